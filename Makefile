@@ -1,0 +1,397 @@
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# Volley: one Makefile for everything. `make help` lists the targets.
+#
+#   $(O)/bin/                what is installed: volleyd, volleyctl, volley.bpf.o (whatever the profile)
+#   $(O)/<profile>[-<san>]/  objects, archives, generated headers (gen/), tests (tests/)
+#
+# Every list of files is a wildcard. Each floor of userspace/ is an archive of its own, and a unit
+# test links its floor and those below it, nothing above: an include or a call that goes up does not
+# link. pkg-config is asked only when the first recipe needs it, so that `make deps` can run before.
+
+VERSION := 0.1.0
+
+PROFILE ?= release
+SAN     ?=
+DPDK    ?= 0
+PREFIX  ?= /usr/local
+DESTDIR ?=
+CONFIG  ?=
+O       ?= build
+V       ?= 0
+FUZZ_SECS ?= 60
+
+CC         ?= gcc
+ifeq ($(origin CC),default)
+CC         := gcc
+endif
+CLANG      ?= clang-14
+LLVM_STRIP ?= llvm-strip-14
+BPFTOOL    ?= PATH="$$PATH:/usr/sbin:/sbin" bpftool
+PYTHON     ?= /usr/bin/python3
+PKG_CONFIG ?= pkg-config
+
+ifeq ($(filter $(PROFILE),debug release),)
+$(error PROFILE is $(PROFILE): must be debug or release)
+endif
+ifeq ($(filter $(DPDK),0 1),)
+$(error DPDK is $(DPDK): must be 0 or 1)
+endif
+
+comma := ,
+SANS  := $(subst $(comma), ,$(SAN))
+ifneq ($(filter-out address undefined thread fuzzer,$(SANS)),)
+$(error SAN is $(SAN): must be of address, undefined, thread, fuzzer, with commas between)
+endif
+B := $(O)/$(PROFILE)$(patsubst %,-%,$(subst $(comma),-,$(SAN)))
+ifeq ($(DPDK),1)
+B := $(B)-dpdk
+endif
+
+.DELETE_ON_ERROR:
+.SECONDARY:
+.SUFFIXES:
+MAKEFLAGS += --no-builtin-rules --no-print-directory
+
+ifeq ($(V),1)
+Q   :=
+say  = @:
+else
+Q   := @
+say  = @printf '  %-9s %s\n'
+endif
+
+# --- Flags ------------------------------------------------------------------------------------------
+
+WARN := -Wall -Wextra -Wshadow -Wconversion -Wstrict-prototypes -Wmissing-prototypes -Wvla -Werror
+# A BPF program is entered by the kernel, so it has no prototype.
+BPF_WARN := $(filter-out -Wmissing-prototypes,$(WARN))
+
+# Asked once, and not before a recipe expands it.
+once = $(eval $(1) := $(shell $(2)))$($(1))
+PKGS = libxdp libbpf ldns liburcu-qsbr libcyaml jansson libsystemd libcap-ng libcrypto \
+       $(if $(filter 1,$(DPDK)),libdpdk)
+PKG_CFLAGS = $(call once,PKG_CFLAGS,$(PKG_CONFIG) --cflags $(PKGS))
+PKG_LIBS   = $(call once,PKG_LIBS,$(PKG_CONFIG) --libs $(PKGS))
+MULTIARCH  = $(call once,MULTIARCH,gcc -print-multiarch)
+
+CPPFLAGS_ALL := -I. -Iuserspace -I$(B)/gen -D_GNU_SOURCE= -DVOLLEY_VERSION='"$(VERSION)"'
+CFLAGS_ALL   := -std=gnu17 -g -pthread $(WARN) -fno-strict-aliasing
+LDFLAGS_ALL  := -pthread -Wl,--as-needed
+
+ifeq ($(PROFILE),debug)
+CFLAGS_ALL   += -Og -fno-omit-frame-pointer
+else
+CFLAGS_ALL   += -O2 -fPIE -fstack-protector-strong
+LDFLAGS_ALL  += -pie -Wl,-z,relro,-z,now
+ifeq ($(SAN),)
+CPPFLAGS_ALL += -D_FORTIFY_SOURCE=2
+endif
+endif
+
+ifneq ($(SAN),)
+SAN_LINK     := -fsanitize=$(subst fuzzer,fuzzer-no-link,$(SAN))
+CFLAGS_ALL   += $(SAN_LINK) -fno-sanitize-recover=all -fno-omit-frame-pointer
+LDFLAGS_ALL  += $(SAN_LINK)
+endif
+ifneq ($(filter fuzzer,$(SANS)),)
+override CC  := $(CLANG)
+endif
+ifeq ($(DPDK),1)
+CPPFLAGS_ALL += -DVOLLEY_DPDK
+endif
+
+COMPILE = $(CC) $(CPPFLAGS_ALL) $(CPPFLAGS) $(PKG_CFLAGS) $(CFLAGS_ALL) $(CFLAGS) -MMD -MP
+LINK    = $(CC) $(CFLAGS_ALL) $(CFLAGS) $(LDFLAGS_ALL) $(LDFLAGS)
+BPF_CC  = $(CLANG) -target bpf -mcpu=v3 -std=gnu17 -O2 -g $(BPF_WARN) -fno-stack-protector \
+          -I. -idirafter /usr/include/$(MULTIARCH) -MMD -MP
+
+export VOLLEY_BIN    := $(abspath $(O)/bin)
+export VOLLEY_TESTS  := $(abspath $(B)/tests)
+export ASAN_OPTIONS  ?= detect_stack_use_after_return=1:strict_string_checks=1
+export UBSAN_OPTIONS ?= print_stacktrace=1:halt_on_error=1
+export PYTHONDONTWRITEBYTECODE := 1
+
+# --- What there is ----------------------------------------------------------------------------------
+
+# From the ground up; cmd is the roof.
+FLOORS   := base dns cache zone resolver engine port worker control cmd
+PROGRAMS := volleyd volleyctl
+
+skip_dpdk  = $(if $(filter 1,$(DPDK)),$(1),$(filter-out userspace/port/dpdk%,$(1)))
+floor_srcs = $(filter-out $(PROGRAMS:%=userspace/cmd/%.c),$(call skip_dpdk,$(wildcard userspace/$(1)/*.c)))
+objs       = $(patsubst %.c,$(B)/obj/%.o,$(1))
+
+FLOORS_HERE := $(foreach f,$(FLOORS),$(if $(call floor_srcs,$(f)),$(f)))
+LIB_SRCS    := $(foreach f,$(filter-out cmd,$(FLOORS_HERE)),$(call floor_srcs,$(f)))
+LIBVOLLEY   := $(B)/libvolley.a
+LIBCMD      := $(if $(filter cmd,$(FLOORS_HERE)),$(B)/floor/cmd.a)
+
+PROGRAMS_HERE := $(foreach p,$(PROGRAMS),$(if $(wildcard userspace/cmd/$(p).c),$(p)))
+
+BPF_MAIN    := $(if $(wildcard xdp/volley.bpf.c),$(O)/bin/volley.bpf.o)
+BPF_OTHERS  := $(patsubst xdp/%.bpf.c,$(O)/bin/xdp_%.bpf.o,$(filter-out xdp/volley.bpf.c,$(wildcard xdp/*.bpf.c)))
+BPF_TESTS   := $(foreach d,bpf perf net,$(patsubst tests/$(d)/%.bpf.c,$(B)/tests/%.bpf.o,$(wildcard tests/$(d)/*.bpf.c)))
+SKELS       := $(patsubst %.bpf.c,$(B)/gen/%.skel.h,$(notdir $(wildcard xdp/*.bpf.c tests/bpf/*.bpf.c tests/perf/*.bpf.c tests/net/*.bpf.c)))
+
+TEST_LIB_SRCS := $(wildcard tests/lib/*.c)
+LIBTESTS      := $(if $(TEST_LIB_SRCS),$(B)/tests/libtests.a)
+
+programs   = $(patsubst %.c,$(B)/%,$(1))
+UNIT_TESTS := $(call programs,$(wildcard tests/unit/*/test_*.c tests/unit/test_*.c))
+PROG_TESTS := $(call programs,$(wildcard tests/bpf/test_*.c))
+FUZZERS    := $(call programs,$(wildcard tests/fuzz/fuzz_*.c))
+# Programs that the network tests, the comparisons and the benchmarks call.
+TOOLS      := $(call programs,$(filter-out %.bpf.c,$(wildcard tests/net/*.c tests/diff/*.c tests/perf/*.c)))
+VERIFY     := $(call programs,$(wildcard tests/bpf/verify.c))
+
+ALL := $(BPF_MAIN) $(BPF_OTHERS) $(PROGRAMS_HERE:%=$(O)/bin/%)
+
+# --- Main targets -----------------------------------------------------------------------------------
+
+.PHONY: all
+all: $(ALL) ## build the programs and the XDP objects (default)
+
+.PHONY: deps
+deps: ## install what building, tests, demo and benchmarks need (Debian 12, root)
+	@scripts/deps.sh
+
+.PHONY: test
+test: ## everything that must hold: installs deps, builds, runs all tests
+	@$(MAKE) deps
+	@$(MAKE) all
+	@$(MAKE) test-unit
+	@$(MAKE) test-asan
+	@$(MAKE) test-bpf
+	@$(MAKE) test-fuzz
+	@$(MAKE) test-net-diff
+
+.PHONY: test-unit
+test-unit: $(UNIT_TESTS) ## unit tests of userspace/, by floor
+	@scripts/run-tests.sh unit$(SAN:%=-%) $(UNIT_TESTS)
+
+.PHONY: test-asan
+test-asan: ## the unit tests under AddressSanitizer and UBSan
+	@$(MAKE) SAN=address,undefined test-unit
+
+.PHONY: test-tsan
+test-tsan: ## the unit tests under ThreadSanitizer
+	@$(MAKE) SAN=thread test-unit
+
+.PHONY: test-bpf
+test-bpf: $(PROG_TESTS) $(BPF_MAIN) $(BPF_OTHERS) $(BPF_TESTS) ## the XDP program by test run (root)
+	@scripts/run-tests.sh bpf $(PROG_TESTS)
+
+.PHONY: test-fuzz
+test-fuzz: ## replay the fuzz corpora under the sanitizers, without a fuzzer
+	@$(MAKE) SAN=address,undefined fuzz-replay
+
+# $(call pytest,DIRECTORIES): those that hold tests
+pytest_dirs = $(sort $(dir $(foreach d,$(1),$(wildcard $(d)/test_*.py))))
+pytest = $(if $(call pytest_dirs,$(1)),$(PYTHON) -m pytest -q -ra -p no:cacheprovider $(PYTEST_ARGS) \
+         $(call pytest_dirs,$(1)),echo '$(1): no tests here')
+
+.PHONY: test-net
+test-net: $(ALL) $(TOOLS) $(BPF_TESTS) ## tests in network namespaces (root); PYTEST_ARGS="-k name"
+	@$(call pytest,tests/net)
+
+.PHONY: test-diff
+test-diff: $(ALL) $(TOOLS) $(BPF_TESTS) ## Volley's answers against those of knotd, nsd and named (root)
+	@$(call pytest,tests/diff)
+
+.PHONY: test-net-diff
+test-net-diff: $(ALL) $(TOOLS) $(BPF_TESTS)
+	@$(call pytest,tests/net tests/diff)
+
+.PHONY: fuzz
+fuzz: ## fuzz each parser with libFuzzer for FUZZ_SECS seconds (60)
+	@$(MAKE) SAN=fuzzer,address,undefined fuzz-run
+
+.PHONY: bench
+bench: $(ALL) $(TOOLS) $(BPF_TESTS) ## benchmarks: ratios against a peer in the same run (root)
+	@$(if $(wildcard tests/perf/bench.py),$(PYTHON) tests/perf/bench.py $(BENCH_ARGS),echo 'tests/perf: no benchmarks here')
+
+.PHONY: verify
+verify: $(BPF_MAIN) $(VERIFY) ## load the XDP program; print instructions verified and sizes (root)
+	@$(VERIFY) $(VERIFY_MAX:%=--max %) $(BPF_MAIN)
+
+.PHONY: lint
+lint: ## format, floors, lengths, shell and Python checks
+	@scripts/lint.sh
+
+.PHONY: format
+format: ## reformat all C files
+	$(Q)scripts/lint.sh --fix
+
+.PHONY: demo
+demo: ## two-namespace lab: real queries, and who answered them (root; installs deps)
+	@$(MAKE) deps
+	@$(MAKE) all
+	@scripts/demo.sh
+
+.PHONY: run
+run: all ## run the daemon in the foreground: make run CONFIG=FILE
+	@test -n "$(CONFIG)" || { echo 'make run: say which configuration: make run CONFIG=FILE' >&2; exit 2; }
+	$(O)/bin/volleyd -c $(CONFIG)
+
+MANS = $(wildcard docs/man/*.[58] $(O)/man/*.[58])
+
+.PHONY: install
+install: all ## install below $(DESTDIR)$(PREFIX)
+	install -d $(DESTDIR)$(PREFIX)/sbin $(DESTDIR)$(PREFIX)/lib/volley $(DESTDIR)/etc/volley
+	install -d $(DESTDIR)$(PREFIX)/lib/systemd/system
+	install -m 755 $(O)/bin/volleyd $(O)/bin/volleyctl $(DESTDIR)$(PREFIX)/sbin/
+	install -m 644 $(BPF_MAIN) $(BPF_OTHERS) $(DESTDIR)$(PREFIX)/lib/volley/
+	sed 's,@PREFIX@,$(PREFIX),g' scripts/volleyd.service >$(DESTDIR)$(PREFIX)/lib/systemd/system/volleyd.service
+	test -e $(DESTDIR)/etc/volley/volley.yaml || \
+		install -m 644 zones/volley.yaml.example $(DESTDIR)/etc/volley/volley.yaml
+	for m in $(MANS); do \
+		install -D -m 644 $$m $(DESTDIR)$(PREFIX)/share/man/man$${m##*.}/$${m##*/} || exit 1; \
+	done
+
+.PHONY: clean
+clean: ## remove all that was built
+	rm -rf $(O)
+
+.PHONY: help
+help: ## print this list
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | sort | expand -t 14
+	@echo 'variables: PROFILE=debug|release SAN=address,undefined|thread DPDK=0|1 PREFIX= DESTDIR= V=1'
+	@echo '           O=DIR (build somewhere else) CONFIG=FILE FUZZ_SECS=N VERIFY_MAX=N PYTEST_ARGS= BENCH_ARGS='
+
+# --- C ----------------------------------------------------------------------------------------------
+
+# Sources that include a skeleton wait for it the first time; later the .d files know.
+SKEL_IN_C := $(shell grep -slE '^\#include "[a-z_]+\.skel\.h"' $(LIB_SRCS) $(wildcard userspace/cmd/*.c tests/*/*.c tests/unit/*/*.c))
+SKEL_IN_H := $(shell grep -slE '^\#include "[a-z_]+\.skel\.h"' $(wildcard userspace/*/*.h tests/*/*.h))
+$(call objs,$(SKEL_IN_C)) $(if $(SKEL_IN_H),$(call objs,$(wildcard $(addsuffix *.c,$(dir $(SKEL_IN_H)))))): | $(SKELS)
+
+$(B)/obj/%.o: %.c Makefile
+	$(say) CC $<
+	@mkdir -p $(@D)
+	$(Q)$(COMPILE) -MF $(@:.o=.d) -c -o $@ $<
+
+# Made whole, and anew when a file was removed from the folder, so that no old member lingers.
+define archive
+	$(say) AR $@
+	@mkdir -p $(@D) && rm -f $@
+	$(Q)ar rcs $@ $(filter %.o,$^)
+endef
+
+# UPTO_<floor>: the floor and all below it, in the order the linker wants.
+STACK :=
+$(foreach f,$(FLOORS),$(eval STACK := $(f) $(STACK))$(eval UPTO_$(f) := $(STACK)))
+floor_libs = $(patsubst %,$(B)/floor/%.a,$(filter $(FLOORS_HERE),$(UPTO_$(1))))
+
+define floor_rule
+$(B)/floor/$(1).a: $$(call objs,$$(call floor_srcs,$(1))) userspace/$(1)
+	$$(archive)
+$$(call programs,$$(wildcard tests/unit/$(1)/test_*.c)): $$(call floor_libs,$(1))
+endef
+$(foreach f,$(FLOORS_HERE),$(eval $(call floor_rule,$(f))))
+
+$(LIBVOLLEY): $(call objs,$(LIB_SRCS)) $(patsubst %,userspace/%,$(filter-out cmd,$(FLOORS_HERE)))
+	$(archive)
+
+$(LIBTESTS): $(call objs,$(TEST_LIB_SRCS)) tests/lib
+	$(archive)
+
+define link
+	$(say) LINK $@
+	@mkdir -p $(@D)
+	$(Q)$(LINK) $(1) -o $@ $(filter %.o,$^) -Wl,--start-group $(filter %.a,$^) -Wl,--end-group $(2) $(PKG_LIBS) -lm
+endef
+
+$(PROGRAMS_HERE:%=$(B)/bin/%): $(B)/bin/%: $(B)/obj/userspace/cmd/%.o $(LIBCMD) $(LIBVOLLEY)
+	$(call link)
+
+# The profile built last is the one in bin/; renamed into place, since it may be running.
+$(PROGRAMS_HERE:%=$(O)/bin/%): $(O)/bin/%: $(B)/bin/% FORCE
+	@mkdir -p $(@D)
+	@cmp -s $< $@ || { cp $< $@.new.$$$$ && mv $@.new.$$$$ $@; }
+
+.PHONY: FORCE
+FORCE:
+
+# --- Tests ------------------------------------------------------------------------------------------
+
+$(UNIT_TESTS): $(B)/%: $(B)/obj/%.o $(LIBTESTS)
+	$(call link,,-lcmocka)
+
+$(PROG_TESTS): $(B)/%: $(B)/obj/%.o $(LIBTESTS) $(LIBVOLLEY)
+	$(call link,,-lcmocka)
+
+$(VERIFY): $(B)/%: $(B)/obj/%.o
+	$(call link)
+
+$(TOOLS): $(B)/%: $(B)/obj/%.o $(LIBTESTS) $(LIBVOLLEY)
+	$(call link,,-lcmocka)
+
+# A fuzzer brings its own main; a replay gets that of replay.c.
+FUZZ_MAIN := $(if $(filter fuzzer,$(SANS)),,$(B)/obj/tests/fuzz/replay.o)
+$(FUZZERS): $(B)/%: $(B)/obj/%.o $(FUZZ_MAIN) $(LIBVOLLEY)
+	$(call link,$(if $(filter fuzzer,$(SANS)),-fsanitize=fuzzer))
+
+REPLAYS   := $(FUZZERS:$(B)/tests/fuzz/%=replay-%)
+FUZZ_RUNS := $(FUZZERS:$(B)/tests/fuzz/%=fuzz-run-%)
+
+.PHONY: fuzz-replay fuzz-run $(REPLAYS) $(FUZZ_RUNS)
+fuzz-replay: $(REPLAYS)
+	@echo 'test-fuzz: $(words $(REPLAYS)) passed, 0 failed'
+
+$(REPLAYS): replay-%: $(B)/tests/fuzz/%
+	@$< $(wildcard tests/fuzz/corpus/$*)
+
+fuzz-run: $(FUZZ_RUNS)
+
+$(FUZZ_RUNS): fuzz-run-%: $(B)/tests/fuzz/%
+	@mkdir -p $(O)/fuzz/$*/new
+	@echo '  FUZZ      $* for $(FUZZ_SECS) s, log in $(O)/fuzz/$*/log'
+	@$< -max_total_time=$(FUZZ_SECS) -timeout=10 -rss_limit_mb=2048 -print_final_stats=1 \
+		-artifact_prefix=$(O)/fuzz/$*/ $(patsubst %,-dict=%,$(wildcard tests/fuzz/$*.dict)) \
+		$(O)/fuzz/$*/new $(wildcard tests/fuzz/corpus/$*) >$(O)/fuzz/$*/log 2>&1 || \
+		{ tail -n 60 $(O)/fuzz/$*/log; echo 'fuzz: $* FAILED: the input is in $(O)/fuzz/$*/'; exit 1; }
+	@grep -E 'number_of_executed|new_units_added' $(O)/fuzz/$*/log
+
+# --- BPF --------------------------------------------------------------------------------------------
+
+# DWARF goes, BTF stays: libbpf needs it.
+define bpf_object
+	$(say) BPF $@
+	@mkdir -p $(@D) $(B)/obj/bpf
+	$(Q)$(BPF_CC) -MF $(B)/obj/bpf/$(@F:.o=.d) -MT $@ -c -o $@.tmp.o $<
+	$(Q)$(LLVM_STRIP) -g $@.tmp.o && mv $@.tmp.o $@
+endef
+
+$(O)/bin/volley.bpf.o: xdp/volley.bpf.c Makefile
+	$(bpf_object)
+
+$(O)/bin/xdp_%.bpf.o: xdp/%.bpf.c Makefile
+	$(bpf_object)
+
+$(B)/tests/%.bpf.o: tests/bpf/%.bpf.c Makefile
+	$(bpf_object)
+
+$(B)/tests/%.bpf.o: tests/perf/%.bpf.c Makefile
+	$(bpf_object)
+
+$(B)/tests/%.bpf.o: tests/net/%.bpf.c Makefile
+	$(bpf_object)
+
+# bpftool's code is not written to our warnings.
+define skeleton
+	$(say) SKEL $@
+	@mkdir -p $(@D)
+	$(Q){ echo '#pragma GCC system_header'; $(BPFTOOL) gen skeleton $< name $(*F)_bpf; } >$@
+endef
+
+$(B)/gen/volley.skel.h: $(B)/gen/%.skel.h: $(O)/bin/%.bpf.o
+	$(skeleton)
+
+$(B)/gen/%.skel.h: $(O)/bin/xdp_%.bpf.o
+	$(skeleton)
+
+$(B)/gen/%.skel.h: $(B)/tests/%.bpf.o
+	$(skeleton)
+
+-include $(shell find $(B)/obj -name '*.d' 2>/dev/null)
