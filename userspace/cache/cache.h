@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The answer cache: rendered answers in memory that the XDP program and every worker read.
+ *
+ * The layout is xdp/abi.h. The memory is given by the caller: mappings of the BPF maps, or
+ * anonymous pages (memory.h). Answers are appended to segments and found through the index.
+ *
+ *   publish ─► open segment of a writer ─► sealed, in the probation queue
+ *                                               │ oldest: hit since written?
+ *                       no: withdrawn ◄─────────┴────────► yes: copied to the main queue
+ *                       (remembered in the ghost table,     oldest: hit since? copied again
+ *                        asked again: straight to main)     (freq - 1), else withdrawn
+ *
+ * That is S3-FIFO (Yang et al., SOSP 2023) over segments. What is asked once passes through a
+ * tenth of the memory and is gone; what is asked again stays. A segment whose entries are all
+ * copied or withdrawn is retired, and free after a grace period.
+ *
+ * Threads: any number of readers; one cache_writer for each publishing thread; one keeper, which
+ * alone evicts (keeper.h). Readers in userspace are liburcu QSBR threads: an entry that
+ * cache_lookup returned may be read until the thread's next quiescent state.
+ */
+#ifndef VOLLEY_CACHE_CACHE_H
+#define VOLLEY_CACHE_CACHE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "xdp/abi.h"
+
+struct cache;
+
+/* How `bytes` of budget are laid out; every map is counted in `total_bytes`, never over `bytes`. */
+struct cache_sizes {
+	uint64_t bytes;		/* the budget */
+	uint64_t total_bytes;	/* of all parts, rounded up to pages as the kernel does */
+	uint32_t n_segments;
+	uint32_t n_buckets;
+	uint32_t n_zones;	/* slots, with slot 0 */
+};
+
+#define CACHE_BYTES_MIN (4ull << 20)
+
+/* n_zones: that should have a slot (at least VOLLEY_DEFAULT_ZONES are made). -ERANGE: too small. */
+int cache_sizes_plan(struct cache_sizes *sizes, uint64_t bytes, uint32_t n_zones);
+
+/* The four parts that all interfaces share, at least as long as `sizes` says, 64-byte aligned. */
+struct cache_memory {
+	struct volley_state *state;
+	uint64_t *index;
+	uint8_t *store;
+	struct volley_zone *zones;
+	struct cache_sizes sizes;
+};
+
+/*
+ * A key as the cache wants it: the key word and the folded name behind it, padded with zeros, and
+ * their hash. `words[0]` is the struct volley_key.
+ */
+struct cache_key {
+	uint64_t hash;
+	uint64_t words[1 + VOLLEY_NAME_WORDS];
+	uint32_t n_words;	/* with the first */
+};
+
+/* What is to be published. Lengths and counts as in struct volley_entry; body stays the caller's. */
+struct cache_answer {
+	const uint8_t *body;	/* what follows the question, without OPT: full_bytes */
+	uint16_t full_bytes;
+	uint16_t short_bytes;	/* a prefix: without optional additional records */
+	uint16_t ancount;	/* host order, all four */
+	uint16_t nscount;
+	uint16_t arcount_full;
+	uint16_t arcount_short;
+	uint16_t flags;		/* host order: QR, AA, RCODE, ...; without RD, CD, TC */
+	uint32_t zone_slot;
+	uint32_t zone_gen;
+	uint32_t expires_s;	/* clock_coarse_s() from which it is dead; VOLLEY_NEVER */
+};
+
+enum cache_verdict { CACHE_HIT, CACHE_MISS, CACHE_STALE, CACHE_EXPIRED };
+
+/*
+ * Adopts what the memory holds if it is of this ABI and was set up, else sets it up anew (hash keys
+ * from getrandom). *adopted says which. The memory must outlive the cache. Errors: -ENOMEM;
+ * -EPROTO: its sizes contradict `memory->sizes`.
+ */
+int cache_new(struct cache **out, const struct cache_memory *memory, bool *adopted);
+void cache_free(struct cache *cache);
+
+struct volley_state *cache_state(struct cache *cache);
+
+/* Fills `key` from its parts; `folded` is lower-case wire form of name_bytes octets. */
+void cache_key_init(struct cache_key *key, const struct cache *cache, const uint8_t *folded,
+		    uint32_t name_bytes, uint16_t qtype, uint16_t qclass, uint8_t key_flags,
+		    uint8_t view);
+
+/*
+ * Any QSBR thread. On CACHE_HIT *entry is valid until the thread's next quiescent state. Counts
+ * the hit in the entry's freq when `count`.
+ */
+enum cache_verdict cache_lookup(struct cache *cache, const struct cache_key *key, uint32_t now_s,
+				bool count, const struct volley_entry **entry);
+
+/* Shapes of an entry: its body. */
+static inline const uint8_t *cache_entry_body(const struct volley_entry *entry)
+{
+	return (const uint8_t *)entry + entry->body_offset;
+}
+
+/* A thread's place to publish from. */
+struct cache_writer;
+int cache_writer_new(struct cache_writer **out, struct cache *cache);
+void cache_writer_free(struct cache_writer *writer);	/* seals its segments */
+
+/*
+ * Makes an answer visible to every reader with one store; replaces what is there for this key.
+ * Never waits: -ENOSPC when no segment is free just now (counted; the keeper frees some soon),
+ * -EMSGSIZE when it cannot be an entry. Owner thread of the writer, in a QSBR read section.
+ */
+int cache_publish(struct cache_writer *writer, const struct cache_key *key,
+		  const struct cache_answer *answer, uint32_t now_s);
+
+/* Withdraws one key's entries. 0, or -ENOENT. Any QSBR thread. */
+int cache_withdraw(struct cache *cache, const struct cache_key *key);
+
+/* Counters of what happened, since the cache was made (or adopted). */
+#define CACHE_COUNTERS(C)                                                                          \
+	C(published, "entries published")                                                          \
+	C(replaced, "of these, in the place of one for the same key")                              \
+	C(displaced, "pushed out of a full bucket")                                                \
+	C(no_room, "not published: no free segment")                                               \
+	C(too_large, "not published: too large")                                                   \
+	C(kept, "copied to the main queue, or in it")                                              \
+	C(evicted, "valid entries withdrawn to make room")                                         \
+	C(expired, "dead entries found on the way")                                                \
+	C(readmitted, "remembered, so taken into the main queue at once")                          \
+	C(segments_retired, "segments emptied")                                                    \
+	C(grace_periods, "waits for all readers")
+
+struct cache_counters {
+#define CACHE_COUNTER_FIELD(name, words) uint64_t name;
+	CACHE_COUNTERS(CACHE_COUNTER_FIELD)
+#undef CACHE_COUNTER_FIELD
+};
+
+struct cache_stats {
+	struct cache_sizes sizes;
+	uint64_t used_bytes;	/* of entries that are indexed or not yet reclaimed */
+	uint64_t n_entries;	/* index words in use (counted by walking the index: control only) */
+	uint32_t n_free;	/* segments */
+	uint32_t n_probation;
+	uint32_t n_main;
+	struct cache_counters counters;
+};
+void cache_stats_read(struct cache *cache, struct cache_stats *stats);
+
+#endif

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Generations: which zone's answers are valid.
+ *
+ * Each zone has a slot in volley_zones, found by a hash of its apex and kept over restarts. An
+ * entry carries its zone's slot and generation; one store of a new generation withdraws all of a
+ * zone's answers at once. The digest says what a generation stands for, so that a new daemon that
+ * reads the same zone with the same settings keeps its answers.
+ *
+ * One thread at a time calls these (control); readers need no lock.
+ */
+#ifndef VOLLEY_CACHE_ZONES_H
+#define VOLLEY_CACHE_ZONES_H
+
+#include <stdint.h>
+
+#include "cache/cache.h"
+
+/*
+ * The slot of the zone `apex` (folded wire form), made if it has none. *gen: the generation with
+ * which answers of this content may be published: the present one if `digest` is what it stands
+ * for, else the next, which becomes valid with cache_zone_commit. *slot 0: the table is full, the
+ * zone's answers are not cached.
+ */
+void cache_zone_prepare(struct cache *cache, const uint8_t *apex, uint32_t apex_bytes,
+			const uint64_t digest[2], uint32_t *slot, uint32_t *gen);
+
+/* From now on `gen` is the zone's; answers of another are dead. Visible to all at their next read. */
+void cache_zone_commit(struct cache *cache, uint32_t slot, uint32_t gen, const uint64_t digest[2]);
+
+/* The zone is gone: its answers are dead and its slot is free for another. */
+void cache_zone_drop(struct cache *cache, uint32_t slot);
+
+/* Makes all answers of the slot dead and keeps content and digest; returns the new generation. */
+uint32_t cache_zone_flush(struct cache *cache, uint32_t slot);
+
+/* Drops the slots that are not in `keep` (n sorted or not): zones that a restart no longer has. */
+void cache_zone_drop_others(struct cache *cache, const uint32_t *keep, uint32_t n);
+
+#endif

@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The one header that the XDP program and userspace share: what lies in the maps.
+ *
+ *   volley_abi_1   one struct volley_state: switches, service addresses, hash keys
+ *   volley_index   buckets of 8 words, one cache line each:  tag (32 bits) | location (32 bits)
+ *   volley_store   segments of 256 KiB; each a header and then entries, end to end
+ *   volley_zones   one struct volley_zone for each zone: its generation
+ *   volley_link    what is set for this interface alone
+ *   volley_cpu     per CPU: counters, and the room in which a query is taken apart
+ *   xsks_map       the AF_XDP socket of each receive queue
+ *
+ * An interface has a program of its own with the last three; the others are one for all interfaces.
+ *
+ *      word = tag:location ──► segment[location / units] + location % units * 16 = struct volley_entry
+ *
+ * A location counts units of 16 bytes over the whole store. 0 is no location (there lies the first
+ * segment's header), so a zeroed map is an empty cache.
+ *
+ * Order of memory: a writer fills an entry, then publishes its word with one 8-byte release store
+ * or compare-and-swap. Readers load the word once and reach the entry through the address that they
+ * compute from it; that address dependency orders the loads on every processor Linux runs BPF on,
+ * so the driver needs no barrier. An entry is not changed after publication, but for `freq`, and
+ * its bytes are used again only after a grace period. A field that one side changes while the other
+ * reads is at most 8 bytes, aligned, and read once.
+ *
+ * Any change of a structure here is a new VOLLEY_ABI, and so a new name of the first map: a daemon
+ * knows by that name alone whether it can adopt what it finds on an interface.
+ */
+#ifndef VOLLEY_XDP_ABI_H
+#define VOLLEY_XDP_ABI_H
+
+#include <linux/types.h>
+
+#define VOLLEY_ABI		1
+#define VOLLEY_STATE_MAP	"volley_abi_1"
+#define VOLLEY_STATE_PREFIX	"volley_abi_"	/* of any version */
+#define VOLLEY_MAGIC		0x766c6579u	/* "vley": the daemon has set the maps up */
+
+#define VOLLEY_BUCKET_SLOTS	8
+#define VOLLEY_UNIT_BYTES	16
+#define VOLLEY_SEGMENT_BYTES	(256u * 1024)
+#define VOLLEY_SEGMENT_UNITS	(VOLLEY_SEGMENT_BYTES / VOLLEY_UNIT_BYTES)
+
+/*
+ * The driver reads at most so far into an entry, and an entry starts at least so far before its
+ * segment's end: one comparison bounds all of its reads.
+ */
+#define VOLLEY_READ_MAX		2048u
+#define VOLLEY_START_MAX	(VOLLEY_SEGMENT_BYTES - VOLLEY_READ_MAX)
+
+#define VOLLEY_NAME_BYTES	256	/* of a folded name: 255 octets, padded */
+#define VOLLEY_NAME_WORDS	(VOLLEY_NAME_BYTES / 8)
+#define VOLLEY_QUERY_MAX	512	/* DNS octets; a longer query goes up */
+#define VOLLEY_UDP_MAX		1432	/* upper bound of max_udp_bytes */
+#define VOLLEY_SERVICES		256	/* slots of the table, a power of two */
+#define VOLLEY_SERVICE_PROBES	8
+#define VOLLEY_QUEUES		64	/* receive queues of an interface */
+
+/* Sizes in the object file, for who loads it with `ip link` or `xdp-loader`: 64 MiB in all. */
+#define VOLLEY_DEFAULT_BYTES	(64u << 20)
+#define VOLLEY_DEFAULT_SEGMENTS	235u
+#define VOLLEY_DEFAULT_BUCKETS	80640u
+#define VOLLEY_DEFAULT_ZONES	4096u
+
+/* Key flags. */
+#define VOLLEY_KEY_DO		0x01
+#define VOLLEY_KEY_CD		0x02
+
+/*
+ * What an answer depends on, beside the name: 8 bytes that are hashed and compared as one word.
+ * The name (wire form, A to Z folded, padded with zeros to a multiple of 8) follows in an entry.
+ */
+struct volley_key {
+	__be16 qtype;
+	__be16 qclass;
+	__u8 flags;		/* VOLLEY_KEY_* */
+	__u8 view;
+	__u8 name_bytes;	/* 1 to 255 */
+	__u8 zero;
+};
+
+/*
+ * A rendered answer. `body` is what follows the question, without OPT. Its first `short_bytes` are
+ * the answer without the optional additional records, all `full_bytes` the whole. Compression
+ * pointers in it count from the start of a message with this question, so it fits every query for
+ * this key, whatever the case of its letters.
+ *
+ *   64 bytes of header │ name, padded to 8 │ body │ padding to 16
+ */
+struct volley_entry {
+	__u64 hash;
+	__u32 bytes;		/* of all this, a multiple of VOLLEY_UNIT_BYTES */
+	__u32 expires_s;	/* coarse monotonic second from which it is dead; ~0: never */
+	__u32 zone_slot;	/* in volley_zones */
+	__u32 zone_gen;		/* valid while equal to that zone's */
+	__u32 born_s;		/* coarse monotonic second of publication */
+	__be16 flags;		/* second 16 bits of the DNS header, QR set, without RD and CD */
+	__u8 freq;		/* hits since it was written, at most VOLLEY_FREQ_MAX */
+	__u8 reserved;
+	__be16 ancount;
+	__be16 nscount;
+	__be16 arcount_full;	/* without OPT */
+	__be16 arcount_short;
+	__u16 full_bytes;
+	__u16 short_bytes;
+	__u16 full_sum;		/* one's complement sums of the body as it lies in a message, so */
+	__u16 short_sum;	/* swapped where the body begins at an odd offset */
+	__u16 body_offset;	/* from the start of the entry */
+	__u16 reserved2[3];
+	struct volley_key key;
+	__u8 name[];
+};
+
+#define VOLLEY_FREQ_MAX		3
+#define VOLLEY_NEVER		0xffffffffu
+
+enum volley_segment_state {
+	VOLLEY_SEGMENT_FREE = 0,	/* a zeroed map is an empty cache */
+	VOLLEY_SEGMENT_OPEN,		/* a writer appends */
+	VOLLEY_SEGMENT_SEALED,
+	VOLLEY_SEGMENT_RETIRED,		/* withdrawn; free after a grace period */
+};
+
+/* At the start of each segment. Userspace alone reads it, a new daemon above all. */
+struct volley_segment {
+	__u32 state;		/* enum volley_segment_state */
+	__u32 queue;		/* 0 probation, 1 main (cache/policy.h) */
+	__u64 seq;		/* age: order of opening */
+	__u32 used_bytes;	/* with this header; whole entries lie below it */
+	__u32 expires_s;	/* the latest of its entries */
+	__u32 n_entries;
+	__u32 reserved[9];
+};
+
+/* A zone's place in volley_zones. Slot 0 is nobody's: its generation stays 0 and matches nothing. */
+struct volley_zone {
+	__u32 gen;		/* 0: none of its answers is valid */
+	__u32 reserved;
+	__u64 name_id[2];	/* hash of the apex; 0, 0: the slot is free */
+	__u64 digest[2];	/* content and settings that the generation stands for */
+	__u64 reserved2[3];
+};
+
+/* A service address. `address` holds 4 words as on the wire; IPv4 uses the first. */
+struct volley_service {
+	__be32 address[4];
+	__be16 port;
+	__u8 family;		/* 4 or 6; 0: empty. Written last, with release. */
+	__u8 reserved;
+	__u32 reserved2;
+};
+
+struct volley_state {
+	__u32 magic;		/* VOLLEY_MAGIC, written last: until then every packet passes */
+	__u32 abi;
+	__u32 n_buckets;
+	__u32 n_segments;
+	__u32 n_zones;
+	__u32 serve_until_s;	/* heartbeat and orphan time: from then on nothing is answered */
+	__u32 view;		/* of all clients */
+	__u32 max_udp_bytes;	/* our maximum, 512 to VOLLEY_UDP_MAX */
+	__u64 option_up_mask;	/* EDNS options (code < 64) that go up; others change no answer */
+	__u64 next_seq;		/* of segments */
+	__u32 cache_kib;	/* the budget that these maps were made for */
+	__u32 reserved[3];
+	__u64 hash_keys[VOLLEY_NAME_WORDS + 1];	/* secret, random */
+	struct volley_service services[VOLLEY_SERVICES];
+};
+
+/* One for each interface. */
+struct volley_link {
+	__u32 driver_answers;	/* 0: hand up only */
+	__u8 mac[6];		/* frames to another host pass; all zero: not known, not checked */
+	__u16 reserved;
+};
+
+/*
+ * Why a packet went where it went: V(counter, class, words for people). Each packet that is
+ * received gets exactly one, so received = hit + up + passed + dropped.
+ */
+#define VOLLEY_REASONS(V)                                                                          \
+	V(HIT_FULL, HIT, "answered, whole")                                                        \
+	V(HIT_SHORT, HIT, "answered, without optional additional records")                         \
+	V(HIT_TRUNCATED, HIT, "answered with TC=1")                                                \
+	V(UP_MISS, UP, "not in the cache")                                                         \
+	V(UP_STALE, UP, "in the cache, but its zone has changed")                                  \
+	V(UP_EXPIRED, UP, "in the cache, but expired")                                             \
+	V(UP_SWITCHED_OFF, UP, "driver answers are switched off")                                  \
+	V(UP_ORPHANED, UP, "no daemon for longer than cache.orphan-serve")                         \
+	V(UP_NO_ROOM, UP, "no room in the frame for the answer")                                   \
+	V(UP_LONG_QUERY, UP, "query of more than 512 octets")                                      \
+	V(UP_OPCODE, UP, "opcode is not QUERY")                                                    \
+	V(UP_HEADER, UP, "unusual header bits")                                                    \
+	V(UP_COUNTS, UP, "not one question and at most one more record")                           \
+	V(UP_NAME, UP, "malformed or compressed name")                                             \
+	V(UP_CLASS, UP, "class is not IN")                                                         \
+	V(UP_TYPE, UP, "a meta type")                                                              \
+	V(UP_TAIL, UP, "octets behind the last record, or too few")                                \
+	V(UP_EDNS, UP, "not a plain OPT record of version 0")                                      \
+	V(UP_OPTION, UP, "an EDNS option that the engine answers")                                 \
+	V(UP_OPTIONS, UP, "malformed or very many EDNS options")                                   \
+	V(PASS_UNCONFIGURED, PASSED, "no daemon has set the program up yet")                       \
+	V(PASS_RUNT, PASSED, "frame is cut short")                                                 \
+	V(PASS_GROUP, PASSED, "Ethernet group address")                                            \
+	V(PASS_OTHER_HOST, PASSED, "another host's Ethernet address")                              \
+	V(PASS_ETHERTYPE, PASSED, "neither IPv4 nor IPv6")                                         \
+	V(PASS_VLAN, PASSED, "more than two VLAN tags")                                            \
+	V(PASS_IP_OPTIONS, PASSED, "IPv4 options")                                                 \
+	V(PASS_FRAGMENT, PASSED, "IPv4 fragment")                                                  \
+	V(PASS_IP_LENGTH, PASSED, "IP length and frame disagree")                                  \
+	V(PASS_PROTOCOL, PASSED, "not UDP, or IPv6 extension headers")                             \
+	V(PASS_SOURCE, PASSED, "source address or port that nobody has")                           \
+	V(PASS_UDP_LENGTH, PASSED, "UDP and IP length disagree")                                   \
+	V(PASS_CHECKSUM, PASSED, "IPv6 without UDP checksum")                                      \
+	V(PASS_SERVICE, PASSED, "not a service address and port")                                  \
+	V(PASS_DNS_SHORT, PASSED, "shorter than a DNS header")                                     \
+	V(PASS_RESPONSE, PASSED, "a response")                                                     \
+	V(DROP_EDIT, DROPPED, "the frame changed under the program")
+
+enum volley_class {
+	VOLLEY_CLASS_HIT,
+	VOLLEY_CLASS_UP,
+	VOLLEY_CLASS_PASSED,
+	VOLLEY_CLASS_DROPPED,
+};
+
+#define VOLLEY_REASON_ENUM(name, class, words) VOLLEY_##name,
+enum volley_reason { VOLLEY_REASONS(VOLLEY_REASON_ENUM) VOLLEY_N_REASONS };
+#undef VOLLEY_REASON_ENUM
+
+/*
+ * Per CPU and interface. The counters are for everyone to read; the rest is the program's own room
+ * for one query: a copy of its DNS octets, and its key beside the folded name.
+ */
+struct volley_cpu {
+	__u64 received;
+	__u64 to_worker;	/* of those that went up: redirected to an AF_XDP socket */
+	__u64 reasons[VOLLEY_N_REASONS];
+
+	__u32 l3_offset;	/* in the frame */
+	__u32 dns_offset;
+	__u32 dns_bytes;
+	__u32 frame_bytes;
+	__u32 name_bytes;
+	__u32 reply_limit;	/* octets of DNS that this client takes */
+	__u8 ipv6;
+	__u8 edns;
+	__u8 reserved[2];
+	__u32 question_sum;	/* of name, type and class */
+	__u64 hash;
+	__u64 folded[1 + VOLLEY_NAME_WORDS + 1];	/* key, name, a word of slack */
+	__u8 query[VOLLEY_QUERY_MAX + 16];		/* from the DNS header on */
+	__u8 frame[384];				/* headers and question, on their way to the head */
+};
+
+#ifdef __cplusplus
+#error "C only"
+#endif
+_Static_assert(sizeof(struct volley_key) == 8, "the key is one word");
+_Static_assert(sizeof(struct volley_entry) == 64, "an entry's header is one cache line");
+_Static_assert(sizeof(struct volley_segment) == 64, "entries begin aligned");
+_Static_assert(sizeof(struct volley_zone) == 64, "a zone is one cache line");
+_Static_assert(sizeof(struct volley_service) == 24, "no padding that differs");
+_Static_assert(sizeof(struct volley_state) == 64 + 33 * 8 + 256 * 24, "no padding that differs");
+
+#endif

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The key of an answer: folding and hashing, the same in the driver and in userspace.
+ *
+ * The hash is NH (Black, Halevi, Krawczyk, Krovetz, Rogaway: UMAC, CRYPTO 1999): the sum over the
+ * words of (low half + key) * (high half + key). For two different keys of equal length the chance
+ * of a collision is 2^-32 over the secret hash keys, so nobody can choose names that meet in one
+ * bucket; it costs one multiplication for 8 octets, and these do not wait for each other. Names of
+ * different length differ in the first word (volley_key.name_bytes), and are padded with zeros.
+ */
+#ifndef VOLLEY_XDP_KEY_H
+#define VOLLEY_XDP_KEY_H
+
+#include <linux/types.h>
+
+/* `word` with every octet from A to Z made lower case; no other octet changes. */
+static inline __attribute__((always_inline)) __u64 volley_fold_word(__u64 word)
+{
+	const __u64 ones = 0x0101010101010101ull;
+	__u64 low7 = word & (ones * 0x7f);
+	__u64 from_a = low7 + ones * (0x80 - 'A');	/* bit 7: octet >= 'A' */
+	__u64 past_z = low7 + ones * (0x80 - 'Z' - 1);	/* bit 7: octet > 'Z' */
+	__u64 upper = from_a & ~past_z & ~word & (ones * 0x80);
+
+	return word | upper >> 2;
+}
+
+/* One word's part of the NH sum. */
+static inline __attribute__((always_inline)) __u64 volley_hash_word(__u64 word, __u64 secret)
+{
+	__u32 low = (__u32)word + (__u32)secret;
+	__u32 high = (__u32)(word >> 32) + (__u32)(secret >> 32);
+
+	return (__u64)low * high;
+}
+
+/* From the NH sum to 64 well-mixed bits (the finalizer of MurmurHash3, a bijection). */
+static inline __attribute__((always_inline)) __u64 volley_hash_mix(__u64 sum)
+{
+	sum ^= sum >> 33;
+	sum *= 0xff51afd7ed558ccdull;
+	sum ^= sum >> 33;
+	sum *= 0xc4ceb9fe1a85ec53ull;
+	return sum ^ sum >> 33;
+}
+
+/* The two buckets in which an entry may lie, and its tag. n_buckets need not be a power of two. */
+static inline __attribute__((always_inline)) __u32 volley_bucket(__u64 hash, __u32 n_buckets)
+{
+	return (__u32)(((hash & 0xffffffff) * n_buckets) >> 32);
+}
+
+static inline __attribute__((always_inline)) __u32 volley_bucket2(__u64 hash, __u32 n_buckets)
+{
+	return (__u32)(((hash >> 20 & 0xffffffff) * n_buckets) >> 32);
+}
+
+static inline __attribute__((always_inline)) __u32 volley_tag(__u64 hash)
+{
+	return (__u32)(hash >> 32);
+}
+
+/* Octets from the start of an entry to its body. */
+static inline __attribute__((always_inline)) __u32 volley_name_padded(__u32 name_bytes)
+{
+	return (name_bytes + 7) & ~7u;
+}
+
+#endif
