@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * All zones that are served at one moment: an immutable table from apex to zone. A change makes a new set,
+ * which replaces the old one by a pointer swap (RCU); the zones themselves are shared between sets.
+ */
+#ifndef VOLLEY_ZONE_SET_H
+#define VOLLEY_ZONE_SET_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct zone;
+struct zone_set;
+
+struct zone_member {
+	const uint8_t *apex; /* folded wire name; zone_set_new() copies it */
+	unsigned apex_len;
+	struct zone *zone;   /* NULL: configured, but nothing could be loaded: SERVFAIL */
+	uint32_t cache_slot; /* the zone's place in the generation table of the answer cache */
+	uint32_t cache_gen;  /* the generation that answers of this snapshot carry */
+};
+
+/*
+ * Makes a set of @n members (0 is allowed), which are copied; the zones are borrowed. Control plane only.
+ * Returns 0, -ENOMEM, -EINVAL for an apex that is no wire name, or -EEXIST for the same apex twice.
+ */
+int zone_set_new(struct zone_set **out, const struct zone_member *members, size_t n)
+	__attribute__((warn_unused_result));
+
+/* Frees the set, not its zones. NULL is allowed. */
+void zone_set_free(struct zone_set *set);
+
+/*
+ * The member whose zone answers for @qname (folded, uncompressed wire): the deepest apex at or above it.
+ * DS is the parent's: at an apex the zone above it is taken if there is one (RFC 4035 section 3.1.4.1).
+ * NULL when no zone is responsible. Any thread; no lock, no allocation, O(labels).
+ */
+const struct zone_member *zone_set_find(const struct zone_set *set, const uint8_t *qname,
+					unsigned qname_len, uint16_t qtype);
+
+/* The member with exactly this apex, or NULL. */
+const struct zone_member *zone_set_get(const struct zone_set *set, const uint8_t *apex,
+				       unsigned apex_len);
+
+size_t zone_set_n(const struct zone_set *set);
+/* Members in the order given to zone_set_new(). */
+const struct zone_member *zone_set_at(const struct zone_set *set, size_t i);
+
+#endif
