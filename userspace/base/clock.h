@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The three clocks. Time is an argument everywhere below control and worker: only they read a
+ * clock, once a burst, and hand the value down. All functions are vDSO calls; any thread.
+ */
+#ifndef VOLLEY_BASE_CLOCK_H
+#define VOLLEY_BASE_CLOCK_H
+
+#include <stdint.h>
+
+#define CLOCK_NS_PER_S	1000000000ULL
+#define CLOCK_NS_PER_MS 1000000ULL
+
+/* CLOCK_MONOTONIC in nanoseconds: for durations and timers. */
+uint64_t clock_ns(void);
+
+/*
+ * CLOCK_MONOTONIC_COARSE in whole seconds: the clock that bpf_ktime_get_coarse_ns() reads, so an
+ * expiry written here means the same in the XDP program. Starts at boot; stands during suspend.
+ */
+uint32_t clock_coarse_s(void);
+
+/* CLOCK_REALTIME in seconds since 1970: cookies, signatures, serials. It may jump. */
+uint64_t clock_wall_s(void);
+
+#endif

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Error codes: every int that a function returns is 0 (or a count) or negative. Negative values
+ * above -1000 are -errno; those from -1000 down are our own and stand in the one list below, with
+ * the sentence that a person reads.
+ */
+#ifndef VOLLEY_BASE_ERR_H
+#define VOLLEY_BASE_ERR_H
+
+/* Append only: the numbers go out over the control socket. */
+#define ERR_LIST(X)                                                              \
+	X(ERR_SHORT, "the input ends too early")                                 \
+	X(ERR_SPACE, "the output buffer is too small")                           \
+	X(ERR_FORMAT, "the message is malformed")                                \
+	X(ERR_NAME, "the domain name is malformed")                              \
+	X(ERR_NAME_LONG, "the domain name is longer than 255 octets")            \
+	X(ERR_LABEL_EMPTY, "the domain name has an empty label")                 \
+	X(ERR_LABEL_LONG, "a label of the domain name is longer than 63 octets") \
+	X(ERR_ESCAPE, "the domain name has a bad escape sequence")               \
+	X(ERR_TYPE, "the record type is unknown")                                \
+	X(ERR_RDATA, "the record data does not fit its type")                    \
+	X(ERR_ABI, "the maps belong to another version of the program")          \
+	X(ERR_CONFIG, "the configuration is not valid")                          \
+	X(ERR_ZONE, "the zone is not valid")                                     \
+	X(ERR_NOT_FOUND, "there is no such entry")                               \
+	X(ERR_RUNNING, "another daemon is already running")                      \
+	X(ERR_XDP_MODE, "the driver does not support this XDP mode")             \
+	X(ERR_CLOSED, "the other side has closed the connection")                \
+	X(ERR_LIMIT, "a configured limit is reached")
+
+enum err_index {
+#define ERR_INDEX(name, text) name##_INDEX,
+	ERR_LIST(ERR_INDEX)
+#undef ERR_INDEX
+		ERR_N_CODES,
+};
+
+enum err_code {
+#define ERR_CODE(name, text) name = -1000 - (int)name##_INDEX,
+	ERR_LIST(ERR_CODE)
+#undef ERR_CODE
+};
+
+/*
+ * The sentence for a code: one of ours, or strerror's for -errno; a positive errno is taken as
+ * one too. Never NULL. Ours and "no error" are static; for errno the text is the C library's own
+ * static message (strerrordesc_np), so any thread may call it and keep the pointer.
+ */
+const char *err_text(int code);
+
+/* The code's own name ("ERR_SHORT", "ENOENT"), or NULL for an unknown one. Static, any thread. */
+const char *err_name(int code);
+
+#endif

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The log: one line to stderr, one write(2) per line, so that lines of several threads never
+ * mix. Under systemd (JOURNAL_STREAM is set) a line begins with "<N>", the syslog level, and
+ * without the program's name, which the journal adds; else with "ident[pid]: level: ".
+ *
+ * Only the floor that decides logs; the hot path counts and never logs. A line longer than
+ * LOG_LINE_BYTES is cut; control characters (a name from the network) are shown as '?'.
+ */
+#ifndef VOLLEY_BASE_LOG_H
+#define VOLLEY_BASE_LOG_H
+
+#include <stdarg.h>
+
+#define LOG_LINE_BYTES 2048
+
+/* The numbers are syslog's (RFC 5424 section 6.2.1), as systemd wants them. */
+#define LOG_LEVEL_LIST(X)                \
+	X(LOG_LEVEL_ERROR, 3, "error")   \
+	X(LOG_LEVEL_WARN, 4, "warning")  \
+	X(LOG_LEVEL_NOTICE, 5, "notice") \
+	X(LOG_LEVEL_INFO, 6, "info")     \
+	X(LOG_LEVEL_DEBUG, 7, "debug")
+
+enum log_level {
+#define LOG_LEVEL(name, number, text) name = number,
+	LOG_LEVEL_LIST(LOG_LEVEL)
+#undef LOG_LEVEL
+};
+
+/*
+ * Set the ident (kept as a pointer: a static string or argv's) and the last level that is
+ * shown. Call it once before threads start; without it the ident is "volley" and the level notice.
+ */
+void log_open(const char *ident, enum log_level level);
+
+/* Change the level at run time. Any thread. */
+void log_set_level(enum log_level level);
+enum log_level log_get_level(void);
+
+/* The level's number for "error", "warning", "notice", "info", "debug", or ERR_CONFIG. */
+int log_level_from_text(const char *text);
+
+/* One line, without a newline at its end. errno is kept. Any thread, not a signal handler. */
+void log_line(enum log_level level, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void log_vline(enum log_level level, const char *format, va_list args)
+	__attribute__((format(printf, 2, 0)));
+
+#define log_error(...)	log_line(LOG_LEVEL_ERROR, __VA_ARGS__)
+#define log_warn(...)	log_line(LOG_LEVEL_WARN, __VA_ARGS__)
+#define log_notice(...) log_line(LOG_LEVEL_NOTICE, __VA_ARGS__)
+#define log_info(...)	log_line(LOG_LEVEL_INFO, __VA_ARGS__)
+#define log_debug(...)	log_line(LOG_LEVEL_DEBUG, __VA_ARGS__)
+
+#endif

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * DNS server cookies that need no state (RFC 7873, RFC 9018): any server of an anycast set that has
+ * the same secret takes what another has made.
+ *
+ *	 0               8     9       12        16                24
+ *	 | client cookie | ver | 0 0 0 | seconds | SipHash-2-4     |
+ *	                 `----------- server cookie ---------------'
+ *	 hash over the first 16 bytes and the client's address (4 or 16 bytes)
+ *
+ * Time is an argument: wall seconds modulo 2^32, compared in serial arithmetic (RFC 1982). Pure;
+ * any thread.
+ */
+#ifndef VOLLEY_DNS_COOKIE_H
+#define VOLLEY_DNS_COOKIE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/siphash.h"
+
+#define COOKIE_CLIENT_BYTES 8
+#define COOKIE_SERVER_BYTES 16
+#define COOKIE_BYTES	    (COOKIE_CLIENT_BYTES + COOKIE_SERVER_BYTES)
+#define COOKIE_VERSION	    1
+
+/* RFC 9018 section 4.3 */
+#define COOKIE_PAST_MAX_S   3600
+#define COOKIE_FUTURE_MAX_S 300
+#define COOKIE_RENEW_S	    1800
+
+enum cookie_verdict {
+	COOKIE_BAD,   /* not ours, or too old: as if there were only a client cookie */
+	COOKIE_GOOD,  /* send the same server cookie back */
+	COOKIE_RENEW, /* good, but it is time for a new one */
+};
+
+/*
+ * The roll-over of RFC 9018 section 5: make with active, take previous as well while there is one.
+ */
+struct cookie_secrets {
+	uint8_t active[SIPHASH_KEY_BYTES];
+	uint8_t previous[SIPHASH_KEY_BYTES];
+	bool has_previous;
+};
+
+/*
+ * Write the whole option value (client and new server cookie) to out. addr is the client's
+ * address in network order, addr_bytes 4 or 16: an IPv4 address always as 4, mapped ones too.
+ * client may be the start of out.
+ */
+void cookie_make(uint8_t out[COOKIE_BYTES], const uint8_t client[COOKIE_CLIENT_BYTES],
+		 const void *addr, size_t addr_bytes, uint32_t now_s,
+		 const uint8_t secret[SIPHASH_KEY_BYTES]);
+
+/*
+ * Judge a server cookie of server_bytes (any length). Made with the previous secret: COOKIE_RENEW.
+ */
+enum cookie_verdict cookie_check(const struct cookie_secrets *secrets,
+				 const uint8_t client[COOKIE_CLIENT_BYTES], const uint8_t *server,
+				 size_t server_bytes, const void *addr, size_t addr_bytes,
+				 uint32_t now_s);
+
+#endif
