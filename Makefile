@@ -216,12 +216,12 @@ verify: $(BPF_MAIN) $(VERIFY) ## load the XDP program; print instructions verifi
 	@$(VERIFY) $(VERIFY_MAX:%=--max %) $(BPF_MAIN)
 
 .PHONY: lint
-lint: ## format, floors, lengths, shell and Python checks
-	@scripts/lint.sh
+lint: ## format, floors, lengths, shell and Python checks (of FILES)
+	@scripts/lint.sh $(FILES)
 
 .PHONY: format
-format: ## reformat all C files
-	$(Q)scripts/lint.sh --fix
+format: ## reformat the C files (or FILES)
+	$(Q)scripts/lint.sh --fix $(FILES)
 
 .PHONY: demo
 demo: ## two-namespace lab: real queries, and who answered them (root; installs deps)

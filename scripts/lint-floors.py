@@ -1,0 +1,76 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-only
+"""lint-floors.py FILE...: a part includes only what stands below it.
+
+A quoted include is either root-relative with the floor first ("dns/name.h", "xdp/abi.h"), or a
+generated skeleton ("volley.skel.h", from control up). Tests may include everything.
+"""
+import re
+import sys
+from pathlib import PurePath
+
+BELOW = {
+    "xdp": set(),
+    "base": {"xdp"},
+    "dns": {"xdp", "base"},
+    "cache": {"xdp", "base", "dns"},
+    "zone": {"xdp", "base", "dns"},
+    "resolver": {"xdp", "base", "dns", "cache", "zone"},
+    "engine": {"xdp", "base", "dns", "cache", "zone", "resolver"},
+    "port": {"xdp", "base"},    # packets in and out; knows no DNS
+    "worker": {"xdp", "base", "dns", "cache", "zone", "resolver", "engine", "port"},
+}
+BELOW["control"] = BELOW["worker"] | {"worker"}
+BELOW["cmd"] = BELOW["control"] | {"control"}
+SKELETONS = {"control", "cmd"}
+
+INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"')
+
+
+def floor_of(path: PurePath) -> str | None:
+    """None for what is no floor: tests and the like."""
+    parts = path.parts
+    if parts[0] == "xdp":
+        return "xdp"
+    if parts[0] == "userspace" and len(parts) == 3:
+        return parts[1]
+    return None
+
+
+def fault(floor: str, target: str) -> str | None:
+    """What is wrong with this include on this floor, if anything."""
+    if target.endswith(".skel.h"):
+        return None if floor in SKELETONS else f"skeletons are for {' and '.join(sorted(SKELETONS))}"
+    if "/" not in target or target.startswith("."):
+        return "includes are root-relative (\"dns/name.h\")"
+    there = target.split("/")[0]
+    if there not in BELOW:
+        return f"{there} is no floor"
+    if there != floor and there not in BELOW[floor]:
+        return f"{floor} does not stand on {there}"
+    return None
+
+
+def main(argv: list[str]) -> int:
+    faults = 0
+    for name in argv:
+        path = PurePath(name)
+        floor = floor_of(path)
+        if floor is None:
+            continue
+        if floor not in BELOW:
+            print(f"{path}: {floor} is no floor: say in scripts/lint-floors.py what it stands on")
+            faults += 1
+            continue
+        with open(path, encoding="utf-8") as lines:
+            for number, line in enumerate(lines, 1):
+                match = INCLUDE.match(line)
+                wrong = match and fault(floor, match[1])
+                if wrong:
+                    print(f"{path}:{number}: \"{match[1]}\": {wrong}")
+                    faults += 1
+    return 1 if faults else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,58 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# lint.sh [--fix] [FILE...]: format, floors, lengths, white space, shell and Python, of all files or
+# those named. Runs every check, prints what each found, and fails if one did. --fix only reformats
+# the C files.
+#
+# shellcheck disable=SC2046,SC2086 # lists of file names
+# shellcheck disable=SC2317 # called through check
+set -u
+cd "$(dirname "$0")/.." || exit 1
+
+fix=
+if [ "${1:-}" = --fix ]; then
+	fix=yes
+	shift
+fi
+roots=${*:-.}
+
+find_files() {
+	find $roots \( -path ./.git -o -path ./build -o -path '*/corpus/*' \) -prune -o -type f "$@" -print | sort
+}
+
+c_files=$(find_files -name '*.[ch]')
+py_files=$(find_files -name '*.py')
+text_files=$(find_files \( -name '*.[ch]' -o -name '*.py' -o -name '*.sh' -o -name '*.md' \
+	-o -name '*.yaml*' -o -name '*.service' -o -name '*.[58]' -o -name Makefile \))
+sh_files=$(grep -lE '^#!/bin/(ba)?sh' $(find_files -perm -100) /dev/null)
+failed=0
+
+# check NAME COMMAND...
+check() {
+	name=$1
+	shift
+	if "$@"; then
+		printf '  %-9s %s\n' LINT "$name: ok"
+	else
+		printf '  %-9s %s\n' LINT "$name: FAILED"
+		failed=1
+	fi
+}
+
+no_trailing_space() {
+	! grep -nE '[[:blank:]]+$' "$@"
+}
+
+if [ -n "$fix" ]; then
+	[ -z "$c_files" ] || clang-format-14 -i $c_files
+	exit
+fi
+
+[ -z "$c_files" ] || check format clang-format-14 --dry-run -Werror $c_files
+check floors scripts/lint-floors.py $c_files
+check lengths scripts/lint-lengths.py $c_files
+check 'trailing space' no_trailing_space $text_files
+[ -z "$sh_files" ] || check shell shellcheck -x $sh_files
+[ -z "$py_files" ] || check python /usr/bin/python3 -m pyflakes $py_files
+exit $failed
