@@ -64,12 +64,12 @@ endif
 # --- Flags ------------------------------------------------------------------------------------------
 
 WARN := -Wall -Wextra -Wshadow -Wconversion -Wstrict-prototypes -Wmissing-prototypes -Wvla -Werror
-# A BPF program is entered by the kernel, so it has no prototype.
-BPF_WARN := $(filter-out -Wmissing-prototypes,$(WARN))
+# A BPF program is entered by the kernel, so it has no prototype, and its parameter is given.
+BPF_WARN := $(filter-out -Wmissing-prototypes,$(WARN)) -Wno-unused-parameter
 
 # Asked once, and not before a recipe expands it.
 once = $(eval $(1) := $(shell $(2)))$($(1))
-PKGS = libxdp libbpf ldns liburcu-qsbr libcyaml jansson libsystemd libcap-ng libcrypto \
+PKGS = libxdp libbpf ldns liburcu-qsbr libcyaml yaml-0.1 jansson libsystemd libcap-ng libcrypto \
        $(if $(filter 1,$(DPDK)),libdpdk)
 PKG_CFLAGS = $(call once,PKG_CFLAGS,$(PKG_CONFIG) --cflags $(PKGS))
 PKG_LIBS   = $(call once,PKG_LIBS,$(PKG_CONFIG) --libs $(PKGS))
@@ -130,7 +130,7 @@ LIBCMD      := $(if $(filter cmd,$(FLOORS_HERE)),$(B)/floor/cmd.a)
 PROGRAMS_HERE := $(foreach p,$(PROGRAMS),$(if $(wildcard userspace/cmd/$(p).c),$(p)))
 
 BPF_MAIN    := $(if $(wildcard xdp/volley.bpf.c),$(O)/bin/volley.bpf.o)
-BPF_OTHERS  := $(patsubst xdp/%.bpf.c,$(O)/bin/xdp_%.bpf.o,$(filter-out xdp/volley.bpf.c,$(wildcard xdp/*.bpf.c)))
+BPF_OTHERS  := $(patsubst xdp/%.bpf.c,$(O)/bin/%.bpf.o,$(filter-out xdp/volley.bpf.c,$(wildcard xdp/*.bpf.c)))
 BPF_TESTS   := $(foreach d,bpf perf net,$(patsubst tests/$(d)/%.bpf.c,$(B)/tests/%.bpf.o,$(wildcard tests/$(d)/*.bpf.c)))
 SKELS       := $(patsubst %.bpf.c,$(B)/gen/%.skel.h,$(notdir $(wildcard xdp/*.bpf.c tests/bpf/*.bpf.c tests/perf/*.bpf.c tests/net/*.bpf.c)))
 
@@ -363,10 +363,7 @@ define bpf_object
 	$(Q)$(LLVM_STRIP) -g $@.tmp.o && mv $@.tmp.o $@
 endef
 
-$(O)/bin/volley.bpf.o: xdp/volley.bpf.c Makefile
-	$(bpf_object)
-
-$(O)/bin/xdp_%.bpf.o: xdp/%.bpf.c Makefile
+$(O)/bin/%.bpf.o: xdp/%.bpf.c Makefile
 	$(bpf_object)
 
 $(B)/tests/%.bpf.o: tests/bpf/%.bpf.c Makefile
@@ -385,10 +382,7 @@ define skeleton
 	$(Q){ echo '#pragma GCC system_header'; $(BPFTOOL) gen skeleton $< name $(*F)_bpf; } >$@
 endef
 
-$(B)/gen/volley.skel.h: $(B)/gen/%.skel.h: $(O)/bin/%.bpf.o
-	$(skeleton)
-
-$(B)/gen/%.skel.h: $(O)/bin/xdp_%.bpf.o
+$(B)/gen/%.skel.h: $(O)/bin/%.bpf.o
 	$(skeleton)
 
 $(B)/gen/%.skel.h: $(B)/tests/%.bpf.o

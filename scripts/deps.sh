@@ -14,7 +14,7 @@ building           | gcc make pkg-config libc6-dev linux-libc-dev
 the XDP program    | clang-14 llvm-14 bpftool libbpf-dev libxdp-dev libelf-dev zlib1g-dev
 zones and TSIG     | libldns-dev libssl-dev
 RCU                | liburcu-dev
-configuration      | libcyaml-dev libjansson-dev
+configuration      | libcyaml-dev libyaml-dev libjansson-dev
 the daemon         | libsystemd-dev libcap-ng-dev
 tests in C         | libcmocka-dev libclang-rt-14-dev
 tests in Python    | python3 python3-pytest python3-dnspython python3-yaml

@@ -1,0 +1,136 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# lab.sh: two network namespaces joined by a veth pair, for demo, tests and load.
+#
+#   NAME-c (client)                             NAME-s (server)
+#   c0  192.0.2.1    2001:db8::1    ── veth ──  s0  192.0.2.53   2001:db8::53
+#       02:00:00:00:00:01                           02:00:00:00:00:53
+#
+#   lab.sh up NAME [QUEUES]        makes it anew, one queue unless said
+#   lab.sh down NAME               removes it; all right if it is not there
+#   lab.sh exec NAME c|s CMD...    runs CMD at one end, in place of this shell
+#
+# Why it is set up as it is:
+# - GRO gives a veth end its NAPI; without it, frames that XDP redirects there are dropped.
+# - An end without an XDP program is not woken for frames that the other sends by XDP_TX, so the
+#   client runs XDP_PASS (build/bin/xdp_pass.bpf.o).
+# - Checksums are written by the sender, VLAN tags are in the frame: it is on the wire what a NIC
+#   would have sent. No segmentation offload, since an XDP program takes no frame above a page.
+# - Fixed addresses and permanent neighbours: no ARP or ND in between; no IPv6 address is tentative.
+# - Threaded NAPI: each end's receive work is a kernel thread of its own (napi/c0-*, napi/s0-*).
+# - exec enters only the network namespace. `ip netns exec` would mount /sys anew, and hide a bpffs
+#   under /sys/fs/bpf; /sys/class/net is the caller's therefore, but /proc/net is the namespace's.
+set -eu
+
+bin=${VOLLEY_BIN:-$(dirname "$0")/../build/bin}
+PATH=$PATH:/usr/sbin:/sbin
+
+die() {
+	echo "lab: $*" >&2
+	exit 1
+}
+
+usage() {
+	sed -n '/^#   lab.sh/s/^#   //p' "$0" >&2
+	exit 2
+}
+
+in_netns() {
+	netns=$1
+	shift
+	nsenter --net="/run/netns/$netns" -- "$@"
+}
+
+make_pair() {
+	ip netns add "$1-c"
+	ip netns add "$1-s"
+	ip link add c0 netns "$1-c" address 02:00:00:00:00:01 numrxqueues "$2" numtxqueues "$2" \
+		type veth peer name s0 netns "$1-s" address 02:00:00:00:00:53 \
+		numrxqueues "$2" numtxqueues "$2"
+}
+
+# set_up_end NETNS DEVICE HOST PEER_HOST PEER_MAC
+set_up_end() {
+	in_netns "$1" sysctl -qw net.ipv6.conf.all.disable_ipv6=0 net.ipv6.conf.default.disable_ipv6=0 \
+		"net.ipv6.conf.$2.disable_ipv6=0" "net.ipv6.conf.$2.accept_ra=0" \
+		"net.ipv6.conf.$2.router_solicitations=0" "net.ipv6.conf.$2.accept_dad=0" \
+		"net.ipv6.conf.$2.addr_gen_mode=1"
+	in_netns "$1" ethtool -K "$2" tx off tso off gso off gro on >/dev/null
+	in_netns "$1" ethtool -K "$2" txvlan off tx-vlan-stag-hw-insert off >/dev/null
+	ip -n "$1" link set lo up
+	ip -n "$1" address add "192.0.2.$3/24" dev "$2"
+	ip -n "$1" address add "2001:db8::$3/64" dev "$2" nodad
+	ip -n "$1" link set "$2" up
+	ip -n "$1" neighbour replace "192.0.2.$4" lladdr "$5" dev "$2" nud permanent
+	ip -n "$1" neighbour replace "2001:db8::$4" lladdr "$5" dev "$2" nud permanent
+	# /sys of the namespace, in a mount namespace that ends with the command
+	ip netns exec "$1" sh -c "echo 1 >/sys/class/net/$2/threaded"
+}
+
+pass_at_client() {
+	[ -e "$bin/xdp_pass.bpf.o" ] || die "$bin/xdp_pass.bpf.o is not there: run make first"
+	in_netns "$1-c" ip link set dev c0 xdpdrv obj "$bin/xdp_pass.bpf.o" sec xdp
+}
+
+# Both ends, at most two seconds.
+wait_for_link() {
+	tries=100
+	until ip -n "$1-c" link show c0 | grep -q LOWER_UP &&
+		ip -n "$1-s" link show s0 | grep -q LOWER_UP; do
+		tries=$((tries - 1))
+		[ "$tries" -gt 0 ] || die "the link of $1 does not come up"
+		sleep 0.02
+	done
+}
+
+down() {
+	for netns in "$1-c" "$1-s"; do
+		if [ -e "/run/netns/$netns" ]; then
+			ip netns delete "$netns"
+		fi
+	done
+}
+
+up() {
+	case $2 in
+	'' | *[!0-9]* | 0) die "queues: $2: must be a number from 1" ;;
+	esac
+	[ "$(id -u)" -eq 0 ] || die 'network namespaces need root'
+	down "$1"
+	trap 'down "$1"' EXIT
+	trap 'exit 130' INT TERM
+	make_pair "$1" "$2"
+	set_up_end "$1-c" c0 1 53 02:00:00:00:00:53
+	set_up_end "$1-s" s0 53 1 02:00:00:00:00:01
+	pass_at_client "$1"
+	wait_for_link "$1"
+	trap - EXIT INT TERM
+}
+
+[ $# -ge 2 ] || usage
+command=$1
+name=$2
+case $name in
+'' | *[!A-Za-z0-9_.-]* | -*) die "name $name: letters, digits, _ . - only" ;;
+esac
+
+case $command in
+up)
+	up "$name" "${3:-1}"
+	;;
+down)
+	down "$name"
+	;;
+exec)
+	[ $# -ge 4 ] || usage
+	case $3 in c | s) ;; *) usage ;; esac
+	netns=$name-$3
+	[ -e "/run/netns/$netns" ] || die "there is no lab $name: lab.sh up $name"
+	shift 3
+	exec nsenter --net="/run/netns/$netns" -- "$@"
+	;;
+*)
+	usage
+	;;
+esac

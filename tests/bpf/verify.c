@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * verify [--max N] OBJECT...: loads each program of a BPF object and prints what it costs: the
+ * instructions that the verifier walked and its states at most, the size of the bytecode (after the
+ * kernel's rewriting) and of the native code. Fails if a program does not load, then with the end of
+ * the verifier's log, or if more than N instructions (20,000) were walked. Maps are made as
+ * the object declares them and go away again.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <linux/bpf.h>
+
+#define LOG_BYTES      (16u << 20)
+#define LOG_STATS      4 /* BPF_LOG_STATS of the kernel: totals only */
+#define LOG_TAIL_BYTES 3000u
+
+static unsigned long max_verified = 20000;
+static char log_buf[LOG_BYTES];
+
+static unsigned long number_after(const char *word)
+{
+	const char *at = strstr(log_buf, word);
+
+	return at ? strtoul(at + strlen(word), NULL, 10) : 0;
+}
+
+static int report(struct bpf_program *prog)
+{
+	unsigned long verified = number_after("processed ");
+	struct bpf_prog_info info = { 0 };
+	__u32 len = sizeof(info);
+
+	if (bpf_obj_get_info_by_fd(bpf_program__fd(prog), &info, &len)) {
+		perror("verify: bpf_obj_get_info_by_fd");
+		return -1;
+	}
+	printf("%-20s %8lu verified (max %lu), %5lu states, %5u instructions, %6u bytes native\n",
+	       bpf_program__name(prog), verified, max_verified, number_after("peak_states "),
+	       info.xlated_prog_len / 8, info.jited_prog_len);
+	if (!verified) {
+		fprintf(stderr, "verify: the kernel's log has no totals:\n%s\n", log_buf);
+		return -1;
+	}
+	if (verified > max_verified) {
+		fprintf(stderr, "verify: %s: over its budget\n", bpf_program__name(prog));
+		return -1;
+	}
+	return 0;
+}
+
+/* Loads only the program of that name, which the object has. */
+static int load(const char *path, const char *name)
+{
+	struct bpf_object *obj = bpf_object__open_file(path, NULL);
+	struct bpf_program *prog;
+	int err;
+
+	if (!obj)
+		return -1;
+	bpf_object__for_each_program(prog, obj) {
+		bpf_program__set_autoload(prog, !strcmp(bpf_program__name(prog), name));
+	}
+	prog = bpf_object__find_program_by_name(obj, name);
+	memset(log_buf, 0, sizeof(log_buf));
+	bpf_program__set_log_buf(prog, log_buf, sizeof(log_buf));
+	bpf_program__set_log_level(prog, LOG_STATS);
+	err = bpf_object__load(obj);
+	if (!err)
+		err = report(prog);
+	bpf_object__close(obj);
+	return err;
+}
+
+static void print_log_tail(void)
+{
+	size_t len = strlen(log_buf);
+
+	fprintf(stderr, "%s\n", len > LOG_TAIL_BYTES ? log_buf + len - LOG_TAIL_BYTES : log_buf);
+}
+
+static int verify_object(const char *path)
+{
+	struct bpf_object *obj = bpf_object__open_file(path, NULL);
+	struct bpf_program *prog;
+	int err = 0;
+
+	if (!obj)
+		return -1;
+	bpf_object__for_each_program(prog, obj) {
+		if (!load(path, bpf_program__name(prog)))
+			continue;
+		err = -1;
+		fprintf(stderr, "verify: %s: %s failed\n", path, bpf_program__name(prog));
+		print_log_tail();
+	}
+	bpf_object__close(obj);
+	return err;
+}
+
+int main(int argc, char **argv)
+{
+	int first = 1, err = 0;
+
+	if (argc > 2 && !strcmp(argv[1], "--max")) {
+		max_verified = strtoul(argv[2], NULL, 10);
+		first = 3;
+	}
+	if (first >= argc) {
+		fprintf(stderr, "usage: verify [--max N] OBJECT...\n");
+		return 2;
+	}
+	setlinebuf(stdout);
+	for (int i = first; i < argc; i++)
+		err |= verify_object(argv[i]);
+	return err ? 1 : 0;
+}
