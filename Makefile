@@ -271,11 +271,12 @@ $(B)/obj/%.o: %.c Makefile
 	@mkdir -p $(@D)
 	$(Q)$(COMPILE) -MF $(@:.o=.d) -c -o $@ $<
 
-# Made whole, and anew when a file was removed from the folder, so that no old member lingers.
+# Made whole, and anew when a file was removed from the folder, so that no old member lingers. By q,
+# since r keeps only one of two files of the same name on two floors.
 define archive
 	$(say) AR $@
 	@mkdir -p $(@D) && rm -f $@
-	$(Q)ar rcs $@ $(filter %.o,$^)
+	$(Q)ar qcs $@ $(filter %.o,$^)
 endef
 
 # UPTO_<floor>: the floor and all below it, in the order the linker wants.

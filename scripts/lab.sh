@@ -98,7 +98,7 @@ up() {
 	esac
 	[ "$(id -u)" -eq 0 ] || die 'network namespaces need root'
 	down "$1"
-	trap 'down "$1"' EXIT
+	trap 'down "$name"' EXIT
 	trap 'exit 130' INT TERM
 	make_pair "$1" "$2"
 	set_up_end "$1-c" c0 1 53 02:00:00:00:00:53
