@@ -356,11 +356,12 @@ $(FUZZ_RUNS): fuzz-run-%: $(B)/tests/fuzz/%
 
 # --- BPF --------------------------------------------------------------------------------------------
 
-# DWARF goes, BTF stays: libbpf needs it.
+# DWARF goes, BTF stays: libbpf needs it. The dependencies lie where every profile finds them, for
+# the objects in bin/ are of all profiles.
 define bpf_object
 	$(say) BPF $@
-	@mkdir -p $(@D) $(B)/obj/bpf
-	$(Q)$(BPF_CC) -MF $(B)/obj/bpf/$(@F:.o=.d) -MT $@ -c -o $@.tmp.o $<
+	@mkdir -p $(@D) $(O)/deps
+	$(Q)$(BPF_CC) -MF $(O)/deps/$(subst /,_,$(@:.o=.d)) -MT $@ -c -o $@.tmp.o $<
 	$(Q)$(LLVM_STRIP) -g $@.tmp.o && mv $@.tmp.o $@
 endef
 
@@ -389,4 +390,4 @@ $(B)/gen/%.skel.h: $(O)/bin/%.bpf.o
 $(B)/gen/%.skel.h: $(B)/tests/%.bpf.o
 	$(skeleton)
 
--include $(shell find $(B)/obj -name '*.d' 2>/dev/null)
+-include $(shell find $(B)/obj $(O)/deps -name '*.d' 2>/dev/null)
