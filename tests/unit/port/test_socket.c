@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* UDP sockets over loopback, driven by hand: what one receive and one send do, and the counters. */
+#include "tests/unit/port/echo.h"
+
+#include <errno.h>
+#include <netinet/in.h>
+#include <sys/syscall.h>
+
+#include "port/socket.h"
+
+/*
+ * In the C library's place: what the next calls do, one entry each. Above 0: send at most so many;
+ * below: fail so; 0: send, and all later calls too.
+ */
+static const int *fault;
+
+int sendmmsg(int fd, struct mmsghdr *msgs, unsigned int n, int flags)
+{
+	int now = fault ? *fault : 0;
+
+	if (now)
+		fault++;
+	if (now < 0) {
+		errno = -now;
+		return -1;
+	}
+	if (now > 0 && (unsigned int)now < n)
+		n = (unsigned int)now;
+	return (int)syscall(SYS_sendmmsg, fd, msgs, n, flags);
+}
+
+static struct port *open_on(const char *text, struct port_addr *bound)
+{
+	struct socket_config config = { .listen = addr_of(text, 0), .msg_bytes = 2048 };
+	struct port *p;
+
+	assert_int_equal(socket_open(&p, &config), 0);
+	socket_port_addr(p, bound);
+	return p;
+}
+
+/* Wait for something, then one round: receive, answer, send. The number of messages. */
+static unsigned int serve(struct port *p)
+{
+	struct pollfd pollfd = { .fd = p->fd, .events = POLLIN };
+	struct port_msg msgs[PORT_BURST];
+	unsigned int n;
+
+	assert_int_equal(poll(&pollfd, 1, 5000), 1);
+	n = port_receive(p, 1, msgs, PORT_BURST);
+	echo_handle(NULL, msgs, n, p->kind, 1);
+	port_send(p, 1, msgs, n);
+	return n;
+}
+
+static void assert_balance(const struct port *p)
+{
+	struct port_stats s;
+
+	port_stats_read(p, &s);
+	assert_int_equal(s.rx, s.malformed + s.truncated_in + s.no_reply + s.tx + s.tx_dropped +
+				       port_pending(p));
+}
+
+/* The client's socket is connected, so it sees a reply only from the address that it asked. */
+static void test_reply_leaves_from_the_address_asked(void **state)
+{
+	static const struct {
+		const char *name, *listen, *ask;
+	} rows[] = {
+		{ "one address", "127.0.0.1", "127.0.0.1" },
+		{ "wildcard, first", "0.0.0.0", "127.0.0.1" },
+		{ "wildcard, second", "0.0.0.0", "127.0.0.2" },
+		{ "wildcard, far", "0.0.0.0", "127.200.3.4" },
+		{ "IPv6", "::1", "::1" },
+		{ "IPv6 wildcard", "::", "::1" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct port_addr bound, ask;
+		struct port *p = open_on(rows[i].listen, &bound);
+		uint8_t reply[64];
+		int fd;
+
+		print_message("  %s\n", rows[i].name);
+		ask = addr_of(rows[i].ask, ntohs(bound.port));
+		fd = client_open(SOCK_DGRAM, &ask);
+		assert_int_equal(send(fd, "query", 5, 0), 5);
+		assert_int_equal(serve(p), 1);
+		assert_int_equal(recv(fd, reply, sizeof(reply), 0), 5);
+		assert_memory_equal(reply, "\xf1uery", 5);
+		assert_balance(p);
+		close(fd);
+		port_close(p);
+	}
+}
+
+static void test_message_says_who_and_where(void **state)
+{
+	struct port_addr bound, ask, mine;
+	struct sockaddr_storage ss;
+	socklen_t len = sizeof(ss);
+	struct port *p = open_on("0.0.0.0", &bound);
+	struct port_msg msgs[PORT_BURST];
+	struct pollfd pollfd = { .fd = p->fd, .events = POLLIN };
+	int fd;
+
+	(void)state;
+	ask = addr_of("127.0.0.9", ntohs(bound.port));
+	fd = client_open(SOCK_DGRAM, &ask);
+	getsockname(fd, (struct sockaddr *)&ss, &len);
+	assert_int_equal(port_addr_from_sockaddr(&mine, (struct sockaddr *)&ss), 0);
+	assert_int_equal(send(fd, "abc", 3, 0), 3);
+	poll(&pollfd, 1, 5000);
+	assert_int_equal(port_receive(p, 1, msgs, PORT_BURST), 1);
+	assert_int_equal(msgs[0].len, 3);
+	assert_int_equal(msgs[0].cap, 2048);
+	assert_int_equal(msgs[0].family, AF_INET);
+	assert_false(msgs[0].stream);
+	assert_int_equal(msgs[0].peer_port, mine.port);
+	assert_memory_equal(msgs[0].peer, mine.bytes, 4);
+	assert_int_equal(msgs[0].local_port, bound.port);
+	assert_memory_equal(msgs[0].local, ask.bytes, 4);
+	assert_int_equal(msgs[0].ifindex, 1);
+	msgs[0].len = 0;
+	port_send(p, 1, msgs, 1);
+	assert_int_equal(p->stats.no_reply, 1);
+	close(fd);
+	port_close(p);
+}
+
+static void test_a_burst_is_drained_and_answered(void **state)
+{
+	struct port_addr bound;
+	struct port *p = open_on("127.0.0.1", &bound);
+	int fd = client_open(SOCK_DGRAM, &bound);
+	uint8_t query[2], reply[64];
+	unsigned int n = 0;
+
+	(void)state;
+	for (unsigned int i = 0; i < 100; i++) {
+		query[0] = (uint8_t)(i % 5 ? 'Q' : 'N');
+		query[1] = (uint8_t)i;
+		assert_int_equal(send(fd, query, 2, 0), 2);
+	}
+	assert_int_equal(serve(p), PORT_BURST);
+	assert_int_equal(serve(p), 100 - PORT_BURST);
+	while (recv(fd, reply, sizeof(reply), MSG_DONTWAIT) == 2)
+		n++;
+	assert_int_equal(n, 80);
+	assert_int_equal(p->stats.rx, 100);
+	assert_int_equal(p->stats.rx_bytes, 200);
+	assert_int_equal(p->stats.tx, 80);
+	assert_int_equal(p->stats.tx_bytes, 160);
+	assert_int_equal(p->stats.no_reply, 20);
+	assert_balance(p);
+	close(fd);
+	port_close(p);
+}
+
+static void test_too_long_a_datagram_is_counted_and_dropped(void **state)
+{
+	struct port_addr bound;
+	struct port *p = open_on("127.0.0.1", &bound);
+	int fd = client_open(SOCK_DGRAM, &bound);
+	uint8_t big[2049] = { 'Q' }, reply[64];
+
+	(void)state;
+	assert_int_equal(send(fd, big, sizeof(big), 0), sizeof(big));
+	assert_int_equal(send(fd, "", 0, 0), 0);
+	assert_int_equal(send(fd, "ok", 2, 0), 2);
+	assert_int_equal(serve(p), 2);
+	assert_int_equal(recv(fd, reply, sizeof(reply), 0), 2);
+	assert_int_equal(p->stats.truncated_in, 1);
+	assert_int_equal(p->stats.no_reply, 1);
+	assert_balance(p);
+	close(fd);
+	port_close(p);
+}
+
+/*
+ * Each row: six queries, a kernel that behaves as `calls` says, and what must come of it. The message
+ * at which the kernel balks is the first one of its call.
+ */
+static void test_no_reply_is_lost_silently(void **state)
+{
+	static const struct {
+		const char *name;
+		int calls[8];
+		unsigned int tx, dropped, retried;
+	} rows[] = {
+		{ "all at once", { 0 }, 6, 0, 0 },
+		{ "one by one", { 1, 1, 1, 1, 1, 1 }, 6, 0, 0 },
+		{ "one is refused", { 2, -EPERM, 0 }, 5, 1, 0 },
+		{ "first is refused", { -EHOSTUNREACH, 0 }, 5, 1, 0 },
+		{ "all are refused", { -EPERM, -EPERM, -EPERM, -EPERM, -EPERM, -EPERM }, 0, 6, 0 },
+		{ "full for a while", { 4, -EAGAIN, -ENOBUFS, 0 }, 6, 0, 2 },
+		{ "full for good", { 3, -EAGAIN, -EAGAIN, -EAGAIN, -EAGAIN, 0 }, 3, 3, 3 },
+		{ "interrupted", { -EINTR, 5, -EINTR, 0 }, 6, 0, 0 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct port_addr bound;
+		struct port *p = open_on("127.0.0.1", &bound);
+		int fd = client_open(SOCK_DGRAM, &bound);
+		unsigned int n = 0;
+		uint8_t reply[64];
+
+		print_message("  %s\n", rows[i].name);
+		for (int q = 0; q < 6; q++)
+			assert_int_equal(send(fd, "abc", 3, 0), 3);
+		fault = rows[i].calls;
+		assert_int_equal(serve(p), 6);
+		fault = NULL;
+		while (recv(fd, reply, sizeof(reply), MSG_DONTWAIT) == 3)
+			n++;
+		assert_int_equal(n, rows[i].tx);
+		assert_int_equal(p->stats.tx, rows[i].tx);
+		assert_int_equal(p->stats.tx_dropped, rows[i].dropped);
+		assert_int_equal(p->stats.tx_retried, rows[i].retried);
+		assert_balance(p);
+		close(fd);
+		port_close(p);
+	}
+}
+
+static void test_open_says_why_not(void **state)
+{
+	struct socket_config config = { .listen = addr_of("127.0.0.1", 0) };
+	struct sockaddr_storage ss;
+	struct port_addr taken;
+	socklen_t len = sizeof(ss);
+	struct port *p = NULL;
+	int fd = socket(AF_INET, SOCK_DGRAM, 0);
+
+	(void)state;
+	/* Another's socket without SO_REUSEPORT has the address. */
+	len = port_addr_to_sockaddr(&config.listen, &ss);
+	assert_int_equal(bind(fd, (struct sockaddr *)&ss, len), 0);
+	getsockname(fd, (struct sockaddr *)&ss, &len);
+	assert_int_equal(port_addr_from_sockaddr(&taken, (struct sockaddr *)&ss), 0);
+	config.listen = taken;
+	assert_int_equal(socket_open(&p, &config), -EADDRINUSE);
+	config = (struct socket_config){ .listen = addr_of("127.0.0.1", 0), .msg_bytes = 100 };
+	assert_int_equal(socket_open(&p, &config), -EINVAL);
+	/* An address that is not here yet can be bound. */
+	config = (struct socket_config){ .listen = addr_of("192.0.2.77", 0) };
+	assert_int_equal(socket_open(&p, &config), 0);
+	assert_memory_equal(p->name, "udp 192.0.2.77@", 15);
+	port_close(p);
+	close(fd);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_reply_leaves_from_the_address_asked),
+		cmocka_unit_test(test_message_says_who_and_where),
+		cmocka_unit_test(test_a_burst_is_drained_and_answered),
+		cmocka_unit_test(test_too_long_a_datagram_is_counted_and_dropped),
+		cmocka_unit_test(test_no_reply_is_lost_silently),
+		cmocka_unit_test(test_open_says_why_not),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

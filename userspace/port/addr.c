@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "port/addr.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <netinet/in.h>
+#include <stdio.h>
+#include <string.h>
+
+int port_addr_from_text(struct port_addr *a, const char *text, uint16_t port)
+{
+	*a = (struct port_addr){ .port = htons(port) };
+	if (inet_pton(AF_INET, text, a->bytes) == 1)
+		a->family = AF_INET;
+	else if (inet_pton(AF_INET6, text, a->bytes) == 1)
+		a->family = AF_INET6;
+	else
+		return -EINVAL;
+	return 0;
+}
+
+int port_addr_from_sockaddr(struct port_addr *a, const struct sockaddr *sa)
+{
+	const struct sockaddr_in6 *in6 = (const struct sockaddr_in6 *)sa;
+	const struct sockaddr_in *in = (const struct sockaddr_in *)sa;
+
+	*a = (struct port_addr){ 0 };
+	if (sa->sa_family == AF_INET) {
+		a->family = AF_INET;
+		a->port = in->sin_port;
+		memcpy(a->bytes, &in->sin_addr, 4);
+	} else if (sa->sa_family == AF_INET6) {
+		a->family = AF_INET6;
+		a->port = in6->sin6_port;
+		a->scope_id = in6->sin6_scope_id;
+		memcpy(a->bytes, &in6->sin6_addr, 16);
+	} else {
+		return -EAFNOSUPPORT;
+	}
+	return 0;
+}
+
+socklen_t port_addr_to_sockaddr(const struct port_addr *a, struct sockaddr_storage *ss)
+{
+	struct sockaddr_in6 *in6 = (struct sockaddr_in6 *)ss;
+	struct sockaddr_in *in = (struct sockaddr_in *)ss;
+
+	memset(ss, 0, sizeof(*ss));
+	if (a->family == AF_INET) {
+		in->sin_family = AF_INET;
+		in->sin_port = a->port;
+		memcpy(&in->sin_addr, a->bytes, 4);
+		return sizeof(*in);
+	}
+	in6->sin6_family = AF_INET6;
+	in6->sin6_port = a->port;
+	in6->sin6_scope_id = a->scope_id;
+	memcpy(&in6->sin6_addr, a->bytes, 16);
+	return sizeof(*in6);
+}
+
+char *port_addr_text(const struct port_addr *a, char text[PORT_ADDR_TEXT_CAP])
+{
+	char host[INET6_ADDRSTRLEN] = "?";
+
+	inet_ntop(a->family, a->bytes, host, sizeof(host));
+	if (a->scope_id)
+		snprintf(text, PORT_ADDR_TEXT_CAP, "%s%%%u@%u", host, a->scope_id, ntohs(a->port));
+	else
+		snprintf(text, PORT_ADDR_TEXT_CAP, "%s@%u", host, ntohs(a->port));
+	return text;
+}

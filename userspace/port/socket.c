@@ -1,0 +1,302 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * One slot holds all that the kernel wants for one datagram: header, address, pktinfo, buffer. The
+ * reply goes out through the slot that its query came in by, so peer and source address are in place.
+ */
+#include "port/socket.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define SEND_TRIES  3 /* when the kernel has no room: wait and try again so often */
+#define SEND_WAIT_MS 1
+
+struct slot {
+	struct sockaddr_storage peer;
+	struct iovec iov;
+	union {
+		struct cmsghdr head; /* for the alignment */
+		uint8_t bytes[CMSG_SPACE(sizeof(struct in6_pktinfo))];
+	} control;
+};
+
+struct socket_port {
+	struct port port;
+	struct port_addr local;
+	uint32_t msg_bytes;
+	uint8_t *data; /* PORT_BURST buffers of msg_bytes */
+	struct slot slots[PORT_BURST];
+	struct mmsghdr in[PORT_BURST];
+	struct mmsghdr out[PORT_BURST];
+};
+
+static struct socket_port *self(struct port *p)
+{
+	return (struct socket_port *)p;
+}
+
+/* The kernel wrote lengths, flags and pktinfo into the slot: set all back before it is used again. */
+static void arm(struct socket_port *s, unsigned int i)
+{
+	struct slot *slot = &s->slots[i];
+
+	slot->iov = (struct iovec){ s->data + (size_t)i * s->msg_bytes, s->msg_bytes };
+	s->in[i].msg_hdr = (struct msghdr){
+		.msg_name = &slot->peer,
+		.msg_namelen = sizeof(slot->peer),
+		.msg_iov = &slot->iov,
+		.msg_iovlen = 1,
+		.msg_control = slot->control.bytes,
+		.msg_controllen = sizeof(slot->control.bytes),
+	};
+}
+
+/*
+ * Read the address that was asked, and turn the message into the one that makes a reply leave from
+ * there. The interface is taken out: with it the reply would bypass the routing table.
+ */
+static void take_pktinfo(struct msghdr *hdr, struct port_msg *m)
+{
+	struct cmsghdr *c = CMSG_FIRSTHDR(hdr);
+	struct in6_pktinfo *info6;
+	struct in_pktinfo *info;
+
+	if (c && c->cmsg_level == IPPROTO_IP && c->cmsg_type == IP_PKTINFO) {
+		info = (struct in_pktinfo *)CMSG_DATA(c);
+		m->ifindex = (uint32_t)info->ipi_ifindex;
+		info->ipi_ifindex = 0;
+		memcpy(m->local, &info->ipi_spec_dst, 4);
+	} else if (c && c->cmsg_level == IPPROTO_IPV6 && c->cmsg_type == IPV6_PKTINFO) {
+		info6 = (struct in6_pktinfo *)CMSG_DATA(c);
+		m->ifindex = info6->ipi6_ifindex;
+		if (!IN6_IS_ADDR_LINKLOCAL(&info6->ipi6_addr))
+			info6->ipi6_ifindex = 0;
+		memcpy(m->local, &info6->ipi6_addr, 16);
+	}
+}
+
+/* False where the datagram is not to be handed up. */
+static bool take(struct socket_port *s, unsigned int i, struct port_msg *m)
+{
+	struct port_stats *stats = &s->port.stats;
+	struct msghdr *hdr = &s->in[i].msg_hdr;
+	struct port_addr peer;
+
+	if (hdr->msg_flags & MSG_TRUNC) {
+		port_count(&stats->truncated_in, 1);
+		return false;
+	}
+	/* Nobody can be answered on port 0. */
+	if (port_addr_from_sockaddr(&peer, hdr->msg_name) || !peer.port) {
+		port_count(&stats->malformed, 1);
+		return false;
+	}
+	*m = (struct port_msg){
+		.data = s->slots[i].iov.iov_base,
+		.len = s->in[i].msg_len,
+		.cap = s->msg_bytes,
+		.family = peer.family,
+		.peer_port = peer.port,
+		.local_port = s->local.port,
+		.slot = i,
+	};
+	memcpy(m->peer, peer.bytes, sizeof(m->peer));
+	memcpy(m->local, s->local.bytes, sizeof(m->local));
+	take_pktinfo(hdr, m);
+	return true;
+}
+
+static unsigned int socket_receive(struct port *p, uint64_t now_ns, struct port_msg *msgs,
+				   unsigned int n_cap)
+{
+	struct socket_port *s = self(p);
+	unsigned int n = 0;
+	int n_in;
+
+	(void)now_ns;
+	assert(n_cap <= PORT_BURST);
+	for (unsigned int i = 0; i < n_cap; i++)
+		arm(s, i);
+	n_in = recvmmsg(p->fd, s->in, n_cap, MSG_DONTWAIT, NULL);
+	if (n_in < 0) {
+		if (errno != EAGAIN && errno != EINTR)
+			port_count(&p->stats.rx_errors, 1);
+		return 0;
+	}
+	port_count(&p->stats.rx, (uint64_t)n_in);
+	for (unsigned int i = 0; i < (unsigned int)n_in; i++) {
+		if (!take(s, i, &msgs[n]))
+			continue;
+		port_count(&p->stats.rx_bytes, msgs[n].len);
+		n++;
+	}
+	return n;
+}
+
+/* After a call that sent nothing. How many messages, from the first on, are given up: 0 to try again. */
+static unsigned int give_up(struct port *p, unsigned int n_left, unsigned int *tries)
+{
+	struct pollfd pollfd = { .fd = p->fd, .events = POLLOUT };
+
+	switch (errno) {
+	case EINTR:
+		return 0;
+	case EAGAIN:
+	case ENOBUFS:
+	case ENOMEM:
+		if (*tries == 0)
+			port_count(&p->stats.tx_retried, n_left);
+		if (++*tries > SEND_TRIES)
+			return n_left;
+		poll(&pollfd, 1, SEND_WAIT_MS);
+		return 0;
+	default:
+		return 1; /* this one's own fault: no route, refused by a filter, too long */
+	}
+}
+
+static void flush(struct socket_port *s, unsigned int n)
+{
+	struct port_stats *stats = &s->port.stats;
+	unsigned int at = 0, tries = 0, n_lost;
+	int n_sent;
+
+	while (at < n) {
+		n_sent = sendmmsg(s->port.fd, s->out + at, n - at, 0);
+		if (n_sent > 0) {
+			for (int i = 0; i < n_sent; i++)
+				port_count(&stats->tx_bytes,
+					   s->out[at + (unsigned int)i].msg_hdr.msg_iov->iov_len);
+			port_count(&stats->tx, (uint64_t)n_sent);
+			at += (unsigned int)n_sent;
+			continue;
+		}
+		n_lost = give_up(&s->port, n - at, &tries);
+		port_count(&stats->tx_dropped, n_lost);
+		at += n_lost;
+	}
+}
+
+static void socket_send(struct port *p, uint64_t now_ns, struct port_msg *msgs, unsigned int n)
+{
+	struct socket_port *s = self(p);
+	unsigned int n_out = 0;
+
+	(void)now_ns;
+	for (unsigned int i = 0; i < n; i++) {
+		uint32_t slot = msgs[i].slot;
+
+		if (!msgs[i].len) {
+			port_count(&p->stats.no_reply, 1);
+			continue;
+		}
+		assert(msgs[i].len <= s->msg_bytes);
+		s->slots[slot].iov.iov_len = msgs[i].len;
+		s->out[n_out++].msg_hdr = s->in[slot].msg_hdr;
+	}
+	flush(s, n_out);
+}
+
+static void socket_close(struct port *p)
+{
+	struct socket_port *s = self(p);
+
+	if (p->fd >= 0)
+		close(p->fd);
+	free(s->data);
+	free(s);
+}
+
+static const struct port_ops socket_ops = {
+	.receive = socket_receive,
+	.send = socket_send,
+	.close = socket_close,
+};
+
+static int set(int fd, int level, int option, int value)
+{
+	return setsockopt(fd, level, option, &value, sizeof(value)) ? -errno : 0;
+}
+
+/* Buffer sizes are wishes: forced with the capability, else as far as the system lets us. */
+static void set_buffer(int fd, int force, int option, uint32_t n_bytes)
+{
+	if (n_bytes && set(fd, SOL_SOCKET, force, (int)n_bytes))
+		(void)set(fd, SOL_SOCKET, option, (int)n_bytes);
+}
+
+static int set_options(int fd, const struct socket_config *config)
+{
+	int err;
+
+	if (config->listen.family == AF_INET) {
+		err = set(fd, IPPROTO_IP, IP_PKTINFO, 1);
+		/* Old kernels know only the weaker ones; a reply is sent either way. */
+		(void)set(fd, IPPROTO_IP, IP_MTU_DISCOVER, IP_PMTUDISC_OMIT);
+	} else {
+		err = set(fd, IPPROTO_IPV6, IPV6_V6ONLY, 1);
+		err = err ? err : set(fd, IPPROTO_IPV6, IPV6_RECVPKTINFO, 1);
+		(void)set(fd, IPPROTO_IPV6, IPV6_MTU_DISCOVER, IPV6_PMTUDISC_OMIT);
+	}
+	err = err ? err : set(fd, SOL_SOCKET, SO_REUSEPORT, 1);
+	err = err ? err : set(fd, IPPROTO_IP, IP_FREEBIND, 1);
+	set_buffer(fd, SO_RCVBUFFORCE, SO_RCVBUF, config->rcvbuf_bytes);
+	set_buffer(fd, SO_SNDBUFFORCE, SO_SNDBUF, config->sndbuf_bytes);
+	return err;
+}
+
+static int bind_socket(struct socket_port *s, const struct socket_config *config)
+{
+	struct sockaddr_storage ss;
+	socklen_t len = port_addr_to_sockaddr(&config->listen, &ss);
+	char text[PORT_ADDR_TEXT_CAP];
+	int err;
+
+	s->port.fd = socket(config->listen.family, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+	if (s->port.fd < 0)
+		return -errno;
+	err = set_options(s->port.fd, config);
+	if (err)
+		return err;
+	if (bind(s->port.fd, (struct sockaddr *)&ss, len) ||
+	    getsockname(s->port.fd, (struct sockaddr *)&ss, &len))
+		return -errno;
+	err = port_addr_from_sockaddr(&s->local, (struct sockaddr *)&ss);
+	snprintf(s->port.name, sizeof(s->port.name), "udp %s", port_addr_text(&s->local, text));
+	return err;
+}
+
+int socket_open(struct port **out, const struct socket_config *config)
+{
+	uint32_t msg_bytes = config->msg_bytes ? config->msg_bytes : SOCKET_MSG_BYTES_DEFAULT;
+	struct socket_port *s;
+	int err = -ENOMEM;
+
+	if (msg_bytes < 512 || msg_bytes > 65507)
+		return -EINVAL;
+	s = calloc(1, sizeof(*s));
+	if (!s)
+		return -ENOMEM;
+	s->port = (struct port){ .ops = &socket_ops, .kind = PORT_SOCKET, .fd = -1 };
+	s->msg_bytes = msg_bytes;
+	s->data = calloc(PORT_BURST, msg_bytes);
+	if (s->data)
+		err = bind_socket(s, config);
+	if (err) {
+		port_close(&s->port);
+		return err;
+	}
+	*out = &s->port;
+	return 0;
+}
+
+void socket_port_addr(const struct port *p, struct port_addr *out)
+{
+	*out = ((const struct socket_port *)p)->local;
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * UDP through the kernel's sockets: one socket for each worker and listen address, bound with
+ * SO_REUSEPORT so that the kernel spreads the queries, read with recvmmsg() and written with
+ * sendmmsg(), a burst per call. It takes what the XDP program passes on.
+ *
+ * A wildcard address works: the reply leaves from the address that was asked (IP_PKTINFO), by the
+ * interface that the routing table says. Replies carry no DF and ignore path MTU news
+ * (IP_PMTUDISC_OMIT), so that nobody can talk us into fragments by forged ICMP.
+ */
+#ifndef VOLLEY_PORT_SOCKET_H
+#define VOLLEY_PORT_SOCKET_H
+
+#include "port/addr.h"
+#include "port/port.h"
+
+#define SOCKET_MSG_BYTES_DEFAULT 4096
+
+struct socket_config {
+	struct port_addr listen; /* port 0: the kernel chooses, see socket_port_addr() */
+	uint32_t msg_bytes;	 /* room for a query and its reply; 0: the default; 512 to 65507 */
+	uint32_t rcvbuf_bytes;	 /* SO_RCVBUF, forced where we may; 0: the system's default */
+	uint32_t sndbuf_bytes;
+};
+
+/*
+ * Open and bind; *out is closed with port_close(). The address need not exist yet (IP_FREEBIND).
+ * Control's thread. 0 or -errno: -EADDRINUSE, -EACCES (a port below 1024 without the capability) ...
+ */
+__attribute__((warn_unused_result)) int socket_open(struct port **out,
+						    const struct socket_config *config);
+
+/* The address bound, with the port that the kernel chose. Any thread. */
+void socket_port_addr(const struct port *p, struct port_addr *out);
+
+#endif

@@ -1,0 +1,385 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "worker/worker.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <urcu-qsbr.h>
+
+#include "base/clock.h"
+
+#define EVENTS_CAP 64
+
+enum command_kind {
+	COMMAND_NONE,
+	COMMAND_ADD,
+	COMMAND_REMOVE,
+	COMMAND_STOP,
+};
+
+/* One letter at a time: callers queue at `callers`, the letter itself is guarded by `lock`. */
+struct mailbox {
+	pthread_mutex_t callers;
+	pthread_mutex_t lock;
+	pthread_cond_t done;
+	enum command_kind command;
+	struct port *port;
+	int result;
+	int fd; /* eventfd: wakes the worker */
+};
+
+struct entry {
+	struct port *port;
+	uint64_t wake_at_ns;
+	bool ready;
+};
+
+struct worker {
+	struct worker_config config;
+	struct worker_stats stats;
+	struct mailbox mailbox;
+	pthread_t thread;
+	int epoll_fd;
+	bool stopping;
+	unsigned int n_ports;
+	struct entry ports[WORKER_PORTS_MAX];
+	struct port_msg msgs[PORT_BURST];
+};
+
+static unsigned int n_replies(const struct port_msg *msgs, unsigned int n)
+{
+	unsigned int n_out = 0;
+
+	for (unsigned int i = 0; i < n; i++)
+		n_out += msgs[i].len != 0;
+	return n_out;
+}
+
+/* One burst through one port. Whether the port may have more. */
+static bool run_burst(struct worker *w, struct port *p, uint64_t now_ns)
+{
+	struct worker_kind_stats *stats = &w->stats.by_kind[p->kind];
+	unsigned int n = port_receive(p, now_ns, w->msgs, PORT_BURST);
+
+	if (!n)
+		return false;
+	w->config.handle(w->config.ctx, w->msgs, n, p->kind, now_ns);
+	port_count(&stats->queries, n);
+	port_count(&stats->answered, n_replies(w->msgs, n));
+	port_count(&w->stats.bursts, 1);
+	port_send(p, now_ns, w->msgs, n);
+	return n == PORT_BURST;
+}
+
+/* A burst of each in turn, so that a busy port does not starve the others. */
+static void run_ready(struct worker *w, uint64_t now_ns)
+{
+	bool any = true;
+
+	for (unsigned int b = 0; b < WORKER_BURSTS_MAX && any; b++) {
+		any = false;
+		for (unsigned int i = 0; i < w->n_ports; i++) {
+			struct entry *e = &w->ports[i];
+
+			if (!e->ready)
+				continue;
+			e->ready = run_burst(w, e->port, now_ns);
+			any |= e->ready;
+		}
+	}
+}
+
+static struct entry *find(struct worker *w, const struct port *p)
+{
+	for (unsigned int i = 0; i < w->n_ports; i++)
+		if (w->ports[i].port == p)
+			return &w->ports[i];
+	return NULL;
+}
+
+static int add(struct worker *w, struct port *p)
+{
+	struct epoll_event event = { .events = EPOLLIN, .data.ptr = p };
+	int err;
+
+	if (find(w, p))
+		return -EEXIST;
+	if (w->n_ports == WORKER_PORTS_MAX)
+		return -ENOSPC;
+	if (epoll_ctl(w->epoll_fd, EPOLL_CTL_ADD, p->fd, &event))
+		return -errno;
+	err = port_start(p);
+	if (err) {
+		epoll_ctl(w->epoll_fd, EPOLL_CTL_DEL, p->fd, NULL);
+		return err;
+	}
+	w->ports[w->n_ports++] = (struct entry){ .port = p, .wake_at_ns = PORT_NEVER };
+	return 0;
+}
+
+static int drop(struct worker *w, struct port *p)
+{
+	struct entry *e = find(w, p);
+
+	if (!e)
+		return -ENOENT;
+	port_stop(p);
+	for (unsigned int b = 0; b < WORKER_BURSTS_MAX; b++)
+		if (!run_burst(w, p, clock_ns()))
+			break;
+	epoll_ctl(w->epoll_fd, EPOLL_CTL_DEL, p->fd, NULL);
+	*e = w->ports[--w->n_ports];
+	return 0;
+}
+
+static int obey(struct worker *w, enum command_kind command, struct port *p)
+{
+	switch (command) {
+	case COMMAND_ADD:
+		return add(w, p);
+	case COMMAND_REMOVE:
+		return drop(w, p);
+	case COMMAND_STOP:
+		while (w->n_ports)
+			(void)drop(w, w->ports[w->n_ports - 1].port);
+		w->stopping = true;
+		return 0;
+	case COMMAND_NONE:
+		break;
+	}
+	return 0;
+}
+
+static void read_mailbox(struct worker *w)
+{
+	struct mailbox *box = &w->mailbox;
+	eventfd_t value;
+
+	(void)eventfd_read(box->fd, &value);
+	pthread_mutex_lock(&box->lock);
+	if (box->command != COMMAND_NONE) {
+		box->result = obey(w, box->command, box->port);
+		box->command = COMMAND_NONE;
+		pthread_cond_signal(&box->done);
+	}
+	pthread_mutex_unlock(&box->lock);
+}
+
+static int command(struct worker *w, enum command_kind kind, struct port *p)
+{
+	struct mailbox *box = &w->mailbox;
+	int result;
+
+	pthread_mutex_lock(&box->callers);
+	pthread_mutex_lock(&box->lock);
+	box->command = kind;
+	box->port = p;
+	/* A full counter would mean that the worker was woken already. */
+	(void)eventfd_write(box->fd, 1);
+	while (box->command != COMMAND_NONE)
+		pthread_cond_wait(&box->done, &box->lock);
+	result = box->result;
+	pthread_mutex_unlock(&box->lock);
+	pthread_mutex_unlock(&box->callers);
+	return result;
+}
+
+/* How long to sleep, in ms: until the first port wants its turn, rounded up so that it is due then. */
+static int sleep_ms(struct worker *w, uint64_t now_ns)
+{
+	uint64_t first = PORT_NEVER, ms;
+
+	for (unsigned int i = 0; i < w->n_ports; i++) {
+		struct entry *e = &w->ports[i];
+
+		e->wake_at_ns = e->ready ? 0 : port_wake_at(e->port);
+		if (e->wake_at_ns < first)
+			first = e->wake_at_ns;
+	}
+	if (first <= now_ns)
+		return 0;
+	ms = (first - now_ns) / CLOCK_NS_PER_MS + 1;
+	return ms < WORKER_IDLE_MS ? (int)ms : WORKER_IDLE_MS;
+}
+
+static int wait_events(struct worker *w, struct epoll_event *events)
+{
+	int timeout_ms = sleep_ms(w, clock_ns());
+	int n;
+
+	if (timeout_ms)
+		rcu_thread_offline();
+	n = epoll_wait(w->epoll_fd, events, EVENTS_CAP, timeout_ms);
+	if (timeout_ms)
+		rcu_thread_online();
+	return n;
+}
+
+/* An error that stays on a socket is reported again and again; reading it takes it away. */
+static void clear_error(struct port *p)
+{
+	socklen_t len = sizeof(int);
+	int err;
+
+	(void)getsockopt(p->fd, SOL_SOCKET, SO_ERROR, &err, &len);
+	port_count(&p->stats.rx_errors, 1);
+}
+
+/* Mark who is ready. Whether a letter has come. */
+static bool take_events(struct worker *w, const struct epoll_event *events, int n, uint64_t now_ns)
+{
+	bool letter = false;
+
+	for (int i = 0; i < n; i++) {
+		struct port *p = events[i].data.ptr;
+
+		if (!p) {
+			letter = true;
+			continue;
+		}
+		find(w, p)->ready = true;
+		if (events[i].events & EPOLLERR)
+			clear_error(p);
+	}
+	for (unsigned int i = 0; i < w->n_ports; i++)
+		if (w->ports[i].wake_at_ns <= now_ns)
+			w->ports[i].ready = true;
+	return letter;
+}
+
+static void *run(void *arg)
+{
+	struct epoll_event events[EVENTS_CAP];
+	struct worker *w = arg;
+
+	rcu_register_thread();
+	while (!w->stopping) {
+		int n = wait_events(w, events);
+		uint64_t now_ns = clock_ns();
+		bool letter = take_events(w, events, n, now_ns);
+
+		run_ready(w, now_ns);
+		if (letter)
+			read_mailbox(w);
+		rcu_quiescent_state();
+		port_count(&w->stats.heartbeat, 1);
+	}
+	rcu_unregister_thread();
+	return NULL;
+}
+
+/* Signals are the main thread's business: the new thread inherits a full mask. */
+static int create_thread(struct worker *w)
+{
+	pthread_attr_t attr;
+	sigset_t all, old;
+	char name[16];
+	cpu_set_t cpus;
+	int err;
+
+	pthread_attr_init(&attr);
+	if (w->config.cpu >= 0) {
+		CPU_ZERO(&cpus);
+		CPU_SET((unsigned int)w->config.cpu, &cpus);
+		pthread_attr_setaffinity_np(&attr, sizeof(cpus), &cpus);
+	}
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &old);
+	err = pthread_create(&w->thread, &attr, run, w);
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	pthread_attr_destroy(&attr);
+	if (err)
+		return -err;
+	snprintf(name, sizeof(name), "volley-w%u", w->config.id % 1000);
+	pthread_setname_np(w->thread, name);
+	return 0;
+}
+
+static int open_fds(struct worker *w)
+{
+	struct epoll_event event = { .events = EPOLLIN, .data.ptr = NULL };
+
+	w->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+	w->mailbox.fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (w->epoll_fd < 0 || w->mailbox.fd < 0 ||
+	    epoll_ctl(w->epoll_fd, EPOLL_CTL_ADD, w->mailbox.fd, &event))
+		return -errno;
+	return 0;
+}
+
+static void release(struct worker *w)
+{
+	if (w->epoll_fd >= 0)
+		close(w->epoll_fd);
+	if (w->mailbox.fd >= 0)
+		close(w->mailbox.fd);
+	pthread_cond_destroy(&w->mailbox.done);
+	pthread_mutex_destroy(&w->mailbox.lock);
+	pthread_mutex_destroy(&w->mailbox.callers);
+	free(w);
+}
+
+int worker_start(struct worker **out, const struct worker_config *config)
+{
+	struct worker *w;
+	int err;
+
+	if (config->cpu >= CPU_SETSIZE)
+		return -EINVAL;
+	w = calloc(1, sizeof(*w));
+	if (!w)
+		return -ENOMEM;
+	w->config = *config;
+	w->epoll_fd = w->mailbox.fd = -1;
+	pthread_mutex_init(&w->mailbox.callers, NULL);
+	pthread_mutex_init(&w->mailbox.lock, NULL);
+	pthread_cond_init(&w->mailbox.done, NULL);
+	err = open_fds(w);
+	if (!err)
+		err = create_thread(w);
+	if (err) {
+		release(w);
+		return err;
+	}
+	*out = w;
+	return 0;
+}
+
+int worker_port_add(struct worker *w, struct port *p)
+{
+	return command(w, COMMAND_ADD, p);
+}
+
+int worker_port_remove(struct worker *w, struct port *p)
+{
+	return command(w, COMMAND_REMOVE, p);
+}
+
+void worker_stop(struct worker *w)
+{
+	if (!w)
+		return;
+	(void)command(w, COMMAND_STOP, NULL);
+	pthread_join(w->thread, NULL);
+	release(w);
+}
+
+void worker_stats_read(const struct worker *w, struct worker_stats *out)
+{
+	out->heartbeat = port_counter(&w->stats.heartbeat);
+	out->bursts = port_counter(&w->stats.bursts);
+	for (unsigned int i = 0; i < PORT_N_KINDS; i++) {
+		out->by_kind[i].queries = port_counter(&w->stats.by_kind[i].queries);
+		out->by_kind[i].answered = port_counter(&w->stats.by_kind[i].answered);
+	}
+}

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * A worker: one thread on one core that runs every message to completion. It sleeps in epoll over
+ * its ports' fds, and when one has something, goes round:
+ *
+ *      epoll_wait ─► for each ready port in turn: receive a burst ─► handle ─► send ─► again, until
+ *          ▲         all are empty or WORKER_BURSTS_MAX bursts each                       │
+ *          └──── quiescent state (RCU) · heartbeat · mailbox ◄────────────────────────────┘
+ *
+ * The fds are watched level-triggered: a port left with messages is reported again by itself, and
+ * no wake-up can be lost. While it sleeps, the thread is offline for RCU, so a synchronize_rcu()
+ * elsewhere never waits for traffic. There is no lock on the way of a message: ports come and go
+ * through a mailbox that the worker empties between two rounds.
+ */
+#ifndef VOLLEY_WORKER_WORKER_H
+#define VOLLEY_WORKER_WORKER_H
+
+#include <stdint.h>
+
+#include "port/port.h"
+
+#define WORKER_PORTS_MAX  256
+#define WORKER_BURSTS_MAX 8   /* of one port in a row of rounds without looking at epoll */
+#define WORKER_IDLE_MS	  250 /* sleep at most so long: the heartbeat beats at least so often */
+#define WORKER_CPU_ANY	  (-1)
+
+/*
+ * Answers a burst: for each message writes the reply over the query at data and sets len, or sets
+ * len to 0 for none. Called on the worker's thread, online for RCU: what it reads under RCU is valid until
+ * it returns. now_ns is CLOCK_MONOTONIC at the start of the round. Must not block.
+ */
+typedef void worker_handle(void *ctx, struct port_msg *msgs, unsigned int n, enum port_kind kind,
+			   uint64_t now_ns);
+
+struct worker_config {
+	unsigned int id; /* in the thread's name */
+	int cpu;	 /* the core to run on, or WORKER_CPU_ANY */
+	worker_handle *handle;
+	void *ctx; /* for handle; the caller's, until worker_stop() has returned */
+};
+
+/* Written by the worker only; read with worker_stats_read(). */
+struct worker_stats {
+	uint64_t heartbeat; /* rounds; at least one in WORKER_IDLE_MS while the worker lives */
+	uint64_t bursts;
+	struct worker_kind_stats {
+		uint64_t queries;  /* messages handed to handle */
+		uint64_t answered; /* of these, with a reply */
+	} by_kind[PORT_N_KINDS];
+};
+
+struct worker;
+
+/* Start the thread. 0 or -errno: -EINVAL for a core that is not there or not ours. */
+__attribute__((warn_unused_result)) int worker_start(struct worker **out,
+						     const struct worker_config *config);
+
+/*
+ * Give the worker a port and start it (port_start()); the port stays the caller's to close, after
+ * worker_port_remove() or worker_stop(). Returns when it is done, at most WORKER_IDLE_MS and one
+ * round later. Any thread but a worker's. 0, -ENOSPC (WORKER_PORTS_MAX) or -errno; the worker
+ * does not have the port then.
+ */
+__attribute__((warn_unused_result)) int worker_port_add(struct worker *w, struct port *p);
+
+/*
+ * Take a port away: it stops attracting traffic, what had arrived is answered (as far as one round
+ * goes), and nobody touches it any more when this returns. 0, or -ENOENT if the worker has it not.
+ */
+int worker_port_remove(struct worker *w, struct port *p);
+
+/* Remove all ports as above, end the thread, join it, free the worker. NULL is allowed. */
+void worker_stop(struct worker *w);
+
+/* Each value is whole; the set is not of one instant. Any thread. */
+void worker_stats_read(const struct worker *w, struct worker_stats *out);
+
+#endif
