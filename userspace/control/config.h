@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The configuration: a YAML file read once into plain values, all of them checked.
+ *
+ *	text ──► yamlwalk: shape, unknown and repeated keys ──► libcyaml (config_raw): text of each value
+ *	                    ▲                                                   │
+ *	                    └── line of the key at fault ◄── value: checked ◄───┘──► struct config
+ *
+ * What each key means, its bounds and its default are in control/words_keys.c and nowhere else.
+ */
+#ifndef VOLLEY_CONTROL_CONFIG_H
+#define VOLLEY_CONTROL_CONFIG_H
+
+#include <linux/types.h>
+#include <net/if.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct config_addr {
+	uint16_t family; /* AF_INET or AF_INET6 */
+	__be16 net_port;
+	uint8_t addr[16]; /* wire order; IPv4 in the first four bytes, zeros behind; zeros: wildcard */
+};
+
+/* In the order of the choices in words_keys.c. */
+enum config_xdp { CONFIG_XDP_AUTO, CONFIG_XDP_NATIVE, CONFIG_XDP_GENERIC, CONFIG_XDP_OFF };
+enum config_port { CONFIG_PORT_AUTO, CONFIG_PORT_XSK, CONFIG_PORT_DPDK, CONFIG_PORT_SOCKET };
+enum config_zero_copy { CONFIG_ZERO_COPY_AUTO, CONFIG_ZERO_COPY_ON, CONFIG_ZERO_COPY_OFF };
+
+struct config_interface {
+	char name[IF_NAMESIZE];
+	enum config_xdp xdp;
+	enum config_port port;
+	enum config_zero_copy zero_copy;
+	bool driver_answers;
+	uint32_t busy_poll_budget; /* packets a poll, 0: off */
+	uint32_t n_umem_frames;    /* of each queue; a power of two, at least 2 * ring_size */
+	uint32_t ring_size;        /* a power of two */
+	uint32_t n_queues;         /* 0: auto, as many as the interface has */
+	uint32_t n_cores;          /* 0: not given; else n_queues, when that is a number */
+	uint16_t *cores;           /* processor of each queue, none twice */
+};
+
+struct config_zone {
+	char *name; /* presentation form, lower case, absolute: "example.com." */
+	char *file; /* absolute, or relative to the working directory as the configuration's path is */
+};
+
+struct config {
+	char *path; /* as given to config_load() */
+
+	struct config_addr *listen; /* at least one, none twice */
+	uint32_t n_listen;
+	uint32_t n_workers; /* 0: auto */
+	uint16_t max_udp_size_bytes;
+	bool minimal_responses;
+	bool has_cookie_secret; /* false: make a random one */
+	uint8_t cookie_secret[16];
+	uint32_t tcp_connections_cap; /* over all workers */
+	uint32_t tcp_idle_s;
+	uint32_t tcp_pipeline_cap; /* queries in work of one connection */
+
+	struct config_interface *interfaces; /* none twice */
+	uint32_t n_interfaces;
+
+	uint64_t cache_size_bytes;
+	uint32_t cache_orphan_serve_s;
+
+	struct config_zone *zones; /* none twice */
+	uint32_t n_zones;
+
+	char *control_socket;
+	mode_t control_mode; /* permission bits */
+	char *pid_file;      /* never NULL: the lock of a running daemon, see control/lock.h */
+};
+
+/*
+ * Reads the file at PATH. On success *OUT is a new configuration, to be given to config_free(), and
+ * ERR is "". On failure *OUT is NULL and ERR holds one sentence that ends in a zero byte and names the
+ * place as "FILE:LINE: key: sentence" ("FILE: sentence" where no line is at fault); 512 bytes
+ * hold any but the longest paths.
+ *
+ * Nothing outside of the file is looked at: whether interfaces, cores and zone files exist is for
+ * those who open them. May be called while another configuration is in use; any one thread.
+ * Returns 0, ERR_CONFIG for a configuration at fault, -ENOMEM, or the -errno of reading the file.
+ */
+int config_load(struct config **out, const char *path, char *err, size_t err_cap)
+	__attribute__((warn_unused_result));
+
+/* Frees what config_load() made; NULL is allowed. The cookie secret is wiped. */
+void config_free(struct config *config);
+
+#endif

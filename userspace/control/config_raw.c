@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The libcyaml schema. Keys here and in words_keys.c are held equal by tests/unit/control/test_config.c. */
+#include "control/config_raw.h"
+
+#include <cyaml/cyaml.h>
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#define TEXT(key, type, member)                                                                \
+	CYAML_FIELD_STRING_PTR(key, CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, type, member, 0, \
+			       CYAML_UNLIMITED)
+#define MAP(key, type, member, fields) \
+	CYAML_FIELD_MAPPING(key, CYAML_FLAG_OPTIONAL, type, member, fields)
+#define LIST(key, type, member)                                                         \
+	CYAML_FIELD_SEQUENCE_COUNT(key, CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, type, \
+				   member.items, member.n, &text_value, 0, CYAML_UNLIMITED)
+#define MAPS(key, type, member, item)                                                           \
+	CYAML_FIELD_SEQUENCE_COUNT(key, CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, type, member, \
+				   n_##member, item, 0, CYAML_UNLIMITED)
+
+static const cyaml_schema_value_t text_value = {
+	CYAML_VALUE_STRING(CYAML_FLAG_POINTER, char, 0, CYAML_UNLIMITED),
+};
+
+static const cyaml_schema_field_t tcp_fields[] = {
+	TEXT("max-connections", struct config_raw_tcp, max_connections),
+	TEXT("idle-timeout", struct config_raw_tcp, idle_timeout),
+	TEXT("pipeline", struct config_raw_tcp, pipeline),
+	CYAML_FIELD_END,
+};
+
+static const cyaml_schema_field_t cookies_fields[] = {
+	TEXT("secret", struct config_raw_cookies, secret),
+	CYAML_FIELD_END,
+};
+
+static const cyaml_schema_field_t server_fields[] = {
+	LIST("listen", struct config_raw_server, listen),
+	TEXT("workers", struct config_raw_server, workers),
+	TEXT("max-udp-size", struct config_raw_server, max_udp_size),
+	TEXT("minimal-responses", struct config_raw_server, minimal_responses),
+	TEXT("pid-file", struct config_raw_server, pid_file),
+	MAP("tcp", struct config_raw_server, tcp, tcp_fields),
+	MAP("cookies", struct config_raw_server, cookies, cookies_fields),
+	CYAML_FIELD_END,
+};
+
+static const cyaml_schema_field_t interface_fields[] = {
+	TEXT("name", struct config_raw_interface, name),
+	TEXT("xdp", struct config_raw_interface, xdp),
+	TEXT("port", struct config_raw_interface, port),
+	TEXT("driver-answers", struct config_raw_interface, driver_answers),
+	TEXT("zero-copy", struct config_raw_interface, zero_copy),
+	TEXT("busy-poll", struct config_raw_interface, busy_poll),
+	TEXT("umem-frames", struct config_raw_interface, umem_frames),
+	TEXT("ring-size", struct config_raw_interface, ring_size),
+	TEXT("queues", struct config_raw_interface, queues),
+	LIST("cores", struct config_raw_interface, cores),
+	CYAML_FIELD_END,
+};
+
+static const cyaml_schema_value_t interface_value = {
+	CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, struct config_raw_interface, interface_fields),
+};
+
+static const cyaml_schema_field_t cache_fields[] = {
+	TEXT("size", struct config_raw_cache, size),
+	TEXT("orphan-serve", struct config_raw_cache, orphan_serve),
+	CYAML_FIELD_END,
+};
+
+static const cyaml_schema_field_t zone_fields[] = {
+	TEXT("name", struct config_raw_zone, name),
+	TEXT("file", struct config_raw_zone, file),
+	CYAML_FIELD_END,
+};
+
+static const cyaml_schema_value_t zone_value = {
+	CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, struct config_raw_zone, zone_fields),
+};
+
+static const cyaml_schema_field_t recursion_fields[] = {
+	LIST("allow", struct config_raw_recursion, allow),
+	CYAML_FIELD_END,
+};
+
+static const cyaml_schema_field_t control_fields[] = {
+	TEXT("socket", struct config_raw_control, socket),
+	TEXT("mode", struct config_raw_control, mode),
+	CYAML_FIELD_END,
+};
+
+static const cyaml_schema_field_t top_fields[] = {
+	MAP("server", struct config_raw, server, server_fields),
+	MAPS("interfaces", struct config_raw, interfaces, &interface_value),
+	MAP("cache", struct config_raw, cache, cache_fields),
+	MAPS("zones", struct config_raw, zones, &zone_value),
+	MAP("recursion", struct config_raw, recursion, recursion_fields),
+	MAP("control", struct config_raw, control, control_fields),
+	CYAML_FIELD_END,
+};
+
+static const cyaml_schema_value_t top_value = {
+	CYAML_VALUE_MAPPING(CYAML_FLAG_POINTER, struct config_raw, top_fields),
+};
+
+struct message {
+	char *text;
+	size_t cap;
+};
+
+/* Keeps the first error: those behind it are libcyaml's way back up. */
+__attribute__((format(printf, 3, 0))) static void keep_first(cyaml_log_t level, void *user,
+							     const char *format, va_list args)
+{
+	struct message *message = user;
+
+	if (level < CYAML_LOG_ERROR || message->text[0])
+		return;
+	vsnprintf(message->text, message->cap, format, args);
+	message->text[strcspn(message->text, "\n")] = '\0';
+}
+
+static cyaml_config_t make_cyaml_config(struct message *message)
+{
+	return (cyaml_config_t){
+		.log_fn = message ? keep_first : NULL,
+		.log_ctx = message,
+		.log_level = CYAML_LOG_ERROR,
+		.mem_fn = cyaml_mem,
+		.flags = CYAML_CFG_NO_ALIAS,
+	};
+}
+
+int config_raw_load(struct config_raw **out, const char *text, size_t len, char *err,
+		    size_t err_cap)
+{
+	struct message message = { err, err_cap };
+	cyaml_config_t cyaml_config = make_cyaml_config(&message);
+	cyaml_data_t *data = NULL;
+	cyaml_err_t ret;
+
+	err[0] = '\0';
+	*out = NULL;
+	ret = cyaml_load_data((const uint8_t *)text, len, &cyaml_config, &top_value, &data, NULL);
+	if (ret == CYAML_OK) {
+		*out = data;
+		return 0;
+	}
+	if (!err[0])
+		snprintf(err, err_cap, "%s", cyaml_strerror(ret));
+	return ret == CYAML_ERR_OOM ? -ENOMEM : -EINVAL;
+}
+
+void config_raw_free(struct config_raw *raw)
+{
+	cyaml_config_t cyaml_config = make_cyaml_config(NULL);
+
+	/* Fails only for a schema that is not one, which every test would have shown. */
+	if (raw)
+		(void)cyaml_free(&cyaml_config, &top_value, raw, 0);
+}

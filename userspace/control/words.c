@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Words about commands, options and exit codes, and the sentences made of a key's bounds. The keys
+ * themselves are in words_keys.c.
+ */
+#include "control/words.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+const struct words_command words_commands[] = {
+	{ "status", "", 0, 0, "what runs, on which interfaces, and what is degraded",
+	  "Shows the daemon, each interface with the XDP mode and port in use and why, the zones and "
+	  "the fill of the cache. What does not work as configured is listed as degraded, each in a "
+	  "sentence." },
+	{ "stats", "", 0, 0, "who answered how much, and every counter",
+	  "Shows how many answers the driver, the workers, the kernel sockets and TCP gave, then the "
+	  "counters of the XDP program by reason, of the engine by response code, and of each port. "
+	  "In the driver, received is always the sum of hit, up, passed and dropped." },
+	{ "zone list", "", 0, 0, "every zone with its state and serial",
+	  "Lists the configured zones. A zone whose last file was refused but which still serves the "
+	  "one before shows the error beside the state." },
+	{ "zone reload", "[NAME]", 0, 1, "read zone files again, all or one",
+	  "Reads the file of the zone NAME, or of every zone, and puts it in place without a gap. A "
+	  "broken file is refused with file and line, and the zone keeps serving what it had. When "
+	  "the command returns, no CPU gives an answer of the old zone." },
+	{ "zone status", "[NAME]", 0, 1, "one zone in full",
+	  "Shows the zone NAME, or every zone: serial, records, names, memory, when it was loaded and "
+	  "in what time, and the last error." },
+	{ "zone check", "NAME FILE", 2, 2, "check a zone file, serve nothing",
+	  "Reads FILE as the zone NAME would be read and says what is wrong, with file and line. "
+	  "Nothing that is served changes. The daemon opens the file, so it must be able to read "
+	  "it." },
+	{ "cache stats", "", 0, 0, "memory, entries and turnover of the answer cache",
+	  "Shows the budget and the memory in use, with the maps that the driver reads, the number of "
+	  "entries, and how many were published, replaced, evicted, refused admission and expired." },
+	{ "cache lookup", "NAME TYPE", 2, 2, "the cached answers for one name and type",
+	  "Shows every answer that the cache holds for NAME and TYPE: with and without DO and CD, its "
+	  "sizes with and without optional records, and when it expires." },
+	{ "cache flush", "[all | zone NAME | name NAME]", 0, 2, "withdraw cached answers",
+	  "Withdraws every answer, those of one zone, or those of one name. Nothing said means all. "
+	  "When the command returns, no CPU gives a withdrawn answer." },
+	{ "attach", "IF", 1, 1, "start answering on an interface",
+	  "Loads the XDP program on the interface IF, or adopts it when it is there already, and opens "
+	  "ports. The interface need not be in the configuration; what is configured for it holds." },
+	{ "detach", "IF", 1, 1, "stop answering on an interface",
+	  "Closes the ports of the interface IF and removes the XDP program, if volleyd loaded it. A "
+	  "program that was adopted stays." },
+	{ "port status", "", 0, 0, "every port: queue, core, mode and counters",
+	  "Lists the ports, one line for each queue, with the core that serves it, whether frames are "
+	  "copied, and what was received, sent, tried again and dropped." },
+	{ "stop", "[--keep]", 0, 1, "stop the daemon",
+	  "Stops volleyd as SIGTERM does: what it attached is detached, what it adopted stays. With "
+	  "--keep all stays in place, and the driver goes on answering from the cache for the next "
+	  "daemon, as long as cache.orphan-serve allows." },
+	{ 0 },
+};
+
+const struct words_option words_volleyd_options[] = {
+	{ "-c", "FILE", "Read the configuration from FILE, see volley.yaml(5). Required." },
+	{ "--check", NULL,
+	  "Check the configuration, say what is wrong with file, line and key, and exit." },
+	{ "--keep", NULL,
+	  "At the end leave the XDP programs and the answer cache in place for the next volleyd." },
+	{ "-v, --verbose", NULL, "Log more; a second time, log everything." },
+	{ "--version", NULL, "Print the version and exit." },
+	{ "--help", NULL, "Print a summary and exit." },
+	{ 0 },
+};
+
+const struct words_option words_volleyctl_options[] = {
+	{ "-s, --socket", "PATH",
+	  "Ask the daemon behind this control socket. Default: $" WORDS_SOCKET_ENV
+	  ", else " WORDS_SOCKET_PATH "." },
+	{ "-j, --json", NULL,
+	  "Print the result as JSON, with the daemon's own names and no units." },
+	{ "-w, --wait", "SECONDS", "Wait at most that long for the reply. Default: 60." },
+	{ "--version", NULL, "Print the version and exit." },
+	{ "--help", NULL, "Print a summary and exit." },
+	{ 0 },
+};
+
+const struct words_exit words_volleyd_exits[] = {
+	{ 0, "It ran and was stopped, or the configuration is right (--check)." },
+	{ 1, "It could not start; the last line logged says why." },
+	{ 2, "The command line or the configuration is wrong." },
+	{ -1, NULL },
+};
+
+const struct words_exit words_volleyctl_exits[] = {
+	{ 0, "The command was carried out." },
+	{ 1, "The daemon refused the command or failed; the sentence is on standard error." },
+	{ 2, "The command line is wrong." },
+	{ 3, "No daemon was reached." },
+	{ -1, NULL },
+};
+
+const struct words_key *words_find_key(const char *path)
+{
+	for (const struct words_key *key = words_keys; key->path; key++)
+		if (!strcmp(key->path, path))
+			return key;
+	return NULL;
+}
+
+/* How many of ARGV the words of NAME take; 0: they do not open it. */
+static int match_words(const char *name, int argc, char *const argv[])
+{
+	int n = 0;
+
+	while (*name) {
+		size_t len = strcspn(name, " ");
+
+		if (n >= argc || strlen(argv[n]) != len || strncmp(argv[n], name, len))
+			return 0;
+		n++;
+		name += len + (name[len] == ' ');
+	}
+	return n;
+}
+
+const struct words_command *words_find_command(int argc, char *const argv[], int *n_words)
+{
+	const struct words_command *best = NULL;
+
+	*n_words = 0;
+	for (const struct words_command *command = words_commands; command->name; command++) {
+		int n = match_words(command->name, argc, argv);
+
+		if (n > *n_words) {
+			*n_words = n;
+			best = command;
+		}
+	}
+	return best;
+}
+
+/* Writes VALUE with the largest unit that divides it. */
+static void put_unit(uint64_t value, const uint64_t *units, const char *letters, char *buf,
+		     size_t cap)
+{
+	for (size_t i = 0; letters[i]; i++) {
+		if (value && value % units[i] == 0) {
+			snprintf(buf, cap, "%" PRIu64 "%c", value / units[i], letters[i]);
+			return;
+		}
+	}
+	snprintf(buf, cap, "%" PRIu64, value);
+}
+
+void words_put_size(uint64_t bytes, char *buf, size_t cap)
+{
+	static const uint64_t units[] = { 1ull << 40, 1ull << 30, 1ull << 20, 1ull << 10 };
+
+	put_unit(bytes, units, "TGMK", buf, cap);
+}
+
+void words_put_seconds(uint64_t seconds, char *buf, size_t cap)
+{
+	static const uint64_t units[] = { 86400, 3600, 60, 1 };
+
+	put_unit(seconds, units, "dhms", buf, cap);
+}
+
+/* Writes "a, b or c" for "a|b|c". */
+static void put_choices(const char *choices, char *buf, size_t cap)
+{
+	size_t used = 0;
+
+	buf[0] = '\0';
+	while (*choices && used < cap) {
+		size_t len = strcspn(choices, "|");
+		const char *rest = choices + len;
+		const char *glue = "";
+
+		if (*rest)
+			glue = strchr(rest + 1, '|') ? ", " : " or ";
+		used += (size_t)snprintf(buf + used, cap - used, "%.*s%s", (int)len, choices, glue);
+		choices = *rest ? rest + 1 : rest;
+	}
+}
+
+/* What takes a number: its bounds are written in the unit that the configuration uses. */
+static const char *number_format(enum words_type type)
+{
+	switch (type) {
+	case WORDS_COUNT:
+		return "a whole number from %s to %s";
+	case WORDS_AUTO_COUNT:
+		return "auto or a whole number from %s to %s";
+	case WORDS_POWER:
+		return "a power of two from %s to %s";
+	case WORDS_BUDGET:
+		return "true, false or a number of packets from %s to %s";
+	case WORDS_SIZE:
+		return "a size from %s to %s: bytes, or a number with K, M, G or T behind it";
+	case WORDS_SECONDS:
+		return "a time from %s to %s: seconds, or a number with s, m, h or d behind it";
+	case WORDS_CORES:
+		return "a list of processor numbers from %s to %s, none of them twice";
+	default:
+		return NULL;
+	}
+}
+
+/* What takes no number: one phrase does for all keys of the type. */
+static const char *fixed_phrase(enum words_type type)
+{
+	switch (type) {
+	case WORDS_MAP:
+		return "keys below it, each on a line of its own";
+	case WORDS_MAPS:
+		return "a list whose items have keys below them";
+	case WORDS_ADDRESSES:
+		return "a list of IPv4 or IPv6 addresses, each with @ and a port behind it if not 53";
+	case WORDS_PREFIXES:
+		return "an empty list: recursion is not there yet, so nobody can be allowed it";
+	case WORDS_BOOL:
+		return "true or false";
+	case WORDS_MODE:
+		return "file permissions in octal from 0600 to 0777, such as 0660";
+	case WORDS_SECRET:
+		return "32 hexadecimal digits";
+	case WORDS_PATH:
+		return "the path of a file";
+	case WORDS_SOCKET:
+		return "a path of at most 107 bytes";
+	case WORDS_DOMAIN:
+		return "a domain name, such as example.com";
+	case WORDS_INTERFACE:
+		return "the name of a network interface, 1 to 15 bytes, such as eth0";
+	default:
+		return "something else";
+	}
+}
+
+void words_accepts(const struct words_key *key, char *buf, size_t cap)
+{
+	const char *format = number_format(key->type);
+	char min[24], max[24];
+
+	if (key->type == WORDS_CHOICE) {
+		put_choices(key->choices, buf, cap);
+		return;
+	}
+	if (!format) {
+		snprintf(buf, cap, "%s", fixed_phrase(key->type));
+		return;
+	}
+	if (key->type == WORDS_SIZE) {
+		words_put_size(key->min, min, sizeof(min));
+		words_put_size(key->max, max, sizeof(max));
+	} else if (key->type == WORDS_SECONDS) {
+		words_put_seconds(key->min, min, sizeof(min));
+		words_put_seconds(key->max, max, sizeof(max));
+	} else {
+		snprintf(min, sizeof(min), "%" PRIu64, key->min);
+		snprintf(max, sizeof(max), "%" PRIu64, key->max);
+	}
+	snprintf(buf, cap, format, min, max);
+}

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The words that people read, in one place: configuration keys, commands, options, exit codes.
+ *
+ *	words.c ──► config.c: shape, bounds and default of each key, and what a refusal says
+ *	        ├─► volleyctl: which commands there are and how many arguments they take
+ *	        └─► help.c: --help of both programs and the lists in the three man pages
+ *
+ * A key that is not in the table is an unknown key, a default that is not in the table is none: so
+ * nothing can be configured that the man page does not tell. All of it is constant; any thread may
+ * read it.
+ */
+#ifndef VOLLEY_CONTROL_WORDS_H
+#define VOLLEY_CONTROL_WORDS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* What is written behind a key, and so how config/value.c reads it. */
+enum words_type {
+	WORDS_MAP,        /* keys below it */
+	WORDS_MAPS,       /* a list, each item with keys below it */
+	WORDS_ADDRESSES,  /* a list of ADDRESS or ADDRESS@PORT */
+	WORDS_PREFIXES,   /* a list of ADDRESS/LENGTH */
+	WORDS_CORES,      /* a list of whole numbers */
+	WORDS_COUNT,      /* a whole number */
+	WORDS_AUTO_COUNT, /* a whole number, or auto, which is read as 0 */
+	WORDS_POWER,      /* a power of two */
+	WORDS_BUDGET,     /* a whole number, or false (0), or true (WORDS_BUDGET_TRUE) */
+	WORDS_SIZE,       /* bytes: a number with K, M, G or T behind it */
+	WORDS_SECONDS,    /* a time: a number with s, m, h or d behind it */
+	WORDS_BOOL,       /* true or false */
+	WORDS_CHOICE,     /* one of .choices, read as its place among them */
+	WORDS_MODE,       /* file permissions, octal */
+	WORDS_SECRET,     /* 32 hexadecimal digits */
+	WORDS_PATH,
+	WORDS_SOCKET, /* a path short enough for a Unix socket */
+	WORDS_DOMAIN,
+	WORDS_INTERFACE,
+};
+
+/* Packets that one busy poll takes at most when busy-poll says only "true": the kernel's NAPI weight. */
+#define WORDS_BUDGET_TRUE 64
+
+struct words_key {
+	const char *path; /* "interfaces[].name": dots between levels, [] for each item of a list */
+	enum words_type type;
+	uint64_t min; /* bounds of a number, both allowed; bytes, seconds or a count */
+	uint64_t max;
+	const char *choices;  /* WORDS_CHOICE: "auto|native|generic|off" */
+	const char *fallback; /* the value when the key is absent; NULL: none, see the text */
+	const char *text;     /* a paragraph for volley.yaml(5) */
+};
+
+struct words_command {
+	const char *name; /* "zone reload" */
+	const char *args; /* "[NAME]" or "" */
+	unsigned int min_args;
+	unsigned int max_args;
+	const char *line; /* for --help */
+	const char *text; /* a paragraph for volleyctl(8) */
+};
+
+struct words_option {
+	const char *flags; /* "-c" or "--check" or "-v, --verbose" */
+	const char *arg;   /* "FILE" or NULL */
+	const char *text;
+};
+
+struct words_exit {
+	int code;
+	const char *text;
+};
+
+/* Each table ends with an entry whose first member is NULL; exits end with code -1. */
+extern const struct words_key words_keys[];
+extern const struct words_command words_commands[];
+extern const struct words_option words_volleyd_options[];
+extern const struct words_option words_volleyctl_options[];
+extern const struct words_exit words_volleyd_exits[];
+extern const struct words_exit words_volleyctl_exits[];
+
+/* The socket that volleyctl asks and volleyd opens when nothing else is said. */
+#define WORDS_SOCKET_PATH "/run/volley/control.sock"
+/* The environment variable that names another one. */
+#define WORDS_SOCKET_ENV "VOLLEY_CONTROL"
+
+/* The key with that path, list indices already taken out ("interfaces[].name"); NULL: unknown. */
+const struct words_key *words_find_key(const char *path);
+
+/* The command whose words open ARGV, the longest one; *n_words is how many they are. NULL: none. */
+const struct words_command *words_find_command(int argc, char *const argv[], int *n_words);
+
+/*
+ * Writes what a key accepts so that it may follow "give": "a size from 8M to 1T (...)".
+ * Always ends in a zero byte; what is too long is cut.
+ */
+void words_accepts(const struct words_key *key, char *buf, size_t cap);
+
+/* Writes a number of bytes or seconds as a configuration would: 8388608 is "8M", 300 is "5m". */
+void words_put_size(uint64_t bytes, char *buf, size_t cap);
+void words_put_seconds(uint64_t seconds, char *buf, size_t cap);
+
+#endif
