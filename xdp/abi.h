@@ -195,7 +195,6 @@ struct volley_link {
 	V(UP_COUNTS, UP, "not one question and at most one more record")                           \
 	V(UP_NAME, UP, "malformed or compressed name")                                             \
 	V(UP_CLASS, UP, "class is not IN")                                                         \
-	V(UP_TYPE, UP, "a meta type")                                                              \
 	V(UP_TAIL, UP, "octets behind the last record, or too few")                                \
 	V(UP_EDNS, UP, "not a plain OPT record of version 0")                                      \
 	V(UP_OPTION, UP, "an EDNS option that the engine answers")                                 \

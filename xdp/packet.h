@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Is this frame UDP to one of our service addresses, whole and plain? Ethernet, at most two VLAN
+ * tags, IPv4 without options or fragments, or IPv6 with UDP directly behind its header.
+ *
+ * Compiles natively too (native.h), where the same code runs under sanitizers and a fuzzer.
+ */
+#ifndef VOLLEY_XDP_PACKET_H
+#define VOLLEY_XDP_PACKET_H
+
+#include <linux/if_ether.h>
+#include <linux/in.h>
+#include <linux/ip.h>
+#include <linux/ipv6.h>
+#include <linux/udp.h>
+
+#include "xdp/abi.h"
+
+#define VLAN_TAGS_MAX	2
+#define IPV4_MF_OFFSET	0x3fff	/* More Fragments and the fragment offset */
+#define IPV4_BARE	5	/* IHL without options */
+#define DNS_HEADER	12
+
+struct vlan_tag {
+	__be16 tci;
+	__be16 proto;
+};
+
+/* What the parts of the parser hand on. Pointers lie in the frame. */
+struct packet {
+	void *data;
+	void *end;
+	__u32 l3_offset;
+	__be16 ethertype;
+	struct udphdr *udp;
+	__u32 udp_room;		/* octets of IP payload */
+	__be32 destination[4];
+};
+
+static __always_inline int packet_mac(const struct volley_link *link, const struct ethhdr *eth)
+{
+	const __u16 *to = (const void *)eth->h_dest;
+	const __u16 *our = (const void *)link->mac;
+
+	if (eth->h_dest[0] & 1)
+		return VOLLEY_PASS_GROUP;
+	if (!(our[0] | our[1] | our[2]))
+		return -1;
+	if ((to[0] ^ our[0]) | (to[1] ^ our[1]) | (to[2] ^ our[2]))
+		return VOLLEY_PASS_OTHER_HOST;
+	return -1;
+}
+
+static __always_inline int is_vlan(__be16 proto)
+{
+	return proto == bpf_htons(ETH_P_8021Q) || proto == bpf_htons(ETH_P_8021AD);
+}
+
+/* Ethernet and VLAN tags. A reason, or -1 to go on. */
+static __always_inline int packet_l2(struct packet *p, const struct volley_link *link)
+{
+	struct ethhdr *eth = p->data;
+	struct vlan_tag *tag;
+	int reason, i;
+
+	if ((void *)(eth + 1) > p->end)
+		return VOLLEY_PASS_RUNT;
+	reason = packet_mac(link, eth);
+	if (reason >= 0)
+		return reason;
+	p->ethertype = eth->h_proto;
+	p->l3_offset = sizeof(*eth);
+	tag = (void *)(eth + 1);
+#pragma unroll
+	for (i = 0; i < VLAN_TAGS_MAX; i++) {
+		if (!is_vlan(p->ethertype))
+			return -1;
+		if ((void *)(tag + 1) > p->end)
+			return VOLLEY_PASS_RUNT;
+		p->ethertype = tag->proto;
+		p->l3_offset += sizeof(*tag);
+		tag++;
+	}
+	return is_vlan(p->ethertype) ? VOLLEY_PASS_VLAN : -1;
+}
+
+/* 0.0.0.0/8, 127.0.0.0/8, and multicast, reserved and broadcast (224.0.0.0/3). */
+static __always_inline int is_odd_source4(__be32 address)
+{
+	__u8 first = *(const __u8 *)&address;
+
+	return first == 0 || first == 127 || first >= 224;
+}
+
+static __always_inline int packet_ipv4(struct packet *p)
+{
+	struct iphdr *ip = p->data + p->l3_offset;
+	__u32 total;
+
+	if ((void *)(ip + 1) > p->end)
+		return VOLLEY_PASS_RUNT;
+	if (ip->version != 4)
+		return VOLLEY_PASS_IP_LENGTH;
+	if (ip->ihl != IPV4_BARE)
+		return VOLLEY_PASS_IP_OPTIONS;
+	if (ip->frag_off & bpf_htons(IPV4_MF_OFFSET))
+		return VOLLEY_PASS_FRAGMENT;
+	if (ip->protocol != IPPROTO_UDP)
+		return VOLLEY_PASS_PROTOCOL;
+	if (is_odd_source4(ip->saddr))
+		return VOLLEY_PASS_SOURCE;
+	total = bpf_ntohs(ip->tot_len);
+	if (total < sizeof(*ip) || total > (__u32)(p->end - p->data) - p->l3_offset)
+		return VOLLEY_PASS_IP_LENGTH;
+	p->udp = (void *)(ip + 1);
+	p->udp_room = total - (__u32)sizeof(*ip);
+	p->destination[0] = ip->daddr;
+	return -1;
+}
+
+/* ::, ::1, addresses that hold an IPv4 one (::/96) and multicast. */
+static __always_inline int is_odd_source6(const struct in6_addr *address)
+{
+	const __be32 *word = address->in6_u.u6_addr32;
+
+	return address->in6_u.u6_addr8[0] == 0xff || !(word[0] | word[1] | word[2]);
+}
+
+static __always_inline int packet_ipv6(struct packet *p)
+{
+	struct ipv6hdr *ip = p->data + p->l3_offset;
+	__u32 room;
+
+	if ((void *)(ip + 1) > p->end)
+		return VOLLEY_PASS_RUNT;
+	if (ip->version != 6)
+		return VOLLEY_PASS_IP_LENGTH;
+	if (ip->nexthdr != IPPROTO_UDP)
+		return VOLLEY_PASS_PROTOCOL;
+	if (is_odd_source6(&ip->saddr))
+		return VOLLEY_PASS_SOURCE;
+	room = bpf_ntohs(ip->payload_len);
+	if (room > (__u32)(p->end - p->data) - p->l3_offset - sizeof(*ip))
+		return VOLLEY_PASS_IP_LENGTH;
+	p->udp = (void *)(ip + 1);
+	p->udp_room = room;
+	__builtin_memcpy(p->destination, &ip->daddr, sizeof(p->destination));
+	return -1;
+}
+
+/* The slot from which a service address is looked for. */
+static __always_inline __u32 service_slot(const __be32 address[4], __be16 port)
+{
+	__u32 sum = address[0] ^ address[1] ^ address[2] ^ address[3] ^ port;
+
+	return sum * 0x9e3779b1u >> 24;
+}
+
+_Static_assert(VOLLEY_SERVICES == 256, "service_slot gives 8 bits");
+
+static __always_inline int is_service(const struct volley_state *state, const struct packet *p,
+				      __u8 family)
+{
+	const __be32 *to = p->destination;
+	__u32 slot = service_slot(to, p->udp->dest);
+	__u32 i;
+
+	for (i = 0; i < VOLLEY_SERVICE_PROBES; i++) {
+		const struct volley_service *s =
+			&state->services[(slot + i) & (VOLLEY_SERVICES - 1)];
+
+		if (s->family == family && s->port == p->udp->dest &&
+		    !((s->address[0] ^ to[0]) | (s->address[1] ^ to[1]) |
+		      (s->address[2] ^ to[2]) | (s->address[3] ^ to[3])))
+			return 1;
+	}
+	return 0;
+}
+
+static __always_inline int packet_udp(struct packet *p, const struct volley_state *state, int ipv6)
+{
+	if ((void *)(p->udp + 1) > p->end)
+		return VOLLEY_PASS_RUNT;
+	if (!is_service(state, p, ipv6 ? 6 : 4))
+		return VOLLEY_PASS_SERVICE;
+	if (bpf_ntohs(p->udp->len) != p->udp_room)
+		return VOLLEY_PASS_UDP_LENGTH;
+	if (!p->udp->source)
+		return VOLLEY_PASS_SOURCE;
+	if (ipv6 && !p->udp->check)
+		return VOLLEY_PASS_CHECKSUM;
+	if (p->udp_room < sizeof(*p->udp) + DNS_HEADER)
+		return VOLLEY_PASS_DNS_SHORT;
+	return -1;
+}
+
+/*
+ * Fills the frame's part of `cpu` (l3_offset, dns_offset, dns_bytes, frame_bytes, ipv6) for a
+ * packet that is ours. A reason to pass, or -1.
+ */
+static __always_inline int packet_parse(struct volley_cpu *cpu, const struct volley_state *state,
+					const struct volley_link *link, void *data, void *end)
+{
+	struct packet p = { .data = data, .end = end };
+	int reason = packet_l2(&p, link);
+
+	if (reason >= 0)
+		return reason;
+	if (p.ethertype == bpf_htons(ETH_P_IP)) {
+		cpu->ipv6 = 0;
+		reason = packet_ipv4(&p);
+	} else if (p.ethertype == bpf_htons(ETH_P_IPV6)) {
+		cpu->ipv6 = 1;
+		reason = packet_ipv6(&p);
+	} else {
+		reason = VOLLEY_PASS_ETHERTYPE;
+	}
+	if (reason >= 0)
+		return reason;
+	reason = packet_udp(&p, state, p.ethertype == bpf_htons(ETH_P_IPV6));
+	if (reason >= 0)
+		return reason;
+	cpu->l3_offset = p.l3_offset;
+	cpu->dns_offset = (__u32)((void *)(p.udp + 1) - data);
+	cpu->dns_bytes = p.udp_room - (__u32)sizeof(*p.udp);
+	cpu->frame_bytes = (__u32)(end - data);
+	return -1;
+}
+
+#endif

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Volley's XDP program: answers from the answer cache, hands up what it cannot answer, passes what
+ * is not ours. design in docs/architecture.md.
+ *
+ *   packet.h    is it ours?              no: XDP_PASS, untouched
+ *   question.h  is it understood?        no: up, untouched
+ *   lookup.h    is the answer known?     no: up, untouched
+ *   reply.h     the answer, in place     XDP_TX
+ *
+ * Up is the AF_XDP socket of the receive queue; where there is none, the kernel's stack.
+ */
+#include <linux/bpf.h>
+#include <bpf/bpf_endian.h>
+#include <bpf/bpf_helpers.h>
+#include <stddef.h>
+
+#include "xdp/abi.h"
+#include "xdp/packet.h"
+#include "xdp/question.h"
+#include "xdp/lookup.h"
+#include "xdp/reply.h"
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct volley_state);
+} volley_abi_1 SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, VOLLEY_DEFAULT_BUCKETS);
+	__type(key, __u32);
+	__type(value, struct bucket);
+} volley_index SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, VOLLEY_DEFAULT_SEGMENTS);
+	__uint(key_size, sizeof(__u32));
+	__uint(value_size, VOLLEY_SEGMENT_BYTES);
+} volley_store SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, VOLLEY_DEFAULT_ZONES);
+	__type(key, __u32);
+	__type(value, struct volley_zone);
+} volley_zones SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct volley_link);
+} volley_link SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct volley_cpu);
+} volley_cpu SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_XSKMAP);
+	__uint(max_entries, VOLLEY_QUEUES);
+	__type(key, __u32);
+	__type(value, __u32);
+} xsks_map SEC(".maps");
+
+/* Looks through one bucket. The entry, or NULL with *reason telling the best of why not. */
+static __always_inline struct volley_entry *find_in(const struct volley_cpu *cpu, __u32 number,
+						    __u32 now_s, int *reason)
+{
+	const struct bucket *bucket = bpf_map_lookup_elem(&volley_index, &number);
+	__u32 tag = volley_tag(cpu->hash);
+	int i;
+
+	if (!bucket)
+		return NULL;
+	for (i = 0; i < VOLLEY_BUCKET_SLOTS; i++) {
+		__u64 word = *(const volatile __u64 *)&bucket->words[i];
+		struct volley_entry *e;
+		int verdict;
+
+		if (word >> 32 != tag || !(__u32)word)
+			continue;
+		e = entry_at(&volley_store, (__u32)word);
+		if (!e || !is_key_of(e, cpu))
+			continue;
+		verdict = entry_check(e, &volley_zones, now_s);
+		if (verdict == VOLLEY_HIT_FULL)
+			return e;
+		*reason = verdict;
+	}
+	return NULL;
+}
+
+static __always_inline struct volley_entry *find(const struct volley_cpu *cpu,
+						 const struct volley_state *state, __u32 now_s,
+						 int *reason)
+{
+	struct volley_entry *e;
+
+	e = find_in(cpu, volley_bucket(cpu->hash, state->n_buckets), now_s, reason);
+	if (!e)
+		e = find_in(cpu, volley_bucket2(cpu->hash, state->n_buckets), now_s, reason);
+	return e;
+}
+
+/* cpu->query from the frame. */
+static __always_inline int take_query(struct xdp_md *ctx, struct volley_cpu *cpu)
+{
+	__u32 n = cpu->dns_bytes;
+
+	if (n > VOLLEY_QUERY_MAX)
+		return VOLLEY_UP_LONG_QUERY;
+	if (n < DNS_HEADER || bpf_xdp_load_bytes(ctx, cpu->dns_offset, cpu->query, n))
+		return VOLLEY_PASS_DNS_SHORT;
+	return -1;
+}
+
+static __always_inline int answer(struct xdp_md *ctx, struct volley_cpu *cpu,
+				  const struct volley_state *state, const struct volley_link *link)
+{
+	__u32 now_s = (__u32)(bpf_ktime_get_coarse_ns() / 1000000000);
+	struct volley_entry *e;
+	int reason;
+
+	reason = packet_parse(cpu, state, link, (void *)(long)ctx->data,
+			      (void *)(long)ctx->data_end);
+	if (reason < 0)
+		reason = take_query(ctx, cpu);
+	if (reason < 0)
+		reason = question_parse(cpu, state);
+	if (reason >= 0)
+		return reason;
+	if (!link->driver_answers)
+		return VOLLEY_UP_SWITCHED_OFF;
+	if (now_s >= state->serve_until_s)
+		return VOLLEY_UP_ORPHANED;
+	reason = VOLLEY_UP_MISS;
+	e = find(cpu, state, now_s, &reason);
+	if (!e)
+		return reason;
+	if (e->freq < VOLLEY_FREQ_MAX)
+		e->freq++;
+	return reply_send(ctx, cpu, state, e);
+}
+
+static __always_inline int hand_up(struct xdp_md *ctx, struct volley_cpu *cpu)
+{
+	long action = bpf_redirect_map(&xsks_map, ctx->rx_queue_index, XDP_PASS);
+
+	if (action == XDP_REDIRECT)
+		cpu->to_worker++;
+	return (int)action;
+}
+
+static __always_inline int act(struct xdp_md *ctx, struct volley_cpu *cpu, int reason)
+{
+	switch (reason) {
+#define REASON_CASE(name, class, words) case VOLLEY_##name: goto class;
+	VOLLEY_REASONS(REASON_CASE)
+	}
+HIT:
+	return XDP_TX;
+UP:
+	return hand_up(ctx, cpu);
+PASSED:
+	return XDP_PASS;
+DROPPED:
+	return XDP_DROP;
+}
+
+SEC("xdp")
+int volley(struct xdp_md *ctx)
+{
+	const __u32 zero = 0;
+	struct volley_state *state = bpf_map_lookup_elem(&volley_abi_1, &zero);
+	struct volley_link *link = bpf_map_lookup_elem(&volley_link, &zero);
+	struct volley_cpu *cpu = bpf_map_lookup_elem(&volley_cpu, &zero);
+	int reason = VOLLEY_PASS_UNCONFIGURED;
+
+	if (!state || !link || !cpu)
+		return XDP_PASS;
+	cpu->received++;
+	if (state->magic == VOLLEY_MAGIC)
+		reason = answer(ctx, cpu, state, link);
+	if (reason < 0 || reason >= VOLLEY_N_REASONS)
+		return XDP_PASS;	/* cannot be: answer() gives a reason */
+	cpu->reasons[reason]++;
+	return act(ctx, cpu, reason);
+}
+
+char _license[] SEC("license") = "GPL";
