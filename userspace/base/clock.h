@@ -8,7 +8,7 @@
 
 #include <stdint.h>
 
-#define CLOCK_NS_PER_S	1000000000ULL
+#define CLOCK_NS_PER_S  1000000000ULL
 #define CLOCK_NS_PER_MS 1000000ULL
 
 /* CLOCK_MONOTONIC in nanoseconds: for durations and timers. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * The log: one line to stderr, one write(2) per line, so that lines of several threads never
- * mix. Under systemd (JOURNAL_STREAM is set) a line begins with "<N>", the syslog level, and
- * without the program's name, which the journal adds; else with "ident[pid]: level: ".
+ * mix. Under systemd (JOURNAL_STREAM names what stderr is) a line begins with "<N>", the syslog
+ * level, and without the program's name, which the journal adds; else with "ident[pid]: level: ".
  *
  * Only the floor that decides logs; the hot path counts and never logs. A line longer than
  * LOG_LINE_BYTES is cut; control characters (a name from the network) are shown as '?'.
@@ -46,10 +46,10 @@ void log_line(enum log_level level, const char *format, ...) __attribute__((form
 void log_vline(enum log_level level, const char *format, va_list args)
 	__attribute__((format(printf, 2, 0)));
 
-#define log_error(...)	log_line(LOG_LEVEL_ERROR, __VA_ARGS__)
-#define log_warn(...)	log_line(LOG_LEVEL_WARN, __VA_ARGS__)
+#define log_error(...)  log_line(LOG_LEVEL_ERROR, __VA_ARGS__)
+#define log_warn(...)   log_line(LOG_LEVEL_WARN, __VA_ARGS__)
 #define log_notice(...) log_line(LOG_LEVEL_NOTICE, __VA_ARGS__)
-#define log_info(...)	log_line(LOG_LEVEL_INFO, __VA_ARGS__)
-#define log_debug(...)	log_line(LOG_LEVEL_DEBUG, __VA_ARGS__)
+#define log_info(...)   log_line(LOG_LEVEL_INFO, __VA_ARGS__)
+#define log_debug(...)  log_line(LOG_LEVEL_DEBUG, __VA_ARGS__)
 
 #endif

@@ -22,13 +22,13 @@
 
 #define COOKIE_CLIENT_BYTES 8
 #define COOKIE_SERVER_BYTES 16
-#define COOKIE_BYTES	    (COOKIE_CLIENT_BYTES + COOKIE_SERVER_BYTES)
-#define COOKIE_VERSION	    1
+#define COOKIE_BYTES        (COOKIE_CLIENT_BYTES + COOKIE_SERVER_BYTES)
+#define COOKIE_VERSION      1
 
 /* RFC 9018 section 4.3 */
 #define COOKIE_PAST_MAX_S   3600
 #define COOKIE_FUTURE_MAX_S 300
-#define COOKIE_RENEW_S	    1800
+#define COOKIE_RENEW_S      1800
 
 enum cookie_verdict {
 	COOKIE_BAD,   /* not ours, or too old: as if there were only a client cookie */

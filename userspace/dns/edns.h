@@ -21,13 +21,13 @@
  */
 struct edns_reply {
 	uint16_t udp_size; /* what we take, octets */
-	uint16_t rcode;	   /* all 12 bits: the upper 8 go into OPT, the lower 4 into the header */
-	bool dnssec_ok;	   /* DO of the query, echoed: RFC 3225 section 3 */
+	uint16_t rcode;    /* all 12 bits: the upper 8 go into OPT, the lower 4 into the header */
+	bool dnssec_ok;    /* DO of the query, echoed: RFC 3225 section 3 */
 	const uint8_t *cookie; /* client and server cookie together: RFC 7873 section 4 */
 	uint16_t cookie_bytes; /* 16..40 */
 	const uint8_t *nsid;   /* RFC 5001; an empty one is an option of length 0 */
 	uint16_t nsid_bytes;
-	int ede_code;	      /* RFC 8914: 0..65535, or EDNS_NO_EDE */
+	int ede_code;         /* RFC 8914: 0..65535, or EDNS_NO_EDE */
 	const char *ede_text; /* UTF-8, or NULL for none */
 	uint16_t ede_text_bytes;
 };

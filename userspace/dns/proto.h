@@ -9,16 +9,16 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define DNS_NAME_MAX		 255 /* octets of a wire name, root included: RFC 1035 2.3.4 */
-#define DNS_LABEL_MAX		 63  /* octets of a label: RFC 1035 section 2.3.4 */
-#define DNS_LABELS_MAX		 127 /* labels of a name, root not counted */
-#define DNS_HEADER_BYTES	 12  /* RFC 1035 section 4.1.1 */
-#define DNS_UDP_MIN		 512 /* what a client without EDNS takes: RFC 1035 section 4.2.1 */
-#define DNS_MESSAGE_MAX		 65535	    /* TCP's length field: RFC 1035 section 4.2.2 */
-#define DNS_RR_FIXED_BYTES	 10	    /* type, class, TTL, RDLENGTH behind the owner */
-#define DNS_QUESTION_FIXED_BYTES 4	    /* type, class behind the name */
-#define DNS_POINTER_MAX		 0x3fff	    /* last offset of a compression pointer */
-#define DNS_TTL_MAX		 0x7fffffff /* RFC 2181 section 8 */
+#define DNS_NAME_MAX             255 /* octets of a wire name, root included: RFC 1035 2.3.4 */
+#define DNS_LABEL_MAX            63  /* octets of a label: RFC 1035 section 2.3.4 */
+#define DNS_LABELS_MAX           127 /* labels of a name, root not counted */
+#define DNS_HEADER_BYTES         12  /* RFC 1035 section 4.1.1 */
+#define DNS_UDP_MIN              512 /* what a client without EDNS takes: RFC 1035 section 4.2.1 */
+#define DNS_MESSAGE_MAX          65535      /* TCP's length field: RFC 1035 section 4.2.2 */
+#define DNS_RR_FIXED_BYTES       10         /* type, class, TTL, RDLENGTH behind the owner */
+#define DNS_QUESTION_FIXED_BYTES 4          /* type, class behind the name */
+#define DNS_POINTER_MAX          0x3fff     /* last offset of a compression pointer */
+#define DNS_TTL_MAX              0x7fffffff /* RFC 2181 section 8 */
 
 /* Offsets of the header's fields. */
 #define DNS_ID_AT      0
@@ -29,17 +29,17 @@
 #define DNS_ARCOUNT_AT 10
 
 /* The second 16 bits of the header: RFC 1035 section 4.1.1, AD and CD: RFC 4035 section 3.2. */
-#define DNS_FLAG_QR	 0x8000
-#define DNS_FLAG_AA	 0x0400
-#define DNS_FLAG_TC	 0x0200
-#define DNS_FLAG_RD	 0x0100
-#define DNS_FLAG_RA	 0x0080
-#define DNS_FLAG_Z	 0x0040
-#define DNS_FLAG_AD	 0x0020
-#define DNS_FLAG_CD	 0x0010
-#define DNS_OPCODE_MASK	 0x7800
+#define DNS_FLAG_QR      0x8000
+#define DNS_FLAG_AA      0x0400
+#define DNS_FLAG_TC      0x0200
+#define DNS_FLAG_RD      0x0100
+#define DNS_FLAG_RA      0x0080
+#define DNS_FLAG_Z       0x0040
+#define DNS_FLAG_AD      0x0020
+#define DNS_FLAG_CD      0x0010
+#define DNS_OPCODE_MASK  0x7800
 #define DNS_OPCODE_SHIFT 11
-#define DNS_RCODE_MASK	 0x000f
+#define DNS_RCODE_MASK   0x000f
 
 /* number, mnemonic. An rcode above 15 needs OPT: its upper 8 bits stand there. */
 #define DNS_RCODE_LIST(X) \
@@ -174,17 +174,17 @@ enum dns_type {
 /* EDNS: RFC 6891. */
 #define DNS_OPT_FIXED_BYTES    11 /* root owner and the fixed fields, without options */
 #define DNS_OPTION_FIXED_BYTES 4
-#define DNS_EDNS_DO	       0x8000 /* in the low 16 bits of OPT's TTL */
+#define DNS_EDNS_DO            0x8000 /* in the low 16 bits of OPT's TTL */
 #define DNS_EDNS_VERSION       0
 
 enum dns_option {
-	DNS_OPTION_NSID = 3,	   /* RFC 5001 */
-	DNS_OPTION_ECS = 8,	   /* RFC 7871 */
-	DNS_OPTION_EXPIRE = 9,	   /* RFC 7314 */
-	DNS_OPTION_COOKIE = 10,	   /* RFC 7873 */
+	DNS_OPTION_NSID = 3,       /* RFC 5001 */
+	DNS_OPTION_ECS = 8,        /* RFC 7871 */
+	DNS_OPTION_EXPIRE = 9,     /* RFC 7314 */
+	DNS_OPTION_COOKIE = 10,    /* RFC 7873 */
 	DNS_OPTION_KEEPALIVE = 11, /* RFC 7828 */
 	DNS_OPTION_PADDING = 12,   /* RFC 7830 */
-	DNS_OPTION_EDE = 15,	   /* RFC 8914 */
+	DNS_OPTION_EDE = 15,       /* RFC 8914 */
 };
 
 /* Extended DNS errors that we send: RFC 8914 section 4. */

@@ -6,8 +6,16 @@
  *	 0        12                     question_end
  *	 | header | qname | type | class | [records] | OPT | [TSIG] |
  *
- * The verdict is exact about malformed input (query.c says where the peers differ):
- * counts, names and lengths of all records are walked to the last byte.
+ * Every record is walked to its end; only those that an answer depends on are read. Where the RFCs
+ * leave it open, the majority of knotd 3.2, nsd 4.6 and named 9.18 decides (each was asked):
+ * - records in the answer and authority sections of a QUERY, and others than OPT and TSIG in the
+ *   additional section, are stepped over (knotd, named; nsd: FORMERR); their data is not read;
+ * - bytes behind the last record are ignored (nsd, named; knotd: FORMERR);
+ * - no question and no COOKIE is FORMERR (knotd, named), and a question that cannot be read too
+ *   (nsd, named; knotd is silent);
+ * - OPT and TSIG in another section, a TSIG that is not last, a second OPT: FORMERR (all three);
+ * - an OPT whose owner is not the one octet 0 is FORMERR (nsd; the others take a pointer to 0);
+ * - what is in an OPT of a higher version is not read: BADVERS (nsd).
  */
 #ifndef VOLLEY_DNS_QUERY_H
 #define VOLLEY_DNS_QUERY_H
@@ -20,26 +28,26 @@
 #include "dns/proto.h"
 
 #define QUERY_COOKIE_CLIENT_BYTES 8
-#define QUERY_COOKIE_SERVER_MAX	  32
+#define QUERY_COOKIE_SERVER_MAX   32
 
 enum query_verdict {
-	QUERY_OK,	   /* one question, well-formed: answer it */
+	QUERY_OK,          /* one question, well-formed: answer it */
 	QUERY_COOKIE_ONLY, /* no question, but a COOKIE: answer the cookie (RFC 7873 section 5.4) */
-	QUERY_IGNORE,	   /* shorter than a header, or QR=1: answer nothing */
-	QUERY_FORMERR,	   /* answer FORMERR; has_question and edns.present say what to echo */
-	QUERY_NOTIMP,	   /* other opcode: answer NOTIMP; nothing behind the header is read */
-	QUERY_BADVERS,	   /* EDNS version above 0: answer BADVERS with our OPT (RFC 6891 6.1.3) */
+	QUERY_IGNORE,      /* shorter than a header, or QR=1: answer nothing */
+	QUERY_FORMERR,     /* answer FORMERR; has_question and edns.present say what to echo */
+	QUERY_NOTIMP,      /* another opcode: answer NOTIMP; what to echo as for FORMERR */
+	QUERY_BADVERS,     /* EDNS version above 0: answer BADVERS with our OPT (RFC 6891 6.1.3) */
 };
 
 struct query_edns {
-	bool present;	      /* one well-formed OPT: the reply carries one too */
-	bool dnssec_ok;	      /* DO: RFC 3225 */
+	bool present;         /* one well-formed OPT: the reply carries one too */
+	bool dnssec_ok;       /* DO: RFC 3225 */
 	bool nsid_asked;      /* RFC 5001 */
 	bool keepalive_asked; /* RFC 7828: only to be honoured over TCP */
 	bool has_cookie;      /* RFC 7873, of a valid length; the first where there are several */
 	uint8_t version;
 	uint8_t cookie_server_bytes; /* 0 (client part only) or 8..32 */
-	uint16_t udp_size;	     /* as it came: below 512 means 512 (RFC 6891 section 6.2.3) */
+	uint16_t udp_size;           /* as it came: below 512 means 512 (RFC 6891 section 6.2.3) */
 	uint16_t n_options;
 	uint8_t cookie_client[QUERY_COOKIE_CLIENT_BYTES];
 	uint8_t cookie_server[QUERY_COOKIE_SERVER_MAX];
@@ -47,17 +55,18 @@ struct query_edns {
 
 struct query {
 	const uint8_t *qname; /* in the message, in the client's letter case; NULL: no question */
-	uint16_t id;	      /* host order, as all numbers here */
-	uint16_t flags;	      /* the header's second word: test with DNS_FLAG_* */
+	uint16_t id;          /* host order, as all numbers here */
+	uint16_t flags;       /* the header's second word: test with DNS_FLAG_* */
 	uint8_t opcode;
 	uint8_t n_labels; /* root not counted */
 	bool rd, ad, cd;
 	bool has_question;    /* qname, qtype, qclass and question_end are valid */
-	bool has_tsig;	      /* the last record is a TSIG: its signature is not checked here */
+	bool has_tsig;        /* the last record is a TSIG: its signature is not checked here */
 	uint16_t qname_bytes; /* 1..255, root octet included */
 	uint16_t qtype;
 	uint16_t qclass;
 	uint16_t question_end; /* offset behind the question: 12 where there is none */
+	uint16_t end;          /* offset behind the last record: bytes behind it mean nothing */
 	uint16_t tsig_at;      /* offset of the TSIG record, where has_tsig */
 	struct query_edns edns;
 	/* Lower case, zero padded up to a multiple of 8 bytes, not further. */

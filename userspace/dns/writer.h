@@ -26,7 +26,7 @@
 
 #include "dns/proto.h"
 
-#define WRITER_BUCKETS	  256
+#define WRITER_BUCKETS    256
 #define WRITER_SUFFIX_CAP 512
 
 enum writer_section {
@@ -39,7 +39,7 @@ enum writer_section {
 struct writer_suffix {
 	uint32_t hash;
 	uint16_t offset; /* in the message */
-	uint16_t next;	 /* index + 1 of the next older one in the bucket, 0: none */
+	uint16_t next;   /* index + 1 of the next older one in the bucket, 0: none */
 };
 
 /* A state to come back to. Marks nest; rolling back to an older one drops the younger. */
@@ -53,9 +53,9 @@ struct writer_mark {
 struct writer {
 	uint8_t *buf;
 	const uint8_t *qname; /* borrowed; NULL: no question */
-	uint32_t base;	      /* message offset of buf[0] */
-	uint32_t at;	      /* message offset of the next byte */
-	uint32_t limit;	      /* message offset that is not passed */
+	uint32_t base;        /* message offset of buf[0] */
+	uint32_t at;          /* message offset of the next byte */
+	uint32_t limit;       /* message offset that is not passed */
 	uint32_t ttl_at;      /* message offset of the TTL of the last record written */
 	uint16_t n_suffixes;
 	uint16_t n_records[WRITER_N_SECTIONS];
