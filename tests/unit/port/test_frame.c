@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Frames against vectors that other code made (tests/data/frame/gen.py), and against broken ones. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include "base/err.h"
+#include "port/frame.h"
+
+struct vector {
+	const char *name;
+	const char *frame;
+	uint32_t frame_len, data_off, data_len;
+	const char *reply;
+	uint32_t reply_len;
+	const char *back;
+	uint32_t back_len;
+};
+
+static const struct vector vectors[] = {
+#include "tests/data/frame/vectors.inc"
+};
+
+#define N_VECTORS (sizeof(vectors) / sizeof(vectors[0]))
+
+/* On the heap and of exactly this size, so that a sanitizer sees one byte too many. */
+static uint8_t *copy_of(const void *bytes, uint32_t len)
+{
+	uint8_t *copy = malloc(len ? len : 1);
+
+	assert_non_null(copy);
+	memcpy(copy, bytes, len);
+	return copy;
+}
+
+static void test_vectors(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < N_VECTORS; i++) {
+		const struct vector *v = &vectors[i];
+		uint32_t room = v->frame_len > v->back_len ? v->frame_len : v->back_len;
+		uint8_t *bytes = malloc(room);
+		struct frame f;
+
+		print_message("  %s\n", v->name);
+		memcpy(bytes, v->frame, v->frame_len);
+		assert_int_equal(frame_parse(&f, bytes, v->frame_len), 0);
+		assert_int_equal(f.data_off, v->data_off);
+		assert_int_equal(f.data_len, v->data_len);
+		memcpy(bytes + f.data_off, v->reply, v->reply_len);
+		assert_int_equal(frame_reply(&f, bytes, v->reply_len), v->back_len);
+		assert_memory_equal(bytes, v->back, v->back_len);
+		free(bytes);
+	}
+}
+
+static void test_says_who_and_where(void **state)
+{
+	const struct vector *v = &vectors[0];
+	struct frame f;
+
+	(void)state;
+	assert_int_equal(frame_parse(&f, (const uint8_t *)v->frame, v->frame_len), 0);
+	assert_int_equal(f.family, AF_INET);
+	assert_memory_equal(f.peer, "\xc0\x00\x02\x01", 4);
+	assert_memory_equal(f.local, "\xc6\x33\x64\x35", 4);
+	assert_memory_equal(&f.peer_port, "\x9c\x40", 2);
+	assert_memory_equal(&f.local_port, "\x00\x35", 2);
+	v = &vectors[1];
+	assert_int_equal(frame_parse(&f, (const uint8_t *)v->frame, v->frame_len), 0);
+	assert_int_equal(f.family, AF_INET6);
+	assert_memory_equal(f.local, "\x20\x01\x0d\xb8\x00\x53", 6);
+}
+
+/* Cut anywhere before the end of the payload, a frame is refused; no byte behind it is read. */
+static void test_every_truncation(void **state)
+{
+	struct frame f;
+
+	(void)state;
+	for (size_t i = 0; i < N_VECTORS; i++) {
+		const struct vector *v = &vectors[i];
+		uint32_t whole = v->data_off + v->data_len;
+
+		for (uint32_t len = 0; len <= v->frame_len; len++) {
+			uint8_t *bytes = copy_of(v->frame, len);
+
+			assert_int_equal(frame_parse(&f, bytes, len), len < whole ? ERR_FORMAT : 0);
+			free(bytes);
+		}
+	}
+}
+
+/* Whatever one byte of the headers becomes, what is accepted lies within the frame. */
+static void test_every_byte_changed(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < 18; i++) {
+		const struct vector *v = &vectors[i];
+
+		for (uint32_t at = 0; at < v->data_off; at++) {
+			for (unsigned int value = 0; value < 256; value++) {
+				uint8_t *bytes = copy_of(v->frame, v->frame_len);
+				struct frame f;
+
+				bytes[at] = (uint8_t)value;
+				if (!frame_parse(&f, bytes, v->frame_len)) {
+					assert_true(f.data_off + f.data_len <= (int)v->frame_len);
+					assert_true(frame_reply(&f, bytes, f.data_len) <=
+						    v->frame_len);
+				}
+				free(bytes);
+			}
+		}
+	}
+}
+
+static void test_refuses(void **state)
+{
+	/* One byte of the first (IPv4) or second (IPv6) vector changed. */
+	static const struct {
+		const char *name;
+		unsigned int vector, at;
+		uint8_t value;
+	} rows[] = {
+		{ "ARP", 0, 13, 0x06 },
+		{ "IPv4 version 5", 0, 14, 0x55 },
+		{ "IPv4 options", 0, 14, 0x46 },
+		{ "IPv4 header of 16", 0, 14, 0x44 },
+		{ "more fragments", 0, 20, 0x20 },
+		{ "a later fragment", 0, 21, 0x01 },
+		{ "TCP over IPv4", 0, 23, 6 },
+		{ "IPv4 length over the frame", 0, 17, 34 },
+		{ "IPv4 length shorter than its header", 0, 17, 19 },
+		{ "UDP longer than IPv4", 0, 39, 14 },
+		{ "UDP shorter than IPv4", 0, 39, 12 },
+		{ "UDP shorter than its header", 0, 39, 7 },
+		{ "IPv6 version 4", 1, 14, 0x40 },
+		{ "IPv6 hop-by-hop", 1, 20, 0 },
+		{ "IPv6 fragment", 1, 20, 44 },
+		{ "IPv6 length over the frame", 1, 19, 14 },
+		{ "IPv6 without room for UDP", 1, 19, 7 },
+		{ "UDP longer than IPv6", 1, 59, 14 },
+	};
+	uint8_t bytes[128];
+	struct frame f;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		const struct vector *v = &vectors[rows[i].vector];
+
+		print_message("  %s\n", rows[i].name);
+		memcpy(bytes, v->frame, v->frame_len);
+		assert_int_equal(frame_parse(&f, bytes, v->frame_len), 0);
+		bytes[rows[i].at] = rows[i].value;
+		assert_int_equal(frame_parse(&f, bytes, v->frame_len), ERR_FORMAT);
+	}
+	memcpy(bytes, vectors[0].frame, vectors[0].frame_len);
+	memset(bytes + 34, 0, 2);
+	assert_int_equal(frame_parse(&f, bytes, vectors[0].frame_len), ERR_FORMAT);
+	memcpy(bytes, vectors[1].frame, vectors[1].frame_len);
+	memset(bytes + 60, 0, 2);
+	assert_int_equal(frame_parse(&f, bytes, vectors[1].frame_len), ERR_FORMAT);
+}
+
+static void test_three_tags_are_refused(void **state)
+{
+	const struct vector *v = &vectors[3];
+	uint8_t bytes[128];
+	struct frame f;
+
+	(void)state;
+	memcpy(bytes, v->frame, 12);
+	memcpy(bytes + 12, "\x81\x00\x00\x01", 4);
+	memcpy(bytes + 16, v->frame + 12, v->frame_len - 12);
+	assert_int_equal(frame_parse(&f, bytes, v->frame_len + 4), ERR_FORMAT);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_vectors),
+		cmocka_unit_test(test_says_who_and_where),
+		cmocka_unit_test(test_every_truncation),
+		cmocka_unit_test(test_every_byte_changed),
+		cmocka_unit_test(test_refuses),
+		cmocka_unit_test(test_three_tags_are_refused),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "port/frame.h"
+
+#include <arpa/inet.h>
+#include <assert.h>
+#include <linux/if_ether.h>
+#include <linux/ip.h>
+#include <linux/ipv6.h>
+#include <linux/udp.h>
+#include <stddef.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include "base/err.h"
+#include "base/wire.h"
+
+#define VLAN_TAGS_MAX	2
+#define VLAN_TAG_BYTES	4
+#define IPV4_BARE	0x45 /* version 4, no options */
+#define IPV4_FRAGMENT	0x3fff
+#define IPV4_DF		0x4000
+#define REPLY_TTL	64
+#define UDP_CHECK_NONE	0
+#define UDP_CHECK_ZERO	0xffff /* how a computed 0 is sent (RFC 768) */
+
+_Static_assert(sizeof(struct iphdr) == FRAME_IPV4_BYTES, "no options");
+_Static_assert(sizeof(struct ipv6hdr) == FRAME_IPV6_BYTES, "no extension headers");
+_Static_assert(sizeof(struct udphdr) == FRAME_UDP_BYTES, "UDP");
+
+/* The ethertype behind the tags, and where its header begins. 0 where the frame is too short. */
+static uint16_t parse_l2(const uint8_t *bytes, uint32_t len, uint32_t *net_off)
+{
+	uint32_t at = offsetof(struct ethhdr, h_proto);
+	uint16_t type;
+
+	for (int tags = 0; at + 2 <= len; tags++) {
+		type = wire_load_be16(bytes + at);
+		if ((type != ETH_P_8021Q && type != ETH_P_8021AD) || tags == VLAN_TAGS_MAX) {
+			*net_off = at + 2;
+			return type;
+		}
+		at += VLAN_TAG_BYTES;
+	}
+	return 0;
+}
+
+/* Octets behind the IP header, or ERR_FORMAT. len counts from the header on. */
+static int parse_ipv4(struct frame *f, const uint8_t *bytes, uint32_t len)
+{
+	struct iphdr ip;
+	uint32_t total;
+
+	if (len < sizeof(ip))
+		return ERR_FORMAT;
+	memcpy(&ip, bytes, sizeof(ip));
+	total = ntohs(ip.tot_len);
+	if (bytes[0] != IPV4_BARE || ip.frag_off & htons(IPV4_FRAGMENT) ||
+	    ip.protocol != IPPROTO_UDP || total < sizeof(ip) || total > len)
+		return ERR_FORMAT;
+	f->family = AF_INET;
+	f->peer = bytes + offsetof(struct iphdr, saddr);
+	f->local = bytes + offsetof(struct iphdr, daddr);
+	return (int)(total - sizeof(ip));
+}
+
+static int parse_ipv6(struct frame *f, const uint8_t *bytes, uint32_t len)
+{
+	struct ipv6hdr ip;
+	uint32_t room;
+
+	if (len < sizeof(ip))
+		return ERR_FORMAT;
+	memcpy(&ip, bytes, sizeof(ip));
+	room = ntohs(ip.payload_len);
+	if (ip.version != 6 || ip.nexthdr != IPPROTO_UDP || room > len - sizeof(ip))
+		return ERR_FORMAT;
+	f->family = AF_INET6;
+	f->peer = bytes + offsetof(struct ipv6hdr, saddr);
+	f->local = bytes + offsetof(struct ipv6hdr, daddr);
+	return (int)room;
+}
+
+int frame_parse(struct frame *f, const uint8_t *bytes, uint32_t len)
+{
+	uint32_t net_off = 0, net_bytes;
+	struct udphdr udp;
+	int room;
+
+	switch (parse_l2(bytes, len, &net_off)) {
+	case ETH_P_IP:
+		room = parse_ipv4(f, bytes + net_off, len - net_off);
+		net_bytes = sizeof(struct iphdr);
+		break;
+	case ETH_P_IPV6:
+		room = parse_ipv6(f, bytes + net_off, len - net_off);
+		net_bytes = sizeof(struct ipv6hdr);
+		break;
+	default:
+		return ERR_FORMAT;
+	}
+	if (room < (int)sizeof(udp))
+		return ERR_FORMAT;
+	memcpy(&udp, bytes + net_off + net_bytes, sizeof(udp));
+	/* Nobody has port 0; over IPv6 a checksum is a must (RFC 8200 section 8.1). */
+	if (ntohs(udp.len) != room || !udp.source ||
+	    (f->family == AF_INET6 && udp.check == UDP_CHECK_NONE))
+		return ERR_FORMAT;
+	f->net_off = (uint16_t)net_off;
+	f->data_off = (uint16_t)(net_off + net_bytes + sizeof(udp));
+	f->data_len = (uint16_t)((size_t)room - sizeof(udp));
+	f->peer_port = udp.source;
+	f->local_port = udp.dest;
+	return 0;
+}
+
+/*
+ * One's complement sum (RFC 1071) of octets as they lie in memory, not folded. Words of 32 bits: the
+ * sum of 64 KiB of them is far from 2^64.
+ */
+static uint64_t sum_bytes(const uint8_t *p, uint32_t n)
+{
+	uint64_t sum = 0;
+	uint32_t word;
+	uint8_t rest[4] = { 0 };
+
+	for (; n >= 4; n -= 4, p += 4) {
+		memcpy(&word, p, sizeof(word));
+		sum += word;
+	}
+	memcpy(rest, p, n);
+	memcpy(&word, rest, sizeof(word));
+	return sum + word;
+}
+
+static __sum16 sum_finish(uint64_t sum)
+{
+	while (sum >> 16)
+		sum = (sum & 0xffff) + (sum >> 16);
+	return (__sum16)~sum;
+}
+
+static void swap(uint8_t *a, uint8_t *b, uint32_t n)
+{
+	uint8_t t[16];
+
+	memcpy(t, a, n);
+	memcpy(a, b, n);
+	memcpy(b, t, n);
+}
+
+/* The sum of the addresses, for the pseudo header. */
+static uint64_t reply_ipv4(uint8_t *net, uint32_t udp_len)
+{
+	struct iphdr ip = {
+		.version = 4,
+		.ihl = sizeof(ip) / 4,
+		.tot_len = htons((uint16_t)(sizeof(ip) + udp_len)),
+		.frag_off = htons(IPV4_DF),
+		.ttl = REPLY_TTL,
+		.protocol = IPPROTO_UDP,
+	};
+
+	memcpy(&ip.saddr, net + offsetof(struct iphdr, daddr), 4);
+	memcpy(&ip.daddr, net + offsetof(struct iphdr, saddr), 4);
+	ip.check = sum_finish(sum_bytes((const uint8_t *)&ip, sizeof(ip)));
+	memcpy(net, &ip, sizeof(ip));
+	return (uint64_t)ip.saddr + ip.daddr;
+}
+
+static uint64_t reply_ipv6(uint8_t *net, uint32_t udp_len)
+{
+	struct ipv6hdr ip = {
+		.version = 6,
+		.payload_len = htons((uint16_t)udp_len),
+		.nexthdr = IPPROTO_UDP,
+		.hop_limit = REPLY_TTL,
+	};
+
+	memcpy(&ip.saddr, net + offsetof(struct ipv6hdr, daddr), 16);
+	memcpy(&ip.daddr, net + offsetof(struct ipv6hdr, saddr), 16);
+	memcpy(net, &ip, sizeof(ip));
+	return sum_bytes((const uint8_t *)&ip.saddr, 32);
+}
+
+uint32_t frame_reply(const struct frame *f, uint8_t *bytes, uint32_t data_len)
+{
+	uint32_t net_bytes = f->family == AF_INET ? FRAME_IPV4_BYTES : FRAME_IPV6_BYTES;
+	uint8_t *net = bytes + f->net_off, *at = net + net_bytes;
+	uint32_t udp_len = FRAME_UDP_BYTES + data_len;
+	struct udphdr udp;
+	uint64_t sum;
+
+	assert(net_bytes + udp_len <= UINT16_MAX);
+	swap(bytes, bytes + ETH_ALEN, ETH_ALEN);
+	sum = f->family == AF_INET ? reply_ipv4(net, udp_len) : reply_ipv6(net, udp_len);
+	swap(at, at + 2, 2);
+	memcpy(&udp, at, sizeof(udp));
+	udp.len = htons((uint16_t)udp_len);
+	udp.check = UDP_CHECK_NONE;
+	memcpy(at, &udp, sizeof(udp));
+	sum += (uint64_t)htons(IPPROTO_UDP) + udp.len + sum_bytes(at, udp_len);
+	udp.check = sum_finish(sum);
+	if (udp.check == UDP_CHECK_NONE)
+		udp.check = UDP_CHECK_ZERO;
+	memcpy(at, &udp, sizeof(udp));
+	return f->net_off + net_bytes + udp_len;
+}
