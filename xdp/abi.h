@@ -246,6 +246,7 @@ struct volley_cpu {
 	__u8 ipv6;
 	__u8 edns;
 	__u8 reserved[2];
+	__u32 reason;		/* why there is no entry for the key */
 	__u32 question_sum;	/* of name, type and class */
 	__u64 hash;
 	__u64 folded[1 + VOLLEY_NAME_WORDS + 1];	/* key, name, a word of slack */

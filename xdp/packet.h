@@ -17,9 +17,17 @@
 #include "xdp/abi.h"
 
 #define VLAN_TAGS_MAX	2
+#define L2_BYTES_MAX	(14 + VLAN_TAGS_MAX * 4)
 #define IPV4_MF_OFFSET	0x3fff	/* More Fragments and the fragment offset */
 #define IPV4_BARE	5	/* IHL without options */
 #define DNS_HEADER	12
+
+/*
+ * The compiler takes nothing for known that it has stored before. For the verifier, a branch or a
+ * loop with many exits leaves as many states, each with other bounds of some length. A length that
+ * goes through memory is stored and, behind this, loaded anew: all these states become one.
+ */
+#define forget_bounds() asm volatile("" ::: "memory")
 
 struct vlan_tag {
 	__be16 tci;
@@ -30,12 +38,21 @@ struct vlan_tag {
 struct packet {
 	void *data;
 	void *end;
+	__u64 frame_bytes;
 	__u32 l3_offset;
 	__be16 ethertype;
 	struct udphdr *udp;
 	__u32 udp_room;		/* octets of IP payload */
 	__be32 destination[4];
 };
+
+static __always_inline void packet_frame(struct packet *p, const struct xdp_md *ctx)
+{
+	p->data = (void *)(long)ctx->data;
+	p->end = (void *)(long)ctx->data_end;
+	p->frame_bytes = (__u64)p->end - (__u64)p->data;
+	asm volatile("" : "+r"(p->frame_bytes));	/* else clang subtracts in 32 bits, refused */
+}
 
 static __always_inline int packet_mac(const struct volley_link *link, const struct ethhdr *eth)
 {
@@ -110,7 +127,7 @@ static __always_inline int packet_ipv4(struct packet *p)
 	if (is_odd_source4(ip->saddr))
 		return VOLLEY_PASS_SOURCE;
 	total = bpf_ntohs(ip->tot_len);
-	if (total < sizeof(*ip) || total > (__u32)(p->end - p->data) - p->l3_offset)
+	if (total < sizeof(*ip) || total > p->frame_bytes - p->l3_offset)
 		return VOLLEY_PASS_IP_LENGTH;
 	p->udp = (void *)(ip + 1);
 	p->udp_room = total - (__u32)sizeof(*ip);
@@ -140,7 +157,7 @@ static __always_inline int packet_ipv6(struct packet *p)
 	if (is_odd_source6(&ip->saddr))
 		return VOLLEY_PASS_SOURCE;
 	room = bpf_ntohs(ip->payload_len);
-	if (room > (__u32)(p->end - p->data) - p->l3_offset - sizeof(*ip))
+	if (room > p->frame_bytes - p->l3_offset - sizeof(*ip))
 		return VOLLEY_PASS_IP_LENGTH;
 	p->udp = (void *)(ip + 1);
 	p->udp_room = room;
@@ -199,13 +216,22 @@ static __always_inline int packet_udp(struct packet *p, const struct volley_stat
  * packet that is ours. A reason to pass, or -1.
  */
 static __always_inline int packet_parse(struct volley_cpu *cpu, const struct volley_state *state,
-					const struct volley_link *link, void *data, void *end)
+					const struct volley_link *link, struct xdp_md *ctx)
 {
-	struct packet p = { .data = data, .end = end };
-	int reason = packet_l2(&p, link);
+	struct packet p = {};
+	int reason;
+
+	packet_frame(&p, ctx);
+	reason = packet_l2(&p, link);
 
 	if (reason >= 0)
 		return reason;
+	cpu->l3_offset = p.l3_offset;
+	forget_bounds();
+	packet_frame(&p, ctx);
+	p.l3_offset = cpu->l3_offset;
+	if (p.l3_offset > L2_BYTES_MAX)
+		return VOLLEY_PASS_RUNT;	/* cannot be, but the verifier has forgotten it */
 	if (p.ethertype == bpf_htons(ETH_P_IP)) {
 		cpu->ipv6 = 0;
 		reason = packet_ipv4(&p);
@@ -220,10 +246,9 @@ static __always_inline int packet_parse(struct volley_cpu *cpu, const struct vol
 	reason = packet_udp(&p, state, p.ethertype == bpf_htons(ETH_P_IPV6));
 	if (reason >= 0)
 		return reason;
-	cpu->l3_offset = p.l3_offset;
-	cpu->dns_offset = (__u32)((void *)(p.udp + 1) - data);
+	cpu->dns_offset = (__u32)((void *)(p.udp + 1) - p.data);
 	cpu->dns_bytes = p.udp_room - (__u32)sizeof(*p.udp);
-	cpu->frame_bytes = (__u32)(end - data);
+	cpu->frame_bytes = (__u32)p.frame_bytes;
 	return -1;
 }
 

@@ -4,16 +4,13 @@
  *
  * One question of class IN, opcode QUERY, no other record than one OPT of version 0 with nothing
  * behind it. The message lies in cpu->query (a copy, padded), so offsets need no look at the frame.
- *
- * For the verifier, a loop with 100 exits would leave 100 states, with a different bound of the
- * name's length in each. So a length goes through memory: it is stored, and behind forget_bounds()
- * loaded anew, when all these states have become one.
  */
 #ifndef VOLLEY_XDP_QUESTION_H
 #define VOLLEY_XDP_QUESTION_H
 
 #include "xdp/abi.h"
 #include "xdp/key.h"
+#include "xdp/packet.h"
 #include "xdp/sum.h"
 
 #define DNS_QR		0x8000
@@ -56,8 +53,10 @@ struct dns_opt {
 
 _Static_assert(sizeof(struct dns_opt) == EDNS_OPT_BYTES, "as on the wire");
 
-/* The compiler takes nothing for known that it has stored before. */
-#define forget_bounds() asm volatile("" ::: "memory")
+/* Verified once and for itself, not once for each state in which it is called. */
+#ifndef GLOBAL_FUNC
+#define GLOBAL_FUNC __attribute__((noinline))
+#endif
 
 /* Room for unaligned loads from a copied message: x86 and arm64 do them, the verifier allows them. */
 struct unaligned16 {
@@ -112,36 +111,50 @@ static __always_inline void question_name(struct volley_cpu *cpu)
 	forget_bounds();
 }
 
+struct hash_sums {
+	__u64 nh;	/* of the hash */
+	__u64 raw;	/* of the checksum */
+};
+
+static __always_inline void hash_word(struct volley_cpu *cpu, const struct volley_state *state,
+				      struct hash_sums *sums, __u32 i, __u64 word)
+{
+	i &= VOLLEY_NAME_WORDS - 1;
+	sums->raw += (word & 0xffffffff) + (word >> 32);
+	word = volley_fold_word(word);
+	cpu->folded[1 + i] = word;
+	sums->nh += volley_hash_word(word, state->hash_keys[1 + i]);
+}
+
+static __always_inline __u64 query_word(const struct volley_cpu *cpu, __u32 i)
+{
+	return *(const __u64 *)&cpu->query[DNS_HEADER + (i & (VOLLEY_NAME_WORDS - 1)) * 8];
+}
+
 /*
  * Folds the name into cpu->folded[1..], hashes it with the key word cpu->folded[0] and sums the
  * question for the checksum.
  */
 static __always_inline void question_hash(struct volley_cpu *cpu, const struct volley_state *state)
 {
-	__u64 nh = volley_hash_word(cpu->folded[0], state->hash_keys[0]);
-	__u32 name_bytes = cpu->name_bytes;
+	struct hash_sums sums = {};
 	const struct volley_key *key;
-	__u64 sum = 0;
-	__u32 i;
+	__u32 whole, tail, i;
 
-	for (i = 0; i < VOLLEY_NAME_WORDS; i++) {
-		__u64 word;
-
-		if (i * 8 >= name_bytes)
-			break;
-		word = *(const __u64 *)&cpu->query[DNS_HEADER + i * 8];
-		if (name_bytes - i * 8 < 8)
-			word &= ~0ull >> (64 - 8 * ((name_bytes - i * 8) & 7));
-		sum += (word & 0xffffffff) + (word >> 32);
-		word = volley_fold_word(word);
-		cpu->folded[1 + i] = word;
-		nh += volley_hash_word(word, state->hash_keys[1 + i]);
-	}
+	whole = cpu->name_bytes / 8;
+	for (i = 0; i < VOLLEY_NAME_WORDS && i < whole; i++)
+		hash_word(cpu, state, &sums, i, query_word(cpu, i));
 	forget_bounds();
-	cpu->hash = volley_hash_mix(nh);
+	whole = cpu->name_bytes / 8;
+	tail = cpu->name_bytes % 8;
+	if (tail)
+		hash_word(cpu, state, &sums, whole,
+			  query_word(cpu, whole) & ~0ull >> (64 - 8 * tail));
 	key = (const void *)&cpu->folded[0];
-	cpu->question_sum = sum_fold(sum) + sum_at(sum_fold((__u32)key->qtype + key->qclass),
-						   key->name_bytes);
+	sums.nh += volley_hash_word(cpu->folded[0], state->hash_keys[0]);
+	cpu->hash = volley_hash_mix(sums.nh);
+	cpu->question_sum = sum_fold(sums.raw) + sum_at(sum_fold((__u32)key->qtype + key->qclass),
+							key->name_bytes);
 }
 
 #ifdef __BYTE_ORDER__
@@ -208,13 +221,18 @@ static __always_inline int question_opt(struct volley_cpu *cpu, const struct vol
  * cpu->query, dns_bytes ─► name_bytes, edns, reply_limit, folded, hash, question_sum.
  * A reason, or -1.
  */
-static __always_inline int question_parse(struct volley_cpu *cpu, const struct volley_state *state)
+GLOBAL_FUNC int question_parse(struct volley_cpu *cpu, const struct volley_state *state)
 {
-	const struct dns_header *h = (const void *)cpu->query;
-	struct volley_key key = { .view = (__u8)state->view };
+	const struct dns_header *h;
+	struct volley_key key = {};
 	__u32 end;
-	int reason = question_header(cpu);
+	int reason;
 
+	if (!cpu || !state)
+		return VOLLEY_DROP_EDIT; /* cannot be, but is verified for any pointer */
+	h = (const void *)cpu->query;
+	key.view = (__u8)state->view;
+	reason = question_header(cpu);
 	if (reason >= 0)
 		return reason;
 	question_name(cpu);
@@ -234,7 +252,6 @@ static __always_inline int question_parse(struct volley_cpu *cpu, const struct v
 	if (h->flags & bpf_htons(DNS_CD))
 		key.flags |= VOLLEY_KEY_CD;
 	__builtin_memcpy(&cpu->folded[0], &key, sizeof(key));
-	forget_bounds();
 	question_hash(cpu, state);
 	return -1;
 }

@@ -19,7 +19,6 @@
 
 #define REPLY_TTL	64
 #define IPV4_DF		0x4000
-#define HEADERS_MAX	(14 + VLAN_TAGS_MAX * 4 + 40 + 8)
 
 /* The answer for this query: which part of the entry, and what the header says. */
 struct reply {
@@ -205,7 +204,7 @@ static __always_inline int reply_headers(struct xdp_md *ctx, struct volley_cpu *
 	struct dns_header *h;
 	__u64 sum;
 
-	if (l3 > HEADERS_MAX || data + sizeof(struct ethhdr) > end)
+	if (l3 > L2_BYTES_MAX || data + sizeof(struct ethhdr) > end)
 		return VOLLEY_DROP_EDIT;
 	if (data + l3 + l3_bytes + sizeof(struct udphdr) + sizeof(*h) > end)
 		return VOLLEY_DROP_EDIT;

@@ -75,16 +75,16 @@ struct {
 	__type(value, __u32);
 } xsks_map SEC(".maps");
 
-/* Looks through one bucket. The entry, or NULL with *reason telling the best of why not. */
-static __always_inline struct volley_entry *find_in(const struct volley_cpu *cpu, __u32 number,
-						    __u32 now_s, int *reason)
+/* Looks through one bucket. A location, or 0; cpu->reason then tells if there was a dead entry. */
+GLOBAL_FUNC __u32 find_in(struct volley_cpu *cpu, __u32 number, __u32 now_s)
 {
 	const struct bucket *bucket = bpf_map_lookup_elem(&volley_index, &number);
-	__u32 tag = volley_tag(cpu->hash);
+	__u32 tag;
 	int i;
 
-	if (!bucket)
-		return NULL;
+	if (!bucket || !cpu)
+		return 0;
+	tag = volley_tag(cpu->hash);
 	for (i = 0; i < VOLLEY_BUCKET_SLOTS; i++) {
 		__u64 word = *(const volatile __u64 *)&bucket->words[i];
 		struct volley_entry *e;
@@ -97,22 +97,23 @@ static __always_inline struct volley_entry *find_in(const struct volley_cpu *cpu
 			continue;
 		verdict = entry_check(e, &volley_zones, now_s);
 		if (verdict == VOLLEY_HIT_FULL)
-			return e;
-		*reason = verdict;
+			return (__u32)word;
+		cpu->reason = (__u32)verdict;
 	}
-	return NULL;
+	return 0;
 }
 
-static __always_inline struct volley_entry *find(const struct volley_cpu *cpu,
-						 const struct volley_state *state, __u32 now_s,
-						 int *reason)
+/* The location of the valid entry for cpu's key; 0 with cpu->reason when there is none. */
+static __always_inline __u32 find(struct volley_cpu *cpu, const struct volley_state *state,
+				  __u32 now_s)
 {
-	struct volley_entry *e;
+	__u32 location;
 
-	e = find_in(cpu, volley_bucket(cpu->hash, state->n_buckets), now_s, reason);
-	if (!e)
-		e = find_in(cpu, volley_bucket2(cpu->hash, state->n_buckets), now_s, reason);
-	return e;
+	cpu->reason = VOLLEY_UP_MISS;
+	location = find_in(cpu, volley_bucket(cpu->hash, state->n_buckets), now_s);
+	if (!location)
+		location = find_in(cpu, volley_bucket2(cpu->hash, state->n_buckets), now_s);
+	return location;
 }
 
 /* cpu->query from the frame. */
@@ -132,10 +133,10 @@ static __always_inline int answer(struct xdp_md *ctx, struct volley_cpu *cpu,
 {
 	__u32 now_s = (__u32)(bpf_ktime_get_coarse_ns() / 1000000000);
 	struct volley_entry *e;
+	__u32 location;
 	int reason;
 
-	reason = packet_parse(cpu, state, link, (void *)(long)ctx->data,
-			      (void *)(long)ctx->data_end);
+	reason = packet_parse(cpu, state, link, ctx);
 	if (reason < 0)
 		reason = take_query(ctx, cpu);
 	if (reason < 0)
@@ -146,10 +147,12 @@ static __always_inline int answer(struct xdp_md *ctx, struct volley_cpu *cpu,
 		return VOLLEY_UP_SWITCHED_OFF;
 	if (now_s >= state->serve_until_s)
 		return VOLLEY_UP_ORPHANED;
-	reason = VOLLEY_UP_MISS;
-	e = find(cpu, state, now_s, &reason);
+	location = find(cpu, state, now_s);
+	if (!location)
+		return (int)cpu->reason;
+	e = entry_at(&volley_store, location);
 	if (!e)
-		return reason;
+		return VOLLEY_UP_MISS;	/* cannot be: find() went through entry_at() */
 	if (e->freq < VOLLEY_FREQ_MAX)
 		e->freq++;
 	return reply_send(ctx, cpu, state, e);

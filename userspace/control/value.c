@@ -5,13 +5,13 @@
 #include <arpa/inet.h>
 #include <ctype.h>
 #include <errno.h>
-#include <ldns/ldns.h>
 #include <net/if.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "control/config.h"
+#include "dns/name.h"
 
 struct unit {
 	char letter;
@@ -70,7 +70,7 @@ static int read_bool(const char *text, uint64_t *out)
 
 	if (!is_true && strcmp(text, "false"))
 		return -EINVAL;
-	*out = is_true ? 1 : 0;
+	*out = is_true;
 	return 0;
 }
 
@@ -200,22 +200,21 @@ int value_read_addr(const char *text, struct config_addr *out)
 
 int value_read_domain(const char *text, char **out)
 {
-	ldns_rdf *name;
-	char *canonical;
+	uint8_t wire[DNS_NAME_MAX], folded[NAME_FOLDED_BYTES];
+	char canonical[NAME_TEXT_MAX];
+	int len;
 
-	/* ldns takes "" for the root and reads past white space; a person who wrote that erred. */
+	/* White space in a name is legal in DNS; a person who writes it here has erred. */
 	if (!*text || text[strcspn(text, " \t\r\n")])
 		return -EINVAL;
-	name = ldns_dname_new_frm_str(text);
-	if (!name)
+	len = name_from_text(wire, sizeof(wire), text, strlen(text));
+	if (len < 0)
 		return -EINVAL;
-	ldns_dname2canonical(name);
-	canonical = ldns_rdf2str(name);
-	ldns_rdf_deep_free(name);
-	if (!canonical)
-		return -ENOMEM;
-	*out = canonical;
-	return 0;
+	name_fold(folded, wire, (size_t)len);
+	if (name_to_text(canonical, sizeof(canonical), folded) < 0)
+		return -EINVAL;
+	*out = strdup(canonical);
+	return *out ? 0 : -ENOMEM;
 }
 
 static int hex_digit(char c)

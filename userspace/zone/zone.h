@@ -61,7 +61,7 @@ struct zone_error {
  * Dropped silently: duplicates. Kept but never answered, except as glue: what lies below a zone cut.
  *
  * Control plane only: reads files, allocates. Returns 0; -ENOENT, -EACCES ... when a file cannot be read;
- * -ENOMEM; -EINVAL for bad content. *@err is always filled in; on an error *@out is NULL.
+ * -ENOMEM; ERR_ZONE for bad content. *@err is always filled in; on an error *@out is NULL.
  */
 int zone_load_file(struct zone **out, const char *origin_text, const char *path,
 		   struct zone_error *err) __attribute__((warn_unused_result));
