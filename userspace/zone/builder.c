@@ -1,0 +1,303 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Taking records in: the tree of names grows with them, rdata is copied behind rdata.
+ */
+#include "zone/builder.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/random.h>
+
+#include "base/err.h"
+#include "base/wire.h"
+#include "dns/name.h"
+#include "dns/proto.h"
+#include "zone/building.h"
+#include "zone/image.h"
+#include "zone/rdata.h"
+
+#define TABLE_MIN  64
+#define FILES_MAX  UINT16_MAX
+#define OFFSET_MAX UINT32_MAX
+
+int zone_error_set(struct zone_error *err, const char *file, uint32_t line, const char *format, ...)
+{
+	va_list args;
+
+	snprintf(err->file, sizeof(err->file), "%s", file);
+	err->line = line;
+	va_start(args, format);
+	vsnprintf(err->sentence, sizeof(err->sentence), format, args);
+	va_end(args);
+	return ERR_ZONE;
+}
+
+void zone_error_warn(struct zone_error *err, const char *file, uint32_t line, const char *format,
+		     ...)
+{
+	va_list args;
+	int n;
+
+	if (err->n_warnings++)
+		return;
+	n = snprintf(err->warning, sizeof(err->warning) / 2, "%s:%u: ", file, line);
+	if (n < 0 || (size_t)n >= sizeof(err->warning) / 2)
+		n = 0;
+	va_start(args, format);
+	vsnprintf(err->warning + n, sizeof(err->warning) - (size_t)n, format, args);
+	va_end(args);
+}
+
+/* Room for @need elements, at least doubled. */
+static int grow(void **array, size_t *cap, size_t need, size_t element_bytes)
+{
+	size_t new_cap = *cap ? *cap : 64;
+	void *p;
+
+	if (need <= *cap)
+		return 0;
+	while (new_cap < need)
+		new_cap *= 2;
+	p = reallocarray(*array, new_cap, element_bytes);
+	if (!p)
+		return -ENOMEM;
+	*array = p;
+	*cap = new_cap;
+	return 0;
+}
+
+static uint64_t hash_node(const struct zone_builder *b, uint32_t parent, const uint8_t *folded)
+{
+	return hash_label(b->seed, parent, folded + 1, *folded);
+}
+
+static int table_resize(struct zone_builder *b, size_t cap)
+{
+	uint32_t *table = calloc(cap, sizeof(*table));
+	uint8_t folded[DNS_LABEL_MAX + 9];
+
+	if (!table)
+		return -ENOMEM;
+	for (size_t i = 1; i < b->n_nodes; i++) {
+		const uint8_t *label = b->labels + b->nodes[i].label;
+		size_t at;
+
+		name_fold(folded, label, 1u + *label);
+		at = hash_node(b, b->nodes[i].parent, folded) & (cap - 1);
+		while (table[at])
+			at = (at + 1) & (cap - 1);
+		table[at] = (uint32_t)i + 1;
+	}
+	free(b->table);
+	b->table = table;
+	b->table_cap = cap;
+	return 0;
+}
+
+int zone_builder_new(struct zone_builder **out, const uint8_t *apex)
+{
+	struct zone_builder *b = calloc(1, sizeof(*b));
+	void *nodes = NULL;
+
+	*out = NULL;
+	if (!b)
+		return -ENOMEM;
+	b->apex_bytes = (unsigned)name_bytes(apex);
+	b->apex_labels = name_n_labels(apex);
+	name_fold(b->apex, apex, b->apex_bytes);
+	/* Without entropy the hash is still right, only guessable. */
+	if (getrandom(&b->seed, sizeof(b->seed), GRND_NONBLOCK) != sizeof(b->seed))
+		b->seed = (uintptr_t)b;
+	if (grow(&nodes, &b->nodes_cap, 1, sizeof(*b->nodes)) || table_resize(b, TABLE_MIN)) {
+		free(nodes);
+		zone_builder_free(b);
+		return -ENOMEM;
+	}
+	b->nodes = nodes;
+	b->nodes[0] = (struct build_node){ 0 };
+	b->n_nodes = 1;
+	*out = b;
+	return 0;
+}
+
+void zone_builder_free(struct zone_builder *b)
+{
+	if (!b)
+		return;
+	for (size_t i = 0; i < b->n_files; i++)
+		free(b->files[i]);
+	free(b->files);
+	free(b->nodes);
+	free(b->records);
+	free(b->labels);
+	free(b->rdata);
+	free(b->table);
+	free(b);
+}
+
+int zone_builder_file(struct zone_builder *b, const char *name)
+{
+	char **files;
+
+	if (b->n_files >= FILES_MAX)
+		return ERR_LIMIT;
+	files = reallocarray(b->files, b->n_files + 1, sizeof(*files));
+	if (!files)
+		return -ENOMEM;
+	b->files = files;
+	files[b->n_files] = strdup(name);
+	if (!files[b->n_files])
+		return -ENOMEM;
+	return (int)b->n_files++;
+}
+
+static bool node_is(const struct zone_builder *b, uint32_t node, uint32_t parent,
+		    const uint8_t *folded)
+{
+	const struct build_node *n = &b->nodes[node];
+
+	return n->parent == parent && label_equal(b->labels + n->label, true, folded);
+}
+
+static int node_make(struct zone_builder *b, uint32_t parent, const uint8_t *label, size_t slot,
+		     uint32_t *node)
+{
+	void *nodes = b->nodes, *labels = b->labels;
+	unsigned n = 1u + *label;
+	int rc;
+
+	if (b->n_nodes >= OFFSET_MAX - 1 || b->n_label_bytes + n > OFFSET_MAX)
+		return ERR_LIMIT;
+	rc = grow(&nodes, &b->nodes_cap, b->n_nodes + 1, sizeof(*b->nodes));
+	b->nodes = nodes;
+	if (!rc)
+		rc = grow(&labels, &b->labels_cap, b->n_label_bytes + n, 1);
+	b->labels = labels;
+	if (rc)
+		return rc;
+	memcpy(b->labels + b->n_label_bytes, label, n);
+	*node = (uint32_t)b->n_nodes;
+	b->nodes[b->n_nodes++] = (struct build_node){ (uint32_t)b->n_label_bytes, parent };
+	b->n_label_bytes += n;
+	b->table[slot] = *node + 1;
+	return b->n_nodes * 3 > b->table_cap * 2 ? table_resize(b, b->table_cap * 2) : 0;
+}
+
+/* The child of @parent with this label, made where there is none. */
+static int node_get(struct zone_builder *b, uint32_t parent, const uint8_t *label, uint32_t *node)
+{
+	uint8_t folded[DNS_LABEL_MAX + 9];
+	size_t at;
+
+	name_fold(folded, label, 1u + *label);
+	at = hash_node(b, parent, folded) & (b->table_cap - 1);
+	for (; b->table[at]; at = (at + 1) & (b->table_cap - 1))
+		if (node_is(b, b->table[at] - 1, parent, folded)) {
+			*node = b->table[at] - 1;
+			return 0;
+		}
+	return node_make(b, parent, label, at, node);
+}
+
+/* The node of @owner, which is under the apex, with all nodes above it. */
+static int owner_node(struct zone_builder *b, const uint8_t *owner, unsigned owner_bytes,
+		      uint32_t *node)
+{
+	unsigned below = name_n_labels(owner) - b->apex_labels;
+	int rc = 0;
+
+	if (owner_bytes == b->last_owner_bytes && !memcmp(owner, b->last_owner, owner_bytes)) {
+		*node = b->last_node;
+		return 0;
+	}
+	*node = 0;
+	while (below-- && !rc)
+		rc = node_get(b, *node, name_skip_labels(owner, below), node);
+	if (rc)
+		return rc;
+	memcpy(b->last_owner, owner, owner_bytes);
+	b->last_owner_bytes = owner_bytes;
+	b->last_node = *node;
+	return 0;
+}
+
+/* Types that are no data: RFC 6895 section 3.1 and OPT. */
+static bool is_meta(uint16_t type)
+{
+	return type == 0 || type == DNS_TYPE_OPT || (type >= 128 && type <= 255) || type == UINT16_MAX;
+}
+
+/* Why a record cannot be taken, or NULL. */
+static const char *refusal(const struct zone_builder *b, const struct zone_builder_record *rec)
+{
+	if (!name_is_under(rec->owner, b->apex))
+		return "this owner is outside the zone";
+	if (is_meta(rec->type))
+		return "this is a type of queries, not of data";
+	if (rec->type == DNS_TYPE_SOA && rec->owner_bytes != b->apex_bytes)
+		return "a SOA stands only at the apex of the zone";
+	if (rec->ttl > DNS_TTL_MAX)
+		return "the TTL is above 2147483647";
+	if (rdata_check(rec->type, rec->rdata, rec->rdata_bytes))
+		return "the data does not have the form of this type";
+	if (b->n_rdata_bytes + rec->rdata_bytes + 2 > OFFSET_MAX || b->n_records >= OFFSET_MAX - 1)
+		return "the zone is larger than 4 GiB";
+	return NULL;
+}
+
+static int refuse(const struct zone_builder *b, const struct zone_builder_record *rec,
+		  const char *why, struct zone_error *err)
+{
+	char owner[NAME_TEXT_MAX], type[PROTO_TEXT_MAX];
+
+	name_to_text(owner, sizeof(owner), rec->owner);
+	proto_type_to_text(type, rec->type);
+	return zone_error_set(err, builder_file_name(b, rec->at.file), rec->at.line, "%s: %.160s %s",
+			      why, owner, type);
+}
+
+static int store_rdata(struct zone_builder *b, const struct zone_builder_record *rec)
+{
+	void *rdata = b->rdata;
+	int rc = grow(&rdata, &b->rdata_cap, b->n_rdata_bytes + 2 + rec->rdata_bytes, 1);
+
+	b->rdata = rdata;
+	if (rc)
+		return rc;
+	wire_store_be16(b->rdata + b->n_rdata_bytes, rec->rdata_bytes);
+	if (rec->rdata_bytes)
+		memcpy(b->rdata + b->n_rdata_bytes + 2, rec->rdata, rec->rdata_bytes);
+	b->n_rdata_bytes += 2u + rec->rdata_bytes;
+	return 0;
+}
+
+int zone_builder_add(struct zone_builder *b, const struct zone_builder_record *rec,
+		     struct zone_error *err)
+{
+	const char *why = refusal(b, rec);
+	void *records = b->records;
+	struct build_record r = {
+		.ttl = rec->ttl,
+		.rdata = (uint32_t)b->n_rdata_bytes,
+		.line = rec->at.line,
+		.type = rec->type,
+		.file = rec->at.file,
+	};
+	int rc;
+
+	if (why)
+		return refuse(b, rec, why, err);
+	rc = owner_node(b, rec->owner, rec->owner_bytes, &r.node);
+	if (rc == ERR_LIMIT)
+		return refuse(b, rec, "the zone has more names than fit", err);
+	if (!rc)
+		rc = grow(&records, &b->records_cap, b->n_records + 1, sizeof(*b->records));
+	b->records = records;
+	if (!rc)
+		rc = store_rdata(b, rec);
+	if (!rc)
+		b->records[b->n_records++] = r;
+	return rc;
+}

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The rules for a zone as a whole, looked at on the finished snapshot. A rule is here when answers would be wrong
+ * or impossible without it; the rest (a name server without an address, say) is not ours to refuse.
+ */
+#include "base/err.h"
+#include "base/wire.h"
+#include "dns/name.h"
+#include "dns/proto.h"
+#include "zone/building.h"
+#include "zone/image.h"
+
+struct check {
+	const struct zone_builder *b;
+	const struct zone *z;
+	const uint32_t *rrset_record;
+	struct zone_error *err;
+};
+
+static int refuse(const struct check *c, const struct zone_node *node, uint32_t record,
+		  const char *why)
+{
+	const struct build_record *r = &c->b->records[record];
+	char text[NAME_TEXT_MAX];
+	uint8_t owner[ZONE_NAME_MAX];
+
+	zone_node_owner(c->z, node, owner);
+	name_to_text(text, sizeof(text), owner);
+	return zone_error_set(c->err, builder_file_name(c->b, r->file), r->line, "%s: %.160s", why,
+			      text);
+}
+
+static uint32_t record_of(const struct check *c, const struct zone_rrset *rrset)
+{
+	return c->rrset_record[rrset - c->z->rrsets];
+}
+
+/* Types that may stand beside a CNAME: RFC 4034 section 3 and 4, RFC 2181 section 10.1. */
+static bool beside_cname(uint16_t type)
+{
+	return type == DNS_TYPE_CNAME || type == DNS_TYPE_RRSIG || type == DNS_TYPE_NSEC ||
+	       type == DNS_TYPE_KEY;
+}
+
+static int check_cname(const struct check *c, const struct zone_node *node)
+{
+	const struct zone_rrset *cname = zone_node_rrset(c->z, node, DNS_TYPE_CNAME), *rrsets;
+	unsigned n;
+
+	if (cname->n > 1)
+		return refuse(c, node, record_of(c, cname), "there is more than one CNAME");
+	rrsets = zone_node_rrsets(c->z, node, &n);
+	for (unsigned i = 0; i < n; i++) {
+		uint32_t other = record_of(c, &rrsets[i]), own = record_of(c, cname);
+
+		if (!beside_cname(rrsets[i].type))
+			return refuse(c, node, other > own ? other : own,
+				      "a CNAME stands beside other data");
+	}
+	return 0;
+}
+
+/* RFC 6672 sections 2.3 and 2.4. */
+static int check_dname(const struct check *c, const struct zone_node *node)
+{
+	const struct zone_rrset *dname = zone_node_rrset(c->z, node, DNS_TYPE_DNAME);
+	const struct zone_node *end = c->z->nodes + c->z->n_nodes, *below = node + 1;
+
+	if (dname->n > 1)
+		return refuse(c, node, record_of(c, dname), "there is more than one DNAME");
+	if (node->flags & NODE_CUT)
+		return refuse(c, node, record_of(c, dname), "a DNAME stands beside NS below the apex");
+	if (below == end || below->depth <= node->depth)
+		return 0;
+	/* Preorder: an empty non-terminal is followed by what it leads to. */
+	while (below[0].rrsets == below[1].rrsets)
+		below++;
+	return refuse(c, below, c->rrset_record[below->rrsets], "this name is below a DNAME");
+}
+
+/*
+ * Header, the longest question, OPT, and each record behind a compressed owner must fit a message (RFC 1035
+ * section 4.2.2). The longest, since a wildcard may have to stand for it.
+ */
+static int check_size(const struct check *c, const struct zone_node *node,
+		      const struct zone_rrset *rrset)
+{
+	size_t bytes = DNS_HEADER_BYTES + DNS_NAME_MAX + DNS_QUESTION_FIXED_BYTES +
+		       DNS_OPT_FIXED_BYTES;
+	const uint8_t *at = zone_rrset_first(c->z, rrset);
+	struct zone_rdata rd;
+
+	for (unsigned i = 0; i < rrset->n; i++) {
+		at = zone_rdata_next(at, &rd);
+		bytes += 2u + DNS_RR_FIXED_BYTES + rd.len;
+	}
+	if (bytes > DNS_MESSAGE_MAX)
+		return refuse(c, node, record_of(c, rrset), "the RRset is too large for any message");
+	return 0;
+}
+
+static int check_node(const struct check *c, const struct zone_node *node)
+{
+	unsigned n;
+	const struct zone_rrset *rrsets = zone_node_rrsets(c->z, node, &n);
+	int rc = 0;
+
+	if (node->flags & NODE_CNAME)
+		rc = check_cname(c, node);
+	if (!rc && node->flags & NODE_DNAME)
+		rc = check_dname(c, node);
+	for (unsigned i = 0; i < n && !rc; i++)
+		rc = check_size(c, node, &rrsets[i]);
+	return rc;
+}
+
+static int check_apex(const struct check *c)
+{
+	const struct zone_node *apex = c->z->nodes;
+	const struct zone_rrset *soa = zone_node_rrset(c->z, apex, DNS_TYPE_SOA);
+
+	if (!soa)
+		return zone_error_set(c->err, builder_file_name(c->b, 0), 0,
+				      "the zone has no SOA record at its apex");
+	if (soa->n > 1)
+		return refuse(c, apex, record_of(c, soa), "there is a second SOA that differs");
+	if (!zone_node_rrset(c->z, apex, DNS_TYPE_NS))
+		return zone_error_set(c->err, builder_file_name(c->b, 0), 0,
+				      "the zone has no NS record at its apex");
+	return 0;
+}
+
+int zone_check(const struct zone_builder *b, const struct zone *z, const uint32_t *rrset_record,
+	       struct zone_error *err)
+{
+	struct check c = { b, z, rrset_record, err };
+	int rc = check_apex(&c);
+
+	for (uint32_t i = 0; i < z->n_nodes && !rc; i++)
+		rc = check_node(&c, &z->nodes[i]);
+	return rc;
+}

@@ -1,0 +1,479 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Master files: directives, the fields in front of the rdata, and what each record inherits from those before it
+ * (RFC 1035 section 5.1, RFC 2308 section 4).
+ *
+ * An included file begins with the origin, TTL and owner of its place; what it changes ends with it.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/err.h"
+#include "base/wire.h"
+#include "dns/name.h"
+#include "dns/proto.h"
+#include "zone/builder.h"
+#include "zone/rdtext.h"
+#include "zone/text.h"
+#include "zone/zone.h"
+
+#define INCLUDE_DEPTH_MAX 10
+#define PATH_BYTES	  4096
+#define READ_BYTES	  (256 * 1024)
+
+/* One file that is being read; those that include it are reached by @outer. */
+struct source {
+	struct zone_builder *b;
+	struct rdtext *rd;
+	struct zone_error *err;
+	const struct source *outer;
+	const char *path;
+	unsigned depth;
+	uint16_t file;
+	dev_t device;
+	ino_t inode;
+	struct text_reader text;
+	uint8_t origin[256];
+	uint8_t owner[256];
+	unsigned owner_bytes; /* 0: none yet */
+	bool has_default_ttl; /* $TTL */
+	bool has_last_ttl;
+	uint32_t default_ttl;
+	uint32_t last_ttl; /* the last one written out */
+};
+
+static int read_source(struct source *s, int fd);
+
+#define refuse(s, ...) zone_error_set((s)->err, (s)->path, (s)->text.entry_line, __VA_ARGS__)
+
+/* For "%.*s": enough of a token to find it. */
+static int shown(const struct text_token *token)
+{
+	return token->n < 64 ? (int)token->n : 64;
+}
+
+/* --- Names --- */
+
+static bool is_absolute(const struct text_token *token)
+{
+	size_t backslashes = 0;
+
+	if (!token->n || token->at[token->n - 1] != '.')
+		return false;
+	while (backslashes + 1 < token->n && token->at[token->n - 2 - backslashes] == '\\')
+		backslashes++;
+	return backslashes % 2 == 0;
+}
+
+/* The name in @token, relative to @origin, to @out; its length or an error of name.h. */
+static int name_of(const struct text_token *token, const uint8_t *origin, uint8_t out[256])
+{
+	size_t n_origin = name_bytes(origin);
+	int n;
+
+	if (!token->quoted && token->n == 1 && token->at[0] == '@') {
+		memcpy(out, origin, n_origin);
+		return (int)n_origin;
+	}
+	if (token->quoted || !token->n)
+		return ERR_NAME;
+	n = name_from_text(out, DNS_NAME_MAX, token->at, token->n);
+	if (n < 0 || is_absolute(token))
+		return n;
+	if ((size_t)n - 1 + n_origin > DNS_NAME_MAX)
+		return ERR_NAME_LONG;
+	memcpy(out + n - 1, origin, n_origin);
+	return n - 1 + (int)n_origin;
+}
+
+static int refuse_name(struct source *s, const struct text_token *token, int rc)
+{
+	return refuse(s, "'%.*s': %s", shown(token), token->at, err_text(rc));
+}
+
+/* --- Directives --- */
+
+static int end_of_directive(struct source *s, const char *cursor)
+{
+	struct text_token token;
+
+	if (text_next(&cursor, &token))
+		return refuse(s, "'%.*s' is too much in this directive", shown(&token), token.at);
+	return 0;
+}
+
+static int take_origin(struct source *s, const char *cursor)
+{
+	struct text_token token;
+	uint8_t name[256];
+	int rc;
+
+	if (!text_next(&cursor, &token))
+		return refuse(s, "$ORIGIN has no name");
+	rc = name_of(&token, s->origin, name);
+	if (rc < 0)
+		return refuse_name(s, &token, rc);
+	memcpy(s->origin, name, (size_t)rc);
+	rc = rdtext_set_origin(s->rd, s->origin);
+	return rc ? rc : end_of_directive(s, cursor);
+}
+
+static int take_ttl(struct source *s, const char *cursor)
+{
+	struct text_token token;
+
+	if (!text_next(&cursor, &token))
+		return refuse(s, "$TTL has no value");
+	if (text_to_ttl(&token, &s->default_ttl))
+		return refuse(s, "'%.*s' is not a TTL", shown(&token), token.at);
+	s->has_default_ttl = true;
+	return end_of_directive(s, cursor);
+}
+
+/* @token as a path, from the folder of the including file unless it is absolute. */
+static int include_path(struct source *s, const struct text_token *token, char path[PATH_BYTES])
+{
+	const char *slash = strrchr(s->path, '/');
+	int n_dir = slash && token->at[0] != '/' ? (int)(slash - s->path + 1) : 0;
+	int n = snprintf(path, PATH_BYTES, "%.*s%.*s", n_dir, s->path, (int)token->n, token->at);
+
+	if (n < 0 || n >= PATH_BYTES || !token->n)
+		return refuse(s, "$INCLUDE has no usable file name");
+	return 0;
+}
+
+/* Opens a regular file; a FIFO or a terminal would stop the daemon. Returns the descriptor or -errno. */
+static int open_regular(const char *path, struct stat *st)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY), rc = 0;
+
+	if (fd < 0)
+		return -errno;
+	if (fstat(fd, st))
+		rc = -errno;
+	else if (!S_ISREG(st->st_mode))
+		rc = S_ISDIR(st->st_mode) ? -EISDIR : -EINVAL;
+	if (rc) {
+		close(fd);
+		return rc;
+	}
+	return fd;
+}
+
+static const char *open_error(int rc)
+{
+	return rc == -EINVAL ? "it is not a regular file" : err_text(rc);
+}
+
+static bool is_being_read(const struct source *s, const struct stat *st)
+{
+	for (; s; s = s->outer)
+		if (s->device == st->st_dev && s->inode == st->st_ino)
+			return true;
+	return false;
+}
+
+static int read_include(struct source *s, const char *path, const uint8_t *origin)
+{
+	struct source *inner;
+	struct stat st;
+	int fd = open_regular(path, &st), rc;
+
+	if (fd < 0)
+		return refuse(s, "cannot read '%.150s': %s", path, open_error(fd));
+	if (is_being_read(s, &st) || s->depth >= INCLUDE_DEPTH_MAX) {
+		close(fd);
+		return refuse(s, "'%.150s' is included %s", path,
+			      is_being_read(s, &st) ? "by itself" : "too deep");
+	}
+	inner = malloc(sizeof(*inner));
+	rc = inner ? zone_builder_file(s->b, path) : -ENOMEM;
+	if (rc < 0) {
+		close(fd);
+		free(inner);
+		return rc == ERR_LIMIT ? refuse(s, "there are too many $INCLUDE") : rc;
+	}
+	*inner = *s;
+	inner->outer = s;
+	inner->path = path;
+	inner->depth = s->depth + 1;
+	inner->file = (uint16_t)rc;
+	inner->device = st.st_dev;
+	inner->inode = st.st_ino;
+	memcpy(inner->origin, origin, name_bytes(origin));
+	rc = rdtext_set_origin(s->rd, origin);
+	if (rc)
+		close(fd);
+	else
+		rc = read_source(inner, fd);
+	free(inner);
+	return rc ? rc : rdtext_set_origin(s->rd, s->origin);
+}
+
+static int take_include(struct source *s, const char *cursor)
+{
+	struct text_token file, name;
+	uint8_t origin[256];
+	char *path;
+	int rc;
+
+	if (!text_next(&cursor, &file))
+		return refuse(s, "$INCLUDE has no file name");
+	memcpy(origin, s->origin, name_bytes(s->origin));
+	if (text_next(&cursor, &name)) {
+		rc = name_of(&name, s->origin, origin);
+		if (rc < 0)
+			return refuse_name(s, &name, rc);
+	}
+	rc = end_of_directive(s, cursor);
+	if (rc)
+		return rc;
+	path = malloc(PATH_BYTES);
+	if (!path)
+		return -ENOMEM;
+	rc = include_path(s, &file, path);
+	if (!rc)
+		rc = read_include(s, path, origin);
+	free(path);
+	return rc;
+}
+
+static int take_directive(struct source *s, const struct text_token *word, const char *cursor)
+{
+	if (text_is(word, "$ORIGIN"))
+		return take_origin(s, cursor);
+	if (text_is(word, "$TTL"))
+		return take_ttl(s, cursor);
+	if (text_is(word, "$INCLUDE"))
+		return take_include(s, cursor);
+	return refuse(s, "'%.*s' is not a known directive ($ORIGIN, $TTL, $INCLUDE)", shown(word),
+		      word->at);
+}
+
+/* --- Records --- */
+
+struct fields {
+	bool has_ttl, has_class;
+	uint32_t ttl;
+	uint16_t type;
+};
+
+/* 1 for a class that was taken, 0 for no class, or ERR_ZONE. */
+static int take_class(struct source *s, const struct text_token *token)
+{
+	static const char *const others[] = { "CH", "CHAOS", "HS", "HESIOD", "CS", "NONE" };
+
+	if (text_is(token, "IN") || text_is(token, "CLASS1"))
+		return 1;
+	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+		if (text_is(token, others[i]))
+			return refuse(s, "class %s is not served, only IN", others[i]);
+	if (token->n > 5 && !strncasecmp(token->at, "CLASS", 5))
+		return refuse(s, "'%.*s' is not served, only class IN", shown(token), token->at);
+	return 0;
+}
+
+/* TTL and class in either order, each at most once, then the type. */
+static int take_fields(struct source *s, const char **cursor, struct fields *f)
+{
+	struct text_token token;
+	int rc;
+
+	while (text_next(cursor, &token)) {
+		if (!f->has_ttl && token.n && token.at[0] >= '0' && token.at[0] <= '9') {
+			if (text_to_ttl(&token, &f->ttl))
+				return refuse(s, "'%.*s' is not a TTL", shown(&token), token.at);
+			f->has_ttl = true;
+			continue;
+		}
+		rc = f->has_class ? 0 : take_class(s, &token);
+		if (rc < 0)
+			return rc;
+		if (rc) {
+			f->has_class = true;
+			continue;
+		}
+		rc = token.quoted ? ERR_TYPE : rdtext_type(token.at, token.n);
+		if (rc < 0)
+			return refuse(s, "'%.*s' is not a record type", shown(&token), token.at);
+		f->type = (uint16_t)rc;
+		return 0;
+	}
+	return refuse(s, "the record has no type");
+}
+
+/* The TTL of a record that states none. */
+static int inherit_ttl(struct source *s, struct fields *f)
+{
+	if (s->has_default_ttl) {
+		f->ttl = s->default_ttl;
+	} else if (s->has_last_ttl) {
+		f->ttl = s->last_ttl;
+	} else if (f->type == DNS_TYPE_SOA && s->rd->len >= 4) {
+		/* What MINIMUM meant before RFC 2308; files that rely on it are still there. */
+		f->ttl = wire_load_be32(s->rd->rdata + s->rd->len - 4);
+		s->last_ttl = f->ttl;
+		s->has_last_ttl = true;
+	} else {
+		return refuse(s, "the record has no TTL, and there is no $TTL before it");
+	}
+	return 0;
+}
+
+static int take_owner(struct source *s, const struct text_token *token)
+{
+	int n = name_of(token, s->origin, s->owner);
+
+	s->owner_bytes = n < 0 ? 0 : (unsigned)n;
+	return n < 0 ? refuse_name(s, token, n) : 0;
+}
+
+static int take_record(struct source *s, const char *cursor)
+{
+	struct fields f = { 0 };
+	struct zone_builder_record rec;
+	char type[PROTO_TEXT_MAX];
+	int rc = take_fields(s, &cursor, &f);
+
+	if (rc)
+		return rc;
+	rc = rdtext_parse(s->rd, f.type, cursor);
+	proto_type_to_text(type, f.type);
+	if (rc == ERR_RDATA)
+		return refuse(s, "the data of this %s record cannot be read: %s", type, s->rd->why);
+	if (!rc && !f.has_ttl)
+		rc = inherit_ttl(s, &f);
+	if (rc)
+		return rc;
+	if (f.has_ttl) {
+		s->last_ttl = f.ttl;
+		s->has_last_ttl = true;
+	}
+	rec = (struct zone_builder_record){
+		.owner = s->owner,
+		.owner_bytes = s->owner_bytes,
+		.type = f.type,
+		.ttl = f.ttl,
+		.rdata = s->rd->rdata,
+		.rdata_bytes = s->rd->len,
+		.at = { .line = s->text.entry_line, .file = s->file },
+	};
+	return zone_builder_add(s->b, &rec, s->err);
+}
+
+static int take_entry(struct source *s)
+{
+	const char *cursor = s->text.text;
+	struct text_token token;
+	int rc;
+
+	if (s->text.blank_start) {
+		if (!s->owner_bytes)
+			return refuse(s, "the record has no owner, and none stands before it");
+		return take_record(s, cursor);
+	}
+	if (!text_next(&cursor, &token))
+		return 0;
+	if (!token.quoted && token.n && token.at[0] == '$')
+		return take_directive(s, &token, cursor);
+	rc = take_owner(s, &token);
+	return rc ? rc : take_record(s, cursor);
+}
+
+/* --- Files --- */
+
+/* Reads the file and closes @fd. */
+static int read_source(struct source *s, int fd)
+{
+	FILE *fp = fdopen(fd, "r");
+	const char *why = "";
+	int rc;
+
+	if (!fp) {
+		close(fd);
+		return -ENOMEM;
+	}
+	setvbuf(fp, NULL, _IOFBF, READ_BYTES);
+	text_reader_init(&s->text, fp);
+	while ((rc = text_read(&s->text, &why)) > 0) {
+		rc = take_entry(s);
+		if (rc)
+			goto out;
+	}
+	if (rc == ERR_ZONE)
+		refuse(s, "%s", why);
+out:
+	text_reader_fini(&s->text);
+	fclose(fp);
+	return rc;
+}
+
+static int read_file(struct source *s, int fd)
+{
+	struct rdtext *rd = malloc(sizeof(*rd));
+	int rc = -ENOMEM;
+
+	if (!rd) {
+		close(fd);
+		return rc;
+	}
+	rdtext_init(rd);
+	s->rd = rd;
+	rc = rdtext_set_origin(rd, s->origin);
+	if (rc)
+		close(fd);
+	else
+		rc = read_source(s, fd);
+	rdtext_fini(rd);
+	free(rd);
+	return rc;
+}
+
+static int load(struct zone **out, struct source *s)
+{
+	struct stat st;
+	int fd = open_regular(s->path, &st), rc;
+
+	if (fd < 0) {
+		zone_error_set(s->err, s->path, 0, "cannot read the file: %s", open_error(fd));
+		return fd;
+	}
+	s->device = st.st_dev;
+	s->inode = st.st_ino;
+	rc = zone_builder_new(&s->b, s->origin);
+	if (rc) {
+		close(fd);
+		return rc;
+	}
+	rc = zone_builder_file(s->b, s->path);
+	if (rc < 0)
+		close(fd);
+	else
+		rc = read_file(s, fd);
+	if (!rc)
+		rc = zone_builder_finish(s->b, out, s->err);
+	zone_builder_free(s->b);
+	return rc;
+}
+
+int zone_load_file(struct zone **out, const char *origin_text, const char *path,
+		   struct zone_error *err)
+{
+	struct source s = { .err = err, .path = path };
+	int rc = name_from_text(s.origin, DNS_NAME_MAX, origin_text, strlen(origin_text));
+
+	*out = NULL;
+	*err = (struct zone_error){ 0 };
+	if (rc < 0)
+		return zone_error_set(err, path, 0, "the zone name '%.150s': %s", origin_text,
+				      err_text(rc));
+	rc = load(out, &s);
+	if (rc && !err->sentence[0])
+		zone_error_set(err, path, 0, "%s", err_text(rc));
+	return rc;
+}

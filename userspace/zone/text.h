@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The lexical side of master files (RFC 1035 section 5.1): entries, which parentheses may spread over many
+ * lines, and the tokens in them. Comments go, parentheses and line ends become blanks, quotes and escapes stay.
+ */
+#ifndef VOLLEY_ZONE_TEXT_H
+#define VOLLEY_ZONE_TEXT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+/* 64 KiB of rdata, each octet as \DDD, and as much again for owner, quotes and blanks. */
+#define TEXT_ENTRY_MAX (512 * 1024)
+
+struct text_reader {
+	FILE *fp;
+	uint32_t line; /* of the next character, from 1 */
+	char *text;    /* the entry, NUL-terminated, without leading blanks; valid until the next read */
+	size_t n, cap;
+	uint32_t entry_line; /* where the entry begins; where the fault is, after an error */
+	bool blank_start;    /* it begins with a blank: the owner of the record before */
+};
+
+/* Borrows @fp. */
+void text_reader_init(struct text_reader *r, FILE *fp);
+void text_reader_fini(struct text_reader *r);
+
+/* The next entry that is not empty. Returns 1, 0 at the end of the file, or ERR_ZONE with *@why, or -ENOMEM, -EIO. */
+int text_read(struct text_reader *r, const char **why) __attribute__((warn_unused_result));
+
+struct text_token {
+	const char *at; /* without the quotes */
+	size_t n;
+	bool quoted;
+};
+
+/* The next token at *@cursor, which steps behind it; false at the end of the entry. */
+bool text_next(const char **cursor, struct text_token *token);
+
+bool text_is(const struct text_token *token, const char *word); /* letter case aside */
+
+/* A decimal number up to @max and nothing else. Returns 0 or ERR_ZONE. */
+int text_to_number(const struct text_token *token, uint32_t max, uint32_t *value)
+	__attribute__((warn_unused_result));
+
+/* A TTL: seconds, or a sum such as 1w2d3h4m5s, at most DNS_TTL_MAX. Returns 0 or ERR_ZONE. */
+int text_to_ttl(const struct text_token *token, uint32_t *seconds)
+	__attribute__((warn_unused_result));
+
+#endif
