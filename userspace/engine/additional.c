@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "engine/additional.h"
+
+#include "dns/name.h"
+
+int render_add_rrset(struct render *r, const uint8_t *owner, const struct zone_rrset *rrset,
+		     uint32_t ttl)
+{
+	const uint8_t *at = zone_rrset_first(r->zone, rrset);
+	struct zone_rdata rd;
+	int err = 0;
+
+	for (unsigned int i = 0; i < rrset->n && !err; i++) {
+		at = zone_rdata_next(at, &rd);
+		err = writer_add_rr(&r->writer, owner, rrset->type, DNS_CLASS_IN, ttl, rd.bytes,
+				    rd.len);
+	}
+	return err;
+}
+
+/* Where the name stands in the RDATA, or -1: RFC 1035 section 3.3.9 and 3.3.11, RFC 2782. */
+static int target_offset(uint16_t type)
+{
+	switch (type) {
+	case DNS_TYPE_NS:
+		return 0;
+	case DNS_TYPE_MX:
+		return 2;
+	case DNS_TYPE_SRV:
+		return 6;
+	default:
+		return -1;
+	}
+}
+
+static bool is_noted(const struct render *r, const uint8_t *target)
+{
+	for (unsigned int i = 0; i < r->n_targets; i++) {
+		if (name_equal(r->targets[i], target))
+			return true;
+	}
+	return false;
+}
+
+void additional_note(struct render *r, const struct zone_rrset *rrset)
+{
+	const uint8_t *at = zone_rrset_first(r->zone, rrset);
+	int offset = target_offset(rrset->type);
+	struct zone_rdata rd;
+
+	if (offset < 0)
+		return;
+	for (unsigned int i = 0; i < rrset->n && r->n_targets < RENDER_TARGETS_MAX; i++) {
+		at = zone_rdata_next(at, &rd);
+		if (!is_noted(r, rd.bytes + offset))
+			r->targets[r->n_targets++] = rd.bytes + offset;
+	}
+}
+
+/* Does the answer section hold these addresses of target already? */
+static bool is_answered(const struct render *r, const struct zone_rrset *rrset,
+			const uint8_t *target)
+{
+	for (unsigned int i = 0; i < r->n_answered; i++) {
+		if (r->answered[i] == rrset && name_equal(r->name, target))
+			return true;
+	}
+	return false;
+}
+
+/* Adds A and AAAA of target. A positive number says how many records, ERR_SPACE that none fit. */
+static int add_addresses(struct render *r, const uint8_t *target)
+{
+	static const uint16_t types[] = { DNS_TYPE_A, DNS_TYPE_AAAA };
+	uint8_t folded[NAME_FOLDED_BYTES];
+	size_t len = name_bytes(target);
+	int n = 0;
+
+	name_fold(folded, target, len);
+	for (unsigned int i = 0; i < 2; i++) {
+		const struct zone_rrset *rrset =
+			zone_find_address(r->zone, folded, (unsigned int)len, types[i], NULL);
+		struct writer_mark mark = writer_get_mark(&r->writer);
+		int err;
+
+		if (!rrset || is_answered(r, rrset, target))
+			continue;
+		err = render_add_rrset(r, target, rrset, rrset->ttl);
+		if (err) {
+			writer_rollback(&r->writer, &mark);
+			return err;
+		}
+		n += rrset->n;
+	}
+	return n;
+}
+
+/* What follows is optional: it may go up to the end of our largest UDP reply. */
+static void end_required(struct render *r)
+{
+	uint32_t limit = r->config->max_udp_bytes - (uint32_t)RENDER_OPT_BYTES;
+
+	r->short_at = r->writer.at;
+	r->n_short = r->writer.n_records[WRITER_ADDITIONAL];
+	writer_set_limit(&r->writer, r->writer.at > limit ? r->writer.at : limit);
+}
+
+void additional_optional(struct render *r)
+{
+	writer_set_section(&r->writer, WRITER_ADDITIONAL);
+	end_required(r);
+	if (r->config->minimal_responses)
+		return;
+	for (unsigned int i = 0; i < r->n_targets; i++) {
+		if (add_addresses(r, r->targets[i]) < 0)
+			return;
+	}
+}
+
+enum kin { IN_DOMAIN, SIBLING, ELSEWHERE };
+
+/* RFC 9499 section 7: glue is in-domain below the cut, sibling below another cut of the zone. */
+static enum kin kin_of(const struct render *r, const uint8_t *cut, const uint8_t *server)
+{
+	uint8_t folded[NAME_FOLDED_BYTES];
+	size_t len = name_bytes(server);
+	enum zone_place place;
+
+	if (name_is_under(server, cut))
+		return IN_DOMAIN;
+	name_fold(folded, server, len);
+	(void)zone_find_address(r->zone, folded, (unsigned int)len, DNS_TYPE_A, &place);
+	return place == ZONE_PLACE_GLUE ? SIBLING : ELSEWHERE;
+}
+
+/* The addresses of one kin of servers. Number of records; stops after the first server if `one`. */
+static int add_servers(struct render *r, const uint8_t *cut, const struct zone_rrset *ns,
+		       enum kin kin, bool one, const uint8_t **skip)
+{
+	const uint8_t *at = zone_rrset_first(r->zone, ns);
+	struct zone_rdata rd;
+	int sum = 0;
+
+	for (unsigned int i = 0; i < ns->n && !(one && sum); i++) {
+		int n;
+
+		at = zone_rdata_next(at, &rd);
+		if (rd.bytes == *skip || kin_of(r, cut, rd.bytes) != kin)
+			continue;
+		n = add_addresses(r, rd.bytes);
+		if (n < 0)
+			return n;
+		sum += n;
+		if (one && n)
+			*skip = rd.bytes;
+	}
+	return sum;
+}
+
+int additional_referral(struct render *r, const uint8_t *cut, const struct zone_rrset *ns)
+{
+	const uint8_t *done = NULL;
+	int n;
+
+	writer_set_section(&r->writer, WRITER_ADDITIONAL);
+	n = add_servers(r, cut, ns, IN_DOMAIN, false, &done);
+	if (!n)
+		n = add_servers(r, cut, ns, SIBLING, true, &done);
+	if (n < 0)
+		return n;
+	end_required(r);
+	n = add_servers(r, cut, ns, SIBLING, false, &done);
+	if (n >= 0 && !r->config->minimal_responses)
+		(void)add_servers(r, cut, ns, ELSEWHERE, false, &done);
+	return 0;
+}

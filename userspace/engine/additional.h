@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The additional section: addresses of the names that answer and authority speak of.
+ */
+#ifndef VOLLEY_ENGINE_ADDITIONAL_H
+#define VOLLEY_ENGINE_ADDITIONAL_H
+
+#include <stdint.h>
+
+#include "engine/render.h"
+
+/* Adds an RRset to the writer's present section, whole. ERR_SPACE: the records before stay. */
+int render_add_rrset(struct render *r, const uint8_t *owner, const struct zone_rrset *rrset,
+		     uint32_t ttl) __attribute__((warn_unused_result));
+
+/* Notes the names in rrset (NS, MX, SRV; others have none) whose addresses may be of use. */
+void additional_note(struct render *r, const struct zone_rrset *rrset);
+
+/* Marks the end of the required part, then adds the addresses of the noted names as they fit. */
+void additional_optional(struct render *r);
+
+/*
+ * The addresses of a referral's name servers: the required ones, the end of the required part, the
+ * rest as it fits. cut is the owner of ns. ERR_SPACE: the required ones do not fit.
+ */
+int additional_referral(struct render *r, const uint8_t *cut, const struct zone_rrset *ns)
+	__attribute__((warn_unused_result));
+
+#endif

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Class CH: what the server says of itself (RFC 4892). Only the version for now, and only where
+ * the configuration gives one.
+ */
+#ifndef VOLLEY_ENGINE_CHAOS_H
+#define VOLLEY_ENGINE_CHAOS_H
+
+#include <stdint.h>
+
+#include "engine/render.h"
+
+/*
+ * Answers q, of class CH: TXT (or ANY) of version.bind and version.server with config->version, at
+ * most 255 octets of it; REFUSED for all else. a->body lies in r until the next call. Never
+ * cached. Returns the rcode.
+ */
+uint16_t chaos_answer(struct render *r, const struct engine_config *config, const struct query *q,
+		      struct cache_answer *a);
+
+#endif

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * From an answer to the message that one client gets: header, the client's own question, as much of
+ * the body as it takes, OPT.
+ *
+ *	 0        12          question_end
+ *	 | header | question | full body, or its short prefix, or nothing and TC=1 | OPT |
+ *
+ * xdp/reply.h does exactly the same in the driver; a test compares the two byte for byte.
+ */
+#ifndef VOLLEY_ENGINE_EMIT_H
+#define VOLLEY_ENGINE_EMIT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "cache/cache.h"
+#include "dns/edns.h"
+#include "dns/query.h"
+
+enum emit_form {
+	EMIT_FULL,
+	EMIT_SHORT,     /* without the optional additional records */
+	EMIT_TRUNCATED, /* TC=1, all sections empty (RFC 2181 section 9) */
+};
+
+/*
+ * Writes the reply to q, of at most limit octets, to out, which may be msg, the query that q was
+ * read from. opt is NULL where the query had none; its options must not lie in msg. The answer's
+ * rcode is in a->flags; the opcode, RD and CD come from the query, RA and AD are 0 (RFC 1035
+ * section 4.1.1, RFC 4035 section 3.1.6). Returns the length and *form; 0: not even header,
+ * question and OPT fit. Pure.
+ */
+size_t emit_reply(uint8_t *out, size_t limit, const uint8_t *msg, const struct query *q,
+		  const struct cache_answer *a, const struct edns_reply *opt, enum emit_form *form);
+
+#endif

@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "engine/render.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "dns/name.h"
+#include "engine/additional.h"
+
+/* What a step of the chain says beside an error. */
+#define STEP_DONE 0
+#define STEP_ON   1 /* r->name is an alias's target: look there */
+
+void render_empty(struct cache_answer *a, uint16_t flags)
+{
+	*a = (struct cache_answer){ .flags = (uint16_t)(DNS_FLAG_QR | flags) };
+}
+
+static const struct zone_rrset *apex_ns(const struct render *r)
+{
+	return zone_node_rrset(r->zone, zone_node_at(r->zone, 0), DNS_TYPE_NS);
+}
+
+static int add_apex(struct render *r, const struct zone_rrset *rrset, uint32_t ttl)
+{
+	uint8_t owner[ZONE_NAME_MAX];
+
+	zone_node_owner(r->zone, zone_node_at(r->zone, 0), owner);
+	return render_add_rrset(r, owner, rrset, ttl);
+}
+
+/* Message octets up to which the NS RRset may go: see the header. */
+static uint32_t authority_limit(const struct render *r)
+{
+	if (r->writer.at <= DNS_UDP_MIN)
+		return DNS_UDP_MIN;
+	return r->config->max_udp_bytes - (uint32_t)RENDER_OPT_BYTES;
+}
+
+/* The zone's own NS RRset, for a positive answer that has room for it. */
+static void add_authority(struct render *r)
+{
+	const struct zone_rrset *ns = apex_ns(r);
+	struct writer_mark mark = writer_get_mark(&r->writer);
+	uint32_t limit = authority_limit(r);
+
+	if (r->config->minimal_responses || !ns)
+		return;
+	writer_set_section(&r->writer, WRITER_AUTHORITY);
+	if (add_apex(r, ns, ns->ttl) || r->writer.at > limit)
+		writer_rollback(&r->writer, &mark);
+	else
+		additional_note(r, ns);
+}
+
+static int add_answer(struct render *r, const struct zone_rrset *rrset)
+{
+	if (rrset->type == DNS_TYPE_A || rrset->type == DNS_TYPE_AAAA)
+		r->answered[r->n_answered++] = rrset;
+	additional_note(r, rrset);
+	return render_add_rrset(r, r->name, rrset, rrset->ttl);
+}
+
+/* RFC 8482 section 4.1: one RRset says enough. The first has the lowest type. */
+static int answer_any_minimal(struct render *r, const struct zone_node *node)
+{
+	unsigned int n;
+	const struct zone_rrset *rrsets = zone_node_rrsets(r->zone, node, &n);
+	int err = n ? render_add_rrset(r, r->name, &rrsets[0], rrsets[0].ttl) : 0;
+
+	additional_optional(r);
+	return err;
+}
+
+static int answer_any_full(struct render *r, const struct zone_node *node)
+{
+	unsigned int n;
+	const struct zone_rrset *rrsets = zone_node_rrsets(r->zone, node, &n);
+	int err = 0;
+
+	for (unsigned int i = 0; i < n && !err; i++)
+		err = add_answer(r, &rrsets[i]);
+	if (!err && node != zone_node_at(r->zone, 0))
+		add_authority(r);
+	additional_optional(r);
+	return err;
+}
+
+static int step_answer(struct render *r, const struct zone_result *found)
+{
+	int err;
+
+	if (!found->rrset && r->config->any == ENGINE_ANY_MINIMAL)
+		return answer_any_minimal(r, found->node);
+	if (!found->rrset)
+		return answer_any_full(r, found->node);
+	err = add_answer(r, found->rrset);
+	if (!err && found->rrset != apex_ns(r))
+		add_authority(r);
+	additional_optional(r);
+	return err;
+}
+
+/* The chain goes on at target, unless it is none of our names or was there before. */
+static int follow(struct render *r, const uint8_t *target)
+{
+	size_t len = name_bytes(target);
+	uint8_t *folded;
+
+	if (r->n_steps == RENDER_CHAIN_MAX)
+		return STEP_DONE;
+	folded = r->chain[++r->n_steps];
+	name_fold(folded, target, len);
+	for (unsigned int i = 0; i < r->n_steps; i++) {
+		if (name_equal(r->chain[i], folded))
+			return STEP_DONE;
+	}
+	r->name = target;
+	r->member = zone_set_find(r->set, folded, (unsigned int)len, r->qtype);
+	if (r->member && r->member != r->first)
+		r->crossed = true;
+	return r->member && r->member->zone ? STEP_ON : STEP_DONE;
+}
+
+static int step_cname(struct render *r, const struct zone_result *found)
+{
+	struct zone_rdata rd;
+	int err = render_add_rrset(r, r->name, found->rrset, found->rrset->ttl);
+
+	zone_rdata_next(zone_rrset_first(r->zone, found->rrset), &rd);
+	return err ? err : follow(r, rd.bytes);
+}
+
+/* r->dname = r->name with owner, which it ends in, replaced by target. RFC 6672 section 2.3 */
+static int substitute(struct render *r, const uint8_t *owner, const uint8_t *target)
+{
+	size_t kept = name_bytes(r->name) - name_bytes(owner);
+	size_t len = name_bytes(target);
+
+	if (kept + len > DNS_NAME_MAX)
+		return ERR_NAME_LONG;
+	memmove(r->dname, r->name, kept);
+	memcpy(r->dname + kept, target, len);
+	return 0;
+}
+
+/* RFC 6672 section 3.1: the DNAME, and a CNAME made from it with its TTL. */
+static int step_dname(struct render *r, const struct zone_result *found)
+{
+	uint32_t ttl = found->rrset->ttl;
+	uint8_t owner[ZONE_NAME_MAX];
+	uint8_t alias[DNS_NAME_MAX];
+	struct zone_rdata rd;
+	int err;
+
+	zone_node_owner(r->zone, found->node, owner);
+	zone_rdata_next(zone_rrset_first(r->zone, found->rrset), &rd);
+	err = render_add_rrset(r, owner, found->rrset, ttl);
+	if (err)
+		return err;
+	memcpy(alias, r->name, name_bytes(r->name));
+	if (substitute(r, owner, rd.bytes)) {
+		r->flags |= DNS_RCODE_YXDOMAIN;
+		return STEP_DONE;
+	}
+	err = writer_add_rr(&r->writer, alias, DNS_TYPE_CNAME, DNS_CLASS_IN, ttl, r->dname,
+			    name_bytes(r->dname));
+	return err ? err : follow(r, r->dname);
+}
+
+/* RFC 2308 section 3 and 5. RFC 6604 section 3: the rcode is that of the last name. */
+static int step_negative(struct render *r, uint16_t rcode)
+{
+	r->flags |= rcode;
+	writer_set_section(&r->writer, WRITER_AUTHORITY);
+	return add_apex(r, zone_soa(r->zone), zone_negative_ttl(r->zone));
+}
+
+static int step_delegation(struct render *r, const struct zone_result *found)
+{
+	uint8_t cut[ZONE_NAME_MAX];
+	int err;
+
+	/* AA is about the first owner in the answer: behind an alias of ours it stays set. */
+	if (!r->n_steps)
+		r->flags &= (uint16_t)~DNS_FLAG_AA;
+	zone_node_owner(r->zone, found->cut, cut);
+	writer_set_section(&r->writer, WRITER_AUTHORITY);
+	err = render_add_rrset(r, cut, found->rrset, found->rrset->ttl);
+	return err ? err : additional_referral(r, cut, found->rrset);
+}
+
+static int step(struct render *r)
+{
+	const uint8_t *folded = r->chain[r->n_steps];
+	struct zone_result found;
+
+	r->zone = r->member->zone;
+	zone_find(r->zone, folded, (unsigned int)name_bytes(folded), r->qtype, &found);
+	switch (found.status) {
+	case ZONE_ANSWER:
+		return step_answer(r, &found);
+	case ZONE_CNAME:
+		return step_cname(r, &found);
+	case ZONE_DNAME:
+		return step_dname(r, &found);
+	case ZONE_NODATA:
+		return step_negative(r, DNS_RCODE_NOERROR);
+	case ZONE_NXDOMAIN:
+		return step_negative(r, DNS_RCODE_NXDOMAIN);
+	case ZONE_DELEGATION:
+		return step_delegation(r, &found);
+	}
+	return -EINVAL;
+}
+
+static void begin(struct render *r, const struct engine_config *config, const struct zone_set *set,
+		  const struct query *q)
+{
+	r->config = config;
+	r->set = set;
+	r->qtype = q->qtype;
+	name_fold(r->chain[0], q->folded, q->qname_bytes);
+	r->name = r->chain[0];
+	r->n_steps = 0;
+	r->crossed = false;
+	r->flags = DNS_FLAG_QR | DNS_FLAG_AA;
+	r->n_targets = 0;
+	r->n_answered = 0;
+	r->short_at = 0;
+	writer_init(&r->writer, r->body, q->question_end, DNS_MESSAGE_MAX - RENDER_OPT_BYTES,
+		    r->chain[0]);
+}
+
+static void finish(struct render *r, struct cache_answer *a)
+{
+	const uint16_t *n = r->writer.n_records;
+	bool all = !r->short_at; /* nothing was optional */
+
+	*a = (struct cache_answer){
+		.body = r->body,
+		.full_bytes = (uint16_t)writer_bytes(&r->writer),
+		.short_bytes = (uint16_t)((all ? r->writer.at : r->short_at) - r->writer.base),
+		.ancount = n[WRITER_ANSWER],
+		.nscount = n[WRITER_AUTHORITY],
+		.arcount_full = n[WRITER_ADDITIONAL],
+		.arcount_short = all ? n[WRITER_ADDITIONAL] : r->n_short,
+		.flags = r->flags,
+		.zone_slot = r->crossed ? 0 : r->first->cache_slot,
+		.zone_gen = r->first->cache_gen,
+		.expires_s = VOLLEY_NEVER,
+	};
+}
+
+int render_answer(struct render *r, const struct engine_config *config, const struct zone_set *set,
+		  const struct query *q, struct cache_answer *a)
+{
+	int err;
+
+	begin(r, config, set, q);
+	r->first = set ? zone_set_find(set, r->chain[0], q->qname_bytes, q->qtype) : NULL;
+	r->member = r->first;
+	if (!r->first || !r->first->zone) {
+		render_empty(a, r->first ? DNS_RCODE_SERVFAIL : DNS_RCODE_REFUSED);
+		return 0;
+	}
+	do {
+		err = step(r);
+	} while (err == STEP_ON);
+	if (err)
+		return err == ERR_SPACE ? -EMSGSIZE : err;
+	finish(r, a);
+	return 0;
+}

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * From a question to the body of its answer: the records from the zones that we hold (RFC 1034
+ * section 4.3.2, RFC 2308, RFC 4592, RFC 6604, RFC 6672, RFC 9471).
+ *
+ *	 question_end                           short_bytes           full_bytes
+ *	 | answer | authority | required glue   | optional additional |
+ *
+ * The body does not depend on the client: not on its letter case, its EDNS size, its transport. So
+ * what is optional is decided for all clients at once:
+ *  - Optional additional records are taken as far as they fit into our largest UDP reply.
+ *  - The NS RRset of a positive answer must cost no client a retry over TCP (RFC 2181 section 9),
+ *    so it is there only where it does not push the message over 512 octets, or, where the answer
+ *    alone is larger than these, over our largest UDP reply.
+ *  - In-domain glue of a referral is required (RFC 9471 section 3.1). Where there is none, the
+ *    addresses of the first sibling are, so that each referral can be followed.
+ */
+#ifndef VOLLEY_ENGINE_RENDER_H
+#define VOLLEY_ENGINE_RENDER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "dns/query.h"
+#include "dns/writer.h"
+#include "engine/engine.h"
+#include "zone/zone.h"
+
+#define RENDER_CHAIN_MAX   16 /* CNAMEs and DNAMEs that are followed */
+#define RENDER_TARGETS_MAX 64 /* names whose addresses are added as optional ones */
+#define RENDER_OPT_BYTES   39 /* the largest OPT that we send: with a cookie */
+
+/* Counts up when the same zone and settings begin to give other bytes: engine_config_digest(). */
+#define RENDER_RULES 1
+
+/* Room for one answer in the making. Kept by the engine: nothing here is on the stack. */
+struct render {
+	const struct engine_config *config;
+	const struct zone_set *set;
+	uint16_t qtype;
+
+	/* Where the chain of aliases stands. */
+	const struct zone_member *first; /* that answers for the question itself */
+	const struct zone_member *member;
+	const struct zone *zone;
+	const uint8_t *name; /* whose records are looked for, in the zone's letter case */
+	unsigned int n_steps;
+	bool crossed; /* another zone was looked into: what it says may change by itself */
+	uint16_t flags;
+
+	/* What the additional section is about, and what it need not repeat. */
+	const uint8_t *targets[RENDER_TARGETS_MAX];
+	unsigned int n_targets;
+	const struct zone_rrset *answered[2]; /* A and AAAA of name, where they are the answer */
+	unsigned int n_answered;
+
+	uint32_t short_at; /* writer.at and records behind the last required one */
+	uint16_t n_short;
+
+	uint8_t chain[RENDER_CHAIN_MAX + 1][NAME_FOLDED_BYTES] __attribute__((aligned(8)));
+	uint8_t dname[DNS_NAME_MAX]; /* name, where a DNAME made it */
+	struct writer writer;
+	uint8_t body[DNS_MESSAGE_MAX];
+};
+
+/*
+ * Renders the answer to q, of class IN, from set (NULL: no zones). a->body lies in r until the next
+ * call. a->zone_slot and zone_gen say under which zone it may be cached, slot 0: not. REFUSED where
+ * no zone of ours is asked, SERVFAIL where it is not loaded: with an empty body. Returns 0, or
+ * -EMSGSIZE when the records fit no message, ERR_RDATA when the zone holds a record that is no
+ * wire form. Caller's QSBR read section; no allocation.
+ */
+int render_answer(struct render *r, const struct engine_config *config, const struct zone_set *set,
+		  const struct query *q, struct cache_answer *a)
+	__attribute__((warn_unused_result));
+
+/* An answer without records: an error, or the empty NOERROR. Never cached. */
+void render_empty(struct cache_answer *a, uint16_t flags);
+
+#endif
