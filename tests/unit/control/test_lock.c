@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The lock between two processes, and what a dead one leaves behind. */
+#include "control/lock.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "base/err.h"
+
+static char folder[] = "/tmp/volley-test-lock-XXXXXX";
+static char path[64];
+
+static void read_pid(char *buf, size_t cap)
+{
+	int fd = open(path, O_RDONLY);
+	ssize_t got;
+
+	assert_true(fd >= 0);
+	got = read(fd, buf, cap - 1);
+	assert_true(got >= 0);
+	buf[got] = '\0';
+	close(fd);
+}
+
+static void test_take_and_leave(void **state)
+{
+	char err[256], have[32], want[32];
+	int fd = lock_open(path, err, sizeof(err));
+
+	(void)state;
+	assert_true(fd >= 0);
+	read_pid(have, sizeof(have));
+	snprintf(want, sizeof(want), "%d\n", (int)getpid());
+	assert_string_equal(have, want);
+	lock_close(fd, path);
+	assert_int_equal(access(path, F_OK), -1);
+}
+
+/* A child that holds the lock until it is killed. */
+static pid_t start_holder(void)
+{
+	int ready[2];
+	pid_t child;
+	char byte;
+
+	assert_int_equal(pipe(ready), 0);
+	child = fork();
+	assert_true(child >= 0);
+	if (!child) {
+		char err[256];
+
+		if (lock_open(path, err, sizeof(err)) < 0 || write(ready[1], "r", 1) != 1)
+			_exit(1);
+		pause();
+		_exit(0);
+	}
+	close(ready[1]);
+	assert_int_equal(read(ready[0], &byte, 1), 1);
+	close(ready[0]);
+	return child;
+}
+
+static void test_second_and_killed(void **state)
+{
+	pid_t child = start_holder();
+	char err[256], want[128];
+	int fd;
+
+	(void)state;
+	assert_int_equal(lock_open(path, err, sizeof(err)), ERR_RUNNING);
+	snprintf(want, sizeof(want), "another volleyd (pid %d) holds %s", (int)child, path);
+	assert_string_equal(err, want);
+	kill(child, SIGKILL);
+	waitpid(child, NULL, 0);
+	assert_int_equal(access(path, F_OK), 0);
+	fd = lock_open(path, err, sizeof(err));
+	assert_true(fd >= 0);
+	lock_close(fd, path);
+}
+
+/* What is in the file does not lock: only the lock does. */
+static void test_number_of_the_living(void **state)
+{
+	int fd = open(path, O_CREAT | O_WRONLY, 0644);
+	char err[256], have[32], want[32];
+
+	(void)state;
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, "1\nand more text than a number\n", 30), 30);
+	close(fd);
+	fd = lock_open(path, err, sizeof(err));
+	assert_true(fd >= 0);
+	read_pid(have, sizeof(have));
+	snprintf(want, sizeof(want), "%d\n", (int)getpid());
+	assert_string_equal(have, want);
+	lock_close(fd, path);
+}
+
+static void test_folder(void **state)
+{
+	char err[256], below[96], far[96];
+	int fd;
+
+	(void)state;
+	snprintf(below, sizeof(below), "%s/run/lock", folder);
+	fd = lock_open(below, err, sizeof(err));
+	assert_true(fd >= 0);
+	lock_close(fd, below);
+	snprintf(below, sizeof(below), "%s/run", folder);
+	assert_int_equal(rmdir(below), 0);
+	snprintf(far, sizeof(far), "%s/no/such/lock", folder);
+	assert_int_equal(lock_open(far, err, sizeof(err)), -ENOENT);
+	assert_non_null(strstr(err, "cannot lock "));
+	assert_non_null(strstr(err, ": No such file or directory"));
+}
+
+/* A link in a folder that others may write to must not make us write somewhere else. */
+static void test_link(void **state)
+{
+	char err[256], target[96];
+	int fd;
+
+	(void)state;
+	snprintf(target, sizeof(target), "%s/target", folder);
+	fd = open(target, O_CREAT | O_WRONLY, 0644);
+	assert_true(fd >= 0);
+	close(fd);
+	assert_int_equal(symlink(target, path), 0);
+	assert_int_equal(lock_open(path, err, sizeof(err)), -ELOOP);
+	unlink(path);
+	unlink(target);
+}
+
+static int make_folder(void **state)
+{
+	(void)state;
+	if (!mkdtemp(folder))
+		return -1;
+	snprintf(path, sizeof(path), "%s/lock", folder);
+	return 0;
+}
+
+static int remove_folder(void **state)
+{
+	(void)state;
+	unlink(path);
+	return rmdir(folder);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_take_and_leave),
+		cmocka_unit_test(test_second_and_killed),
+		cmocka_unit_test(test_number_of_the_living),
+		cmocka_unit_test(test_folder),
+		cmocka_unit_test(test_link),
+	};
+
+	return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}

@@ -1,0 +1,375 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Connections and bytes of the control socket; what a line means is in request.c. */
+#include "control/ctl.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "base/err.h"
+#include "control/request.h"
+
+#define BACKLOG  16
+#define RETRY_NS 1000000000ull /* accept() again this long after descriptors ran out */
+#define N_EVENTS (CTL_CLIENTS_CAP + 1)
+
+struct client {
+	int fd;            /* -1: the place is free */
+	bool at_end;       /* the client sends no more: close when the reply is out */
+	uint64_t moved_ns; /* when bytes last went either way */
+	char *in;          /* CTL_LINE_BYTES */
+	size_t n_in;
+	char *out; /* the reply being sent, NULL: none */
+	size_t n_out;
+	size_t out_at;
+};
+
+struct ctl {
+	int epoll_fd;
+	int listen_fd;
+	bool may_others;   /* the mode lets more than the owner in */
+	uint64_t retry_ns; /* 0: listening */
+	struct sockaddr_un addr;
+	struct stat file; /* the socket file as we made it */
+	const struct ctl_command *commands;
+	void *user;
+	struct client clients[CTL_CLIENTS_CAP];
+};
+
+/* Clients are known to epoll by their place, the listening socket by the place behind the last. */
+#define LISTEN_PLACE CTL_CLIENTS_CAP
+
+static int watch(struct ctl *ctl, int op, int fd, uint32_t place, uint32_t events)
+{
+	struct epoll_event event = { .events = events, .data.u32 = place };
+
+	return epoll_ctl(ctl->epoll_fd, op, fd, &event) ? -errno : 0;
+}
+
+static uint32_t place_of(const struct ctl *ctl, const struct client *client)
+{
+	return (uint32_t)(client - ctl->clients);
+}
+
+static void drop_client(struct client *client)
+{
+	close(client->fd);
+	free(client->in);
+	free(client->out);
+	*client = (struct client){ .fd = -1 };
+}
+
+/* Sends what the socket takes. False: the client is gone. */
+static bool send_reply(struct client *client, uint64_t now_ns)
+{
+	while (client->out) {
+		ssize_t put = send(client->fd, client->out + client->out_at,
+				   client->n_out - client->out_at, MSG_NOSIGNAL | MSG_DONTWAIT);
+
+		if (put < 0)
+			return errno == EAGAIN || errno == EINTR;
+		client->moved_ns = now_ns;
+		client->out_at += (size_t)put;
+		if (client->out_at < client->n_out)
+			continue;
+		free(client->out);
+		client->out = NULL;
+	}
+	return true;
+}
+
+static void set_reply(struct client *client, char *reply)
+{
+	client->out = reply;
+	client->n_out = reply ? strlen(reply) : 0;
+	client->out_at = 0;
+	client->at_end |= !reply;
+}
+
+/* Answers the lines that are whole, as long as their replies go out at once. False: gone. */
+static bool run_lines(struct ctl *ctl, struct client *client, uint64_t now_ns)
+{
+	size_t from = 0;
+	bool is_alive = send_reply(client, now_ns);
+
+	while (is_alive && !client->out) {
+		char *line = client->in + from;
+		char *end = memchr(line, '\n', client->n_in - from);
+
+		if (!end)
+			break;
+		set_reply(client,
+			  request_run(ctl->commands, ctl->user, line, (size_t)(end - line)));
+		from = (size_t)(end + 1 - client->in);
+		is_alive = send_reply(client, now_ns);
+	}
+	client->n_in -= from;
+	memmove(client->in, client->in + from, client->n_in);
+	return is_alive;
+}
+
+/* Takes what has come, as far as there is room. False: the connection is broken. */
+static bool read_lines(struct client *client, uint64_t now_ns)
+{
+	while (!client->at_end && client->n_in < CTL_LINE_BYTES) {
+		ssize_t got = recv(client->fd, client->in + client->n_in,
+				   CTL_LINE_BYTES - client->n_in, MSG_DONTWAIT);
+
+		if (got < 0)
+			return errno == EAGAIN || errno == EINTR;
+		client->moved_ns = now_ns;
+		client->n_in += (size_t)got;
+		client->at_end = got == 0;
+	}
+	return true;
+}
+
+static bool is_over_long(const struct client *client)
+{
+	return client->n_in == CTL_LINE_BYTES && !client->out;
+}
+
+/* All that one client can do now without waiting. False: it is to be closed. */
+static bool serve(struct ctl *ctl, struct client *client, uint64_t now_ns)
+{
+	uint32_t events;
+
+	if (!client->out && !read_lines(client, now_ns))
+		return false;
+	if (!run_lines(ctl, client, now_ns))
+		return false;
+	if (is_over_long(client)) {
+		set_reply(client, request_refuse("request", "the line is too long"));
+		client->n_in = 0;
+		client->at_end = true;
+		if (!send_reply(client, now_ns))
+			return false;
+	}
+	if (client->at_end && !client->out)
+		return false;
+	events = client->out ? EPOLLOUT : EPOLLIN;
+	return !watch(ctl, EPOLL_CTL_MOD, client->fd, place_of(ctl, client), events);
+}
+
+/* A reply to one who is not let in; whether it arrives does not matter. */
+static void turn_away(int fd, const char *code, const char *sentence)
+{
+	char *reply = request_refuse(code, sentence);
+
+	if (reply && send(fd, reply, strlen(reply), MSG_NOSIGNAL | MSG_DONTWAIT) < 0)
+		errno = 0;
+	free(reply);
+	close(fd);
+}
+
+static bool may_command(const struct ctl *ctl, int fd)
+{
+	struct ucred peer;
+	socklen_t len = sizeof(peer);
+
+	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &len))
+		return false;
+	return peer.uid == 0 || peer.uid == geteuid() || ctl->may_others;
+}
+
+static void add_client(struct ctl *ctl, int fd, uint64_t now_ns)
+{
+	uint32_t place = 0;
+	char *in;
+
+	while (place < CTL_CLIENTS_CAP && ctl->clients[place].fd >= 0)
+		place++;
+	if (place == CTL_CLIENTS_CAP) {
+		turn_away(fd, "busy", "too many clients are connected, try again later");
+		return;
+	}
+	if (!may_command(ctl, fd)) {
+		turn_away(fd, "EACCES", "only root and the daemon's user may command it");
+		return;
+	}
+	in = malloc(CTL_LINE_BYTES);
+	if (!in || watch(ctl, EPOLL_CTL_ADD, fd, place, EPOLLIN)) {
+		free(in);
+		close(fd);
+		return;
+	}
+	ctl->clients[place] = (struct client){ .fd = fd, .in = in, .moved_ns = now_ns };
+}
+
+/* Accepts until there is none. Out of descriptors, it rests: the event would come back at once. */
+static void accept_clients(struct ctl *ctl, uint64_t now_ns)
+{
+	for (int i = 0; i < 2 * CTL_CLIENTS_CAP; i++) {
+		int fd = accept4(ctl->listen_fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+
+		if (fd >= 0) {
+			add_client(ctl, fd, now_ns);
+			continue;
+		}
+		if (errno == EINTR || errno == ECONNABORTED)
+			continue;
+		if (errno != EAGAIN && !watch(ctl, EPOLL_CTL_MOD, ctl->listen_fd, LISTEN_PLACE, 0))
+			ctl->retry_ns = now_ns + RETRY_NS;
+		return;
+	}
+}
+
+static void close_idle(struct ctl *ctl, uint64_t now_ns)
+{
+	for (size_t i = 0; i < CTL_CLIENTS_CAP; i++) {
+		struct client *client = &ctl->clients[i];
+
+		if (client->fd >= 0 && now_ns - client->moved_ns >= CTL_IDLE_NS)
+			drop_client(client);
+	}
+	if (ctl->retry_ns && now_ns >= ctl->retry_ns &&
+	    !watch(ctl, EPOLL_CTL_MOD, ctl->listen_fd, LISTEN_PLACE, EPOLLIN))
+		ctl->retry_ns = 0;
+}
+
+void ctl_poll(struct ctl *ctl, uint64_t now_ns)
+{
+	struct epoll_event events[N_EVENTS];
+	int n = epoll_wait(ctl->epoll_fd, events, N_EVENTS, 0);
+
+	for (int i = 0; i < n; i++) {
+		uint32_t place = events[i].data.u32;
+
+		if (place == LISTEN_PLACE)
+			accept_clients(ctl, now_ns);
+		else if (!serve(ctl, &ctl->clients[place], now_ns))
+			drop_client(&ctl->clients[place]);
+	}
+	close_idle(ctl, now_ns);
+}
+
+int ctl_fd(const struct ctl *ctl)
+{
+	return ctl->epoll_fd;
+}
+
+/* Who listens on the socket file, if anybody: 0 nobody, else its process id, or -1 if unknown. */
+static pid_t find_listener(const struct sockaddr_un *addr)
+{
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+	struct ucred peer = { 0 };
+	socklen_t len = sizeof(peer);
+	pid_t pid = 0;
+
+	if (fd < 0)
+		return 0;
+	if (!connect(fd, (const struct sockaddr *)addr, sizeof(*addr)))
+		pid = getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &len) ? -1 : peer.pid;
+	else if (errno == EAGAIN)
+		pid = -1;
+	close(fd);
+	return pid;
+}
+
+/* Makes way for our own socket file. */
+static int remove_stale(const struct sockaddr_un *addr, char *err, size_t err_cap)
+{
+	struct stat st;
+	pid_t pid;
+
+	if (lstat(addr->sun_path, &st))
+		return errno == ENOENT ? 0 : -errno;
+	if (!S_ISSOCK(st.st_mode)) {
+		snprintf(err, err_cap, "%s is there and is not a socket", addr->sun_path);
+		return -EEXIST;
+	}
+	pid = find_listener(addr);
+	if (pid) {
+		snprintf(err, err_cap, "another volleyd (pid %d) listens on %s", (int)pid,
+			 addr->sun_path);
+		return ERR_RUNNING;
+	}
+	return unlink(addr->sun_path) ? -errno : 0;
+}
+
+/* Closed to others from the first moment: the file is made with the mode that the socket has. */
+static int bind_socket(struct ctl *ctl, mode_t mode)
+{
+	const char *path = ctl->addr.sun_path;
+
+	ctl->listen_fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+	if (ctl->listen_fd < 0 || fchmod(ctl->listen_fd, 0600) ||
+	    bind(ctl->listen_fd, (const struct sockaddr *)&ctl->addr, sizeof(ctl->addr)) ||
+	    lstat(path, &ctl->file) || chmod(path, mode) || listen(ctl->listen_fd, BACKLOG))
+		return -errno;
+	return 0;
+}
+
+static int start(struct ctl *ctl, mode_t mode, char *err, size_t err_cap)
+{
+	int ret = remove_stale(&ctl->addr, err, err_cap);
+
+	if (!ret)
+		ret = bind_socket(ctl, mode);
+	if (ret)
+		return ret;
+	ctl->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+	if (ctl->epoll_fd < 0)
+		return -errno;
+	return watch(ctl, EPOLL_CTL_ADD, ctl->listen_fd, LISTEN_PLACE, EPOLLIN);
+}
+
+int ctl_open(struct ctl **out, const char *path, mode_t mode, const struct ctl_command *commands,
+	     void *user, char *err, size_t err_cap)
+{
+	struct ctl *ctl = calloc(1, sizeof(*ctl));
+	int ret = ctl ? request_check_commands(commands) : -ENOMEM;
+
+	*out = NULL;
+	err[0] = '\0';
+	if (!ret && strlen(path) >= sizeof(ctl->addr.sun_path))
+		ret = -ENAMETOOLONG;
+	if (!ret) {
+		ctl->epoll_fd = ctl->listen_fd = -1;
+		ctl->may_others = (mode & 0022) != 0;
+		ctl->commands = commands;
+		ctl->user = user;
+		ctl->addr.sun_family = AF_UNIX;
+		strcpy(ctl->addr.sun_path, path);
+		for (size_t i = 0; i < CTL_CLIENTS_CAP; i++)
+			ctl->clients[i].fd = -1;
+		ret = start(ctl, mode, err, err_cap);
+		if (!ret) {
+			*out = ctl;
+			return 0;
+		}
+		ctl_close(ctl);
+		ctl = NULL;
+	}
+	free(ctl);
+	if (!err[0])
+		snprintf(err, err_cap, "cannot open the control socket %s: %s", path,
+			 err_text(ret));
+	return ret;
+}
+
+void ctl_close(struct ctl *ctl)
+{
+	struct stat st;
+
+	if (!ctl)
+		return;
+	for (size_t i = 0; i < CTL_CLIENTS_CAP; i++)
+		if (ctl->clients[i].fd >= 0)
+			drop_client(&ctl->clients[i]);
+	if (ctl->file.st_ino && !lstat(ctl->addr.sun_path, &st) && st.st_dev == ctl->file.st_dev &&
+	    st.st_ino == ctl->file.st_ino)
+		unlink(ctl->addr.sun_path);
+	if (ctl->listen_fd >= 0)
+		close(ctl->listen_fd);
+	if (ctl->epoll_fd >= 0)
+		close(ctl->epoll_fd);
+	free(ctl);
+}

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The control socket: a Unix stream socket that takes commands and gives results, as JSON.
+ *
+ *	volleyctl ──► {"v":1,"command":"zone status","args":["example.com"]}\n
+ *	          ◄── {"ok":true,"result":{...}}\n
+ *	          ◄── {"ok":false,"error":"a sentence","code":"ERR_NOT_FOUND"}\n
+ *
+ * One object a line, as many requests on a connection as wanted, answered in order. Everything runs
+ * in the thread that calls ctl_poll(), and nothing there waits: a client that sends half a line or does
+ * not read its reply holds only its own connection, and is closed when it has stood still for
+ * CTL_IDLE_NS. While a reply waits to be sent, no further request of that client is read.
+ *
+ * Root and the daemon's own user are always let in; others when the mode of the socket lets the group
+ * or everybody write to it, which the kernel checks at connect().
+ */
+#ifndef VOLLEY_CONTROL_CTL_H
+#define VOLLEY_CONTROL_CTL_H
+
+#include <jansson.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#define CTL_VERSION     1
+#define CTL_CLIENTS_CAP 32
+#define CTL_LINE_BYTES  65536          /* the longest request, its newline included */
+#define CTL_IDLE_NS     30000000000ull /* a client that stands still is closed after 30 s */
+
+/*
+ * A command: its name is one of words_commands, from where the number of arguments is checked
+ * before. ARGS is an array of strings, borrowed. On success run() returns 0 and sets *RESULT to a
+ * new reference to an object, or leaves it NULL for an empty one. On failure it returns a negative code and writes a
+ * sentence to ERR, or leaves it "" for that of the code.
+ */
+struct ctl_command {
+	const char *name;
+	int (*run)(void *user, const json_t *args, json_t **result, char *err, size_t err_cap);
+};
+
+struct ctl;
+
+/*
+ * Opens the socket at PATH with permissions MODE. COMMANDS (ended by a NULL name) and USER must live as
+ * long as *OUT. A socket file that nobody listens on is replaced. Returns 0, ERR_RUNNING when somebody
+ * does, -EEXIST when PATH is something else than a socket, -EINVAL when a command has no words, or
+ * -errno; ERR then has the sentence.
+ */
+int ctl_open(struct ctl **out, const char *path, mode_t mode, const struct ctl_command *commands,
+	     void *user, char *err, size_t err_cap) __attribute__((warn_unused_result));
+
+/* A descriptor that is readable when ctl_poll() has work to do; for poll() or epoll. */
+int ctl_fd(const struct ctl *ctl);
+
+/*
+ * Takes what has come, runs the commands that are whole, sends what can be sent. NOW_NS is
+ * CLOCK_MONOTONIC. Never waits, but for the commands themselves. To be called when ctl_fd() is
+ * readable and at least once a second, so that idle clients go.
+ */
+void ctl_poll(struct ctl *ctl, uint64_t now_ns);
+
+/*
+ * Closes every connection and removes the socket file if it is still ours; NULL is allowed. volleyctl
+ * stop waits for its connection to end, so call this last.
+ */
+void ctl_close(struct ctl *ctl);
+
+#endif

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* One line of the control socket: checked, run, and made into the line that answers it. */
+#ifndef VOLLEY_CONTROL_REQUEST_H
+#define VOLLEY_CONTROL_REQUEST_H
+
+#include <stddef.h>
+
+#include "control/ctl.h"
+
+/*
+ * Runs the request in LEN bytes of LINE and returns the reply, a new string with a newline at its
+ * end; free() it. NULL: out of memory. Codes of our own: "request" (the line is not a request),
+ * "version", "command" (unknown), "usage" (number of arguments); else that of the error.
+ */
+char *request_run(const struct ctl_command *commands, void *user, const char *line, size_t len);
+
+/* The reply that refuses, likewise. */
+char *request_refuse(const char *code, const char *sentence);
+
+/* 0 if all have words (control/words.h), else -EINVAL. */
+int request_check_commands(const struct ctl_command *commands) __attribute__((warn_unused_result));
+
+#endif
