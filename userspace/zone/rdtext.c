@@ -130,12 +130,18 @@ static int parse_hex(struct rdtext *t, const char *text, uint8_t *dst, size_t ca
 	return digits % 2 ? refuse(t, "the number of hex digits is odd") : 0;
 }
 
+/* For "%.*s": enough of a token to find it. */
+static int shown(const struct text_token *token)
+{
+	return token->n < 64 ? (int)token->n : 64;
+}
+
 static int check_number(struct rdtext *t, const struct text_token *token, uint32_t max)
 {
 	uint32_t ignored;
 
 	return text_to_number(token, max, &ignored) ?
-		       refuse(t, "'%.*s' is not a number from 0 to %u", (int)token->n % 64,
+		       refuse(t, "'%.*s' is not a number from 0 to %u", shown(token),
 			      token->at, max) :
 		       0;
 }
@@ -153,7 +159,7 @@ static int check_field(struct rdtext *t, char field, const struct text_token *to
 		return check_number(t, token, UINT32_MAX);
 	case 't':
 		return text_to_ttl(token, &ignored) ?
-			       refuse(t, "'%.*s' is not a period of time", (int)token->n % 64,
+			       refuse(t, "'%.*s' is not a period of time", shown(token),
 				      token->at) :
 			       0;
 	case 'n':
