@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <time.h>
+
+#include "base/clock.h"
+
+static void test_ns_never_goes_back(void **state)
+{
+	uint64_t before = clock_ns();
+
+	(void)state;
+	for (int i = 0; i < 10000; i++) {
+		uint64_t now = clock_ns();
+
+		assert_true(now >= before);
+		before = now;
+	}
+}
+
+/* The coarse clock is behind the fine one by a tick at most: 10 ms where HZ is 100. */
+static void test_coarse_is_the_same_clock(void **state)
+{
+	uint64_t before_s = (clock_ns() - 10 * CLOCK_NS_PER_MS) / CLOCK_NS_PER_S;
+	uint32_t coarse_s = clock_coarse_s();
+	uint64_t after_s = clock_ns() / CLOCK_NS_PER_S;
+
+	(void)state;
+	assert_in_range(coarse_s, before_s, after_s);
+}
+
+static void test_wall_is_the_time_of_day(void **state)
+{
+	uint64_t before_s = (uint64_t)time(NULL);
+	uint64_t wall_s = clock_wall_s();
+
+	(void)state;
+	/* time() reads the coarse clock, which may not have reached the second that wall is in. */
+	assert_in_range(wall_s, before_s, (uint64_t)time(NULL) + 1);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_ns_never_goes_back),
+		cmocka_unit_test(test_coarse_is_the_same_clock),
+		cmocka_unit_test(test_wall_is_the_time_of_day),
+	};
+
+	return cmocka_run_group_tests_name("clock", tests, NULL, NULL);
+}

@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What the log writes is read back from a pipe that takes stderr's place. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/err.h"
+#include "base/log.h"
+
+static int stderr_kept;
+static int pipe_fd[2];
+
+static int capture(void **state)
+{
+	(void)state;
+	unsetenv("JOURNAL_STREAM");
+	stderr_kept = dup(STDERR_FILENO);
+	if (stderr_kept < 0 || pipe(pipe_fd) || dup2(pipe_fd[1], STDERR_FILENO) < 0)
+		return -1;
+	return 0;
+}
+
+static int release(void **state)
+{
+	(void)state;
+	dup2(stderr_kept, STDERR_FILENO);
+	close(stderr_kept);
+	close(pipe_fd[0]);
+	return 0;
+}
+
+/* All that was written; stderr is closed for it, so that the pipe ends. */
+static size_t taken(char *dst, size_t cap)
+{
+	size_t n = 0;
+	ssize_t got;
+
+	close(pipe_fd[1]);
+	dup2(stderr_kept, STDERR_FILENO);
+	while ((got = read(pipe_fd[0], dst + n, cap - 1 - n)) > 0)
+		n += (size_t)got;
+	dst[n] = '\0';
+	return n;
+}
+
+static void test_terminal_line(void **state)
+{
+	char got[256], want[256];
+
+	(void)state;
+	log_open("tester", LOG_LEVEL_INFO);
+	errno = ENOENT;
+	log_warn("zone %s: %m", "example");
+	assert_int_equal(errno, ENOENT);
+	taken(got, sizeof(got));
+	snprintf(want, sizeof(want),
+		 "tester[%d]: warning: zone example: No such file or directory\n", (int)getpid());
+	assert_string_equal(got, want);
+}
+
+static void test_levels(void **state)
+{
+	char got[1024];
+
+	(void)state;
+	log_open("tester", LOG_LEVEL_WARN);
+	log_error("one");
+	log_warn("two");
+	log_notice("three");
+	log_info("four");
+	log_debug("five");
+	log_set_level(LOG_LEVEL_DEBUG);
+	log_debug("six");
+	taken(got, sizeof(got));
+	assert_non_null(strstr(got, ": error: one\n"));
+	assert_non_null(strstr(got, ": warning: two\n"));
+	assert_null(strstr(got, "three"));
+	assert_null(strstr(got, "four"));
+	assert_null(strstr(got, "five"));
+	assert_non_null(strstr(got, ": debug: six\n"));
+}
+
+static void set_journal_stream(int more)
+{
+	char stream[64];
+	struct stat st;
+
+	assert_int_equal(fstat(STDERR_FILENO, &st), 0);
+	snprintf(stream, sizeof(stream), "%llu:%llu", (unsigned long long)st.st_dev,
+		 (unsigned long long)st.st_ino + (unsigned long long)more);
+	setenv("JOURNAL_STREAM", stream, 1);
+}
+
+static void test_journal_line(void **state)
+{
+	char got[256];
+
+	(void)state;
+	set_journal_stream(0);
+	log_open("tester", LOG_LEVEL_INFO);
+	log_error("gone");
+	log_info("come");
+	taken(got, sizeof(got));
+	assert_string_equal(got, "<3>gone\n<6>come\n");
+}
+
+/* Inherited, but stderr has been sent elsewhere since. */
+static void test_journal_of_another(void **state)
+{
+	char got[256];
+
+	(void)state;
+	set_journal_stream(1);
+	log_open("tester", LOG_LEVEL_INFO);
+	log_info("come");
+	taken(got, sizeof(got));
+	assert_int_equal(strncmp(got, "tester[", 7), 0);
+}
+
+static void test_long_line_is_cut(void **state)
+{
+	char text[2 * LOG_LINE_BYTES], got[3 * LOG_LINE_BYTES];
+	size_t n;
+
+	(void)state;
+	memset(text, 'x', sizeof(text) - 1);
+	text[sizeof(text) - 1] = '\0';
+	log_open("tester", LOG_LEVEL_INFO);
+	log_info("%s", text);
+	log_info("%s", "next");
+	n = taken(got, sizeof(got));
+	assert_true(n > LOG_LINE_BYTES && n < LOG_LINE_BYTES + 64);
+	assert_int_equal(got[LOG_LINE_BYTES - 2], 'x');
+	assert_int_equal(got[LOG_LINE_BYTES - 1], '\n');
+}
+
+static void test_control_characters_make_no_line(void **state)
+{
+	char got[256];
+
+	(void)state;
+	log_open("tester", LOG_LEVEL_INFO);
+	log_info("a\nb\033[1mc\177");
+	taken(got, sizeof(got));
+	assert_non_null(strstr(got, "info: a?b?[1mc?\n"));
+}
+
+#define N_THREADS 4
+#define N_LINES   50
+
+static void *write_lines(void *arg)
+{
+	for (int i = 0; i < N_LINES; i++)
+		log_info("%s", (const char *)arg);
+	return NULL;
+}
+
+static void test_lines_of_threads_do_not_mix(void **state)
+{
+	static const char word[] = "abcdefghijklmnopqrstuvwxyz";
+	char got[65536], *line, *rest = got;
+	pthread_t thread[N_THREADS];
+	int n = 0;
+
+	(void)state;
+	log_open("tester", LOG_LEVEL_INFO);
+	for (int i = 0; i < N_THREADS; i++)
+		assert_int_equal(pthread_create(&thread[i], NULL, write_lines, (void *)word), 0);
+	for (int i = 0; i < N_THREADS; i++)
+		pthread_join(thread[i], NULL);
+	taken(got, sizeof(got));
+	for (; (line = strsep(&rest, "\n")) && *line; n++)
+		assert_string_equal(strstr(line, "info: ") + 6, word);
+	assert_int_equal(n, N_THREADS * N_LINES);
+}
+
+static void test_level_from_text(void **state)
+{
+	(void)state;
+	assert_int_equal(log_level_from_text("error"), LOG_LEVEL_ERROR);
+	assert_int_equal(log_level_from_text("debug"), LOG_LEVEL_DEBUG);
+	assert_int_equal(log_level_from_text("loud"), ERR_CONFIG);
+}
+
+#define captured(test) cmocka_unit_test_setup_teardown(test, capture, release)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		captured(test_terminal_line),
+		captured(test_levels),
+		captured(test_journal_line),
+		captured(test_journal_of_another),
+		captured(test_long_line_is_cut),
+		captured(test_control_characters_make_no_line),
+		captured(test_lines_of_threads_do_not_mix),
+		cmocka_unit_test(test_level_from_text),
+	};
+
+	return cmocka_run_group_tests_name("log", tests, NULL, NULL);
+}

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <string.h>
+
+#include "base/err.h"
+#include "dns/proto.h"
+
+static const struct {
+	const char *text;
+	int type; /* or the error */
+} cases[] = {
+	{ "A", 1 },
+	{ "aaaa", DNS_TYPE_AAAA },
+	{ "NULL", DNS_TYPE_NULL },
+	{ "NsEc3PaRaM", 51 },
+	{ "ANY", 255 },
+	{ "TYPE0", 0 },
+	{ "TYPE1", 1 },
+	{ "type65280", 65280 },
+	{ "TYPE00012", 12 },
+	{ "TYPE65535", 65535 },
+	{ "TYPE65536", ERR_TYPE },
+	{ "TYPE99999999999999999999", ERR_TYPE },
+	{ "TYPE", ERR_TYPE },
+	{ "TYPE-1", ERR_TYPE },
+	{ "TYPE 1", ERR_TYPE },
+	{ "TYPE1x", ERR_TYPE },
+	{ "", ERR_TYPE },
+	{ "AA", ERR_TYPE },
+	{ "1", ERR_TYPE },
+};
+
+static void test_type_from_text(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+		assert_int_equal(proto_type_from_text(cases[i].text, strlen(cases[i].text)),
+				 cases[i].type);
+}
+
+static void test_text_needs_no_end(void **state)
+{
+	(void)state;
+	assert_int_equal(proto_type_from_text("MX10", 2), DNS_TYPE_MX);
+	assert_int_equal(proto_type_from_text("TYPE123", 6), 12);
+}
+
+static void test_every_type_there_and_back(void **state)
+{
+	char text[PROTO_TEXT_MAX];
+
+	(void)state;
+	for (int type = 0; type <= UINT16_MAX; type++) {
+		int n = proto_type_to_text(text, (uint16_t)type);
+
+		assert_int_equal(n, strlen(text));
+		assert_int_equal(proto_type_from_text(text, (size_t)n), type);
+	}
+	assert_string_equal(text, "TYPE65535");
+}
+
+static void test_rcode_text(void **state)
+{
+	char text[PROTO_TEXT_MAX];
+
+	(void)state;
+	proto_rcode_to_text(text, DNS_RCODE_NXDOMAIN);
+	assert_string_equal(text, "NXDOMAIN");
+	proto_rcode_to_text(text, DNS_RCODE_BADCOOKIE);
+	assert_string_equal(text, "BADCOOKIE");
+	assert_int_equal(proto_rcode_to_text(text, 4095), 9);
+	assert_string_equal(text, "RCODE4095");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_type_from_text),
+		cmocka_unit_test(test_text_needs_no_end),
+		cmocka_unit_test(test_every_type_there_and_back),
+		cmocka_unit_test(test_rcode_text),
+	};
+
+	return cmocka_run_group_tests_name("proto", tests, NULL, NULL);
+}
