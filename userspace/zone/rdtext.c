@@ -224,6 +224,17 @@ static int make_line(struct rdtext *t, uint16_t type, const char *text)
 	return 0;
 }
 
+/* What ldns says, without the words that every such sentence begins with. */
+static const char *status_text(ldns_status status)
+{
+	static const char head[] = "Syntax error, ";
+	const char *text = ldns_get_errorstr_by_id(status);
+
+	if (!text)
+		return "it is malformed";
+	return strncmp(text, head, sizeof(head) - 1) ? text : text + sizeof(head) - 1;
+}
+
 static int parse_known(struct rdtext *t, uint16_t type, const char *text)
 {
 	ldns_rr *rr = NULL;
@@ -238,7 +249,7 @@ static int parse_known(struct rdtext *t, uint16_t type, const char *text)
 	if (status == LDNS_STATUS_MEM_ERR)
 		rc = -ENOMEM;
 	else if (status != LDNS_STATUS_OK)
-		rc = refuse(t, "%s", ldns_get_errorstr_by_id(status));
+		rc = refuse(t, "%s", status_text(status));
 	else
 		rc = take_rdata(t, rr);
 	ldns_rr_free(rr);

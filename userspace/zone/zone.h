@@ -26,7 +26,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <string.h>
+#include "base/wire.h"
 
 #define ZONE_NAME_MAX 255 /* octets of a wire name, RFC 1035 section 3.1 */
 #define ZONE_DIGEST_LEN 16
@@ -159,7 +159,7 @@ const uint8_t *zone_rrset_first(const struct zone *z, const struct zone_rrset *r
 
 static inline const uint8_t *zone_rdata_next(const uint8_t *at, struct zone_rdata *rd)
 {
-	rd->len = (uint16_t)(at[0] << 8 | at[1]);
+	rd->len = wire_load_be16(at);
 	rd->bytes = at + 2;
 	return rd->bytes + rd->len;
 }
@@ -167,7 +167,9 @@ static inline const uint8_t *zone_rdata_next(const uint8_t *at, struct zone_rdat
 /* The type that an RRSIG covers. RRSIGs of one owner form one RRset of type RRSIG (RFC 4034 section 3.1.1). */
 static inline uint16_t zone_rrsig_covered(const struct zone_rdata *rd)
 {
-	return rd->len < 2 ? 0 : (uint16_t)(rd->bytes[0] << 8 | rd->bytes[1]);
+	if (rd->len < 2)
+		return 0;
+	return wire_load_be16(rd->bytes);
 }
 
 #endif
