@@ -32,40 +32,40 @@
 
 #include <linux/types.h>
 
-#define VOLLEY_ABI		1
-#define VOLLEY_STATE_MAP	"volley_abi_1"
-#define VOLLEY_STATE_PREFIX	"volley_abi_"	/* of any version */
-#define VOLLEY_MAGIC		0x766c6579u	/* "vley": the daemon has set the maps up */
+#define VOLLEY_ABI          1
+#define VOLLEY_STATE_MAP    "volley_abi_1"
+#define VOLLEY_STATE_PREFIX "volley_abi_" /* of any version */
+#define VOLLEY_MAGIC        0x766c6579u   /* "vley": the daemon has set the maps up */
 
-#define VOLLEY_BUCKET_SLOTS	8
-#define VOLLEY_UNIT_BYTES	16
-#define VOLLEY_SEGMENT_BYTES	(256u * 1024)
-#define VOLLEY_SEGMENT_UNITS	(VOLLEY_SEGMENT_BYTES / VOLLEY_UNIT_BYTES)
+#define VOLLEY_BUCKET_SLOTS  8
+#define VOLLEY_UNIT_BYTES    16
+#define VOLLEY_SEGMENT_BYTES (256u * 1024)
+#define VOLLEY_SEGMENT_UNITS (VOLLEY_SEGMENT_BYTES / VOLLEY_UNIT_BYTES)
 
 /*
  * The driver reads at most so far into an entry, and an entry starts at least so far before its
  * segment's end: one comparison bounds all of its reads.
  */
-#define VOLLEY_READ_MAX		2048u
-#define VOLLEY_START_MAX	(VOLLEY_SEGMENT_BYTES - VOLLEY_READ_MAX)
+#define VOLLEY_READ_MAX  2048u
+#define VOLLEY_START_MAX (VOLLEY_SEGMENT_BYTES - VOLLEY_READ_MAX)
 
-#define VOLLEY_NAME_BYTES	256	/* of a folded name: 255 octets, padded */
-#define VOLLEY_NAME_WORDS	(VOLLEY_NAME_BYTES / 8)
-#define VOLLEY_QUERY_MAX	512	/* DNS octets; a longer query goes up */
-#define VOLLEY_UDP_MAX		1432	/* upper bound of max_udp_bytes */
-#define VOLLEY_SERVICES		256	/* slots of the table, a power of two */
-#define VOLLEY_SERVICE_PROBES	8
-#define VOLLEY_QUEUES		64	/* receive queues of an interface */
+#define VOLLEY_NAME_BYTES     256 /* of a folded name: 255 octets, padded */
+#define VOLLEY_NAME_WORDS     (VOLLEY_NAME_BYTES / 8)
+#define VOLLEY_QUERY_MAX      512  /* DNS octets; a longer query goes up */
+#define VOLLEY_UDP_MAX        1432 /* upper bound of max_udp_bytes */
+#define VOLLEY_SERVICES       256  /* slots of the table, a power of two */
+#define VOLLEY_SERVICE_PROBES 8
+#define VOLLEY_QUEUES         64 /* receive queues of an interface */
 
 /* Sizes in the object file, for who loads it with `ip link` or `xdp-loader`: 64 MiB in all. */
-#define VOLLEY_DEFAULT_BYTES	(64u << 20)
-#define VOLLEY_DEFAULT_SEGMENTS	235u
-#define VOLLEY_DEFAULT_BUCKETS	80640u
-#define VOLLEY_DEFAULT_ZONES	4096u
+#define VOLLEY_DEFAULT_BYTES    (64u << 20)
+#define VOLLEY_DEFAULT_SEGMENTS 235u
+#define VOLLEY_DEFAULT_BUCKETS  80640u
+#define VOLLEY_DEFAULT_ZONES    4096u
 
 /* Key flags. */
-#define VOLLEY_KEY_DO		0x01
-#define VOLLEY_KEY_CD		0x02
+#define VOLLEY_KEY_DO 0x01
+#define VOLLEY_KEY_CD 0x02
 
 /*
  * What an answer depends on, beside the name: 8 bytes that are hashed and compared as one word.
@@ -74,9 +74,9 @@
 struct volley_key {
 	__be16 qtype;
 	__be16 qclass;
-	__u8 flags;		/* VOLLEY_KEY_* */
+	__u8 flags; /* VOLLEY_KEY_* */
 	__u8 view;
-	__u8 name_bytes;	/* 1 to 255 */
+	__u8 name_bytes; /* 1 to 255 */
 	__u8 zero;
 };
 
@@ -90,55 +90,55 @@ struct volley_key {
  */
 struct volley_entry {
 	__u64 hash;
-	__u32 bytes;		/* of all this, a multiple of VOLLEY_UNIT_BYTES */
-	__u32 expires_s;	/* coarse monotonic second from which it is dead; ~0: never */
-	__u32 zone_slot;	/* in volley_zones */
-	__u32 zone_gen;		/* valid while equal to that zone's */
-	__u32 born_s;		/* coarse monotonic second of publication */
-	__be16 flags;		/* second 16 bits of the DNS header, QR set, without RD and CD */
-	__u8 freq;		/* hits since it was written, at most VOLLEY_FREQ_MAX */
+	__u32 bytes;     /* of all this, a multiple of VOLLEY_UNIT_BYTES */
+	__u32 expires_s; /* coarse monotonic second from which it is dead; ~0: never */
+	__u32 zone_slot; /* in volley_zones */
+	__u32 zone_gen;  /* valid while equal to that zone's */
+	__u32 born_s;    /* coarse monotonic second of publication */
+	__be16 flags;    /* second 16 bits of the DNS header, QR set, without RD and CD */
+	__u8 freq;       /* hits since it was written, at most VOLLEY_FREQ_MAX */
 	__u8 reserved;
 	__be16 ancount;
 	__be16 nscount;
-	__be16 arcount_full;	/* without OPT */
+	__be16 arcount_full; /* without OPT */
 	__be16 arcount_short;
 	__u16 full_bytes;
 	__u16 short_bytes;
-	__u16 full_sum;		/* one's complement sums of the body as it lies in a message, so */
-	__u16 short_sum;	/* swapped where the body begins at an odd offset */
-	__u16 body_offset;	/* from the start of the entry */
+	__u16 full_sum;    /* one's complement sums of the body as it lies in a message, so */
+	__u16 short_sum;   /* swapped where the body begins at an odd offset */
+	__u16 body_offset; /* from the start of the entry */
 	__u16 reserved2[3];
 	struct volley_key key;
 	__u8 name[];
 };
 
-#define VOLLEY_FREQ_MAX		3
-#define VOLLEY_NEVER		0xffffffffu
+#define VOLLEY_FREQ_MAX 3
+#define VOLLEY_NEVER    0xffffffffu
 
 enum volley_segment_state {
-	VOLLEY_SEGMENT_FREE = 0,	/* a zeroed map is an empty cache */
-	VOLLEY_SEGMENT_OPEN,		/* a writer appends */
+	VOLLEY_SEGMENT_FREE = 0, /* a zeroed map is an empty cache */
+	VOLLEY_SEGMENT_OPEN,     /* a writer appends */
 	VOLLEY_SEGMENT_SEALED,
-	VOLLEY_SEGMENT_RETIRED,		/* withdrawn; free after a grace period */
+	VOLLEY_SEGMENT_RETIRED, /* withdrawn; free after a grace period */
 };
 
 /* At the start of each segment. Userspace alone reads it, a new daemon above all. */
 struct volley_segment {
-	__u32 state;		/* enum volley_segment_state */
-	__u32 queue;		/* 0 probation, 1 main (cache/policy.h) */
-	__u64 seq;		/* age: order of opening */
-	__u32 used_bytes;	/* with this header; whole entries lie below it */
-	__u32 expires_s;	/* the latest of its entries */
+	__u32 state;      /* enum volley_segment_state */
+	__u32 queue;      /* 0 probation, 1 main (cache/policy.h) */
+	__u64 seq;        /* age: order of opening */
+	__u32 used_bytes; /* with this header; whole entries lie below it */
+	__u32 expires_s;  /* the latest of its entries */
 	__u32 n_entries;
 	__u32 reserved[9];
 };
 
 /* A zone's place in volley_zones. Slot 0 is nobody's: its generation stays 0 and matches nothing. */
 struct volley_zone {
-	__u32 gen;		/* 0: none of its answers is valid */
-	__u32 reserved;
-	__u64 name_id[2];	/* hash of the apex; 0, 0: the slot is free */
-	__u64 digest[2];	/* content and settings that the generation stands for */
+	__u32 gen;        /* 0: none of its answers is valid */
+	__u32 last_gen;   /* given out; a slot's generations never repeat */
+	__u64 name_id[2]; /* hash of the apex; 0, 0: the slot is free */
+	__u64 digest[2];  /* content and settings that the generation stands for */
 	__u64 reserved2[3];
 };
 
@@ -146,32 +146,32 @@ struct volley_zone {
 struct volley_service {
 	__be32 address[4];
 	__be16 port;
-	__u8 family;		/* 4 or 6; 0: empty. Written last, with release. */
+	__u8 family; /* 4 or 6; 0: empty. Written last, with release. */
 	__u8 reserved;
 	__u32 reserved2;
 };
 
 struct volley_state {
-	__u32 magic;		/* VOLLEY_MAGIC, written last: until then every packet passes */
+	__u32 magic; /* VOLLEY_MAGIC, written last: until then every packet passes */
 	__u32 abi;
 	__u32 n_buckets;
 	__u32 n_segments;
 	__u32 n_zones;
-	__u32 serve_until_s;	/* heartbeat and orphan time: from then on nothing is answered */
-	__u32 view;		/* of all clients */
-	__u32 max_udp_bytes;	/* our maximum, 512 to VOLLEY_UDP_MAX */
-	__u64 option_up_mask;	/* EDNS options (code < 64) that go up; others change no answer */
-	__u64 next_seq;		/* of segments */
-	__u32 cache_kib;	/* the budget that these maps were made for */
+	__u32 serve_until_s;  /* heartbeat and orphan time: from then on nothing is answered */
+	__u32 view;           /* of all clients */
+	__u32 max_udp_bytes;  /* our maximum, 512 to VOLLEY_UDP_MAX */
+	__u64 option_up_mask; /* EDNS options (code < 64) that go up; others change no answer */
+	__u64 next_seq;       /* of segments */
+	__u32 cache_kib;      /* the budget that these maps were made for */
 	__u32 reserved[3];
-	__u64 hash_keys[VOLLEY_NAME_WORDS + 1];	/* secret, random */
+	__u64 hash_keys[VOLLEY_NAME_WORDS + 1]; /* secret, random */
 	struct volley_service services[VOLLEY_SERVICES];
 };
 
 /* One for each interface. */
 struct volley_link {
-	__u32 driver_answers;	/* 0: hand up only */
-	__u8 mac[6];		/* frames to another host pass; all zero: not known, not checked */
+	__u32 driver_answers; /* 0: hand up only */
+	__u8 mac[6];          /* frames to another host pass; all zero: not known, not checked */
 	__u16 reserved;
 };
 
@@ -179,42 +179,42 @@ struct volley_link {
  * Why a packet went where it went: V(counter, class, words for people). Each packet that is
  * received gets exactly one, so received = hit + up + passed + dropped.
  */
-#define VOLLEY_REASONS(V)                                                                          \
-	V(HIT_FULL, HIT, "answered, whole")                                                        \
-	V(HIT_SHORT, HIT, "answered, without optional additional records")                         \
-	V(HIT_TRUNCATED, HIT, "answered with TC=1")                                                \
-	V(UP_MISS, UP, "not in the cache")                                                         \
-	V(UP_STALE, UP, "in the cache, but its zone has changed")                                  \
-	V(UP_EXPIRED, UP, "in the cache, but expired")                                             \
-	V(UP_SWITCHED_OFF, UP, "driver answers are switched off")                                  \
-	V(UP_ORPHANED, UP, "no daemon for longer than cache.orphan-serve")                         \
-	V(UP_NO_ROOM, UP, "no room in the frame for the answer")                                   \
-	V(UP_LONG_QUERY, UP, "query of more than 512 octets")                                      \
-	V(UP_OPCODE, UP, "opcode is not QUERY")                                                    \
-	V(UP_HEADER, UP, "unusual header bits")                                                    \
-	V(UP_COUNTS, UP, "not one question and at most one more record")                           \
-	V(UP_NAME, UP, "malformed or compressed name")                                             \
-	V(UP_CLASS, UP, "class is not IN")                                                         \
-	V(UP_TAIL, UP, "octets behind the last record, or too few")                                \
-	V(UP_EDNS, UP, "not a plain OPT record of version 0")                                      \
-	V(UP_OPTION, UP, "an EDNS option that the engine answers")                                 \
-	V(UP_OPTIONS, UP, "malformed or very many EDNS options")                                   \
-	V(PASS_UNCONFIGURED, PASSED, "no daemon has set the program up yet")                       \
-	V(PASS_RUNT, PASSED, "frame is cut short")                                                 \
-	V(PASS_GROUP, PASSED, "Ethernet group address")                                            \
-	V(PASS_OTHER_HOST, PASSED, "another host's Ethernet address")                              \
-	V(PASS_ETHERTYPE, PASSED, "neither IPv4 nor IPv6")                                         \
-	V(PASS_VLAN, PASSED, "more than two VLAN tags")                                            \
-	V(PASS_IP_OPTIONS, PASSED, "IPv4 options")                                                 \
-	V(PASS_FRAGMENT, PASSED, "IPv4 fragment")                                                  \
-	V(PASS_IP_LENGTH, PASSED, "IP length and frame disagree")                                  \
-	V(PASS_PROTOCOL, PASSED, "not UDP, or IPv6 extension headers")                             \
-	V(PASS_SOURCE, PASSED, "source address or port that nobody has")                           \
-	V(PASS_UDP_LENGTH, PASSED, "UDP and IP length disagree")                                   \
-	V(PASS_CHECKSUM, PASSED, "IPv6 without UDP checksum")                                      \
-	V(PASS_SERVICE, PASSED, "not a service address and port")                                  \
-	V(PASS_DNS_SHORT, PASSED, "shorter than a DNS header")                                     \
-	V(PASS_RESPONSE, PASSED, "a response")                                                     \
+#define VOLLEY_REASONS(V)                                                    \
+	V(HIT_FULL, HIT, "answered, whole")                                  \
+	V(HIT_SHORT, HIT, "answered, without optional additional records")   \
+	V(HIT_TRUNCATED, HIT, "answered with TC=1")                          \
+	V(UP_MISS, UP, "not in the cache")                                   \
+	V(UP_STALE, UP, "in the cache, but its zone has changed")            \
+	V(UP_EXPIRED, UP, "in the cache, but expired")                       \
+	V(UP_SWITCHED_OFF, UP, "driver answers are switched off")            \
+	V(UP_ORPHANED, UP, "no daemon for longer than cache.orphan-serve")   \
+	V(UP_NO_ROOM, UP, "no room in the frame for the answer")             \
+	V(UP_LONG_QUERY, UP, "query of more than 512 octets")                \
+	V(UP_OPCODE, UP, "opcode is not QUERY")                              \
+	V(UP_HEADER, UP, "unusual header bits")                              \
+	V(UP_COUNTS, UP, "not one question and at most one more record")     \
+	V(UP_NAME, UP, "malformed or compressed name")                       \
+	V(UP_CLASS, UP, "class is not IN")                                   \
+	V(UP_TAIL, UP, "octets behind the last record, or too few")          \
+	V(UP_EDNS, UP, "not a plain OPT record of version 0")                \
+	V(UP_OPTION, UP, "an EDNS option that the engine answers")           \
+	V(UP_OPTIONS, UP, "malformed or very many EDNS options")             \
+	V(PASS_UNCONFIGURED, PASSED, "no daemon has set the program up yet") \
+	V(PASS_RUNT, PASSED, "frame is cut short")                           \
+	V(PASS_GROUP, PASSED, "Ethernet group address")                      \
+	V(PASS_OTHER_HOST, PASSED, "another host's Ethernet address")        \
+	V(PASS_ETHERTYPE, PASSED, "neither IPv4 nor IPv6")                   \
+	V(PASS_VLAN, PASSED, "more than two VLAN tags")                      \
+	V(PASS_IP_OPTIONS, PASSED, "IPv4 options")                           \
+	V(PASS_FRAGMENT, PASSED, "IPv4 fragment")                            \
+	V(PASS_IP_LENGTH, PASSED, "IP length and frame disagree")            \
+	V(PASS_PROTOCOL, PASSED, "not UDP, or IPv6 extension headers")       \
+	V(PASS_SOURCE, PASSED, "source address or port that nobody has")     \
+	V(PASS_UDP_LENGTH, PASSED, "UDP and IP length disagree")             \
+	V(PASS_CHECKSUM, PASSED, "IPv6 without UDP checksum")                \
+	V(PASS_SERVICE, PASSED, "not a service address and port")            \
+	V(PASS_DNS_SHORT, PASSED, "shorter than a DNS header")               \
+	V(PASS_RESPONSE, PASSED, "a response")                               \
 	V(DROP_EDIT, DROPPED, "the frame changed under the program")
 
 enum volley_class {
@@ -234,24 +234,24 @@ enum volley_reason { VOLLEY_REASONS(VOLLEY_REASON_ENUM) VOLLEY_N_REASONS };
  */
 struct volley_cpu {
 	__u64 received;
-	__u64 to_worker;	/* of those that went up: redirected to an AF_XDP socket */
+	__u64 to_worker; /* of those that went up: redirected to an AF_XDP socket */
 	__u64 reasons[VOLLEY_N_REASONS];
 
-	__u32 l3_offset;	/* in the frame */
+	__u32 l3_offset; /* in the frame */
 	__u32 dns_offset;
 	__u32 dns_bytes;
 	__u32 frame_bytes;
 	__u32 name_bytes;
-	__u32 reply_limit;	/* octets of DNS that this client takes */
+	__u32 reply_limit; /* octets of DNS that this client takes */
 	__u8 ipv6;
 	__u8 edns;
 	__u8 reserved[2];
-	__u32 reason;		/* why there is no entry for the key */
-	__u32 question_sum;	/* of name, type and class */
+	__u32 reason;       /* why there is no entry for the key */
+	__u32 question_sum; /* of name, type and class */
 	__u64 hash;
-	__u64 folded[1 + VOLLEY_NAME_WORDS + 1];	/* key, name, a word of slack */
-	__u8 query[VOLLEY_QUERY_MAX + 16];		/* from the DNS header on */
-	__u8 frame[384];				/* headers and question, on their way to the head */
+	__u64 folded[1 + VOLLEY_NAME_WORDS + 1]; /* key, name, a word of slack */
+	__u8 query[VOLLEY_QUERY_MAX + 16];       /* from the DNS header on */
+	__u8 frame[384]; /* headers and question, on their way to the head */
 };
 
 #ifdef __cplusplus

@@ -18,8 +18,8 @@ static inline __attribute__((always_inline)) __u64 volley_fold_word(__u64 word)
 {
 	const __u64 ones = 0x0101010101010101ull;
 	__u64 low7 = word & (ones * 0x7f);
-	__u64 from_a = low7 + ones * (0x80 - 'A');	/* bit 7: octet >= 'A' */
-	__u64 past_z = low7 + ones * (0x80 - 'Z' - 1);	/* bit 7: octet > 'Z' */
+	__u64 from_a = low7 + ones * (0x80 - 'A');     /* bit 7: octet >= 'A' */
+	__u64 past_z = low7 + ones * (0x80 - 'Z' - 1); /* bit 7: octet > 'Z' */
 	__u64 upper = from_a & ~past_z & ~word & (ones * 0x80);
 
 	return word | upper >> 2;

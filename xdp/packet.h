@@ -16,11 +16,11 @@
 
 #include "xdp/abi.h"
 
-#define VLAN_TAGS_MAX	2
-#define L2_BYTES_MAX	(14 + VLAN_TAGS_MAX * 4)
-#define IPV4_MF_OFFSET	0x3fff	/* More Fragments and the fragment offset */
-#define IPV4_BARE	5	/* IHL without options */
-#define DNS_HEADER	12
+#define VLAN_TAGS_MAX  2
+#define L2_BYTES_MAX   (14 + VLAN_TAGS_MAX * 4)
+#define IPV4_MF_OFFSET 0x3fff /* More Fragments and the fragment offset */
+#define IPV4_BARE      5      /* IHL without options */
+#define DNS_HEADER     12
 
 /*
  * The compiler takes nothing for known that it has stored before. For the verifier, a branch or a
@@ -42,7 +42,7 @@ struct packet {
 	__u32 l3_offset;
 	__be16 ethertype;
 	struct udphdr *udp;
-	__u32 udp_room;		/* octets of IP payload */
+	__u32 udp_room; /* octets of IP payload */
 	__be32 destination[4];
 };
 
@@ -51,7 +51,7 @@ static __always_inline void packet_frame(struct packet *p, const struct xdp_md *
 	p->data = (void *)(long)ctx->data;
 	p->end = (void *)(long)ctx->data_end;
 	p->frame_bytes = (__u64)p->end - (__u64)p->data;
-	asm volatile("" : "+r"(p->frame_bytes));	/* else clang subtracts in 32 bits, refused */
+	asm volatile("" : "+r"(p->frame_bytes)); /* else clang subtracts in 32 bits, refused */
 }
 
 static __always_inline int packet_mac(const struct volley_link *link, const struct ethhdr *eth)
@@ -187,8 +187,8 @@ static __always_inline int is_service(const struct volley_state *state, const st
 			&state->services[(slot + i) & (VOLLEY_SERVICES - 1)];
 
 		if (s->family == family && s->port == p->udp->dest &&
-		    !((s->address[0] ^ to[0]) | (s->address[1] ^ to[1]) |
-		      (s->address[2] ^ to[2]) | (s->address[3] ^ to[3])))
+		    !((s->address[0] ^ to[0]) | (s->address[1] ^ to[1]) | (s->address[2] ^ to[2]) |
+		      (s->address[3] ^ to[3])))
 			return 1;
 	}
 	return 0;
@@ -231,7 +231,7 @@ static __always_inline int packet_parse(struct volley_cpu *cpu, const struct vol
 	packet_frame(&p, ctx);
 	p.l3_offset = cpu->l3_offset;
 	if (p.l3_offset > L2_BYTES_MAX)
-		return VOLLEY_PASS_RUNT;	/* cannot be, but the verifier has forgotten it */
+		return VOLLEY_PASS_RUNT; /* cannot be, but the verifier has forgotten it */
 	if (p.ethertype == bpf_htons(ETH_P_IP)) {
 		cpu->ipv6 = 0;
 		reason = packet_ipv4(&p);

@@ -13,23 +13,23 @@
 #include "xdp/packet.h"
 #include "xdp/sum.h"
 
-#define DNS_QR		0x8000
-#define DNS_OPCODE	0x7800
-#define DNS_AA		0x0400
-#define DNS_TC		0x0200
-#define DNS_RD		0x0100
-#define DNS_AD		0x0020
-#define DNS_CD		0x0010
-#define DNS_CLASS_IN	1
-#define DNS_TYPE_OPT	41
-#define DNS_UDP_MIN	512
-#define EDNS_DO		0x8000
-#define EDNS_OPT_BYTES	11
-#define LABELS_MAX	127
-#define LABEL_BYTES_MAX	63
-#define OPTIONS_MAX	8
+#define DNS_QR          0x8000
+#define DNS_OPCODE      0x7800
+#define DNS_AA          0x0400
+#define DNS_TC          0x0200
+#define DNS_RD          0x0100
+#define DNS_AD          0x0020
+#define DNS_CD          0x0010
+#define DNS_CLASS_IN    1
+#define DNS_TYPE_OPT    41
+#define DNS_UDP_MIN     512
+#define EDNS_DO         0x8000
+#define EDNS_OPT_BYTES  11
+#define LABELS_MAX      127
+#define LABEL_BYTES_MAX 63
+#define OPTIONS_MAX     8
 
-#define QUERY_MASK	(VOLLEY_QUERY_MAX - 1)
+#define QUERY_MASK (VOLLEY_QUERY_MAX - 1)
 _Static_assert((VOLLEY_QUERY_MAX & QUERY_MASK) == 0, "a power of two");
 
 struct dns_header {
@@ -112,8 +112,8 @@ static __always_inline void question_name(struct volley_cpu *cpu)
 }
 
 struct hash_sums {
-	__u64 nh;	/* of the hash */
-	__u64 raw;	/* of the checksum */
+	__u64 nh;  /* of the hash */
+	__u64 raw; /* of the checksum */
 };
 
 static __always_inline void hash_word(struct volley_cpu *cpu, const struct volley_state *state,
@@ -153,8 +153,8 @@ static __always_inline void question_hash(struct volley_cpu *cpu, const struct v
 	key = (const void *)&cpu->folded[0];
 	sums.nh += volley_hash_word(cpu->folded[0], state->hash_keys[0]);
 	cpu->hash = volley_hash_mix(sums.nh);
-	cpu->question_sum = sum_fold(sums.raw) + sum_at(sum_fold((__u32)key->qtype + key->qclass),
-							key->name_bytes);
+	cpu->question_sum = sum_fold(sums.raw) +
+			    sum_at(sum_fold((__u32)key->qtype + key->qclass), key->name_bytes);
 }
 
 #ifdef __BYTE_ORDER__

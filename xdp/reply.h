@@ -17,20 +17,20 @@
 #include "xdp/question.h"
 #include "xdp/sum.h"
 
-#define REPLY_TTL	64
-#define IPV4_DF		0x4000
+#define REPLY_TTL 64
+#define IPV4_DF   0x4000
 
 /* The answer for this query: which part of the entry, and what the header says. */
 struct reply {
-	int reason;		/* VOLLEY_HIT_* */
-	__u32 question_bytes;	/* name, type, class */
+	int reason;           /* VOLLEY_HIT_* */
+	__u32 question_bytes; /* name, type, class */
 	__u32 body_bytes;
 	__u32 body_sum;
-	__u32 dns_bytes;	/* the whole message */
+	__u32 dns_bytes; /* the whole message */
 	__be16 flags;
 	__be16 ancount;
 	__be16 nscount;
-	__be16 arcount;		/* with OPT */
+	__be16 arcount; /* with OPT */
 };
 
 /* The whole, else the short body, else none and TC=1: whichever the client takes. */
@@ -184,7 +184,7 @@ static __always_inline void reply_udp(struct udphdr *udp, __u32 udp_bytes, __u64
 	udp->len = length;
 	sum += (__u64)udp->dest + from + length + length + bpf_htons(IPPROTO_UDP);
 	check = (__u16)~sum_fold(sum);
-	udp->check = check ? check : 0xffff;	/* RFC 768: 0 would be "no checksum" */
+	udp->check = check ? check : 0xffff; /* RFC 768: 0 would be "no checksum" */
 }
 
 static __always_inline __u64 reply_dns_sum(const struct dns_header *h)

@@ -152,7 +152,7 @@ static __always_inline int answer(struct xdp_md *ctx, struct volley_cpu *cpu,
 		return (int)cpu->reason;
 	e = entry_at(&volley_store, location);
 	if (!e)
-		return VOLLEY_UP_MISS;	/* cannot be: find() went through entry_at() */
+		return VOLLEY_UP_MISS; /* cannot be: find() went through entry_at() */
 	if (e->freq < VOLLEY_FREQ_MAX)
 		e->freq++;
 	return reply_send(ctx, cpu, state, e);
@@ -170,8 +170,10 @@ static __always_inline int hand_up(struct xdp_md *ctx, struct volley_cpu *cpu)
 static __always_inline int act(struct xdp_md *ctx, struct volley_cpu *cpu, int reason)
 {
 	switch (reason) {
-#define REASON_CASE(name, class, words) case VOLLEY_##name: goto class;
-	VOLLEY_REASONS(REASON_CASE)
+#define REASON_CASE(name, class, words) \
+	case VOLLEY_##name:             \
+		goto class;
+		VOLLEY_REASONS(REASON_CASE)
 	}
 HIT:
 	return XDP_TX;
@@ -198,7 +200,7 @@ int volley(struct xdp_md *ctx)
 	if (state->magic == VOLLEY_MAGIC)
 		reason = answer(ctx, cpu, state, link);
 	if (reason < 0 || reason >= VOLLEY_N_REASONS)
-		return XDP_PASS;	/* cannot be: answer() gives a reason */
+		return XDP_PASS; /* cannot be: answer() gives a reason */
 	cpu->reasons[reason]++;
 	return act(ctx, cpu, reason);
 }

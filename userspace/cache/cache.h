@@ -32,17 +32,20 @@ struct cache;
 
 /* How `bytes` of budget are laid out; every map is counted in `total_bytes`, never over `bytes`. */
 struct cache_sizes {
-	uint64_t bytes;		/* the budget */
-	uint64_t total_bytes;	/* of all parts, rounded up to pages as the kernel does */
+	uint64_t bytes;       /* the budget */
+	uint64_t total_bytes; /* of all parts, rounded up to pages as the kernel does */
 	uint32_t n_segments;
 	uint32_t n_buckets;
-	uint32_t n_zones;	/* slots, with slot 0 */
+	uint32_t n_zones; /* slots, with slot 0 */
 };
 
 #define CACHE_BYTES_MIN (4ull << 20)
 
 /* n_zones: that should have a slot (at least VOLLEY_DEFAULT_ZONES are made). -ERANGE: too small. */
 int cache_sizes_plan(struct cache_sizes *sizes, uint64_t bytes, uint32_t n_zones);
+
+/* For maps that somebody else made: n_segments, n_buckets and n_zones are set, the rest follows. */
+void cache_sizes_measure(struct cache_sizes *sizes);
 
 /* The four parts that all interfaces share, at least as long as `sizes` says, 64-byte aligned. */
 struct cache_memory {
@@ -60,22 +63,22 @@ struct cache_memory {
 struct cache_key {
 	uint64_t hash;
 	uint64_t words[1 + VOLLEY_NAME_WORDS];
-	uint32_t n_words;	/* with the first */
+	uint32_t n_words; /* with the first */
 };
 
 /* What is to be published. Lengths and counts as in struct volley_entry; body stays the caller's. */
 struct cache_answer {
-	const uint8_t *body;	/* what follows the question, without OPT: full_bytes */
+	const uint8_t *body; /* what follows the question, without OPT: full_bytes */
 	uint16_t full_bytes;
-	uint16_t short_bytes;	/* a prefix: without optional additional records */
-	uint16_t ancount;	/* host order, all four */
+	uint16_t short_bytes; /* a prefix: without optional additional records */
+	uint16_t ancount;     /* host order, all four */
 	uint16_t nscount;
 	uint16_t arcount_full;
 	uint16_t arcount_short;
-	uint16_t flags;		/* host order: QR, AA, RCODE, ...; without RD, CD, TC */
+	uint16_t flags; /* host order: QR, AA, RCODE, ...; without RD, CD, TC */
 	uint32_t zone_slot;
 	uint32_t zone_gen;
-	uint32_t expires_s;	/* clock_coarse_s() from which it is dead; VOLLEY_NEVER */
+	uint32_t expires_s; /* clock_coarse_s() from which it is dead; VOLLEY_NEVER */
 };
 
 enum cache_verdict { CACHE_HIT, CACHE_MISS, CACHE_STALE, CACHE_EXPIRED };
@@ -111,7 +114,7 @@ static inline const uint8_t *cache_entry_body(const struct volley_entry *entry)
 /* A thread's place to publish from. */
 struct cache_writer;
 int cache_writer_new(struct cache_writer **out, struct cache *cache);
-void cache_writer_free(struct cache_writer *writer);	/* seals its segments */
+void cache_writer_free(struct cache_writer *writer); /* seals its segments */
 
 /*
  * Makes an answer visible to every reader with one store; replaces what is there for this key.
@@ -125,17 +128,17 @@ int cache_publish(struct cache_writer *writer, const struct cache_key *key,
 int cache_withdraw(struct cache *cache, const struct cache_key *key);
 
 /* Counters of what happened, since the cache was made (or adopted). */
-#define CACHE_COUNTERS(C)                                                                          \
-	C(published, "entries published")                                                          \
-	C(replaced, "of these, in the place of one for the same key")                              \
-	C(displaced, "pushed out of a full bucket")                                                \
-	C(no_room, "not published: no free segment")                                               \
-	C(too_large, "not published: too large")                                                   \
-	C(kept, "copied to the main queue, or in it")                                              \
-	C(evicted, "valid entries withdrawn to make room")                                         \
-	C(expired, "dead entries found on the way")                                                \
-	C(readmitted, "remembered, so taken into the main queue at once")                          \
-	C(segments_retired, "segments emptied")                                                    \
+#define CACHE_COUNTERS(C)                                                 \
+	C(published, "entries published")                                 \
+	C(replaced, "of these, in the place of one for the same key")     \
+	C(displaced, "pushed out of a full bucket")                       \
+	C(no_room, "not published: no free segment")                      \
+	C(too_large, "not published: too large")                          \
+	C(kept, "copied to the main queue, or in it")                     \
+	C(evicted, "valid entries withdrawn to make room")                \
+	C(expired, "dead entries found on the way")                       \
+	C(readmitted, "remembered, so taken into the main queue at once") \
+	C(segments_retired, "segments emptied")                           \
 	C(grace_periods, "waits for all readers")
 
 struct cache_counters {
@@ -146,9 +149,9 @@ struct cache_counters {
 
 struct cache_stats {
 	struct cache_sizes sizes;
-	uint64_t used_bytes;	/* of entries that are indexed or not yet reclaimed */
-	uint64_t n_entries;	/* index words in use (counted by walking the index: control only) */
-	uint32_t n_free;	/* segments */
+	uint64_t used_bytes; /* of entries that are indexed or not yet reclaimed */
+	uint64_t n_entries;  /* index words in use (counted by walking the index: control only) */
+	uint32_t n_free;     /* segments */
 	uint32_t n_probation;
 	uint32_t n_main;
 	struct cache_counters counters;

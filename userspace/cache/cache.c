@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The cache as a whole: made over given memory, or adopted with what is in it. */
+#include "cache/cache.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/random.h>
+
+#include "cache/internal.h"
+
+static int make_fifos(struct cache *cache)
+{
+	struct fifo *fifos[] = { &cache->free, &cache->queues[0], &cache->queues[1] };
+	unsigned int i;
+
+	for (i = 0; i < sizeof(fifos) / sizeof(fifos[0]); i++) {
+		fifos[i]->cap = cache->memory.sizes.n_segments;
+		fifos[i]->items = calloc(fifos[i]->cap, sizeof(uint32_t));
+		if (!fifos[i]->items)
+			return -ENOMEM;
+	}
+	cache->ghost.n_sets = cache->memory.sizes.n_buckets;
+	cache->ghost.tags = calloc((size_t)cache->ghost.n_sets * GHOST_WAYS, sizeof(uint32_t));
+	return cache->ghost.tags ? 0 : -ENOMEM;
+}
+
+/* As a new map is: empty. Also after a daemon that died before it had set all up. */
+static int set_up(struct cache *cache)
+{
+	const struct cache_sizes *sizes = &cache->memory.sizes;
+	struct volley_state *state = cache->memory.state;
+	uint32_t i;
+
+	memset(state, 0, sizeof(*state));
+	memset(cache->memory.index, 0, (size_t)sizes->n_buckets * VOLLEY_BUCKET_SLOTS * 8);
+	memset(cache->memory.zones, 0, (size_t)sizes->n_zones * sizeof(struct volley_zone));
+	for (i = 0; i < sizes->n_segments; i++) {
+		memset(segment_at(cache, i), 0, sizeof(struct volley_segment));
+		fifo_push(&cache->free, i);
+	}
+	if (getrandom(state->hash_keys, sizeof(state->hash_keys), 0) !=
+	    (ssize_t)sizeof(state->hash_keys))
+		return -errno;
+	state->abi = VOLLEY_ABI;
+	state->n_buckets = sizes->n_buckets;
+	state->n_segments = sizes->n_segments;
+	state->n_zones = sizes->n_zones;
+	state->cache_kib = (uint32_t)(sizes->bytes >> 10);
+	state->next_seq = 1;
+	state->max_udp_bytes = 512;
+	__atomic_store_n(&state->magic, VOLLEY_MAGIC, __ATOMIC_RELEASE);
+	return 0;
+}
+
+static int start(struct cache *cache, bool *adopted)
+{
+	const struct cache_sizes *sizes = &cache->memory.sizes;
+	const struct volley_state *state = cache->memory.state;
+
+	*adopted = __atomic_load_n(&state->magic, __ATOMIC_ACQUIRE) == VOLLEY_MAGIC;
+	if (!*adopted)
+		return set_up(cache);
+	if (state->abi != VOLLEY_ABI || state->n_buckets != sizes->n_buckets ||
+	    state->n_segments != sizes->n_segments || state->n_zones != sizes->n_zones)
+		return -EPROTO;
+	return cache_adopt(cache);
+}
+
+int cache_new(struct cache **out, const struct cache_memory *memory, bool *adopted)
+{
+	struct cache *cache = calloc(1, sizeof(*cache));
+	int err;
+
+	if (!cache)
+		return -ENOMEM;
+	cache->memory = *memory;
+	pthread_mutex_init(&cache->lock, NULL);
+	pthread_cond_init(&cache->room_wanted, NULL);
+	err = make_fifos(cache);
+	if (!err)
+		err = start(cache, adopted);
+	if (!err)
+		err = cache_writer_new(&cache->keeper_writer, cache);
+	if (err) {
+		cache_free(cache);
+		return err;
+	}
+	cache->keeper_writer->is_keeper = true;
+	*out = cache;
+	return 0;
+}
+
+void cache_free(struct cache *cache)
+{
+	if (!cache)
+		return;
+	cache_writer_free(cache->keeper_writer);
+	free(cache->free.items);
+	free(cache->queues[0].items);
+	free(cache->queues[1].items);
+	free(cache->ghost.tags);
+	pthread_cond_destroy(&cache->room_wanted);
+	pthread_mutex_destroy(&cache->lock);
+	free(cache);
+}
+
+struct volley_state *cache_state(struct cache *cache)
+{
+	return cache->memory.state;
+}

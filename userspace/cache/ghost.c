@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Who was here lately and not asked again. A hint, shared by all threads without a lock: a lost
+ * update costs an answer its short cut to the main queue, no more.
+ */
+#include "cache/internal.h"
+
+static uint32_t *set_of(struct ghost *ghost, uint64_t hash)
+{
+	return ghost->tags + (size_t)volley_bucket(hash, ghost->n_sets) * GHOST_WAYS;
+}
+
+static uint32_t tag_of(uint64_t hash)
+{
+	uint32_t tag = volley_tag(hash);
+
+	return tag ? tag : 1;
+}
+
+void ghost_remember(struct ghost *ghost, uint64_t hash)
+{
+	uint32_t *set = set_of(ghost, hash);
+	unsigned int i;
+
+	for (i = GHOST_WAYS - 1; i > 0; i--)
+		__atomic_store_n(&set[i], __atomic_load_n(&set[i - 1], __ATOMIC_RELAXED),
+				 __ATOMIC_RELAXED);
+	__atomic_store_n(&set[0], tag_of(hash), __ATOMIC_RELAXED);
+}
+
+bool ghost_recall(struct ghost *ghost, uint64_t hash)
+{
+	uint32_t *set = set_of(ghost, hash);
+	uint32_t tag = tag_of(hash);
+	unsigned int i;
+
+	for (i = 0; i < GHOST_WAYS; i++) {
+		if (__atomic_load_n(&set[i], __ATOMIC_RELAXED) != tag)
+			continue;
+		__atomic_store_n(&set[i], 0, __ATOMIC_RELAXED);
+		return true;
+	}
+	return false;
+}

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "cache/zones.h"
+
+#include "base/siphash.h"
+#include "cache/internal.h"
+
+static void apex_id(const uint8_t *apex, uint32_t n, uint64_t id[2])
+{
+	/* Not secret: an operator's own zone names, told apart over restarts. */
+	static const uint8_t keys[2][16] = { "volley zone id 0", "volley zone id 1" };
+
+	id[0] = siphash24(keys[0], apex, n) | 1; /* 0, 0 is a free slot */
+	id[1] = siphash24(keys[1], apex, n);
+}
+
+static bool is_free(const struct volley_zone *zone)
+{
+	return !zone->name_id[0];
+}
+
+/* The slot of this id, else a free one, else 0. Slots are few and this is not on any hot path. */
+static uint32_t find_slot(const struct cache *cache, const uint64_t id[2])
+{
+	uint32_t n = cache->memory.sizes.n_zones;
+	uint32_t first = 1 + (uint32_t)(id[0] % (n - 1));
+	uint32_t vacant = 0;
+	uint32_t i, slot;
+
+	for (i = 0; i < n - 1; i++) {
+		const struct volley_zone *zone;
+
+		slot = 1 + (first - 1 + i) % (n - 1);
+		zone = &cache->memory.zones[slot];
+		if (zone->name_id[0] == id[0] && zone->name_id[1] == id[1])
+			return slot;
+		if (is_free(zone) && !vacant)
+			vacant = slot;
+		if (is_free(zone) && !zone->last_gen)
+			break; /* never used: nobody's probe went past it */
+	}
+	return vacant;
+}
+
+static uint32_t next_gen(uint32_t gen)
+{
+	return gen + 1 ? gen + 1 : 1;
+}
+
+/* Never again for this slot, whatever zone has it. */
+static uint32_t new_gen(struct volley_zone *zone)
+{
+	zone->last_gen = next_gen(zone->last_gen);
+	return zone->last_gen;
+}
+
+void cache_zone_prepare(struct cache *cache, const uint8_t *apex, uint32_t apex_bytes,
+			const uint64_t digest[2], uint32_t *slot, uint32_t *gen)
+{
+	struct volley_zone *zone;
+	uint64_t id[2];
+
+	apex_id(apex, apex_bytes, id);
+	*slot = find_slot(cache, id);
+	*gen = 0;
+	if (!*slot)
+		return;
+	zone = &cache->memory.zones[*slot];
+	if (is_free(zone)) {
+		zone->name_id[1] = id[1];
+		__atomic_store_n(&zone->name_id[0], id[0], __ATOMIC_RELEASE);
+	}
+	if (zone->gen && zone->digest[0] == digest[0] && zone->digest[1] == digest[1])
+		*gen = zone->gen;
+	else
+		*gen = new_gen(zone);
+}
+
+void cache_zone_commit(struct cache *cache, uint32_t slot, uint32_t gen, const uint64_t digest[2])
+{
+	struct volley_zone *zone = &cache->memory.zones[slot];
+
+	if (!slot || zone->gen == gen)
+		return;
+	/* A daemon that dies here leaves no generation that stands for the wrong content. */
+	__atomic_store_n(&zone->gen, 0, __ATOMIC_RELEASE);
+	zone->digest[0] = digest[0];
+	zone->digest[1] = digest[1];
+	__atomic_store_n(&zone->gen, gen, __ATOMIC_RELEASE);
+}
+
+void cache_zone_drop(struct cache *cache, uint32_t slot)
+{
+	struct volley_zone *zone = &cache->memory.zones[slot];
+
+	if (!slot)
+		return;
+	__atomic_store_n(&zone->gen, 0, __ATOMIC_RELEASE);
+	zone->digest[0] = 0;
+	zone->digest[1] = 0;
+	zone->name_id[1] = 0;
+	__atomic_store_n(&zone->name_id[0], 0, __ATOMIC_RELEASE);
+}
+
+uint32_t cache_zone_flush(struct cache *cache, uint32_t slot)
+{
+	struct volley_zone *zone = &cache->memory.zones[slot];
+	uint32_t gen;
+
+	if (!slot)
+		return 0;
+	gen = new_gen(zone);
+	__atomic_store_n(&zone->gen, gen, __ATOMIC_RELEASE);
+	return gen;
+}
+
+void cache_zone_drop_others(struct cache *cache, const uint32_t *keep, uint32_t n)
+{
+	uint32_t slot, i;
+
+	for (slot = 1; slot < cache->memory.sizes.n_zones; slot++) {
+		if (is_free(&cache->memory.zones[slot]))
+			continue;
+		for (i = 0; i < n && keep[i] != slot; i++)
+			;
+		if (i == n)
+			cache_zone_drop(cache, slot);
+	}
+}
