@@ -1,0 +1,103 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only
+"""Write the seeds of the fuzz targets for names and queries: tests/fuzz/corpus/TARGET/NAME.
+
+The seeds are committed; run this again after a change here. Inputs that a fuzzer has found lie beside
+them, named after what they showed, and are left alone.
+"""
+import pathlib
+import struct
+
+CORPUS = pathlib.Path(__file__).parent / "corpus"
+
+
+def name(text):
+    labels = [label.encode("latin-1") for label in text.split(".") if label]
+    return b"".join(bytes([len(label)]) + label for label in labels) + b"\0"
+
+
+def question(text="wWw.Example", qtype=1, qclass=1):
+    return name(text) + struct.pack(">HH", qtype, qclass)
+
+
+def message(body, flags=0x0100, qd=1, an=0, ns=0, ar=0):
+    return struct.pack(">6H", 0x1234, flags, qd, an, ns, ar) + body
+
+
+def record(rdata, rtype=1, rclass=1, ttl=0, owner=b"\xc0\x0c"):
+    return owner + struct.pack(">HHIH", rtype, rclass, ttl, len(rdata)) + rdata
+
+
+def option(code, value=b""):
+    return struct.pack(">HH", code, len(value)) + value
+
+
+def opt(*options, size=1232, ttl=0):
+    return record(b"".join(options), 41, size, ttl, b"\0")
+
+
+A = record(b"\x01\x02\x03\x04")
+TSIG = record(b"\x08hmac-md5\0" + bytes(8) + b"\0\x04abcd" + bytes(6), 250, 255, 0, name("key"))
+CLIENT = b"abcdefgh"
+LONGEST = ".".join(["x" * 63] * 3 + ["X" * 61])
+
+QUERIES = {
+    "plain": message(question()),
+    "root-ns": message(question("", 2)),
+    "chaos-txt": message(question("version.bind", 16, 3)),
+    "longest-name": message(question(LONGEST)),
+    "most-labels": message(question(".".join("a" * 127))),
+    "opt": message(question() + opt(), ar=1),
+    "opt-do": message(question() + opt(ttl=0x8000, size=4096), ar=1),
+    "opt-version-1": message(question() + opt(ttl=0x10000), ar=1),
+    "two-opts": message(question() + opt() + opt(), ar=2),
+    "cookie-client": message(question() + opt(option(10, CLIENT)), ar=1),
+    "cookie-both": message(question() + opt(option(10, CLIENT * 3)), ar=1),
+    "cookie-bad": message(question() + opt(option(10, CLIENT + b"x")), ar=1),
+    "cookie-only": message(opt(option(10, CLIENT)), qd=0, ar=1),
+    "options": message(question() + opt(option(3), option(8, b"\0\1\x18\0\xc0\0\2"), option(11),
+                                        option(12, bytes(16)), option(0xFFF0, b"x")), ar=1),
+    "tsig": message(question() + TSIG, ar=1),
+    "opt-tsig": message(question() + opt() + TSIG, ar=2),
+    "tsig-opt": message(question() + TSIG + opt(), ar=2),
+    "records": message(question() + A + A + A + opt(), an=1, ns=1, ar=2),
+    "pointer-loop": message(question() + record(b"", owner=b"\xc0\x1d"), an=1),
+    "pointer-chain": message(question() + record(b"", owner=b"\1a\xc0\x0c")
+                             + record(b"", owner=b"\1b\xc0\x1d"), an=2),
+    "ixfr": message(question(qtype=251) + record(bytes(22), 6), ns=1),
+    "trailing": message(question() + b"behind"),
+    "two-questions": message(question() * 2, qd=2),
+    "notify": message(question(qtype=6), flags=0x2400),
+    "update": message(question(qtype=6) + A + opt(), flags=0x2800, ns=1, ar=1),
+    "response": message(question() + A, flags=0x8400, an=1),
+    "header": message(b"", qd=0),
+}
+
+NAMES = {
+    "root": b"\0",
+    "two": name("www.example") + name("example"),
+    "case": name("WwW.eXample") + name("www.EXAMPLE"),
+    "longest": name(LONGEST) + name("x." + LONGEST[2:]),
+    "most-labels": name(".".join("a" * 127)) + name(".".join("a" * 126)),
+    "special": name('a b@$();"\\\0\xff') + name("*.\1"),
+    "pointer": b"\1a\xc0\0",
+    "straddle": b"\6abc\2de\0" + name("de"),
+    "text": b"www.example.",
+    "text-root": b".",
+    "text-escapes": b"a\\.b\\\\c\\032\\000\\255.\\@",
+    "text-bad-escape": b"a\\25",
+    "text-empty-label": b"a..b",
+    "text-longest": LONGEST.encode(),
+}
+
+
+def write(target, seeds):
+    folder = CORPUS / target
+    folder.mkdir(parents=True, exist_ok=True)
+    for seed, data in seeds.items():
+        (folder / seed).write_bytes(data)
+
+
+if __name__ == "__main__":
+    write("fuzz_query", QUERIES)
+    write("fuzz_name", NAMES)
