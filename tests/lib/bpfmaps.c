@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "tests/lib/bpfmaps.h"
+
+#include <arpa/inet.h>
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "volley.skel.h"
+
+static size_t map_bytes(const struct bpf_map *map)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	size_t bytes = (size_t)bpf_map__max_entries(map) * bpf_map__value_size(map);
+
+	return (bytes + page - 1) / page * page;
+}
+
+static int map_in(const struct bpf_map *map, void *out)
+{
+	void *at =
+		mmap(NULL, map_bytes(map), PROT_READ | PROT_WRITE, MAP_SHARED, bpf_map__fd(map), 0);
+
+	if (at == MAP_FAILED)
+		return -errno;
+	memcpy(out, &at, sizeof(at));
+	return 0;
+}
+
+static void map_out(const struct bpf_map *map, void *at)
+{
+	if (at)
+		munmap(at, map_bytes(map));
+}
+
+static int map_all(struct bpfmaps *maps)
+{
+	const struct volley_bpf *skel = maps->skel;
+	int err;
+
+	err = map_in(skel->maps.volley_abi_1, &maps->memory.state);
+	if (!err)
+		err = map_in(skel->maps.volley_index, &maps->memory.index);
+	if (!err)
+		err = map_in(skel->maps.volley_store, &maps->memory.store);
+	if (!err)
+		err = map_in(skel->maps.volley_zones, &maps->memory.zones);
+	if (!err)
+		err = map_in(skel->maps.volley_link, &maps->link);
+	return err;
+}
+
+/* Skeletons of libbpf 1.1 return the error in errno too. */
+static int load(struct volley_bpf *skel, const struct cache_sizes *sizes)
+{
+	int err = 0;
+
+	if (sizes) {
+		err = bpf_map__set_max_entries(skel->maps.volley_index, sizes->n_buckets);
+		if (!err)
+			err = bpf_map__set_max_entries(skel->maps.volley_store, sizes->n_segments);
+		if (!err)
+			err = bpf_map__set_max_entries(skel->maps.volley_zones, sizes->n_zones);
+	}
+	return err ? err : volley_bpf__load(skel);
+}
+
+int bpfmaps_open(struct bpfmaps *maps, const struct cache_sizes *sizes)
+{
+	int err;
+
+	*maps = (struct bpfmaps){ .skel = volley_bpf__open() };
+	if (!maps->skel)
+		return -errno;
+	err = load(maps->skel, sizes);
+	if (!err)
+		err = map_all(maps);
+	if (err) {
+		bpfmaps_close(maps);
+		return err;
+	}
+	maps->prog_fd = bpf_program__fd(maps->skel->progs.volley);
+	maps->memory.sizes = (struct cache_sizes){
+		.n_segments = bpf_map__max_entries(maps->skel->maps.volley_store),
+		.n_buckets = bpf_map__max_entries(maps->skel->maps.volley_index),
+		.n_zones = bpf_map__max_entries(maps->skel->maps.volley_zones),
+	};
+	cache_sizes_measure(&maps->memory.sizes);
+	maps->memory.sizes.bytes = sizes ? sizes->bytes : VOLLEY_DEFAULT_BYTES;
+	maps->link->driver_answers = 1;
+	return 0;
+}
+
+void bpfmaps_close(struct bpfmaps *maps)
+{
+	const struct volley_bpf *skel = maps->skel;
+
+	if (!skel)
+		return;
+	map_out(skel->maps.volley_abi_1, maps->memory.state);
+	map_out(skel->maps.volley_index, maps->memory.index);
+	map_out(skel->maps.volley_store, maps->memory.store);
+	map_out(skel->maps.volley_zones, maps->memory.zones);
+	map_out(skel->maps.volley_link, maps->link);
+	volley_bpf__destroy(maps->skel);
+	*maps = (struct bpfmaps){ 0 };
+}
+
+static void add_cpu(struct volley_cpu *sum, const struct volley_cpu *one)
+{
+	sum->received += one->received;
+	sum->to_worker += one->to_worker;
+	for (size_t i = 0; i < VOLLEY_N_REASONS; i++)
+		sum->reasons[i] += one->reasons[i];
+}
+
+int bpfmaps_counters(const struct bpfmaps *maps, struct volley_cpu *sum)
+{
+	int n_cpus = libbpf_num_possible_cpus();
+	struct volley_cpu *each;
+	const __u32 zero = 0;
+	int err, i;
+
+	if (n_cpus < 0)
+		return n_cpus;
+	each = calloc((size_t)n_cpus, sizeof(*each));
+	if (!each)
+		return -ENOMEM;
+	memset(sum, 0, sizeof(*sum));
+	err = bpf_map_lookup_elem(bpf_map__fd(maps->skel->maps.volley_cpu), &zero, each);
+	for (i = 0; !err && i < n_cpus; i++)
+		add_cpu(sum, &each[i]);
+	free(each);
+	return err;
+}
+
+void bpfmaps_serve(struct volley_state *state, const uint32_t address[4], uint8_t family,
+		   uint16_t port)
+{
+	/* As service_slot() in xdp/packet.h, which includes what only BPF has. */
+	uint32_t sum = address[0] ^ address[1] ^ address[2] ^ address[3] ^ htons(port);
+	uint32_t slot = sum * 0x9e3779b1u >> 24;
+	struct volley_service *s;
+
+	do
+		s = &state->services[slot++ % VOLLEY_SERVICES];
+	while (s->family);
+	memcpy(s->address, address, sizeof(s->address));
+	s->port = htons(port);
+	__atomic_store_n(&s->family, family, __ATOMIC_RELEASE);
+}
