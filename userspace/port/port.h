@@ -40,12 +40,15 @@ enum port_kind {
 };
 
 /*
- * For UDP, and for TCP too:
- * rx = malformed + truncated_in + no_reply + tx + tx_dropped + what is pending (port_pending()).
+ * Every port's books balance between two rounds:
+ *
+ *      rx = malformed + truncated_in + no_reply + tx + tx_dropped + port_pending()
+ *
+ * Bytes are those that the port sees: whole frames with xsk, DNS messages with sockets and TCP.
  */
 #define PORT_COUNTER_LIST(X)                                                                       \
 	X(rx, "messages received, bad ones included")                                              \
-	X(rx_bytes, "bytes of the messages handed up")                                             \
+	X(rx_bytes, "bytes of these messages")                                             \
 	X(malformed, "received but not a message for a server: recycled")                          \
 	X(truncated_in, "received longer than the buffer: recycled")                               \
 	X(no_reply, "handed back without a reply")                                                 \
@@ -87,10 +90,9 @@ struct port_msg {
 	uint32_t ifindex;  /* the interface it came in by, where known, else 0 */
 
 	/* The port's own; nobody else reads or writes these. */
-	uint32_t slot;	    /* of the buffer or connection */
-	uint64_t frame_at;  /* xsk: offset of the frame in the UMEM */
-	uint16_t net_off;   /* xsk: IP header in the frame */
-	uint16_t frame_len; /* xsk: headers and query, without padding */
+	uint32_t slot;	   /* of the buffer or connection */
+	uint64_t frame_at; /* xsk: offset of the frame in the UMEM */
+	uint16_t net_off;  /* xsk: IP header in the frame */
 };
 
 struct port;

@@ -131,10 +131,9 @@ static unsigned int socket_receive(struct port *p, uint64_t now_ns, struct port_
 	}
 	port_count(&p->stats.rx, (uint64_t)n_in);
 	for (unsigned int i = 0; i < (unsigned int)n_in; i++) {
-		if (!take(s, i, &msgs[n]))
-			continue;
-		port_count(&p->stats.rx_bytes, msgs[n].len);
-		n++;
+		port_count(&p->stats.rx_bytes, s->in[i].msg_len);
+		if (take(s, i, &msgs[n]))
+			n++;
 	}
 	return n;
 }

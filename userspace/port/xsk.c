@@ -1,0 +1,363 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "port/xsk.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+
+#include <bpf/bpf.h>
+
+#include "port/frame.h"
+#include "port/xsk_umem.h"
+
+#define KICK_BATCH   32	     /* frames that the kernel sends in one call in copy mode */
+#define KICKS_EXTRA  4	     /* calls beyond those that the ring's content needs */
+#define PUSH_TRIES   3	     /* in a row that find no room in the TX ring */
+#define REFILL_BATCH 256     /* frames given to the fill ring at a time */
+#define RETRY_NS     1000000 /* until replies that wait are tried again */
+
+static struct xsk_port *self(struct port *p)
+{
+	return (struct xsk_port *)p;
+}
+
+static void recycle(struct xsk_port *x, uint64_t addr)
+{
+	assert(x->n_free < x->n_frames);
+	x->free[x->n_free++] = addr & ~((uint64_t)x->frame_bytes - 1);
+}
+
+/* Completion ring to free stack. */
+static void reclaim(struct xsk_port *x)
+{
+	uint32_t pos, n = xsk_ring_cons__peek(&x->comp, x->n_tx, &pos);
+
+	if (!n)
+		return;
+	for (uint32_t i = 0; i < n; i++)
+		recycle(x, *xsk_ring_cons__comp_addr(&x->comp, pos + i));
+	xsk_ring_cons__release(&x->comp, n);
+	x->n_tx -= n;
+}
+
+/* Free stack to fill ring, in batches; the driver is told where it has run dry and waits for that. */
+static void refill(struct xsk_port *x)
+{
+	uint32_t pos, n = xsk_prod_nb_free(&x->fill, x->fill.size);
+
+	if (n == x->fill.size && !x->n_free)
+		port_count(&x->port.stats.fill_starved, 1);
+	if (n > x->n_free)
+		n = x->n_free;
+	/* A full batch, or all there is where the kernel may be short of frames. */
+	if (n < REFILL_BATCH && xsk_prod_nb_free(&x->fill, x->fill.size) < x->fill.size / 2)
+		return;
+	if (n && xsk_ring_prod__reserve(&x->fill, n, &pos) == n) {
+		for (uint32_t i = 0; i < n; i++)
+			*xsk_ring_prod__fill_addr(&x->fill, pos + i) = x->free[--x->n_free];
+		xsk_ring_prod__submit(&x->fill, n);
+	}
+	if (xsk_ring_prod__needs_wakeup(&x->fill))
+		(void)recvfrom(x->port.fd, NULL, 0, MSG_DONTWAIT, NULL, NULL);
+}
+
+/* Frames in the TX ring that the kernel has not taken yet. */
+static uint32_t n_unsent(const struct xsk_port *x)
+{
+	return *x->tx.producer - __atomic_load_n(x->tx.consumer, __ATOMIC_ACQUIRE);
+}
+
+static bool is_transient(int err)
+{
+	return err == EAGAIN || err == EBUSY || err == ENOBUFS || err == EINTR;
+}
+
+/*
+ * Tell the kernel to send. In copy mode it takes 32 frames a call and says EAGAIN when there are
+ * more; a call that moves nothing ends it, for then only time helps.
+ */
+static void kick(struct xsk_port *x)
+{
+	uint32_t left = n_unsent(x), tries = left / KICK_BATCH + KICKS_EXTRA, before;
+
+	if (!left || !xsk_ring_prod__needs_wakeup(&x->tx))
+		return;
+	while (left && tries--) {
+		port_count(&x->port.stats.tx_kicks, 1);
+		if (sendto(x->port.fd, NULL, 0, MSG_DONTWAIT, NULL, 0) >= 0 || !is_transient(errno))
+			return;
+		reclaim(x);
+		before = left;
+		left = n_unsent(x);
+		if (left == before)
+			return;
+	}
+}
+
+/* As many of n as the TX ring has room for, the first ones first. */
+static uint32_t push(struct xsk_port *x, const struct xdp_desc *descs, uint32_t n)
+{
+	uint32_t pos, room = xsk_prod_nb_free(&x->tx, n);
+	uint64_t n_bytes = 0;
+
+	if (n > room)
+		n = room;
+	if (!n || xsk_ring_prod__reserve(&x->tx, n, &pos) != n)
+		return 0;
+	for (uint32_t i = 0; i < n; i++) {
+		*xsk_ring_prod__tx_desc(&x->tx, pos + i) = descs[i];
+		n_bytes += descs[i].len;
+	}
+	xsk_ring_prod__submit(&x->tx, n);
+	x->n_tx += n;
+	port_count(&x->port.stats.tx, n);
+	port_count(&x->port.stats.tx_bytes, n_bytes);
+	return n;
+}
+
+/* The same with some patience: with each try, completions are drained and the kernel is told. */
+static uint32_t push_patiently(struct xsk_port *x, const struct xdp_desc *descs, uint32_t n)
+{
+	uint32_t done = push(x, descs, n), more;
+
+	for (int tries = 0; tries < PUSH_TRIES && done < n;) {
+		kick(x);
+		reclaim(x);
+		more = push(x, descs + done, n - done);
+		tries = more ? 0 : tries + 1;
+		done += more;
+	}
+	return done;
+}
+
+/* What is at the front of the backlog, as far as it lies in one piece. */
+static void flush_backlog(struct xsk_port *x)
+{
+	while (x->n_backlog) {
+		uint32_t n = XSK_BACKLOG_CAP - x->backlog_at, done;
+
+		if (n > x->n_backlog)
+			n = x->n_backlog;
+		done = push_patiently(x, &x->backlog[x->backlog_at], n);
+		x->backlog_at = (x->backlog_at + done) % XSK_BACKLOG_CAP;
+		x->n_backlog -= done;
+		if (done < n)
+			return;
+	}
+}
+
+static void keep(struct xsk_port *x, const struct xdp_desc *descs, uint32_t n)
+{
+	uint32_t room = XSK_BACKLOG_CAP - x->n_backlog, n_kept = n < room ? n : room;
+
+	for (uint32_t i = 0; i < n_kept; i++)
+		x->backlog[(x->backlog_at + x->n_backlog++) % XSK_BACKLOG_CAP] = descs[i];
+	for (uint32_t i = n_kept; i < n; i++)
+		recycle(x, descs[i].addr);
+	port_count(&x->port.stats.tx_retried, n_kept);
+	port_count(&x->port.stats.tx_dropped, n - n_kept);
+}
+
+/* The room for a reply: up to the frame's end, and to the MTU; the query itself fits in any case. */
+static uint32_t room_for(const struct xsk_port *x, uint64_t addr, const struct frame *f)
+{
+	uint32_t in_frame = x->frame_bytes - (uint32_t)(addr & (x->frame_bytes - 1)) - f->data_off;
+	uint32_t headers = (uint32_t)f->data_off - f->net_off;
+	uint32_t in_mtu = x->mtu > headers ? x->mtu - headers : 0;
+	uint32_t room = in_frame < in_mtu ? in_frame : in_mtu;
+
+	return room > f->data_len ? room : f->data_len;
+}
+
+/* False where the frame is not to be handed up. */
+static bool take(struct xsk_port *x, const struct xdp_desc *desc, struct port_msg *m)
+{
+	uint8_t *bytes = xsk_umem__get_data(x->area, desc->addr);
+	struct frame f;
+
+	if (frame_parse(&f, bytes, desc->len))
+		return false;
+	*m = (struct port_msg){
+		.data = bytes + f.data_off,
+		.len = f.data_len,
+		.cap = room_for(x, desc->addr, &f),
+		.family = f.family,
+		.peer_port = f.peer_port,
+		.local_port = f.local_port,
+		.frame_at = desc->addr,
+		.net_off = f.net_off,
+	};
+	__builtin_memcpy(m->peer, f.peer, f.family == AF_INET ? 4 : 16);
+	__builtin_memcpy(m->local, f.local, f.family == AF_INET ? 4 : 16);
+	return true;
+}
+
+static unsigned int take_burst(struct xsk_port *x, struct port_msg *msgs, unsigned int n_cap)
+{
+	struct port_stats *stats = &x->port.stats;
+	uint32_t pos, n_in = xsk_ring_cons__peek(&x->rx, n_cap, &pos);
+	uint64_t n_bytes = 0;
+	unsigned int n = 0;
+
+	if (!n_in)
+		return 0;
+	for (uint32_t i = 0; i < n_in; i++) {
+		const struct xdp_desc *desc = xsk_ring_cons__rx_desc(&x->rx, pos + i);
+
+		n_bytes += desc->len;
+		if (take(x, desc, &msgs[n])) {
+			n++;
+		} else {
+			port_count(&stats->malformed, 1);
+			recycle(x, desc->addr);
+		}
+	}
+	xsk_ring_cons__release(&x->rx, n_in);
+	port_count(&stats->rx, n_in);
+	port_count(&stats->rx_bytes, n_bytes);
+	return n;
+}
+
+/* After sending: whatever is stuck is tried again at a time that the worker knows. */
+static void set_retry(struct xsk_port *x, uint64_t now_ns)
+{
+	bool stuck = x->n_backlog || (!x->zerocopy && n_unsent(x));
+
+	x->retry_at_ns = stuck ? now_ns + RETRY_NS : PORT_NEVER;
+}
+
+static unsigned int xsk_receive(struct port *p, uint64_t now_ns, struct port_msg *msgs,
+				unsigned int n_cap)
+{
+	struct xsk_port *x = self(p);
+	unsigned int n;
+
+	assert(n_cap <= PORT_BURST);
+	reclaim(x);
+	if (x->retry_at_ns <= now_ns) {
+		flush_backlog(x);
+		kick(x);
+		set_retry(x, now_ns);
+	}
+	n = take_burst(x, msgs, n_cap);
+	refill(x);
+	/* Busy polling: this call is what runs the driver. */
+	if (!n && x->busy_poll)
+		(void)recvfrom(p->fd, NULL, 0, MSG_DONTWAIT, NULL, NULL);
+	return n;
+}
+
+static void xsk_send(struct port *p, uint64_t now_ns, struct port_msg *msgs, unsigned int n)
+{
+	struct xsk_port *x = self(p);
+	struct xdp_desc descs[PORT_BURST];
+	uint32_t n_out = 0, done;
+
+	for (unsigned int i = 0; i < n; i++) {
+		const struct port_msg *m = &msgs[i];
+		const struct frame f = { .net_off = m->net_off, .family = m->family };
+
+		if (!m->len) {
+			port_count(&p->stats.no_reply, 1);
+			recycle(x, m->frame_at);
+			continue;
+		}
+		assert(m->len <= m->cap);
+		descs[n_out++] = (struct xdp_desc){
+			.addr = m->frame_at,
+			.len = frame_reply(&f, x->area + m->frame_at, m->len),
+		};
+	}
+	flush_backlog(x);
+	/* In order: nothing overtakes what waits. */
+	done = x->n_backlog ? 0 : push_patiently(x, descs, n_out);
+	keep(x, descs + done, n_out - done);
+	kick(x);
+	set_retry(x, now_ns);
+}
+
+/* The kernel forgets the entry by itself when the socket is closed, but not before. */
+static int xsk_start(struct port *p)
+{
+	struct xsk_port *x = self(p);
+
+	return bpf_map_update_elem(x->xsks_map_fd, &x->queue, &p->fd, BPF_ANY) ? -errno : 0;
+}
+
+static void xsk_stop(struct port *p)
+{
+	struct xsk_port *x = self(p);
+
+	(void)bpf_map_delete_elem(x->xsks_map_fd, &x->queue);
+}
+
+static uint64_t xsk_wake_at(struct port *p)
+{
+	return self(p)->busy_poll ? 0 : self(p)->retry_at_ns;
+}
+
+static uint64_t xsk_pending(const struct port *p)
+{
+	return ((const struct xsk_port *)p)->n_backlog;
+}
+
+static void xsk_close(struct port *p)
+{
+	xsk_port_fini(self(p));
+	free(p);
+}
+
+static const struct port_ops xsk_ops = {
+	.receive = xsk_receive,
+	.send = xsk_send,
+	.start = xsk_start,
+	.stop = xsk_stop,
+	.wake_at = xsk_wake_at,
+	.pending = xsk_pending,
+	.close = xsk_close,
+};
+
+int xsk_open(struct port **out, const struct xsk_config *config)
+{
+	struct xsk_port *x = calloc(1, sizeof(*x));
+	int err;
+
+	if (!x)
+		return -ENOMEM;
+	x->port = (struct port){ .ops = &xsk_ops, .kind = PORT_XSK, .fd = -1 };
+	x->retry_at_ns = PORT_NEVER;
+	err = xsk_port_init(x, config);
+	if (err) {
+		port_close(&x->port);
+		return err;
+	}
+	refill(x);
+	*out = &x->port;
+	return 0;
+}
+
+bool xsk_is_zerocopy(const struct port *p)
+{
+	return ((const struct xsk_port *)p)->zerocopy;
+}
+
+void xsk_frames_read(const struct port *p, struct xsk_frames *out)
+{
+	const struct xsk_port *x = (const struct xsk_port *)p;
+
+	*out = (struct xsk_frames){
+		.free = x->n_free,
+		.fill = *x->fill.producer - __atomic_load_n(x->fill.consumer, __ATOMIC_ACQUIRE),
+		.tx = x->n_tx,
+		.backlog = x->n_backlog,
+		.total = x->n_frames,
+	};
+}
+
+int xsk_kernel_stats(const struct port *p, struct xdp_statistics *out)
+{
+	socklen_t len = sizeof(*out);
+
+	return getsockopt(p->fd, SOL_XDP, XDP_STATISTICS, out, &len) ? -errno : 0;
+}

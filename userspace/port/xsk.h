@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * AF_XDP: frames that the XDP program redirects come straight from a receive queue into memory that
+ * we share with the kernel (the UMEM), and replies leave from the same frame that brought the query.
+ *
+ * The UMEM is cut into frames of one size. Each frame is in exactly one of these places, and goes
+ * round in this order; → is a step of ours, ⇒ one of the kernel's:
+ *
+ *      free stack → fill ring ⇒ receive queue ⇒ RX ring → burst (worker) ─┬→ TX ring ⇒ completion ring ┐
+ *          ▲                                                              ├→ backlog → TX ring ...     │
+ *          │◄─────────────────────── no reply, malformed, dropped ────────┘                            │
+ *          └◄──────────────────────────────────────────────────────────────────────────────────────────┘
+ *
+ * A frame holds: headroom of the kernel's (256 bytes) │ headers │ query, then reply │ room up to the
+ * frame's end. So a reply may be as long as the room, and as the interface's MTU allows: that is cap.
+ *
+ * A TX ring without room: completions are drained, the kernel is told to send, some times over; what
+ * still finds no room waits in a backlog, in order; what finds no room there is counted as dropped.
+ *
+ * Memory: n_frames * frame_bytes per port, pinned: it counts against RLIMIT_MEMLOCK unless the
+ * process has CAP_IPC_LOCK (-ENOBUFS).
+ */
+#ifndef VOLLEY_PORT_XSK_H
+#define VOLLEY_PORT_XSK_H
+
+#include <linux/if_xdp.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "port/port.h"
+
+#define XSK_N_FRAMES_DEFAULT 4096
+#define XSK_RING_DEFAULT     2048
+#define XSK_BACKLOG_CAP	     256 /* replies that wait for room in the TX ring */
+
+enum xsk_mode {
+	XSK_AUTO, /* zero-copy where the driver can, else copy */
+	XSK_ZEROCOPY,
+	XSK_COPY,
+};
+
+struct xsk_config {
+	const char *ifname;
+	uint32_t queue;
+	int xsks_map_fd;    /* of the XDP program; stays the caller's, open until the port is closed */
+	uint32_t xdp_flags; /* XDP_FLAGS_*: how the program is attached */
+	enum xsk_mode mode;
+	uint32_t n_frames;    /* a power of two; 0: the default */
+	uint32_t frame_bytes; /* 2048 or 4096; 0: the smaller if the MTU fits */
+	uint32_t ring_cap;    /* entries of RX, TX and completion ring, a power of two; 0: the default */
+	uint32_t busy_poll_us; /* 0: sleep until frames come; else SO_BUSY_POLL, and never sleep */
+	uint32_t busy_poll_budget;
+};
+
+/* How many frames are where. Sums to n_frames when nothing is on its way from queue to RX ring. */
+struct xsk_frames {
+	uint32_t free;
+	uint32_t fill;	  /* in the fill ring, for the kernel to take */
+	uint32_t tx;	  /* given to send, not yet seen in the completion ring */
+	uint32_t backlog;
+	uint32_t total;
+};
+
+/*
+ * Open a socket on one receive queue of an interface. Traffic comes only after port_start(), which
+ * enters it in the map; port_stop() takes it out. Closed with port_close().
+ *
+ * Control's thread; waits up to a second for a socket that was closed just before to let go of the
+ * queue. 0 or -errno: -ENODEV (no such interface), -EINVAL (no such queue, bad size), -EBUSY (the
+ * queue has a socket), -EOPNOTSUPP (no zero-copy), -ENOBUFS (RLIMIT_MEMLOCK), -EPERM.
+ */
+__attribute__((warn_unused_result)) int xsk_open(struct port **out,
+						 const struct xsk_config *config);
+
+/* Whether the kernel agreed to zero-copy. Any thread. */
+bool xsk_is_zerocopy(const struct port *p);
+
+/* Where the frames are. The worker's thread, or any when the port has no worker. */
+void xsk_frames_read(const struct port *p, struct xsk_frames *out);
+
+/* The kernel's own counters (rx_dropped, rx_ring_full, ...). Any thread. 0 or -errno. */
+__attribute__((warn_unused_result)) int xsk_kernel_stats(const struct port *p,
+							 struct xdp_statistics *out);
+
+#endif

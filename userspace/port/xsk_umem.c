@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "port/xsk_umem.h"
+
+#include <errno.h>
+#include <net/if.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "port/frame.h"
+
+#define HUGE_BYTES     (2ul << 20)
+#define FRAME_SMALL    2048u
+#define FRAME_LARGE    4096u
+#define KERNEL_ROOM    256u /* XDP_PACKET_HEADROOM: what the kernel leaves before the data */
+#define BUSY_TRIES     50   /* the kernel lets go of a queue some time after the socket's close */
+#define BUSY_WAIT_MS   20
+#define BUDGET_DEFAULT 64
+
+static bool is_power_of_two(uint32_t n)
+{
+	return n && !(n & (n - 1));
+}
+
+static int read_mtu(const char *ifname, uint32_t *mtu)
+{
+	struct ifreq request = { 0 };
+	int fd, err;
+
+	if (strlen(ifname) >= sizeof(request.ifr_name))
+		return -ENODEV;
+	strcpy(request.ifr_name, ifname);
+	fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	if (fd < 0)
+		return -errno;
+	err = ioctl(fd, SIOCGIFMTU, &request) ? -errno : 0;
+	close(fd);
+	*mtu = (uint32_t)request.ifr_mtu;
+	return err;
+}
+
+/* Huge pages cost fewer TLB misses; ordinary ones do. */
+static int map_area(struct xsk_port *x)
+{
+	const int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE;
+	size_t n_bytes = (size_t)x->n_frames * x->frame_bytes;
+	void *area;
+
+	x->area_bytes = (n_bytes + HUGE_BYTES - 1) & ~(HUGE_BYTES - 1);
+	area = mmap(NULL, x->area_bytes, PROT_READ | PROT_WRITE, flags | MAP_HUGETLB, -1, 0);
+	if (area == MAP_FAILED)
+		area = mmap(NULL, x->area_bytes, PROT_READ | PROT_WRITE, flags, -1, 0);
+	if (area == MAP_FAILED)
+		return -errno;
+	x->area = area;
+	x->free = malloc(x->n_frames * sizeof(*x->free));
+	if (!x->free)
+		return -ENOMEM;
+	/* The lowest is on top. */
+	for (uint32_t i = 0; i < x->n_frames; i++)
+		x->free[i] = (uint64_t)(x->n_frames - 1 - i) * x->frame_bytes;
+	x->n_free = x->n_frames;
+	return 0;
+}
+
+/* The fill ring has room for every frame there is, so refilling never fails. */
+static int create_umem(struct xsk_port *x, uint32_t ring_cap)
+{
+	const struct xsk_umem_config config = {
+		.fill_size = x->n_frames,
+		.comp_size = ring_cap,
+		.frame_size = x->frame_bytes,
+	};
+
+	return xsk_umem__create(&x->umem, x->area, (uint64_t)x->n_frames * x->frame_bytes, &x->fill,
+				&x->comp, &config);
+}
+
+static void destroy_socket(struct xsk_port *x)
+{
+	if (x->socket)
+		xsk_socket__delete(x->socket);
+	if (x->umem)
+		(void)xsk_umem__delete(x->umem);
+	x->socket = NULL;
+	x->umem = NULL;
+}
+
+/* Without XDP_COPY and XDP_ZEROCOPY the kernel itself tries zero-copy and falls back to copying. */
+static uint16_t bind_flags(enum xsk_mode mode)
+{
+	uint16_t mode_flag = mode == XSK_ZEROCOPY ? XDP_ZEROCOPY : mode == XSK_COPY ? XDP_COPY : 0;
+
+	return (uint16_t)(XDP_USE_NEED_WAKEUP | mode_flag);
+}
+
+static int create_socket(struct xsk_port *x, const struct xsk_config *config, uint32_t ring_cap)
+{
+	const struct xsk_socket_config socket_config = {
+		.rx_size = ring_cap,
+		.tx_size = ring_cap,
+		.libxdp_flags = XSK_LIBXDP_FLAGS__INHIBIT_PROG_LOAD,
+		.xdp_flags = config->xdp_flags,
+		.bind_flags = bind_flags(config->mode),
+	};
+	int err = create_umem(x, ring_cap);
+
+	if (!err)
+		err = xsk_socket__create(&x->socket, config->ifname, config->queue, x->umem, &x->rx,
+					 &x->tx, &socket_config);
+	/* A UMEM whose socket could not be bound is not good for another try. */
+	if (err)
+		destroy_socket(x);
+	return err;
+}
+
+static int create_socket_patiently(struct xsk_port *x, const struct xsk_config *config,
+				   uint32_t ring_cap)
+{
+	const struct timespec wait = { .tv_nsec = BUSY_WAIT_MS * 1000000L };
+	int err;
+
+	for (int i = 0; i < BUSY_TRIES; i++) {
+		err = create_socket(x, config, ring_cap);
+		if (err != -EBUSY)
+			return err;
+		nanosleep(&wait, NULL);
+	}
+	return -EBUSY;
+}
+
+static int set_busy_poll(int fd, uint32_t us, uint32_t budget)
+{
+	int prefer = 1, time_us = (int)us, n = (int)(budget ? budget : BUDGET_DEFAULT);
+
+	if (setsockopt(fd, SOL_SOCKET, SO_PREFER_BUSY_POLL, &prefer, sizeof(prefer)) ||
+	    setsockopt(fd, SOL_SOCKET, SO_BUSY_POLL, &time_us, sizeof(time_us)) ||
+	    setsockopt(fd, SOL_SOCKET, SO_BUSY_POLL_BUDGET, &n, sizeof(n)))
+		return -errno;
+	return 0;
+}
+
+static bool ask_zerocopy(int fd)
+{
+	struct xdp_options options = { 0 };
+	socklen_t len = sizeof(options);
+
+	return !getsockopt(fd, SOL_XDP, XDP_OPTIONS, &options, &len) &&
+	       options.flags & XDP_OPTIONS_ZEROCOPY;
+}
+
+static int choose_sizes(struct xsk_port *x, const struct xsk_config *config, uint32_t *ring_cap)
+{
+	uint32_t need;
+	int err = read_mtu(config->ifname, &x->mtu);
+
+	if (err)
+		return err;
+	need = KERNEL_ROOM + FRAME_HEADERS_MAX - FRAME_IPV6_BYTES - FRAME_UDP_BYTES + x->mtu;
+	x->n_frames = config->n_frames ? config->n_frames : XSK_N_FRAMES_DEFAULT;
+	x->frame_bytes = config->frame_bytes ? config->frame_bytes :
+			 need <= FRAME_SMALL ? FRAME_SMALL :
+					       FRAME_LARGE;
+	*ring_cap = config->ring_cap ? config->ring_cap : XSK_RING_DEFAULT;
+	if (!is_power_of_two(x->n_frames) || !is_power_of_two(*ring_cap) ||
+	    (x->frame_bytes != FRAME_SMALL && x->frame_bytes != FRAME_LARGE))
+		return -EINVAL;
+	return 0;
+}
+
+int xsk_port_init(struct xsk_port *x, const struct xsk_config *config)
+{
+	uint32_t ring_cap;
+	int err = choose_sizes(x, config, &ring_cap);
+
+	x->queue = config->queue;
+	x->xsks_map_fd = config->xsks_map_fd;
+	x->busy_poll = config->busy_poll_us != 0;
+	snprintf(x->port.name, sizeof(x->port.name), "xsk %s queue %u", config->ifname,
+		 config->queue);
+	if (!err)
+		err = map_area(x);
+	if (!err)
+		err = create_socket_patiently(x, config, ring_cap);
+	if (err)
+		return err;
+	x->port.fd = xsk_socket__fd(x->socket);
+	x->zerocopy = ask_zerocopy(x->port.fd);
+	if (x->busy_poll)
+		return set_busy_poll(x->port.fd, config->busy_poll_us, config->busy_poll_budget);
+	return 0;
+}
+
+void xsk_port_fini(struct xsk_port *x)
+{
+	destroy_socket(x);
+	if (x->area)
+		munmap(x->area, x->area_bytes);
+	free(x->free);
+}

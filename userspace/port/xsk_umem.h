@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What an AF_XDP port is made of, and its making: memory, UMEM, socket. xsk.c moves the frames.
+ * For the xsk port alone.
+ */
+#ifndef VOLLEY_PORT_XSK_UMEM_H
+#define VOLLEY_PORT_XSK_UMEM_H
+
+#include <xdp/xsk.h>
+
+#include "port/xsk.h"
+
+struct xsk_port {
+	struct port port;
+	uint32_t queue;
+	int xsks_map_fd;
+	bool zerocopy;
+	bool busy_poll;
+	uint32_t mtu;
+
+	uint8_t *area; /* the UMEM's memory */
+	size_t area_bytes;
+	uint32_t n_frames;
+	uint32_t frame_bytes;
+	struct xsk_umem *umem;
+	struct xsk_socket *socket;
+	struct xsk_ring_prod fill, tx;
+	struct xsk_ring_cons rx, comp;
+
+	uint64_t *free; /* a stack: the frame used last is the one that is still in the CPU's cache */
+	uint32_t n_free;
+	uint32_t n_tx; /* submitted to the TX ring and not yet completed */
+	uint64_t retry_at_ns;
+	uint32_t backlog_at, n_backlog; /* a ring: first and count */
+	struct xdp_desc backlog[XSK_BACKLOG_CAP];
+};
+
+/* Fill all of the above; the free stack then holds every frame. 0 or -errno; fini in both cases. */
+__attribute__((warn_unused_result)) int xsk_port_init(struct xsk_port *x,
+						      const struct xsk_config *config);
+void xsk_port_fini(struct xsk_port *x);
+
+#endif
