@@ -145,7 +145,10 @@ FUZZERS    := $(call programs,$(wildcard tests/fuzz/fuzz_*.c))
 TOOLS      := $(call programs,$(filter-out %.bpf.c,$(wildcard tests/net/*.c tests/diff/*.c tests/perf/*.c)))
 VERIFY     := $(call programs,$(wildcard tests/bpf/verify.c))
 
-ALL := $(BPF_MAIN) $(BPF_OTHERS) $(PROGRAMS_HERE:%=$(O)/bin/%)
+# Filled from the words that --help prints too.
+MANS := $(if $(filter volleyctl,$(PROGRAMS_HERE)),$(patsubst docs/man/%.in,$(O)/man/%,$(wildcard docs/man/*.in)))
+
+ALL := $(BPF_MAIN) $(BPF_OTHERS) $(PROGRAMS_HERE:%=$(O)/bin/%) $(MANS)
 
 # --- Main targets -----------------------------------------------------------------------------------
 
@@ -234,8 +237,6 @@ run: all ## run the daemon in the foreground: make run CONFIG=FILE
 	@test -n "$(CONFIG)" || { echo 'make run: say which configuration: make run CONFIG=FILE' >&2; exit 2; }
 	$(O)/bin/volleyd -c $(CONFIG)
 
-MANS = $(wildcard docs/man/*.[58] $(O)/man/*.[58])
-
 .PHONY: install
 install: all ## install below $(DESTDIR)$(PREFIX)
 	install -d $(DESTDIR)$(PREFIX)/sbin $(DESTDIR)$(PREFIX)/lib/volley $(DESTDIR)/etc/volley
@@ -313,6 +314,11 @@ $(PROGRAMS_HERE:%=$(O)/bin/%): $(O)/bin/%: $(B)/bin/% FORCE
 
 .PHONY: FORCE
 FORCE:
+
+$(O)/man/%: docs/man/%.in $(B)/bin/volleyctl
+	$(say) MAN $@
+	@mkdir -p $(@D)
+	$(Q)$(B)/bin/volleyctl --man $< >$@
 
 # --- Tests ------------------------------------------------------------------------------------------
 

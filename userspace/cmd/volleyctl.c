@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * volleyctl: asks a running volleyd over its control socket and prints what it says. Commands and
+ * their arguments are those of control/words.c; what they do is the daemon's business.
+ */
+#include <errno.h>
+#include <getopt.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/err.h"
+#include "control/call.h"
+#include "control/help.h"
+#include "control/render.h"
+#include "control/value.h"
+#include "control/words.h"
+
+enum exit_code { EXIT_DONE, EXIT_REFUSED, EXIT_USAGE, EXIT_NO_DAEMON };
+
+struct options {
+	const char *socket;
+	int wait_s;
+	bool is_json;
+};
+
+enum { OPT_VERSION = 256, OPT_HELP, OPT_MAN };
+
+static const struct option long_options[] = {
+	{ "socket", required_argument, NULL, 's' },
+	{ "json", no_argument, NULL, 'j' },
+	{ "wait", required_argument, NULL, 'w' },
+	{ "version", no_argument, NULL, OPT_VERSION },
+	{ "help", no_argument, NULL, OPT_HELP },
+	{ "man", required_argument, NULL, OPT_MAN }, /* for the Makefile: fills a template */
+	{ NULL, 0, NULL, 0 },
+};
+
+static int finish_output(void)
+{
+	if (!fflush(stdout) && !ferror(stdout))
+		return EXIT_DONE;
+	fprintf(stderr, "volleyctl: the output cannot be written: %s\n", err_text(-errno));
+	return EXIT_REFUSED;
+}
+
+static int fill_man(const char *path)
+{
+	FILE *in = fopen(path, "r");
+	int ret = in ? help_fill_man(stdout, in, VOLLEY_VERSION) : -errno;
+
+	if (in)
+		fclose(in);
+	if (!ret)
+		return finish_output();
+	fprintf(stderr, "volleyctl: %s: %s\n", path, err_text(ret));
+	return EXIT_REFUSED;
+}
+
+static int refuse_usage(void)
+{
+	fputs("volleyctl: see volleyctl --help\n", stderr);
+	return EXIT_USAGE;
+}
+
+static bool read_wait(const char *text, int *wait_s)
+{
+	static const struct words_key key = { .type = WORDS_SECONDS, .min = 1, .max = 86400 };
+	uint64_t value;
+
+	if (value_read_number(&key, text, &value)) {
+		fprintf(stderr, "volleyctl: --wait takes 1 to 86400 seconds, not \"%s\"\n", text);
+		return false;
+	}
+	*wait_s = (int)value;
+	return true;
+}
+
+/* Returns -1 to go on, else the exit code. */
+static int read_options(int argc, char **argv, struct options *options)
+{
+	for (;;) {
+		switch (getopt_long(argc, argv, "+s:jw:", long_options, NULL)) {
+		case -1:
+			return -1;
+		case 's':
+			options->socket = optarg;
+			break;
+		case 'j':
+			options->is_json = true;
+			break;
+		case 'w':
+			if (!read_wait(optarg, &options->wait_s))
+				return EXIT_USAGE;
+			break;
+		case OPT_VERSION:
+			puts("volleyctl " VOLLEY_VERSION);
+			return finish_output();
+		case OPT_HELP:
+			help_put_volleyctl(stdout);
+			return finish_output();
+		case OPT_MAN:
+			return fill_man(optarg);
+		default:
+			return refuse_usage();
+		}
+	}
+}
+
+/* --json is taken behind the command too, for that is where one thinks of it. */
+static int take_json(int argc, char **argv, struct options *options)
+{
+	int n = 0;
+
+	for (int i = 0; i < argc; i++) {
+		if (!strcmp(argv[i], "--json"))
+			options->is_json = true;
+		else
+			argv[n++] = argv[i];
+	}
+	return n;
+}
+
+static const struct words_command *read_command(int argc, char **argv, int *n_words)
+{
+	const struct words_command *command = words_find_command(argc, argv, n_words);
+	int n_args = argc - *n_words;
+
+	if (!argc)
+		fputs("volleyctl: which command?\n", stderr);
+	else if (!command)
+		fprintf(stderr, "volleyctl: there is no command \"%s%s%s\"\n", argv[0],
+			argc > 1 ? " " : "", argc > 1 ? argv[1] : "");
+	else if (n_args < (int)command->min_args || n_args > (int)command->max_args)
+		fprintf(stderr, "usage: volleyctl %s%s%s\n", command->name,
+			*command->args ? " " : "", command->args);
+	else
+		return command;
+	return NULL;
+}
+
+/* The daemon has another working directory: what names a file here must name it there. */
+static char *make_absolute(const char *path)
+{
+	char *folder, *out = NULL;
+
+	if (*path == '/')
+		return strdup(path);
+	folder = getcwd(NULL, 0);
+	if (folder && asprintf(&out, "%s/%s", folder, path) < 0)
+		out = NULL;
+	free(folder);
+	return out;
+}
+
+static json_t *make_args(const struct words_command *command, int n, char **words)
+{
+	json_t *args = json_array();
+
+	for (int i = 0; i < n && args; i++) {
+		bool is_file = !strcmp(command->name, "zone check") && i == 1;
+		char *text = is_file ? make_absolute(words[i]) : strdup(words[i]);
+
+		if (!text || json_array_append_new(args, json_string(text))) {
+			json_decref(args);
+			args = NULL;
+		}
+		free(text);
+	}
+	return args;
+}
+
+static int print_reply(const struct options *options, const char *command, const json_t *reply)
+{
+	const json_t *result = json_object_get(reply, "result");
+	const char *code = json_string_value(json_object_get(reply, "code"));
+	const char *error = json_string_value(json_object_get(reply, "error"));
+	int ret;
+
+	if (!json_is_true(json_object_get(reply, "ok"))) {
+		fprintf(stderr, "volleyctl: %s: %s\n", command, error ? error : "it failed");
+		return code && !strcmp(code, "usage") ? EXIT_USAGE : EXIT_REFUSED;
+	}
+	if (options->is_json)
+		ret = json_dumpf(result, stdout, JSON_INDENT(2)) || putchar('\n') < 0 ? -EIO : 0;
+	else
+		ret = render_result(stdout, command, result);
+	if (ret) {
+		fprintf(stderr, "volleyctl: the result cannot be shown: %s\n", err_text(ret));
+		return EXIT_REFUSED;
+	}
+	return finish_output();
+}
+
+static int say_no_daemon(const char *socket, int err)
+{
+	if (err == -EACCES || err == -EPERM)
+		fprintf(stderr,
+			"volleyctl: no permission for %s: run as root, or in the socket's group\n",
+			socket);
+	else if (err == -ENOENT || err == -ECONNREFUSED)
+		fprintf(stderr,
+			"volleyctl: no volleyd listens on %s: start one with\n"
+			"  volleyd -c /etc/volley/volley.yaml\n"
+			"or name the socket of another with -s\n",
+			socket);
+	else
+		fprintf(stderr, "volleyctl: cannot connect to %s: %s\n", socket, err_text(err));
+	return EXIT_NO_DAEMON;
+}
+
+/* "stop" is done when the daemon is gone, which is when the connection ends. */
+static int wait_for_stop(int fd, const struct options *options)
+{
+	if (!call_wait_end(fd, options->wait_s * 1000))
+		return EXIT_DONE;
+	fprintf(stderr, "volleyctl: volleyd has not stopped after %d s\n", options->wait_s);
+	return EXIT_REFUSED;
+}
+
+static int run_command(const struct options *options, const char *command, const json_t *args)
+{
+	int fd = call_open(options->socket);
+	json_t *reply;
+	int ret;
+
+	if (fd < 0)
+		return say_no_daemon(options->socket, fd);
+	ret = call_run(fd, command, args, options->wait_s * 1000, &reply);
+	if (ret) {
+		fprintf(stderr, "volleyctl: no reply from volleyd on %s: %s\n", options->socket,
+			err_text(ret));
+		close(fd);
+		return EXIT_REFUSED;
+	}
+	ret = print_reply(options, command, reply);
+	if (!ret && !strcmp(command, "stop"))
+		ret = wait_for_stop(fd, options);
+	json_decref(reply);
+	close(fd);
+	return ret;
+}
+
+int main(int argc, char **argv)
+{
+	struct options options = { .socket = getenv(WORDS_SOCKET_ENV), .wait_s = 60 };
+	int code = read_options(argc, argv, &options);
+	const struct words_command *command;
+	int n_words;
+	json_t *args;
+
+	if (code >= 0)
+		return code;
+	if (!options.socket || !*options.socket)
+		options.socket = WORDS_SOCKET_PATH;
+	argv += optind;
+	argc = take_json(argc - optind, argv, &options);
+	command = read_command(argc, argv, &n_words);
+	if (!command)
+		return refuse_usage();
+	args = make_args(command, argc - n_words, argv + n_words);
+	if (!args) {
+		fputs("volleyctl: an argument is not UTF-8\n", stderr);
+		return EXIT_USAGE;
+	}
+	code = run_command(&options, command->name, args);
+	json_decref(args);
+	return code;
+}

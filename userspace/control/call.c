@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Blocking in poll() only, so that a daemon that hangs is given up in time. */
+#include "control/call.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/err.h"
+#include "control/ctl.h"
+
+int call_open(const char *path)
+{
+	struct sockaddr_un addr = { .sun_family = AF_UNIX };
+	int fd, ret;
+
+	if (strlen(path) >= sizeof(addr.sun_path))
+		return -ENAMETOOLONG;
+	strcpy(addr.sun_path, path);
+	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	if (fd < 0)
+		return -errno;
+	if (!connect(fd, (const struct sockaddr *)&addr, sizeof(addr)))
+		return fd;
+	ret = -errno;
+	close(fd);
+	return ret;
+}
+
+/* Waits for EVENTS until END_NS of clock_ns(). */
+static int wait_until(int fd, short events, uint64_t end_ns)
+{
+	struct pollfd pollfd = { .fd = fd, .events = events };
+
+	for (;;) {
+		uint64_t now_ns = clock_ns();
+		uint64_t left_ms = now_ns < end_ns ? (end_ns - now_ns) / CLOCK_NS_PER_MS + 1 : 0;
+		int n = poll(&pollfd, 1, (int)left_ms);
+
+		if (n > 0)
+			return 0;
+		if (!n)
+			return -ETIMEDOUT;
+		if (errno != EINTR)
+			return -errno;
+	}
+}
+
+static uint64_t get_end_ns(int wait_ms)
+{
+	return clock_ns() + (unsigned int)wait_ms * CLOCK_NS_PER_MS;
+}
+
+/* A daemon that turns us away may do so before it reads: then sending fails, but a reply is there. */
+static int send_line(int fd, const char *line, size_t len, uint64_t end_ns)
+{
+	while (len) {
+		ssize_t put = send(fd, line, len, MSG_NOSIGNAL | MSG_DONTWAIT);
+		int ret;
+
+		if (put < 0 && (errno == EPIPE || errno == ECONNRESET))
+			return 0;
+		if (put < 0 && errno != EAGAIN && errno != EINTR)
+			return -errno;
+		if (put >= 0) {
+			line += put;
+			len -= (size_t)put;
+			continue;
+		}
+		ret = wait_until(fd, POLLOUT, end_ns);
+		if (ret)
+			return ret;
+	}
+	return 0;
+}
+
+static int send_request(int fd, const char *command, const json_t *args, uint64_t end_ns)
+{
+	json_t *request = json_pack("{s:i, s:s, s:O}", "v", CTL_VERSION, "command", command, "args",
+				    (json_t *)args);
+	char *line = request ? json_dumps(request, JSON_COMPACT) : NULL;
+	int ret = line ? send_line(fd, line, strlen(line), end_ns) : ERR_FORMAT;
+
+	if (!ret)
+		ret = send_line(fd, "\n", 1, end_ns);
+	free(line);
+	json_decref(request);
+	return ret;
+}
+
+/* Reads to the first end of a line, which is the reply's. *LINE is for the caller to free. */
+static int receive_line(int fd, char **line, size_t *len, uint64_t end_ns)
+{
+	size_t cap = 0;
+
+	*line = NULL;
+	*len = 0;
+	for (;;) {
+		ssize_t got;
+		int ret = wait_until(fd, POLLIN, end_ns);
+
+		if (ret)
+			return ret;
+		if (*len == cap) {
+			char *grown = realloc(*line, cap = cap ? 2 * cap : 4096);
+
+			if (!grown)
+				return -ENOMEM;
+			*line = grown;
+		}
+		got = recv(fd, *line + *len, cap - *len, MSG_DONTWAIT);
+		if (got < 0 && (errno == EAGAIN || errno == EINTR))
+			continue;
+		if (got <= 0)
+			return got && errno != ECONNRESET ? -errno : ERR_CLOSED;
+		*len += (size_t)got;
+		if ((*line)[*len - 1] == '\n')
+			return 0;
+	}
+}
+
+int call_run(int fd, const char *command, const json_t *args, int wait_ms, json_t **reply)
+{
+	uint64_t end_ns = get_end_ns(wait_ms);
+	char *line = NULL;
+	size_t len;
+	int ret = send_request(fd, command, args, end_ns);
+
+	*reply = NULL;
+	if (!ret)
+		ret = receive_line(fd, &line, &len, end_ns);
+	if (!ret) {
+		*reply = json_loadb(line, len, 0, NULL);
+		if (!json_is_boolean(json_object_get(*reply, "ok"))) {
+			json_decref(*reply);
+			*reply = NULL;
+			ret = ERR_FORMAT;
+		}
+	}
+	free(line);
+	return ret;
+}
+
+int call_wait_end(int fd, int wait_ms)
+{
+	uint64_t end_ns = get_end_ns(wait_ms);
+
+	for (;;) {
+		char rest[256];
+		ssize_t got;
+		int ret = wait_until(fd, POLLIN, end_ns);
+
+		if (ret)
+			return ret;
+		got = recv(fd, rest, sizeof(rest), MSG_DONTWAIT);
+		if (!got || (got < 0 && errno != EAGAIN && errno != EINTR))
+			return 0;
+	}
+}

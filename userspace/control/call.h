@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* One question to the daemon's control socket (control/ctl.h) and its reply; waits for it. */
+#ifndef VOLLEY_CONTROL_CALL_H
+#define VOLLEY_CONTROL_CALL_H
+
+#include <jansson.h>
+#include <stddef.h>
+
+/*
+ * Connects to the socket at PATH. Returns a descriptor to close(), or -errno: -ENOENT and
+ * -ECONNREFUSED when no daemon is there, -EACCES when we may not.
+ */
+int call_open(const char *path) __attribute__((warn_unused_result));
+
+/*
+ * Sends COMMAND with ARGS, an array of strings, borrowed, and takes the reply: *REPLY is a new
+ * reference to an object with "ok". Returns 0; -ETIMEDOUT after WAIT_MS; ERR_CLOSED when the daemon went
+ * away without a reply; ERR_FORMAT for a reply that is none; or -errno.
+ */
+int call_run(int fd, const char *command, const json_t *args, int wait_ms, json_t **reply)
+	__attribute__((warn_unused_result));
+
+/* Waits until the daemon closes the connection. 0, or -ETIMEDOUT after WAIT_MS. */
+int call_wait_end(int fd, int wait_ms) __attribute__((warn_unused_result));
+
+#endif

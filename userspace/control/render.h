@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Results of commands as people read them.
+ *
+ * The renderer knows the shapes below only to put columns in a good order: a key that it does not
+ * know is shown too, behind the others, so the daemon may grow without it. An array of objects is
+ * a table, an object a list of keys with values, all with units (control/units.h).
+ *
+ *	status       {version, pid, uptime_s, abi, ready, degraded:[sentence...],
+ *	              interfaces:[{name, ifindex, xdp:"native", origin:"loaded|adopted|replaced",
+ *	                program_id, port:"xsk", zero_copy, queues, driver_answers, state:"up|gone", note}...],
+ *	              workers, zones:{loaded, failed}, cache:{size_bytes, used_bytes, entries}}
+ *	stats        {answered:{driver, worker, kernel_socket, tcp},
+ *	              driver:{received, hit, up, passed, dropped, reasons:{name:count...}},
+ *	              engine:{queries, noerror, nxdomain, refused, ...},
+ *	              ports:[{name, kind, rx, tx, tx_retried, tx_dropped, truncated, ...}...]}
+ *	zone list    {zones:[{name, state:"serving|failed|loading", serial, records, names,
+ *	and status    memory_bytes, load_ms, loaded_at, file, error}...]}
+ *	cache stats  {size_bytes, maps_bytes, used_bytes, index_bytes, store_bytes, entries,
+ *	              capacity_entries, segments, segments_free, published, replaced, evicted,
+ *	              admitted, rejected, expired, grace_periods, rss_bytes, budget_ok}
+ *	cache lookup {found, name, type, entries:[{do, cd, full_bytes, short_bytes, expires_s, used,
+ *	              zone, rcode, counts}...]}
+ *	port status  {ports:[{interface, queue, kind, core, mode:"copy|zero-copy", rx, tx, ...}...]}
+ *	the others   any object; {} is written as "done"
+ *
+ * *_at is seconds since 1970 or a string. What is absent or null is "-" in a row, and no column if it
+ * is so in every row.
+ */
+#ifndef VOLLEY_CONTROL_RENDER_H
+#define VOLLEY_CONTROL_RENDER_H
+
+#include <jansson.h>
+#include <stdio.h>
+
+/*
+ * Writes RESULT, an object, as the reply to COMMAND ("zone list"). Returns 0 or -ENOMEM, with some
+ * of it written; errors of OUT are for the caller to look up. Any thread.
+ */
+int render_result(FILE *out, const char *command, const json_t *result)
+	__attribute__((warn_unused_result));
+
+#endif

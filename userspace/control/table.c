@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Columns are found first, then every cell is written, then widths are known and lines printed. */
+#include "control/table.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "control/units.h"
+
+struct column {
+	const char *key; /* points into the rows or the order's words */
+	size_t key_len;
+	char title[64];
+	size_t width;
+	bool is_number; /* every value there is one */
+};
+
+struct table {
+	const json_t *rows;
+	size_t n_rows;
+	struct column columns[TABLE_COLUMNS_CAP];
+	size_t n_columns;
+	char **cells; /* n_rows * n_columns */
+};
+
+int table_has_word(const char *list, const char *word)
+{
+	size_t len = strlen(word);
+
+	while (*list) {
+		size_t n = strcspn(list, " ");
+
+		if (n == len && !strncmp(list, word, n))
+			return 1;
+		list += n + (list[n] == ' ');
+	}
+	return 0;
+}
+
+static const json_t *get_value(const struct table *table, size_t row, const struct column *column)
+{
+	const json_t *object = json_array_get(table->rows, row);
+	char key[64];
+
+	if (column->key_len >= sizeof(key))
+		return NULL;
+	memcpy(key, column->key, column->key_len);
+	key[column->key_len] = '\0';
+	object = json_object_get(object, key);
+	return json_is_null(object) ? NULL : object;
+}
+
+/* Adds the column unless it is there or nothing is in it. */
+static void add_column(struct table *table, const char *key, size_t key_len)
+{
+	struct column column = { .key = key, .key_len = key_len, .is_number = true };
+	char name[64];
+	bool is_used = false;
+
+	for (size_t i = 0; i < table->n_columns; i++)
+		if (table->columns[i].key_len == key_len &&
+		    !strncmp(table->columns[i].key, key, key_len))
+			return;
+	for (size_t row = 0; row < table->n_rows; row++) {
+		const json_t *value = get_value(table, row, &column);
+
+		is_used |= value != NULL;
+		column.is_number &= !value || json_is_number(value);
+	}
+	if (!is_used || table->n_columns == TABLE_COLUMNS_CAP)
+		return;
+	snprintf(name, sizeof(name), "%.*s", (int)key_len, key);
+	units_put_label(name, column.title, sizeof(column.title));
+	for (char *c = column.title; *c; c++)
+		*c = (char)toupper((unsigned char)*c);
+	column.width = units_width(column.title);
+	table->columns[table->n_columns++] = column;
+}
+
+static void add_words(struct table *table, const char *words)
+{
+	while (*words) {
+		size_t len = strcspn(words, " ");
+
+		add_column(table, words, len);
+		words += len + (words[len] == ' ');
+	}
+}
+
+static void find_columns(struct table *table, const struct table_order *order)
+{
+	size_t row;
+	json_t *object, *value;
+	const char *key;
+
+	add_words(table, order->first);
+	json_array_foreach(table->rows, row, object)
+		json_object_foreach(object, key, value)
+			if (!table_has_word(order->last, key) &&
+			    !table_has_word(order->hidden, key))
+				add_column(table, key, strlen(key));
+	add_words(table, order->last);
+}
+
+static int fill_cell(struct table *table, size_t row, size_t at)
+{
+	struct column *column = &table->columns[at];
+	const json_t *value = get_value(table, row, column);
+	char key[64];
+	char *cell;
+
+	snprintf(key, sizeof(key), "%.*s", (int)column->key_len, column->key);
+	cell = value ? units_put(key, value) : strdup("-");
+	if (!cell)
+		return -ENOMEM;
+	table->cells[row * table->n_columns + at] = cell;
+	if (units_width(cell) > column->width)
+		column->width = units_width(cell);
+	return 0;
+}
+
+static void put_padding(FILE *out, size_t width, size_t used)
+{
+	for (; used < width; used++)
+		fputc(' ', out);
+}
+
+/* The last column is not padded: its lines would end in spaces. */
+static void put_cell(FILE *out, const struct table *table, size_t at, const char *text)
+{
+	const struct column *column = &table->columns[at];
+
+	if (at)
+		fputs("  ", out);
+	if (column->is_number)
+		put_padding(out, column->width, units_width(text));
+	fputs(text, out);
+	if (!column->is_number && at + 1 < table->n_columns)
+		put_padding(out, column->width, units_width(text));
+}
+
+static void put_lines(FILE *out, int indent, const struct table *table)
+{
+	fprintf(out, "%*s", indent, "");
+	for (size_t at = 0; at < table->n_columns; at++)
+		put_cell(out, table, at, table->columns[at].title);
+	fputc('\n', out);
+	for (size_t row = 0; row < table->n_rows; row++) {
+		fprintf(out, "%*s", indent, "");
+		for (size_t at = 0; at < table->n_columns; at++)
+			put_cell(out, table, at, table->cells[row * table->n_columns + at]);
+		fputc('\n', out);
+	}
+}
+
+int table_put(FILE *out, int indent, const json_t *rows, const struct table_order *order)
+{
+	struct table table = { .rows = rows, .n_rows = json_array_size(rows) };
+	int ret = 0;
+
+	find_columns(&table, order);
+	if (!table.n_columns)
+		return 0;
+	table.cells = calloc(table.n_rows * table.n_columns, sizeof(*table.cells));
+	if (!table.cells)
+		return -ENOMEM;
+	for (size_t row = 0; row < table.n_rows && !ret; row++)
+		for (size_t at = 0; at < table.n_columns && !ret; at++)
+			ret = fill_cell(&table, row, at);
+	if (!ret)
+		put_lines(out, indent, &table);
+	for (size_t i = 0; i < table.n_rows * table.n_columns; i++)
+		free(table.cells[i]);
+	free(table.cells);
+	return ret;
+}
