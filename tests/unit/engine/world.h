@@ -7,6 +7,8 @@
 #ifndef VOLLEY_TESTS_ENGINE_WORLD_H
 #define VOLLEY_TESTS_ENGINE_WORLD_H
 
+#include <stdbool.h>
+
 #include <assert.h>
 #include <ldns/ldns.h>
 #include <stdio.h>

@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* How much of an answer a client gets: every size at which the choice could change. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "tests/unit/engine/world.h"
+
+#define MAX_UDP     ENGINE_MAX_UDP_BYTES
+#define OPT_BYTES   11
+#define TXT_FROM    400 /* octets of the TXT RRsets t400 to t480 */
+#define TXT_TO      480
+#define ZONE_SERVER "ns.example2.jp. 60 IN A 192.0.2.1\n"
+
+static struct world world;
+static struct engine *engine, *minimal;
+
+/* The zone of the 2008 comparison, and answers of many sizes. */
+static char *zone_text(void)
+{
+	static char text[128 * 1024];
+	FILE *f = fmemopen(text, sizeof(text), "w");
+
+	fprintf(f, "$TTL 60\n@ SOA ns root 1 2 3 4 5\n@ NS ns\nns A 192.0.2.1\n");
+	for (int i = 0; i < 11; i++)
+		fprintf(f, "www A 192.0.2.%d\n", 10 + i);
+	for (int i = 0; i < 10; i++)
+		fprintf(f, "www AAAA 2001:db8::%x\n", 10 + i);
+	for (int i = 0; i < 40; i++)
+		fprintf(f, "large A 192.0.2.%d\n", i);
+	for (int i = 0; i < 72; i++)
+		fprintf(f, "edge A 192.0.2.%d\n", i);
+	for (int i = 0; i < 30; i++)
+		fprintf(f, "mail MX %d m%d\nm%d A 192.0.2.%d\n", i, i, i, i);
+	for (int i = 0; i < 8; i++)
+		fprintf(f,
+			"del NS server-with-a-long-name-%d.del\n"
+			"server-with-a-long-name-%d.del A 192.0.2.%d\n"
+			"server-with-a-long-name-%d.del AAAA 2001:db8::%d\n",
+			i, i, i, i, i);
+	for (int i = TXT_FROM; i <= TXT_TO; i++)
+		fprintf(f, "t%d TXT \"%0*d\" \"%0*d\"\n", i, 230, 0, i - 230 - 2, 0);
+	for (int i = 0; i < 140; i++)
+		fprintf(f, "huge TXT \"%0250d\"\nhuge SPF \"%0250d\"\n", i, i);
+	fclose(f);
+	return text;
+}
+
+static int setup(void **state)
+{
+	struct engine_config config = ENGINE_CONFIG_INIT;
+
+	(void)state;
+	world_add_zone(&world, "example2.jp", zone_text());
+	world_publish(&world);
+	config.any = ENGINE_ANY_FULL;
+	config.cookies = true;
+	assert_int_equal(engine_new(&engine, &config, NULL, &world.zones), 0);
+	config.minimal_responses = true;
+	assert_int_equal(engine_new(&minimal, &config, NULL, &world.zones), 0);
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	engine_free(engine);
+	engine_free(minimal);
+	world_free(&world);
+	return 0;
+}
+
+static bool is_truncated(const struct reply *r)
+{
+	return (reply_flags(r) & DNS_FLAG_TC) != 0;
+}
+
+/* TC=1 comes with the question and nothing else. */
+static void assert_whole_or_empty(const struct reply *r, const struct ask *ask)
+{
+	size_t question = 12 + strlen(ask->name) + 2 + 4;
+
+	if (!is_truncated(r))
+		return;
+	assert_int_equal(reply_count(r, DNS_ANCOUNT_AT), 0);
+	assert_int_equal(reply_count(r, DNS_NSCOUNT_AT), 0);
+	assert_int_equal(reply_count(r, DNS_ARCOUNT_AT), ask->udp_size != NO_EDNS);
+	assert_int_equal(r->len, question + (ask->udp_size == NO_EDNS ? 0 : OPT_BYTES) +
+					 (ask->cookie ? 28u : 0));
+}
+
+static size_t limit_of(unsigned int udp_size)
+{
+	if (udp_size < 512)
+		return 512;
+	return udp_size < MAX_UDP ? udp_size : MAX_UDP;
+}
+
+/*
+ * Over all sizes a client can announce: never longer than that, never less with a larger size, and
+ * each form from the first size into which it fits.
+ */
+static void sweep(struct engine *e, struct ask *ask, unsigned int n_lengths)
+{
+	unsigned int n_seen = 0;
+	size_t last = 0;
+	struct reply r;
+
+	for (unsigned int size = 1; size <= 65535; size += size < 1500 ? 1 : 997) {
+		ask->udp_size = (uint16_t)size;
+		send_ask(e, ask, &r);
+		assert_true(r.len <= limit_of(size));
+		assert_whole_or_empty(&r, ask);
+		assert_true(r.len >= last);
+		if (r.len != last) {
+			if (!is_truncated(&r) && size > 512)
+				assert_int_equal(r.len, size);
+			n_seen++;
+		}
+		last = r.len;
+	}
+	assert_int_equal(n_seen, n_lengths);
+}
+
+static void test_sweep_rows(void **state)
+{
+	static const struct {
+		const char *name;
+		uint16_t type;
+		unsigned int n_lengths; /* TC, short, full: as many as there are */
+	} rows[] = {
+		{ "www.example2.jp", DNS_TYPE_A, 1 },     { "www.example2.jp", DNS_TYPE_ANY, 3 },
+		{ "large.example2.jp", DNS_TYPE_A, 3 },   { "edge.example2.jp", DNS_TYPE_A, 2 },
+		{ "mail.example2.jp", DNS_TYPE_MX, 3 },   { "x.del.example2.jp", DNS_TYPE_A, 2 },
+		{ "nothere.example2.jp", DNS_TYPE_A, 1 }, { "huge.example2.jp", DNS_TYPE_A, 1 },
+	};
+	uint8_t cookie[8] = { 1, 2, 3, 4, 5, 6, 7, 8 };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct ask ask = { .name = rows[i].name, .type = rows[i].type };
+
+		sweep(engine, &ask, rows[i].n_lengths);
+		ask.cookie = cookie;
+		ask.cookie_bytes = sizeof(cookie);
+		sweep(engine, &ask, rows[i].n_lengths);
+	}
+}
+
+/* Sizes around 512 octets: a client without EDNS gets the whole answer to the last octet. */
+static void test_sweep_without_edns(void **state)
+{
+	unsigned int n_whole = 0, n_truncated = 0;
+
+	(void)state;
+	for (int i = TXT_FROM; i <= TXT_TO; i++) {
+		char name[32];
+		struct ask ask = { .name = name, .type = DNS_TYPE_TXT };
+		size_t whole = 12 + 18 + 4 + 12 + (size_t)i; /* header, question, record */
+		struct reply r;
+
+		snprintf(name, sizeof(name), "t%d.example2.jp", i);
+		send_ask(engine, &ask, &r);
+		assert_whole_or_empty(&r, &ask);
+		assert_int_equal(is_truncated(&r), whole > 512);
+		assert_true(r.len <= 512);
+		assert_true(is_truncated(&r) || r.len >= whole);
+		n_whole += r.len == 512;
+		n_truncated += is_truncated(&r);
+		ask.stream = true;
+		send_ask(engine, &ask, &r);
+		assert_false(is_truncated(&r));
+		assert_true(r.len >= whole);
+	}
+	assert_true(n_whole >= 1);
+	assert_true(n_truncated >= 1);
+}
+
+/* The NS RRset of a positive answer costs no client without EDNS its answer: RFC 2181 section 9. */
+static void test_authority_truncates_nothing(void **state)
+{
+	struct reply r, small;
+	unsigned int n_with = 0, n_without = 0;
+
+	(void)state;
+	for (int i = TXT_FROM; i <= TXT_TO; i++) {
+		char name[32];
+		struct ask ask = { .name = name, .type = DNS_TYPE_TXT };
+
+		snprintf(name, sizeof(name), "t%d.example2.jp", i);
+		send_ask(engine, &ask, &r);
+		send_ask(minimal, &ask, &small);
+		assert_int_equal(is_truncated(&r), is_truncated(&small));
+		if (reply_count(&r, DNS_NSCOUNT_AT))
+			n_with++;
+		else if (!is_truncated(&r))
+			n_without++;
+	}
+	assert_true(n_with && n_without);
+}
+
+/* One server, 11 A and 10 AAAA: knotd, nsd and named were compared with this in 2008. */
+static void test_comparison_of_2008(void **state)
+{
+	struct ask ask = { .name = "www.example2.jp", .type = DNS_TYPE_ANY, .udp_size = 4096 };
+	struct reply r;
+	ldns_pkt *pkt;
+	char *text;
+
+	(void)state;
+	send_ask(engine, &ask, &r);
+	assert_int_equal(r.len, 533);
+	assert_int_equal(reply_count(&r, DNS_ANCOUNT_AT), 21);
+	assert_int_equal(reply_count(&r, DNS_NSCOUNT_AT), 1);
+	assert_int_equal(ldns_wire2pkt(&pkt, r.bytes, r.len), LDNS_STATUS_OK);
+	text = section_text(pkt, LDNS_SECTION_ADDITIONAL);
+	assert_string_equal(text, ZONE_SERVER);
+	free(text);
+	ldns_pkt_free(pkt);
+
+	ask.udp_size = NO_EDNS;
+	send_ask(engine, &ask, &r);
+	assert_int_equal(r.len, 506);
+	assert_int_equal(reply_count(&r, DNS_ARCOUNT_AT), 0);
+	assert_false(is_truncated(&r));
+}
+
+/* Glue in the delegated zone is never left out: RFC 9471 section 3.1. */
+static void test_required_glue(void **state)
+{
+	struct ask ask = { .name = "x.del.example2.jp", .type = DNS_TYPE_A };
+	struct reply r;
+
+	(void)state;
+	send_ask(minimal, &ask, &r);
+	assert_true(is_truncated(&r));
+	ask.udp_size = MAX_UDP;
+	send_ask(minimal, &ask, &r);
+	assert_false(is_truncated(&r));
+	assert_int_equal(reply_count(&r, DNS_ARCOUNT_AT), 16 + 1);
+}
+
+static void test_too_large_for_any_message(void **state)
+{
+	struct ask ask = { .name = "huge.example2.jp", .type = DNS_TYPE_ANY, .stream = true };
+	struct engine_counters before, after;
+	struct reply r;
+
+	(void)state;
+	engine_counters_read(engine, &before);
+	send_ask(engine, &ask, &r);
+	engine_counters_read(engine, &after);
+	assert_int_equal(reply_rcode(&r), DNS_RCODE_SERVFAIL);
+	assert_int_equal(r.len, 12 + 18 + 4);
+	assert_int_equal(after.too_large, before.too_large + 1);
+	assert_int_equal(after.servfail, before.servfail + 1);
+}
+
+/* A port may have less room than the client takes. */
+static void test_small_buffer(void **state)
+{
+	struct ask ask = { .name = "large.example2.jp", .type = DNS_TYPE_A, .udp_size = MAX_UDP };
+	uint8_t msg[512], out[MAX_UDP];
+	struct engine_request rq = {
+		.msg = msg,
+		.len = ask_bytes(&ask, msg),
+		.family = AF_INET,
+		.client = world_client,
+	};
+	const size_t least = 12 + 23 + OPT_BYTES;
+
+	(void)state;
+	for (size_t cap = 0; cap <= sizeof(out); cap++) {
+		size_t len = engine_answer(engine, &rq, out, cap);
+
+		assert_true(len <= cap);
+		assert_int_equal(len == 0, cap < least);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_sweep_rows),
+		cmocka_unit_test(test_sweep_without_edns),
+		cmocka_unit_test(test_authority_truncates_nothing),
+		cmocka_unit_test(test_comparison_of_2008),
+		cmocka_unit_test(test_required_glue),
+		cmocka_unit_test(test_too_large_for_any_message),
+		cmocka_unit_test(test_small_buffer),
+	};
+	int failed;
+
+	rcu_register_thread();
+	failed = cmocka_run_group_tests(tests, setup, teardown);
+	rcu_unregister_thread();
+	return failed;
+}

@@ -1,0 +1,516 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The engine as a whole: odd queries, cookies, the cache in front of the zones, counters. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "tests/unit/engine/world.h"
+
+static const char zone_com[] = "$TTL 3600\n"
+			       "@ SOA ns1 hostmaster 1 7200 3600 1209600 300\n"
+			       "@ NS ns1\n"
+			       "ns1 A 192.0.2.1\n"
+			       "@ MX 10 ns1\n"
+			       "www A 192.0.2.80\n"
+			       "alias CNAME www\n"
+			       "out CNAME www.example.net.\n"
+			       "cross CNAME www.example.org.\n"
+			       "*.wild A 192.0.2.9\n"
+			       "dn DNAME wild\n"
+			       "sub NS ns.sub\n"
+			       "ns.sub A 192.0.2.53\n";
+
+static const char zone_org[] = "$TTL 3600\n"
+			       "@ SOA ns1.example.com. hostmaster 7 7200 3600 1209600 86400\n"
+			       "@ NS ns1.example.com.\n"
+			       "www A 192.0.2.81\n";
+
+#define QR   DNS_FLAG_QR
+#define AA   DNS_FLAG_AA
+#define RD   DNS_FLAG_RD
+#define CD   DNS_FLAG_CD
+#define IN   DNS_CLASS_IN
+#define T(t) DNS_TYPE_##t
+#define R(r) DNS_RCODE_##r
+
+static struct world world;
+static struct engine *engine;   /* with the cache */
+static struct engine *uncached; /* the same settings */
+
+static const struct engine_config config = {
+	.max_udp_bytes = ENGINE_MAX_UDP_BYTES,
+	.cookies = true,
+	.cookie_secrets = { .active = "0123456789abcde" },
+	.version = "Volley 0",
+};
+
+static int setup(void **state)
+{
+	(void)state;
+	world_add_zone(&world, "example.com", zone_com);
+	world_add_zone(&world, "example.org", zone_org);
+	world_add_zone(&world, "example.edu", NULL);
+	world_add_cache(&world);
+	world_publish(&world);
+	assert_int_equal(engine_new(&engine, &config, world.cache, &world.zones), 0);
+	assert_int_equal(engine_new(&uncached, &config, NULL, &world.zones), 0);
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	engine_free(engine);
+	engine_free(uncached);
+	world_free(&world);
+	return 0;
+}
+
+/* ---- Questions that need no data -------------------------------------------------------------- */
+
+static const struct {
+	const char *what;
+	struct ask ask;
+	uint16_t flags;
+	size_t len; /* 0: not looked at */
+} kinds[] = {
+	{ "RD and CD come back",
+	  { .name = "www.example.com", .type = T(A), .flags = RD | CD },
+	  QR | AA | RD | CD,
+	  0 },
+	{ "AD, Z, AA, TC and RA do not",
+	  { .name = "www.example.com", .type = T(A), .flags = 0x06e0 },
+	  QR | AA,
+	  0 },
+	{ "class CH",
+	  { .name = "www.example.com", .type = T(A), .class = DNS_CLASS_CH },
+	  QR | R(REFUSED),
+	  12 + 17 + 4 },
+	{ "class ANY",
+	  { .name = "www.example.com", .type = T(A), .class = DNS_CLASS_ANY },
+	  QR | R(REFUSED),
+	  12 + 17 + 4 },
+	{ "class NONE",
+	  { .name = "www.example.com", .type = T(A), .class = DNS_CLASS_NONE },
+	  QR | R(REFUSED),
+	  12 + 17 + 4 },
+	{ "not our zone, with OPT",
+	  { .name = "www.example.net", .type = T(A), .udp_size = 1232 },
+	  QR | R(REFUSED),
+	  12 + 17 + 4 + 11 },
+	{ "the root", { .name = ".", .type = T(NS) }, QR | R(REFUSED), 12 + 1 + 4 },
+	{ "zone that is not loaded",
+	  { .name = "www.example.edu", .type = T(A) },
+	  QR | R(SERVFAIL),
+	  12 + 17 + 4 },
+	{ "AXFR over UDP", { .name = "example.com", .type = T(AXFR) }, QR | R(NOTIMP), 0 },
+	{ "AXFR over TCP",
+	  { .name = "example.com", .type = T(AXFR), .stream = true },
+	  QR | R(REFUSED),
+	  0 },
+	{ "IXFR", { .name = "example.com", .type = T(IXFR) }, QR | R(REFUSED), 0 },
+	{ "type 0", { .name = "www.example.com", .type = 0 }, QR | AA, 0 },
+	{ "type OPT as a question", { .name = "www.example.com", .type = T(OPT) }, QR | AA, 0 },
+	{ "opcode STATUS",
+	  { .name = "www.example.com", .type = T(A), .flags = 0x1000 | RD },
+	  QR | 0x1000 | RD | R(NOTIMP),
+	  12 + 17 + 4 },
+	{ "opcode UPDATE",
+	  { .name = "example.com", .type = T(SOA), .flags = 0x2800 },
+	  QR | 0x2800 | R(NOTIMP),
+	  12 + 13 + 4 },
+	{ "no question", { .name = NULL }, QR | R(FORMERR), 12 },
+	{ "no question, with OPT", { .name = NULL, .udp_size = 1232 }, QR | R(FORMERR), 12 + 11 },
+};
+
+static void test_kinds(void **state)
+{
+	struct reply r;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+		send_ask(engine, &kinds[i].ask, &r);
+		if (reply_flags(&r) != kinds[i].flags || (kinds[i].len && r.len != kinds[i].len))
+			fail_msg("%s: flags %04x, %zu octets", kinds[i].what, reply_flags(&r),
+				 r.len);
+		assert_int_equal(wire_load_be16(r.bytes), 0x1234);
+	}
+}
+
+static const struct {
+	const char *what;
+	const char *bytes;
+	size_t len;
+	const char *reply;
+	size_t reply_len;
+} odd[] = {
+	{ "nothing", "", 0, "", 0 },
+	{ "11 octets", "\1\2\0\0\0\1\0\0\0\0\0", 11, "", 0 },
+	{ "a response", "\1\2\200\0\0\1\0\0\0\0\0\0\0\0\1\0\1", 17, "", 0 },
+	{ "question cut off", "\1\2\0\0\0\1\0\0\0\0\0\0\3www", 16, "\1\2\200\1\0\0\0\0\0\0\0\0",
+	  12 },
+	{ "octets behind the question", "\1\2\1\0\0\1\0\0\0\0\0\0\0\0\1\0\1\377", 18,
+	  "\1\2\201\5\0\1\0\0\0\0\0\0\0\0\1\0\1", 17 },
+	{ "EDNS version 1: BADVERS with our version",
+	  "\1\2\0\0\0\1\0\0\0\0\0\1\0\0\1\0\1\0\0\51\4\320\0\1\200\0\0\0", 28,
+	  "\1\2\200\0\0\1\0\0\0\0\0\1\0\0\1\0\1\0\0\51\4\320\1\0\200\0\0\0", 28 },
+	{ "COOKIE of 7 octets: FORMERR",
+	  "\1\2\0\0\0\1\0\0\0\0\0\1\0\0\1\0\1\0\0\51\4\320\0\0\0\0\0\13\0\12\0\7aaaaaaa", 39,
+	  "\1\2\200\1\0\1\0\0\0\0\0\1\0\0\1\0\1\0\0\51\4\320\0\0\0\0\0\0", 28 },
+	{ "unknown option",
+	  "\1\2\0\0\0\1\0\0\0\0\0\1\0\0\1\0\1\0\0\51\4\320\0\0\0\0\0\5\377\1\0\1a", 33,
+	  "\1\2\200\5\0\1\0\0\0\0\0\1\0\0\1\0\1\0\0\51\4\320\0\0\0\0\0\0", 28 },
+};
+
+static void test_odd_messages(void **state)
+{
+	struct reply r;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(odd) / sizeof(odd[0]); i++) {
+		send_bytes(engine, (const uint8_t *)odd[i].bytes, odd[i].len, false, &r);
+		if (r.len != odd[i].reply_len || memcmp(r.bytes, odd[i].reply, r.len) != 0)
+			fail_msg("%s: %zu octets, flags %04x", odd[i].what, r.len, reply_flags(&r));
+	}
+}
+
+static void test_version(void **state)
+{
+	static const char text[] = "\300\14\0\20\0\3\0\0\0\0\0\11\10Volley 0";
+	struct ask ask = { .name = "VERSION.bind", .type = T(TXT), .class = DNS_CLASS_CH };
+	struct reply r;
+
+	(void)state;
+	send_ask(engine, &ask, &r);
+	assert_int_equal(reply_flags(&r), QR);
+	assert_int_equal(r.len, 12 + 14 + 4 + sizeof(text) - 1);
+	assert_memory_equal(r.bytes + 30, text, sizeof(text) - 1);
+	ask.name = "authors.bind";
+	send_ask(engine, &ask, &r);
+	assert_int_equal(reply_flags(&r), QR | R(REFUSED));
+}
+
+/* ---- Cookies ------------------------------------------------------------------------------------ */
+
+#define OPT_COOKIE_BYTES (11 + 4 + COOKIE_BYTES)
+
+static const uint8_t *reply_cookie(const struct reply *r)
+{
+	static const uint8_t head[] = { 0, DNS_OPTION_COOKIE, 0, COOKIE_BYTES };
+	const uint8_t *option = r->bytes + r->len - COOKIE_BYTES - sizeof(head);
+
+	assert_true(r->len > 12 + OPT_COOKIE_BYTES);
+	assert_memory_equal(option, head, sizeof(head));
+	return option + sizeof(head);
+}
+
+static void test_cookie_is_made_and_taken(void **state)
+{
+	uint8_t cookie[COOKIE_BYTES] = "client-8";
+	struct ask ask = { .name = "www.example.com", .type = T(A), .udp_size = 1232 };
+	struct engine_counters before, after;
+	struct reply r;
+
+	(void)state;
+	engine_counters_read(engine, &before);
+	ask.cookie = cookie;
+	ask.cookie_bytes = COOKIE_CLIENT_BYTES;
+	send_ask(engine, &ask, &r);
+	assert_int_equal(reply_flags(&r), QR | AA);
+	assert_memory_equal(reply_cookie(&r), "client-8", 8);
+	assert_int_equal(cookie_check(&config.cookie_secrets, cookie, reply_cookie(&r) + 8, 16,
+				      world_client, 4, WORLD_WALL_S),
+			 COOKIE_GOOD);
+
+	memcpy(cookie, reply_cookie(&r), COOKIE_BYTES);
+	ask.cookie_bytes = COOKIE_BYTES;
+	send_ask(engine, &ask, &r);
+	assert_memory_equal(reply_cookie(&r), cookie, COOKIE_BYTES);
+
+	cookie[COOKIE_BYTES - 1] ^= 1;
+	send_ask(engine, &ask, &r);
+	assert_int_equal(reply_flags(&r), QR | AA);
+	assert_int_equal(reply_count(&r, DNS_ANCOUNT_AT), 1);
+	cookie[COOKIE_BYTES - 1] ^= 1;
+	assert_memory_equal(reply_cookie(&r), cookie, COOKIE_BYTES);
+	engine_counters_read(engine, &after);
+	assert_int_equal(after.cookies_new, before.cookies_new + 1);
+	assert_int_equal(after.cookies_good, before.cookies_good + 1);
+	assert_int_equal(after.cookies_bad, before.cookies_bad + 1);
+}
+
+static void test_cookie_without_question(void **state)
+{
+	struct ask ask = {
+		.udp_size = 1232,
+		.cookie = (const uint8_t *)"client-8",
+		.cookie_bytes = 8,
+	};
+	struct reply r;
+
+	(void)state;
+	send_ask(engine, &ask, &r);
+	assert_int_equal(reply_flags(&r), QR);
+	assert_int_equal(r.len, 12 + OPT_COOKIE_BYTES);
+	assert_int_equal(reply_count(&r, DNS_QDCOUNT_AT), 0);
+}
+
+/* The same client over an IPv6 socket has the same cookie. */
+static void test_cookie_of_mapped_address(void **state)
+{
+	static const uint8_t mapped[16] = { [10] = 0xff, 0xff, 192, 0, 2, 200 };
+	struct ask ask = { .name = "www.example.com", .type = T(A), .udp_size = 1232 };
+	uint8_t msg[512];
+	struct engine_request rq = {
+		.msg = msg,
+		.family = AF_INET6,
+		.client = mapped,
+		.now_s = WORLD_NOW_S,
+		.wall_s = WORLD_WALL_S,
+	};
+	struct reply four, six;
+
+	(void)state;
+	ask.cookie = (const uint8_t *)"client-8";
+	ask.cookie_bytes = 8;
+	send_ask(engine, &ask, &four);
+	rq.len = ask_bytes(&ask, msg);
+	six.len = engine_answer(engine, &rq, six.bytes, sizeof(six.bytes));
+	assert_true(same_reply(&four, &six));
+}
+
+static void test_cookies_switched_off(void **state)
+{
+	struct engine_config off = ENGINE_CONFIG_INIT;
+	struct ask ask = { .name = "www.example.com", .type = T(A), .udp_size = 1232 };
+	struct reply plain, r;
+	struct engine *e;
+
+	(void)state;
+	assert_int_equal(engine_new(&e, &off, NULL, &world.zones), 0);
+	send_ask(e, &ask, &plain);
+	ask.cookie = (const uint8_t *)"client-8";
+	ask.cookie_bytes = 8;
+	send_ask(e, &ask, &r);
+	assert_true(same_reply(&plain, &r));
+	ask.name = NULL;
+	send_ask(e, &ask, &r);
+	assert_int_equal(reply_rcode(&r), R(FORMERR));
+	engine_free(e);
+}
+
+/* ---- The cache in front of the zones ------------------------------------------------------------ */
+
+static const struct {
+	const char *name;
+	uint16_t type;
+	bool cached;
+} cached_rows[] = {
+	{ "www.example.com", T(A), true },
+	{ "www.example.com", T(AAAA), true },
+	{ "www.example.com", T(ANY), true },
+	{ "example.com", T(MX), true },
+	{ "nothere.example.com", T(A), true },
+	{ "alias.example.com", T(A), true },
+	{ "out.example.com", T(A), true },
+	{ "a.wild.example.com", T(A), true },
+	{ "a.dn.example.com", T(A), true },
+	{ "x.sub.example.com", T(A), true },
+	{ "example.org", T(SOA), true },
+	{ "cross.example.com", T(A), false }, /* the other zone may change by itself */
+	{ "www.example.net", T(A), false },
+	{ "www.example.edu", T(A), false },
+	{ "www.example.com", T(OPT), false },
+	{ "www.example.com", T(MAILB), false },
+};
+
+#define N_CACHED_ROWS (sizeof(cached_rows) / sizeof(cached_rows[0]))
+
+static void test_hits_are_the_fresh_answers(void **state)
+{
+	static const uint16_t sizes[] = { NO_EDNS, 512, 1232, 65535 };
+	struct engine_counters before, after;
+	struct reply fresh, first, hit;
+
+	(void)state;
+	for (size_t i = 0; i < N_CACHED_ROWS * 32; i++) {
+		struct ask ask = {
+			.name = cached_rows[i / 32].name,
+			.type = cached_rows[i / 32].type,
+			.udp_size = sizes[i % 4],
+			.dnssec_ok = i & 4 && i % 4,
+			.stream = i & 8,
+			.flags = i & 16 ? RD | CD : 0,
+		};
+
+		send_ask(uncached, &ask, &fresh);
+		send_ask(engine, &ask, &first);
+		engine_counters_read(engine, &before);
+		send_ask(engine, &ask, &hit);
+		engine_counters_read(engine, &after);
+		assert_true(same_reply(&fresh, &first));
+		assert_true(same_reply(&fresh, &hit));
+		assert_int_equal(after.cache_hit - before.cache_hit, cached_rows[i / 32].cached);
+		assert_int_equal(after.published, before.published);
+	}
+}
+
+/* 0x20: the client's own letters come back, from zone and cache alike. */
+static void test_letter_case(void **state)
+{
+	static const char *const names[] = { "a.wild.example.com", "ALIAS.example.COM",
+					     "alias.EXAMPLE.com", "A.wILD.eXAMPLE.cOM",
+					     "NotHere.Example.Com" };
+	struct reply fresh, r;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		struct ask ask = { .name = names[i], .type = T(A), .udp_size = 1232 };
+		uint8_t msg[512];
+		size_t len = ask_bytes(&ask, msg);
+
+		send_ask(uncached, &ask, &fresh);
+		send_ask(engine, &ask, &r);
+		assert_true(same_reply(&fresh, &r));
+		assert_memory_equal(r.bytes + 12, msg + 12, len - 12 - 11);
+	}
+}
+
+/* The ports answer in the query's own buffer. */
+static void test_answer_in_place(void **state)
+{
+	static uint8_t buffer[DNS_MESSAGE_MAX];
+	struct engine_request rq = {
+		.msg = buffer,
+		.family = AF_INET,
+		.client = world_client,
+		.now_s = WORLD_NOW_S,
+		.wall_s = WORLD_WALL_S,
+	};
+	struct reply apart;
+
+	(void)state;
+	for (size_t i = 0; i < N_CACHED_ROWS * 2; i++) {
+		struct engine *e = i % 2 ? engine : uncached;
+		struct ask ask = {
+			.name = cached_rows[i / 2].name,
+			.type = cached_rows[i / 2].type,
+			.udp_size = 1232,
+			.cookie = (const uint8_t *)"client-8",
+			.cookie_bytes = 8,
+		};
+
+		send_ask(e, &ask, &apart);
+		rq.len = ask_bytes(&ask, buffer);
+		assert_int_equal(engine_answer(e, &rq, buffer, sizeof(buffer)), apart.len);
+		assert_memory_equal(buffer, apart.bytes, apart.len);
+	}
+}
+
+/* A new generation of the zone: the old answer is dead at once, and the next one is published. */
+static void test_new_generation(void **state)
+{
+	struct ask ask = { .name = "www.example.com", .type = T(A), .udp_size = 1232 };
+	struct zone_member *m = &world.members[0];
+	struct engine_counters before, after;
+	struct zone_set *old = world.zones.set;
+	struct reply r;
+
+	(void)state;
+	send_ask(engine, &ask, &r);
+	engine_counters_read(engine, &before);
+	m->cache_gen = cache_zone_flush(world.cache, m->cache_slot);
+	assert_int_equal(zone_set_new(&world.zones.set, world.members, world.n_zones), 0);
+	zone_set_free(old);
+	send_ask(engine, &ask, &r);
+	send_ask(engine, &ask, &r);
+	engine_counters_read(engine, &after);
+	assert_int_equal(after.cache_stale + after.cache_miss,
+			 before.cache_stale + before.cache_miss + 1);
+	assert_int_equal(after.published, before.published + 1);
+	assert_int_equal(after.cache_hit, before.cache_hit + 1);
+}
+
+static void test_no_zones(void **state)
+{
+	struct engine_zones none = { NULL };
+	struct ask ask = { .name = "www.example.com", .type = T(A) };
+	struct engine *e;
+	struct reply r;
+
+	(void)state;
+	assert_int_equal(engine_new(&e, &config, NULL, &none), 0);
+	send_ask(e, &ask, &r);
+	assert_int_equal(reply_rcode(&r), R(REFUSED));
+	engine_free(e);
+}
+
+/* ---- Settings and counters ------------------------------------------------------------------------ */
+
+static void test_settings(void **state)
+{
+	struct engine_config other = config;
+	struct engine *e;
+
+	(void)state;
+	assert_true(engine_config_digest(&other) == engine_config_digest(&config));
+	other.cookies = false;
+	other.version = NULL;
+	assert_true(engine_config_digest(&other) == engine_config_digest(&config));
+	other.minimal_responses = true;
+	assert_true(engine_config_digest(&other) != engine_config_digest(&config));
+	other = config;
+	other.any = ENGINE_ANY_FULL;
+	assert_true(engine_config_digest(&other) != engine_config_digest(&config));
+	other = config;
+	other.max_udp_bytes = 1400;
+	assert_true(engine_config_digest(&other) != engine_config_digest(&config));
+	other.max_udp_bytes = 511;
+	assert_int_equal(engine_new(&e, &other, NULL, &world.zones), -EINVAL);
+	other.max_udp_bytes = VOLLEY_UDP_MAX + 1;
+	assert_int_equal(engine_new(&e, &other, NULL, &world.zones), -EINVAL);
+}
+
+/* After all the tests above: each message was counted once. */
+static void test_counters_balance(void **state)
+{
+	struct engine_counters c;
+
+	(void)state;
+	engine_counters_read(engine, &c);
+	assert_true(c.queries > 0 && c.noerror > 0 && c.formerr > 0 && c.servfail > 0);
+	assert_true(c.nxdomain > 0 && c.notimp > 0 && c.refused > 0 && c.badvers > 0);
+	assert_int_equal(c.queries, c.ignored + c.no_room + c.noerror + c.formerr + c.servfail +
+					    c.nxdomain + c.notimp + c.refused + c.badvers +
+					    c.other_rcode);
+	assert_int_equal(c.not_published, 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_kinds),
+		cmocka_unit_test(test_odd_messages),
+		cmocka_unit_test(test_version),
+		cmocka_unit_test(test_cookie_is_made_and_taken),
+		cmocka_unit_test(test_cookie_without_question),
+		cmocka_unit_test(test_cookie_of_mapped_address),
+		cmocka_unit_test(test_cookies_switched_off),
+		cmocka_unit_test(test_hits_are_the_fresh_answers),
+		cmocka_unit_test(test_letter_case),
+		cmocka_unit_test(test_answer_in_place),
+		cmocka_unit_test(test_new_generation),
+		cmocka_unit_test(test_no_zones),
+		cmocka_unit_test(test_settings),
+		cmocka_unit_test(test_counters_balance),
+	};
+	int failed;
+
+	rcu_register_thread();
+	failed = cmocka_run_group_tests(tests, setup, teardown);
+	rcu_unregister_thread();
+	return failed;
+}
