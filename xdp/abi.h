@@ -172,7 +172,8 @@ struct volley_state {
 struct volley_link {
 	__u32 driver_answers; /* 0: hand up only */
 	__u8 mac[6];          /* frames to another host pass; all zero: not known, not checked */
-	__u16 reserved;
+	__u8 by_daemon;       /* volleyd attached it, so a later volleyd may detach it */
+	__u8 reserved;
 };
 
 /*

@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "control/found.h"
+
+#include <bpf/bpf.h>
+#include <errno.h>
+#include <net/if.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <xdp/libxdp.h>
+
+#include "cache/cache.h"
+#include "xdp/abi.h"
+
+#define MAPS_CAP 16
+
+struct named_map {
+	const char *name;
+	int *fd;
+};
+
+static void maps_none(struct found_maps *maps)
+{
+	*maps = (struct found_maps){ -1, -1, -1, -1, -1, -1, -1 };
+}
+
+static void maps_close(struct found_maps *maps)
+{
+	int *fds[] = { &maps->state, &maps->index, &maps->store, &maps->zones,
+		       &maps->link,  &maps->cpu,   &maps->xsks };
+	size_t i;
+
+	for (i = 0; i < sizeof(fds) / sizeof(fds[0]); i++) {
+		if (*fds[i] >= 0)
+			close(*fds[i]);
+		*fds[i] = -1;
+	}
+}
+
+/* Keeps fd if its map is one of ours; notes another version's state map. */
+static void take_map(struct found *found, int fd)
+{
+	const struct named_map known[] = {
+		{ VOLLEY_STATE_MAP, &found->maps.state }, { "volley_index", &found->maps.index },
+		{ "volley_store", &found->maps.store },	  { "volley_zones", &found->maps.zones },
+		{ "volley_link", &found->maps.link },	  { "volley_cpu", &found->maps.cpu },
+		{ "xsks_map", &found->maps.xsks },
+	};
+	struct bpf_map_info info = { 0 };
+	uint32_t len = sizeof(info);
+	size_t i;
+
+	if (bpf_obj_get_info_by_fd(fd, &info, &len)) {
+		close(fd);
+		return;
+	}
+	for (i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
+		if (strcmp(info.name, known[i].name) || *known[i].fd >= 0)
+			continue;
+		*known[i].fd = fd;
+		return;
+	}
+	if (!strncmp(info.name, VOLLEY_STATE_PREFIX, strlen(VOLLEY_STATE_PREFIX)))
+		found->abi = (uint32_t)strtoul(info.name + strlen(VOLLEY_STATE_PREFIX), NULL, 10);
+	close(fd);
+}
+
+/* Opens the maps that the program uses. 0 or -errno. */
+static int take_maps(struct found *found)
+{
+	uint32_t ids[MAPS_CAP] = { 0 };
+	struct bpf_prog_info info = { .nr_map_ids = MAPS_CAP, .map_ids = (uintptr_t)ids };
+	uint32_t len = sizeof(info);
+	uint32_t i;
+	int fd;
+
+	if (bpf_obj_get_info_by_fd(found->prog_fd, &info, &len))
+		return -errno;
+	snprintf(found->name, sizeof(found->name), "%s", info.name);
+	for (i = 0; i < info.nr_map_ids && i < MAPS_CAP; i++) {
+		fd = bpf_map_get_fd_by_id(ids[i]);
+		if (fd < 0)
+			return -errno;
+		take_map(found, fd);
+	}
+	return 0;
+}
+
+static bool is_complete(const struct found_maps *maps)
+{
+	return maps->index >= 0 && maps->store >= 0 && maps->zones >= 0 && maps->link >= 0 &&
+	       maps->cpu >= 0 && maps->xsks >= 0;
+}
+
+/* Is this program Volley? Leaves descriptors in *found only if so. */
+static int look_at(struct found *found, uint32_t id)
+{
+	int err;
+
+	found->id = id;
+	found->abi = 0;
+	found->prog_fd = bpf_prog_get_fd_by_id(id);
+	if (found->prog_fd < 0)
+		return -errno;
+	err = take_maps(found);
+	if (!err && found->maps.state >= 0 && is_complete(&found->maps)) {
+		found->kind = FOUND_VOLLEY;
+		return 0;
+	}
+	maps_close(&found->maps);
+	close(found->prog_fd);
+	found->prog_fd = -1;
+	found->kind = found->abi ? FOUND_OTHER_ABI : FOUND_OTHER;
+	return err;
+}
+
+static int look_at_all(struct found *found, struct xdp_multiprog *mp)
+{
+	struct xdp_program *prog = NULL;
+	int err = 0;
+
+	if (xdp_multiprog__is_legacy(mp))
+		return look_at(found, xdp_program__id(xdp_multiprog__main_prog(mp)));
+	found->kind = FOUND_NOTHING; /* a dispatcher has room for us */
+	while (!err && (prog = xdp_multiprog__next_prog(prog, mp))) {
+		err = look_at(found, xdp_program__id(prog));
+		if (!err && (found->kind == FOUND_VOLLEY || found->kind == FOUND_OTHER_ABI))
+			return 0;
+		found->kind = FOUND_NOTHING;
+	}
+	return err;
+}
+
+int found_look(struct found *found, int ifindex)
+{
+	struct xdp_multiprog *mp;
+	int err;
+
+	*found = (struct found){ .kind = FOUND_NOTHING, .prog_fd = -1 };
+	maps_none(&found->maps);
+	mp = xdp_multiprog__get_from_ifindex(ifindex);
+	err = (int)libxdp_get_error(mp);
+	if (err)
+		return err == -ENOENT ? 0 : err;
+	found->is_generic = xdp_multiprog__attach_mode(mp) == XDP_MODE_SKB;
+	err = look_at_all(found, mp);
+	xdp_multiprog__close(mp);
+	return err;
+}
+
+void found_close(struct found *found)
+{
+	maps_close(&found->maps);
+	if (found->prog_fd >= 0)
+		close(found->prog_fd);
+	found->prog_fd = -1;
+}
+
+/* An array with values of this size that can be mapped; its number of entries, or 0. */
+static uint32_t array_entries(int fd, uint32_t value_bytes)
+{
+	struct bpf_map_info info = { 0 };
+	uint32_t len = sizeof(info);
+
+	if (bpf_obj_get_info_by_fd(fd, &info, &len))
+		return 0;
+	if (info.type != BPF_MAP_TYPE_ARRAY || info.value_size != value_bytes ||
+	    !(info.map_flags & BPF_F_MMAPABLE))
+		return 0;
+	return info.max_entries;
+}
+
+int found_sizes(const struct found_maps *maps, struct cache_sizes *sizes)
+{
+	*sizes = (struct cache_sizes){
+		.n_buckets = array_entries(maps->index, VOLLEY_BUCKET_SLOTS * 8),
+		.n_segments = array_entries(maps->store, VOLLEY_SEGMENT_BYTES),
+		.n_zones = array_entries(maps->zones, sizeof(struct volley_zone)),
+	};
+	if (array_entries(maps->state, sizeof(struct volley_state)) != 1 || !sizes->n_buckets ||
+	    !sizes->n_segments || !sizes->n_zones)
+		return -EPROTO;
+	cache_sizes_measure(sizes);
+	sizes->bytes = sizes->total_bytes;
+	return 0;
+}

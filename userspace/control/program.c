@@ -1,0 +1,554 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "control/program.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <linux/if_link.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+#include <xdp/libxdp.h>
+
+#include "base/err.h"
+#include "base/log.h"
+#include "control/found.h"
+#include "volley.skel.h"
+
+#define PAGE_BYTES 4096u
+
+struct program {
+	char ifname[IF_NAMESIZE];
+	int ifindex;
+	uint32_t id;
+	enum program_origin origin;
+	enum program_mode mode;
+	int prog_fd;
+	int cpu_fd;
+	int xsks_fd;
+	int link_fd;
+	struct volley_link *link;
+	struct xdp_program *xdp; /* ours, attached through libxdp; NULL: adopted or replaced */
+	struct volley_bpf *skel; /* the object it comes from */
+};
+
+const char *program_mode_text(enum program_mode mode)
+{
+	return mode == PROGRAM_NATIVE ? "native" : "generic";
+}
+
+const char *program_origin_text(enum program_origin origin)
+{
+	static const char *const texts[] = { "loaded", "adopted", "replaced" };
+
+	return texts[origin];
+}
+
+/* --- Maps ---------------------------------------------------------------------------------------- */
+
+static size_t round_page(size_t bytes)
+{
+	return (bytes + PAGE_BYTES - 1) / PAGE_BYTES * PAGE_BYTES;
+}
+
+static void *map_array(int fd, size_t bytes)
+{
+	void *at = mmap(NULL, round_page(bytes), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+
+	return at == MAP_FAILED ? NULL : at;
+}
+
+static void unmap(void *at, size_t bytes)
+{
+	if (at)
+		munmap(at, round_page(bytes));
+}
+
+static size_t index_bytes(const struct cache_sizes *sizes)
+{
+	return (size_t)sizes->n_buckets * VOLLEY_BUCKET_SLOTS * 8;
+}
+
+static size_t store_bytes(const struct cache_sizes *sizes)
+{
+	return (size_t)sizes->n_segments * VOLLEY_SEGMENT_BYTES;
+}
+
+static size_t zones_bytes(const struct cache_sizes *sizes)
+{
+	return (size_t)sizes->n_zones * sizeof(struct volley_zone);
+}
+
+void program_maps_close(struct program_maps *maps)
+{
+	struct cache_memory *memory = &maps->memory;
+
+	if (!maps->is_open)
+		return;
+	unmap(memory->state, sizeof(*memory->state));
+	unmap(memory->index, index_bytes(&memory->sizes));
+	unmap(memory->store, store_bytes(&memory->sizes));
+	unmap(memory->zones, zones_bytes(&memory->sizes));
+	close(maps->state_fd);
+	close(maps->index_fd);
+	close(maps->store_fd);
+	close(maps->zones_fd);
+	*maps = (struct program_maps){ 0 };
+}
+
+/* Takes over copies of the four descriptors and maps them. */
+static int maps_open(struct program_maps *maps, const struct found_maps *found,
+		     const struct cache_sizes *sizes)
+{
+	struct cache_memory *memory = &maps->memory;
+
+	maps->is_open = true;
+	maps->state_fd = dup(found->state);
+	maps->index_fd = dup(found->index);
+	maps->store_fd = dup(found->store);
+	maps->zones_fd = dup(found->zones);
+	memory->sizes = *sizes;
+	memory->state = map_array(maps->state_fd, sizeof(*memory->state));
+	memory->index = map_array(maps->index_fd, index_bytes(sizes));
+	memory->store = map_array(maps->store_fd, store_bytes(sizes));
+	memory->zones = map_array(maps->zones_fd, zones_bytes(sizes));
+	if (memory->state && memory->index && memory->store && memory->zones)
+		return 0;
+	program_maps_close(maps);
+	return -ENOMEM;
+}
+
+static uint32_t map_id(int fd)
+{
+	struct bpf_map_info info = { 0 };
+	uint32_t len = sizeof(info);
+
+	return bpf_obj_get_info_by_fd(fd, &info, &len) ? 0 : info.id;
+}
+
+/* --- Loading ------------------------------------------------------------------------------------- */
+
+static struct found_maps skel_maps(const struct volley_bpf *skel)
+{
+	return (struct found_maps){
+		.state = bpf_map__fd(skel->maps.volley_abi_1),
+		.index = bpf_map__fd(skel->maps.volley_index),
+		.store = bpf_map__fd(skel->maps.volley_store),
+		.zones = bpf_map__fd(skel->maps.volley_zones),
+		.link = bpf_map__fd(skel->maps.volley_link),
+		.cpu = bpf_map__fd(skel->maps.volley_cpu),
+		.xsks = bpf_map__fd(skel->maps.xsks_map),
+	};
+}
+
+/* The object with its maps sized, or taken from the cache in use; not yet loaded. */
+static struct volley_bpf *open_object(const struct program_maps *maps,
+				      const struct program_want *want)
+{
+	struct volley_bpf *skel = volley_bpf__open();
+	int err;
+
+	if (!skel)
+		return NULL;
+	if (maps->is_open) {
+		err = bpf_map__reuse_fd(skel->maps.volley_abi_1, maps->state_fd);
+		err |= bpf_map__reuse_fd(skel->maps.volley_index, maps->index_fd);
+		err |= bpf_map__reuse_fd(skel->maps.volley_store, maps->store_fd);
+		err |= bpf_map__reuse_fd(skel->maps.volley_zones, maps->zones_fd);
+	} else {
+		err = bpf_map__set_max_entries(skel->maps.volley_index, want->sizes.n_buckets);
+		err |= bpf_map__set_max_entries(skel->maps.volley_store, want->sizes.n_segments);
+		err |= bpf_map__set_max_entries(skel->maps.volley_zones, want->sizes.n_zones);
+	}
+	if (err) {
+		volley_bpf__destroy(skel);
+		return NULL;
+	}
+	return skel;
+}
+
+/* Copies of what the program alone has; the maps of the cache, if they are not open yet. */
+static int take_over(struct program *p, struct program_maps *maps, const struct found_maps *found,
+		     const struct cache_sizes *sizes)
+{
+	if (!maps->is_open) {
+		int err = maps_open(maps, found, sizes);
+
+		if (err)
+			return err;
+	}
+	p->cpu_fd = dup(found->cpu);
+	p->xsks_fd = dup(found->xsks);
+	p->link_fd = dup(found->link);
+	if (p->cpu_fd < 0 || p->xsks_fd < 0 || p->link_fd < 0)
+		return -errno;
+	p->link = map_array(p->link_fd, sizeof(*p->link));
+	return p->link ? 0 : -ENOMEM;
+}
+
+static int attach_mode(struct program *p, enum program_mode mode)
+{
+	int err = xdp_program__attach(p->xdp, p->ifindex,
+				      mode == PROGRAM_NATIVE ? XDP_MODE_NATIVE : XDP_MODE_SKB, 0);
+
+	if (!err)
+		p->mode = mode;
+	return err;
+}
+
+/* Native, else generic, as far as that is wanted. */
+static int attach(struct program *p, const struct program_want *want)
+{
+	int err = -EOPNOTSUPP;
+
+	if (!want->generic_only)
+		err = attach_mode(p, PROGRAM_NATIVE);
+	if (err && !want->native_only && err != -EBUSY && err != -EEXIST) {
+		if (!want->generic_only)
+			log_notice("%s: no native XDP (%s): generic", p->ifname, err_text(err));
+		err = attach_mode(p, PROGRAM_GENERIC);
+	}
+	return err;
+}
+
+static int load(struct program *p, struct program_maps *maps, const struct program_want *want)
+{
+	struct found_maps fds;
+	int err;
+
+	p->skel = open_object(maps, want);
+	if (!p->skel)
+		return errno ? -errno : -EINVAL;
+	p->xdp = xdp_program__from_bpf_obj(p->skel->obj, "xdp");
+	err = (int)libxdp_get_error(p->xdp);
+	if (err) {
+		p->xdp = NULL;
+		return err;
+	}
+	err = attach(p, want);
+	if (err)
+		return err;
+	p->origin = PROGRAM_LOADED;
+	p->id = xdp_program__id(p->xdp);
+	fds = skel_maps(p->skel);
+	err = take_over(p, maps, &fds, &want->sizes);
+	if (!err)
+		p->link->by_daemon = 1;
+	return err;
+}
+
+/* Ours in the place of `old` in one step, with the maps that are in use. */
+static int replace(struct program *p, struct program_maps *maps, const struct program_want *want,
+		   const struct found *old)
+{
+	LIBBPF_OPTS(bpf_xdp_attach_opts, opts, .old_prog_fd = old->prog_fd);
+	struct bpf_prog_info info = { 0 };
+	uint32_t len = sizeof(info);
+	struct found_maps fds;
+	int err;
+
+	p->skel = open_object(maps, want);
+	if (!p->skel)
+		return errno ? -errno : -EINVAL;
+	err = volley_bpf__load(p->skel);
+	if (err)
+		return err;
+	p->prog_fd = dup(bpf_program__fd(p->skel->progs.volley));
+	p->mode = old->is_generic ? PROGRAM_GENERIC : PROGRAM_NATIVE;
+	err = bpf_xdp_attach(p->ifindex, p->prog_fd, program_xdp_flags(p) | XDP_FLAGS_REPLACE,
+			     &opts);
+	if (err)
+		return err;
+	p->origin = PROGRAM_REPLACED;
+	if (!bpf_obj_get_info_by_fd(p->prog_fd, &info, &len))
+		p->id = info.id;
+	fds = skel_maps(p->skel);
+	err = take_over(p, maps, &fds, &want->sizes);
+	if (!err)
+		p->link->by_daemon = 1;
+	return err;
+}
+
+/* --- Finding ------------------------------------------------------------------------------------- */
+
+static int adopt(struct program *p, struct program_maps *maps, const struct found *found,
+		 const struct cache_sizes *sizes)
+{
+	p->origin = PROGRAM_ADOPTED;
+	p->mode = found->is_generic ? PROGRAM_GENERIC : PROGRAM_NATIVE;
+	p->id = found->id;
+	p->prog_fd = dup(found->prog_fd);
+	return take_over(p, maps, &found->maps, sizes);
+}
+
+/* Whether volleyd attached what was found, so that it may be replaced for a new cache.size. */
+static bool is_by_daemon(const struct found *found)
+{
+	struct volley_link link = { 0 };
+	uint32_t zero = 0;
+
+	return !bpf_map_lookup_elem(found->maps.link, &zero, &link) && link.by_daemon;
+}
+
+static bool is_same_size(const struct cache_sizes *a, const struct cache_sizes *b)
+{
+	return a->n_buckets == b->n_buckets && a->n_segments == b->n_segments &&
+	       a->n_zones >= b->n_zones;
+}
+
+/* Adopts what was found, unless another cache is in use or its size is no longer wanted. */
+static int adopt_or_replace(struct program *p, struct program_maps *maps,
+			    const struct program_want *want, const struct found *found, char *err,
+			    size_t err_cap)
+{
+	struct cache_sizes sizes;
+
+	if (found_sizes(&found->maps, &sizes)) {
+		snprintf(err, err_cap,
+			 "%s: the maps of the Volley program there (id %u) are not those of ABI %u: "
+			 "detach it (ip link set dev %s xdp off) and start again",
+			 p->ifname, found->id, VOLLEY_ABI, p->ifname);
+		return -EPROTO;
+	}
+	if (maps->is_open && map_id(found->maps.state) != map_id(maps->state_fd))
+		return replace(p, maps, want, found);
+	if (!maps->is_open && is_by_daemon(found) && !is_same_size(&sizes, &want->sizes)) {
+		log_notice("%s: cache.size has changed: the answers of the old cache are dropped",
+			   p->ifname);
+		return replace(p, maps, want, found);
+	}
+	if (!maps->is_open && !is_same_size(&sizes, &want->sizes))
+		log_warn("%s: the program there was loaded with a cache of %llu MiB, which holds "
+			 "until it is loaded anew; cache.size is not used",
+			 p->ifname, (unsigned long long)(sizes.bytes >> 20));
+	return adopt(p, maps, found, &sizes);
+}
+
+static int refuse(const struct program *p, const struct found *found, char *err, size_t err_cap)
+{
+	if (found->kind == FOUND_OTHER_ABI) {
+		snprintf(err, err_cap,
+			 "%s: the Volley program there (id %u) is of ABI %u, this volleyd speaks "
+			 "ABI %u: detach it (ip link set dev %s xdp off) or run the volleyd of its "
+			 "version",
+			 p->ifname, found->id, found->abi, VOLLEY_ABI, p->ifname);
+		return -EPROTO;
+	}
+	snprintf(err, err_cap,
+		 "%s: another XDP program (%s, id %u) is there and is alone there by its own choice: "
+		 "detach it, or load it with xdp-loader so that programs can share the interface",
+		 p->ifname, found->name, found->id);
+	return -EBUSY;
+}
+
+static int find_or_load(struct program *p, struct program_maps *maps,
+			const struct program_want *want, char *err, size_t err_cap)
+{
+	struct found found;
+	int code = found_look(&found, p->ifindex);
+
+	if (!code) {
+		switch (found.kind) {
+		case FOUND_NOTHING:
+			code = load(p, maps, want);
+			break;
+		case FOUND_VOLLEY:
+			code = adopt_or_replace(p, maps, want, &found, err, err_cap);
+			break;
+		default:
+			code = refuse(p, &found, err, err_cap);
+		}
+	}
+	found_close(&found);
+	if (code && !*err)
+		snprintf(err, err_cap, "%s: XDP program: %s", p->ifname, err_text(code));
+	return code;
+}
+
+static int print_libbpf(enum libbpf_print_level level, const char *format, va_list args)
+{
+	char line[512];
+	int n = vsnprintf(line, sizeof(line), format, args);
+
+	(void)level;
+	while (n > 0 && n < (int)sizeof(line) && line[n - 1] == '\n')
+		line[--n] = 0;
+	log_debug("%s", line);
+	return 0;
+}
+
+static int print_libxdp(enum libxdp_print_level level, const char *format, va_list args)
+{
+	return print_libbpf((enum libbpf_print_level)level, format, args);
+}
+
+int program_open(struct program **out, struct program_maps *maps, const struct program_want *want,
+		 char *err, size_t err_cap)
+{
+	struct program *p = calloc(1, sizeof(*p));
+	int code;
+
+	*err = 0;
+	if (!p)
+		return -ENOMEM;
+	libbpf_set_print(print_libbpf);
+	libxdp_set_print(print_libxdp);
+	p->prog_fd = p->cpu_fd = p->xsks_fd = p->link_fd = -1;
+	snprintf(p->ifname, sizeof(p->ifname), "%s", want->ifname);
+	p->ifindex = (int)if_nametoindex(p->ifname);
+	if (!p->ifindex) {
+		snprintf(err, err_cap, "%s: no such interface", p->ifname);
+		free(p);
+		return -ENODEV;
+	}
+	code = find_or_load(p, maps, want, err, err_cap);
+	if (code) {
+		program_close(p, false);
+		return code;
+	}
+	program_set_answers(p, want->driver_answers);
+	*out = p;
+	return 0;
+}
+
+/* --- Life ---------------------------------------------------------------------------------------- */
+
+bool program_is_attached(const struct program *p)
+{
+	struct found found;
+	bool is_there;
+
+	if (found_look(&found, p->ifindex))
+		return false;
+	is_there = found.kind == FOUND_VOLLEY && found.id == p->id;
+	found_close(&found);
+	return is_there;
+}
+
+int program_detach(struct program *p)
+{
+	LIBBPF_OPTS(bpf_xdp_attach_opts, opts, .old_prog_fd = p->prog_fd);
+
+	if (p->xdp)
+		return xdp_program__detach(p->xdp, p->ifindex,
+					   p->mode == PROGRAM_NATIVE ? XDP_MODE_NATIVE :
+								       XDP_MODE_SKB,
+					   0);
+	return bpf_xdp_detach(p->ifindex, program_xdp_flags(p) | XDP_FLAGS_REPLACE, &opts);
+}
+
+void program_close(struct program *p, bool keep)
+{
+	int err;
+
+	if (!p)
+		return;
+	if (p->id && p->link && p->link->by_daemon && !keep && program_is_attached(p)) {
+		err = program_detach(p);
+		if (err)
+			log_warn("%s: detaching the XDP program: %s", p->ifname, err_text(err));
+	}
+	if (p->xdp)
+		xdp_program__close(p->xdp);
+	unmap(p->link, sizeof(*p->link));
+	if (p->link_fd >= 0)
+		close(p->link_fd);
+	if (p->cpu_fd >= 0)
+		close(p->cpu_fd);
+	if (p->xsks_fd >= 0)
+		close(p->xsks_fd);
+	if (p->prog_fd >= 0)
+		close(p->prog_fd);
+	volley_bpf__destroy(p->skel);
+	free(p);
+}
+
+void program_set_answers(struct program *p, bool driver_answers)
+{
+	__atomic_store_n(&p->link->driver_answers, driver_answers, __ATOMIC_RELEASE);
+}
+
+void program_set_mac(struct program *p, const uint8_t mac[6])
+{
+	if (memcmp(p->link->mac, mac, 6))
+		memcpy(p->link->mac, mac, 6);
+}
+
+enum program_origin program_origin(const struct program *p)
+{
+	return p->origin;
+}
+
+enum program_mode program_mode(const struct program *p)
+{
+	return p->mode;
+}
+
+uint32_t program_id(const struct program *p)
+{
+	return p->id;
+}
+
+int program_xsks_fd(const struct program *p)
+{
+	return p->xsks_fd;
+}
+
+uint32_t program_xdp_flags(const struct program *p)
+{
+	return p->mode == PROGRAM_NATIVE ? XDP_FLAGS_DRV_MODE : XDP_FLAGS_SKB_MODE;
+}
+
+/* --- Counters ------------------------------------------------------------------------------------ */
+
+int program_counters(const struct program *p, struct volley_cpu *sum)
+{
+	int n_cpus = libbpf_num_possible_cpus();
+	size_t stride = (sizeof(struct volley_cpu) + 7) / 8 * 8;
+	const uint32_t zero = 0;
+	uint8_t *values;
+	int cpu, i, err;
+
+	memset(sum, 0, sizeof(*sum));
+	if (n_cpus < 0)
+		return n_cpus;
+	values = calloc((size_t)n_cpus, stride);
+	if (!values)
+		return -ENOMEM;
+	err = bpf_map_lookup_elem(p->cpu_fd, &zero, values) ? -errno : 0;
+	for (cpu = 0; !err && cpu < n_cpus; cpu++) {
+		const struct volley_cpu *one = (const void *)(values + (size_t)cpu * stride);
+
+		sum->received += one->received;
+		sum->to_worker += one->to_worker;
+		for (i = 0; i < VOLLEY_N_REASONS; i++)
+			sum->reasons[i] += one->reasons[i];
+	}
+	free(values);
+	return err;
+}
+
+const char *program_reason_name(enum volley_reason reason)
+{
+	static const char *const names[] = {
+#define NAME(name, class, words) #name,
+		VOLLEY_REASONS(NAME)
+#undef NAME
+	};
+
+	return names[reason];
+}
+
+enum volley_class program_reason_class(enum volley_reason reason)
+{
+	static const enum volley_class classes[] = {
+#define CLASS(name, class, words) VOLLEY_CLASS_##class,
+		VOLLEY_REASONS(CLASS)
+#undef CLASS
+	};
+
+	return classes[reason];
+}

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The XDP program of one interface: found there, or loaded and attached.
+ *
+ *      what is on the interface                    what happens
+ *      nothing                                     loaded and attached (libxdp, so beside others
+ *                                                  where the kernel allows the dispatcher)
+ *      Volley, this ABI (ip link, xdp-loader,      adopted: its maps are the cache
+ *        or a volleyd before us)
+ *      Volley, this ABI, but another cache is in   replaced in one step by one with our maps
+ *        use already
+ *      Volley, another ABI                         refused
+ *      another program, no dispatcher possible     refused
+ *
+ * The maps of the cache are shared by the programs of all interfaces; volley_link, volley_cpu and
+ * xsks_map are each program's own.
+ *
+ * Control's thread calls all of these; they load, attach and map, so they may take milliseconds.
+ */
+#ifndef VOLLEY_CONTROL_PROGRAM_H
+#define VOLLEY_CONTROL_PROGRAM_H
+
+#include <net/if.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "cache/cache.h"
+
+/* The four maps of the cache: descriptors, and where they are mapped. */
+struct program_maps {
+	int state_fd;
+	int index_fd;
+	int store_fd;
+	int zones_fd;
+	struct cache_memory memory;
+	bool is_open;
+};
+
+enum program_origin {
+	PROGRAM_LOADED,	  /* by us */
+	PROGRAM_ADOPTED,  /* found on the interface */
+	PROGRAM_REPLACED, /* ours, in the place of a Volley with other maps */
+};
+
+enum program_mode { PROGRAM_NATIVE, PROGRAM_GENERIC };
+
+struct program;
+
+struct program_want {
+	const char *ifname;
+	bool native_only; /* xdp: native */
+	bool generic_only;
+	bool driver_answers;
+	struct cache_sizes sizes; /* for maps that are yet to be made */
+};
+
+/*
+ * Finds or attaches the program and opens its maps. *maps is filled by the first program and shared
+ * with the next ones. On an error err has a sentence that names the interface and what to do.
+ * Errors: -ENODEV, -EPROTO (another ABI), -EBUSY (another program), -EPERM, -EOPNOTSUPP (the driver
+ * knows no native XDP and only that is wanted), or what loading said.
+ */
+int program_open(struct program **out, struct program_maps *maps, const struct program_want *want,
+		 char *err, size_t err_cap) __attribute__((warn_unused_result));
+
+/*
+ * Lets go of the program. It stays on the interface if `keep`, or if it was not volleyd that
+ * attached it. NULL is allowed.
+ */
+void program_close(struct program *program, bool keep);
+
+/* Takes the program off the interface, whoever attached it. */
+int program_detach(struct program *program);
+
+/* Unmaps and closes the cache's maps; after all programs. */
+void program_maps_close(struct program_maps *maps);
+
+/* Whether it is still what runs on its interface (somebody may have taken it off). */
+bool program_is_attached(const struct program *program);
+
+void program_set_answers(struct program *program, bool driver_answers);
+void program_set_mac(struct program *program, const uint8_t mac[6]);
+
+enum program_origin program_origin(const struct program *program);
+enum program_mode program_mode(const struct program *program);
+uint32_t program_id(const struct program *program);
+int program_xsks_fd(const struct program *program);
+
+/* XDP_FLAGS_* of its mode, as AF_XDP sockets want them. */
+uint32_t program_xdp_flags(const struct program *program);
+
+/* Sums the counters over all CPUs (the fields of struct volley_cpu up to `reasons`). 0 or -errno. */
+int program_counters(const struct program *program, struct volley_cpu *sum)
+	__attribute__((warn_unused_result));
+
+/* "native", "generic"; "loaded", "adopted", "replaced". Static. */
+const char *program_mode_text(enum program_mode mode);
+const char *program_origin_text(enum program_origin origin);
+
+/* "HIT_FULL" is "hit-full"; hit, up, passed or dropped. Static. */
+const char *program_reason_name(enum volley_reason reason);
+enum volley_class program_reason_class(enum volley_reason reason);
+
+#endif
