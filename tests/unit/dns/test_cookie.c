@@ -146,6 +146,30 @@ static void test_every_bit_matters(void **state)
 	}
 }
 
+/* Another version may mean another layout, so it is refused though the hash is right. */
+static void test_other_versions(void **state)
+{
+	struct cookie_secrets secrets = { .has_previous = false };
+	struct addr a = to_addr(A1_ADDR);
+
+	(void)state;
+	from_hex(secrets.active, SECRET);
+	for (unsigned int version = 0; version <= 255; version++) {
+		uint8_t value[COOKIE_BYTES], input[20];
+		uint64_t hash;
+
+		from_hex(value, A1);
+		value[8] = (uint8_t)version;
+		memcpy(input, value, 16);
+		memcpy(input + 16, a.bytes, 4);
+		hash = siphash24(secrets.active, input, sizeof(input));
+		for (unsigned int i = 0; i < 8; i++)
+			value[16 + i] = (uint8_t)(hash >> (8 * i));
+		assert_int_equal(check(&secrets, value, COOKIE_SERVER_BYTES, A1_ADDR, A1_S),
+				 version == COOKIE_VERSION ? COOKIE_GOOD : COOKIE_BAD);
+	}
+}
+
 static void test_every_other_length(void **state)
 {
 	struct cookie_secrets secrets = { .has_previous = false };
@@ -178,11 +202,9 @@ static void test_over_the_wrap(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_made_as_the_rfc_does),
-		cmocka_unit_test(test_checked),
-		cmocka_unit_test(test_every_bit_matters),
-		cmocka_unit_test(test_every_other_length),
-		cmocka_unit_test(test_over_the_wrap),
+		cmocka_unit_test(test_made_as_the_rfc_does), cmocka_unit_test(test_checked),
+		cmocka_unit_test(test_every_bit_matters),    cmocka_unit_test(test_other_versions),
+		cmocka_unit_test(test_every_other_length),   cmocka_unit_test(test_over_the_wrap),
 	};
 
 	return cmocka_run_group_tests_name("cookie", tests, NULL, NULL);

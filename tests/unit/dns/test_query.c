@@ -90,6 +90,10 @@ static const struct {
 	{ "one behind OPT", MSG(HEAD("\1", "\0", "\0", "\2") Q NO_OPT RR_A), QUERY_OK, true, true },
 	{ "one in each section", MSG(HEAD("\1", "\1", "\1", "\2") Q RR_A RR_A RR_A NO_OPT),
 	  QUERY_OK, true, true },
+	{ "owner a pointer to a name that ends in one",
+	  MSG(HEAD("\1", "\2", "\0", "\0") Q
+	      "\1a\xc0\x0c\0\1\0\1\0\0\0\0\0\0\1b\xc0\x1d\0\1\0\1\0\0\0\0\0\0"),
+	  QUERY_OK, true, false },
 	{ "answer record missing", MSG(HEAD("\1", "\1", "\0", "\0") Q), QUERY_FORMERR, true,
 	  false },
 	{ "additional record missing", MSG(HEAD("\1", "\0", "\0", "\1") Q), QUERY_FORMERR, true,
@@ -344,6 +348,24 @@ static void test_udp_size(void **state)
 	}
 }
 
+/* RFC 1035 section 2.3.4 counts a name without its pointers: 253 octets by one, and 2 or 3 more. */
+static void test_longest_compressed_owner(void **state)
+{
+	uint8_t msg[512];
+	size_t at = 12;
+	struct query q;
+
+	(void)state;
+	memcpy(msg, HEAD("\1", "\1", "\0", "\0"), 12);
+	for (int i = 0; i < 126; i++, at += 2)
+		memcpy(msg + at, "\1A", 2);
+	memcpy(msg + at, "\0\0\1\0\1", 5);
+	memcpy(msg + at + 5, "\1b\xc0\x0c\0\1\0\1\0\0\0\0\0\0", 14);
+	assert_int_equal(query_parse(&q, msg, at + 19), QUERY_OK);
+	memcpy(msg + at + 5, "\2bc\xc0\x0c\0\1\0\1\0\0\0\0\0\0", 15);
+	assert_int_equal(query_parse(&q, msg, at + 20), QUERY_FORMERR);
+}
+
 /* The longest name, and a message of 64 KiB: offsets do not wrap. */
 static void test_largest_message(void **state)
 {
@@ -380,6 +402,7 @@ int main(void)
 		cmocka_unit_test(test_every_truncation),
 		cmocka_unit_test(test_every_flag_word),
 		cmocka_unit_test(test_udp_size),
+		cmocka_unit_test(test_longest_compressed_owner),
 		cmocka_unit_test(test_largest_message),
 	};
 

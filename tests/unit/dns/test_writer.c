@@ -67,6 +67,8 @@ static const struct {
 	  { "\1b\2de\0", "\1a\1b\2de\0", "\1c\1a\1b\2de\0" },
 	  "\1b\2de\0\1a\xc0\x19\1c\xc0\x1f",
 	  14 },
+	/* Found by search: FNV-1a gives both 0xcc61980f. */
+	{ "another name of the same hash", { "\4jphn\0", "\5ncdaa\0" }, "\4jphn\0\5ncdaa\0", 13 },
 	{ "the root is one octet", { "\0", "\0" }, "\0\0", 2 },
 	{ "a name that only begins alike",
 	  { "\7exampl\1\0", "\7examplf\0" },
