@@ -91,9 +91,9 @@ static const struct {
 	{ "one in each section", MSG(HEAD("\1", "\1", "\1", "\2") Q RR_A RR_A RR_A NO_OPT),
 	  QUERY_OK, true, true },
 	{ "owner a pointer to a name that ends in one",
-	  MSG(HEAD("\1", "\2", "\0", "\0") Q
-	      "\1a\xc0\x0c\0\1\0\1\0\0\0\0\0\0\1b\xc0\x1d\0\1\0\1\0\0\0\0\0\0"),
-	  QUERY_OK, true, false },
+	  MSG(HEAD("\1", "\2", "\0", "\1") Q
+	      "\1a\xc0\x0c\0\1\0\1\0\0\0\0\0\0\1b\xc0\x1d\0\1\0\1\0\0\0\0\0\0" NO_OPT),
+	  QUERY_OK, true, true },
 	{ "answer record missing", MSG(HEAD("\1", "\1", "\0", "\0") Q), QUERY_FORMERR, true,
 	  false },
 	{ "additional record missing", MSG(HEAD("\1", "\0", "\0", "\1") Q), QUERY_FORMERR, true,
