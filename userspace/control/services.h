@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Service addresses: what is listened on, expanded to the addresses that the host has, and the
+ * table of them by which the driver knows what is ours.
+ */
+#ifndef VOLLEY_CONTROL_SERVICES_H
+#define VOLLEY_CONTROL_SERVICES_H
+
+#include <stdint.h>
+
+#include "control/config.h"
+#include "xdp/abi.h"
+
+/*
+ * Makes the driver's table say `listen`: an address as it is, a wildcard as all unicast addresses
+ * that the host's interfaces have now (`lo` and its VIPs included, loopback and link-local ones
+ * not). Readers go on meanwhile; an address that stays is never missing. *n_services is their
+ * number. 0, -ENOSPC when they are too many (what fits is served by the driver), or -errno.
+ * Control's thread.
+ */
+int services_update(struct volley_state *state, const struct config_addr *listen, uint32_t n,
+		    uint32_t *n_services) __attribute__((warn_unused_result));
+
+/* Nothing is ours any more. */
+void services_clear(struct volley_state *state);
+
+#endif
