@@ -226,7 +226,8 @@ static int owner_node(struct zone_builder *b, const uint8_t *owner, unsigned own
 /* Types that are no data: RFC 6895 section 3.1 and OPT. */
 static bool is_meta(uint16_t type)
 {
-	return type == 0 || type == DNS_TYPE_OPT || (type >= 128 && type <= 255) || type == UINT16_MAX;
+	return type == 0 || type == DNS_TYPE_OPT || (type >= 128 && type <= 255) ||
+	       type == UINT16_MAX;
 }
 
 /* Why a record cannot be taken, or NULL. */
@@ -254,8 +255,8 @@ static int refuse(const struct zone_builder *b, const struct zone_builder_record
 
 	name_to_text(owner, sizeof(owner), rec->owner);
 	proto_type_to_text(type, rec->type);
-	return zone_error_set(err, builder_file_name(b, rec->at.file), rec->at.line, "%s: %.160s %s",
-			      why, owner, type);
+	return zone_error_set(err, builder_file_name(b, rec->at.file), rec->at.line,
+			      "%s: %.160s %s", why, owner, type);
 }
 
 static int store_rdata(struct zone_builder *b, const struct zone_builder_record *rec)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * From records in any order to a snapshot: records are added one by one, from text or a transfer; finish
- * sorts them, joins them to RRsets, checks the zone as a whole and lays out the arrays of zone/image.h.
+ * From records in any order to a snapshot: records are added one by one, from text or a transfer;
+ * finish sorts them, joins them to RRsets, checks the zone as a whole and lays out the arrays of
+ * zone/image.h.
  *
  * Control plane only; one thread per builder.
  */
@@ -31,23 +32,28 @@ struct zone_builder_record {
 };
 
 /* @apex is a checked wire name, any case. Returns 0 or -ENOMEM. */
-int zone_builder_new(struct zone_builder **out, const uint8_t *apex) __attribute__((warn_unused_result));
+int zone_builder_new(struct zone_builder **out, const uint8_t *apex)
+	__attribute__((warn_unused_result));
 void zone_builder_free(struct zone_builder *b); /* NULL is allowed */
 
-/* Makes a source of records known; the name is copied. Returns its number for zone_origin, or -ENOMEM, ERR_LIMIT. */
+/*
+ * Makes a source of records known; the name is copied. Returns its number for zone_origin, or
+ * -ENOMEM, ERR_LIMIT.
+ */
 int zone_builder_file(struct zone_builder *b, const char *name) __attribute__((warn_unused_result));
 
 /*
- * Adds a record, all of which is copied. The owner is a checked name. Returns 0; -ENOMEM; ERR_ZONE with
- * @err filled in for an owner outside the zone, a meta type, a SOA off the apex, a TTL above DNS_TTL_MAX,
- * rdata that rdata_check() refuses, or more than the 32-bit offsets reach.
+ * Adds a record, all of which is copied. The owner is a checked name. Returns 0; -ENOMEM; ERR_ZONE
+ * with @err filled in for an owner outside the zone, a meta type, a SOA off the apex, a TTL above
+ * DNS_TTL_MAX, rdata that rdata_check() refuses, or more than the 32-bit offsets reach.
  */
 int zone_builder_add(struct zone_builder *b, const struct zone_builder_record *rec,
 		     struct zone_error *err) __attribute__((warn_unused_result));
 
 /*
- * Makes the snapshot, which the caller owns. The builder is good for nothing but zone_builder_free() afterwards. Returns 0,
- * -ENOMEM, or ERR_ZONE with @err filled in; warnings go to @err in either case.
+ * Makes the snapshot, which the caller owns. The builder is good for nothing but
+ * zone_builder_free() afterwards. Returns 0, -ENOMEM, or ERR_ZONE with @err filled in; warnings go
+ * to @err in either case.
  */
 int zone_builder_finish(struct zone_builder *b, struct zone **out, struct zone_error *err)
 	__attribute__((warn_unused_result));

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The inside of a builder, shared by the adding (builder.c), the checks (check.c) and the layout (freeze.c).
+ * The inside of a builder, shared by the adding (builder.c), the checks (check.c) and the layout
+ * (freeze.c).
  *
- * Nodes are numbered in the order of their making, so a parent always has a lower number than its children;
- * records in the order of their adding, so the later of two in a file has the higher number.
+ * Nodes are numbered in the order of their making, so a parent always has a lower number than its
+ * children; records in the order of their adding, so the later of two in a file has the higher
+ * number.
  */
 #ifndef VOLLEY_ZONE_BUILDING_H
 #define VOLLEY_ZONE_BUILDING_H
@@ -44,14 +46,14 @@ struct zone_builder {
 	uint32_t last_node;
 	unsigned last_owner_bytes;
 	uint8_t last_owner[256]; /* the owner of the record before, as given */
-	uint8_t apex[256];	 /* folded */
+	uint8_t apex[256];       /* folded */
 	unsigned apex_bytes;
 	unsigned apex_labels;
 };
 
 /*
- * Refuses a zone that breaks a rule on which its answers rest. @rrset_record holds for each RRset of @z the
- * number of its last record, for the line. Returns 0 or ERR_ZONE.
+ * Refuses a zone that breaks a rule on which its answers rest. @rrset_record holds for each RRset
+ * of @z the number of its last record, for the line. Returns 0 or ERR_ZONE.
  */
 int zone_check(const struct zone_builder *b, const struct zone *z, const uint32_t *rrset_record,
 	       struct zone_error *err) __attribute__((warn_unused_result));

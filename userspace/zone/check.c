@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The rules for a zone as a whole, looked at on the finished snapshot. A rule is here when answers would be wrong
- * or impossible without it; the rest (a name server without an address, say) is not ours to refuse.
+ * The rules for a zone as a whole, looked at on the finished snapshot. A rule is here when answers
+ * would be wrong or impossible without it; the rest (a name server without an address, say) is not
+ * ours to refuse.
  */
 #include "base/err.h"
 #include "base/wire.h"
@@ -69,7 +70,8 @@ static int check_dname(const struct check *c, const struct zone_node *node)
 	if (dname->n > 1)
 		return refuse(c, node, record_of(c, dname), "there is more than one DNAME");
 	if (node->flags & NODE_CUT)
-		return refuse(c, node, record_of(c, dname), "a DNAME stands beside NS below the apex");
+		return refuse(c, node, record_of(c, dname),
+			      "a DNAME stands beside NS below the apex");
 	if (below == end || below->depth <= node->depth)
 		return 0;
 	/* Preorder: an empty non-terminal is followed by what it leads to. */
@@ -79,14 +81,14 @@ static int check_dname(const struct check *c, const struct zone_node *node)
 }
 
 /*
- * Header, the longest question, OPT, and each record behind a compressed owner must fit a message (RFC 1035
- * section 4.2.2). The longest, since a wildcard may have to stand for it.
+ * Header, the longest question, OPT, and each record behind a compressed owner must fit a message
+ * (RFC 1035 section 4.2.2). The longest, since a wildcard may have to stand for it.
  */
 static int check_size(const struct check *c, const struct zone_node *node,
 		      const struct zone_rrset *rrset)
 {
-	size_t bytes = DNS_HEADER_BYTES + DNS_NAME_MAX + DNS_QUESTION_FIXED_BYTES +
-		       DNS_OPT_FIXED_BYTES;
+	size_t bytes =
+		DNS_HEADER_BYTES + DNS_NAME_MAX + DNS_QUESTION_FIXED_BYTES + DNS_OPT_FIXED_BYTES;
 	const uint8_t *at = zone_rrset_first(c->z, rrset);
 	struct zone_rdata rd;
 
@@ -95,7 +97,8 @@ static int check_size(const struct check *c, const struct zone_node *node,
 		bytes += 2u + DNS_RR_FIXED_BYTES + rd.len;
 	}
 	if (bytes > DNS_MESSAGE_MAX)
-		return refuse(c, node, record_of(c, rrset), "the RRset is too large for any message");
+		return refuse(c, node, record_of(c, rrset),
+			      "the RRset is too large for any message");
 	return 0;
 }
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The lookup: down from the apex, label by label, until the name ends, a child is missing, or a cut or a
- * DNAME stops the way (RFC 1034 section 4.3.2 with RFC 4592 section 3.3 and RFC 6672 section 3.2).
+ * The lookup: down from the apex, label by label, until the name ends, a child is missing, or a cut
+ * or a DNAME stops the way (RFC 1034 section 4.3.2 with RFC 4592 section 3.3 and RFC 6672 section
+ * 3.2).
  */
 #include "dns/name.h"
 #include "dns/proto.h"
@@ -9,8 +10,8 @@
 
 struct descent {
 	uint8_t label[DNS_LABELS_MAX + 1]; /* offsets in the name of its labels, first to last */
-	unsigned left;			   /* labels not matched yet: label[left - 1] is next */
-	const struct zone_node *node;	   /* the deepest reached */
+	unsigned left;                     /* labels not matched yet: label[left - 1] is next */
+	const struct zone_node *node;      /* the deepest reached */
 };
 
 static void descent_init(struct descent *d, const struct zone *z, const uint8_t *name)
@@ -23,7 +24,9 @@ static void descent_init(struct descent *d, const struct zone *z, const uint8_t 
 	d->node = z->nodes;
 }
 
-/* The candidates of one bucket, by tag; the scan of all twelve tags is one the compiler makes wide. */
+/*
+ * The candidates of one bucket, by tag; the scan of all twelve tags is one the compiler makes wide.
+ */
 static const struct zone_node *bucket_find(const struct zone *z, const struct zone_bucket *bucket,
 					   uint8_t tag, uint32_t parent, const uint8_t *label)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Laying out a snapshot: nodes by canonical order, under each its records by type and rdata, joined to
- * RRsets; then the hash table.
+ * Laying out a snapshot: nodes by canonical order, under each its records by type and rdata, joined
+ * to RRsets; then the hash table.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -21,12 +21,12 @@ struct freeze {
 	const struct zone_builder *b;
 	struct zone *z;
 	struct zone_error *err;
-	uint32_t *place;	/* builder's node number -> index in canonical order */
-	uint32_t *first;	/* canonical index -> first in by_node; n_nodes + 1 */
-	uint32_t *by_node;	/* record numbers */
+	uint32_t *place;        /* builder's node number -> index in canonical order */
+	uint32_t *first;        /* canonical index -> first in by_node; n_nodes + 1 */
+	uint32_t *by_node;      /* record numbers */
 	uint32_t *rrset_record; /* last record of each RRset */
-	uint32_t *shared;	/* hash table over rdata already stored: offset + 1 */
-	size_t shared_cap;	/* a power of two */
+	uint32_t *shared;       /* hash table over rdata already stored: offset + 1 */
+	size_t shared_cap;      /* a power of two */
 };
 
 /* --- Order of the nodes --- */
@@ -48,8 +48,8 @@ static int cmp_siblings(const void *pa, const void *pb, void *arg)
 }
 
 /*
- * Preorder without recursion: the size of each subtree, then places handed out from parent to children. Parents
- * have lower numbers than their children, so one pass down and one up are enough.
+ * Preorder without recursion: the size of each subtree, then places handed out from parent to
+ * children. Parents have lower numbers than their children, so one pass down and one up are enough.
  */
 static int place_nodes(struct freeze *f)
 {
@@ -146,7 +146,7 @@ static uint32_t share_rdata(struct freeze *f, uint32_t start)
 	for (; f->shared[at]; at = (at + 1) & (f->shared_cap - 1)) {
 		uint32_t there = f->shared[at] - 1;
 
-		/* Records end themselves, so equal octets suffice: the other set may even be longer. */
+		/* Each record states its length, so equal octets are equal records. */
 		if (start - there >= n && !memcmp(z->rdata + there, z->rdata + start, n)) {
 			z->n_rdata_bytes = start;
 			return there;
@@ -156,7 +156,8 @@ static uint32_t share_rdata(struct freeze *f, uint32_t start)
 	return start;
 }
 
-static void warn_ttl(const struct freeze *f, const struct build_record *r, const struct zone_rrset *set)
+static void warn_ttl(const struct freeze *f, const struct build_record *r,
+		     const struct zone_rrset *set)
 {
 	char type[PROTO_TEXT_MAX];
 
@@ -176,7 +177,10 @@ static void store_record(struct zone *z, const struct zone_builder *b, uint32_t 
 	z->n_records++;
 }
 
-/* Joins the records from @at on that are of one type; returns the first that is not. Too many for n wait for zone_check(). */
+/*
+ * Joins the records from @at on that are of one type; returns the first that is not. Too many for n
+ * wait for zone_check().
+ */
 static uint32_t fill_rrset(struct freeze *f, uint32_t at, uint32_t end)
 {
 	const struct zone_builder *b = f->b;
@@ -345,9 +349,8 @@ static int freeze_alloc(struct freeze *f, struct zone_builder *b)
 	f->rrset_record = calloc(b->n_records + 1, sizeof(*f->rrset_record));
 	f->shared = calloc(f->shared_cap, sizeof(*f->shared));
 	f->z = zone_alloc(b);
-	return f->place && f->first && f->by_node && f->rrset_record && f->shared && f->z ?
-		       0 :
-		       -ENOMEM;
+	return f->place && f->first && f->by_node && f->rrset_record && f->shared && f->z ? 0 :
+											    -ENOMEM;
 }
 
 static void freeze_free(struct freeze *f)

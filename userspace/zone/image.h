@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The arrays of a zone snapshot, private to this folder: what the builder writes and the lookup reads.
+ * The arrays of a zone snapshot, private to this folder: what the builder writes and the lookup
+ * reads.
  *
  * Per name: a node of 16 octets, the label and its length octet, 5.3 octets of hash bucket at full
- * load. Per RRset: 12 octets. Per record: the rdata and two octets of length, and equal sets of rdata are
- * stored once (the NS RRsets of a registry's zone are few, its delegations many).
+ * load. Per RRset: 12 octets. Per record: the rdata and two octets of length, and equal sets of
+ * rdata are stored once (the NS RRsets of a registry's zone are few, its delegations many).
  */
 #ifndef VOLLEY_ZONE_IMAGE_H
 #define VOLLEY_ZONE_IMAGE_H
@@ -25,7 +26,7 @@ enum {
 };
 
 struct zone_node {
-	uint32_t label;	 /* in labels: length octet and octets, the file's case */
+	uint32_t label;  /* in labels: length octet and octets, the file's case */
 	uint32_t parent; /* index; the apex is its own */
 	uint32_t rrsets; /* index of the first; the next node's is the end */
 	uint8_t flags;
@@ -80,7 +81,10 @@ static inline uint64_t hash_mix(uint64_t a, uint64_t b)
 	return (uint64_t)p ^ (uint64_t)(p >> 64);
 }
 
-/* Hash of the folded octets of one label below @parent. The seed is secret: owners may choose their names. */
+/*
+ * Hash of the folded octets of one label below @parent. The seed is secret: owners may choose their
+ * names.
+ */
 static inline uint64_t hash_label(uint64_t seed, uint32_t parent, const uint8_t *octets, unsigned n)
 {
 	uint64_t h = seed ^ ((uint64_t)parent << 8 | n) * 0x9e3779b97f4a7c15u;

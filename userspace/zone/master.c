@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Master files: directives, the fields in front of the rdata, and what each record inherits from those before it
- * (RFC 1035 section 5.1, RFC 2308 section 4).
+ * Master files: directives, the fields in front of the rdata, and what each record inherits from
+ * those before it (RFC 1035 section 5.1, RFC 2308 section 4).
  *
- * An included file begins with the origin, TTL and owner of its place; what it changes ends with it.
+ * An included file begins with the origin, TTL and owner of its place; what it changes ends with
+ * it.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -23,8 +24,8 @@
 #include "zone/zone.h"
 
 #define INCLUDE_DEPTH_MAX 10
-#define PATH_BYTES	  4096
-#define READ_BYTES	  (256 * 1024)
+#define PATH_BYTES        4096
+#define READ_BYTES        (256 * 1024)
 
 /* One file that is being read; those that include it are reached by @outer. */
 struct source {
@@ -147,7 +148,10 @@ static int include_path(struct source *s, const struct text_token *token, char p
 	return 0;
 }
 
-/* Opens a regular file; a FIFO or a terminal would stop the daemon. Returns the descriptor or -errno. */
+/*
+ * Opens a regular file; a FIFO or a terminal would stop the daemon. Returns the descriptor or
+ * -errno.
+ */
 static int open_regular(const char *path, struct stat *st)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY), rc = 0;

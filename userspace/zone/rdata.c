@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The layouts of rdata with names or of a fixed size, as rows of one table. A layout is read from left to right:
- * octets before the names, the names, octets behind them.
+ * The layouts of rdata with names or of a fixed size, as rows of one table. A layout is read from
+ * left to right: octets before the names, the names, octets behind them.
  */
 #include "zone/rdata.h"
 
@@ -15,11 +15,11 @@
 
 struct layout {
 	uint16_t type;
-	uint8_t before;	  /* octets before the names */
+	uint8_t before;   /* octets before the names */
 	uint8_t strings;  /* character strings (length octet and octets) behind those */
-	uint8_t names;	  /* domain names behind those */
-	uint8_t after;	  /* octets behind the names, at least */
-	bool open;	  /* more may follow */
+	uint8_t names;    /* domain names behind those */
+	uint8_t after;    /* octets behind the names, at least */
+	bool open;        /* more may follow */
 	bool case_counts; /* names are kept as they are: not in the list of RFC 4034 section 6.2 */
 };
 

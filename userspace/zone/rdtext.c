@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A record for ldns is built with the root as its owner, since owner, TTL and class are read by the caller.
+ * A record for ldns is built with the root as its owner, since owner, TTL and class are read by the
+ * caller.
  */
 #include "zone/rdtext.h"
 
@@ -32,8 +33,7 @@ void rdtext_fini(struct rdtext *t)
 	free(t->line);
 }
 
-static int refuse(struct rdtext *t, const char *format, ...)
-	__attribute__((format(printf, 2, 3)));
+static int refuse(struct rdtext *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 static int refuse(struct rdtext *t, const char *format, ...)
 {
@@ -72,8 +72,8 @@ int rdtext_type(const char *text, size_t n)
 /* --- What ldns does not check --- */
 
 /*
- * Fields from the left: 1, 2, 4 a decimal of so many octets; t a period; n a name; - anything; h the
- * rest, in hex. Behind the last letter nothing is checked.
+ * Fields from the left: 1, 2, 4 a decimal of so many octets; t a period; n a name; - anything; h
+ * the rest, in hex. Behind the last letter nothing is checked.
  */
 struct form {
 	uint16_t type;
@@ -81,20 +81,15 @@ struct form {
 };
 
 static const struct form forms[] = {
-	{ DNS_TYPE_NS, "n" },	    { DNS_TYPE_CNAME, "n" },
-	{ DNS_TYPE_SOA, "nn4tttt" }, { DNS_TYPE_PTR, "n" },
-	{ DNS_TYPE_MX, "2n" },	    { DNS_TYPE_RP, "nn" },
-	{ DNS_TYPE_AFSDB, "2n" },   { DNS_TYPE_RT, "2n" },
-	{ DNS_TYPE_PX, "2nn" },	    { DNS_TYPE_SRV, "222n" },
-	{ DNS_TYPE_NAPTR, "22" },   { DNS_TYPE_KX, "2n" },
-	{ DNS_TYPE_DNAME, "n" },    { DNS_TYPE_DS, "2--h" },
-	{ DNS_TYPE_SSHFP, "--h" },  { DNS_TYPE_DNSKEY, "2" },
-	{ DNS_TYPE_TLSA, "111h" },  { DNS_TYPE_SMIMEA, "111h" },
-	{ DNS_TYPE_CDS, "2--h" },   { DNS_TYPE_CDNSKEY, "2" },
-	{ DNS_TYPE_CSYNC, "42" },   { DNS_TYPE_ZONEMD, "411h" },
-	{ DNS_TYPE_SVCB, "2n" },    { DNS_TYPE_HTTPS, "2n" },
-	{ DNS_TYPE_LP, "2n" },	    { DNS_TYPE_URI, "22" },
-	{ DNS_TYPE_CAA, "1" },
+	{ DNS_TYPE_NS, "n" },        { DNS_TYPE_CNAME, "n" },   { DNS_TYPE_SOA, "nn4tttt" },
+	{ DNS_TYPE_PTR, "n" },       { DNS_TYPE_MX, "2n" },     { DNS_TYPE_RP, "nn" },
+	{ DNS_TYPE_AFSDB, "2n" },    { DNS_TYPE_RT, "2n" },     { DNS_TYPE_PX, "2nn" },
+	{ DNS_TYPE_SRV, "222n" },    { DNS_TYPE_NAPTR, "22" },  { DNS_TYPE_KX, "2n" },
+	{ DNS_TYPE_DNAME, "n" },     { DNS_TYPE_DS, "2--h" },   { DNS_TYPE_SSHFP, "--h" },
+	{ DNS_TYPE_DNSKEY, "2" },    { DNS_TYPE_TLSA, "111h" }, { DNS_TYPE_SMIMEA, "111h" },
+	{ DNS_TYPE_CDS, "2--h" },    { DNS_TYPE_CDNSKEY, "2" }, { DNS_TYPE_CSYNC, "42" },
+	{ DNS_TYPE_ZONEMD, "411h" }, { DNS_TYPE_SVCB, "2n" },   { DNS_TYPE_HTTPS, "2n" },
+	{ DNS_TYPE_LP, "2n" },       { DNS_TYPE_URI, "22" },    { DNS_TYPE_CAA, "1" },
 };
 
 static const char *fields_of(uint16_t type)
@@ -105,7 +100,9 @@ static const char *fields_of(uint16_t type)
 	return "";
 }
 
-/* Octets of hex from @text on, blanks allowed between pairs or halves; stored unless @dst is NULL. */
+/*
+ * Octets of hex from @text on, blanks allowed between pairs or halves; stored unless @dst is NULL.
+ */
 static int parse_hex(struct rdtext *t, const char *text, uint8_t *dst, size_t cap, size_t *n)
 {
 	size_t digits = 0;
@@ -141,8 +138,8 @@ static int check_number(struct rdtext *t, const struct text_token *token, uint32
 	uint32_t ignored;
 
 	return text_to_number(token, max, &ignored) ?
-		       refuse(t, "'%.*s' is not a number from 0 to %u", shown(token),
-			      token->at, max) :
+		       refuse(t, "'%.*s' is not a number from 0 to %u", shown(token), token->at,
+			      max) :
 		       0;
 }
 
@@ -158,10 +155,9 @@ static int check_field(struct rdtext *t, char field, const struct text_token *to
 	case '4':
 		return check_number(t, token, UINT32_MAX);
 	case 't':
-		return text_to_ttl(token, &ignored) ?
-			       refuse(t, "'%.*s' is not a period of time", shown(token),
-				      token->at) :
-			       0;
+		return text_to_ttl(token, &ignored) ? refuse(t, "'%.*s' is not a period of time",
+							     shown(token), token->at) :
+						      0;
 	case 'n':
 		return token->quoted ? refuse(t, "a name is quoted") : 0;
 	default:
@@ -258,7 +254,10 @@ static int parse_known(struct rdtext *t, uint16_t type, const char *text)
 
 /* --- The generic form: \# LENGTH HEX, RFC 3597 section 5 --- */
 
-/* Does ldns, reading this rdata as its type, find the same octets? If not, it is no rdata of the type. */
+/*
+ * Does ldns, reading this rdata as its type, find the same octets? If not, it is no rdata of the
+ * type.
+ */
 static int check_generic(struct rdtext *t, uint16_t type, size_t n)
 {
 	static const size_t head = 11;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Rdata from its text to wire form: through ldns, which knows the types; around it the checks that ldns leaves out
- * (it takes MX 70000 as 4464 and an odd hex digit as half an octet), and RFC 3597's generic form.
+ * Rdata from its text to wire form: through ldns, which knows the types; around it the checks that
+ * ldns leaves out (it takes MX 70000 as 4464 and an odd hex digit as half an octet), and RFC 3597's
+ * generic form.
  */
 #ifndef VOLLEY_ZONE_RDTEXT_H
 #define VOLLEY_ZONE_RDTEXT_H
@@ -32,7 +33,10 @@ int rdtext_set_origin(struct rdtext *t, const uint8_t *origin) __attribute__((wa
 /* The type for a mnemonic or TYPEnnn of @n octets, or ERR_TYPE. Pure. */
 int rdtext_type(const char *text, size_t n) __attribute__((warn_unused_result));
 
-/* Makes t->rdata, t->len from @text, as text_read() gives it. Returns 0, -ENOMEM, or ERR_RDATA with t->why. */
+/*
+ * Makes t->rdata, t->len from @text, as text_read() gives it. Returns 0, -ENOMEM, or ERR_RDATA with
+ * t->why.
+ */
 int rdtext_parse(struct rdtext *t, uint16_t type, const char *text)
 	__attribute__((warn_unused_result));
 

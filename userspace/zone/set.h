@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * All zones that are served at one moment: an immutable table from apex to zone. A change makes a new set,
- * which replaces the old one by a pointer swap (RCU); the zones themselves are shared between sets.
+ * All zones that are served at one moment: an immutable table from apex to zone. A change makes a
+ * new set, which replaces the old one by a pointer swap (RCU); the zones themselves are shared
+ * between sets.
  */
 #ifndef VOLLEY_ZONE_SET_H
 #define VOLLEY_ZONE_SET_H
@@ -21,8 +22,9 @@ struct zone_member {
 };
 
 /*
- * Makes a set of @n members (0 is allowed), which are copied; the zones are borrowed. Control plane only.
- * Returns 0, -ENOMEM, -EINVAL for an apex that is no wire name, or -EEXIST for the same apex twice.
+ * Makes a set of @n members (0 is allowed), which are copied; the zones are borrowed. Control plane
+ * only. Returns 0, -ENOMEM, -EINVAL for an apex that is no wire name, or -EEXIST for the same apex
+ * twice.
  */
 int zone_set_new(struct zone_set **out, const struct zone_member *members, size_t n)
 	__attribute__((warn_unused_result));
@@ -31,9 +33,10 @@ int zone_set_new(struct zone_set **out, const struct zone_member *members, size_
 void zone_set_free(struct zone_set *set);
 
 /*
- * The member whose zone answers for @qname (folded, uncompressed wire): the deepest apex at or above it.
- * DS is the parent's: at an apex the zone above it is taken if there is one (RFC 4035 section 3.1.4.1).
- * NULL when no zone is responsible. Any thread; no lock, no allocation, O(labels).
+ * The member whose zone answers for @qname (folded, uncompressed wire): the deepest apex at or
+ * above it. DS is the parent's: at an apex the zone above it is taken if there is one (RFC 4035
+ * section 3.1.4.1). NULL when no zone is responsible. Any thread; no lock, no allocation,
+ * O(labels).
  */
 const struct zone_member *zone_set_find(const struct zone_set *set, const uint8_t *qname,
 					unsigned qname_len, uint16_t qtype);

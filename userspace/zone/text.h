@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The lexical side of master files (RFC 1035 section 5.1): entries, which parentheses may spread over many
- * lines, and the tokens in them. Comments go, parentheses and line ends become blanks, quotes and escapes stay.
+ * The lexical side of master files (RFC 1035 section 5.1): entries, which parentheses may spread
+ * over many lines, and the tokens in them. Comments go, parentheses and line ends become blanks,
+ * quotes and escapes stay.
  */
 #ifndef VOLLEY_ZONE_TEXT_H
 #define VOLLEY_ZONE_TEXT_H
@@ -17,7 +18,7 @@
 struct text_reader {
 	FILE *fp;
 	uint32_t line; /* of the next character, from 1 */
-	char *text;    /* the entry, NUL-terminated, without leading blanks; valid until the next read */
+	char *text; /* the entry, NUL-terminated, without leading blanks; valid until the next read */
 	size_t n, cap;
 	uint32_t entry_line; /* where the entry begins; where the fault is, after an error */
 	bool blank_start;    /* it begins with a blank: the owner of the record before */
@@ -27,7 +28,10 @@ struct text_reader {
 void text_reader_init(struct text_reader *r, FILE *fp);
 void text_reader_fini(struct text_reader *r);
 
-/* The next entry that is not empty. Returns 1, 0 at the end of the file, or ERR_ZONE with *@why, or -ENOMEM, -EIO. */
+/*
+ * The next entry that is not empty. Returns 1, 0 at the end of the file, or ERR_ZONE with *@why, or
+ * -ENOMEM, -EIO.
+ */
 int text_read(struct text_reader *r, const char **why) __attribute__((warn_unused_result));
 
 struct text_token {

@@ -1,24 +1,26 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A zone snapshot: the whole content of one zone in a few flat arrays, built once, then never changed.
+ * A zone snapshot: the whole content of one zone in a few flat arrays, built once, then never
+ * changed.
  *
  *      buckets ──► nodes (canonical order) ──► rrsets ──► rdata bytes
  *                    │ parent                  (type, n, ttl, offset)
  *                    └──► label bytes
  *
- * A node is a name that exists: an owner of records or an empty non-terminal. It keeps its own label and
- * the index of its parent, so a name is stored once however deep the tree is; the hash table maps
- * (parent, folded label) to the child, and a lookup goes down from the apex one label at a time, which
- * yields the closest encloser and every zone cut on the way for nothing. All references are 32-bit
- * indices and offsets. Nodes stand in canonical order (RFC 4034 section 6.1), which is preorder: what
- * lies below a node follows it, and the neighbour of a name is the one for NSEC.
+ * A node is a name that exists: an owner of records or an empty non-terminal. It keeps its own
+ * label and the index of its parent, so a name is stored once however deep the tree is; the hash
+ * table maps (parent, folded label) to the child, and a lookup goes down from the apex one label at
+ * a time, which yields the closest encloser and every zone cut on the way for nothing. All
+ * references are 32-bit indices and offsets. Nodes stand in canonical order (RFC 4034 section 6.1),
+ * which is preorder: what lies below a node follows it, and the neighbour of a name is the one for
+ * NSEC.
  *
- * Names that enter here are uncompressed wire names, folded to lower case (name_fold). Names that leave
- * are wire names in the file's own case below the apex; the apex itself is folded.
+ * Names that enter here are uncompressed wire names, folded to lower case (name_fold). Names that
+ * leave are wire names in the file's own case below the apex; the apex itself is folded.
  *
- * Threads: after zone_load_file() every function but zone_free() only reads, and any thread may call it.
- * Pointers that leave live as long as the zone: readers hold it under RCU, the writer frees it after a
- * grace period.
+ * Threads: after zone_load_file() every function but zone_free() only reads, and any thread may
+ * call it. Pointers that leave live as long as the zone: readers hold it under RCU, the writer
+ * frees it after a grace period.
  */
 #ifndef VOLLEY_ZONE_ZONE_H
 #define VOLLEY_ZONE_ZONE_H
@@ -28,7 +30,7 @@
 #include <stdint.h>
 #include "base/wire.h"
 
-#define ZONE_NAME_MAX 255 /* octets of a wire name, RFC 1035 section 3.1 */
+#define ZONE_NAME_MAX   255 /* octets of a wire name, RFC 1035 section 3.1 */
 #define ZONE_DIGEST_LEN 16
 
 struct zone;
@@ -37,7 +39,7 @@ struct zone_node;
 /* All records of one owner and type; they share the TTL (RFC 2181 section 5.2). */
 struct zone_rrset {
 	uint32_t rdata; /* offset of the first record in the zone's bytes: see zone_rrset_first() */
-	uint32_t ttl;	/* seconds */
+	uint32_t ttl;   /* seconds */
 	uint16_t type;
 	uint16_t n; /* records, at least 1 */
 };
@@ -52,16 +54,17 @@ struct zone_error {
 };
 
 /*
- * Reads the master file @path (RFC 1035 section 5, RFC 2308 section 4, RFC 3597) of the zone @origin_text,
- * "example.com" or "example.com.", into a new snapshot *@out that the caller owns.
+ * Reads the master file @path (RFC 1035 section 5, RFC 2308 section 4, RFC 3597) of the zone
+ * @origin_text, "example.com" or "example.com.", into a new snapshot *@out that the caller owns.
  *
- * Refused: syntax, classes but IN, meta types, owners outside the zone, no SOA or a second one, a SOA or
- * no NS at the apex, CNAME beside other data, a second CNAME or DNAME, DNAME beside NS or CNAME or above
- * other names, an RRset that fits no message of 64 KiB. Warned: TTLs that differ within an RRset (the lowest holds).
- * Dropped silently: duplicates. Kept but never answered, except as glue: what lies below a zone cut.
+ * Refused: syntax, classes but IN, meta types, owners outside the zone, no SOA or a second one, a
+ * SOA or no NS at the apex, CNAME beside other data, a second CNAME or DNAME, DNAME beside NS or
+ * CNAME or above other names, an RRset that fits no message of 64 KiB. Warned: TTLs that differ
+ * within an RRset (the lowest holds). Dropped silently: duplicates. Kept but never answered, except
+ * as glue: what lies below a zone cut.
  *
- * Control plane only: reads files, allocates. Returns 0; -ENOENT, -EACCES ... when a file cannot be read;
- * -ENOMEM; ERR_ZONE for bad content. *@err is always filled in; on an error *@out is NULL.
+ * Control plane only: reads files, allocates. Returns 0; -ENOENT, -EACCES ... when a file cannot be
+ * read; -ENOMEM; ERR_ZONE for bad content. *@err is always filled in; on an error *@out is NULL.
  */
 int zone_load_file(struct zone **out, const char *origin_text, const char *path,
 		   struct zone_error *err) __attribute__((warn_unused_result));
@@ -78,21 +81,25 @@ size_t zone_memory_bytes(const struct zone *z);
 bool zone_is_signed(const struct zone *z); /* there is a DNSKEY at the apex */
 
 /*
- * A digest of the content: owners and embedded names folded, records in canonical order. Equal for two
- * files that differ in order, comments, case or spelling only; differs for any other change, TTLs included.
+ * A digest of the content: owners and embedded names folded, records in canonical order. Equal for
+ * two files that differ in order, comments, case or spelling only; differs for any other change,
+ * TTLs included.
  */
 void zone_digest(const struct zone *z, uint8_t out[static ZONE_DIGEST_LEN]);
 
-/* The SOA RRset (always one record) and the TTL of negative answers: RFC 2308 section 5, in seconds. */
+/*
+ * The SOA RRset (always one record) and the TTL of negative answers: RFC 2308 section 5, in
+ * seconds.
+ */
 const struct zone_rrset *zone_soa(const struct zone *z);
 uint32_t zone_negative_ttl(const struct zone *z);
 
 enum zone_status {
-	ZONE_ANSWER,	 /* rrset; for type ANY rrset is NULL: all RRsets of node */
-	ZONE_CNAME,	 /* rrset is the CNAME at node, and another type was asked */
-	ZONE_DNAME,	 /* rrset is the DNAME at node, which lies above qname */
-	ZONE_NODATA,	 /* the name exists, this type does not */
-	ZONE_NXDOMAIN,	 /* node is NULL */
+	ZONE_ANSWER,     /* rrset; for type ANY rrset is NULL: all RRsets of node */
+	ZONE_CNAME,      /* rrset is the CNAME at node, and another type was asked */
+	ZONE_DNAME,      /* rrset is the DNAME at node, which lies above qname */
+	ZONE_NODATA,     /* the name exists, this type does not */
+	ZONE_NXDOMAIN,   /* node is NULL */
 	ZONE_DELEGATION, /* rrset is the NS RRset at cut; qname is at or below it */
 };
 
@@ -100,15 +107,16 @@ struct zone_result {
 	enum zone_status status;
 	bool wildcard; /* node is a wildcard that stands for qname: the answer's owner is qname */
 	const struct zone_node *node;
-	const struct zone_node *cut;	  /* the delegation, or NULL */
-	const struct zone_node *encloser; /* deepest node at or above qname; the cut for a delegation */
+	const struct zone_node *cut; /* the delegation, or NULL */
+	const struct zone_node
+		*encloser; /* deepest node at or above qname; the cut for a delegation */
 	const struct zone_rrset *rrset;
 };
 
 /*
- * Looks up @qname (folded, uncompressed wire, @qname_len octets, at or under the apex) as RFC 1034 section
- * 4.3.2 and RFC 4592 say. DS at a cut is answered from this, the parent's, side (RFC 4035 section
- * 3.1.4.1). No allocation, no lock, O(labels).
+ * Looks up @qname (folded, uncompressed wire, @qname_len octets, at or under the apex) as RFC 1034
+ * section 4.3.2 and RFC 4592 say. DS at a cut is answered from this, the parent's, side (RFC 4035
+ * section 3.1.4.1). No allocation, no lock, O(labels).
  */
 void zone_find(const struct zone *z, const uint8_t *qname, unsigned qname_len, uint16_t qtype,
 	       struct zone_result *r);
@@ -122,8 +130,9 @@ enum zone_place {
 
 /*
  * Finds the RRset of @type (A or AAAA) of @name (folded wire) for the additional section: glue of a
- * referral, addresses of an NS, MX or SRV target. Any name may be asked. Inside, wildcards apply; the owner of the
- * records is @name. Returns NULL when there is none; *@place, unless NULL, says where the name lies.
+ * referral, addresses of an NS, MX or SRV target. Any name may be asked. Inside, wildcards apply;
+ * the owner of the records is @name. Returns NULL when there is none; *@place, unless NULL, says
+ * where the name lies.
  */
 const struct zone_rrset *zone_find_address(const struct zone *z, const uint8_t *name,
 					   unsigned name_len, uint16_t type,
@@ -149,11 +158,11 @@ struct zone_rdata {
 };
 
 /*
- * The records of an RRset, in canonical order, as on the wire: RDLENGTH (2 octets, network order), RDATA.
+ * The records of an RRset, in canonical order, as on the wire: RDLENGTH (2 octets, network order),
+ * RDATA.
  *
- *	const uint8_t *at = zone_rrset_first(z, rrset);
- *	for (unsigned i = 0; i < rrset->n; i++)
- *		at = zone_rdata_next(at, &rd);
+ * const uint8_t *at = zone_rrset_first(z, rrset); for (unsigned i = 0; i < rrset->n; i++) at =
+ * zone_rdata_next(at, &rd);
  */
 const uint8_t *zone_rrset_first(const struct zone *z, const struct zone_rrset *rrset);
 
@@ -164,7 +173,10 @@ static inline const uint8_t *zone_rdata_next(const uint8_t *at, struct zone_rdat
 	return rd->bytes + rd->len;
 }
 
-/* The type that an RRSIG covers. RRSIGs of one owner form one RRset of type RRSIG (RFC 4034 section 3.1.1). */
+/*
+ * The type that an RRSIG covers. RRSIGs of one owner form one RRset of type RRSIG (RFC 4034 section
+ * 3.1.1).
+ */
 static inline uint16_t zone_rrsig_covered(const struct zone_rdata *rd)
 {
 	if (rd->len < 2)

@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Records that do not come from text: what the builder refuses, and that order does not matter.
+ */
+#include "zone/builder.h"
+#include "zone_text.h"
+
+struct row {
+	const char *name, *owner;
+	uint16_t type;
+	uint32_t ttl;
+	const char *rdata;
+	uint16_t len;
+	const char *word; /* NULL: taken */
+};
+
+static const struct row rows[] = {
+	{ "a record", "a.test.", DNS_TYPE_A, 60, "\1\2\3\4", 4, NULL },
+	{ "the apex", "test.", DNS_TYPE_A, 60, "\1\2\3\4", 4, NULL },
+	{ "largest TTL", "a.test.", DNS_TYPE_A, 0x7fffffff, "\1\2\3\4", 4, NULL },
+	{ "empty rdata", "a.test.", 65280, 60, "", 0, NULL },
+	{ "outside", "a.test2.", DNS_TYPE_A, 60, "\1\2\3\4", 4, "outside" },
+	{ "above", ".", DNS_TYPE_A, 60, "\1\2\3\4", 4, "outside" },
+	{ "TTL too large", "a.test.", DNS_TYPE_A, 0x80000000, "\1\2\3\4", 4, "TTL" },
+	{ "rdata too short", "a.test.", DNS_TYPE_A, 60, "\1\2\3\4", 3, "form" },
+	{ "SOA below the apex", "a.test.", DNS_TYPE_SOA, 60, "", 0, "SOA" },
+	{ "ANY", "a.test.", DNS_TYPE_ANY, 60, "", 0, "queries" },
+	{ "AXFR", "a.test.", DNS_TYPE_AXFR, 60, "", 0, "queries" },
+	{ "OPT", "a.test.", DNS_TYPE_OPT, 60, "", 0, "queries" },
+	{ "type 0", "a.test.", 0, 60, "", 0, "queries" },
+	{ "type 65535", "a.test.", 65535, 60, "", 0, "queries" },
+};
+
+static int add(struct zone_builder *b, const char *owner, uint16_t type, uint32_t ttl,
+	       const void *rdata, uint16_t len, struct zone_error *err)
+{
+	uint8_t name[256];
+	struct zone_builder_record rec = {
+		.owner = name,
+		.owner_bytes = wire_of(name, owner),
+		.type = type,
+		.ttl = ttl,
+		.rdata = rdata,
+		.rdata_bytes = len,
+		.at = { .line = 7, .file = 0 },
+	};
+
+	return zone_builder_add(b, &rec, err);
+}
+
+static struct zone_builder *builder_of(const char *apex)
+{
+	struct zone_builder *b;
+	uint8_t name[256];
+
+	wire_of(name, apex);
+	assert_int_equal(zone_builder_new(&b, name), 0);
+	assert_int_equal(zone_builder_file(b, "some.file"), 0);
+	return b;
+}
+
+static void takes_or_refuses(void **state)
+{
+	struct zone_builder *b = builder_of("test.");
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		const struct row *row = &rows[i];
+		struct zone_error err = { 0 };
+		int rc = add(b, row->owner, row->type, row->ttl, row->rdata, row->len, &err);
+
+		print_message("  %s\n", row->name);
+		assert_int_equal(rc, row->word ? ERR_ZONE : 0);
+		if (!row->word)
+			continue;
+		assert_non_null(strstr(err.sentence, row->word));
+		assert_string_equal(err.file, "some.file");
+		assert_int_equal(err.line, 7);
+	}
+	zone_builder_free(b);
+	zone_builder_free(NULL);
+}
+
+static void finishes_in_any_order(void **state)
+{
+	static const uint8_t soa[26] = { 1, 'a', 0, 1, 'b', 0, 0, 0, 0, 9 };
+	uint8_t digest[2][ZONE_DIGEST_LEN];
+
+	(void)state;
+	for (int turn = 0; turn < 2; turn++) {
+		struct zone_builder *b = builder_of("Test.");
+		struct zone_error err = { 0 };
+		struct zone *z;
+		int rc = 0;
+
+		for (int i = 0; i < 3; i++) {
+			int which = turn ? 2 - i : i;
+
+			if (which == 0)
+				rc |= add(b, "test.", DNS_TYPE_SOA, 60, soa, sizeof(soa), &err);
+			else if (which == 1)
+				rc |= add(b, "test.", DNS_TYPE_NS, 60, "\1a", 3, &err);
+			else
+				rc |= add(b, "x.y.test.", DNS_TYPE_A, 60, "\1\2\3\4", 4, &err);
+		}
+		assert_int_equal(rc, 0);
+		assert_int_equal(zone_builder_finish(b, &z, &err), 0);
+		assert_int_equal(zone_serial(z), 9);
+		assert_int_equal(zone_n_names(z), 3);
+		zone_digest(z, digest[turn]);
+		zone_free(z);
+		zone_builder_free(b);
+	}
+	assert_memory_equal(digest[0], digest[1], ZONE_DIGEST_LEN);
+}
+
+static void refuses_a_zone_without_soa(void **state)
+{
+	struct zone_builder *b = builder_of("test.");
+	struct zone_error err = { 0 };
+	struct zone *z;
+
+	(void)state;
+	assert_int_equal(zone_builder_finish(b, &z, &err), ERR_ZONE);
+	assert_null(z);
+	assert_non_null(strstr(err.sentence, "no SOA"));
+	zone_builder_free(b);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(takes_or_refuses),
+		cmocka_unit_test(finishes_in_any_order),
+		cmocka_unit_test(refuses_a_zone_without_soa),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,346 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Master files: what each construct means, what is refused and where, and the sample zones.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <stdlib.h>
+
+#include "zone_text.h"
+
+#define BAD "tests/data/zones/bad"
+
+/* One record of a zone, written out: owner, TTL, type and rdata in hex. */
+struct good {
+	const char *name, *text;
+	const char *owner;
+	uint32_t ttl;
+	uint16_t type;
+	const char *hex; /* NULL: no such RRset */
+};
+
+#define E "example.com."
+static const struct good goods[] = {
+	{ "relative owner", "a IN A 192.0.2.2\n", "a." E, 300, 1, "0004c0000202" },
+	{ "absolute owner", "a.example.com. IN A 192.0.2.2\n", "a." E, 300, 1, "0004c0000202" },
+	{ "@ is the origin", "@ IN A 192.0.2.2\n", E, 300, 1, "0004c0000202" },
+	{ "owner of the record before", "a IN TXT x\n  IN A 192.0.2.2\n", "a." E, 300, 1,
+	  "0004c0000202" },
+	{ "a blank line changes no owner", "a IN TXT x\n\n \t \n; c\n\tIN A 192.0.2.2\n", "a." E,
+	  300, 1, "0004c0000202" },
+	{ "no class", "a A 192.0.2.2\n", "a." E, 300, 1, "0004c0000202" },
+	{ "TTL before class", "a 5 IN A 192.0.2.2\n", "a." E, 5, 1, "0004c0000202" },
+	{ "class before TTL", "a IN 5 A 192.0.2.2\n", "a." E, 5, 1, "0004c0000202" },
+	{ "TTL in units", "a 1w2d3h4m5s A 192.0.2.2\n", "a." E, 788645, 1, "0004c0000202" },
+	{ "largest TTL", "a 2147483647 A 192.0.2.2\n", "a." E, 2147483647, 1, "0004c0000202" },
+	{ "class as a number", "a CLASS1 A 192.0.2.2\n", "a." E, 300, 1, "0004c0000202" },
+	{ "words in any case", "a in a 192.0.2.2\n", "a." E, 300, 1, "0004c0000202" },
+	{ "$TTL wins over the last TTL", "b 5 A 192.0.2.2\na A 192.0.2.2\n", "a." E, 300, 1,
+	  "0004c0000202" },
+	{ "$TTL from here on", "$TTL 1m\na A 192.0.2.2\n", "a." E, 60, 1, "0004c0000202" },
+	{ "$ORIGIN absolute", "$ORIGIN b.example.com.\na A 192.0.2.2\n", "a.b." E, 300, 1,
+	  "0004c0000202" },
+	{ "$ORIGIN relative, twice", "$ORIGIN b\n$ORIGIN c\na A 192.0.2.2\n", "a.c.b." E, 300, 1,
+	  "0004c0000202" },
+	{ "$ORIGIN outside, owner inside", "$ORIGIN com.\na.example A 192.0.2.2\n", "a." E, 300, 1,
+	  "0004c0000202" },
+	{ "$ORIGIN is the root", "$ORIGIN .\na.example.com MX 1 b\n", "a." E, 300, 15,
+	  "00050001016200" },
+	{ "origin in rdata", "$ORIGIN b\na MX 1 @\n", "a.b." E, 300, 15,
+	  "001100010162076578616d706c6503636f6d00" },
+	{ "parentheses over lines", "a ( IN ; c )\n 5\n  A\n192.0.2.2 ) ; d\n", "a." E, 5, 1,
+	  "0004c0000202" },
+	{ "parenthesis without blanks", "a TXT (x)\n", "a." E, 300, 16, "00020178" },
+	{ "parentheses in quotes", "a TXT \"(;\"\n", "a." E, 300, 16, "000302283b" },
+	{ "escapes in text", "a TXT \"\\\"\\065\\\\\" \\;\n", "a." E, 300, 16, "00060322415c013b" },
+	{ "strings side by side", "a TXT \"x\" y\n", "a." E, 300, 16, "000401780179" },
+	{ "empty string", "a TXT \"\"\n", "a." E, 300, 16, "000100" },
+	{ "escaped dot in an owner", "a\\.b A 192.0.2.2\n", "a\\.b." E, 300, 1, "0004c0000202" },
+	{ "escaped last dot is relative", "a\\. A 192.0.2.2\n", "a\\.." E, 300, 1, "0004c0000202" },
+	{ "decimal escape in an owner", "a\\032b A 192.0.2.2\n", "a\\032b." E, 300, 1,
+	  "0004c0000202" },
+	{ "escaped @ is a label", "\\@ A 192.0.2.2\n", "\\@." E, 300, 1, "0004c0000202" },
+	{ "carriage returns", "a A 192.0.2.2\r\n", "a." E, 300, 1, "0004c0000202" },
+	{ "no line end at the end", "a A 192.0.2.2", "a." E, 300, 1, "0004c0000202" },
+	{ "unknown type", "a TYPE65280 \\# 4 0A000001\n", "a." E, 300, 65280, "00040a000001" },
+	{ "unknown type, hex in parts", "a TYPE65280 \\# 4 ( 0A0 00\n001 )\n", "a." E, 300, 65280,
+	  "00040a000001" },
+	{ "unknown type, empty", "a TYPE65280 \\# 0\n", "a." E, 300, 65280, "0000" },
+	{ "known type by number", "a TYPE1 192.0.2.2\n", "a." E, 300, 1, "0004c0000202" },
+	{ "known type in generic form", "a A \\# 4 C0000202\n", "a." E, 300, 1, "0004c0000202" },
+	{ "HTTPS", "a HTTPS 1 . alpn=h2\n", "a." E, 300, 65,
+	  "000a0001000001000302"
+	  "6832" },
+	{ "the lowest TTL of a set", "a 90 TXT x\na 80 TXT x\na 99 TXT x\n", "a." E, 80, 16,
+	  "00020178" },
+	{ "duplicates go", "a A 192.0.2.2\nA A 192.0.2.2\n", "a." E, 300, 1, "0004c0000202" },
+	{ "canonical order", "a MX 2 b.\na MX 1 c.\n", "a." E, 300, 15,
+	  "0005000101630000050002016200" },
+	{ "a type that is not there", "a A 192.0.2.2\n", "a." E, 300, 16, NULL },
+	{ "$INCLUDE, and back", "$INCLUDE tests/data/zones/part.inc sub\nb A 192.0.2.2\n", "b." E,
+	  300, 1, "0004c0000202" },
+	{ "$INCLUDE with an origin", "$INCLUDE tests/data/zones/part.inc sub\n", "in.sub." E, 77, 1,
+	  "0004c0000207" },
+	{ "$INCLUDE without an origin", "$INCLUDE \"tests/data/zones/part.inc\"\n", "in." E, 77, 1,
+	  "0004c0000207" },
+	{ "$INCLUDE begins with our owner", "a TXT x\n$INCLUDE tests/data/zones/part.inc sub\n",
+	  "a." E, 300, 1, "0004c0000206" },
+	{ "$INCLUDE changes no owner", "a TXT x\n$INCLUDE tests/data/zones/part.inc\n MX 1 b.\n",
+	  "a." E, 300, 15, "00050001016200" },
+};
+
+static void to_hex(const struct zone *z, const struct zone_rrset *rrset, char *dst, size_t cap)
+{
+	const uint8_t *from = zone_rrset_first(z, rrset), *at = from;
+	struct zone_rdata rd;
+
+	for (unsigned i = 0; i < rrset->n; i++)
+		at = zone_rdata_next(at, &rd);
+	assert_true((size_t)(at - from) * 2 < cap);
+	for (; from < at; from++, dst += 2)
+		snprintf(dst, 3, "%02x", *from);
+}
+
+/* An $INCLUDE in a row is found from here: the loader takes it from the file's folder. */
+static struct zone *load_in_root(const char *text)
+{
+	static const char path[] = "test_master.zone.tmp";
+	struct zone_error err;
+	struct zone *z;
+	FILE *f = fopen(path, "w");
+	int rc;
+
+	assert_non_null(f);
+	assert_true(fputs(ZONE_HEAD, f) >= 0 && fputs(text, f) >= 0);
+	fclose(f);
+	rc = zone_load_file(&z, "example.com", path, &err);
+	unlink(path);
+	if (rc)
+		fail_msg("%s:%u: %s", err.file, err.line, err.sentence);
+	return z;
+}
+
+static void takes_good_text(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < sizeof(goods) / sizeof(goods[0]); i++) {
+		const struct good *row = &goods[i];
+		struct zone *z;
+		struct zone_result r;
+		char hex[512];
+		uint8_t name[256];
+
+		print_message("  %s\n", row->name);
+		z = strstr(row->text, "$INCLUDE") ? load_in_root(row->text) : NULL;
+		if (!z) {
+			char text[4096];
+
+			snprintf(text, sizeof(text), ZONE_HEAD "%s", row->text);
+			z = zone_of("example.com", text);
+		}
+		zone_find(z, name, wire_of(name, row->owner), row->type, &r);
+		assert_int_equal(r.status, row->hex ? ZONE_ANSWER : ZONE_NODATA);
+		if (row->hex) {
+			assert_int_equal(r.rrset->ttl, row->ttl);
+			to_hex(z, r.rrset, hex, sizeof(hex));
+			assert_string_equal(hex, row->hex);
+		}
+		zone_free(z);
+	}
+}
+
+/* TTLs when there is no $TTL: the last one written, and for a first SOA its last field. */
+static void inherits_ttls(void **state)
+{
+	struct zone *z = zone_of("example.com",
+				 "@ SOA a b 1 2 3 4 55\n@ NS a\nc 9 A 192.0.2.1\nd A 192.0.2.1\n");
+
+	(void)state;
+	assert_int_equal(zone_soa(z)->ttl, 55);
+	assert_int_equal(zone_node_rrset(z, zone_node_at(z, 0), DNS_TYPE_NS)->ttl, 55);
+	assert_int_equal(zone_node_rrset(z, zone_node_at(z, 2), DNS_TYPE_A)->ttl, 9);
+	zone_free(z);
+}
+
+static void keeps_the_case_of_the_file(void **state)
+{
+	struct zone *z =
+		zone_of("example.com", ZONE_HEAD "WwW IN CNAME TarGet\nwww IN CNAME target\n");
+	struct zone_result r;
+	struct zone_rdata rd;
+	char text[NAME_TEXT_MAX];
+	uint8_t name[256];
+
+	(void)state;
+	zone_find(z, name, wire_of(name, "www." E), DNS_TYPE_CNAME, &r);
+	assert_string_equal(owner_text(z, r.node, text), "WwW." E);
+	assert_int_equal(r.rrset->n, 1);
+	zone_rdata_next(zone_rrset_first(z, r.rrset), &rd);
+	assert_memory_equal(rd.bytes, "\6TarGet", 7);
+	zone_free(z);
+}
+
+static void warns_of_differing_ttls(void **state)
+{
+	struct zone_error err;
+	struct zone *z;
+
+	(void)state;
+	assert_int_equal(load_text(&z, "example.com",
+				   ZONE_HEAD "a 7 A 192.0.2.1\na 6 A 192.0.2.2\n", &err),
+			 0);
+	assert_int_equal(err.n_warnings, 1);
+	assert_non_null(strstr(err.warning, ":6: the TTLs of the A records"));
+	zone_free(z);
+	assert_int_equal(load_text(&z, "example.com", ZONE_HEAD, &err), 0);
+	assert_int_equal(err.n_warnings, 0);
+	assert_string_equal(err.warning, "");
+	zone_free(z);
+}
+
+/* Each file says itself, in its first line, which line is refused and a word of the reason. */
+static void refuses_one(const char *file)
+{
+	char path[512], word[128] = "";
+	struct zone_error err;
+	unsigned line = 0;
+	struct zone *z;
+	FILE *f;
+
+	snprintf(path, sizeof(path), BAD "/%s", file);
+	f = fopen(path, "r");
+	assert_non_null(f);
+	assert_int_equal(fscanf(f, "; expect: %u %127[^\n]", &line, word), 2);
+	fclose(f);
+	print_message("  %s\n", file);
+	assert_int_equal(zone_load_file(&z, "example.com", path, &err), ERR_ZONE);
+	assert_null(z);
+	assert_int_equal(err.line, line);
+	if (!strstr(err.sentence, word))
+		fail_msg("'%s' has no '%s'", err.sentence, word);
+	if (!strstr(file, "include-with-error"))
+		assert_string_equal(err.file, path);
+	else
+		assert_string_equal(err.file, BAD "/error.inc");
+}
+
+static void refuses_bad_files(void **state)
+{
+	DIR *dir = opendir(BAD);
+	struct dirent *entry;
+	unsigned n = 0;
+
+	(void)state;
+	assert_non_null(dir);
+	while ((entry = readdir(dir))) {
+		if (!strstr(entry->d_name, ".zone"))
+			continue;
+		refuses_one(entry->d_name);
+		n++;
+	}
+	closedir(dir);
+	assert_true(n >= 60);
+}
+
+struct unreadable {
+	const char *name, *origin, *path;
+	int rc;
+	const char *word;
+};
+
+static const struct unreadable unreadables[] = {
+	{ "no such file", "example.com", "/nonexistent/zone", -ENOENT, "No such file" },
+	{ "a folder", "example.com", "/tmp", -EISDIR, "directory" },
+	{ "a device", "example.com", "/dev/null", -EINVAL, "regular" },
+	{ "a bad zone name", "a..b", "zones/example.com.zone", ERR_ZONE, "empty label" },
+	{ "another zone's file", "example.org", "zones/example.com.zone", ERR_ZONE, "outside" },
+};
+
+static void refuses_what_it_cannot_read(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < sizeof(unreadables) / sizeof(unreadables[0]); i++) {
+		const struct unreadable *row = &unreadables[i];
+		struct zone_error err;
+		struct zone *z;
+
+		print_message("  %s\n", row->name);
+		assert_int_equal(zone_load_file(&z, row->origin, row->path, &err), row->rc);
+		assert_null(z);
+		assert_string_equal(err.file, row->path);
+		assert_non_null(strstr(err.sentence, row->word));
+	}
+}
+
+static void bounds_the_depth_of_includes(void **state)
+{
+	char dir[] = "/tmp/volley-zone-XXXXXX", path[64], text[128];
+	struct zone_error err;
+	struct zone *z;
+
+	(void)state;
+	assert_non_null(mkdtemp(dir));
+	for (int i = 0; i < 13; i++) {
+		FILE *f;
+
+		snprintf(path, sizeof(path), "%s/%d", dir, i);
+		f = fopen(path, "w");
+		assert_non_null(f);
+		snprintf(text, sizeof(text), "$INCLUDE %d\n", i + 1);
+		fputs(text, f);
+		fclose(f);
+	}
+	snprintf(path, sizeof(path), "%s/0", dir);
+	assert_int_equal(zone_load_file(&z, "example.com", path, &err), ERR_ZONE);
+	assert_non_null(strstr(err.sentence, "too deep"));
+	assert_string_equal(err.file + strlen(dir), "/10");
+	for (int i = 0; i < 13; i++) {
+		snprintf(path, sizeof(path), "%s/%d", dir, i);
+		unlink(path);
+	}
+	rmdir(dir);
+}
+
+struct sample {
+	const char *origin, *path;
+	size_t n_records, n_names;
+};
+
+static const struct sample samples[] = {
+	{ "example.com", "zones/example.com.zone", 49, 29 },
+	{ "example.net", "zones/example.net.zone", 9, 4 },
+	{ "2.0.192.in-addr.arpa", "zones/2.0.192.in-addr.arpa.zone", 10, 8 },
+	{ "example2.jp", "zones/example2.jp.zone", 24, 3 },
+};
+
+static void loads_the_samples(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < sizeof(samples) / sizeof(samples[0]); i++) {
+		struct zone_error err;
+		struct zone *z;
+
+		print_message("  %s\n", samples[i].path);
+		assert_int_equal(zone_load_file(&z, samples[i].origin, samples[i].path, &err), 0);
+		assert_int_equal(err.n_warnings, 0);
+		assert_int_equal(zone_n_records(z), samples[i].n_records);
+		assert_int_equal(zone_n_names(z), samples[i].n_names);
+		zone_free(z);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(takes_good_text),
+		cmocka_unit_test(inherits_ttls),
+		cmocka_unit_test(keeps_the_case_of_the_file),
+		cmocka_unit_test(warns_of_differing_ttls),
+		cmocka_unit_test(refuses_bad_files),
+		cmocka_unit_test(refuses_what_it_cannot_read),
+		cmocka_unit_test(bounds_the_depth_of_includes),
+		cmocka_unit_test(loads_the_samples),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
