@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Stands before the program that is measured. A test run with repeat hands a program its own output,
+ * so an answerer would see its answer from the second run on. This program makes the frame a
+ * query again, with a name drawn at random, sets its length back, and calls the target by tail
+ * call. It does the same before every target, the empty program and the reflector too: between
+ * targets the difference is theirs alone.
+ *
+ *   test run ──► front_empty   ──► targets[0]   XDP_PASS
+ *            ──► front_reflect ──► targets[1]   reflect.bpf.c
+ *            ──► front_volley  ──► targets[2]   xdp/volley.bpf.c as it is installed
+ *
+ * Three entries with a constant index each: the kernel makes such a tail call a direct jump. The
+ * name comes from the number by arithmetic, so that drawing it touches no memory that grows
+ * with the number of names.
+ */
+#include <linux/bpf.h>
+#include <bpf/bpf_helpers.h>
+
+#include "tests/perf/front.h"
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PROG_ARRAY);
+	__uint(max_entries, FRONT_TARGETS);
+	__type(key, __u32);
+	__type(value, __u32);
+} targets SEC(".maps");
+
+const volatile struct front_config config = { .frame_bytes = 60, .n = 1 };
+__u8 frame[FRONT_FRAME_MAX] __attribute__((aligned(8))) = { 1 }; /* in .data */
+
+static __always_inline void make_query(struct xdp_md *ctx)
+{
+	__u32 bytes = (__u32)((long)ctx->data_end - (long)ctx->data);
+	__u32 number = (__u32)((__u64)bpf_get_prandom_u32() * config.n >> 32);
+	__u32 at = config.letters_offset;
+	__u32 length = config.frame_bytes;
+
+	if (at > FRONT_FRAME_MAX - FRONT_LETTERS || !length || length > FRONT_FRAME_MAX)
+		return;
+	*(__u64 *)&frame[at] = front_letters(config.first + number);
+	/* Also where there is nothing to change, so that it costs each target the same. */
+	bpf_xdp_adjust_tail(ctx, (int)(length - bytes));
+	bpf_xdp_store_bytes(ctx, 0, frame, length);
+}
+
+SEC("xdp")
+int front_empty(struct xdp_md *ctx)
+{
+	make_query(ctx);
+	bpf_tail_call(ctx, &targets, 0);
+	return XDP_ABORTED;
+}
+
+SEC("xdp")
+int front_reflect(struct xdp_md *ctx)
+{
+	make_query(ctx);
+	bpf_tail_call(ctx, &targets, 1);
+	return XDP_ABORTED;
+}
+
+SEC("xdp")
+int front_volley(struct xdp_md *ctx)
+{
+	make_query(ctx);
+	bpf_tail_call(ctx, &targets, 2);
+	return XDP_ABORTED;
+}
+
+SEC("xdp")
+int empty(struct xdp_md *ctx)
+{
+	return XDP_PASS;
+}
+
+char _license[] SEC("license") = "GPL";

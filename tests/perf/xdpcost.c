@@ -1,0 +1,559 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * xdpcost [--entries N,...] [--repeat N] [--rounds N] [--cpu N] [--json FILE]
+ *
+ * What the XDP program costs: ns per packet by BPF_PROG_TEST_RUN, of the object that is installed
+ * over a cache that is filled through cache/. front.bpf.c stands before each program: it draws a
+ * name at random and makes the frame a query again, before the reflector and the empty program as
+ * well, so that the differences between the columns are the programs' own.
+ *
+ *   for each cache (entries x kind of answer): fill
+ *     for each query (IPv4, IPv6, with OPT, without):
+ *       empty, reflect, miss, hit: in turns, `rounds` times; the median counts
+ *
+ * Before it is measured each case is run once and checked: the reason that the program counted,
+ * the action, the first octets of the frame that came out.
+ */
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <getopt.h>
+#include <jansson.h>
+#include <linux/bpf.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "cache/cache.h"
+#include "cache/zones.h"
+#include "tests/lib/bpfmaps.h"
+#include "tests/perf/front.h"
+#include "tests/perf/query.h"
+#include "front.skel.h" /* after front.h, whose struct it holds */
+#include "reflect.skel.h"
+
+#define ROUNDS_CAP  101
+#define ENTRIES_CAP 16
+#define FRAME_CAP   2048
+#define MAX_UDP     1232
+#define HITS_MIN    0.998 /* a bucket may overflow: so many of the draws must be what they should */
+
+/* Of these kinds only the first is filled with more entries than this: 1,200 octets each. */
+#define LARGE_ENTRIES_MAX 1000000u
+
+/* What the cache holds: one name with 8 letters that differ, one answer. */
+struct kind {
+	const char *name;
+	bool long_name;
+	uint16_t message_bytes; /* of the answer without OPT; 0: one A record */
+};
+
+static const struct kind kinds[] = {
+	{ "short name, small answer", false, 0 },
+	{ "255-octet name, small answer", true, 0 },
+	{ "short name, 1,200-octet answer", false, 1200 },
+};
+
+enum target { EMPTY, REFLECT, MISS, HIT, N_TARGETS };
+static const char *const target_names[N_TARGETS] = { "empty", "reflect", "miss", "hit" };
+
+struct options {
+	uint32_t entries[ENTRIES_CAP];
+	unsigned int n_entries;
+	uint32_t repeat;
+	unsigned int rounds;
+	int cpu;
+	const char *json;
+};
+
+/* The programs that are measured, and the memory behind the one. */
+struct bench {
+	struct bpfmaps maps;
+	struct cache *cache;
+	struct reflect_bpf *reflect;
+	const struct options *options;
+	json_t *rows;
+};
+
+/* One kind of query, before each target. */
+struct row {
+	const struct kind *kind;
+	uint32_t n_entries;
+	bool ipv6;
+	bool edns;
+	struct front_bpf *fronts[2]; /* names that are in the cache; names that are not */
+	uint8_t frame[FRAME_CAP];
+	size_t frame_bytes;
+	uint32_t ns[N_TARGETS][ROUNDS_CAP];
+};
+
+static const uint8_t to_mac[ETH_ALEN] = { 2, 0, 0, 0, 0, 0x53 };
+static const uint8_t from_mac[ETH_ALEN] = { 2, 0, 0, 0, 0, 1 };
+static const uint8_t to4[16] = { 192, 0, 2, 53 };
+static const uint8_t from4[16] = { 192, 0, 2, 1 };
+static const uint8_t to6[16] = { 0x20, 1, 0xd, 0xb8, [15] = 0x53 };
+static const uint8_t from6[16] = { 0x20, 1, 0xd, 0xb8, [15] = 1 };
+
+/* --- The cache ----------------------------------------------------------------------------------- */
+
+/* <8 letters>.bench.test, or with labels between them that make it 255 octets. Its length. */
+static uint32_t make_name(uint8_t *name, const struct kind *kind, uint32_t number)
+{
+	static const uint8_t end[] = "\5bench\4test"; /* with the root */
+	uint64_t letters = front_letters(number);
+	uint32_t at = 1 + FRONT_LETTERS;
+
+	name[0] = FRONT_LETTERS;
+	memcpy(name + 1, &letters, sizeof(letters));
+	while (kind->long_name && at + sizeof(end) < 255) {
+		uint32_t room = 255 - at - (uint32_t)sizeof(end);
+		uint32_t label = room > 64 ? 63 : room - 1;
+
+		name[at] = (uint8_t)label;
+		memset(name + at + 1, 'x', label);
+		at += 1 + label;
+	}
+	memcpy(name + at, end, sizeof(end));
+	return at + (uint32_t)sizeof(end);
+}
+
+/* One A record, or one TXT record so long that the whole message is message_bytes. */
+static uint16_t make_body(uint8_t *body, const struct kind *kind, uint32_t name_bytes_)
+{
+	uint32_t rdata = 4;
+
+	if (kind->message_bytes)
+		rdata = kind->message_bytes - 12u - name_bytes_ - 4u - 12u;
+	memcpy(body, "\xc0\x0c\0\1\0\1\0\0\x0e\x10", 10);
+	query_put16(body + 10, rdata);
+	memset(body + 12, 'a', rdata);
+	return (uint16_t)(12 + rdata);
+}
+
+static int fill(struct bench *b, const struct kind *kind, uint32_t n_entries)
+{
+	static const uint8_t apex[] = "\5bench\4test";
+	const uint64_t digest[2] = { 1, 1 };
+	uint8_t name[256] = { 0 }, body[FRAME_CAP];
+	struct cache_answer answer = { .body = body, .ancount = 1, .flags = 0x8400 };
+	struct cache_writer *writer;
+	struct cache_key key;
+	uint32_t gen, slot, now_s = clock_coarse_s();
+	int err;
+
+	cache_zone_prepare(b->cache, apex, sizeof(apex), digest, &slot, &gen);
+	cache_zone_commit(b->cache, slot, gen, digest);
+	answer.zone_slot = slot;
+	answer.zone_gen = gen;
+	answer.expires_s = VOLLEY_NEVER;
+	err = cache_writer_new(&writer, b->cache);
+	for (uint32_t i = 0; !err && i < n_entries; i++) {
+		uint32_t bytes = make_name(name, kind, i);
+
+		answer.full_bytes = make_body(body, kind, bytes);
+		answer.short_bytes = answer.full_bytes;
+		cache_key_init(&key, b->cache, name, bytes, 1, 1, 0, 0);
+		err = cache_publish(writer, &key, &answer, now_s);
+	}
+	if (!err)
+		cache_writer_free(writer);
+	return err;
+}
+
+/* With a quarter to spare, in bytes and in slots of the index. */
+static uint64_t budget(const struct kind *kind, uint32_t n_entries)
+{
+	uint64_t entry = 64 + (kind->long_name ? 256u : 24u) + 16;
+
+	if (kind->message_bytes)
+		entry += kind->message_bytes;
+	return CACHE_BYTES_MIN + (4u << 20) + entry * n_entries * 5 / 4;
+}
+
+static void configure(struct volley_state *state)
+{
+	uint32_t address[4] = { 0 };
+
+	state->max_udp_bytes = MAX_UDP;
+	state->serve_until_s = VOLLEY_NEVER;
+	memcpy(address, to4, 4);
+	bpfmaps_serve(state, address, 4, 53);
+	memcpy(address, to6, 16);
+	bpfmaps_serve(state, address, 6, 53);
+}
+
+static int open_cache(struct bench *b, const struct kind *kind, uint32_t n_entries)
+{
+	struct cache_sizes sizes;
+	bool adopted;
+	int err;
+
+	err = cache_sizes_plan(&sizes, budget(kind, n_entries), 0);
+	if (!err)
+		err = bpfmaps_open(&b->maps, &sizes);
+	if (err)
+		return err;
+	err = cache_new(&b->cache, &b->maps.memory, &adopted);
+	if (err) {
+		bpfmaps_close(&b->maps);
+		return err;
+	}
+	configure(cache_state(b->cache));
+	return fill(b, kind, n_entries);
+}
+
+static void close_cache(struct bench *b)
+{
+	cache_free(b->cache);
+	bpfmaps_close(&b->maps);
+	b->cache = NULL;
+}
+
+/* --- The fronts ---------------------------------------------------------------------------------- */
+
+static int set_targets(struct front_bpf *front, const struct bench *b)
+{
+	int fds[FRONT_TARGETS] = { bpf_program__fd(front->progs.empty),
+				   bpf_program__fd(b->reflect->progs.reflect), b->maps.prog_fd };
+
+	for (uint32_t i = 0; i < FRONT_TARGETS; i++) {
+		if (bpf_map_update_elem(bpf_map__fd(front->maps.targets), &i, &fds[i], BPF_ANY))
+			return -errno;
+	}
+	return 0;
+}
+
+/* Draws `n` names from number `first` on. */
+static int open_front(struct front_bpf **out, const struct bench *b, const struct row *row,
+		      uint32_t first)
+{
+	struct front_bpf *front = front_bpf__open();
+	int err;
+
+	if (!front)
+		return -errno;
+	front->rodata->config.frame_bytes = (uint32_t)row->frame_bytes;
+	front->rodata->config.letters_offset = (uint32_t)query_dns_offset(row->ipv6) + 12 + 1;
+	front->rodata->config.first = first;
+	front->rodata->config.n = row->n_entries;
+	memcpy(front->data->frame, row->frame, row->frame_bytes);
+	err = front_bpf__load(front);
+	if (!err)
+		err = set_targets(front, b);
+	if (err) {
+		front_bpf__destroy(front);
+		return err;
+	}
+	*out = front;
+	return 0;
+}
+
+static int open_row(struct row *row, const struct bench *b)
+{
+	uint8_t name[256];
+	struct query query = { .ipv6 = row->ipv6, .edns = row->edns, .qtype = 1, .name = name };
+	int err;
+
+	query.from_port = 12345;
+	query.id = 0x1234;
+	make_name(name, row->kind, 0);
+	memcpy(query.to_mac, to_mac, ETH_ALEN);
+	memcpy(query.from_mac, from_mac, ETH_ALEN);
+	memcpy(query.to, row->ipv6 ? to6 : to4, 16);
+	memcpy(query.from, row->ipv6 ? from6 : from4, 16);
+	row->frame_bytes = query_frame(row->frame, FRONT_FRAME_MAX, &query);
+	err = open_front(&row->fronts[0], b, row, 0);
+	if (!err)
+		err = open_front(&row->fronts[1], b, row, 0x80000000);
+	return err;
+}
+
+static void close_row(struct row *row)
+{
+	front_bpf__destroy(row->fronts[0]);
+	front_bpf__destroy(row->fronts[1]);
+}
+
+static const struct bpf_program *front_program(const struct row *row, enum target target)
+{
+	switch (target) {
+	case EMPTY:
+		return row->fronts[0]->progs.front_empty;
+	case REFLECT:
+		return row->fronts[0]->progs.front_reflect;
+	case HIT:
+		return row->fronts[0]->progs.front_volley;
+	default:
+		return row->fronts[1]->progs.front_volley;
+	}
+}
+
+/* --- Measuring ----------------------------------------------------------------------------------- */
+
+static int run(const struct bpf_program *prog, const struct row *row, uint32_t repeat,
+	       uint8_t out[FRAME_CAP], uint32_t *action, uint32_t *ns)
+{
+	LIBBPF_OPTS(bpf_test_run_opts, opts, .data_in = row->frame,
+		    .data_size_in = (uint32_t)row->frame_bytes, .data_out = out,
+		    .data_size_out = FRAME_CAP, .repeat = (int)repeat);
+	int err = bpf_prog_test_run_opts(bpf_program__fd(prog), &opts);
+
+	*action = opts.retval;
+	*ns = opts.duration;
+	return err;
+}
+
+/* What the program should have counted for this row's hits. */
+static enum volley_reason expected(const struct row *row, enum target target)
+{
+	if (target == MISS)
+		return VOLLEY_UP_MISS;
+	return row->kind->message_bytes > 512 && !row->edns ? VOLLEY_HIT_TRUNCATED :
+							      VOLLEY_HIT_FULL;
+}
+
+static int complain(const struct row *row, enum target target, const char *what)
+{
+	fprintf(stderr, "xdpcost: %s, %u entries, %s%s, %s: %s\n", row->kind->name, row->n_entries,
+		row->ipv6 ? "IPv6" : "IPv4", row->edns ? " with OPT" : "", target_names[target],
+		what);
+	return -EPROTO;
+}
+
+/* A test run that must do what is then measured; it also warms everything. */
+static int check(const struct bench *b, const struct row *row, enum target target)
+{
+	static const uint32_t actions[N_TARGETS] = { XDP_PASS, XDP_TX, XDP_PASS, XDP_TX };
+	const uint8_t *flags = row->frame + query_dns_offset(row->ipv6) + 2;
+	struct volley_cpu before, after;
+	uint8_t out[FRAME_CAP] = { 0 };
+	uint32_t action, ns;
+	double share;
+	int err;
+
+	err = bpfmaps_counters(&b->maps, &before);
+	if (!err)
+		err = run(front_program(row, target), row, b->options->repeat, out, &action, &ns);
+	if (!err)
+		err = bpfmaps_counters(&b->maps, &after);
+	if (err)
+		return err;
+	flags = out + (flags - row->frame);
+	if (target >= MISS) {
+		enum volley_reason reason = expected(row, target);
+
+		share = (double)(after.reasons[reason] - before.reasons[reason]) /
+			b->options->repeat;
+		if (share < HITS_MIN)
+			return complain(row, target, "the program did something else");
+		return 0; /* the last run may be one of the few others */
+	}
+	if (action != actions[target] || (flags[0] & 0x80) != (target == REFLECT ? 0x80 : 0))
+		return complain(row, target, "not what it should return");
+	return 0;
+}
+
+static int measure(const struct bench *b, struct row *row)
+{
+	uint8_t out[FRAME_CAP];
+	uint32_t action;
+	int err = 0;
+
+	for (int t = 0; !err && t < N_TARGETS; t++)
+		err = check(b, row, (enum target)t);
+	for (unsigned int i = 0; i < b->options->rounds; i++) {
+		for (int t = 0; !err && t < N_TARGETS; t++)
+			err = run(front_program(row, (enum target)t), row, b->options->repeat, out,
+				  &action, &row->ns[t][i]);
+	}
+	return err;
+}
+
+static int compare(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+static double median(const double *values, unsigned int n)
+{
+	double sorted[ROUNDS_CAP];
+
+	memcpy(sorted, values, n * sizeof(*values));
+	qsort(sorted, n, sizeof(*sorted), compare);
+	return n & 1 ? sorted[n / 2] : (sorted[n / 2 - 1] + sorted[n / 2]) / 2;
+}
+
+/* Median of `target`, less that of `base` in the same round when there is one. */
+static double median_ns(const struct row *row, int target, int base, unsigned int rounds)
+{
+	double values[ROUNDS_CAP];
+
+	for (unsigned int i = 0; i < rounds; i++)
+		values[i] = (double)row->ns[target][i] - (base < 0 ? 0 : row->ns[base][i]);
+	return median(values, rounds);
+}
+
+/* --- Output -------------------------------------------------------------------------------------- */
+
+static void report(struct bench *b, const struct row *row)
+{
+	unsigned int rounds = b->options->rounds;
+	double ns[N_TARGETS], above = median_ns(row, HIT, REFLECT, rounds);
+	json_t *record;
+
+	for (int t = 0; t < N_TARGETS; t++)
+		ns[t] = median_ns(row, t, -1, rounds);
+	printf("%9u  %-31s %s %s %7.0f %8.0f %6.0f %6.0f  %11.0f %13.0f\n", row->n_entries,
+	       row->kind->name, row->ipv6 ? "IPv6" : "IPv4", row->edns ? "yes" : "no ", ns[EMPTY],
+	       ns[REFLECT], ns[MISS], ns[HIT], median_ns(row, MISS, REFLECT, rounds), above);
+	fflush(stdout);
+	record = json_pack("{s:I, s:s, s:b, s:b, s:f, s:f, s:f, s:f, s:f, s:f}", "entries",
+			   (json_int_t)row->n_entries, "kind", row->kind->name, "ipv6", row->ipv6,
+			   "edns", row->edns, "empty_ns", ns[EMPTY], "reflect_ns", ns[REFLECT],
+			   "miss_ns", ns[MISS], "hit_ns", ns[HIT], "miss_above_reflect_ns",
+			   median_ns(row, MISS, REFLECT, rounds), "hit_above_reflect_ns", above);
+	json_array_append_new(b->rows, record);
+}
+
+static int bench_row(struct bench *b, const struct kind *kind, uint32_t n_entries, unsigned int i)
+{
+	struct row *row = calloc(1, sizeof(*row));
+	int err;
+
+	if (!row)
+		return -ENOMEM;
+	row->kind = kind;
+	row->n_entries = n_entries;
+	row->ipv6 = i & 2;
+	row->edns = i & 1;
+	err = open_row(row, b);
+	if (!err)
+		err = measure(b, row);
+	if (!err)
+		report(b, row);
+	close_row(row);
+	free(row);
+	return err;
+}
+
+static int bench_cache(struct bench *b, const struct kind *kind, uint32_t n_entries)
+{
+	int err = open_cache(b, kind, n_entries);
+
+	if (err)
+		return err;
+	for (unsigned int i = 0; !err && i < 4; i++)
+		err = bench_row(b, kind, n_entries, i);
+	close_cache(b);
+	return err;
+}
+
+static int bench_all(struct bench *b)
+{
+	const struct options *o = b->options;
+	int err = 0;
+
+	printf("%9s  %-31s %-4s %-3s %7s %8s %6s %6s  %11s %13s\n", "entries", "kind", "IP", "OPT",
+	       "empty", "reflect", "miss", "hit", "miss-reflect", "hit-reflect");
+	for (size_t k = 0; k < sizeof(kinds) / sizeof(kinds[0]); k++) {
+		for (unsigned int i = 0; !err && i < o->n_entries; i++) {
+			if (k && o->entries[i] > LARGE_ENTRIES_MAX)
+				continue;
+			err = bench_cache(b, &kinds[k], o->entries[i]);
+		}
+	}
+	return err;
+}
+
+static int parse_entries(struct options *o, char *text)
+{
+	o->n_entries = 0;
+	for (char *word = strtok(text, ","); word; word = strtok(NULL, ",")) {
+		if (o->n_entries == ENTRIES_CAP || strtoul(word, NULL, 10) == 0)
+			return -EINVAL;
+		o->entries[o->n_entries++] = (uint32_t)strtoul(word, NULL, 10);
+	}
+	return o->n_entries ? 0 : -EINVAL;
+}
+
+static int parse_options(struct options *o, int argc, char **argv)
+{
+	static const struct option known[] = {
+		{ "entries", required_argument, NULL, 'e' },
+		{ "repeat", required_argument, NULL, 'r' },
+		{ "rounds", required_argument, NULL, 'n' },
+		{ "cpu", required_argument, NULL, 'c' },
+		{ "json", required_argument, NULL, 'j' },
+		{ 0 },
+	};
+	int c, err = 0;
+
+	while (!err && (c = getopt_long(argc, argv, "", known, NULL)) != -1) {
+		switch (c) {
+		case 'e':
+			err = parse_entries(o, optarg);
+			break;
+		case 'r':
+			o->repeat = (uint32_t)strtoul(optarg, NULL, 10);
+			break;
+		case 'n':
+			o->rounds = (unsigned int)strtoul(optarg, NULL, 10);
+			break;
+		case 'c':
+			o->cpu = atoi(optarg);
+			break;
+		case 'j':
+			o->json = optarg;
+			break;
+		default:
+			err = -EINVAL;
+		}
+	}
+	if (!o->repeat || !o->rounds || o->rounds > ROUNDS_CAP || o->repeat > 1u << 30)
+		err = -EINVAL;
+	return optind == argc ? err : -EINVAL;
+}
+
+static void pin(int cpu)
+{
+	cpu_set_t cpus;
+
+	CPU_ZERO(&cpus);
+	CPU_SET((size_t)cpu, &cpus);
+	if (sched_setaffinity(0, sizeof(cpus), &cpus))
+		perror("xdpcost: sched_setaffinity");
+}
+
+int main(int argc, char **argv)
+{
+	struct options options = {
+		.entries = { 1000, 1000000, 4000000 },
+		.n_entries = 3,
+		.repeat = 200000,
+		.rounds = 9,
+		.cpu = 1,
+	};
+	struct bench bench = { .options = &options };
+	int err;
+
+	if (parse_options(&options, argc, argv)) {
+		fprintf(stderr, "usage: xdpcost [--entries N,...] [--repeat N] [--rounds N] "
+				"[--cpu N] [--json FILE]\n");
+		return 2;
+	}
+	pin(options.cpu);
+	bench.rows = json_array();
+	bench.reflect = reflect_bpf__open_and_load();
+	err = bench.reflect ? bench_all(&bench) : -errno;
+	if (!err && options.json)
+		err = json_dump_file(bench.rows, options.json, JSON_INDENT(1)) ? -EIO : 0;
+	reflect_bpf__destroy(bench.reflect);
+	json_decref(bench.rows);
+	if (err)
+		fprintf(stderr, "xdpcost: %s\n", strerror(-err));
+	return err ? 1 : 0;
+}
