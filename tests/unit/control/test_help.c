@@ -180,6 +180,7 @@ static void test_man_lines(void **state)
 
 	(void)state;
 	assert_int_equal(fill("@keys@\n@commands@\n@volleyd-options@\n", buf, sizeof(buf)), 0);
+	assert_non_null(strstr(buf, " \\&.lock "));
 	for (const char *line = strtok(buf, "\n"); line; line = strtok(NULL, "\n")) {
 		bool is_request = !strncmp(line, ".It ", 4) || !strncmp(line, ".Bl ", 4) ||
 				  !strcmp(line, ".El") || !strcmp(line, ".br");

@@ -4,12 +4,15 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -17,6 +20,9 @@
 #include <cmocka.h>
 
 #include "base/err.h"
+
+#define N_PROCESSES 4
+#define N_TURNS     3000
 
 static char folder[] = "/tmp/volley-test-lock-XXXXXX";
 static char path[64];
@@ -142,6 +148,51 @@ static void test_link(void **state)
 	unlink(target);
 }
 
+/* Takes and leaves the lock over and over; *N_HOLDERS, shared with the others, tells if two held it. */
+static void contend(_Atomic int *n_holders)
+{
+	char err[256];
+
+	for (int i = 0; i < N_TURNS; i++) {
+		int fd = lock_open(path, err, sizeof(err));
+
+		if (fd == ERR_RUNNING)
+			continue;
+		if (fd < 0 || atomic_fetch_add(n_holders, 1))
+			_exit(1);
+		sched_yield();
+		atomic_fetch_sub(n_holders, 1);
+		lock_close(fd, path);
+	}
+	_exit(0);
+}
+
+/* A file that is removed while another process has it open must not become a second lock. */
+static void test_never_two(void **state)
+{
+	_Atomic int *n_holders = mmap(NULL, sizeof(*n_holders), PROT_READ | PROT_WRITE,
+				      MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	int n_wrong = 0;
+
+	(void)state;
+	assert_ptr_not_equal(n_holders, MAP_FAILED);
+	for (int i = 0; i < N_PROCESSES; i++) {
+		pid_t child = fork();
+
+		assert_true(child >= 0);
+		if (!child)
+			contend(n_holders);
+	}
+	for (int i = 0; i < N_PROCESSES; i++) {
+		int status;
+
+		assert_true(wait(&status) > 0);
+		n_wrong += !WIFEXITED(status) || WEXITSTATUS(status);
+	}
+	assert_int_equal(n_wrong, 0);
+	munmap(n_holders, sizeof(*n_holders));
+}
+
 static int make_folder(void **state)
 {
 	(void)state;
@@ -166,6 +217,7 @@ int main(void)
 		cmocka_unit_test(test_number_of_the_living),
 		cmocka_unit_test(test_folder),
 		cmocka_unit_test(test_link),
+		cmocka_unit_test(test_never_two),
 	};
 
 	return cmocka_run_group_tests(tests, make_folder, remove_folder);
