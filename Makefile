@@ -336,7 +336,7 @@ $(TOOLS): $(B)/%: $(B)/obj/%.o $(LIBTESTS) $(LIBVOLLEY)
 
 # A fuzzer brings its own main; a replay gets that of replay.c.
 FUZZ_MAIN := $(if $(filter fuzzer,$(SANS)),,$(B)/obj/tests/fuzz/replay.o)
-$(FUZZERS): $(B)/%: $(B)/obj/%.o $(FUZZ_MAIN) $(LIBVOLLEY)
+$(FUZZERS): $(B)/%: $(B)/obj/%.o $(FUZZ_MAIN) $(LIBTESTS) $(LIBVOLLEY)
 	$(call link,$(if $(filter fuzzer,$(SANS)),-fsanitize=fuzzer))
 
 REPLAYS   := $(FUZZERS:$(B)/tests/fuzz/%=replay-%)

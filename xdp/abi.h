@@ -249,8 +249,10 @@ struct volley_cpu {
 	__u8 reserved[2];
 	__u32 reason;       /* why there is no entry for the key */
 	__u32 question_sum; /* of name, type and class */
+	__u32 reserved2;
 	__u64 hash;
 	__u64 folded[1 + VOLLEY_NAME_WORDS + 1]; /* key, name, a word of slack */
+	__u32 reserved3;                         /* so that the query's name lies aligned to 8 */
 	__u8 query[VOLLEY_QUERY_MAX + 16];       /* from the DNS header on */
 	__u8 frame[384]; /* headers and question, on their way to the head */
 };

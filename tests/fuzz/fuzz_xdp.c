@@ -1,0 +1,328 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The whole XDP program, built natively (xdp/native.h), over any frame.
+ *
+ *   4 octets of control │ frame
+ *
+ * Control says how much room there is around the frame, what is repaired in it (lengths, the
+ * destination), and whether the cache holds an answer for its question, and of what length. Then:
+ * nothing is dropped; what is passed or handed up is unchanged; what is sent is a right answer
+ * (tests/lib/packet.h) with the entry's body; the counters balance; and nothing depends on what an
+ * earlier packet left in the program's room.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "dns/query.h"
+#include "tests/lib/entry.h"
+#include "tests/lib/packet.h"
+
+#include "xdp/native.h"
+
+#include "xdp/volley.bpf.c"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+int LLVMFuzzerInitialize(int *argc, char ***argv);
+
+#define N_BUCKETS     16u
+#define N_SEGMENTS    1u
+#define N_ZONES       16u
+#define NOW_S         1000u
+#define ROOM_MAX      2048u
+#define FRAME_MAX     4096u
+#define CONTROL_BYTES 4
+
+enum {
+	REPAIR_LENGTHS = 0x01,
+	REPAIR_TO = 0x02, /* to our address and port */
+	NO_ANSWERS = 0x04,
+	NO_ENTRY = 0x08,
+	STALE = 0x10,
+	EXPIRED = 0x20,
+	OTHER_MAC = 0x40,
+	HAS_SOCKET = 0x80,
+};
+
+static struct volley_state state;
+static struct volley_link the_link;
+static struct volley_cpu cpu;
+static struct bucket index_buckets[N_BUCKETS];
+static struct volley_zone zones[N_ZONES];
+static uint8_t store[N_SEGMENTS * VOLLEY_SEGMENT_BYTES] __attribute__((aligned(64)));
+static const struct cache_memory memory = {
+	.state = &state,
+	.index = (uint64_t *)index_buckets,
+	.store = store,
+	.zones = zones,
+	.sizes = { .n_segments = N_SEGMENTS, .n_buckets = N_BUCKETS, .n_zones = N_ZONES },
+};
+
+static void fail(const char *what)
+{
+	fprintf(stderr, "fuzz_xdp: %s\n", what);
+	abort();
+}
+
+static void must(int holds, const char *what)
+{
+	if (!holds)
+		fail(what);
+}
+
+static void serve(const struct pkt *p)
+{
+	struct packet to = { .data = NULL };
+	struct volley_service *s;
+	__be32 slot;
+
+	memcpy(to.destination, p->to, p->ipv6 ? 16 : 4);
+	slot = service_slot(to.destination, bpf_htons(p->to_port));
+	s = &state.services[slot % VOLLEY_SERVICES];
+	memcpy(s->address, to.destination, sizeof(s->address));
+	s->port = bpf_htons(p->to_port);
+	s->family = p->ipv6 ? 6 : 4;
+}
+
+int LLVMFuzzerInitialize(int *argc, char ***argv)
+{
+	const struct native_map maps[] = {
+		{ &volley_abi_1, &state, sizeof(state), 1 },
+		{ &volley_index, index_buckets, sizeof(index_buckets[0]), N_BUCKETS },
+		{ &volley_store, store, VOLLEY_SEGMENT_BYTES, N_SEGMENTS },
+		{ &volley_zones, zones, sizeof(zones[0]), N_ZONES },
+		{ &volley_link, &the_link, sizeof(the_link), 1 },
+		{ &volley_cpu, &cpu, sizeof(cpu), 1 },
+	};
+
+	(void)argc;
+	(void)argv;
+	memcpy(native_maps, maps, sizeof(maps));
+	native_now_ns = NOW_S * 1000000000ull;
+	entry_set_up(&memory);
+	state.option_up_mask = 1u << 10;
+	serve(&pkt_ipv4);
+	serve(&pkt_ipv6);
+	return 0;
+}
+
+struct input {
+	uint8_t switches;
+	size_t head, tail; /* room */
+	uint16_t full_bytes, short_bytes;
+	size_t n;
+	uint8_t frame[FRAME_MAX];
+	/* what the repair has found, 0 if nothing */
+	size_t ip_at, dns_at;
+};
+
+static void store_be16(uint8_t *at, size_t value)
+{
+	at[0] = (uint8_t)(value >> 8);
+	at[1] = (uint8_t)value;
+}
+
+static size_t find_ip(const struct input *in)
+{
+	size_t at = PKT_ETH_BYTES;
+
+	while (at + 4 <= in->n && at < PKT_ETH_BYTES + 8 &&
+	       ((in->frame[at - 2] == 0x81 && in->frame[at - 1] == 0) ||
+		(in->frame[at - 2] == 0x88 && in->frame[at - 1] == 0xa8)))
+		at += 4;
+	return at;
+}
+
+static void repair_ip(struct input *in, size_t at, int ipv6)
+{
+	const struct pkt *p = ipv6 ? &pkt_ipv6 : &pkt_ipv4;
+	size_t address_bytes = ipv6 ? 16 : 4;
+	size_t udp_at = at + (ipv6 ? 40 : 20);
+
+	if (in->n < udp_at + 8)
+		return;
+	if (in->switches & REPAIR_LENGTHS) {
+		store_be16(in->frame + at + (ipv6 ? 4 : 2), in->n - (ipv6 ? udp_at : at));
+		store_be16(in->frame + udp_at + 4, in->n - udp_at);
+	}
+	if (in->switches & REPAIR_TO) {
+		memcpy(in->frame + udp_at - address_bytes, p->to, address_bytes);
+		store_be16(in->frame + udp_at + 2, p->to_port);
+	}
+	in->ip_at = at;
+	in->dns_at = udp_at + 8;
+}
+
+static int input_read(struct input *in, const uint8_t *data, size_t size)
+{
+	size_t at;
+
+	if (size < CONTROL_BYTES || size - CONTROL_BYTES > FRAME_MAX)
+		return 0;
+	in->switches = data[0];
+	in->head = (data[1] & 15u) * 32 + 2; /* so that the IP header is aligned, as NICs do */
+	in->tail = (data[1] >> 4) * 128u;
+	in->full_bytes = (uint16_t)(data[2] * 6);
+	in->short_bytes = (uint16_t)(in->full_bytes * data[3] / 255);
+	in->n = size - CONTROL_BYTES;
+	in->ip_at = in->dns_at = 0;
+	memcpy(in->frame, data + CONTROL_BYTES, in->n);
+	at = find_ip(in);
+	if (at <= in->n && in->n >= PKT_ETH_BYTES && in->frame[at - 2] == 8 &&
+	    in->frame[at - 1] == 0)
+		repair_ip(in, at, 0);
+	else if (at <= in->n && in->n >= PKT_ETH_BYTES && in->frame[at - 2] == 0x86 &&
+		 in->frame[at - 1] == 0xdd)
+		repair_ip(in, at, 1);
+	return 1;
+}
+
+/* The cache: what this frame asks for, if its question can be read, under `q`. */
+static void publish(const struct input *in, const struct query *q)
+{
+	const struct entry e = {
+		.name = q->qname,
+		.qtype = q->qtype,
+		.qclass = q->qclass,
+		.key_flags = (uint8_t)((q->edns.dnssec_ok ? VOLLEY_KEY_DO : 0) |
+				       (q->cd ? VOLLEY_KEY_CD : 0)),
+		.ancount = 3,
+		.nscount = 2,
+		.arcount_full = 5,
+		.arcount_short = 1,
+		.flags = PKT_AA,
+		.full_bytes = in->full_bytes,
+		.short_bytes = in->short_bytes,
+		.zone_gen = in->switches & STALE ? ENTRY_ZONE_GEN + 1 : 0,
+		.expires_s = in->switches & EXPIRED ? NOW_S : NOW_S + 1,
+	};
+	uint32_t next;
+	uint64_t hash = entry_hash(&memory, &e);
+
+	*entry_slot(&memory, hash, hash & 1, hash >> 1 & 7) = entry_write(&memory, &e, 0, &next);
+}
+
+static enum query_verdict prepare(const struct input *in, struct query *q)
+{
+	enum query_verdict verdict = QUERY_IGNORE;
+
+	memset(index_buckets, 0, sizeof(index_buckets));
+	the_link = (struct volley_link){ .driver_answers = !(in->switches & NO_ANSWERS) };
+	if (in->switches & OTHER_MAC)
+		memcpy(the_link.mac, pkt_ipv4.to_mac, sizeof(the_link.mac));
+	native_has_socket = in->switches & HAS_SOCKET;
+	if (in->dns_at && in->dns_at < in->n)
+		verdict = query_parse(q, in->frame + in->dns_at, in->n - in->dns_at);
+	if (verdict == QUERY_OK && !(in->switches & NO_ENTRY))
+		publish(in, q);
+	return verdict;
+}
+
+static int counted_reason(void)
+{
+	int reason = -1;
+
+	must(cpu.received == 1, "not counted as received");
+	for (int i = 0; i < VOLLEY_N_REASONS; i++) {
+		if (!cpu.reasons[i])
+			continue;
+		must(cpu.reasons[i] == 1 && reason < 0, "more than one reason");
+		reason = i;
+	}
+	must(reason >= 0, "no reason");
+	return reason;
+}
+
+static enum volley_class class_of(int reason)
+{
+	static const enum volley_class classes[] = {
+#define CLASS_OF(name, class, words) VOLLEY_CLASS_##class,
+		VOLLEY_REASONS(CLASS_OF)
+	};
+
+	return classes[reason];
+}
+
+static void check_body(const struct input *in, int reason, const struct pkt_answer *a)
+{
+	size_t wanted = reason == VOLLEY_HIT_FULL  ? in->full_bytes :
+			reason == VOLLEY_HIT_SHORT ? in->short_bytes :
+						     0;
+
+	must(a->body_bytes == wanted, "the body's length");
+	for (size_t i = 0; i < wanted; i++)
+		must(a->body[i] == entry_pattern(i), "the body's octets");
+	must(!(a->flags & PKT_TC) == (reason != VOLLEY_HIT_TRUNCATED), "TC");
+}
+
+static void check_sent(const struct input *in, int reason, const struct xdp_md *ctx,
+		       enum query_verdict verdict)
+{
+	struct pkt_answer a;
+	const char *wrong = pkt_check_answer(in->frame, in->n, (const uint8_t *)ctx->data,
+					     ctx->data_end - ctx->data, state.max_udp_bytes, &a);
+
+	must(!wrong, wrong);
+	must(verdict == QUERY_OK, "answered what the engine does not understand");
+	must(in->switches & REPAIR_LENGTHS || in->dns_at, "answered what has no IP header");
+	must(!(in->switches & (NO_ANSWERS | NO_ENTRY | STALE | EXPIRED)), "answered from nothing");
+	check_body(in, reason, &a);
+}
+
+static void check_same(const struct input *in, const struct xdp_md *ctx)
+{
+	must(ctx->data == (uintptr_t)(ctx->room_start + in->head), "the start of the frame moved");
+	must(ctx->data_end - ctx->data == in->n, "the length of the frame changed");
+	must(!in->n || !memcmp((const void *)ctx->data, in->frame, in->n), "the frame changed");
+}
+
+/* One run, in a room that is full of `filler`. The reason. */
+static int run(const struct input *in, uint8_t filler, struct xdp_md *ctx, uint8_t *room)
+{
+	static const int actions[] = { XDP_TX, XDP_PASS, XDP_PASS, XDP_DROP };
+	int action, reason;
+
+	memset(&cpu, filler, sizeof(cpu));
+	cpu.received = cpu.to_worker = 0;
+	memset(cpu.reasons, 0, sizeof(cpu.reasons));
+	native_frame(ctx, room, in->head, in->tail, in->frame, in->n);
+	action = volley(ctx);
+	reason = counted_reason();
+	if (class_of(reason) == VOLLEY_CLASS_UP && native_has_socket)
+		must(action == XDP_REDIRECT && cpu.to_worker == 1, "not given to the socket");
+	else
+		must(action == actions[class_of(reason)], "the action is not the reason's");
+	must(class_of(reason) != VOLLEY_CLASS_DROPPED, "dropped");
+	return reason;
+}
+
+/* A name that ends with the message is known for it or, by what lies behind, for a bad name. */
+static int coarse(int reason)
+{
+	return reason == VOLLEY_UP_NAME ? VOLLEY_UP_TAIL : reason;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	static struct input in;
+	static uint8_t rooms[2][ROOM_MAX + FRAME_MAX + ROOM_MAX] __attribute__((aligned(16)));
+	enum query_verdict verdict;
+	struct xdp_md ctx[2];
+	struct query q;
+	int reason;
+
+	if (!input_read(&in, data, size))
+		return 0;
+	verdict = prepare(&in, &q);
+	reason = run(&in, 0xff, &ctx[0], rooms[0]);
+	if (class_of(reason) == VOLLEY_CLASS_HIT)
+		check_sent(&in, reason, &ctx[0], verdict);
+	else
+		check_same(&in, &ctx[0]);
+	must(coarse(run(&in, 0, &ctx[1], rooms[1])) == coarse(reason), "another reason next time");
+	must(ctx[0].data_end - ctx[0].data == ctx[1].data_end - ctx[1].data &&
+		     (ctx[0].data == ctx[0].data_end ||
+		      !memcmp((const void *)ctx[0].data, (const void *)ctx[1].data,
+			      ctx[0].data_end - ctx[0].data)),
+	     "another frame next time");
+	return 0;
+}

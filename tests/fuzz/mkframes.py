@@ -1,0 +1,90 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only
+"""Write the seeds of the XDP program's fuzz target: tests/fuzz/corpus/fuzz_xdp/NAME.
+
+Four octets of control and a frame (fuzz_xdp.c). The seeds are committed; run this again after a
+change here. What a fuzzer has found lies beside them and is left alone.
+"""
+import itertools
+import pathlib
+import struct
+
+from mkcorpus import QUERIES, message, opt, option, question
+
+CORPUS = pathlib.Path(__file__).parent / "corpus" / "fuzz_xdp"
+
+LENGTHS, TO, NO_ANSWERS, NO_ENTRY, STALE, EXPIRED, MAC, SOCKET = (1 << i for i in range(8))
+MACS = bytes.fromhex("020000000053" "020000000001")
+V4 = bytes([192, 0, 2, 1]), bytes([192, 0, 2, 53])
+V6 = bytes.fromhex("20010db8") + bytes(11) + b"\1", bytes.fromhex("20010db8") + bytes(11) + b"\x53"
+
+
+def udp(dns, port=53, source=40000, check=0x1111):
+    return struct.pack(">4H", source, port, 8 + len(dns), check) + dns
+
+
+def ipv4(payload, proto=17, first=0x45, fragment=0, addresses=V4):
+    head = struct.pack(">BBHHHBBH", first, 0, 20 + len(payload), 1, fragment, 64, proto, 0)
+    return b"\x08\x00" + head + b"".join(addresses) + payload
+
+
+def ipv6(payload, proto=17, addresses=V6):
+    return b"\x86\xdd" + struct.pack(">IHBB", 6 << 28, len(payload), proto, 64) + b"".join(addresses) + payload
+
+
+def ethernet(packet, tags=(), macs=MACS):
+    return macs + b"".join(struct.pack(">HH", tpid, 5) for tpid in tags) + packet
+
+
+def control(switches=0, head=15, tail=15, full=20, short=128):
+    return bytes([switches, head | tail << 4, full, short])
+
+
+ASK = message(question() + opt(), ar=1)
+PLAIN = message(question())
+EXTENSION = b"\x11" + bytes(7)
+
+FRAMES = {
+    "ipv4": ethernet(ipv4(udp(ASK))),
+    "ipv6": ethernet(ipv6(udp(ASK))),
+    "ipv4-vlan": ethernet(ipv4(udp(PLAIN)), [0x8100]),
+    "ipv6-qinq": ethernet(ipv6(udp(PLAIN)), [0x88A8, 0x8100]),
+    "three-tags": ethernet(ipv4(udp(PLAIN)), [0x88A8, 0x8100, 0x8100]),
+    "padded": ethernet(ipv4(udp(message(question("", 2))))) + bytes(20),
+    "options": ethernet(ipv4(bytes(4) + udp(PLAIN), first=0x46)),
+    "fragment": ethernet(ipv4(udp(PLAIN), fragment=0x2000)),
+    "fragment-later": ethernet(ipv4(udp(PLAIN), fragment=0x0001)),
+    "tcp": ethernet(ipv4(bytes(20), proto=6)),
+    "ipv6-hop-by-hop": ethernet(ipv6(EXTENSION + udp(PLAIN), proto=0)),
+    "ipv6-no-checksum": ethernet(ipv6(udp(PLAIN, check=0))),
+    "arp": ethernet(b"\x08\x06" + bytes(46)),
+    "other-port": ethernet(ipv4(udp(PLAIN, port=54))),
+    "loopback-source": ethernet(ipv4(udp(PLAIN), addresses=(b"\x7f\0\0\1", V4[1]))),
+    "group": ethernet(ipv4(udp(PLAIN)), macs=b"\xff" * 12),
+    "runt": MACS,
+}
+
+
+def seeds():
+    for name, frame in FRAMES.items():
+        yield name, control() + frame
+    for (name, dns), (family, ip) in itertools.product(QUERIES.items(), {"4": ipv4, "6": ipv6}.items()):
+        yield f"query{family}-{name}", control() + ethernet(ip(udp(dns)))
+    yield "options-8", control() + ethernet(ipv4(udp(message(question() + opt(*[option(11)] * 8), ar=1))))
+    yield "options-9", control() + ethernet(ipv4(udp(message(question() + opt(*[option(11)] * 9), ar=1))))
+    for name, args in {
+        "no-tail": {"tail": 0}, "no-room": {"tail": 0, "head": 0}, "large": {"full": 190},
+        "large-no-tail": {"full": 60, "tail": 0}, "short": {"full": 250, "short": 80},
+        "truncated": {"full": 255, "short": 255}, "switched-off": {"switches": NO_ANSWERS},
+        "no-entry": {"switches": NO_ENTRY}, "stale": {"switches": STALE}, "expired": {"switches": EXPIRED},
+        "mac": {"switches": MAC}, "socket": {"switches": SOCKET | NO_ENTRY},
+        "repaired": {"switches": LENGTHS | TO},
+    }.items():
+        yield name, control(**args) + FRAMES["ipv4"]
+        yield f"{name}-ipv6", control(**args) + FRAMES["ipv6"]
+
+
+if __name__ == "__main__":
+    CORPUS.mkdir(parents=True, exist_ok=True)
+    for seed, data in seeds():
+        (CORPUS / seed).write_bytes(data)

@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The kernel's side for a native build of the XDP program: a frame in memory with room before and
+ * behind it, the helpers that the program calls, maps in memory. The same code then runs under
+ * sanitizers and a fuzzer (tests/fuzz/fuzz_xdp.c), which see what the verifier does not: loads that
+ * are in bounds but not aligned, arithmetic that overflows, bytes read that nobody wrote.
+ *
+ *   room_start          data                data_end           room_end
+ *       │  head room      │      frame          │    tail room    │
+ *
+ * For one source file, which includes this first and then volley.bpf.c or some of its headers;
+ * linux/bpf.h, bpf_helpers.h and bpf_endian.h are then empty. One thread. What lies outside the frame is poisoned
+ * for AddressSanitizer, to the octet behind the frame and to 8 octets before it.
+ */
+#ifndef VOLLEY_XDP_NATIVE_H
+#define VOLLEY_XDP_NATIVE_H
+
+#if defined(__LINUX_BPF_H__) || defined(__BPF_HELPERS__)
+#error "native.h comes before linux/bpf.h and bpf_helpers.h"
+#endif
+#define __LINUX_BPF_H__
+#define __BPF_HELPERS__
+#define __BPF_ENDIAN__
+
+#include <errno.h>
+#include <linux/types.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#if defined(__SANITIZE_ADDRESS__)
+#define NATIVE_ASAN 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define NATIVE_ASAN 1
+#endif
+#endif
+#ifdef NATIVE_ASAN
+#include <sanitizer/asan_interface.h>
+#else
+#define ASAN_POISON_MEMORY_REGION(addr, size)   ((void)(addr), (void)(size))
+#define ASAN_UNPOISON_MEMORY_REGION(addr, size) ((void)(addr), (void)(size))
+#endif
+
+#ifndef __clang__
+#pragma GCC diagnostic ignored "-Wunknown-pragmas" /* unroll, clang's */
+#endif
+
+enum xdp_action { XDP_ABORTED, XDP_DROP, XDP_PASS, XDP_TX, XDP_REDIRECT };
+
+enum native_map_types {
+	BPF_MAP_TYPE_ARRAY = 2,
+	BPF_MAP_TYPE_PERCPU_ARRAY = 6,
+	BPF_MAP_TYPE_XSKMAP = 17,
+	BPF_F_MMAPABLE = 1024,
+};
+
+/* Addresses are whole here, not 32 bits wide. */
+struct xdp_md {
+	uintptr_t data;
+	uintptr_t data_end;
+	__u32 rx_queue_index;
+	uint8_t *room_start;
+	uint8_t *room_end;
+};
+
+#define SEC(name)
+#define GLOBAL_FUNC static __attribute__((noinline))
+/*
+ * A frame that has grown by an odd number at its head begins at an odd address. x86 and arm64, for
+ * which the program is made, load from there.
+ */
+#undef __always_inline
+#define __always_inline   inline __attribute__((always_inline, no_sanitize("alignment")))
+#define __uint(name, val) int(*name)[val]
+#define __type(name, val) typeof(val) *name
+
+static inline __u16 bpf_htons(__u16 host)
+{
+	return __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? __builtin_bswap16(host) : host;
+}
+
+static inline __u32 bpf_htonl(__u32 host)
+{
+	return __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? __builtin_bswap32(host) : host;
+}
+
+#define bpf_ntohs bpf_htons
+
+/* A declared map and the memory that is behind it. */
+struct native_map {
+	const void *map; /* the address of what stands in SEC(".maps") */
+	void *memory;
+	size_t value_bytes;
+	__u32 n_values;
+};
+
+#define NATIVE_MAPS_MAX 8
+static struct native_map native_maps[NATIVE_MAPS_MAX];
+static __u64 native_now_ns;
+static int native_has_socket; /* of every queue */
+
+static inline void native_poison(const struct xdp_md *ctx)
+{
+	uint8_t *data = (uint8_t *)ctx->data;
+	uint8_t *end = (uint8_t *)ctx->data_end;
+
+	ASAN_POISON_MEMORY_REGION(ctx->room_start, (size_t)(ctx->room_end - ctx->room_start));
+	ASAN_UNPOISON_MEMORY_REGION(data, (size_t)(end - data));
+}
+
+/* Lays `n` octets into `room`, behind `head` octets and before `tail`. Unpoison it when done. */
+static inline void native_frame(struct xdp_md *ctx, uint8_t *room, size_t head, size_t tail,
+				const uint8_t *frame, size_t n)
+{
+	ASAN_UNPOISON_MEMORY_REGION(room, head + n + tail);
+	memset(room, 0xa5, head + n + tail);
+	if (n)
+		memcpy(room + head, frame, n);
+	*ctx = (struct xdp_md){
+		.data = (uintptr_t)(room + head),
+		.data_end = (uintptr_t)(room + head + n),
+		.room_start = room,
+		.room_end = room + head + n + tail,
+	};
+	native_poison(ctx);
+}
+
+static inline void *bpf_map_lookup_elem(const void *map, const void *key)
+{
+	const struct native_map *m;
+	__u32 i;
+
+	memcpy(&i, key, sizeof(i));
+	for (m = native_maps; m < native_maps + NATIVE_MAPS_MAX; m++) {
+		if (m->map == map)
+			return i < m->n_values ? (uint8_t *)m->memory + i * m->value_bytes : NULL;
+	}
+	return NULL;
+}
+
+static inline long bpf_redirect_map(const void *map, __u64 key, __u64 flags)
+{
+	(void)map;
+	(void)key;
+	return native_has_socket ? XDP_REDIRECT : (long)flags;
+}
+
+static inline __u64 bpf_ktime_get_coarse_ns(void)
+{
+	return native_now_ns;
+}
+
+#define NATIVE_ETH_BYTES 14 /* a frame is never made shorter */
+
+static inline long bpf_xdp_adjust_tail(struct xdp_md *ctx, int delta)
+{
+	intptr_t end = (intptr_t)ctx->data_end + delta;
+
+	if (end > (intptr_t)ctx->room_end || end < (intptr_t)ctx->data + NATIVE_ETH_BYTES)
+		return -EINVAL;
+	ASAN_UNPOISON_MEMORY_REGION((uint8_t *)ctx->data_end, delta > 0 ? (size_t)delta : 0);
+	if (delta > 0)
+		memset((uint8_t *)ctx->data_end, 0, (size_t)delta);
+	ctx->data_end = (uintptr_t)end;
+	native_poison(ctx);
+	return 0;
+}
+
+static inline long bpf_xdp_adjust_head(struct xdp_md *ctx, int delta)
+{
+	intptr_t data = (intptr_t)ctx->data + delta;
+
+	if (data < (intptr_t)ctx->room_start || data > (intptr_t)ctx->data_end - NATIVE_ETH_BYTES)
+		return -EINVAL;
+	ctx->data = (uintptr_t)data;
+	native_poison(ctx);
+	return 0;
+}
+
+static inline int native_is_inside(const struct xdp_md *ctx, __u32 offset, __u32 n)
+{
+	return n && (size_t)offset + n <= ctx->data_end - ctx->data;
+}
+
+static inline long bpf_xdp_load_bytes(struct xdp_md *ctx, __u32 offset, void *to, __u32 n)
+{
+	if (!native_is_inside(ctx, offset, n))
+		return -EINVAL;
+	memcpy(to, (const uint8_t *)ctx->data + offset, n);
+	return 0;
+}
+
+static inline long bpf_xdp_store_bytes(struct xdp_md *ctx, __u32 offset, const void *from, __u32 n)
+{
+	if (!native_is_inside(ctx, offset, n))
+		return -EINVAL;
+	memcpy((uint8_t *)ctx->data + offset, from, n);
+	return 0;
+}
+
+int volley(struct xdp_md *ctx);
+
+#endif
