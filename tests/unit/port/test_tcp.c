@@ -1,0 +1,625 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* TCP over loopback, one thread: clients act, then the port has its rounds, with a clock of ours. */
+#include "tests/unit/port/echo.h"
+
+#include <errno.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+
+#include "base/wire.h"
+#include "port/tcp.h"
+
+#define MS 1000000ull
+
+static uint64_t now_ns = 1000 * MS;
+
+static struct port *open_with(const struct tcp_config *wish, struct port_addr *bound)
+{
+	struct tcp_config config = *wish;
+	struct port *p = NULL;
+
+	if (!config.listen.family)
+		config.listen = addr_of("127.0.0.1", 0);
+	assert_int_equal(tcp_open(&p, &config), 0);
+	tcp_port_addr(p, bound);
+	return p;
+}
+
+/* Rounds until nothing is left to do and nothing comes for 5 ms. */
+static void serve(struct port *p)
+{
+	struct pollfd pollfd = { .fd = p->fd, .events = POLLIN };
+	struct port_msg msgs[PORT_BURST];
+
+	while (port_wake_at(p) == 0 || poll(&pollfd, 1, 5) == 1) {
+		unsigned int n = port_receive(p, now_ns, msgs, PORT_BURST);
+
+		echo_handle(NULL, msgs, n, p->kind, now_ns);
+		port_send(p, now_ns, msgs, n);
+	}
+}
+
+/* One round at a later time: only what the clock does. */
+static void pass_ms(struct port *p, uint64_t ms)
+{
+	struct port_msg msgs[PORT_BURST];
+
+	now_ns += ms * MS;
+	assert_int_equal(port_receive(p, now_ns, msgs, PORT_BURST), 0);
+	port_send(p, now_ns, msgs, 0);
+}
+
+static void put(int fd, const void *bytes, size_t n)
+{
+	assert_int_equal(send(fd, bytes, n, MSG_NOSIGNAL), n);
+}
+
+static void ask(int fd, const char *text)
+{
+	uint8_t message[256];
+	size_t n = strlen(text);
+
+	wire_store_be16(message, (uint16_t)n);
+	memcpy(message + 2, text, n);
+	put(fd, message, n + 2);
+}
+
+static void ask_big(int fd, uint8_t fill, uint16_t n)
+{
+	uint8_t message[] = { 0, 4, 'B', fill, (uint8_t)(n >> 8), (uint8_t)n };
+
+	put(fd, message, sizeof(message));
+}
+
+static void get(int fd, void *bytes, size_t n)
+{
+	assert_int_equal(recv(fd, bytes, n, MSG_WAITALL), n);
+}
+
+/* For replies that are longer than a window: port and client take turns. */
+static void get_big(struct port *p, int fd, uint8_t *bytes, size_t n)
+{
+	size_t at = 0;
+	ssize_t got;
+
+	for (int rounds = 0; at < n && rounds < 1000; rounds++) {
+		got = recv(fd, bytes + at, n - at, MSG_DONTWAIT);
+		if (got < 0)
+			serve(p);
+		else
+			at += (size_t)got;
+	}
+	assert_int_equal(at, n);
+}
+
+static void expect(int fd, const char *text)
+{
+	uint8_t reply[256];
+	size_t n = strlen(text);
+
+	get(fd, reply, n + 2);
+	assert_int_equal(wire_load_be16(reply), n);
+	assert_int_equal(reply[2], (uint8_t)text[0] | 0x80);
+	assert_memory_equal(reply + 3, text + 1, n - 1);
+}
+
+static bool is_closed(int fd)
+{
+	uint8_t byte;
+	ssize_t n = recv(fd, &byte, 1, MSG_DONTWAIT);
+
+	return n == 0 || (n < 0 && errno != EAGAIN);
+}
+
+static void done(struct port *p)
+{
+	struct port_stats s;
+
+	port_stats_read(p, &s);
+	assert_int_equal(s.rx, s.malformed + s.truncated_in + s.no_reply + s.tx + s.tx_dropped +
+				       port_pending(p));
+	port_close(p);
+}
+
+static void test_answers(void **state)
+{
+	static const struct {
+		const char *name, *listen, *ask;
+	} rows[] = {
+		{ "IPv4", "127.0.0.1", "127.0.0.1" },
+		{ "wildcard", "0.0.0.0", "127.3.2.1" },
+		{ "IPv6", "::1", "::1" },
+		{ "IPv6 wildcard", "::", "::1" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct tcp_config config = { .listen = addr_of(rows[i].listen, 0), .fastopen = 16 };
+		struct port_addr bound, to;
+		struct port *p = open_with(&config, &bound);
+		int fd;
+
+		print_message("  %s\n", rows[i].name);
+		to = addr_of(rows[i].ask, ntohs(bound.port));
+		fd = client_open(SOCK_STREAM, &to);
+		ask(fd, "query");
+		serve(p);
+		expect(fd, "query");
+		ask(fd, "again");
+		serve(p);
+		expect(fd, "again");
+		assert_int_equal(tcp_n_conns(p), 1);
+		assert_int_equal(p->stats.rx, 2);
+		close(fd);
+		serve(p);
+		assert_int_equal(tcp_n_conns(p), 0);
+		done(p);
+	}
+}
+
+static void test_message_says_who_and_where(void **state)
+{
+	struct tcp_config config = { .listen = addr_of("0.0.0.0", 0) };
+	struct port_addr bound, to, mine;
+	struct port *p = open_with(&config, &bound);
+	struct sockaddr_storage ss;
+	socklen_t len = sizeof(ss);
+	struct port_msg msgs[PORT_BURST];
+	unsigned int n = 0;
+	int fd;
+
+	(void)state;
+	to = addr_of("127.0.0.7", ntohs(bound.port));
+	fd = client_open(SOCK_STREAM, &to);
+	getsockname(fd, (struct sockaddr *)&ss, &len);
+	assert_int_equal(port_addr_from_sockaddr(&mine, (struct sockaddr *)&ss), 0);
+	ask(fd, "abc");
+	for (int i = 0; i < 100 && !n; i++)
+		n = port_receive(p, now_ns, msgs, PORT_BURST);
+	assert_int_equal(n, 1);
+	assert_true(msgs[0].stream);
+	assert_int_equal(msgs[0].len, 3);
+	assert_int_equal(msgs[0].cap, 65535);
+	assert_int_equal(msgs[0].family, AF_INET);
+	assert_int_equal(msgs[0].peer_port, mine.port);
+	assert_memory_equal(msgs[0].peer, mine.bytes, 4);
+	assert_int_equal(msgs[0].local_port, bound.port);
+	assert_memory_equal(msgs[0].local, to.bytes, 4);
+	port_send(p, now_ns, msgs, 1);
+	close(fd);
+	done(p);
+}
+
+static void test_pipelining_in_one_write(void **state)
+{
+	struct port_addr bound;
+	struct port *p = open_with(&(struct tcp_config){ 0 }, &bound);
+	int fd = client_open(SOCK_STREAM, &bound);
+	uint8_t out[100 * 5], in[100 * 5];
+
+	(void)state;
+	for (int i = 0; i < 100; i++)
+		memcpy(out + i * 5, (uint8_t[]){ 0, 3, 'q', (uint8_t)i, 7 }, 5);
+	put(fd, out, sizeof(out));
+	serve(p);
+	get(fd, in, sizeof(in));
+	for (int i = 0; i < 100; i++)
+		out[i * 5 + 2] |= 0x80;
+	assert_memory_equal(in, out, sizeof(in));
+	assert_int_equal(p->stats.tx, 100);
+	close(fd);
+	done(p);
+}
+
+static void test_byte_by_byte(void **state)
+{
+	static const uint8_t out[] = { 0, 2, 'a', 'b', 0, 1, 'N', 0, 3, 'c', 'd', 'e' };
+	struct port_addr bound;
+	struct port *p = open_with(&(struct tcp_config){ 0 }, &bound);
+	int fd = client_open(SOCK_STREAM, &bound), one = 1;
+
+	(void)state;
+	setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
+	for (size_t i = 0; i < sizeof(out); i++) {
+		put(fd, out + i, 1);
+		serve(p);
+	}
+	expect(fd, "ab");
+	expect(fd, "cde");
+	assert_int_equal(p->stats.no_reply, 1);
+	close(fd);
+	done(p);
+}
+
+/* Two clients stop in the middle of a message; the one between them is answered. */
+static void test_a_slow_sender_stalls_nobody(void **state)
+{
+	struct tcp_config config = { .message_ms = 1000, .idle_ms = 100000 };
+	struct port_addr bound;
+	struct port *p = open_with(&config, &bound);
+	int a = client_open(SOCK_STREAM, &bound), b = client_open(SOCK_STREAM, &bound);
+	int c = client_open(SOCK_STREAM, &bound);
+
+	(void)state;
+	put(a, "\0", 1);
+	put(c, "\0\5qu", 4);
+	ask(b, "query");
+	serve(p);
+	expect(b, "query");
+	/* A byte now and then does not help: the deadline is the message's. */
+	pass_ms(p, 900);
+	put(c, "e", 1);
+	serve(p);
+	pass_ms(p, 99);
+	assert_int_equal(tcp_n_conns(p), 3);
+	pass_ms(p, 1);
+	assert_int_equal(tcp_n_conns(p), 1);
+	assert_true(is_closed(a));
+	assert_true(is_closed(c));
+	assert_int_equal(p->stats.conns_timed_out, 2);
+	close(a);
+	close(b);
+	close(c);
+	done(p);
+}
+
+static void test_idle_timeout(void **state)
+{
+	struct tcp_config config = { .idle_ms = 1000 };
+	struct port_addr bound;
+	struct port *p = open_with(&config, &bound);
+	int a = client_open(SOCK_STREAM, &bound), b = client_open(SOCK_STREAM, &bound);
+
+	(void)state;
+	serve(p);
+	assert_true(port_wake_at(p) == now_ns + 1000 * MS);
+	pass_ms(p, 600);
+	ask(b, "query");
+	serve(p);
+	expect(b, "query");
+	pass_ms(p, 400);
+	assert_true(is_closed(a));
+	assert_false(is_closed(b));
+	assert_true(port_wake_at(p) == now_ns + 600 * MS);
+	pass_ms(p, 600);
+	assert_true(is_closed(b));
+	assert_int_equal(p->stats.conns_timed_out, 2);
+	assert_true(port_wake_at(p) == PORT_NEVER);
+	close(a);
+	close(b);
+	done(p);
+}
+
+static void test_client_gone_before_accept(void **state)
+{
+	struct linger reset = { .l_onoff = 1 };
+	struct port_addr bound;
+	struct port *p = open_with(&(struct tcp_config){ 0 }, &bound);
+	int fd;
+
+	(void)state;
+	for (int i = 0; i < 20; i++) {
+		fd = client_open(SOCK_STREAM, &bound);
+		if (i % 2)
+			setsockopt(fd, SOL_SOCKET, SO_LINGER, &reset, sizeof(reset));
+		if (i % 3)
+			ask(fd, "gone");
+		close(fd);
+	}
+	fd = client_open(SOCK_STREAM, &bound);
+	ask(fd, "query");
+	serve(p);
+	expect(fd, "query");
+	assert_int_equal(tcp_n_conns(p), 1);
+	close(fd);
+	done(p);
+}
+
+/* The third connection pushes out the one that is idle longest; busy ones are not pushed out. */
+static void test_limit_of_connections(void **state)
+{
+	struct tcp_config config = { .n_conns_max = 2 };
+	struct port_addr bound;
+	struct port *p = open_with(&config, &bound);
+	int fds[4];
+
+	(void)state;
+	for (int i = 0; i < 3; i++) {
+		fds[i] = client_open(SOCK_STREAM, &bound);
+		ask(fds[i], "query");
+		serve(p);
+		expect(fds[i], "query");
+	}
+	assert_true(is_closed(fds[0]));
+	assert_int_equal(p->stats.conns_evicted, 1);
+	put(fds[1], "\0", 1);
+	put(fds[2], "\0", 1);
+	serve(p);
+	fds[3] = client_open(SOCK_STREAM, &bound);
+	serve(p);
+	assert_true(is_closed(fds[3]));
+	assert_false(is_closed(fds[1]));
+	assert_false(is_closed(fds[2]));
+	assert_int_equal(p->stats.conns_refused, 1);
+	for (int i = 0; i < 4; i++)
+		close(fds[i]);
+	done(p);
+}
+
+static void test_half_closed_client_gets_its_answers(void **state)
+{
+	struct port_addr bound;
+	struct port *p = open_with(&(struct tcp_config){ 0 }, &bound);
+	int fd = client_open(SOCK_STREAM, &bound);
+	uint8_t *reply = malloc(65537);
+
+	(void)state;
+	ask(fd, "first");
+	for (int i = 0; i < 20; i++)
+		ask_big(fd, 'x', 65535);
+	ask(fd, "last");
+	put(fd, "\0\11cut", 5);
+	shutdown(fd, SHUT_WR);
+	serve(p);
+	expect(fd, "first");
+	for (int i = 0; i < 20; i++) {
+		get_big(p, fd, reply, 65537);
+	}
+	expect(fd, "last");
+	serve(p);
+	assert_true(is_closed(fd));
+	assert_int_equal(tcp_n_conns(p), 0);
+	assert_int_equal(p->stats.tx, 22);
+	free(reply);
+	close(fd);
+	done(p);
+}
+
+static void test_a_message_of_no_length_ends_it(void **state)
+{
+	struct port_addr bound;
+	struct port *p = open_with(&(struct tcp_config){ 0 }, &bound);
+	int fd = client_open(SOCK_STREAM, &bound);
+
+	(void)state;
+	put(fd, "\0\2ab\0\0\0\2cd", 10);
+	serve(p);
+	expect(fd, "ab");
+	assert_true(is_closed(fd));
+	assert_int_equal(p->stats.malformed, 1);
+	assert_int_equal(p->stats.tx, 1);
+	close(fd);
+	serve(p);
+	assert_int_equal(tcp_n_conns(p), 0);
+	done(p);
+}
+
+static void test_queries_max(void **state)
+{
+	struct tcp_config config = { .queries_max = 3 };
+	struct port_addr bound;
+	struct port *p = open_with(&config, &bound);
+	int fd = client_open(SOCK_STREAM, &bound);
+
+	(void)state;
+	for (int i = 0; i < 5; i++)
+		ask(fd, "abc");
+	serve(p);
+	for (int i = 0; i < 3; i++)
+		expect(fd, "abc");
+	assert_true(is_closed(fd));
+	assert_int_equal(p->stats.rx, 3);
+	/* If the client never ends it, time does. */
+	pass_ms(p, TCP_MESSAGE_MS_DEFAULT);
+	assert_int_equal(tcp_n_conns(p), 0);
+	close(fd);
+	done(p);
+}
+
+static void test_longest_query_and_reply(void **state)
+{
+	struct port_addr bound;
+	struct port *p = open_with(&(struct tcp_config){ 0 }, &bound);
+	int fd = client_open(SOCK_STREAM, &bound);
+	uint8_t *out = malloc(65537), *in = malloc(65537);
+
+	(void)state;
+	memset(out, 0xff, 2);
+	for (int i = 0; i < 65535; i++)
+		out[i + 2] = (uint8_t)(i * 7 / 5);
+	for (int times = 0; times < 3; times++) {
+		for (int at = 0; at < 65537; at += 8192) {
+			put(fd, out + at, at + 8192 < 65537 ? 8192 : 65537 - (size_t)at);
+			serve(p);
+		}
+		get_big(p, fd, in, 65537);
+		assert_int_equal(in[2], out[2] | 0x80);
+		assert_memory_equal(in + 3, out + 3, 65534);
+	}
+	free(out);
+	free(in);
+	close(fd);
+	done(p);
+}
+
+/*
+ * A client asks for 64 MB and does not read: soon nothing more is taken from it, others are served,
+ * and memory stays within the pool. Once it reads, it gets everything, in order.
+ */
+static void test_slow_reader_is_held_back(void **state)
+{
+	enum { QUERIES = 1000 };
+	struct tcp_config config = { .pool_bytes = TCP_POOL_BYTES_MIN };
+	struct port_addr bound;
+	struct port *p = open_with(&config, &bound);
+	int slow = client_open(SOCK_STREAM, &bound), other = client_open(SOCK_STREAM, &bound);
+	uint8_t *reply = malloc(65537);
+
+	(void)state;
+	for (int i = 0; i < QUERIES; i++)
+		ask_big(slow, (uint8_t)i, 65535);
+	serve(p);
+	assert_true(p->stats.rx < QUERIES / 2);
+	assert_true(port_pending(p) > 0);
+	ask(other, "query");
+	serve(p);
+	expect(other, "query");
+	for (int i = 0; i < QUERIES; i++) {
+		get_big(p, slow, reply, 65537);
+		assert_int_equal(reply[2], (uint8_t)i);
+		assert_int_equal(reply[65536], (uint8_t)i);
+	}
+	assert_int_equal(p->stats.rx, QUERIES + 1);
+	assert_int_equal(p->stats.tx_dropped, 0);
+	assert_int_equal(port_pending(p), 0);
+	assert_int_equal(tcp_n_conns(p), 2);
+	free(reply);
+	close(slow);
+	close(other);
+	done(p);
+}
+
+static void test_who_never_reads_is_closed(void **state)
+{
+	struct tcp_config config = { .write_ms = 1000, .idle_ms = 100000 };
+	struct port_addr bound;
+	struct port *p = open_with(&config, &bound);
+	int fd = client_open(SOCK_STREAM, &bound);
+	uint64_t pending;
+
+	(void)state;
+	for (int i = 0; i < 200; i++)
+		ask_big(fd, 'x', 65535);
+	serve(p);
+	pending = port_pending(p);
+	assert_true(pending > 0);
+	pass_ms(p, 999);
+	assert_int_equal(tcp_n_conns(p), 1);
+	pass_ms(p, 1);
+	assert_int_equal(tcp_n_conns(p), 0);
+	assert_int_equal(p->stats.tx_dropped, pending);
+	close(fd);
+	done(p);
+}
+
+/* More slow readers than the pool can hold: those that have stalled longest go, the rest is served. */
+static void test_pool_is_shared(void **state)
+{
+	enum { SLOW = 40 };
+	struct tcp_config config = { .pool_bytes = TCP_POOL_BYTES_MIN };
+	struct port_addr bound;
+	struct port *p = open_with(&config, &bound);
+	int slow[SLOW], other = client_open(SOCK_STREAM, &bound);
+
+	(void)state;
+	for (int i = 0; i < SLOW; i++) {
+		slow[i] = client_open(SOCK_STREAM, &bound);
+		for (int q = 0; q < 100; q++)
+			ask_big(slow[i], 'x', 65535);
+		serve(p);
+	}
+	assert_true(p->stats.conns_evicted > 0);
+	ask(other, "query");
+	serve(p);
+	expect(other, "query");
+	for (int i = 0; i < SLOW; i++)
+		close(slow[i]);
+	serve(p);
+	assert_int_equal(tcp_n_conns(p), 1);
+	close(other);
+	done(p);
+}
+
+/* Without descriptors nothing can be accepted: the port waits a while and does not spin. */
+static void test_no_descriptors_left(void **state)
+{
+	struct rlimit old, none;
+	struct port_addr bound;
+	struct port *p = open_with(&(struct tcp_config){ 0 }, &bound);
+	int fd = client_open(SOCK_STREAM, &bound), spare = dup(0);
+
+	(void)state;
+	close(spare);
+	getrlimit(RLIMIT_NOFILE, &old);
+	none = (struct rlimit){ .rlim_cur = (rlim_t)spare, .rlim_max = old.rlim_max };
+	setrlimit(RLIMIT_NOFILE, &none);
+	ask(fd, "query");
+	serve(p);
+	assert_int_equal(tcp_n_conns(p), 0);
+	assert_int_equal(p->stats.rx_errors, 1);
+	assert_true(port_wake_at(p) != PORT_NEVER);
+	setrlimit(RLIMIT_NOFILE, &old);
+	pass_ms(p, 100);
+	serve(p);
+	expect(fd, "query");
+	close(fd);
+	done(p);
+}
+
+/* Those who have connected before the stop are served; later ones are refused by the kernel. */
+static void test_stop(void **state)
+{
+	struct port_addr bound;
+	struct port *p = open_with(&(struct tcp_config){ 0 }, &bound);
+	int fd = client_open(SOCK_STREAM, &bound), late = socket(AF_INET, SOCK_STREAM, 0);
+	struct sockaddr_storage ss;
+	socklen_t len = port_addr_to_sockaddr(&bound, &ss);
+
+	(void)state;
+	ask(fd, "query");
+	port_stop(p);
+	assert_int_equal(connect(late, (struct sockaddr *)&ss, len), -1);
+	assert_int_equal(errno, ECONNREFUSED);
+	serve(p);
+	expect(fd, "query");
+	close(fd);
+	close(late);
+	done(p);
+}
+
+static void test_open_says_why_not(void **state)
+{
+	struct tcp_config config = { .listen = addr_of("127.0.0.1", 0), .pool_bytes = 4096 };
+	struct port *p = NULL;
+	int fd = socket(AF_INET, SOCK_STREAM, 0);
+	struct sockaddr_storage ss;
+	socklen_t len = port_addr_to_sockaddr(&config.listen, &ss);
+
+	(void)state;
+	assert_int_equal(tcp_open(&p, &config), -EINVAL);
+	config.pool_bytes = 0;
+	assert_int_equal(bind(fd, (struct sockaddr *)&ss, len), 0);
+	assert_int_equal(listen(fd, 1), 0);
+	getsockname(fd, (struct sockaddr *)&ss, &len);
+	assert_int_equal(port_addr_from_sockaddr(&config.listen, (struct sockaddr *)&ss), 0);
+	assert_int_equal(tcp_open(&p, &config), -EADDRINUSE);
+	close(fd);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_answers),
+		cmocka_unit_test(test_message_says_who_and_where),
+		cmocka_unit_test(test_pipelining_in_one_write),
+		cmocka_unit_test(test_byte_by_byte),
+		cmocka_unit_test(test_a_slow_sender_stalls_nobody),
+		cmocka_unit_test(test_idle_timeout),
+		cmocka_unit_test(test_client_gone_before_accept),
+		cmocka_unit_test(test_limit_of_connections),
+		cmocka_unit_test(test_half_closed_client_gets_its_answers),
+		cmocka_unit_test(test_a_message_of_no_length_ends_it),
+		cmocka_unit_test(test_queries_max),
+		cmocka_unit_test(test_longest_query_and_reply),
+		cmocka_unit_test(test_slow_reader_is_held_back),
+		cmocka_unit_test(test_who_never_reads_is_closed),
+		cmocka_unit_test(test_pool_is_shared),
+		cmocka_unit_test(test_no_descriptors_left),
+		cmocka_unit_test(test_stop),
+		cmocka_unit_test(test_open_says_why_not),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,430 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Who may be read from, who must go: epoll, timers and turns. Bytes are moved in tcp_conn.c, the
+ * listener is in tcp_open.c.
+ *
+ * Each connection is in the list of the one timer that runs for it. As the timeouts are constant, a
+ * list is in the order of its deadlines: entering is appending, expiry looks at the first.
+ */
+#include "port/tcp.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/wire.h"
+#include "port/tcp_port.h"
+
+#define EVENTS_CAP	64
+#define ACCEPT_MAX	64	   /* in a row, before others have their turn */
+#define ACCEPT_PAUSE_NS 100000000u /* after the system had no room for a connection */
+#define TAKE_MAX	8	   /* messages of one connection in its turn */
+
+static struct tcp_port *self(struct port *p)
+{
+	return (struct tcp_port *)p;
+}
+
+static void watch(struct tcp_port *t, struct tcp_conn *c, uint32_t interest)
+{
+	struct epoll_event event = { .events = interest };
+
+	if (interest == c->interest)
+		return;
+	event.data.u64 = tcp_port_tag(t, c);
+	/* It cannot fail: the fd is in there, and changing needs no memory. */
+	(void)epoll_ctl(t->port.fd, EPOLL_CTL_MOD, c->fd, &event);
+	c->interest = interest;
+}
+
+static void end(struct tcp_port *t, struct tcp_conn *c)
+{
+	port_count(&t->port.stats.tx_dropped, c->n_queued);
+	t->n_queued -= c->n_queued;
+	close(c->fd);
+	c->fd = -1;
+	c->gen++;
+	tcp_conn_reset(c, &t->pool);
+	cds_list_del_init(&c->ready_link);
+	cds_list_move(&c->timer_link, &t->free);
+	port_count(&t->port.stats.conns_closed, 1);
+}
+
+static enum tcp_timer timer_for(const struct tcp_conn *c, bool more)
+{
+	if (c->out_bytes)
+		return TCP_WRITING;
+	if (more)
+		return TCP_BUSY;
+	return c->in_end > c->in_start || c->finished ? TCP_PARTIAL : TCP_IDLE;
+}
+
+/* A running timer runs on, but where a slow reader has taken something. */
+static void set_timer(struct tcp_port *t, struct tcp_conn *c, enum tcp_timer timer, uint64_t now_ns)
+{
+	if (timer == c->timer && !(timer == TCP_WRITING && c->progress))
+		return;
+	c->timer = timer;
+	c->progress = false;
+	c->deadline_ns = now_ns + t->timeout_ns[timer];
+	cds_list_del(&c->timer_link);
+	cds_list_add_tail(&c->timer_link, &t->timers[timer]);
+}
+
+/* Nothing more to say: tell the other side, and wait for its end, so that no answer is lost to a reset. */
+static void say_goodbye(struct tcp_conn *c)
+{
+	if (!c->shut)
+		shutdown(c->fd, SHUT_WR);
+	c->shut = true;
+}
+
+/* Whether a message can be taken; one of no length is counted when it comes to its turn. */
+static bool has_message(struct tcp_port *t, struct tcp_conn *c)
+{
+	bool was_finished = c->finished, yes = tcp_conn_has_message(c);
+
+	if (c->finished && !was_finished) {
+		port_count(&t->port.stats.rx, 1);
+		port_count(&t->port.stats.malformed, 1);
+	}
+	return yes;
+}
+
+/* After any change of its bytes: what the connection waits for now, or its end. */
+static void update(struct tcp_port *t, struct tcp_conn *c, uint64_t now_ns)
+{
+	bool more = has_message(t, c), full = c->out_bytes >= TCP_OUT_HIGH;
+	uint32_t interest = 0;
+
+	if (!more && !c->out_bytes) {
+		if (c->eof) {
+			end(t, c);
+			return;
+		}
+		if (c->finished)
+			say_goodbye(c);
+	}
+	if (more && !full) {
+		if (cds_list_empty(&c->ready_link))
+			cds_list_add_tail(&c->ready_link, &t->ready);
+	} else {
+		cds_list_del_init(&c->ready_link);
+	}
+	if (!c->eof && !full)
+		interest |= EPOLLIN;
+	if (c->out_bytes)
+		interest |= EPOLLOUT;
+	watch(t, c, interest);
+	set_timer(t, c, timer_for(c, more), now_ns);
+}
+
+/* The replies that waited and are all gone now. */
+static void settle(struct tcp_port *t, struct tcp_conn *c)
+{
+	if (c->out_bytes)
+		return;
+	port_count(&t->port.stats.tx, c->n_queued);
+	t->n_queued -= c->n_queued;
+	c->n_queued = 0;
+}
+
+static void on_conn(struct tcp_port *t, struct tcp_conn *c, uint32_t events, uint64_t now_ns)
+{
+	/* Reset, or closed on both sides: nobody is there to read an answer. */
+	int err = events & (EPOLLERR | EPOLLHUP) ? -ECONNRESET : 0;
+
+	if (!err && events & EPOLLOUT) {
+		err = tcp_conn_flush(c, &t->pool);
+		settle(t, c);
+	}
+	if (err >= 0 && events & EPOLLIN)
+		err = tcp_conn_read(c);
+	if (err < 0)
+		end(t, c);
+	else
+		update(t, c, now_ns);
+}
+
+/* A slot, if need be that of the connection which is idle longest. NULL where none can be had. */
+static struct tcp_conn *find_slot(struct tcp_port *t)
+{
+	if (cds_list_empty(&t->free) && !cds_list_empty(&t->timers[TCP_IDLE])) {
+		port_count(&t->port.stats.conns_evicted, 1);
+		end(t, tcp_first(&t->timers[TCP_IDLE]));
+	}
+	return cds_list_empty(&t->free) ? NULL : tcp_first(&t->free);
+}
+
+static int admit(struct tcp_port *t, struct tcp_conn *c, int fd, const struct sockaddr *peer,
+		 uint64_t now_ns)
+{
+	struct epoll_event event = { .events = EPOLLIN, .data.u64 = tcp_port_tag(t, c) };
+	struct sockaddr_storage ss;
+	socklen_t len = sizeof(ss);
+
+	if (port_addr_from_sockaddr(&c->peer, peer) ||
+	    getsockname(fd, (struct sockaddr *)&ss, &len) ||
+	    port_addr_from_sockaddr(&c->local, (struct sockaddr *)&ss) ||
+	    epoll_ctl(t->port.fd, EPOLL_CTL_ADD, fd, &event))
+		return -1;
+	c->fd = fd;
+	c->interest = EPOLLIN;
+	c->timer = TCP_BUSY;
+	port_count(&t->port.stats.conns_opened, 1);
+	set_timer(t, c, TCP_IDLE, now_ns);
+	return 0;
+}
+
+/* Accept one. False where there is no more to accept now. */
+static bool accept_one(struct tcp_port *t, uint64_t now_ns)
+{
+	struct sockaddr_storage ss = { 0 };
+	socklen_t len = sizeof(ss);
+	int fd = accept4(t->listen_fd, (struct sockaddr *)&ss, &len, SOCK_NONBLOCK | SOCK_CLOEXEC);
+	struct tcp_conn *c;
+
+	if (fd < 0) {
+		if (errno == EAGAIN)
+			return false;
+		port_count(&t->port.stats.rx_errors, 1);
+		if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM) {
+			/* It would be reported again at once, and in vain. */
+			tcp_port_watch_listener(t, false);
+			t->resume_at_ns = now_ns + ACCEPT_PAUSE_NS;
+			return false;
+		}
+		return true; /* that client is gone (ECONNABORTED, EPROTO ...); the next may be there */
+	}
+	c = find_slot(t);
+	if (!c || admit(t, c, fd, (struct sockaddr *)&ss, now_ns)) {
+		port_count(&t->port.stats.conns_refused, 1);
+		close(fd);
+	}
+	return true;
+}
+
+static void accept_some(struct tcp_port *t, uint64_t now_ns)
+{
+	for (int i = 0; i < ACCEPT_MAX; i++)
+		if (!accept_one(t, now_ns))
+			return;
+}
+
+static void take_events(struct tcp_port *t, uint64_t now_ns)
+{
+	struct epoll_event events[EVENTS_CAP];
+	int n = epoll_wait(t->port.fd, events, EVENTS_CAP, 0);
+
+	for (int i = 0; i < n; i++) {
+		uint64_t tag = events[i].data.u64;
+		struct tcp_conn *c;
+
+		if (tag == TCP_LISTENER_TAG) {
+			accept_some(t, now_ns);
+			continue;
+		}
+		c = &t->conns[(uint32_t)tag];
+		/* It may have been closed, and its slot given away, by an earlier event of these. */
+		if (c->fd >= 0 && tcp_port_tag(t, c) == tag)
+			on_conn(t, c, events[i].events, now_ns);
+	}
+}
+
+static void expire(struct tcp_port *t, uint64_t now_ns)
+{
+	for (enum tcp_timer i = TCP_IDLE; i < TCP_BUSY; i++) {
+		while (!cds_list_empty(&t->timers[i])) {
+			struct tcp_conn *c = tcp_first(&t->timers[i]);
+
+			if (c->deadline_ns > now_ns)
+				break;
+			port_count(&t->port.stats.conns_timed_out, 1);
+			end(t, c);
+		}
+	}
+	if (t->resume_at_ns <= now_ns) {
+		t->resume_at_ns = PORT_NEVER;
+		tcp_port_watch_listener(t, true);
+	}
+}
+
+static void fill_msg(struct tcp_port *t, struct tcp_conn *c, struct port_msg *m, unsigned int slot)
+{
+	const uint8_t *bytes;
+	uint32_t len = tcp_conn_take(c, &bytes);
+
+	*m = (struct port_msg){
+		.data = tcp_port_buffer(t, slot),
+		.len = len,
+		.cap = TCP_MESSAGE_MAX,
+		.family = c->peer.family,
+		.stream = true,
+		.peer_port = c->peer.port,
+		.local_port = c->local.port,
+		.slot = (uint32_t)(c - t->conns),
+	};
+	memcpy(m->peer, c->peer.bytes, sizeof(m->peer));
+	memcpy(m->local, c->local.bytes, sizeof(m->local));
+	memcpy(m->data, bytes, len);
+	port_count(&t->port.stats.rx, 1);
+	port_count(&t->port.stats.rx_bytes, len);
+}
+
+static bool can_queue(const struct tcp_port *t, unsigned int n_msgs)
+{
+	return t->pool.n_free >= n_msgs * TCP_CHUNKS_PER_MSG;
+}
+
+/* One connection's turn; its messages are next to each other, so that one call writes the replies. */
+static unsigned int take_turn(struct tcp_port *t, struct tcp_conn *c, struct port_msg *msgs,
+			      unsigned int n, unsigned int n_cap)
+{
+	for (unsigned int i = 0; i < TAKE_MAX && n < n_cap; i++) {
+		if (!can_queue(t, n + 1) || !has_message(t, c))
+			break;
+		fill_msg(t, c, &msgs[n], n);
+		n++;
+		if (t->queries_max && c->n_queries >= t->queries_max)
+			c->finished = true;
+	}
+	return n;
+}
+
+/*
+ * Everyone ready has one turn at most: update() after the replies puts those with more at the end.
+ */
+static unsigned int take_messages(struct tcp_port *t, struct port_msg *msgs, unsigned int n_cap)
+{
+	unsigned int n = 0;
+
+	/* The pool always has room for one message when nobody is writing, see tcp_open(). */
+	while (!cds_list_empty(&t->ready) && !can_queue(t, 1)) {
+		port_count(&t->port.stats.conns_evicted, 1);
+		end(t, tcp_first(&t->timers[TCP_WRITING]));
+	}
+	while (!cds_list_empty(&t->ready) && n < n_cap && can_queue(t, n + 1)) {
+		struct tcp_conn *c = cds_list_first_entry(&t->ready, struct tcp_conn, ready_link);
+
+		cds_list_del_init(&c->ready_link);
+		n = take_turn(t, c, msgs, n, n_cap);
+	}
+	return n;
+}
+
+static unsigned int tcp_receive(struct port *p, uint64_t now_ns, struct port_msg *msgs,
+				unsigned int n_cap)
+{
+	struct tcp_port *t = self(p);
+
+	t->now_ns = now_ns;
+	take_events(t, now_ns);
+	expire(t, now_ns);
+	return take_messages(t, msgs, n_cap < TCP_BURST ? n_cap : TCP_BURST);
+}
+
+/* The replies to one connection. The length goes right before the bytes: the buffer has room there. */
+static void reply(struct tcp_port *t, struct tcp_conn *c, struct port_msg *msgs, unsigned int n)
+{
+	struct port_stats *stats = &t->port.stats;
+	struct iovec iov[TCP_BURST];
+	unsigned int n_out = 0;
+	uint64_t n_bytes = 0;
+	int n_waiting;
+
+	for (unsigned int i = 0; i < n; i++) {
+		uint8_t *start = msgs[i].data - TCP_PREFIX_BYTES;
+
+		if (!msgs[i].len) {
+			port_count(&stats->no_reply, 1);
+			continue;
+		}
+		assert(msgs[i].len <= TCP_MESSAGE_MAX);
+		wire_store_be16(start, (uint16_t)msgs[i].len);
+		iov[n_out++] = (struct iovec){ start, TCP_PREFIX_BYTES + msgs[i].len };
+		n_bytes += msgs[i].len;
+	}
+	n_waiting = n_out ? tcp_conn_write(c, &t->pool, iov, n_out) : 0;
+	if (n_waiting < 0) {
+		port_count(&stats->tx_dropped, n_out);
+		end(t, c);
+		return;
+	}
+	t->n_queued += (unsigned int)n_waiting;
+	port_count(&stats->tx, n_out - (unsigned int)n_waiting);
+	port_count(&stats->tx_retried, (uint64_t)n_waiting);
+	port_count(&stats->tx_bytes, n_bytes);
+}
+
+static void tcp_send(struct port *p, uint64_t now_ns, struct port_msg *msgs, unsigned int n)
+{
+	struct tcp_port *t = self(p);
+	unsigned int next;
+
+	for (unsigned int i = 0; i < n; i = next) {
+		struct tcp_conn *c = &t->conns[msgs[i].slot];
+
+		for (next = i + 1; next < n && msgs[next].slot == msgs[i].slot; next++)
+			;
+		reply(t, c, msgs + i, next - i);
+		if (c->fd >= 0)
+			update(t, c, now_ns);
+	}
+}
+
+static uint64_t tcp_wake_at(struct port *p)
+{
+	struct tcp_port *t = self(p);
+	uint64_t first = t->resume_at_ns;
+
+	if (!cds_list_empty(&t->ready))
+		return 0;
+	for (enum tcp_timer i = TCP_IDLE; i < TCP_BUSY; i++) {
+		if (cds_list_empty(&t->timers[i]))
+			continue;
+		if (tcp_first(&t->timers[i])->deadline_ns < first)
+			first = tcp_first(&t->timers[i])->deadline_ns;
+	}
+	return first;
+}
+
+static uint64_t tcp_pending(const struct port *p)
+{
+	return ((const struct tcp_port *)p)->n_queued;
+}
+
+/* Those who wait to be accepted are, so that they get an answer; then nobody new comes. */
+static void tcp_stop(struct port *p)
+{
+	struct tcp_port *t = self(p);
+
+	if (t->listen_fd < 0)
+		return;
+	accept_some(t, t->now_ns);
+	close(t->listen_fd);
+	t->listen_fd = -1;
+}
+
+static void tcp_close(struct port *p)
+{
+	struct tcp_port *t = self(p);
+
+	for (uint32_t i = 0; t->conns && i < t->n_conns_max; i++)
+		if (t->conns[i].fd >= 0)
+			end(t, &t->conns[i]);
+	tcp_port_fini(t);
+	free(t);
+}
+
+const struct port_ops tcp_ops = {
+	.receive = tcp_receive,
+	.send = tcp_send,
+	.stop = tcp_stop,
+	.wake_at = tcp_wake_at,
+	.pending = tcp_pending,
+	.close = tcp_close,
+};

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * DNS over TCP (RFC 1035 section 4.2.2, RFC 7766): messages with two octets of length before each.
+ *
+ *      listener ─► connections (slots, all made at open) ─► messages ─► worker ─► replies, in order
+ *
+ * A client may pipeline; all its complete messages are taken in turn with those of other clients.
+ * Replies go straight to the socket. What a slow reader does not take waits in chunks of one bounded
+ * pool, and while a connection has more than TCP_OUT_HIGH bytes waiting, nothing more is read from
+ * it. A message is taken only if the pool could hold its longest reply, so no reply is ever lost for
+ * want of memory: if need be the connection that has stalled longest is closed.
+ *
+ * Nobody holds a connection for free: idle, half a message, and replies that are not read have a
+ * timeout each. When all slots are taken, the connection that is idle longest goes. A client that
+ * has closed its sending side still gets all its answers. A message of length 0 ends a connection.
+ *
+ * The port's fd is an epoll of its own with the listener and all connections in it. Address space:
+ * about 68 KiB for each slot and the pool; pages are used only by who fills them.
+ */
+#ifndef VOLLEY_PORT_TCP_H
+#define VOLLEY_PORT_TCP_H
+
+#include "port/addr.h"
+#include "port/port.h"
+
+#define TCP_CONNS_DEFAULT      256
+#define TCP_IDLE_MS_DEFAULT    10000
+#define TCP_MESSAGE_MS_DEFAULT 5000
+#define TCP_WRITE_MS_DEFAULT   5000
+#define TCP_POOL_BYTES_DEFAULT (8u << 20)
+#define TCP_POOL_BYTES_MIN     (1u << 20)
+#define TCP_BURST	       32	  /* messages taken at a time; each has a buffer of 64 KiB */
+#define TCP_OUT_HIGH	       (64u << 10) /* bytes waiting from which on nothing more is read */
+#define TCP_MESSAGE_MAX	       65535
+
+/* 0 is the default, but where 0 itself means something. */
+struct tcp_config {
+	struct port_addr listen; /* port 0: the kernel chooses, see tcp_port_addr() */
+	uint32_t n_conns_max;
+	uint32_t idle_ms;     /* without a query */
+	uint32_t message_ms;  /* from a message's first octet to its last */
+	uint32_t write_ms;    /* in which a slow reader takes 16 KiB, or all that waits */
+	uint32_t queries_max; /* of one connection, which then ends; 0: no limit */
+	uint32_t pool_bytes;  /* for replies that wait, of all connections; at least 1 MiB */
+	uint32_t backlog;     /* connections that wait to be accepted; 0: the system's most */
+	uint32_t fastopen;    /* TCP Fast Open requests that may be pending; 0: off */
+};
+
+/*
+ * Open and listen; *out is closed with port_close(). The address need not exist yet (IP_FREEBIND).
+ * Control's thread. 0 or -errno, as of bind() and listen(); -EINVAL for a pool that is too small.
+ */
+__attribute__((warn_unused_result)) int tcp_open(struct port **out,
+						 const struct tcp_config *config);
+
+/* The address bound, with the port that the kernel chose. Any thread. */
+void tcp_port_addr(const struct port *p, struct port_addr *out);
+
+/* Connections open now. Any thread. */
+uint32_t tcp_n_conns(const struct port *p);
+
+#endif

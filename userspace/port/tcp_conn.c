@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "port/tcp_conn.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+
+#include "base/wire.h"
+#include "port/tcp.h"
+
+#define FLUSH_IOVS 16
+#define PAGE_BYTES 4096u
+
+_Static_assert(sizeof(struct tcp_chunk) == TCP_CHUNK_BYTES, "chunks fill whole pages");
+_Static_assert(TCP_CHUNKS_PER_MSG * sizeof(((struct tcp_chunk *)0)->bytes) >=
+		       TCP_PREFIX_BYTES + TCP_MESSAGE_MAX,
+	       "a message fits its chunks");
+_Static_assert(TCP_IN_BYTES >= TCP_PREFIX_BYTES + TCP_MESSAGE_MAX, "a message fits");
+
+int tcp_pool_init(struct tcp_pool *pool, uint32_t n_bytes)
+{
+	void *area = mmap(NULL, n_bytes, PROT_READ | PROT_WRITE,
+			  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	if (area == MAP_FAILED)
+		return -errno;
+	pool->chunks = area;
+	pool->n_chunks = pool->n_free = n_bytes / TCP_CHUNK_BYTES;
+	/* A list through memory that was never touched would touch all of it: it grows as it is used. */
+	pool->free = NULL;
+	pool->n_fresh = 0;
+	return 0;
+}
+
+void tcp_pool_fini(struct tcp_pool *pool)
+{
+	if (pool->chunks)
+		munmap(pool->chunks, (size_t)pool->n_chunks * TCP_CHUNK_BYTES);
+}
+
+static struct tcp_chunk *chunk_get(struct tcp_pool *pool)
+{
+	struct tcp_chunk *chunk = pool->free;
+
+	assert(pool->n_free);
+	if (chunk)
+		pool->free = chunk->next;
+	else
+		chunk = &pool->chunks[pool->n_fresh++];
+	pool->n_free--;
+	chunk->next = NULL;
+	chunk->start = chunk->end = 0;
+	return chunk;
+}
+
+static void chunk_put(struct tcp_pool *pool, struct tcp_chunk *chunk)
+{
+	chunk->next = pool->free;
+	pool->free = chunk;
+	pool->n_free++;
+}
+
+/* Make the room behind in_end as large as a whole message may still need. */
+static void make_room(struct tcp_conn *c)
+{
+	if (c->in_start == c->in_end) {
+		c->in_start = c->in_end = 0;
+	} else if (c->in_end == TCP_IN_BYTES) {
+		memmove(c->in, c->in + c->in_start, c->in_end - c->in_start);
+		c->in_end -= c->in_start;
+		c->in_start = 0;
+	}
+}
+
+int tcp_conn_read(struct tcp_conn *c)
+{
+	ssize_t n;
+
+	make_room(c);
+	if (c->in_end == TCP_IN_BYTES)
+		return 0;
+	n = recv(c->fd, c->in + c->in_end, TCP_IN_BYTES - c->in_end, MSG_DONTWAIT);
+	if (n < 0)
+		return errno == EAGAIN || errno == EINTR ? 0 : -errno;
+	if (n == 0)
+		c->eof = true;
+	c->in_end += (uint32_t)n;
+	if (c->in_end > c->in_peak)
+		c->in_peak = c->in_end;
+	if (c->finished)
+		c->in_start = c->in_end;
+	return 1;
+}
+
+bool tcp_conn_has_message(struct tcp_conn *c)
+{
+	uint32_t n = c->in_end - c->in_start, len;
+
+	if (c->finished || n < TCP_PREFIX_BYTES)
+		return false;
+	len = wire_load_be16(c->in + c->in_start);
+	if (!len) {
+		c->finished = true;
+		c->in_start = c->in_end;
+		return false;
+	}
+	return n >= TCP_PREFIX_BYTES + len;
+}
+
+uint32_t tcp_conn_take(struct tcp_conn *c, const uint8_t **message)
+{
+	uint32_t len = wire_load_be16(c->in + c->in_start);
+
+	*message = c->in + c->in_start + TCP_PREFIX_BYTES;
+	c->in_start += TCP_PREFIX_BYTES + len;
+	c->n_queries++;
+	return len;
+}
+
+static void queue(struct tcp_conn *c, struct tcp_pool *pool, const uint8_t *bytes, size_t n)
+{
+	while (n) {
+		struct tcp_chunk *last = c->out_last;
+		size_t room = last ? sizeof(last->bytes) - last->end : 0;
+
+		if (!room) {
+			last = chunk_get(pool);
+			if (c->out_last)
+				c->out_last->next = last;
+			else
+				c->out_first = last;
+			c->out_last = last;
+			continue;
+		}
+		if (room > n)
+			room = n;
+		memcpy(last->bytes + last->end, bytes, room);
+		last->end += (uint32_t)room;
+		c->out_bytes += (uint32_t)room;
+		bytes += room;
+		n -= room;
+	}
+}
+
+/* Bytes that the socket took, 0 where it is full, or -errno. */
+static ssize_t push(int fd, struct iovec *iov, unsigned int n)
+{
+	struct msghdr hdr = { .msg_iov = iov, .msg_iovlen = n };
+	ssize_t done = sendmsg(fd, &hdr, MSG_DONTWAIT | MSG_NOSIGNAL);
+
+	if (done >= 0)
+		return done;
+	return errno == EAGAIN || errno == EINTR || errno == ENOBUFS ? 0 : -errno;
+}
+
+int tcp_conn_write(struct tcp_conn *c, struct tcp_pool *pool, struct iovec *iov,
+		   unsigned int n_replies)
+{
+	ssize_t done = c->out_bytes ? 0 : push(c->fd, iov, n_replies);
+	unsigned int n_waiting = 0;
+
+	if (done < 0)
+		return (int)done;
+	for (unsigned int i = 0; i < n_replies; i++) {
+		size_t gone = (size_t)done < iov[i].iov_len ? (size_t)done : iov[i].iov_len;
+
+		done -= (ssize_t)gone;
+		if (gone == iov[i].iov_len)
+			continue;
+		queue(c, pool, (const uint8_t *)iov[i].iov_base + gone, iov[i].iov_len - gone);
+		n_waiting++;
+	}
+	c->n_queued += n_waiting;
+	return (int)n_waiting;
+}
+
+/* n bytes of the queue are gone: give back the chunks that they emptied. */
+static void consume(struct tcp_conn *c, struct tcp_pool *pool, size_t n)
+{
+	c->out_bytes -= (uint32_t)n;
+	while (c->out_first) {
+		struct tcp_chunk *chunk = c->out_first;
+		size_t here = chunk->end - chunk->start;
+
+		if (n < here) {
+			chunk->start += (uint32_t)n;
+			return;
+		}
+		n -= here;
+		c->out_first = chunk->next;
+		if (!c->out_first)
+			c->out_last = NULL;
+		chunk_put(pool, chunk);
+		c->progress = true;
+	}
+}
+
+int tcp_conn_flush(struct tcp_conn *c, struct tcp_pool *pool)
+{
+	while (c->out_first) {
+		struct iovec iov[FLUSH_IOVS];
+		unsigned int n = 0;
+		size_t n_bytes = 0;
+		ssize_t done;
+
+		for (struct tcp_chunk *k = c->out_first; k && n < FLUSH_IOVS; k = k->next) {
+			iov[n++] = (struct iovec){ k->bytes + k->start, k->end - k->start };
+			n_bytes += k->end - k->start;
+		}
+		done = push(c->fd, iov, n);
+		if (done < 0)
+			return (int)done;
+		consume(c, pool, (size_t)done);
+		if ((size_t)done < n_bytes)
+			break;
+	}
+	return 0;
+}
+
+void tcp_conn_reset(struct tcp_conn *c, struct tcp_pool *pool)
+{
+	while (c->out_first) {
+		struct tcp_chunk *chunk = c->out_first;
+
+		c->out_first = chunk->next;
+		chunk_put(pool, chunk);
+	}
+	c->out_last = NULL;
+	c->out_bytes = c->n_queued = c->n_queries = 0;
+	/* What one greedy client has filled is not kept for a thousand modest ones. */
+	if (c->in_peak > PAGE_BYTES)
+		(void)madvise(c->in + PAGE_BYTES, TCP_IN_BYTES - PAGE_BYTES, MADV_DONTNEED);
+	c->in_start = c->in_end = c->in_peak = 0;
+	c->eof = c->finished = c->shut = c->progress = false;
+}

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The tcp port's own state, and its making (tcp_open.c). For the tcp port alone. */
+#ifndef VOLLEY_PORT_TCP_PORT_H
+#define VOLLEY_PORT_TCP_PORT_H
+
+#include "port/tcp.h"
+#include "port/tcp_conn.h"
+
+#define TCP_LISTENER_TAG  UINT64_MAX
+#define TCP_BUFFER_BYTES  (64u + 65536u) /* one message, with room before it for its length */
+#define TCP_BUFFER_OFFSET 64u
+
+struct tcp_port {
+	struct port port; /* its fd is the epoll */
+	struct port_addr local;
+	int listen_fd; /* -1 after port_stop() */
+	uint64_t timeout_ns[TCP_N_TIMERS];
+	uint64_t resume_at_ns; /* accepting pauses until then; PORT_NEVER: it does not */
+	uint64_t now_ns;       /* of the last receive */
+	uint32_t queries_max;
+
+	uint32_t n_conns_max;
+	struct tcp_conn *conns;
+	uint8_t *in;	  /* their input, one mapping */
+	uint8_t *buffers; /* of the burst */
+	struct tcp_pool pool;
+	uint64_t n_queued; /* replies of all connections that wait */
+
+	struct cds_list_head free;
+	struct cds_list_head ready;
+	struct cds_list_head timers[TCP_N_TIMERS];
+};
+
+extern const struct port_ops tcp_ops;
+
+/* What the epoll says of a connection: its slot, and which of the slot's connections it was. */
+static inline uint64_t tcp_port_tag(const struct tcp_port *t, const struct tcp_conn *c)
+{
+	return (uint64_t)c->gen << 32 | (uint32_t)(c - t->conns);
+}
+
+static inline uint8_t *tcp_port_buffer(struct tcp_port *t, unsigned int i)
+{
+	return t->buffers + (size_t)i * TCP_BUFFER_BYTES + TCP_BUFFER_OFFSET;
+}
+
+/* The first of a list of timers, or of free slots, that is not empty. */
+static inline struct tcp_conn *tcp_first(const struct cds_list_head *list)
+{
+	return cds_list_first_entry(list, struct tcp_conn, timer_link);
+}
+
+/* Listen to the listener, or not for a while. */
+void tcp_port_watch_listener(struct tcp_port *t, bool on);
+
+/* Free all but the struct itself and connections that are open. */
+void tcp_port_fini(struct tcp_port *t);
+
+#endif
