@@ -40,11 +40,15 @@ static void check_edns(const struct query_edns *e)
 	     (e->cookie_server_bytes >= 8 && e->cookie_server_bytes <= QUERY_COOKIE_SERVER_MAX));
 }
 
-/* An answer in the sizes that the client takes, as a message. */
+/* More than this shows nothing new and only costs the fuzzer time. */
+#define REPLY_MAX 1400
+
+/* An answer in the size that the client takes, as a message. */
 static void answer(const struct query *q)
 {
 	static struct writer w;
-	static uint8_t reply[DNS_MESSAGE_MAX];
+	static uint8_t reply[REPLY_MAX];
+	uint32_t limit = query_udp_size(q) < REPLY_MAX ? query_udp_size(q) : REPLY_MAX;
 	struct edns_reply edns = { .udp_size = 1232,
 				   .ede_code = DNS_EDE_OTHER,
 				   .dnssec_ok = q->edns.dnssec_ok };
@@ -54,11 +58,11 @@ static void answer(const struct query *q)
 
 	memcpy(reply + DNS_HEADER_BYTES, q->qname, q->question_end - (size_t)DNS_HEADER_BYTES);
 	writer_init(&w, reply + q->question_end, q->question_end,
-		    query_udp_size(q) - (uint32_t)edns_reply_bytes(&edns), q->qname);
+		    limit - (uint32_t)edns_reply_bytes(&edns), q->qname);
 	while (!writer_add_rr(&w, q->folded, DNS_TYPE_NS, q->qclass, 1, q->qname, q->qname_bytes))
 		;
 	must(w.n_records[WRITER_ANSWER] > 0);
-	wire_writer_init(&out, reply + w.at, query_udp_size(q) - (size_t)w.at);
+	wire_writer_init(&out, reply + w.at, limit - (size_t)w.at);
 	must(!edns_reply_write(&out, &edns));
 	end = w.at + out.at;
 	writer_put_header(&w, reply, q->id, 0, 1);

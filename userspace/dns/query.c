@@ -55,24 +55,25 @@ static int read_question(struct query *q, struct wire_reader *r)
 }
 
 /*
- * The offset behind a name that may be compressed. A pointer must lead to before the run of labels
- * that it ends, so there are no loops, and behind the header (RFC 1035 section 4.1.4: "a prior
- * occurrence").
+ * The offset behind a name that may be compressed. A pointer leads to "a prior occurrence of the
+ * same name" (RFC 1035 section 4.1.4): behind the header, and ended before the run of labels that
+ * the pointer belongs to. So there are no loops, and no name that reaches into what comes later.
  */
 static int owner_end(const uint8_t *msg, size_t len, size_t at)
 {
-	size_t run_at = at, end = 0, n_bytes = 0;
+	size_t run_at = at, run_end = len, end = 0, n_bytes = 0;
 
-	while (at < len) {
+	while (at < run_end) {
 		uint8_t n = msg[at];
 
 		if (n >= 0xc0) {
-			if (len - at < 2)
+			if (run_end - at < 2)
 				return ERR_SHORT;
 			end = end ? end : at + 2;
 			at = wire_load_be16(msg + at) & DNS_POINTER_MAX;
-			if (at >= run_at || at < DNS_HEADER_BYTES)
+			if (at < DNS_HEADER_BYTES)
 				return ERR_NAME;
+			run_end = run_at;
 			run_at = at;
 			continue;
 		}
@@ -85,7 +86,7 @@ static int owner_end(const uint8_t *msg, size_t len, size_t at)
 		if (!n)
 			return (int)(end ? end : at);
 	}
-	return ERR_SHORT;
+	return end ? ERR_NAME : ERR_SHORT;
 }
 
 static int read_record(struct record *rr, struct wire_reader *r)

@@ -112,6 +112,10 @@ static const struct {
 	{ "owner a label and a pointer to it",
 	  MSG(HEAD("\1", "\1", "\0", "\0") Q "\1a\xc0\x1d\0\1\0\1\0\0\0\0\0\0"), QUERY_FORMERR,
 	  true, false },
+	{ "owner a pointer to labels that go on behind it",
+	  MSG(HEAD("\1", "\1", "\0", "\0") NAME "\0\1\4\1"
+						"\xc0\x1b\0\1\0\1\0\0\0\0\0\0"),
+	  QUERY_FORMERR, true, false },
 	{ "owner half a pointer", MSG(HEAD("\1", "\1", "\0", "\0") Q "\xc0"), QUERY_FORMERR, true,
 	  false },
 	{ "data longer than the message",
