@@ -28,6 +28,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
 #include "base/wire.h"
 
 #define ZONE_NAME_MAX   255 /* octets of a wire name, RFC 1035 section 3.1 */
