@@ -96,7 +96,7 @@ static int step_answer(struct render *r, const struct zone_result *found)
 	if (!found->rrset)
 		return answer_any_full(r, found->node);
 	err = add_answer(r, found->rrset);
-	if (!err && found->rrset != apex_ns(r))
+	if (!err && found->rrset != apex_ns(r) && r->qtype != DNS_TYPE_DS)
 		add_authority(r);
 	additional_optional(r);
 	return err;
@@ -166,7 +166,9 @@ static int step_dname(struct render *r, const struct zone_result *found)
 	}
 	err = writer_add_rr(&r->writer, alias, DNS_TYPE_CNAME, DNS_CLASS_IN, ttl, r->dname,
 			    name_bytes(r->dname));
-	return err ? err : follow(r, r->dname);
+	if (err || r->qtype == DNS_TYPE_CNAME || r->qtype == DNS_TYPE_ANY)
+		return err; /* the alias is what was asked for */
+	return follow(r, r->dname);
 }
 
 /* RFC 2308 section 3 and 5. RFC 6604 section 3: the rcode is that of the last name. */

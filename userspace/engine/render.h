@@ -11,7 +11,7 @@
  *  - Optional additional records are taken as far as they fit into our largest UDP reply.
  *  - The NS RRset of a positive answer must cost no client a retry over TCP (RFC 2181 section 9),
  *    so it is there only where it does not push the message over 512 octets, or, where the answer
- *    alone is larger than these, over our largest UDP reply.
+ *    alone is larger than these, over our largest UDP reply. DS has none: as knotd, nsd, named.
  *  - In-domain glue of a referral is required (RFC 9471 section 3.1). Where there is none, the
  *    addresses of the first sibling are, so that each referral can be followed.
  */

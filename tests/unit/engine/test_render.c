@@ -186,6 +186,10 @@ static const struct row rows[] = {
 	  "dn.example.com. 3600 IN DNAME tree.example.com.\n"
 	  "y.dn.example.com. 3600 IN CNAME y.tree.example.com.\n",
 	  SOA, "" },
+	{ "CNAME below a DNAME", MINIMAL, "y.dn.example.com", T(CNAME), AA,
+	  "dn.example.com. 3600 IN DNAME tree.example.com.\n"
+	  "y.dn.example.com. 3600 IN CNAME y.tree.example.com.\n",
+	  "", "" },
 	{ "the DNAME's own name", USUAL, "dn.example.com", T(A), AA, "", SOA, "" },
 	{ "DNAME to a name that is too long", MINIMAL,
 	  "a23456789012345678901234567890123456789012345678901234567890."
@@ -212,7 +216,7 @@ static const struct row rows[] = {
 	{ "referral without glue", USUAL, "x.other.example.com", T(A), 0, "",
 	  "other.example.com. 3600 IN NS ns.example.net.\n", "" },
 	{ "DS at an unsigned cut", USUAL, "sub.example.com", T(DS), AA, "", SOA, "" },
-	{ "DS at the parent", MINIMAL, "secure.example.com", T(DS), AA,
+	{ "DS at the parent, without NS", USUAL, "secure.example.com", T(DS), AA,
 	  "secure.example.com. 3600 IN DS 1 13 2 "
 	  "00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff\n",
 	  "", "" },
@@ -254,7 +258,7 @@ static int setup(void **state)
 	(void)state;
 	world_add_zone(&world, "example.com", zone_com);
 	world_add_zone(&world, "example.org", zone_org);
-	world_add_zone(&world, "example.edu", NULL);
+	world_load_zone(&world, "example.edu", NULL);
 	world_publish(&world);
 	configs[MINIMAL].minimal_responses = true;
 	configs[ANY_FULL].any = ENGINE_ANY_FULL;

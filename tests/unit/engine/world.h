@@ -48,26 +48,32 @@ struct world {
 	struct cache *cache;
 };
 
-/* The zone `origin` of this master file text; NULL: configured, but not loaded. */
-static inline void world_add_zone(struct world *w, const char *origin, const char *text)
+/* The zone `origin` from the master file `path`; NULL: configured, but not loaded. */
+static inline void world_load_zone(struct world *w, const char *origin, const char *path)
 {
 	struct zone_member *m = &w->members[w->n_zones];
-	char path[] = "/tmp/volley-zone-XXXXXX";
 	struct zone_error error;
 	int len = name_from_text(w->apex[w->n_zones], DNS_NAME_MAX, origin, strlen(origin));
-	int fd;
 
 	MUST(len > 0 && w->n_zones < WORLD_ZONES_MAX);
 	*m = (struct zone_member){ .apex = w->apex[w->n_zones++], .apex_len = (unsigned int)len };
-	if (!text)
+	if (!path)
 		return;
-	fd = mkstemp(path);
-	MUST(fd >= 0 && write(fd, text, strlen(text)) == (ssize_t)strlen(text));
-	close(fd);
 	if (zone_load_file(&m->zone, origin, path, &error))
 		fprintf(stderr, "%s:%u: %s\n", error.file, error.line, error.sentence);
-	unlink(path);
 	MUST(m->zone);
+}
+
+/* The same from the text of a master file. */
+static inline void world_add_zone(struct world *w, const char *origin, const char *text)
+{
+	char path[] = "/tmp/volley-zone-XXXXXX";
+	int fd = mkstemp(path);
+
+	MUST(fd >= 0 && write(fd, text, strlen(text)) == (ssize_t)strlen(text));
+	close(fd);
+	world_load_zone(w, origin, path);
+	unlink(path);
 }
 
 static inline void *world_pages(uint64_t bytes)
