@@ -14,14 +14,14 @@
 #include "base/err.h"
 #include "base/wire.h"
 
-#define VLAN_TAGS_MAX	2
-#define VLAN_TAG_BYTES	4
-#define IPV4_BARE	0x45 /* version 4, no options */
-#define IPV4_FRAGMENT	0x3fff
-#define IPV4_DF		0x4000
-#define REPLY_TTL	64
-#define UDP_CHECK_NONE	0
-#define UDP_CHECK_ZERO	0xffff /* how a computed 0 is sent (RFC 768) */
+#define VLAN_TAGS_MAX  2
+#define VLAN_TAG_BYTES 4
+#define IPV4_BARE      0x45 /* version 4, no options */
+#define IPV4_FRAGMENT  0x3fff
+#define IPV4_DF        0x4000
+#define REPLY_TTL      64
+#define UDP_CHECK_NONE 0
+#define UDP_CHECK_ZERO 0xffff /* how a computed 0 is sent (RFC 768) */
 
 _Static_assert(sizeof(struct iphdr) == FRAME_IPV4_BYTES, "no options");
 _Static_assert(sizeof(struct ipv6hdr) == FRAME_IPV6_BYTES, "no extension headers");

@@ -22,14 +22,14 @@
 #define FRAME_HEADERS_MAX (14 + 2 * 4 + 40 + 8)
 #define FRAME_IPV4_BYTES  20
 #define FRAME_IPV6_BYTES  40
-#define FRAME_UDP_BYTES	  8
+#define FRAME_UDP_BYTES   8
 
 /* Where things are in a frame: offsets and lengths in bytes. */
 struct frame {
 	uint16_t net_off;  /* IP header */
 	uint16_t data_off; /* UDP payload */
 	uint16_t data_len; /* without what pads the frame */
-	uint8_t family;	   /* AF_INET or AF_INET6 */
+	uint8_t family;    /* AF_INET or AF_INET6 */
 	__be16 peer_port;
 	__be16 local_port;
 	const uint8_t *peer; /* into the frame: 4 or 16 bytes */

@@ -22,21 +22,20 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define PORT_BURST 64	      /* messages of one burst at most */
-#define PORT_NAME_CAP 80      /* "udp 2001:db8::53@53", with its NUL */
-#define PORT_NEVER UINT64_MAX /* port_wake_at(): only when the fd is readable */
+#define PORT_BURST    64         /* messages of one burst at most */
+#define PORT_NAME_CAP 80         /* "udp 2001:db8::53@53", with its NUL */
+#define PORT_NEVER    UINT64_MAX /* port_wake_at(): only when the fd is readable */
 
-#define PORT_KIND_LIST(X)                                                                          \
-	X(PORT_XSK, "xsk")                                                                         \
-	X(PORT_SOCKET, "socket")                                                                   \
-	X(PORT_TCP, "tcp")                                                                         \
+#define PORT_KIND_LIST(X)        \
+	X(PORT_XSK, "xsk")       \
+	X(PORT_SOCKET, "socket") \
+	X(PORT_TCP, "tcp")       \
 	X(PORT_DPDK, "dpdk")
 
 enum port_kind {
 #define PORT_KIND(name, text) name,
-	PORT_KIND_LIST(PORT_KIND)
+	PORT_KIND_LIST(PORT_KIND) PORT_N_KINDS
 #undef PORT_KIND
-	PORT_N_KINDS,
 };
 
 /*
@@ -46,23 +45,23 @@ enum port_kind {
  *
  * Bytes are those that the port sees: whole frames with xsk, DNS messages with sockets and TCP.
  */
-#define PORT_COUNTER_LIST(X)                                                                       \
-	X(rx, "messages received, bad ones included")                                              \
-	X(rx_bytes, "bytes of these messages")                                             \
-	X(malformed, "received but not a message for a server: recycled")                          \
-	X(truncated_in, "received longer than the buffer: recycled")                               \
-	X(no_reply, "handed back without a reply")                                                 \
-	X(tx, "replies given to the kernel")                                                       \
-	X(tx_bytes, "bytes of these replies")                                                      \
-	X(tx_retried, "replies that found no room at first")                                       \
-	X(tx_dropped, "replies that could not be sent: given up")                                  \
-	X(tx_kicks, "calls that only tell the kernel to send")                                     \
-	X(rx_errors, "failed calls to receive or accept")                                          \
-	X(fill_starved, "the fill ring ran out of frames")                                         \
-	X(conns_opened, "connections accepted")                                                    \
-	X(conns_closed, "connections closed, for whatever reason")                                 \
-	X(conns_refused, "connections over the limit: refused")                                    \
-	X(conns_evicted, "idle or stalled connections closed to make room")                        \
+#define PORT_COUNTER_LIST(X)                                                \
+	X(rx, "messages received, bad ones included")                       \
+	X(rx_bytes, "bytes of these messages")                              \
+	X(malformed, "received but not a message for a server: recycled")   \
+	X(truncated_in, "received longer than the buffer: recycled")        \
+	X(no_reply, "handed back without a reply")                          \
+	X(tx, "replies given to the kernel")                                \
+	X(tx_bytes, "bytes of these replies")                               \
+	X(tx_retried, "replies that found no room at first")                \
+	X(tx_dropped, "replies that could not be sent: given up")           \
+	X(tx_kicks, "calls that only tell the kernel to send")              \
+	X(rx_errors, "failed calls to receive or accept")                   \
+	X(fill_starved, "the fill ring ran out of frames")                  \
+	X(conns_opened, "connections accepted")                             \
+	X(conns_closed, "connections closed, for whatever reason")          \
+	X(conns_refused, "connections over the limit: refused")             \
+	X(conns_evicted, "idle or stalled connections closed to make room") \
 	X(conns_timed_out, "connections closed by a timeout")
 
 struct port_stats {
@@ -82,7 +81,7 @@ struct port_msg {
 	uint32_t len;
 	uint32_t cap;
 	uint8_t family; /* AF_INET or AF_INET6 */
-	bool stream;	/* came over TCP: a reply may be 65535 bytes long, TC is never needed */
+	bool stream;    /* came over TCP: a reply may be 65535 bytes long, TC is never needed */
 	__be16 peer_port;
 	__be16 local_port;
 	uint8_t peer[16];
@@ -90,7 +89,7 @@ struct port_msg {
 	uint32_t ifindex;  /* the interface it came in by, where known, else 0 */
 
 	/* The port's own; nobody else reads or writes these. */
-	uint32_t slot;	   /* of the buffer or connection */
+	uint32_t slot;     /* of the buffer or connection */
 	uint64_t frame_at; /* xsk: offset of the frame in the UMEM */
 	uint16_t net_off;  /* xsk: IP header in the frame */
 };
@@ -118,8 +117,9 @@ struct port {
 };
 
 /*
- * Up to n_cap (at most PORT_BURST) messages; 0 when nothing is there. Never blocks. A result of
- * n_cap may mean that there is more. now_ns is CLOCK_MONOTONIC: timeouts are judged by it.
+ * Up to n_cap (at most PORT_BURST) messages; 0 when nothing is there. Never blocks. Fewer than n_cap
+ * mean that nothing more is there now, unless port_wake_at() is 0. now_ns is CLOCK_MONOTONIC:
+ * timeouts are judged by it.
  */
 static inline unsigned int port_receive(struct port *p, uint64_t now_ns, struct port_msg *msgs,
 					unsigned int n_cap)

@@ -14,7 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define SEND_TRIES  3 /* when the kernel has no room: wait and try again so often */
+#define SEND_TRIES   3 /* when the kernel has no room: wait and try again so often */
 #define SEND_WAIT_MS 1
 
 struct slot {

@@ -18,8 +18,8 @@
 
 struct socket_config {
 	struct port_addr listen; /* port 0: the kernel chooses, see socket_port_addr() */
-	uint32_t msg_bytes;	 /* room for a query and its reply; 0: the default; 512 to 65507 */
-	uint32_t rcvbuf_bytes;	 /* SO_RCVBUF, forced where we may; 0: the system's default */
+	uint32_t msg_bytes;      /* room for a query and its reply; 0: the default; 512 to 65507 */
+	uint32_t rcvbuf_bytes;   /* SO_RCVBUF, forced where we may; 0: the system's default */
 	uint32_t sndbuf_bytes;
 };
 

@@ -19,10 +19,10 @@
 #include "base/wire.h"
 #include "port/tcp_port.h"
 
-#define EVENTS_CAP	64
-#define ACCEPT_MAX	64	   /* in a row, before others have their turn */
+#define EVENTS_CAP      64
+#define ACCEPT_MAX      64         /* in a row, before others have their turn */
 #define ACCEPT_PAUSE_NS 100000000u /* after the system had no room for a connection */
-#define TAKE_MAX	8	   /* messages of one connection in its turn */
+#define TAKE_MAX        8          /* messages of one connection in its turn */
 
 static struct tcp_port *self(struct port *p)
 {

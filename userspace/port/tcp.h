@@ -29,9 +29,9 @@
 #define TCP_WRITE_MS_DEFAULT   5000
 #define TCP_POOL_BYTES_DEFAULT (8u << 20)
 #define TCP_POOL_BYTES_MIN     (1u << 20)
-#define TCP_BURST	       32	  /* messages taken at a time; each has a buffer of 64 KiB */
-#define TCP_OUT_HIGH	       (64u << 10) /* bytes waiting from which on nothing more is read */
-#define TCP_MESSAGE_MAX	       65535
+#define TCP_BURST              32 /* messages taken at a time; each has a buffer of 64 KiB */
+#define TCP_OUT_HIGH           (64u << 10) /* bytes waiting from which on nothing more is read */
+#define TCP_MESSAGE_MAX        65535
 
 /* 0 is the default, but where 0 itself means something. */
 struct tcp_config {

@@ -18,10 +18,10 @@
 
 #include "port/addr.h"
 
-#define TCP_PREFIX_BYTES    2
-#define TCP_IN_BYTES	    (68u << 10) /* one message of any length, and whole pages */
-#define TCP_CHUNK_BYTES	    (16u << 10)
-#define TCP_CHUNKS_PER_MSG  5 /* that 2 + 65535 bytes take at most */
+#define TCP_PREFIX_BYTES   2
+#define TCP_IN_BYTES       (68u << 10) /* one message of any length, and whole pages */
+#define TCP_CHUNK_BYTES    (16u << 10)
+#define TCP_CHUNKS_PER_MSG 5 /* that 2 + 65535 bytes take at most */
 
 struct tcp_chunk {
 	struct tcp_chunk *next;
@@ -31,8 +31,8 @@ struct tcp_chunk {
 
 struct tcp_pool {
 	struct tcp_chunk *chunks; /* all of them, one mapping */
-	struct tcp_chunk *free;	  /* used before and given back */
-	uint32_t n_fresh;	  /* of those never used, the first */
+	struct tcp_chunk *free;   /* used before and given back */
+	uint32_t n_fresh;         /* of those never used, the first */
 	uint32_t n_chunks;
 	uint32_t n_free;
 };
@@ -47,8 +47,8 @@ enum tcp_timer {
 };
 
 struct tcp_conn {
-	int fd; /* -1: the slot is free */
-	uint32_t gen; /* counts the slot's connections */
+	int fd;            /* -1: the slot is free */
+	uint32_t gen;      /* counts the slot's connections */
 	uint32_t interest; /* in the epoll: EPOLLIN, EPOLLOUT */
 	enum tcp_timer timer;
 	uint64_t deadline_ns;
@@ -66,7 +66,7 @@ struct tcp_conn {
 	struct tcp_chunk *out_first, *out_last;
 	uint32_t out_bytes;
 	uint32_t n_queued; /* replies that these bytes end or hold */
-	bool progress;	   /* a chunk was emptied since this was cleared */
+	bool progress;     /* a chunk was emptied since this was cleared */
 };
 
 __attribute__((warn_unused_result)) int tcp_pool_init(struct tcp_pool *pool, uint32_t n_bytes);

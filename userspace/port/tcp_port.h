@@ -21,7 +21,7 @@ struct tcp_port {
 
 	uint32_t n_conns_max;
 	struct tcp_conn *conns;
-	uint8_t *in;	  /* their input, one mapping */
+	uint8_t *in;      /* their input, one mapping */
 	uint8_t *buffers; /* of the burst */
 	struct tcp_pool pool;
 	uint64_t n_queued; /* replies of all connections that wait */

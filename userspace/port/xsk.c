@@ -11,10 +11,11 @@
 #include "port/frame.h"
 #include "port/xsk_umem.h"
 
-#define KICK_BATCH   32	     /* frames that the kernel sends in one call in copy mode */
-#define KICKS_EXTRA  4	     /* calls beyond those that the ring's content needs */
-#define PUSH_TRIES   3	     /* in a row that find no room in the TX ring */
-#define REFILL_BATCH 256     /* frames given to the fill ring at a time */
+#define KICK_BATCH   32  /* frames that the kernel sends in one call in copy mode */
+#define KICKS_EXTRA  4   /* calls beyond those that the ring's content needs */
+#define PUSH_TRIES   3   /* in a row that find no room in the TX ring */
+#define REFILL_BATCH 256 /* frames given to the fill ring at a time */
+#define LOOK_NS      100000000
 #define RETRY_NS     1000000 /* until replies that wait are tried again */
 
 static struct xsk_port *self(struct port *p)
@@ -41,7 +42,7 @@ static void reclaim(struct xsk_port *x)
 	x->n_tx -= n;
 }
 
-/* Free stack to fill ring, in batches; the driver is told where it has run dry and waits for that. */
+/* Free stack to fill ring, in batches. */
 static void refill(struct xsk_port *x)
 {
 	uint32_t pos, n = xsk_prod_nb_free(&x->fill, x->fill.size);
@@ -58,7 +59,12 @@ static void refill(struct xsk_port *x)
 			*xsk_ring_prod__fill_addr(&x->fill, pos + i) = x->free[--x->n_free];
 		xsk_ring_prod__submit(&x->fill, n);
 	}
-	if (xsk_ring_prod__needs_wakeup(&x->fill))
+}
+
+/* A driver that ran out of frames waits to be told of new ones; with busy polling this call is its turn. */
+static void wake_driver(struct xsk_port *x, bool busy_poll)
+{
+	if (busy_poll || xsk_ring_prod__needs_wakeup(&x->fill))
 		(void)recvfrom(x->port.fd, NULL, 0, MSG_DONTWAIT, NULL, NULL);
 }
 
@@ -219,12 +225,16 @@ static unsigned int take_burst(struct xsk_port *x, struct port_msg *msgs, unsign
 	return n;
 }
 
-/* After sending: whatever is stuck is tried again at a time that the worker knows. */
+/*
+ * When to look again though nothing comes. A zero-copy driver may at any time ask for a wake-up that
+ * no readable fd tells of.
+ */
 static void set_retry(struct xsk_port *x, uint64_t now_ns)
 {
-	bool stuck = x->n_backlog || (!x->zerocopy && n_unsent(x));
-
-	x->retry_at_ns = stuck ? now_ns + RETRY_NS : PORT_NEVER;
+	if (x->n_backlog || (!x->zerocopy && n_unsent(x)))
+		x->retry_at_ns = now_ns + RETRY_NS;
+	else
+		x->retry_at_ns = x->zerocopy ? now_ns + LOOK_NS : PORT_NEVER;
 }
 
 static unsigned int xsk_receive(struct port *p, uint64_t now_ns, struct port_msg *msgs,
@@ -242,9 +252,7 @@ static unsigned int xsk_receive(struct port *p, uint64_t now_ns, struct port_msg
 	}
 	n = take_burst(x, msgs, n_cap);
 	refill(x);
-	/* Busy polling: this call is what runs the driver. */
-	if (!n && x->busy_poll)
-		(void)recvfrom(p->fd, NULL, 0, MSG_DONTWAIT, NULL, NULL);
+	wake_driver(x, !n && x->busy_poll);
 	return n;
 }
 
@@ -333,6 +341,8 @@ int xsk_open(struct port **out, const struct xsk_config *config)
 		return err;
 	}
 	refill(x);
+	wake_driver(x, false);
+	set_retry(x, 0);
 	*out = &x->port;
 	return 0;
 }

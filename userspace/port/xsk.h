@@ -31,7 +31,7 @@
 
 #define XSK_N_FRAMES_DEFAULT 4096
 #define XSK_RING_DEFAULT     2048
-#define XSK_BACKLOG_CAP	     256 /* replies that wait for room in the TX ring */
+#define XSK_BACKLOG_CAP      256 /* replies that wait for room in the TX ring */
 
 enum xsk_mode {
 	XSK_AUTO, /* zero-copy where the driver can, else copy */
@@ -42,12 +42,12 @@ enum xsk_mode {
 struct xsk_config {
 	const char *ifname;
 	uint32_t queue;
-	int xsks_map_fd;    /* of the XDP program; stays the caller's, open until the port is closed */
+	int xsks_map_fd; /* of the XDP program; stays the caller's, open until the port is closed */
 	uint32_t xdp_flags; /* XDP_FLAGS_*: how the program is attached */
 	enum xsk_mode mode;
 	uint32_t n_frames;    /* a power of two; 0: the default */
 	uint32_t frame_bytes; /* 2048 or 4096; 0: the smaller if the MTU fits */
-	uint32_t ring_cap;    /* entries of RX, TX and completion ring, a power of two; 0: the default */
+	uint32_t ring_cap; /* entries of RX, TX and completion ring, a power of two; 0: the default */
 	uint32_t busy_poll_us; /* 0: sleep until frames come; else SO_BUSY_POLL, and never sleep */
 	uint32_t busy_poll_budget;
 };
@@ -55,8 +55,8 @@ struct xsk_config {
 /* How many frames are where. Sums to n_frames when nothing is on its way from queue to RX ring. */
 struct xsk_frames {
 	uint32_t free;
-	uint32_t fill;	  /* in the fill ring, for the kernel to take */
-	uint32_t tx;	  /* given to send, not yet seen in the completion ring */
+	uint32_t fill; /* in the fill ring, for the kernel to take */
+	uint32_t tx;   /* given to send, not yet seen in the completion ring */
 	uint32_t backlog;
 	uint32_t total;
 };

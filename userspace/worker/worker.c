@@ -135,7 +135,7 @@ static int drop(struct worker *w, struct port *p)
 		return -ENOENT;
 	port_stop(p);
 	for (unsigned int b = 0; b < WORKER_BURSTS_MAX; b++)
-		if (!run_burst(w, p, clock_ns()))
+		if (!run_burst(w, p, clock_ns()) && port_wake_at(p))
 			break;
 	epoll_ctl(w->epoll_fd, EPOLL_CTL_DEL, p->fd, NULL);
 	*e = w->ports[--w->n_ports];

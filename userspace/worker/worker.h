@@ -21,8 +21,8 @@
 
 #define WORKER_PORTS_MAX  256
 #define WORKER_BURSTS_MAX 8   /* of one port in a row of rounds without looking at epoll */
-#define WORKER_IDLE_MS	  250 /* sleep at most so long: the heartbeat beats at least so often */
-#define WORKER_CPU_ANY	  (-1)
+#define WORKER_IDLE_MS    250 /* sleep at most so long: the heartbeat beats at least so often */
+#define WORKER_CPU_ANY    (-1)
 
 /*
  * Answers a burst: for each message writes the reply over the query at data and sets len, or sets
@@ -34,7 +34,7 @@ typedef void worker_handle(void *ctx, struct port_msg *msgs, unsigned int n, enu
 
 struct worker_config {
 	unsigned int id; /* in the thread's name */
-	int cpu;	 /* the core to run on, or WORKER_CPU_ANY */
+	int cpu;         /* the core to run on, or WORKER_CPU_ANY */
 	worker_handle *handle;
 	void *ctx; /* for handle; the caller's, until worker_stop() has returned */
 };

@@ -11,6 +11,7 @@
 #include <urcu-qsbr.h>
 
 #include "port/socket.h"
+#include "port/tcp.h"
 #include "worker/worker.h"
 
 static struct port *open_on(const char *text, struct port_addr *bound)
@@ -140,6 +141,44 @@ static void test_refuses_one_port_too_many(void **state)
 		port_close(ports[i]);
 }
 
+/* UDP and TCP on one worker; a pipeline longer than a burst, and a timeout while nothing comes. */
+static void test_tcp_beside_udp(void **state)
+{
+	struct tcp_config config = { .listen = addr_of("127.0.0.1", 0), .idle_ms = 100 };
+	struct worker_stats stats;
+	struct port_addr udp_at, tcp_at;
+	struct port *udp = open_on("127.0.0.1", &udp_at), *tcp;
+	struct worker *w = start();
+	uint8_t out[300 * 3], in[300 * 3], byte;
+	int udp_fd, tcp_fd;
+
+	(void)state;
+	assert_int_equal(tcp_open(&tcp, &config), 0);
+	tcp_port_addr(tcp, &tcp_at);
+	assert_int_equal(worker_port_add(w, udp), 0);
+	assert_int_equal(worker_port_add(w, tcp), 0);
+	udp_fd = client_open(SOCK_DGRAM, &udp_at);
+	tcp_fd = client_open(SOCK_STREAM, &tcp_at);
+	for (size_t i = 0; i < sizeof(out); i += 3)
+		memcpy(out + i, "\0\1q", 3);
+	assert_int_equal(send(tcp_fd, out, sizeof(out), 0), sizeof(out));
+	ask(udp_fd);
+	assert_int_equal(recv(tcp_fd, in, sizeof(in), MSG_WAITALL), sizeof(in));
+	for (size_t i = 0; i < sizeof(in); i += 3)
+		assert_memory_equal(in + i, "\0\1\xf1", 3);
+	/* The worker wakes up for the port's clock: the idle connection ends. */
+	assert_int_equal(recv(tcp_fd, &byte, 1, 0), 0);
+	worker_stats_read(w, &stats);
+	assert_int_equal(stats.by_kind[PORT_TCP].answered, 300);
+	assert_int_equal(stats.by_kind[PORT_SOCKET].answered, 1);
+	worker_stop(w);
+	assert_int_equal(tcp->stats.conns_timed_out, 1);
+	close(udp_fd);
+	close(tcp_fd);
+	port_close(udp);
+	port_close(tcp);
+}
+
 struct flood {
 	struct port_addr to;
 	bool stop;
@@ -233,6 +272,7 @@ int main(void)
 		cmocka_unit_test(test_counts_by_kind_and_beats),
 		cmocka_unit_test(test_remove_answers_what_is_there),
 		cmocka_unit_test(test_refuses_one_port_too_many),
+		cmocka_unit_test(test_tcp_beside_udp),
 		cmocka_unit_test(test_control_under_load),
 		cmocka_unit_test(test_runs_on_its_core),
 	};

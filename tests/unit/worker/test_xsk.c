@@ -26,8 +26,8 @@
 #include "port/xsk.h"
 #include "worker/worker.h"
 
-#define SERVER_IF "volley-xs"
-#define CLIENT_IF "volley-xc"
+#define SERVER_IF  "volley-xs"
+#define CLIENT_IF  "volley-xc"
 #define QUERY_PORT 5300
 
 static struct {
@@ -62,7 +62,9 @@ static int load_redirect(int map_fd)
 {
 	const struct bpf_insn code[] = {
 		{ .code = BPF_LDX | BPF_MEM | BPF_W, .dst_reg = 2, .src_reg = 1, .off = 16 },
-		{ .code = BPF_LD | BPF_DW | BPF_IMM, .dst_reg = 1, .src_reg = BPF_PSEUDO_MAP_FD,
+		{ .code = BPF_LD | BPF_DW | BPF_IMM,
+		  .dst_reg = 1,
+		  .src_reg = BPF_PSEUDO_MAP_FD,
 		  .imm = map_fd },
 		{ 0 },
 		{ .code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = 3, .imm = XDP_PASS },
@@ -254,7 +256,8 @@ static void send_raw(const uint8_t *frame, size_t len, int times)
 	fd = socket(AF_PACKET, SOCK_RAW, 0);
 	to.sll_ifindex = (int)if_nametoindex(CLIENT_IF);
 	for (int i = 0; i < times; i++)
-		assert_int_equal(sendto(fd, frame, len, 0, (struct sockaddr *)&to, sizeof(to)), len);
+		assert_int_equal(sendto(fd, frame, len, 0, (struct sockaddr *)&to, sizeof(to)),
+				 len);
 	close(fd);
 	enter(lab.server_ns);
 }
