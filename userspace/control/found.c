@@ -43,8 +43,8 @@ static void take_map(struct found *found, int fd)
 {
 	const struct named_map known[] = {
 		{ VOLLEY_STATE_MAP, &found->maps.state }, { "volley_index", &found->maps.index },
-		{ "volley_store", &found->maps.store },	  { "volley_zones", &found->maps.zones },
-		{ "volley_link", &found->maps.link },	  { "volley_cpu", &found->maps.cpu },
+		{ "volley_store", &found->maps.store },   { "volley_zones", &found->maps.zones },
+		{ "volley_link", &found->maps.link },     { "volley_cpu", &found->maps.cpu },
 		{ "xsks_map", &found->maps.xsks },
 	};
 	struct bpf_map_info info = { 0 };

@@ -20,7 +20,7 @@ struct found_maps {
 
 enum found_kind {
 	FOUND_NOTHING,
-	FOUND_OTHER,	 /* not Volley */
+	FOUND_OTHER,     /* not Volley */
 	FOUND_OTHER_ABI, /* Volley, of another version */
 	FOUND_VOLLEY,
 };

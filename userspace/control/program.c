@@ -47,6 +47,30 @@ const char *program_origin_text(enum program_origin origin)
 	return texts[origin];
 }
 
+/* What the libraries print is for who debugs us. */
+static int print_libbpf(enum libbpf_print_level level, const char *format, va_list args)
+{
+	char line[512];
+	int n = vsnprintf(line, sizeof(line), format, args);
+
+	(void)level;
+	while (n > 0 && n < (int)sizeof(line) && line[n - 1] == '\n')
+		line[--n] = 0;
+	log_debug("%s", line);
+	return 0;
+}
+
+static int print_libxdp(enum libxdp_print_level level, const char *format, va_list args)
+{
+	return print_libbpf((enum libbpf_print_level)level, format, args);
+}
+
+static void quiet_libraries(void)
+{
+	libbpf_set_print(print_libbpf);
+	libxdp_set_print(print_libxdp);
+}
+
 /* --- Maps ---------------------------------------------------------------------------------------- */
 
 static size_t round_page(size_t bytes)
@@ -189,6 +213,26 @@ static int take_over(struct program *p, struct program_maps *maps, const struct 
 	return p->link ? 0 : -ENOMEM;
 }
 
+int program_maps_make(struct program_maps *maps, const struct cache_sizes *sizes)
+{
+	const struct program_want want = { .sizes = *sizes };
+	struct volley_bpf *skel;
+	struct found_maps fds;
+	int err;
+
+	quiet_libraries();
+	skel = open_object(maps, &want);
+	if (!skel)
+		return errno ? -errno : -EINVAL;
+	err = volley_bpf__load(skel);
+	if (!err) {
+		fds = skel_maps(skel);
+		err = maps_open(maps, &fds, sizes);
+	}
+	volley_bpf__destroy(skel);
+	return err;
+}
+
 static int attach_mode(struct program *p, enum program_mode mode)
 {
 	int err = xdp_program__attach(p->xdp, p->ifindex,
@@ -307,10 +351,11 @@ static int adopt_or_replace(struct program *p, struct program_maps *maps,
 	struct cache_sizes sizes;
 
 	if (found_sizes(&found->maps, &sizes)) {
-		snprintf(err, err_cap,
-			 "%s: the maps of the Volley program there (id %u) are not those of ABI %u: "
-			 "detach it (ip link set dev %s xdp off) and start again",
-			 p->ifname, found->id, VOLLEY_ABI, p->ifname);
+		snprintf(
+			err, err_cap,
+			"%s: the maps of the Volley program there (id %u) are not those of ABI %u: "
+			"detach it (ip link set dev %s xdp off) and start again",
+			p->ifname, found->id, VOLLEY_ABI, p->ifname);
 		return -EPROTO;
 	}
 	if (maps->is_open && map_id(found->maps.state) != map_id(maps->state_fd))
@@ -337,10 +382,11 @@ static int refuse(const struct program *p, const struct found *found, char *err,
 			 p->ifname, found->id, found->abi, VOLLEY_ABI, p->ifname);
 		return -EPROTO;
 	}
-	snprintf(err, err_cap,
-		 "%s: another XDP program (%s, id %u) is there and is alone there by its own choice: "
-		 "detach it, or load it with xdp-loader so that programs can share the interface",
-		 p->ifname, found->name, found->id);
+	snprintf(
+		err, err_cap,
+		"%s: another XDP program (%s, id %u) is there and is alone there by its own choice: "
+		"detach it, or load it with xdp-loader so that programs can share the interface",
+		p->ifname, found->name, found->id);
 	return -EBUSY;
 }
 
@@ -368,23 +414,6 @@ static int find_or_load(struct program *p, struct program_maps *maps,
 	return code;
 }
 
-static int print_libbpf(enum libbpf_print_level level, const char *format, va_list args)
-{
-	char line[512];
-	int n = vsnprintf(line, sizeof(line), format, args);
-
-	(void)level;
-	while (n > 0 && n < (int)sizeof(line) && line[n - 1] == '\n')
-		line[--n] = 0;
-	log_debug("%s", line);
-	return 0;
-}
-
-static int print_libxdp(enum libxdp_print_level level, const char *format, va_list args)
-{
-	return print_libbpf((enum libbpf_print_level)level, format, args);
-}
-
 int program_open(struct program **out, struct program_maps *maps, const struct program_want *want,
 		 char *err, size_t err_cap)
 {
@@ -394,8 +423,7 @@ int program_open(struct program **out, struct program_maps *maps, const struct p
 	*err = 0;
 	if (!p)
 		return -ENOMEM;
-	libbpf_set_print(print_libbpf);
-	libxdp_set_print(print_libxdp);
+	quiet_libraries();
 	p->prog_fd = p->cpu_fd = p->xsks_fd = p->link_fd = -1;
 	snprintf(p->ifname, sizeof(p->ifname), "%s", want->ifname);
 	p->ifindex = (int)if_nametoindex(p->ifname);
@@ -416,6 +444,19 @@ int program_open(struct program **out, struct program_maps *maps, const struct p
 
 /* --- Life ---------------------------------------------------------------------------------------- */
 
+bool program_is_there(const char *ifname)
+{
+	unsigned int ifindex = if_nametoindex(ifname);
+	struct found found;
+	bool is_there;
+
+	if (!ifindex || found_look(&found, (int)ifindex))
+		return false;
+	is_there = found.kind == FOUND_VOLLEY;
+	found_close(&found);
+	return is_there;
+}
+
 bool program_is_attached(const struct program *p)
 {
 	struct found found;
@@ -433,10 +474,9 @@ int program_detach(struct program *p)
 	LIBBPF_OPTS(bpf_xdp_attach_opts, opts, .old_prog_fd = p->prog_fd);
 
 	if (p->xdp)
-		return xdp_program__detach(p->xdp, p->ifindex,
-					   p->mode == PROGRAM_NATIVE ? XDP_MODE_NATIVE :
-								       XDP_MODE_SKB,
-					   0);
+		return xdp_program__detach(
+			p->xdp, p->ifindex,
+			p->mode == PROGRAM_NATIVE ? XDP_MODE_NATIVE : XDP_MODE_SKB, 0);
 	return bpf_xdp_detach(p->ifindex, program_xdp_flags(p) | XDP_FLAGS_REPLACE, &opts);
 }
 

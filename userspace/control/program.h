@@ -38,7 +38,7 @@ struct program_maps {
 };
 
 enum program_origin {
-	PROGRAM_LOADED,	  /* by us */
+	PROGRAM_LOADED,   /* by us */
 	PROGRAM_ADOPTED,  /* found on the interface */
 	PROGRAM_REPLACED, /* ours, in the place of a Volley with other maps */
 };
@@ -63,6 +63,13 @@ struct program_want {
  */
 int program_open(struct program **out, struct program_maps *maps, const struct program_want *want,
 		 char *err, size_t err_cap) __attribute__((warn_unused_result));
+
+/* The maps alone, when no program could be attached yet: the next one gets them. 0 or -errno. */
+int program_maps_make(struct program_maps *maps, const struct cache_sizes *sizes)
+	__attribute__((warn_unused_result));
+
+/* Whether a Volley program of this ABI is on the interface already. */
+bool program_is_there(const char *ifname);
 
 /*
  * Lets go of the program. It stays on the interface if `keep`, or if it was not volleyd that

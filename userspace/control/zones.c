@@ -141,8 +141,9 @@ static int publish(struct zones *zones)
 		for (i = 0; i < zones->n; i++)
 			cache_zone_commit(zones->env.cache, zones->entries[i].cache_slot,
 					  zones->entries[i].cache_gen, digests[i]);
-		zones->env.grace(zones->env.grace_user);
-		zone_set_free(old);
+		err = zones->env.grace(zones->env.grace_user);
+		if (!err)
+			zone_set_free(old); /* else somebody may still read it */
 	}
 	free(members);
 	free(digests);

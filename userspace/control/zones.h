@@ -52,7 +52,7 @@ struct zones_env {
 	struct cache *cache;
 	struct engine_zones *published;
 	uint64_t settings_digest; /* engine_config_digest() */
-	cache_grace_fn *grace;	  /* waits for the readers of zones and of the cache */
+	cache_grace_fn *grace;    /* waits for the readers of zones and of the cache */
 	void *grace_user;
 };
 

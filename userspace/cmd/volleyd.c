@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* volleyd: reads the command line and the configuration, then runs the daemon. */
+#include <errno.h>
+#include <getopt.h>
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "base/err.h"
+#include "base/log.h"
+#include "control/config.h"
+#include "control/daemon.h"
+#include "control/help.h"
+
+enum { EXIT_OK, EXIT_FAILED, EXIT_USAGE };
+enum { OPT_CHECK = 256, OPT_KEEP, OPT_VERSION, OPT_HELP };
+
+struct options {
+	const char *config;
+	bool is_check;
+	bool keep;
+	bool is_verbose;
+};
+
+static const struct option long_options[] = {
+	{ "config", required_argument, NULL, 'c' },
+	{ "check", no_argument, NULL, OPT_CHECK },
+	{ "keep", no_argument, NULL, OPT_KEEP },
+	{ "verbose", no_argument, NULL, 'v' },
+	{ "version", no_argument, NULL, OPT_VERSION },
+	{ "help", no_argument, NULL, OPT_HELP },
+	{ NULL, 0, NULL, 0 },
+};
+
+/* -1 to go on, else the exit status. */
+static int read_options(struct options *options, int argc, char **argv)
+{
+	int c;
+
+	while ((c = getopt_long(argc, argv, "c:v", long_options, NULL)) != -1) {
+		switch (c) {
+		case 'c':
+			options->config = optarg;
+			break;
+		case OPT_CHECK:
+			options->is_check = true;
+			break;
+		case OPT_KEEP:
+			options->keep = true;
+			break;
+		case 'v':
+			options->is_verbose = true;
+			break;
+		case OPT_VERSION:
+			puts("volleyd " VOLLEY_VERSION);
+			return EXIT_OK;
+		case OPT_HELP:
+			help_put_volleyd(stdout);
+			return EXIT_OK;
+		default:
+			return EXIT_USAGE;
+		}
+	}
+	if (options->config && optind == argc)
+		return -1;
+	fprintf(stderr, "volleyd: say which configuration: volleyd -c FILE\n");
+	return EXIT_USAGE;
+}
+
+int main(int argc, char **argv)
+{
+	struct options options = { 0 };
+	struct config *config;
+	char err[512];
+	int code = read_options(&options, argc, argv);
+
+	if (code >= 0)
+		return code;
+	log_open("volleyd", options.is_verbose ? LOG_LEVEL_DEBUG : LOG_LEVEL_INFO);
+	code = config_load(&config, options.config, err, sizeof(err));
+	if (code) {
+		log_error("%s", err);
+		return code == ERR_CONFIG ? EXIT_USAGE : EXIT_FAILED;
+	}
+	if (options.is_check) {
+		config_free(config);
+		printf("%s: well\n", options.config);
+		return EXIT_OK;
+	}
+	return daemon_run(config, options.keep) ? EXIT_FAILED : EXIT_OK;
+}

@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "control/commands.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <urcu-qsbr.h>
+
+#include "base/err.h"
+#include "base/log.h"
+#include "cache/walk.h"
+#include "control/daemon.h"
+#include "control/report.h"
+#include "dns/name.h"
+#include "dns/proto.h"
+
+/* The i-th argument, or NULL. */
+static const char *arg(const json_t *args, size_t i)
+{
+	return json_string_value(json_array_get(args, i));
+}
+
+static int give(json_t **result, json_t *object)
+{
+	*result = object;
+	return object ? 0 : -ENOMEM;
+}
+
+static int run_status(void *user, const json_t *args, json_t **result, char *err, size_t err_cap)
+{
+	(void)args, (void)err, (void)err_cap;
+	return give(result, report_status(user));
+}
+
+static int run_stats(void *user, const json_t *args, json_t **result, char *err, size_t err_cap)
+{
+	(void)args, (void)err, (void)err_cap;
+	return give(result, report_stats(user));
+}
+
+static int run_port_status(void *user, const json_t *args, json_t **result, char *err,
+			   size_t err_cap)
+{
+	(void)args, (void)err, (void)err_cap;
+	return give(result, report_ports(user));
+}
+
+/* --- zone ---------------------------------------------------------------------------------------- */
+
+static int no_such_zone(const char *name, char *err, size_t err_cap)
+{
+	snprintf(err, err_cap, "%s: no such zone is configured", name);
+	return ERR_NOT_FOUND;
+}
+
+static int run_zone_status(void *user, const json_t *args, json_t **result, char *err,
+			   size_t err_cap)
+{
+	struct daemon *d = user;
+	const char *name = arg(args, 0);
+
+	if (name && !zones_find(d->zones, name))
+		return no_such_zone(name, err, err_cap);
+	return give(result, report_zones(d, name));
+}
+
+/* The sentence of the first zone that did not load. */
+static void tell_failed(const struct daemon *d, const char *only, char *err, size_t err_cap)
+{
+	const struct zones_entry *one = only ? zones_find(d->zones, only) : NULL;
+	size_t i;
+
+	for (i = 0; i < zones_n(d->zones); i++) {
+		const struct zones_entry *entry = zones_at(d->zones, i);
+
+		if ((only && entry != one) || !*entry->error)
+			continue;
+		snprintf(err, err_cap, "zone %s: %s%s", entry->name, entry->error,
+			 entry->zone ? "; the earlier version keeps serving" : "");
+		return;
+	}
+}
+
+static int run_zone_reload(void *user, const json_t *args, json_t **result, char *err,
+			   size_t err_cap)
+{
+	struct daemon *d = user;
+	const char *name = arg(args, 0);
+	int code;
+
+	if (name && !zones_find(d->zones, name))
+		return no_such_zone(name, err, err_cap);
+	code = name ? zones_reload(d->zones, name) : daemon_reload(d, err, err_cap);
+	if (code) {
+		tell_failed(d, name, err, err_cap);
+		return code;
+	}
+	return give(result, report_zones(d, name));
+}
+
+static int run_zone_check(void *user, const json_t *args, json_t **result, char *err,
+			  size_t err_cap)
+{
+	struct zone_error zone_err;
+	struct zone *zone;
+	json_t *o;
+	int code = zone_load_file(&zone, arg(args, 0), arg(args, 1), &zone_err);
+
+	(void)user;
+	if (code) {
+		if (zone_err.line)
+			snprintf(err, err_cap, "%s:%u: %s", zone_err.file, zone_err.line,
+				 zone_err.sentence);
+		else
+			snprintf(err, err_cap, "%s: %s", arg(args, 1),
+				 *zone_err.sentence ? zone_err.sentence : err_text(code));
+		return code;
+	}
+	o = json_pack("{s:b, s:I, s:I, s:I}", "valid", 1, "serial", (json_int_t)zone_serial(zone),
+		      "records", (json_int_t)zone_n_records(zone), "warnings",
+		      (json_int_t)zone_err.n_warnings);
+	if (o && *zone_err.warning)
+		json_object_set_new(o, "warning", json_string(zone_err.warning));
+	zone_free(zone);
+	return give(result, o);
+}
+
+/* --- cache --------------------------------------------------------------------------------------- */
+
+static int run_cache_stats(void *user, const json_t *args, json_t **result, char *err,
+			   size_t err_cap)
+{
+	(void)args, (void)err, (void)err_cap;
+	return give(result, report_cache(user));
+}
+
+/* A name as the cache has it. Its length, or a negative code with a sentence. */
+static int fold_text(uint8_t folded[NAME_FOLDED_BYTES], const char *text, char *err, size_t err_cap)
+{
+	uint8_t wire[DNS_NAME_MAX];
+	int len = name_from_text(wire, sizeof(wire), text, strlen(text));
+
+	if (len < 0)
+		snprintf(err, err_cap, "%s: %s", text, err_text(len));
+	else
+		name_fold(folded, wire, (size_t)len);
+	return len;
+}
+
+static int run_cache_lookup(void *user, const json_t *args, json_t **result, char *err,
+			    size_t err_cap)
+{
+	uint8_t folded[NAME_FOLDED_BYTES];
+	const char *type = arg(args, 1);
+	int len = fold_text(folded, arg(args, 0), err, err_cap);
+	int qtype;
+
+	if (len < 0)
+		return len;
+	qtype = proto_type_from_text(type, strlen(type));
+	if (qtype < 0) {
+		snprintf(err, err_cap, "%s: %s", type, err_text(qtype));
+		return qtype;
+	}
+	return give(result, report_entries(user, folded, (uint32_t)len, (uint16_t)qtype));
+}
+
+struct named {
+	const uint8_t *folded;
+	uint32_t name_bytes;
+};
+
+static enum walk_step withdraw_named(void *user, const struct volley_entry *e)
+{
+	const struct named *named = user;
+
+	return e->key.name_bytes == named->name_bytes &&
+			       !memcmp(e->name, named->folded, named->name_bytes) ?
+		       WALK_WITHDRAW :
+		       WALK_ON;
+}
+
+static int flush_name(struct daemon *d, const char *text, json_t **result, char *err,
+		      size_t err_cap)
+{
+	uint8_t folded[NAME_FOLDED_BYTES];
+	int len = fold_text(folded, text, err, err_cap);
+	struct named named = { folded, (uint32_t)len };
+	uint64_t n;
+
+	if (len < 0)
+		return len;
+	rcu_thread_online();
+	n = cache_walk(d->cache, withdraw_named, &named);
+	rcu_thread_offline();
+	if (daemon_grace(d))
+		log_warn("cache flush: the kernel does not say when all readers are done");
+	return give(result, json_pack("{s:I}", "withdrawn", (json_int_t)n));
+}
+
+static int run_cache_flush(void *user, const json_t *args, json_t **result, char *err,
+			   size_t err_cap)
+{
+	struct daemon *d = user;
+	const char *what = arg(args, 0), *name = arg(args, 1);
+	int code;
+
+	if (!what || (!strcmp(what, "all") && !name))
+		return zones_flush(d->zones, NULL);
+	if (name && !strcmp(what, "name"))
+		return flush_name(d, name, result, err, err_cap);
+	if (!name || strcmp(what, "zone")) {
+		snprintf(err, err_cap, "say what to flush: all, zone NAME, or name NAME");
+		return -EINVAL;
+	}
+	code = zones_flush(d->zones, name);
+	return code == ERR_NOT_FOUND ? no_such_zone(name, err, err_cap) : code;
+}
+
+/* --- the daemon ---------------------------------------------------------------------------------- */
+
+static int run_attach(void *user, const json_t *args, json_t **result, char *err, size_t err_cap)
+{
+	int code = daemon_attach(user, arg(args, 0), err, err_cap);
+
+	return code ? code : give(result, report_status(user));
+}
+
+static int run_detach(void *user, const json_t *args, json_t **result, char *err, size_t err_cap)
+{
+	(void)result;
+	return daemon_detach(user, arg(args, 0), err, err_cap);
+}
+
+static int run_stop(void *user, const json_t *args, json_t **result, char *err, size_t err_cap)
+{
+	struct daemon *d = user;
+	const char *option = arg(args, 0);
+
+	(void)result;
+	if (option && strcmp(option, "--keep")) {
+		snprintf(err, err_cap, "%s: stop takes no argument but --keep", option);
+		return -EINVAL;
+	}
+	d->keep = d->keep || option;
+	d->stopping = true;
+	return 0;
+}
+
+const struct ctl_command commands[] = {
+	{ "status", run_status },
+	{ "stats", run_stats },
+	{ "zone list", run_zone_status },
+	{ "zone status", run_zone_status },
+	{ "zone reload", run_zone_reload },
+	{ "zone check", run_zone_check },
+	{ "cache stats", run_cache_stats },
+	{ "cache lookup", run_cache_lookup },
+	{ "cache flush", run_cache_flush },
+	{ "attach", run_attach },
+	{ "detach", run_detach },
+	{ "port status", run_port_status },
+	{ "stop", run_stop },
+	{ NULL, NULL },
+};

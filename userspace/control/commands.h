@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What the control socket can ask of the daemon. The user pointer is the struct daemon. */
+#ifndef VOLLEY_CONTROL_COMMANDS_H
+#define VOLLEY_CONTROL_COMMANDS_H
+
+#include "control/ctl.h"
+
+extern const struct ctl_command commands[];
+
+#endif

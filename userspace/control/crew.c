@@ -1,0 +1,331 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "control/crew.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/err.h"
+#include "base/log.h"
+#include "port/socket.h"
+#include "port/tcp.h"
+
+#define PORTS_CAP         1024u
+#define MS_PER_S          1000u
+#define TCP_POOL_PER_CONN (256u << 10)
+#define TCP_POOL_MAX      (64u << 20)
+
+struct member {
+	struct worker *worker;
+	struct engine *engine;
+	int cpu;
+};
+
+struct crew_port {
+	struct port *port;
+	unsigned int worker;
+};
+
+struct crew {
+	struct member *members;
+	unsigned int n;
+	struct crew_port ports[PORTS_CAP];
+	size_t n_ports;
+};
+
+/* The worker's handler: each message through the engine, in place. */
+static void handle(void *ctx, struct port_msg *msgs, unsigned int n, enum port_kind kind,
+		   uint64_t now_ns)
+{
+	struct engine_request rq = {
+		.now_s = clock_coarse_s(),
+		.wall_s = (uint32_t)clock_wall_s(),
+	};
+	unsigned int i;
+
+	(void)kind;
+	(void)now_ns;
+	for (i = 0; i < n; i++) {
+		rq.msg = msgs[i].data;
+		rq.len = msgs[i].len;
+		rq.stream = msgs[i].stream;
+		rq.family = msgs[i].family;
+		rq.client = msgs[i].peer;
+		msgs[i].len = (uint32_t)engine_answer(ctx, &rq, msgs[i].data, msgs[i].cap);
+	}
+}
+
+/* --- Processors ---------------------------------------------------------------------------------- */
+
+static unsigned int count_cpus(const cpu_set_t *allowed)
+{
+	int n = CPU_COUNT(allowed);
+
+	return n > 0 ? (unsigned int)n : 1;
+}
+
+/* The i-th processor that we may use, round and round. */
+static int nth_cpu(const cpu_set_t *allowed, unsigned int i)
+{
+	unsigned int left = i % count_cpus(allowed);
+	size_t cpu;
+
+	for (cpu = 0; cpu < CPU_SETSIZE; cpu++)
+		if (CPU_ISSET(cpu, allowed) && !left--)
+			return (int)cpu;
+	return WORKER_CPU_ANY;
+}
+
+/* --- Ports --------------------------------------------------------------------------------------- */
+
+int crew_add(struct crew *crew, unsigned int worker, struct port *port)
+{
+	int err;
+
+	if (crew->n_ports == PORTS_CAP)
+		return -ENOSPC;
+	err = worker_port_add(crew->members[worker].worker, port);
+	if (err)
+		return err;
+	crew->ports[crew->n_ports++] = (struct crew_port){ port, worker };
+	return 0;
+}
+
+void crew_remove(struct crew *crew, struct port *port)
+{
+	size_t i;
+
+	for (i = 0; i < crew->n_ports; i++) {
+		if (crew->ports[i].port != port)
+			continue;
+		worker_port_remove(crew->members[crew->ports[i].worker].worker, port);
+		port_close(port);
+		crew->ports[i] = crew->ports[--crew->n_ports];
+		return;
+	}
+}
+
+static struct port_addr port_addr_of(const struct config_addr *a)
+{
+	struct port_addr addr = { .family = (uint8_t)a->family, .port = a->net_port };
+
+	memcpy(addr.bytes, a->addr, sizeof(addr.bytes));
+	return addr;
+}
+
+static int add_or_close(struct crew *crew, unsigned int worker, struct port *port)
+{
+	int err = crew_add(crew, worker, port);
+
+	if (err)
+		port_close(port);
+	return err;
+}
+
+static int open_udp(struct crew *crew, unsigned int worker, const struct port_addr *listen)
+{
+	struct socket_config config = { .listen = *listen };
+	struct port *port;
+	int err = socket_open(&port, &config);
+
+	return err ? err : add_or_close(crew, worker, port);
+}
+
+static int open_tcp(struct crew *crew, unsigned int worker, const struct port_addr *listen,
+		    const struct config *config)
+{
+	uint32_t n_listeners = crew->n * config->n_listen;
+	uint32_t n_conns = (config->tcp_connections_cap + n_listeners - 1) / n_listeners;
+	uint64_t pool = (uint64_t)n_conns * TCP_POOL_PER_CONN;
+	struct tcp_config tcp = {
+		.listen = *listen,
+		.n_conns_max = n_conns,
+		.idle_ms = config->tcp_idle_s * MS_PER_S,
+		.pool_bytes = (uint32_t)(pool < TCP_POOL_BYTES_MIN ? TCP_POOL_BYTES_MIN :
+					 pool > TCP_POOL_MAX       ? TCP_POOL_MAX :
+								     pool),
+	};
+	struct port *port;
+	int err = tcp_open(&port, &tcp);
+
+	return err ? err : add_or_close(crew, worker, port);
+}
+
+static int open_listen(struct crew *crew, unsigned int worker, const struct config_addr *listen,
+		       const struct config *config, char *err, size_t err_cap)
+{
+	struct port_addr addr = port_addr_of(listen);
+	char text[PORT_ADDR_TEXT_CAP];
+	const char *what = "UDP";
+	int code = open_udp(crew, worker, &addr);
+
+	if (!code) {
+		what = "TCP";
+		code = open_tcp(crew, worker, &addr, config);
+	}
+	if (code)
+		snprintf(err, err_cap, "%s: cannot listen (%s): %s%s", port_addr_text(&addr, text),
+			 what, err_text(code),
+			 code == -EADDRINUSE ? ": another server has this address and port" :
+			 code == -EACCES     ? ": ports below 1024 need CAP_NET_BIND_SERVICE" :
+					       "");
+	return code;
+}
+
+/* --- Members ------------------------------------------------------------------------------------- */
+
+static int open_member(struct crew *crew, unsigned int i, const struct engine_config *engine,
+		       struct cache *cache, struct engine_zones *zones)
+{
+	struct member *m = &crew->members[i];
+	struct worker_config config = { .id = i, .cpu = m->cpu, .handle = handle };
+	int err = engine_new(&m->engine, engine, cache, zones);
+
+	if (err)
+		return err;
+	config.ctx = m->engine;
+	return worker_start(&m->worker, &config);
+}
+
+static int open_all(struct crew *crew, const struct config *config,
+		    const struct engine_config *engine, struct cache *cache,
+		    struct engine_zones *zones, char *err, size_t err_cap)
+{
+	unsigned int i;
+	uint32_t k;
+	int code;
+
+	for (i = 0; i < crew->n; i++) {
+		code = open_member(crew, i, engine, cache, zones);
+		if (code) {
+			snprintf(err, err_cap, "worker %u: %s", i, err_text(code));
+			return code;
+		}
+		for (k = 0; k < config->n_listen; k++) {
+			code = open_listen(crew, i, &config->listen[k], config, err, err_cap);
+			if (code)
+				return code;
+		}
+	}
+	return 0;
+}
+
+/* A core that the configuration gives a queue is its worker's. */
+static int configured_cpu(const struct config *config, unsigned int i)
+{
+	uint32_t k;
+
+	for (k = 0; k < config->n_interfaces; k++) {
+		const struct config_interface *iface = &config->interfaces[k];
+
+		if (i < iface->n_cores)
+			return iface->cores[i];
+		i -= iface->n_cores;
+	}
+	return WORKER_CPU_ANY;
+}
+
+int crew_open(struct crew **out, const struct config *config, const struct engine_config *engine,
+	      struct cache *cache, struct engine_zones *zones, char *err, size_t err_cap)
+{
+	struct crew *crew = calloc(1, sizeof(*crew));
+	cpu_set_t allowed;
+	unsigned int i;
+	int code;
+
+	snprintf(err, err_cap, "%s", err_text(-ENOMEM));
+	if (!crew)
+		return -ENOMEM;
+	if (sched_getaffinity(0, sizeof(allowed), &allowed))
+		CPU_ZERO(&allowed);
+	crew->n = config->n_workers ? config->n_workers : count_cpus(&allowed);
+	crew->members = calloc(crew->n, sizeof(*crew->members));
+	if (!crew->members) {
+		free(crew);
+		return -ENOMEM;
+	}
+	for (i = 0; i < crew->n; i++) {
+		crew->members[i].cpu = configured_cpu(config, i);
+		if (crew->members[i].cpu == WORKER_CPU_ANY)
+			crew->members[i].cpu = nth_cpu(&allowed, i);
+	}
+	code = open_all(crew, config, engine, cache, zones, err, err_cap);
+	if (code) {
+		crew_close(crew);
+		return code;
+	}
+	*out = crew;
+	return 0;
+}
+
+void crew_close(struct crew *crew)
+{
+	unsigned int i;
+	size_t k;
+
+	if (!crew)
+		return;
+	for (i = 0; i < crew->n; i++)
+		worker_stop(crew->members[i].worker);
+	for (k = 0; k < crew->n_ports; k++)
+		port_close(crew->ports[k].port);
+	for (i = 0; i < crew->n; i++)
+		engine_free(crew->members[i].engine);
+	free(crew->members);
+	free(crew);
+}
+
+/* --- Questions ----------------------------------------------------------------------------------- */
+
+unsigned int crew_n(const struct crew *crew)
+{
+	return crew->n;
+}
+
+int crew_cpu(const struct crew *crew, unsigned int worker)
+{
+	return crew->members[worker].cpu;
+}
+
+unsigned int crew_worker_for(const struct crew *crew, unsigned int queue, int cpu)
+{
+	unsigned int i;
+
+	for (i = 0; cpu != WORKER_CPU_ANY && i < crew->n; i++)
+		if (crew->members[i].cpu == cpu)
+			return i;
+	return queue % crew->n;
+}
+
+void crew_engine_counters(const struct crew *crew, struct engine_counters *sum)
+{
+	struct engine_counters one;
+	unsigned int i;
+
+	memset(sum, 0, sizeof(*sum));
+	for (i = 0; i < crew->n; i++) {
+		engine_counters_read(crew->members[i].engine, &one);
+#define ADD(name, words) sum->name += one.name;
+		ENGINE_COUNTERS(ADD)
+#undef ADD
+	}
+}
+
+void crew_worker_stats(const struct crew *crew, unsigned int worker, struct worker_stats *stats)
+{
+	worker_stats_read(crew->members[worker].worker, stats);
+}
+
+size_t crew_n_ports(const struct crew *crew)
+{
+	return crew->n_ports;
+}
+
+const struct port *crew_port_at(const struct crew *crew, size_t i, unsigned int *worker)
+{
+	*worker = crew->ports[i].worker;
+	return crew->ports[i].port;
+}

@@ -1,0 +1,426 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "control/report.h"
+
+#include <bpf/bpf_endian.h>
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+#include <urcu-qsbr.h>
+
+#include "base/clock.h"
+#include "cache/walk.h"
+#include "dns/name.h"
+#include "dns/proto.h"
+
+static void put_int(json_t *object, const char *key, uint64_t value)
+{
+	json_object_set_new(object, key, json_integer((json_int_t)value));
+}
+
+static void put_text(json_t *object, const char *key, const char *value)
+{
+	json_object_set_new(object, key, json_string(value));
+}
+
+static void put_bool(json_t *object, const char *key, bool value)
+{
+	json_object_set_new(object, key, json_boolean(value));
+}
+
+/* --- status -------------------------------------------------------------------------------------- */
+
+static const char *port_text(const struct daemon *d, const struct iface *iface)
+{
+	unsigned int worker;
+	size_t i, k;
+
+	for (k = 0; k < VOLLEY_QUEUES; k++)
+		for (i = 0; iface->ports[k] && i < crew_n_ports(d->crew); i++)
+			if (crew_port_at(d->crew, i, &worker) == iface->ports[k])
+				return port_kind_text(iface->ports[k]->kind);
+	return port_kind_text(PORT_SOCKET);
+}
+
+static json_t *report_iface(const struct daemon *d, const struct iface *iface)
+{
+	json_t *o = json_object();
+
+	put_text(o, "name", iface->config.name);
+	put_text(o, "state", iface_state_text(iface->state));
+	put_int(o, "ifindex", iface->ifindex);
+	put_text(o, "xdp",
+		 iface->program ? program_mode_text(program_mode(iface->program)) : "off");
+	if (iface->program) {
+		put_text(o, "origin", program_origin_text(program_origin(iface->program)));
+		put_int(o, "program_id", program_id(iface->program));
+		put_bool(o, "driver_answers", iface->config.driver_answers);
+	}
+	put_text(o, "port", port_text(d, iface));
+	put_int(o, "queues", iface->n_queues);
+	if (iface->n_queues)
+		put_bool(o, "zero_copy", iface->is_zerocopy);
+	if (*iface->note)
+		put_text(o, "note", iface->note);
+	return o;
+}
+
+static json_t *report_degraded(struct daemon *d)
+{
+	json_t *list = json_array();
+	size_t i;
+
+	for (i = 0; i < d->n_ifaces; i++)
+		if (*d->ifaces[i].note)
+			json_array_append_new(list, json_string(d->ifaces[i].note));
+	for (i = 0; i < zones_n(d->zones); i++)
+		if (*zones_at(d->zones, i)->error)
+			json_array_append_new(list, json_sprintf("zone %s: %s",
+								 zones_at(d->zones, i)->name,
+								 zones_at(d->zones, i)->error));
+	if (d->is_anonymous)
+		json_array_append_new(list, json_string("no BPF maps: the driver cannot answer"));
+	if (d->services_overflow)
+		json_array_append_new(list,
+				      json_string("more service addresses than the driver "
+						  "can know: kernel sockets answer the rest"));
+	return list;
+}
+
+static json_t *count_zones(const struct daemon *d)
+{
+	json_t *o = json_object();
+	uint64_t n[3] = { 0 };
+	size_t i;
+
+	for (i = 0; i < zones_n(d->zones); i++)
+		n[zones_at(d->zones, i)->state]++;
+	put_int(o, "serving", n[ZONES_SERVING]);
+	put_int(o, "stale", n[ZONES_STALE]);
+	put_int(o, "failed", n[ZONES_FAILED]);
+	return o;
+}
+
+json_t *report_status(struct daemon *d)
+{
+	json_t *o = json_object(), *ifaces = json_array(), *cache = json_object();
+	struct cache_stats stats;
+	size_t i;
+
+	put_text(o, "version", VOLLEY_VERSION);
+	put_int(o, "pid", (uint64_t)getpid());
+	put_int(o, "uptime_s", (clock_ns() - d->started_ns) / CLOCK_NS_PER_S);
+	put_int(o, "abi", VOLLEY_ABI);
+	put_bool(o, "ready", d->is_ready);
+	json_object_set_new(o, "degraded", report_degraded(d));
+	for (i = 0; i < d->n_ifaces; i++)
+		json_array_append_new(ifaces, report_iface(d, &d->ifaces[i]));
+	json_object_set_new(o, "interfaces", ifaces);
+	put_int(o, "workers", crew_n(d->crew));
+	put_int(o, "services", d->n_services);
+	json_object_set_new(o, "zones", count_zones(d));
+	cache_stats_read(d->cache, &stats);
+	put_int(cache, "size_bytes", stats.sizes.bytes);
+	put_int(cache, "used_bytes", stats.used_bytes);
+	put_int(cache, "entries", stats.n_entries);
+	put_bool(cache, "adopted", d->is_adopted);
+	json_object_set_new(o, "cache", cache);
+	return o;
+}
+
+/* --- stats --------------------------------------------------------------------------------------- */
+
+/* "HIT_FULL" as "hit-full". */
+static const char *reason_key(enum volley_reason reason, char key[64])
+{
+	const char *name = program_reason_name(reason);
+	size_t i;
+
+	for (i = 0; name[i] && i < 63; i++)
+		key[i] = name[i] == '_' ? '-' : (char)tolower((unsigned char)name[i]);
+	key[i] = 0;
+	return key;
+}
+
+static void sum_programs(const struct daemon *d, struct volley_cpu *sum)
+{
+	struct volley_cpu one;
+	size_t i;
+	int k;
+
+	memset(sum, 0, sizeof(*sum));
+	for (i = 0; i < d->n_ifaces; i++) {
+		if (!d->ifaces[i].program || program_counters(d->ifaces[i].program, &one))
+			continue;
+		sum->received += one.received;
+		sum->to_worker += one.to_worker;
+		for (k = 0; k < VOLLEY_N_REASONS; k++)
+			sum->reasons[k] += one.reasons[k];
+	}
+}
+
+static json_t *report_driver(const struct daemon *d, uint64_t *hits)
+{
+	json_t *o = json_object(), *reasons = json_object();
+	uint64_t classes[4] = { 0 };
+	struct volley_cpu sum;
+	char key[64];
+	int k;
+
+	sum_programs(d, &sum);
+	for (k = 0; k < VOLLEY_N_REASONS; k++) {
+		enum volley_reason reason = (enum volley_reason)k;
+
+		classes[program_reason_class(reason)] += sum.reasons[k];
+		if (sum.reasons[k])
+			put_int(reasons, reason_key(reason, key), sum.reasons[k]);
+	}
+	*hits = classes[VOLLEY_CLASS_HIT];
+	put_int(o, "received", sum.received);
+	put_int(o, "hit", classes[VOLLEY_CLASS_HIT]);
+	put_int(o, "up", classes[VOLLEY_CLASS_UP]);
+	put_int(o, "passed", classes[VOLLEY_CLASS_PASSED]);
+	put_int(o, "dropped", classes[VOLLEY_CLASS_DROPPED]);
+	put_int(o, "to_worker", sum.to_worker);
+	json_object_set_new(o, "reasons", reasons);
+	return o;
+}
+
+static json_t *report_engine(const struct daemon *d)
+{
+	struct engine_counters c;
+	json_t *o = json_object();
+
+	crew_engine_counters(d->crew, &c);
+#define PUT(name, words) put_int(o, #name, c.name);
+	ENGINE_COUNTERS(PUT)
+#undef PUT
+	return o;
+}
+
+static void sum_answered(const struct daemon *d, uint64_t by_kind[PORT_N_KINDS])
+{
+	struct worker_stats stats;
+	unsigned int i, k;
+
+	memset(by_kind, 0, PORT_N_KINDS * sizeof(*by_kind));
+	for (i = 0; i < crew_n(d->crew); i++) {
+		crew_worker_stats(d->crew, i, &stats);
+		for (k = 0; k < PORT_N_KINDS; k++)
+			by_kind[k] += stats.by_kind[k].answered;
+	}
+}
+
+json_t *report_stats(struct daemon *d)
+{
+	json_t *o = json_object(), *answered = json_object();
+	uint64_t by_kind[PORT_N_KINDS];
+	uint64_t hits;
+	json_t *driver = report_driver(d, &hits);
+
+	sum_answered(d, by_kind);
+	put_int(answered, "driver", hits);
+	put_int(answered, "worker", by_kind[PORT_XSK] + by_kind[PORT_DPDK]);
+	put_int(answered, "kernel_socket", by_kind[PORT_SOCKET]);
+	put_int(answered, "tcp", by_kind[PORT_TCP]);
+	json_object_set_new(o, "answered", answered);
+	json_object_set_new(o, "driver", driver);
+	json_object_set_new(o, "engine", report_engine(d));
+	json_object_update_new(o, report_ports(d));
+	return o;
+}
+
+/* --- ports --------------------------------------------------------------------------------------- */
+
+/* Which interface and queue an AF_XDP port serves. */
+static void put_queue(json_t *o, const struct daemon *d, const struct port *port)
+{
+	size_t i, queue;
+
+	for (i = 0; i < d->n_ifaces; i++)
+		for (queue = 0; queue < VOLLEY_QUEUES; queue++) {
+			if (d->ifaces[i].ports[queue] != port)
+				continue;
+			put_text(o, "interface", d->ifaces[i].config.name);
+			put_int(o, "queue", queue);
+			put_text(o, "mode", d->ifaces[i].is_zerocopy ? "zero-copy" : "copy");
+		}
+}
+
+static json_t *report_port(const struct daemon *d, const struct port *port, unsigned int worker)
+{
+	json_t *o = json_object();
+	struct port_stats stats;
+
+	port_stats_read(port, &stats);
+	put_text(o, "name", port->name);
+	put_text(o, "kind", port_kind_text(port->kind));
+	put_queue(o, d, port);
+	put_int(o, "worker", worker);
+	json_object_set_new(o, "core", json_integer(crew_cpu(d->crew, worker)));
+#define PUT(name, words)                                                \
+	if (stats.name || !strcmp(#name, "rx") || !strcmp(#name, "tx")) \
+		put_int(o, #name, stats.name);
+	PORT_COUNTER_LIST(PUT)
+#undef PUT
+	return o;
+}
+
+json_t *report_ports(struct daemon *d)
+{
+	json_t *o = json_object(), *ports = json_array();
+	const struct port *port;
+	unsigned int worker;
+	size_t i;
+
+	for (i = 0; i < crew_n_ports(d->crew); i++) {
+		port = crew_port_at(d->crew, i, &worker);
+		json_array_append_new(ports, report_port(d, port, worker));
+	}
+	json_object_set_new(o, "ports", ports);
+	return o;
+}
+
+/* --- zones --------------------------------------------------------------------------------------- */
+
+static json_t *report_zone(const struct zones_entry *entry)
+{
+	static const char *const states[] = { "failed", "serving", "stale" };
+	json_t *o = json_object();
+
+	put_text(o, "name", entry->name);
+	put_text(o, "state", states[entry->state]);
+	if (entry->zone) {
+		put_int(o, "serial", zone_serial(entry->zone));
+		put_int(o, "records", zone_n_records(entry->zone));
+		put_int(o, "names", zone_n_names(entry->zone));
+		put_int(o, "memory_bytes", zone_memory_bytes(entry->zone));
+		put_int(o, "load_ms", entry->load_ns / CLOCK_NS_PER_MS);
+		put_int(o, "loaded_at", entry->loaded_wall_s);
+	}
+	put_bool(o, "cacheable", entry->cache_slot != 0);
+	put_text(o, "file", entry->file);
+	if (*entry->error)
+		put_text(o, "error", entry->error);
+	if (*entry->warning)
+		put_text(o, "warning", entry->warning);
+	return o;
+}
+
+json_t *report_zones(struct daemon *d, const char *only)
+{
+	const struct zones_entry *one = only ? zones_find(d->zones, only) : NULL;
+	json_t *o = json_object(), *list = json_array();
+	size_t i;
+
+	for (i = 0; i < zones_n(d->zones); i++)
+		if (!only || zones_at(d->zones, i) == one)
+			json_array_append_new(list, report_zone(zones_at(d->zones, i)));
+	json_object_set_new(o, "zones", list);
+	return o;
+}
+
+/* --- cache --------------------------------------------------------------------------------------- */
+
+/* Resident memory of this process; the cache's maps, being mapped, are in it as far as touched. */
+static uint64_t resident_bytes(void)
+{
+	unsigned long size, resident = 0;
+	FILE *f = fopen("/proc/self/statm", "re");
+
+	if (!f)
+		return 0;
+	if (fscanf(f, "%lu %lu", &size, &resident) != 2)
+		resident = 0;
+	fclose(f);
+	return (uint64_t)resident * (uint64_t)sysconf(_SC_PAGESIZE);
+}
+
+json_t *report_cache(struct daemon *d)
+{
+	json_t *o = json_object();
+	struct cache_stats s;
+
+	cache_stats_read(d->cache, &s);
+	put_int(o, "size_bytes", s.sizes.bytes);
+	put_int(o, "total_bytes", s.sizes.total_bytes);
+	put_int(o, "index_bytes", (uint64_t)s.sizes.n_buckets * VOLLEY_BUCKET_SLOTS * 8);
+	put_int(o, "store_bytes", (uint64_t)s.sizes.n_segments * VOLLEY_SEGMENT_BYTES);
+	put_int(o, "used_bytes", s.used_bytes);
+	put_bool(o, "within_budget", s.sizes.total_bytes <= s.sizes.bytes);
+	put_int(o, "entries", s.n_entries);
+	put_int(o, "capacity_entries", (uint64_t)s.sizes.n_buckets * VOLLEY_BUCKET_SLOTS);
+	put_int(o, "segments", s.sizes.n_segments);
+	put_int(o, "segments_free", s.n_free);
+	put_int(o, "segments_probation", s.n_probation);
+	put_int(o, "segments_main", s.n_main);
+	put_bool(o, "adopted", d->is_adopted);
+#define PUT(name, words) put_int(o, #name, s.counters.name);
+	CACHE_COUNTERS(PUT)
+#undef PUT
+	put_int(o, "rss_bytes", resident_bytes());
+	return o;
+}
+
+struct entries_asked {
+	const struct daemon *daemon;
+	const uint8_t *folded;
+	uint32_t name_bytes;
+	uint16_t qtype;
+	json_t *list;
+};
+
+static const char *zone_of_slot(const struct daemon *d, uint32_t slot)
+{
+	size_t i;
+
+	for (i = 0; i < zones_n(d->zones); i++)
+		if (zones_at(d->zones, i)->cache_slot == slot)
+			return zones_at(d->zones, i)->name;
+	return "none";
+}
+
+static json_t *report_entry(const struct daemon *d, const struct volley_entry *e)
+{
+	uint32_t gen = d->memory.zones[e->zone_slot].gen;
+	json_t *o = json_object();
+
+	put_text(o, "zone", zone_of_slot(d, e->zone_slot));
+	put_bool(o, "valid", gen && gen == e->zone_gen && clock_coarse_s() < e->expires_s);
+	put_bool(o, "do", e->key.flags & VOLLEY_KEY_DO);
+	put_bool(o, "cd", e->key.flags & VOLLEY_KEY_CD);
+	put_int(o, "rcode", bpf_ntohs(e->flags) & 0xf);
+	put_int(o, "answers", bpf_ntohs(e->ancount));
+	put_int(o, "authority", bpf_ntohs(e->nscount));
+	put_int(o, "additional", bpf_ntohs(e->arcount_full));
+	put_int(o, "full_bytes", e->full_bytes);
+	put_int(o, "short_bytes", e->short_bytes);
+	put_int(o, "used", e->freq);
+	put_int(o, "age_s", clock_coarse_s() - e->born_s);
+	if (e->expires_s != VOLLEY_NEVER)
+		put_int(o, "expires_s", e->expires_s - clock_coarse_s());
+	return o;
+}
+
+static enum walk_step visit_entry(void *user, const struct volley_entry *e)
+{
+	struct entries_asked *asked = user;
+
+	if (e->key.name_bytes == asked->name_bytes && bpf_ntohs(e->key.qtype) == asked->qtype &&
+	    !memcmp(e->name, asked->folded, asked->name_bytes))
+		json_array_append_new(asked->list, report_entry(asked->daemon, e));
+	return WALK_ON;
+}
+
+json_t *report_entries(struct daemon *d, const uint8_t *folded, uint32_t name_bytes, uint16_t qtype)
+{
+	struct entries_asked asked = { d, folded, name_bytes, qtype, json_array() };
+	json_t *o = json_object();
+
+	rcu_thread_online();
+	cache_walk(d->cache, visit_entry, &asked);
+	rcu_thread_offline();
+	put_bool(o, "found", json_array_size(asked.list) != 0);
+	json_object_set_new(o, "entries", asked.list);
+	return o;
+}

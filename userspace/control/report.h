@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What the daemon tells of itself, as JSON objects for the control socket. Units are in the names.
+ * Each returns a new reference, or NULL when memory is short. Control's thread.
+ */
+#ifndef VOLLEY_CONTROL_REPORT_H
+#define VOLLEY_CONTROL_REPORT_H
+
+#include <jansson.h>
+
+#include "control/daemon.h"
+
+json_t *report_status(struct daemon *d);
+json_t *report_stats(struct daemon *d);
+json_t *report_zones(struct daemon *d, const char *only); /* NULL: all */
+json_t *report_cache(struct daemon *d);
+json_t *report_ports(struct daemon *d);
+
+/* The cached answers for a name (folded wire form) and type. */
+json_t *report_entries(struct daemon *d, const uint8_t *folded, uint32_t name_bytes,
+		       uint16_t qtype);
+
+#endif
