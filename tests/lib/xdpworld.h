@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * For cmocka: the XDP program with a small cache, sent frames by test run, each judged.
+ *
+ *   frame ─► BPF_PROG_TEST_RUN ─► action, frame   and the one counter that moved
+ *
+ * A group opens one world and each test takes it with xdp_world_take(), which skips the test where
+ * the privilege is missing, and finds it as new: empty cache, both lab addresses served, driver
+ * answers on. Whatever fails here fails the test.
+ */
+#ifndef VOLLEY_TESTS_LIB_XDPWORLD_H
+#define VOLLEY_TESTS_LIB_XDPWORLD_H
+
+#include "tests/lib/bpfmaps.h"
+#include "tests/lib/entry.h"
+#include "tests/lib/packet.h"
+
+#define XDP_WORLD_BUCKETS  64u
+#define XDP_WORLD_SEGMENTS 8u
+#define XDP_WORLD_ZONES    16u
+#define XDP_WORLD_MAX_UDP  1232u
+
+struct xdp_world {
+	struct bpfmaps maps;
+	uint32_t next; /* location of the next entry */
+	struct volley_cpu counted;
+};
+
+/* What came out. */
+struct xdp_result {
+	int action; /* XDP_* */
+	int reason; /* VOLLEY_* */
+	size_t bytes;
+	uint8_t frame[PKT_FRAME_MAX];
+};
+
+/* Setup and teardown of a group. */
+int xdp_world_open(void **state);
+int xdp_world_close(void **state);
+
+struct xdp_world *xdp_world_take(void **state);
+
+/* Puts an answer into the cache, into a free slot of its first bucket. Its entry. */
+struct volley_entry *xdp_world_put(struct xdp_world *w, const struct entry *e);
+
+/* One frame; fails if not exactly one reason was counted. */
+void xdp_world_run(struct xdp_world *w, const uint8_t *frame, size_t n, struct xdp_result *r);
+
+/* The frame must come out as it went in, with XDP_PASS and this reason. `what` names the case. */
+void xdp_expect_unchanged(struct xdp_world *w, const char *what, const uint8_t *frame, size_t n,
+			  int reason);
+
+/* The frame must be answered, and rightly so (pkt_check_answer), with this reason. */
+void xdp_expect_answer(struct xdp_world *w, const char *what, const uint8_t *frame, size_t n,
+		       int reason, struct xdp_result *r, struct pkt_answer *a);
+
+const char *xdp_reason_name(int reason);
+
+#endif
