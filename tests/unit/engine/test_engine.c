@@ -361,9 +361,11 @@ static void test_hits_are_the_fresh_answers(void **state)
 /* 0x20: the client's own letters come back, from zone and cache alike. */
 static void test_letter_case(void **state)
 {
-	static const char *const names[] = { "a.wild.example.com", "ALIAS.example.COM",
-					     "alias.EXAMPLE.com", "A.wILD.eXAMPLE.cOM",
-					     "NotHere.Example.Com" };
+	static const char *const names[] = {
+		"a.wild.example.com", "ALIAS.example.COM", "alias.EXAMPLE.com",
+		"A.wILD.eXAMPLE.cOM", "a.dn.example.com",  "NotHere.Example.Com",
+		"A.dN.exAMPle.coM",
+	};
 	struct reply fresh, r;
 
 	(void)state;
@@ -376,6 +378,33 @@ static void test_letter_case(void **state)
 		send_ask(engine, &ask, &r);
 		assert_true(same_reply(&fresh, &r));
 		assert_memory_equal(r.bytes + 12, msg + 12, len - 12 - 11);
+	}
+}
+
+/* The driver asks with DO and CD in the key: an answer is where it looks. */
+static void test_key_has_do_and_cd(void **state)
+{
+	static const uint8_t folded[24] = "\3key\4wild\7example\3com";
+
+	(void)state;
+	for (uint8_t flags = 0; flags < 4; flags++) {
+		struct ask ask = {
+			.name = "key.wild.example.com",
+			.type = T(TXT),
+			.udp_size = 1232,
+			.dnssec_ok = flags & VOLLEY_KEY_DO,
+			.flags = flags & VOLLEY_KEY_CD ? CD : 0,
+		};
+		const struct volley_entry *entry;
+		struct cache_key key;
+		struct reply r;
+
+		cache_key_init(&key, world.cache, folded, 22, T(TXT), IN, flags, 0);
+		assert_int_equal(cache_lookup(world.cache, &key, WORLD_NOW_S, false, &entry),
+				 CACHE_MISS);
+		send_ask(engine, &ask, &r);
+		assert_int_equal(cache_lookup(world.cache, &key, WORLD_NOW_S, false, &entry),
+				 CACHE_HIT);
 	}
 }
 
@@ -501,6 +530,7 @@ int main(void)
 		cmocka_unit_test(test_cookies_switched_off),
 		cmocka_unit_test(test_hits_are_the_fresh_answers),
 		cmocka_unit_test(test_letter_case),
+		cmocka_unit_test(test_key_has_do_and_cd),
 		cmocka_unit_test(test_answer_in_place),
 		cmocka_unit_test(test_new_generation),
 		cmocka_unit_test(test_no_zones),
