@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "cache/grace.h"
+
+#include <bpf/bpf.h>
+#include <errno.h>
+#include <linux/membarrier.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#include <urcu-qsbr.h>
+
+struct grace {
+	int outer_fd; /* ARRAY_OF_MAPS with one place, -1: there is none */
+	int inner_fd;
+};
+
+static int open_maps(struct grace *grace)
+{
+	LIBBPF_OPTS(bpf_map_create_opts, opts);
+
+	grace->inner_fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, "volley_grace_in", 4, 4, 1, NULL);
+	if (grace->inner_fd < 0)
+		return -errno;
+	opts.inner_map_fd = (__u32)grace->inner_fd;
+	grace->outer_fd =
+		bpf_map_create(BPF_MAP_TYPE_ARRAY_OF_MAPS, "volley_grace", 4, 4, 1, &opts);
+	return grace->outer_fd < 0 ? -errno : 0;
+}
+
+static int wait_by_map(const struct grace *grace)
+{
+	const __u32 zero = 0;
+
+	if (grace->outer_fd < 0)
+		return -ENOENT;
+	return bpf_map_update_elem(grace->outer_fd, &zero, &grace->inner_fd, BPF_ANY);
+}
+
+static int wait_by_membarrier(void)
+{
+	return syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0) ? -errno : 0;
+}
+
+static int wait_programs(const struct grace *grace)
+{
+	return wait_by_map(grace) ? wait_by_membarrier() : 0;
+}
+
+int grace_open(struct grace **out)
+{
+	struct grace *grace = malloc(sizeof(*grace));
+
+	if (!grace)
+		return -ENOMEM;
+	*grace = (struct grace){ .outer_fd = -1, .inner_fd = -1 };
+	if ((open_maps(grace) || wait_by_map(grace)) && wait_by_membarrier()) {
+		grace_close(grace);
+		return -EOPNOTSUPP;
+	}
+	*out = grace;
+	return 0;
+}
+
+void grace_close(struct grace *grace)
+{
+	if (!grace)
+		return;
+	if (grace->outer_fd >= 0)
+		close(grace->outer_fd);
+	if (grace->inner_fd >= 0)
+		close(grace->inner_fd);
+	free(grace);
+}
+
+int grace_wait_userspace(void *unused)
+{
+	(void)unused;
+	urcu_qsbr_synchronize_rcu();
+	return 0;
+}
+
+int grace_wait(void *grace)
+{
+	int err = wait_programs(grace);
+
+	return err ? err : grace_wait_userspace(NULL);
+}
