@@ -1,13 +1,23 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * What an earlier daemon left is taken over: segments say themselves in which queue and order they
- * are. Readers in the driver go on meanwhile. It may have died between any two stores, so all that
- * could contradict itself is checked: an entry that was not yet counted in its segment's length
- * has no word; a retired segment is simply retired once more.
+ * are. Readers in the driver go on meanwhile. It may have died between any two stores:
+ *
+ *   a segment that it opened        is free, or ends behind its last whole entry
+ *   an entry without its word       is never found, and goes with its segment
+ *   a segment that it retired       goes back to its queue if a word leads into it, else it is empty:
+ *                                   free after a grace period, which the keeper waits for
+ *
+ * All that could contradict itself is checked, so that no octet of the memory can harm the daemon. A
+ * word stays only if it leads to a whole entry, is where that entry's key belongs, and is the only
+ * such word: the keeper could not withdraw it otherwise, and it would lead into reused memory.
  */
+#include <errno.h>
 #include <stdlib.h>
 
 #include "cache/internal.h"
+
+#define WORDS_AHEAD 16u /* whose entries are fetched into the CPU's cache meanwhile */
 
 /* How far a segment's entries follow each other whole. */
 static uint32_t whole_bytes(const struct volley_segment *segment)
@@ -21,29 +31,106 @@ static uint32_t whole_bytes(const struct volley_segment *segment)
 		const struct volley_entry *e = (const void *)((const uint8_t *)segment + at);
 
 		if (at > VOLLEY_START_MAX || e->bytes < sizeof(*e) ||
-		    e->bytes % VOLLEY_UNIT_BYTES || e->bytes > used - at ||
-		    e->body_offset < sizeof(*e) || e->body_offset + e->full_bytes > e->bytes)
+		    e->bytes % VOLLEY_UNIT_BYTES || e->bytes > used - at)
 			break;
 		at += e->bytes;
 	}
 	return at;
 }
 
-/* A word leads to an entry of its tag within a segment in use. */
-static bool is_word_sound(const struct cache *cache, uint64_t word)
+/* Its lengths agree with each other, its key with its hash, its body with its sums. */
+static bool is_entry_sound(const struct cache *cache, const struct volley_entry *e,
+			   uint32_t room_bytes)
+{
+	uint32_t padded = volley_name_padded(e->key.name_bytes);
+	uint32_t body_at = entry_body_at(&e->key);
+	const uint8_t *body = cache_entry_body(e);
+
+	if (e->bytes > room_bytes || e->bytes % VOLLEY_UNIT_BYTES || !e->key.name_bytes ||
+	    e->body_offset != sizeof(*e) + padded || e->body_offset + e->full_bytes > e->bytes ||
+	    e->short_bytes > e->full_bytes)
+		return false;
+	if (!e->zone_slot || e->zone_slot >= cache->memory.sizes.n_zones)
+		return false;
+	return key_hash(cache, (const uint64_t *)&e->key, 1 + padded / 8) == e->hash &&
+	       entry_body_sum(body, e->full_bytes, body_at) == e->full_sum &&
+	       entry_body_sum(body, e->short_bytes, body_at) == e->short_sum;
+}
+
+/* A word leads to a whole entry of its tag within a segment in use, and from the right place. */
+static bool is_word_sound(const struct cache *cache, const uint64_t *slot, uint64_t word)
 {
 	uint32_t number = (uint32_t)word / VOLLEY_SEGMENT_UNITS;
 	uint32_t offset = (uint32_t)word % VOLLEY_SEGMENT_UNITS * VOLLEY_UNIT_BYTES;
 	const struct volley_segment *segment;
 	const struct volley_entry *e;
 
-	if (number >= cache->memory.sizes.n_segments || offset < sizeof(*segment))
+	if (number >= cache->memory.sizes.n_segments || offset < sizeof(*segment) ||
+	    offset > VOLLEY_START_MAX)
 		return false;
 	segment = segment_at(cache, number);
 	if (segment->state == VOLLEY_SEGMENT_FREE || offset >= segment->used_bytes)
 		return false;
 	e = word_entry(cache, word);
-	return entry_word(cache, e) == word && e->zone_slot < cache->memory.sizes.n_zones;
+	return entry_word(cache, e) == word &&
+	       is_entry_sound(cache, e, segment->used_bytes - offset) &&
+	       entry_word_slot(cache, e) == slot;
+}
+
+static void adopt_words(struct cache *cache)
+{
+	size_t n_words = (size_t)cache->memory.sizes.n_buckets * VOLLEY_BUCKET_SLOTS, i;
+	size_t n_units = (size_t)cache->memory.sizes.n_segments * VOLLEY_SEGMENT_UNITS;
+	uint64_t *words = cache->memory.index;
+
+	for (i = 0; i < n_words; i++) {
+		uint64_t word = load_word(&words[i]);
+		uint64_t ahead = words[i + WORDS_AHEAD < n_words ? i + WORDS_AHEAD : i];
+
+		if ((uint32_t)ahead < n_units)
+			__builtin_prefetch(word_entry(cache, ahead));
+		if (word && !is_word_sound(cache, &words[i], word))
+			__atomic_store_n(&words[i], 0, __ATOMIC_RELEASE);
+	}
+}
+
+/* Before the words: none of them is believed beyond these bounds. */
+static void bound_segment(struct volley_segment *segment)
+{
+	if (segment->state > VOLLEY_SEGMENT_RETIRED)
+		segment->state = VOLLEY_SEGMENT_RETIRED;
+	if (segment->state != VOLLEY_SEGMENT_FREE)
+		segment->used_bytes = whole_bytes(segment);
+}
+
+/* No word leads into it. */
+static bool is_empty(const struct cache *cache, struct volley_segment *segment)
+{
+	struct volley_entry *e = NULL;
+
+	while ((e = segment_next(segment, e)))
+		if (entry_word_slot(cache, e))
+			return false;
+	return true;
+}
+
+static void adopt_segment(struct cache *cache, struct volley_segment *segment)
+{
+	uint32_t number = segment_number(cache, segment);
+
+	if (segment->state == VOLLEY_SEGMENT_FREE) {
+		fifo_push(&cache->free, number);
+		return;
+	}
+	if (segment->seq >= cache->memory.state->next_seq)
+		cache->memory.state->next_seq = segment->seq + 1;
+	if (segment->state == VOLLEY_SEGMENT_RETIRED && is_empty(cache, segment)) {
+		fifo_push(&cache->emptied, number);
+		return;
+	}
+	segment->queue = segment->queue == QUEUE_MAIN ? QUEUE_MAIN : QUEUE_PROBATION;
+	segment->state = VOLLEY_SEGMENT_SEALED;
+	fifo_push(&cache->queues[segment->queue], number);
 }
 
 static int compare_seq(const void *a, const void *b)
@@ -53,41 +140,21 @@ static int compare_seq(const void *a, const void *b)
 	return ((*x)->seq > (*y)->seq) - ((*x)->seq < (*y)->seq);
 }
 
-static void adopt_segment(struct cache *cache, struct volley_segment *segment)
-{
-	uint32_t queue = segment->queue == QUEUE_MAIN ? QUEUE_MAIN : QUEUE_PROBATION;
-	uint32_t number = segment_number(cache, segment);
-
-	if (segment->state == VOLLEY_SEGMENT_FREE) {
-		fifo_push(&cache->free, number);
-		return;
-	}
-	segment->used_bytes = whole_bytes(segment);
-	segment->state = VOLLEY_SEGMENT_SEALED;
-	if (segment->seq >= cache->memory.state->next_seq)
-		cache->memory.state->next_seq = segment->seq + 1;
-	fifo_push(&cache->queues[queue], number);
-}
-
 int cache_adopt(struct cache *cache)
 {
-	size_t n_words = (size_t)cache->memory.sizes.n_buckets * VOLLEY_BUCKET_SLOTS, i;
-	uint32_t n = cache->memory.sizes.n_segments;
+	uint32_t n = cache->memory.sizes.n_segments, i;
 	struct volley_segment **order = calloc(n, sizeof(struct volley_segment *));
 
 	if (!order)
-		return -1;
-	for (i = 0; i < n; i++)
-		order[i] = segment_at(cache, (uint32_t)i);
+		return -ENOMEM;
+	for (i = 0; i < n; i++) {
+		order[i] = segment_at(cache, i);
+		bound_segment(order[i]);
+	}
+	adopt_words(cache);
 	qsort(order, n, sizeof(*order), compare_seq);
 	for (i = 0; i < n; i++)
 		adopt_segment(cache, order[i]);
 	free(order);
-	for (i = 0; i < n_words; i++) {
-		uint64_t word = load_word(&cache->memory.index[i]);
-
-		if (word && !is_word_sound(cache, word))
-			__atomic_store_n(&cache->memory.index[i], 0, __ATOMIC_RELEASE);
-	}
 	return 0;
 }

@@ -10,7 +10,8 @@
 
 static int make_fifos(struct cache *cache)
 {
-	struct fifo *fifos[] = { &cache->free, &cache->queues[0], &cache->queues[1] };
+	struct fifo *fifos[] = { &cache->free, &cache->emptied, &cache->queues[0],
+				 &cache->queues[1] };
 	unsigned int i;
 
 	for (i = 0; i < sizeof(fifos) / sizeof(fifos[0]); i++) {
@@ -66,16 +67,37 @@ static int start(struct cache *cache, bool *adopted)
 	return cache_adopt(cache);
 }
 
+static uint32_t n_appenders(uint32_t n_segments)
+{
+	uint32_t n = n_segments / SEGMENTS_PER_APPENDER;
+
+	if (n > APPENDERS_MAX)
+		return APPENDERS_MAX;
+	return n ? n : 1;
+}
+
+static void make_locks(struct cache *cache)
+{
+	pthread_condattr_t attr;
+
+	pthread_mutex_init(&cache->lock, NULL);
+	pthread_condattr_init(&attr);
+	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+	pthread_cond_init(&cache->room_wanted, &attr);
+	pthread_condattr_destroy(&attr);
+}
+
 int cache_new(struct cache **out, const struct cache_memory *memory, bool *adopted)
 {
-	struct cache *cache = calloc(1, sizeof(*cache));
+	struct cache *cache = aligned_alloc(64, sizeof(*cache));
 	int err;
 
 	if (!cache)
 		return -ENOMEM;
+	memset(cache, 0, sizeof(*cache));
 	cache->memory = *memory;
-	pthread_mutex_init(&cache->lock, NULL);
-	pthread_cond_init(&cache->room_wanted, NULL);
+	cache->n_appenders = n_appenders(memory->sizes.n_segments);
+	make_locks(cache);
 	err = make_fifos(cache);
 	if (!err)
 		err = start(cache, adopted);
@@ -85,7 +107,6 @@ int cache_new(struct cache **out, const struct cache_memory *memory, bool *adopt
 		cache_free(cache);
 		return err;
 	}
-	cache->keeper_writer->is_keeper = true;
 	*out = cache;
 	return 0;
 }
@@ -96,6 +117,7 @@ void cache_free(struct cache *cache)
 		return;
 	cache_writer_free(cache->keeper_writer);
 	free(cache->free.items);
+	free(cache->emptied.items);
 	free(cache->queues[0].items);
 	free(cache->queues[1].items);
 	free(cache->ghost.tags);

@@ -41,7 +41,10 @@ struct cache_sizes {
 
 #define CACHE_BYTES_MIN (4ull << 20)
 
-/* n_zones: that should have a slot (at least VOLLEY_DEFAULT_ZONES are made). -ERANGE: too small. */
+/*
+ * n_zones: that should have a slot (at least VOLLEY_DEFAULT_ZONES are made). -ERANGE: too small;
+ * -E2BIG: more than locations can name (64 GiB).
+ */
 int cache_sizes_plan(struct cache_sizes *sizes, uint64_t bytes, uint32_t n_zones);
 
 /* For maps that somebody else made: n_segments, n_buckets and n_zones are set, the rest follows. */
@@ -85,8 +88,9 @@ enum cache_verdict { CACHE_HIT, CACHE_MISS, CACHE_STALE, CACHE_EXPIRED };
 
 /*
  * Adopts what the memory holds if it is of this ABI and was set up, else sets it up anew (hash keys
- * from getrandom). *adopted says which. The memory must outlive the cache. Errors: -ENOMEM;
- * -EPROTO: its sizes contradict `memory->sizes`.
+ * from getrandom). *adopted says which. The memory must outlive the cache. Nothing that contradicts
+ * itself is taken over; readers in the driver may go on meanwhile. Errors: -ENOMEM; -EPROTO: its
+ * sizes contradict `memory->sizes`.
  */
 int cache_new(struct cache **out, const struct cache_memory *memory, bool *adopted);
 void cache_free(struct cache *cache);
@@ -114,17 +118,21 @@ static inline const uint8_t *cache_entry_body(const struct volley_entry *entry)
 /* A thread's place to publish from. */
 struct cache_writer;
 int cache_writer_new(struct cache_writer **out, struct cache *cache);
-void cache_writer_free(struct cache_writer *writer); /* seals its segments */
+void cache_writer_free(struct cache_writer *writer);
 
 /*
  * Makes an answer visible to every reader with one store; replaces what is there for this key.
- * Never waits: -ENOSPC when no segment is free just now (counted; the keeper frees some soon),
- * -EMSGSIZE when it cannot be an entry. Owner thread of the writer, in a QSBR read section.
+ * Owner thread of the writer, in a QSBR read section: what it compares with must stay, too. Never
+ * waits; each error is counted, and costs that the next query for this key is rendered again:
+ * -ENOSPC  no segment is free just now; the keeper frees some soon
+ * -EAGAIN  other writers were at all places to append, or at this key
+ * -ESTALE  it is dead already (old generation, expired) and there is a valid one for this key
+ * -EINVAL  zone_slot 0 or out of range, or short_bytes over full_bytes
  */
 int cache_publish(struct cache_writer *writer, const struct cache_key *key,
 		  const struct cache_answer *answer, uint32_t now_s);
 
-/* Withdraws one key's entries. 0, or -ENOENT. Any QSBR thread. */
+/* Withdraws one key's entries: no later lookup finds them. 0, or -ENOENT. Any QSBR thread. */
 int cache_withdraw(struct cache *cache, const struct cache_key *key);
 
 /* Counters of what happened, since the cache was made (or adopted). */
@@ -133,7 +141,8 @@ int cache_withdraw(struct cache *cache, const struct cache_key *key);
 	C(replaced, "of these, in the place of one for the same key")     \
 	C(displaced, "pushed out of a full bucket")                       \
 	C(no_room, "not published: no free segment")                      \
-	C(too_large, "not published: too large")                          \
+	C(raced, "not published: others were at it")                      \
+	C(refused, "not published: of an old generation, or malformed")   \
 	C(kept, "copied to the main queue, or in it")                     \
 	C(evicted, "valid entries withdrawn to make room")                \
 	C(expired, "dead entries found on the way")                       \
@@ -153,7 +162,7 @@ struct cache_stats {
 	uint64_t n_entries;  /* index words in use (counted by walking the index: control only) */
 	uint32_t n_free;     /* segments */
 	uint32_t n_probation;
-	uint32_t n_main;
+	uint32_t n_main; /* the others are open, or wait for readers */
 	struct cache_counters counters;
 };
 void cache_stats_read(struct cache *cache, struct cache_stats *stats);

@@ -12,13 +12,15 @@
 /* Queues of segments, oldest first. */
 enum queue { QUEUE_PROBATION, QUEUE_MAIN, N_QUEUES };
 
-/* A bounded FIFO of segment numbers. */
+/* A bounded FIFO of segment numbers; no segment is in two. */
 struct fifo {
 	uint32_t *items;
 	uint32_t cap;
 	uint32_t first;
 	uint32_t n;
 };
+
+#define N_FIFOS (2u + N_QUEUES) /* of a cache: free, emptied, queues */
 
 /* Fingerprints of what left the probation queue unasked, 4 to a set, oldest overwritten. */
 #define GHOST_WAYS 4u
@@ -27,27 +29,49 @@ struct ghost {
 	uint32_t n_sets;
 };
 
+/*
+ * A place to append. Writers share them, so that no number of writers holds all segments of a small
+ * cache open. Who publishes holds one from the first octet of the entry until its word is in the
+ * index: the keeper, which walks sealed segments only, thus sees no entry that has a word to come.
+ */
+struct appender {
+	bool held; /* tried, never waited for */
+	struct volley_segment *open[N_QUEUES];
+} __attribute__((aligned(64)));
+
+#define APPENDERS_MAX         64u
+#define SEGMENTS_PER_APPENDER 16u
+
 struct cache_writer {
 	struct cache *cache;
 	struct cache_writer *next;
-	struct volley_segment *open[N_QUEUES];
-	bool is_keeper;                 /* may take the last free segments */
-	struct cache_counters counters; /* of this thread alone */
+	uint32_t home;                  /* the appender to try first */
+	struct cache_counters counters; /* of this thread alone; others read them */
 };
 
 struct cache {
 	struct cache_memory memory;
 	struct ghost ghost;
+	struct appender appenders[APPENDERS_MAX];
+	uint32_t n_appenders;
+	struct appender keeper; /* may take the last free segments */
+	struct cache_writer *keeper_writer;
 
 	pthread_mutex_t lock; /* all below: taken when a segment changes hands, not before */
 	pthread_cond_t room_wanted;
 	bool wanted;
 	struct fifo free;
+	struct fifo emptied; /* no word leads into these: free after a grace period */
 	struct fifo queues[N_QUEUES];
 	struct cache_writer *writers;
+	uint32_t n_writers;         /* ever made */
 	struct cache_counters past; /* of writers that are gone */
-	struct cache_writer *keeper_writer;
 };
+
+/* Adds to a counter of this thread's own writer. */
+#define COUNT(writer, name, n)                                                              \
+	__atomic_store_n(&(writer)->counters.name, (writer)->counters.name + (uint64_t)(n), \
+			 __ATOMIC_RELAXED)
 
 /* Free segments that only the keeper may take, so that it can always copy. */
 #define KEEPER_SEGMENTS 2u
@@ -91,17 +115,62 @@ static inline uint64_t entry_word(const struct cache *cache, const struct volley
 	return e->hash >> 32 << 32 | (uint32_t)(offset / VOLLEY_UNIT_BYTES);
 }
 
+static inline uint8_t entry_freq(const struct volley_entry *e)
+{
+	uint8_t freq = __atomic_load_n(&e->freq, __ATOMIC_RELAXED);
+
+	return freq < VOLLEY_FREQ_MAX ? freq : VOLLEY_FREQ_MAX;
+}
+
+static inline bool entry_is_of(const struct volley_entry *e, const struct cache_key *key)
+{
+	return !memcmp(&e->key, key->words, key->n_words * 8);
+}
+
 /* CACHE_HIT for an entry that is valid now, else CACHE_STALE or CACHE_EXPIRED. */
 enum cache_verdict entry_verdict(const struct cache *cache, const struct volley_entry *e,
 				 uint32_t now_s);
 
-/* Room for `bytes` at the writer's end of `queue`, or NULL. The segment's lengths are moved on by
- * segment_commit, when the entry is whole. */
-struct volley_entry *segment_reserve(struct cache_writer *writer, enum queue queue, uint32_t bytes);
-void segment_commit(struct cache_writer *writer, enum queue queue, const struct volley_entry *e);
-void segment_seal(struct cache_writer *writer, enum queue queue);
+/* The one's complement sum of `n` octets that lie at `offset` of a message. */
+uint16_t entry_body_sum(const uint8_t *body, uint32_t n, uint32_t offset);
 
-bool fifo_push(struct fifo *fifo, uint32_t item);
+/* What lies before the body in a message. */
+static inline uint32_t entry_body_at(const struct volley_key *key)
+{
+	return 12u + key->name_bytes + 4u;
+}
+
+/* The hash of a key of `n_words` under this cache's secrets. */
+uint64_t key_hash(const struct cache *cache, const uint64_t *words, uint32_t n_words);
+
+/* The slot whose word leads to this entry, or NULL. */
+uint64_t *entry_word_slot(const struct cache *cache, const struct volley_entry *e);
+
+/* An appender that nobody holds, and its release. NULL: all are held just now. */
+struct appender *appender_take(struct cache_writer *writer);
+void appender_release(struct appender *appender);
+
+/*
+ * Room for `bytes` at the end of `queue`, or NULL. The segment's lengths are moved on by
+ * segment_commit, when the entry is whole. The appender is held, or the keeper's.
+ */
+struct volley_entry *segment_reserve(struct cache *cache, struct appender *appender,
+				     enum queue queue, uint32_t bytes);
+void segment_commit(struct appender *appender, enum queue queue, const struct volley_entry *e);
+
+/* Seals open segments that are older than all sealed ones of their queue. Keeper. */
+void segments_seal_idle(struct cache *cache);
+
+/* The next entry of a segment, or NULL at its end. Begins with e = NULL. */
+static inline struct volley_entry *segment_next(struct volley_segment *segment,
+						struct volley_entry *e)
+{
+	uint8_t *at = e ? (uint8_t *)e + e->bytes : (uint8_t *)segment + sizeof(*segment);
+
+	return at < (uint8_t *)segment + segment->used_bytes ? (struct volley_entry *)at : NULL;
+}
+
+void fifo_push(struct fifo *fifo, uint32_t item);
 bool fifo_pop(struct fifo *fifo, uint32_t *item);
 
 void ghost_remember(struct ghost *ghost, uint64_t hash);

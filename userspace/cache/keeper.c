@@ -1,11 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Making room: the oldest segment gives up what is not asked for. */
+/*
+ * Making room: the oldest segment gives up what is not asked for.
+ *
+ *   queue ─► retired: entries copied to main, or withdrawn ─► emptied ─► grace ─► free
+ */
 #include "cache/keeper.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <time.h>
 
+#include "base/clock.h"
 #include "cache/internal.h"
 
 /* Of the segments in use, so many belong to the probation queue at least before main gives way. */
@@ -13,40 +18,15 @@
 #define KEEP_BYTES_MAX  (VOLLEY_SEGMENT_BYTES / 4 * 3)
 #define BATCH_MAX       64u /* segments retired for one grace period */
 
-/* The slot whose word still leads to this entry, or NULL. */
-static uint64_t *slot_of(const struct cache *cache, const struct volley_entry *e)
+static bool is_valid(const struct cache *cache, const struct volley_entry *e, uint32_t now_s)
 {
-	uint32_t n = cache->memory.sizes.n_buckets;
-	uint64_t *buckets[2] = { bucket_words(cache, volley_bucket(e->hash, n)),
-				 bucket_words(cache, volley_bucket2(e->hash, n)) };
-	uint64_t word = entry_word(cache, e);
-	unsigned int i;
-
-	for (i = 0; i < 2 * VOLLEY_BUCKET_SLOTS; i++) {
-		uint64_t *slot = &buckets[i / VOLLEY_BUCKET_SLOTS][i % VOLLEY_BUCKET_SLOTS];
-
-		if (load_word(slot) == word)
-			return slot;
-	}
-	return NULL;
-}
-
-static uint8_t freq_of(const struct volley_entry *e)
-{
-	return __atomic_load_n(&e->freq, __ATOMIC_RELAXED);
-}
-
-/* The next entry of a segment, or NULL at its end. Begins with e = NULL. */
-static struct volley_entry *next_entry(struct volley_segment *segment, struct volley_entry *e)
-{
-	uint8_t *at = e ? (uint8_t *)e + e->bytes : (uint8_t *)segment + sizeof(*segment);
-
-	return at < (uint8_t *)segment + segment->used_bytes ? (struct volley_entry *)at : NULL;
+	return entry_verdict(cache, e, now_s) == CACHE_HIT;
 }
 
 /*
  * The least freq with which an entry is kept, so that what is kept fills at most KEEP_BYTES_MAX:
- * else a cache in which everything is hot would copy it all, again and again.
+ * else a cache in which everything is hot would copy it all, again and again. Entries that were
+ * replaced since lie here too; they are no longer in the index and do not count.
  */
 static uint8_t keep_from(const struct cache *cache, struct volley_segment *segment, uint32_t now_s)
 {
@@ -55,9 +35,11 @@ static uint8_t keep_from(const struct cache *cache, struct volley_segment *segme
 	uint32_t sum = 0;
 	uint8_t freq;
 
-	while ((e = next_entry(segment, e)))
-		if (entry_verdict(cache, e, now_s) == CACHE_HIT)
-			bytes[freq_of(e) & VOLLEY_FREQ_MAX] += e->bytes;
+	while ((e = segment_next(segment, e))) {
+		freq = entry_freq(e);
+		if (freq && is_valid(cache, e, now_s) && entry_word_slot(cache, e))
+			bytes[freq] += e->bytes;
+	}
 	for (freq = VOLLEY_FREQ_MAX; freq > 0; freq--) {
 		sum += bytes[freq];
 		if (sum > KEEP_BYTES_MAX)
@@ -66,121 +48,167 @@ static uint8_t keep_from(const struct cache *cache, struct volley_segment *segme
 	return freq < VOLLEY_FREQ_MAX ? (uint8_t)(freq + 1) : VOLLEY_FREQ_MAX;
 }
 
+/* All but freq, which readers go on counting in the old entry. */
+static void copy_octets(struct volley_entry *copy, const struct volley_entry *e)
+{
+	const size_t before = offsetof(struct volley_entry, freq);
+	const size_t behind = before + sizeof(e->freq);
+
+	memcpy(copy, e, before);
+	memcpy((uint8_t *)copy + behind, (const uint8_t *)e + behind, e->bytes - behind);
+}
+
 /* Copies an entry to the main queue and turns its word to the copy. */
-static bool copy_entry(struct cache_writer *keeper, const struct volley_entry *e, uint64_t *slot,
+static bool copy_entry(struct cache *cache, const struct volley_entry *e, uint64_t *slot,
 		       uint8_t freq)
 {
-	uint64_t word = entry_word(keeper->cache, e);
-	struct volley_entry *copy = segment_reserve(keeper, QUEUE_MAIN, e->bytes);
+	uint64_t word = entry_word(cache, e);
+	struct volley_entry *copy = segment_reserve(cache, &cache->keeper, QUEUE_MAIN, e->bytes);
 
 	if (!copy)
 		return false;
-	memcpy(copy, e, e->bytes);
+	copy_octets(copy, e);
 	copy->freq = freq;
-	segment_commit(keeper, QUEUE_MAIN, copy);
-	if (__atomic_compare_exchange_n(slot, &word, entry_word(keeper->cache, copy), false,
+	segment_commit(&cache->keeper, QUEUE_MAIN, copy);
+	if (__atomic_compare_exchange_n(slot, &word, entry_word(cache, copy), false,
 					__ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
-		keeper->counters.kept++;
+		COUNT(cache->keeper_writer, kept, 1);
 	return true;
 }
 
-static void withdraw_entry(struct cache_writer *keeper, const struct volley_entry *e,
-			   uint64_t *slot, enum queue queue, bool valid)
+static void withdraw_entry(struct cache *cache, const struct volley_entry *e, uint64_t *slot,
+			   enum queue queue, bool valid)
 {
-	uint64_t word = entry_word(keeper->cache, e);
+	uint64_t word = entry_word(cache, e);
 
 	if (!__atomic_compare_exchange_n(slot, &word, 0, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
 		return;
 	if (!valid) {
-		keeper->counters.expired++;
+		COUNT(cache->keeper_writer, expired, 1);
 		return;
 	}
-	keeper->counters.evicted++;
+	COUNT(cache->keeper_writer, evicted, 1);
 	if (queue == QUEUE_PROBATION)
-		ghost_remember(&keeper->cache->ghost, e->hash);
+		ghost_remember(&cache->ghost, e->hash);
 }
 
-/* Empties a sealed segment: afterwards no word leads into it. */
-static void retire(struct cache_writer *keeper, struct volley_segment *segment, uint32_t now_s)
+/* Empties a sealed segment: afterwards no word leads into it, and none ever will. */
+static void retire(struct cache *cache, struct volley_segment *segment, uint32_t now_s)
 {
-	struct cache *cache = keeper->cache;
 	enum queue queue = segment->queue == QUEUE_MAIN ? QUEUE_MAIN : QUEUE_PROBATION;
 	uint8_t least = keep_from(cache, segment, now_s);
 	struct volley_entry *e = NULL;
 	uint32_t kept_bytes = 0;
 
 	__atomic_store_n(&segment->state, VOLLEY_SEGMENT_RETIRED, __ATOMIC_RELEASE);
-	while ((e = next_entry(segment, e))) {
-		uint64_t *slot = slot_of(cache, e);
-		bool valid = entry_verdict(cache, e, now_s) == CACHE_HIT;
-		uint8_t freq = freq_of(e);
+	while ((e = segment_next(segment, e))) {
+		uint64_t *slot = entry_word_slot(cache, e);
+		bool valid = is_valid(cache, e, now_s);
+		uint8_t freq = entry_freq(e);
 
 		if (!slot)
 			continue;
 		if (valid && freq >= least && kept_bytes + e->bytes <= KEEP_BYTES_MAX &&
-		    copy_entry(keeper, e, slot, queue == QUEUE_MAIN ? (uint8_t)(freq - 1) : 0))
+		    copy_entry(cache, e, slot, queue == QUEUE_MAIN ? (uint8_t)(freq - 1) : 0))
 			kept_bytes += e->bytes;
 		else
-			withdraw_entry(keeper, e, slot, queue, valid);
+			withdraw_entry(cache, e, slot, queue, valid);
 	}
-	keeper->counters.segments_retired++;
+	COUNT(cache->keeper_writer, segments_retired, 1);
 }
 
 /* The queue that gives way: probation, once it has its share. */
-static bool take_oldest(struct cache *cache, uint32_t *number)
+static bool pop_oldest(struct cache *cache, uint32_t *number)
 {
 	struct fifo *probation = &cache->queues[QUEUE_PROBATION];
 	struct fifo *main_queue = &cache->queues[QUEUE_MAIN];
-	bool from_probation, taken;
+	bool from_probation = !main_queue->n ||
+			      probation->n * PROBATION_SHARE > probation->n + main_queue->n;
+
+	return fifo_pop(from_probation ? probation : main_queue, number);
+}
+
+/* Under the lock. */
+static bool is_room_wanted(const struct cache *cache)
+{
+	return cache->free.n + cache->emptied.n < segments_reserve(cache);
+}
+
+/*
+ * The next segment to retire, if one is wanted. What it keeps needs at most one free segment, and
+ * it gives one back after the grace period; so a batch ends when there is none left to copy into.
+ */
+static bool take_oldest(struct cache *cache, uint32_t *number)
+{
+	uint32_t n_emptied;
+	bool taken = false;
 
 	pthread_mutex_lock(&cache->lock);
-	from_probation = !main_queue->n ||
-			 probation->n * PROBATION_SHARE > probation->n + main_queue->n;
-	taken = from_probation ? fifo_pop(probation, number) : fifo_pop(main_queue, number);
+	n_emptied = cache->emptied.n;
+	if (n_emptied < BATCH_MAX && is_room_wanted(cache) && (cache->free.n || !n_emptied))
+		taken = pop_oldest(cache, number);
 	pthread_mutex_unlock(&cache->lock);
 	return taken;
 }
 
-static void give_back(struct cache *cache, const uint32_t *numbers, uint32_t n)
+static void push_emptied(struct cache *cache, uint32_t number)
 {
-	uint32_t i;
+	pthread_mutex_lock(&cache->lock);
+	fifo_push(&cache->emptied, number);
+	pthread_mutex_unlock(&cache->lock);
+}
+
+static bool wants_room(struct cache *cache)
+{
+	bool wanted;
 
 	pthread_mutex_lock(&cache->lock);
-	for (i = 0; i < n; i++) {
-		__atomic_store_n(&segment_at(cache, numbers[i])->state, VOLLEY_SEGMENT_FREE,
+	wanted = is_room_wanted(cache);
+	pthread_mutex_unlock(&cache->lock);
+	return wanted;
+}
+
+static uint32_t n_emptied(struct cache *cache)
+{
+	uint32_t n;
+
+	pthread_mutex_lock(&cache->lock);
+	n = cache->emptied.n;
+	pthread_mutex_unlock(&cache->lock);
+	return n;
+}
+
+static void free_emptied(struct cache *cache)
+{
+	uint32_t number;
+
+	pthread_mutex_lock(&cache->lock);
+	while (fifo_pop(&cache->emptied, &number)) {
+		__atomic_store_n(&segment_at(cache, number)->state, VOLLEY_SEGMENT_FREE,
 				 __ATOMIC_RELEASE);
-		fifo_push(&cache->free, numbers[i]);
+		fifo_push(&cache->free, number);
 	}
 	cache->wanted = false;
 	pthread_mutex_unlock(&cache->lock);
 }
 
-static uint32_t n_free(struct cache *cache)
-{
-	uint32_t n;
-
-	pthread_mutex_lock(&cache->lock);
-	n = cache->free.n;
-	pthread_mutex_unlock(&cache->lock);
-	return n;
-}
-
 uint32_t cache_keep(struct cache *cache, uint32_t now_s, cache_grace_fn *grace, void *user)
 {
-	struct cache_writer *keeper = cache->keeper_writer;
-	uint32_t reserve = segments_reserve(cache);
-	uint32_t numbers[BATCH_MAX];
-	uint32_t n = 0;
+	uint32_t number, n;
 
-	while (n < BATCH_MAX && n_free(cache) + n < reserve && take_oldest(cache, &numbers[n])) {
-		retire(keeper, segment_at(cache, numbers[n]), now_s);
-		n++;
+	if (wants_room(cache))
+		segments_seal_idle(cache);
+	while (take_oldest(cache, &number)) {
+		retire(cache, segment_at(cache, number), now_s);
+		push_emptied(cache, number);
 	}
+	n = n_emptied(cache);
 	if (!n)
 		return 0;
-	grace(user);
-	keeper->counters.grace_periods++;
-	give_back(cache, numbers, n);
+	if (grace(user))
+		return 0;
+	COUNT(cache->keeper_writer, grace_periods, 1);
+	free_emptied(cache);
 	return n;
 }
 
@@ -188,7 +216,7 @@ void cache_keeper_wait(struct cache *cache, int timeout_ms)
 {
 	struct timespec until;
 
-	clock_gettime(CLOCK_REALTIME, &until);
+	clock_gettime(CLOCK_MONOTONIC, &until);
 	until.tv_nsec += (long)(timeout_ms % 1000) * 1000000;
 	until.tv_sec += timeout_ms / 1000 + until.tv_nsec / 1000000000;
 	until.tv_nsec %= 1000000000;
@@ -210,23 +238,21 @@ struct cache_keeper {
 
 #define ROUND_MS 200
 
-static uint32_t coarse_s(void)
+static bool is_stopping(const struct cache_keeper *keeper)
 {
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
-	return (uint32_t)now.tv_sec;
+	return __atomic_load_n(&keeper->stopping, __ATOMIC_ACQUIRE);
 }
 
 static void *keeper_main(void *arg)
 {
 	struct cache_keeper *keeper = arg;
 
-	while (!__atomic_load_n(&keeper->stopping, __ATOMIC_ACQUIRE)) {
-		cache_keeper_wait(keeper->cache, ROUND_MS);
-		while (cache_keep(keeper->cache, coarse_s(), keeper->grace, keeper->user) &&
-		       !__atomic_load_n(&keeper->stopping, __ATOMIC_ACQUIRE))
+	while (!is_stopping(keeper)) {
+		while (cache_keep(keeper->cache, clock_coarse_s(), keeper->grace, keeper->user) &&
+		       !is_stopping(keeper))
 			;
+		if (!is_stopping(keeper))
+			cache_keeper_wait(keeper->cache, ROUND_MS);
 	}
 	return NULL;
 }

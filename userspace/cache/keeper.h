@@ -12,8 +12,11 @@
 
 #include "cache/cache.h"
 
-/* Returns when no reader can hold what was withdrawn before the call: in userspace and in BPF. */
-typedef void cache_grace_fn(void *user);
+/*
+ * 0 when no reader can hold any more what was withdrawn before the call: in userspace and in BPF.
+ * Another value: not known; what was withdrawn then stays unused until a later call succeeds.
+ */
+typedef int cache_grace_fn(void *user);
 
 /* One round: makes the reserve whole if it can. Number of segments freed. Keeper thread only. */
 uint32_t cache_keep(struct cache *cache, uint32_t now_s, cache_grace_fn *grace, void *user);

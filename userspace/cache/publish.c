@@ -2,13 +2,11 @@
 /* The writer's side: an entry is written whole, then one word makes it visible. */
 #include <errno.h>
 #include <netinet/in.h>
-#include <stdlib.h>
 
 #include "cache/internal.h"
 #include "xdp/sum.h"
 
-#define QUESTION_OFFSET 12u /* the DNS header */
-#define RACES_MAX       4   /* lost against other writers, then the answer is not cached */
+#define RACES_MAX 4 /* lost against other writers, then the answer is not cached */
 
 static uint32_t entry_bytes(const struct cache_key *key, const struct cache_answer *answer)
 {
@@ -18,8 +16,7 @@ static uint32_t entry_bytes(const struct cache_key *key, const struct cache_answ
 	return (bytes + VOLLEY_UNIT_BYTES - 1) / VOLLEY_UNIT_BYTES * VOLLEY_UNIT_BYTES;
 }
 
-/* Of `n` octets that lie at `offset` of a message. */
-static uint16_t body_sum(const uint8_t *body, uint32_t n, uint32_t offset)
+uint16_t entry_body_sum(const uint8_t *body, uint32_t n, uint32_t offset)
 {
 	uint64_t sum = 0;
 	uint16_t half;
@@ -38,7 +35,7 @@ static void write_entry(struct volley_entry *e, uint32_t bytes, const struct cac
 			const struct cache_answer *a, uint32_t now_s)
 {
 	const struct volley_key *k = (const struct volley_key *)key->words;
-	uint32_t body_at = QUESTION_OFFSET + k->name_bytes + 4;
+	uint32_t body_at = entry_body_at(k);
 	uint32_t name_bytes = (key->n_words - 1) * 8;
 
 	*e = (struct volley_entry){
@@ -55,8 +52,8 @@ static void write_entry(struct volley_entry *e, uint32_t bytes, const struct cac
 		.arcount_short = htons(a->arcount_short),
 		.full_bytes = a->full_bytes,
 		.short_bytes = a->short_bytes,
-		.full_sum = body_sum(a->body, a->full_bytes, body_at),
-		.short_sum = body_sum(a->body, a->short_bytes, body_at),
+		.full_sum = entry_body_sum(a->body, a->full_bytes, body_at),
+		.short_sum = entry_body_sum(a->body, a->short_bytes, body_at),
 		.body_offset = (uint16_t)(sizeof(*e) + name_bytes),
 		.key = *k,
 	};
@@ -68,7 +65,7 @@ static void write_entry(struct volley_entry *e, uint32_t bytes, const struct cac
 struct place {
 	uint64_t *slot;
 	uint64_t word;
-	enum { PLACE_NONE, PLACE_VICTIM, PLACE_DEAD, PLACE_EMPTY, PLACE_SAME } kind;
+	enum { PLACE_NONE, PLACE_VICTIM, PLACE_DEAD, PLACE_EMPTY, PLACE_SAME, PLACE_VALID } kind;
 	uint8_t freq; /* of a victim */
 };
 
@@ -84,18 +81,17 @@ static struct place judge(const struct cache *cache, uint64_t *slot, const struc
 {
 	struct place place = { .slot = slot, .word = load_word(slot), .kind = PLACE_EMPTY };
 	const struct volley_entry *e;
+	bool valid;
 
 	if (!place.word)
 		return place;
 	e = word_entry(cache, place.word);
-	place.freq = __atomic_load_n(&e->freq, __ATOMIC_RELAXED);
-	if (place.word >> 32 == volley_tag(key->hash) &&
-	    !memcmp(&e->key, key->words, key->n_words * 8))
-		place.kind = PLACE_SAME;
-	else if (entry_verdict(cache, e, now_s) != CACHE_HIT)
-		place.kind = PLACE_DEAD;
+	valid = entry_verdict(cache, e, now_s) == CACHE_HIT;
+	place.freq = entry_freq(e);
+	if (place.word >> 32 == volley_tag(key->hash) && entry_is_of(e, key))
+		place.kind = valid ? PLACE_VALID : PLACE_SAME;
 	else
-		place.kind = PLACE_VICTIM;
+		place.kind = valid ? PLACE_VICTIM : PLACE_DEAD;
 	return place;
 }
 
@@ -120,49 +116,144 @@ static struct place find_place(const struct cache *cache, const struct cache_key
 	return best;
 }
 
-static int publish_word(struct cache_writer *writer, const struct cache_key *key, uint64_t word,
-			uint32_t now_s)
+/*
+ * Which of two entries of one key stays: the valid one, then the younger, then that of the greater
+ * word. Every thread decides alike, so of two that were published at once exactly one is left.
+ */
+static bool stays(const struct cache *cache, uint64_t word, uint64_t other, uint32_t now_s)
 {
+	const struct volley_entry *e = word_entry(cache, word);
+	const struct volley_entry *o = word_entry(cache, other);
+	bool e_valid = entry_verdict(cache, e, now_s) == CACHE_HIT;
+	bool o_valid = entry_verdict(cache, o, now_s) == CACHE_HIT;
+
+	if (e_valid != o_valid)
+		return e_valid;
+	if (e->born_s != o->born_s)
+		return e->born_s > o->born_s;
+	return word > other;
+}
+
+static bool withdraw_word(uint64_t *slot, uint64_t word)
+{
+	return __atomic_compare_exchange_n(slot, &word, 0, false, __ATOMIC_ACQ_REL,
+					   __ATOMIC_RELAXED);
+}
+
+/*
+ * Two threads that publish for one key at once may take a slot each. An older entry would then hide
+ * a younger one as long as it is valid: so who has published looks again.
+ */
+static void drop_doubles(const struct cache *cache, const struct cache_key *key, uint64_t *slot,
+			 uint64_t word, uint32_t now_s)
+{
+	uint32_t n = cache->memory.sizes.n_buckets;
+	uint64_t *buckets[2] = { bucket_words(cache, volley_bucket(key->hash, n)),
+				 bucket_words(cache, volley_bucket2(key->hash, n)) };
+	unsigned int i;
+
+	for (i = 0; i < 2 * VOLLEY_BUCKET_SLOTS; i++) {
+		uint64_t *at = &buckets[i / VOLLEY_BUCKET_SLOTS][i % VOLLEY_BUCKET_SLOTS];
+		uint64_t other = load_word(at);
+
+		if (at == slot || !other || other >> 32 != volley_tag(key->hash) ||
+		    !entry_is_of(word_entry(cache, other), key))
+			continue;
+		if (stays(cache, word, other, now_s)) {
+			withdraw_word(at, other);
+		} else {
+			withdraw_word(slot, word);
+			return;
+		}
+	}
+}
+
+static int publish_word(struct cache_writer *writer, const struct cache_key *key,
+			const struct volley_entry *e, uint32_t now_s)
+{
+	const struct cache *cache = writer->cache;
+	bool valid = entry_verdict(cache, e, now_s) == CACHE_HIT;
+	uint64_t word = entry_word(cache, e);
 	int races;
 
 	for (races = 0; races < RACES_MAX; races++) {
-		struct place place = find_place(writer->cache, key, now_s);
+		struct place place = find_place(cache, key, now_s);
 
+		if (place.kind == PLACE_VALID && !valid)
+			return -ESTALE;
 		if (!__atomic_compare_exchange_n(place.slot, &place.word, word, false,
 						 __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
 			continue;
-		writer->counters.published++;
-		writer->counters.replaced += place.kind == PLACE_SAME;
-		writer->counters.displaced += place.kind == PLACE_VICTIM;
+		drop_doubles(cache, key, place.slot, word, now_s);
+		COUNT(writer, published, 1);
+		COUNT(writer, replaced, place.kind >= PLACE_SAME);
+		COUNT(writer, displaced, place.kind == PLACE_VICTIM);
 		return 0;
 	}
 	return -EAGAIN;
 }
 
+static int publish_in(struct cache_writer *writer, struct appender *appender,
+		      const struct cache_key *key, const struct cache_answer *answer,
+		      uint32_t now_s)
+{
+	struct cache *cache = writer->cache;
+	uint32_t bytes = entry_bytes(key, answer);
+	bool remembered = ghost_recall(&cache->ghost, key->hash);
+	enum queue queue = remembered ? QUEUE_MAIN : QUEUE_PROBATION;
+	struct volley_entry *e = segment_reserve(cache, appender, queue, bytes);
+
+	if (!e) {
+		if (remembered)
+			ghost_remember(&cache->ghost, key->hash);
+		return -ENOSPC;
+	}
+	COUNT(writer, readmitted, remembered);
+	write_entry(e, bytes, key, answer, now_s);
+	segment_commit(appender, queue, e);
+	return publish_word(writer, key, e, now_s);
+}
+
+static bool can_be_entry(const struct cache *cache, const struct cache_answer *answer)
+{
+	return answer->zone_slot && answer->zone_slot < cache->memory.sizes.n_zones &&
+	       answer->short_bytes <= answer->full_bytes;
+}
+
 int cache_publish(struct cache_writer *writer, const struct cache_key *key,
 		  const struct cache_answer *answer, uint32_t now_s)
 {
-	uint32_t bytes = entry_bytes(key, answer);
-	enum queue queue = QUEUE_PROBATION;
-	struct volley_entry *e;
+	struct appender *appender;
+	int err = -EAGAIN;
 
-	if (answer->zone_slot >= writer->cache->memory.sizes.n_zones ||
-	    answer->short_bytes > answer->full_bytes) {
-		writer->counters.too_large++;
-		return -EMSGSIZE;
+	if (!can_be_entry(writer->cache, answer)) {
+		COUNT(writer, refused, 1);
+		return -EINVAL;
 	}
-	if (ghost_recall(&writer->cache->ghost, key->hash)) {
-		queue = QUEUE_MAIN;
-		writer->counters.readmitted++;
+	appender = appender_take(writer);
+	if (appender) {
+		err = publish_in(writer, appender, key, answer, now_s);
+		appender_release(appender);
 	}
-	e = segment_reserve(writer, queue, bytes);
-	if (!e) {
-		writer->counters.no_room++;
-		return -ENOSPC;
+	COUNT(writer, no_room, err == -ENOSPC);
+	COUNT(writer, raced, err == -EAGAIN);
+	COUNT(writer, refused, err == -ESTALE);
+	return err;
+}
+
+/* Again when the keeper has just moved the entry: else it would outlive its withdrawal. */
+static bool withdraw_slot(const struct cache *cache, uint64_t *slot, const struct cache_key *key)
+{
+	uint64_t word;
+
+	while ((word = load_word(slot))) {
+		if (word >> 32 != volley_tag(key->hash) ||
+		    !entry_is_of(word_entry(cache, word), key))
+			return false;
+		if (withdraw_word(slot, word))
+			return true;
 	}
-	write_entry(e, bytes, key, answer, now_s);
-	segment_commit(writer, queue, e);
-	return publish_word(writer, key, entry_word(writer->cache, e), now_s);
+	return false;
 }
 
 static bool withdraw_in(struct cache *cache, const struct cache_key *key, uint32_t bucket)
@@ -171,15 +262,8 @@ static bool withdraw_in(struct cache *cache, const struct cache_key *key, uint32
 	bool any = false;
 	unsigned int i;
 
-	for (i = 0; i < VOLLEY_BUCKET_SLOTS; i++) {
-		uint64_t word = load_word(&words[i]);
-
-		if (!word || word >> 32 != volley_tag(key->hash) ||
-		    memcmp(&word_entry(cache, word)->key, key->words, key->n_words * 8))
-			continue;
-		any |= __atomic_compare_exchange_n(&words[i], &word, 0, false, __ATOMIC_ACQ_REL,
-						   __ATOMIC_RELAXED);
-	}
+	for (i = 0; i < VOLLEY_BUCKET_SLOTS; i++)
+		any |= withdraw_slot(cache, &words[i], key);
 	return any;
 }
 
@@ -190,69 +274,4 @@ int cache_withdraw(struct cache *cache, const struct cache_key *key)
 
 	any |= withdraw_in(cache, key, volley_bucket2(key->hash, n));
 	return any ? 0 : -ENOENT;
-}
-
-int cache_writer_new(struct cache_writer **out, struct cache *cache)
-{
-	struct cache_writer *writer = calloc(1, sizeof(*writer));
-
-	if (!writer)
-		return -ENOMEM;
-	writer->cache = cache;
-	pthread_mutex_lock(&cache->lock);
-	writer->next = cache->writers;
-	cache->writers = writer;
-	pthread_mutex_unlock(&cache->lock);
-	*out = writer;
-	return 0;
-}
-
-static void add_counters(struct cache_counters *sum, const struct cache_counters *part)
-{
-#define ADD(name, words) sum->name += part->name;
-	CACHE_COUNTERS(ADD)
-#undef ADD
-}
-
-void cache_writer_free(struct cache_writer *writer)
-{
-	struct cache_writer **link;
-	struct cache *cache;
-
-	if (!writer)
-		return;
-	cache = writer->cache;
-	segment_seal(writer, QUEUE_PROBATION);
-	segment_seal(writer, QUEUE_MAIN);
-	pthread_mutex_lock(&cache->lock);
-	for (link = &cache->writers; *link != writer; link = &(*link)->next)
-		;
-	*link = writer->next;
-	add_counters(&cache->past, &writer->counters);
-	pthread_mutex_unlock(&cache->lock);
-	free(writer);
-}
-
-void cache_stats_read(struct cache *cache, struct cache_stats *stats)
-{
-	size_t n_words = (size_t)cache->memory.sizes.n_buckets * VOLLEY_BUCKET_SLOTS, i;
-	const struct cache_writer *writer;
-
-	*stats = (struct cache_stats){ .sizes = cache->memory.sizes };
-	for (i = 0; i < n_words; i++)
-		stats->n_entries += load_word(&cache->memory.index[i]) != 0;
-	for (i = 0; i < cache->memory.sizes.n_segments; i++) {
-		const struct volley_segment *s = segment_at(cache, (uint32_t)i);
-
-		if (s->state != VOLLEY_SEGMENT_FREE)
-			stats->used_bytes += s->used_bytes;
-	}
-	pthread_mutex_lock(&cache->lock);
-	stats->n_free = cache->free.n;
-	stats->n_probation = cache->queues[QUEUE_PROBATION].n;
-	stats->n_main = cache->queues[QUEUE_MAIN].n;
-	stats->counters = cache->past;
-	for (writer = cache->writers; writer; writer = writer->next)
-		add_counters(&stats->counters, &writer->counters);
-	pthread_mutex_unlock(&cache->lock);
 }

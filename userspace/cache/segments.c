@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Segments: who appends to which, and in which order they were filled. */
+#include <assert.h>
+
 #include "cache/internal.h"
 
 #define RESERVE_SHARE 32u /* one of so many segments is kept free */
 #define RESERVE_MAX   64u
 
-bool fifo_push(struct fifo *fifo, uint32_t item)
+void fifo_push(struct fifo *fifo, uint32_t item)
 {
-	if (fifo->n == fifo->cap)
-		return false;
+	assert(fifo->n < fifo->cap);
 	fifo->items[(fifo->first + fifo->n++) % fifo->cap] = item;
-	return true;
 }
 
 bool fifo_pop(struct fifo *fifo, uint32_t *item)
@@ -41,14 +41,13 @@ static void want_room(struct cache *cache)
 	pthread_cond_signal(&cache->room_wanted);
 }
 
-static struct volley_segment *take_free(struct cache_writer *writer)
+static struct volley_segment *take_free(struct cache *cache, bool for_keeper)
 {
-	struct cache *cache = writer->cache;
 	struct volley_segment *segment = NULL;
 	uint32_t number;
 
 	pthread_mutex_lock(&cache->lock);
-	if (writer->is_keeper || cache->free.n > KEEPER_SEGMENTS) {
+	if (for_keeper || cache->free.n > KEEPER_SEGMENTS) {
 		if (fifo_pop(&cache->free, &number))
 			segment = segment_at(cache, number);
 	}
@@ -59,33 +58,79 @@ static struct volley_segment *take_free(struct cache_writer *writer)
 	return segment;
 }
 
-static struct volley_segment *open_segment(struct cache_writer *writer, enum queue queue)
+static struct volley_segment *open_segment(struct cache *cache, struct appender *appender,
+					   enum queue queue)
 {
-	struct volley_segment *segment = take_free(writer);
+	struct volley_segment *segment = take_free(cache, appender == &cache->keeper);
 
 	if (!segment)
 		return NULL;
 	segment->queue = queue;
-	segment->used_bytes = sizeof(*segment);
 	segment->expires_s = 0;
 	segment->n_entries = 0;
+	__atomic_store_n(&segment->used_bytes, (uint32_t)sizeof(*segment), __ATOMIC_RELAXED);
 	__atomic_store_n(&segment->state, VOLLEY_SEGMENT_OPEN, __ATOMIC_RELEASE);
-	writer->open[queue] = segment;
+	appender->open[queue] = segment;
 	return segment;
 }
 
-void segment_seal(struct cache_writer *writer, enum queue queue)
+/* Under the lock. */
+static void seal(struct cache *cache, struct appender *appender, enum queue queue)
 {
-	struct cache *cache = writer->cache;
-	struct volley_segment *segment = writer->open[queue];
+	struct volley_segment *segment = appender->open[queue];
 
-	if (!segment)
-		return;
-	writer->open[queue] = NULL;
-	pthread_mutex_lock(&cache->lock);
+	appender->open[queue] = NULL;
 	__atomic_store_n(&segment->state, VOLLEY_SEGMENT_SEALED, __ATOMIC_RELEASE);
 	fifo_push(&cache->queues[queue], segment_number(cache, segment));
-	pthread_mutex_unlock(&cache->lock);
+}
+
+static bool is_idle(const struct cache *cache, const struct appender *appender, enum queue queue)
+{
+	const struct fifo *fifo = &cache->queues[queue];
+	const struct volley_segment *segment = appender->open[queue];
+
+	if (!segment)
+		return false;
+	return !fifo->n || segment->seq < segment_at(cache, fifo->items[fifo->first])->seq;
+}
+
+void segments_seal_idle(struct cache *cache)
+{
+	uint32_t i;
+	int queue;
+
+	for (i = 0; i < cache->n_appenders; i++) {
+		struct appender *appender = &cache->appenders[i];
+
+		if (__atomic_exchange_n(&appender->held, true, __ATOMIC_ACQUIRE))
+			continue;
+		pthread_mutex_lock(&cache->lock);
+		for (queue = 0; queue < N_QUEUES; queue++)
+			if (is_idle(cache, appender, (enum queue)queue))
+				seal(cache, appender, (enum queue)queue);
+		pthread_mutex_unlock(&cache->lock);
+		appender_release(appender);
+	}
+}
+
+struct appender *appender_take(struct cache_writer *writer)
+{
+	struct cache *cache = writer->cache;
+	uint32_t i;
+
+	for (i = 0; i < cache->n_appenders; i++) {
+		struct appender *appender =
+			&cache->appenders[(writer->home + i) % cache->n_appenders];
+
+		if (!__atomic_exchange_n(&appender->held, true, __ATOMIC_ACQUIRE))
+			return appender;
+	}
+	return NULL;
+}
+
+void appender_release(struct appender *appender)
+{
+	__atomic_store_n(&appender->held, false, __ATOMIC_RELEASE);
 }
 
 static bool has_room(const struct volley_segment *segment, uint32_t bytes)
@@ -94,24 +139,27 @@ static bool has_room(const struct volley_segment *segment, uint32_t bytes)
 	       segment->used_bytes + bytes <= VOLLEY_SEGMENT_BYTES;
 }
 
-struct volley_entry *segment_reserve(struct cache_writer *writer, enum queue queue, uint32_t bytes)
+struct volley_entry *segment_reserve(struct cache *cache, struct appender *appender,
+				     enum queue queue, uint32_t bytes)
 {
-	struct volley_segment *segment = writer->open[queue];
+	struct volley_segment *segment = appender->open[queue];
 
 	if (segment && !has_room(segment, bytes)) {
-		segment_seal(writer, queue);
+		pthread_mutex_lock(&cache->lock);
+		seal(cache, appender, queue);
+		pthread_mutex_unlock(&cache->lock);
 		segment = NULL;
 	}
 	if (!segment)
-		segment = open_segment(writer, queue);
+		segment = open_segment(cache, appender, queue);
 	if (!segment)
 		return NULL;
 	return (struct volley_entry *)((uint8_t *)segment + segment->used_bytes);
 }
 
-void segment_commit(struct cache_writer *writer, enum queue queue, const struct volley_entry *e)
+void segment_commit(struct appender *appender, enum queue queue, const struct volley_entry *e)
 {
-	struct volley_segment *segment = writer->open[queue];
+	struct volley_segment *segment = appender->open[queue];
 
 	if (e->expires_s > segment->expires_s)
 		segment->expires_s = e->expires_s;

@@ -23,12 +23,26 @@ static uint64_t ghost_bytes(uint64_t n_buckets)
 	return n_buckets * GHOST_WAYS * sizeof(uint32_t);
 }
 
+/* The kernel puts a header of its own before an array that can be mapped, in a page of its own. */
+static uint64_t map_bytes(uint64_t n, uint64_t bytes)
+{
+	return PAGE_BYTES + round_page(n * bytes);
+}
+
+/* What the daemon has beside the maps: struct cache and its lists of segments. */
+static uint64_t own_bytes(uint64_t n_segments)
+{
+	return round_page(sizeof(struct cache)) +
+	       N_FIFOS * round_page(n_segments * sizeof(uint32_t));
+}
+
 static uint64_t total(const struct cache_sizes *s)
 {
-	return round_page(sizeof(struct volley_state)) + round_page(s->n_buckets * 64ull) +
-	       (uint64_t)s->n_segments * VOLLEY_SEGMENT_BYTES +
-	       round_page(s->n_zones * sizeof(struct volley_zone)) +
-	       round_page(ghost_bytes(s->n_buckets));
+	return map_bytes(1, sizeof(struct volley_state)) +
+	       map_bytes(s->n_buckets, VOLLEY_BUCKET_SLOTS * 8) +
+	       map_bytes(s->n_segments, VOLLEY_SEGMENT_BYTES) +
+	       map_bytes(s->n_zones, sizeof(struct volley_zone)) +
+	       round_page(ghost_bytes(s->n_buckets)) + own_bytes(s->n_segments);
 }
 
 /* Twice what is wanted, so that zones can come without new maps; slot 0 is nobody's. */
@@ -41,21 +55,35 @@ static uint32_t zone_slots(uint32_t n_zones)
 	return slots;
 }
 
+#define BUCKET_COST (VOLLEY_BUCKET_SLOTS * 8 + GHOST_WAYS * sizeof(uint32_t))
+
+/* What is over after whole segments goes to the index, where each bucket makes the buckets emptier. */
+static uint32_t fit_buckets(struct cache_sizes *sizes)
+{
+	uint64_t left;
+
+	sizes->n_buckets = 0;
+	left = sizes->bytes - total(sizes) - 2 * PAGE_BYTES; /* for rounding up: index, ghosts */
+	return (uint32_t)(left / BUCKET_COST);
+}
+
 int cache_sizes_plan(struct cache_sizes *sizes, uint64_t bytes, uint32_t n_zones)
 {
 	const uint64_t per_segment = VOLLEY_SEGMENT_BYTES / STORE_BYTES_PER_SLOT /
 				     VOLLEY_BUCKET_SLOTS; /* buckets for a segment */
+	const uint64_t cost =
+		VOLLEY_SEGMENT_BYTES + per_segment * BUCKET_COST + N_FIFOS * sizeof(uint32_t);
 	uint64_t fixed, n;
 
 	*sizes = (struct cache_sizes){ .bytes = bytes, .n_zones = zone_slots(n_zones) };
-	fixed = total(sizes) + 2 * PAGE_BYTES;
-	if (bytes < fixed)
+	fixed = total(sizes) + (2 + N_FIFOS) * PAGE_BYTES;
+	n = bytes < fixed ? 0 : (bytes - fixed) / cost;
+	if (n < SEGMENTS_MIN)
 		return -ERANGE;
-	n = (bytes - fixed) / (VOLLEY_SEGMENT_BYTES + per_segment * (64 + GHOST_WAYS * 4));
-	if (n < SEGMENTS_MIN || n * VOLLEY_SEGMENT_UNITS > UINT32_MAX)
-		return -ERANGE;
+	if (n * VOLLEY_SEGMENT_UNITS > UINT32_MAX)
+		return -E2BIG;
 	sizes->n_segments = (uint32_t)n;
-	sizes->n_buckets = (uint32_t)(n * per_segment);
+	sizes->n_buckets = fit_buckets(sizes);
 	sizes->total_bytes = total(sizes);
 	return 0;
 }

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "cache/zones.h"
 
+#include <errno.h>
+#include <stdlib.h>
+
 #include "base/siphash.h"
 #include "cache/internal.h"
 
@@ -113,16 +116,20 @@ uint32_t cache_zone_flush(struct cache *cache, uint32_t slot)
 	return gen;
 }
 
-void cache_zone_drop_others(struct cache *cache, const uint32_t *keep, uint32_t n)
+int cache_zone_drop_others(struct cache *cache, const uint32_t *keep, uint32_t n)
 {
-	uint32_t slot, i;
+	uint32_t n_slots = cache->memory.sizes.n_zones;
+	bool *is_kept = calloc(n_slots, sizeof(*is_kept));
+	uint32_t i;
 
-	for (slot = 1; slot < cache->memory.sizes.n_zones; slot++) {
-		if (is_free(&cache->memory.zones[slot]))
-			continue;
-		for (i = 0; i < n && keep[i] != slot; i++)
-			;
-		if (i == n)
-			cache_zone_drop(cache, slot);
-	}
+	if (!is_kept)
+		return -ENOMEM;
+	for (i = 0; i < n; i++)
+		if (keep[i] < n_slots)
+			is_kept[keep[i]] = true;
+	for (i = 1; i < n_slots; i++)
+		if (!is_kept[i] && !is_free(&cache->memory.zones[i]))
+			cache_zone_drop(cache, i);
+	free(is_kept);
+	return 0;
 }

@@ -34,7 +34,10 @@ void cache_zone_drop(struct cache *cache, uint32_t slot);
 /* Makes all answers of the slot dead and keeps content and digest; returns the new generation. */
 uint32_t cache_zone_flush(struct cache *cache, uint32_t slot);
 
-/* Drops the slots that are not in `keep` (n sorted or not): zones that a restart no longer has. */
-void cache_zone_drop_others(struct cache *cache, const uint32_t *keep, uint32_t n);
+/*
+ * Drops the slots that are not in `keep` (n, in any order): zones that a restart no longer has.
+ * 0, or -ENOMEM with nothing dropped.
+ */
+int cache_zone_drop_others(struct cache *cache, const uint32_t *keep, uint32_t n);
 
 #endif

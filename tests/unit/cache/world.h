@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * A cache in memory and entries that describe themselves: name and body follow from a number, so
+ * whoever holds an entry can tell if it is whole and whose it is.
+ *
+ * Everything that fails here ends the program: also in threads and children, where cmocka cannot.
+ */
+#ifndef VOLLEY_TESTS_CACHE_WORLD_H
+#define VOLLEY_TESTS_CACHE_WORLD_H
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "cache/internal.h"
+#include "cache/keeper.h"
+#include "cache/memory.h"
+#include "cache/zones.h"
+
+#define WORLD_NOW_S 1000u
+
+#define MUST(x)                                                                         \
+	do {                                                                            \
+		if (!(x)) {                                                             \
+			fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__, #x); \
+			abort();                                                        \
+		}                                                                       \
+	} while (0)
+
+/* ---- Numbers ------------------------------------------------------------------------------------ */
+
+/* SplitMix64 (Steele, Lea, Flood, OOPSLA 2014). */
+static inline uint64_t mix(uint64_t x)
+{
+	x += 0x9e3779b97f4a7c15ull;
+	x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9ull;
+	x = (x ^ x >> 27) * 0x94d049bb133111ebull;
+	return x ^ x >> 31;
+}
+
+static inline uint64_t next_random(uint64_t *seed)
+{
+	return mix((*seed)++);
+}
+
+/* ---- Keys and answers --------------------------------------------------------------------------- */
+
+/* n0123456789abcdef.example. in wire form; the number in hexadecimal. */
+static inline uint32_t name_of(uint64_t number, uint8_t out[64])
+{
+	char label[24];
+	int n = snprintf(label, sizeof(label), "n%llx", (unsigned long long)number);
+
+	out[0] = (uint8_t)n;
+	memcpy(out + 1, label, (size_t)n);
+	memcpy(out + 1 + n, "\7example", 9);
+	return (uint32_t)n + 10;
+}
+
+static inline struct cache_key key_of(const struct cache *cache, uint64_t number)
+{
+	struct cache_key key;
+	uint8_t name[64];
+	uint32_t n = name_of(number, name);
+
+	cache_key_init(&key, cache, name, n, 1, 1, 0, 0);
+	return key;
+}
+
+#define BODY_MAX 65535u
+
+/* Octets of the body of `number`: 24 to 87, now and then up to 2 KiB, seldom up to 64 KiB. */
+static inline uint16_t body_bytes(uint64_t number)
+{
+	uint64_t r = mix(number);
+
+	if (r % 1024 == 0)
+		return (uint16_t)(BODY_MAX - (r >> 32) % 60000);
+	if (r % 32 == 0)
+		return (uint16_t)(500 + (r >> 32) % 1500);
+	return (uint16_t)(24 + (r >> 32) % 64);
+}
+
+/* The first 8 octets are the version, the others follow from number and version. */
+static inline void fill_body(uint8_t *body, uint64_t number, uint64_t version, uint32_t n)
+{
+	uint64_t word = version;
+	uint32_t i;
+
+	for (i = 0; i < n; i += 8) {
+		memcpy(body + i, &word, n - i < 8 ? n - i : 8);
+		word = mix(number ^ version << 40 ^ i);
+	}
+}
+
+static inline bool is_whole(const struct volley_entry *e, uint64_t number)
+{
+	static __thread uint8_t want[BODY_MAX + 8];
+	uint16_t n = body_bytes(number);
+	uint8_t name[64];
+	uint32_t name_bytes = name_of(number, name);
+	uint64_t version;
+
+	if (e->full_bytes != n || e->short_bytes != n / 2 || e->key.name_bytes != name_bytes ||
+	    memcmp(e->name, name, name_bytes) || e->ancount != htons((uint16_t)number))
+		return false;
+	memcpy(&version, cache_entry_body(e), sizeof(version));
+	fill_body(want, number, version, n);
+	return !memcmp(want, cache_entry_body(e), n);
+}
+
+/* ---- The cache ---------------------------------------------------------------------------------- */
+
+struct world {
+	struct cache_memory memory;
+	struct cache *cache;
+	struct cache_writer *writer;
+	uint32_t slot; /* of a zone whose generation is valid */
+	uint32_t gen;
+	bool adopted;
+};
+
+static inline void world_start(struct world *w)
+{
+	const uint64_t digest[2] = { 1, 2 };
+
+	MUST(!cache_new(&w->cache, &w->memory, &w->adopted));
+	MUST(!cache_writer_new(&w->writer, w->cache));
+	cache_zone_prepare(w->cache, (const uint8_t *)"\7example", 9, digest, &w->slot, &w->gen);
+	MUST(w->slot);
+	cache_zone_commit(w->cache, w->slot, w->gen, digest);
+}
+
+static inline void world_open(struct world *w, uint64_t bytes)
+{
+	struct cache_sizes sizes;
+
+	*w = (struct world){ 0 };
+	MUST(!cache_sizes_plan(&sizes, bytes, VOLLEY_DEFAULT_ZONES / 2));
+	MUST(!cache_memory_anonymous(&w->memory, &sizes));
+	world_start(w);
+}
+
+/* The daemon's end; the memory stays. */
+static inline void world_stop(struct world *w)
+{
+	cache_writer_free(w->writer);
+	cache_free(w->cache);
+	w->writer = NULL;
+	w->cache = NULL;
+}
+
+static inline void world_close(struct world *w)
+{
+	world_stop(w);
+	cache_memory_release(&w->memory);
+}
+
+static inline int no_readers(void *user)
+{
+	(void)user;
+	return 0;
+}
+
+static inline struct cache_answer answer_of(const struct world *w, uint64_t number,
+					    const uint8_t *body)
+{
+	uint16_t n = body_bytes(number);
+
+	return (struct cache_answer){
+		.body = body,
+		.full_bytes = n,
+		.short_bytes = n / 2,
+		.ancount = (uint16_t)number,
+		.flags = 0x8400,
+		.zone_slot = w->slot,
+		.zone_gen = w->gen,
+		.expires_s = VOLLEY_NEVER,
+	};
+}
+
+static inline int put_by(const struct world *w, struct cache_writer *writer, uint64_t number,
+			 uint64_t version)
+{
+	static __thread uint8_t body[BODY_MAX + 8];
+	struct cache_key key = key_of(w->cache, number);
+	struct cache_answer a = answer_of(w, number, body);
+
+	fill_body(body, number, version, a.full_bytes);
+	return cache_publish(writer, &key, &a, WORLD_NOW_S);
+}
+
+/* With a keeper's round when there is no room. */
+static inline void put(const struct world *w, uint64_t number)
+{
+	int err = put_by(w, w->writer, number, 1);
+
+	if (err == -ENOSPC) {
+		MUST(cache_keep(w->cache, WORLD_NOW_S, no_readers, NULL));
+		err = put_by(w, w->writer, number, 1);
+	}
+	MUST(!err);
+}
+
+/* True on a hit, which must be whole. */
+static inline bool get(const struct world *w, uint64_t number)
+{
+	struct cache_key key = key_of(w->cache, number);
+	const struct volley_entry *e;
+
+	if (cache_lookup(w->cache, &key, WORLD_NOW_S, true, &e) != CACHE_HIT)
+		return false;
+	MUST(is_whole(e, number));
+	return true;
+}
+
+static inline uint64_t count_words(const struct cache_memory *memory)
+{
+	size_t n_words = (size_t)memory->sizes.n_buckets * VOLLEY_BUCKET_SLOTS, i;
+	uint64_t n = 0;
+
+	for (i = 0; i < n_words; i++)
+		n += memory->index[i] != 0;
+	return n;
+}
+
+#endif

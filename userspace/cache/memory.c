@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "cache/memory.h"
+
+#include <errno.h>
+#include <sys/mman.h>
+
+#define PAGE_BYTES      4096u
+#define HUGE_PAGE_BYTES (2u << 20)
+
+static size_t round_page(size_t bytes)
+{
+	return (bytes + PAGE_BYTES - 1) / PAGE_BYTES * PAGE_BYTES;
+}
+
+static size_t store_bytes(const struct cache_sizes *s)
+{
+	return (size_t)s->n_segments * VOLLEY_SEGMENT_BYTES;
+}
+
+static size_t index_bytes(const struct cache_sizes *s)
+{
+	return round_page((size_t)s->n_buckets * VOLLEY_BUCKET_SLOTS * sizeof(uint64_t));
+}
+
+static size_t zones_bytes(const struct cache_sizes *s)
+{
+	return round_page((size_t)s->n_zones * sizeof(struct volley_zone));
+}
+
+static size_t all_bytes(const struct cache_sizes *s)
+{
+	return store_bytes(s) + index_bytes(s) + zones_bytes(s) +
+	       round_page(sizeof(struct volley_state));
+}
+
+/* Ordinary pages that begin where a huge page can. */
+static uint8_t *map_aligned(size_t bytes)
+{
+	uint8_t *base = mmap(NULL, bytes + HUGE_PAGE_BYTES, PROT_READ | PROT_WRITE,
+			     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	size_t before;
+
+	if (base == MAP_FAILED)
+		return NULL;
+	before = -(uintptr_t)base % HUGE_PAGE_BYTES;
+	if (before)
+		munmap(base, before);
+	munmap(base + before + bytes, HUGE_PAGE_BYTES - before);
+	return base + before;
+}
+
+/* In the place of the first `bytes` of ordinary ones, all or none. */
+static void try_huge(uint8_t *base, size_t bytes)
+{
+	const int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_HUGETLB | 21 << MAP_HUGE_SHIFT;
+	void *huge = MAP_FAILED;
+
+	if (bytes)
+		huge = mmap(NULL, bytes, PROT_READ | PROT_WRITE, flags, -1, 0);
+	if (huge != MAP_FAILED &&
+	    mremap(huge, bytes, bytes, MREMAP_MAYMOVE | MREMAP_FIXED, base) != MAP_FAILED)
+		return;
+	if (huge != MAP_FAILED)
+		munmap(huge, bytes);
+	madvise(base, bytes, MADV_HUGEPAGE); /* a wish: not every kernel has it */
+}
+
+int cache_memory_anonymous(struct cache_memory *memory, const struct cache_sizes *sizes)
+{
+	uint8_t *base = map_aligned(all_bytes(sizes));
+
+	if (!base)
+		return -ENOMEM;
+	try_huge(base, store_bytes(sizes) / HUGE_PAGE_BYTES * HUGE_PAGE_BYTES);
+	*memory = (struct cache_memory){ .sizes = *sizes, .store = base };
+	base += store_bytes(sizes);
+	memory->index = (uint64_t *)base;
+	base += index_bytes(sizes);
+	memory->zones = (struct volley_zone *)base;
+	base += zones_bytes(sizes);
+	memory->state = (struct volley_state *)base;
+	return 0;
+}
+
+void cache_memory_release(struct cache_memory *memory)
+{
+	size_t huge = store_bytes(&memory->sizes) / HUGE_PAGE_BYTES * HUGE_PAGE_BYTES;
+
+	if (!memory->store)
+		return;
+	munmap(memory->store, huge); /* apart: they may be of another size */
+	munmap(memory->store + huge, all_bytes(&memory->sizes) - huge);
+	*memory = (struct cache_memory){ 0 };
+}
