@@ -149,8 +149,8 @@ static void take_server(struct load *load)
 							    raw->tcp.max_connections);
 	config->tcp_idle_s =
 		(uint32_t)take_number(load, "server.tcp.", "idle-timeout", raw->tcp.idle_timeout);
-	config->tcp_pipeline_cap =
-		(uint32_t)take_number(load, "server.tcp.", "pipeline", raw->tcp.pipeline);
+	config->tcp_queries_max =
+		(uint32_t)take_number(load, "server.tcp.", "max-queries", raw->tcp.max_queries);
 	take_cookies(load, &raw->cookies);
 }
 

@@ -60,7 +60,7 @@ struct config {
 	uint8_t cookie_secret[16];
 	uint32_t tcp_connections_cap; /* over all workers */
 	uint32_t tcp_idle_s;
-	uint32_t tcp_pipeline_cap; /* queries in work of one connection */
+	uint32_t tcp_queries_max; /* of one connection, 0: no limit */
 
 	struct config_interface *interfaces; /* none twice */
 	uint32_t n_interfaces;

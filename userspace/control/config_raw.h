@@ -18,7 +18,7 @@ struct config_raw_list {
 struct config_raw_tcp {
 	char *max_connections;
 	char *idle_timeout;
-	char *pipeline;
+	char *max_queries;
 };
 
 struct config_raw_cookies {

@@ -144,6 +144,7 @@ static int open_tcp(struct crew *crew, unsigned int worker, const struct port_ad
 		.listen = *listen,
 		.n_conns_max = n_conns,
 		.idle_ms = config->tcp_idle_s * MS_PER_S,
+		.queries_max = config->tcp_queries_max,
 		.pool_bytes = (uint32_t)(pool < TCP_POOL_BYTES_MIN ? TCP_POOL_BYTES_MIN :
 					 pool > TCP_POOL_MAX       ? TCP_POOL_MAX :
 								     pool),

@@ -21,6 +21,7 @@
 #include "cache/memory.h"
 #include "control/commands.h"
 #include "control/lock.h"
+#include "control/privilege.h"
 #include "control/route.h"
 #include "control/services.h"
 
@@ -526,6 +527,8 @@ int daemon_run(struct config *config, bool keep)
 	d->keep = keep;
 	d->lock_fd = d->epoll_fd = d->signal_fd = d->route_fd = d->tick_fd = -1;
 	block_signals();
+	if (privilege_drop())
+		log_warn("capabilities that are not needed could not be given up");
 	rcu_register_thread();
 	rcu_thread_offline();
 	err = start(d);

@@ -63,7 +63,7 @@ const struct words_option words_volleyd_options[] = {
 	  "Check the configuration, say what is wrong with file, line and key, and exit." },
 	{ "--keep", NULL,
 	  "At the end leave the XDP programs and the answer cache in place for the next volleyd." },
-	{ "-v, --verbose", NULL, "Log more; a second time, log everything." },
+	{ "-v, --verbose", NULL, "Log everything, what the BPF libraries say included." },
 	{ "--version", NULL, "Print the version and exit." },
 	{ "--help", NULL, "Print a summary and exit." },
 	{ 0 },

@@ -82,7 +82,7 @@ static const struct refusal refusals[] = {
 	  "3: server.worker: unknown key, accepted here: listen, workers, max-udp-size, "
 	  "minimal-responses, pid-file, tcp, cookies" },
 	{ "unknown in a map below", "server:\n  listen: [192.0.2.1]\n  tcp:\n    idle: 3\n",
-	  "4: server.tcp.idle: unknown key, accepted here: max-connections, idle-timeout, pipeline" },
+	  "4: server.tcp.idle: unknown key, accepted here: max-connections, idle-timeout, max-queries" },
 	{ "unknown in a list", LISTEN "zones:\n  - name: a\n    file: b\n  - nam: c\n",
 	  "6: zones[1].nam: unknown key, accepted here: name, file" },
 	{ "key with a line break", LISTEN "\"a\\nb\": 1\n", "3: a key here is not a plain word" },
@@ -155,8 +155,8 @@ static const struct refusal refusals[] = {
 	{ "idle-timeout", "server:\n  listen: [192.0.2.1]\n  tcp: {idle-timeout: 2h}\n",
 	  "3: server.tcp.idle-timeout: \"2h\" is not accepted, give a time from 1s to 1h: seconds, "
 	  "or a number with s, m, h or d behind it" },
-	{ "pipeline", "server:\n  listen: [192.0.2.1]\n  tcp: {pipeline: 1025}\n",
-	  "3: server.tcp.pipeline: \"1025\" is not accepted" },
+	{ "max-queries", "server:\n  listen: [192.0.2.1]\n  tcp: {max-queries: 1000001}\n",
+	  "3: server.tcp.max-queries: \"1000001\" is not accepted" },
 	{ "secret short", "server:\n  listen: [192.0.2.1]\n  cookies: {secret: \"0123\"}\n",
 	  "3: server.cookies.secret: \"(hidden)\" is not accepted, give 32 hexadecimal digits" },
 	{ "secret not hexadecimal",
@@ -319,7 +319,7 @@ static void test_defaults(void **state)
 	assert_false(config->has_cookie_secret);
 	assert_int_equal(config->tcp_connections_cap, 1000);
 	assert_int_equal(config->tcp_idle_s, 10);
-	assert_int_equal(config->tcp_pipeline_cap, 32);
+	assert_int_equal(config->tcp_queries_max, 0);
 	assert_int_equal(config->cache_size_bytes, 256u << 20);
 	assert_int_equal(config->cache_orphan_serve_s, 300);
 	assert_int_equal(config->n_zones, 0);
@@ -351,7 +351,7 @@ static const char everything[] =
 	"  tcp:\n"
 	"    max-connections: 50\n"
 	"    idle-timeout: 2m\n"
-	"    pipeline: 8\n"
+	"    max-queries: 8\n"
 	"  cookies:\n"
 	"    secret: 000102030405060708090A0b0c0d0e0f\n"
 	"interfaces:\n"
@@ -407,7 +407,7 @@ static void check_everything_server(const struct config *config)
 	assert_true(config->minimal_responses);
 	assert_int_equal(config->tcp_connections_cap, 50);
 	assert_int_equal(config->tcp_idle_s, 120);
-	assert_int_equal(config->tcp_pipeline_cap, 8);
+	assert_int_equal(config->tcp_queries_max, 8);
 	assert_true(config->has_cookie_secret);
 	for (int i = 0; i < 16; i++)
 		assert_int_equal(config->cookie_secret[i], i);
