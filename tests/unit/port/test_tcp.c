@@ -7,6 +7,7 @@
 #include <netinet/tcp.h>
 #include <stdlib.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 
 #include "base/wire.h"
 #include "port/tcp.h"
@@ -14,6 +15,32 @@
 #define MS 1000000ull
 
 static uint64_t now_ns = 1000 * MS;
+
+/*
+ * In the C library's place: with a limit set, every other call takes so many bytes at most, and those
+ * between find no room.
+ */
+static size_t write_limit;
+
+ssize_t sendmsg(int fd, const struct msghdr *hdr, int flags)
+{
+	static unsigned int calls;
+	struct iovec one;
+	struct msghdr part = *hdr;
+
+	if (!write_limit)
+		return syscall(SYS_sendmsg, fd, hdr, flags);
+	if (calls++ % 2) {
+		errno = EAGAIN;
+		return -1;
+	}
+	one = hdr->msg_iov[0];
+	if (one.iov_len > write_limit)
+		one.iov_len = write_limit;
+	part.msg_iov = &one;
+	part.msg_iovlen = 1;
+	return syscall(SYS_sendmsg, fd, &part, flags);
+}
 
 static struct port *open_with(const struct tcp_config *wish, struct port_addr *bound)
 {
@@ -211,6 +238,37 @@ static void test_pipelining_in_one_write(void **state)
 	assert_int_equal(p->stats.tx, 100);
 	close(fd);
 	done(p);
+}
+
+/* However little a write takes, the stream is whole and in order. */
+static void test_partial_writes(void **state)
+{
+	static const size_t limits[] = { 1, 2, 3, 7, 1000 };
+	uint8_t out[100 * 7], in[100 * 7];
+
+	(void)state;
+	for (size_t l = 0; l < sizeof(limits) / sizeof(limits[0]); l++) {
+		struct port_addr bound;
+		struct port *p = open_with(&(struct tcp_config){ 0 }, &bound);
+		int fd = client_open(SOCK_STREAM, &bound);
+
+		for (int i = 0; i < 100; i++)
+			memcpy(out + i * 7, (uint8_t[]){ 0, 5, 'q', (uint8_t)i, 7, 8, 9 }, 7);
+		put(fd, out, sizeof(out));
+		write_limit = limits[l];
+		serve(p);
+		write_limit = 0;
+		serve(p);
+		get(fd, in, sizeof(in));
+		for (int i = 0; i < 100; i++)
+			out[i * 7 + 2] |= 0x80;
+		assert_memory_equal(in, out, sizeof(in));
+		assert_int_equal(p->stats.tx, 100);
+		assert_true(p->stats.tx_retried > 0);
+		assert_int_equal(tcp_n_conns(p), 1);
+		close(fd);
+		done(p);
+	}
 }
 
 static void test_byte_by_byte(void **state)
@@ -604,6 +662,7 @@ int main(void)
 		cmocka_unit_test(test_answers),
 		cmocka_unit_test(test_message_says_who_and_where),
 		cmocka_unit_test(test_pipelining_in_one_write),
+		cmocka_unit_test(test_partial_writes),
 		cmocka_unit_test(test_byte_by_byte),
 		cmocka_unit_test(test_a_slow_sender_stalls_nobody),
 		cmocka_unit_test(test_idle_timeout),
