@@ -135,12 +135,14 @@ static __always_inline int packet_ipv4(struct packet *p)
 	return -1;
 }
 
-/* ::, ::1, addresses that hold an IPv4 one (::/96) and multicast. */
+/* ::, ::1, addresses that hold an IPv4 one (::/96 and ::ffff:0:0/96) and multicast. */
 static __always_inline int is_odd_source6(const struct in6_addr *address)
 {
 	const __be32 *word = address->in6_u.u6_addr32;
 
-	return address->in6_u.u6_addr8[0] == 0xff || !(word[0] | word[1] | word[2]);
+	if (address->in6_u.u6_addr8[0] == 0xff)
+		return 1;
+	return !(word[0] | word[1]) && (!word[2] || word[2] == bpf_htonl(0xffff));
 }
 
 static __always_inline int packet_ipv6(struct packet *p)
