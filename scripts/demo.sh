@@ -3,8 +3,10 @@
 #
 # demo.sh: what Volley does, in half a minute. Makes a lab of two network namespaces, starts volleyd at
 # the server's end with the zones of zones/, asks real queries over UDP and TCP, IPv4 and IPv6, each
-# twice, shows the answers and who gave them, and cleans up. Fails if an answer is missing, or
-# if the driver answered nothing over IPv4 or IPv6. Needs root and a build.
+# twice, shows the answers and who gave them, and cleans up. Fails if an answer is missing, or if the
+# driver did not answer where it must, over IPv4 and IPv6. Needs root and a build.
+#
+# Who answered is what the daemon's own counters say: read before and after each query.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -14,17 +16,16 @@ lab=volley-demo-$$
 work=$(mktemp -d)
 ctl=("$bin/volleyctl" --socket "$work/control.sock")
 daemon=
-
-at_client() {
-	scripts/lab.sh exec "$lab" c "$@"
-}
-
-at_server() {
-	scripts/lab.sh exec "$lab" s "$@"
-}
+rows=()
 
 title() {
-	printf '\n== %s\n\n' "$*"
+	printf '\n== %s\n' "$*"
+}
+
+# A block of lines below a title
+show() {
+	echo
+	sed 's/^./  &/'
 }
 
 die() {
@@ -33,14 +34,24 @@ die() {
 	exit 1
 }
 
+# The daemon has five seconds to end by itself; $daemon is its own process, see start_daemon.
+stop_daemon() {
+	local tries
+
+	kill -TERM "$daemon" 2>/dev/null || return 0
+	for ((tries = 50; tries > 0; tries--)); do
+		kill -0 "$daemon" 2>/dev/null || break
+		sleep 0.1
+	done
+	kill -KILL "$daemon" 2>/dev/null || true
+	wait "$daemon" || true
+}
+
 clean_up() {
 	local status=$?
 
 	trap - EXIT INT TERM
-	if [ -n "$daemon" ] && kill -0 "$daemon" 2>/dev/null; then
-		kill -TERM "$daemon"
-		wait "$daemon" || true
-	fi
+	[ -z "$daemon" ] || stop_daemon
 	scripts/lab.sh down "$lab"
 	rm -rf "$work"
 	exit "$status"
@@ -48,16 +59,14 @@ clean_up() {
 trap clean_up EXIT
 trap 'exit 130' INT TERM
 
-# On loopback too, so that the table has answers of kernel sockets: the lab's driver never sees lo.
+# On loopback too, where no XDP program is: what is asked there, a kernel socket answers.
 write_config() {
 	cat <<END
 server:
   listen: [192.0.2.53, "2001:db8::53", "127.0.0.1@5300"]
-  pid-file: $work/volleyd.pid
 interfaces:
   - name: s0
     xdp: native
-    port: auto
 cache:
   size: 64M
 zones:
@@ -72,10 +81,12 @@ control:
 END
 }
 
-# Until the daemon says that it serves, ten seconds at most.
-wait_for_daemon() {
+# Until the daemon says that it serves, ten seconds at most. lab.sh becomes volleyd, so $! is volleyd.
+start_daemon() {
 	local tries
 
+	scripts/lab.sh exec "$lab" s "$bin/volleyd" -c "$work/volley.yaml" >"$work/volleyd.log" 2>&1 &
+	daemon=$!
 	for ((tries = 100; tries > 0; tries--)); do
 		kill -0 "$daemon" 2>/dev/null || die 'volleyd ended'
 		if "${ctl[@]}" status >"$work/status" 2>&1; then
@@ -86,39 +97,68 @@ wait_for_daemon() {
 	die "volleyd does not answer on its control socket: $(cat "$work/status")"
 }
 
-# ask END TITLE KDIG-ARGUMENTS...: twice; the first answer is rendered, the second often a hit
-ask() {
-	local end=$1 what=$2 answer
-	shift 2
-	title "$what: kdig $*"
-	for _ in 1 2; do
-		answer=$("at_$end" kdig +timeout=2 +retry=0 +nocrypto "$@") || die "no answer: kdig $*"
-		grep -q 'status: ' <<<"$answer" || die "no answer: kdig $*"
-	done
-	grep -vE '^$' <<<"$answer"
-}
-
-# driver_hits: what the XDP program has answered so far
-driver_hits() {
+# Answers given so far: "driver worker kernel_socket tcp"
+counts() {
 	"${ctl[@]}" --json stats | /usr/bin/python3 -c '
 import json, sys
-
-def hits(node):
-    """Sums the driver'"'"'s hits, wherever the tree keeps them."""
-    if not isinstance(node, dict):
-        return 0
-    if isinstance(node.get("hit"), int):
-        return node["hit"]
-    return sum(hits(child) for child in node.values())
-
-print(hits(json.load(sys.stdin).get("driver", {})))'
+answered = json.load(sys.stdin)["answered"]
+print(*(answered[who] for who in ("driver", "worker", "kernel_socket", "tcp")))'
 }
 
-# must_hit FAMILY BEFORE: fails if the driver has answered nothing since
-must_hit() {
-	local now
-	now=$(driver_hits)
-	[ "$now" -gt "$2" ] || die "the driver gave no answer over $1"
+# who BEFORE: whose counter has moved since; a worker may count after its answer has arrived
+who() {
+	local names=(driver worker 'kernel socket' tcp) before after tries i
+
+	read -ra before <<<"$1"
+	for ((tries = 20; tries > 0; tries--)); do
+		read -ra after <<<"$(counts)"
+		for i in 0 1 2 3; do
+			if [ "${after[i]}" -gt "${before[i]}" ]; then
+				echo "${names[i]}"
+				return
+			fi
+		done
+		sleep 0.05
+	done
+	echo nobody
+}
+
+# How the clients print: status and records. Not shown with each query.
+declare -A print_options=(
+	[kdig]='+timeout=2 +retry=0 +noall +header +answer +authority'
+	[dig]='+timeout=2 +tries=1 +noall +comments +answer +authority'
+)
+
+# ask END CLIENT ARGUMENTS...: one query from that end; the answer in $answer, its giver in $giver
+ask() {
+	local end=$1 client=$2 before
+	shift 2
+	before=$(counts)
+	# shellcheck disable=SC2086 # a list
+	answer=$(scripts/lab.sh exec "$lab" "$end" "$client" ${print_options[$client]} "$@") ||
+		die "no answer: $client $*"
+	grep -q 'status: ' <<<"$answer" || die "no answer: $client $*"
+	giver=$(who "$before")
+}
+
+# twice END WHAT CLIENT ARGUMENTS...: asks, asks again, shows the answer; both givers become a row
+twice() {
+	local end=$1 what=$2 first
+	shift 2
+	ask "$end" "$@"
+	first=$giver
+	ask "$end" "$@"
+	{
+		printf '$ %s\n' "$*"
+		sed -nE 's/.*status: ([A-Z]+).*/ \1/p' <<<"$answer"
+		sed -nE '/^(;|$)/!s/^/  /p' <<<"$answer"
+		printf '  first answered by: %s, then by: %s\n' "$first" "$giver"
+	} | show
+	rows+=("$what" "$first" "$giver")
+}
+
+must_be_driver() {
+	[ "$giver" = driver ] || die "the driver gave no answer over $1, but: $giver"
 }
 
 for file in volleyd volleyctl volley.bpf.o xdp_pass.bpf.o; do
@@ -128,31 +168,53 @@ done
 
 scripts/lab.sh up "$lab"
 write_config >"$work/volley.yaml"
-title 'The configuration'
-cat "$work/volley.yaml"
-
-at_server "$bin/volleyd" -c "$work/volley.yaml" >"$work/volleyd.log" 2>&1 &
-daemon=$!
-wait_for_daemon
+title 'The configuration (client c0: 192.0.2.1, 2001:db8::1 -- veth -- server s0)'
+show <"$work/volley.yaml"
+start_daemon
 title 'volleyctl status'
-cat "$work/status"
+show <"$work/status"
 
-hits=$(driver_hits)
-ask client 'UDP over IPv4' @192.0.2.53 www.example.com A
-ask client 'UDP over IPv4, no such name' @192.0.2.53 nosuchname.example.com A
-must_hit IPv4 "$hits"
-hits=$(driver_hits)
-ask client 'UDP over IPv6' @2001:db8::53 www.example.com AAAA
-ask client 'UDP over IPv6, with EDNS' @2001:db8::53 +bufsize=1232 example.net MX
-must_hit IPv6 "$hits"
-ask client 'TCP over IPv4' @192.0.2.53 +tcp example.com SOA
-ask client 'TCP over IPv6' @2001:db8::53 +tcp -x 192.0.2.53
-ask server 'UDP on loopback, through a kernel socket' @127.0.0.1 -p 5300 www.example.com A
+title 'Queries, each asked twice'
+twice c 'UDP, IPv4' kdig @192.0.2.53 www.example.com A
+must_be_driver IPv4
+twice c 'UDP, IPv4, in another case' dig +nocookie @192.0.2.53 wWw.eXaMPle.cOm A
+must_be_driver 'IPv4 with EDNS'
+twice c 'UDP, IPv4, no such name' kdig @192.0.2.53 nosuchname.example.com A
+twice c 'UDP, IPv6' kdig @2001:db8::53 www.example.com AAAA
+must_be_driver IPv6
+twice c 'UDP, IPv6, with EDNS' kdig +bufsize=1232 @2001:db8::53 example.net MX
+must_be_driver 'IPv6 with EDNS'
+twice c 'UDP, IPv4, with a DNS cookie' dig @192.0.2.53 www.example.com A
+twice c 'UDP, IPv4, a zone not served' kdig @192.0.2.53 example.org A
+twice c 'TCP, IPv4' kdig +tcp @192.0.2.53 example.com SOA
+twice c 'TCP, IPv6' kdig +tcp @2001:db8::53 -x 192.0.2.53
+twice s 'UDP, loopback' kdig @127.0.0.1 -p 5300 www.example.com A
 
-title 'Who gave the answers: volleyctl stats'
-"${ctl[@]}" stats
-title 'The end'
-"${ctl[@]}" stop
+title 'The counters: the first part of volleyctl stats'
+"${ctl[@]}" stats | sed '/^engine:/,$d' | sed '${/^$/d}' | show
+
+title 'Without the XDP program, and with it again'
+printf '$ volleyctl detach s0\n' | show
+"${ctl[@]}" detach s0 >/dev/null
+twice c 'UDP, IPv4, program detached' kdig @192.0.2.53 www.example.com A
+printf '$ volleyctl attach s0\n' | show
+"${ctl[@]}" attach s0 >/dev/null
+twice c 'UDP, IPv4, attached again' kdig @192.0.2.53 www.example.com A
+must_be_driver 'IPv4 after volleyctl attach'
+
+title 'Who answered'
+{
+	printf '%-32s%-16s%s\n' QUERY 'FIRST TIME' 'SECOND TIME'
+	printf '%-32s%-16s%s\n' "${rows[@]}"
+} | show
+show <<'END'
+driver         the XDP program, before the packet reached the kernel's network stack
+worker         volleyd, which took the packet from an AF_XDP ring
+kernel socket  volleyd, by an ordinary UDP socket
+tcp            volleyd, by TCP, which is never the driver's
+END
+
+"${ctl[@]}" stop >/dev/null
 wait "$daemon" || die "volleyd ended with status $?"
 daemon=
-echo 'demo: all queries were answered'
+printf '\ndemo: all queries were answered, by the driver over IPv4 and IPv6\n'
