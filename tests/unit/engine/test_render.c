@@ -293,17 +293,17 @@ static bool row_holds(const struct row *row)
 	struct ask ask = { .name = row->name, .type = row->type, .udp_size = 4096 };
 	struct reply r;
 	ldns_pkt *pkt;
-	bool holds;
+	int holds;
 
 	send_ask(engines[row->setting], &ask, &r);
 	if (ldns_wire2pkt(&pkt, r.bytes, r.len)) {
 		print_error("%s: not a DNS message\n", row->what);
 		return false;
 	}
-	holds = same_section(row->what, "answer", pkt, LDNS_SECTION_ANSWER, row->answer) &
-		same_section(row->what, "authority", pkt, LDNS_SECTION_AUTHORITY, row->authority) &
-		same_section(row->what, "additional", pkt, LDNS_SECTION_ADDITIONAL,
-			     row->additional);
+	holds = same_section(row->what, "answer", pkt, LDNS_SECTION_ANSWER, row->answer);
+	holds &= same_section(row->what, "authority", pkt, LDNS_SECTION_AUTHORITY, row->authority);
+	holds &= same_section(row->what, "additional", pkt, LDNS_SECTION_ADDITIONAL,
+			      row->additional);
 	if (reply_flags(&r) != (DNS_FLAG_QR | row->flags)) {
 		print_error("%s: flags are %04x\n", row->what, reply_flags(&r));
 		holds = false;

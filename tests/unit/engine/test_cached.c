@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The cache in front of the zones: a hit is byte for byte what the zones give. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "tests/unit/engine/world.h"
+
+static const char zone_com[] = "$TTL 3600\n"
+			       "@ SOA ns1 hostmaster 1 7200 3600 1209600 300\n"
+			       "@ NS ns1\n"
+			       "ns1 A 192.0.2.1\n"
+			       "@ MX 10 ns1\n"
+			       "www A 192.0.2.80\n"
+			       "alias CNAME www\n"
+			       "out CNAME www.example.net.\n"
+			       "cross CNAME www.example.org.\n"
+			       "*.wild A 192.0.2.9\n"
+			       "dn DNAME wild\n"
+			       "sub NS ns.sub\n"
+			       "ns.sub A 192.0.2.53\n";
+
+static const char zone_org[] = "$TTL 3600\n"
+			       "@ SOA ns1.example.com. hostmaster 7 7200 3600 1209600 86400\n"
+			       "@ NS ns1.example.com.\n"
+			       "www A 192.0.2.81\n";
+
+#define RD   DNS_FLAG_RD
+#define CD   DNS_FLAG_CD
+#define IN   DNS_CLASS_IN
+#define T(t) DNS_TYPE_##t
+
+static struct world world;
+static struct engine *engine;   /* with the cache */
+static struct engine *uncached; /* the same settings */
+
+static const struct engine_config config = {
+	.max_udp_bytes = ENGINE_MAX_UDP_BYTES,
+	.cookies = true,
+	.cookie_secrets = { .active = "0123456789abcde" },
+};
+
+static int setup(void **state)
+{
+	(void)state;
+	world_add_zone(&world, "example.com", zone_com);
+	world_add_zone(&world, "example.org", zone_org);
+	world_load_zone(&world, "example.edu", NULL);
+	world_add_cache(&world);
+	world_publish(&world);
+	assert_int_equal(engine_new(&engine, &config, world.cache, &world.zones), 0);
+	assert_int_equal(engine_new(&uncached, &config, NULL, &world.zones), 0);
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	engine_free(engine);
+	engine_free(uncached);
+	world_free(&world);
+	return 0;
+}
+
+static const struct {
+	const char *name;
+	uint16_t type;
+	bool cached;
+} cached_rows[] = {
+	{ "www.example.com", T(A), true },
+	{ "www.example.com", T(AAAA), true },
+	{ "www.example.com", T(ANY), true },
+	{ "example.com", T(MX), true },
+	{ "nothere.example.com", T(A), true },
+	{ "alias.example.com", T(A), true },
+	{ "out.example.com", T(A), true },
+	{ "a.wild.example.com", T(A), true },
+	{ "a.dn.example.com", T(A), true },
+	{ "x.sub.example.com", T(A), true },
+	{ "example.org", T(SOA), true },
+	{ "cross.example.com", T(A), false }, /* the other zone may change by itself */
+	{ "www.example.net", T(A), false },
+	{ "www.example.edu", T(A), false },
+	{ "www.example.com", T(OPT), false },
+	{ "www.example.com", T(MAILB), false },
+};
+
+#define N_CACHED_ROWS (sizeof(cached_rows) / sizeof(cached_rows[0]))
+
+static void test_hits_are_the_fresh_answers(void **state)
+{
+	static const uint16_t sizes[] = { NO_EDNS, 512, 1232, 65535 };
+	struct engine_counters before, after;
+	struct reply fresh, first, hit;
+
+	(void)state;
+	for (size_t i = 0; i < N_CACHED_ROWS * 32; i++) {
+		struct ask ask = {
+			.name = cached_rows[i / 32].name,
+			.type = cached_rows[i / 32].type,
+			.udp_size = sizes[i % 4],
+			.dnssec_ok = i & 4 && i % 4,
+			.stream = i & 8,
+			.flags = i & 16 ? RD | CD : 0,
+		};
+
+		send_ask(uncached, &ask, &fresh);
+		send_ask(engine, &ask, &first);
+		engine_counters_read(engine, &before);
+		send_ask(engine, &ask, &hit);
+		engine_counters_read(engine, &after);
+		assert_true(same_reply(&fresh, &first));
+		assert_true(same_reply(&fresh, &hit));
+		assert_int_equal(after.cache_hit - before.cache_hit, cached_rows[i / 32].cached);
+		assert_int_equal(after.published, before.published);
+	}
+}
+
+/* 0x20: the client's own letters come back, from zone and cache alike. */
+static void test_letter_case(void **state)
+{
+	static const char *const names[] = {
+		"a.wild.example.com", "ALIAS.example.COM", "alias.EXAMPLE.com",
+		"A.wILD.eXAMPLE.cOM", "a.dn.example.com",  "NotHere.Example.Com",
+		"A.dN.exAMPle.coM",
+	};
+	struct reply fresh, r;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		struct ask ask = { .name = names[i], .type = T(A), .udp_size = 1232 };
+		uint8_t msg[512];
+		size_t len = ask_bytes(&ask, msg);
+
+		send_ask(uncached, &ask, &fresh);
+		send_ask(engine, &ask, &r);
+		assert_true(same_reply(&fresh, &r));
+		assert_memory_equal(r.bytes + 12, msg + 12, len - 12 - 11);
+	}
+}
+
+/* The driver asks with DO and CD in the key: an answer is where it looks. */
+static void test_key_has_do_and_cd(void **state)
+{
+	static const uint8_t folded[24] = "\3key\4wild\7example\3com";
+
+	(void)state;
+	for (uint8_t flags = 0; flags < 4; flags++) {
+		struct ask ask = {
+			.name = "key.wild.example.com",
+			.type = T(TXT),
+			.udp_size = 1232,
+			.dnssec_ok = flags & VOLLEY_KEY_DO,
+			.flags = flags & VOLLEY_KEY_CD ? CD : 0,
+		};
+		const struct volley_entry *entry;
+		struct cache_key key;
+		struct reply r;
+
+		cache_key_init(&key, world.cache, folded, 22, T(TXT), IN, flags, 0);
+		assert_int_equal(cache_lookup(world.cache, &key, WORLD_NOW_S, false, &entry),
+				 CACHE_MISS);
+		send_ask(engine, &ask, &r);
+		assert_int_equal(cache_lookup(world.cache, &key, WORLD_NOW_S, false, &entry),
+				 CACHE_HIT);
+	}
+}
+
+/* The ports answer in the query's own buffer. */
+static void test_answer_in_place(void **state)
+{
+	static uint8_t buffer[DNS_MESSAGE_MAX];
+	struct engine_request rq = {
+		.msg = buffer,
+		.family = AF_INET,
+		.client = world_client,
+		.now_s = WORLD_NOW_S,
+		.wall_s = WORLD_WALL_S,
+	};
+	struct reply apart;
+
+	(void)state;
+	for (size_t i = 0; i < N_CACHED_ROWS * 2; i++) {
+		struct engine *e = i % 2 ? engine : uncached;
+		struct ask ask = {
+			.name = cached_rows[i / 2].name,
+			.type = cached_rows[i / 2].type,
+			.udp_size = 1232,
+			.cookie = (const uint8_t *)"client-8",
+			.cookie_bytes = 8,
+		};
+
+		send_ask(e, &ask, &apart);
+		rq.len = ask_bytes(&ask, buffer);
+		assert_int_equal(engine_answer(e, &rq, buffer, sizeof(buffer)), apart.len);
+		assert_memory_equal(buffer, apart.bytes, apart.len);
+	}
+}
+
+/* A new generation of the zone: the old answer is dead at once, and the next one is published. */
+static void test_new_generation(void **state)
+{
+	struct ask ask = { .name = "www.example.com", .type = T(A), .udp_size = 1232 };
+	struct zone_member *m = &world.members[0];
+	struct engine_counters before, after;
+	struct zone_set *old = world.zones.set;
+	struct reply r;
+
+	(void)state;
+	send_ask(engine, &ask, &r);
+	engine_counters_read(engine, &before);
+	m->cache_gen = cache_zone_flush(world.cache, m->cache_slot);
+	assert_int_equal(zone_set_new(&world.zones.set, world.members, world.n_zones), 0);
+	zone_set_free(old);
+	send_ask(engine, &ask, &r);
+	send_ask(engine, &ask, &r);
+	engine_counters_read(engine, &after);
+	assert_int_equal(after.cache_stale + after.cache_miss,
+			 before.cache_stale + before.cache_miss + 1);
+	assert_int_equal(after.published, before.published + 1);
+	assert_int_equal(after.cache_hit, before.cache_hit + 1);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_hits_are_the_fresh_answers),
+		cmocka_unit_test(test_letter_case),
+		cmocka_unit_test(test_key_has_do_and_cd),
+		cmocka_unit_test(test_answer_in_place),
+		cmocka_unit_test(test_new_generation),
+	};
+	int failed;
+
+	rcu_register_thread();
+	failed = cmocka_run_group_tests(tests, setup, teardown);
+	rcu_unregister_thread();
+	return failed;
+}
