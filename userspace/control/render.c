@@ -21,25 +21,28 @@ struct view {
 };
 
 static const struct view views[] = {
-	{ "zone list",
+	{ "zone status", "zones", true, { "", "", "" } },
+	{ NULL,
 	  "zones",
 	  false,
 	  { "name state serial records memory_bytes", "error", "names load_ms loaded_at file" } },
-	{ "zone status", "zones", true, { "", "", "" } },
 	{ NULL,
 	  "interfaces",
 	  false,
 	  { "name state xdp origin port zero_copy queues driver_answers ifindex program_id", "note",
 	    "" } },
+	/* A port's name says its kind, interface and queue. */
 	{ NULL,
 	  "ports",
 	  false,
-	  { "interface name queue kind core mode rx tx tx_retried tx_dropped truncated",
-	    "note error", "" } },
+	  { "name worker core mode rx rx_bytes tx tx_bytes tx_retried tx_dropped truncated_in",
+	    "tx_kicks note error", "kind interface queue" } },
 	{ NULL,
 	  "entries",
 	  false,
-	  { "do cd rcode counts full_bytes short_bytes expires_s used zone", "", "" } },
+	  { "zone valid do cd rcode answers authority additional full_bytes short_bytes used age_s "
+	    "expires_s",
+	    "", "" } },
 	{ NULL, NULL, false, { "", "note error", "" } },
 };
 

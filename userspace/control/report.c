@@ -383,13 +383,16 @@ static const char *zone_of_slot(const struct daemon *d, uint32_t slot)
 static json_t *report_entry(const struct daemon *d, const struct volley_entry *e)
 {
 	uint32_t gen = d->memory.zones[e->zone_slot].gen;
+	char rcode[PROTO_TEXT_MAX];
 	json_t *o = json_object();
 
+	if (proto_rcode_to_text(rcode, bpf_ntohs(e->flags) & 0xf) < 0)
+		rcode[0] = 0;
 	put_text(o, "zone", zone_of_slot(d, e->zone_slot));
 	put_bool(o, "valid", gen && gen == e->zone_gen && clock_coarse_s() < e->expires_s);
 	put_bool(o, "do", e->key.flags & VOLLEY_KEY_DO);
 	put_bool(o, "cd", e->key.flags & VOLLEY_KEY_CD);
-	put_int(o, "rcode", bpf_ntohs(e->flags) & 0xf);
+	put_text(o, "rcode", rcode);
 	put_int(o, "answers", bpf_ntohs(e->ancount));
 	put_int(o, "authority", bpf_ntohs(e->nscount));
 	put_int(o, "additional", bpf_ntohs(e->arcount_full));

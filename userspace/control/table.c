@@ -53,11 +53,40 @@ static const json_t *get_value(const struct table *table, size_t row, const stru
 	return json_is_null(object) ? NULL : object;
 }
 
+static bool has_title(const struct table *table, const char *title)
+{
+	for (size_t i = 0; i < table->n_columns; i++)
+		if (!strcmp(table->columns[i].title, title))
+			return true;
+	return false;
+}
+
+static void to_upper(char *text)
+{
+	for (; *text; text++)
+		*text = (char)toupper((unsigned char)*text);
+}
+
+/* The key's words without their unit, but with it where another column is named so: rx, rx_bytes. */
+static void put_title(const struct table *table, struct column *column)
+{
+	char name[64];
+
+	snprintf(name, sizeof(name), "%.*s", (int)column->key_len, column->key);
+	units_put_label(name, column->title, sizeof(column->title));
+	to_upper(column->title);
+	if (!has_title(table, column->title))
+		return;
+	for (char *c = name; *c; c++)
+		*c = *c == '_' ? ' ' : *c;
+	units_put_label(name, column->title, sizeof(column->title));
+	to_upper(column->title);
+}
+
 /* Adds the column unless it is there or nothing is in it. */
 static void add_column(struct table *table, const char *key, size_t key_len)
 {
 	struct column column = { .key = key, .key_len = key_len, .is_number = true };
-	char name[64];
 	bool is_used = false;
 
 	for (size_t i = 0; i < table->n_columns; i++)
@@ -72,10 +101,7 @@ static void add_column(struct table *table, const char *key, size_t key_len)
 	}
 	if (!is_used || table->n_columns == TABLE_COLUMNS_CAP)
 		return;
-	snprintf(name, sizeof(name), "%.*s", (int)key_len, key);
-	units_put_label(name, column.title, sizeof(column.title));
-	for (char *c = column.title; *c; c++)
-		*c = (char)toupper((unsigned char)*c);
+	put_title(table, &column);
 	column.width = units_width(column.title);
 	table->columns[table->n_columns++] = column;
 }

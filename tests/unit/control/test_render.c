@@ -134,7 +134,8 @@ static const struct result_row result_rows[] = {
 	{ "shares of a sum", "stats",
 	  "{'answered':{'driver':900,'worker':100,'kernel_socket':0,'tcp':0},"
 	  "'driver':{'received':1000,'hit':900,'reasons':{'not_udp':5,'no_room':1500}},"
-	  "'ports':[{'name':'eth0/0','kind':'xsk','rx':1500,'tx':100,'wakeups':3}]}",
+	  "'ports':[{'name':'xsk eth0 queue 0','kind':'xsk','interface':'eth0','queue':0,'core':2,"
+	  "'rx':1500,'tx':100,'wakeups':3,'rx_bytes':2048,'tx_bytes':1024}]}",
 	  "answered:\n"
 	  "  driver:        900   90.0 %\n"
 	  "  worker:        100   10.0 %\n"
@@ -149,8 +150,8 @@ static const struct result_row result_rows[] = {
 	  "    no room: 1,500\n"
 	  "\n"
 	  "ports:\n"
-	  "  NAME    KIND     RX   TX  WAKEUPS\n"
-	  "  eth0/0  xsk   1,500  100        3\n" },
+	  "  NAME              CORE     RX  RX BYTES   TX  TX BYTES  WAKEUPS\n"
+	  "  xsk eth0 queue 0     2  1,500   2.0 KiB  100   1.0 KiB        3\n" },
 	{ "no share of nothing", "stats", "{'answered':{'driver':0,'worker':0}}",
 	  "answered:\n"
 	  "  driver: 0\n"
@@ -178,16 +179,20 @@ static const struct result_row result_rows[] = {
 	  "eth0  up     native  adopted  xsk   no              1  yes                1234  "
 	  "      5678  copy: no zero-copy\n" },
 	{ "a lookup", "cache lookup",
-	  "{'found':true,'name':'a.','type':'A','entries':[{'do':false,'cd':false,'full_bytes':100,"
-	  "'short_bytes':60,'expires_s':299,'used':true,'zone':'a.','rcode':'NOERROR',"
-	  "'counts':[1,2,0,1]}]}",
+	  "{'found':true,'entries':[{'zone':'a.','valid':true,'do':false,'cd':false,"
+	  "'rcode':'NOERROR','answers':1,'authority':2,'additional':0,'full_bytes':100,"
+	  "'short_bytes':60,'used':3,'age_s':1,'expires_s':299}]}",
 	  "found: yes\n"
-	  "name:  a.\n"
-	  "type:  A\n"
 	  "\n"
 	  "entries:\n"
-	  "  DO  CD  RCODE    COUNTS       FULL  SHORT     EXPIRES  USED  ZONE\n"
-	  "  no  no  NOERROR  1, 2, 0, 1  100 B   60 B  4 min 59 s  yes   a.\n" },
+	  "  ZONE  VALID  DO  CD  RCODE    ANSWERS  AUTHORITY  ADDITIONAL   FULL  SHORT  USED  AGE"
+	  "     EXPIRES\n"
+	  "  a.    yes    no  no  NOERROR        1          2           0  100 B   60 B     3  1 s"
+	  "  4 min 59 s\n" },
+	{ "a reload is told as the list is", "zone reload",
+	  "{'zones':[{'state':'serving','name':'a.','names':3,'file':'/z/a','records':7}]}",
+	  "NAME  STATE    RECORDS\n"
+	  "a.    serving        7\n" },
 	{ "wide characters", "zone list",
 	  "{'zones':[{'name':'z\xc3\xbcrich.','state':'serving'},{'name':'b.','state':'failed'}]}",
 	  "NAME     STATE\n"
