@@ -30,7 +30,7 @@ show() {
 
 die() {
 	printf 'demo: %s\n' "$*" >&2
-	[ ! -s "$work/volleyd.log" ] || sed 's/^/  volleyd: /' "$work/volleyd.log" >&2
+	[ ! -s "$work/volleyd.log" ] || sed 's/^/  /' "$work/volleyd.log" >&2
 	exit 1
 }
 
@@ -150,7 +150,7 @@ twice() {
 	ask "$end" "$@"
 	{
 		printf '$ %s\n' "$*"
-		sed -nE 's/.*status: ([A-Z]+).*/ \1/p' <<<"$answer"
+		sed -nE 's/.*status: ([A-Z]+).*/  \1/p' <<<"$answer"
 		sed -nE '/^(;|$)/!s/^/  /p' <<<"$answer"
 		printf '  first answered by: %s, then by: %s\n' "$first" "$giver"
 	} | show

@@ -22,7 +22,8 @@ const struct words_command words_commands[] = {
 	  "Lists the configured zones. A zone whose last file was refused but which still serves the "
 	  "one before shows the error beside the state." },
 	{ "zone reload", "[NAME]", 0, 1, "read zone files again, all or one",
-	  "Reads the file of the zone NAME, or of every zone, and puts it in place without a gap. A "
+	  "Reads the file of the zone NAME and puts it in place without a gap. Without NAME, reads the "
+	  "list of zones in the configuration and then every zone's file, as SIGHUP does. A "
 	  "broken file is refused with file and line, and the zone keeps serving what it had. When "
 	  "the command returns, no CPU gives an answer of the old zone." },
 	{ "zone status", "[NAME]", 0, 1, "one zone in full",
@@ -45,8 +46,8 @@ const struct words_command words_commands[] = {
 	  "Loads the XDP program on the interface IF, or adopts it when it is there already, and opens "
 	  "ports. The interface need not be in the configuration; what is configured for it holds." },
 	{ "detach", "IF", 1, 1, "stop answering on an interface",
-	  "Closes the ports of the interface IF and removes the XDP program, if volleyd loaded it. A "
-	  "program that was adopted stays." },
+	  "Closes the ports of the interface IF and removes the XDP program, also one that was adopted. "
+	  "Kernel sockets go on answering, and the cache is kept for attach." },
 	{ "port status", "", 0, 0, "every port: queue, core, mode and counters",
 	  "Lists the ports, one line for each queue, with the core that serves it, whether frames are "
 	  "copied, and what was received, sent, tried again and dropped." },

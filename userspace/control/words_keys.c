@@ -10,14 +10,16 @@ const struct words_key words_keys[] = {
 	{ .path = "server.listen",
 	  .type = WORDS_ADDRESSES,
 	  .text = "The service addresses. Required, and none twice. The driver answers for these "
-		  "addresses and ports only; 0.0.0.0 and :: stand for every address of the host." },
+		  "addresses and ports only; 0.0.0.0 and :: stand for every address of the host, "
+		  "in the driver for all but loopback and link-local ones." },
 	{ .path = "server.workers",
 	  .type = WORDS_AUTO_COUNT,
 	  .min = 1,
 	  .max = 1024,
 	  .fallback = "auto",
-	  .text = "Workers that serve kernel sockets and TCP. With auto, one for each processor. An "
-		  "AF_XDP queue has a worker of its own." },
+	  .text = "Workers, each a thread pinned to a processor. Every worker serves kernel sockets and "
+		  "TCP, and the AF_XDP queues are shared out among them. With auto, one for each "
+		  "processor that volleyd may use." },
 	{ .path = "server.max-udp-size",
 	  .type = WORDS_COUNT,
 	  .min = 512,
@@ -77,9 +79,9 @@ const struct words_key words_keys[] = {
 	  .type = WORDS_CHOICE,
 	  .choices = "auto|xsk|dpdk|socket",
 	  .fallback = "auto",
-	  .text = "How packets that the driver does not answer reach a worker: xsk by AF_XDP rings, dpdk "
-		  "by a DPDK device, socket by kernel sockets. With auto, xsk where it works, else "
-		  "socket; volleyctl status says which and why." },
+	  .text = "How packets that the driver does not answer reach a worker: xsk by AF_XDP rings, "
+		  "socket by kernel sockets. With auto, xsk where it works, else socket; volleyctl "
+		  "status says which and why. dpdk is for a later version: kernel sockets answer." },
 	{ .path = "interfaces[].driver-answers",
 	  .type = WORDS_BOOL,
 	  .fallback = "true",
@@ -103,7 +105,8 @@ const struct words_key words_keys[] = {
 	  .min = 64,
 	  .max = 1ull << 20,
 	  .fallback = "4096",
-	  .text = "Packet buffers of each queue, 4096 bytes each. At least twice ring-size." },
+	  .text = "Packet buffers of each queue, of 2048 bytes each, or of 4096 where the interface's MTU "
+		  "needs it. At least twice ring-size." },
 	{ .path = "interfaces[].ring-size",
 	  .type = WORDS_POWER,
 	  .min = 32,
@@ -135,8 +138,8 @@ const struct words_key words_keys[] = {
 	  .min = 0,
 	  .max = 7 * 86400,
 	  .fallback = "5m",
-	  .text = "How long the driver goes on answering from the cache when the daemon has died. With "
-		  "0, it stops as soon as the daemon's heartbeat is missed." },
+	  .text = "How long the driver goes on answering from the cache when the daemon has died, but 3 "
+		  "seconds at least, since a heartbeat may be late." },
 	{ .path = "zones", .type = WORDS_MAPS, .text = "The zones to serve." },
 	{ .path = "zones[].name",
 	  .type = WORDS_DOMAIN,
