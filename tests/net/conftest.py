@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Fixtures of the network tests. All need root, namespaces and XDP; without root they are skipped."""
+import os
+
+import pytest
+
+from netlab import Daemon, Lab
+
+
+@pytest.hookimpl(hookwrapper=True, tryfirst=True)
+def pytest_runtest_makereport(item, call):
+    """Leaves each phase's report with the test, for those who clean up."""
+    report = (yield).get_result()
+    setattr(item, f"report_{report.when}", report)
+    if report.failed:
+        for daemon in getattr(item, "daemons", []):
+            report.sections.append((f"volleyd in {daemon.folder.name}", daemon.log()))
+
+
+@pytest.fixture
+def make_lab():
+    if os.geteuid():
+        pytest.skip("network namespaces and XDP need root")
+    labs = []
+
+    def make(**kwargs):
+        labs.append(Lab(**kwargs))
+        return labs[-1]
+    yield make
+    for one in labs:
+        one.close()
+
+
+@pytest.fixture
+def lab(make_lab):
+    return make_lab()
+
+
+@pytest.fixture
+def make_daemon(request, lab, tmp_path):
+    """Daemons in folders of their own; each must end well when the test did."""
+    request.node.daemons = made = []
+
+    def make(folder="a", where=lab):
+        path = tmp_path / folder
+        path.mkdir(exist_ok=True)
+        made.append(Daemon(where, path))
+        return made[-1]
+    yield make
+    ended = [(one.folder.name, one.clean_up()) for one in made]
+    if request.node.report_call.passed:
+        assert all(well for _, well in ended), f"a daemon did not end with status 0: {ended}"
+
+
+@pytest.fixture
+def daemon(make_daemon):
+    return make_daemon()
