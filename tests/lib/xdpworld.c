@@ -97,8 +97,7 @@ struct volley_entry *xdp_world_put(struct xdp_world *w, const struct entry *e)
 	return (void *)(memory->store + (size_t)(uint32_t)word * VOLLEY_UNIT_BYTES);
 }
 
-/* Which counter moved since the last look. */
-static int counted(struct xdp_world *w)
+int xdp_world_counted(struct xdp_world *w)
 {
 	struct volley_cpu now;
 	int reason = -1;
@@ -129,7 +128,7 @@ void xdp_world_run(struct xdp_world *w, const uint8_t *frame, size_t n, struct x
 		fail_msg("test run of %zu octets: %s", n, strerror(errno));
 	r->action = (int)opts.retval;
 	r->bytes = opts.data_size_out;
-	r->reason = counted(w);
+	r->reason = xdp_world_counted(w);
 }
 
 void xdp_expect_unchanged(struct xdp_world *w, const char *what, const uint8_t *frame, size_t n,

@@ -43,6 +43,9 @@ struct xdp_world *xdp_world_take(void **state);
 /* Puts an answer into the cache, into a free slot of its first bucket. Its entry. */
 struct volley_entry *xdp_world_put(struct xdp_world *w, const struct entry *e);
 
+/* The reason that was counted since the last look; fails if not exactly one frame was. */
+int xdp_world_counted(struct xdp_world *w);
+
 /* One frame; fails if not exactly one reason was counted. */
 void xdp_world_run(struct xdp_world *w, const uint8_t *frame, size_t n, struct xdp_result *r);
 
