@@ -385,7 +385,7 @@ class Answered:
 
 def abi_reasons():
     """[(name, class)] in the order of the counters."""
-    text = (ROOT / "xdp" / "abi.h").read_text(encoding="ascii")
+    text = (ROOT / "xdp" / "abi.h").read_text(encoding="utf-8")
     return re.findall(r"^\tV\((\w+), (\w+), ", text, re.M)
 
 

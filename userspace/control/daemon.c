@@ -77,9 +77,10 @@ static int attach_where(struct daemon *d, bool where_found)
 
 	for (i = 0; i < d->n_ifaces; i++) {
 		struct iface *iface = &d->ifaces[i];
-		bool is_there = program_is_there(iface->config.name);
+		bool is_there = iface->config.xdp != CONFIG_XDP_OFF &&
+				program_is_there(iface->config.name);
 
-		if (is_there != where_found || iface->config.xdp == CONFIG_XDP_OFF)
+		if (is_there != where_found)
 			continue;
 		if (iface_attach(iface, &d->maps, &d->sizes) == -EPROTO)
 			return -EPROTO; /* it would go on answering beside us, from old data */
@@ -90,25 +91,21 @@ static int attach_where(struct daemon *d, bool where_found)
 /* Programs that are there come first: theirs are the maps with the answers. */
 static int attach_all(struct daemon *d)
 {
-	size_t i;
 	int err = attach_where(d, true);
 
-	if (!err)
-		err = attach_where(d, false);
-	for (i = 0; !err && i < d->n_ifaces; i++)
-		if (d->ifaces[i].config.xdp == CONFIG_XDP_OFF)
-			err = iface_attach(&d->ifaces[i], &d->maps, &d->sizes);
-	return err;
+	return err ? err : attach_where(d, false);
 }
 
-/* Has the interface come, gone, or lost its program? */
+/* Has the interface come, gone, lost its program, or lost the one that was in the way? */
 static void check_iface(struct daemon *d, struct iface *iface)
 {
-	if (!iface->wanted || (iface->ifindex && iface_is_sound(iface)))
+	bool is_sound = iface->ifindex && iface_is_sound(iface);
+
+	if (!iface->wanted || (is_sound && !iface_is_cleared(iface)))
 		return;
 	if (!iface->ifindex && !if_nametoindex(iface->config.name))
 		return;
-	if (iface->ifindex) {
+	if (iface->ifindex && !is_sound) {
 		log_warn("%s: the interface or its XDP program is gone", iface->config.name);
 		iface_close(iface, d->crew, false);
 	}

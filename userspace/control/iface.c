@@ -91,6 +91,13 @@ bool iface_is_sound(const struct iface *iface)
 	return !iface->program || program_is_attached(iface->program);
 }
 
+bool iface_is_cleared(const struct iface *iface)
+{
+	if (iface->attach_err != -EBUSY && iface->attach_err != -EPROTO)
+		return false;
+	return program_is_welcome(iface->config.name);
+}
+
 /* --- Program ------------------------------------------------------------------------------------- */
 
 int iface_attach(struct iface *iface, struct program_maps *maps, const struct cache_sizes *sizes)
@@ -106,11 +113,13 @@ int iface_attach(struct iface *iface, struct program_maps *maps, const struct ca
 	int code;
 
 	iface->note[0] = 0;
+	iface->attach_err = 0;
 	iface->state = IFACE_DOWN;
 	iface->ifindex = if_nametoindex(iface->config.name);
 	if (iface->config.xdp == CONFIG_XDP_OFF && iface->ifindex)
 		return 0;
 	code = program_open(&iface->program, maps, &want, err, sizeof(err));
+	iface->attach_err = code;
 	if (code) {
 		iface->program = NULL;
 		degrade(iface, "%s; kernel sockets answer", err);

@@ -34,6 +34,7 @@ struct iface {
 	bool is_zerocopy;
 	struct program *program;
 	struct port *ports[VOLLEY_QUEUES];
+	int attach_err; /* what iface_attach() said last */
 	char note[512]; /* "": all is as configured */
 };
 
@@ -57,6 +58,9 @@ void iface_update_mac(struct iface *iface);
 
 /* Whether interface and program are still those that we know. */
 bool iface_is_sound(const struct iface *iface);
+
+/* Whether the program that was in the way of ours has gone. */
+bool iface_is_cleared(const struct iface *iface);
 
 /* "up", "down", "gone", "degraded". Static. */
 const char *iface_state_text(enum iface_state state);

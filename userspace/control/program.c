@@ -457,6 +457,17 @@ bool program_is_there(const char *ifname)
 	return is_there;
 }
 
+bool program_is_welcome(const char *ifname)
+{
+	unsigned int ifindex = if_nametoindex(ifname);
+	struct found found;
+
+	if (!ifindex || found_look(&found, (int)ifindex))
+		return false;
+	found_close(&found);
+	return found.kind == FOUND_NOTHING || found.kind == FOUND_VOLLEY;
+}
+
 bool program_is_attached(const struct program *p)
 {
 	struct found found;

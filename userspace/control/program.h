@@ -71,6 +71,9 @@ int program_maps_make(struct program_maps *maps, const struct cache_sizes *sizes
 /* Whether a Volley program of this ABI is on the interface already. */
 bool program_is_there(const char *ifname);
 
+/* Whether nothing is there that program_open() would refuse. */
+bool program_is_welcome(const char *ifname);
+
 /*
  * Lets go of the program. It stays on the interface if `keep`, or if it was not volleyd that
  * attached it. NULL is allowed.
