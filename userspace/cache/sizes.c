@@ -20,7 +20,7 @@ static uint64_t round_page(uint64_t bytes)
 
 static uint64_t ghost_bytes(uint64_t n_buckets)
 {
-	return n_buckets * GHOST_WAYS * sizeof(uint32_t);
+	return n_buckets * GHOST_WAYS * sizeof(uint16_t);
 }
 
 /* The kernel puts a header of its own before an array that can be mapped, in a page of its own. */
@@ -55,7 +55,7 @@ static uint32_t zone_slots(uint32_t n_zones)
 	return slots;
 }
 
-#define BUCKET_COST (VOLLEY_BUCKET_SLOTS * 8 + GHOST_WAYS * sizeof(uint32_t))
+#define BUCKET_COST (VOLLEY_BUCKET_SLOTS * 8 + GHOST_WAYS * sizeof(uint16_t))
 
 /* What is over after whole segments goes to the index, where each bucket makes the buckets emptier. */
 static uint32_t fit_buckets(struct cache_sizes *sizes)

@@ -37,7 +37,7 @@ static void test_total_is_the_sum_of_all_parts(void **state)
 	(void)state;
 	assert_int_equal(cache_sizes_plan(&s, 64 << 20, 100), 0);
 	parts = sizeof(struct volley_state) + 64ull * s.n_buckets + 262144ull * s.n_segments +
-		64ull * s.n_zones + 16ull * s.n_buckets + 4 * 4ull * s.n_segments +
+		64ull * s.n_zones + 8ull * s.n_buckets + 4 * 4ull * s.n_segments +
 		sizeof(struct cache);
 	assert_true(s.total_bytes >= parts);
 	assert_true(s.total_bytes <= parts + 16 * 4096); /* rounding, headers of the maps */

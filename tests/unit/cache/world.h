@@ -193,14 +193,15 @@ static inline int put_by(const struct world *w, struct cache_writer *writer, uin
 	return cache_publish(writer, &key, &a, WORLD_NOW_S);
 }
 
-/* With a keeper's round when there is no room. */
+/* With rounds of the keeper when there is no room; one may give just what it takes for copies. */
 static inline void put(const struct world *w, uint64_t number)
 {
-	int err = put_by(w, w->writer, number, 1);
+	int rounds = 0;
+	int err;
 
-	if (err == -ENOSPC) {
+	while ((err = put_by(w, w->writer, number, 1)) == -ENOSPC) {
 		MUST(cache_keep(w->cache, WORLD_NOW_S, no_readers, NULL));
-		err = put_by(w, w->writer, number, 1);
+		MUST(rounds++ < 8);
 	}
 	MUST(!err);
 }

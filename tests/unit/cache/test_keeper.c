@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Who stays and who goes. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "trace.h"
+
+/* ---- Bounds ------------------------------------------------------------------------------------- */
+
+/* Every segment is somewhere once; the octets in use are no more than there is. */
+static void check_bounds(const struct world *w)
+{
+	const struct cache *c = w->cache;
+	uint32_t n_open = c->keeper.open[QUEUE_MAIN] != NULL;
+	struct cache_stats stats;
+
+	for (uint32_t i = 0; i < c->n_appenders; i++)
+		for (int queue = 0; queue < N_QUEUES; queue++)
+			n_open += c->appenders[i].open[queue] != NULL;
+	assert_int_equal(c->free.n + c->emptied.n + c->queues[0].n + c->queues[1].n + n_open,
+			 w->memory.sizes.n_segments);
+	cache_stats_read(w->cache, &stats);
+	assert_true(stats.used_bytes <= (uint64_t)stats.sizes.n_segments * VOLLEY_SEGMENT_BYTES);
+	assert_true(stats.sizes.total_bytes <= stats.sizes.bytes);
+	assert_int_equal(stats.n_entries, count_words(&w->memory));
+}
+
+static void test_many_times_its_size(void **state)
+{
+	static const uint64_t budgets[] = { CACHE_BYTES_MIN, 5 << 20, 16 << 20 };
+
+	(void)state;
+	for (size_t b = 0; b < sizeof(budgets) / sizeof(budgets[0]); b++) {
+		struct world w;
+
+		world_open(&w, budgets[b]);
+		for (uint64_t i = 0; i < budgets[b] / 32; i++) {
+			put(&w, i);
+			if (i % 4096 == 0)
+				check_bounds(&w);
+		}
+		check_bounds(&w);
+		assert_true(get(&w, budgets[b] / 32 - 1));
+		assert_false(get(&w, 0));
+		world_close(&w);
+	}
+}
+
+/* What is asked now and then survives a stream of names that nobody asks again. */
+static void test_asked_ones_stay(void **state)
+{
+	enum { N_HOT = 500, N_COLD = 400000 };
+	uint64_t cold = 1000000, misses = 0;
+	struct world w;
+
+	(void)state;
+	world_open(&w, 8 << 20);
+	for (uint64_t i = 0; i < N_HOT; i++)
+		put(&w, i);
+	for (uint64_t i = 0; i < N_COLD; i++) {
+		put(&w, cold++);
+		if (get(&w, i % N_HOT))
+			continue;
+		misses++;
+		put(&w, i % N_HOT);
+	}
+	assert_int_equal(misses, 0);
+	world_close(&w);
+}
+
+/* A cache in which all is hot gives way too, and each round's work is bounded. */
+static void test_all_hot(void **state)
+{
+	struct cache_stats before, after;
+	struct world w;
+	uint64_t i;
+
+	(void)state;
+	world_open(&w, 8 << 20);
+	for (i = 0; i < 60000; i++) {
+		put(&w, i);
+		for (int n = 0; n < VOLLEY_FREQ_MAX; n++)
+			get(&w, i);
+	}
+	cache_stats_read(w.cache, &before);
+	for (; i < 120000; i++) {
+		put(&w, i);
+		for (int n = 0; n < VOLLEY_FREQ_MAX; n++)
+			get(&w, i);
+	}
+	cache_stats_read(w.cache, &after);
+	/* Three octets copied for one that is published, and the shares of whole segments. */
+	assert_true(after.counters.kept - before.counters.kept <= 4 * 60000);
+	assert_true(after.counters.evicted > before.counters.evicted);
+	check_bounds(&w);
+	world_close(&w);
+}
+
+static bool is_alive(const struct world *w, uint64_t number)
+{
+	struct cache_key key = key_of(w->cache, number);
+	const struct volley_entry *e;
+
+	return cache_lookup(w->cache, &key, WORLD_NOW_S, false, &e) == CACHE_HIT;
+}
+
+/* Entries that were replaced are no reason to drop others of their segment. */
+static void test_replaced_ones_do_not_count(void **state)
+{
+	struct world w;
+	uint64_t i;
+
+	(void)state;
+	world_open(&w, CACHE_BYTES_MIN);
+	for (i = 0; i < 6000; i++) { /* a hot name, published over and over: most of the segments */
+		MUST(!put_by(&w, w.writer, 7, i));
+		for (int n = 0; n < VOLLEY_FREQ_MAX; n++)
+			get(&w, 7);
+		if (i % 50 == 0) {
+			put(&w, 1000 + i);
+			get(&w, 1000 + i);
+		}
+	}
+	for (uint64_t n = 0; n < 4000; n++)
+		put(&w, 100000 + n);
+	for (i = 0; i < 6000; i += 50)
+		assert_true(is_alive(&w, 1000 + i));
+	world_close(&w);
+}
+
+/* ---- Grace -------------------------------------------------------------------------------------- */
+
+static int refusing(void *user)
+{
+	++*(int *)user;
+	return -EPERM;
+}
+
+/* A grace period that is not known to be over frees nothing; a later one frees what has waited. */
+static void test_failed_grace_frees_nothing(void **state)
+{
+	struct world w;
+	uint64_t i = 0;
+	uint32_t n_free, n_emptied;
+	int calls = 0;
+
+	(void)state;
+	world_open(&w, 8 << 20);
+	while (!put_by(&w, w.writer, i, 1))
+		i++;
+	n_free = w.cache->free.n;
+	for (int round = 0; round < 100; round++)
+		assert_int_equal(cache_keep(w.cache, WORLD_NOW_S, refusing, &calls), 0);
+	assert_int_equal(calls, 100);
+	n_emptied = w.cache->emptied.n;
+	assert_true(n_emptied > 0 && w.cache->free.n <= n_free);
+	assert_int_equal(put_by(&w, w.writer, i, 1), -ENOSPC);
+	assert_true(cache_keep(w.cache, WORLD_NOW_S, no_readers, NULL) >= n_emptied);
+	assert_int_equal(put_by(&w, w.writer, i, 1), 0);
+	check_bounds(&w);
+	world_close(&w);
+}
+
+/* With all free segments taken, what is hot is still copied, not dropped. */
+static void test_batch_never_drops_for_want_of_room(void **state)
+{
+	struct world w;
+	uint64_t n = 0, lost = 0;
+
+	(void)state;
+	world_open(&w, 64 << 20);
+	while (body_bytes(n) > 128 || !put_by(&w, w.writer, n, 1))
+		n++; /* small ones only: what is kept is measured in octets */
+	for (uint64_t i = 0; i < n; i += 2)
+		lost -= get(&w, i); /* every second one: half of each segment is to be kept */
+	while (cache_keep(w.cache, WORLD_NOW_S, no_readers, NULL))
+		;
+	for (uint64_t i = 0; i < n; i += 2)
+		lost += is_alive(&w, i);
+	assert_int_equal(lost, 0);
+	world_close(&w);
+}
+
+/* ---- Hit ratios ---------------------------------------------------------------------------------- */
+
+static uint32_t entries_that_fit(const struct world *w, uint32_t n_names)
+{
+	uint64_t bytes = 0;
+
+	for (uint32_t i = 0; i < n_names; i++) {
+		struct cache_key key = key_of(w->cache, i);
+		uint32_t n = 64 + (key.n_words - 1) * 8 + body_bytes(i);
+
+		bytes += (n + 15) / 16 * 16;
+	}
+	return (uint32_t)((uint64_t)w->memory.sizes.n_segments * VOLLEY_SEGMENT_BYTES /
+			  (bytes / n_names));
+}
+
+static bool ask(const struct world *w, uint64_t number)
+{
+	if (get(w, number))
+		return true;
+	put(w, number);
+	return false;
+}
+
+struct ratios {
+	double ours, lru;
+};
+
+/* After n_warm names, when the cache is at rest, n_asked, and `floods` that never come again for each of them. */
+static struct ratios replay(uint64_t cache_bytes, uint32_t n_names, double exponent,
+			    uint32_t n_warm, uint32_t n_asked, uint32_t floods)
+{
+	uint64_t seed = 42, flood = 1ull << 40, ours = 0, theirs = 0;
+	struct world w;
+	struct zipf z;
+	struct lru l;
+
+	world_open(&w, cache_bytes);
+	zipf_open(&z, n_names, exponent);
+	lru_open(&l, n_names, entries_that_fit(&w, n_names));
+	for (uint32_t i = 0; i < n_warm + n_asked; i++) {
+		uint32_t name = zipf_draw(&z, &seed);
+		bool hit = ask(&w, name), lru_hit = lru_ask(&l, name);
+
+		if (i < n_warm)
+			continue;
+		ours += hit;
+		theirs += lru_hit;
+		for (uint32_t n = 0; n < floods; n++)
+			ask(&w, flood++);
+	}
+	print_message(
+		"%u names, LRU of %u (%.1f %%), %u floods: %.4f, exact LRU without them %.4f\n",
+		n_names, l.cap, 100.0 * l.cap / n_names, floods, (double)ours / n_asked,
+		(double)theirs / n_asked);
+	lru_close(&l);
+	zipf_close(&z);
+	world_close(&w);
+	return (struct ratios){ (double)ours / n_asked, (double)theirs / n_asked };
+}
+
+/* Compared with an LRU to which every octet of all segments is worth an entry. */
+static void test_as_good_as_lru(void **state)
+{
+	struct ratios small = replay(5 << 20, 190000, 1.0, 400000, 200000, 0);
+
+	(void)state;
+	assert_true(small.ours >= 0.98 * small.lru);
+}
+
+static void test_flood_costs_little(void **state)
+{
+	struct ratios calm = replay(16 << 20, 680000, 1.0, 1500000, 100000, 0);
+	struct ratios flooded = replay(16 << 20, 680000, 1.0, 1500000, 100000, 10);
+
+	(void)state;
+	assert_true(calm.ours >= 0.98 * calm.lru);
+	assert_true(flooded.ours >= calm.ours - 0.02);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_many_times_its_size),
+		cmocka_unit_test(test_asked_ones_stay),
+		cmocka_unit_test(test_all_hot),
+		cmocka_unit_test(test_replaced_ones_do_not_count),
+		cmocka_unit_test(test_failed_grace_frees_nothing),
+		cmocka_unit_test(test_batch_never_drops_for_want_of_room),
+		cmocka_unit_test(test_as_good_as_lru),
+		cmocka_unit_test(test_flood_costs_little),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
