@@ -23,6 +23,7 @@ enum {
 	NODE_DNAME = 0x08,
 	NODE_WILD = 0x10,      /* has the child "*" */
 	NODE_UPPERCASE = 0x20, /* the label must be folded to be compared */
+	NODE_NSEC3 = 0x40,     /* owns NSEC3 and its signatures only: no name of the zone */
 };
 
 struct zone_node {
@@ -64,6 +65,13 @@ struct zone {
 	uint16_t apex_bytes;
 	uint8_t apex_labels;
 	bool is_signed;
+	enum zone_chain chain;
+	/* The NSEC3 chain: its nodes by hash, and with what names are hashed. */
+	uint32_t *nsec3;
+	uint32_t n_nsec3;
+	uint16_t nsec3_iterations;
+	uint8_t nsec3_salt_bytes;
+	uint8_t nsec3_salt[255];
 	uint8_t digest[ZONE_DIGEST_LEN];
 	uint8_t apex[256];
 };

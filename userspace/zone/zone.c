@@ -119,6 +119,20 @@ bool zone_node_is_occluded(const struct zone *z, const struct zone_node *node)
 	return node->flags & NODE_OCCLUDED;
 }
 
+struct zone_rrsigs zone_rrsigs(const struct zone *z, const struct zone_node *node, uint16_t covered)
+{
+	const struct zone_rrset *rrset = zone_node_rrset(z, node, DNS_TYPE_RRSIG);
+
+	if (!rrset)
+		return (struct zone_rrsigs){ 0 };
+	return (struct zone_rrsigs){ zone_rrset_first(z, rrset), rrset->n, covered };
+}
+
+enum zone_chain zone_chain(const struct zone *z)
+{
+	return z->chain;
+}
+
 const uint8_t *zone_rrset_first(const struct zone *z, const struct zone_rrset *rrset)
 {
 	return z->rdata + rrset->rdata;

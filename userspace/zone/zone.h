@@ -81,6 +81,15 @@ size_t zone_n_names(const struct zone *z); /* nodes, empty non-terminals include
 size_t zone_memory_bytes(const struct zone *z);
 bool zone_is_signed(const struct zone *z); /* there is a DNSKEY at the apex */
 
+/* How a signed zone proves what is not there; see zone/denial.h. */
+enum zone_chain {
+	ZONE_CHAIN_NONE,  /* unsigned, or signed without proofs, of which a warning tells */
+	ZONE_CHAIN_NSEC,  /* RFC 4034 section 4 */
+	ZONE_CHAIN_NSEC3, /* RFC 5155; the chain that NSEC3PARAM at the apex names */
+};
+
+enum zone_chain zone_chain(const struct zone *z);
+
 /*
  * A digest of the content: owners and embedded names folded, records in canonical order. Equal for
  * two files that differ in order, comments, case or spelling only; differs for any other change,
@@ -176,13 +185,46 @@ static inline const uint8_t *zone_rdata_next(const uint8_t *at, struct zone_rdat
 
 /*
  * The type that an RRSIG covers. RRSIGs of one owner form one RRset of type RRSIG (RFC 4034 section
- * 3.1.1).
+ * 3.1.1), in which they stand by that type, since it is their first field.
  */
 static inline uint16_t zone_rrsig_covered(const struct zone_rdata *rd)
 {
 	if (rd->len < 2)
 		return 0;
 	return wire_load_be16(rd->bytes);
+}
+
+/* Those signatures of a node that cover one type. */
+struct zone_rrsigs {
+	const uint8_t *at;
+	uint16_t left; /* records from @at on, of any covered type */
+	uint16_t covered;
+};
+
+/*
+ * Begins a walk over the signatures of @node's RRset of type @covered. They are sent with the TTL
+ * of the RRset that they cover (RFC 4034 section 3) and under the owner that it is sent with: for a
+ * wildcard's, the name that it stands for (RFC 4035 section 3.1.3.3). Pure, O(signatures of node).
+ */
+struct zone_rrsigs zone_rrsigs(const struct zone *z, const struct zone_node *node,
+			       uint16_t covered);
+
+/* The next one to *@rd; false at the end. */
+static inline bool zone_rrsigs_next(struct zone_rrsigs *it, struct zone_rdata *rd)
+{
+	while (it->left) {
+		uint16_t covered;
+
+		it->at = zone_rdata_next(it->at, rd);
+		it->left--;
+		covered = zone_rrsig_covered(rd);
+		if (covered == it->covered)
+			return true;
+		if (covered > it->covered)
+			break;
+	}
+	it->left = 0;
+	return false;
 }
 
 #endif
