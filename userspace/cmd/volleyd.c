@@ -83,7 +83,7 @@ int main(int argc, char **argv)
 	}
 	if (options.is_check) {
 		config_free(config);
-		printf("%s: well\n", options.config);
+		printf("%s: the configuration is right\n", options.config);
 		return EXIT_OK;
 	}
 	return daemon_run(config, options.keep) ? EXIT_FAILED : EXIT_OK;
