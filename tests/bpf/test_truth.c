@@ -1,0 +1,359 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Two answerers, one truth: what the driver sends is byte for byte what the engine sends.
+ *
+ *   query ─┬─► engine with the cache ─► reply, published ─┐
+ *          ├─► engine without a cache ─► reply ───────────┼─► all the same, or up and unchanged
+ *          └─► frame ─► XDP program, the same cache ──────┘
+ *
+ * Over generated queries with a fixed seed (tests/lib/querygen.h), under several settings. QUERIES
+ * in the environment is the number of queries in all, SEED the seed.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <bpf/bpf.h>
+#include <cmocka.h>
+#include <errno.h>
+#include <linux/bpf.h>
+#include <sys/socket.h>
+#include <unistd.h>
+#include <urcu-qsbr.h>
+
+#include "base/clock.h"
+#include "cache/zones.h"
+#include "dns/name.h"
+#include "dns/proto.h"
+#include "engine/engine.h"
+#include "tests/lib/querygen.h"
+#include "tests/lib/xdpworld.h"
+#include "zone/zone.h"
+
+#define N_QUERIES   1200000u
+#define N_SETTINGS  4u
+#define HITS_SHARE  4 /* at least one in so many is answered by the driver */
+#define CACHE_BYTES (96ull << 20)
+#define NOW_WALL_S  1700000000u
+
+static const struct {
+	const char *origin, *path; /* NULL: generated */
+} zone_files[] = {
+	{ "example.com", "zones/example.com.zone" },
+	{ "example.net", "zones/example.net.zone" },
+	{ "example2.jp", "zones/example2.jp.zone" },
+	{ "2.0.192.in-addr.arpa", "zones/2.0.192.in-addr.arpa.zone" },
+	{ QUERYGEN_ORIGIN, NULL },
+};
+#define N_ZONES (sizeof(zone_files) / sizeof(zone_files[0]))
+
+/* Both answerers over one cache. */
+struct truth {
+	struct bpfmaps maps;
+	struct cache *cache;
+	struct zone_member members[N_ZONES];
+	uint8_t apexes[N_ZONES][DNS_NAME_MAX];
+	struct engine_zones zones;
+	struct engine *engine, *bare; /* bare: without a cache */
+	struct querygen g;
+	uint64_t n_queries, n_sent;
+};
+
+static struct zone *zones[N_ZONES];
+
+static struct zone *load_generated(const char *origin)
+{
+	char path[] = "/tmp/volley-truth-XXXXXX";
+	struct zone_error error;
+	struct zone *zone;
+	FILE *f = fdopen(mkstemp(path), "w");
+
+	assert_non_null(f);
+	querygen_write_zone(f);
+	fclose(f);
+	if (zone_load_file(&zone, origin, path, &error))
+		fail_msg("%s:%u: %s", error.file, error.line, error.sentence);
+	unlink(path);
+	return zone;
+}
+
+static struct zone *load(const char *origin, const char *path)
+{
+	struct zone_error error;
+	struct zone *zone;
+
+	if (!path)
+		return load_generated(origin);
+	if (zone_load_file(&zone, origin, path, &error))
+		fail_msg("%s:%u: %s", error.file, error.line, error.sentence);
+	return zone;
+}
+
+static void serve_zones(struct truth *t)
+{
+	for (size_t i = 0; i < N_ZONES; i++) {
+		const uint64_t digest[2] = { 1, i };
+		struct zone_member *m = &t->members[i];
+		const char *origin = zone_files[i].origin;
+		int len = name_from_text(t->apexes[i], DNS_NAME_MAX, origin, strlen(origin));
+
+		assert_true(len > 0);
+		*m = (struct zone_member){ .apex = t->apexes[i], .zone = zones[i] };
+		m->apex_len = (unsigned int)len;
+		cache_zone_prepare(t->cache, m->apex, m->apex_len, digest, &m->cache_slot,
+				   &m->cache_gen);
+		assert_true(m->cache_slot);
+		cache_zone_commit(t->cache, m->cache_slot, m->cache_gen, digest);
+	}
+	assert_int_equal(zone_set_new(&t->zones.set, t->members, N_ZONES), 0);
+}
+
+static void serve_addresses(struct volley_state *state)
+{
+	uint32_t address[4] = { 0 };
+
+	memcpy(address, pkt_ipv4.to, 4);
+	bpfmaps_serve(state, address, 4, pkt_ipv4.to_port);
+	memcpy(address, pkt_ipv6.to, 16);
+	bpfmaps_serve(state, address, 6, pkt_ipv6.to_port);
+}
+
+static void truth_open(struct truth *t, const struct engine_config *config)
+{
+	struct cache_sizes sizes;
+	struct volley_state *state;
+	bool adopted;
+
+	assert_int_equal(cache_sizes_plan(&sizes, CACHE_BYTES, N_ZONES), 0);
+	assert_int_equal(bpfmaps_open(&t->maps, &sizes), 0);
+	assert_int_equal(cache_new(&t->cache, &t->maps.memory, &adopted), 0);
+	assert_false(adopted);
+	state = cache_state(t->cache);
+	state->serve_until_s = VOLLEY_NEVER;
+	state->max_udp_bytes = config->max_udp_bytes;
+	/* Under all settings: a malformed COOKIE is FORMERR (RFC 7873 section 5.2.2). */
+	state->option_up_mask = 1u << DNS_OPTION_COOKIE;
+	serve_addresses(state);
+	serve_zones(t);
+	assert_int_equal(engine_new(&t->engine, config, t->cache, &t->zones), 0);
+	assert_int_equal(engine_new(&t->bare, config, NULL, &t->zones), 0);
+}
+
+static void truth_close(struct truth *t)
+{
+	engine_free(t->engine);
+	engine_free(t->bare);
+	zone_set_free(t->zones.set);
+	cache_free(t->cache);
+	bpfmaps_close(&t->maps);
+}
+
+static size_t ask_engine(struct engine *e, const uint8_t *dns, size_t n, const struct pkt *p,
+			 uint8_t *reply)
+{
+	const struct engine_request rq = {
+		.msg = dns,
+		.len = n,
+		.family = p->ipv6 ? AF_INET6 : AF_INET,
+		.client = p->from,
+		.now_s = clock_coarse_s(),
+		.wall_s = NOW_WALL_S,
+	};
+
+	return engine_answer(e, &rq, reply, VOLLEY_UDP_MAX);
+}
+
+static void print_octets(const char *what, const uint8_t *octets, size_t n)
+{
+	print_message("%s, %zu octets:", what, n);
+	for (size_t i = 0; i < n; i++)
+		print_message("%s%02x", i % 32 ? "" : "\n  ", octets[i]);
+	print_message("\n");
+}
+
+static void expect_same(const struct truth *t, const char *what, const uint8_t *query, size_t n,
+			const uint8_t *a, size_t a_bytes, const uint8_t *b, size_t b_bytes)
+{
+	if (a_bytes == b_bytes && !memcmp(a, b, a_bytes))
+		return;
+	print_octets("query", query, n);
+	print_octets("engine", a, a_bytes);
+	print_octets(what, b, b_bytes);
+	fail_msg("query %lu: %s and the engine differ", t->n_queries, what);
+}
+
+/* The frame of a query: any that the driver takes, and now and then one octet of it wrong. */
+static size_t draw_frame(struct querygen *g, struct pkt *p, uint8_t *frame, const uint8_t *dns,
+			 size_t n)
+{
+	size_t bytes;
+
+	p->n_tags = querygen_draw(g, 8) ? 0 : querygen_draw(g, 3);
+	p->pad_to = querygen_draw(g, 4) ? 60 : querygen_draw(g, 600);
+	p->from_port = (uint16_t)(1 + querygen_draw(g, 65535));
+	bytes = pkt_build(frame, p, dns, n);
+	if (!querygen_draw(g, 100))
+		frame[querygen_draw(g, (uint32_t)pkt_dns_at(p))] ^= 1u << querygen_draw(g, 8);
+	return bytes;
+}
+
+/* The driver: the engine's reply in a right frame, or the frame unchanged. */
+static void ask_driver(struct truth *t, const struct pkt *p, const uint8_t *dns, size_t n,
+		       const uint8_t *reply, size_t reply_bytes)
+{
+	static uint8_t frame[PKT_FRAME_MAX], out[PKT_FRAME_MAX];
+	struct pkt drawn = *p;
+	size_t bytes = draw_frame(&t->g, &drawn, frame, dns, n);
+	LIBBPF_OPTS(bpf_test_run_opts, opts, .data_in = frame, .data_size_in = (__u32)bytes,
+		    .data_out = out, .data_size_out = sizeof(out), .repeat = 1);
+	struct pkt_answer answer;
+	const char *wrong;
+
+	assert_int_equal(bpf_prog_test_run_opts(t->maps.prog_fd, &opts), 0);
+	if (opts.retval == XDP_PASS) {
+		if (opts.data_size_out != bytes || memcmp(frame, out, bytes))
+			fail_msg("query %lu: passed, but changed", t->n_queries);
+		return;
+	}
+	assert_int_equal(opts.retval, XDP_TX);
+	t->n_sent++;
+	wrong = pkt_check_answer(frame, bytes, out, opts.data_size_out,
+				 cache_state(t->cache)->max_udp_bytes, &answer);
+	if (wrong)
+		fail_msg("query %lu: %s", t->n_queries, wrong);
+	expect_same(t, "the driver", dns, n, reply, reply_bytes, answer.dns, answer.dns_bytes);
+}
+
+static void ask_all(struct truth *t)
+{
+	static uint8_t dns[QUERYGEN_BYTES_MAX], replies[2][VOLLEY_UDP_MAX];
+	const struct pkt *p = querygen_draw(&t->g, 2) ? &pkt_ipv6 : &pkt_ipv4;
+	size_t n = querygen_next(&t->g, dns);
+	size_t bytes = ask_engine(t->engine, dns, n, p, replies[0]);
+	size_t bare_bytes = ask_engine(t->bare, dns, n, p, replies[1]);
+
+	expect_same(t, "the engine without cache", dns, n, replies[0], bytes, replies[1],
+		    bare_bytes);
+	ask_driver(t, p, dns, n, replies[0], bytes);
+	rcu_quiescent_state();
+	t->n_queries++;
+}
+
+/* Who answered; and the counters balance. */
+static void report(const struct truth *t)
+{
+#define WORDS_OF(name, class, words) { #name, words },
+	static const struct {
+		const char *name, *words;
+	} reasons[] = { VOLLEY_REASONS(WORDS_OF) };
+	struct volley_cpu counted;
+	uint64_t sum = 0;
+
+	assert_int_equal(bpfmaps_counters(&t->maps, &counted), 0);
+	print_message("           %lu queries, %lu answered by the driver\n", t->n_queries,
+		      t->n_sent);
+	for (size_t i = 0; i < VOLLEY_N_REASONS; i++) {
+		sum += counted.reasons[i];
+		if (counted.reasons[i])
+			print_message("             %8llu  %-18s %s\n", counted.reasons[i],
+				      reasons[i].name, reasons[i].words);
+	}
+	assert_int_equal(counted.received, t->n_queries);
+	assert_int_equal(counted.received, sum);
+	assert_int_equal(counted.reasons[VOLLEY_DROP_EDIT], 0);
+}
+
+static unsigned long from_environment(const char *variable, unsigned long otherwise)
+{
+	const char *text = getenv(variable);
+
+	return text ? strtoul(text, NULL, 0) : otherwise;
+}
+
+/* `nth` of the settings: each has queries of its own. */
+static void run(void **state, const struct engine_config *config, uint64_t nth)
+{
+	unsigned long n = from_environment("QUERIES", N_QUERIES) / N_SETTINGS;
+	struct truth t = { .g = { nth * 0x9e3779b97f4a7c15u + from_environment("SEED", 0) } };
+
+	if (!*state)
+		skip();
+	truth_open(&t, config);
+	while (t.n_queries < n)
+		ask_all(&t);
+	report(&t);
+	assert_true(t.n_sent > n / HITS_SHARE);
+	truth_close(&t);
+}
+
+static void test_defaults(void **state)
+{
+	struct engine_config config = ENGINE_CONFIG_INIT;
+
+	config.cookies = true;
+	run(state, &config, 1);
+}
+
+static void test_largest(void **state)
+{
+	struct engine_config config = ENGINE_CONFIG_INIT;
+
+	config.max_udp_bytes = VOLLEY_UDP_MAX;
+	config.any = ENGINE_ANY_FULL;
+	run(state, &config, 2);
+}
+
+static void test_smallest(void **state)
+{
+	struct engine_config config = ENGINE_CONFIG_INIT;
+
+	config.max_udp_bytes = 512;
+	config.any = ENGINE_ANY_FULL;
+	run(state, &config, 3);
+}
+
+static void test_minimal(void **state)
+{
+	struct engine_config config = ENGINE_CONFIG_INIT;
+
+	config.minimal_responses = true;
+	config.version = "volley";
+	run(state, &config, 4);
+}
+
+static int group_open(void **state)
+{
+	struct bpfmaps maps;
+	int err = bpfmaps_open(&maps, NULL);
+
+	rcu_register_thread();
+	*state = err ? NULL : zones;
+	if (err)
+		return err == -EPERM ? 0 : err;
+	bpfmaps_close(&maps);
+	for (size_t i = 0; i < N_ZONES; i++)
+		zones[i] = load(zone_files[i].origin, zone_files[i].path);
+	return 0;
+}
+
+static int group_close(void **state)
+{
+	for (size_t i = 0; *state && i < N_ZONES; i++)
+		zone_free(zones[i]);
+	rcu_unregister_thread();
+	return 0;
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_defaults),
+		cmocka_unit_test(test_largest),
+		cmocka_unit_test(test_smallest),
+		cmocka_unit_test(test_minimal),
+	};
+
+	return cmocka_run_group_tests(tests, group_open, group_close);
+}
