@@ -113,7 +113,7 @@ int xdp_world_counted(struct xdp_world *w)
 	}
 	if (now.received - w->counted.received != 1 || reason < 0)
 		fail_msg("one frame: received counts %lu more, reason %s",
-			 (uint64_t)now.received - w->counted.received, xdp_reason_name(reason));
+			 (uint64_t)(now.received - w->counted.received), xdp_reason_name(reason));
 	w->counted = now;
 	return reason;
 }
