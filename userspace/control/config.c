@@ -100,6 +100,41 @@ static char *take_path(struct load *load, const char *prefix, const char *leaf, 
 	return load->source.failed ? NULL : out;
 }
 
+/* A copy of a text whose length is checked, or NULL where the key is absent. */
+static char *take_string(struct load *load, const char *path, const char *text)
+{
+	const struct words_key *key = source_find_key(path);
+	char *copy;
+
+	if (load->source.failed || !text)
+		return NULL;
+	if (strlen(text) < key->min || strlen(text) > key->max) {
+		source_refuse_value(&load->source, path, text);
+		return NULL;
+	}
+	copy = strdup(text);
+	if (!copy)
+		source_fail_memory(&load->source);
+	return copy;
+}
+
+static void take_nsid(struct load *load, const char *text)
+{
+	const struct words_key *key = source_find_key("server.nsid");
+	struct config *config = load->config;
+	size_t n;
+
+	if (load->source.failed || !text)
+		return;
+	if (value_read_octets(text, key->min, key->max, NULL, &n)) {
+		source_refuse_value(&load->source, "server.nsid", text);
+		return;
+	}
+	config->nsid = take_memory(load, n, 1);
+	if (config->nsid && !value_read_octets(text, key->min, key->max, config->nsid, &n))
+		config->n_nsid = (uint32_t)n;
+}
+
 static void take_listen(struct load *load, const struct config_raw_list *list)
 {
 	struct config_addr *addrs = take_memory(load, list->n, sizeof(*addrs));
@@ -145,6 +180,10 @@ static void take_server(struct load *load)
 		(uint16_t)take_number(load, "server.", "max-udp-size", raw->max_udp_size);
 	config->minimal_responses =
 		take_number(load, "server.", "minimal-responses", raw->minimal_responses) != 0;
+	config->any = (enum config_any)take_number(load, "server.", "any", raw->any);
+	take_nsid(load, raw->nsid);
+	config->version = take_string(load, "server.version", raw->version);
+	config->identity = take_string(load, "server.identity", raw->identity);
 	config->tcp_connections_cap = (uint32_t)take_number(load, "server.tcp.", "max-connections",
 							    raw->tcp.max_connections);
 	config->tcp_idle_s =
@@ -381,6 +420,9 @@ void config_free(struct config *config)
 	}
 	explicit_bzero(config->cookie_secret, sizeof(config->cookie_secret));
 	free(config->path);
+	free(config->nsid);
+	free(config->version);
+	free(config->identity);
 	free(config->listen);
 	free(config->interfaces);
 	free(config->zones);

@@ -27,6 +27,7 @@ struct config_addr {
 /* In the order of the choices in words_keys.c. */
 enum config_xdp { CONFIG_XDP_AUTO, CONFIG_XDP_NATIVE, CONFIG_XDP_GENERIC, CONFIG_XDP_OFF };
 enum config_port { CONFIG_PORT_AUTO, CONFIG_PORT_XSK, CONFIG_PORT_DPDK, CONFIG_PORT_SOCKET };
+enum config_any { CONFIG_ANY_MINIMAL, CONFIG_ANY_FULL };
 enum config_zero_copy { CONFIG_ZERO_COPY_AUTO, CONFIG_ZERO_COPY_ON, CONFIG_ZERO_COPY_OFF };
 
 struct config_interface {
@@ -56,6 +57,11 @@ struct config {
 	uint32_t n_workers; /* 0: auto */
 	uint16_t max_udp_size_bytes;
 	bool minimal_responses;
+	enum config_any any;
+	uint8_t *nsid; /* n_nsid octets; NULL: none */
+	uint32_t n_nsid;
+	char *version;          /* NULL: not told */
+	char *identity;         /* likewise */
 	bool has_cookie_secret; /* false: make a random one */
 	uint8_t cookie_secret[16];
 	uint32_t tcp_connections_cap; /* over all workers */

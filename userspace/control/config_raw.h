@@ -30,6 +30,10 @@ struct config_raw_server {
 	char *workers;
 	char *max_udp_size;
 	char *minimal_responses;
+	char *any;
+	char *nsid;
+	char *version;
+	char *identity;
 	char *pid_file;
 	struct config_raw_tcp tcp;
 	struct config_raw_cookies cookies;

@@ -213,7 +213,6 @@ int daemon_grace(void *user)
 
 static int open_cache(struct daemon *d)
 {
-	const uint64_t cookies = 1ull << 10;
 	int err = cache_sizes_plan(&d->sizes, d->config->cache_size_bytes, d->config->n_zones);
 
 	if (err) {
@@ -237,7 +236,7 @@ static int open_cache(struct daemon *d)
 	if (d->is_adopted)
 		log_info("answer cache: adopted with its answers");
 	d->memory.state->max_udp_bytes = d->config->max_udp_size_bytes;
-	d->memory.state->option_up_mask = cookies;
+	d->memory.state->option_up_mask = engine_option_mask(&d->engine_config);
 	return start_heartbeat(d);
 }
 
@@ -293,6 +292,11 @@ static int make_engine_config(struct daemon *d)
 	*e = (struct engine_config){
 		.max_udp_bytes = d->config->max_udp_size_bytes,
 		.minimal_responses = d->config->minimal_responses,
+		.any = (enum engine_any)d->config->any,
+		.version = d->config->version,
+		.identity = d->config->identity,
+		.nsid = d->config->nsid,
+		.nsid_bytes = (uint16_t)d->config->n_nsid,
 		.cookies = true,
 	};
 	if (d->config->has_cookie_secret)

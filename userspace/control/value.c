@@ -237,6 +237,32 @@ int value_read_hex(const char *text, uint8_t *bytes, size_t n)
 	return 0;
 }
 
+static int check_hex(const char *text)
+{
+	if (strlen(text) % 2)
+		return -EINVAL;
+	for (; *text; text++)
+		if (hex_digit(*text) < 0)
+			return -EINVAL;
+	return 0;
+}
+
+int value_read_octets(const char *text, size_t min, size_t max, uint8_t *bytes, size_t *n)
+{
+	bool is_hex = !strncmp(text, "0x", 2);
+
+	if (is_hex && check_hex(text + 2))
+		return -EINVAL;
+	*n = is_hex ? strlen(text + 2) / 2 : strlen(text);
+	if (*n < min || *n > max)
+		return -ERANGE;
+	if (bytes && is_hex)
+		return value_read_hex(text + 2, bytes, *n);
+	if (bytes)
+		memcpy(bytes, text, *n);
+	return 0;
+}
+
 int value_check_interface(const char *text)
 {
 	size_t len = strlen(text);

@@ -39,6 +39,13 @@ int value_read_addr(const char *text, struct config_addr *out) __attribute__((wa
  */
 int value_read_domain(const char *text, char **out) __attribute__((warn_unused_result));
 
+/*
+ * Reads the octets of a text, or of the hexadecimal digits behind 0x. *N is how many, MIN to MAX;
+ * BYTES, unless NULL, has room for MAX. -EINVAL, -ERANGE.
+ */
+int value_read_octets(const char *text, size_t min, size_t max, uint8_t *bytes, size_t *n)
+	__attribute__((warn_unused_result));
+
 /* Reads exactly 2 * N hexadecimal digits into N bytes, the first digit the high half of bytes[0]. */
 int value_read_hex(const char *text, uint8_t *bytes, size_t n) __attribute__((warn_unused_result));
 

@@ -198,6 +198,10 @@ static const char *number_format(enum words_type type)
 		return "a size from %s to %s: bytes, or a number with K, M, G or T behind it";
 	case WORDS_SECONDS:
 		return "a time from %s to %s: seconds, or a number with s, m, h or d behind it";
+	case WORDS_TEXT:
+		return "a text of %s to %s bytes";
+	case WORDS_OCTETS:
+		return "a text of %s to %s bytes, or 0x and the hexadecimal digits of as many";
 	case WORDS_CORES:
 		return "a list of processor numbers from %s to %s, none of them twice";
 	default:

@@ -33,6 +33,8 @@ enum words_type {
 	WORDS_CHOICE,     /* one of .choices, read as its place among them */
 	WORDS_MODE,       /* file permissions, octal */
 	WORDS_SECRET,     /* 32 hexadecimal digits */
+	WORDS_TEXT,       /* .min to .max bytes */
+	WORDS_OCTETS,     /* as text, or 0x and hexadecimal digits */
 	WORDS_PATH,
 	WORDS_SOCKET, /* a path short enough for a Unix socket */
 	WORDS_DOMAIN,
@@ -45,7 +47,7 @@ enum words_type {
 struct words_key {
 	const char *path; /* "interfaces[].name": dots between levels, [] for each item of a list */
 	enum words_type type;
-	uint64_t min; /* bounds of a number, both allowed; bytes, seconds or a count */
+	uint64_t min; /* bounds of a number or a length, both allowed; bytes, seconds or a count */
 	uint64_t max;
 	const char *choices;  /* WORDS_CHOICE: "auto|native|generic|off" */
 	const char *fallback; /* the value when the key is absent; NULL: none, see the text */

@@ -31,6 +31,30 @@ const struct words_key words_keys[] = {
 	  .type = WORDS_BOOL,
 	  .fallback = "false",
 	  .text = "With true, records that a client does not need are never added to an answer." },
+	{ .path = "server.any",
+	  .type = WORDS_CHOICE,
+	  .choices = "minimal|full",
+	  .fallback = "minimal",
+	  .text = "What a query of type ANY gets: minimal, one RRset of the name (RFC 8482), or full, all "
+		  "of them." },
+	{ .path = "server.nsid",
+	  .type = WORDS_OCTETS,
+	  .min = 1,
+	  .max = 128,
+	  .text = "The name of this server, for clients that ask for it by the EDNS option NSID (RFC "
+		  "5001). Default: the option is ignored." },
+	{ .path = "server.version",
+	  .type = WORDS_TEXT,
+	  .min = 1,
+	  .max = 255,
+	  .text = "The answer to version.bind and version.server, class CH, type TXT. Default: these are "
+		  "refused." },
+	{ .path = "server.identity",
+	  .type = WORDS_TEXT,
+	  .min = 1,
+	  .max = 255,
+	  .text = "The answer to id.server and hostname.bind, class CH, type TXT (RFC 4892). Default: "
+		  "these are refused." },
 	{ .path = "server.pid-file",
 	  .type = WORDS_PATH,
 	  .text = "The file that a running volleyd holds locked and writes its process id to. A second "

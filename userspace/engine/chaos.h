@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Class CH: what the server says of itself (RFC 4892). Only the version for now, and only where
- * the configuration gives one.
+ * Class CH: what the server says of itself (RFC 4892), where the configuration gives it.
  */
 #ifndef VOLLEY_ENGINE_CHAOS_H
 #define VOLLEY_ENGINE_CHAOS_H
@@ -11,8 +10,8 @@
 #include "engine/render.h"
 
 /*
- * Answers q, of class CH: TXT (or ANY) of version.bind and version.server with config->version, at
- * most 255 octets of it; REFUSED for all else. a->body lies in r until the next call. Never
+ * Answers q, of class CH: TXT (or ANY) of version.bind and version.server with config->version, of
+ * id.server and hostname.bind with config->identity; REFUSED for all else. a->body lies in r until the next call. Never
  * cached. Returns the rcode.
  */
 uint16_t chaos_answer(struct render *r, const struct engine_config *config, const struct query *q,

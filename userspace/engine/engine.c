@@ -12,6 +12,7 @@
 #include "base/wire.h"
 #include "dns/edns.h"
 #include "dns/query.h"
+#include "dns/tsig.h"
 #include "engine/chaos.h"
 #include "engine/emit.h"
 #include "engine/render.h"
@@ -24,11 +25,17 @@ struct engine {
 	struct engine_counters counters;
 	struct query query;
 	struct cache_key key;
+	/* What the present reply carries beside the answer. */
+	int ede_code;
+	size_t tsig_bytes;
 	uint8_t cookie[COOKIE_BYTES];
+	uint8_t tsig[TSIG_ERROR_MAX];
 	struct render render;
 };
 
 _Static_assert(RENDER_OPT_BYTES == DNS_OPT_FIXED_BYTES + DNS_OPTION_FIXED_BYTES + COOKIE_BYTES,
+	       "room is kept for the usual OPT");
+_Static_assert(RENDER_OPT_MAX == RENDER_OPT_BYTES + DNS_OPTION_FIXED_BYTES + ENGINE_NSID_MAX,
 	       "room is kept for the largest OPT");
 
 /* One writer, so no locked instruction; readers see whole values. */
@@ -50,6 +57,17 @@ uint64_t engine_config_digest(const struct engine_config *config)
 	return siphash24(key, words, sizeof(words));
 }
 
+uint64_t engine_option_mask(const struct engine_config *config)
+{
+	uint64_t mask = 0;
+
+	if (config->cookies)
+		mask |= 1ull << DNS_OPTION_COOKIE;
+	if (config->nsid)
+		mask |= 1ull << DNS_OPTION_NSID;
+	return mask;
+}
+
 int engine_new(struct engine **out, const struct engine_config *config, struct cache *cache,
 	       struct engine_zones *zones)
 {
@@ -57,7 +75,8 @@ int engine_new(struct engine **out, const struct engine_config *config, struct c
 	int err;
 
 	*out = NULL;
-	if (config->max_udp_bytes < DNS_UDP_MIN || config->max_udp_bytes > VOLLEY_UDP_MAX)
+	if (config->max_udp_bytes < DNS_UDP_MIN || config->max_udp_bytes > VOLLEY_UDP_MAX ||
+	    config->nsid_bytes > ENGINE_NSID_MAX)
 		return -EINVAL;
 	e = calloc(1, sizeof(*e));
 	if (!e)
@@ -167,6 +186,13 @@ static uint16_t empty(struct cache_answer *a, uint16_t rcode)
 	return rcode;
 }
 
+/* An error, and why, for people: RFC 8914. Never in what is cached: the driver does not say it. */
+static uint16_t failure(struct engine *e, struct cache_answer *a, uint16_t rcode, int ede_code)
+{
+	e->ede_code = ede_code;
+	return empty(a, rcode);
+}
+
 static uint16_t answer_data(struct engine *e, const struct engine_request *rq,
 			    const struct query *q, struct cache_answer *a)
 {
@@ -176,26 +202,46 @@ static uint16_t answer_data(struct engine *e, const struct engine_request *rq,
 		return a->flags & DNS_RCODE_MASK;
 	if (render_answer(&e->render, &e->config, rcu_dereference(e->zones->set), q, a)) {
 		count(&e->counters.too_large);
-		return empty(a, DNS_RCODE_SERVFAIL);
+		return failure(e, a, DNS_RCODE_SERVFAIL, DNS_EDE_OTHER);
 	}
 	if (cached && a->zone_slot)
 		publish(e, rq, a);
-	return a->flags & DNS_RCODE_MASK;
+	switch (a->flags & DNS_RCODE_MASK) {
+	case DNS_RCODE_REFUSED:
+		return failure(e, a, DNS_RCODE_REFUSED, DNS_EDE_NOT_AUTHORITATIVE);
+	case DNS_RCODE_SERVFAIL:
+		return failure(e, a, DNS_RCODE_SERVFAIL, DNS_EDE_NOT_READY);
+	default:
+		return a->flags & DNS_RCODE_MASK;
+	}
+}
+
+/* We hold no keys: RFC 8945 section 5.2.1. The record is made before the reply overwrites msg. */
+static uint16_t answer_tsig(struct engine *e, const struct engine_request *rq,
+			    const struct query *q, struct cache_answer *a)
+{
+	int bytes = tsig_write_error(e->tsig, rq->msg, q, DNS_RCODE_BADKEY);
+
+	if (bytes < 0)
+		return empty(a, DNS_RCODE_FORMERR);
+	e->tsig_bytes = (size_t)bytes;
+	return empty(a, DNS_RCODE_NOTAUTH);
 }
 
 static uint16_t answer_question(struct engine *e, const struct engine_request *rq,
 				const struct query *q, struct cache_answer *a)
 {
-	if (q->has_tsig) /* we hold no keys: RFC 8945 section 5.2.1 */
-		return empty(a, DNS_RCODE_NOTAUTH);
+	if (q->has_tsig)
+		return answer_tsig(e, rq, q, a);
 	if (q->qclass == DNS_CLASS_CH)
 		return chaos_answer(&e->render, &e->config, q, a);
 	if (q->qclass != DNS_CLASS_IN)
 		return empty(a, DNS_RCODE_REFUSED);
 	if (q->qtype == DNS_TYPE_AXFR) /* RFC 5936 section 4.2: not over UDP. As knotd and nsd. */
-		return empty(a, rq->stream ? DNS_RCODE_REFUSED : DNS_RCODE_NOTIMP);
+		return failure(e, a, rq->stream ? DNS_RCODE_REFUSED : DNS_RCODE_NOTIMP,
+			       DNS_EDE_NOT_SUPPORTED);
 	if (q->qtype == DNS_TYPE_IXFR)
-		return empty(a, DNS_RCODE_REFUSED);
+		return failure(e, a, DNS_RCODE_REFUSED, DNS_EDE_NOT_SUPPORTED);
 	return answer_data(e, rq, q, a);
 }
 
@@ -274,20 +320,39 @@ static size_t reply_limit(const struct engine *e, const struct engine_request *r
 	return limit < cap ? limit : cap;
 }
 
+/* Puts the TSIG record behind a reply of `bytes` octets; where it has no room the client must ask TCP. */
+static size_t add_tsig(const struct engine *e, uint8_t *out, size_t bytes, size_t limit)
+{
+	if (!e->tsig_bytes)
+		return bytes;
+	if (e->tsig_bytes > limit - bytes) {
+		out[DNS_FLAGS_AT] |= DNS_FLAG_TC >> 8;
+		return bytes;
+	}
+	memcpy(out + bytes, e->tsig, e->tsig_bytes);
+	wire_store_be16(out + DNS_ARCOUNT_AT, (uint16_t)(wire_load_be16(out + DNS_ARCOUNT_AT) + 1));
+	return bytes + e->tsig_bytes;
+}
+
 static size_t reply(struct engine *e, const struct engine_request *rq, const struct query *q,
 		    const struct cache_answer *a, uint16_t rcode, uint8_t *out, size_t cap)
 {
 	struct edns_reply opt = EDNS_REPLY_INIT;
+	size_t limit = reply_limit(e, rq, q, cap);
 	enum emit_form form;
 	size_t bytes;
 
 	opt.udp_size = e->config.max_udp_bytes;
 	opt.rcode = rcode;
 	opt.dnssec_ok = q->edns.dnssec_ok;
+	opt.ede_code = e->ede_code;
 	if (q->edns.has_cookie && e->config.cookies)
 		add_cookie(e, rq, &q->edns, &opt);
-	bytes = emit_reply(out, reply_limit(e, rq, q, cap), rq->msg, q, a,
-			   q->edns.present ? &opt : NULL, &form);
+	if (q->edns.nsid_asked && e->config.nsid) {
+		opt.nsid = e->config.nsid;
+		opt.nsid_bytes = e->config.nsid_bytes;
+	}
+	bytes = emit_reply(out, limit, rq->msg, q, a, q->edns.present ? &opt : NULL, &form);
 	if (!bytes) {
 		count(&e->counters.no_room);
 		return 0;
@@ -295,7 +360,7 @@ static size_t reply(struct engine *e, const struct engine_request *rq, const str
 	count_rcode(e, rcode);
 	if (form != EMIT_FULL)
 		count(form == EMIT_SHORT ? &e->counters.shortened : &e->counters.truncated);
-	return bytes;
+	return add_tsig(e, out, bytes, limit);
 }
 
 size_t engine_answer(struct engine *e, const struct engine_request *rq, uint8_t *out, size_t cap)
@@ -310,6 +375,8 @@ size_t engine_answer(struct engine *e, const struct engine_request *rq, uint8_t 
 		count(&e->counters.ignored);
 		return 0;
 	}
+	e->ede_code = EDNS_NO_EDE;
+	e->tsig_bytes = 0;
 	rcode = decide(e, rq, q, verdict, &a);
 	return reply(e, rq, q, &a, rcode, out, cap);
 }

@@ -28,6 +28,8 @@
 
 #define ENGINE_MAX_UDP_BYTES 1232 /* fits every path; DNS flag day 2020 */
 
+#define ENGINE_NSID_MAX 128
+
 /* What ANY gets: RFC 8482 section 4.1. The choices stand in the order of their words. */
 enum engine_any {
 	ENGINE_ANY_MINIMAL, /* one RRset of the name */
@@ -40,8 +42,11 @@ struct engine_config {
 	enum engine_any any;
 	bool cookies; /* answer COOKIE options; false: as any unknown option */
 	struct cookie_secrets cookie_secrets;
-	const char
-		*version; /* for CH TXT version.bind and version.server; NULL: REFUSED. Borrowed. */
+	/* What the server says of itself to who asks; NULL: nothing. Borrowed. */
+	const char *version;  /* CH TXT version.bind, version.server; at most 255 octets */
+	const char *identity; /* CH TXT id.server, hostname.bind; likewise */
+	const uint8_t *nsid;  /* RFC 5001 */
+	uint16_t nsid_bytes;  /* at most ENGINE_NSID_MAX */
 };
 
 /* clang-format off */
@@ -60,11 +65,17 @@ struct engine_zones {
  */
 uint64_t engine_config_digest(const struct engine_config *config);
 
+/*
+ * The EDNS options that change an answer, a bit for each code below 64: what has one of them must
+ * come to the engine (volley_state.option_up_mask). Pure; any thread.
+ */
+uint64_t engine_option_mask(const struct engine_config *config);
+
 struct engine;
 
 /*
  * A new engine for one thread. config is copied, but for what it borrows; cache (NULL: none) and
- * zones must outlive the engine. Errors: -ENOMEM, -EINVAL for max_udp_bytes out of range.
+ * zones must outlive the engine. Errors: -ENOMEM, -EINVAL for max_udp_bytes or nsid_bytes out of range.
  */
 int engine_new(struct engine **out, const struct engine_config *config, struct cache *cache,
 	       struct engine_zones *zones) __attribute__((warn_unused_result));

@@ -231,7 +231,7 @@ static void begin(struct render *r, const struct engine_config *config, const st
 	r->n_targets = 0;
 	r->n_answered = 0;
 	r->short_at = 0;
-	writer_init(&r->writer, r->body, q->question_end, DNS_MESSAGE_MAX - RENDER_OPT_BYTES,
+	writer_init(&r->writer, r->body, q->question_end, DNS_MESSAGE_MAX - RENDER_OPT_MAX,
 		    r->chain[0]);
 }
 

@@ -80,7 +80,7 @@ static const struct refusal refusals[] = {
 	  "3: zone: unknown key, accepted here: server, interfaces, cache, zones, recursion, control" },
 	{ "unknown in a map", "server:\n  listen: [192.0.2.1]\n  worker: 2\n",
 	  "3: server.worker: unknown key, accepted here: listen, workers, max-udp-size, "
-	  "minimal-responses, pid-file, tcp, cookies" },
+	  "minimal-responses, any, nsid, version, identity, pid-file, tcp, cookies" },
 	{ "unknown in a map below", "server:\n  listen: [192.0.2.1]\n  tcp:\n    idle: 3\n",
 	  "4: server.tcp.idle: unknown key, accepted here: max-connections, idle-timeout, max-queries" },
 	{ "unknown in a list", LISTEN "zones:\n  - name: a\n    file: b\n  - nam: c\n",
@@ -145,6 +145,14 @@ static const struct refusal refusals[] = {
 	  "3: server.max-udp-size: \"511\" is not accepted, give a whole number from 512 to 1432" },
 	{ "max-udp-size big", "server:\n  listen: [192.0.2.1]\n  max-udp-size: 1433\n",
 	  "3: server.max-udp-size: " },
+	{ "any neither minimal nor full", "server:\n  listen: [192.0.2.1]\n  any: all\n",
+	  "3: server.any: \"all\" is not accepted, give minimal or full" },
+	{ "nsid of half an octet", "server:\n  listen: [192.0.2.1]\n  nsid: 0xabc\n",
+	  "3: server.nsid: \"0xabc\" is not accepted, give a text of 1 to 128 bytes, or 0x" },
+	{ "nsid of no octet", "server:\n  listen: [192.0.2.1]\n  nsid: 0x\n",
+	  "3: server.nsid: \"0x\" is not accepted" },
+	{ "version empty", "server:\n  listen: [192.0.2.1]\n  version: \"\"\n",
+	  "3: server.version: \"\" is not accepted, give a text of 1 to 255 bytes" },
 	{ "minimal-responses not a bool",
 	  "server:\n  listen: [192.0.2.1]\n  minimal-responses: maybe\n",
 	  "3: server.minimal-responses: \"maybe\" is not accepted, give true or false" },
@@ -316,6 +324,10 @@ static void test_defaults(void **state)
 	assert_int_equal(config->n_workers, 0);
 	assert_int_equal(config->max_udp_size_bytes, 1232);
 	assert_false(config->minimal_responses);
+	assert_int_equal(config->any, CONFIG_ANY_MINIMAL);
+	assert_null(config->nsid);
+	assert_null(config->version);
+	assert_null(config->identity);
 	assert_false(config->has_cookie_secret);
 	assert_int_equal(config->tcp_connections_cap, 1000);
 	assert_int_equal(config->tcp_idle_s, 10);
@@ -347,6 +359,10 @@ static const char everything[] =
 	"  workers: 7\n"
 	"  max-udp-size: 1400\n"
 	"  minimal-responses: true\n"
+	"  any: full\n"
+	"  nsid: 0x00fF\n"
+	"  version: Volley\n"
+	"  identity: ns1 of us\n"
 	"  pid-file: volley.pid\n"
 	"  tcp:\n"
 	"    max-connections: 50\n"
@@ -405,6 +421,11 @@ static void check_everything_server(const struct config *config)
 	assert_int_equal(config->n_workers, 7);
 	assert_int_equal(config->max_udp_size_bytes, 1400);
 	assert_true(config->minimal_responses);
+	assert_int_equal(config->any, CONFIG_ANY_FULL);
+	assert_int_equal(config->n_nsid, 2);
+	assert_memory_equal(config->nsid, "\0\377", 2);
+	assert_string_equal(config->version, "Volley");
+	assert_string_equal(config->identity, "ns1 of us");
 	assert_int_equal(config->tcp_connections_cap, 50);
 	assert_int_equal(config->tcp_idle_s, 120);
 	assert_int_equal(config->tcp_queries_max, 8);

@@ -82,7 +82,7 @@ static const struct {
 	{ "not our zone, with OPT",
 	  { .name = "www.example.net", .type = T(A), .udp_size = 1232 },
 	  QR | R(REFUSED),
-	  12 + 17 + 4 + 11 },
+	  12 + 17 + 4 + 11 + 6 }, /* an extended error */
 	{ "the root", { .name = ".", .type = T(NS) }, QR | R(REFUSED), 12 + 1 + 4 },
 	{ "zone that is not loaded",
 	  { .name = "www.example.edu", .type = T(A) },
@@ -144,7 +144,25 @@ static const struct {
 	  "\1\2\200\1\0\1\0\0\0\0\0\1\0\0\1\0\1\0\0\51\4\320\0\0\0\0\0\0", 28 },
 	{ "unknown option",
 	  "\1\2\0\0\0\1\0\0\0\0\0\1\0\0\1\0\1\0\0\51\4\320\0\0\0\0\0\5\377\1\0\1a", 33,
-	  "\1\2\200\5\0\1\0\0\0\0\0\1\0\0\1\0\1\0\0\51\4\320\0\0\0\0\0\0", 28 },
+	  "\1\2\200\5\0\1\0\0\0\0\0\1\0\0\1\0\1\0\0\51\4\320\0\0\0\0\0\6\0\17\0\2\0\24", 34 },
+	{ "TSIG: its key is not ours",
+	  "\1\2\0\0\0\1\0\0\0\0\0\1\0\0\1\0\1"
+	  "\1k\0\0\372\0\377\0\0\0\0\0\27\5hmac1\0\0\0\1\2\3\4\1\54\0\0\1\2\0\0\0\0",
+	  53,
+	  "\1\2\200\11\0\1\0\0\0\0\0\1\0\0\1\0\1"
+	  "\1k\0\0\372\0\377\0\0\0\0\0\27\5hmac1\0\0\0\1\2\3\4\1\54\0\0\1\2\0\21\0\0",
+	  53 },
+	{ "TSIG: the key's name is compressed, a MAC goes",
+	  "\1\2\0\0\0\1\0\0\0\0\0\1\1k\0\0\1\0\1"
+	  "\300\14\0\372\0\377\0\0\0\0\0\30\5hmac1\0\0\0\1\2\3\4\1\54\0\1M\1\2\0\0\0\0",
+	  55,
+	  "\1\2\200\11\0\1\0\0\0\0\0\1\1k\0\0\1\0\1"
+	  "\1k\0\0\372\0\377\0\0\0\0\0\27\5hmac1\0\0\0\1\2\3\4\1\54\0\0\1\2\0\21\0\0",
+	  55 },
+	{ "TSIG: no record of this type",
+	  "\1\2\0\0\0\1\0\0\0\0\0\1\0\0\1\0\1"
+	  "\1k\0\0\372\0\377\0\0\0\0\0\5\5hmac",
+	  35, "\1\2\200\1\0\1\0\0\0\0\0\0\0\0\1\0\1", 17 },
 };
 
 static void test_odd_messages(void **state)
@@ -167,12 +185,51 @@ static void test_version(void **state)
 
 	(void)state;
 	send_ask(engine, &ask, &r);
-	assert_int_equal(reply_flags(&r), QR);
+	assert_int_equal(reply_flags(&r), QR | AA);
 	assert_int_equal(r.len, 12 + 14 + 4 + sizeof(text) - 1);
 	assert_memory_equal(r.bytes + 30, text, sizeof(text) - 1);
+	ask.name = "version.server";
+	send_ask(engine, &ask, &r);
+	assert_int_equal(reply_flags(&r), QR | AA);
 	ask.name = "authors.bind";
 	send_ask(engine, &ask, &r);
 	assert_int_equal(reply_flags(&r), QR | R(REFUSED));
+	ask.name = "id.server"; /* not configured here */
+	send_ask(engine, &ask, &r);
+	assert_int_equal(reply_flags(&r), QR | R(REFUSED));
+}
+
+static void test_identity_and_nsid(void **state)
+{
+	static const char nsid[] = { 0, DNS_OPTION_NSID, 0, 2, 'n', 's' };
+	struct engine_config named = config;
+	struct ask ask = { .name = "ID.server", .type = T(TXT), .class = DNS_CLASS_CH };
+	uint8_t msg[512];
+	struct engine *e;
+	struct reply r;
+	size_t len;
+
+	(void)state;
+	named.identity = "ns1";
+	named.nsid = (const uint8_t *)"ns";
+	named.nsid_bytes = 2;
+	assert_int_equal(engine_new(&e, &named, world.cache, &world.zones), 0);
+	assert_int_equal(engine_option_mask(&named),
+			 1u << DNS_OPTION_NSID | 1u << DNS_OPTION_COOKIE);
+	assert_int_equal(engine_option_mask(&config), 1u << DNS_OPTION_COOKIE);
+	send_ask(e, &ask, &r);
+	assert_int_equal(reply_flags(&r), QR | AA);
+	assert_memory_equal(r.bytes + r.len - 4, "\3ns1", 4);
+
+	ask = (struct ask){ .name = "www.example.com", .type = T(A), .udp_size = 1232 };
+	len = ask_bytes(&ask, msg);
+	memcpy(msg + len - 2, "\0\4\0\3\0", 5); /* the option, empty: asked */
+	send_bytes(e, msg, len + 4, false, &r);
+	assert_memory_equal(r.bytes + r.len - sizeof(nsid), nsid, sizeof(nsid));
+	len = r.len;
+	send_bytes(engine, msg, ask_bytes(&ask, msg), false, &r); /* not asked, not known here */
+	assert_int_equal(r.len, len - sizeof(nsid));
+	engine_free(e);
 }
 
 /* ---- Cookies ------------------------------------------------------------------------------------ */
@@ -345,6 +402,7 @@ int main(void)
 		cmocka_unit_test(test_kinds),
 		cmocka_unit_test(test_odd_messages),
 		cmocka_unit_test(test_version),
+		cmocka_unit_test(test_identity_and_nsid),
 		cmocka_unit_test(test_cookie_is_made_and_taken),
 		cmocka_unit_test(test_cookie_without_question),
 		cmocka_unit_test(test_cookie_of_mapped_address),
