@@ -2,14 +2,18 @@
 #include "control/crew.h"
 
 #include <errno.h>
+#include <netinet/in.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/log.h"
+#include "port/addr.h"
 #include "port/socket.h"
 #include "port/tcp.h"
 
@@ -155,11 +159,61 @@ static int open_tcp(struct crew *crew, unsigned int worker, const struct port_ad
 	return err ? err : add_or_close(crew, worker, port);
 }
 
+/*
+ * A socket without SO_REUSEPORT is refused where any other is. With it, a second server of the same
+ * user would share the queries with the first, and nobody would notice.
+ */
+static int probe(const struct port_addr *addr)
+{
+	const int one = 1;
+	struct sockaddr_storage ss;
+	socklen_t len = port_addr_to_sockaddr(addr, &ss);
+	int fd = socket(addr->family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	int err = 0;
+
+	if (fd < 0)
+		return -errno;
+	if (setsockopt(fd, IPPROTO_IP, IP_FREEBIND, &one, sizeof(one)) ||
+	    (addr->family == AF_INET6 &&
+	     setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &one, sizeof(one))) ||
+	    bind(fd, (struct sockaddr *)&ss, len))
+		err = -errno;
+	close(fd);
+	return err;
+}
+
+static int say_refused(const struct port_addr *addr, const char *what, int code, char *err,
+		       size_t err_cap)
+{
+	char text[PORT_ADDR_TEXT_CAP];
+
+	snprintf(err, err_cap, "%s: cannot listen (%s): %s%s", port_addr_text(addr, text), what,
+		 err_text(code),
+		 code == -EADDRINUSE ? ": another server has this address and port" :
+		 code == -EACCES     ? ": ports below 1024 need CAP_NET_BIND_SERVICE" :
+				       "");
+	return code;
+}
+
+/* All before any is opened: ours may overlap. */
+static int probe_all(const struct config *config, char *err, size_t err_cap)
+{
+	uint32_t i;
+
+	for (i = 0; i < config->n_listen; i++) {
+		struct port_addr addr = port_addr_of(&config->listen[i]);
+		int code = probe(&addr);
+
+		if (code)
+			return say_refused(&addr, "UDP", code, err, err_cap);
+	}
+	return 0;
+}
+
 static int open_listen(struct crew *crew, unsigned int worker, const struct config_addr *listen,
 		       const struct config *config, char *err, size_t err_cap)
 {
 	struct port_addr addr = port_addr_of(listen);
-	char text[PORT_ADDR_TEXT_CAP];
 	const char *what = "UDP";
 	int code = open_udp(crew, worker, &addr);
 
@@ -167,13 +221,7 @@ static int open_listen(struct crew *crew, unsigned int worker, const struct conf
 		what = "TCP";
 		code = open_tcp(crew, worker, &addr, config);
 	}
-	if (code)
-		snprintf(err, err_cap, "%s: cannot listen (%s): %s%s", port_addr_text(&addr, text),
-			 what, err_text(code),
-			 code == -EADDRINUSE ? ": another server has this address and port" :
-			 code == -EACCES     ? ": ports below 1024 need CAP_NET_BIND_SERVICE" :
-					       "");
-	return code;
+	return code ? say_refused(&addr, what, code, err, err_cap) : 0;
 }
 
 /* --- Members ------------------------------------------------------------------------------------- */
@@ -197,9 +245,9 @@ static int open_all(struct crew *crew, const struct config *config,
 {
 	unsigned int i;
 	uint32_t k;
-	int code;
+	int code = probe_all(config, err, err_cap);
 
-	for (i = 0; i < crew->n; i++) {
+	for (i = 0; !code && i < crew->n; i++) {
 		code = open_member(crew, i, engine, cache, zones);
 		if (code) {
 			snprintf(err, err_cap, "worker %u: %s", i, err_text(code));
@@ -211,7 +259,7 @@ static int open_all(struct crew *crew, const struct config *config,
 				return code;
 		}
 	}
-	return 0;
+	return code;
 }
 
 /* A core that the configuration gives a queue is its worker's. */

@@ -74,6 +74,7 @@ static void stop_heartbeat(struct daemon *d)
 static int attach_where(struct daemon *d, bool where_found)
 {
 	size_t i;
+	int err;
 
 	for (i = 0; i < d->n_ifaces; i++) {
 		struct iface *iface = &d->ifaces[i];
@@ -82,8 +83,12 @@ static int attach_where(struct daemon *d, bool where_found)
 
 		if (is_there != where_found)
 			continue;
-		if (iface_attach(iface, &d->maps, &d->sizes) == -EPROTO)
-			return -EPROTO; /* it would go on answering beside us, from old data */
+		err = iface_attach(iface, &d->maps, &d->sizes);
+		if (err == -EPROTO || err == ERR_RUNNING) {
+			/* it would go on answering beside us, from old data */
+			log_error("%s", iface->note);
+			return err;
+		}
 	}
 	return 0;
 }
@@ -221,8 +226,9 @@ static int open_cache(struct daemon *d)
 		return err;
 	}
 	err = attach_all(d);
-	if (!err)
-		err = open_memory(d);
+	if (err)
+		return err;
+	err = open_memory(d);
 	if (!err)
 		err = cache_new(&d->cache, &d->memory, &d->is_adopted);
 	if (!err && !d->is_anonymous)

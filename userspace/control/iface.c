@@ -122,7 +122,9 @@ int iface_attach(struct iface *iface, struct program_maps *maps, const struct ca
 	iface->attach_err = code;
 	if (code) {
 		iface->program = NULL;
-		degrade(iface, "%s; kernel sockets answer", err);
+		/* With the first two, volleyd does not even start. */
+		degrade(iface, "%s%s", err,
+			code == -EPROTO || code == ERR_RUNNING ? "" : "; kernel sockets answer");
 		if (code == -ENODEV)
 			iface->state = IFACE_GONE;
 		return code;

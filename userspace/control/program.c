@@ -10,15 +10,18 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <xdp/libxdp.h>
 
 #include "base/err.h"
 #include "base/log.h"
 #include "control/found.h"
+#include "control/lock.h"
 #include "volley.skel.h"
 
-#define PAGE_BYTES 4096u
+#define PAGE_BYTES  4096u
+#define LOCK_FOLDER "/run/volley"
 
 struct program {
 	char ifname[IF_NAMESIZE];
@@ -30,6 +33,8 @@ struct program {
 	int cpu_fd;
 	int xsks_fd;
 	int link_fd;
+	int lock_fd;
+	char lock_path[64];
 	struct volley_link *link;
 	struct xdp_program *xdp; /* ours, attached through libxdp; NULL: adopted or replaced */
 	struct volley_bpf *skel; /* the object it comes from */
@@ -409,9 +414,36 @@ static int find_or_load(struct program *p, struct program_maps *maps,
 		}
 	}
 	found_close(&found);
-	if (code && !*err)
+	if (code == -EOPNOTSUPP && want->native_only)
+		snprintf(err, err_cap,
+			 "%s: its driver has no native XDP: say xdp: auto or generic for it",
+			 p->ifname);
+	else if (code && !*err)
 		snprintf(err, err_cap, "%s: XDP program: %s", p->ifname, err_text(code));
 	return code;
+}
+
+/*
+ * One volleyd for an interface, wherever its sockets and files are: two would both write to the
+ * cache. Where no lock file can be made we go on without.
+ */
+static int claim(struct program *p, char *err, size_t err_cap)
+{
+	char sentence[256];
+	struct stat netns;
+
+	if (stat("/proc/self/ns/net", &netns))
+		return 0;
+	snprintf(p->lock_path, sizeof(p->lock_path), LOCK_FOLDER "/%s-%lu.lock", p->ifname,
+		 (unsigned long)netns.st_ino);
+	p->lock_fd = lock_open(p->lock_path, sentence, sizeof(sentence));
+	if (p->lock_fd == ERR_RUNNING) {
+		snprintf(err, err_cap, "%s: %s", p->ifname, sentence);
+		return ERR_RUNNING;
+	}
+	if (p->lock_fd < 0)
+		log_debug("%s: %s", p->ifname, sentence);
+	return 0;
 }
 
 int program_open(struct program **out, struct program_maps *maps, const struct program_want *want,
@@ -424,7 +456,7 @@ int program_open(struct program **out, struct program_maps *maps, const struct p
 	if (!p)
 		return -ENOMEM;
 	quiet_libraries();
-	p->prog_fd = p->cpu_fd = p->xsks_fd = p->link_fd = -1;
+	p->prog_fd = p->cpu_fd = p->xsks_fd = p->link_fd = p->lock_fd = -1;
 	snprintf(p->ifname, sizeof(p->ifname), "%s", want->ifname);
 	p->ifindex = (int)if_nametoindex(p->ifname);
 	if (!p->ifindex) {
@@ -432,7 +464,9 @@ int program_open(struct program **out, struct program_maps *maps, const struct p
 		free(p);
 		return -ENODEV;
 	}
-	code = find_or_load(p, maps, want, err, err_cap);
+	code = claim(p, err, err_cap);
+	if (!code)
+		code = find_or_load(p, maps, want, err, err_cap);
 	if (code) {
 		program_close(p, false);
 		return code;
@@ -513,6 +547,8 @@ void program_close(struct program *p, bool keep)
 		close(p->xsks_fd);
 	if (p->prog_fd >= 0)
 		close(p->prog_fd);
+	if (p->lock_fd >= 0)
+		lock_close(p->lock_fd, p->lock_path);
 	volley_bpf__destroy(p->skel);
 	free(p);
 }

@@ -11,6 +11,7 @@
  *        use already
  *      Volley, another ABI                         refused
  *      another program, no dispatcher possible     refused
+ *      anything, but another volleyd works on it   refused
  *
  * The maps of the cache are shared by the programs of all interfaces; volley_link, volley_cpu and
  * xsks_map are each program's own.
@@ -58,7 +59,7 @@ struct program_want {
 /*
  * Finds or attaches the program and opens its maps. *maps is filled by the first program and shared
  * with the next ones. On an error err has a sentence that names the interface and what to do.
- * Errors: -ENODEV, -EPROTO (another ABI), -EBUSY (another program), -EPERM, -EOPNOTSUPP (the driver
+ * Errors: -ENODEV, -EPROTO (another ABI), -EBUSY (another program), ERR_RUNNING (another volleyd), -EPERM, -EOPNOTSUPP (the driver
  * knows no native XDP and only that is wanted), or what loading said.
  */
 int program_open(struct program **out, struct program_maps *maps, const struct program_want *want,
