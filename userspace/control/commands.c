@@ -64,21 +64,18 @@ static int run_zone_status(void *user, const json_t *args, json_t **result, char
 	return give(result, report_zones(d, name));
 }
 
-/* The sentence of the first zone that did not load. */
-static void tell_failed(const struct daemon *d, const char *only, char *err, size_t err_cap)
+static int reload_one(struct daemon *d, const char *name, char *err, size_t err_cap)
 {
-	const struct zones_entry *one = only ? zones_find(d->zones, only) : NULL;
-	size_t i;
+	const struct zones_entry *entry = zones_find(d->zones, name);
+	int code;
 
-	for (i = 0; i < zones_n(d->zones); i++) {
-		const struct zones_entry *entry = zones_at(d->zones, i);
-
-		if ((only && entry != one) || !*entry->error)
-			continue;
+	if (!entry)
+		return no_such_zone(name, err, err_cap);
+	code = zones_reload(d->zones, name);
+	if (code && *entry->error)
 		snprintf(err, err_cap, "zone %s: %s%s", entry->name, entry->error,
 			 entry->zone ? "; the earlier version keeps serving" : "");
-		return;
-	}
+	return code;
 }
 
 static int run_zone_reload(void *user, const json_t *args, json_t **result, char *err,
@@ -86,16 +83,9 @@ static int run_zone_reload(void *user, const json_t *args, json_t **result, char
 {
 	struct daemon *d = user;
 	const char *name = arg(args, 0);
-	int code;
+	int code = name ? reload_one(d, name, err, err_cap) : daemon_reload(d, err, err_cap);
 
-	if (name && !zones_find(d->zones, name))
-		return no_such_zone(name, err, err_cap);
-	code = name ? zones_reload(d->zones, name) : daemon_reload(d, err, err_cap);
-	if (code) {
-		tell_failed(d, name, err, err_cap);
-		return code;
-	}
-	return give(result, report_zones(d, name));
+	return code ? code : give(result, report_zones(d, name));
 }
 
 static int run_zone_check(void *user, const json_t *args, json_t **result, char *err,

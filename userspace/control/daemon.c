@@ -384,6 +384,23 @@ static int start(struct daemon *d)
 
 /* --- Life ---------------------------------------------------------------------------------------- */
 
+/* Of the zones that did not load, the first. */
+static int tell_first_error(const struct daemon *d, char *err, size_t err_cap)
+{
+	size_t i;
+
+	for (i = 0; i < zones_n(d->zones); i++) {
+		const struct zones_entry *entry = zones_at(d->zones, i);
+
+		if (!*entry->error)
+			continue;
+		snprintf(err, err_cap, "zone %s: %s%s", entry->name, entry->error,
+			 entry->zone ? "; the earlier version keeps serving" : "");
+		return ERR_ZONE;
+	}
+	return 0;
+}
+
 int daemon_reload(struct daemon *d, char *err, size_t err_cap)
 {
 	struct config *config;
@@ -394,16 +411,15 @@ int daemon_reload(struct daemon *d, char *err, size_t err_cap)
 	code = zones_configure(d->zones, config);
 	config_free(config);
 	if (!code)
-		code = zones_reload(d->zones, NULL);
-	if (code)
-		snprintf(err, err_cap, "%s", err_text(code));
+		return tell_first_error(d, err, err_cap);
+	snprintf(err, err_cap, "%s", err_text(code));
 	return code;
 }
 
 static void on_signal(struct daemon *d)
 {
 	struct signalfd_siginfo info;
-	char err[512];
+	char err[1024];
 
 	while (read(d->signal_fd, &info, sizeof(info)) == (ssize_t)sizeof(info)) {
 		if (info.ssi_signo != SIGHUP) {

@@ -167,42 +167,62 @@ static int drop_others(struct zones *zones)
 
 /* --- Configuration ------------------------------------------------------------------------------- */
 
-/* Moves the zone of the same name and file over from the entries before. */
+/* Moves the zone of this name over from the entries before, so that it serves if its file is bad. */
 static void entry_inherit(struct zones_entry *entry, struct zones_entry *before, size_t n)
 {
 	size_t i;
 
 	for (i = 0; i < n; i++) {
-		if (!before[i].name || strcmp(before[i].name, entry->name) ||
-		    strcmp(before[i].file, entry->file) || !before[i].zone)
+		if (!before[i].zone || strcmp(before[i].name, entry->name))
 			continue;
-		free(entry->name);
-		free(entry->file);
-		*entry = before[i];
-		before[i] = (struct zones_entry){ .state = ZONES_FAILED };
+		entry->zone = before[i].zone;
+		entry->state = ZONES_STALE;
+		entry->load_ns = before[i].load_ns;
+		entry->loaded_wall_s = before[i].loaded_wall_s;
+		before[i].zone = NULL;
 		return;
 	}
 }
 
-int zones_configure(struct zones *zones, const struct config *config)
+static void entries_free(struct zones_entry *entries, size_t n)
 {
-	struct zones_entry *before = zones->entries;
-	size_t n_before = zones->n, i;
+	size_t i;
+
+	for (i = 0; entries && i < n; i++)
+		entry_fini(&entries[i]);
+	free(entries);
+}
+
+/* New entries for `config`; nothing is loaded, and nothing moved. */
+static int entries_new(struct zones_entry **out, const struct config *config)
+{
 	struct zones_entry *entries = calloc(config->n_zones + 1, sizeof(*entries));
-	struct zone *unused;
 	int err = entries ? 0 : -ENOMEM;
+	size_t i;
 
 	for (i = 0; !err && i < config->n_zones; i++)
 		err = entry_init(&entries[i], &config->zones[i]);
+	if (err)
+		entries_free(entries, config->n_zones);
+	else
+		*out = entries;
+	return err;
+}
+
+int zones_configure(struct zones *zones, const struct config *config)
+{
+	struct zones_entry *before = zones->entries, *entries;
+	size_t n_before = zones->n, i;
+	struct zone **old = calloc(config->n_zones + 1, sizeof(struct zone *));
+	int err = old ? entries_new(&entries, config) : -ENOMEM;
+
 	if (err) {
-		for (i = 0; entries && i < config->n_zones; i++)
-			entry_fini(&entries[i]);
-		free(entries);
+		free(old);
 		return err;
 	}
 	for (i = 0; i < config->n_zones; i++) {
 		entry_inherit(&entries[i], before, n_before);
-		if (!entries[i].zone && entry_load(&entries[i], &unused))
+		if (entry_load(&entries[i], &old[i]))
 			continue; /* it says so itself */
 	}
 	zones->entries = entries;
@@ -210,9 +230,11 @@ int zones_configure(struct zones *zones, const struct config *config)
 	err = publish(zones);
 	if (!err)
 		err = drop_others(zones);
-	for (i = 0; i < n_before; i++)
-		entry_fini(&before[i]);
-	free(before);
+	for (i = 0; !err && i < config->n_zones; i++)
+		zone_free(old[i]); /* after an error the old set is still read: leaked, not torn */
+	if (!err)
+		entries_free(before, n_before);
+	free(old);
 	return err;
 }
 
@@ -285,14 +307,10 @@ int zones_new(struct zones **out, const struct zones_env *env)
 
 void zones_free(struct zones *zones)
 {
-	size_t i;
-
 	if (!zones)
 		return;
 	zone_set_free(rcu_xchg_pointer(&zones->env.published->set, NULL));
-	for (i = 0; i < zones->n; i++)
-		entry_fini(&zones->entries[i]);
-	free(zones->entries);
+	entries_free(zones->entries, zones->n);
 	free(zones);
 }
 

@@ -62,9 +62,9 @@ int zones_new(struct zones **out, const struct zones_env *env) __attribute__((wa
 void zones_free(struct zones *zones);
 
 /*
- * Makes the zones of `config` the ones that are served: loads the new ones, drops those that are
- * gone, reads those again whose file is another. Zones that do not load are served as far as they
- * can be. 0, or -ENOMEM with nothing changed.
+ * Makes the zones of `config` the ones that are served: reads every file, drops the zones that are
+ * gone. A zone whose file does not load is served as it was before, whatever file that came from,
+ * or else as far as it can be; its entry tells. 0, or -errno: what was served before still is.
  */
 int zones_configure(struct zones *zones, const struct config *config)
 	__attribute__((warn_unused_result));

@@ -1,0 +1,206 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Zones that change while they are served: no gap, and no old answer once the command is back."""
+import signal
+import threading
+import time
+
+import dns.message
+import dns.rcode
+import pytest
+
+from netlab import V4, V6, Answered, family_of, texts, wait_for, write_zone, zone
+
+NAME = "www.z.test"
+# header, question, then an answer whose owner is a pointer: where its address lies
+ADDRESS = slice(12 + len(NAME) + 2 + 4 + 12, 12 + len(NAME) + 2 + 4 + 16)
+LARGE = "".join(f"n{i} IN A 10.0.{i // 256}.{i % 256}\n" for i in range(20000))
+
+
+class Hammer:
+    """Asks for one name without a pause, in a thread, and keeps when each answer was asked for."""
+
+    def __init__(self, lab, where):
+        self.where, self.stopping, self.seen = where, False, []
+        self.sock = lab.socket("c", family_of(where))
+        self.wire = dns.message.make_query(NAME, "A").to_wire()
+        self.thread = threading.Thread(target=self.run)
+
+    def run(self):
+        while not self.stopping:
+            asked = time.monotonic()
+            self.sock.sendto(self.wire, (self.where, 53))
+            try:
+                self.seen.append((asked, self.sock.recv(2000)[ADDRESS]))
+            except TimeoutError:
+                self.seen.append((asked, None))
+
+    def __enter__(self):
+        self.thread.start()
+        return self
+
+    def __exit__(self, *_):
+        self.stopping = True
+        self.thread.join()
+        self.sock.close()
+
+
+@pytest.fixture
+def served(lab, daemon, tmp_path):
+    path = write_zone(tmp_path / "z.zone")
+    daemon.start(zones=[zone("z.test", path), zone("example.com")])
+    assert texts(lab.ask(NAME)) == ["192.0.2.10"]
+    return path
+
+
+def test_reload_leaves_no_old_answer(lab, daemon, served):
+    write_zone(served, 1, "192.0.2.10", LARGE)
+    daemon.ctl("zone", "reload", "z.test")
+    done = []
+    with Hammer(lab, V4) as v4, Hammer(lab, V6) as v6:
+        for version in range(11, 16):
+            write_zone(served, version, f"192.0.2.{version}", LARGE)
+            time.sleep(0.05)
+            daemon.ctl("zone", "reload", "z.test")
+            done.append((time.monotonic(), version))
+        time.sleep(0.05)
+    for hammer in (v4, v6):
+        assert len(hammer.seen) > 500
+        for asked, last in hammer.seen:
+            assert last is not None, "a query was not answered: there was a gap"
+            newest = max([10] + [version for when, version in done if when <= asked])
+            assert last[3] >= newest, f"{last[3]} after {newest}"
+        versions = [last[3] for _, last in hammer.seen]
+        assert versions == sorted(versions) and versions[-1] == 15
+
+
+def test_reload_all(lab, daemon, served):
+    lab.ask()
+    write_zone(served, 2, "192.0.2.20")
+    daemon.ctl("zone", "reload")
+    assert texts(lab.ask(NAME)) == ["192.0.2.20"]
+    with Answered(daemon) as one:  # the other zone has not changed, so its answers are good
+        lab.ask()
+    assert one.by == {"driver": 1}
+
+
+def test_reload_of_the_same_content_keeps_the_answers(lab, daemon, served):
+    daemon.ctl("zone", "reload", "z.test")
+    with Answered(daemon) as one:
+        lab.ask(NAME)
+    assert one.by == {"driver": 1}
+
+
+def test_a_broken_file_is_refused(lab, daemon, served):
+    with served.open("a", encoding="ascii") as out:
+        out.write("broken IN A 192.0.2.300\n")
+    line = len(served.read_text(encoding="ascii").splitlines())
+    refusal = daemon.ctl("zone", "reload", "z.test", check=False)
+    assert refusal.returncode == 1
+    assert f"{served}:{line}:" in refusal.stderr and "keeps serving" in refusal.stderr
+    for _ in range(2):
+        assert texts(lab.ask(NAME)) == ["192.0.2.10"]
+    (status,) = daemon.json("zone", "status", "z.test")["zones"]
+    assert status["state"] == "stale" and f":{line}:" in status["error"] and status["serial"] == 1
+    assert f":{line}:" in daemon.degraded()
+    check = daemon.ctl("zone", "check", "z.test", served, check=False)
+    assert check.returncode == 1 and f"{served}:{line}:" in check.stderr
+    write_zone(served, 2, "192.0.2.20")
+    assert daemon.json("zone", "check", "z.test", str(served))["serial"] == 2
+    assert texts(lab.ask(NAME)) == ["192.0.2.10"]
+    daemon.ctl("zone", "reload", "z.test")
+    assert texts(lab.ask(NAME)) == ["192.0.2.20"]
+    assert not daemon.degraded()
+
+
+def test_a_zone_file_that_goes(lab, daemon, served):
+    served.unlink()
+    refusal = daemon.ctl("zone", "reload", "z.test", check=False)
+    assert refusal.returncode == 1 and str(served) in refusal.stderr
+    assert texts(lab.ask(NAME)) == ["192.0.2.10"]
+
+
+def test_reload_of_an_unknown_zone(daemon, served):
+    refusal = daemon.ctl("zone", "reload", "other.test", check=False)
+    assert refusal.returncode == 1
+    assert "other.test: no such zone is configured" in refusal.stderr
+
+
+def test_zones_come_and_go_by_sighup(lab, daemon, served, tmp_path):
+    other = write_zone(tmp_path / "other.zone", address="192.0.2.90")
+    assert lab.ask("www.other.test").rcode() == dns.rcode.REFUSED
+    lab.ask()
+    daemon.configure(zones=[zone("z.test", served), zone("other.test", other)])
+    daemon.signal(signal.SIGHUP)
+    wait_for("the new zone", lambda: lab.ask("www.other.test").rcode() == dns.rcode.NOERROR)
+    assert texts(lab.ask("www.other.test")) == ["192.0.2.90"]
+    assert texts(lab.ask(NAME)) == ["192.0.2.10"]
+    # example.com was in the driver's cache
+    wait_for("example.com is gone", lambda: lab.ask().rcode() == dns.rcode.REFUSED)
+    daemon.configure(zones=[zone("example.com")])
+    daemon.signal(signal.SIGHUP)
+    wait_for("the zone is gone", lambda: lab.ask(NAME).rcode() == dns.rcode.REFUSED)
+    wait_for("that, too", lambda: lab.ask("www.other.test").rcode() == dns.rcode.REFUSED)
+    assert len(texts(lab.ask())) == 2
+
+
+def test_a_broken_configuration_at_sighup(lab, daemon, served):
+    daemon.path.write_text("server: {listen: [1.2.3]}\n", encoding="utf-8")
+    daemon.signal(signal.SIGHUP)
+    wait_for("the sentence", lambda: "reload: " in daemon.log())
+    assert "volley.yaml:1" in daemon.log()
+    assert texts(lab.ask(NAME)) == ["192.0.2.10"]
+    refusal = daemon.ctl("zone", "reload", check=False)
+    assert refusal.returncode == 1 and "volley.yaml:1" in refusal.stderr
+
+
+def test_a_child_zone_takes_its_names_from_the_parent(lab, daemon, served, tmp_path):
+    """What the parent had answered for names below is withdrawn when the child comes, and goes."""
+    write_zone(served, 2, more="www.child IN A 192.0.2.30\n")
+    daemon.ctl("zone", "reload", "z.test")
+    for _ in range(2):
+        assert texts(lab.ask("www.child.z.test")) == ["192.0.2.30"]
+    child = write_zone(tmp_path / "child.zone", address="192.0.2.31")
+    daemon.configure(zones=[zone("z.test", served), zone("child.z.test", child)])
+    daemon.ctl("zone", "reload")
+    for _ in range(2):
+        assert texts(lab.ask("www.child.z.test")) == ["192.0.2.31"]
+    daemon.configure(zones=[zone("z.test", served)])
+    daemon.ctl("zone", "reload")
+    for _ in range(2):
+        assert texts(lab.ask("www.child.z.test")) == ["192.0.2.30"]
+
+
+def test_a_zone_that_moves_to_another_file(lab, daemon, served, tmp_path):
+    other = write_zone(tmp_path / "moved.zone", 5, "192.0.2.50")
+    daemon.configure(zones=[zone("z.test", other)])
+    daemon.ctl("zone", "reload")
+    assert texts(lab.ask(NAME)) == ["192.0.2.50"]
+    # to one that is broken: what was served stays
+    broken = tmp_path / "broken.zone"
+    broken.write_text("www IN A nonsense\n", encoding="ascii")
+    daemon.configure(zones=[zone("z.test", broken)])
+    assert daemon.ctl("zone", "reload", check=False).returncode == 1
+    for _ in range(2):
+        assert texts(lab.ask(NAME)) == ["192.0.2.50"]
+
+
+def test_cache_flush_by_zone_and_name(lab, daemon, served):
+    for words, gone in (((), {NAME, "www.example.com"}), (("all",), {NAME, "www.example.com"}),
+                        (("zone", "z.test"), {NAME}), (("name", "WWW.example.COM"),
+                                                      {"www.example.com"})):
+        for name in (NAME, "www.example.com"):
+            lab.ask(name)
+        daemon.ctl("cache", "flush", *words)
+        for name in (NAME, "www.example.com"):
+            with Answered(daemon) as one:
+                lab.ask(name)
+            assert one.by == {"worker" if name in gone else "driver": 1}, (words, name)
+
+
+def test_large_zone_loads_while_the_driver_answers(lab, daemon, served):
+    """A load of a second or two on the control thread looks like no death."""
+    write_zone(served, 7, "192.0.2.17", LARGE * 1)
+    with Answered(daemon) as all_of, Hammer(lab, V4):
+        daemon.ctl("zone", "reload", "z.test")
+    assert all_of.by.get("driver", 0) > 10
+    assert set(all_of.by) <= {"driver", "worker"}
