@@ -133,8 +133,7 @@ static void truth_open(struct truth *t, const struct engine_config *config)
 	state = cache_state(t->cache);
 	state->serve_until_s = VOLLEY_NEVER;
 	state->max_udp_bytes = config->max_udp_bytes;
-	/* Under all settings: a malformed COOKIE is FORMERR (RFC 7873 section 5.2.2). */
-	state->option_up_mask = 1u << DNS_OPTION_COOKIE;
+	state->option_up_mask = engine_option_mask(config);
 	serve_addresses(state);
 	serve_zones(t);
 	assert_int_equal(engine_new(&t->engine, config, t->cache, &t->zones), 0);
@@ -320,6 +319,8 @@ static void test_minimal(void **state)
 
 	config.minimal_responses = true;
 	config.version = "volley";
+	config.nsid = (const uint8_t *)"ns1";
+	config.nsid_bytes = 3;
 	run(state, &config, 4);
 }
 

@@ -59,10 +59,9 @@ uint64_t engine_config_digest(const struct engine_config *config)
 
 uint64_t engine_option_mask(const struct engine_config *config)
 {
-	uint64_t mask = 0;
+	/* With cookies or without: a malformed one is FORMERR (query_parse). */
+	uint64_t mask = 1ull << DNS_OPTION_COOKIE;
 
-	if (config->cookies)
-		mask |= 1ull << DNS_OPTION_COOKIE;
 	if (config->nsid)
 		mask |= 1ull << DNS_OPTION_NSID;
 	return mask;
