@@ -69,7 +69,8 @@ static bool descend(struct descent *d, const struct zone *z, const uint8_t *name
 	if (!d->left)
 		return false;
 	child = zone_child(z, d->node, name + d->label[d->left - 1]);
-	if (!child)
+	/* The owner of an NSEC3 is not there for queries: RFC 5155 section 7.2.8. */
+	if (!child || child->flags & NODE_NSEC3)
 		return false;
 	d->node = child;
 	d->left--;

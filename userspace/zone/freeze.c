@@ -11,7 +11,9 @@
 #include "dns/name.h"
 #include "dns/proto.h"
 #include "zone/building.h"
+#include "zone/denial.h"
 #include "zone/image.h"
+#include "zone/nsec3.h"
 #include "zone/rdata.h"
 
 /* Names per bucket, on average: 75 % full. A search that misses then reads 1.1 lines. */
@@ -377,6 +379,27 @@ static void read_soa(struct zone *z)
 	z->is_signed = zone_node_rrset(z, z->nodes, DNS_TYPE_DNSKEY) != NULL;
 }
 
+static int find_chain(const struct zone_builder *b, struct zone *z, struct zone_error *err)
+{
+	const char *file = builder_file_name(b, 0);
+	int rc = zone_find_chain(z);
+
+	if (rc == ERR_LIMIT)
+		return zone_error_set(err, file, 0,
+				      "its NSEC3 chain has %u iterations, more than %u",
+				      z->nsec3_iterations, ZONE_NSEC3_ITERATIONS_MAX);
+	if (rc)
+		return rc;
+	if (z->chain == ZONE_CHAIN_NSEC3 && z->nsec3_iterations > ZONE_NSEC3_ITERATIONS_WARN)
+		zone_error_warn(err, file, 0,
+				"validators take a zone with %u iterations of NSEC3 as unsigned",
+				z->nsec3_iterations);
+	if (z->is_signed && z->chain == ZONE_CHAIN_NONE)
+		zone_error_warn(err, file, 0,
+				"there is a DNSKEY, but no NSEC or NSEC3 chain from the apex on");
+	return 0;
+}
+
 int zone_builder_finish(struct zone_builder *b, struct zone **out, struct zone_error *err)
 {
 	struct freeze f = { .b = b, .err = err };
@@ -395,7 +418,9 @@ int zone_builder_finish(struct zone_builder *b, struct zone **out, struct zone_e
 		goto out;
 	zone_shrink(f.z);
 	read_soa(f.z);
-	rc = zone_compute_digest(f.z);
+	rc = find_chain(b, f.z, err);
+	if (!rc)
+		rc = zone_compute_digest(f.z);
 	if (rc)
 		goto out;
 	*out = f.z;

@@ -23,6 +23,7 @@ void zone_free(struct zone *z)
 	free(z->buckets);
 	free(z->labels);
 	free(z->rdata);
+	free(z->nsec3);
 	free(z);
 }
 
@@ -51,7 +52,7 @@ size_t zone_memory_bytes(const struct zone *z)
 {
 	return sizeof(*z) + (z->n_nodes + (size_t)1) * sizeof(*z->nodes) +
 	       z->n_rrsets * sizeof(*z->rrsets) + z->n_buckets * sizeof(*z->buckets) +
-	       z->n_label_bytes + z->n_rdata_bytes;
+	       z->n_nsec3 * sizeof(*z->nsec3) + z->n_label_bytes + z->n_rdata_bytes;
 }
 
 bool zone_is_signed(const struct zone *z)

@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Every name that a proof is about is qname, an ancestor of it, or the wildcard below one: so names
+ * are taken from qname by the depth of a node, and none is built but the wildcard.
+ */
+#include "zone/denial.h"
+
+#include "dns/name.h"
+#include "dns/proto.h"
+#include "zone/nsec3.h"
+
+/* Nodes without an NSEC in a row: empty non-terminals, so never more than there are labels. */
+#define HOLE_MAX 256
+
+struct proving {
+	const struct zone *z;
+	const uint8_t *qname;
+	unsigned below; /* labels of qname below the apex */
+	const struct zone_result *r;
+	struct zone_denial *d;
+};
+
+static void add(struct proving *p, const struct zone_node *node, uint16_t type)
+{
+	const struct zone_rrset *rrset = node ? zone_node_rrset(p->z, node, type) : NULL;
+
+	if (!rrset)
+		return;
+	for (unsigned i = 0; i < p->d->n; i++)
+		if (p->d->proof[i].rrset == rrset && p->d->proof[i].node == node)
+			return;
+	if (p->d->n < ZONE_PROOFS_MAX)
+		p->d->proof[p->d->n++] = (struct zone_proof){ node, rrset };
+}
+
+/* The end of qname that stands @depth labels below the apex. */
+static const uint8_t *ancestor(const struct proving *p, unsigned depth)
+{
+	return name_skip_labels(p->qname, p->below - depth);
+}
+
+/* --- NSEC --- */
+
+/* Does the node at @index come before the absent child @label of @encloser, and all below it? */
+static bool is_before(const struct zone *z, uint32_t index, const struct zone_node *encloser,
+		      const uint8_t *label)
+{
+	const struct zone_node *node = &z->nodes[index];
+	const uint8_t *own;
+	unsigned n;
+
+	if (node <= encloser)
+		return true;
+	while (node->depth > encloser->depth + 1)
+		node = &z->nodes[node->parent];
+	if (&z->nodes[node->parent] != encloser)
+		return false; /* behind all that is below the encloser */
+	own = z->labels + node->label;
+	n = *own < *label ? *own : *label;
+	for (unsigned i = 1; i <= n; i++)
+		if (fold(own[i]) != label[i])
+			return fold(own[i]) < label[i];
+	return *own < *label;
+}
+
+/* The last name with an NSEC at or before the node at @index: RFC 4035 section 3.1.3.2. */
+static const struct zone_node *nsec_from(const struct zone *z, uint32_t index)
+{
+	for (unsigned i = 0; i < HOLE_MAX; i++) {
+		const struct zone_node *node = &z->nodes[index];
+
+		if (!(node->flags & NODE_OCCLUDED) && zone_node_rrset(z, node, DNS_TYPE_NSEC))
+			return node;
+		if (!index)
+			break;
+		/* What is below a cut has none: up to the cut at once. */
+		index = node->flags & NODE_OCCLUDED ? node->parent : index - 1;
+	}
+	return NULL;
+}
+
+static void nsec_match(struct proving *p, const struct zone_node *node)
+{
+	add(p, nsec_from(p->z, (uint32_t)(node - p->z->nodes)), DNS_TYPE_NSEC);
+}
+
+/* Covers the absent child @label of the encloser. */
+static void nsec_cover(struct proving *p, const uint8_t *label)
+{
+	uint32_t lo = (uint32_t)(p->r->encloser - p->z->nodes), hi = p->z->n_nodes;
+
+	while (hi - lo > 1) {
+		uint32_t mid = lo + (hi - lo) / 2;
+
+		if (is_before(p->z, mid, p->r->encloser, label))
+			lo = mid;
+		else
+			hi = mid;
+	}
+	add(p, nsec_from(p->z, lo), DNS_TYPE_NSEC);
+}
+
+static void nsec_cover_qname(struct proving *p)
+{
+	nsec_cover(p, ancestor(p, p->r->encloser->depth + 1u));
+}
+
+static void prove_nsec(struct proving *p)
+{
+	static const uint8_t star[] = { 1, '*' };
+
+	switch (p->r->status) {
+	case ZONE_NODATA:
+		nsec_match(p, p->r->node);
+		break;
+	case ZONE_NXDOMAIN:
+		nsec_cover_qname(p);
+		nsec_cover(p, star);
+		break;
+	case ZONE_DELEGATION:
+		if (!p->d->n) /* no DS */
+			add(p, p->r->cut, DNS_TYPE_NSEC);
+		break;
+	case ZONE_ANSWER:
+	case ZONE_CNAME:
+	case ZONE_DNAME:
+		break;
+	}
+	if (p->r->wildcard)
+		nsec_cover_qname(p);
+}
+
+/* --- NSEC3 --- */
+
+static const struct zone_node *hash_match(const struct proving *p, const uint8_t *name)
+{
+	struct nsec3_label hash;
+
+	nsec3_hash(p->z, name, &hash);
+	return nsec3_match(p->z, &hash);
+}
+
+static void hash_cover(struct proving *p, const uint8_t *name)
+{
+	struct nsec3_label hash;
+
+	nsec3_hash(p->z, name, &hash);
+	add(p, nsec3_cover(p->z, &hash), DNS_TYPE_NSEC3);
+}
+
+/* "*" and the ancestor of qname at @depth, to @out; false when that is no name. */
+static bool wildcard_name(const struct proving *p, unsigned depth, uint8_t out[static 256])
+{
+	const uint8_t *above = ancestor(p, depth);
+	size_t n = name_bytes(above);
+
+	if (n + 2 > DNS_NAME_MAX)
+		return false;
+	out[0] = 1;
+	out[1] = '*';
+	memcpy(out + 2, above, n);
+	return true;
+}
+
+/*
+ * RFC 5155 section 7.2.1: the deepest ancestor with an NSEC3, from @depth up, and the one that
+ * covers the name below it. Opt-out leaves empty non-terminals without. Returns its depth.
+ */
+static unsigned prove_encloser(struct proving *p, unsigned depth)
+{
+	const struct zone_node *node;
+
+	while (!(node = hash_match(p, ancestor(p, depth))) && depth)
+		depth--;
+	add(p, node, DNS_TYPE_NSEC3);
+	if (depth < p->below)
+		hash_cover(p, ancestor(p, depth + 1));
+	return depth;
+}
+
+/* RFC 5155 sections 7.2.3, 7.2.4 and 7.2.7: the name is the ancestor of qname at @depth. */
+static void prove_absent_type(struct proving *p, unsigned depth)
+{
+	const struct zone_node *node = hash_match(p, ancestor(p, depth));
+
+	if (node)
+		add(p, node, DNS_TYPE_NSEC3);
+	else if (depth)
+		prove_encloser(p, depth - 1);
+}
+
+static void prove_absent_name(struct proving *p)
+{
+	unsigned depth = prove_encloser(p, p->r->encloser->depth);
+	uint8_t name[256];
+
+	if (wildcard_name(p, depth, name))
+		hash_cover(p, name);
+}
+
+/* RFC 5155 section 7.2.5. Opt-out leaves out a wildcard that is an unsigned delegation. */
+static void prove_wildcard_absent_type(struct proving *p)
+{
+	const struct zone_node *node;
+	uint8_t name[256];
+
+	prove_encloser(p, p->r->encloser->depth);
+	if (!wildcard_name(p, p->r->encloser->depth, name))
+		return;
+	node = hash_match(p, name);
+	if (node)
+		add(p, node, DNS_TYPE_NSEC3);
+	else
+		hash_cover(p, name);
+}
+
+static void prove_nsec3(struct proving *p)
+{
+	switch (p->r->status) {
+	case ZONE_NODATA:
+		if (p->r->wildcard)
+			prove_wildcard_absent_type(p);
+		else
+			prove_absent_type(p, p->r->node->depth);
+		return;
+	case ZONE_NXDOMAIN:
+		prove_absent_name(p);
+		return;
+	case ZONE_DELEGATION:
+		if (!p->d->n && !p->r->wildcard) /* no DS */
+			prove_absent_type(p, p->r->cut->depth);
+		else if (!p->d->n)
+			prove_wildcard_absent_type(p);
+		break;
+	case ZONE_ANSWER:
+	case ZONE_CNAME:
+	case ZONE_DNAME:
+		break;
+	}
+	if (p->r->wildcard) /* section 7.2.6 */
+		hash_cover(p, ancestor(p, p->r->encloser->depth + 1u));
+}
+
+void zone_denial(const struct zone *z, const uint8_t *qname, unsigned qname_len,
+		 const struct zone_result *r, struct zone_denial *d)
+{
+	struct proving p = { .z = z, .qname = qname, .r = r, .d = d };
+
+	(void)qname_len;
+	d->n = 0;
+	if (z->chain == ZONE_CHAIN_NONE)
+		return;
+	p.below = name_n_labels(qname) - z->apex_labels;
+	if (r->status == ZONE_DELEGATION)
+		add(&p, r->cut, DNS_TYPE_DS);
+	if (z->chain == ZONE_CHAIN_NSEC)
+		prove_nsec(&p);
+	else
+		prove_nsec3(&p);
+}
