@@ -19,6 +19,8 @@
 
 #include "tests/perf/front.h"
 
+#define FRAME_WORDS (FRONT_FRAME_MAX / 8)
+
 struct {
 	__uint(type, BPF_MAP_TYPE_PROG_ARRAY);
 	__uint(max_entries, FRONT_TARGETS);
@@ -29,6 +31,26 @@ struct {
 const volatile struct front_config config = { .frame_bytes = 60, .n = 1 };
 __u8 frame[FRONT_FRAME_MAX] __attribute__((aligned(8))) = { 1 }; /* in .data */
 
+/* Word by word: a helper's copy costs 30 ns and leaves stores behind for which the next loads wait. */
+static __always_inline void put_frame(struct xdp_md *ctx, __u32 length)
+{
+	__u8 *to = (void *)(long)ctx->data;
+	void *end = (void *)(long)ctx->data_end;
+	__u32 i;
+
+#pragma unroll
+	for (i = 0; i < FRAME_WORDS; i++) {
+		if (8 * i + 8 > length)
+			break;
+		if ((void *)(to + 8 * i + 8) > end)
+			return;
+		*(__u64 *)(to + 8 * i) = *(const __u64 *)&frame[8 * i];
+	}
+	if ((void *)(to + length) > end)
+		return;
+	*(__u64 *)(to + length - 8) = *(const __u64 *)&frame[length - 8];
+}
+
 static __always_inline void make_query(struct xdp_md *ctx)
 {
 	__u32 bytes = (__u32)((long)ctx->data_end - (long)ctx->data);
@@ -36,12 +58,12 @@ static __always_inline void make_query(struct xdp_md *ctx)
 	__u32 at = config.letters_offset;
 	__u32 length = config.frame_bytes;
 
-	if (at > FRONT_FRAME_MAX - FRONT_LETTERS || !length || length > FRONT_FRAME_MAX)
+	if (at > FRONT_FRAME_MAX - FRONT_LETTERS || length < 8 || length > FRONT_FRAME_MAX)
 		return;
 	*(__u64 *)&frame[at] = front_letters(config.first + number);
 	/* Also where there is nothing to change, so that it costs each target the same. */
 	bpf_xdp_adjust_tail(ctx, (int)(length - bytes));
-	bpf_xdp_store_bytes(ctx, 0, frame, length);
+	put_frame(ctx, length);
 }
 
 SEC("xdp")

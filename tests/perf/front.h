@@ -9,7 +9,7 @@
 
 #include <linux/types.h>
 
-#define FRONT_FRAME_MAX 512
+#define FRONT_FRAME_MAX 384
 #define FRONT_LETTERS   8
 #define FRONT_TARGETS   3
 

@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The kernel's side of xdpgen.
+ *
+ *   gen    run by BPF_PROG_TEST_RUN on live frames: each run makes the frame the next query of the
+ *          list and redirects it out of the interface, or drops it when the pace says "not yet"
+ *   sink   attached to the same interface: counts the replies and drops them, so that they cost
+ *          the client no stack
+ *
+ * Id and source port come from a counter that is multiplied by an odd number: they look random, and
+ * none repeats before all have had their turn.
+ */
+#include <linux/bpf.h>
+#include <linux/if_ether.h>
+#include <linux/in.h>
+#include <linux/ip.h>
+#include <linux/ipv6.h>
+#include <linux/udp.h>
+#include <bpf/bpf_endian.h>
+#include <bpf/bpf_helpers.h>
+
+#include "tests/perf/gen.h"
+#include "xdp/sum.h"
+
+#define DNS_PORT   53
+#define DNS_QR     0x80 /* of the third octet */
+#define DNS_TC     0x02
+#define DNS_HEADER 12
+#define PORT_FIRST 1024
+#define PORTS      32768
+#define DEBT_NS    10000000 /* a pause longer than this is not made up for */
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, GEN_QUERIES_CAP);
+	__type(key, __u32);
+	__type(value, struct gen_query);
+} queries SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct gen_counters);
+} counters SEC(".maps");
+
+const volatile struct gen_config config = { .n_queries = 1, .burst = 1 };
+
+/* The generator runs on one CPU. */
+__u64 seq;
+static __u64 next_ns;
+static __u32 left; /* of this burst */
+
+static __always_inline struct gen_counters *my_counters(void)
+{
+	__u32 zero = 0;
+
+	return bpf_map_lookup_elem(&counters, &zero);
+}
+
+/* May one more query go now? */
+static __always_inline int is_due(struct gen_counters *c)
+{
+	__u64 now_ns;
+
+	if (!config.ns_per_burst)
+		return 1;
+	if (left) {
+		left--;
+		return 1;
+	}
+	now_ns = bpf_ktime_get_ns();
+	if (!next_ns)
+		next_ns = now_ns;
+	if (now_ns < next_ns)
+		return 0;
+	if (now_ns - next_ns > DEBT_NS) {
+		c->late += (now_ns - next_ns) / config.ns_per_burst;
+		next_ns = now_ns;
+	}
+	next_ns += config.ns_per_burst;
+	left = config.burst - 1;
+	return 1;
+}
+
+static __always_inline int put_query(struct xdp_md *ctx, const struct gen_query *q)
+{
+	__u64 *to = (void *)(long)ctx->data;
+	const __u64 *from = (const void *)q->frame;
+	int i;
+
+	if ((void *)(to + sizeof(q->frame) / 8) > (void *)(long)ctx->data_end)
+		return -1;
+#pragma unroll
+	for (i = 0; i < (int)(sizeof(q->frame) / 8); i++)
+		to[i] = from[i];
+	return 0;
+}
+
+/* Source port, id and with them the checksum. */
+static __always_inline int vary(struct xdp_md *ctx, const struct gen_query *q, __u32 number)
+{
+	__u32 mixed = number * 0x9e3779b1u;
+	__be16 port = bpf_htons((__u16)(PORT_FIRST + (mixed >> 16) % PORTS));
+	__be16 id = (__be16)(number * 0xa3b5u);
+	__u32 offset = config.udp_offset;
+	struct udphdr *udp;
+	__u16 check;
+
+	if (offset > 64)
+		return -1;
+	udp = (void *)(long)ctx->data + offset;
+	if ((void *)(udp + 1) + DNS_HEADER > (void *)(long)ctx->data_end)
+		return -1;
+	udp->source = port;
+	*(__be16 *)(udp + 1) = id;
+	check = (__u16)~sum_fold((__u64)q->sum + port + id);
+	udp->check = check ? check : 0xffff;
+	return 0;
+}
+
+SEC("xdp")
+int gen(struct xdp_md *ctx)
+{
+	struct gen_counters *c = my_counters();
+	const struct gen_query *q;
+	__u32 number, index;
+
+	if (!c || !is_due(c))
+		return XDP_DROP;
+	number = (__u32)seq++;
+	index = number % config.n_queries;
+	q = bpf_map_lookup_elem(&queries, &index);
+	if (!q || put_query(ctx, q) || vary(ctx, q, number))
+		return XDP_ABORTED;
+	if (bpf_xdp_adjust_tail(ctx, (int)(q->bytes - sizeof(q->frame))))
+		return XDP_ABORTED;
+	c->sent++;
+	return (int)bpf_redirect(config.ifindex, 0);
+}
+
+static __always_inline const struct udphdr *reply_udp(const struct ethhdr *eth, const void *end)
+{
+	const struct ipv6hdr *ip6 = (const void *)(eth + 1);
+	const struct iphdr *ip = (const void *)(eth + 1);
+
+	if ((const void *)(ip + 1) > end)
+		return NULL;
+	if (eth->h_proto == bpf_htons(ETH_P_IP))
+		return ip->protocol == IPPROTO_UDP ? (const void *)(ip + 1) : NULL;
+	if (eth->h_proto != bpf_htons(ETH_P_IPV6) || (const void *)(ip6 + 1) > end)
+		return NULL;
+	return ip6->nexthdr == IPPROTO_UDP ? (const void *)(ip6 + 1) : NULL;
+}
+
+SEC("xdp")
+int sink(struct xdp_md *ctx)
+{
+	const void *data = (const void *)(long)ctx->data;
+	const void *end = (const void *)(long)ctx->data_end;
+	struct gen_counters *c = my_counters();
+	const struct udphdr *udp;
+	const __u8 *dns;
+
+	if (!c || data + sizeof(struct ethhdr) > end)
+		return XDP_PASS;
+	udp = reply_udp(data, end);
+	if (!udp)
+		return XDP_PASS;
+	dns = (const void *)(udp + 1);
+	if ((const void *)(dns + DNS_HEADER) > end || udp->source != bpf_htons(DNS_PORT) ||
+	    !(dns[2] & DNS_QR))
+		return XDP_PASS;
+	c->replies++;
+	c->reply_bytes += (__u64)(end - data);
+	c->truncated += !!(dns[2] & DNS_TC);
+	c->rcodes[dns[3] & 15]++;
+	return XDP_DROP;
+}
+
+char _license[] SEC("license") = "GPL";

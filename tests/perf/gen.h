@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What xdpgen and gen.bpf.c share. Numbers in host order unless a type says otherwise. */
+#ifndef VOLLEY_TESTS_PERF_GEN_H
+#define VOLLEY_TESTS_PERF_GEN_H
+
+#include <linux/types.h>
+
+#define GEN_QUERIES_CAP 262144
+#define GEN_FRAME_BYTES 116 /* longer queries are left out of a list */
+
+/* A frame with id 0 and source port 0, and the sum of what its UDP checksum covers. */
+struct gen_query {
+	__u32 bytes;
+	__u32 sum;
+	__u8 frame[GEN_FRAME_BYTES + 4];
+};
+
+/* Set before the program is loaded. */
+struct gen_config {
+	__u32 n_queries;
+	__u32 ifindex;
+	__u32 udp_offset;
+	__u32 burst;        /* queries let go at once */
+	__u64 ns_per_burst; /* 0: as fast as possible */
+};
+
+/* Of one CPU. */
+struct gen_counters {
+	__u64 sent;
+	__u64 late; /* bursts that were given up since the generator could not keep the pace */
+	__u64 replies;
+	__u64 reply_bytes; /* of frames */
+	__u64 truncated;
+	__u64 rcodes[16];
+};
+
+_Static_assert(sizeof(struct gen_query) == 128, "two cache lines");
+
+#endif
