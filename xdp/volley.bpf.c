@@ -131,9 +131,8 @@ static __always_inline int take_query(struct xdp_md *ctx, struct volley_cpu *cpu
 static __always_inline int answer(struct xdp_md *ctx, struct volley_cpu *cpu,
 				  const struct volley_state *state, const struct volley_link *link)
 {
-	__u32 now_s = (__u32)(bpf_ktime_get_coarse_ns() / 1000000000);
 	struct volley_entry *e;
-	__u32 location;
+	__u32 location, now_s;
 	int reason;
 
 	reason = packet_parse(cpu, state, link, ctx);
@@ -145,6 +144,7 @@ static __always_inline int answer(struct xdp_md *ctx, struct volley_cpu *cpu,
 		return reason;
 	if (!link->driver_answers)
 		return VOLLEY_UP_SWITCHED_OFF;
+	now_s = (__u32)(bpf_ktime_get_coarse_ns() / 1000000000);
 	if (now_s >= state->serve_until_s)
 		return VOLLEY_UP_ORPHANED;
 	location = find(cpu, state, now_s);
