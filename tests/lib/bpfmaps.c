@@ -110,6 +110,11 @@ void bpfmaps_close(struct bpfmaps *maps)
 	*maps = (struct bpfmaps){ 0 };
 }
 
+int bpfmaps_map_fd(const struct bpfmaps *maps, const char *name)
+{
+	return bpf_object__find_map_fd_by_name(maps->skel->obj, name);
+}
+
 static void add_cpu(struct volley_cpu *sum, const struct volley_cpu *one)
 {
 	sum->received += one->received;

@@ -28,6 +28,9 @@ struct bpfmaps {
 int bpfmaps_open(struct bpfmaps *maps, const struct cache_sizes *sizes);
 void bpfmaps_close(struct bpfmaps *maps);
 
+/* The map of this name, or -ENOENT. */
+int bpfmaps_map_fd(const struct bpfmaps *maps, const char *name);
+
 /* The sum over all CPUs of what the program counted; the rooms of the CPUs are not filled in. */
 int bpfmaps_counters(const struct bpfmaps *maps, struct volley_cpu *sum);
 

@@ -124,7 +124,7 @@ static void test_replaced_ones_do_not_count(void **state)
 			get(&w, 1000 + i);
 		}
 	}
-	for (uint64_t n = 0; n < 4000; n++)
+	for (uint64_t n = 0; n < 20000; n++)
 		put(&w, 100000 + n);
 	for (i = 0; i < 6000; i += 50)
 		assert_true(is_alive(&w, 1000 + i));
