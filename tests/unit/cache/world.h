@@ -139,7 +139,7 @@ static inline void world_open(struct world *w, uint64_t bytes)
 	struct cache_sizes sizes;
 
 	*w = (struct world){ 0 };
-	MUST(!cache_sizes_plan(&sizes, bytes, VOLLEY_DEFAULT_ZONES / 2));
+	MUST(!cache_sizes_plan(&sizes, bytes, 0));
 	MUST(!cache_memory_anonymous(&w->memory, &sizes));
 	world_start(w);
 }

@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "world.h"
+
+static const uint64_t digest_a[2] = { 1, 2 }, digest_b[2] = { 1, 3 };
+static const uint8_t apex[] = "\3new\4zone";
+#define APEX_BYTES 10
+
+/* Is an answer of this slot and generation valid? */
+static bool is_served(const struct world *w, uint32_t slot, uint32_t gen)
+{
+	static uint8_t body[32];
+	struct cache_key key = key_of(w->cache, (uint64_t)slot << 32 | gen);
+	struct cache_answer a = { .body = body,
+				  .full_bytes = 32,
+				  .zone_slot = slot,
+				  .zone_gen = gen,
+				  .expires_s = VOLLEY_NEVER };
+	const struct volley_entry *e;
+
+	cache_withdraw(w->cache, &key);
+	MUST(!cache_publish(w->writer, &key, &a, WORLD_NOW_S));
+	return cache_lookup(w->cache, &key, WORLD_NOW_S, false, &e) == CACHE_HIT;
+}
+
+static void prepare(const struct world *w, const uint64_t digest[2], uint32_t *slot, uint32_t *gen)
+{
+	cache_zone_prepare(w->cache, apex, APEX_BYTES, digest, slot, gen);
+}
+
+static void test_life_of_a_zone(void **state)
+{
+	uint32_t slot, gen, slot2, gen2, gen3;
+	struct world w;
+
+	(void)state;
+	world_open(&w, CACHE_BYTES_MIN);
+	prepare(&w, digest_a, &slot, &gen);
+	assert_true(slot && slot != w.slot && gen);
+	assert_false(is_served(&w, slot, gen)); /* not before it is committed */
+	cache_zone_commit(w.cache, slot, gen, digest_a);
+	assert_true(is_served(&w, slot, gen));
+
+	prepare(&w, digest_a, &slot2, &gen2); /* the same again */
+	assert_true(slot2 == slot && gen2 == gen);
+	prepare(&w, digest_b, &slot2, &gen2); /* another content */
+	assert_true(slot2 == slot && gen2 != gen);
+	assert_true(is_served(&w, slot, gen)); /* a broken file: the old goes on */
+	cache_zone_commit(w.cache, slot, gen2, digest_b);
+	assert_false(is_served(&w, slot, gen));
+	assert_true(is_served(&w, slot, gen2));
+
+	gen3 = cache_zone_flush(w.cache, slot);
+	assert_true(gen3 != gen2 && gen3 != gen);
+	assert_false(is_served(&w, slot, gen2));
+	assert_true(is_served(&w, slot, gen3));
+	prepare(&w, digest_b, &slot2, &gen2);
+	assert_int_equal(gen2, gen3);
+
+	cache_zone_drop(w.cache, slot);
+	assert_false(is_served(&w, slot, gen3));
+	prepare(&w, digest_b, &slot2, &gen2); /* back: nothing of its former life is valid */
+	cache_zone_commit(w.cache, slot2, gen2, digest_b);
+	assert_true(gen2 != gen && gen2 != gen3);
+	assert_false(is_served(&w, slot, gen3));
+	world_close(&w);
+}
+
+static void test_adopted(void **state)
+{
+	uint32_t slot, gen, slot2, gen2;
+	struct world w;
+
+	(void)state;
+	world_open(&w, CACHE_BYTES_MIN);
+	prepare(&w, digest_a, &slot, &gen);
+	cache_zone_commit(w.cache, slot, gen, digest_a);
+	world_stop(&w);
+	world_start(&w);
+	prepare(&w, digest_a, &slot2, &gen2);
+	assert_true(slot2 == slot && gen2 == gen);
+	assert_true(is_served(&w, slot2, gen2));
+	prepare(&w, digest_b, &slot2, &gen2);
+	assert_true(slot2 == slot && gen2 != gen); /* the zone changed while nobody looked */
+	world_close(&w);
+}
+
+static void test_prepared_but_never_committed(void **state)
+{
+	uint32_t slot, gen, gen2;
+	struct world w;
+
+	(void)state;
+	world_open(&w, CACHE_BYTES_MIN);
+	prepare(&w, digest_a, &slot, &gen);
+	assert_false(is_served(&w, slot, gen));
+	world_stop(&w); /* died here */
+	world_start(&w);
+	prepare(&w, digest_b, &slot, &gen2);
+	cache_zone_commit(w.cache, slot, gen2, digest_b);
+	assert_true(gen2 != gen);
+	assert_false(is_served(&w, slot, gen));
+	world_close(&w);
+}
+
+static void test_table_full(void **state)
+{
+	uint32_t n_slots, slot, gen, n = 0;
+	uint8_t name[] = "\4aaaa";
+	static bool taken[VOLLEY_DEFAULT_ZONES];
+	struct world w;
+
+	(void)state;
+	world_open(&w, CACHE_BYTES_MIN);
+	n_slots = w.memory.sizes.n_zones;
+	assert_int_equal(n_slots, VOLLEY_DEFAULT_ZONES);
+	for (;;) {
+		memcpy(name + 1, &n, 4);
+		cache_zone_prepare(w.cache, name, 6, digest_a, &slot, &gen);
+		if (!slot)
+			break;
+		assert_true(slot < n_slots && !taken[slot]);
+		taken[slot] = true;
+		cache_zone_commit(w.cache, slot, gen, digest_a);
+		n++;
+	}
+	assert_int_equal(n, n_slots - 2); /* slot 0, and the world's own zone */
+	assert_int_equal(gen, 0);
+	cache_zone_commit(w.cache, 0, 0, digest_a); /* of a zone without a slot: no effect */
+	cache_zone_drop(w.cache, 0);
+	assert_int_equal(cache_zone_flush(w.cache, 0), 0);
+	assert_int_equal(w.memory.zones[0].gen, 0);
+	n = 7;
+	memcpy(name + 1, &n, 4);
+	cache_zone_prepare(w.cache, name, 6, digest_a, &slot, &gen);
+	assert_true(slot);
+	cache_zone_drop(w.cache, slot);
+	prepare(&w, digest_a, &slot, &gen);
+	assert_true(slot); /* in its place */
+	world_close(&w);
+}
+
+static void test_drop_others(void **state)
+{
+	uint32_t slots[100], gens[100], keep[60];
+	uint8_t name[] = "\4aaaa";
+	struct world w;
+
+	(void)state;
+	world_open(&w, CACHE_BYTES_MIN);
+	for (uint32_t i = 0; i < 100; i++) {
+		memcpy(name + 1, &i, 4);
+		cache_zone_prepare(w.cache, name, 6, digest_a, &slots[i], &gens[i]);
+		cache_zone_commit(w.cache, slots[i], gens[i], digest_a);
+	}
+	for (uint32_t i = 0; i < 50; i++)
+		keep[i] = slots[i * 2];
+	for (uint32_t i = 50; i < 60; i++)
+		keep[i] = i & 1 ? UINT32_MAX : 0; /* no slots at all */
+	assert_int_equal(cache_zone_drop_others(w.cache, keep, 60), 0);
+	for (uint32_t i = 0; i < 100; i++)
+		assert_int_equal(is_served(&w, slots[i], gens[i]), i % 2 == 0);
+	assert_false(get(&w, 1));
+	world_close(&w);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_life_of_a_zone),
+		cmocka_unit_test(test_adopted),
+		cmocka_unit_test(test_prepared_but_never_committed),
+		cmocka_unit_test(test_table_full),
+		cmocka_unit_test(test_drop_others),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
