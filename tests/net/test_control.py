@@ -1,0 +1,190 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""volleyctl: every command for people and as JSON, exit codes, the socket, and what systemd hears."""
+import json
+import os
+import signal
+import socket
+import stat
+
+import pytest
+
+from netlab import BIN, ENV, V4, ZONES, program, run, texts, wait_for
+
+# Command, and keys that its JSON has (those of userspace/control/render.h); of lists, of each item.
+COMMANDS = {
+    "status": {"version", "pid", "uptime_s", "abi", "ready", "degraded", "interfaces", "workers",
+               "services", "zones", "cache"},
+    "stats": {"answered", "driver", "engine", "ports"},
+    "zone list": {"zones"},
+    "zone status": {"zones"},
+    "zone status example.com": {"zones"},
+    "zone reload": {"zones"},
+    "zone reload example.com": {"zones"},
+    f"zone check example.net {ZONES}/example.net.zone": {"valid", "serial", "records", "warnings"},
+    "cache stats": {"size_bytes", "used_bytes", "index_bytes", "store_bytes", "total_bytes",
+                    "entries", "capacity_entries", "segments", "segments_free", "published",
+                    "replaced", "evicted", "expired", "grace_periods", "rss_bytes",
+                    "within_budget"},
+    "cache lookup www.example.com A": {"found", "entries"},
+    "cache flush": set(),
+    "cache flush zone example.com": set(),
+    "cache flush name www.example.com": {"withdrawn"},
+    "port status": {"ports"},
+    "detach s0": set(),
+    "attach s0": {"interfaces"},
+}
+ITEMS = {
+    ("status", "interfaces"): {"name", "ifindex", "xdp", "origin", "program_id", "port", "zero_copy",
+                               "queues", "driver_answers", "state"},
+    ("stats", "ports"): {"name", "kind", "rx", "tx"},
+    ("zone list", "zones"): {"name", "state", "serial", "records", "names", "memory_bytes",
+                             "load_ms", "loaded_at", "file"},
+    ("cache lookup www.example.com A", "entries"): {"do", "cd", "full_bytes", "short_bytes", "used",
+                                                    "zone", "rcode", "valid"},
+    ("port status", "ports"): {"name", "kind", "worker", "core", "rx", "tx"},
+}
+
+
+def test_every_command(lab, daemon):
+    """In one daemon, one after the other: for people, then as JSON."""
+    daemon.start()
+    for command, keys in COMMANDS.items():
+        lab.ask()
+        shown = daemon.ctl(*command.split())
+        assert shown.stdout.strip() and not shown.stderr, command
+        assert "{" not in shown.stdout, f"{command}: JSON shows through:\n{shown.stdout}"
+        if command == "detach s0":
+            daemon.ctl("attach", "s0")
+        lab.ask()
+        result = daemon.json(*command.split())
+        assert keys <= result.keys(), (command, keys - result.keys())
+        for (whose, name), item_keys in ITEMS.items():
+            for item in result[name] if whose == command else []:
+                assert item_keys <= item.keys(), (command, name, item_keys - item.keys())
+    assert daemon.json("status")["ready"] is True
+    daemon.ctl("stop")
+    assert daemon.reap() == 0
+
+
+def test_numbers_agree_with_what_was_asked(lab, daemon):
+    daemon.start()
+    for _ in range(5):
+        lab.ask()
+    lab.ask("nothing.example.com")
+    lab.ask("www.example.org")
+    stats = daemon.stats()
+    assert stats["answered"] == {"driver": 4, "worker": 3, "kernel_socket": 0, "tcp": 0}
+    engine = stats["engine"]
+    assert (engine["queries"], engine["noerror"], engine["nxdomain"], engine["refused"]) == \
+        (3, 1, 1, 1)
+    (entry,) = daemon.json("cache", "lookup", "WWW.Example.COM", "a")["entries"]
+    assert entry["zone"] == "example.com." and entry["valid"] and entry["rcode"] == "NOERROR"
+    assert daemon.json("cache", "lookup", "www.example.com", "TYPE257")["found"] is False
+    cache = daemon.json("cache", "stats")
+    assert cache["entries"] == 2 and cache["within_budget"]
+    assert cache["total_bytes"] <= cache["size_bytes"] == 16 << 20
+    (zone,) = daemon.json("zone", "status", "EXAMPLE.com")["zones"]
+    assert zone["serial"] == 2024010101 and zone["state"] == "serving"
+
+
+@pytest.mark.parametrize("words, status, sentence", [
+    (["nonsense"], 2, "no command"),
+    ([], 2, "which command"),
+    (["zone"], 2, ""),
+    (["zone", "check", "example.com"], 2, "usage"),
+    (["attach"], 2, "usage"),
+    (["stop", "--fast"], 1, "--keep"),
+    (["zone", "status", "other.test"], 1, "other.test: no such zone"),
+    (["zone", "check", "a..b", "/dev/null"], 1, "a..b"),
+    (["zone", "check", "a.test", "/no/such/file"], 1, "/no/such/file"),
+    (["cache", "lookup", "www.example.com", "NOTYPE"], 1, "NOTYPE"),
+    (["cache", "lookup", "a..b", "A"], 1, "a..b"),
+    (["cache", "flush", "zone"], 1, "zone NAME"),
+    (["cache", "flush", "zone", "other.test"], 1, "no such zone"),
+    (["cache", "flush", "everything"], 1, "all"),
+    (["attach", "nothere0"], 1, "no such interface"),
+    (["attach", "a-name-that-is-too-long"], 1, "no such interface"),
+    (["detach", "lo"], 1, "lo: nothing of ours"),
+])
+def test_refusals(lab, daemon, words, status, sentence):
+    daemon.start(interfaces=None)
+    for options in ([], ["--json"]):
+        refusal = daemon.ctl(*options, *words, check=False)
+        assert refusal.returncode == status, refusal.stderr
+        assert sentence in refusal.stderr and refusal.stderr.startswith(("volleyctl: ", "usage: "))
+        assert not refusal.stdout
+    daemon.status()
+
+
+def test_no_daemon(tmp_path):
+    for path in (tmp_path / "none", tmp_path / "stale"):
+        if path.name == "stale":
+            with socket.socket(socket.AF_UNIX) as left:
+                left.bind(str(path))
+        refusal = run(BIN / "volleyctl", "-s", path, "status", check=False)
+        assert refusal.returncode == 3 and str(path) in refusal.stderr
+
+
+def test_the_socket_of_the_environment(lab, daemon, monkeypatch):
+    daemon.start(interfaces=None)
+    monkeypatch.setitem(ENV, "VOLLEY_CONTROL", str(daemon.socket))
+    shown = run(BIN / "volleyctl", "--json", "status")
+    assert json.loads(shown.stdout)["pid"] == daemon.process.pid
+
+
+def test_the_sockets_mode(lab, daemon):
+    daemon.start(interfaces=None, control={"mode": "0600"})
+    assert stat.S_IMODE(os.stat(daemon.socket).st_mode) == 0o600
+    os.chmod(daemon.folder, 0o755)
+    for parent in list(daemon.folder.parents)[:3]:
+        os.chmod(parent, os.stat(parent).st_mode | stat.S_IXOTH | stat.S_IROTH)
+    refusal = run("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "--",
+                  BIN / "volleyctl", "-s", daemon.socket, "status", check=False)
+    assert refusal.returncode == 3 and "permission" in refusal.stderr
+
+
+def test_systemd_is_told(lab, daemon, tmp_path):
+    path = str(tmp_path / "notify")
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as heard:
+        heard.bind(path)
+        heard.settimeout(5)
+        daemon.configure().spawn(env={"NOTIFY_SOCKET": path})
+        assert heard.recv(1000) == b"READY=1"
+        assert texts(lab.ask()) and program(lab)  # it is
+        daemon.ctl("status")
+        daemon.signal(signal.SIGHUP)
+        assert b"RELOADING=1" in heard.recv(1000)
+        assert heard.recv(1000) == b"READY=1"
+        daemon.signal(signal.SIGTERM)
+        assert heard.recv(1000) == b"STOPPING=1"
+        assert daemon.reap() == 0
+
+
+def test_the_log_goes_to_standard_error(lab, daemon):
+    daemon.start()
+    assert "notice: ready" in daemon.log() and "s0: XDP program" in daemon.log()
+
+
+def test_verbose_says_more(lab, daemon):
+    daemon.configure().spawn("--verbose")
+    daemon.wait_ready()
+    assert "debug: " in daemon.log()
+
+
+def test_help_and_version():
+    for name in ("volleyd", "volleyctl"):
+        assert run(BIN / name, "--version").stdout.startswith(name + " ")
+        assert "usage: " in run(BIN / name, "--help").stdout.lower()
+    words = run(BIN / "volleyctl", "--help").stdout
+    for command in COMMANDS:
+        assert " ".join(command.split()[:2 if command.split()[0] in ("zone", "cache", "port") else 1]) \
+            in words
+
+
+def test_stop_waits_until_it_is_gone(lab, daemon):
+    daemon.start()
+    daemon.ctl("stop")
+    assert not daemon.socket.exists() and program(lab) is None
+    wait_for("its end", lambda: daemon.process.poll() is not None, 1)
+    assert daemon.reap() == 0
+    assert not lab.is_answered(where=V4)
