@@ -2,21 +2,7 @@
 #include "engine/additional.h"
 
 #include "dns/name.h"
-
-int render_add_rrset(struct render *r, const uint8_t *owner, const struct zone_rrset *rrset,
-		     uint32_t ttl)
-{
-	const uint8_t *at = zone_rrset_first(r->zone, rrset);
-	struct zone_rdata rd;
-	int err = 0;
-
-	for (unsigned int i = 0; i < rrset->n && !err; i++) {
-		at = zone_rdata_next(at, &rd);
-		err = writer_add_rr(&r->writer, owner, rrset->type, DNS_CLASS_IN, ttl, rd.bytes,
-				    rd.len);
-	}
-	return err;
-}
+#include "engine/dnssec.h"
 
 /* Where the name stands in the RDATA, or -1: RFC 1035 section 3.3.9 and 3.3.11, RFC 2782. */
 static int target_offset(uint16_t type)
@@ -68,31 +54,57 @@ static bool is_answered(const struct render *r, const struct zone_rrset *rrset,
 	return false;
 }
 
+/*
+ * The node whose records these addresses are, for their signatures; glue has none. A wildcard may
+ * stand for the name, so it is looked up as a question would be.
+ */
+static const struct zone_node *signed_node(const struct render *r, const uint8_t *folded,
+					   unsigned int len, uint16_t type)
+{
+	struct zone_result found;
+
+	zone_find(r->zone, folded, len, type, &found);
+	return found.status == ZONE_ANSWER ? found.node : NULL;
+}
+
+/* Adds one RRset whole, with its signatures, or not at all. Number of records, or ERR_SPACE. */
+static int add_address(struct render *r, const uint8_t *target, const uint8_t *folded,
+		       unsigned int len, uint16_t type)
+{
+	struct writer_mark mark = writer_get_mark(&r->writer);
+	const struct zone_node *node = NULL;
+	const struct zone_rrset *rrset;
+	enum zone_place place;
+	int err;
+
+	rrset = zone_find_address(r->zone, folded, len, type, &place);
+	if (!rrset || is_answered(r, rrset, target))
+		return 0;
+	if (r->dnssec_ok && place == ZONE_PLACE_INSIDE)
+		node = signed_node(r, folded, len, type);
+	err = dnssec_add_rrset(r, node, target, rrset, rrset->ttl);
+	if (err)
+		writer_rollback(&r->writer, &mark);
+	return err ? err : rrset->n;
+}
+
 /* Adds A and AAAA of target. A positive number says how many records, ERR_SPACE that none fit. */
 static int add_addresses(struct render *r, const uint8_t *target)
 {
 	static const uint16_t types[] = { DNS_TYPE_A, DNS_TYPE_AAAA };
 	uint8_t folded[NAME_FOLDED_BYTES];
-	size_t len = name_bytes(target);
-	int n = 0;
+	unsigned int len = (unsigned int)name_bytes(target);
+	int sum = 0;
 
 	name_fold(folded, target, len);
 	for (unsigned int i = 0; i < 2; i++) {
-		const struct zone_rrset *rrset =
-			zone_find_address(r->zone, folded, (unsigned int)len, types[i], NULL);
-		struct writer_mark mark = writer_get_mark(&r->writer);
-		int err;
+		int n = add_address(r, target, folded, len, types[i]);
 
-		if (!rrset || is_answered(r, rrset, target))
-			continue;
-		err = render_add_rrset(r, target, rrset, rrset->ttl);
-		if (err) {
-			writer_rollback(&r->writer, &mark);
-			return err;
-		}
-		n += rrset->n;
+		if (n < 0)
+			return n;
+		sum += n;
 	}
-	return n;
+	return sum;
 }
 
 /* What follows is optional: it may go up to the end of our largest UDP reply. */

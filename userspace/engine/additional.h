@@ -9,10 +9,6 @@
 
 #include "engine/render.h"
 
-/* Adds an RRset to the writer's present section, whole. ERR_SPACE: the records before stay. */
-int render_add_rrset(struct render *r, const uint8_t *owner, const struct zone_rrset *rrset,
-		     uint32_t ttl) __attribute__((warn_unused_result));
-
 /* Notes the names in rrset (NS, MX, SRV; others have none) whose addresses may be of use. */
 void additional_note(struct render *r, const struct zone_rrset *rrset);
 

@@ -7,6 +7,7 @@
 #include "base/err.h"
 #include "dns/name.h"
 #include "engine/additional.h"
+#include "engine/dnssec.h"
 
 /* What a step of the chain says beside an error. */
 #define STEP_DONE 0
@@ -24,10 +25,11 @@ static const struct zone_rrset *apex_ns(const struct render *r)
 
 static int add_apex(struct render *r, const struct zone_rrset *rrset, uint32_t ttl)
 {
+	const struct zone_node *apex = zone_node_at(r->zone, 0);
 	uint8_t owner[ZONE_NAME_MAX];
 
-	zone_node_owner(r->zone, zone_node_at(r->zone, 0), owner);
-	return render_add_rrset(r, owner, rrset, ttl);
+	zone_node_owner(r->zone, apex, owner);
+	return dnssec_add_rrset(r, apex, owner, rrset, ttl);
 }
 
 /* Message octets up to which the NS RRset may go: see the header. */
@@ -54,23 +56,35 @@ static void add_authority(struct render *r)
 		additional_note(r, ns);
 }
 
-static int add_answer(struct render *r, const struct zone_rrset *rrset)
+static int add_answer(struct render *r, const struct zone_node *node,
+		      const struct zone_rrset *rrset)
 {
 	if (rrset->type == DNS_TYPE_A || rrset->type == DNS_TYPE_AAAA)
 		r->answered[r->n_answered++] = rrset;
 	additional_note(r, rrset);
-	return render_add_rrset(r, r->name, rrset, rrset->ttl);
+	return dnssec_add_rrset(r, node, r->name, rrset, rrset->ttl);
+}
+
+/* The end of the answer section: what must be proved, then what the client can do without. */
+static int end_answer(struct render *r, bool with_ns)
+{
+	int err = dnssec_add_proofs(r);
+
+	if (!err && with_ns)
+		add_authority(r);
+	if (!err)
+		additional_optional(r);
+	return err;
 }
 
 /* RFC 8482 section 4.1: one RRset says enough. The first has the lowest type. */
 static int answer_any_minimal(struct render *r, const struct zone_node *node)
 {
 	unsigned int n;
-	const struct zone_rrset *rrsets = zone_node_rrsets(r->zone, node, &n);
-	int err = n ? render_add_rrset(r, r->name, &rrsets[0], rrsets[0].ttl) : 0;
+	const struct zone_rrset *first = zone_node_rrsets(r->zone, node, &n);
+	int err = n ? dnssec_add_rrset(r, node, r->name, first, first->ttl) : 0;
 
-	additional_optional(r);
-	return err;
+	return err ? err : end_answer(r, false);
 }
 
 static int answer_any_full(struct render *r, const struct zone_node *node)
@@ -79,12 +93,12 @@ static int answer_any_full(struct render *r, const struct zone_node *node)
 	const struct zone_rrset *rrsets = zone_node_rrsets(r->zone, node, &n);
 	int err = 0;
 
-	for (unsigned int i = 0; i < n && !err; i++)
-		err = add_answer(r, &rrsets[i]);
-	if (!err && node != zone_node_at(r->zone, 0))
-		add_authority(r);
-	additional_optional(r);
-	return err;
+	for (unsigned int i = 0; i < n && !err; i++) {
+		if (r->dnssec_ok && rrsets[i].type == DNS_TYPE_RRSIG)
+			continue; /* each has come with what it covers */
+		err = add_answer(r, node, &rrsets[i]);
+	}
+	return err ? err : end_answer(r, node != zone_node_at(r->zone, 0));
 }
 
 static int step_answer(struct render *r, const struct zone_result *found)
@@ -95,11 +109,10 @@ static int step_answer(struct render *r, const struct zone_result *found)
 		return answer_any_minimal(r, found->node);
 	if (!found->rrset)
 		return answer_any_full(r, found->node);
-	err = add_answer(r, found->rrset);
-	if (!err && found->rrset != apex_ns(r) && r->qtype != DNS_TYPE_DS)
-		add_authority(r);
-	additional_optional(r);
-	return err;
+	err = add_answer(r, found->node, found->rrset);
+	if (err)
+		return err;
+	return end_answer(r, found->rrset != apex_ns(r) && r->qtype != DNS_TYPE_DS);
 }
 
 /* The chain goes on at target, unless it is none of our names or was there before. */
@@ -126,7 +139,7 @@ static int follow(struct render *r, const uint8_t *target)
 static int step_cname(struct render *r, const struct zone_result *found)
 {
 	struct zone_rdata rd;
-	int err = render_add_rrset(r, r->name, found->rrset, found->rrset->ttl);
+	int err = dnssec_add_rrset(r, found->node, r->name, found->rrset, found->rrset->ttl);
 
 	zone_rdata_next(zone_rrset_first(r->zone, found->rrset), &rd);
 	return err ? err : follow(r, rd.bytes);
@@ -156,7 +169,7 @@ static int step_dname(struct render *r, const struct zone_result *found)
 
 	zone_node_owner(r->zone, found->node, owner);
 	zone_rdata_next(zone_rrset_first(r->zone, found->rrset), &rd);
-	err = render_add_rrset(r, owner, found->rrset, ttl);
+	err = dnssec_add_rrset(r, found->node, owner, found->rrset, ttl);
 	if (err)
 		return err;
 	memcpy(alias, r->name, name_bytes(r->name));
@@ -174,9 +187,12 @@ static int step_dname(struct render *r, const struct zone_result *found)
 /* RFC 2308 section 3 and 5. RFC 6604 section 3: the rcode is that of the last name. */
 static int step_negative(struct render *r, uint16_t rcode)
 {
+	int err;
+
 	r->flags |= rcode;
 	writer_set_section(&r->writer, WRITER_AUTHORITY);
-	return add_apex(r, zone_soa(r->zone), zone_negative_ttl(r->zone));
+	err = add_apex(r, zone_soa(r->zone), zone_negative_ttl(r->zone));
+	return err ? err : dnssec_add_proofs(r);
 }
 
 static int step_delegation(struct render *r, const struct zone_result *found)
@@ -189,7 +205,9 @@ static int step_delegation(struct render *r, const struct zone_result *found)
 		r->flags &= (uint16_t)~DNS_FLAG_AA;
 	zone_node_owner(r->zone, found->cut, cut);
 	writer_set_section(&r->writer, WRITER_AUTHORITY);
-	err = render_add_rrset(r, cut, found->rrset, found->rrset->ttl);
+	err = dnssec_add_rrset(r, found->cut, cut, found->rrset, found->rrset->ttl);
+	if (!err)
+		err = dnssec_add_proofs(r);
 	return err ? err : additional_referral(r, cut, found->rrset);
 }
 
@@ -200,6 +218,7 @@ static int step(struct render *r)
 
 	r->zone = r->member->zone;
 	zone_find(r->zone, folded, (unsigned int)name_bytes(folded), r->qtype, &found);
+	dnssec_note_proofs(r, &found);
 	switch (found.status) {
 	case ZONE_ANSWER:
 		return step_answer(r, &found);
@@ -223,6 +242,7 @@ static void begin(struct render *r, const struct engine_config *config, const st
 	r->config = config;
 	r->set = set;
 	r->qtype = q->qtype;
+	r->dnssec_ok = q->edns.dnssec_ok;
 	name_fold(r->chain[0], q->folded, q->qname_bytes);
 	r->name = r->chain[0];
 	r->n_steps = 0;
@@ -230,6 +250,7 @@ static void begin(struct render *r, const struct engine_config *config, const st
 	r->flags = DNS_FLAG_QR | DNS_FLAG_AA;
 	r->n_targets = 0;
 	r->n_answered = 0;
+	r->n_proofs = 0;
 	r->short_at = 0;
 	writer_init(&r->writer, r->body, q->question_end, DNS_MESSAGE_MAX - RENDER_OPT_MAX,
 		    r->chain[0]);
@@ -270,6 +291,8 @@ int render_answer(struct render *r, const struct engine_config *config, const st
 	do {
 		err = step(r);
 	} while (err == STEP_ON);
+	if (!err)
+		err = dnssec_add_proofs(r); /* of a chain that led out of our zones */
 	if (err)
 		return err == ERR_SPACE ? -EMSGSIZE : err;
 	finish(r, a);

@@ -24,6 +24,7 @@
 #include "dns/query.h"
 #include "dns/writer.h"
 #include "engine/engine.h"
+#include "zone/denial.h"
 #include "zone/zone.h"
 
 #define RENDER_CHAIN_MAX   16 /* CNAMEs and DNAMEs that are followed */
@@ -32,13 +33,23 @@
 #define RENDER_OPT_MAX     (RENDER_OPT_BYTES + 4 + ENGINE_NSID_MAX)
 
 /* Counts up when the same zone and settings begin to give other bytes: engine_config_digest(). */
-#define RENDER_RULES 1
+#define RENDER_RULES 2
+
+/* A record set that is owed to a step of the chain: see engine/dnssec.h. */
+struct render_proof {
+	const struct zone *zone;
+	const struct zone_node *node;
+	const struct zone_rrset *rrset;
+};
+
+#define RENDER_PROOFS_MAX ((RENDER_CHAIN_MAX + 1) * ZONE_PROOFS_MAX)
 
 /* Room for one answer in the making. Kept by the engine: nothing here is on the stack. */
 struct render {
 	const struct engine_config *config;
 	const struct zone_set *set;
 	uint16_t qtype;
+	bool dnssec_ok;
 
 	/* Where the chain of aliases stands. */
 	const struct zone_member *first; /* that answers for the question itself */
@@ -54,6 +65,9 @@ struct render {
 	unsigned int n_targets;
 	const struct zone_rrset *answered[2]; /* A and AAAA of name, where they are the answer */
 	unsigned int n_answered;
+
+	struct render_proof proofs[RENDER_PROOFS_MAX];
+	unsigned int n_proofs;
 
 	uint32_t short_at; /* writer.at and records behind the last required one */
 	uint16_t n_short;
