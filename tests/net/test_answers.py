@@ -305,6 +305,38 @@ def test_other_traffic_lives(lab, daemon):
     assert daemon.stats()["driver"]["dropped"] == 0
 
 
+def test_another_mac_address(lab, daemon):
+    """The driver knows its frames by it."""
+    daemon.start()
+    lab.ask()
+    lab.ip("s", "link", "set", "s0", "address", "02:00:00:00:00:77")
+    lab.ip("c", "neighbour", "replace", V4, "lladdr", "02:00:00:00:00:77", "dev", "c0", "nud",
+           "permanent")
+    wait_for("an answer by the driver",
+             lambda: lab.ask() and daemon.reasons().get("hit-full", 0) > 0)
+    with Answered(daemon) as one:
+        lab.ask("mail.example.com", "A")
+    assert one.by == {"worker": 1}
+    # a frame to the old one is another host's now
+    with lab.frames() as sock:
+        sock.send(query_frame(dns.message.make_query("www.example.com", "A")))
+    wait_for("it passed", lambda: daemon.reasons().get("pass-other-host"))
+
+
+def test_a_link_that_goes_down_and_up(lab, daemon):
+    daemon.start()
+    lab.ask()
+    lab.ip("s", "link", "set", "s0", "down")
+    assert not lab.is_answered()
+    lab.ip("s", "link", "set", "s0", "up")
+    wait_for("an answer", lab.is_answered)
+    with Answered(daemon) as two:
+        lab.ask()
+        assert texts(lab.ask("mail.example.com", "A")) == ["192.0.2.25"]
+    assert two.by == {"driver": 1, "worker": 1}
+    assert not daemon.degraded()
+
+
 @pytest.mark.parametrize("name, kind, rcode, n_answer", [
     ("www.example.com", "A", "NOERROR", 2),
     ("www.example.com", "MX", "NOERROR", 0),

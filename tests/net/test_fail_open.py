@@ -9,7 +9,7 @@ import time
 import dns.message
 import pytest
 
-from netlab import (TOOLS, V4, Answered, driver_counters, program, texts, wait_for, write_zone,
+from netlab import (BIN, TOOLS, V4, Answered, driver_counters, iface, program, texts, wait_for, write_zone,
                     zone)
 
 WWW = ["192.0.2.80", "192.0.2.81"]
@@ -101,6 +101,32 @@ def test_what_was_left_is_cleaned(lab, daemon):
     assert daemon.stop() == 0
     assert program(lab) is None
     assert {path.name for path in daemon.folder.iterdir()} == {"volley.yaml", "volleyd.log"}
+
+
+@pytest.mark.parametrize("interfaces", [[iface(xdp="off")], None], ids=["off", "not-configured"])
+def test_what_was_left_on_an_interface_that_is_no_longer_ours(lab, daemon, tmp_path, interfaces):
+    """It would go on answering from what was true when its daemon died."""
+    path = write_zone(tmp_path / "z.zone")
+    daemon.start(zones=[zone("z.test", path)])
+    lab.ask("www.z.test")
+    daemon.kill()
+    write_zone(path, 2, "192.0.2.11")
+    daemon.start(zones=[zone("z.test", path)], interfaces=interfaces)
+    assert program(lab) is None
+    assert texts(lab.ask("www.z.test")) == ["192.0.2.11"]
+
+
+def test_what_somebody_loaded_is_silenced_and_stays(lab, daemon):
+    lab.exec("s", "ip", "link", "set", "dev", "s0", "xdpdrv", "obj", BIN / "volley.bpf.o",
+             "sec", "xdp")
+    daemon.start()
+    lab.ask()
+    daemon.kill()
+    assert texts(lab.ask()) == WWW
+    daemon.start(interfaces=None)
+    hits = driver_counters(program(lab)["id"])["hit"]
+    assert texts(lab.ask()) == WWW
+    assert driver_counters(program(lab)["id"])["hit"] == hits
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])

@@ -101,6 +101,32 @@ static int attach_all(struct daemon *d)
 	return err ? err : attach_where(d, false);
 }
 
+static struct iface *find_iface(struct daemon *d, const char *ifname)
+{
+	size_t i;
+
+	for (i = 0; i < d->n_ifaces; i++)
+		if (!strcmp(d->ifaces[i].config.name, ifname))
+			return &d->ifaces[i];
+	return NULL;
+}
+
+/* What a daemon that was killed left on interfaces that are not ours any more. */
+static void clean_others(struct daemon *d)
+{
+	struct if_nameindex *names = if_nameindex(), *name;
+
+	for (name = names; name && name->if_name; name++) {
+		const struct iface *iface = find_iface(d, name->if_name);
+
+		if ((!iface || !iface->program) && program_clean_up(name->if_name))
+			log_notice("%s: an earlier volleyd left its XDP program: it answers no "
+				   "more",
+				   name->if_name);
+	}
+	if_freenameindex(names);
+}
+
 /* Has the interface come, gone, lost its program, or lost the one that was in the way? */
 static void check_iface(struct daemon *d, struct iface *iface)
 {
@@ -116,16 +142,6 @@ static void check_iface(struct daemon *d, struct iface *iface)
 	}
 	if (!iface_attach(iface, &d->maps, &d->sizes))
 		iface_open_ports(iface, d->crew);
-}
-
-static struct iface *find_iface(struct daemon *d, const char *ifname)
-{
-	size_t i;
-
-	for (i = 0; i < d->n_ifaces; i++)
-		if (!strcmp(d->ifaces[i].config.name, ifname))
-			return &d->ifaces[i];
-	return NULL;
 }
 
 /* As an interface that the configuration does not know gets its defaults. */
@@ -241,6 +257,7 @@ static int open_cache(struct daemon *d)
 	}
 	if (d->is_adopted)
 		log_info("answer cache: adopted with its answers");
+	clean_others(d);
 	d->memory.state->max_udp_bytes = d->config->max_udp_size_bytes;
 	d->memory.state->option_up_mask = engine_option_mask(&d->engine_config);
 	return start_heartbeat(d);

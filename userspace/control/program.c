@@ -14,6 +14,7 @@
 #include <unistd.h>
 #include <xdp/libxdp.h>
 
+#include "base/clock.h"
 #include "base/err.h"
 #include "base/log.h"
 #include "control/found.h"
@@ -446,24 +447,35 @@ static int claim(struct program *p, char *err, size_t err_cap)
 	return 0;
 }
 
-int program_open(struct program **out, struct program_maps *maps, const struct program_want *want,
-		 char *err, size_t err_cap)
+static int program_new(struct program **out, const char *ifname)
 {
 	struct program *p = calloc(1, sizeof(*p));
-	int code;
 
-	*err = 0;
 	if (!p)
 		return -ENOMEM;
-	quiet_libraries();
 	p->prog_fd = p->cpu_fd = p->xsks_fd = p->link_fd = p->lock_fd = -1;
-	snprintf(p->ifname, sizeof(p->ifname), "%s", want->ifname);
+	snprintf(p->ifname, sizeof(p->ifname), "%s", ifname);
 	p->ifindex = (int)if_nametoindex(p->ifname);
 	if (!p->ifindex) {
-		snprintf(err, err_cap, "%s: no such interface", p->ifname);
 		free(p);
 		return -ENODEV;
 	}
+	*out = p;
+	return 0;
+}
+
+int program_open(struct program **out, struct program_maps *maps, const struct program_want *want,
+		 char *err, size_t err_cap)
+{
+	struct program *p;
+	int code = program_new(&p, want->ifname);
+
+	*err = 0;
+	quiet_libraries();
+	if (code == -ENODEV)
+		snprintf(err, err_cap, "%s: no such interface", want->ifname);
+	if (code)
+		return code;
 	code = claim(p, err, err_cap);
 	if (!code)
 		code = find_or_load(p, maps, want, err, err_cap);
@@ -523,6 +535,52 @@ int program_detach(struct program *p)
 			p->xdp, p->ifindex,
 			p->mode == PROGRAM_NATIVE ? XDP_MODE_NATIVE : XDP_MODE_SKB, 0);
 	return bpf_xdp_detach(p->ifindex, program_xdp_flags(p) | XDP_FLAGS_REPLACE, &opts);
+}
+
+/* From now on it answers nothing. Whether it did before. */
+static bool silence(const struct found *found)
+{
+	struct volley_state *state = map_array(found->maps.state, sizeof(*state));
+	bool was_answering;
+
+	if (!state)
+		return false;
+	was_answering = __atomic_exchange_n(&state->serve_until_s, 0, __ATOMIC_ACQ_REL) >
+			clock_coarse_s();
+	unmap(state, sizeof(*state));
+	return was_answering;
+}
+
+static bool clean_up(struct program *p, const struct found *found)
+{
+	int err;
+
+	if (!is_by_daemon(found))
+		return silence(found);
+	p->mode = found->is_generic ? PROGRAM_GENERIC : PROGRAM_NATIVE;
+	p->prog_fd = dup(found->prog_fd);
+	err = program_detach(p);
+	if (!err)
+		return true;
+	log_warn("%s: detaching an earlier volleyd's XDP program: %s", p->ifname, err_text(err));
+	return silence(found);
+}
+
+bool program_clean_up(const char *ifname)
+{
+	struct program *p = NULL;
+	bool is_cleaned = false;
+	struct found found;
+	char err[512];
+
+	if (!program_is_there(ifname) || program_new(&p, ifname))
+		return false;
+	if (!claim(p, err, sizeof(err)) && !found_look(&found, p->ifindex)) {
+		is_cleaned = found.kind == FOUND_VOLLEY && clean_up(p, &found);
+		found_close(&found);
+	}
+	program_close(p, true);
+	return is_cleaned;
 }
 
 void program_close(struct program *p, bool keep)

@@ -81,6 +81,13 @@ bool program_is_welcome(const char *ifname);
  */
 void program_close(struct program *program, bool keep);
 
+/*
+ * For an interface that is not to have a program: one that a volleyd before us attached and left,
+ * because it was killed, would go on answering from an old cache. It is taken off, or silenced if
+ * somebody else loaded it; nothing is done if another volleyd works on it. Whether something was.
+ */
+bool program_clean_up(const char *ifname);
+
 /* Takes the program off the interface, whoever attached it. */
 int program_detach(struct program *program);
 
