@@ -15,9 +15,13 @@ uint64_t cache_walk(struct cache *cache, walk_visit *visit, void *user)
 		if (!word)
 			continue;
 		step = visit(user, word_entry(cache, word));
-		if (step == WALK_WITHDRAW)
-			n += __atomic_compare_exchange_n(&cache->memory.index[i], &word, 0, false,
-							 __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
+		if (step != WALK_WITHDRAW)
+			continue;
+		if (__atomic_compare_exchange_n(&cache->memory.index[i], &word, 0, false,
+						__ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+			n++;
+		else
+			i--; /* the keeper has moved it, or a writer replaced it: look again */
 	}
 	return n;
 }

@@ -14,7 +14,8 @@ typedef enum walk_step walk_visit(void *user, const struct volley_entry *entry);
 
 /*
  * Shows every entry in the index to `visit` and withdraws those that it says. The number withdrawn.
- * In a QSBR read section; others publish and withdraw meanwhile, so an entry may be missed.
+ * In a QSBR read section. What others publish meanwhile may be missed; what was there before and is
+ * moved or replaced meanwhile is not, and is shown once more.
  */
 uint64_t cache_walk(struct cache *cache, walk_visit *visit, void *user);
 

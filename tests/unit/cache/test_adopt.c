@@ -15,7 +15,7 @@
 
 static void test_every_entry_is_found(void **state)
 {
-	enum { N = 300000 };
+	enum { N = 150000 };
 	static bool before[N];
 	struct world w;
 	uint64_t n_words;
@@ -220,11 +220,11 @@ static void test_damage_is_dropped(void **state)
 		world_start(&w);
 		assert_true(w.adopted);
 		assert_false(get(&w, 500));
-		for (n = 0; n < 200000; n++) { /* over all segments, several times */
+		for (n = 0; n < 60000; n++) { /* over all segments, several times */
 			put(&w, n);
 			get(&w, n / 2);
 		}
-		for (n = 0; n < 200000; n++)
+		for (n = 0; n < 60000; n++)
 			get(&w, n); /* which checks each */
 		world_close(&w);
 	}
@@ -274,9 +274,9 @@ static void test_noise(void **state)
 			w.memory.index[i] = next_random(&seed) & ~(round % 2 ? 0xfff00000ull : 0);
 		world_start(&w);
 		assert_int_equal(count_words(&w.memory), 0);
-		for (uint64_t n = 0; n < 100000; n++)
+		for (uint64_t n = 0; n < 30000; n++)
 			put(&w, n);
-		assert_true(get(&w, 99999));
+		assert_true(get(&w, 29999));
 		world_close(&w);
 	}
 }

@@ -23,9 +23,9 @@ static void test_idle_writers_hold_nothing(void **state)
 		assert_int_equal(cache_writer_new(&writers[i], w.cache), 0);
 		assert_int_equal(put_by(&w, writers[i], i, 1), 0);
 	}
-	for (uint64_t i = 0; i < 100000; i++)
+	for (uint64_t i = 0; i < 40000; i++)
 		put(&w, 1000 + i);
-	assert_true(get(&w, 1000 + 99999));
+	assert_true(get(&w, 1000 + 39999));
 	while (cache_keep(w.cache, WORLD_NOW_S, no_readers, NULL))
 		;
 	for (uint64_t i = 0; i < N_WRITERS; i++)
@@ -47,7 +47,7 @@ static void test_idle_segments_are_sealed(void **state)
 	assert_int_equal(cache_writer_new(&idle, w.cache), 0);
 	assert_int_equal(put_by(&w, idle, 1, 1), 0);
 	assert_non_null(w.cache->appenders[idle->home % w.cache->n_appenders].open[0]);
-	for (uint64_t i = 0; i < 300000; i++)
+	for (uint64_t i = 0; i < 150000; i++)
 		put(&w, 1000 + i);
 	assert_null(w.cache->appenders[idle->home % w.cache->n_appenders].open[0]);
 	assert_false(get(&w, 1)); /* evicted when its time came */
