@@ -158,7 +158,21 @@ static int substitute(struct render *r, const uint8_t *owner, const uint8_t *tar
 	return 0;
 }
 
-/* RFC 6672 section 3.1: the DNAME, and a CNAME made from it with its TTL. */
+/* The DNAME itself, unless the chain came by it before: a record is in a section once. */
+static int add_dname(struct render *r, const struct zone_result *found, const uint8_t *owner)
+{
+	for (unsigned int i = 0; i < r->n_dnames; i++) {
+		if (r->dnames[i] == found->rrset)
+			return 0;
+	}
+	r->dnames[r->n_dnames++] = found->rrset;
+	return dnssec_add_rrset(r, found->node, owner, found->rrset, found->rrset->ttl);
+}
+
+/*
+ * RFC 6672 section 3.1: the DNAME, and a CNAME made from it with its TTL. The chain goes on for ANY
+ * too (section 3.2, step 3C): what it matches is at the new name.
+ */
 static int step_dname(struct render *r, const struct zone_result *found)
 {
 	uint32_t ttl = found->rrset->ttl;
@@ -169,7 +183,7 @@ static int step_dname(struct render *r, const struct zone_result *found)
 
 	zone_node_owner(r->zone, found->node, owner);
 	zone_rdata_next(zone_rrset_first(r->zone, found->rrset), &rd);
-	err = dnssec_add_rrset(r, found->node, owner, found->rrset, ttl);
+	err = add_dname(r, found, owner);
 	if (err)
 		return err;
 	memcpy(alias, r->name, name_bytes(r->name));
@@ -179,7 +193,7 @@ static int step_dname(struct render *r, const struct zone_result *found)
 	}
 	err = writer_add_rr(&r->writer, alias, DNS_TYPE_CNAME, DNS_CLASS_IN, ttl, r->dname,
 			    name_bytes(r->dname));
-	if (err || r->qtype == DNS_TYPE_CNAME || r->qtype == DNS_TYPE_ANY)
+	if (err || r->qtype == DNS_TYPE_CNAME)
 		return err; /* the alias is what was asked for */
 	return follow(r, r->dname);
 }
@@ -251,6 +265,7 @@ static void begin(struct render *r, const struct engine_config *config, const st
 	r->n_targets = 0;
 	r->n_answered = 0;
 	r->n_proofs = 0;
+	r->n_dnames = 0;
 	r->short_at = 0;
 	writer_init(&r->writer, r->body, q->question_end, DNS_MESSAGE_MAX - RENDER_OPT_MAX,
 		    r->chain[0]);

@@ -57,6 +57,8 @@ struct render {
 	const struct zone *zone;
 	const uint8_t *name; /* whose records are looked for, in the zone's letter case */
 	unsigned int n_steps;
+	const struct zone_rrset *dnames[RENDER_CHAIN_MAX + 1]; /* in the answer already */
+	unsigned int n_dnames;
 	bool crossed; /* another zone was looked into: what it says may change by itself */
 	uint16_t flags;
 

@@ -52,6 +52,7 @@ static const char zone_com[] = "$TTL 3600\n"
 			       "00112233445566778899aabbccddeeff\n"
 			       "ent.a.b A 192.0.2.4\n"
 			       "dn DNAME tree\n"
+			       "again.tree CNAME x.dn\n"
 			       "x.tree A 192.0.2.5\n"
 			       "long DNAME "
 			       "a23456789012345678901234567890123456789012345678901234567890."
@@ -189,6 +190,18 @@ static const struct row rows[] = {
 	{ "CNAME below a DNAME", MINIMAL, "y.dn.example.com", T(CNAME), AA,
 	  "dn.example.com. 3600 IN DNAME tree.example.com.\n"
 	  "y.dn.example.com. 3600 IN CNAME y.tree.example.com.\n",
+	  "", "" },
+	{ "the same DNAME twice on the way", MINIMAL, "again.dn.example.com", T(A), AA,
+	  "dn.example.com. 3600 IN DNAME tree.example.com.\n"
+	  "again.dn.example.com. 3600 IN CNAME again.tree.example.com.\n"
+	  "again.tree.example.com. 3600 IN CNAME x.dn.example.com.\n"
+	  "x.dn.example.com. 3600 IN CNAME x.tree.example.com.\n"
+	  "x.tree.example.com. 3600 IN A 192.0.2.5\n",
+	  "", "" },
+	{ "ANY below a DNAME", MINIMAL, "x.dn.example.com", T(ANY), AA,
+	  "dn.example.com. 3600 IN DNAME tree.example.com.\n"
+	  "x.dn.example.com. 3600 IN CNAME x.tree.example.com.\n"
+	  "x.tree.example.com. 3600 IN A 192.0.2.5\n",
 	  "", "" },
 	{ "the DNAME's own name", USUAL, "dn.example.com", T(A), AA, "", SOA, "" },
 	{ "DNAME to a name that is too long", MINIMAL,
