@@ -43,7 +43,7 @@
 /* Of these kinds only the first is filled with more entries than this: 1,200 octets each. */
 #define LARGE_ENTRIES_MAX 1000000u
 
-/* What the cache holds: one name with 8 letters that differ, one answer. */
+/* What the cache holds: one name with 7 letters that differ, one answer. */
 struct kind {
 	const char *name;
 	bool long_name;
@@ -98,22 +98,21 @@ static const uint8_t from6[16] = { 0x20, 1, 0xd, 0xb8, [15] = 1 };
 
 /* --- The cache ----------------------------------------------------------------------------------- */
 
-/* <8 letters>.bench.test, or with labels between them that make it 255 octets. Its length. */
+/* <7 letters>.bench.test, or with labels between them that make it 255 octets. Its length. */
 static uint32_t make_name(uint8_t *name, const struct kind *kind, uint32_t number)
 {
 	static const uint8_t end[] = "\5bench\4test"; /* with the root */
-	uint64_t letters = front_letters(number);
-	uint32_t at = 1 + FRONT_LETTERS;
+	uint64_t label = front_label(number);
+	uint32_t at = sizeof(label);
 
-	name[0] = FRONT_LETTERS;
-	memcpy(name + 1, &letters, sizeof(letters));
+	memcpy(name, &label, sizeof(label));
 	while (kind->long_name && at + sizeof(end) < 255) {
 		uint32_t room = 255 - at - (uint32_t)sizeof(end);
-		uint32_t label = room > 64 ? 63 : room - 1;
+		uint32_t letters = room > 64 ? 63 : room - 1;
 
-		name[at] = (uint8_t)label;
-		memset(name + at + 1, 'x', label);
-		at += 1 + label;
+		name[at] = (uint8_t)letters;
+		memset(name + at + 1, 'x', letters);
+		at += 1 + letters;
 	}
 	memcpy(name + at, end, sizeof(end));
 	return at + (uint32_t)sizeof(end);
@@ -235,7 +234,8 @@ static int open_front(struct front_bpf **out, const struct bench *b, const struc
 	if (!front)
 		return -errno;
 	front->rodata->config.frame_bytes = (uint32_t)row->frame_bytes;
-	front->rodata->config.letters_offset = (uint32_t)query_dns_offset(row->ipv6) + 12 + 1;
+	front->rodata->config.name_offset = (uint32_t)query_dns_offset(row->ipv6) + 12;
+	front->rodata->config.tail_offset = (uint32_t)row->frame_bytes - (row->edns ? 11 : 0);
 	front->rodata->config.first = first;
 	front->rodata->config.n = row->n_entries;
 	memcpy(front->data->frame, row->frame, row->frame_bytes);
@@ -266,7 +266,7 @@ static int open_row(struct row *row, const struct bench *b)
 	row->frame_bytes = query_frame(row->frame, FRONT_FRAME_MAX, &query);
 	err = open_front(&row->fronts[0], b, row, 0);
 	if (!err)
-		err = open_front(&row->fronts[1], b, row, 0x80000000);
+		err = open_front(&row->fronts[1], b, row, 0x8000000);
 	return err;
 }
 
