@@ -13,6 +13,7 @@
 
 #include "dns/name.h"
 #include "dns/proto.h"
+#include "zone/denial.h"
 #include "zone/rdata.h"
 #include "zone/zone.h"
 
@@ -51,6 +52,7 @@ static void check_rrset(const struct zone *z, const struct zone_rrset *rrset)
 static void check_node(const struct zone *z, const struct zone_node *node, uint8_t before[256])
 {
 	struct zone_result r;
+	struct zone_denial d;
 	uint8_t owner[256];
 	unsigned n = zone_node_owner(z, node, owner), n_rrsets;
 	const struct zone_rrset *rrsets = zone_node_rrsets(z, node, &n_rrsets);
@@ -60,8 +62,12 @@ static void check_node(const struct zone *z, const struct zone_node *node, uint8
 	memcpy(before, owner, n);
 	name_fold(owner, owner, n);
 	zone_find(z, owner, n, DNS_TYPE_DS, &r);
-	MUST(r.node == node || r.status == ZONE_DELEGATION);
+	/* The owner of an NSEC3 may be no name of the zone: RFC 5155 section 7.2.8. */
+	MUST(r.node == node || r.status == ZONE_DELEGATION ||
+	     zone_node_rrset(z, node, DNS_TYPE_NSEC3));
 	MUST((r.status == ZONE_DELEGATION) == zone_node_is_occluded(z, node));
+	zone_denial(z, owner, n, &r, &d);
+	MUST(d.n <= ZONE_PROOFS_MAX);
 	for (unsigned i = 0; i < n_rrsets; i++)
 		check_rrset(z, &rrsets[i]);
 }

@@ -61,23 +61,33 @@ static int check_cname(const struct check *c, const struct zone_node *node)
 	return 0;
 }
 
-/* RFC 6672 sections 2.3 and 2.4. */
+/* The first node below @node, in preorder, that has records other than of an NSEC3 chain; or NULL. */
+static const struct zone_node *name_below(const struct zone *z, const struct zone_node *node)
+{
+	const struct zone_node *end = z->nodes + z->n_nodes;
+
+	for (const struct zone_node *at = node + 1; at < end && at->depth > node->depth; at++) {
+		if (at[0].rrsets != at[1].rrsets && !zone_node_rrset(z, at, DNS_TYPE_NSEC3))
+			return at;
+	}
+	return NULL;
+}
+
+/* RFC 6672 sections 2.3 and 2.4. The NSEC3 chain of a zone with a DNAME at its apex may stay. */
 static int check_dname(const struct check *c, const struct zone_node *node)
 {
 	const struct zone_rrset *dname = zone_node_rrset(c->z, node, DNS_TYPE_DNAME);
-	const struct zone_node *end = c->z->nodes + c->z->n_nodes, *below = node + 1;
+	const struct zone_node *below;
 
 	if (dname->n > 1)
 		return refuse(c, node, record_of(c, dname), "there is more than one DNAME");
 	if (node->flags & NODE_CUT)
 		return refuse(c, node, record_of(c, dname),
 			      "a DNAME stands beside NS below the apex");
-	if (below == end || below->depth <= node->depth)
-		return 0;
-	/* Preorder: an empty non-terminal is followed by what it leads to. */
-	while (below[0].rrsets == below[1].rrsets)
-		below++;
-	return refuse(c, below, c->rrset_record[below->rrsets], "this name is below a DNAME");
+	below = name_below(c->z, node);
+	return below ? refuse(c, below, c->rrset_record[below->rrsets],
+			      "this name is below a DNAME") :
+		       0;
 }
 
 /*

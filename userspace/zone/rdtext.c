@@ -16,11 +16,13 @@
 #include "base/err.h"
 #include "base/wire.h"
 #include "dns/name.h"
+#include "zone/rdfast.h"
 #include "zone/text.h"
 
 void rdtext_init(struct rdtext *t)
 {
 	t->origin = NULL;
+	t->origin_bytes = 0;
 	t->line = NULL;
 	t->line_cap = 0;
 	t->len = 0;
@@ -53,14 +55,19 @@ int rdtext_set_origin(struct rdtext *t, const uint8_t *origin)
 		return -ENOMEM;
 	ldns_rdf_deep_free(t->origin);
 	t->origin = rdf;
+	t->origin_bytes = (unsigned)name_bytes(origin);
+	memcpy(t->origin_wire, origin, t->origin_bytes);
 	return 0;
 }
 
 int rdtext_type(const char *text, size_t n)
 {
-	int type = proto_type_from_text(text, n);
+	int type = rdfast_type(text, n);
 	char word[PROTO_TEXT_MAX];
 
+	if (type)
+		return type;
+	type = proto_type_from_text(text, n);
 	if (type >= 0 || n >= sizeof(word) || (n > 4 && !strncasecmp(text, "TYPE", 4)))
 		return type;
 	memcpy(word, text, n);
@@ -202,9 +209,44 @@ static int take_rdata(struct rdtext *t, const ldns_rr *rr)
 	return 0;
 }
 
+/* The text for ldns, which takes a name that begins with \@ for the origin: \064 is the same. */
+static char *copy_text(char *to, const char *text, const char *end)
+{
+	while (text < end) {
+		if (*text == '\\' && text[1] == '@') {
+			memcpy(to, "\\064", 4);
+			to += 4;
+			text += 2;
+			continue;
+		}
+		if (*text == '\\' && text + 1 < end)
+			*to++ = *text++;
+		*to++ = *text++;
+	}
+	return to;
+}
+
+/* ldns takes the key of an IPSECKEY, behind four fields, in one piece only: RFC 4025 section 3.1. */
+static char *copy_ipseckey(char *to, const char *text)
+{
+	const char *key = text;
+	struct text_token token;
+
+	for (unsigned i = 0; i < 4 && text_next(&key, &token); i++)
+		;
+	to = copy_text(to, text, key);
+	*to++ = ' ';
+	for (; *key; key++) {
+		if (*key != ' ' && *key != '\t')
+			*to++ = *key;
+	}
+	return to;
+}
+
 static int make_line(struct rdtext *t, uint16_t type, const char *text)
 {
-	size_t need = strlen(text) + 64;
+	size_t need = strlen(text) * 2 + 64;
+	char *to;
 	char word[PROTO_TEXT_MAX];
 
 	if (need > t->line_cap) {
@@ -216,7 +258,12 @@ static int make_line(struct rdtext *t, uint16_t type, const char *text)
 		t->line_cap = need * 2;
 	}
 	proto_type_to_text(word, type);
-	snprintf(t->line, t->line_cap, ". 0 IN %s %s", word, text);
+	to = t->line + snprintf(t->line, t->line_cap, ". 0 IN %s ", word);
+	if (type == LDNS_RR_TYPE_IPSECKEY)
+		to = copy_ipseckey(to, text);
+	else
+		to = copy_text(to, text, text + strlen(text));
+	*to = 0;
 	return 0;
 }
 
@@ -302,7 +349,7 @@ static int parse_generic(struct rdtext *t, uint16_t type, const char *text)
 	return n ? check_generic(t, type, n) : 0;
 }
 
-int rdtext_parse(struct rdtext *t, uint16_t type, const char *text)
+int rdtext_parse_ldns(struct rdtext *t, uint16_t type, const char *text)
 {
 	struct text_token first;
 	const char *behind = text;
@@ -310,4 +357,9 @@ int rdtext_parse(struct rdtext *t, uint16_t type, const char *text)
 	if (text_next(&behind, &first) && !first.quoted && text_is(&first, "\\#"))
 		return parse_generic(t, type, behind);
 	return parse_known(t, type, text);
+}
+
+int rdtext_parse(struct rdtext *t, uint16_t type, const char *text)
+{
+	return rdfast_parse(t, type, text) ? 0 : rdtext_parse_ldns(t, type, text);
 }
