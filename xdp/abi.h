@@ -97,7 +97,7 @@ struct volley_entry {
 	__u32 born_s;    /* coarse monotonic second of publication */
 	__be16 flags;    /* second 16 bits of the DNS header, QR set, without RD and CD */
 	__u8 freq;       /* hits since it was written, at most VOLLEY_FREQ_MAX */
-	__u8 reserved;
+	__u8 partial;    /* something optional was left out that has room over TCP */
 	__be16 ancount;
 	__be16 nscount;
 	__be16 arcount_full; /* without OPT */

@@ -78,6 +78,7 @@ struct cache_answer {
 	uint16_t nscount;
 	uint16_t arcount_full;
 	uint16_t arcount_short;
+	bool partial;   /* something optional was left out that has room over TCP */
 	uint16_t flags; /* host order: QR, AA, RCODE, ...; without RD, CD, TC */
 	uint32_t zone_slot;
 	uint32_t zone_gen;

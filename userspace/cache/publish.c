@@ -46,6 +46,7 @@ static void write_entry(struct volley_entry *e, uint32_t bytes, const struct cac
 		.zone_gen = a->zone_gen,
 		.born_s = now_s,
 		.flags = htons(a->flags),
+		.partial = a->partial,
 		.ancount = htons(a->ancount),
 		.nscount = htons(a->nscount),
 		.arcount_full = htons(a->arcount_full),

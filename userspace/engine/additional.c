@@ -107,26 +107,40 @@ static int add_addresses(struct render *r, const uint8_t *target)
 	return sum;
 }
 
-/* What follows is optional: it may go up to the end of our largest UDP reply. */
+static uint32_t udp_limit(const struct render *r)
+{
+	return r->config->max_udp_bytes - (uint32_t)RENDER_OPT_BYTES;
+}
+
+/* What follows is optional: over UDP it may go up to the end of our largest reply. */
 static void end_required(struct render *r)
 {
-	uint32_t limit = r->config->max_udp_bytes - (uint32_t)RENDER_OPT_BYTES;
+	uint32_t limit = udp_limit(r);
 
 	r->short_at = r->writer.at;
 	r->n_short = r->writer.n_records[WRITER_ADDITIONAL];
-	writer_set_limit(&r->writer, r->writer.at > limit ? r->writer.at : limit);
+	if (!r->stream)
+		writer_set_limit(&r->writer, r->writer.at > limit ? r->writer.at : limit);
+}
+
+/* Behind the last optional record; err: something did not fit. */
+static void end_optional(struct render *r, bool err)
+{
+	if (err || (r->writer.at > r->short_at && r->writer.at > udp_limit(r)))
+		r->partial = true;
 }
 
 void additional_optional(struct render *r)
 {
+	int n = 0;
+
 	writer_set_section(&r->writer, WRITER_ADDITIONAL);
 	end_required(r);
 	if (r->config->minimal_responses)
 		return;
-	for (unsigned int i = 0; i < r->n_targets; i++) {
-		if (add_addresses(r, r->targets[i]) < 0)
-			return;
-	}
+	for (unsigned int i = 0; i < r->n_targets && n >= 0; i++)
+		n = add_addresses(r, r->targets[i]);
+	end_optional(r, n < 0);
 }
 
 enum kin { IN_DOMAIN, SIBLING, ELSEWHERE };
@@ -183,6 +197,7 @@ int additional_referral(struct render *r, const uint8_t *cut, const struct zone_
 	end_required(r);
 	n = add_servers(r, cut, ns, SIBLING, false, &done);
 	if (n >= 0 && !r->config->minimal_responses)
-		(void)add_servers(r, cut, ns, ELSEWHERE, false, &done);
+		n = add_servers(r, cut, ns, ELSEWHERE, false, &done);
+	end_optional(r, n < 0);
 	return 0;
 }

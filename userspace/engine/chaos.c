@@ -36,7 +36,7 @@ uint16_t chaos_answer(struct render *r, const struct engine_config *config, cons
 	writer_init(&r->writer, r->body, q->question_end, DNS_UDP_MIN, q->folded);
 	if (writer_add_rr(&r->writer, q->folded, DNS_TYPE_TXT, DNS_CLASS_CH, 0, text, len + 1))
 		return DNS_RCODE_REFUSED;
-	render_empty(a, DNS_FLAG_AA | DNS_RCODE_NOERROR);
+	render_empty(a, DNS_RCODE_NOERROR);
 	a->body = r->body;
 	a->full_bytes = a->short_bytes = (uint16_t)writer_bytes(&r->writer);
 	a->ancount = 1;

@@ -158,7 +158,7 @@ static bool lookup(struct engine *e, const struct engine_request *rq, const stru
 		       (uint8_t)cache_state(e->cache)->view);
 	verdict = cache_lookup(e->cache, &e->key, rq->now_s, true, &entry);
 	count(counters[verdict]);
-	if (verdict != CACHE_HIT)
+	if (verdict != CACHE_HIT || (entry->partial && rq->stream))
 		return false;
 	from_entry(a, entry);
 	return true;
@@ -199,7 +199,8 @@ static uint16_t answer_data(struct engine *e, const struct engine_request *rq,
 
 	if (cached && lookup(e, rq, q, a))
 		return a->flags & DNS_RCODE_MASK;
-	if (render_answer(&e->render, &e->config, rcu_dereference(e->zones->set), q, a)) {
+	if (render_answer(&e->render, &e->config, rcu_dereference(e->zones->set), q, rq->stream,
+			  a)) {
 		count(&e->counters.too_large);
 		return failure(e, a, DNS_RCODE_SERVFAIL, DNS_EDE_OTHER);
 	}

@@ -46,11 +46,14 @@ static void add_authority(struct render *r)
 	const struct zone_rrset *ns = apex_ns(r);
 	struct writer_mark mark = writer_get_mark(&r->writer);
 	uint32_t limit = authority_limit(r);
+	int err;
 
 	if (r->config->minimal_responses || !ns)
 		return;
 	writer_set_section(&r->writer, WRITER_AUTHORITY);
-	if (add_apex(r, ns, ns->ttl) || r->writer.at > limit)
+	err = add_apex(r, ns, ns->ttl);
+	r->partial = err || r->writer.at > limit;
+	if (err || (r->partial && !r->stream))
 		writer_rollback(&r->writer, &mark);
 	else
 		additional_note(r, ns);
@@ -101,6 +104,12 @@ static int answer_any_full(struct render *r, const struct zone_node *node)
 	return err ? err : end_answer(r, node != zone_node_at(r->zone, 0));
 }
 
+/* The NS RRset itself is no answer to add it to; DS and DNSKEY are asked for by who has it. */
+static bool takes_ns(const struct render *r, const struct zone_rrset *answer)
+{
+	return answer != apex_ns(r) && r->qtype != DNS_TYPE_DS && r->qtype != DNS_TYPE_DNSKEY;
+}
+
 static int step_answer(struct render *r, const struct zone_result *found)
 {
 	int err;
@@ -112,7 +121,7 @@ static int step_answer(struct render *r, const struct zone_result *found)
 	err = add_answer(r, found->node, found->rrset);
 	if (err)
 		return err;
-	return end_answer(r, found->rrset != apex_ns(r) && r->qtype != DNS_TYPE_DS);
+	return end_answer(r, takes_ns(r, found->rrset));
 }
 
 /* The chain goes on at target, unless it is none of our names or was there before. */
@@ -265,6 +274,7 @@ static void begin(struct render *r, const struct engine_config *config, const st
 	r->n_targets = 0;
 	r->n_answered = 0;
 	r->n_proofs = 0;
+	r->partial = false;
 	r->n_dnames = 0;
 	r->short_at = 0;
 	writer_init(&r->writer, r->body, q->question_end, DNS_MESSAGE_MAX - RENDER_OPT_MAX,
@@ -284,19 +294,21 @@ static void finish(struct render *r, struct cache_answer *a)
 		.nscount = n[WRITER_AUTHORITY],
 		.arcount_full = n[WRITER_ADDITIONAL],
 		.arcount_short = all ? n[WRITER_ADDITIONAL] : r->n_short,
+		.partial = r->partial,
 		.flags = r->flags,
-		.zone_slot = r->crossed ? 0 : r->first->cache_slot,
+		.zone_slot = r->crossed || (r->partial && r->stream) ? 0 : r->first->cache_slot,
 		.zone_gen = r->first->cache_gen,
 		.expires_s = VOLLEY_NEVER,
 	};
 }
 
 int render_answer(struct render *r, const struct engine_config *config, const struct zone_set *set,
-		  const struct query *q, struct cache_answer *a)
+		  const struct query *q, bool stream, struct cache_answer *a)
 {
 	int err;
 
 	begin(r, config, set, q);
+	r->stream = stream;
 	r->first = set ? zone_set_find(set, r->chain[0], q->qname_bytes, q->qtype) : NULL;
 	r->member = r->first;
 	if (!r->first || !r->first->zone) {

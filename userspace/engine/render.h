@@ -6,14 +6,19 @@
  *	 question_end                           short_bytes           full_bytes
  *	 | answer | authority | required glue   | optional additional |
  *
- * The body does not depend on the client: not on its letter case, its EDNS size, its transport. So
- * what is optional is decided for all clients at once:
+ * The body does not depend on the client: not on its letter case, not on its EDNS size. So what is
+ * optional is decided for all clients over UDP at once:
  *  - Optional additional records are taken as far as they fit into our largest UDP reply.
  *  - The NS RRset of a positive answer must cost no client a retry over TCP (RFC 2181 section 9),
  *    so it is there only where it does not push the message over 512 octets, or, where the answer
  *    alone is larger than these, over our largest UDP reply. DS has none: as knotd, nsd, named.
  *  - In-domain glue of a referral is required (RFC 9471 section 3.1). Where there is none, the
  *    addresses of the first sibling are, so that each referral can be followed.
+ * Over TCP nothing is left out. Mostly that is the same body; where it is not, it is rendered for
+ * each query, and the cached one is marked as partial.
+ *
+ * An answer that looked into a second zone of ours is not cached: an entry carries the generation of
+ * one zone, so it would outlive a reload of the other.
  */
 #ifndef VOLLEY_ENGINE_RENDER_H
 #define VOLLEY_ENGINE_RENDER_H
@@ -50,6 +55,8 @@ struct render {
 	const struct zone_set *set;
 	uint16_t qtype;
 	bool dnssec_ok;
+	bool stream;  /* nothing optional is left out */
+	bool partial; /* something was, or would have been for UDP */
 
 	/* Where the chain of aliases stands. */
 	const struct zone_member *first; /* that answers for the question itself */
@@ -81,14 +88,14 @@ struct render {
 };
 
 /*
- * Renders the answer to q, of class IN, from set (NULL: no zones). a->body lies in r until the next
+ * Renders the answer to q, of class IN, from set (NULL: no zones), for TCP (stream) or UDP. a->body lies in r until the next
  * call. a->zone_slot and zone_gen say under which zone it may be cached, slot 0: not. REFUSED where
  * no zone of ours is asked, SERVFAIL where it is not loaded: with an empty body. Returns 0, or
  * -EMSGSIZE when the records fit no message, ERR_RDATA when the zone holds a record that is no
  * wire form. Caller's QSBR read section; no allocation.
  */
 int render_answer(struct render *r, const struct engine_config *config, const struct zone_set *set,
-		  const struct query *q, struct cache_answer *a)
+		  const struct query *q, bool stream, struct cache_answer *a)
 	__attribute__((warn_unused_result));
 
 /* An answer without records: an error, or the empty NOERROR. Never cached. */

@@ -9,6 +9,12 @@
 
 #include "tests/unit/engine/world.h"
 
+/* A host with 20 addresses: 5 of these are 1,600 octets of additional section. */
+#define FOUR(o, n)                                                                      \
+	o ".big A 10.0." n ".1\n" o ".big A 10.0." n ".2\n" o ".big A 10.0." n ".3\n" o \
+	  ".big A 10.0." n ".4\n"
+#define BIG(o) FOUR(o, "1") FOUR(o, "2") FOUR(o, "3") FOUR(o, "4") FOUR(o, "5")
+
 static const char zone_com[] = "$TTL 3600\n"
 			       "@ SOA ns1 hostmaster 1 7200 3600 1209600 300\n"
 			       "@ NS ns1\n"
@@ -20,8 +26,10 @@ static const char zone_com[] = "$TTL 3600\n"
 			       "cross CNAME www.example.org.\n"
 			       "*.wild A 192.0.2.9\n"
 			       "dn DNAME wild\n"
-			       "sub NS ns.sub\n"
-			       "ns.sub A 192.0.2.53\n";
+			       "many MX 1 a.big\nmany MX 1 b.big\nmany MX 1 c.big\n"
+			       "many MX 1 d.big\nmany MX 1 e.big\n" BIG("a") BIG("b") BIG("c")
+				       BIG("d") BIG("e") "sub NS ns.sub\n"
+							 "ns.sub A 192.0.2.53\n";
 
 static const char zone_org[] = "$TTL 3600\n"
 			       "@ SOA ns1.example.com. hostmaster 7 7200 3600 1209600 86400\n"
@@ -117,6 +125,26 @@ static void test_hits_are_the_fresh_answers(void **state)
 		assert_int_equal(after.cache_hit - before.cache_hit, cached_rows[i / 32].cached);
 		assert_int_equal(after.published, before.published);
 	}
+}
+
+/* What is left out over UDP comes over TCP, and that answer is nobody else's. */
+static void test_tcp_gets_everything(void **state)
+{
+	struct ask udp = { .name = "many.example.com", .type = T(MX), .udp_size = 4096 };
+	struct ask tcp = udp;
+	struct reply first, second, whole;
+
+	(void)state;
+	tcp.stream = true;
+	send_ask(engine, &tcp, &whole); /* not to be cached for UDP */
+	send_ask(engine, &udp, &first);
+	assert_int_equal(reply_count(&first, DNS_ANCOUNT_AT), 5);
+	assert_int_equal(reply_count(&first, DNS_ARCOUNT_AT), 3 * 20 + 1);
+	send_ask(engine, &udp, &second);
+	assert_true(same_reply(&first, &second));
+	assert_int_equal(reply_count(&whole, DNS_ARCOUNT_AT), 5 * 20 + 1 + 1);
+	send_ask(engine, &tcp, &first);
+	assert_true(same_reply(&first, &whole));
 }
 
 /* 0x20: the client's own letters come back, from zone and cache alike. */
@@ -228,6 +256,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_hits_are_the_fresh_answers),
+		cmocka_unit_test(test_tcp_gets_everything),
 		cmocka_unit_test(test_letter_case),
 		cmocka_unit_test(test_key_has_do_and_cd),
 		cmocka_unit_test(test_answer_in_place),
