@@ -89,7 +89,7 @@ struct volley_key {
  *   64 bytes of header │ name, padded to 8 │ body │ padding to 16
  */
 struct volley_entry {
-	__u64 hash;
+	__u64 hash;      /* of the key; compared before the key is */
 	__u32 bytes;     /* of all this, a multiple of VOLLEY_UNIT_BYTES */
 	__u32 expires_s; /* coarse monotonic second from which it is dead; ~0: never */
 	__u32 zone_slot; /* in volley_zones */
@@ -231,30 +231,31 @@ enum volley_reason { VOLLEY_REASONS(VOLLEY_REASON_ENUM) VOLLEY_N_REASONS };
 
 /*
  * Per CPU and interface. The counters are for everyone to read; the rest is the program's own room
- * for one query: a copy of its DNS octets, and its key beside the folded name.
+ * for one query: where its parts lie, its key beside the folded name.
  */
 struct volley_cpu {
 	__u64 received;
 	__u64 to_worker; /* of those that went up: redirected to an AF_XDP socket */
 	__u64 reasons[VOLLEY_N_REASONS];
 
+	__u64 jiffies; /* when now_s was read: it is read again when these have moved */
+	__u32 now_s;   /* coarse monotonic second */
+
 	__u32 l3_offset; /* in the frame */
 	__u32 dns_offset;
 	__u32 dns_bytes;
 	__u32 frame_bytes;
 	__u32 name_bytes;
-	__u32 reply_limit; /* octets of DNS that this client takes */
+	__u32 reply_limit;  /* octets of DNS that this client takes */
+	__u32 location;     /* of the answer, 0: none */
+	__u32 reason;       /* then: why */
+	__u32 question_sum; /* of name, type and class */
+	__u16 ethertype;
 	__u8 ipv6;
 	__u8 edns;
-	__u8 reserved[2];
-	__u32 reason;       /* why there is no entry for the key */
-	__u32 question_sum; /* of name, type and class */
-	__u32 reserved2;
 	__u64 hash;
-	__u64 folded[1 + VOLLEY_NAME_WORDS + 1]; /* key, name, a word of slack */
-	__u32 reserved3;                         /* so that the query's name lies aligned to 8 */
-	__u8 query[VOLLEY_QUERY_MAX + 16];       /* from the DNS header on */
-	__u8 frame[384]; /* headers and question, on their way to the head */
+	__u64 folded[1 + VOLLEY_NAME_WORDS]; /* key, name */
+	__u8 frame[384];                     /* headers and question, on their way to the head */
 };
 
 #ifdef __cplusplus

@@ -18,6 +18,7 @@
 
 #define VLAN_TAGS_MAX  2
 #define L2_BYTES_MAX   (14 + VLAN_TAGS_MAX * 4)
+#define DNS_OFFSET_MAX (L2_BYTES_MAX + 40 + 8)
 #define IPV4_MF_OFFSET 0x3fff /* More Fragments and the fragment offset */
 #define IPV4_BARE      5      /* IHL without options */
 #define DNS_HEADER     12
@@ -251,6 +252,7 @@ static __always_inline int packet_parse(struct volley_cpu *cpu, const struct vol
 	cpu->dns_offset = (__u32)((void *)(p.udp + 1) - p.data);
 	cpu->dns_bytes = p.udp_room - (__u32)sizeof(*p.udp);
 	cpu->frame_bytes = (__u32)p.frame_bytes;
+	forget_bounds();
 	return -1;
 }
 

@@ -3,7 +3,10 @@
  * Is this DNS message a query that the driver fully understands, and what is its key?
  *
  * One question of class IN, opcode QUERY, no other record than one OPT of version 0 with nothing
- * behind it. The message lies in cpu->query (a copy, padded), so offsets need no look at the frame.
+ * behind it. Everything is read where it lies, in the frame: a helper call to copy it would cost more.
+ *
+ * Each step begins with pointers and lengths loaded anew (forget_bounds() in packet.h), so the
+ * verifier goes through it once, not once for each way that led there.
  */
 #ifndef VOLLEY_XDP_QUESTION_H
 #define VOLLEY_XDP_QUESTION_H
@@ -23,14 +26,12 @@
 #define DNS_CLASS_IN    1
 #define DNS_TYPE_OPT    41
 #define DNS_UDP_MIN     512
+#define DNS_NAME_MAX    255
 #define EDNS_DO         0x8000
 #define EDNS_OPT_BYTES  11
 #define LABELS_MAX      127
 #define LABEL_BYTES_MAX 63
 #define OPTIONS_MAX     8
-
-#define QUERY_MASK (VOLLEY_QUERY_MAX - 1)
-_Static_assert((VOLLEY_QUERY_MAX & QUERY_MASK) == 0, "a power of two");
 
 struct dns_header {
 	__be16 id;
@@ -53,25 +54,31 @@ struct dns_opt {
 
 _Static_assert(sizeof(struct dns_opt) == EDNS_OPT_BYTES, "as on the wire");
 
-/* Verified once and for itself, not once for each state in which it is called. */
-#ifndef GLOBAL_FUNC
-#define GLOBAL_FUNC __attribute__((noinline))
-#endif
+/* What the driver looks at, in the frame. */
+struct message {
+	void *dns;
+	void *end; /* of the frame */
+};
 
-/* Room for unaligned loads from a copied message: x86 and arm64 do them, the verifier allows them. */
-struct unaligned16 {
-	__be16 v;
-} __attribute__((packed));
-
-static __always_inline __be16 query_be16(const struct volley_cpu *cpu, __u32 offset)
+/* Where the message lies, from memory: behind this, what was known of earlier pointers is gone. */
+static __always_inline int message_at(struct message *m, struct xdp_md *ctx,
+				      const struct volley_cpu *cpu)
 {
-	return ((const struct unaligned16 *)&cpu->query[offset & QUERY_MASK])->v;
+	__u32 offset = cpu->dns_offset;
+
+	m->end = (void *)(long)ctx->data_end;
+	m->dns = (void *)(long)ctx->data;
+	if (offset > DNS_OFFSET_MAX)
+		return VOLLEY_PASS_RUNT; /* cannot be, but the verifier has forgotten it */
+	m->dns += offset;
+	if (m->dns + DNS_HEADER > m->end)
+		return VOLLEY_PASS_RUNT;
+	return -1;
 }
 
 /* A reason or -1. */
-static __always_inline int question_header(const struct volley_cpu *cpu)
+static __always_inline int question_header(const struct dns_header *h)
 {
-	const struct dns_header *h = (const void *)cpu->query;
 	const __be16 usual = bpf_htons(DNS_RD | DNS_AD | DNS_CD);
 
 	if (h->flags & (__be16)~usual) {
@@ -87,28 +94,144 @@ static __always_inline int question_header(const struct volley_cpu *cpu)
 	return -1;
 }
 
-/* Walks the labels: cpu->name_bytes with the root label, or 0 when malformed. */
-static __always_inline void question_name(struct volley_cpu *cpu)
+/* Header, and cpu->name_bytes: with the root label; 0 if malformed, compressed or cut short. */
+static __always_inline int question_name(struct xdp_md *ctx, struct volley_cpu *cpu)
 {
-	__u32 offset = DNS_HEADER;
-	__u32 found = 0;
-	int i;
+	struct message m;
+	const __u8 *label;
+	__u32 bytes = 0;
+	int i, reason = message_at(&m, ctx, cpu);
 
+	if (reason < 0)
+		reason = question_header(m.dns);
+	if (reason >= 0)
+		return reason;
+	cpu->name_bytes = 0;
+	label = m.dns + DNS_HEADER;
 	for (i = 0; i <= LABELS_MAX; i++) {
-		__u8 length = cpu->query[offset & QUERY_MASK];
+		__u32 length;
 
+		if ((void *)(label + 1) > m.end)
+			break;
+		length = *label;
 		if (length > LABEL_BYTES_MAX)
 			break;
-		offset += length + 1u;
+		label += length + 1;
+		bytes += length + 1;
 		if (!length) {
-			found = offset - DNS_HEADER;
+			cpu->name_bytes = bytes;
 			break;
 		}
-		if (offset > DNS_HEADER + 255)
-			break;
 	}
-	cpu->name_bytes = found <= 255 ? found : 0;
 	forget_bounds();
+	return -1;
+}
+
+/* Type and class: the key word, but for what OPT adds to its flags. */
+static __always_inline int question_key(struct xdp_md *ctx, struct volley_cpu *cpu,
+					const struct volley_state *state)
+{
+	__u32 bytes = cpu->name_bytes;
+	struct volley_key key = {};
+	const __be16 *type_class;
+	struct message m;
+	int reason = message_at(&m, ctx, cpu);
+
+	if (reason >= 0)
+		return reason;
+	if (!bytes || bytes > DNS_NAME_MAX)
+		return VOLLEY_UP_NAME;
+	type_class = m.dns + DNS_HEADER + bytes;
+	if ((void *)(type_class + 2) > m.end || DNS_HEADER + bytes + 4 > cpu->dns_bytes)
+		return VOLLEY_UP_TAIL;
+	if (type_class[1] != bpf_htons(DNS_CLASS_IN))
+		return VOLLEY_UP_CLASS;
+	key.qtype = type_class[0];
+	key.qclass = type_class[1];
+	key.name_bytes = (__u8)bytes;
+	key.view = (__u8)state->view;
+	if (((struct dns_header *)m.dns)->flags & bpf_htons(DNS_CD))
+		key.flags = VOLLEY_KEY_CD;
+	__builtin_memcpy(&cpu->folded[0], &key, sizeof(key));
+	forget_bounds();
+	return -1;
+}
+
+/* The options between `option` and `left` octets on. */
+static __always_inline int question_options(const __u8 *option, __u32 left, const void *end,
+					    __u64 up_mask)
+{
+	int i;
+
+	for (i = 0; i < OPTIONS_MAX; i++) {
+		const __be16 *head = (const void *)option;
+		__u32 code, bytes;
+
+		if (!left)
+			return -1;
+		if (left < 4 || (const void *)(head + 2) > end)
+			return VOLLEY_UP_OPTIONS;
+		code = bpf_ntohs(head[0]);
+		if (code < 64 && (up_mask >> code & 1))
+			return VOLLEY_UP_OPTION;
+		bytes = 4u + bpf_ntohs(head[1]);
+		if (bytes > left || bytes > VOLLEY_QUERY_MAX)
+			return VOLLEY_UP_OPTIONS;
+		option += bytes;
+		left -= bytes;
+	}
+	return left ? VOLLEY_UP_OPTIONS : -1;
+}
+
+/* The OPT record that reaches exactly to the end of the message. */
+static __always_inline int question_opt(const struct message *m, struct volley_cpu *cpu,
+					const struct volley_state *state, __u32 offset)
+{
+	const struct dns_opt *opt = m->dns + offset;
+	struct volley_key *key = (void *)&cpu->folded[0];
+	__u32 limit;
+
+	if ((const void *)(opt + 1) > m->end || offset + EDNS_OPT_BYTES > cpu->dns_bytes)
+		return VOLLEY_UP_TAIL;
+	if (opt->root || opt->type != bpf_htons(DNS_TYPE_OPT) || opt->version || opt->rcode)
+		return VOLLEY_UP_EDNS;
+	if (offset + EDNS_OPT_BYTES + bpf_ntohs(opt->rdlen) != cpu->dns_bytes)
+		return VOLLEY_UP_TAIL;
+	limit = bpf_ntohs(opt->udp_size);
+	if (limit > state->max_udp_bytes)
+		limit = state->max_udp_bytes;
+	if (limit > DNS_UDP_MIN)
+		cpu->reply_limit = limit;
+	if (opt->flags & bpf_htons(EDNS_DO))
+		key->flags |= VOLLEY_KEY_DO;
+	cpu->edns = 1;
+	if (!opt->rdlen)
+		return -1;
+	return question_options((const void *)(opt + 1), bpf_ntohs(opt->rdlen), m->end,
+				state->option_up_mask);
+}
+
+/* What follows the question: nothing, or OPT. */
+static __always_inline int question_tail(struct xdp_md *ctx, struct volley_cpu *cpu,
+					 const struct volley_state *state)
+{
+	struct message m;
+	int reason = message_at(&m, ctx, cpu);
+	__u32 offset = DNS_HEADER + cpu->name_bytes + 4;
+
+	if (reason >= 0)
+		return reason;
+	cpu->edns = 0;
+	cpu->reply_limit = DNS_UDP_MIN;
+	if (!((struct dns_header *)m.dns)->arcount) {
+		reason = offset == cpu->dns_bytes ? -1 : VOLLEY_UP_TAIL;
+	} else {
+		if (offset > DNS_HEADER + DNS_NAME_MAX + 4)
+			return VOLLEY_PASS_RUNT; /* cannot be, but the verifier has forgotten it */
+		reason = question_opt(&m, cpu, state, offset);
+	}
+	forget_bounds();
+	return reason;
 }
 
 struct hash_sums {
@@ -126,134 +249,69 @@ static __always_inline void hash_word(struct volley_cpu *cpu, const struct volle
 	sums->nh += volley_hash_word(word, state->hash_keys[1 + i]);
 }
 
-static __always_inline __u64 query_word(const struct volley_cpu *cpu, __u32 i)
-{
-	return *(const __u64 *)&cpu->query[DNS_HEADER + (i & (VOLLEY_NAME_WORDS - 1)) * 8];
-}
-
 /*
- * Folds the name into cpu->folded[1..], hashes it with the key word cpu->folded[0] and sums the
- * question for the checksum.
+ * Folds the name into cpu->folded[1..], hashes it with the key word cpu->folded[0], and sums the
+ * question for the checksum. The last 1 to 8 octets are taken as the upper end of a word that ends
+ * with them: what stands before the name is DNS header, so that word never leaves the message.
  */
-static __always_inline void question_hash(struct volley_cpu *cpu, const struct volley_state *state)
+static __always_inline int question_hash(struct xdp_md *ctx, struct volley_cpu *cpu,
+					 const struct volley_state *state)
 {
+	const struct volley_key *key = (const void *)&cpu->folded[0];
 	struct hash_sums sums = {};
-	const struct volley_key *key;
-	__u32 whole, tail, i;
+	__u32 bytes = cpu->name_bytes;
+	__u32 whole, i;
+	struct message m;
+	void *last;
+	int reason = message_at(&m, ctx, cpu);
 
-	whole = cpu->name_bytes / 8;
-	for (i = 0; i < VOLLEY_NAME_WORDS && i < whole; i++)
-		hash_word(cpu, state, &sums, i, query_word(cpu, i));
-	forget_bounds();
-	whole = cpu->name_bytes / 8;
-	tail = cpu->name_bytes % 8;
-	if (tail)
-		hash_word(cpu, state, &sums, whole,
-			  query_word(cpu, whole) & ~0ull >> (64 - 8 * tail));
-	key = (const void *)&cpu->folded[0];
+	if (reason >= 0)
+		return reason;
+	if (bytes - 1 >= DNS_NAME_MAX)
+		return VOLLEY_PASS_RUNT; /* cannot be, but the verifier has forgotten it */
+	whole = (bytes - 1) / 8;
+	last = m.dns + DNS_HEADER - 8 + bytes;
+	if (last + 8 > m.end)
+		return VOLLEY_PASS_RUNT;
+	hash_word(cpu, state, &sums, whole, *(__u64 *)last >> ((8 - (bytes - whole * 8)) * 8 & 63));
+	for (i = 0; i < VOLLEY_NAME_WORDS && i < whole; i++) {
+		const __u64 *word = m.dns + DNS_HEADER + i * 8;
+
+		if ((const void *)(word + 1) > m.end)
+			return VOLLEY_PASS_RUNT;
+		hash_word(cpu, state, &sums, i, *word);
+	}
 	sums.nh += volley_hash_word(cpu->folded[0], state->hash_keys[0]);
 	cpu->hash = volley_hash_mix(sums.nh);
 	cpu->question_sum = sum_fold(sums.raw) +
 			    sum_at(sum_fold((__u32)key->qtype + key->qclass), key->name_bytes);
-}
-
-#ifdef __BYTE_ORDER__
-_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "the last word's mask is little endian");
-#endif
-
-/* The options of an OPT record from `offset` to the end of the message. */
-static __always_inline int question_options(const struct volley_cpu *cpu, __u64 up_mask,
-					    __u32 offset)
-{
-	__u32 end = cpu->dns_bytes;
-	int i;
-
-	for (i = 0; i < OPTIONS_MAX; i++) {
-		__u16 code;
-
-		if (offset == end)
-			return -1;
-		if (offset + 4 > end)
-			return VOLLEY_UP_OPTIONS;
-		code = bpf_ntohs(query_be16(cpu, offset));
-		if (code < 64 && (up_mask >> code & 1))
-			return VOLLEY_UP_OPTION;
-		offset += 4u + bpf_ntohs(query_be16(cpu, offset + 2));
-		if (offset > end)
-			return VOLLEY_UP_OPTIONS;
-	}
-	return offset == end ? -1 : VOLLEY_UP_OPTIONS;
-}
-
-/* The additional record, if any: one OPT that reaches exactly to the end of the message. */
-static __always_inline int question_opt(struct volley_cpu *cpu, const struct volley_state *state,
-					__u32 offset, __u8 *key_flags)
-{
-	const struct dns_header *h = (const void *)cpu->query;
-	const struct dns_opt *opt = (const void *)&cpu->query[offset & QUERY_MASK];
-	__u32 limit;
-
-	cpu->edns = 0;
-	cpu->reply_limit = DNS_UDP_MIN;
-	if (!h->arcount)
-		return offset == cpu->dns_bytes ? -1 : VOLLEY_UP_TAIL;
-	if (offset + EDNS_OPT_BYTES > cpu->dns_bytes)
-		return VOLLEY_UP_TAIL;
-	if (opt->root || opt->type != bpf_htons(DNS_TYPE_OPT) || opt->version || opt->rcode)
-		return VOLLEY_UP_EDNS;
-	offset += EDNS_OPT_BYTES;
-	if (offset + bpf_ntohs(opt->rdlen) != cpu->dns_bytes)
-		return VOLLEY_UP_TAIL;
-	cpu->edns = 1;
-	limit = bpf_ntohs(opt->udp_size);
-	if (limit > state->max_udp_bytes)
-		limit = state->max_udp_bytes;
-	if (limit > DNS_UDP_MIN)
-		cpu->reply_limit = limit;
-	if (opt->flags & bpf_htons(EDNS_DO))
-		*key_flags |= VOLLEY_KEY_DO;
-	if (opt->rdlen)
-		return question_options(cpu, state->option_up_mask, offset);
+	forget_bounds();
 	return -1;
 }
 
 /*
- * cpu->query, dns_bytes ─► name_bytes, edns, reply_limit, folded, hash, question_sum.
+ * The message at cpu->dns_offset ─► name_bytes, edns, reply_limit, folded, hash, question_sum.
  * A reason, or -1.
  */
-GLOBAL_FUNC int question_parse(struct volley_cpu *cpu, const struct volley_state *state)
+static __always_inline int question_parse(struct xdp_md *ctx, struct volley_cpu *cpu,
+					  const struct volley_state *state)
 {
-	const struct dns_header *h;
-	struct volley_key key = {};
-	__u32 end;
 	int reason;
 
-	if (!cpu || !state)
-		return VOLLEY_DROP_EDIT; /* cannot be, but is verified for any pointer */
-	h = (const void *)cpu->query;
-	key.view = (__u8)state->view;
-	reason = question_header(cpu);
-	if (reason >= 0)
-		return reason;
-	question_name(cpu);
-	if (!cpu->name_bytes)
-		return VOLLEY_UP_NAME;
-	end = DNS_HEADER + cpu->name_bytes + 4;
-	if (end > cpu->dns_bytes)
-		return VOLLEY_UP_TAIL;
-	key.name_bytes = (__u8)cpu->name_bytes;
-	key.qtype = query_be16(cpu, end - 4);
-	key.qclass = query_be16(cpu, end - 2);
-	if (key.qclass != bpf_htons(DNS_CLASS_IN))
-		return VOLLEY_UP_CLASS;
-	reason = question_opt(cpu, state, end, &key.flags);
-	if (reason >= 0)
-		return reason;
-	if (h->flags & bpf_htons(DNS_CD))
-		key.flags |= VOLLEY_KEY_CD;
-	__builtin_memcpy(&cpu->folded[0], &key, sizeof(key));
-	question_hash(cpu, state);
-	return -1;
+	if (cpu->dns_bytes > VOLLEY_QUERY_MAX)
+		return VOLLEY_UP_LONG_QUERY;
+	reason = question_name(ctx, cpu);
+	if (reason < 0)
+		reason = question_key(ctx, cpu, state);
+	if (reason < 0)
+		reason = question_tail(ctx, cpu, state);
+	if (reason < 0)
+		reason = question_hash(ctx, cpu, state);
+	return reason;
 }
+
+#ifdef __BYTE_ORDER__
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "the last word's shift is little endian");
+#endif
 
 #endif

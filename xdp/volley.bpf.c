@@ -76,15 +76,14 @@ struct {
 } xsks_map SEC(".maps");
 
 /* Looks through one bucket. A location, or 0; cpu->reason then tells if there was a dead entry. */
-GLOBAL_FUNC __u32 find_in(struct volley_cpu *cpu, __u32 number, __u32 now_s)
+static __always_inline __u32 find_in(struct volley_cpu *cpu, __u32 number)
 {
 	const struct bucket *bucket = bpf_map_lookup_elem(&volley_index, &number);
-	__u32 tag;
+	__u32 tag = volley_tag(cpu->hash);
 	int i;
 
-	if (!bucket || !cpu)
+	if (!bucket)
 		return 0;
-	tag = volley_tag(cpu->hash);
 	for (i = 0; i < VOLLEY_BUCKET_SLOTS; i++) {
 		__u64 word = *(const volatile __u64 *)&bucket->words[i];
 		struct volley_entry *e;
@@ -93,9 +92,9 @@ GLOBAL_FUNC __u32 find_in(struct volley_cpu *cpu, __u32 number, __u32 now_s)
 		if (word >> 32 != tag || !(__u32)word)
 			continue;
 		e = entry_at(&volley_store, (__u32)word);
-		if (!e || !is_key_of(e, cpu))
+		if (!e || e->hash != cpu->hash)
 			continue;
-		verdict = entry_check(e, &volley_zones, now_s);
+		verdict = entry_check(e, &volley_zones, cpu->now_s);
 		if (verdict == VOLLEY_HIT_FULL)
 			return (__u32)word;
 		cpu->reason = (__u32)verdict;
@@ -103,56 +102,58 @@ GLOBAL_FUNC __u32 find_in(struct volley_cpu *cpu, __u32 number, __u32 now_s)
 	return 0;
 }
 
-/* The location of the valid entry for cpu's key; 0 with cpu->reason when there is none. */
-static __always_inline __u32 find(struct volley_cpu *cpu, const struct volley_state *state,
-				  __u32 now_s)
+/*
+ * cpu->location: of the valid entry with cpu's hash; 0 with cpu->reason when there is none. Whether it
+ * is for cpu's key as well is looked at behind this, for one entry and not in each slot of the loops.
+ */
+static __always_inline void find(struct volley_cpu *cpu, const struct volley_state *state)
 {
 	__u32 location;
 
 	cpu->reason = VOLLEY_UP_MISS;
-	location = find_in(cpu, volley_bucket(cpu->hash, state->n_buckets), now_s);
+	location = find_in(cpu, volley_bucket(cpu->hash, state->n_buckets));
 	if (!location)
-		location = find_in(cpu, volley_bucket2(cpu->hash, state->n_buckets), now_s);
-	return location;
+		location = find_in(cpu, volley_bucket2(cpu->hash, state->n_buckets));
+	cpu->location = location;
+	forget_bounds();
 }
 
-/* cpu->query from the frame. */
-static __always_inline int take_query(struct xdp_md *ctx, struct volley_cpu *cpu)
+/*
+ * The coarse clock moves when jiffies do, and these are one load where the clock is a call: so it
+ * is asked once a tick.
+ */
+static __always_inline void read_clock(struct volley_cpu *cpu)
 {
-	__u32 n = cpu->dns_bytes;
+	__u64 jiffies = bpf_jiffies64();
 
-	if (n > VOLLEY_QUERY_MAX)
-		return VOLLEY_UP_LONG_QUERY;
-	if (n < DNS_HEADER || bpf_xdp_load_bytes(ctx, cpu->dns_offset, cpu->query, n))
-		return VOLLEY_PASS_DNS_SHORT;
-	return -1;
+	if (cpu->jiffies == jiffies)
+		return;
+	cpu->now_s = (__u32)(bpf_ktime_get_coarse_ns() / 1000000000);
+	cpu->jiffies = jiffies;
 }
 
 static __always_inline int answer(struct xdp_md *ctx, struct volley_cpu *cpu,
 				  const struct volley_state *state, const struct volley_link *link)
 {
 	struct volley_entry *e;
-	__u32 location, now_s;
 	int reason;
 
 	reason = packet_parse(cpu, state, link, ctx);
 	if (reason < 0)
-		reason = take_query(ctx, cpu);
-	if (reason < 0)
-		reason = question_parse(cpu, state);
+		reason = question_parse(ctx, cpu, state);
 	if (reason >= 0)
 		return reason;
 	if (!link->driver_answers)
 		return VOLLEY_UP_SWITCHED_OFF;
-	now_s = (__u32)(bpf_ktime_get_coarse_ns() / 1000000000);
-	if (now_s >= state->serve_until_s)
+	read_clock(cpu);
+	if (cpu->now_s >= state->serve_until_s)
 		return VOLLEY_UP_ORPHANED;
-	location = find(cpu, state, now_s);
-	if (!location)
+	find(cpu, state);
+	if (!cpu->location)
 		return (int)cpu->reason;
-	e = entry_at(&volley_store, location);
-	if (!e)
-		return VOLLEY_UP_MISS; /* cannot be: find() went through entry_at() */
+	e = entry_at(&volley_store, cpu->location);
+	if (!e || !is_key_of(e, cpu))
+		return VOLLEY_UP_MISS;
 	if (e->freq < VOLLEY_FREQ_MAX)
 		e->freq++;
 	return reply_send(ctx, cpu, state, e);
