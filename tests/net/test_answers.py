@@ -323,6 +323,68 @@ def test_another_mac_address(lab, daemon):
     wait_for("it passed", lambda: daemon.reasons().get("pass-other-host"))
 
 
+@pytest.mark.parametrize("where", [V4, V6])
+def test_a_query_in_fragments(lab, daemon, where):
+    """The driver passes fragments; the kernel's socket gets the whole."""
+    daemon.start()
+    padding = dns.edns.GenericOption(12, bytes(2000))
+    query = dns.message.make_query("www.example.com", "A", use_edns=0, options=[padding])
+    with Answered(daemon) as one:
+        answer = lab.udp_wire(query.to_wire(max_size=4096), where)
+        assert texts(dns.message.from_wire(answer)) == WWW["A"]
+    assert one.by == {"kernel_socket": 1}
+
+
+def test_more_addresses_than_the_driver_can_know(lab, daemon):
+    """The rest is answered by kernel sockets, and status says so."""
+    batch = "".join(f"address add 10.9.{i // 200}.{i % 200 + 1}/32 dev lo\n" for i in range(300))
+    lab.exec("s", "ip", "-batch", "-", input=batch)
+    lab.ip("c", "route", "add", "10.9.0.0/16", "via", V4)
+    daemon.start(server={"listen": ["0.0.0.0"]})
+    assert "more service addresses than the driver can know" in daemon.degraded()
+    with Answered(daemon) as all_of:
+        for i in range(300):
+            where = f"10.9.{i // 200}.{i % 200 + 1}"
+            assert texts(lab.ask(where=where)) == WWW["A"]
+    assert all_of.by["driver"] > 150
+    assert all_of.by["driver"] + all_of.by["worker"] + all_of.by["kernel_socket"] == 300
+
+
+def test_fewer_queues_than_there_are(make_lab, make_daemon):
+    """What arrives on another queue goes to the kernel's sockets."""
+    wide = make_lab(queues=2)
+    daemon = make_daemon("wide", wide)
+    daemon.start(interfaces=[iface(queues=1)])
+    assert daemon.interface()["queues"] == 1
+    with Answered(daemon) as many:
+        for i in range(60):
+            assert texts(wide.ask(f"n{i}.wild.example.com")) == ["192.0.2.200"]
+    assert many.by["worker"] + many.by["kernel_socket"] == 60
+    assert many.by["worker"] > 0 and many.by["kernel_socket"] > 0
+
+
+@pytest.mark.parametrize("keys, sentence", [
+    ({"zero-copy": "on"}, "s0: queue 0: no AF_XDP socket"),
+    ({"port": "dpdk"}, "s0: this volleyd was built without DPDK"),
+], ids=["zero-copy", "dpdk"])
+def test_a_port_that_cannot_be_had(lab, daemon, keys, sentence):
+    daemon.start(interfaces=[iface(**keys)])
+    assert sentence in daemon.degraded() and "kernel sockets answer" in daemon.degraded()
+    with Answered(daemon) as two:
+        lab.ask()
+        assert texts(lab.ask()) == WWW["A"]
+    assert two.by == {"kernel_socket": 1, "driver": 1}
+
+
+def test_busy_polling(lab, daemon):
+    daemon.start(interfaces=[iface(**{"busy-poll": True})])
+    assert not daemon.degraded()
+    with Answered(daemon) as many:
+        for i in range(20):
+            lab.ask(f"n{i}.wild.example.com")
+    assert many.by == {"worker": 20}
+
+
 def test_a_link_that_goes_down_and_up(lab, daemon):
     daemon.start()
     lab.ask()

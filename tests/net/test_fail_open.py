@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Fail open: a daemon that dies, stops or stands still loses no hit, and misses fall into no hole."""
+import random
 import re
 import signal
 import socket
@@ -137,6 +138,33 @@ def test_signals_end_it_well(lab, daemon, number):
     assert daemon.reap() == 0
     assert program(lab) is None
     assert {path.name for path in daemon.folder.iterdir()} == {"volley.yaml", "volleyd.log"}
+
+
+def test_killed_again_and_again(lab, daemon, tmp_path):
+    """At any moment of publishing and of a reload; what is answered afterwards is right."""
+    path = write_zone(tmp_path / "z.zone", 1, "192.0.2.1", "* IN A 192.0.2.1\n")
+    data = tmp_path / "names"
+    data.write_text("".join(f"n{i}.z.test A\n" for i in range(200000)), encoding="ascii")
+    daemon.start(cache={"size": "8M"}, zones=[zone("z.test", path)])
+    load = lab.popen("c", "dnsperf", "-s", V4, "-d", data, "-l", 4, "-t", 0.1,
+                     stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        for version in range(2, 10):
+            address = f"192.0.2.{version}"
+            write_zone(path, version, address, f"* IN A {address}\n")
+            daemon.signal(signal.SIGHUP)
+            time.sleep(random.Random(version).uniform(0, 0.1))
+            daemon.kill()
+            daemon.start()
+            assert daemon.status()["cache"]["adopted"]
+            for name in ["www"] + [f"n{i}" for i in range(0, 3000, 60)]:
+                assert texts(lab.ask(f"{name}.z.test")) == [address]
+    finally:
+        load.terminate()
+        load.wait()
+    cache = daemon.json("cache", "stats")
+    assert cache["total_bytes"] <= 8 << 20
+    daemon.stats()
 
 
 def test_orphan_serve_bounds_how_long(lab, daemon):
