@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/wire.h"
+#include "dns/name.h"
 #include "dns/proto.h"
 
 /* Room kept for one field of fixed size: no check per octet. */
@@ -254,6 +255,27 @@ unsigned rdfast_name(const char *text, size_t n, const uint8_t *origin, unsigned
 	return at + origin_bytes;
 }
 
+/*
+ * A name whose first label is an escaped "@", which ldns takes for the origin. 0: none, or not
+ * plainly absolute or relative.
+ */
+static unsigned at_sign_name(const struct field *f, size_t n_text, uint8_t wire[static 256])
+{
+	const char *text = f->text, *last = text + n_text - 1;
+	unsigned origin_bytes = f->t->origin_bytes;
+	int n;
+
+	if (n_text < 2 || strncmp(text, "\\@", 2) || (*last == '.' && last[-1] == '\\'))
+		return 0;
+	n = name_from_text(wire, DNS_NAME_MAX, text, n_text);
+	if (n < 0 || *last == '.')
+		return n < 0 ? 0 : (unsigned)n;
+	if ((unsigned)n - 1 + origin_bytes > DNS_NAME_MAX)
+		return 0;
+	memcpy(wire + n - 1, f->t->origin_wire, origin_bytes);
+	return (unsigned)n - 1 + origin_bytes;
+}
+
 static bool name(struct field *f)
 {
 	uint8_t wire[256];
@@ -263,6 +285,8 @@ static bool name(struct field *f)
 	skip_blanks(f);
 	n_text = token_length(f->text);
 	n = rdfast_name(f->text, n_text, f->t->origin_wire, f->t->origin_bytes, wire);
+	if (!n)
+		n = at_sign_name(f, n_text, wire);
 	if (!n || f->out + n > f->end)
 		return false;
 	memcpy(f->out, wire, n);

@@ -2,7 +2,8 @@
 /*
  * Rdata from plain text, without ldns: the types that make up large zones, written as every tool
  * writes them. What is not plain (escapes, mnemonics for numbers, odd lengths, any fault) is left to
- * ldns, so a success here is a success there with the same octets, and a refusal is ldns's.
+ * ldns, so a success here is a success there with the same octets, and a refusal is ldns's. But for
+ * names that begin with the label \@, which ldns mistakes for the origin.
  */
 #ifndef VOLLEY_ZONE_RDFAST_H
 #define VOLLEY_ZONE_RDFAST_H

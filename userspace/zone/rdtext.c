@@ -209,23 +209,6 @@ static int take_rdata(struct rdtext *t, const ldns_rr *rr)
 	return 0;
 }
 
-/* The text for ldns, which takes a name that begins with \@ for the origin: \064 is the same. */
-static char *copy_text(char *to, const char *text, const char *end)
-{
-	while (text < end) {
-		if (*text == '\\' && text[1] == '@') {
-			memcpy(to, "\\064", 4);
-			to += 4;
-			text += 2;
-			continue;
-		}
-		if (*text == '\\' && text + 1 < end)
-			*to++ = *text++;
-		*to++ = *text++;
-	}
-	return to;
-}
-
 /* ldns takes the key of an IPSECKEY, behind four fields, in one piece only: RFC 4025 section 3.1. */
 static char *copy_ipseckey(char *to, const char *text)
 {
@@ -234,7 +217,7 @@ static char *copy_ipseckey(char *to, const char *text)
 
 	for (unsigned i = 0; i < 4 && text_next(&key, &token); i++)
 		;
-	to = copy_text(to, text, key);
+	to = stpncpy(to, text, (size_t)(key - text));
 	*to++ = ' ';
 	for (; *key; key++) {
 		if (*key != ' ' && *key != '\t')
@@ -245,7 +228,7 @@ static char *copy_ipseckey(char *to, const char *text)
 
 static int make_line(struct rdtext *t, uint16_t type, const char *text)
 {
-	size_t need = strlen(text) * 2 + 64;
+	size_t need = strlen(text) + 64;
 	char *to;
 	char word[PROTO_TEXT_MAX];
 
@@ -262,7 +245,7 @@ static int make_line(struct rdtext *t, uint16_t type, const char *text)
 	if (type == LDNS_RR_TYPE_IPSECKEY)
 		to = copy_ipseckey(to, text);
 	else
-		to = copy_text(to, text, text + strlen(text));
+		to = stpcpy(to, text);
 	*to = 0;
 	return 0;
 }

@@ -60,6 +60,14 @@ static const struct good goods[] = {
 	{ "decimal escape in an owner", "a\\032b A 192.0.2.2\n", "a\\032b." E, 300, 1,
 	  "0004c0000202" },
 	{ "escaped @ is a label", "\\@ A 192.0.2.2\n", "\\@." E, 300, 1, "0004c0000202" },
+	{ "escaped @ in a name of rdata", "a CNAME \\@.b.\n", "a." E, 300, 5, "00050140016200" },
+	{ "escaped backslash before @", "a TXT \"\\\\@\"\n", "a." E, 300, 16, "0003025c40" },
+	{ "IPSECKEY with its key in two pieces", "a IPSECKEY ( 10 1 2 192.0.2.1\n AQID BAUG )\n",
+	  "a." E, 300, 45, "000d0a0102c0000201010203040506" },
+	{ "NSEC3 below a DNAME at the apex",
+	  "@ DNAME b.\n00000000000000000000000000000000 NSEC3 1 0 0 - "
+	  "00000000000000000000000000000001 DNAME\n",
+	  E, 300, 39, "0003016200" },
 	{ "carriage returns", "a A 192.0.2.2\r\n", "a." E, 300, 1, "0004c0000202" },
 	{ "no line end at the end", "a A 192.0.2.2", "a." E, 300, 1, "0004c0000202" },
 	{ "unknown type", "a TYPE65280 \\# 4 0A000001\n", "a." E, 300, 65280, "00040a000001" },
@@ -104,12 +112,14 @@ static void to_hex(const struct zone *z, const struct zone_rrset *rrset, char *d
 /* An $INCLUDE in a row is found from here: the loader takes it from the file's folder. */
 static struct zone *load_in_root(const char *text)
 {
-	static const char path[] = "test_master.zone.tmp";
+	char path[64];
 	struct zone_error err;
 	struct zone *z;
-	FILE *f = fopen(path, "w");
+	FILE *f;
 	int rc;
 
+	snprintf(path, sizeof(path), "test_master.zone.%d.tmp", getpid());
+	f = fopen(path, "w");
 	assert_non_null(f);
 	assert_true(fputs(ZONE_HEAD, f) >= 0 && fputs(text, f) >= 0);
 	fclose(f);
