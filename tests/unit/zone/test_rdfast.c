@@ -82,7 +82,8 @@ static bool compare(struct rdtext *fast, struct rdtext *slow, uint16_t type, con
 {
 	int rc;
 
-	if (!rdfast_parse(fast, type, text))
+	/* The one thing in which ldns is wrong: test_master has rows for it. */
+	if (!rdfast_parse(fast, type, text) || strstr(text, "\\@"))
 		return false;
 	rc = rdtext_parse_ldns(slow, type, text);
 	if (rc)
