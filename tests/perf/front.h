@@ -12,6 +12,7 @@
 
 #define FRONT_FRAME_MAX 384
 #define FRONT_LETTERS   7 /* with the length octet, one word */
+#define FRONT_NUMBERS   (1u << 28)
 #define FRONT_TARGETS   3
 
 /* Set before the program is loaded. */

@@ -22,6 +22,8 @@ struct gen_config {
 	__u32 udp_offset;
 	__u32 burst;        /* queries let go at once */
 	__u64 ns_per_burst; /* 0: as fast as possible */
+	__u32 draw;         /* not 0: the first label is a number below this (front_label()) */
+	__u32 name_offset;  /* of that label, in the frame; even */
 };
 
 /* Of one CPU. */

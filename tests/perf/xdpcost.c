@@ -25,36 +25,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/clock.h"
 #include "cache/cache.h"
-#include "cache/zones.h"
 #include "tests/lib/bpfmaps.h"
 #include "tests/perf/front.h"
 #include "tests/perf/query.h"
+#include "tests/perf/stock.h"
 #include "front.skel.h" /* after front.h, whose struct it holds */
 #include "reflect.skel.h"
 
 #define ROUNDS_CAP  101
 #define ENTRIES_CAP 16
 #define FRAME_CAP   2048
-#define MAX_UDP     1232
 #define HITS_MIN    0.99 /* a bucket may overflow: so many of the draws must be what they should */
 
 /* Of these kinds only the first is filled with more entries than this: 1,200 octets each. */
 #define LARGE_ENTRIES_MAX 1000000u
-
-/* What the cache holds: one name with 7 letters that differ, one answer. */
-struct kind {
-	const char *name;
-	bool long_name;
-	uint16_t message_bytes; /* of the answer without OPT; 0: one A record */
-};
-
-static const struct kind kinds[] = {
-	{ "short name, small answer", false, 0 },
-	{ "255-octet name, small answer", true, 0 },
-	{ "short name, 1,200-octet answer", false, 1200 },
-};
 
 enum target { EMPTY, REFLECT, MISS, HIT, N_TARGETS };
 static const char *const target_names[N_TARGETS] = { "empty", "reflect", "miss", "hit" };
@@ -79,7 +64,7 @@ struct bench {
 
 /* One kind of query, before each target. */
 struct row {
-	const struct kind *kind;
+	const struct stock_kind *kind;
 	uint32_t n_entries;
 	bool ipv6;
 	bool edns;
@@ -98,98 +83,13 @@ static const uint8_t from6[16] = { 0x20, 1, 0xd, 0xb8, [15] = 1 };
 
 /* --- The cache ----------------------------------------------------------------------------------- */
 
-/* <7 letters>.bench.test, or with labels between them that make it 255 octets. Its length. */
-static uint32_t make_name(uint8_t *name, const struct kind *kind, uint32_t number)
-{
-	static const uint8_t end[] = "\5bench\4test"; /* with the root */
-	uint64_t label = front_label(number);
-	uint32_t at = sizeof(label);
-
-	memcpy(name, &label, sizeof(label));
-	while (kind->long_name && at + sizeof(end) < 255) {
-		uint32_t room = 255 - at - (uint32_t)sizeof(end);
-		uint32_t letters = room > 64 ? 63 : room - 1;
-
-		name[at] = (uint8_t)letters;
-		memset(name + at + 1, 'x', letters);
-		at += 1 + letters;
-	}
-	memcpy(name + at, end, sizeof(end));
-	return at + (uint32_t)sizeof(end);
-}
-
-/* One A record, or one TXT record so long that the whole message is message_bytes. */
-static uint16_t make_body(uint8_t *body, const struct kind *kind, uint32_t name_bytes_)
-{
-	uint32_t rdata = 4;
-
-	if (kind->message_bytes)
-		rdata = kind->message_bytes - 12u - name_bytes_ - 4u - 12u;
-	memcpy(body, "\xc0\x0c\0\1\0\1\0\0\x0e\x10", 10);
-	query_put16(body + 10, rdata);
-	memset(body + 12, 'a', rdata);
-	return (uint16_t)(12 + rdata);
-}
-
-static int fill(struct bench *b, const struct kind *kind, uint32_t n_entries)
-{
-	static const uint8_t apex[] = "\5bench\4test";
-	const uint64_t digest[2] = { 1, 1 };
-	uint8_t name[256] = { 0 }, body[FRAME_CAP];
-	struct cache_answer answer = { .body = body, .ancount = 1, .flags = 0x8400 };
-	struct cache_writer *writer;
-	struct cache_key key;
-	uint32_t gen, slot, now_s = clock_coarse_s();
-	int err;
-
-	cache_zone_prepare(b->cache, apex, sizeof(apex), digest, &slot, &gen);
-	cache_zone_commit(b->cache, slot, gen, digest);
-	answer.zone_slot = slot;
-	answer.zone_gen = gen;
-	answer.expires_s = VOLLEY_NEVER;
-	err = cache_writer_new(&writer, b->cache);
-	for (uint32_t i = 0; !err && i < n_entries; i++) {
-		uint32_t bytes = make_name(name, kind, i);
-
-		answer.full_bytes = make_body(body, kind, bytes);
-		answer.short_bytes = answer.full_bytes;
-		cache_key_init(&key, b->cache, name, bytes, 1, 1, 0, 0);
-		err = cache_publish(writer, &key, &answer, now_s);
-	}
-	if (!err)
-		cache_writer_free(writer);
-	return err;
-}
-
-/* With a quarter to spare, in bytes and in slots of the index. */
-static uint64_t budget(const struct kind *kind, uint32_t n_entries)
-{
-	uint64_t entry = 64 + (kind->long_name ? 256u : 24u) + 16;
-
-	if (kind->message_bytes)
-		entry += kind->message_bytes;
-	return CACHE_BYTES_MIN + (4u << 20) + entry * n_entries * 5 / 4;
-}
-
-static void configure(struct volley_state *state)
-{
-	uint32_t address[4] = { 0 };
-
-	state->max_udp_bytes = MAX_UDP;
-	state->serve_until_s = VOLLEY_NEVER;
-	memcpy(address, to4, 4);
-	bpfmaps_serve(state, address, 4, 53);
-	memcpy(address, to6, 16);
-	bpfmaps_serve(state, address, 6, 53);
-}
-
-static int open_cache(struct bench *b, const struct kind *kind, uint32_t n_entries)
+static int open_cache(struct bench *b, const struct stock_kind *kind, uint32_t n_entries)
 {
 	struct cache_sizes sizes;
 	bool adopted;
 	int err;
 
-	err = cache_sizes_plan(&sizes, budget(kind, n_entries), 0);
+	err = cache_sizes_plan(&sizes, stock_budget(kind, n_entries), 0);
 	if (!err)
 		err = bpfmaps_open(&b->maps, &sizes);
 	if (err)
@@ -199,8 +99,8 @@ static int open_cache(struct bench *b, const struct kind *kind, uint32_t n_entri
 		bpfmaps_close(&b->maps);
 		return err;
 	}
-	configure(cache_state(b->cache));
-	return fill(b, kind, n_entries);
+	stock_configure(cache_state(b->cache));
+	return stock_fill(b->cache, kind, n_entries);
 }
 
 static void close_cache(struct bench *b)
@@ -258,7 +158,7 @@ static int open_row(struct row *row, const struct bench *b)
 
 	query.from_port = 12345;
 	query.id = 0x1234;
-	make_name(name, row->kind, 0);
+	stock_name(name, row->kind, 0);
 	memcpy(query.to_mac, to_mac, ETH_ALEN);
 	memcpy(query.from_mac, from_mac, ETH_ALEN);
 	memcpy(query.to, row->ipv6 ? to6 : to4, 16);
@@ -416,7 +316,8 @@ static void report(struct bench *b, const struct row *row)
 	json_array_append_new(b->rows, record);
 }
 
-static int bench_row(struct bench *b, const struct kind *kind, uint32_t n_entries, unsigned int i)
+static int bench_row(struct bench *b, const struct stock_kind *kind, uint32_t n_entries,
+		     unsigned int i)
 {
 	struct row *row = calloc(1, sizeof(*row));
 	int err;
@@ -437,7 +338,7 @@ static int bench_row(struct bench *b, const struct kind *kind, uint32_t n_entrie
 	return err;
 }
 
-static int bench_cache(struct bench *b, const struct kind *kind, uint32_t n_entries)
+static int bench_cache(struct bench *b, const struct stock_kind *kind, uint32_t n_entries)
 {
 	int err = open_cache(b, kind, n_entries);
 
@@ -456,11 +357,11 @@ static int bench_all(struct bench *b)
 
 	printf("%9s  %-31s %-4s %-3s %7s %8s %6s %6s  %11s %13s\n", "entries", "kind", "IP", "OPT",
 	       "empty", "reflect", "miss", "hit", "miss-reflect", "hit-reflect");
-	for (size_t k = 0; k < sizeof(kinds) / sizeof(kinds[0]); k++) {
+	for (size_t k = 0; k < sizeof(stock_kinds) / sizeof(stock_kinds[0]); k++) {
 		for (unsigned int i = 0; !err && i < o->n_entries; i++) {
 			if (k && o->entries[i] > LARGE_ENTRIES_MAX)
 				continue;
-			err = bench_cache(b, &kinds[k], o->entries[i]);
+			err = bench_cache(b, &stock_kinds[k], o->entries[i]);
 		}
 	}
 	return err;

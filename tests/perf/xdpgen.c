@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * xdpgen [options] IF QUERIES SECONDS RATE
+ * xdpgen [options] --draw N IF SECONDS RATE
+ * xdpgen --count IF
  *
  * A query generator inside the kernel: a frame for each line of QUERIES ("name TYPE"), sent by test
  * runs on live frames, so that one CPU offers millions a second. Replies are counted and dropped in
@@ -10,6 +12,10 @@
  *   --from-mac, --to-mac, --from, --to   addresses (default: those of scripts/lab.sh, IPv4)
  *   --no-edns                            queries without OPT
  *   --cpu N                              where it runs
+ *   --draw N                             no list: each query's name is one of the N that fill.c
+ *                                        puts into a cache, drawn at random, type A
+ *   --count                              sends nothing: counts and drops replies until a signal,
+ *                                        says "ready" on stderr when it does
  *
  * Runs only in a named network namespace (`ip netns`), such as scripts/lab.sh makes: load must never
  * go out of an interface of the host.
@@ -32,6 +38,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "tests/perf/front.h"
 #include "tests/perf/gen.h"
 #include "tests/perf/query.h"
 #include "gen.skel.h" /* after gen.h, whose struct it holds */
@@ -41,6 +48,7 @@
 #define BURST_RATE 40000 /* from here on queries are let go 32 at a time */
 #define BURST      32
 #define SETTLE_US  100000 /* for the last replies */
+#define COUNT_US   100000
 #define REPEAT     (1 << 30)
 #define TYPES_CAP  24
 
@@ -51,6 +59,8 @@ struct options {
 	double rate;
 	struct query query; /* all but the name */
 	int cpu;
+	uint32_t draw;
+	bool only_count;
 };
 
 static volatile sig_atomic_t stopped;
@@ -114,6 +124,19 @@ static int store(struct gen_query *to, struct query *q, const char *name, const 
 	return to->bytes > 0;
 }
 
+/* The one frame into which labels are drawn; the label's octets are 0 in its sum. */
+static int make_template(const struct options *o, struct gen_query *to)
+{
+	struct query q = o->query;
+	uint32_t sum;
+
+	if (!store(to, &q, "aaaaaaa.bench.test", "A"))
+		return -EINVAL;
+	sum = query_sum(to->frame + query_dns_offset(q.ipv6) + 12, sizeof(uint64_t));
+	to->sum += (uint16_t)~htons((uint16_t)sum_fold(sum));
+	return 0;
+}
+
 static int read_queries(const struct options *o, struct gen_query *to, __u32 *n)
 {
 	char line[1200], name[1024], type[32];
@@ -131,6 +154,14 @@ static int read_queries(const struct options *o, struct gen_query *to, __u32 *n)
 	return *n ? 0 : -ENODATA;
 }
 
+static int make_queries(const struct options *o, struct gen_query *to, __u32 *n)
+{
+	*n = 1;
+	if (o->only_count)
+		return 0;
+	return o->draw ? make_template(o, to) : read_queries(o, to, n);
+}
+
 /* --- The run ------------------------------------------------------------------------------------- */
 
 static int open_generator(struct gen_bpf **out, const struct options *o, __u32 n)
@@ -143,6 +174,8 @@ static int open_generator(struct gen_bpf **out, const struct options *o, __u32 n
 	gen->rodata->config.n_queries = n;
 	gen->rodata->config.ifindex = if_nametoindex(o->ifname);
 	gen->rodata->config.udp_offset = (__u32)query_udp_offset(o->query.ipv6);
+	gen->rodata->config.draw = o->draw;
+	gen->rodata->config.name_offset = (__u32)query_dns_offset(o->query.ipv6) + 12;
 	gen->rodata->config.burst = o->rate >= BURST_RATE ? BURST : 1;
 	if (o->rate > 0)
 		gen->rodata->config.ns_per_burst =
@@ -177,6 +210,18 @@ static void set_alarm(double seconds)
 	t.it_value.tv_sec = (time_t)seconds;
 	t.it_value.tv_usec = (suseconds_t)((seconds - (double)t.it_value.tv_sec) * 1e6) + 1;
 	setitimer(ITIMER_REAL, &t, NULL);
+}
+
+/* Until a signal; the last replies have come by then. */
+static int count(double *seconds)
+{
+	double start = now_s();
+
+	fprintf(stderr, "ready\n");
+	while (!stopped)
+		usleep(COUNT_US); /* a signal ends it early; one just before costs this long */
+	*seconds = now_s() - start;
+	return 0;
 }
 
 static int generate(const struct gen_bpf *gen, const struct options *o, double *seconds)
@@ -250,7 +295,7 @@ static int run(const struct options *o, const struct gen_bpf *gen)
 	err = bpf_xdp_attach(ifindex, bpf_program__fd(gen->progs.sink), XDP_FLAGS_DRV_MODE, NULL);
 	if (err)
 		return err;
-	err = generate(gen, o, &seconds);
+	err = o->only_count ? count(&seconds) : generate(gen, o, &seconds);
 	if (!err)
 		err = sum_counters(gen, &sum);
 	bpf_xdp_attach(ifindex, old_fd, XDP_FLAGS_DRV_MODE, NULL); /* -1: none */
@@ -293,14 +338,25 @@ static int parse_address(uint8_t address[16], bool *ipv6, const char *text)
 	return inet_pton(*ipv6 ? AF_INET6 : AF_INET, text, address) == 1 ? 0 : -EINVAL;
 }
 
+static int parse_draw(uint32_t *draw, const char *text)
+{
+	*draw = (uint32_t)strtoul(text, NULL, 10);
+	return *draw && *draw <= FRONT_NUMBERS ? 0 : -EINVAL;
+}
+
 static int parse_positional(struct options *o, char **argv, int n)
 {
-	if (n != 4)
+	int i = 0, wanted = o->only_count ? 1 : o->draw ? 3 : 4;
+
+	if (n != wanted)
 		return -EINVAL;
-	o->ifname = argv[0];
-	o->queries = argv[1];
-	o->seconds = atof(argv[2]);
-	o->rate = atof(argv[3]);
+	o->ifname = argv[i++];
+	if (o->only_count)
+		return if_nametoindex(o->ifname) ? 0 : -EINVAL;
+	if (!o->draw)
+		o->queries = argv[i++];
+	o->seconds = atof(argv[i++]);
+	o->rate = atof(argv[i]);
 	return o->seconds > 0 && o->rate >= 0 && if_nametoindex(o->ifname) ? 0 : -EINVAL;
 }
 
@@ -313,6 +369,8 @@ static int parse_options(struct options *o, int argc, char **argv)
 		{ "to", required_argument, NULL, 't' },
 		{ "no-edns", no_argument, NULL, 'e' },
 		{ "cpu", required_argument, NULL, 'c' },
+		{ "draw", required_argument, NULL, 'd' },
+		{ "count", no_argument, NULL, 'C' },
 		{ 0 },
 	};
 	bool from_ipv6 = false;
@@ -331,6 +389,10 @@ static int parse_options(struct options *o, int argc, char **argv)
 			o->query.edns = false;
 		else if (c == 'c')
 			o->cpu = atoi(optarg);
+		else if (c == 'd')
+			err = parse_draw(&o->draw, optarg);
+		else if (c == 'C')
+			o->only_count = true;
 		else
 			err = -EINVAL;
 	}
@@ -368,7 +430,9 @@ int main(int argc, char **argv)
 	if (!queries || parse_options(&o, argc, argv)) {
 		fprintf(stderr,
 			"usage: xdpgen [--from-mac MAC] [--to-mac MAC] [--from IP] [--to IP] "
-			"[--no-edns] [--cpu N] IF QUERIES SECONDS RATE\n");
+			"[--no-edns] [--cpu N] IF QUERIES SECONDS RATE\n"
+			"       xdpgen [...] --draw N IF SECONDS RATE\n"
+			"       xdpgen --count IF\n");
 		return 2;
 	}
 	if (!in_named_netns()) {
@@ -377,7 +441,7 @@ int main(int argc, char **argv)
 		return 2;
 	}
 	prepare_process(o.cpu);
-	err = read_queries(&o, queries, &n);
+	err = make_queries(&o, queries, &n);
 	if (!err)
 		err = open_generator(&gen, &o, n);
 	if (!err)
