@@ -19,13 +19,13 @@
 #include "dns/name.h"
 #include "dns/proto.h"
 #include "zone/builder.h"
+#include "zone/rdfast.h"
 #include "zone/rdtext.h"
 #include "zone/text.h"
 #include "zone/zone.h"
 
 #define INCLUDE_DEPTH_MAX 10
 #define PATH_BYTES        4096
-#define READ_BYTES        (256 * 1024)
 
 /* One file that is being read; those that include it are reached by @outer. */
 struct source {
@@ -274,6 +274,8 @@ static int take_class(struct source *s, const struct text_token *token)
 
 	if (text_is(token, "IN") || text_is(token, "CLASS1"))
 		return 1;
+	if (!token->quoted && rdfast_type(token->at, token->n))
+		return 0;
 	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
 		if (text_is(token, others[i]))
 			return refuse(s, "class %s is not served, only IN", others[i]);
@@ -331,7 +333,12 @@ static int inherit_ttl(struct source *s, struct fields *f)
 
 static int take_owner(struct source *s, const struct text_token *token)
 {
-	int n = name_of(token, s->origin, s->owner);
+	int n = token->quoted ? 0 :
+				(int)rdfast_name(token->at, token->n, s->rd->origin_wire,
+						 s->rd->origin_bytes, s->owner);
+
+	if (!n)
+		n = name_of(token, s->origin, s->owner);
 
 	s->owner_bytes = n < 0 ? 0 : (unsigned)n;
 	return n < 0 ? refuse_name(s, token, n) : 0;
@@ -347,9 +354,10 @@ static int take_record(struct source *s, const char *cursor)
 	if (rc)
 		return rc;
 	rc = rdtext_parse(s->rd, f.type, cursor);
-	proto_type_to_text(type, f.type);
-	if (rc == ERR_RDATA)
+	if (rc == ERR_RDATA) {
+		proto_type_to_text(type, f.type);
 		return refuse(s, "the data of this %s record cannot be read: %s", type, s->rd->why);
+	}
 	if (!rc && !f.has_ttl)
 		rc = inherit_ttl(s, &f);
 	if (rc)
@@ -402,7 +410,7 @@ static int read_source(struct source *s, int fd)
 		close(fd);
 		return -ENOMEM;
 	}
-	setvbuf(fp, NULL, _IOFBF, READ_BYTES);
+	setvbuf(fp, NULL, _IONBF, 0); /* the reader has a buffer */
 	text_reader_init(&s->text, fp);
 	while ((rc = text_read(&s->text, &why)) > 0) {
 		rc = take_entry(s);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * One pass over the characters with two bits of state: inside quotes, inside parentheses.
+ * A line without anything special, as nearly all are, is the entry, where it stands in the buffer.
+ * Others are put together in one pass over the characters with two bits of state: inside quotes,
+ * inside parentheses.
  */
 #include "zone/text.h"
 
@@ -20,8 +22,103 @@ void text_reader_init(struct text_reader *r, FILE *fp)
 
 void text_reader_fini(struct text_reader *r)
 {
-	free(r->text);
+	free(r->own);
+	free(r->buffer);
 }
+
+/* --- The buffer --- */
+
+#define BUFFER_BYTES (256 * 1024)
+
+/* More of the file behind what is not read yet; false at its end or when the buffer is full. */
+static bool fill(struct text_reader *r)
+{
+	size_t n;
+
+	if (r->at) {
+		memmove(r->buffer, r->buffer + r->at, r->end - r->at);
+		r->end -= r->at;
+		r->at = 0;
+	}
+	n = fread(r->buffer + r->end, 1, BUFFER_BYTES - r->end, r->fp);
+	r->end += n;
+	return n != 0;
+}
+
+/* The next character, or EOF. */
+static int next_char(struct text_reader *r)
+{
+	if (r->at == r->end && !fill(r))
+		return EOF;
+	return (unsigned char)r->buffer[r->at++];
+}
+
+/* --- Plain lines --- */
+
+enum {
+	SPECIAL = 1, /* makes a line other than plain */
+	QUOTE = 2,
+};
+
+static const uint8_t class_of[256] = {
+	['\0'] = SPECIAL, ['\r'] = SPECIAL, ['('] = SPECIAL, [')'] = SPECIAL,
+	[';'] = SPECIAL,  ['\\'] = SPECIAL, ['"'] = QUOTE,
+};
+
+/* Without a branch: most lines hold none. */
+static unsigned classes_in(const char *p, size_t n)
+{
+	unsigned seen = 0;
+
+	for (size_t i = 0; i < n; i++)
+		seen |= class_of[(unsigned char)p[i]];
+	return seen;
+}
+
+static bool quotes_pair(const char *p, size_t n)
+{
+	unsigned quotes = 0;
+
+	for (size_t i = 0; i < n; i++)
+		quotes += p[i] == '"';
+	return quotes % 2 == 0;
+}
+
+/*
+ * Takes the next line as the entry when it is plain: no comment, parenthesis or escape, quotes in
+ * pairs, not empty. Otherwise nothing is read.
+ */
+static bool read_plain(struct text_reader *r)
+{
+	char *line = r->buffer + r->at;
+	char *newline = memchr(line, '\n', r->end - r->at);
+	unsigned seen;
+	size_t n;
+
+	if (!newline && fill(r)) {
+		line = r->buffer + r->at;
+		newline = memchr(line, '\n', r->end - r->at);
+	}
+	if (!newline)
+		return false;
+	n = (size_t)(newline - line);
+	seen = classes_in(line, n);
+	if (seen & SPECIAL || (seen & QUOTE && !quotes_pair(line, n)))
+		return false;
+	r->blank_start = *line == ' ' || *line == '\t';
+	while (*line == ' ' || *line == '\t')
+		line++;
+	if (line == newline)
+		return false;
+	*newline = '\0';
+	r->text = line;
+	r->n = (size_t)(newline - line);
+	r->entry_line = r->line++;
+	r->at = (size_t)(newline + 1 - r->buffer);
+	return true;
+}
+
+/* --- Other entries --- */
 
 /* State of the entry that is being read. */
 struct entry {
@@ -39,19 +136,19 @@ static int fault(struct text_reader *r, struct entry *e, uint32_t line, const ch
 
 static int append(struct text_reader *r, struct entry *e, int c)
 {
-	if (r->n + 2 > r->cap) {
-		size_t cap = r->cap ? r->cap * 2 : 1024;
-		char *text = realloc(r->text, cap);
+	if (r->n + 2 > r->own_cap) {
+		size_t cap = r->own_cap ? r->own_cap * 2 : 1024;
+		char *own = realloc(r->own, cap);
 
-		if (!text)
+		if (!own)
 			return -ENOMEM;
-		r->text = text;
-		r->cap = cap;
+		r->own = own;
+		r->own_cap = cap;
 	}
 	if (r->n >= TEXT_ENTRY_MAX)
 		return fault(r, e, r->entry_line, "this entry is too long for any record");
-	r->text[r->n++] = (char)c;
-	r->text[r->n] = '\0';
+	r->own[r->n++] = (char)c;
+	r->own[r->n] = '\0';
 	return 0;
 }
 
@@ -66,15 +163,15 @@ static void skip_comment(struct text_reader *r)
 	int c;
 
 	do
-		c = getc_unlocked(r->fp);
+		c = next_char(r);
 	while (c != EOF && c != '\n');
 	if (c == '\n')
-		ungetc(c, r->fp);
+		r->at--;
 }
 
 static int take_escape(struct text_reader *r, struct entry *e)
 {
-	int next = getc_unlocked(r->fp), rc;
+	int next = next_char(r), rc;
 
 	if (next == EOF || next == '\n' || next == '\r' || next == '\0')
 		return fault(r, e, r->line, "a backslash stands at the end of the line");
@@ -145,17 +242,19 @@ static int take_end_of_file(struct text_reader *r, struct entry *e)
 	return r->n != 0;
 }
 
-int text_read(struct text_reader *r, const char **why)
+static int read_slowly(struct text_reader *r, const char **why)
 {
 	struct entry e = { .why = why };
 	int rc = 0;
 
 	r->n = 0;
 	while (!rc) {
-		int c = getc_unlocked(r->fp);
+		int c = next_char(r);
 
-		if (c == EOF)
-			return take_end_of_file(r, &e);
+		if (c == EOF) {
+			rc = take_end_of_file(r, &e);
+			break;
+		}
 		if (!e.started) {
 			r->blank_start = c == ' ' || c == '\t';
 			e.started = true;
@@ -169,14 +268,29 @@ int text_read(struct text_reader *r, const char **why)
 		else
 			rc = take(r, &e, c);
 	}
+	r->text = r->own;
 	return rc;
 }
 
+int text_read(struct text_reader *r, const char **why)
+{
+	if (!r->buffer) {
+		r->buffer = malloc(BUFFER_BYTES);
+		if (!r->buffer)
+			return -ENOMEM;
+	}
+	return read_plain(r) ? 1 : read_slowly(r, why);
+}
+
+/* --- Tokens --- */
+
 bool text_next(const char **cursor, struct text_token *token)
 {
-	const char *p = *cursor + strspn(*cursor, " \t");
+	const char *p = *cursor;
 	char end = '\0';
 
+	while (*p == ' ' || *p == '\t')
+		p++;
 	*token = (struct text_token){ .at = p, .quoted = *p == '"' };
 	if (!*p)
 		return false;

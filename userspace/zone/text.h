@@ -19,7 +19,11 @@ struct text_reader {
 	FILE *fp;
 	uint32_t line; /* of the next character, from 1 */
 	char *text; /* the entry, NUL-terminated, without leading blanks; valid until the next read */
-	size_t n, cap;
+	size_t n;
+	char *own; /* where entries are put together that are not one plain line */
+	size_t own_cap;
+	char *buffer; /* of the file: [at, end) is still to be read */
+	size_t at, end;
 	uint32_t entry_line; /* where the entry begins; where the fault is, after an error */
 	bool blank_start;    /* it begins with a blank: the owner of the record before */
 };
