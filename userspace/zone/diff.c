@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * A merge of two sequences in canonical order. Only what a reader of the report cannot see from the
+ * RRsets is worked out here: whose answers rest on a name beside its own.
+ */
+#include "zone/diff.h"
+
+#include <errno.h>
+
+#include "dns/name.h"
+#include "dns/proto.h"
+#include "zone/image.h"
+#include "zone/rdata.h"
+
+struct side {
+	const struct zone *z;
+	const struct zone_node *node; /* the next one; NULL at the end */
+};
+
+struct walk {
+	struct side old, new;
+	zone_diff_visit *visit;
+	void *context;
+};
+
+/* --- Equal or not --- */
+
+static bool records_equal(const struct zone *za, const struct zone_rrset *a, const struct zone *zb,
+			  const struct zone_rrset *b)
+{
+	const uint8_t *at = zone_rrset_first(za, a), *bt = zone_rrset_first(zb, b);
+	struct zone_rdata ra, rb;
+
+	for (unsigned i = 0; i < a->n; i++) {
+		at = zone_rdata_next(at, &ra);
+		bt = zone_rdata_next(bt, &rb);
+		if (ra.len != rb.len || (memcmp(ra.bytes, rb.bytes, ra.len) &&
+					 rdata_cmp(a->type, ra.bytes, ra.len, rb.bytes, rb.len)))
+			return false;
+	}
+	return true;
+}
+
+bool zone_rrset_equal(const struct zone *za, const struct zone_rrset *a, const struct zone *zb,
+		      const struct zone_rrset *b)
+{
+	if (!a || !b)
+		return a == b;
+	return a->type == b->type && a->n == b->n && a->ttl == b->ttl &&
+	       records_equal(za, a, zb, b);
+}
+
+static bool nodes_equal(const struct walk *w, const struct zone_node *a, const struct zone_node *b)
+{
+	unsigned n_a, n_b;
+	const struct zone_rrset *sets_a = zone_node_rrsets(w->old.z, a, &n_a);
+	const struct zone_rrset *sets_b = zone_node_rrsets(w->new.z, b, &n_b);
+
+	if (n_a != n_b)
+		return false;
+	for (unsigned i = 0; i < n_a; i++)
+		if (!zone_rrset_equal(w->old.z, &sets_a[i], w->new.z, &sets_b[i]))
+			return false;
+	return true;
+}
+
+/* Does the RRset of @type differ? A name that came or went has it on one side at most. */
+static bool differs(const struct walk *w, const struct zone_change *c, uint16_t type)
+{
+	const struct zone_rrset *a = c->old_node ? zone_node_rrset(w->old.z, c->old_node, type) :
+						   NULL;
+	const struct zone_rrset *b = c->new_node ? zone_node_rrset(w->new.z, c->new_node, type) :
+						   NULL;
+
+	return !zone_rrset_equal(w->old.z, a, w->new.z, b);
+}
+
+/* --- What it means --- */
+
+static void set_below(struct zone_change *c, const uint8_t *from)
+{
+	c->subtree = true;
+	c->below = from;
+	c->below_bytes = (unsigned)name_bytes(from);
+}
+
+static void classify(const struct walk *w, struct zone_change *c)
+{
+	bool apex = (c->old_node ? c->old_node->depth : c->new_node->depth) == 0;
+	bool came_or_went = c->kind != ZONE_CHANGE_RRSETS;
+	bool ns = differs(w, c, DNS_TYPE_NS);
+
+	c->negatives = came_or_went || differs(w, c, DNS_TYPE_NSEC) ||
+		       differs(w, c, DNS_TYPE_NSEC3) ||
+		       (apex && differs(w, c, DNS_TYPE_NSEC3PARAM));
+	c->soa = apex && differs(w, c, DNS_TYPE_SOA);
+	c->ns = apex && ns;
+	if (!apex && c->owner[0] == 1 && c->owner[1] == '*')
+		set_below(c, name_parent(c->owner));
+	else if (came_or_went || (ns && !apex) || differs(w, c, DNS_TYPE_DS) ||
+		 differs(w, c, DNS_TYPE_DNAME))
+		set_below(c, c->owner);
+}
+
+static int report(struct walk *w, const struct zone_node *old, const struct zone_node *new)
+{
+	uint8_t owner[256];
+	struct zone_change c = {
+		.kind = !old ? ZONE_CHANGE_ADDED :
+			!new ? ZONE_CHANGE_REMOVED :
+			       ZONE_CHANGE_RRSETS,
+		.owner = owner,
+		.old_node = old,
+		.new_node = new,
+	};
+
+	c.owner_bytes = old ? zone_node_owner(w->old.z, old, owner) :
+			      zone_node_owner(w->new.z, new, owner);
+	name_fold(owner, owner, c.owner_bytes);
+	classify(w, &c);
+	return w->visit(w->context, &c);
+}
+
+/* --- The merge --- */
+
+static int cmp_owners(const struct walk *w, const struct zone_node *a, const struct zone_node *b)
+{
+	uint8_t owner_a[256], owner_b[256];
+
+	zone_node_owner(w->old.z, a, owner_a);
+	zone_node_owner(w->new.z, b, owner_b);
+	return name_canonical_cmp(owner_a, owner_b);
+}
+
+static void step(struct side *s)
+{
+	if (++s->node == s->z->nodes + s->z->n_nodes)
+		s->node = NULL;
+}
+
+/* What comes next: < 0 a name of the old zone only, > 0 of the new one, 0 of both. */
+static int next(const struct walk *w)
+{
+	if (!w->old.node)
+		return 1;
+	if (!w->new.node)
+		return -1;
+	return cmp_owners(w, w->old.node, w->new.node);
+}
+
+int zone_diff(const struct zone *old_zone, const struct zone *new_zone, zone_diff_visit *visit,
+	      void *context)
+{
+	struct walk w = {
+		{ old_zone, old_zone->nodes }, { new_zone, new_zone->nodes }, visit, context
+	};
+	int rc = 0;
+
+	if (!name_equal(old_zone->apex, new_zone->apex))
+		return -EINVAL;
+	while (!rc && (w.old.node || w.new.node)) {
+		const struct zone_node *a = w.old.node, *b = w.new.node;
+		int order = next(&w);
+
+		if (order <= 0)
+			step(&w.old);
+		if (order >= 0)
+			step(&w.new);
+		if (order < 0)
+			rc = report(&w, a, NULL);
+		else if (order > 0)
+			rc = report(&w, NULL, b);
+		else if (!nodes_equal(&w, a, b))
+			rc = report(&w, a, b);
+	}
+	return rc;
+}
