@@ -1,0 +1,216 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""What benchmarks and load tests share: a lab whose threads have their places, and CPU time.
+
+    CPU 0   the load, and the client's NAPI thread above it (SCHED_FIFO): or replies are lost there
+    CPU 1   the server's NAPI thread, where the XDP program runs, and the daemon
+
+CPU time is read from schedstat, which is exact, of the threads named and nobody else: the NAPI thread of
+s0 is all that a program in the driver costs, the daemon's threads are all that volleyd costs.
+"""
+import json
+import os
+import pathlib
+import signal
+import socket
+import struct
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tests" / "net"))
+
+from netlab import BIN, ENV, TOOLS, Daemon, Lab, run  # noqa: E402, F401
+
+PERF = TOOLS.parent / "perf"
+PROGRAMS = TOOLS.parent
+LOAD_CPU, SERVER_CPU = 0, min(1, os.cpu_count() - 1)
+
+# linux/netlink.h, genetlink.h, netdev.h
+NETLINK_GENERIC = 16
+GENL_ID_CTRL, CTRL_CMD_GETFAMILY, CTRL_ATTR_FAMILY_ID, CTRL_ATTR_FAMILY_NAME = 16, 3, 1, 2
+NETDEV_CMD_NAPI_GET, NETDEV_A_NAPI_IFINDEX, NETDEV_A_NAPI_PID = 11, 1, 4
+NLM_F_REQUEST, NLM_F_DUMP, NLMSG_ERROR, NLMSG_DONE = 1, 0x300, 2, 3
+
+
+def attribute(kind, data):
+    return struct.pack("HH", 4 + len(data), kind) + data + bytes(-len(data) % 4)
+
+
+def attributes(data):
+    """{kind: octets}"""
+    found = {}
+    while len(data) >= 4:
+        length, kind = struct.unpack_from("HH", data)
+        found[kind & 0x3fff] = data[4:length]
+        data = data[(length + 3) & ~3:]
+    return found
+
+
+def netlink(sock, family, command, payload, dump):
+    """Asks generic netlink; the attributes of each message that comes back."""
+    flags = NLM_F_REQUEST | (NLM_F_DUMP if dump else 0)
+    body = struct.pack("BBH", command, 1, 0) + payload
+    sock.send(struct.pack("IHHII", 16 + len(body), family, flags, 1, 0) + body)
+    while True:
+        data = sock.recv(65536)
+        while data:
+            length, kind = struct.unpack_from("IH", data)
+            if kind == NLMSG_DONE:
+                return
+            if kind == NLMSG_ERROR:
+                raise OSError(-struct.unpack_from("i", data, 16)[0], "netlink refused")
+            yield attributes(data[20:length])
+            if not dump:
+                return
+            data = data[(length + 3) & ~3:]
+
+
+def napi_threads(lab, end):
+    """The NAPI threads of c0 or s0, by the kernel's word inside the namespace (Linux 6.8)."""
+    with lab.socket(end, socket.AF_NETLINK, socket.SOCK_RAW, NETLINK_GENERIC) as sock:
+        sock.bind((0, 0))
+        asked = netlink(sock, GENL_ID_CTRL, CTRL_CMD_GETFAMILY,
+                        attribute(CTRL_ATTR_FAMILY_NAME, b"netdev\0"), False)
+        family = struct.unpack("H", next(asked)[CTRL_ATTR_FAMILY_ID])[0]
+        with lab.inside(end):
+            ifindex = socket.if_nametoindex(f"{end}0")
+        asked = netlink(sock, family, NETDEV_CMD_NAPI_GET,
+                        attribute(NETDEV_A_NAPI_IFINDEX, struct.pack("I", ifindex)), True)
+        return sorted(struct.unpack("I", napi[NETDEV_A_NAPI_PID])[0] for napi in asked
+                      if NETDEV_A_NAPI_PID in napi)
+
+
+def tasks(pid):
+    """The threads of a process; of one that has ended, none."""
+    try:
+        return [int(name) for name in os.listdir(f"/proc/{pid}/task")]
+    except FileNotFoundError:
+        return []
+
+
+def cpu_ns(pids):
+    """CPU time that these processes have had, over all their threads."""
+    total = 0
+    for pid in pids:
+        for task in tasks(pid):
+            try:
+                with open(f"/proc/{pid}/task/{task}/schedstat", encoding="ascii") as f:
+                    total += int(f.read().split()[0])
+            except (FileNotFoundError, ProcessLookupError):
+                pass
+    return total
+
+
+def cpu_busy_ns(cpu):
+    """Time that a CPU was not idle, for whomever; in ticks of 10 ms."""
+    with open("/proc/stat", encoding="ascii") as f:
+        fields = next(line.split() for line in f if line.startswith(f"cpu{cpu} "))[1:]
+    ticks = sum(map(int, fields[:8])) - int(fields[3]) - int(fields[4])
+    return ticks * 10**9 // os.sysconf("SC_CLK_TCK")
+
+
+def pin(pids, cpu):
+    for pid in pids:
+        for task in tasks(pid):
+            try:
+                os.sched_setaffinity(task, {cpu})
+            except ProcessLookupError:
+                pass
+
+
+class Rig(Lab):
+    """A lab of one queue with its NAPI threads in their places."""
+
+    def __init__(self):
+        super().__init__(queues=1)
+        try:
+            self.settle()
+        except BaseException:
+            self.close()
+            raise
+
+    def settle(self):
+        """Again after each change of a program: the kernel may make a NAPI anew."""
+        self.server_napi = napi_threads(self, "s")
+        self.client_napi = napi_threads(self, "c")
+        if not self.server_napi or not self.client_napi:
+            raise RuntimeError("this kernel names no NAPI threads (Linux 6.8 does)")
+        pin(self.server_napi, SERVER_CPU)
+        pin(self.client_napi, LOAD_CPU)
+        for pid in self.client_napi:
+            os.sched_setscheduler(pid, os.SCHED_FIFO, os.sched_param(50))
+
+    def attach(self, program):
+        """One of our test programs on s0."""
+        self.exec("s", "ip", "link", "set", "dev", "s0", "xdpdrv", "obj", program, "sec", "xdp")
+
+    def detach(self):
+        self.ip("s", "link", "set", "dev", "s0", "xdp", "off")
+
+    def generate(self, *words, seconds, rate):
+        """A run of xdpgen, as it reports it."""
+        command = (PERF / "xdpgen", "--cpu", LOAD_CPU, *words, seconds, rate)
+        return json.loads(self.exec("c", *command, timeout=seconds + 30).stdout)
+
+
+class Meter:
+    """CPU time over a `with`: of the server's NAPI thread, of the daemon, of others on their CPU."""
+
+    def __init__(self, rig, daemon_pid=None):
+        self.rig, self.daemon = rig, [daemon_pid] if daemon_pid else []
+
+    def read(self):
+        return cpu_ns(self.rig.server_napi), cpu_ns(self.daemon), cpu_busy_ns(SERVER_CPU)
+
+    def __enter__(self):
+        self.before = self.read()
+        return self
+
+    def __exit__(self, *exception):
+        self.napi_ns, self.daemon_ns, busy = (b - a for a, b in zip(self.before, self.read()))
+        self.other_ns = max(0, busy - self.napi_ns - self.daemon_ns)
+
+
+class PinnedDaemon(Daemon):
+    """A volleyd of one worker on the server's CPU."""
+
+    def start(self, **sections):
+        self.configure(**{"server": {"workers": 1}, **sections})
+        self.spawn(before=("taskset", "-c", str(SERVER_CPU)))
+        self.wait_ready(60)
+        pin([self.process.pid], SERVER_CPU)
+        self.lab.settle()
+        return self
+
+
+class Group:
+    """A process that forks, in a group of its own: signals go to all of them."""
+
+    def __init__(self, command, **kwargs):
+        self.process = subprocess.Popen([str(word) for word in command], env=ENV,
+                                        start_new_session=True, **kwargs)
+
+    def send(self, number):
+        try:
+            os.killpg(self.process.pid, number)
+        except ProcessLookupError:
+            pass
+
+    def stop(self, number=signal.SIGINT, seconds=5):
+        """Its output, once all of them are gone."""
+        self.send(number)
+        try:
+            return self.process.communicate(timeout=seconds)[0]
+        except subprocess.TimeoutExpired:
+            self.send(signal.SIGKILL)
+            return self.process.communicate()[0]
+        finally:
+            self.send(signal.SIGKILL)
+
+
+def end_on_signals():
+    """SIGTERM and SIGHUP end a run as an exception does, so that it cleans up."""
+    def leave(number, _frame):
+        sys.exit(128 + number)
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, leave)
