@@ -98,6 +98,7 @@ struct native_map {
 #define NATIVE_MAPS_MAX 8
 static struct native_map native_maps[NATIVE_MAPS_MAX];
 static __u64 native_now_ns;
+static __u64 native_jiffies;
 static int native_has_socket; /* of every queue */
 
 static inline void native_poison(const struct xdp_md *ctx)
@@ -149,6 +150,11 @@ static inline long bpf_redirect_map(const void *map, __u64 key, __u64 flags)
 static inline __u64 bpf_ktime_get_coarse_ns(void)
 {
 	return native_now_ns;
+}
+
+static inline __u64 bpf_jiffies64(void)
+{
+	return native_jiffies;
 }
 
 #define NATIVE_ETH_BYTES 14 /* a frame is never made shorter */

@@ -272,6 +272,14 @@ static void test_long_names(void **state)
 		expect(w, what, dns, (size_t)(at + 5 - dns),
 		       n <= PKT_NAME_MAX ? VOLLEY_UP_MISS : VOLLEY_UP_NAME);
 	}
+	memset(dns, 'a', 200);
+	memcpy(dns, ONE, PKT_DNS_HEADER);
+	dns[PKT_DNS_HEADER] = 64;
+	memcpy(dns + PKT_DNS_HEADER + 65, "\0\0\1\0\1", 5);
+	expect(w, "a label of 64 octets", dns, PKT_DNS_HEADER + 70, VOLLEY_UP_NAME);
+	dns[PKT_DNS_HEADER] = 63;
+	memcpy(dns + PKT_DNS_HEADER + 64, "\0\0\1\0\1", 5);
+	expect(w, "a label of 63 octets", dns, PKT_DNS_HEADER + 69, VOLLEY_UP_MISS);
 	memcpy(dns, ONE, PKT_DNS_HEADER);
 	for (size_t i = 0; i < 128; i++)
 		memcpy(dns + PKT_DNS_HEADER + 2 * i, "\1a", 2);
