@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "control/report.h"
 
-#include <bpf/bpf_endian.h>
+#include <arpa/inet.h>
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>
@@ -386,16 +386,16 @@ static json_t *report_entry(const struct daemon *d, const struct volley_entry *e
 	char rcode[PROTO_TEXT_MAX];
 	json_t *o = json_object();
 
-	if (proto_rcode_to_text(rcode, bpf_ntohs(e->flags) & 0xf) < 0)
+	if (proto_rcode_to_text(rcode, ntohs(e->flags) & 0xf) < 0)
 		rcode[0] = 0;
 	put_text(o, "zone", zone_of_slot(d, e->zone_slot));
 	put_bool(o, "valid", gen && gen == e->zone_gen && clock_coarse_s() < e->expires_s);
 	put_bool(o, "do", e->key.flags & VOLLEY_KEY_DO);
 	put_bool(o, "cd", e->key.flags & VOLLEY_KEY_CD);
 	put_text(o, "rcode", rcode);
-	put_int(o, "answers", bpf_ntohs(e->ancount));
-	put_int(o, "authority", bpf_ntohs(e->nscount));
-	put_int(o, "additional", bpf_ntohs(e->arcount_full));
+	put_int(o, "answers", ntohs(e->ancount));
+	put_int(o, "authority", ntohs(e->nscount));
+	put_int(o, "additional", ntohs(e->arcount_full));
 	put_int(o, "full_bytes", e->full_bytes);
 	put_int(o, "short_bytes", e->short_bytes);
 	put_int(o, "used", e->freq);
@@ -409,7 +409,7 @@ static enum walk_step visit_entry(void *user, const struct volley_entry *e)
 {
 	struct entries_asked *asked = user;
 
-	if (e->key.name_bytes == asked->name_bytes && bpf_ntohs(e->key.qtype) == asked->qtype &&
+	if (e->key.name_bytes == asked->name_bytes && ntohs(e->key.qtype) == asked->qtype &&
 	    !memcmp(e->name, asked->folded, asked->name_bytes))
 		json_array_append_new(asked->list, report_entry(asked->daemon, e));
 	return WALK_ON;
