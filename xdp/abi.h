@@ -154,7 +154,7 @@ struct volley_service {
 struct volley_state {
 	__u32 magic; /* VOLLEY_MAGIC, written last: until then every packet passes */
 	__u32 abi;
-	__u32 n_buckets;
+	__u32 n_buckets; /* a multiple of VOLLEY_PAGE_BUCKETS (key.h) */
 	__u32 n_segments;
 	__u32 n_zones;
 	__u32 serve_until_s;  /* heartbeat and orphan time: from then on nothing is answered */

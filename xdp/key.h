@@ -13,6 +13,8 @@
 
 #include <linux/types.h>
 
+#define VOLLEY_PAGE_BUCKETS 64 /* of 64 bytes, in 4 KiB */
+
 /* `word` with every octet from A to Z made lower case; no other octet changes. */
 static inline __attribute__((always_inline)) __u64 volley_fold_word(__u64 word)
 {
@@ -44,7 +46,11 @@ static inline __attribute__((always_inline)) __u64 volley_hash_mix(__u64 sum)
 	return sum ^ sum >> 33;
 }
 
-/* The two buckets in which an entry may lie, and its tag. n_buckets need not be a power of two. */
+/*
+ * The two buckets in which an entry may lie. They are different lines of one page, VOLLEY_PAGE_BUCKETS
+ * of them: who looks into both waits for one page of the TLB, which in a large cache costs more than
+ * the line. n_buckets is a multiple of VOLLEY_PAGE_BUCKETS, not of more.
+ */
 static inline __attribute__((always_inline)) __u32 volley_bucket(__u64 hash, __u32 n_buckets)
 {
 	return (__u32)(((hash & 0xffffffff) * n_buckets) >> 32);
@@ -52,7 +58,9 @@ static inline __attribute__((always_inline)) __u32 volley_bucket(__u64 hash, __u
 
 static inline __attribute__((always_inline)) __u32 volley_bucket2(__u64 hash, __u32 n_buckets)
 {
-	return (__u32)(((hash >> 20 & 0xffffffff) * n_buckets) >> 32);
+	__u32 step = 1 + (__u32)((hash >> 32 & 0xffff) * (VOLLEY_PAGE_BUCKETS - 1) >> 16);
+
+	return volley_bucket(hash, n_buckets) ^ step;
 }
 
 static inline __attribute__((always_inline)) __u32 volley_tag(__u64 hash)

@@ -64,7 +64,8 @@ static uint32_t fit_buckets(struct cache_sizes *sizes)
 
 	sizes->n_buckets = 0;
 	left = sizes->bytes - total(sizes) - 2 * PAGE_BYTES; /* for rounding up: index, ghosts */
-	return (uint32_t)(left / BUCKET_COST);
+	left /= BUCKET_COST;
+	return (uint32_t)(left - left % VOLLEY_PAGE_BUCKETS);
 }
 
 int cache_sizes_plan(struct cache_sizes *sizes, uint64_t bytes, uint32_t n_zones)

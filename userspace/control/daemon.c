@@ -237,8 +237,9 @@ static int open_cache(struct daemon *d)
 	int err = cache_sizes_plan(&d->sizes, d->config->cache_size_bytes, d->config->n_zones);
 
 	if (err) {
-		log_error("cache.size of %llu bytes is too small for %u zones",
-			  (unsigned long long)d->config->cache_size_bytes, d->config->n_zones);
+		log_error("cache.size of %llu bytes is too %s for %u zones",
+			  (unsigned long long)d->config->cache_size_bytes,
+			  err == -E2BIG ? "large" : "small", d->config->n_zones);
 		return err;
 	}
 	err = attach_all(d);

@@ -12,6 +12,7 @@
 
 #include "cache/cache.h"
 #include "xdp/abi.h"
+#include "xdp/key.h"
 
 #define MAPS_CAP 16
 
@@ -179,7 +180,7 @@ int found_sizes(const struct found_maps *maps, struct cache_sizes *sizes)
 		.n_zones = array_entries(maps->zones, sizeof(struct volley_zone)),
 	};
 	if (array_entries(maps->state, sizeof(struct volley_state)) != 1 || !sizes->n_buckets ||
-	    !sizes->n_segments || !sizes->n_zones)
+	    !sizes->n_segments || !sizes->n_zones || sizes->n_buckets % VOLLEY_PAGE_BUCKETS)
 		return -EPROTO;
 	cache_sizes_measure(sizes);
 	sizes->bytes = sizes->total_bytes;

@@ -155,14 +155,15 @@ static int drop_others(struct zones *zones)
 {
 	uint32_t *keep = calloc(zones->n + 1, sizeof(*keep));
 	size_t i;
+	int err;
 
 	if (!keep)
 		return -ENOMEM;
 	for (i = 0; i < zones->n; i++)
 		keep[i] = zones->entries[i].cache_slot;
-	cache_zone_drop_others(zones->env.cache, keep, (uint32_t)zones->n);
+	err = cache_zone_drop_others(zones->env.cache, keep, (uint32_t)zones->n);
 	free(keep);
-	return 0;
+	return err;
 }
 
 /* --- Configuration ------------------------------------------------------------------------------- */

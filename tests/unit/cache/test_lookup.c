@@ -47,7 +47,7 @@ static void test_fold_random_words(void **state)
 /* Chi square of names over buckets; 5 sigma. */
 static void check_spread(const struct cache *cache, uint32_t (*bucket)(uint64_t, uint32_t))
 {
-	enum { N_BUCKETS = 1009, N_NAMES = 200000 };
+	enum { N_BUCKETS = 16 * VOLLEY_PAGE_BUCKETS, N_NAMES = 200000 };
 	static uint32_t counts[N_BUCKETS];
 	double expected = (double)N_NAMES / N_BUCKETS, chi2 = 0;
 
@@ -89,13 +89,17 @@ static void test_hash_spreads(void **state)
 static void test_buckets_are_in_range(void **state)
 {
 	static const uint64_t hashes[] = { 0, ~0ull, 0xffffffff, 0xffffffff00000000, 1ull << 51 };
-	static const uint32_t ns[] = { 1, 2, 3, 1000003, 0xffffffff };
+	static const uint32_t ns[] = { 64, 128, 192, 64000064, 0xffffffc0 };
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(hashes) / sizeof(hashes[0]); i++) {
 		for (size_t j = 0; j < sizeof(ns) / sizeof(ns[0]); j++) {
 			assert_true(volley_bucket(hashes[i], ns[j]) < ns[j]);
 			assert_true(volley_bucket2(hashes[i], ns[j]) < ns[j]);
+			assert_int_equal(volley_bucket2(hashes[i], ns[j]) / 64,
+					 volley_bucket(hashes[i], ns[j]) / 64);
+			assert_int_not_equal(volley_bucket2(hashes[i], ns[j]),
+					     volley_bucket(hashes[i], ns[j]));
 		}
 	}
 }
