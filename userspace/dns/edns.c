@@ -44,6 +44,17 @@ static void put_ede(struct wire_writer *w, const struct edns_reply *e)
 		wire_write_bytes(w, e->ede_text, e->ede_text_bytes);
 }
 
+static void put_fixed(uint8_t *p, const struct edns_reply *e, uint16_t option_bytes_sum)
+{
+	p[0] = 0; /* the root */
+	wire_store_be16(p + 1, DNS_TYPE_OPT);
+	wire_store_be16(p + 3, e->udp_size);
+	p[5] = (uint8_t)(e->rcode >> 4);
+	p[6] = DNS_EDNS_VERSION;
+	wire_store_be16(p + 7, e->dnssec_ok ? DNS_EDNS_DO : 0);
+	wire_store_be16(p + 9, option_bytes_sum);
+}
+
 int edns_reply_write(struct wire_writer *w, const struct edns_reply *e)
 {
 	size_t n_bytes = edns_reply_bytes(e);
@@ -52,13 +63,8 @@ int edns_reply_write(struct wire_writer *w, const struct edns_reply *e)
 		w->error = ERR_SPACE;
 		return w->error;
 	}
-	wire_write_u8(w, 0);
-	wire_write_be16(w, DNS_TYPE_OPT);
-	wire_write_be16(w, e->udp_size);
-	wire_write_u8(w, (uint8_t)(e->rcode >> 4));
-	wire_write_u8(w, DNS_EDNS_VERSION);
-	wire_write_be16(w, e->dnssec_ok ? DNS_EDNS_DO : 0);
-	wire_write_be16(w, (uint16_t)(n_bytes - DNS_OPT_FIXED_BYTES));
+	put_fixed(wire_write_ref(w, DNS_OPT_FIXED_BYTES), e,
+		  (uint16_t)(n_bytes - DNS_OPT_FIXED_BYTES));
 	put_option(w, DNS_OPTION_COOKIE, e->cookie, e->cookie_bytes);
 	put_option(w, DNS_OPTION_NSID, e->nsid, e->nsid_bytes);
 	put_ede(w, e);

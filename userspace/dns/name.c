@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "dns/name.h"
 
+#include <endian.h>
 #include <string.h>
 
 #include "base/err.h"
@@ -77,6 +78,17 @@ static uint64_t load_word(const uint8_t *p, size_t n)
 	return w;
 }
 
+/*
+ * The last n_bytes - at octets, fewer than 8, with zeros behind: of the 8 that end with them, where
+ * there are so many. A copy of a length that the compiler does not know is a call.
+ */
+static uint64_t load_tail(const uint8_t *p, size_t at, size_t n_bytes)
+{
+	if (n_bytes < 8)
+		return load_word(p, n_bytes);
+	return htole64(le64toh(load_word(p + n_bytes - 8, 8)) >> 8 * (8 - (n_bytes - at)));
+}
+
 void name_fold(uint8_t *dst, const uint8_t *src, size_t n_bytes)
 {
 	size_t at = 0;
@@ -88,7 +100,7 @@ void name_fold(uint8_t *dst, const uint8_t *src, size_t n_bytes)
 	}
 	if (at == n_bytes)
 		return;
-	w = fold_word(load_word(src + at, n_bytes - at));
+	w = fold_word(load_tail(src, at, n_bytes));
 	memcpy(dst + at, &w, 8);
 }
 
@@ -99,8 +111,8 @@ static bool equal_folded(const uint8_t *a, const uint8_t *b, size_t n_bytes)
 	for (; n_bytes - at >= 8; at += 8)
 		if (fold_word(load_word(a + at, 8)) != fold_word(load_word(b + at, 8)))
 			return false;
-	return fold_word(load_word(a + at, n_bytes - at)) ==
-	       fold_word(load_word(b + at, n_bytes - at));
+	return at == n_bytes ||
+	       fold_word(load_tail(a, at, n_bytes)) == fold_word(load_tail(b, at, n_bytes));
 }
 
 bool name_equal(const uint8_t *a, const uint8_t *b)

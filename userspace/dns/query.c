@@ -46,7 +46,6 @@ static int read_question(struct query *q, struct wire_reader *r)
 		return r->error;
 	q->qname = qname;
 	q->qname_bytes = (uint16_t)n_bytes;
-	q->n_labels = (uint8_t)name_n_labels(qname);
 	name_fold(q->folded, qname, (size_t)n_bytes);
 	q->question_end = (uint16_t)r->at;
 	q->end = q->question_end;
@@ -249,7 +248,7 @@ enum query_verdict query_parse(struct query *q, const uint8_t *msg, size_t len)
 		return QUERY_IGNORE;
 	if (len > DNS_MESSAGE_MAX)
 		len = DNS_MESSAGE_MAX;
-	memset(q, 0, offsetof(struct query, folded));
+	memset(q, 0, offsetof(struct query, edns.cookie_client));
 	read_header(q, msg);
 	error = read_message(q, msg, len);
 	if (q->opcode != DNS_OPCODE_QUERY)

@@ -49,7 +49,7 @@ struct query_edns {
 	uint8_t cookie_server_bytes; /* 0 (client part only) or 8..32 */
 	uint16_t udp_size;           /* as it came: below 512 means 512 (RFC 6891 section 6.2.3) */
 	uint16_t n_options;
-	uint8_t cookie_client[QUERY_COOKIE_CLIENT_BYTES];
+	uint8_t cookie_client[QUERY_COOKIE_CLIENT_BYTES]; /* where has_cookie */
 	uint8_t cookie_server[QUERY_COOKIE_SERVER_MAX];
 };
 
@@ -58,7 +58,6 @@ struct query {
 	uint16_t id;          /* host order, as all numbers here */
 	uint16_t flags;       /* the header's second word: test with DNS_FLAG_* */
 	uint8_t opcode;
-	uint8_t n_labels; /* root not counted */
 	bool rd, ad, cd;
 	bool has_question;    /* qname, qtype, qclass and question_end are valid */
 	bool has_tsig;        /* the last record is a TSIG: its signature is not checked here */
@@ -74,8 +73,8 @@ struct query {
 };
 
 /*
- * Read the message of len bytes (at most 65535 are looked at) into q. All of q but the bytes of
- * folded behind its padding is set, for every verdict but QUERY_IGNORE. q borrows msg through
+ * Read the message of len bytes (at most 65535 are looked at) into q. All of q but the
+ * cookie that is not there and the bytes of folded behind its padding is set, for every verdict but QUERY_IGNORE. q borrows msg through
  * qname. Pure; any thread.
  */
 enum query_verdict query_parse(struct query *q, const uint8_t *msg, size_t len)

@@ -2,6 +2,7 @@
 #include "dns/writer.h"
 
 #include <assert.h>
+#include <endian.h>
 #include <stdbool.h>
 #include <string.h>
 
@@ -12,24 +13,36 @@
 /* A longer bucket is not walked to its end: crafted names must not make a list of the table. */
 #define BUCKET_WALK_MAX 16
 
-/* A name taken apart: where each label begins, and the hash of the suffix from there on. */
+/*
+ * A name taken apart: where each label begins, and the hash of the suffix from there on. The bytes are
+ * folded, with room behind them to be read by words.
+ */
 struct parts {
 	unsigned int n_labels;
 	uint8_t at[DNS_LABELS_MAX + 1]; /* the last is the root's */
 	uint32_t hash[DNS_LABELS_MAX];
+	uint8_t folded[NAME_FOLDED_BYTES + 8] __attribute__((aligned(8)));
 };
 
 static uint8_t lower(uint8_t c)
 {
-	return c >= 'A' && c <= 'Z' ? (uint8_t)(c | 0x20) : c;
+	return (uint8_t)(c | (unsigned int)((uint8_t)(c - 'A') < 26) << 5);
 }
 
-/* FNV-1a over the label with its length octet, begun with the hash of what stands to its right. */
+/* The label with its length octet, by words, begun with the hash of what stands to its right. */
 static uint32_t hash_label(uint32_t hash, const uint8_t *label)
 {
-	for (unsigned int i = 0; i <= *label; i++)
-		hash = (hash ^ lower(label[i])) * 16777619u;
-	return hash;
+	uint64_t h = hash, word;
+	unsigned int n = 1u + *label;
+
+	for (; n > 8; label += 8, n -= 8) {
+		memcpy(&word, label, 8);
+		h = (h ^ word) * 0x9e3779b97f4a7c15;
+		h ^= h >> 32;
+	}
+	memcpy(&word, label, 8);
+	h = (h ^ (le64toh(word) & ~0ull >> 8 * (8 - n))) * 0x9e3779b97f4a7c15;
+	return (uint32_t)(h >> 32);
 }
 
 static void take_apart(struct parts *p, const uint8_t *name)
@@ -41,8 +54,9 @@ static void take_apart(struct parts *p, const uint8_t *name)
 	for (; name[at]; at += 1u + name[at])
 		p->at[p->n_labels++] = (uint8_t)at;
 	p->at[p->n_labels] = (uint8_t)at;
+	name_fold(p->folded, name, at + 1);
 	for (unsigned int i = p->n_labels; i--;) {
-		hash = hash_label(hash, name + p->at[i]);
+		hash = hash_label(hash, p->folded + p->at[i]);
 		p->hash[i] = hash;
 	}
 }
@@ -75,16 +89,16 @@ static const uint8_t *message_at(const struct writer *w, uint32_t offset)
 				  w->buf + (offset - w->base);
 }
 
-static bool label_equal(const uint8_t *a, const uint8_t *b)
+static bool label_equal(const uint8_t *label, const uint8_t *folded)
 {
-	for (unsigned int i = 0; i <= *a; i++)
-		if (lower(a[i]) != lower(b[i]))
+	for (unsigned int i = 0; i <= *label; i++)
+		if (lower(label[i]) != folded[i])
 			return false;
 	return true;
 }
 
-/* Is the name in the message at offset, its pointers followed, the name given? */
-static bool stands_at(const struct writer *w, uint32_t offset, const uint8_t *name)
+/* Is the name in the message at offset, its pointers followed, the folded name given? */
+static bool stands_at(const struct writer *w, uint32_t offset, const uint8_t *folded)
 {
 	for (;;) {
 		const uint8_t *p = message_at(w, offset);
@@ -93,24 +107,24 @@ static bool stands_at(const struct writer *w, uint32_t offset, const uint8_t *na
 			offset = wire_load_be16(p) & DNS_POINTER_MAX;
 			continue;
 		}
-		if (!label_equal(p, name))
+		if (!label_equal(p, folded))
 			return false;
 		if (!*p)
 			return true;
 		offset += 1u + *p;
-		name += 1u + *name;
+		folded += 1u + *folded;
 	}
 }
 
 /* The message offset of a suffix written before, or 0. */
-static uint16_t find(struct writer *w, uint32_t hash, const uint8_t *name)
+static uint16_t find(struct writer *w, uint32_t hash, const uint8_t *folded)
 {
 	unsigned int walk = BUCKET_WALK_MAX;
 
 	for (uint16_t i = *bucket_of(w, hash); i && walk--; i = w->suffix[i - 1].next) {
 		const struct writer_suffix *s = &w->suffix[i - 1];
 
-		if (s->hash == hash && stands_at(w, s->offset, name))
+		if (s->hash == hash && stands_at(w, s->offset, folded))
 			return s->offset;
 	}
 	return 0;
@@ -165,8 +179,13 @@ int writer_add_name(struct writer *w, const uint8_t *name)
 	struct parts p;
 	unsigned int n = 0; /* labels that are written out */
 
+	/* Most records are the question's own. The root has no pointer: it is as short itself. */
+	if (name == w->qname && *name && writer_left(w) >= 2) {
+		put_be16(w, 0xc000 | DNS_HEADER_BYTES);
+		return 0;
+	}
 	take_apart(&p, name);
-	while (n < p.n_labels && !(target = find(w, p.hash[n], name + p.at[n])))
+	while (n < p.n_labels && !(target = find(w, p.hash[n], p.folded + p.at[n])))
 		n++;
 	if (writer_left(w) < p.at[n] + (target ? 2u : 1u))
 		return ERR_SPACE;

@@ -266,7 +266,7 @@ static void begin(struct render *r, const struct engine_config *config, const st
 	r->set = set;
 	r->qtype = q->qtype;
 	r->dnssec_ok = q->edns.dnssec_ok;
-	name_fold(r->chain[0], q->folded, q->qname_bytes);
+	memcpy(r->chain[0], q->folded, (q->qname_bytes + 7u) & ~7u); /* with its padding */
 	r->name = r->chain[0];
 	r->n_steps = 0;
 	r->crossed = false;
