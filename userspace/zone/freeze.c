@@ -15,6 +15,7 @@
 #include "zone/image.h"
 #include "zone/nsec3.h"
 #include "zone/rdata.h"
+#include "zone/zonemd.h"
 
 /* Names per bucket, on average: 75 % full. A search that misses then reads 1.1 lines. */
 #define BUCKET_LOAD 9
@@ -419,6 +420,8 @@ int zone_builder_finish(struct zone_builder *b, struct zone **out, struct zone_e
 	zone_shrink(f.z);
 	read_soa(f.z);
 	rc = find_chain(b, f.z, err);
+	if (!rc)
+		rc = zonemd_check(f.z, builder_file_name(b, 0), err);
 	if (!rc)
 		rc = zone_compute_digest(f.z);
 	if (rc)
