@@ -16,9 +16,8 @@ BATCH = 100
 SECONDS = 20  # for a batch, in which a machine may be busy with other things
 
 
-def numbered(batch):
-    return [struct.pack("!H", i) + wire[2:] if len(wire) > 1 else wire
-            for i, wire in enumerate(batch)]
+def numbered(batch, base):
+    return [struct.pack("!H", base + i) + wire[2:] for i, wire in enumerate(batch)]
 
 
 class Asker:
@@ -34,9 +33,16 @@ class Asker:
             sock.setblocking(False)
             self.udp[kind] = sock
         self.tcp = {}
+        self.base = 0  # of the next batch's ids: named does not answer the same fault under one id twice
         query = dns.message.make_query(origin, "SOA")
         query.id = LAST_ID
         self.last = query.to_wire()
+
+    def number(self, batch):
+        """(ids, messages with them)."""
+        self.base = (self.base + BATCH) % (LAST_ID - 2 * BATCH)
+        ids = range(self.base, self.base + len(batch))
+        return ids, dict(zip(ids, numbered(batch, self.base)))
 
     def close(self):
         for sock in [*self.udp.values(), *(s for s in self.tcp.values() if s)]:
@@ -81,15 +87,15 @@ class Asker:
 
     def ask_udp(self, batch):
         """[{kind: reply or None}] over UDP. What seems unanswered is asked once more."""
-        batch = numbered(batch)
-        numbers = dict.fromkeys(self.udp, range(len(batch)))
+        ids, batch = self.number(batch)
+        numbers = dict.fromkeys(self.udp, ids)
         found = self.once_udp(list(self.udp), numbers, batch)
         missing = {kind: [i for i in numbers[kind] if i not in found[kind]] for kind in found}
         missing = {kind: left for kind, left in missing.items() if left}
         if missing:
             for kind, replies in self.once_udp(list(missing), missing, batch).items():
                 found[kind].update(replies)
-        return [{kind: found[kind].get(i) for kind in found} for i in range(len(batch))]
+        return [{kind: found[kind].get(i) for kind in found} for i in ids]
 
     def connection(self, kind):
         if not self.tcp.get(kind):
@@ -139,16 +145,16 @@ class Asker:
 
     def ask_tcp(self, batch):
         """[{kind: reply or None}] over one connection with each, which are pipelined (RFC 7766)."""
-        batch = numbered(batch)
+        ids, batch = self.number(batch)
         found = {kind: {} for kind in self.udp}
         for kind in self.udp:
-            self.send_tcp(kind, [*batch, self.last])
+            self.send_tcp(kind, [*batch.values(), self.last])
         for kind, replies in found.items():
-            todo, first = list(range(len(batch))), None
+            todo, first = list(ids), None
             while not self.receive_tcp(kind, replies):
                 todo = [i for i in todo if i not in replies]
                 if todo and todo[0] == first:  # twice it hung up on this one
                     del todo[0]
                 first = todo[0] if todo else None
                 self.send_tcp(kind, [*(batch[i] for i in todo), self.last])
-        return [{kind: found[kind].get(i) for kind in found} for i in range(len(batch))]
+        return [{kind: found[kind].get(i) for kind in found} for i in ids]

@@ -6,8 +6,9 @@ size said in OPT, and, where a message is truncated, what is left of it. What of
 must be right all the same: see faults().
 """
 import collections
+import itertools
 
-from answers import (A, AA, AAAA, NS, RRSIG, SOA, TC, Answer, Malformed, name_text, rr_text)
+from answers import (A, AA, AAAA, NS, RRSIG, TC, Answer, Malformed, name_text, rr_text)
 from querygen import message, opt
 
 PARTS = ("reply", "rcode", "aa", "tc", "bits", "question", "opt", "answer", "authority", "glue")
@@ -19,14 +20,19 @@ def covered(rr):
     return int.from_bytes(rr[4][:2], "big")
 
 
+def record(rr):
+    """Without its TTL."""
+    return rr[:3] + rr[4:]
+
+
 def is_of(rr, rtype):
     return rr[1] == rtype or rr[1] == RRSIG and covered(rr) == rtype
 
 
-def authority(a):
-    """Without the NS RRset that may stand beside an answer."""
-    if a.answer and a.flags & AA and a.rcode == 0 and not any(is_of(rr, SOA) for rr in a.authority):
-        return tuple(rr for rr in a.authority if not is_of(rr, NS))
+def authority(a, apexes):
+    """Without the NS RRset of a zone that is served, which may stand beside an answer."""
+    if a.answer:
+        return tuple(rr for rr in a.authority if not (is_of(rr, NS) and rr[0] in apexes))
     return a.authority
 
 
@@ -37,10 +43,10 @@ def is_below(name, zone):
     return name == zone
 
 
-def glue(a):
+def glue(a, apexes):
     """Addresses of a referral's name servers that lie below the cut: RFC 9471."""
     cuts = {rr[0] for rr in a.authority if rr[1] == NS}
-    if len(cuts) != 1 or any(rr[1] == SOA for rr in a.authority):
+    if len(cuts) != 1 or cuts <= apexes:
         return ()
     cut = cuts.pop()
     servers = {rr[4] for rr in a.authority if rr[1] == NS}
@@ -48,19 +54,19 @@ def glue(a):
                  if rr[1] in (A, AAAA) and rr[0] in servers and is_below(rr[0], cut))
 
 
-def parts(wire):
-    """{part: value}; the value None means that it says nothing to compare."""
+def parts(wire, apexes=frozenset()):
+    """({part: value}, Answer); without the parts that say nothing, without an Answer if there is none."""
     if wire is None:
         return {"reply": "none"}, None
     try:
         a = Answer(wire)
     except Malformed as error:
         return {"reply": f"malformed: {error}"}, None
-    found = {"reply": "sent", "rcode": a.rcode, "aa": a.flags & AA, "tc": a.flags & TC,
+    found = {"reply": "sent", "rcode": a.rcode, "aa": a.flags & AA, "tc": a.flags & TC, "size": len(wire),
              "bits": a.flags & ~(AA | TC), "question": a.question,
              "opt": a.opt and (a.opt[1] & 0xffffff)}
     if not a.flags & TC:
-        found.update(answer=a.answer, authority=authority(a), glue=glue(a))
+        found.update(answer=a.answer, authority=authority(a, apexes), glue=glue(a, apexes))
     return found, a
 
 
@@ -84,8 +90,10 @@ def faults(query, ours):
 
 def asked_for(rr):
     """The query for a record, with DO."""
-    rtype = covered(rr) if rr[1] == RRSIG else rr[1]
-    return message(rr[0], rtype, counts=(1, 0, 0, 1), tail=opt(1232, True))
+    owner, rtype, _, rdata = rr
+    if rtype == RRSIG:
+        rtype = int.from_bytes(rdata[:2], "big")
+    return message(owner, rtype, counts=(1, 0, 0, 1), tail=opt(1232, True))
 
 
 def text(value):
@@ -114,13 +122,14 @@ def query_text(query):
 
 
 class Tally:
-    """What the comparison found."""
+    """What the comparison found. APEXES: the names of all zones that are served, in lower case wire form."""
 
-    def __init__(self, explain):
-        self.explain = explain
+    def __init__(self, explain, apexes):
+        self.explain, self.apexes = explain, frozenset(apexes)
         self.n_queries = self.n_agreed = self.n_peers_disagree = 0
         self.explained = collections.Counter()
         self.disagreements = collections.Counter()
+        self.examples = {}
         self.unexplained = []
         self.doubtful = {}  # optional records that no peer sent with the same answer: {rr: query}
 
@@ -133,12 +142,15 @@ class Tally:
         for kind, value in [("volleyd", ours), *((k, t.get(part)) for k, t in theirs.items())]:
             groups.setdefault(value, []).append(kind)
         where = query.broken or query.zone.signing or "plain"
-        self.disagreements[where, part, " | ".join("=".join(g) for g in groups.values())] += 1
+        group = where, part, " | ".join("=".join(g) for g in groups.values())
+        self.disagreements[group] += 1
+        self.examples.setdefault(group, query)
 
     def doubt(self, query, ours, theirs):
-        left = {rr for section in ours.sections[1:] for rr in section}
+        left = {record(rr) for rr in ours.additional}
+        left.update(record(rr) for rr in ours.authority if is_of(rr, NS))
         for a in theirs:
-            left.difference_update(*a.sections)
+            left.difference_update(map(record, itertools.chain(*a.sections)))
         for rr in left:
             self.doubtful.setdefault(rr, query)
 
@@ -150,18 +162,23 @@ class Tally:
             for rr, replies in zip(batch, ask([asked_for(rr) for rr in batch])):
                 replies.pop("volleyd")
                 answers = [a for _, a in map(parts, replies.values()) if a]
-                if not any(rr in section for a in answers for section in a.sections):
+                if not any(rr == record(other) for a in answers for section in a.sections
+                           for other in section):
                     self.unexplained.append(f"{query_text(self.doubtful[rr])}: optional record, which "
-                                            f"no peer knows: {rr_text(rr)}")
+                                            f"no peer knows: {rr_text((*rr[:3], '?', rr[3]))}")
 
     def add(self, query, replies):
         """REPLIES: {server: octets or None}."""
         self.n_queries += 1
-        ours, our_answer = parts(replies["volleyd"])
-        both = {k: parts(w) for k, w in replies.items()
+        ours, our_answer = parts(replies["volleyd"], self.apexes)
+        both = {k: parts(w, self.apexes) for k, w in replies.items()
                 if k != "volleyd" and k not in query.zone.lacks}
         theirs = {k: p for k, (p, _) in both.items()}
         differ, split = False, False
+        # Two peers only may agree on a part by chance: then they must on all. And an rcode may be
+        # the same for different answers.
+        sure = not query.zone.lacks or all(peers_agree(part, theirs)[0] for part in PARTS)
+        same_answer = peers_agree("answer", theirs)[0]
         for part in PARTS:
             agree, value = peers_agree(part, theirs)
             if not agree:
@@ -169,7 +186,7 @@ class Tally:
                 split = True
                 if part in ("reply", "rcode", "tc"):
                     break  # what follows differs with it
-            elif ours.get(part) != value:
+            elif ours.get(part) != value and sure and (same_answer or part != "rcode"):
                 differ = True
                 rule = self.explain(query, part, ours, theirs)
                 if rule:
@@ -191,5 +208,5 @@ class Tally:
 
     def table(self, n=40):
         """The most frequent ways in which the peers disagree, and who Volley sides with."""
-        return "\n".join(f"{count:7} {where}: {part}: {groups}"
-                         for (where, part, groups), count in self.disagreements.most_common(n))
+        return "\n".join(f"{count:7} {': '.join(group)}; as {query_text(self.examples[group])}"
+                         for group, count in self.disagreements.most_common(n))

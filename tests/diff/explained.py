@@ -4,9 +4,10 @@
     python3 tests/diff/explained.py >docs/differences.md
 """
 import collections
+import textwrap
 
 REFUSED, NOTAUTH = 5, 9
-IXFR, AXFR = 251, 252
+IXFR, AXFR, ANY = 251, 252, 255
 
 Rule = collections.namedtuple("Rule", "name source sentence matches")
 
@@ -32,6 +33,18 @@ def no_transfers(query, part, ours, theirs):
         theirs["rcode"] == NOTAUTH
 
 
+def any_in_full(query, part, ours, theirs):
+    return part == "answer" and is_type(query, ANY) and set(theirs["answer"]) < set(ours["answer"])
+
+
+def near_512(query, part, ours, theirs):
+    return part == "tc" and ours["tc"] and not theirs["tc"] and not query.tcp and query.limit < 512 + 39
+
+
+def fits_better(query, part, ours, theirs):
+    return part == "tc" and theirs["tc"] and not ours["tc"] and query.limit - 64 <= ours["size"] <= query.limit
+
+
 RULES = [
     Rule("cd-copied", "RFC 4035 section 3.1.6",
          "A name server must copy the CD bit of a query into its response: Volley does so always, and "
@@ -40,6 +53,16 @@ RULES = [
          "Asked to transfer a zone that they do not have, the peers say NOTAUTH. Volley transfers no "
          "zone to anybody yet, and says REFUSED to each such query without looking for the zone.",
          no_transfers),
+    Rule("any-in-full", "RFC 8482 section 4.1",
+         "Asked for ANY, knotd and nsd send one RRset, named all. Volley does either: by default one "
+         "RRset (any: minimal), in this comparison all of them (any: full).", any_in_full),
+    Rule("near-512", "RFC 2181 section 9",
+         "An answer is made once for all clients. Where the NS RRset beside it fits 512 octets, a "
+         "client that says EDNS with a size of 512 to 550 may not have room for OPT as well, and gets "
+         "TC; the peers leave the NS RRset out for this client. It gets all of it over TCP.", near_512),
+    Rule("fits-better", "RFC 2181 section 9",
+         "TC is for what does not fit. Volley compresses names a little better than the peers, so some "
+         "answers just fit which theirs do not.", fits_better),
 ]
 
 
@@ -49,3 +72,21 @@ def explain(query, part, ours, theirs):
         if rule.matches(query, part, ours, next(iter(theirs.values()))):
             return rule.name
     return None
+
+
+def page():
+    """docs/differences.md."""
+    text = """# Where Volley differs from its peers
+
+`make test-diff` asks Volley, knotd 3.2, nsd 4.6 and named 9.18 the same questions. Where the three
+peers agree, Volley agrees with them, but for what is on this page. Made from tests/diff/explained.py,
+which also recognises each difference in the test: do not edit it here.
+"""
+    for rule in RULES:
+        lines = textwrap.fill(f"{rule.source}. {rule.sentence}", 100, break_on_hyphens=False)
+        text += f"\n## {rule.name}\n\n{lines}\n"
+    return text
+
+
+if __name__ == "__main__":
+    print(page(), end="")

@@ -137,8 +137,9 @@ def broken(rng, z, qname, types):
         "noise": lambda: rng.randbytes(rng.randrange(2, 60)),
     }
     way = rng.choice(list(ways))
-    return Query(z, ways[way](), rng.random() < 0.1 and way not in ("short", "response"),
-                 1232 if "OPT" in way or "option" in way or "version" in way else 512, way)
+    wire = ways[way]()
+    return Query(z, wire, rng.random() < 0.1 and way not in ("short", "response"),
+                 1232 if wire[10:12] == b"\0\1" else 512, way)
 
 
 def queries(z, n, part=""):
@@ -149,5 +150,5 @@ def queries(z, n, part=""):
     rng.shuffle(there)
     for i in range(n):
         name, types = there[i % len(there)]
-        make = broken if rng.random() < 0.04 else sound
+        make = broken if rng.random() < 0.04 and not z.lacks else sound
         yield make(rng, z, name, types)

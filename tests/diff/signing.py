@@ -7,10 +7,15 @@ import shutil
 import subprocess
 
 PATH = os.environ["PATH"] + ":/usr/sbin:/sbin"
+TOOLS = ("dnssec-signzone", "dnssec-keygen", "ldns-signzone", "ldns-keygen")
+
+
+def which(tool):
+    return shutil.which(tool, path=PATH)
 
 
 def run(folder, *words):
-    done = subprocess.run([shutil.which(words[0], path=PATH) or words[0], *words[1:]], cwd=folder,
+    done = subprocess.run([which(words[0]), *words[1:]], cwd=folder,
                           capture_output=True, text=True, check=False, timeout=120)
     assert not done.returncode, f"{' '.join(words)}: {done.stderr[-1500:]}"
     return done.stdout.strip()
