@@ -284,7 +284,7 @@ class Daemon:
         """Starts it, waits for its end, and returns (status, what it said)."""
         seen = len(self.log())
         self.spawn(*options)
-        status = self.process.wait(10)
+        status = self.process.wait(30)
         self.process = None
         return status, self.log()[seen:]
 

@@ -204,3 +204,18 @@ def test_large_zone_loads_while_the_driver_answers(lab, daemon, served):
         daemon.ctl("zone", "reload", "z.test")
     assert all_of.by.get("driver", 0) > 10
     assert set(all_of.by) <= {"driver", "worker"}
+
+
+def test_many_zones(lab, daemon, tmp_path):
+    """Zones are found by name, not by a walk; one below another is still told apart."""
+    path = write_zone(tmp_path / "same.zone")
+    names = [f"z{i}.test" for i in range(3000)] + [f"sub.z{i}.test" for i in range(0, 3000, 10)]
+    daemon.start(zones=[zone(name, path) for name in names])
+    assert daemon.status()["zones"] == {"serving": len(names), "stale": 0, "failed": 0}
+    for name in ("z0.test", "z2999.test", "sub.z20.test"):
+        assert texts(lab.ask("www." + name)) == ["192.0.2.10"]
+    assert lab.ask("www.sub.z21.test").rcode() == dns.rcode.NXDOMAIN
+    daemon.ctl("zone", "reload", "Z17.test")
+    with Answered(daemon) as one:
+        lab.ask("www.z0.test")
+    assert one.by == {"driver": 1}

@@ -16,7 +16,8 @@
 
 struct zones {
 	struct zones_env env;
-	struct zones_entry *entries;
+	struct zones_entry *entries; /* in the order of the configuration */
+	struct zones_entry **by_apex;
 	size_t n;
 };
 
@@ -42,6 +43,45 @@ static void entry_fini(struct zones_entry *entry)
 	free(entry->name);
 	free(entry->file);
 	*entry = (struct zones_entry){ .state = ZONES_FAILED };
+}
+
+/* --- By name ------------------------------------------------------------------------------------- */
+
+static int compare(const void *a, const void *b)
+{
+	const struct zones_entry *const *x = a, *const *y = b;
+
+	if ((*x)->apex_len != (*y)->apex_len)
+		return (*x)->apex_len < (*y)->apex_len ? -1 : 1;
+	return memcmp((*x)->apex, (*y)->apex, (*x)->apex_len);
+}
+
+/* The entry of this apex, in folded wire form, or NULL. */
+static struct zones_entry *search(const struct zones *zones, const uint8_t *apex, unsigned int len)
+{
+	struct zones_entry wanted = { .apex_len = len }, *key = &wanted, **at;
+
+	memcpy(wanted.apex, apex, len);
+	at = zones->n ? bsearch(&key, zones->by_apex, zones->n, sizeof(struct zones_entry *),
+				compare) :
+			NULL;
+	return at ? *at : NULL;
+}
+
+/* Tells every zone above this one, up to the root. Sums, since their order is of no meaning. */
+static void tell_above(const struct zones *zones, const struct zones_entry *entry)
+{
+	static const uint8_t key[SIPHASH_KEY_BYTES] = "volley zones v1";
+	uint64_t hash = siphash24(key, entry->apex, entry->apex_len);
+	struct zones_entry *above;
+	unsigned int at = 0;
+
+	while (entry->apex[at]) {
+		at += 1u + entry->apex[at];
+		above = search(zones, entry->apex + at, entry->apex_len - at);
+		if (above)
+			above->below += hash;
+	}
 }
 
 /* --- Loading ------------------------------------------------------------------------------------- */
@@ -101,17 +141,10 @@ static void entry_digest(const struct zones *zones, const struct zones_entry *en
 		uint8_t zone[ZONE_DIGEST_LEN];
 		uint64_t settings;
 		uint64_t below;
-	} parts = { .settings = zones->env.settings_digest };
-	size_t i;
+	} parts = { .settings = zones->env.settings_digest, .below = entry->below };
 
 	if (entry->zone)
 		zone_digest(entry->zone, parts.zone);
-	for (i = 0; i < zones->n; i++) {
-		const struct zones_entry *other = &zones->entries[i];
-
-		if (other != entry && name_is_under(other->apex, entry->apex))
-			parts.below += siphash24(key, other->apex, other->apex_len);
-	}
 	digest[0] = siphash24(key, &parts, sizeof(parts));
 	digest[1] = siphash24(parts.zone, &parts, sizeof(parts)); /* 128 bits in all */
 }
@@ -168,73 +201,79 @@ static int drop_others(struct zones *zones)
 
 /* --- Configuration ------------------------------------------------------------------------------- */
 
-/* Moves the zone of this name over from the entries before, so that it serves if its file is bad. */
-static void entry_inherit(struct zones_entry *entry, struct zones_entry *before, size_t n)
+/* Moves the zone of this name over from before, so that it serves if its file is bad. */
+static void entry_inherit(struct zones_entry *entry, const struct zones *before)
 {
-	size_t i;
+	struct zones_entry *old = search(before, entry->apex, entry->apex_len);
 
-	for (i = 0; i < n; i++) {
-		if (!before[i].zone || strcmp(before[i].name, entry->name))
-			continue;
-		entry->zone = before[i].zone;
-		entry->state = ZONES_STALE;
-		entry->load_ns = before[i].load_ns;
-		entry->loaded_wall_s = before[i].loaded_wall_s;
-		before[i].zone = NULL;
+	if (!old || !old->zone)
 		return;
+	entry->zone = old->zone;
+	entry->state = ZONES_STALE;
+	entry->load_ns = old->load_ns;
+	entry->loaded_wall_s = old->loaded_wall_s;
+	old->zone = NULL;
+}
+
+static void entries_free(struct zones *zones)
+{
+	size_t i;
+
+	for (i = 0; zones->entries && i < zones->n; i++)
+		entry_fini(&zones->entries[i]);
+	free(zones->entries);
+	free(zones->by_apex);
+}
+
+/* Makes entries for `config`; nothing is loaded, and nothing moved. */
+static int entries_new(struct zones *zones, const struct config *config)
+{
+	int err = 0;
+	size_t i;
+
+	zones->n = config->n_zones;
+	zones->entries = calloc(zones->n + 1, sizeof(*zones->entries));
+	zones->by_apex = calloc(zones->n + 1, sizeof(struct zones_entry *));
+	if (!zones->entries || !zones->by_apex)
+		err = -ENOMEM;
+	for (i = 0; !err && i < zones->n; i++) {
+		err = entry_init(&zones->entries[i], &config->zones[i]);
+		zones->by_apex[i] = &zones->entries[i];
 	}
-}
-
-static void entries_free(struct zones_entry *entries, size_t n)
-{
-	size_t i;
-
-	for (i = 0; entries && i < n; i++)
-		entry_fini(&entries[i]);
-	free(entries);
-}
-
-/* New entries for `config`; nothing is loaded, and nothing moved. */
-static int entries_new(struct zones_entry **out, const struct config *config)
-{
-	struct zones_entry *entries = calloc(config->n_zones + 1, sizeof(*entries));
-	int err = entries ? 0 : -ENOMEM;
-	size_t i;
-
-	for (i = 0; !err && i < config->n_zones; i++)
-		err = entry_init(&entries[i], &config->zones[i]);
-	if (err)
-		entries_free(entries, config->n_zones);
-	else
-		*out = entries;
-	return err;
+	if (err) {
+		entries_free(zones);
+		return err;
+	}
+	qsort(zones->by_apex, zones->n, sizeof(struct zones_entry *), compare);
+	for (i = 0; i < zones->n; i++)
+		tell_above(zones, &zones->entries[i]);
+	return 0;
 }
 
 int zones_configure(struct zones *zones, const struct config *config)
 {
-	struct zones_entry *before = zones->entries, *entries;
-	size_t n_before = zones->n, i;
 	struct zone **old = calloc(config->n_zones + 1, sizeof(struct zone *));
-	int err = old ? entries_new(&entries, config) : -ENOMEM;
+	struct zones before = *zones, now = *zones;
+	int err = old ? entries_new(&now, config) : -ENOMEM;
+	size_t i;
 
 	if (err) {
 		free(old);
 		return err;
 	}
-	for (i = 0; i < config->n_zones; i++) {
-		entry_inherit(&entries[i], before, n_before);
-		if (entry_load(&entries[i], &old[i]))
+	for (i = 0; i < now.n; i++) {
+		entry_inherit(&now.entries[i], &before);
+		if (entry_load(&now.entries[i], &old[i]))
 			continue; /* it says so itself */
 	}
-	zones->entries = entries;
-	zones->n = config->n_zones;
+	*zones = now;
 	err = publish(zones);
 	if (!err)
 		err = drop_others(zones);
-	for (i = 0; !err && i < config->n_zones; i++)
+	for (i = 0; !err && i < now.n; i++)
 		zone_free(old[i]); /* after an error the old set is still read: leaked, not torn */
 	if (!err)
-		entries_free(before, n_before);
+		entries_free(&before);
 	free(old);
 	return err;
 }
@@ -243,16 +282,11 @@ static struct zones_entry *find(const struct zones *zones, const char *name)
 {
 	uint8_t wire[DNS_NAME_MAX], folded[NAME_FOLDED_BYTES];
 	int len = name_from_text(wire, sizeof(wire), name, strlen(name));
-	size_t i;
 
 	if (len < 0)
 		return NULL;
 	name_fold(folded, wire, (size_t)len);
-	for (i = 0; i < zones->n; i++)
-		if (zones->entries[i].apex_len == (unsigned int)len &&
-		    !memcmp(zones->entries[i].apex, folded, (size_t)len))
-			return &zones->entries[i];
-	return NULL;
+	return search(zones, folded, (unsigned int)len);
 }
 
 int zones_reload(struct zones *zones, const char *name)
@@ -311,7 +345,7 @@ void zones_free(struct zones *zones)
 	if (!zones)
 		return;
 	zone_set_free(rcu_xchg_pointer(&zones->env.published->set, NULL));
-	entries_free(zones->entries, zones->n);
+	entries_free(zones);
 	free(zones);
 }
 

@@ -35,6 +35,7 @@ struct zones_entry {
 	char *file;
 	uint8_t apex[ZONE_NAME_MAX]; /* folded wire form */
 	unsigned int apex_len;
+	uint64_t below; /* stands for the zones below it that are served by themselves */
 	enum zones_state state;
 	struct zone *zone;
 	char error[640];   /* of the last load; "" when it was well */
