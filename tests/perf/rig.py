@@ -15,11 +15,13 @@ import socket
 import struct
 import subprocess
 import sys
+import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests" / "net"))
 
-from netlab import BIN, ENV, TOOLS, Daemon, Lab, run  # noqa: E402, F401
+from netlab import (BIN, CLIENT4, CLIENT6, CLIENT_MAC, ENV, SERVER_MAC, TOOLS, V4, V6,  # noqa: E402
+                    Daemon, Lab, family_of, iface, run, zone)
 
 PERF = TOOLS.parent / "perf"
 PROGRAMS = TOOLS.parent
@@ -30,6 +32,15 @@ NETLINK_GENERIC = 16
 GENL_ID_CTRL, CTRL_CMD_GETFAMILY, CTRL_ATTR_FAMILY_ID, CTRL_ATTR_FAMILY_NAME = 16, 3, 1, 2
 NETDEV_CMD_NAPI_GET, NETDEV_A_NAPI_IFINDEX, NETDEV_A_NAPI_PID = 11, 1, 4
 NLM_F_REQUEST, NLM_F_DUMP, NLMSG_ERROR, NLMSG_DONE = 1, 0x300, 2, 3
+
+
+__all__ = ["BIN", "CLIENT4", "CLIENT6", "CLIENT_MAC", "ENV", "SERVER_MAC", "V4", "V6", "iface", "run",
+           "zone"]
+
+
+def address(text):
+    """As on the wire."""
+    return socket.inet_pton(family_of(text), text)
 
 
 def attribute(kind, data):
@@ -163,10 +174,11 @@ class Meter:
         return cpu_ns(self.rig.server_napi), cpu_ns(self.daemon), cpu_busy_ns(SERVER_CPU)
 
     def __enter__(self):
-        self.before = self.read()
+        self.start, self.before = time.monotonic(), self.read()
         return self
 
     def __exit__(self, *exception):
+        self.seconds = time.monotonic() - self.start
         self.napi_ns, self.daemon_ns, busy = (b - a for a, b in zip(self.before, self.read()))
         self.other_ns = max(0, busy - self.napi_ns - self.daemon_ns)
 
