@@ -1,16 +1,24 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "engine/additional.h"
 
+#include "base/wire.h"
 #include "dns/name.h"
 #include "engine/dnssec.h"
 
-/* Where the name stands in the RDATA, or -1: RFC 1035 section 3.3.9 and 3.3.11, RFC 2782. */
+/*
+ * Where the name stands in the RDATA, or -1: RFC 1035 section 3.3.9 and 3.3.11, RFC 1183 section 1,
+ * RFC 2230 section 3.1, RFC 2782, RFC 9460 section 2.2.
+ */
 static int target_offset(uint16_t type)
 {
 	switch (type) {
 	case DNS_TYPE_NS:
 		return 0;
 	case DNS_TYPE_MX:
+	case DNS_TYPE_KX:
+	case DNS_TYPE_AFSDB:
+	case DNS_TYPE_SVCB:
+	case DNS_TYPE_HTTPS:
 		return 2;
 	case DNS_TYPE_SRV:
 		return 6;
@@ -22,10 +30,35 @@ static int target_offset(uint16_t type)
 static bool is_noted(const struct render *r, const uint8_t *target)
 {
 	for (unsigned int i = 0; i < r->n_targets; i++) {
-		if (name_equal(r->targets[i], target))
+		if (name_equal(r->targets[i].name, target))
 			return true;
 	}
 	return false;
+}
+
+static bool is_service(uint16_t type)
+{
+	return type == DNS_TYPE_SVCB || type == DNS_TYPE_HTTPS;
+}
+
+bool additional_has_type(uint16_t type)
+{
+	return type == DNS_TYPE_A || type == DNS_TYPE_AAAA || is_service(type);
+}
+
+/*
+ * RFC 9460 section 4.1. Priority 0 is an alias, whose target has records of the same type; "." is
+ * the owner itself, or of an alias nothing (section 2.5).
+ */
+static void note_service(struct render *r, struct render_target *t, uint16_t type,
+			 const struct zone_rdata *rd)
+{
+	bool is_alias = !wire_load_be16(rd->bytes);
+
+	if (is_alias)
+		t->type = type;
+	else if (!*t->name)
+		t->name = r->name;
 }
 
 void additional_note(struct render *r, const struct zone_rrset *rrset)
@@ -37,9 +70,16 @@ void additional_note(struct render *r, const struct zone_rrset *rrset)
 	if (offset < 0)
 		return;
 	for (unsigned int i = 0; i < rrset->n && r->n_targets < RENDER_TARGETS_MAX; i++) {
+		struct render_target t = { 0 };
+
 		at = zone_rdata_next(at, &rd);
-		if (!is_noted(r, rd.bytes + offset))
-			r->targets[r->n_targets++] = rd.bytes + offset;
+		if (rd.len <= offset || name_check(rd.bytes + offset, rd.len - (size_t)offset) < 0)
+			continue; /* written as unknown data, and not of its type */
+		t.name = rd.bytes + offset;
+		if (is_service(rrset->type))
+			note_service(r, &t, rrset->type, &rd);
+		if (!is_noted(r, t.name))
+			r->targets[r->n_targets++] = t;
 	}
 }
 
@@ -80,6 +120,8 @@ static int add_address(struct render *r, const uint8_t *target, const uint8_t *f
 	rrset = zone_find_address(r->zone, folded, len, type, &place);
 	if (!rrset || is_answered(r, rrset, target))
 		return 0;
+	if (place != ZONE_PLACE_INSIDE && is_service(type))
+		return 0; /* glue is addresses */
 	if (r->dnssec_ok && place == ZONE_PLACE_INSIDE)
 		node = signed_node(r, folded, len, type);
 	err = dnssec_add_rrset(r, node, target, rrset, rrset->ttl);
@@ -88,16 +130,19 @@ static int add_address(struct render *r, const uint8_t *target, const uint8_t *f
 	return err ? err : rrset->n;
 }
 
-/* Adds A and AAAA of target. A positive number says how many records, ERR_SPACE that none fit. */
-static int add_addresses(struct render *r, const uint8_t *target)
+/*
+ * Adds A and AAAA of target, and the type that it may be an alias for (0: none). A positive number
+ * says how many records, ERR_SPACE that some do not fit.
+ */
+static int add_addresses(struct render *r, const uint8_t *target, uint16_t service)
 {
-	static const uint16_t types[] = { DNS_TYPE_A, DNS_TYPE_AAAA };
+	const uint16_t types[] = { DNS_TYPE_A, DNS_TYPE_AAAA, service };
 	uint8_t folded[NAME_FOLDED_BYTES];
 	unsigned int len = (unsigned int)name_bytes(target);
 	int sum = 0;
 
 	name_fold(folded, target, len);
-	for (unsigned int i = 0; i < 2; i++) {
+	for (unsigned int i = 0; i < 3 && types[i]; i++) {
 		int n = add_address(r, target, folded, len, types[i]);
 
 		if (n < 0)
@@ -139,7 +184,7 @@ void additional_optional(struct render *r)
 	if (r->config->minimal_responses)
 		return;
 	for (unsigned int i = 0; i < r->n_targets && n >= 0; i++)
-		n = add_addresses(r, r->targets[i]);
+		n = add_addresses(r, r->targets[i].name, r->targets[i].type);
 	end_optional(r, n < 0);
 }
 
@@ -173,7 +218,7 @@ static int add_servers(struct render *r, const uint8_t *cut, const struct zone_r
 		at = zone_rdata_next(at, &rd);
 		if (rd.bytes == *skip || kin_of(r, cut, rd.bytes) != kin)
 			continue;
-		n = add_addresses(r, rd.bytes);
+		n = add_addresses(r, rd.bytes, 0);
 		if (n < 0)
 			return n;
 		sum += n;

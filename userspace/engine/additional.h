@@ -5,11 +5,16 @@
 #ifndef VOLLEY_ENGINE_ADDITIONAL_H
 #define VOLLEY_ENGINE_ADDITIONAL_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "engine/render.h"
 
-/* Notes the names in rrset (NS, MX, SRV; others have none) whose addresses may be of use. */
+/* Are there RRsets of this type in an additional section? */
+bool additional_has_type(uint16_t type);
+
+/* Notes the names in rrset (NS, MX, KX, AFSDB, SRV, SVCB, HTTPS; others have none) whose addresses
+ * may be of use. */
 void additional_note(struct render *r, const struct zone_rrset *rrset);
 
 /* Marks the end of the required part, then adds the addresses of the noted names as they fit. */

@@ -62,7 +62,7 @@ static void add_authority(struct render *r)
 static int add_answer(struct render *r, const struct zone_node *node,
 		      const struct zone_rrset *rrset)
 {
-	if (rrset->type == DNS_TYPE_A || rrset->type == DNS_TYPE_AAAA)
+	if (additional_has_type(rrset->type))
 		r->answered[r->n_answered++] = rrset;
 	additional_note(r, rrset);
 	return dnssec_add_rrset(r, node, r->name, rrset, rrset->ttl);

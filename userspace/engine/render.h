@@ -40,6 +40,12 @@
 /* Counts up when the same zone and settings begin to give other bytes: engine_config_digest(). */
 #define RENDER_RULES 2
 
+/* A name that answer or authority speak of. */
+struct render_target {
+	const uint8_t *name;
+	uint16_t type; /* SVCB or HTTPS, to be added beside its addresses; 0: these alone */
+};
+
 /* A record set that is owed to a step of the chain: see engine/dnssec.h. */
 struct render_proof {
 	const struct zone *zone;
@@ -70,9 +76,9 @@ struct render {
 	uint16_t flags;
 
 	/* What the additional section is about, and what it need not repeat. */
-	const uint8_t *targets[RENDER_TARGETS_MAX];
+	struct render_target targets[RENDER_TARGETS_MAX];
 	unsigned int n_targets;
-	const struct zone_rrset *answered[2]; /* A and AAAA of name, where they are the answer */
+	const struct zone_rrset *answered[4]; /* of these types at name: A, AAAA, SVCB, HTTPS */
 	unsigned int n_answered;
 
 	struct render_proof proofs[RENDER_PROOFS_MAX];

@@ -59,6 +59,12 @@ static const char zone_com[] = "$TTL 3600\n"
 			       "a23456789012345678901234567890123456789012345678901234567890."
 			       "a23456789012345678901234567890123456789012345678901234567890\n"
 			       "_sip._tcp SRV 1 1 5060 mail\n"
+			       "web A 192.0.2.8\n"
+			       "web HTTPS 1 . alpn=h2\n"
+			       "here HTTPS 0 web\n"
+			       "nowhere HTTPS 0 .\n"
+			       "selfish HTTPS 0 selfish\n"
+			       "kx KX 1 web\n"
 			       "MiXed A 192.0.2.6\n"
 			       "c01 CNAME c02\nc02 CNAME c03\nc03 CNAME c04\nc04 CNAME c05\n"
 			       "c05 CNAME c06\nc06 CNAME c07\nc07 CNAME c08\nc08 CNAME c09\n"
@@ -78,9 +84,11 @@ static const char zone_org[] = "$TTL 3600\n"
 #define NS                                           \
 	"example.com. 3600 IN NS ns1.example.com.\n" \
 	"example.com. 3600 IN NS ns2.example.org.\n"
-#define NS1_A    "ns1.example.com. 3600 IN A 192.0.2.1\n"
-#define NS1_AAAA "ns1.example.com. 3600 IN AAAA 2001:db8::1\n"
-#define WWW      "www.example.com. 60 IN A 192.0.2.80\n"
+#define NS1_A     "ns1.example.com. 3600 IN A 192.0.2.1\n"
+#define NS1_AAAA  "ns1.example.com. 3600 IN AAAA 2001:db8::1\n"
+#define WEB_A     "web.example.com. 3600 IN A 192.0.2.8\n"
+#define WEB_HTTPS "web.example.com. 3600 IN HTTPS 1 . alpn=h2\n"
+#define WWW       "www.example.com. 60 IN A 192.0.2.80\n"
 #define SUB_NS                                              \
 	"sub.example.com. 3600 IN NS ns.sib.example.com.\n" \
 	"sub.example.com. 3600 IN NS ns.sub.example.com.\n" \
@@ -124,6 +132,19 @@ static const struct row rows[] = {
 	{ "SRV", USUAL, "_sip._tcp.example.com", T(SRV), AA,
 	  "_sip._tcp.example.com. 3600 IN SRV 1 1 5060 mail.example.com.\n", NS,
 	  "mail.example.com. 3600 IN A 192.0.2.3\n" NS1_A NS1_AAAA },
+	{ "KX", USUAL, "kx.example.com", T(KX), AA,
+	  "kx.example.com. 3600 IN KX 1 web.example.com.\n", NS, WEB_A NS1_A NS1_AAAA },
+	{ "HTTPS at its own addresses", USUAL, "web.example.com", T(HTTPS), AA, WEB_HTTPS, NS,
+	  WEB_A NS1_A NS1_AAAA },
+	{ "HTTPS as an alias", USUAL, "here.example.com", T(HTTPS), AA,
+	  "here.example.com. 3600 IN HTTPS 0 web.example.com.\n", NS,
+	  WEB_A WEB_HTTPS NS1_A NS1_AAAA },
+	{ "HTTPS as an alias for itself", MINIMAL, "selfish.example.com", T(HTTPS), AA,
+	  "selfish.example.com. 3600 IN HTTPS 0 selfish.example.com.\n", "", "" },
+	{ "HTTPS as an alias for itself, in full", USUAL, "selfish.example.com", T(HTTPS), AA,
+	  "selfish.example.com. 3600 IN HTTPS 0 selfish.example.com.\n", NS, NS1_A NS1_AAAA },
+	{ "HTTPS that is not offered", USUAL, "nowhere.example.com", T(HTTPS), AA,
+	  "nowhere.example.com. 3600 IN HTTPS 0 .\n", NS, NS1_A NS1_AAAA },
 	{ "NODATA", USUAL, "www.example.com", T(AAAA), AA, "", SOA, "" },
 	{ "NODATA at an empty non-terminal", USUAL, "a.b.example.com", T(A), AA, "", SOA, "" },
 	{ "NODATA for an obsolete type", USUAL, "www.example.com", T(MAILB), AA, "", SOA, "" },
