@@ -131,6 +131,7 @@ class Tally:
         self.disagreements = collections.Counter()
         self.examples = {}
         self.unexplained = []
+        self.truncated = []  # queries that rule "ns-beside" explains
         self.doubtful = {}  # optional records that no peer sent with the same answer: {rr: query}
 
     def fail(self, query, part, ours, theirs):
@@ -167,6 +168,17 @@ class Tally:
                     self.unexplained.append(f"{query_text(self.doubtful[rr])}: optional record, which "
                                             f"no peer knows: {rr_text((*rr[:3], '?', rr[3]))}")
 
+    def check_truncated(self, ask):
+        """Over TCP, these answers must have the NS RRset that made them too large."""
+        truncated = self.truncated
+        for at in range(0, len(truncated), 100):
+            batch = truncated[at:at + 100]
+            for query, replies in zip(batch, ask([q.wire for q in batch])):
+                _, a = parts(replies["volleyd"])
+                if not a or not any(rr[1] == NS and rr[0] in self.apexes for rr in a.authority):
+                    self.unexplained.append(f"{query_text(query)}: tc: 0x200, though it has no NS "
+                                            "RRset beside the answer")
+
     def add(self, query, replies):
         """REPLIES: {server: octets or None}."""
         self.n_queries += 1
@@ -191,6 +203,8 @@ class Tally:
                 rule = self.explain(query, part, ours, theirs)
                 if rule:
                     self.explained[rule] += 1
+                    if rule == "ns-beside":
+                        self.truncated.append(query)
                 else:
                     self.fail(query, part, ours.get(part), value)
                 break
@@ -206,7 +220,7 @@ class Tally:
                 f"{self.n_peers_disagree} where the peers disagree, "
                 f"{sum(self.explained.values())} explained, {len(self.unexplained)} unexplained")
 
-    def table(self, n=40):
-        """The most frequent ways in which the peers disagree, and who Volley sides with."""
-        return "\n".join(f"{count:7} {': '.join(group)}; as {query_text(self.examples[group])}"
-                         for group, count in self.disagreements.most_common(n))
+    def table(self):
+        """In which ways the peers disagree, the most frequent first, and who Volley sides with."""
+        return "\n".join(f"{count:7} {': '.join(group)}; as {query_text(self.examples[group])[:160]}"
+                         for group, count in self.disagreements.most_common())

@@ -34,11 +34,15 @@ def no_transfers(query, part, ours, theirs):
 
 
 def any_in_full(query, part, ours, theirs):
-    return part == "answer" and is_type(query, ANY) and set(theirs["answer"]) < set(ours["answer"])
+    if not is_type(query, ANY):
+        return False
+    return part == "tc" and ours["tc"] or \
+        part == "answer" and set(theirs["answer"]) < set(ours["answer"])
 
 
-def near_512(query, part, ours, theirs):
-    return part == "tc" and ours["tc"] and not theirs["tc"] and not query.tcp and query.limit < 512 + 39
+def ns_beside(query, part, ours, theirs):
+    """compare.Tally.check_truncated() asks over TCP whether that is the cause."""
+    return part == "tc" and ours["tc"] and not theirs["tc"] and not query.tcp and query.limit < 1232
 
 
 def fits_better(query, part, ours, theirs):
@@ -56,10 +60,11 @@ RULES = [
     Rule("any-in-full", "RFC 8482 section 4.1",
          "Asked for ANY, knotd and nsd send one RRset, named all. Volley does either: by default one "
          "RRset (any: minimal), in this comparison all of them (any: full).", any_in_full),
-    Rule("near-512", "RFC 2181 section 9",
-         "An answer is made once for all clients. Where the NS RRset beside it fits 512 octets, a "
-         "client that says EDNS with a size of 512 to 550 may not have room for OPT as well, and gets "
-         "TC; the peers leave the NS RRset out for this client. It gets all of it over TCP.", near_512),
+    Rule("ns-beside", "RFC 2181 section 9",
+         "An answer is made once for all clients, and the NS RRset may stand beside it if that fits 512 "
+         "octets or, where the answer alone does not, 1232. A client that offers less than 1232 by EDNS "
+         "may then get TC where the peers leave the NS RRset out for it. Sizes between 512 and 1204 are "
+         "not in use by resolvers; who does use one gets all over TCP.", ns_beside),
     Rule("fits-better", "RFC 2181 section 9",
          "TC is for what does not fit. Volley compresses names a little better than the peers, so some "
          "answers just fit which theirs do not.", fits_better),
