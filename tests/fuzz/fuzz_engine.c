@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Arbitrary bytes as a query to the engine, with a small zone and a cache. Whatever comes, the reply
+ * Arbitrary bytes as a query to the engine, with two small zones, one of them signed, and a cache. Whatever comes, the reply
  * is none or a DNS message with the query's id, within the client's limit; over the query's own
  * buffer and over another it is the same.
  *
@@ -22,6 +22,15 @@ static const char zone[] =
 	"s NS ns.s\nns.s AAAA 2001:db8::1\n"
 	"t TXT \"a text of some length, so that there is something to cut off\"\n";
 
+#define SIG(type) " RRSIG " type " 13 2 60 20380101000000 20260101000000 1 y. AAAA\n"
+
+static const char signed_zone[] =
+	"$TTL 60\n"
+	"@ SOA ns root 1 2 3 4 5\n@" SIG("SOA") "@ NS ns\n@" SIG(
+		"NS") "@ DNSKEY 257 3 13 AAAA\n"
+		      "@ NSEC a.y. NS SOA RRSIG NSEC DNSKEY\n@" SIG("NSEC") "a A 192.0.2.2\na" SIG("A") "a HTTPS 1 .\na NSEC b.y. A HTTPS RRSIG NSEC\na" SIG("NSEC") "b CNAME x.w\nb" SIG("CNAME") "b NSEC n.y. CNAME RRSIG NSEC\nb" SIG(
+			      "NSEC") "n DNAME w\nn" SIG("DNAME") "n NSEC s.y. DNAME RRSIG NSEC\nn" SIG("NSEC") "s NS ns.s\nns.s AAAA 2001:db8::1\ns NSEC *.w.y. NS RRSIG NSEC\ns" SIG("NSEC") "*.w A 192.0.2.3\n*.w" SIG("A") "*.w NSEC y. A RRSIG NSEC\n*.w" SIG("NSEC");
+
 static struct world world;
 static struct engine *engine, *uncached;
 
@@ -31,8 +40,13 @@ static void set_up(void)
 
 	config.cookies = true;
 	config.version = "1";
+	config.identity = "2";
+	config.nsid = (const uint8_t *)"3";
+	config.nsid_bytes = 1;
+	config.any = ENGINE_ANY_FULL;
 	rcu_register_thread();
 	world_add_zone(&world, "z", zone);
+	world_add_zone(&world, "y", signed_zone);
 	world_add_cache(&world);
 	world_publish(&world);
 	MUST(!engine_new(&engine, &config, world.cache, &world.zones));
