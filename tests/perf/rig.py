@@ -21,7 +21,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests" / "net"))
 
 from netlab import (BIN, CLIENT4, CLIENT6, CLIENT_MAC, ENV, SERVER_MAC, TOOLS, V4, V6,  # noqa: E402
-                    Daemon, Lab, family_of, iface, run, zone)
+                    Daemon, Lab, family_of, iface, run, wait_for, zone)
 
 PERF = TOOLS.parent / "perf"
 PROGRAMS = TOOLS.parent
@@ -35,7 +35,12 @@ NLM_F_REQUEST, NLM_F_DUMP, NLMSG_ERROR, NLMSG_DONE = 1, 0x300, 2, 3
 
 
 __all__ = ["BIN", "CLIENT4", "CLIENT6", "CLIENT_MAC", "ENV", "SERVER_MAC", "V4", "V6", "iface", "run",
-           "zone"]
+           "wait_for", "zone"]
+
+
+def json_of(result):
+    """What a command printed."""
+    return json.loads(result.stdout)
 
 
 def address(text):
@@ -97,6 +102,18 @@ def tasks(pid):
         return [int(name) for name in os.listdir(f"/proc/{pid}/task")]
     except FileNotFoundError:
         return []
+
+
+def group_of(pid):
+    """All processes of a process group."""
+    found = []
+    for name in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            if os.getpgid(int(name)) == pid:
+                found.append(int(name))
+        except ProcessLookupError:
+            pass
+    return found
 
 
 def cpu_ns(pids):
@@ -161,14 +178,19 @@ class Rig(Lab):
     def generate(self, *words, seconds, rate):
         """A run of xdpgen, as it reports it."""
         command = (PERF / "xdpgen", "--cpu", LOAD_CPU, *words, seconds, rate)
-        return json.loads(self.exec("c", *command, timeout=seconds + 30).stdout)
+        return json_of(self.exec("c", *command, timeout=seconds + 30))
 
 
 class Meter:
-    """CPU time over a `with`: of the server's NAPI thread, of the daemon, of others on their CPU."""
+    """CPU time over a `with`: of the server's NAPI thread, of the daemon, of others on their CPU.
+
+    A daemon that forked is measured with its process group, when it leads one.
+    """
 
     def __init__(self, rig, daemon_pid=None):
-        self.rig, self.daemon = rig, [daemon_pid] if daemon_pid else []
+        self.rig, self.daemon = rig, []
+        if daemon_pid:
+            self.daemon = group_of(daemon_pid) or [daemon_pid]
 
     def read(self):
         return cpu_ns(self.rig.server_napi), cpu_ns(self.daemon), cpu_busy_ns(SERVER_CPU)

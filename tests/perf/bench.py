@@ -1,0 +1,152 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-only
+"""bench.py: the benchmarks (make bench BENCH_ARGS="..."). docs/benchmarks.md says what each figure means.
+
+    cost    ns per packet by test run: empty program, reflector, miss, hit (xdpcost)
+    cache   replies per second from the driver, and CPU for each, against the answers in the cache
+    ways    replies per second over veth: reflector, driver hits, AF_XDP, kernel sockets; --peers
+            adds knotd and nsd to the same run
+
+Results go to build/bench/: bench.json, PNGs, bench.md, which is printed too. Needs root and two CPUs that have
+nothing else to do; compare figures of one run only.
+"""
+import argparse
+import json
+import os
+import pathlib
+import sys
+import tempfile
+
+import report
+import rig
+import servers
+import sweep
+
+PARTS = ("cost", "cache", "ways")
+ENTRIES = [1000, 10000, 100000, 1000000, 4000000]
+
+
+class Bench:
+    """What the servers of a run share."""
+
+    def __init__(self, lab, data):
+        self.rig, self.data = lab, data
+
+
+def numbers(text):
+    made = [int(word) for word in text.split(",")]
+    if not made or min(made) < 1:
+        raise argparse.ArgumentTypeError(f"{text}: must be numbers from 1, with commas between")
+    return sorted(made)
+
+
+def parts_of(text):
+    made = text.split(",")
+    if not set(made) <= set(PARTS):
+        raise argparse.ArgumentTypeError(f"{text}: must be of {', '.join(PARTS)}")
+    return made
+
+
+def parse_options(argv):
+    head, _, rest = __doc__.partition("\n\n")
+    parser = argparse.ArgumentParser(description=head, epilog=rest,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    add = parser.add_argument
+    add("--parts", type=parts_of, default=PARTS, metavar="PART,...", help="default: all three")
+    add("--quick", action="store_true", help="a minute: shows that everything works, not how fast")
+    add("--peers", action="store_true", help="knotd and nsd too, where they are installed")
+    add("--entries", type=numbers, metavar="N,...", help="sizes of the cache (1k 10k 100k 1M 4M)")
+    add("--names", type=int, metavar="N", help="names in the zone of `ways` (100000)")
+    add("--rounds", type=int, metavar="N", help="after the one up the ladder (3)")
+    add("--seconds", type=float, metavar="S", help="of each run (1.5)")
+    add("--out", type=pathlib.Path, default=rig.BIN.parent / "bench", metavar="FOLDER",
+        help="default: build/bench")
+    add("--markdown", type=pathlib.Path, metavar="FILE", help="write the tables there too")
+    add("--strict", action="store_true", help="status 1 when something that must hold does not")
+    options = parser.parse_args(argv)
+    options.entries = options.entries or (ENTRIES[:3] if options.quick else ENTRIES)
+    options.names = options.names or (10000 if options.quick else 100000)
+    options.rounds = options.rounds or (1 if options.quick else 3)
+    options.seconds = options.seconds or (0.3 if options.quick else 1.5)
+    options.ladder = sweep.QUICK_LADDER if options.quick else sweep.LADDER
+    return options
+
+
+def bench_cost(options, folder):
+    """The rows that xdpcost writes."""
+    words = ["--entries", ",".join(map(str, options.entries)), "--cpu", rig.SERVER_CPU,
+             "--json", folder / "cost.json"]
+    if options.quick:
+        words += ["--repeat", 20000, "--rounds", 3]
+    rig.run(rig.PERF / "xdpcost", *words, timeout=1800)
+    return json.loads((folder / "cost.json").read_text(encoding="ascii"))
+
+
+def bench_cache(options, bench):
+    sizes = [servers.Filled(bench, n) for n in options.entries]
+    return sweep.compare(sizes, options)
+
+
+def bench_ways(options, bench):
+    compared = servers.ways(bench)
+    for peer in servers.PEERS if options.peers else ():
+        if peer.is_there():
+            compared.append(peer(bench))
+        else:
+            sweep.say(f"  {peer.title}: {peer.program} is not installed")
+    return sweep.compare(compared, options)
+
+
+def run_parts(options, folder):
+    """{part: results}"""
+    found = {"machine": report.machine()}
+    if "cost" in options.parts:
+        sweep.say("cost: ns per packet by test run")
+        found["cost"] = bench_cost(options, folder)
+    if set(options.parts) & {"cache", "ways"}:
+        lab = rig.Rig()
+        try:
+            bench = Bench(lab, servers.Data(folder, options.names))
+            for part, work in (("cache", bench_cache), ("ways", bench_ways)):
+                if part in options.parts:
+                    sweep.say(f"{part}: replies per second over veth")
+                    found[part] = work(options, bench)
+        finally:
+            lab.close()
+    return found
+
+
+def write(options, found):
+    options.out.mkdir(parents=True, exist_ok=True)
+    text = report.markdown(found, options)
+    (options.out / "bench.json").write_text(json.dumps(found, indent=1), encoding="ascii")
+    for path in filter(None, (options.out / "bench.md", options.markdown)):
+        path.write_text(text, encoding="utf-8")
+    if "cache" in found:
+        report.plot_cache(options.out / "cache.png", found["cache"], found.get("cost"))
+    if "ways" in found:
+        report.plot_ways(options.out / "ways.png", found["ways"])
+    print(text)
+    print(f"bench: {options.out}/: bench.json, bench.md and plots")
+
+
+def main(argv):
+    options = parse_options(argv)
+    rig.end_on_signals()
+    if os.geteuid():
+        print("bench: network namespaces and XDP need root", file=sys.stderr)
+        return 1
+    if os.cpu_count() < 2:
+        sweep.say("bench: one CPU: load and server share it, so the figures say little")
+    try:
+        with tempfile.TemporaryDirectory(prefix="volley-bench-") as folder:
+            found = run_parts(options, pathlib.Path(folder))
+    except (AssertionError, RuntimeError, OSError) as err:
+        print(f"bench: {err}", file=sys.stderr)
+        return 1
+    write(options, found)
+    return 1 if options.strict and not all(holds for *_, holds in report.claims(found)) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,171 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""What the benchmarks found, as tables (markdown, aligned, so that a terminal shows them too) and plots."""
+import datetime
+import os
+import platform
+import subprocess
+
+import rig
+
+HIT_ABOVE_NS, HITS_RATIO, CACHE_RATIO = 100, 0.85, 0.60   # what Volley must show
+LARGE = 4000000
+
+
+def table(head, rows):
+    """The first column to the left, the others to the right."""
+    rows = [list(map(str, row)) for row in rows]
+    widths = [max(len(row[i]) for row in [head, *rows]) for i in range(len(head))]
+
+    def line(row):
+        cells = [row[0].ljust(widths[0]), *(c.rjust(w) for c, w in zip(row[1:], widths[1:]))]
+        return "| " + " | ".join(cells) + " |"
+    rule = "| " + " | ".join(["-" * widths[0], *("-" * (w - 1) + ":" for w in widths[1:])]) + " |"
+    return "\n".join([line(head), rule, *map(line, rows)])
+
+
+def machine():
+    with open("/proc/cpuinfo", encoding="utf-8") as f:
+        model = next((line.partition(":")[2].strip() for line in f if line.startswith("model name")),
+                     platform.machine())
+    commit = subprocess.run(["git", "-C", str(rig.ROOT), "describe", "--always", "--dirty"],
+                            capture_output=True, text=True, check=False).stdout.strip()
+    return {"cpu": model, "cpus": os.cpu_count(), "kernel": platform.release(),
+            "commit": commit or "unknown", "date": datetime.date.today().isoformat()}
+
+
+def cost_table(rows):
+    """At the smallest and the largest size, and at a million; bench.json has them all."""
+    sizes = {one["entries"] for one in rows}
+    shown = {min(sizes), max(sizes), 1000000}
+    rows = [one for one in rows if one["entries"] in shown]
+    return table(["ns per packet", "answers", "IP", "OPT", "empty", "reflector", "miss", "hit",
+                  "hit above reflector"],
+                 [[one["kind"], f"{one['entries']:,}", "v6" if one["ipv6"] else "v4",
+                   "yes" if one["edns"] else "no",
+                   *(f"{one[key]:.0f}" for key in ("empty_ns", "reflect_ns", "miss_ns", "hit_ns",
+                                                   "hit_above_reflect_ns"))] for one in rows])
+
+
+def rate_table(results):
+    """Replies a second: the ways and the peers, or the sizes of the cache."""
+    return table(["replies over veth", "replies/s", "ratio", "at offered/s", "lost", "spread",
+                  "CPU ns/reply: NAPI", "daemon", "others on the CPU"],
+                 [[one["name"], f"{one['replies_per_s']:,.0f}", f"{one['ratio']:.2f}",
+                   f"{one['offered_per_s']:,}", f"{one['loss']:.1%}", f"{one['spread']:.0%}",
+                   f"{one['napi_ns']:.0f}", f"{one['daemon_ns']:.0f}", f"{one['other']:.0%}"]
+                  for one in results])
+
+
+def small_rows(rows):
+    """Of the first kind, which is measured at every size."""
+    return [one for one in rows if one["kind"] == rows[0]["kind"]]
+
+
+def test_run_ns(rows):
+    """{answers: mean ns of a hit over the kinds of query}."""
+    found = {}
+    for one in small_rows(rows):
+        found.setdefault(one["entries"], []).append(one["hit_ns"])
+    return {entries: sum(all_ns) / len(all_ns) for entries, all_ns in found.items()}
+
+
+def cache_table(results, rows):
+    """Rate against size: over veth and by test run."""
+    hits = test_run_ns(rows) if rows else {}
+    first = next(iter(hits.values()), 0)
+    lines = []
+    for one in results:
+        entries = int(one["name"].split()[0].replace(",", ""))
+        ns = hits.get(entries)
+        lines.append([f"{entries:,}", f"{one['replies_per_s']:,.0f}", f"{one['ratio']:.2f}",
+                      f"{one['napi_ns']:.0f}", f"{one['spread']:.0%}", f"{ns:.0f}" if ns else "-",
+                      f"{first / ns:.2f}" if ns else "-",
+                      f"{one['note']['maps_bytes'] / 2**20:,.0f} MiB"])
+    return table(["answers in the cache", "replies/s", "ratio", "CPU ns/reply", "spread",
+                  "test run: ns/hit", "ratio", "memory of the maps"], lines)
+
+
+def claims(found):
+    """[(what must hold, what was measured, whether it holds)]"""
+    made = []
+    cost, ways, sizes = (found.get(part) for part in ("cost", "ways", "cache"))
+    if cost:
+        warm = min(one["entries"] for one in cost)
+        above = max(one["hit_above_reflect_ns"] for one in small_rows(cost)
+                    if one["entries"] == warm)
+        made.append((f"a warm hit costs at most {HIT_ABOVE_NS} ns above the reflector",
+                     f"{above:.0f} ns", above <= HIT_ABOVE_NS))
+        hits = test_run_ns(cost)
+        if LARGE in hits:
+            ratio = hits[warm] / hits[LARGE]
+            made.append((f"rate at 4 M answers, by test run, at least {CACHE_RATIO:.2f} of that at "
+                         f"{warm:,}", f"{ratio:.2f}", ratio >= CACHE_RATIO))
+    if ways:
+        ratio = next(one["ratio"] for one in ways if one["name"] == "driver hits")
+        made.append((f"driver hits at least {HITS_RATIO:.2f} of the reflector's replies",
+                     f"{ratio:.2f}", ratio >= HITS_RATIO))
+    if sizes and sizes[-1]["note"]["entries"] > 0.99 * LARGE:
+        ratio = sizes[-1]["ratio"]
+        made.append((f"rate at 4 M answers, over veth, at least {CACHE_RATIO:.2f} of that at "
+                     f"{sizes[0]['name']}", f"{ratio:.2f}", ratio >= CACHE_RATIO))
+    return made
+
+
+def markdown(found, options):
+    m = found["machine"]
+    parts = [f"{m['cpu']}, {m['cpus']} CPUs, Linux {m['kernel']}; commit {m['commit']}, {m['date']}; "
+             f"{options.rounds} rounds of {options.seconds:g} s"
+             + ("; --quick: shows that it works, not how fast" if options.quick else "") + "."]
+    if "ways" in found:
+        parts.append(rate_table(found["ways"]))
+    if "cache" in found:
+        parts.append(cache_table(found["cache"], found.get("cost")))
+    if "cost" in found:
+        parts.append(cost_table(found["cost"]))
+    checked = claims(found)
+    if checked:
+        parts.append(table(["must hold", "measured", ""],
+                           [[what, value, "holds" if holds else "DOES NOT HOLD"]
+                            for what, value, holds in checked]))
+    return "\n\n".join(parts) + "\n"
+
+
+def pyplot():
+    import matplotlib
+    matplotlib.use("Agg")
+    from matplotlib import pyplot as made
+    return made
+
+
+def plot_cache(path, results, rows):
+    plt = pyplot()
+    figure, axes = plt.subplots(figsize=(8, 5))
+    sizes = [one["note"]["entries"] for one in results]
+    axes.plot(sizes, [one["replies_per_s"] / 1e6 for one in results], "o-", label="over veth")
+    if rows:
+        hits = test_run_ns(rows)
+        axes.plot(list(hits), [1e3 / ns for ns in hits.values()], "s--",
+                  label="by test run (with drawing the name)")
+    axes.axhline(CACHE_RATIO * results[0]["replies_per_s"] / 1e6, color="grey", linestyle=":",
+                 label=f"{CACHE_RATIO:.0%} of the smallest, over veth")
+    axes.set(xscale="log", xlabel="answers in the cache, asked for at random",
+             ylabel="million answers per second and core", title="Rate against cache size")
+    axes.set_ylim(bottom=0)
+    axes.legend()
+    figure.tight_layout()
+    figure.savefig(path, dpi=120)
+    plt.close(figure)
+
+
+def plot_ways(path, results):
+    plt = pyplot()
+    figure, axes = plt.subplots(figsize=(8, 5))
+    for one in results:
+        axes.plot([s["sent_per_s"] / 1e3 for s in one["climb"]],
+                  [s["replies_per_s"] / 1e3 for s in one["climb"]], "o-", label=one["name"])
+    axes.set(xscale="log", yscale="log", xlabel="queries sent, 1000/s", ylabel="replies, 1000/s",
+             title="Replies against offered load, one core")
+    axes.legend()
+    figure.tight_layout()
+    figure.savefig(path, dpi=120)
+    plt.close(figure)
