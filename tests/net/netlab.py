@@ -68,6 +68,10 @@ class Lab:
         run(LAB, "up", self.name, queues)
 
     def close(self):
+        # a daemon that was killed leaves its locks
+        number = os.stat(f"/run/netns/{self.name}-s").st_ino
+        for lock in pathlib.Path("/run/volley").glob(f"*-{number}.lock"):
+            lock.unlink()
         run(LAB, "down", self.name)
 
     def ip(self, end, *words, check=True):
