@@ -50,8 +50,7 @@ void zone_error_warn(struct zone_error *err, const char *file, uint32_t line, co
 	va_end(args);
 }
 
-/* Room for @need elements, at least doubled. */
-static int grow(void **array, size_t *cap, size_t need, size_t element_bytes)
+int builder_grow(void **array, size_t *cap, size_t need, size_t element_bytes)
 {
 	size_t new_cap = *cap ? *cap : 64;
 	void *p;
@@ -110,7 +109,8 @@ int zone_builder_new(struct zone_builder **out, const uint8_t *apex)
 	/* Without entropy the hash is still right, only guessable. */
 	if (getrandom(&b->seed, sizeof(b->seed), GRND_NONBLOCK) != sizeof(b->seed))
 		b->seed = (uintptr_t)b;
-	if (grow(&nodes, &b->nodes_cap, 1, sizeof(*b->nodes)) || table_resize(b, TABLE_MIN)) {
+	if (builder_grow(&nodes, &b->nodes_cap, 1, sizeof(*b->nodes)) ||
+	    table_resize(b, TABLE_MIN)) {
 		free(nodes);
 		zone_builder_free(b);
 		return -ENOMEM;
@@ -130,9 +130,11 @@ void zone_builder_free(struct zone_builder *b)
 		free(b->files[i]);
 	free(b->files);
 	free(b->nodes);
-	free(b->records);
+	free(b->parts);
+	for (unsigned i = 0; i < N_ARENAS; i++)
+		free(b->arenas[i].bytes);
+	free(b->shared);
 	free(b->labels);
-	free(b->rdata);
 	free(b->table);
 	free(b);
 }
@@ -170,10 +172,10 @@ static int node_make(struct zone_builder *b, uint32_t parent, const uint8_t *lab
 
 	if (b->n_nodes >= OFFSET_MAX - 1 || b->n_label_bytes + n > OFFSET_MAX)
 		return ERR_LIMIT;
-	rc = grow(&nodes, &b->nodes_cap, b->n_nodes + 1, sizeof(*b->nodes));
+	rc = builder_grow(&nodes, &b->nodes_cap, b->n_nodes + 1, sizeof(*b->nodes));
 	b->nodes = nodes;
 	if (!rc)
-		rc = grow(&labels, &b->labels_cap, b->n_label_bytes + n, 1);
+		rc = builder_grow(&labels, &b->labels_cap, b->n_label_bytes + n, 1);
 	b->labels = labels;
 	if (rc)
 		return rc;
@@ -243,8 +245,6 @@ static const char *refusal(const struct zone_builder *b, const struct zone_build
 		return "the TTL is above 2147483647";
 	if (rdata_check(rec->type, rec->rdata, rec->rdata_bytes))
 		return "the data does not have the form of this type";
-	if (b->n_rdata_bytes + rec->rdata_bytes + 2 > OFFSET_MAX || b->n_records >= OFFSET_MAX - 1)
-		return "the zone is larger than 4 GiB";
 	return NULL;
 }
 
@@ -259,46 +259,21 @@ static int refuse(const struct zone_builder *b, const struct zone_builder_record
 			      "%s: %.160s %s", why, owner, type);
 }
 
-static int store_rdata(struct zone_builder *b, const struct zone_builder_record *rec)
-{
-	void *rdata = b->rdata;
-	int rc = grow(&rdata, &b->rdata_cap, b->n_rdata_bytes + 2 + rec->rdata_bytes, 1);
-
-	b->rdata = rdata;
-	if (rc)
-		return rc;
-	wire_store_be16(b->rdata + b->n_rdata_bytes, rec->rdata_bytes);
-	if (rec->rdata_bytes)
-		memcpy(b->rdata + b->n_rdata_bytes + 2, rec->rdata, rec->rdata_bytes);
-	b->n_rdata_bytes += 2u + rec->rdata_bytes;
-	return 0;
-}
-
 int zone_builder_add(struct zone_builder *b, const struct zone_builder_record *rec,
 		     struct zone_error *err)
 {
 	const char *why = refusal(b, rec);
-	void *records = b->records;
-	struct build_record r = {
-		.ttl = rec->ttl,
-		.rdata = (uint32_t)b->n_rdata_bytes,
-		.line = rec->at.line,
-		.type = rec->type,
-		.file = rec->at.file,
-	};
+	uint32_t node;
 	int rc;
 
 	if (why)
 		return refuse(b, rec, why, err);
-	rc = owner_node(b, rec->owner, rec->owner_bytes, &r.node);
+	rc = owner_node(b, rec->owner, rec->owner_bytes, &node);
 	if (rc == ERR_LIMIT)
 		return refuse(b, rec, "the zone has more names than fit", err);
 	if (!rc)
-		rc = grow(&records, &b->records_cap, b->n_records + 1, sizeof(*b->records));
-	b->records = records;
-	if (!rc)
-		rc = store_rdata(b, rec);
-	if (!rc)
-		b->records[b->n_records++] = r;
+		rc = gather_add(b, node, rec);
+	if (rc == ERR_LIMIT)
+		return refuse(b, rec, "the zone is larger than 4 GiB", err);
 	return rc;
 }

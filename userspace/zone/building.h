@@ -1,18 +1,25 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The inside of a builder, shared by the adding (builder.c), the checks (check.c) and the layout
- * (freeze.c).
+ * The inside of a builder, shared by the adding (builder.c), the gathering of RRsets (gather.c), the
+ * checks (check.c) and the layout (freeze.c).
  *
  * Nodes are numbered in the order of their making, so a parent always has a lower number than its
- * children; records in the order of their adding, so the later of two in a file has the higher
+ * children; parts in the order of their adding, so the later of two in a file has the higher
  * number.
+ *
+ * Records of one owner and type that follow each other are gathered to a part as they come. Its
+ * rdata stand where they will stay, in canonical order, once something else follows; most RRsets
+ * are one part, so that nothing is copied when the snapshot is made. Signatures have an arena of
+ * their own: in a file they stand between the RRsets that they cover.
  */
 #ifndef VOLLEY_ZONE_BUILDING_H
 #define VOLLEY_ZONE_BUILDING_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
+#include "dns/proto.h"
 #include "zone/builder.h"
 
 struct build_node {
@@ -20,26 +27,45 @@ struct build_node {
 	uint32_t parent;
 };
 
-struct build_record {
+struct build_part {
 	uint32_t node;
-	uint32_t ttl;
-	uint32_t rdata; /* in rdata: length (2 octets, network order) and octets */
-	uint32_t line;
+	uint32_t ttl;   /* the lowest */
+	uint32_t rdata; /* in its arena: for each record length (2 octets, network order), octets */
+	uint32_t line;  /* of the last record */
 	uint16_t type;
+	uint16_t n; /* records, doubles left out */
 	uint16_t file;
+	bool ttls_differ;
 };
+
+enum {
+	ARENA_DATA,
+	ARENA_RRSIG,
+	N_ARENAS,
+};
+
+struct build_arena {
+	uint8_t *bytes;
+	size_t n, cap;
+	uint32_t open; /* the part at the end that may grow: its number + 1, or 0 */
+};
+
+static inline unsigned arena_of(uint16_t type)
+{
+	return type == DNS_TYPE_RRSIG ? ARENA_RRSIG : ARENA_DATA;
+}
 
 struct zone_builder {
 	struct build_node *nodes;
-	struct build_record *records;
+	struct build_part *parts;
+	struct build_arena arenas[N_ARENAS];
+	uint32_t *shared; /* offset + 1 of rdata seen lately, by hash: equal ones are stored once */
 	uint8_t *labels;
-	uint8_t *rdata;
 	uint32_t *table; /* open addressing: node number + 1, 0 for empty */
 	char **files;
 	size_t n_nodes, nodes_cap;
-	size_t n_records, records_cap;
+	size_t n_parts, parts_cap;
 	size_t n_label_bytes, labels_cap;
-	size_t n_rdata_bytes, rdata_cap;
 	size_t table_cap; /* a power of two */
 	size_t n_files;
 	uint64_t seed;
@@ -52,11 +78,29 @@ struct zone_builder {
 };
 
 /*
- * Refuses a zone that breaks a rule on which its answers rest. @rrset_record holds for each RRset
- * of @z the number of its last record, for the line. Returns 0 or ERR_ZONE.
+ * Refuses a zone that breaks a rule on which its answers rest. @rrset_part holds for each RRset
+ * of @z the number of its last part, for the line. Returns 0 or ERR_ZONE.
  */
-int zone_check(const struct zone_builder *b, const struct zone *z, const uint32_t *rrset_record,
+int zone_check(const struct zone_builder *b, const struct zone *z, const uint32_t *rrset_part,
 	       struct zone_error *err) __attribute__((warn_unused_result));
+
+/* Room for @need elements, at least doubled. Returns 0 or -ENOMEM. */
+int builder_grow(void **array, size_t *cap, size_t need, size_t element_bytes)
+	__attribute__((warn_unused_result));
+
+/* Takes a record of @node that is known to be good. Returns 0, -ENOMEM, or ERR_LIMIT. */
+int gather_add(struct zone_builder *b, uint32_t node, const struct zone_builder_record *rec)
+	__attribute__((warn_unused_result));
+
+/* Ends the parts that may still grow. Returns 0 or -ENOMEM. */
+int gather_end(struct zone_builder *b) __attribute__((warn_unused_result));
+
+/*
+ * Joins @n parts of one RRset, whose numbers stand in @numbers in ascending order, to the first of
+ * them. Returns 0, -ENOMEM, or ERR_LIMIT.
+ */
+int gather_join(struct zone_builder *b, const uint32_t *numbers, uint32_t n)
+	__attribute__((warn_unused_result));
 
 static inline const char *builder_file_name(const struct zone_builder *b, unsigned file)
 {

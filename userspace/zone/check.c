@@ -14,14 +14,14 @@
 struct check {
 	const struct zone_builder *b;
 	const struct zone *z;
-	const uint32_t *rrset_record;
+	const uint32_t *rrset_part;
 	struct zone_error *err;
 };
 
 static int refuse(const struct check *c, const struct zone_node *node, uint32_t record,
 		  const char *why)
 {
-	const struct build_record *r = &c->b->records[record];
+	const struct build_part *r = &c->b->parts[record];
 	char text[NAME_TEXT_MAX];
 	uint8_t owner[ZONE_NAME_MAX];
 
@@ -33,7 +33,7 @@ static int refuse(const struct check *c, const struct zone_node *node, uint32_t 
 
 static uint32_t record_of(const struct check *c, const struct zone_rrset *rrset)
 {
-	return c->rrset_record[rrset - c->z->rrsets];
+	return c->rrset_part[rrset - c->z->rrsets];
 }
 
 /* Types that may stand beside a CNAME: RFC 4034 section 3 and 4, RFC 2181 section 10.1. */
@@ -85,7 +85,7 @@ static int check_dname(const struct check *c, const struct zone_node *node)
 		return refuse(c, node, record_of(c, dname),
 			      "a DNAME stands beside NS below the apex");
 	below = name_below(c->z, node);
-	return below ? refuse(c, below, c->rrset_record[below->rrsets],
+	return below ? refuse(c, below, c->rrset_part[below->rrsets],
 			      "this name is below a DNAME") :
 		       0;
 }
@@ -143,10 +143,10 @@ static int check_apex(const struct check *c)
 	return 0;
 }
 
-int zone_check(const struct zone_builder *b, const struct zone *z, const uint32_t *rrset_record,
+int zone_check(const struct zone_builder *b, const struct zone *z, const uint32_t *rrset_part,
 	       struct zone_error *err)
 {
-	struct check c = { b, z, rrset_record, err };
+	struct check c = { b, z, rrset_part, err };
 	int rc = check_apex(&c);
 
 	for (uint32_t i = 0; i < z->n_nodes && !rc; i++)

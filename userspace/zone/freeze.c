@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Laying out a snapshot: nodes by canonical order, under each its records by type and rdata, joined
- * to RRsets; then the hash table.
+ * Laying out a snapshot: nodes by canonical order, under each its RRsets by type, whose rdata stand
+ * where they are; then, when the builder's own memory is given back, the hash table.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -14,6 +14,7 @@
 #include "zone/denial.h"
 #include "zone/image.h"
 #include "zone/nsec3.h"
+#include "zone/order.h"
 #include "zone/rdata.h"
 #include "zone/zonemd.h"
 
@@ -21,198 +22,96 @@
 #define BUCKET_LOAD 9
 
 struct freeze {
-	const struct zone_builder *b;
+	struct zone_builder *b;
 	struct zone *z;
 	struct zone_error *err;
-	uint32_t *place;        /* builder's node number -> index in canonical order */
-	uint32_t *first;        /* canonical index -> first in by_node; n_nodes + 1 */
-	uint32_t *by_node;      /* record numbers */
-	uint32_t *rrset_record; /* last record of each RRset */
-	uint32_t *shared;       /* hash table over rdata already stored: offset + 1 */
-	size_t shared_cap;      /* a power of two */
+	uint32_t *place;      /* builder's node number -> index in canonical order */
+	uint32_t *first;      /* canonical index -> first in by_node; n_nodes + 1 */
+	uint32_t *by_node;    /* part numbers */
+	uint32_t *rrset_part; /* last part of each RRset */
 };
 
-/* --- Order of the nodes --- */
+/* --- Order of the parts --- */
 
-static int cmp_siblings(const void *pa, const void *pb, void *arg)
+static int cmp_parts(const void *px, const void *py, void *arg)
 {
 	const struct zone_builder *b = arg;
-	const struct build_node *x = &b->nodes[*(const uint32_t *)pa];
-	const struct build_node *y = &b->nodes[*(const uint32_t *)pb];
-	const uint8_t *lx = b->labels + x->label, *ly = b->labels + y->label;
-	unsigned n = *lx < *ly ? *lx : *ly;
-
-	if (x->parent != y->parent)
-		return x->parent < y->parent ? -1 : 1;
-	for (unsigned i = 1; i <= n; i++)
-		if (fold(lx[i]) != fold(ly[i]))
-			return fold(lx[i]) - fold(ly[i]);
-	return *lx - *ly;
-}
-
-/*
- * Preorder without recursion: the size of each subtree, then places handed out from parent to
- * children. Parents have lower numbers than their children, so one pass down and one up are enough.
- */
-static int place_nodes(struct freeze *f)
-{
-	const struct zone_builder *b = f->b;
-	uint32_t n = (uint32_t)b->n_nodes;
-	uint32_t *size = calloc(n, sizeof(*size)), *next = calloc(n, sizeof(*next));
-	uint32_t *sorted = calloc(n, sizeof(*sorted));
-	int rc = -ENOMEM;
-
-	if (!size || !next || !sorted)
-		goto out;
-	for (uint32_t i = n; i-- > 0;) {
-		sorted[i] = i;
-		size[i]++;
-		if (i)
-			size[b->nodes[i].parent] += size[i];
-	}
-	qsort_r(sorted + 1, n - 1, sizeof(*sorted), cmp_siblings, (void *)b);
-	f->place[0] = 0;
-	next[0] = 1;
-	for (uint32_t i = 1; i < n; i++) {
-		uint32_t node = sorted[i], parent = b->nodes[node].parent;
-
-		f->place[node] = next[parent];
-		next[node] = next[parent] + 1;
-		next[parent] += size[node];
-	}
-	rc = 0;
-out:
-	free(size);
-	free(next);
-	free(sorted);
-	return rc;
-}
-
-/* --- Order of the records --- */
-
-static const uint8_t *record_rdata(const struct zone_builder *b, uint32_t record, unsigned *len)
-{
-	const uint8_t *p = b->rdata + b->records[record].rdata;
-
-	*len = wire_load_be16(p);
-	return p + 2;
-}
-
-static int cmp_content(const struct zone_builder *b, uint32_t x, uint32_t y)
-{
-	const struct build_record *rx = &b->records[x], *ry = &b->records[y];
-	unsigned nx, ny;
-	const uint8_t *dx = record_rdata(b, x, &nx), *dy = record_rdata(b, y, &ny);
-
-	return rx->type != ry->type ? rx->type - ry->type : rdata_cmp(rx->type, dx, nx, dy, ny);
-}
-
-static int cmp_records(const void *px, const void *py, void *arg)
-{
 	uint32_t x = *(const uint32_t *)px, y = *(const uint32_t *)py;
-	int diff = cmp_content(arg, x, y);
+	int diff = b->parts[x].type - b->parts[y].type;
 
-	/* Of duplicates the first in the file is kept, letter case and all. */
 	return diff ? diff : x < y ? -1 : 1;
 }
 
+/* Parts of one node, by type and number: nearly always few, and nearly in order. */
+static void order_few(const struct zone_builder *b, uint32_t *parts, uint32_t n)
+{
+	if (n > 32) {
+		qsort_r(parts, n, sizeof(*parts), cmp_parts, (void *)b);
+		return;
+	}
+	for (uint32_t i = 1; i < n; i++) {
+		uint32_t part = parts[i], at = i;
+
+		for (; at && b->parts[parts[at - 1]].type > b->parts[part].type; at--)
+			parts[at] = parts[at - 1];
+		parts[at] = part;
+	}
+}
+
 /* A counting sort by node, then a small sort within each. */
-static void order_records(struct freeze *f)
+static void order_parts(struct freeze *f)
 {
 	const struct zone_builder *b = f->b;
 	uint32_t n_nodes = (uint32_t)b->n_nodes;
 
-	for (size_t i = 0; i < b->n_records; i++)
-		f->first[f->place[b->records[i].node]]++;
+	for (size_t i = 0; i < b->n_parts; i++)
+		f->first[f->place[b->parts[i].node]]++;
 	for (uint32_t i = 0, sum = 0; i <= n_nodes; i++) {
 		sum += f->first[i];
 		f->first[i] = sum;
 	}
-	for (size_t i = b->n_records; i-- > 0;)
-		f->by_node[--f->first[f->place[b->records[i].node]]] = (uint32_t)i;
+	for (size_t i = b->n_parts; i-- > 0;)
+		f->by_node[--f->first[f->place[b->parts[i].node]]] = (uint32_t)i;
 	for (uint32_t i = 0; i < n_nodes; i++)
-		if (f->first[i + 1] - f->first[i] > 1)
-			qsort_r(f->by_node + f->first[i], f->first[i + 1] - f->first[i],
-				sizeof(*f->by_node), cmp_records, (void *)b);
+		order_few(b, f->by_node + f->first[i], f->first[i + 1] - f->first[i]);
 }
 
 /* --- Filling the arrays --- */
 
-/* The rdata just stored, from @start to the end: if the same stands there already, take that. */
-static uint32_t share_rdata(struct freeze *f, uint32_t start)
-{
-	struct zone *z = f->z;
-	uint32_t n = z->n_rdata_bytes - start;
-	uint64_t h = hash_label(z->seed, 0, z->rdata + start, n);
-	size_t at = h & (f->shared_cap - 1);
-
-	for (; f->shared[at]; at = (at + 1) & (f->shared_cap - 1)) {
-		uint32_t there = f->shared[at] - 1;
-
-		/* Each record states its length, so equal octets are equal records. */
-		if (start - there >= n && !memcmp(z->rdata + there, z->rdata + start, n)) {
-			z->n_rdata_bytes = start;
-			return there;
-		}
-	}
-	f->shared[at] = start + 1;
-	return start;
-}
-
-static void warn_ttl(const struct freeze *f, const struct build_record *r,
+static void warn_ttl(const struct freeze *f, const struct build_part *last,
 		     const struct zone_rrset *set)
 {
 	char type[PROTO_TEXT_MAX];
 
-	proto_type_to_text(type, r->type);
-	zone_error_warn(f->err, builder_file_name(f->b, r->file), r->line,
+	proto_type_to_text(type, set->type);
+	zone_error_warn(f->err, builder_file_name(f->b, last->file), last->line,
 			"the TTLs of the %s records of this owner differ; the lowest, %u, is used",
 			type, set->ttl);
 }
 
-static void store_record(struct zone *z, const struct zone_builder *b, uint32_t record)
+/* Joins the parts from @at on that are of one type; *@next is the first that is not. */
+static int fill_rrset(struct freeze *f, uint32_t at, uint32_t end, uint32_t *next)
 {
-	unsigned len;
-	const uint8_t *rdata = record_rdata(b, record, &len);
-
-	memcpy(z->rdata + z->n_rdata_bytes, rdata - 2, len + 2);
-	z->n_rdata_bytes += len + 2;
-	z->n_records++;
-}
-
-/*
- * Joins the records from @at on that are of one type; returns the first that is not. Too many for n
- * wait for zone_check().
- */
-static uint32_t fill_rrset(struct freeze *f, uint32_t at, uint32_t end)
-{
-	const struct zone_builder *b = f->b;
+	struct zone_builder *b = f->b;
 	struct zone *z = f->z;
-	const struct build_record *r = &b->records[f->by_node[at]];
-	struct zone_rrset set = { .rdata = z->n_rdata_bytes, .ttl = r->ttl, .type = r->type };
-	uint32_t last = f->by_node[at], prev = last;
-	bool ttls_differ = false;
+	struct build_part *part = &b->parts[f->by_node[at]];
+	struct zone_rrset *set = &z->rrsets[z->n_rrsets];
+	uint32_t last;
+	int rc;
 
-	for (; at < end && b->records[f->by_node[at]].type == set.type; at++) {
-		uint32_t record = f->by_node[at];
-
-		last = record > last ? record : last;
-		ttls_differ |= b->records[record].ttl != set.ttl;
-		if (b->records[record].ttl < set.ttl)
-			set.ttl = b->records[record].ttl;
-		if ((set.n && !cmp_content(b, prev, record)) || set.n == UINT16_MAX)
-			continue;
-		store_record(z, b, record);
-		prev = record;
-		set.n++;
-	}
+	for (*next = at + 1; *next < end && b->parts[f->by_node[*next]].type == part->type;)
+		++*next;
+	last = f->by_node[*next - 1];
+	rc = *next - at > 1 ? gather_join(b, f->by_node + at, *next - at) : 0;
+	if (rc)
+		return rc;
+	*set = (struct zone_rrset){ part->rdata, part->ttl, part->type, part->n };
 	/* Those of RRSIGs follow the sets that they cover: RFC 4034 section 3. */
-	if (ttls_differ && set.type != DNS_TYPE_RRSIG)
-		warn_ttl(f, &b->records[last], &set);
-	set.rdata = share_rdata(f, set.rdata);
-	f->rrset_record[z->n_rrsets] = last;
-	z->rrsets[z->n_rrsets++] = set;
-	return at;
+	if (part->ttls_differ && part->type != DNS_TYPE_RRSIG)
+		warn_ttl(f, &b->parts[last], set);
+	f->rrset_part[z->n_rrsets++] = last;
+	z->n_records += part->n;
+	return 0;
 }
 
 static uint8_t type_flag(uint16_t type, uint32_t index)
@@ -229,15 +128,18 @@ static uint8_t type_flag(uint16_t type, uint32_t index)
 	}
 }
 
-static void fill_node(struct freeze *f, uint32_t index)
+static int fill_node(struct freeze *f, uint32_t index)
 {
 	struct zone_node *node = &f->z->nodes[index];
+	uint32_t end = f->first[index + 1];
+	int rc = 0;
 
 	node->rrsets = f->z->n_rrsets;
-	for (uint32_t at = f->first[index]; at < f->first[index + 1];) {
-		node->flags |= type_flag(f->b->records[f->by_node[at]].type, index);
-		at = fill_rrset(f, at, f->first[index + 1]);
+	for (uint32_t at = f->first[index]; at < end && !rc;) {
+		node->flags |= type_flag(f->b->parts[f->by_node[at]].type, index);
+		rc = fill_rrset(f, at, end, &at);
 	}
+	return rc;
 }
 
 /* Parents come before their children, so their depth and flags are there. */
@@ -258,10 +160,11 @@ static void link_node(struct zone *z, uint32_t index)
 			node->flags |= NODE_UPPERCASE;
 }
 
-static void fill_nodes(struct freeze *f)
+static int fill_nodes(struct freeze *f)
 {
 	const struct zone_builder *b = f->b;
 	struct zone *z = f->z;
+	int rc = 0;
 
 	for (uint32_t i = 0; i < z->n_nodes; i++) {
 		struct zone_node *node = &z->nodes[f->place[i]];
@@ -269,16 +172,24 @@ static void fill_nodes(struct freeze *f)
 		node->label = b->nodes[i].label;
 		node->parent = f->place[b->nodes[i].parent];
 	}
-	for (uint32_t i = 0; i < z->n_nodes; i++) {
-		fill_node(f, i);
+	for (uint32_t i = 0; i < z->n_nodes && !rc; i++) {
+		rc = fill_node(f, i);
 		link_node(z, i);
 	}
 	z->nodes[z->n_nodes].rrsets = z->n_rrsets;
+	return rc;
 }
 
-static void fill_buckets(struct zone *z)
+static int fill_buckets(struct zone *z)
 {
+	size_t bytes = (z->n_nodes / BUCKET_LOAD + 1) * sizeof(*z->buckets);
 	uint8_t folded[256];
+
+	z->n_buckets = z->n_nodes / BUCKET_LOAD + 1;
+	z->buckets = aligned_alloc(sizeof(*z->buckets), bytes);
+	if (!z->buckets)
+		return -ENOMEM;
+	memset(z->buckets, 0, bytes);
 
 	for (uint32_t i = 1; i < z->n_nodes; i++) {
 		const uint8_t *label = z->labels + z->nodes[i].label;
@@ -295,75 +206,96 @@ static void fill_buckets(struct zone *z)
 		bucket->tag[bucket->n] = (uint8_t)hash;
 		bucket->node[bucket->n++] = i;
 	}
+	return 0;
 }
 
 /* --- Memory --- */
 
-static struct zone *zone_alloc(struct zone_builder *b)
+static struct zone *zone_alloc(const struct zone_builder *b)
 {
 	struct zone *z = calloc(1, sizeof(*z));
-	size_t bucket_bytes;
 
 	if (!z)
 		return NULL;
 	z->seed = b->seed;
 	z->n_nodes = (uint32_t)b->n_nodes;
-	z->n_label_bytes = (uint32_t)b->n_label_bytes;
-	z->n_buckets = z->n_nodes / BUCKET_LOAD + 1;
 	z->apex_bytes = (uint16_t)b->apex_bytes;
 	z->apex_labels = (uint8_t)b->apex_labels;
 	memcpy(z->apex, b->apex, sizeof(z->apex));
-	bucket_bytes = z->n_buckets * sizeof(*z->buckets);
 	z->nodes = calloc(b->n_nodes + 1, sizeof(*z->nodes));
-	z->rrsets = malloc((b->n_records + 1) * sizeof(*z->rrsets));
-	z->buckets = aligned_alloc(sizeof(*z->buckets), bucket_bytes);
-	z->labels = malloc(b->n_label_bytes + 1);
-	z->rdata = malloc(b->n_rdata_bytes + 1);
-	if (!z->nodes || !z->rrsets || !z->buckets || !z->labels || !z->rdata) {
+	z->rrsets = malloc((b->n_parts + 1) * sizeof(*z->rrsets));
+	if (!z->nodes || !z->rrsets) {
 		zone_free(z);
 		return NULL;
 	}
-	memset(z->buckets, 0, bucket_bytes);
-	if (b->n_label_bytes)
-		memcpy(z->labels, b->labels, b->n_label_bytes);
 	return z;
 }
 
-/* Gives back what duplicates and shared rdata did not need. A refusal leaves the larger block. */
-static void zone_shrink(struct zone *z)
+/* @array, cut to @n elements. A refusal leaves the larger block. */
+static void *shrink(void *array, size_t n, size_t element_bytes)
 {
-	void *p = realloc(z->rrsets, (z->n_rrsets + 1u) * sizeof(*z->rrsets));
+	void *p = reallocarray(array, n + 1, element_bytes);
 
-	if (p)
-		z->rrsets = p;
-	p = realloc(z->rdata, (size_t)z->n_rdata_bytes + 1);
-	if (p)
-		z->rdata = p;
+	return p ? p : array;
 }
 
-static int freeze_alloc(struct freeze *f, struct zone_builder *b)
+/* The builder's labels, and its arenas once their rdata is final, become the zone's. */
+static void take_labels(struct zone *z, struct zone_builder *b)
 {
-	f->shared_cap = 64;
-	while (f->shared_cap < b->n_records * 3 / 2)
-		f->shared_cap *= 2;
+	z->labels = b->labels;
+	z->n_label_bytes = (uint32_t)b->n_label_bytes;
+	b->labels = NULL;
+}
+
+static void take_arenas(struct zone *z, struct zone_builder *b)
+{
+	z->n_rdata_bytes = (uint32_t)b->arenas[ARENA_DATA].n;
+	z->n_rrsig_bytes = (uint32_t)b->arenas[ARENA_RRSIG].n;
+	z->rdata = b->arenas[ARENA_DATA].bytes;
+	z->rrsigs = b->arenas[ARENA_RRSIG].bytes;
+	b->arenas[ARENA_DATA].bytes = NULL;
+	b->arenas[ARENA_RRSIG].bytes = NULL;
+}
+
+static void zone_shrink(struct zone *z)
+{
+	z->rrsets = shrink(z->rrsets, z->n_rrsets, sizeof(*z->rrsets));
+	z->labels = shrink(z->labels, z->n_label_bytes, 1);
+	z->rdata = shrink(z->rdata, z->n_rdata_bytes, 1);
+	if (z->rrsigs)
+		z->rrsigs = shrink(z->rrsigs, z->n_rrsig_bytes, 1);
+}
+
+static void give_back(void *array)
+{
+	void **p = array;
+
+	free(*p);
+	*p = NULL;
+}
+
+static int freeze_alloc(struct freeze *f)
+{
+	struct zone_builder *b = f->b;
+
+	/* No name is looked for any more. */
+	give_back(&b->table);
 	f->place = calloc(b->n_nodes, sizeof(*f->place));
+	if (!f->place || order_nodes(b, f->place))
+		return -ENOMEM;
 	f->first = calloc(b->n_nodes + 1, sizeof(*f->first));
-	f->by_node = calloc(b->n_records + 1, sizeof(*f->by_node));
-	f->rrset_record = calloc(b->n_records + 1, sizeof(*f->rrset_record));
-	f->shared = calloc(f->shared_cap, sizeof(*f->shared));
+	f->by_node = malloc((b->n_parts + 1) * sizeof(*f->by_node));
+	f->rrset_part = malloc((b->n_parts + 1) * sizeof(*f->rrset_part));
 	f->z = zone_alloc(b);
-	return f->place && f->first && f->by_node && f->rrset_record && f->shared && f->z ? 0 :
-											    -ENOMEM;
+	return f->first && f->by_node && f->rrset_part && f->z ? 0 : -ENOMEM;
 }
 
 static void freeze_free(struct freeze *f)
 {
-	free(f->place);
-	free(f->first);
-	free(f->by_node);
-	free(f->rrset_record);
-	free(f->shared);
-	zone_free(f->z);
+	give_back(&f->place);
+	give_back(&f->first);
+	give_back(&f->by_node);
+	give_back(&f->rrset_part);
 }
 
 /* RFC 2308 section 5: the SOA's own TTL or its last field, whichever is less. */
@@ -401,34 +333,58 @@ static int find_chain(const struct zone_builder *b, struct zone *z, struct zone_
 	return 0;
 }
 
+/* All but the hash table, from which on the builder is not needed. */
+static int lay_out(struct freeze *f)
+{
+	struct zone_builder *b = f->b;
+	int rc = gather_end(b);
+
+	if (!rc)
+		rc = freeze_alloc(f);
+	if (rc)
+		return rc;
+	order_parts(f);
+	take_labels(f->z, b);
+	rc = fill_nodes(f);
+	take_arenas(f->z, b);
+	if (!rc)
+		rc = zone_check(b, f->z, f->rrset_part, f->err);
+	freeze_free(f);
+	give_back(&b->parts);
+	give_back(&b->nodes);
+	give_back(&b->shared);
+	return rc;
+}
+
+/* What is read off the finished arrays. */
+static int complete(struct freeze *f)
+{
+	struct zone *z = f->z;
+	int rc;
+
+	zone_shrink(z);
+	rc = fill_buckets(z);
+	if (rc)
+		return rc;
+	read_soa(z);
+	rc = find_chain(f->b, z, f->err);
+	if (!rc)
+		rc = zonemd_check(z, builder_file_name(f->b, 0), f->err);
+	return rc ? rc : zone_compute_digest(z);
+}
+
 int zone_builder_finish(struct zone_builder *b, struct zone **out, struct zone_error *err)
 {
 	struct freeze f = { .b = b, .err = err };
-	int rc = freeze_alloc(&f, b);
+	int rc = lay_out(&f);
 
-	*out = NULL;
 	if (!rc)
-		rc = place_nodes(&f);
-	if (rc)
-		goto out;
-	order_records(&f);
-	fill_nodes(&f);
-	fill_buckets(f.z);
-	rc = zone_check(b, f.z, f.rrset_record, err);
-	if (rc)
-		goto out;
-	zone_shrink(f.z);
-	read_soa(f.z);
-	rc = find_chain(b, f.z, err);
-	if (!rc)
-		rc = zonemd_check(f.z, builder_file_name(b, 0), err);
-	if (!rc)
-		rc = zone_compute_digest(f.z);
-	if (rc)
-		goto out;
-	*out = f.z;
-	f.z = NULL;
-out:
+		rc = complete(&f);
 	freeze_free(&f);
-	return rc;
+	if (rc)
+		zone_free(f.z);
+	*out = rc ? NULL : f.z;
+	return rc == ERR_LIMIT ? zone_error_set(err, builder_file_name(b, 0), 0,
+						"the zone is larger than 4 GiB") :
+				 rc;
 }

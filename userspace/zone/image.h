@@ -52,13 +52,15 @@ struct zone {
 	struct zone_rrset *rrsets;
 	struct zone_bucket *buckets;
 	uint8_t *labels;
-	uint8_t *rdata;
+	uint8_t *rdata;  /* of all types but RRSIG */
+	uint8_t *rrsigs; /* apart, so that unsigned answers find their data closer together */
 	uint64_t seed;
 	uint32_t n_nodes;
 	uint32_t n_rrsets;
 	uint32_t n_buckets;
 	uint32_t n_label_bytes;
 	uint32_t n_rdata_bytes;
+	uint32_t n_rrsig_bytes;
 	uint32_t n_records;
 	uint32_t serial;
 	uint32_t negative_ttl;

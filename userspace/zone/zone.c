@@ -23,6 +23,7 @@ void zone_free(struct zone *z)
 	free(z->buckets);
 	free(z->labels);
 	free(z->rdata);
+	free(z->rrsigs);
 	free(z->nsec3);
 	free(z);
 }
@@ -52,7 +53,8 @@ size_t zone_memory_bytes(const struct zone *z)
 {
 	return sizeof(*z) + (z->n_nodes + (size_t)1) * sizeof(*z->nodes) +
 	       z->n_rrsets * sizeof(*z->rrsets) + z->n_buckets * sizeof(*z->buckets) +
-	       z->n_nsec3 * sizeof(*z->nsec3) + z->n_label_bytes + z->n_rdata_bytes;
+	       z->n_nsec3 * sizeof(*z->nsec3) + z->n_label_bytes + z->n_rdata_bytes +
+	       z->n_rrsig_bytes;
 }
 
 bool zone_is_signed(const struct zone *z)
@@ -136,7 +138,7 @@ enum zone_chain zone_chain(const struct zone *z)
 
 const uint8_t *zone_rrset_first(const struct zone *z, const struct zone_rrset *rrset)
 {
-	return z->rdata + rrset->rdata;
+	return (rrset->type == DNS_TYPE_RRSIG ? z->rrsigs : z->rdata) + rrset->rdata;
 }
 
 /* --- The digest: SHA-256 over the canonical form, cut to 16 octets --- */
