@@ -13,8 +13,8 @@ QR, AA, TC, RD, RA, AD, CD = 0x8000, 0x400, 0x200, 0x100, 0x80, 0x20, 0x10
 # Where names stand in the rdata of the types that may be compressed or compare without case
 # (RFC 1035, 3597 section 4, 6840 section 5.1): octets before, number of names, rest.
 NAMES = {NS: (0, 1), CNAME: (0, 1), SOA: (0, 2), 12: (0, 1), 15: (2, 1), DNAME: (0, 1), 17: (0, 2),
-         18: (2, 1), 21: (2, 1), 26: (2, 2), 33: (6, 1), 36: (2, 1), 7: (0, 1), 8: (0, 1), 9: (0, 1),
-         14: (0, 2), 3: (0, 1), 4: (0, 1), RRSIG: (18, 1)}
+         18: (2, 1), 21: (2, 1), 26: (2, 2), 33: (6, 1), 36: (2, 1), 7: (0, 1), 8: (0, 1),
+         9: (0, 1), 14: (0, 2), 3: (0, 1), 4: (0, 1), RRSIG: (18, 1)}
 
 
 class Malformed(Exception):

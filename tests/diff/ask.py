@@ -33,7 +33,8 @@ class Asker:
             sock.setblocking(False)
             self.udp[kind] = sock
         self.tcp = {}
-        self.base = 0  # of the next batch's ids: named does not answer the same fault under one id twice
+        # The next batch's first id: named does not answer the same fault under one id twice.
+        self.base = 0
         query = dns.message.make_query(origin, "SOA")
         query.id = LAST_ID
         self.last = query.to_wire()

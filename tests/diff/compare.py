@@ -55,15 +55,15 @@ def glue(a, apexes):
 
 
 def parts(wire, apexes=frozenset()):
-    """({part: value}, Answer); without the parts that say nothing, without an Answer if there is none."""
+    """({part: value}, Answer), without the parts that say nothing; None when there is no answer."""
     if wire is None:
         return {"reply": "none"}, None
     try:
         a = Answer(wire)
     except Malformed as error:
         return {"reply": f"malformed: {error}"}, None
-    found = {"reply": "sent", "rcode": a.rcode, "aa": a.flags & AA, "tc": a.flags & TC, "size": len(wire),
-             "bits": a.flags & ~(AA | TC), "question": a.question,
+    found = {"reply": "sent", "rcode": a.rcode, "aa": a.flags & AA, "tc": a.flags & TC,
+             "size": len(wire), "bits": a.flags & ~(AA | TC), "question": a.question,
              "opt": a.opt and (a.opt[1] & 0xffffff)}
     if not a.flags & TC:
         found.update(answer=a.answer, authority=authority(a, apexes), glue=glue(a, apexes))
@@ -122,7 +122,7 @@ def query_text(query):
 
 
 class Tally:
-    """What the comparison found. APEXES: the names of all zones that are served, in lower case wire form."""
+    """What the comparison found. APEXES: the names of all zones served, in lower case wire form."""
 
     def __init__(self, explain, apexes):
         self.explain, self.apexes = explain, frozenset(apexes)
@@ -135,7 +135,8 @@ class Tally:
         self.doubtful = {}  # optional records that no peer sent with the same answer: {rr: query}
 
     def fail(self, query, part, ours, theirs):
-        self.unexplained.append(f"{query_text(query)}: {part}: {text(ours)}, but all peers: {text(theirs)}")
+        self.unexplained.append(f"{query_text(query)}: {part}: {text(ours)}, "
+                                f"but all peers: {text(theirs)}")
 
     def disagree(self, query, part, ours, theirs):
         """Counts who says what, in groups, Volley's first."""
@@ -165,8 +166,9 @@ class Tally:
                 answers = [a for _, a in map(parts, replies.values()) if a]
                 if not any(rr == record(other) for a in answers for section in a.sections
                            for other in section):
-                    self.unexplained.append(f"{query_text(self.doubtful[rr])}: optional record, which "
-                                            f"no peer knows: {rr_text((*rr[:3], '?', rr[3]))}")
+                    what = rr_text((*rr[:3], "?", rr[3]))
+                    self.unexplained.append(f"{query_text(self.doubtful[rr])}: optional record, "
+                                            f"which no peer knows: {what}")
 
     def check_truncated(self, ask):
         """Over TCP, these answers must have the NS RRset that made them too large."""
@@ -222,5 +224,6 @@ class Tally:
 
     def table(self):
         """In which ways the peers disagree, the most frequent first, and who Volley sides with."""
-        return "\n".join(f"{count:7} {': '.join(group)}; as {query_text(self.examples[group])[:160]}"
+        return "\n".join(f"{count:7} {': '.join(group)}; "
+                         f"as {query_text(self.examples[group])[:160]}"
                          for group, count in self.disagreements.most_common())

@@ -46,28 +46,30 @@ def ns_beside(query, part, ours, theirs):
 
 
 def fits_better(query, part, ours, theirs):
-    return part == "tc" and theirs["tc"] and not ours["tc"] and query.limit - 64 <= ours["size"] <= query.limit
+    return part == "tc" and theirs["tc"] and not ours["tc"] and \
+        query.limit - 64 <= ours["size"] <= query.limit
 
 
 RULES = [
     Rule("cd-copied", "RFC 4035 section 3.1.6",
-         "A name server must copy the CD bit of a query into its response: Volley does so always, and "
-         "so does named, but where it refuses; knotd and nsd never do.", cd_copied),
+         "A name server must copy the CD bit of a query into its response: Volley does so "
+         "always, and so does named, but where it refuses; knotd and nsd never do.", cd_copied),
     Rule("no-transfers", "RFC 5936 section 2.2.1",
-         "Asked to transfer a zone that they do not have, the peers say NOTAUTH. Volley transfers no "
-         "zone to anybody yet, and says REFUSED to each such query without looking for the zone.",
+         "Asked to transfer a zone that they do not have, the peers say NOTAUTH. Volley "
+         "transfers no zone to anybody yet, and says REFUSED to each such query without looking "
+         "for the zone.",
          no_transfers),
     Rule("any-in-full", "RFC 8482 section 4.1",
-         "Asked for ANY, knotd and nsd send one RRset, named all. Volley does either: by default one "
-         "RRset (any: minimal), in this comparison all of them (any: full).", any_in_full),
+         "Asked for ANY, knotd and nsd send one RRset, named all. Volley does either: by default "
+         "one RRset (any: minimal), in this comparison all of them (any: full).", any_in_full),
     Rule("ns-beside", "RFC 2181 section 9",
-         "An answer is made once for all clients, and the NS RRset may stand beside it if that fits 512 "
-         "octets or, where the answer alone does not, 1232. A client that offers less than 1232 by EDNS "
-         "may then get TC where the peers leave the NS RRset out for it. Sizes between 512 and 1204 are "
-         "not in use by resolvers; who does use one gets all over TCP.", ns_beside),
+         "An answer is made once for all clients, and the NS RRset may stand beside it if that "
+         "fits 512 octets or, where the answer alone does not, 1232. A client that offers less "
+         "than 1232 by EDNS may then get TC where the peers leave the NS RRset out for it. It gets "
+         "all over TCP. Few resolvers offer less than 1204, from which on there is room.", ns_beside),
     Rule("fits-better", "RFC 2181 section 9",
-         "TC is for what does not fit. Volley compresses names a little better than the peers, so some "
-         "answers just fit which theirs do not.", fits_better),
+         "TC is for what does not fit. Volley compresses names a little better than the peers, "
+         "so some answers just fit which theirs do not.", fits_better),
 ]
 
 
@@ -84,8 +86,8 @@ def page():
     text = """# Where Volley differs from its peers
 
 `make test-diff` asks Volley, knotd 3.2, nsd 4.6 and named 9.18 the same questions. Where the three
-peers agree, Volley agrees with them, but for what is on this page. Made from tests/diff/explained.py,
-which also recognises each difference in the test: do not edit it here.
+peers agree, Volley agrees with them, but for what is on this page. It is made from
+tests/diff/explained.py, which recognises each difference in the test too: do not edit it here.
 """
     for rule in RULES:
         lines = textwrap.fill(f"{rule.source}. {rule.sentence}", 100, break_on_hyphens=False)

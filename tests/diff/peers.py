@@ -73,7 +73,8 @@ remote-control:
 
 
 def named(folder, port, zones):
-    lines = "".join(f'zone "{z}" {{ type primary; file "{file}"; }};\n' for z, file in zones.items())
+    lines = "".join(f'zone "{z}" {{ type primary; file "{file}"; }};\n'
+                    for z, file in zones.items())
     (folder / "named.conf").write_text(f"""
 options {{
   directory "{folder}";
@@ -95,7 +96,11 @@ options {{
   tcp-idle-timeout 1200;
 }};
 controls {{ }};
-logging {{ category default {{ null; }}; category general {{ default_stderr; }}; category zoneload {{ default_stderr; }}; }};
+logging {{
+  category default {{ null; }};
+  category general {{ default_stderr; }};
+  category zoneload {{ default_stderr; }};
+}};
 {lines}""")
     return ["named", "-f", "-n", "1", "-c", "named.conf"]
 
@@ -131,8 +136,8 @@ class Server:
         self.folder.mkdir(parents=True, exist_ok=True)
         argv = ALL[kind](self.folder, self.port, zones, **options)
         with open(self.folder / "log", "wb") as log:
-            self.process = subprocess.Popen([shutil.which(argv[0], path=PATH), *argv[1:]], stdout=log,
-                                            stderr=log, cwd=self.folder)
+            self.process = subprocess.Popen([shutil.which(argv[0], path=PATH), *argv[1:]],
+                                            stdout=log, stderr=log, cwd=self.folder)
 
     @property
     def address(self):

@@ -6,7 +6,8 @@ import struct
 import dns.name
 import dns.rdatatype
 
-TYPES = [1, 28, 2, 6, 15, 16, 5, 33, 43, 257, 12, 65, 64, 35, 39, 48, 47, 50, 51, 46, 255, 65280, 99]
+TYPES = [1, 28, 2, 6, 15, 16, 5, 33, 43, 257, 12, 65, 64, 35, 39, 48, 47, 50, 51, 46, 255, 65280,
+         99]
 META = [0, 41, 249, 250, 251, 252, 253, 254, 255, 128, 65535]
 SIZES = [None, None, 0, 512, 513, 700, 1232, 1232, 1400, 4096, 65535]
 QUERY_BATCH = 100
@@ -26,7 +27,8 @@ def wire_name(text):
 
 
 def opt(size, do=False, version=0, options=b"", ext=0, owner=b"\0"):
-    return owner + struct.pack("!HHBBHH", 41, size, ext, version, 0x8000 * do, len(options)) + options
+    return owner + struct.pack("!HHBBHH", 41, size, ext, version, 0x8000 * do,
+                               len(options)) + options
 
 
 def message(qname, qtype, flags=0, counts=(1, 0, 0, 0), qclass=1, tail=b""):
@@ -57,7 +59,7 @@ def around(rng, owner, origin):
         parent = owner[owner[0] + 1:]
         first = owner[1:owner[0] + 1]
         found += [parent, label(b"nothere") + parent, label(b"*") + parent,
-                  label((first + b"0")[:63]) + parent, label((first[:-1] or b"0") + b"\0"[:1])[:64] + parent]
+                  label((first + b"0")[:63]) + parent, label(first[:-1] + b"\0") + parent]
     for name in found:
         if len(name) <= 255:
             yield name
@@ -90,8 +92,8 @@ def sound(rng, z, qname, types):
 
 
 def pointer_names(rng):
-    return rng.choice([b"\xc0\x0c", b"\xc0\x00", b"\x01a\xc0\x0c", b"\xc0\xff", b"\x40abc\0", b"\x80a\0",
-                       b"\x01a\x3f", label(b"x" * 63) * 4 + b"\0"])
+    return rng.choice([b"\xc0\x0c", b"\xc0\x00", b"\x01a\xc0\x0c", b"\xc0\xff", b"\x40abc\0",
+                       b"\x80a\0", b"\x01a\x3f", label(b"x" * 63) * 4 + b"\0"])
 
 
 def broken(rng, z, qname, types):
@@ -102,7 +104,8 @@ def broken(rng, z, qname, types):
     with_opt = (1, 0, 0, 1)
     ways = {
         "opcode": lambda: message(qname, qtype, rng.randrange(1, 16) << 11),
-        "class": lambda: message(qname, qtype, qclass=rng.choice([0, 2, 3, 4, 254, 255, 256, 65535])),
+        "class": lambda: message(qname, qtype, qclass=rng.choice([0, 2, 3, 4, 254, 255, 256,
+                                                                     65535])),
         "no question": lambda: struct.pack("!6H", 0, 0, 0, 0, 0, 0),
         "no question but one": lambda: message(qname, qtype, counts=(0, 0, 0, 0)),
         "no question, OPT": lambda: struct.pack("!6H", 0, 0, 0, 0, 0, 1) + opt(1232),
@@ -132,7 +135,8 @@ def broken(rng, z, qname, types):
         "OPT as answer": lambda: message(qname, qtype, counts=(1, 1, 0, 0), tail=opt(1232)),
         "name": lambda: message(pointer_names(rng), qtype),
         "response": lambda: message(qname, qtype, 0x8000),
-        "header flags": lambda: message(qname, qtype, rng.choice([0x400, 0x200, 0x80, 0x40, 0x7f0, 3])),
+        "header flags": lambda: message(qname, qtype,
+                                        rng.choice([0x400, 0x200, 0x80, 0x40, 0x7f0, 3])),
         "short": lambda: rng.randbytes(2) + good[2:rng.randrange(3, 12)],
         "noise": lambda: rng.randbytes(rng.randrange(2, 60)),
     }

@@ -45,8 +45,8 @@ def write(z, folder):
     if not z.signing:
         return str(place / "zone")
     if z.signer == "dnssec-signzone":
-        sign_dnssec(z, place, run(place, "dnssec-keygen", "-q", "-a", "ECDSAP256SHA256", "-f", "KSK",
-                                  z.origin))
+        key = run(place, "dnssec-keygen", "-q", "-a", "ECDSAP256SHA256", "-f", "KSK", z.origin)
+        sign_dnssec(z, place, key)
     else:
         sign_ldns(z, place, run(place, "ldns-keygen", "-a", "ECDSAP256SHA256", z.origin))
     return str(place / "signed")

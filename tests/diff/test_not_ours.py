@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The comparison of 2008: a large ANY in full, and queries for a zone that a server does not hold."""
+"""The comparison of 2008: a large ANY in full, and queries for zones that are not held."""
 import dns.flags
 import dns.message
 import dns.rcode
@@ -80,7 +80,7 @@ def test_zone_that_is_not_held(server, name, client, rd):
     elif name in ("nothere.", "."):
         assert reply.rcode() == (dns.rcode.NXDOMAIN if name == "nothere." else dns.rcode.NOERROR)
         assert reply.flags & dns.flags.AA
-        assert [(rr.name.to_text(), rr.rdtype) for rr in reply.authority] == [(".", dns.rdatatype.SOA)]
+        assert [rr.to_text().split()[::3][:2] for rr in reply.authority] == [[".", "SOA"]]
     else:
         assert_referral(reply, name)
 
@@ -100,7 +100,8 @@ def assert_referral(reply, name):
 def test_own_zone_below_the_root(server):
     """What is held is answered from the closest zone, root zone or not."""
     reply, _ = ask(server, "ns.example2.jp.", "A")
-    assert reply.flags & dns.flags.AA and rows(reply.answer) == [("ns.example2.jp.", "A", "192.0.2.153")]
+    assert reply.flags & dns.flags.AA
+    assert rows(reply.answer) == [("ns.example2.jp.", "A", "192.0.2.153")]
     reply, _ = ask(server, "example2.jp.", "DS")  # at the parent, if that is held
     assert [rr.rdtype for rr in reply.authority] == \
         [dns.rdatatype.NS if server.has_root else dns.rdatatype.SOA]
