@@ -228,6 +228,22 @@ static uint16_t answer_tsig(struct engine *e, const struct engine_request *rq,
 	return empty(a, DNS_RCODE_NOTAUTH);
 }
 
+/*
+ * We transfer to nobody: REFUSED for a zone of ours, NOTAUTH for any other name (RFC 5936 section
+ * 2.2.1). AXFR does not go over UDP at all (section 4.2): NOTIMP, as knotd and nsd say.
+ */
+static uint16_t answer_transfer(struct engine *e, const struct engine_request *rq,
+				const struct query *q, struct cache_answer *a)
+{
+	const struct zone_set *set = rcu_dereference(e->zones->set);
+
+	if (q->qtype == DNS_TYPE_AXFR && !rq->stream)
+		return failure(e, a, DNS_RCODE_NOTIMP, DNS_EDE_NOT_SUPPORTED);
+	if (!set || !zone_set_get(set, q->folded, q->qname_bytes))
+		return failure(e, a, DNS_RCODE_NOTAUTH, DNS_EDE_NOT_AUTHORITATIVE);
+	return failure(e, a, DNS_RCODE_REFUSED, DNS_EDE_NOT_SUPPORTED);
+}
+
 static uint16_t answer_question(struct engine *e, const struct engine_request *rq,
 				const struct query *q, struct cache_answer *a)
 {
@@ -237,11 +253,8 @@ static uint16_t answer_question(struct engine *e, const struct engine_request *r
 		return chaos_answer(&e->render, &e->config, q, a);
 	if (q->qclass != DNS_CLASS_IN)
 		return empty(a, DNS_RCODE_REFUSED);
-	if (q->qtype == DNS_TYPE_AXFR) /* RFC 5936 section 4.2: not over UDP. As knotd and nsd. */
-		return failure(e, a, rq->stream ? DNS_RCODE_REFUSED : DNS_RCODE_NOTIMP,
-			       DNS_EDE_NOT_SUPPORTED);
-	if (q->qtype == DNS_TYPE_IXFR)
-		return failure(e, a, DNS_RCODE_REFUSED, DNS_EDE_NOT_SUPPORTED);
+	if (q->qtype == DNS_TYPE_AXFR || q->qtype == DNS_TYPE_IXFR)
+		return answer_transfer(e, rq, q, a);
 	return answer_data(e, rq, q, a);
 }
 
