@@ -22,6 +22,7 @@ labs               | iproute2 ethtool procps util-linux
 loading by hand    | xdp-tools
 clients            | knot-dnsutils bind9-dnsutils dnsperf netsniff-ng
 servers to compare | knot nsd bind9 unbound
+validators         | ldnsutils bind9-utils
 benchmark plots    | python3-matplotlib
 lint               | clang-format-14 shellcheck python3-pyflakes
 END

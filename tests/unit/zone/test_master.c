@@ -317,6 +317,10 @@ static const struct sample samples[] = {
 	{ "example.net", "zones/example.net.zone", 9, 4 },
 	{ "2.0.192.in-addr.arpa", "zones/2.0.192.in-addr.arpa.zone", 10, 8 },
 	{ "example2.jp", "zones/example2.jp.zone", 24, 3 },
+	{ "8.b.d.0.1.0.0.2.ip6.arpa", "zones/8.b.d.0.1.0.0.2.ip6.arpa.zone", 8, 32 },
+	{ ".", "zones/root.zone", 18, 12 },
+	{ "xn--bcher-kva.example", "zones/xn--bcher-kva.example.zone", 11, 8 },
+	{ "dname.example", "zones/dname.example.zone", 14, 14 },
 };
 
 static void loads_the_samples(void **state)
@@ -338,9 +342,10 @@ static void loads_the_samples(void **state)
 /* RFC 6672 section 2.3: nothing is below a DNAME, but the chain that signs the apex must be. */
 static void takes_nsec3_below_an_apex_dname(void **state)
 {
-	struct zone *z = zone_of("example.com", "$TTL 9\n@ SOA a.b. c. 1 2 3 4 5\n@ NS a.b.\n@ DNAME b.\n"
-						"00000000000000000000000000000000 NSEC3 1 0 0 - "
-						"00000000000000000000000000000001 DNAME\n");
+	struct zone *z = zone_of("example.com",
+				 "$TTL 9\n@ SOA a.b. c. 1 2 3 4 5\n@ NS a.b.\n@ DNAME b.\n"
+				 "00000000000000000000000000000000 NSEC3 1 0 0 - "
+				 "00000000000000000000000000000001 DNAME\n");
 
 	(void)state;
 	zone_free(z);
