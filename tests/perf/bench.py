@@ -7,8 +7,8 @@
     ways    replies per second over veth: reflector, driver hits, AF_XDP, kernel sockets; --peers
             adds knotd and nsd to the same run
 
-Results go to build/bench/: bench.json, PNGs, bench.md, which is printed too. Needs root and two CPUs that have
-nothing else to do; compare figures of one run only.
+Results go to build/bench/: a JSON file for each part, PNGs, and bench.md, which is printed. Needs root
+and two CPUs that have nothing else to do; compare figures of one run only.
 """
 import argparse
 import json
@@ -119,7 +119,11 @@ def run_parts(options, folder):
 def write(options, found):
     options.out.mkdir(parents=True, exist_ok=True)
     text = report.markdown(found, options)
-    (options.out / "bench.json").write_text(json.dumps(found, indent=1), encoding="ascii")
+    how = {"machine": found["machine"], "rounds": options.rounds, "seconds": options.seconds,
+           "quick": options.quick}
+    for part in options.parts:
+        (options.out / f"{part}.json").write_text(json.dumps({**how, "results": found[part]}, indent=1),
+                                                  encoding="ascii")
     for path in filter(None, (options.out / "bench.md", options.markdown)):
         path.write_text(text, encoding="utf-8")
     if "cache" in found:
@@ -127,7 +131,7 @@ def write(options, found):
     if "ways" in found:
         report.plot_ways(options.out / "ways.png", found["ways"])
     print(text)
-    print(f"bench: {options.out}/: bench.json, bench.md and plots")
+    print(f"bench: {options.out}/: bench.md, JSON and plots")
 
 
 def main(argv):

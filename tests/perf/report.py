@@ -34,7 +34,7 @@ def machine():
 
 
 def cost_table(rows):
-    """At the smallest and the largest size, and at a million; bench.json has them all."""
+    """At the smallest and the largest size, and at a million; cost.json has them all."""
     sizes = {one["entries"] for one in rows}
     shown = {min(sizes), max(sizes), 1000000}
     rows = [one for one in rows if one["entries"] in shown]
