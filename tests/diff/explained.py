@@ -66,7 +66,8 @@ RULES = [
          "An answer is made once for all clients, and the NS RRset may stand beside it if that "
          "fits 512 octets or, where the answer alone does not, 1232. A client that offers less "
          "than 1232 by EDNS may then get TC where the peers leave the NS RRset out for it. It gets "
-         "all over TCP. Few resolvers offer less than 1204, from which on there is room.", ns_beside),
+         "all over TCP. Few resolvers offer less than 1204, from which on there is room.",
+         ns_beside),
     Rule("fits-better", "RFC 2181 section 9",
          "TC is for what does not fit. Volley compresses names a little better than the peers, "
          "so some answers just fit which theirs do not.", fits_better),
