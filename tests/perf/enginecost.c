@@ -177,7 +177,8 @@ int main(int argc, char **argv)
 		make_queries(&q, k);
 		hit = measure(cached, &q, ms);
 		render = measure(fresh, &q, ms);
-		unit = unit ? unit : hit;
+		if (k == 0)
+			unit = hit;
 		printf("%-18s %8.1f %8.2f %8.1f %8.2f\n", kinds[k].what, hit, hit / unit, render,
 		       render / unit);
 	}
