@@ -13,7 +13,7 @@ LOADTEST = ROOT / "scripts" / "loadtest"
 
 pytestmark = [
     pytest.mark.skipif(os.geteuid() != 0, reason="network namespaces and XDP need root"),
-    pytest.mark.skipif(not shutil.which("trafgen", path=ENV["PATH"]), reason="trafgen is not there"),
+    pytest.mark.skipif(not shutil.which("trafgen", path=ENV["PATH"]), reason="no trafgen here"),
 ]
 
 

@@ -1,14 +1,14 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""bench.py: the benchmarks (make bench BENCH_ARGS="..."). docs/benchmarks.md says what each figure means.
+"""The benchmarks (make bench BENCH_ARGS="..."). docs/benchmarks.md says what each figure means.
 
     cost    ns per packet by test run: empty program, reflector, miss, hit (xdpcost)
     cache   replies per second from the driver, and CPU for each, against the answers in the cache
     ways    replies per second over veth: reflector, driver hits, AF_XDP, kernel sockets; --peers
             adds knotd and nsd to the same run
 
-Results go to build/bench/: a JSON file for each part, PNGs, and bench.md, which is printed. Needs root
-and two CPUs that have nothing else to do; compare figures of one run only.
+Results go to build/bench/: a JSON file for each part, PNGs, and bench.md, which is printed. Needs
+root and two CPUs that have nothing else to do; compare figures of one run only.
 """
 import argparse
 import json
@@ -122,8 +122,8 @@ def write(options, found):
     how = {"machine": found["machine"], "rounds": options.rounds, "seconds": options.seconds,
            "quick": options.quick}
     for part in options.parts:
-        (options.out / f"{part}.json").write_text(json.dumps({**how, "results": found[part]}, indent=1),
-                                                  encoding="ascii")
+        text_of_part = json.dumps({**how, "results": found[part]}, indent=1)
+        (options.out / f"{part}.json").write_text(text_of_part, encoding="ascii")
     for path in filter(None, (options.out / "bench.md", options.markdown)):
         path.write_text(text, encoding="utf-8")
     if "cache" in found:

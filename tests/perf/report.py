@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""What the benchmarks found, as tables (markdown, aligned, so that a terminal shows them too) and plots."""
+"""What the benchmarks found, as plots and as tables: markdown that a terminal shows well too."""
 import datetime
 import os
 import platform
@@ -25,12 +25,12 @@ def table(head, rows):
 
 def machine():
     with open("/proc/cpuinfo", encoding="utf-8") as f:
-        model = next((line.partition(":")[2].strip() for line in f if line.startswith("model name")),
-                     platform.machine())
+        models = [line.partition(":")[2].strip() for line in f if line.startswith("model name")]
     commit = subprocess.run(["git", "-C", str(rig.ROOT), "describe", "--always", "--dirty"],
                             capture_output=True, text=True, check=False).stdout.strip()
-    return {"cpu": model, "cpus": os.cpu_count(), "kernel": platform.release(),
-            "commit": commit or "unknown", "date": datetime.date.today().isoformat()}
+    return {"cpu": (models or [platform.machine()])[0], "cpus": os.cpu_count(),
+            "kernel": platform.release(), "commit": commit or "unknown",
+            "date": datetime.date.today().isoformat()}
 
 
 def cost_table(rows):
@@ -113,8 +113,8 @@ def claims(found):
 
 def markdown(found, options):
     m = found["machine"]
-    parts = [f"{m['cpu']}, {m['cpus']} CPUs, Linux {m['kernel']}; commit {m['commit']}, {m['date']}; "
-             f"{options.rounds} rounds of {options.seconds:g} s"
+    parts = [f"{m['cpu']}, {m['cpus']} CPUs, Linux {m['kernel']}; commit {m['commit']}, "
+             f"{m['date']}; {options.rounds} rounds of {options.seconds:g} s"
              + ("; --quick: shows that it works, not how fast" if options.quick else "") + "."]
     if "ways" in found:
         parts.append(rate_table(found["ways"]))

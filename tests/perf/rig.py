@@ -4,8 +4,8 @@
     CPU 0   the load, and the client's NAPI thread above it (SCHED_FIFO): or replies are lost there
     CPU 1   the server's NAPI thread, where the XDP program runs, and the daemon
 
-CPU time is read from schedstat, which is exact, of the threads named and nobody else: the NAPI thread of
-s0 is all that a program in the driver costs, the daemon's threads are all that volleyd costs.
+CPU time is read from schedstat, which is exact, of the threads named and nobody else: the NAPI
+thread of s0 is all that a program in the driver costs, the daemon's threads all that volleyd costs.
 """
 import json
 import os
@@ -34,8 +34,8 @@ NETDEV_CMD_NAPI_GET, NETDEV_A_NAPI_IFINDEX, NETDEV_A_NAPI_PID = 11, 1, 4
 NLM_F_REQUEST, NLM_F_DUMP, NLMSG_ERROR, NLMSG_DONE = 1, 0x300, 2, 3
 
 
-__all__ = ["BIN", "CLIENT4", "CLIENT6", "CLIENT_MAC", "ENV", "SERVER_MAC", "V4", "V6", "iface", "run",
-           "wait_for", "zone"]
+__all__ = ["BIN", "CLIENT4", "CLIENT6", "CLIENT_MAC", "ENV", "SERVER_MAC", "V4", "V6", "iface",
+           "run", "wait_for", "zone"]
 
 
 def json_of(result):

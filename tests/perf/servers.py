@@ -113,7 +113,7 @@ class Volley(Server):
             share = self.share(before)
             if share >= WARM_SHARE:
                 return
-        raise RuntimeError(f"{self.name}: the {self.who} gives {share:.0%} of the answers when warm")
+        raise RuntimeError(f"{self.name}: warm, the {self.who} gives {share:.0%} of the answers")
 
     def share(self, before):
         given = {who: n - before[who] for who, n in self.daemon.answered().items()}

@@ -2,17 +2,17 @@
 """How many replies a second: servers in turns, each at its own best rate.
 
 A flood is no capacity: past its peak a server answers less. So the first round offers each server
-the rates of a ladder; the further rounds, with the servers in turns so that what else the machine does meets
-all of them, offer each the three rates at which it answered most. Of these the rate with the highest median
-counts, and the run's other figures are the medians at that rate.
+the rates of a ladder; the further rounds, with the servers in turns so that what else the machine
+does meets all of them, offer each the three rates at which it answered most. Of these the rate with
+the highest median counts, and the run's other figures are the medians at that rate.
 """
 import statistics
 import sys
 
 import rig
 
-LADDER = [10, 20, 30, 50, 75, 100, 150, 200, 250, 300, 350, 400, 500, 600, 700, 800, 900, 1000, 1150,
-          1300, 1500, 1700, 2000, 2300, 2600, 3000]
+LADDER = [10, 20, 30, 50, 75, 100, 150, 200, 250, 300, 350, 400, 500, 600, 700, 800, 900, 1000,
+          1150, 1300, 1500, 1700, 2000, 2300, 2600, 3000]
 QUICK_LADDER = [20, 50, 100, 200, 400, 800, 1600]
 GIVE_UP = 0.7   # of the best so far, twice in a row: the peak lies behind
 BEST = 3
@@ -40,7 +40,7 @@ def sample(server, rate, seconds):
 
 
 def climb(server, ladder, seconds):
-    """Samples up the ladder, until twice in a row more load has brought less, or could not be made."""
+    """Samples up the ladder, until more load has twice brought less, or could not be made."""
     samples, behind = [], 0
     for rate in ladder:
         samples.append(sample(server, rate * 1000, seconds))
