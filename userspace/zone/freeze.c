@@ -146,10 +146,11 @@ static int fill_node(struct freeze *f, uint32_t index)
 static void link_node(struct zone *z, uint32_t index)
 {
 	struct zone_node *node = &z->nodes[index], *parent = &z->nodes[node->parent];
-	const uint8_t *label = z->labels + node->label;
+	const uint8_t *label;
 
 	if (!index)
 		return;
+	label = z->labels + node->label;
 	node->depth = (uint8_t)(parent->depth + 1);
 	if (parent->flags & (NODE_CUT | NODE_OCCLUDED))
 		node->flags |= NODE_OCCLUDED;
