@@ -32,6 +32,7 @@ struct source {
 	struct zone_builder *b;
 	struct rdtext *rd;
 	struct zone_error *err;
+	struct zone_progress *progress;
 	const struct source *outer;
 	const char *path;
 	unsigned depth;
@@ -56,6 +57,19 @@ static int read_source(struct source *s, int fd);
 static int shown(const struct text_token *token)
 {
 	return token->n < 64 ? (int)token->n : 64;
+}
+
+/* --- Progress --- */
+
+static void add_to(uint64_t *counter, uint64_t n)
+{
+	/* One writer. */
+	__atomic_store_n(counter, *counter + n, __ATOMIC_RELAXED);
+}
+
+static void set_stage(struct source *s, enum zone_stage stage)
+{
+	__atomic_store_n(&s->progress->stage, (uint32_t)stage, __ATOMIC_RELAXED);
 }
 
 /* --- Names --- */
@@ -209,6 +223,7 @@ static int read_include(struct source *s, const char *path, const uint8_t *origi
 	inner->file = (uint16_t)rc;
 	inner->device = st.st_dev;
 	inner->inode = st.st_ino;
+	add_to(&s->progress->total_bytes, (uint64_t)st.st_size);
 	memcpy(inner->origin, origin, name_bytes(origin));
 	rc = rdtext_set_origin(s->rd, origin);
 	if (rc)
@@ -399,11 +414,25 @@ static int take_entry(struct source *s)
 
 /* --- Files --- */
 
+/* @before: what text_reader had read when this was last called. */
+static int tell_progress(struct source *s, uint64_t *before)
+{
+	struct zone_progress *p = s->progress;
+
+	add_to(&p->n_records, 1);
+	if (s->text.n_read == *before)
+		return 0;
+	add_to(&p->n_bytes, s->text.n_read - *before);
+	*before = s->text.n_read;
+	return __atomic_load_n(&p->cancel, __ATOMIC_RELAXED) ? -ECANCELED : 0;
+}
+
 /* Reads the file and closes @fd. */
 static int read_source(struct source *s, int fd)
 {
 	FILE *fp = fdopen(fd, "r");
 	const char *why = "";
+	uint64_t n_told = 0;
 	int rc;
 
 	if (!fp) {
@@ -414,6 +443,8 @@ static int read_source(struct source *s, int fd)
 	text_reader_init(&s->text, fp);
 	while ((rc = text_read(&s->text, &why)) > 0) {
 		rc = take_entry(s);
+		if (!rc)
+			rc = tell_progress(s, &n_told);
 		if (rc)
 			goto out;
 	}
@@ -457,6 +488,7 @@ static int load(struct zone **out, struct source *s)
 	}
 	s->device = st.st_dev;
 	s->inode = st.st_ino;
+	add_to(&s->progress->total_bytes, (uint64_t)st.st_size);
 	rc = zone_builder_new(&s->b, s->origin);
 	if (rc) {
 		close(fd);
@@ -467,20 +499,27 @@ static int load(struct zone **out, struct source *s)
 		close(fd);
 	else
 		rc = read_file(s, fd);
+	set_stage(s, ZONE_STAGE_BUILDING);
 	if (!rc)
 		rc = zone_builder_finish(s->b, out, s->err);
+	set_stage(s, ZONE_STAGE_DONE);
 	zone_builder_free(s->b);
 	return rc;
 }
 
-int zone_load_file(struct zone **out, const char *origin_text, const char *path,
-		   struct zone_error *err)
+int zone_load(struct zone **out, const char *origin_text, const char *path,
+	      struct zone_progress *progress, struct zone_error *err)
 {
-	struct source s = { .err = err, .path = path };
+	struct zone_progress ignored = { .cancel = false };
+	struct source s = { .err = err, .path = path, .progress = progress ? progress : &ignored };
 	int rc = name_from_text(s.origin, DNS_NAME_MAX, origin_text, strlen(origin_text));
 
 	*out = NULL;
 	*err = (struct zone_error){ 0 };
+	__atomic_store_n(&s.progress->n_bytes, 0, __ATOMIC_RELAXED);
+	__atomic_store_n(&s.progress->total_bytes, 0, __ATOMIC_RELAXED);
+	__atomic_store_n(&s.progress->n_records, 0, __ATOMIC_RELAXED);
+	set_stage(&s, ZONE_STAGE_READING);
 	if (rc < 0)
 		return zone_error_set(err, path, 0, "the zone name '%.150s': %s", origin_text,
 				      err_text(rc));
@@ -488,4 +527,10 @@ int zone_load_file(struct zone **out, const char *origin_text, const char *path,
 	if (rc && !err->sentence[0])
 		zone_error_set(err, path, 0, "%s", err_text(rc));
 	return rc;
+}
+
+int zone_load_file(struct zone **out, const char *origin_text, const char *path,
+		   struct zone_error *err)
+{
+	return zone_load(out, origin_text, path, NULL, err);
 }

@@ -42,6 +42,7 @@ static bool fill(struct text_reader *r)
 	}
 	n = fread(r->buffer + r->end, 1, BUFFER_BYTES - r->end, r->fp);
 	r->end += n;
+	r->n_read += n;
 	return n != 0;
 }
 

@@ -72,6 +72,29 @@ struct zone_error {
 int zone_load_file(struct zone **out, const char *origin_text, const char *path,
 		   struct zone_error *err) __attribute__((warn_unused_result));
 
+/* How far a load is, for others to look at while it runs. */
+enum zone_stage {
+	ZONE_STAGE_READING,  /* n_bytes of total_bytes */
+	ZONE_STAGE_BUILDING, /* sorting, checking, hashing: about as long as reading */
+	ZONE_STAGE_DONE,
+};
+
+struct zone_progress {
+	uint64_t n_bytes;     /* of text read, included files among it */
+	uint64_t total_bytes; /* of the file; included ones are added as they are met */
+	uint64_t n_records;
+	uint32_t stage; /* enum zone_stage */
+	bool cancel;    /* set by others: the load ends soon with -ECANCELED */
+};
+
+/*
+ * As zone_load_file(); @progress, unless NULL, is set to zero first but for @cancel, and kept up to
+ * date by relaxed atomic stores. Meant for a thread in the background.
+ */
+int zone_load(struct zone **out, const char *origin_text, const char *path,
+	      struct zone_progress *progress, struct zone_error *err)
+	__attribute__((warn_unused_result));
+
 /* Frees at once; the caller has waited for the readers. NULL is allowed. */
 void zone_free(struct zone *z);
 

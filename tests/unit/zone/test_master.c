@@ -339,6 +339,25 @@ static void loads_the_samples(void **state)
 	}
 }
 
+static void tells_progress(void **state)
+{
+	struct zone_progress p = { .n_bytes = 1, .n_records = 1 };
+	struct zone_error err;
+	struct zone *z;
+
+	(void)state;
+	assert_int_equal(zone_load(&z, samples[0].origin, samples[0].path, &p, &err), 0);
+	assert_int_equal(p.stage, ZONE_STAGE_DONE);
+	assert_int_equal(p.n_bytes, p.total_bytes);
+	assert_true(p.n_bytes > 1000);
+	assert_in_range(p.n_records, samples[0].n_records, samples[0].n_records + 9);
+	zone_free(z);
+	p.cancel = true;
+	assert_int_equal(zone_load(&z, samples[0].origin, samples[0].path, &p, &err), -ECANCELED);
+	assert_null(z);
+	assert_true(err.sentence[0]);
+}
+
 /* RFC 6672 section 2.3: nothing is below a DNAME, but the chain that signs the apex must be. */
 static void takes_nsec3_below_an_apex_dname(void **state)
 {
@@ -363,6 +382,7 @@ int main(void)
 		cmocka_unit_test(refuses_what_it_cannot_read),
 		cmocka_unit_test(bounds_the_depth_of_includes),
 		cmocka_unit_test(loads_the_samples),
+		cmocka_unit_test(tells_progress),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
