@@ -19,7 +19,7 @@
 
 struct primer {
 	struct program *program;
-	struct program_maps maps;
+	struct object_maps maps;
 	struct cache *cache;
 	struct cache_writer *writer;
 	uint32_t zone_slot;
@@ -98,7 +98,7 @@ int main(int argc, char **argv)
 	cache_writer_free(p.writer);
 	cache_free(p.cache);
 	program_close(p.program, true);
-	program_maps_close(&p.maps);
+	object_maps_close(&p.maps);
 	rcu_unregister_thread();
 	return err ? 1 : 0;
 }

@@ -16,7 +16,7 @@
 
 static const struct stock_kind *const kind = &stock_kinds[0];
 
-static int attach(struct program **program, struct program_maps *maps, const char *ifname,
+static int attach(struct program **program, struct object_maps *maps, const char *ifname,
 		  uint32_t n)
 {
 	static const uint8_t mac[ETH_ALEN] = { 2, 0, 0, 0, 0, 0x53 };
@@ -50,7 +50,7 @@ static void print_stats(struct cache *cache)
 	json_decref(all);
 }
 
-static int fill(const struct program_maps *maps, uint32_t n)
+static int fill(const struct object_maps *maps, uint32_t n)
 {
 	struct cache *cache = NULL;
 	bool adopted;
@@ -72,7 +72,7 @@ int main(int argc, char **argv)
 {
 	uint32_t n = argc == 3 ? (uint32_t)strtoul(argv[2], NULL, 10) : 0;
 	struct program *program = NULL;
-	struct program_maps maps = { 0 };
+	struct object_maps maps = { 0 };
 	int err;
 
 	if (!n || n > FRONT_NUMBERS) {
@@ -84,7 +84,7 @@ int main(int argc, char **argv)
 	if (!err)
 		err = fill(&maps, n);
 	program_close(program, !err);
-	program_maps_close(&maps);
+	object_maps_close(&maps);
 	rcu_unregister_thread();
 	return err ? 1 : 0;
 }

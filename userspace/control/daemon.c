@@ -215,7 +215,7 @@ static int open_memory(struct daemon *d)
 	int err = 0;
 
 	if (!d->maps.is_open)
-		err = program_maps_make(&d->maps, &d->sizes);
+		err = object_maps_make(&d->maps, &d->sizes);
 	if (!err) {
 		d->memory = d->maps.memory;
 		return 0;
@@ -532,7 +532,7 @@ static void stop(struct daemon *d)
 	grace_close(d->grace);
 	if (d->is_anonymous)
 		cache_memory_release(&d->memory);
-	program_maps_close(&d->maps);
+	object_maps_close(&d->maps);
 	ctl_close(d->ctl);
 	close_fd(d->epoll_fd);
 	close_fd(d->signal_fd);

@@ -36,7 +36,7 @@ struct daemon {
 	bool stopping; /* set by a signal or a command */
 	bool is_ready;
 
-	struct program_maps maps;
+	struct object_maps maps;
 	struct cache_memory memory; /* maps.memory, or anonymous */
 	bool is_anonymous;
 	bool is_adopted; /* the cache had another daemon before */

@@ -100,7 +100,7 @@ bool iface_is_cleared(const struct iface *iface)
 
 /* --- Program ------------------------------------------------------------------------------------- */
 
-int iface_attach(struct iface *iface, struct program_maps *maps, const struct cache_sizes *sizes)
+int iface_attach(struct iface *iface, struct object_maps *maps, const struct cache_sizes *sizes)
 {
 	struct program_want want = {
 		.ifname = iface->config.name,

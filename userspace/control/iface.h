@@ -44,7 +44,7 @@ void iface_init(struct iface *iface, const struct config_interface *config);
  * Finds or attaches the program; maps as in program_open(). Errors are in the note, too; -EPROTO
  * (a program of another ABI) and ERR_RUNNING (another volleyd's) nobody should run beside.
  */
-int iface_attach(struct iface *iface, struct program_maps *maps, const struct cache_sizes *sizes)
+int iface_attach(struct iface *iface, struct object_maps *maps, const struct cache_sizes *sizes)
 	__attribute__((warn_unused_result));
 
 /* Opens the AF_XDP sockets, as far as wanted and possible; the rest is in the note. */

@@ -5,11 +5,9 @@
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <linux/if_link.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <xdp/libxdp.h>
@@ -21,7 +19,6 @@
 #include "control/lock.h"
 #include "volley.skel.h"
 
-#define PAGE_BYTES  4096u
 #define LOCK_FOLDER "/run/volley"
 
 struct program {
@@ -53,104 +50,6 @@ const char *program_origin_text(enum program_origin origin)
 	return texts[origin];
 }
 
-/* What the libraries print is for who debugs us. */
-static int print_libbpf(enum libbpf_print_level level, const char *format, va_list args)
-{
-	char line[512];
-	int n = vsnprintf(line, sizeof(line), format, args);
-
-	(void)level;
-	while (n > 0 && n < (int)sizeof(line) && line[n - 1] == '\n')
-		line[--n] = 0;
-	log_debug("%s", line);
-	return 0;
-}
-
-static int print_libxdp(enum libxdp_print_level level, const char *format, va_list args)
-{
-	return print_libbpf((enum libbpf_print_level)level, format, args);
-}
-
-static void quiet_libraries(void)
-{
-	libbpf_set_print(print_libbpf);
-	libxdp_set_print(print_libxdp);
-}
-
-/* --- Maps ---------------------------------------------------------------------------------------- */
-
-static size_t round_page(size_t bytes)
-{
-	return (bytes + PAGE_BYTES - 1) / PAGE_BYTES * PAGE_BYTES;
-}
-
-static void *map_array(int fd, size_t bytes)
-{
-	void *at = mmap(NULL, round_page(bytes), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-
-	return at == MAP_FAILED ? NULL : at;
-}
-
-static void unmap(void *at, size_t bytes)
-{
-	if (at)
-		munmap(at, round_page(bytes));
-}
-
-static size_t index_bytes(const struct cache_sizes *sizes)
-{
-	return (size_t)sizes->n_buckets * VOLLEY_BUCKET_SLOTS * 8;
-}
-
-static size_t store_bytes(const struct cache_sizes *sizes)
-{
-	return (size_t)sizes->n_segments * VOLLEY_SEGMENT_BYTES;
-}
-
-static size_t zones_bytes(const struct cache_sizes *sizes)
-{
-	return (size_t)sizes->n_zones * sizeof(struct volley_zone);
-}
-
-void program_maps_close(struct program_maps *maps)
-{
-	struct cache_memory *memory = &maps->memory;
-
-	if (!maps->is_open)
-		return;
-	unmap(memory->state, sizeof(*memory->state));
-	unmap(memory->index, index_bytes(&memory->sizes));
-	unmap(memory->store, store_bytes(&memory->sizes));
-	unmap(memory->zones, zones_bytes(&memory->sizes));
-	close(maps->state_fd);
-	close(maps->index_fd);
-	close(maps->store_fd);
-	close(maps->zones_fd);
-	*maps = (struct program_maps){ 0 };
-}
-
-/* Takes over copies of the four descriptors and maps them. */
-static int maps_open(struct program_maps *maps, const struct found_maps *found,
-		     const struct cache_sizes *sizes)
-{
-	struct cache_memory *memory = &maps->memory;
-
-	maps->is_open = true;
-	maps->state_fd = dup(found->state);
-	maps->index_fd = dup(found->index);
-	maps->store_fd = dup(found->store);
-	maps->zones_fd = dup(found->zones);
-	memory->sizes = *sizes;
-	memory->state = map_array(maps->state_fd, sizeof(*memory->state));
-	memory->index = map_array(maps->index_fd, index_bytes(sizes));
-	memory->store = map_array(maps->store_fd, store_bytes(sizes));
-	memory->zones = map_array(maps->zones_fd, zones_bytes(sizes));
-	if (memory->state && memory->index && memory->store && memory->zones)
-		return 0;
-	program_maps_close(maps);
-	return -ENOMEM;
-}
-
 static uint32_t map_id(int fd)
 {
 	struct bpf_map_info info = { 0 };
@@ -161,51 +60,12 @@ static uint32_t map_id(int fd)
 
 /* --- Loading ------------------------------------------------------------------------------------- */
 
-static struct found_maps skel_maps(const struct volley_bpf *skel)
-{
-	return (struct found_maps){
-		.state = bpf_map__fd(skel->maps.volley_abi_1),
-		.index = bpf_map__fd(skel->maps.volley_index),
-		.store = bpf_map__fd(skel->maps.volley_store),
-		.zones = bpf_map__fd(skel->maps.volley_zones),
-		.link = bpf_map__fd(skel->maps.volley_link),
-		.cpu = bpf_map__fd(skel->maps.volley_cpu),
-		.xsks = bpf_map__fd(skel->maps.xsks_map),
-	};
-}
-
-/* The object with its maps sized, or taken from the cache in use; not yet loaded. */
-static struct volley_bpf *open_object(const struct program_maps *maps,
-				      const struct program_want *want)
-{
-	struct volley_bpf *skel = volley_bpf__open();
-	int err;
-
-	if (!skel)
-		return NULL;
-	if (maps->is_open) {
-		err = bpf_map__reuse_fd(skel->maps.volley_abi_1, maps->state_fd);
-		err |= bpf_map__reuse_fd(skel->maps.volley_index, maps->index_fd);
-		err |= bpf_map__reuse_fd(skel->maps.volley_store, maps->store_fd);
-		err |= bpf_map__reuse_fd(skel->maps.volley_zones, maps->zones_fd);
-	} else {
-		err = bpf_map__set_max_entries(skel->maps.volley_index, want->sizes.n_buckets);
-		err |= bpf_map__set_max_entries(skel->maps.volley_store, want->sizes.n_segments);
-		err |= bpf_map__set_max_entries(skel->maps.volley_zones, want->sizes.n_zones);
-	}
-	if (err) {
-		volley_bpf__destroy(skel);
-		return NULL;
-	}
-	return skel;
-}
-
 /* Copies of what the program alone has; the maps of the cache, if they are not open yet. */
-static int take_over(struct program *p, struct program_maps *maps, const struct found_maps *found,
+static int take_over(struct program *p, struct object_maps *maps, const struct found_maps *found,
 		     const struct cache_sizes *sizes)
 {
 	if (!maps->is_open) {
-		int err = maps_open(maps, found, sizes);
+		int err = object_maps_open(maps, found, sizes);
 
 		if (err)
 			return err;
@@ -215,28 +75,8 @@ static int take_over(struct program *p, struct program_maps *maps, const struct 
 	p->link_fd = dup(found->link);
 	if (p->cpu_fd < 0 || p->xsks_fd < 0 || p->link_fd < 0)
 		return -errno;
-	p->link = map_array(p->link_fd, sizeof(*p->link));
+	p->link = object_map(p->link_fd, sizeof(*p->link));
 	return p->link ? 0 : -ENOMEM;
-}
-
-int program_maps_make(struct program_maps *maps, const struct cache_sizes *sizes)
-{
-	const struct program_want want = { .sizes = *sizes };
-	struct volley_bpf *skel;
-	struct found_maps fds;
-	int err;
-
-	quiet_libraries();
-	skel = open_object(maps, &want);
-	if (!skel)
-		return errno ? -errno : -EINVAL;
-	err = volley_bpf__load(skel);
-	if (!err) {
-		fds = skel_maps(skel);
-		err = maps_open(maps, &fds, sizes);
-	}
-	volley_bpf__destroy(skel);
-	return err;
 }
 
 static int attach_mode(struct program *p, enum program_mode mode)
@@ -264,12 +104,12 @@ static int attach(struct program *p, const struct program_want *want)
 	return err;
 }
 
-static int load(struct program *p, struct program_maps *maps, const struct program_want *want)
+static int load(struct program *p, struct object_maps *maps, const struct program_want *want)
 {
 	struct found_maps fds;
 	int err;
 
-	p->skel = open_object(maps, want);
+	p->skel = object_open(maps, &want->sizes);
 	if (!p->skel)
 		return errno ? -errno : -EINVAL;
 	p->xdp = xdp_program__from_bpf_obj(p->skel->obj, "xdp");
@@ -283,7 +123,7 @@ static int load(struct program *p, struct program_maps *maps, const struct progr
 		return err;
 	p->origin = PROGRAM_LOADED;
 	p->id = xdp_program__id(p->xdp);
-	fds = skel_maps(p->skel);
+	fds = object_fds(p->skel);
 	err = take_over(p, maps, &fds, &want->sizes);
 	if (!err)
 		p->link->by_daemon = 1;
@@ -291,7 +131,7 @@ static int load(struct program *p, struct program_maps *maps, const struct progr
 }
 
 /* Ours in the place of `old` in one step, with the maps that are in use. */
-static int replace(struct program *p, struct program_maps *maps, const struct program_want *want,
+static int replace(struct program *p, struct object_maps *maps, const struct program_want *want,
 		   const struct found *old)
 {
 	LIBBPF_OPTS(bpf_xdp_attach_opts, opts, .old_prog_fd = old->prog_fd);
@@ -300,7 +140,7 @@ static int replace(struct program *p, struct program_maps *maps, const struct pr
 	struct found_maps fds;
 	int err;
 
-	p->skel = open_object(maps, want);
+	p->skel = object_open(maps, &want->sizes);
 	if (!p->skel)
 		return errno ? -errno : -EINVAL;
 	err = volley_bpf__load(p->skel);
@@ -315,7 +155,7 @@ static int replace(struct program *p, struct program_maps *maps, const struct pr
 	p->origin = PROGRAM_REPLACED;
 	if (!bpf_obj_get_info_by_fd(p->prog_fd, &info, &len))
 		p->id = info.id;
-	fds = skel_maps(p->skel);
+	fds = object_fds(p->skel);
 	err = take_over(p, maps, &fds, &want->sizes);
 	if (!err)
 		p->link->by_daemon = 1;
@@ -324,7 +164,7 @@ static int replace(struct program *p, struct program_maps *maps, const struct pr
 
 /* --- Finding ------------------------------------------------------------------------------------- */
 
-static int adopt(struct program *p, struct program_maps *maps, const struct found *found,
+static int adopt(struct program *p, struct object_maps *maps, const struct found *found,
 		 const struct cache_sizes *sizes)
 {
 	p->origin = PROGRAM_ADOPTED;
@@ -350,7 +190,7 @@ static bool is_same_size(const struct cache_sizes *a, const struct cache_sizes *
 }
 
 /* Adopts what was found, unless another cache is in use or its size is no longer wanted. */
-static int adopt_or_replace(struct program *p, struct program_maps *maps,
+static int adopt_or_replace(struct program *p, struct object_maps *maps,
 			    const struct program_want *want, const struct found *found, char *err,
 			    size_t err_cap)
 {
@@ -396,7 +236,7 @@ static int refuse(const struct program *p, const struct found *found, char *err,
 	return -EBUSY;
 }
 
-static int find_or_load(struct program *p, struct program_maps *maps,
+static int find_or_load(struct program *p, struct object_maps *maps,
 			const struct program_want *want, char *err, size_t err_cap)
 {
 	struct found found;
@@ -464,14 +304,14 @@ static int program_new(struct program **out, const char *ifname)
 	return 0;
 }
 
-int program_open(struct program **out, struct program_maps *maps, const struct program_want *want,
+int program_open(struct program **out, struct object_maps *maps, const struct program_want *want,
 		 char *err, size_t err_cap)
 {
 	struct program *p;
 	int code = program_new(&p, want->ifname);
 
 	*err = 0;
-	quiet_libraries();
+	object_quiet();
 	if (code == -ENODEV)
 		snprintf(err, err_cap, "%s: no such interface", want->ifname);
 	if (code)
@@ -540,14 +380,14 @@ int program_detach(struct program *p)
 /* From now on it answers nothing. Whether it did before. */
 static bool silence(const struct found *found)
 {
-	struct volley_state *state = map_array(found->maps.state, sizeof(*state));
+	struct volley_state *state = object_map(found->maps.state, sizeof(*state));
 	bool was_answering;
 
 	if (!state)
 		return false;
 	was_answering = __atomic_exchange_n(&state->serve_until_s, 0, __ATOMIC_ACQ_REL) >
 			clock_coarse_s();
-	unmap(state, sizeof(*state));
+	object_unmap(state, sizeof(*state));
 	return was_answering;
 }
 
@@ -596,7 +436,7 @@ void program_close(struct program *p, bool keep)
 	}
 	if (p->xdp)
 		xdp_program__close(p->xdp);
-	unmap(p->link, sizeof(*p->link));
+	object_unmap(p->link, sizeof(*p->link));
 	if (p->link_fd >= 0)
 		close(p->link_fd);
 	if (p->cpu_fd >= 0)

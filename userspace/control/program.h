@@ -27,16 +27,7 @@
 #include <stdint.h>
 
 #include "cache/cache.h"
-
-/* The four maps of the cache: descriptors, and where they are mapped. */
-struct program_maps {
-	int state_fd;
-	int index_fd;
-	int store_fd;
-	int zones_fd;
-	struct cache_memory memory;
-	bool is_open;
-};
+#include "control/object.h"
 
 enum program_origin {
 	PROGRAM_LOADED,   /* by us */
@@ -62,12 +53,8 @@ struct program_want {
  * Errors: -ENODEV, -EPROTO (another ABI), -EBUSY (another program), ERR_RUNNING (another volleyd), -EPERM, -EOPNOTSUPP (the driver
  * knows no native XDP and only that is wanted), or what loading said.
  */
-int program_open(struct program **out, struct program_maps *maps, const struct program_want *want,
+int program_open(struct program **out, struct object_maps *maps, const struct program_want *want,
 		 char *err, size_t err_cap) __attribute__((warn_unused_result));
-
-/* The maps alone, when no program could be attached yet: the next one gets them. 0 or -errno. */
-int program_maps_make(struct program_maps *maps, const struct cache_sizes *sizes)
-	__attribute__((warn_unused_result));
 
 /* Whether a Volley program of this ABI is on the interface already. */
 bool program_is_there(const char *ifname);
@@ -90,9 +77,6 @@ bool program_clean_up(const char *ifname);
 
 /* Takes the program off the interface, whoever attached it. */
 int program_detach(struct program *program);
-
-/* Unmaps and closes the cache's maps; after all programs. */
-void program_maps_close(struct program_maps *maps);
 
 /* Whether it is still what runs on its interface (somebody may have taken it off). */
 bool program_is_attached(const struct program *program);

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The XDP object that is built into the daemon, and the maps of the cache: made by the first program
+ * that is loaded (or adopted with it), used by all the next ones.
+ *
+ * Control's thread calls all of these.
+ */
+#ifndef VOLLEY_CONTROL_OBJECT_H
+#define VOLLEY_CONTROL_OBJECT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "cache/cache.h"
+#include "control/found.h"
+
+struct volley_bpf;
+
+/* The four maps of the cache: descriptors, and where they are mapped. */
+struct object_maps {
+	int state_fd;
+	int index_fd;
+	int store_fd;
+	int zones_fd;
+	struct cache_memory memory;
+	bool is_open;
+};
+
+/*
+ * The object with its maps sized as said, or taken from `maps` where these are open; not yet loaded.
+ * NULL with errno. For volley_bpf__destroy().
+ */
+struct volley_bpf *object_open(const struct object_maps *maps, const struct cache_sizes *sizes);
+
+/* The descriptors of a loaded object's maps, which stay the object's. */
+struct found_maps object_fds(const struct volley_bpf *skel);
+
+/* Maps the four maps of the cache, from copies of their descriptors. 0 or -ENOMEM. */
+int object_maps_open(struct object_maps *maps, const struct found_maps *found,
+		     const struct cache_sizes *sizes) __attribute__((warn_unused_result));
+
+/* Makes these maps without a program: the next one gets them. 0 or -errno. */
+int object_maps_make(struct object_maps *maps, const struct cache_sizes *sizes)
+	__attribute__((warn_unused_result));
+
+/* Unmaps and closes them; after all programs. */
+void object_maps_close(struct object_maps *maps);
+
+/* One array map in our memory, for reading and writing; NULL: not to be had. */
+void *object_map(int fd, size_t bytes);
+void object_unmap(void *at, size_t bytes);
+
+/* What libbpf and libxdp print becomes log_debug(). */
+void object_quiet(void);
+
+#endif
