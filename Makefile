@@ -199,8 +199,11 @@ test-net: $(ALL) $(TOOLS) $(BPF_TESTS) ## tests in network namespaces (root); PY
 	@$(call pytest,tests/net)
 
 .PHONY: test-diff
-test-diff: $(ALL) $(TOOLS) $(BPF_TESTS) ## Volley's answers against those of knotd, nsd and named (root)
+test-diff: $(ALL) $(TOOLS) $(BPF_TESTS) ## Volley's answers against those of knotd, nsd and named (root); FULL=1
 	@$(call pytest,tests/diff)
+
+.PHONY: tools
+tools: $(ALL) $(TOOLS) $(BPF_TESTS) ## what scripts/loadtest, the benchmarks and the network tests call
 
 .PHONY: test-net-diff
 test-net-diff: $(ALL) $(TOOLS) $(BPF_TESTS)
