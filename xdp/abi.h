@@ -250,7 +250,7 @@ struct volley_cpu {
 	__u32 location;     /* of the answer, 0: none */
 	__u32 reason;       /* then: why */
 	__u32 question_sum; /* of name, type and class */
-	__u16 ethertype;
+	__u16 reserved;
 	__u8 ipv6;
 	__u8 edns;
 	__u64 hash;

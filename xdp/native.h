@@ -65,7 +65,6 @@ struct xdp_md {
 };
 
 #define SEC(name)
-#define GLOBAL_FUNC static __attribute__((noinline))
 /*
  * A frame that has grown by an odd number at its head begins at an odd address. x86 and arm64, for
  * which the program is made, load from there.
