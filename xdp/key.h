@@ -13,6 +13,8 @@
 
 #include <linux/types.h>
 
+#include "xdp/abi.h"
+
 #define VOLLEY_PAGE_BUCKETS 64 /* of 64 bytes, in 4 KiB */
 
 /* `word` with every octet from A to Z made lower case; no other octet changes. */
@@ -68,7 +70,21 @@ static inline __attribute__((always_inline)) __u32 volley_tag(__u64 hash)
 	return (__u32)(hash >> 32);
 }
 
-/* Octets from the start of an entry to its body. */
+/*
+ * The slot of volley_state.services from which a service address is looked for, VOLLEY_SERVICE_PROBES
+ * slots on. The program and who fills the table must agree.
+ */
+static inline __attribute__((always_inline)) __u32 volley_service_slot(const __be32 address[4],
+								       __be16 port)
+{
+	__u32 sum = address[0] ^ address[1] ^ address[2] ^ address[3] ^ port;
+
+	return sum * 0x9e3779b1u >> 24;
+}
+
+_Static_assert(VOLLEY_SERVICES == 256, "volley_service_slot gives 8 bits");
+
+/* A name's octets with their padding to whole words. */
 static inline __attribute__((always_inline)) __u32 volley_name_padded(__u32 name_bytes)
 {
 	return (name_bytes + 7) & ~7u;

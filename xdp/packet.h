@@ -15,6 +15,7 @@
 #include <linux/udp.h>
 
 #include "xdp/abi.h"
+#include "xdp/key.h"
 
 #define VLAN_TAGS_MAX  2
 #define L2_BYTES_MAX   (14 + VLAN_TAGS_MAX * 4)
@@ -168,21 +169,11 @@ static __always_inline int packet_ipv6(struct packet *p)
 	return -1;
 }
 
-/* The slot from which a service address is looked for. */
-static __always_inline __u32 service_slot(const __be32 address[4], __be16 port)
-{
-	__u32 sum = address[0] ^ address[1] ^ address[2] ^ address[3] ^ port;
-
-	return sum * 0x9e3779b1u >> 24;
-}
-
-_Static_assert(VOLLEY_SERVICES == 256, "service_slot gives 8 bits");
-
 static __always_inline int is_service(const struct volley_state *state, const struct packet *p,
 				      __u8 family)
 {
 	const __be32 *to = p->destination;
-	__u32 slot = service_slot(to, p->udp->dest);
+	__u32 slot = volley_service_slot(to, p->udp->dest);
 	__u32 i;
 
 	for (i = 0; i < VOLLEY_SERVICE_PROBES; i++) {

@@ -76,7 +76,7 @@ static void serve(const struct pkt *p)
 	__be32 slot;
 
 	memcpy(to.destination, p->to, p->ipv6 ? 16 : 4);
-	slot = service_slot(to.destination, bpf_htons(p->to_port));
+	slot = volley_service_slot(to.destination, bpf_htons(p->to_port));
 	s = &state.services[slot % VOLLEY_SERVICES];
 	memcpy(s->address, to.destination, sizeof(s->address));
 	s->port = bpf_htons(p->to_port);

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "volley.skel.h"
+#include "xdp/key.h"
 
 static size_t map_bytes(const struct bpf_map *map)
 {
@@ -146,9 +147,7 @@ int bpfmaps_counters(const struct bpfmaps *maps, struct volley_cpu *sum)
 void bpfmaps_serve(struct volley_state *state, const uint32_t address[4], uint8_t family,
 		   uint16_t port)
 {
-	/* As service_slot() in xdp/packet.h, which includes what only BPF has. */
-	uint32_t sum = address[0] ^ address[1] ^ address[2] ^ address[3] ^ htons(port);
-	uint32_t slot = sum * 0x9e3779b1u >> 24;
+	uint32_t slot = volley_service_slot(address, htons(port));
 	struct volley_service *s;
 
 	do

@@ -9,15 +9,9 @@
 #include <string.h>
 #include <sys/socket.h>
 
+#include "xdp/key.h"
+
 #define SLOTS_MASK (VOLLEY_SERVICES - 1)
-
-/* The slot from which xdp/packet.h looks for a service. */
-static uint32_t first_slot(const struct volley_service *s)
-{
-	uint32_t sum = s->address[0] ^ s->address[1] ^ s->address[2] ^ s->address[3] ^ s->port;
-
-	return sum * 0x9e3779b1u >> 24;
-}
 
 static bool is_same(const struct volley_service *a, const struct volley_service *b)
 {
@@ -104,7 +98,7 @@ static bool put(struct volley_state *state, const struct volley_service *s)
 	uint32_t i;
 
 	for (i = 0; i < VOLLEY_SERVICE_PROBES; i++) {
-		slot = &state->services[(first_slot(s) + i) & SLOTS_MASK];
+		slot = &state->services[(volley_service_slot(s->address, s->port) + i) & SLOTS_MASK];
 		if (is_same(slot, s))
 			return true;
 		if (!slot->family && !vacant)
