@@ -154,7 +154,7 @@ int gen(struct xdp_md *ctx)
 	__u32 number, index;
 	__u64 sum;
 
-	if (!c || !is_due(c))
+	if (!c || (config.once && seq >= config.n_queries) || !is_due(c))
 		return XDP_DROP;
 	number = (__u32)seq++;
 	index = number % config.n_queries;

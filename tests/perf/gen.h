@@ -24,6 +24,7 @@ struct gen_config {
 	__u64 ns_per_burst; /* 0: as fast as possible */
 	__u32 draw;         /* not 0: the first label is a number below this (front_label()) */
 	__u32 name_offset;  /* of that label, in the frame; even */
+	__u32 once;         /* not 0: nothing is sent after the last query of the list */
 };
 
 /* Of one CPU. */

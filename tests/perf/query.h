@@ -16,7 +16,7 @@
 #include "dns/name.h"
 #include "xdp/sum.h"
 
-#define QUERY_UDP_SIZE 1232 /* what our OPT offers */
+#define QUERY_UDP_SIZE 1232 /* that OPT offers unless said otherwise */
 
 struct query {
 	uint8_t to_mac[ETH_ALEN];
@@ -29,6 +29,8 @@ struct query {
 	const uint8_t *name; /* wire form */
 	uint16_t qtype;
 	bool edns;
+	bool dnssec_ok;
+	uint16_t udp_size; /* that OPT offers; 0: QUERY_UDP_SIZE */
 };
 
 /* Offsets in the frame. */
@@ -99,7 +101,8 @@ static inline uint8_t *query_put_dns(uint8_t *dns, const struct query *q, size_t
 		return at;
 	memset(at, 0, 11);
 	at[2] = 41;
-	query_put16(at + 3, QUERY_UDP_SIZE);
+	query_put16(at + 3, q->udp_size ? q->udp_size : QUERY_UDP_SIZE);
+	at[7] = q->dnssec_ok ? 0x80 : 0;
 	return at + 11;
 }
 

@@ -4,13 +4,14 @@
  * xdpgen [options] --draw N IF SECONDS RATE
  * xdpgen --count IF
  *
- * A query generator inside the kernel: a frame for each line of QUERIES ("name TYPE"), sent by test
+ * A query generator inside the kernel: a frame for each line of QUERIES (querylist.h), sent by test
  * runs on live frames, so that one CPU offers millions a second. Replies are counted and dropped in
  * XDP on the same interface; the program that was there comes back at the end. RATE is in queries
  * per second, 0 as fast as possible. Prints one JSON object.
  *
  *   --from-mac, --to-mac, --from, --to   addresses (default: those of scripts/lab.sh, IPv4)
- *   --no-edns                            queries without OPT
+ *   --no-edns                            queries without OPT, unless their line says otherwise
+ *   --once                               the list from end to end, once; SECONDS is the limit
  *   --cpu N                              where it runs
  *   --draw N                             no list: each query's name is one of the N that fill.c
  *                                        puts into a cache, drawn at random, type A
@@ -40,17 +41,17 @@
 
 #include "tests/perf/front.h"
 #include "tests/perf/gen.h"
-#include "tests/perf/query.h"
+#include "tests/perf/querylist.h"
 #include "gen.skel.h" /* after gen.h, whose struct it holds */
 
-#define NETNS_DIR  "/run/netns"
-#define BATCH      64    /* frames of a test run that the kernel sends at once: NAPI's budget */
-#define BURST_RATE 40000 /* from here on queries are let go 32 at a time */
-#define BURST      32
-#define SETTLE_US  100000 /* for the last replies */
-#define COUNT_US   100000
-#define REPEAT     (1 << 30)
-#define TYPES_CAP  24
+#define NETNS_DIR   "/run/netns"
+#define BATCH       64    /* frames of a test run that the kernel sends at once: NAPI's budget */
+#define BURST_RATE  40000 /* from here on queries are let go 32 at a time */
+#define BURST       32
+#define SETTLE_US   100000 /* for the last replies */
+#define COUNT_US    100000
+#define REPEAT      (1 << 30)
+#define ONCE_MORE_S 0.5 /* to begin a test run anew takes some hundred ms: not often */
 
 struct options {
 	const char *ifname;
@@ -61,6 +62,7 @@ struct options {
 	int cpu;
 	uint32_t draw;
 	bool only_count;
+	bool once;
 };
 
 static volatile sig_atomic_t stopped;
@@ -81,24 +83,6 @@ static double now_s(void)
 
 /* --- The queries --------------------------------------------------------------------------------- */
 
-static int qtype_from_text(const char *text)
-{
-	static const struct {
-		const char *name;
-		int number;
-	} types[TYPES_CAP] = {
-		{ "A", 1 },     { "NS", 2 },     { "CNAME", 5 }, { "SOA", 6 },   { "PTR", 12 },
-		{ "MX", 15 },   { "TXT", 16 },   { "AAAA", 28 }, { "SRV", 33 },  { "DS", 43 },
-		{ "TLSA", 52 }, { "HTTPS", 65 }, { "ANY", 255 }, { "CAA", 257 },
-	};
-
-	for (int i = 0; types[i].name; i++) {
-		if (!strcmp(types[i].name, text))
-			return types[i].number;
-	}
-	return strncmp(text, "TYPE", 4) ? -1 : atoi(text + 4);
-}
-
 /* One's complement sum of what the UDP checksum covers, octets as in memory. */
 static uint32_t udp_sum(const uint8_t *frame, bool ipv6)
 {
@@ -109,47 +93,41 @@ static uint32_t udp_sum(const uint8_t *frame, bool ipv6)
 	return (uint16_t)~check;
 }
 
-/* 1 when it was stored, 0 when the line is no query that fits. */
-static int store(struct gen_query *to, struct query *q, const char *name, const char *type)
+/* 1 when it was stored, 0 when the line is no query that fits. `base`: all but what the line says. */
+static int store(struct gen_query *to, const struct query *base, const char *line)
 {
 	uint8_t wire[DNS_NAME_MAX];
-	int qtype = qtype_from_text(type);
+	struct query q = *base;
 
-	if (qtype <= 0 || name_from_text(wire, sizeof(wire), name, strlen(name)) < 0)
+	if (querylist_parse(&q, wire, line))
 		return 0;
-	q->name = wire;
-	q->qtype = (uint16_t)qtype;
-	to->bytes = (__u32)query_frame(to->frame, GEN_FRAME_BYTES, q);
-	to->sum = to->bytes ? udp_sum(to->frame, q->ipv6) : 0;
+	to->bytes = (__u32)query_frame(to->frame, GEN_FRAME_BYTES, &q);
+	to->sum = to->bytes ? udp_sum(to->frame, q.ipv6) : 0;
 	return to->bytes > 0;
 }
 
 /* The one frame into which labels are drawn; the label's octets are 0 in its sum. */
 static int make_template(const struct options *o, struct gen_query *to)
 {
-	struct query q = o->query;
-	uint32_t sum;
+	size_t label_at = query_dns_offset(o->query.ipv6) + 12;
 
-	if (!store(to, &q, "aaaaaaa.bench.test", "A"))
+	if (!store(to, &o->query, "aaaaaaa.bench.test A"))
 		return -EINVAL;
-	sum = query_sum(to->frame + query_dns_offset(q.ipv6) + 12, sizeof(uint64_t));
-	to->sum += (uint16_t)~htons((uint16_t)sum_fold(sum));
+	to->sum += (uint16_t)~htons(
+		(uint16_t)sum_fold(query_sum(to->frame + label_at, sizeof(uint64_t))));
 	return 0;
 }
 
 static int read_queries(const struct options *o, struct gen_query *to, __u32 *n)
 {
-	char line[1200], name[1024], type[32];
 	FILE *f = fopen(o->queries, "r");
-	struct query q = o->query;
+	char line[1200];
 
 	if (!f)
 		return -errno;
 	*n = 0;
-	while (*n < GEN_QUERIES_CAP && fgets(line, sizeof(line), f)) {
-		if (sscanf(line, "%1023s %31s", name, type) == 2)
-			*n += (__u32)store(&to[*n], &q, name, type);
-	}
+	while (*n < GEN_QUERIES_CAP && fgets(line, sizeof(line), f))
+		*n += (__u32)store(&to[*n], &o->query, line);
 	fclose(f);
 	return *n ? 0 : -ENODATA;
 }
@@ -172,6 +150,7 @@ static int open_generator(struct gen_bpf **out, const struct options *o, __u32 n
 	if (!gen)
 		return -errno;
 	gen->rodata->config.n_queries = n;
+	gen->rodata->config.once = o->once;
 	gen->rodata->config.ifindex = if_nametoindex(o->ifname);
 	gen->rodata->config.udp_offset = (__u32)query_udp_offset(o->query.ipv6);
 	gen->rodata->config.draw = o->draw;
@@ -202,13 +181,26 @@ static int fill(const struct gen_bpf *gen, const struct gen_query *queries, __u3
 	return 0;
 }
 
-/* The alarm interrupts a test run that would go on; it repeats, should one come just before. */
-static void set_alarm(double seconds)
+static struct timeval to_timeval(double seconds)
 {
-	struct itimerval t = { .it_interval.tv_usec = 20000 };
+	struct timeval t = { .tv_sec = (time_t)seconds };
 
-	t.it_value.tv_sec = (time_t)seconds;
-	t.it_value.tv_usec = (suseconds_t)((seconds - (double)t.it_value.tv_sec) * 1e6) + 1;
+	t.tv_usec = (suseconds_t)((seconds - (double)t.tv_sec) * 1e6) + 1;
+	return t;
+}
+
+/*
+ * The alarm interrupts a test run that would go on; it repeats, should one come just before. With
+ * --once it comes when the list should be through, and then now and then to see whether it is.
+ */
+static void set_alarm(const struct options *o, __u32 n)
+{
+	double due_s = o->rate > 0 ? n / o->rate + COUNT_US * 1e-6 : ONCE_MORE_S;
+	struct itimerval t = {
+		.it_value = to_timeval(o->once ? due_s : o->seconds),
+		.it_interval = to_timeval(o->once ? ONCE_MORE_S : 0.02),
+	};
+
 	setitimer(ITIMER_REAL, &t, NULL);
 }
 
@@ -224,14 +216,19 @@ static int count(double *seconds)
 	return 0;
 }
 
+static bool is_through(const struct gen_bpf *gen)
+{
+	return gen->rodata->config.once && gen->bss->seq >= gen->rodata->config.n_queries;
+}
+
 static int generate(const struct gen_bpf *gen, const struct options *o, double *seconds)
 {
 	static __u8 frame[sizeof(((struct gen_query *)0)->frame)];
 	double start = now_s();
 	int err = 0;
 
-	set_alarm(o->seconds);
-	while (!err && !stopped && now_s() - start < o->seconds) {
+	set_alarm(o, gen->rodata->config.n_queries);
+	while (!err && !stopped && now_s() - start < o->seconds && !is_through(gen)) {
 		LIBBPF_OPTS(bpf_test_run_opts, run, .data_in = frame, .data_size_in = sizeof(frame),
 			    .repeat = REPEAT, .flags = BPF_F_TEST_XDP_LIVE_FRAMES,
 			    .batch_size = BATCH);
@@ -370,6 +367,7 @@ static int parse_options(struct options *o, int argc, char **argv)
 		{ "no-edns", no_argument, NULL, 'e' },
 		{ "cpu", required_argument, NULL, 'c' },
 		{ "draw", required_argument, NULL, 'd' },
+		{ "once", no_argument, NULL, 'o' },
 		{ "count", no_argument, NULL, 'C' },
 		{ 0 },
 	};
@@ -391,6 +389,8 @@ static int parse_options(struct options *o, int argc, char **argv)
 			o->cpu = atoi(optarg);
 		else if (c == 'd')
 			err = parse_draw(&o->draw, optarg);
+		else if (c == 'o')
+			o->once = true;
 		else if (c == 'C')
 			o->only_count = true;
 		else
@@ -430,7 +430,7 @@ int main(int argc, char **argv)
 	if (!queries || parse_options(&o, argc, argv)) {
 		fprintf(stderr,
 			"usage: xdpgen [--from-mac MAC] [--to-mac MAC] [--from IP] [--to IP] "
-			"[--no-edns] [--cpu N] IF QUERIES SECONDS RATE\n"
+			"[--no-edns] [--once] [--cpu N] IF QUERIES SECONDS RATE\n"
 			"       xdpgen [...] --draw N IF SECONDS RATE\n"
 			"       xdpgen --count IF\n");
 		return 2;

@@ -45,6 +45,7 @@ int main(int argc, char **argv)
 		fprintf(stderr, "zoneload ORIGIN FILE\n");
 		return 2;
 	}
+	mallopt(M_MMAP_THRESHOLD, 128 * 1024); /* as the daemon */
 	start = now();
 	if (zone_load_file(&z, argv[1], argv[2], &err)) {
 		fprintf(stderr, "%s:%u: %s\n", err.file, err.line, err.sentence);

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * A line of a list of queries, as xdpgen and scripts/loadtest read it:
+ *
+ *	NAME TYPE [EDNS | no-EDNS | SIZE] [DO]
+ *
+ * Without the rest a query has OPT, or what the program's options say, and offers QUERY_UDP_SIZE
+ * octets. DO means OPT too.
+ */
+#ifndef VOLLEY_TESTS_PERF_QUERYLIST_H
+#define VOLLEY_TESTS_PERF_QUERYLIST_H
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <strings.h>
+
+#include "tests/perf/query.h"
+
+/* -1: unknown. */
+static inline int querylist_type(const char *text)
+{
+	static const struct {
+		const char *name;
+		int number;
+	} types[] = {
+		{ "A", 1 },     { "NS", 2 },     { "CNAME", 5 }, { "SOA", 6 },   { "PTR", 12 },
+		{ "MX", 15 },   { "TXT", 16 },   { "AAAA", 28 }, { "SRV", 33 },  { "DS", 43 },
+		{ "TLSA", 52 }, { "HTTPS", 65 }, { "ANY", 255 }, { "CAA", 257 },
+	};
+
+	for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
+		if (!strcmp(types[i].name, text))
+			return types[i].number;
+	}
+	return strncmp(text, "TYPE", 4) ? -1 : atoi(text + 4);
+}
+
+static inline int querylist_word(struct query *q, const char *word)
+{
+	char *end;
+	unsigned long size;
+
+	q->edns = strcasecmp(word, "no-EDNS") != 0;
+	if (!q->edns || !strcasecmp(word, "EDNS"))
+		return 0;
+	if (!strcmp(word, "DO")) {
+		q->dnssec_ok = true;
+		return 0;
+	}
+	size = strtoul(word, &end, 10);
+	q->udp_size = (uint16_t)size;
+	return end != word && !*end && size && size <= UINT16_MAX ? 0 : -EINVAL;
+}
+
+/* Fills q's name, which goes to wire, type and OPT; the rest stays. -EINVAL: no such line. */
+static inline int querylist_parse(struct query *q, uint8_t wire[DNS_NAME_MAX], const char *line)
+{
+	char copy[1200], *save, *name, *type, *word;
+	int qtype, err = 0;
+
+	snprintf(copy, sizeof(copy), "%s", line);
+	name = strtok_r(copy, " \t\n", &save);
+	type = name ? strtok_r(NULL, " \t\n", &save) : NULL;
+	qtype = type ? querylist_type(type) : -1;
+	if (qtype <= 0 || name_from_text(wire, DNS_NAME_MAX, name, strlen(name)) < 0)
+		return -EINVAL;
+	q->name = wire;
+	q->qtype = (uint16_t)qtype;
+	while (!err && (word = strtok_r(NULL, " \t\n", &save)))
+		err = querylist_word(q, word);
+	return err;
+}
+
+#endif
