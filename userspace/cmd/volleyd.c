@@ -2,6 +2,7 @@
 /* volleyd: reads the command line and the configuration, then runs the daemon. */
 #include <errno.h>
 #include <getopt.h>
+#include <malloc.h>
 #include <stdbool.h>
 #include <stdio.h>
 
@@ -12,6 +13,13 @@
 #include "control/help.h"
 
 enum { EXIT_OK, EXIT_FAILED, EXIT_USAGE };
+/*
+ * Blocks from this size on are mappings of their own, and the system's again when they are freed. Left
+ * to itself the C library raises its limit with each one freed, up to 32 MiB, and what is left of a
+ * load then stays between the arrays of the zone.
+ */
+#define MAPPED_BYTES (128 * 1024)
+
 enum { OPT_CHECK = 256, OPT_KEEP, OPT_VERSION, OPT_HELP };
 
 struct options {
@@ -75,6 +83,7 @@ int main(int argc, char **argv)
 
 	if (code >= 0)
 		return code;
+	mallopt(M_MMAP_THRESHOLD, MAPPED_BYTES);
 	log_open("volleyd", options.is_verbose ? LOG_LEVEL_DEBUG : LOG_LEVEL_INFO);
 	code = config_load(&config, options.config, err, sizeof(err));
 	if (code) {

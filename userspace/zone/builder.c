@@ -131,6 +131,7 @@ void zone_builder_free(struct zone_builder *b)
 	free(b->files);
 	free(b->nodes);
 	free(b->parts);
+	free(b->origins);
 	for (unsigned i = 0; i < N_ARENAS; i++)
 		free(b->arenas[i].bytes);
 	free(b->shared);

@@ -11,6 +11,10 @@
  * rdata stand where they will stay, in canonical order, once something else follows; most RRsets
  * are one part, so that nothing is copied when the snapshot is made. Signatures have an arena of
  * their own: in a file they stand between the RRsets that they cover.
+ *
+ * A part has the form of the RRset that it becomes, in an array that becomes the zone's: freezing
+ * puts it in order in place, so a zone is never there twice. What a loader alone wants to know
+ * of a part stands under the same number in an array beside it.
  */
 #ifndef VOLLEY_ZONE_BUILDING_H
 #define VOLLEY_ZONE_BUILDING_H
@@ -27,16 +31,17 @@ struct build_node {
 	uint32_t parent;
 };
 
-struct build_part {
-	uint32_t node;
-	uint32_t ttl;   /* the lowest */
-	uint32_t rdata; /* in its arena: for each record length (2 octets, network order), octets */
-	uint32_t line;  /* of the last record */
-	uint16_t type;
-	uint16_t n; /* records, doubles left out */
+/* Of the part of the same number. */
+struct build_origin {
+	union {
+		uint32_t node;
+		uint32_t number; /* when the parts are in the zone's order: the one before that */
+	};
+	uint32_t line; /* of the last record */
 	uint16_t file;
-	bool ttls_differ;
+	bool ttls_differ; /* the part has the lowest */
 };
+_Static_assert(sizeof(struct build_origin) == 12, "an origin has little padding");
 
 enum {
 	ARENA_DATA,
@@ -57,14 +62,15 @@ static inline unsigned arena_of(uint16_t type)
 
 struct zone_builder {
 	struct build_node *nodes;
-	struct build_part *parts;
+	struct zone_rrset *parts;
+	struct build_origin *origins;
 	struct build_arena arenas[N_ARENAS];
 	uint32_t *shared; /* offset + 1 of rdata seen lately, by hash: equal ones are stored once */
 	uint8_t *labels;
 	uint32_t *table; /* open addressing: node number + 1, 0 for empty */
 	char **files;
 	size_t n_nodes, nodes_cap;
-	size_t n_parts, parts_cap;
+	size_t n_parts, parts_cap, origins_cap;
 	size_t n_label_bytes, labels_cap;
 	size_t table_cap; /* a power of two */
 	size_t n_files;
@@ -78,11 +84,11 @@ struct zone_builder {
 };
 
 /*
- * Refuses a zone that breaks a rule on which its answers rest. @rrset_part holds for each RRset
- * of @z the number of its last part, for the line. Returns 0 or ERR_ZONE.
+ * Refuses a zone that breaks a rule on which its answers rest. @b->origins is in the order of the
+ * RRsets of @z, and tells of each its last part, for the line. Returns 0 or ERR_ZONE.
  */
-int zone_check(const struct zone_builder *b, const struct zone *z, const uint32_t *rrset_part,
-	       struct zone_error *err) __attribute__((warn_unused_result));
+int zone_check(const struct zone_builder *b, const struct zone *z, struct zone_error *err)
+	__attribute__((warn_unused_result));
 
 /* Room for @need elements, at least doubled. Returns 0 or -ENOMEM. */
 int builder_grow(void **array, size_t *cap, size_t need, size_t element_bytes)
@@ -96,11 +102,10 @@ int gather_add(struct zone_builder *b, uint32_t node, const struct zone_builder_
 int gather_end(struct zone_builder *b) __attribute__((warn_unused_result));
 
 /*
- * Joins @n parts of one RRset, whose numbers stand in @numbers in ascending order, to the first of
- * them. Returns 0, -ENOMEM, or ERR_LIMIT.
+ * Joins the @n parts of one RRset from @first on to that one, whose origin becomes that of the last.
+ * Returns 0, -ENOMEM, or ERR_LIMIT.
  */
-int gather_join(struct zone_builder *b, const uint32_t *numbers, uint32_t n)
-	__attribute__((warn_unused_result));
+int gather_join(struct zone_builder *b, size_t first, size_t n) __attribute__((warn_unused_result));
 
 static inline const char *builder_file_name(const struct zone_builder *b, unsigned file)
 {

@@ -14,26 +14,24 @@
 struct check {
 	const struct zone_builder *b;
 	const struct zone *z;
-	const uint32_t *rrset_part;
 	struct zone_error *err;
 };
 
-static int refuse(const struct check *c, const struct zone_node *node, uint32_t record,
-		  const char *why)
+static int refuse(const struct check *c, const struct zone_node *node,
+		  const struct build_origin *at, const char *why)
 {
-	const struct build_part *r = &c->b->parts[record];
 	char text[NAME_TEXT_MAX];
 	uint8_t owner[ZONE_NAME_MAX];
 
 	zone_node_owner(c->z, node, owner);
 	name_to_text(text, sizeof(text), owner);
-	return zone_error_set(c->err, builder_file_name(c->b, r->file), r->line, "%s: %.160s", why,
-			      text);
+	return zone_error_set(c->err, builder_file_name(c->b, at->file), at->line, "%s: %.160s",
+			      why, text);
 }
 
-static uint32_t record_of(const struct check *c, const struct zone_rrset *rrset)
+static const struct build_origin *origin_of(const struct check *c, const struct zone_rrset *rrset)
 {
-	return c->rrset_part[rrset - c->z->rrsets];
+	return &c->b->origins[rrset - c->z->rrsets];
 }
 
 /* Types that may stand beside a CNAME: RFC 4034 section 3 and 4, RFC 2181 section 10.1. */
@@ -49,13 +47,14 @@ static int check_cname(const struct check *c, const struct zone_node *node)
 	unsigned n;
 
 	if (cname->n > 1)
-		return refuse(c, node, record_of(c, cname), "there is more than one CNAME");
+		return refuse(c, node, origin_of(c, cname), "there is more than one CNAME");
 	rrsets = zone_node_rrsets(c->z, node, &n);
 	for (unsigned i = 0; i < n; i++) {
-		uint32_t other = record_of(c, &rrsets[i]), own = record_of(c, cname);
+		const struct build_origin *other = origin_of(c, &rrsets[i]);
+		const struct build_origin *own = origin_of(c, cname);
 
 		if (!beside_cname(rrsets[i].type))
-			return refuse(c, node, other > own ? other : own,
+			return refuse(c, node, other->number > own->number ? other : own,
 				      "a CNAME stands beside other data");
 	}
 	return 0;
@@ -80,12 +79,12 @@ static int check_dname(const struct check *c, const struct zone_node *node)
 	const struct zone_node *below;
 
 	if (dname->n > 1)
-		return refuse(c, node, record_of(c, dname), "there is more than one DNAME");
+		return refuse(c, node, origin_of(c, dname), "there is more than one DNAME");
 	if (node->flags & NODE_CUT)
-		return refuse(c, node, record_of(c, dname),
+		return refuse(c, node, origin_of(c, dname),
 			      "a DNAME stands beside NS below the apex");
 	below = name_below(c->z, node);
-	return below ? refuse(c, below, c->rrset_part[below->rrsets],
+	return below ? refuse(c, below, &c->b->origins[below->rrsets],
 			      "this name is below a DNAME") :
 		       0;
 }
@@ -107,7 +106,7 @@ static int check_size(const struct check *c, const struct zone_node *node,
 		bytes += 2u + DNS_RR_FIXED_BYTES + rd.len;
 	}
 	if (bytes > DNS_MESSAGE_MAX)
-		return refuse(c, node, record_of(c, rrset),
+		return refuse(c, node, origin_of(c, rrset),
 			      "the RRset is too large for any message");
 	return 0;
 }
@@ -136,17 +135,16 @@ static int check_apex(const struct check *c)
 		return zone_error_set(c->err, builder_file_name(c->b, 0), 0,
 				      "the zone has no SOA record at its apex");
 	if (soa->n > 1)
-		return refuse(c, apex, record_of(c, soa), "there is a second SOA that differs");
+		return refuse(c, apex, origin_of(c, soa), "there is a second SOA that differs");
 	if (!zone_node_rrset(c->z, apex, DNS_TYPE_NS))
 		return zone_error_set(c->err, builder_file_name(c->b, 0), 0,
 				      "the zone has no NS record at its apex");
 	return 0;
 }
 
-int zone_check(const struct zone_builder *b, const struct zone *z, const uint32_t *rrset_part,
-	       struct zone_error *err)
+int zone_check(const struct zone_builder *b, const struct zone *z, struct zone_error *err)
 {
-	struct check c = { b, z, rrset_part, err };
+	struct check c = { b, z, err };
 	int rc = check_apex(&c);
 
 	for (uint32_t i = 0; i < z->n_nodes && !rc; i++)

@@ -25,60 +25,13 @@ struct freeze {
 	struct zone_builder *b;
 	struct zone *z;
 	struct zone_error *err;
-	uint32_t *place;      /* builder's node number -> index in canonical order */
-	uint32_t *first;      /* canonical index -> first in by_node; n_nodes + 1 */
-	uint32_t *by_node;    /* part numbers */
-	uint32_t *rrset_part; /* last part of each RRset */
+	uint32_t *place; /* builder's node number -> index in canonical order */
+	uint32_t *first; /* canonical index -> its first part in order; n_nodes + 1 */
 };
-
-/* --- Order of the parts --- */
-
-static int cmp_parts(const void *px, const void *py, void *arg)
-{
-	const struct zone_builder *b = arg;
-	uint32_t x = *(const uint32_t *)px, y = *(const uint32_t *)py;
-	int diff = b->parts[x].type - b->parts[y].type;
-
-	return diff ? diff : x < y ? -1 : 1;
-}
-
-/* Parts of one node, by type and number: nearly always few, and nearly in order. */
-static void order_few(const struct zone_builder *b, uint32_t *parts, uint32_t n)
-{
-	if (n > 32) {
-		qsort_r(parts, n, sizeof(*parts), cmp_parts, (void *)b);
-		return;
-	}
-	for (uint32_t i = 1; i < n; i++) {
-		uint32_t part = parts[i], at = i;
-
-		for (; at && b->parts[parts[at - 1]].type > b->parts[part].type; at--)
-			parts[at] = parts[at - 1];
-		parts[at] = part;
-	}
-}
-
-/* A counting sort by node, then a small sort within each. */
-static void order_parts(struct freeze *f)
-{
-	const struct zone_builder *b = f->b;
-	uint32_t n_nodes = (uint32_t)b->n_nodes;
-
-	for (size_t i = 0; i < b->n_parts; i++)
-		f->first[f->place[b->parts[i].node]]++;
-	for (uint32_t i = 0, sum = 0; i <= n_nodes; i++) {
-		sum += f->first[i];
-		f->first[i] = sum;
-	}
-	for (size_t i = b->n_parts; i-- > 0;)
-		f->by_node[--f->first[f->place[b->parts[i].node]]] = (uint32_t)i;
-	for (uint32_t i = 0; i < n_nodes; i++)
-		order_few(b, f->by_node + f->first[i], f->first[i + 1] - f->first[i]);
-}
 
 /* --- Filling the arrays --- */
 
-static void warn_ttl(const struct freeze *f, const struct build_part *last,
+static void warn_ttl(const struct freeze *f, const struct build_origin *last,
 		     const struct zone_rrset *set)
 {
 	char type[PROTO_TEXT_MAX];
@@ -89,28 +42,28 @@ static void warn_ttl(const struct freeze *f, const struct build_part *last,
 			type, set->ttl);
 }
 
-/* Joins the parts from @at on that are of one type; *@next is the first that is not. */
+/*
+ * Joins the parts from @at on that are of one type to the next RRset, whose place is at most @at;
+ * *@next is the first part that is of another.
+ */
 static int fill_rrset(struct freeze *f, uint32_t at, uint32_t end, uint32_t *next)
 {
 	struct zone_builder *b = f->b;
 	struct zone *z = f->z;
-	struct build_part *part = &b->parts[f->by_node[at]];
-	struct zone_rrset *set = &z->rrsets[z->n_rrsets];
-	uint32_t last;
+	struct zone_rrset *part = &b->parts[at];
 	int rc;
 
-	for (*next = at + 1; *next < end && b->parts[f->by_node[*next]].type == part->type;)
+	for (*next = at + 1; *next < end && b->parts[*next].type == part->type;)
 		++*next;
-	last = f->by_node[*next - 1];
-	rc = *next - at > 1 ? gather_join(b, f->by_node + at, *next - at) : 0;
+	rc = *next - at > 1 ? gather_join(b, at, *next - at) : 0;
 	if (rc)
 		return rc;
-	*set = (struct zone_rrset){ part->rdata, part->ttl, part->type, part->n };
 	/* Those of RRSIGs follow the sets that they cover: RFC 4034 section 3. */
-	if (part->ttls_differ && part->type != DNS_TYPE_RRSIG)
-		warn_ttl(f, &b->parts[last], set);
-	f->rrset_part[z->n_rrsets++] = last;
+	if (b->origins[at].ttls_differ && part->type != DNS_TYPE_RRSIG)
+		warn_ttl(f, &b->origins[at], part);
 	z->n_records += part->n;
+	b->origins[z->n_rrsets] = b->origins[at];
+	b->parts[z->n_rrsets++] = *part;
 	return 0;
 }
 
@@ -136,7 +89,7 @@ static int fill_node(struct freeze *f, uint32_t index)
 
 	node->rrsets = f->z->n_rrsets;
 	for (uint32_t at = f->first[index]; at < end && !rc;) {
-		node->flags |= type_flag(f->b->parts[f->by_node[at]].type, index);
+		node->flags |= type_flag(f->b->parts[at].type, index);
 		rc = fill_rrset(f, at, end, &at);
 	}
 	return rc;
@@ -161,18 +114,24 @@ static void link_node(struct zone *z, uint32_t index)
 			node->flags |= NODE_UPPERCASE;
 }
 
+/* Names and their parents, from the builder's order to the zone's. */
+static void place_nodes(struct freeze *f)
+{
+	const struct build_node *nodes = f->b->nodes;
+
+	for (uint32_t i = 0; i < f->z->n_nodes; i++) {
+		struct zone_node *node = &f->z->nodes[f->place[i]];
+
+		node->label = nodes[i].label;
+		node->parent = f->place[nodes[i].parent];
+	}
+}
+
 static int fill_nodes(struct freeze *f)
 {
-	const struct zone_builder *b = f->b;
 	struct zone *z = f->z;
 	int rc = 0;
 
-	for (uint32_t i = 0; i < z->n_nodes; i++) {
-		struct zone_node *node = &z->nodes[f->place[i]];
-
-		node->label = b->nodes[i].label;
-		node->parent = f->place[b->nodes[i].parent];
-	}
 	for (uint32_t i = 0; i < z->n_nodes && !rc; i++) {
 		rc = fill_node(f, i);
 		link_node(z, i);
@@ -224,8 +183,7 @@ static struct zone *zone_alloc(const struct zone_builder *b)
 	z->apex_labels = (uint8_t)b->apex_labels;
 	memcpy(z->apex, b->apex, sizeof(z->apex));
 	z->nodes = calloc(b->n_nodes + 1, sizeof(*z->nodes));
-	z->rrsets = malloc((b->n_parts + 1) * sizeof(*z->rrsets));
-	if (!z->nodes || !z->rrsets) {
+	if (!z->nodes) {
 		zone_free(z);
 		return NULL;
 	}
@@ -240,12 +198,18 @@ static void *shrink(void *array, size_t n, size_t element_bytes)
 	return p ? p : array;
 }
 
-/* The builder's labels, and its arenas once their rdata is final, become the zone's. */
+/* The builder's labels, its parts once they are joined, and its arenas become the zone's. */
 static void take_labels(struct zone *z, struct zone_builder *b)
 {
 	z->labels = b->labels;
 	z->n_label_bytes = (uint32_t)b->n_label_bytes;
 	b->labels = NULL;
+}
+
+static void take_rrsets(struct zone *z, struct zone_builder *b)
+{
+	z->rrsets = b->parts;
+	b->parts = NULL;
 }
 
 static void take_arenas(struct zone *z, struct zone_builder *b)
@@ -275,28 +239,21 @@ static void give_back(void *array)
 	*p = NULL;
 }
 
-static int freeze_alloc(struct freeze *f)
-{
-	struct zone_builder *b = f->b;
-
-	/* No name is looked for any more. */
-	give_back(&b->table);
-	f->place = calloc(b->n_nodes, sizeof(*f->place));
-	if (!f->place || order_nodes(b, f->place))
-		return -ENOMEM;
-	f->first = calloc(b->n_nodes + 1, sizeof(*f->first));
-	f->by_node = malloc((b->n_parts + 1) * sizeof(*f->by_node));
-	f->rrset_part = malloc((b->n_parts + 1) * sizeof(*f->rrset_part));
-	f->z = zone_alloc(b);
-	return f->first && f->by_node && f->rrset_part && f->z ? 0 : -ENOMEM;
-}
-
 static void freeze_free(struct freeze *f)
 {
 	give_back(&f->place);
 	give_back(&f->first);
-	give_back(&f->by_node);
-	give_back(&f->rrset_part);
+}
+
+/* Orders names and parts. What the builder looks things up with is given back before. */
+static int order_all(struct freeze *f)
+{
+	struct zone_builder *b = f->b;
+	int rc;
+
+	give_back(&b->table);
+	rc = order_nodes(b, &f->place);
+	return rc ? rc : order_parts(b, f->place, &f->first);
 }
 
 /* RFC 2308 section 5: the SOA's own TTL or its last field, whichever is less. */
@@ -334,25 +291,33 @@ static int find_chain(const struct zone_builder *b, struct zone *z, struct zone_
 	return 0;
 }
 
-/* All but the hash table, from which on the builder is not needed. */
+/*
+ * All but the hash table, from which on the builder is not needed. What is not needed any more is
+ * given back at once: the peak of memory is here.
+ */
 static int lay_out(struct freeze *f)
 {
 	struct zone_builder *b = f->b;
 	int rc = gather_end(b);
 
 	if (!rc)
-		rc = freeze_alloc(f);
+		rc = order_all(f);
 	if (rc)
 		return rc;
-	order_parts(f);
+	f->z = zone_alloc(b);
+	if (!f->z)
+		return -ENOMEM;
+	place_nodes(f);
+	give_back(&f->place);
+	give_back(&b->nodes);
 	take_labels(f->z, b);
 	rc = fill_nodes(f);
+	take_rrsets(f->z, b);
 	take_arenas(f->z, b);
 	if (!rc)
-		rc = zone_check(b, f->z, f->rrset_part, f->err);
+		rc = zone_check(b, f->z, f->err);
 	freeze_free(f);
-	give_back(&b->parts);
-	give_back(&b->nodes);
+	give_back(&b->origins);
 	give_back(&b->shared);
 	return rc;
 }

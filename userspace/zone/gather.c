@@ -40,7 +40,7 @@ static int cmp_sorted(const void *pa, const void *pb, void *type)
 	return diff ? diff : a->number < b->number ? -1 : 1;
 }
 
-static bool is_canonical(const struct build_part *part, const uint8_t *at)
+static bool is_canonical(const struct zone_rrset *part, const uint8_t *at)
 {
 	for (unsigned i = 1; i < part->n; i++) {
 		const uint8_t *next = at + 2 + wire_load_be16(at);
@@ -53,7 +53,7 @@ static bool is_canonical(const struct build_part *part, const uint8_t *at)
 }
 
 /* The records of a part from @start to the end of the arena, copied to @copy, in order. */
-static void put_in_order(struct build_arena *arena, struct build_part *part, uint8_t *copy,
+static void put_in_order(struct build_arena *arena, struct zone_rrset *part, uint8_t *copy,
 			 struct sorted *sorted)
 {
 	uint8_t *to = arena->bytes + part->rdata;
@@ -80,7 +80,7 @@ static void put_in_order(struct build_arena *arena, struct build_part *part, uin
 	arena->n = (size_t)(to - arena->bytes);
 }
 
-static int make_canonical(struct build_arena *arena, struct build_part *part)
+static int make_canonical(struct build_arena *arena, struct zone_rrset *part)
 {
 	struct sorted *sorted;
 	uint8_t *copy;
@@ -105,7 +105,7 @@ static bool is_unique(uint16_t type)
 	       type == DNS_TYPE_DS;
 }
 
-static int share(struct zone_builder *b, struct build_arena *arena, struct build_part *part)
+static int share(struct zone_builder *b, struct build_arena *arena, struct zone_rrset *part)
 {
 	uint32_t start = part->rdata, *place, there;
 	uint32_t n = (uint32_t)(arena->n - start);
@@ -133,7 +133,7 @@ static int share(struct zone_builder *b, struct build_arena *arena, struct build
 
 static int end_part(struct zone_builder *b, struct build_arena *arena)
 {
-	struct build_part *part;
+	struct zone_rrset *part;
 	int rc;
 
 	if (!arena->open)
@@ -153,23 +153,34 @@ int gather_end(struct zone_builder *b)
 	return rc;
 }
 
-static int new_part(struct zone_builder *b, uint32_t node, const struct zone_builder_record *rec)
+static int parts_reserve(struct zone_builder *b)
 {
-	struct build_arena *arena = &b->arenas[arena_of(rec->type)];
-	void *parts = b->parts;
-	int rc = end_part(b, arena);
+	void *parts = b->parts, *origins = b->origins;
+	int rc;
 
-	if (rc)
-		return rc;
 	if (b->n_parts >= UINT32_MAX - 1)
 		return ERR_LIMIT;
 	rc = builder_grow(&parts, &b->parts_cap, b->n_parts + 1, sizeof(*b->parts));
 	b->parts = parts;
+	if (!rc)
+		rc = builder_grow(&origins, &b->origins_cap, b->n_parts + 1, sizeof(*b->origins));
+	b->origins = origins;
+	return rc;
+}
+
+static int new_part(struct zone_builder *b, uint32_t node, const struct zone_builder_record *rec)
+{
+	struct build_arena *arena = &b->arenas[arena_of(rec->type)];
+	int rc = end_part(b, arena);
+
+	if (!rc)
+		rc = parts_reserve(b);
 	if (rc)
 		return rc;
-	b->parts[b->n_parts] = (struct build_part){
-		.node = node, .ttl = rec->ttl, .rdata = (uint32_t)arena->n, .type = rec->type
-	};
+	b->parts[b->n_parts] = (struct zone_rrset){ .rdata = (uint32_t)arena->n,
+						    .ttl = rec->ttl,
+						    .type = rec->type };
+	b->origins[b->n_parts] = (struct build_origin){ .node = node };
 	arena->open = (uint32_t)++b->n_parts;
 	return 0;
 }
@@ -186,31 +197,42 @@ static int arena_reserve(struct build_arena *arena, size_t n)
 	return rc;
 }
 
+/* May a record of @node and @type go to the open part? */
+static bool is_open_for(const struct zone_builder *b, const struct build_arena *arena,
+			uint32_t node, uint16_t type)
+{
+	uint32_t number = arena->open - 1;
+
+	return arena->open && b->origins[number].node == node && b->parts[number].type == type &&
+	       b->parts[number].n < UINT16_MAX;
+}
+
 int gather_add(struct zone_builder *b, uint32_t node, const struct zone_builder_record *rec)
 {
 	struct build_arena *arena = &b->arenas[arena_of(rec->type)];
-	struct build_part *part = arena->open ? &b->parts[arena->open - 1] : NULL;
+	struct build_origin *origin;
+	struct zone_rrset *part;
 	int rc = arena_reserve(arena, 2u + rec->rdata_bytes);
 
-	if (!rc &&
-	    (!part || part->node != node || part->type != rec->type || part->n == UINT16_MAX))
+	if (!rc && !is_open_for(b, arena, node, rec->type))
 		rc = new_part(b, node, rec);
 	if (rc)
 		return rc;
 	part = &b->parts[arena->open - 1];
+	origin = &b->origins[arena->open - 1];
 	wire_store_be16(arena->bytes + arena->n, rec->rdata_bytes);
 	if (rec->rdata_bytes)
 		memcpy(arena->bytes + arena->n + 2, rec->rdata, rec->rdata_bytes);
 	arena->n += 2u + rec->rdata_bytes;
-	part->ttls_differ |= rec->ttl != part->ttl;
+	origin->ttls_differ |= rec->ttl != part->ttl;
+	origin->line = rec->at.line;
+	origin->file = rec->at.file;
 	part->ttl = rec->ttl < part->ttl ? rec->ttl : part->ttl;
-	part->line = rec->at.line;
-	part->file = rec->at.file;
 	part->n++;
 	return 0;
 }
 
-static size_t part_bytes(const struct build_arena *arena, const struct build_part *part)
+static size_t part_bytes(const struct build_arena *arena, const struct zone_rrset *part)
 {
 	const uint8_t *at = arena->bytes + part->rdata, *end = at;
 
@@ -220,16 +242,17 @@ static size_t part_bytes(const struct build_arena *arena, const struct build_par
 }
 
 /* More than n counts are too large for any message: zone_check() refuses what fits. */
-int gather_join(struct zone_builder *b, const uint32_t *numbers, uint32_t n)
+int gather_join(struct zone_builder *b, size_t first, size_t n)
 {
-	struct build_part *first = &b->parts[numbers[0]];
-	struct build_arena *arena = &b->arenas[arena_of(first->type)];
+	struct zone_rrset *whole = &b->parts[first];
+	struct build_arena *arena = &b->arenas[arena_of(whole->type)];
 	uint32_t start = (uint32_t)arena->n;
 	unsigned n_records = 0;
+	bool differ = false;
 	int rc;
 
-	for (uint32_t i = 0; i < n; i++) {
-		const struct build_part *part = &b->parts[numbers[i]];
+	for (size_t i = first; i < first + n; i++) {
+		const struct zone_rrset *part = &b->parts[i];
 		size_t bytes = part_bytes(arena, part);
 
 		if (n_records + part->n > UINT16_MAX)
@@ -240,11 +263,13 @@ int gather_join(struct zone_builder *b, const uint32_t *numbers, uint32_t n)
 		memcpy(arena->bytes + arena->n, arena->bytes + part->rdata, bytes);
 		arena->n += bytes;
 		n_records += part->n;
-		first->ttls_differ |= part->ttls_differ || part->ttl != first->ttl;
-		first->ttl = part->ttl < first->ttl ? part->ttl : first->ttl;
+		differ |= b->origins[i].ttls_differ || part->ttl != whole->ttl;
+		whole->ttl = part->ttl < whole->ttl ? part->ttl : whole->ttl;
 	}
-	first->rdata = start;
-	first->n = (uint16_t)n_records;
-	rc = make_canonical(arena, first);
-	return rc ? rc : share(b, arena, first);
+	b->origins[first] = b->origins[first + n - 1];
+	b->origins[first].ttls_differ = differ;
+	whole->rdata = start;
+	whole->n = (uint16_t)n_records;
+	rc = make_canonical(arena, whole);
+	return rc ? rc : share(b, arena, whole);
 }

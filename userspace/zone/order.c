@@ -8,9 +8,15 @@
 
 /* Below this a sort by comparison is quicker than the passes of a radix sort. */
 #define RADIX_MIN 256
+/* More are split by one octet before: the arrays of keys stay small, and near the processor. */
+#define RADIX_MAX 32768
+
+#define FEW_PARTS 32 /* of one node: at most so many are sorted by insertion */
+
+#define SPLITS 257 /* the values of an octet, and before them the end of the label */
 
 struct keyed {
-	uint64_t key; /* the first octets of the folded label, first one highest */
+	uint64_t key; /* eight octets of the folded label, first one highest */
 	uint32_t node;
 };
 
@@ -18,7 +24,8 @@ struct order {
 	const struct zone_builder *b;
 	uint32_t *first;      /* node -> first of its children in sorted; n_nodes + 1 */
 	uint32_t *sorted;     /* all nodes but the apex, by parent */
-	struct keyed *keys;   /* for the largest family */
+	uint32_t *split;      /* the other side of a split; as large as the largest family */
+	struct keyed *keys;   /* RADIX_MAX */
 	struct keyed *keys_2; /* the other side of a radix pass */
 };
 
@@ -45,11 +52,12 @@ static int cmp_siblings(const void *px, const void *py, void *arg)
 
 /* --- One family --- */
 
-static uint64_t key_of(const uint8_t *label)
+/* The octets behind the first @depth. */
+static uint64_t key_of(const uint8_t *label, unsigned depth)
 {
 	uint64_t key = 0;
 
-	for (unsigned i = 1; i <= 8; i++)
+	for (unsigned i = depth + 1; i <= depth + 8; i++)
 		key = key << 8 | (i <= *label ? fold(label[i]) : 0);
 	return key;
 }
@@ -107,25 +115,60 @@ static bool is_sorted(const struct zone_builder *b, const uint32_t *family, uint
 	return true;
 }
 
-static void sort_family(struct order *o, uint32_t *family, uint32_t n)
+static void sort_by_key(struct order *o, uint32_t *family, uint32_t n, unsigned depth)
 {
 	const struct keyed *keys;
 
-	if (is_sorted(o->b, family, n))
-		return;
-	if (n < RADIX_MIN) {
-		qsort_r(family, n, sizeof(*family), cmp_siblings, (void *)o->b);
-		return;
-	}
 	for (uint32_t i = 0; i < n; i++)
-		o->keys[i] = (struct keyed){ key_of(label_of(o->b, family[i])), family[i] };
+		o->keys[i] = (struct keyed){ key_of(label_of(o->b, family[i]), depth), family[i] };
 	keys = radix_sort(o, n);
 	for (uint32_t i = 0; i < n; i++)
 		family[i] = keys[i].node;
 	sort_runs(o, keys, family, n);
 }
 
-/* --- All of them --- */
+static unsigned octet_of(const uint8_t *label, unsigned depth)
+{
+	return depth < *label ? fold(label[depth + 1]) + 1u : 0;
+}
+
+/* By the octet behind the first @depth; those with value i are from starts[i] to starts[i + 1]. */
+static void split(struct order *o, uint32_t *family, uint32_t n, unsigned depth,
+		  uint32_t starts[SPLITS + 1])
+{
+	uint32_t at[SPLITS];
+
+	memset(starts, 0, (SPLITS + 1) * sizeof(*starts));
+	for (uint32_t i = 0; i < n; i++)
+		starts[octet_of(label_of(o->b, family[i]), depth) + 1]++;
+	for (unsigned i = 0; i < SPLITS; i++) {
+		at[i] = starts[i];
+		starts[i + 1] += starts[i];
+	}
+	for (uint32_t i = 0; i < n; i++)
+		o->split[at[octet_of(label_of(o->b, family[i]), depth)]++] = family[i];
+	memcpy(family, o->split, n * sizeof(*family));
+}
+
+/* All begin with the same @depth octets. They differ, so there is an end to splitting. */
+static void sort_family(struct order *o, uint32_t *family, uint32_t n, unsigned depth)
+{
+	uint32_t starts[SPLITS + 1];
+
+	if (n < RADIX_MIN) {
+		qsort_r(family, n, sizeof(*family), cmp_siblings, (void *)o->b);
+	} else if (n <= RADIX_MAX) {
+		sort_by_key(o, family, n, depth);
+	} else {
+		split(o, family, n, depth, starts);
+		for (unsigned i = 1; i < SPLITS; i++)
+			if (starts[i + 1] - starts[i] > 1)
+				sort_family(o, family + starts[i], starts[i + 1] - starts[i],
+					    depth + 1);
+	}
+}
+
+/* --- All families --- */
 
 /* Counting by parent keeps the order of making, which is that of a sorted file. */
 static void sort_by_parent(struct order *o)
@@ -143,6 +186,21 @@ static void sort_by_parent(struct order *o)
 		o->sorted[--o->first[b->nodes[i].parent]] = i;
 }
 
+/* What sort_family() works in. */
+static int room_for(struct order *o, uint32_t largest)
+{
+	if (largest > RADIX_MAX)
+		o->split = malloc(largest * sizeof(*o->split));
+	if (largest >= RADIX_MIN) {
+		o->keys = malloc(RADIX_MAX * sizeof(*o->keys));
+		o->keys_2 = malloc(RADIX_MAX * sizeof(*o->keys_2));
+	}
+	return (largest <= RADIX_MAX || o->split) &&
+			       (largest < RADIX_MIN || (o->keys && o->keys_2)) ?
+		       0 :
+		       -ENOMEM;
+}
+
 static int sort_families(struct order *o)
 {
 	uint32_t n = (uint32_t)o->b->n_nodes, largest = 0;
@@ -152,15 +210,14 @@ static int sort_families(struct order *o)
 
 		largest = size > largest ? size : largest;
 	}
-	if (largest >= RADIX_MIN) {
-		o->keys = malloc(largest * sizeof(*o->keys));
-		o->keys_2 = malloc(largest * sizeof(*o->keys_2));
-		if (!o->keys || !o->keys_2)
-			return -ENOMEM;
+	if (room_for(o, largest))
+		return -ENOMEM;
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t *family = o->sorted + o->first[i], size = o->first[i + 1] - o->first[i];
+
+		if (!is_sorted(o->b, family, size))
+			sort_family(o, family, size, 0);
 	}
-	for (uint32_t i = 0; i < n; i++)
-		if (o->first[i + 1] - o->first[i] > 1)
-			sort_family(o, o->sorted + o->first[i], o->first[i + 1] - o->first[i]);
 	return 0;
 }
 
@@ -168,14 +225,18 @@ static int sort_families(struct order *o)
  * Preorder without recursion: the size of each subtree, then places handed out from parent to
  * children. Parents have lower numbers than their children, so one pass up and one down are enough.
  */
-static int hand_out(const struct order *o, uint32_t *place)
+static int hand_out(const struct order *o, uint32_t **out)
 {
 	const struct zone_builder *b = o->b;
 	uint32_t n = (uint32_t)b->n_nodes;
-	uint32_t *size = calloc(n, sizeof(*size));
+	uint32_t *size = calloc(n, sizeof(*size)), *place = malloc(n * sizeof(*place));
 
-	if (!size)
+	if (!size || !place) {
+		free(size);
+		free(place);
 		return -ENOMEM;
+	}
+	*out = place;
 	for (uint32_t i = n; i-- > 0;) {
 		size[i]++;
 		if (i)
@@ -194,17 +255,19 @@ static int hand_out(const struct order *o, uint32_t *place)
 	return 0;
 }
 
-int order_nodes(const struct zone_builder *b, uint32_t *place)
+int order_nodes(const struct zone_builder *b, uint32_t **place)
 {
 	struct order o = { .b = b };
 	int rc = -ENOMEM;
 
+	*place = NULL;
 	o.first = calloc(b->n_nodes + 1, sizeof(*o.first));
 	o.sorted = malloc(b->n_nodes * sizeof(*o.sorted));
 	if (o.first && o.sorted) {
 		sort_by_parent(&o);
 		rc = sort_families(&o);
 	}
+	free(o.split);
 	free(o.keys);
 	free(o.keys_2);
 	if (!rc)
@@ -212,4 +275,95 @@ int order_nodes(const struct zone_builder *b, uint32_t *place)
 	free(o.first);
 	free(o.sorted);
 	return rc;
+}
+
+/* --- Parts --- */
+
+static void swap_parts(struct zone_builder *b, uint32_t i, uint32_t k)
+{
+	struct zone_rrset part = b->parts[i];
+	struct build_origin origin = b->origins[i];
+
+	b->parts[i] = b->parts[k];
+	b->origins[i] = b->origins[k];
+	b->parts[k] = part;
+	b->origins[k] = origin;
+}
+
+/*
+ * Puts the parts from @start to @end in order. @sources says for each place which part goes there,
+ * and afterwards that it is there.
+ */
+static void move_parts(struct zone_builder *b, uint32_t *sources, uint32_t start, uint32_t end)
+{
+	for (uint32_t i = start; i < end; i++) {
+		uint32_t at = i, from;
+
+		/* The part that stood at @i is carried round the cycle. */
+		for (; sources[at] != i; at = from) {
+			from = sources[at];
+			sources[at] = at;
+			swap_parts(b, at, from);
+		}
+		sources[at] = at;
+	}
+}
+
+/* A counting sort by node, which keeps the parts of a node in order of adding. */
+static void order_by_node(struct zone_builder *b, const uint32_t *place, uint32_t *first,
+			  uint32_t *sources)
+{
+	uint32_t n_nodes = (uint32_t)b->n_nodes, n_parts = (uint32_t)b->n_parts;
+
+	for (uint32_t i = 0; i < n_parts; i++)
+		first[place[b->origins[i].node]]++;
+	for (uint32_t i = 0, sum = 0; i <= n_nodes; i++) {
+		sum += first[i];
+		first[i] = sum;
+	}
+	for (uint32_t i = n_parts; i-- > 0;) {
+		sources[--first[place[b->origins[i].node]]] = i;
+		b->origins[i].number = i;
+	}
+	move_parts(b, sources, 0, n_parts);
+}
+
+static int cmp_parts(const void *px, const void *py, void *arg)
+{
+	const struct zone_builder *b = arg;
+	uint32_t x = *(const uint32_t *)px, y = *(const uint32_t *)py;
+	int diff = b->parts[x].type - b->parts[y].type;
+
+	return diff ? diff : x < y ? -1 : 1;
+}
+
+/* The parts of one node: nearly always few, and nearly in order. Each is its own source. */
+static void order_by_type(struct zone_builder *b, uint32_t *sources, uint32_t start, uint32_t end)
+{
+	if (end - start > FEW_PARTS) {
+		qsort_r(sources + start, end - start, sizeof(*sources), cmp_parts, b);
+		move_parts(b, sources, start, end);
+		return;
+	}
+	for (uint32_t i = start + 1; i < end; i++)
+		for (uint32_t at = i; at > start && b->parts[at - 1].type > b->parts[at].type; at--)
+			swap_parts(b, at - 1, at);
+}
+
+int order_parts(struct zone_builder *b, const uint32_t *place, uint32_t **first)
+{
+	uint32_t *sources = malloc((b->n_parts + 1) * sizeof(*sources));
+
+	*first = calloc(b->n_nodes + 1, sizeof(**first));
+	if (!sources || !*first) {
+		free(sources);
+		free(*first);
+		*first = NULL;
+		return -ENOMEM;
+	}
+	order_by_node(b, place, *first, sources);
+	for (uint32_t i = 0; i < b->n_nodes; i++)
+		order_by_type(b, sources, (*first)[i], (*first)[i + 1]);
+	free(sources);
+	return 0;
 }

@@ -35,9 +35,10 @@ static int add(struct zone_builder *b, const char *owner, uint16_t type, uint32_
 	       const void *rdata, uint16_t len, struct zone_error *err)
 {
 	uint8_t name[256];
+	int n = name_from_text(name, DNS_NAME_MAX, owner, strlen(owner)); /* in its letter case */
 	struct zone_builder_record rec = {
 		.owner = name,
-		.owner_bytes = wire_of(name, owner),
+		.owner_bytes = (unsigned)n,
 		.type = type,
 		.ttl = ttl,
 		.rdata = rdata,
@@ -45,6 +46,7 @@ static int add(struct zone_builder *b, const char *owner, uint16_t type, uint32_
 		.at = { .line = 7, .file = 0 },
 	};
 
+	assert_true(n > 0);
 	return zone_builder_add(b, &rec, err);
 }
 
@@ -114,6 +116,96 @@ static void finishes_in_any_order(void **state)
 	assert_memory_equal(digest[0], digest[1], ZONE_DIGEST_LEN);
 }
 
+static void add_apex(struct zone_builder *b, struct zone_error *err)
+{
+	static const uint8_t soa[26] = { 1, 'a', 0, 1, 'b', 0, 0, 0, 0, 9 };
+
+	assert_int_equal(add(b, "test.", DNS_TYPE_SOA, 60, soa, sizeof(soa), err), 0);
+	assert_int_equal(add(b, "test.", DNS_TYPE_NS, 60, "\1a", 3, err), 0);
+}
+
+/* The first labels of two owners in canonical order; they are of siblings. */
+static int cmp_first_labels(const uint8_t *a, const uint8_t *b)
+{
+	int diff = memcmp(a + 1, b + 1, *a < *b ? *a : *b);
+
+	return diff ? diff : *a - *b;
+}
+
+/*
+ * As many siblings as are sorted in several ways, most with the same octets at the start, pairs with
+ * the same up to the last one, in an order that is none: the stride is a prime that does not divide
+ * their number.
+ */
+static void puts_many_names_in_order(void **state)
+{
+	static const char *const forms[] = { "a.test.", "samebeginning%u-and-end%u.test.",
+					     "SAMEBEGINNING%uX%u.test.", "%u-%u.test." };
+	struct zone_builder *b = builder_of("test.");
+	struct zone_error err = { 0 };
+	uint8_t before[256], owner[256];
+	const unsigned n = 160000;
+	struct zone *z;
+
+	(void)state;
+	add_apex(b, &err);
+	for (unsigned i = 0; i < n; i++) {
+		unsigned number = (unsigned)(i * UINT64_C(99991) % n);
+		char name[64];
+
+		snprintf(name, sizeof(name), forms[number < 4 ? 0 : 1 + number % 3], number / 6,
+			 number / 3 % 2);
+		assert_int_equal(add(b, name, DNS_TYPE_A, 60, "\1\2\3\4", 4, &err), 0);
+	}
+	assert_int_equal(zone_builder_finish(b, &z, &err), 0);
+	assert_int_equal(zone_n_names(z), n - 4 + 2);
+	for (size_t i = 1; i < zone_n_names(z); i++) {
+		unsigned bytes = zone_node_owner(z, zone_node_at(z, i), owner);
+
+		name_fold(owner, owner, bytes);
+		assert_true(i == 1 || cmp_first_labels(before, owner) < 0);
+		memcpy(before, owner, bytes);
+	}
+	zone_free(z);
+	zone_builder_free(b);
+}
+
+/* Types that take turns make each record a part of its own; joined, all are there, in order. */
+static void joins_many_parts_of_a_node(void **state)
+{
+	static const uint16_t types[] = { 65290, DNS_TYPE_A, 65280 };
+	struct zone_builder *b = builder_of("test.");
+	struct zone_error err = { 0 };
+	const struct zone_rrset *rrsets;
+	unsigned n;
+	struct zone *z;
+
+	(void)state;
+	add_apex(b, &err);
+	for (unsigned i = 0; i < 300; i++) {
+		uint8_t rdata[4] = { 10, 0, (uint8_t)(i / 3 * 7 % 100), 1 };
+
+		assert_int_equal(add(b, "x.test.", types[i % 3], 60, rdata, 4, &err), 0);
+	}
+	assert_int_equal(zone_builder_finish(b, &z, &err), 0);
+	assert_int_equal(zone_n_records(z), 302);
+	rrsets = zone_node_rrsets(z, zone_node_at(z, 1), &n);
+	assert_int_equal(n, 3);
+	for (unsigned i = 0; i < n; i++) {
+		const uint8_t *at = zone_rrset_first(z, &rrsets[i]);
+		struct zone_rdata rd;
+
+		assert_true(!i || rrsets[i - 1].type < rrsets[i].type);
+		assert_int_equal(rrsets[i].n, 100);
+		for (unsigned k = 0; k < 100; k++) {
+			at = zone_rdata_next(at, &rd);
+			assert_int_equal(rd.bytes[2], k);
+		}
+	}
+	zone_free(z);
+	zone_builder_free(b);
+}
+
 static void refuses_a_zone_without_soa(void **state)
 {
 	struct zone_builder *b = builder_of("test.");
@@ -132,6 +224,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(takes_or_refuses),
 		cmocka_unit_test(finishes_in_any_order),
+		cmocka_unit_test(puts_many_names_in_order),
+		cmocka_unit_test(joins_many_parts_of_a_node),
 		cmocka_unit_test(refuses_a_zone_without_soa),
 	};
 
