@@ -295,7 +295,8 @@ class Daemon:
     def wait_ready(self, seconds=10):
         def is_ready():
             assert self.process.poll() is None, f"volleyd ended:\n{self.log()}"
-            return self.ctl("status", check=False).returncode == 0
+            said = self.ctl("--json", "status", check=False)
+            return said.returncode == 0 and json.loads(said.stdout)["ready"]
         wait_for(f"volleyd is ready:\n{self.log()}", is_ready, seconds)
         return self
 

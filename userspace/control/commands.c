@@ -2,10 +2,13 @@
 #include "control/commands.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <urcu-qsbr.h>
 
+#include "base/clock.h"
 #include "base/err.h"
 #include "base/log.h"
 #include "cache/walk.h"
@@ -26,6 +29,16 @@ static int give(json_t **result, json_t *object)
 	return object ? 0 : -ENOMEM;
 }
 
+/* While the zones are loaded for the first time there is little to command. */
+static bool has_workers(const struct daemon *d, char *err, size_t err_cap)
+{
+	if (!d->crew)
+		snprintf(err, err_cap,
+			 "volleyd is starting and loads its zones: try again when "
+			 "volleyctl status says ready");
+	return d->crew;
+}
+
 static int run_status(void *user, const json_t *args, json_t **result, char *err, size_t err_cap)
 {
 	(void)args, (void)err, (void)err_cap;
@@ -34,15 +47,15 @@ static int run_status(void *user, const json_t *args, json_t **result, char *err
 
 static int run_stats(void *user, const json_t *args, json_t **result, char *err, size_t err_cap)
 {
-	(void)args, (void)err, (void)err_cap;
-	return give(result, report_stats(user));
+	(void)args;
+	return has_workers(user, err, err_cap) ? give(result, report_stats(user)) : -EAGAIN;
 }
 
 static int run_port_status(void *user, const json_t *args, json_t **result, char *err,
 			   size_t err_cap)
 {
-	(void)args, (void)err, (void)err_cap;
-	return give(result, report_ports(user));
+	(void)args;
+	return has_workers(user, err, err_cap) ? give(result, report_ports(user)) : -EAGAIN;
 }
 
 /* --- zone ---------------------------------------------------------------------------------------- */
@@ -64,18 +77,46 @@ static int run_zone_status(void *user, const json_t *args, json_t **result, char
 	return give(result, report_zones(d, name));
 }
 
-static int reload_one(struct daemon *d, const char *name, char *err, size_t err_cap)
-{
-	const struct zones_entry *entry = zones_find(d->zones, name);
-	int code;
+/* A client that waits for a load. */
+struct call {
+	struct daemon *daemon;
+	uint64_t ticket;
+	char *name; /* of the zone; NULL: all */
+};
 
-	if (!entry)
-		return no_such_zone(name, err, err_cap);
-	code = zones_reload(d->zones, name);
-	if (code && *entry->error)
-		snprintf(err, err_cap, "zone %s: %s%s", entry->name, entry->error,
-			 entry->zone ? "; the earlier version keeps serving" : "");
-	return code;
+static void call_free(struct call *call)
+{
+	free(call->name);
+	free(call);
+}
+
+static struct call *call_new(struct daemon *d, const char *name)
+{
+	struct call *call = calloc(1, sizeof(*call));
+
+	if (!call)
+		return NULL;
+	call->daemon = d;
+	call->ticket = ctl_defer(d->ctl);
+	call->name = name ? strdup(name) : NULL;
+	if (!name || call->name)
+		return call;
+	call_free(call);
+	return NULL;
+}
+
+static void on_reloaded(void *user, int code)
+{
+	struct call *call = user;
+	struct daemon *d = call->daemon;
+	json_t *result = NULL;
+	char err[1024] = "";
+
+	code = daemon_tell_reload(d, call->name, code, err, sizeof(err));
+	if (!code && !(result = report_zones(d, call->name)))
+		code = -ENOMEM;
+	ctl_answer(d->ctl, call->ticket, clock_ns(), code, result, err);
+	call_free(call);
 }
 
 static int run_zone_reload(void *user, const json_t *args, json_t **result, char *err,
@@ -83,36 +124,59 @@ static int run_zone_reload(void *user, const json_t *args, json_t **result, char
 {
 	struct daemon *d = user;
 	const char *name = arg(args, 0);
-	int code = name ? reload_one(d, name, err, err_cap) : daemon_reload(d, err, err_cap);
+	struct call *call = call_new(d, name);
+	int code;
 
-	return code ? code : give(result, report_zones(d, name));
+	(void)result;
+	if (!call)
+		return -ENOMEM;
+	if (name)
+		code = zones_reload(d->zones, name, on_reloaded, call);
+	else
+		code = daemon_reload(d, on_reloaded, call, err, err_cap);
+	if (!code)
+		return CTL_LATER;
+	call_free(call);
+	return code == ERR_NOT_FOUND ? no_such_zone(name, err, err_cap) : code;
+}
+
+static void on_checked(struct load *load)
+{
+	struct call *call = load->user;
+	json_t *result = NULL;
+	char err[1024] = "";
+	int code = load->code;
+
+	if (code == -ECANCELED) {
+		snprintf(err, sizeof(err), "volleyd stops: the check is given up");
+	} else if (code) {
+		load_put_error(load, err, sizeof(err));
+	} else {
+		result = report_check(load);
+		code = result ? 0 : -ENOMEM;
+	}
+	ctl_answer(call->daemon->ctl, call->ticket, clock_ns(), code, result, err);
+	load_free(load);
+	call_free(call);
 }
 
 static int run_zone_check(void *user, const json_t *args, json_t **result, char *err,
 			  size_t err_cap)
 {
-	struct zone_error zone_err;
-	struct zone *zone;
-	json_t *o;
-	int code = zone_load_file(&zone, arg(args, 0), arg(args, 1), &zone_err);
+	struct daemon *d = user;
+	struct call *call = call_new(d, NULL);
+	struct load *load = NULL;
 
-	(void)user;
-	if (code) {
-		if (zone_err.line)
-			snprintf(err, err_cap, "%s:%u: %s", zone_err.file, zone_err.line,
-				 zone_err.sentence);
-		else
-			snprintf(err, err_cap, "%s: %s", arg(args, 1),
-				 *zone_err.sentence ? zone_err.sentence : err_text(code));
-		return code;
+	(void)result, (void)err, (void)err_cap;
+	if (call)
+		load = load_new(arg(args, 0), arg(args, 1), on_checked, call);
+	if (!load) {
+		if (call)
+			call_free(call);
+		return -ENOMEM;
 	}
-	o = json_pack("{s:b, s:I, s:I, s:I}", "valid", 1, "serial", (json_int_t)zone_serial(zone),
-		      "records", (json_int_t)zone_n_records(zone), "warnings",
-		      (json_int_t)zone_err.n_warnings);
-	if (o && *zone_err.warning)
-		json_object_set_new(o, "warning", json_string(zone_err.warning));
-	zone_free(zone);
-	return give(result, o);
+	loader_start(d->loader, load);
+	return CTL_LATER;
 }
 
 /* --- cache --------------------------------------------------------------------------------------- */
@@ -211,15 +275,18 @@ static int run_cache_flush(void *user, const json_t *args, json_t **result, char
 
 static int run_attach(void *user, const json_t *args, json_t **result, char *err, size_t err_cap)
 {
-	int code = daemon_attach(user, arg(args, 0), err, err_cap);
+	int code = -EAGAIN;
 
+	if (has_workers(user, err, err_cap))
+		code = daemon_attach(user, arg(args, 0), err, err_cap);
 	return code ? code : give(result, report_status(user));
 }
 
 static int run_detach(void *user, const json_t *args, json_t **result, char *err, size_t err_cap)
 {
 	(void)result;
-	return daemon_detach(user, arg(args, 0), err, err_cap);
+	return has_workers(user, err, err_cap) ? daemon_detach(user, arg(args, 0), err, err_cap) :
+						 -EAGAIN;
 }
 
 static int run_stop(void *user, const json_t *args, json_t **result, char *err, size_t err_cap)

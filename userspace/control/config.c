@@ -408,16 +408,22 @@ int config_load(struct config **out, const char *path, char *err, size_t err_cap
 	return load.source.failed;
 }
 
+void config_zones_free(struct config_zone *zones, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		free(zones[i].name);
+		free(zones[i].file);
+	}
+	free(zones);
+}
+
 void config_free(struct config *config)
 {
 	if (!config)
 		return;
 	for (uint32_t i = 0; i < config->n_interfaces; i++)
 		free(config->interfaces[i].cores);
-	for (uint32_t i = 0; i < config->n_zones; i++) {
-		free(config->zones[i].name);
-		free(config->zones[i].file);
-	}
+	config_zones_free(config->zones, config->n_zones);
 	explicit_bzero(config->cookie_secret, sizeof(config->cookie_secret));
 	free(config->path);
 	free(config->nsid);
@@ -425,7 +431,6 @@ void config_free(struct config *config)
 	free(config->identity);
 	free(config->listen);
 	free(config->interfaces);
-	free(config->zones);
 	free(config->control_socket);
 	free(config->pid_file);
 	free(config);

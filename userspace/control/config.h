@@ -95,6 +95,9 @@ struct config {
 int config_load(struct config **out, const char *path, char *err, size_t err_cap)
 	__attribute__((warn_unused_result));
 
+/* Frees a list of zones that was taken out of a configuration. */
+void config_zones_free(struct config_zone *zones, uint32_t n);
+
 /* Frees what config_load() made; NULL is allowed. The cookie secret is wiped. */
 void config_free(struct config *config);
 

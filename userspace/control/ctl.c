@@ -23,6 +23,7 @@
 struct client {
 	int fd;            /* -1: the place is free */
 	bool at_end;       /* the client sends no more: close when the reply is out */
+	uint64_t ticket;   /* of the request whose reply comes later; 0: none */
 	uint64_t moved_ns; /* when bytes last went either way */
 	char *in;          /* CTL_LINE_BYTES */
 	size_t n_in;
@@ -40,6 +41,7 @@ struct ctl {
 	struct stat file; /* the socket file as we made it */
 	const struct ctl_command *commands;
 	void *user;
+	uint64_t n_requests; /* the last one's ticket */
 	struct client clients[CTL_CLIENTS_CAP];
 };
 
@@ -93,20 +95,31 @@ static void set_reply(struct client *client, char *reply)
 	client->at_end |= !reply;
 }
 
+static void run_line(struct ctl *ctl, struct client *client, const char *line, size_t len)
+{
+	uint64_t ticket = ++ctl->n_requests;
+	bool is_later = false;
+	char *reply = request_run(ctl->commands, ctl->user, line, len, &is_later);
+
+	if (is_later)
+		client->ticket = ticket;
+	else
+		set_reply(client, reply);
+}
+
 /* Answers the lines that are whole, as long as their replies go out at once. False: gone. */
 static bool run_lines(struct ctl *ctl, struct client *client, uint64_t now_ns)
 {
 	size_t from = 0;
 	bool is_alive = send_reply(client, now_ns);
 
-	while (is_alive && !client->out) {
+	while (is_alive && !client->out && !client->ticket) {
 		char *line = client->in + from;
 		char *end = memchr(line, '\n', client->n_in - from);
 
 		if (!end)
 			break;
-		set_reply(client,
-			  request_run(ctl->commands, ctl->user, line, (size_t)(end - line)));
+		run_line(ctl, client, line, (size_t)(end - line));
 		from = (size_t)(end + 1 - client->in);
 		is_alive = send_reply(client, now_ns);
 	}
@@ -133,7 +146,7 @@ static bool read_lines(struct client *client, uint64_t now_ns)
 
 static bool is_over_long(const struct client *client)
 {
-	return client->n_in == CTL_LINE_BYTES && !client->out;
+	return client->n_in == CTL_LINE_BYTES && !client->out && !client->ticket;
 }
 
 /* All that one client can do now without waiting. False: it is to be closed. */
@@ -152,9 +165,11 @@ static bool serve(struct ctl *ctl, struct client *client, uint64_t now_ns)
 		if (!send_reply(client, now_ns))
 			return false;
 	}
-	if (client->at_end && !client->out)
+	if (client->at_end && !client->out && !client->ticket)
 		return false;
 	events = client->out ? EPOLLOUT : EPOLLIN;
+	if (client->ticket)
+		events = 0; /* that the client has gone is told all the same */
 	return !watch(ctl, EPOLL_CTL_MOD, client->fd, place_of(ctl, client), events);
 }
 
@@ -226,7 +241,7 @@ static void close_idle(struct ctl *ctl, uint64_t now_ns)
 	for (size_t i = 0; i < CTL_CLIENTS_CAP; i++) {
 		struct client *client = &ctl->clients[i];
 
-		if (client->fd >= 0 && now_ns - client->moved_ns >= CTL_IDLE_NS)
+		if (client->fd >= 0 && !client->ticket && now_ns - client->moved_ns >= CTL_IDLE_NS)
 			drop_client(client);
 	}
 	if (ctl->retry_ns && now_ns >= ctl->retry_ns &&
@@ -244,10 +259,35 @@ void ctl_poll(struct ctl *ctl, uint64_t now_ns)
 
 		if (place == LISTEN_PLACE)
 			accept_clients(ctl, now_ns);
-		else if (!serve(ctl, &ctl->clients[place], now_ns))
+		else if (ctl->clients[place].ticket || !serve(ctl, &ctl->clients[place], now_ns))
 			drop_client(&ctl->clients[place]);
 	}
 	close_idle(ctl, now_ns);
+}
+
+uint64_t ctl_defer(const struct ctl *ctl)
+{
+	return ctl->n_requests;
+}
+
+void ctl_answer(struct ctl *ctl, uint64_t ticket, uint64_t now_ns, int code, json_t *result,
+		const char *err)
+{
+	char *reply = request_reply(code, result, err);
+
+	for (size_t i = 0; i < CTL_CLIENTS_CAP; i++) {
+		struct client *client = &ctl->clients[i];
+
+		if (client->fd < 0 || client->ticket != ticket)
+			continue;
+		client->ticket = 0;
+		client->moved_ns = now_ns;
+		set_reply(client, reply);
+		if (!serve(ctl, client, now_ns))
+			drop_client(client);
+		return;
+	}
+	free(reply);
 }
 
 int ctl_fd(const struct ctl *ctl)

@@ -11,6 +11,10 @@
  * not read its reply holds only its own connection, and is closed when it has stood still for
  * CTL_IDLE_NS. While a reply waits to be sent, no further request of that client is read.
  *
+ * What takes its time is answered later: the command takes a ticket, ctl_defer(), returns CTL_LATER,
+ * and ctl_answer() brings the reply. Meanwhile that client waits, however long, and the others are
+ * served.
+ *
  * Root and the daemon's own user are always let in; others when the mode of the socket lets the group
  * or everybody write to it, which the kernel checks at connect().
  */
@@ -26,12 +30,13 @@
 #define CTL_CLIENTS_CAP 32
 #define CTL_LINE_BYTES  65536          /* the longest request, its newline included */
 #define CTL_IDLE_NS     30000000000ull /* a client that stands still is closed after 30 s */
+#define CTL_LATER       1
 
 /*
  * A command: its name is one of words_commands, from where the number of arguments is checked
  * before. ARGS is an array of strings, borrowed. On success run() returns 0 and sets *RESULT to a
  * new reference to an object, or leaves it NULL for an empty one. On failure it returns a negative code and writes a
- * sentence to ERR, or leaves it "" for that of the code.
+ * sentence to ERR, or leaves it "" for that of the code. CTL_LATER: neither; see ctl_defer().
  */
 struct ctl_command {
 	const char *name;
@@ -58,6 +63,20 @@ int ctl_fd(const struct ctl *ctl);
  * readable and at least once a second, so that idle clients go.
  */
 void ctl_poll(struct ctl *ctl, uint64_t now_ns);
+
+/*
+ * The ticket of the request that is being run, never 0. For run() only, which then returns
+ * CTL_LATER.
+ */
+uint64_t ctl_defer(const struct ctl *ctl);
+
+/*
+ * Sends the reply to the request with that ticket, as run() would have given it: CODE 0 and RESULT,
+ * whose reference is taken, or a negative code and ERR, "" for the sentence of the code. Does
+ * nothing when the client has gone meanwhile. Not from within run().
+ */
+void ctl_answer(struct ctl *ctl, uint64_t ticket, uint64_t now_ns, int code, json_t *result,
+		const char *err);
 
 /*
  * Closes every connection and removes the socket file if it is still ours; NULL is allowed. volleyctl

@@ -2,6 +2,7 @@
 #include "control/daemon.h"
 
 #include <errno.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,6 +28,7 @@
 
 #define HEARTBEAT_S  1u
 #define ORPHAN_S_MIN 3u /* a heartbeat that is late by two must not silence the driver */
+#define LOADERS_MIN  2u /* so that a small zone need not wait for a large one */
 
 /* --- Heartbeat ----------------------------------------------------------------------------------- */
 
@@ -40,7 +42,7 @@ static void beat(struct daemon *d)
 			 __ATOMIC_RELEASE);
 }
 
-/* Of its own, so that a long load of a zone on the control thread does not look like a death. */
+/* Of its own, so that what takes the control thread long does not look like a death. */
 static void *heartbeat_main(void *arg)
 {
 	struct daemon *d = arg;
@@ -209,6 +211,34 @@ int daemon_detach(struct daemon *d, const char *ifname, char *err, size_t err_ca
 
 /* --- Start --------------------------------------------------------------------------------------- */
 
+/* The processors that we may use and to which no worker of `crew` is pinned, if any; how many. */
+static unsigned int find_cpus(const struct crew *crew, cpu_set_t *cpus)
+{
+	cpu_set_t allowed;
+	unsigned int i;
+
+	if (sched_getaffinity(0, sizeof(allowed), &allowed)) {
+		CPU_ZERO(&allowed);
+		CPU_SET(0, &allowed);
+	}
+	*cpus = allowed;
+	for (i = 0; crew && i < crew_n(crew); i++)
+		if (crew_cpu(crew, i) >= 0)
+			CPU_CLR((size_t)crew_cpu(crew, i), cpus);
+	if (!CPU_COUNT(cpus)) {
+		*cpus = allowed;
+		return 0;
+	}
+	return (unsigned int)CPU_COUNT(cpus);
+}
+
+static int watch(struct daemon *d, int fd)
+{
+	struct epoll_event event = { .events = EPOLLIN, .data.fd = fd };
+
+	return epoll_ctl(d->epoll_fd, EPOLL_CTL_ADD, fd, &event) ? -errno : 0;
+}
+
 /* The maps of a program that is attached, new ones, or (without BPF) anonymous memory. */
 static int open_memory(struct daemon *d)
 {
@@ -264,8 +294,19 @@ static int open_cache(struct daemon *d)
 	return start_heartbeat(d);
 }
 
+static void on_loaded(void *user, int code)
+{
+	struct daemon *d = user;
+
+	(void)code; /* a zone that does not load has said so, and is SERVFAIL */
+	d->is_loaded = true;
+}
+
+/* Begins to load; nobody else needs the processors yet. */
 static int open_zones(struct daemon *d)
 {
+	cpu_set_t cpus;
+	unsigned int n = find_cpus(NULL, &cpus);
 	struct zones_env env = {
 		.cache = d->cache,
 		.published = &d->published,
@@ -273,10 +314,15 @@ static int open_zones(struct daemon *d)
 		.grace = daemon_grace,
 		.grace_user = d,
 	};
-	int err = zones_new(&d->zones, &env);
+	int err = loader_new(&d->loader, n > LOADERS_MIN ? n : LOADERS_MIN);
 
+	env.loader = d->loader;
 	if (!err)
-		err = zones_configure(d->zones, d->config);
+		err = watch(d, loader_fd(d->loader));
+	if (!err)
+		err = zones_new(&d->zones, &env);
+	if (!err)
+		err = zones_configure(d->zones, d->config, on_loaded, d);
 	if (err)
 		log_error("zones: %s", err_text(err));
 	return err;
@@ -285,6 +331,8 @@ static int open_zones(struct daemon *d)
 static int open_crew(struct daemon *d)
 {
 	char err[512];
+	unsigned int n;
+	cpu_set_t cpus;
 	size_t i;
 	int code = crew_open(&d->crew, d->config, &d->engine_config, d->cache, &d->published, err,
 			     sizeof(err));
@@ -295,6 +343,8 @@ static int open_crew(struct daemon *d)
 	}
 	for (i = 0; i < d->n_ifaces; i++)
 		iface_open_ports(&d->ifaces[i], d->crew);
+	n = find_cpus(d->crew, &cpus);
+	loader_limit(d->loader, n > LOADERS_MIN ? n : LOADERS_MIN, &cpus);
 	return 0;
 }
 
@@ -331,13 +381,6 @@ static int make_engine_config(struct daemon *d)
 	return 0;
 }
 
-static int watch(struct daemon *d, int fd)
-{
-	struct epoll_event event = { .events = EPOLLIN, .data.fd = fd };
-
-	return epoll_ctl(d->epoll_fd, EPOLL_CTL_ADD, fd, &event) ? -errno : 0;
-}
-
 static int open_events(struct daemon *d)
 {
 	struct itimerspec second = { { 1, 0 }, { 1, 0 } };
@@ -372,6 +415,155 @@ static int open_events(struct daemon *d)
 	return code ? code : watch(d, ctl_fd(d->ctl));
 }
 
+/* --- Life ---------------------------------------------------------------------------------------- */
+
+static void put_zone_error(const struct zones_entry *entry, char *err, size_t err_cap)
+{
+	snprintf(err, err_cap, "zone %s: %s%s", entry->name, entry->error,
+		 entry->zone ? "; the earlier version keeps serving" : "");
+}
+
+/* Of the zones that did not load, the first. */
+static int tell_first_error(const struct daemon *d, char *err, size_t err_cap)
+{
+	size_t i;
+
+	for (i = 0; i < zones_n(d->zones); i++) {
+		const struct zones_entry *entry = zones_at(d->zones, i);
+
+		if (!*entry->error)
+			continue;
+		put_zone_error(entry, err, err_cap);
+		return ERR_ZONE;
+	}
+	return 0;
+}
+
+int daemon_tell_reload(const struct daemon *d, const char *name, int code, char *err,
+		       size_t err_cap)
+{
+	const struct zones_entry *entry = name ? zones_find(d->zones, name) : NULL;
+	int first = name || code == -ECANCELED ? 0 : tell_first_error(d, err, err_cap);
+
+	if (first)
+		return first;
+	if (code == -ECANCELED)
+		snprintf(err, err_cap, "volleyd stops: what was being loaded is given up");
+	else if (name && code == ERR_NOT_FOUND)
+		snprintf(err, err_cap, "%s: taken out of the configuration meanwhile", name);
+	else if (code && entry && *entry->error)
+		put_zone_error(entry, err, err_cap);
+	else if (code)
+		snprintf(err, err_cap, "%s", err_text(code));
+	return code;
+}
+
+int daemon_reload(struct daemon *d, zones_done_fn *done, void *user, char *err, size_t err_cap)
+{
+	struct config *config;
+	int code = config_load(&config, d->config->path, err, err_cap);
+
+	if (code)
+		return code;
+	code = zones_configure(d->zones, config, done, user);
+	config_free(config);
+	if (code)
+		snprintf(err, err_cap, "%s", err_text(code));
+	return code;
+}
+
+/* Before it is ready, systemd is not told of reloads. */
+static void tell_systemd(const struct daemon *d, const char *state)
+{
+	if (d->is_ready)
+		sd_notify(0, state);
+}
+
+static void on_reloaded(void *user, int code)
+{
+	struct daemon *d = user;
+	char err[1024];
+
+	if (daemon_tell_reload(d, NULL, code, err, sizeof(err)))
+		log_error("reload: %s", err);
+	tell_systemd(d, "READY=1");
+}
+
+static void on_hangup(struct daemon *d)
+{
+	char err[1024];
+
+	tell_systemd(d, "RELOADING=1");
+	if (!daemon_reload(d, on_reloaded, d, err, sizeof(err)))
+		return;
+	log_error("reload: %s", err);
+	tell_systemd(d, "READY=1");
+}
+
+static void on_signal(struct daemon *d)
+{
+	struct signalfd_siginfo info;
+
+	while (read(d->signal_fd, &info, sizeof(info)) == (ssize_t)sizeof(info)) {
+		if (info.ssi_signo == SIGHUP)
+			on_hangup(d);
+		else
+			d->stopping = true;
+	}
+}
+
+static void on_load(struct daemon *d)
+{
+	loader_poll(d->loader);
+	zones_poll(d->zones);
+}
+
+static void on_tick(struct daemon *d)
+{
+	uint64_t n;
+	size_t i;
+
+	if (read(d->tick_fd, &n, sizeof(n)) < 0)
+		return;
+	for (i = 0; d->crew && i < d->n_ifaces; i++)
+		check_iface(d, &d->ifaces[i]);
+	ctl_poll(d->ctl, clock_ns());
+}
+
+static void on_route(struct daemon *d)
+{
+	size_t i;
+
+	route_drain(d->route_fd);
+	if (!d->crew)
+		return; /* all is looked at again when there are workers */
+	update_services(d);
+	for (i = 0; i < d->n_ifaces; i++) {
+		check_iface(d, &d->ifaces[i]);
+		iface_update_mac(&d->ifaces[i]);
+	}
+}
+
+static void wait_for_event(struct daemon *d)
+{
+	struct epoll_event event;
+
+	if (epoll_wait(d->epoll_fd, &event, 1, -1) < 1)
+		return;
+	if (event.data.fd == d->signal_fd)
+		on_signal(d);
+	else if (event.data.fd == d->tick_fd)
+		on_tick(d);
+	else if (event.data.fd == d->route_fd)
+		on_route(d);
+	else if (event.data.fd == loader_fd(d->loader))
+		on_load(d);
+	else
+		ctl_poll(d->ctl, clock_ns());
+}
+
+/* --- From start to life -------------------------------------------------------------------------- */
+
 static int start(struct daemon *d)
 {
 	char err[512];
@@ -390,111 +582,27 @@ static int start(struct daemon *d)
 	if (!code)
 		code = open_cache(d);
 	if (!code)
-		code = open_zones(d);
-	if (!code)
-		code = open_crew(d);
-	if (!code)
 		code = open_events(d);
+	if (!code)
+		code = open_zones(d);
+	while (!code && !d->is_loaded && !d->stopping)
+		wait_for_event(d);
+	if (code || d->stopping)
+		return code;
+	code = open_crew(d);
 	if (!code)
 		update_services(d);
 	return code;
 }
 
-/* --- Life ---------------------------------------------------------------------------------------- */
-
-/* Of the zones that did not load, the first. */
-static int tell_first_error(const struct daemon *d, char *err, size_t err_cap)
-{
-	size_t i;
-
-	for (i = 0; i < zones_n(d->zones); i++) {
-		const struct zones_entry *entry = zones_at(d->zones, i);
-
-		if (!*entry->error)
-			continue;
-		snprintf(err, err_cap, "zone %s: %s%s", entry->name, entry->error,
-			 entry->zone ? "; the earlier version keeps serving" : "");
-		return ERR_ZONE;
-	}
-	return 0;
-}
-
-int daemon_reload(struct daemon *d, char *err, size_t err_cap)
-{
-	struct config *config;
-	int code = config_load(&config, d->config->path, err, err_cap);
-
-	if (code)
-		return code;
-	code = zones_configure(d->zones, config);
-	config_free(config);
-	if (!code)
-		return tell_first_error(d, err, err_cap);
-	snprintf(err, err_cap, "%s", err_text(code));
-	return code;
-}
-
-static void on_signal(struct daemon *d)
-{
-	struct signalfd_siginfo info;
-	char err[1024];
-
-	while (read(d->signal_fd, &info, sizeof(info)) == (ssize_t)sizeof(info)) {
-		if (info.ssi_signo != SIGHUP) {
-			d->stopping = true;
-			continue;
-		}
-		sd_notify(0, "RELOADING=1");
-		if (daemon_reload(d, err, sizeof(err)))
-			log_error("reload: %s", err);
-		sd_notify(0, "READY=1");
-	}
-}
-
-static void on_tick(struct daemon *d)
-{
-	uint64_t n;
-	size_t i;
-
-	if (read(d->tick_fd, &n, sizeof(n)) < 0)
-		return;
-	for (i = 0; i < d->n_ifaces; i++)
-		check_iface(d, &d->ifaces[i]);
-	ctl_poll(d->ctl, clock_ns());
-}
-
-static void on_route(struct daemon *d)
-{
-	size_t i;
-
-	route_drain(d->route_fd);
-	update_services(d);
-	for (i = 0; i < d->n_ifaces; i++) {
-		check_iface(d, &d->ifaces[i]);
-		iface_update_mac(&d->ifaces[i]);
-	}
-}
-
 static void live(struct daemon *d)
 {
-	struct epoll_event event;
-
 	d->is_ready = true;
 	sd_notify(0, "READY=1");
 	log_notice("ready: %u workers, %zu zones, %zu interfaces", crew_n(d->crew),
 		   zones_n(d->zones), d->n_ifaces);
-	while (!d->stopping) {
-		if (epoll_wait(d->epoll_fd, &event, 1, -1) < 1)
-			continue;
-		if (event.data.fd == d->signal_fd)
-			on_signal(d);
-		else if (event.data.fd == d->tick_fd)
-			on_tick(d);
-		else if (event.data.fd == d->route_fd)
-			on_route(d);
-		else
-			ctl_poll(d->ctl, clock_ns());
-	}
+	while (!d->stopping)
+		wait_for_event(d);
 }
 
 /* --- Stop ---------------------------------------------------------------------------------------- */
@@ -511,6 +619,16 @@ static void silence(struct daemon *d)
 		__atomic_store_n(&d->memory.state->serve_until_s, 0, __ATOMIC_RELEASE);
 }
 
+static void stop_loading(struct daemon *d)
+{
+	if (!d->loader)
+		return;
+	loader_stop(d->loader);
+	if (d->zones)
+		zones_cancel(d->zones);
+	loader_poll(d->loader);
+}
+
 static void close_fd(int fd)
 {
 	if (fd >= 0)
@@ -521,13 +639,16 @@ static void stop(struct daemon *d)
 {
 	size_t i;
 
+	d->is_ready = false;
 	sd_notify(0, "STOPPING=1");
 	silence(d);
+	stop_loading(d);
 	for (i = 0; i < d->n_ifaces; i++)
 		iface_close(&d->ifaces[i], d->crew, d->keep);
 	crew_close(d->crew);
 	cache_keeper_stop(d->keeper);
 	zones_free(d->zones);
+	loader_free(d->loader);
 	cache_free(d->cache);
 	grace_close(d->grace);
 	if (d->is_anonymous)
@@ -573,7 +694,7 @@ int daemon_run(struct config *config, bool keep)
 	rcu_register_thread();
 	rcu_thread_offline();
 	err = start(d);
-	if (!err)
+	if (!err && !d->stopping)
 		live(d);
 	stop(d);
 	rcu_unregister_thread();

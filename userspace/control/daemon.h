@@ -2,12 +2,14 @@
 /*
  * The daemon: all parts put together, in the order in which one needs the other.
  *
- *   start   lock ─► programs and maps ─► cache ─► zones ─► workers, sockets ─► AF_XDP ─► services
- *   life    one thread in epoll: signals, control socket, address and link changes, a tick a second
+ *   start   lock ─► programs and maps ─► cache ─► control socket ─► zones ─► workers, sockets
+ *           ─► AF_XDP ─► services
+ *   life    one thread in epoll: signals, control socket, loads that have ended, address and link
+ *           changes, a tick a second
  *   stop    the same backwards
  *
- * Beside that thread: the workers, the keeper of the cache, and the heartbeat by which the driver
- * knows that somebody is there (cache.orphan-serve).
+ * Beside that thread: the workers, the keeper of the cache, the loader of zones, and the heartbeat
+ * by which the driver knows that somebody is there (cache.orphan-serve).
  */
 #ifndef VOLLEY_CONTROL_DAEMON_H
 #define VOLLEY_CONTROL_DAEMON_H
@@ -22,6 +24,7 @@
 #include "control/crew.h"
 #include "control/ctl.h"
 #include "control/iface.h"
+#include "control/loader.h"
 #include "control/program.h"
 #include "control/zones.h"
 
@@ -34,7 +37,8 @@ struct daemon {
 	uint64_t started_ns;
 	bool keep;     /* leave programs attached at the end */
 	bool stopping; /* set by a signal or a command */
-	bool is_ready;
+	bool is_ready; /* it answers; before, while the zones are loaded for the first time, crew is NULL */
+	bool is_loaded; /* the zones of the start are in place */
 
 	struct object_maps maps;
 	struct cache_memory memory; /* maps.memory, or anonymous */
@@ -46,6 +50,7 @@ struct daemon {
 	struct grace *grace;
 
 	struct engine_zones published;
+	struct loader *loader;
 	struct zones *zones;
 	struct crew *crew;
 	struct iface ifaces[DAEMON_IFACES_CAP];
@@ -79,7 +84,17 @@ int daemon_attach(struct daemon *d, const char *ifname, char *err, size_t err_ca
 /* Takes the program off, whoever attached it. -ENOENT: we have nothing to do with it. */
 int daemon_detach(struct daemon *d, const char *ifname, char *err, size_t err_cap);
 
-/* Reads the configuration again and applies its zones; the rest needs a restart. */
-int daemon_reload(struct daemon *d, char *err, size_t err_cap);
+/*
+ * Reads the configuration again and begins to load its zones; the rest needs a restart. 0: done()
+ * follows, as for zones_configure(). Else a negative code, with a sentence in err.
+ */
+int daemon_reload(struct daemon *d, zones_done_fn *done, void *user, char *err, size_t err_cap);
+
+/*
+ * What a reload of the zone `name` (NULL: of all) that ended with `code` has to tell: the code, and
+ * a sentence in err unless it is 0.
+ */
+int daemon_tell_reload(const struct daemon *d, const char *name, int code, char *err,
+		       size_t err_cap);
 
 #endif

@@ -11,21 +11,36 @@ static const unsigned int kept[] = {
 	CAP_SYS_ADMIN, CAP_NET_BIND_SERVICE, CAP_IPC_LOCK, CAP_DAC_READ_SEARCH,
 };
 
-int privilege_drop(void)
+/* Gives up all but those of `caps`, n of them. */
+static int keep(const unsigned int *caps, size_t n)
 {
 	unsigned int have = 0;
 	size_t i;
 
 	if (capng_get_caps_process())
 		return -EPERM;
-	for (i = 0; i < sizeof(kept) / sizeof(kept[0]); i++)
-		if (capng_have_capability(CAPNG_PERMITTED, kept[i]))
+	for (i = 0; i < n; i++)
+		if (capng_have_capability(CAPNG_PERMITTED, caps[i]))
 			have |= 1u << i;
 	capng_clear(CAPNG_SELECT_CAPS);
-	for (i = 0; i < sizeof(kept) / sizeof(kept[0]); i++)
+	for (i = 0; i < n; i++)
 		if (have >> i & 1)
-			capng_update(CAPNG_ADD, CAPNG_EFFECTIVE | CAPNG_PERMITTED, kept[i]);
-	if (capng_apply(CAPNG_SELECT_CAPS))
-		return -EPERM;
+			capng_update(CAPNG_ADD, CAPNG_EFFECTIVE | CAPNG_PERMITTED, caps[i]);
+	return capng_apply(CAPNG_SELECT_CAPS) ? -EPERM : 0;
+}
+
+int privilege_drop(void)
+{
+	int err = keep(kept, sizeof(kept) / sizeof(kept[0]));
+
+	if (err)
+		return err;
 	return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ? -errno : 0;
+}
+
+int privilege_drop_thread(void)
+{
+	static const unsigned int caps[] = { CAP_DAC_READ_SEARCH };
+
+	return keep(caps, 1);
 }

@@ -14,4 +14,10 @@
  */
 int privilege_drop(void) __attribute__((warn_unused_result));
 
+/*
+ * The same for the calling thread alone, which only reads files: it keeps CAP_DAC_READ_SEARCH, and
+ * so does every process that it starts. 0 or -EPERM.
+ */
+int privilege_drop_thread(void) __attribute__((warn_unused_result));
+
 #endif

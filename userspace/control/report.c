@@ -90,7 +90,7 @@ static json_t *report_degraded(struct daemon *d)
 static json_t *count_zones(const struct daemon *d)
 {
 	json_t *o = json_object();
-	uint64_t n[3] = { 0 };
+	uint64_t n[ZONES_STALE + 1] = { 0 };
 	size_t i;
 
 	for (i = 0; i < zones_n(d->zones); i++)
@@ -116,7 +116,7 @@ json_t *report_status(struct daemon *d)
 	for (i = 0; i < d->n_ifaces; i++)
 		json_array_append_new(ifaces, report_iface(d, &d->ifaces[i]));
 	json_object_set_new(o, "interfaces", ifaces);
-	put_int(o, "workers", crew_n(d->crew));
+	put_int(o, "workers", d->crew ? crew_n(d->crew) : 0);
 	put_int(o, "services", d->n_services);
 	json_object_set_new(o, "zones", count_zones(d));
 	cache_stats_read(d->cache, &stats);
@@ -285,7 +285,7 @@ json_t *report_ports(struct daemon *d)
 
 static json_t *report_zone(const struct zones_entry *entry)
 {
-	static const char *const states[] = { "failed", "serving", "stale" };
+	static const char *const states[] = { "loading", "failed", "serving", "stale" };
 	json_t *o = json_object();
 
 	put_text(o, "name", entry->name);
@@ -317,6 +317,19 @@ json_t *report_zones(struct daemon *d, const char *only)
 		if (!only || zones_at(d->zones, i) == one)
 			json_array_append_new(list, report_zone(zones_at(d->zones, i)));
 	json_object_set_new(o, "zones", list);
+	return o;
+}
+
+json_t *report_check(const struct load *load)
+{
+	json_t *o = json_object();
+
+	put_bool(o, "valid", true);
+	put_int(o, "serial", zone_serial(load->zone));
+	put_int(o, "records", zone_n_records(load->zone));
+	put_int(o, "warnings", load->err.n_warnings);
+	if (*load->err.warning)
+		put_text(o, "warning", load->err.warning);
 	return o;
 }
 

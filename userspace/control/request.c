@@ -61,13 +61,25 @@ static const struct ctl_command *find_command(const struct ctl_command *commands
 	return NULL;
 }
 
-static char *run_command(const struct ctl_command *command, void *user, const json_t *args)
+char *request_reply(int code, json_t *result, const char *err)
+{
+	const char *name;
+
+	if (!code)
+		return write_line(json_pack("{s:b, s:o}", "ok", 1, "result",
+					    result ? result : json_object()));
+	json_decref(result);
+	name = err_name(code);
+	return request_refuse(name ? name : "error", *err ? err : err_text(code));
+}
+
+static char *run_command(const struct ctl_command *command, void *user, const json_t *args,
+			 bool *is_later)
 {
 	const struct words_command *words = find_words(command->name);
 	size_t n_args = json_array_size(args);
 	json_t *result = NULL;
 	char err[1024] = "";
-	const char *code;
 	int ret;
 
 	if (n_args < words->min_args || n_args > words->max_args) {
@@ -76,12 +88,8 @@ static char *run_command(const struct ctl_command *command, void *user, const js
 		return request_refuse("usage", err);
 	}
 	ret = command->run(user, args, &result, err, sizeof(err));
-	if (!ret)
-		return write_line(json_pack("{s:b, s:o}", "ok", 1, "result",
-					    result ? result : json_object()));
-	json_decref(result);
-	code = err_name(ret);
-	return request_refuse(code ? code : "error", err[0] ? err : err_text(ret));
+	*is_later = ret == CTL_LATER;
+	return *is_later ? NULL : request_reply(ret, result, err);
 }
 
 static int are_strings(const json_t *args)
@@ -95,7 +103,8 @@ static int are_strings(const json_t *args)
 	return json_is_array(args);
 }
 
-static char *run_object(const struct ctl_command *commands, void *user, json_t *request)
+static char *run_object(const struct ctl_command *commands, void *user, json_t *request,
+			bool *is_later)
 {
 	const json_t *version = json_object_get(request, "v");
 	const char *name = json_string_value(json_object_get(request, "command"));
@@ -114,18 +123,20 @@ static char *run_object(const struct ctl_command *commands, void *user, json_t *
 	if (!command)
 		return request_refuse("command", "this daemon does not know that command");
 	no_args = json_array();
-	reply = no_args ? run_command(command, user, args ? args : no_args) : NULL;
+	reply = no_args ? run_command(command, user, args ? args : no_args, is_later) : NULL;
 	json_decref(no_args);
 	return reply;
 }
 
-char *request_run(const struct ctl_command *commands, void *user, const char *line, size_t len)
+char *request_run(const struct ctl_command *commands, void *user, const char *line, size_t len,
+		  bool *is_later)
 {
 	json_t *request = json_loadb(line, len, JSON_REJECT_DUPLICATES, NULL);
 	char *reply;
 
+	*is_later = false;
 	if (json_is_object(request))
-		reply = run_object(commands, user, request);
+		reply = run_object(commands, user, request, is_later);
 	else
 		reply = request_refuse("request", "a request is one JSON object on one line");
 	json_decref(request);

@@ -3,16 +3,21 @@
 #ifndef VOLLEY_CONTROL_REQUEST_H
 #define VOLLEY_CONTROL_REQUEST_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "control/ctl.h"
 
 /*
  * Runs the request in LEN bytes of LINE and returns the reply, a new string with a newline at its
- * end; free() it. NULL: out of memory. Codes of our own: "request" (the line is not a request),
+ * end; free() it. NULL: out of memory, or, with *IS_LATER set, the command brings its reply later. Codes of our own: "request" (the line is not a request),
  * "version", "command" (unknown), "usage" (number of arguments); else that of the error.
  */
-char *request_run(const struct ctl_command *commands, void *user, const char *line, size_t len);
+char *request_run(const struct ctl_command *commands, void *user, const char *line, size_t len,
+		  bool *is_later);
+
+/* The reply for what a command has come to; takes the reference to RESULT. NULL: out of memory. */
+char *request_reply(int code, json_t *result, const char *err);
 
 /* The reply that refuses, likewise. */
 char *request_refuse(const char *code, const char *sentence);

@@ -1,34 +1,47 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The zones that are served: loaded from files, published to the workers, their old answers
- * withdrawn.
+ * The zones that are served: loaded from files in the background, published to the workers, their
+ * old answers withdrawn.
  *
- *      load file ─► new zone set ─► pointer swap ─► new generation ─► wait for all readers ─► free
- *                                   (workers)       (every cached      (workers, XDP programs)
- *                                                    answer is dead)
+ *      ask ─► load (control/loader.h) ─► new zone set ─► pointer swap ─► new generation
+ *              │ in the background        when all that   (workers)       (every cached
+ *              │                          was asked for                    answer is dead)
+ *              ▼                          at once has                         │
+ *      status says how far               been loaded          free ◄─ wait for all readers ─► done
  *
- * When a reload returns, no CPU gives an answer of the old zone. A file that does not load changes
+ * When a reload is done, no CPU gives an answer of the old zone. A file that does not load changes
  * nothing: the old zone keeps serving and the entry says why.
+ *
+ * Who asks for a zone gets a load that began after the question: if one is under way, another
+ * follows it, and all who ask meanwhile share that one. The zones of a configuration are put in
+ * place together, so that names which move from one file to another are never missing; while one
+ * configuration is loaded the next one waits, and a later one takes its place. A zone that is
+ * asked for by itself does not wait for the others.
  *
  * Control's thread calls all of these.
  */
 #ifndef VOLLEY_CONTROL_ZONES_H
 #define VOLLEY_CONTROL_ZONES_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "cache/cache.h"
 #include "cache/keeper.h"
 #include "control/config.h"
+#include "control/loader.h"
 #include "engine/engine.h"
 #include "zone/zone.h"
 
 enum zones_state {
+	ZONES_NEW,     /* not loaded yet, and not answered for */
 	ZONES_FAILED,  /* nothing to serve: SERVFAIL */
-	ZONES_SERVING, /* what the file holds */
+	ZONES_SERVING, /* what the file holds, or held before the load that runs */
 	ZONES_STALE,   /* an earlier version, since the file no longer loads */
 };
+
+struct zones;
 
 struct zones_entry {
 	char *name; /* "example.com." */
@@ -37,16 +50,30 @@ struct zones_entry {
 	unsigned int apex_len;
 	uint64_t below; /* stands for the zones below it that are served by themselves */
 	enum zones_state state;
-	struct zone *zone;
+	struct zone *zone; /* that is served, or NULL */
 	char error[640];   /* of the last load; "" when it was well */
 	char warning[512]; /* likewise */
 	uint64_t loaded_wall_s;
 	uint64_t load_ns;
 	uint32_t cache_slot;
 	uint32_t cache_gen;
-};
 
-struct zones;
+	struct load *load;  /* that waits or runs, or NULL */
+	struct load *fresh; /* that has ended well and is not published yet, or NULL */
+
+	/* For zones.c and zones_publish.c. */
+	struct zones *owner;
+	bool in_set;      /* answered for, from the next publish on */
+	bool is_leaving;  /* not in the configuration that is being loaded */
+	bool is_gone;     /* nor in the one that is in place */
+	bool is_due;      /* the next publish takes fresh */
+	bool is_awaited;  /* by the configuration, until load awaited_number has ended */
+	bool again;       /* load once more when the load ends */
+	uint64_t n_begun; /* number of the last load */
+	uint64_t n_ended; /* loads up to this number have ended */
+	uint64_t awaited_number;
+	int code; /* of the last load */
+};
 
 /* What the zones need of the daemon; all of it outlives them. */
 struct zones_env {
@@ -55,30 +82,54 @@ struct zones_env {
 	uint64_t settings_digest; /* engine_config_digest() */
 	cache_grace_fn *grace;    /* waits for the readers of zones and of the cache */
 	void *grace_user;
+	struct loader *loader;
 };
+
+/*
+ * Tells that a reload is over: 0 when it is published; ERR_NOT_FOUND when the zone was taken out of
+ * the configuration meanwhile; -ECANCELED when nothing was done for the daemon stops; else the error
+ * of the first zone that did not load (the entry tells).
+ */
+typedef void zones_done_fn(void *user, int code);
 
 int zones_new(struct zones **out, const struct zones_env *env) __attribute__((warn_unused_result));
 
-/* Withdraws nothing from the cache: a later daemon may adopt it. After the workers have ended. */
+/*
+ * Gives up all that was asked for: done() with -ECANCELED. After loader_stop(), before loader_poll()
+ * gives the cancelled loads back.
+ */
+void zones_cancel(struct zones *zones);
+
+/*
+ * Withdraws nothing from the cache: a later daemon may adopt it. After zones_cancel() and after the
+ * workers have ended. NULL is allowed.
+ */
 void zones_free(struct zones *zones);
 
 /*
  * Makes the zones of `config` the ones that are served: reads every file, drops the zones that are
  * gone. A zone whose file does not load is served as it was before, whatever file that came from,
- * or else as far as it can be; its entry tells. 0, or -errno: what was served before still is.
+ * or else as far as it can be; its entry tells. Takes the list of zones out of `config`. 0: done()
+ * follows, from zones_poll(); or -ENOMEM: what was served before still is, and done() is not
+ * called.
  */
-int zones_configure(struct zones *zones, const struct config *config)
+int zones_configure(struct zones *zones, struct config *config, zones_done_fn *done, void *user)
 	__attribute__((warn_unused_result));
 
 /*
- * Reads one zone's file (NULL: every zone's) and serves what it holds. 0, ERR_NOT_FOUND for a zone
- * that is not configured, or the error of the first file that did not load (the entry tells).
+ * Reads one zone's file and serves what it holds. 0: done() follows, from zones_poll();
+ * ERR_NOT_FOUND for a zone that is not configured, or -ENOMEM.
  */
-int zones_reload(struct zones *zones, const char *name) __attribute__((warn_unused_result));
+int zones_reload(struct zones *zones, const char *name, zones_done_fn *done, void *user)
+	__attribute__((warn_unused_result));
+
+/* Publishes what has been loaded and is complete; to be called after each loader_poll(). */
+void zones_poll(struct zones *zones);
 
 /* Withdraws the cached answers of one zone (NULL: of all). 0 or ERR_NOT_FOUND. */
 int zones_flush(struct zones *zones, const char *name) __attribute__((warn_unused_result));
 
+/* In the order of the configuration; while one is being loaded, those that will go come last. */
 size_t zones_n(const struct zones *zones);
 const struct zones_entry *zones_at(const struct zones *zones, size_t i);
 

@@ -1,0 +1,348 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* One lock for the lists; a thread holds it only to take a load and to give one back. */
+#include "control/loader.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/err.h"
+#include "base/log.h"
+#include "control/privilege.h"
+
+#define NICENESS 19
+
+struct list {
+	struct load *first;
+	struct load *last;
+};
+
+struct thread {
+	struct loader *loader;
+	pthread_t id;
+	struct load *load; /* that it works on; under the lock */
+	unsigned int i;
+};
+
+struct loader {
+	pthread_mutex_t lock;
+	pthread_cond_t work;
+	struct list queue;
+	struct list ended;
+	struct thread threads[LOADER_THREADS_MAX];
+	unsigned int n_threads;
+	unsigned int limit; /* threads from this one on take nothing */
+	bool is_stopping;
+	int event_fd;
+};
+
+static void append(struct list *list, struct load *load)
+{
+	load->next = NULL;
+	if (list->last)
+		list->last->next = load;
+	else
+		list->first = load;
+	list->last = load;
+}
+
+static struct load *take_first(struct list *list)
+{
+	struct load *load = list->first;
+
+	if (!load)
+		return NULL;
+	list->first = load->next;
+	if (!list->first)
+		list->last = NULL;
+	return load;
+}
+
+static bool take_out(struct list *list, struct load *load)
+{
+	struct load **at = &list->first, *before = NULL;
+
+	for (; *at && *at != load; at = &before->next)
+		before = *at;
+	if (!*at)
+		return false;
+	*at = load->next;
+	if (list->last == load)
+		list->last = before;
+	return true;
+}
+
+/* --- A load -------------------------------------------------------------------------------------- */
+
+struct load *load_new(const char *name, const char *file, load_ended_fn *ended, void *user)
+{
+	struct load *load = calloc(1, sizeof(*load));
+
+	if (!load)
+		return NULL;
+	load->name = strdup(name);
+	load->file = strdup(file);
+	load->ended = ended;
+	load->user = user;
+	if (load->name && load->file)
+		return load;
+	load_free(load);
+	return NULL;
+}
+
+void load_free(struct load *load)
+{
+	if (!load)
+		return;
+	zone_free(load->zone);
+	free(load->name);
+	free(load->file);
+	free(load);
+}
+
+void load_put_error(const struct load *load, char *buf, size_t cap)
+{
+	const struct zone_error *err = &load->err;
+
+	if (err->line)
+		snprintf(buf, cap, "%s:%u: %s", err->file, err->line, err->sentence);
+	else
+		snprintf(buf, cap, "%s: %s", load->file,
+			 *err->sentence ? err->sentence : err_text(load->code));
+}
+
+static void set_stage(struct load *load, enum load_stage stage)
+{
+	__atomic_store_n(&load->stage, (uint32_t)stage, __ATOMIC_RELAXED);
+}
+
+enum load_stage load_stage(const struct load *load)
+{
+	enum load_stage stage = (enum load_stage)__atomic_load_n(&load->stage, __ATOMIC_RELAXED);
+
+	if (stage != LOAD_READING)
+		return stage;
+	return __atomic_load_n(&load->progress.stage, __ATOMIC_RELAXED) == ZONE_STAGE_READING ?
+		       LOAD_READING :
+		       LOAD_BUILDING;
+}
+
+const char *load_stage_text(enum load_stage stage)
+{
+	static const char *const texts[] = { "waiting", "reading", "building", "loaded" };
+
+	return texts[stage];
+}
+
+static void run(struct load *load)
+{
+	set_stage(load, LOAD_READING);
+	load->code = zone_load(&load->zone, load->name, load->file, &load->progress, &load->err);
+	load->took_ns = clock_ns() - load->begun_ns;
+	load->ended_wall_s = clock_wall_s();
+}
+
+static bool is_cancelled(const struct load *load)
+{
+	return __atomic_load_n(&load->progress.cancel, __ATOMIC_RELAXED);
+}
+
+/* --- Threads ------------------------------------------------------------------------------------- */
+
+/* With the lock held. */
+static void give_back(struct loader *loader, struct load *load)
+{
+	if (is_cancelled(load)) {
+		zone_free(load->zone);
+		load->zone = NULL;
+		load->code = -ECANCELED;
+	}
+	set_stage(load, LOAD_ENDED);
+	append(&loader->ended, load);
+	loader_wake(loader);
+}
+
+static void become_humble(const struct thread *thread)
+{
+	struct sched_param none = { 0 };
+	char name[16];
+
+	snprintf(name, sizeof(name), "volley-load%u", thread->i);
+	pthread_setname_np(pthread_self(), name);
+	if (sched_setscheduler(0, SCHED_BATCH, &none) || setpriority(PRIO_PROCESS, 0, NICENESS))
+		log_debug("%s: runs with the priority of the others", name);
+	if (privilege_drop_thread())
+		log_warn("%s: capabilities that are not needed could not be given up", name);
+}
+
+static void *thread_main(void *arg)
+{
+	struct thread *thread = arg;
+	struct loader *loader = thread->loader;
+	struct load *load;
+
+	become_humble(thread);
+	pthread_mutex_lock(&loader->lock);
+	while (!loader->is_stopping) {
+		load = thread->i < loader->limit ? take_first(&loader->queue) : NULL;
+		if (!load) {
+			pthread_cond_wait(&loader->work, &loader->lock);
+			continue;
+		}
+		thread->load = load;
+		__atomic_store_n(&load->begun_ns, clock_ns(), __ATOMIC_RELAXED);
+		pthread_mutex_unlock(&loader->lock);
+		run(load);
+		pthread_mutex_lock(&loader->lock);
+		thread->load = NULL;
+		give_back(loader, load);
+	}
+	pthread_mutex_unlock(&loader->lock);
+	return NULL;
+}
+
+static int start_threads(struct loader *loader, unsigned int n)
+{
+	int err = 0;
+
+	loader->limit = n;
+	while (!err && loader->n_threads < n) {
+		struct thread *thread = &loader->threads[loader->n_threads];
+
+		*thread = (struct thread){ .loader = loader, .i = loader->n_threads };
+		err = pthread_create(&thread->id, NULL, thread_main, thread);
+		loader->n_threads += !err;
+	}
+	return loader->n_threads ? 0 : -err;
+}
+
+int loader_new(struct loader **out, unsigned int n)
+{
+	struct loader *loader = calloc(1, sizeof(*loader));
+	int err;
+
+	*out = NULL;
+	if (!loader)
+		return -ENOMEM;
+	pthread_mutex_init(&loader->lock, NULL);
+	pthread_cond_init(&loader->work, NULL);
+	loader->event_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+	err = loader->event_fd < 0 ?
+		      -errno :
+		      start_threads(loader, n < LOADER_THREADS_MAX ? n : LOADER_THREADS_MAX);
+	if (err) {
+		loader_free(loader);
+		return err;
+	}
+	*out = loader;
+	return 0;
+}
+
+void loader_limit(struct loader *loader, unsigned int n, const cpu_set_t *cpus)
+{
+	unsigned int i;
+
+	for (i = 0; i < loader->n_threads; i++)
+		if (pthread_setaffinity_np(loader->threads[i].id, sizeof(*cpus), cpus))
+			log_debug("volley-load%u: runs on any processor", i);
+	pthread_mutex_lock(&loader->lock);
+	loader->limit = n;
+	pthread_cond_broadcast(&loader->work);
+	pthread_mutex_unlock(&loader->lock);
+}
+
+/* With the lock held. */
+static void cancel(struct loader *loader, struct load *load)
+{
+	__atomic_store_n(&load->progress.cancel, true, __ATOMIC_RELAXED);
+	if (take_out(&loader->queue, load))
+		give_back(loader, load);
+}
+
+void loader_stop(struct loader *loader)
+{
+	unsigned int i;
+
+	pthread_mutex_lock(&loader->lock);
+	loader->is_stopping = true;
+	while (loader->queue.first)
+		cancel(loader, loader->queue.first);
+	for (i = 0; i < loader->n_threads; i++)
+		if (loader->threads[i].load)
+			cancel(loader, loader->threads[i].load);
+	pthread_cond_broadcast(&loader->work);
+	pthread_mutex_unlock(&loader->lock);
+	for (i = 0; i < loader->n_threads; i++)
+		pthread_join(loader->threads[i].id, NULL);
+	loader->n_threads = 0;
+}
+
+void loader_free(struct loader *loader)
+{
+	if (!loader)
+		return;
+	if (loader->event_fd >= 0)
+		close(loader->event_fd);
+	pthread_cond_destroy(&loader->work);
+	pthread_mutex_destroy(&loader->lock);
+	free(loader);
+}
+
+/* --- Control's side ------------------------------------------------------------------------------ */
+
+int loader_fd(const struct loader *loader)
+{
+	return loader->event_fd;
+}
+
+void loader_wake(struct loader *loader)
+{
+	eventfd_write(loader->event_fd, 1);
+}
+
+void loader_poll(struct loader *loader)
+{
+	struct load *load, *next;
+	eventfd_t n;
+
+	eventfd_read(loader->event_fd, &n);
+	pthread_mutex_lock(&loader->lock);
+	load = loader->ended.first;
+	loader->ended = (struct list){ NULL, NULL };
+	pthread_mutex_unlock(&loader->lock);
+	for (; load; load = next) {
+		next = load->next;
+		load->ended(load);
+	}
+}
+
+void loader_start(struct loader *loader, struct load *load)
+{
+	pthread_mutex_lock(&loader->lock);
+	append(&loader->queue, load);
+	pthread_cond_broadcast(&loader->work);
+	pthread_mutex_unlock(&loader->lock);
+}
+
+void loader_cancel(struct loader *loader, struct load *load)
+{
+	pthread_mutex_lock(&loader->lock);
+	cancel(loader, load);
+	pthread_mutex_unlock(&loader->lock);
+}
+
+bool loader_has_begun(struct loader *loader, const struct load *load)
+{
+	bool has_begun;
+
+	pthread_mutex_lock(&loader->lock);
+	has_begun = load->begun_ns != 0;
+	pthread_mutex_unlock(&loader->lock);
+	return has_begun;
+}

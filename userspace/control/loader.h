@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The loader: threads that read zone files in the background, so that neither answers nor commands
+ * wait for a file.
+ *
+ *      control's thread                         loader's threads
+ *      loader_start ──► load ──► queue ───────► read, check, build, verify
+ *           load->ended ◄── loader_poll ◄────── eventfd
+ *
+ * A load is control's, but for what says otherwise below; between loader_start() and its end the
+ * threads work on it. They touch nothing that is served: what a load has made is published by
+ * control's thread.
+ *
+ * The threads have SCHED_BATCH and the least niceness, and of privileges only that of reading files
+ * of other owners. While workers run they stay on processors that no worker is pinned to, if there
+ * are any; else they share those, and every worker that wakes goes first.
+ */
+#ifndef VOLLEY_CONTROL_LOADER_H
+#define VOLLEY_CONTROL_LOADER_H
+
+#include <sched.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "zone/zone.h"
+
+#define LOADER_THREADS_MAX 32
+
+struct loader;
+struct load;
+
+/* Called once for each load, in the thread of loader_poll(); the load is the callee's to free. */
+typedef void load_ended_fn(struct load *load);
+
+enum load_stage {
+	LOAD_WAITING, /* for a thread */
+	LOAD_READING,
+	LOAD_BUILDING,
+	LOAD_ENDED,
+};
+
+struct load {
+	/* Set by who starts it; constant while it runs, but for user. */
+	char *name; /* of the zone */
+	char *file;
+	load_ended_fn *ended;
+	void *user; /* for ended; the threads do not look at it */
+
+	/* By the loader's threads; others look with load_stage() and relaxed loads. */
+	struct zone_progress progress;
+	uint32_t stage;    /* enum load_stage */
+	uint64_t begun_ns; /* clock_ns(); 0: waiting */
+
+	/* Good once it has ended. */
+	int code;          /* that of zone_load(); -ECANCELED after loader_cancel() */
+	struct zone *zone; /* NULL after an error */
+	struct zone_error err;
+	uint64_t took_ns;
+	uint64_t ended_wall_s; /* seconds since 1970 */
+
+	struct load *next; /* in the loader's queue, or among those that have ended */
+};
+
+/*
+ * Makes a loader of `n` threads, 1 to LOADER_THREADS_MAX. 0 or -errno. All functions here are for
+ * control's thread.
+ */
+int loader_new(struct loader **out, unsigned int n) __attribute__((warn_unused_result));
+
+/* As many threads as `n` take new loads from now on, and all run on `cpus` only. */
+void loader_limit(struct loader *loader, unsigned int n, const cpu_set_t *cpus);
+
+/*
+ * Cancels every load and waits until the threads have ended, which may take as long as a zone that
+ * was read takes to be built. loader_poll() then gives the loads back. A second call does nothing.
+ */
+void loader_stop(struct loader *loader);
+/* After loader_stop() and loader_poll(). NULL is allowed. */
+void loader_free(struct loader *loader);
+
+/* Readable when loader_poll() has work to do; for poll() or epoll. */
+int loader_fd(const struct loader *loader);
+/* Calls ended() of each load that has ended. */
+void loader_poll(struct loader *loader);
+/* Makes loader_fd() readable. */
+void loader_wake(struct loader *loader);
+
+/* A load of the zone `name` from `file`, both copied, not started. NULL: no memory. */
+struct load *load_new(const char *name, const char *file, load_ended_fn *ended, void *user);
+/* Frees it with its zone, if it still has one. NULL is allowed. Not while it runs. */
+void load_free(struct load *load);
+
+/* Queues it: those that were queued before begin before. */
+void loader_start(struct loader *loader, struct load *load);
+/* It ends soon, if it has not yet; ended() is called all the same. */
+void loader_cancel(struct loader *loader, struct load *load);
+/* False: the file will be opened after this call has returned. */
+bool loader_has_begun(struct loader *loader, const struct load *load);
+
+/* What was wrong, with file and line if known, as one sentence. After an end with an error. */
+void load_put_error(const struct load *load, char *buf, size_t cap);
+
+enum load_stage load_stage(const struct load *load);
+/* "waiting", "reading" ... Static. */
+const char *load_stage_text(enum load_stage stage);
+
+#endif

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What zones.c (who is asked for, and loaded) and zones_publish.c (what is served) share. */
+#ifndef VOLLEY_CONTROL_ZONES_INTERNAL_H
+#define VOLLEY_CONTROL_ZONES_INTERNAL_H
+
+#include "control/zones.h"
+
+/* Somebody who waits for a reload. */
+struct zones_waiter {
+	struct zones_waiter *next;
+	struct zones_entry *entry; /* of a single zone */
+	uint64_t number;           /* the load of it that ends the wait */
+	int code;
+	zones_done_fn *done;
+	void *user;
+};
+
+/* The zones that a configuration names. */
+struct zones_list {
+	struct config_zone *zones;
+	uint32_t n;
+	bool is_there;
+};
+
+struct zones {
+	struct zones_env env;
+	struct zones_entry **entries;
+	struct zones_entry **by_apex; /* the same, sorted by zones_compare() */
+	size_t n;
+	bool is_list_new; /* zones were added or taken away since the last publish */
+
+	struct zones_waiter *singles; /* for one zone each */
+	struct zones_waiter *running; /* for the configuration that is being loaded */
+	struct zones_waiter *later;   /* for the next one, which begins behind it */
+	struct zones_list next;       /* what it says */
+	bool is_configuring;
+	size_t n_awaited; /* entries whose load the configuration still waits for */
+};
+
+/* The entry of this apex, in folded wire form, or NULL. */
+struct zones_entry *zones_search(const struct zones *zones, const uint8_t *apex, unsigned int len);
+
+/*
+ * Serves what the entries say: those with in_set, with fresh in place of zone where it is due. When
+ * it returns 0 no reader has the zones before, which are freed. On an error of memory nothing has
+ * changed; on one of the grace period the new zones serve and the old ones are leaked, not torn.
+ */
+int zones_publish(struct zones *zones) __attribute__((warn_unused_result));
+
+/* Withdraws what the cache holds of zones that are not served (any more). 0 or -ENOMEM. */
+int zones_drop_others(struct zones *zones) __attribute__((warn_unused_result));
+
+#endif

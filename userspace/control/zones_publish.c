@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* From what the entries say to what the workers and the XDP programs answer. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <urcu-qsbr.h>
+
+#include "base/log.h"
+#include "base/siphash.h"
+#include "cache/zones.h"
+#include "control/zones_internal.h"
+#include "zone/set.h"
+
+static const uint8_t digest_key[SIPHASH_KEY_BYTES] = "volley zones v1";
+
+/* --- What answers depend on ---------------------------------------------------------------------- */
+
+/* Tells every zone above this one, up to the root. Sums, since their order is of no meaning. */
+static void tell_above(const struct zones *zones, const struct zones_entry *entry)
+{
+	uint64_t hash = siphash24(digest_key, entry->apex, entry->apex_len);
+	struct zones_entry *above;
+	unsigned int at = 0;
+
+	while (entry->apex[at]) {
+		at += 1u + entry->apex[at];
+		above = zones_search(zones, entry->apex + at, entry->apex_len - at);
+		if (above)
+			above->below += hash;
+	}
+}
+
+static void find_below(struct zones *zones)
+{
+	size_t i;
+
+	if (!zones->is_list_new)
+		return;
+	for (i = 0; i < zones->n; i++)
+		zones->entries[i]->below = 0;
+	for (i = 0; i < zones->n; i++)
+		if (zones->entries[i]->in_set)
+			tell_above(zones, zones->entries[i]);
+}
+
+/* The zone that the next publish serves; entry->zone is the one of the last. */
+static struct zone *next_zone(const struct zones_entry *entry)
+{
+	return entry->is_due && entry->fresh ? entry->fresh->zone : entry->zone;
+}
+
+/*
+ * What a zone's cached answers depend on: its content, the settings, and which zones below it are
+ * served by themselves.
+ */
+static void entry_digest(const struct zones *zones, const struct zones_entry *entry,
+			 uint64_t digest[2])
+{
+	struct {
+		uint8_t zone[ZONE_DIGEST_LEN];
+		uint64_t settings;
+		uint64_t below;
+	} parts = { .settings = zones->env.settings_digest, .below = entry->below };
+	const struct zone *zone = next_zone(entry);
+
+	if (zone)
+		zone_digest(zone, parts.zone);
+	digest[0] = siphash24(digest_key, &parts, sizeof(parts));
+	digest[1] = siphash24(parts.zone, &parts, sizeof(parts)); /* 128 bits in all */
+}
+
+/* --- Publishing ---------------------------------------------------------------------------------- */
+
+/* What one publish puts in place: members[i] is entries[i]'s. */
+struct edition {
+	struct zones_entry **entries;
+	struct zone_member *members;
+	uint64_t (*digests)[2];
+	size_t n;
+};
+
+static void edition_fini(struct edition *edition)
+{
+	free(edition->entries);
+	free(edition->members);
+	free(edition->digests);
+}
+
+static int edition_init(struct edition *edition, struct zones *zones)
+{
+	size_t i;
+
+	*edition = (struct edition){
+		.entries = calloc(zones->n + 1, sizeof(struct zones_entry *)),
+		.members = calloc(zones->n + 1, sizeof(*edition->members)),
+		.digests = calloc(zones->n + 1, sizeof(*edition->digests)),
+	};
+	if (!edition->entries || !edition->members || !edition->digests) {
+		edition_fini(edition);
+		return -ENOMEM;
+	}
+	find_below(zones);
+	for (i = 0; i < zones->n; i++) {
+		struct zones_entry *entry = zones->entries[i];
+		size_t k = edition->n;
+
+		if (!entry->in_set)
+			continue;
+		entry_digest(zones, entry, edition->digests[k]);
+		cache_zone_prepare(zones->env.cache, entry->apex, entry->apex_len,
+				   edition->digests[k], &entry->cache_slot, &entry->cache_gen);
+		edition->members[k] = (struct zone_member){ entry->apex, entry->apex_len,
+							    next_zone(entry), entry->cache_slot,
+							    entry->cache_gen };
+		edition->entries[k] = entry;
+		edition->n++;
+	}
+	return 0;
+}
+
+/*
+ * Between the two sets: here each entry still has the zone that was served (entry->zone) beside the
+ * one that is now (next_zone()).
+ */
+static void commit(struct zones *zones, const struct edition *edition)
+{
+	size_t i;
+
+	for (i = 0; i < edition->n; i++)
+		cache_zone_commit(zones->env.cache, edition->entries[i]->cache_slot,
+				  edition->entries[i]->cache_gen, edition->digests[i]);
+}
+
+/* The entry's new zone is the one that is served; nobody has the old one. */
+static void settle(struct zones_entry *entry, bool is_old_free)
+{
+	struct load *fresh = entry->is_due ? entry->fresh : NULL;
+
+	entry->is_due = false;
+	if (fresh) {
+		if (is_old_free)
+			zone_free(entry->zone);
+		entry->zone = fresh->zone;
+		entry->load_ns = fresh->took_ns;
+		entry->loaded_wall_s = fresh->ended_wall_s;
+		fresh->zone = NULL;
+		load_free(fresh);
+		entry->fresh = NULL;
+		log_info("zone %s: serial %u, %zu records", entry->name, zone_serial(entry->zone),
+			 zone_n_records(entry->zone));
+	}
+	if (!entry->zone)
+		entry->state = ZONES_FAILED;
+	else
+		entry->state = *entry->error ? ZONES_STALE : ZONES_SERVING;
+}
+
+int zones_publish(struct zones *zones)
+{
+	struct zone_set *set = NULL, *old;
+	struct edition edition;
+	int err = edition_init(&edition, zones);
+	size_t i;
+
+	if (err)
+		return err;
+	err = zone_set_new(&set, edition.members, edition.n);
+	if (!err) {
+		old = rcu_xchg_pointer(&zones->env.published->set, set);
+		commit(zones, &edition);
+		err = zones->env.grace(zones->env.grace_user);
+		if (!err)
+			zone_set_free(old); /* else somebody may still read it */
+		for (i = 0; i < edition.n; i++)
+			settle(edition.entries[i], !err);
+		zones->is_list_new = false;
+	}
+	edition_fini(&edition);
+	return err;
+}
+
+int zones_drop_others(struct zones *zones)
+{
+	uint32_t *keep = calloc(zones->n + 1, sizeof(*keep));
+	uint32_t n = 0;
+	size_t i;
+	int err;
+
+	if (!keep)
+		return -ENOMEM;
+	for (i = 0; i < zones->n; i++)
+		if (zones->entries[i]->in_set)
+			keep[n++] = zones->entries[i]->cache_slot;
+	err = cache_zone_drop_others(zones->env.cache, keep, n);
+	free(keep);
+	return err;
+}
