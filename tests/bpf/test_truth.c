@@ -28,13 +28,15 @@
 #include "dns/name.h"
 #include "dns/proto.h"
 #include "engine/engine.h"
+#include "tests/lib/answerkinds.h"
 #include "tests/lib/querygen.h"
 #include "tests/lib/xdpworld.h"
 #include "zone/zone.h"
 
 #define N_QUERIES   1200000u
 #define N_SETTINGS  4u
-#define HITS_SHARE  4 /* at least one in so many is answered by the driver */
+#define HITS_SHARE  4    /* at least one in so many is answered by the driver */
+#define KINDS_SHARE 2000 /* and of each kind of answer one in so many */
 #define CACHE_BYTES (96ull << 20)
 #define NOW_WALL_S  1700000000u
 
@@ -45,6 +47,8 @@ static const struct {
 	{ "example.net", "zones/example.net.zone" },
 	{ "example2.jp", "zones/example2.jp.zone" },
 	{ "2.0.192.in-addr.arpa", "zones/2.0.192.in-addr.arpa.zone" },
+	{ QUERYGEN_NSEC, "zones/signed-nsec.example.zone" },
+	{ QUERYGEN_NSEC3, "zones/signed-nsec3.example.zone" },
 	{ QUERYGEN_ORIGIN, NULL },
 };
 #define N_ZONES (sizeof(zone_files) / sizeof(zone_files[0]))
@@ -59,6 +63,7 @@ struct truth {
 	struct engine *engine, *bare; /* bare: without a cache */
 	struct querygen g;
 	uint64_t n_queries, n_sent;
+	uint64_t kinds[N_ANSWER_KINDS]; /* of those that the driver sent */
 };
 
 static struct zone *zones[N_ZONES];
@@ -222,6 +227,7 @@ static void ask_driver(struct truth *t, const struct pkt *p, const uint8_t *dns,
 				 cache_state(t->cache)->max_udp_bytes, &answer);
 	if (wrong)
 		fail_msg("query %lu: %s", t->n_queries, wrong);
+	answer_kinds_count(t->kinds, &answer);
 	expect_same(t, "the driver", dns, n, reply, reply_bytes, answer.dns, answer.dns_bytes);
 }
 
@@ -264,6 +270,16 @@ static void report(const struct truth *t)
 	assert_int_equal(counted.reasons[VOLLEY_DROP_EDIT], 0);
 }
 
+/* Of each kind of answer the driver has sent enough to say that it does so as the engine does. */
+static void expect_all_kinds(const struct truth *t)
+{
+	for (enum answer_kind kind = 0; kind < N_ANSWER_KINDS; kind++) {
+		print_message("             %8lu  %s\n", t->kinds[kind], answer_kind_words(kind));
+		if (t->kinds[kind] < t->n_queries / KINDS_SHARE)
+			fail_msg("too few from the driver: %s", answer_kind_words(kind));
+	}
+}
+
 static unsigned long from_environment(const char *variable, unsigned long otherwise)
 {
 	const char *text = getenv(variable);
@@ -284,6 +300,7 @@ static void run(void **state, const struct engine_config *config, uint64_t nth)
 		ask_all(&t);
 	report(&t);
 	assert_true(t.n_sent > n / HITS_SHARE);
+	expect_all_kinds(&t);
 	truth_close(&t);
 }
 

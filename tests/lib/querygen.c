@@ -73,6 +73,40 @@ static const struct {
 	{ "n%u.elsewhere", 50, 2 },
 };
 
+/* Below each of the signed zones. Of %u and the wildcard beside it one NSEC denies both. */
+static const char *const signed_names[] = {
+	"",
+	"www.",
+	"mail.",
+	"CAPITAL.",
+	"ns1.",
+	"alias.",
+	"x%u.alias.",
+	"chain.",
+	"out.",
+	"x.redirect.",
+	"svc.",
+	"_sip._tcp.",
+	"nothere.deep.empty.",
+	"empty.",
+	"one.two.three.",
+	"x%u.wild.",
+	"host.wild.",
+	"x%u.w.nested.",
+	"x.x%u.w.nested.",
+	"secure.",
+	"x%u.secure.",
+	"insecure.",
+	"x%u.insecure.",
+	"sibling.",
+	"far.away.",
+	"x.z.far.away2.",
+	"nx%u.",
+	"www.nx%u.",
+	"%u.",
+	"%u.",
+};
+
 static const uint16_t types[] = {
 	1,
 	1,
@@ -124,6 +158,26 @@ static bool once_in(struct querygen *g, uint32_t n)
 	return querygen_draw(g, n) == 0;
 }
 
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
+static void put_name(uint8_t *wire, const char *format, uint32_t number, const char *origin)
+{
+	char text[PKT_NAME_MAX];
+	int n = snprintf(text, sizeof(text), format, number);
+
+	snprintf(text + n, sizeof(text) - (size_t)n, "%s", origin);
+	pkt_name(wire, text);
+}
+#pragma GCC diagnostic pop
+
+static void draw_signed(struct querygen *g, uint8_t *wire)
+{
+	const char *origin = querygen_draw(g, 2) ? QUERYGEN_NSEC : QUERYGEN_NSEC3;
+	uint32_t i = querygen_draw(g, COUNT(signed_names));
+
+	put_name(wire, signed_names[i], querygen_draw(g, 30), origin);
+}
+
 /* Of long and of many labels: they exist as far as x.x.(...).deep.gen.test (see the zone). */
 static void draw_deep(struct querygen *g, uint8_t *wire)
 {
@@ -140,11 +194,14 @@ static void draw_deep(struct querygen *g, uint8_t *wire)
 
 static void draw_name(struct querygen *g, uint8_t wire[PKT_NAME_MAX])
 {
-	char text[PKT_NAME_MAX];
 	uint32_t total = 0, i, at;
 
 	if (once_in(g, 40)) {
 		draw_deep(g, wire);
+		return;
+	}
+	if (once_in(g, 6)) {
+		draw_signed(g, wire);
 		return;
 	}
 	for (i = 0; i < COUNT(names); i++)
@@ -152,11 +209,7 @@ static void draw_name(struct querygen *g, uint8_t wire[PKT_NAME_MAX])
 	at = querygen_draw(g, total);
 	for (i = 0; at >= names[i].weight; i++)
 		at -= names[i].weight;
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wformat-nonliteral"
-	snprintf(text, sizeof(text), names[i].format, querygen_draw(g, names[i].n));
-#pragma GCC diagnostic pop
-	pkt_name(wire, text);
+	put_name(wire, names[i].format, querygen_draw(g, names[i].n), "");
 }
 
 static void mix_case(struct querygen *g, uint8_t *wire)

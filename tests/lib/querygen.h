@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Queries without end, from a seed: most are what resolvers send, some are odd, some are broken.
- * They ask for names of zones/ and of a zone that is generated too, with chains of CNAME, wildcards,
- * delegations and RRsets of every size.
+ * They ask for names of zones/, the signed ones too, and of a zone that is generated, with chains of
+ * CNAME, wildcards, delegations and RRsets of every size.
  *
  * Names, types and sizes come from small sets, so that a question comes again; the bits of a header
  * and of an OPT, the case of letters, options, and damage are drawn for each query.
@@ -16,6 +16,8 @@
 
 #define QUERYGEN_BYTES_MAX 800
 #define QUERYGEN_ORIGIN    "gen.test"
+#define QUERYGEN_NSEC      "signed-nsec.example"
+#define QUERYGEN_NSEC3     "signed-nsec3.example"
 
 struct querygen {
 	uint64_t state; /* any but 0 */

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What kinds of answers a test has seen, so that it can insist on having seen all of them. */
+#ifndef VOLLEY_TESTS_LIB_ANSWERKINDS_H
+#define VOLLEY_TESTS_LIB_ANSWERKINDS_H
+
+#include "tests/lib/packet.h"
+
+/* K(kind, words). An answer may be of several; of none is what REFUSED and other errors are. */
+#define ANSWER_KINDS(K)                                           \
+	K(POSITIVE, "answers")                                    \
+	K(POSITIVE_SIGNED, "answers with signatures")             \
+	K(REFERRAL, "referrals")                                  \
+	K(REFERRAL_SIGNED, "referrals with DS or a signed proof") \
+	K(NODATA, "NODATA")                                       \
+	K(NODATA_SIGNED, "NODATA with signed proofs")             \
+	K(NXDOMAIN, "NXDOMAIN")                                   \
+	K(NXDOMAIN_SIGNED, "NXDOMAIN with signed proofs")         \
+	K(NSEC3, "with NSEC3 records")                            \
+	K(TRUNCATED, "truncated")
+
+#define ANSWER_KIND_ENUM(kind, words) ANSWER_##kind,
+enum answer_kind { ANSWER_KINDS(ANSWER_KIND_ENUM) N_ANSWER_KINDS };
+#undef ANSWER_KIND_ENUM
+
+/* Adds one to counts[kind] for each kind that this answer is of. */
+void answer_kinds_count(uint64_t counts[N_ANSWER_KINDS], const struct pkt_answer *a);
+
+const char *answer_kind_words(enum answer_kind kind);
+
+#endif
