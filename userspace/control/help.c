@@ -187,6 +187,28 @@ static void put_man_keys(FILE *out)
 	fputs(".El\n", out);
 }
 
+static void put_man_counters(FILE *out, const struct words_counter *counters)
+{
+	fputs(".Bl -tag -width Ds\n", out);
+	for (; counters->name; counters++) {
+		fprintf(out, ".It Cm %s\n", counters->name);
+		put_man_text(out, counters->text);
+	}
+	fputs(".El\n", out);
+}
+
+static void put_man_reasons(FILE *out)
+{
+	char key[WORDS_REASON_BYTES];
+
+	fputs(".Bl -tag -width Ds\n", out);
+	for (int i = 0; i < VOLLEY_N_REASONS; i++) {
+		fprintf(out, ".It Cm %s\n", words_reason_key((enum volley_reason)i, key));
+		put_man_text(out, words_reason_text((enum volley_reason)i));
+	}
+	fputs(".El\n", out);
+}
+
 static int put_man_list(FILE *out, const char *word)
 {
 	if (!strcmp(word, "@commands@"))
@@ -201,6 +223,10 @@ static int put_man_list(FILE *out, const char *word)
 		put_man_exits(out, words_volleyd_exits);
 	else if (!strcmp(word, "@volleyctl-exits@"))
 		put_man_exits(out, words_volleyctl_exits);
+	else if (!strcmp(word, "@reasons@"))
+		put_man_reasons(out);
+	else if (!strcmp(word, "@engine-counters@"))
+		put_man_counters(out, words_engine_counters);
 	else
 		return -EINVAL;
 	return 0;

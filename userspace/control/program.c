@@ -516,17 +516,6 @@ int program_counters(const struct program *p, struct volley_cpu *sum)
 	return err;
 }
 
-const char *program_reason_name(enum volley_reason reason)
-{
-	static const char *const names[] = {
-#define NAME(name, class, words) #name,
-		VOLLEY_REASONS(NAME)
-#undef NAME
-	};
-
-	return names[reason];
-}
-
 enum volley_class program_reason_class(enum volley_reason reason)
 {
 	static const enum volley_class classes[] = {

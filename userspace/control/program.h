@@ -100,8 +100,7 @@ int program_counters(const struct program *program, struct volley_cpu *sum)
 const char *program_mode_text(enum program_mode mode);
 const char *program_origin_text(enum program_origin origin);
 
-/* "HIT_FULL" is "hit-full"; hit, up, passed or dropped. Static. */
-const char *program_reason_name(enum volley_reason reason);
+/* Hit, up, passed or dropped. */
 enum volley_class program_reason_class(enum volley_reason reason);
 
 #endif

@@ -2,7 +2,6 @@
 #include "control/report.h"
 
 #include <arpa/inet.h>
-#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -10,6 +9,7 @@
 
 #include "base/clock.h"
 #include "cache/walk.h"
+#include "control/words.h"
 #include "dns/name.h"
 #include "dns/proto.h"
 
@@ -130,18 +130,6 @@ json_t *report_status(struct daemon *d)
 
 /* --- stats --------------------------------------------------------------------------------------- */
 
-/* "HIT_FULL" as "hit-full". */
-static const char *reason_key(enum volley_reason reason, char key[64])
-{
-	const char *name = program_reason_name(reason);
-	size_t i;
-
-	for (i = 0; name[i] && i < 63; i++)
-		key[i] = name[i] == '_' ? '-' : (char)tolower((unsigned char)name[i]);
-	key[i] = 0;
-	return key;
-}
-
 static void sum_programs(const struct daemon *d, struct volley_cpu *sum)
 {
 	struct volley_cpu one;
@@ -173,7 +161,7 @@ static json_t *report_driver(const struct daemon *d, uint64_t *hits)
 
 		classes[program_reason_class(reason)] += sum.reasons[k];
 		if (sum.reasons[k])
-			put_int(reasons, reason_key(reason, key), sum.reasons[k]);
+			put_int(reasons, words_reason_key(reason, key), sum.reasons[k]);
 	}
 	*hits = classes[VOLLEY_CLASS_HIT];
 	put_int(o, "received", sum.received);

@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Words about commands, options and exit codes, and the sentences made of a key's bounds. The keys
- * themselves are in words_keys.c.
+ * Words about commands, options, exit codes and counters, and the sentences made of a key's bounds.
+ * The keys themselves are in words_keys.c.
  */
 #include "control/words.h"
 
+#include <ctype.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+
+#include "engine/engine.h"
 
 const struct words_command words_commands[] = {
 	{ "status", "", 0, 0, "what runs, on which interfaces, and what is degraded",
@@ -96,6 +99,37 @@ const struct words_exit words_volleyctl_exits[] = {
 	{ 3, "No daemon was reached." },
 	{ -1, NULL },
 };
+
+#define COUNTER(name, words) { #name, words },
+const struct words_counter words_engine_counters[] = { ENGINE_COUNTERS(COUNTER){ NULL, NULL } };
+#undef COUNTER
+
+const char *words_reason_key(enum volley_reason reason, char key[WORDS_REASON_BYTES])
+{
+	static const char *const names[] = {
+#define NAME(name, class, words) #name,
+		VOLLEY_REASONS(NAME)
+#undef NAME
+	};
+	const char *name = names[reason];
+	size_t i;
+
+	for (i = 0; name[i] && i < WORDS_REASON_BYTES - 1; i++)
+		key[i] = name[i] == '_' ? '-' : (char)tolower((unsigned char)name[i]);
+	key[i] = '\0';
+	return key;
+}
+
+const char *words_reason_text(enum volley_reason reason)
+{
+	static const char *const texts[] = {
+#define TEXT(name, class, words) words,
+		VOLLEY_REASONS(TEXT)
+#undef TEXT
+	};
+
+	return texts[reason];
+}
 
 const struct words_key *words_find_key(const char *path)
 {
@@ -221,6 +255,8 @@ static const char *fixed_phrase(enum words_type type)
 		return "a list of IPv4 or IPv6 addresses, each with @ and a port behind it if not 53";
 	case WORDS_PREFIXES:
 		return "an empty list: recursion is not there yet, so nobody can be allowed it";
+	case WORDS_COMMAND:
+		return "a list of a command and its arguments, such as [check-zone, --strict]";
 	case WORDS_BOOL:
 		return "true or false";
 	case WORDS_MODE:

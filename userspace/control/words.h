@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The words that people read, in one place: configuration keys, commands, options, exit codes.
+ * The words that people read, in one place: configuration keys, commands, options, exit codes,
+ * counters.
  *
  *	words.c ──► config.c: shape, bounds and default of each key, and what a refusal says
  *	        ├─► volleyctl: which commands there are and how many arguments they take
@@ -16,6 +17,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "xdp/abi.h"
+
 /* What is written behind a key, and so how config/value.c reads it. */
 enum words_type {
 	WORDS_MAP,        /* keys below it */
@@ -23,6 +26,7 @@ enum words_type {
 	WORDS_ADDRESSES,  /* a list of ADDRESS or ADDRESS@PORT */
 	WORDS_PREFIXES,   /* a list of ADDRESS/LENGTH */
 	WORDS_CORES,      /* a list of whole numbers */
+	WORDS_COMMAND,    /* a list of a command and its arguments */
 	WORDS_COUNT,      /* a whole number */
 	WORDS_AUTO_COUNT, /* a whole number, or auto, which is read as 0 */
 	WORDS_POWER,      /* a power of two */
@@ -74,6 +78,12 @@ struct words_exit {
 	const char *text;
 };
 
+/* A counter of the engine, as JSON calls it. */
+struct words_counter {
+	const char *name;
+	const char *text;
+};
+
 /* Each table ends with an entry whose first member is NULL; exits end with code -1. */
 extern const struct words_key words_keys[];
 extern const struct words_command words_commands[];
@@ -81,6 +91,7 @@ extern const struct words_option words_volleyd_options[];
 extern const struct words_option words_volleyctl_options[];
 extern const struct words_exit words_volleyd_exits[];
 extern const struct words_exit words_volleyctl_exits[];
+extern const struct words_counter words_engine_counters[];
 
 /* The socket that volleyctl asks and volleyd opens when nothing else is said. */
 #define WORDS_SOCKET_PATH "/run/volley/control.sock"
@@ -98,6 +109,11 @@ const struct words_command *words_find_command(int argc, char *const argv[], int
  * Always ends in a zero byte; what is too long is cut.
  */
 void words_accepts(const struct words_key *key, char *buf, size_t cap);
+
+/* A reason of the XDP program as JSON calls it, "hit-full" (it is key that is returned), and its text. */
+#define WORDS_REASON_BYTES 64
+const char *words_reason_key(enum volley_reason reason, char key[WORDS_REASON_BYTES]);
+const char *words_reason_text(enum volley_reason reason);
 
 /* Writes a number of bytes or seconds as a configuration would: 8388608 is "8M", 300 is "5m". */
 void words_put_size(uint64_t bytes, char *buf, size_t cap);

@@ -173,13 +173,37 @@ static void test_man(void **state)
 	assert_int_equal(fill("@nothing@\n", buf, sizeof(buf)), -EINVAL);
 }
 
+/* Every counter of `volleyctl stats` is in the page, under the name that JSON gives it. */
+static void test_man_counters(void **state)
+{
+	static char buf[65536];
+
+	(void)state;
+	assert_int_equal(fill("@reasons@\n", buf, sizeof(buf)), 0);
+	for (int i = 0; i < VOLLEY_N_REASONS; i++) {
+		char key[WORDS_REASON_BYTES], item[WORDS_REASON_BYTES + 8];
+
+		snprintf(item, sizeof(item), ".It Cm %s\n",
+			 words_reason_key((enum volley_reason)i, key));
+		assert_non_null(strstr(buf, item));
+	}
+	assert_non_null(strstr(buf, ".It Cm up-no-room\nno room in the frame for the answer\n"));
+	assert_int_equal(fill("@engine-counters@\n", buf, sizeof(buf)), 0);
+	assert_non_null(
+		strstr(buf, ".It Cm too_large\nSERVFAIL: the answer fits no DNS message\n"));
+	assert_non_null(strstr(buf, ".It Cm truncated\nanswered with TC=1\n"));
+}
+
 /* A line of words that began with a dot would be a request to troff, and so be lost. */
 static void test_man_lines(void **state)
 {
 	static char buf[65536];
 
 	(void)state;
-	assert_int_equal(fill("@keys@\n@commands@\n@volleyd-options@\n", buf, sizeof(buf)), 0);
+	assert_int_equal(fill("@keys@\n@commands@\n@volleyd-options@\n@reasons@\n"
+			      "@engine-counters@\n",
+			      buf, sizeof(buf)),
+			 0);
 	assert_non_null(strstr(buf, " \\&.lock "));
 	for (const char *line = strtok(buf, "\n"); line; line = strtok(NULL, "\n")) {
 		bool is_request = !strncmp(line, ".It ", 4) || !strncmp(line, ".Bl ", 4) ||
@@ -199,6 +223,7 @@ int main(void)
 		cmocka_unit_test(test_commands),
 		cmocka_unit_test(test_help),
 		cmocka_unit_test(test_man),
+		cmocka_unit_test(test_man_counters),
 		cmocka_unit_test(test_man_lines),
 	};
 
