@@ -50,6 +50,10 @@ static char *large_zone(void)
 		fprintf(f, "both TXT \"%0120u\"\nboth TYPE65280 \\# 4 %08x\n", i, i);
 	for (unsigned int i = 0; i < 1000; i++)
 		fprintf(f, "both NAPTR 1 %u \"%020u\" \"\" \"\" .\n", i, i);
+	for (unsigned int i = 0; i < 257; i++)
+		fprintf(f, "brim TXT \"%0240u\"\n", i);
+	fprintf(f, "brim RRSIG TXT 13 3 60 20380101000000 20260101000000 1 large.test. %0900u\n",
+		0);
 	fclose(f);
 	return text;
 }
@@ -131,6 +135,22 @@ static const struct {
 	  250,
 	  1,
 	  2 },
+	{ "64 KiB but for some octets",
+	  { .name = "brim.large.test", .type = T(TXT), .stream = true, .udp_size = 1232 },
+	  AA,
+	  257,
+	  1,
+	  2 },
+	{ "64 KiB but for some octets, for which the signature is too large",
+	  { .name = "brim.large.test",
+	    .type = T(TXT),
+	    .stream = true,
+	    .udp_size = 1232,
+	    .dnssec_ok = true },
+	  DNS_RCODE_SERVFAIL,
+	  0,
+	  0,
+	  1 },
 	{ "more than 64 KiB",
 	  { .name = "both.large.test", .type = T(ANY), .stream = true },
 	  DNS_RCODE_SERVFAIL,
