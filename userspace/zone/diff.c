@@ -50,13 +50,19 @@ bool zone_rrset_equal(const struct zone *za, const struct zone_rrset *a, const s
 	       records_equal(za, a, zb, b);
 }
 
+/* To a query it is not there: RFC 5155 section 7.2.8. */
+static bool is_hidden(const struct zone_node *node)
+{
+	return node->flags & NODE_NSEC3;
+}
+
 static bool nodes_equal(const struct walk *w, const struct zone_node *a, const struct zone_node *b)
 {
 	unsigned n_a, n_b;
 	const struct zone_rrset *sets_a = zone_node_rrsets(w->old.z, a, &n_a);
 	const struct zone_rrset *sets_b = zone_node_rrsets(w->new.z, b, &n_b);
 
-	if (n_a != n_b)
+	if (n_a != n_b || is_hidden(a) != is_hidden(b))
 		return false;
 	for (unsigned i = 0; i < n_a; i++)
 		if (!zone_rrset_equal(w->old.z, &sets_a[i], w->new.z, &sets_b[i]))
@@ -87,7 +93,8 @@ static void set_below(struct zone_change *c, const uint8_t *from)
 static void classify(const struct walk *w, struct zone_change *c)
 {
 	bool apex = (c->old_node ? c->old_node->depth : c->new_node->depth) == 0;
-	bool came_or_went = c->kind != ZONE_CHANGE_RRSETS;
+	bool came_or_went = c->kind != ZONE_CHANGE_RRSETS ||
+			    is_hidden(c->old_node) != is_hidden(c->new_node);
 	bool ns = differs(w, c, DNS_TYPE_NS);
 
 	c->negatives = came_or_went || differs(w, c, DNS_TYPE_NSEC) ||

@@ -151,6 +151,36 @@ const struct zone_node *nsec3_cover(const struct zone *z, const struct nsec3_lab
 	return &z->nodes[z->nsec3[lo ? lo - 1 : z->n_nsec3 - 1]];
 }
 
+/* The label of the next owner, from the only NSEC3 of a node; false when it has another form. */
+static bool next_label(const struct zone *z, const struct zone_node *node, struct nsec3_label *out)
+{
+	const struct zone_rrset *rrset = zone_node_rrset(z, node, DNS_TYPE_NSEC3);
+	const uint8_t *next;
+	struct zone_rdata rd;
+
+	zone_rdata_next(zone_rrset_first(z, rrset), &rd);
+	next = rd.bytes + 5 + z->nsec3_salt_bytes; /* in_chain() has seen that so much is there */
+	if (rrset->n != 1 || rd.len < 5u + z->nsec3_salt_bytes + 1 + NSEC3_HASH_BYTES ||
+	    *next != NSEC3_HASH_BYTES)
+		return false;
+	encode(next + 1, out);
+	return true;
+}
+
+bool nsec3_is_closed(const struct zone *z)
+{
+	struct nsec3_label next;
+
+	for (uint32_t i = 0; i < z->n_nsec3; i++) {
+		const struct zone_node *behind = &z->nodes[z->nsec3[(i + 1) % z->n_nsec3]];
+
+		if (!next_label(z, &z->nodes[z->nsec3[i]], &next) ||
+		    cmp_hash(z->labels + behind->label, next.label))
+			return false;
+	}
+	return true;
+}
+
 /* --- Finding the chain --- */
 
 static void mark_node(const struct zone *z, struct zone_node *node)

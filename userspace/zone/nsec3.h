@@ -28,6 +28,9 @@ const struct zone_node *nsec3_match(const struct zone *z, const struct nsec3_lab
 /* The node of the chain whose span covers the hash, or NULL: it matches one. Pure. */
 const struct zone_node *nsec3_cover(const struct zone *z, const struct nsec3_label *hash);
 
+/* Does each record of the chain name the next one's hash, the last one the first's? Pure, O(chain). */
+bool nsec3_is_closed(const struct zone *z);
+
 /*
  * Finds the chain in the finished arrays: marks the nodes that are NSEC3 only, and makes the index.
  * Sets z->chain. Control plane only. Returns 0, -ENOMEM, or ERR_LIMIT: more iterations than

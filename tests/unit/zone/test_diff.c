@@ -227,6 +227,9 @@ static void reports_what_differs(void **state)
 #define SOA 4
 #define NSS 8
 
+#define HASH   "0123456789abcdefghijklmnopqrstuv"
+#define HASHED HASH " NSEC3 1 0 0 - " HASH " A\n"
+
 struct row {
 	const char *name, *old, *new;
 	const char *want; /* "kind owner flags below|" of each */
@@ -252,6 +255,10 @@ static const struct row rows[] = {
 	{ "a DNAME", "a TXT x\n", "a DNAME b.\n", "= a.z. 2 a.z.|" },
 	{ "servers of the zone", "", "@ NS ns2\n", "= z. 8|" },
 	{ "NSEC", "a NSEC b A\n", "a NSEC c A\n", "= a.z. 1|" },
+	{ "the owner of an NSEC3 gets data", HASHED, HASHED "\n" HASH " A 192.0.2.1\n",
+	  "= " HASH ".z. 3 " HASH ".z.|" },
+	{ "the owner of an NSEC3 gets a name below", HASHED, HASHED "\na." HASH " A 192.0.2.1\n",
+	  "= " HASH ".z. 3 " HASH ".z.|+ a." HASH ".z. 3 a." HASH ".z.|" },
 };
 
 static void print_changes(const struct changes *all, char *out, size_t cap)
