@@ -5,11 +5,7 @@
 #include "dns/name.h"
 #include "engine/dnssec.h"
 
-/*
- * Where the name stands in the RDATA, or -1: RFC 1035 section 3.3.9 and 3.3.11, RFC 1183 section 1,
- * RFC 2230 section 3.1, RFC 2782, RFC 9460 section 2.2.
- */
-static int target_offset(uint16_t type)
+int additional_target_offset(uint16_t type)
 {
 	switch (type) {
 	case DNS_TYPE_NS:
@@ -64,7 +60,7 @@ static void note_service(struct render *r, struct render_target *t, uint16_t typ
 void additional_note(struct render *r, const struct zone_rrset *rrset)
 {
 	const uint8_t *at = zone_rrset_first(r->zone, rrset);
-	int offset = target_offset(rrset->type);
+	int offset = additional_target_offset(rrset->type);
 	struct zone_rdata rd;
 
 	if (offset < 0)

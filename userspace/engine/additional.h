@@ -13,6 +13,12 @@
 /* Are there RRsets of this type in an additional section? */
 bool additional_has_type(uint16_t type);
 
+/*
+ * Where the name stands in RDATA of this type whose addresses may be of use, or -1: RFC 1035 section
+ * 3.3.9 and 3.3.11, RFC 1183 section 1, RFC 2230 section 3.1, RFC 2782, RFC 9460 section 2.2.
+ */
+int additional_target_offset(uint16_t type);
+
 /* Notes the names in rrset (NS, MX, KX, AFSDB, SRV, SVCB, HTTPS; others have none) whose addresses
  * may be of use. */
 void additional_note(struct render *r, const struct zone_rrset *rrset);

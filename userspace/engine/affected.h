@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Which cached answers may be others since a zone changed.
+ *
+ * An answer says itself what it rests on. What a rendering looks up is the question's name, then
+ * each alias's target, then the names whose addresses are added; and all of these stand in the
+ * answer: as its key, as owners, or in the RDATA of CNAME, DNAME, NS, MX, SRV, ... So an entry is
+ * unaffected when
+ *
+ *   - the way to each of these names is as before, and at those that changed no type that was looked
+ *     for (engine/changes.h);
+ *   - no RRset in it changed, signatures included;
+ *   - the zone's NS RRset, where it was left out for want of room, is the same.
+ *
+ * Proofs need no rule of their own: they are RRsets of the answer, and in a closed chain a record
+ * that is unchanged proves the same as before (zone/chain.h).
+ *
+ * One thing is let pass. A negative answer may keep an older SOA record, if nothing of it changed but
+ * the serial number: RFC 2308 section 5 uses its TTL and MINIMUM only. Its signature has to hold as
+ * long as the proofs beside it, which are the zone's own: each signature over the SOA must have one
+ * over a proof beside it, by the same key, that expires no later. So when an old one expires, or its
+ * key goes, the zone itself has had to replace the proofs, and with these the answer.
+ */
+#ifndef VOLLEY_ENGINE_AFFECTED_H
+#define VOLLEY_ENGINE_AFFECTED_H
+
+#include <stdbool.h>
+
+#include "engine/changes.h"
+#include "xdp/abi.h"
+
+/*
+ * False only if the answer, rendered from the new zone under the same settings and with the same
+ * zones below, would be the same octets, letter case and the older SOA apart. The entry is whole (in
+ * the index of a cache), and of the zone that changed; a body that cannot be read is affected. Pure;
+ * any thread that may read the entry.
+ */
+bool affected_by(const struct changes *changes, const struct volley_entry *entry);
+
+#endif
