@@ -19,9 +19,9 @@
 #include "base/clock.h"
 #include "base/err.h"
 #include "control/ctl.h"
+#include "tests/lib/tmpfolder.h"
 
-static char folder[] = "/tmp/volley-test-call-XXXXXX";
-static char path[64];
+static const char *const path = tmpfolder_file;
 
 static int run_status(void *user, const json_t *args, json_t **result, char *err, size_t err_cap)
 {
@@ -178,22 +178,6 @@ static void test_nobody(void **state)
 	assert_int_equal(call_open(long_path), -ENAMETOOLONG);
 }
 
-static int make_folder(void **state)
-{
-	(void)state;
-	if (!mkdtemp(folder))
-		return -1;
-	snprintf(path, sizeof(path), "%s/control.sock", folder);
-	return 0;
-}
-
-static int remove_folder(void **state)
-{
-	(void)state;
-	unlink(path);
-	return rmdir(folder);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -202,5 +186,5 @@ int main(void)
 		cmocka_unit_test(test_nobody),
 	};
 
-	return cmocka_run_group_tests(tests, make_folder, remove_folder);
+	return cmocka_run_group_tests(tests, tmpfolder_make, tmpfolder_remove);
 }

@@ -15,11 +15,11 @@
 
 #include "base/err.h"
 #include "control/words.h"
+#include "tests/lib/tmpfolder.h"
 
 #define LISTEN "server:\n  listen: [192.0.2.53]\n"
 
-static char folder[] = "/tmp/volley-test-config-XXXXXX";
-static char file[64];
+static const char *const file = tmpfolder_file;
 
 static int load(struct config **config, const char *text, char *err, size_t err_cap)
 {
@@ -296,7 +296,7 @@ static void test_unreadable(void **state)
 	assert_int_equal(config_load(&config, "/nowhere/volley.yaml", err, sizeof(err)), -ENOENT);
 	assert_null(config);
 	assert_string_equal(err, "/nowhere/volley.yaml: cannot be read: No such file or directory");
-	assert_int_equal(config_load(&config, folder, err, sizeof(err)), -EISDIR);
+	assert_int_equal(config_load(&config, tmpfolder, err, sizeof(err)), -EISDIR);
 	assert_null(config);
 }
 
@@ -463,7 +463,7 @@ static void assert_below_folder(const char *path, const char *leaf)
 {
 	char want[128];
 
-	snprintf(want, sizeof(want), "%s/%s", folder, leaf);
+	snprintf(want, sizeof(want), "%s/%s", tmpfolder, leaf);
 	assert_string_equal(path, want);
 }
 
@@ -563,22 +563,6 @@ static void test_many_zones(void **state)
 	free(text);
 }
 
-static int make_folder(void **state)
-{
-	(void)state;
-	if (!mkdtemp(folder))
-		return -1;
-	snprintf(file, sizeof(file), "%s/volley.yaml", folder);
-	return 0;
-}
-
-static int remove_folder(void **state)
-{
-	(void)state;
-	unlink(file);
-	return rmdir(folder);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -592,5 +576,5 @@ int main(void)
 		cmocka_unit_test(test_many_zones),
 	};
 
-	return cmocka_run_group_tests(tests, make_folder, remove_folder);
+	return cmocka_run_group_tests(tests, tmpfolder_make, tmpfolder_remove);
 }

@@ -20,11 +20,11 @@
 #include <cmocka.h>
 
 #include "base/err.h"
+#include "tests/lib/tmpfolder.h"
 
 #define N_BIG 400000 /* more than any socket buffer holds */
 
-static char folder[] = "/tmp/volley-test-ctl-XXXXXX";
-static char path[64];
+static const char *const path = tmpfolder_file;
 static uint64_t now_ns = 1;
 static int n_runs;
 
@@ -490,7 +490,7 @@ static void test_peers(void **state)
 	(void)state;
 	if (geteuid())
 		skip();
-	assert_int_equal(chmod(folder, 0755), 0);
+	assert_int_equal(chmod(tmpfolder, 0755), 0);
 	ctl = open_ctl(0666);
 	assert_int_equal(ask_as_other(ctl), 10);
 	ctl_close(ctl);
@@ -498,22 +498,6 @@ static void test_peers(void **state)
 	assert_int_equal(chmod(path, 0666), 0);
 	assert_int_equal(ask_as_other(ctl), 11);
 	ctl_close(ctl);
-}
-
-static int make_folder(void **state)
-{
-	(void)state;
-	if (!mkdtemp(folder))
-		return -1;
-	snprintf(path, sizeof(path), "%s/control.sock", folder);
-	return 0;
-}
-
-static int remove_folder(void **state)
-{
-	(void)state;
-	unlink(path);
-	return rmdir(folder);
 }
 
 int main(void)
@@ -527,5 +511,5 @@ int main(void)
 		cmocka_unit_test(test_open_failures),  cmocka_unit_test(test_peers),
 	};
 
-	return cmocka_run_group_tests(tests, make_folder, remove_folder);
+	return cmocka_run_group_tests(tests, tmpfolder_make, tmpfolder_remove);
 }

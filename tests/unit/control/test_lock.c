@@ -20,12 +20,12 @@
 #include <cmocka.h>
 
 #include "base/err.h"
+#include "tests/lib/tmpfolder.h"
 
 #define N_PROCESSES 4
 #define N_TURNS     3000
 
-static char folder[] = "/tmp/volley-test-lock-XXXXXX";
-static char path[64];
+static const char *const path = tmpfolder_file;
 
 static void read_pid(char *buf, size_t cap)
 {
@@ -119,13 +119,13 @@ static void test_folder(void **state)
 	int fd;
 
 	(void)state;
-	snprintf(below, sizeof(below), "%s/run/lock", folder);
+	snprintf(below, sizeof(below), "%s/run/lock", tmpfolder);
 	fd = lock_open(below, err, sizeof(err));
 	assert_true(fd >= 0);
 	lock_close(fd, below);
-	snprintf(below, sizeof(below), "%s/run", folder);
+	snprintf(below, sizeof(below), "%s/run", tmpfolder);
 	assert_int_equal(rmdir(below), 0);
-	snprintf(far, sizeof(far), "%s/no/such/lock", folder);
+	snprintf(far, sizeof(far), "%s/no/such/lock", tmpfolder);
 	assert_int_equal(lock_open(far, err, sizeof(err)), -ENOENT);
 	assert_non_null(strstr(err, "cannot lock "));
 	assert_non_null(strstr(err, ": No such file or directory"));
@@ -138,7 +138,7 @@ static void test_link(void **state)
 	int fd;
 
 	(void)state;
-	snprintf(target, sizeof(target), "%s/target", folder);
+	snprintf(target, sizeof(target), "%s/target", tmpfolder);
 	fd = open(target, O_CREAT | O_WRONLY, 0644);
 	assert_true(fd >= 0);
 	close(fd);
@@ -193,22 +193,6 @@ static void test_never_two(void **state)
 	munmap(n_holders, sizeof(*n_holders));
 }
 
-static int make_folder(void **state)
-{
-	(void)state;
-	if (!mkdtemp(folder))
-		return -1;
-	snprintf(path, sizeof(path), "%s/lock", folder);
-	return 0;
-}
-
-static int remove_folder(void **state)
-{
-	(void)state;
-	unlink(path);
-	return rmdir(folder);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -220,5 +204,5 @@ int main(void)
 		cmocka_unit_test(test_never_two),
 	};
 
-	return cmocka_run_group_tests(tests, make_folder, remove_folder);
+	return cmocka_run_group_tests(tests, tmpfolder_make, tmpfolder_remove);
 }

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "tests/lib/tmpfolder.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+char tmpfolder[] = "/tmp/volley-test-XXXXXX";
+char tmpfolder_file[sizeof(tmpfolder) + sizeof("/file")];
+
+int tmpfolder_make(void **state)
+{
+	(void)state;
+	if (!mkdtemp(tmpfolder))
+		return -1;
+	snprintf(tmpfolder_file, sizeof(tmpfolder_file), "%s/file", tmpfolder);
+	return 0;
+}
+
+int tmpfolder_remove(void **state)
+{
+	(void)state;
+	unlink(tmpfolder_file);
+	return rmdir(tmpfolder);
+}
