@@ -32,7 +32,6 @@ static const char signed_zone[] =
 			      "NSEC") "n DNAME w\nn" SIG("DNAME") "n NSEC s.y. DNAME RRSIG NSEC\nn" SIG("NSEC") "s NS ns.s\nns.s AAAA 2001:db8::1\ns NSEC *.w.y. NS RRSIG NSEC\ns" SIG("NSEC") "*.w A 192.0.2.3\n*.w" SIG("A") "*.w NSEC y. A RRSIG NSEC\n*.w" SIG("NSEC");
 
 static struct world world;
-static struct engine *engine, *uncached;
 
 static void set_up(void)
 {
@@ -47,10 +46,7 @@ static void set_up(void)
 	rcu_register_thread();
 	world_add_zone(&world, "z", zone);
 	world_add_zone(&world, "y", signed_zone);
-	world_add_cache(&world);
-	world_publish(&world);
-	MUST(!engine_new(&engine, &config, world.cache, &world.zones));
-	MUST(!engine_new(&uncached, &config, NULL, &world.zones));
+	world_open(&world, &config);
 }
 
 static void check(const uint8_t *msg, size_t len, const uint8_t *out, size_t n, size_t limit)
@@ -73,7 +69,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct engine_request rq = { .client = client, .now_s = 1, .wall_s = 1 };
 	size_t cap, n;
 
-	if (!engine)
+	if (!world.engine)
 		set_up();
 	if (size < 1 || size - 1 > sizeof(in_place))
 		return 0;
@@ -84,13 +80,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	cap = data[0] & 2 ? SMALL_CAP : rq.stream ? sizeof(apart) : ENGINE_MAX_UDP_BYTES;
 	if (rq.len > cap)
 		return 0;
-	n = engine_answer(uncached, &rq, apart, cap);
+	n = engine_answer(world.uncached, &rq, apart, cap);
 	check(rq.msg, rq.len, apart, n, cap);
 
 	if (rq.len)
 		memcpy(in_place, rq.msg, rq.len);
 	rq.msg = in_place;
-	MUST(engine_answer(engine, &rq, in_place, cap) == n);
+	MUST(engine_answer(world.engine, &rq, in_place, cap) == n);
 	MUST(memcmp(apart, in_place, n) == 0);
 	rcu_quiescent_state();
 	return 0;

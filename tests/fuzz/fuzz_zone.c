@@ -13,6 +13,7 @@
 
 #include "dns/name.h"
 #include "dns/proto.h"
+#include "tests/lib/must.h"
 #include "zone/denial.h"
 #include "zone/rdata.h"
 #include "zone/zone.h"
@@ -28,12 +29,6 @@ const char *__lsan_default_suppressions(void)
 {
 	return "leak:libldns";
 }
-
-#define MUST(condition)           \
-	do {                      \
-		if (!(condition)) \
-			abort();  \
-	} while (0)
 
 static void check_rrset(const struct zone *z, const struct zone_rrset *rrset)
 {

@@ -160,30 +160,24 @@ int main(int argc, char **argv)
 {
 	const struct engine_config config = ENGINE_CONFIG_INIT;
 	unsigned int ms = argc > 1 ? (unsigned int)atoi(argv[1]) : 100;
-	struct engine *cached, *fresh;
 	static struct queries q;
 	double unit = 0;
 
 	rcu_register_thread();
 	make_zone();
-	world_add_cache(&world);
-	world_publish(&world);
-	MUST(!engine_new(&cached, &config, world.cache, &world.zones));
-	MUST(!engine_new(&fresh, &config, NULL, &world.zones));
+	world_open(&world, &config);
 	printf("%-18s %8s %8s %8s %8s\n", "answer", "hit ns", "rel.", "fresh ns", "rel.");
 	for (size_t k = 0; k < N_KINDS; k++) {
 		double hit, render;
 
 		make_queries(&q, k);
-		hit = measure(cached, &q, ms);
-		render = measure(fresh, &q, ms);
+		hit = measure(world.engine, &q, ms);
+		render = measure(world.uncached, &q, ms);
 		if (k == 0)
 			unit = hit;
 		printf("%-18s %8.1f %8.2f %8.1f %8.2f\n", kinds[k].what, hit, hit / unit, render,
 		       render / unit);
 	}
-	engine_free(cached);
-	engine_free(fresh);
 	world_free(&world);
 	rcu_unregister_thread();
 	return 0;

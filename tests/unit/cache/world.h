@@ -19,16 +19,9 @@
 #include "cache/keeper.h"
 #include "cache/memory.h"
 #include "cache/zones.h"
+#include "tests/lib/must.h"
 
 #define WORLD_NOW_S 1000u
-
-#define MUST(x)                                                                         \
-	do {                                                                            \
-		if (!(x)) {                                                             \
-			fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__, #x); \
-			abort();                                                        \
-		}                                                                       \
-	} while (0)
 
 /* ---- Numbers ------------------------------------------------------------------------------------ */
 

@@ -42,8 +42,6 @@ static const char zone_org[] = "$TTL 3600\n"
 #define T(t) DNS_TYPE_##t
 
 static struct world world;
-static struct engine *engine;   /* with the cache */
-static struct engine *uncached; /* the same settings */
 
 static const struct engine_config config = {
 	.max_udp_bytes = ENGINE_MAX_UDP_BYTES,
@@ -57,18 +55,13 @@ static int setup(void **state)
 	world_add_zone(&world, "example.com", zone_com);
 	world_add_zone(&world, "example.org", zone_org);
 	world_load_zone(&world, "example.edu", NULL);
-	world_add_cache(&world);
-	world_publish(&world);
-	assert_int_equal(engine_new(&engine, &config, world.cache, &world.zones), 0);
-	assert_int_equal(engine_new(&uncached, &config, NULL, &world.zones), 0);
+	world_open(&world, &config);
 	return 0;
 }
 
 static int teardown(void **state)
 {
 	(void)state;
-	engine_free(engine);
-	engine_free(uncached);
 	world_free(&world);
 	return 0;
 }
@@ -115,11 +108,11 @@ static void test_hits_are_the_fresh_answers(void **state)
 			.flags = i & 16 ? RD | CD : 0,
 		};
 
-		send_ask(uncached, &ask, &fresh);
-		send_ask(engine, &ask, &first);
-		engine_counters_read(engine, &before);
-		send_ask(engine, &ask, &hit);
-		engine_counters_read(engine, &after);
+		send_ask(world.uncached, &ask, &fresh);
+		send_ask(world.engine, &ask, &first);
+		engine_counters_read(world.engine, &before);
+		send_ask(world.engine, &ask, &hit);
+		engine_counters_read(world.engine, &after);
 		assert_true(same_reply(&fresh, &first));
 		assert_true(same_reply(&fresh, &hit));
 		assert_int_equal(after.cache_hit - before.cache_hit, cached_rows[i / 32].cached);
@@ -136,14 +129,14 @@ static void test_tcp_gets_everything(void **state)
 
 	(void)state;
 	tcp.stream = true;
-	send_ask(engine, &tcp, &whole); /* not to be cached for UDP */
-	send_ask(engine, &udp, &first);
+	send_ask(world.engine, &tcp, &whole); /* not to be cached for UDP */
+	send_ask(world.engine, &udp, &first);
 	assert_int_equal(reply_count(&first, DNS_ANCOUNT_AT), 5);
 	assert_int_equal(reply_count(&first, DNS_ARCOUNT_AT), 3 * 20 + 1);
-	send_ask(engine, &udp, &second);
+	send_ask(world.engine, &udp, &second);
 	assert_true(same_reply(&first, &second));
 	assert_int_equal(reply_count(&whole, DNS_ARCOUNT_AT), 5 * 20 + 1 + 1);
-	send_ask(engine, &tcp, &first);
+	send_ask(world.engine, &tcp, &first);
 	assert_true(same_reply(&first, &whole));
 }
 
@@ -163,8 +156,8 @@ static void test_letter_case(void **state)
 		uint8_t msg[512];
 		size_t len = ask_bytes(&ask, msg);
 
-		send_ask(uncached, &ask, &fresh);
-		send_ask(engine, &ask, &r);
+		send_ask(world.uncached, &ask, &fresh);
+		send_ask(world.engine, &ask, &r);
 		assert_true(same_reply(&fresh, &r));
 		assert_memory_equal(r.bytes + 12, msg + 12, len - 12 - 11);
 	}
@@ -191,7 +184,7 @@ static void test_key_has_do_and_cd(void **state)
 		cache_key_init(&key, world.cache, folded, 22, T(TXT), IN, flags, 0);
 		assert_int_equal(cache_lookup(world.cache, &key, WORLD_NOW_S, false, &entry),
 				 CACHE_MISS);
-		send_ask(engine, &ask, &r);
+		send_ask(world.engine, &ask, &r);
 		assert_int_equal(cache_lookup(world.cache, &key, WORLD_NOW_S, false, &entry),
 				 CACHE_HIT);
 	}
@@ -212,7 +205,7 @@ static void test_answer_in_place(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < N_CACHED_ROWS * 2; i++) {
-		struct engine *e = i % 2 ? engine : uncached;
+		struct engine *e = i % 2 ? world.engine : world.uncached;
 		struct ask ask = {
 			.name = cached_rows[i / 2].name,
 			.type = cached_rows[i / 2].type,
@@ -238,14 +231,14 @@ static void test_new_generation(void **state)
 	struct reply r;
 
 	(void)state;
-	send_ask(engine, &ask, &r);
-	engine_counters_read(engine, &before);
+	send_ask(world.engine, &ask, &r);
+	engine_counters_read(world.engine, &before);
 	m->cache_gen = cache_zone_flush(world.cache, m->cache_slot);
 	assert_int_equal(zone_set_new(&world.zones.set, world.members, world.n_zones), 0);
 	zone_set_free(old);
-	send_ask(engine, &ask, &r);
-	send_ask(engine, &ask, &r);
-	engine_counters_read(engine, &after);
+	send_ask(world.engine, &ask, &r);
+	send_ask(world.engine, &ask, &r);
+	engine_counters_read(world.engine, &after);
 	assert_int_equal(after.cache_stale + after.cache_miss,
 			 before.cache_stale + before.cache_miss + 1);
 	assert_int_equal(after.published, before.published + 1);

@@ -80,7 +80,6 @@ static const struct {
 };
 
 static struct world world;
-static struct engine *engine, *uncached;
 
 static int setup(void **state)
 {
@@ -88,18 +87,13 @@ static int setup(void **state)
 
 	(void)state;
 	world_add_zone(&world, "z.test", zone_text);
-	world_add_cache(&world);
-	world_publish(&world);
-	assert_int_equal(engine_new(&engine, &config, world.cache, &world.zones), 0);
-	assert_int_equal(engine_new(&uncached, &config, NULL, &world.zones), 0);
+	world_open(&world, &config);
 	return 0;
 }
 
 static int teardown(void **state)
 {
 	(void)state;
-	engine_free(engine);
-	engine_free(uncached);
 	world_free(&world);
 	return 0;
 }
@@ -150,7 +144,7 @@ static void test_rows(void **state)
 		struct reply r, first, hit;
 		ldns_pkt *pkt;
 
-		send_ask(uncached, &ask, &r);
+		send_ask(world.uncached, &ask, &r);
 		assert_int_equal(ldns_wire2pkt(&pkt, r.bytes, r.len), LDNS_STATUS_OK);
 		n_wrong += !same_types(rows[i].what, pkt, LDNS_SECTION_ANSWER, rows[i].answer);
 		n_wrong +=
@@ -158,8 +152,8 @@ static void test_rows(void **state)
 		n_wrong +=
 			!same_types(rows[i].what, pkt, LDNS_SECTION_ADDITIONAL, rows[i].additional);
 		ldns_pkt_free(pkt);
-		send_ask(engine, &ask, &first);
-		send_ask(engine, &ask, &hit);
+		send_ask(world.engine, &ask, &first);
+		send_ask(world.engine, &ask, &hit);
 		assert_true(same_reply(&r, &first) && same_reply(&r, &hit));
 	}
 	assert_int_equal(n_wrong, 0);
@@ -180,7 +174,7 @@ static void test_owner_and_ttl(void **state)
 	char *text;
 
 	(void)state;
-	send_ask(uncached, &ask, &r);
+	send_ask(world.uncached, &ask, &r);
 	assert_int_equal(reply_flags(&r), DNS_FLAG_QR | DNS_FLAG_AA | DNS_FLAG_CD);
 	assert_int_equal(ldns_wire2pkt(&pkt, r.bytes, r.len), LDNS_STATUS_OK);
 	text = section_text(pkt, LDNS_SECTION_ANSWER);

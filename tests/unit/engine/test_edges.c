@@ -29,7 +29,6 @@ static const char zone_root[] =
 	"\\000\\255\\.\\@.odd. A 192.0.2.4\n*.short. A 192.0.2.5\nUP.odd. A 192.0.2.6\n";
 
 static struct world world;
-static struct engine *engine, *uncached;
 
 /* cut: 8 in-domain name servers with 8 AAAA each, more than a UDP reply takes. */
 static char *large_zone(void)
@@ -68,18 +67,13 @@ static int setup(void **state)
 	world_add_zone(&world, ".", zone_root);
 	world_add_zone(&world, "large.test", large);
 	free(large);
-	world_add_cache(&world);
-	world_publish(&world);
-	assert_int_equal(engine_new(&engine, &config, world.cache, &world.zones), 0);
-	assert_int_equal(engine_new(&uncached, &config, NULL, &world.zones), 0);
+	world_open(&world, &config);
 	return 0;
 }
 
 static int teardown(void **state)
 {
 	(void)state;
-	engine_free(engine);
-	engine_free(uncached);
 	world_free(&world);
 	return 0;
 }
@@ -165,7 +159,7 @@ static void test_rows(void **state)
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		static struct reply r, hit;
 
-		send_ask(uncached, &rows[i].ask, &r);
+		send_ask(world.uncached, &rows[i].ask, &r);
 		if (reply_flags(&r) != (DNS_FLAG_QR | rows[i].flags) ||
 		    reply_count(&r, DNS_ANCOUNT_AT) != rows[i].answer ||
 		    reply_count(&r, DNS_NSCOUNT_AT) != rows[i].authority ||
@@ -174,7 +168,7 @@ static void test_rows(void **state)
 				 reply_count(&r, DNS_ANCOUNT_AT), reply_count(&r, DNS_NSCOUNT_AT),
 				 reply_count(&r, DNS_ARCOUNT_AT));
 		for (unsigned int n = 0; n < 2; n++) {
-			send_ask(engine, &rows[i].ask, &hit);
+			send_ask(world.engine, &rows[i].ask, &hit);
 			assert_true(same_reply(&r, &hit));
 		}
 	}
@@ -187,9 +181,9 @@ static void test_too_large_is_counted(void **state)
 	struct reply r;
 
 	(void)state;
-	engine_counters_read(engine, &before);
-	send_ask(engine, &ask, &r);
-	engine_counters_read(engine, &after);
+	engine_counters_read(world.engine, &before);
+	send_ask(world.engine, &ask, &r);
+	engine_counters_read(world.engine, &after);
 	assert_int_equal(reply_rcode(&r), DNS_RCODE_SERVFAIL);
 	assert_int_equal(after.too_large, before.too_large + 1);
 	assert_int_equal(after.published, before.published);

@@ -23,7 +23,6 @@ static const char zone_com[] = "$TTL 3600\n"
 #define R(r) DNS_RCODE_##r
 
 static struct world world;
-static struct engine *engine;
 
 static const struct engine_config config = {
 	.max_udp_bytes = ENGINE_MAX_UDP_BYTES,
@@ -37,16 +36,13 @@ static int setup(void **state)
 	(void)state;
 	world_add_zone(&world, "example.com", zone_com);
 	world_load_zone(&world, "example.edu", NULL);
-	world_add_cache(&world);
-	world_publish(&world);
-	assert_int_equal(engine_new(&engine, &config, world.cache, &world.zones), 0);
+	world_open(&world, &config);
 	return 0;
 }
 
 static int teardown(void **state)
 {
 	(void)state;
-	engine_free(engine);
 	world_free(&world);
 	return 0;
 }
@@ -122,7 +118,7 @@ static void test_kinds(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
-		send_ask(engine, &kinds[i].ask, &r);
+		send_ask(world.engine, &kinds[i].ask, &r);
 		if (reply_flags(&r) != kinds[i].flags || (kinds[i].len && r.len != kinds[i].len))
 			fail_msg("%s: flags %04x, %zu octets", kinds[i].what, reply_flags(&r),
 				 r.len);
@@ -179,7 +175,7 @@ static void test_odd_messages(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(odd) / sizeof(odd[0]); i++) {
-		send_bytes(engine, (const uint8_t *)odd[i].bytes, odd[i].len, false, &r);
+		send_bytes(world.engine, (const uint8_t *)odd[i].bytes, odd[i].len, false, &r);
 		if (r.len != odd[i].reply_len || memcmp(r.bytes, odd[i].reply, r.len) != 0)
 			fail_msg("%s: %zu octets, flags %04x", odd[i].what, r.len, reply_flags(&r));
 	}
@@ -192,18 +188,18 @@ static void test_version(void **state)
 	struct reply r;
 
 	(void)state;
-	send_ask(engine, &ask, &r);
+	send_ask(world.engine, &ask, &r);
 	assert_int_equal(reply_flags(&r), QR);
 	assert_int_equal(r.len, 12 + 14 + 4 + sizeof(text) - 1);
 	assert_memory_equal(r.bytes + 30, text, sizeof(text) - 1);
 	ask.name = "version.server";
-	send_ask(engine, &ask, &r);
+	send_ask(world.engine, &ask, &r);
 	assert_int_equal(reply_flags(&r), QR);
 	ask.name = "authors.bind";
-	send_ask(engine, &ask, &r);
+	send_ask(world.engine, &ask, &r);
 	assert_int_equal(reply_flags(&r), QR | R(REFUSED));
 	ask.name = "id.server"; /* not configured here */
-	send_ask(engine, &ask, &r);
+	send_ask(world.engine, &ask, &r);
 	assert_int_equal(reply_flags(&r), QR | R(REFUSED));
 }
 
@@ -235,7 +231,8 @@ static void test_identity_and_nsid(void **state)
 	send_bytes(e, msg, len + 4, false, &r);
 	assert_memory_equal(r.bytes + r.len - sizeof(nsid), nsid, sizeof(nsid));
 	len = r.len;
-	send_bytes(engine, msg, ask_bytes(&ask, msg), false, &r); /* not asked, not known here */
+	send_bytes(world.engine, msg, ask_bytes(&ask, msg), false,
+		   &r); /* not asked, not known here */
 	assert_int_equal(r.len, len - sizeof(nsid));
 	engine_free(e);
 }
@@ -262,10 +259,10 @@ static void test_cookie_is_made_and_taken(void **state)
 	struct reply r;
 
 	(void)state;
-	engine_counters_read(engine, &before);
+	engine_counters_read(world.engine, &before);
 	ask.cookie = cookie;
 	ask.cookie_bytes = COOKIE_CLIENT_BYTES;
-	send_ask(engine, &ask, &r);
+	send_ask(world.engine, &ask, &r);
 	assert_int_equal(reply_flags(&r), QR | AA);
 	assert_memory_equal(reply_cookie(&r), "client-8", 8);
 	assert_int_equal(cookie_check(&config.cookie_secrets, cookie, reply_cookie(&r) + 8, 16,
@@ -274,16 +271,16 @@ static void test_cookie_is_made_and_taken(void **state)
 
 	memcpy(cookie, reply_cookie(&r), COOKIE_BYTES);
 	ask.cookie_bytes = COOKIE_BYTES;
-	send_ask(engine, &ask, &r);
+	send_ask(world.engine, &ask, &r);
 	assert_memory_equal(reply_cookie(&r), cookie, COOKIE_BYTES);
 
 	cookie[COOKIE_BYTES - 1] ^= 1;
-	send_ask(engine, &ask, &r);
+	send_ask(world.engine, &ask, &r);
 	assert_int_equal(reply_flags(&r), QR | AA);
 	assert_int_equal(reply_count(&r, DNS_ANCOUNT_AT), 1);
 	cookie[COOKIE_BYTES - 1] ^= 1;
 	assert_memory_equal(reply_cookie(&r), cookie, COOKIE_BYTES);
-	engine_counters_read(engine, &after);
+	engine_counters_read(world.engine, &after);
 	assert_int_equal(after.cookies_new, before.cookies_new + 1);
 	assert_int_equal(after.cookies_good, before.cookies_good + 1);
 	assert_int_equal(after.cookies_bad, before.cookies_bad + 1);
@@ -299,7 +296,7 @@ static void test_cookie_without_question(void **state)
 	struct reply r;
 
 	(void)state;
-	send_ask(engine, &ask, &r);
+	send_ask(world.engine, &ask, &r);
 	assert_int_equal(reply_flags(&r), QR);
 	assert_int_equal(r.len, 12 + OPT_COOKIE_BYTES);
 	assert_int_equal(reply_count(&r, DNS_QDCOUNT_AT), 0);
@@ -323,9 +320,9 @@ static void test_cookie_of_mapped_address(void **state)
 	(void)state;
 	ask.cookie = (const uint8_t *)"client-8";
 	ask.cookie_bytes = 8;
-	send_ask(engine, &ask, &four);
+	send_ask(world.engine, &ask, &four);
 	rq.len = ask_bytes(&ask, msg);
-	six.len = engine_answer(engine, &rq, six.bytes, sizeof(six.bytes));
+	six.len = engine_answer(world.engine, &rq, six.bytes, sizeof(six.bytes));
 	assert_true(same_reply(&four, &six));
 }
 
@@ -395,7 +392,7 @@ static void test_counters_balance(void **state)
 	struct engine_counters c;
 
 	(void)state;
-	engine_counters_read(engine, &c);
+	engine_counters_read(world.engine, &c);
 	assert_true(c.queries > 0 && c.noerror > 0 && c.formerr > 0 && c.servfail > 0);
 	assert_true(c.notimp > 0 && c.refused > 0 && c.badvers > 0);
 	assert_int_equal(c.queries, c.ignored + c.no_room + c.noerror + c.formerr + c.servfail +

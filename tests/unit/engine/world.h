@@ -25,6 +25,7 @@
 #include "dns/name.h"
 #include "dns/proto.h"
 #include "engine/engine.h"
+#include "tests/lib/must.h"
 #include "zone/set.h"
 #include "zone/zone.h"
 
@@ -32,20 +33,14 @@
 #define WORLD_NOW_S     1000
 #define WORLD_WALL_S    1700000000u
 
-#define MUST(x)                                                                         \
-	do {                                                                            \
-		if (!(x)) {                                                             \
-			fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__, #x); \
-			abort();                                                        \
-		}                                                                       \
-	} while (0)
-
 struct world {
 	struct zone_member members[WORLD_ZONES_MAX];
 	uint8_t apex[WORLD_ZONES_MAX][DNS_NAME_MAX];
 	size_t n_zones;
 	struct engine_zones zones;
 	struct cache *cache;
+	struct engine *engine;   /* with the cache */
+	struct engine *uncached; /* the same settings without it */
 };
 
 /* The zone `origin` from the master file `path`; NULL: configured, but not loaded. */
@@ -114,8 +109,19 @@ static inline void world_publish(struct world *w)
 	MUST(!zone_set_new(&w->zones.set, w->members, w->n_zones));
 }
 
+/* After the zones: a cache, and both engines over it. */
+static inline void world_open(struct world *w, const struct engine_config *config)
+{
+	world_add_cache(w);
+	world_publish(w);
+	MUST(!engine_new(&w->engine, config, w->cache, &w->zones));
+	MUST(!engine_new(&w->uncached, config, NULL, &w->zones));
+}
+
 static inline void world_free(struct world *w)
 {
+	engine_free(w->engine);
+	engine_free(w->uncached);
 	zone_set_free(w->zones.set);
 	for (size_t i = 0; i < w->n_zones; i++)
 		zone_free(w->members[i].zone);

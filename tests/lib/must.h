@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What must hold also where cmocka cannot say so: in threads, children, tools. Ends the program. */
+#ifndef VOLLEY_TESTS_LIB_MUST_H
+#define VOLLEY_TESTS_LIB_MUST_H
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#define MUST(x)                                                                         \
+	do {                                                                            \
+		if (!(x)) {                                                             \
+			fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__, #x); \
+			abort();                                                        \
+		}                                                                       \
+	} while (0)
+
+#endif
