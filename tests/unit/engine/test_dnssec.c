@@ -85,16 +85,9 @@ static int setup(void **state)
 {
 	const struct engine_config config = ENGINE_CONFIG_INIT;
 
-	(void)state;
+	world_begin(&world, state);
 	world_add_zone(&world, "z.test", zone_text);
 	world_open(&world, &config);
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	(void)state;
-	world_free(&world);
 	return 0;
 }
 
@@ -194,10 +187,6 @@ int main(void)
 		cmocka_unit_test(test_rows),
 		cmocka_unit_test(test_owner_and_ttl),
 	};
-	int failed;
 
-	rcu_register_thread();
-	failed = cmocka_run_group_tests(tests, setup, teardown);
-	rcu_unregister_thread();
-	return failed;
+	return cmocka_run_group_tests(tests, setup, world_end);
 }

@@ -62,19 +62,12 @@ static int setup(void **state)
 	struct engine_config config = ENGINE_CONFIG_INIT;
 	char *large = large_zone();
 
-	(void)state;
+	world_begin(&world, state);
 	config.any = ENGINE_ANY_FULL;
 	world_add_zone(&world, ".", zone_root);
 	world_add_zone(&world, "large.test", large);
 	free(large);
 	world_open(&world, &config);
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	(void)state;
-	world_free(&world);
 	return 0;
 }
 
@@ -195,10 +188,6 @@ int main(void)
 		cmocka_unit_test(test_rows),
 		cmocka_unit_test(test_too_large_is_counted),
 	};
-	int failed;
 
-	rcu_register_thread();
-	failed = cmocka_run_group_tests(tests, setup, teardown);
-	rcu_unregister_thread();
-	return failed;
+	return cmocka_run_group_tests(tests, setup, world_end);
 }

@@ -53,7 +53,7 @@ static int setup(void **state)
 {
 	struct engine_config config = ENGINE_CONFIG_INIT;
 
-	(void)state;
+	world_begin(&world, state);
 	world_add_zone(&world, "example2.jp", zone_text());
 	world_publish(&world);
 	config.any = ENGINE_ANY_FULL;
@@ -66,11 +66,9 @@ static int setup(void **state)
 
 static int teardown(void **state)
 {
-	(void)state;
 	engine_free(engine);
 	engine_free(minimal);
-	world_free(&world);
-	return 0;
+	return world_end(state);
 }
 
 static bool is_truncated(const struct reply *r)
@@ -292,10 +290,6 @@ int main(void)
 		cmocka_unit_test(test_too_large_for_any_message),
 		cmocka_unit_test(test_small_buffer),
 	};
-	int failed;
 
-	rcu_register_thread();
-	failed = cmocka_run_group_tests(tests, setup, teardown);
-	rcu_unregister_thread();
-	return failed;
+	return cmocka_run_group_tests(tests, setup, teardown);
 }

@@ -33,17 +33,10 @@ static const struct engine_config config = {
 
 static int setup(void **state)
 {
-	(void)state;
+	world_begin(&world, state);
 	world_add_zone(&world, "example.com", zone_com);
 	world_load_zone(&world, "example.edu", NULL);
 	world_open(&world, &config);
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	(void)state;
-	world_free(&world);
 	return 0;
 }
 
@@ -416,10 +409,6 @@ int main(void)
 		cmocka_unit_test(test_settings),
 		cmocka_unit_test(test_counters_balance),
 	};
-	int failed;
 
-	rcu_register_thread();
-	failed = cmocka_run_group_tests(tests, setup, teardown);
-	rcu_unregister_thread();
-	return failed;
+	return cmocka_run_group_tests(tests, setup, world_end);
 }

@@ -289,7 +289,7 @@ static int setup(void **state)
 		ENGINE_CONFIG_INIT,
 	};
 
-	(void)state;
+	world_begin(&world, state);
 	world_add_zone(&world, "example.com", zone_com);
 	world_add_zone(&world, "example.org", zone_org);
 	world_load_zone(&world, "example.edu", NULL);
@@ -303,11 +303,9 @@ static int setup(void **state)
 
 static int teardown(void **state)
 {
-	(void)state;
 	for (unsigned int i = 0; i < 3; i++)
 		engine_free(engines[i]);
-	world_free(&world);
-	return 0;
+	return world_end(state);
 }
 
 static bool same_section(const char *what, const char *where, const ldns_pkt *pkt,
@@ -390,10 +388,6 @@ int main(void)
 		cmocka_unit_test(test_long_chain_is_cut),
 		cmocka_unit_test(test_owner_is_the_question),
 	};
-	int failed;
 
-	rcu_register_thread();
-	failed = cmocka_run_group_tests(tests, setup, teardown);
-	rcu_unregister_thread();
-	return failed;
+	return cmocka_run_group_tests(tests, setup, teardown);
 }

@@ -71,6 +71,13 @@ static inline void world_add_zone(struct world *w, const char *origin, const cha
 	unlink(path);
 }
 
+/* A group's setup begins with this, and world_end() is its teardown: the thread may call engines. */
+static inline void world_begin(struct world *w, void **state)
+{
+	rcu_register_thread();
+	*state = w;
+}
+
 static inline void *world_pages(uint64_t bytes)
 {
 	void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
@@ -127,6 +134,13 @@ static inline void world_free(struct world *w)
 		zone_free(w->members[i].zone);
 	if (w->cache)
 		cache_free(w->cache);
+}
+
+static inline int world_end(void **state)
+{
+	world_free(*state);
+	rcu_unregister_thread();
+	return 0;
 }
 
 /* ---- Queries and replies ------------------------------------------------------------------------ */
