@@ -24,11 +24,7 @@ static size_t build(uint8_t *frame, const struct pkt *p)
 
 static struct xdp_world *take(void **state)
 {
-	struct xdp_world *w = xdp_world_take(state);
-	struct entry e = { .name = (const uint8_t *)NAME, .full_bytes = 40, .short_bytes = 20 };
-
-	xdp_world_put(w, &e);
-	return w;
+	return xdp_world_take_with(state, (const uint8_t *)NAME);
 }
 
 /* Octets that are written over the frame, at an offset from its start. */

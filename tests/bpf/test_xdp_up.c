@@ -22,12 +22,9 @@ static struct pkt_answer answer;
 static struct xdp_world *take(void **state)
 {
 	static uint8_t name[PKT_NAME_MAX];
-	struct xdp_world *w = xdp_world_take(state);
-	struct entry e = { .name = name, .full_bytes = 40, .short_bytes = 20 };
 
 	pkt_name(name, "www.example");
-	xdp_world_put(w, &e);
-	return w;
+	return xdp_world_take_with(state, name);
 }
 
 /* The message in both families; reason is a hit or an up. */

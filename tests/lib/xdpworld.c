@@ -97,6 +97,15 @@ struct volley_entry *xdp_world_put(struct xdp_world *w, const struct entry *e)
 	return (void *)(memory->store + (size_t)(uint32_t)word * VOLLEY_UNIT_BYTES);
 }
 
+struct xdp_world *xdp_world_take_with(void **state, const uint8_t *name)
+{
+	struct xdp_world *w = xdp_world_take(state);
+	struct entry e = { .name = name, .full_bytes = 40, .short_bytes = 20 };
+
+	xdp_world_put(w, &e);
+	return w;
+}
+
 int xdp_world_counted(struct xdp_world *w)
 {
 	struct volley_cpu now;

@@ -40,6 +40,9 @@ int xdp_world_close(void **state);
 
 struct xdp_world *xdp_world_take(void **state);
 
+/* The same with one answer in the cache, of 40 octets, 20 of them short, for this name in wire form. */
+struct xdp_world *xdp_world_take_with(void **state, const uint8_t *name);
+
 /* Puts an answer into the cache, into a free slot of its first bucket. Its entry. */
 struct volley_entry *xdp_world_put(struct xdp_world *w, const struct entry *e);
 

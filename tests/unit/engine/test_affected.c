@@ -5,20 +5,13 @@
  * one from the zone of now: octet for octet, but for the serial number and the signature of a SOA in
  * the authority section.
  */
+#include "tests/lib/draw.h"
 #include "tests/unit/engine/answers.h"
 
 #define N_RUNS    300
 #define N_RELOADS 12
 #define N_ASKED   70
 #define N_LINES   40
-
-static uint64_t seed;
-
-static unsigned draw(unsigned below)
-{
-	seed = seed * 6364136223846793005u + 1442695040888963407u;
-	return (unsigned)(seed >> 33) % below;
-}
 
 /* --- Zones --------------------------------------------------------------------------------------- */
 

@@ -9,23 +9,15 @@
 
 #include "zone/builder.h"
 #include "zone/denial.h"
+#include "random_name.h"
 #include "zone_text.h"
 
 #define N_ZONES   1500
 #define N_QUERIES 60
 #define NAMES_MAX 64
 
-static uint64_t seed;
-
-static unsigned draw(unsigned below)
-{
-	seed = seed * 6364136223846793005u + 1442695040888963407u;
-	return (unsigned)(seed >> 33) % below;
-}
-
 /* --- Random zones with a chain --- */
 
-static const uint8_t apex[] = "\1z";
 static const uint8_t salt[] = { 0xab, 0xcd };
 static uint16_t iterations;
 
@@ -44,21 +36,6 @@ static void add(struct zone_builder *b, const uint8_t *owner, uint16_t type, con
 
 	if (zone_builder_add(b, &rec, &err))
 		fail_msg("%s", err.sentence);
-}
-
-static void random_name(uint8_t dst[256], unsigned labels_max)
-{
-	static const char *const labels[] = { "\1*", "\1a", "\1b", "\2aa", "\1C", "\1!" };
-	unsigned n = draw(labels_max + 1), at = 0;
-
-	memset(dst, 0, 256);
-	while (n--) {
-		const char *label = labels[draw(6)];
-
-		memcpy(dst + at, label, (size_t)label[0] + 1);
-		at += (unsigned)label[0] + 1;
-	}
-	memcpy(dst + at, apex, sizeof(apex));
 }
 
 static void add_apex(struct zone_builder *b)

@@ -8,19 +8,12 @@
 #include <stdlib.h>
 
 #include "zone/diff.h"
+#include "tests/lib/draw.h"
 #include "zone_text.h"
 
 #define N_PAIRS   3000
 #define N_QUERIES 80
 #define CHANGES   64
-
-static uint64_t seed;
-
-static unsigned draw(unsigned below)
-{
-	seed = seed * 6364136223846793005u + 1442695040888963407u;
-	return (unsigned)(seed >> 33) % below;
-}
 
 /* --- What was reported --- */
 

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "zone/builder.h"
+#include "random_name.h"
 #include "zone_text.h"
 
 #define N_ZONES     3000
@@ -22,31 +23,6 @@ struct ref {
 	struct record records[RECORDS_MAX + 2];
 	unsigned n;
 };
-
-static uint64_t seed;
-
-static unsigned draw(unsigned below)
-{
-	seed = seed * 6364136223846793005u + 1442695040888963407u;
-	return (unsigned)(seed >> 33) % below;
-}
-
-static const uint8_t apex[] = "\1z";
-
-static void random_name(uint8_t dst[256], unsigned labels_max)
-{
-	static const char *const labels[] = { "\1*", "\1a", "\1b", "\2aa", "\1C" };
-	unsigned n = draw(labels_max + 1), at = 0;
-
-	memset(dst, 0, 256);
-	while (n--) {
-		const char *label = labels[draw(5)];
-
-		memcpy(dst + at, label, (size_t)label[0] + 1);
-		at += (unsigned)label[0] + 1;
-	}
-	memcpy(dst + at, apex, sizeof(apex));
-}
 
 static bool ref_exists(const struct ref *ref, const uint8_t *name)
 {

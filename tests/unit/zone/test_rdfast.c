@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "zone/rdfast.h"
+#include "tests/lib/draw.h"
 #include "zone_text.h"
 
 #define N_ROUNDS 4000
@@ -68,14 +69,6 @@ static const struct sample samples[] = {
 	{ DNS_TYPE_DNSKEY, true, "256 3 8 AQPJ" },
 	{ DNS_TYPE_DNSKEY, false, "256 3 8 AQPJ A" },
 };
-
-static uint64_t seed = 7;
-
-static unsigned draw(unsigned below)
-{
-	seed = seed * 6364136223846793005u + 1442695040888963407u;
-	return (unsigned)(seed >> 33) % below;
-}
 
 /* The rest is what ldns reads, so the answer is the same by the way it is made. */
 static bool compare(struct rdtext *fast, struct rdtext *slow, uint16_t type, const char *text)
