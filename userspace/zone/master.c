@@ -37,8 +37,7 @@ struct source {
 	const char *path;
 	unsigned depth;
 	uint16_t file;
-	dev_t device;
-	ino_t inode;
+	struct stat st; /* when it was opened */
 	struct text_reader text;
 	uint8_t origin[256];
 	uint8_t owner[256];
@@ -191,7 +190,7 @@ static const char *open_error(int rc)
 static bool is_being_read(const struct source *s, const struct stat *st)
 {
 	for (; s; s = s->outer)
-		if (s->device == st->st_dev && s->inode == st->st_ino)
+		if (s->st.st_dev == st->st_dev && s->st.st_ino == st->st_ino)
 			return true;
 	return false;
 }
@@ -221,8 +220,7 @@ static int read_include(struct source *s, const char *path, const uint8_t *origi
 	inner->path = path;
 	inner->depth = s->depth + 1;
 	inner->file = (uint16_t)rc;
-	inner->device = st.st_dev;
-	inner->inode = st.st_ino;
+	inner->st = st;
 	add_to(&s->progress->total_bytes, (uint64_t)st.st_size);
 	memcpy(inner->origin, origin, name_bytes(origin));
 	rc = rdtext_set_origin(s->rd, origin);
@@ -390,7 +388,10 @@ static int take_record(struct source *s, const char *cursor)
 		.rdata_bytes = s->rd->len,
 		.at = { .line = s->text.entry_line, .file = s->file },
 	};
-	return zone_builder_add(s->b, &rec, s->err);
+	rc = zone_builder_add(s->b, &rec, s->err);
+	if (!rc)
+		add_to(&s->progress->n_records, 1);
+	return rc;
 }
 
 static int take_entry(struct source *s)
@@ -419,12 +420,23 @@ static int tell_progress(struct source *s, uint64_t *before)
 {
 	struct zone_progress *p = s->progress;
 
-	add_to(&p->n_records, 1);
 	if (s->text.n_read == *before)
 		return 0;
 	add_to(&p->n_bytes, s->text.n_read - *before);
 	*before = s->text.n_read;
 	return __atomic_load_n(&p->cancel, __ATOMIC_RELAXED) ? -ECANCELED : 0;
+}
+
+/* A file that is written in place may have been read half old and half new. */
+static int check_unchanged(struct source *s, int fd)
+{
+	struct stat st;
+
+	if (!fstat(fd, &st) && st.st_size == s->st.st_size &&
+	    st.st_mtim.tv_sec == s->st.st_mtim.tv_sec &&
+	    st.st_mtim.tv_nsec == s->st.st_mtim.tv_nsec)
+		return 0;
+	return zone_error_set(s->err, s->path, 0, "the file was written to while it was read");
 }
 
 /* Reads the file and closes @fd. */
@@ -450,6 +462,8 @@ static int read_source(struct source *s, int fd)
 	}
 	if (rc == ERR_ZONE)
 		refuse(s, "%s", why);
+	if (!rc)
+		rc = check_unchanged(s, fd);
 out:
 	text_reader_fini(&s->text);
 	fclose(fp);
@@ -486,8 +500,7 @@ static int load(struct zone **out, struct source *s)
 		zone_error_set(s->err, s->path, 0, "cannot read the file: %s", open_error(fd));
 		return fd;
 	}
-	s->device = st.st_dev;
-	s->inode = st.st_ino;
+	s->st = st;
 	add_to(&s->progress->total_bytes, (uint64_t)st.st_size);
 	rc = zone_builder_new(&s->b, s->origin);
 	if (rc) {
