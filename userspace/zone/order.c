@@ -9,7 +9,7 @@
 /* Below this a sort by comparison is quicker than the passes of a radix sort. */
 #define RADIX_MIN 256
 /* More are split by one octet before: the arrays of keys stay small, and near the processor. */
-#define RADIX_MAX 32768
+#define RADIX_MAX 65536
 
 #define FEW_PARTS 32 /* of one node: at most so many are sorted by insertion */
 
