@@ -16,6 +16,8 @@
 /* Signatures of one answer that are compared; with more it counts as affected. */
 #define SIGNATURES_MAX 16
 
+#define SEEN_MAX 16u /* a power of two */
+
 /* RFC 4034 section 3.1. */
 struct signature {
 	uint16_t covered, key_tag;
@@ -34,9 +36,12 @@ struct message {
 	uint16_t qtype;
 	struct signature soa[SIGNATURES_MAX], proofs[SIGNATURES_MAX];
 	unsigned n_soa, n_proofs;
-	/* The question's name is the owner of most records. */
-	enum changes_verdict asked;
-	const struct changed_name *asked_name;
+	/* Names that were looked up, by where they begin: most come again, by a pointer. */
+	struct seen {
+		uint32_t at; /* 0: free */
+		enum changes_verdict verdict;
+		const struct changed_name *name;
+	} seen[SEEN_MAX];
 };
 
 struct record {
@@ -60,44 +65,79 @@ static const uint8_t *octets_at(const struct message *m, uint32_t at, uint32_t *
 	return NULL;
 }
 
-/*
- * The name at *at, which moves behind it, uncompressed and folded. Pointers lead back, each further
- * than the last, so there is an end. False when there is no name.
- */
-static bool read_name(const struct message *m, uint32_t *at, uint8_t folded[NAME_FOLDED_BYTES])
+/* The offset behind the name at `at`, or 0 where it does not end. A pointer ends it. */
+static uint32_t name_end(const struct message *m, uint32_t at)
 {
-	uint32_t pos = *at, lowest = *at, out = 0, n;
-	bool jumped = false;
+	uint32_t n, i = 0;
+	const uint8_t *p = octets_at(m, at, &n);
+
+	while (p && i < n) {
+		if (p[i] >= POINTER_BITS)
+			return i + 2 <= n ? at + i + 2 : 0;
+		if (!p[i])
+			return at + i + 1;
+		i += p[i] + 1u;
+	}
+	return 0;
+}
+
+/*
+ * The name at `at`, uncompressed and folded. Pointers lead back, each further than the last, so
+ * there is an end. False when there is no name.
+ */
+static bool read_name(const struct message *m, uint32_t at, uint8_t folded[NAME_FOLDED_BYTES])
+{
+	uint32_t lowest = at, out = 0, n;
 
 	for (;;) {
-		const uint8_t *p = octets_at(m, pos, &n);
+		const uint8_t *p = octets_at(m, at, &n);
 
 		if (!p)
 			return false;
 		if ((*p & POINTER_BITS) == POINTER_BITS) {
 			if (n < 2)
 				return false;
-			if (!jumped)
-				*at = pos + 2;
-			jumped = true;
-			pos = wire_load_be16(p) & DNS_POINTER_MAX;
-			if (pos >= lowest)
+			at = wire_load_be16(p) & DNS_POINTER_MAX;
+			if (at >= lowest)
 				return false;
-			lowest = pos;
+			lowest = at;
 			continue;
 		}
 		if (*p > DNS_LABEL_MAX || *p >= n || out + *p + 1u > DNS_NAME_MAX)
 			return false;
 		memcpy(folded + out, p, *p + 1u);
 		out += *p + 1u;
-		pos += *p + 1u;
+		at += *p + 1u;
 		if (!*p)
 			break;
 	}
-	if (!jumped)
-		*at = pos;
 	name_fold(folded, folded, out);
 	return true;
+}
+
+/* What changed for the name at *at, which moves behind it; NULL when there is no name. */
+static const struct seen *look(struct message *m, uint32_t *at)
+{
+	uint8_t folded[NAME_FOLDED_BYTES];
+	uint32_t begin = *at, n;
+	const uint8_t *p = octets_at(m, begin, &n);
+	struct seen *seen;
+
+	*at = name_end(m, begin);
+	if (!*at)
+		return NULL;
+	if (*p >= POINTER_BITS)
+		begin = wire_load_be16(p) & DNS_POINTER_MAX;
+	if (begin >= *at)
+		return NULL;
+	seen = &m->seen[begin % SEEN_MAX];
+	if (seen->at == begin)
+		return seen;
+	if (!read_name(m, begin, folded))
+		return NULL;
+	seen->at = begin;
+	seen->verdict = changes_look(m->changes, folded, &seen->name);
+	return seen;
 }
 
 /* --- What changed -------------------------------------------------------------------------------- */
@@ -119,15 +159,13 @@ static bool is_looked_for(const struct message *m, const struct changed_name *na
 }
 
 /* A name that the rendering has looked up. */
-static bool is_found_other(const struct message *m, const uint8_t *folded)
+static bool is_found_other(const struct message *m, const struct seen *seen)
 {
-	const struct changed_name *name;
-
-	switch (changes_look(m->changes, folded, &name)) {
+	switch (seen->verdict) {
 	case CHANGES_NONE:
 		return false;
 	case CHANGES_SELF:
-		return is_looked_for(m, name);
+		return is_looked_for(m, seen->name);
 	case CHANGES_BELOW:
 		break;
 	}
@@ -141,10 +179,10 @@ static int followed_at(uint16_t type)
 								  additional_target_offset(type);
 }
 
-static bool has_other_target(const struct message *m, const struct record *r)
+static bool has_other_target(struct message *m, const struct record *r)
 {
-	uint8_t folded[NAME_FOLDED_BYTES];
 	int offset = followed_at(r->type);
+	const struct seen *target;
 	uint32_t at;
 
 	if (offset < 0)
@@ -152,7 +190,8 @@ static bool has_other_target(const struct message *m, const struct record *r)
 	if (r->len <= offset)
 		return true;
 	at = r->rdata_at + (uint32_t)offset;
-	return !read_name(m, &at, folded) || is_found_other(m, folded);
+	target = look(m, &at);
+	return !target || is_found_other(m, target);
 }
 
 /* --- Signatures ---------------------------------------------------------------------------------- */
@@ -206,15 +245,15 @@ static bool soa_may_stay(const struct message *m)
 
 /* --- Records ------------------------------------------------------------------------------------- */
 
-/* The record's own RRset; *old_soa: it is one that may stay although it changed. */
+/* Is the RRset that the record is of another now? Not so with a SOA that may stay older. */
 static bool is_other_rrset(const struct message *m, const struct record *r,
-			   enum changes_verdict verdict, const struct changed_name *owner)
+			   const struct seen *owner)
 {
 	uint16_t type = covered_type(r);
 
-	if (verdict == CHANGES_BELOW)
+	if (owner->verdict == CHANGES_BELOW)
 		return true;
-	if (verdict == CHANGES_NONE || !changed_has(owner, m->changes, type))
+	if (owner->verdict == CHANGES_NONE || !changed_has(owner->name, m->changes, type))
 		return false;
 	return !(type == DNS_TYPE_SOA && r->in_authority && changes_keep_soa(m->changes));
 }
@@ -222,22 +261,13 @@ static bool is_other_rrset(const struct message *m, const struct record *r,
 /* Reads the record at *at, which moves behind it. True: it is affected, or cannot be read. */
 static bool is_record_affected(struct message *m, uint32_t *at, bool in_authority)
 {
-	static const uint8_t question[] = { POINTER_BITS, DNS_HEADER_BYTES };
-	enum changes_verdict verdict = m->asked;
-	const struct changed_name *owner = m->asked_name;
+	const struct seen *owner = look(m, at);
 	struct record r = { .in_authority = in_authority };
-	uint8_t folded[NAME_FOLDED_BYTES];
 	const uint8_t *p;
 	uint32_t n;
 
-	p = octets_at(m, *at, &n);
-	if (p && n >= sizeof(question) && !memcmp(p, question, sizeof(question))) {
-		*at += (uint32_t)sizeof(question);
-	} else {
-		if (!read_name(m, at, folded))
-			return true;
-		verdict = changes_look(m->changes, folded, &owner);
-	}
+	if (!owner)
+		return true;
 	p = octets_at(m, *at, &n);
 	if (!p || n < DNS_RR_FIXED_BYTES)
 		return true;
@@ -248,8 +278,7 @@ static bool is_record_affected(struct message *m, uint32_t *at, bool in_authorit
 	if (r.len > n - DNS_RR_FIXED_BYTES)
 		return true;
 	*at = r.rdata_at + r.len;
-	return is_other_rrset(m, &r, verdict, owner) || has_other_target(m, &r) ||
-	       !note_signature(m, &r);
+	return is_other_rrset(m, &r, owner) || has_other_target(m, &r) || !note_signature(m, &r);
 }
 
 /* The apex with a SOA that is not the zone's any more: is that one in the answer? */
@@ -266,6 +295,7 @@ bool affected_by(const struct changes *changes, const struct volley_entry *entry
 {
 	uint32_t n_answer = ntohs(entry->ancount), n_authority = ntohs(entry->nscount);
 	uint32_t n = n_answer + n_authority + ntohs(entry->arcount_full), at;
+	const struct seen *asked;
 	struct message m = {
 		.changes = changes,
 		.name = entry->name,
@@ -276,9 +306,10 @@ bool affected_by(const struct changes *changes, const struct volley_entry *entry
 
 	m.body_at = m.name_end + DNS_QUESTION_FIXED_BYTES;
 	m.end = m.body_at + entry->full_bytes;
-	if (is_found_other(&m, m.name))
+	at = DNS_HEADER_BYTES;
+	asked = look(&m, &at);
+	if (!asked || is_found_other(&m, asked))
 		return true;
-	m.asked = changes_look(changes, m.name, &m.asked_name);
 	/* With room for it, the NS RRset would be there: only its new size can tell. */
 	if (entry->partial && changes_have_servers(changes))
 		return true;
