@@ -3,25 +3,53 @@
 
 #include "cache/internal.h"
 
-uint64_t cache_walk(struct cache *cache, walk_visit *visit, void *user)
+#define WORDS_AHEAD 16u /* whose entries are fetched into the CPU's cache meanwhile */
+
+/* The header, and where key and body most often end. */
+static void fetch(const struct cache *cache, uint64_t word)
 {
-	size_t n_words = (size_t)cache->memory.sizes.n_buckets * VOLLEY_BUCKET_SLOTS, i;
+	const uint8_t *entry = (const uint8_t *)word_entry(cache, word);
+
+	__builtin_prefetch(entry);
+	__builtin_prefetch(entry + 64);
+	__builtin_prefetch(entry + 128);
+}
+
+size_t cache_walk_end(const struct cache *cache)
+{
+	return (size_t)cache->memory.sizes.n_buckets * VOLLEY_BUCKET_SLOTS;
+}
+
+uint64_t cache_walk_part(struct cache *cache, size_t *at, size_t n, walk_visit *visit, void *user)
+{
+	uint64_t *words = cache->memory.index, n_withdrawn = 0;
+	size_t n_words = cache_walk_end(cache), i = *at;
+	size_t end = n < n_words - i ? i + n : n_words;
 	enum walk_step step = WALK_ON;
-	uint64_t n = 0;
 
-	for (i = 0; i < n_words && step != WALK_STOP; i++) {
-		uint64_t word = load_word(&cache->memory.index[i]);
+	for (; i < end && step != WALK_STOP; i++) {
+		uint64_t word = load_word(&words[i]);
 
+		if (i + WORDS_AHEAD < n_words)
+			fetch(cache, words[i + WORDS_AHEAD]);
 		if (!word)
 			continue;
 		step = visit(user, word_entry(cache, word));
 		if (step != WALK_WITHDRAW)
 			continue;
-		if (__atomic_compare_exchange_n(&cache->memory.index[i], &word, 0, false,
-						__ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
-			n++;
+		if (__atomic_compare_exchange_n(&words[i], &word, 0, false, __ATOMIC_ACQ_REL,
+						__ATOMIC_RELAXED))
+			n_withdrawn++;
 		else
 			i--; /* the keeper has moved it, or a writer replaced it: look again */
 	}
-	return n;
+	*at = step == WALK_STOP ? n_words : i;
+	return n_withdrawn;
+}
+
+uint64_t cache_walk(struct cache *cache, walk_visit *visit, void *user)
+{
+	size_t at = 0;
+
+	return cache_walk_part(cache, &at, cache_walk_end(cache), visit, user);
 }

@@ -19,4 +19,12 @@ typedef enum walk_step walk_visit(void *user, const struct volley_entry *entry);
  */
 uint64_t cache_walk(struct cache *cache, walk_visit *visit, void *user);
 
+/*
+ * A part of such a walk, for who must not stay in one read section for long: shows what is at the
+ * `n` words of the index from *at on, and moves *at behind them. 0 is the beginning; at
+ * cache_walk_end(), where WALK_STOP leads too, there is no more.
+ */
+uint64_t cache_walk_part(struct cache *cache, size_t *at, size_t n, walk_visit *visit, void *user);
+size_t cache_walk_end(const struct cache *cache);
+
 #endif

@@ -56,6 +56,11 @@ static uint32_t new_gen(struct volley_zone *zone)
 	return zone->last_gen;
 }
 
+static bool stands_for(const struct volley_zone *zone, const uint64_t digest[2])
+{
+	return zone->gen && zone->digest[0] == digest[0] && zone->digest[1] == digest[1];
+}
+
 void cache_zone_prepare(struct cache *cache, const uint8_t *apex, uint32_t apex_bytes,
 			const uint64_t digest[2], uint32_t *slot, uint32_t *gen)
 {
@@ -72,7 +77,7 @@ void cache_zone_prepare(struct cache *cache, const uint8_t *apex, uint32_t apex_
 		zone->name_id[1] = id[1];
 		__atomic_store_n(&zone->name_id[0], id[0], __ATOMIC_RELEASE);
 	}
-	if (zone->gen && zone->digest[0] == digest[0] && zone->digest[1] == digest[1])
+	if (stands_for(zone, digest))
 		*gen = zone->gen;
 	else
 		*gen = new_gen(zone);
@@ -89,6 +94,25 @@ void cache_zone_commit(struct cache *cache, uint32_t slot, uint32_t gen, const u
 	zone->digest[0] = digest[0];
 	zone->digest[1] = digest[1];
 	__atomic_store_n(&zone->gen, gen, __ATOMIC_RELEASE);
+}
+
+uint32_t cache_zone_begin_change(struct cache *cache, uint32_t slot, const uint64_t from[2])
+{
+	struct volley_zone *zone = &cache->memory.zones[slot];
+
+	if (!slot || !stands_for(zone, from))
+		return 0;
+	__atomic_store_n(&zone->digest[0], 0, __ATOMIC_RELEASE);
+	__atomic_store_n(&zone->digest[1], 0, __ATOMIC_RELEASE);
+	return zone->gen;
+}
+
+void cache_zone_end_change(struct cache *cache, uint32_t slot, const uint64_t to[2])
+{
+	struct volley_zone *zone = &cache->memory.zones[slot];
+
+	__atomic_store_n(&zone->digest[1], to[1], __ATOMIC_RELEASE);
+	__atomic_store_n(&zone->digest[0], to[0], __ATOMIC_RELEASE);
 }
 
 void cache_zone_drop(struct cache *cache, uint32_t slot)

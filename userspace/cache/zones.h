@@ -28,6 +28,21 @@ void cache_zone_prepare(struct cache *cache, const uint8_t *apex, uint32_t apex_
 /* From now on `gen` is the zone's; answers of another are dead. Visible to all at their next read. */
 void cache_zone_commit(struct cache *cache, uint32_t slot, uint32_t gen, const uint64_t digest[2]);
 
+/*
+ * A change of content within a generation: all answers that could be others are withdrawn one by
+ * one, the rest stays valid. Between begin and end the generation stands for no content, so of a
+ * daemon that dies in between none of the zone's answers is adopted.
+ *
+ *      begin ─► the new zone serves ─► grace ─► withdraw (walk.h) ─► grace ─► end
+ *
+ * The first grace period is for those who have rendered from the old zone and not published yet.
+ *
+ * begin returns the generation, or 0 where the slot has none that stands for the content `from`:
+ * then nothing has begun, and the content changes by cache_zone_prepare() and _commit().
+ */
+uint32_t cache_zone_begin_change(struct cache *cache, uint32_t slot, const uint64_t from[2]);
+void cache_zone_end_change(struct cache *cache, uint32_t slot, const uint64_t to[2]);
+
 /* The zone is gone: its answers are dead and its slot is free for another. */
 void cache_zone_drop(struct cache *cache, uint32_t slot);
 

@@ -48,6 +48,34 @@ static void test_shows_each_and_withdraws(void **state)
 	world_close(&w);
 }
 
+static void test_in_parts(void **state)
+{
+	struct sight s = { 0 };
+	uint64_t n = 0;
+	struct world w;
+	size_t at = 0;
+
+	(void)state;
+	world_open(&w, CACHE_BYTES_MIN);
+	for (uint64_t i = 0; i < N_NAMES; i++)
+		put(&w, i);
+	while (at < cache_walk_end(w.cache)) {
+		size_t before = at;
+
+		n += cache_walk_part(w.cache, &at, 1000, see, &s);
+		assert_true(at > before && at - before <= 1000);
+	}
+	assert_int_equal(at, cache_walk_end(w.cache));
+	assert_int_equal(n, (N_NAMES + 2) / 3);
+	for (uint64_t i = 0; i < N_NAMES; i++)
+		assert_int_equal(s.seen[i], 1);
+	s = (struct sight){ .stop_at = 1 };
+	at = 0;
+	cache_walk_part(w.cache, &at, SIZE_MAX, see, &s);
+	assert_int_equal(at, cache_walk_end(w.cache)); /* there is no more to come */
+	world_close(&w);
+}
+
 /* Replaced between the look and the withdrawal, as when the keeper moves it. */
 static enum walk_step replace_once(void *user, const struct volley_entry *e)
 {
@@ -77,6 +105,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_shows_each_and_withdraws),
+		cmocka_unit_test(test_in_parts),
 		cmocka_unit_test(test_moved_one_is_withdrawn),
 	};
 

@@ -108,6 +108,55 @@ static void test_prepared_but_never_committed(void **state)
 	world_close(&w);
 }
 
+/* The content changes, the generation stays: nobody may take its answers for those of either. */
+static void test_change_within_a_generation(void **state)
+{
+	uint32_t slot, gen, slot2, gen2;
+	struct world w;
+
+	(void)state;
+	world_open(&w, CACHE_BYTES_MIN);
+	assert_int_equal(cache_zone_begin_change(w.cache, 0, digest_a), 0);
+	prepare(&w, digest_a, &slot, &gen);
+	assert_int_equal(cache_zone_begin_change(w.cache, slot, digest_a), 0); /* none is valid */
+	cache_zone_commit(w.cache, slot, gen, digest_a);
+	assert_int_equal(cache_zone_begin_change(w.cache, slot, digest_b), 0);
+	assert_int_equal(cache_zone_begin_change(w.cache, slot, digest_a), gen);
+	assert_true(is_served(&w, slot, gen)); /* all the while */
+	cache_zone_end_change(w.cache, slot, digest_b);
+	assert_true(is_served(&w, slot, gen));
+	prepare(&w, digest_b, &slot2, &gen2);
+	assert_true(slot2 == slot && gen2 == gen);
+	prepare(&w, digest_a, &slot2, &gen2);
+	assert_true(slot2 == slot && gen2 != gen);
+	world_close(&w);
+}
+
+static void test_died_within_a_change(void **state)
+{
+	const uint64_t *const digests[] = { digest_a, digest_b };
+
+	(void)state;
+	for (unsigned int i = 0; i < 2; i++) { /* the file is the old one again, or the new one */
+		uint32_t slot, gen, slot2, gen2;
+		struct world w;
+
+		world_open(&w, CACHE_BYTES_MIN);
+		prepare(&w, digest_a, &slot, &gen);
+		cache_zone_commit(w.cache, slot, gen, digest_a);
+		assert_int_equal(cache_zone_begin_change(w.cache, slot, digest_a), gen);
+		world_stop(&w);
+		assert_int_equal(w.memory.zones[slot].gen, gen); /* the driver goes on */
+		world_start(&w);
+		assert_true(w.adopted);
+		prepare(&w, digests[i], &slot2, &gen2);
+		assert_true(slot2 == slot && gen2 != gen);
+		cache_zone_commit(w.cache, slot2, gen2, digests[i]);
+		assert_false(is_served(&w, slot, gen));
+		world_close(&w);
+	}
+}
+
 static void test_table_full(void **state)
 {
 	uint32_t n_slots, slot, gen, n = 0;
@@ -175,6 +224,8 @@ int main(void)
 		cmocka_unit_test(test_life_of_a_zone),
 		cmocka_unit_test(test_adopted),
 		cmocka_unit_test(test_prepared_but_never_committed),
+		cmocka_unit_test(test_change_within_a_generation),
+		cmocka_unit_test(test_died_within_a_change),
 		cmocka_unit_test(test_table_full),
 		cmocka_unit_test(test_drop_others),
 	};
