@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """A mix of queries as resolvers send: at least 95 % are answered by the driver once it is warm.
 
-tests/perf/querymix.py says what the mix is, tests/perf/hitshare.py how it is asked. Of its tenth of
-NXDOMAIN a quarter are names that were never asked before. Those can be no hits, and so 97.5 % is the
-most that any cache could reach.
+tests/perf/querymix.py says what the mix is, tests/perf/hitshare.py how it is asked. Warm is who was
+asked the same list before (its new names aside), or long enough that a list never heard before holds
+little that is new. Of the tenth of NXDOMAIN a quarter are names that nobody has asked before. Those
+can be no hits, and so 97.5 % is the most that any cache could reach.
 """
 import collections
 import sys
@@ -23,6 +24,7 @@ import querymix  # noqa: E402
 import signing  # noqa: E402
 
 SHARE_WARM = 0.95
+WARM = ("again", "fresh")
 SLACK = 0.01  # of a list: the same question once more while the worker is at it
 
 pytestmark = pytest.mark.skipif(not all(map(signing.which, signing.TOOLS)),
@@ -45,11 +47,12 @@ def test_warm_driver_answers_95_percent(asked):
             assert set(run.up()) <= {"up-miss", "up-no-room"}, run.reasons
             continue
         assert set(run.up()) == {"up-miss"}, run.reasons
-        unanswered += n - run.replies["replies"]
-        assert run.replies["sent"] == n and unanswered < n / 5, "the lab keeps up"
+        lost = n - run.replies["replies"]
+        assert run.replies["sent"] == n and lost < n / 5, "the lab keeps up"
+        unanswered += lost
         # All that can be a hit is one: what was asked before, but for what went lost on the way.
         assert run.n_hits >= run.could - unanswered - SLACK * n, run.reasons
-        if run.name == "again":
+        if run.name in WARM:
             assert run.share >= SHARE_WARM, run.reasons
             assert run.reasons["hit-truncated"] > 0.01 * n
             check_replies(run)
@@ -59,7 +62,7 @@ def check_replies(run):
     rcodes, answered = run.replies["rcodes"], run.replies["replies"]
     assert sum(rcodes) == rcodes[0] + rcodes[3] == answered
     assert 0.08 < rcodes[3] / answered < 0.12
-    assert run.replies["truncated"] >= run.reasons["hit-truncated"]
+    assert run.replies["truncated"] > 0.01 * answered
 
 
 # --- The mix is what it says ------------------------------------------------------------------------

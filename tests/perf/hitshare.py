@@ -6,10 +6,11 @@ A volleyd in a lab of its own serves the zones of querymix.py and is asked, in t
 
     cold     a list of the mix for the first time
     again    the same list, but the names that are new in it are other new ones
-    fresh    another list of the same mix
+    more     another list of the same mix, a longer one
+    fresh    and another
     sockets  the first list from UDP sockets, whose frames have little room over veth
 
-The first three as xdpgen sends them: frames with room behind the data, as network cards hand
+All but the last as xdpgen sends them: frames with room behind the data, as network cards hand
 them over. `could` is what could be a hit at best: its name, type and DO were asked before.
 
     run       asked   hits    share    could   up, by reason
@@ -36,7 +37,7 @@ from netlab import TOOLS, V4, Daemon, Lab, wait_for, zone  # noqa: E402
 import dns.rdatatype  # noqa: E402
 
 XDPGEN = TOOLS.parent / "perf" / "xdpgen"
-N_LIST, N_FRESH, N_SOCKETS = 60000, 40000, 10000
+N_LIST, N_MORE, N_FRESH, N_SOCKETS = 60000, 200000, 40000, 10000
 RATE = 20000
 SOCKETS_BATCH, SOCKETS_PAUSE_S = 32, 0.002
 
@@ -126,11 +127,12 @@ class HitShare:
         return run
 
     def runs(self, seed=1):
-        """The four of them, one after the other."""
+        """All of them, one after the other."""
         mix = querymix.Mix(seed)
         cold = mix.list(N_LIST)
         yield self.run("cold", cold, self.by_xdpgen)
         yield self.run("again", mix.again(cold), self.by_xdpgen)
+        yield self.run("more", mix.list(N_MORE), self.by_xdpgen)
         yield self.run("fresh", mix.list(N_FRESH), self.by_xdpgen)
         yield self.run("sockets", mix.again(cold[:N_SOCKETS]), self.by_sockets)
 

@@ -31,7 +31,7 @@ import zonegen  # noqa: E402
 # How they are signed, and how often each is asked.
 ZONES = {"plain.mix.test.": ("", 40), "nsec.mix.test.": ("nsec", 30),
          "nsec3.mix.test.": ("nsec3", 30)}
-N_NAMES, N_GONE = 1000, 200  # of each zone: names there, and names often asked for and not there
+N_NAMES, N_GONE = 500, 100  # of each zone: names there, and names often asked for and not there
 TYPES = {"A": 70, "AAAA": 15, "HTTPS": 5, "MX": 3, "TXT": 2, "DS": 2, "NS": 2, "SOA": 1}
 OF_APEX = ("MX", "TXT", "NS", "SOA")  # every second of these asks about the zone itself
 SHARE_NXDOMAIN, SHARE_NEW = 0.10, 0.25  # the second: of the first
@@ -65,14 +65,27 @@ class Query:
         return " ".join(words + ["DO"] * self.do)
 
 
-def zipf(n):
-    """Weights of the ranks 0 to n - 1, summed up for random.choices."""
-    return list(itertools.accumulate(1 / (k + 1) for k in range(n)))
+class Table:
+    """Things with weights, to draw from."""
+
+    def __init__(self, weights):
+        self.items, self.sums = list(weights), list(itertools.accumulate(weights.values()))
+
+    def draw(self, rng):
+        return rng.choices(self.items, cum_weights=self.sums)[0]
+
+
+def zipf(ranks):
+    return Table({k: 1 / (k + 1) for k in ranks})
+
+
+def kind_of(k):
+    return KINDS[k % len(KINDS)]
 
 
 def add_name(z, k):
     """The records of the name of rank k; those of a wildcard's are the wildcard's."""
-    kind, last = KINDS[k % len(KINDS)], k % 250
+    kind, last = kind_of(k), k % 250
     if kind == "host":
         z.add(f"host{k}", "A", f"203.0.113.{last}")
         if k % 2 == 0:
@@ -121,13 +134,10 @@ class Mix:
 
     def __init__(self, seed):
         self.rng = random.Random(f"volley mix {seed}")
-        self.by_rank, self.gone_by_rank = zipf(N_NAMES), zipf(N_GONE)
-        # Delegations only, for DS, with the weights that they have among all names.
-        self.cuts = {k: 1 / (k + 1) for k in range(N_NAMES)
-                     if KINDS[k % len(KINDS)] in CUTS}
-
-    def one_of(self, weights):
-        return self.rng.choices(list(weights), weights.values())[0]
+        self.ranks, self.gone = zipf(range(N_NAMES)), zipf(range(N_GONE))
+        self.cuts = zipf(k for k in range(N_NAMES) if kind_of(k) in CUTS)
+        self.zones = Table({origin: weight for origin, (_, weight) in ZONES.items()})
+        self.types, self.sizes, self.sizes_do = Table(TYPES), Table(SIZES), Table(SIZES_DO)
 
     def new_label(self):
         return f"x{self.rng.getrandbits(64):016x}"
@@ -137,18 +147,16 @@ class Mix:
         if self.rng.random() < SHARE_NXDOMAIN:
             if self.rng.random() < SHARE_NEW:
                 return self.new_label(), "new"
-            k = self.rng.choices(range(N_GONE), cum_weights=self.gone_by_rank)[0]
-            return f"gone{k}", "nxdomain"
+            return f"gone{self.gone.draw(self.rng)}", "nxdomain"
         if qtype == "DS":
-            k = self.one_of(self.cuts)
-            return f"{KINDS[k % len(KINDS)]}{k}", "ds"
+            k = self.cuts.draw(self.rng)
+            return f"{kind_of(k)}{k}", "ds"
         if qtype in OF_APEX and self.rng.random() < 0.5:
             return "", "apex"
-        k = self.rng.choices(range(N_NAMES), cum_weights=self.by_rank)[0]
-        kind = KINDS[k % len(KINDS)]
-        if kind == "wildcard":
-            return f"x{k}.wildcard", kind
-        return ("www." if kind in CUTS else "") + f"{kind}{k}", kind
+        k = self.ranks.draw(self.rng)
+        if kind_of(k) == "wildcard":
+            return f"x{k}.wildcard", "wildcard"
+        return ("www." if kind_of(k) in CUTS else "") + f"{kind_of(k)}{k}", kind_of(k)
 
     def mix_case(self, name):
         if self.rng.random() >= SHARE_MIXED_CASE:
@@ -156,11 +164,10 @@ class Mix:
         return "".join(self.rng.choice((c, c.upper())) for c in name)
 
     def draw(self):
-        origin = self.one_of({origin: weight for origin, (_, weight) in ZONES.items()})
-        qtype = self.one_of(TYPES)
+        origin, qtype = self.zones.draw(self.rng), self.types.draw(self.rng)
         name, kind = self.draw_name(qtype)
         do = self.rng.random() < SHARE_DO
-        size = self.one_of(SIZES_DO if do else SIZES)
+        size = (self.sizes_do if do else self.sizes).draw(self.rng)
         name = self.mix_case(f"{name}.{origin}" if name else origin)
         return Query(name.rstrip("."), qtype, do, size, kind, origin)
 
