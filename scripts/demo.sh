@@ -89,7 +89,7 @@ start_daemon() {
 	daemon=$!
 	for ((tries = 100; tries > 0; tries--)); do
 		kill -0 "$daemon" 2>/dev/null || die 'volleyd ended'
-		if "${ctl[@]}" status >"$work/status" 2>&1; then
+		if "${ctl[@]}" status >"$work/status" 2>&1 && grep -q '^ready: *yes' "$work/status"; then
 			return
 		fi
 		sleep 0.1

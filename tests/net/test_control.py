@@ -12,7 +12,7 @@ from netlab import BIN, ENV, V4, ZONES, program, run, texts, wait_for
 
 # Command, and keys that its JSON has (those of userspace/control/render.h); of lists, of each item.
 COMMANDS = {
-    "status": {"version", "pid", "uptime_s", "abi", "ready", "degraded", "interfaces", "workers",
+    "status": {"version", "pid", "uptime_s", "abi", "state", "ready", "degraded", "interfaces", "workers",
                "services", "zones", "cache"},
     "stats": {"answered", "driver", "engine", "ports"},
     "zone list": {"zones"},
@@ -37,7 +37,7 @@ ITEMS = {
     ("status", "interfaces"): {"name", "ifindex", "xdp", "origin", "program_id", "port", "zero_copy",
                                "queues", "driver_answers", "state"},
     ("stats", "ports"): {"name", "kind", "rx", "tx"},
-    ("zone list", "zones"): {"name", "state", "serial", "records", "names", "memory_bytes",
+    ("zone list", "zones"): {"name", "state", "serves", "serial", "records", "names", "memory_bytes",
                              "load_ms", "loaded_at", "file"},
     ("cache lookup www.example.com A", "entries"): {"do", "cd", "full_bytes", "short_bytes", "used",
                                                     "zone", "rcode", "valid"},

@@ -1,14 +1,19 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Zones that change while they are served: no gap, and no old answer once the command is back."""
+import os
+import re
 import signal
+import socket
 import threading
 import time
+from pathlib import Path
 
 import dns.message
 import dns.rcode
 import pytest
 
-from netlab import V4, V6, Answered, family_of, texts, wait_for, write_zone, zone
+from netlab import (ROOT, V4, V6, ZONES, Answered, family_of, texts, wait_for, write_zone,
+                    zone)
 
 NAME = "www.z.test"
 # header, question, then an answer whose owner is a pointer: where its address lies
@@ -112,11 +117,117 @@ def test_a_broken_file_is_refused(lab, daemon, served):
     assert not daemon.degraded()
 
 
+BAD = ROOT / "tests" / "data" / "zones" / "bad"
+
+
+def refuses(lab, daemon, served, what):
+    """z.test is not reloaded, which is said with file, WHAT and that the old one serves."""
+    for words in (("z.test",), ()):
+        refusal = daemon.ctl("zone", "reload", *words, check=False)
+        assert refusal.returncode == 1
+        assert f"zone z.test.: {served}:{what}" in refusal.stderr, refusal.stderr
+        assert refusal.stderr.endswith("; the earlier version keeps serving\n")
+    (status,) = daemon.json("zone", "status", "z.test")["zones"]
+    assert status["state"] == "stale" and status["serial"] == 1
+    assert status["error"].startswith(f"{served}:{what}")
+    with Answered(daemon) as one:  # what was cached is as good as before
+        assert texts(lab.ask(NAME)) == ["192.0.2.10"]
+    assert one.by == {"driver": 1}
+    assert f"zone z.test.: {served}:{what}" in daemon.degraded()
+
+
+def test_every_kind_of_broken_line(lab, daemon, served, tmp_path):
+    """Each file of the corpus is refused with its own name, a line where one is at fault, and a
+    sentence, and nothing changes."""
+    path = tmp_path / "example.com.zone"
+    path.write_bytes((ZONES / "example.com.zone").read_bytes())
+    daemon.configure(zones=[zone("example.com", path)])
+    daemon.ctl("zone", "reload")
+    answers = [texts(lab.ask()) for _ in range(2)]
+    for bad in sorted(BAD.glob("*.zone")):
+        daemon.configure(zones=[zone("example.com", bad)])
+        refusal = daemon.ctl("zone", "reload", check=False)
+        assert refusal.returncode == 1, bad.name
+        said = re.fullmatch(r"volleyctl: zone reload: zone example\.com\.: (\S+?):(\d+:)? (.*); the "
+                            r"earlier version keeps serving\n", refusal.stderr)
+        assert said, refusal.stderr
+        place, line, sentence = said.groups()
+        assert Path(place).parent == BAD and (Path(place) == bad or bad.name.startswith("include"))
+        # without a line: what is missing, and has none
+        assert line or bad.name in ("empty.zone", "no-soa.zone", "no-ns.zone"), refusal.stderr
+        assert len(sentence) > 10
+        with Answered(daemon) as one:
+            assert texts(lab.ask()) == answers[0], bad.name
+        assert one.by == {"driver": 1}, bad.name
+
+
 def test_a_zone_file_that_goes(lab, daemon, served):
     served.unlink()
+    refuses(lab, daemon, served, " cannot read the file: No such file or directory")
+
+
+@pytest.mark.parametrize("cut, what", [
+    ("www IN A", "5: the data of this A record cannot be read"),
+    ("www IN TXT \"half", "5: "),
+    ("www IN TXT ( one\n two", "5: "),
+    ("www", "5: "),
+], ids=["record", "quoted", "parentheses", "owner"])
+def test_a_half_written_zone_file(lab, daemon, served, cut, what):
+    text = served.read_text(encoding="ascii")
+    served.write_text(text[:text.index("www")] + cut, encoding="ascii")
+    refuses(lab, daemon, served, what)
+
+
+@pytest.mark.parametrize("lines, what", [
+    (0, " the zone has no SOA record"), (1, " the zone has no SOA record"), (2, " the zone has no NS record")])
+def test_a_zone_file_that_ends_early(lab, daemon, served, lines, what):
+    text = served.read_text(encoding="ascii")
+    served.write_text("".join(text.splitlines(keepends=True)[:lines]), encoding="ascii")
+    refuses(lab, daemon, served, what)
+
+
+def test_a_zone_file_of_another_zone(lab, daemon, served):
+    text = "$ORIGIN example.net.\n$TTL 300\n@ IN SOA ns hostmaster 2 3600 900 86400 60\n"
+    served.write_text(text, encoding="ascii")
+    refuses(lab, daemon, served, "3: ")
+
+
+@pytest.mark.parametrize("kind, what", [
+    ("folder", "Is a directory"), ("fifo", "it is not a regular file"),
+    ("socket", "No such device or address"), ("link", "No such file or directory"),
+    ("loop", "Too many levels of symbolic links"), ("null", "it is not a regular file")])
+def test_something_else_than_a_file(lab, daemon, served, kind, what):
+    served.unlink()
+    if kind == "folder":
+        served.mkdir()
+    elif kind == "fifo":
+        os.mkfifo(served)
+    elif kind == "socket":
+        with socket.socket(socket.AF_UNIX) as sock:
+            sock.bind(str(served))
+    else:
+        served.symlink_to({"link": "nowhere", "loop": served, "null": "/dev/null"}[kind])
+    refuses(lab, daemon, served, f" cannot read the file: {what}")
+
+
+def test_a_zone_file_that_may_not_be_read(lab, make_daemon, tmp_path):
+    """By a daemon that is not root, and has not CAP_DAC_READ_SEARCH."""
+    daemon = make_daemon()
+    path = write_zone(tmp_path / "z.zone")
+    for folder in (daemon.folder, *list(daemon.folder.parents)[:3]):
+        os.chmod(folder, os.stat(folder).st_mode | 0o005)
+    os.chmod(daemon.folder, 0o777)
+    daemon.configure(server={"listen": [f"{V4}@5300"]}, interfaces=None, zones=[zone("z.test", path)])
+    daemon.spawn(before=["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups",
+                         "--bounding-set=-all", "--inh-caps=-all"])
+    daemon.wait_ready()
+    path.chmod(0o600)
     refusal = daemon.ctl("zone", "reload", "z.test", check=False)
-    assert refusal.returncode == 1 and str(served) in refusal.stderr
-    assert texts(lab.ask(NAME)) == ["192.0.2.10"]
+    assert f"{path}: cannot read the file: Permission denied; the earlier" in refusal.stderr
+    assert texts(lab.ask(NAME, port=5300)) == ["192.0.2.10"]
+    path.chmod(0o644)
+    daemon.ctl("zone", "reload", "z.test")
+    assert not [line for line in daemon.degraded().splitlines() if "z.test" in line]
 
 
 def test_reload_of_an_unknown_zone(daemon, served):
@@ -211,7 +322,8 @@ def test_many_zones(lab, daemon, tmp_path):
     path = write_zone(tmp_path / "same.zone")
     names = [f"z{i}.test" for i in range(3000)] + [f"sub.z{i}.test" for i in range(0, 3000, 10)]
     daemon.start(zones=[zone(name, path) for name in names])
-    assert daemon.status()["zones"] == {"serving": len(names), "stale": 0, "failed": 0}
+    assert daemon.status()["zones"] == {"serving": len(names), "stale": 0, "failed": 0,
+                                         "loading": 0}
     for name in ("z0.test", "z2999.test", "sub.z20.test"):
         assert texts(lab.ask("www." + name)) == ["192.0.2.10"]
     assert lab.ask("www.sub.z21.test").rcode() == dns.rcode.NXDOMAIN

@@ -26,7 +26,8 @@
 	X(ERR_RUNNING, "another daemon is already running")                      \
 	X(ERR_XDP_MODE, "the driver does not support this XDP mode")             \
 	X(ERR_CLOSED, "the other side has closed the connection")                \
-	X(ERR_LIMIT, "a configured limit is reached")
+	X(ERR_LIMIT, "a configured limit is reached")                            \
+	X(ERR_VERIFY, "the command that verifies the zone has refused it")
 
 enum err_index {
 #define ERR_INDEX(name, text) name##_INDEX,

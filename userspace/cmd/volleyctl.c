@@ -18,12 +18,16 @@
 #include "control/value.h"
 #include "control/words.h"
 
+#define WAIT_S_DEFAULT 60
+#define PROGRESS_MS    500 /* between two looks at a load; what is over sooner shows none */
+
 enum exit_code { EXIT_DONE, EXIT_REFUSED, EXIT_USAGE, EXIT_NO_DAEMON };
 
 struct options {
 	const char *socket;
-	int wait_s;
+	int wait_s; /* 0: not given */
 	bool is_json;
+	bool has_progress;
 };
 
 enum { OPT_VERSION = 256, OPT_HELP, OPT_MAN };
@@ -32,6 +36,7 @@ static const struct option long_options[] = {
 	{ "socket", required_argument, NULL, 's' },
 	{ "json", no_argument, NULL, 'j' },
 	{ "wait", required_argument, NULL, 'w' },
+	{ "progress", no_argument, NULL, 'p' },
 	{ "version", no_argument, NULL, OPT_VERSION },
 	{ "help", no_argument, NULL, OPT_HELP },
 	{ "man", required_argument, NULL, OPT_MAN }, /* for the Makefile: fills a template */
@@ -82,7 +87,7 @@ static bool read_wait(const char *text, int *wait_s)
 static int read_options(int argc, char **argv, struct options *options)
 {
 	for (;;) {
-		switch (getopt_long(argc, argv, "+s:jw:", long_options, NULL)) {
+		switch (getopt_long(argc, argv, "+s:jw:p", long_options, NULL)) {
 		case -1:
 			return -1;
 		case 's':
@@ -90,6 +95,9 @@ static int read_options(int argc, char **argv, struct options *options)
 			break;
 		case 'j':
 			options->is_json = true;
+			break;
+		case 'p':
+			options->has_progress = true;
 			break;
 		case 'w':
 			if (!read_wait(optarg, &options->wait_s))
@@ -214,10 +222,105 @@ static int say_no_daemon(const char *socket, int err)
 /* "stop" is done when the daemon is gone, which is when the connection ends. */
 static int wait_for_stop(int fd, const struct options *options)
 {
-	if (!call_wait_end(fd, options->wait_s * 1000))
+	int wait_s = options->wait_s ? options->wait_s : WAIT_S_DEFAULT;
+
+	if (!call_wait_end(fd, wait_s * 1000))
 		return EXIT_DONE;
-	fprintf(stderr, "volleyctl: volleyd has not stopped after %d s\n", options->wait_s);
+	fprintf(stderr, "volleyctl: volleyd has not stopped after %d s\n", wait_s);
 	return EXIT_REFUSED;
+}
+
+/* --- A load that takes its time ------------------------------------------------------------------ */
+
+/* Beside the request that waits, on a connection of its own. The object is a new reference, or NULL. */
+static json_t *look(const struct options *options, const char *command, const json_t *args)
+{
+	int fd = call_open(options->socket);
+	json_t *reply = NULL, *result;
+
+	if (fd < 0)
+		return NULL;
+	if (call_run(fd, command, args, PROGRESS_MS, &reply))
+		reply = NULL;
+	close(fd);
+	result = json_incref(json_object_get(reply, "result"));
+	json_decref(reply);
+	return result;
+}
+
+/* "example.com.: reading, 43 %, 120000 records, 12 s"; "" when there is nothing to tell. */
+static void put_zone(const json_t *zone, char *buf, size_t cap)
+{
+	const char *name = json_string_value(json_object_get(zone, "name"));
+	const char *stage = json_string_value(json_object_get(zone, "stage"));
+	const json_t *percent = json_object_get(zone, "percent");
+	char share[16] = "";
+
+	buf[0] = 0;
+	if (!name || !stage)
+		return;
+	if (percent)
+		snprintf(share, sizeof(share), ", %d %%", (int)json_integer_value(percent));
+	snprintf(buf, cap, "%s: %s%s, %lld records, %lld s", name, stage, share,
+		 (long long)json_integer_value(json_object_get(zone, "read_records")),
+		 (long long)json_integer_value(json_object_get(zone, "loading_s")));
+}
+
+/* Shows how far the zone of ARGS is, or all of them: a line that changes, or lines of a log. */
+static void show_progress(const struct options *options, const json_t *args)
+{
+	bool is_one = json_array_size(args) != 0, is_terminal = isatty(STDERR_FILENO);
+	json_t *none = json_array();
+	json_t *result = look(options, is_one ? "zone status" : "status", is_one ? args : none);
+	const char *progress = json_string_value(json_object_get(result, "progress"));
+	char text[80] = "";
+
+	if (is_one)
+		put_zone(json_array_get(json_object_get(result, "zones"), 0), text, sizeof(text));
+	else if (progress)
+		snprintf(text, sizeof(text), "%s", progress);
+	if (is_terminal)
+		fprintf(stderr, "\r%s\033[K", text);
+	else if (*text)
+		fprintf(stderr, "%s\n", text);
+	json_decref(result);
+	json_decref(none);
+}
+
+/* A reload is answered when the zone is published, however long that takes, unless -w says less. */
+static int await_load(const struct options *options, int fd, const char *command,
+		      const json_t *args)
+{
+	bool is_shown = !strcmp(command, "zone reload") &&
+			(options->has_progress || isatty(STDERR_FILENO));
+	int left_ms = options->wait_s * 1000, ret;
+	bool is_line = false;
+
+	for (;;) {
+		ret = call_wait_reply(fd, PROGRESS_MS);
+		if (ret != -ETIMEDOUT)
+			break;
+		if (options->wait_s && (left_ms -= PROGRESS_MS) <= 0)
+			break;
+		if (is_shown)
+			show_progress(options, args);
+		is_line = is_shown;
+	}
+	if (is_line && isatty(STDERR_FILENO))
+		fputs("\r\033[K", stderr);
+	return ret;
+}
+
+static int ask(const struct options *options, int fd, const char *command, const json_t *args,
+	       json_t **reply)
+{
+	int wait_ms = (options->wait_s ? options->wait_s : WAIT_S_DEFAULT) * 1000;
+	int ret = call_send(fd, command, args, wait_ms);
+
+	*reply = NULL;
+	if (!ret && (!strcmp(command, "zone reload") || !strcmp(command, "zone check")))
+		ret = await_load(options, fd, command, args);
+	return ret ? ret : call_receive(fd, wait_ms, reply);
 }
 
 static int run_command(const struct options *options, const char *command, const json_t *args)
@@ -228,7 +331,7 @@ static int run_command(const struct options *options, const char *command, const
 
 	if (fd < 0)
 		return say_no_daemon(options->socket, fd);
-	ret = call_run(fd, command, args, options->wait_s * 1000, &reply);
+	ret = ask(options, fd, command, args, &reply);
 	if (ret) {
 		fprintf(stderr, "volleyctl: no reply from volleyd on %s: %s\n", options->socket,
 			err_text(ret));
@@ -245,7 +348,7 @@ static int run_command(const struct options *options, const char *command, const
 
 int main(int argc, char **argv)
 {
-	struct options options = { .socket = getenv(WORDS_SOCKET_ENV), .wait_s = 60 };
+	struct options options = { .socket = getenv(WORDS_SOCKET_ENV) };
 	int code = read_options(argc, argv, &options);
 	const struct words_command *command;
 	int n_words;

@@ -124,16 +124,13 @@ static int receive_line(int fd, char **line, size_t *len, uint64_t end_ns)
 	}
 }
 
-int call_run(int fd, const char *command, const json_t *args, int wait_ms, json_t **reply)
+static int receive_reply(int fd, uint64_t end_ns, json_t **reply)
 {
-	uint64_t end_ns = get_end_ns(wait_ms);
 	char *line = NULL;
 	size_t len;
-	int ret = send_request(fd, command, args, end_ns);
+	int ret = receive_line(fd, &line, &len, end_ns);
 
 	*reply = NULL;
-	if (!ret)
-		ret = receive_line(fd, &line, &len, end_ns);
 	if (!ret) {
 		*reply = json_loadb(line, len, 0, NULL);
 		if (!json_is_boolean(json_object_get(*reply, "ok"))) {
@@ -144,6 +141,30 @@ int call_run(int fd, const char *command, const json_t *args, int wait_ms, json_
 	}
 	free(line);
 	return ret;
+}
+
+int call_run(int fd, const char *command, const json_t *args, int wait_ms, json_t **reply)
+{
+	uint64_t end_ns = get_end_ns(wait_ms);
+	int ret = send_request(fd, command, args, end_ns);
+
+	*reply = NULL;
+	return ret ? ret : receive_reply(fd, end_ns, reply);
+}
+
+int call_send(int fd, const char *command, const json_t *args, int wait_ms)
+{
+	return send_request(fd, command, args, get_end_ns(wait_ms));
+}
+
+int call_wait_reply(int fd, int wait_ms)
+{
+	return wait_until(fd, POLLIN, get_end_ns(wait_ms));
+}
+
+int call_receive(int fd, int wait_ms, json_t **reply)
+{
+	return receive_reply(fd, get_end_ns(wait_ms), reply);
 }
 
 int call_wait_end(int fd, int wait_ms)

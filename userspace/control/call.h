@@ -15,10 +15,19 @@ int call_open(const char *path) __attribute__((warn_unused_result));
 /*
  * Sends COMMAND with ARGS, an array of strings, borrowed, and takes the reply: *REPLY is a new
  * reference to an object with "ok". Returns 0; -ETIMEDOUT after WAIT_MS; ERR_CLOSED when the daemon went
- * away without a reply; ERR_FORMAT for a reply that is none; or -errno.
+ * away without a reply; ERR_FORMAT for a reply that is none; or -errno. The same as call_send() and
+ * call_receive().
  */
 int call_run(int fd, const char *command, const json_t *args, int wait_ms, json_t **reply)
 	__attribute__((warn_unused_result));
+
+/* The first half, which returns when the command is sent. */
+int call_send(int fd, const char *command, const json_t *args, int wait_ms)
+	__attribute__((warn_unused_result));
+/* 0 when call_receive() has something to take, be it the end, or -ETIMEDOUT after WAIT_MS. */
+int call_wait_reply(int fd, int wait_ms) __attribute__((warn_unused_result));
+/* The second half. */
+int call_receive(int fd, int wait_ms, json_t **reply) __attribute__((warn_unused_result));
 
 /* Waits until the daemon closes the connection. 0, or -ETIMEDOUT after WAIT_MS. */
 int call_wait_end(int fd, int wait_ms) __attribute__((warn_unused_result));

@@ -169,7 +169,7 @@ static int run_zone_check(void *user, const json_t *args, json_t **result, char 
 
 	(void)result, (void)err, (void)err_cap;
 	if (call)
-		load = load_new(arg(args, 0), arg(args, 1), on_checked, call);
+		load = load_new(arg(args, 0), arg(args, 1), NULL, on_checked, call);
 	if (!load) {
 		if (call)
 			call_free(call);

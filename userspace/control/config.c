@@ -287,6 +287,39 @@ static void take_interfaces(struct load *load)
 		take_interface(load, i, &load->raw->interfaces[i]);
 }
 
+/* A command with a slash in it is a path like others; without one it is looked for in PATH. */
+static char *take_command(struct load *load, const char *prefix, const char *text)
+{
+	char *copy;
+
+	if (load->source.failed)
+		return NULL;
+	if (!*text || strchr(text, '/'))
+		return take_path(load, prefix, "verify[0]", text);
+	copy = strdup(text);
+	if (!copy)
+		source_fail_memory(&load->source);
+	return copy;
+}
+
+static void take_verify(struct load *load, struct verify *verify, const char *prefix,
+			const struct config_raw_zone *raw)
+{
+	const struct config_raw_list *list = &raw->verify;
+
+	verify->timeout_s =
+		(uint32_t)take_number(load, prefix, "verify-timeout", raw->verify_timeout);
+	if (!list->n)
+		return;
+	verify->argv = take_memory(load, list->n + 1, sizeof(char *));
+	for (uint32_t i = 0; i < list->n && !load->source.failed; i++) {
+		verify->argv[i] = i ? strdup(list->items[i]) :
+				      take_command(load, prefix, list->items[i]);
+		if (!verify->argv[i])
+			source_fail_memory(&load->source);
+	}
+}
+
 static void take_zone(struct load *load, uint32_t at, const struct config_raw_zone *raw)
 {
 	struct config_zone *zone = &load->config->zones[at];
@@ -305,6 +338,7 @@ static void take_zone(struct load *load, uint32_t at, const struct config_raw_zo
 	else if (err)
 		source_refuse_value(&load->source, path, raw->name);
 	zone->file = take_path(load, prefix, "file", raw->file);
+	take_verify(load, &zone->verify, prefix, raw);
 }
 
 /* By name, then by place in the file: zones stand in one array, so their addresses are that order. */
@@ -413,6 +447,7 @@ void config_zones_free(struct config_zone *zones, uint32_t n)
 	for (uint32_t i = 0; i < n; i++) {
 		free(zones[i].name);
 		free(zones[i].file);
+		verify_fini(&zones[i].verify);
 	}
 	free(zones);
 }

@@ -18,6 +18,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "control/verify.h"
+
 struct config_addr {
 	uint16_t family; /* AF_INET or AF_INET6 */
 	__be16 net_port;
@@ -47,6 +49,7 @@ struct config_interface {
 struct config_zone {
 	char *name; /* presentation form, lower case, absolute: "example.com." */
 	char *file; /* absolute, or relative to the working directory as the configuration's path is */
+	struct verify verify; /* the command likewise, or without a slash: looked for in PATH */
 };
 
 struct config {

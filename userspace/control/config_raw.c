@@ -78,6 +78,8 @@ static const cyaml_schema_field_t cache_fields[] = {
 static const cyaml_schema_field_t zone_fields[] = {
 	TEXT("name", struct config_raw_zone, name),
 	TEXT("file", struct config_raw_zone, file),
+	LIST("verify", struct config_raw_zone, verify),
+	TEXT("verify-timeout", struct config_raw_zone, verify_timeout),
 	CYAML_FIELD_END,
 };
 

@@ -55,6 +55,8 @@ struct config_raw_interface {
 struct config_raw_zone {
 	char *name;
 	char *file;
+	struct config_raw_list verify;
+	char *verify_timeout;
 };
 
 struct config_raw_cache {

@@ -527,6 +527,8 @@ static void on_tick(struct daemon *d)
 		return;
 	for (i = 0; d->crew && i < d->n_ifaces; i++)
 		check_iface(d, &d->ifaces[i]);
+	if (d->zones)
+		progress_tick(&d->progress, d->zones, clock_ns());
 	ctl_poll(d->ctl, clock_ns());
 }
 

@@ -26,6 +26,7 @@
 #include "control/iface.h"
 #include "control/loader.h"
 #include "control/program.h"
+#include "control/progress.h"
 #include "control/zones.h"
 
 #define DAEMON_IFACES_CAP 64
@@ -52,6 +53,7 @@ struct daemon {
 	struct engine_zones published;
 	struct loader *loader;
 	struct zones *zones;
+	struct progress progress;
 	struct crew *crew;
 	struct iface ifaces[DAEMON_IFACES_CAP];
 	size_t n_ifaces;

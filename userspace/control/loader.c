@@ -80,17 +80,21 @@ static bool take_out(struct list *list, struct load *load)
 
 /* --- A load -------------------------------------------------------------------------------------- */
 
-struct load *load_new(const char *name, const char *file, load_ended_fn *ended, void *user)
+struct load *load_new(const char *name, const char *file, const struct verify *verify,
+		      load_ended_fn *ended, void *user)
 {
 	struct load *load = calloc(1, sizeof(*load));
+	int err = 0;
 
 	if (!load)
 		return NULL;
+	if (verify)
+		err = verify_copy(&load->verify, verify);
 	load->name = strdup(name);
 	load->file = strdup(file);
 	load->ended = ended;
 	load->user = user;
-	if (load->name && load->file)
+	if (!err && load->name && load->file)
 		return load;
 	load_free(load);
 	return NULL;
@@ -103,6 +107,7 @@ void load_free(struct load *load)
 	zone_free(load->zone);
 	free(load->name);
 	free(load->file);
+	verify_fini(&load->verify);
 	free(load);
 }
 
@@ -110,7 +115,10 @@ void load_put_error(const struct load *load, char *buf, size_t cap)
 {
 	const struct zone_error *err = &load->err;
 
-	if (err->line)
+	if (*load->why)
+		snprintf(buf, cap, "%s: serial %u is not accepted: %s", load->file, load->serial,
+			 load->why);
+	else if (err->line)
 		snprintf(buf, cap, "%s:%u: %s", err->file, err->line, err->sentence);
 	else
 		snprintf(buf, cap, "%s: %s", load->file,
@@ -135,9 +143,22 @@ enum load_stage load_stage(const struct load *load)
 
 const char *load_stage_text(enum load_stage stage)
 {
-	static const char *const texts[] = { "waiting", "reading", "building", "loaded" };
+	static const char *const texts[] = { "waiting", "reading", "building", "verifying",
+					     "loaded" };
 
 	return texts[stage];
+}
+
+static void ask_command(struct load *load)
+{
+	set_stage(load, LOAD_VERIFYING);
+	load->code = verify_run(&load->verify, load->zone, load->name, load->file,
+				&load->progress.cancel, load->why, sizeof(load->why));
+	if (!load->code)
+		return;
+	load->serial = zone_serial(load->zone);
+	zone_free(load->zone);
+	load->zone = NULL;
 }
 
 static void run(struct load *load)
@@ -146,6 +167,8 @@ static void run(struct load *load)
 	load->code = zone_load(&load->zone, load->name, load->file, &load->progress, &load->err);
 	load->took_ns = clock_ns() - load->begun_ns;
 	load->ended_wall_s = clock_wall_s();
+	if (!load->code && load->verify.argv)
+		ask_command(load);
 }
 
 static bool is_cancelled(const struct load *load)

@@ -23,6 +23,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "control/verify.h"
 #include "zone/zone.h"
 
 #define LOADER_THREADS_MAX 32
@@ -37,6 +38,7 @@ enum load_stage {
 	LOAD_WAITING, /* for a thread */
 	LOAD_READING,
 	LOAD_BUILDING,
+	LOAD_VERIFYING, /* the command runs */
 	LOAD_ENDED,
 };
 
@@ -44,6 +46,7 @@ struct load {
 	/* Set by who starts it; constant while it runs, but for user. */
 	char *name; /* of the zone */
 	char *file;
+	struct verify verify;
 	load_ended_fn *ended;
 	void *user; /* for ended; the threads do not look at it */
 
@@ -53,10 +56,12 @@ struct load {
 	uint64_t begun_ns; /* clock_ns(); 0: waiting */
 
 	/* Good once it has ended. */
-	int code;          /* that of zone_load(); -ECANCELED after loader_cancel() */
+	int code;          /* of zone_load() or verify_run(); -ECANCELED after loader_cancel() */
 	struct zone *zone; /* NULL after an error */
 	struct zone_error err;
-	uint64_t took_ns;
+	uint32_t serial;       /* of a zone that was refused by the command */
+	char why[512];         /* it was; "" without one */
+	uint64_t took_ns;      /* without the command */
 	uint64_t ended_wall_s; /* seconds since 1970 */
 
 	struct load *next; /* in the loader's queue, or among those that have ended */
@@ -86,8 +91,12 @@ void loader_poll(struct loader *loader);
 /* Makes loader_fd() readable. */
 void loader_wake(struct loader *loader);
 
-/* A load of the zone `name` from `file`, both copied, not started. NULL: no memory. */
-struct load *load_new(const char *name, const char *file, load_ended_fn *ended, void *user);
+/*
+ * A load of the zone `name` from `file`, not started. `verify`, unless NULL, has to accept the zone.
+ * All three are copied. NULL: no memory.
+ */
+struct load *load_new(const char *name, const char *file, const struct verify *verify,
+		      load_ended_fn *ended, void *user);
 /* Frees it with its zone, if it still has one. NULL is allowed. Not while it runs. */
 void load_free(struct load *load);
 

@@ -6,16 +6,19 @@
  * know is shown too, behind the others, so the daemon may grow without it. An array of objects is
  * a table, an object a list of keys with values, all with units (control/units.h).
  *
- *	status       {version, pid, uptime_s, abi, ready, degraded:[sentence...],
+ *	status       {version, pid, uptime_s, abi, state:"starting|serving|stopping", ready, progress,
+ *	              degraded:[sentence...],
  *	              interfaces:[{name, ifindex, xdp:"native", origin:"loaded|adopted|replaced",
  *	                program_id, port:"xsk", zero_copy, queues, driver_answers, state:"up|gone", note}...],
- *	              workers, zones:{loaded, failed}, cache:{size_bytes, used_bytes, entries}}
+ *	              workers, zones:{serving, stale, failed, loading},
+ *	              cache:{size_bytes, used_bytes, entries}}
  *	stats        {answered:{driver, worker, kernel_socket, tcp},
  *	              driver:{received, hit, up, passed, dropped, reasons:{name:count...}},
  *	              engine:{queries, noerror, nxdomain, refused, ...},
  *	              ports:[{name, kind, rx, tx, tx_retried, tx_dropped, truncated, ...}...]}
- *	zone list    {zones:[{name, state:"serving|failed|loading", serial, records, names,
- *	and status    memory_bytes, load_ms, loaded_at, file, error}...]}
+ *	zone list    {zones:[{name, state:"serving|stale|failed|loading", serves, stage, percent,
+ *	and status    read_bytes, read_records, loading_s, serial, records, names, memory_bytes,
+ *	              load_ms, loaded_at, file, error}...]}
  *	cache stats  {size_bytes, maps_bytes, used_bytes, index_bytes, store_bytes, entries,
  *	              capacity_entries, segments, segments_free, published, replaced, evicted,
  *	              admitted, rejected, expired, grace_periods, rss_bytes, budget_ok}

@@ -65,6 +65,11 @@ static json_t *report_iface(const struct daemon *d, const struct iface *iface)
 	return o;
 }
 
+static bool is_loading(const struct zones_entry *entry)
+{
+	return entry->load || entry->fresh || entry->state == ZONES_NEW;
+}
+
 static json_t *report_degraded(struct daemon *d)
 {
 	json_t *list = json_array();
@@ -87,17 +92,21 @@ static json_t *report_degraded(struct daemon *d)
 	return list;
 }
 
+/* A zone that is loaded anew counts twice: as what it serves meanwhile, and as loading. */
 static json_t *count_zones(const struct daemon *d)
 {
 	json_t *o = json_object();
-	uint64_t n[ZONES_STALE + 1] = { 0 };
+	uint64_t n[ZONES_STALE + 1] = { 0 }, n_loading = 0;
 	size_t i;
 
-	for (i = 0; i < zones_n(d->zones); i++)
+	for (i = 0; i < zones_n(d->zones); i++) {
 		n[zones_at(d->zones, i)->state]++;
+		n_loading += is_loading(zones_at(d->zones, i));
+	}
 	put_int(o, "serving", n[ZONES_SERVING]);
 	put_int(o, "stale", n[ZONES_STALE]);
 	put_int(o, "failed", n[ZONES_FAILED]);
+	put_int(o, "loading", n_loading);
 	return o;
 }
 
@@ -105,13 +114,17 @@ json_t *report_status(struct daemon *d)
 {
 	json_t *o = json_object(), *ifaces = json_array(), *cache = json_object();
 	struct cache_stats stats;
+	char text[512];
 	size_t i;
 
 	put_text(o, "version", VOLLEY_VERSION);
 	put_int(o, "pid", (uint64_t)getpid());
 	put_int(o, "uptime_s", (clock_ns() - d->started_ns) / CLOCK_NS_PER_S);
 	put_int(o, "abi", VOLLEY_ABI);
+	put_text(o, "state", d->stopping ? "stopping" : d->is_ready ? "serving" : "starting");
 	put_bool(o, "ready", d->is_ready);
+	if (progress_put(d->zones, clock_ns(), text, sizeof(text)))
+		put_text(o, "progress", text);
 	json_object_set_new(o, "degraded", report_degraded(d));
 	for (i = 0; i < d->n_ifaces; i++)
 		json_array_append_new(ifaces, report_iface(d, &d->ifaces[i]));
@@ -271,13 +284,33 @@ json_t *report_ports(struct daemon *d)
 
 /* --- zones --------------------------------------------------------------------------------------- */
 
+/* Of the file that is being read; what else is told of the zone is of the version that serves. */
+static void put_load(json_t *o, const struct load *load)
+{
+	struct progress_load p = { .stage = LOAD_ENDED };
+
+	if (load)
+		progress_read(&p, load, clock_ns());
+	put_text(o, "stage", load_stage_text(p.stage));
+	if (!load || p.stage == LOAD_WAITING)
+		return;
+	if (p.has_percent)
+		put_int(o, "percent", p.percent);
+	put_int(o, "read_bytes", p.n_bytes);
+	put_int(o, "read_records", p.n_records);
+	put_int(o, "loading_s", p.s);
+}
+
 static json_t *report_zone(const struct zones_entry *entry)
 {
 	static const char *const states[] = { "loading", "failed", "serving", "stale" };
 	json_t *o = json_object();
 
 	put_text(o, "name", entry->name);
-	put_text(o, "state", states[entry->state]);
+	put_text(o, "state", is_loading(entry) ? "loading" : states[entry->state]);
+	put_bool(o, "serves", entry->zone != NULL);
+	if (is_loading(entry))
+		put_load(o, entry->load);
 	if (entry->zone) {
 		put_int(o, "serial", zone_serial(entry->zone));
 		put_int(o, "records", zone_n_records(entry->zone));

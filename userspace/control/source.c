@@ -92,6 +92,7 @@ static enum yamlwalk_shape get_shape(enum words_type type)
 	case WORDS_ADDRESSES:
 	case WORDS_PREFIXES:
 	case WORDS_CORES:
+	case WORDS_COMMAND:
 		return YAMLWALK_LIST;
 	default:
 		return YAMLWALK_SCALAR;

@@ -14,7 +14,7 @@
 
 const struct words_command words_commands[] = {
 	{ "status", "", 0, 0, "what runs, on which interfaces, and what is degraded",
-	  "Shows the daemon, each interface with the XDP mode and port in use and why, the zones and "
+	  "Shows whether the daemon is starting, serving or stopping, each interface with the XDP mode and port in use and why, the zones and "
 	  "the fill of the cache. What does not work as configured is listed as degraded, each in a "
 	  "sentence." },
 	{ "stats", "", 0, 0, "who answered how much, and every counter",
@@ -23,19 +23,27 @@ const struct words_command words_commands[] = {
 	  "In the driver, received is always the sum of hit, up, passed and dropped." },
 	{ "zone list", "", 0, 0, "every zone with its state and serial",
 	  "Lists the configured zones. A zone whose last file was refused but which still serves the "
-	  "one before shows the error beside the state." },
+	  "one before is stale and shows the error beside the state. One whose file is being loaded "
+	  "is loading, with how far that is; serial and records are those of the version that serves "
+	  "meanwhile." },
 	{ "zone reload", "[NAME]", 0, 1, "read zone files again, all or one",
 	  "Reads the file of the zone NAME and puts it in place without a gap. Without NAME, reads the "
 	  "list of zones in the configuration and then every zone's file, as SIGHUP does. A "
 	  "broken file is refused with file and line, and the zone keeps serving what it had. When "
-	  "the command returns, no CPU gives an answer of the old zone." },
+	  "the command returns, no CPU gives an answer of the old zone. Files are read in the "
+	  "background, whoever ends the command does not end that, and on a terminal a line tells how "
+	  "far it is. The file is opened after the command was given: if the zone is being loaded "
+	  "already, it is loaded once more behind that. Without NAME the zones are put in place all "
+	  "at once, when the last of them is loaded." },
 	{ "zone status", "[NAME]", 0, 1, "one zone in full",
 	  "Shows the zone NAME, or every zone: serial, records, names, memory, when it was loaded and "
-	  "in what time, and the last error." },
+	  "in what time, and the last error. While a file is loaded also the stage (waiting, reading, "
+	  "building, verifying, loaded), the share of the text that is read, its records so far, and "
+	  "the time since it began." },
 	{ "zone check", "NAME FILE", 2, 2, "check a zone file, serve nothing",
 	  "Reads FILE as the zone NAME would be read and says what is wrong, with file and line. "
-	  "Nothing that is served changes. The daemon opens the file, so it must be able to read "
-	  "it." },
+	  "Nothing that is served changes, and the command of zones[].verify is not run. The daemon "
+	  "opens the file, so it must be able to read it." },
 	{ "cache stats", "", 0, 0, "memory, entries and turnover of the answer cache",
 	  "Shows the budget and the memory in use, with the maps that the driver reads, the number of "
 	  "entries, and how many were published, replaced, evicted, refused admission and expired." },
@@ -79,7 +87,12 @@ const struct words_option words_volleyctl_options[] = {
 	  ", else " WORDS_SOCKET_PATH "." },
 	{ "-j, --json", NULL,
 	  "Print the result as JSON, with the daemon's own names and no units." },
-	{ "-w, --wait", "SECONDS", "Wait at most that long for the reply. Default: 60." },
+	{ "-w, --wait", "SECONDS",
+	  "Wait at most that long for the reply. Default: 60, but for zone reload and zone check as "
+	  "long as they take. What was begun goes on in the daemon." },
+	{ "-p, --progress", NULL,
+	  "Tell on standard error how far a reload is, twice a second, also when that is no "
+	  "terminal." },
 	{ "--version", NULL, "Print the version and exit." },
 	{ "--help", NULL, "Print a summary and exit." },
 	{ 0 },

@@ -173,6 +173,19 @@ const struct words_key words_keys[] = {
 	  .type = WORDS_PATH,
 	  .text = "The master file (RFC 1035) of the zone. Required. A relative path starts at the folder "
 		  "of the configuration file." },
+	{ .path = "zones[].verify",
+	  .type = WORDS_COMMAND,
+	  .text = "A command that has to accept each new version of the zone before it is served, with "
+		  "its arguments: no shell reads them. A path with a slash starts at the folder of the "
+		  "configuration file; a name without one is looked for in PATH. See "
+		  "VERIFYING ZONES. Default: every version that can be read is served." },
+	{ .path = "zones[].verify-timeout",
+	  .type = WORDS_SECONDS,
+	  .min = 1,
+	  .max = 86400,
+	  .fallback = "30s",
+	  .text = "How long the command may take. After that it is killed with all processes of its "
+		  "group, and the version is refused." },
 	{ .path = "recursion", .type = WORDS_MAP, .text = "Recursive resolution." },
 	{ .path = "recursion.allow",
 	  .type = WORDS_PREFIXES,

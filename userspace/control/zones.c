@@ -99,6 +99,7 @@ static void entry_free(struct zones_entry *entry)
 	load_free(entry->fresh);
 	free(entry->name);
 	free(entry->file);
+	verify_fini(&entry->verify);
 	free(entry);
 }
 
@@ -164,7 +165,8 @@ static void begin(struct zones_entry *entry)
 {
 	entry->again = false;
 	entry->n_begun++;
-	entry->load = load_new(entry->name, entry->file, on_ended, entry);
+	entry->is_changed = false;
+	entry->load = load_new(entry->name, entry->file, &entry->verify, on_ended, entry);
 	if (entry->load) {
 		loader_start(entry->owner->env.loader, entry->load);
 		return;
@@ -180,8 +182,7 @@ static uint64_t ask(struct zones_entry *entry)
 
 	if (!entry->load)
 		begin(entry);
-	else if (loader_has_begun(entry->owner->env.loader, entry->load) ||
-		 strcmp(entry->load->file, entry->file) != 0)
+	else if (entry->is_changed || loader_has_begun(entry->owner->env.loader, entry->load))
 		entry->again = true;
 	else
 		number = entry->n_begun;
@@ -296,11 +297,16 @@ static int table_new(struct zones *table, struct zones *zones, const struct zone
 /* Takes over what the configuration says of the zone. */
 static void entry_configure(struct zones_entry *entry, struct config_zone *config)
 {
+	entry->is_changed |= entry->file && (strcmp(entry->file, config->file) != 0 ||
+					     !verify_equal(&entry->verify, &config->verify));
 	free(entry->name);
 	free(entry->file);
+	verify_fini(&entry->verify);
 	entry->name = config->name;
 	entry->file = config->file;
+	entry->verify = config->verify;
 	config->name = config->file = NULL;
+	config->verify.argv = NULL;
 	entry->is_leaving = entry->is_gone = false;
 }
 

@@ -46,6 +46,7 @@ struct zones;
 struct zones_entry {
 	char *name; /* "example.com." */
 	char *file;
+	struct verify verify;
 	uint8_t apex[ZONE_NAME_MAX]; /* folded wire form */
 	unsigned int apex_len;
 	uint64_t below; /* stands for the zones below it that are served by themselves */
@@ -69,6 +70,7 @@ struct zones_entry {
 	bool is_due;      /* the next publish takes fresh */
 	bool is_awaited;  /* by the configuration, until load awaited_number has ended */
 	bool again;       /* load once more when the load ends */
+	bool is_changed;  /* file or command are not those of the load */
 	uint64_t n_begun; /* number of the last load */
 	uint64_t n_ended; /* loads up to this number have ended */
 	uint64_t awaited_number;

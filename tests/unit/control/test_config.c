@@ -84,7 +84,8 @@ static const struct refusal refusals[] = {
 	{ "unknown in a map below", "server:\n  listen: [192.0.2.1]\n  tcp:\n    idle: 3\n",
 	  "4: server.tcp.idle: unknown key, accepted here: max-connections, idle-timeout, max-queries" },
 	{ "unknown in a list", LISTEN "zones:\n  - name: a\n    file: b\n  - nam: c\n",
-	  "6: zones[1].nam: unknown key, accepted here: name, file" },
+	  "6: zones[1].nam: unknown key, accepted here: name, file, verify, "
+	  "verify-timeout" },
 	{ "key with a line break", LISTEN "\"a\\nb\": 1\n", "3: a key here is not a plain word" },
 
 	/* Shapes */
@@ -244,6 +245,14 @@ static const struct refusal refusals[] = {
 	  LISTEN "zones:\n  - {name: "
 		 "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa, file: a}\n",
 	  "4: zones[0].name: " },
+	{ "command without a list", LISTEN "zones:\n  - {name: a, file: b, verify: check}\n",
+	  "4: zones[0].verify: has the wrong shape, give a list of a command and its arguments" },
+	{ "command of nothing", LISTEN "zones:\n  - {name: a, file: b, verify: ['', x]}\n",
+	  "4: zones[0].verify[0]: \"\" is not accepted, give a list of a command" },
+	{ "command with a list in it", LISTEN "zones:\n  - {name: a, file: b, verify: [x, [y]]}\n",
+	  "4: zones[0].verify[1]: has the wrong shape, give a list of a command" },
+	{ "verify-timeout", LISTEN "zones:\n  - {name: a, file: b, verify-timeout: 0}\n",
+	  "4: zones[0].verify-timeout: \"0\" is not accepted, give a time from 1s to 1d" },
 	{ "zone twice",
 	  LISTEN "zones:\n  - {name: b, file: a}\n  - {name: Example.COM, file: a}\n"
 		 "  - {name: c, file: a}\n  - {name: example.com., file: b}\n",
@@ -392,8 +401,11 @@ static const char everything[] =
 	"zones:\n"
 	"  - name: EXAMPLE.com\n"
 	"    file: zones/example.com.zone\n"
+	"    verify: [checks/zone, '', --a b]\n"
+	"    verify-timeout: 2m\n"
 	"  - name: .\n"
 	"    file: /var/root.zone\n"
+	"    verify: [check]\n"
 	"recursion:\n"
 	"  allow: []\n"
 	"control:\n"
@@ -479,6 +491,14 @@ static void test_everything(void **state)
 	assert_int_equal(config->n_zones, 2);
 	assert_string_equal(config->zones[0].name, "example.com.");
 	assert_below_folder(config->zones[0].file, "zones/example.com.zone");
+	assert_below_folder(config->zones[0].verify.argv[0], "checks/zone");
+	assert_string_equal(config->zones[0].verify.argv[1], "");
+	assert_string_equal(config->zones[0].verify.argv[2], "--a b");
+	assert_null(config->zones[0].verify.argv[3]);
+	assert_int_equal(config->zones[0].verify.timeout_s, 120);
+	assert_string_equal(config->zones[1].verify.argv[0], "check");
+	assert_null(config->zones[1].verify.argv[1]);
+	assert_int_equal(config->zones[1].verify.timeout_s, 30);
 	assert_string_equal(config->zones[1].name, ".");
 	assert_string_equal(config->zones[1].file, "/var/root.zone");
 	assert_below_folder(config->control_socket, "control.sock");

@@ -92,11 +92,25 @@ static int run_flush(void *user, const json_t *args, json_t **result, char *err,
 	return 0;
 }
 
+static struct ctl *the_ctl;
+static uint64_t ticket;
+
+static int run_reload(void *user, const json_t *args, json_t **result, char *err, size_t err_cap)
+{
+	(void)user;
+	(void)args;
+	(void)result;
+	(void)err;
+	(void)err_cap;
+	ticket = ctl_defer(the_ctl);
+	return CTL_LATER;
+}
+
 static const struct ctl_command commands[] = {
-	{ "status", run_status }, { "zone status", run_zone_status },
-	{ "attach", run_attach }, { "detach", run_detach },
-	{ "stats", run_stats },   { "cache flush", run_flush },
-	{ NULL, NULL },
+	{ "status", run_status },      { "zone status", run_zone_status },
+	{ "attach", run_attach },      { "detach", run_detach },
+	{ "stats", run_stats },        { "cache flush", run_flush },
+	{ "zone reload", run_reload }, { NULL, NULL },
 };
 
 static struct ctl *open_ctl(mode_t mode)
@@ -500,6 +514,84 @@ static void test_peers(void **state)
 	ctl_close(ctl);
 }
 
+#define RELOAD "{\"v\":1,\"command\":\"zone reload\"}\n"
+#define STATUS "{\"v\":1,\"command\":\"status\"}\n"
+
+/* The reply comes later, the next request's behind it, however long that takes; others go on. */
+static void test_later(void **state)
+{
+	int waiting, other;
+	uint64_t first;
+	char buf[256];
+
+	(void)state;
+	the_ctl = open_ctl(0600);
+	waiting = connect_client();
+	other = connect_client();
+	send_text(waiting, RELOAD STATUS);
+	turn(the_ctl);
+	first = ticket;
+	assert_int_equal(receive(waiting, buf, sizeof(buf)), -1);
+	send_text(other, RELOAD);
+	turn(the_ctl);
+	assert_int_not_equal(ticket, first);
+	now_ns += 2 * CTL_IDLE_NS;
+	turn(the_ctl);
+	ctl_answer(the_ctl, ticket, now_ns, ERR_ZONE, json_object(), "a sentence");
+	receive(other, buf, sizeof(buf));
+	assert_string_equal(buf, "{\"ok\":false,\"error\":\"a sentence\",\"code\":\"ERR_ZONE\"}\n");
+	send_text(other, STATUS);
+	turn(the_ctl);
+	receive(other, buf, sizeof(buf));
+	assert_non_null(strstr(buf, "its user"));
+	assert_int_equal(receive(waiting, buf, sizeof(buf)), -1);
+	ctl_answer(the_ctl, first, now_ns, 0, json_pack("{s:i}", "a", 1), "");
+	receive(waiting, buf, sizeof(buf));
+	assert_string_equal(buf, "{\"ok\":true,\"result\":{\"a\":1}}\n"
+				 "{\"ok\":true,\"result\":{\"user\":\"its user\"}}\n");
+	ctl_answer(the_ctl, first, now_ns, 0, NULL, ""); /* a second time: nobody waits */
+	assert_int_equal(receive(waiting, buf, sizeof(buf)), -1);
+	now_ns += CTL_IDLE_NS;
+	turn(the_ctl);
+	assert_int_equal(receive(waiting, buf, sizeof(buf)), 0);
+	close(waiting);
+	close(other);
+	ctl_close(the_ctl);
+}
+
+/* Who has gone is not waited for; who only shuts its own side is. */
+static void test_later_and_gone(void **state)
+{
+	uint64_t first;
+	char buf[256];
+	int fd;
+
+	(void)state;
+	the_ctl = open_ctl(0600);
+	for (int i = 0; i < 2 * CTL_CLIENTS_CAP; i++) { /* their places are free again */
+		fd = connect_client();
+		send_text(fd, RELOAD);
+		turn(the_ctl);
+		first = ticket;
+		close(fd);
+		turn(the_ctl);
+	}
+	fd = connect_client();
+	send_text(fd, RELOAD);
+	shutdown(fd, SHUT_WR);
+	turn(the_ctl);
+	turn(the_ctl);
+	assert_int_not_equal(ticket, first);
+	ctl_answer(the_ctl, first, now_ns, 0, json_object(), "");
+	assert_int_equal(receive(fd, buf, sizeof(buf)), -1);
+	ctl_answer(the_ctl, ticket, now_ns, 0, NULL, "");
+	receive(fd, buf, sizeof(buf));
+	assert_string_equal(buf, "{\"ok\":true,\"result\":{}}\n");
+	assert_int_equal(receive(fd, buf, sizeof(buf)), 0);
+	close(fd);
+	ctl_close(the_ctl);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -509,6 +601,7 @@ int main(void)
 		cmocka_unit_test(test_no_descriptors), cmocka_unit_test(test_mode_and_end),
 		cmocka_unit_test(test_stale_and_live), cmocka_unit_test(test_not_a_socket),
 		cmocka_unit_test(test_open_failures),  cmocka_unit_test(test_peers),
+		cmocka_unit_test(test_later),          cmocka_unit_test(test_later_and_gone),
 	};
 
 	return cmocka_run_group_tests(tests, tmpfolder_make, tmpfolder_remove);

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What is written is read back as the same zone. */
+#include "zone/dump.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "zone_text.h"
+
+/* The zone as text, to be freed. */
+static char *text_of(const struct zone *z)
+{
+	char *text = NULL;
+	size_t n = 0;
+	FILE *out = open_memstream(&text, &n);
+
+	assert_non_null(out);
+	assert_int_equal(zone_dump(z, out, NULL), 0);
+	assert_int_equal(fclose(out), 0);
+	return text;
+}
+
+static void assert_same(const struct zone *z, const char *origin)
+{
+	uint8_t digest[ZONE_DIGEST_LEN], again[ZONE_DIGEST_LEN];
+	char *text = text_of(z);
+	struct zone *copy = zone_of(origin, text);
+
+	assert_int_equal(zone_n_records(copy), zone_n_records(z));
+	zone_digest(z, digest);
+	zone_digest(copy, again);
+	assert_memory_equal(digest, again, sizeof(digest));
+	zone_free(copy);
+	free(text);
+}
+
+static void writes_the_samples(void **state)
+{
+	static const char *const origins[] = {
+		"example.com",         "example.net",          "2.0.192.in-addr.arpa",
+		"example2.jp",         "dname.example",        "8.b.d.0.1.0.0.2.ip6.arpa",
+		"signed-nsec.example", "signed-nsec3.example", "xn--bcher-kva.example",
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(origins) / sizeof(origins[0]); i++) {
+		struct zone_error err;
+		struct zone *z;
+		char path[128];
+
+		print_message("  %s\n", origins[i]);
+		snprintf(path, sizeof(path), "zones/%s.zone", origins[i]);
+		assert_int_equal(zone_load_file(&z, origins[i], path, &err), 0);
+		assert_same(z, origins[i]);
+		zone_free(z);
+	}
+}
+
+/* Escapes, types without a form of their own, rdata that ldns does not read. */
+static void writes_what_is_odd(void **state)
+{
+	static const char text[] = ZONE_HEAD
+		"a\\.b\\032c\\000\\255 IN TXT \"\\\"\\;\\\\\\200\" \"\" x\n"
+		"* 7 IN TYPE65280 \\# 3 010203\n"
+		"none IN TYPE65281 \\# 0\n"
+		"mixed.CASE IN MX 10 Mail.EXAMPLE.com.\n"
+		"key IN IPSECKEY 10 0 2 . AQNRU3mG7TVTO2BkR47usntb102uFJtugbo6BSGvgqt4AQ==\n"
+		"key IN IPSECKEY 10 2 2 2001:db8::1 AQNRU3mG7TVTO2BkR47usntb\n"
+		"alpn IN SVCB 1 svc alpn=h2,h3 port=853 ipv4hint=192.0.2.1\n"
+		"loc IN LOC 52 22 23.000 N 4 53 32.000 E -2.00m 0.00m 10000m 10m\n"
+		"caa IN CAA 0 issue \"ca.example; policy=ev\"\n";
+	struct zone *z = zone_of("example.com", text);
+
+	(void)state;
+	assert_same(z, "example.com");
+	zone_free(z);
+}
+
+static void begins_with_the_soa(void **state)
+{
+	struct zone *z = zone_of("example.com", ZONE_HEAD "@ IN A 192.0.2.1\n");
+	char *text = text_of(z);
+
+	(void)state;
+	assert_int_equal(strncmp(text, "example.com.\t300\tIN\tSOA\t", 23), 0);
+	assert_null(strstr(text + 1, "SOA\tSOA"));
+	free(text);
+	zone_free(z);
+}
+
+static void ends_when_told(void **state)
+{
+	struct zone *z = zone_of("example.com", ZONE_HEAD);
+	bool cancel = true;
+	char text[512];
+	FILE *out = fmemopen(text, sizeof(text), "w");
+
+	(void)state;
+	assert_non_null(out);
+	assert_int_equal(zone_dump(z, out, &cancel), -ECANCELED);
+	fclose(out);
+	out = fopen("/dev/full", "w");
+	assert_non_null(out);
+	assert_int_equal(zone_dump(z, out, NULL), -ENOSPC);
+	fclose(out);
+	zone_free(z);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(writes_the_samples),
+		cmocka_unit_test(writes_what_is_odd),
+		cmocka_unit_test(begins_with_the_soa),
+		cmocka_unit_test(ends_when_told),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
