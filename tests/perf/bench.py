@@ -6,6 +6,8 @@
     cache   replies per second from the driver, and CPU for each, against the answers in the cache
     ways    replies per second over veth: reflector, driver hits, AF_XDP, kernel sockets; --peers
             adds knotd and nsd to the same run
+    zones   start to the first right answer of large zones, and memory: volleyd, knotd, nsd
+    reload  replies per second while a large zone is loaded again, against those before
 
 Results go to build/bench/: a JSON file for each part, PNGs, and bench.md, which is printed. Needs
 root and two CPUs that have nothing else to do; compare figures of one run only.
@@ -17,20 +19,24 @@ import pathlib
 import sys
 import tempfile
 
+import reloads
 import report
 import rig
 import servers
 import sweep
+import zones
 
-PARTS = ("cost", "cache", "ways")
+PARTS = ("cost", "cache", "ways", "zones", "reload")
 ENTRIES = [1000, 10000, 100000, 1000000, 4000000]
+RECORDS = [1000000, 5000000]
+QUICK_RECORDS = 100000
 
 
 class Bench:
     """What the servers of a run share."""
 
-    def __init__(self, lab, data):
-        self.rig, self.data = lab, data
+    def __init__(self, lab, folder, data):
+        self.rig, self.folder, self.data = lab, folder, data
 
 
 def numbers(text):
@@ -52,11 +58,13 @@ def parse_options(argv):
     parser = argparse.ArgumentParser(description=head, epilog=rest,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     add = parser.add_argument
-    add("--parts", type=parts_of, default=PARTS, metavar="PART,...", help="default: all three")
+    add("--parts", type=parts_of, default=PARTS, metavar="PART,...", help="default: all")
     add("--quick", action="store_true", help="a minute: shows that everything works, not how fast")
     add("--peers", action="store_true", help="knotd and nsd too, where they are installed")
     add("--entries", type=numbers, metavar="N,...", help="sizes of the cache (1k 10k 100k 1M 4M)")
     add("--names", type=int, metavar="N", help="names in the zone of `ways` (100000)")
+    add("--records", type=numbers, metavar="N,...",
+        help="sizes of the zones (1M 5M); `reload` has the smallest")
     add("--rounds", type=int, metavar="N", help="after the one up the ladder (3)")
     add("--seconds", type=float, metavar="S", help="of each run (1.5)")
     add("--out", type=pathlib.Path, default=rig.BIN.parent / "bench", metavar="FOLDER",
@@ -66,6 +74,7 @@ def parse_options(argv):
     options = parser.parse_args(argv)
     options.entries = options.entries or (ENTRIES[:3] if options.quick else ENTRIES)
     options.names = options.names or (10000 if options.quick else 100000)
+    options.records = options.records or ([QUICK_RECORDS] if options.quick else RECORDS)
     options.rounds = options.rounds or (1 if options.quick else 3)
     options.seconds = options.seconds or (0.3 if options.quick else 1.5)
     options.ladder = sweep.QUICK_LADDER if options.quick else sweep.LADDER
@@ -97,22 +106,33 @@ def bench_ways(options, bench):
     return sweep.compare(compared, options)
 
 
+LAB_PARTS = {"cache": bench_cache, "ways": bench_ways, "reload": reloads.compare}
+
+
+def run_lab_parts(options, folder, found):
+    """Those that ask over veth."""
+    parts = [part for part in LAB_PARTS if part in options.parts]
+    lab = rig.Rig()
+    try:
+        bench = Bench(lab, folder, servers.Data(folder, options.names))
+        for part in parts:
+            sweep.say(f"{part}: replies per second over veth")
+            found[part] = LAB_PARTS[part](options, bench)
+    finally:
+        lab.close()
+
+
 def run_parts(options, folder):
     """{part: results}"""
     found = {"machine": report.machine()}
     if "cost" in options.parts:
         sweep.say("cost: ns per packet by test run")
         found["cost"] = bench_cost(options, folder)
-    if set(options.parts) & {"cache", "ways"}:
-        lab = rig.Rig()
-        try:
-            bench = Bench(lab, servers.Data(folder, options.names))
-            for part, work in (("cache", bench_cache), ("ways", bench_ways)):
-                if part in options.parts:
-                    sweep.say(f"{part}: replies per second over veth")
-                    found[part] = work(options, bench)
-        finally:
-            lab.close()
+    if "zones" in options.parts:
+        sweep.say("zones: time and memory of loading")
+        found["zones"] = zones.compare(options, folder)
+    if set(options.parts) & set(LAB_PARTS):
+        run_lab_parts(options, folder, found)
     return found
 
 

@@ -9,6 +9,8 @@ import rig
 
 HIT_ABOVE_NS, HITS_RATIO, CACHE_RATIO = 100, 0.85, 0.60   # what Volley must show
 LARGE = 4000000
+LOAD_RATIO, MEMORY_RATIO, PEAK_RATIO = 1.0, 0.8, 1.5   # loading zones, against the better peer
+RELOAD_RATIO = 0.95
 
 
 def table(head, rows):
@@ -85,6 +87,51 @@ def cache_table(results, rows):
                   "test run: ns/hit", "ratio", "memory of the maps"], lines)
 
 
+def zones_table(rows):
+    """Each ratio is to the better of the peers."""
+    return table(["zone", "records", "server", "s to first answer", "ratio", "CPU s", "ratio",
+                  "octets/record", "ratio", "peak/record"],
+                 [[one["kind"], f"{one['records']:,}", one["server"], f"{one['wall_s']:.2f}",
+                   f"{one['wall_s_ratio']:.2f}", f"{one['cpu_s']:.2f}",
+                   f"{one['cpu_s_ratio']:.2f}", f"{one['bytes'] / one['records']:.0f}",
+                   f"{one['bytes_ratio']:.2f}", f"{one['peak_bytes'] / one['records']:.0f}"]
+                  for one in rows])
+
+
+def reload_table(rows):
+    """Ratios are to the replies before; how many queries came during it is there to compare."""
+    return table(["reload under load", "load", "offered/s", "replies/s before", "during", "ratio",
+                  "queries' ratio", "worst 0.1 s", "second after", "reload took",
+                  "others on the CPU"],
+                 [[one["name"], one["load"], f"{one['offered_per_s']:,}", f"{one['before']:,.0f}",
+                   f"{one['during']:,.0f}", *(f"{one[key]:.2f}" for key in (
+                       "during_ratio", "queries_ratio", "worst_ratio", "after_ratio")),
+                   f"{one['reload_s']:.1f} s", f"{one['other']:.0%}"] for one in rows])
+
+
+def zones_claims(rows):
+    ours = [one for one in rows if one["server"] == "volleyd"]
+    made = []
+    for records in sorted({round(one["records"], -5) for one in ours if one["n_peers"]}):
+        of_size = [one for one in ours if round(one["records"], -5) == records]
+        for key, what, limit in (("wall_s_ratio", "time to the first answer", LOAD_RATIO),
+                                 ("cpu_s_ratio", "CPU time of loading", LOAD_RATIO),
+                                 ("bytes_ratio", "memory per record", MEMORY_RATIO)):
+            worst = max(one[key] for one in of_size)
+            made.append((f"{what}, {records:,} records, at most {limit:.2f} of the better peer",
+                         f"{worst:.2f}", worst <= limit))
+    peak = max(one["peak_to_image"] for one in ours)
+    made.append((f"peak of memory while a zone loads at most {PEAK_RATIO:.2f} of the zone",
+                 f"{peak:.2f}", peak <= PEAK_RATIO))
+    return made
+
+
+def reload_claims(rows):
+    worst = min(one["during_ratio"] for one in rows)
+    return [(f"replies during a reload at least {RELOAD_RATIO:.2f} of those before",
+             f"{worst:.2f}", worst >= RELOAD_RATIO)]
+
+
 def claims(found):
     """[(what must hold, what was measured, whether it holds)]"""
     made = []
@@ -108,6 +155,10 @@ def claims(found):
         ratio = sizes[-1]["ratio"]
         made.append((f"rate at 4 M answers, over veth, at least {CACHE_RATIO:.2f} of that at "
                      f"{sizes[0]['name']}", f"{ratio:.2f}", ratio >= CACHE_RATIO))
+    if "zones" in found:
+        made += zones_claims(found["zones"])
+    if "reload" in found:
+        made += reload_claims(found["reload"])
     return made
 
 
@@ -122,6 +173,10 @@ def markdown(found, options):
         parts.append(cache_table(found["cache"], found.get("cost")))
     if "cost" in found:
         parts.append(cost_table(found["cost"]))
+    if "zones" in found:
+        parts.append(zones_table(found["zones"]))
+    if "reload" in found:
+        parts.append(reload_table(found["reload"]))
     checked = claims(found)
     if checked:
         parts.append(table(["must hold", "measured", ""],
