@@ -301,6 +301,18 @@ static void put_load(json_t *o, const struct load *load)
 	put_int(o, "loading_s", p.s);
 }
 
+static void put_withdrawn(json_t *o, const struct withdrawn *w)
+{
+	if (!w->is_known)
+		return;
+	if (w->all) {
+		put_text(o, "all_answers_withdrawn", w->all);
+		return;
+	}
+	put_int(o, "names_changed", w->n_names);
+	put_int(o, "answers_withdrawn", w->n_answers);
+}
+
 static json_t *report_zone(const struct zones_entry *entry)
 {
 	static const char *const states[] = { "loading", "failed", "serving", "stale" };
@@ -320,6 +332,7 @@ static json_t *report_zone(const struct zones_entry *entry)
 		put_int(o, "loaded_at", entry->loaded_wall_s);
 	}
 	put_bool(o, "cacheable", entry->cache_slot != 0);
+	put_withdrawn(o, &entry->withdrawn);
 	put_text(o, "file", entry->file);
 	if (*entry->error)
 		put_text(o, "error", entry->error);

@@ -3,9 +3,9 @@
  * The zones that are served: loaded from files in the background, published to the workers, their
  * old answers withdrawn.
  *
- *      ask ─► load (control/loader.h) ─► new zone set ─► pointer swap ─► new generation
- *              │ in the background        when all that   (workers)       (every cached
- *              │                          was asked for                    answer is dead)
+ *      ask ─► load (control/loader.h) ─► new zone set ─► pointer swap ─► withdraw what changed
+ *              │ in the background        when all that   (workers)       (control/withdraw.h),
+ *              │                          was asked for                    or all: new generation
  *              ▼                          at once has                         │
  *      status says how far               been loaded          free ◄─ wait for all readers ─► done
  *
@@ -31,6 +31,7 @@
 #include "cache/keeper.h"
 #include "control/config.h"
 #include "control/loader.h"
+#include "control/withdraw.h"
 #include "engine/engine.h"
 #include "zone/zone.h"
 
@@ -58,6 +59,7 @@ struct zones_entry {
 	uint64_t load_ns;
 	uint32_t cache_slot;
 	uint32_t cache_gen;
+	struct withdrawn withdrawn; /* by the last change */
 
 	struct load *load;  /* that waits or runs, or NULL */
 	struct load *fresh; /* that has ended well and is not published yet, or NULL */
@@ -74,7 +76,9 @@ struct zones_entry {
 	uint64_t n_begun; /* number of the last load */
 	uint64_t n_ended; /* loads up to this number have ended */
 	uint64_t awaited_number;
-	int code; /* of the last load */
+	int code;              /* of the last load */
+	uint64_t digest[2];    /* of what is served */
+	uint64_t served_below; /* below, as served */
 };
 
 /* What the zones need of the daemon; all of it outlives them. */

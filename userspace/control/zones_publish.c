@@ -76,6 +76,7 @@ struct edition {
 	struct zones_entry **entries;
 	struct zone_member *members;
 	uint64_t (*digests)[2];
+	struct withdrawal *withdrawal;
 	size_t n;
 };
 
@@ -84,6 +85,36 @@ static void edition_fini(struct edition *edition)
 	free(edition->entries);
 	free(edition->members);
 	free(edition->digests);
+	withdrawal_free(edition->withdrawal);
+}
+
+/* The generation for answers of the next zone: the present one where what changed can be told. */
+static void choose_generation(struct zones *zones, struct edition *edition,
+			      struct zones_entry *entry, const uint64_t digest[2])
+{
+	struct withdrawal_zone change = {
+		.slot = entry->cache_slot,
+		.old_zone = entry->zone,
+		.new_zone = next_zone(entry),
+		.from = { entry->digest[0], entry->digest[1] },
+		.to = { digest[0], digest[1] },
+		.told = &entry->withdrawn,
+	};
+	bool is_same = !memcmp(digest, entry->digest, sizeof(entry->digest));
+	bool is_fresh = entry->is_due && entry->fresh;
+	uint32_t gen = 0;
+
+	if (is_fresh || !is_same)
+		entry->withdrawn = (struct withdrawn){ .is_known = entry->zone };
+	if (entry->zone && entry->below != entry->served_below)
+		entry->withdrawn.all = "zones below it came or went";
+	else if (entry->zone && !is_same)
+		gen = withdrawal_plan(edition->withdrawal, &change);
+	if (gen)
+		entry->cache_gen = gen;
+	else
+		cache_zone_prepare(zones->env.cache, entry->apex, entry->apex_len, digest,
+				   &entry->cache_slot, &entry->cache_gen);
 }
 
 static int edition_init(struct edition *edition, struct zones *zones)
@@ -94,8 +125,9 @@ static int edition_init(struct edition *edition, struct zones *zones)
 		.entries = calloc(zones->n + 1, sizeof(struct zones_entry *)),
 		.members = calloc(zones->n + 1, sizeof(*edition->members)),
 		.digests = calloc(zones->n + 1, sizeof(*edition->digests)),
+		.withdrawal = withdrawal_new(zones->env.cache),
 	};
-	if (!edition->entries || !edition->members || !edition->digests) {
+	if (!edition->entries || !edition->members || !edition->digests || !edition->withdrawal) {
 		edition_fini(edition);
 		return -ENOMEM;
 	}
@@ -107,8 +139,7 @@ static int edition_init(struct edition *edition, struct zones *zones)
 		if (!entry->in_set)
 			continue;
 		entry_digest(zones, entry, edition->digests[k]);
-		cache_zone_prepare(zones->env.cache, entry->apex, entry->apex_len,
-				   edition->digests[k], &entry->cache_slot, &entry->cache_gen);
+		choose_generation(zones, edition, entry, edition->digests[k]);
 		edition->members[k] = (struct zone_member){ entry->apex, entry->apex_len,
 							    next_zone(entry), entry->cache_slot,
 							    entry->cache_gen };
@@ -118,17 +149,45 @@ static int edition_init(struct edition *edition, struct zones *zones)
 	return 0;
 }
 
-/*
- * Between the two sets: here each entry still has the zone that was served (entry->zone) beside the
- * one that is now (next_zone()).
- */
+/* Begins the new generations; where the present one goes on, this does nothing. */
 static void commit(struct zones *zones, const struct edition *edition)
 {
 	size_t i;
 
-	for (i = 0; i < edition->n; i++)
-		cache_zone_commit(zones->env.cache, edition->entries[i]->cache_slot,
-				  edition->entries[i]->cache_gen, edition->digests[i]);
+	for (i = 0; i < edition->n; i++) {
+		struct zones_entry *entry = edition->entries[i];
+
+		cache_zone_commit(zones->env.cache, entry->cache_slot, entry->cache_gen,
+				  edition->digests[i]);
+		memcpy(entry->digest, edition->digests[i], sizeof(entry->digest));
+		entry->served_below = entry->below;
+	}
+}
+
+/* The new set serves. Each entry still has the zone before (entry->zone) beside the new one. */
+static int withdraw(struct zones *zones, const struct edition *edition)
+{
+	int err;
+
+	commit(zones, edition);
+	err = zones->env.grace(zones->env.grace_user);
+	if (!err)
+		return withdrawal_run(edition->withdrawal, zones->env.grace, zones->env.grace_user);
+	withdrawal_give_up(edition->withdrawal);
+	return err;
+}
+
+static void log_withdrawn(const struct zones_entry *entry)
+{
+	const struct withdrawn *w = &entry->withdrawn;
+
+	if (!w->is_known)
+		return;
+	if (w->all)
+		log_info("zone %s: all cached answers withdrawn: %s", entry->name, w->all);
+	else
+		log_info("zone %s: %llu names changed, %llu cached answers withdrawn", entry->name,
+			 (unsigned long long)w->n_names, (unsigned long long)w->n_answers);
 }
 
 /* The entry's new zone is the one that is served; nobody has the old one. */
@@ -148,6 +207,7 @@ static void settle(struct zones_entry *entry, bool is_old_free)
 		entry->fresh = NULL;
 		log_info("zone %s: serial %u, %zu records", entry->name, zone_serial(entry->zone),
 			 zone_n_records(entry->zone));
+		log_withdrawn(entry);
 	}
 	if (!entry->zone)
 		entry->state = ZONES_FAILED;
@@ -165,10 +225,11 @@ int zones_publish(struct zones *zones)
 	if (err)
 		return err;
 	err = zone_set_new(&set, edition.members, edition.n);
-	if (!err) {
+	if (err) {
+		withdrawal_cancel(edition.withdrawal);
+	} else {
 		old = rcu_xchg_pointer(&zones->env.published->set, set);
-		commit(zones, &edition);
-		err = zones->env.grace(zones->env.grace_user);
+		err = withdraw(zones, &edition);
 		if (!err)
 			zone_set_free(old); /* else somebody may still read it */
 		for (i = 0; i < edition.n; i++)

@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "control/withdraw.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <urcu-qsbr.h>
+
+#include "cache/walk.h"
+#include "cache/zones.h"
+#include "engine/affected.h"
+
+/*
+ * Words of the index that are looked at in one go, some 2 ms with a full cache: so long another grace
+ * period may have to wait, and then a worker on this processor goes first.
+ */
+#define WALK_WORDS 32768u
+
+struct plan {
+	struct withdrawal_zone zone;
+	struct changes *changes;
+	uint32_t gen;
+	struct plan *next;
+};
+
+struct withdrawal {
+	struct cache *cache;
+	struct plan *plans;
+	struct plan **by_slot;
+	uint32_t n_slots;
+};
+
+struct withdrawal *withdrawal_new(struct cache *cache)
+{
+	struct withdrawal *w = calloc(1, sizeof(*w));
+
+	if (w)
+		*w = (struct withdrawal){ .cache = cache, .n_slots = cache_state(cache)->n_zones };
+	return w;
+}
+
+static void forget_plans(struct withdrawal *w)
+{
+	struct plan *plan, *next;
+
+	for (plan = w->plans; plan; plan = next) {
+		next = plan->next;
+		changes_free(plan->changes);
+		free(plan);
+	}
+	w->plans = NULL;
+}
+
+void withdrawal_free(struct withdrawal *w)
+{
+	if (!w)
+		return;
+	forget_plans(w);
+	free(w->by_slot);
+	free(w);
+}
+
+/* --- Before -------------------------------------------------------------------------------------- */
+
+static struct plan *plan_new(struct withdrawal *w, const struct withdrawal_zone *zone,
+			     enum changes_refusal *why)
+{
+	struct plan *plan = calloc(1, sizeof(*plan));
+
+	*why = CHANGES_MEMORY;
+	if (!w->by_slot)
+		w->by_slot = calloc(w->n_slots, sizeof(struct plan *));
+	if (!plan || !w->by_slot) {
+		free(plan);
+		return NULL;
+	}
+	plan->zone = *zone;
+	plan->changes = changes_new(zone->old_zone, zone->new_zone, why);
+	if (plan->changes)
+		return plan;
+	free(plan);
+	return NULL;
+}
+
+static uint32_t refuse(const struct withdrawal_zone *zone, const char *words)
+{
+	*zone->told = (struct withdrawn){ .is_known = true, .all = words };
+	return 0;
+}
+
+uint32_t withdrawal_plan(struct withdrawal *w, const struct withdrawal_zone *zone)
+{
+	enum changes_refusal why;
+	struct plan *plan;
+
+	if (!zone->slot || zone->slot >= w->n_slots)
+		return refuse(zone, "none are cached");
+	plan = plan_new(w, zone, &why);
+	if (!plan)
+		return refuse(zone, changes_refusal_text(why));
+	plan->gen = cache_zone_begin_change(w->cache, zone->slot, zone->from);
+	if (!plan->gen) {
+		changes_free(plan->changes);
+		free(plan);
+		return refuse(zone, "an earlier change did not end");
+	}
+	plan->next = w->plans;
+	w->plans = plan;
+	w->by_slot[zone->slot] = plan;
+	*zone->told =
+		(struct withdrawn){ .is_known = true, .n_names = changes_n_names(plan->changes) };
+	return plan->gen;
+}
+
+void withdrawal_cancel(struct withdrawal *w)
+{
+	for (struct plan *plan = w->plans; plan; plan = plan->next)
+		cache_zone_end_change(w->cache, plan->zone.slot, plan->zone.from);
+	forget_plans(w);
+}
+
+/* --- After --------------------------------------------------------------------------------------- */
+
+static enum walk_step judge(void *user, const struct volley_entry *e)
+{
+	const struct withdrawal *w = user;
+	struct plan *plan = e->zone_slot < w->n_slots ? w->by_slot[e->zone_slot] : NULL;
+
+	if (!plan || e->zone_gen != plan->gen || !affected_by(plan->changes, e))
+		return WALK_ON;
+	plan->zone.told->n_answers++;
+	return WALK_WITHDRAW;
+}
+
+static void walk(struct withdrawal *w)
+{
+	size_t at = 0, end = cache_walk_end(w->cache);
+
+	while (at < end) {
+		rcu_thread_online();
+		cache_walk_part(w->cache, &at, WALK_WORDS, judge, w);
+		rcu_thread_offline();
+		sched_yield();
+	}
+}
+
+void withdrawal_give_up(struct withdrawal *w)
+{
+	for (struct plan *plan = w->plans; plan; plan = plan->next) {
+		cache_zone_flush(w->cache, plan->zone.slot);
+		refuse(&plan->zone, "the kernel does not say when all readers are done");
+	}
+	forget_plans(w);
+}
+
+int withdrawal_run(struct withdrawal *w, cache_grace_fn *grace, void *grace_user)
+{
+	int err;
+
+	if (!w->plans)
+		return 0;
+	walk(w);
+	err = grace(grace_user);
+	if (err) {
+		withdrawal_give_up(w);
+		return err;
+	}
+	for (struct plan *plan = w->plans; plan; plan = plan->next)
+		cache_zone_end_change(w->cache, plan->zone.slot, plan->zone.to);
+	forget_plans(w);
+	return 0;
+}

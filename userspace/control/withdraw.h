@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What a new version of a zone takes out of the answer cache: the answers that it changed, where that
+ * can be told; else all of the zone's. docs/decisions/0010-withdraw-what-changed.md
+ *
+ *      withdrawal_plan        for each zone: compares old and new; its generation stays
+ *      the new zones serve
+ *      grace period           who rendered from the old ones has published
+ *      withdrawal_run         one walk over the cache for all of them, grace period
+ *
+ * Between plan and the end of run the generation stands for no content, so a daemon that dies there
+ * leaves nothing of these zones to the next one. Control's thread calls all of these.
+ */
+#ifndef VOLLEY_CONTROL_WITHDRAW_H
+#define VOLLEY_CONTROL_WITHDRAW_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "cache/cache.h"
+#include "cache/keeper.h"
+#include "zone/zone.h"
+
+/* What the last change of a zone took out of the cache, for people. */
+struct withdrawn {
+	bool is_known;
+	const char *all; /* why all answers went; NULL: those that changed did. Static. */
+	uint64_t n_names;
+	uint64_t n_answers;
+};
+
+struct withdrawal_zone {
+	uint32_t slot;
+	const struct zone *old_zone, *new_zone; /* both live until run has returned */
+	uint64_t from[2], to[2];                /* digests of the content before and after */
+	struct withdrawn *told;                 /* lives as long; NULL is not allowed */
+};
+
+struct withdrawal;
+
+/* NULL: no memory. */
+struct withdrawal *withdrawal_new(struct cache *cache);
+void withdrawal_free(struct withdrawal *withdrawal);
+
+/*
+ * The generation that answers of the new zone carry: the present one. 0, and nothing is planned, when
+ * all answers have to go; told->all says why.
+ */
+uint32_t withdrawal_plan(struct withdrawal *withdrawal, const struct withdrawal_zone *zone);
+
+/* What was planned does not take place: the old zones go on. */
+void withdrawal_cancel(struct withdrawal *withdrawal);
+
+/*
+ * After the new zones serve and a grace period. When it returns 0, nobody gives an answer that
+ * changed. An error is that of `grace`; then all answers of these zones are dead.
+ */
+int withdrawal_run(struct withdrawal *withdrawal, cache_grace_fn *grace, void *grace_user)
+	__attribute__((warn_unused_result));
+
+/* The same instead of run, where the first grace period failed: all answers of these zones die. */
+void withdrawal_give_up(struct withdrawal *withdrawal);
+
+#endif
