@@ -50,9 +50,12 @@ int zone_builder_file(struct zone_builder *b, const char *name) __attribute__((w
 int zone_builder_add(struct zone_builder *b, const struct zone_builder_record *rec,
 		     struct zone_error *err) __attribute__((warn_unused_result));
 
+/* From now on zone_builder_finish() ends with -ECANCELED soon after *@cancel has become true. */
+void zone_builder_watch(struct zone_builder *b, const bool *cancel);
+
 /*
  * Makes the snapshot, which the caller owns. The builder is good for nothing but
- * zone_builder_free() afterwards. Returns 0, -ENOMEM, or ERR_ZONE with @err filled in; warnings go
+ * zone_builder_free() afterwards. Returns 0, -ENOMEM, -ECANCELED, or ERR_ZONE with @err filled in; warnings go
  * to @err in either case.
  */
 int zone_builder_finish(struct zone_builder *b, struct zone **out, struct zone_error *err)

@@ -75,6 +75,7 @@ struct zone_builder {
 	size_t table_cap; /* a power of two */
 	size_t n_files;
 	uint64_t seed;
+	const bool *cancel; /* set by others; NULL: never */
 	uint32_t last_node;
 	unsigned last_owner_bytes;
 	uint8_t last_owner[256]; /* the owner of the record before, as given */

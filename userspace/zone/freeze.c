@@ -245,6 +245,18 @@ static void freeze_free(struct freeze *f)
 	give_back(&f->first);
 }
 
+void zone_builder_watch(struct zone_builder *b, const bool *cancel)
+{
+	b->cancel = cancel;
+}
+
+/* Between two steps of which each takes a small part of the time: @rc, or the end. */
+static int unless_cancelled(const struct freeze *f, int rc)
+{
+	return !rc && f->b->cancel && __atomic_load_n(f->b->cancel, __ATOMIC_RELAXED) ? -ECANCELED :
+											rc;
+}
+
 /* Orders names and parts. What the builder looks things up with is given back before. */
 static int order_all(struct freeze *f)
 {
@@ -252,8 +264,8 @@ static int order_all(struct freeze *f)
 	int rc;
 
 	give_back(&b->table);
-	rc = order_nodes(b, &f->place);
-	return rc ? rc : order_parts(b, f->place, &f->first);
+	rc = unless_cancelled(f, order_nodes(b, &f->place));
+	return rc ? rc : unless_cancelled(f, order_parts(b, f->place, &f->first));
 }
 
 /* RFC 2308 section 5: the SOA's own TTL or its last field, whichever is less. */
@@ -298,7 +310,7 @@ static int find_chain(const struct zone_builder *b, struct zone *z, struct zone_
 static int lay_out(struct freeze *f)
 {
 	struct zone_builder *b = f->b;
-	int rc = gather_end(b);
+	int rc = unless_cancelled(f, gather_end(b));
 
 	if (!rc)
 		rc = order_all(f);
@@ -314,12 +326,13 @@ static int lay_out(struct freeze *f)
 	rc = fill_nodes(f);
 	take_rrsets(f->z, b);
 	take_arenas(f->z, b);
+	rc = unless_cancelled(f, rc);
 	if (!rc)
 		rc = zone_check(b, f->z, f->err);
 	freeze_free(f);
 	give_back(&b->origins);
 	give_back(&b->shared);
-	return rc;
+	return unless_cancelled(f, rc);
 }
 
 /* What is read off the finished arrays. */
@@ -329,13 +342,13 @@ static int complete(struct freeze *f)
 	int rc;
 
 	zone_shrink(z);
-	rc = fill_buckets(z);
+	rc = unless_cancelled(f, fill_buckets(z));
 	if (rc)
 		return rc;
 	read_soa(z);
-	rc = find_chain(f->b, z, f->err);
+	rc = unless_cancelled(f, find_chain(f->b, z, f->err));
 	if (!rc)
-		rc = zonemd_check(z, builder_file_name(f->b, 0), f->err);
+		rc = unless_cancelled(f, zonemd_check(z, builder_file_name(f->b, 0), f->err));
 	return rc ? rc : zone_compute_digest(z);
 }
 

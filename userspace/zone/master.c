@@ -507,6 +507,7 @@ static int load(struct zone **out, struct source *s)
 		close(fd);
 		return rc;
 	}
+	zone_builder_watch(s->b, &s->progress->cancel);
 	rc = zone_builder_file(s->b, s->path);
 	if (rc < 0)
 		close(fd);

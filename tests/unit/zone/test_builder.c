@@ -3,6 +3,8 @@
  * Records that do not come from text: what the builder refuses, and that order does not matter.
  */
 #include "zone/builder.h"
+
+#include <errno.h>
 #include "zone_text.h"
 
 struct row {
@@ -219,6 +221,28 @@ static void refuses_a_zone_without_soa(void **state)
 	zone_builder_free(b);
 }
 
+static void ends_when_told(void **state)
+{
+	struct zone_builder *b = builder_of("test.");
+	struct zone_error err = { 0 };
+	bool cancel = true;
+	struct zone *z;
+
+	(void)state;
+	add_apex(b, &err);
+	zone_builder_watch(b, &cancel);
+	assert_int_equal(zone_builder_finish(b, &z, &err), -ECANCELED);
+	assert_null(z);
+	zone_builder_free(b);
+	b = builder_of("test.");
+	add_apex(b, &err);
+	cancel = false;
+	zone_builder_watch(b, &cancel);
+	assert_int_equal(zone_builder_finish(b, &z, &err), 0);
+	zone_free(z);
+	zone_builder_free(b);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -227,6 +251,7 @@ int main(void)
 		cmocka_unit_test(puts_many_names_in_order),
 		cmocka_unit_test(joins_many_parts_of_a_node),
 		cmocka_unit_test(refuses_a_zone_without_soa),
+		cmocka_unit_test(ends_when_told),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
