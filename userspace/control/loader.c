@@ -16,7 +16,7 @@
 #include "base/log.h"
 #include "control/privilege.h"
 
-#define NICENESS 19
+#define NICENESS 10
 
 struct list {
 	struct load *first;
@@ -27,6 +27,7 @@ struct thread {
 	struct loader *loader;
 	pthread_t id;
 	struct load *load; /* that it works on; under the lock */
+	pid_t tid;         /* likewise; 0: it has only just begun */
 	unsigned int i;
 };
 
@@ -38,6 +39,7 @@ struct loader {
 	struct thread threads[LOADER_THREADS_MAX];
 	unsigned int n_threads;
 	unsigned int limit; /* threads from this one on take nothing */
+	bool is_behind;     /* the workers */
 	bool is_stopping;
 	int event_fd;
 };
@@ -191,15 +193,24 @@ static void give_back(struct loader *loader, struct load *load)
 	loader_wake(loader);
 }
 
-static void become_humble(const struct thread *thread)
+/* With the lock held. */
+static void stand_behind(const struct thread *thread)
 {
 	struct sched_param none = { 0 };
+
+	if (!thread->loader->is_behind || !thread->tid)
+		return;
+	if (sched_setscheduler(thread->tid, SCHED_BATCH, &none) ||
+	    setpriority(PRIO_PROCESS, (id_t)thread->tid, NICENESS))
+		log_debug("volley-load%u: has the priority of the others", thread->i);
+}
+
+static void become_loader(struct thread *thread)
+{
 	char name[16];
 
 	snprintf(name, sizeof(name), "volley-load%u", thread->i);
 	pthread_setname_np(pthread_self(), name);
-	if (sched_setscheduler(0, SCHED_BATCH, &none) || setpriority(PRIO_PROCESS, 0, NICENESS))
-		log_debug("%s: runs with the priority of the others", name);
 	if (privilege_drop_thread())
 		log_warn("%s: capabilities that are not needed could not be given up", name);
 }
@@ -210,8 +221,10 @@ static void *thread_main(void *arg)
 	struct loader *loader = thread->loader;
 	struct load *load;
 
-	become_humble(thread);
+	become_loader(thread);
 	pthread_mutex_lock(&loader->lock);
+	thread->tid = gettid();
+	stand_behind(thread);
 	while (!loader->is_stopping) {
 		load = thread->i < loader->limit ? take_first(&loader->queue) : NULL;
 		if (!load) {
@@ -276,6 +289,9 @@ void loader_limit(struct loader *loader, unsigned int n, const cpu_set_t *cpus)
 			log_debug("volley-load%u: runs on any processor", i);
 	pthread_mutex_lock(&loader->lock);
 	loader->limit = n;
+	loader->is_behind = true;
+	for (i = 0; i < loader->n_threads; i++)
+		stand_behind(&loader->threads[i]);
 	pthread_cond_broadcast(&loader->work);
 	pthread_mutex_unlock(&loader->lock);
 }

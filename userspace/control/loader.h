@@ -11,9 +11,10 @@
  * threads work on it. They touch nothing that is served: what a load has made is published by
  * control's thread.
  *
- * The threads have SCHED_BATCH and the least niceness, and of privileges only that of reading files
- * of other owners. While workers run they stay on processors that no worker is pinned to, if there
- * are any; else they share those, and every worker that wakes goes first.
+ * Of privileges the threads have only that of reading files of other owners. From loader_limit() on
+ * they stand behind the workers: SCHED_BATCH, a niceness of 10, and processors that no worker is
+ * pinned to, if there are any. Else they share those: a worker that wakes goes first, and one that
+ * never sleeps (busy-poll) leaves them a tenth of its processor, so that a load ends some time.
  */
 #ifndef VOLLEY_CONTROL_LOADER_H
 #define VOLLEY_CONTROL_LOADER_H
@@ -73,12 +74,15 @@ struct load {
  */
 int loader_new(struct loader **out, unsigned int n) __attribute__((warn_unused_result));
 
-/* As many threads as `n` take new loads from now on, and all run on `cpus` only. */
+/*
+ * As many threads as `n` take new loads from now on, and all run on `cpus` only, with less priority
+ * than others; for good, since it takes privileges to get that back.
+ */
 void loader_limit(struct loader *loader, unsigned int n, const cpu_set_t *cpus);
 
 /*
- * Cancels every load and waits until the threads have ended, which may take as long as a zone that
- * was read takes to be built. loader_poll() then gives the loads back. A second call does nothing.
+ * Cancels every load and waits until the threads have ended, which takes them a small part of the
+ * time of a load. loader_poll() then gives the loads back. A second call does nothing.
  */
 void loader_stop(struct loader *loader);
 /* After loader_stop() and loader_poll(). NULL is allowed. */
