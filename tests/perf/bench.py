@@ -59,7 +59,7 @@ def parse_options(argv):
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     add = parser.add_argument
     add("--parts", type=parts_of, default=PARTS, metavar="PART,...", help="default: all")
-    add("--quick", action="store_true", help="a minute: shows that everything works, not how fast")
+    add("--quick", action="store_true", help="some minutes: shows that everything works, not how fast")
     add("--peers", action="store_true", help="knotd and nsd too, where they are installed")
     add("--entries", type=numbers, metavar="N,...", help="sizes of the cache (1k 10k 100k 1M 4M)")
     add("--names", type=int, metavar="N", help="names in the zone of `ways` (100000)")

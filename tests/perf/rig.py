@@ -146,6 +146,16 @@ def pin(pids, cpu):
                 pass
 
 
+def put_first(pids, first=True):
+    """Before all threads of ordinary priority, or among them again."""
+    policy, priority = (os.SCHED_FIFO, 50) if first else (os.SCHED_OTHER, 0)
+    for pid in pids:
+        try:
+            os.sched_setscheduler(pid, policy, os.sched_param(priority))
+        except ProcessLookupError:
+            pass
+
+
 class Rig(Lab):
     """A lab of one queue with its NAPI threads in their places."""
 
@@ -165,8 +175,7 @@ class Rig(Lab):
             raise RuntimeError("this kernel names no NAPI threads (Linux 6.8 does)")
         pin(self.server_napi, SERVER_CPU)
         pin(self.client_napi, LOAD_CPU)
-        for pid in self.client_napi:
-            os.sched_setscheduler(pid, os.SCHED_FIFO, os.sched_param(50))
+        put_first(self.client_napi)
 
     def attach(self, program):
         """One of our test programs on s0."""
