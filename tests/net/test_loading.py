@@ -7,9 +7,11 @@ see one event after the other and measure no time.
 import contextlib
 import json
 import os
+import re
 import signal
 import socket
 import subprocess
+from pathlib import Path
 
 import dns.rcode
 import pytest
@@ -395,6 +397,25 @@ def test_a_large_zone(lab, daemon, tmp_path):
     assert log.index("zone small.test.: serial 2,") < log.index("zone z.test.: serial 2,")
 
 
+def test_loaders_stand_behind_workers(daemon):
+    """Off the workers' processors where there are others, with less priority, and few privileges."""
+    daemon.start(server={"workers": 1})
+    threads = {}
+    for task in Path(f"/proc/{daemon.process.pid}/task").iterdir():
+        fields = (task / "stat").read_text("ascii").rpartition(")")[2].split()
+        threads[(task / "comm").read_text("ascii").strip()] = task, int(fields[16]), int(fields[38])
+    loaders = [thread for name, thread in threads.items() if name.startswith("volley-load")]
+    assert len(loaders) >= 2
+    (worker,) = [task for name, (task, _, _) in threads.items() if name.startswith("volley-w")]
+    cpus = os.sched_getaffinity(int(worker.name))
+    for task, nice, policy in loaders:
+        assert nice == 10 and policy == os.SCHED_BATCH
+        mine = os.sched_getaffinity(int(task.name))
+        assert not mine & cpus or mine == os.sched_getaffinity(daemon.process.pid)
+        caps = re.search(r"CapPrm:\t(\w+)", (task / "status").read_text("ascii"))[1]
+        assert int(caps, 16) & ~(1 << 2) == 0
+
+
 # --- zones[].verify --------------------------------------------------------------------------------
 
 
@@ -438,12 +459,18 @@ def test_what_the_command_gets(lab, daemon, tmp_path):
     assert texts(lab.ask("here.z.test")) == ["192.0.2.99"]
 
 
-def test_what_is_served_is_what_was_verified(lab, daemon, gate, served):
+@pytest.mark.parametrize("how", ["written", "replaced", "removed"])
+def test_what_is_served_is_what_was_verified(lab, daemon, gate, served, tmp_path, how):
     """The file is another one when the command says yes."""
     write_zone(served, 2, "192.0.2.20")
     with asking(daemon, "zone", "reload", "z.test") as reload:
         gate.wait(2)
-        write_zone(served, 3, "192.0.2.30")
+        if how == "written":
+            write_zone(served, 3, "192.0.2.30")
+        elif how == "replaced":
+            write_zone(tmp_path / "new", 3, "192.0.2.30").replace(served)
+        else:
+            served.unlink()
         gate.open()
         ends(reload)
     assert texts(lab.ask(NAME)) == ["192.0.2.20"]

@@ -4,6 +4,7 @@
  */
 #include <dirent.h>
 #include <errno.h>
+#include <pthread.h>
 #include <stdlib.h>
 
 #include "zone_text.h"
@@ -358,6 +359,62 @@ static void tells_progress(void **state)
 	assert_true(err.sentence[0]);
 }
 
+struct loading {
+	const char *path;
+	struct zone_progress progress;
+	struct zone_error err;
+	int rc;
+};
+
+static void *load_in_background(void *arg)
+{
+	struct loading *l = arg;
+	struct zone *z;
+
+	l->rc = zone_load(&z, "example.com", l->path, &l->progress, &l->err);
+	zone_free(z);
+	return NULL;
+}
+
+/* True: the load saw it. False: it was over before. */
+static bool is_seen_to_change(const char *path)
+{
+	struct loading l = { .path = path };
+	pthread_t thread;
+	FILE *fp = fopen(path, "w");
+
+	assert_non_null(fp);
+	fputs(ZONE_HEAD, fp);
+	for (int i = 0; i < 200000; i++)
+		fprintf(fp, "n%d IN A 10.%d.%d.%d\n", i, i >> 16, i >> 8 & 255, i & 255);
+	assert_int_equal(fflush(fp), 0);
+	assert_int_equal(pthread_create(&thread, NULL, load_in_background, &l), 0);
+	while (!__atomic_load_n(&l.progress.n_bytes, __ATOMIC_RELAXED) &&
+	       __atomic_load_n(&l.progress.stage, __ATOMIC_RELAXED) == ZONE_STAGE_READING)
+		usleep(100);
+	fputs("; one line more\n", fp);
+	fclose(fp);
+	assert_int_equal(pthread_join(thread, NULL), 0);
+	if (!l.rc)
+		return false;
+	assert_int_equal(l.rc, ERR_ZONE);
+	assert_string_equal(l.err.sentence, "the file was written to while it was read");
+	return true;
+}
+
+static void refuses_what_changes_meanwhile(void **state)
+{
+	char path[] = "/tmp/volley-test-master-XXXXXX";
+	int fd = mkstemp(path), tries = 0;
+
+	(void)state;
+	assert_true(fd >= 0);
+	close(fd);
+	while (!is_seen_to_change(path))
+		assert_in_range(++tries, 0, 50);
+	unlink(path);
+}
+
 /* RFC 6672 section 2.3: nothing is below a DNAME, but the chain that signs the apex must be. */
 static void takes_nsec3_below_an_apex_dname(void **state)
 {
@@ -383,6 +440,7 @@ int main(void)
 		cmocka_unit_test(bounds_the_depth_of_includes),
 		cmocka_unit_test(loads_the_samples),
 		cmocka_unit_test(tells_progress),
+		cmocka_unit_test(refuses_what_changes_meanwhile),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
