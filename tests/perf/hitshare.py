@@ -38,7 +38,7 @@ import dns.rdatatype  # noqa: E402
 
 XDPGEN = TOOLS.parent / "perf" / "xdpgen"
 N_LIST, N_MORE, N_FRESH, N_SOCKETS = 60000, 200000, 40000, 10000
-RATE = 20000
+RATE, LIMIT_S = 20000, 120
 SOCKETS_BATCH, SOCKETS_PAUSE_S = 32, 0.002
 
 
@@ -89,8 +89,9 @@ class HitShare:
     def by_xdpgen(self, queries):
         path = self.folder / "queries"
         querymix.write_list(path, queries)
-        # The seconds are a limit for a machine that is busy: the list ends the run.
-        done = self.lab.exec("c", XDPGEN, "--once", "c0", path, 60, RATE, timeout=90)
+        # The limit is for a machine that is busy: usually the list ends the run.
+        done = self.lab.exec("c", XDPGEN, "--once", "c0", path, LIMIT_S, RATE,
+                             timeout=LIMIT_S + 60)
         return json.loads(done.stdout)
 
     def by_sockets(self, queries):
