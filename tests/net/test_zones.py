@@ -178,6 +178,16 @@ def test_a_half_written_zone_file(lab, daemon, served, cut, what):
     refuses(lab, daemon, served, what)
 
 
+def test_a_zone_file_that_may_be_cut(daemon, served):
+    """It reads as a zone; that the last line has no end is all there is to see."""
+    text = served.read_text(encoding="ascii")
+    served.write_text(text[:-2], encoding="ascii")
+    daemon.ctl("zone", "reload", "z.test")
+    (status,) = daemon.json("zone", "status", "z.test")["zones"]
+    assert status["warning"] == f"{served}:5: the last line has no end: the file may have been cut off"
+    assert status["warning"] in daemon.log()
+
+
 @pytest.mark.parametrize("lines, what", [
     (0, " the zone has no SOA record"), (1, " the zone has no SOA record"), (2, " the zone has no NS record")])
 def test_a_zone_file_that_ends_early(lab, daemon, served, lines, what):

@@ -90,19 +90,25 @@ static void call_free(struct call *call)
 	free(call);
 }
 
-static struct call *call_new(struct daemon *d, const char *name)
+static int call_new(struct call **out, struct daemon *d, const char *name, char *err,
+		    size_t err_cap)
 {
 	struct call *call = calloc(1, sizeof(*call));
 
 	if (!call)
-		return NULL;
+		return -ENOMEM;
 	call->daemon = d;
 	call->ticket = ctl_defer(d->ctl);
 	call->name = name ? strdup(name) : NULL;
-	if (!name || call->name)
-		return call;
+	if (call->ticket && (!name || call->name)) {
+		*out = call;
+		return 0;
+	}
+	if (!call->ticket)
+		snprintf(err, err_cap, "%d clients wait for zones already, try again later",
+			 CTL_WAITING_CAP);
 	call_free(call);
-	return NULL;
+	return *err ? -EBUSY : -ENOMEM;
 }
 
 static void on_reloaded(void *user, int code)
@@ -124,12 +130,12 @@ static int run_zone_reload(void *user, const json_t *args, json_t **result, char
 {
 	struct daemon *d = user;
 	const char *name = arg(args, 0);
-	struct call *call = call_new(d, name);
-	int code;
+	struct call *call;
+	int code = call_new(&call, d, name, err, err_cap);
 
 	(void)result;
-	if (!call)
-		return -ENOMEM;
+	if (code)
+		return code;
 	if (name)
 		code = zones_reload(d->zones, name, on_reloaded, call);
 	else
@@ -164,15 +170,16 @@ static int run_zone_check(void *user, const json_t *args, json_t **result, char 
 			  size_t err_cap)
 {
 	struct daemon *d = user;
-	struct call *call = call_new(d, NULL);
-	struct load *load = NULL;
+	struct call *call;
+	int code = call_new(&call, d, NULL, err, err_cap);
+	struct load *load;
 
-	(void)result, (void)err, (void)err_cap;
-	if (call)
-		load = load_new(arg(args, 0), arg(args, 1), NULL, on_checked, call);
+	(void)result;
+	if (code)
+		return code;
+	load = load_new(arg(args, 0), arg(args, 1), NULL, on_checked, call);
 	if (!load) {
-		if (call)
-			call_free(call);
+		call_free(call);
 		return -ENOMEM;
 	}
 	loader_start(d->loader, load);

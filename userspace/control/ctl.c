@@ -267,7 +267,11 @@ void ctl_poll(struct ctl *ctl, uint64_t now_ns)
 
 uint64_t ctl_defer(const struct ctl *ctl)
 {
-	return ctl->n_requests;
+	unsigned int n_waiting = 0;
+
+	for (size_t i = 0; i < CTL_CLIENTS_CAP; i++)
+		n_waiting += ctl->clients[i].ticket != 0;
+	return n_waiting < CTL_WAITING_CAP ? ctl->n_requests : 0;
 }
 
 void ctl_answer(struct ctl *ctl, uint64_t ticket, uint64_t now_ns, int code, json_t *result,

@@ -31,6 +31,8 @@
 #define CTL_LINE_BYTES  65536          /* the longest request, its newline included */
 #define CTL_IDLE_NS     30000000000ull /* a client that stands still is closed after 30 s */
 #define CTL_LATER       1
+#define CTL_WAITING_CAP \
+	24 /* clients whose reply comes later; the other places are for quick ones */
 
 /*
  * A command: its name is one of words_commands, from where the number of arguments is checked
@@ -65,8 +67,8 @@ int ctl_fd(const struct ctl *ctl);
 void ctl_poll(struct ctl *ctl, uint64_t now_ns);
 
 /*
- * The ticket of the request that is being run, never 0. For run() only, which then returns
- * CTL_LATER.
+ * The ticket of the request that is being run, for run() only, which then returns CTL_LATER. 0: too
+ * many wait already.
  */
 uint64_t ctl_defer(const struct ctl *ctl);
 

@@ -464,6 +464,9 @@ static int read_source(struct source *s, int fd)
 		refuse(s, "%s", why);
 	if (!rc)
 		rc = check_unchanged(s, fd);
+	if (!rc && s->text.n_read && s->text.last != '\n')
+		zone_error_warn(s->err, s->path, s->text.line,
+				"the last line has no end: the file may have been cut off");
 out:
 	text_reader_fini(&s->text);
 	fclose(fp);

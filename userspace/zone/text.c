@@ -43,6 +43,8 @@ static bool fill(struct text_reader *r)
 	n = fread(r->buffer + r->end, 1, BUFFER_BYTES - r->end, r->fp);
 	r->end += n;
 	r->n_read += n;
+	if (n)
+		r->last = r->buffer[r->end - 1];
 	return n != 0;
 }
 

@@ -25,6 +25,7 @@ struct text_reader {
 	char *buffer; /* of the file: [at, end) is still to be read */
 	size_t at, end;
 	uint64_t n_read;     /* octets of the file so far */
+	char last;           /* of these */
 	uint32_t entry_line; /* where the entry begins; where the fault is, after an error */
 	bool blank_start;    /* it begins with a blank: the owner of the record before */
 };

@@ -62,9 +62,9 @@ struct zone_error {
  * SOA or no NS at the apex, CNAME beside other data, a second CNAME or DNAME, DNAME beside NS or
  * CNAME or above other names, an RRset that fits no message of 64 KiB, a ZONEMD that does not hold,
  * an NSEC3 chain of more than 2500 iterations. Warned: TTLs that differ within an RRset (the lowest
- * holds), a DNSKEY without a chain of NSEC or NSEC3, NSEC3 with more than 150 iterations, a ZONEMD
- * that cannot be checked. Dropped silently: duplicates. Kept but never answered, except
- * as glue: what lies below a zone cut.
+ * holds), a last line without an end, a DNSKEY without a chain of NSEC or NSEC3, NSEC3 with more
+ * than 150 iterations, a ZONEMD that cannot be checked. Dropped silently: duplicates. Kept but never
+ * answered, except as glue: what lies below a zone cut.
  *
  * Control plane only: reads files, allocates. Returns 0; -ENOENT, -EACCES ... when a file cannot be
  * read; -ENOMEM; ERR_ZONE for bad content. *@err is always filled in; on an error *@out is NULL.

@@ -103,7 +103,7 @@ static int run_reload(void *user, const json_t *args, json_t **result, char *err
 	(void)err;
 	(void)err_cap;
 	ticket = ctl_defer(the_ctl);
-	return CTL_LATER;
+	return ticket ? CTL_LATER : -EBUSY;
 }
 
 static const struct ctl_command commands[] = {
@@ -592,6 +592,30 @@ static void test_later_and_gone(void **state)
 	ctl_close(the_ctl);
 }
 
+/* Those who wait do not take every place. */
+static void test_later_and_many(void **state)
+{
+	int fds[CTL_CLIENTS_CAP];
+	char buf[256];
+
+	(void)state;
+	the_ctl = open_ctl(0600);
+	for (int i = 0; i < CTL_CLIENTS_CAP; i++) {
+		fds[i] = connect_client();
+		send_text(fds[i], RELOAD);
+		turn(the_ctl);
+		assert_int_equal(receive(fds[i], buf, sizeof(buf)) > 0, i >= CTL_WAITING_CAP);
+		assert_int_equal(strstr(buf, "EBUSY") != NULL, i >= CTL_WAITING_CAP);
+	}
+	send_text(fds[CTL_CLIENTS_CAP - 1], STATUS);
+	turn(the_ctl);
+	receive(fds[CTL_CLIENTS_CAP - 1], buf, sizeof(buf));
+	assert_non_null(strstr(buf, "its user"));
+	for (int i = 0; i < CTL_CLIENTS_CAP; i++)
+		close(fds[i]);
+	ctl_close(the_ctl);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -602,6 +626,7 @@ int main(void)
 		cmocka_unit_test(test_stale_and_live), cmocka_unit_test(test_not_a_socket),
 		cmocka_unit_test(test_open_failures),  cmocka_unit_test(test_peers),
 		cmocka_unit_test(test_later),          cmocka_unit_test(test_later_and_gone),
+		cmocka_unit_test(test_later_and_many),
 	};
 
 	return cmocka_run_group_tests(tests, tmpfolder_make, tmpfolder_remove);

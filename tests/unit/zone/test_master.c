@@ -205,6 +205,18 @@ static void warns_of_differing_ttls(void **state)
 	zone_free(z);
 }
 
+static void warns_of_a_line_that_does_not_end(void **state)
+{
+	struct zone_error err;
+	struct zone *z;
+
+	(void)state;
+	assert_int_equal(load_text(&z, "example.com", ZONE_HEAD "a A 192.0.2.1", &err), 0);
+	assert_int_equal(err.n_warnings, 1);
+	assert_non_null(strstr(err.warning, ":5: the last line has no end"));
+	zone_free(z);
+}
+
 /* Each file says itself, in its first line, which line is refused and a word of the reason. */
 static void refuses_one(const char *file)
 {
@@ -435,6 +447,7 @@ int main(void)
 		cmocka_unit_test(inherits_ttls),
 		cmocka_unit_test(keeps_the_case_of_the_file),
 		cmocka_unit_test(warns_of_differing_ttls),
+		cmocka_unit_test(warns_of_a_line_that_does_not_end),
 		cmocka_unit_test(refuses_bad_files),
 		cmocka_unit_test(refuses_what_it_cannot_read),
 		cmocka_unit_test(bounds_the_depth_of_includes),
