@@ -34,12 +34,16 @@ const struct words_command words_commands[] = {
 	  "background, whoever ends the command does not end that, and on a terminal a line tells how "
 	  "far it is. The file is opened after the command was given: if the zone is being loaded "
 	  "already, it is loaded once more behind that. Without NAME the zones are put in place all "
-	  "at once, when the last of them is loaded." },
+	  "at once, when the last of them is loaded. Of a zone's cached answers those that changed are "
+	  "withdrawn. The others stay, negative ones with the SOA record that they have if nothing of "
+	  "it but the serial number changed. Where too much changed, or it cannot be told what, all "
+	  "are withdrawn." },
 	{ "zone status", "[NAME]", 0, 1, "one zone in full",
 	  "Shows the zone NAME, or every zone: serial, records, names, memory, when it was loaded and "
 	  "in what time, and the last error. While a file is loaded also the stage (waiting, reading, "
 	  "building, verifying, loaded), the share of the text that is read, its records so far, and "
-	  "the time since it began." },
+	  "the time since it began. Of the last change how many names it was about and how many "
+	  "answers were withdrawn from the cache, or why all were." },
 	{ "zone check", "NAME FILE", 2, 2, "check a zone file, serve nothing",
 	  "Reads FILE as the zone NAME would be read and says what is wrong, with file and line. "
 	  "Nothing that is served changes, and the command of zones[].verify is not run. The daemon "
