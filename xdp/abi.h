@@ -246,16 +246,15 @@ struct volley_cpu {
 	__u32 dns_bytes;
 	__u32 frame_bytes;
 	__u32 name_bytes;
-	__u32 reply_limit;  /* octets of DNS that this client takes */
-	__u32 location;     /* of the answer, 0: none */
-	__u32 reason;       /* then: why */
-	__u32 question_sum; /* of name, type and class */
-	__u16 reserved;
+	__u32 reply_limit; /* octets of DNS that this client takes */
+	__u32 reason;      /* of the answer that is being made */
+	__u32 moved;       /* octets that the query lies behind the answer's place for it */
 	__u8 ipv6;
 	__u8 edns;
+	__u16 reserved;
+	__u64 question_sum; /* of name, type and class */
 	__u64 hash;
 	__u64 folded[1 + VOLLEY_NAME_WORDS]; /* key, name */
-	__u8 frame[384];                     /* headers and question, on their way to the head */
 };
 
 #ifdef __cplusplus

@@ -70,6 +70,12 @@ static inline __attribute__((always_inline)) __u32 volley_tag(__u64 hash)
 	return (__u32)(hash >> 32);
 }
 
+/* The slot of a bucket that is looked at first: publishing takes it if it is free, so most are there. */
+static inline __attribute__((always_inline)) __u32 volley_slot(__u64 hash)
+{
+	return volley_tag(hash) % VOLLEY_BUCKET_SLOTS;
+}
+
 /*
  * The slot of volley_state.services from which a service address is looked for, VOLLEY_SERVICE_PROBES
  * slots on. The program and who fills the table must agree.

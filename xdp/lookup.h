@@ -21,6 +21,7 @@ static __always_inline struct volley_entry *entry_at(void *store, __u32 location
 	__u32 offset = location % VOLLEY_SEGMENT_UNITS * VOLLEY_UNIT_BYTES;
 	void *base = bpf_map_lookup_elem(store, &segment);
 
+	asm volatile("" : "+r"(offset)); /* else clang checks one copy and uses another */
 	if (!base || offset > VOLLEY_START_MAX)
 		return NULL;
 	return base + offset;

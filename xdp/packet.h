@@ -169,20 +169,18 @@ static __always_inline int packet_ipv6(struct packet *p)
 	return -1;
 }
 
-static __always_inline int is_service(const struct volley_state *state, const struct packet *p,
-				      __u8 family)
+static __always_inline int is_service(const struct volley_state *state, const __be32 to[4],
+				      __be16 port, __u8 family)
 {
-	const __be32 *to = p->destination;
-	__u32 slot = volley_service_slot(to, p->udp->dest);
+	__u32 slot = volley_service_slot(to, port);
 	__u32 i;
 
 	for (i = 0; i < VOLLEY_SERVICE_PROBES; i++) {
-		const struct volley_service *s =
-			&state->services[(slot + i) & (VOLLEY_SERVICES - 1)];
+		const struct volley_service *s = &state->services[(slot + i) % VOLLEY_SERVICES];
 
-		if (s->family == family && s->port == p->udp->dest &&
-		    !((s->address[0] ^ to[0]) | (s->address[1] ^ to[1]) | (s->address[2] ^ to[2]) |
-		      (s->address[3] ^ to[3])))
+		if (s->address[0] == to[0] && s->port == port && s->family == family &&
+		    (family == 4 || !((s->address[1] ^ to[1]) | (s->address[2] ^ to[2]) |
+				      (s->address[3] ^ to[3]))))
 			return 1;
 	}
 	return 0;
@@ -192,7 +190,7 @@ static __always_inline int packet_udp(struct packet *p, const struct volley_stat
 {
 	if ((void *)(p->udp + 1) > p->end)
 		return VOLLEY_PASS_RUNT;
-	if (!is_service(state, p, ipv6 ? 6 : 4))
+	if (!is_service(state, p->destination, p->udp->dest, ipv6 ? 6 : 4))
 		return VOLLEY_PASS_SERVICE;
 	if (bpf_ntohs(p->udp->len) != p->udp_room)
 		return VOLLEY_PASS_UDP_LENGTH;

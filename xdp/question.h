@@ -283,8 +283,7 @@ static __always_inline int question_hash(struct xdp_md *ctx, struct volley_cpu *
 	}
 	sums.nh += volley_hash_word(cpu->folded[0], state->hash_keys[0]);
 	cpu->hash = volley_hash_mix(sums.nh);
-	cpu->question_sum = sum_fold(sums.raw) +
-			    sum_at(sum_fold((__u32)key->qtype + key->qclass), key->name_bytes);
+	cpu->question_sum = sums.raw + sum_at((__u64)key->qtype + key->qclass, bytes);
 	forget_bounds();
 	return -1;
 }

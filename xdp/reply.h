@@ -6,8 +6,8 @@
  *   answer  │ Ethernet, VLAN │ IP │ UDP │ DNS header │ question │ body │ OPT
  *             swapped          swapped    from entry   kept       copied
  *
- * Room for the body is made at the tail. Where the driver refuses that, all up to the question
- * moves towards the head.
+ * Room for a small body is made at the head, and all up to the question moves there; room for a
+ * large one at the tail. Where the driver refuses the one, the other is tried.
  */
 #ifndef VOLLEY_XDP_REPLY_H
 #define VOLLEY_XDP_REPLY_H
@@ -21,6 +21,11 @@
 #define COPY_WORDS_MAX 16
 #define FRAME_HEAD_MAX (DNS_OFFSET_MAX + DNS_HEADER + DNS_NAME_MAX + 4)
 #define IPV4_DF        0x4000
+#define UDP_DNS_BYTES  (8 + DNS_HEADER)
+#define HEAD_FIRST_MAX 192
+
+/* Of the longest question, whole ones. */
+#define QUESTION_WORDS_MAX ((DNS_NAME_MAX + 4) / 8)
 
 /* The answer for this query: which part of the entry, and what the header says. */
 struct reply {
@@ -71,166 +76,227 @@ static __always_inline void reply_choose(struct reply *r, const struct volley_cp
 		r->arcount = bpf_htons((__u16)(bpf_ntohs(r->arcount) + 1));
 }
 
-/* Makes the frame `grow` octets longer (or shorter). 0, a reason to go up, or to drop. */
-static __always_inline int reply_resize(struct xdp_md *ctx, struct volley_cpu *cpu,
-					const struct reply *r, int grow)
+/*
+ * Makes the frame `grow` octets longer (or shorter). What it holds then lies cpu->moved octets behind
+ * where it belongs. Small answers grow at the head: the kernel clears what it adds at the tail, and
+ * that costs more than moving the question. -1, or a reason to go up.
+ */
+static __always_inline int reply_resize(struct xdp_md *ctx, struct volley_cpu *cpu, int grow)
 {
-	__u32 keep;
+	int small = grow > 0 && grow <= HEAD_FIRST_MAX;
 
-	if (!grow || !bpf_xdp_adjust_tail(ctx, grow))
+	cpu->moved = 0;
+	if (!grow || (!small && !bpf_xdp_adjust_tail(ctx, grow)))
 		return -1;
-	keep = cpu->dns_offset + DNS_HEADER + r->question_bytes;
-	if (grow < 0 || keep > sizeof(cpu->frame) || !keep)
-		return VOLLEY_UP_NO_ROOM;
-	if (bpf_xdp_load_bytes(ctx, 0, cpu->frame, keep))
-		return VOLLEY_UP_NO_ROOM;
-	if (bpf_xdp_adjust_head(ctx, -grow))
-		return VOLLEY_UP_NO_ROOM;
-	if (bpf_xdp_store_bytes(ctx, 0, cpu->frame, keep))
+	if (grow > 0 && !bpf_xdp_adjust_head(ctx, -grow)) {
+		cpu->moved = (__u32)grow;
+		return -1;
+	}
+	return small && !bpf_xdp_adjust_tail(ctx, grow) ? -1 : VOLLEY_UP_NO_ROOM;
+}
+
+/* A part of the frame: where it belongs, and where the query's lies. */
+struct part {
+	void *to;
+	const void *from;
+	const void *end; /* of the frame */
+};
+
+/*
+ * `bytes` octets at `offset`. Parts are written in the order in which they lie, each read before: so
+ * what is overwritten has been moved. -1 or a reason.
+ */
+static __always_inline int part_at(struct part *p, struct xdp_md *ctx, const struct volley_cpu *cpu,
+				   __u32 offset, __u32 bytes)
+{
+	void *data = (void *)(long)ctx->data;
+	__u32 moved = cpu->moved;
+
+	p->end = (void *)(long)ctx->data_end;
+	if (offset > FRAME_HEAD_MAX || moved > VOLLEY_UDP_MAX)
+		return VOLLEY_DROP_EDIT;
+	p->to = data + offset;
+	p->from = data + (offset + moved);
+	if (p->to + bytes > p->end || p->from + bytes > p->end)
 		return VOLLEY_DROP_EDIT;
 	return -1;
 }
 
-static __always_inline void reply_ethernet(struct ethhdr *eth)
+/* Ethernet addresses, swapped; VLAN tags and EtherType as they are. */
+static __always_inline int reply_ethernet(struct xdp_md *ctx, const struct volley_cpu *cpu)
 {
-	__u16 *to = (void *)eth->h_dest;
-	__u16 *from = (void *)eth->h_source;
-	int i;
+	__u32 first, second, third, i, l3 = cpu->l3_offset;
+	const __u32 *from;
+	struct part p;
+	__u32 *to;
 
-#pragma unroll
-	for (i = 0; i < ETH_ALEN / 2; i++) {
-		__u16 word = to[i];
-
-		to[i] = from[i];
-		from[i] = word;
+	if (part_at(&p, ctx, cpu, 0, sizeof(struct ethhdr)) >= 0)
+		return VOLLEY_DROP_EDIT;
+	from = p.from;
+	to = p.to;
+	first = from[0];
+	second = from[1];
+	third = from[2];
+	to[0] = second >> 16 | third << 16;
+	to[1] = third >> 16 | first << 16;
+	to[2] = first >> 16 | second << 16;
+	for (i = 2 * ETH_ALEN; i < L2_BYTES_MAX && i < l3; i += 2) {
+		if (p.from + i + 2 > p.end || p.to + i + 2 > p.end)
+			return VOLLEY_DROP_EDIT;
+		*(__u16 *)(p.to + i) = *(const __u16 *)(p.from + i);
 	}
+	return -1;
 }
 
-/* Writes the IPv4 header; the sum of the pseudo header but length and protocol. */
-static __always_inline __u64 reply_ipv4(struct iphdr *ip, __u32 udp_bytes)
+/* Both give the sum of the pseudo header but length and protocol. */
+static __always_inline __u64 reply_ipv4(__be32 *to, const struct iphdr *from, __u32 udp_bytes)
 {
-	__be32 from = ip->daddr;
-	__be32 to = ip->saddr;
-	__u64 addresses = (__u64)from + to;
+	__be32 source = from->daddr;
+	__be32 destination = from->saddr;
+	__be32 first = bpf_htonl(0x45000000 | ((__u32)sizeof(*from) + udp_bytes));
+	__be32 second = bpf_htonl(IPV4_DF);
+	__be32 third = bpf_htons(REPLY_TTL << 8 | IPPROTO_UDP);
+	__u64 addresses = (__u64)source + destination;
 
-	ip->tos = 0;
-	ip->tot_len = bpf_htons((__u16)(sizeof(*ip) + udp_bytes));
-	ip->id = 0;
-	ip->frag_off = bpf_htons(IPV4_DF);
-	ip->ttl = REPLY_TTL;
-	ip->saddr = from;
-	ip->daddr = to;
-	ip->check = (__u16)~sum_fold(addresses + bpf_htons(0x4500) + ip->tot_len +
-				     bpf_htons(IPV4_DF) + bpf_htons(REPLY_TTL << 8 | IPPROTO_UDP));
+	to[0] = first;
+	to[1] = second;
+	to[2] = third | ~sum_fold(addresses + first + second + third) << 16;
+	to[3] = source;
+	to[4] = destination;
 	return addresses;
 }
 
-static __always_inline __u64 reply_ipv6(struct ipv6hdr *ip, __u32 udp_bytes)
+static __always_inline __u64 reply_ipv6(__be32 *to, const struct ipv6hdr *from, __u32 udp_bytes)
 {
-	struct in6_addr from = ip->daddr;
-	const __u32 *word;
+	struct in6_addr source = from->daddr;
+	struct in6_addr destination = from->saddr;
 	__u64 sum = 0;
 	int i;
 
-	*(__be32 *)ip = bpf_htonl(0x60000000);
-	ip->payload_len = bpf_htons((__u16)udp_bytes);
-	ip->hop_limit = REPLY_TTL;
-	ip->daddr = ip->saddr;
-	ip->saddr = from;
-	word = ip->saddr.in6_u.u6_addr32;
+	to[0] = bpf_htonl(0x60000000);
+	to[1] = bpf_htonl(udp_bytes << 16 | IPPROTO_UDP << 8 | REPLY_TTL);
 #pragma unroll
-	for (i = 0; i < 8; i++)
-		sum += word[i];
+	for (i = 0; i < 4; i++) {
+		to[2 + i] = source.in6_u.u6_addr32[i];
+		to[6 + i] = destination.in6_u.u6_addr32[i];
+		sum += (__u64)source.in6_u.u6_addr32[i] + destination.in6_u.u6_addr32[i];
+	}
 	return sum;
 }
 
-static __always_inline void reply_dns(struct dns_header *h, const struct reply *r)
+static __always_inline int reply_ip(struct xdp_md *ctx, const struct volley_cpu *cpu,
+				    __u32 udp_bytes, __u64 *sum)
 {
-	h->flags = r->flags | (h->flags & bpf_htons(DNS_RD | DNS_CD));
-	h->ancount = r->ancount;
-	h->nscount = r->nscount;
-	h->arcount = r->arcount;
+	__u32 bytes = cpu->ipv6 ? sizeof(struct ipv6hdr) : sizeof(struct iphdr);
+	struct part p;
+
+	if (part_at(&p, ctx, cpu, cpu->l3_offset, bytes) >= 0)
+		return VOLLEY_DROP_EDIT;
+	*sum = cpu->ipv6 ? reply_ipv6(p.to, p.from, udp_bytes) :
+			   reply_ipv4(p.to, p.from, udp_bytes);
+	return -1;
 }
 
-/* The OPT record of an answer, as a sum at `offset` of the message. */
-static __always_inline __u32 reply_opt_sum(__be16 udp_size, __be16 edns_flags, __u32 offset)
+/*
+ * Moves name, type and class, by words. The last word ends with them: it may begin in the header,
+ * which is written behind this.
+ */
+static __always_inline int reply_question(const struct part *header, __u32 bytes)
 {
-	/* Octets: 00 00 | 29 size_high | size_low 00 | 00 do | 00 00 | 00 */
-	__u16 size = bpf_ntohs(udp_size);
-	__u32 sum = (__u32)bpf_htons((__u16)(DNS_TYPE_OPT << 8 | size >> 8)) +
-		    bpf_htons((__u16)(size << 8)) + bpf_htons(bpf_ntohs(edns_flags) >> 8);
+	const void *from = header->from + UDP_DNS_BYTES;
+	void *to = header->to + UDP_DNS_BYTES;
+	const void *last_from;
+	void *last_to;
+	__u64 last;
+	__u32 i;
 
-	return sum_at(sum_fold(sum), offset);
+	asm volatile("" : "+r"(bytes)); /* else clang checks one copy and uses another */
+	if (bytes - 1 >= DNS_NAME_MAX + 4)
+		return VOLLEY_DROP_EDIT;
+	last_from = from + bytes - 8;
+	last_to = to + bytes - 8;
+	if (last_from + 8 > header->end || last_to + 8 > header->end)
+		return VOLLEY_DROP_EDIT;
+	last = *(const __u64 *)last_from;
+	for (i = 0; i < QUESTION_WORDS_MAX && i < bytes / 8; i++) {
+		const __u64 *word = from + i * 8;
+
+		if ((const void *)(word + 1) > header->end || to + i * 8 + 8 > header->end)
+			return VOLLEY_DROP_EDIT;
+		*(__u64 *)(to + i * 8) = *word;
+	}
+	*(__u64 *)last_to = last;
+	return -1;
 }
 
-static __always_inline void reply_opt(struct dns_opt *opt, __be16 udp_size, __be16 edns_flags)
+/* The first 8 octets of OPT, 00 00 29 size size 00 00 flags; the other 3 are 0. 0: without OPT. */
+static __always_inline __u64 reply_opt_word(const struct volley_cpu *cpu,
+					    const struct volley_state *state)
 {
-	opt->root = 0;
-	opt->type = bpf_htons(DNS_TYPE_OPT);
-	opt->udp_size = udp_size;
-	opt->rcode = 0;
-	opt->version = 0;
-	opt->flags = edns_flags;
-	opt->rdlen = 0;
+	const struct volley_key *key = (const void *)&cpu->folded[0];
+	__u64 size = bpf_htons((__u16)state->max_udp_bytes);
+	__u64 flags = key->flags & VOLLEY_KEY_DO ? EDNS_DO >> 8 : 0;
+
+	return cpu->edns ? (__u64)DNS_TYPE_OPT << 16 | size << 24 | flags << 56 : 0;
 }
 
-/* The UDP header, when all else is known. `sum`: of addresses, DNS header, question, body, OPT. */
-static __always_inline void reply_udp(struct udphdr *udp, __u32 udp_bytes, __u64 sum)
+/* Headers of UDP and DNS, and the question. `sum`: of the addresses. */
+static __always_inline int reply_headers(struct xdp_md *ctx, const struct volley_cpu *cpu,
+					 const struct reply *r, __u64 opt, __u64 sum)
 {
-	__be16 from = udp->dest;
-	__be16 length = bpf_htons((__u16)udp_bytes);
+	__u32 offset = cpu->dns_offset - (__u32)sizeof(struct udphdr);
+	__be16 length = bpf_htons((__u16)(sizeof(struct udphdr) + r->dns_bytes));
+	const struct dns_header *query;
+	__be16 source, destination;
+	const struct udphdr *from;
+	struct dns_header h;
+	struct udphdr *udp;
+	struct part p;
 	__u16 check;
 
-	udp->dest = udp->source;
-	udp->source = from;
-	udp->len = length;
-	sum += (__u64)udp->dest + from + length + length + bpf_htons(IPPROTO_UDP);
+	if (part_at(&p, ctx, cpu, offset, UDP_DNS_BYTES) >= 0)
+		return VOLLEY_DROP_EDIT;
+	from = p.from;
+	source = from->dest;
+	destination = from->source;
+	query = (const void *)(from + 1);
+	h.id = query->id;
+	h.flags = r->flags | (query->flags & bpf_htons(DNS_RD | DNS_CD));
+	h.qdcount = bpf_htons(1);
+	h.ancount = r->ancount;
+	h.nscount = r->nscount;
+	h.arcount = r->arcount;
+	if (cpu->moved && reply_question(&p, r->question_bytes) >= 0)
+		return VOLLEY_DROP_EDIT;
+	sum += (__u64)h.id + h.flags + h.qdcount + h.ancount + h.nscount + h.arcount;
+	sum += cpu->question_sum + r->body_sum;
+	sum += sum_at((opt & 0xffffffff) + (opt >> 32), r->question_bytes + r->body_bytes);
+	sum += (__u64)source + destination + length + length + bpf_htons(IPPROTO_UDP);
 	check = (__u16)~sum_fold(sum);
+	udp = p.to;
+	udp->source = source;
+	udp->dest = destination;
+	udp->len = length;
 	udp->check = check ? check : 0xffff; /* RFC 768: 0 would be "no checksum" */
+	*(struct dns_header *)(udp + 1) = h;
+	return -1;
 }
 
-static __always_inline __u64 reply_dns_sum(const struct dns_header *h)
+static __always_inline int reply_opt(struct xdp_md *ctx, __u64 word, __u32 offset)
 {
-	return (__u64)h->id + h->flags + h->qdcount + h->ancount + h->nscount + h->arcount;
-}
+	const void *end = (void *)(long)ctx->data_end;
+	void *opt = (void *)(long)ctx->data;
 
-/* Everything but the body, which is in place. The frame has its new length. A reason or -1. */
-static __always_inline int reply_headers(struct xdp_md *ctx, struct volley_cpu *cpu,
-					 const struct volley_state *state, const struct reply *r)
-{
-	void *data = (void *)(long)ctx->data;
-	void *end = (void *)(long)ctx->data_end;
-	__u32 l3 = cpu->l3_offset;
-	__u32 udp_bytes = (__u32)sizeof(struct udphdr) + r->dns_bytes;
-	__u32 l3_bytes = cpu->ipv6 ? sizeof(struct ipv6hdr) : sizeof(struct iphdr);
-	struct dns_header *h;
-	__u64 sum;
-
-	if (l3 > L2_BYTES_MAX || data + sizeof(struct ethhdr) > end)
+	if (!word)
+		return -1;
+	if (offset > FRAME_HEAD_MAX + VOLLEY_READ_MAX)
 		return VOLLEY_DROP_EDIT;
-	if (data + l3 + l3_bytes + sizeof(struct udphdr) + sizeof(*h) > end)
+	opt += offset;
+	if (opt + EDNS_OPT_BYTES > end)
 		return VOLLEY_DROP_EDIT;
-	h = data + l3 + l3_bytes + sizeof(struct udphdr);
-	reply_ethernet(data);
-	reply_dns(h, r);
-	sum = reply_dns_sum(h) + cpu->question_sum + r->body_sum;
-	sum += cpu->ipv6 ? reply_ipv6(data + l3, udp_bytes) : reply_ipv4(data + l3, udp_bytes);
-	if (cpu->edns) {
-		__u32 offset = DNS_HEADER + r->question_bytes + r->body_bytes;
-		const struct volley_key *key = (const void *)&cpu->folded[0];
-		__be16 size = bpf_htons((__u16)state->max_udp_bytes);
-		__be16 flags = key->flags & VOLLEY_KEY_DO ? bpf_htons(EDNS_DO) : 0;
-		struct dns_opt *opt;
-
-		if (offset > VOLLEY_READ_MAX)
-			return VOLLEY_DROP_EDIT;
-		opt = (void *)h + offset;
-		if ((void *)(opt + 1) > end)
-			return VOLLEY_DROP_EDIT;
-		reply_opt(opt, size, flags);
-		sum += reply_opt_sum(size, flags, offset);
-	}
-	reply_udp((void *)h - sizeof(struct udphdr), udp_bytes, sum);
+	*(__u64 *)opt = word;
+	*(__u16 *)(opt + 8) = 0;
+	*(__u8 *)(opt + 10) = 0;
 	return -1;
 }
 
@@ -275,20 +341,29 @@ static __always_inline int reply_send(struct xdp_md *ctx, struct volley_cpu *cpu
 				      const struct volley_entry *e)
 {
 	__u32 body_offset = e->body_offset;
+	__u32 at = cpu->dns_offset + DNS_HEADER;
+	__u64 sum, opt = reply_opt_word(cpu, state);
 	struct reply r;
-	int reason, grow;
+	int reason;
 
 	reply_choose(&r, cpu, e);
 	if (body_offset > sizeof(*e) + VOLLEY_NAME_BYTES || r.body_bytes > VOLLEY_UDP_MAX)
 		return VOLLEY_UP_NO_ROOM;
-	grow = (int)(cpu->dns_offset + r.dns_bytes) - (int)cpu->frame_bytes;
-	reason = reply_resize(ctx, cpu, &r, grow);
+	at += r.question_bytes;
+	cpu->reason = (__u32)r.reason; /* through memory: one state for the verifier, not three */
+	reason = reply_resize(ctx, cpu,
+			      (int)(cpu->dns_offset + r.dns_bytes) - (int)cpu->frame_bytes);
 	if (reason < 0)
-		reason = reply_body(ctx, cpu->dns_offset + DNS_HEADER + r.question_bytes,
-				    (void *)e + body_offset, r.body_bytes);
+		reason = reply_ethernet(ctx, cpu);
 	if (reason < 0)
-		reason = reply_headers(ctx, cpu, state, &r);
-	return reason >= 0 ? reason : r.reason;
+		reason = reply_ip(ctx, cpu, (__u32)sizeof(struct udphdr) + r.dns_bytes, &sum);
+	if (reason < 0)
+		reason = reply_headers(ctx, cpu, &r, opt, sum);
+	if (reason < 0)
+		reason = reply_body(ctx, at, (void *)e + body_offset, r.body_bytes);
+	if (reason < 0)
+		reason = reply_opt(ctx, opt, at + r.body_bytes);
+	return reason >= 0 ? reason : (int)cpu->reason;
 }
 
 #endif

@@ -18,10 +18,10 @@ static inline __attribute__((always_inline)) __u32 sum_fold(__u64 sum)
 	return (__u32)((sum & 0xffff) + (sum >> 16));
 }
 
-/* A folded sum of octets that begin at `offset` in the whole. */
-static inline __attribute__((always_inline)) __u32 sum_at(__u32 folded, __u32 offset)
+/* A sum below 2^40 of octets that begin at `offset` in the whole: 256 times swaps, modulo 65535. */
+static inline __attribute__((always_inline)) __u64 sum_at(__u64 sum, __u32 offset)
 {
-	return offset & 1 ? (folded << 8 & 0xff00) | folded >> 8 : folded;
+	return sum << (offset & 1) * 8;
 }
 
 #endif

@@ -75,47 +75,45 @@ struct {
 	__type(value, __u32);
 } xsks_map SEC(".maps");
 
-/* Looks through one bucket. A location, or 0; cpu->reason then tells if there was a dead entry. */
-static __always_inline __u32 find_in(struct volley_cpu *cpu, __u32 number)
+/* The entry that a word of the index names, if it has this hash, dead or alive. */
+static __always_inline struct volley_entry *entry_of(__u64 word, __u64 hash)
+{
+	struct volley_entry *e;
+
+	if (word >> 32 != volley_tag(hash) || !(__u32)word)
+		return NULL;
+	e = entry_at(&volley_store, (__u32)word);
+	return e && e->hash == hash ? e : NULL;
+}
+
+/* Looks through one bucket, first where most entries are. */
+static __always_inline struct volley_entry *find_in(__u64 hash, __u32 number)
 {
 	const struct bucket *bucket = bpf_map_lookup_elem(&volley_index, &number);
-	__u32 tag = volley_tag(cpu->hash);
+	const volatile __u64 *words;
+	struct volley_entry *e;
 	int i;
 
 	if (!bucket)
-		return 0;
-	for (i = 0; i < VOLLEY_BUCKET_SLOTS; i++) {
-		__u64 word = *(const volatile __u64 *)&bucket->words[i];
-		struct volley_entry *e;
-		int verdict;
-
-		if (word >> 32 != tag || !(__u32)word)
-			continue;
-		e = entry_at(&volley_store, (__u32)word);
-		if (!e || e->hash != cpu->hash)
-			continue;
-		verdict = entry_check(e, &volley_zones, cpu->now_s);
-		if (verdict == VOLLEY_HIT_FULL)
-			return (__u32)word;
-		cpu->reason = (__u32)verdict;
-	}
-	return 0;
+		return NULL;
+	words = (const volatile __u64 *)bucket->words;
+	e = entry_of(words[volley_slot(hash)], hash);
+	for (i = 0; !e && i < VOLLEY_BUCKET_SLOTS; i++)
+		e = entry_of(words[i], hash);
+	return e;
 }
 
 /*
- * cpu->location: of the valid entry with cpu's hash; 0 with cpu->reason when there is none. Whether it
- * is for cpu's key as well is looked at behind this, for one entry and not in each slot of the loops.
+ * The entry with cpu's hash, or NULL. There is one at most, but for a moment in which two threads
+ * publish it. Its key and whether it is valid are looked at behind this, and not in each slot.
  */
-static __always_inline void find(struct volley_cpu *cpu, const struct volley_state *state)
+static __always_inline struct volley_entry *find(const struct volley_cpu *cpu,
+						 const struct volley_state *state)
 {
-	__u32 location;
+	__u64 hash = cpu->hash;
+	struct volley_entry *e = find_in(hash, volley_bucket(hash, state->n_buckets));
 
-	cpu->reason = VOLLEY_UP_MISS;
-	location = find_in(cpu, volley_bucket(cpu->hash, state->n_buckets));
-	if (!location)
-		location = find_in(cpu, volley_bucket2(cpu->hash, state->n_buckets));
-	cpu->location = location;
-	forget_bounds();
+	return e ? e : find_in(hash, volley_bucket2(hash, state->n_buckets));
 }
 
 /*
@@ -148,12 +146,13 @@ static __always_inline int answer(struct xdp_md *ctx, struct volley_cpu *cpu,
 	read_clock(cpu);
 	if (cpu->now_s >= state->serve_until_s)
 		return VOLLEY_UP_ORPHANED;
-	find(cpu, state);
-	if (!cpu->location)
-		return (int)cpu->reason;
-	e = entry_at(&volley_store, cpu->location);
+	e = find(cpu, state);
+	forget_bounds();
 	if (!e || !is_key_of(e, cpu))
 		return VOLLEY_UP_MISS;
+	reason = entry_check(e, &volley_zones, cpu->now_s);
+	if (reason != VOLLEY_HIT_FULL)
+		return reason;
 	if (e->freq < VOLLEY_FREQ_MAX)
 		e->freq++;
 	return reply_send(ctx, cpu, state, e);

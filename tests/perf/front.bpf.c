@@ -14,16 +14,17 @@
  * name comes from the number by arithmetic, so that drawing it touches no memory that grows
  * with the number of names.
  *
- * Only what an answer overwrites is put back, and the label that is drawn as the one word that it
- * is read as: a load that spans two stores of a moment ago waits for both, which no packet that
- * came from a NIC makes a program do.
+ * All of it is put back, since an answer that grows at the head lies over the query. The name is drawn
+ * behind that, which takes a while, and its label is stored as the one word that it is read as: a
+ * load that spans two stores of a moment ago waits for both, which no packet that came from a NIC
+ * makes a program do.
  */
 #include <linux/bpf.h>
 #include <bpf/bpf_helpers.h>
 
 #include "tests/perf/front.h"
 
-#define PUT_WORDS_MAX 10 /* Ethernet, IPv6, UDP and DNS header */
+#define PUT_WORDS_MAX 34 /* a name of 255 octets, and more than all headers */
 
 struct {
 	__uint(type, BPF_MAP_TYPE_PROG_ARRAY);
@@ -34,6 +35,9 @@ struct {
 
 const volatile struct front_config config = { .frame_bytes = 60, .n = 1 };
 __u8 frame[FRONT_FRAME_MAX] __attribute__((aligned(8))) = { 1 }; /* in .data */
+
+/* Where the frame began in the first run, and where it begins now. */
+volatile __u64 home, where;
 
 /* Puts frame[from..to) back, of no octet or at least 8: whole words, the last one ends with it. */
 static __always_inline void put_back(struct xdp_md *ctx, __u32 from, __u32 to)
@@ -59,17 +63,34 @@ static __always_inline void put_back(struct xdp_md *ctx, __u32 from, __u32 to)
 	*(__u64 *)(data + to - 8) = *(const __u64 *)&frame[to - 8];
 }
 
+/* Type and class. */
+static __always_inline void put_back4(struct xdp_md *ctx, __u32 at)
+{
+	__u8 *data = (void *)(long)ctx->data;
+
+	if (at > FRONT_FRAME_MAX - 4 || (void *)(data + at + 4) > (void *)(long)ctx->data_end)
+		return;
+	*(__u32 *)(data + at) = *(const __u32 *)&frame[at];
+}
+
 static __always_inline void make_query(struct xdp_md *ctx)
 {
-	__u32 bytes = (__u32)((long)ctx->data_end - (long)ctx->data);
-	__u32 number = (__u32)((__u64)bpf_get_prandom_u32() * config.n >> 32);
 	__u32 name = config.name_offset;
+	__u32 bytes, number;
 	__u8 *to;
 
+	where = (__u64)(long)ctx->data; /* through memory: a number, no pointer any more */
+	if (!home)
+		home = where;
 	/* Also where there is nothing to change, so that it costs each target the same. */
+	bpf_xdp_adjust_head(ctx, (int)(home - where));
+	bytes = (__u32)((long)ctx->data_end - (long)ctx->data);
 	bpf_xdp_adjust_tail(ctx, (int)(config.frame_bytes - bytes));
 	put_back(ctx, 0, name);
+	put_back(ctx, name + 8, config.tail_offset - 4);
+	put_back4(ctx, config.tail_offset - 4);
 	put_back(ctx, config.tail_offset, config.frame_bytes);
+	number = (__u32)((__u64)bpf_get_prandom_u32() * config.n >> 32);
 	to = (void *)(long)ctx->data;
 	if (name > FRONT_FRAME_MAX || (void *)(to + name + 8) > (void *)(long)ctx->data_end)
 		return;

@@ -2,8 +2,8 @@
 /*
  * What xdpcost and front.bpf.c share: one frame, and where in it a number is written.
  *
- *   Ethernet │ IP │ UDP │ DNS header │ 7, letters (the number drawn) rest of the name │ OPT
- *   ◄────────── put back ───────────► ◄──── one word, put ─────►       left as it is   ◄─ put back ─►
+ *   Ethernet │ IP │ UDP │ DNS header │ 7, letters (the number drawn) rest of the question │ OPT
+ *   ◄────────── put back ───────────► ◄──── one word, put ─────► ◄──────── put back ───────────►
  */
 #ifndef VOLLEY_TESTS_PERF_FRONT_H
 #define VOLLEY_TESTS_PERF_FRONT_H

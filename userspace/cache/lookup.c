@@ -77,7 +77,7 @@ static struct volley_entry *find_in(const struct cache *cache, const struct cach
 	unsigned int i;
 
 	for (i = 0; i < VOLLEY_BUCKET_SLOTS; i++) {
-		uint64_t word = load_word(&words[i]);
+		uint64_t word = load_word(&words[volley_slot(key->hash) ^ i]);
 		struct volley_entry *e;
 		enum cache_verdict found;
 

@@ -28,7 +28,7 @@ uint16_t entry_body_sum(const uint8_t *body, uint32_t n, uint32_t offset)
 	}
 	if (n & 1)
 		sum += body[n - 1]; /* the low octet, little endian as in xdp/question.h */
-	return (uint16_t)sum_at(sum_fold(sum), offset);
+	return (uint16_t)sum_fold(sum_at(sum_fold(sum), offset));
 }
 
 static void write_entry(struct volley_entry *e, uint32_t bytes, const struct cache_key *key,
@@ -106,7 +106,7 @@ static struct place find_in_bucket(const struct cache *cache, const struct cache
 
 	*n_empty = 0;
 	for (i = 0; i < VOLLEY_BUCKET_SLOTS; i++) {
-		struct place place = judge(cache, &words[i], key, now_s);
+		struct place place = judge(cache, &words[volley_slot(key->hash) ^ i], key, now_s);
 
 		*n_empty += place.kind == PLACE_EMPTY;
 		if (is_better(&place, &best))
