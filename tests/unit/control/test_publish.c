@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* In which order a publish puts a new zone in place, and what each step leaves for who dies there. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "cache/memory.h"
+#include "control/zones_internal.h"
+#include "tests/unit/engine/world.h"
+
+static struct cache_memory memory;
+static struct engine_zones published, late; /* late: what a worker that is slow still reads */
+static struct engine *engine, *slow;
+static struct zones_entry entry, *entries[] = { &entry };
+static struct zones zones = { .entries = entries, .by_apex = entries, .n = 1 };
+static struct volley_zone before;
+static unsigned n_graces;
+
+/* b is what changes; c stays. */
+static struct zone *make_zone(unsigned serial, unsigned b)
+{
+	char path[] = "/tmp/volley-publish-XXXXXX";
+	FILE *f = fdopen(mkstemp(path), "w");
+	struct zone_error err;
+	struct zone *z;
+
+	MUST(f);
+	fprintf(f, "$TTL 300\n@ SOA ns root %u 2 3 4 60\n@ NS ns\nns A 192.0.2.1\n", serial);
+	fprintf(f, "b A 192.0.2.%u\nc A 192.0.2.3\n", b);
+	fclose(f);
+	MUST(!zone_load_file(&z, "z.test", path, &err));
+	unlink(path);
+	return z;
+}
+
+static void ask_for(struct engine *e, const char *name, bool dnssec_ok)
+{
+	struct ask a = {
+		.name = name, .type = DNS_TYPE_A, .udp_size = 1232, .dnssec_ok = dnssec_ok
+	};
+	static struct reply r;
+
+	send_ask(e, &a, &r);
+}
+
+static bool is_cached(const char *name, bool dnssec_ok)
+{
+	uint8_t wire[NAME_FOLDED_BYTES] = { 0 };
+	int len = name_from_text(wire, DNS_NAME_MAX, name, strlen(name));
+	const struct volley_entry *e;
+	struct cache_key key;
+
+	cache_key_init(&key, zones.env.cache, wire, (uint32_t)len, DNS_TYPE_A, DNS_CLASS_IN,
+		       dnssec_ok ? VOLLEY_KEY_DO : 0, 0);
+	return cache_lookup(zones.env.cache, &key, WORLD_NOW_S, false, &e) == CACHE_HIT;
+}
+
+static const struct volley_zone *slot(void)
+{
+	return &memory.zones[entry.cache_slot];
+}
+
+static bool stands_for_nothing(void)
+{
+	return slot()->gen == before.gen && !slot()->digest[0] && !slot()->digest[1];
+}
+
+static int no_readers(void *unused)
+{
+	(void)unused;
+	return 0;
+}
+
+/* What holds while a publish waits for the first time, and for the second. */
+static int inspect(void *unused)
+{
+	(void)unused;
+	assert_ptr_equal(zone_set_get(published.set, entry.apex, entry.apex_len)->zone,
+			 entry.fresh->zone);
+	assert_true(stands_for_nothing());
+	assert_true(is_cached("c.z.test", false));
+	if (!n_graces++) {
+		assert_true(is_cached("b.z.test", false));
+		ask_for(slow, "b.z.test", true); /* has rendered, and publishes only now */
+		assert_true(is_cached("b.z.test", true));
+	} else {
+		assert_false(is_cached("b.z.test", false));
+		assert_false(is_cached("b.z.test", true));
+	}
+	return 0;
+}
+
+static void make_due(struct zone *z)
+{
+	entry.fresh = load_new("z.test", "none", NULL, NULL, NULL);
+	MUST(entry.fresh);
+	entry.fresh->zone = z;
+	entry.is_due = true;
+}
+
+static void begin(void)
+{
+	struct engine_config config = ENGINE_CONFIG_INIT;
+	struct cache_sizes sizes;
+	struct cache *cache;
+	bool adopted;
+	int len = name_from_text(entry.apex, DNS_NAME_MAX, "z.test", 6);
+
+	MUST(len > 0 && !cache_sizes_plan(&sizes, CACHE_BYTES_MIN, 1));
+	entry.apex_len = (unsigned)len;
+	entry.name = entry.file = (char[]){ "z.test" };
+	entry.in_set = true;
+	MUST(!cache_memory_anonymous(&memory, &sizes) && !cache_new(&cache, &memory, &adopted));
+	MUST(!engine_new(&engine, &config, cache, &published));
+	MUST(!engine_new(&slow, &config, cache, &late));
+	zones.env =
+		(struct zones_env){ .cache = cache, .published = &published, .grace = no_readers };
+	make_due(make_zone(1, 1));
+	MUST(!zones_publish(&zones));
+	ask_for(engine, "b.z.test", false);
+	ask_for(engine, "c.z.test", false);
+	before = *slot();
+	late = published;
+}
+
+static void end(void)
+{
+	engine_free(engine);
+	engine_free(slow);
+	zone_set_free(published.set);
+	zone_free(entry.zone);
+	cache_free(zones.env.cache);
+	cache_memory_release(&memory);
+}
+
+static void order_of_a_change(void **state)
+{
+	(void)state;
+	begin();
+	assert_false(entry.withdrawn.is_known); /* nothing was there before */
+	make_due(make_zone(2, 2));
+	zones.env.grace = inspect;
+	assert_int_equal(zones_publish(&zones), 0);
+	assert_int_equal(n_graces, 2);
+	assert_int_equal(slot()->gen, before.gen);
+	assert_int_equal(slot()->last_gen, before.last_gen);
+	assert_true(slot()->digest[0] != before.digest[0] && slot()->digest[0]);
+	assert_true(is_cached("c.z.test", false));
+	assert_int_equal(entry.withdrawn.n_names, 2);
+	assert_int_equal(entry.withdrawn.n_answers, 2);
+
+	zones.env.grace = no_readers;
+	make_due(make_zone(2, 2)); /* the same content */
+	assert_int_equal(zones_publish(&zones), 0);
+	assert_true(is_cached("c.z.test", false));
+	assert_true(entry.withdrawn.is_known && !entry.withdrawn.all);
+	assert_int_equal(entry.withdrawn.n_names, 0);
+	assert_int_equal(zones_flush(&zones, NULL), 0); /* and a change behind that */
+	assert_false(is_cached("c.z.test", false));
+	ask_for(engine, "c.z.test", false);
+	make_due(make_zone(3, 3));
+	assert_int_equal(zones_publish(&zones), 0);
+	assert_true(is_cached("c.z.test", false));
+	end();
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(order_of_a_change),
+	};
+	int rc;
+
+	rcu_register_thread();
+	rc = cmocka_run_group_tests(tests, NULL, NULL);
+	rcu_unregister_thread();
+	return rc;
+}
