@@ -121,7 +121,7 @@ def zones_claims(rows):
             made.append((f"{what}, {records:,} records, at most {limit:.2f} of the better peer",
                          f"{worst:.2f}", worst <= limit))
     peak = max(one["peak_to_image"] for one in ours)
-    made.append((f"peak of memory while a zone loads at most {PEAK_RATIO:.2f} of the zone",
+    made.append((f"peak of memory while a zone is read at most {PEAK_RATIO:.2f} of the zone",
                  f"{peak:.2f}", peak <= PEAK_RATIO))
     return made
 
