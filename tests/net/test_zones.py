@@ -264,6 +264,19 @@ def test_zones_come_and_go_by_sighup(lab, daemon, served, tmp_path):
     assert len(texts(lab.ask())) == 2
 
 
+def test_no_zones(lab, daemon, tmp_path):
+    """From the start, then one, then none again."""
+    daemon.start(zones=None)
+    assert lab.ask(NAME).rcode() == dns.rcode.REFUSED
+    assert daemon.json("zone", "list")["zones"] == []
+    daemon.configure(zones=[zone("z.test", write_zone(tmp_path / "z.zone"))])
+    daemon.ctl("zone", "reload")
+    assert texts(lab.ask(NAME)) == ["192.0.2.10"]
+    daemon.configure(zones=None)
+    daemon.ctl("zone", "reload")
+    assert lab.ask(NAME).rcode() == dns.rcode.REFUSED
+
+
 def test_a_broken_configuration_at_sighup(lab, daemon, served):
     daemon.path.write_text("server: {listen: [1.2.3]}\n", encoding="utf-8")
     daemon.signal(signal.SIGHUP)

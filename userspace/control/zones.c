@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Who is asked for, by whom, and what was loaded; what is served is in zones_publish.c. */
+/* Who asks for what, and when it is complete; each zone is in zones_entry.c. */
 #include "control/zones.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <urcu-qsbr.h>
@@ -12,191 +11,7 @@
 #include "base/log.h"
 #include "cache/zones.h"
 #include "control/zones_internal.h"
-#include "dns/name.h"
 #include "zone/set.h"
-
-/* --- By name ------------------------------------------------------------------------------------- */
-
-struct apex {
-	const uint8_t *bytes;
-	unsigned int len;
-};
-
-static int compare_apex(const struct apex *a, const struct apex *b)
-{
-	if (a->len != b->len)
-		return a->len < b->len ? -1 : 1;
-	return memcmp(a->bytes, b->bytes, a->len);
-}
-
-static int compare_key(const void *key, const void *member)
-{
-	const struct zones_entry *entry = *(struct zones_entry *const *)member;
-	struct apex apex = { entry->apex, entry->apex_len };
-
-	return compare_apex(key, &apex);
-}
-
-static int compare_entries(const void *a, const void *b)
-{
-	const struct zones_entry *entry = *(struct zones_entry *const *)a;
-	struct apex apex = { entry->apex, entry->apex_len };
-
-	return compare_key(&apex, b);
-}
-
-struct zones_entry *zones_search(const struct zones *zones, const uint8_t *apex, unsigned int len)
-{
-	struct apex key = { apex, len };
-	struct zones_entry **at;
-
-	if (!zones->n)
-		return NULL;
-	at = bsearch(&key, zones->by_apex, zones->n, sizeof(struct zones_entry *), compare_key);
-	return at ? *at : NULL;
-}
-
-/* The length of the apex, written in folded wire form, or a negative code. */
-static int fold_apex(uint8_t folded[NAME_FOLDED_BYTES], const char *name)
-{
-	uint8_t wire[DNS_NAME_MAX];
-	int len = name_from_text(wire, sizeof(wire), name, strlen(name));
-
-	if (len > 0)
-		name_fold(folded, wire, (size_t)len);
-	return len;
-}
-
-static struct zones_entry *find(const struct zones *zones, const char *name)
-{
-	uint8_t folded[NAME_FOLDED_BYTES];
-	int len = fold_apex(folded, name);
-
-	return len > 0 ? zones_search(zones, folded, (unsigned int)len) : NULL;
-}
-
-/* --- An entry ------------------------------------------------------------------------------------ */
-
-static struct zones_entry *entry_new(struct zones *zones, const char *name)
-{
-	struct zones_entry *entry = calloc(1, sizeof(*entry));
-	uint8_t folded[NAME_FOLDED_BYTES];
-	int len = fold_apex(folded, name);
-
-	if (!entry || len <= 0) {
-		free(entry);
-		return NULL;
-	}
-	entry->owner = zones;
-	entry->apex_len = (unsigned int)len;
-	memcpy(entry->apex, folded, (size_t)len);
-	return entry;
-}
-
-static void entry_free(struct zones_entry *entry)
-{
-	zone_free(entry->zone);
-	load_free(entry->fresh);
-	free(entry->name);
-	free(entry->file);
-	verify_fini(&entry->verify);
-	free(entry);
-}
-
-static void note_error(struct zones_entry *entry, const char *error)
-{
-	snprintf(entry->error, sizeof(entry->error), "%s", error);
-	if (entry->zone)
-		entry->state = ZONES_STALE;
-	log_error("zone %s: %s%s", entry->name, entry->error,
-		  entry->zone ? "; the earlier version keeps serving" : "");
-}
-
-/* Keeps what was loaded until it is published. */
-static void take(struct zones_entry *entry, struct load *load)
-{
-	load_free(entry->fresh);
-	entry->fresh = load;
-	entry->error[0] = 0;
-	snprintf(entry->warning, sizeof(entry->warning), "%s", load->err.warning);
-	if (load->err.n_warnings)
-		log_warn("zone %s: %s", entry->name, load->err.warning);
-}
-
-/* --- Loading ------------------------------------------------------------------------------------- */
-
-static void begin(struct zones_entry *entry);
-
-static void note_end(struct zones_entry *entry, int code)
-{
-	entry->code = code;
-	entry->n_ended = entry->n_begun;
-	if (entry->is_awaited && entry->n_ended >= entry->awaited_number) {
-		entry->is_awaited = false;
-		entry->owner->n_awaited--;
-	}
-	if (entry->again && code != -ECANCELED)
-		begin(entry);
-}
-
-static void on_ended(struct load *load)
-{
-	struct zones_entry *entry = load->user;
-	char error[sizeof(entry->error)];
-	int code = load->code;
-
-	if (!entry) { /* its zone has left the configuration */
-		load_free(load);
-		return;
-	}
-	entry->load = NULL;
-	if (!code) {
-		take(entry, load);
-	} else {
-		load_put_error(load, error, sizeof(error));
-		if (code != -ECANCELED)
-			note_error(entry, error);
-		load_free(load);
-	}
-	note_end(entry, code);
-}
-
-static void begin(struct zones_entry *entry)
-{
-	entry->again = false;
-	entry->n_begun++;
-	entry->is_changed = false;
-	entry->load = load_new(entry->name, entry->file, &entry->verify, on_ended, entry);
-	if (entry->load) {
-		loader_start(entry->owner->env.loader, entry->load);
-		return;
-	}
-	note_error(entry, err_text(-ENOMEM));
-	note_end(entry, -ENOMEM);
-}
-
-/* Sees to a load of what is there from now on; the number of the load. */
-static uint64_t ask(struct zones_entry *entry)
-{
-	uint64_t number = entry->n_begun + 1;
-
-	if (!entry->load)
-		begin(entry);
-	else if (entry->is_changed || loader_has_begun(entry->owner->env.loader, entry->load))
-		entry->again = true;
-	else
-		number = entry->n_begun;
-	return number;
-}
-
-static void forget_load(struct zones_entry *entry)
-{
-	if (!entry->load)
-		return;
-	entry->load->user = NULL;
-	loader_cancel(entry->owner->env.loader, entry->load);
-	entry->load = NULL;
-}
 
 /* --- Who waits ----------------------------------------------------------------------------------- */
 
@@ -262,7 +77,7 @@ static void table_free(struct zones *table)
 
 	for (i = 0; table->entries && i < table->n; i++)
 		if (!table->entries[i]->name) /* new: the others are those that serve */
-			entry_free(table->entries[i]);
+			zones_entry_free(table->entries[i]);
 	free(table->entries);
 	free(table->by_apex);
 }
@@ -281,10 +96,10 @@ static int table_new(struct zones *table, struct zones *zones, const struct zone
 		return -ENOMEM;
 	}
 	for (i = 0; i < list->n; i++) {
-		struct zones_entry *entry = find(zones, list->zones[i].name);
+		struct zones_entry *entry = zones_get(zones, list->zones[i].name);
 
 		if (!entry)
-			entry = entry_new(zones, list->zones[i].name);
+			entry = zones_entry_new(zones, list->zones[i].name);
 		if (!entry) {
 			table_free(table);
 			return -ENOMEM;
@@ -323,7 +138,7 @@ static void table_adopt(struct zones *zones, struct zones *table, struct zones_l
 		if (zones->entries[i]->is_leaving)
 			table->entries[table->n++] = zones->entries[i];
 	memcpy(table->by_apex, table->entries, table->n * sizeof(struct zones_entry *));
-	qsort(table->by_apex, table->n, sizeof(struct zones_entry *), compare_entries);
+	qsort(table->by_apex, table->n, sizeof(struct zones_entry *), zones_compare);
 	free(zones->entries);
 	free(zones->by_apex);
 	zones->entries = table->entries;
@@ -347,7 +162,7 @@ static int begin_configuration(struct zones *zones, struct zones_list *list)
 		entry->is_awaited = true;
 		zones->n_awaited++;
 		entry->awaited_number = UINT64_MAX; /* not known yet */
-		entry->awaited_number = ask(entry);
+		entry->awaited_number = zones_ask(entry);
 		if (entry->n_ended < entry->awaited_number)
 			continue;
 		entry->is_awaited = false; /* it could not even begin */
@@ -395,12 +210,12 @@ static void remove_leaving(struct zones *zones)
 			continue;
 		}
 		log_info("zone %s: no longer configured", entry->name);
-		forget_load(entry);
-		entry_free(entry);
+		zones_forget_load(entry);
+		zones_entry_free(entry);
 	}
 	zones->n = n;
 	memcpy(zones->by_apex, zones->entries, n * sizeof(struct zones_entry *));
-	qsort(zones->by_apex, n, sizeof(struct zones_entry *), compare_entries);
+	qsort(zones->by_apex, n, sizeof(struct zones_entry *), zones_compare);
 }
 
 static void begin_next(struct zones *zones)
@@ -471,7 +286,7 @@ int zones_configure(struct zones *zones, struct config *config, zones_done_fn *d
 
 int zones_reload(struct zones *zones, const char *name, zones_done_fn *done, void *user)
 {
-	struct zones_entry *entry = find(zones, name);
+	struct zones_entry *entry = zones_get(zones, name);
 	struct zones_waiter *waiter;
 
 	if (!entry || entry->is_leaving)
@@ -480,7 +295,7 @@ int zones_reload(struct zones *zones, const char *name, zones_done_fn *done, voi
 	if (!waiter)
 		return -ENOMEM;
 	waiter->entry = entry;
-	waiter->number = ask(entry);
+	waiter->number = zones_ask(entry);
 	push(&zones->singles, waiter);
 	loader_wake(zones->env.loader); /* it may have failed to begin */
 	return 0;
@@ -488,7 +303,7 @@ int zones_reload(struct zones *zones, const char *name, zones_done_fn *done, voi
 
 int zones_flush(struct zones *zones, const char *name)
 {
-	struct zones_entry *only = name ? find(zones, name) : NULL;
+	struct zones_entry *only = name ? zones_get(zones, name) : NULL;
 	size_t i;
 
 	if (name && !only)
@@ -534,7 +349,7 @@ void zones_free(struct zones *zones)
 		return;
 	zone_set_free(rcu_xchg_pointer(&zones->env.published->set, NULL));
 	for (i = 0; i < zones->n; i++)
-		entry_free(zones->entries[i]);
+		zones_entry_free(zones->entries[i]);
 	free(zones->entries);
 	free(zones->by_apex);
 	free(zones);
@@ -552,5 +367,5 @@ const struct zones_entry *zones_at(const struct zones *zones, size_t i)
 
 const struct zones_entry *zones_find(const struct zones *zones, const char *name)
 {
-	return find(zones, name);
+	return zones_get(zones, name);
 }

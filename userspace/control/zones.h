@@ -64,7 +64,7 @@ struct zones_entry {
 	struct load *load;  /* that waits or runs, or NULL */
 	struct load *fresh; /* that has ended well and is not published yet, or NULL */
 
-	/* For zones.c and zones_publish.c. */
+	/* For zones.c, zones_entry.c and zones_publish.c. */
 	struct zones *owner;
 	bool in_set;      /* answered for, from the next publish on */
 	bool is_leaving;  /* not in the configuration that is being loaded */

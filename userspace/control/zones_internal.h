@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What zones.c (who is asked for, and loaded) and zones_publish.c (what is served) share. */
+/*
+ * What zones.c (who asks for what), zones_entry.c (one zone, and its load) and zones_publish.c (what
+ * is served) share.
+ */
 #ifndef VOLLEY_CONTROL_ZONES_INTERNAL_H
 #define VOLLEY_CONTROL_ZONES_INTERNAL_H
 
@@ -36,6 +39,25 @@ struct zones {
 	bool is_configuring;
 	size_t n_awaited; /* entries whose load the configuration still waits for */
 };
+
+/* Of pointers to entries, for qsort(): the order of zones.by_apex. */
+int zones_compare(const void *a, const void *b);
+
+/* By presentation form, any case, with or without the last dot. NULL: none. */
+struct zones_entry *zones_get(const struct zones *zones, const char *name);
+
+/* One for the zone of that name, which is not kept, in no table. NULL: no memory. */
+struct zones_entry *zones_entry_new(struct zones *zones, const char *name);
+/* With its zones. Not while it is loaded: zones_forget_load(). */
+void zones_entry_free(struct zones_entry *entry);
+
+/*
+ * Sees to a load of what is there from now on. Returns the number of that load: it is over when
+ * n_ended has come so far, which may be at once, when memory is short.
+ */
+uint64_t zones_ask(struct zones_entry *entry);
+/* Cancels the load; nobody hears of its end. */
+void zones_forget_load(struct zones_entry *entry);
 
 /* The entry of this apex, in folded wire form, or NULL. */
 struct zones_entry *zones_search(const struct zones *zones, const uint8_t *apex, unsigned int len);
