@@ -27,7 +27,8 @@
 	X(ERR_XDP_MODE, "the driver does not support this XDP mode")             \
 	X(ERR_CLOSED, "the other side has closed the connection")                \
 	X(ERR_LIMIT, "a configured limit is reached")                            \
-	X(ERR_VERIFY, "the command that verifies the zone has refused it")
+	X(ERR_VERIFY, "the command that verifies the zone has refused it")       \
+	X(ERR_SNAPSHOT, "the snapshot of the cache is not valid")
 
 enum err_index {
 #define ERR_INDEX(name, text) name##_INDEX,

@@ -133,6 +133,20 @@ void cache_writer_free(struct cache_writer *writer);
 int cache_publish(struct cache_writer *writer, const struct cache_key *key,
 		  const struct cache_answer *answer, uint32_t now_s);
 
+/* What an earlier cache knew of an answer. */
+struct cache_past {
+	uint32_t age_s;
+	uint8_t freq;  /* at most VOLLEY_FREQ_MAX */
+	bool was_kept; /* it was in the main queue, and goes there again */
+};
+
+/*
+ * As cache_publish, for an answer of an earlier cache: one that is there and valid stays, -EEXIST;
+ * one that is published at the same time is the younger one, and stays too.
+ */
+int cache_restore(struct cache_writer *writer, const struct cache_key *key,
+		  const struct cache_answer *answer, const struct cache_past *past, uint32_t now_s);
+
 /* Withdraws one key's entries: no later lookup finds them. 0, or -ENOENT. Any QSBR thread. */
 int cache_withdraw(struct cache *cache, const struct cache_key *key);
 

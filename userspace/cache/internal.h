@@ -60,6 +60,7 @@ struct cache {
 	uint32_t n_appenders;
 	struct appender keeper; /* may take the last free segments */
 	struct cache_writer *keeper_writer;
+	uint8_t *changed_zones; /* by slot, while somebody watches (zones.h); else NULL */
 
 	pthread_mutex_t lock; /* all below: taken when a segment changes hands, not before */
 	pthread_cond_t room_wanted;

@@ -31,8 +31,16 @@ uint16_t entry_body_sum(const uint8_t *body, uint32_t n, uint32_t offset)
 	return (uint16_t)sum_fold(sum_at(sum_fold(sum), offset));
 }
 
+/* How an entry begins. */
+struct birth {
+	enum queue queue;
+	uint32_t born_s;
+	uint8_t freq;
+	bool yields; /* to a valid entry of the same key */
+};
+
 static void write_entry(struct volley_entry *e, uint32_t bytes, const struct cache_key *key,
-			const struct cache_answer *a, uint32_t now_s)
+			const struct cache_answer *a, const struct birth *birth)
 {
 	const struct volley_key *k = (const struct volley_key *)key->words;
 	uint32_t body_at = entry_body_at(k);
@@ -44,8 +52,9 @@ static void write_entry(struct volley_entry *e, uint32_t bytes, const struct cac
 		.expires_s = a->expires_s,
 		.zone_slot = a->zone_slot,
 		.zone_gen = a->zone_gen,
-		.born_s = now_s,
+		.born_s = birth->born_s,
 		.flags = htons(a->flags),
+		.freq = birth->freq,
 		.partial = a->partial,
 		.ancount = htons(a->ancount),
 		.nscount = htons(a->nscount),
@@ -190,7 +199,7 @@ static void drop_doubles(const struct cache *cache, const struct cache_key *key,
 }
 
 static int publish_word(struct cache_writer *writer, const struct cache_key *key,
-			const struct volley_entry *e, uint32_t now_s)
+			const struct volley_entry *e, bool yields, uint32_t now_s)
 {
 	const struct cache *cache = writer->cache;
 	bool valid = entry_verdict(cache, e, now_s) == CACHE_HIT;
@@ -202,6 +211,8 @@ static int publish_word(struct cache_writer *writer, const struct cache_key *key
 
 		if (place.kind == PLACE_VALID && !valid)
 			return -ESTALE;
+		if (place.kind == PLACE_VALID && yields)
+			return -EEXIST;
 		if (!__atomic_compare_exchange_n(place.slot, &place.word, word, false,
 						 __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
 			continue;
@@ -216,23 +227,33 @@ static int publish_word(struct cache_writer *writer, const struct cache_key *key
 
 static int publish_in(struct cache_writer *writer, struct appender *appender,
 		      const struct cache_key *key, const struct cache_answer *answer,
-		      uint32_t now_s)
+		      const struct birth *birth, uint32_t now_s)
 {
-	struct cache *cache = writer->cache;
 	uint32_t bytes = entry_bytes(key, answer);
-	bool remembered = ghost_recall(&cache->ghost, key->hash);
-	enum queue queue = remembered ? QUEUE_MAIN : QUEUE_PROBATION;
-	struct volley_entry *e = segment_reserve(cache, appender, queue, bytes);
+	struct volley_entry *e = segment_reserve(writer->cache, appender, birth->queue, bytes);
 
-	if (!e) {
-		if (remembered)
-			ghost_remember(&cache->ghost, key->hash);
+	if (!e)
 		return -ENOSPC;
-	}
-	COUNT(writer, readmitted, remembered);
-	write_entry(e, bytes, key, answer, now_s);
-	segment_commit(appender, queue, e);
-	return publish_word(writer, key, e, now_s);
+	write_entry(e, bytes, key, answer, birth);
+	segment_commit(appender, birth->queue, e);
+	return publish_word(writer, key, e, birth->yields, now_s);
+}
+
+static int publish_new(struct cache_writer *writer, struct appender *appender,
+		       const struct cache_key *key, const struct cache_answer *answer,
+		       uint32_t now_s)
+{
+	struct ghost *ghost = &writer->cache->ghost;
+	bool remembered = ghost_recall(ghost, key->hash);
+	struct birth birth = { .queue = remembered ? QUEUE_MAIN : QUEUE_PROBATION,
+			       .born_s = now_s };
+	int err = publish_in(writer, appender, key, answer, &birth, now_s);
+
+	if (remembered && err == -ENOSPC)
+		ghost_remember(ghost, key->hash);
+	else
+		COUNT(writer, readmitted, remembered);
+	return err;
 }
 
 static bool can_be_entry(const struct cache *cache, const struct cache_answer *answer)
@@ -241,8 +262,9 @@ static bool can_be_entry(const struct cache *cache, const struct cache_answer *a
 	       answer->short_bytes <= answer->full_bytes;
 }
 
-int cache_publish(struct cache_writer *writer, const struct cache_key *key,
-		  const struct cache_answer *answer, uint32_t now_s)
+/* With `birth` NULL as an answer that is new. */
+static int publish(struct cache_writer *writer, const struct cache_key *key,
+		   const struct cache_answer *answer, const struct birth *birth, uint32_t now_s)
 {
 	struct appender *appender;
 	int err = -EAGAIN;
@@ -252,14 +274,35 @@ int cache_publish(struct cache_writer *writer, const struct cache_key *key,
 		return -EINVAL;
 	}
 	appender = appender_take(writer);
-	if (appender) {
-		err = publish_in(writer, appender, key, answer, now_s);
+	if (appender && birth)
+		err = publish_in(writer, appender, key, answer, birth, now_s);
+	else if (appender)
+		err = publish_new(writer, appender, key, answer, now_s);
+	if (appender)
 		appender_release(appender);
-	}
 	COUNT(writer, no_room, err == -ENOSPC);
 	COUNT(writer, raced, err == -EAGAIN);
 	COUNT(writer, refused, err == -ESTALE);
 	return err;
+}
+
+int cache_publish(struct cache_writer *writer, const struct cache_key *key,
+		  const struct cache_answer *answer, uint32_t now_s)
+{
+	return publish(writer, key, answer, NULL, now_s);
+}
+
+int cache_restore(struct cache_writer *writer, const struct cache_key *key,
+		  const struct cache_answer *answer, const struct cache_past *past, uint32_t now_s)
+{
+	const struct birth birth = {
+		.queue = past->was_kept ? QUEUE_MAIN : QUEUE_PROBATION,
+		.born_s = past->age_s < now_s ? now_s - past->age_s : 0,
+		.freq = past->freq < VOLLEY_FREQ_MAX ? past->freq : VOLLEY_FREQ_MAX,
+		.yields = true,
+	};
+
+	return publish(writer, key, answer, &birth, now_s);
 }
 
 /* Again when the keeper has just moved the entry: else it would outlive its withdrawal. */

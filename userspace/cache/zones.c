@@ -61,7 +61,7 @@ static bool stands_for(const struct volley_zone *zone, const uint64_t digest[2])
 	return zone->gen && zone->digest[0] == digest[0] && zone->digest[1] == digest[1];
 }
 
-void cache_zone_prepare(struct cache *cache, const uint8_t *apex, uint32_t apex_bytes,
+bool cache_zone_prepare(struct cache *cache, const uint8_t *apex, uint32_t apex_bytes,
 			const uint64_t digest[2], uint32_t *slot, uint32_t *gen)
 {
 	struct volley_zone *zone;
@@ -71,16 +71,31 @@ void cache_zone_prepare(struct cache *cache, const uint8_t *apex, uint32_t apex_
 	*slot = find_slot(cache, id);
 	*gen = 0;
 	if (!*slot)
-		return;
+		return false;
 	zone = &cache->memory.zones[*slot];
 	if (is_free(zone)) {
 		zone->name_id[1] = id[1];
 		__atomic_store_n(&zone->name_id[0], id[0], __ATOMIC_RELEASE);
 	}
-	if (stands_for(zone, digest))
+	if (stands_for(zone, digest)) {
 		*gen = zone->gen;
-	else
-		*gen = new_gen(zone);
+		return true;
+	}
+	*gen = new_gen(zone);
+	return false;
+}
+
+/* Before the change itself, so that who sees what follows from it sees this, too. */
+static void tell_watch(struct cache *cache, uint32_t slot)
+{
+	if (cache->changed_zones)
+		__atomic_store_n(&cache->changed_zones[slot], 1, __ATOMIC_RELEASE);
+}
+
+static void store_digest(struct volley_zone *zone, uint64_t first, uint64_t second)
+{
+	__atomic_store_n(&zone->digest[1], second, __ATOMIC_RELEASE);
+	__atomic_store_n(&zone->digest[0], first, __ATOMIC_RELEASE);
 }
 
 void cache_zone_commit(struct cache *cache, uint32_t slot, uint32_t gen, const uint64_t digest[2])
@@ -89,10 +104,10 @@ void cache_zone_commit(struct cache *cache, uint32_t slot, uint32_t gen, const u
 
 	if (!slot || zone->gen == gen)
 		return;
+	tell_watch(cache, slot);
 	/* A daemon that dies here leaves no generation that stands for the wrong content. */
 	__atomic_store_n(&zone->gen, 0, __ATOMIC_RELEASE);
-	zone->digest[0] = digest[0];
-	zone->digest[1] = digest[1];
+	store_digest(zone, digest[0], digest[1]);
 	__atomic_store_n(&zone->gen, gen, __ATOMIC_RELEASE);
 }
 
@@ -102,8 +117,8 @@ uint32_t cache_zone_begin_change(struct cache *cache, uint32_t slot, const uint6
 
 	if (!slot || !stands_for(zone, from))
 		return 0;
-	__atomic_store_n(&zone->digest[0], 0, __ATOMIC_RELEASE);
-	__atomic_store_n(&zone->digest[1], 0, __ATOMIC_RELEASE);
+	tell_watch(cache, slot);
+	store_digest(zone, 0, 0);
 	return zone->gen;
 }
 
@@ -111,8 +126,8 @@ void cache_zone_end_change(struct cache *cache, uint32_t slot, const uint64_t to
 {
 	struct volley_zone *zone = &cache->memory.zones[slot];
 
-	__atomic_store_n(&zone->digest[1], to[1], __ATOMIC_RELEASE);
-	__atomic_store_n(&zone->digest[0], to[0], __ATOMIC_RELEASE);
+	tell_watch(cache, slot);
+	store_digest(zone, to[0], to[1]);
 }
 
 void cache_zone_drop(struct cache *cache, uint32_t slot)
@@ -121,9 +136,9 @@ void cache_zone_drop(struct cache *cache, uint32_t slot)
 
 	if (!slot)
 		return;
+	tell_watch(cache, slot);
 	__atomic_store_n(&zone->gen, 0, __ATOMIC_RELEASE);
-	zone->digest[0] = 0;
-	zone->digest[1] = 0;
+	store_digest(zone, 0, 0);
 	zone->name_id[1] = 0;
 	__atomic_store_n(&zone->name_id[0], 0, __ATOMIC_RELEASE);
 }
@@ -135,6 +150,7 @@ uint32_t cache_zone_flush(struct cache *cache, uint32_t slot)
 
 	if (!slot)
 		return 0;
+	tell_watch(cache, slot);
 	gen = new_gen(zone);
 	__atomic_store_n(&zone->gen, gen, __ATOMIC_RELEASE);
 	return gen;
@@ -156,4 +172,23 @@ int cache_zone_drop_others(struct cache *cache, const uint32_t *keep, uint32_t n
 			cache_zone_drop(cache, i);
 	free(is_kept);
 	return 0;
+}
+
+int cache_zone_watch(struct cache *cache)
+{
+	if (cache->changed_zones)
+		return -EBUSY;
+	cache->changed_zones = calloc(cache->memory.sizes.n_zones, 1);
+	return cache->changed_zones ? 0 : -ENOMEM;
+}
+
+void cache_zone_watch_end(struct cache *cache)
+{
+	free(cache->changed_zones);
+	cache->changed_zones = NULL;
+}
+
+bool cache_zone_has_changed(const struct cache *cache, uint32_t slot)
+{
+	return __atomic_load_n(&cache->changed_zones[slot], __ATOMIC_ACQUIRE);
 }

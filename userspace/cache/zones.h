@@ -12,6 +12,7 @@
 #ifndef VOLLEY_CACHE_ZONES_H
 #define VOLLEY_CACHE_ZONES_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "cache/cache.h"
@@ -20,9 +21,9 @@
  * The slot of the zone `apex` (folded wire form), made if it has none. *gen: the generation with
  * which answers of this content may be published: the present one if `digest` is what it stands
  * for, else the next, which becomes valid with cache_zone_commit. *slot 0: the table is full, the
- * zone's answers are not cached.
+ * zone's answers are not cached. True: it is the present one.
  */
-void cache_zone_prepare(struct cache *cache, const uint8_t *apex, uint32_t apex_bytes,
+bool cache_zone_prepare(struct cache *cache, const uint8_t *apex, uint32_t apex_bytes,
 			const uint64_t digest[2], uint32_t *slot, uint32_t *gen);
 
 /* From now on `gen` is the zone's; answers of another are dead. Visible to all at their next read. */
@@ -54,5 +55,14 @@ uint32_t cache_zone_flush(struct cache *cache, uint32_t slot);
  * 0, or -ENOMEM with nothing dropped.
  */
 int cache_zone_drop_others(struct cache *cache, const uint32_t *keep, uint32_t n);
+
+/*
+ * From now on it is remembered which slots change in any way: for who works on what the zones are
+ * now in another thread. -EBUSY: somebody does already; -ENOMEM. A change is told before it can be
+ * seen. has_changed may be asked by any thread, in between.
+ */
+int cache_zone_watch(struct cache *cache) __attribute__((warn_unused_result));
+void cache_zone_watch_end(struct cache *cache);
+bool cache_zone_has_changed(const struct cache *cache, uint32_t slot);
 
 #endif

@@ -1,0 +1,746 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* From one cache through a file to another one, which has other hash keys and other slots. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <pthread.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <urcu-qsbr.h>
+
+#include "base/err.h"
+#include "cache/grace.h"
+#include "cache/snapshot_format.h"
+#include "world.h"
+
+#define N_NAMES 3000u
+
+static const uint64_t the_digest[2] = { 1, 2 }; /* world_start()'s */
+static const uint64_t other_digest[2] = { 3, 4 };
+static const struct snapshot_times the_times = { WORLD_NOW_S, 1000000, "this boot......" };
+static const bool never;
+static char why[128];
+
+static int make_file(void)
+{
+	int fd = memfd_create("snapshot", MFD_CLOEXEC);
+
+	MUST(fd >= 0);
+	return fd;
+}
+
+static struct snapshot_written save(struct world *w, int fd)
+{
+	struct snapshot_written told;
+	struct snapshot *snapshot;
+
+	MUST(!snapshot_begin(&snapshot, w->cache));
+	MUST(!snapshot_write(snapshot, fd, &the_times, &never, &told));
+	snapshot_end(snapshot);
+	return told;
+}
+
+static int load_at(struct world *w, int fd, const struct snapshot_times *times,
+		   struct snapshot_read *told)
+{
+	struct snapshot *snapshot;
+	int err;
+
+	MUST(!snapshot_begin(&snapshot, w->cache));
+	err = snapshot_read(snapshot, w->writer, fd, times, &never, told, why, sizeof(why));
+	snapshot_end(snapshot);
+	return err;
+}
+
+static int load(struct world *w, int fd, struct snapshot_read *told)
+{
+	return load_at(w, fd, &the_times, told);
+}
+
+/* A cache whose zone lies in another slot than in that of world_open(). */
+static void open_other(struct world *w, uint64_t bytes)
+{
+	struct cache_sizes sizes;
+
+	*w = (struct world){ 0 };
+	MUST(!cache_sizes_plan(&sizes, bytes, 100));
+	MUST(!cache_memory_anonymous(&w->memory, &sizes));
+	w->memory.zones[1].last_gen = 7; /* as of a zone that went */
+	world_start(w);
+}
+
+static void test_there_and_back(void **state)
+{
+	struct snapshot_written written;
+	struct snapshot_read told;
+	struct world a, b;
+	int fd = make_file();
+	struct stat st;
+
+	(void)state;
+	world_open(&a, CACHE_BYTES_MIN);
+	open_other(&b, 2 * CACHE_BYTES_MIN);
+	for (uint64_t i = 0; i < N_NAMES; i++)
+		put(&a, i);
+	written = save(&a, fd);
+	assert_int_equal(written.n_entries, N_NAMES);
+	assert_int_equal(written.n_zones, 1);
+	MUST(!fstat(fd, &st));
+	assert_int_equal(written.n_bytes, st.st_size);
+	assert_true(st.st_size > 2 * (off_t)SNAPSHOT_BLOCK_BYTES / 4);
+	assert_int_equal(load(&b, fd, &told), 0);
+	assert_int_equal(told.n_entries, N_NAMES);
+	assert_int_equal(told.n_loaded, N_NAMES);
+	for (uint64_t i = 0; i < N_NAMES; i++)
+		assert_true(get(&b, i));
+	assert_false(get(&b, N_NAMES));
+	assert_int_equal(load(&b, fd, &told), 0); /* once more */
+	assert_int_equal(told.n_present, N_NAMES);
+	assert_int_equal(count_words(&b.memory), N_NAMES);
+	world_close(&a);
+	world_close(&b);
+	close(fd);
+}
+
+static void test_empty(void **state)
+{
+	struct snapshot_read told;
+	struct world a;
+	int fd = make_file();
+
+	(void)state;
+	world_open(&a, CACHE_BYTES_MIN);
+	assert_int_equal(load(&a, fd, &told), ERR_SNAPSHOT);
+	assert_true(snapshot_is_one(fd));
+	save(&a, fd);
+	assert_true(snapshot_is_one(fd));
+	assert_int_equal(load(&a, fd, &told), 0);
+	assert_int_equal(told.n_entries, 0);
+	world_close(&a);
+	close(fd);
+}
+
+/* Its header's parts are the entry's; how it was used is not lost. */
+static void test_keeps_the_past(void **state)
+{
+	const struct volley_entry *e;
+	struct snapshot_read told;
+	struct cache_key key;
+	struct world a, b;
+	int fd = make_file();
+
+	(void)state;
+	world_open(&a, CACHE_BYTES_MIN);
+	open_other(&b, CACHE_BYTES_MIN);
+	put(&a, 1);
+	put(&a, 2);
+	assert_true(get(&a, 2) && get(&a, 2));
+	ghost_remember(&a.cache->ghost, key_of(a.cache, 3).hash);
+	put(&a, 3); /* into the main queue */
+	save(&a, fd);
+	assert_int_equal(load_at(&b, fd,
+				 &(struct snapshot_times){ WORLD_NOW_S + 5, 1, "this boot......" },
+				 &told),
+			 0);
+	for (uint64_t i = 1; i <= 3; i++) {
+		size_t offset;
+
+		key = key_of(b.cache, i);
+		assert_int_equal(cache_lookup(b.cache, &key, WORLD_NOW_S, false, &e), CACHE_HIT);
+		assert_true(is_whole(e, i));
+		assert_int_equal(e->flags, htons(0x8400));
+		assert_int_equal(e->freq, i == 2 ? 2 : 0);
+		assert_int_equal(e->born_s, WORLD_NOW_S);
+		offset = (size_t)((const uint8_t *)e - b.memory.store) / VOLLEY_SEGMENT_BYTES;
+		assert_int_equal(segment_at(b.cache, (uint32_t)offset)->queue,
+				 i == 3 ? QUEUE_MAIN : QUEUE_PROBATION);
+	}
+	world_close(&a);
+	world_close(&b);
+	close(fd);
+}
+
+static void test_a_valid_one_stays(void **state)
+{
+	struct snapshot_read told;
+	const struct volley_entry *e;
+	struct cache_key key;
+	struct world a, b;
+	int fd = make_file();
+	uint64_t version;
+
+	(void)state;
+	world_open(&a, CACHE_BYTES_MIN);
+	open_other(&b, CACHE_BYTES_MIN);
+	put(&a, 1);
+	put(&a, 2);
+	save(&a, fd);
+	MUST(!put_by(&b, b.writer, 2, 9));
+	assert_int_equal(load(&b, fd, &told), 0);
+	assert_int_equal(told.n_loaded, 1);
+	assert_int_equal(told.n_present, 1);
+	key = key_of(b.cache, 2);
+	assert_int_equal(cache_lookup(b.cache, &key, WORLD_NOW_S, false, &e), CACHE_HIT);
+	memcpy(&version, cache_entry_body(e), sizeof(version));
+	assert_int_equal(version, 9);
+	world_close(&a);
+	world_close(&b);
+	close(fd);
+}
+
+/* Published between the look and the store: cache_restore() itself yields. */
+static void test_restore_yields(void **state)
+{
+	static uint8_t body[BODY_MAX + 8];
+	const struct cache_past past = { .age_s = 1 };
+	struct cache_answer answer;
+	struct cache_key key;
+	struct world w;
+
+	(void)state;
+	world_open(&w, CACHE_BYTES_MIN);
+	key = key_of(w.cache, 1);
+	answer = answer_of(&w, 1, body);
+	fill_body(body, 1, 1, answer.full_bytes);
+	assert_int_equal(cache_restore(w.writer, &key, &answer, &past, WORLD_NOW_S), 0);
+	assert_true(get(&w, 1));
+	assert_int_equal(cache_restore(w.writer, &key, &answer, &past, WORLD_NOW_S), -EEXIST);
+	assert_int_equal(count_words(&w.memory), 1);
+	world_close(&w);
+}
+
+/* --- Zones --------------------------------------------------------------------------------------- */
+
+static void flush(struct world *w)
+{
+	cache_zone_flush(w->cache, w->slot);
+}
+
+static void change(struct world *w)
+{
+	MUST(cache_zone_begin_change(w->cache, w->slot, the_digest));
+	cache_zone_end_change(w->cache, w->slot, other_digest);
+}
+
+static void begin_change(struct world *w)
+{
+	MUST(cache_zone_begin_change(w->cache, w->slot, the_digest));
+}
+
+/* To another content and back, within the same generation. */
+static void change_twice(struct world *w)
+{
+	change(w);
+	MUST(cache_zone_begin_change(w->cache, w->slot, other_digest));
+	cache_zone_end_change(w->cache, w->slot, the_digest);
+}
+
+static void renew(struct world *w)
+{
+	uint32_t gen;
+
+	cache_zone_prepare(w->cache, (const uint8_t *)"\7example", 9, other_digest, &w->slot, &gen);
+	cache_zone_commit(w->cache, w->slot, gen, other_digest);
+}
+
+static void drop(struct world *w)
+{
+	cache_zone_drop(w->cache, w->slot);
+}
+
+static const struct zone_case {
+	const char *name;
+	void (*happens)(struct world *);
+	bool is_same_in_the_end; /* content as before, so it may be loaded */
+} zone_cases[] = {
+	{ "flushed", flush, true },
+	{ "changed", change, false },
+	{ "being changed", begin_change, false },
+	{ "changed and back", change_twice, true },
+	{ "another generation", renew, false },
+	{ "gone", drop, false },
+};
+
+#define N_ZONE_CASES (sizeof(zone_cases) / sizeof(zone_cases[0]))
+
+static void test_zone_changes_while_written(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < N_ZONE_CASES; i++) {
+		struct snapshot_written written;
+		struct snapshot_read told;
+		struct snapshot *snapshot;
+		struct world a, b;
+		int fd = make_file();
+
+		world_open(&a, CACHE_BYTES_MIN);
+		open_other(&b, CACHE_BYTES_MIN);
+		put(&a, 1);
+		MUST(!snapshot_begin(&snapshot, a.cache));
+		zone_cases[i].happens(&a);
+		assert_int_equal(snapshot_write(snapshot, fd, &the_times, &never, &written), 0);
+		snapshot_end(snapshot);
+		assert_int_equal(written.n_zones, 0);
+		assert_int_equal(written.n_changed, 1);
+		assert_int_equal(load(&b, fd, &told), 0);
+		assert_int_equal(told.n_loaded, 0);
+		world_close(&a);
+		world_close(&b);
+		close(fd);
+	}
+}
+
+static void test_zone_changes_while_read(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < N_ZONE_CASES; i++) {
+		struct snapshot_read told;
+		struct snapshot *snapshot;
+		struct world a, b;
+		int fd = make_file();
+
+		world_open(&a, CACHE_BYTES_MIN);
+		open_other(&b, CACHE_BYTES_MIN);
+		put(&a, 1);
+		save(&a, fd);
+		MUST(!snapshot_begin(&snapshot, b.cache));
+		zone_cases[i].happens(&b);
+		assert_int_equal(snapshot_read(snapshot, b.writer, fd, &the_times, &never, &told,
+					       why, sizeof(why)),
+				 0);
+		snapshot_end(snapshot);
+		/* of what came back to be the same, the generation must be, too */
+		assert_int_equal(told.n_loaded, zone_cases[i].happens == change_twice);
+		assert_int_equal(told.n_loaded + told.n_foreign, 1);
+		world_close(&a);
+		world_close(&b);
+		close(fd);
+	}
+}
+
+static void test_zone_is_another(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < N_ZONE_CASES; i++) {
+		struct snapshot_read told;
+		struct world a, b;
+		int fd = make_file();
+
+		world_open(&a, CACHE_BYTES_MIN);
+		open_other(&b, CACHE_BYTES_MIN);
+		put(&a, 1);
+		save(&a, fd);
+		zone_cases[i].happens(&b);
+		assert_int_equal(load(&b, fd, &told), 0);
+		assert_int_equal(told.n_loaded, zone_cases[i].is_same_in_the_end);
+		assert_int_equal(told.n_foreign, !zone_cases[i].is_same_in_the_end);
+		assert_int_equal(get(&b, 1), zone_cases[i].is_same_in_the_end);
+		world_close(&a);
+		world_close(&b);
+		close(fd);
+	}
+}
+
+static void test_one_at_a_time(void **state)
+{
+	struct snapshot *first, *second;
+	struct world w;
+
+	(void)state;
+	world_open(&w, CACHE_BYTES_MIN);
+	assert_int_equal(snapshot_begin(&first, w.cache), 0);
+	assert_int_equal(snapshot_begin(&second, w.cache), -EBUSY);
+	snapshot_end(first);
+	assert_int_equal(snapshot_begin(&second, w.cache), 0);
+	snapshot_end(second);
+	world_close(&w);
+}
+
+/* --- Clocks -------------------------------------------------------------------------------------- */
+
+/* Written with 60 s to live, at WORLD_NOW_S and wall clock 1000000. 0: it is not loaded. */
+static const struct clock_case {
+	const char *name;
+	struct snapshot_times times;
+	uint32_t expires_s;
+} clock_cases[] = {
+	{ "at once", { WORLD_NOW_S, 1000000, "this boot......" }, WORLD_NOW_S + 60 },
+	{ "same boot, later", { WORLD_NOW_S + 20, 1000020, "this boot......" }, WORLD_NOW_S + 60 },
+	{ "same boot, too late", { WORLD_NOW_S + 60, 1000060, "this boot......" }, 0 },
+	{ "same boot, wall clock set back",
+	  { WORLD_NOW_S + 20, 5, "this boot......" },
+	  WORLD_NOW_S + 60 },
+	{ "same boot, wall clock set on",
+	  { WORLD_NOW_S + 20, 9000000, "this boot......" },
+	  WORLD_NOW_S + 60 },
+	{ "rebooted", { 10, 1000030, "another boot..." }, 10 + 30 },
+	{ "rebooted, the last second", { 10, 1000059, "another boot..." }, 11 },
+	{ "rebooted, too late", { 10, 1000060, "another boot..." }, 0 },
+	{ "rebooted, wall clock behind", { 10, 999999, "another boot..." }, 0 },
+	{ "rebooted, no wall clock at all", { 10, 0, "another boot..." }, 0 },
+};
+
+static void test_clocks(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < sizeof(clock_cases) / sizeof(clock_cases[0]); i++) {
+		const struct clock_case *c = &clock_cases[i];
+		static uint8_t body[BODY_MAX + 8];
+		const struct volley_entry *e;
+		struct snapshot_read told;
+		struct cache_answer answer;
+		struct cache_key key;
+		struct world a, b;
+		int fd = make_file();
+
+		world_open(&a, CACHE_BYTES_MIN);
+		open_other(&b, CACHE_BYTES_MIN);
+		key = key_of(a.cache, 1);
+		answer = answer_of(&a, 1, body);
+		answer.expires_s = WORLD_NOW_S + 60;
+		MUST(!cache_publish(a.writer, &key, &answer, WORLD_NOW_S - 3));
+		put(&a, 2); /* lives for good, whatever the clocks say */
+		save(&a, fd);
+		assert_int_equal(load_at(&b, fd, &c->times, &told), 0);
+		if (told.n_loaded != (c->expires_s ? 2 : 1))
+			fail_msg("%s: %u loaded", c->name, (unsigned)told.n_loaded);
+		assert_int_equal(told.n_expired, c->expires_s ? 0 : 1);
+		key = key_of(b.cache, 1);
+		cache_lookup(b.cache, &key, c->times.now_s, false, &e);
+		assert_int_equal(e ? e->expires_s : 0, c->expires_s);
+		world_close(&a);
+		world_close(&b);
+		close(fd);
+	}
+}
+
+static void test_the_dead_stay_behind(void **state)
+{
+	static uint8_t body[BODY_MAX + 8];
+	struct snapshot_written written;
+	struct cache_answer answer;
+	struct cache_key key;
+	struct world w;
+	int fd = make_file();
+
+	(void)state;
+	world_open(&w, CACHE_BYTES_MIN);
+	key = key_of(w.cache, 1);
+	answer = answer_of(&w, 1, body);
+	answer.expires_s = WORLD_NOW_S;
+	MUST(!cache_publish(w.writer, &key, &answer, WORLD_NOW_S - 3));
+	put(&w, 2);
+	w.gen = cache_zone_flush(w.cache, w.slot);
+	put(&w, 3);
+	written = save(&w, fd);
+	assert_int_equal(written.n_entries, 1);
+	world_close(&w);
+	close(fd);
+}
+
+/* --- Broken files -------------------------------------------------------------------------------- */
+
+/* A small one, with several entries. */
+static size_t make_small(uint8_t *bytes, size_t cap)
+{
+	int fd = make_file();
+	struct world a;
+	ssize_t n;
+
+	world_open(&a, CACHE_BYTES_MIN);
+	for (uint64_t i = 1; i <= 5; i++)
+		put(&a, i);
+	save(&a, fd);
+	n = pread(fd, bytes, cap, 0);
+	MUST(n > 0 && (size_t)n < cap);
+	world_close(&a);
+	close(fd);
+	return (size_t)n;
+}
+
+static void must_refuse(struct world *w, const uint8_t *bytes, size_t n)
+{
+	struct snapshot_read told;
+	int fd = make_file();
+
+	MUST(pwrite(fd, bytes, n, 0) == (ssize_t)n);
+	assert_int_equal(load(w, fd, &told), ERR_SNAPSHOT);
+	assert_true(*why);
+	assert_int_equal(told.n_loaded, 0);
+	assert_int_equal(count_words(&w->memory), 0);
+	close(fd);
+}
+
+static void test_each_octet_altered(void **state)
+{
+	static uint8_t bytes[16384];
+	size_t n = make_small(bytes, sizeof(bytes)), i;
+	struct world b;
+
+	(void)state;
+	open_other(&b, CACHE_BYTES_MIN);
+	for (i = 0; i < n; i++) {
+		bytes[i] ^= 1;
+		must_refuse(&b, bytes, n);
+		bytes[i] ^= 0x81;
+		must_refuse(&b, bytes, n);
+		bytes[i] ^= 0x80;
+	}
+	world_close(&b);
+}
+
+static void test_each_cut(void **state)
+{
+	static uint8_t bytes[16384];
+	size_t n = make_small(bytes, sizeof(bytes)), i;
+	struct world b;
+
+	(void)state;
+	open_other(&b, CACHE_BYTES_MIN);
+	for (i = 0; i < n; i++)
+		must_refuse(&b, bytes, i);
+	bytes[n] = 0;
+	must_refuse(&b, bytes, n + 1);
+	assert_non_null(strstr(why, "behind its end"));
+	world_close(&b);
+}
+
+/* The first block is of entries; makes all sums right again. */
+static void sum_again(uint8_t *bytes, size_t n)
+{
+	struct snapshot_header *header = (struct snapshot_header *)bytes;
+	size_t at = sizeof(*header);
+	uint64_t sum = header->sum = snapshot_header_sum(header);
+
+	while (at < n) {
+		struct snapshot_block block;
+
+		memcpy(&block, bytes + at, sizeof(block));
+		sum = block.sum = snapshot_sum(sum, &block, bytes + at + sizeof(block));
+		memcpy(bytes + at, &block, sizeof(block));
+		at += sizeof(block) + block.n_bytes;
+	}
+}
+
+#define FIRST_BLOCK (sizeof(struct snapshot_header))
+#define FIRST_ENTRY (FIRST_BLOCK + sizeof(struct snapshot_block))
+
+static const struct lie {
+	const char *name;
+	size_t at;
+	uint64_t value;
+	size_t n; /* octets of it */
+} lies[] = {
+	{ "version", offsetof(struct snapshot_header, version), 2, 4 },
+	{ "ABI", offsetof(struct snapshot_header, abi), VOLLEY_ABI + 1, 4 },
+	{ "kind", FIRST_BLOCK, 3, 4 },
+	{ "two tables of zones", FIRST_BLOCK, SNAPSHOT_ZONES, 4 },
+	{ "entry of no length", FIRST_ENTRY + offsetof(struct volley_entry, bytes), 0, 4 },
+	{ "entry shorter than a header", FIRST_ENTRY + offsetof(struct volley_entry, bytes), 48,
+	  4 },
+	{ "entry of odd length", FIRST_ENTRY + offsetof(struct volley_entry, bytes), 120, 4 },
+	{ "entry longer than the block", FIRST_ENTRY + offsetof(struct volley_entry, bytes),
+	  1u << 20, 4 },
+	{ "body longer than the entry", FIRST_ENTRY + offsetof(struct volley_entry, full_bytes),
+	  65535, 2 },
+	{ "short form longer than full", FIRST_ENTRY + offsetof(struct volley_entry, short_bytes),
+	  65535, 2 },
+	{ "body elsewhere", FIRST_ENTRY + offsetof(struct volley_entry, body_offset), 65, 2 },
+	{ "sum of the body", FIRST_ENTRY + offsetof(struct volley_entry, full_sum), 12345, 2 },
+	{ "sum of the short form", FIRST_ENTRY + offsetof(struct volley_entry, short_sum), 12345,
+	  2 },
+	{ "no name",
+	  FIRST_ENTRY + offsetof(struct volley_entry, key) +
+		  offsetof(struct volley_key, name_bytes),
+	  0, 1 },
+	{ "longer name",
+	  FIRST_ENTRY + offsetof(struct volley_entry, key) +
+		  offsetof(struct volley_key, name_bytes),
+	  13, 1 },
+	{ "label behind the name's end", FIRST_ENTRY + sizeof(struct volley_entry), 40, 1 },
+	{ "label of more than 63", FIRST_ENTRY + sizeof(struct volley_entry), 64, 1 },
+	{ "letter in upper case", FIRST_ENTRY + sizeof(struct volley_entry) + 1, 'N', 1 },
+};
+
+static void test_contradictions(void **state)
+{
+	static uint8_t bytes[16384], lying[16384];
+	size_t n = make_small(bytes, sizeof(bytes)), i;
+	struct world b;
+
+	(void)state;
+	open_other(&b, CACHE_BYTES_MIN);
+	for (i = 0; i < sizeof(lies) / sizeof(lies[0]); i++) {
+		memcpy(lying, bytes, n);
+		memcpy(lying + lies[i].at, &lies[i].value, lies[i].n);
+		sum_again(lying, n);
+		print_message("%s\n", lies[i].name);
+		must_refuse(&b, lying, n);
+		assert_null(strstr(why, "altered"));
+	}
+	world_close(&b);
+}
+
+static void test_foreign_file(void **state)
+{
+	static const char text[] =
+		"a file of somebody else, which must not be lost, with more text";
+	struct snapshot_read told;
+	struct world b;
+	int fd = make_file();
+
+	(void)state;
+	world_open(&b, CACHE_BYTES_MIN);
+	MUST(write(fd, text, sizeof(text)) == sizeof(text));
+	assert_false(snapshot_is_one(fd));
+	assert_int_equal(load(&b, fd, &told), ERR_SNAPSHOT);
+	assert_non_null(strstr(why, "is no snapshot"));
+	world_close(&b);
+	close(fd);
+}
+
+/* --- Room and time ------------------------------------------------------------------------------- */
+
+static void test_those_in_use_come_first(void **state)
+{
+	struct snapshot_read told;
+	struct world a, b;
+	int fd = make_file();
+	uint64_t n = 0;
+
+	(void)state;
+	world_open(&a, 4 * CACHE_BYTES_MIN);
+	open_other(&b, CACHE_BYTES_MIN); /* and nobody makes room */
+	while (n < 30000)
+		put(&a, n++);
+	for (uint64_t i = 0; i < n; i += 10)
+		assert_true(get(&a, i));
+	save(&a, fd);
+	assert_int_equal(load(&b, fd, &told), 0);
+	assert_true(told.n_no_room > 0);
+	assert_int_equal(told.n_loaded + told.n_no_room, n);
+	for (uint64_t i = 0; i < n; i += 10)
+		assert_true(get(&b, i));
+	world_close(&a);
+	world_close(&b);
+	close(fd);
+}
+
+static void test_cancelled(void **state)
+{
+	const bool now = true;
+	struct snapshot_written written;
+	struct snapshot_read told;
+	struct snapshot *snapshot;
+	struct world w;
+	int fd = make_file(), cut = make_file();
+
+	(void)state;
+	world_open(&w, CACHE_BYTES_MIN);
+	put(&w, 1);
+	save(&w, fd);
+	MUST(!snapshot_begin(&snapshot, w.cache));
+	assert_int_equal(snapshot_write(snapshot, cut, &the_times, &now, &written), -ECANCELED);
+	assert_int_equal(snapshot_read(snapshot, w.writer, fd, &the_times, &now, &told, why,
+				       sizeof(why)),
+			 -ECANCELED);
+	snapshot_end(snapshot);
+	assert_int_equal(load(&w, cut, &told), ERR_SNAPSHOT);
+	world_close(&w);
+	close(fd);
+	close(cut);
+}
+
+/* Writers publish, readers ask and the keeper moves while one file after the other is written. */
+
+static struct world busy;
+static bool stopping;
+
+static void *publish_many(void *seed_of)
+{
+	uint64_t seed = *(uint64_t *)seed_of;
+	struct cache_writer *writer;
+
+	MUST(!cache_writer_new(&writer, busy.cache));
+	rcu_register_thread();
+	while (!__atomic_load_n(&stopping, __ATOMIC_ACQUIRE)) {
+		uint64_t r = next_random(&seed);
+
+		(void)put_by(&busy, writer, r % 4 ? r % 512 : r % 60000, 1);
+		get(&busy, r % 512);
+		rcu_quiescent_state();
+	}
+	rcu_unregister_thread();
+	cache_writer_free(writer);
+	return NULL;
+}
+
+static void test_beside_others(void **state)
+{
+	uint64_t seeds[2] = { 1, 1000000 }, n_max = 0;
+	struct cache_keeper *keeper;
+	pthread_t threads[2];
+
+	(void)state;
+	world_open(&busy, CACHE_BYTES_MIN);
+	MUST(!cache_keeper_start(&keeper, busy.cache, grace_wait_userspace, NULL));
+	for (int i = 0; i < 2; i++)
+		MUST(!pthread_create(&threads[i], NULL, publish_many, &seeds[i]));
+	rcu_register_thread();
+	rcu_thread_offline();
+	for (int i = 0; i < 20; i++) {
+		struct snapshot_written written;
+		struct snapshot_read told;
+		struct world b;
+		int fd = make_file();
+
+		usleep(5000);
+		written = save(&busy, fd);
+		open_other(&b, 4 * CACHE_BYTES_MIN);
+		assert_int_equal(load(&b, fd, &told), 0);
+		assert_int_equal(told.n_entries, written.n_entries);
+		assert_int_equal(told.n_loaded + told.n_present, told.n_entries);
+		for (uint64_t name = 0; name < 512; name++)
+			get(&b, name); /* whole, if it is there */
+		n_max = written.n_entries > n_max ? written.n_entries : n_max;
+		assert_int_equal(load(&busy, fd, &told), 0); /* and back among them */
+		world_close(&b);
+		close(fd);
+	}
+	__atomic_store_n(&stopping, true, __ATOMIC_RELEASE);
+	for (int i = 0; i < 2; i++)
+		pthread_join(threads[i], NULL);
+	cache_keeper_stop(keeper);
+	rcu_unregister_thread();
+	assert_true(n_max > 512);
+	world_close(&busy);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_there_and_back),
+		cmocka_unit_test(test_empty),
+		cmocka_unit_test(test_keeps_the_past),
+		cmocka_unit_test(test_a_valid_one_stays),
+		cmocka_unit_test(test_restore_yields),
+		cmocka_unit_test(test_zone_changes_while_written),
+		cmocka_unit_test(test_zone_changes_while_read),
+		cmocka_unit_test(test_zone_is_another),
+		cmocka_unit_test(test_one_at_a_time),
+		cmocka_unit_test(test_clocks),
+		cmocka_unit_test(test_the_dead_stay_behind),
+		cmocka_unit_test(test_each_octet_altered),
+		cmocka_unit_test(test_each_cut),
+		cmocka_unit_test(test_contradictions),
+		cmocka_unit_test(test_foreign_file),
+		cmocka_unit_test(test_those_in_use_come_first),
+		cmocka_unit_test(test_cancelled),
+		cmocka_unit_test(test_beside_others),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

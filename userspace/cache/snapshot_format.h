@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What lies in a snapshot; for snapshot.c, snapshot_write.c and snapshot_read.c. All in host order. */
+#ifndef VOLLEY_CACHE_SNAPSHOT_FORMAT_H
+#define VOLLEY_CACHE_SNAPSHOT_FORMAT_H
+
+#include "cache/internal.h"
+#include "cache/snapshot.h"
+
+#define SNAPSHOT_MAGIC   0x0a314e5359454c56ull /* "VLEYSN1\n"; of another byte order: no snapshot */
+#define SNAPSHOT_VERSION 1u
+
+/* Of entries, a block holds this and what one more part of the walk adds to it. */
+#define SNAPSHOT_BLOCK_BYTES (1u << 20)
+#define SNAPSHOT_PART_WORDS  512u
+#define SNAPSHOT_ENTRY_MAX   (64u * 1024 + 512)
+#define SNAPSHOT_BLOCK_MAX   (SNAPSHOT_BLOCK_BYTES + SNAPSHOT_PART_WORDS * SNAPSHOT_ENTRY_MAX)
+
+struct snapshot_header {
+	uint64_t magic;
+	uint32_t version;
+	uint32_t abi;
+	uint64_t wall_s;
+	uint8_t boot_id[16];
+	uint32_t now_s;
+	uint32_t reserved;
+	uint64_t sum; /* of what is before it */
+};
+
+enum snapshot_kind {
+	SNAPSHOT_ENTRIES = 1,
+	SNAPSHOT_ZONES, /* the last block, perhaps an empty one */
+};
+
+struct snapshot_block {
+	uint32_t kind;
+	uint32_t n_bytes; /* that follow, a multiple of 16 */
+	uint64_t sum;     /* snapshot_sum() */
+};
+
+/*
+ * An entry is struct volley_entry with key and body as in the store, but: hash is 0; expires_s is
+ * the seconds it had to live (VOLLEY_NEVER: it lives for good), born_s its age, zone_slot and
+ * zone_gen those of struct snapshot_zone, and of reserved2 the first says that it was in the main
+ * queue.
+ */
+
+struct snapshot_zone {
+	uint32_t slot; /* in ascending order */
+	uint32_t gen;
+	uint64_t name_id[2];
+	uint64_t digest[2];
+	uint64_t reserved;
+};
+
+_Static_assert(sizeof(struct snapshot_header) == 56, "no padding that differs");
+_Static_assert(sizeof(struct snapshot_block) == 16, "entries lie aligned");
+_Static_assert(sizeof(struct snapshot_zone) == 48, "no padding, a multiple of 16");
+
+struct snapshot {
+	struct cache *cache;
+	struct volley_zone *zones; /* a copy of volley_zones at the beginning */
+	uint32_t n_zones;
+};
+
+/* The header's own sum, with which that of the first block begins. */
+uint64_t snapshot_header_sum(const struct snapshot_header *header);
+
+/* Of a block's kind, length and octets, going on from the sum `before` it. */
+uint64_t snapshot_sum(uint64_t before, const struct snapshot_block *block, const void *bytes);
+
+/* Whether a zone has answers and is what its digest says. */
+static inline bool snapshot_zone_stands(const struct volley_zone *zone)
+{
+	return zone->name_id[0] && zone->gen && (zone->digest[0] || zone->digest[1]);
+}
+
+#endif

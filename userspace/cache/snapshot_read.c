@@ -1,0 +1,432 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * A file is gone through three times: once to check it, then for what was in use, then for the rest.
+ * Every block is checked each time, before anything in it is used.
+ */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <urcu-qsbr.h>
+
+#include "base/err.h"
+#include "cache/snapshot_format.h"
+
+#define SECTION_ENTRIES 128u /* published in one read section */
+#define WAITS_MAX       200u /* for the keeper, of 1 ms; then there is no room */
+
+/* A zone of the file that is served here with the same content. */
+struct match {
+	uint32_t file_slot, file_gen;
+	uint32_t slot, gen; /* slot 0: there is none */
+	uint64_t digest[2];
+};
+
+enum pass { PASS_CHECK, PASS_USED, PASS_REST };
+
+struct in {
+	const struct snapshot *snapshot;
+	struct cache_writer *writer;
+	int fd;
+	const struct snapshot_times *times;
+	const bool *cancel;
+	uint64_t elapsed_s; /* since it was written; UINT64_MAX: not known */
+	off_t at, end;
+	uint64_t sum;
+	struct snapshot_block block;
+	uint8_t *buf; /* of the block */
+	size_t cap;
+	struct match *matches; /* in the order of file_slot */
+	size_t n_matches;
+	bool is_full;
+	struct snapshot_read *told;
+	char *why;
+	size_t why_cap;
+};
+
+/* --- Blocks -------------------------------------------------------------------------------------- */
+
+static int refuse(const struct in *in, const char *words)
+{
+	snprintf(in->why, in->why_cap, "%s, at octet %lld", words, (long long)in->at);
+	return ERR_SNAPSHOT;
+}
+
+static int read_bytes(struct in *in, void *to, size_t n)
+{
+	uint8_t *at = to;
+
+	while (n) {
+		ssize_t done = pread(in->fd, at, n, in->at);
+
+		if (done < 0 && errno == EINTR)
+			continue;
+		if (done < 0)
+			return -errno;
+		if (!done)
+			return refuse(in, "is cut short");
+		at += done;
+		n -= (size_t)done;
+		in->at += done;
+	}
+	return 0;
+}
+
+/* How long the entries have been on file, as far as can be known. */
+static uint64_t elapsed_since(const struct snapshot_header *header,
+			      const struct snapshot_times *times)
+{
+	if (!memcmp(header->boot_id, times->boot_id, sizeof(header->boot_id)) &&
+	    times->now_s >= header->now_s)
+		return times->now_s - header->now_s;
+	return times->wall_s >= header->wall_s ? times->wall_s - header->wall_s : UINT64_MAX;
+}
+
+static int read_header(struct in *in)
+{
+	struct snapshot_header header;
+	int err;
+
+	in->at = 0;
+	if (in->end < (off_t)sizeof(header))
+		return refuse(in, "is no snapshot, or cut short");
+	err = read_bytes(in, &header, sizeof(header));
+	if (err)
+		return err;
+	if (header.magic != SNAPSHOT_MAGIC)
+		return refuse(in, "is no snapshot");
+	if (header.version != SNAPSHOT_VERSION || header.abi != VOLLEY_ABI)
+		return refuse(in, "was written by another version of volleyd");
+	if (header.sum != snapshot_header_sum(&header))
+		return refuse(in, "has been altered");
+	in->sum = header.sum;
+	in->elapsed_s = elapsed_since(&header, in->times);
+	return 0;
+}
+
+static int grow(struct in *in, size_t n)
+{
+	uint8_t *buf;
+
+	if (n <= in->cap)
+		return 0;
+	buf = realloc(in->buf, n);
+	if (!buf)
+		return -ENOMEM;
+	in->buf = buf;
+	in->cap = n;
+	return 0;
+}
+
+/* The next block into in->block and in->buf. */
+static int read_block(struct in *in)
+{
+	off_t begin = in->at;
+	int err = read_bytes(in, &in->block, sizeof(in->block));
+
+	if (err)
+		return err;
+	if (in->block.n_bytes > SNAPSHOT_BLOCK_MAX || in->block.n_bytes > in->end - in->at) {
+		in->at = begin;
+		return refuse(in, "is cut short or has been altered");
+	}
+	err = grow(in, in->block.n_bytes);
+	if (!err)
+		err = read_bytes(in, in->buf, in->block.n_bytes);
+	if (err)
+		return err;
+	in->sum = snapshot_sum(in->sum, &in->block, in->buf);
+	if (in->sum == in->block.sum)
+		return 0;
+	in->at = begin;
+	return refuse(in, "has been altered");
+}
+
+/* --- Zones --------------------------------------------------------------------------------------- */
+
+static void find_match(const struct snapshot *snapshot, const struct snapshot_zone *zone,
+		       struct match *match)
+{
+	uint32_t i;
+
+	*match = (struct match){ .file_slot = zone->slot,
+				 .file_gen = zone->gen,
+				 .digest = { zone->digest[0], zone->digest[1] } };
+	for (i = 1; i < snapshot->n_zones && !match->slot; i++) {
+		const struct volley_zone *here = &snapshot->zones[i];
+
+		if (!snapshot_zone_stands(here) ||
+		    memcmp(here->name_id, zone->name_id, sizeof(zone->name_id)) ||
+		    memcmp(here->digest, zone->digest, sizeof(zone->digest)))
+			continue;
+		match->slot = i;
+		match->gen = here->gen;
+	}
+}
+
+static int take_zones(struct in *in)
+{
+	const struct snapshot_zone *zones = (const struct snapshot_zone *)in->buf;
+	size_t n = in->block.n_bytes / sizeof(*zones), i;
+
+	if (in->block.n_bytes % sizeof(*zones))
+		return refuse(in, "has a table of zones that is no whole one");
+	in->matches = calloc(n + 1, sizeof(*in->matches));
+	if (!in->matches)
+		return -ENOMEM;
+	for (i = 0; i < n; i++) {
+		if (i && zones[i].slot <= zones[i - 1].slot)
+			return refuse(in, "has a table of zones that is in no order");
+		find_match(in->snapshot, &zones[i], &in->matches[i]);
+	}
+	in->n_matches = n;
+	return 0;
+}
+
+static int compare_match(const void *slot, const void *match)
+{
+	uint32_t a = *(const uint32_t *)slot, b = ((const struct match *)match)->file_slot;
+
+	return (a > b) - (a < b);
+}
+
+static const struct match *match_of(const struct in *in, const struct volley_entry *e)
+{
+	const struct match *match =
+		bsearch(&e->zone_slot, in->matches, in->n_matches, sizeof(*match), compare_match);
+
+	return match && match->slot && match->file_gen == e->zone_gen ? match : NULL;
+}
+
+/*
+ * In the read section of the publishing: a change of the zone begins with the digest, and then waits
+ * for all who have not seen that (cache/zones.h).
+ */
+static bool is_still_same(const struct in *in, const struct match *match)
+{
+	const struct volley_zone *zone = &in->snapshot->cache->memory.zones[match->slot];
+
+	return __atomic_load_n(&zone->gen, __ATOMIC_ACQUIRE) == match->gen &&
+	       __atomic_load_n(&zone->digest[0], __ATOMIC_ACQUIRE) == match->digest[0] &&
+	       __atomic_load_n(&zone->digest[1], __ATOMIC_ACQUIRE) == match->digest[1];
+}
+
+/* --- Entries ------------------------------------------------------------------------------------- */
+
+/* Labels up to the root that fill it, in lower case. */
+static bool is_name_sound(const uint8_t *name, uint32_t n)
+{
+	uint32_t at = 0, i;
+
+	while (at < n && name[at]) {
+		if (name[at] > 63 || at + name[at] + 1 >= n)
+			return false;
+		at += name[at] + 1u;
+	}
+	for (i = 0; i < n; i++)
+		if (name[i] >= 'A' && name[i] <= 'Z')
+			return false; /* a length is at most 63, and 'A' is 65 */
+	return at + 1 == n;
+}
+
+static bool is_entry_sound(const struct volley_entry *e, size_t room_bytes)
+{
+	uint32_t padded, body_at;
+
+	if (room_bytes < sizeof(*e) || e->bytes > room_bytes || e->bytes < sizeof(*e) ||
+	    e->bytes % VOLLEY_UNIT_BYTES || !e->key.name_bytes)
+		return false;
+	padded = volley_name_padded(e->key.name_bytes);
+	body_at = entry_body_at(&e->key);
+	if (e->body_offset != sizeof(*e) + padded || e->body_offset + e->full_bytes > e->bytes ||
+	    e->short_bytes > e->full_bytes || !is_name_sound(e->name, e->key.name_bytes))
+		return false;
+	return entry_body_sum(cache_entry_body(e), e->full_bytes, body_at) == e->full_sum &&
+	       entry_body_sum(cache_entry_body(e), e->short_bytes, body_at) == e->short_sum;
+}
+
+static int check_entries(struct in *in)
+{
+	size_t at = 0, n = in->block.n_bytes;
+
+	while (at < n) {
+		const struct volley_entry *e = (const struct volley_entry *)(in->buf + at);
+
+		if (!is_entry_sound(e, n - at))
+			return refuse(in, "has an entry that contradicts itself");
+		at += e->bytes;
+		in->told->n_entries++;
+	}
+	return 0;
+}
+
+/* The coarse second from which it is dead; 0: it is already, or may be. */
+static uint32_t expiry_of(const struct in *in, const struct volley_entry *e)
+{
+	uint64_t until_s;
+
+	if (e->expires_s == VOLLEY_NEVER)
+		return VOLLEY_NEVER;
+	if (in->elapsed_s >= e->expires_s)
+		return 0;
+	until_s = in->times->now_s + (e->expires_s - in->elapsed_s);
+	return until_s < VOLLEY_NEVER ? (uint32_t)until_s : VOLLEY_NEVER - 1;
+}
+
+static int publish(struct in *in, const struct volley_entry *e, const struct match *match,
+		   uint32_t expires_s)
+{
+	const struct cache_answer answer = {
+		.body = cache_entry_body(e),
+		.full_bytes = e->full_bytes,
+		.short_bytes = e->short_bytes,
+		.ancount = ntohs(e->ancount),
+		.nscount = ntohs(e->nscount),
+		.arcount_full = ntohs(e->arcount_full),
+		.arcount_short = ntohs(e->arcount_short),
+		.partial = e->partial,
+		.flags = ntohs(e->flags),
+		.zone_slot = match->slot,
+		.zone_gen = match->gen,
+		.expires_s = expires_s,
+	};
+	const uint64_t age_s = e->born_s + (in->elapsed_s == UINT64_MAX ? 0 : in->elapsed_s);
+	const struct cache_past past = { .age_s = age_s < UINT32_MAX ? (uint32_t)age_s : UINT32_MAX,
+					 .freq = e->freq,
+					 .was_kept = e->reserved2[0] };
+	struct cache *cache = in->snapshot->cache;
+	const struct volley_entry *present;
+	struct cache_key key;
+
+	cache_key_init(&key, cache, e->name, e->key.name_bytes, ntohs(e->key.qtype),
+		       ntohs(e->key.qclass), e->key.flags, e->key.view);
+	if (cache_lookup(cache, &key, in->times->now_s, false, &present) == CACHE_HIT)
+		return -EEXIST;
+	return cache_restore(in->writer, &key, &answer, &past, in->times->now_s);
+}
+
+/* -ENOSPC or -EAGAIN: nothing was done, and later there may be room. */
+static int take_entry(struct in *in, const struct volley_entry *e)
+{
+	const struct match *match = match_of(in, e);
+	uint32_t expires_s = expiry_of(in, e);
+	int err;
+
+	if (!match || !is_still_same(in, match)) {
+		in->told->n_foreign++;
+		return 0;
+	}
+	if (!expires_s) {
+		in->told->n_expired++;
+		return 0;
+	}
+	if (in->is_full) {
+		in->told->n_no_room++;
+		return 0;
+	}
+	err = publish(in, e, match, expires_s);
+	in->told->n_loaded += !err;
+	in->told->n_present += err == -EEXIST;
+	in->told->n_foreign += err == -ESTALE || err == -EINVAL;
+	return err == -ENOSPC || err == -EAGAIN ? err : 0;
+}
+
+static bool is_of_pass(const struct volley_entry *e, enum pass pass)
+{
+	bool was_used = e->reserved2[0] || e->freq;
+
+	return was_used == (pass == PASS_USED);
+}
+
+static int take_entries(struct in *in, enum pass pass)
+{
+	size_t at = 0, n = in->block.n_bytes;
+	unsigned int n_waits = 0;
+
+	while (at < n) {
+		unsigned int left = SECTION_ENTRIES;
+		int err = 0;
+
+		rcu_thread_online();
+		for (; at < n && left && !err; left--) {
+			const struct volley_entry *e = (const struct volley_entry *)(in->buf + at);
+
+			if (is_of_pass(e, pass))
+				err = take_entry(in, e);
+			if (err)
+				break;
+			at += e->bytes;
+			n_waits = 0;
+		}
+		rcu_thread_offline();
+		if (__atomic_load_n(in->cancel, __ATOMIC_RELAXED))
+			return -ECANCELED;
+		in->is_full |= err && ++n_waits == WAITS_MAX;
+		if (err)
+			usleep(1000);
+		else
+			sched_yield();
+	}
+	return 0;
+}
+
+/* --- The whole ----------------------------------------------------------------------------------- */
+
+static int take_block(struct in *in, enum pass pass)
+{
+	if (in->block.kind == SNAPSHOT_ENTRIES)
+		return pass == PASS_CHECK ? check_entries(in) : take_entries(in, pass);
+	if (in->block.kind != SNAPSHOT_ZONES)
+		return refuse(in, "has a block of an unknown kind");
+	if (in->at != in->end)
+		return refuse(in, "has octets behind its end");
+	return pass == PASS_CHECK ? take_zones(in) : 0;
+}
+
+static int go_through(struct in *in, enum pass pass)
+{
+	int err = read_header(in);
+
+	do {
+		if (!err)
+			err = read_block(in);
+		if (!err)
+			err = take_block(in, pass);
+		if (!err && __atomic_load_n(in->cancel, __ATOMIC_RELAXED))
+			err = -ECANCELED;
+	} while (!err && in->block.kind != SNAPSHOT_ZONES);
+	return err;
+}
+
+int snapshot_read(struct snapshot *snapshot, struct cache_writer *writer, int fd,
+		  const struct snapshot_times *times, const bool *cancel,
+		  struct snapshot_read *told, char *why, size_t why_cap)
+{
+	struct in in = { .snapshot = snapshot,
+			 .writer = writer,
+			 .fd = fd,
+			 .times = times,
+			 .cancel = cancel,
+			 .told = told,
+			 .why = why,
+			 .why_cap = why_cap };
+	struct stat st;
+	int err;
+
+	*told = (struct snapshot_read){ 0 };
+	why[0] = '\0';
+	if (fstat(fd, &st))
+		return -errno;
+	in.end = st.st_size;
+	err = go_through(&in, PASS_CHECK);
+	if (!err)
+		err = go_through(&in, PASS_USED);
+	if (!err)
+		err = go_through(&in, PASS_REST);
+	free(in.matches);
+	free(in.buf);
+	return err;
+}
