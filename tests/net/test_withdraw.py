@@ -126,17 +126,6 @@ def test_too_many_changes(lab, daemon, served):
     assert texts(lab.ask(NAMES[3])) == ["192.0.2.103"]
 
 
-def test_a_zone_below_comes(lab, daemon, served, tmp_path):
-    warm(lab)
-    below = write_zone(tmp_path / "below.zone", address="192.0.2.77")
-    daemon.configure(zones=[zone("z.test", served), zone("n3.z.test", below)])
-    daemon.ctl("zone", "reload")
-    told = daemon.json("zone", "status", "z.test")["zones"][0]
-    assert told["all_answers_withdrawn"] == "zones below it came or went"
-    for answer in everywhere(lab, "www.n3.z.test"):
-        assert texts(answer) == ["192.0.2.77"]
-
-
 @pytest.mark.parametrize("changed", [False, True])
 def test_adopted_after_a_change(lab, daemon, served, changed):
     """What a reload left, the next daemon takes over, if the file is still the one."""

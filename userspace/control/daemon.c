@@ -309,6 +309,7 @@ static int open_zones(struct daemon *d)
 	unsigned int n = find_cpus(NULL, &cpus);
 	struct zones_env env = {
 		.cache = d->cache,
+		.is_adopted = d->is_adopted,
 		.published = &d->published,
 		.settings_digest = engine_config_digest(&d->engine_config),
 		.grace = daemon_grace,

@@ -6,9 +6,11 @@
 #include <stdlib.h>
 #include <urcu-qsbr.h>
 
+#include "base/log.h"
 #include "cache/walk.h"
 #include "cache/zones.h"
 #include "engine/affected.h"
+#include "engine/routes.h"
 
 /*
  * Words of the index that are looked at in one go, some 2 ms with a full cache: so long another grace
@@ -28,6 +30,9 @@ struct withdrawal {
 	struct plan *plans;
 	struct plan **by_slot;
 	uint32_t n_slots;
+	const struct zone_set *set; /* NULL: no zone has come */
+	uint32_t *gens;             /* its generations, by slot */
+	uint64_t n_led_elsewhere;
 };
 
 struct withdrawal *withdrawal_new(struct cache *cache)
@@ -57,6 +62,7 @@ void withdrawal_free(struct withdrawal *w)
 		return;
 	forget_plans(w);
 	free(w->by_slot);
+	free(w->gens);
 	free(w);
 }
 
@@ -112,6 +118,21 @@ uint32_t withdrawal_plan(struct withdrawal *w, const struct withdrawal_zone *zon
 	return plan->gen;
 }
 
+int withdrawal_plan_routes(struct withdrawal *w, const struct zone_set *set)
+{
+	w->gens = calloc(w->n_slots, sizeof(*w->gens));
+	if (!w->gens)
+		return -ENOMEM;
+	for (size_t i = 0; i < zone_set_n(set); i++) {
+		const struct zone_member *m = zone_set_at(set, i);
+
+		if (m->cache_slot < w->n_slots)
+			w->gens[m->cache_slot] = m->cache_gen;
+	}
+	w->set = set;
+	return 0;
+}
+
 void withdrawal_cancel(struct withdrawal *w)
 {
 	for (struct plan *plan = w->plans; plan; plan = plan->next)
@@ -121,11 +142,22 @@ void withdrawal_cancel(struct withdrawal *w)
 
 /* --- After --------------------------------------------------------------------------------------- */
 
+/* Is it of these zones, and as it would not be rendered any more? What is dead already stays. */
+static bool is_led_elsewhere(const struct withdrawal *w, const struct volley_entry *e)
+{
+	return w->set && e->zone_slot < w->n_slots && e->zone_gen == w->gens[e->zone_slot] &&
+	       !routes_hold(w->set, e);
+}
+
 static enum walk_step judge(void *user, const struct volley_entry *e)
 {
-	const struct withdrawal *w = user;
-	struct plan *plan = e->zone_slot < w->n_slots ? w->by_slot[e->zone_slot] : NULL;
+	struct withdrawal *w = user;
+	struct plan *plan = w->plans && e->zone_slot < w->n_slots ? w->by_slot[e->zone_slot] : NULL;
 
+	if (is_led_elsewhere(w, e)) {
+		w->n_led_elsewhere++;
+		return WALK_WITHDRAW;
+	}
 	if (!plan || e->zone_gen != plan->gen || !affected_by(plan->changes, e))
 		return WALK_ON;
 	plan->zone.told->n_answers++;
@@ -150,6 +182,9 @@ void withdrawal_give_up(struct withdrawal *w)
 		cache_zone_flush(w->cache, plan->zone.slot);
 		refuse(&plan->zone, "the kernel does not say when all readers are done");
 	}
+	for (uint32_t slot = 1; w->set && slot < w->n_slots; slot++)
+		if (w->gens[slot])
+			cache_zone_flush(w->cache, slot);
 	forget_plans(w);
 }
 
@@ -157,7 +192,7 @@ int withdrawal_run(struct withdrawal *w, cache_grace_fn *grace, void *grace_user
 {
 	int err;
 
-	if (!w->plans)
+	if (!w->plans && !w->set)
 		return 0;
 	walk(w);
 	err = grace(grace_user);
@@ -167,6 +202,9 @@ int withdrawal_run(struct withdrawal *w, cache_grace_fn *grace, void *grace_user
 	}
 	for (struct plan *plan = w->plans; plan; plan = plan->next)
 		cache_zone_end_change(w->cache, plan->zone.slot, plan->zone.to);
+	if (w->n_led_elsewhere)
+		log_info("zones: %llu cached answers withdrawn for zones that have come",
+			 (unsigned long long)w->n_led_elsewhere);
 	forget_plans(w);
 	return 0;
 }

@@ -4,6 +4,7 @@
  * can be told; else all of the zone's. docs/decisions/0010-withdraw-what-changed.md
  *
  *      withdrawal_plan        for each zone: compares old and new; its generation stays
+ *      withdrawal_plan_routes where a zone has come: answers of others may change (engine/routes.h)
  *      the new zones serve
  *      grace period           who rendered from the old ones has published
  *      withdrawal_run         one walk over the cache for all of them, grace period
@@ -20,6 +21,7 @@
 
 #include "cache/cache.h"
 #include "cache/keeper.h"
+#include "zone/set.h"
 #include "zone/zone.h"
 
 /* What the last change of a zone took out of the cache, for people. */
@@ -49,17 +51,25 @@ void withdrawal_free(struct withdrawal *withdrawal);
  */
 uint32_t withdrawal_plan(struct withdrawal *withdrawal, const struct withdrawal_zone *zone);
 
+/*
+ * The walk also takes out what `set`, which is to serve, no longer leads to: answers of zones that
+ * have not changed themselves. The set lives until run has returned. 0 or -ENOMEM.
+ */
+int withdrawal_plan_routes(struct withdrawal *withdrawal, const struct zone_set *set)
+	__attribute__((warn_unused_result));
+
 /* What was planned does not take place: the old zones go on. */
 void withdrawal_cancel(struct withdrawal *withdrawal);
 
 /*
  * After the new zones serve and a grace period. When it returns 0, nobody gives an answer that
- * changed. An error is that of `grace`; then all answers of these zones are dead.
+ * changed. An error is that of `grace`; then all answers of these zones are dead; where routes were planned, all of the
+ * set.
  */
 int withdrawal_run(struct withdrawal *withdrawal, cache_grace_fn *grace, void *grace_user)
 	__attribute__((warn_unused_result));
 
-/* The same instead of run, where the first grace period failed: all answers of these zones die. */
+/* The same instead of run, where the first grace period failed: all these answers die. */
 void withdrawal_give_up(struct withdrawal *withdrawal);
 
 #endif

@@ -50,7 +50,6 @@ struct zones_entry {
 	struct verify verify;
 	uint8_t apex[ZONE_NAME_MAX]; /* folded wire form */
 	unsigned int apex_len;
-	uint64_t below; /* stands for the zones below it that are served by themselves */
 	enum zones_state state;
 	struct zone *zone; /* that is served, or NULL */
 	char error[640];   /* of the last load; "" when it was well */
@@ -76,14 +75,14 @@ struct zones_entry {
 	uint64_t n_begun; /* number of the last load */
 	uint64_t n_ended; /* loads up to this number have ended */
 	uint64_t awaited_number;
-	int code;              /* of the last load */
-	uint64_t digest[2];    /* of what is served */
-	uint64_t served_below; /* below, as served */
+	int code;           /* of the last load */
+	uint64_t digest[2]; /* of what is served */
 };
 
 /* What the zones need of the daemon; all of it outlives them. */
 struct zones_env {
 	struct cache *cache;
+	bool is_adopted; /* the cache has answers of an earlier daemon, of whatever zones it had */
 	struct engine_zones *published;
 	uint64_t settings_digest; /* engine_config_digest() */
 	cache_grace_fn *grace;    /* waits for the readers of zones and of the cache */

@@ -15,34 +15,6 @@ static const uint8_t digest_key[SIPHASH_KEY_BYTES] = "volley zones v1";
 
 /* --- What answers depend on ---------------------------------------------------------------------- */
 
-/* Tells every zone above this one, up to the root. Sums, since their order is of no meaning. */
-static void tell_above(const struct zones *zones, const struct zones_entry *entry)
-{
-	uint64_t hash = siphash24(digest_key, entry->apex, entry->apex_len);
-	struct zones_entry *above;
-	unsigned int at = 0;
-
-	while (entry->apex[at]) {
-		at += 1u + entry->apex[at];
-		above = zones_search(zones, entry->apex + at, entry->apex_len - at);
-		if (above)
-			above->below += hash;
-	}
-}
-
-static void find_below(struct zones *zones)
-{
-	size_t i;
-
-	if (!zones->is_list_new)
-		return;
-	for (i = 0; i < zones->n; i++)
-		zones->entries[i]->below = 0;
-	for (i = 0; i < zones->n; i++)
-		if (zones->entries[i]->in_set)
-			tell_above(zones, zones->entries[i]);
-}
-
 /* The zone that the next publish serves; entry->zone is the one of the last. */
 static struct zone *next_zone(const struct zones_entry *entry)
 {
@@ -50,8 +22,8 @@ static struct zone *next_zone(const struct zones_entry *entry)
 }
 
 /*
- * What a zone's cached answers depend on: its content, the settings, and which zones below it are
- * served by themselves.
+ * What a zone's cached answers depend on: its content and the settings. Which other zones there are
+ * is seen to when that changes, see withdrawal_plan_routes().
  */
 static void entry_digest(const struct zones *zones, const struct zones_entry *entry,
 			 uint64_t digest[2])
@@ -59,8 +31,7 @@ static void entry_digest(const struct zones *zones, const struct zones_entry *en
 	struct {
 		uint8_t zone[ZONE_DIGEST_LEN];
 		uint64_t settings;
-		uint64_t below;
-	} parts = { .settings = zones->env.settings_digest, .below = entry->below };
+	} parts = { .settings = zones->env.settings_digest };
 	const struct zone *zone = next_zone(entry);
 
 	if (zone)
@@ -78,6 +49,7 @@ struct edition {
 	uint64_t (*digests)[2];
 	struct withdrawal *withdrawal;
 	size_t n;
+	bool has_come; /* a zone that was not there before */
 };
 
 static void edition_fini(struct edition *edition)
@@ -88,7 +60,10 @@ static void edition_fini(struct edition *edition)
 	withdrawal_free(edition->withdrawal);
 }
 
-/* The generation for answers of the next zone: the present one where what changed can be told. */
+/*
+ * The generation for answers of the next zone: the present one where what changed can be told. Of the
+ * zones that an earlier daemon had we know only this: those whose answers we keep were among them.
+ */
 static void choose_generation(struct zones *zones, struct edition *edition,
 			      struct zones_entry *entry, const uint64_t digest[2])
 {
@@ -101,20 +76,23 @@ static void choose_generation(struct zones *zones, struct edition *edition,
 		.told = &entry->withdrawn,
 	};
 	bool is_same = !memcmp(digest, entry->digest, sizeof(entry->digest));
-	bool is_fresh = entry->is_due && entry->fresh;
+	bool is_fresh = entry->is_due && entry->fresh, is_kept = true;
+	const struct zone_set *served = zones->env.published->set;
 	uint32_t gen = 0;
 
 	if (is_fresh || !is_same)
 		entry->withdrawn = (struct withdrawn){ .is_known = entry->zone };
-	if (entry->zone && entry->below != entry->served_below)
-		entry->withdrawn.all = "zones below it came or went";
-	else if (entry->zone && !is_same)
+	if (entry->zone && !is_same)
 		gen = withdrawal_plan(edition->withdrawal, &change);
 	if (gen)
 		entry->cache_gen = gen;
 	else
-		cache_zone_prepare(zones->env.cache, entry->apex, entry->apex_len, digest,
-				   &entry->cache_slot, &entry->cache_gen);
+		is_kept = cache_zone_prepare(zones->env.cache, entry->apex, entry->apex_len, digest,
+					     &entry->cache_slot, &entry->cache_gen);
+	if (served)
+		edition->has_come |= !zone_set_get(served, entry->apex, entry->apex_len);
+	else
+		edition->has_come |= zones->env.is_adopted && !is_kept;
 }
 
 static int edition_init(struct edition *edition, struct zones *zones)
@@ -131,13 +109,14 @@ static int edition_init(struct edition *edition, struct zones *zones)
 		edition_fini(edition);
 		return -ENOMEM;
 	}
-	find_below(zones);
 	for (i = 0; i < zones->n; i++) {
 		struct zones_entry *entry = zones->entries[i];
 		size_t k = edition->n;
 
-		if (!entry->in_set)
+		if (!entry->in_set) {
+			cache_zone_begin_change(zones->env.cache, entry->cache_slot, entry->digest);
 			continue;
+		}
 		entry_digest(zones, entry, edition->digests[k]);
 		choose_generation(zones, edition, entry, edition->digests[k]);
 		edition->members[k] = (struct zone_member){ entry->apex, entry->apex_len,
@@ -149,19 +128,36 @@ static int edition_init(struct edition *edition, struct zones *zones)
 	return 0;
 }
 
-/* Begins the new generations; where the present one goes on, this does nothing. */
+/*
+ * Begins the new generations; where the present one goes on, this does nothing. Where a zone has
+ * come none stands for any content until others' answers are withdrawn: who adopts one later may
+ * take it that this has been done.
+ */
 static void commit(struct zones *zones, const struct edition *edition)
 {
+	static const uint64_t none[2];
 	size_t i;
 
 	for (i = 0; i < edition->n; i++) {
 		struct zones_entry *entry = edition->entries[i];
 
 		cache_zone_commit(zones->env.cache, entry->cache_slot, entry->cache_gen,
-				  edition->digests[i]);
+				  edition->has_come ? none : edition->digests[i]);
+		if (edition->has_come)
+			cache_zone_begin_change(zones->env.cache, entry->cache_slot,
+						edition->digests[i]);
 		memcpy(entry->digest, edition->digests[i], sizeof(entry->digest));
-		entry->served_below = entry->below;
 	}
+}
+
+static void end_change(struct zones *zones, const struct edition *edition)
+{
+	size_t i;
+
+	for (i = 0; edition->has_come && i < edition->n; i++)
+		if (edition->entries[i]->cache_slot)
+			cache_zone_end_change(zones->env.cache, edition->entries[i]->cache_slot,
+					      edition->digests[i]);
 }
 
 /* The new set serves. Each entry still has the zone before (entry->zone) beside the new one. */
@@ -171,9 +167,13 @@ static int withdraw(struct zones *zones, const struct edition *edition)
 
 	commit(zones, edition);
 	err = zones->env.grace(zones->env.grace_user);
+	if (err) {
+		withdrawal_give_up(edition->withdrawal);
+		return err;
+	}
+	err = withdrawal_run(edition->withdrawal, zones->env.grace, zones->env.grace_user);
 	if (!err)
-		return withdrawal_run(edition->withdrawal, zones->env.grace, zones->env.grace_user);
-	withdrawal_give_up(edition->withdrawal);
+		end_change(zones, edition);
 	return err;
 }
 
@@ -225,8 +225,11 @@ int zones_publish(struct zones *zones)
 	if (err)
 		return err;
 	err = zone_set_new(&set, edition.members, edition.n);
+	if (!err && edition.has_come)
+		err = withdrawal_plan_routes(edition.withdrawal, set);
 	if (err) {
 		withdrawal_cancel(edition.withdrawal);
+		zone_set_free(set);
 	} else {
 		old = rcu_xchg_pointer(&zones->env.published->set, set);
 		err = withdraw(zones, &edition);

@@ -30,10 +30,10 @@
 #include "xdp/abi.h"
 
 /*
- * False only if the answer, rendered from the new zone under the same settings and with the same
- * zones below, would be the same octets, letter case and the older SOA apart. The entry is whole (in
- * the index of a cache), and of the zone that changed; a body that cannot be read is affected. Pure;
- * any thread that may read the entry.
+ * False only if the answer, rendered from the new zone under the same settings and among the same
+ * zones, would be the same octets, letter case and the older SOA apart (among other zones:
+ * engine/routes.h). The entry is whole (in the index of a cache), and of the zone that changed; a body
+ * that cannot be read is affected. Pure; any thread that may read the entry.
  */
 bool affected_by(const struct changes *changes, const struct volley_entry *entry);
 
