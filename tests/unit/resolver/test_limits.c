@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "resolver/limits.h"
+
+#include <arpa/inet.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static struct limits limits;
+
+static void begin(uint32_t max_total, uint32_t max_client)
+{
+	limits = (struct limits){
+		.max_total = max_total, .max_client = max_client, .prefix4 = 24, .prefix6 = 60
+	};
+	memcpy(limits.key, "0123456789abcdef", sizeof(limits.key));
+}
+
+static enum limits_verdict take(const char *client, struct limits_place *place)
+{
+	uint8_t family = strchr(client, ':') ? AF_INET6 : *client ? AF_INET : 0;
+	uint8_t address[16] = { 0 };
+
+	if (family)
+		assert_int_equal(inet_pton(family, client, address), 1);
+	return limits_take(&limits, family, address, place);
+}
+
+static void the_total_is_exact(void **state)
+{
+	struct limits_place place[3];
+
+	(void)state;
+	begin(2, 0);
+	assert_int_equal(take("192.0.2.1", &place[0]), LIMITS_TAKEN);
+	assert_int_equal(take("192.0.2.2", &place[1]), LIMITS_TAKEN);
+	assert_int_equal(take("192.0.2.3", &place[2]), LIMITS_TOTAL);
+	assert_int_equal(limits.total, 2);
+	limits_give(&limits, &place[0]);
+	assert_int_equal(take("192.0.2.3", &place[2]), LIMITS_TAKEN);
+}
+
+/* Another client is of the same prefix, or it is not. */
+static const struct row {
+	const char *a, *b;
+	bool is_same;
+} rows[] = {
+	{ "192.0.2.1", "192.0.2.1", true },
+	{ "192.0.2.1", "192.0.2.255", true },
+	{ "192.0.2.1", "192.0.3.1", false },
+	{ "2001:db8::1", "2001:db8:0:f:ffff::", true },
+	{ "2001:db8::1", "2001:db8:0:10::1", false },
+	{ "32.1.13.184", "2001:db8::", false },
+	{ "", "", true },
+	{ "", "0.0.0.0", false },
+};
+
+static void clients_are_their_prefixes(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct limits_place a, b;
+
+		begin(100, 1);
+		assert_int_equal(take(rows[i].a, &a), LIMITS_TAKEN);
+		assert_int_equal(take(rows[i].b, &b),
+				 rows[i].is_same ? LIMITS_CLIENT : LIMITS_TAKEN);
+		limits_give(&limits, &a);
+		if (rows[i].is_same)
+			assert_int_equal(take(rows[i].b, &b), LIMITS_TAKEN);
+		limits_give(&limits, &b);
+		assert_int_equal(limits.total, 0);
+	}
+}
+
+/* What was taken was given back in every cell, refusals included. */
+static void nothing_stays_counted(void **state)
+{
+	static const uint32_t zeros[LIMITS_ROWS][LIMITS_CELLS];
+	struct limits_place place[64];
+	uint8_t address[16] = { 10 };
+	unsigned int n = 0;
+
+	(void)state;
+	begin(64, 2);
+	for (unsigned int i = 0; i < 1000; i++) {
+		address[2] = (uint8_t)(i % 100);
+		if (limits_take(&limits, AF_INET, address, &place[n]) == LIMITS_TAKEN)
+			n++;
+	}
+	assert_int_equal(n, 64);
+	while (n)
+		limits_give(&limits, &place[--n]);
+	assert_int_equal(limits.total, 0);
+	assert_memory_equal(limits.cells, zeros, sizeof(zeros));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_total_is_exact),
+		cmocka_unit_test(clients_are_their_prefixes),
+		cmocka_unit_test(nothing_stays_counted),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "resolver/context.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <unbound-event.h>
+#include <unistd.h>
+
+#include "base/err.h"
+
+/* A context that is being made. The first error stays, and nothing more is set. */
+struct making {
+	struct ub_ctx *ctx;
+	char *err;
+	size_t cap;
+	int code;
+};
+
+static void check(struct making *m, int ub_code, const char *what, const char *value)
+{
+	if (!ub_code || m->code)
+		return;
+	snprintf(m->err, m->cap, "%s %s: libunbound: %s", what, value, ub_strerror(ub_code));
+	m->code = ERR_CONFIG;
+}
+
+static void set(struct making *m, const char *name, const char *value)
+{
+	if (!m->code)
+		check(m, ub_ctx_set_option(m->ctx, name, value), name, value);
+}
+
+static void set_bool(struct making *m, const char *name, bool value)
+{
+	set(m, name, value ? "yes" : "no");
+}
+
+static void set_number(struct making *m, const char *name, uint64_t value)
+{
+	char text[24];
+
+	snprintf(text, sizeof(text), "%" PRIu64, value);
+	set(m, name, text);
+}
+
+static void set_each(struct making *m, const char *name, const char *const *values)
+{
+	for (; values && *values; values++)
+		set(m, name, *values);
+}
+
+/* libunbound says no more than that it could not start. */
+static bool is_readable(struct making *m, const char *path)
+{
+	if (!path || m->code)
+		return false;
+	if (!access(path, R_OK))
+		return true;
+	snprintf(m->err, m->cap, "%s: %s", path, err_text(-errno));
+	m->code = ERR_CONFIG;
+	return false;
+}
+
+static void set_anchors(struct making *m, const struct resolver_config *c)
+{
+	bool validate = c->trust_anchor_file || c->auto_trust_anchor_file;
+
+	set(m, "module-config:", validate ? "validator iterator" : "iterator");
+	if (is_readable(m, c->trust_anchor_file))
+		check(m, ub_ctx_add_ta_file(m->ctx, c->trust_anchor_file), "trust anchor",
+		      c->trust_anchor_file);
+	if (is_readable(m, c->auto_trust_anchor_file))
+		check(m, ub_ctx_add_ta_autr(m->ctx, c->auto_trust_anchor_file), "trust anchor",
+		      c->auto_trust_anchor_file);
+}
+
+/* A port has to be there, or libunbound does not look for the name behind it. */
+static bool is_forward(struct making *m, const struct resolver_config *c, const char *address)
+{
+	if (m->code || c->transport != RESOLVER_TLS || strchr(address, '@'))
+		return !m->code;
+	snprintf(m->err, m->cap, "forward %s: write the port too, ADDRESS@853#NAME, for TLS",
+		 address);
+	m->code = ERR_CONFIG;
+	return false;
+}
+
+static void set_upstreams(struct making *m, const struct resolver_config *c)
+{
+	if (is_readable(m, c->root_hints))
+		set(m, "root-hints:", c->root_hints);
+	for (const char *const *f = c->forwards; f && *f; f++)
+		if (is_forward(m, c, *f))
+			check(m, ub_ctx_set_fwd(m->ctx, *f), "forward", *f);
+	for (size_t i = 0; i < c->n_stubs && !m->code; i++)
+		check(m,
+		      ub_ctx_set_stub(m->ctx, c->stubs[i].zone, c->stubs[i].address,
+				      c->stubs[i].prime),
+		      "stub", c->stubs[i].zone);
+	set_bool(m, "tcp-upstream:", c->transport == RESOLVER_TCP);
+	if (is_readable(m, c->tls_bundle))
+		set(m, "tls-cert-bundle:", c->tls_bundle);
+	if (!m->code)
+		check(m, ub_ctx_set_tls(m->ctx, c->transport == RESOLVER_TLS), "transport", "TLS");
+}
+
+static void set_ports(struct making *m, const struct resolver_config *c)
+{
+	char range[16];
+
+	if (!c->port_first)
+		return;
+	snprintf(range, sizeof(range), "%u-%u", c->port_first, c->port_last);
+	set(m, "outgoing-port-avoid:", "0-65535");
+	set(m, "outgoing-port-permit:", range);
+}
+
+static void set_limits(struct making *m, const struct resolver_config *c)
+{
+	set_number(m, "outgoing-range:", c->upstream_max);
+	set_number(m, "outgoing-num-tcp:", context_tcp_max(c));
+	set_number(m, "num-queries-per-thread:", c->upstream_max);
+	set_number(m, "infra-cache-max-rtt:", c->upstream_timeout_ms);
+	set_number(m, "infra-host-ttl:", c->upstream_forget_s);
+	/* A server that was given up is tried again by one query at a time, until it answers. */
+	set(m, "infra-keep-probing:", "yes");
+	set_number(m, "ratelimit:", c->upstream_qps);
+}
+
+static void set_behaviour(struct making *m, const struct resolver_config *c)
+{
+	set_bool(m, "qname-minimisation:", c->qname_minimisation);
+	set_bool(m, "aggressive-nsec:", c->aggressive_nsec);
+	set_bool(m, "use-caps-for-id:", c->caps_for_id);
+	set_bool(m, "do-not-query-localhost:", !c->query_localhost);
+	set_number(m, "msg-cache-size:", c->msg_cache_bytes);
+	set_number(m, "rrset-cache-size:", c->rrset_cache_bytes);
+	set_each(m, "private-address:", c->private_addresses);
+	set_each(m, "outgoing-interface:", c->outgoing_interfaces);
+}
+
+static void ignore(void *user, int rcode, void *msg, int n_bytes, int security, char *why,
+		   int was_limited)
+{
+	(void)user, (void)rcode, (void)msg, (void)n_bytes, (void)security, (void)why;
+	(void)was_limited;
+}
+
+/* The first question makes libunbound read its files; this one it answers by itself (RFC 6761). */
+static void finish(struct making *m)
+{
+	if (!m->code)
+		check(m, ub_resolve_event(m->ctx, "localhost.", 1, 1, NULL, ignore, NULL),
+		      "the hints, the trust anchor,", "or an option");
+}
+
+int context_open(struct ub_ctx **out, const struct resolver_config *config, struct event_base *base,
+		 char *err, size_t cap)
+{
+	struct making m = { .ctx = ub_ctx_create_event(base), .err = err, .cap = cap };
+
+	if (!m.ctx)
+		return -ENOMEM;
+	set_behaviour(&m, config);
+	set_upstreams(&m, config);
+	set_ports(&m, config);
+	set_limits(&m, config);
+	set_anchors(&m, config);
+	for (size_t i = 0; i < config->n_options; i++)
+		set(&m, config->options[i].name, config->options[i].value);
+	finish(&m);
+	if (m.code) {
+		ub_ctx_delete(m.ctx);
+		return m.code;
+	}
+	*out = m.ctx;
+	return 0;
+}

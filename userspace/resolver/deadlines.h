@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Deadlines: a hashed timing wheel (Varghese and Lauck, 1987). A deadline lies in the slot of its
+ * tick modulo the wheel; adding and removing are O(1), and each tick looks at one slot, in which
+ * those of later turns stay. Nothing fires before its time, and at most two ticks after.
+ *
+ * One thread. The entries are part of what has the deadline.
+ */
+#ifndef VOLLEY_RESOLVER_DEADLINES_H
+#define VOLLEY_RESOLVER_DEADLINES_H
+
+#include <stdint.h>
+
+#include <urcu/list.h>
+
+#define DEADLINES_TICK_NS 8000000ULL
+#define DEADLINES_SLOTS   1024 /* a turn is 8.2 s */
+
+struct deadline {
+	struct cds_list_head node;
+	uint64_t at_ns; /* CLOCK_MONOTONIC */
+};
+
+struct deadlines {
+	uint64_t tick; /* the last one that was looked at */
+	struct cds_list_head slots[DEADLINES_SLOTS];
+};
+
+void deadlines_init(struct deadlines *d, uint64_t now_ns);
+
+/* One that is over already fires with the next tick. */
+void deadlines_add(struct deadlines *d, struct deadline *entry, uint64_t at_ns);
+
+static inline void deadlines_remove(struct deadline *entry)
+{
+	cds_list_del(&entry->node);
+}
+
+/* Takes out all that are over and puts them into `over`, which the caller has initialised. */
+void deadlines_expire(struct deadlines *d, uint64_t now_ns, struct cds_list_head *over);
+
+#endif

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Groups: the questions of one thread that are the same one, asked upstream once.
+ *
+ *	groups_join() ─► QUEUED ─► groups_next() ─► ASKED ─► groups_put()
+ *	                    └── nobody waits any more ───────────▲
+ *
+ * A group that is asked and has lost its waiters (their deadlines are over) stays until libunbound is
+ * done with it, so that its answer still serves who asks again meanwhile; it counts
+ * less against upstream_max (groups_next()), so that dead upstreams do not shut out the living.
+ *
+ * All groups are made at the start. One thread.
+ */
+#ifndef VOLLEY_RESOLVER_GROUPS_H
+#define VOLLEY_RESOLVER_GROUPS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "resolver/resolver.h"
+
+/* Groups that are asked, with those that lost their waiters, are at most so many times upstream_max. */
+#define GROUPS_ORPHANED_TIMES 4
+
+struct resolver_group {
+	struct cds_list_head chain;   /* of the hash table, or of the free ones */
+	struct cds_list_head queue;   /* while queued */
+	struct cds_list_head waiters; /* resolver_question.waiting */
+	void *owner;                  /* of struct groups */
+	uint64_t hash;
+	uint16_t qtype;
+	uint16_t qclass;
+	bool asked;
+	uint8_t name[NAME_FOLDED_BYTES];
+};
+
+struct groups {
+	void *owner;
+	struct resolver_group *all;
+	struct cds_list_head *table;
+	uint64_t table_mask;
+	struct cds_list_head free;
+	struct cds_list_head queue;
+	uint32_t upstream_max;
+	uint32_t n_fresh; /* of all, those never used: memory that is not touched yet */
+	uint32_t n_all;
+	uint32_t n_asked;    /* with those below */
+	uint32_t n_orphaned; /* asked, without waiters */
+};
+
+/* For so many questions at a time. -ENOMEM. owner is for the groups' users. */
+int groups_init(struct groups *g, uint32_t max_questions, uint32_t upstream_max, void *owner)
+	__attribute__((warn_unused_result));
+void groups_fini(struct groups *g);
+
+/*
+ * Joins the question, with hash and folded name, to its group; a new one is queued. Whether there was
+ * one (true), or it is new. There is always room for max_questions.
+ */
+bool groups_join(struct groups *g, struct resolver_question *q);
+
+/* Takes a question out of its group; a queued group without waiters is gone. */
+void groups_leave(struct groups *g, struct resolver_question *q);
+
+/* The next group to be asked, now asked; NULL: none waits, or upstream_max is reached. */
+struct resolver_group *groups_next(struct groups *g);
+
+/* Frees a group that is asked and done; it has no waiters any more. */
+void groups_put(struct groups *g, struct resolver_group *group);
+
+#endif

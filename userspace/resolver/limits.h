@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * How many questions are outstanding, in all and for each client prefix. The clients are counted in
+ * a table of a fixed size: a prefix has one cell in each of two rows, under a secret key, and counts
+ * as the smaller of the two. So memory is bounded whatever addresses come, and a client
+ * suffers for others only where both cells are shared (a count-min sketch).
+ *
+ * Any thread; atomic additions, no lock.
+ */
+#ifndef VOLLEY_RESOLVER_LIMITS_H
+#define VOLLEY_RESOLVER_LIMITS_H
+
+#include <stdint.h>
+
+#include "base/siphash.h"
+
+#define LIMITS_ROWS  2
+#define LIMITS_CELLS 16384 /* of a row; a power of two */
+
+enum limits_verdict { LIMITS_TAKEN, LIMITS_TOTAL, LIMITS_CLIENT };
+
+struct limits {
+	uint32_t max_total;
+	uint32_t max_client; /* 0: no limit for clients */
+	uint8_t prefix4;     /* bits of an address that make a client: 0 to 32 */
+	uint8_t prefix6;     /* 0 to 128 */
+	uint8_t key[SIPHASH_KEY_BYTES];
+	uint32_t total;
+	uint32_t cells[LIMITS_ROWS][LIMITS_CELLS];
+};
+
+/* Where a client is counted, to be given back. */
+struct limits_place {
+	uint16_t cell[LIMITS_ROWS];
+};
+
+/*
+ * Takes a place for one question of the client (AF_INET: 4 octets, AF_INET6: 16, other families: one
+ * client all together). LIMITS_TAKEN: to be given back once by limits_give(); else nothing was taken.
+ */
+enum limits_verdict limits_take(struct limits *l, uint8_t family, const uint8_t *address,
+				struct limits_place *place);
+void limits_give(struct limits *l, const struct limits_place *place);
+
+#endif

@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "resolver/resolver.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/random.h>
+#include <sys/resource.h>
+
+#include "base/err.h"
+#include "base/siphash.h"
+#include "dns/edns.h"
+#include "resolver/context.h"
+#include "resolver/thread.h"
+
+#define OTHER_FDS 32 /* of a thread: its event base, its inboxes, libunbound's own */
+
+struct resolver {
+	unsigned int n_threads;
+	uint8_t key[SIPHASH_KEY_BYTES];
+	uint64_t n_limited_total; /* by all who submit */
+	uint64_t n_limited_client;
+	struct limits limits;
+	struct resolver_thread threads[RESOLVER_THREADS_MAX];
+};
+
+static const struct outcome outcome_total = {
+	.rcode = DNS_RCODE_SERVFAIL,
+	.ede_code = DNS_EDE_OTHER,
+	.text = "too many questions are outstanding",
+};
+
+static const struct outcome outcome_client = {
+	.rcode = DNS_RCODE_SERVFAIL,
+	.ede_code = DNS_EDE_OTHER,
+	.text = "too many questions of this client are outstanding",
+};
+
+static int check_ranges(const struct resolver_config *c, char *err, size_t cap)
+{
+	const char *wrong = NULL;
+
+	if (!c->n_threads || c->n_threads > RESOLVER_THREADS_MAX)
+		wrong = "the number of threads";
+	else if (!c->max_outstanding || c->max_outstanding > 1 << 24)
+		wrong = "the number of outstanding questions";
+	else if (!c->upstream_max || c->upstream_max > 16384)
+		wrong = "the number of questions with upstreams";
+	else if (c->client_prefix4 > 32 || c->client_prefix6 > 128)
+		wrong = "the length of a client's prefix";
+	else if (c->port_first && c->port_last < c->port_first)
+		wrong = "the range of ports";
+	if (!wrong)
+		return 0;
+	snprintf(err, cap, "%s is out of range", wrong);
+	return ERR_CONFIG;
+}
+
+/* libunbound would log an error for each socket that it does not get. */
+static int check_fds(const struct resolver_config *c, char *err, size_t cap)
+{
+	uint64_t n = c->n_threads * ((uint64_t)c->upstream_max + context_tcp_max(c) + OTHER_FDS);
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) || limit.rlim_cur >= n)
+		return 0;
+	snprintf(err, cap,
+		 "%u threads with %u questions upstream need %llu files, and RLIMIT_NOFILE is %llu",
+		 c->n_threads, c->upstream_max, (unsigned long long)n,
+		 (unsigned long long)limit.rlim_cur);
+	return ERR_CONFIG;
+}
+
+static int fill_keys(struct resolver *r)
+{
+	if (getrandom(r->key, sizeof(r->key), 0) != sizeof(r->key) ||
+	    getrandom(r->limits.key, sizeof(r->limits.key), 0) != sizeof(r->limits.key))
+		return -EIO;
+	return 0;
+}
+
+static int start_threads(struct resolver *r, const struct resolver_config *config, char *err,
+			 size_t cap)
+{
+	int code = 0;
+
+	/* All contexts before the first thread: making one sets globals of libunbound. */
+	for (unsigned int i = 0; i < config->n_threads && !code; i++) {
+		r->threads[i].id = i;
+		r->threads[i].limits = &r->limits;
+		r->n_threads++;
+		code = thread_open(&r->threads[i], config, err, cap);
+	}
+	for (unsigned int i = 0; i < config->n_threads && !code; i++)
+		code = thread_start(&r->threads[i]);
+	return code;
+}
+
+int resolver_start(struct resolver **out, const struct resolver_config *config, char *err,
+		   size_t cap)
+{
+	struct resolver *r;
+	int code = check_ranges(config, err, cap);
+
+	if (!code)
+		code = check_fds(config, err, cap);
+	if (code)
+		return code;
+	r = calloc(1, sizeof(*r));
+	if (!r)
+		return -ENOMEM;
+	r->limits.max_total = config->max_outstanding;
+	r->limits.max_client = config->max_per_client;
+	r->limits.prefix4 = config->client_prefix4;
+	r->limits.prefix6 = config->client_prefix6;
+	code = fill_keys(r);
+	if (!code)
+		code = start_threads(r, config, err, cap);
+	if (code) {
+		resolver_stop(r);
+		resolver_free(r);
+		return code;
+	}
+	*out = r;
+	return 0;
+}
+
+static uint64_t question_hash(const struct resolver *r, struct resolver_question *q)
+{
+	size_t n = name_bytes(q->name);
+
+	name_fold(q->name, q->name, n);
+	return siphash24(r->key, q->name, n) ^ ((uint64_t)q->qtype << 16 | q->qclass);
+}
+
+/* Whether it may go on; if not, it is on its way back. */
+static bool is_taken(struct resolver *r, struct resolver_question *q, struct completions *back)
+{
+	switch (limits_take(&r->limits, q->family, q->client, &q->place)) {
+	case LIMITS_TAKEN:
+		return true;
+	case LIMITS_TOTAL:
+		__atomic_fetch_add(&r->n_limited_total, 1, __ATOMIC_RELAXED);
+		question_set_outcome(q, &outcome_total);
+		break;
+	case LIMITS_CLIENT:
+		__atomic_fetch_add(&r->n_limited_client, 1, __ATOMIC_RELAXED);
+		question_set_outcome(q, &outcome_client);
+		break;
+	}
+	completions_add(back, q);
+	return false;
+}
+
+void resolver_submit(struct resolver *r, struct resolver_question *const *questions, unsigned int n)
+{
+	struct inbox_chain chains[RESOLVER_THREADS_MAX] = { 0 };
+	struct completions back = { 0 };
+
+	for (unsigned int i = 0; i < n; i++) {
+		struct resolver_question *q = questions[i];
+
+		q->hash = question_hash(r, q);
+		/* The upper half: the lower bits choose the place in the thread's table. */
+		if (is_taken(r, q, &back))
+			inbox_chain_add(&chains[(q->hash >> 32) % r->n_threads], &q->link);
+	}
+	for (unsigned int i = 0; i < r->n_threads; i++)
+		inbox_put(&r->threads[i].questions, &chains[i], true);
+	completions_flush(&back);
+}
+
+void resolver_release(struct resolver_question *q)
+{
+	answer_put(q->answer);
+	q->answer = NULL;
+	q->msg = NULL;
+	q->text = NULL;
+}
+
+void resolver_stop(struct resolver *r)
+{
+	for (unsigned int i = 0; i < r->n_threads; i++)
+		thread_stop(&r->threads[i]);
+}
+
+void resolver_free(struct resolver *r)
+{
+	if (!r)
+		return;
+	for (unsigned int i = 0; i < r->n_threads; i++)
+		thread_close(&r->threads[i]);
+	free(r);
+}
+
+static void add_counters(struct resolver_counters *sum, const struct resolver_counters *of)
+{
+#define ADD(name, words) sum->name += __atomic_load_n(&of->name, __ATOMIC_RELAXED);
+	RESOLVER_COUNTERS(ADD)
+#undef ADD
+}
+
+void resolver_counters_read(const struct resolver *r, struct resolver_counters *out)
+{
+	*out = (struct resolver_counters){
+		.limited_total = __atomic_load_n(&r->n_limited_total, __ATOMIC_RELAXED),
+		.limited_client = __atomic_load_n(&r->n_limited_client, __ATOMIC_RELAXED),
+		.outstanding = __atomic_load_n(&r->limits.total, __ATOMIC_RELAXED),
+	};
+	out->asked = out->limited_total + out->limited_client;
+	for (unsigned int i = 0; i < r->n_threads; i++)
+		add_counters(out, &r->threads[i].counters);
+}

@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The resolver: questions that this server cannot answer by itself, asked upstream by libunbound
+ * (iterating from the root, or forwarding), which validates what comes back.
+ *
+ *	worker ─► resolver_submit() ─► inbox of a resolver thread ─► the same question under way? join it
+ *	                                                                 │ no
+ *	  completions in bursts                                          ▼
+ *	worker ◄─ its own inbox ◄───────── deadline, limit, or ◄──── libunbound ◄─► upstreams
+ *	   └─► resolver_release()
+ *
+ * Each resolver thread has an event base (libevent) and a context of libunbound with small caches of
+ * its own; a question goes to the thread that its hash names, so the same one always meets itself.
+ * What bounds memory: places for max_outstanding questions; upstream_max of them at a time with
+ * libunbound, the others wait in line (they cost a fixed struct, where one in libunbound has
+ * buffers, sockets and timers).
+ *
+ * A question is the caller's memory. It belongs to the resolver from resolver_submit() until it
+ * comes out of its inbox, and what the completion points to is valid until resolver_release(). Each
+ * question that was submitted is completed exactly once: with an answer, or by its deadline, or by
+ * resolver_stop(). On the caller's side nothing locks, allocates or waits.
+ *
+ * CD (RFC 4035 section 3.2.2): all questions are validated; one with checking_disabled gets what
+ * was found also when that is bogus. DO is always set upstream: the answer has signatures and proofs.
+ * The answer is a whole message: header with QR, RD, RA (AD where secure), the question with the name
+ * in lower case, and perhaps an OPT record, which is between libunbound and us.
+ *
+ * RFC 5011: the file of auto_trust_anchor_file is followed when the DNSKEY set is fetched; libunbound
+ * has no timer that fetches it otherwise.
+ */
+#ifndef VOLLEY_RESOLVER_RESOLVER_H
+#define VOLLEY_RESOLVER_RESOLVER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "dns/name.h"
+#include "resolver/deadlines.h"
+#include "resolver/inbox.h"
+#include "resolver/limits.h"
+
+#define RESOLVER_THREADS_MAX 16
+
+enum resolver_transport {
+	RESOLVER_UDP, /* and TCP where an answer is truncated */
+	RESOLVER_TCP,
+	RESOLVER_TLS, /* RFC 7858 */
+};
+
+struct resolver_stub {
+	const char *zone;    /* text */
+	const char *address; /* "192.0.2.1" or "192.0.2.1@5353" */
+	bool prime;          /* ask there for the NS records, and go on with those */
+};
+
+/* An option of unbound.conf(5) that has no member here: {"serve-expired:", "no"}. */
+struct resolver_option {
+	const char *name; /* with the colon */
+	const char *value;
+};
+
+/*
+ * Read by resolver_start() only, so all that it points to may go afterwards. Lists of strings end
+ * in NULL, and NULL is the empty list.
+ */
+struct resolver_config {
+	unsigned int n_threads; /* 1 to RESOLVER_THREADS_MAX */
+	const char *root_hints; /* a file; NULL: those that libunbound brings */
+	/*
+	 * Where all is forwarded to: "192.0.2.1", "192.0.2.1@5353"; with RESOLVER_TLS
+	 * "192.0.2.1@853#name.example", and the certificate must be for that name. Empty: iterate.
+	 */
+	const char *const *forwards;
+	enum resolver_transport transport; /* to all upstreams */
+	const char *tls_bundle;            /* a file of certificates that are trusted */
+	const struct resolver_stub *stubs;
+	size_t n_stubs;
+	const char *trust_anchor_file;      /* DS or DNSKEY records; NULL and the next NULL: */
+	const char *auto_trust_anchor_file; /* nothing is validated. This one is written to */
+	bool qname_minimisation;            /* RFC 9156 */
+	bool aggressive_nsec;               /* RFC 8198 */
+	bool caps_for_id;                   /* 0x20: draft-vixie-dnsext-dns0x20 */
+	bool query_localhost;               /* for labs: upstreams may be on 127.0.0.0/8 and ::1 */
+	uint64_t msg_cache_bytes;           /* of each thread */
+	uint64_t rrset_cache_bytes;
+	const char *const *private_addresses;   /* prefixes that no answer may have */
+	const char *const *outgoing_interfaces; /* addresses that are asked from */
+	uint16_t port_first;                    /* ports that are asked from; 0: all above 1023 */
+	uint16_t port_last;
+	uint32_t max_outstanding; /* questions, in all */
+	uint32_t max_per_client;  /* questions of one prefix; 0: no limit */
+	uint8_t client_prefix4;   /* bits */
+	uint8_t client_prefix6;
+	uint32_t upstream_max; /* questions of each thread with libunbound, each with a socket */
+	uint32_t upstream_qps; /* queries per second for the servers of a zone; 0: no limit */
+	uint32_t upstream_timeout_ms;          /* longest wait for one reply of a server */
+	uint32_t upstream_forget_s;            /* so long a server's failure is remembered */
+	const struct resolver_option *options; /* set last */
+	size_t n_options;
+};
+
+/* clang-format off */
+#define RESOLVER_CONFIG_INIT {                                                              \
+	.n_threads = 1, .qname_minimisation = true, .aggressive_nsec = true,                \
+	.msg_cache_bytes = 4 << 20, .rrset_cache_bytes = 8 << 20,                           \
+	.max_outstanding = 131072, .client_prefix4 = 32, .client_prefix6 = 64,              \
+	.upstream_max = 1024, .upstream_timeout_ms = 2000, .upstream_forget_s = 60 }
+/* clang-format on */
+
+enum resolver_security {
+	RESOLVER_INSECURE, /* or nobody asked for validation */
+	RESOLVER_BOGUS,
+	RESOLVER_SECURE,
+};
+
+struct resolver_answer;
+struct resolver_group;
+
+struct resolver_question {
+	struct inbox_link link; /* first: what inbox_take() returns is the question */
+
+	/* Set by the caller; none of it is changed but name's case. */
+	struct inbox *inbox; /* where it comes back */
+	void *user;
+	uint64_t deadline_ns;            /* CLOCK_MONOTONIC; completed at most 50 ms after */
+	uint8_t name[NAME_FOLDED_BYTES]; /* wire form, checked */
+	uint16_t qtype;
+	uint16_t qclass;
+	bool checking_disabled; /* CD of the query */
+	uint8_t family;         /* the client, for its limit: AF_INET, AF_INET6, 0: nobody */
+	uint8_t client[16];
+
+	/* The completion: valid from inbox_take() to resolver_release(). */
+	uint16_t rcode;
+	int ede_code;     /* RFC 8914, or EDNS_NO_EDE */
+	const char *text; /* why not, for a person; NULL: nothing to be said */
+	enum resolver_security security;
+	const uint8_t *msg; /* the answer, msg_bytes long; NULL: there is none, rcode is all */
+	size_t msg_bytes;
+
+	/* The resolver's own. */
+	uint64_t hash;
+	struct limits_place place;
+	struct deadline deadline;
+	struct cds_list_head waiting;
+	struct resolver_group *group;
+	struct resolver_answer *answer;
+};
+
+struct resolver;
+
+/*
+ * Starts the threads. 0; ERR_CONFIG with a sentence in err of cap octets: libunbound refuses an
+ * option, a file cannot be read, more sockets than RLIMIT_NOFILE allows; or -errno. Nothing is
+ * asked upstream before the first question.
+ */
+int resolver_start(struct resolver **out, const struct resolver_config *config, char *err,
+		   size_t cap) __attribute__((warn_unused_result));
+
+/*
+ * Hands over n questions. Those over a limit come back at once, through their inbox too: SERVFAIL with
+ * an extended error. Any thread; not beside or after resolver_stop().
+ */
+void resolver_submit(struct resolver *r, struct resolver_question *const *questions,
+		     unsigned int n);
+
+/* The oldest question that was completed, with the others behind it; NULL: none. Owner of the inbox. */
+static inline struct resolver_question *resolver_take(struct inbox *inbox)
+{
+	return (struct resolver_question *)inbox_take(inbox);
+}
+
+/* The next one of those that were taken; before the question is submitted again. */
+static inline struct resolver_question *resolver_next(const struct resolver_question *q)
+{
+	return (struct resolver_question *)q->link.next;
+}
+
+/* Gives the answer back; the question is free to be used again. Any thread. */
+void resolver_release(struct resolver_question *q);
+
+/*
+ * Ends the threads. All that was outstanding is in its inbox when this returns: SERVFAIL. Answers
+ * stay until resolver_free(). Once, by one thread, when nobody submits any more.
+ */
+void resolver_stop(struct resolver *r);
+
+/* After resolver_stop(), when all questions were released. NULL is allowed. */
+void resolver_free(struct resolver *r);
+
+/*
+ * asked = answered + bogus + failed + timed_out + limited_total + limited_client + limited_upstream
+ *         + stopped + outstanding, once all is at rest. E(name, words).
+ */
+#define RESOLVER_COUNTERS(E)                                                         \
+	E(asked, "questions submitted")                                              \
+	E(coalesced, "of these, joined to the same question under way")              \
+	E(upstream, "questions given to libunbound")                                 \
+	E(answered, "completed with an answer")                                      \
+	E(secure, "of these, secure")                                                \
+	E(bogus, "completed with SERVFAIL: bogus")                                   \
+	E(failed, "completed with an error of the upstreams")                        \
+	E(timed_out, "completed by their deadline")                                  \
+	E(limited_total, "refused: too many questions outstanding")                  \
+	E(limited_client, "refused: too many questions of the client's prefix")      \
+	E(limited_upstream, "refused: too many queries for the servers of the zone") \
+	E(stopped, "completed by the stop")                                          \
+	E(late, "answers for which nobody waited any more")
+
+struct resolver_counters {
+#define RESOLVER_COUNTER_FIELD(name, words) uint64_t name;
+	RESOLVER_COUNTERS(RESOLVER_COUNTER_FIELD)
+#undef RESOLVER_COUNTER_FIELD
+	uint64_t outstanding; /* now: submitted, and not completed */
+};
+
+/* Each value is whole; the set is not of one instant. Any thread. */
+void resolver_counters_read(const struct resolver *r, struct resolver_counters *out);
+
+#endif

@@ -1,0 +1,311 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "resolver/thread.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <unbound-event.h>
+
+#include "base/clock.h"
+#include "base/wire.h"
+#include "dns/edns.h"
+#include "resolver/context.h"
+
+#define TICK_MS       8   /* while somebody waits for a deadline */
+#define HOME_CHECK_MS 250 /* while answers are out */
+
+enum { UB_INSECURE, UB_BOGUS, UB_SECURE }; /* as unbound-event.h says of its callback */
+
+/* One writer, so no locked instruction; readers see whole values. */
+static void count(uint64_t *counter)
+{
+	__atomic_store_n(counter, *counter + 1, __ATOMIC_RELAXED);
+}
+
+static void complete(struct resolver_thread *t, struct resolver_question *q,
+		     const struct outcome *o)
+{
+	deadlines_remove(&q->deadline);
+	groups_leave(&t->groups, q);
+	t->n_waiting--;
+	limits_give(t->limits, &q->place);
+	question_set_outcome(q, o);
+	completions_add(&t->completions, q);
+}
+
+static const struct outcome outcome_timed_out = {
+	.rcode = DNS_RCODE_SERVFAIL,
+	.ede_code = DNS_EDE_NO_REACHABLE_AUTHORITY,
+	.text = "no answer from upstream in time",
+};
+
+static const struct outcome outcome_stopped = {
+	.rcode = DNS_RCODE_SERVFAIL,
+	.ede_code = DNS_EDE_NOT_READY,
+	.text = "the resolver stops",
+};
+
+static const struct outcome outcome_limited = {
+	.rcode = DNS_RCODE_SERVFAIL,
+	.ede_code = DNS_EDE_OTHER,
+	.text = "too many queries for the servers of this zone",
+};
+
+static const struct outcome outcome_failed = {
+	.rcode = DNS_RCODE_SERVFAIL,
+	.ede_code = DNS_EDE_NO_REACHABLE_AUTHORITY,
+	.text = "no server gave a usable answer",
+};
+
+static const struct outcome outcome_no_memory = {
+	.rcode = DNS_RCODE_SERVFAIL,
+	.ede_code = DNS_EDE_OTHER,
+	.text = "out of memory",
+};
+
+/* What this question gets of the group's outcome. */
+static void complete_with_answer(struct resolver_thread *t, struct resolver_question *q,
+				 const struct outcome *o)
+{
+	struct outcome bogus = *o;
+
+	if (o->security == RESOLVER_BOGUS && !q->checking_disabled) {
+		bogus.rcode = DNS_RCODE_SERVFAIL;
+		bogus.ede_code = DNS_EDE_DNSSEC_BOGUS;
+		bogus.msg = NULL;
+		bogus.msg_bytes = 0;
+		count(&t->counters.bogus);
+		complete(t, q, &bogus);
+		return;
+	}
+	count(&t->counters.answered);
+	if (o->security == RESOLVER_SECURE)
+		count(&t->counters.secure);
+	complete(t, q, o);
+}
+
+static struct resolver_question *first_waiter(struct resolver_group *group)
+{
+	return cds_list_entry(group->waiters.next, struct resolver_question, waiting);
+}
+
+static void finish_with_error(struct resolver_thread *t, struct resolver_group *group,
+			      const struct outcome *o, uint64_t *counter)
+{
+	while (!cds_list_empty(&group->waiters)) {
+		count(counter);
+		complete(t, first_waiter(group), o);
+	}
+}
+
+static void finish_with_answer(struct resolver_thread *t, struct resolver_group *group,
+			       const uint8_t *msg, size_t n_bytes, int security, const char *why)
+{
+	struct outcome o = {
+		.rcode = wire_load_be16(msg + DNS_FLAGS_AT) & DNS_RCODE_MASK,
+		.ede_code = EDNS_NO_EDE,
+		.security = security == UB_SECURE ? RESOLVER_SECURE :
+			    security == UB_BOGUS  ? RESOLVER_BOGUS :
+						    RESOLVER_INSECURE,
+	};
+
+	if (answer_new(&o, msg, n_bytes, o.security == RESOLVER_BOGUS ? why : NULL, &t->home)) {
+		finish_with_error(t, group, &outcome_no_memory, &t->counters.failed);
+		return;
+	}
+	t->n_answers++;
+	while (!cds_list_empty(&group->waiters))
+		complete_with_answer(t, first_waiter(group), &o);
+	answer_put(o.answer);
+}
+
+/*
+ * libunbound is done with a group; perhaps already within ub_resolve_event(). No question may be
+ * asked from in here: libunbound is in the middle of its own lists.
+ */
+static void on_result(void *user, int rcode, void *msg, int n_bytes, int security, char *why,
+		      int was_limited)
+{
+	struct resolver_group *group = user;
+	struct resolver_thread *t = group->owner;
+
+	if (cds_list_empty(&group->waiters))
+		count(&t->counters.late);
+	else if (!rcode && msg && n_bytes >= DNS_HEADER_BYTES)
+		finish_with_answer(t, group, msg, (size_t)n_bytes, security, why);
+	else if (was_limited)
+		finish_with_error(t, group, &outcome_limited, &t->counters.limited_upstream);
+	else
+		finish_with_error(t, group, &outcome_failed, &t->counters.failed);
+	groups_put(&t->groups, group);
+}
+
+static void ask(struct resolver_thread *t)
+{
+	struct resolver_group *group;
+
+	while ((group = groups_next(&t->groups))) {
+		char name[NAME_TEXT_MAX];
+
+		(void)name_to_text(name, sizeof(name), group->name); /* it has room for any */
+		count(&t->counters.upstream);
+		if (ub_resolve_event(t->ctx, name, group->qtype, group->qclass, group, on_result,
+				     NULL))
+			on_result(group, DNS_RCODE_SERVFAIL, NULL, 0, UB_INSECURE, NULL, 0);
+	}
+}
+
+static void take_questions(struct resolver_thread *t)
+{
+	struct resolver_question *q = resolver_take(&t->questions);
+
+	while (q) {
+		struct resolver_question *next = resolver_next(q);
+
+		count(&t->counters.asked);
+		if (groups_join(&t->groups, q))
+			count(&t->counters.coalesced);
+		deadlines_add(&t->deadlines, &q->deadline, q->deadline_ns);
+		t->n_waiting++;
+		q = next;
+	}
+}
+
+static void on_wake(evutil_socket_t fd, short events, void *user)
+{
+	(void)fd, (void)events;
+	take_questions(user);
+}
+
+/* It only ends the sleep. */
+static void on_tick(evutil_socket_t fd, short events, void *user)
+{
+	(void)fd, (void)events, (void)user;
+}
+
+static void expire(struct resolver_thread *t, uint64_t now_ns)
+{
+	struct cds_list_head over;
+	struct deadline *entry, *next;
+
+	CDS_INIT_LIST_HEAD(&over);
+	deadlines_expire(&t->deadlines, now_ns, &over);
+	cds_list_for_each_entry_safe(entry, next, &over, node) {
+		count(&t->counters.timed_out);
+		complete(t, caa_container_of(entry, struct resolver_question, deadline),
+			 &outcome_timed_out);
+	}
+}
+
+static void set_tick(struct resolver_thread *t)
+{
+	int ms = t->n_waiting ? TICK_MS : HOME_CHECK_MS;
+	struct timeval after = { .tv_usec = ms * 1000 };
+
+	if ((t->n_waiting || t->n_answers) && !evtimer_pending(t->tick, NULL))
+		(void)evtimer_add(t->tick, &after);
+}
+
+static void stop_all(struct resolver_thread *t)
+{
+	take_questions(t);
+	for (uint64_t i = 0; i <= t->groups.table_mask; i++) {
+		struct resolver_group *group, *next;
+
+		cds_list_for_each_entry_safe(group, next, &t->groups.table[i], chain)
+			finish_with_error(t, group, &outcome_stopped, &t->counters.stopped);
+	}
+	completions_flush(&t->completions);
+}
+
+static void *run(void *arg)
+{
+	struct resolver_thread *t = arg;
+
+	while (!__atomic_load_n(&t->stopping, __ATOMIC_ACQUIRE)) {
+		(void)event_base_loop(t->base, EVLOOP_ONCE);
+		expire(t, clock_ns());
+		ask(t);
+		t->n_answers -= answers_free_home(&t->home);
+		completions_flush(&t->completions);
+		set_tick(t);
+	}
+	stop_all(t);
+	return NULL;
+}
+
+/* Signals are the main thread's business: the new thread inherits a full mask. */
+int thread_start(struct resolver_thread *t)
+{
+	sigset_t all, old;
+	char name[16];
+	int err;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &old);
+	err = pthread_create(&t->pthread, NULL, run, t);
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	if (err)
+		return -err;
+	t->running = true;
+	snprintf(name, sizeof(name), "volley-r%u", t->id % 1000);
+	pthread_setname_np(t->pthread, name);
+	return 0;
+}
+
+void thread_stop(struct resolver_thread *t)
+{
+	if (!t->running)
+		return;
+	__atomic_store_n(&t->stopping, true, __ATOMIC_RELEASE);
+	inbox_wake(&t->questions);
+	pthread_join(t->pthread, NULL);
+	t->running = false;
+}
+
+static int open_events(struct resolver_thread *t)
+{
+	t->base = event_base_new();
+	if (!t->base)
+		return -ENOMEM;
+	t->wake = event_new(t->base, t->questions.fd, EV_READ | EV_PERSIST, on_wake, t);
+	t->tick = evtimer_new(t->base, on_tick, t);
+	if (!t->wake || !t->tick || event_add(t->wake, NULL))
+		return -ENOMEM;
+	return 0;
+}
+
+int thread_open(struct resolver_thread *t, const struct resolver_config *config, char *err,
+		size_t cap)
+{
+	int code;
+
+	deadlines_init(&t->deadlines, clock_ns());
+	t->home.fd = -1;
+	code = inbox_open(&t->questions);
+	if (!code)
+		code = inbox_open(&t->home);
+	if (!code)
+		code = groups_init(&t->groups, config->max_outstanding, config->upstream_max, t);
+	if (!code)
+		code = open_events(t);
+	if (!code)
+		code = context_open(&t->ctx, config, t->base, err, cap);
+	return code;
+}
+
+void thread_close(struct resolver_thread *t)
+{
+	ub_ctx_delete(t->ctx);
+	if (t->wake)
+		event_free(t->wake);
+	if (t->tick)
+		event_free(t->tick);
+	if (t->base)
+		event_base_free(t->base);
+	groups_fini(&t->groups);
+	if (t->home.fd >= 0)
+		(void)answers_free_home(&t->home);
+	inbox_close(&t->home);
+	inbox_close(&t->questions);
+}

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * A resolver thread. It sleeps in libevent; after each round of events it completes what is over its
+ * deadline, asks what may be asked, and puts the completions into their inboxes.
+ */
+#ifndef VOLLEY_RESOLVER_THREAD_H
+#define VOLLEY_RESOLVER_THREAD_H
+
+#include <event2/event.h>
+#include <pthread.h>
+#include <unbound.h>
+
+#include "resolver/answer.h"
+#include "resolver/groups.h"
+
+struct resolver_thread {
+	unsigned int id;
+	pthread_t pthread;
+	bool running;
+	bool stopping; /* set by resolver_stop(), atomic */
+	struct limits *limits;
+	struct inbox questions; /* submitted */
+	struct inbox home;      /* answers that were released */
+	struct event_base *base;
+	struct event *wake; /* the inbox's fd */
+	struct event *tick;
+	struct ub_ctx *ctx;
+	struct groups groups;
+	struct deadlines deadlines;
+	struct completions completions;
+	uint32_t n_waiting; /* questions */
+	uint32_t n_answers; /* not yet home */
+	struct resolver_counters counters;
+};
+
+/* Makes all that the thread needs. Errors as resolver_start(); thread_close() in any case. */
+int thread_open(struct resolver_thread *t, const struct resolver_config *config, char *err,
+		size_t cap) __attribute__((warn_unused_result));
+
+/* 0 or -errno. */
+int thread_start(struct resolver_thread *t) __attribute__((warn_unused_result));
+
+/* Ends and joins it, where it was started; all its questions are completed. */
+void thread_stop(struct resolver_thread *t);
+void thread_close(struct resolver_thread *t);
+
+#endif
