@@ -150,7 +150,7 @@ def test_others_do_not_wait(lab, daemon, gate, served):
         assert status["serial"] == 1 and status["read_records"] == 4 and status["read_bytes"] > 50
         assert daemon.status()["zones"] == {"serving": 2, "stale": 0, "failed": 0, "loading": 1}
         daemon.ctl("zone", "reload", "example.com")
-        daemon.ctl("cache", "flush")
+        daemon.ctl("cache", "flush", "--all")
         daemon.ctl("zone", "check", "z.test", served)
         assert reload.poll() is None
         assert reload.stderr.readline().startswith("z.test.: verifying, 4 records, ")

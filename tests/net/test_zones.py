@@ -318,17 +318,53 @@ def test_a_zone_that_moves_to_another_file(lab, daemon, served, tmp_path):
         assert texts(lab.ask(NAME)) == ["192.0.2.50"]
 
 
-def test_cache_flush_by_zone_and_name(lab, daemon, served):
-    for words, gone in (((), {NAME, "www.example.com"}), (("all",), {NAME, "www.example.com"}),
-                        (("zone", "z.test"), {NAME}), (("name", "WWW.example.COM"),
-                                                      {"www.example.com"})):
-        for name in (NAME, "www.example.com"):
-            lab.ask(name)
-        daemon.ctl("cache", "flush", *words)
-        for name in (NAME, "www.example.com"):
+def test_cache_flush_is_exact(lab, daemon, served):
+    """What is withdrawn goes to a worker, the rest stays in the driver, and the count is right."""
+    asked = {(NAME, "A"), ("www.example.com", "A"), ("www.example.com", "AAAA"),
+             ("nothing.example.com", "A")}
+    example = {one for one in asked if one[0].endswith("example.com")}
+    for words, gone in ((("--all",), asked), (("--zone", "z.test"), {(NAME, "A")}),
+                        (("WWW.example.COM",), {one for one in asked if one[0] == "www.example.com"}),
+                        (("www.example.com", "AAAA"), {("www.example.com", "AAAA")}),
+                        (("--subtree", "example.com"), example),
+                        (("--subtree", "xample.com"), set()),
+                        (("--type", "aaaa"), {("www.example.com", "AAAA")}),
+                        (("--negative",), {("nothing.example.com", "A")})):
+        for name, kind in asked:
+            lab.ask(name, kind)
+        assert daemon.json("cache", "flush", *words)["withdrawn"] == len(gone), words
+        for name, kind in asked:
             with Answered(daemon) as one:
-                lab.ask(name)
-            assert one.by == {"worker" if name in gone else "driver": 1}, (words, name)
+                lab.ask(name, kind)
+            assert one.by == {"worker" if (name, kind) in gone else "driver": 1}, (words, name)
+
+
+def test_what_the_cache_holds(lab, daemon, served):
+    """Counted by what was asked; a lookup shows the records, and that a reload made an answer dead."""
+    lab.udp(dns.message.make_query("www.example.com", "A", want_dnssec=True))
+    for name, kind in (("www.example.com", "A"), ("www.example.com", "MX"),
+                       ("nothing.example.com", "A")):
+        lab.ask(name, kind)
+    lab.ask()
+    stats = daemon.json("cache", "stats")
+    counts = {by: {row[by]: row["entries"] for row in stats[f"by_{by}"]}
+              for by in ("type", "kind", "zone")}
+    assert counts == {"type": {"A": 4, "MX": 1},
+                      "kind": {"positive": 3, "nodata": 1, "nxdomain": 1},
+                      "zone": {"example.com.": 4, "z.test.": 1}}
+    assert [(row["do"], row["entries"]) for row in stats["by_variant"]] == [(False, 4), (True, 1)]
+    assert sum(row["size_bytes"] for row in stats["by_zone"]) == stats["answers_bytes"]
+    assert {row["by"]: (row["asked"], row["hits"]) for row in stats["hits_by"]} == \
+        {"driver": (6, 1), "worker": (5, 0)}
+    (first, rest) = daemon.json("cache", "stats", "-n", "1")["by_zone"]
+    assert (first["zone"], first["entries"], rest["zone"], rest["entries"]) == \
+        ("example.com.", 4, "other", 1)
+    entries = daemon.json("cache", "lookup", "www.example.com")["entries"]
+    assert sorted((one["type"], one["do"], one["used"]) for one in entries) == \
+        [("A", False, 1), ("A", True, 0), ("MX", False, 0)]
+    assert all(one["valid"] and one["queue"] == "probation" for one in entries)
+    (entry,) = daemon.json("cache", "lookup", NAME, "A")["entries"]
+    assert entry["answer_records"] == [f"{NAME}. 300 IN A 192.0.2.10"]
 
 
 def test_large_zone_loads_while_the_driver_answers(lab, daemon, served):

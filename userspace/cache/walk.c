@@ -53,3 +53,33 @@ uint64_t cache_walk(struct cache *cache, walk_visit *visit, void *user)
 
 	return cache_walk_part(cache, &at, cache_walk_end(cache), visit, user);
 }
+
+enum cache_verdict cache_entry_verdict(const struct cache *cache, const struct volley_entry *entry,
+				       uint32_t now_s)
+{
+	return entry_verdict(cache, entry, now_s);
+}
+
+bool cache_entry_is_main(const struct cache *cache, const struct volley_entry *entry)
+{
+	size_t offset = (size_t)((const uint8_t *)entry - cache->memory.store);
+
+	return segment_at(cache, (uint32_t)(offset / VOLLEY_SEGMENT_BYTES))->queue == QUEUE_MAIN;
+}
+
+const struct volley_entry *cache_entry_by_hash(const struct cache *cache, uint64_t hash)
+{
+	uint32_t n = cache->memory.sizes.n_buckets;
+	const uint64_t *buckets[2] = { bucket_words(cache, volley_bucket(hash, n)),
+				       bucket_words(cache, volley_bucket2(hash, n)) };
+
+	for (unsigned int i = 0; i < 2 * VOLLEY_BUCKET_SLOTS; i++) {
+		uint64_t word =
+			load_word(&buckets[i / VOLLEY_BUCKET_SLOTS][i % VOLLEY_BUCKET_SLOTS]);
+
+		if (word >> 32 == volley_tag(hash) && (uint32_t)word &&
+		    word_entry(cache, word)->hash == hash)
+			return word_entry(cache, word);
+	}
+	return NULL;
+}

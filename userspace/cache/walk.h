@@ -27,4 +27,17 @@ uint64_t cache_walk(struct cache *cache, walk_visit *visit, void *user);
 uint64_t cache_walk_part(struct cache *cache, size_t *at, size_t n, walk_visit *visit, void *user);
 size_t cache_walk_end(const struct cache *cache);
 
+/* CACHE_HIT for an entry that would be an answer now, else CACHE_STALE or CACHE_EXPIRED. */
+enum cache_verdict cache_entry_verdict(const struct cache *cache, const struct volley_entry *entry,
+				       uint32_t now_s);
+
+/* Whether it lies in the main queue, or in the probation queue. An entry that was shown. */
+bool cache_entry_is_main(const struct cache *cache, const struct volley_entry *entry);
+
+/*
+ * The entry whose key has this hash, dead or alive, or NULL. In a QSBR read section, until whose end
+ * it may be read.
+ */
+const struct volley_entry *cache_entry_by_hash(const struct cache *cache, uint64_t hash);
+
 #endif

@@ -6,16 +6,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <urcu-qsbr.h>
 
 #include "base/clock.h"
 #include "base/err.h"
-#include "base/log.h"
-#include "cache/walk.h"
+#include "control/cache_ask.h"
 #include "control/daemon.h"
 #include "control/report.h"
-#include "dns/name.h"
-#include "dns/proto.h"
 
 /* The i-th argument, or NULL. */
 static const char *arg(const json_t *args, size_t i)
@@ -186,98 +182,6 @@ static int run_zone_check(void *user, const json_t *args, json_t **result, char 
 	return CTL_LATER;
 }
 
-/* --- cache --------------------------------------------------------------------------------------- */
-
-static int run_cache_stats(void *user, const json_t *args, json_t **result, char *err,
-			   size_t err_cap)
-{
-	(void)args, (void)err, (void)err_cap;
-	return give(result, report_cache(user));
-}
-
-/* A name as the cache has it. Its length, or a negative code with a sentence. */
-static int fold_text(uint8_t folded[NAME_FOLDED_BYTES], const char *text, char *err, size_t err_cap)
-{
-	uint8_t wire[DNS_NAME_MAX];
-	int len = name_from_text(wire, sizeof(wire), text, strlen(text));
-
-	if (len < 0)
-		snprintf(err, err_cap, "%s: %s", text, err_text(len));
-	else
-		name_fold(folded, wire, (size_t)len);
-	return len;
-}
-
-static int run_cache_lookup(void *user, const json_t *args, json_t **result, char *err,
-			    size_t err_cap)
-{
-	uint8_t folded[NAME_FOLDED_BYTES];
-	const char *type = arg(args, 1);
-	int len = fold_text(folded, arg(args, 0), err, err_cap);
-	int qtype;
-
-	if (len < 0)
-		return len;
-	qtype = proto_type_from_text(type, strlen(type));
-	if (qtype < 0) {
-		snprintf(err, err_cap, "%s: %s", type, err_text(qtype));
-		return qtype;
-	}
-	return give(result, report_entries(user, folded, (uint32_t)len, (uint16_t)qtype));
-}
-
-struct named {
-	const uint8_t *folded;
-	uint32_t name_bytes;
-};
-
-static enum walk_step withdraw_named(void *user, const struct volley_entry *e)
-{
-	const struct named *named = user;
-
-	return e->key.name_bytes == named->name_bytes &&
-			       !memcmp(e->name, named->folded, named->name_bytes) ?
-		       WALK_WITHDRAW :
-		       WALK_ON;
-}
-
-static int flush_name(struct daemon *d, const char *text, json_t **result, char *err,
-		      size_t err_cap)
-{
-	uint8_t folded[NAME_FOLDED_BYTES];
-	int len = fold_text(folded, text, err, err_cap);
-	struct named named = { folded, (uint32_t)len };
-	uint64_t n;
-
-	if (len < 0)
-		return len;
-	rcu_thread_online();
-	n = cache_walk(d->cache, withdraw_named, &named);
-	rcu_thread_offline();
-	if (daemon_grace(d))
-		log_warn("cache flush: the kernel does not say when all readers are done");
-	return give(result, json_pack("{s:I}", "withdrawn", (json_int_t)n));
-}
-
-static int run_cache_flush(void *user, const json_t *args, json_t **result, char *err,
-			   size_t err_cap)
-{
-	struct daemon *d = user;
-	const char *what = arg(args, 0), *name = arg(args, 1);
-	int code;
-
-	if (!what || (!strcmp(what, "all") && !name))
-		return zones_flush(d->zones, NULL);
-	if (name && !strcmp(what, "name"))
-		return flush_name(d, name, result, err, err_cap);
-	if (!name || strcmp(what, "zone")) {
-		snprintf(err, err_cap, "say what to flush: all, zone NAME, or name NAME");
-		return -EINVAL;
-	}
-	code = zones_flush(d->zones, name);
-	return code == ERR_NOT_FOUND ? no_such_zone(name, err, err_cap) : code;
-}
-
 /* --- the daemon ---------------------------------------------------------------------------------- */
 
 static int run_attach(void *user, const json_t *args, json_t **result, char *err, size_t err_cap)
@@ -318,9 +222,9 @@ const struct ctl_command commands[] = {
 	{ "zone status", run_zone_status },
 	{ "zone reload", run_zone_reload },
 	{ "zone check", run_zone_check },
-	{ "cache stats", run_cache_stats },
-	{ "cache lookup", run_cache_lookup },
-	{ "cache flush", run_cache_flush },
+	{ "cache stats", cache_ask_stats },
+	{ "cache lookup", cache_ask_lookup },
+	{ "cache flush", cache_ask_flush },
 	{ "attach", run_attach },
 	{ "detach", run_detach },
 	{ "port status", run_port_status },

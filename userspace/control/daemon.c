@@ -408,7 +408,11 @@ static int open_events(struct daemon *d)
 		log_error("%s", err);
 		return code;
 	}
-	code = watch(d, d->signal_fd);
+	code = chores_new(&d->chores);
+	if (!code)
+		code = watch(d, chores_fd(d->chores));
+	if (!code)
+		code = watch(d, d->signal_fd);
 	if (!code)
 		code = watch(d, d->tick_fd);
 	if (!code)
@@ -561,6 +565,8 @@ static void wait_for_event(struct daemon *d)
 		on_route(d);
 	else if (event.data.fd == loader_fd(d->loader))
 		on_load(d);
+	else if (event.data.fd == chores_fd(d->chores))
+		chores_poll(d->chores);
 	else
 		ctl_poll(d->ctl, clock_ns());
 }
@@ -645,6 +651,7 @@ static void stop(struct daemon *d)
 	d->is_ready = false;
 	sd_notify(0, "STOPPING=1");
 	silence(d);
+	chores_free(d->chores);
 	stop_loading(d);
 	for (i = 0; i < d->n_ifaces; i++)
 		iface_close(&d->ifaces[i], d->crew, d->keep);

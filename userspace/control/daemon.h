@@ -8,8 +8,8 @@
  *           changes, a tick a second
  *   stop    the same backwards
  *
- * Beside that thread: the workers, the keeper of the cache, the loader of zones, and the heartbeat
- * by which the driver knows that somebody is there (cache.orphan-serve).
+ * Beside that thread: the workers, the keeper of the cache, the loader of zones, a thread for walks over
+ * the cache (control/chore.h), and the heartbeat by which the driver knows that somebody is there (cache.orphan-serve).
  */
 #ifndef VOLLEY_CONTROL_DAEMON_H
 #define VOLLEY_CONTROL_DAEMON_H
@@ -21,6 +21,7 @@
 
 #include "cache/grace.h"
 #include "cache/keeper.h"
+#include "control/chore.h"
 #include "control/crew.h"
 #include "control/ctl.h"
 #include "control/iface.h"
@@ -52,6 +53,7 @@ struct daemon {
 
 	struct engine_zones published;
 	struct loader *loader;
+	struct chores *chores;
 	struct zones *zones;
 	struct progress progress;
 	struct crew *crew;

@@ -12,7 +12,7 @@
 
 #define INDENT_STEP 2
 
-/* How the array KEY in the result of COMMAND (NULL: of any) is shown. */
+/* How the array KEY (NULL: any) in the result of COMMAND (NULL: of any) is shown. */
 struct view {
 	const char *command;
 	const char *key;
@@ -38,12 +38,11 @@ static const struct view views[] = {
 	  false,
 	  { "name worker core mode rx rx_bytes tx tx_bytes tx_retried tx_dropped truncated_in",
 	    "tx_kicks note error", "kind interface queue" } },
-	{ NULL,
-	  "entries",
+	{ "cache lookup", "entries", true, { "", "", "" } },
+	{ "cache stats",
+	  NULL,
 	  false,
-	  { "zone valid do cd rcode answers authority additional full_bytes short_bytes used age_s "
-	    "expires_s",
-	    "", "" } },
+	  { "by type kind zone view do cd entries size_bytes share_percent asked hits", "", "" } },
 	{ NULL, NULL, false, { "", "note error", "" } },
 };
 
@@ -51,8 +50,8 @@ static const struct view *find_view(const char *command, const char *key)
 {
 	const struct view *view = views;
 
-	while (view->key &&
-	       (strcmp(view->key, key) || (view->command && strcmp(view->command, command))))
+	while ((view->key && strcmp(view->key, key)) ||
+	       (view->command && strcmp(view->command, command)))
 		view++;
 	return view;
 }

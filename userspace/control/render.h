@@ -19,11 +19,18 @@
  *	zone list    {zones:[{name, state:"serving|stale|failed|loading", serves, stage, percent,
  *	and status    read_bytes, read_records, loading_s, serial, records, names, memory_bytes,
  *	              load_ms, loaded_at, file, error}...]}
- *	cache stats  {size_bytes, maps_bytes, used_bytes, index_bytes, store_bytes, entries,
+ *	cache stats  {size_bytes, total_bytes, used_bytes, index_bytes, store_bytes, entries,
  *	              capacity_entries, segments, segments_free, published, replaced, evicted,
- *	              admitted, rejected, expired, grace_periods, rss_bytes, budget_ok}
- *	cache lookup {found, name, type, entries:[{do, cd, full_bytes, short_bytes, expires_s, used,
- *	              zone, rcode, counts}...]}
+ *	              expired, grace_periods, rss_bytes, within_budget, answers_bytes, entries_stale,
+ *	              entries_expired, driver_share_percent,
+ *	              hits_by:[{by:"driver|worker", asked, hits, ratio_percent}...],
+ *	              age:{median_s, oldest_s}, time_to_expiry:{entries, soonest_s, ...},
+ *	              by_type:[{type, entries, size_bytes, share_percent}...], by_kind:[{kind, ...}...],
+ *	              by_zone:[{zone, ...}...], by_variant:[{view, do, cd, ...}...]}
+ *	cache lookup {found, entries:[{type, do, cd, view, rcode, kind, zone, valid, state, queue, used,
+ *	              age_s, expires_s, entry_bytes, full_bytes, short_bytes,
+ *	              answer_records:[text...], authority_records, additional_records}...]}
+ *	cache flush  {withdrawn}
  *	port status  {ports:[{interface, queue, kind, core, mode:"copy|zero-copy", rx, tx, ...}...]}
  *	the others   any object; {} is written as "done"
  *

@@ -1,17 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "control/report.h"
 
-#include <arpa/inet.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
-#include <urcu-qsbr.h>
 
 #include "base/clock.h"
-#include "cache/walk.h"
 #include "control/words.h"
-#include "dns/name.h"
-#include "dns/proto.h"
 
 static void put_int(json_t *object, const char *key, uint64_t value)
 {
@@ -406,71 +401,5 @@ json_t *report_cache(struct daemon *d)
 	CACHE_COUNTERS(PUT)
 #undef PUT
 	put_int(o, "rss_bytes", resident_bytes());
-	return o;
-}
-
-struct entries_asked {
-	const struct daemon *daemon;
-	const uint8_t *folded;
-	uint32_t name_bytes;
-	uint16_t qtype;
-	json_t *list;
-};
-
-static const char *zone_of_slot(const struct daemon *d, uint32_t slot)
-{
-	size_t i;
-
-	for (i = 0; i < zones_n(d->zones); i++)
-		if (zones_at(d->zones, i)->cache_slot == slot)
-			return zones_at(d->zones, i)->name;
-	return "none";
-}
-
-static json_t *report_entry(const struct daemon *d, const struct volley_entry *e)
-{
-	uint32_t gen = d->memory.zones[e->zone_slot].gen;
-	char rcode[PROTO_TEXT_MAX];
-	json_t *o = json_object();
-
-	if (proto_rcode_to_text(rcode, ntohs(e->flags) & 0xf) < 0)
-		rcode[0] = 0;
-	put_text(o, "zone", zone_of_slot(d, e->zone_slot));
-	put_bool(o, "valid", gen && gen == e->zone_gen && clock_coarse_s() < e->expires_s);
-	put_bool(o, "do", e->key.flags & VOLLEY_KEY_DO);
-	put_bool(o, "cd", e->key.flags & VOLLEY_KEY_CD);
-	put_text(o, "rcode", rcode);
-	put_int(o, "answers", ntohs(e->ancount));
-	put_int(o, "authority", ntohs(e->nscount));
-	put_int(o, "additional", ntohs(e->arcount_full));
-	put_int(o, "full_bytes", e->full_bytes);
-	put_int(o, "short_bytes", e->short_bytes);
-	put_int(o, "used", e->freq);
-	put_int(o, "age_s", clock_coarse_s() - e->born_s);
-	if (e->expires_s != VOLLEY_NEVER)
-		put_int(o, "expires_s", e->expires_s - clock_coarse_s());
-	return o;
-}
-
-static enum walk_step visit_entry(void *user, const struct volley_entry *e)
-{
-	struct entries_asked *asked = user;
-
-	if (e->key.name_bytes == asked->name_bytes && ntohs(e->key.qtype) == asked->qtype &&
-	    !memcmp(e->name, asked->folded, asked->name_bytes))
-		json_array_append_new(asked->list, report_entry(asked->daemon, e));
-	return WALK_ON;
-}
-
-json_t *report_entries(struct daemon *d, const uint8_t *folded, uint32_t name_bytes, uint16_t qtype)
-{
-	struct entries_asked asked = { d, folded, name_bytes, qtype, json_array() };
-	json_t *o = json_object();
-
-	rcu_thread_online();
-	cache_walk(d->cache, visit_entry, &asked);
-	rcu_thread_offline();
-	put_bool(o, "found", json_array_size(asked.list) != 0);
-	json_object_set_new(o, "entries", asked.list);
 	return o;
 }

@@ -18,8 +18,4 @@ json_t *report_check(const struct load *load);
 json_t *report_cache(struct daemon *d);
 json_t *report_ports(struct daemon *d);
 
-/* The cached answers for a name (folded wire form) and type. */
-json_t *report_entries(struct daemon *d, const uint8_t *folded, uint32_t name_bytes,
-		       uint16_t qtype);
-
 #endif

@@ -48,15 +48,24 @@ const struct words_command words_commands[] = {
 	  "Reads FILE as the zone NAME would be read and says what is wrong, with file and line. "
 	  "Nothing that is served changes, and the command of zones[].verify is not run. The daemon "
 	  "opens the file, so it must be able to read it." },
-	{ "cache stats", "", 0, 0, "memory, entries and turnover of the answer cache",
+	{ "cache stats", "[-n N]", 0, 2, "what the answer cache holds, its memory and turnover",
 	  "Shows the budget and the memory in use, with the maps that the driver reads, the number of "
-	  "entries, and how many were published, replaced, evicted, refused admission and expired." },
-	{ "cache lookup", "NAME TYPE", 2, 2, "the cached answers for one name and type",
-	  "Shows every answer that the cache holds for NAME and TYPE: with and without DO and CD, its "
-	  "sizes with and without optional records, and when it expires." },
-	{ "cache flush", "[all | zone NAME | name NAME]", 0, 2, "withdraw cached answers",
-	  "Withdraws every answer, those of one zone, or those of one name. Nothing said means all. "
-	  "When the command returns, no CPU gives a withdrawn answer." },
+	  "entries, and how many were published, replaced, evicted, refused admission and expired. Then "
+	  "what share of the queries for it driver and workers found, and the driver's share of all "
+	  "answers. Then entries and bytes by type, by kind of answer, by zone (the N that take most, "
+	  "10 if nothing is said) and by variant (view, DO, CD), and their ages. The cache is looked "
+	  "through in the background; medians are at most a 32nd too low." },
+	{ "cache lookup", "NAME [TYPE]", 1, 2, "the cached answers for a name",
+	  "Shows every answer that the cache holds for NAME, or for NAME and TYPE: with and without DO "
+	  "and CD, its state, age and sizes with and without optional records, how often it was used "
+	  "since it was written (3 stands for more, too), in which queue it is, and its records." },
+	{ "cache flush", "NAME [TYPE] | WHICH", 0, 2, "withdraw cached answers",
+	  "Withdraws the answers for NAME, or for NAME and TYPE, or those that WHICH tells, and says "
+	  "how many these were. WHICH is --subtree NAME for NAME and all names below it, or --zone ZONE "
+	  "for what comes from this zone, or --type TYPE for the answers to all queries of a type. It is "
+	  "--negative for those that say that there is nothing (NODATA and NXDOMAIN), and --all for "
+	  "every one. When the command returns, no CPU gives a withdrawn answer. What is asked "
+	  "meanwhile is answered and cached anew." },
 	{ "attach", "IF", 1, 1, "start answering on an interface",
 	  "Loads the XDP program on the interface IF, or adopts it when it is there already, and opens "
 	  "ports. The interface need not be in the configuration; what is configured for it holds." },

@@ -301,19 +301,6 @@ int zones_reload(struct zones *zones, const char *name, zones_done_fn *done, voi
 	return 0;
 }
 
-int zones_flush(struct zones *zones, const char *name)
-{
-	struct zones_entry *only = name ? zones_get(zones, name) : NULL;
-	size_t i;
-
-	if (name && !only)
-		return ERR_NOT_FOUND;
-	for (i = 0; i < zones->n; i++)
-		if (!only || only == zones->entries[i])
-			cache_zone_flush(zones->env.cache, zones->entries[i]->cache_slot);
-	return zones_publish(zones);
-}
-
 /* --- From start to end --------------------------------------------------------------------------- */
 
 int zones_new(struct zones **out, const struct zones_env *env)

@@ -131,9 +131,6 @@ int zones_reload(struct zones *zones, const char *name, zones_done_fn *done, voi
 /* Publishes what has been loaded and is complete; to be called after each loader_poll(). */
 void zones_poll(struct zones *zones);
 
-/* Withdraws the cached answers of one zone (NULL: of all). 0 or ERR_NOT_FOUND. */
-int zones_flush(struct zones *zones, const char *name) __attribute__((warn_unused_result));
-
 /* In the order of the configuration; while one is being loaded, those that will go come last. */
 size_t zones_n(const struct zones *zones);
 const struct zones_entry *zones_at(const struct zones *zones, size_t i);

@@ -179,16 +179,30 @@ static const struct result_row result_rows[] = {
 	  "eth0  up     native  adopted  xsk   no              1  yes                1234  "
 	  "      5678  copy: no zero-copy\n" },
 	{ "a lookup", "cache lookup",
-	  "{'found':true,'entries':[{'zone':'a.','valid':true,'do':false,'cd':false,"
-	  "'rcode':'NOERROR','answers':1,'authority':2,'additional':0,'full_bytes':100,"
-	  "'short_bytes':60,'used':3,'age_s':1,'expires_s':299}]}",
+	  "{'found':true,'entries':[{'type':'A','do':false,'used':3,'age_s':1,'full_bytes':100,"
+	  "'answer_records':['a. 300 IN A 192.0.2.1','a. 300 IN A 192.0.2.2'],"
+	  "'authority_records':[]}]}",
 	  "found: yes\n"
 	  "\n"
 	  "entries:\n"
-	  "  ZONE  VALID  DO  CD  RCODE    ANSWERS  AUTHORITY  ADDITIONAL   FULL  SHORT  USED  AGE"
-	  "     EXPIRES\n"
-	  "  a.    yes    no  no  NOERROR        1          2           0  100 B   60 B     3  1 s"
-	  "  4 min 59 s\n" },
+	  "  type:              A\n"
+	  "  do:                no\n"
+	  "  used:              3\n"
+	  "  age:               1 s\n"
+	  "  full:              100 B\n"
+	  "  authority records: none\n"
+	  "  answer records:\n"
+	  "    - a. 300 IN A 192.0.2.1\n"
+	  "    - a. 300 IN A 192.0.2.2\n" },
+	{ "what the cache holds", "cache stats",
+	  "{'entries':3,'by_type':[{'share_percent':66.7,'size_bytes':2048,'entries':2,'type':'A'},"
+	  "{'type':'other','entries':1,'size_bytes':1024,'share_percent':33.3}]}",
+	  "entries: 3\n"
+	  "\n"
+	  "by type:\n"
+	  "  TYPE   ENTRIES     SIZE  SHARE PERCENT\n"
+	  "  A            2  2.0 KiB           66.7\n"
+	  "  other        1  1.0 KiB           33.3\n" },
 	{ "a reload is told as the list is", "zone reload",
 	  "{'zones':[{'state':'serving','name':'a.','names':3,'file':'/z/a','records':7}]}",
 	  "NAME  STATE    RECORDS\n"

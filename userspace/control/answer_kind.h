@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What kind of answer a cached one is, by its own bytes. */
+#ifndef VOLLEY_CONTROL_ANSWER_KIND_H
+#define VOLLEY_CONTROL_ANSWER_KIND_H
+
+#include <stdbool.h>
+
+#include "xdp/abi.h"
+
+/* K(name, words). An alias that ends in nothing is NODATA or NXDOMAIN (RFC 2308 section 2). */
+#define ANSWER_KINDS(K)                                      \
+	K(POSITIVE, "positive") /* the RRset asked for */    \
+	K(ALIAS, "alias")       /* by way of CNAME, DNAME */ \
+	K(REFERRAL, "referral")                              \
+	K(NODATA, "nodata")                                  \
+	K(NXDOMAIN, "nxdomain")                              \
+	K(ANY, "any") /* to a query of type ANY */           \
+	K(ERROR, "error")
+
+enum answer_kind {
+#define ANSWER_KIND(name, words) ANSWER_##name,
+	ANSWER_KINDS(ANSWER_KIND)
+#undef ANSWER_KIND
+		N_ANSWER_KINDS
+};
+
+/* Any thread that may read the entry. What cannot be read is an error. */
+enum answer_kind answer_kind(const struct volley_entry *entry);
+
+/* NODATA and NXDOMAIN. */
+bool answer_kind_is_negative(enum answer_kind kind);
+
+/* Static. */
+const char *answer_kind_text(enum answer_kind kind);
+
+#endif

@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "control/cache_ask.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <urcu-qsbr.h>
+
+#include "base/clock.h"
+#include "base/err.h"
+#include "cache/walk.h"
+#include "control/cache_match.h"
+#include "control/cache_report.h"
+#include "control/chore.h"
+#include "control/report.h"
+
+/* Words of the index that are looked at in one read section: see control/withdraw.c. */
+#define WALK_WORDS 32768u
+
+#define FOUND_MAX 256u /* answers that a lookup shows */
+
+#define ZONES_DEFAULT 10u
+#define ZONES_MAX     1000u
+
+struct ask {
+	struct chore chore; /* first: chore and ask have one address */
+	struct daemon *daemon;
+	uint64_t ticket;
+	walk_visit *visit;
+	json_t *(*report)(struct ask *ask);
+	bool is_flush;
+	int code;
+
+	struct cache_match match;
+	uint64_t n_withdrawn;
+	struct census *census;
+	size_t n_zones;
+	struct cache_found found[FOUND_MAX];
+	size_t n_found; /* of all, with those that had no place */
+};
+
+/* --- In the background --------------------------------------------------------------------------- */
+
+static void walk(struct ask *ask)
+{
+	struct cache *cache = ask->daemon->cache;
+	size_t at = 0, end = cache_walk_end(cache);
+
+	while (at < end && !chore_is_cancelled(&ask->chore)) {
+		rcu_thread_online();
+		ask->n_withdrawn += cache_walk_part(cache, &at, WALK_WORDS, ask->visit, ask);
+		rcu_thread_offline();
+		sched_yield();
+	}
+}
+
+static void run(struct chore *chore)
+{
+	struct ask *ask = (struct ask *)chore;
+
+	walk(ask);
+	if (ask->is_flush)
+		ask->code = daemon_grace(ask->daemon);
+}
+
+static enum walk_step take_census(void *user, const struct volley_entry *e)
+{
+	struct ask *ask = user;
+	uint32_t now_s = clock_coarse_s();
+
+	census_add(ask->census, e, cache_entry_verdict(ask->daemon->cache, e, now_s), now_s);
+	return WALK_ON;
+}
+
+static enum walk_step take_copy(void *user, const struct volley_entry *e)
+{
+	struct ask *ask = user;
+	struct cache_found *found;
+
+	if (!cache_match_has(&ask->match, e) || ask->n_found++ >= FOUND_MAX)
+		return WALK_ON;
+	found = &ask->found[ask->n_found - 1];
+	found->verdict = cache_entry_verdict(ask->daemon->cache, e, clock_coarse_s());
+	found->is_main = cache_entry_is_main(ask->daemon->cache, e);
+	found->entry = malloc(e->bytes);
+	if (found->entry)
+		memcpy(found->entry, e, e->bytes);
+	else
+		ask->n_found--;
+	return WALK_ON;
+}
+
+static enum walk_step withdraw(void *user, const struct volley_entry *e)
+{
+	const struct ask *ask = user;
+
+	return cache_match_has(&ask->match, e) ? WALK_WITHDRAW : WALK_ON;
+}
+
+/* --- The reply ----------------------------------------------------------------------------------- */
+
+static json_t *report_stats_of(struct ask *ask)
+{
+	json_t *o = report_cache(ask->daemon);
+
+	cache_report_census(o, ask->daemon, ask->census, ask->n_zones);
+	return o;
+}
+
+static size_t n_shown(const struct ask *ask)
+{
+	return ask->n_found < FOUND_MAX ? ask->n_found : FOUND_MAX;
+}
+
+static json_t *report_found(struct ask *ask)
+{
+	json_t *o = json_object(), *list = json_array();
+
+	for (size_t i = 0; i < n_shown(ask); i++)
+		json_array_append_new(list, cache_report_entry(ask->daemon, &ask->found[i]));
+	json_object_set_new(o, "found", json_boolean(ask->n_found != 0));
+	if (ask->n_found > FOUND_MAX)
+		json_object_set_new(o, "not_shown",
+				    json_integer((json_int_t)(ask->n_found - FOUND_MAX)));
+	json_object_set_new(o, "entries", list);
+	return o;
+}
+
+static json_t *report_flush(struct ask *ask)
+{
+	return json_pack("{s:I}", "withdrawn", (json_int_t)ask->n_withdrawn);
+}
+
+static void ask_free(struct ask *ask)
+{
+	for (size_t i = 0; i < n_shown(ask); i++)
+		free(ask->found[i].entry);
+	census_free(ask->census);
+	free(ask);
+}
+
+static void ended(struct chore *chore)
+{
+	struct ask *ask = (struct ask *)chore;
+	const char *err = "";
+	json_t *result = NULL;
+
+	if (chore_is_cancelled(chore)) {
+		ask->code = -ECANCELED;
+		err = "volleyd stops: the walk over the cache is given up";
+	} else if (ask->code) {
+		err = "withdrawn, but the kernel does not say when all readers are done";
+	} else {
+		result = ask->report(ask);
+		ask->code = result ? 0 : -ENOMEM;
+	}
+	ctl_answer(ask->daemon->ctl, ask->ticket, clock_ns(), ask->code, result, err);
+	ask_free(ask);
+}
+
+/* --- The commands -------------------------------------------------------------------------------- */
+
+/* NULL with a sentence, or without one when memory is short. */
+static struct ask *ask_new(struct daemon *d, char *err, size_t err_cap)
+{
+	struct ask *ask = calloc(1, sizeof(*ask));
+
+	if (!ask)
+		return NULL;
+	ask->chore = (struct chore){ .run = run, .ended = ended };
+	ask->daemon = d;
+	ask->ticket = ctl_defer(d->ctl);
+	if (ask->ticket)
+		return ask;
+	snprintf(err, err_cap, "%d clients wait already, try again later", CTL_WAITING_CAP);
+	free(ask);
+	return NULL;
+}
+
+static int start(struct ask *ask, walk_visit *visit, json_t *(*report)(struct ask *))
+{
+	ask->visit = visit;
+	ask->report = report;
+	chores_start(ask->daemon->chores, &ask->chore);
+	return CTL_LATER;
+}
+
+static const char *arg(const json_t *args, size_t i)
+{
+	return json_string_value(json_array_get(args, i));
+}
+
+static int read_n(const json_t *args, size_t *n, char *err, size_t err_cap)
+{
+	const char *option = arg(args, 0), *text = arg(args, 1);
+	char *end = NULL;
+
+	*n = ZONES_DEFAULT;
+	if (!option)
+		return 0;
+	if (!strcmp(option, "-n") && text && *text >= '0' && *text <= '9') {
+		*n = strtoul(text, &end, 10);
+		if (!*end && *n && *n <= ZONES_MAX)
+			return 0;
+	}
+	snprintf(err, err_cap, "it takes -n and a number from 1 to %u", ZONES_MAX);
+	return -EINVAL;
+}
+
+int cache_ask_stats(void *user, const json_t *args, json_t **result, char *err, size_t err_cap)
+{
+	struct daemon *d = user;
+	struct ask *ask;
+	size_t n_zones;
+	int code = read_n(args, &n_zones, err, err_cap);
+
+	(void)result;
+	if (code)
+		return code;
+	ask = ask_new(d, err, err_cap);
+	if (!ask)
+		return *err ? -EBUSY : -ENOMEM;
+	ask->n_zones = n_zones;
+	ask->census = census_new(cache_state(d->cache)->n_zones);
+	if (ask->census)
+		return start(ask, take_census, report_stats_of);
+	ask_free(ask);
+	return -ENOMEM;
+}
+
+int cache_ask_lookup(void *user, const json_t *args, json_t **result, char *err, size_t err_cap)
+{
+	struct cache_match match;
+	struct ask *ask;
+	int code = cache_match_read_name(&match, arg(args, 0), arg(args, 1), err, err_cap);
+
+	(void)result;
+	if (code)
+		return code;
+	ask = ask_new(user, err, err_cap);
+	if (!ask)
+		return *err ? -EBUSY : -ENOMEM;
+	ask->match = match;
+	return start(ask, take_copy, report_found);
+}
+
+static int find_zone(const struct daemon *d, const char *name, uint32_t *slot, char *err,
+		     size_t err_cap)
+{
+	const struct zones_entry *entry = zones_find(d->zones, name);
+
+	if (!entry) {
+		snprintf(err, err_cap, "%s: no such zone is configured", name);
+		return ERR_NOT_FOUND;
+	}
+	*slot = entry->cache_slot;
+	return 0;
+}
+
+int cache_ask_flush(void *user, const json_t *args, json_t **result, char *err, size_t err_cap)
+{
+	struct cache_match match;
+	const char *zone;
+	struct ask *ask;
+	int code = cache_match_read(&match, args, &zone, err, err_cap);
+
+	(void)result;
+	if (!code && zone)
+		code = find_zone(user, zone, &match.zone_slot, err, err_cap);
+	if (code)
+		return code;
+	ask = ask_new(user, err, err_cap);
+	if (!ask)
+		return *err ? -EBUSY : -ENOMEM;
+	ask->match = match;
+	ask->is_flush = true;
+	return start(ask, withdraw, report_flush);
+}

@@ -1,0 +1,321 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "control/cache_report.h"
+
+#include <arpa/inet.h>
+#include <ldns/ldns.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/wire.h"
+#include "control/report.h"
+#include "dns/proto.h"
+
+#define TYPES_SHOWN 20
+
+static void put_int(json_t *o, const char *key, uint64_t value)
+{
+	json_object_set_new(o, key, json_integer((json_int_t)value));
+}
+
+static void put_text(json_t *o, const char *key, const char *value)
+{
+	json_object_set_new(o, key, json_string(value));
+}
+
+static void put_bool(json_t *o, const char *key, bool value)
+{
+	json_object_set_new(o, key, json_boolean(value));
+}
+
+/* In tenths of a percent. */
+static void put_percent(json_t *o, const char *key, uint64_t part, uint64_t whole)
+{
+	double percent = whole ? 100.0 * (double)part / (double)whole : 0;
+
+	json_object_set_new(o, key, json_real((double)(uint64_t)(percent * 10 + 0.5) / 10));
+}
+
+const char *cache_report_zone(const struct daemon *d, uint32_t slot)
+{
+	for (size_t i = 0; slot && i < zones_n(d->zones); i++)
+		if (zones_at(d->zones, i)->cache_slot == slot)
+			return zones_at(d->zones, i)->name;
+	return "none";
+}
+
+/* --- Census -------------------------------------------------------------------------------------- */
+
+static void put_count(json_t *o, const struct census_count *count, const struct census *census)
+{
+	put_int(o, "entries", count->entries);
+	put_int(o, "size_bytes", count->bytes);
+	put_percent(o, "share_percent", count->bytes, census->all.bytes);
+}
+
+static void append_row(json_t *list, const char *key, const char *value,
+		       const struct census_count *count, const struct census *census)
+{
+	json_t *row = json_object();
+
+	put_text(row, key, value);
+	put_count(row, count, census);
+	json_array_append_new(list, row);
+}
+
+/* What the rows of the largest have left, if anything. */
+static void append_rest(json_t *list, const char *key, const struct census_count *counts,
+			const uint32_t *largest, size_t n, const struct census *census)
+{
+	struct census_count rest = census->all;
+
+	for (size_t i = 0; i < n; i++) {
+		rest.entries -= counts[largest[i]].entries;
+		rest.bytes -= counts[largest[i]].bytes;
+	}
+	if (rest.entries)
+		append_row(list, key, "other", &rest, census);
+}
+
+static json_t *report_types(const struct census *census)
+{
+	json_t *list = json_array();
+	uint32_t largest[TYPES_SHOWN];
+	size_t n = census_largest(census->by_type, CENSUS_TYPES, largest, TYPES_SHOWN);
+	char text[PROTO_TEXT_MAX];
+
+	for (size_t i = 0; i < n; i++) {
+		proto_type_to_text(text, (uint16_t)largest[i]);
+		append_row(list, "type", text, &census->by_type[largest[i]], census);
+	}
+	append_rest(list, "type", census->by_type, largest, n, census);
+	return list;
+}
+
+static json_t *report_kinds(const struct census *census)
+{
+	json_t *list = json_array();
+
+	for (int i = 0; i < N_ANSWER_KINDS; i++)
+		if (census->by_kind[i].entries)
+			append_row(list, "kind", answer_kind_text((enum answer_kind)i),
+				   &census->by_kind[i], census);
+	return list;
+}
+
+static json_t *report_by_zone(const struct daemon *d, const struct census *census, size_t n_zones)
+{
+	json_t *list = json_array();
+	uint32_t *largest = calloc(n_zones + 1, sizeof(*largest));
+	size_t n;
+
+	if (!largest)
+		return list;
+	n = census_largest(census->by_zone, census->n_zones, largest, n_zones);
+	for (size_t i = 0; i < n; i++)
+		append_row(list, "zone", cache_report_zone(d, largest[i]),
+			   &census->by_zone[largest[i]], census);
+	append_rest(list, "zone", census->by_zone, largest, n, census);
+	free(largest);
+	return list;
+}
+
+static json_t *report_variants(const struct census *census)
+{
+	json_t *list = json_array();
+
+	for (uint32_t i = 0; i < CENSUS_VIEWS * CENSUS_VARIANTS; i++) {
+		const struct census_count *count =
+			&census->by_variant[i / CENSUS_VARIANTS][i % CENSUS_VARIANTS];
+		json_t *row;
+
+		if (!count->entries)
+			continue;
+		row = json_object();
+		json_object_set_new(row, "view", json_integer(i / CENSUS_VARIANTS));
+		put_bool(row, "do", i & VOLLEY_KEY_DO);
+		put_bool(row, "cd", i & VOLLEY_KEY_CD);
+		put_count(row, count, census);
+		json_array_append_new(list, row);
+	}
+	return list;
+}
+
+static void append_hits(json_t *list, const char *by, uint64_t hits, uint64_t asked)
+{
+	json_t *row = json_object();
+
+	put_text(row, "by", by);
+	put_int(row, "asked", asked);
+	put_int(row, "hits", hits);
+	put_percent(row, "ratio_percent", hits, asked);
+	json_array_append_new(list, row);
+}
+
+/* Both of those that ask the cache; the driver hands what it does not find up to the workers. */
+static void put_hits(json_t *o, struct daemon *d)
+{
+	json_t *stats = report_stats(d), *list = json_array();
+	const json_t *driver = json_object_get(stats, "driver"),
+		     *reasons = json_object_get(driver, "reasons"),
+		     *engine = json_object_get(stats, "engine");
+	uint64_t hit = (uint64_t)json_integer_value(json_object_get(driver, "hit"));
+	uint64_t by_all = 0, worker_hit, missed, n;
+	static const char *const misses[] = { "up-miss", "up-stale", "up-expired" };
+	static const char *const engine_misses[] = { "cache_miss", "cache_stale", "cache_expired" };
+	const char *key;
+	json_t *value;
+
+	for (n = missed = 0; n < 3; n++)
+		missed += (uint64_t)json_integer_value(json_object_get(reasons, misses[n]));
+	append_hits(list, "driver", hit, hit + missed);
+	worker_hit = (uint64_t)json_integer_value(json_object_get(engine, "cache_hit"));
+	for (n = missed = 0; n < 3; n++)
+		missed += (uint64_t)json_integer_value(json_object_get(engine, engine_misses[n]));
+	append_hits(list, "worker", worker_hit, worker_hit + missed);
+	json_object_foreach(json_object_get(stats, "answered"), key, value)
+		by_all += (uint64_t)json_integer_value(value);
+	put_percent(o, "driver_share_percent", hit, by_all);
+	json_object_set_new(o, "hits_by", list);
+	json_decref(stats);
+}
+
+static void put_ages(json_t *o, const struct census *census)
+{
+	json_t *age = json_object(), *expiry = json_object();
+
+	put_int(age, "median_s", census_median_s(&census->age));
+	put_int(age, "oldest_s", census->age.most_s);
+	json_object_set_new(o, "age", age);
+	if (!census->left.n)
+		return;
+	put_int(expiry, "entries", census->left.n);
+	put_int(expiry, "soonest_s", census->left.least_s);
+	put_int(expiry, "median_s", census_median_s(&census->left));
+	put_int(expiry, "latest_s", census->left.most_s);
+	json_object_set_new(o, "time_to_expiry", expiry);
+}
+
+void cache_report_census(json_t *o, struct daemon *d, const struct census *census, size_t n_zones)
+{
+	put_int(o, "answers_bytes", census->all.bytes);
+	put_int(o, "entries_stale", census->n_stale);
+	put_int(o, "entries_expired", census->n_expired);
+	if (d->crew)
+		put_hits(o, d);
+	if (!census->all.entries)
+		return;
+	put_ages(o, census);
+	json_object_set_new(o, "by_type", report_types(census));
+	json_object_set_new(o, "by_kind", report_kinds(census));
+	json_object_set_new(o, "by_zone", report_by_zone(d, census, n_zones));
+	json_object_set_new(o, "by_variant", report_variants(census));
+}
+
+/* --- An entry ------------------------------------------------------------------------------------ */
+
+/* The message that the answer would be, to the question in the letters of the key. */
+static ldns_pkt *make_packet(const struct volley_entry *e)
+{
+	size_t body_at = DNS_HEADER_BYTES + e->key.name_bytes + DNS_QUESTION_FIXED_BYTES;
+	size_t bytes = body_at + e->full_bytes;
+	uint8_t *message = calloc(1, bytes);
+	ldns_pkt *packet = NULL;
+
+	if (!message)
+		return NULL;
+	memcpy(message + DNS_FLAGS_AT, &e->flags, 2);
+	wire_store_be16(message + DNS_QDCOUNT_AT, 1);
+	memcpy(message + DNS_ANCOUNT_AT, &e->ancount, 2);
+	memcpy(message + DNS_NSCOUNT_AT, &e->nscount, 2);
+	memcpy(message + DNS_ARCOUNT_AT, &e->arcount_full, 2);
+	memcpy(message + DNS_HEADER_BYTES, e->name, e->key.name_bytes);
+	memcpy(message + body_at - DNS_QUESTION_FIXED_BYTES, &e->key.qtype, 2);
+	memcpy(message + body_at - 2, &e->key.qclass, 2);
+	memcpy(message + body_at, cache_entry_body(e), e->full_bytes);
+	if (ldns_wire2pkt(&packet, message, bytes) != LDNS_STATUS_OK)
+		packet = NULL;
+	free(message);
+	return packet;
+}
+
+static char *record_text(const ldns_rr *rr)
+{
+	char *text = ldns_rr2str(rr);
+
+	for (char *c = text; c && *c; c++)
+		if (*c == '\t')
+			*c = ' ';
+	if (text)
+		text[strcspn(text, "\n")] = 0;
+	return text;
+}
+
+static void put_section(json_t *o, const char *key, const ldns_rr_list *section)
+{
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < ldns_rr_list_rr_count(section); i++) {
+		char *text = record_text(ldns_rr_list_rr(section, i));
+
+		json_array_append_new(list, json_string(text ? text : ""));
+		free(text);
+	}
+	json_object_set_new(o, key, list);
+}
+
+static void put_records(json_t *o, const struct volley_entry *e)
+{
+	ldns_pkt *packet = make_packet(e);
+
+	if (!packet)
+		return;
+	put_section(o, "answer_records", ldns_pkt_answer(packet));
+	put_section(o, "authority_records", ldns_pkt_authority(packet));
+	put_section(o, "additional_records", ldns_pkt_additional(packet));
+	ldns_pkt_free(packet);
+}
+
+static const char *state_text(enum cache_verdict verdict)
+{
+	if (verdict == CACHE_HIT)
+		return "valid";
+	return verdict == CACHE_STALE ? "dead: its zone has changed" : "dead: expired";
+}
+
+static void put_key(json_t *o, const struct volley_entry *e)
+{
+	char text[PROTO_TEXT_MAX];
+
+	proto_type_to_text(text, ntohs(e->key.qtype));
+	put_text(o, "type", text);
+	put_bool(o, "do", e->key.flags & VOLLEY_KEY_DO);
+	put_bool(o, "cd", e->key.flags & VOLLEY_KEY_CD);
+	put_int(o, "view", e->key.view);
+	if (proto_rcode_to_text(text, ntohs(e->flags) & DNS_RCODE_MASK) > 0)
+		put_text(o, "rcode", text);
+	put_text(o, "kind", answer_kind_text(answer_kind(e)));
+}
+
+json_t *cache_report_entry(const struct daemon *d, const struct cache_found *found)
+{
+	const struct volley_entry *e = found->entry;
+	uint32_t now_s = clock_coarse_s();
+	json_t *o = json_object();
+
+	put_key(o, e);
+	put_text(o, "zone", cache_report_zone(d, e->zone_slot));
+	put_bool(o, "valid", found->verdict == CACHE_HIT);
+	put_text(o, "state", state_text(found->verdict));
+	put_int(o, "generation", e->zone_gen);
+	put_text(o, "queue", found->is_main ? "main" : "probation");
+	put_int(o, "used", e->freq);
+	put_int(o, "age_s", now_s > e->born_s ? now_s - e->born_s : 0);
+	if (e->expires_s != VOLLEY_NEVER)
+		put_int(o, "expires_s", e->expires_s > now_s ? e->expires_s - now_s : 0);
+	put_int(o, "entry_bytes", e->bytes);
+	put_int(o, "full_bytes", e->full_bytes);
+	put_int(o, "short_bytes", e->short_bytes);
+	put_records(o, e);
+	return o;
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What a walk over the cache has found, as JSON for the control socket. Units are in the names. Each
+ * returns a new reference, or NULL when memory is short. Control's thread.
+ */
+#ifndef VOLLEY_CONTROL_CACHE_REPORT_H
+#define VOLLEY_CONTROL_CACHE_REPORT_H
+
+#include <jansson.h>
+
+#include "control/cache_census.h"
+#include "control/daemon.h"
+
+/* Adds to what report_cache() says: hit ratios, and the census with `n_zones` zones at most. */
+void cache_report_census(json_t *o, struct daemon *d, const struct census *census, size_t n_zones);
+
+/* What is known of a cached answer: a copy, with what was seen at the original. */
+struct cache_found {
+	struct volley_entry *entry;
+	enum cache_verdict verdict;
+	bool is_main;
+};
+
+json_t *cache_report_entry(const struct daemon *d, const struct cache_found *found);
+
+/* The zone that has this slot of the cache, "none" if there is none. */
+const char *cache_report_zone(const struct daemon *d, uint32_t slot);
+
+#endif
