@@ -134,7 +134,7 @@ static uint8_t lower(uint8_t c)
 	return c >= 'A' && c <= 'Z' ? (uint8_t)(c | 0x20) : c;
 }
 
-static int label_cmp(const uint8_t *a, const uint8_t *b)
+int name_label_cmp(const uint8_t *a, const uint8_t *b)
 {
 	uint8_t n = *a < *b ? *a : *b;
 
@@ -160,7 +160,7 @@ int name_canonical_cmp(const uint8_t *a, const uint8_t *b)
 	unsigned int n_a = split(label_a, a), n_b = split(label_b, b);
 
 	while (n_a && n_b) {
-		int order = label_cmp(label_a[--n_a], label_b[--n_b]);
+		int order = name_label_cmp(label_a[--n_a], label_b[--n_b]);
 
 		if (order)
 			return order;

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "dns/name.h"
 #include "zone/image.h"
 
 /* Below this a sort by comparison is quicker than the passes of a radix sort. */
@@ -34,20 +35,10 @@ static const uint8_t *label_of(const struct zone_builder *b, uint32_t node)
 	return b->labels + b->nodes[node].label;
 }
 
-static int cmp_labels(const uint8_t *x, const uint8_t *y)
-{
-	unsigned n = *x < *y ? *x : *y;
-
-	for (unsigned i = 1; i <= n; i++)
-		if (fold(x[i]) != fold(y[i]))
-			return fold(x[i]) - fold(y[i]);
-	return *x - *y;
-}
-
 static int cmp_siblings(const void *px, const void *py, void *arg)
 {
-	return cmp_labels(label_of(arg, *(const uint32_t *)px),
-			  label_of(arg, *(const uint32_t *)py));
+	return name_label_cmp(label_of(arg, *(const uint32_t *)px),
+			      label_of(arg, *(const uint32_t *)py));
 }
 
 /* --- One family --- */
@@ -110,7 +101,7 @@ static void sort_runs(const struct order *o, const struct keyed *keys, uint32_t 
 static bool is_sorted(const struct zone_builder *b, const uint32_t *family, uint32_t n)
 {
 	for (uint32_t i = 1; i < n; i++)
-		if (cmp_labels(label_of(b, family[i - 1]), label_of(b, family[i])) > 0)
+		if (name_label_cmp(label_of(b, family[i - 1]), label_of(b, family[i])) > 0)
 			return false;
 	return true;
 }
