@@ -124,7 +124,8 @@ static void adopt_segment(struct cache *cache, struct volley_segment *segment)
 	}
 	if (segment->seq >= cache->memory.state->next_seq)
 		cache->memory.state->next_seq = segment->seq + 1;
-	if (segment->state == VOLLEY_SEGMENT_RETIRED && is_empty(cache, segment)) {
+	if (segment->state == VOLLEY_SEGMENT_RETIRED && cache->emptied.n < EMPTIED_MAX &&
+	    is_empty(cache, segment)) {
 		fifo_push(&cache->emptied, number);
 		return;
 	}

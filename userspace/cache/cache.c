@@ -8,18 +8,23 @@
 
 #include "cache/internal.h"
 
+static int make_fifo(struct fifo *fifo, uint32_t cap)
+{
+	fifo->cap = cap;
+	fifo->items = calloc(cap, sizeof(uint32_t));
+	return fifo->items ? 0 : -ENOMEM;
+}
+
 static int make_fifos(struct cache *cache)
 {
-	struct fifo *fifos[] = { &cache->free, &cache->emptied, &cache->queues[0],
-				 &cache->queues[1] };
+	uint32_t n = cache->memory.sizes.n_segments;
 	unsigned int i;
 
-	for (i = 0; i < sizeof(fifos) / sizeof(fifos[0]); i++) {
-		fifos[i]->cap = cache->memory.sizes.n_segments;
-		fifos[i]->items = calloc(fifos[i]->cap, sizeof(uint32_t));
-		if (!fifos[i]->items)
+	for (i = 0; i < N_QUEUES; i++)
+		if (make_fifo(&cache->queues[i], n))
 			return -ENOMEM;
-	}
+	if (make_fifo(&cache->free, n) || make_fifo(&cache->emptied, EMPTIED_MAX))
+		return -ENOMEM;
 	cache->ghost.n_sets = cache->memory.sizes.n_buckets;
 	cache->ghost.tags = calloc((size_t)cache->ghost.n_sets * GHOST_WAYS, sizeof(uint16_t));
 	return cache->ghost.tags ? 0 : -ENOMEM;
@@ -113,13 +118,15 @@ int cache_new(struct cache **out, const struct cache_memory *memory, bool *adopt
 
 void cache_free(struct cache *cache)
 {
+	unsigned int i;
+
 	if (!cache)
 		return;
 	cache_writer_free(cache->keeper_writer);
 	free(cache->free.items);
 	free(cache->emptied.items);
-	free(cache->queues[0].items);
-	free(cache->queues[1].items);
+	for (i = 0; i < N_QUEUES; i++)
+		free(cache->queues[i].items);
 	free(cache->ghost.tags);
 	pthread_cond_destroy(&cache->room_wanted);
 	pthread_mutex_destroy(&cache->lock);

@@ -12,8 +12,9 @@
  *                        asked again: straight to main)     (freq - 1), else withdrawn
  *
  * That is S3-FIFO (Yang et al., SOSP 2023) over segments. What is asked once passes through a
- * tenth of the memory and is gone; what is asked again stays. A segment whose entries are all
- * copied or withdrawn is retired, and free after a grace period.
+ * tenth of the memory and is gone; what is asked again stays. Names that do not exist have a
+ * probation queue of their own, a 32nd of the memory, since there is no end of them. A segment whose
+ * entries are all copied or withdrawn is retired, and free after a grace period.
  *
  * Threads: any number of readers; one cache_writer for each publishing thread; one keeper, which
  * alone evicts (keeper.h). Readers in userspace are liburcu QSBR threads: an entry that
@@ -173,11 +174,11 @@ struct cache_counters {
 
 struct cache_stats {
 	struct cache_sizes sizes;
-	uint64_t used_bytes; /* of entries that are indexed or not yet reclaimed */
-	uint64_t n_entries;  /* index words in use (counted by walking the index: control only) */
-	uint32_t n_free;     /* segments */
-	uint32_t n_probation;
-	uint32_t n_main; /* the others are open, or wait for readers */
+	uint64_t used_bytes;  /* of entries that are indexed or not yet reclaimed */
+	uint64_t n_entries;   /* index words in use (counted by walking the index: control only) */
+	uint32_t n_free;      /* segments */
+	uint32_t n_probation; /* with those of denials */
+	uint32_t n_main;      /* the others are open, or wait for readers */
 	struct cache_counters counters;
 };
 void cache_stats_read(struct cache *cache, struct cache_stats *stats);

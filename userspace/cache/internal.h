@@ -9,8 +9,11 @@
 #include "cache/cache.h"
 #include "xdp/key.h"
 
-/* Queues of segments, oldest first. */
-enum queue { QUEUE_PROBATION, QUEUE_MAIN, N_QUEUES };
+/*
+ * Queues of segments, oldest first. Denials (NXDOMAIN) are on probation too, and that is what their
+ * segments say of themselves: who adopts them finds one queue.
+ */
+enum queue { QUEUE_PROBATION, QUEUE_MAIN, QUEUE_DENIAL, N_QUEUES };
 
 /* A bounded FIFO of segment numbers; no segment is in two. */
 struct fifo {
@@ -20,7 +23,8 @@ struct fifo {
 	uint32_t n;
 };
 
-#define N_FIFOS (2u + N_QUEUES) /* of a cache: free, emptied, queues */
+#define N_FIFOS     (1u + N_QUEUES) /* that may hold all segments: free, queues */
+#define EMPTIED_MAX 64u             /* segments that wait for one grace period */
 
 /*
  * Fingerprints of what left the probation queue unasked, 4 to a set, oldest overwritten: half as

@@ -4,6 +4,7 @@
 #include <netinet/in.h>
 
 #include "cache/internal.h"
+#include "dns/proto.h"
 #include "xdp/sum.h"
 
 #define RACES_MAX 4 /* lost against other writers, then the answer is not cached */
@@ -225,6 +226,13 @@ static int publish_word(struct cache_writer *writer, const struct cache_key *key
 	return -EAGAIN;
 }
 
+/* Of names that do not exist there is no end: they have a queue, so that they crowd out no others. */
+static enum queue queue_of(const struct cache_answer *answer)
+{
+	return (answer->flags & DNS_RCODE_MASK) == DNS_RCODE_NXDOMAIN ? QUEUE_DENIAL :
+									QUEUE_PROBATION;
+}
+
 static int publish_in(struct cache_writer *writer, struct appender *appender,
 		      const struct cache_key *key, const struct cache_answer *answer,
 		      const struct birth *birth, uint32_t now_s)
@@ -245,7 +253,7 @@ static int publish_new(struct cache_writer *writer, struct appender *appender,
 {
 	struct ghost *ghost = &writer->cache->ghost;
 	bool remembered = ghost_recall(ghost, key->hash);
-	struct birth birth = { .queue = remembered ? QUEUE_MAIN : QUEUE_PROBATION,
+	struct birth birth = { .queue = remembered ? QUEUE_MAIN : queue_of(answer),
 			       .born_s = now_s };
 	int err = publish_in(writer, appender, key, answer, &birth, now_s);
 
@@ -296,7 +304,7 @@ int cache_restore(struct cache_writer *writer, const struct cache_key *key,
 		  const struct cache_answer *answer, const struct cache_past *past, uint32_t now_s)
 {
 	const struct birth birth = {
-		.queue = past->was_kept ? QUEUE_MAIN : QUEUE_PROBATION,
+		.queue = past->was_kept ? QUEUE_MAIN : queue_of(answer),
 		.born_s = past->age_s < now_s ? now_s - past->age_s : 0,
 		.freq = past->freq < VOLLEY_FREQ_MAX ? past->freq : VOLLEY_FREQ_MAX,
 		.yields = true,

@@ -65,7 +65,7 @@ static struct volley_segment *open_segment(struct cache *cache, struct appender 
 
 	if (!segment)
 		return NULL;
-	segment->queue = queue;
+	segment->queue = queue == QUEUE_MAIN ? QUEUE_MAIN : QUEUE_PROBATION;
 	segment->expires_s = 0;
 	segment->n_entries = 0;
 	__atomic_store_n(&segment->used_bytes, (uint32_t)sizeof(*segment), __ATOMIC_RELAXED);

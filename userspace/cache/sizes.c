@@ -32,7 +32,7 @@ static uint64_t map_bytes(uint64_t n, uint64_t bytes)
 /* What the daemon has beside the maps: struct cache and its lists of segments. */
 static uint64_t own_bytes(uint64_t n_segments)
 {
-	return round_page(sizeof(struct cache)) +
+	return round_page(sizeof(struct cache) + EMPTIED_MAX * sizeof(uint32_t)) +
 	       N_FIFOS * round_page(n_segments * sizeof(uint32_t));
 }
 

@@ -61,7 +61,7 @@ void cache_stats_read(struct cache *cache, struct cache_stats *stats)
 	}
 	pthread_mutex_lock(&cache->lock);
 	stats->n_free = cache->free.n;
-	stats->n_probation = cache->queues[QUEUE_PROBATION].n;
+	stats->n_probation = cache->queues[QUEUE_PROBATION].n + cache->queues[QUEUE_DENIAL].n;
 	stats->n_main = cache->queues[QUEUE_MAIN].n;
 	stats->counters = cache->past;
 	for (writer = cache->writers; writer; writer = writer->next)

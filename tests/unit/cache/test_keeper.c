@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "trace.h"
+#include "world.h"
 
 /* ---- Bounds ------------------------------------------------------------------------------------- */
 
@@ -15,13 +15,15 @@ static void check_bounds(const struct world *w)
 {
 	const struct cache *c = w->cache;
 	uint32_t n_open = c->keeper.open[QUEUE_MAIN] != NULL;
+	uint32_t n_queued = 0;
 	struct cache_stats stats;
 
+	for (int queue = 0; queue < N_QUEUES; queue++)
+		n_queued += c->queues[queue].n;
 	for (uint32_t i = 0; i < c->n_appenders; i++)
 		for (int queue = 0; queue < N_QUEUES; queue++)
 			n_open += c->appenders[i].open[queue] != NULL;
-	assert_int_equal(c->free.n + c->emptied.n + c->queues[0].n + c->queues[1].n + n_open,
-			 w->memory.sizes.n_segments);
+	assert_int_equal(c->free.n + c->emptied.n + n_queued + n_open, w->memory.sizes.n_segments);
 	cache_stats_read(w->cache, &stats);
 	assert_true(stats.used_bytes <= (uint64_t)stats.sizes.n_segments * VOLLEY_SEGMENT_BYTES);
 	assert_true(stats.sizes.total_bytes <= stats.sizes.bytes);
@@ -184,86 +186,6 @@ static void test_batch_never_drops_for_want_of_room(void **state)
 	world_close(&w);
 }
 
-/* ---- Hit ratios ---------------------------------------------------------------------------------- */
-
-static uint32_t entries_that_fit(const struct world *w, uint32_t n_names)
-{
-	uint64_t bytes = 0;
-
-	for (uint32_t i = 0; i < n_names; i++) {
-		struct cache_key key = key_of(w->cache, i);
-		uint32_t n = 64 + (key.n_words - 1) * 8 + body_bytes(i);
-
-		bytes += (n + 15) / 16 * 16;
-	}
-	return (uint32_t)((uint64_t)w->memory.sizes.n_segments * VOLLEY_SEGMENT_BYTES /
-			  (bytes / n_names));
-}
-
-static bool ask(const struct world *w, uint64_t number)
-{
-	if (get(w, number))
-		return true;
-	put(w, number);
-	return false;
-}
-
-struct ratios {
-	double ours, lru;
-};
-
-/* After n_warm names, when the cache is at rest, n_asked, and `floods` that never come again for each of them. */
-static struct ratios replay(uint64_t cache_bytes, uint32_t n_names, double exponent,
-			    uint32_t n_warm, uint32_t n_asked, uint32_t floods)
-{
-	uint64_t seed = 42, flood = 1ull << 40, ours = 0, theirs = 0;
-	struct world w;
-	struct zipf z;
-	struct lru l;
-
-	world_open(&w, cache_bytes);
-	zipf_open(&z, n_names, exponent);
-	lru_open(&l, n_names, entries_that_fit(&w, n_names));
-	for (uint32_t i = 0; i < n_warm + n_asked; i++) {
-		uint32_t name = zipf_draw(&z, &seed);
-		bool hit = ask(&w, name), lru_hit = lru_ask(&l, name);
-
-		if (i < n_warm)
-			continue;
-		ours += hit;
-		theirs += lru_hit;
-		for (uint32_t n = 0; n < floods; n++)
-			ask(&w, flood++);
-	}
-	print_message(
-		"%u names, LRU of %u (%.1f %%), %u floods: %.4f, exact LRU without them %.4f\n",
-		n_names, l.cap, 100.0 * l.cap / n_names, floods, (double)ours / n_asked,
-		(double)theirs / n_asked);
-	lru_close(&l);
-	zipf_close(&z);
-	world_close(&w);
-	return (struct ratios){ (double)ours / n_asked, (double)theirs / n_asked };
-}
-
-/* Compared with an LRU to which every octet of all segments is worth an entry. */
-static void test_as_good_as_lru(void **state)
-{
-	struct ratios small = replay(5 << 20, 190000, 1.0, 400000, 200000, 0);
-
-	(void)state;
-	assert_true(small.ours >= 0.98 * small.lru);
-}
-
-static void test_flood_costs_little(void **state)
-{
-	struct ratios calm = replay(16 << 20, 680000, 1.0, 1500000, 100000, 0);
-	struct ratios flooded = replay(16 << 20, 680000, 1.0, 1500000, 100000, 10);
-
-	(void)state;
-	assert_true(calm.ours >= 0.98 * calm.lru);
-	assert_true(flooded.ours >= calm.ours - 0.02);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -273,8 +195,6 @@ int main(void)
 		cmocka_unit_test(test_replaced_ones_do_not_count),
 		cmocka_unit_test(test_failed_grace_frees_nothing),
 		cmocka_unit_test(test_batch_never_drops_for_want_of_room),
-		cmocka_unit_test(test_as_good_as_lru),
-		cmocka_unit_test(test_flood_costs_little),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
