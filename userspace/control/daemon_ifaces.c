@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The daemon's interfaces: attached at the start, by a command, or when they come back. */
+#include <errno.h>
+#include <net/if.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "base/log.h"
+#include "control/daemon_internal.h"
+
+static int attach_where(struct daemon *d, bool where_found)
+{
+	size_t i;
+	int err;
+
+	for (i = 0; i < d->n_ifaces; i++) {
+		struct iface *iface = &d->ifaces[i];
+		bool is_there = iface->config.xdp != CONFIG_XDP_OFF &&
+				program_is_there(iface->config.name);
+
+		if (is_there != where_found)
+			continue;
+		err = iface_attach(iface, &d->maps, &d->sizes);
+		if (err == -EPROTO || err == ERR_RUNNING) {
+			/* it would go on answering beside us, from old data */
+			log_error("%s", iface->note);
+			return err;
+		}
+	}
+	return 0;
+}
+
+int daemon_attach_all(struct daemon *d)
+{
+	int err = attach_where(d, true);
+
+	return err ? err : attach_where(d, false);
+}
+
+static struct iface *find_iface(struct daemon *d, const char *ifname)
+{
+	size_t i;
+
+	for (i = 0; i < d->n_ifaces; i++)
+		if (!strcmp(d->ifaces[i].config.name, ifname))
+			return &d->ifaces[i];
+	return NULL;
+}
+
+void daemon_clean_others(struct daemon *d)
+{
+	struct if_nameindex *names = if_nameindex(), *name;
+
+	for (name = names; name && name->if_name; name++) {
+		const struct iface *iface = find_iface(d, name->if_name);
+
+		if ((!iface || !iface->program) && program_clean_up(name->if_name))
+			log_notice("%s: an earlier volleyd left its XDP program: it answers no "
+				   "more",
+				   name->if_name);
+	}
+	if_freenameindex(names);
+}
+
+/* Has the interface come, gone, lost its program, or lost the one that was in the way? */
+static void check(struct daemon *d, struct iface *iface)
+{
+	bool is_sound = iface->ifindex && iface_is_sound(iface);
+
+	if (!iface->wanted || (is_sound && !iface_is_cleared(iface)))
+		return;
+	if (!iface->ifindex && !if_nametoindex(iface->config.name))
+		return;
+	if (iface->ifindex && !is_sound) {
+		log_warn("%s: the interface or its XDP program is gone", iface->config.name);
+		iface_close(iface, d->crew, false);
+	}
+	if (!iface_attach(iface, &d->maps, &d->sizes))
+		iface_open_ports(iface, d->crew);
+}
+
+void daemon_check_ifaces(struct daemon *d)
+{
+	for (size_t i = 0; i < d->n_ifaces; i++)
+		check(d, &d->ifaces[i]);
+}
+
+/* As an interface that the configuration does not know gets its defaults. */
+static struct iface *add_iface(struct daemon *d, const char *ifname)
+{
+	struct config_interface config = { .driver_answers = true };
+	struct iface *iface;
+
+	if (d->n_ifaces == DAEMON_IFACES_CAP || strlen(ifname) >= sizeof(config.name))
+		return NULL;
+	snprintf(config.name, sizeof(config.name), "%s", ifname);
+	iface = &d->ifaces[d->n_ifaces++];
+	iface_init(iface, &config);
+	return iface;
+}
+
+int daemon_attach(struct daemon *d, const char *ifname, char *err, size_t err_cap)
+{
+	struct iface *iface = find_iface(d, ifname);
+	int code;
+
+	if (!if_nametoindex(ifname)) {
+		snprintf(err, err_cap, "%s: no such interface", ifname);
+		return -ENODEV;
+	}
+	if (d->is_anonymous) {
+		snprintf(err, err_cap,
+			 "BPF maps could not be made when volleyd started: it "
+			 "needs CAP_BPF and CAP_NET_ADMIN");
+		return -EPERM;
+	}
+	if (!iface)
+		iface = add_iface(d, ifname);
+	if (!iface)
+		return ERR_LIMIT;
+	iface->wanted = true;
+	if (iface->program)
+		return 0;
+	if (iface->config.xdp == CONFIG_XDP_OFF)
+		iface->config.xdp = CONFIG_XDP_AUTO;
+	code = iface_attach(iface, &d->maps, &d->sizes);
+	if (code)
+		snprintf(err, err_cap, "%s", iface->note);
+	else
+		iface_open_ports(iface, d->crew);
+	return code;
+}
+
+int daemon_detach(struct daemon *d, const char *ifname, char *err, size_t err_cap)
+{
+	struct iface *iface = find_iface(d, ifname);
+	int code;
+
+	if (!iface || !iface->program) {
+		snprintf(err, err_cap, "%s: nothing of ours is attached", ifname);
+		return -ENOENT;
+	}
+	iface->wanted = false;
+	code = program_detach(iface->program);
+	if (code)
+		snprintf(err, err_cap, "%s: %s", ifname, err_text(code));
+	iface_close(iface, d->crew, true);
+	return code;
+}

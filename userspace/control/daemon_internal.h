@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What daemon.c (the thread's loop, reloads), daemon_open.c (start and stop) and daemon_ifaces.c (the
+ * interfaces) share. Control's thread calls all of these.
+ */
+#ifndef VOLLEY_CONTROL_DAEMON_INTERNAL_H
+#define VOLLEY_CONTROL_DAEMON_INTERNAL_H
+
+#include "control/daemon.h"
+
+/*
+ * Opens all but the workers and begins to load the zones. 0, or -errno or an own code: what was wrong
+ * has been logged. daemon_close() follows in any case.
+ */
+int daemon_open(struct daemon *d) __attribute__((warn_unused_result));
+/* When the zones are loaded: workers, their ports, service addresses. 0 or a negative code, logged. */
+int daemon_open_crew(struct daemon *d) __attribute__((warn_unused_result));
+/* What of it is open, backwards; the driver falls silent first, or goes on where d->keep. */
+void daemon_close(struct daemon *d);
+
+/* Tells the programs which addresses are ours. */
+void daemon_update_services(struct daemon *d);
+
+/*
+ * Attaches to all interfaces of the configuration. Programs that are there come first: theirs are the
+ * maps with the answers. -EPROTO or ERR_RUNNING, logged, where one would go on answering beside us.
+ */
+int daemon_attach_all(struct daemon *d) __attribute__((warn_unused_result));
+/* Sees to what a daemon that was killed left on interfaces that are not ours any more. */
+void daemon_clean_others(struct daemon *d);
+/* Notices interfaces that came, went, or lost their program. While there are workers. */
+void daemon_check_ifaces(struct daemon *d);
+
+#endif

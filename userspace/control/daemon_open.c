@@ -1,0 +1,356 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What the daemon is made of, opened and closed: see the order in control/daemon.h. */
+#include <errno.h>
+#include <sched.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/random.h>
+#include <sys/signalfd.h>
+#include <sys/timerfd.h>
+#include <systemd/sd-daemon.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/err.h"
+#include "base/log.h"
+#include "cache/memory.h"
+#include "control/commands.h"
+#include "control/daemon_internal.h"
+#include "control/lock.h"
+#include "control/route.h"
+#include "control/services.h"
+
+#define HEARTBEAT_S  1u
+#define ORPHAN_S_MIN 3u /* a heartbeat that is late by two must not silence the driver */
+#define LOADERS_MIN  2u /* so that a small zone need not wait for a large one */
+
+/* --- Heartbeat ----------------------------------------------------------------------------------- */
+
+static void beat(struct daemon *d)
+{
+	uint32_t orphan_s = d->config->cache_orphan_serve_s;
+
+	if (orphan_s < ORPHAN_S_MIN)
+		orphan_s = ORPHAN_S_MIN;
+	__atomic_store_n(&d->memory.state->serve_until_s, clock_coarse_s() + orphan_s,
+			 __ATOMIC_RELEASE);
+}
+
+/* Of its own, so that what takes the control thread long does not look like a death. */
+static void *heartbeat_main(void *arg)
+{
+	struct daemon *d = arg;
+
+	while (!__atomic_load_n(&d->heartbeat_stops, __ATOMIC_ACQUIRE)) {
+		beat(d);
+		usleep(HEARTBEAT_S * 1000000 / 4);
+	}
+	return NULL;
+}
+
+static int start_heartbeat(struct daemon *d)
+{
+	int err = pthread_create(&d->heartbeat, NULL, heartbeat_main, d);
+
+	d->has_heartbeat = !err;
+	return -err;
+}
+
+static void stop_heartbeat(struct daemon *d)
+{
+	if (!d->has_heartbeat)
+		return;
+	__atomic_store_n(&d->heartbeat_stops, true, __ATOMIC_RELEASE);
+	pthread_join(d->heartbeat, NULL);
+	d->has_heartbeat = false;
+}
+
+/* --- Open --------------------------------------------------------------------------------------- */
+
+/* The processors that we may use and to which no worker of `crew` is pinned, if any; how many. */
+static unsigned int find_cpus(const struct crew *crew, cpu_set_t *cpus)
+{
+	cpu_set_t allowed;
+	unsigned int i;
+
+	if (sched_getaffinity(0, sizeof(allowed), &allowed)) {
+		CPU_ZERO(&allowed);
+		CPU_SET(0, &allowed);
+	}
+	*cpus = allowed;
+	for (i = 0; crew && i < crew_n(crew); i++)
+		if (crew_cpu(crew, i) >= 0)
+			CPU_CLR((size_t)crew_cpu(crew, i), cpus);
+	if (!CPU_COUNT(cpus)) {
+		*cpus = allowed;
+		return 0;
+	}
+	return (unsigned int)CPU_COUNT(cpus);
+}
+
+static int watch(struct daemon *d, int fd)
+{
+	struct epoll_event event = { .events = EPOLLIN, .data.fd = fd };
+
+	return epoll_ctl(d->epoll_fd, EPOLL_CTL_ADD, fd, &event) ? -errno : 0;
+}
+
+/* The maps of a program that is attached, new ones, or (without BPF) anonymous memory. */
+static int open_memory(struct daemon *d)
+{
+	int err = 0;
+
+	if (!d->maps.is_open)
+		err = object_maps_make(&d->maps, &d->sizes);
+	if (!err) {
+		d->memory = d->maps.memory;
+		return 0;
+	}
+	log_warn("BPF maps: %s: the answer cache is this process's own", err_text(err));
+	d->is_anonymous = true;
+	return cache_memory_anonymous(&d->memory, &d->sizes);
+}
+
+static int open_cache(struct daemon *d)
+{
+	int err = cache_sizes_plan(&d->sizes, d->config->cache_size_bytes, d->config->n_zones);
+
+	if (err) {
+		log_error("cache.size of %llu bytes is too %s for %u zones",
+			  (unsigned long long)d->config->cache_size_bytes,
+			  err == -E2BIG ? "large" : "small", d->config->n_zones);
+		return err;
+	}
+	err = daemon_attach_all(d);
+	if (err)
+		return err;
+	err = open_memory(d);
+	if (!err)
+		err = cache_new(&d->cache, &d->memory, &d->is_adopted);
+	if (!err && !d->is_anonymous)
+		err = grace_open(&d->grace);
+	if (!err)
+		err = cache_keeper_start(&d->keeper, d->cache, daemon_grace, d);
+	if (err) {
+		log_error("answer cache: %s", err_text(err));
+		return err;
+	}
+	if (d->is_adopted)
+		log_info("answer cache: adopted with its answers");
+	daemon_clean_others(d);
+	d->memory.state->max_udp_bytes = d->config->max_udp_size_bytes;
+	d->memory.state->option_up_mask = engine_option_mask(&d->engine_config);
+	return start_heartbeat(d);
+}
+
+static void on_loaded(void *user, int code)
+{
+	struct daemon *d = user;
+
+	(void)code; /* a zone that does not load has said so, and is SERVFAIL */
+	d->is_loaded = true;
+}
+
+/* Begins to load; nobody else needs the processors yet. */
+static int open_zones(struct daemon *d)
+{
+	cpu_set_t cpus;
+	unsigned int n = find_cpus(NULL, &cpus);
+	struct zones_env env = {
+		.cache = d->cache,
+		.is_adopted = d->is_adopted,
+		.published = &d->published,
+		.settings_digest = engine_config_digest(&d->engine_config),
+		.grace = daemon_grace,
+		.grace_user = d,
+	};
+	int err = loader_new(&d->loader, n > LOADERS_MIN ? n : LOADERS_MIN);
+
+	env.loader = d->loader;
+	if (!err)
+		err = watch(d, loader_fd(d->loader));
+	if (!err)
+		err = zones_new(&d->zones, &env);
+	if (!err)
+		err = zones_configure(d->zones, d->config, on_loaded, d);
+	if (err)
+		log_error("zones: %s", err_text(err));
+	return err;
+}
+
+static int make_engine_config(struct daemon *d)
+{
+	struct engine_config *e = &d->engine_config;
+
+	*e = (struct engine_config){
+		.max_udp_bytes = d->config->max_udp_size_bytes,
+		.minimal_responses = d->config->minimal_responses,
+		.any = (enum engine_any)d->config->any,
+		.version = d->config->version,
+		.identity = d->config->identity,
+		.nsid = d->config->nsid,
+		.nsid_bytes = (uint16_t)d->config->n_nsid,
+		.cookies = true,
+	};
+	if (d->config->has_cookie_secret)
+		memcpy(e->cookie_secrets.active, d->config->cookie_secret,
+		       sizeof(e->cookie_secrets.active));
+	else if (getrandom(e->cookie_secrets.active, sizeof(e->cookie_secrets.active), 0) < 0)
+		return -errno;
+	return 0;
+}
+
+static int open_events(struct daemon *d)
+{
+	struct itimerspec second = { { 1, 0 }, { 1, 0 } };
+	char err[512] = "";
+	sigset_t signals;
+	int code;
+
+	sigemptyset(&signals);
+	sigaddset(&signals, SIGTERM);
+	sigaddset(&signals, SIGINT);
+	sigaddset(&signals, SIGHUP);
+	d->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+	d->signal_fd = signalfd(-1, &signals, SFD_NONBLOCK | SFD_CLOEXEC);
+	d->tick_fd = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
+	d->route_fd = route_open();
+	if (d->epoll_fd < 0 || d->signal_fd < 0 || d->tick_fd < 0)
+		return -errno;
+	if (d->route_fd < 0)
+		return d->route_fd;
+	timerfd_settime(d->tick_fd, 0, &second, NULL);
+	code = ctl_open(&d->ctl, d->config->control_socket, d->config->control_mode, commands, d,
+			err, sizeof(err));
+	if (code) {
+		log_error("%s", err);
+		return code;
+	}
+	code = chores_new(&d->chores);
+	if (!code)
+		code = watch(d, chores_fd(d->chores));
+	if (!code)
+		code = watch(d, d->signal_fd);
+	if (!code)
+		code = watch(d, d->tick_fd);
+	if (!code)
+		code = watch(d, d->route_fd);
+	return code ? code : watch(d, ctl_fd(d->ctl));
+}
+
+int daemon_open(struct daemon *d)
+{
+	char err[512];
+	size_t i;
+	int code;
+
+	d->started_ns = clock_ns();
+	d->lock_fd = lock_open(d->config->pid_file, err, sizeof(err));
+	if (d->lock_fd < 0) {
+		log_error("%s", err);
+		return d->lock_fd;
+	}
+	for (i = 0; i < d->config->n_interfaces && i < DAEMON_IFACES_CAP; i++)
+		iface_init(&d->ifaces[d->n_ifaces++], &d->config->interfaces[i]);
+	code = make_engine_config(d);
+	if (!code)
+		code = open_cache(d);
+	if (!code)
+		code = open_events(d);
+	if (!code)
+		code = open_zones(d);
+	return code;
+}
+
+void daemon_update_services(struct daemon *d)
+{
+	int err = services_update(d->memory.state, d->config->listen, d->config->n_listen,
+				  &d->n_services);
+
+	d->services_overflow = err == -ENOSPC;
+	if (err)
+		log_warn("service addresses: %s: the driver knows %u of them", err_text(err),
+			 d->n_services);
+}
+
+int daemon_open_crew(struct daemon *d)
+{
+	char err[512];
+	unsigned int n;
+	cpu_set_t cpus;
+	size_t i;
+	int code = crew_open(&d->crew, d->config, &d->engine_config, d->cache, &d->published, err,
+			     sizeof(err));
+
+	if (code) {
+		log_error("%s", err);
+		return code;
+	}
+	for (i = 0; i < d->n_ifaces; i++)
+		iface_open_ports(&d->ifaces[i], d->crew);
+	n = find_cpus(d->crew, &cpus);
+	loader_limit(d->loader, n > LOADERS_MIN ? n : LOADERS_MIN, &cpus);
+	daemon_update_services(d);
+	return 0;
+}
+
+/* --- Close --------------------------------------------------------------------------------------- */
+
+/* A program that stays although we go must not answer any more, unless a next daemon comes. */
+static void silence(struct daemon *d)
+{
+	stop_heartbeat(d);
+	if (!d->memory.state)
+		return;
+	if (d->keep)
+		beat(d);
+	else
+		__atomic_store_n(&d->memory.state->serve_until_s, 0, __ATOMIC_RELEASE);
+}
+
+static void stop_loading(struct daemon *d)
+{
+	if (!d->loader)
+		return;
+	loader_stop(d->loader);
+	if (d->zones)
+		zones_cancel(d->zones);
+	loader_poll(d->loader);
+}
+
+static void close_fd(int fd)
+{
+	if (fd >= 0)
+		close(fd);
+}
+
+void daemon_close(struct daemon *d)
+{
+	size_t i;
+
+	d->is_ready = false;
+	sd_notify(0, "STOPPING=1");
+	silence(d);
+	chores_free(d->chores);
+	stop_loading(d);
+	for (i = 0; i < d->n_ifaces; i++)
+		iface_close(&d->ifaces[i], d->crew, d->keep);
+	crew_close(d->crew);
+	cache_keeper_stop(d->keeper);
+	zones_free(d->zones);
+	loader_free(d->loader);
+	cache_free(d->cache);
+	grace_close(d->grace);
+	if (d->is_anonymous)
+		cache_memory_release(&d->memory);
+	object_maps_close(&d->maps);
+	ctl_close(d->ctl);
+	close_fd(d->epoll_fd);
+	close_fd(d->signal_fd);
+	close_fd(d->route_fd);
+	close_fd(d->tick_fd);
+	if (d->lock_fd >= 0)
+		lock_close(d->lock_fd, d->config->pid_file);
+	config_free(d->config);
+}
