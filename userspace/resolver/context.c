@@ -18,6 +18,14 @@ struct making {
 	int code;
 };
 
+static void fail(struct making *m, const char *what, const char *why)
+{
+	if (m->code)
+		return;
+	snprintf(m->err, m->cap, "%s: %s", what, why);
+	m->code = ERR_CONFIG;
+}
+
 static void check(struct making *m, int ub_code, const char *what, const char *value)
 {
 	if (!ub_code || m->code)
@@ -58,8 +66,7 @@ static bool is_readable(struct making *m, const char *path)
 		return false;
 	if (!access(path, R_OK))
 		return true;
-	snprintf(m->err, m->cap, "%s: %s", path, err_text(-errno));
-	m->code = ERR_CONFIG;
+	fail(m, path, err_text(-errno));
 	return false;
 }
 
@@ -76,15 +83,27 @@ static void set_anchors(struct making *m, const struct resolver_config *c)
 		      c->auto_trust_anchor_file);
 }
 
-/* A port has to be there, or libunbound does not look for the name behind it. */
-static bool is_forward(struct making *m, const struct resolver_config *c, const char *address)
+/* Without a port libunbound does not look for the name, and without a name it authenticates nobody. */
+static void set_forward(struct making *m, const struct resolver_config *c, const char *address)
 {
-	if (m->code || c->transport != RESOLVER_TLS || strchr(address, '@'))
-		return !m->code;
-	snprintf(m->err, m->cap, "forward %s: write the port too, ADDRESS@853#NAME, for TLS",
-		 address);
-	m->code = ERR_CONFIG;
-	return false;
+	const char *port = strchr(address, '@');
+
+	if (c->transport == RESOLVER_TLS && !(port && strchr(port, '#')))
+		fail(m, address, "for TLS a forward is ADDRESS@853#NAME");
+	if (!m->code)
+		check(m, ub_ctx_set_fwd(m->ctx, address), "forward", address);
+}
+
+static void set_tls(struct making *m, const struct resolver_config *c)
+{
+	if (c->transport != RESOLVER_TLS)
+		return;
+	if (!c->tls_bundle)
+		fail(m, "TLS", "the file of certificates that are trusted is missing");
+	if (is_readable(m, c->tls_bundle))
+		set(m, "tls-cert-bundle:", c->tls_bundle);
+	if (!m->code)
+		check(m, ub_ctx_set_tls(m->ctx, 1), "transport", "TLS");
 }
 
 static void set_upstreams(struct making *m, const struct resolver_config *c)
@@ -92,18 +111,14 @@ static void set_upstreams(struct making *m, const struct resolver_config *c)
 	if (is_readable(m, c->root_hints))
 		set(m, "root-hints:", c->root_hints);
 	for (const char *const *f = c->forwards; f && *f; f++)
-		if (is_forward(m, c, *f))
-			check(m, ub_ctx_set_fwd(m->ctx, *f), "forward", *f);
+		set_forward(m, c, *f);
 	for (size_t i = 0; i < c->n_stubs && !m->code; i++)
 		check(m,
 		      ub_ctx_set_stub(m->ctx, c->stubs[i].zone, c->stubs[i].address,
 				      c->stubs[i].prime),
 		      "stub", c->stubs[i].zone);
 	set_bool(m, "tcp-upstream:", c->transport == RESOLVER_TCP);
-	if (is_readable(m, c->tls_bundle))
-		set(m, "tls-cert-bundle:", c->tls_bundle);
-	if (!m->code)
-		check(m, ub_ctx_set_tls(m->ctx, c->transport == RESOLVER_TLS), "transport", "TLS");
+	set_tls(m, c);
 }
 
 static void set_ports(struct making *m, const struct resolver_config *c)
@@ -149,11 +164,14 @@ static void ignore(void *user, int rcode, void *msg, int n_bytes, int security, 
 }
 
 /* The first question makes libunbound read its files; this one it answers by itself (RFC 6761). */
-static void finish(struct making *m)
+static void finish(struct making *m, const struct resolver_config *c)
 {
-	if (!m->code)
-		check(m, ub_resolve_event(m->ctx, "localhost.", 1, 1, NULL, ignore, NULL),
-		      "the hints, the trust anchor,", "or an option");
+	int code = m->code ? 0 : ub_resolve_event(m->ctx, "localhost.", 1, 1, NULL, ignore, NULL);
+
+	if (code && c->transport == RESOLVER_TLS)
+		fail(m, c->tls_bundle, "not certificates, or this libunbound has no TLS");
+	else if (code)
+		check(m, code, "the hints, the trust anchor", "or an option");
 }
 
 int context_open(struct ub_ctx **out, const struct resolver_config *config, struct event_base *base,
@@ -170,7 +188,7 @@ int context_open(struct ub_ctx **out, const struct resolver_config *config, stru
 	set_anchors(&m, config);
 	for (size_t i = 0; i < config->n_options; i++)
 		set(&m, config->options[i].name, config->options[i].value);
-	finish(&m);
+	finish(&m, config);
 	if (m.code) {
 		ub_ctx_delete(m.ctx);
 		return m.code;

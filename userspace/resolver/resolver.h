@@ -69,11 +69,12 @@ struct resolver_config {
 	const char *root_hints; /* a file; NULL: those that libunbound brings */
 	/*
 	 * Where all is forwarded to: "192.0.2.1", "192.0.2.1@5353"; with RESOLVER_TLS
-	 * "192.0.2.1@853#name.example", and the certificate must be for that name. Empty: iterate.
+	 * "192.0.2.1@853#name.example", and the certificate must be for that name (Debian 12 builds
+	 * libunbound without TLS; resolver_start() says so). Empty: iterate.
 	 */
 	const char *const *forwards;
 	enum resolver_transport transport; /* to all upstreams */
-	const char *tls_bundle;            /* a file of certificates that are trusted */
+	const char *tls_bundle; /* a file of trusted certificates; RESOLVER_TLS needs it */
 	const struct resolver_stub *stubs;
 	size_t n_stubs;
 	const char *trust_anchor_file;      /* DS or DNSKEY records; NULL and the next NULL: */

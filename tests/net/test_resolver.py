@@ -1,0 +1,316 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The resolver floor beside real name servers (upstreams.py), driven by tests/net/resolve.c."""
+import os
+import shutil
+import time
+
+import dns.flags
+import dns.message
+import dns.rrset
+import pytest
+
+from netlab import TOOLS, run, wait_for
+from upstreams import SCRIPTED, Netns, Resolve, Tree, address_answer, missing
+
+BOGUS, NO_REACHABLE_AUTHORITY, OTHER, NONE = 6, 22, 0, -1
+
+
+@pytest.fixture(name="tree", scope="module")
+def make_tree(tmp_path_factory):
+    if os.geteuid() or missing():
+        pytest.skip(f"not installed: {missing()}" if missing() else "needs root")
+    tree = Tree(tmp_path_factory.mktemp("tree"))
+    try:
+        for zone in SCRIPTED:
+            tree.script(zone, REPLIES.get(zone, answer))
+        tree.scripted["late.lab."].delay_s = 0.6
+        yield tree
+    finally:
+        tree.close()
+
+
+def answer(query, _tcp):
+    return address_answer(query).to_wire()
+
+
+def truncated(query, tcp):
+    reply = address_answer(query)
+    if not tcp:
+        reply.flags |= dns.flags.TC
+        reply.answer = []
+    else:
+        reply.answer.append(dns.rrset.from_text_list(query.question[0].name, 300, "IN", "TXT",
+                                                     [f'"{n:0200}"' for n in range(60)]))
+    return reply.to_wire(max_size=65535)
+
+
+def wrong_id(query, _tcp):
+    wire = address_answer(query, "192.0.2.66").to_wire()
+    return bytes((wire[0] ^ 0x55, wire[1])) + wire[2:]
+
+
+def other_question(query, _tcp):
+    reply = address_answer(query, "192.0.2.66")
+    reply.question = dns.message.make_query("spoofed.lab.", "A").question
+    return reply.to_wire()
+
+
+REPLIES = {"trunc.lab.": truncated, "wrongid.lab.": wrong_id,
+           "other.lab.": other_question, "silent.lab.": lambda query, tcp: None}
+
+
+@pytest.fixture(name="resolve")
+def make_resolve(tree):
+    made = []
+
+    def make(*options, where=tree, **kwargs):
+        made.append(Resolve(where, *options, **kwargs))
+        return made[-1]
+    yield make
+    for one in made:
+        if one.process.poll() is None:
+            one.close()
+
+
+# name, type, then rcode, security and extended error, and records of the answer: all with their type
+KINDS = [
+    ("www.good.lab.", "A", "NOERROR", "secure", NONE, ["192.0.2.80"]),
+    ("nothere.good.lab.", "A", "NXDOMAIN", "secure", NONE, []),
+    ("www.good.lab.", "TXT", "NOERROR", "secure", NONE, []),
+    ("alias.good.lab.", "A", "NOERROR", "secure", NONE, ["192.0.2.80"]),
+    ("one.good.lab.", "A", "NOERROR", "secure", NONE, ["192.0.2.80"]),
+    ("www.tree.good.lab.", "A", "NOERROR", "secure", NONE, ["192.0.2.80"]),
+    ("x.wild.good.lab.", "A", "NOERROR", "secure", NONE, ["192.0.2.9"]),
+    ("www.plain.lab.", "A", "NOERROR", "insecure", NONE, ["192.0.2.80"]),
+    ("nothere.plain.lab.", "A", "NXDOMAIN", "insecure", NONE, []),
+    ("far.good.lab.", "A", "NOERROR", "insecure", NONE, ["192.0.2.80"]),
+    ("www.halflame.lab.", "A", "NOERROR", "insecure", NONE, ["192.0.2.80"]),
+    ("www.trunc.lab.", "A", "NOERROR", "insecure", NONE, ["192.0.2.80"]),
+    ("nothere.lab.", "A", "NXDOMAIN", "secure", NONE, []),
+    ("www.bogus.lab.", "A", "SERVFAIL", "bogus", BOGUS, None),
+    ("www.lame.lab.", "A", "SERVFAIL", "insecure", NO_REACHABLE_AUTHORITY, None),
+]
+
+
+def test_each_kind_of_answer(resolve):
+    it = resolve("-n", "2", "-w", "20000")
+    for name, kind, *expected, records in KINDS:
+        got = it.ask(name, kind)
+        assert [*got.brief()] == expected, f"{name} {kind}: {got.brief()} {got.why}"
+        assert (got.message is None) == (records is None)
+        if records is not None:
+            assert got.texts(kind) == records, f"{name} {kind}: {got.message}"
+            assert str(got.message.question[0].name) == name
+    counters = it.counters()
+    assert counters["asked"] == len(KINDS) == counters["upstream"]
+    assert counters["bogus"] == 1 and counters["failed"] == 1
+    assert counters["answered"] == len(KINDS) - 2 and counters["outstanding"] == 0
+
+
+def test_bogus_says_why_and_checking_disabled_gets_it_all_the_same(resolve):
+    it = resolve()
+    got = it.ask("www.bogus.lab.")
+    assert "www.bogus.lab" in got.why
+    got = it.ask("www.bogus.lab.", "A", "cd")
+    assert got.brief() == ("NOERROR", "bogus", NONE) and got.texts("A") == ["192.0.2.80"]
+    assert it.ask("www.good.lab.", "A", "cd").brief() == ("NOERROR", "secure", NONE)
+
+
+def test_without_an_anchor_nothing_is_validated(resolve):
+    it = resolve(anchor=False)
+    for name in ("www.good.lab.", "www.bogus.lab."):
+        assert it.ask(name).brief() == ("NOERROR", "insecure", NONE)
+
+
+def test_an_anchor_that_is_followed(resolve, tree, tmp_path):
+    anchor = tmp_path / "anchor"
+    shutil.copy(tree.anchor, anchor)
+    it = resolve("-A", anchor, anchor=False)
+    assert it.ask("www.good.lab.").security == "secure"
+    assert it.ask("www.bogus.lab.").ede == BOGUS
+    assert ";;state=" in anchor.read_text()
+
+
+def test_a_late_answer_serves_who_asks_again(resolve):
+    it = resolve("-w", "250")
+    start = time.monotonic()
+    got = it.ask("www.late.lab.")
+    assert got.brief() == ("SERVFAIL", "insecure", NO_REACHABLE_AUTHORITY) and got.message is None
+    assert 0.24 < time.monotonic() - start < 0.6
+    assert wait_for("the late answer", lambda: it.ask("www.late.lab.").rcode == "NOERROR", 10)
+    counters = it.counters()
+    assert counters["timed_out"] >= 1 and counters["answered"] == 1
+    assert counters["upstream"] + counters["coalesced"] == counters["asked"]
+
+
+@pytest.mark.parametrize("zone", ["wrongid.lab.", "other.lab."])
+def test_what_was_not_asked_is_not_taken(resolve, tree, zone):
+    it = resolve("-w", "1500")
+    got = it.ask("www." + zone)
+    assert got.rcode == "SERVFAIL" and got.message is None
+    assert tree.scripted[zone].seen
+
+
+def test_the_same_question_goes_up_once(resolve):
+    it = resolve("-n", "2")
+    it.say("same 1000 same.late.lab.")
+    assert it.line() == "flooded 1000 1000 0"
+    counters = it.counters()
+    assert counters["coalesced"] == 999 and counters["upstream"] == 1
+
+
+def test_limits_refuse_at_once(resolve):
+    it = resolve("-m", "20", "-c", "5", "-w", "60000")
+    for n in range(7):
+        it.say(f"c{n}.silent.lab. A from 192.0.2.1")
+    for _ in range(2):
+        got = it.answer()
+        assert got.brief() == ("SERVFAIL", "insecure", OTHER) and "client" in got.why
+    it.say("c.silent.lab. A from 192.0.2.2")
+    it.say("flood 100 silent.lab.")  # of no client: another one
+    wait_for("the limits", lambda: it.counters()["limited_client"] == 2 + 95)
+    for n in range(20):
+        it.say(f"t{n}.silent.lab. A from 198.51.100.{n}")
+    for _ in range(11):
+        assert "outstanding" in it.answer().why
+    assert it.counters()["outstanding"] == 20
+    stopped, counters, seconds = it.close()
+    assert stopped == counters["stopped"] == 20 and counters["outstanding"] == 0
+    assert seconds < 5
+
+
+def test_a_limit_for_the_servers_of_a_zone(resolve, tree):
+    it = resolve("-q", "20")
+    it.say("flood 200 qps.lab.")
+    assert it.line().startswith("flooded 200 ")
+    assert it.counters()["limited_upstream"] > 100
+    assert len(tree.scripted["qps.lab."].seen) < 60
+    assert it.ask("www.good.lab.").rcode == "NOERROR"
+
+
+def test_names_are_minimised_and_in_mixed_case(resolve, tree):
+    seen = tree.scripted["case.lab."].seen
+    seen.clear()
+    it = resolve("-x")
+    assert it.ask("a.b.c.d.e.f.case.lab.").rcode == "NOERROR"
+    assert "f.case.lab." in [name.lower() for name in seen]
+    assert any(name != name.lower() for name in seen)
+
+
+def test_private_addresses_are_taken_out(resolve):
+    assert resolve("-p", "10.0.0.0/8").ask("private.plain.lab.").texts("A") == []
+    assert resolve().ask("private.plain.lab.").texts("A") == ["10.1.2.3"]
+
+
+def test_a_stub_zone(resolve):
+    it = resolve("-s", f"stub.lab.={SCRIPTED['case.lab.']}", anchor=False)
+    assert it.ask("www.stub.lab.").texts("A") == ["192.0.2.80"]
+
+
+def test_a_server_that_stops_and_returns(resolve, tree):
+    """Questions end by their deadline while it is dead, and soon after it is back they are answered."""
+    case = tree.scripted["case.lab."]
+    it = resolve("-w", "500")
+    case.silent = True
+    try:
+        assert it.ask("www1.case.lab.").rcode == "SERVFAIL"
+        assert it.ask("www2.case.lab.").rcode == "SERVFAIL"
+    finally:
+        case.silent = False
+    wait_for("it answers again", lambda: it.ask("www3.case.lab.").rcode == "NOERROR", 15)
+
+
+# --- Forwarding ------------------------------------------------------------------------------------
+
+FORWARDER = "127.0.1.20"
+
+
+@pytest.fixture(name="forwarder", scope="module")
+def make_forwarder(tree):
+    """unbound with one name, over UDP, TCP and TLS; its certificate is for dns.example."""
+    run("openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", "tls.key", "-out",
+        "tls.pem", "-days", "2", "-subj", "/CN=dns.example", "-addext",
+        "subjectAltName=DNS:dns.example", cwd=tree.folder)
+    (tree.folder / "unbound.conf").write_text(f"""server:
+  interface: {FORWARDER}@53
+  interface: {FORWARDER}@853
+  tls-service-key: {tree.folder}/tls.key
+  tls-service-pem: {tree.folder}/tls.pem
+  use-syslog: no
+  username: ""
+  chroot: ""
+  directory: {tree.folder}
+  pidfile: {tree.folder}/unbound.pid
+  module-config: iterator
+  access-control: 127.0.0.0/8 allow
+  local-data: "www.forward.lab. A 192.0.2.53"
+remote-control:
+  control-enable: no
+""")
+    with open(tree.folder / "unbound.log", "wb") as log:
+        tree.popen("unbound", "-d", "-c", "unbound.conf", stdout=log, stderr=log)
+    wait_for("unbound", lambda: tree.is_answering(FORWARDER), 10)
+    return tree.folder / "tls.pem"
+
+
+@pytest.mark.parametrize("transport, address", [("udp", FORWARDER), ("tcp", FORWARDER + "@53")])
+def test_forwarding(resolve, forwarder, transport, address):
+    it = resolve("-f", address, "-t", transport, "-b", forwarder, anchor=False)
+    assert it.ask("www.forward.lab.").texts("A") == ["192.0.2.53"]
+
+
+def test_forwarding_over_tls_is_authenticated_or_refused(resolve, tree, forwarder):
+    """Never in the clear, never to another name. Debian's libunbound has no TLS and says so."""
+    tls = ["-t", "tls", "-b", forwarder, "-f"]
+    said = tree.run(TOOLS / "resolve", *tls, f"{FORWARDER}@853#dns.example")
+    if said.returncode:
+        assert "has no TLS" in said.stderr, said.stderr
+        return
+    it = resolve(*tls, f"{FORWARDER}@853#dns.example", anchor=False)
+    assert it.ask("www.forward.lab.").texts("A") == ["192.0.2.53"]
+    it = resolve(*tls, f"{FORWARDER}@853#other.example", anchor=False)
+    assert it.ask("www.forward.lab.").rcode == "SERVFAIL"
+
+
+@pytest.mark.parametrize("options, words", [
+    (["-r", "/nonexistent"], "/nonexistent: No such file"),
+    (["-f", "example"], "forward example"),
+    (["-f", "192.0.2.1#name", "-t", "tls", "-b", __file__], "ADDRESS@853#NAME"),
+    (["-f", "192.0.2.1@853", "-t", "tls", "-b", __file__], "ADDRESS@853#NAME"),
+    (["-f", "192.0.2.1@853#name", "-t", "tls"], "certificates"),
+    (["-o", "no-such-option=1"], "no-such-option"),
+    (["-n", "0"], "number of threads"),
+    (["-n", "16", "-u", "16384"], "RLIMIT_NOFILE"),
+])
+def test_what_is_wrong_with_a_configuration_is_said(options, words):
+    said = run("prlimit", "--nofile=4096:4096", TOOLS / "resolve", *options, check=False)
+    assert said.returncode == 1 and words in said.stderr, said.stderr
+
+
+# --- Many ------------------------------------------------------------------------------------------
+
+
+def test_a_hundred_thousand_questions_to_a_dead_upstream(tmp_path):
+    """Memory is bounded, all end by their deadline, the stop is quick, and the return is noticed."""
+    netns = Netns(tmp_path)
+    try:
+        server = netns.script("dead.lab.", answer, "127.0.1.30")
+        it = Resolve(netns, "-n", "2", "-f", "127.0.1.30", "-w", "3000")
+        assert it.ask("first.dead.lab.").rcode == "NOERROR"
+        before = it.rss_kib()
+        server.silent = True
+        it.say("flood 100000 dead.lab.")
+        wait_for("all are outstanding", lambda: it.counters()["outstanding"] > 90000)
+        assert it.line() == "flooded 100000 0 100000"
+        assert it.rss_kib() - before < 300 * 1024, it.rss_kib() - before
+        server.silent = False
+        wait_for("it is back", lambda: it.ask("back.dead.lab.").rcode == "NOERROR", 30)
+        it.close()
+        server.silent = True
+        it = Resolve(netns, "-n", "2", "-f", "127.0.1.30", "-w", "60000")
+        it.say("flood 100000 again.lab.")
+        wait_for("all are outstanding", lambda: it.counters()["outstanding"] > 90000)
+        stopped, counters, seconds = it.close()
+        assert stopped > 90000 and counters["outstanding"] == 0 and seconds < 5
+    finally:
+        netns.close()
