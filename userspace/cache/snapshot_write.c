@@ -86,13 +86,6 @@ static void *take_room(struct out *out, size_t n)
 	return out->buf + out->n - n;
 }
 
-static bool is_in_main(const struct cache *cache, const struct volley_entry *e)
-{
-	size_t offset = (size_t)((const uint8_t *)e - cache->memory.store);
-
-	return segment_at(cache, (uint32_t)(offset / VOLLEY_SEGMENT_BYTES))->queue == QUEUE_MAIN;
-}
-
 /* The freq apart, which readers go on counting. */
 static void put_entry(const struct out *out, struct volley_entry *to, const struct volley_entry *e)
 {
@@ -106,7 +99,7 @@ static void put_entry(const struct out *out, struct volley_entry *to, const stru
 	if (e->expires_s != VOLLEY_NEVER)
 		to->expires_s = e->expires_s - out->now_s;
 	to->born_s = e->born_s < out->now_s ? out->now_s - e->born_s : 0;
-	to->reserved2[0] = is_in_main(out->snapshot->cache, e);
+	to->reserved2[0] = cache_entry_is_main(out->snapshot->cache, e);
 }
 
 static enum walk_step visit(void *user, const struct volley_entry *e)

@@ -31,7 +31,7 @@ uint64_t cache_walk_part(struct cache *cache, size_t *at, size_t n, walk_visit *
 		uint64_t word = load_word(&words[i]);
 
 		if (i + WORDS_AHEAD < n_words)
-			fetch(cache, words[i + WORDS_AHEAD]);
+			fetch(cache, load_word(&words[i + WORDS_AHEAD]));
 		if (!word)
 			continue;
 		step = visit(user, word_entry(cache, word));

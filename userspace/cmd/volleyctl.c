@@ -163,13 +163,27 @@ static char *make_absolute(const char *path)
 	return out;
 }
 
+/* Whether argument i is the name of a file. */
+static bool is_file(const char *command, int i)
+{
+	if (!strcmp(command, "zone check"))
+		return i == 1;
+	return !strcmp(command, "cache dump") || !strcmp(command, "cache load");
+}
+
+/* Whether it takes as long as it takes. */
+static bool is_long(const char *command)
+{
+	return !strcmp(command, "zone reload") || !strcmp(command, "zone check") ||
+	       !strcmp(command, "cache dump") || !strcmp(command, "cache load");
+}
+
 static json_t *make_args(const struct words_command *command, int n, char **words)
 {
 	json_t *args = json_array();
 
 	for (int i = 0; i < n && args; i++) {
-		bool is_file = !strcmp(command->name, "zone check") && i == 1;
-		char *text = is_file ? make_absolute(words[i]) : strdup(words[i]);
+		char *text = is_file(command->name, i) ? make_absolute(words[i]) : strdup(words[i]);
 
 		if (!text || json_array_append_new(args, json_string(text))) {
 			json_decref(args);
@@ -318,7 +332,7 @@ static int ask(const struct options *options, int fd, const char *command, const
 	int ret = call_send(fd, command, args, wait_ms);
 
 	*reply = NULL;
-	if (!ret && (!strcmp(command, "zone reload") || !strcmp(command, "zone check")))
+	if (!ret && is_long(command))
 		ret = await_load(options, fd, command, args);
 	return ret ? ret : call_receive(fd, wait_ms, reply);
 }

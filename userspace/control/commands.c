@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "base/err.h"
 #include "control/cache_ask.h"
+#include "control/commands_snapshot.h"
 #include "control/daemon.h"
 #include "control/report.h"
 
@@ -225,6 +226,8 @@ const struct ctl_command commands[] = {
 	{ "cache stats", cache_ask_stats },
 	{ "cache lookup", cache_ask_lookup },
 	{ "cache flush", cache_ask_flush },
+	{ "cache dump", commands_cache_dump },
+	{ "cache load", commands_cache_load },
 	{ "attach", run_attach },
 	{ "detach", run_detach },
 	{ "port status", run_port_status },

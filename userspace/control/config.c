@@ -383,6 +383,23 @@ static void take_zones(struct load *load)
 	check_zones_unique(load);
 }
 
+static void take_cache(struct load *load)
+{
+	const struct config_raw_cache *raw = &load->raw->cache;
+	struct config *config = load->config;
+
+	config->cache_size_bytes = take_number(load, "cache.", "size", raw->size);
+	config->cache_orphan_serve_s =
+		(uint32_t)take_number(load, "cache.", "orphan-serve", raw->orphan_serve);
+	config->cache_snapshot_interval_s =
+		(uint32_t)take_number(load, "cache.", "snapshot-interval", raw->snapshot_interval);
+	if (raw->snapshot)
+		config->cache_snapshot = take_path(load, "cache.", "snapshot", raw->snapshot);
+	else if (raw->snapshot_interval)
+		source_fail(&load->source, 0, "cache.snapshot-interval",
+			    "says when, but cache.snapshot does not say where: give that, too");
+}
+
 static void take_control(struct load *load)
 {
 	const struct config_raw *raw = load->raw;
@@ -403,13 +420,10 @@ static void take_control(struct load *load)
 static void take_values(struct load *load)
 {
 	const struct config_raw *raw = load->raw;
-	struct config *config = load->config;
 
 	take_server(load);
 	take_interfaces(load);
-	config->cache_size_bytes = take_number(load, "cache.", "size", raw->cache.size);
-	config->cache_orphan_serve_s =
-		(uint32_t)take_number(load, "cache.", "orphan-serve", raw->cache.orphan_serve);
+	take_cache(load);
 	take_zones(load);
 	if (raw->recursion.allow.n)
 		source_refuse_value(&load->source, "recursion.allow[0]",
@@ -461,6 +475,7 @@ void config_free(struct config *config)
 	config_zones_free(config->zones, config->n_zones);
 	explicit_bzero(config->cookie_secret, sizeof(config->cookie_secret));
 	free(config->path);
+	free(config->cache_snapshot);
 	free(config->nsid);
 	free(config->version);
 	free(config->identity);

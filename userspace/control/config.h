@@ -76,6 +76,8 @@ struct config {
 
 	uint64_t cache_size_bytes;
 	uint32_t cache_orphan_serve_s;
+	char *cache_snapshot;               /* NULL: none */
+	uint32_t cache_snapshot_interval_s; /* 0: at the end only */
 
 	struct config_zone *zones; /* none twice */
 	uint32_t n_zones;

@@ -72,6 +72,8 @@ static const cyaml_schema_value_t interface_value = {
 static const cyaml_schema_field_t cache_fields[] = {
 	TEXT("size", struct config_raw_cache, size),
 	TEXT("orphan-serve", struct config_raw_cache, orphan_serve),
+	TEXT("snapshot", struct config_raw_cache, snapshot),
+	TEXT("snapshot-interval", struct config_raw_cache, snapshot_interval),
 	CYAML_FIELD_END,
 };
 

@@ -62,6 +62,8 @@ struct config_raw_zone {
 struct config_raw_cache {
 	char *size;
 	char *orphan_serve;
+	char *snapshot;
+	char *snapshot_interval;
 };
 
 struct config_raw_recursion {

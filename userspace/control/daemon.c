@@ -136,6 +136,8 @@ static void on_tick(struct daemon *d)
 		return;
 	if (d->crew)
 		daemon_check_ifaces(d);
+	if (d->snapshots)
+		snapshots_tick(d->snapshots, clock_ns());
 	if (d->zones)
 		progress_tick(&d->progress, d->zones, clock_ns());
 	ctl_poll(d->ctl, clock_ns());
@@ -170,6 +172,8 @@ static void wait_for_event(struct daemon *d)
 		on_load(d);
 	else if (event.data.fd == chores_fd(d->chores))
 		chores_poll(d->chores);
+	else if (d->snapshots && event.data.fd == snapshots_fd(d->snapshots))
+		snapshots_poll(d->snapshots);
 	else
 		ctl_poll(d->ctl, clock_ns());
 }

@@ -28,6 +28,7 @@
 #include "control/loader.h"
 #include "control/program.h"
 #include "control/progress.h"
+#include "control/snapshots.h"
 #include "control/zones.h"
 
 #define DAEMON_IFACES_CAP 64
@@ -57,6 +58,7 @@ struct daemon {
 	struct zones *zones;
 	struct progress progress;
 	struct crew *crew;
+	struct snapshots *snapshots; /* NULL until the workers are there */
 	struct iface ifaces[DAEMON_IFACES_CAP];
 	size_t n_ifaces;
 	uint32_t n_services;

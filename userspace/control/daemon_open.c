@@ -274,6 +274,22 @@ void daemon_update_services(struct daemon *d)
 			 d->n_services);
 }
 
+/* When zones are in place: answers are taken back only for what is served. */
+static int open_snapshots(struct daemon *d)
+{
+	const char *path = d->config->cache_snapshot;
+	int err = snapshots_new(&d->snapshots, d->cache);
+
+	if (!err)
+		err = watch(d, snapshots_fd(d->snapshots));
+	if (!err && path)
+		err = snapshots_configure(d->snapshots, path, d->config->cache_snapshot_interval_s,
+					  !d->is_adopted, clock_ns());
+	if (err)
+		log_error("snapshots of the cache: %s", err_text(err));
+	return err;
+}
+
 int daemon_open_crew(struct daemon *d)
 {
 	char err[512];
@@ -291,8 +307,10 @@ int daemon_open_crew(struct daemon *d)
 		iface_open_ports(&d->ifaces[i], d->crew);
 	n = find_cpus(d->crew, &cpus);
 	loader_limit(d->loader, n > LOADERS_MIN ? n : LOADERS_MIN, &cpus);
-	daemon_update_services(d);
-	return 0;
+	code = open_snapshots(d);
+	if (!code)
+		daemon_update_services(d);
+	return code;
 }
 
 /* --- Close --------------------------------------------------------------------------------------- */
@@ -337,6 +355,8 @@ void daemon_close(struct daemon *d)
 	for (i = 0; i < d->n_ifaces; i++)
 		iface_close(&d->ifaces[i], d->crew, d->keep);
 	crew_close(d->crew);
+	snapshots_finish(d->snapshots);
+	snapshots_free(d->snapshots);
 	cache_keeper_stop(d->keeper);
 	zones_free(d->zones);
 	loader_free(d->loader);

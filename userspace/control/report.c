@@ -78,6 +78,8 @@ static json_t *report_degraded(struct daemon *d)
 			json_array_append_new(list, json_sprintf("zone %s: %s",
 								 zones_at(d->zones, i)->name,
 								 zones_at(d->zones, i)->error));
+	if (*snapshots_error(d->snapshots))
+		json_array_append_new(list, json_string(snapshots_error(d->snapshots)));
 	if (d->is_anonymous)
 		json_array_append_new(list, json_string("no BPF maps: the driver cannot answer"));
 	if (d->services_overflow)

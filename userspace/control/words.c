@@ -66,6 +66,18 @@ const struct words_command words_commands[] = {
 	  "--negative for those that say that there is nothing (NODATA and NXDOMAIN), and --all for "
 	  "every one. When the command returns, no CPU gives a withdrawn answer. What is asked "
 	  "meanwhile is answered and cached anew." },
+	{ "cache dump", "FILE", 1, 1, "write the cached answers to a file",
+	  "Writes every valid answer to FILE, in the background; queries are answered meanwhile. FILE is "
+	  "replaced when the whole is on the disk, and only if it was a snapshot before. Zones that "
+	  "change meanwhile are left out. The file is for volleyd alone (mode 0600)." },
+	{ "cache load", "FILE", 1, 1, "take answers back from a file",
+	  "Reads what cache dump wrote, in the background. The whole file is checked first: of one that is "
+	  "cut, altered or of another version nothing is loaded. An answer is loaded when its zone is "
+	  "served with the very content and settings that it had (else it counts as other content), "
+	  "when it has not expired, and when there is no valid answer for the same question. Answers "
+	  "that were in use come first, for the case that there is not room for all. FILE must belong "
+	  "to root or the user of volleyd, and be writable to nobody else. After a reboot the wall "
+	  "clock says how old the file is; if it has gone back, what expires is not loaded." },
 	{ "attach", "IF", 1, 1, "start answering on an interface",
 	  "Loads the XDP program on the interface IF, or adopts it when it is there already, and opens "
 	  "ports. The interface need not be in the configuration; what is configured for it holds." },
@@ -101,8 +113,8 @@ const struct words_option words_volleyctl_options[] = {
 	{ "-j, --json", NULL,
 	  "Print the result as JSON, with the daemon's own names and no units." },
 	{ "-w, --wait", "SECONDS",
-	  "Wait at most that long for the reply. Default: 60, but for zone reload and zone check as "
-	  "long as they take. What was begun goes on in the daemon." },
+	  "Wait at most that long for the reply. Default: 60, but for zone reload, zone check, cache "
+	  "dump and cache load as long as they take. What was begun goes on in the daemon." },
 	{ "-p, --progress", NULL,
 	  "Tell on standard error how far a reload is, twice a second, also when that is no "
 	  "terminal." },

@@ -164,6 +164,19 @@ const struct words_key words_keys[] = {
 	  .fallback = "5m",
 	  .text = "How long the driver goes on answering from the cache when the daemon has died, but 3 "
 		  "seconds at least, since a heartbeat may be late." },
+	{ .path = "cache.snapshot",
+	  .type = WORDS_PATH,
+	  .text = "A file for the answers of the cache, so that they outlive a reboot: written when volleyd "
+		  "is stopped, loaded in the background when it starts and finds no cache to adopt. Of "
+		  "each zone only answers of the very content that is served then are taken back. A "
+		  "relative path starts at the folder of the configuration file. Default: none." },
+	{ .path = "cache.snapshot-interval",
+	  .type = WORDS_SECONDS,
+	  .min = 0,
+	  .max = 7 * 86400,
+	  .fallback = "0",
+	  .text = "How often cache.snapshot is written while volleyd runs. 0: at the stop only, so nothing is "
+		  "left of a daemon that dies with its host." },
 	{ .path = "zones", .type = WORDS_MAPS, .text = "The zones to serve." },
 	{ .path = "zones[].name",
 	  .type = WORDS_DOMAIN,

@@ -654,7 +654,16 @@ static void test_cancelled(void **state)
 	close(cut);
 }
 
-/* Writers publish, readers ask and the keeper moves while one file after the other is written. */
+/*
+ * Writers publish, readers ask and the keeper moves while one file after the other is written. To
+ * ThreadSanitizer, which does not know liburcu's grace periods, memory that is used again is a race:
+ * there the keeper stands still, and what is published beside the writing is all that is tested.
+ */
+#ifdef __SANITIZE_THREAD__
+#define HAS_KEEPER false
+#else
+#define HAS_KEEPER true
+#endif
 
 static struct world busy;
 static bool stopping;
@@ -681,12 +690,13 @@ static void *publish_many(void *seed_of)
 static void test_beside_others(void **state)
 {
 	uint64_t seeds[2] = { 1, 1000000 }, n_max = 0;
-	struct cache_keeper *keeper;
+	struct cache_keeper *keeper = NULL;
 	pthread_t threads[2];
 
 	(void)state;
 	world_open(&busy, CACHE_BYTES_MIN);
-	MUST(!cache_keeper_start(&keeper, busy.cache, grace_wait_userspace, NULL));
+	if (HAS_KEEPER)
+		MUST(!cache_keeper_start(&keeper, busy.cache, grace_wait_userspace, NULL));
 	for (int i = 0; i < 2; i++)
 		MUST(!pthread_create(&threads[i], NULL, publish_many, &seeds[i]));
 	rcu_register_thread();

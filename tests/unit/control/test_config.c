@@ -228,6 +228,11 @@ static const struct refusal refusals[] = {
 	{ "cache with a space", LISTEN "cache:\n  size: 64 M\n", "4: cache.size: \"64 M\"" },
 	{ "orphan-serve", LISTEN "cache:\n  orphan-serve: 8d\n",
 	  "4: cache.orphan-serve: \"8d\" is not accepted, give a time from 0 to 7d" },
+	{ "snapshot-interval without snapshot", LISTEN "cache:\n  snapshot-interval: 1h\n",
+	  "4: cache.snapshot-interval: says when, but cache.snapshot does not say where" },
+	{ "snapshot empty", LISTEN "cache:\n  snapshot: \"\"\n", "4: cache.snapshot: " },
+	{ "snapshot-interval", LISTEN "cache:\n  snapshot: f\n  snapshot-interval: 8d\n",
+	  "5: cache.snapshot-interval: \"8d\" is not accepted, give a time from 0 to 7d" },
 	{ "orphan-serve with two units", LISTEN "cache:\n  orphan-serve: 1h30m\n",
 	  "4: cache.orphan-serve: \"1h30m\" is not accepted" },
 
@@ -343,6 +348,8 @@ static void test_defaults(void **state)
 	assert_int_equal(config->tcp_queries_max, 0);
 	assert_int_equal(config->cache_size_bytes, 256u << 20);
 	assert_int_equal(config->cache_orphan_serve_s, 300);
+	assert_null(config->cache_snapshot);
+	assert_int_equal(config->cache_snapshot_interval_s, 0);
 	assert_int_equal(config->n_zones, 0);
 	assert_string_equal(config->control_socket, "/run/volley/control.sock");
 	assert_string_equal(config->pid_file, "/run/volley/control.sock.lock");
@@ -398,6 +405,8 @@ static const char everything[] =
 	"cache:\n"
 	"  size: 1G\n"
 	"  orphan-serve: 1h\n"
+	"  snapshot: state/cache\n"
+	"  snapshot-interval: 15m\n"
 	"zones:\n"
 	"  - name: EXAMPLE.com\n"
 	"    file: zones/example.com.zone\n"
@@ -488,6 +497,8 @@ static void test_everything(void **state)
 	check_everything_interfaces(config);
 	assert_int_equal(config->cache_size_bytes, 1u << 30);
 	assert_int_equal(config->cache_orphan_serve_s, 3600);
+	assert_non_null(strstr(config->cache_snapshot, "/state/cache"));
+	assert_int_equal(config->cache_snapshot_interval_s, 900);
 	assert_int_equal(config->n_zones, 2);
 	assert_string_equal(config->zones[0].name, "example.com.");
 	assert_below_folder(config->zones[0].file, "zones/example.com.zone");

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* `cache dump` and `cache load`: see control/ctl.h for what a command is. USER is the daemon. */
+#ifndef VOLLEY_CONTROL_COMMANDS_SNAPSHOT_H
+#define VOLLEY_CONTROL_COMMANDS_SNAPSHOT_H
+
+#include <jansson.h>
+#include <stddef.h>
+
+int commands_cache_dump(void *user, const json_t *args, json_t **result, char *err, size_t err_cap);
+int commands_cache_load(void *user, const json_t *args, json_t **result, char *err, size_t err_cap);
+
+#endif

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * When snapshots of the cache are written and read: by command, and by the configuration.
+ *
+ *      cache.snapshot   after the start, unless the maps were adopted ─► loaded in the background
+ *                       each cache.snapshot-interval, and at a clean stop ─► written
+ *
+ * Nothing is written by itself before the load is over: what is on file is more than what is in the
+ * cache until then. One job runs at a time, in a thread of its own (control/chore.h); control's
+ * thread calls all functions here.
+ */
+#ifndef VOLLEY_CONTROL_SNAPSHOTS_H
+#define VOLLEY_CONTROL_SNAPSHOTS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "cache/snapshot.h"
+
+enum snapshots_kind { SNAPSHOTS_DUMP, SNAPSHOTS_LOAD };
+
+/* What a job has done. */
+struct snapshots_result {
+	enum snapshots_kind kind;
+	const char *path;
+	int code;
+	const char *why; /* a sentence; "" where the code says all */
+	struct snapshot_written written;
+	struct snapshot_read read;
+	uint64_t took_ns;
+};
+
+typedef void snapshots_done_fn(void *user, const struct snapshots_result *result);
+
+struct snapshots;
+
+/* 0 or -errno. The cache outlives it. */
+int snapshots_new(struct snapshots **out, struct cache *cache) __attribute__((warn_unused_result));
+
+/* Gives up a job that runs: its done() gets -ECANCELED. NULL is allowed. */
+void snapshots_free(struct snapshots *snapshots);
+
+/* Readable when snapshots_poll() has work to do, which calls done(). */
+int snapshots_fd(const struct snapshots *snapshots);
+void snapshots_poll(struct snapshots *snapshots);
+
+/* Begins a job; done() follows unless this fails: -EBUSY while another one runs, -ENOMEM. */
+int snapshots_start(struct snapshots *snapshots, enum snapshots_kind kind, const char *path,
+		    snapshots_done_fn *done, void *user) __attribute__((warn_unused_result));
+
+/*
+ * From now on as the configuration says, with `path` copied. interval_s 0: at the end only.
+ * `load`: what is on file is loaded first. 0 or -errno.
+ */
+int snapshots_configure(struct snapshots *snapshots, const char *path, uint32_t interval_s,
+			bool load, uint64_t now_ns) __attribute__((warn_unused_result));
+
+/* To be called once a second. */
+void snapshots_tick(struct snapshots *snapshots, uint64_t now_ns);
+
+/* The clean stop, when nobody publishes any more: gives up what runs and writes, if configured. */
+void snapshots_finish(struct snapshots *snapshots);
+
+/* What was wrong with the last snapshot of the configuration; "" when it was well. */
+const char *snapshots_error(const struct snapshots *snapshots);
+
+#endif
