@@ -138,6 +138,24 @@ def test_other_content(lab, daemon, path, zones, tmp_path, change):
         assert in_driver(lab, daemon, ["www.example.com"]) == 1
 
 
+def test_other_zones_have_come(lab, daemon, path, tmp_path):
+    """What leads into a zone that was not served then is not taken back, the rest of the same zone is."""
+    alone = zone("a.test", write_zone(tmp_path / "a.zone", more="alias IN CNAME www.b.test.\n"
+                                      "www.deep IN A 192.0.2.11\nsub.deep2 IN NS ns\n"))
+    others = [zone("b.test", write_zone(tmp_path / "b.zone", address="192.0.2.20")),
+              zone("deep.a.test", write_zone(tmp_path / "deep.zone", address="192.0.2.30"))]
+    questions = ["alias.a.test", "www.deep.a.test", "www.a.test", "no.a.test"]
+    daemon.start(zones=[alone], cache={"snapshot": str(path)})
+    for name in questions:
+        lab.ask(name)
+    daemon.stop()
+    daemon.configure(zones=[alone, *others], cache={"snapshot": str(path)}).start()
+    wait_for("it is loaded", lambda: " 2 of 4 answers of " in daemon.log())
+    assert in_driver(lab, daemon, questions[2:]) == 2
+    assert "192.0.2.20" in texts(lab.ask(questions[0]))
+    assert texts(lab.ask(questions[1])) == ["192.0.2.30"]
+
+
 def test_changed_zone_goes_out_of_the_next(lab, daemon, path, zones, tmp_path):
     """After a reload that kept most answers, those of the file before are of another content."""
     daemon.start(zones=zones)

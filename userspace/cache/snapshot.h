@@ -11,7 +11,7 @@
  *
  * A zone is told by the hash of its apex and the digest of its generation (zones.h), which stands
  * for content, settings and the rules of rendering. Answers are taken back only for a zone that has
- * the same digest again. The zones come last, since one that changes while the file is written is
+ * the same digest again, and if they hold beside the other zones. The zones come last, since one that changes while the file is written is
  * left out.
  *
  * What expires does so by a clock that starts at boot. Within one boot this clock says how much
@@ -47,9 +47,25 @@ struct snapshot_read {
 	uint64_t n_entries;
 	uint64_t n_loaded;
 	uint64_t n_present; /* there was a valid answer for the key */
-	uint64_t n_foreign; /* its zone is not served, or has another content */
+	uint64_t n_foreign; /* its zone is not served, or has another content; or it does not hold */
 	uint64_t n_expired;
 	uint64_t n_no_room;
+};
+
+/*
+ * Whether an answer of a zone whose content is the same still holds beside the other zones that
+ * there are; zone_slot is this cache's. Called in the read section in which it is published.
+ */
+typedef bool snapshot_holds_fn(void *user, const struct volley_entry *entry);
+
+/* From where a snapshot is read, and by whom. */
+struct snapshot_source {
+	int fd; /* can be read from any offset */
+	struct snapshot_times times;
+	struct cache_writer *writer; /* of the thread */
+	snapshot_holds_fn *holds;
+	void *holds_user;
+	const bool *cancel;
 };
 
 /* The zones as they are now, for a snapshot that is written or read by another thread. */
@@ -73,15 +89,13 @@ int snapshot_write(struct snapshot *snapshot, int fd, const struct snapshot_time
 
 /*
  * Reads a whole file and publishes its answers, those in use first; a valid answer that is there
- * stays. `fd` can be read from any offset. The thread is as above, and the writer is its own. Where
- * there is no room it waits for the keeper, a little.
+ * stays. The thread is as above. Where there is no room it waits for the keeper, a little.
  *
  * The whole file is checked before the first answer is published. ERR_SNAPSHOT: it is foreign, cut
  * or altered, and nothing was published (or, if somebody wrote to it meanwhile, nothing behind that
  * place); `why` says so: "is cut short ...". -errno; -ECANCELED as above: what was published stays.
  */
-int snapshot_read(struct snapshot *snapshot, struct cache_writer *writer, int fd,
-		  const struct snapshot_times *times, const bool *cancel,
+int snapshot_read(struct snapshot *snapshot, const struct snapshot_source *source,
 		  struct snapshot_read *told, char *why, size_t why_cap)
 	__attribute__((warn_unused_result));
 

@@ -29,10 +29,7 @@ enum pass { PASS_CHECK, PASS_USED, PASS_REST };
 
 struct in {
 	const struct snapshot *snapshot;
-	struct cache_writer *writer;
-	int fd;
-	const struct snapshot_times *times;
-	const bool *cancel;
+	const struct snapshot_source *source;
 	uint64_t elapsed_s; /* since it was written; UINT64_MAX: not known */
 	off_t at, end;
 	uint64_t sum;
@@ -60,7 +57,7 @@ static int read_bytes(struct in *in, void *to, size_t n)
 	uint8_t *at = to;
 
 	while (n) {
-		ssize_t done = pread(in->fd, at, n, in->at);
+		ssize_t done = pread(in->source->fd, at, n, in->at);
 
 		if (done < 0 && errno == EINTR)
 			continue;
@@ -103,7 +100,7 @@ static int read_header(struct in *in)
 	if (header.sum != snapshot_header_sum(&header))
 		return refuse(in, "has been altered");
 	in->sum = header.sum;
-	in->elapsed_s = elapsed_since(&header, in->times);
+	in->elapsed_s = elapsed_since(&header, &in->source->times);
 	return 0;
 }
 
@@ -272,7 +269,7 @@ static uint32_t expiry_of(const struct in *in, const struct volley_entry *e)
 		return VOLLEY_NEVER;
 	if (in->elapsed_s >= e->expires_s)
 		return 0;
-	until_s = in->times->now_s + (e->expires_s - in->elapsed_s);
+	until_s = in->source->times.now_s + (e->expires_s - in->elapsed_s);
 	return until_s < VOLLEY_NEVER ? (uint32_t)until_s : VOLLEY_NEVER - 1;
 }
 
@@ -303,19 +300,33 @@ static int publish(struct in *in, const struct volley_entry *e, const struct mat
 
 	cache_key_init(&key, cache, e->name, e->key.name_bytes, ntohs(e->key.qtype),
 		       ntohs(e->key.qclass), e->key.flags, e->key.view);
-	if (cache_lookup(cache, &key, in->times->now_s, false, &present) == CACHE_HIT)
+	if (cache_lookup(cache, &key, in->source->times.now_s, false, &present) == CACHE_HIT)
 		return -EEXIST;
-	return cache_restore(in->writer, &key, &answer, &past, in->times->now_s);
+	return cache_restore(in->source->writer, &key, &answer, &past, in->source->times.now_s);
+}
+
+/* As it would be rendered now: content and settings of its zone, and the other zones, are as then. */
+static bool holds(const struct in *in, struct volley_entry *e, const struct match *match)
+{
+	const uint32_t file_slot = e->zone_slot;
+	bool it_does;
+
+	if (!match || !is_still_same(in, match))
+		return false;
+	e->zone_slot = match->slot;
+	it_does = in->source->holds(in->source->holds_user, e);
+	e->zone_slot = file_slot;
+	return it_does;
 }
 
 /* -ENOSPC or -EAGAIN: nothing was done, and later there may be room. */
-static int take_entry(struct in *in, const struct volley_entry *e)
+static int take_entry(struct in *in, struct volley_entry *e)
 {
 	const struct match *match = match_of(in, e);
 	uint32_t expires_s = expiry_of(in, e);
 	int err;
 
-	if (!match || !is_still_same(in, match)) {
+	if (!holds(in, e, match)) {
 		in->told->n_foreign++;
 		return 0;
 	}
@@ -352,7 +363,7 @@ static int take_entries(struct in *in, enum pass pass)
 
 		rcu_thread_online();
 		for (; at < n && left && !err; left--) {
-			const struct volley_entry *e = (const struct volley_entry *)(in->buf + at);
+			struct volley_entry *e = (struct volley_entry *)(in->buf + at);
 
 			if (is_of_pass(e, pass))
 				err = take_entry(in, e);
@@ -362,7 +373,7 @@ static int take_entries(struct in *in, enum pass pass)
 			n_waits = 0;
 		}
 		rcu_thread_offline();
-		if (__atomic_load_n(in->cancel, __ATOMIC_RELAXED))
+		if (__atomic_load_n(in->source->cancel, __ATOMIC_RELAXED))
 			return -ECANCELED;
 		in->is_full |= err && ++n_waits == WAITS_MAX;
 		if (err)
@@ -395,30 +406,24 @@ static int go_through(struct in *in, enum pass pass)
 			err = read_block(in);
 		if (!err)
 			err = take_block(in, pass);
-		if (!err && __atomic_load_n(in->cancel, __ATOMIC_RELAXED))
+		if (!err && __atomic_load_n(in->source->cancel, __ATOMIC_RELAXED))
 			err = -ECANCELED;
 	} while (!err && in->block.kind != SNAPSHOT_ZONES);
 	return err;
 }
 
-int snapshot_read(struct snapshot *snapshot, struct cache_writer *writer, int fd,
-		  const struct snapshot_times *times, const bool *cancel,
+int snapshot_read(struct snapshot *snapshot, const struct snapshot_source *source,
 		  struct snapshot_read *told, char *why, size_t why_cap)
 {
-	struct in in = { .snapshot = snapshot,
-			 .writer = writer,
-			 .fd = fd,
-			 .times = times,
-			 .cancel = cancel,
-			 .told = told,
-			 .why = why,
-			 .why_cap = why_cap };
+	struct in in = {
+		.snapshot = snapshot, .source = source, .told = told, .why = why, .why_cap = why_cap
+	};
 	struct stat st;
 	int err;
 
 	*told = (struct snapshot_read){ 0 };
 	why[0] = '\0';
-	if (fstat(fd, &st))
+	if (fstat(source->fd, &st))
 		return -errno;
 	in.end = st.st_size;
 	err = go_through(&in, PASS_CHECK);

@@ -278,7 +278,7 @@ void daemon_update_services(struct daemon *d)
 static int open_snapshots(struct daemon *d)
 {
 	const char *path = d->config->cache_snapshot;
-	int err = snapshots_new(&d->snapshots, d->cache);
+	int err = snapshots_new(&d->snapshots, d->cache, &d->published);
 
 	if (!err)
 		err = watch(d, snapshots_fd(d->snapshots));

@@ -183,11 +183,10 @@ static int check_origin(int fd, const char *path, char *why, size_t why_cap)
 	return 0;
 }
 
-int snapshot_file_read(const char *path, struct snapshot *snapshot, struct cache_writer *writer,
-		       const bool *cancel, struct snapshot_read *told, char *why, size_t why_cap)
+int snapshot_file_read(const char *path, struct snapshot *snapshot, struct snapshot_source *source,
+		       struct snapshot_read *told, char *why, size_t why_cap)
 {
 	int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-	struct snapshot_times times;
 	char place[128];
 	int err;
 
@@ -200,8 +199,9 @@ int snapshot_file_read(const char *path, struct snapshot *snapshot, struct cache
 		close(fd);
 		return err;
 	}
-	snapshot_file_times(&times);
-	err = snapshot_read(snapshot, writer, fd, &times, cancel, told, place, sizeof(place));
+	source->fd = fd;
+	snapshot_file_times(&source->times);
+	err = snapshot_read(snapshot, source, told, place, sizeof(place));
 	close(fd);
 	if (err != ERR_SNAPSHOT)
 		return err == -ECANCELED ? err : say(err, path, why, why_cap);

@@ -21,14 +21,15 @@ void snapshot_file_times(struct snapshot_times *times);
 
 /*
  * Both as snapshot_write() and snapshot_read(), with a sentence in `why` after every error but
- * -ECANCELED. -EEXIST: there is something else under that name; -EBUSY: another volleyd
- * writes to it; -EPERM: others than this user may have written what was to be read.
+ * -ECANCELED. -EEXIST: there is something else under that name; -EBUSY: another volleyd writes to
+ * it; -EPERM: others than this user may have written what was to be read. `source` comes without fd
+ * and times.
  */
 int snapshot_file_write(const char *path, struct snapshot *snapshot, const bool *cancel,
 			struct snapshot_written *told, char *why, size_t why_cap)
 	__attribute__((warn_unused_result));
-int snapshot_file_read(const char *path, struct snapshot *snapshot, struct cache_writer *writer,
-		       const bool *cancel, struct snapshot_read *told, char *why, size_t why_cap)
+int snapshot_file_read(const char *path, struct snapshot *snapshot, struct snapshot_source *source,
+		       struct snapshot_read *told, char *why, size_t why_cap)
 	__attribute__((warn_unused_result));
 
 #endif

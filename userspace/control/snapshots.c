@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <urcu-qsbr.h>
 
 #include "base/clock.h"
 #include "base/err.h"
@@ -12,6 +13,7 @@
 #include "control/chore.h"
 #include "control/privilege.h"
 #include "control/snapshot_file.h"
+#include "engine/routes.h"
 
 #define WHY_CAP 640
 
@@ -29,6 +31,7 @@ struct job {
 
 struct snapshots {
 	struct cache *cache;
+	const struct engine_zones *zones;
 	struct chores *chores; /* NULL after the end */
 	struct job *job;       /* that runs, or NULL */
 
@@ -51,18 +54,30 @@ static void job_free(struct job *job)
 	free(job);
 }
 
+/* Zones that have come since lead elsewhere; those that come now wait for this read section. */
+static bool holds(void *user, const struct volley_entry *entry)
+{
+	const struct engine_zones *zones = user;
+	const struct zone_set *set = rcu_dereference(zones->set);
+
+	return set && routes_hold(set, entry);
+}
+
 static void work(struct job *job)
 {
+	struct snapshot_source source = { .writer = job->writer,
+					  .holds = holds,
+					  .holds_user = (void *)job->owner->zones,
+					  .cancel = &job->chore.is_cancelled };
 	struct snapshots_result *r = &job->result;
-	const bool *cancel = &job->chore.is_cancelled;
 	uint64_t begun_ns = clock_ns();
 
 	if (r->kind == SNAPSHOTS_DUMP)
-		r->code = snapshot_file_write(job->path, job->snapshot, cancel, &r->written,
+		r->code = snapshot_file_write(job->path, job->snapshot, source.cancel, &r->written,
 					      job->why, sizeof(job->why));
 	else
-		r->code = snapshot_file_read(job->path, job->snapshot, job->writer, cancel,
-					     &r->read, job->why, sizeof(job->why));
+		r->code = snapshot_file_read(job->path, job->snapshot, &source, &r->read, job->why,
+					     sizeof(job->why));
 	r->took_ns = clock_ns() - begun_ns;
 }
 
@@ -226,7 +241,7 @@ const char *snapshots_error(const struct snapshots *snapshots)
 
 /* --- From start to end --------------------------------------------------------------------------- */
 
-int snapshots_new(struct snapshots **out, struct cache *cache)
+int snapshots_new(struct snapshots **out, struct cache *cache, const struct engine_zones *zones)
 {
 	struct snapshots *snapshots = calloc(1, sizeof(*snapshots));
 	int err;
@@ -234,6 +249,7 @@ int snapshots_new(struct snapshots **out, struct cache *cache)
 	if (!snapshots)
 		return -ENOMEM;
 	snapshots->cache = cache;
+	snapshots->zones = zones;
 	err = chores_new(&snapshots->chores);
 	if (err)
 		free(snapshots);

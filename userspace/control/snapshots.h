@@ -17,6 +17,7 @@
 #include <stdint.h>
 
 #include "cache/snapshot.h"
+#include "engine/engine.h"
 
 enum snapshots_kind { SNAPSHOTS_DUMP, SNAPSHOTS_LOAD };
 
@@ -35,8 +36,9 @@ typedef void snapshots_done_fn(void *user, const struct snapshots_result *result
 
 struct snapshots;
 
-/* 0 or -errno. The cache outlives it. */
-int snapshots_new(struct snapshots **out, struct cache *cache) __attribute__((warn_unused_result));
+/* 0 or -errno. The cache and the zones that are served outlive it. */
+int snapshots_new(struct snapshots **out, struct cache *cache, const struct engine_zones *zones)
+	__attribute__((warn_unused_result));
 
 /* Gives up a job that runs: its done() gets -ECANCELED. NULL is allowed. */
 void snapshots_free(struct snapshots *snapshots);
