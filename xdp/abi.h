@@ -173,8 +173,16 @@ struct volley_link {
 	__u32 driver_answers; /* 0: hand up only */
 	__u8 mac[6];          /* frames to another host pass; all zero: not known, not checked */
 	__u8 by_daemon;       /* volleyd attached it, so a later volleyd may detach it */
-	__u8 reserved;
+	__u8 finer;           /* samples: see struct volley_cpu; 0 to VOLLEY_SAMPLE_FINEST */
 };
+
+/*
+ * Which answers are asked for most: of the hits of a CPU every 256th on average is noted, the gaps
+ * are random. `finer` halves them so many times.
+ */
+#define VOLLEY_SAMPLES       256u /* that are kept, a power of two */
+#define VOLLEY_SAMPLE_GAP    511u /* the longest, a mask */
+#define VOLLEY_SAMPLE_FINEST 9u   /* every hit */
 
 /*
  * Why a packet went where it went: V(counter, class, words for people). Each packet that is
@@ -241,6 +249,9 @@ struct volley_cpu {
 	__u64 jiffies; /* when now_s was read: it is read again when these have moved */
 	__u32 now_s;   /* coarse monotonic second */
 
+	__u32 n_samples; /* ever noted */
+	__u64 sample_at; /* when `received` has come so far, the next hit is noted */
+
 	__u32 l3_offset; /* in the frame */
 	__u32 dns_offset;
 	__u32 dns_bytes;
@@ -252,9 +263,11 @@ struct volley_cpu {
 	__u8 ipv6;
 	__u8 edns;
 	__u16 reserved;
+	__u32 reserved2;
 	__u64 question_sum; /* of name, type and class */
 	__u64 hash;
 	__u64 folded[1 + VOLLEY_NAME_WORDS]; /* key, name */
+	__u64 samples[VOLLEY_SAMPLES];       /* hashes of keys; the last at n_samples - 1 */
 };
 
 #ifdef __cplusplus
@@ -264,6 +277,8 @@ _Static_assert(sizeof(struct volley_key) == 8, "the key is one word");
 _Static_assert(sizeof(struct volley_entry) == 64, "an entry's header is one cache line");
 _Static_assert(sizeof(struct volley_segment) == 64, "entries begin aligned");
 _Static_assert(sizeof(struct volley_zone) == 64, "a zone is one cache line");
+_Static_assert(sizeof(struct volley_link) == 12, "no padding that differs");
+_Static_assert(sizeof(struct volley_cpu) % 8 == 0, "the kernel lays these end to end");
 _Static_assert(sizeof(struct volley_service) == 24, "no padding that differs");
 _Static_assert(sizeof(struct volley_state) == 64 + 33 * 8 + 256 * 24, "no padding that differs");
 

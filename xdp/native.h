@@ -156,6 +156,14 @@ static inline __u64 bpf_jiffies64(void)
 	return native_jiffies;
 }
 
+/* Any numbers do: which hits are noted changes no answer. */
+static inline __u32 bpf_get_prandom_u32(void)
+{
+	static __u32 number;
+
+	return number++;
+}
+
 #define NATIVE_ETH_BYTES 14 /* a frame is never made shorter */
 
 static inline long bpf_xdp_adjust_tail(struct xdp_md *ctx, int delta)

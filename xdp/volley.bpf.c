@@ -167,6 +167,25 @@ static __always_inline int hand_up(struct xdp_md *ctx, struct volley_cpu *cpu)
 	return (int)action;
 }
 
+/*
+ * Notes what was asked for, of the hits that are drawn: three instructions for the others. The ring
+ * keeps the last ones, and userspace reads it when it likes.
+ */
+static __always_inline void draw_sample(struct volley_cpu *cpu)
+{
+	const __u32 zero = 0;
+	const struct volley_link *link;
+
+	if (cpu->received < cpu->sample_at)
+		return;
+	link = bpf_map_lookup_elem(&volley_link, &zero);
+	if (!link)
+		return;
+	cpu->samples[cpu->n_samples++ % VOLLEY_SAMPLES] = cpu->hash;
+	cpu->sample_at = cpu->received + 1 +
+			 (bpf_get_prandom_u32() & (VOLLEY_SAMPLE_GAP >> (link->finer & 15)));
+}
+
 static __always_inline int act(struct xdp_md *ctx, struct volley_cpu *cpu, int reason)
 {
 	switch (reason) {
@@ -176,6 +195,7 @@ static __always_inline int act(struct xdp_md *ctx, struct volley_cpu *cpu, int r
 		VOLLEY_REASONS(REASON_CASE)
 	}
 HIT:
+	draw_sample(cpu);
 	return XDP_TX;
 UP:
 	return hand_up(ctx, cpu);

@@ -2,10 +2,12 @@
 """volleyctl: every command for people and as JSON, exit codes, the socket, and what systemd hears."""
 import json
 import os
+import random
 import signal
 import socket
 import stat
 
+import dns.message
 import pytest
 
 from netlab import BIN, ENV, V4, ZONES, program, run, texts, wait_for
@@ -32,6 +34,8 @@ COMMANDS = {
     "cache flush --all": {"withdrawn"},
     "cache flush --zone example.com": {"withdrawn"},
     "cache flush www.example.com": {"withdrawn"},
+    "cache top": {"figures", "answers", "samples", "half_life_s", "top"},
+    "cache top -n 1 --by zone": {"top"},
     "port status": {"ports"},
     "detach s0": set(),
     "attach s0": {"interfaces"},
@@ -111,6 +115,8 @@ def test_numbers_agree_with_what_was_asked(lab, daemon):
     (["cache", "flush", "--all", "now"], 1, "--all"),
     (["cache", "flush", "--type", "NOTYPE"], 1, "NOTYPE"),
     (["cache", "stats", "-n", "0"], 1, "-n"),
+    (["cache", "top", "--by", "client"], 1, "--by name, type or zone"),
+    (["cache", "top", "-n"], 1, "-n"),
     (["attach", "nothere0"], 1, "no such interface"),
     (["attach", "a-name-that-is-too-long"], 1, "no such interface"),
     (["detach", "lo"], 1, "lo: nothing of ours"),
@@ -123,6 +129,39 @@ def test_refusals(lab, daemon, words, status, sentence):
         assert sentence in refusal.stderr and refusal.stderr.startswith(("volleyctl: ", "usage: "))
         assert not refusal.stdout
     daemon.status()
+
+
+def test_what_is_asked_most(lab, daemon):
+    """A Zipf mix, most of it answered by the driver. While there is little to answer, each answer is
+    noted: then the order is the true one, and so are the shares to the tenth."""
+    names = [f"n{i}.example.com" for i in range(30)] + ["n30.example.org"]
+    counts = [int(600 / (i + 1)) for i in range(31)]
+    queries = [name for name, n in zip(names, counts) for _ in range(n)]
+    random.Random(7).shuffle(queries)
+    daemon.start()
+    daemon.ctl("cache", "top")  # the next hits are all noted
+    with lab.socket("c") as sock:
+        for i, name in enumerate(queries):
+            query = dns.message.make_query(name, "AAAA" if i % 4 == 0 else "A")
+            sock.sendto(query.to_wire(), (V4, 53))
+            sock.recv(65535)
+            if i % 100 == 0:
+                daemon.ctl("cache", "top")
+    assert daemon.answered()["driver"] > 0.9 * len(queries)
+    shown = daemon.json("cache", "top")
+    assert shown["answers"] == len(queries)
+    assert [row["name"] for row in shown["top"]] == [name + "." for name in names[:10]]
+    for row, n in zip(shown["top"], counts):
+        share = 100 * n / len(queries)
+        assert row["answers"] == n
+        assert abs(row["share_percent"] - share) <= 0.051 < row["error_percent"]
+    by_type = daemon.json("cache", "top", "--by", "type", "-n", "5")["top"]
+    n_aaaa = (len(queries) + 3) // 4
+    assert [(row["type"], row["answers"]) for row in by_type] == \
+        [("A", len(queries) - n_aaaa), ("AAAA", n_aaaa)]
+    by_zone = daemon.json("cache", "top", "--by", "zone")["top"]
+    assert [(row["zone"], row["answers"]) for row in by_zone] == \
+        [("example.com.", len(queries) - counts[30]), ("none", counts[30])]
 
 
 def test_no_daemon(tmp_path):

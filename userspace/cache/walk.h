@@ -31,8 +31,11 @@ size_t cache_walk_end(const struct cache *cache);
 enum cache_verdict cache_entry_verdict(const struct cache *cache, const struct volley_entry *entry,
 				       uint32_t now_s);
 
-/* Whether it lies in the main queue, or in the probation queue. An entry that was shown. */
+/* Whether it lies in the main queue. An entry that was shown. */
 bool cache_entry_is_main(const struct cache *cache, const struct volley_entry *entry);
+
+/* The queue in which it lies: "probation", "main" or "denial". Static. An entry that was shown. */
+const char *cache_entry_queue(const struct cache *cache, const struct volley_entry *entry);
 
 /*
  * The entry whose key has this hash, dead or alive, or NULL. In a QSBR read section, until whose end

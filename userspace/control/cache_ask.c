@@ -83,7 +83,7 @@ static enum walk_step take_copy(void *user, const struct volley_entry *e)
 		return WALK_ON;
 	found = &ask->found[ask->n_found - 1];
 	found->verdict = cache_entry_verdict(ask->daemon->cache, e, clock_coarse_s());
-	found->is_main = cache_entry_is_main(ask->daemon->cache, e);
+	found->queue = cache_entry_queue(ask->daemon->cache, e);
 	found->entry = malloc(e->bytes);
 	if (found->entry)
 		memcpy(found->entry, e, e->bytes);

@@ -308,7 +308,7 @@ json_t *cache_report_entry(const struct daemon *d, const struct cache_found *fou
 	put_bool(o, "valid", found->verdict == CACHE_HIT);
 	put_text(o, "state", state_text(found->verdict));
 	put_int(o, "generation", e->zone_gen);
-	put_text(o, "queue", found->is_main ? "main" : "probation");
+	put_text(o, "queue", found->queue);
 	put_int(o, "used", e->freq);
 	put_int(o, "age_s", now_s > e->born_s ? now_s - e->born_s : 0);
 	if (e->expires_s != VOLLEY_NEVER)

@@ -18,7 +18,7 @@ void cache_report_census(json_t *o, struct daemon *d, const struct census *censu
 struct cache_found {
 	struct volley_entry *entry;
 	enum cache_verdict verdict;
-	bool is_main;
+	const char *queue; /* static */
 };
 
 json_t *cache_report_entry(const struct daemon *d, const struct cache_found *found);

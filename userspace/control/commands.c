@@ -12,6 +12,7 @@
 #include "control/cache_ask.h"
 #include "control/commands_snapshot.h"
 #include "control/daemon.h"
+#include "control/hot.h"
 #include "control/report.h"
 
 /* The i-th argument, or NULL. */
@@ -226,6 +227,7 @@ const struct ctl_command commands[] = {
 	{ "cache stats", cache_ask_stats },
 	{ "cache lookup", cache_ask_lookup },
 	{ "cache flush", cache_ask_flush },
+	{ "cache top", hot_run_top },
 	{ "cache dump", commands_cache_dump },
 	{ "cache load", commands_cache_load },
 	{ "attach", run_attach },

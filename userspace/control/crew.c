@@ -368,6 +368,11 @@ void crew_worker_stats(const struct crew *crew, unsigned int worker, struct work
 	worker_stats_read(crew->members[worker].worker, stats);
 }
 
+struct sampler *crew_sampler(const struct crew *crew, unsigned int worker)
+{
+	return engine_sampler(crew->members[worker].engine);
+}
+
 size_t crew_n_ports(const struct crew *crew)
 {
 	return crew->n_ports;

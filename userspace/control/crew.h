@@ -41,6 +41,9 @@ void crew_remove(struct crew *crew, struct port *port);
 void crew_engine_counters(const struct crew *crew, struct engine_counters *sum);
 void crew_worker_stats(const struct crew *crew, unsigned int worker, struct worker_stats *stats);
 
+/* What a worker's engine answers most: engine/sample.h. */
+struct sampler *crew_sampler(const struct crew *crew, unsigned int worker);
+
 /* Every port, its worker beside it. */
 size_t crew_n_ports(const struct crew *crew);
 const struct port *crew_port_at(const struct crew *crew, size_t i, unsigned int *worker);

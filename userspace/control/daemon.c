@@ -140,6 +140,8 @@ static void on_tick(struct daemon *d)
 		snapshots_tick(d->snapshots, clock_ns());
 	if (d->zones)
 		progress_tick(&d->progress, d->zones, clock_ns());
+	if (d->crew)
+		hot_gather(d->hot, d, clock_ns() / CLOCK_NS_PER_S);
 	ctl_poll(d->ctl, clock_ns());
 }
 

@@ -24,6 +24,7 @@
 #include "control/chore.h"
 #include "control/crew.h"
 #include "control/ctl.h"
+#include "control/hot.h"
 #include "control/iface.h"
 #include "control/loader.h"
 #include "control/program.h"
@@ -55,6 +56,7 @@ struct daemon {
 	struct engine_zones published;
 	struct loader *loader;
 	struct chores *chores;
+	struct hot *hot;
 	struct zones *zones;
 	struct progress progress;
 	struct crew *crew;

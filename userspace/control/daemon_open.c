@@ -227,7 +227,8 @@ static int open_events(struct daemon *d)
 		log_error("%s", err);
 		return code;
 	}
-	code = chores_new(&d->chores);
+	d->hot = hot_new();
+	code = d->hot ? chores_new(&d->chores) : -ENOMEM;
 	if (!code)
 		code = watch(d, chores_fd(d->chores));
 	if (!code)
@@ -351,6 +352,7 @@ void daemon_close(struct daemon *d)
 	sd_notify(0, "STOPPING=1");
 	silence(d);
 	chores_free(d->chores);
+	hot_free(d->hot);
 	stop_loading(d);
 	for (i = 0; i < d->n_ifaces; i++)
 		iface_close(&d->ifaces[i], d->crew, d->keep);

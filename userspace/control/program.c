@@ -117,6 +117,11 @@ void program_set_mac(struct program *p, const uint8_t mac[6])
 		memcpy(p->link->mac, mac, 6);
 }
 
+void program_set_finer(struct program *p, unsigned int finer)
+{
+	__atomic_store_n(&p->link->finer, (uint8_t)finer, __ATOMIC_RELAXED);
+}
+
 enum program_origin program_origin(const struct program *p)
 {
 	return p->origin;
@@ -144,31 +149,41 @@ uint32_t program_xdp_flags(const struct program *p)
 
 /* --- Counters ------------------------------------------------------------------------------------ */
 
+int program_cpus(const struct program *p, struct volley_cpu **cpus, int *n_cpus)
+{
+	const uint32_t zero = 0;
+	int err = 0;
+
+	*n_cpus = libbpf_num_possible_cpus();
+	if (*n_cpus < 0)
+		return *n_cpus;
+	*cpus = calloc((size_t)*n_cpus, sizeof(**cpus));
+	if (!*cpus)
+		return -ENOMEM;
+	if (bpf_map_lookup_elem(p->cpu_fd, &zero, *cpus))
+		err = -errno;
+	if (err)
+		free(*cpus);
+	return err;
+}
+
 int program_counters(const struct program *p, struct volley_cpu *sum)
 {
-	int n_cpus = libbpf_num_possible_cpus();
-	size_t stride = (sizeof(struct volley_cpu) + 7) / 8 * 8;
-	const uint32_t zero = 0;
-	uint8_t *values;
-	int cpu, i, err;
+	struct volley_cpu *cpus;
+	int cpu, i, n_cpus, err;
 
 	memset(sum, 0, sizeof(*sum));
-	if (n_cpus < 0)
-		return n_cpus;
-	values = calloc((size_t)n_cpus, stride);
-	if (!values)
-		return -ENOMEM;
-	err = bpf_map_lookup_elem(p->cpu_fd, &zero, values) ? -errno : 0;
-	for (cpu = 0; !err && cpu < n_cpus; cpu++) {
-		const struct volley_cpu *one = (const void *)(values + (size_t)cpu * stride);
-
-		sum->received += one->received;
-		sum->to_worker += one->to_worker;
+	err = program_cpus(p, &cpus, &n_cpus);
+	if (err)
+		return err;
+	for (cpu = 0; cpu < n_cpus; cpu++) {
+		sum->received += cpus[cpu].received;
+		sum->to_worker += cpus[cpu].to_worker;
 		for (i = 0; i < VOLLEY_N_REASONS; i++)
-			sum->reasons[i] += one->reasons[i];
+			sum->reasons[i] += cpus[cpu].reasons[i];
 	}
-	free(values);
-	return err;
+	free(cpus);
+	return 0;
 }
 
 enum volley_class program_reason_class(enum volley_reason reason)

@@ -96,6 +96,13 @@ uint32_t program_xdp_flags(const struct program *program);
 int program_counters(const struct program *program, struct volley_cpu *sum)
 	__attribute__((warn_unused_result));
 
+/* A new array of what each possible CPU has in volley_cpu, free() it. 0 or -errno. */
+int program_cpus(const struct program *program, struct volley_cpu **cpus, int *n_cpus)
+	__attribute__((warn_unused_result));
+
+/* How fine hits are drawn as samples: volley_link.finer. */
+void program_set_finer(struct program *program, unsigned int finer);
+
 /* "native", "generic"; "loaded", "adopted", "replaced". Static. */
 const char *program_mode_text(enum program_mode mode);
 const char *program_origin_text(enum program_origin origin);

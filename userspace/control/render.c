@@ -39,6 +39,7 @@ static const struct view views[] = {
 	  { "name worker core mode rx rx_bytes tx tx_bytes tx_retried tx_dropped truncated_in",
 	    "tx_kicks note error", "kind interface queue" } },
 	{ "cache lookup", "entries", true, { "", "", "" } },
+	{ "cache top", "top", false, { "name type zone share_percent error_percent", "", "" } },
 	{ "cache stats",
 	  NULL,
 	  false,

@@ -31,6 +31,8 @@
  *	              age_s, expires_s, entry_bytes, full_bytes, short_bytes,
  *	              answer_records:[text...], authority_records, additional_records}...]}
  *	cache flush  {withdrawn}
+ *	cache top    {figures, answers, samples, half_life_s,
+ *	              top:[{name|type|zone, share_percent, error_percent, answers}...]}
  *	port status  {ports:[{interface, queue, kind, core, mode:"copy|zero-copy", rx, tx, ...}...]}
  *	the others   any object; {} is written as "done"
  *

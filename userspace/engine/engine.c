@@ -16,6 +16,7 @@
 #include "engine/chaos.h"
 #include "engine/emit.h"
 #include "engine/render.h"
+#include "engine/sample.h"
 
 struct engine {
 	struct engine_config config;
@@ -30,6 +31,7 @@ struct engine {
 	size_t tsig_bytes;
 	uint8_t cookie[COOKIE_BYTES];
 	uint8_t tsig[TSIG_ERROR_MAX];
+	struct sampler sampler;
 	struct render render;
 };
 
@@ -83,6 +85,7 @@ int engine_new(struct engine **out, const struct engine_config *config, struct c
 	e->config = *config;
 	e->cache = cache;
 	e->zones = zones;
+	sampler_init(&e->sampler);
 	err = cache ? cache_writer_new(&e->writer, cache) : 0;
 	if (err) {
 		free(e);
@@ -107,6 +110,11 @@ void engine_counters_read(const struct engine *e, struct engine_counters *out)
 #define COPY(name, words) out->name = __atomic_load_n(&e->counters.name, __ATOMIC_RELAXED);
 	ENGINE_COUNTERS(COPY)
 #undef COPY
+}
+
+struct sampler *engine_sampler(struct engine *e)
+{
+	return &e->sampler;
 }
 
 static void count_rcode(struct engine *e, uint16_t rcode)
@@ -391,5 +399,7 @@ size_t engine_answer(struct engine *e, const struct engine_request *rq, uint8_t 
 	e->ede_code = EDNS_NO_EDE;
 	e->tsig_bytes = 0;
 	rcode = decide(e, rq, q, verdict, &a);
+	if (verdict == QUERY_OK)
+		sampler_see(&e->sampler, q);
 	return reply(e, rq, q, &a, rcode, out, cap);
 }

@@ -137,4 +137,8 @@ struct engine_counters {
 /* Copies the counters. Each value is whole; the set is not of one instant. Any thread. */
 void engine_counters_read(const struct engine *e, struct engine_counters *out);
 
+/* What it answers most; for sampler_take() in another thread. Lives as long as the engine. */
+struct sampler;
+struct sampler *engine_sampler(struct engine *e);
+
 #endif

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What is asked for most, of driver and workers together: names, types and zones.
+ *
+ *      XDP program: hashes of some hits ──► entry in the cache ─┐   once a second
+ *      worker: some questions that it answered ────────────────┴─► sketches (control/sketch.h)
+ *
+ * Both note a part of what they answer, drawn at random: one of 256 while there is much to do, all
+ * while there is little. Each sample stands for as many answers as its source gave for each that it
+ * noted, so the estimates of sources with different shares can be added. What is hit and withdrawn
+ * within the second is not found any more, and left out.
+ *
+ * Control's thread calls all of these.
+ */
+#ifndef VOLLEY_CONTROL_HOT_H
+#define VOLLEY_CONTROL_HOT_H
+
+#include <jansson.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define HOT_HALF_LIFE_S 300u /* what was asked so long ago counts half */
+
+struct daemon;
+struct hot;
+
+/* NULL: no memory. */
+struct hot *hot_new(void);
+void hot_free(struct hot *hot); /* NULL is allowed */
+
+/* Takes what was noted since the last call; once a second, while the daemon has workers. */
+void hot_gather(struct hot *hot, struct daemon *d, uint64_t now_s);
+
+/* `cache top`: [-n N] [--by name|type|zone]; the run() of a struct ctl_command. */
+int hot_run_top(void *user, const json_t *args, json_t **result, char *err, size_t err_cap);
+
+#endif

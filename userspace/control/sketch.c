@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "control/sketch.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+
+#include "base/siphash.h"
+
+#define Z_95 1.96 /* of the normal distribution */
+
+struct sketch {
+	uint64_t hashes[SKETCH_COUNTERS]; /* beside the counters: all are looked through */
+	double counts[SKETCH_COUNTERS];
+	struct sketch_counter counters[SKETCH_COUNTERS];
+	uint32_t n;
+	double total;
+	double squares; /* of the weights */
+	uint8_t hash_key[SIPHASH_KEY_BYTES];
+};
+
+struct sketch *sketch_new(void)
+{
+	struct sketch *s = calloc(1, sizeof(*s));
+
+	if (s && getrandom(s->hash_key, sizeof(s->hash_key), 0) == sizeof(s->hash_key))
+		return s;
+	free(s);
+	return NULL;
+}
+
+void sketch_free(struct sketch *s)
+{
+	free(s);
+}
+
+/* Its place, or that of the smallest, or the next free one. */
+static uint32_t find(const struct sketch *s, uint64_t hash, const void *key, size_t key_bytes)
+{
+	uint32_t least = 0;
+
+	for (uint32_t i = 0; i < s->n; i++) {
+		if (s->hashes[i] == hash && s->counters[i].key_bytes == key_bytes &&
+		    !memcmp(s->counters[i].key, key, key_bytes))
+			return i;
+		if (s->counts[i] < s->counts[least])
+			least = i;
+	}
+	return s->n < SKETCH_COUNTERS ? s->n : least;
+}
+
+static void take_over(struct sketch *s, uint32_t i, uint64_t hash, const void *key,
+		      size_t key_bytes)
+{
+	s->hashes[i] = hash;
+	s->counters[i].error = s->counts[i];
+	s->counters[i].key_bytes = (uint32_t)key_bytes;
+	memcpy(s->counters[i].key, key, key_bytes);
+}
+
+void sketch_add(struct sketch *s, const void *key, size_t key_bytes, double weight)
+{
+	uint64_t hash = siphash24(s->hash_key, key, key_bytes);
+	uint32_t i = find(s, hash, key, key_bytes);
+
+	if (i == s->n)
+		s->n++;
+	if (s->hashes[i] != hash || s->counters[i].key_bytes != key_bytes ||
+	    memcmp(s->counters[i].key, key, key_bytes) != 0)
+		take_over(s, i, hash, key, key_bytes);
+	s->counts[i] += weight;
+	s->counters[i].count = s->counts[i];
+	s->total += weight;
+	s->squares += weight * weight;
+}
+
+void sketch_fade(struct sketch *s)
+{
+	for (uint32_t i = 0; i < s->n; i++) {
+		s->counts[i] /= 2;
+		s->counters[i].count = s->counts[i];
+		s->counters[i].error /= 2;
+	}
+	s->total /= 2;
+	s->squares /= 4;
+}
+
+size_t sketch_top(const struct sketch *s, const struct sketch_counter **out, size_t cap)
+{
+	size_t n = 0;
+
+	for (uint32_t i = 0; i < s->n; i++) {
+		const struct sketch_counter *c = &s->counters[i];
+		size_t at = n;
+
+		while (at && out[at - 1]->count < c->count)
+			at--;
+		if (at == cap)
+			continue;
+		n += n < cap;
+		memmove(&out[at + 1], &out[at], (n - at - 1) * sizeof(struct sketch_counter *));
+		out[at] = c;
+	}
+	return n;
+}
+
+double sketch_total(const struct sketch *s)
+{
+	return s->total;
+}
+
+double sketch_samples(const struct sketch *s)
+{
+	return s->squares > 0 ? s->total * s->total / s->squares : 0;
+}
+
+double sketch_share_error(const struct sketch *s, const struct sketch_counter *counter)
+{
+	double share;
+
+	if (s->squares <= 0)
+		return 1;
+	share = fmin(counter->count / s->total, 1); /* rounding */
+	return counter->error / s->total + Z_95 * sqrt(share * (1 - share) / sketch_samples(s));
+}
