@@ -74,9 +74,9 @@ bool cache_entry_is_main(const struct cache *cache, const struct volley_entry *e
 
 const char *cache_entry_queue(const struct cache *cache, const struct volley_entry *entry)
 {
-	static const char *const texts[N_QUEUES] = { [QUEUE_PROBATION] = "probation",
-						     [QUEUE_MAIN] = "main",
-						     [QUEUE_DENIAL] = "denial" };
+	static const char *const texts[N_QUEUES] = {
+		[QUEUE_PROBATION] = "probation", [QUEUE_MAIN] = "main", [QUEUE_DENIAL] = "denial"
+	};
 	uint32_t queue = entry_queue(cache, entry);
 
 	return texts[queue < N_QUEUES ? queue : QUEUE_PROBATION];
