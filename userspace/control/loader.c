@@ -36,6 +36,7 @@ struct loader {
 	pthread_cond_t work;
 	struct list queue;
 	struct list ended;
+	struct list discarded;
 	struct thread threads[LOADER_THREADS_MAX];
 	unsigned int n_threads;
 	unsigned int limit; /* threads from this one on take nothing */
@@ -106,7 +107,9 @@ void load_free(struct load *load)
 {
 	if (!load)
 		return;
+	changes_free(load->changes);
 	zone_free(load->zone);
+	zone_free(load->old);
 	free(load->name);
 	free(load->file);
 	verify_fini(&load->verify);
@@ -169,6 +172,8 @@ static void run(struct load *load)
 	load->code = zone_load(&load->zone, load->name, load->file, &load->progress, &load->err);
 	load->took_ns = clock_ns() - load->begun_ns;
 	load->ended_wall_s = clock_wall_s();
+	if (!load->code && load->base)
+		load->changes = changes_new(load->base, load->zone, &load->refusal);
 	if (!load->code && load->verify.argv)
 		ask_command(load);
 }
@@ -215,6 +220,19 @@ static void become_loader(struct thread *thread)
 		log_warn("%s: capabilities that are not needed could not be given up", name);
 }
 
+/* With the lock held, which is let go meanwhile. False: there is none. */
+static bool free_discarded(struct loader *loader)
+{
+	struct load *load = take_first(&loader->discarded);
+
+	if (!load)
+		return false;
+	pthread_mutex_unlock(&loader->lock);
+	load_free(load);
+	pthread_mutex_lock(&loader->lock);
+	return true;
+}
+
 static void *thread_main(void *arg)
 {
 	struct thread *thread = arg;
@@ -226,6 +244,8 @@ static void *thread_main(void *arg)
 	thread->tid = gettid();
 	stand_behind(thread);
 	while (!loader->is_stopping) {
+		if (free_discarded(loader))
+			continue;
 		load = thread->i < loader->limit ? take_first(&loader->queue) : NULL;
 		if (!load) {
 			pthread_cond_wait(&loader->work, &loader->lock);
@@ -324,8 +344,12 @@ void loader_stop(struct loader *loader)
 
 void loader_free(struct loader *loader)
 {
+	struct load *load;
+
 	if (!loader)
 		return;
+	while ((load = take_first(&loader->discarded)))
+		load_free(load);
 	if (loader->event_fd >= 0)
 		close(loader->event_fd);
 	pthread_cond_destroy(&loader->work);
@@ -365,6 +389,14 @@ void loader_start(struct loader *loader, struct load *load)
 {
 	pthread_mutex_lock(&loader->lock);
 	append(&loader->queue, load);
+	pthread_cond_broadcast(&loader->work);
+	pthread_mutex_unlock(&loader->lock);
+}
+
+void loader_discard(struct loader *loader, struct load *load)
+{
+	pthread_mutex_lock(&loader->lock);
+	append(&loader->discarded, load);
 	pthread_cond_broadcast(&loader->work);
 	pthread_mutex_unlock(&loader->lock);
 }

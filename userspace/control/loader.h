@@ -4,8 +4,9 @@
  * wait for a file.
  *
  *      control's thread                         loader's threads
- *      loader_start ──► load ──► queue ───────► read, check, build, verify
+ *      loader_start ──► load ──► queue ───────► read, check, build, compare, verify
  *           load->ended ◄── loader_poll ◄────── eventfd
+ *      loader_discard ──► load ───────────────► free, which takes long for a large zone
  *
  * A load is control's, but for what says otherwise below; between loader_start() and its end the
  * threads work on it. They touch nothing that is served: what a load has made is published by
@@ -25,6 +26,7 @@
 #include <stdint.h>
 
 #include "control/verify.h"
+#include "engine/changes.h"
 #include "zone/zone.h"
 
 #define LOADER_THREADS_MAX 32
@@ -48,6 +50,7 @@ struct load {
 	char *name; /* of the zone */
 	char *file;
 	struct verify verify;
+	const struct zone *base; /* to compare with, which lives until the end; NULL: none */
 	load_ended_fn *ended;
 	void *user; /* for ended; the threads do not look at it */
 
@@ -59,12 +62,15 @@ struct load {
 	/* Good once it has ended. */
 	int code;          /* of zone_load() or verify_run(); -ECANCELED after loader_cancel() */
 	struct zone *zone; /* NULL after an error */
+	struct changes *changes; /* from base to zone; NULL: refusal says why */
+	enum changes_refusal refusal;
 	struct zone_error err;
 	uint32_t serial;       /* of a zone that was refused by the command */
 	char why[512];         /* it was; "" without one */
-	uint64_t took_ns;      /* without the command */
+	uint64_t took_ns;      /* without comparison and command */
 	uint64_t ended_wall_s; /* seconds since 1970 */
 
+	struct zone *old;  /* by control: freed with the load */
 	struct load *next; /* in the loader's queue, or among those that have ended */
 };
 
@@ -101,8 +107,10 @@ void loader_wake(struct loader *loader);
  */
 struct load *load_new(const char *name, const char *file, const struct verify *verify,
 		      load_ended_fn *ended, void *user);
-/* Frees it with its zone, if it still has one. NULL is allowed. Not while it runs. */
+/* Frees it with its zones, if it still has some. NULL is allowed. Not while it runs. */
 void load_free(struct load *load);
+/* The same in the background, soon. */
+void loader_discard(struct loader *loader, struct load *load);
 
 /* Queues it: those that were queued before begin before. */
 void loader_start(struct loader *loader, struct load *load);

@@ -77,11 +77,15 @@ static struct plan *plan_new(struct withdrawal *w, const struct withdrawal_zone 
 	if (!w->by_slot)
 		w->by_slot = calloc(w->n_slots, sizeof(struct plan *));
 	if (!plan || !w->by_slot) {
+		changes_free(zone->changes);
 		free(plan);
 		return NULL;
 	}
 	plan->zone = *zone;
-	plan->changes = changes_new(zone->old_zone, zone->new_zone, why);
+	plan->changes = zone->changes;
+	*why = zone->refusal;
+	if (!zone->is_compared)
+		plan->changes = changes_new(zone->old_zone, zone->new_zone, why);
 	if (plan->changes)
 		return plan;
 	free(plan);
@@ -99,8 +103,10 @@ uint32_t withdrawal_plan(struct withdrawal *w, const struct withdrawal_zone *zon
 	enum changes_refusal why;
 	struct plan *plan;
 
-	if (!zone->slot || zone->slot >= w->n_slots)
+	if (!zone->slot || zone->slot >= w->n_slots) {
+		changes_free(zone->changes);
 		return refuse(zone, "none are cached");
+	}
 	plan = plan_new(w, zone, &why);
 	if (!plan)
 		return refuse(zone, changes_refusal_text(why));

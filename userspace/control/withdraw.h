@@ -3,7 +3,7 @@
  * What a new version of a zone takes out of the answer cache: the answers that it changed, where that
  * can be told; else all of the zone's. docs/decisions/0010-withdraw-what-changed.md
  *
- *      withdrawal_plan        for each zone: compares old and new; its generation stays
+ *      withdrawal_plan        for each zone: compares old and new, unless that is done; its generation stays
  *      withdrawal_plan_routes where a zone has come: answers of others may change (engine/routes.h)
  *      the new zones serve
  *      grace period           who rendered from the old ones has published
@@ -21,6 +21,7 @@
 
 #include "cache/cache.h"
 #include "cache/keeper.h"
+#include "engine/changes.h"
 #include "zone/set.h"
 #include "zone/zone.h"
 
@@ -37,6 +38,9 @@ struct withdrawal_zone {
 	const struct zone *old_zone, *new_zone; /* both live until run has returned */
 	uint64_t from[2], to[2];                /* digests of the content before and after */
 	struct withdrawn *told;                 /* lives as long; NULL is not allowed */
+	bool is_compared;                       /* changes and refusal are those of changes_new() */
+	struct changes *changes;                /* withdrawal_plan() takes it */
+	enum changes_refusal refusal;
 };
 
 struct withdrawal;

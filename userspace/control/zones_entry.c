@@ -110,7 +110,8 @@ static void note_error(struct zones_entry *entry, const char *error)
 /* Keeps what was loaded until it is published. */
 static void take(struct zones_entry *entry, struct load *load)
 {
-	load_free(entry->fresh);
+	if (entry->fresh)
+		loader_discard(entry->owner->env.loader, entry->fresh);
 	entry->fresh = load;
 	entry->error[0] = 0;
 	snprintf(entry->warning, sizeof(entry->warning), "%s", load->err.warning);
@@ -156,6 +157,15 @@ static void on_ended(struct load *load)
 	note_end(entry, code);
 }
 
+/*
+ * That the load will replace, unless something comes in between. No other load of the zone can end
+ * meanwhile, so it lives as long: only zones_forget_load() has to see to that.
+ */
+static struct zone *expected_zone(const struct zones_entry *entry)
+{
+	return entry->fresh ? entry->fresh->zone : entry->zone;
+}
+
 static void begin(struct zones_entry *entry)
 {
 	entry->again = false;
@@ -163,6 +173,7 @@ static void begin(struct zones_entry *entry)
 	entry->is_changed = false;
 	entry->load = load_new(entry->name, entry->file, &entry->verify, on_ended, entry);
 	if (entry->load) {
+		entry->load->base = expected_zone(entry);
 		loader_start(entry->owner->env.loader, entry->load);
 		return;
 	}
@@ -185,9 +196,18 @@ uint64_t zones_ask(struct zones_entry *entry)
 
 void zones_forget_load(struct zones_entry *entry)
 {
-	if (!entry->load)
+	struct load *load = entry->load;
+
+	if (!load)
 		return;
-	entry->load->user = NULL;
+	if (load->base && load->base == entry->zone) {
+		load->old = entry->zone;
+		entry->zone = NULL;
+	} else if (load->base) {
+		load->old = entry->fresh->zone;
+		entry->fresh->zone = NULL;
+	}
+	load->user = NULL;
 	loader_cancel(entry->owner->env.loader, entry->load);
 	entry->load = NULL;
 }

@@ -56,7 +56,7 @@ void zones_entry_free(struct zones_entry *entry);
  * n_ended has come so far, which may be at once, when memory is short.
  */
 uint64_t zones_ask(struct zones_entry *entry);
-/* Cancels the load; nobody hears of its end. */
+/* Cancels the load; nobody hears of its end. The zone that it compares with goes with it. */
 void zones_forget_load(struct zones_entry *entry);
 
 /* The entry of this apex, in folded wire form, or NULL. */

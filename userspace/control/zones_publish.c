@@ -60,6 +60,20 @@ static void edition_fini(struct edition *edition)
 	withdrawal_free(edition->withdrawal);
 }
 
+/* What the loader found out by comparing, if that was with the zone that is served. */
+static void take_changes(struct withdrawal_zone *change, struct zones_entry *entry)
+{
+	struct load *fresh = entry->is_due ? entry->fresh : NULL;
+
+	if (!fresh || !fresh->base || fresh->base != entry->zone)
+		return;
+	change->is_compared = true;
+	change->changes = fresh->changes;
+	change->refusal = fresh->refusal;
+	fresh->changes = NULL;
+	fresh->base = NULL;
+}
+
 /*
  * The generation for answers of the next zone: the present one where what changed can be told. Of the
  * zones that an earlier daemon had we know only this: those whose answers we keep were among them.
@@ -82,8 +96,10 @@ static void choose_generation(struct zones *zones, struct edition *edition,
 
 	if (is_fresh || !is_same)
 		entry->withdrawn = (struct withdrawn){ .is_known = entry->zone };
-	if (entry->zone && !is_same)
+	if (entry->zone && !is_same) {
+		take_changes(&change, entry);
 		gen = withdrawal_plan(edition->withdrawal, &change);
+	}
 	if (gen)
 		entry->cache_gen = gen;
 	else
@@ -191,19 +207,19 @@ static void log_withdrawn(const struct zones_entry *entry)
 }
 
 /* The entry's new zone is the one that is served; nobody has the old one. */
-static void settle(struct zones_entry *entry, bool is_old_free)
+static void settle(struct zones *zones, struct zones_entry *entry, bool is_old_free)
 {
 	struct load *fresh = entry->is_due ? entry->fresh : NULL;
 
 	entry->is_due = false;
 	if (fresh) {
 		if (is_old_free)
-			zone_free(entry->zone);
+			fresh->old = entry->zone;
 		entry->zone = fresh->zone;
 		entry->load_ns = fresh->took_ns;
 		entry->loaded_wall_s = fresh->ended_wall_s;
 		fresh->zone = NULL;
-		load_free(fresh);
+		loader_discard(zones->env.loader, fresh);
 		entry->fresh = NULL;
 		log_info("zone %s: serial %u, %zu records", entry->name, zone_serial(entry->zone),
 			 zone_n_records(entry->zone));
@@ -236,7 +252,7 @@ int zones_publish(struct zones *zones)
 		if (!err)
 			zone_set_free(old); /* else somebody may still read it */
 		for (i = 0; i < edition.n; i++)
-			settle(edition.entries[i], !err);
+			settle(zones, edition.entries[i], !err);
 		zones->is_list_new = false;
 	}
 	edition_fini(&edition);

@@ -243,6 +243,36 @@ static void is_cancelled(void **state)
 	close_loader();
 }
 
+/* With what is served, which may be freed in the background later. */
+static void is_compared(void **state)
+{
+	struct load *load, *first;
+
+	(void)state;
+	open_loader(1);
+	start("a", ZONE);
+	wait_for_ends(1);
+	assert_null(last->changes); /* there was nothing before */
+	first = last;
+	last = NULL;
+	load = load_new("example.net", ZONE, NULL, on_ended, (void *)(uintptr_t) "b");
+	assert_non_null(load);
+	load->base = first->zone;
+	loader_start(loader, load);
+	wait_for_ends(2);
+	assert_non_null(last->changes);
+	assert_int_equal(changes_n_names(last->changes), 0);
+	last->old = first->zone;
+	first->zone = NULL;
+	loader_discard(loader, last);
+	last = NULL;
+	start("c", ZONE);
+	wait_for_ends(3);
+	loader_stop(loader);
+	loader_discard(loader, first); /* for loader_free() */
+	close_loader();
+}
+
 static void stops(void **state)
 {
 	struct load *a;
@@ -300,6 +330,7 @@ int main(void)
 		cmocka_unit_test(keeps_the_order),
 		cmocka_unit_test(is_refused),
 		cmocka_unit_test(is_cancelled),
+		cmocka_unit_test(is_compared),
 		cmocka_unit_test(stops),
 		cmocka_unit_test(is_woken),
 		cmocka_unit_test(loads_many),

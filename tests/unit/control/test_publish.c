@@ -17,6 +17,7 @@ static struct engine *engine, *slow;
 static struct zones_entry entry, *entries[] = { &entry };
 static struct zones zones = { .entries = entries, .by_apex = entries, .n = 1 };
 static struct volley_zone before;
+static struct loader *loader;
 static unsigned n_graces;
 
 /* b is what changes; c stays. */
@@ -116,8 +117,11 @@ static void begin(void)
 	MUST(!cache_memory_anonymous(&memory, &sizes) && !cache_new(&cache, &memory, &adopted));
 	MUST(!engine_new(&engine, &config, cache, &published));
 	MUST(!engine_new(&slow, &config, cache, &late));
-	zones.env =
-		(struct zones_env){ .cache = cache, .published = &published, .grace = no_readers };
+	n_graces = 0;
+	MUST(!loader_new(&loader, 1));
+	zones.env = (struct zones_env){
+		.cache = cache, .published = &published, .grace = no_readers, .loader = loader
+	};
 	make_due(make_zone(1, 1));
 	MUST(!zones_publish(&zones));
 	ask_for(engine, "b.z.test", false);
@@ -128,10 +132,14 @@ static void begin(void)
 
 static void end(void)
 {
+	loader_stop(loader);
+	loader_free(loader);
 	engine_free(engine);
 	engine_free(slow);
 	zone_set_free(published.set);
 	zone_free(entry.zone);
+	entry.zone = NULL;
+	published.set = NULL;
 	cache_free(zones.env.cache);
 	cache_memory_release(&memory);
 }
@@ -168,10 +176,63 @@ static void order_of_a_change(void **state)
 	end();
 }
 
+/* Whether the loader's comparison was used is seen where that is a wrong one. */
+static unsigned publish_compared(const struct zone *base, unsigned b)
+{
+	make_due(make_zone(b, b));
+	entry.fresh->base = base;
+	entry.fresh->changes = changes_new(entry.zone, entry.zone, &entry.fresh->refusal);
+	assert_int_equal(zones_publish(&zones), 0);
+	return (unsigned)entry.withdrawn.n_names;
+}
+
+static void what_the_loader_compared(void **state)
+{
+	struct zone *other = make_zone(9, 9);
+
+	(void)state;
+	begin();
+	assert_int_equal(publish_compared(entry.zone, 2), 0);
+	assert_int_equal(publish_compared(other, 3), 2);
+	assert_int_equal(publish_compared(NULL, 4), 2);
+	zone_free(other);
+	end();
+}
+
+/* The zone that a load compares with lives as long as the load, whatever becomes of its entry. */
+static void a_zone_that_leaves_while_it_is_loaded(void **state)
+{
+	struct zone *served;
+
+	(void)state;
+	begin();
+	served = entry.zone;
+	entry.owner = &zones;
+	zones_ask(&entry);
+	assert_ptr_equal(entry.load->base, served);
+	make_due(make_zone(2, 2)); /* ended before that load was begun */
+	zones_forget_load(&entry);
+	assert_null(entry.zone);
+	assert_null(entry.load);
+	entry.zone = make_zone(3, 3);
+	zones_ask(&entry);
+	assert_ptr_equal(entry.load->base, entry.fresh->zone);
+	zones_forget_load(&entry);
+	assert_null(entry.fresh->zone);
+	loader_stop(loader);
+	loader_poll(loader);
+	load_free(entry.fresh);
+	entry.fresh = NULL;
+	entry.is_due = false;
+	end();
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(order_of_a_change),
+		cmocka_unit_test(what_the_loader_compared),
+		cmocka_unit_test(a_zone_that_leaves_while_it_is_loaded),
 	};
 	int rc;
 
