@@ -139,7 +139,7 @@ static void set_limits(struct making *m, const struct resolver_config *c)
 	set_number(m, "num-queries-per-thread:", c->upstream_max);
 	set_number(m, "infra-cache-max-rtt:", c->upstream_timeout_ms);
 	set_number(m, "infra-host-ttl:", c->upstream_forget_s);
-	/* A server that was given up is tried again by one query at a time, until it answers. */
+	/* A server that was given up is tried again by single queries. */
 	set(m, "infra-keep-probing:", "yes");
 	set_number(m, "ratelimit:", c->upstream_qps);
 }

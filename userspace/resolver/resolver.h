@@ -106,7 +106,7 @@ struct resolver_config {
 	.n_threads = 1, .qname_minimisation = true, .aggressive_nsec = true,                \
 	.msg_cache_bytes = 4 << 20, .rrset_cache_bytes = 8 << 20,                           \
 	.max_outstanding = 131072, .client_prefix4 = 32, .client_prefix6 = 64,              \
-	.upstream_max = 1024, .upstream_timeout_ms = 2000, .upstream_forget_s = 60 }
+	.upstream_max = 1024, .upstream_timeout_ms = 2000, .upstream_forget_s = 5 }
 /* clang-format on */
 
 enum resolver_security {
