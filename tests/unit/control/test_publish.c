@@ -176,6 +176,67 @@ static void order_of_a_change(void **state)
 	end();
 }
 
+/* --- A zone that comes --------------------------------------------------------------------------- */
+
+static struct zones_entry below, *both[] = { &entry, &below };
+
+/* Who dies while answers of others are withdrawn leaves no generation that stands for a content. */
+static int inspect_coming(void *unused)
+{
+	const struct volley_zone *slot_below = &memory.zones[below.cache_slot];
+
+	(void)unused;
+	assert_true(stands_for_nothing());
+	assert_true(!slot_below->digest[0] && !slot_below->digest[1]);
+	assert_true(is_cached("c.z.test", false));
+	assert_int_equal(is_cached("b.z.test", false), !n_graces++);
+	return 0;
+}
+
+/* Nor for that of a zone that is not served any more, when others begin to answer for it. */
+static int inspect_leaving(void *unused)
+{
+	(void)unused;
+	assert_int_equal(memory.zones[below.cache_slot].digest[0], 0);
+	assert_true(slot()->digest[0] == before.digest[0]);
+	n_graces++;
+	return 0;
+}
+
+static void a_zone_below_comes_and_leaves(void **state)
+{
+	int len;
+
+	(void)state;
+	begin();
+	len = name_from_text(below.apex, DNS_NAME_MAX, "b.z.test", 8);
+	below.apex_len = (unsigned)len;
+	below.name = below.file = (char[]){ "b.z.test" };
+	below.in_set = true;
+	zones.entries = zones.by_apex = both;
+	zones.n = 2;
+	zones.env.grace = inspect_coming;
+	assert_int_equal(zones_publish(&zones), 0);
+	assert_int_equal(n_graces, 2);
+	assert_int_equal(slot()->gen, before.gen);
+	assert_memory_equal(slot()->digest, before.digest, sizeof(before.digest));
+	assert_true(memory.zones[below.cache_slot].digest[0]);
+	assert_false(is_cached("b.z.test", false));
+	assert_true(is_cached("c.z.test", false));
+
+	n_graces = 0;
+	below.in_set = false;
+	zones.env.grace = inspect_leaving;
+	assert_int_equal(zones_publish(&zones), 0);
+	assert_int_equal(n_graces, 1); /* and no walk */
+	assert_true(is_cached("c.z.test", false));
+	zones.entries = zones.by_apex = entries;
+	zones.n = 1;
+	end();
+}
+
+/* --- What the loader leaves ---------------------------------------------------------------------- */
+
 /* Whether the loader's comparison was used is seen where that is a wrong one. */
 static unsigned publish_compared(const struct zone *base, unsigned b)
 {
@@ -231,6 +292,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(order_of_a_change),
+		cmocka_unit_test(a_zone_below_comes_and_leaves),
 		cmocka_unit_test(what_the_loader_compared),
 		cmocka_unit_test(a_zone_that_leaves_while_it_is_loaded),
 	};
