@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * hitratio [NAMES]: hit ratios of the answer cache and of an exact LRU with the same budget, for names
- * by Zipf's law (10,000,000), as a table; and what is left of them when for each query there are ten of
+ * hitratio [NAMES [PERCENT]]: hit ratios of the answer cache and of an exact LRU with the same budget, for names
+ * by Zipf's law (10,000,000), for 1 and 10 % of them or PERCENT, as a table; and what is left of them when for each query there are ten of
  * a flood, for names that never come again. One thread, no clock: the figures are the same on every
  * machine. docs/benchmarks.md says how to read them.
  */
@@ -54,7 +54,8 @@ static void print_row(const struct replay_plan *plan, uint32_t percent)
 
 int main(int argc, char **argv)
 {
-	static const uint32_t percents[] = { 1, 10 };
+	uint32_t percents[] = { 1, 10 };
+	int n_percents = argc > 2 ? 1 : 2;
 	static const double exponents[] = { 0.8, 1.0, 1.2 };
 	uint32_t n_names = argc > 1 ? (uint32_t)atoi(argv[1]) : 10000000;
 	uint64_t all_bytes = replay_all_bytes(n_names);
@@ -63,7 +64,9 @@ int main(int argc, char **argv)
 	       "cold   | denials        | positive       |\n");
 	puts("| --: | -----: | ---: | -----: | -----: | ----: | -------------: | -------------: | "
 	     "-----: | -------------: | -------------: |");
-	for (int p = 0; p < 2; p++) {
+	if (argc > 2)
+		percents[0] = (uint32_t)atoi(argv[2]);
+	for (int p = 0; p < n_percents; p++) {
 		uint64_t held = (uint64_t)n_names * percents[p] / 100;
 
 		for (int x = 0; x < 3; x++)
