@@ -567,6 +567,41 @@ static void sum_again(uint8_t *bytes, size_t n)
 	}
 }
 
+/* Each block is whole: what is wrong is only where it stands. */
+static void test_blocks_change_places(void **state)
+{
+	const size_t cap = 8u << 20, begin = sizeof(struct snapshot_header);
+	uint8_t *bytes = malloc(cap), *other = malloc(cap);
+	struct snapshot_block first, second;
+	size_t n, n_first, n_second;
+	int fd = make_file();
+	struct world a, b;
+
+	(void)state;
+	world_open(&a, 4 * CACHE_BYTES_MIN);
+	open_other(&b, CACHE_BYTES_MIN);
+	for (uint64_t i = 0; i < 20000; i++)
+		put(&a, i);
+	save(&a, fd);
+	n = (size_t)pread(fd, bytes, cap, 0);
+	memcpy(&first, bytes + begin, sizeof(first));
+	n_first = sizeof(first) + first.n_bytes;
+	memcpy(&second, bytes + begin + n_first, sizeof(second));
+	n_second = sizeof(second) + second.n_bytes;
+	assert_true(second.kind == SNAPSHOT_ENTRIES && begin + n_first + n_second < n);
+	memcpy(other, bytes, n);
+	memcpy(other + begin, bytes + begin + n_first, n_second);
+	memcpy(other + begin + n_second, bytes + begin, n_first);
+	must_refuse(&b, other, n);
+	memcpy(other + begin, bytes + begin + n_first, n - begin - n_first); /* one is missing */
+	must_refuse(&b, other, n - n_first);
+	free(bytes);
+	free(other);
+	world_close(&a);
+	world_close(&b);
+	close(fd);
+}
+
 #define FIRST_BLOCK (sizeof(struct snapshot_header))
 #define FIRST_ENTRY (FIRST_BLOCK + sizeof(struct snapshot_block))
 
@@ -786,6 +821,7 @@ int main(void)
 		cmocka_unit_test(test_the_dead_stay_behind),
 		cmocka_unit_test(test_each_octet_altered),
 		cmocka_unit_test(test_each_cut),
+		cmocka_unit_test(test_blocks_change_places),
 		cmocka_unit_test(test_contradictions),
 		cmocka_unit_test(test_foreign_file),
 		cmocka_unit_test(test_those_in_use_come_first),
