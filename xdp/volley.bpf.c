@@ -167,18 +167,12 @@ static __always_inline int hand_up(struct xdp_md *ctx, struct volley_cpu *cpu)
 	return (int)action;
 }
 
-/*
- * Notes what was asked for, of the hits that are drawn: three instructions for the others. The ring
- * keeps the last ones, and userspace reads it when it likes.
- */
-static __always_inline void draw_sample(struct volley_cpu *cpu)
+/* The ring keeps the last hits that were drawn, and userspace reads it when it likes. */
+static __always_inline void note_sample(struct volley_cpu *cpu)
 {
 	const __u32 zero = 0;
-	const struct volley_link *link;
+	const struct volley_link *link = bpf_map_lookup_elem(&volley_link, &zero);
 
-	if (cpu->received < cpu->sample_at)
-		return;
-	link = bpf_map_lookup_elem(&volley_link, &zero);
 	if (!link)
 		return;
 	cpu->samples[cpu->n_samples++ % VOLLEY_SAMPLES] = cpu->hash;
@@ -186,8 +180,17 @@ static __always_inline void draw_sample(struct volley_cpu *cpu)
 			 (bpf_get_prandom_u32() & (VOLLEY_SAMPLE_GAP >> (link->finer & 15)));
 }
 
+/* Three instructions for the hits that are not drawn. */
+static __always_inline void draw_sample(struct volley_cpu *cpu)
+{
+	if (cpu->received >= cpu->sample_at)
+		note_sample(cpu);
+}
+
 static __always_inline int act(struct xdp_md *ctx, struct volley_cpu *cpu, int reason)
 {
+	int action = XDP_TX;
+
 	switch (reason) {
 #define REASON_CASE(name, class, words) \
 	case VOLLEY_##name:             \
@@ -196,7 +199,8 @@ static __always_inline int act(struct xdp_md *ctx, struct volley_cpu *cpu, int r
 	}
 HIT:
 	draw_sample(cpu);
-	return XDP_TX;
+	asm volatile("" : "+r"(action)); /* else clang saves it before each draw */
+	return action;
 UP:
 	return hand_up(ctx, cpu);
 PASSED:
