@@ -2,6 +2,7 @@
 """The resolver floor beside real name servers (upstreams.py), driven by tests/net/resolve.c."""
 import os
 import shutil
+import signal
 import time
 
 import dns.flags
@@ -10,7 +11,7 @@ import dns.rrset
 import pytest
 
 from netlab import TOOLS, run, wait_for
-from upstreams import SCRIPTED, Netns, Resolve, Tree, address_answer, missing
+from upstreams import HEAD, SCRIPTED, Netns, Resolve, Tree, address_answer, family, missing
 
 BOGUS, NO_REACHABLE_AUTHORITY, OTHER, NONE = 6, 22, 0, -1
 
@@ -290,28 +291,35 @@ def test_what_is_wrong_with_a_configuration_is_said(options, words):
 # --- Many ------------------------------------------------------------------------------------------
 
 
+def signal_all(process, number):
+    for pid in family(process.pid):
+        os.kill(pid, number)
+
+
 def test_a_hundred_thousand_questions_to_a_dead_upstream(tmp_path):
     """Memory is bounded, all end by their deadline, the return is noticed, and the stop is quick."""
     netns = Netns(tmp_path)
     try:
-        server = netns.script("dead.lab.", answer, "127.0.1.30")
+        (tmp_path / "zone").write_text(HEAD.format("127.0.1.30") + "* A 192.0.2.1\n")
+        server = netns.nsd("127.0.1.30", {"lab.": "zone"})
         it = Resolve(netns, "-n", "2", "-f", "127.0.1.30", "-w", "3000")
-        assert it.ask("first.dead.lab.").rcode == "NOERROR"
+        assert it.ask("first.lab.").rcode == "NOERROR"
         before = it.rss_kib()
-        server.silent = True
+        signal_all(server, signal.SIGSTOP)
         it.say("flood 100000 dead.lab.")
         assert it.line() == "flooded 100000 0 100000"
         assert it.counters()["timed_out"] > 0
         assert it.rss_kib() - before < 300 * 1024, it.rss_kib() - before
-        server.silent = False
-        wait_for("it is back", lambda: it.ask("back.dead.lab.").rcode == "NOERROR", 20)
+        signal_all(server, signal.SIGCONT)
+        wait_for("it is back", lambda: it.ask("back.lab.").rcode == "NOERROR", 20)
         it.close()
-        server.silent = True
+        signal_all(server, signal.SIGSTOP)
         it = Resolve(netns, "-n", "2", "-f", "127.0.1.30", "-w", "60000")
         it.say("flood 100000 again.lab.")
         it.counters()  # the line before has been obeyed: all are submitted
         stopped, counters, seconds = it.close()
         assert 0 < stopped == counters["stopped"] == 100000 - counters["failed"]
         assert counters["outstanding"] == 0 and seconds < 5
+        signal_all(server, signal.SIGCONT)
     finally:
         netns.close()

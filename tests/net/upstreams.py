@@ -12,6 +12,7 @@ import os
 import pathlib
 import re
 import shutil
+import signal
 import socket
 import subprocess
 import threading
@@ -211,6 +212,8 @@ remote-control:
         for scripted in self.scripted.values():
             scripted.close()
         for process in self.processes:
+            for pid in family(process.pid) if process.poll() is None else ():
+                os.kill(pid, signal.SIGCONT)
             process.terminate()
         for process in self.processes:
             process.wait(20)
@@ -252,6 +255,12 @@ class Tree(Netns):
         _, self.anchor = sign(self.folder, ".", root)
         self.hints = self.folder / "hints"
         self.hints.write_text(f". 3600 IN NS ns.\nns. 3600 IN A {ROOT_NS}\n")
+
+
+def family(pid):
+    """A process and all below it."""
+    children = pathlib.Path(f"/proc/{pid}/task/{pid}/children").read_text(encoding="ascii")
+    return [pid] + [one for child in children.split() for one in family(int(child))]
 
 
 class Resolve:

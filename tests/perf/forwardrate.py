@@ -22,7 +22,7 @@ import time
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "net"))
 
 from netlab import run, wait_for  # noqa: E402
-from upstreams import HEAD, Netns, Resolve  # noqa: E402
+from upstreams import HEAD, Netns, Resolve, family  # noqa: E402
 
 OUTSTANDING = 1000
 UPSTREAM, FORWARDER = "127.0.1.3", "127.0.1.20"
@@ -42,14 +42,6 @@ def cpu_seconds(pids):
 def per_question(after, before, n):
     """Microseconds of user and of system time."""
     return [(a - b) / n * 1e6 for a, b in zip(after, before)]
-
-
-def family(pid):
-    """A process and all below it."""
-    out = [pid]
-    for child in pathlib.Path(f"/proc/{pid}/task/{pid}/children").read_text("ascii").split():
-        out += family(int(child))
-    return out
 
 
 def by_resolver(netns, n):
