@@ -43,6 +43,7 @@ static const struct {
 	{ "a.sub.z.test", DNS_TYPE_A, ANSWER_REFERRAL },
 	{ "none.z.test", DNS_TYPE_A, ANSWER_NXDOMAIN },
 	{ "www.x.test", DNS_TYPE_A, ANSWER_POSITIVE },
+	{ "a\\003www.z.test", DNS_TYPE_A, ANSWER_NXDOMAIN }, /* ends as www.z.test, but no label */
 };
 
 #define N_ASKED (sizeof(asked) / sizeof(asked[0]))
@@ -109,16 +110,16 @@ static const struct match_row {
 	const char *words[2];
 	const char *taken; /* a letter for each that is asked, from a */
 } match_rows[] = {
-	{ { "--all", NULL }, "abcdefghijklmno" },
+	{ { "--all", NULL }, "abcdefghijklmnop" },
 	{ { "WWW.z.test", NULL }, "abcd" },
 	{ { "www.z.test.", "aaaa" }, "b" },
 	{ { "--subtree", "www.z.test" }, "abcde" },
-	{ { "--subtree", "z.test" }, "abcdefghijklmn" },
-	{ { "--subtree", "." }, "abcdefghijklmno" },
+	{ { "--subtree", "z.test" }, "abcdefghijklmnp" },
+	{ { "--subtree", "." }, "abcdefghijklmnop" },
 	{ { "--subtree", "ww.z.test" }, "" },
 	{ { "--type", "MX" }, "ci" },
 	{ { "--zone", "x.test" }, "o" },
-	{ { "--negative", NULL }, "cijn" },
+	{ { "--negative", NULL }, "cijnp" },
 };
 
 struct taken {
