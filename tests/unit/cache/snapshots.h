@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* From one cache through a file to another one, which has other hash keys and other slots. */
+#ifndef VOLLEY_TESTS_CACHE_SNAPSHOTS_H
+#define VOLLEY_TESTS_CACHE_SNAPSHOTS_H
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/err.h"
+#include "cache/snapshot_format.h"
+#include "world.h"
+
+static const struct snapshot_times the_times = { WORLD_NOW_S, 1000000, "this boot......" };
+static const bool never;
+static char why[128];
+
+static inline int make_file(void)
+{
+	int fd = memfd_create("snapshot", MFD_CLOEXEC);
+
+	MUST(fd >= 0);
+	return fd;
+}
+
+static inline struct snapshot_written save(struct world *w, int fd)
+{
+	struct snapshot_written told;
+	struct snapshot *snapshot;
+
+	MUST(!snapshot_begin(&snapshot, w->cache));
+	MUST(!snapshot_write(snapshot, fd, &the_times, &never, &told));
+	snapshot_end(snapshot);
+	return told;
+}
+
+/* But for one number. */
+static inline bool holds(void *user, const struct volley_entry *e)
+{
+	const struct world *w = user;
+
+	MUST(e->zone_slot == w->slot);
+	return ntohs(e->ancount) != 60099;
+}
+
+static inline int load_begun(struct world *w, struct snapshot *snapshot, int fd,
+			     const struct snapshot_times *times, const bool *cancel,
+			     struct snapshot_read *told)
+{
+	const struct snapshot_source source = { .fd = fd,
+						.times = *times,
+						.writer = w->writer,
+						.holds = holds,
+						.holds_user = w,
+						.cancel = cancel };
+
+	return snapshot_read(snapshot, &source, told, why, sizeof(why));
+}
+
+static inline int load_at(struct world *w, int fd, const struct snapshot_times *times,
+			  struct snapshot_read *told)
+{
+	struct snapshot *snapshot;
+	int err;
+
+	MUST(!snapshot_begin(&snapshot, w->cache));
+	err = load_begun(w, snapshot, fd, times, &never, told);
+	snapshot_end(snapshot);
+	return err;
+}
+
+static inline int load(struct world *w, int fd, struct snapshot_read *told)
+{
+	return load_at(w, fd, &the_times, told);
+}
+
+/* A cache whose zone lies in another slot than in that of world_open(). */
+static inline void open_other(struct world *w, uint64_t bytes)
+{
+	struct cache_sizes sizes;
+
+	*w = (struct world){ 0 };
+	MUST(!cache_sizes_plan(&sizes, bytes, 100));
+	MUST(!cache_memory_anonymous(&w->memory, &sizes));
+	w->memory.zones[1].last_gen = 7; /* as of a zone that went */
+	world_start(w);
+}
+
+#endif
