@@ -104,6 +104,7 @@ static void make_due(struct zone *z)
 
 static void begin(void)
 {
+	static char name[] = "z.test";
 	struct engine_config config = ENGINE_CONFIG_INIT;
 	struct cache_sizes sizes;
 	struct cache *cache;
@@ -112,7 +113,7 @@ static void begin(void)
 
 	MUST(len > 0 && !cache_sizes_plan(&sizes, CACHE_BYTES_MIN, 1));
 	entry.apex_len = (unsigned)len;
-	entry.name = entry.file = (char[]){ "z.test" };
+	entry.name = entry.file = name;
 	entry.in_set = true;
 	MUST(!cache_memory_anonymous(&memory, &sizes) && !cache_new(&cache, &memory, &adopted));
 	MUST(!engine_new(&engine, &config, cache, &published));
