@@ -54,7 +54,7 @@ static const struct seen *look(struct subject *s, uint32_t *at)
 		return NULL;
 	if (*p >= MESSAGE_POINTER_BITS)
 		begin = wire_load_be16(p) & DNS_POINTER_MAX;
-	if (begin >= *at)
+	if (begin < DNS_HEADER_BYTES || begin >= *at)
 		return NULL;
 	seen = &s->seen[begin % SEEN_MAX];
 	if (seen->at == begin)

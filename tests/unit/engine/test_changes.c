@@ -226,6 +226,14 @@ static void unreadable(void **state)
 	e->full_bytes++; /* octets behind the last record */
 	assert_true(affected_by(changes, e));
 	e->full_bytes--;
+	for (unsigned to = 0; to < DNS_HEADER_BYTES; to++) { /* no name begins there */
+		uint8_t *owner = a.entry + e->body_offset;
+
+		assert_int_equal(wire_load_be16(owner), 0xc000 | DNS_HEADER_BYTES);
+		wire_store_be16(owner, (uint16_t)(0xc000 | to));
+		assert_true(affected_by(changes, e));
+		wire_store_be16(owner, 0xc000 | DNS_HEADER_BYTES);
+	}
 	for (unsigned at = 0; at < e->full_bytes; at++) /* pointers to anywhere */
 		for (unsigned value = 0xc0; value <= 0xff; value++) {
 			uint8_t *octet = a.entry + e->body_offset + at, was = *octet;
