@@ -3,10 +3,8 @@
 
 #include <arpa/inet.h>
 #include <stddef.h>
-#include <string.h>
 
 #include "base/wire.h"
-#include "cache/cache.h"
 #include "dns/name.h"
 #include "dns/proto.h"
 #include "engine/additional.h"
@@ -197,16 +195,6 @@ static bool is_record_affected(struct subject *s, uint32_t *at, bool in_authorit
 	       (in_authority && !note_signature(s, &r));
 }
 
-/* The apex with a SOA that is not the zone's any more: is that one in the answer? */
-static bool keeps_old_soa(const struct subject *s)
-{
-	const struct changed_name *apex;
-	unsigned len;
-
-	return changes_look(s->changes, changes_apex(s->changes, &len), &apex) == CHANGES_SELF &&
-	       changed_has(apex, s->changes, DNS_TYPE_SOA);
-}
-
 bool affected_by(const struct changes *changes, const struct volley_entry *entry)
 {
 	uint32_t n_answer = ntohs(entry->ancount), n_authority = ntohs(entry->nscount);
@@ -231,5 +219,5 @@ bool affected_by(const struct changes *changes, const struct volley_entry *entry
 			return true;
 	if (at != s.message.end)
 		return true;
-	return s.n_soa && keeps_old_soa(&s) && !soa_may_stay(&s);
+	return changes_have_soa(changes) && !soa_may_stay(&s);
 }

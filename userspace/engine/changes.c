@@ -10,7 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/wire.h"
 #include "dns/name.h"
 #include "dns/proto.h"
 #include "zone/chain.h"
@@ -46,7 +45,7 @@ struct changes {
 	uint32_t *slots;      /* index of an entry + 1; 0: empty */
 	uint32_t mask;
 	size_t n_names, n_names_max;
-	bool servers;
+	bool servers, soa;
 	bool keep_soa;
 };
 
@@ -309,6 +308,7 @@ static int build(struct changes *c)
 		return err;
 	apex = find(c, 0, c->apex, c->apex_bytes);
 	c->servers = apex && changed_has(apex, c, DNS_TYPE_NS);
+	c->soa = apex && changed_has(apex, c, DNS_TYPE_SOA);
 	c->keep_soa = soa_is_kept(c);
 	return 0;
 }
@@ -361,15 +361,14 @@ size_t changes_n_names(const struct changes *changes)
 	return changes->n_names;
 }
 
-const uint8_t *changes_apex(const struct changes *changes, unsigned *len)
-{
-	*len = changes->apex_bytes;
-	return changes->apex;
-}
-
 bool changes_have_servers(const struct changes *changes)
 {
 	return changes->servers;
+}
+
+bool changes_have_soa(const struct changes *changes)
+{
+	return changes->soa;
 }
 
 bool changes_keep_soa(const struct changes *changes)

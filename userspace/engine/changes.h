@@ -55,10 +55,11 @@ void changes_free(struct changes *changes);
 /* Names that came, went or have other RRsets. 0: nothing that an answer shows has changed. */
 size_t changes_n_names(const struct changes *changes);
 
-const uint8_t *changes_apex(const struct changes *changes, unsigned *len);
-
 /* The servers of the zone changed: its NS RRset at the apex, or the signatures of it. */
 bool changes_have_servers(const struct changes *changes);
+
+/* The SOA RRset changed, or the signatures of it. */
+bool changes_have_soa(const struct changes *changes);
 
 /*
  * Of the SOA RRset nothing changed but the serial number and the signatures, or not even these. An

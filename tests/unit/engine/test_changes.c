@@ -148,17 +148,20 @@ static void older_soa(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof(signed_rows) / sizeof(signed_rows[0]); i++) {
 		char old_text[1024], new_text[1024];
-		struct zone *old, *new;
+		struct zone *old, *new, *same;
 
 		snprintf(old_text, sizeof(old_text), in_zone, 1, text, signed_rows[i].signatures);
 		snprintf(new_text, sizeof(new_text), in_zone, 2, text, signed_rows[i].signatures);
 		old = zone_of("z", old_text);
 		new = zone_of("z", new_text);
+		same = zone_of("z", strcat(old_text, "z. TXT x\n"));
 		if (is_affected(old, new, "no.z", DNS_TYPE_A, true) != signed_rows[i].affected)
 			fail_msg("%s: not so", signed_rows[i].what);
 		assert_false(is_affected(old, new, "no.z", DNS_TYPE_A, false));
+		assert_false(is_affected(old, same, "no.z", DNS_TYPE_A, true));
 		zone_free(old);
 		zone_free(new);
+		zone_free(same);
 	}
 }
 
