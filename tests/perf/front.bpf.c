@@ -36,7 +36,7 @@ struct {
 const volatile struct front_config config = { .frame_bytes = 60, .n = 1 };
 __u8 frame[FRONT_FRAME_MAX] __attribute__((aligned(8))) = { 1 }; /* in .data */
 
-/* Where the frame began in the first run, and where it begins now. */
+/* Where the frame began when the test run did (0: it begins), and where it begins now. */
 volatile __u64 home, where;
 
 /* Puts frame[from..to) back, of no octet or at least 8: whole words, the last one ends with it. */

@@ -179,30 +179,37 @@ static void close_row(struct row *row)
 	front_bpf__destroy(row->fronts[1]);
 }
 
+static struct front_bpf *front_of(const struct row *row, enum target target)
+{
+	return row->fronts[target == MISS];
+}
+
 static const struct bpf_program *front_program(const struct row *row, enum target target)
 {
+	const struct front_bpf *front = front_of(row, target);
+
 	switch (target) {
 	case EMPTY:
-		return row->fronts[0]->progs.front_empty;
+		return front->progs.front_empty;
 	case REFLECT:
-		return row->fronts[0]->progs.front_reflect;
-	case HIT:
-		return row->fronts[0]->progs.front_volley;
+		return front->progs.front_reflect;
 	default:
-		return row->fronts[1]->progs.front_volley;
+		return front->progs.front_volley;
 	}
 }
 
 /* --- Measuring ----------------------------------------------------------------------------------- */
 
-static int run(const struct bpf_program *prog, const struct row *row, uint32_t repeat,
-	       uint8_t out[FRAME_CAP], uint32_t *action, uint32_t *ns)
+static int run(const struct row *row, enum target target, uint32_t repeat, uint8_t out[FRAME_CAP],
+	       uint32_t *action, uint32_t *ns)
 {
 	LIBBPF_OPTS(bpf_test_run_opts, opts, .data_in = row->frame,
 		    .data_size_in = (uint32_t)row->frame_bytes, .data_out = out,
 		    .data_size_out = FRAME_CAP, .repeat = (int)repeat);
-	int err = bpf_prog_test_run_opts(bpf_program__fd(prog), &opts);
+	int err;
 
+	front_of(row, target)->bss->home = 0; /* each test run has memory of its own for the frame */
+	err = bpf_prog_test_run_opts(bpf_program__fd(front_program(row, target)), &opts);
 	*action = opts.retval;
 	*ns = opts.duration;
 	return err;
@@ -238,7 +245,7 @@ static int check(const struct bench *b, const struct row *row, enum target targe
 
 	err = bpfmaps_counters(&b->maps, &before);
 	if (!err)
-		err = run(front_program(row, target), row, b->options->repeat, out, &action, &ns);
+		err = run(row, target, b->options->repeat, out, &action, &ns);
 	if (!err)
 		err = bpfmaps_counters(&b->maps, &after);
 	if (err)
@@ -265,8 +272,8 @@ static int measure(const struct bench *b, struct row *row)
 		err = check(b, row, (enum target)t);
 	for (unsigned int i = 0; i < b->options->rounds; i++) {
 		for (int t = 0; !err && t < N_TARGETS; t++)
-			err = run(front_program(row, (enum target)t), row, b->options->repeat, out,
-				  &action, &row->ns[t][i]);
+			err = run(row, (enum target)t, b->options->repeat, out, &action,
+				  &row->ns[t][i]);
 	}
 	return err;
 }
