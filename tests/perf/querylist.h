@@ -15,26 +15,8 @@
 #include <stdlib.h>
 #include <strings.h>
 
+#include "dns/proto.h"
 #include "tests/perf/query.h"
-
-/* -1: unknown. */
-static inline int querylist_type(const char *text)
-{
-	static const struct {
-		const char *name;
-		int number;
-	} types[] = {
-		{ "A", 1 },     { "NS", 2 },     { "CNAME", 5 }, { "SOA", 6 },   { "PTR", 12 },
-		{ "MX", 15 },   { "TXT", 16 },   { "AAAA", 28 }, { "SRV", 33 },  { "DS", 43 },
-		{ "TLSA", 52 }, { "HTTPS", 65 }, { "ANY", 255 }, { "CAA", 257 },
-	};
-
-	for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
-		if (!strcmp(types[i].name, text))
-			return types[i].number;
-	}
-	return strncmp(text, "TYPE", 4) ? -1 : atoi(text + 4);
-}
 
 static inline int querylist_word(struct query *q, const char *word)
 {
@@ -44,7 +26,7 @@ static inline int querylist_word(struct query *q, const char *word)
 	q->edns = strcasecmp(word, "no-EDNS") != 0;
 	if (!q->edns || !strcasecmp(word, "EDNS"))
 		return 0;
-	if (!strcmp(word, "DO")) {
+	if (!strcasecmp(word, "DO")) {
 		q->dnssec_ok = true;
 		return 0;
 	}
@@ -62,7 +44,7 @@ static inline int querylist_parse(struct query *q, uint8_t wire[DNS_NAME_MAX], c
 	snprintf(copy, sizeof(copy), "%s", line);
 	name = strtok_r(copy, " \t\n", &save);
 	type = name ? strtok_r(NULL, " \t\n", &save) : NULL;
-	qtype = type ? querylist_type(type) : -1;
+	qtype = type ? proto_type_from_text(type, strlen(type)) : -1;
 	if (qtype <= 0 || name_from_text(wire, DNS_NAME_MAX, name, strlen(name)) < 0)
 		return -EINVAL;
 	q->name = wire;

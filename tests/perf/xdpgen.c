@@ -183,10 +183,9 @@ static int fill(const struct gen_bpf *gen, const struct gen_query *queries, __u3
 
 static struct timeval to_timeval(double seconds)
 {
-	struct timeval t = { .tv_sec = (time_t)seconds };
+	long long us = (long long)(seconds * 1e6) + 1; /* 0 would be no alarm */
 
-	t.tv_usec = (suseconds_t)((seconds - (double)t.tv_sec) * 1e6) + 1;
-	return t;
+	return (struct timeval){ .tv_sec = us / 1000000, .tv_usec = us % 1000000 };
 }
 
 /*
