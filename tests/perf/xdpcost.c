@@ -208,7 +208,7 @@ static int run(const struct row *row, enum target target, uint32_t repeat, uint8
 		    .data_size_out = FRAME_CAP, .repeat = (int)repeat);
 	int err;
 
-	front_of(row, target)->bss->home = 0; /* each test run has memory of its own for the frame */
+	front_of(row, target)->bss->home = 0; /* each run has memory of its own */
 	err = bpf_prog_test_run_opts(bpf_program__fd(front_program(row, target)), &opts);
 	*action = opts.retval;
 	*ns = opts.duration;
