@@ -9,8 +9,6 @@
 
 #include "dns/proto.h"
 
-#define RR_FIXED_BYTES 10 /* type, class, TTL, RDLENGTH */
-
 struct dump {
 	const struct zone *z;
 	FILE *out;
@@ -32,7 +30,8 @@ static int put_generic(struct dump *d, const struct zone_rrset *rrset, const str
 	fprintf(d->out, "\t%u\tIN\tTYPE%u\t\\# %u ", rrset->ttl, rrset->type, rd->len);
 	for (unsigned i = 0; i < rd->len; i++)
 		fprintf(d->out, "%02x", rd->bytes[i]);
-	return fputc('\n', d->out) == EOF ? -errno : 0;
+	fputc('\n', d->out);
+	return ferror(d->out) ? -errno : 0;
 }
 
 static size_t put_wire(struct dump *d, const struct zone_rrset *rrset, const struct zone_rdata *rd)
@@ -44,8 +43,8 @@ static size_t put_wire(struct dump *d, const struct zone_rrset *rrset, const str
 	wire_store_be16(at + 2, DNS_CLASS_IN);
 	wire_store_be32(at + 4, rrset->ttl);
 	wire_store_be16(at + 8, rd->len);
-	memcpy(at + RR_FIXED_BYTES, rd->bytes, rd->len);
-	return d->owner_bytes + RR_FIXED_BYTES + rd->len;
+	memcpy(at + DNS_RR_FIXED_BYTES, rd->bytes, rd->len);
+	return d->owner_bytes + DNS_RR_FIXED_BYTES + rd->len;
 }
 
 static int put_record(struct dump *d, const struct zone_rrset *rrset, const struct zone_rdata *rd)
@@ -104,7 +103,7 @@ int zone_dump(const struct zone *z, FILE *out, const bool *cancel)
 	int rc = 0;
 
 	d.text = ldns_buffer_new(LDNS_MIN_BUFLEN);
-	d.wire = malloc(ZONE_NAME_MAX + RR_FIXED_BYTES + UINT16_MAX);
+	d.wire = malloc(ZONE_NAME_MAX + DNS_RR_FIXED_BYTES + UINT16_MAX);
 	if (!d.text || !d.wire)
 		rc = -ENOMEM;
 	for (size_t i = 0; i < zone_n_names(z) && !rc; i++) {

@@ -68,7 +68,8 @@ static void writes_what_is_odd(void **state)
 		"key IN IPSECKEY 10 2 2 2001:db8::1 AQNRU3mG7TVTO2BkR47usntb\n"
 		"alpn IN SVCB 1 svc alpn=h2,h3 port=853 ipv4hint=192.0.2.1\n"
 		"loc IN LOC 52 22 23.000 N 4 53 32.000 E -2.00m 0.00m 10000m 10m\n"
-		"caa IN CAA 0 issue \"ca.example; policy=ev\"\n";
+		"caa IN CAA 0 issue \"ca.example; policy=ev\"\n"
+		"short IN CAA \\# 2 0000\n";
 	struct zone *z = zone_of("example.com", text);
 
 	(void)state;
@@ -106,6 +107,43 @@ static void ends_when_told(void **state)
 	zone_free(z);
 }
 
+struct faulty {
+	unsigned n_writes, fails_at;
+};
+
+static ssize_t write_or_fail(void *cookie, const char *octets, size_t n)
+{
+	struct faulty *f = cookie;
+
+	(void)octets;
+	if (f->n_writes++ != f->fails_at)
+		return (ssize_t)n;
+	errno = EIO;
+	return 0; /* so does fopencookie() want it */
+}
+
+/* One write fails, whichever, and those behind it do not. */
+static void tells_of_each_write_that_fails(void **state)
+{
+	struct zone *z = zone_of("example.com", ZONE_HEAD "caa IN CAA \\# 2 0000\n");
+	struct faulty f = { .fails_at = 0 };
+	int rc;
+
+	(void)state;
+	do {
+		FILE *out = fopencookie(&f, "w", (cookie_io_functions_t){ .write = write_or_fail });
+
+		assert_non_null(out);
+		setbuf(out, NULL);
+		f.n_writes = 0;
+		rc = zone_dump(z, out, NULL);
+		assert_int_equal(rc, f.n_writes > f.fails_at ? -EIO : 0);
+		fclose(out);
+	} while (f.n_writes > f.fails_at++);
+	assert_true(f.fails_at > zone_n_records(z));
+	zone_free(z);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -113,6 +151,7 @@ int main(void)
 		cmocka_unit_test(writes_what_is_odd),
 		cmocka_unit_test(begins_with_the_soa),
 		cmocka_unit_test(ends_when_told),
+		cmocka_unit_test(tells_of_each_write_that_fails),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
