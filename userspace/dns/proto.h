@@ -17,6 +17,7 @@
 #define DNS_MESSAGE_MAX          65535      /* TCP's length field: RFC 1035 section 4.2.2 */
 #define DNS_RR_FIXED_BYTES       10         /* type, class, TTL, RDLENGTH behind the owner */
 #define DNS_QUESTION_FIXED_BYTES 4          /* type, class behind the name */
+#define DNS_POINTER_BITS         0xc0       /* of a pointer's first octet: RFC 1035 section 4.1.4 */
 #define DNS_POINTER_MAX          0x3fff     /* last offset of a compression pointer */
 #define DNS_TTL_MAX              0x7fffffff /* RFC 2181 section 8 */
 

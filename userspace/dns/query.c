@@ -65,7 +65,7 @@ static int owner_end(const uint8_t *msg, size_t len, size_t at)
 	while (at < run_end) {
 		uint8_t n = msg[at];
 
-		if (n >= 0xc0) {
+		if (n >= DNS_POINTER_BITS) {
 			if (run_end - at < 2)
 				return ERR_SHORT;
 			end = end ? end : at + 2;

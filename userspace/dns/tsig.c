@@ -20,7 +20,7 @@ static size_t copy_owner(uint8_t *dst, const uint8_t *msg, size_t *at)
 	for (;;) {
 		uint8_t label = msg[from];
 
-		if (label >= 0xc0) {
+		if (label >= DNS_POINTER_BITS) {
 			end = end ? end : from + 2;
 			from = wire_load_be16(msg + from) & DNS_POINTER_MAX;
 			continue;

@@ -103,7 +103,7 @@ static bool stands_at(const struct writer *w, uint32_t offset, const uint8_t *fo
 	for (;;) {
 		const uint8_t *p = message_at(w, offset);
 
-		if (*p >= 0xc0) {
+		if (*p >= DNS_POINTER_BITS) {
 			offset = wire_load_be16(p) & DNS_POINTER_MAX;
 			continue;
 		}

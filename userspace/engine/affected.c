@@ -50,7 +50,7 @@ static const struct seen *look(struct subject *s, uint32_t *at)
 	*at = message_name_end(&s->message, begin);
 	if (!*at)
 		return NULL;
-	if (*p >= MESSAGE_POINTER_BITS)
+	if (*p >= DNS_POINTER_BITS)
 		begin = wire_load_be16(p) & DNS_POINTER_MAX;
 	if (begin < DNS_HEADER_BYTES || begin >= *at)
 		return NULL;

@@ -40,7 +40,7 @@ uint32_t message_name_end(const struct message *m, uint32_t at)
 	const uint8_t *p = message_octets(m, at, &n);
 
 	while (p && i < n) {
-		if (p[i] >= MESSAGE_POINTER_BITS)
+		if (p[i] >= DNS_POINTER_BITS)
 			return i + 2 <= n ? at + i + 2 : 0;
 		if (!p[i])
 			return at + i + 1;
@@ -59,7 +59,7 @@ unsigned message_read_name(const struct message *m, uint32_t at, uint8_t folded[
 
 		if (!p)
 			return 0;
-		if ((*p & MESSAGE_POINTER_BITS) == MESSAGE_POINTER_BITS) {
+		if ((*p & DNS_POINTER_BITS) == DNS_POINTER_BITS) {
 			if (n < 2)
 				return 0;
 			at = wire_load_be16(p) & DNS_POINTER_MAX;

@@ -19,8 +19,6 @@
 #include "dns/name.h"
 #include "xdp/abi.h"
 
-#define MESSAGE_POINTER_BITS 0xc0
-
 struct message {
 	const uint8_t *name; /* folded */
 	const uint8_t *body;
