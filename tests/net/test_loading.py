@@ -337,6 +337,19 @@ def test_a_stop_while_a_zone_is_loaded(lab, daemon, gate, served, how):
     assert not os.path.exists(f"/proc/{gate.pids()[1]}")
 
 
+def test_a_stop_runs_nothing_that_was_asked_behind_a_load(daemon, gate, served):
+    with socket.socket(socket.AF_UNIX) as client:
+        client.settimeout(30)
+        client.connect(str(daemon.socket))
+        client.sendall(b'{"v":1,"command":"zone reload","args":["z.test"]}\n'
+                       b'{"v":1,"command":"status"}\n')
+        gate.wait(2)
+        daemon.signal(signal.SIGTERM)
+        (reply,) = client.makefile().read().splitlines()
+        assert "volleyd stops" in reply
+    assert daemon.reap() == 0
+
+
 def test_sighup_tells_systemd_when_it_is_done(daemon, gate, tmp_path):
     heard_at = str(tmp_path / "notify")
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as heard:

@@ -36,6 +36,7 @@ struct ctl {
 	int epoll_fd;
 	int listen_fd;
 	bool may_others;   /* the mode lets more than the owner in */
+	bool is_stopping;  /* ctl_stop() */
 	uint64_t retry_ns; /* 0: listening */
 	struct sockaddr_un addr;
 	struct stat file; /* the socket file as we made it */
@@ -287,11 +288,17 @@ void ctl_answer(struct ctl *ctl, uint64_t ticket, uint64_t now_ns, int code, jso
 		client->ticket = 0;
 		client->moved_ns = now_ns;
 		set_reply(client, reply);
-		if (!serve(ctl, client, now_ns))
+		if (!(ctl->is_stopping ? send_reply(client, now_ns) : serve(ctl, client, now_ns)))
 			drop_client(client);
 		return;
 	}
 	free(reply);
+}
+
+void ctl_stop(struct ctl *ctl)
+{
+	if (ctl)
+		ctl->is_stopping = true;
 }
 
 int ctl_fd(const struct ctl *ctl)

@@ -81,6 +81,12 @@ void ctl_answer(struct ctl *ctl, uint64_t ticket, uint64_t now_ns, int code, jso
 		const char *err);
 
 /*
+ * From now on ctl_answer() sends its reply and runs no request that waits behind it: what commands
+ * use may be closed. No ctl_poll() follows. NULL is allowed.
+ */
+void ctl_stop(struct ctl *ctl);
+
+/*
  * Closes every connection and removes the socket file if it is still ours; NULL is allowed. volleyctl
  * stop waits for its connection to end, so call this last.
  */

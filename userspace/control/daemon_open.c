@@ -351,6 +351,7 @@ void daemon_close(struct daemon *d)
 	d->is_ready = false;
 	sd_notify(0, "STOPPING=1");
 	silence(d);
+	ctl_stop(d->ctl);
 	chores_free(d->chores);
 	hot_free(d->hot);
 	stop_loading(d);

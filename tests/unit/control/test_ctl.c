@@ -592,6 +592,31 @@ static void test_later_and_gone(void **state)
 	ctl_close(the_ctl);
 }
 
+/* Who waits at the stop is told; what was asked behind that is not run any more. */
+static void test_later_and_stop(void **state)
+{
+	char buf[256];
+	int fd;
+
+	(void)state;
+	the_ctl = open_ctl(0600);
+	fd = connect_client();
+	send_text(fd, RELOAD STATUS);
+	turn(the_ctl);
+	n_runs = 0;
+	ctl_stop(the_ctl);
+	ctl_answer(the_ctl, ticket, now_ns, -ECANCELED, NULL, "volleyd stops");
+	assert_int_equal(n_runs, 0);
+	receive(fd, buf, sizeof(buf));
+	assert_string_equal(buf,
+			    "{\"ok\":false,\"error\":\"volleyd stops\",\"code\":\"ECANCELED\"}\n");
+	assert_int_equal(receive(fd, buf, sizeof(buf)), -1);
+	ctl_close(the_ctl);
+	assert_int_equal(receive(fd, buf, sizeof(buf)), 0);
+	close(fd);
+	ctl_stop(NULL);
+}
+
 /* Those who wait do not take every place. */
 static void test_later_and_many(void **state)
 {
@@ -626,7 +651,7 @@ int main(void)
 		cmocka_unit_test(test_stale_and_live), cmocka_unit_test(test_not_a_socket),
 		cmocka_unit_test(test_open_failures),  cmocka_unit_test(test_peers),
 		cmocka_unit_test(test_later),          cmocka_unit_test(test_later_and_gone),
-		cmocka_unit_test(test_later_and_many),
+		cmocka_unit_test(test_later_and_stop), cmocka_unit_test(test_later_and_many),
 	};
 
 	return cmocka_run_group_tests(tests, tmpfolder_make, tmpfolder_remove);
