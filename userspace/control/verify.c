@@ -21,6 +21,7 @@
 
 #define SLICE_MS     100 /* how often it is looked whether the load is cancelled */
 #define LINE_CAP     256
+#define PIPE_BYTES   65536 /* that a pipe holds, pipe(7) */
 #define DEFAULT_PATH "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
 /* --- The settings -------------------------------------------------------------------------------- */
@@ -190,23 +191,24 @@ static int start(struct run *run, const struct zone *zone, const char *name, con
 	return err;
 }
 
-/* Takes what it has said so far. False: nothing more will come. */
+/*
+ * Takes what the pipe holds, and no more, for who writes without end must not keep us here. False:
+ * nothing more will come.
+ */
 static bool hear(struct run *run)
 {
-	char said[4096];
-	ssize_t n, i;
+	char said[PIPE_BYTES];
+	ssize_t n = read(run->said_fd[0], said, sizeof(said));
 
-	while ((n = read(run->said_fd[0], said, sizeof(said))) > 0) {
-		for (i = 0; i < n && !run->is_line_full; i++) {
-			char c = said[i];
+	for (ssize_t i = 0; i < n && !run->is_line_full; i++) {
+		char c = said[i];
 
-			run->is_line_full = c == '\n' && run->n_line;
-			if (c == '\n' || run->n_line == LINE_CAP - 1)
-				continue;
-			run->line[run->n_line++] = c < ' ' || c > '~' ? '?' : c;
-		}
+		run->is_line_full = c == '\n' && run->n_line;
+		if (c == '\n' || run->n_line == LINE_CAP - 1)
+			continue;
+		run->line[run->n_line++] = c < ' ' || c > '~' ? '?' : c;
 	}
-	return n < 0 && errno == EAGAIN;
+	return n > 0 || (n < 0 && errno == EAGAIN);
 }
 
 /* Waits until it has ended. 0, -ETIMEDOUT or -ECANCELED. */
