@@ -144,6 +144,23 @@ def test_a_late_answer_serves_who_asks_again(resolve):
     assert counters["upstream"] + counters["coalesced"] == counters["asked"]
 
 
+def test_a_deadline_soon_after_an_answer(resolve, tree):
+    """A thread that has just answered from its cache does not sleep over the next deadline."""
+    late = tree.scripted["late.lab."]
+    before, late.delay_s = late.delay_s, 0.2
+    try:
+        it = resolve("-f", SCRIPTED["late.lab."], "-w", "20", anchor=False)
+        wait_for("an answer", lambda: it.ask("first.late.lab.").rcode == "NOERROR")
+        for n in range(3):
+            time.sleep(0.3)  # until it has nothing to wait for
+            assert it.ask("first.late.lab.").rcode == "NOERROR"
+            if it.ask(f"n{n}.late.lab.").rcode == "SERVFAIL":
+                return
+        pytest.fail("answered, long after the deadline")
+    finally:
+        late.delay_s = before
+
+
 @pytest.mark.parametrize("zone", ["wrongid.lab.", "other.lab."])
 def test_what_was_not_asked_is_not_taken(resolve, tree, zone):
     it = resolve("-w", "1500")

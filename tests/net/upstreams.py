@@ -123,9 +123,13 @@ class Scripted:
                 wire, peer = self.udp.recvfrom(4096)
                 out = self.answer(wire, False) if wire else None
                 if out and self.delay_s:
-                    threading.Timer(self.delay_s, self.udp.sendto, (out, peer)).start()
+                    threading.Timer(self.delay_s, self.send_udp, (out, peer)).start()
                 elif out:
-                    self.udp.sendto(out, peer)
+                    self.send_udp(out, peer)
+
+    def send_udp(self, out, peer):
+        with contextlib.suppress(OSError):  # a late answer may come after close()
+            self.udp.sendto(out, peer)
 
     def serve_tcp(self):
         with contextlib.suppress(OSError):

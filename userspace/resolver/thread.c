@@ -11,9 +11,6 @@
 #include "dns/edns.h"
 #include "resolver/context.h"
 
-#define TICK_MS       8   /* while somebody waits for a deadline */
-#define HOME_CHECK_MS 250 /* while answers are out */
-
 enum { UB_INSECURE, UB_BOGUS, UB_SECURE }; /* as unbound-event.h says of its callback */
 
 /* One writer, so no locked instruction; readers see whole values. */
@@ -197,10 +194,10 @@ static void expire(struct resolver_thread *t, uint64_t now_ns)
 	}
 }
 
+/* While somebody waits for a deadline, or answers are out: who releases them wakes nobody. */
 static void set_tick(struct resolver_thread *t)
 {
-	int ms = t->n_waiting ? TICK_MS : HOME_CHECK_MS;
-	struct timeval after = { .tv_usec = ms * 1000 };
+	struct timeval after = { .tv_usec = DEADLINES_TICK_NS / 1000 };
 
 	if ((t->n_waiting || t->n_answers) && !evtimer_pending(t->tick, NULL))
 		(void)evtimer_add(t->tick, &after);
