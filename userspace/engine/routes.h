@@ -23,11 +23,10 @@
 #include "zone/set.h"
 
 /*
- * False if the answer, rendered from these zones, might be of another zone or have more in it. Of answers
- * to ANY some that would be the same are among these. The
- * entry is whole (in the index of a cache); a body that cannot be read does not hold. The members of
- * the set have the slots that entries carry. Pure; any thread that may read entry and set; O(labels)
- * for the question and for each alias.
+ * False if the answer, rendered from these zones, might be of another zone or have more in it. Of
+ * answers to ANY some that would be the same are among these. The entry is whole (in the index of a
+ * cache); a body that cannot be read does not hold. The members of the set have the slots that entries
+ * carry. Pure; any thread that may read entry and set; O(labels) for the question and for each alias.
  */
 bool routes_hold(const struct zone_set *set, const struct volley_entry *entry);
 

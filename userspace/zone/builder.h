@@ -55,8 +55,8 @@ void zone_builder_watch(struct zone_builder *b, const bool *cancel);
 
 /*
  * Makes the snapshot, which the caller owns. The builder is good for nothing but
- * zone_builder_free() afterwards. Returns 0, -ENOMEM, -ECANCELED, or ERR_ZONE with @err filled in; warnings go
- * to @err in either case.
+ * zone_builder_free() afterwards. Returns 0, -ENOMEM, -ECANCELED, or ERR_ZONE with @err filled in;
+ * warnings go to @err in either case.
  */
 int zone_builder_finish(struct zone_builder *b, struct zone **out, struct zone_error *err)
 	__attribute__((warn_unused_result));
