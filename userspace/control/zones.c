@@ -9,7 +9,6 @@
 
 #include "base/err.h"
 #include "base/log.h"
-#include "cache/zones.h"
 #include "control/zones_internal.h"
 #include "zone/set.h"
 
@@ -58,10 +57,8 @@ static bool end_singles(struct zones *zones, struct zones_waiter **over)
 			continue;
 		}
 		waiter->code = entry->is_gone ? ERR_NOT_FOUND : entry->code;
-		if (entry->fresh && !entry->is_gone) {
-			zones->is_list_new |= !entry->in_set;
+		if (entry->fresh && !entry->is_gone)
 			entry->in_set = entry->is_due = is_due = true;
-		}
 		*at = waiter->next;
 		push(over, waiter);
 	}
@@ -182,7 +179,6 @@ static void end_configuration(struct zones *zones, struct zones_waiter **over)
 	for (i = 0; i < zones->n; i++) {
 		struct zones_entry *entry = zones->entries[i];
 
-		zones->is_list_new |= entry->in_set == entry->is_leaving;
 		entry->is_gone = entry->is_leaving;
 		entry->in_set = !entry->is_leaving;
 		entry->is_due = entry->in_set;

@@ -40,17 +40,6 @@ int zones_compare(const void *a, const void *b)
 	return compare_key(&apex, b);
 }
 
-struct zones_entry *zones_search(const struct zones *zones, const uint8_t *apex, unsigned int len)
-{
-	struct apex key = { apex, len };
-	struct zones_entry **at;
-
-	if (!zones->n)
-		return NULL;
-	at = bsearch(&key, zones->by_apex, zones->n, sizeof(struct zones_entry *), compare_key);
-	return at ? *at : NULL;
-}
-
 /* The length of the apex, written in folded wire form, or a negative code. */
 static int fold_apex(uint8_t folded[NAME_FOLDED_BYTES], const char *name)
 {
@@ -66,8 +55,13 @@ struct zones_entry *zones_get(const struct zones *zones, const char *name)
 {
 	uint8_t folded[NAME_FOLDED_BYTES];
 	int len = fold_apex(folded, name);
+	struct apex key = { folded, (unsigned int)len };
+	struct zones_entry **at;
 
-	return len > 0 ? zones_search(zones, folded, (unsigned int)len) : NULL;
+	if (len <= 0 || !zones->n)
+		return NULL;
+	at = bsearch(&key, zones->by_apex, zones->n, sizeof(struct zones_entry *), compare_key);
+	return at ? *at : NULL;
 }
 
 /* --- An entry ------------------------------------------------------------------------------------ */

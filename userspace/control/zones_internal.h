@@ -30,7 +30,6 @@ struct zones {
 	struct zones_entry **entries;
 	struct zones_entry **by_apex; /* the same, sorted by zones_compare() */
 	size_t n;
-	bool is_list_new; /* zones were added or taken away since the last publish */
 
 	struct zones_waiter *singles; /* for one zone each */
 	struct zones_waiter *running; /* for the configuration that is being loaded */
@@ -58,9 +57,6 @@ void zones_entry_free(struct zones_entry *entry);
 uint64_t zones_ask(struct zones_entry *entry);
 /* Cancels the load; nobody hears of its end. The zone that it compares with goes with it. */
 void zones_forget_load(struct zones_entry *entry);
-
-/* The entry of this apex, in folded wire form, or NULL. */
-struct zones_entry *zones_search(const struct zones *zones, const uint8_t *apex, unsigned int len);
 
 /*
  * Serves what the entries say: those with in_set, with fresh in place of zone where it is due. When

@@ -253,7 +253,6 @@ int zones_publish(struct zones *zones)
 			zone_set_free(old); /* else somebody may still read it */
 		for (i = 0; i < edition.n; i++)
 			settle(zones, edition.entries[i], !err);
-		zones->is_list_new = false;
 	}
 	edition_fini(&edition);
 	return err;
