@@ -60,6 +60,18 @@ def wait_for(what, condition, seconds=5):
         time.sleep(0.02)
 
 
+@contextlib.contextmanager
+def inside_netns(name):
+    """This thread, in the namespace."""
+    with open("/proc/thread-self/ns/net", encoding="ascii") as home, \
+            open(f"/run/netns/{name}", encoding="ascii") as there:
+        assert not _libc.setns(there.fileno(), 0), os.strerror(ctypes.get_errno())
+        try:
+            yield
+        finally:
+            assert not _libc.setns(home.fileno(), 0)
+
+
 class Lab:
     """scripts/lab.sh: c0 in the namespace NAME-c, s0 in NAME-s."""
 
@@ -84,16 +96,9 @@ class Lab:
         words = ["nsenter", f"--net=/run/netns/{self.name}-{end}", "--", *map(str, command)]
         return subprocess.Popen(words, env=ENV, **kwargs)
 
-    @contextlib.contextmanager
     def inside(self, end):
-        """This thread, in the namespace."""
-        with open("/proc/thread-self/ns/net", encoding="ascii") as home, \
-                open(f"/run/netns/{self.name}-{end}", encoding="ascii") as there:
-            assert not _libc.setns(there.fileno(), 0), os.strerror(ctypes.get_errno())
-            try:
-                yield
-            finally:
-                assert not _libc.setns(home.fileno(), 0)
+        """This thread, in the namespace, over a `with`."""
+        return inside_netns(f"{self.name}-{end}")
 
     def socket(self, end, family=socket.AF_INET, kind=socket.SOCK_DGRAM, proto=0):
         with self.inside(end):
@@ -383,6 +388,21 @@ class Answered:
                        if after[key] != self.before[key]}
             return True
         differ()
+
+
+def in_driver(lab, daemon, questions):
+    """How many of these the driver answers: each a name, or a tuple of name and type."""
+    with Answered(daemon) as one:
+        for question in questions:
+            lab.ask(*([question] if isinstance(question, str) else question))
+    assert sum(one.by.values()) == len(questions)
+    return one.by.get("driver", 0)
+
+
+def everywhere(lab, name, kind="A"):
+    """The answer over each way, each asked twice: what is put into the cache is asked for, too."""
+    query = dns.message.make_query(name, kind)
+    return [ask(query, where) for where in (V4, V6) for ask in (lab.udp, lab.tcp, lab.udp, lab.tcp)]
 
 
 # --- The XDP program, as seen without a daemon -----------------------------------------------------

@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """What a reload takes out of the cache: what it changed, at once and everywhere; the rest stays in the driver."""
 import dns.flags
-import dns.message
 import dns.rcode
 import pytest
 
-from netlab import V4, V6, Answered, texts, write_zone, zone
+from netlab import everywhere, in_driver, texts, write_zone, zone
 
 NAMES = [f"n{i}.z.test" for i in range(40)]
 DENIED = [f"no{i}.z.test" for i in range(20)]
@@ -29,21 +28,6 @@ def warm(lab, *more):
 def reload(daemon, path, serial, more, **kwargs):
     write_zone(path, serial, more=more, **kwargs)
     return daemon.json("zone", "reload", "z.test")["zones"][0]
-
-
-def everywhere(lab, name, kind="A"):
-    """The answer over each way, each asked twice: what is put into the cache is asked for, too."""
-    query = dns.message.make_query(name, kind)
-    return [ask(query, where) for where in (V4, V6) for ask in (lab.udp, lab.tcp, lab.udp, lab.tcp)]
-
-
-def in_driver(lab, daemon, names):
-    """How many of these answers still come from the driver."""
-    with Answered(daemon) as one:
-        for name in names:
-            lab.ask(name)
-    assert sum(one.by.values()) == len(names)
-    return one.by.get("driver", 0)
 
 
 def test_one_address_changes(lab, daemon, served):

@@ -6,7 +6,6 @@ its own, so that a resolver has to follow referrals. What a name server should n
 scripted ones, in threads of this process.
 """
 import contextlib
-import ctypes
 import itertools
 import os
 import pathlib
@@ -23,9 +22,8 @@ import dns.message
 import dns.rdatatype
 import dns.rrset
 
-from netlab import ENV, TOOLS, run, wait_for
+from netlab import ENV, TOOLS, inside_netns, run, wait_for
 
-_libc = ctypes.CDLL(None, use_errno=True)
 _numbers = itertools.count()
 
 ROOT_NS, TLD_NS, LEAF_NS, LAME_NS = "127.0.1.1", "127.0.1.2", "127.0.1.3", "127.0.1.4"
@@ -160,13 +158,8 @@ class Netns:
         run("ip", "-n", self.name, "link", "set", "lo", "up")
 
     def socket(self, kind):
-        with open("/proc/thread-self/ns/net", encoding="ascii") as home, \
-                open(f"/run/netns/{self.name}", encoding="ascii") as there:
-            assert not _libc.setns(there.fileno(), 0), os.strerror(ctypes.get_errno())
-            try:
-                return socket.socket(socket.AF_INET, kind)
-            finally:
-                assert not _libc.setns(home.fileno(), 0)
+        with inside_netns(self.name):
+            return socket.socket(socket.AF_INET, kind)
 
     def popen(self, *command, **kwargs):
         words = ["nsenter", f"--net=/run/netns/{self.name}", "--", *map(str, command)]
