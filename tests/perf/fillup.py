@@ -63,7 +63,11 @@ class Server:
         config.write_text(CONFIG.format(port=self.port, size=size, folder=folder, origin=ORIGIN))
         with open(folder / "log", "ab") as log:
             self.process = subprocess.Popen([rig.BIN / "volleyd", "-c", config], stderr=log)
-        zones.wait_for_answer(self.port, lambda: self.process.poll() is not None)
+        try:
+            zones.wait_for_answer(self.port, lambda: self.process.poll() is not None)
+        except BaseException:
+            self.stop()
+            raise
 
     def stop(self):
         self.process.send_signal(signal.SIGTERM)
@@ -81,8 +85,7 @@ class Server:
 
     def cpu_s(self):
         """Of all its threads."""
-        tasks = pathlib.Path(f"/proc/{self.process.pid}/task").glob("*/schedstat")
-        return sum(int(task.read_text(encoding="ascii").split()[0]) for task in tasks) / 1e9
+        return rig.cpu_ns([self.process.pid]) / 1e9
 
 
 class Sampler(threading.Thread):
@@ -146,9 +149,9 @@ def run_limit(folder, inputs, name, size, bare):
             begun = time.time()
             rates, lost = ask(server, path, ONE_SECONDS if phase == "one" else None)
             phases[phase] = {"rates": rates, "lost": lost, "begun": begun, "ended": time.time()}
-        sampler.stop()
         after = server.cache()
     finally:
+        sampler.stop()
         server.stop()
     for one in phases.values():
         inside = [s for s in sampler.samples if one["begun"] <= s[0] <= one["ended"]]

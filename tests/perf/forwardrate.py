@@ -11,32 +11,19 @@ same is asked of nsd too, as a measure of what that costs.
 
 Run it as root after `make tools`.
 """
-import os
-import pathlib
 import re
 import subprocess
 import sys
 import tempfile
 import time
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "net"))
+import rig
+from rig import run, wait_for
 
-from netlab import run, wait_for  # noqa: E402
-from upstreams import HEAD, Netns, Resolve, family  # noqa: E402
+from upstreams import HEAD, Netns, Resolve, family  # rig has set the path
 
 OUTSTANDING = 1000
 UPSTREAM, FORWARDER = "127.0.1.3", "127.0.1.20"
-
-
-def cpu_seconds(pids):
-    """User and system time of processes."""
-    user = system = 0
-    for pid in pids:
-        fields = pathlib.Path(f"/proc/{pid}/stat").read_text(encoding="ascii").rsplit(")", 1)[1].split()
-        user += int(fields[11])
-        system += int(fields[12])
-    hz = os.sysconf("SC_CLK_TCK")
-    return user / hz, system / hz
 
 
 def per_question(after, before, n):
@@ -46,10 +33,10 @@ def per_question(after, before, n):
 
 def by_resolver(netns, n):
     it = Resolve(netns, "-f", UPSTREAM, "-w", "60000", "-u", OUTSTANDING, "-o", "outgoing-num-tcp=1")
-    before, start = cpu_seconds([it.process.pid]), time.monotonic()
+    before, start = rig.cpu_seconds([it.process.pid]), time.monotonic()
     it.say(f"flood {n} r.bench.")
     noerror = int(it.line().split()[2])
-    seconds, after = time.monotonic() - start, cpu_seconds([it.process.pid])
+    seconds, after = time.monotonic() - start, rig.cpu_seconds([it.process.pid])
     it.close()
     return noerror / seconds, per_question(after, before, n), noerror / n
 
@@ -58,9 +45,9 @@ def by_dnsperf(netns, process, address, n, word):
     names = netns.folder / "names"
     names.write_text("".join(f"f{i}.{word}.bench. A\n" for i in range(n)))
     pids = family(process.pid)
-    before = cpu_seconds(pids)
+    before = rig.cpu_seconds(pids)
     done = netns.run("dnsperf", "-s", address, "-d", names, "-n", "1", "-q", OUTSTANDING, "-c", "8")
-    after = cpu_seconds(pids)
+    after = rig.cpu_seconds(pids)
     rate = float(re.search(r"Queries per second:\s+([\d.]+)", done.stdout)[1])
     noerror = int(re.search(r"NOERROR (\d+)", done.stdout)[1])
     return rate, per_question(after, before, n), noerror / n

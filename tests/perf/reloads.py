@@ -138,6 +138,8 @@ class Sampler(threading.Thread):
     def between(self, start, end):
         """Means and steps of the replies a second, and the mean of the queries."""
         inside = [point for point in self.points if start <= point[0] <= end]
+        if not inside:
+            raise RuntimeError(f"all over within {STEP_SECONDS} s: take a larger zone")
         steps = [(c - d) / (b - a) for (a, _, d), (b, _, c) in itertools.pairwise(inside)]
         (t0, q0, r0), (t1, q1, r1) = inside[0], inside[-1]
         seconds = max(STEP_SECONDS, t1 - t0)

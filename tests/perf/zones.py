@@ -7,7 +7,6 @@ processes until then. Memory is what is resident a moment later, less what the s
 zone of a hundred records; of processes that share their pages, the largest stands for all.
 """
 import json
-import os
 import pathlib
 import re
 import shutil
@@ -30,7 +29,6 @@ KINDS = {"plain": "plain", "nsec": "NSEC", "nsec3": "NSEC3, opt-out"}
 LOAD_SECONDS, POLL_SECONDS, SETTLE_SECONDS = 600, 0.02, 0.5
 FIGURES = ("wall_s", "cpu_s", "bytes", "peak_bytes")
 JUDGED = ("wall_s", "cpu_s", "bytes")
-TICKS = os.sysconf("SC_CLK_TCK")
 
 
 def make_zone(path, kind, records, origin=ORIGIN):
@@ -78,12 +76,6 @@ def wait_for_answer(port, has_ended):
     raise RuntimeError(f"no right answer in {LOAD_SECONDS} s")
 
 
-def cpu_seconds(pid):
-    """Of all threads that a process has or had, by the kernel's own sums."""
-    fields = pathlib.Path(f"/proc/{pid}/stat").read_text(encoding="ascii").rsplit(")", 1)[1]
-    return sum(map(int, fields.split()[11:13])) / TICKS
-
-
 def status_bytes(pid, field):
     text = pathlib.Path(f"/proc/{pid}/status").read_text(encoding="utf-8")
     found = re.search(rf"^{field}:\s+(\d+) kB", text, re.M)
@@ -123,7 +115,7 @@ class Loader:
         wait_for_answer(port, lambda: process.poll() is not None)
         found = {"wall_s": time.monotonic() - start}
         pids = rig.group_of(process.pid)
-        found["cpu_s"] = sum(map(cpu_seconds, pids))
+        found["cpu_s"] = sum(rig.cpu_seconds(pids))
         time.sleep(SETTLE_SECONDS)
         pids = rig.group_of(process.pid)
         found["bytes"] = max(status_bytes(pid, "VmRSS") for pid in pids)
