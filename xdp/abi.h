@@ -125,7 +125,7 @@ enum volley_segment_state {
 /* At the start of each segment. Userspace alone reads it, a new daemon above all. */
 struct volley_segment {
 	__u32 state;      /* enum volley_segment_state */
-	__u32 queue;      /* 0 probation, 1 main, 2 denials (docs/decisions/0011) */
+	__u32 queue;      /* 0 probation, with denials (docs/decisions/0011); 1 main */
 	__u64 seq;        /* age: order of opening */
 	__u32 used_bytes; /* with this header; whole entries lie below it */
 	__u32 expires_s;  /* the latest of its entries */

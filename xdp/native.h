@@ -196,14 +196,6 @@ static inline int native_is_inside(const struct xdp_md *ctx, __u32 offset, __u32
 	return n && (size_t)offset + n <= ctx->data_end - ctx->data;
 }
 
-static inline long bpf_xdp_load_bytes(struct xdp_md *ctx, __u32 offset, void *to, __u32 n)
-{
-	if (!native_is_inside(ctx, offset, n))
-		return -EINVAL;
-	memcpy(to, (const uint8_t *)ctx->data + offset, n);
-	return 0;
-}
-
 static inline long bpf_xdp_store_bytes(struct xdp_md *ctx, __u32 offset, const void *from, __u32 n)
 {
 	if (!native_is_inside(ctx, offset, n))

@@ -147,7 +147,6 @@ static __always_inline int answer(struct xdp_md *ctx, struct volley_cpu *cpu,
 	if (cpu->now_s >= state->serve_until_s)
 		return VOLLEY_UP_ORPHANED;
 	e = find(cpu, state);
-	forget_bounds();
 	if (!e || !is_key_of(e, cpu))
 		return VOLLEY_UP_MISS;
 	reason = entry_check(e, &volley_zones, cpu->now_s);
