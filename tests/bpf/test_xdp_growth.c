@@ -269,6 +269,34 @@ static void test_head(void **state)
 	}
 }
 
+/*
+ * Metadata takes all the room before the frame: small answers, which else grow at the head, grow at
+ * the tail.
+ */
+static void test_head_full(void **state)
+{
+	struct pkt_ask query = { .name = name, .edns = true, .udp_size = 1232 };
+	static uint8_t in[HEAD_ROOM + PKT_FRAME_MAX], out[HEAD_ROOM + PKT_FRAME_MAX];
+	size_t query_bytes = pkt_ask(dns, &query);
+
+	for (size_t body = 1; body <= HEAD_ROOM; body++) {
+		struct xdp_world *w = take(state, name, body);
+		size_t n = pkt_build(frame, body % 2 ? &pkt_ipv6 : &pkt_ipv4, dns, query_bytes);
+		struct xdp_md ctx = { .data = HEAD_ROOM, .data_end = HEAD_ROOM + (__u32)n };
+		LIBBPF_OPTS(bpf_test_run_opts, opts, .data_in = in, .data_size_in = ctx.data_end,
+			    .data_out = out, .data_size_out = sizeof(out), .ctx_in = &ctx,
+			    .ctx_size_in = sizeof(ctx), .repeat = 1);
+
+		memcpy(in + HEAD_ROOM, frame, n);
+		assert_int_equal(bpf_prog_test_run_opts(w->maps.prog_fd, &opts), 0);
+		assert_int_equal(xdp_world_counted(w), VOLLEY_HIT_FULL);
+		assert_int_equal(opts.retval, XDP_TX);
+		assert_int_equal(opts.data_size_out, HEAD_ROOM + n + body);
+		memcpy(received, out + HEAD_ROOM, n + body);
+		check_answer(n, n + body, body);
+	}
+}
+
 /* Real queries from a UDP socket: bodies of all sizes, answered or handed up, none lost. */
 static void test_socket(void **state)
 {
@@ -342,9 +370,8 @@ static void test_live_frames(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_every_tail_room),
-		cmocka_unit_test(test_head),
-		cmocka_unit_test(test_socket),
+		cmocka_unit_test(test_every_tail_room), cmocka_unit_test(test_head),
+		cmocka_unit_test(test_head_full),       cmocka_unit_test(test_socket),
 		cmocka_unit_test(test_live_frames),
 	};
 
