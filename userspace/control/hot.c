@@ -76,6 +76,7 @@ void hot_free(struct hot *hot)
 
 /* --- Gathering ----------------------------------------------------------------------------------- */
 
+/* No zone is a key without octets. */
 static void add(struct hot *hot, const struct daemon *d, const uint8_t *folded, size_t name_bytes,
 		uint16_t qtype, double weight)
 {
@@ -86,7 +87,7 @@ static void add(struct hot *hot, const struct daemon *d, const uint8_t *folded, 
 
 	sketch_add(hot->sketches[BY_NAME], folded, name_bytes, weight);
 	sketch_add(hot->sketches[BY_TYPE], &qtype, sizeof(qtype), weight);
-	sketch_add(hot->sketches[BY_ZONE], zone ? zone->apex : NULL, zone ? zone->apex_len : 0,
+	sketch_add(hot->sketches[BY_ZONE], zone ? zone->apex : folded, zone ? zone->apex_len : 0,
 		   weight);
 }
 

@@ -2,6 +2,7 @@
 #include "control/sketch.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
@@ -9,6 +10,8 @@
 #include "base/siphash.h"
 
 #define Z_95 1.96 /* of the normal distribution */
+
+#define FADED 1e-100 /* a total: further down its squares would be 0 long before it */
 
 struct sketch {
 	uint64_t hashes[SKETCH_COUNTERS]; /* beside the counters: all are looked through */
@@ -35,24 +38,29 @@ void sketch_free(struct sketch *s)
 	free(s);
 }
 
-/* Its place, or that of the smallest, or the next free one. */
-static uint32_t find(const struct sketch *s, uint64_t hash, const void *key, size_t key_bytes)
+/* *at: its place, or else that of the smallest, or the next free one. */
+static bool find(const struct sketch *s, uint64_t hash, const void *key, size_t key_bytes,
+		 uint32_t *at)
 {
 	uint32_t least = 0;
 
-	for (uint32_t i = 0; i < s->n; i++) {
-		if (s->hashes[i] == hash && s->counters[i].key_bytes == key_bytes &&
-		    !memcmp(s->counters[i].key, key, key_bytes))
-			return i;
-		if (s->counts[i] < s->counts[least])
-			least = i;
+	for (*at = 0; *at < s->n; ++*at) {
+		if (s->hashes[*at] == hash && s->counters[*at].key_bytes == key_bytes &&
+		    !memcmp(s->counters[*at].key, key, key_bytes))
+			return true;
+		if (s->counts[*at] < s->counts[least])
+			least = *at;
 	}
-	return s->n < SKETCH_COUNTERS ? s->n : least;
+	if (*at == SKETCH_COUNTERS)
+		*at = least;
+	return false;
 }
 
 static void take_over(struct sketch *s, uint32_t i, uint64_t hash, const void *key,
 		      size_t key_bytes)
 {
+	if (i == s->n)
+		s->counts[s->n++] = 0;
 	s->hashes[i] = hash;
 	s->counters[i].error = s->counts[i];
 	s->counters[i].key_bytes = (uint32_t)key_bytes;
@@ -62,12 +70,9 @@ static void take_over(struct sketch *s, uint32_t i, uint64_t hash, const void *k
 void sketch_add(struct sketch *s, const void *key, size_t key_bytes, double weight)
 {
 	uint64_t hash = siphash24(s->hash_key, key, key_bytes);
-	uint32_t i = find(s, hash, key, key_bytes);
+	uint32_t i;
 
-	if (i == s->n)
-		s->n++;
-	if (s->hashes[i] != hash || s->counters[i].key_bytes != key_bytes ||
-	    memcmp(s->counters[i].key, key, key_bytes) != 0)
+	if (!find(s, hash, key, key_bytes, &i))
 		take_over(s, i, hash, key, key_bytes);
 	s->counts[i] += weight;
 	s->counters[i].count = s->counts[i];
@@ -84,6 +89,10 @@ void sketch_fade(struct sketch *s)
 	}
 	s->total /= 2;
 	s->squares /= 4;
+	if (s->total >= FADED)
+		return;
+	s->n = 0;
+	s->total = s->squares = 0;
 }
 
 size_t sketch_top(const struct sketch *s, const struct sketch_counter **out, size_t cap)

@@ -137,12 +137,38 @@ static void test_fades(void **state)
 	sketch_free(s);
 }
 
+/* After days without a question there are no shares of nothing. */
+static void test_fades_away(void **state)
+{
+	const struct sketch_counter *top[2];
+	struct sketch *s = sketch_new();
+
+	(void)state;
+	sketch_add(s, "old", 3, 1e6);
+	sketch_add(s, "older", 5, 1);
+	for (int i = 0; i < 1200; i++) {
+		sketch_fade(s);
+		for (size_t n = sketch_top(s, top, 2); n--;) {
+			assert_true(isfinite(top[n]->count / sketch_total(s)));
+			assert_true(sketch_share_error(s, top[n]) < 1e-2);
+		}
+	}
+	assert_int_equal(sketch_top(s, top, 2), 0);
+	assert_true(sketch_total(s) == 0 && sketch_samples(s) == 0);
+	sketch_add(s, "", 0, 60);
+	assert_int_equal(sketch_top(s, top, 2), 1);
+	assert_true(top[0]->key_bytes == 0 && top[0]->error == 0);
+	assert_true(fabs(top[0]->count - 60) < 1e-9);
+	sketch_free(s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_zipf),
 		cmocka_unit_test(test_samples),
 		cmocka_unit_test(test_fades),
+		cmocka_unit_test(test_fades_away),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
