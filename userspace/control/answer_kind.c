@@ -2,33 +2,16 @@
 #include "control/answer_kind.h"
 
 #include <arpa/inet.h>
-#include <stddef.h>
 #include <stdint.h>
 
-#include "base/wire.h"
-#include "cache/cache.h"
 #include "dns/proto.h"
-
-#define POINTER_BITS 0xc0 /* RFC 1035 section 4.1.4 */
+#include "engine/message.h"
 
 /* What stands in the sections, as far as the kind depends on it. */
 struct contents {
 	bool has_asked, has_alias; /* answer section */
 	bool has_soa, has_ns;      /* authority section */
 };
-
-/* The offset behind the name at `at`; 0 where it does not end. */
-static uint32_t name_end(const uint8_t *body, uint32_t at, uint32_t end)
-{
-	while (at < end) {
-		if (body[at] >= POINTER_BITS)
-			return at + 2;
-		if (!body[at])
-			return at + 1;
-		at += body[at] + 1u;
-	}
-	return 0;
-}
 
 static void note(struct contents *c, uint16_t type, uint16_t qtype, bool in_authority)
 {
@@ -44,18 +27,20 @@ static void note(struct contents *c, uint16_t type, uint16_t qtype, bool in_auth
 
 static bool read_contents(struct contents *c, const struct volley_entry *e)
 {
-	uint32_t n_answer = ntohs(e->ancount), n = n_answer + ntohs(e->nscount), at = 0;
-	const uint8_t *body = cache_entry_body(e);
+	uint32_t n_answer = ntohs(e->ancount), n = n_answer + ntohs(e->nscount);
+	struct message m = message_of_entry(e);
+	struct message_record r;
+	uint32_t at = m.body_at;
 
 	*c = (struct contents){ 0 };
 	for (uint32_t i = 0; i < n; i++) {
-		at = name_end(body, at, e->full_bytes);
-		if (!at || at + DNS_RR_FIXED_BYTES > e->full_bytes)
+		at = message_name_end(&m, at);
+		if (!at || !message_read_record(&m, at, &r))
 			return false;
-		note(c, wire_load_be16(body + at), ntohs(e->key.qtype), i >= n_answer);
-		at += DNS_RR_FIXED_BYTES + wire_load_be16(body + at + 8);
+		note(c, r.type, ntohs(e->key.qtype), i >= n_answer);
+		at = r.rdata_at + r.len;
 	}
-	return at <= e->full_bytes;
+	return true;
 }
 
 enum answer_kind answer_kind(const struct volley_entry *e)

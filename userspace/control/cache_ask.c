@@ -14,7 +14,9 @@
 #include "control/cache_match.h"
 #include "control/cache_report.h"
 #include "control/chore.h"
+#include "control/json_put.h"
 #include "control/report.h"
+#include "control/value.h"
 
 /* Words of the index that are looked at in one read section: see control/withdraw.c. */
 #define WALK_WORDS 32768u
@@ -120,10 +122,9 @@ static json_t *report_found(struct ask *ask)
 
 	for (size_t i = 0; i < n_shown(ask); i++)
 		json_array_append_new(list, cache_report_entry(ask->daemon, &ask->found[i]));
-	json_object_set_new(o, "found", json_boolean(ask->n_found != 0));
+	json_put_bool(o, "found", ask->n_found != 0);
 	if (ask->n_found > FOUND_MAX)
-		json_object_set_new(o, "not_shown",
-				    json_integer((json_int_t)(ask->n_found - FOUND_MAX)));
+		json_put_int(o, "not_shown", ask->n_found - FOUND_MAX);
 	json_object_set_new(o, "entries", list);
 	return o;
 }
@@ -162,21 +163,22 @@ static void ended(struct chore *chore)
 
 /* --- The commands -------------------------------------------------------------------------------- */
 
-/* NULL with a sentence, or without one when memory is short. */
-static struct ask *ask_new(struct daemon *d, char *err, size_t err_cap)
+static int ask_new(struct ask **out, struct daemon *d, char *err, size_t err_cap)
 {
 	struct ask *ask = calloc(1, sizeof(*ask));
 
 	if (!ask)
-		return NULL;
+		return -ENOMEM;
 	ask->chore = (struct chore){ .run = run, .ended = ended };
 	ask->daemon = d;
 	ask->ticket = ctl_defer(d->ctl);
-	if (ask->ticket)
-		return ask;
+	if (ask->ticket) {
+		*out = ask;
+		return 0;
+	}
 	snprintf(err, err_cap, "%d clients wait already, try again later", CTL_WAITING_CAP);
 	free(ask);
-	return NULL;
+	return -EBUSY;
 }
 
 static int start(struct ask *ask, walk_visit *visit, json_t *(*report)(struct ask *))
@@ -192,19 +194,14 @@ static const char *arg(const json_t *args, size_t i)
 	return json_string_value(json_array_get(args, i));
 }
 
-static int read_n(const json_t *args, size_t *n, char *err, size_t err_cap)
+static int read_n(const json_t *args, uint64_t *n, char *err, size_t err_cap)
 {
+	static const struct words_key key = { .type = WORDS_COUNT, .min = 1, .max = ZONES_MAX };
 	const char *option = arg(args, 0), *text = arg(args, 1);
-	char *end = NULL;
 
 	*n = ZONES_DEFAULT;
-	if (!option)
+	if (!option || (!strcmp(option, "-n") && text && !value_read_number(&key, text, n)))
 		return 0;
-	if (!strcmp(option, "-n") && text && *text >= '0' && *text <= '9') {
-		*n = strtoul(text, &end, 10);
-		if (!*end && *n && *n <= ZONES_MAX)
-			return 0;
-	}
 	snprintf(err, err_cap, "it takes -n and a number from 1 to %u", ZONES_MAX);
 	return -EINVAL;
 }
@@ -213,15 +210,14 @@ int cache_ask_stats(void *user, const json_t *args, json_t **result, char *err, 
 {
 	struct daemon *d = user;
 	struct ask *ask;
-	size_t n_zones;
+	uint64_t n_zones;
 	int code = read_n(args, &n_zones, err, err_cap);
 
 	(void)result;
+	if (!code)
+		code = ask_new(&ask, d, err, err_cap);
 	if (code)
 		return code;
-	ask = ask_new(d, err, err_cap);
-	if (!ask)
-		return *err ? -EBUSY : -ENOMEM;
 	ask->n_zones = n_zones;
 	ask->census = census_new(cache_state(d->cache)->n_zones);
 	if (ask->census)
@@ -237,11 +233,10 @@ int cache_ask_lookup(void *user, const json_t *args, json_t **result, char *err,
 	int code = cache_match_read_name(&match, arg(args, 0), arg(args, 1), err, err_cap);
 
 	(void)result;
+	if (!code)
+		code = ask_new(&ask, user, err, err_cap);
 	if (code)
 		return code;
-	ask = ask_new(user, err, err_cap);
-	if (!ask)
-		return *err ? -EBUSY : -ENOMEM;
 	ask->match = match;
 	return start(ask, take_copy, report_found);
 }
@@ -269,11 +264,10 @@ int cache_ask_flush(void *user, const json_t *args, json_t **result, char *err, 
 	(void)result;
 	if (!code && zone)
 		code = find_zone(user, zone, &match.zone_slot, err, err_cap);
+	if (!code)
+		code = ask_new(&ask, user, err, err_cap);
 	if (code)
 		return code;
-	ask = ask_new(user, err, err_cap);
-	if (!ask)
-		return *err ? -EBUSY : -ENOMEM;
 	ask->match = match;
 	ask->is_flush = true;
 	return start(ask, withdraw, report_flush);

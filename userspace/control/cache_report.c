@@ -8,35 +8,20 @@
 
 #include "base/clock.h"
 #include "base/wire.h"
+#include "control/json_put.h"
 #include "control/report.h"
 #include "dns/proto.h"
+#include "engine/message.h"
 
 #define TYPES_SHOWN 20
 
-static void put_int(json_t *o, const char *key, uint64_t value)
+static void put_share(json_t *o, const char *key, uint64_t part, uint64_t whole)
 {
-	json_object_set_new(o, key, json_integer((json_int_t)value));
+	json_put_percent(o, key, whole ? (double)part / (double)whole : 0);
 }
 
-static void put_text(json_t *o, const char *key, const char *value)
-{
-	json_object_set_new(o, key, json_string(value));
-}
-
-static void put_bool(json_t *o, const char *key, bool value)
-{
-	json_object_set_new(o, key, json_boolean(value));
-}
-
-/* In tenths of a percent. */
-static void put_percent(json_t *o, const char *key, uint64_t part, uint64_t whole)
-{
-	double percent = whole ? 100.0 * (double)part / (double)whole : 0;
-
-	json_object_set_new(o, key, json_real((double)(uint64_t)(percent * 10 + 0.5) / 10));
-}
-
-const char *cache_report_zone(const struct daemon *d, uint32_t slot)
+/* The zone that has this slot of the cache, "none" if there is none. */
+static const char *zone_name(const struct daemon *d, uint32_t slot)
 {
 	for (size_t i = 0; slot && i < zones_n(d->zones); i++)
 		if (zones_at(d->zones, i)->cache_slot == slot)
@@ -48,9 +33,9 @@ const char *cache_report_zone(const struct daemon *d, uint32_t slot)
 
 static void put_count(json_t *o, const struct census_count *count, const struct census *census)
 {
-	put_int(o, "entries", count->entries);
-	put_int(o, "size_bytes", count->bytes);
-	put_percent(o, "share_percent", count->bytes, census->all.bytes);
+	json_put_int(o, "entries", count->entries);
+	json_put_int(o, "size_bytes", count->bytes);
+	put_share(o, "share_percent", count->bytes, census->all.bytes);
 }
 
 static void append_row(json_t *list, const char *key, const char *value,
@@ -58,7 +43,7 @@ static void append_row(json_t *list, const char *key, const char *value,
 {
 	json_t *row = json_object();
 
-	put_text(row, key, value);
+	json_put_text(row, key, value);
 	put_count(row, count, census);
 	json_array_append_new(list, row);
 }
@@ -106,15 +91,15 @@ static json_t *report_kinds(const struct census *census)
 static json_t *report_by_zone(const struct daemon *d, const struct census *census, size_t n_zones)
 {
 	json_t *list = json_array();
-	uint32_t *largest = calloc(n_zones + 1, sizeof(*largest));
+	uint32_t *largest = calloc(n_zones, sizeof(*largest));
 	size_t n;
 
 	if (!largest)
 		return list;
 	n = census_largest(census->by_zone, census->n_zones, largest, n_zones);
 	for (size_t i = 0; i < n; i++)
-		append_row(list, "zone", cache_report_zone(d, largest[i]),
-			   &census->by_zone[largest[i]], census);
+		append_row(list, "zone", zone_name(d, largest[i]), &census->by_zone[largest[i]],
+			   census);
 	append_rest(list, "zone", census->by_zone, largest, n, census);
 	free(largest);
 	return list;
@@ -132,9 +117,9 @@ static json_t *report_variants(const struct census *census)
 		if (!count->entries)
 			continue;
 		row = json_object();
-		json_object_set_new(row, "view", json_integer(i / CENSUS_VARIANTS));
-		put_bool(row, "do", i & VOLLEY_KEY_DO);
-		put_bool(row, "cd", i & VOLLEY_KEY_CD);
+		json_put_int(row, "view", i / CENSUS_VARIANTS);
+		json_put_bool(row, "do", i & VOLLEY_KEY_DO);
+		json_put_bool(row, "cd", i & VOLLEY_KEY_CD);
 		put_count(row, count, census);
 		json_array_append_new(list, row);
 	}
@@ -145,10 +130,10 @@ static void append_hits(json_t *list, const char *by, uint64_t hits, uint64_t as
 {
 	json_t *row = json_object();
 
-	put_text(row, "by", by);
-	put_int(row, "asked", asked);
-	put_int(row, "hits", hits);
-	put_percent(row, "ratio_percent", hits, asked);
+	json_put_text(row, "by", by);
+	json_put_int(row, "asked", asked);
+	json_put_int(row, "hits", hits);
+	put_share(row, "ratio_percent", hits, asked);
 	json_array_append_new(list, row);
 }
 
@@ -175,7 +160,7 @@ static void put_hits(json_t *o, struct daemon *d)
 	append_hits(list, "worker", worker_hit, worker_hit + missed);
 	json_object_foreach(json_object_get(stats, "answered"), key, value)
 		by_all += (uint64_t)json_integer_value(value);
-	put_percent(o, "driver_share_percent", hit, by_all);
+	put_share(o, "driver_share_percent", hit, by_all);
 	json_object_set_new(o, "hits_by", list);
 	json_decref(stats);
 }
@@ -184,23 +169,23 @@ static void put_ages(json_t *o, const struct census *census)
 {
 	json_t *age = json_object(), *expiry = json_object();
 
-	put_int(age, "median_s", census_median_s(&census->age));
-	put_int(age, "oldest_s", census->age.most_s);
+	json_put_int(age, "median_s", census_median_s(&census->age));
+	json_put_int(age, "oldest_s", census->age.most_s);
 	json_object_set_new(o, "age", age);
 	if (!census->left.n)
 		return;
-	put_int(expiry, "entries", census->left.n);
-	put_int(expiry, "soonest_s", census->left.least_s);
-	put_int(expiry, "median_s", census_median_s(&census->left));
-	put_int(expiry, "latest_s", census->left.most_s);
+	json_put_int(expiry, "entries", census->left.n);
+	json_put_int(expiry, "soonest_s", census->left.least_s);
+	json_put_int(expiry, "median_s", census_median_s(&census->left));
+	json_put_int(expiry, "latest_s", census->left.most_s);
 	json_object_set_new(o, "time_to_expiry", expiry);
 }
 
 void cache_report_census(json_t *o, struct daemon *d, const struct census *census, size_t n_zones)
 {
-	put_int(o, "answers_bytes", census->all.bytes);
-	put_int(o, "entries_stale", census->n_stale);
-	put_int(o, "entries_expired", census->n_expired);
+	json_put_int(o, "answers_bytes", census->all.bytes);
+	json_put_int(o, "entries_stale", census->n_stale);
+	json_put_int(o, "entries_expired", census->n_expired);
 	if (d->crew)
 		put_hits(o, d);
 	if (!census->all.entries)
@@ -217,25 +202,24 @@ void cache_report_census(json_t *o, struct daemon *d, const struct census *censu
 /* The message that the answer would be, to the question in the letters of the key. */
 static ldns_pkt *make_packet(const struct volley_entry *e)
 {
-	size_t body_at = DNS_HEADER_BYTES + e->key.name_bytes + DNS_QUESTION_FIXED_BYTES;
-	size_t bytes = body_at + e->full_bytes;
-	uint8_t *message = calloc(1, bytes);
+	struct message m = message_of_entry(e);
+	uint8_t *wire = calloc(1, m.end);
 	ldns_pkt *packet = NULL;
 
-	if (!message)
+	if (!wire)
 		return NULL;
-	memcpy(message + DNS_FLAGS_AT, &e->flags, 2);
-	wire_store_be16(message + DNS_QDCOUNT_AT, 1);
-	memcpy(message + DNS_ANCOUNT_AT, &e->ancount, 2);
-	memcpy(message + DNS_NSCOUNT_AT, &e->nscount, 2);
-	memcpy(message + DNS_ARCOUNT_AT, &e->arcount_full, 2);
-	memcpy(message + DNS_HEADER_BYTES, e->name, e->key.name_bytes);
-	memcpy(message + body_at - DNS_QUESTION_FIXED_BYTES, &e->key.qtype, 2);
-	memcpy(message + body_at - 2, &e->key.qclass, 2);
-	memcpy(message + body_at, cache_entry_body(e), e->full_bytes);
-	if (ldns_wire2pkt(&packet, message, bytes) != LDNS_STATUS_OK)
+	memcpy(wire + DNS_FLAGS_AT, &e->flags, 2);
+	wire_store_be16(wire + DNS_QDCOUNT_AT, 1);
+	memcpy(wire + DNS_ANCOUNT_AT, &e->ancount, 2);
+	memcpy(wire + DNS_NSCOUNT_AT, &e->nscount, 2);
+	memcpy(wire + DNS_ARCOUNT_AT, &e->arcount_full, 2);
+	memcpy(wire + DNS_HEADER_BYTES, m.name, e->key.name_bytes);
+	memcpy(wire + m.name_end, &e->key.qtype, 2);
+	memcpy(wire + m.name_end + 2, &e->key.qclass, 2);
+	memcpy(wire + m.body_at, m.body, e->full_bytes);
+	if (ldns_wire2pkt(&packet, wire, m.end) != LDNS_STATUS_OK)
 		packet = NULL;
-	free(message);
+	free(wire);
 	return packet;
 }
 
@@ -288,13 +272,13 @@ static void put_key(json_t *o, const struct volley_entry *e)
 	char text[PROTO_TEXT_MAX];
 
 	proto_type_to_text(text, ntohs(e->key.qtype));
-	put_text(o, "type", text);
-	put_bool(o, "do", e->key.flags & VOLLEY_KEY_DO);
-	put_bool(o, "cd", e->key.flags & VOLLEY_KEY_CD);
-	put_int(o, "view", e->key.view);
+	json_put_text(o, "type", text);
+	json_put_bool(o, "do", e->key.flags & VOLLEY_KEY_DO);
+	json_put_bool(o, "cd", e->key.flags & VOLLEY_KEY_CD);
+	json_put_int(o, "view", e->key.view);
 	if (proto_rcode_to_text(text, ntohs(e->flags) & DNS_RCODE_MASK) > 0)
-		put_text(o, "rcode", text);
-	put_text(o, "kind", answer_kind_text(answer_kind(e)));
+		json_put_text(o, "rcode", text);
+	json_put_text(o, "kind", answer_kind_text(answer_kind(e)));
 }
 
 json_t *cache_report_entry(const struct daemon *d, const struct cache_found *found)
@@ -304,18 +288,18 @@ json_t *cache_report_entry(const struct daemon *d, const struct cache_found *fou
 	json_t *o = json_object();
 
 	put_key(o, e);
-	put_text(o, "zone", cache_report_zone(d, e->zone_slot));
-	put_bool(o, "valid", found->verdict == CACHE_HIT);
-	put_text(o, "state", state_text(found->verdict));
-	put_int(o, "generation", e->zone_gen);
-	put_text(o, "queue", found->queue);
-	put_int(o, "used", e->freq);
-	put_int(o, "age_s", now_s > e->born_s ? now_s - e->born_s : 0);
+	json_put_text(o, "zone", zone_name(d, e->zone_slot));
+	json_put_bool(o, "valid", found->verdict == CACHE_HIT);
+	json_put_text(o, "state", state_text(found->verdict));
+	json_put_int(o, "generation", e->zone_gen);
+	json_put_text(o, "queue", found->queue);
+	json_put_int(o, "used", e->freq);
+	json_put_int(o, "age_s", now_s > e->born_s ? now_s - e->born_s : 0);
 	if (e->expires_s != VOLLEY_NEVER)
-		put_int(o, "expires_s", e->expires_s > now_s ? e->expires_s - now_s : 0);
-	put_int(o, "entry_bytes", e->bytes);
-	put_int(o, "full_bytes", e->full_bytes);
-	put_int(o, "short_bytes", e->short_bytes);
+		json_put_int(o, "expires_s", e->expires_s > now_s ? e->expires_s - now_s : 0);
+	json_put_int(o, "entry_bytes", e->bytes);
+	json_put_int(o, "full_bytes", e->full_bytes);
+	json_put_int(o, "short_bytes", e->short_bytes);
 	put_records(o, e);
 	return o;
 }

@@ -23,7 +23,4 @@ struct cache_found {
 
 json_t *cache_report_entry(const struct daemon *d, const struct cache_found *found);
 
-/* The zone that has this slot of the cache, "none" if there is none. */
-const char *cache_report_zone(const struct daemon *d, uint32_t slot);
-
 #endif

@@ -11,7 +11,9 @@
 #include "base/clock.h"
 #include "cache/walk.h"
 #include "control/daemon.h"
+#include "control/json_put.h"
 #include "control/sketch.h"
+#include "control/value.h"
 #include "dns/name.h"
 #include "dns/proto.h"
 #include "engine/sample.h"
@@ -111,12 +113,11 @@ static uint64_t cpu_hits(const struct volley_cpu *cpu)
 	return n;
 }
 
-/* In a QSBR read section. */
+/* With what cpu_hits() says. In a QSBR read section. */
 static void add_hits(struct hot *hot, const struct daemon *d, const struct volley_cpu *cpu,
-		     struct seen *seen)
+		     uint64_t hits, struct seen *seen)
 {
 	uint32_t n = cpu->n_samples - seen->n_samples;
-	uint64_t hits = cpu_hits(cpu);
 	double weight;
 
 	if (!n)
@@ -165,10 +166,10 @@ static void gather_program(struct hot *hot, const struct daemon *d, struct progr
 	}
 	rcu_thread_online();
 	for (int i = 0; i < n_cpus; i++) {
-		uint64_t n = cpu_hits(&cpus[i]) - seen->cpus[i].n_answered;
+		uint64_t hits = cpu_hits(&cpus[i]), n = hits - seen->cpus[i].n_answered;
 
 		most = n > most ? n : most;
-		add_hits(hot, d, &cpus[i], &seen->cpus[i]);
+		add_hits(hot, d, &cpus[i], hits, &seen->cpus[i]);
 	}
 	rcu_thread_offline();
 	program_set_finer(program, finer_for(most));
@@ -218,19 +219,17 @@ void hot_gather(struct hot *hot, struct daemon *d, uint64_t now_s)
 
 struct asked {
 	enum by by;
-	size_t n;
+	uint64_t n;
 };
 
 static int read_option(struct asked *asked, const char *option, const char *value)
 {
-	char *end;
+	static const struct words_key key = { .type = WORDS_COUNT, .min = 1, .max = TOP_MAX };
 
 	if (!value)
 		return -EINVAL;
-	if (!strcmp(option, "-n") && *value >= '0' && *value <= '9') {
-		asked->n = strtoul(value, &end, 10);
-		return !*end && asked->n && asked->n <= TOP_MAX ? 0 : -EINVAL;
-	}
+	if (!strcmp(option, "-n"))
+		return value_read_number(&key, value, &asked->n);
 	for (int by = 0; !strcmp(option, "--by") && by < N_BY; by++) {
 		if (strcmp(by_words[by], value) != 0)
 			continue;
@@ -271,22 +270,15 @@ static json_t *key_text(enum by by, const struct sketch_counter *c)
 	return json_string(text);
 }
 
-static double tenths(double percent)
-{
-	return (double)(uint64_t)(percent * 10 + 0.5) / 10;
-}
-
 static json_t *report_counter(const struct sketch *sketch, enum by by,
 			      const struct sketch_counter *c)
 {
 	json_t *row = json_object();
 
 	json_object_set_new(row, by_words[by], key_text(by, c));
-	json_object_set_new(row, "share_percent",
-			    json_real(tenths(100 * c->count / sketch_total(sketch))));
-	json_object_set_new(row, "error_percent",
-			    json_real(tenths(100 * sketch_share_error(sketch, c))));
-	json_object_set_new(row, "answers", json_integer((json_int_t)(c->count + 0.5)));
+	json_put_percent(row, "share_percent", c->count / sketch_total(sketch));
+	json_put_percent(row, "error_percent", sketch_share_error(sketch, c));
+	json_put_int(row, "answers", (uint64_t)(c->count + 0.5));
 	return row;
 }
 

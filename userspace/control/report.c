@@ -6,22 +6,8 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "control/json_put.h"
 #include "control/words.h"
-
-static void put_int(json_t *object, const char *key, uint64_t value)
-{
-	json_object_set_new(object, key, json_integer((json_int_t)value));
-}
-
-static void put_text(json_t *object, const char *key, const char *value)
-{
-	json_object_set_new(object, key, json_string(value));
-}
-
-static void put_bool(json_t *object, const char *key, bool value)
-{
-	json_object_set_new(object, key, json_boolean(value));
-}
 
 /* --- status -------------------------------------------------------------------------------------- */
 
@@ -41,22 +27,22 @@ static json_t *report_iface(const struct daemon *d, const struct iface *iface)
 {
 	json_t *o = json_object();
 
-	put_text(o, "name", iface->config.name);
-	put_text(o, "state", iface_state_text(iface->state));
-	put_int(o, "ifindex", iface->ifindex);
-	put_text(o, "xdp",
-		 iface->program ? program_mode_text(program_mode(iface->program)) : "off");
+	json_put_text(o, "name", iface->config.name);
+	json_put_text(o, "state", iface_state_text(iface->state));
+	json_put_int(o, "ifindex", iface->ifindex);
+	json_put_text(o, "xdp",
+		      iface->program ? program_mode_text(program_mode(iface->program)) : "off");
 	if (iface->program) {
-		put_text(o, "origin", program_origin_text(program_origin(iface->program)));
-		put_int(o, "program_id", program_id(iface->program));
-		put_bool(o, "driver_answers", iface->config.driver_answers);
+		json_put_text(o, "origin", program_origin_text(program_origin(iface->program)));
+		json_put_int(o, "program_id", program_id(iface->program));
+		json_put_bool(o, "driver_answers", iface->config.driver_answers);
 	}
-	put_text(o, "port", port_text(d, iface));
-	put_int(o, "queues", iface->n_queues);
+	json_put_text(o, "port", port_text(d, iface));
+	json_put_int(o, "queues", iface->n_queues);
 	if (iface->n_queues)
-		put_bool(o, "zero_copy", iface->is_zerocopy);
+		json_put_bool(o, "zero_copy", iface->is_zerocopy);
 	if (*iface->note)
-		put_text(o, "note", iface->note);
+		json_put_text(o, "note", iface->note);
 	return o;
 }
 
@@ -100,10 +86,10 @@ static json_t *count_zones(const struct daemon *d)
 		n[zones_at(d->zones, i)->state]++;
 		n_loading += is_loading(zones_at(d->zones, i));
 	}
-	put_int(o, "serving", n[ZONES_SERVING]);
-	put_int(o, "stale", n[ZONES_STALE]);
-	put_int(o, "failed", n[ZONES_FAILED]);
-	put_int(o, "loading", n_loading);
+	json_put_int(o, "serving", n[ZONES_SERVING]);
+	json_put_int(o, "stale", n[ZONES_STALE]);
+	json_put_int(o, "failed", n[ZONES_FAILED]);
+	json_put_int(o, "loading", n_loading);
 	return o;
 }
 
@@ -114,26 +100,26 @@ json_t *report_status(struct daemon *d)
 	char text[512];
 	size_t i;
 
-	put_text(o, "version", VOLLEY_VERSION);
-	put_int(o, "pid", (uint64_t)getpid());
-	put_int(o, "uptime_s", (clock_ns() - d->started_ns) / CLOCK_NS_PER_S);
-	put_int(o, "abi", VOLLEY_ABI);
-	put_text(o, "state", d->stopping ? "stopping" : d->is_ready ? "serving" : "starting");
-	put_bool(o, "ready", d->is_ready);
+	json_put_text(o, "version", VOLLEY_VERSION);
+	json_put_int(o, "pid", (uint64_t)getpid());
+	json_put_int(o, "uptime_s", (clock_ns() - d->started_ns) / CLOCK_NS_PER_S);
+	json_put_int(o, "abi", VOLLEY_ABI);
+	json_put_text(o, "state", d->stopping ? "stopping" : d->is_ready ? "serving" : "starting");
+	json_put_bool(o, "ready", d->is_ready);
 	if (progress_put(d->zones, clock_ns(), text, sizeof(text)))
-		put_text(o, "progress", text);
+		json_put_text(o, "progress", text);
 	json_object_set_new(o, "degraded", report_degraded(d));
 	for (i = 0; i < d->n_ifaces; i++)
 		json_array_append_new(ifaces, report_iface(d, &d->ifaces[i]));
 	json_object_set_new(o, "interfaces", ifaces);
-	put_int(o, "workers", d->crew ? crew_n(d->crew) : 0);
-	put_int(o, "services", d->n_services);
+	json_put_int(o, "workers", d->crew ? crew_n(d->crew) : 0);
+	json_put_int(o, "services", d->n_services);
 	json_object_set_new(o, "zones", count_zones(d));
 	cache_stats_read(d->cache, &stats);
-	put_int(cache, "size_bytes", stats.sizes.bytes);
-	put_int(cache, "used_bytes", stats.used_bytes);
-	put_int(cache, "entries", stats.n_entries);
-	put_bool(cache, "adopted", d->is_adopted);
+	json_put_int(cache, "size_bytes", stats.sizes.bytes);
+	json_put_int(cache, "used_bytes", stats.used_bytes);
+	json_put_int(cache, "entries", stats.n_entries);
+	json_put_bool(cache, "adopted", d->is_adopted);
 	json_object_set_new(o, "cache", cache);
 	return o;
 }
@@ -171,15 +157,15 @@ static json_t *report_driver(const struct daemon *d, uint64_t *hits)
 
 		classes[program_reason_class(reason)] += sum.reasons[k];
 		if (sum.reasons[k])
-			put_int(reasons, words_reason_key(reason, key), sum.reasons[k]);
+			json_put_int(reasons, words_reason_key(reason, key), sum.reasons[k]);
 	}
 	*hits = classes[VOLLEY_CLASS_HIT];
-	put_int(o, "received", sum.received);
-	put_int(o, "hit", classes[VOLLEY_CLASS_HIT]);
-	put_int(o, "up", classes[VOLLEY_CLASS_UP]);
-	put_int(o, "passed", classes[VOLLEY_CLASS_PASSED]);
-	put_int(o, "dropped", classes[VOLLEY_CLASS_DROPPED]);
-	put_int(o, "to_worker", sum.to_worker);
+	json_put_int(o, "received", sum.received);
+	json_put_int(o, "hit", classes[VOLLEY_CLASS_HIT]);
+	json_put_int(o, "up", classes[VOLLEY_CLASS_UP]);
+	json_put_int(o, "passed", classes[VOLLEY_CLASS_PASSED]);
+	json_put_int(o, "dropped", classes[VOLLEY_CLASS_DROPPED]);
+	json_put_int(o, "to_worker", sum.to_worker);
 	json_object_set_new(o, "reasons", reasons);
 	return o;
 }
@@ -190,7 +176,7 @@ static json_t *report_engine(const struct daemon *d)
 	json_t *o = json_object();
 
 	crew_engine_counters(d->crew, &c);
-#define PUT(name, words) put_int(o, #name, c.name);
+#define PUT(name, words) json_put_int(o, #name, c.name);
 	ENGINE_COUNTERS(PUT)
 #undef PUT
 	return o;
@@ -217,10 +203,10 @@ json_t *report_stats(struct daemon *d)
 	json_t *driver = report_driver(d, &hits);
 
 	sum_answered(d, by_kind);
-	put_int(answered, "driver", hits);
-	put_int(answered, "worker", by_kind[PORT_XSK] + by_kind[PORT_DPDK]);
-	put_int(answered, "kernel_socket", by_kind[PORT_SOCKET]);
-	put_int(answered, "tcp", by_kind[PORT_TCP]);
+	json_put_int(answered, "driver", hits);
+	json_put_int(answered, "worker", by_kind[PORT_XSK] + by_kind[PORT_DPDK]);
+	json_put_int(answered, "kernel_socket", by_kind[PORT_SOCKET]);
+	json_put_int(answered, "tcp", by_kind[PORT_TCP]);
 	json_object_set_new(o, "answered", answered);
 	json_object_set_new(o, "driver", driver);
 	json_object_set_new(o, "engine", report_engine(d));
@@ -239,9 +225,9 @@ static void put_queue(json_t *o, const struct daemon *d, const struct port *port
 		for (queue = 0; queue < VOLLEY_QUEUES; queue++) {
 			if (d->ifaces[i].ports[queue] != port)
 				continue;
-			put_text(o, "interface", d->ifaces[i].config.name);
-			put_int(o, "queue", queue);
-			put_text(o, "mode", d->ifaces[i].is_zerocopy ? "zero-copy" : "copy");
+			json_put_text(o, "interface", d->ifaces[i].config.name);
+			json_put_int(o, "queue", queue);
+			json_put_text(o, "mode", d->ifaces[i].is_zerocopy ? "zero-copy" : "copy");
 		}
 }
 
@@ -251,14 +237,14 @@ static json_t *report_port(const struct daemon *d, const struct port *port, unsi
 	struct port_stats stats;
 
 	port_stats_read(port, &stats);
-	put_text(o, "name", port->name);
-	put_text(o, "kind", port_kind_text(port->kind));
+	json_put_text(o, "name", port->name);
+	json_put_text(o, "kind", port_kind_text(port->kind));
 	put_queue(o, d, port);
-	put_int(o, "worker", worker);
+	json_put_int(o, "worker", worker);
 	json_object_set_new(o, "core", json_integer(crew_cpu(d->crew, worker)));
 #define PUT(name, words)                                                \
 	if (stats.name || !strcmp(#name, "rx") || !strcmp(#name, "tx")) \
-		put_int(o, #name, stats.name);
+		json_put_int(o, #name, stats.name);
 	PORT_COUNTER_LIST(PUT)
 #undef PUT
 	return o;
@@ -288,14 +274,14 @@ static void put_load(json_t *o, const struct load *load)
 
 	if (load)
 		progress_read(&p, load, clock_ns());
-	put_text(o, "stage", load_stage_text(p.stage));
+	json_put_text(o, "stage", load_stage_text(p.stage));
 	if (!load || p.stage == LOAD_WAITING)
 		return;
 	if (p.has_percent)
-		put_int(o, "percent", p.percent);
-	put_int(o, "read_bytes", p.n_bytes);
-	put_int(o, "read_records", p.n_records);
-	put_int(o, "loading_s", p.s);
+		json_put_int(o, "percent", p.percent);
+	json_put_int(o, "read_bytes", p.n_bytes);
+	json_put_int(o, "read_records", p.n_records);
+	json_put_int(o, "loading_s", p.s);
 }
 
 static void put_withdrawn(json_t *o, const struct withdrawn *w)
@@ -303,11 +289,11 @@ static void put_withdrawn(json_t *o, const struct withdrawn *w)
 	if (!w->is_known)
 		return;
 	if (w->all) {
-		put_text(o, "all_answers_withdrawn", w->all);
+		json_put_text(o, "all_answers_withdrawn", w->all);
 		return;
 	}
-	put_int(o, "names_changed", w->n_names);
-	put_int(o, "answers_withdrawn", w->n_answers);
+	json_put_int(o, "names_changed", w->n_names);
+	json_put_int(o, "answers_withdrawn", w->n_answers);
 }
 
 static json_t *report_zone(const struct zones_entry *entry)
@@ -315,26 +301,26 @@ static json_t *report_zone(const struct zones_entry *entry)
 	static const char *const states[] = { "loading", "failed", "serving", "stale" };
 	json_t *o = json_object();
 
-	put_text(o, "name", entry->name);
-	put_text(o, "state", is_loading(entry) ? "loading" : states[entry->state]);
-	put_bool(o, "serves", entry->zone != NULL);
+	json_put_text(o, "name", entry->name);
+	json_put_text(o, "state", is_loading(entry) ? "loading" : states[entry->state]);
+	json_put_bool(o, "serves", entry->zone != NULL);
 	if (is_loading(entry))
 		put_load(o, entry->load);
 	if (entry->zone) {
-		put_int(o, "serial", zone_serial(entry->zone));
-		put_int(o, "records", zone_n_records(entry->zone));
-		put_int(o, "names", zone_n_names(entry->zone));
-		put_int(o, "memory_bytes", zone_memory_bytes(entry->zone));
-		put_int(o, "load_ms", entry->load_ns / CLOCK_NS_PER_MS);
-		put_int(o, "loaded_at", entry->loaded_wall_s);
+		json_put_int(o, "serial", zone_serial(entry->zone));
+		json_put_int(o, "records", zone_n_records(entry->zone));
+		json_put_int(o, "names", zone_n_names(entry->zone));
+		json_put_int(o, "memory_bytes", zone_memory_bytes(entry->zone));
+		json_put_int(o, "load_ms", entry->load_ns / CLOCK_NS_PER_MS);
+		json_put_int(o, "loaded_at", entry->loaded_wall_s);
 	}
-	put_bool(o, "cacheable", entry->cache_slot != 0);
+	json_put_bool(o, "cacheable", entry->cache_slot != 0);
 	put_withdrawn(o, &entry->withdrawn);
-	put_text(o, "file", entry->file);
+	json_put_text(o, "file", entry->file);
 	if (*entry->error)
-		put_text(o, "error", entry->error);
+		json_put_text(o, "error", entry->error);
 	if (*entry->warning)
-		put_text(o, "warning", entry->warning);
+		json_put_text(o, "warning", entry->warning);
 	return o;
 }
 
@@ -355,12 +341,12 @@ json_t *report_check(const struct load *load)
 {
 	json_t *o = json_object();
 
-	put_bool(o, "valid", true);
-	put_int(o, "serial", zone_serial(load->zone));
-	put_int(o, "records", zone_n_records(load->zone));
-	put_int(o, "warnings", load->err.n_warnings);
+	json_put_bool(o, "valid", true);
+	json_put_int(o, "serial", zone_serial(load->zone));
+	json_put_int(o, "records", zone_n_records(load->zone));
+	json_put_int(o, "warnings", load->err.n_warnings);
 	if (*load->err.warning)
-		put_text(o, "warning", load->err.warning);
+		json_put_text(o, "warning", load->err.warning);
 	return o;
 }
 
@@ -386,22 +372,22 @@ json_t *report_cache(struct daemon *d)
 	struct cache_stats s;
 
 	cache_stats_read(d->cache, &s);
-	put_int(o, "size_bytes", s.sizes.bytes);
-	put_int(o, "total_bytes", s.sizes.total_bytes);
-	put_int(o, "index_bytes", (uint64_t)s.sizes.n_buckets * VOLLEY_BUCKET_SLOTS * 8);
-	put_int(o, "store_bytes", (uint64_t)s.sizes.n_segments * VOLLEY_SEGMENT_BYTES);
-	put_int(o, "used_bytes", s.used_bytes);
-	put_bool(o, "within_budget", s.sizes.total_bytes <= s.sizes.bytes);
-	put_int(o, "entries", s.n_entries);
-	put_int(o, "capacity_entries", (uint64_t)s.sizes.n_buckets * VOLLEY_BUCKET_SLOTS);
-	put_int(o, "segments", s.sizes.n_segments);
-	put_int(o, "segments_free", s.n_free);
-	put_int(o, "segments_probation", s.n_probation);
-	put_int(o, "segments_main", s.n_main);
-	put_bool(o, "adopted", d->is_adopted);
-#define PUT(name, words) put_int(o, #name, s.counters.name);
+	json_put_int(o, "size_bytes", s.sizes.bytes);
+	json_put_int(o, "total_bytes", s.sizes.total_bytes);
+	json_put_int(o, "index_bytes", (uint64_t)s.sizes.n_buckets * VOLLEY_BUCKET_SLOTS * 8);
+	json_put_int(o, "store_bytes", (uint64_t)s.sizes.n_segments * VOLLEY_SEGMENT_BYTES);
+	json_put_int(o, "used_bytes", s.used_bytes);
+	json_put_bool(o, "within_budget", s.sizes.total_bytes <= s.sizes.bytes);
+	json_put_int(o, "entries", s.n_entries);
+	json_put_int(o, "capacity_entries", (uint64_t)s.sizes.n_buckets * VOLLEY_BUCKET_SLOTS);
+	json_put_int(o, "segments", s.sizes.n_segments);
+	json_put_int(o, "segments_free", s.n_free);
+	json_put_int(o, "segments_probation", s.n_probation);
+	json_put_int(o, "segments_main", s.n_main);
+	json_put_bool(o, "adopted", d->is_adopted);
+#define PUT(name, words) json_put_int(o, #name, s.counters.name);
 	CACHE_COUNTERS(PUT)
 #undef PUT
-	put_int(o, "rss_bytes", resident_bytes());
+	json_put_int(o, "rss_bytes", resident_bytes());
 	return o;
 }
