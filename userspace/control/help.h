@@ -12,8 +12,8 @@ void help_put_volleyctl(FILE *out);
 /*
  * Copies the man page template IN to OUT. A line that is one of these words alone is replaced by mdoc
  * text: @commands@, @keys@, @volleyd-options@, @volleyctl-options@, @volleyd-exits@,
- * @volleyctl-exits@, @reasons@, @engine-counters@; @version@ is replaced anywhere. Returns 0, or -EINVAL for a line in @ that is
- * no such word.
+ * @volleyctl-exits@, @reasons@, @engine-counters@; @version@ is replaced anywhere. Returns 0, or
+ * -EINVAL for a line in @ that is no such word.
  */
 int help_fill_man(FILE *out, FILE *in, const char *version) __attribute__((warn_unused_result));
 

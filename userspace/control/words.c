@@ -14,9 +14,9 @@
 
 const struct words_command words_commands[] = {
 	{ "status", "", 0, 0, "what runs, on which interfaces, and what is degraded",
-	  "Shows whether the daemon is starting, serving or stopping, each interface with the XDP mode and port in use and why, the zones and "
-	  "the fill of the cache. What does not work as configured is listed as degraded, each in a "
-	  "sentence." },
+	  "Shows whether the daemon is starting, serving or stopping, each interface with the XDP mode "
+	  "and port in use and why, the zones and the fill of the cache. What does not work as "
+	  "configured is listed as degraded, each in a sentence." },
 	{ "stats", "", 0, 0, "who answered how much, and every counter",
 	  "Shows how many answers the driver, the workers, the kernel sockets and TCP gave, then the "
 	  "counters of the XDP program by reason, of the engine by response code, and of each port. "
@@ -50,7 +50,7 @@ const struct words_command words_commands[] = {
 	  "opens the file, so it must be able to read it." },
 	{ "cache stats", "[-n N]", 0, 2, "what the answer cache holds, its memory and turnover",
 	  "Shows the budget and the memory in use, with the maps that the driver reads, the number of "
-	  "entries, and how many were published, replaced, evicted, refused admission and expired. Then "
+	  "entries, and how many were published, replaced, evicted, refused and expired. Then "
 	  "what share of the queries for it driver and workers found, and the driver's share of all "
 	  "answers. Then entries and bytes by type, by kind of answer, by zone (the N that take most, "
 	  "10 if nothing is said) and by variant (view, DO, CD), and their ages. The cache is looked "
