@@ -240,7 +240,12 @@ static void test_killed_at_any_time(void **state)
 		MUST(pid >= 0);
 		while (!pid)
 			MUST(!save(path));
-		usleep(2000 + i * 1731 % 20000);
+		/* It writes, however busy the machine is. */
+		for (unsigned int n = 0; !is_there(tmp); n++) {
+			MUST(n < 100000 && !waitpid(pid, NULL, WNOHANG));
+			usleep(100);
+		}
+		usleep(i * 1731 % 20000);
 		kill(pid, SIGKILL);
 		waitpid(pid, NULL, 0);
 		n_left += is_there(tmp);
