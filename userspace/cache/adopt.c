@@ -38,23 +38,26 @@ static uint32_t whole_bytes(const struct volley_segment *segment)
 	return at;
 }
 
-/* Its lengths agree with each other, its key with its hash, its body with its sums. */
-static bool is_entry_sound(const struct cache *cache, const struct volley_entry *e,
-			   uint32_t room_bytes)
+bool entry_is_sound(const struct volley_entry *e, size_t room_bytes)
 {
-	uint32_t padded = volley_name_padded(e->key.name_bytes);
-	uint32_t body_at = entry_body_at(&e->key);
 	const uint8_t *body = cache_entry_body(e);
+	uint32_t body_at;
 
-	if (e->bytes > room_bytes || e->bytes % VOLLEY_UNIT_BYTES || !e->key.name_bytes ||
-	    e->body_offset != sizeof(*e) + padded || e->body_offset + e->full_bytes > e->bytes ||
-	    e->short_bytes > e->full_bytes)
+	if (room_bytes < sizeof(*e) || e->bytes > room_bytes || e->bytes % VOLLEY_UNIT_BYTES ||
+	    !e->key.name_bytes ||
+	    e->body_offset != sizeof(*e) + volley_name_padded(e->key.name_bytes) ||
+	    e->body_offset + e->full_bytes > e->bytes || e->short_bytes > e->full_bytes)
 		return false;
-	if (!e->zone_slot || e->zone_slot >= cache->memory.sizes.n_zones)
-		return false;
-	return key_hash(cache, (const uint64_t *)&e->key, 1 + padded / 8) == e->hash &&
-	       entry_body_sum(body, e->full_bytes, body_at) == e->full_sum &&
+	body_at = entry_body_at(&e->key);
+	return entry_body_sum(body, e->full_bytes, body_at) == e->full_sum &&
 	       entry_body_sum(body, e->short_bytes, body_at) == e->short_sum;
+}
+
+static bool is_hash_right(const struct cache *cache, const struct volley_entry *e)
+{
+	uint32_t n_words = 1 + volley_name_padded(e->key.name_bytes) / 8;
+
+	return key_hash(cache, (const uint64_t *)&e->key, n_words) == e->hash;
 }
 
 /* A word leads to a whole entry of its tag within a segment in use, and from the right place. */
@@ -72,9 +75,9 @@ static bool is_word_sound(const struct cache *cache, const uint64_t *slot, uint6
 	if (segment->state == VOLLEY_SEGMENT_FREE || offset >= segment->used_bytes)
 		return false;
 	e = word_entry(cache, word);
-	return entry_word(cache, e) == word &&
-	       is_entry_sound(cache, e, segment->used_bytes - offset) &&
-	       entry_word_slot(cache, e) == slot;
+	return entry_word(cache, e) == word && entry_is_sound(e, segment->used_bytes - offset) &&
+	       e->zone_slot && e->zone_slot < cache->memory.sizes.n_zones &&
+	       is_hash_right(cache, e) && entry_word_slot(cache, e) == slot;
 }
 
 static void adopt_words(struct cache *cache)

@@ -28,8 +28,8 @@ struct fifo {
 
 /*
  * Fingerprints of what left the probation queue unasked, 4 to a set, oldest overwritten: half as
- * many as the index has slots. More do not help: measured on the traces of test_keeper.c, 8 or 16
- * ways let so much into the main queue that the hit ratio falls by 0.7 or 1.2 points.
+ * many as the index has slots. More do not help: measured on traces like those of test_hitratio.c, 8
+ * or 16 ways let so much into the main queue that the hit ratio falls by 0.7 or 1.2 points.
  */
 #define GHOST_WAYS 4u
 struct ghost {
@@ -140,6 +140,22 @@ static inline bool entry_is_of(const struct volley_entry *e, const struct cache_
 enum cache_verdict entry_verdict(const struct cache *cache, const struct volley_entry *e,
 				 uint32_t now_s);
 
+/* All octets of an entry but freq, which readers go on counting in `e`. */
+static inline void entry_copy(struct volley_entry *to, const struct volley_entry *e)
+{
+	const size_t before = offsetof(struct volley_entry, freq);
+	const size_t behind = before + sizeof(e->freq);
+
+	memcpy(to, e, before);
+	memcpy((uint8_t *)to + behind, (const uint8_t *)e + behind, e->bytes - behind);
+}
+
+/*
+ * Whether an entry that nobody vouches for agrees with itself: its lengths with each other and with
+ * the room that it lies in, its body with its sums. Key, zone and times are the caller's to judge.
+ */
+bool entry_is_sound(const struct volley_entry *e, size_t room_bytes);
+
 /* The one's complement sum of `n` octets that lie at `offset` of a message. */
 uint16_t entry_body_sum(const uint8_t *body, uint32_t n, uint32_t offset);
 
@@ -184,6 +200,9 @@ bool fifo_pop(struct fifo *fifo, uint32_t *item);
 
 void ghost_remember(struct ghost *ghost, uint64_t hash);
 bool ghost_recall(struct ghost *ghost, uint64_t hash); /* and forgets it */
+
+/* Among n zones with slot 0 the slot of this id, else a free one, else 0. */
+uint32_t zone_find_slot(const struct volley_zone *zones, uint32_t n, const uint64_t id[2]);
 
 /* Takes over the segments and words of an earlier daemon; drops what contradicts itself. */
 int cache_adopt(struct cache *cache);

@@ -52,16 +52,6 @@ static uint8_t keep_from(const struct cache *cache, struct volley_segment *segme
 	return freq < VOLLEY_FREQ_MAX ? (uint8_t)(freq + 1) : VOLLEY_FREQ_MAX;
 }
 
-/* All but freq, which readers go on counting in the old entry. */
-static void copy_octets(struct volley_entry *copy, const struct volley_entry *e)
-{
-	const size_t before = offsetof(struct volley_entry, freq);
-	const size_t behind = before + sizeof(e->freq);
-
-	memcpy(copy, e, before);
-	memcpy((uint8_t *)copy + behind, (const uint8_t *)e + behind, e->bytes - behind);
-}
-
 /* Copies an entry to the main queue and turns its word to the copy. */
 static bool copy_entry(struct cache *cache, const struct volley_entry *e, uint64_t *slot,
 		       uint8_t freq)
@@ -71,7 +61,7 @@ static bool copy_entry(struct cache *cache, const struct volley_entry *e, uint64
 
 	if (!copy)
 		return false;
-	copy_octets(copy, e);
+	entry_copy(copy, e);
 	copy->freq = freq;
 	segment_commit(&cache->keeper, QUEUE_MAIN, copy);
 	if (__atomic_compare_exchange_n(slot, &word, entry_word(cache, copy), false,

@@ -14,6 +14,7 @@
 
 #include "base/err.h"
 #include "cache/snapshot_format.h"
+#include "dns/name.h"
 
 #define SECTION_ENTRIES 128u /* published in one read section */
 #define WAITS_MAX       200u /* for the keeper, of 1 ms; then there is no room */
@@ -147,21 +148,18 @@ static int read_block(struct in *in)
 static void find_match(const struct snapshot *snapshot, const struct snapshot_zone *zone,
 		       struct match *match)
 {
-	uint32_t i;
+	uint32_t slot = zone_find_slot(snapshot->zones, snapshot->n_zones, zone->name_id);
+	const struct volley_zone *here = &snapshot->zones[slot];
 
 	*match = (struct match){ .file_slot = zone->slot,
 				 .file_gen = zone->gen,
 				 .digest = { zone->digest[0], zone->digest[1] } };
-	for (i = 1; i < snapshot->n_zones && !match->slot; i++) {
-		const struct volley_zone *here = &snapshot->zones[i];
-
-		if (!snapshot_zone_stands(here) ||
-		    memcmp(here->name_id, zone->name_id, sizeof(zone->name_id)) ||
-		    memcmp(here->digest, zone->digest, sizeof(zone->digest)))
-			continue;
-		match->slot = i;
-		match->gen = here->gen;
-	}
+	if (!snapshot_zone_stands(here) ||
+	    memcmp(here->name_id, zone->name_id, sizeof(zone->name_id)) ||
+	    memcmp(here->digest, zone->digest, sizeof(zone->digest)))
+		return;
+	match->slot = slot;
+	match->gen = here->gen;
 }
 
 static int take_zones(struct in *in)
@@ -216,33 +214,12 @@ static bool is_still_same(const struct in *in, const struct match *match)
 /* Labels up to the root that fill it, in lower case. */
 static bool is_name_sound(const uint8_t *name, uint32_t n)
 {
-	uint32_t at = 0, i;
+	uint32_t i;
 
-	while (at < n && name[at]) {
-		if (name[at] > 63 || at + name[at] + 1 >= n)
-			return false;
-		at += name[at] + 1u;
-	}
 	for (i = 0; i < n; i++)
 		if (name[i] >= 'A' && name[i] <= 'Z')
 			return false; /* a length is at most 63, and 'A' is 65 */
-	return at + 1 == n;
-}
-
-static bool is_entry_sound(const struct volley_entry *e, size_t room_bytes)
-{
-	uint32_t padded, body_at;
-
-	if (room_bytes < sizeof(*e) || e->bytes > room_bytes || e->bytes < sizeof(*e) ||
-	    e->bytes % VOLLEY_UNIT_BYTES || !e->key.name_bytes)
-		return false;
-	padded = volley_name_padded(e->key.name_bytes);
-	body_at = entry_body_at(&e->key);
-	if (e->body_offset != sizeof(*e) + padded || e->body_offset + e->full_bytes > e->bytes ||
-	    e->short_bytes > e->full_bytes || !is_name_sound(e->name, e->key.name_bytes))
-		return false;
-	return entry_body_sum(cache_entry_body(e), e->full_bytes, body_at) == e->full_sum &&
-	       entry_body_sum(cache_entry_body(e), e->short_bytes, body_at) == e->short_sum;
+	return name_check(name, n) == (int)n;
 }
 
 static int check_entries(struct in *in)
@@ -252,7 +229,7 @@ static int check_entries(struct in *in)
 	while (at < n) {
 		const struct volley_entry *e = (const struct volley_entry *)(in->buf + at);
 
-		if (!is_entry_sound(e, n - at))
+		if (!entry_is_sound(e, n - at) || !is_name_sound(e->name, e->key.name_bytes))
 			return refuse(in, "has an entry that contradicts itself");
 		at += e->bytes;
 		in->told->n_entries++;

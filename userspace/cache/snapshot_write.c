@@ -86,14 +86,9 @@ static void *take_room(struct out *out, size_t n)
 	return out->buf + out->n - n;
 }
 
-/* The freq apart, which readers go on counting. */
 static void put_entry(const struct out *out, struct volley_entry *to, const struct volley_entry *e)
 {
-	const size_t before = offsetof(struct volley_entry, freq);
-	const size_t behind = before + sizeof(e->freq);
-
-	memcpy(to, e, before);
-	memcpy((uint8_t *)to + behind, (const uint8_t *)e + behind, e->bytes - behind);
+	entry_copy(to, e);
 	to->freq = entry_freq(e);
 	to->hash = 0;
 	if (e->expires_s != VOLLEY_NEVER)

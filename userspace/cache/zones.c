@@ -21,10 +21,8 @@ static bool is_free(const struct volley_zone *zone)
 	return !zone->name_id[0];
 }
 
-/* The slot of this id, else a free one, else 0. Slots are few and this is not on any hot path. */
-static uint32_t find_slot(const struct cache *cache, const uint64_t id[2])
+uint32_t zone_find_slot(const struct volley_zone *zones, uint32_t n, const uint64_t id[2])
 {
-	uint32_t n = cache->memory.sizes.n_zones;
 	uint32_t first = 1 + (uint32_t)(id[0] % (n - 1));
 	uint32_t vacant = 0;
 	uint32_t i, slot;
@@ -33,7 +31,7 @@ static uint32_t find_slot(const struct cache *cache, const uint64_t id[2])
 		const struct volley_zone *zone;
 
 		slot = 1 + (first - 1 + i) % (n - 1);
-		zone = &cache->memory.zones[slot];
+		zone = &zones[slot];
 		if (zone->name_id[0] == id[0] && zone->name_id[1] == id[1])
 			return slot;
 		if (is_free(zone) && !vacant)
@@ -68,7 +66,7 @@ bool cache_zone_prepare(struct cache *cache, const uint8_t *apex, uint32_t apex_
 	uint64_t id[2];
 
 	apex_id(apex, apex_bytes, id);
-	*slot = find_slot(cache, id);
+	*slot = zone_find_slot(cache->memory.zones, cache->memory.sizes.n_zones, id);
 	*gen = 0;
 	if (!*slot)
 		return false;
