@@ -60,26 +60,16 @@ enum cache_verdict cache_entry_verdict(const struct cache *cache, const struct v
 	return entry_verdict(cache, entry, now_s);
 }
 
-static uint32_t entry_queue(const struct cache *cache, const struct volley_entry *entry)
+bool cache_entry_is_main(const struct cache *cache, const struct volley_entry *entry)
 {
 	size_t offset = (size_t)((const uint8_t *)entry - cache->memory.store);
 
-	return segment_at(cache, (uint32_t)(offset / VOLLEY_SEGMENT_BYTES))->queue;
-}
-
-bool cache_entry_is_main(const struct cache *cache, const struct volley_entry *entry)
-{
-	return entry_queue(cache, entry) == QUEUE_MAIN;
+	return segment_at(cache, (uint32_t)(offset / VOLLEY_SEGMENT_BYTES))->queue == QUEUE_MAIN;
 }
 
 const char *cache_entry_queue(const struct cache *cache, const struct volley_entry *entry)
 {
-	static const char *const texts[N_QUEUES] = {
-		[QUEUE_PROBATION] = "probation", [QUEUE_MAIN] = "main", [QUEUE_DENIAL] = "denial"
-	};
-	uint32_t queue = entry_queue(cache, entry);
-
-	return texts[queue < N_QUEUES ? queue : QUEUE_PROBATION];
+	return cache_entry_is_main(cache, entry) ? "main" : "probation";
 }
 
 const struct volley_entry *cache_entry_by_hash(const struct cache *cache, uint64_t hash)

@@ -34,7 +34,10 @@ enum cache_verdict cache_entry_verdict(const struct cache *cache, const struct v
 /* Whether it lies in the main queue. An entry that was shown. */
 bool cache_entry_is_main(const struct cache *cache, const struct volley_entry *entry);
 
-/* The queue in which it lies: "probation", "main" or "denial". Static. An entry that was shown. */
+/*
+ * The queue in which it lies: "main", or "probation", which is what a denial's segment says as well.
+ * Static. An entry that was shown.
+ */
 const char *cache_entry_queue(const struct cache *cache, const struct volley_entry *entry);
 
 /*
