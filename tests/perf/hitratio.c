@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * hitratio [NAMES [PERCENT]]: hit ratios of the answer cache and of an exact LRU with the same budget, for names
- * by Zipf's law (10,000,000), for 1 and 10 % of them or PERCENT, as a table; and what is left of them when for each query there are ten of
- * a flood, for names that never come again. One thread, no clock: the figures are the same on every
- * machine. docs/benchmarks.md says how to read them.
+ * hitratio [NAMES [PERCENT]]: hit ratios of the answer cache and of an exact LRU with the same budget,
+ * for names by Zipf's law (10,000,000), for 1 and 10 % of them or PERCENT, as a table; and what is left
+ * of them when for each query there are ten of a flood, for names that never come again. One thread, no
+ * clock: the figures are the same on every machine. docs/benchmarks.md says how to read them.
  */
 #include <stdio.h>
 

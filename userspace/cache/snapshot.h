@@ -11,8 +11,8 @@
  *
  * A zone is told by the hash of its apex and the digest of its generation (zones.h), which stands
  * for content, settings and the rules of rendering. Answers are taken back only for a zone that has
- * the same digest again, and if they hold beside the other zones. The zones come last, since one that changes while the file is written is
- * left out.
+ * the same digest again, and if they hold beside the other zones. The zones come last, since one that
+ * changes while the file is written is left out.
  *
  * What expires does so by a clock that starts at boot. Within one boot this clock says how much
  * time has passed, else the wall clock; where that has gone backwards nobody knows, and what
