@@ -14,20 +14,26 @@
 static struct sampler sampler;
 static struct sample out[SAMPLER_CAP];
 
-/* A name of i % 200 + 2 octets, all of which tell i. */
+/* A name of i % 200 + 4 octets: i, and what tells it. */
 static void make(struct query *q, uint32_t i)
 {
 	q->qtype = (uint16_t)(i % 200);
-	q->qname_bytes = (uint16_t)(i % 200 + 2);
-	memset(q->folded, (int)(i % 200), q->qname_bytes);
+	q->qname_bytes = (uint16_t)(i % 200 + 4);
+	wire_store_be32(q->folded, i);
+	memset(q->folded + 4, (int)(i % 200), i % 200);
+}
+
+static uint32_t number_of(const struct sample *s)
+{
+	return wire_load_be32(s->folded);
 }
 
 static bool is_whole(const struct sample *s)
 {
-	for (uint32_t i = 0; i < s->name_bytes; i++)
+	for (uint32_t i = 4; i < s->name_bytes; i++)
 		if (s->folded[i] != s->qtype)
 			return false;
-	return s->name_bytes == s->qtype + 2;
+	return s->name_bytes == s->qtype + 4 && number_of(s) % 200 == s->qtype;
 }
 
 static void begin(unsigned int finer)
@@ -51,7 +57,7 @@ static void test_every_question(void **state)
 	assert_int_equal(sampler_take(&sampler, out, SAMPLER_CAP, &n_seen), SAMPLER_CAP);
 	assert_int_equal(n_seen, SAMPLER_CAP + 10); /* what had no room is counted all the same */
 	for (uint32_t i = 0; i < SAMPLER_CAP; i++)
-		assert_true(out[i].qtype == i % 200 && is_whole(&out[i]));
+		assert_true(number_of(&out[i]) == i && is_whole(&out[i]));
 	assert_int_equal(sampler_take(&sampler, out, SAMPLER_CAP, &n_seen), 0);
 	sampler_see(&sampler, &q);
 	sampler_see(&sampler, &q);
@@ -85,6 +91,7 @@ static bool stopping;
 static void *taker(void *user)
 {
 	uint64_t n_seen, last = 0;
+	uint32_t next = 0;
 	size_t *n = user;
 
 	while (!__atomic_load_n(&stopping, __ATOMIC_ACQUIRE)) {
@@ -93,10 +100,13 @@ static void *taker(void *user)
 
 		MUST(n_seen >= last);
 		last = n_seen;
-		for (size_t i = 0; i < k; i++)
-			MUST(is_whole(&mine[i]));
+		for (size_t i = 0; i < k; i++) {
+			MUST(is_whole(&mine[i]) && number_of(&mine[i]) >= next);
+			next = number_of(&mine[i]) + 1;
+		}
 		__atomic_store_n(n, *n + k, __ATOMIC_RELAXED);
-		sampler_set_finer(&sampler, (unsigned int)(*n % (SAMPLER_FINEST + 1)));
+		/* A ring that is full, and one that is nearly empty. */
+		sampler_set_finer(&sampler, *n / 1024 % 2 ? SAMPLER_FINEST - 4 : SAMPLER_FINEST);
 	}
 	return NULL;
 }
@@ -112,7 +122,7 @@ static void test_two_threads(void **state)
 	stopping = false;
 	assert_int_equal(pthread_create(&thread, NULL, taker, &n), 0);
 	/* However late the other thread begins. */
-	for (uint32_t i = 0; i < 2000000 || __atomic_load_n(&n, __ATOMIC_RELAXED) < 1000; i++) {
+	for (uint32_t i = 0; i < 2000000 || __atomic_load_n(&n, __ATOMIC_RELAXED) < 50000; i++) {
 		make(&q, i);
 		sampler_see(&sampler, &q);
 	}
