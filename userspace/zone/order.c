@@ -180,16 +180,16 @@ static void sort_by_parent(struct order *o)
 /* What sort_family() works in. */
 static int room_for(struct order *o, uint32_t largest)
 {
-	if (largest > RADIX_MAX)
-		o->split = malloc(largest * sizeof(*o->split));
-	if (largest >= RADIX_MIN) {
-		o->keys = malloc(RADIX_MAX * sizeof(*o->keys));
-		o->keys_2 = malloc(RADIX_MAX * sizeof(*o->keys_2));
-	}
-	return (largest <= RADIX_MAX || o->split) &&
-			       (largest < RADIX_MIN || (o->keys && o->keys_2)) ?
-		       0 :
-		       -ENOMEM;
+	if (largest < RADIX_MIN)
+		return 0;
+	o->keys = malloc(RADIX_MAX * sizeof(*o->keys));
+	o->keys_2 = malloc(RADIX_MAX * sizeof(*o->keys_2));
+	if (!o->keys || !o->keys_2)
+		return -ENOMEM;
+	if (largest <= RADIX_MAX)
+		return 0;
+	o->split = malloc(largest * sizeof(*o->split));
+	return o->split ? 0 : -ENOMEM;
 }
 
 static int sort_families(struct order *o)
