@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/wire.h"
 #include "dns/proto.h"
 
 struct dump {
