@@ -15,30 +15,36 @@
 #include "cache/keeper.h"
 #include "control/withdraw.h"
 #include "tests/unit/engine/world.h"
+#include "tests/unit/zone/zone_text.h"
 
-#define N_NAMES   2000u
-#define N_THREADS 3u
-#define N_RELOADS 60u
+#define N_NAMES       2000u
+#define N_THREADS     3u
+#define N_RELOADS     60u /* or more, until the keeper has moved something */
+#define N_RELOADS_MAX 6000u
 
 static const uint64_t digests[2][2] = { { 1, 0 }, { 1, 1 } }; /* the world's, and another */
 
-/* n0 to n1999, of which the one that `version` chooses tells its number; and one comes or goes. */
+/*
+ * n0 to n1999, of which the one that `version` chooses tells its number; and one comes or goes. Below
+ * flood there is every name.
+ */
 static struct zone *make_zone(unsigned version, const unsigned *versions)
 {
-	char path[] = "/tmp/volley-withdraw-XXXXXX";
-	FILE *f = fdopen(mkstemp(path), "w");
-	struct zone_error err;
+	char *text;
+	size_t bytes;
+	FILE *f = open_memstream(&text, &bytes);
 	struct zone *z;
 
 	MUST(f);
 	fprintf(f, "$TTL 300\n@ SOA ns root %u 2 3 4 60\n@ NS ns\nns A 192.0.2.1\n", version);
+	fputs("*.flood A 192.0.2.3\n", f);
 	for (unsigned i = 0; i < N_NAMES; i++)
 		fprintf(f, "n%u A 10.0.%u.%u\n", i, versions[i] >> 8, versions[i] & 255);
 	if (version & 1)
 		fputs("odd A 192.0.2.2\n", f);
 	fclose(f);
-	MUST(!zone_load_file(&z, "z.test", path, &err));
-	unlink(path);
+	z = zone_of("z.test", text);
+	free(text);
 	return z;
 }
 
@@ -61,13 +67,16 @@ static void ask_name(struct engine *e, unsigned i, struct reply *r)
 	send_ask(e, &a, r);
 }
 
-/* Names that nobody asks again: the keeper has to make room, and moves what is asked. */
+/*
+ * Names that nobody asks again: the keeper has to make room, and moves what is asked. They exist, for
+ * denials have a queue of their own, which would give way alone.
+ */
 static void ask_flood(struct engine *e, unsigned i, struct reply *r)
 {
 	char name[32];
 	struct ask a = { .name = name, .type = DNS_TYPE_A };
 
-	snprintf(name, sizeof(name), "flood%u.z.test", i);
+	snprintf(name, sizeof(name), "n%u.flood.z.test", i);
 	send_ask(e, &a, r);
 }
 
@@ -168,12 +177,19 @@ static void skip_under_tsan(void)
 #endif
 }
 
+static uint64_t n_moved(void)
+{
+	struct cache_stats stats;
+
+	cache_stats_read(world.cache, &stats);
+	return stats.counters.kept;
+}
+
 static void nobody_gets_an_old_answer(void **state)
 {
 	static unsigned versions[N_NAMES];
 	struct cache_keeper *keeper;
 	pthread_t threads[N_THREADS];
-	struct cache_stats stats;
 
 	(void)state;
 	skip_under_tsan();
@@ -182,17 +198,14 @@ static void nobody_gets_an_old_answer(void **state)
 	assert_int_equal(cache_keeper_start(&keeper, world.cache, grace_wait_userspace, NULL), 0);
 	for (unsigned i = 0; i < N_THREADS; i++)
 		assert_int_equal(pthread_create(&threads[i], NULL, asker, NULL), 0);
-	for (unsigned version = 1; version <= N_RELOADS; version++)
+	for (unsigned version = 1; version <= N_RELOADS || (!n_moved() && version <= N_RELOADS_MAX);
+	     version++)
 		reload(version, versions);
 	__atomic_store_n(&stopping, true, __ATOMIC_RELEASE);
 	for (unsigned i = 0; i < N_THREADS; i++)
 		pthread_join(threads[i], NULL);
 	cache_keeper_stop(keeper);
-	cache_stats_read(world.cache, &stats);
-	print_message("  published %llu, moved %llu\n",
-		      (unsigned long long)stats.counters.published,
-		      (unsigned long long)stats.counters.kept);
-	assert_true(stats.counters.kept > 0);
+	assert_true(n_moved() > 0);
 	rcu_thread_online();
 	world_free(&world);
 }
