@@ -320,6 +320,8 @@ void zones_cancel(struct zones *zones)
 		*lists[i] = NULL;
 		tell(list, -ECANCELED);
 	}
+	for (i = 0; i < zones->n; i++)
+		zones->entries[i]->again = false;
 	config_zones_free(zones->next.zones, zones->next.n);
 	zones->next = (struct zones_list){ NULL, 0, false };
 }

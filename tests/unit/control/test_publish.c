@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* In which order a publish puts a new zone in place, and what each step leaves for who dies there. */
+#include <poll.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,6 +11,7 @@
 #include "cache/memory.h"
 #include "control/zones_internal.h"
 #include "tests/unit/engine/world.h"
+#include "tests/unit/zone/zone_text.h"
 
 static struct cache_memory memory;
 static struct engine_zones published, late; /* late: what a worker that is slow still reads */
@@ -23,18 +25,13 @@ static unsigned n_graces;
 /* b is what changes; c stays. */
 static struct zone *make_zone(unsigned serial, unsigned b)
 {
-	char path[] = "/tmp/volley-publish-XXXXXX";
-	FILE *f = fdopen(mkstemp(path), "w");
-	struct zone_error err;
-	struct zone *z;
+	char text[256];
 
-	MUST(f);
-	fprintf(f, "$TTL 300\n@ SOA ns root %u 2 3 4 60\n@ NS ns\nns A 192.0.2.1\n", serial);
-	fprintf(f, "b A 192.0.2.%u\nc A 192.0.2.3\n", b);
-	fclose(f);
-	MUST(!zone_load_file(&z, "z.test", path, &err));
-	unlink(path);
-	return z;
+	snprintf(text, sizeof(text),
+		 "$TTL 300\n@ SOA ns root %u 2 3 4 60\n@ NS ns\nns A 192.0.2.1\n"
+		 "b A 192.0.2.%u\nc A 192.0.2.3\n",
+		 serial, b);
+	return zone_of("z.test", text);
 }
 
 static void ask_for(struct engine *e, const char *name, bool dnssec_ok)
@@ -206,13 +203,14 @@ static int inspect_leaving(void *unused)
 
 static void a_zone_below_comes_and_leaves(void **state)
 {
+	static char name[] = "b.z.test";
 	int len;
 
 	(void)state;
 	begin();
 	len = name_from_text(below.apex, DNS_NAME_MAX, "b.z.test", 8);
 	below.apex_len = (unsigned)len;
-	below.name = below.file = (char[]){ "b.z.test" };
+	below.name = below.file = name;
 	below.in_set = true;
 	zones.entries = zones.by_apex = both;
 	zones.n = 2;
@@ -289,6 +287,27 @@ static void a_zone_that_leaves_while_it_is_loaded(void **state)
 	end();
 }
 
+/* What was asked for again is given up with the rest, also where the load before has ended already. */
+static void a_stop_behind_the_end_of_a_load(void **state)
+{
+	struct pollfd fd = { .events = POLLIN };
+
+	(void)state;
+	begin();
+	entry.owner = &zones;
+	zones_ask(&entry);
+	fd.fd = loader_fd(loader);
+	assert_int_equal(poll(&fd, 1, 20000), 1);
+	zones_ask(&entry);
+	assert_true(entry.again);
+	loader_stop(loader);
+	zones_cancel(&zones);
+	loader_poll(loader);
+	assert_int_equal(entry.n_ended, entry.n_begun);
+	assert_null(entry.load);
+	end();
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -296,6 +315,7 @@ int main(void)
 		cmocka_unit_test(a_zone_below_comes_and_leaves),
 		cmocka_unit_test(what_the_loader_compared),
 		cmocka_unit_test(a_zone_that_leaves_while_it_is_loaded),
+		cmocka_unit_test(a_stop_behind_the_end_of_a_load),
 	};
 	int rc;
 
