@@ -39,7 +39,7 @@ void answer_put(struct resolver_answer *answer)
 	if (!answer || __atomic_sub_fetch(&answer->refs, 1, __ATOMIC_ACQ_REL))
 		return;
 	inbox_chain_add(&chain, &answer->link);
-	inbox_put(answer->home, &chain, false);
+	inbox_put(answer->home, &chain);
 }
 
 uint32_t answers_free_home(struct inbox *home)
@@ -90,6 +90,6 @@ void completions_add(struct completions *c, struct resolver_question *q)
 void completions_flush(struct completions *c)
 {
 	for (unsigned int i = 0; i < c->n; i++)
-		inbox_put(c->out[i].box, &c->out[i].chain, true);
+		inbox_put(c->out[i].box, &c->out[i].chain);
 	c->n = 0;
 }

@@ -26,8 +26,9 @@ void inbox_wake(struct inbox *box)
 	(void)eventfd_write(box->fd, 1);
 }
 
-void inbox_put(struct inbox *box, struct inbox_chain *chain, bool wake)
+void inbox_put(struct inbox *box, struct inbox_chain *chain)
 {
+	bool is_quiet = box->fd < 0; /* a quiet inbox may be gone when it has the links */
 	struct inbox_link *head;
 
 	if (!chain->first)
@@ -38,7 +39,7 @@ void inbox_put(struct inbox *box, struct inbox_chain *chain, bool wake)
 	while (!__atomic_compare_exchange_n(&box->head, &head, chain->first, true, __ATOMIC_RELEASE,
 					    __ATOMIC_RELAXED));
 	*chain = (struct inbox_chain){ 0 };
-	if (wake && !head)
+	if (!is_quiet && !head)
 		inbox_wake(box);
 }
 
@@ -61,6 +62,7 @@ struct inbox_link *inbox_take(struct inbox *box)
 	eventfd_t value;
 
 	/* In this order: who puts between the two finds a full inbox and does not wake, but is taken. */
-	(void)eventfd_read(box->fd, &value);
+	if (box->fd >= 0)
+		(void)eventfd_read(box->fd, &value);
 	return turn_round(__atomic_exchange_n(&box->head, NULL, __ATOMIC_ACQUIRE));
 }

@@ -23,6 +23,11 @@ struct inbox {
 	int fd; /* eventfd, readable when there is something; level-triggered, not blocking */
 };
 
+/* An inbox that wakes nobody: its owner looks by itself some time. Neither opened nor closed. */
+/* clang-format off */
+#define INBOX_QUIET { .fd = -1 }
+/* clang-format on */
+
 /* Links to be put together: newest first, as they lie in the inbox. */
 struct inbox_chain {
 	struct inbox_link *first;
@@ -44,9 +49,10 @@ static inline void inbox_chain_add(struct inbox_chain *chain, struct inbox_link 
 
 /*
  * Puts the chain and empties it; an empty one is allowed. What its links belong to is the owner's
- * from then on. wake: as above; else the owner looks by itself some time. Any thread.
+ * from then on. It may take them before it is woken: that all came back does not yet mean that an
+ * inbox may be closed, but a quiet one may be gone. Any thread.
  */
-void inbox_put(struct inbox *box, struct inbox_chain *chain, bool wake);
+void inbox_put(struct inbox *box, struct inbox_chain *chain);
 
 /* Wakes the owner, whether or not there is something. Any thread. */
 void inbox_wake(struct inbox *box);

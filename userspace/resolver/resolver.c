@@ -166,7 +166,7 @@ void resolver_submit(struct resolver *r, struct resolver_question *const *questi
 			inbox_chain_add(&chains[(q->hash >> 32) % r->n_threads], &q->link);
 	}
 	for (unsigned int i = 0; i < r->n_threads; i++)
-		inbox_put(&r->threads[i].questions, &chains[i], true);
+		inbox_put(&r->threads[i].questions, &chains[i]);
 	completions_flush(&back);
 }
 

@@ -122,9 +122,9 @@ struct resolver_question {
 	struct inbox_link link; /* first: what inbox_take() returns is the question */
 
 	/* Set by the caller; none of it is changed but name's case. */
-	struct inbox *inbox; /* where it comes back */
+	struct inbox *inbox; /* where it comes back; open until resolver_stop() has returned */
 	void *user;
-	uint64_t deadline_ns;            /* CLOCK_MONOTONIC; completed at most 50 ms after */
+	uint64_t deadline_ns; /* CLOCK_MONOTONIC; at most 50 ms late, where the thread keeps up */
 	uint8_t name[NAME_FOLDED_BYTES]; /* wire form, checked */
 	uint16_t qtype;
 	uint16_t qclass;

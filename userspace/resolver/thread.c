@@ -278,10 +278,8 @@ int thread_open(struct resolver_thread *t, const struct resolver_config *config,
 	int code;
 
 	deadlines_init(&t->deadlines, clock_ns());
-	t->home.fd = -1;
+	t->home = (struct inbox)INBOX_QUIET;
 	code = inbox_open(&t->questions);
-	if (!code)
-		code = inbox_open(&t->home);
 	if (!code)
 		code = groups_init(&t->groups, config->max_outstanding, config->upstream_max, t);
 	if (!code)
@@ -301,8 +299,6 @@ void thread_close(struct resolver_thread *t)
 	if (t->base)
 		event_base_free(t->base);
 	groups_fini(&t->groups);
-	if (t->home.fd >= 0)
-		(void)answers_free_home(&t->home);
-	inbox_close(&t->home);
+	(void)answers_free_home(&t->home);
 	inbox_close(&t->questions);
 }

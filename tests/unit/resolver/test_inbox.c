@@ -31,13 +31,13 @@ static bool is_readable(void)
 	return poll(&fd, 1, 0) == 1;
 }
 
-static void put(struct item *item, unsigned int n, bool wake)
+static void put(struct item *item, unsigned int n)
 {
 	struct inbox_chain chain = { 0 };
 
 	for (unsigned int i = 0; i < n; i++)
 		inbox_chain_add(&chain, &item[i].link);
-	inbox_put(&box, &chain, wake);
+	inbox_put(&box, &chain);
 	assert_null(chain.first);
 }
 
@@ -60,9 +60,9 @@ static void chains_come_out_oldest_first(void **state)
 
 	(void)state;
 	assert_null(inbox_take(&box));
-	put(&items[0][0], 3, true);
-	put(&items[0][3], 1, true);
-	put(&items[0][4], 2, true);
+	put(&items[0][0], 3);
+	put(&items[0][3], 1);
+	put(&items[0][4], 2);
 	link = inbox_take(&box);
 	for (unsigned int i = 0; i < 6; i++, link = link->next)
 		assert_ptr_equal(link, &items[0][i].link);
@@ -76,21 +76,29 @@ static void the_owner_is_woken_once(void **state)
 	uint64_t n = 0;
 
 	(void)state;
-	inbox_put(&box, &none, true);
+	inbox_put(&box, &none);
 	assert_false(is_readable());
-	put(&items[0][0], 2, true);
-	put(&items[0][2], 2, true);
+	put(&items[0][0], 2);
+	put(&items[0][2], 2);
 	assert_true(is_readable());
 	assert_int_equal(read(box.fd, &n, sizeof(n)), sizeof(n));
 	assert_int_equal(n, 1);
 	assert_non_null(inbox_take(&box));
-	put(&items[0][0], 1, true);
+	put(&items[0][0], 1);
 	assert_true(is_readable());
 	assert_non_null(inbox_take(&box));
 	assert_false(is_readable());
-	put(&items[0][0], 1, false);
-	assert_false(is_readable());
-	assert_non_null(inbox_take(&box));
+}
+
+static void a_quiet_inbox_wakes_nobody(void **state)
+{
+	(void)state;
+	box = (struct inbox)INBOX_QUIET;
+	put(&items[0][0], 2);
+	put(&items[0][2], 1);
+	assert_ptr_equal(inbox_take(&box), &items[0][0].link);
+	assert_ptr_equal(items[0][1].link.next, &items[0][2].link);
+	assert_null(inbox_take(&box));
 }
 
 static void *fill(void *arg)
@@ -98,7 +106,7 @@ static void *fill(void *arg)
 	struct item *mine = arg;
 
 	for (unsigned int i = 0; i < N_EACH; i += 4)
-		put(&mine[i], 4, true);
+		put(&mine[i], 4);
 	return NULL;
 }
 
@@ -134,6 +142,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(chains_come_out_oldest_first, open_box, close_box),
 		cmocka_unit_test_setup_teardown(the_owner_is_woken_once, open_box, close_box),
+		cmocka_unit_test(a_quiet_inbox_wakes_nobody),
 		cmocka_unit_test_setup_teardown(nothing_is_lost_between_threads, open_box,
 						close_box),
 	};
