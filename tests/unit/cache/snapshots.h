@@ -73,16 +73,37 @@ static inline int load(struct world *w, int fd, struct snapshot_read *told)
 	return load_at(w, fd, &the_times, told);
 }
 
-/* A cache whose zone lies in another slot than in that of world_open(). */
+/* A cache whose zone has another slot and another generation than in that of world_open(). */
 static inline void open_other(struct world *w, uint64_t bytes)
 {
 	struct cache_sizes sizes;
 
 	*w = (struct world){ 0 };
-	MUST(!cache_sizes_plan(&sizes, bytes, 100));
+	MUST(!cache_sizes_plan(&sizes, bytes, VOLLEY_DEFAULT_ZONES)); /* a larger table */
 	MUST(!cache_memory_anonymous(&w->memory, &sizes));
-	w->memory.zones[1].last_gen = 7; /* as of a zone that went */
 	world_start(w);
+	w->gen = cache_zone_flush(w->cache, w->slot);
+}
+
+/* Two caches, in which the zone has other numbers, and an empty file between them. */
+struct pair {
+	struct world a, b;
+	int fd;
+};
+
+static inline void pair_open(struct pair *p, uint64_t a_bytes, uint64_t b_bytes)
+{
+	world_open(&p->a, a_bytes);
+	open_other(&p->b, b_bytes);
+	MUST(p->a.slot != p->b.slot && p->a.gen != p->b.gen);
+	p->fd = make_file();
+}
+
+static inline void pair_close(struct pair *p)
+{
+	world_close(&p->a);
+	world_close(&p->b);
+	close(p->fd);
 }
 
 #endif

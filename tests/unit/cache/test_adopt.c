@@ -424,6 +424,37 @@ static void test_died_in_grace(void **state)
 	world_stop(&w);
 }
 
+/* As only damage can leave it: the keeper empties no more than EMPTIED_MAX for a grace period. */
+static void test_more_emptied_than_one_grace(void **state)
+{
+	struct cache_stats stats;
+	uint32_t n_segments;
+	struct world w;
+
+	(void)state;
+	world_open(&w, 32 << 20);
+	n_segments = w.memory.sizes.n_segments;
+	assert_true(n_segments > EMPTIED_MAX);
+	world_stop(&w);
+	for (uint32_t i = 0; i < n_segments; i++) {
+		struct volley_segment *segment =
+			(void *)(w.memory.store + (size_t)i * VOLLEY_SEGMENT_BYTES);
+
+		segment->state = VOLLEY_SEGMENT_RETIRED;
+		segment->used_bytes = sizeof(*segment);
+	}
+	world_start(&w);
+	assert_true(w.adopted);
+	assert_int_equal(w.cache->emptied.n, EMPTIED_MAX);
+	while (cache_keep(w.cache, WORLD_NOW_S, no_readers, NULL))
+		;
+	cache_stats_read(w.cache, &stats);
+	assert_true(stats.n_free >= segments_reserve(w.cache));
+	for (uint64_t i = 0; i < N_AFTER; i++)
+		put(&w, i);
+	world_close(&w);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -434,6 +465,7 @@ int main(void)
 		cmocka_unit_test(test_noise),
 		cmocka_unit_test(test_killed_at_any_step),
 		cmocka_unit_test(test_died_in_grace),
+		cmocka_unit_test(test_more_emptied_than_one_grace),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -7,22 +7,6 @@
 
 #include "world.h"
 
-static const struct volley_entry *find(const struct world *w, uint64_t number)
-{
-	struct cache_key key = key_of(w->cache, number);
-	const struct volley_entry *e;
-
-	return cache_lookup(w->cache, &key, WORLD_NOW_S, false, &e) == CACHE_HIT ? e : NULL;
-}
-
-static uint64_t version_of(const struct volley_entry *e)
-{
-	uint64_t version;
-
-	memcpy(&version, cache_entry_body(e), sizeof(version));
-	return version;
-}
-
 static void test_publish_replace_withdraw(void **state)
 {
 	struct world w;

@@ -97,16 +97,14 @@ static void test_blocks_change_places(void **state)
 	uint8_t *bytes = malloc(cap), *other = malloc(cap);
 	struct snapshot_block first, second;
 	size_t n, n_first, n_second;
-	int fd = make_file();
-	struct world a, b;
+	struct pair p;
 
 	(void)state;
-	world_open(&a, 4 * CACHE_BYTES_MIN);
-	open_other(&b, CACHE_BYTES_MIN);
+	pair_open(&p, 4 * CACHE_BYTES_MIN, CACHE_BYTES_MIN);
 	for (uint64_t i = 0; i < 20000; i++)
-		put(&a, i);
-	save(&a, fd);
-	n = (size_t)pread(fd, bytes, cap, 0);
+		put(&p.a, i);
+	save(&p.a, p.fd);
+	n = (size_t)pread(p.fd, bytes, cap, 0);
 	memcpy(&first, bytes + begin, sizeof(first));
 	n_first = sizeof(first) + first.n_bytes;
 	memcpy(&second, bytes + begin + n_first, sizeof(second));
@@ -115,14 +113,12 @@ static void test_blocks_change_places(void **state)
 	memcpy(other, bytes, n);
 	memcpy(other + begin, bytes + begin + n_first, n_second);
 	memcpy(other + begin + n_second, bytes + begin, n_first);
-	must_refuse(&b, other, n);
+	must_refuse(&p.b, other, n);
 	memcpy(other + begin, bytes + begin + n_first, n - begin - n_first); /* one is missing */
-	must_refuse(&b, other, n - n_first);
+	must_refuse(&p.b, other, n - n_first);
 	free(bytes);
 	free(other);
-	world_close(&a);
-	world_close(&b);
-	close(fd);
+	pair_close(&p);
 }
 
 #define FIRST_BLOCK (sizeof(struct snapshot_header))
@@ -184,6 +180,32 @@ static void test_contradictions(void **state)
 	world_close(&b);
 }
 
+/* Whole, but of a zone, or a generation of it, that the file's table has not. */
+static void test_of_no_zone(void **state)
+{
+	static const size_t fields[] = { offsetof(struct volley_entry, zone_slot),
+					 offsetof(struct volley_entry, zone_gen) };
+	static uint8_t bytes[16384];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++) {
+		size_t n = make_small(bytes, sizeof(bytes));
+		struct snapshot_read told;
+		int fd = make_file();
+		struct world b;
+
+		open_other(&b, CACHE_BYTES_MIN);
+		bytes[FIRST_ENTRY + fields[i]] ^= 0x40;
+		sum_again(bytes, n);
+		MUST(pwrite(fd, bytes, n, 0) == (ssize_t)n);
+		assert_int_equal(load(&b, fd, &told), 0);
+		assert_int_equal(told.n_foreign, 1);
+		assert_int_equal(told.n_loaded, told.n_entries - 1);
+		world_close(&b);
+		close(fd);
+	}
+}
+
 static void test_foreign_file(void **state)
 {
 	static const char text[] =
@@ -207,7 +229,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_each_octet_altered),   cmocka_unit_test(test_each_cut),
 		cmocka_unit_test(test_blocks_change_places), cmocka_unit_test(test_contradictions),
-		cmocka_unit_test(test_foreign_file),
+		cmocka_unit_test(test_of_no_zone),           cmocka_unit_test(test_foreign_file),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -199,6 +199,24 @@ static inline void put(const struct world *w, uint64_t number)
 	MUST(!err);
 }
 
+/* NULL: there is no valid one. Is not counted as a hit. */
+static inline const struct volley_entry *find(const struct world *w, uint64_t number)
+{
+	struct cache_key key = key_of(w->cache, number);
+	const struct volley_entry *e;
+
+	return cache_lookup(w->cache, &key, WORLD_NOW_S, false, &e) == CACHE_HIT ? e : NULL;
+}
+
+/* What fill_body() was given. */
+static inline uint64_t version_of(const struct volley_entry *e)
+{
+	uint64_t version;
+
+	memcpy(&version, cache_entry_body(e), sizeof(version));
+	return version;
+}
+
 /* True on a hit, which must be whole. */
 static inline bool get(const struct world *w, uint64_t number)
 {
