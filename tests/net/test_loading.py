@@ -130,6 +130,19 @@ def test_the_start_is_told(lab, daemon, gate, tmp_path):
         assert told == "STATUS=2 zones"
 
 
+def test_the_driver_answers_during_the_start(lab, daemon, gate, served):
+    """From the cache that is adopted; what is not in it waits for the zones."""
+    lab.ask(NAME)
+    daemon.kill()
+    daemon.spawn()
+    gate.wait(2)
+    assert texts(lab.ask(NAME)) == ["192.0.2.10"]
+    assert not lab.is_answered()
+    gate.open()
+    daemon.wait_ready()
+    assert len(texts(lab.ask())) == 2
+
+
 def test_the_start_is_ended(lab, daemon, gate, tmp_path):
     daemon.configure(zones=[gated("z.test", write_zone(tmp_path / "z.zone"), gate)]).spawn()
     gate.wait(1)

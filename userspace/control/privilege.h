@@ -15,8 +15,8 @@
 int privilege_drop(void) __attribute__((warn_unused_result));
 
 /*
- * The same for the calling thread alone, which only reads files: it keeps CAP_DAC_READ_SEARCH, and
- * so does every process that it starts. 0 or -EPERM.
+ * The same for the calling thread alone, which only reads files: it keeps CAP_DAC_READ_SEARCH. A
+ * process that it starts has no other, and that one only where the daemon is root. 0 or -EPERM.
  */
 int privilege_drop_thread(void) __attribute__((warn_unused_result));
 
