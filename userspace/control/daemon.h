@@ -8,8 +8,9 @@
  *           changes, a tick a second
  *   stop    the same backwards
  *
- * Beside that thread: the workers, the keeper of the cache, the loader of zones, a thread for walks over
- * the cache (control/chore.h), and the heartbeat by which the driver knows that somebody is there (cache.orphan-serve).
+ * Beside that thread: the workers, the keeper of the cache, the loader of zones, a thread for walks
+ * over the cache (control/chore.h), and the heartbeat by which the driver knows that somebody is
+ * there (cache.orphan-serve).
  */
 #ifndef VOLLEY_CONTROL_DAEMON_H
 #define VOLLEY_CONTROL_DAEMON_H

@@ -10,8 +10,9 @@
 
 /*
  * Runs the request in LEN bytes of LINE and returns the reply, a new string with a newline at its
- * end; free() it. NULL: out of memory, or, with *IS_LATER set, the command brings its reply later. Codes of our own: "request" (the line is not a request),
- * "version", "command" (unknown), "usage" (number of arguments); else that of the error.
+ * end; free() it. NULL: out of memory, or, with *IS_LATER set, the command brings its reply later.
+ * Codes of our own: "request" (the line is not a request), "version", "command" (unknown), "usage"
+ * (number of arguments); else that of the error.
  */
 char *request_run(const struct ctl_command *commands, void *user, const char *line, size_t len,
 		  bool *is_later);

@@ -67,8 +67,8 @@ void withdrawal_cancel(struct withdrawal *withdrawal);
 
 /*
  * After the new zones serve and a grace period. When it returns 0, nobody gives an answer that
- * changed. An error is that of `grace`; then all answers of these zones are dead; where routes were planned, all of the
- * set.
+ * changed. An error is that of `grace`; then all answers of these zones are dead; where routes were
+ * planned, all of the set.
  */
 int withdrawal_run(struct withdrawal *withdrawal, cache_grace_fn *grace, void *grace_user)
 	__attribute__((warn_unused_result));
