@@ -14,6 +14,7 @@ from netlab import TOOLS, run, wait_for
 from upstreams import HEAD, SCRIPTED, Netns, Resolve, Tree, address_answer, family, missing
 
 BOGUS, NO_REACHABLE_AUTHORITY, OTHER, NONE = 6, 22, 0, -1
+HEADER = dns.flags.QR | dns.flags.AA | dns.flags.TC | dns.flags.RD | dns.flags.RA | dns.flags.AD
 
 
 @pytest.fixture(name="tree", scope="module")
@@ -102,6 +103,10 @@ def test_each_kind_of_answer(resolve):
         if records is not None:
             assert got.texts(kind) == records, f"{name} {kind}: {got.message}"
             assert str(got.message.question[0].name) == name
+            assert got.message.flags & HEADER == dns.flags.QR | dns.flags.RD | dns.flags.RA | \
+                (got.security == "secure" and dns.flags.AD), f"{name}: {got.message}"
+            signed = {rrset.covers for rrset in got.message.answer + got.message.authority}
+            assert got.security != "secure" or len(signed) > 1, f"{name}: {got.message}"
     counters = it.counters()
     assert counters["asked"] == len(KINDS) == counters["upstream"]
     assert counters["bogus"] == 1 and counters["failed"] == 1

@@ -99,12 +99,40 @@ static void nothing_stays_counted(void **state)
 	assert_memory_equal(limits.cells, zeros, sizeof(zeros));
 }
 
+/* The rows are two: of clients that meet in one, neither counts as the other. */
+static void one_shared_cell_harms_nobody(void **state)
+{
+	static uint16_t there[LIMITS_CELLS]; /* by the cell in the first row */
+	unsigned int n_met = 0;
+
+	(void)state;
+	for (uint16_t i = 1; i < 1000; i++) {
+		uint8_t address[4] = { 10, (uint8_t)(i >> 8), (uint8_t)i };
+		struct limits_place place, other;
+		uint16_t met;
+
+		begin(2, 1);
+		assert_int_equal(limits_take(&limits, AF_INET, address, &place), LIMITS_TAKEN);
+		met = there[place.cell[0]];
+		there[place.cell[0]] = i;
+		if (!met)
+			continue;
+		address[1] = (uint8_t)(met >> 8);
+		address[2] = (uint8_t)met;
+		assert_int_equal(limits_take(&limits, AF_INET, address, &other), LIMITS_TAKEN);
+		assert_int_equal(place.cell[0], other.cell[0]);
+		n_met++;
+	}
+	assert_true(n_met > 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_total_is_exact),
 		cmocka_unit_test(clients_are_their_prefixes),
 		cmocka_unit_test(nothing_stays_counted),
+		cmocka_unit_test(one_shared_cell_harms_nobody),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
