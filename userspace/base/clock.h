@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The three clocks. Time is an argument everywhere below control and worker: only they read a
- * clock, once a burst, and hand the value down. All functions are vDSO calls; any thread.
+ * The three clocks. Time is an argument everywhere below control and worker: only they, and the
+ * resolver's threads, read a clock, once a burst, and hand the value down. All functions are vDSO
+ * calls; any thread.
  */
 #ifndef VOLLEY_BASE_CLOCK_H
 #define VOLLEY_BASE_CLOCK_H
