@@ -43,6 +43,7 @@ def test_warm_driver_answers_95_percent(asked):
     for run in asked.runs():
         print(hitshare.row(run))
         n = len(run.queries)
+        assert run.n_hits <= run.could, "what was asked is the list, DO and all"
         if run.name == "sockets":
             assert set(run.up()) <= {"up-miss", "up-no-room"}, run.reasons
             continue

@@ -219,17 +219,19 @@ static void test_damage_is_dropped(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		uint64_t n_words, n = 1;
 		struct world w;
-		uint64_t n = 1;
 
 		print_message("%s\n", rows[i].name);
 		world_open(&w, CACHE_BYTES_MIN);
 		for (; n < 3000; n++)
 			put(&w, n);
+		n_words = count_words(&w.memory);
 		rows[i].hurt(&w, entry_of(&w, 500));
 		world_stop(&w);
 		world_start(&w);
 		assert_true(w.adopted);
+		assert_true(count_words(&w.memory) < n_words);
 		assert_false(get(&w, 500));
 		for (n = 0; n < N_AFTER; n++) { /* over all segments, several times */
 			put(&w, n);
