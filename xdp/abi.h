@@ -2,10 +2,12 @@
 /*
  * The one header that the XDP program and userspace share: what lies in the maps.
  *
- *   volley_abi_1   one struct volley_state: switches, service addresses, hash keys
+ *   volley_abi_2   one struct volley_state: switches, service addresses, hash keys
  *   volley_index   buckets of 8 words, one cache line each:  tag (32 bits) | location (32 bits)
  *   volley_store   segments of 256 KiB; each a header and then entries, end to end
  *   volley_zones   one struct volley_zone for each zone: its generation
+ *   volley_clients which views a client may read: longest prefix first (an LPM trie)
+ *   volley_refresh a ring buffer: answers in use that expire soon
  *   volley_link    what is set for this interface alone
  *   volley_cpu     per CPU: counters, and the room in which a query is taken apart
  *   xsks_map       the AF_XDP socket of each receive queue
@@ -32,8 +34,8 @@
 
 #include <linux/types.h>
 
-#define VOLLEY_ABI          1
-#define VOLLEY_STATE_MAP    "volley_abi_1"
+#define VOLLEY_ABI          2
+#define VOLLEY_STATE_MAP    "volley_abi_2"
 #define VOLLEY_STATE_PREFIX "volley_abi_" /* of any version */
 #define VOLLEY_MAGIC        0x766c6579u   /* "vley": the daemon has set the maps up */
 
@@ -68,6 +70,34 @@
 #define VOLLEY_KEY_CD 0x02
 
 /*
+ * Views: who may read an entry. The hash of a key does not depend on its view, so all views of a
+ * question lie in the same two buckets, and only an entry that is not public costs a look at who asks.
+ */
+#define VOLLEY_VIEW_PUBLIC    0 /* everyone: nobody looks at the client */
+#define VOLLEY_VIEW_RECURSIVE 1 /* answers from upstream */
+#define VOLLEY_VIEW_PRIVATE   2 /* of our zones, where not everyone may ask */
+#define VOLLEY_N_VIEWS        3
+#define VOLLEY_CLIENTS_MAX    65536 /* prefixes */
+
+/* Key of volley_clients; the value is a __u32, bit n for view n. IPv4 as ::ffff:0:0/96 (RFC 4291). */
+struct volley_client {
+	__u32 prefix_bits; /* 0 to 128 */
+	__u8 address[16];
+};
+
+/* The longest list of TTLs that the driver ages; an answer with more goes up. */
+#define VOLLEY_TTLS_MAX 32
+
+#define VOLLEY_REFRESH_BYTES 65536 /* of volley_refresh */
+
+/* What the program puts into volley_refresh: an entry that is asked for and about to expire. */
+struct volley_refresh {
+	__u64 hash;
+	__u32 location; /* as in an index word */
+	__u32 born_s;   /* of the entry: else the place has been used again */
+};
+
+/*
  * What an answer depends on, beside the name: 8 bytes that are hashed and compared as one word.
  * The name (wire form, A to Z folded, padded with zeros to a multiple of 8) follows in an entry.
  */
@@ -86,7 +116,12 @@ struct volley_key {
  * pointers in it count from the start of a message with this question, so it fits every query for
  * this key, whatever the case of its letters.
  *
- *   64 bytes of header │ name, padded to 8 │ body │ padding to 16
+ *   64 bytes of header │ name, padded to 8 │ body, padded to 2 │ offsets of TTLs │ padding to 16
+ *
+ * An answer from upstream ages: in the reply each of n_ttls TTLs is what stands in the body less the
+ * seconds since born_s (RFC 1034 section 3.2.1, RFC 2181 section 8: the whole answer expires with its
+ * first record, so none falls below 0). Their offsets in the body, a __u16 each in host order,
+ * ascending, lie at volley_ttls_offset() (key.h). The sums take these TTLs as 0.
  */
 struct volley_entry {
 	__u64 hash;      /* of the key; compared before the key is */
@@ -107,7 +142,10 @@ struct volley_entry {
 	__u16 full_sum;    /* one's complement sums of the body as it lies in a message, so */
 	__u16 short_sum;   /* swapped where the body begins at an odd offset */
 	__u16 body_offset; /* from the start of the entry */
-	__u16 reserved2[3];
+	__u16 n_ttls;
+	__u16 refresh_s; /* asked for with no more seconds left than these: to be fetched anew; 0: never */
+	__u8 refreshing; /* the driver has said so; it says it once */
+	__u8 reserved2;
 	struct volley_key key;
 	__u8 name[];
 };
@@ -139,7 +177,7 @@ struct volley_zone {
 	__u32 last_gen;   /* given out; a slot's generations never repeat */
 	__u64 name_id[2]; /* hash of the apex; 0, 0: the slot is free */
 	__u64 digest[2];  /* content and settings that the generation stands for */
-	__u64 reserved2[3];
+	__u64 reserved[3];
 };
 
 /* A service address. `address` holds 4 words as on the wire; IPv4 uses the first. */
@@ -158,7 +196,7 @@ struct volley_state {
 	__u32 n_segments;
 	__u32 n_zones;
 	__u32 serve_until_s;  /* heartbeat and orphan time: from then on nothing is answered */
-	__u32 view;           /* of all clients */
+	__u32 reserved2;
 	__u32 max_udp_bytes;  /* our maximum, 512 to VOLLEY_UDP_MAX */
 	__u64 option_up_mask; /* EDNS options (code < 64) that go up; others change no answer */
 	__u64 next_seq;       /* of segments */
@@ -195,6 +233,8 @@ struct volley_link {
 	V(UP_MISS, UP, "not in the cache")                                   \
 	V(UP_STALE, UP, "in the cache, but its zone has changed")            \
 	V(UP_EXPIRED, UP, "in the cache, but expired")                       \
+	V(UP_VIEW, UP, "in the cache, but not for this client")              \
+	V(UP_MANY_TTLS, UP, "more records to age than the driver takes")     \
 	V(UP_SWITCHED_OFF, UP, "driver answers are switched off")            \
 	V(UP_ORPHANED, UP, "no daemon for longer than cache.orphan-serve")   \
 	V(UP_NO_ROOM, UP, "no room in the frame for the answer")             \
@@ -275,6 +315,8 @@ struct volley_cpu {
 #endif
 _Static_assert(sizeof(struct volley_key) == 8, "the key is one word");
 _Static_assert(sizeof(struct volley_entry) == 64, "an entry's header is one cache line");
+_Static_assert(sizeof(struct volley_client) == 20, "no padding, as the kernel wants it");
+_Static_assert(sizeof(struct volley_refresh) == 16, "no padding that differs");
 _Static_assert(sizeof(struct volley_segment) == 64, "entries begin aligned");
 _Static_assert(sizeof(struct volley_zone) == 64, "a zone is one cache line");
 _Static_assert(sizeof(struct volley_link) == 12, "no padding that differs");

@@ -88,6 +88,12 @@ static inline __attribute__((always_inline)) __u32 volley_service_slot(const __b
 	return sum * 0x9e3779b1u >> 24;
 }
 
+/* Where the offsets of an entry's TTLs lie in it. */
+static inline __attribute__((always_inline)) __u32 volley_ttls_offset(const struct volley_entry *e)
+{
+	return e->body_offset + ((e->full_bytes + 1u) & ~1u);
+}
+
 _Static_assert(VOLLEY_SERVICES == 256, "volley_service_slot gives 8 bits");
 
 /* A name's octets with their padding to whole words. */

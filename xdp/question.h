@@ -149,7 +149,6 @@ static __always_inline int question_key(struct xdp_md *ctx, struct volley_cpu *c
 	key.qtype = type_class[0];
 	key.qclass = type_class[1];
 	key.name_bytes = (__u8)bytes;
-	key.view = (__u8)state->view;
 	if (((struct dns_header *)m.dns)->flags & bpf_htons(DNS_CD))
 		key.flags = VOLLEY_KEY_CD;
 	__builtin_memcpy(&cpu->folded[0], &key, sizeof(key));

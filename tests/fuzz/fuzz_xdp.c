@@ -86,7 +86,7 @@ static void serve(const struct pkt *p)
 int LLVMFuzzerInitialize(int *argc, char ***argv)
 {
 	const struct native_map maps[] = {
-		{ &volley_abi_1, &state, sizeof(state), 1 },
+		{ &volley_abi_2, &state, sizeof(state), 1 },
 		{ &volley_index, index_buckets, sizeof(index_buckets[0]), N_BUCKETS },
 		{ &volley_store, store, VOLLEY_SEGMENT_BYTES, N_SEGMENTS },
 		{ &volley_zones, zones, sizeof(zones[0]), N_ZONES },

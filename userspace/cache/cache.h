@@ -28,6 +28,7 @@
 #include <stdint.h>
 
 #include "xdp/abi.h"
+#include "xdp/key.h"
 
 struct cache;
 
@@ -84,6 +85,10 @@ struct cache_answer {
 	uint32_t zone_slot;
 	uint32_t zone_gen;
 	uint32_t expires_s; /* clock_coarse_s() from which it is dead; VOLLEY_NEVER */
+	/* TTLs that age, ascending offsets of 4 octets each in body: n_ttls of them, the caller's. */
+	const uint16_t *ttls;
+	uint16_t n_ttls;
+	uint16_t refresh_s; /* asked for with no more seconds left than these: fetch it anew; 0: never */
 };
 
 enum cache_verdict { CACHE_HIT, CACHE_MISS, CACHE_STALE, CACHE_EXPIRED };
@@ -99,7 +104,7 @@ void cache_free(struct cache *cache);
 
 struct volley_state *cache_state(struct cache *cache);
 
-/* Fills `key` from its parts; `folded` is lower-case wire form of name_bytes octets. */
+/* Fills `key` from its parts; `folded` is lower-case wire form of name_bytes octets. view: VOLLEY_VIEW_*. */
 void cache_key_init(struct cache_key *key, const struct cache *cache, const uint8_t *folded,
 		    uint32_t name_bytes, uint16_t qtype, uint16_t qclass, uint8_t key_flags,
 		    uint8_t view);
@@ -111,7 +116,12 @@ void cache_key_init(struct cache_key *key, const struct cache *cache, const uint
 enum cache_verdict cache_lookup(struct cache *cache, const struct cache_key *key, uint32_t now_s,
 				bool count, const struct volley_entry **entry);
 
-/* Shapes of an entry: its body. */
+/* Shapes of an entry: the offsets of its n_ttls TTLs in the body, and the body. */
+static inline const uint16_t *cache_entry_ttls(const struct volley_entry *entry)
+{
+	return (const uint16_t *)((const uint8_t *)entry + volley_ttls_offset(entry));
+}
+
 static inline const uint8_t *cache_entry_body(const struct volley_entry *entry)
 {
 	return (const uint8_t *)entry + entry->body_offset;

@@ -270,7 +270,7 @@ static int publish(struct in *in, const struct volley_entry *e, const struct mat
 	const uint64_t age_s = e->born_s + (in->elapsed_s == UINT64_MAX ? 0 : in->elapsed_s);
 	const struct cache_past past = { .age_s = age_s < UINT32_MAX ? (uint32_t)age_s : UINT32_MAX,
 					 .freq = e->freq,
-					 .was_kept = e->reserved2[0] };
+					 .was_kept = e->reserved2 };
 	struct cache *cache = in->snapshot->cache;
 	const struct volley_entry *present;
 	struct cache_key key;
@@ -324,7 +324,7 @@ static int take_entry(struct in *in, struct volley_entry *e)
 
 static bool is_of_pass(const struct volley_entry *e, enum pass pass)
 {
-	bool was_used = e->reserved2[0] || e->freq;
+	bool was_used = e->reserved2 || e->freq;
 
 	return was_used == (pass == PASS_USED);
 }

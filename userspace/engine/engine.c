@@ -163,7 +163,7 @@ static bool lookup(struct engine *e, const struct engine_request *rq, const stru
 		(uint8_t)((q->edns.dnssec_ok ? VOLLEY_KEY_DO : 0) | (q->cd ? VOLLEY_KEY_CD : 0));
 
 	cache_key_init(&e->key, e->cache, q->folded, q->qname_bytes, q->qtype, q->qclass, flags,
-		       (uint8_t)cache_state(e->cache)->view);
+		       VOLLEY_VIEW_PUBLIC);
 	verdict = cache_lookup(e->cache, &e->key, rq->now_s, true, &entry);
 	count(counters[verdict]);
 	if (verdict != CACHE_HIT || (entry->partial && rq->stream))
