@@ -60,9 +60,12 @@ def status_of(daemon, name="z.test"):
 
 @contextlib.contextmanager
 def asking(daemon, *words, **kwargs):
-    """volleyctl, as a process that is waited for by who asks."""
+    """volleyctl, as a process that is waited for by who asks. Shells start what is in the background
+    with SIGINT ignored; a user's volleyctl is in the foreground."""
     process = subprocess.Popen([str(BIN / "volleyctl"), "-s", str(daemon.socket), *words], env=ENV,
-                               text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE, **kwargs)
+                               text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                               preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+                               **kwargs)
     try:
         yield process
     finally:
