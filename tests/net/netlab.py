@@ -266,7 +266,7 @@ class Daemon:
         }
         for name, section in sections.items():
             if isinstance(section, dict):
-                config[name] = {**config[name], **section}
+                config[name] = {**config.get(name, {}), **section}
             elif section is None:
                 del config[name]
             else:

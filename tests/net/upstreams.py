@@ -61,11 +61,12 @@ def missing():
     return [tool for tool in NEEDED if not shutil.which(tool, path=ENV["PATH"])]
 
 
-def sign(folder, origin, text):
+def sign(folder, origin, text, *options):
     """FOLDER/ORIGINsigned; (its DS record, the file of its key)."""
     (folder / f"{origin}zone").write_text(text)
     key = run("ldns-keygen", "-k", "-a", "ECDSAP256SHA256", origin, cwd=folder).stdout.strip()
-    run("ldns-signzone", "-A", "-o", origin, "-f", origin + "signed", origin + "zone", key, cwd=folder)
+    run("ldns-signzone", "-A", *options, "-o", origin, "-f", origin + "signed", origin + "zone", key,
+        cwd=folder)
     return (run("dnssec-dsfromkey", "-2", key + ".key", cwd=folder).stdout, folder / (key + ".key"))
 
 
@@ -148,18 +149,19 @@ class Scripted:
 
 
 class Netns:
-    """A network namespace with its loopback up."""
+    """A network namespace with its loopback up: one of its own, or one that is there and stays."""
 
-    def __init__(self, folder):
+    def __init__(self, folder, name=None):
         self.folder = pathlib.Path(folder)
-        self.name = f"vtr{os.getpid()}-{next(_numbers)}"
+        self.name, self.is_own = name or f"vtr{os.getpid()}-{next(_numbers)}", not name
         self.processes, self.scripted = [], {}
-        run("ip", "netns", "add", self.name)
-        run("ip", "-n", self.name, "link", "set", "lo", "up")
+        if self.is_own:
+            run("ip", "netns", "add", self.name)
+            run("ip", "-n", self.name, "link", "set", "lo", "up")
 
-    def socket(self, kind):
+    def socket(self, kind, domain=socket.AF_INET):
         with inside_netns(self.name):
-            return socket.socket(socket.AF_INET, kind)
+            return socket.socket(domain, kind)
 
     def popen(self, *command, **kwargs):
         words = ["nsenter", f"--net=/run/netns/{self.name}", "--", *map(str, command)]
@@ -175,12 +177,12 @@ class Netns:
         self.scripted[zone] = Scripted(self, address or SCRIPTED[zone], reply)
         return self.scripted[zone]
 
-    def nsd(self, address, zones):
+    def nsd(self, address, zones, *more_addresses):
         """ZONES: {origin: file}."""
+        listen = "".join(f"  ip-address: {one}@53\n" for one in (address, *more_addresses))
         lines = "".join(f'zone:\n  name: "{z}"\n  zonefile: {f}\n' for z, f in zones.items())
         (self.folder / f"nsd-{address}.conf").write_text(f"""server:
-  ip-address: {address}@53
-  database: ""
+{listen}  database: ""
   pidfile: {self.folder}/nsd-{address}.pid
   username: ""
   zonesdir: {self.folder}
@@ -214,7 +216,8 @@ remote-control:
             process.terminate()
         for process in self.processes:
             process.wait(20)
-        run("ip", "netns", "del", self.name)
+        if self.is_own:
+            run("ip", "netns", "del", self.name)
 
 
 class Tree(Netns):
