@@ -38,21 +38,6 @@ static uint32_t whole_bytes(const struct volley_segment *segment)
 	return at;
 }
 
-bool entry_is_sound(const struct volley_entry *e, size_t room_bytes)
-{
-	const uint8_t *body = cache_entry_body(e);
-	uint32_t body_at;
-
-	if (room_bytes < sizeof(*e) || e->bytes > room_bytes || e->bytes % VOLLEY_UNIT_BYTES ||
-	    !e->key.name_bytes ||
-	    e->body_offset != sizeof(*e) + volley_name_padded(e->key.name_bytes) ||
-	    e->body_offset + e->full_bytes > e->bytes || e->short_bytes > e->full_bytes)
-		return false;
-	body_at = entry_body_at(&e->key);
-	return entry_body_sum(body, e->full_bytes, body_at) == e->full_sum &&
-	       entry_body_sum(body, e->short_bytes, body_at) == e->short_sum;
-}
-
 static bool is_hash_right(const struct cache *cache, const struct volley_entry *e)
 {
 	uint32_t n_words = 1 + volley_name_padded(e->key.name_bytes) / 8;

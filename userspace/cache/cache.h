@@ -71,7 +71,12 @@ struct cache_key {
 	uint32_t n_words; /* with the first */
 };
 
-/* What is to be published. Lengths and counts as in struct volley_entry; body stays the caller's. */
+/*
+ * An answer: what is to be published, or what an entry holds. Lengths and counts as in struct
+ * volley_entry; body stays the caller's. It may have 65535 octets, as much as any message: the driver
+ * answers what has room in VOLLEY_UDP_MAX, of a longer one with the short form, or TC=1 where that
+ * is as long (or empty); over TCP all of it is sent.
+ */
 struct cache_answer {
 	const uint8_t *body; /* what follows the question, without OPT: full_bytes */
 	uint16_t full_bytes;
@@ -89,6 +94,9 @@ struct cache_answer {
 	const uint16_t *ttls;
 	uint16_t n_ttls;
 	uint16_t refresh_s; /* asked for with no more seconds left than these: fetch it anew; 0: never */
+	/* What a reader makes of these TTLs; not published. */
+	uint32_t age_s;       /* since it was published: taken off each */
+	uint32_t stale_ttl_s; /* not 0: each is this (an expired answer: RFC 8767 section 4) */
 };
 
 enum cache_verdict { CACHE_HIT, CACHE_MISS, CACHE_STALE, CACHE_EXPIRED };
@@ -104,14 +112,18 @@ void cache_free(struct cache *cache);
 
 struct volley_state *cache_state(struct cache *cache);
 
-/* Fills `key` from its parts; `folded` is lower-case wire form of name_bytes octets. view: VOLLEY_VIEW_*. */
+/*
+ * Fills `key` from its parts; `folded` is lower-case wire form of name_bytes octets. view: VOLLEY_VIEW_*;
+ * the hash does not depend on it. Entries of one question in several views lie side by side.
+ */
 void cache_key_init(struct cache_key *key, const struct cache *cache, const uint8_t *folded,
 		    uint32_t name_bytes, uint16_t qtype, uint16_t qclass, uint8_t key_flags,
 		    uint8_t view);
 
 /*
- * Any QSBR thread. On CACHE_HIT *entry is valid until the thread's next quiescent state. Counts
- * the hit in the entry's freq when `count`.
+ * Any QSBR thread. On CACHE_HIT, and on CACHE_EXPIRED, *entry may be read until the thread's next
+ * quiescent state, else it is NULL. An expired one is of its zone's present generation; it is there
+ * until its place is wanted, so nobody may count on it. Counts a hit in the entry's freq when `count`.
  */
 enum cache_verdict cache_lookup(struct cache *cache, const struct cache_key *key, uint32_t now_s,
 				bool count, const struct volley_entry **entry);
@@ -127,6 +139,25 @@ static inline const uint8_t *cache_entry_body(const struct volley_entry *entry)
 	return (const uint8_t *)entry + entry->body_offset;
 }
 
+/* What an entry holds at now_s; all pointers lead into it. An entry that cache_lookup() gave. */
+void cache_answer_of(struct cache_answer *answer, const struct volley_entry *entry, uint32_t now_s);
+
+/*
+ * Writes the TTLs as they are by age_s and stale_ttl_s into `body`, a copy of the first `n` octets of
+ * the answer's: all of it, or its short form. Never below 0. Pure.
+ */
+void cache_answer_age(const struct cache_answer *answer, uint8_t *body, size_t n);
+
+/*
+ * Whether the entry is valid and has no more than refresh_s seconds left. True once for an entry, be
+ * it for a thread or for the driver; who gets it fetches the answer anew.
+ */
+bool cache_refresh_is_due(const struct volley_entry *entry, uint32_t now_s);
+
+/* The entry that the driver names, wherever it lies by now; NULL: it is gone. As cache_lookup(). */
+const struct volley_entry *cache_refresh_entry(const struct cache *cache,
+					       const struct volley_refresh *refresh);
+
 /* A thread's place to publish from. */
 struct cache_writer;
 int cache_writer_new(struct cache_writer **out, struct cache *cache);
@@ -139,7 +170,8 @@ void cache_writer_free(struct cache_writer *writer);
  * -ENOSPC  no segment is free just now; the keeper frees some soon
  * -EAGAIN  other writers were at all places to append, or at this key
  * -ESTALE  it is dead already (old generation, expired) and there is a valid one for this key
- * -EINVAL  zone_slot 0 or out of range, or short_bytes over full_bytes
+ * -EINVAL  zone_slot 0 or out of range, no such view, short_bytes over full_bytes, or ttls that do not
+ *          ascend by 4 and more, reach beyond the body, or over the end of the short form
  */
 int cache_publish(struct cache_writer *writer, const struct cache_key *key,
 		  const struct cache_answer *answer, uint32_t now_s);

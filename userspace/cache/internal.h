@@ -140,24 +140,36 @@ static inline bool entry_is_of(const struct volley_entry *e, const struct cache_
 enum cache_verdict entry_verdict(const struct cache *cache, const struct volley_entry *e,
 				 uint32_t now_s);
 
-/* All octets of an entry but freq, which readers go on counting in `e`. */
+/* All octets of an entry but freq, which readers go on counting in `e`, as they may set refreshing. */
 static inline void entry_copy(struct volley_entry *to, const struct volley_entry *e)
 {
-	const size_t before = offsetof(struct volley_entry, freq);
-	const size_t behind = before + sizeof(e->freq);
+	const size_t freq = offsetof(struct volley_entry, freq);
+	const size_t refreshing = offsetof(struct volley_entry, refreshing);
+	const uint8_t *octets = (const uint8_t *)e;
 
-	memcpy(to, e, before);
-	memcpy((uint8_t *)to + behind, (const uint8_t *)e + behind, e->bytes - behind);
+	memcpy(to, octets, freq);
+	memcpy((uint8_t *)to + freq + 1, octets + freq + 1, refreshing - freq - 1);
+	memcpy((uint8_t *)to + refreshing + 1, octets + refreshing + 1, e->bytes - refreshing - 1);
+	to->refreshing = __atomic_load_n(&e->refreshing, __ATOMIC_RELAXED);
 }
 
 /*
  * Whether an entry that nobody vouches for agrees with itself: its lengths with each other and with
- * the room that it lies in, its body with its sums. Key, zone and times are the caller's to judge.
+ * the room that it lies in, its list of TTLs with its lengths, its body with its sums. Zone and times
+ * are the caller's to judge, and so is the key, but for its view.
  */
 bool entry_is_sound(const struct volley_entry *e, size_t room_bytes);
 
-/* The one's complement sum of `n` octets that lie at `offset` of a message. */
-uint16_t entry_body_sum(const uint8_t *body, uint32_t n, uint32_t offset);
+/* Offsets of 4 octets each that ascend, lie apart and in the body, none on both sides of its short form's end. */
+bool entry_ttls_are_sound(const uint16_t *ttls, uint32_t n, uint32_t full_bytes,
+			  uint32_t short_bytes);
+
+/*
+ * The one's complement sum of `n` octets that lie at `offset` of a message, with the TTLs among them, at
+ * these offsets, taken as 0.
+ */
+uint16_t entry_body_sum(const uint8_t *body, uint32_t n, uint32_t offset, const uint16_t *ttls,
+			uint32_t n_ttls);
 
 /* What lies before the body in a message. */
 static inline uint32_t entry_body_at(const struct volley_key *key)
@@ -165,7 +177,7 @@ static inline uint32_t entry_body_at(const struct volley_key *key)
 	return 12u + key->name_bytes + 4u;
 }
 
-/* The hash of a key of `n_words` under this cache's secrets. */
+/* The hash of a key of `n_words` under this cache's secrets: the same in all views. */
 uint64_t key_hash(const struct cache *cache, const uint64_t *words, uint32_t n_words);
 
 /* The slot whose word leads to this entry, or NULL. */

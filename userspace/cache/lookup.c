@@ -5,10 +5,15 @@
 uint64_t key_hash(const struct cache *cache, const uint64_t *words, uint32_t n_words)
 {
 	const __u64 *secrets = cache->memory.state->hash_keys;
-	uint64_t sum = 0;
+	struct volley_key first;
+	uint64_t word, sum;
 	uint32_t i;
 
-	for (i = 0; i < n_words; i++)
+	memcpy(&first, words, sizeof(first));
+	first.view = 0;
+	memcpy(&word, &first, sizeof(word));
+	sum = volley_hash_word(word, secrets[0]);
+	for (i = 1; i < n_words; i++)
 		sum += volley_hash_word(words[i], secrets[i]);
 	return volley_hash_mix(sum);
 }
@@ -70,42 +75,81 @@ uint64_t *entry_word_slot(const struct cache *cache, const struct volley_entry *
 	return NULL;
 }
 
-static struct volley_entry *find_in(const struct cache *cache, const struct cache_key *key,
-				    uint32_t bucket, uint32_t now_s, enum cache_verdict *verdict)
+struct found {
+	enum cache_verdict verdict;
+	struct volley_entry *entry; /* valid, or else expired */
+};
+
+/* True when a valid entry is found; of dead ones an expired one goes before a stale one. */
+static bool find_in(const struct cache *cache, const struct cache_key *key, uint32_t bucket,
+		    uint32_t now_s, struct found *found)
 {
 	const uint64_t *words = bucket_words(cache, bucket);
 	unsigned int i;
 
 	for (i = 0; i < VOLLEY_BUCKET_SLOTS; i++) {
 		uint64_t word = load_word(&words[volley_slot(key->hash) ^ i]);
+		enum cache_verdict verdict;
 		struct volley_entry *e;
-		enum cache_verdict found;
 
 		if (word >> 32 != volley_tag(key->hash) || !(uint32_t)word)
 			continue;
 		e = word_entry(cache, word);
 		if (!entry_is_of(e, key))
 			continue;
-		found = entry_verdict(cache, e, now_s);
-		*verdict = found;
-		if (found == CACHE_HIT)
-			return e;
+		verdict = entry_verdict(cache, e, now_s);
+		if (verdict == CACHE_HIT) {
+			*found = (struct found){ verdict, e };
+			return true;
+		}
+		if (!found->entry)
+			*found = (struct found){ verdict, verdict == CACHE_EXPIRED ? e : NULL };
 	}
-	return NULL;
+	return false;
 }
 
 enum cache_verdict cache_lookup(struct cache *cache, const struct cache_key *key, uint32_t now_s,
 				bool count, const struct volley_entry **entry)
 {
 	uint32_t n = cache->memory.sizes.n_buckets;
-	enum cache_verdict verdict = CACHE_MISS;
-	struct volley_entry *e;
+	struct found found = { CACHE_MISS, NULL };
 
-	e = find_in(cache, key, volley_bucket(key->hash, n), now_s, &verdict);
-	if (!e)
-		e = find_in(cache, key, volley_bucket2(key->hash, n), now_s, &verdict);
-	if (e && count)
-		count_hit(e);
-	*entry = e;
-	return verdict;
+	if (!find_in(cache, key, volley_bucket(key->hash, n), now_s, &found))
+		find_in(cache, key, volley_bucket2(key->hash, n), now_s, &found);
+	if (found.verdict == CACHE_HIT && count)
+		count_hit(found.entry);
+	*entry = found.entry;
+	return found.verdict;
+}
+
+bool cache_refresh_is_due(const struct volley_entry *entry, uint32_t now_s)
+{
+	struct volley_entry *e = (struct volley_entry *)entry; /* as with freq: the one octet */
+
+	if (!e->refresh_s || now_s >= e->expires_s || e->expires_s - now_s > e->refresh_s ||
+	    __atomic_load_n(&e->refreshing, __ATOMIC_RELAXED))
+		return false;
+	return !__atomic_exchange_n(&e->refreshing, 1, __ATOMIC_RELAXED);
+}
+
+const struct volley_entry *cache_refresh_entry(const struct cache *cache,
+					       const struct volley_refresh *refresh)
+{
+	uint32_t n = cache->memory.sizes.n_buckets;
+	const uint64_t *buckets[2] = { bucket_words(cache, volley_bucket(refresh->hash, n)),
+				       bucket_words(cache, volley_bucket2(refresh->hash, n)) };
+	unsigned int i;
+
+	for (i = 0; i < 2 * VOLLEY_BUCKET_SLOTS; i++) {
+		uint64_t word =
+			load_word(&buckets[i / VOLLEY_BUCKET_SLOTS][i % VOLLEY_BUCKET_SLOTS]);
+		const struct volley_entry *e;
+
+		if (word >> 32 != volley_tag(refresh->hash) || !(uint32_t)word)
+			continue;
+		e = word_entry(cache, word); /* not by location: the keeper may have moved it */
+		if (e->hash == refresh->hash && e->born_s == refresh->born_s && e->refresh_s)
+			return e;
+	}
+	return NULL;
 }

@@ -5,31 +5,15 @@
 
 #include "cache/internal.h"
 #include "dns/proto.h"
-#include "xdp/sum.h"
 
 #define RACES_MAX 4 /* lost against other writers, then the answer is not cached */
 
 static uint32_t entry_bytes(const struct cache_key *key, const struct cache_answer *answer)
 {
-	uint32_t bytes =
-		(uint32_t)sizeof(struct volley_entry) + (key->n_words - 1) * 8 + answer->full_bytes;
+	uint32_t bytes = (uint32_t)sizeof(struct volley_entry) + (key->n_words - 1) * 8 +
+			 (answer->full_bytes + 1u) / 2 * 2 + answer->n_ttls * 2u;
 
 	return (bytes + VOLLEY_UNIT_BYTES - 1) / VOLLEY_UNIT_BYTES * VOLLEY_UNIT_BYTES;
-}
-
-uint16_t entry_body_sum(const uint8_t *body, uint32_t n, uint32_t offset)
-{
-	uint64_t sum = 0;
-	uint16_t half;
-	uint32_t i;
-
-	for (i = 0; i + 1 < n; i += 2) {
-		memcpy(&half, body + i, sizeof(half));
-		sum += half;
-	}
-	if (n & 1)
-		sum += body[n - 1]; /* the low octet, little endian as in xdp/question.h */
-	return (uint16_t)sum_fold(sum_at(sum_fold(sum), offset));
 }
 
 /* How an entry begins. */
@@ -37,8 +21,17 @@ struct birth {
 	enum queue queue;
 	uint32_t born_s;
 	uint8_t freq;
-	bool yields; /* to a valid entry of the same key */
+	bool yields;     /* to a valid entry of the same key */
+	uint32_t aged_s; /* before the clock began to run: taken off the TTLs at once */
 };
+
+static void write_ttls(struct volley_entry *e, const struct cache_answer *a, uint32_t aged_s)
+{
+	const struct cache_answer then = { .ttls = a->ttls, .n_ttls = a->n_ttls, .age_s = aged_s };
+
+	memcpy((uint8_t *)e + volley_ttls_offset(e), a->ttls, a->n_ttls * sizeof(*a->ttls));
+	cache_answer_age(&then, (uint8_t *)e + e->body_offset, e->full_bytes);
+}
 
 static void write_entry(struct volley_entry *e, uint32_t bytes, const struct cache_key *key,
 			const struct cache_answer *a, const struct birth *birth)
@@ -63,13 +56,17 @@ static void write_entry(struct volley_entry *e, uint32_t bytes, const struct cac
 		.arcount_short = htons(a->arcount_short),
 		.full_bytes = a->full_bytes,
 		.short_bytes = a->short_bytes,
-		.full_sum = entry_body_sum(a->body, a->full_bytes, body_at),
-		.short_sum = entry_body_sum(a->body, a->short_bytes, body_at),
+		.full_sum = entry_body_sum(a->body, a->full_bytes, body_at, a->ttls, a->n_ttls),
+		.short_sum = entry_body_sum(a->body, a->short_bytes, body_at, a->ttls, a->n_ttls),
 		.body_offset = (uint16_t)(sizeof(*e) + name_bytes),
+		.n_ttls = a->n_ttls,
+		.refresh_s = a->refresh_s,
 		.key = *k,
 	};
 	memcpy(e->name, &key->words[1], name_bytes);
 	memcpy(e->name + name_bytes, a->body, a->full_bytes);
+	if (a->n_ttls)
+		write_ttls(e, a, birth->aged_s);
 }
 
 /* Where a word may go, and what is there now. */
@@ -264,10 +261,16 @@ static int publish_new(struct cache_writer *writer, struct appender *appender,
 	return err;
 }
 
-static bool can_be_entry(const struct cache *cache, const struct cache_answer *answer)
+static bool can_be_entry(const struct cache *cache, const struct cache_key *key,
+			 const struct cache_answer *answer)
 {
-	return answer->zone_slot && answer->zone_slot < cache->memory.sizes.n_zones &&
-	       answer->short_bytes <= answer->full_bytes;
+	const struct volley_key *k = (const struct volley_key *)key->words;
+
+	return k->view < VOLLEY_N_VIEWS && answer->zone_slot &&
+	       answer->zone_slot < cache->memory.sizes.n_zones &&
+	       answer->short_bytes <= answer->full_bytes &&
+	       entry_ttls_are_sound(answer->ttls, answer->n_ttls, answer->full_bytes,
+				    answer->short_bytes);
 }
 
 /* With `birth` NULL as an answer that is new. */
@@ -277,7 +280,7 @@ static int publish(struct cache_writer *writer, const struct cache_key *key,
 	struct appender *appender;
 	int err = -EAGAIN;
 
-	if (!can_be_entry(writer->cache, answer)) {
+	if (!can_be_entry(writer->cache, key, answer)) {
 		COUNT(writer, refused, 1);
 		return -EINVAL;
 	}
@@ -308,6 +311,7 @@ int cache_restore(struct cache_writer *writer, const struct cache_key *key,
 		.born_s = past->age_s < now_s ? now_s - past->age_s : 0,
 		.freq = past->freq < VOLLEY_FREQ_MAX ? past->freq : VOLLEY_FREQ_MAX,
 		.yields = true,
+		.aged_s = past->age_s < now_s ? 0 : past->age_s - now_s,
 	};
 
 	return publish(writer, key, answer, &birth, now_s);

@@ -12,7 +12,7 @@
 /* Of entries, a block holds this and what one more part of the walk adds to it. */
 #define SNAPSHOT_BLOCK_BYTES (1u << 20)
 #define SNAPSHOT_PART_WORDS  512u
-#define SNAPSHOT_ENTRY_MAX   (64u * 1024 + 512)
+#define SNAPSHOT_ENTRY_MAX   (98u * 1024) /* the longest body, of which half are TTLs */
 #define SNAPSHOT_BLOCK_MAX   (SNAPSHOT_BLOCK_BYTES + SNAPSHOT_PART_WORDS * SNAPSHOT_ENTRY_MAX)
 
 struct snapshot_header {

@@ -253,28 +253,19 @@ static uint32_t expiry_of(const struct in *in, const struct volley_entry *e)
 static int publish(struct in *in, const struct volley_entry *e, const struct match *match,
 		   uint32_t expires_s)
 {
-	const struct cache_answer answer = {
-		.body = cache_entry_body(e),
-		.full_bytes = e->full_bytes,
-		.short_bytes = e->short_bytes,
-		.ancount = ntohs(e->ancount),
-		.nscount = ntohs(e->nscount),
-		.arcount_full = ntohs(e->arcount_full),
-		.arcount_short = ntohs(e->arcount_short),
-		.partial = e->partial,
-		.flags = ntohs(e->flags),
-		.zone_slot = match->slot,
-		.zone_gen = match->gen,
-		.expires_s = expires_s,
-	};
 	const uint64_t age_s = e->born_s + (in->elapsed_s == UINT64_MAX ? 0 : in->elapsed_s);
 	const struct cache_past past = { .age_s = age_s < UINT32_MAX ? (uint32_t)age_s : UINT32_MAX,
 					 .freq = e->freq,
 					 .was_kept = e->reserved2 };
 	struct cache *cache = in->snapshot->cache;
 	const struct volley_entry *present;
+	struct cache_answer answer;
 	struct cache_key key;
 
+	cache_answer_of(&answer, e, 0);
+	answer.zone_slot = match->slot;
+	answer.zone_gen = match->gen;
+	answer.expires_s = expires_s;
 	cache_key_init(&key, cache, e->name, e->key.name_bytes, ntohs(e->key.qtype),
 		       ntohs(e->key.qclass), e->key.flags, e->key.view);
 	if (cache_lookup(cache, &key, in->source->times.now_s, false, &present) == CACHE_HIT)

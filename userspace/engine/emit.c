@@ -19,12 +19,13 @@ static void put_header(uint8_t *out, const struct query *q, const struct cache_a
 		       enum emit_form form, unsigned int n_opt)
 {
 	const uint16_t kept = DNS_OPCODE_MASK | DNS_FLAG_RD | DNS_FLAG_CD;
+	const uint16_t hidden = q->ad || q->edns.dnssec_ok ? 0 : DNS_FLAG_AD;
 	bool cut = form == EMIT_TRUNCATED;
 	unsigned int n_additional = form == EMIT_FULL ? a->arcount_full : a->arcount_short;
 
 	wire_store_be16(out + DNS_ID_AT, q->id);
-	wire_store_be16(out + DNS_FLAGS_AT,
-			(uint16_t)(a->flags | (q->flags & kept) | (cut ? DNS_FLAG_TC : 0)));
+	wire_store_be16(out + DNS_FLAGS_AT, (uint16_t)((a->flags & ~hidden) | (q->flags & kept) |
+						       (cut ? DNS_FLAG_TC : 0)));
 	wire_store_be16(out + DNS_QDCOUNT_AT, q->has_question);
 	wire_store_be16(out + DNS_ANCOUNT_AT, cut ? 0 : a->ancount);
 	wire_store_be16(out + DNS_NSCOUNT_AT, cut ? 0 : a->nscount);
@@ -48,6 +49,7 @@ size_t emit_reply(uint8_t *out, size_t limit, const uint8_t *msg, const struct q
 	put_header(out, q, a, *form, opt != NULL);
 	if (body_bytes[*form])
 		memcpy(out + at, a->body, body_bytes[*form]);
+	cache_answer_age(a, out + at, body_bytes[*form]);
 	at += body_bytes[*form];
 	if (!opt)
 		return at;
