@@ -1,6 +1,39 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What all ports share: their counters and their names. */
+/* What all ports share: their counters, their names, and where late replies go. */
 #include "port/port.h"
+
+#include <assert.h>
+#include <string.h>
+
+void port_defer(struct port *p, const struct port_msg *msg, struct port_return *out)
+{
+	assert(port_can_defer(p));
+	*out = (struct port_return){
+		.port = p,
+		.cap = msg->cap,
+		.slot = msg->slot,
+		.gen = msg->gen,
+		.ifindex = msg->ifindex,
+		.family = msg->family,
+		.stream = msg->stream,
+		.peer_port = msg->peer_port,
+		.local_port = msg->local_port,
+	};
+	memcpy(out->peer, msg->peer, sizeof(out->peer));
+	memcpy(out->local, msg->local, sizeof(out->local));
+	if (p->ops->defer)
+		p->ops->defer(p, msg, out);
+}
+
+unsigned int port_reply(struct port *p, uint64_t now_ns, const struct port_reply *replies,
+			unsigned int n)
+{
+	assert(n <= PORT_BURST && n <= port_deferred(p));
+	for (unsigned int i = 0; i < n; i++)
+		assert(replies[i].to->port == p && replies[i].len <= replies[i].to->cap);
+	port_count(&p->stats.late, n);
+	return p->ops->reply(p, now_ns, replies, n);
+}
 
 void port_stats_read(const struct port *p, struct port_stats *out)
 {

@@ -12,6 +12,11 @@
  * send, in the same order, before the next receive. So a port keeps one burst of buffers and no
  * message is lost between the two.
  *
+ * A reply that is not known yet can follow at any time: the handler notes where it goes, the message
+ * is handed back like the others, and the buffer does not wait for it.
+ *
+ *      handler: port_defer() ──► struct port_return, the caller's ──► port_reply(), once
+ *
  * Threads: open and close belong to control, all else to the one worker that the port was given to.
  * The counters are written by that worker alone and may be read by anyone with port_counter().
  */
@@ -20,11 +25,13 @@
 
 #include <linux/types.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #define PORT_BURST    64         /* messages of one burst at most */
 #define PORT_NAME_CAP 80         /* "udp 2001:db8::53@53", with its NUL */
 #define PORT_NEVER    UINT64_MAX /* port_wake_at(): only when the fd is readable */
+#define PORT_L2_CAP   22         /* Ethernet with two VLAN tags */
 
 #define PORT_KIND_LIST(X)        \
 	X(PORT_XSK, "xsk")       \
@@ -41,7 +48,10 @@ enum port_kind {
 /*
  * Every port's books balance between two rounds:
  *
- *      rx = malformed + truncated_in + no_reply + tx + tx_dropped + port_pending()
+ *      rx = malformed + truncated_in + no_reply + tx + tx_dropped + port_pending() + port_deferred()
+ *
+ * where port_deferred() is deferred - late. A reply that comes late is counted when it comes, as any
+ * other is: in tx, no_reply, tx_dropped ...
  *
  * Bytes are those that the port sees: whole frames with xsk, DNS messages with sockets and TCP.
  */
@@ -51,6 +61,9 @@ enum port_kind {
 	X(malformed, "received but not a message for a server: recycled")   \
 	X(truncated_in, "received longer than the buffer: recycled")        \
 	X(no_reply, "handed back without a reply")                          \
+	X(deferred, "handed back to be answered later")                     \
+	X(late, "of the deferred, answered by now or given up")             \
+	X(late_orphaned, "of the late, those whose connection was gone")    \
 	X(tx, "replies given to the kernel")                                \
 	X(tx_bytes, "bytes of these replies")                               \
 	X(tx_retried, "replies that found no room at first")                \
@@ -87,19 +100,52 @@ struct port_msg {
 	uint8_t peer[16];
 	uint8_t local[16]; /* the address that was asked: the reply leaves from it */
 	uint32_t ifindex;  /* the interface it came in by, where known, else 0 */
+	bool deferred; /* out, with len 0: the reply follows by port_reply(); see port_defer() */
 
 	/* The port's own; nobody else reads or writes these. */
 	uint32_t slot;     /* of the buffer or connection */
+	uint32_t gen;      /* tcp: which of the slot's connections */
 	uint64_t frame_at; /* xsk: offset of the frame in the UMEM */
 	uint16_t net_off;  /* xsk: IP header in the frame */
 };
 
 struct port;
 
+/*
+ * Where a reply goes whose message was handed back before: plain data, to be kept by value, as long as
+ * need be. port and cap may be read, the rest is the port's.
+ */
+struct port_return {
+	struct port *port;
+	uint32_t cap; /* the longest reply that can be sent there */
+	uint32_t slot, gen;
+	uint32_t ifindex;
+	uint8_t family;
+	bool stream;
+	__be16 peer_port;
+	__be16 local_port;
+	uint8_t l2_bytes; /* xsk: MACs, VLAN tags and type, as the query had them */
+	uint8_t l2[PORT_L2_CAP];
+	uint8_t peer[16];
+	uint8_t local[16];
+};
+
+/* A reply that comes late. data is the caller's and is not needed any more when port_reply() returns. */
+struct port_reply {
+	const struct port_return *to;
+	const uint8_t *data;
+	uint32_t len; /* at most to->cap; 0: there will be none */
+};
+
 struct port_ops {
 	unsigned int (*receive)(struct port *p, uint64_t now_ns, struct port_msg *msgs,
 				unsigned int n_cap);
 	void (*send)(struct port *p, uint64_t now_ns, struct port_msg *msgs, unsigned int n);
+	/* What port_defer() cannot know of itself; NULL: nothing. */
+	void (*defer)(struct port *p, const struct port_msg *msg, struct port_return *out);
+	/* NULL: the port cannot defer. Counts all but `late`, which port_reply() has counted. */
+	unsigned int (*reply)(struct port *p, uint64_t now_ns, const struct port_reply *replies,
+			      unsigned int n);
 	int (*start)(struct port *p);
 	void (*stop)(struct port *p);
 	uint64_t (*wake_at)(struct port *p);
@@ -133,6 +179,32 @@ static inline void port_send(struct port *p, uint64_t now_ns, struct port_msg *m
 	p->ops->send(p, now_ns, msgs, n);
 }
 
+/* Whether replies of this port may come late. Any thread. */
+static inline bool port_can_defer(const struct port *p)
+{
+	return p->ops->reply != NULL;
+}
+
+/*
+ * Note where the reply to msg goes: called by the handler, while the query is still whole at data.
+ * The handler then sets deferred and len = 0, or changes its mind, answers, and forgets *out.
+ *
+ * Each return of a message that was handed back deferred is used up by ONE port_reply(), be it with
+ * no bytes: the port keeps account of it, and tcp a connection open. Whoever takes a port away tells
+ * the owner of its returns before the port is closed, who then forgets them; a reply to a port that
+ * is closed is a use after free. Only where port_can_defer(). The worker's thread.
+ */
+void port_defer(struct port *p, const struct port_msg *msg, struct port_return *out);
+
+/*
+ * Send n replies (at most PORT_BURST), all of them to p, whose messages were handed back by an earlier
+ * port_send(). Replies to one TCP connection that are next to each other go out by one call. May come
+ * between a receive and its send too. Returns how many were sent or wait in the port for room; of the
+ * others, those with len 0 count as no_reply and the rest as tx_dropped. The worker's thread.
+ */
+unsigned int port_reply(struct port *p, uint64_t now_ns, const struct port_reply *replies,
+			unsigned int n);
+
 /*
  * Begin to attract traffic (AF_XDP: enter the socket in the map) and cease to. After port_stop()
  * what had already arrived can still be received. 0 or -errno.
@@ -163,7 +235,16 @@ static inline uint64_t port_pending(const struct port *p)
 	return p->ops->pending ? p->ops->pending(p) : 0;
 }
 
-/* Free everything. Control's thread, when no worker has the port. NULL is allowed. */
+/* Messages handed back whose replies are still to come. The worker's thread only. */
+static inline uint64_t port_deferred(const struct port *p)
+{
+	return p->stats.deferred - p->stats.late;
+}
+
+/*
+ * Free everything; returns of the port that are still kept lead nowhere from here on. Control's
+ * thread, when no worker has the port. NULL is allowed.
+ */
 static inline void port_close(struct port *p)
 {
 	if (p)
@@ -180,6 +261,12 @@ static inline void port_count(uint64_t *counter, uint64_t n)
 static inline uint64_t port_counter(const uint64_t *counter)
 {
 	return __atomic_load_n(counter, __ATOMIC_RELAXED);
+}
+
+/* Count a message that was handed back without a reply: for good, or for now. For ports. */
+static inline void port_count_unsent(struct port *p, const struct port_msg *msg)
+{
+	port_count(msg->deferred ? &p->stats.deferred : &p->stats.no_reply, 1);
 }
 
 /* Copy all counters. Each value is whole; the set is not of one instant. Any thread. */

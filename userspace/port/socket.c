@@ -2,6 +2,7 @@
 /*
  * One slot holds all that the kernel wants for one datagram: header, address, pktinfo, buffer. The
  * reply goes out through the slot that its query came in by, so peer and source address are in place.
+ * Replies that come late have slots of their own, whose addresses are written anew.
  */
 #include "port/socket.h"
 
@@ -32,6 +33,7 @@ struct socket_port {
 	uint32_t msg_bytes;
 	uint8_t *data; /* PORT_BURST buffers of msg_bytes */
 	struct slot slots[PORT_BURST];
+	struct slot late[PORT_BURST];
 	struct mmsghdr in[PORT_BURST];
 	struct mmsghdr out[PORT_BURST];
 };
@@ -42,12 +44,10 @@ static struct socket_port *self(struct port *p)
 }
 
 /* The kernel wrote lengths, flags and pktinfo into the slot: set all back before it is used again. */
-static void arm(struct socket_port *s, unsigned int i)
+static void arm(struct slot *slot, struct msghdr *hdr, uint8_t *data, uint32_t n_bytes)
 {
-	struct slot *slot = &s->slots[i];
-
-	slot->iov = (struct iovec){ s->data + (size_t)i * s->msg_bytes, s->msg_bytes };
-	s->in[i].msg_hdr = (struct msghdr){
+	slot->iov = (struct iovec){ data, n_bytes };
+	*hdr = (struct msghdr){
 		.msg_name = &slot->peer,
 		.msg_namelen = sizeof(slot->peer),
 		.msg_iov = &slot->iov,
@@ -122,7 +122,8 @@ static unsigned int socket_receive(struct port *p, uint64_t now_ns, struct port_
 	(void)now_ns;
 	assert(n_cap <= PORT_BURST);
 	for (unsigned int i = 0; i < n_cap; i++)
-		arm(s, i);
+		arm(&s->slots[i], &s->in[i].msg_hdr, s->data + (size_t)i * s->msg_bytes,
+		    s->msg_bytes);
 	n_in = recvmmsg(p->fd, s->in, n_cap, MSG_DONTWAIT, NULL);
 	if (n_in < 0) {
 		if (errno != EAGAIN && errno != EINTR)
@@ -160,10 +161,11 @@ static unsigned int give_up(struct port *p, unsigned int n_left, unsigned int *t
 	}
 }
 
-static void flush(struct socket_port *s, unsigned int n)
+/* Send the first n of `out`. How many went; the others are counted. */
+static unsigned int flush(struct socket_port *s, unsigned int n)
 {
 	struct port_stats *stats = &s->port.stats;
-	unsigned int at = 0, tries = 0, n_lost;
+	unsigned int at = 0, tries = 0, n_done = 0, n_lost;
 	int n_sent;
 
 	while (at < n) {
@@ -174,12 +176,14 @@ static void flush(struct socket_port *s, unsigned int n)
 					   s->out[at + (unsigned int)i].msg_hdr.msg_iov->iov_len);
 			port_count(&stats->tx, (uint64_t)n_sent);
 			at += (unsigned int)n_sent;
+			n_done += (unsigned int)n_sent;
 			continue;
 		}
 		n_lost = give_up(&s->port, n - at, &tries);
 		port_count(&stats->tx_dropped, n_lost);
 		at += n_lost;
 	}
+	return n_done;
 }
 
 static void socket_send(struct port *p, uint64_t now_ns, struct port_msg *msgs, unsigned int n)
@@ -192,7 +196,7 @@ static void socket_send(struct port *p, uint64_t now_ns, struct port_msg *msgs, 
 		uint32_t slot = msgs[i].slot;
 
 		if (!msgs[i].len) {
-			port_count(&p->stats.no_reply, 1);
+			port_count_unsent(p, &msgs[i]);
 			continue;
 		}
 		assert(msgs[i].len <= s->msg_bytes);
@@ -200,6 +204,62 @@ static void socket_send(struct port *p, uint64_t now_ns, struct port_msg *msgs, 
 		s->out[n_out++].msg_hdr = s->in[slot].msg_hdr;
 	}
 	flush(s, n_out);
+}
+
+static bool is_linklocal(const uint8_t *address)
+{
+	return address[0] == 0xfe && (address[1] & 0xc0) == 0x80;
+}
+
+/* What take_pktinfo() made of the query's. Its length. */
+static size_t put_pktinfo(struct cmsghdr *c, const struct port_return *to)
+{
+	struct in6_pktinfo info6 = { 0 };
+	struct in_pktinfo info = { 0 };
+
+	if (to->family == AF_INET) {
+		memcpy(&info.ipi_spec_dst, to->local, 4);
+		*c = (struct cmsghdr){ CMSG_LEN(sizeof(info)), IPPROTO_IP, IP_PKTINFO };
+		memcpy(CMSG_DATA(c), &info, sizeof(info));
+		return CMSG_SPACE(sizeof(info));
+	}
+	memcpy(&info6.ipi6_addr, to->local, 16);
+	info6.ipi6_ifindex = is_linklocal(to->local) ? to->ifindex : 0;
+	*c = (struct cmsghdr){ CMSG_LEN(sizeof(info6)), IPPROTO_IPV6, IPV6_PKTINFO };
+	memcpy(CMSG_DATA(c), &info6, sizeof(info6));
+	return CMSG_SPACE(sizeof(info6));
+}
+
+static void arm_late(struct slot *slot, struct msghdr *hdr, const struct port_reply *reply)
+{
+	const struct port_return *to = reply->to;
+	struct port_addr peer = { .family = to->family, .port = to->peer_port };
+
+	memcpy(peer.bytes, to->peer, sizeof(peer.bytes));
+	if (to->family == AF_INET6 && is_linklocal(to->peer))
+		peer.scope_id = to->ifindex;
+	/* The kernel only reads what is sent. */
+	arm(slot, hdr, (uint8_t *)(uintptr_t)reply->data, reply->len);
+	hdr->msg_namelen = port_addr_to_sockaddr(&peer, &slot->peer);
+	hdr->msg_controllen = put_pktinfo(&slot->control.head, to);
+}
+
+static unsigned int socket_reply(struct port *p, uint64_t now_ns, const struct port_reply *replies,
+				 unsigned int n)
+{
+	struct socket_port *s = self(p);
+	unsigned int n_out = 0;
+
+	(void)now_ns;
+	for (unsigned int i = 0; i < n; i++) {
+		if (!replies[i].len) {
+			port_count(&p->stats.no_reply, 1);
+			continue;
+		}
+		arm_late(&s->late[n_out], &s->out[n_out].msg_hdr, &replies[i]);
+		n_out++;
+	}
+	return flush(s, n_out);
 }
 
 static void socket_close(struct port *p)
@@ -215,6 +275,7 @@ static void socket_close(struct port *p)
 static const struct port_ops socket_ops = {
 	.receive = socket_receive,
 	.send = socket_send,
+	.reply = socket_reply,
 	.close = socket_close,
 };
 

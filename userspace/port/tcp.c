@@ -340,7 +340,7 @@ static void reply(struct tcp_port *t, struct tcp_conn *c, struct port_msg *msgs,
 		uint8_t *start = msgs[i].data - TCP_PREFIX_BYTES;
 
 		if (!msgs[i].len) {
-			port_count(&stats->no_reply, 1);
+			port_count_unsent(&t->port, &msgs[i]);
 			continue;
 		}
 		assert(msgs[i].len <= TCP_MESSAGE_MAX);

@@ -267,7 +267,7 @@ static void xsk_send(struct port *p, uint64_t now_ns, struct port_msg *msgs, uns
 		const struct frame f = { .net_off = m->net_off, .family = m->family };
 
 		if (!m->len) {
-			port_count(&p->stats.no_reply, 1);
+			port_count_unsent(p, m);
 			recycle(x, m->frame_at);
 			continue;
 		}

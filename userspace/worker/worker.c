@@ -44,38 +44,48 @@ struct entry {
 	bool ready;
 };
 
+struct source {
+	struct worker_source is;
+	bool ready;
+};
+
 struct worker {
-	struct worker_config config;
+	struct worker_config config; /* without its sources */
 	struct worker_stats stats;
 	struct mailbox mailbox;
 	pthread_t thread;
 	int epoll_fd;
 	bool stopping;
 	unsigned int n_ports;
+	unsigned int n_sources;
+	struct source sources[WORKER_SOURCES_MAX];
 	struct entry ports[WORKER_PORTS_MAX];
 	struct port_msg msgs[PORT_BURST];
 };
 
-static unsigned int n_replies(const struct port_msg *msgs, unsigned int n)
+static void count_burst(struct worker_kind_stats *stats, const struct port_msg *msgs,
+			unsigned int n)
 {
-	unsigned int n_out = 0;
+	unsigned int n_replies = 0, n_deferred = 0;
 
-	for (unsigned int i = 0; i < n; i++)
-		n_out += msgs[i].len != 0;
-	return n_out;
+	for (unsigned int i = 0; i < n; i++) {
+		n_replies += msgs[i].len != 0;
+		n_deferred += msgs[i].deferred;
+	}
+	port_count(&stats->queries, n);
+	port_count(&stats->answered, n_replies);
+	port_count(&stats->deferred, n_deferred);
 }
 
 /* One burst through one port. Whether the port may have more. */
 static bool run_burst(struct worker *w, struct port *p, uint64_t now_ns)
 {
-	struct worker_kind_stats *stats = &w->stats.by_kind[p->kind];
 	unsigned int n = port_receive(p, now_ns, w->msgs, PORT_BURST);
 
 	if (!n)
 		return false;
 	w->config.handle(w->config.ctx, w->msgs, n, p->kind, now_ns);
-	port_count(&stats->queries, n);
-	port_count(&stats->answered, n_replies(w->msgs, n));
+	count_burst(&w->stats.by_kind[p->kind], w->msgs, n);
 	port_count(&w->stats.bursts, 1);
 	port_send(p, now_ns, w->msgs, n);
 	return n == PORT_BURST;
@@ -99,6 +109,26 @@ static void run_ready(struct worker *w, uint64_t now_ns)
 	}
 }
 
+static void run_source(struct source *s, uint64_t now_ns)
+{
+	s->ready = false;
+	s->is.ready(s->is.ctx, now_ns);
+}
+
+static void run_sources(struct worker *w, uint64_t now_ns)
+{
+	for (unsigned int i = 0; i < w->n_sources; i++)
+		if (w->sources[i].ready)
+			run_source(&w->sources[i], now_ns);
+}
+
+/* Whatever the fds say: there may be no round any more in which they are looked at. */
+static void drain_sources(struct worker *w)
+{
+	for (unsigned int i = 0; i < w->n_sources; i++)
+		run_source(&w->sources[i], clock_ns());
+}
+
 static struct entry *find(struct worker *w, const struct port *p)
 {
 	for (unsigned int i = 0; i < w->n_ports; i++)
@@ -107,17 +137,24 @@ static struct entry *find(struct worker *w, const struct port *p)
 	return NULL;
 }
 
+static int watch(struct worker *w, int fd, void *ptr)
+{
+	struct epoll_event event = { .events = EPOLLIN, .data.ptr = ptr };
+
+	return epoll_ctl(w->epoll_fd, EPOLL_CTL_ADD, fd, &event) ? -errno : 0;
+}
+
 static int add(struct worker *w, struct port *p)
 {
-	struct epoll_event event = { .events = EPOLLIN, .data.ptr = p };
 	int err;
 
 	if (find(w, p))
 		return -EEXIST;
 	if (w->n_ports == WORKER_PORTS_MAX)
 		return -ENOSPC;
-	if (epoll_ctl(w->epoll_fd, EPOLL_CTL_ADD, p->fd, &event))
-		return -errno;
+	err = watch(w, p->fd, p);
+	if (err)
+		return err;
 	err = port_start(p);
 	if (err) {
 		epoll_ctl(w->epoll_fd, EPOLL_CTL_DEL, p->fd, NULL);
@@ -137,8 +174,11 @@ static int drop(struct worker *w, struct port *p)
 	for (unsigned int b = 0; b < WORKER_BURSTS_MAX; b++)
 		if (!run_burst(w, p, clock_ns()) && port_wake_at(p))
 			break;
+	drain_sources(w);
 	epoll_ctl(w->epoll_fd, EPOLL_CTL_DEL, p->fd, NULL);
 	*e = w->ports[--w->n_ports];
+	if (w->config.port_gone)
+		w->config.port_gone(w->config.ctx, p);
 	return 0;
 }
 
@@ -152,6 +192,7 @@ static int obey(struct worker *w, enum command_kind command, struct port *p)
 	case COMMAND_STOP:
 		while (w->n_ports)
 			(void)drop(w, w->ports[w->n_ports - 1].port);
+		drain_sources(w);
 		w->stopping = true;
 		return 0;
 	case COMMAND_NONE:
@@ -235,21 +276,37 @@ static void clear_error(struct port *p)
 	port_count(&p->stats.rx_errors, 1);
 }
 
+/* An event's pointer is a port, a source of ours, or NULL: the mailbox. */
+static struct source *find_source(struct worker *w, const void *ptr)
+{
+	for (unsigned int i = 0; i < w->n_sources; i++)
+		if (ptr == &w->sources[i])
+			return &w->sources[i];
+	return NULL;
+}
+
+static void take_port_event(struct worker *w, struct port *p, uint32_t events)
+{
+	find(w, p)->ready = true;
+	if (events & EPOLLERR)
+		clear_error(p);
+}
+
 /* Mark who is ready. Whether a letter has come. */
 static bool take_events(struct worker *w, const struct epoll_event *events, int n, uint64_t now_ns)
 {
 	bool letter = false;
 
 	for (int i = 0; i < n; i++) {
-		struct port *p = events[i].data.ptr;
+		void *ptr = events[i].data.ptr;
+		struct source *source = find_source(w, ptr);
 
-		if (!p) {
+		if (source)
+			source->ready = true;
+		else if (ptr)
+			take_port_event(w, ptr, events[i].events);
+		else
 			letter = true;
-			continue;
-		}
-		find(w, p)->ready = true;
-		if (events[i].events & EPOLLERR)
-			clear_error(p);
 	}
 	for (unsigned int i = 0; i < w->n_ports; i++)
 		if (w->ports[i].wake_at_ns <= now_ns)
@@ -268,6 +325,7 @@ static void *run(void *arg)
 		uint64_t now_ns = clock_ns();
 		bool letter = take_events(w, events, n, now_ns);
 
+		run_sources(w, now_ns);
 		run_ready(w, now_ns);
 		if (letter)
 			read_mailbox(w);
@@ -307,14 +365,25 @@ static int create_thread(struct worker *w)
 
 static int open_fds(struct worker *w)
 {
-	struct epoll_event event = { .events = EPOLLIN, .data.ptr = NULL };
+	int err;
 
 	w->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
 	w->mailbox.fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	if (w->epoll_fd < 0 || w->mailbox.fd < 0 ||
-	    epoll_ctl(w->epoll_fd, EPOLL_CTL_ADD, w->mailbox.fd, &event))
+	if (w->epoll_fd < 0 || w->mailbox.fd < 0)
 		return -errno;
-	return 0;
+	err = watch(w, w->mailbox.fd, NULL);
+	for (unsigned int i = 0; !err && i < w->n_sources; i++)
+		err = watch(w, w->sources[i].is.fd, &w->sources[i]);
+	return err;
+}
+
+static void copy_config(struct worker *w, const struct worker_config *config)
+{
+	w->config = *config;
+	w->config.sources = NULL;
+	w->n_sources = config->n_sources;
+	for (unsigned int i = 0; i < config->n_sources; i++)
+		w->sources[i].is = config->sources[i];
 }
 
 static void release(struct worker *w)
@@ -334,12 +403,12 @@ int worker_start(struct worker **out, const struct worker_config *config)
 	struct worker *w;
 	int err;
 
-	if (config->cpu >= CPU_SETSIZE)
+	if (config->cpu >= CPU_SETSIZE || config->n_sources > WORKER_SOURCES_MAX)
 		return -EINVAL;
 	w = calloc(1, sizeof(*w));
 	if (!w)
 		return -ENOMEM;
-	w->config = *config;
+	copy_config(w, config);
 	w->epoll_fd = w->mailbox.fd = -1;
 	pthread_mutex_init(&w->mailbox.callers, NULL);
 	pthread_mutex_init(&w->mailbox.lock, NULL);
@@ -381,5 +450,6 @@ void worker_stats_read(const struct worker *w, struct worker_stats *out)
 	for (unsigned int i = 0; i < PORT_N_KINDS; i++) {
 		out->by_kind[i].queries = port_counter(&w->stats.by_kind[i].queries);
 		out->by_kind[i].answered = port_counter(&w->stats.by_kind[i].answered);
+		out->by_kind[i].deferred = port_counter(&w->stats.by_kind[i].deferred);
 	}
 }

@@ -7,6 +7,9 @@
  *          ▲         all are empty or WORKER_BURSTS_MAX bursts each                       │
  *          └──── quiescent state (RCU) · heartbeat · mailbox ◄────────────────────────────┘
  *
+ * Sources are other fds whose owner is to be called on this thread: what comes back from other
+ * threads, such as answers to deferred messages. They have their turn before the ports.
+ *
  * The fds are watched level-triggered: a port left with messages is reported again by itself, and
  * no wake-up can be lost. While it sleeps, the thread is offline for RCU, so a synchronize_rcu()
  * elsewhere never waits for traffic. There is no lock on the way of a message: ports come and go
@@ -19,10 +22,11 @@
 
 #include "port/port.h"
 
-#define WORKER_PORTS_MAX  256
-#define WORKER_BURSTS_MAX 8   /* of one port in a row of rounds without looking at epoll */
-#define WORKER_IDLE_MS    250 /* sleep at most so long: the heartbeat beats at least so often */
-#define WORKER_CPU_ANY    (-1)
+#define WORKER_PORTS_MAX   256
+#define WORKER_BURSTS_MAX  8   /* of one port in a row of rounds without looking at epoll */
+#define WORKER_IDLE_MS     250 /* sleep at most so long: the heartbeat beats at least so often */
+#define WORKER_CPU_ANY     (-1)
+#define WORKER_SOURCES_MAX 4
 
 /*
  * Answers a burst: for each message writes the reply over the query at data and sets len, or sets
@@ -32,11 +36,30 @@
 typedef void worker_handle(void *ctx, struct port_msg *msgs, unsigned int n, enum port_kind kind,
 			   uint64_t now_ns);
 
+/*
+ * While fd is readable, ready() is called once a round, on the worker's thread, online for RCU, and
+ * makes it silent by and by. It is also called, whatever fd says, before a port is let go of, so that
+ * replies that are there find their port, and a last time when all ports are gone. Must not block.
+ */
+struct worker_source {
+	int fd;
+	void (*ready)(void *ctx, uint64_t now_ns);
+	void *ctx;
+};
+
 struct worker_config {
 	unsigned int id; /* in the thread's name */
 	int cpu;         /* the core to run on, or WORKER_CPU_ANY */
 	worker_handle *handle;
-	void *ctx; /* for handle; the caller's, until worker_stop() has returned */
+	void *ctx; /* for handle and port_gone; the caller's, until worker_stop() has returned */
+	/*
+	 * The worker has let go of p and no message of it is out: all returns of it (port_defer()) are to
+	 * be forgotten now, before the port's owner hears that it may close it. The worker's thread. NULL:
+	 * nobody keeps any.
+	 */
+	void (*port_gone)(void *ctx, struct port *p);
+	const struct worker_source *sources; /* copied; their fds and contexts as long as ctx */
+	unsigned int n_sources;              /* at most WORKER_SOURCES_MAX */
 };
 
 /* Written by the worker only; read with worker_stats_read(). */
@@ -45,13 +68,17 @@ struct worker_stats {
 	uint64_t bursts;
 	struct worker_kind_stats {
 		uint64_t queries;  /* messages handed to handle */
-		uint64_t answered; /* of these, with a reply */
+		uint64_t answered; /* of these, with a reply at once */
+		uint64_t deferred; /* of these, to be answered later */
 	} by_kind[PORT_N_KINDS];
 };
 
 struct worker;
 
-/* Start the thread. 0 or -errno: -EINVAL for a core that is not there or not ours. */
+/*
+ * Start the thread. 0 or -errno: -EINVAL for a core that is not there or not ours, and for too many
+ * sources; what epoll_ctl() says of a source's fd.
+ */
 __attribute__((warn_unused_result)) int worker_start(struct worker **out,
 						     const struct worker_config *config);
 
@@ -69,7 +96,10 @@ __attribute__((warn_unused_result)) int worker_port_add(struct worker *w, struct
  */
 int worker_port_remove(struct worker *w, struct port *p);
 
-/* Remove all ports as above, end the thread, join it, free the worker. NULL is allowed. */
+/*
+ * Remove all ports as above, call each source a last time, end the thread, join it, free the worker.
+ * NULL is allowed.
+ */
 void worker_stop(struct worker *w);
 
 /* Each value is whole; the set is not of one instant. Any thread. */

@@ -46,6 +46,50 @@ static inline void echo_handle(void *ctx, struct port_msg *msgs, unsigned int n,
 	}
 }
 
+#define LATER_CAP      512
+#define LATER_DATA_CAP 64
+
+/* What echo_defer() put off: the replies, as port_reply() wants them. */
+struct later {
+	struct port *p; /* whose messages they are */
+	unsigned int n;
+	struct port_return to[LATER_CAP];
+	struct port_reply replies[LATER_CAP];
+	uint8_t data[LATER_CAP][LATER_DATA_CAP];
+};
+
+/*
+ * Puts off each message (at most LATER_DATA_CAP bytes), but those that begin with 'Q', which echo_handle()
+ * answers at once. The late reply to one that begins with 'N' has no bytes. ctx: a struct later.
+ */
+static inline void echo_defer(void *ctx, struct port_msg *msgs, unsigned int n, enum port_kind kind,
+			      uint64_t now_ns)
+{
+	struct later *later = (struct later *)ctx;
+
+	for (unsigned int i = 0; i < n; i++) {
+		struct port_msg *m = &msgs[i];
+		unsigned int at = later->n;
+
+		if (!m->len || m->data[0] == 'Q') {
+			echo_handle(NULL, m, 1, kind, now_ns);
+			continue;
+		}
+		assert_true(at < LATER_CAP && m->len <= LATER_DATA_CAP);
+		memcpy(later->data[at], m->data, m->len);
+		later->data[at][0] |= 0x80;
+		port_defer(later->p, m, &later->to[at]);
+		later->replies[at] = (struct port_reply){
+			.to = &later->to[at],
+			.data = later->data[at],
+			.len = m->data[0] == 'N' ? 0 : m->len,
+		};
+		later->n++;
+		m->len = 0;
+		m->deferred = true;
+	}
+}
+
 static inline int client_open(int type, const struct port_addr *to)
 {
 	struct timeval limit = { .tv_sec = 10 };

@@ -39,8 +39,11 @@ static struct port *open_on(const char *text, struct port_addr *bound)
 	return p;
 }
 
-/* Wait for something, then one round: receive, answer, send. The number of messages. */
-static unsigned int serve(struct port *p)
+/* Wait for something, then one round: receive, handle, send. The number of messages. */
+static unsigned int serve_by(struct port *p,
+			     void (*handle)(void *ctx, struct port_msg *msgs, unsigned int n,
+					    enum port_kind kind, uint64_t now_ns),
+			     void *ctx)
 {
 	struct pollfd pollfd = { .fd = p->fd, .events = POLLIN };
 	struct port_msg msgs[PORT_BURST];
@@ -48,9 +51,14 @@ static unsigned int serve(struct port *p)
 
 	assert_int_equal(poll(&pollfd, 1, 5000), 1);
 	n = port_receive(p, 1, msgs, PORT_BURST);
-	echo_handle(NULL, msgs, n, p->kind, 1);
+	handle(ctx, msgs, n, p->kind, 1);
 	port_send(p, 1, msgs, n);
 	return n;
+}
+
+static unsigned int serve(struct port *p)
+{
+	return serve_by(p, echo_handle, NULL);
 }
 
 static void assert_balance(const struct port *p)
@@ -59,7 +67,7 @@ static void assert_balance(const struct port *p)
 
 	port_stats_read(p, &s);
 	assert_int_equal(s.rx, s.malformed + s.truncated_in + s.no_reply + s.tx + s.tx_dropped +
-				       port_pending(p));
+				       port_pending(p) + port_deferred(p));
 }
 
 /* The client's socket is connected, so it sees a reply only from the address that it asked. */
@@ -226,6 +234,98 @@ static void test_no_reply_is_lost_silently(void **state)
 	}
 }
 
+/* Other queries come and go by the same slots before the replies are sent, the last one first. */
+static void test_late_reply_leaves_from_the_address_asked(void **state)
+{
+	static const struct {
+		const char *name, *listen, *ask[2];
+	} rows[] = {
+		{ "one address", "127.0.0.1", { "127.0.0.1", "127.0.0.1" } },
+		{ "wildcard", "0.0.0.0", { "127.0.0.2", "127.200.3.4" } },
+		{ "IPv6", "::1", { "::1", "::1" } },
+		{ "IPv6 wildcard", "::", { "::1", "::1" } },
+	};
+	static struct later later;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct port_addr bound, ask;
+		struct port *p = open_on(rows[i].listen, &bound);
+		uint8_t reply[64];
+		int fd[2];
+
+		print_message("  %s\n", rows[i].name);
+		assert_true(port_can_defer(p));
+		later = (struct later){ .p = p };
+		for (int c = 0; c < 2; c++) {
+			ask = addr_of(rows[i].ask[c], ntohs(bound.port));
+			fd[c] = client_open(SOCK_DGRAM, &ask);
+			assert_int_equal(send(fd[c], c ? "two" : "one", 3, 0), 3);
+			assert_int_equal(serve_by(p, echo_defer, &later), 1);
+			assert_int_equal(send(fd[c], "Q", 1, 0), 1);
+			assert_int_equal(serve_by(p, echo_defer, &later), 1);
+			assert_int_equal(recv(fd[c], reply, sizeof(reply), 0), 1);
+		}
+		assert_int_equal(port_deferred(p), 2);
+		assert_balance(p);
+		assert_int_equal(later.to[0].cap, 2048);
+		for (int c = 1; c >= 0; c--) {
+			assert_int_equal(port_reply(p, 1, &later.replies[c], 1), 1);
+			assert_int_equal(recv(fd[c], reply, sizeof(reply), 0), 3);
+			assert_memory_equal(reply, c ? "\xf4wo" : "\xefne", 3);
+			close(fd[c]);
+		}
+		assert_int_equal(p->stats.no_reply, 0);
+		assert_int_equal(p->stats.deferred, 2);
+		assert_int_equal(p->stats.late, 2);
+		assert_int_equal(p->stats.tx, 4);
+		assert_int_equal(p->stats.tx_bytes, 8);
+		assert_balance(p);
+		port_close(p);
+	}
+}
+
+/* One has no bytes, one is refused by the kernel, and a query is out with the handler meanwhile. */
+static void test_late_replies_in_a_burst(void **state)
+{
+	static const int refuses_second[] = { 1, -EPERM, 0 };
+	static struct later later;
+	struct port_addr bound;
+	struct port *p = open_on("127.0.0.1", &bound);
+	int fd = client_open(SOCK_DGRAM, &bound);
+	struct port_msg msgs[PORT_BURST];
+	uint8_t reply[64];
+
+	(void)state;
+	later = (struct later){ .p = p };
+	for (unsigned int i = 0; i < PORT_BURST; i++)
+		assert_int_equal(send(fd, i == 5 ? "N" : "q", 1, 0), 1);
+	assert_int_equal(serve_by(p, echo_defer, &later), PORT_BURST);
+	assert_int_equal(later.n, PORT_BURST);
+	/* While a query is out with the handler: its buffer is left alone. */
+	assert_int_equal(send(fd, "query", 5, 0), 5);
+	assert_int_equal(port_receive(p, 1, msgs, PORT_BURST), 1);
+	fault = refuses_second;
+	assert_int_equal(port_reply(p, 1, later.replies, PORT_BURST), PORT_BURST - 2);
+	fault = NULL;
+	echo_handle(NULL, msgs, 1, p->kind, 1);
+	port_send(p, 1, msgs, 1);
+	for (unsigned int i = 0; i < PORT_BURST - 2; i++) {
+		assert_int_equal(recv(fd, reply, sizeof(reply), 0), 1);
+		assert_int_equal(reply[0], 'q' | 0x80);
+	}
+	assert_int_equal(recv(fd, reply, sizeof(reply), 0), 5);
+	assert_memory_equal(reply, "\xf1uery", 5);
+	assert_int_equal(p->stats.late, PORT_BURST);
+	assert_int_equal(p->stats.no_reply, 1);
+	assert_int_equal(p->stats.tx_dropped, 1);
+	assert_int_equal(p->stats.tx, PORT_BURST - 1);
+	assert_int_equal(port_deferred(p), 0);
+	assert_balance(p);
+	close(fd);
+	port_close(p);
+}
+
 static void test_open_says_why_not(void **state)
 {
 	struct socket_config config = { .listen = addr_of("127.0.0.1", 0) };
@@ -261,6 +361,8 @@ int main(void)
 		cmocka_unit_test(test_a_burst_is_drained_and_answered),
 		cmocka_unit_test(test_too_long_a_datagram_is_counted_and_dropped),
 		cmocka_unit_test(test_no_reply_is_lost_silently),
+		cmocka_unit_test(test_late_reply_leaves_from_the_address_asked),
+		cmocka_unit_test(test_late_replies_in_a_burst),
 		cmocka_unit_test(test_open_says_why_not),
 	};
 

@@ -146,7 +146,7 @@ static void done(struct port *p)
 
 	port_stats_read(p, &s);
 	assert_int_equal(s.rx, s.malformed + s.truncated_in + s.no_reply + s.tx + s.tx_dropped +
-				       port_pending(p));
+				       port_pending(p) + port_deferred(p));
 	port_close(p);
 }
 

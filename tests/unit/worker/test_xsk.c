@@ -181,7 +181,7 @@ static void assert_balance(const struct port *p)
 
 	port_stats_read(p, &s);
 	assert_int_equal(s.rx, s.malformed + s.truncated_in + s.no_reply + s.tx + s.tx_dropped +
-				       port_pending(p));
+				       port_pending(p) + port_deferred(p));
 }
 
 /* Every frame is somewhere, once what is still under way has arrived. */
