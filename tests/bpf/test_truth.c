@@ -59,7 +59,7 @@ struct truth {
 	struct cache *cache;
 	struct zone_member members[N_ZONES];
 	uint8_t apexes[N_ZONES][DNS_NAME_MAX];
-	struct engine_zones zones;
+	struct engine_data zones;
 	struct engine *engine, *bare; /* bare: without a cache */
 	struct querygen g;
 	uint64_t n_queries, n_sent;

@@ -41,7 +41,7 @@ struct crew {
 };
 
 /* The worker's handler: each message through the engine, in place. */
-static void handle(void *ctx, struct port_msg *msgs, unsigned int n, enum port_kind kind,
+static void handle(void *ctx, struct port_msg *msgs, unsigned int n, struct port *port,
 		   uint64_t now_ns)
 {
 	struct engine_request rq = {
@@ -50,7 +50,7 @@ static void handle(void *ctx, struct port_msg *msgs, unsigned int n, enum port_k
 	};
 	unsigned int i;
 
-	(void)kind;
+	(void)port;
 	(void)now_ns;
 	for (i = 0; i < n; i++) {
 		rq.msg = msgs[i].data;
@@ -227,7 +227,7 @@ static int open_listen(struct crew *crew, unsigned int worker, const struct conf
 /* --- Members ------------------------------------------------------------------------------------- */
 
 static int open_member(struct crew *crew, unsigned int i, const struct engine_config *engine,
-		       struct cache *cache, struct engine_zones *zones)
+		       struct cache *cache, struct engine_data *zones)
 {
 	struct member *m = &crew->members[i];
 	struct worker_config config = { .id = i, .cpu = m->cpu, .handle = handle };
@@ -241,7 +241,7 @@ static int open_member(struct crew *crew, unsigned int i, const struct engine_co
 
 static int open_all(struct crew *crew, const struct config *config,
 		    const struct engine_config *engine, struct cache *cache,
-		    struct engine_zones *zones, char *err, size_t err_cap)
+		    struct engine_data *zones, char *err, size_t err_cap)
 {
 	unsigned int i;
 	uint32_t k;
@@ -278,7 +278,7 @@ static int configured_cpu(const struct config *config, unsigned int i)
 }
 
 int crew_open(struct crew **out, const struct config *config, const struct engine_config *engine,
-	      struct cache *cache, struct engine_zones *zones, char *err, size_t err_cap)
+	      struct cache *cache, struct engine_data *zones, char *err, size_t err_cap)
 {
 	struct crew *crew = calloc(1, sizeof(*crew));
 	cpu_set_t allowed;

@@ -22,7 +22,7 @@ struct crew;
  * process may use, in turn. On an error err has a sentence and everything is closed again.
  */
 int crew_open(struct crew **out, const struct config *config, const struct engine_config *engine,
-	      struct cache *cache, struct engine_zones *zones, char *err, size_t err_cap)
+	      struct cache *cache, struct engine_data *zones, char *err, size_t err_cap)
 	__attribute__((warn_unused_result));
 void crew_close(struct crew *crew);
 

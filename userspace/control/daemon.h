@@ -54,7 +54,7 @@ struct daemon {
 	struct cache_keeper *keeper;
 	struct grace *grace;
 
-	struct engine_zones published;
+	struct engine_data published;
 	struct loader *loader;
 	struct chores *chores;
 	struct hot *hot;

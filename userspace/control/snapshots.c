@@ -31,7 +31,7 @@ struct job {
 
 struct snapshots {
 	struct cache *cache;
-	const struct engine_zones *zones;
+	const struct engine_data *zones;
 	struct chores *chores; /* NULL after the end */
 	struct job *job;       /* that runs, or NULL */
 
@@ -57,7 +57,7 @@ static void job_free(struct job *job)
 /* Zones that have come since lead elsewhere; those that come now wait for this read section. */
 static bool holds(void *user, const struct volley_entry *entry)
 {
-	const struct engine_zones *zones = user;
+	const struct engine_data *zones = user;
 	const struct zone_set *set = rcu_dereference(zones->set);
 
 	return set && routes_hold(set, entry);
@@ -241,7 +241,7 @@ const char *snapshots_error(const struct snapshots *snapshots)
 
 /* --- From start to end --------------------------------------------------------------------------- */
 
-int snapshots_new(struct snapshots **out, struct cache *cache, const struct engine_zones *zones)
+int snapshots_new(struct snapshots **out, struct cache *cache, const struct engine_data *zones)
 {
 	struct snapshots *snapshots = calloc(1, sizeof(*snapshots));
 	int err;

@@ -37,7 +37,7 @@ typedef void snapshots_done_fn(void *user, const struct snapshots_result *result
 struct snapshots;
 
 /* 0 or -errno. The cache and the zones that are served outlive it. */
-int snapshots_new(struct snapshots **out, struct cache *cache, const struct engine_zones *zones)
+int snapshots_new(struct snapshots **out, struct cache *cache, const struct engine_data *zones)
 	__attribute__((warn_unused_result));
 
 /* Gives up a job that runs: its done() gets -ECANCELED. NULL is allowed. */

@@ -83,7 +83,7 @@ struct zones_entry {
 struct zones_env {
 	struct cache *cache;
 	bool is_adopted; /* the cache has answers of an earlier daemon, of whatever zones it had */
-	struct engine_zones *published;
+	struct engine_data *published;
 	uint64_t settings_digest; /* engine_config_digest() */
 	cache_grace_fn *grace;    /* waits for the readers of zones and of the cache */
 	void *grace_user;

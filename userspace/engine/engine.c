@@ -22,7 +22,7 @@ struct engine {
 	struct engine_config config;
 	struct cache *cache; /* may be NULL */
 	struct cache_writer *writer;
-	struct engine_zones *zones;
+	struct engine_data *data;
 	struct engine_counters counters;
 	struct query query;
 	struct cache_key key;
@@ -70,7 +70,7 @@ uint64_t engine_option_mask(const struct engine_config *config)
 }
 
 int engine_new(struct engine **out, const struct engine_config *config, struct cache *cache,
-	       struct engine_zones *zones)
+	       struct engine_data *data)
 {
 	struct engine *e;
 	int err;
@@ -84,7 +84,7 @@ int engine_new(struct engine **out, const struct engine_config *config, struct c
 		return -ENOMEM;
 	e->config = *config;
 	e->cache = cache;
-	e->zones = zones;
+	e->data = data;
 	sampler_init(&e->sampler);
 	err = cache ? cache_writer_new(&e->writer, cache) : 0;
 	if (err) {
@@ -134,20 +134,6 @@ static void count_rcode(struct engine *e, uint16_t rcode)
 
 /* ---- Cache ------------------------------------------------------------------------------------ */
 
-static void from_entry(struct cache_answer *a, const struct volley_entry *entry)
-{
-	*a = (struct cache_answer){
-		.body = cache_entry_body(entry),
-		.full_bytes = entry->full_bytes,
-		.short_bytes = entry->short_bytes,
-		.ancount = ntohs(entry->ancount),
-		.nscount = ntohs(entry->nscount),
-		.arcount_full = ntohs(entry->arcount_full),
-		.arcount_short = ntohs(entry->arcount_short),
-		.flags = ntohs(entry->flags),
-	};
-}
-
 static bool lookup(struct engine *e, const struct engine_request *rq, const struct query *q,
 		   struct cache_answer *a)
 {
@@ -168,7 +154,7 @@ static bool lookup(struct engine *e, const struct engine_request *rq, const stru
 	count(counters[verdict]);
 	if (verdict != CACHE_HIT || (entry->partial && rq->stream))
 		return false;
-	from_entry(a, entry);
+	cache_answer_of(a, entry, rq->now_s);
 	return true;
 }
 
@@ -207,7 +193,7 @@ static uint16_t answer_data(struct engine *e, const struct engine_request *rq,
 
 	if (cached && lookup(e, rq, q, a))
 		return a->flags & DNS_RCODE_MASK;
-	if (render_answer(&e->render, &e->config, rcu_dereference(e->zones->set), q, rq->stream,
+	if (render_answer(&e->render, &e->config, rcu_dereference(e->data->set), q, rq->stream,
 			  a)) {
 		count(&e->counters.too_large);
 		return failure(e, a, DNS_RCODE_SERVFAIL, DNS_EDE_OTHER);
@@ -243,7 +229,7 @@ static uint16_t answer_tsig(struct engine *e, const struct engine_request *rq,
 static uint16_t answer_transfer(struct engine *e, const struct engine_request *rq,
 				const struct query *q, struct cache_answer *a)
 {
-	const struct zone_set *set = rcu_dereference(e->zones->set);
+	const struct zone_set *set = rcu_dereference(e->data->set);
 
 	if (q->qtype == DNS_TYPE_AXFR && !rq->stream)
 		return failure(e, a, DNS_RCODE_NOTIMP, DNS_EDE_NOT_SUPPORTED);

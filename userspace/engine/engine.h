@@ -5,15 +5,21 @@
  *	query ─► query_parse ─► key ─► cache ── hit ──────────────┐
  *	             │                   │ miss                   ▼
  *	             │                   └─► zones ─► render ─► emit ─► reply
+ *	             │                         │ not ours               ▲
+ *	             │                         └─► pending ─► resolver ─► engine_finish()
  *	             └─ malformed, other opcode, class, ... ──────▲
- *	                                        render ─► publish (the next one is a hit, in the driver)
+ *	                                render, finish ─► publish (the next one is a hit, in the driver)
+ *
+ * A name of no zone of ours is asked upstream, for clients that may recurse (engine/clients.h): then
+ * the caller has a question to submit, and the reply comes out of engine_finish() later. The way of
+ * such a miss is engine/recursion.h.
  *
  * Emit is one function for hits and fresh answers, and the XDP program does the same with the same
  * entry: two answerers, one truth. What an answer is, beside its question, is a struct cache_answer.
  *
  * One engine for each worker thread; it allocates nothing after engine_new(). The thread is a
- * liburcu QSBR thread: zones and cache entries are read within engine_answer() only, so a quiescent
- * state between two calls is always right.
+ * liburcu QSBR thread: what is read under RCU is read within one call only, so a quiescent state between
+ * two calls is always right.
  */
 #ifndef VOLLEY_ENGINE_ENGINE_H
 #define VOLLEY_ENGINE_ENGINE_H
@@ -24,6 +30,9 @@
 
 #include "cache/cache.h"
 #include "dns/cookie.h"
+#include "dns/proto.h"
+#include "dns/query.h"
+#include "resolver/resolver.h"
 #include "zone/set.h"
 
 #define ENGINE_MAX_UDP_BYTES 1232 /* fits every path; DNS flag day 2020 */
@@ -53,9 +62,36 @@ struct engine_config {
 #define ENGINE_CONFIG_INIT { .max_udp_bytes = ENGINE_MAX_UDP_BYTES }
 /* clang-format on */
 
-/* The zones that are served: control swaps the set (rcu_xchg_pointer) and waits for all workers. */
-struct engine_zones {
-	struct zone_set *set; /* RCU; NULL: no zone */
+/* How questions are asked upstream, and what becomes of the answers. Never changed once published. */
+struct engine_recursion {
+	/* Answers are cached under this zone's slot and generation; slot 0: not cached. */
+	uint32_t zone_slot;
+	uint32_t zone_gen;
+	uint32_t max_ttl_s;          /* no TTL is more; 0: nothing is cached */
+	uint32_t min_ttl_s;          /* no TTL is less, but of errors */
+	uint32_t max_negative_ttl_s; /* of NXDOMAIN and NODATA: RFC 2308 section 5 */
+	uint32_t timeout_ms;         /* then SERVFAIL */
+	/* RFC 8767: answers are given so long after they expired, where upstream fails; 0: never. */
+	uint32_t stale_s;
+	uint32_t stale_wait_ms; /* so long upstream has to answer before that: section 5 says 1800 */
+	bool prefetch;          /* what is asked for shortly before it expires is fetched anew */
+};
+
+/* clang-format off */
+#define ENGINE_RECURSION_INIT {                                                              \
+	.max_ttl_s = 86400, .max_negative_ttl_s = 3600, .timeout_ms = 5000,                  \
+	.stale_wait_ms = 1800, .prefetch = true }
+/* clang-format on */
+
+struct clients;
+struct policy;
+
+/* What is served, to whom: control swaps each pointer (rcu_xchg_pointer) and waits for all workers. */
+struct engine_data {
+	struct zone_set *set;    /* RCU, as the others; NULL: no zone */
+	struct clients *clients; /* NULL: nobody recurses, everyone may ask for our zones */
+	struct policy *policy;   /* NULL: none */
+	struct engine_recursion *recursion; /* NULL: nothing is asked upstream */
 };
 
 /*
@@ -75,13 +111,45 @@ struct engine;
 
 /*
  * A new engine for one thread. config is copied, but for what it borrows; cache (NULL: none) and
- * zones must outlive the engine. Errors: -ENOMEM, -EINVAL for max_udp_bytes or nsid_bytes out of range.
+ * data must outlive the engine. Errors: -ENOMEM, -EINVAL for max_udp_bytes or nsid_bytes out of range.
  */
 int engine_new(struct engine **out, const struct engine_config *config, struct cache *cache,
-	       struct engine_zones *zones) __attribute__((warn_unused_result));
+	       struct engine_data *data) __attribute__((warn_unused_result));
 
 /* Gives its place in the cache back. The thread that owned it has ended. NULL is allowed. */
 void engine_free(struct engine *e);
+
+/* One instant on three clocks. */
+struct engine_times {
+	uint64_t now_ns; /* clock_ns(): for deadlines */
+	uint32_t now_s;  /* clock_coarse_s() */
+	uint32_t wall_s; /* clock_wall_s() modulo 2^32 */
+};
+
+/* A query that waits for its question: what its reply depends on. */
+struct engine_asked {
+	uint16_t id, flags; /* of the header */
+	uint16_t qname_bytes;
+	uint8_t qname[DNS_NAME_MAX]; /* in the client's letter case */
+	bool stream;
+	bool has_client; /* somebody waits; else only the cache is to have the answer */
+	struct query_edns edns;
+};
+
+/*
+ * A question upstream, from ENGINE_DEFERRED or engine_refresh() to engine_finish(). The caller's
+ * memory; of it the caller sets question.inbox and question.user, and the engine the rest.
+ */
+struct engine_pending {
+	struct resolver_question question; /* first: what resolver_take() returns */
+	struct engine_asked asked;
+	struct engine_recursion
+		rules; /* of when it was asked: what has been flushed since stays so */
+	uint64_t hash; /* of the key */
+	bool is_retry; /* it has come back once, without an answer */
+	/* Set by each of the calls that get it: the question is to be submitted, once more perhaps. */
+	bool submit;
+};
 
 struct engine_request {
 	const uint8_t *msg; /* DNS message without a length in front */
@@ -89,19 +157,42 @@ struct engine_request {
 	bool stream;           /* TCP: no limit but 65535 */
 	uint8_t family;        /* AF_INET or AF_INET6 */
 	const uint8_t *client; /* its address in network order: 4 or 16 octets */
-	uint32_t now_s;        /* clock_coarse_s() */
-	uint32_t wall_s;       /* clock_wall_s() modulo 2^32 */
+	uint64_t now_ns;       /* as in struct engine_times, all three */
+	uint32_t now_s;
+	uint32_t wall_s;
+	struct engine_pending *pending; /* free, to be filled; NULL: the reply cannot come later */
 };
+
+#define ENGINE_DEFERRED SIZE_MAX
 
 /*
  * The reply to rq, written to out, which has room for cap octets and may be rq->msg itself (the
  * ports answer in place) but must not overlap it otherwise. Returns its length, never more than the
- * client takes; 0: there is nothing to be sent. Owner thread only, in a QSBR read section.
+ * client takes; 0: there is nothing to be sent; ENGINE_DEFERRED: engine_finish() makes the reply when
+ * rq->pending is completed. That may be to be submitted beside a reply, too: what was in the cache is
+ * fetched anew then. Owner thread only, in a QSBR read section.
  */
 size_t engine_answer(struct engine *e, const struct engine_request *rq, uint8_t *out, size_t cap);
 
 /*
- * Each message counts in queries, and in ignored, no_room or exactly one rcode. E(name, words).
+ * The reply to a question that was completed, and its answer into the cache. Returns the reply's
+ * length, at most cap; 0: nobody waits for one. The question can be released then, and where p->submit
+ * says so it goes upstream again, for the cache alone: no second reply comes of it. As engine_answer().
+ */
+size_t engine_finish(struct engine *e, struct engine_pending *p, const struct engine_times *times,
+		     uint8_t *out, size_t cap);
+
+/*
+ * Fills p to fetch anew what the driver says is about to expire. False, as p->submit: it is not in the
+ * cache any more, or there is no recursion. As engine_answer().
+ */
+bool engine_refresh(struct engine *e, const struct volley_refresh *refresh,
+		    const struct engine_times *times, struct engine_pending *p)
+	__attribute__((warn_unused_result));
+
+/*
+ * Each message counts in queries, and in ignored, no_room, deferred or exactly one rcode; what was
+ * deferred counts in no_room or an rcode when it is finished. E(name, words).
  */
 #define ENGINE_COUNTERS(E)                                                                       \
 	E(queries, "messages looked at")                                                         \
@@ -124,6 +215,14 @@ size_t engine_answer(struct engine *e, const struct engine_request *rq, uint8_t 
 	E(cache_expired, "in the cache, but expired")                                            \
 	E(published, "answers put into the cache")                                               \
 	E(not_published, "answers that found no place in the cache")                             \
+	E(deferred, "asked upstream, to be answered later")                                      \
+	E(finished, "of the deferred, those that were completed")                                \
+	E(refreshed,                                                                             \
+	  "asked upstream for the cache alone: before expiry, or behind a stale answer")         \
+	E(prohibited, "REFUSED: clients that may not ask this")                                  \
+	E(stale, "answered with what had expired, since upstream failed")                        \
+	E(cut, "NXDOMAIN since a name above does not exist")                                     \
+	E(unusable, "answers from upstream that are malformed")                                  \
 	E(cookies_new, "COOKIE options with a client part only")                                 \
 	E(cookies_good, "COOKIE options with a server part of ours")                             \
 	E(cookies_bad, "COOKIE options with a server part that is not ours, or too old")

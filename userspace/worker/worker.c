@@ -84,7 +84,7 @@ static bool run_burst(struct worker *w, struct port *p, uint64_t now_ns)
 
 	if (!n)
 		return false;
-	w->config.handle(w->config.ctx, w->msgs, n, p->kind, now_ns);
+	w->config.handle(w->config.ctx, w->msgs, n, p, now_ns);
 	count_burst(&w->stats.by_kind[p->kind], w->msgs, n);
 	port_count(&w->stats.bursts, 1);
 	port_send(p, now_ns, w->msgs, n);

@@ -29,11 +29,11 @@
 #define WORKER_SOURCES_MAX 4
 
 /*
- * Answers a burst: for each message writes the reply over the query at data and sets len, or sets
- * len to 0 for none. Called on the worker's thread, online for RCU: what it reads under RCU is valid until
+ * Answers a burst of one port: for each message writes the reply over the query at data and sets len,
+ * or sets len to 0 for none. Called on the worker's thread, online for RCU: what it reads under RCU is valid until
  * it returns. now_ns is CLOCK_MONOTONIC at the start of the round. Must not block.
  */
-typedef void worker_handle(void *ctx, struct port_msg *msgs, unsigned int n, enum port_kind kind,
+typedef void worker_handle(void *ctx, struct port_msg *msgs, unsigned int n, struct port *port,
 			   uint64_t now_ns);
 
 /*

@@ -14,7 +14,7 @@
 #include "tests/unit/zone/zone_text.h"
 
 static struct cache_memory memory;
-static struct engine_zones published, late; /* late: what a worker that is slow still reads */
+static struct engine_data published, late; /* late: what a worker that is slow still reads */
 static struct engine *engine, *slow;
 static struct zones_entry entry, *entries[] = { &entry };
 static struct zones zones = { .entries = entries, .by_apex = entries, .n = 1 };

@@ -343,7 +343,7 @@ static void test_cookies_switched_off(void **state)
 
 static void test_no_zones(void **state)
 {
-	struct engine_zones none = { NULL };
+	struct engine_data none = { NULL };
 	struct ask ask = { .name = "www.example.com", .type = T(A) };
 	struct engine *e;
 	struct reply r;

@@ -37,7 +37,7 @@ struct world {
 	struct zone_member members[WORLD_ZONES_MAX];
 	uint8_t apex[WORLD_ZONES_MAX][DNS_NAME_MAX];
 	size_t n_zones;
-	struct engine_zones zones;
+	struct engine_data zones;
 	struct cache *cache;
 	struct engine *engine;   /* with the cache */
 	struct engine *uncached; /* the same settings without it */

@@ -24,11 +24,11 @@
  * that begins with 'B' asks for a reply of as many bytes as its last two say (big-endian), each of
  * them the query's second byte. One that begins with 'N' gets none.
  */
-static inline void echo_handle(void *ctx, struct port_msg *msgs, unsigned int n,
-			       enum port_kind kind, uint64_t now_ns)
+static inline void echo_handle(void *ctx, struct port_msg *msgs, unsigned int n, struct port *port,
+			       uint64_t now_ns)
 {
 	(void)ctx;
-	(void)kind;
+	(void)port;
 	(void)now_ns;
 	for (unsigned int i = 0; i < n; i++) {
 		struct port_msg *m = &msgs[i];
@@ -62,7 +62,7 @@ struct later {
  * Puts off each message (at most LATER_DATA_CAP bytes), but those that begin with 'Q', which echo_handle()
  * answers at once. The late reply to one that begins with 'N' has no bytes. ctx: a struct later.
  */
-static inline void echo_defer(void *ctx, struct port_msg *msgs, unsigned int n, enum port_kind kind,
+static inline void echo_defer(void *ctx, struct port_msg *msgs, unsigned int n, struct port *port,
 			      uint64_t now_ns)
 {
 	struct later *later = (struct later *)ctx;
@@ -72,7 +72,7 @@ static inline void echo_defer(void *ctx, struct port_msg *msgs, unsigned int n, 
 		unsigned int at = later->n;
 
 		if (!m->len || m->data[0] == 'Q') {
-			echo_handle(NULL, m, 1, kind, now_ns);
+			echo_handle(NULL, m, 1, port, now_ns);
 			continue;
 		}
 		assert_true(at < LATER_CAP && m->len <= LATER_DATA_CAP);

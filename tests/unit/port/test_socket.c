@@ -42,7 +42,7 @@ static struct port *open_on(const char *text, struct port_addr *bound)
 /* Wait for something, then one round: receive, handle, send. The number of messages. */
 static unsigned int serve_by(struct port *p,
 			     void (*handle)(void *ctx, struct port_msg *msgs, unsigned int n,
-					    enum port_kind kind, uint64_t now_ns),
+					    struct port *port, uint64_t now_ns),
 			     void *ctx)
 {
 	struct pollfd pollfd = { .fd = p->fd, .events = POLLIN };
@@ -51,7 +51,7 @@ static unsigned int serve_by(struct port *p,
 
 	assert_int_equal(poll(&pollfd, 1, 5000), 1);
 	n = port_receive(p, 1, msgs, PORT_BURST);
-	handle(ctx, msgs, n, p->kind, 1);
+	handle(ctx, msgs, n, p, 1);
 	port_send(p, 1, msgs, n);
 	return n;
 }
@@ -308,7 +308,7 @@ static void test_late_replies_in_a_burst(void **state)
 	fault = refuses_second;
 	assert_int_equal(port_reply(p, 1, later.replies, PORT_BURST), PORT_BURST - 2);
 	fault = NULL;
-	echo_handle(NULL, msgs, 1, p->kind, 1);
+	echo_handle(NULL, msgs, 1, p, 1);
 	port_send(p, 1, msgs, 1);
 	for (unsigned int i = 0; i < PORT_BURST - 2; i++) {
 		assert_int_equal(recv(fd, reply, sizeof(reply), 0), 1);

@@ -63,7 +63,7 @@ static void serve(struct port *p)
 	while (port_wake_at(p) == 0 || poll(&pollfd, 1, 5) == 1) {
 		unsigned int n = port_receive(p, now_ns, msgs, PORT_BURST);
 
-		echo_handle(NULL, msgs, n, p->kind, now_ns);
+		echo_handle(NULL, msgs, n, p, now_ns);
 		port_send(p, now_ns, msgs, n);
 	}
 }

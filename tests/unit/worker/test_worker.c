@@ -230,10 +230,10 @@ static void test_control_under_load(void **state)
 	port_close(p);
 }
 
-static void see_cpu(void *ctx, struct port_msg *msgs, unsigned int n, enum port_kind kind,
+static void see_cpu(void *ctx, struct port_msg *msgs, unsigned int n, struct port *port,
 		    uint64_t now_ns)
 {
-	(void)kind;
+	(void)port;
 	(void)now_ns;
 	*(int *)ctx = sched_getcpu();
 	for (unsigned int i = 0; i < n; i++)
