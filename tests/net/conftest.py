@@ -4,6 +4,7 @@ import os
 
 import pytest
 
+import dnstree
 from netlab import Daemon, Lab
 
 
@@ -13,7 +14,8 @@ def pytest_runtest_makereport(item, call):
     report = (yield).get_result()
     setattr(item, f"report_{report.when}", report)
     if report.failed:
-        for daemon in getattr(item, "daemons", []):
+        world = getattr(item, "funcargs", {}).get("world")
+        for daemon in (*getattr(item, "daemons", []), *([world.daemon] if world else [])):
             report.sections.append((f"volleyd in {daemon.folder.name}", daemon.log()))
 
 
@@ -56,3 +58,10 @@ def make_daemon(request, lab, tmp_path):
 @pytest.fixture
 def daemon(make_daemon):
     return make_daemon()
+
+
+@pytest.fixture(scope="session")
+def tree_zones(tmp_path_factory):
+    """The zones of the tree, made and signed once."""
+    dnstree.skip_unless_possible()
+    return dnstree.Zones(tmp_path_factory.mktemp("zones"))

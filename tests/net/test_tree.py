@@ -1,0 +1,251 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Recursion in a tree of zones (dnstree.py): what is validated and what is not, chains, denials, servers that do not answer.
+
+The same tables hold for unbound, which shows that the tree is what it says; for volleyd with the program
+on its interface; and for volleyd with the kernel's sockets alone.
+"""
+import contextlib
+import time
+
+import dns.rcode
+import pytest
+
+from dnstree import SILENT, TLD_NS, ask, by, codes, has, query, records, ttls, world_of
+from netlab import V4, V6, wait_for
+
+NEGATIVE_TTL = 60  # of the zones: MINIMUM of their SOA, below its TTL (RFC 2308 section 5)
+BOGUS_CODES = {6, 7, 8, 9, 10, 11, 12}  # RFC 8914: the general one and what says more
+WWW = ["A 192.0.2.80"]
+
+
+@pytest.fixture(name="world", scope="module", params=["unbound"])
+def make_world(request, tmp_path_factory, tree_zones):
+    with world_of(tmp_path_factory.mktemp("world"), tree_zones) as world:
+        if request.param == "unbound":
+            world.unbound()
+        else:
+            world.start(request.param, {"query-timeout": "4s"})
+        world.kind = request.param
+        yield world
+
+
+# name, type, rcode, secure, and the records of the answer section in order
+KINDS = [
+    ("www.good.lab.", "A", "NOERROR", True, WWW),
+    ("www.good.lab.", "AAAA", "NOERROR", True, ["AAAA 2001:db8::80"]),
+    ("mail.good.lab.", "MX", "NOERROR", True, ["MX 10 www.good.lab."]),
+    ("good.lab.", "NS", "NOERROR", True, ["NS ns.good.lab."]),
+    ("www.nsec3.lab.", "A", "NOERROR", True, WWW),
+    ("www.optout.lab.", "A", "NOERROR", True, WWW),
+    ("lab.", "NS", "NOERROR", True, ["NS ns.lab."]),
+    ("www.plain.lab.", "A", "NOERROR", False, WWW),
+    ("www.leaf.raw.", "A", "NOERROR", False, WWW),
+    ("www.island.raw.", "A", "NOERROR", False, WWW),
+    ("www.six.lab.", "A", "NOERROR", False, WWW),
+    # denials
+    ("nothere.good.lab.", "A", "NXDOMAIN", True, []),
+    ("www.good.lab.", "TXT", "NOERROR", True, []),
+    ("er.good.lab.", "A", "NOERROR", True, []),
+    ("nothere.nsec3.lab.", "A", "NXDOMAIN", True, []),
+    ("www.nsec3.lab.", "TXT", "NOERROR", True, []),
+    ("er.nsec3.lab.", "A", "NOERROR", True, []),
+    ("nothere.optout.lab.", "A", "NXDOMAIN", False, []),
+    ("nothere.plain.lab.", "A", "NXDOMAIN", False, []),
+    ("www.plain.lab.", "TXT", "NOERROR", False, []),
+    ("nothere.lab.", "A", "NXDOMAIN", True, []),
+    ("plain.lab.", "DS", "NOERROR", True, []),
+    ("nothere.", "A", "NXDOMAIN", True, []),
+    # chains, in a zone and over zones
+    ("alias.good.lab.", "A", "NOERROR", True, ["CNAME www.good.lab.", *WWW]),
+    ("alias.good.lab.", "CNAME", "NOERROR", True, ["CNAME www.good.lab."]),
+    ("one.good.lab.", "A", "NOERROR", True,
+     [f"CNAME {name}.good.lab." for name in ("two", "three", "four", "five", "www")] + WWW),
+    ("near.good.lab.", "A", "NOERROR", True, ["CNAME www.nsec3.lab.", *WWW]),
+    ("far.good.lab.", "A", "NOERROR", False, ["CNAME www.plain.lab.", *WWW]),
+    ("back.plain.lab.", "A", "NOERROR", False, ["CNAME www.good.lab.", *WWW]),
+    ("abroad.good.lab.", "A", "NOERROR", False, ["CNAME www.leaf.raw.", *WWW]),
+    ("dangling.good.lab.", "A", "NXDOMAIN", True, ["CNAME nothere.nsec3.lab."]),
+    ("alias.good.lab.", "TXT", "NOERROR", True, ["CNAME www.good.lab."]),
+    ("www.tree.good.lab.", "A", "NOERROR", True,
+     ["DNAME nsec3.lab.", "CNAME www.nsec3.lab.", *WWW]),
+    ("www.wood.good.lab.", "A", "NOERROR", False,
+     ["DNAME plain.lab.", "CNAME www.plain.lab.", *WWW]),
+    ("x.wild.good.lab.", "A", "NOERROR", True, ["A 192.0.2.9"]),
+    ("x.wild.nsec3.lab.", "A", "NOERROR", True, ["A 192.0.2.9"]),
+    ("x.wild.plain.lab.", "A", "NOERROR", False, ["A 192.0.2.9"]),
+    # the other server answers
+    ("www.halfclosed.lab.", "A", "NOERROR", False, WWW),
+    ("www.halfunreachable.lab.", "A", "NOERROR", False, WWW),
+    ("www.halflame.lab.", "A", "NOERROR", False, WWW),
+]
+# what the query says: keywords of query(); then whether AD and signatures may come
+CLIENTS = [
+    ({"do": True}, True, True),
+    ({"do": True, "flags": "rd ad"}, True, True),
+    ({"flags": "rd ad"}, True, False),
+    ({"flags": "rd ad", "edns": False}, True, False),
+    ({}, False, False),
+    ({"edns": False}, False, False),
+]
+WAYS = [{}, {"where": V6}, {"tcp": True}]
+
+
+def proofs(reply):
+    """Types of signatures and denials that are in it."""
+    return {rrset.rdtype for part in (reply.answer, reply.authority) for rrset in part
+            if rrset.rdtype in (46, 47, 50)}
+
+
+@pytest.mark.parametrize("name, kind, rcode, secure, expected", KINDS,
+                         ids=[f"{row[0]}{row[1]}" for row in KINDS])
+def test_each_kind_of_answer(world, name, kind, rcode, secure, expected):
+    for number, (words, understands_ad, with_proofs) in enumerate(CLIENTS):
+        for way in WAYS if number in (0, 4) else WAYS[number % 3:][:1]:
+            reply = ask(world.lab, query(name, kind, **words), **way)
+            what = f"{words} {way}\n{reply}"
+            assert dns.rcode.to_text(reply.rcode()) == rcode, what
+            assert records(reply) == expected, what
+            assert has(reply, "RA") and not has(reply, "AA") and not has(reply, "TC"), what
+            assert has(reply, "AD") == (secure and understands_ad), what
+            assert bool(proofs(reply)) >= secure if with_proofs else not proofs(reply), what
+            assert (reply.edns == 0) == words.get("edns", True) and not codes(reply), what
+            if kind != "CNAME" and not [one for one in expected if not one.startswith(("CNAME", "DNAME"))]:
+                check_denial(reply, what)
+
+
+def check_denial(reply, what):
+    (soa,) = [rrset for rrset in reply.authority if rrset.rdtype == 6]
+    assert 0 < soa.ttl <= NEGATIVE_TTL, what
+
+
+# --- What does not validate -------------------------------------------------------------------------
+
+BOGUS = ["www.expired.lab.", "www.broken.lab.", "www.wrongds.lab.", "www.unsigned.lab."]
+
+
+@pytest.mark.parametrize("name", BOGUS)
+@pytest.mark.parametrize("first", ["checking", "not checking"])
+def test_bogus(world, name, first):
+    """Whoever asks first: CD=1 gets the data, and the others never do."""
+    if first == "checking":
+        name = name.replace("www", "one")  # ends at the same name
+    steps = ["rd", "rd cd", "rd", "rd cd"][first != "checking":]
+    for flags in steps:
+        for way in WAYS:
+            reply = ask(world.lab, query(name, "A", flags, do=True), **way)
+            assert not has(reply, "AD"), reply
+            if "cd" in flags:
+                assert reply.rcode() == 0 and records(reply)[-1] == WWW[0] and has(reply, "CD")
+                continue
+            assert reply.rcode() == 2 and not records(reply), reply
+            assert BOGUS_CODES & set(codes(reply)), reply
+            assert ask(world.lab, query(name, edns=False), **way).rcode() == 2
+
+
+def test_a_chain_that_ends_in_a_bogus_zone(world):
+    reply = ask(world.lab, query("tobroken.good.lab."))
+    assert reply.rcode() == 2 and not reply.answer and 6 in codes(reply)
+    reply = ask(world.lab, query("tobroken.good.lab.", "A", "rd cd"))
+    assert records(reply) == ["CNAME www.broken.lab.", *WWW]
+
+
+def test_a_secure_name_with_checking_disabled(world):
+    reply = ask(world.lab, query("www.good.lab.", "A", "rd cd", do=True))
+    assert records(reply) == WWW and has(reply, "CD") and proofs(reply) == {46}
+
+
+def test_a_loop_ends(world):
+    reply = ask(world.lab, query("loop.good.lab."))
+    assert reply.rcode() == 2
+
+
+# --- Servers of no use ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("zone", ["lame.lab.", "unreachable.lab.", "closed.lab.", "silent.lab."])
+def test_no_server_answers(world, zone):
+    if world.kind == "unbound" and zone in ("closed.lab.", "silent.lab."):
+        return  # the client may wait for longer there
+    start = time.monotonic()
+    reply = ask(world.lab, query("www." + zone))
+    assert reply.rcode() == 2 and not reply.answer
+    assert time.monotonic() - start < 5
+    if world.kind != "unbound":
+        assert {22, 23, 3} & set(codes(reply)), reply
+
+
+def test_one_of_two_servers_is_silent(world):
+    """It costs time, and that once."""
+    def asked(name):
+        with contextlib.suppress(OSError):
+            return records(ask(world.lab, query(name), timeout=2))
+    wait_for("an answer", lambda: asked("www.halfsilent.lab.") == WWW, 12)
+    start = time.monotonic()
+    for n in range(5):
+        wait_for("another", lambda m=n: asked(f"n{m}.wild.halfsilent.lab.") == ["A 192.0.2.9"], 8)
+    assert time.monotonic() - start < 10
+
+
+# --- Large answers ----------------------------------------------------------------------------------
+
+
+def test_what_is_too_large_for_udp(world):
+    """nsd truncates for the resolver, that asks again over TCP; and so does the client."""
+    for name, octets in (("big.good.lab.", 1500), ("huge.good.lab.", 30000)):
+        for _ in range(2):
+            reply = ask(world.lab, query(name, "TXT", do=True))
+            assert has(reply, "TC") and not reply.answer
+        for _ in range(2):
+            reply = ask(world.lab, query(name, "TXT", do=True), tcp=True)
+            assert not has(reply, "TC") and has(reply, "AD")
+            assert len(reply.to_wire(max_size=65535)) > octets
+    small = ask(world.lab, query("big.good.lab.", "TXT", edns=False))
+    assert has(small, "TC") and not small.answer
+
+
+# --- From the cache ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name, kind", [("www.good.lab.", "A"), ("nothere.nsec3.lab.", "A"),
+                                        ("one.good.lab.", "A"), ("www.plain.lab.", "A"),
+                                        ("www.wood.good.lab.", "A")])
+def test_the_second_asking_is_answered_from_the_cache(world, name, kind):
+    """Whatever the client says of itself; by the driver if there is one."""
+    if world.kind == "unbound":
+        return  # of volleyd alone
+    for words, _, _ in CLIENTS:
+        ask(world.lab, query(name, kind, **words))
+    upstream = len(world.tree.scripted["lame.lab."].seen)
+    who = "driver" if world.kind == "native" else "kernel_socket"
+    for words, _, _ in CLIENTS:
+        for where in (V4, V6):
+            one, reply = by(world.daemon, lambda w=words, a=where: ask(world.lab, query(name, kind, **w), a))
+            assert one == {who: 1}, f"{words} {where} {one}\n{reply}"
+    one, _ = by(world.daemon, lambda: ask(world.lab, query(name, kind), tcp=True))
+    assert one == {"tcp": 1}
+    assert len(world.tree.scripted["lame.lab."].seen) == upstream
+
+
+def test_the_driver_s_answer_is_the_worker_s(world):
+    """The same octets but for what ages: an answer by the driver and the first one."""
+    if world.kind != "native":
+        return
+    for n, (name, kind, *_rest) in enumerate(KINDS[:20]):
+        name = name.replace("nothere", f"nothere{n}")
+        for words, _, _ in CLIENTS:
+            ask(world.lab, query(name, kind, **words))
+            made = query(name, kind, **words)
+            first = ask(world.lab, made, tcp=True)
+            who, second = by(world.daemon, lambda q=made: ask(world.lab, q))
+            assert who == {"driver": 1}
+            assert records(first) == records(second) and first.flags == second.flags
+            assert records(first, "authority") == records(second, "authority")
+            ages = [ttls(first)[key] - ttls(second)[key] for key in ttls(second)]
+            assert set(ages) <= {0, 1}, (first, second)
+
+
+def test_the_tree_is_as_it_says(world):
+    """The floors are on addresses of their own: none answers for the next."""
+    reply = world.tree.ask_server(TLD_NS, "www.good.lab.")
+    assert not reply.answer and reply.authority[0].rdtype == 2
+    assert world.tree.ask_server(SILENT, "www.silent.lab.") is None
