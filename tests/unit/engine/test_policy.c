@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Local data and block lists: which rule a question meets, and what it is told. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "engine/policy.h"
+#include "tests/unit/engine/world.h"
+
+#define SLOT 7
+#define GEN  3
+
+static const char local_text[] = ". 300 SOA localhost. root. 1 3600 600 86400 60\n"
+				 ". 300 NS localhost.\n"
+				 "router.lan. 60 A 192.0.2.1\n"
+				 "router.lan. 60 A 192.0.2.2\n"
+				 "*.wild.lan. 60 TXT any\n"
+				 "alias.lan. 60 CNAME router.lan.\n"
+				 "held.blocked.example. 60 A 192.0.2.3\n";
+
+static const char list_text[] = "@ 300 SOA localhost. root. 1 3600 600 86400 30\n"
+				"@ NS localhost.\n"
+				"blocked.example CNAME .\n"
+				"*.blocked.example CNAME .\n"
+				"fine.blocked.example CNAME rpz-passthru.\n"
+				"empty.example CNAME *.\n"
+				"drop.example CNAME RPZ-Drop.\n"
+				"tcp.example CNAME rpz-tcp-only.\n"
+				"garden.example A 192.0.2.80\n"
+				"garden.example TXT \"no\"\n"
+				"elsewhere.example CNAME www.example.\n"
+				"32.1.2.0.192.rpz-ip CNAME .\n"
+				"ns.example.rpz-nsdname CNAME .\n";
+
+static const char second_text[] = "@ 300 SOA localhost. root. 1 3600 600 86400 30\n"
+				  "@ NS localhost.\n"
+				  "fine.blocked.example CNAME .\n"
+				  "second.example CNAME .\n";
+
+static struct world world;
+static struct policy *policy;
+static uint32_t n_ignored;
+static struct render render;
+
+static int setup(void **state)
+{
+	const struct zone *lists[2];
+
+	world_begin(&world, state);
+	world_add_zone(&world, ".", local_text);
+	world_add_zone(&world, "list.rpz", list_text);
+	world_add_zone(&world, "second.rpz", second_text);
+	lists[0] = world.members[1].zone;
+	lists[1] = world.members[2].zone;
+	return policy_new(&policy, world.members[0].zone, lists, 2, SLOT, GEN, &n_ignored);
+}
+
+static int teardown(void **state)
+{
+	policy_free(policy);
+	return world_end(state);
+}
+
+struct row {
+	const char *name;
+	uint16_t type;
+	enum policy_verdict verdict;
+	uint16_t rcode;
+	uint16_t ancount;
+	uint16_t nscount;
+};
+
+static const struct row rows[] = {
+	{ "router.lan.", DNS_TYPE_A, POLICY_LOCAL, DNS_RCODE_NOERROR, 2, 0 },
+	{ "ROUTER.lan.", DNS_TYPE_AAAA, POLICY_LOCAL, DNS_RCODE_NOERROR, 0, 1 },
+	{ "router.lan.", DNS_TYPE_ANY, POLICY_LOCAL, DNS_RCODE_NOERROR, 2, 0 },
+	{ "a.b.wild.lan.", DNS_TYPE_TXT, POLICY_LOCAL, DNS_RCODE_NOERROR, 1, 0 },
+	{ "a.wild.lan.", DNS_TYPE_A, POLICY_LOCAL, DNS_RCODE_NOERROR, 0, 1 },
+	{ "alias.lan.", DNS_TYPE_A, POLICY_LOCAL, DNS_RCODE_NOERROR, 1, 0 },
+	{ "held.blocked.example.", DNS_TYPE_A, POLICY_LOCAL, DNS_RCODE_NOERROR, 1, 0 },
+	{ "lan.", DNS_TYPE_A, POLICY_NONE, 0, 0, 0 },
+	{ "x.lan.", DNS_TYPE_A, POLICY_NONE, 0, 0, 0 },
+	{ ".", DNS_TYPE_NS, POLICY_NONE, 0, 0, 0 },
+	{ "blocked.example.", DNS_TYPE_A, POLICY_FILTERED, DNS_RCODE_NXDOMAIN, 0, 1 },
+	{ "x.y.Blocked.example.", DNS_TYPE_MX, POLICY_FILTERED, DNS_RCODE_NXDOMAIN, 0, 1 },
+	{ "fine.blocked.example.", DNS_TYPE_A, POLICY_NONE, 0, 0, 0 },
+	{ "empty.example.", DNS_TYPE_A, POLICY_FILTERED, DNS_RCODE_NOERROR, 0, 1 },
+	{ "drop.example.", DNS_TYPE_A, POLICY_DROP, 0, 0, 0 },
+	{ "tcp.example.", DNS_TYPE_A, POLICY_TCP_ONLY, 0, 0, 0 },
+	{ "garden.example.", DNS_TYPE_A, POLICY_FILTERED, DNS_RCODE_NOERROR, 1, 0 },
+	{ "garden.example.", DNS_TYPE_AAAA, POLICY_FILTERED, DNS_RCODE_NOERROR, 0, 1 },
+	{ "elsewhere.example.", DNS_TYPE_A, POLICY_NONE, 0, 0, 0 },
+	{ "second.example.", DNS_TYPE_A, POLICY_FILTERED, DNS_RCODE_NXDOMAIN, 0, 1 },
+	{ "32.1.2.0.192.rpz-ip.", DNS_TYPE_A, POLICY_NONE, 0, 0, 0 },
+	{ "other.example.", DNS_TYPE_A, POLICY_NONE, 0, 0, 0 },
+};
+
+static void parse(struct query *q, uint8_t msg[512], const char *name, uint16_t type)
+{
+	const struct ask ask = { .name = name, .type = type };
+
+	assert_int_equal(query_parse(q, msg, ask_bytes(&ask, msg)), QUERY_OK);
+}
+
+static void test_rules(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		const struct row *row = &rows[i];
+		struct cache_answer a = { 0 };
+		uint8_t msg[512];
+		struct query q;
+
+		print_message("%s %u\n", row->name, row->type);
+		parse(&q, msg, row->name, row->type);
+		assert_int_equal(policy_answer(policy, &render, &q, &a), row->verdict);
+		assert_int_equal(policy_names(policy, q.folded, q.qname_bytes),
+				 row->verdict != POLICY_NONE);
+		if (row->verdict != POLICY_LOCAL && row->verdict != POLICY_FILTERED)
+			continue;
+		assert_int_equal(a.flags & DNS_RCODE_MASK, row->rcode);
+		assert_int_equal(a.flags & (DNS_FLAG_RA | DNS_FLAG_AA), DNS_FLAG_RA);
+		assert_int_equal(a.ancount, row->ancount);
+		assert_int_equal(a.nscount, row->nscount);
+		assert_int_equal(a.zone_slot, SLOT);
+		assert_int_equal(a.zone_gen, GEN);
+		assert_int_equal(a.short_bytes, a.full_bytes);
+	}
+}
+
+/* Triggers by address and by server, and a CNAME to another name. */
+static void test_ignored_are_counted(void **state)
+{
+	(void)state;
+	assert_int_equal(n_ignored, 3);
+}
+
+/* c0 0c, type, class, TTL, length, address: the owner is the question, whatever its letters. */
+static void test_bytes(void **state)
+{
+	static const uint8_t wanted[] = { 0xc0, 12, 0, 1, 0, 1, 0, 0, 1, 44, 0, 4, 192, 0, 2, 80 };
+	struct cache_answer a;
+	uint8_t msg[512];
+	struct query q;
+
+	(void)state;
+	parse(&q, msg, "GARDEN.example.", DNS_TYPE_A);
+	assert_int_equal(policy_answer(policy, &render, &q, &a), POLICY_FILTERED);
+	assert_int_equal(a.full_bytes, sizeof(wanted));
+	assert_memory_equal(a.body, wanted, sizeof(wanted));
+}
+
+/* NAME.ORIGIN would have more than 255 octets: no rule can be there. */
+static void test_long_name(void **state)
+{
+	char name[256] = "";
+	struct cache_answer a;
+	uint8_t msg[512];
+	struct query q;
+
+	(void)state;
+	for (int i = 0; i < 3; i++) {
+		memset(name + strlen(name), 'a', 60);
+		strcat(name, ".");
+	}
+	memset(name + strlen(name), 'a', 50);
+	strcat(name, ".blocked.example.");
+	parse(&q, msg, name, DNS_TYPE_A);
+	assert_true(q.qname_bytes + sizeof("list.rpz") > DNS_NAME_MAX);
+	assert_int_equal(policy_answer(policy, &render, &q, &a), POLICY_NONE);
+}
+
+static void test_nothing(void **state)
+{
+	struct policy *none;
+	struct cache_answer a;
+	uint8_t msg[512];
+	struct query q;
+	uint32_t n;
+
+	(void)state;
+	assert_int_equal(policy_new(&none, NULL, NULL, 0, SLOT, GEN, &n), 0);
+	parse(&q, msg, "blocked.example.", DNS_TYPE_A);
+	assert_int_equal(policy_answer(none, &render, &q, &a), POLICY_NONE);
+	policy_free(none);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_rules), cmocka_unit_test(test_ignored_are_counted),
+		cmocka_unit_test(test_bytes), cmocka_unit_test(test_long_name),
+		cmocka_unit_test(test_nothing),
+	};
+
+	return cmocka_run_group_tests(tests, setup, teardown);
+}
