@@ -26,11 +26,19 @@ struct config_addr {
 	uint8_t addr[16]; /* wire order; IPv4 in the first four bytes, zeros behind; zeros: wildcard */
 };
 
+/* Addresses with the same first bits; those behind are 0. */
+struct config_prefix {
+	uint8_t family; /* AF_INET or AF_INET6; no IPv4-mapped addresses */
+	uint8_t bits;   /* to 32 or 128 */
+	uint8_t addr[16];
+};
+
 /* In the order of the choices in words_keys.c. */
 enum config_xdp { CONFIG_XDP_AUTO, CONFIG_XDP_NATIVE, CONFIG_XDP_GENERIC, CONFIG_XDP_OFF };
 enum config_port { CONFIG_PORT_AUTO, CONFIG_PORT_XSK, CONFIG_PORT_DPDK, CONFIG_PORT_SOCKET };
 enum config_any { CONFIG_ANY_MINIMAL, CONFIG_ANY_FULL };
 enum config_zero_copy { CONFIG_ZERO_COPY_AUTO, CONFIG_ZERO_COPY_ON, CONFIG_ZERO_COPY_OFF };
+enum config_transport { CONFIG_TRANSPORT_UDP, CONFIG_TRANSPORT_TCP, CONFIG_TRANSPORT_TLS };
 
 struct config_interface {
 	char name[IF_NAMESIZE];
@@ -52,11 +60,54 @@ struct config_zone {
 	struct verify verify; /* the command likewise, or without a slash: looked for in PATH */
 };
 
+struct config_stub {
+	char *zone;    /* as a zone's name */
+	char *address; /* "192.0.2.1@53" */
+};
+
+struct config_rpz {
+	char *name; /* as a zone's */
+	char *file;
+};
+
+struct config_recursion {
+	struct config_prefix *allow; /* none twice; without any there is no recursion */
+	uint32_t n_allow;
+	char **forward; /* "192.0.2.1@53", with TLS "192.0.2.1@853#name"; NULL behind the last, or NULL */
+	enum config_transport transport;
+	char *tls_bundle; /* NULL: none, as all paths here */
+	char *root_hints;
+	char *trust_anchor;
+	char *auto_trust_anchor;
+	bool qname_minimisation;
+	bool aggressive_nsec;
+	bool caps_for_id;
+	bool query_localhost;
+	bool prefetch;
+	uint32_t n_threads;
+	uint32_t max_outstanding;
+	uint32_t max_per_client; /* 0: no limit */
+	uint32_t upstream_timeout_ms;
+	uint32_t query_timeout_ms;
+	uint32_t stale_client_timeout_ms;
+	uint32_t serve_stale_s; /* 0: off */
+	uint32_t max_ttl_s;
+	uint32_t min_ttl_s;
+	uint32_t max_negative_ttl_s;
+	struct config_stub *stubs;
+	uint32_t n_stubs;
+	char **local_data;      /* records as text; as forward */
+	struct config_rpz *rpz; /* in the order of their precedence */
+	uint32_t n_rpz;
+};
+
 struct config {
 	char *path; /* as given to config_load() */
 
 	struct config_addr *listen; /* at least one, none twice */
 	uint32_t n_listen;
+	struct config_prefix *allow; /* who may ask for our zones, none twice; NULL: everyone */
+	uint32_t n_allow;
 	uint32_t n_workers; /* 0: auto */
 	uint16_t max_udp_size_bytes;
 	bool minimal_responses;
@@ -81,6 +132,8 @@ struct config {
 
 	struct config_zone *zones; /* none twice */
 	uint32_t n_zones;
+
+	struct config_recursion recursion;
 
 	char *control_socket;
 	mode_t control_mode; /* permission bits */

@@ -38,6 +38,7 @@ static const cyaml_schema_field_t cookies_fields[] = {
 
 static const cyaml_schema_field_t server_fields[] = {
 	LIST("listen", struct config_raw_server, listen),
+	LIST("allow", struct config_raw_server, allow),
 	TEXT("workers", struct config_raw_server, workers),
 	TEXT("max-udp-size", struct config_raw_server, max_udp_size),
 	TEXT("minimal-responses", struct config_raw_server, minimal_responses),
@@ -89,8 +90,52 @@ static const cyaml_schema_value_t zone_value = {
 	CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, struct config_raw_zone, zone_fields),
 };
 
+static const cyaml_schema_field_t stub_fields[] = {
+	TEXT("zone", struct config_raw_stub, zone),
+	TEXT("address", struct config_raw_stub, address),
+	CYAML_FIELD_END,
+};
+
+static const cyaml_schema_value_t stub_value = {
+	CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, struct config_raw_stub, stub_fields),
+};
+
+static const cyaml_schema_field_t rpz_fields[] = {
+	TEXT("name", struct config_raw_rpz, name),
+	TEXT("file", struct config_raw_rpz, file),
+	CYAML_FIELD_END,
+};
+
+static const cyaml_schema_value_t rpz_value = {
+	CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, struct config_raw_rpz, rpz_fields),
+};
+
 static const cyaml_schema_field_t recursion_fields[] = {
 	LIST("allow", struct config_raw_recursion, allow),
+	LIST("forward", struct config_raw_recursion, forward),
+	TEXT("transport", struct config_raw_recursion, transport),
+	TEXT("tls-bundle", struct config_raw_recursion, tls_bundle),
+	MAPS("stubs", struct config_raw_recursion, stubs, &stub_value),
+	TEXT("root-hints", struct config_raw_recursion, root_hints),
+	TEXT("trust-anchor", struct config_raw_recursion, trust_anchor),
+	TEXT("auto-trust-anchor", struct config_raw_recursion, auto_trust_anchor),
+	TEXT("qname-minimisation", struct config_raw_recursion, qname_minimisation),
+	TEXT("aggressive-nsec", struct config_raw_recursion, aggressive_nsec),
+	TEXT("caps-for-id", struct config_raw_recursion, caps_for_id),
+	TEXT("query-localhost", struct config_raw_recursion, query_localhost),
+	TEXT("threads", struct config_raw_recursion, threads),
+	TEXT("max-outstanding", struct config_raw_recursion, max_outstanding),
+	TEXT("max-per-client", struct config_raw_recursion, max_per_client),
+	TEXT("upstream-timeout", struct config_raw_recursion, upstream_timeout),
+	TEXT("query-timeout", struct config_raw_recursion, query_timeout),
+	TEXT("max-ttl", struct config_raw_recursion, max_ttl),
+	TEXT("min-ttl", struct config_raw_recursion, min_ttl),
+	TEXT("max-negative-ttl", struct config_raw_recursion, max_negative_ttl),
+	TEXT("serve-stale", struct config_raw_recursion, serve_stale),
+	TEXT("stale-client-timeout", struct config_raw_recursion, stale_client_timeout),
+	TEXT("prefetch", struct config_raw_recursion, prefetch),
+	LIST("local-data", struct config_raw_recursion, local_data),
+	MAPS("rpz", struct config_raw_recursion, rpz, &rpz_value),
 	CYAML_FIELD_END,
 };
 

@@ -27,6 +27,7 @@ struct config_raw_cookies {
 
 struct config_raw_server {
 	struct config_raw_list listen;
+	struct config_raw_list allow;
 	char *workers;
 	char *max_udp_size;
 	char *minimal_responses;
@@ -66,8 +67,44 @@ struct config_raw_cache {
 	char *snapshot_interval;
 };
 
+struct config_raw_stub {
+	char *zone;
+	char *address;
+};
+
+struct config_raw_rpz {
+	char *name;
+	char *file;
+};
+
 struct config_raw_recursion {
 	struct config_raw_list allow;
+	struct config_raw_list forward;
+	char *transport;
+	char *tls_bundle;
+	struct config_raw_stub *stubs;
+	unsigned int n_stubs;
+	char *root_hints;
+	char *trust_anchor;
+	char *auto_trust_anchor;
+	char *qname_minimisation;
+	char *aggressive_nsec;
+	char *caps_for_id;
+	char *query_localhost;
+	char *threads;
+	char *max_outstanding;
+	char *max_per_client;
+	char *upstream_timeout;
+	char *query_timeout;
+	char *max_ttl;
+	char *min_ttl;
+	char *max_negative_ttl;
+	char *serve_stale;
+	char *stale_client_timeout;
+	char *prefetch;
+	struct config_raw_list local_data;
+	struct config_raw_rpz *rpz;
+	unsigned int n_rpz;
 };
 
 struct config_raw_control {

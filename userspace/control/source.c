@@ -2,6 +2,7 @@
 /* A configuration's text: read, walked against the table of keys, and quoted in refusals. */
 #include "control/source.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
@@ -60,6 +61,11 @@ const struct words_key *source_find_key(const char *path)
 	return words_find_key(generic);
 }
 
+bool source_has(const struct source *source, const char *path)
+{
+	return source->has[source_find_key(path) - words_keys];
+}
+
 void source_refuse_value(struct source *source, const char *path, const char *text)
 {
 	const struct words_key *key = source_find_key(path);
@@ -91,6 +97,8 @@ static enum yamlwalk_shape get_shape(enum words_type type)
 	case WORDS_MAPS:
 	case WORDS_ADDRESSES:
 	case WORDS_PREFIXES:
+	case WORDS_UPSTREAMS:
+	case WORDS_RECORDS:
 	case WORDS_CORES:
 	case WORDS_COMMAND:
 		return YAMLWALK_LIST;
@@ -114,7 +122,7 @@ static void refuse_unknown(struct source *source, const struct yamlwalk_node *no
 {
 	const char *dot = strrchr(node->generic, '.');
 	size_t len = dot ? (size_t)(dot - node->generic) : 0;
-	char known[256];
+	char known[400];
 	size_t used = 0;
 
 	for (const struct words_key *key = words_keys; key->path && used < sizeof(known); key++) {
@@ -141,6 +149,8 @@ static int check_node(void *user, const struct yamlwalk_node *node)
 		return source->failed;
 	}
 	if (key) {
+		assert(key - words_keys < SOURCE_KEYS_MAX);
+		source->has[key - words_keys] = true;
 		shape = get_shape(key->type);
 		words_accepts(key, accepts, sizeof(accepts));
 	}

@@ -10,9 +10,12 @@
 #ifndef VOLLEY_CONTROL_SOURCE_H
 #define VOLLEY_CONTROL_SOURCE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "control/words.h"
+
+#define SOURCE_KEYS_MAX 128 /* of words_keys */
 
 struct source {
 	const char *path;
@@ -20,7 +23,8 @@ struct source {
 	size_t len;
 	char *err; /* "FILE:LINE: key: sentence", set by the first failure */
 	size_t err_cap;
-	int failed; /* 0, or the code of the first failure */
+	int failed;                /* 0, or the code of the first failure */
+	bool has[SOURCE_KEYS_MAX]; /* which of words_keys were given, after source_check_shape() */
 };
 
 /* Reads the file at .path. Fails with the -errno of open() or read(), -EFBIG past 256 MiB. */
@@ -34,6 +38,9 @@ void source_check_shape(struct source *source);
 
 /* The table's key for a path with indices: "zones[7].file" and "server.listen[0]" are found. */
 const struct words_key *source_find_key(const char *path);
+
+/* Whether a key of that path was given, in any item where there are lists. After source_check_shape(). */
+bool source_has(const struct source *source, const char *path);
 
 /* Fails with a sentence about the key at PATH ("": about none) in LINE (0: where PATH stands). */
 __attribute__((format(printf, 4, 5))) void source_fail(struct source *source, size_t line,

@@ -14,16 +14,21 @@
 #include "dns/name.h"
 
 struct unit {
-	char letter;
+	const char *name;
 	uint64_t factor;
 };
 
-static const struct unit no_units[] = { { 0 } };
+static const struct unit no_units[] = { { "", 1 }, { 0 } };
 static const struct unit size_units[] = {
-	{ 'K', 1ull << 10 }, { 'M', 1ull << 20 }, { 'G', 1ull << 30 }, { 'T', 1ull << 40 }, { 0 },
+	{ "", 1 },           { "K", 1ull << 10 }, { "M", 1ull << 20 },
+	{ "G", 1ull << 30 }, { "T", 1ull << 40 }, { 0 },
 };
 static const struct unit time_units[] = {
-	{ 's', 1 }, { 'm', 60 }, { 'h', 3600 }, { 'd', 86400 }, { 0 },
+	{ "", 1 }, { "s", 1 }, { "m", 60 }, { "h", 3600 }, { "d", 86400 }, { 0 },
+};
+static const struct unit ms_units[] = {
+	{ "", 1000 },     { "ms", 1 },       { "s", 1000 }, { "m", 60000 },
+	{ "h", 3600000 }, { "d", 86400000 }, { 0 },
 };
 
 /* Digits of BASE only, at least one; *end is what follows them. */
@@ -52,14 +57,12 @@ static int read_units(const char *text, const struct unit *units, uint64_t *out)
 
 	if (err)
 		return err;
-	if (*rest) {
-		while (units->letter && units->letter != *rest)
-			units++;
-		if (!units->letter || rest[1])
-			return -EINVAL;
-		if (__builtin_mul_overflow(value, units->factor, &value))
-			return -ERANGE;
-	}
+	while (units->name && strcmp(units->name, rest) != 0)
+		units++;
+	if (!units->name)
+		return -EINVAL;
+	if (__builtin_mul_overflow(value, units->factor, &value))
+		return -ERANGE;
 	*out = value;
 	return 0;
 }
@@ -116,6 +119,8 @@ static int read_plain(const struct words_key *key, const char *text, uint64_t *o
 		return read_units(text, size_units, out);
 	case WORDS_SECONDS:
 		return read_units(text, time_units, out);
+	case WORDS_MS:
+		return read_units(text, ms_units, out);
 	case WORDS_MODE:
 		return read_mode(text, out);
 	default:
@@ -195,6 +200,68 @@ int value_read_addr(const char *text, struct config_addr *out)
 		return err;
 	addr.net_port = htons((uint16_t)port);
 	*out = addr;
+	return 0;
+}
+
+int value_read_upstream(const char *text)
+{
+	char address[INET6_ADDRSTRLEN + sizeof("@65535")];
+	const char *name = strchr(text, '#');
+	size_t len = name ? (size_t)(name - text) : strlen(text);
+	struct config_addr addr;
+	char *domain;
+	int err;
+
+	if (len >= sizeof(address))
+		return -EINVAL;
+	memcpy(address, text, len);
+	address[len] = '\0';
+	err = value_read_addr(address, &addr);
+	if (err || !name)
+		return err;
+	err = value_read_domain(name + 1, &domain);
+	if (!err)
+		free(domain);
+	return err;
+}
+
+/* Whether the bits of an address from `bits` on are 0. */
+static bool is_zero_behind(const uint8_t *addr, unsigned int n_bytes, unsigned int bits)
+{
+	for (unsigned int i = bits; i < 8 * n_bytes; i++)
+		if (addr[i / 8] & 0x80 >> i % 8)
+			return false;
+	return true;
+}
+
+int value_read_prefix(const char *text, struct config_prefix *out)
+{
+	struct words_key length = { .type = WORDS_COUNT };
+	const char *slash = strchr(text, '/');
+	size_t len = slash ? (size_t)(slash - text) : strlen(text);
+	struct config_prefix prefix = { .family = AF_INET };
+	char address[INET6_ADDRSTRLEN];
+	uint64_t bits;
+	int err;
+
+	if (len >= sizeof(address))
+		return -EINVAL;
+	memcpy(address, text, len);
+	address[len] = '\0';
+	if (inet_pton(AF_INET, address, prefix.addr) != 1) {
+		prefix.family = AF_INET6;
+		if (inet_pton(AF_INET6, address, prefix.addr) != 1)
+			return -EINVAL;
+	}
+	bits = length.max = prefix.family == AF_INET ? 32 : 128;
+	err = slash ? value_read_number(&length, slash + 1, &bits) : 0;
+	if (err)
+		return err;
+	if (!is_zero_behind(prefix.addr, (unsigned int)length.max / 8, (unsigned int)bits) ||
+	    (prefix.family == AF_INET6 && IN6_IS_ADDR_V4MAPPED((struct in6_addr *)prefix.addr)))
+		return -ERANGE;
+	prefix.bits = (uint8_t)bits;
+	*out = prefix;
 	return 0;
 }
 

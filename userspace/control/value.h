@@ -16,10 +16,11 @@
 #include "control/words.h"
 
 struct config_addr;
+struct config_prefix;
 
 /*
  * Reads what is a number in the end: COUNT, AUTO_COUNT (auto: 0), POWER, BUDGET, SIZE (bytes),
- * SECONDS, BOOL (0 or 1), CHOICE (place among the choices), MODE (permission bits), and one item
+ * SECONDS, MS, BOOL (0 or 1), CHOICE (place among the choices), MODE (permission bits), and one item
  * of CORES.
  */
 int value_read_number(const struct words_key *key, const char *text, uint64_t *out)
@@ -31,6 +32,16 @@ int value_read_number(const struct words_key *key, const char *text, uint64_t *o
  * be bound to them as such.
  */
 int value_read_addr(const char *text, struct config_addr *out) __attribute__((warn_unused_result));
+
+/* Checks ADDRESS, ADDRESS@PORT or ADDRESS@PORT#NAME. -ENOMEM is possible. */
+int value_read_upstream(const char *text) __attribute__((warn_unused_result));
+
+/*
+ * Reads ADDRESS/LENGTH, or ADDRESS alone for all its bits. Refused with -ERANGE: bits that are set behind
+ * the prefix, since it is not what was meant, and IPv4-mapped IPv6 addresses, which no client has.
+ */
+int value_read_prefix(const char *text, struct config_prefix *out)
+	__attribute__((warn_unused_result));
 
 /*
  * Reads a domain name in presentation form and writes it the way it is compared: lower case, absolute,

@@ -241,6 +241,14 @@ void words_put_seconds(uint64_t seconds, char *buf, size_t cap)
 	put_unit(seconds, units, "dhms", buf, cap);
 }
 
+void words_put_ms(uint64_t ms, char *buf, size_t cap)
+{
+	if (ms % 1000)
+		snprintf(buf, cap, "%" PRIu64 "ms", ms);
+	else
+		words_put_seconds(ms / 1000, buf, cap);
+}
+
 /* Writes "a, b or c" for "a|b|c". */
 static void put_choices(const char *choices, char *buf, size_t cap)
 {
@@ -275,6 +283,8 @@ static const char *number_format(enum words_type type)
 		return "a size from %s to %s: bytes, or a number with K, M, G or T behind it";
 	case WORDS_SECONDS:
 		return "a time from %s to %s: seconds, or a number with s, m, h or d behind it";
+	case WORDS_MS:
+		return "a time from %s to %s: seconds, or a number with ms, s, m, h or d behind it";
 	case WORDS_TEXT:
 		return "a text of %s to %s bytes";
 	case WORDS_OCTETS:
@@ -297,7 +307,15 @@ static const char *fixed_phrase(enum words_type type)
 	case WORDS_ADDRESSES:
 		return "a list of IPv4 or IPv6 addresses, each with @ and a port behind it if not 53";
 	case WORDS_PREFIXES:
-		return "an empty list: recursion is not there yet, so nobody can be allowed it";
+		return "a list of prefixes with zeros behind them, such as 192.0.2.0/24 or "
+		       "\"2001:db8::/32\"";
+	case WORDS_UPSTREAMS:
+		return "a list of IPv4 or IPv6 addresses, each with @ and a port behind it if not 53; for "
+		       "TLS each with # and its name";
+	case WORDS_UPSTREAM:
+		return "an IPv4 or IPv6 address, with @ and a port behind it if not 53";
+	case WORDS_RECORDS:
+		return "a list of records as in a master file, such as \"host.lan. 300 IN A 192.0.2.1\"";
 	case WORDS_COMMAND:
 		return "a list of a command and its arguments, such as [check-zone, --strict]";
 	case WORDS_BOOL:
@@ -338,6 +356,9 @@ void words_accepts(const struct words_key *key, char *buf, size_t cap)
 	} else if (key->type == WORDS_SECONDS) {
 		words_put_seconds(key->min, min, sizeof(min));
 		words_put_seconds(key->max, max, sizeof(max));
+	} else if (key->type == WORDS_MS) {
+		words_put_ms(key->min, min, sizeof(min));
+		words_put_ms(key->max, max, sizeof(max));
 	} else {
 		snprintf(min, sizeof(min), "%" PRIu64, key->min);
 		snprintf(max, sizeof(max), "%" PRIu64, key->max);

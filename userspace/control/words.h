@@ -24,7 +24,10 @@ enum words_type {
 	WORDS_MAP,        /* keys below it */
 	WORDS_MAPS,       /* a list, each item with keys below it */
 	WORDS_ADDRESSES,  /* a list of ADDRESS or ADDRESS@PORT */
-	WORDS_PREFIXES,   /* a list of ADDRESS/LENGTH */
+	WORDS_PREFIXES,   /* a list of ADDRESS/LENGTH, or ADDRESS for one alone */
+	WORDS_UPSTREAMS,  /* a list of ADDRESS, ADDRESS@PORT or ADDRESS@PORT#NAME */
+	WORDS_UPSTREAM,   /* ADDRESS or ADDRESS@PORT */
+	WORDS_RECORDS,    /* a list of records as text */
 	WORDS_CORES,      /* a list of whole numbers */
 	WORDS_COMMAND,    /* a list of a command and its arguments */
 	WORDS_COUNT,      /* a whole number */
@@ -33,6 +36,7 @@ enum words_type {
 	WORDS_BUDGET,     /* a whole number, or false (0), or true (WORDS_BUDGET_TRUE) */
 	WORDS_SIZE,       /* bytes: a number with K, M, G or T behind it */
 	WORDS_SECONDS,    /* a time: a number with s, m, h or d behind it */
+	WORDS_MS,         /* the same with ms, too, and read as milliseconds */
 	WORDS_BOOL,       /* true or false */
 	WORDS_CHOICE,     /* one of .choices, read as its place among them */
 	WORDS_MODE,       /* file permissions, octal */
@@ -118,5 +122,7 @@ const char *words_reason_text(enum volley_reason reason);
 /* Writes a number of bytes or seconds as a configuration would: 8388608 is "8M", 300 is "5m". */
 void words_put_size(uint64_t bytes, char *buf, size_t cap);
 void words_put_seconds(uint64_t seconds, char *buf, size_t cap);
+/* The same of milliseconds: 1800 is "1800ms", 2000 is "2s". */
+void words_put_ms(uint64_t ms, char *buf, size_t cap);
 
 #endif
