@@ -23,7 +23,8 @@ static const uint8_t to_drop[] = "\10rpz-drop";
 static const uint8_t to_tcp_only[] = "\14rpz-tcp-only";
 
 /* Labels below the origin that make a trigger something else than a name. */
-static const char *const other_triggers[] = { "rpz-ip", "rpz-client-ip", "rpz-nsip", "rpz-nsdname" };
+static const char *const other_triggers[] = { "rpz-ip", "rpz-client-ip", "rpz-nsip",
+					      "rpz-nsdname" };
 
 enum action {
 	ACTION_NONE, /* not one that is known */

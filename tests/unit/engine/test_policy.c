@@ -191,8 +191,8 @@ static void test_nothing(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_rules), cmocka_unit_test(test_ignored_are_counted),
-		cmocka_unit_test(test_bytes), cmocka_unit_test(test_long_name),
+		cmocka_unit_test(test_rules),   cmocka_unit_test(test_ignored_are_counted),
+		cmocka_unit_test(test_bytes),   cmocka_unit_test(test_long_name),
 		cmocka_unit_test(test_nothing),
 	};
 
