@@ -205,3 +205,26 @@ uint32_t frame_reply(const struct frame *f, uint8_t *bytes, uint32_t data_len)
 	memcpy(at, &udp, sizeof(udp));
 	return f->net_off + net_bytes + udp_len;
 }
+
+/* What frame_reply() reads of the query's headers is put back in place; it then has all that it had. */
+uint32_t frame_write(const struct frame *f, const uint8_t *l2, uint8_t *bytes, const uint8_t *data,
+		     uint32_t data_len)
+{
+	uint8_t *net = bytes + f->net_off, *udp;
+
+	assert(f->net_off <= FRAME_L2_MAX);
+	memcpy(bytes, l2, f->net_off);
+	if (f->family == AF_INET) {
+		memcpy(net + offsetof(struct iphdr, saddr), f->peer, 4);
+		memcpy(net + offsetof(struct iphdr, daddr), f->local, 4);
+		udp = net + FRAME_IPV4_BYTES;
+	} else {
+		memcpy(net + offsetof(struct ipv6hdr, saddr), f->peer, 16);
+		memcpy(net + offsetof(struct ipv6hdr, daddr), f->local, 16);
+		udp = net + FRAME_IPV6_BYTES;
+	}
+	memcpy(udp + offsetof(struct udphdr, source), &f->peer_port, 2);
+	memcpy(udp + offsetof(struct udphdr, dest), &f->local_port, 2);
+	memcpy(udp + FRAME_UDP_BYTES, data, data_len);
+	return frame_reply(f, bytes, data_len);
+}

@@ -19,7 +19,8 @@
 #include <linux/types.h>
 #include <stdint.h>
 
-#define FRAME_HEADERS_MAX (14 + 2 * 4 + 40 + 8)
+#define FRAME_L2_MAX      (14 + 2 * 4)
+#define FRAME_HEADERS_MAX (FRAME_L2_MAX + 40 + 8)
 #define FRAME_IPV4_BYTES  20
 #define FRAME_IPV6_BYTES  40
 #define FRAME_UDP_BYTES   8
@@ -49,5 +50,14 @@ __attribute__((warn_unused_result)) int frame_parse(struct frame *f, const uint8
  * bytes (assertion). Only net_off and family of f are used. Returns the length of the frame.
  */
 uint32_t frame_reply(const struct frame *f, uint8_t *bytes, uint32_t data_len);
+
+/*
+ * The same frame, made where the query is not any more: at bytes, which has room for net_off of f, the
+ * IP and UDP headers, and data_len. l2 is what the query had before its IP header, net_off bytes (at
+ * most FRAME_L2_MAX); f says family, addresses and ports as frame_parse() did. data may not overlap.
+ * Returns the length of the frame.
+ */
+uint32_t frame_write(const struct frame *f, const uint8_t *l2, uint8_t *bytes, const uint8_t *data,
+		     uint32_t data_len);
 
 #endif

@@ -4,6 +4,7 @@
 #include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/socket.h>
 
 #include <bpf/bpf.h>
@@ -17,6 +18,8 @@
 #define REFILL_BATCH 256 /* frames given to the fill ring at a time */
 #define LOOK_NS      100000000
 #define RETRY_NS     1000000 /* until replies that wait are tried again */
+
+_Static_assert(PORT_L2_CAP == FRAME_L2_MAX, "a return holds what stands before the IP header");
 
 static struct xsk_port *self(struct port *p)
 {
@@ -42,15 +45,24 @@ static void reclaim(struct xsk_port *x)
 	x->n_tx -= n;
 }
 
+/* Free frames that the fill ring may have: without those for replies that are still to come. */
+static uint32_t n_spare(const struct xsk_port *x)
+{
+	uint64_t n_late = port_deferred(&x->port), n_max = x->n_frames / XSK_LATE_SHARE;
+	uint32_t n_kept = (uint32_t)(n_late < n_max ? n_late : n_max);
+
+	return x->n_free > n_kept ? x->n_free - n_kept : 0;
+}
+
 /* Free stack to fill ring, in batches. */
 static void refill(struct xsk_port *x)
 {
-	uint32_t pos, n = xsk_prod_nb_free(&x->fill, x->fill.size);
+	uint32_t pos, n = xsk_prod_nb_free(&x->fill, x->fill.size), n_max = n_spare(x);
 
-	if (n == x->fill.size && !x->n_free)
+	if (n == x->fill.size && !n_max)
 		port_count(&x->port.stats.fill_starved, 1);
-	if (n > x->n_free)
-		n = x->n_free;
+	if (n > n_max)
+		n = n_max;
 	/* A full batch, or all there is where the kernel may be short of frames. */
 	if (n < REFILL_BATCH && xsk_prod_nb_free(&x->fill, x->fill.size) < x->fill.size / 2)
 		return;
@@ -153,7 +165,8 @@ static void flush_backlog(struct xsk_port *x)
 	}
 }
 
-static void keep(struct xsk_port *x, const struct xdp_desc *descs, uint32_t n)
+/* How many have to be dropped. */
+static uint32_t keep(struct xsk_port *x, const struct xdp_desc *descs, uint32_t n)
 {
 	uint32_t room = XSK_BACKLOG_CAP - x->n_backlog, n_kept = n < room ? n : room;
 
@@ -163,6 +176,7 @@ static void keep(struct xsk_port *x, const struct xdp_desc *descs, uint32_t n)
 		recycle(x, descs[i].addr);
 	port_count(&x->port.stats.tx_retried, n_kept);
 	port_count(&x->port.stats.tx_dropped, n - n_kept);
+	return n - n_kept;
 }
 
 /* The room for a reply: up to the frame's end, and to the MTU; the query itself fits in any case. */
@@ -256,11 +270,25 @@ static unsigned int xsk_receive(struct port *p, uint64_t now_ns, struct port_msg
 	return n;
 }
 
+/* Send, or keep for later, in order: nothing overtakes what waits. How many were neither. */
+static uint32_t transmit(struct xsk_port *x, uint64_t now_ns, const struct xdp_desc *descs,
+			 uint32_t n)
+{
+	uint32_t done, n_lost;
+
+	flush_backlog(x);
+	done = x->n_backlog ? 0 : push_patiently(x, descs, n);
+	n_lost = keep(x, descs + done, n - done);
+	kick(x);
+	set_retry(x, now_ns);
+	return n_lost;
+}
+
 static void xsk_send(struct port *p, uint64_t now_ns, struct port_msg *msgs, unsigned int n)
 {
 	struct xsk_port *x = self(p);
 	struct xdp_desc descs[PORT_BURST];
-	uint32_t n_out = 0, done;
+	uint32_t n_out = 0;
 
 	for (unsigned int i = 0; i < n; i++) {
 		const struct port_msg *m = &msgs[i];
@@ -277,12 +305,58 @@ static void xsk_send(struct port *p, uint64_t now_ns, struct port_msg *msgs, uns
 			.len = frame_reply(&f, x->area + m->frame_at, m->len),
 		};
 	}
-	flush_backlog(x);
-	/* In order: nothing overtakes what waits. */
-	done = x->n_backlog ? 0 : push_patiently(x, descs, n_out);
-	keep(x, descs + done, n_out - done);
-	kick(x);
-	set_retry(x, now_ns);
+	(void)transmit(x, now_ns, descs, n_out);
+}
+
+/* The bytes before the IP header are still the query's: a reply is written behind them. */
+static void xsk_defer(struct port *p, const struct port_msg *msg, struct port_return *out)
+{
+	out->l2_bytes = (uint8_t)msg->net_off;
+	memcpy(out->l2, self(p)->area + msg->frame_at, msg->net_off);
+}
+
+static uint32_t write_late(struct xsk_port *x, uint64_t addr, const struct port_reply *reply)
+{
+	const struct port_return *to = reply->to;
+	const struct frame f = {
+		.net_off = to->l2_bytes,
+		.family = to->family,
+		.peer_port = to->peer_port,
+		.local_port = to->local_port,
+		.peer = to->peer,
+		.local = to->local,
+	};
+
+	return frame_write(&f, to->l2, x->area + addr, reply->data, reply->len);
+}
+
+static unsigned int xsk_reply(struct port *p, uint64_t now_ns, const struct port_reply *replies,
+			      unsigned int n)
+{
+	struct xsk_port *x = self(p);
+	struct xdp_desc descs[PORT_BURST];
+	uint32_t n_out = 0, n_sent = 0;
+
+	for (unsigned int i = 0; i < n; i++) {
+		if (!replies[i].len) {
+			port_count(&p->stats.no_reply, 1);
+			continue;
+		}
+		if (!x->n_free) {
+			/* Those of the replies before this one come back when they are sent. */
+			n_sent += n_out - transmit(x, now_ns, descs, n_out);
+			n_out = 0;
+			reclaim(x);
+		}
+		if (!x->n_free) {
+			port_count(&p->stats.tx_dropped, 1);
+			continue;
+		}
+		descs[n_out] = (struct xdp_desc){ .addr = x->free[--x->n_free] };
+		descs[n_out].len = write_late(x, descs[n_out].addr, &replies[i]);
+		n_out++;
+	}
+	return n_sent + n_out - transmit(x, now_ns, descs, n_out);
 }
 
 /* The kernel forgets the entry by itself when the socket is closed, but not before. */
@@ -319,6 +393,8 @@ static void xsk_close(struct port *p)
 static const struct port_ops xsk_ops = {
 	.receive = xsk_receive,
 	.send = xsk_send,
+	.defer = xsk_defer,
+	.reply = xsk_reply,
 	.start = xsk_start,
 	.stop = xsk_stop,
 	.wake_at = xsk_wake_at,

@@ -14,6 +14,10 @@
  * A frame holds: headroom of the kernel's (256 bytes) │ headers │ query, then reply │ room up to the
  * frame's end. So a reply may be as long as the room, and as the interface's MTU allows: that is cap.
  *
+ * A reply that comes late leaves from a frame of the free stack; its query's own frame went round
+ * long before. For each that is to come, up to one in XSK_LATE_SHARE of all frames, one is kept back from
+ * the fill ring.
+ *
  * A TX ring without room: completions are drained, the kernel is told to send, some times over; what
  * still finds no room waits in a backlog, in order; what finds no room there is counted as dropped.
  *
@@ -32,6 +36,7 @@
 #define XSK_N_FRAMES_DEFAULT 4096
 #define XSK_RING_DEFAULT     2048
 #define XSK_BACKLOG_CAP      256 /* replies that wait for room in the TX ring */
+#define XSK_LATE_SHARE       8
 
 enum xsk_mode {
 	XSK_AUTO, /* zero-copy where the driver can, else copy */

@@ -51,7 +51,6 @@ static inline void echo_handle(void *ctx, struct port_msg *msgs, unsigned int n,
 
 /* What echo_defer() put off: the replies, as port_reply() wants them. */
 struct later {
-	struct port *p; /* whose messages they are */
 	unsigned int n;
 	struct port_return to[LATER_CAP];
 	struct port_reply replies[LATER_CAP];
@@ -78,7 +77,7 @@ static inline void echo_defer(void *ctx, struct port_msg *msgs, unsigned int n, 
 		assert_true(at < LATER_CAP && m->len <= LATER_DATA_CAP);
 		memcpy(later->data[at], m->data, m->len);
 		later->data[at][0] |= 0x80;
-		port_defer(later->p, m, &later->to[at]);
+		port_defer(port, m, &later->to[at]);
 		later->replies[at] = (struct port_reply){
 			.to = &later->to[at],
 			.data = later->data[at],

@@ -256,7 +256,7 @@ static void test_late_reply_leaves_from_the_address_asked(void **state)
 
 		print_message("  %s\n", rows[i].name);
 		assert_true(port_can_defer(p));
-		later = (struct later){ .p = p };
+		later = (struct later){ .n = 0 };
 		for (int c = 0; c < 2; c++) {
 			ask = addr_of(rows[i].ask[c], ntohs(bound.port));
 			fd[c] = client_open(SOCK_DGRAM, &ask);
@@ -297,7 +297,7 @@ static void test_late_replies_in_a_burst(void **state)
 	uint8_t reply[64];
 
 	(void)state;
-	later = (struct later){ .p = p };
+	later = (struct later){ .n = 0 };
 	for (unsigned int i = 0; i < PORT_BURST; i++)
 		assert_int_equal(send(fd, i == 5 ? "N" : "q", 1, 0), 1);
 	assert_int_equal(serve_by(p, echo_defer, &later), PORT_BURST);

@@ -401,6 +401,198 @@ static void test_full_tx_ring_loses_nothing_silently(void **state)
 	port_close(p);
 }
 
+/* One round by hand, putting off what comes: rounds go on until n messages have come. */
+static void defer_n(struct port *p, struct later *later, unsigned int n)
+{
+	struct port_msg msgs[PORT_BURST];
+	unsigned int got = 0;
+
+	for (int i = 0; i < 500 && got < n; i++) {
+		unsigned int burst = port_receive(p, 1, msgs, PORT_BURST);
+
+		echo_defer(later, msgs, burst, p, 1);
+		port_send(p, 1, msgs, burst);
+		got += burst;
+		nap_ms(burst ? 0 : 2);
+	}
+	assert_int_equal(got, n);
+}
+
+/* The frame of the query has gone round long before: many others came after it. */
+static void test_late_replies_over_both_families(void **state)
+{
+	static const struct {
+		const char *name, *to;
+		uint32_t longest;
+	} rows[] = {
+		{ "IPv4", "192.0.2.1", 1500 - 20 - 8 },
+		{ "IPv6", "2001:db8::1", 1500 - 40 - 8 },
+	};
+	struct xsk_config config = small(64, 64);
+	static struct later later, others;
+	uint8_t reply[4096], big[1500];
+
+	(void)state;
+	need_lab();
+	memset(big, 'x', sizeof(big));
+	for (size_t i = 0; i < 2; i++) {
+		struct port *p = open_port(&config);
+		int fd = client_to(rows[i].to);
+
+		print_message("  %s\n", rows[i].name);
+		assert_true(port_can_defer(p));
+		assert_int_equal(port_start(p), 0);
+		later = (struct later){ .n = 0 };
+		assert_int_equal(send(fd, "first", 5, 0), 5);
+		assert_int_equal(send(fd, "big", 3, 0), 3);
+		assert_int_equal(send(fd, "N", 1, 0), 1);
+		defer_n(p, &later, 3);
+		for (int times = 0; times < 100; times++) {
+			others = (struct later){ .n = 0 };
+			assert_int_equal(send(fd, "Q", 1, 0), 1);
+			defer_n(p, &others, 1);
+			assert_int_equal(recv(fd, reply, sizeof(reply), 0), 1);
+		}
+		assert_int_equal(port_deferred(p), 3);
+		assert_balance(p);
+		assert_int_equal(later.to[1].cap, rows[i].longest);
+		later.replies[1].data = big;
+		later.replies[1].len = later.to[1].cap;
+		assert_int_equal(port_reply(p, 1, later.replies, 3), 2);
+		assert_int_equal(recv(fd, reply, sizeof(reply), 0), 5);
+		assert_memory_equal(reply, "\xe6irst", 5);
+		assert_int_equal(recv(fd, reply, sizeof(reply), 0), rows[i].longest);
+		assert_memory_equal(reply, big, rows[i].longest);
+		assert_int_equal(port_deferred(p), 0);
+		assert_int_equal(p->stats.no_reply, 1);
+		assert_int_equal(p->stats.tx, 102);
+		assert_balance(p);
+		assert_frames(p);
+		close(fd);
+		port_close(p);
+	}
+}
+
+/*
+ * More are put off than frames are there: all the while queries are received and answered, since none
+ * keeps a frame, and the replies then go out though they outnumber the frames kept for them.
+ */
+static void test_deferred_messages_hold_no_frames(void **state)
+{
+	enum { FRAMES = 64, LATE = 5 * FRAMES };
+	struct xsk_config config = small(FRAMES, 64);
+	static struct later later;
+	unsigned int n_sent = 0;
+	struct xsk_frames f;
+	uint8_t reply[64];
+	struct port *p;
+	int fd;
+
+	(void)state;
+	need_lab();
+	p = open_port(&config);
+	assert_int_equal(port_start(p), 0);
+	fd = client_to("192.0.2.1");
+	later = (struct later){ .n = 0 };
+	for (unsigned int i = 0; i < LATE; i++) {
+		uint8_t query[2] = { (uint8_t)('a' + (i >> 8)), (uint8_t)i };
+
+		assert_int_equal(send(fd, query, 2, 0), 2);
+		defer_n(p, &later, 1);
+	}
+	assert_int_equal(port_deferred(p), LATE);
+	xsk_frames_read(p, &f);
+	assert_true(f.free >= FRAMES / XSK_LATE_SHARE);
+	assert_int_equal(f.free + f.fill, FRAMES);
+	for (unsigned int i = 0; i < LATE; i += FRAMES)
+		n_sent += port_reply(p, 1, later.replies + i, FRAMES);
+	assert_int_equal(n_sent, LATE);
+	for (unsigned int i = 0; i < LATE; i++) {
+		assert_int_equal(recv(fd, reply, sizeof(reply), 0), 2);
+		assert_int_equal(reply[0] & 0x7f, 'a' + (i >> 8));
+		assert_int_equal(reply[1], (uint8_t)i);
+	}
+	assert_int_equal(p->stats.tx_dropped, 0);
+	assert_balance(p);
+	assert_frames(p);
+	close(fd);
+	port_close(p);
+}
+
+/* Without a link no frame comes back: what can be kept is kept, the rest counted, and no frame is lost. */
+static void test_late_replies_without_a_link(void **state)
+{
+	enum { FRAMES = 64, LATE = 2 * FRAMES };
+	struct xsk_config config = small(FRAMES, 4);
+	static struct later later;
+	unsigned int n_sent = 0, n_replies;
+	struct xsk_frames f;
+	struct port *p;
+	int fd;
+
+	(void)state;
+	need_lab();
+	p = open_port(&config);
+	assert_int_equal(port_start(p), 0);
+	fd = client_to("192.0.2.1");
+	later = (struct later){ .n = 0 };
+	for (unsigned int i = 0; i < LATE; i++) {
+		assert_int_equal(send(fd, "abc", 3, 0), 3);
+		defer_n(p, &later, 1);
+	}
+	xsk_frames_read(p, &f);
+	link_state("down");
+	for (unsigned int i = 0; i < LATE; i += PORT_BURST)
+		n_sent += port_reply(p, 1, later.replies + i, PORT_BURST);
+	/* Each frame that was free, and no other. */
+	assert_int_equal(n_sent, f.free);
+	assert_int_equal(p->stats.tx_dropped, LATE - n_sent);
+	assert_true(port_pending(p) > 0);
+	assert_balance(p);
+	link_state("up");
+	assert_frames(p);
+	n_replies = count_replies(fd);
+	assert_int_equal(n_replies, n_sent);
+	assert_balance(p);
+	close(fd);
+	port_close(p);
+}
+
+/* A client with a link-local address asks one: the way back needs the interface, then and later. */
+static void test_late_replies_to_a_link_local_client(void **state)
+{
+	struct socket_config config = { .listen = addr_of("::", QUERY_PORT) };
+	struct port_addr to = addr_of("fe80::53", QUERY_PORT);
+	static struct later later;
+	struct port_msg msgs[PORT_BURST];
+	struct pollfd pollfd = { .events = POLLIN };
+	uint8_t reply[16];
+	struct port *p;
+	int fd;
+
+	(void)state;
+	need_lab();
+	assert_int_equal(run("ip addr replace fe80::53/64 nodad dev " SERVER_IF), 0);
+	assert_int_equal(socket_open(&p, &config), 0);
+	enter(lab.client_ns);
+	assert_int_equal(run("ip addr replace fe80::2/64 nodad dev " CLIENT_IF), 0);
+	to.scope_id = if_nametoindex(CLIENT_IF);
+	fd = client_open(SOCK_DGRAM, &to);
+	enter(lab.server_ns);
+	assert_int_equal(send(fd, "abc", 3, 0), 3);
+	pollfd.fd = p->fd;
+	assert_int_equal(poll(&pollfd, 1, 5000), 1);
+	later = (struct later){ .n = 0 };
+	assert_int_equal(port_receive(p, 1, msgs, PORT_BURST), 1);
+	echo_defer(&later, msgs, 1, p, 1);
+	port_send(p, 1, msgs, 1);
+	assert_int_equal(port_reply(p, 1, later.replies, 1), 1);
+	assert_int_equal(recv(fd, reply, sizeof(reply), 0), 3);
+	assert_balance(p);
+	close(fd);
+	port_close(p);
+}
+
 /* Without an entry in the map the kernel gets the packet: its socket, on the same worker, answers. */
 static void test_sockets_take_over_when_the_port_goes(void **state)
 {
@@ -521,6 +713,10 @@ int main(void)
 		cmocka_unit_test(test_malformed_frames_are_recycled),
 		cmocka_unit_test(test_flood_balances),
 		cmocka_unit_test(test_full_tx_ring_loses_nothing_silently),
+		cmocka_unit_test(test_late_replies_over_both_families),
+		cmocka_unit_test(test_deferred_messages_hold_no_frames),
+		cmocka_unit_test(test_late_replies_without_a_link),
+		cmocka_unit_test(test_late_replies_to_a_link_local_client),
 		cmocka_unit_test(test_sockets_take_over_when_the_port_goes),
 		cmocka_unit_test(test_busy_poll_answers),
 		cmocka_unit_test(test_open_says_why_not),
