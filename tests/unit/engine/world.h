@@ -38,6 +38,7 @@ struct world {
 	uint8_t apex[WORLD_ZONES_MAX][DNS_NAME_MAX];
 	size_t n_zones;
 	struct engine_data zones;
+	struct cache_memory memory;
 	struct cache *cache;
 	struct engine *engine;   /* with the cache */
 	struct engine *uncached; /* the same settings without it */
@@ -90,23 +91,23 @@ static inline void *world_pages(uint64_t bytes)
 /* A cache over memory that the process keeps. Zones get slots and a first generation. */
 static inline void world_add_cache(struct world *w)
 {
-	struct cache_memory memory = { 0 };
+	struct cache_memory *m = &w->memory;
 	bool adopted;
 
-	MUST(!cache_sizes_plan(&memory.sizes, CACHE_BYTES_MIN, VOLLEY_DEFAULT_ZONES));
-	memory.state = world_pages(sizeof(*memory.state));
-	memory.index = world_pages((uint64_t)memory.sizes.n_buckets * VOLLEY_BUCKET_SLOTS * 8);
-	memory.store = world_pages((uint64_t)memory.sizes.n_segments * VOLLEY_SEGMENT_BYTES);
-	memory.zones = world_pages(memory.sizes.n_zones * sizeof(*memory.zones));
-	MUST(!cache_new(&w->cache, &memory, &adopted));
+	MUST(!cache_sizes_plan(&m->sizes, CACHE_BYTES_MIN, VOLLEY_DEFAULT_ZONES));
+	m->state = world_pages(sizeof(*m->state));
+	m->index = world_pages((uint64_t)m->sizes.n_buckets * VOLLEY_BUCKET_SLOTS * 8);
+	m->store = world_pages((uint64_t)m->sizes.n_segments * VOLLEY_SEGMENT_BYTES);
+	m->zones = world_pages(m->sizes.n_zones * sizeof(*m->zones));
+	MUST(!cache_new(&w->cache, m, &adopted));
 	for (size_t i = 0; i < w->n_zones; i++) {
-		struct zone_member *m = &w->members[i];
+		struct zone_member *zone = &w->members[i];
 		const uint64_t digest[2] = { 1, i };
 
-		cache_zone_prepare(w->cache, m->apex, m->apex_len, digest, &m->cache_slot,
-				   &m->cache_gen);
-		MUST(m->cache_slot);
-		cache_zone_commit(w->cache, m->cache_slot, m->cache_gen, digest);
+		cache_zone_prepare(w->cache, zone->apex, zone->apex_len, digest, &zone->cache_slot,
+				   &zone->cache_gen);
+		MUST(zone->cache_slot);
+		cache_zone_commit(w->cache, zone->cache_slot, zone->cache_gen, digest);
 	}
 }
 

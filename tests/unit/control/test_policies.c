@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Lists and local data: read, put in place, and what the cache has for their names withdrawn. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <poll.h>
+#include <sys/stat.h>
+
+#include "control/policies.h"
+#include "engine/policy.h"
+#include "tests/unit/engine/world.h"
+
+#define HEAD   "@ 300 SOA localhost. root. 1 3600 600 86400 30\n@ NS localhost.\n"
+#define WAIT_S 20
+
+static struct world world;
+static struct loader *loader;
+static struct chores *chores;
+static struct policies *policies;
+static struct cache_writer *writer;
+static char folder[] = "/tmp/volley-test-policies-XXXXXX";
+static char path[64];
+static bool is_over;
+static int over_code;
+static uint32_t upstream_slot;
+static uint32_t upstream_gen;
+
+static int no_readers(void *user)
+{
+	(void)user;
+	return 0;
+}
+
+static int setup(void **state)
+{
+	static const uint64_t digest[2] = { 1, 2 };
+	struct policies_env env = { .published = &world.zones, .grace = no_readers };
+
+	world_begin(&world, state);
+	world_add_cache(&world);
+	MUST(mkdtemp(folder));
+	snprintf(path, sizeof(path), "%s/list", folder);
+	MUST(!loader_new(&loader, 1) && !chores_new(&chores));
+	MUST(!cache_writer_new(&writer, world.cache));
+	cache_zone_prepare(world.cache, (const uint8_t *)"\377up", 3, digest, &upstream_slot,
+			   &upstream_gen);
+	cache_zone_commit(world.cache, upstream_slot, upstream_gen, digest);
+	env.cache = world.cache;
+	env.loader = loader;
+	env.chores = chores;
+	return policies_new(&policies, &env);
+}
+
+static int teardown(void **state)
+{
+	chores_free(chores);
+	loader_stop(loader);
+	loader_poll(loader);
+	policies_free(policies);
+	loader_free(loader);
+	cache_writer_free(writer);
+	unlink(path);
+	rmdir(folder);
+	return world_end(state);
+}
+
+static void write_list(const char *rules)
+{
+	FILE *f = fopen(path, "w");
+
+	MUST(f && fprintf(f, HEAD "%s", rules) > 0 && !fclose(f));
+}
+
+static void over(void *user, int code)
+{
+	(void)user;
+	is_over = true;
+	over_code = code;
+}
+
+/* The code with which it ends. */
+static int configure(char **local, bool has_list)
+{
+	struct config_rpz list = { .name = (char[]){ "list.rpz." }, .file = path };
+	struct config_recursion config = { .local_data = local, .rpz = &list, .n_rpz = has_list };
+	struct pollfd fds[] = { { loader_fd(loader), POLLIN, 0 },
+				{ chores_fd(chores), POLLIN, 0 } };
+
+	is_over = false;
+	assert_int_equal(policies_configure(policies, &config, over, NULL), 0);
+	rcu_thread_offline();
+	for (int i = 0; !is_over && i < WAIT_S * 10; i++) {
+		poll(fds, 2, 100);
+		loader_poll(loader);
+		chores_poll(chores);
+	}
+	rcu_thread_online();
+	assert_true(is_over);
+	return over_code;
+}
+
+static struct cache_key key_of(const char *text, uint8_t view)
+{
+	uint8_t name[DNS_NAME_MAX], folded[NAME_FOLDED_BYTES];
+	int len = name_from_text(name, sizeof(name), text, strlen(text));
+	struct cache_key key;
+
+	MUST(len > 0);
+	name_fold(folded, name, (size_t)len);
+	cache_key_init(&key, world.cache, folded, (uint32_t)len, DNS_TYPE_A, DNS_CLASS_IN, 0, view);
+	return key;
+}
+
+static void put(const char *name, uint8_t view)
+{
+	static const uint8_t body[16] = { 0xc0, 12, 0, 1, 0, 1, 0, 0, 1, 44, 0, 4, 192, 0, 2, 9 };
+	const struct cache_answer answer = { .body = body,
+					     .full_bytes = sizeof(body),
+					     .short_bytes = sizeof(body),
+					     .ancount = 1,
+					     .flags = DNS_FLAG_QR,
+					     .zone_slot = upstream_slot,
+					     .zone_gen = upstream_gen,
+					     .expires_s = VOLLEY_NEVER };
+	struct cache_key key = key_of(name, view);
+
+	MUST(!cache_publish(writer, &key, &answer, WORLD_NOW_S));
+}
+
+static bool is_cached(const char *name, uint8_t view)
+{
+	struct cache_key key = key_of(name, view);
+	const struct volley_entry *e;
+
+	return cache_lookup(world.cache, &key, WORLD_NOW_S, false, &e) == CACHE_HIT;
+}
+
+static bool names(const char *text)
+{
+	struct cache_key key = key_of(text, 0);
+	const struct volley_key *k = (const struct volley_key *)key.words;
+
+	return world.zones.policy &&
+	       policy_names(world.zones.policy, (const uint8_t *)&key.words[1], k->name_bytes);
+}
+
+static void test_nothing_is_nothing(void **state)
+{
+	(void)state;
+	assert_int_equal(configure(NULL, false), 0);
+	assert_null(world.zones.policy);
+	assert_int_equal(policies_n(policies), 0);
+}
+
+static void test_names_leave_the_cache(void **state)
+{
+	(void)state;
+	put("blocked.example", VOLLEY_VIEW_RECURSIVE);
+	put("x.blocked.example", VOLLEY_VIEW_RECURSIVE);
+	put("router.lan", VOLLEY_VIEW_RECURSIVE);
+	put("fine.example", VOLLEY_VIEW_RECURSIVE);
+	put("blocked.example", VOLLEY_VIEW_PUBLIC);
+	write_list("blocked.example CNAME .\n*.blocked.example CNAME .\n"
+		   "elsewhere.example CNAME www.example.\n");
+	assert_int_equal(configure((char *[]){ (char[]){ "router.lan. A 192.0.2.1" }, NULL }, true),
+			 0);
+	assert_int_equal(policies_n(policies), 2);
+	assert_string_equal(policies_at(policies, 0)->name, POLICIES_LOCAL);
+	assert_int_equal(policies_n_ignored(policies), 1);
+	assert_true(names("blocked.example") && names("router.lan") && !names("fine.example"));
+	assert_false(is_cached("blocked.example", VOLLEY_VIEW_RECURSIVE));
+	assert_false(is_cached("x.blocked.example", VOLLEY_VIEW_RECURSIVE));
+	assert_false(is_cached("router.lan", VOLLEY_VIEW_RECURSIVE));
+	assert_true(is_cached("fine.example", VOLLEY_VIEW_RECURSIVE));
+	assert_true(is_cached("blocked.example", VOLLEY_VIEW_PUBLIC)); /* a zone's */
+}
+
+/* Of what is dead by its generation nothing has to be looked for. */
+static void test_generation(void **state)
+{
+	const struct volley_zone *zones;
+	uint32_t slot, first;
+
+	(void)state;
+	slot = policies_slot(policies);
+	assert_int_not_equal(slot, 0);
+	zones = world.memory.zones;
+	first = zones[slot].gen;
+	assert_int_not_equal(first, 0);
+	configure((char *[]){ (char[]){ "router.lan. A 192.0.2.1" }, NULL }, true);
+	assert_int_equal(zones[slot].gen, first); /* the same content */
+	write_list("other.example CNAME .\n");
+	configure((char *[]){ (char[]){ "router.lan. A 192.0.2.1" }, NULL }, true);
+	assert_int_not_equal(zones[slot].gen, first);
+	assert_int_equal(policies_slot(policies), slot);
+	assert_true(names("other.example") && !names("blocked.example"));
+}
+
+/* What does not load is as it was; the rest is new. */
+static void test_errors(void **state)
+{
+	(void)state;
+	write_list("broken.example CNAME\n");
+	assert_int_not_equal(
+		configure((char *[]){ (char[]){ "printer.lan. A 192.0.2.2" }, NULL }, true), 0);
+	assert_true(names("other.example") && names("printer.lan") && !names("router.lan"));
+	assert_non_null(strstr(policies_at(policies, 1)->error, "list:3"));
+	write_list("third.example CNAME .\n");
+	assert_int_not_equal(configure((char *[]){ (char[]){ "a.lan. A 192.0.2.2" },
+						   (char[]){ "b.lan. A 192.0.2" }, NULL },
+				       true),
+			     0);
+	assert_true(names("third.example") && names("printer.lan") && !names("a.lan"));
+	assert_non_null(strstr(policies_at(policies, 0)->error, "record 2"));
+	assert_int_equal(configure(NULL, true), 0);
+	assert_true(names("third.example") && !names("printer.lan"));
+	assert_int_equal(configure(NULL, false), 0);
+	assert_null(world.zones.policy);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_nothing_is_nothing),
+		cmocka_unit_test(test_names_leave_the_cache),
+		cmocka_unit_test(test_generation),
+		cmocka_unit_test(test_errors),
+	};
+
+	return cmocka_run_group_tests(tests, setup, teardown);
+}

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * recursion.local-data and recursion.rpz: read in the background, put in place together, and what the
+ * cache has for the names that they speak of withdrawn.
+ *
+ *      policies_configure ─► loads (control/loader.h) ─► struct policy ─► pointer swap ─► grace ─► new
+ *                                all of them have ended      (workers)      generation ─► walk ─► done
+ *
+ * A list that does not load is as it was before, or, where there was none, missing; the entry says why.
+ * Which of both is safer is the operator's to judge, so it is logged as an error.
+ *
+ * Control's thread calls all of these.
+ */
+#ifndef VOLLEY_CONTROL_POLICIES_H
+#define VOLLEY_CONTROL_POLICIES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "cache/cache.h"
+#include "cache/keeper.h"
+#include "control/chore.h"
+#include "control/config.h"
+#include "control/loader.h"
+#include "engine/engine.h"
+
+struct policies;
+
+/* What they need of the daemon; all of it outlives them. */
+struct policies_env {
+	struct cache *cache;
+	struct engine_data *published;
+	uint64_t settings_digest; /* engine_config_digest() */
+	struct loader *loader;
+	struct chores *chores;
+	cache_grace_fn *grace;
+	void *grace_user;
+};
+
+/* A list, or (first, where there is any) the local data. */
+struct policies_entry {
+	char *name;        /* "list.rpz.", or POLICIES_LOCAL */
+	char *file;        /* NULL for local data */
+	struct zone *zone; /* that is in place, or NULL */
+	char error[640];   /* of the last load; "" when it was well */
+};
+
+#define POLICIES_LOCAL "local-data"
+
+int policies_new(struct policies **out, const struct policies_env *env)
+	__attribute__((warn_unused_result));
+
+/* What is loaded from now on is not put in place: before chores_free() and loader_stop(). */
+void policies_cancel(struct policies *policies);
+
+/* After loader_stop() and loader_poll(), chores_free(), and the end of the workers. NULL is allowed. */
+void policies_free(struct policies *policies);
+
+/*
+ * Reads what the configuration names, again too where it has not changed. 0: done() follows, with 0
+ * or the error of the first list that does not load, perhaps before this returns; -EBUSY: an earlier
+ * call has not ended; -ENOMEM.
+ */
+typedef void policies_done_fn(void *user, int code);
+int policies_configure(struct policies *policies, const struct config_recursion *config,
+		       policies_done_fn *done, void *user) __attribute__((warn_unused_result));
+
+/* The slot in the cache of its answers; 0: it has none. */
+uint32_t policies_slot(const struct policies *policies);
+
+size_t policies_n(const struct policies *policies);
+const struct policies_entry *policies_at(const struct policies *policies, size_t i);
+/* Rules of these lists that no question triggers: engine/policy.h. */
+uint32_t policies_n_ignored(const struct policies *policies);
+
+#endif
