@@ -201,7 +201,8 @@ struct volley_state {
 	__u64 option_up_mask; /* EDNS options (code < 64) that go up; others change no answer */
 	__u64 next_seq;       /* of segments */
 	__u32 cache_kib;      /* the budget that these maps were made for */
-	__u32 reserved[3];
+	__u32 n_resizes;      /* before it, of the cache that it comes from: the newer one has more */
+	__u32 reserved[2];
 	__u64 hash_keys[VOLLEY_NAME_WORDS + 1]; /* secret, random */
 	struct volley_service services[VOLLEY_SERVICES];
 };

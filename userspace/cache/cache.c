@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <sys/random.h>
 
+#include "cache/copy.h"
 #include "cache/internal.h"
 
 static int make_fifo(struct fifo *fifo, uint32_t cap)
@@ -30,32 +31,61 @@ static int make_fifos(struct cache *cache)
 	return cache->ghost.tags ? 0 : -ENOMEM;
 }
 
-/* As a new map is: empty. Also after a daemon that died before it had set all up. */
-static int set_up(struct cache *cache)
+/* Index and segments, as new maps are: empty. */
+static void empty(struct cache *cache)
 {
 	const struct cache_sizes *sizes = &cache->memory.sizes;
-	struct volley_state *state = cache->memory.state;
 	uint32_t i;
 
-	memset(state, 0, sizeof(*state));
 	memset(cache->memory.index, 0, (size_t)sizes->n_buckets * VOLLEY_BUCKET_SLOTS * 8);
-	memset(cache->memory.zones, 0, (size_t)sizes->n_zones * sizeof(struct volley_zone));
 	for (i = 0; i < sizes->n_segments; i++) {
 		memset(segment_at(cache, i), 0, sizeof(struct volley_segment));
 		fifo_push(&cache->free, i);
 	}
-	if (getrandom(state->hash_keys, sizeof(state->hash_keys), 0) !=
-	    (ssize_t)sizeof(state->hash_keys))
-		return -errno;
-	state->abi = VOLLEY_ABI;
+}
+
+/* What is of this cache alone; magic is written last. */
+static void describe(struct cache *cache)
+{
+	const struct cache_sizes *sizes = &cache->memory.sizes;
+	struct volley_state *state = cache->memory.state;
+
 	state->n_buckets = sizes->n_buckets;
 	state->n_segments = sizes->n_segments;
 	state->n_zones = sizes->n_zones;
 	state->cache_kib = (uint32_t)(sizes->bytes >> 10);
 	state->next_seq = 1;
-	state->max_udp_bytes = 512;
 	__atomic_store_n(&state->magic, VOLLEY_MAGIC, __ATOMIC_RELEASE);
+}
+
+/* As a new map is. Also after a daemon that died before it had set all up. */
+static int set_up(struct cache *cache)
+{
+	struct volley_state *state = cache->memory.state;
+
+	memset(state, 0, sizeof(*state));
+	memset(cache->memory.zones, 0,
+	       (size_t)cache->memory.sizes.n_zones * sizeof(struct volley_zone));
+	if (getrandom(state->hash_keys, sizeof(state->hash_keys), 0) !=
+	    (ssize_t)sizeof(state->hash_keys))
+		return -errno;
+	empty(cache);
+	state->abi = VOLLEY_ABI;
+	state->max_udp_bytes = 512;
+	describe(cache);
 	return 0;
+}
+
+/* The zones are there already. */
+static void set_up_beside(struct cache *cache, const struct cache *from)
+{
+	struct volley_state *state = cache->memory.state;
+
+	empty(cache);
+	*state = *from->memory.state;
+	state->magic = 0;
+	state->n_resizes++;
+	describe(cache);
 }
 
 static int start(struct cache *cache, bool *adopted)
@@ -92,26 +122,47 @@ static void make_locks(struct cache *cache)
 	pthread_condattr_destroy(&attr);
 }
 
-int cache_new(struct cache **out, const struct cache_memory *memory, bool *adopted)
+/* All but what is in the memory. */
+static struct cache *make(const struct cache_memory *memory)
 {
 	struct cache *cache = aligned_alloc(64, sizeof(*cache));
-	int err;
 
 	if (!cache)
-		return -ENOMEM;
+		return NULL;
 	memset(cache, 0, sizeof(*cache));
 	cache->memory = *memory;
 	cache->n_appenders = n_appenders(memory->sizes.n_segments);
 	make_locks(cache);
-	err = make_fifos(cache);
-	if (!err)
-		err = start(cache, adopted);
-	if (!err)
-		err = cache_writer_new(&cache->keeper_writer, cache);
+	if (!make_fifos(cache) && !cache_writer_new(&cache->keeper_writer, cache))
+		return cache;
+	cache_free(cache);
+	return NULL;
+}
+
+int cache_new(struct cache **out, const struct cache_memory *memory, bool *adopted)
+{
+	struct cache *cache = make(memory);
+	int err;
+
+	if (!cache)
+		return -ENOMEM;
+	err = start(cache, adopted);
 	if (err) {
 		cache_free(cache);
 		return err;
 	}
+	*out = cache;
+	return 0;
+}
+
+int cache_new_beside(struct cache **out, const struct cache_memory *memory, struct cache *from)
+{
+	struct cache *cache = make(memory);
+
+	if (!cache)
+		return -ENOMEM;
+	set_up_beside(cache, from);
+	cache->from = from;
 	*out = cache;
 	return 0;
 }

@@ -49,6 +49,9 @@ struct cache_sizes {
  */
 int cache_sizes_plan(struct cache_sizes *sizes, uint64_t bytes, uint32_t n_zones);
 
+/* The same beside a cache whose zones it shares: it has n_slots slots, with slot 0. */
+int cache_sizes_plan_beside(struct cache_sizes *sizes, uint64_t bytes, uint32_t n_slots);
+
 /* For maps that somebody else made: n_segments, n_buckets and n_zones are set, the rest follows. */
 void cache_sizes_measure(struct cache_sizes *sizes);
 

@@ -65,6 +65,8 @@ struct cache {
 	struct appender keeper; /* may take the last free segments */
 	struct cache_writer *keeper_writer;
 	uint8_t *changed_zones; /* by slot, while somebody watches (zones.h); else NULL */
+	struct cache *from;     /* whose place this one takes, and */
+	struct cache *into;     /* which takes this one's: see copy.h; NULL: none */
 
 	pthread_mutex_t lock; /* all below: taken when a segment changes hands, not before */
 	pthread_cond_t room_wanted;
@@ -182,6 +184,13 @@ uint64_t key_hash(const struct cache *cache, const uint64_t *words, uint32_t n_w
 
 /* The slot whose word leads to this entry, or NULL. */
 uint64_t *entry_word_slot(const struct cache *cache, const struct volley_entry *e);
+
+/*
+ * Turns the key's word to `e`, which is whole and committed; the appender is still held. `yields`: a
+ * valid entry of the key stays, -EEXIST. Other errors as those of cache_publish().
+ */
+int publish_word(struct cache_writer *writer, const struct cache_key *key,
+		 const struct volley_entry *e, bool yields, uint32_t now_s);
 
 /* An appender that nobody holds, and its release. NULL: all are held just now. */
 struct appender *appender_take(struct cache_writer *writer);

@@ -27,10 +27,10 @@ static size_t zones_bytes(const struct cache_sizes *s)
 	return round_page((size_t)s->n_zones * sizeof(struct volley_zone));
 }
 
-static size_t all_bytes(const struct cache_sizes *s)
+/* All but the zones, which another cache may share. */
+static size_t own_bytes(const struct cache_sizes *s)
 {
-	return store_bytes(s) + index_bytes(s) + zones_bytes(s) +
-	       round_page(sizeof(struct volley_state));
+	return store_bytes(s) + index_bytes(s) + round_page(sizeof(struct volley_state));
 }
 
 /* Ordinary pages that begin where a huge page can. */
@@ -65,9 +65,9 @@ static void try_huge(uint8_t *base, size_t bytes)
 	madvise(base, bytes, MADV_HUGEPAGE); /* a wish: not every kernel has it */
 }
 
-int cache_memory_anonymous(struct cache_memory *memory, const struct cache_sizes *sizes)
+static int map_own(struct cache_memory *memory, const struct cache_sizes *sizes)
 {
-	uint8_t *base = map_aligned(all_bytes(sizes));
+	uint8_t *base = map_aligned(own_bytes(sizes));
 
 	if (!base)
 		return -ENOMEM;
@@ -76,19 +76,49 @@ int cache_memory_anonymous(struct cache_memory *memory, const struct cache_sizes
 	base += store_bytes(sizes);
 	memory->index = (uint64_t *)base;
 	base += index_bytes(sizes);
-	memory->zones = (struct volley_zone *)base;
-	base += zones_bytes(sizes);
 	memory->state = (struct volley_state *)base;
 	return 0;
 }
 
-void cache_memory_release(struct cache_memory *memory)
+int cache_memory_anonymous(struct cache_memory *memory, const struct cache_sizes *sizes)
+{
+	void *zones = mmap(NULL, zones_bytes(sizes), PROT_READ | PROT_WRITE,
+			   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (zones == MAP_FAILED)
+		return -ENOMEM;
+	if (map_own(memory, sizes)) {
+		munmap(zones, zones_bytes(sizes));
+		return -ENOMEM;
+	}
+	memory->zones = zones;
+	return 0;
+}
+
+int cache_memory_anonymous_beside(struct cache_memory *memory, const struct cache_sizes *sizes,
+				  const struct cache_memory *shared)
+{
+	int err = map_own(memory, sizes);
+
+	if (!err)
+		memory->zones = shared->zones;
+	return err;
+}
+
+void cache_memory_release_beside(struct cache_memory *memory)
 {
 	size_t huge = store_bytes(&memory->sizes) / HUGE_PAGE_BYTES * HUGE_PAGE_BYTES;
 
 	if (!memory->store)
 		return;
 	munmap(memory->store, huge); /* apart: they may be of another size */
-	munmap(memory->store + huge, all_bytes(&memory->sizes) - huge);
+	munmap(memory->store + huge, own_bytes(&memory->sizes) - huge);
 	*memory = (struct cache_memory){ 0 };
+}
+
+void cache_memory_release(struct cache_memory *memory)
+{
+	if (memory->zones)
+		munmap(memory->zones, zones_bytes(&memory->sizes));
+	cache_memory_release_beside(memory);
 }

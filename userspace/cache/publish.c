@@ -196,8 +196,8 @@ static void drop_doubles(const struct cache *cache, const struct cache_key *key,
 	}
 }
 
-static int publish_word(struct cache_writer *writer, const struct cache_key *key,
-			const struct volley_entry *e, bool yields, uint32_t now_s)
+int publish_word(struct cache_writer *writer, const struct cache_key *key,
+		 const struct volley_entry *e, bool yields, uint32_t now_s)
 {
 	const struct cache *cache = writer->cache;
 	bool valid = entry_verdict(cache, e, now_s) == CACHE_HIT;

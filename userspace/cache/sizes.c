@@ -70,13 +70,18 @@ static uint32_t fit_buckets(struct cache_sizes *sizes)
 
 int cache_sizes_plan(struct cache_sizes *sizes, uint64_t bytes, uint32_t n_zones)
 {
+	return cache_sizes_plan_beside(sizes, bytes, zone_slots(n_zones));
+}
+
+int cache_sizes_plan_beside(struct cache_sizes *sizes, uint64_t bytes, uint32_t n_slots)
+{
 	const uint64_t per_segment = VOLLEY_SEGMENT_BYTES / STORE_BYTES_PER_SLOT /
 				     VOLLEY_BUCKET_SLOTS; /* buckets for a segment */
 	const uint64_t cost =
 		VOLLEY_SEGMENT_BYTES + per_segment * BUCKET_COST + N_FIFOS * sizeof(uint32_t);
 	uint64_t fixed, n;
 
-	*sizes = (struct cache_sizes){ .bytes = bytes, .n_zones = zone_slots(n_zones) };
+	*sizes = (struct cache_sizes){ .bytes = bytes, .n_zones = n_slots };
 	fixed = total(sizes) + (2 + N_FIFOS) * PAGE_BYTES;
 	n = bytes < fixed ? 0 : (bytes - fixed) / cost;
 	if (n < SEGMENTS_MIN)

@@ -50,10 +50,30 @@ static void test_parts(void **state)
 	}
 }
 
+/* Zones that two share outlive whichever goes first. */
+static void test_beside(void **state)
+{
+	struct cache_memory old, new;
+	struct cache_sizes s;
+
+	(void)state;
+	assert_int_equal(cache_sizes_plan(&s, 5 << 20, 0), 0);
+	assert_int_equal(cache_memory_anonymous(&old, &s), 0);
+	assert_int_equal(cache_sizes_plan_beside(&s, 8 << 20, s.n_zones), 0);
+	assert_int_equal(cache_memory_anonymous_beside(&new, &s, &old), 0);
+	assert_ptr_equal(new.zones, old.zones);
+	new.zones[1].gen = 7;
+	cache_memory_release_beside(&old);
+	assert_null(old.store);
+	assert_int_equal(new.zones[1].gen, 7);
+	cache_memory_release(&new);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_parts),
+		cmocka_unit_test(test_beside),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Rounds over the old index in parts. The first one counts octets by rank, which says from which rank
+ * on everything has room: that is copied next, in the order of the index, so that hot and cold lie
+ * mixed in the new segments as they did in the old ones. Then comes the rank that has room in part: a
+ * share of it, told by the hash, since the first ones of the index would all want the same buckets.
+ */
+#include "cache/copy.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <sched.h>
+#include <urcu-qsbr.h>
+
+#include "cache/internal.h"
+#include "cache/walk.h"
+#include "dns/proto.h"
+
+#define ALL        65536u
+#define PART_WORDS 2048u /* of the index, in one read section: some 1 ms when all are copied */
+
+struct copier {
+	struct cache *from, *to;
+	struct cache_writer writer; /* in no list: what is copied is not published once more */
+	uint32_t now_s;
+	uint32_t since_s;   /* entries that were born before are left alone */
+	uint32_t from_rank; /* and those of a lower rank */
+	uint32_t share;     /* of ALL, of this rank */
+	uint64_t bytes[COPY_RANKS];
+	uint64_t entries[COPY_RANKS];
+	const bool *cancel;
+	struct cache_copied *told;
+	bool is_full;
+};
+
+static void add(uint64_t *counter, uint64_t n)
+{
+	__atomic_store_n(counter, *counter + n, __ATOMIC_RELAXED);
+}
+
+/* COPY_RANKS: of no use. */
+static uint32_t rank_of(const struct copier *c, const struct volley_entry *e)
+{
+	switch (entry_verdict(c->from, e, c->now_s)) {
+	case CACHE_HIT:
+		return 1u + entry_freq(e) + cache_entry_is_main(c->from, e);
+	case CACHE_EXPIRED:
+		return 0;
+	default:
+		return COPY_RANKS;
+	}
+}
+
+/* --- An entry ------------------------------------------------------------------------------------ */
+
+static enum queue queue_of(const struct copier *c, const struct volley_entry *e)
+{
+	if (cache_entry_is_main(c->from, e))
+		return QUEUE_MAIN;
+	return (ntohs(e->flags) & DNS_RCODE_MASK) == DNS_RCODE_NXDOMAIN ? QUEUE_DENIAL :
+									  QUEUE_PROBATION;
+}
+
+static void take_key(struct cache_key *key, const struct volley_entry *e)
+{
+	key->hash = e->hash; /* one set of secrets for both */
+	key->n_words = 1 + volley_name_padded(e->key.name_bytes) / 8;
+	memcpy(key->words, &e->key, key->n_words * 8);
+}
+
+/*
+ * Whether the new cache has no use for the entry. An older one in its place is withdrawn: two of one
+ * age are of one zone's one state, or both hold until they expire.
+ */
+static bool is_there(const struct copier *c, const struct cache_key *key,
+		     const struct volley_entry *e)
+{
+	const struct volley_entry *present;
+	uint64_t *slot, word;
+
+	if (cache_lookup(c->to, key, c->now_s, false, &present) != CACHE_HIT)
+		return false;
+	if (present->born_s >= e->born_s)
+		return true;
+	word = entry_word(c->to, present);
+	slot = entry_word_slot(c->to, present);
+	if (slot)
+		__atomic_compare_exchange_n(slot, &word, 0, false, __ATOMIC_ACQ_REL,
+					    __ATOMIC_RELAXED);
+	return false;
+}
+
+/* 0, or -ENOSPC; else somebody was faster, or at the same key. */
+static int append(struct copier *c, const struct cache_key *key, const struct volley_entry *e)
+{
+	struct appender *appender = appender_take(&c->writer);
+	enum queue queue = queue_of(c, e);
+	struct volley_entry *copy;
+	int err = -ENOSPC;
+
+	if (!appender)
+		return -EAGAIN;
+	copy = segment_reserve(c->to, appender, queue, e->bytes);
+	if (copy) {
+		entry_copy(copy, e);
+		copy->freq = entry_freq(e);
+		segment_commit(appender, queue, copy);
+		err = publish_word(&c->writer, key, copy, true, c->now_s);
+	}
+	appender_release(appender);
+	return err;
+}
+
+static bool is_wanted(const struct copier *c, const struct volley_entry *e)
+{
+	uint32_t rank = rank_of(c, e);
+
+	if (rank == COPY_RANKS || rank < c->from_rank || e->born_s < c->since_s)
+		return false;
+	return rank > c->from_rank || e->hash >> 48 < c->share;
+}
+
+static enum walk_step copy_entry(void *user, const struct volley_entry *e)
+{
+	struct copier *c = user;
+	struct cache_key key;
+	int err;
+
+	if (!is_wanted(c, e))
+		return WALK_ON;
+	take_key(&key, e);
+	if (is_there(c, &key, e))
+		return WALK_ON;
+	err = append(c, &key, e);
+	c->is_full |= err == -ENOSPC;
+	add(&c->told->n_copied, !err);
+	return c->is_full ? WALK_STOP : WALK_ON;
+}
+
+static enum walk_step count_entry(void *user, const struct volley_entry *e)
+{
+	struct copier *c = user;
+	uint32_t rank = rank_of(c, e);
+
+	if (rank == COPY_RANKS)
+		return WALK_ON;
+	c->bytes[rank] += e->bytes;
+	c->entries[rank]++;
+	return WALK_ON;
+}
+
+/* --- Rounds -------------------------------------------------------------------------------------- */
+
+/* Segments that may be filled: the keeper's reserve is left, so that publishers find room at once. */
+static uint32_t n_room(struct cache *cache)
+{
+	uint32_t reserve = segments_reserve(cache), n;
+
+	pthread_mutex_lock(&cache->lock);
+	n = cache->free.n > reserve ? cache->free.n - reserve : 0;
+	pthread_mutex_unlock(&cache->lock);
+	return n;
+}
+
+static int go_round(struct copier *c, walk_visit *visit)
+{
+	size_t at = 0, end = cache_walk_end(c->from), before;
+
+	while (at < end && !c->is_full) {
+		if (__atomic_load_n(c->cancel, __ATOMIC_RELAXED))
+			return -ECANCELED;
+		before = at;
+		rcu_thread_online();
+		cache_walk_part(c->from, &at, PART_WORDS, visit, c);
+		rcu_thread_offline();
+		add(&c->told->words_done, at - before);
+		c->is_full |= visit == copy_entry && !n_room(c->to);
+		sched_yield();
+	}
+	return 0;
+}
+
+/* The lowest rank of which anything has room, and its share. */
+static void choose(struct copier *c)
+{
+	uint64_t room = (uint64_t)n_room(c->to) * VOLLEY_START_MAX;
+	uint32_t rank = COPY_RANKS - 1;
+
+	while (rank && c->bytes[rank] <= room)
+		room -= c->bytes[rank--];
+	c->from_rank = rank;
+	c->share = ALL;
+	if (c->bytes[rank] > room)
+		c->share = (uint32_t)(room * ALL / c->bytes[rank]);
+}
+
+/* The ranks that have room whole go first: what is counted may be less than what comes. */
+static int copy_ranks(struct copier *c)
+{
+	uint32_t share = c->share;
+	int err;
+
+	add(&c->told->n_words, (share < ALL ? 2 : 1) * cache_walk_end(c->from));
+	if (share < ALL) {
+		c->share = 0;
+		err = go_round(c, copy_entry);
+		if (err)
+			return err;
+		c->share = share;
+	}
+	return go_round(c, copy_entry);
+}
+
+static void begin(struct copier *c, struct cache *to, uint32_t now_s, const bool *cancel,
+		  struct cache_copied *told)
+{
+	*c = (struct copier){ .from = to->from,
+			      .to = to,
+			      .writer = { .cache = to },
+			      .now_s = now_s,
+			      .cancel = cancel,
+			      .told = told };
+}
+
+int cache_copy(struct cache *to, uint32_t now_s, const bool *cancel, struct cache_copied *told)
+{
+	struct copier c;
+	int err;
+
+	begin(&c, to, now_s, cancel, told);
+	*told = (struct cache_copied){ .n_words = cache_walk_end(c.from) };
+	/* A sweep that has not seen this had withdrawn before what we are to see: sweep.c. */
+	__atomic_store_n(&c.from->into, to, __ATOMIC_SEQ_CST);
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+	err = go_round(&c, count_entry);
+	for (uint32_t i = 0; i < COPY_RANKS; i++)
+		add(&told->n_entries, c.entries[i]);
+	choose(&c);
+	if (!err)
+		err = copy_ranks(&c);
+	if (told->n_entries > told->n_copied)
+		add(&told->n_left_out, told->n_entries - told->n_copied);
+	return err;
+}
+
+int cache_copy_late(struct cache *to, uint32_t since_s, uint32_t now_s, const bool *cancel,
+		    struct cache_copied *told)
+{
+	struct copier c;
+
+	begin(&c, to, now_s, cancel, told);
+	c.since_s = since_s;
+	c.share = ALL;
+	add(&told->n_words, cache_walk_end(c.from));
+	return go_round(&c, copy_entry);
+}
+
+/* --- The end ------------------------------------------------------------------------------------- */
+
+void cache_copy_counters(struct cache *to)
+{
+	struct cache_stats stats;
+
+	cache_stats_read(to->from, &stats);
+	pthread_mutex_lock(&to->lock);
+	to->past = stats.counters;
+	pthread_mutex_unlock(&to->lock);
+}
+
+void cache_copy_end(struct cache *to)
+{
+	/* from->into stays: a sweep that is in `from` has yet to come here. */
+	__atomic_store_n(&to->from, NULL, __ATOMIC_RELEASE);
+}
