@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "cache/walk.h"
 
+#include <sched.h>
+#include <urcu-qsbr.h>
+
 #include "cache/internal.h"
 
 #define WORDS_AHEAD 16u /* whose entries are fetched into the CPU's cache meanwhile */
@@ -58,6 +61,22 @@ enum cache_verdict cache_entry_verdict(const struct cache *cache, const struct v
 				       uint32_t now_s)
 {
 	return entry_verdict(cache, entry, now_s);
+}
+
+#define PART_WORDS 32768u
+
+uint64_t cache_walk_offline(struct cache *cache, const bool *cancel, walk_visit *visit, void *user)
+{
+	size_t at = 0, end = cache_walk_end(cache);
+	uint64_t n_withdrawn = 0;
+
+	while (at < end && !(cancel && __atomic_load_n(cancel, __ATOMIC_RELAXED))) {
+		rcu_thread_online();
+		n_withdrawn += cache_walk_part(cache, &at, PART_WORDS, visit, user);
+		rcu_thread_offline();
+		sched_yield();
+	}
+	return n_withdrawn;
 }
 
 bool cache_entry_is_main(const struct cache *cache, const struct volley_entry *entry)

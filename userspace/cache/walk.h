@@ -27,6 +27,13 @@ uint64_t cache_walk(struct cache *cache, walk_visit *visit, void *user);
 uint64_t cache_walk_part(struct cache *cache, size_t *at, size_t n, walk_visit *visit, void *user);
 size_t cache_walk_end(const struct cache *cache);
 
+/*
+ * The whole walk from a QSBR thread that is offline: in parts of some 2 ms with a full cache, each in a
+ * read section of its own, so no grace period waits longer than that, and a worker on this processor
+ * goes first in between. Ends early when others set *cancel (NULL: nobody does).
+ */
+uint64_t cache_walk_offline(struct cache *cache, const bool *cancel, walk_visit *visit, void *user);
+
 /* CACHE_HIT for an entry that would be an answer now, else CACHE_STALE or CACHE_EXPIRED. */
 enum cache_verdict cache_entry_verdict(const struct cache *cache, const struct volley_entry *entry,
 				       uint32_t now_s);

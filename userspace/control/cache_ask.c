@@ -2,11 +2,9 @@
 #include "control/cache_ask.h"
 
 #include <errno.h>
-#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <urcu-qsbr.h>
 
 #include "base/clock.h"
 #include "base/err.h"
@@ -17,9 +15,6 @@
 #include "control/json_put.h"
 #include "control/report.h"
 #include "control/value.h"
-
-/* Words of the index that are looked at in one read section: see control/withdraw.c. */
-#define WALK_WORDS 32768u
 
 #define FOUND_MAX 256u /* answers that a lookup shows */
 
@@ -45,24 +40,12 @@ struct ask {
 
 /* --- In the background --------------------------------------------------------------------------- */
 
-static void walk(struct ask *ask)
-{
-	struct cache *cache = ask->daemon->cache;
-	size_t at = 0, end = cache_walk_end(cache);
-
-	while (at < end && !chore_is_cancelled(&ask->chore)) {
-		rcu_thread_online();
-		ask->n_withdrawn += cache_walk_part(cache, &at, WALK_WORDS, ask->visit, ask);
-		rcu_thread_offline();
-		sched_yield();
-	}
-}
-
 static void run(struct chore *chore)
 {
 	struct ask *ask = (struct ask *)chore;
 
-	walk(ask);
+	ask->n_withdrawn =
+		cache_walk_offline(ask->daemon->cache, &ask->chore.is_cancelled, ask->visit, ask);
 	if (ask->is_flush)
 		ask->code = daemon_grace(ask->daemon);
 }

@@ -2,7 +2,6 @@
 #include "control/policies.h"
 
 #include <errno.h>
-#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,8 +14,6 @@
 #include "cache/walk.h"
 #include "cache/zones.h"
 #include "engine/policy.h"
-
-#define WALK_WORDS 32768u /* as in withdraw.c */
 
 /* Its slot's name in the cache: no zone's, for a label has no more than 63 octets. */
 static const uint8_t slot_name[] = "\377policy";
@@ -111,22 +108,15 @@ static enum walk_step judge(void *user, const struct volley_entry *e)
 	if (e->key.view != VOLLEY_VIEW_RECURSIVE || e->zone_slot == sweep->owner->slot ||
 	    !policy_names(sweep->policy, e->name, e->key.name_bytes))
 		return WALK_ON;
-	sweep->n_withdrawn++;
 	return WALK_WITHDRAW;
 }
 
 static void sweep_run(struct chore *chore)
 {
 	struct sweep *sweep = (struct sweep *)chore;
-	struct cache *cache = sweep->owner->env.cache;
-	size_t at = 0, end = cache_walk_end(cache);
 
-	while (at < end && !chore_is_cancelled(chore)) {
-		rcu_thread_online();
-		cache_walk_part(cache, &at, WALK_WORDS, judge, sweep);
-		rcu_thread_offline();
-		sched_yield();
-	}
+	sweep->n_withdrawn =
+		cache_walk_offline(sweep->owner->env.cache, &chore->is_cancelled, judge, sweep);
 }
 
 static void sweep_ended(struct chore *chore)

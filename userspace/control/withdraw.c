@@ -2,21 +2,13 @@
 #include "control/withdraw.h"
 
 #include <errno.h>
-#include <sched.h>
 #include <stdlib.h>
-#include <urcu-qsbr.h>
 
 #include "base/log.h"
 #include "cache/walk.h"
 #include "cache/zones.h"
 #include "engine/affected.h"
 #include "engine/routes.h"
-
-/*
- * Words of the index that are looked at in one go, some 2 ms with a full cache: so long another grace
- * period may have to wait, and then a worker on this processor goes first.
- */
-#define WALK_WORDS 32768u
 
 struct plan {
 	struct withdrawal_zone zone;
@@ -170,18 +162,6 @@ static enum walk_step judge(void *user, const struct volley_entry *e)
 	return WALK_WITHDRAW;
 }
 
-static void walk(struct withdrawal *w)
-{
-	size_t at = 0, end = cache_walk_end(w->cache);
-
-	while (at < end) {
-		rcu_thread_online();
-		cache_walk_part(w->cache, &at, WALK_WORDS, judge, w);
-		rcu_thread_offline();
-		sched_yield();
-	}
-}
-
 void withdrawal_give_up(struct withdrawal *w)
 {
 	for (struct plan *plan = w->plans; plan; plan = plan->next) {
@@ -200,7 +180,7 @@ int withdrawal_run(struct withdrawal *w, cache_grace_fn *grace, void *grace_user
 
 	if (!w->plans && !w->set)
 		return 0;
-	walk(w);
+	cache_walk_offline(w->cache, NULL, judge, w);
 	err = grace(grace_user);
 	if (err) {
 		withdrawal_give_up(w);
