@@ -13,7 +13,6 @@
 #include "control/answer_kind.h"
 
 #define CENSUS_TYPES    65536u
-#define CENSUS_VIEWS    256u
 #define CENSUS_VARIANTS 4u /* of DO and CD */
 
 struct census_count {
@@ -37,8 +36,8 @@ struct census {
 	struct census_count all;
 	struct census_count by_type[CENSUS_TYPES];
 	struct census_count by_kind[N_ANSWER_KINDS];
-	struct census_count by_variant[CENSUS_VIEWS][CENSUS_VARIANTS]; /* VOLLEY_KEY_* */
-	struct census_count *by_zone;                                  /* n_zones, by slot */
+	struct census_count by_variant[VOLLEY_N_VIEWS][CENSUS_VARIANTS]; /* VOLLEY_KEY_* */
+	struct census_count *by_zone;                                    /* n_zones, by slot */
 	uint32_t n_zones;
 	uint64_t n_stale;   /* of an old generation of their zone */
 	uint64_t n_expired; /* likewise dead */

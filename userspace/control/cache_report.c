@@ -29,6 +29,17 @@ static const char *zone_name(const struct daemon *d, uint32_t slot)
 	return "none";
 }
 
+static const char *view_text(uint32_t view)
+{
+	static const char *const texts[VOLLEY_N_VIEWS] = {
+		[VOLLEY_VIEW_PUBLIC] = "public",
+		[VOLLEY_VIEW_RECURSIVE] = "recursive",
+		[VOLLEY_VIEW_PRIVATE] = "private",
+	};
+
+	return texts[view];
+}
+
 /* --- Census -------------------------------------------------------------------------------------- */
 
 static void put_count(json_t *o, const struct census_count *count, const struct census *census)
@@ -109,7 +120,7 @@ static json_t *report_variants(const struct census *census)
 {
 	json_t *list = json_array();
 
-	for (uint32_t i = 0; i < CENSUS_VIEWS * CENSUS_VARIANTS; i++) {
+	for (uint32_t i = 0; i < VOLLEY_N_VIEWS * CENSUS_VARIANTS; i++) {
 		const struct census_count *count =
 			&census->by_variant[i / CENSUS_VARIANTS][i % CENSUS_VARIANTS];
 		json_t *row;
@@ -117,7 +128,7 @@ static json_t *report_variants(const struct census *census)
 		if (!count->entries)
 			continue;
 		row = json_object();
-		json_put_int(row, "view", i / CENSUS_VARIANTS);
+		json_put_text(row, "view", view_text(i / CENSUS_VARIANTS));
 		json_put_bool(row, "do", i & VOLLEY_KEY_DO);
 		json_put_bool(row, "cd", i & VOLLEY_KEY_CD);
 		put_count(row, count, census);
@@ -199,10 +210,11 @@ void cache_report_census(json_t *o, struct daemon *d, const struct census *censu
 
 /* --- An entry ------------------------------------------------------------------------------------ */
 
-/* The message that the answer would be, to the question in the letters of the key. */
-static ldns_pkt *make_packet(const struct volley_entry *e)
+/* The message that the answer would be now, to the question in the letters of the key. */
+static ldns_pkt *make_packet(const struct volley_entry *e, uint32_t now_s)
 {
 	struct message m = message_of_entry(e);
+	struct cache_answer a;
 	uint8_t *wire = calloc(1, m.end);
 	ldns_pkt *packet = NULL;
 
@@ -217,6 +229,8 @@ static ldns_pkt *make_packet(const struct volley_entry *e)
 	memcpy(wire + m.name_end, &e->key.qtype, 2);
 	memcpy(wire + m.name_end + 2, &e->key.qclass, 2);
 	memcpy(wire + m.body_at, m.body, e->full_bytes);
+	cache_answer_of(&a, e, now_s);
+	cache_answer_age(&a, wire + m.body_at, e->full_bytes);
 	if (ldns_wire2pkt(&packet, wire, m.end) != LDNS_STATUS_OK)
 		packet = NULL;
 	free(wire);
@@ -248,9 +262,9 @@ static void put_section(json_t *o, const char *key, const ldns_rr_list *section)
 	json_object_set_new(o, key, list);
 }
 
-static void put_records(json_t *o, const struct volley_entry *e)
+static void put_records(json_t *o, const struct volley_entry *e, uint32_t now_s)
 {
-	ldns_pkt *packet = make_packet(e);
+	ldns_pkt *packet = make_packet(e, now_s);
 
 	if (!packet)
 		return;
@@ -275,7 +289,7 @@ static void put_key(json_t *o, const struct volley_entry *e)
 	json_put_text(o, "type", text);
 	json_put_bool(o, "do", e->key.flags & VOLLEY_KEY_DO);
 	json_put_bool(o, "cd", e->key.flags & VOLLEY_KEY_CD);
-	json_put_int(o, "view", e->key.view);
+	json_put_text(o, "view", view_text(e->key.view));
 	if (proto_rcode_to_text(text, ntohs(e->flags) & DNS_RCODE_MASK) > 0)
 		json_put_text(o, "rcode", text);
 	json_put_text(o, "kind", answer_kind_text(answer_kind(e)));
@@ -297,9 +311,11 @@ json_t *cache_report_entry(const struct daemon *d, const struct cache_found *fou
 	json_put_int(o, "age_s", now_s > e->born_s ? now_s - e->born_s : 0);
 	if (e->expires_s != VOLLEY_NEVER)
 		json_put_int(o, "expires_s", e->expires_s > now_s ? e->expires_s - now_s : 0);
+	if (e->refresh_s)
+		json_put_int(o, "refresh_s", e->refresh_s);
 	json_put_int(o, "entry_bytes", e->bytes);
 	json_put_int(o, "full_bytes", e->full_bytes);
 	json_put_int(o, "short_bytes", e->short_bytes);
-	put_records(o, e);
+	put_records(o, e, now_s);
 	return o;
 }

@@ -26,9 +26,10 @@
  *	              hits_by:[{by:"driver|worker", asked, hits, ratio_percent}...],
  *	              age:{median_s, oldest_s}, time_to_expiry:{entries, soonest_s, ...},
  *	              by_type:[{type, entries, size_bytes, share_percent}...], by_kind:[{kind, ...}...],
- *	              by_zone:[{zone, ...}...], by_variant:[{view, do, cd, ...}...]}
+ *	              by_zone:[{zone, ...}...], by_variant:[{view:"public|recursive|private",
+ *	              do, cd, ...}...]}
  *	cache lookup {found, entries:[{type, do, cd, view, rcode, kind, zone, valid, state, queue, used,
- *	              age_s, expires_s, entry_bytes, full_bytes, short_bytes,
+ *	              age_s, expires_s, refresh_s, entry_bytes, full_bytes, short_bytes,
  *	              answer_records:[text...], authority_records, additional_records}...]}
  *	cache flush  {withdrawn}
  *	cache top    {figures, answers, samples, half_life_s,

@@ -60,7 +60,7 @@ static bool holds(void *user, const struct volley_entry *entry)
 	const struct engine_data *zones = user;
 	const struct zone_set *set = rcu_dereference(zones->set);
 
-	return set && routes_hold(set, entry);
+	return routes_hold(set, entry);
 }
 
 static void work(struct job *job)

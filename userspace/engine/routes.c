@@ -38,10 +38,13 @@ bool routes_hold(const struct zone_set *set, const struct volley_entry *entry)
 {
 	struct message m = message_of_entry(entry);
 	uint16_t qtype = ntohs(entry->key.qtype), n = ntohs(entry->ancount);
-	const struct zone_member *first = zone_set_find(set, m.name, entry->key.name_bytes, qtype);
+	const struct zone_member *first =
+		set ? zone_set_find(set, m.name, entry->key.name_bytes, qtype) : NULL;
 	struct message_record r;
 	uint32_t at = m.body_at;
 
+	if (entry->key.view == VOLLEY_VIEW_RECURSIVE)
+		return !first;
 	if (!first || first->cache_slot != entry->zone_slot)
 		return false;
 	for (; n; n--) {

@@ -12,7 +12,8 @@
  *
  * and it stays true until a zone comes: one below the question's name or a target, one where an alias
  * led out of all zones, or, for DS at an apex, one above (RFC 4035 section 3.1.4.1). A zone that goes
- * changes no answer of another.
+ * changes no answer of another. An answer from upstream holds while its question's name leads to no
+ * zone of ours; where its aliases lead is for those upstream to say.
  */
 #ifndef VOLLEY_ENGINE_ROUTES_H
 #define VOLLEY_ENGINE_ROUTES_H
@@ -23,7 +24,8 @@
 #include "zone/set.h"
 
 /*
- * False if the answer, rendered from these zones, might be of another zone or have more in it. Of
+ * False if the answer, rendered from these zones (NULL: there are none) or fetched beside them, might be
+ * of another zone or have more in it. Of
  * answers to ANY some that would be the same are among these. The entry is whole (in the index of a
  * cache); a body that cannot be read does not hold. The members of the set have the slots that entries
  * carry. Pure; any thread that may read entry and set; O(labels) for the question and for each alias.

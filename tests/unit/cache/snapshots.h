@@ -22,15 +22,21 @@ static inline int make_file(void)
 	return fd;
 }
 
-static inline struct snapshot_written save(struct world *w, int fd)
+static inline struct snapshot_written save_at(struct world *w, int fd,
+					      const struct snapshot_times *times)
 {
 	struct snapshot_written told;
 	struct snapshot *snapshot;
 
 	MUST(!snapshot_begin(&snapshot, w->cache));
-	MUST(!snapshot_write(snapshot, fd, &the_times, &never, &told));
+	MUST(!snapshot_write(snapshot, fd, times, &never, &told));
 	snapshot_end(snapshot);
 	return told;
+}
+
+static inline struct snapshot_written save(struct world *w, int fd)
+{
+	return save_at(w, fd, &the_times);
 }
 
 /* But for one number. */

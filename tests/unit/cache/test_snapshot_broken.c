@@ -148,6 +148,13 @@ static const struct lie {
 	{ "sum of the body", FIRST_ENTRY + offsetof(struct volley_entry, full_sum), 12345, 2 },
 	{ "sum of the short form", FIRST_ENTRY + offsetof(struct volley_entry, short_sum), 12345,
 	  2 },
+	{ "list of TTLs longer than the entry", FIRST_ENTRY + offsetof(struct volley_entry, n_ttls),
+	  65535, 2 },
+	{ "TTL that the sums have not as 0", FIRST_ENTRY + offsetof(struct volley_entry, n_ttls), 1,
+	  2 },
+	{ "view that is none",
+	  FIRST_ENTRY + offsetof(struct volley_entry, key) + offsetof(struct volley_key, view),
+	  VOLLEY_N_VIEWS, 1 },
 	{ "no name",
 	  FIRST_ENTRY + offsetof(struct volley_entry, key) +
 		  offsetof(struct volley_key, name_bytes),

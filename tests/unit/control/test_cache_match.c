@@ -222,6 +222,28 @@ static void test_census(void **state)
 	census_free(census);
 }
 
+static void test_census_of_views(void **state)
+{
+	struct census *census = census_new(2);
+
+	(void)state;
+	for (uint8_t view = 0; view < VOLLEY_N_VIEWS; view++)
+		for (int i = 0; i <= view; i++) {
+			const struct volley_entry e = {
+				.bytes = 64,
+				.body_offset = sizeof(e),
+				.key = { .view = view, .flags = VOLLEY_KEY_DO },
+			};
+
+			census_add(census, &e, CACHE_HIT, 0);
+		}
+	for (uint8_t view = 0; view < VOLLEY_N_VIEWS; view++) {
+		assert_int_equal(census->by_variant[view][VOLLEY_KEY_DO].entries, view + 1);
+		assert_int_equal(census->by_variant[view][0].entries, 0);
+	}
+	census_free(census);
+}
+
 static void add_age(struct census *census, uint32_t age_s)
 {
 	struct volley_entry e = { .bytes = 64, .expires_s = UINT32_MAX - 1 };
@@ -255,9 +277,9 @@ static void test_median(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_kinds),    cmocka_unit_test(test_matches),
-		cmocka_unit_test(test_refusals), cmocka_unit_test(test_census),
-		cmocka_unit_test(test_median),
+		cmocka_unit_test(test_kinds),           cmocka_unit_test(test_matches),
+		cmocka_unit_test(test_refusals),        cmocka_unit_test(test_census),
+		cmocka_unit_test(test_census_of_views), cmocka_unit_test(test_median),
 	};
 
 	return cmocka_run_group_tests(tests, open_world, world_end);

@@ -140,6 +140,47 @@ static void what_holds_is_what_would_be_rendered(void **state)
 	assert_true(tally.n_needless < tally.n_other / 8);
 }
 
+/* It holds until a zone comes that its question's name leads to; its aliases may lead anywhere. */
+static void from_upstream(void **state)
+{
+	static const struct {
+		const char *name;
+		unsigned zones;
+		bool holds;
+	} rows[] = {
+		{ "no zone", 0, true },
+		{ "a zone elsewhere", 1u << 4, true },
+		{ "the zone of its target", 1u << 3, true },
+		{ "a zone below", 1u << 2, true },
+		{ "the name's zone", 1u << 1, false },
+		{ "a zone above", 1u << 0, false },
+		{ "a zone that did not load", 1u << 1 | 1u << 8, false },
+	};
+	struct volley_entry *entry;
+	struct zone_set *set;
+	struct answer a;
+
+	(void)state;
+	set = make_set(1u << 1, 0);
+	ask_for(&a, "c.a.t.", DNS_TYPE_A, false);
+	assert_int_equal(render_from(set, &a), 2);
+	zone_set_free(set);
+	entry = (struct volley_entry *)a.entry;
+	entry->key.view = VOLLEY_VIEW_RECURSIVE;
+	entry->zone_slot = 77;
+	assert_true(routes_hold(NULL, entry));
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		print_message("%s\n", rows[i].name);
+		set = make_set(rows[i].zones, rows[i].zones >> 8 << 1);
+		assert_int_equal(routes_hold(set, entry), rows[i].holds);
+		zone_set_free(set);
+	}
+	entry->key.view = VOLLEY_VIEW_PRIVATE; /* of our zones again */
+	entry->zone_slot = 2;
+	assert_false(routes_hold(NULL, entry));
+	free(a.entry);
+}
+
 static void what_cannot_be_read_does_not_hold(void **state)
 {
 	struct zone_set *set = make_set(1u << 1, 0);
@@ -181,6 +222,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_holds_is_what_would_be_rendered),
+		cmocka_unit_test(from_upstream),
 		cmocka_unit_test(what_cannot_be_read_does_not_hold),
 	};
 
