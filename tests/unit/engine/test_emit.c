@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include "engine/emit.h"
 #include "tests/unit/engine/world.h"
 
 #define MAX_UDP     ENGINE_MAX_UDP_BYTES
@@ -279,6 +280,152 @@ static void test_small_buffer(void **state)
 	}
 }
 
+/* ---- What ages, and who hears of AD -------------------------------------------------------------- */
+
+#define AGED_FULL  60u
+#define AGED_SHORT 40u
+
+static const uint16_t aged_at[] = { 6, 36, 50 }; /* two of them in the short form */
+static const uint32_t aged_ttl[] = { 300, 20, 86400 };
+
+static const struct cache_answer *aged_answer(uint32_t age_s, uint32_t stale_ttl_s, uint16_t flags)
+{
+	static struct cache_answer a;
+	static uint8_t body[AGED_FULL];
+
+	memset(body, 0xaa, sizeof(body));
+	for (size_t i = 0; i < 3; i++)
+		wire_store_be32(body + aged_at[i], aged_ttl[i]);
+	a = (struct cache_answer){
+		.body = body,
+		.full_bytes = AGED_FULL,
+		.short_bytes = AGED_SHORT,
+		.ancount = 3,
+		.flags = (uint16_t)(DNS_FLAG_QR | flags),
+		.ttls = aged_at,
+		.n_ttls = 3,
+		.age_s = age_s,
+		.stale_ttl_s = stale_ttl_s,
+	};
+	return &a;
+}
+
+/* The reply's body behind the question, and its form; in the query's own place. */
+static const uint8_t *emit(const struct ask *ask, const struct cache_answer *a, size_t limit,
+			   enum emit_form *form)
+{
+	static uint8_t msg[512 + AGED_FULL];
+	struct query q;
+	size_t len = ask_bytes(ask, msg);
+
+	assert_int_equal(query_parse(&q, msg, len), QUERY_OK);
+	assert_true(emit_reply(msg, limit, msg, &q, a, NULL, form) > 0);
+	return msg + q.question_end;
+}
+
+static uint16_t flags_of(const struct ask *ask, const struct cache_answer *a)
+{
+	enum emit_form form;
+	const uint8_t *body = emit(ask, a, 512, &form);
+
+	return wire_load_be16(body - (12 + strlen(ask->name) + 2 + 4) + DNS_FLAGS_AT);
+}
+
+static void test_ttls_age_in_the_reply(void **state)
+{
+	static const struct {
+		const char *name;
+		uint32_t age_s, stale_ttl_s, want[3];
+	} rows[] = {
+		{ "fresh", 0, 0, { 300, 20, 86400 } },
+		{ "older", 19, 0, { 281, 1, 86381 } },
+		{ "as old as the least", 20, 0, { 280, 0, 86380 } },
+		{ "older than the least", 21, 0, { 279, 0, 86379 } },
+		{ "older than all", UINT32_MAX, 0, { 0, 0, 0 } },
+		{ "stale", 500, 30, { 30, 30, 30 } },
+	};
+	const struct ask ask = { .name = "www.example2.jp", .type = DNS_TYPE_A };
+	enum emit_form form;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		const struct cache_answer *a = aged_answer(rows[i].age_s, rows[i].stale_ttl_s, 0);
+		const uint8_t *body = emit(&ask, a, 512, &form);
+
+		print_message("%s\n", rows[i].name);
+		assert_int_equal(form, EMIT_FULL);
+		for (size_t j = 0; j < 3; j++) {
+			assert_int_equal(wire_load_be32(body + aged_at[j]), rows[i].want[j]);
+			assert_int_equal(wire_load_be32(a->body + aged_at[j]), aged_ttl[j]);
+			assert_int_equal(body[aged_at[j] - 1], 0xaa);
+			assert_int_equal(body[aged_at[j] + 4], 0xaa);
+		}
+	}
+}
+
+/* What lies behind the short form, or behind TC=1, is not written to. */
+static void test_ttls_age_in_what_is_sent(void **state)
+{
+	static const struct {
+		enum emit_form form;
+		size_t body_bytes;
+	} rows[] = { { EMIT_FULL, AGED_FULL }, { EMIT_SHORT, AGED_SHORT }, { EMIT_TRUNCATED, 0 } };
+	const struct ask ask = { .name = "www.example2.jp", .type = DNS_TYPE_A };
+	const size_t question_end = 12 + 17 + 4;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		size_t limit = question_end + rows[i].body_bytes, len;
+		uint8_t msg[512], out[512];
+		enum emit_form form;
+		struct query q;
+
+		len = ask_bytes(&ask, msg);
+		assert_int_equal(query_parse(&q, msg, len), QUERY_OK);
+		memset(out, 0x55, sizeof(out));
+		assert_int_equal(emit_reply(out, limit, msg, &q, aged_answer(7, 0, 0), NULL, &form),
+				 limit);
+		assert_int_equal(form, rows[i].form);
+		for (size_t j = limit; j < sizeof(out); j++)
+			assert_int_equal(out[j], 0x55);
+		for (size_t j = 0; j < 3 && aged_at[j] < rows[i].body_bytes; j++)
+			assert_int_equal(wire_load_be32(out + question_end + aged_at[j]),
+					 aged_ttl[j] - 7);
+	}
+}
+
+/* RFC 6840 section 5.8; RA is the answer's, whoever asks. */
+static void test_ad_for_who_asks_for_it(void **state)
+{
+	static const struct {
+		const char *name;
+		uint16_t flags; /* of the query */
+		bool dnssec_ok;
+		uint16_t answer, want;
+	} rows[] = {
+		{ "neither AD nor DO", 0, false, DNS_FLAG_AD | DNS_FLAG_RA, DNS_FLAG_RA },
+		{ "AD", DNS_FLAG_AD, false, DNS_FLAG_AD | DNS_FLAG_RA, DNS_FLAG_AD | DNS_FLAG_RA },
+		{ "DO", 0, true, DNS_FLAG_AD | DNS_FLAG_RA, DNS_FLAG_AD | DNS_FLAG_RA },
+		{ "both", DNS_FLAG_AD, true, DNS_FLAG_AD | DNS_FLAG_RA, DNS_FLAG_AD | DNS_FLAG_RA },
+		{ "AD of what is not secure", DNS_FLAG_AD, true, DNS_FLAG_RA, DNS_FLAG_RA },
+		{ "AD of what is ours", DNS_FLAG_AD, true, DNS_FLAG_AA, DNS_FLAG_AA },
+		{ "CD", DNS_FLAG_CD, false, DNS_FLAG_AD, DNS_FLAG_CD },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		const struct ask ask = { .name = "www.example2.jp",
+					 .type = DNS_TYPE_A,
+					 .flags = rows[i].flags,
+					 .udp_size = rows[i].dnssec_ok ? 1232 : NO_EDNS,
+					 .dnssec_ok = rows[i].dnssec_ok };
+
+		print_message("%s\n", rows[i].name);
+		assert_int_equal(flags_of(&ask, aged_answer(0, 0, rows[i].answer)),
+				 DNS_FLAG_QR | rows[i].want);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -289,6 +436,9 @@ int main(void)
 		cmocka_unit_test(test_required_glue),
 		cmocka_unit_test(test_too_large_for_any_message),
 		cmocka_unit_test(test_small_buffer),
+		cmocka_unit_test(test_ttls_age_in_the_reply),
+		cmocka_unit_test(test_ttls_age_in_what_is_sent),
+		cmocka_unit_test(test_ad_for_who_asks_for_it),
 	};
 
 	return cmocka_run_group_tests(tests, setup, teardown);
