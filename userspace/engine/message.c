@@ -21,6 +21,26 @@ struct message message_of_entry(const struct volley_entry *entry)
 	return m;
 }
 
+bool message_of_wire(struct message *m, const uint8_t *msg, size_t n)
+{
+	int name_bytes;
+
+	if (n < DNS_HEADER_BYTES || n > DNS_MESSAGE_MAX ||
+	    wire_load_be16(msg + DNS_QDCOUNT_AT) != 1)
+		return false;
+	name_bytes = name_check(msg + DNS_HEADER_BYTES, n - DNS_HEADER_BYTES);
+	if (name_bytes < 0)
+		return false;
+	*m = (struct message){
+		.name = msg + DNS_HEADER_BYTES,
+		.name_end = DNS_HEADER_BYTES + (uint32_t)name_bytes,
+		.end = (uint32_t)n,
+	};
+	m->body_at = m->name_end + DNS_QUESTION_FIXED_BYTES;
+	m->body = msg + m->body_at;
+	return m->body_at <= m->end;
+}
+
 const uint8_t *message_octets(const struct message *m, uint32_t at, uint32_t *n)
 {
 	if (at >= m->body_at && at < m->end) {
@@ -50,7 +70,7 @@ uint32_t message_name_end(const struct message *m, uint32_t at)
 }
 
 /* Pointers lead back, each further than the last, so there is an end. */
-unsigned message_read_name(const struct message *m, uint32_t at, uint8_t folded[NAME_FOLDED_BYTES])
+unsigned message_copy_name(const struct message *m, uint32_t at, uint8_t name[NAME_FOLDED_BYTES])
 {
 	uint32_t lowest = at, out = 0, n;
 
@@ -70,14 +90,21 @@ unsigned message_read_name(const struct message *m, uint32_t at, uint8_t folded[
 		}
 		if (*p > DNS_LABEL_MAX || *p >= n || out + *p + 1u > DNS_NAME_MAX)
 			return 0;
-		memcpy(folded + out, p, *p + 1u);
+		memcpy(name + out, p, *p + 1u);
 		out += *p + 1u;
 		at += *p + 1u;
 		if (!*p)
 			break;
 	}
-	name_fold(folded, folded, out);
 	return out;
+}
+
+unsigned message_read_name(const struct message *m, uint32_t at, uint8_t folded[NAME_FOLDED_BYTES])
+{
+	unsigned len = message_copy_name(m, at, folded);
+
+	name_fold(folded, folded, len);
+	return len;
 }
 
 bool message_read_record(const struct message *m, uint32_t at, struct message_record *record)
@@ -89,6 +116,8 @@ bool message_read_record(const struct message *m, uint32_t at, struct message_re
 		return false;
 	*record = (struct message_record){
 		.type = wire_load_be16(p),
+		.class = wire_load_be16(p + 2),
+		.ttl = wire_load_be32(p + 4),
 		.len = wire_load_be16(p + 8),
 		.rdata_at = at + DNS_RR_FIXED_BYTES,
 		.rdata = p + DNS_RR_FIXED_BYTES,
