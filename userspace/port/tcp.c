@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Who may be read from, who must go: epoll, timers and turns. Bytes are moved in tcp_conn.c, the
- * listener is in tcp_open.c.
+ * Who may be read from, who must go: epoll, timers and turns. Bytes are moved in tcp_conn.c, replies
+ * begin in tcp_send.c, the listener is in tcp_open.c.
  *
  * Each connection is in the list of the one timer that runs for it. As the timeouts are constant, a
  * list is in the order of its deadlines: entering is appending, expiry looks at the first.
  */
 #include "port/tcp.h"
 
-#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +15,6 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "base/wire.h"
 #include "port/tcp_port.h"
 
 #define EVENTS_CAP      64
@@ -41,7 +39,7 @@ static void watch(struct tcp_port *t, struct tcp_conn *c, uint32_t interest)
 	c->interest = interest;
 }
 
-static void end(struct tcp_port *t, struct tcp_conn *c)
+void tcp_port_end(struct tcp_port *t, struct tcp_conn *c)
 {
 	port_count(&t->port.stats.tx_dropped, c->n_queued);
 	t->n_queued -= c->n_queued;
@@ -54,11 +52,17 @@ static void end(struct tcp_port *t, struct tcp_conn *c)
 	port_count(&t->port.stats.conns_closed, 1);
 }
 
+/* Whether replies are still to come, now or later. */
+static bool owes(const struct tcp_conn *c)
+{
+	return c->n_taken || c->n_deferred;
+}
+
 static enum tcp_timer timer_for(const struct tcp_conn *c, bool more)
 {
 	if (c->out_bytes)
 		return TCP_WRITING;
-	if (more)
+	if (more || owes(c))
 		return TCP_BUSY;
 	return c->in_end > c->in_start || c->finished ? TCP_PARTIAL : TCP_IDLE;
 }
@@ -95,15 +99,15 @@ static bool has_message(struct tcp_port *t, struct tcp_conn *c)
 	return yes;
 }
 
-/* After any change of its bytes: what the connection waits for now, or its end. */
-static void update(struct tcp_port *t, struct tcp_conn *c, uint64_t now_ns)
+void tcp_port_update(struct tcp_port *t, struct tcp_conn *c, uint64_t now_ns)
 {
-	bool more = has_message(t, c), full = c->out_bytes >= TCP_OUT_HIGH;
+	bool more = has_message(t, c);
+	bool full = c->out_bytes >= TCP_OUT_HIGH || c->n_deferred >= TCP_DEFERRED_MAX;
 	uint32_t interest = 0;
 
-	if (!more && !c->out_bytes) {
+	if (!more && !c->out_bytes && !owes(c)) {
 		if (c->eof) {
-			end(t, c);
+			tcp_port_end(t, c);
 			return;
 		}
 		if (c->finished)
@@ -145,9 +149,9 @@ static void on_conn(struct tcp_port *t, struct tcp_conn *c, uint32_t events, uin
 	if (err >= 0 && events & EPOLLIN)
 		err = tcp_conn_read(c);
 	if (err < 0)
-		end(t, c);
+		tcp_port_end(t, c);
 	else
-		update(t, c, now_ns);
+		tcp_port_update(t, c, now_ns);
 }
 
 /* A slot, if need be that of the connection which is idle longest. NULL where none can be had. */
@@ -155,7 +159,7 @@ static struct tcp_conn *find_slot(struct tcp_port *t)
 {
 	if (cds_list_empty(&t->free) && !cds_list_empty(&t->timers[TCP_IDLE])) {
 		port_count(&t->port.stats.conns_evicted, 1);
-		end(t, tcp_first(&t->timers[TCP_IDLE]));
+		tcp_port_end(t, tcp_first(&t->timers[TCP_IDLE]));
 	}
 	return cds_list_empty(&t->free) ? NULL : tcp_first(&t->free);
 }
@@ -244,7 +248,7 @@ static void expire(struct tcp_port *t, uint64_t now_ns)
 			if (c->deadline_ns > now_ns)
 				break;
 			port_count(&t->port.stats.conns_timed_out, 1);
-			end(t, c);
+			tcp_port_end(t, c);
 		}
 	}
 	if (t->resume_at_ns <= now_ns) {
@@ -267,17 +271,14 @@ static void fill_msg(struct tcp_port *t, struct tcp_conn *c, struct port_msg *m,
 		.peer_port = c->peer.port,
 		.local_port = c->local.port,
 		.slot = (uint32_t)(c - t->conns),
+		.gen = c->gen,
 	};
 	memcpy(m->peer, c->peer.bytes, sizeof(m->peer));
 	memcpy(m->local, c->local.bytes, sizeof(m->local));
 	memcpy(m->data, bytes, len);
+	c->n_taken++;
 	port_count(&t->port.stats.rx, 1);
 	port_count(&t->port.stats.rx_bytes, len);
-}
-
-static bool can_queue(const struct tcp_port *t, unsigned int n_msgs)
-{
-	return t->pool.n_free >= n_msgs * TCP_CHUNKS_PER_MSG;
 }
 
 /* One connection's turn; its messages are next to each other, so that one call writes the replies. */
@@ -285,7 +286,9 @@ static unsigned int take_turn(struct tcp_port *t, struct tcp_conn *c, struct por
 			      unsigned int n, unsigned int n_cap)
 {
 	for (unsigned int i = 0; i < TAKE_MAX && n < n_cap; i++) {
-		if (!can_queue(t, n + 1) || !has_message(t, c))
+		if (c->n_deferred + i == TCP_DEFERRED_MAX)
+			break;
+		if (!tcp_port_can_queue(t, n + 1) || !has_message(t, c))
 			break;
 		fill_msg(t, c, &msgs[n], n);
 		n++;
@@ -295,19 +298,26 @@ static unsigned int take_turn(struct tcp_port *t, struct tcp_conn *c, struct por
 	return n;
 }
 
+bool tcp_port_evict_writer(struct tcp_port *t)
+{
+	if (cds_list_empty(&t->timers[TCP_WRITING]))
+		return false;
+	port_count(&t->port.stats.conns_evicted, 1);
+	tcp_port_end(t, tcp_first(&t->timers[TCP_WRITING]));
+	return true;
+}
+
 /*
- * Everyone ready has one turn at most: update() after the replies puts those with more at the end.
+ * Everyone ready has one turn at most: the update after the replies puts those with more at the end.
  */
 static unsigned int take_messages(struct tcp_port *t, struct port_msg *msgs, unsigned int n_cap)
 {
 	unsigned int n = 0;
 
 	/* The pool always has room for one message when nobody is writing, see tcp_open(). */
-	while (!cds_list_empty(&t->ready) && !can_queue(t, 1)) {
-		port_count(&t->port.stats.conns_evicted, 1);
-		end(t, tcp_first(&t->timers[TCP_WRITING]));
-	}
-	while (!cds_list_empty(&t->ready) && n < n_cap && can_queue(t, n + 1)) {
+	while (!cds_list_empty(&t->ready) && !tcp_port_can_queue(t, 1) && tcp_port_evict_writer(t))
+		;
+	while (!cds_list_empty(&t->ready) && n < n_cap && tcp_port_can_queue(t, n + 1)) {
 		struct tcp_conn *c = cds_list_first_entry(&t->ready, struct tcp_conn, ready_link);
 
 		cds_list_del_init(&c->ready_link);
@@ -324,56 +334,8 @@ static unsigned int tcp_receive(struct port *p, uint64_t now_ns, struct port_msg
 	t->now_ns = now_ns;
 	take_events(t, now_ns);
 	expire(t, now_ns);
-	return take_messages(t, msgs, n_cap < TCP_BURST ? n_cap : TCP_BURST);
-}
-
-/* The replies to one connection. The length goes right before the bytes: the buffer has room there. */
-static void reply(struct tcp_port *t, struct tcp_conn *c, struct port_msg *msgs, unsigned int n)
-{
-	struct port_stats *stats = &t->port.stats;
-	struct iovec iov[TCP_BURST];
-	unsigned int n_out = 0;
-	uint64_t n_bytes = 0;
-	int n_waiting;
-
-	for (unsigned int i = 0; i < n; i++) {
-		uint8_t *start = msgs[i].data - TCP_PREFIX_BYTES;
-
-		if (!msgs[i].len) {
-			port_count_unsent(&t->port, &msgs[i]);
-			continue;
-		}
-		assert(msgs[i].len <= TCP_MESSAGE_MAX);
-		wire_store_be16(start, (uint16_t)msgs[i].len);
-		iov[n_out++] = (struct iovec){ start, TCP_PREFIX_BYTES + msgs[i].len };
-		n_bytes += msgs[i].len;
-	}
-	n_waiting = n_out ? tcp_conn_write(c, &t->pool, iov, n_out) : 0;
-	if (n_waiting < 0) {
-		port_count(&stats->tx_dropped, n_out);
-		end(t, c);
-		return;
-	}
-	t->n_queued += (unsigned int)n_waiting;
-	port_count(&stats->tx, n_out - (unsigned int)n_waiting);
-	port_count(&stats->tx_retried, (uint64_t)n_waiting);
-	port_count(&stats->tx_bytes, n_bytes);
-}
-
-static void tcp_send(struct port *p, uint64_t now_ns, struct port_msg *msgs, unsigned int n)
-{
-	struct tcp_port *t = self(p);
-	unsigned int next;
-
-	for (unsigned int i = 0; i < n; i = next) {
-		struct tcp_conn *c = &t->conns[msgs[i].slot];
-
-		for (next = i + 1; next < n && msgs[next].slot == msgs[i].slot; next++)
-			;
-		reply(t, c, msgs + i, next - i);
-		if (c->fd >= 0)
-			update(t, c, now_ns);
-	}
+	t->n_taken = take_messages(t, msgs, n_cap < TCP_BURST ? n_cap : TCP_BURST);
+	return t->n_taken;
 }
 
 static uint64_t tcp_wake_at(struct port *p)
@@ -415,14 +377,15 @@ static void tcp_close(struct port *p)
 
 	for (uint32_t i = 0; t->conns && i < t->n_conns_max; i++)
 		if (t->conns[i].fd >= 0)
-			end(t, &t->conns[i]);
+			tcp_port_end(t, &t->conns[i]);
 	tcp_port_fini(t);
 	free(t);
 }
 
 const struct port_ops tcp_ops = {
 	.receive = tcp_receive,
-	.send = tcp_send,
+	.send = tcp_port_send,
+	.reply = tcp_port_reply,
 	.stop = tcp_stop,
 	.wake_at = tcp_wake_at,
 	.pending = tcp_pending,

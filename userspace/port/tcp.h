@@ -10,6 +10,10 @@
  * it. A message is taken only if the pool could hold its longest reply, so no reply is ever lost for
  * want of memory: if need be the connection that has stalled longest is closed.
  *
+ * Replies that come late go out as they come, in any order (RFC 7766 section 6.2.1.1). While one is to
+ * come, its connection has no timeout but for replies that are not read; at TCP_DEFERRED_MAX of them
+ * nothing more is taken from it. A connection that ends does not wait for them: they are dropped.
+ *
  * Nobody holds a connection for free: idle, half a message, and replies that are not read have a
  * timeout each. When all slots are taken, the connection that is idle longest goes. A client that
  * has closed its sending side still gets all its answers. A message of length 0 ends a connection.
@@ -31,6 +35,7 @@
 #define TCP_POOL_BYTES_MIN     (1u << 20)
 #define TCP_BURST              32 /* messages taken at a time; each has a buffer of 64 KiB */
 #define TCP_OUT_HIGH           (64u << 10) /* bytes waiting from which on nothing more is read */
+#define TCP_DEFERRED_MAX       64          /* messages of one connection whose replies come late */
 #define TCP_MESSAGE_MAX        65535
 
 /* 0 is the default, but where 0 itself means something. */

@@ -156,21 +156,22 @@ static ssize_t push(int fd, struct iovec *iov, unsigned int n)
 }
 
 int tcp_conn_write(struct tcp_conn *c, struct tcp_pool *pool, struct iovec *iov,
-		   unsigned int n_replies)
+		   unsigned int n_replies, unsigned int n_pieces)
 {
-	ssize_t done = c->out_bytes ? 0 : push(c->fd, iov, n_replies);
-	unsigned int n_waiting = 0;
+	unsigned int n = n_replies * n_pieces, n_waiting = 0;
+	ssize_t done = c->out_bytes ? 0 : push(c->fd, iov, n);
 
 	if (done < 0)
 		return (int)done;
-	for (unsigned int i = 0; i < n_replies; i++) {
+	for (unsigned int i = 0; i < n; i++) {
 		size_t gone = (size_t)done < iov[i].iov_len ? (size_t)done : iov[i].iov_len;
 
 		done -= (ssize_t)gone;
 		if (gone == iov[i].iov_len)
 			continue;
 		queue(c, pool, (const uint8_t *)iov[i].iov_base + gone, iov[i].iov_len - gone);
-		n_waiting++;
+		/* The last piece of a reply waits if any does. */
+		n_waiting += i % n_pieces == n_pieces - 1;
 	}
 	c->n_queued += n_waiting;
 	return (int)n_waiting;
@@ -228,7 +229,7 @@ void tcp_conn_reset(struct tcp_conn *c, struct tcp_pool *pool)
 		chunk_put(pool, chunk);
 	}
 	c->out_last = NULL;
-	c->out_bytes = c->n_queued = c->n_queries = 0;
+	c->out_bytes = c->n_queued = c->n_queries = c->n_taken = c->n_deferred = 0;
 	/* What one greedy client has filled is not kept for a thousand modest ones. */
 	if (c->in_peak > PAGE_BYTES)
 		(void)madvise(c->in + PAGE_BYTES, TCP_IN_BYTES - PAGE_BYTES, MADV_DONTNEED);

@@ -37,7 +37,10 @@ struct tcp_pool {
 	uint32_t n_free;
 };
 
-/* What a connection waits for: each has a timeout of its own, but TCP_BUSY, where it waits for us. */
+/*
+ * What a connection waits for: each has a timeout of its own, but TCP_BUSY, where it waits for us: for
+ * its turn, or for replies that come late, as those who owe them see to it that none is owed for ever.
+ */
 enum tcp_timer {
 	TCP_IDLE,
 	TCP_PARTIAL,
@@ -62,6 +65,8 @@ struct tcp_conn {
 	bool finished; /* nothing more is wanted: what comes is thrown away */
 	bool shut;     /* and we have said so to the other side */
 	uint32_t n_queries;
+	uint32_t n_taken;    /* messages that are with the worker now */
+	uint32_t n_deferred; /* messages whose replies come late */
 
 	struct tcp_chunk *out_first, *out_last;
 	uint32_t out_bytes;
@@ -82,11 +87,13 @@ bool tcp_conn_has_message(struct tcp_conn *c);
 uint32_t tcp_conn_take(struct tcp_conn *c, const uint8_t **message);
 
 /*
- * Write n_replies in iov (changed), queue what the socket does not take. The pool has
- * TCP_CHUNKS_PER_MSG chunks for each (assertion). How many replies had to wait, or -errno.
+ * Write n_replies, each of n_pieces (1 or 2, none empty) that follow each other in iov; queue what
+ * the socket does not take. The pool has room for all of them (assertion): TCP_CHUNKS_PER_MSG chunks
+ * are enough for one of any length. How many replies had to wait, or -errno.
  */
 __attribute__((warn_unused_result)) int tcp_conn_write(struct tcp_conn *c, struct tcp_pool *pool,
-						       struct iovec *iov, unsigned int n_replies);
+						       struct iovec *iov, unsigned int n_replies,
+						       unsigned int n_pieces);
 
 /* Write what waits, as far as it goes. 0 or -errno; EAGAIN is no error. */
 __attribute__((warn_unused_result)) int tcp_conn_flush(struct tcp_conn *c, struct tcp_pool *pool);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The tcp port's own state, and its making (tcp_open.c). For the tcp port alone. */
+/*
+ * The tcp port's own state; its making is in tcp_open.c, its turns and timers are in tcp.c, its
+ * replies in tcp_send.c. For the tcp port alone.
+ */
 #ifndef VOLLEY_PORT_TCP_PORT_H
 #define VOLLEY_PORT_TCP_PORT_H
 
@@ -25,6 +28,7 @@ struct tcp_port {
 	uint8_t *buffers; /* of the burst */
 	struct tcp_pool pool;
 	uint64_t n_queued; /* replies of all connections that wait */
+	uint32_t n_taken; /* messages that are with the worker now; the pool has room for their replies */
 
 	struct cds_list_head free;
 	struct cds_list_head ready;
@@ -49,6 +53,26 @@ static inline struct tcp_conn *tcp_first(const struct cds_list_head *list)
 {
 	return cds_list_first_entry(list, struct tcp_conn, timer_link);
 }
+
+/* Whether the pool could hold n_msgs replies, however long. */
+static inline bool tcp_port_can_queue(const struct tcp_port *t, unsigned int n_msgs)
+{
+	return t->pool.n_free >= n_msgs * TCP_CHUNKS_PER_MSG;
+}
+
+/* End a connection, and free its slot. What waits in it is counted as dropped. */
+void tcp_port_end(struct tcp_port *t, struct tcp_conn *c);
+
+/* End the connection that has stalled longest. False where none is writing. */
+bool tcp_port_evict_writer(struct tcp_port *t);
+
+/* After any change of its bytes or counts: what the connection waits for now, or its end. */
+void tcp_port_update(struct tcp_port *t, struct tcp_conn *c, uint64_t now_ns);
+
+/* port_ops.send and .reply: tcp_send.c. */
+void tcp_port_send(struct port *p, uint64_t now_ns, struct port_msg *msgs, unsigned int n);
+unsigned int tcp_port_reply(struct port *p, uint64_t now_ns, const struct port_reply *replies,
+			    unsigned int n);
 
 /* Listen to the listener, or not for a while. */
 void tcp_port_watch_listener(struct tcp_port *t, bool on);
