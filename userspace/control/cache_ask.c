@@ -8,7 +8,7 @@
 
 #include "base/clock.h"
 #include "base/err.h"
-#include "cache/walk.h"
+#include "cache/sweep.h"
 #include "control/cache_match.h"
 #include "control/cache_report.h"
 #include "control/chore.h"
@@ -24,6 +24,8 @@
 struct ask {
 	struct chore chore; /* first: chore and ask have one address */
 	struct daemon *daemon;
+	struct cache *
+		cache; /* the daemon's when this began: it lives until all such chores have ended */
 	uint64_t ticket;
 	walk_visit *visit;
 	json_t *(*report)(struct ask *ask);
@@ -43,11 +45,13 @@ struct ask {
 static void run(struct chore *chore)
 {
 	struct ask *ask = (struct ask *)chore;
+	const bool *cancel = &chore->is_cancelled;
 
-	ask->n_withdrawn =
-		cache_walk_offline(ask->daemon->cache, &ask->chore.is_cancelled, ask->visit, ask);
 	if (ask->is_flush)
-		ask->code = daemon_grace(ask->daemon);
+		ask->code = cache_sweep(ask->cache, cancel, ask->visit, ask, daemon_grace,
+					ask->daemon, &ask->n_withdrawn);
+	else
+		cache_walk_offline(ask->cache, cancel, ask->visit, ask);
 }
 
 static enum walk_step take_census(void *user, const struct volley_entry *e)
@@ -55,7 +59,7 @@ static enum walk_step take_census(void *user, const struct volley_entry *e)
 	struct ask *ask = user;
 	uint32_t now_s = clock_coarse_s();
 
-	census_add(ask->census, e, cache_entry_verdict(ask->daemon->cache, e, now_s), now_s);
+	census_add(ask->census, e, cache_entry_verdict(ask->cache, e, now_s), now_s);
 	return WALK_ON;
 }
 
@@ -67,8 +71,8 @@ static enum walk_step take_copy(void *user, const struct volley_entry *e)
 	if (!cache_match_has(&ask->match, e) || ask->n_found++ >= FOUND_MAX)
 		return WALK_ON;
 	found = &ask->found[ask->n_found - 1];
-	found->verdict = cache_entry_verdict(ask->daemon->cache, e, clock_coarse_s());
-	found->queue = cache_entry_queue(ask->daemon->cache, e);
+	found->verdict = cache_entry_verdict(ask->cache, e, clock_coarse_s());
+	found->queue = cache_entry_queue(ask->cache, e);
 	found->entry = malloc(e->bytes);
 	if (found->entry)
 		memcpy(found->entry, e, e->bytes);
@@ -154,6 +158,7 @@ static int ask_new(struct ask **out, struct daemon *d, char *err, size_t err_cap
 		return -ENOMEM;
 	ask->chore = (struct chore){ .run = run, .ended = ended };
 	ask->daemon = d;
+	ask->cache = d->cache;
 	ask->ticket = ctl_defer(d->ctl);
 	if (ask->ticket) {
 		*out = ask;

@@ -71,7 +71,8 @@ static int begin(struct daemon *d, enum snapshots_kind kind, const json_t *args,
 		snprintf(err, err_cap, "%d clients wait already, try again later", CTL_WAITING_CAP);
 	else if (code == -EBUSY)
 		snprintf(err, err_cap,
-			 "another snapshot is being written or loaded, try again later");
+			 "another snapshot is being written or loaded, or the cache is being "
+			 "resized, try again later");
 	free(call);
 	return code;
 }

@@ -11,7 +11,7 @@
 
 #include "base/err.h"
 #include "base/log.h"
-#include "cache/walk.h"
+#include "cache/sweep.h"
 #include "cache/zones.h"
 #include "engine/policy.h"
 
@@ -38,8 +38,11 @@ struct parts {
 struct sweep {
 	struct chore chore; /* first */
 	struct policies *owner;
+	struct cache
+		*cache; /* the one of its beginning, which lives until all such chores have ended */
 	const struct policy *policy;
 	uint64_t n_withdrawn;
+	int code;
 };
 
 struct policies {
@@ -115,8 +118,10 @@ static void sweep_run(struct chore *chore)
 {
 	struct sweep *sweep = (struct sweep *)chore;
 
-	sweep->n_withdrawn =
-		cache_walk_offline(sweep->owner->env.cache, &chore->is_cancelled, judge, sweep);
+	const struct policies_env *env = &sweep->owner->env;
+
+	sweep->code = cache_sweep(sweep->cache, &chore->is_cancelled, judge, sweep, env->grace,
+				  env->grace_user, &sweep->n_withdrawn);
 }
 
 static void sweep_ended(struct chore *chore)
@@ -126,6 +131,8 @@ static void sweep_ended(struct chore *chore)
 
 	log_info("policy: %llu answers from upstream withdrawn",
 		 (unsigned long long)sweep->n_withdrawn);
+	if (sweep->code)
+		p->code = sweep->code;
 	free(sweep);
 	finish(p);
 }
@@ -142,6 +149,7 @@ static void start_sweep(struct policies *p)
 	}
 	sweep->chore = (struct chore){ .run = sweep_run, .ended = sweep_ended };
 	sweep->owner = p;
+	sweep->cache = p->env.cache;
 	sweep->policy = p->now.policy;
 	chores_start(p->env.chores, &sweep->chore);
 }
@@ -385,6 +393,11 @@ void policies_cancel(struct policies *p)
 }
 
 /* ---- Questions ---------------------------------------------------------------------------------- */
+
+void policies_set_cache(struct policies *p, struct cache *cache)
+{
+	p->env.cache = cache;
+}
 
 uint32_t policies_slot(const struct policies *p)
 {

@@ -66,6 +66,9 @@ typedef void policies_done_fn(void *user, int code);
 int policies_configure(struct policies *policies, const struct config_recursion *config,
 		       policies_done_fn *done, void *user) __attribute__((warn_unused_result));
 
+/* From now on it is this one, with the same slots: cache/copy.h. */
+void policies_set_cache(struct policies *policies, struct cache *cache);
+
 /* The slot in the cache of its answers; 0: it has none. */
 uint32_t policies_slot(const struct policies *policies);
 

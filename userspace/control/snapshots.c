@@ -34,6 +34,7 @@ struct snapshots {
 	const struct engine_data *zones;
 	struct chores *chores; /* NULL after the end */
 	struct job *job;       /* that runs, or NULL */
+	bool is_held;          /* none is to run */
 
 	char *path; /* of the configuration; NULL: none */
 	uint64_t interval_ns;
@@ -129,7 +130,7 @@ int snapshots_start(struct snapshots *snapshots, enum snapshots_kind kind, const
 	struct job *job;
 	int err;
 
-	if (snapshots->job)
+	if (snapshots->job || snapshots->is_held)
 		return -EBUSY;
 	err = job_new(&job, snapshots, kind, path);
 	if (err)
@@ -139,6 +140,24 @@ int snapshots_start(struct snapshots *snapshots, enum snapshots_kind kind, const
 	snapshots->job = job;
 	chores_start(snapshots->chores, &job->chore);
 	return 0;
+}
+
+void snapshots_set_cache(struct snapshots *snapshots, struct cache *cache)
+{
+	snapshots->cache = cache;
+}
+
+int snapshots_hold(struct snapshots *snapshots)
+{
+	if (snapshots->job)
+		return -EBUSY;
+	snapshots->is_held = true;
+	return 0;
+}
+
+void snapshots_release(struct snapshots *snapshots)
+{
+	snapshots->is_held = false;
 }
 
 /* --- As configured ------------------------------------------------------------------------------- */
@@ -205,7 +224,7 @@ void snapshots_tick(struct snapshots *snapshots, uint64_t now_ns)
 	int err;
 
 	if (!snapshots->path || !snapshots->interval_ns || !snapshots->is_ripe || snapshots->job ||
-	    now_ns - snapshots->last_ns < snapshots->interval_ns)
+	    snapshots->is_held || now_ns - snapshots->last_ns < snapshots->interval_ns)
 		return;
 	snapshots->last_ns = now_ns;
 	err = snapshots_start(snapshots, SNAPSHOTS_DUMP, snapshots->path, on_dumped, snapshots);

@@ -43,6 +43,16 @@ int snapshots_new(struct snapshots **out, struct cache *cache, const struct engi
 /* Gives up a job that runs: its done() gets -ECANCELED. NULL is allowed. */
 void snapshots_free(struct snapshots *snapshots);
 
+/* From now on it is this cache, with the same slots (cache/copy.h); no job is running. */
+void snapshots_set_cache(struct snapshots *snapshots, struct cache *cache);
+
+/*
+ * Keeps jobs from being started, -EBUSY, while the cache is replaced; what the configuration says is
+ * done later. -EBUSY: one is running, and nothing has changed.
+ */
+int snapshots_hold(struct snapshots *snapshots) __attribute__((warn_unused_result));
+void snapshots_release(struct snapshots *snapshots);
+
 /* Readable when snapshots_poll() has work to do, which calls done(). */
 int snapshots_fd(const struct snapshots *snapshots);
 void snapshots_poll(struct snapshots *snapshots);

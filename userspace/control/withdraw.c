@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "base/log.h"
-#include "cache/walk.h"
+#include "cache/sweep.h"
 #include "cache/zones.h"
 #include "engine/affected.h"
 #include "engine/routes.h"
@@ -176,12 +176,12 @@ void withdrawal_give_up(struct withdrawal *w)
 
 int withdrawal_run(struct withdrawal *w, cache_grace_fn *grace, void *grace_user)
 {
+	uint64_t n;
 	int err;
 
 	if (!w->plans && !w->set)
 		return 0;
-	cache_walk_offline(w->cache, NULL, judge, w);
-	err = grace(grace_user);
+	err = cache_sweep(w->cache, NULL, judge, w, grace, grace_user, &n);
 	if (err) {
 		withdrawal_give_up(w);
 		return err;

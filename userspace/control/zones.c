@@ -340,6 +340,11 @@ void zones_free(struct zones *zones)
 	free(zones);
 }
 
+void zones_set_cache(struct zones *zones, struct cache *cache)
+{
+	zones->env.cache = cache;
+}
+
 size_t zones_n(const struct zones *zones)
 {
 	return zones->n;

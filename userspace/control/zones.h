@@ -128,6 +128,9 @@ int zones_configure(struct zones *zones, struct config *config, zones_done_fn *d
 int zones_reload(struct zones *zones, const char *name, zones_done_fn *done, void *user)
 	__attribute__((warn_unused_result));
 
+/* From now on it is this cache, with the same slots: cache/copy.h. */
+void zones_set_cache(struct zones *zones, struct cache *cache);
+
 /* Publishes what has been loaded and is complete; to be called after each loader_poll(). */
 void zones_poll(struct zones *zones);
 

@@ -273,7 +273,7 @@ static uint64_t sweep(const struct world *w)
 	uint64_t n;
 
 	rcu_thread_offline();
-	MUST(!cache_sweep(w->cache, withdraw_odd, NULL, &never, grace_wait_userspace, NULL, &n));
+	MUST(!cache_sweep(w->cache, NULL, withdraw_odd, NULL, grace_wait_userspace, NULL, &n));
 	rcu_thread_online();
 	return n;
 }
@@ -336,7 +336,7 @@ static void test_sweep_waits_for_copies(void **state)
 	put(&old, 1);
 	rcu_thread_offline();
 	assert_int_equal(
-		cache_sweep(old.cache, withdraw_odd, NULL, &never, publish_copy, &next, &n), 0);
+		cache_sweep(old.cache, NULL, withdraw_odd, NULL, publish_copy, &next, &n), 0);
 	rcu_thread_online();
 	assert_int_equal(n, 2);
 	assert_int_equal(n_odd(&old, 2) + n_odd(&next, 2), 0);
