@@ -6,6 +6,8 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <sched.h>
+
 #include "ttls.h"
 
 /* --- Reading ------------------------------------------------------------------------------------- */
@@ -427,6 +429,49 @@ static void test_refresh_is_due(void **state)
 	world_close(&w);
 }
 
+#define N_RACES 10000u
+
+static const struct volley_entry *raced[N_RACES];
+static uint32_t n_said, n_arrived;
+
+/* Both look at an entry at the same time, as nearly as can be. */
+static void meet(uint32_t i)
+{
+	__atomic_fetch_add(&n_arrived, 1, __ATOMIC_ACQ_REL);
+	for (uint32_t n = 1; __atomic_load_n(&n_arrived, __ATOMIC_ACQUIRE) < 2 * (i + 1); n++)
+		if (n % 1000 == 0)
+			sched_yield();
+}
+
+static void *ask_all(void *arg)
+{
+	(void)arg;
+	for (uint32_t i = 0; i < N_RACES; i++) {
+		meet(i);
+		if (cache_refresh_is_due(raced[i], WORLD_NOW_S + TTLS_LEAST - 1))
+			__atomic_fetch_add(&n_said, 1, __ATOMIC_RELAXED);
+	}
+	return NULL;
+}
+
+/* Of threads that ask at once one hears it. */
+static void test_refresh_is_due_to_one(void **state)
+{
+	pthread_t thread;
+	struct world w;
+
+	(void)state;
+	world_open(&w, 2 * CACHE_BYTES_MIN);
+	for (uint32_t i = 0; i < N_RACES; i++)
+		raced[i] = put_ttls(&w, i);
+	n_said = n_arrived = 0;
+	MUST(!pthread_create(&thread, NULL, ask_all, NULL));
+	ask_all(NULL);
+	pthread_join(thread, NULL);
+	assert_int_equal(n_said, N_RACES);
+	world_close(&w);
+}
+
 static struct volley_refresh refresh_of(const struct world *w, const struct volley_entry *e)
 {
 	return (struct volley_refresh){ .hash = e->hash,
@@ -504,6 +549,7 @@ int main(void)
 		cmocka_unit_test(test_keeper_keeps_them),
 		cmocka_unit_test(test_restored),
 		cmocka_unit_test(test_refresh_is_due),
+		cmocka_unit_test(test_refresh_is_due_to_one),
 		cmocka_unit_test(test_refresh_entry_of_one_hash),
 		cmocka_unit_test(test_refresh_entry),
 	};
