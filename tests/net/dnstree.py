@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""A small DNS for a volleyd that asks upstream, in its own namespace, on 10.53.0.0/16 and fd53::/64 of the loopback.
+"""A small DNS for a volleyd that asks upstream, on addresses of the loopback of its namespace.
 
     .  signed          10.53.0.1   nsd
     lab.  signed       10.53.0.2   nsd
@@ -55,6 +55,7 @@ tobroken CNAME www.broken.lab.
 tree DNAME nsec3.lab.
 wood DNAME plain.lab.
 *.wild A 192.0.2.9
+*.fat TXT {fat}
 deep.er A 192.0.2.7
 sub NS ns.sub
 ns.sub A 10.53.8.1
@@ -64,6 +65,7 @@ many TXT {many}
 """
 STRINGS = {"big": " ".join(f'"{n:0200}"' for n in range(9)),    # above what one asks for over UDP
            "huge": " ".join(f'"{n:0250}"' for n in range(120)),
+           "fat": " ".join(f'"{n:0220}"' for n in range(5)),    # just within
            "many": "x\n" + "".join(f'many TXT "{n}"\n' for n in range(40))}
 
 # How each is signed: options of ldns-signzone; None: it is not. And what is wrong with it.
@@ -120,6 +122,10 @@ class Zones:
     def make_leaf(self, name, how, fault):
         address = f"AAAA {LEAF6_NS}" if name == "six.lab." else f"A {LEAF_NS}"
         text = HEAD.format(ttl=300) + f"ns {address}\n" + LEAF.format(**STRINGS)
+        if name.startswith("half"):
+            bad = BAD_SERVERS[name.split(".", maxsplit=1)[0].removeprefix("half")]
+            text += f"@ NS ns1\n@ NS ns2\nns1 A {bad}\nns2 {address}\n"
+            text = text.replace("@ NS ns\n", "")
         if how is PLAIN:
             self.write(name, text)
             return
@@ -163,7 +169,15 @@ class Server(Scripted):
             self.others[name] = netns.socket(socket.SOCK_DGRAM)
             self.others[name].setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             self.others[name].bind(where)
+        self.address = address
         super().__init__(netns, address, reply)
+
+    def answer(self, wire, tcp):
+        """Its own name is where it is, whatever it says of others."""
+        made = dns.message.from_wire(wire)
+        if made.question[0].name.labels[0].lower() == b"ns":
+            return address_answer(made, self.address).to_wire()
+        return super().answer(wire, tcp)
 
     def send_udp(self, out, peer):
         for wire, sock in out if isinstance(out, list) else [(out, None)]:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Recursion in a tree of zones (dnstree.py): what is validated and what is not, chains, denials, servers that do not answer.
+"""Recursion in a tree of zones (dnstree.py): what validates and what does not, chains, denials, dead servers.
 
 The same tables hold for unbound, which shows that the tree is what it says; for volleyd with the program
 on its interface; and for volleyd with the kernel's sockets alone.
