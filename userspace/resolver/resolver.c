@@ -184,6 +184,14 @@ void resolver_stop(struct resolver *r)
 		thread_stop(&r->threads[i]);
 }
 
+bool resolver_is_released(struct resolver *r)
+{
+	for (unsigned int i = 0; i < r->n_threads; i++)
+		if (!thread_is_released(&r->threads[i]))
+			return false;
+	return true;
+}
+
 void resolver_free(struct resolver *r)
 {
 	if (!r)

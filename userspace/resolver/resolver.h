@@ -187,6 +187,9 @@ void resolver_release(struct resolver_question *q);
  */
 void resolver_stop(struct resolver *r);
 
+/* After resolver_stop(): whether all that it completed was released. One thread at a time. */
+bool resolver_is_released(struct resolver *r);
+
 /* After resolver_stop(), when all questions were released. NULL is allowed. */
 void resolver_free(struct resolver *r);
 

@@ -260,6 +260,12 @@ void thread_stop(struct resolver_thread *t)
 	t->running = false;
 }
 
+bool thread_is_released(struct resolver_thread *t)
+{
+	t->n_answers -= answers_free_home(&t->home);
+	return !t->n_answers;
+}
+
 static int open_events(struct resolver_thread *t)
 {
 	t->base = event_base_new();

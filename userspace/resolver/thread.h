@@ -42,6 +42,8 @@ int thread_start(struct resolver_thread *t) __attribute__((warn_unused_result));
 
 /* Ends and joins it, where it was started; all its questions are completed. */
 void thread_stop(struct resolver_thread *t);
+/* After thread_stop(): whether nobody has an answer of it any more. */
+bool thread_is_released(struct resolver_thread *t);
 void thread_close(struct resolver_thread *t);
 
 #endif
