@@ -299,7 +299,9 @@ static void test_pool_is_shared(void **state)
 			later.replies[q].data = big;
 			later.replies[q].len = 65535;
 		}
-		(void)port_reply(p, now_ns, later.replies, later.n);
+		for (unsigned int q = 0; q < later.n; q += PORT_BURST)
+			(void)port_reply(p, now_ns, &later.replies[q],
+					 later.n - q < PORT_BURST ? later.n - q : PORT_BURST);
 	}
 	assert_true(p->stats.conns_evicted > 0);
 	assert_true(p->stats.late_orphaned > 0);
