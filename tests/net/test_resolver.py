@@ -14,6 +14,7 @@ from netlab import TOOLS, run, wait_for
 from upstreams import HEAD, SCRIPTED, Netns, Resolve, Tree, address_answer, family, missing
 
 BOGUS, NO_REACHABLE_AUTHORITY, OTHER, NONE = 6, 22, 0, -1
+BY_LIBUNBOUND = "-o", "outgoing-num-tcp=10"  # any option of it
 HEADER = dns.flags.QR | dns.flags.AA | dns.flags.TC | dns.flags.RD | dns.flags.RA | dns.flags.AD
 
 
@@ -154,7 +155,7 @@ def test_a_deadline_soon_after_an_answer(resolve, tree):
     late = tree.scripted["late.lab."]
     before, late.delay_s = late.delay_s, 0.2
     try:
-        it = resolve("-f", SCRIPTED["late.lab."], "-w", "20", anchor=False)
+        it = resolve("-f", SCRIPTED["late.lab."], "-w", "20", *BY_LIBUNBOUND, anchor=False)
         wait_for("an answer", lambda: it.ask("first.late.lab.").rcode == "NOERROR")
         for n in range(3):
             time.sleep(0.3)  # until it has nothing to wait for
@@ -245,7 +246,7 @@ def test_a_server_that_stops_and_returns(resolve, tree):
 
 # --- Forwarding ------------------------------------------------------------------------------------
 
-FORWARDER = "127.0.1.20"
+FORWARDER = "127.0.1.20"  # what forwards by our own code has its tests in test_forward.py
 
 
 @pytest.fixture(name="forwarder", scope="module")
@@ -276,9 +277,10 @@ remote-control:
     return tree.folder / "tls.pem"
 
 
+@pytest.mark.parametrize("by", [(), BY_LIBUNBOUND], ids=["our own", "libunbound"])
 @pytest.mark.parametrize("transport, address", [("udp", FORWARDER), ("tcp", FORWARDER + "@53")])
-def test_forwarding(resolve, forwarder, transport, address):
-    it = resolve("-f", address, "-t", transport, "-b", forwarder, anchor=False)
+def test_forwarding(resolve, forwarder, transport, address, by):
+    it = resolve("-f", address, "-t", transport, "-b", forwarder, *by, anchor=False)
     assert it.ask("www.forward.lab.").texts("A") == ["192.0.2.53"]
 
 

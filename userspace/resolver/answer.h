@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Answers and completions. An answer is copied once from libunbound, and shared by all who asked for
+ * Answers and completions. An answer is copied once from upstream, and shared by all who asked for
  * it; with the last release it goes home to the thread that made it, which frees it, so that
  * no worker enters the allocator. Completions are gathered by inbox and put there in bursts.
  */

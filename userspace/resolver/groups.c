@@ -39,9 +39,11 @@ void groups_fini(struct groups *g)
 	g->table = NULL;
 }
 
-static bool is_same(const struct resolver_group *group, const struct resolver_question *q)
+static bool is_same(const struct groups *g, const struct resolver_group *group,
+		    const struct resolver_question *q)
 {
 	return group->hash == q->hash && group->qtype == q->qtype && group->qclass == q->qclass &&
+	       (!g->keeps_cd || group->checking_disabled == q->checking_disabled) &&
 	       name_equal(group->name, q->name);
 }
 
@@ -50,7 +52,7 @@ static struct resolver_group *find(struct groups *g, const struct resolver_quest
 	struct resolver_group *group;
 
 	cds_list_for_each_entry(group, &g->table[q->hash & g->table_mask], chain)
-		if (is_same(group, q))
+		if (is_same(g, group, q))
 			return group;
 	return NULL;
 }
@@ -77,6 +79,7 @@ static struct resolver_group *make(struct groups *g, const struct resolver_quest
 	group->hash = q->hash;
 	group->qtype = q->qtype;
 	group->qclass = q->qclass;
+	group->checking_disabled = q->checking_disabled;
 	group->asked = false;
 	memcpy(group->name, q->name, name_bytes(q->name));
 	CDS_INIT_LIST_HEAD(&group->waiters);

@@ -5,7 +5,7 @@
  *	groups_join() ─► QUEUED ─► groups_next() ─► ASKED ─► groups_put()
  *	                    └── nobody waits any more ───────────▲
  *
- * A group that is asked and has lost its waiters (their deadlines are over) stays until libunbound is
+ * A group that is asked and has lost its waiters (their deadlines are over) stays until the upstream side is
  * done with it, so that its answer still serves who asks again meanwhile; it counts
  * less against upstream_max (groups_next()), so that dead upstreams do not shut out the living.
  *
@@ -30,6 +30,7 @@ struct resolver_group {
 	uint64_t hash;
 	uint16_t qtype;
 	uint16_t qclass;
+	bool checking_disabled; /* of groups that keep it */
 	bool asked;
 	uint8_t name[NAME_FOLDED_BYTES];
 };
@@ -42,6 +43,7 @@ struct groups {
 	struct cds_list_head free;
 	struct cds_list_head queue;
 	uint32_t upstream_max;
+	bool keeps_cd; /* questions with CD and without are not the same; set after groups_init() */
 	uint32_t n_fresh; /* of all, those never used: memory that is not touched yet */
 	uint32_t n_all;
 	uint32_t n_asked;    /* with those below */

@@ -11,7 +11,11 @@
 #include "base/siphash.h"
 #include "dns/edns.h"
 #include "resolver/context.h"
+#include "resolver/forward.h"
 #include "resolver/thread.h"
+
+#define UPSTREAM_MAX_FORWARDED 16384
+#define UPSTREAM_MAX_RESOLVED  1024
 
 #define OTHER_FDS 32 /* of a thread: its event base, its inboxes, libunbound's own */
 
@@ -44,7 +48,7 @@ static int check_ranges(const struct resolver_config *c, char *err, size_t cap)
 		wrong = "the number of threads";
 	else if (!c->max_outstanding || c->max_outstanding > 1 << 24)
 		wrong = "the number of outstanding questions";
-	else if (!c->upstream_max || c->upstream_max > 16384)
+	else if (c->upstream_max > 16384)
 		wrong = "the number of questions with upstreams";
 	else if (c->client_prefix4 > 32 || c->client_prefix6 > 128)
 		wrong = "the length of a client's prefix";
@@ -59,7 +63,9 @@ static int check_ranges(const struct resolver_config *c, char *err, size_t cap)
 /* libunbound would log an error for each socket that it does not get. */
 static int check_fds(const struct resolver_config *c, char *err, size_t cap)
 {
-	uint64_t n = c->n_threads * ((uint64_t)c->upstream_max + context_tcp_max(c) + OTHER_FDS);
+	uint64_t n_each = forward_suits(c) ? FORWARD_FDS :
+					     (uint64_t)c->upstream_max + context_tcp_max(c);
+	uint64_t n = c->n_threads * (n_each + OTHER_FDS);
 	struct rlimit limit;
 
 	if (getrlimit(RLIMIT_NOFILE, &limit) || limit.rlim_cur >= n)
@@ -96,8 +102,7 @@ static int start_threads(struct resolver *r, const struct resolver_config *confi
 	return code;
 }
 
-int resolver_start(struct resolver **out, const struct resolver_config *config, char *err,
-		   size_t cap)
+static int start(struct resolver **out, const struct resolver_config *config, char *err, size_t cap)
 {
 	struct resolver *r;
 	int code = check_ranges(config, err, cap);
@@ -123,6 +128,17 @@ int resolver_start(struct resolver **out, const struct resolver_config *config, 
 	}
 	*out = r;
 	return 0;
+}
+
+int resolver_start(struct resolver **out, const struct resolver_config *config, char *err,
+		   size_t cap)
+{
+	struct resolver_config whole = *config;
+
+	if (!whole.upstream_max)
+		whole.upstream_max = forward_suits(config) ? UPSTREAM_MAX_FORWARDED :
+							     UPSTREAM_MAX_RESOLVED;
+	return start(out, &whole, err, cap);
 }
 
 static uint64_t question_hash(const struct resolver *r, struct resolver_question *q)

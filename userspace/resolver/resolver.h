@@ -1,18 +1,25 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * The resolver: questions that this server cannot answer by itself, asked upstream by libunbound
- * (iterating from the root, or forwarding), which validates what comes back.
+ * (iterating from the root, or forwarding), which validates what comes back; or, where they are only
+ * to be forwarded, by a forwarder of our own (resolver/forward.h), which is many times as fast.
  *
  *	worker ─► resolver_submit() ─► inbox of a resolver thread ─► the same question under way? join it
  *	                                                                 │ no
  *	  completions in bursts                                          ▼
  *	worker ◄─ its own inbox ◄───────── deadline, limit, or ◄──── libunbound ◄─► upstreams
- *	   └─► resolver_release()
+ *	   └─► resolver_release()                                or the forwarder
  *
- * Each resolver thread has an event base (libevent) and a context of libunbound with small caches of
- * its own; a question goes to the thread that its hash names, so the same one always meets itself.
+ * resolver_start() decides. The forwarder is taken where there are forwards, over UDP or TCP, without
+ * a trust anchor, and without stubs, private_addresses, outgoing_interfaces, upstream_qps and options,
+ * which only libunbound knows. What differs then: nothing is validated, and no answer is secure; CD goes
+ * upstream as it came, so questions with it and without are two; names such as "localhost." go upstream
+ * as all others; every question that is submitted goes upstream, for nothing is cached here.
+ *
+ * Each resolver thread has an event base (libevent), and the forwarder or a context of libunbound with
+ * small caches of its own; a question goes to the thread that its hash names, so the same one always meets itself.
  * What bounds memory: places for max_outstanding questions; upstream_max of them at a time with
- * libunbound, the others wait in line (they cost a fixed struct, where one in libunbound has
+ * upstreams, the others wait in line (they cost a fixed struct, where one in libunbound has
  * buffers, sockets and timers).
  *
  * A question is the caller's memory. It belongs to the resolver from resolver_submit() until it
@@ -70,7 +77,7 @@ struct resolver_config {
 	/*
 	 * Where all is forwarded to: "192.0.2.1", "192.0.2.1@5353"; with RESOLVER_TLS
 	 * "192.0.2.1@853#name.example", and the certificate must be for that name (Debian 12 builds
-	 * libunbound without TLS; resolver_start() says so). Empty: iterate.
+	 * libunbound without TLS; resolver_start() says so). Without TLS at most 16. Empty: iterate.
 	 */
 	const char *const *forwards;
 	enum resolver_transport transport; /* to all upstreams */
@@ -93,10 +100,14 @@ struct resolver_config {
 	uint32_t max_per_client;  /* questions of one prefix; 0: no limit */
 	uint8_t client_prefix4;   /* bits */
 	uint8_t client_prefix6;
-	uint32_t upstream_max; /* questions of each thread with libunbound, each with a socket */
+	/*
+	 * Questions of each thread that are with upstreams at a time; 0: 16384 where they are only
+	 * forwarded, else 1024, since each has a socket then.
+	 */
+	uint32_t upstream_max;
 	uint32_t upstream_qps; /* queries per second for the servers of a zone; 0: no limit */
 	uint32_t upstream_timeout_ms;          /* longest wait for one reply of a server */
-	uint32_t upstream_forget_s;            /* so long a server's failure is remembered */
+	uint32_t upstream_forget_s;            /* so long libunbound remembers a server's failure */
 	const struct resolver_option *options; /* set last */
 	size_t n_options;
 };
@@ -106,7 +117,7 @@ struct resolver_config {
 	.n_threads = 1, .qname_minimisation = true, .aggressive_nsec = true,                \
 	.msg_cache_bytes = 4 << 20, .rrset_cache_bytes = 8 << 20,                           \
 	.max_outstanding = 131072, .client_prefix4 = 32, .client_prefix6 = 64,              \
-	.upstream_max = 1024, .upstream_timeout_ms = 2000, .upstream_forget_s = 5 }
+	.upstream_timeout_ms = 2000, .upstream_forget_s = 5 }
 /* clang-format on */
 
 enum resolver_security {
@@ -200,7 +211,7 @@ void resolver_free(struct resolver *r);
 #define RESOLVER_COUNTERS(E)                                                         \
 	E(asked, "questions submitted")                                              \
 	E(coalesced, "of these, joined to the same question under way")              \
-	E(upstream, "questions given to libunbound")                                 \
+	E(upstream, "questions asked upstream")                                      \
 	E(answered, "completed with an answer")                                      \
 	E(secure, "of these, secure")                                                \
 	E(bogus, "completed with SERVFAIL: bogus")                                   \
@@ -210,7 +221,16 @@ void resolver_free(struct resolver *r);
 	E(limited_client, "refused: too many questions of the client's prefix")      \
 	E(limited_upstream, "refused: too many queries for the servers of the zone") \
 	E(stopped, "completed by the stop")                                          \
-	E(late, "answers for which nobody waited any more")
+	E(late, "answers for which nobody waited any more")                          \
+	E(queries, "forwarder: queries sent over UDP")                               \
+	E(queries_tcp, "forwarder: queries sent over TCP")                           \
+	E(resent, "of these, once more, since no reply came in time")                \
+	E(probes, "of these, besides, to know an upstream")                          \
+	E(truncated, "replies that were truncated: asked again over TCP")            \
+	E(plain, "replies that refused EDNS: asked again without")                   \
+	E(malformed, "replies refused: they cannot be read to their end")            \
+	E(unmatched, "messages refused: replies to no query under way")              \
+	E(sockets, "UDP sockets opened, each with a random port")
 
 struct resolver_counters {
 #define RESOLVER_COUNTER_FIELD(name, words) uint64_t name;

@@ -10,14 +10,9 @@
 #include "base/wire.h"
 #include "dns/edns.h"
 #include "resolver/context.h"
+#include "resolver/count.h"
 
 enum { UB_INSECURE, UB_BOGUS, UB_SECURE }; /* as unbound-event.h says of its callback */
-
-/* One writer, so no locked instruction; readers see whole values. */
-static void count(uint64_t *counter)
-{
-	__atomic_store_n(counter, *counter + 1, __ATOMIC_RELAXED);
-}
 
 static void complete(struct resolver_thread *t, struct resolver_question *q,
 		     const struct outcome *o)
@@ -96,17 +91,16 @@ static void finish_with_error(struct resolver_thread *t, struct resolver_group *
 }
 
 static void finish_with_answer(struct resolver_thread *t, struct resolver_group *group,
-			       const uint8_t *msg, size_t n_bytes, int security, const char *why)
+			       const uint8_t *msg, size_t n_bytes, enum resolver_security security,
+			       const char *why)
 {
 	struct outcome o = {
 		.rcode = wire_load_be16(msg + DNS_FLAGS_AT) & DNS_RCODE_MASK,
 		.ede_code = EDNS_NO_EDE,
-		.security = security == UB_SECURE ? RESOLVER_SECURE :
-			    security == UB_BOGUS  ? RESOLVER_BOGUS :
-						    RESOLVER_INSECURE,
+		.security = security,
 	};
 
-	if (answer_new(&o, msg, n_bytes, o.security == RESOLVER_BOGUS ? why : NULL, &t->home)) {
+	if (answer_new(&o, msg, n_bytes, security == RESOLVER_BOGUS ? why : NULL, &t->home)) {
 		finish_with_error(t, group, &outcome_no_memory, &t->counters.failed);
 		return;
 	}
@@ -114,6 +108,13 @@ static void finish_with_answer(struct resolver_thread *t, struct resolver_group 
 	while (!cds_list_empty(&group->waiters))
 		complete_with_answer(t, first_waiter(group), &o);
 	answer_put(o.answer);
+}
+
+static enum resolver_security security_of(int ub_security)
+{
+	return ub_security == UB_SECURE ? RESOLVER_SECURE :
+	       ub_security == UB_BOGUS  ? RESOLVER_BOGUS :
+					  RESOLVER_INSECURE;
 }
 
 /*
@@ -129,7 +130,7 @@ static void on_result(void *user, int rcode, void *msg, int n_bytes, int securit
 	if (cds_list_empty(&group->waiters))
 		count(&t->counters.late);
 	else if (!rcode && msg && n_bytes >= DNS_HEADER_BYTES)
-		finish_with_answer(t, group, msg, (size_t)n_bytes, security, why);
+		finish_with_answer(t, group, msg, (size_t)n_bytes, security_of(security), why);
 	else if (was_limited)
 		finish_with_error(t, group, &outcome_limited, &t->counters.limited_upstream);
 	else
@@ -137,7 +138,29 @@ static void on_result(void *user, int rcode, void *msg, int n_bytes, int securit
 	groups_put(&t->groups, group);
 }
 
-static void ask(struct resolver_thread *t)
+/* The forwarder's way of the same. */
+static void on_forwarded(void *user, struct resolver_group *group, const uint8_t *msg, size_t n)
+{
+	struct resolver_thread *t = user;
+
+	if (cds_list_empty(&group->waiters))
+		count(&t->counters.late);
+	else
+		finish_with_answer(t, group, msg, n, RESOLVER_INSECURE, NULL);
+	groups_put(&t->groups, group);
+}
+
+static void on_not_forwarded(void *user, struct resolver_group *group, int ede_code)
+{
+	struct resolver_thread *t = user;
+	struct outcome o = outcome_failed;
+
+	o.ede_code = ede_code;
+	finish_with_error(t, group, &o, &t->counters.failed);
+	groups_put(&t->groups, group);
+}
+
+static void ask_libunbound(struct resolver_thread *t)
 {
 	struct resolver_group *group;
 
@@ -150,6 +173,14 @@ static void ask(struct resolver_thread *t)
 				     NULL))
 			on_result(group, DNS_RCODE_SERVFAIL, NULL, 0, UB_INSECURE, NULL, 0);
 	}
+}
+
+static void ask(struct resolver_thread *t, uint64_t now_ns)
+{
+	if (t->forward)
+		t->is_hurried = forward_round(t->forward, &t->groups, now_ns);
+	else
+		ask_libunbound(t);
 }
 
 static void take_questions(struct resolver_thread *t)
@@ -198,8 +229,9 @@ static void expire(struct resolver_thread *t, uint64_t now_ns)
 static void set_tick(struct resolver_thread *t)
 {
 	struct timeval after = { .tv_usec = DEADLINES_TICK_NS / 1000 };
+	bool is_busy = t->n_waiting || t->n_answers || (t->forward && forward_is_busy(t->forward));
 
-	if ((t->n_waiting || t->n_answers) && !evtimer_pending(t->tick, NULL))
+	if (is_busy && !evtimer_pending(t->tick, NULL))
 		(void)evtimer_add(t->tick, &after);
 }
 
@@ -220,9 +252,12 @@ static void *run(void *arg)
 	struct resolver_thread *t = arg;
 
 	while (!__atomic_load_n(&t->stopping, __ATOMIC_ACQUIRE)) {
-		(void)event_base_loop(t->base, EVLOOP_ONCE);
-		expire(t, clock_ns());
-		ask(t);
+		uint64_t now_ns;
+
+		(void)event_base_loop(t->base, t->is_hurried ? EVLOOP_NONBLOCK : EVLOOP_ONCE);
+		now_ns = clock_ns();
+		expire(t, now_ns);
+		ask(t, now_ns);
 		t->n_answers -= answers_free_home(&t->home);
 		completions_flush(&t->completions);
 		set_tick(t);
@@ -278,6 +313,17 @@ static int open_events(struct resolver_thread *t)
 	return 0;
 }
 
+static int open_upstream(struct resolver_thread *t, const struct resolver_config *config, char *err,
+			 size_t cap)
+{
+	const struct forward_done done = { t, on_forwarded, on_not_forwarded };
+
+	if (!forward_suits(config))
+		return context_open(&t->ctx, config, t->base, err, cap);
+	t->groups.keeps_cd = true;
+	return forward_new(&t->forward, config, t->base, &done, &t->counters, err, cap);
+}
+
 int thread_open(struct resolver_thread *t, const struct resolver_config *config, char *err,
 		size_t cap)
 {
@@ -291,13 +337,14 @@ int thread_open(struct resolver_thread *t, const struct resolver_config *config,
 	if (!code)
 		code = open_events(t);
 	if (!code)
-		code = context_open(&t->ctx, config, t->base, err, cap);
+		code = open_upstream(t, config, err, cap);
 	return code;
 }
 
 void thread_close(struct resolver_thread *t)
 {
 	ub_ctx_delete(t->ctx);
+	forward_free(t->forward);
 	if (t->wake)
 		event_free(t->wake);
 	if (t->tick)

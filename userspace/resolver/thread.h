@@ -11,7 +11,7 @@
 #include <unbound.h>
 
 #include "resolver/answer.h"
-#include "resolver/groups.h"
+#include "resolver/forward.h"
 
 struct resolver_thread {
 	unsigned int id;
@@ -24,12 +24,14 @@ struct resolver_thread {
 	struct event_base *base;
 	struct event *wake; /* the inbox's fd */
 	struct event *tick;
-	struct ub_ctx *ctx;
+	struct ub_ctx *ctx;      /* NULL where it forwards */
+	struct forward *forward; /* or NULL */
 	struct groups groups;
 	struct deadlines deadlines;
 	struct completions completions;
 	uint32_t n_waiting; /* questions */
 	uint32_t n_answers; /* not yet home */
+	bool is_hurried;    /* the forwarder has more to do at once */
 	struct resolver_counters counters;
 };
 

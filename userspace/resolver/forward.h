@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Plain forwarding: questions go to recursive servers as they are, and what these answer is passed
+ * on, not validated. One forwarder for each resolver thread; it takes the place of libunbound there.
+ *
+ *	groups_next() ─► question ─► query to the best upstream ─► reply: an answer ─► done->answered()
+ *	                    ▲  │                                     │ │
+ *	                    │  └── waits: no upstream has room       │ │ SERVFAIL, REFUSED: the next upstream;
+ *	                    └──────── no reply in time ◄─────────────┘ │ when there is none: done->failed()
+ *	                    └──────── truncated: TCP; no EDNS ◄────────┘
+ *
+ * A question has one query to each upstream at most, which keeps its port and ID when it is sent again:
+ * so many chances has who guesses, and no more (RFC 5452 section 5). A query is sent until its
+ * deadline (all who asked are gone), each time to the upstream that was asked less, and waited for
+ * longer. All of it is made at the start: nothing is allocated for a question.
+ *
+ * One thread, that of the event base.
+ */
+#ifndef VOLLEY_RESOLVER_FORWARD_H
+#define VOLLEY_RESOLVER_FORWARD_H
+
+#include <event2/event.h>
+
+#include "resolver/groups.h"
+
+/* Files that are open at most, for each thread. */
+#define FORWARD_FDS (256 + 16)
+
+/* How a group ends: each exactly once. It is the callee's again. Within calls of this floor, or by libevent. */
+struct forward_done {
+	void *ctx;
+	/* The answer; msg is the forwarder's. */
+	void (*answered)(void *ctx, struct resolver_group *group, const uint8_t *msg, size_t n);
+	/*
+	 * No upstream gave one. ede_code: the upstream's own, or DNS_EDE_NO_REACHABLE_AUTHORITY, or
+	 * DNS_EDE_NETWORK_ERROR. Or nobody waits for it any more.
+	 */
+	void (*failed)(void *ctx, struct resolver_group *group, int ede_code);
+};
+
+struct forward;
+
+/* Whether it does all that the configuration wants; what it does not is libunbound's. */
+bool forward_suits(const struct resolver_config *config);
+
+/* 0, ERR_CONFIG with a sentence, -ENOMEM. The counters are the thread's. */
+int forward_new(struct forward **out, const struct resolver_config *config, struct event_base *base,
+		const struct forward_done *done, struct resolver_counters *counters, char *err,
+		size_t cap) __attribute__((warn_unused_result));
+void forward_free(struct forward *f); /* NULL is allowed */
+
+/*
+ * One round: looks after what is over its time, asks what may be asked, and sends it. Whether there
+ * is more to do at once.
+ */
+bool forward_round(struct forward *f, struct groups *groups, uint64_t now_ns);
+
+/* Whether something is under way, so that the next round is due within DEADLINES_TICK_NS. */
+bool forward_is_busy(const struct forward *f);
+
+#endif

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Queries under way: which reply is to which. A channel is what queries go out and replies come in by
+ * (a UDP socket that is connected to one upstream, or a TCP connection); on it each query has an ID
+ * of its own, at random. So a reply is known by its channel, which stands for both addresses and
+ * ports, and its ID; that its question is the same has to be seen besides.
+ *
+ * One thread. Nothing is allocated but the table at the start.
+ */
+#ifndef VOLLEY_RESOLVER_FORWARD_QUERIES_H
+#define VOLLEY_RESOLVER_FORWARD_QUERIES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <urcu/list.h>
+
+#include "resolver/random.h"
+
+struct forward_question;
+
+struct forward_channel {
+	struct cds_list_head queries; /* forward_query.on_channel, the oldest first */
+	uint32_t n_queries;
+	uint8_t upstream;
+	bool is_tcp;
+};
+
+/* What one upstream is asked for one question. */
+struct forward_query {
+	struct cds_list_head chain; /* of the table */
+	struct cds_list_head on_channel;
+	struct forward_channel *channel; /* NULL: not under way */
+	struct forward_question *question;
+	uint64_t sent_ns; /* the last time */
+	uint64_t upper;   /* struct forward_text */
+	uint16_t id;
+	uint8_t upstream;
+	uint8_t n_silent; /* so often no reply came in time */
+	bool is_used;     /* upstream and n_silent are valid */
+	bool is_resent;   /* with the same ID: its time says nothing */
+	bool in_flight;   /* counted by its upstream */
+	bool has_edns;
+};
+
+struct forward_queries {
+	struct cds_list_head *table;
+	uint32_t mask;
+};
+
+/* For some max queries at a time; more only take longer to be found. -ENOMEM. */
+int forward_queries_init(struct forward_queries *queries, uint32_t max)
+	__attribute__((warn_unused_result));
+void forward_queries_fini(struct forward_queries *queries);
+
+/* Puts a query on a channel, which has fewer than 32768, and gives it its ID. */
+void forward_queries_add(struct forward_queries *queries, struct forward_query *query,
+			 struct forward_channel *channel, struct random *random);
+
+/* Takes it off its channel. */
+void forward_queries_remove(struct forward_query *query);
+
+/* The query with this ID on the channel, or NULL. */
+struct forward_query *forward_queries_find(const struct forward_queries *queries,
+					   const struct forward_channel *channel, uint16_t id);
+
+static inline void forward_channel_init(struct forward_channel *channel, uint8_t upstream,
+					bool is_tcp)
+{
+	*channel = (struct forward_channel){ .upstream = upstream, .is_tcp = is_tcp };
+	CDS_INIT_LIST_HEAD(&channel->queries);
+}
+
+#endif

@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "resolver/forward_tcp.h"
+
+#include <errno.h>
+#include <netinet/tcp.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/wire.h"
+#include "resolver/count.h"
+
+#define LENGTH_BYTES 2 /* before a message: RFC 1035 section 4.2.2 */
+#define IN_BYTES     (LENGTH_BYTES + DNS_MESSAGE_MAX)
+
+static struct forward_connection *connection_of(struct forward_channel *channel)
+{
+	return caa_container_of(channel, struct forward_connection, channel);
+}
+
+/* Closes it and says so, where it is not closed already. */
+static void close_connection(struct forward_connection *c, uint64_t now_ns)
+{
+	const struct forward_events *events = &c->tcp->events;
+
+	if (c->fd < 0)
+		return;
+	event_del(c->readable);
+	event_del(c->writable);
+	close(c->fd);
+	c->fd = -1;
+	events->broken(events->ctx, &c->channel, c->has_replied ? FORWARD_CLOSED : FORWARD_REFUSED,
+		       now_ns);
+}
+
+/* Takes the messages that are whole; false: this is no DNS. */
+static bool take_messages(struct forward_connection *c, uint64_t now_ns)
+{
+	const struct forward_events *events = &c->tcp->events;
+	size_t at = 0;
+
+	while (c->n_in - at >= LENGTH_BYTES) {
+		size_t n_bytes = wire_load_be16(c->in + at);
+		uint8_t *msg = c->in + at + LENGTH_BYTES;
+
+		if (n_bytes < DNS_HEADER_BYTES)
+			return false;
+		if (c->n_in - at < LENGTH_BYTES + n_bytes)
+			break;
+		c->has_replied |= events->message(events->ctx, &c->channel, msg, n_bytes, now_ns);
+		at += LENGTH_BYTES + n_bytes;
+	}
+	memmove(c->in, c->in + at, c->n_in - at);
+	c->n_in -= at;
+	return true;
+}
+
+static void on_readable(evutil_socket_t fd, short what, void *user)
+{
+	struct forward_connection *c = user;
+	uint64_t now_ns = clock_ns();
+	ssize_t n;
+
+	if (what & EV_TIMEOUT) {
+		if (!c->channel.n_queries)
+			close_connection(c, now_ns);
+		return;
+	}
+	n = recv(fd, c->in + c->n_in, IN_BYTES - c->n_in, 0);
+	if (n < 0 && (errno == EAGAIN || errno == EINTR))
+		return;
+	if (n <= 0) {
+		close_connection(c, now_ns);
+		return;
+	}
+	c->heard_ns = now_ns;
+	c->n_in += (size_t)n;
+	if (!take_messages(c, now_ns))
+		close_connection(c, now_ns);
+}
+
+/* False: the connection is broken. */
+static bool send_out(struct forward_connection *c)
+{
+	ssize_t n = send(c->fd, c->out, c->n_out, MSG_NOSIGNAL);
+
+	if (n < 0 && errno != EAGAIN && errno != EINTR)
+		return false;
+	if (n > 0) {
+		memmove(c->out, c->out + n, c->n_out - (size_t)n);
+		c->n_out -= (size_t)n;
+	}
+	if (c->n_out)
+		event_add(c->writable, NULL);
+	return true;
+}
+
+static void on_writable(evutil_socket_t fd, short what, void *user)
+{
+	struct forward_connection *c = user;
+	socklen_t n_bytes = sizeof(int);
+	int error = 0;
+
+	(void)what;
+	if (!c->is_open)
+		(void)getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &n_bytes);
+	c->is_open = true;
+	if (error || (c->n_out && !send_out(c)))
+		close_connection(c, clock_ns());
+}
+
+/* A file descriptor that connects, or -errno. */
+static int open_fd(const struct upstream *u)
+{
+	int fd = socket(u->address.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	int yes = 1, code;
+
+	if (fd < 0)
+		return -errno;
+	(void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof(yes));
+	if (!connect(fd, (const struct sockaddr *)&u->address, u->address_bytes) ||
+	    errno == EINPROGRESS)
+		return fd;
+	code = -errno;
+	close(fd);
+	return code;
+}
+
+static bool open_connection(struct forward_connection *c, uint8_t upstream, uint64_t now_ns)
+{
+	const struct timeval idle = { .tv_sec = FORWARD_TCP_IDLE_S };
+
+	c->fd = open_fd(&c->tcp->upstreams->all[upstream]);
+	if (c->fd < 0)
+		return false;
+	forward_channel_init(&c->channel, upstream, true);
+	c->is_open = false;
+	c->has_replied = false;
+	c->heard_ns = now_ns;
+	c->n_in = 0;
+	c->n_out = 0;
+	event_assign(c->readable, c->tcp->base, c->fd, EV_READ | EV_PERSIST, on_readable, c);
+	event_assign(c->writable, c->tcp->base, c->fd, EV_WRITE, on_writable, c);
+	if (!event_add(c->readable, &idle) && !event_add(c->writable, NULL))
+		return true;
+	event_del(c->readable);
+	close(c->fd);
+	c->fd = -1;
+	return false;
+}
+
+struct forward_channel *forward_tcp_channel(struct forward_tcp *tcp, uint8_t upstream,
+					    uint64_t now_ns)
+{
+	struct forward_connection *c = &tcp->connections[upstream];
+
+	if (c->fd < 0 && !open_connection(c, upstream, now_ns))
+		return NULL;
+	if (!c->channel.n_queries)
+		c->heard_ns = now_ns; /* since then nothing was waited for */
+	return c->channel.n_queries < FORWARD_TCP_QUERIES ? &c->channel : NULL;
+}
+
+bool forward_tcp_add(struct forward_tcp *tcp, struct forward_channel *channel, const uint8_t *query,
+		     size_t n_bytes)
+{
+	struct forward_connection *c = connection_of(channel);
+
+	if (FORWARD_TCP_OUT - c->n_out < LENGTH_BYTES + n_bytes)
+		return false;
+	wire_store_be16(c->out + c->n_out, (uint16_t)n_bytes);
+	memcpy(c->out + c->n_out + LENGTH_BYTES, query, n_bytes);
+	c->n_out += LENGTH_BYTES + n_bytes;
+	count(tcp->n_sent);
+	return true;
+}
+
+bool forward_tcp_end_round(struct forward_tcp *tcp, uint64_t now_ns)
+{
+	bool is_broken = false;
+
+	for (unsigned int i = 0; i < tcp->upstreams->n; i++) {
+		struct forward_connection *c = &tcp->connections[i];
+
+		if (c->fd < 0 || !c->is_open || !c->n_out || send_out(c))
+			continue;
+		close_connection(c, now_ns);
+		is_broken = true;
+	}
+	return is_broken;
+}
+
+void forward_tcp_on_silence(struct forward_tcp *tcp, struct forward_channel *channel,
+			    uint64_t now_ns)
+{
+	struct forward_connection *c = connection_of(channel);
+
+	if (now_ns - c->heard_ns >= tcp->silence_ns)
+		close_connection(c, now_ns);
+}
+
+static bool init_connection(struct forward_tcp *tcp, struct forward_connection *c)
+{
+	c->tcp = tcp;
+	c->in = malloc(IN_BYTES);
+	c->out = malloc(FORWARD_TCP_OUT);
+	c->readable = event_new(tcp->base, -1, EV_READ | EV_PERSIST, on_readable, c);
+	c->writable = event_new(tcp->base, -1, EV_WRITE, on_writable, c);
+	return c->in && c->out && c->readable && c->writable;
+}
+
+int forward_tcp_init(struct forward_tcp *tcp, const struct forward_tcp_config *config)
+{
+	*tcp = (struct forward_tcp){
+		.upstreams = config->upstreams,
+		.base = config->base,
+		.events = config->events,
+		.silence_ns = config->silence_ns,
+		.n_sent = config->n_sent,
+	};
+	for (unsigned int i = 0; i < UPSTREAMS_MAX; i++)
+		tcp->connections[i].fd = -1;
+	for (unsigned int i = 0; i < tcp->upstreams->n; i++)
+		if (!init_connection(tcp, &tcp->connections[i]))
+			return -ENOMEM;
+	return 0;
+}
+
+void forward_tcp_fini(struct forward_tcp *tcp)
+{
+	for (unsigned int i = 0; i < UPSTREAMS_MAX; i++) {
+		struct forward_connection *c = &tcp->connections[i];
+
+		if (c->readable)
+			event_free(c->readable);
+		if (c->writable)
+			event_free(c->writable);
+		if (c->readable && c->fd >= 0)
+			close(c->fd);
+		free(c->in);
+		free(c->out);
+	}
+}

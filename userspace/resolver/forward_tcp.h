@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The TCP connections of a forwarder: one to each upstream, opened by the first query, kept, and
+ * shared by all queries, which do not wait for each other (RFC 7766 section 6.2.1). It is closed after
+ * FORWARD_TCP_IDLE_S without queries, or by the upstream whenever that likes.
+ *
+ * One thread, that of the event base. Buffers are made at the start.
+ */
+#ifndef VOLLEY_RESOLVER_FORWARD_TCP_H
+#define VOLLEY_RESOLVER_FORWARD_TCP_H
+
+#include "resolver/forward_udp.h"
+
+#define FORWARD_TCP_IDLE_S  10
+#define FORWARD_TCP_QUERIES 16384 /* at a time on a connection, with those given up */
+#define FORWARD_TCP_OUT     (1024 * (FORWARD_QUERY_MAX + 2))
+
+/* Where there is nothing but TCP: so many are waited for at a time. */
+#define FORWARD_TCP_IN_FLIGHT 1024
+
+struct forward_tcp;
+
+struct forward_connection {
+	struct forward_channel channel; /* first */
+	struct forward_tcp *tcp;
+	struct event *readable;
+	struct event *writable;
+	int fd; /* -1: closed */
+	bool is_open;
+	bool has_replied;
+	uint64_t heard_ns; /* or opened */
+	size_t n_in;
+	size_t n_out;
+	uint8_t *in; /* a message with its length */
+	uint8_t *out;
+};
+
+struct forward_tcp {
+	const struct upstreams *upstreams;
+	struct event_base *base;
+	struct forward_events events;
+	uint64_t silence_ns;
+	uint64_t *n_sent;
+	struct forward_connection connections[UPSTREAMS_MAX];
+};
+
+struct forward_tcp_config {
+	const struct upstreams *upstreams;
+	struct event_base *base;
+	struct forward_events events;
+	uint64_t silence_ns; /* with queries on it: then a connection is of no use any more */
+	uint64_t *n_sent;    /* queries are counted here */
+};
+
+/* -ENOMEM; forward_tcp_fini() in any case. */
+int forward_tcp_init(struct forward_tcp *tcp, const struct forward_tcp_config *config)
+	__attribute__((warn_unused_result));
+void forward_tcp_fini(struct forward_tcp *tcp);
+
+/* The channel to this upstream, connecting perhaps; NULL: it cannot be had, or has all it may. */
+struct forward_channel *forward_tcp_channel(struct forward_tcp *tcp, uint8_t upstream,
+					    uint64_t now_ns);
+
+/* Appends a query; false: the connection does not take so much as fast. */
+bool forward_tcp_add(struct forward_tcp *tcp, struct forward_channel *channel, const uint8_t *query,
+		     size_t n_bytes);
+
+/* Sends what was appended; whether channels were broken by that. */
+bool forward_tcp_end_round(struct forward_tcp *tcp, uint64_t now_ns);
+
+/* A reply did not come in time: closes a connection on which none came for long (broken()). */
+void forward_tcp_on_silence(struct forward_tcp *tcp, struct forward_channel *channel,
+			    uint64_t now_ns);
+
+#endif

@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "resolver/upstreams.h"
+
+#include <netdb.h>
+#include <netinet/in.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/err.h"
+
+#define BACKOFFS_MAX 6
+#define SILENT_MAX   6
+
+static bool is_localhost(const struct sockaddr_storage *address)
+{
+	const struct sockaddr_in6 *in6 = (const struct sockaddr_in6 *)address;
+	const struct sockaddr_in *in = (const struct sockaddr_in *)address;
+
+	if (address->ss_family == AF_INET)
+		return ntohl(in->sin_addr.s_addr) >> 24 == 127;
+	return IN6_IS_ADDR_LOOPBACK(&in6->sin6_addr);
+}
+
+static int parse(struct upstream *u, const char *text)
+{
+	const struct addrinfo hints = { .ai_flags = AI_NUMERICHOST | AI_NUMERICSERV,
+					.ai_socktype = SOCK_DGRAM };
+	const char *at = strchr(text, '@');
+	size_t n_bytes = at ? (size_t)(at - text) : strlen(text);
+	struct addrinfo *found;
+	char host[NI_MAXHOST];
+
+	if (n_bytes >= sizeof(host))
+		return ERR_CONFIG;
+	memcpy(host, text, n_bytes);
+	host[n_bytes] = 0;
+	if (getaddrinfo(host, at ? at + 1 : "53", &hints, &found))
+		return ERR_CONFIG;
+	memcpy(&u->address, found->ai_addr, found->ai_addrlen);
+	u->address_bytes = found->ai_addrlen;
+	freeaddrinfo(found);
+	return 0;
+}
+
+int upstreams_init(struct upstreams *us, const char *const *addresses, bool allow_localhost,
+		   uint32_t wait_max_ms, uint32_t in_flight_max, char *err, size_t cap)
+{
+	const char *wrong = NULL;
+
+	*us = (struct upstreams){ .in_flight_max = in_flight_max,
+				  .wait_max_ns = wait_max_ms * CLOCK_NS_PER_MS };
+	for (; *addresses && !wrong; addresses++) {
+		struct upstream *u = &us->all[us->n];
+
+		if (us->n == UPSTREAMS_MAX)
+			wrong = "these are too many";
+		else if (parse(u, *addresses))
+			wrong = "ADDRESS or ADDRESS@PORT is expected";
+		else if (is_localhost(&u->address) && !allow_localhost)
+			wrong = "this machine itself may not be asked (query-localhost)";
+		else
+			us->n++;
+		if (wrong)
+			snprintf(err, cap, "forward %s: %s", *addresses, wrong);
+	}
+	return wrong ? ERR_CONFIG : 0;
+}
+
+static uint32_t min_u32(uint32_t a, uint32_t b)
+{
+	return a < b ? a : b;
+}
+
+uint64_t upstream_wait_ns(const struct upstreams *us, const struct upstream *u, uint32_t n)
+{
+	uint64_t wait_ns = UPSTREAM_WAIT_FIRST_NS;
+
+	if (u->srtt_ns)
+		wait_ns = u->srtt_ns + 4 * u->rttvar_ns;
+	if (wait_ns < UPSTREAM_WAIT_MIN_NS)
+		wait_ns = UPSTREAM_WAIT_MIN_NS;
+	wait_ns <<= min_u32(n > u->n_backoffs ? n : u->n_backoffs, BACKOFFS_MAX);
+	return wait_ns < us->wait_max_ns ? wait_ns : us->wait_max_ns;
+}
+
+static bool is_ill(const struct upstream *u)
+{
+	return u->n_silent || u->n_failing >= UPSTREAM_FAILING;
+}
+
+static uint64_t score(const struct upstreams *us, const struct upstream *u)
+{
+	if (!is_ill(u))
+		return u->srtt_ns ? u->srtt_ns : UPSTREAM_WAIT_FIRST_NS;
+	return upstream_wait_ns(us, u, 0) << min_u32(u->n_silent, SILENT_MAX);
+}
+
+static bool has_room(const struct upstreams *us, const struct upstream *u)
+{
+	return u->n_in_flight < us->in_flight_max &&
+	       (!u->down || u->n_in_flight < UPSTREAM_DOWN_MAX);
+}
+
+uint8_t upstreams_choose(const struct upstreams *us, uint16_t set, struct random *random)
+{
+	uint64_t scores[UPSTREAMS_MAX], best = UINT64_MAX, good;
+	uint8_t chosen = UPSTREAM_NONE;
+	uint32_t n_good = 0;
+
+	for (unsigned int i = 0; i < us->n; i++) {
+		scores[i] = UINT64_MAX;
+		if (set >> i & 1 && has_room(us, &us->all[i]))
+			scores[i] = score(us, &us->all[i]);
+		if (scores[i] < best)
+			best = scores[i];
+	}
+	if (best == UINT64_MAX)
+		return UPSTREAM_NONE;
+	good = best + best / 4 + 2 * CLOCK_NS_PER_MS;
+	for (unsigned int i = 0; i < us->n; i++)
+		if (scores[i] <= good && (!n_good++ || !random_below(random, n_good)))
+			chosen = (uint8_t)i;
+	return chosen;
+}
+
+uint16_t upstreams_down(const struct upstreams *us, uint16_t set)
+{
+	uint16_t down = 0;
+
+	for (unsigned int i = 0; i < us->n; i++)
+		if (us->all[i].down)
+			down |= (uint16_t)(1U << i);
+	return set & down;
+}
+
+/* RFC 6298 sections 2.2 and 2.3. */
+static void measure(struct upstream *u, uint64_t rtt_ns)
+{
+	uint64_t off = u->srtt_ns > rtt_ns ? u->srtt_ns - rtt_ns : rtt_ns - u->srtt_ns;
+
+	u->n_backoffs = 0;
+	if (!u->srtt_ns) {
+		u->srtt_ns = rtt_ns;
+		u->rttvar_ns = rtt_ns / 2;
+		return;
+	}
+	u->rttvar_ns = u->rttvar_ns - u->rttvar_ns / 4 + off / 4;
+	u->srtt_ns = u->srtt_ns - u->srtt_ns / 8 + rtt_ns / 8;
+}
+
+void upstream_on_reply(struct upstream *u, uint64_t rtt_ns, uint64_t now_ns)
+{
+	if (rtt_ns)
+		measure(u, rtt_ns);
+	u->n_silent = 0;
+	u->down = false;
+	u->probe_ns = now_ns + UPSTREAM_PROBE_NS;
+}
+
+void upstream_on_outcome(struct upstream *u, bool is_answer, uint64_t now_ns)
+{
+	u->n_failing = is_answer ? 0 : u->n_failing + 1;
+	if (is_ill(u))
+		u->probe_ns = now_ns + UPSTREAM_PROBE_ILL_NS;
+}
+
+void upstream_on_silence(struct upstream *u, uint64_t sent_ns, uint64_t now_ns)
+{
+	if (!u->n_silent++)
+		u->silent_since_ns = sent_ns;
+	if (sent_ns >= u->backed_off_ns) {
+		u->n_backoffs = min_u32(u->n_backoffs + 1, BACKOFFS_MAX);
+		u->backed_off_ns = now_ns;
+	}
+	if (u->n_silent >= UPSTREAM_DOWN_QUERIES && now_ns - u->silent_since_ns >= UPSTREAM_DOWN_NS)
+		u->down = true;
+	if (u->probe_ns > now_ns + UPSTREAM_PROBE_ILL_NS)
+		u->probe_ns = now_ns + UPSTREAM_PROBE_ILL_NS;
+}
+
+bool upstream_wants_probe(struct upstream *u, uint64_t now_ns)
+{
+	if (now_ns < u->probe_ns)
+		return false;
+	u->probe_ns = now_ns + (is_ill(u) ? UPSTREAM_PROBE_ILL_NS : UPSTREAM_PROBE_NS);
+	return true;
+}
