@@ -38,10 +38,10 @@ struct snapshot_block {
 };
 
 /*
- * An entry is struct volley_entry with key and body as in the store, but: hash is 0; expires_s is
- * the seconds it had to live (VOLLEY_NEVER: it lives for good), born_s its age, zone_slot and
- * zone_gen those of struct snapshot_zone, and of reserved2 the first says that it was in the main
- * queue.
+ * An entry is struct volley_entry with key, body and TTLs as in the store, but: hash is 0; expires_s
+ * is the seconds it had to live (VOLLEY_NEVER: it lives for good), born_s its age, zone_slot and
+ * zone_gen those of struct snapshot_zone, and reserved2 says that it was in the main queue. The TTLs
+ * are those that it was born with; refreshing is of no meaning.
  */
 
 struct snapshot_zone {

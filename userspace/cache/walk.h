@@ -48,8 +48,8 @@ bool cache_entry_is_main(const struct cache *cache, const struct volley_entry *e
 const char *cache_entry_queue(const struct cache *cache, const struct volley_entry *entry);
 
 /*
- * The entry whose key has this hash, dead or alive, or NULL. In a QSBR read section, until whose end
- * it may be read.
+ * An entry whose key has this hash, in whichever view, dead or alive, or NULL. In a QSBR read section,
+ * until whose end it may be read.
  */
 const struct volley_entry *cache_entry_by_hash(const struct cache *cache, uint64_t hash);
 
