@@ -1,50 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "engine/engine.h"
 
-#include <arpa/inet.h>
-#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
 #include <urcu-qsbr.h>
 
-#include "base/wire.h"
-#include "dns/edns.h"
-#include "dns/query.h"
 #include "dns/tsig.h"
 #include "engine/chaos.h"
-#include "engine/emit.h"
-#include "engine/render.h"
-#include "engine/sample.h"
-
-struct engine {
-	struct engine_config config;
-	struct cache *cache; /* may be NULL */
-	struct cache_writer *writer;
-	struct engine_data *data;
-	struct engine_counters counters;
-	struct query query;
-	struct cache_key key;
-	/* What the present reply carries beside the answer. */
-	int ede_code;
-	size_t tsig_bytes;
-	uint8_t cookie[COOKIE_BYTES];
-	uint8_t tsig[TSIG_ERROR_MAX];
-	struct sampler sampler;
-	struct render render;
-};
-
-_Static_assert(RENDER_OPT_BYTES == DNS_OPT_FIXED_BYTES + DNS_OPTION_FIXED_BYTES + COOKIE_BYTES,
-	       "room is kept for the usual OPT");
-_Static_assert(RENDER_OPT_MAX == RENDER_OPT_BYTES + DNS_OPTION_FIXED_BYTES + ENGINE_NSID_MAX,
-	       "room is kept for the largest OPT");
-
-/* One writer, so no locked instruction; readers see whole values. */
-static void count(uint64_t *counter)
-{
-	__atomic_store_n(counter, *counter + 1, __ATOMIC_RELAXED);
-}
+#include "engine/clients.h"
+#include "engine/internal.h"
+#include "engine/recursion.h"
+#include "engine/reply.h"
 
 uint64_t engine_config_digest(const struct engine_config *config)
 {
@@ -117,25 +84,46 @@ struct sampler *engine_sampler(struct engine *e)
 	return &e->sampler;
 }
 
-static void count_rcode(struct engine *e, uint16_t rcode)
-{
-	struct engine_counters *c = &e->counters;
-	uint64_t *const by_rcode[] = {
-		[DNS_RCODE_NOERROR] = &c->noerror,   [DNS_RCODE_FORMERR] = &c->formerr,
-		[DNS_RCODE_SERVFAIL] = &c->servfail, [DNS_RCODE_NXDOMAIN] = &c->nxdomain,
-		[DNS_RCODE_NOTIMP] = &c->notimp,     [DNS_RCODE_REFUSED] = &c->refused,
-	};
+/* ---- Clients and cache -------------------------------------------------------------------------- */
 
-	if (rcode <= DNS_RCODE_REFUSED)
-		count(by_rcode[rcode]);
-	else
-		count(rcode == DNS_RCODE_BADVERS ? &c->badvers : &c->other_rcode);
+static struct engine_client client_of(const struct engine *e, const struct engine_request *rq)
+{
+	const struct clients *clients = rcu_dereference(e->data->clients);
+	struct engine_client c = { .zones = true, .zone_view = VOLLEY_VIEW_PUBLIC };
+	uint32_t views;
+
+	if (!clients)
+		return c;
+	views = clients_views(clients, rq->family, rq->client);
+	if (clients_restrict_zones(clients)) {
+		c.zones = views & CLIENTS_VIEW(VOLLEY_VIEW_PRIVATE);
+		c.zone_view = VOLLEY_VIEW_PRIVATE;
+	}
+	if (views & CLIENTS_VIEW(VOLLEY_VIEW_RECURSIVE))
+		c.recursion = rcu_dereference(e->data->recursion);
+	return c;
 }
 
-/* ---- Cache ------------------------------------------------------------------------------------ */
+static enum cache_verdict lookup_zones(struct engine *e, const struct engine_request *rq,
+				       const struct engine_client *client, struct cache_answer *a)
+{
+	const struct volley_entry *entry;
+	enum cache_verdict verdict;
 
+	if (!client->zones)
+		return CACHE_MISS;
+	engine_key_set_view(e, client->zone_view);
+	verdict = cache_lookup(e->cache, &e->key, rq->now_s, true, &entry);
+	if (verdict == CACHE_HIT && entry->partial && rq->stream)
+		return CACHE_MISS;
+	if (verdict == CACHE_HIT)
+		cache_answer_of(a, entry, rq->now_s);
+	return verdict;
+}
+
+/* In every view that the client may read. */
 static bool lookup(struct engine *e, const struct engine_request *rq, const struct query *q,
-		   struct cache_answer *a)
+		   const struct engine_client *client, struct cache_answer *a)
 {
 	uint64_t *const counters[] = {
 		[CACHE_HIT] = &e->counters.cache_hit,
@@ -143,71 +131,59 @@ static bool lookup(struct engine *e, const struct engine_request *rq, const stru
 		[CACHE_STALE] = &e->counters.cache_stale,
 		[CACHE_EXPIRED] = &e->counters.cache_expired,
 	};
-	const struct volley_entry *entry;
-	enum cache_verdict verdict;
+	enum cache_verdict verdict, upstream = CACHE_MISS;
 	uint8_t flags =
 		(uint8_t)((q->edns.dnssec_ok ? VOLLEY_KEY_DO : 0) | (q->cd ? VOLLEY_KEY_CD : 0));
 
 	cache_key_init(&e->key, e->cache, q->folded, q->qname_bytes, q->qtype, q->qclass, flags,
 		       VOLLEY_VIEW_PUBLIC);
-	verdict = cache_lookup(e->cache, &e->key, rq->now_s, true, &entry);
-	count(counters[verdict]);
-	if (verdict != CACHE_HIT || (entry->partial && rq->stream))
-		return false;
-	cache_answer_of(a, entry, rq->now_s);
-	return true;
-}
-
-static void publish(struct engine *e, const struct engine_request *rq, const struct cache_answer *a)
-{
-	int err = cache_publish(e->writer, &e->key, a, rq->now_s);
-
-	count(err ? &e->counters.not_published : &e->counters.published);
-}
-
-/* OPT, TSIG and what else asks for more than data: these go by the cache, as the driver does. */
-static bool is_plain_type(uint16_t type)
-{
-	return type && type != DNS_TYPE_OPT && (type < 128 || type >= DNS_TYPE_ANY);
+	verdict = lookup_zones(e, rq, client, a);
+	if (verdict != CACHE_HIT && client->recursion)
+		upstream = recursion_lookup(e, rq, q, client->recursion, a);
+	if (upstream != CACHE_MISS)
+		verdict = upstream;
+	engine_count(counters[verdict]);
+	return verdict == CACHE_HIT;
 }
 
 /* ---- The answer --------------------------------------------------------------------------------- */
 
-static uint16_t empty(struct cache_answer *a, uint16_t rcode)
+static uint16_t answer_from_zones(struct engine *e, const struct engine_request *rq,
+				  const struct query *q, const struct engine_client *client,
+				  struct cache_answer *a)
 {
-	render_empty(a, rcode & DNS_RCODE_MASK);
-	return rcode;
+	if (render_answer(&e->render, &e->config, rcu_dereference(e->data->set), q, rq->stream,
+			  a)) {
+		engine_count(&e->counters.too_large);
+		return engine_failure(e, a, DNS_RCODE_SERVFAIL, DNS_EDE_OTHER);
+	}
+	if (e->cache && engine_is_data_type(q->qtype) && a->zone_slot) {
+		engine_key_set_view(e, client->zone_view);
+		engine_publish(e, a, rq->now_s);
+	}
+	if ((a->flags & DNS_RCODE_MASK) == DNS_RCODE_SERVFAIL)
+		return engine_failure(e, a, DNS_RCODE_SERVFAIL, DNS_EDE_NOT_READY);
+	return a->flags & DNS_RCODE_MASK;
 }
 
-/* An error, and why, for people: RFC 8914. Never in what is cached: the driver does not say it. */
-static uint16_t failure(struct engine *e, struct cache_answer *a, uint16_t rcode, int ede_code)
-{
-	e->ede_code = ede_code;
-	return empty(a, rcode);
-}
-
+/*
+ * Our zones come before upstream, with all that they say: a client that may recurse gets a referral or
+ * an alias that leads out of them as anyone does, and asks for the rest by itself.
+ */
 static uint16_t answer_data(struct engine *e, const struct engine_request *rq,
 			    const struct query *q, struct cache_answer *a)
 {
-	bool cached = e->cache && is_plain_type(q->qtype);
+	const struct engine_client client = client_of(e, rq);
 
-	if (cached && lookup(e, rq, q, a))
+	if (e->cache && engine_is_data_type(q->qtype) && lookup(e, rq, q, &client, a))
 		return a->flags & DNS_RCODE_MASK;
-	if (render_answer(&e->render, &e->config, rcu_dereference(e->data->set), q, rq->stream,
-			  a)) {
-		count(&e->counters.too_large);
-		return failure(e, a, DNS_RCODE_SERVFAIL, DNS_EDE_OTHER);
+	if (!engine_is_ours(e, q->folded, q->qname_bytes, q->qtype))
+		return recursion_answer(e, rq, q, client.recursion, a);
+	if (!client.zones) {
+		engine_count(&e->counters.prohibited);
+		return engine_failure(e, a, DNS_RCODE_REFUSED, DNS_EDE_PROHIBITED);
 	}
-	if (cached && a->zone_slot)
-		publish(e, rq, a);
-	switch (a->flags & DNS_RCODE_MASK) {
-	case DNS_RCODE_REFUSED:
-		return failure(e, a, DNS_RCODE_REFUSED, DNS_EDE_NOT_AUTHORITATIVE);
-	case DNS_RCODE_SERVFAIL:
-		return failure(e, a, DNS_RCODE_SERVFAIL, DNS_EDE_NOT_READY);
-	default:
-		return a->flags & DNS_RCODE_MASK;
-	}
+	return answer_from_zones(e, rq, q, &client, a);
 }
 
 /* We hold no keys: RFC 8945 section 5.2.1. The record is made before the reply overwrites msg. */
@@ -217,9 +193,9 @@ static uint16_t answer_tsig(struct engine *e, const struct engine_request *rq,
 	int bytes = tsig_write_error(e->tsig, rq->msg, q, DNS_RCODE_BADKEY);
 
 	if (bytes < 0)
-		return empty(a, DNS_RCODE_FORMERR);
+		return engine_empty(a, DNS_RCODE_FORMERR);
 	e->tsig_bytes = (size_t)bytes;
-	return empty(a, DNS_RCODE_NOTAUTH);
+	return engine_empty(a, DNS_RCODE_NOTAUTH);
 }
 
 /*
@@ -232,10 +208,10 @@ static uint16_t answer_transfer(struct engine *e, const struct engine_request *r
 	const struct zone_set *set = rcu_dereference(e->data->set);
 
 	if (q->qtype == DNS_TYPE_AXFR && !rq->stream)
-		return failure(e, a, DNS_RCODE_NOTIMP, DNS_EDE_NOT_SUPPORTED);
+		return engine_failure(e, a, DNS_RCODE_NOTIMP, DNS_EDE_NOT_SUPPORTED);
 	if (!set || !zone_set_get(set, q->folded, q->qname_bytes))
-		return failure(e, a, DNS_RCODE_NOTAUTH, DNS_EDE_NOT_AUTHORITATIVE);
-	return failure(e, a, DNS_RCODE_REFUSED, DNS_EDE_NOT_SUPPORTED);
+		return engine_failure(e, a, DNS_RCODE_NOTAUTH, DNS_EDE_NOT_AUTHORITATIVE);
+	return engine_failure(e, a, DNS_RCODE_REFUSED, DNS_EDE_NOT_SUPPORTED);
 }
 
 static uint16_t answer_question(struct engine *e, const struct engine_request *rq,
@@ -246,7 +222,7 @@ static uint16_t answer_question(struct engine *e, const struct engine_request *r
 	if (q->qclass == DNS_CLASS_CH)
 		return chaos_answer(&e->render, &e->config, q, a);
 	if (q->qclass != DNS_CLASS_IN)
-		return empty(a, DNS_RCODE_REFUSED);
+		return engine_empty(a, DNS_RCODE_REFUSED);
 	if (q->qtype == DNS_TYPE_AXFR || q->qtype == DNS_TYPE_IXFR)
 		return answer_transfer(e, rq, q, a);
 	return answer_data(e, rq, q, a);
@@ -260,114 +236,26 @@ static uint16_t decide(struct engine *e, const struct engine_request *rq, const 
 	case QUERY_OK:
 		return answer_question(e, rq, q, a);
 	case QUERY_COOKIE_ONLY: /* RFC 7873 section 5.4 */
-		return empty(a, e->config.cookies ? DNS_RCODE_NOERROR : DNS_RCODE_FORMERR);
+		return engine_empty(a, e->config.cookies ? DNS_RCODE_NOERROR : DNS_RCODE_FORMERR);
 	case QUERY_NOTIMP:
-		return empty(a, DNS_RCODE_NOTIMP);
+		return engine_empty(a, DNS_RCODE_NOTIMP);
 	case QUERY_BADVERS:
-		return empty(a, DNS_RCODE_BADVERS);
+		return engine_empty(a, DNS_RCODE_BADVERS);
 	case QUERY_FORMERR:
 	case QUERY_IGNORE: /* engine_answer() has returned */
 		break;
 	}
-	return empty(a, DNS_RCODE_FORMERR);
+	return engine_empty(a, DNS_RCODE_FORMERR);
 }
 
-/* ---- The reply ------------------------------------------------------------------------------------ */
+/* ---- What is called ----------------------------------------------------------------------------- */
 
-/* An IPv4 client is the same one behind an IPv6 socket: RFC 9018 section 4.4 hashes 4 octets. */
-static const uint8_t *client_address(const struct engine_request *rq, size_t *bytes)
+static void begin(struct engine *e)
 {
-	static const uint8_t mapped[12] = { [10] = 0xff, [11] = 0xff };
-
-	*bytes = rq->family == AF_INET ? 4 : 16;
-	if (*bytes == 4 || memcmp(rq->client, mapped, sizeof(mapped)) != 0)
-		return rq->client;
-	*bytes = 4;
-	return rq->client + sizeof(mapped);
-}
-
-/* RFC 7873 section 5.2: whatever the server part is, the answer is whole, with a good cookie. */
-static void add_cookie(struct engine *e, const struct engine_request *rq,
-		       const struct query_edns *edns, struct edns_reply *opt)
-{
-	enum cookie_verdict verdict = COOKIE_BAD;
-	const uint8_t *address;
-	size_t address_bytes;
-
-	address = client_address(rq, &address_bytes);
-	if (edns->cookie_server_bytes) {
-		verdict = cookie_check(&e->config.cookie_secrets, edns->cookie_client,
-				       edns->cookie_server, edns->cookie_server_bytes, address,
-				       address_bytes, rq->wall_s);
-		count(verdict == COOKIE_BAD ? &e->counters.cookies_bad : &e->counters.cookies_good);
-	} else {
-		count(&e->counters.cookies_new);
-	}
-	if (verdict == COOKIE_GOOD) {
-		memcpy(e->cookie, edns->cookie_client, COOKIE_CLIENT_BYTES);
-		memcpy(e->cookie + COOKIE_CLIENT_BYTES, edns->cookie_server, COOKIE_SERVER_BYTES);
-	} else {
-		cookie_make(e->cookie, edns->cookie_client, address, address_bytes, rq->wall_s,
-			    e->config.cookie_secrets.active);
-	}
-	opt->cookie = e->cookie;
-	opt->cookie_bytes = COOKIE_BYTES;
-}
-
-/* Octets that the reply may have: RFC 6891 section 6.2.3 to 6.2.5. */
-static size_t reply_limit(const struct engine *e, const struct engine_request *rq,
-			  const struct query *q, size_t cap)
-{
-	size_t limit = query_udp_size(q);
-
-	if (rq->stream)
-		limit = DNS_MESSAGE_MAX;
-	else if (limit > e->config.max_udp_bytes)
-		limit = e->config.max_udp_bytes;
-	return limit < cap ? limit : cap;
-}
-
-/* Puts the TSIG record behind a reply of `bytes` octets; where it has no room the client must ask TCP. */
-static size_t add_tsig(const struct engine *e, uint8_t *out, size_t bytes, size_t limit)
-{
-	if (!e->tsig_bytes)
-		return bytes;
-	if (e->tsig_bytes > limit - bytes) {
-		out[DNS_FLAGS_AT] |= DNS_FLAG_TC >> 8;
-		return bytes;
-	}
-	memcpy(out + bytes, e->tsig, e->tsig_bytes);
-	wire_store_be16(out + DNS_ARCOUNT_AT, (uint16_t)(wire_load_be16(out + DNS_ARCOUNT_AT) + 1));
-	return bytes + e->tsig_bytes;
-}
-
-static size_t reply(struct engine *e, const struct engine_request *rq, const struct query *q,
-		    const struct cache_answer *a, uint16_t rcode, uint8_t *out, size_t cap)
-{
-	struct edns_reply opt = EDNS_REPLY_INIT;
-	size_t limit = reply_limit(e, rq, q, cap);
-	enum emit_form form;
-	size_t bytes;
-
-	opt.udp_size = e->config.max_udp_bytes;
-	opt.rcode = rcode;
-	opt.dnssec_ok = q->edns.dnssec_ok;
-	opt.ede_code = e->ede_code;
-	if (q->edns.has_cookie && e->config.cookies)
-		add_cookie(e, rq, &q->edns, &opt);
-	if (q->edns.nsid_asked && e->config.nsid) {
-		opt.nsid = e->config.nsid;
-		opt.nsid_bytes = e->config.nsid_bytes;
-	}
-	bytes = emit_reply(out, limit, rq->msg, q, a, q->edns.present ? &opt : NULL, &form);
-	if (!bytes) {
-		count(&e->counters.no_room);
-		return 0;
-	}
-	count_rcode(e, rcode);
-	if (form != EMIT_FULL)
-		count(form == EMIT_SHORT ? &e->counters.shortened : &e->counters.truncated);
-	return add_tsig(e, out, bytes, limit);
+	e->ede_code = EDNS_NO_EDE;
+	e->tsig_bytes = 0;
+	e->outcome = ENGINE_REPLIES;
+	e->expired = NULL;
 }
 
 size_t engine_answer(struct engine *e, const struct engine_request *rq, uint8_t *out, size_t cap)
@@ -377,15 +265,70 @@ size_t engine_answer(struct engine *e, const struct engine_request *rq, uint8_t 
 	struct cache_answer a;
 	uint16_t rcode;
 
-	count(&e->counters.queries);
+	if (rq->pending)
+		rq->pending->submit = false;
+	engine_count(&e->counters.queries);
 	if (verdict == QUERY_IGNORE) {
-		count(&e->counters.ignored);
+		engine_count(&e->counters.ignored);
 		return 0;
 	}
-	e->ede_code = EDNS_NO_EDE;
-	e->tsig_bytes = 0;
+	begin(e);
 	rcode = decide(e, rq, q, verdict, &a);
 	if (verdict == QUERY_OK)
 		sampler_see(&e->sampler, q);
-	return reply(e, rq, q, &a, rcode, out, cap);
+	if (e->outcome == ENGINE_REPLIES)
+		return reply_write(e, rq, q, &a, rcode, out, cap);
+	engine_count(e->outcome == ENGINE_DEFERS ? &e->counters.deferred : &e->counters.dropped);
+	return e->outcome == ENGINE_DEFERS ? ENGINE_DEFERRED : 0;
+}
+
+/* The query that has waited. Its letter case is as it was. */
+static void restore(struct query *q, const struct engine_pending *p)
+{
+	const struct engine_asked *asked = &p->asked;
+
+	*q = (struct query){
+		.qname = asked->query + DNS_HEADER_BYTES,
+		.id = wire_load_be16(asked->query + DNS_ID_AT),
+		.flags = wire_load_be16(asked->query + DNS_FLAGS_AT),
+		.has_question = true,
+		.qname_bytes = (uint16_t)name_bytes(p->question.name),
+		.qtype = p->question.qtype,
+		.qclass = p->question.qclass,
+		.question_end = asked->question_end,
+		.edns = asked->edns,
+	};
+	q->rd = q->flags & DNS_FLAG_RD;
+	q->ad = q->flags & DNS_FLAG_AD;
+	q->cd = q->flags & DNS_FLAG_CD;
+	name_fold(q->folded, p->question.name, q->qname_bytes);
+}
+
+size_t engine_finish(struct engine *e, struct engine_pending *p, const struct engine_times *times,
+		     uint8_t *out, size_t cap)
+{
+	const struct engine_request rq = {
+		.msg = p->asked.query,
+		.len = p->asked.question_end,
+		.stream = p->asked.stream,
+		.family = p->question.family,
+		.client = p->question.client,
+		.now_ns = times->now_ns,
+		.now_s = times->now_s,
+		.wall_s = times->wall_s,
+	};
+	struct cache_answer a;
+	size_t bytes = 0;
+	uint16_t rcode;
+
+	begin(e);
+	rcode = recursion_finish(e, p, times, &a);
+	if (p->asked.has_client) {
+		engine_count(&e->counters.finished);
+		restore(&e->query, p);
+		bytes = reply_write(e, &rq, &e->query, &a, rcode, out, cap);
+	}
+	if (p->submit)
+		recursion_ask_again(e, p, times);
+	return bytes;
 }

@@ -128,9 +128,9 @@ struct engine_times {
 
 /* A query that waits for its question: what its reply depends on. */
 struct engine_asked {
-	uint16_t id, flags; /* of the header */
-	uint16_t qname_bytes;
-	uint8_t qname[DNS_NAME_MAX]; /* in the client's letter case */
+	/* Header and question as they came. */
+	uint8_t query[DNS_HEADER_BYTES + DNS_NAME_MAX + DNS_QUESTION_FIXED_BYTES];
+	uint16_t question_end;
 	bool stream;
 	bool has_client; /* somebody waits; else only the cache is to have the answer */
 	struct query_edns edns;
@@ -145,8 +145,6 @@ struct engine_pending {
 	struct engine_asked asked;
 	struct engine_recursion
 		rules; /* of when it was asked: what has been flushed since stays so */
-	uint64_t hash; /* of the key */
-	bool is_retry; /* it has come back once, without an answer */
 	/* Set by each of the calls that get it: the question is to be submitted, once more perhaps. */
 	bool submit;
 };
@@ -191,7 +189,7 @@ bool engine_refresh(struct engine *e, const struct volley_refresh *refresh,
 	__attribute__((warn_unused_result));
 
 /*
- * Each message counts in queries, and in ignored, no_room, deferred or exactly one rcode; what was
+ * Each message counts in queries, and in ignored, no_room, dropped, deferred or exactly one rcode; what was
  * deferred counts in no_room or an rcode when it is finished. E(name, words).
  */
 #define ENGINE_COUNTERS(E)                                                                       \
@@ -215,6 +213,8 @@ bool engine_refresh(struct engine *e, const struct volley_refresh *refresh,
 	E(cache_expired, "in the cache, but expired")                                            \
 	E(published, "answers put into the cache")                                               \
 	E(not_published, "answers that found no place in the cache")                             \
+	E(not_asked, "SERVFAIL: too many questions upstream, or no resolver")                    \
+	E(dropped, "not answered: a policy says so")                                             \
 	E(deferred, "asked upstream, to be answered later")                                      \
 	E(finished, "of the deferred, those that were completed")                                \
 	E(refreshed,                                                                             \

@@ -64,14 +64,12 @@ void responder_refresh(struct responder *r, const struct volley_refresh *refresh
  * taken = released + outstanding. E(name, words).
  */
 #define RESPONDER_COUNTERS(E)                                                       \
-	E(taken, "slots taken: a question was asked upstream")                      \
-	E(released, "of these, given back")                                         \
-	E(no_slot, "SERVFAIL or not fetched anew: all questions were outstanding")  \
-	E(no_resolver, "SERVFAIL or not fetched anew: there was no resolver")       \
+	E(taken, "questions asked upstream")                                        \
+	E(released, "of these, done with")                                          \
 	E(replies, "replies that came later and were handed to their port")         \
-	E(orphaned, "completed when the client's port was gone")                    \
+	E(orphaned, "answered when the client's port was gone")                     \
 	E(resubmitted, "asked again of another resolver, since the first one went") \
-	E(refreshed, "asked for the cache alone")
+	E(not_refreshed, "not fetched anew: no resolver, or too many questions")
 
 struct responder_counters {
 #define RESPONDER_COUNTER_FIELD(name, words) uint64_t name;

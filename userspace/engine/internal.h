@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What the sources of engine/ share of an engine among themselves. */
+#ifndef VOLLEY_ENGINE_INTERNAL_H
+#define VOLLEY_ENGINE_INTERNAL_H
+
+#include <urcu-qsbr.h>
+
+#include "base/wire.h"
+#include "dns/edns.h"
+#include "dns/name.h"
+#include "dns/query.h"
+#include "dns/tsig.h"
+#include "engine/convert.h"
+#include "engine/engine.h"
+#include "engine/failures.h"
+#include "engine/render.h"
+#include "engine/sample.h"
+
+/* What becomes of a query. */
+enum engine_outcome {
+	ENGINE_REPLIES,
+	ENGINE_DEFERS, /* it is asked upstream */
+	ENGINE_DROPS,  /* no reply */
+};
+
+struct engine {
+	struct engine_config config;
+	struct cache *cache; /* may be NULL */
+	struct cache_writer *writer;
+	struct engine_data *data;
+	struct engine_counters counters;
+	struct query query;
+	struct cache_key key;
+	/* What the present reply carries beside the answer. */
+	enum engine_outcome outcome;
+	const struct volley_entry *expired; /* of the question: may be given stale; NULL: none */
+	int ede_code;
+	size_t tsig_bytes;
+	uint8_t cookie[COOKIE_BYTES];
+	uint8_t tsig[TSIG_ERROR_MAX];
+	struct sampler sampler;
+	struct failures failures;
+	struct render render;
+	struct convert convert;
+};
+
+/* Who asks, and what that allows. */
+struct engine_client {
+	bool zones;        /* it may ask for our zones */
+	uint8_t zone_view; /* where their answers are cached */
+	/* How its questions go upstream; NULL: it may not recurse. */
+	const struct engine_recursion *recursion;
+};
+
+/* One writer, so no locked instruction; readers see whole values. */
+static inline void engine_count(uint64_t *counter)
+{
+	__atomic_store_n(counter, *counter + 1, __ATOMIC_RELAXED);
+}
+
+/* An answer without records. The rcode, all 12 bits. */
+static inline uint16_t engine_empty(struct cache_answer *a, uint16_t rcode)
+{
+	render_empty(a, rcode & DNS_RCODE_MASK);
+	return rcode;
+}
+
+/* An error, and why, for people: RFC 8914. Never in what is cached: the driver does not say it. */
+static inline uint16_t engine_failure(struct engine *e, struct cache_answer *a, uint16_t rcode,
+				      int ede_code)
+{
+	e->ede_code = ede_code;
+	return engine_empty(a, rcode);
+}
+
+/* OPT, TSIG and what else asks for more than data: never cached, never asked upstream. */
+static inline bool engine_is_data_type(uint16_t type)
+{
+	return type && type != DNS_TYPE_OPT && (type < 128 || type >= DNS_TYPE_ANY);
+}
+
+/* The same question in another view: its hash stays. */
+static inline void engine_key_set_view(struct engine *e, uint8_t view)
+{
+	((struct volley_key *)e->key.words)->view = view;
+}
+
+static inline void engine_publish(struct engine *e, const struct cache_answer *a, uint32_t now_s)
+{
+	int err = cache_publish(e->writer, &e->key, a, now_s);
+
+	engine_count(err ? &e->counters.not_published : &e->counters.published);
+}
+
+/* Is there a zone of ours that answers, or is to answer, for this name? */
+static inline bool engine_is_ours(const struct engine *e, const uint8_t *folded,
+				  unsigned int n_bytes, uint16_t qtype)
+{
+	const struct zone_set *set = rcu_dereference(e->data->set);
+
+	return set && zone_set_find(set, folded, n_bytes, qtype);
+}
+
+#endif

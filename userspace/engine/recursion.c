@@ -1,0 +1,365 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "engine/recursion.h"
+
+#include <arpa/inet.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include "base/clock.h"
+#include "engine/internal.h"
+#include "engine/reply.h"
+#include "xdp/key.h"
+
+/* ---- Questions -------------------------------------------------------------------------------- */
+
+static uint64_t deadline(uint64_t now_ns, uint32_t wait_ms)
+{
+	return now_ns + wait_ms * CLOCK_NS_PER_MS;
+}
+
+/* A question of nobody. */
+static void fill(struct engine_pending *p, const struct engine_recursion *rules,
+		 const uint8_t *folded, unsigned int n_bytes, uint16_t qtype, bool cd,
+		 bool dnssec_ok)
+{
+	struct resolver_question *q = &p->question;
+
+	memset(q->name, 0, sizeof(q->name));
+	memcpy(q->name, folded, n_bytes);
+	q->qtype = qtype;
+	q->qclass = DNS_CLASS_IN;
+	q->checking_disabled = cd;
+	q->family = 0;
+	p->asked.has_client = false;
+	p->asked.edns.dnssec_ok = dnssec_ok;
+	p->rules = *rules;
+	p->submit = true;
+}
+
+static void fill_from_query(struct engine_pending *p, const struct engine_recursion *rules,
+			    const struct query *q)
+{
+	fill(p, rules, q->folded, q->qname_bytes, q->qtype, q->cd, q->edns.dnssec_ok);
+}
+
+/* Fetches anew what is in the cache. */
+static void fill_refresh(struct engine *e, struct engine_pending *p, uint64_t now_ns)
+{
+	p->question.deadline_ns = deadline(now_ns, p->rules.timeout_ms);
+	engine_count(&e->counters.refreshed);
+}
+
+/* The client's own question: its reply is owed. */
+static void fill_asked(struct engine *e, const struct engine_request *rq, const struct query *q,
+		       const struct engine_recursion *rules)
+{
+	struct engine_pending *p = rq->pending;
+	const uint8_t *address;
+	size_t address_bytes;
+
+	fill_from_query(p, rules, q);
+	address = reply_client(rq, &address_bytes);
+	p->question.family = address_bytes == 4 ? AF_INET : AF_INET6;
+	memcpy(p->question.client, address, address_bytes);
+	p->question.deadline_ns =
+		deadline(rq->now_ns, e->expired && rules->stale_wait_ms < rules->timeout_ms ?
+					     rules->stale_wait_ms :
+					     rules->timeout_ms);
+	memcpy(p->asked.query, rq->msg, q->question_end);
+	p->asked.question_end = q->question_end;
+	p->asked.stream = rq->stream;
+	p->asked.edns = q->edns;
+	p->asked.has_client = true;
+}
+
+void recursion_ask_again(struct engine *e, struct engine_pending *p,
+			 const struct engine_times *times)
+{
+	p->asked.has_client = false;
+	p->question.family = 0;
+	fill_refresh(e, p, times->now_ns);
+}
+
+bool engine_refresh(struct engine *e, const struct volley_refresh *refresh,
+		    const struct engine_times *times, struct engine_pending *p)
+{
+	const struct engine_recursion *rules = rcu_dereference(e->data->recursion);
+	const struct volley_entry *entry;
+
+	p->submit = false;
+	entry = rules && e->cache ? cache_refresh_entry(e->cache, refresh) : NULL;
+	if (!entry || entry->key.view != VOLLEY_VIEW_RECURSIVE)
+		return false;
+	fill(p, rules, entry->name, entry->key.name_bytes, ntohs(entry->key.qtype),
+	     entry->key.flags & VOLLEY_KEY_CD, entry->key.flags & VOLLEY_KEY_DO);
+	fill_refresh(e, p, times->now_ns);
+	return true;
+}
+
+/* ---- The cache -------------------------------------------------------------------------------- */
+
+/* RFC 8767 section 4: data, and what does not exist; never a failure. */
+static bool may_be_stale(const struct volley_entry *entry, const struct engine_recursion *rules,
+			 uint32_t now_s)
+{
+	uint16_t rcode = ntohs(entry->flags) & DNS_RCODE_MASK;
+
+	return rules->stale_s && now_s - entry->expires_s <= rules->stale_s &&
+	       (rcode == DNS_RCODE_NOERROR || rcode == DNS_RCODE_NXDOMAIN);
+}
+
+enum cache_verdict recursion_lookup(struct engine *e, const struct engine_request *rq,
+				    const struct query *q, const struct engine_recursion *rules,
+				    struct cache_answer *a)
+{
+	const struct volley_entry *entry;
+	enum cache_verdict verdict;
+
+	engine_key_set_view(e, VOLLEY_VIEW_RECURSIVE);
+	verdict = cache_lookup(e->cache, &e->key, rq->now_s, true, &entry);
+	if (verdict == CACHE_EXPIRED && may_be_stale(entry, rules, rq->now_s))
+		e->expired = entry;
+	if (verdict != CACHE_HIT)
+		return verdict;
+	cache_answer_of(a, entry, rq->now_s);
+	if (rq->pending && cache_refresh_is_due(entry, rq->now_s)) {
+		fill_from_query(rq->pending, rules, q);
+		fill_refresh(e, rq->pending, rq->now_ns);
+	}
+	return verdict;
+}
+
+/* What it says of itself is not vouched for any more: no AD. */
+static uint16_t answer_stale(struct engine *e, const struct volley_entry *entry, uint32_t now_s,
+			     struct cache_answer *a)
+{
+	uint16_t rcode = ntohs(entry->flags) & DNS_RCODE_MASK;
+
+	cache_answer_of(a, entry, now_s);
+	a->flags &= (uint16_t)~DNS_FLAG_AD;
+	a->stale_ttl_s = RECURSION_STALE_S;
+	e->ede_code = rcode == DNS_RCODE_NXDOMAIN ? DNS_EDE_STALE_NXDOMAIN : DNS_EDE_STALE_ANSWER;
+	engine_count(&e->counters.stale);
+	return rcode;
+}
+
+/* RFC 8020: the answer of a name above that is proved not to exist, written anew for this one. */
+static bool answer_cut(struct engine *e, const struct engine_request *rq, const struct query *q,
+		       const uint8_t *above, uint16_t qtype, struct cache_answer *a)
+{
+	const struct convert_limits limits = { DNS_TTL_MAX, 0, DNS_TTL_MAX };
+	const struct convert_question question = { q->folded, q->qtype, q->edns.dnssec_ok };
+	const struct volley_key *own = (const struct volley_key *)e->key.words;
+	const struct volley_entry *entry;
+	struct convert_source from;
+	struct cache_key key;
+	uint32_t ttl_s;
+
+	cache_key_init(&key, e->cache, above, (uint32_t)name_bytes(above), qtype, q->qclass,
+		       own->flags, VOLLEY_VIEW_RECURSIVE);
+	if (cache_lookup(e->cache, &key, rq->now_s, true, &entry) != CACHE_HIT)
+		return false;
+	convert_from_entry(&from, entry, rq->now_s);
+	if (from.rcode != DNS_RCODE_NXDOMAIN || from.n_answer ||
+	    !(ntohs(entry->flags) & DNS_FLAG_AD) ||
+	    convert_answer(&e->convert, &from, &question, &limits, a, &ttl_s))
+		return false;
+	a->flags = ntohs(entry->flags);
+	engine_count(&e->counters.cut);
+	return true;
+}
+
+static bool is_cut(struct engine *e, const struct engine_request *rq, const struct query *q,
+		   struct cache_answer *a)
+{
+	const uint8_t *above = q->folded;
+
+	for (unsigned int i = 0; i < RECURSION_CUT_MAX; i++) {
+		above = name_parent(above);
+		if (!above || !*above)
+			return false;
+		if (answer_cut(e, rq, q, above, q->qtype, a) ||
+		    (q->qtype != DNS_TYPE_A && answer_cut(e, rq, q, above, DNS_TYPE_A, a)))
+			return true;
+	}
+	return false;
+}
+
+/* ---- A miss ----------------------------------------------------------------------------------- */
+
+static uint16_t failure(struct engine *e, struct cache_answer *a, uint16_t rcode, int ede_code)
+{
+	(void)engine_failure(e, a, rcode, ede_code);
+	a->flags |= DNS_FLAG_RA;
+	return rcode;
+}
+
+static uint16_t refuse(struct engine *e, const struct query *q, struct cache_answer *a)
+{
+	if (!rcu_dereference(e->data->recursion) || !q->rd)
+		return engine_failure(e, a, DNS_RCODE_REFUSED, DNS_EDE_NOT_AUTHORITATIVE);
+	engine_count(&e->counters.prohibited);
+	return engine_failure(e, a, DNS_RCODE_REFUSED, DNS_EDE_PROHIBITED);
+}
+
+static uint16_t ask(struct engine *e, const struct engine_request *rq, const struct query *q,
+		    const struct engine_recursion *rules, struct cache_answer *a)
+{
+	if (e->cache && is_cut(e, rq, q, a))
+		return DNS_RCODE_NXDOMAIN;
+	if (e->expired &&
+	    (!rq->pending || failures_is_recent(&e->failures, e->key.hash, rq->now_s)))
+		return answer_stale(e, e->expired, rq->now_s, a);
+	if (!rq->pending) {
+		engine_count(&e->counters.not_asked);
+		return failure(e, a, DNS_RCODE_SERVFAIL, DNS_EDE_NOT_READY);
+	}
+	fill_asked(e, rq, q, rules);
+	e->outcome = ENGINE_DEFERS;
+	return DNS_RCODE_NOERROR;
+}
+
+uint16_t recursion_answer(struct engine *e, const struct engine_request *rq, const struct query *q,
+			  const struct engine_recursion *rules, struct cache_answer *a)
+{
+	if (!rules)
+		return refuse(e, q, a);
+	if (!engine_is_data_type(q->qtype))
+		return failure(e, a, DNS_RCODE_NOTIMP, DNS_EDE_NOT_SUPPORTED);
+	if (!q->rd)
+		return failure(e, a, DNS_RCODE_REFUSED, DNS_EDE_NOT_AUTHORITATIVE);
+	return ask(e, rq, q, rules, a);
+}
+
+/* ---- A completion ----------------------------------------------------------------------------- */
+
+static void begin_finish(struct engine *e, const struct engine_pending *p)
+{
+	const struct resolver_question *q = &p->question;
+	uint8_t flags = (uint8_t)((p->asked.edns.dnssec_ok ? VOLLEY_KEY_DO : 0) |
+				  (q->checking_disabled ? VOLLEY_KEY_CD : 0));
+
+	if (e->cache)
+		cache_key_init(&e->key, e->cache, q->name, (uint32_t)name_bytes(q->name), q->qtype,
+			       q->qclass, flags, VOLLEY_VIEW_RECURSIVE);
+}
+
+/* A zone that has come meanwhile speaks for its names from now on. */
+static void keep(struct engine *e, const struct engine_pending *p, struct cache_answer *a,
+		 uint32_t ttl_s, uint32_t now_s)
+{
+	const struct resolver_question *q = &p->question;
+	uint32_t refresh_s = ttl_s / RECURSION_REFRESH_PART;
+
+	if (!ttl_s || !e->cache || !p->rules.zone_slot ||
+	    engine_is_ours(e, q->name, (unsigned int)name_bytes(q->name), q->qtype))
+		return;
+	a->zone_slot = p->rules.zone_slot;
+	a->zone_gen = p->rules.zone_gen;
+	a->expires_s = now_s + ttl_s;
+	if (p->rules.prefetch && (a->flags & DNS_RCODE_MASK) != DNS_RCODE_SERVFAIL)
+		a->refresh_s = (uint16_t)(refresh_s < RECURSION_REFRESH_MAX_S ?
+						  refresh_s :
+						  RECURSION_REFRESH_MAX_S);
+	engine_publish(e, a, now_s);
+}
+
+static bool is_about(const struct message *m, const struct resolver_question *q)
+{
+	const uint8_t *fixed = m->name + (m->name_end - DNS_HEADER_BYTES);
+
+	return name_equal(m->name, q->name) && wire_load_be16(fixed) == q->qtype &&
+	       wire_load_be16(fixed + 2) == q->qclass;
+}
+
+static bool is_answer(uint16_t rcode)
+{
+	return rcode == DNS_RCODE_NOERROR || rcode == DNS_RCODE_NXDOMAIN ||
+	       rcode == DNS_RCODE_YXDOMAIN;
+}
+
+/* 0, or what is wrong with it. */
+static int convert(struct engine *e, const struct engine_pending *p, struct cache_answer *a,
+		   uint32_t *ttl_s)
+{
+	const struct resolver_question *q = &p->question;
+	const bool is_bogus = q->security == RESOLVER_BOGUS;
+	const struct convert_question question = { q->name, q->qtype, p->asked.edns.dnssec_ok };
+	const struct convert_limits limits = {
+		.max_ttl_s = is_bogus && p->rules.max_ttl_s > RECURSION_BOGUS_S ?
+				     RECURSION_BOGUS_S :
+				     p->rules.max_ttl_s,
+		.min_ttl_s = p->rules.min_ttl_s,
+		.max_negative_ttl_s = is_bogus && p->rules.max_negative_ttl_s > RECURSION_BOGUS_S ?
+					      RECURSION_BOGUS_S :
+					      p->rules.max_negative_ttl_s,
+	};
+	struct convert_source from;
+
+	if (!convert_from_wire(&from, q->msg, q->msg_bytes) || !is_about(&from.message, q))
+		return ERR_FORMAT;
+	return convert_answer(&e->convert, &from, &question, &limits, a, ttl_s);
+}
+
+static uint16_t finish_with_answer(struct engine *e, struct engine_pending *p,
+				   const struct engine_times *times, struct cache_answer *a,
+				   uint32_t ttl_s)
+{
+	a->flags |= DNS_FLAG_QR | DNS_FLAG_RA;
+	if (p->question.security == RESOLVER_SECURE)
+		a->flags |= DNS_FLAG_AD;
+	failures_forget(&e->failures, e->key.hash);
+	keep(e, p, a, ttl_s, times->now_s);
+	return a->flags & DNS_RCODE_MASK;
+}
+
+/* Not upstream's: a limit of ours, no memory, a resolver that stops. Says nothing about the name. */
+static bool is_local(int ede_code)
+{
+	return ede_code == DNS_EDE_NOT_READY || ede_code == DNS_EDE_OTHER;
+}
+
+static uint16_t finish_with_failure(struct engine *e, struct engine_pending *p,
+				    const struct engine_times *times, int ede_code,
+				    struct cache_answer *a)
+{
+	bool is_bogus = p->question.security == RESOLVER_BOGUS;
+	const struct volley_entry *entry = NULL;
+	enum cache_verdict verdict = CACHE_MISS;
+
+	if (e->cache)
+		verdict = cache_lookup(e->cache, &e->key, times->now_s, false, &entry);
+	if (verdict == CACHE_HIT) { /* another worker has it by now */
+		cache_answer_of(a, entry, times->now_s);
+		return a->flags & DNS_RCODE_MASK;
+	}
+	if (verdict == CACHE_EXPIRED && may_be_stale(entry, &p->rules, times->now_s)) {
+		if (!is_local(ede_code))
+			failures_note(&e->failures, e->key.hash, times->now_s);
+		if (!p->asked.has_client)
+			return DNS_RCODE_SERVFAIL;
+		p->submit = times->now_ns >= p->question.deadline_ns;
+		return answer_stale(e, entry, times->now_s, a);
+	}
+	(void)failure(e, a, DNS_RCODE_SERVFAIL, ede_code);
+	if (!is_local(ede_code))
+		keep(e, p, a, is_bogus ? RECURSION_BOGUS_S : RECURSION_SERVFAIL_S, times->now_s);
+	return DNS_RCODE_SERVFAIL;
+}
+
+uint16_t recursion_finish(struct engine *e, struct engine_pending *p,
+			  const struct engine_times *times, struct cache_answer *a)
+{
+	const struct resolver_question *q = &p->question;
+	int ede_code = q->ede_code == EDNS_NO_EDE ? DNS_EDE_NO_REACHABLE_AUTHORITY : q->ede_code;
+	uint32_t ttl_s;
+
+	p->submit = false;
+	begin_finish(e, p);
+	if (!q->msg || !is_answer(q->rcode))
+		return finish_with_failure(e, p, times, ede_code, a);
+	if (!convert(e, p, a, &ttl_s))
+		return finish_with_answer(e, p, times, a, ttl_s);
+	engine_count(&e->counters.unusable);
+	return finish_with_failure(e, p, times, DNS_EDE_INVALID_DATA, a);
+}

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The way of a name that no zone of ours has, for clients that may recurse:
+ *
+ *	cache: valid ───────────────────────────────────────────► answer; fetched anew when it ends soon
+ *	  │ no
+ *	policy: local data, block lists ────────────────────────► what these say
+ *	  │ nothing
+ *	a name above that does not exist (RFC 8020) ────────────► NXDOMAIN
+ *	  │ no
+ *	expired, and upstream has failed lately (RFC 8767) ─────► the stale answer
+ *	  │ no
+ *	pending ─► upstream ─► valid ───────────────────────────► answer, into the cache
+ *	                │ fails, or takes long
+ *	                ├─► expired ────────────────────────────► the stale answer; upstream goes on
+ *	                └─► SERVFAIL, for a short time into the cache
+ *
+ * A name above that does not exist counts where that is validated, as in unbound: servers that say
+ * NXDOMAIN for an empty non-terminal are not signed. Its answer is not cached again.
+ *
+ * Answers are cached under the question, CD and DO (RFC 4035 section 3.2.2), for VOLLEY_VIEW_RECURSIVE
+ * alone. What was bogus and is given with CD=1 stays a minute at most (RFC 4035 section 4.7), and so
+ * does a SERVFAIL for it; another SERVFAIL 5 seconds (RFC 2308 section 7), and none in the place of
+ * data that is valid or may still be given. A TTL of 0 is never cached.
+ *
+ * EDNS client subnet (RFC 7871) is neither sent nor looked at: one answer is for all clients.
+ */
+#ifndef VOLLEY_ENGINE_RECURSION_H
+#define VOLLEY_ENGINE_RECURSION_H
+
+#include "engine/engine.h"
+
+#define RECURSION_SERVFAIL_S 5u
+#define RECURSION_BOGUS_S    60u
+#define RECURSION_STALE_S    30u /* TTL of a stale answer: RFC 8767 section 5 */
+#define RECURSION_CUT_MAX    8   /* names above that are looked at */
+
+/* What is asked for again in the last eighth of its life, and at most a minute, is fetched anew. */
+#define RECURSION_REFRESH_PART  8u
+#define RECURSION_REFRESH_MAX_S 60u
+
+/*
+ * Looks for the question in the recursive view; e->key is its key. On a hit *a is the answer, and where
+ * it ends soon rq->pending is filled to fetch it anew. Notes an expired one that may still be given.
+ */
+enum cache_verdict recursion_lookup(struct engine *e, const struct engine_request *rq,
+				    const struct query *q, const struct engine_recursion *rules,
+				    struct cache_answer *a);
+
+/*
+ * The answer to a name that is not ours and not cached: *a and the rcode, or e->outcome is not
+ * ENGINE_REPLIES. rules: NULL: this client may not recurse.
+ */
+uint16_t recursion_answer(struct engine *e, const struct engine_request *rq, const struct query *q,
+			  const struct engine_recursion *rules, struct cache_answer *a);
+
+/* The answer to a completed question; what there is to be kept is cached. */
+uint16_t recursion_finish(struct engine *e, struct engine_pending *p,
+			  const struct engine_times *times, struct cache_answer *a);
+
+/* Makes it a question of nobody, with a deadline of its own. */
+void recursion_ask_again(struct engine *e, struct engine_pending *p,
+			 const struct engine_times *times);
+
+#endif

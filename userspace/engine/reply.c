@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "engine/reply.h"
+
+#include <string.h>
+#include <sys/socket.h>
+
+#include "base/wire.h"
+#include "engine/emit.h"
+#include "engine/internal.h"
+
+_Static_assert(RENDER_OPT_BYTES == DNS_OPT_FIXED_BYTES + DNS_OPTION_FIXED_BYTES + COOKIE_BYTES,
+	       "room is kept for the usual OPT");
+_Static_assert(RENDER_OPT_MAX == RENDER_OPT_BYTES + DNS_OPTION_FIXED_BYTES + ENGINE_NSID_MAX,
+	       "room is kept for the largest OPT");
+
+static void count_rcode(struct engine *e, uint16_t rcode)
+{
+	struct engine_counters *c = &e->counters;
+	uint64_t *const by_rcode[] = {
+		[DNS_RCODE_NOERROR] = &c->noerror,   [DNS_RCODE_FORMERR] = &c->formerr,
+		[DNS_RCODE_SERVFAIL] = &c->servfail, [DNS_RCODE_NXDOMAIN] = &c->nxdomain,
+		[DNS_RCODE_NOTIMP] = &c->notimp,     [DNS_RCODE_REFUSED] = &c->refused,
+	};
+
+	if (rcode <= DNS_RCODE_REFUSED)
+		engine_count(by_rcode[rcode]);
+	else
+		engine_count(rcode == DNS_RCODE_BADVERS ? &c->badvers : &c->other_rcode);
+}
+
+const uint8_t *reply_client(const struct engine_request *rq, size_t *bytes)
+{
+	static const uint8_t mapped[12] = { [10] = 0xff, [11] = 0xff };
+
+	*bytes = rq->family == AF_INET ? 4 : 16;
+	if (*bytes == 4 || memcmp(rq->client, mapped, sizeof(mapped)) != 0)
+		return rq->client;
+	*bytes = 4;
+	return rq->client + sizeof(mapped);
+}
+
+/*
+ * RFC 7873 section 5.2: whatever the server part is, the answer is whole, with a good cookie. RFC 9018
+ * section 4.4 hashes 4 octets of an IPv4 client.
+ */
+static void add_cookie(struct engine *e, const struct engine_request *rq,
+		       const struct query_edns *edns, struct edns_reply *opt)
+{
+	enum cookie_verdict verdict = COOKIE_BAD;
+	const uint8_t *address;
+	size_t address_bytes;
+
+	address = reply_client(rq, &address_bytes);
+	if (edns->cookie_server_bytes) {
+		verdict = cookie_check(&e->config.cookie_secrets, edns->cookie_client,
+				       edns->cookie_server, edns->cookie_server_bytes, address,
+				       address_bytes, rq->wall_s);
+		engine_count(verdict == COOKIE_BAD ? &e->counters.cookies_bad :
+						     &e->counters.cookies_good);
+	} else {
+		engine_count(&e->counters.cookies_new);
+	}
+	if (verdict == COOKIE_GOOD) {
+		memcpy(e->cookie, edns->cookie_client, COOKIE_CLIENT_BYTES);
+		memcpy(e->cookie + COOKIE_CLIENT_BYTES, edns->cookie_server, COOKIE_SERVER_BYTES);
+	} else {
+		cookie_make(e->cookie, edns->cookie_client, address, address_bytes, rq->wall_s,
+			    e->config.cookie_secrets.active);
+	}
+	opt->cookie = e->cookie;
+	opt->cookie_bytes = COOKIE_BYTES;
+}
+
+/* Octets that the reply may have: RFC 6891 section 6.2.3 to 6.2.5. */
+static size_t reply_limit(const struct engine *e, const struct engine_request *rq,
+			  const struct query *q, size_t cap)
+{
+	size_t limit = query_udp_size(q);
+
+	if (rq->stream)
+		limit = DNS_MESSAGE_MAX;
+	else if (limit > e->config.max_udp_bytes)
+		limit = e->config.max_udp_bytes;
+	return limit < cap ? limit : cap;
+}
+
+/* Puts the TSIG record behind a reply of `bytes` octets; where it has no room the client must ask TCP. */
+static size_t add_tsig(const struct engine *e, uint8_t *out, size_t bytes, size_t limit)
+{
+	if (!e->tsig_bytes)
+		return bytes;
+	if (e->tsig_bytes > limit - bytes) {
+		out[DNS_FLAGS_AT] |= DNS_FLAG_TC >> 8;
+		return bytes;
+	}
+	memcpy(out + bytes, e->tsig, e->tsig_bytes);
+	wire_store_be16(out + DNS_ARCOUNT_AT, (uint16_t)(wire_load_be16(out + DNS_ARCOUNT_AT) + 1));
+	return bytes + e->tsig_bytes;
+}
+
+size_t reply_write(struct engine *e, const struct engine_request *rq, const struct query *q,
+		   const struct cache_answer *a, uint16_t rcode, uint8_t *out, size_t cap)
+{
+	struct edns_reply opt = EDNS_REPLY_INIT;
+	size_t limit = reply_limit(e, rq, q, cap);
+	enum emit_form form;
+	size_t bytes;
+
+	opt.udp_size = e->config.max_udp_bytes;
+	opt.rcode = rcode;
+	opt.dnssec_ok = q->edns.dnssec_ok;
+	opt.ede_code = e->ede_code;
+	if (q->edns.has_cookie && e->config.cookies)
+		add_cookie(e, rq, &q->edns, &opt);
+	if (q->edns.nsid_asked && e->config.nsid) {
+		opt.nsid = e->config.nsid;
+		opt.nsid_bytes = e->config.nsid_bytes;
+	}
+	bytes = emit_reply(out, limit, rq->msg, q, a, q->edns.present ? &opt : NULL, &form);
+	if (!bytes) {
+		engine_count(&e->counters.no_room);
+		return 0;
+	}
+	count_rcode(e, rcode);
+	if (form != EMIT_FULL)
+		engine_count(form == EMIT_SHORT ? &e->counters.shortened : &e->counters.truncated);
+	return add_tsig(e, out, bytes, limit);
+}

@@ -1,0 +1,323 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "worker/responder.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <urcu-qsbr.h>
+
+#include "base/clock.h"
+#include "dns/proto.h"
+#include "resolver/resolver.h"
+
+#define MESSAGE_MAX   65535u
+#define SCRATCH_BYTES (256u << 10)
+
+/* A question upstream. to.port is NULL where no reply is owed, or its port is gone. */
+struct slot {
+	struct engine_pending pending; /* first: what resolver_take() returns */
+	struct port_return to;
+	struct resolver *asked; /* only to tell it from another; may be gone */
+	bool is_second;         /* asked anew of another resolver */
+	bool is_taken;
+	struct slot *next_free;
+};
+
+struct responder {
+	struct engine *engine;
+	struct resolver **resolver;
+	struct responder_counters counters;
+	struct inbox inbox;
+	unsigned int n_slots;
+	struct slot *slots;
+	struct slot *free;
+
+	/* To be submitted together. */
+	struct resolver_question *batch[PORT_BURST];
+	unsigned int n_batch;
+
+	/* Completions of one port: their replies, in scratch up to scratch_at, go out together. */
+	struct slot *done[PORT_BURST];
+	struct port_reply replies[PORT_BURST];
+	unsigned int n_done, n_replies;
+	uint32_t scratch_at;
+	uint8_t scratch[SCRATCH_BYTES];
+};
+
+/* One writer, so no locked instruction; readers see whole values. */
+static void count(uint64_t *counter, uint64_t n)
+{
+	__atomic_store_n(counter, *counter + n, __ATOMIC_RELAXED);
+}
+
+static struct engine_times times_now(uint64_t now_ns)
+{
+	return (struct engine_times){
+		.now_ns = now_ns,
+		.now_s = clock_coarse_s(),
+		.wall_s = (uint32_t)clock_wall_s(),
+	};
+}
+
+/* ---- Slots and submitting --------------------------------------------------------------------- */
+
+static void take(struct responder *r, struct slot *s, struct resolver *resolver)
+{
+	r->free = s->next_free;
+	s->is_taken = true;
+	s->is_second = false;
+	s->asked = resolver;
+	count(&r->counters.taken, 1);
+}
+
+static void give_back(struct responder *r, struct slot *s)
+{
+	s->is_taken = false;
+	s->to.port = NULL;
+	s->next_free = r->free;
+	r->free = s;
+	count(&r->counters.released, 1);
+}
+
+static void submit(struct responder *r, struct resolver *resolver)
+{
+	if (r->n_batch)
+		resolver_submit(resolver, r->batch, r->n_batch);
+	r->n_batch = 0;
+}
+
+static void add_to_batch(struct responder *r, struct slot *s, struct resolver *resolver)
+{
+	s->pending.question.inbox = &r->inbox;
+	r->batch[r->n_batch++] = &s->pending.question;
+	if (r->n_batch == PORT_BURST)
+		submit(r, resolver);
+}
+
+/* ---- Messages --------------------------------------------------------------------------------- */
+
+static void answer(struct responder *r, struct engine_request *rq, struct port_msg *m,
+		   struct port *port, struct resolver *resolver)
+{
+	struct slot *s = resolver && port_can_defer(port) ? r->free : NULL;
+	size_t len;
+
+	rq->msg = m->data;
+	rq->len = m->len;
+	rq->stream = m->stream;
+	rq->family = m->family;
+	rq->client = m->peer;
+	rq->pending = s ? &s->pending : NULL;
+	len = engine_answer(r->engine, rq, m->data, m->cap);
+	if (len == ENGINE_DEFERRED) {
+		port_defer(port, m, &s->to);
+		m->deferred = true;
+		len = 0;
+	}
+	m->len = (uint32_t)len;
+	if (!s || !s->pending.submit)
+		return;
+	take(r, s, resolver);
+	add_to_batch(r, s, resolver);
+}
+
+void responder_handle(void *ctx, struct port_msg *msgs, unsigned int n, struct port *port,
+		      uint64_t now_ns)
+{
+	struct responder *r = ctx;
+	struct resolver *resolver = rcu_dereference(*r->resolver);
+	struct engine_times times = times_now(now_ns);
+	struct engine_request rq = {
+		.now_ns = now_ns,
+		.now_s = times.now_s,
+		.wall_s = times.wall_s,
+	};
+
+	for (unsigned int i = 0; i < n; i++)
+		answer(r, &rq, &msgs[i], port, resolver);
+	submit(r, resolver);
+}
+
+void responder_refresh(struct responder *r, const struct volley_refresh *refreshes, unsigned int n)
+{
+	struct resolver *resolver = rcu_dereference(*r->resolver);
+	struct engine_times times = times_now(clock_ns());
+
+	for (unsigned int i = 0; i < n; i++) {
+		struct slot *s = r->free;
+
+		if (!s || !resolver) {
+			count(&r->counters.not_refreshed, n - i);
+			break;
+		}
+		if (!engine_refresh(r->engine, &refreshes[i], &times, &s->pending))
+			continue;
+		take(r, s, resolver);
+		add_to_batch(r, s, resolver);
+	}
+	submit(r, resolver);
+}
+
+/* ---- Completions ------------------------------------------------------------------------------ */
+
+/* The replies of a port go out, and what is done with is free, or asked again for the cache alone. */
+static void flush(struct responder *r, struct port *port, struct resolver *resolver,
+		  uint64_t now_ns)
+{
+	if (r->n_replies)
+		(void)port_reply(port, now_ns, r->replies, r->n_replies);
+	count(&r->counters.replies, r->n_replies);
+	for (unsigned int i = 0; i < r->n_done; i++) {
+		struct slot *s = r->done[i];
+
+		s->to.port = NULL;
+		if (s->pending.submit && resolver) {
+			s->asked = resolver;
+			add_to_batch(r, s, resolver);
+		} else {
+			give_back(r, s);
+		}
+	}
+	r->n_done = r->n_replies = 0;
+	r->scratch_at = 0;
+}
+
+/* The resolver went away under it, and there is another one. */
+static bool is_to_be_moved(const struct slot *s, const struct resolver *resolver)
+{
+	const struct resolver_question *q = &s->pending.question;
+
+	return resolver && resolver != s->asked && !s->is_second &&
+	       q->rcode == DNS_RCODE_SERVFAIL && q->ede_code == DNS_EDE_NOT_READY;
+}
+
+static void finish(struct responder *r, struct slot *s, const struct engine_times *times)
+{
+	uint32_t cap = s->to.port && s->to.cap < MESSAGE_MAX ? s->to.cap : MESSAGE_MAX;
+	uint8_t *out = r->scratch + r->scratch_at;
+	size_t len = engine_finish(r->engine, &s->pending, times, out, cap);
+
+	resolver_release(&s->pending.question);
+	r->done[r->n_done++] = s;
+	if (!s->to.port) {
+		count(&r->counters.orphaned, len != 0);
+		return;
+	}
+	r->replies[r->n_replies++] =
+		(struct port_reply){ .to = &s->to, .data = out, .len = (uint32_t)len };
+	r->scratch_at += (uint32_t)len;
+}
+
+static void complete(struct responder *r, struct slot *s, struct resolver *resolver,
+		     const struct engine_times *times)
+{
+	if (is_to_be_moved(s, resolver)) {
+		resolver_release(&s->pending.question);
+		s->is_second = true;
+		s->asked = resolver;
+		count(&r->counters.resubmitted, 1);
+		add_to_batch(r, s, resolver);
+		return;
+	}
+	if (r->n_done == PORT_BURST || SCRATCH_BYTES - r->scratch_at < MESSAGE_MAX)
+		flush(r, s->to.port, resolver, times->now_ns);
+	finish(r, s, times);
+}
+
+/* Those of one port, the first one's; the others in their order. */
+static struct slot *complete_port(struct responder *r, struct slot *first,
+				  struct resolver *resolver, const struct engine_times *times)
+{
+	struct port *port = first->to.port;
+	struct inbox_link *others = NULL, **end = &others;
+
+	for (struct slot *s = first, *next; s; s = next) {
+		next = (struct slot *)resolver_next(&s->pending.question);
+		if (s->to.port == port) {
+			complete(r, s, resolver, times);
+			continue;
+		}
+		*end = &s->pending.question.link;
+		end = &s->pending.question.link.next;
+	}
+	*end = NULL;
+	flush(r, port, resolver, times->now_ns);
+	return (struct slot *)others;
+}
+
+static void ready(void *ctx, uint64_t now_ns)
+{
+	struct responder *r = ctx;
+	struct resolver *resolver = rcu_dereference(*r->resolver);
+	struct engine_times times = times_now(now_ns);
+	struct slot *s = (struct slot *)resolver_take(&r->inbox);
+
+	while (s)
+		s = complete_port(r, s, resolver, &times);
+	submit(r, resolver);
+}
+
+struct worker_source responder_source(struct responder *r)
+{
+	return (struct worker_source){ .fd = r->inbox.fd, .ready = ready, .ctx = r };
+}
+
+void responder_port_gone(void *ctx, struct port *port)
+{
+	struct responder *r = ctx;
+
+	for (unsigned int i = 0; i < r->n_slots; i++)
+		if (r->slots[i].is_taken && r->slots[i].to.port == port)
+			r->slots[i].to.port = NULL;
+}
+
+/* ---- Begin and end ---------------------------------------------------------------------------- */
+
+int responder_new(struct responder **out, const struct responder_config *config)
+{
+	struct responder *r = calloc(1, sizeof(*r));
+	int err;
+
+	if (!r)
+		return -ENOMEM;
+	r->engine = config->engine;
+	r->resolver = config->resolver;
+	r->n_slots = config->n_pending;
+	r->slots = calloc(r->n_slots ? r->n_slots : 1, sizeof(*r->slots));
+	err = r->slots ? inbox_open(&r->inbox) : -ENOMEM;
+	if (err) {
+		free(r->slots);
+		free(r);
+		return err;
+	}
+	for (unsigned int i = r->n_slots; i--;) {
+		r->slots[i].next_free = r->free;
+		r->free = &r->slots[i];
+	}
+	*out = r;
+	return 0;
+}
+
+void responder_free(struct responder *r)
+{
+	struct resolver_question *q;
+
+	if (!r)
+		return;
+	q = resolver_take(&r->inbox);
+	while (q) {
+		struct resolver_question *next = resolver_next(q);
+
+		resolver_release(q);
+		q = next;
+	}
+	inbox_close(&r->inbox);
+	free(r->slots);
+	free(r);
+}
+
+void responder_counters_read(const struct responder *r, struct responder_counters *out)
+{
+#define COPY(name, words) out->name = __atomic_load_n(&r->counters.name, __ATOMIC_RELAXED);
+	RESPONDER_COUNTERS(COPY)
+#undef COPY
+}
