@@ -57,8 +57,11 @@ const struct words_command words_commands[] = {
 	  "through in the background; medians are at most a 32nd too low." },
 	{ "cache lookup", "NAME [TYPE]", 1, 2, "the cached answers for a name",
 	  "Shows every answer that the cache holds for NAME, or for NAME and TYPE: with and without DO "
-	  "and CD, its state, age and sizes with and without optional records, how often it was used "
-	  "since it was written (3 stands for more, too), in which queue it is, and its records." },
+	  "and CD, in which view (public: for everyone; recursive: from upstream, for clients that may "
+	  "recurse; private: of our zones, for those of server.allow), its state, age and sizes with and "
+	  "without optional records, how often it was used since it was written (3 stands for more, "
+	  "too), in which queue it is, and its records. The TTLs of what came from upstream are what is "
+	  "left of them." },
 	{ "cache flush", "NAME [TYPE] | WHICH", 0, 2, "withdraw cached answers",
 	  "Withdraws the answers for NAME, or for NAME and TYPE, or those that WHICH tells, and says "
 	  "how many these were. WHICH is --subtree NAME for NAME and all names below it, or --zone ZONE "
