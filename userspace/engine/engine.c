@@ -36,6 +36,35 @@ uint64_t engine_option_mask(const struct engine_config *config)
 	return mask;
 }
 
+int engine_cache_new(struct engine_cache **out, struct cache *cache)
+{
+	struct engine_cache *place = calloc(1, sizeof(*place));
+	int err;
+
+	if (!place)
+		return -ENOMEM;
+	place->cache = cache;
+	err = cache_writer_new(&place->writer, cache);
+	if (err)
+		free(place);
+	else
+		*out = place;
+	return err;
+}
+
+void engine_cache_free(struct engine_cache *place)
+{
+	if (!place)
+		return;
+	cache_writer_free(place->writer);
+	free(place);
+}
+
+struct engine_cache *engine_exchange_cache(struct engine *e, struct engine_cache *place)
+{
+	return rcu_xchg_pointer(&e->place, place);
+}
+
 int engine_new(struct engine **out, const struct engine_config *config, struct cache *cache,
 	       struct engine_data *data)
 {
@@ -50,10 +79,9 @@ int engine_new(struct engine **out, const struct engine_config *config, struct c
 	if (!e)
 		return -ENOMEM;
 	e->config = *config;
-	e->cache = cache;
 	e->data = data;
 	sampler_init(&e->sampler);
-	err = cache ? cache_writer_new(&e->writer, cache) : 0;
+	err = cache ? engine_cache_new(&e->place, cache) : 0;
 	if (err) {
 		free(e);
 		return err;
@@ -66,8 +94,7 @@ void engine_free(struct engine *e)
 {
 	if (!e)
 		return;
-	if (e->writer)
-		cache_writer_free(e->writer);
+	engine_cache_free(e->place);
 	explicit_bzero(&e->config.cookie_secrets, sizeof(e->config.cookie_secrets));
 	free(e);
 }
@@ -252,6 +279,7 @@ static uint16_t decide(struct engine *e, const struct engine_request *rq, const 
 
 static void begin(struct engine *e)
 {
+	engine_take_cache(e);
 	e->ede_code = EDNS_NO_EDE;
 	e->tsig_bytes = 0;
 	e->outcome = ENGINE_REPLIES;

@@ -119,6 +119,19 @@ int engine_new(struct engine **out, const struct engine_config *config, struct c
 /* Gives its place in the cache back. The thread that owned it has ended. NULL is allowed. */
 void engine_free(struct engine *e);
 
+/*
+ * Another cache for an engine that goes on: cache/copy.h. The place made by engine_cache_new() is the
+ * engine's from its next call on; what it had before is given back, for engine_cache_free() after a
+ * grace period. The caches have the same zones and secrets: a key's hash, and a pending question's slot
+ * and generation, are right in both. Any thread but the engine's. -ENOMEM; NULL may be freed.
+ */
+struct engine_cache;
+int engine_cache_new(struct engine_cache **out, struct cache *cache)
+	__attribute__((warn_unused_result));
+void engine_cache_free(struct engine_cache *place);
+struct engine_cache *engine_exchange_cache(struct engine *e, struct engine_cache *place)
+	__attribute__((warn_unused_result));
+
 /* One instant on three clocks. */
 struct engine_times {
 	uint64_t now_ns; /* clock_ns(): for deadlines */

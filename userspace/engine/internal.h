@@ -23,9 +23,15 @@ enum engine_outcome {
 	ENGINE_DROPS,  /* no reply */
 };
 
+struct engine_cache {
+	struct cache *cache;
+	struct cache_writer *writer;
+};
+
 struct engine {
 	struct engine_config config;
-	struct cache *cache; /* may be NULL */
+	struct engine_cache *place; /* RCU; NULL: none */
+	struct cache *cache;        /* as of this call; may be NULL */
 	struct cache_writer *writer;
 	struct engine_data *data;
 	struct engine_counters counters;
@@ -43,6 +49,15 @@ struct engine {
 	struct render render;
 	struct convert convert;
 };
+
+/* One cache for all that a call does: each exported function that looks at it begins with this. */
+static inline void engine_take_cache(struct engine *e)
+{
+	const struct engine_cache *place = rcu_dereference(e->place);
+
+	e->cache = place ? place->cache : NULL;
+	e->writer = place ? place->writer : NULL;
+}
 
 /* Who asks, and what that allows. */
 struct engine_client {

@@ -86,6 +86,7 @@ bool engine_refresh(struct engine *e, const struct volley_refresh *refresh,
 	const struct engine_recursion *rules = rcu_dereference(e->data->recursion);
 	const struct volley_entry *entry;
 
+	engine_take_cache(e);
 	p->submit = false;
 	entry = rules && e->cache ? cache_refresh_entry(e->cache, refresh) : NULL;
 	if (!entry || entry->key.view != VOLLEY_VIEW_RECURSIVE)

@@ -7,6 +7,8 @@
 
 #include <cmocka.h>
 
+#include "cache/copy.h"
+#include "cache/memory.h"
 #include "tests/unit/engine/world.h"
 
 /* A host with 20 addresses: 5 of these are 1,600 octets of additional section. */
@@ -238,6 +240,40 @@ static void test_new_generation(void **state)
 	assert_int_equal(after.cache_hit, before.cache_hit + 1);
 }
 
+/* Another cache between two calls: what is looked for and published is there alone. */
+static void test_another_cache(void **state)
+{
+	struct ask ask = { .name = "x.wild.example.com", .type = T(A) };
+	struct engine_counters before, after;
+	struct engine_cache *place, *old;
+	struct cache_stats stats, in_old;
+	struct cache_memory memory;
+	struct cache_sizes sizes;
+	struct cache *cache;
+	struct reply r;
+
+	(void)state;
+	assert_int_equal(cache_sizes_plan_beside(&sizes, 8 << 20, world.memory.sizes.n_zones), 0);
+	assert_int_equal(cache_memory_anonymous_beside(&memory, &sizes, &world.memory), 0);
+	assert_int_equal(cache_new_beside(&cache, &memory, world.cache), 0);
+	assert_int_equal(engine_cache_new(&place, cache), 0);
+	engine_counters_read(world.engine, &before);
+	old = engine_exchange_cache(world.engine, place);
+	cache_stats_read(world.cache, &in_old);
+	send_ask(world.engine, &ask, &r);
+	send_ask(world.engine, &ask, &r);
+	engine_counters_read(world.engine, &after);
+	assert_int_equal(after.cache_hit, before.cache_hit + 1);
+	cache_stats_read(cache, &stats);
+	assert_int_equal(stats.n_entries, 1);
+	place = engine_exchange_cache(world.engine, old);
+	cache_stats_read(world.cache, &stats);
+	assert_int_equal(stats.n_entries, in_old.n_entries);
+	engine_cache_free(place);
+	cache_free(cache);
+	cache_memory_release_beside(&memory);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -247,6 +283,7 @@ int main(void)
 		cmocka_unit_test(test_key_has_do_and_cd),
 		cmocka_unit_test(test_answer_in_place),
 		cmocka_unit_test(test_new_generation),
+		cmocka_unit_test(test_another_cache),
 	};
 
 	return cmocka_run_group_tests(tests, setup, world_end);
