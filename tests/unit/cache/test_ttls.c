@@ -288,6 +288,38 @@ static void test_adopted_damaged(void **state)
 	}
 }
 
+/* Whatever it makes of an entry, nobody reads or writes beyond it: for AddressSanitizer to see. */
+static void test_each_octet_damaged(void **state)
+{
+	static const uint8_t flips[] = { 1, 2, 0x10, 0x80, 0xff };
+	const struct volley_entry *e;
+	unsigned int n_sound = 0;
+	struct world w;
+
+	(void)state;
+	world_open(&w, CACHE_BYTES_MIN);
+	e = put_ttls(&w, 1);
+	for (uint32_t i = 0; i < e->bytes * sizeof(flips); i++) {
+		uint8_t *copy = malloc(e->bytes), *body;
+		struct cache_answer a;
+
+		memcpy(copy, e, e->bytes);
+		copy[i / sizeof(flips)] ^= flips[i % sizeof(flips)];
+		if (entry_is_sound((struct volley_entry *)copy, e->bytes)) {
+			cache_answer_of(&a, (struct volley_entry *)copy, WORLD_NOW_S + 1);
+			body = malloc(a.full_bytes + 1u);
+			memcpy(body, a.body, a.full_bytes);
+			cache_answer_age(&a, body, a.full_bytes);
+			free(body);
+			n_sound++;
+		}
+		free(copy);
+	}
+	/* Times, counts, name and TTLs are not its to judge; lengths, list and the rest of the body are. */
+	assert_in_range(n_sound, 100, (e->bytes - TTLS_FULL) * sizeof(flips));
+	world_close(&w);
+}
+
 /* As large as an entry can be: a body of which every octet belongs to a TTL, to a name of 255. */
 static void test_largest(void **state)
 {
@@ -545,6 +577,7 @@ int main(void)
 		cmocka_unit_test(test_refused),
 		cmocka_unit_test(test_adopted),
 		cmocka_unit_test(test_adopted_damaged),
+		cmocka_unit_test(test_each_octet_damaged),
 		cmocka_unit_test(test_largest),
 		cmocka_unit_test(test_keeper_keeps_them),
 		cmocka_unit_test(test_restored),
