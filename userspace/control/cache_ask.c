@@ -126,6 +126,7 @@ static void ask_free(struct ask *ask)
 	for (size_t i = 0; i < n_shown(ask); i++)
 		free(ask->found[i].entry);
 	census_free(ask->census);
+	ask->daemon->n_walks--;
 	free(ask);
 }
 
@@ -159,12 +160,16 @@ static int ask_new(struct ask **out, struct daemon *d, char *err, size_t err_cap
 	ask->chore = (struct chore){ .run = run, .ended = ended };
 	ask->daemon = d;
 	ask->cache = d->cache;
-	ask->ticket = ctl_defer(d->ctl);
+	/* A client that hangs up leaves its walk behind, so clients alone are no bound. */
+	if (d->n_walks < CTL_WAITING_CAP)
+		ask->ticket = ctl_defer(d->ctl);
 	if (ask->ticket) {
+		d->n_walks++;
 		*out = ask;
 		return 0;
 	}
-	snprintf(err, err_cap, "%d clients wait already, try again later", CTL_WAITING_CAP);
+	snprintf(err, err_cap, "%d walks over the cache wait already, try again later",
+		 CTL_WAITING_CAP);
 	free(ask);
 	return -EBUSY;
 }

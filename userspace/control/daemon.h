@@ -2,8 +2,8 @@
 /*
  * The daemon: all parts put together, in the order in which one needs the other.
  *
- *   start   lock ─► programs and maps ─► cache ─► control socket ─► zones ─► workers, sockets
- *           ─► AF_XDP ─► services
+ *   start   lock ─► programs and maps ─► cache ─► control socket ─► resolver ─► zones ─► workers,
+ *           sockets ─► AF_XDP ─► services
  *   life    one thread in epoll: signals, control socket, loads that have ended, address and link
  *           changes, a tick a second
  *   stop    the same backwards
@@ -30,10 +30,14 @@
 #include "control/loader.h"
 #include "control/program.h"
 #include "control/progress.h"
+#include "control/recursion.h"
 #include "control/snapshots.h"
 #include "control/zones.h"
 
 #define DAEMON_IFACES_CAP 64
+
+/* What has a slot in the cache beside the zones. */
+enum daemon_slot { DAEMON_SLOT_RECURSION, DAEMON_SLOT_POLICIES, DAEMON_N_SLOTS };
 
 /* Commands (control/commands.c) and reports (control/report.c) read these. */
 struct daemon {
@@ -55,8 +59,11 @@ struct daemon {
 	struct grace *grace;
 
 	struct engine_data published;
+	struct recursion *recursion;
+	uint32_t other_slots[DAEMON_N_SLOTS]; /* in the cache, of what is no zone; 0: none */
 	struct loader *loader;
 	struct chores *chores;
+	unsigned int n_walks; /* over the cache that wait or run, their clients gone or not */
 	struct hot *hot;
 	struct zones *zones;
 	struct progress progress;
@@ -94,7 +101,8 @@ int daemon_attach(struct daemon *d, const char *ifname, char *err, size_t err_ca
 int daemon_detach(struct daemon *d, const char *ifname, char *err, size_t err_cap);
 
 /*
- * Reads the configuration again and begins to load its zones; the rest needs a restart. 0: done()
+ * Reads the configuration again, puts in place what it says of clients and recursion, and begins to
+ * load its zones; the rest needs a restart. 0: done()
  * follows, as for zones_configure(). Else a negative code, with a sentence in err.
  */
 int daemon_reload(struct daemon *d, zones_done_fn *done, void *user, char *err, size_t err_cap);
