@@ -2,12 +2,13 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """forwardrate.py [QUESTIONS]: what forwarding costs, every question a cache miss.
 
-One thread of the resolver floor (tests/net/resolve.c) beside unbound with one thread, both forwarding to
-the same nsd, which answers every name from a wildcard; namespace and addresses as in tests/net. Prints
-answers per second, and the CPU time that the forwarder itself took for each: on a busy machine the one
-to be compared. dnsperf asks unbound, keeping as many questions outstanding as the resolver does. The
-resolver's figure has no client's packets in it, unbound's has: their receiving and sending. So the
-same is asked of nsd too, as a measure of what that costs.
+One thread of the resolver floor (tests/net/resolve.c), by its own forwarder and by libunbound, beside
+unbound with one thread, all forwarding to the same nsd, which answers every name from a wildcard;
+namespace and addresses as in tests/net. Prints answers per second, and the CPU time that the forwarder itself
+took for each: on a busy machine the one to be compared. dnsperf asks unbound, keeping as many
+questions outstanding as the resolver does. The resolver's figures have no client's packets in them,
+unbound's has: their receiving and sending. So the same is asked of nsd too, as a measure of what that
+costs; and nsd is what bounds the rates, where it has no core to itself.
 
 Run it as root after `make tools`.
 """
@@ -23,6 +24,7 @@ from rig import run, wait_for
 from upstreams import HEAD, Netns, Resolve, family  # rig has set the path
 
 OUTSTANDING = 1000
+BY_LIBUNBOUND = "-o", "outgoing-num-tcp=1"  # any option of it
 UPSTREAM, FORWARDER = "127.0.1.3", "127.0.1.20"
 
 
@@ -31,10 +33,10 @@ def per_question(after, before, n):
     return [(a - b) / n * 1e6 for a, b in zip(after, before)]
 
 
-def by_resolver(netns, n):
-    it = Resolve(netns, "-f", UPSTREAM, "-w", "60000", "-u", OUTSTANDING, "-o", "outgoing-num-tcp=1")
+def by_resolver(netns, n, word, *options):
+    it = Resolve(netns, "-f", UPSTREAM, "-w", "60000", "-u", OUTSTANDING, *options)
     before, start = rig.cpu_seconds([it.process.pid]), time.monotonic()
-    it.say(f"flood {n} r.bench.")
+    it.say(f"flood {n} {word}.bench.")
     noerror = int(it.line().split()[2])
     seconds, after = time.monotonic() - start, rig.cpu_seconds([it.process.pid])
     it.close()
@@ -88,7 +90,8 @@ def main():
             (netns.folder / "zone").write_text(HEAD.format(UPSTREAM) + "* A 192.0.2.1\n")
             upstream = netns.nsd(UPSTREAM, {"bench.": "zone"})
             unbound = start_unbound(netns)
-            rows = [("resolver floor", by_resolver(netns, n)),
+            rows = [("own forwarder", by_resolver(netns, n, "f")),
+                    ("libunbound", by_resolver(netns, n, "l", *BY_LIBUNBOUND)),
                     ("unbound", by_dnsperf(netns, unbound, FORWARDER, n, "u")),
                     ("nsd, asked itself", by_dnsperf(netns, upstream, UPSTREAM, n, "n"))]
         finally:

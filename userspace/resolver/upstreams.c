@@ -22,6 +22,12 @@ static bool is_localhost(const struct sockaddr_storage *address)
 	return IN6_IS_ADDR_LOOPBACK(&in6->sin6_addr);
 }
 
+/* Both families have it at the same place (RFC 3493 section 3.3). */
+static bool has_port(const struct sockaddr_storage *address)
+{
+	return ((const struct sockaddr_in *)address)->sin_port;
+}
+
 static int parse(struct upstream *u, const char *text)
 {
 	const struct addrinfo hints = { .ai_flags = AI_NUMERICHOST | AI_NUMERICSERV,
@@ -40,7 +46,7 @@ static int parse(struct upstream *u, const char *text)
 	memcpy(&u->address, found->ai_addr, found->ai_addrlen);
 	u->address_bytes = found->ai_addrlen;
 	freeaddrinfo(found);
-	return 0;
+	return has_port(&u->address) ? 0 : ERR_CONFIG;
 }
 
 int upstreams_init(struct upstreams *us, const char *const *addresses, bool allow_localhost,
