@@ -59,6 +59,12 @@ void object_unmap(void *at, size_t bytes)
 		munmap(at, round_page(bytes));
 }
 
+static void close_fd(int fd)
+{
+	if (fd >= 0)
+		close(fd);
+}
+
 static size_t index_bytes(const struct cache_sizes *sizes)
 {
 	return (size_t)sizes->n_buckets * VOLLEY_BUCKET_SLOTS * 8;
@@ -110,6 +116,36 @@ int object_maps_open(struct object_maps *maps, const struct found_maps *found,
 		return 0;
 	object_maps_close(maps);
 	return -ENOMEM;
+}
+
+/* As xdp/volley.bpf.c has them, so that its program takes them in place of its own. */
+static int make_array(const char *name, size_t value_bytes, uint32_t n)
+{
+	LIBBPF_OPTS(bpf_map_create_opts, opts, .map_flags = BPF_F_MMAPABLE);
+
+	return bpf_map_create(BPF_MAP_TYPE_ARRAY, name, sizeof(uint32_t), (uint32_t)value_bytes, n,
+			      &opts);
+}
+
+int object_maps_make_beside(struct object_maps *maps, const struct cache_sizes *sizes,
+			    const struct object_maps *shared)
+{
+	struct found_maps fds = { .index = -1, .store = -1, .zones = shared->zones_fd };
+	int err = 0;
+
+	fds.state = make_array(VOLLEY_STATE_MAP, sizeof(struct volley_state), 1);
+	if (fds.state >= 0)
+		fds.index = make_array("volley_index", VOLLEY_BUCKET_SLOTS * 8, sizes->n_buckets);
+	if (fds.index >= 0)
+		fds.store = make_array("volley_store", VOLLEY_SEGMENT_BYTES, sizes->n_segments);
+	if (fds.store < 0)
+		err = -errno;
+	if (!err)
+		err = object_maps_open(maps, &fds, sizes);
+	close_fd(fds.state);
+	close_fd(fds.index);
+	close_fd(fds.store);
+	return err;
 }
 
 /* --- Loading ------------------------------------------------------------------------------------- */

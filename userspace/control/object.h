@@ -43,6 +43,13 @@ int object_maps_open(struct object_maps *maps, const struct found_maps *found,
 int object_maps_make(struct object_maps *maps, const struct cache_sizes *sizes)
 	__attribute__((warn_unused_result));
 
+/*
+ * Maps for a cache of these sizes that takes the place of that of `shared` (cache/copy.h): state, index
+ * and store are new, the others are those of `shared`. Any thread. 0 or -errno.
+ */
+int object_maps_make_beside(struct object_maps *maps, const struct cache_sizes *sizes,
+			    const struct object_maps *shared) __attribute__((warn_unused_result));
+
 /* Unmaps and closes them; after all programs. */
 void object_maps_close(struct object_maps *maps);
 

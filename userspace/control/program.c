@@ -89,6 +89,7 @@ void program_close(struct program *p, bool keep)
 		if (err)
 			log_warn("%s: detaching the XDP program: %s", p->ifname, err_text(err));
 	}
+	program_unprepare(p);
 	if (p->xdp)
 		xdp_program__close(p->xdp);
 	object_unmap(p->link, sizeof(*p->link));

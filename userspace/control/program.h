@@ -78,6 +78,20 @@ bool program_clean_up(const char *ifname);
 /* Takes the program off the interface, whoever attached it. */
 int program_detach(struct program *program);
 
+/*
+ * Another cache for a program that goes on answering (cache/copy.h). program_prepare() loads one that
+ * reads `maps`, and has volley_link, volley_cpu and xsks_map of the one that runs; nothing that is
+ * attached changes. program_switch() puts it in the place of that one, so that every packet meets one
+ * of the two, and prepares it first where that has not been done. On an error the old one goes on;
+ * program_unprepare() gives up what was prepared. All do nothing where the program reads these maps
+ * already. 0 or -errno.
+ */
+int program_prepare(struct program *program, const struct object_maps *maps)
+	__attribute__((warn_unused_result));
+int program_switch(struct program *program, const struct object_maps *maps)
+	__attribute__((warn_unused_result));
+void program_unprepare(struct program *program);
+
 /* Whether it is still what runs on its interface (somebody may have taken it off). */
 bool program_is_attached(const struct program *program);
 

@@ -22,6 +22,15 @@ struct program {
 	struct volley_link *link;
 	struct xdp_program *xdp; /* ours, attached through libxdp; NULL: adopted or replaced */
 	struct volley_bpf *skel; /* the object it comes from */
+	uint32_t state_id;       /* of its volley_state: which cache it reads */
+
+	/* What is to take its place (program_switch.c). */
+	struct volley_bpf *next;
+	struct xdp_program *next_xdp; /* behind libxdp's dispatcher; NULL: alone on the interface */
+	uint32_t next_state_id;
 };
+
+/* The kernel's number of a map; 0: not known. */
+uint32_t program_map_id(int fd);
 
 #endif

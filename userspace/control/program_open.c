@@ -127,7 +127,7 @@ static int replace(struct program *p, struct object_maps *maps, const struct pro
 
 /* --- Finding ------------------------------------------------------------------------------------- */
 
-static uint32_t map_id(int fd)
+uint32_t program_map_id(int fd)
 {
 	struct bpf_map_info info = { 0 };
 	uint32_t len = sizeof(info);
@@ -175,7 +175,7 @@ static int adopt_or_replace(struct program *p, struct object_maps *maps,
 			p->ifname, found->id, VOLLEY_ABI, p->ifname);
 		return -EPROTO;
 	}
-	if (maps->is_open && map_id(found->maps.state) != map_id(maps->state_fd))
+	if (maps->is_open && program_map_id(found->maps.state) != program_map_id(maps->state_fd))
 		return replace(p, maps, want, found);
 	if (!maps->is_open && is_by_daemon(found) && !is_same_size(&sizes, &want->sizes)) {
 		log_notice("%s: cache.size has changed: the answers of the old cache are dropped",
@@ -294,6 +294,7 @@ int program_open(struct program **out, struct object_maps *maps, const struct pr
 		program_close(p, false);
 		return code;
 	}
+	p->state_id = program_map_id(maps->state_fd);
 	program_set_answers(p, want->driver_answers);
 	*out = p;
 	return 0;
