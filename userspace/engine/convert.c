@@ -7,6 +7,7 @@
 #include "base/err.h"
 #include "base/wire.h"
 #include "engine/rdnames.h"
+#include "zone/rdata.h"
 
 #define RRSIG_SIGNER_AT 18 /* in RDATA: RFC 4034 section 3.1 */
 #define SOA_TAIL_BYTES  20 /* behind the names; MINIMUM is the last 4 of them */
@@ -153,16 +154,14 @@ static unsigned int measure(struct convert *c, struct set set, uint32_t *ttl)
 static int write_record(struct convert *c, struct convert_record *r, uint32_t ttl)
 {
 	struct message_record record = record_of(c, r);
-	const uint8_t *rdata = record.rdata;
 	int n = rdnames_expand(&c->from->message, &record, c->rdata, sizeof(c->rdata));
-	int err;
+	const uint8_t *rdata = n > 0 ? c->rdata : record.rdata;
+	unsigned int len = n > 0 ? (unsigned int)n : record.len;
+	int err = n < 0 ? n : rdata_check(record.type, rdata, len);
 
-	if (n < 0)
-		return n;
-	if (n)
-		rdata = c->rdata;
-	err = writer_add_rr(&c->writer, c->owner, record.type, DNS_CLASS_IN, ttl, rdata,
-			    n ? (size_t)n : record.len);
+	if (!err)
+		err = writer_add_rr(&c->writer, c->owner, record.type, DNS_CLASS_IN, ttl, rdata,
+				    len);
 	if (err)
 		return err;
 	r->written = true;

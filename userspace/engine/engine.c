@@ -350,11 +350,15 @@ size_t engine_finish(struct engine *e, struct engine_pending *p, const struct en
 	uint16_t rcode;
 
 	begin(e);
-	rcode = recursion_finish(e, p, times, &a);
+	if (p->asked.has_client)
+		restore(&e->query, p);
+	rcode = recursion_finish(e, &rq, &e->query, p, &a);
 	if (p->asked.has_client) {
 		engine_count(&e->counters.finished);
-		restore(&e->query, p);
-		bytes = reply_write(e, &rq, &e->query, &a, rcode, out, cap);
+		if (e->outcome == ENGINE_REPLIES)
+			bytes = reply_write(e, &rq, &e->query, &a, rcode, out, cap);
+		else
+			engine_count(&e->counters.dropped);
 	}
 	if (p->submit)
 		recursion_ask_again(e, p, times);

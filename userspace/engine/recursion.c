@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "engine/internal.h"
+#include "engine/policy.h"
 #include "engine/reply.h"
 #include "xdp/key.h"
 
@@ -195,6 +196,39 @@ static uint16_t failure(struct engine *e, struct cache_answer *a, uint16_t rcode
 	return rcode;
 }
 
+/* What the operator says in the place of upstream: true, and the rcode, if it is anything. */
+static bool obey_policy(struct engine *e, const struct engine_request *rq, const struct query *q,
+			struct cache_answer *a, uint16_t *rcode)
+{
+	const struct policy *policy = rcu_dereference(e->data->policy);
+
+	switch (policy ? policy_answer(policy, &e->render, q, a) : POLICY_NONE) {
+	case POLICY_NONE:
+		return false;
+	case POLICY_DROP:
+		e->outcome = ENGINE_DROPS;
+		*rcode = DNS_RCODE_NOERROR;
+		return true;
+	case POLICY_TCP_ONLY:
+		if (rq->stream)
+			return false;
+		*rcode = engine_empty(a, DNS_RCODE_NOERROR);
+		a->flags |= DNS_FLAG_RA | DNS_FLAG_TC;
+		return true;
+	case POLICY_FILTERED:
+		e->ede_code = DNS_EDE_BLOCKED;
+		break;
+	case POLICY_LOCAL:
+		break;
+	}
+	if (e->cache && a->zone_slot) {
+		engine_key_set_view(e, VOLLEY_VIEW_RECURSIVE);
+		engine_publish(e, a, rq->now_s);
+	}
+	*rcode = a->flags & DNS_RCODE_MASK;
+	return true;
+}
+
 static uint16_t refuse(struct engine *e, const struct query *q, struct cache_answer *a)
 {
 	if (!rcu_dereference(e->data->recursion) || !q->rd)
@@ -223,10 +257,14 @@ static uint16_t ask(struct engine *e, const struct engine_request *rq, const str
 uint16_t recursion_answer(struct engine *e, const struct engine_request *rq, const struct query *q,
 			  const struct engine_recursion *rules, struct cache_answer *a)
 {
+	uint16_t rcode;
+
 	if (!rules)
 		return refuse(e, q, a);
 	if (!engine_is_data_type(q->qtype))
 		return failure(e, a, DNS_RCODE_NOTIMP, DNS_EDE_NOT_SUPPORTED);
+	if (obey_policy(e, rq, q, a, &rcode))
+		return rcode;
 	if (!q->rd)
 		return failure(e, a, DNS_RCODE_REFUSED, DNS_EDE_NOT_AUTHORITATIVE);
 	return ask(e, rq, q, rules, a);
@@ -245,15 +283,22 @@ static void begin_finish(struct engine *e, const struct engine_pending *p)
 			       q->qclass, flags, VOLLEY_VIEW_RECURSIVE);
 }
 
-/* A zone that has come meanwhile speaks for its names from now on. */
+/* Whether a zone or a policy speaks for the name, perhaps since it was asked for: then nothing is kept. */
+static bool is_spoken_for(const struct engine *e, const struct resolver_question *q)
+{
+	const struct policy *policy = rcu_dereference(e->data->policy);
+	unsigned int n = (unsigned int)name_bytes(q->name);
+
+	return engine_is_ours(e, q->name, n, q->qtype) ||
+	       (policy && policy_names(policy, q->name, n));
+}
+
 static void keep(struct engine *e, const struct engine_pending *p, struct cache_answer *a,
 		 uint32_t ttl_s, uint32_t now_s)
 {
-	const struct resolver_question *q = &p->question;
 	uint32_t refresh_s = ttl_s / RECURSION_REFRESH_PART;
 
-	if (!ttl_s || !e->cache || !p->rules.zone_slot ||
-	    engine_is_ours(e, q->name, (unsigned int)name_bytes(q->name), q->qtype))
+	if (!ttl_s || !e->cache || !p->rules.zone_slot || is_spoken_for(e, &p->question))
 		return;
 	a->zone_slot = p->rules.zone_slot;
 	a->zone_gen = p->rules.zone_gen;
@@ -348,19 +393,30 @@ static uint16_t finish_with_failure(struct engine *e, struct engine_pending *p,
 	return DNS_RCODE_SERVFAIL;
 }
 
-uint16_t recursion_finish(struct engine *e, struct engine_pending *p,
-			  const struct engine_times *times, struct cache_answer *a)
+static uint16_t finish(struct engine *e, struct engine_pending *p, const struct engine_times *times,
+		       struct cache_answer *a)
 {
 	const struct resolver_question *q = &p->question;
 	int ede_code = q->ede_code == EDNS_NO_EDE ? DNS_EDE_NO_REACHABLE_AUTHORITY : q->ede_code;
 	uint32_t ttl_s;
 
-	p->submit = false;
-	begin_finish(e, p);
 	if (!q->msg || !is_answer(q->rcode))
 		return finish_with_failure(e, p, times, ede_code, a);
 	if (!convert(e, p, a, &ttl_s))
 		return finish_with_answer(e, p, times, a, ttl_s);
 	engine_count(&e->counters.unusable);
 	return finish_with_failure(e, p, times, DNS_EDE_INVALID_DATA, a);
+}
+
+uint16_t recursion_finish(struct engine *e, const struct engine_request *rq, const struct query *q,
+			  struct engine_pending *p, struct cache_answer *a)
+{
+	const struct engine_times times = { rq->now_ns, rq->now_s, rq->wall_s };
+	uint16_t rcode;
+
+	p->submit = false;
+	begin_finish(e, p);
+	if (p->asked.has_client && obey_policy(e, rq, q, a, &rcode))
+		return rcode;
+	return finish(e, p, &times, a);
 }

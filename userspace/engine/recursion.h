@@ -54,9 +54,12 @@ enum cache_verdict recursion_lookup(struct engine *e, const struct engine_reques
 uint16_t recursion_answer(struct engine *e, const struct engine_request *rq, const struct query *q,
 			  const struct engine_recursion *rules, struct cache_answer *a);
 
-/* The answer to a completed question; what there is to be kept is cached. */
-uint16_t recursion_finish(struct engine *e, struct engine_pending *p,
-			  const struct engine_times *times, struct cache_answer *a);
+/*
+ * The answer to a completed question; what there is to be kept is cached. rq and q are of the client
+ * that waited, if there is one: else only the times are.
+ */
+uint16_t recursion_finish(struct engine *e, const struct engine_request *rq, const struct query *q,
+			  struct engine_pending *p, struct cache_answer *a);
 
 /* Makes it a question of nobody, with a deadline of its own. */
 void recursion_ask_again(struct engine *e, struct engine_pending *p,
