@@ -243,10 +243,11 @@ run: all ## run the daemon in the foreground: make run CONFIG=FILE
 .PHONY: install
 install: all ## install below $(DESTDIR)$(PREFIX)
 	install -d $(DESTDIR)$(PREFIX)/sbin $(DESTDIR)$(PREFIX)/lib/volley $(DESTDIR)/etc/volley
-	install -d $(DESTDIR)$(PREFIX)/lib/systemd/system
+	install -d $(DESTDIR)$(PREFIX)/lib/systemd/system $(DESTDIR)$(PREFIX)/share/volley
 	install -m 755 $(O)/bin/volleyd $(O)/bin/volleyctl $(DESTDIR)$(PREFIX)/sbin/
 	install -m 644 $(BPF_MAIN) $(BPF_OTHERS) $(DESTDIR)$(PREFIX)/lib/volley/
 	sed 's,@PREFIX@,$(PREFIX),g' scripts/volleyd.service >$(DESTDIR)$(PREFIX)/lib/systemd/system/volleyd.service
+	install -m 644 zones/root.hints $(DESTDIR)$(PREFIX)/share/volley/
 	test -e $(DESTDIR)/etc/volley/volley.yaml || \
 		install -m 644 zones/volley.yaml.example $(DESTDIR)/etc/volley/volley.yaml
 	for m in $(MANS); do \
@@ -274,6 +275,15 @@ $(B)/obj/%.o: %.c Makefile
 	$(say) CC $<
 	@mkdir -p $(@D)
 	$(Q)$(COMPILE) -MF $(@:.o=.d) -c -o $@ $<
+
+# Where what is installed is looked for. Another PREFIX makes this object anew, and no other.
+PREFIX_OBJ := $(call objs,userspace/control/recursion_settings.c)
+$(PREFIX_OBJ): CPPFLAGS_ALL += -DVOLLEY_SHARE='"$(PREFIX)/share/volley"'
+$(PREFIX_OBJ): $(B)/gen/prefix
+
+$(B)/gen/prefix: FORCE
+	@mkdir -p $(@D)
+	@echo '$(PREFIX)' | cmp -s - $@ || echo '$(PREFIX)' >$@
 
 # Made whole, and anew when a file was removed from the folder, so that no old member lingers. By q,
 # since r keeps only one of two files of the same name on two floors.

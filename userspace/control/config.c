@@ -380,7 +380,7 @@ static void free_list(char **list)
 	free(list);
 }
 
-static void recursion_fini(struct config_recursion *recursion)
+void config_recursion_fini(struct config_recursion *recursion)
 {
 	for (uint32_t i = 0; i < recursion->n_stubs; i++) {
 		free(recursion->stubs[i].zone);
@@ -399,6 +399,7 @@ static void recursion_fini(struct config_recursion *recursion)
 	free(recursion->root_hints);
 	free(recursion->trust_anchor);
 	free(recursion->auto_trust_anchor);
+	*recursion = (struct config_recursion){ 0 };
 }
 
 void config_free(struct config *config)
@@ -409,7 +410,7 @@ void config_free(struct config *config)
 		free(config->interfaces[i].cores);
 	config_zones_free(config->zones, config->n_zones);
 	explicit_bzero(config->cookie_secret, sizeof(config->cookie_secret));
-	recursion_fini(&config->recursion);
+	config_recursion_fini(&config->recursion);
 	free(config->path);
 	free(config->allow);
 	free(config->cache_snapshot);

@@ -26,6 +26,8 @@ struct config_addr {
 	uint8_t addr[16]; /* wire order; IPv4 in the first four bytes, zeros behind; zeros: wildcard */
 };
 
+#define CONFIG_PREFIXES_MAX 4096u /* of a list */
+
 /* Addresses with the same first bits; those behind are 0. */
 struct config_prefix {
 	uint8_t family; /* AF_INET or AF_INET6; no IPv4-mapped addresses */
@@ -155,6 +157,9 @@ int config_load(struct config **out, const char *path, char *err, size_t err_cap
 
 /* Frees a list of zones that was taken out of a configuration. */
 void config_zones_free(struct config_zone *zones, uint32_t n);
+
+/* The same of what it says of recursion, where that was taken out; it is zeros then. */
+void config_recursion_fini(struct config_recursion *recursion);
 
 /* Frees what config_load() made; NULL is allowed. The cookie secret is wiped. */
 void config_free(struct config *config);

@@ -16,6 +16,9 @@ static struct config_prefix *take_prefixes(struct take *take, const char *key,
 	struct config_prefix *prefixes = take_memory(take, list->n, sizeof(*prefixes));
 	char path[YAMLWALK_PATH_CAP], first[YAMLWALK_PATH_CAP];
 
+	if (list->n > CONFIG_PREFIXES_MAX)
+		source_fail(&take->source, 0, key, "has %u prefixes, and %u is the most: join some",
+			    list->n, CONFIG_PREFIXES_MAX);
 	for (uint32_t i = 0; i < list->n && !take->source.failed; i++) {
 		snprintf(path, sizeof(path), "%s[%u]", key, i);
 		if (value_read_prefix(list->items[i], &prefixes[i]))

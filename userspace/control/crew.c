@@ -10,9 +10,9 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "base/clock.h"
 #include "base/err.h"
 #include "base/log.h"
+#include "control/refresh.h"
 #include "port/addr.h"
 #include "port/socket.h"
 #include "port/tcp.h"
@@ -25,6 +25,7 @@
 struct member {
 	struct worker *worker;
 	struct engine *engine;
+	struct responder *responder;
 	int cpu;
 };
 
@@ -36,31 +37,11 @@ struct crew_port {
 struct crew {
 	struct member *members;
 	unsigned int n;
+	bool can_recurse;
+	struct refresh *refresh; /* of the first member */
 	struct crew_port ports[PORTS_CAP];
 	size_t n_ports;
 };
-
-/* The worker's handler: each message through the engine, in place. */
-static void handle(void *ctx, struct port_msg *msgs, unsigned int n, struct port *port,
-		   uint64_t now_ns)
-{
-	struct engine_request rq = {
-		.now_s = clock_coarse_s(),
-		.wall_s = (uint32_t)clock_wall_s(),
-	};
-	unsigned int i;
-
-	(void)port;
-	(void)now_ns;
-	for (i = 0; i < n; i++) {
-		rq.msg = msgs[i].data;
-		rq.len = msgs[i].len;
-		rq.stream = msgs[i].stream;
-		rq.family = msgs[i].family;
-		rq.client = msgs[i].peer;
-		msgs[i].len = (uint32_t)engine_answer(ctx, &rq, msgs[i].data, msgs[i].cap);
-	}
-}
 
 /* --- Processors ---------------------------------------------------------------------------------- */
 
@@ -226,29 +207,58 @@ static int open_listen(struct crew *crew, unsigned int worker, const struct conf
 
 /* --- Members ------------------------------------------------------------------------------------- */
 
-static int open_member(struct crew *crew, unsigned int i, const struct engine_config *engine,
-		       struct cache *cache, struct engine_data *zones)
+/* The first worker hears the driver; where it cannot, answers expire and are asked for again. */
+static unsigned int add_refresh(struct crew *crew, struct member *m, int fd,
+				struct worker_source *sources, unsigned int n)
+{
+	int err;
+
+	if (m != crew->members || fd < 0 || !crew->can_recurse)
+		return n;
+	err = refresh_open(&crew->refresh, fd, m->responder);
+	if (err) {
+		log_warn("what the driver wants fetched anew cannot be heard: %s", err_text(err));
+		return n;
+	}
+	sources[n] = refresh_source(crew->refresh);
+	return n + 1;
+}
+
+static int open_member(struct crew *crew, unsigned int i, const struct crew_env *env)
 {
 	struct member *m = &crew->members[i];
-	struct worker_config config = { .id = i, .cpu = m->cpu, .handle = handle };
-	int err = engine_new(&m->engine, engine, cache, zones);
+	struct worker_source sources[WORKER_SOURCES_MAX];
+	struct responder_config responder = {
+		.resolver = env->resolver,
+		.n_pending = (env->n_pending + crew->n - 1) / crew->n,
+	};
+	struct worker_config config = { .id = i,
+					.cpu = m->cpu,
+					.handle = responder_handle,
+					.port_gone = responder_port_gone,
+					.sources = sources };
+	int err = engine_new(&m->engine, env->engine, env->cache, env->data);
 
+	responder.engine = m->engine;
+	if (!err)
+		err = responder_new(&m->responder, &responder);
 	if (err)
 		return err;
-	config.ctx = m->engine;
+	config.ctx = m->responder;
+	sources[0] = responder_source(m->responder);
+	config.n_sources = add_refresh(crew, m, env->refresh_fd, sources, 1);
 	return worker_start(&m->worker, &config);
 }
 
-static int open_all(struct crew *crew, const struct config *config,
-		    const struct engine_config *engine, struct cache *cache,
-		    struct engine_data *zones, char *err, size_t err_cap)
+static int open_all(struct crew *crew, const struct crew_env *env, char *err, size_t err_cap)
 {
+	const struct config *config = env->config;
 	unsigned int i;
 	uint32_t k;
 	int code = probe_all(config, err, err_cap);
 
 	for (i = 0; !code && i < crew->n; i++) {
-		code = open_member(crew, i, engine, cache, zones);
+		code = open_member(crew, i, env);
 		if (code) {
 			snprintf(err, err_cap, "worker %u: %s", i, err_text(code));
 			return code;
@@ -277,9 +287,9 @@ static int configured_cpu(const struct config *config, unsigned int i)
 	return WORKER_CPU_ANY;
 }
 
-int crew_open(struct crew **out, const struct config *config, const struct engine_config *engine,
-	      struct cache *cache, struct engine_data *zones, char *err, size_t err_cap)
+int crew_open(struct crew **out, const struct crew_env *env, char *err, size_t err_cap)
 {
+	const struct config *config = env->config;
 	struct crew *crew = calloc(1, sizeof(*crew));
 	cpu_set_t allowed;
 	unsigned int i;
@@ -291,6 +301,7 @@ int crew_open(struct crew **out, const struct config *config, const struct engin
 	if (sched_getaffinity(0, sizeof(allowed), &allowed))
 		CPU_ZERO(&allowed);
 	crew->n = config->n_workers ? config->n_workers : count_cpus(&allowed);
+	crew->can_recurse = env->n_pending;
 	crew->members = calloc(crew->n, sizeof(*crew->members));
 	if (!crew->members) {
 		free(crew);
@@ -301,7 +312,7 @@ int crew_open(struct crew **out, const struct config *config, const struct engin
 		if (crew->members[i].cpu == WORKER_CPU_ANY)
 			crew->members[i].cpu = nth_cpu(&allowed, i);
 	}
-	code = open_all(crew, config, engine, cache, zones, err, err_cap);
+	code = open_all(crew, env, err, err_cap);
 	if (code) {
 		crew_close(crew);
 		return code;
@@ -321,8 +332,11 @@ void crew_close(struct crew *crew)
 		worker_stop(crew->members[i].worker);
 	for (k = 0; k < crew->n_ports; k++)
 		port_close(crew->ports[k].port);
-	for (i = 0; i < crew->n; i++)
+	refresh_close(crew->refresh);
+	for (i = 0; i < crew->n; i++) {
+		responder_free(crew->members[i].responder);
 		engine_free(crew->members[i].engine);
+	}
 	free(crew->members);
 	free(crew);
 }
@@ -332,6 +346,11 @@ void crew_close(struct crew *crew)
 unsigned int crew_n(const struct crew *crew)
 {
 	return crew->n;
+}
+
+bool crew_can_recurse(const struct crew *crew)
+{
+	return crew->can_recurse;
 }
 
 int crew_cpu(const struct crew *crew, unsigned int worker)
@@ -359,6 +378,20 @@ void crew_engine_counters(const struct crew *crew, struct engine_counters *sum)
 		engine_counters_read(crew->members[i].engine, &one);
 #define ADD(name, words) sum->name += one.name;
 		ENGINE_COUNTERS(ADD)
+#undef ADD
+	}
+}
+
+void crew_responder_counters(const struct crew *crew, struct responder_counters *sum)
+{
+	struct responder_counters one;
+	unsigned int i;
+
+	memset(sum, 0, sizeof(*sum));
+	for (i = 0; i < crew->n; i++) {
+		responder_counters_read(crew->members[i].responder, &one);
+#define ADD(name, words) sum->name += one.name;
+		RESPONDER_COUNTERS(ADD)
 #undef ADD
 	}
 }

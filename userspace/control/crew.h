@@ -1,30 +1,49 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The workers with their engines, and the kernel sockets that each of them reads: one UDP socket
- * and one TCP listener for every listen address and worker.
+ * The workers with their engines and responders, and the kernel sockets that each of them reads: one
+ * UDP socket and one TCP listener for every listen address and worker. The first worker also hears
+ * what the driver wants fetched anew (control/refresh.h).
  *
  * Control's thread calls all of these.
  */
 #ifndef VOLLEY_CONTROL_CREW_H
 #define VOLLEY_CONTROL_CREW_H
 
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "control/config.h"
 #include "engine/engine.h"
 #include "port/port.h"
+#include "worker/responder.h"
 #include "worker/worker.h"
 
 struct crew;
+
+/* What the workers share. All of it outlives them, but for config, which is read by crew_open() only. */
+struct crew_env {
+	const struct config *config;
+	const struct engine_config *engine;
+	struct cache *cache;
+	struct engine_data *data;
+	struct resolver **resolver; /* as in struct responder_config */
+	uint32_t n_pending; /* questions outstanding, in all; 0: nothing is asked upstream */
+	int refresh_fd;     /* the map volley_refresh; -1: none */
+};
 
 /*
  * Starts the workers and gives them their sockets. Workers are pinned to the processors that this
  * process may use, in turn. On an error err has a sentence and everything is closed again.
  */
-int crew_open(struct crew **out, const struct config *config, const struct engine_config *engine,
-	      struct cache *cache, struct engine_data *zones, char *err, size_t err_cap)
+int crew_open(struct crew **out, const struct crew_env *env, char *err, size_t err_cap)
 	__attribute__((warn_unused_result));
+
+/* Ends the workers. Every resolver that they ask was stopped before. */
 void crew_close(struct crew *crew);
+
+/* Whether questions can be asked upstream: their places are made at the start. */
+bool crew_can_recurse(const struct crew *crew);
 
 unsigned int crew_n(const struct crew *crew);
 int crew_cpu(const struct crew *crew, unsigned int worker);
@@ -39,6 +58,7 @@ void crew_remove(struct crew *crew, struct port *port);
 
 /* Sums over all workers. */
 void crew_engine_counters(const struct crew *crew, struct engine_counters *sum);
+void crew_responder_counters(const struct crew *crew, struct responder_counters *sum);
 void crew_worker_stats(const struct crew *crew, unsigned int worker, struct worker_stats *stats);
 
 /* What a worker's engine answers most: engine/sample.h. */

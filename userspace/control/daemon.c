@@ -73,10 +73,13 @@ int daemon_reload(struct daemon *d, zones_done_fn *done, void *user, char *err, 
 
 	if (code)
 		return code;
-	code = zones_configure(d->zones, config, done, user);
+	code = daemon_configure_recursion(d, config, err, err_cap);
+	if (!code) {
+		code = zones_configure(d->zones, config, done, user);
+		if (code)
+			snprintf(err, err_cap, "%s", err_text(code));
+	}
 	config_free(config);
-	if (code)
-		snprintf(err, err_cap, "%s", err_text(code));
 	return code;
 }
 

@@ -18,6 +18,13 @@ int daemon_open_crew(struct daemon *d) __attribute__((warn_unused_result));
 /* What of it is open, backwards; the driver falls silent first, or goes on where d->keep. */
 void daemon_close(struct daemon *d);
 
+/*
+ * Puts in place who may ask, and how upstreams are asked: at the start and by a reload. 0; or a negative
+ * code with a sentence in err, and all is as before.
+ */
+int daemon_configure_recursion(struct daemon *d, struct config *config, char *err, size_t err_cap)
+	__attribute__((warn_unused_result));
+
 /* Tells the programs which addresses are ours. */
 void daemon_update_services(struct daemon *d);
 

@@ -114,7 +114,8 @@ static int open_memory(struct daemon *d)
 
 static int open_cache(struct daemon *d)
 {
-	int err = cache_sizes_plan(&d->sizes, d->config->cache_size_bytes, d->config->n_zones);
+	int err = cache_sizes_plan(&d->sizes, d->config->cache_size_bytes,
+				   d->config->n_zones + DAEMON_N_SLOTS);
 
 	if (err) {
 		log_error("cache.size of %llu bytes is too %s for %u zones",
@@ -144,6 +145,56 @@ static int open_cache(struct daemon *d)
 	return start_heartbeat(d);
 }
 
+static uint64_t settings_digest(const struct daemon *d)
+{
+	uint64_t digest = engine_config_digest(&d->engine_config);
+
+	/* Which view the answers of our zones are in. */
+	return recursion_restricts_zones(d->recursion) ? ~digest : digest;
+}
+
+int daemon_configure_recursion(struct daemon *d, struct config *config, char *err, size_t err_cap)
+{
+	int code;
+
+	if (d->crew && config->recursion.n_allow && !crew_can_recurse(d->crew)) {
+		snprintf(err, err_cap,
+			 "recursion.allow: volleyd was started without recursion: restart it");
+		return -EOPNOTSUPP;
+	}
+	code = recursion_configure(d->recursion, config, err, err_cap);
+	if (code)
+		return code;
+	d->other_slots[DAEMON_SLOT_RECURSION] = recursion_slot(d->recursion);
+	code = d->zones ? zones_set_settings(d->zones, settings_digest(d)) : 0;
+	if (code)
+		snprintf(err, err_cap, "%s", err_text(code));
+	return code;
+}
+
+static int open_recursion(struct daemon *d)
+{
+	struct recursion_env env = {
+		.cache = d->cache,
+		.published = &d->published,
+		.chores = d->chores,
+		.clients_fd = -1,
+		.engine_digest = engine_config_digest(&d->engine_config),
+		.grace = daemon_grace,
+		.grace_user = d,
+	};
+	char err[512];
+	int code = recursion_new(&d->recursion, &env);
+
+	if (code)
+		snprintf(err, sizeof(err), "recursion: %s", err_text(code));
+	else
+		code = daemon_configure_recursion(d, d->config, err, sizeof(err));
+	if (code)
+		log_error("%s", err);
+	return code;
+}
+
 static void on_loaded(void *user, int code)
 {
 	struct daemon *d = user;
@@ -161,7 +212,9 @@ static int open_zones(struct daemon *d)
 		.cache = d->cache,
 		.is_adopted = d->is_adopted,
 		.published = &d->published,
-		.settings_digest = engine_config_digest(&d->engine_config),
+		.settings_digest = settings_digest(d),
+		.others = d->other_slots,
+		.n_others = DAEMON_N_SLOTS,
 		.grace = daemon_grace,
 		.grace_user = d,
 	};
@@ -260,6 +313,8 @@ int daemon_open(struct daemon *d)
 	if (!code)
 		code = open_events(d);
 	if (!code)
+		code = open_recursion(d);
+	if (!code)
 		code = open_zones(d);
 	return code;
 }
@@ -297,8 +352,17 @@ int daemon_open_crew(struct daemon *d)
 	unsigned int n;
 	cpu_set_t cpus;
 	size_t i;
-	int code = crew_open(&d->crew, d->config, &d->engine_config, d->cache, &d->published, err,
-			     sizeof(err));
+	const struct config_recursion *recursion = recursion_config(d->recursion);
+	struct crew_env env = {
+		.config = d->config,
+		.engine = &d->engine_config,
+		.cache = d->cache,
+		.data = &d->published,
+		.resolver = recursion_resolver(d->recursion),
+		.n_pending = recursion->n_allow ? recursion->max_outstanding : 0,
+		.refresh_fd = -1,
+	};
+	int code = crew_open(&d->crew, &env, err, sizeof(err));
 
 	if (code) {
 		log_error("%s", err);
@@ -355,6 +419,7 @@ void daemon_close(struct daemon *d)
 	chores_free(d->chores);
 	hot_free(d->hot);
 	stop_loading(d);
+	recursion_stop(d->recursion);
 	for (i = 0; i < d->n_ifaces; i++)
 		iface_close(&d->ifaces[i], d->crew, d->keep);
 	crew_close(d->crew);
@@ -362,6 +427,7 @@ void daemon_close(struct daemon *d)
 	snapshots_free(d->snapshots);
 	cache_keeper_stop(d->keeper);
 	zones_free(d->zones);
+	recursion_free(d->recursion);
 	loader_free(d->loader);
 	cache_free(d->cache);
 	grace_close(d->grace);

@@ -140,11 +140,17 @@ void withdrawal_cancel(struct withdrawal *w)
 
 /* --- After --------------------------------------------------------------------------------------- */
 
-/* Is it of these zones, and as it would not be rendered any more? What is dead already stays. */
+/*
+ * Is it of these zones, and as it would not be rendered any more, or from upstream, and now ours? What
+ * is dead already stays.
+ */
 static bool is_led_elsewhere(const struct withdrawal *w, const struct volley_entry *e)
 {
-	return w->set && e->zone_slot < w->n_slots && e->zone_gen == w->gens[e->zone_slot] &&
-	       !routes_hold(w->set, e);
+	bool is_upstreams = e->key.view == VOLLEY_VIEW_RECURSIVE;
+
+	if (!w->set || e->zone_slot >= w->n_slots)
+		return false;
+	return (is_upstreams || e->zone_gen == w->gens[e->zone_slot]) && !routes_hold(w->set, e);
 }
 
 static enum walk_step judge(void *user, const struct volley_entry *e)

@@ -57,7 +57,7 @@ uint32_t withdrawal_plan(struct withdrawal *withdrawal, const struct withdrawal_
 
 /*
  * The walk also takes out what `set`, which is to serve, no longer leads to: answers of zones that
- * have not changed themselves. The set lives until run has returned. 0 or -ENOMEM.
+ * have not changed themselves, and those from upstream for names that are ours now. The set lives until run has returned. 0 or -ENOMEM.
  */
 int withdrawal_plan_routes(struct withdrawal *withdrawal, const struct zone_set *set)
 	__attribute__((warn_unused_result));

@@ -340,6 +340,14 @@ void zones_free(struct zones *zones)
 	free(zones);
 }
 
+int zones_set_settings(struct zones *zones, uint64_t settings_digest)
+{
+	if (settings_digest == zones->env.settings_digest)
+		return 0;
+	zones->env.settings_digest = settings_digest;
+	return zones->env.published->set ? zones_publish(zones) : 0;
+}
+
 void zones_set_cache(struct zones *zones, struct cache *cache)
 {
 	zones->env.cache = cache;

@@ -77,6 +77,7 @@ struct zones_entry {
 	uint64_t awaited_number;
 	int code;           /* of the last load */
 	uint64_t digest[2]; /* of what is served */
+	uint64_t settings;  /* settings_digest of when it was published */
 };
 
 /* What the zones need of the daemon; all of it outlives them. */
@@ -84,8 +85,10 @@ struct zones_env {
 	struct cache *cache;
 	bool is_adopted; /* the cache has answers of an earlier daemon, of whatever zones it had */
 	struct engine_data *published;
-	uint64_t settings_digest; /* engine_config_digest() */
-	cache_grace_fn *grace;    /* waits for the readers of zones and of the cache */
+	uint64_t settings_digest; /* engine_config_digest(), and who may ask: zones_set_settings() */
+	const uint32_t *others; /* slots in the cache that are no zones' (0: none); they may change */
+	size_t n_others;
+	cache_grace_fn *grace; /* waits for the readers of zones and of the cache */
 	void *grace_user;
 	struct loader *loader;
 };
@@ -126,6 +129,13 @@ int zones_configure(struct zones *zones, struct config *config, zones_done_fn *d
  * ERR_NOT_FOUND for a zone that is not configured, or -ENOMEM.
  */
 int zones_reload(struct zones *zones, const char *name, zones_done_fn *done, void *user)
+	__attribute__((warn_unused_result));
+
+/*
+ * From now on answers depend on other settings: all that are cached are dead when this returns 0. An
+ * error is that of zones_publish(); the next publish does it then.
+ */
+int zones_set_settings(struct zones *zones, uint64_t settings_digest)
 	__attribute__((warn_unused_result));
 
 /* From now on it is this cache, with the same slots: cache/copy.h. */

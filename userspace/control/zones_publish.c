@@ -96,7 +96,9 @@ static void choose_generation(struct zones *zones, struct edition *edition,
 
 	if (is_fresh || !is_same)
 		entry->withdrawn = (struct withdrawn){ .is_known = entry->zone };
-	if (entry->zone && !is_same) {
+	if (entry->zone && entry->settings != zones->env.settings_digest)
+		entry->withdrawn.all = "who may ask has changed";
+	if (entry->zone && !is_same && entry->settings == zones->env.settings_digest) {
 		take_changes(&change, entry);
 		gen = withdrawal_plan(edition->withdrawal, &change);
 	}
@@ -163,6 +165,7 @@ static void commit(struct zones *zones, const struct edition *edition)
 			cache_zone_begin_change(zones->env.cache, entry->cache_slot,
 						edition->digests[i]);
 		memcpy(entry->digest, edition->digests[i], sizeof(entry->digest));
+		entry->settings = zones->env.settings_digest;
 	}
 }
 
@@ -260,7 +263,7 @@ int zones_publish(struct zones *zones)
 
 int zones_drop_others(struct zones *zones)
 {
-	uint32_t *keep = calloc(zones->n + 1, sizeof(*keep));
+	uint32_t *keep = calloc(zones->n + zones->env.n_others + 1, sizeof(*keep));
 	uint32_t n = 0;
 	size_t i;
 	int err;
@@ -270,6 +273,8 @@ int zones_drop_others(struct zones *zones)
 	for (i = 0; i < zones->n; i++)
 		if (zones->entries[i]->in_set)
 			keep[n++] = zones->entries[i]->cache_slot;
+	for (i = 0; i < zones->env.n_others; i++)
+		keep[n++] = zones->env.others[i];
 	err = cache_zone_drop_others(zones->env.cache, keep, n);
 	free(keep);
 	return err;

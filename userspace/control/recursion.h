@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Who may ask, and what is asked upstream for them: put in place at the start, changed by a reload,
+ * ended in order.
+ *
+ *	configuration ─► clients (clients_map.h) ──► engine_data.clients, driver's map
+ *	             ├─► settings (recursion_settings.h) ─► engine_data.recursion, a slot in the cache
+ *	             └─► resolver_start() ─► *recursion_resolver()
+ *
+ *	reload  all new parts are made ─► pointers swapped ─► grace period ─► old parts freed; the old
+ *	        resolver ends in the background: its outstanding questions are asked again of the new one
+ *	stop    recursion_stop() ─► workers answer what came back ─► workers end ─► recursion_free()
+ *
+ * Answers from upstream have a slot in the cache as a zone has, whose generation stands for the settings
+ * that answers depend on: so adoption and snapshots keep them where these are the same.
+ *
+ * Control's thread calls all of these.
+ */
+#ifndef VOLLEY_CONTROL_RECURSION_H
+#define VOLLEY_CONTROL_RECURSION_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "cache/cache.h"
+#include "cache/keeper.h"
+#include "control/chore.h"
+#include "control/config.h"
+#include "engine/engine.h"
+#include "resolver/resolver.h"
+
+struct recursion;
+
+/* What it needs of the daemon; all of it outlives it. */
+struct recursion_env {
+	struct cache *cache;
+	struct engine_data *published;
+	struct chores *chores;
+	int clients_fd;         /* volley_clients; -1: no driver */
+	uint64_t engine_digest; /* engine_config_digest() */
+	cache_grace_fn *grace;  /* waits for the readers of what is published */
+	void *grace_user;
+};
+
+/* 0 or -ENOMEM. Nobody recurses yet, everyone may ask. */
+int recursion_new(struct recursion **out, const struct recursion_env *env)
+	__attribute__((warn_unused_result));
+
+/*
+ * Puts in place what the configuration says, and takes config->recursion out of it. 0; or a negative
+ * code with a sentence in err, and all is as before, the configuration too. What the driver cannot be told
+ * is logged: then it hands up more than it would.
+ */
+int recursion_configure(struct recursion *r, struct config *config, char *err, size_t err_cap)
+	__attribute__((warn_unused_result));
+
+/* What was taken last; zeros at first. Until the next recursion_configure(). */
+const struct config_recursion *recursion_config(const struct recursion *r);
+
+/* Where the pointer to the resolver stands, for responders: NULL there while nothing is asked. */
+struct resolver **recursion_resolver(struct recursion *r);
+
+/* The slot in the cache of what came from upstream; 0: none. */
+uint32_t recursion_slot(const struct recursion *r);
+
+/*
+ * All answers from upstream are dead when this returns 0, those too that are on their way. An error is
+ * that of grace: new ones may still be made of old questions.
+ */
+int recursion_flush(struct recursion *r) __attribute__((warn_unused_result));
+
+/* Which clients may ask for the zones: false: everyone. */
+bool recursion_restricts_zones(const struct recursion *r);
+
+struct recursion_report {
+	bool is_on;
+	const char *root_hints;            /* NULL: those of libunbound, or none needed */
+	size_t n_clients;                  /* prefixes with views of their own */
+	const char *problem;               /* of the last change; NULL: none */
+	struct resolver_counters counters; /* of this resolver, not of those before */
+};
+
+/* Beside recursion_config(); what it points to lives as long. */
+void recursion_report(const struct recursion *r, struct recursion_report *out);
+
+/* Nothing is asked any more, and all that was comes back. While the workers still run. */
+void recursion_stop(struct recursion *r);
+
+/* After recursion_stop(), chores_free() and the end of the workers. NULL is allowed. */
+void recursion_free(struct recursion *r);
+
+#endif
