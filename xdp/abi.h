@@ -195,13 +195,13 @@ struct volley_state {
 	__u32 n_buckets; /* a multiple of VOLLEY_PAGE_BUCKETS (key.h) */
 	__u32 n_segments;
 	__u32 n_zones;
-	__u32 serve_until_s;  /* heartbeat and orphan time: from then on nothing is answered */
+	__u32 serve_until_s; /* heartbeat and orphan time: from then on nothing is answered */
 	__u32 reserved2;
 	__u32 max_udp_bytes;  /* our maximum, 512 to VOLLEY_UDP_MAX */
 	__u64 option_up_mask; /* EDNS options (code < 64) that go up; others change no answer */
 	__u64 next_seq;       /* of segments */
 	__u32 cache_kib;      /* the budget that these maps were made for */
-	__u32 n_resizes;      /* before it, of the cache that it comes from: the newer one has more */
+	__u32 n_resizes; /* before it, of the cache that it comes from: the newer one has more */
 	__u32 reserved[2];
 	__u64 hash_keys[VOLLEY_NAME_WORDS + 1]; /* secret, random */
 	struct volley_service services[VOLLEY_SERVICES];
@@ -299,16 +299,26 @@ struct volley_cpu {
 	__u32 frame_bytes;
 	__u32 name_bytes;
 	__u32 reply_limit; /* octets of DNS that this client takes */
-	__u32 reason;      /* of the answer that is being made */
+	__u32 location;    /* of the entry that was found */
 	__u32 moved;       /* octets that the query lies behind the answer's place for it */
 	__u8 ipv6;
 	__u8 edns;
 	__u16 reserved;
-	__u32 reserved2;
+	__u32 reason; /* of the answer that is being made, as all up to body_sum */
+	__u16 body_bytes;
+	__be16 flags;
+	__be16 ancount;
+	__be16 nscount;
+	__be16 arcount; /* with OPT */
+	__u16 reserved2[3];
+	__u64 body_sum;
 	__u64 question_sum; /* of name, type and class */
 	__u64 hash;
 	__u64 folded[1 + VOLLEY_NAME_WORDS]; /* key, name */
-	__u64 samples[VOLLEY_SAMPLES];       /* hashes of keys; the last at n_samples - 1 */
+	struct volley_client client;
+	__u32 reserved3;
+	struct volley_refresh refresh;
+	__u64 samples[VOLLEY_SAMPLES]; /* hashes of keys; the last at n_samples - 1 */
 };
 
 #ifdef __cplusplus

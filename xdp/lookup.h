@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Finds a key's entry: two buckets at most, eight tags each, the full key compared.
+ * Finds a key's entry: two buckets at most, eight tags each, the full key compared. Then: is it valid,
+ * and may this client read it?
  *
  * Words are read once; what is read decides, whatever writers do meanwhile (abi.h).
  */
@@ -9,6 +10,9 @@
 
 #include "xdp/abi.h"
 #include "xdp/key.h"
+#include "xdp/packet.h"
+
+#define KEY_VIEW (0xffull << offsetof(struct volley_key, view) * 8) /* in the key as a word */
 
 struct bucket {
 	__u64 words[VOLLEY_BUCKET_SLOTS];
@@ -27,14 +31,16 @@ static __always_inline struct volley_entry *entry_at(void *store, __u32 location
 	return base + offset;
 }
 
-/* The key word and the name, word by word. */
+/* The key word, whatever the view, and the name, word by word. */
 static __always_inline int is_key_of(const struct volley_entry *e, const struct volley_cpu *cpu)
 {
 	const __u64 *theirs = (const void *)&e->key;
 	__u32 n = 1 + (cpu->name_bytes + 7) / 8;
 	__u32 i;
 
-	for (i = 0; i <= VOLLEY_NAME_WORDS; i++) {
+	if ((theirs[0] ^ cpu->folded[0]) & ~KEY_VIEW)
+		return 0;
+	for (i = 1; i <= VOLLEY_NAME_WORDS; i++) {
 		if (i >= n)
 			return 1;
 		if (theirs[i] != cpu->folded[i])
@@ -55,5 +61,49 @@ static __always_inline int entry_check(const struct volley_entry *e, void *zones
 		return VOLLEY_UP_EXPIRED;
 	return VOLLEY_HIT_FULL;
 }
+
+/* The packet's source as a key of volley_clients: cpu->client. -1 or a reason. */
+static __always_inline int client_of(struct xdp_md *ctx, struct volley_cpu *cpu)
+{
+	struct volley_client *client = &cpu->client;
+	struct in6_addr *to = (void *)client->address;
+	const void *end = (void *)(long)ctx->data_end;
+	const void *l3 = (void *)(long)ctx->data;
+	__u32 offset = cpu->l3_offset;
+
+	if (offset > L2_BYTES_MAX)
+		return VOLLEY_PASS_RUNT; /* cannot be, but the verifier has forgotten it */
+	l3 += offset;
+	if (l3 + sizeof(struct ipv6hdr) > end)
+		return VOLLEY_PASS_RUNT; /* the same: with UDP and DNS, IPv4 has these, too */
+	client->prefix_bits = 128;
+	if (cpu->ipv6) {
+		*to = ((const struct ipv6hdr *)l3)->saddr;
+	} else {
+		to->in6_u.u6_addr32[0] = to->in6_u.u6_addr32[1] = 0;
+		to->in6_u.u6_addr32[2] = bpf_htonl(0xffff);
+		to->in6_u.u6_addr32[3] = ((const struct iphdr *)l3)->saddr;
+	}
+	return -1;
+}
+
+/* Whether the client may read this view: -1, or VOLLEY_UP_VIEW. */
+static __always_inline int client_check(struct xdp_md *ctx, struct volley_cpu *cpu, __u8 view,
+					void *clients)
+{
+	const __u32 *views;
+	int reason = client_of(ctx, cpu);
+
+	if (reason >= 0)
+		return reason;
+	views = bpf_map_lookup_elem(clients, &cpu->client);
+	if (!views || view >= VOLLEY_N_VIEWS || !(*views >> view & 1))
+		return VOLLEY_UP_VIEW;
+	return -1;
+}
+
+#ifdef __BYTE_ORDER__
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "KEY_VIEW is little endian");
+#endif
 
 #endif

@@ -51,7 +51,10 @@ enum xdp_action { XDP_ABORTED, XDP_DROP, XDP_PASS, XDP_TX, XDP_REDIRECT };
 enum native_map_types {
 	BPF_MAP_TYPE_ARRAY = 2,
 	BPF_MAP_TYPE_PERCPU_ARRAY = 6,
+	BPF_MAP_TYPE_LPM_TRIE = 11,
 	BPF_MAP_TYPE_XSKMAP = 17,
+	BPF_MAP_TYPE_RINGBUF = 27,
+	BPF_F_NO_PREALLOC = 1,
 	BPF_F_MMAPABLE = 1024,
 };
 
@@ -85,17 +88,25 @@ static inline __u32 bpf_htonl(__u32 host)
 }
 
 #define bpf_ntohs bpf_htons
+#define bpf_ntohl bpf_htonl
 
-/* A declared map and the memory that is behind it. */
+/*
+ * A declared map and the memory that is behind it. An array is values one after the other; a trie is
+ * pairs of a key (length of the prefix in bits, __u32 in host order, then octets) and a value.
+ */
 struct native_map {
 	const void *map; /* the address of what stands in SEC(".maps") */
 	void *memory;
 	size_t value_bytes;
 	__u32 n_values;
+	size_t key_bytes; /* of a trie; 0: an array */
 };
 
-#define NATIVE_MAPS_MAX 8
+#define NATIVE_MAPS_MAX   8
+#define NATIVE_RECORD_MAX 64
 static struct native_map native_maps[NATIVE_MAPS_MAX];
+static uint8_t native_record[NATIVE_RECORD_MAX]; /* the last that was put into a ring */
+static unsigned int native_n_records;
 static __u64 native_now_ns;
 static __u64 native_jiffies;
 static int native_has_socket; /* of every queue */
@@ -126,17 +137,57 @@ static inline void native_frame(struct xdp_md *ctx, uint8_t *room, size_t head, 
 	native_poison(ctx);
 }
 
+static inline int native_begins_with(const uint8_t *octets, const uint8_t *prefix, __u32 bits)
+{
+	uint8_t last = (uint8_t)(0xff00 >> bits % 8); /* mask of the bits in the last octet */
+
+	return !memcmp(octets, prefix, bits / 8) &&
+	       (!last || !((octets[bits / 8] ^ prefix[bits / 8]) & last));
+}
+
+/* Not inlined, else the compiler sees keys of arrays read as if they were prefixes. */
+static __attribute__((noinline, unused)) void *native_longest(const struct native_map *m,
+							      const void *key)
+{
+	uint8_t *pair = m->memory, *best = NULL;
+	__u32 i, bits, best_bits = 0;
+
+	for (i = 0; i < m->n_values; i++, pair += m->key_bytes + m->value_bytes) {
+		memcpy(&bits, pair, sizeof(bits));
+		if ((best && bits <= best_bits) ||
+		    !native_begins_with((const uint8_t *)key + sizeof(bits), pair + sizeof(bits),
+					bits))
+			continue;
+		best = pair + m->key_bytes;
+		best_bits = bits;
+	}
+	return best;
+}
+
 static inline void *bpf_map_lookup_elem(const void *map, const void *key)
 {
-	const struct native_map *m;
+	const struct native_map *m = native_maps;
 	__u32 i;
 
+	while (m < native_maps + NATIVE_MAPS_MAX && m->map != map)
+		m++;
+	if (m == native_maps + NATIVE_MAPS_MAX)
+		return NULL;
+	if (m->key_bytes)
+		return native_longest(m, key);
 	memcpy(&i, key, sizeof(i));
-	for (m = native_maps; m < native_maps + NATIVE_MAPS_MAX; m++) {
-		if (m->map == map)
-			return i < m->n_values ? (uint8_t *)m->memory + i * m->value_bytes : NULL;
-	}
-	return NULL;
+	return i < m->n_values ? (uint8_t *)m->memory + i * m->value_bytes : NULL;
+}
+
+static inline long bpf_ringbuf_output(const void *map, const void *data, __u64 n, __u64 flags)
+{
+	(void)map;
+	(void)flags;
+	if (n > sizeof(native_record))
+		return -EINVAL;
+	memcpy(native_record, data, n);
+	native_n_records++;
+	return 0;
 }
 
 static inline long bpf_redirect_map(const void *map, __u64 key, __u64 flags)

@@ -32,6 +32,7 @@
 #define LABELS_MAX      127
 #define LABEL_BYTES_MAX 63
 #define OPTIONS_MAX     8
+#define FRAME_HEAD_MAX  (DNS_OFFSET_MAX + DNS_HEADER + DNS_NAME_MAX + 4) /* with the question */
 
 struct dns_header {
 	__be16 id;
@@ -128,8 +129,7 @@ static __always_inline int question_name(struct xdp_md *ctx, struct volley_cpu *
 }
 
 /* Type and class: the key word, but for what OPT adds to its flags. */
-static __always_inline int question_key(struct xdp_md *ctx, struct volley_cpu *cpu,
-					const struct volley_state *state)
+static __always_inline int question_key(struct xdp_md *ctx, struct volley_cpu *cpu)
 {
 	__u32 bytes = cpu->name_bytes;
 	struct volley_key key = {};
@@ -279,6 +279,7 @@ static __always_inline int question_hash(struct xdp_md *ctx, struct volley_cpu *
 		if ((const void *)(word + 1) > m.end)
 			return VOLLEY_PASS_RUNT;
 		hash_word(cpu, state, &sums, i, *word);
+		asm volatile("" : "+r"(i)); /* else clang keeps two pointers more, on the stack */
 	}
 	sums.nh += volley_hash_word(cpu->folded[0], state->hash_keys[0]);
 	cpu->hash = volley_hash_mix(sums.nh);
@@ -300,7 +301,7 @@ static __always_inline int question_parse(struct xdp_md *ctx, struct volley_cpu 
 		return VOLLEY_UP_LONG_QUERY;
 	reason = question_name(ctx, cpu);
 	if (reason < 0)
-		reason = question_key(ctx, cpu, state);
+		reason = question_key(ctx, cpu);
 	if (reason < 0)
 		reason = question_tail(ctx, cpu, state);
 	if (reason < 0)

@@ -13,68 +13,20 @@
 #define VOLLEY_XDP_REPLY_H
 
 #include "xdp/abi.h"
+#include "xdp/age.h"
+#include "xdp/choose.h"
 #include "xdp/packet.h"
 #include "xdp/question.h"
 #include "xdp/sum.h"
 
 #define REPLY_TTL      64
 #define COPY_WORDS_MAX 16
-#define FRAME_HEAD_MAX (DNS_OFFSET_MAX + DNS_HEADER + DNS_NAME_MAX + 4)
 #define IPV4_DF        0x4000
 #define UDP_DNS_BYTES  (8 + DNS_HEADER)
 #define HEAD_FIRST_MAX 192
 
 /* Of the longest question, whole ones. */
 #define QUESTION_WORDS_MAX ((DNS_NAME_MAX + 4) / 8)
-
-/* The answer for this query: which part of the entry, and what the header says. */
-struct reply {
-	int reason;           /* VOLLEY_HIT_* */
-	__u32 question_bytes; /* name, type, class */
-	__u32 body_bytes;
-	__u32 body_sum;
-	__u32 dns_bytes; /* the whole message */
-	__be16 flags;
-	__be16 ancount;
-	__be16 nscount;
-	__be16 arcount; /* with OPT */
-};
-
-/* The whole, else the short body, else none and TC=1: whichever the client takes. */
-static __always_inline void reply_choose(struct reply *r, const struct volley_cpu *cpu,
-					 const struct volley_entry *e)
-{
-	__u32 opt = cpu->edns ? EDNS_OPT_BYTES : 0;
-	__u32 fixed;
-
-	r->question_bytes = cpu->name_bytes + 4;
-	fixed = DNS_HEADER + r->question_bytes + opt;
-	r->flags = e->flags;
-	r->ancount = e->ancount;
-	r->nscount = e->nscount;
-	if (fixed + e->full_bytes <= cpu->reply_limit) {
-		r->reason = VOLLEY_HIT_FULL;
-		r->body_bytes = e->full_bytes;
-		r->body_sum = e->full_sum;
-		r->arcount = e->arcount_full;
-	} else if (fixed + e->short_bytes <= cpu->reply_limit) {
-		r->reason = VOLLEY_HIT_SHORT;
-		r->body_bytes = e->short_bytes;
-		r->body_sum = e->short_sum;
-		r->arcount = e->arcount_short;
-	} else {
-		r->reason = VOLLEY_HIT_TRUNCATED;
-		r->body_bytes = 0;
-		r->body_sum = 0;
-		r->flags |= bpf_htons(DNS_TC);
-		r->ancount = 0;
-		r->nscount = 0;
-		r->arcount = 0;
-	}
-	r->dns_bytes = fixed + r->body_bytes;
-	if (cpu->edns)
-		r->arcount = bpf_htons((__u16)(bpf_ntohs(r->arcount) + 1));
-}
 
 /*
  * Makes the frame `grow` octets longer (or shorter). What it holds then lies cpu->moved octets behind
@@ -237,15 +189,16 @@ static __always_inline __u64 reply_opt_word(const struct volley_cpu *cpu,
 	__u64 size = bpf_htons((__u16)state->max_udp_bytes);
 	__u64 flags = key->flags & VOLLEY_KEY_DO ? EDNS_DO >> 8 : 0;
 
-	return cpu->edns ? (__u64)DNS_TYPE_OPT << 16 | size << 24 | flags << 56 : 0;
+	return ((__u64)DNS_TYPE_OPT << 16 | size << 24 | flags << 56) * cpu->edns;
 }
 
 /* Headers of UDP and DNS, and the question. `sum`: of the addresses. */
 static __always_inline int reply_headers(struct xdp_md *ctx, const struct volley_cpu *cpu,
-					 const struct reply *r, __u64 opt, __u64 sum)
+					 __u32 udp_bytes, __u64 opt, __u64 sum)
 {
 	__u32 offset = cpu->dns_offset - (__u32)sizeof(struct udphdr);
-	__be16 length = bpf_htons((__u16)(sizeof(struct udphdr) + r->dns_bytes));
+	__u32 question_bytes = cpu->name_bytes + 4;
+	__be16 length = bpf_htons((__u16)udp_bytes);
 	const struct dns_header *query;
 	__be16 source, destination;
 	const struct udphdr *from;
@@ -261,16 +214,16 @@ static __always_inline int reply_headers(struct xdp_md *ctx, const struct volley
 	destination = from->source;
 	query = (const void *)(from + 1);
 	h.id = query->id;
-	h.flags = r->flags | (query->flags & bpf_htons(DNS_RD | DNS_CD));
+	h.flags = reply_flags(cpu, query->flags);
 	h.qdcount = bpf_htons(1);
-	h.ancount = r->ancount;
-	h.nscount = r->nscount;
-	h.arcount = r->arcount;
-	if (cpu->moved && reply_question(&p, r->question_bytes) >= 0)
+	h.ancount = cpu->ancount;
+	h.nscount = cpu->nscount;
+	h.arcount = cpu->arcount;
+	if (cpu->moved && reply_question(&p, question_bytes) >= 0)
 		return VOLLEY_DROP_EDIT;
 	sum += (__u64)h.id + h.flags + h.qdcount + h.ancount + h.nscount + h.arcount;
-	sum += cpu->question_sum + r->body_sum;
-	sum += sum_at((opt & 0xffffffff) + (opt >> 32), r->question_bytes + r->body_bytes);
+	sum += cpu->question_sum + cpu->body_sum;
+	sum += sum_at((opt & 0xffffffff) + (opt >> 32), question_bytes + cpu->body_bytes);
 	sum += (__u64)source + destination + length + length + bpf_htons(IPPROTO_UDP);
 	check = (__u16)~sum_fold(sum);
 	udp = p.to;
@@ -335,34 +288,34 @@ static __always_inline int reply_body(struct xdp_md *ctx, __u32 offset, void *bo
 	return bpf_xdp_store_bytes(ctx, offset, body, bytes) ? VOLLEY_DROP_EDIT : -1;
 }
 
-/* Turns the frame into the answer that `e` holds. A reason, VOLLEY_HIT_* when it is done. */
+/* Turns the frame into the answer that was chosen. A reason, VOLLEY_HIT_* when it is done. */
 static __always_inline int reply_send(struct xdp_md *ctx, struct volley_cpu *cpu,
 				      const struct volley_state *state,
 				      const struct volley_entry *e)
 {
-	__u32 body_offset = e->body_offset;
-	__u32 at = cpu->dns_offset + DNS_HEADER;
+	__u32 body_offset = e->body_offset, body_bytes = cpu->body_bytes;
+	__u32 before = DNS_HEADER + cpu->name_bytes + 4;
+	__u32 dns_bytes = before + body_bytes + cpu->edns * EDNS_OPT_BYTES;
+	__u32 udp_bytes = (__u32)sizeof(struct udphdr) + dns_bytes;
+	__u32 at = cpu->dns_offset + before;
 	__u64 sum, opt = reply_opt_word(cpu, state);
-	struct reply r;
 	int reason;
 
-	reply_choose(&r, cpu, e);
-	if (body_offset > sizeof(*e) + VOLLEY_NAME_BYTES || r.body_bytes > VOLLEY_UDP_MAX)
-		return VOLLEY_UP_NO_ROOM;
-	at += r.question_bytes;
-	cpu->reason = (__u32)r.reason; /* through memory: one state for the verifier, not three */
-	reason = reply_resize(ctx, cpu,
-			      (int)(cpu->dns_offset + r.dns_bytes) - (int)cpu->frame_bytes);
+	if (body_offset > BODY_OFFSET_MAX || body_bytes > VOLLEY_UDP_MAX)
+		return VOLLEY_UP_NO_ROOM; /* a damaged entry */
+	reason = reply_resize(ctx, cpu, (int)(cpu->dns_offset + dns_bytes) - (int)cpu->frame_bytes);
 	if (reason < 0)
 		reason = reply_ethernet(ctx, cpu);
 	if (reason < 0)
-		reason = reply_ip(ctx, cpu, (__u32)sizeof(struct udphdr) + r.dns_bytes, &sum);
+		reason = reply_ip(ctx, cpu, udp_bytes, &sum);
 	if (reason < 0)
-		reason = reply_headers(ctx, cpu, &r, opt, sum);
+		reason = reply_headers(ctx, cpu, udp_bytes, opt, sum);
 	if (reason < 0)
-		reason = reply_body(ctx, at, (void *)e + body_offset, r.body_bytes);
+		reason = reply_body(ctx, at, (void *)e + body_offset, body_bytes);
+	if (reason < 0 && e->n_ttls)
+		reason = age_write(ctx, cpu, e, at);
 	if (reason < 0)
-		reason = reply_opt(ctx, opt, at + r.body_bytes);
+		reason = reply_opt(ctx, opt, at + body_bytes);
 	return reason >= 0 ? reason : (int)cpu->reason;
 }
 

@@ -54,6 +54,19 @@ struct {
 } volley_zones SEC(".maps");
 
 struct {
+	__uint(type, BPF_MAP_TYPE_LPM_TRIE);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__uint(max_entries, VOLLEY_CLIENTS_MAX);
+	__type(key, struct volley_client);
+	__type(value, __u32);
+} volley_clients SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, VOLLEY_REFRESH_BYTES);
+} volley_refresh SEC(".maps");
+
+struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(map_flags, BPF_F_MMAPABLE);
 	__uint(max_entries, 1);
@@ -76,18 +89,20 @@ struct {
 } xsks_map SEC(".maps");
 
 /* The entry that a word of the index names, if it has this hash, dead or alive. */
-static __always_inline struct volley_entry *entry_of(__u64 word, __u64 hash)
+static __always_inline struct volley_entry *entry_of(struct volley_cpu *cpu, __u64 word, __u64 hash)
 {
 	struct volley_entry *e;
 
 	if (word >> 32 != volley_tag(hash) || !(__u32)word)
 		return NULL;
+	cpu->location = (__u32)word;
 	e = entry_at(&volley_store, (__u32)word);
 	return e && e->hash == hash ? e : NULL;
 }
 
 /* Looks through one bucket, first where most entries are. */
-static __always_inline struct volley_entry *find_in(__u64 hash, __u32 number)
+static __always_inline struct volley_entry *find_in(struct volley_cpu *cpu, __u64 hash,
+						    __u32 number)
 {
 	const struct bucket *bucket = bpf_map_lookup_elem(&volley_index, &number);
 	const volatile __u64 *words;
@@ -97,23 +112,24 @@ static __always_inline struct volley_entry *find_in(__u64 hash, __u32 number)
 	if (!bucket)
 		return NULL;
 	words = (const volatile __u64 *)bucket->words;
-	e = entry_of(words[volley_slot(hash)], hash);
+	e = entry_of(cpu, words[volley_slot(hash)], hash);
 	for (i = 0; !e && i < VOLLEY_BUCKET_SLOTS; i++)
-		e = entry_of(words[i], hash);
+		e = entry_of(cpu, words[i], hash);
 	return e;
 }
 
 /*
- * The entry with cpu's hash, or NULL. There is one at most, but for a moment in which two threads
- * publish it. Its key and whether it is valid are looked at behind this, and not in each slot.
+ * The first entry with cpu's hash, or NULL. There is one for each view at most, but for a moment in
+ * which two threads publish it. Its key, whether it is valid and for whom are looked at behind this,
+ * and not in each slot.
  */
-static __always_inline struct volley_entry *find(const struct volley_cpu *cpu,
+static __always_inline struct volley_entry *find(struct volley_cpu *cpu,
 						 const struct volley_state *state)
 {
 	__u64 hash = cpu->hash;
-	struct volley_entry *e = find_in(hash, volley_bucket(hash, state->n_buckets));
+	struct volley_entry *e = find_in(cpu, hash, volley_bucket(hash, state->n_buckets));
 
-	return e ? e : find_in(hash, volley_bucket2(hash, state->n_buckets));
+	return e ? e : find_in(cpu, hash, volley_bucket2(hash, state->n_buckets));
 }
 
 /*
@@ -128,6 +144,38 @@ static __always_inline void read_clock(struct volley_cpu *cpu)
 		return;
 	cpu->now_s = (__u32)(bpf_ktime_get_coarse_ns() / 1000000000);
 	cpu->jiffies = jiffies;
+}
+
+/* Says once that the answer expires soon and is still asked for. When nobody listens nothing is lost. */
+static __always_inline void ask_anew(struct volley_cpu *cpu, struct volley_entry *e)
+{
+	if (e->refreshing || e->expires_s - cpu->now_s > e->refresh_s)
+		return;
+	e->refreshing = 1;
+	cpu->refresh = (struct volley_refresh){ .hash = e->hash,
+						.location = cpu->location,
+						.born_s = e->born_s };
+	bpf_ringbuf_output(&volley_refresh, &cpu->refresh, sizeof(cpu->refresh), 0);
+}
+
+/* For everyone, and the same until it expires: an answer of our own zones. */
+static __always_inline int is_plain(const struct volley_entry *e)
+{
+	return !(e->key.view | e->n_ttls | e->refresh_s);
+}
+
+/* What it takes to answer from any other: -1, or a reason to go up. */
+static __always_inline int admit(struct xdp_md *ctx, struct volley_cpu *cpu, struct volley_entry *e)
+{
+	int reason = -1;
+
+	if (e->key.view)
+		reason = client_check(ctx, cpu, e->key.view, &volley_clients);
+	if (reason < 0 && e->n_ttls)
+		reason = age_sum(cpu, e);
+	if (reason < 0 && e->refresh_s)
+		ask_anew(cpu, e);
+	return reason;
 }
 
 static __always_inline int answer(struct xdp_md *ctx, struct volley_cpu *cpu,
@@ -152,6 +200,12 @@ static __always_inline int answer(struct xdp_md *ctx, struct volley_cpu *cpu,
 	reason = entry_check(e, &volley_zones, cpu->now_s);
 	if (reason != VOLLEY_HIT_FULL)
 		return reason;
+	reply_choose(cpu, e);
+	if (!is_plain(e)) {
+		reason = admit(ctx, cpu, e);
+		if (reason >= 0)
+			return reason;
+	}
 	if (e->freq < VOLLEY_FREQ_MAX)
 		e->freq++;
 	return reply_send(ctx, cpu, state, e);

@@ -23,22 +23,26 @@
 struct map_row {
 	const char *name;
 	enum bpf_map_type type;
+	__u32 key_size;
 	__u32 value_size;
 	__u32 max_entries;
 	__u32 flags;
 };
 
 static const struct map_row map_rows[] = {
-	{ VOLLEY_STATE_MAP, BPF_MAP_TYPE_ARRAY, sizeof(struct volley_state), 1, BPF_F_MMAPABLE },
-	{ "volley_index", BPF_MAP_TYPE_ARRAY, VOLLEY_BUCKET_SLOTS * 8, VOLLEY_DEFAULT_BUCKETS,
+	{ VOLLEY_STATE_MAP, BPF_MAP_TYPE_ARRAY, 4, sizeof(struct volley_state), 1, BPF_F_MMAPABLE },
+	{ "volley_index", BPF_MAP_TYPE_ARRAY, 4, VOLLEY_BUCKET_SLOTS * 8, VOLLEY_DEFAULT_BUCKETS,
 	  BPF_F_MMAPABLE },
-	{ "volley_store", BPF_MAP_TYPE_ARRAY, VOLLEY_SEGMENT_BYTES, VOLLEY_DEFAULT_SEGMENTS,
+	{ "volley_store", BPF_MAP_TYPE_ARRAY, 4, VOLLEY_SEGMENT_BYTES, VOLLEY_DEFAULT_SEGMENTS,
 	  BPF_F_MMAPABLE },
-	{ "volley_zones", BPF_MAP_TYPE_ARRAY, sizeof(struct volley_zone), VOLLEY_DEFAULT_ZONES,
+	{ "volley_zones", BPF_MAP_TYPE_ARRAY, 4, sizeof(struct volley_zone), VOLLEY_DEFAULT_ZONES,
 	  BPF_F_MMAPABLE },
-	{ "volley_link", BPF_MAP_TYPE_ARRAY, sizeof(struct volley_link), 1, BPF_F_MMAPABLE },
-	{ "volley_cpu", BPF_MAP_TYPE_PERCPU_ARRAY, sizeof(struct volley_cpu), 1, 0 },
-	{ "xsks_map", BPF_MAP_TYPE_XSKMAP, 4, VOLLEY_QUEUES, 0 },
+	{ "volley_clients", BPF_MAP_TYPE_LPM_TRIE, sizeof(struct volley_client), 4,
+	  VOLLEY_CLIENTS_MAX, BPF_F_NO_PREALLOC },
+	{ "volley_refresh", BPF_MAP_TYPE_RINGBUF, 0, 0, VOLLEY_REFRESH_BYTES, 0 },
+	{ "volley_link", BPF_MAP_TYPE_ARRAY, 4, sizeof(struct volley_link), 1, BPF_F_MMAPABLE },
+	{ "volley_cpu", BPF_MAP_TYPE_PERCPU_ARRAY, 4, sizeof(struct volley_cpu), 1, 0 },
+	{ "xsks_map", BPF_MAP_TYPE_XSKMAP, 4, 4, VOLLEY_QUEUES, 0 },
 };
 #define N_MAPS (sizeof(map_rows) / sizeof(map_rows[0]))
 
@@ -72,7 +76,7 @@ static void test_maps(void **state)
 		map = bpf_object__find_map_by_name(object, row->name);
 		if (!map)
 			fail_msg("no map %s", row->name);
-		if (bpf_map__type(map) != row->type || bpf_map__key_size(map) != 4 ||
+		if (bpf_map__type(map) != row->type || bpf_map__key_size(map) != row->key_size ||
 		    bpf_map__value_size(map) != row->value_size ||
 		    bpf_map__max_entries(map) != row->max_entries ||
 		    bpf_map__map_flags(map) != row->flags)

@@ -148,7 +148,7 @@ static void test_bits(void **state)
 /* The header's flags and rcode come from the entry. */
 static void test_entry_flags(void **state)
 {
-	static const uint16_t flags[] = { 0, PKT_AA, PKT_AA | 3, 5, 0x0080, PKT_AD | PKT_AA };
+	static const uint16_t flags[] = { 0, PKT_AA, PKT_AA | 3, 5, 0x0080, 0x0040 | PKT_AA };
 	struct xdp_world *w = xdp_world_take(state);
 	uint8_t name[PKT_NAME_MAX];
 	struct entry e = { .name = name };

@@ -2,13 +2,13 @@
 /*
  * The whole XDP program, built natively (xdp/native.h), over any frame.
  *
- *   4 octets of control │ frame
+ *   6 octets of control │ frame
  *
  * Control says how much room there is around the frame, what is repaired in it (lengths, the
- * destination), and whether the cache holds an answer for its question, and of what length. Then:
- * nothing is dropped; what is passed or handed up is unchanged; what is sent is a right answer
- * (tests/lib/packet.h) with the entry's body; the counters balance; and nothing depends on what an
- * earlier packet left in the program's room.
+ * destination), and whether the cache holds an answer for its question, of what length, of which view,
+ * with which TTLs, how old, and what is wrong with it. Then: nothing is dropped; what is passed or
+ * handed up is unchanged; what is sent is a right answer (tests/lib/packet.h) with the entry's body,
+ * aged; the counters balance; and nothing depends on what an earlier packet left in the program's room.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,10 +27,11 @@ int LLVMFuzzerInitialize(int *argc, char ***argv);
 #define N_BUCKETS     64u
 #define N_SEGMENTS    1u
 #define N_ZONES       16u
-#define NOW_S         1000u
+#define NOW_S         10000u
 #define ROOM_MAX      2048u
 #define FRAME_MAX     4096u
-#define CONTROL_BYTES 4
+#define LOCATION      (sizeof(struct volley_segment) / VOLLEY_UNIT_BYTES) /* of the entry */
+#define CONTROL_BYTES 6
 
 enum {
 	REPAIR_LENGTHS = 0x01,
@@ -43,11 +44,35 @@ enum {
 	HAS_SOCKET = 0x80,
 };
 
+/* Of the sixth octet of control; the low bits are the age. */
+enum {
+	AGE_MASK = 0x1f,
+	CUT_TTL = 0x20, /* the last TTL does not end with the body */
+	REFRESH = 0x40,
+	NO_CLIENTS = 0x80,
+};
+
+#define AGE_UNIT_S  40u
+#define TTL_STEP    5u /* octets between the offsets of two TTLs: odd ones and even ones */
+#define N_TTLS_MAX  63u
+#define REFRESH_S   10u
+#define N_CLIENTS   3u
+#define VIEW_BIT(v) (1u << (v))
+#define CLIENTS_MAP 6 /* in native_maps */
+
 static struct volley_state state;
 static struct volley_link the_link;
 static struct volley_cpu cpu;
 static struct bucket index_buckets[N_BUCKETS];
 static struct volley_zone zones[N_ZONES];
+static struct client_pair {
+	struct volley_client client;
+	__u32 views;
+} client_pairs[N_CLIENTS] = {
+	{ { 121, { [10] = 0xff, 0xff, 192, 0, 2, 0 } }, VIEW_BIT(VOLLEY_VIEW_RECURSIVE) },
+	{ { 37, { 0x20, 0x01, 0x0d, 0xb8 } }, VIEW_BIT(VOLLEY_VIEW_PRIVATE) },
+	{ { 127, { 0x20, 0x01, 0x0d, 0xb8 } }, VIEW_BIT(VOLLEY_VIEW_RECURSIVE) }, /* ::0, ::1 */
+};
 static uint8_t store[N_SEGMENTS * VOLLEY_SEGMENT_BYTES] __attribute__((aligned(64)));
 static const struct cache_memory memory = {
 	.state = &state,
@@ -85,13 +110,15 @@ static void serve(const struct pkt *p)
 
 int LLVMFuzzerInitialize(int *argc, char ***argv)
 {
-	const struct native_map maps[] = {
-		{ &volley_abi_2, &state, sizeof(state), 1 },
-		{ &volley_index, index_buckets, sizeof(index_buckets[0]), N_BUCKETS },
-		{ &volley_store, store, VOLLEY_SEGMENT_BYTES, N_SEGMENTS },
-		{ &volley_zones, zones, sizeof(zones[0]), N_ZONES },
-		{ &volley_link, &the_link, sizeof(the_link), 1 },
-		{ &volley_cpu, &cpu, sizeof(cpu), 1 },
+	static const struct native_map maps[] = {
+		{ &volley_abi_2, &state, sizeof(state), 1, 0 },
+		{ &volley_index, index_buckets, sizeof(index_buckets[0]), N_BUCKETS, 0 },
+		{ &volley_store, store, VOLLEY_SEGMENT_BYTES, N_SEGMENTS, 0 },
+		{ &volley_zones, zones, sizeof(zones[0]), N_ZONES, 0 },
+		{ &volley_link, &the_link, sizeof(the_link), 1, 0 },
+		{ &volley_cpu, &cpu, sizeof(cpu), 1, 0 },
+		{ &volley_clients, client_pairs, sizeof(__u32), N_CLIENTS,
+		  sizeof(struct volley_client) },
 	};
 
 	(void)argc;
@@ -110,6 +137,10 @@ struct input {
 	uint8_t switches;
 	size_t head, tail; /* room */
 	uint16_t full_bytes, short_bytes;
+	uint8_t view;
+	uint16_t n_ttls;
+	uint16_t ttls[N_TTLS_MAX];
+	uint8_t more; /* AGE_MASK, CUT_TTL, ... */
 	size_t n;
 	uint8_t frame[FRAME_MAX];
 	/* what the repair has found, 0 if nothing */
@@ -153,6 +184,25 @@ static void repair_ip(struct input *in, size_t at, int ipv6)
 	in->dns_at = udp_at + 8;
 }
 
+static uint32_t age_of_input(const struct input *in)
+{
+	return (in->more & AGE_MASK) * AGE_UNIT_S;
+}
+
+/* TTLs all over the body. */
+static void read_ttls(struct input *in, unsigned int wanted)
+{
+	uint16_t at = (uint16_t)(wanted & 1);
+
+	in->n_ttls = 0;
+	while (in->n_ttls < wanted && at + 4u <= in->full_bytes) {
+		in->ttls[in->n_ttls++] = at;
+		at = (uint16_t)(at + TTL_STEP);
+	}
+	if (in->n_ttls && in->more & CUT_TTL)
+		in->ttls[in->n_ttls - 1] = (uint16_t)(in->full_bytes - 1);
+}
+
 static int input_read(struct input *in, const uint8_t *data, size_t size)
 {
 	size_t at;
@@ -164,6 +214,9 @@ static int input_read(struct input *in, const uint8_t *data, size_t size)
 	in->tail = (data[1] >> 4) * 128u;
 	in->full_bytes = (uint16_t)(data[2] * 6);
 	in->short_bytes = (uint16_t)(in->full_bytes * data[3] / 255);
+	in->view = data[4] >> 6;
+	in->more = data[5];
+	read_ttls(in, data[4] & 63);
 	in->n = size - CONTROL_BYTES;
 	in->ip_at = in->dns_at = 0;
 	memcpy(in->frame, data + CONTROL_BYTES, in->n);
@@ -184,22 +237,28 @@ static void publish(const struct input *in, const struct query *q)
 		.name = q->qname,
 		.qtype = q->qtype,
 		.qclass = q->qclass,
+		.view = in->view,
 		.key_flags = (uint8_t)((q->edns.dnssec_ok ? VOLLEY_KEY_DO : 0) |
 				       (q->cd ? VOLLEY_KEY_CD : 0)),
 		.ancount = 3,
 		.nscount = 2,
 		.arcount_full = 5,
 		.arcount_short = 1,
-		.flags = PKT_AA,
+		.flags = PKT_AA | PKT_AD,
 		.full_bytes = in->full_bytes,
 		.short_bytes = in->short_bytes,
 		.zone_gen = in->switches & STALE ? ENTRY_ZONE_GEN + 1 : 0,
 		.expires_s = in->switches & EXPIRED ? NOW_S : NOW_S + 1,
+		.born_s = NOW_S - age_of_input(in),
+		.ttls = in->ttls,
+		.n_ttls = in->n_ttls,
+		.refresh_s = in->more & REFRESH ? REFRESH_S : 0,
 	};
 	uint32_t next;
 	uint64_t hash = entry_hash(&memory, &e);
 
-	*entry_slot(&memory, hash, hash & 1, hash >> 1 & 7) = entry_write(&memory, &e, 0, &next);
+	*entry_slot(&memory, hash, hash & 1, hash >> 1 & 7) =
+		entry_write(&memory, &e, LOCATION, &next);
 }
 
 static enum query_verdict prepare(const struct input *in, struct query *q)
@@ -211,6 +270,8 @@ static enum query_verdict prepare(const struct input *in, struct query *q)
 	if (in->switches & OTHER_MAC)
 		memcpy(the_link.mac, pkt_ipv4.to_mac, sizeof(the_link.mac));
 	native_has_socket = in->switches & HAS_SOCKET;
+	native_n_records = 0;
+	native_maps[CLIENTS_MAP].n_values = in->more & NO_CLIENTS ? 0 : N_CLIENTS;
 	if (in->dns_at && in->dns_at < in->n)
 		verdict = query_parse(q, in->frame + in->dns_at, in->n - in->dns_at);
 	if (verdict == QUERY_OK && !(in->switches & NO_ENTRY))
@@ -243,20 +304,73 @@ static enum volley_class class_of(int reason)
 	return classes[reason];
 }
 
+/* The pattern, and in it each whole TTL less the age. */
+static void expected_body(const struct input *in, uint8_t *body, size_t n)
+{
+	uint32_t age_s = age_of_input(in);
+
+	for (size_t i = 0; i < n; i++)
+		body[i] = entry_pattern(i);
+	for (size_t i = 0; i < in->n_ttls && in->ttls[i] + 4u <= n; i++) {
+		uint8_t *at = body + in->ttls[i];
+		uint32_t ttl = (uint32_t)at[0] << 24 | (uint32_t)at[1] << 16 |
+			       (uint32_t)at[2] << 8 | at[3];
+
+		ttl = ttl > age_s ? ttl - age_s : 0;
+		store_be16(at, ttl >> 16);
+		store_be16(at + 2, ttl & 0xffff);
+	}
+}
+
+/* The views of who sent the frame, as client_pairs has them. */
+static unsigned int views_of(const struct input *in)
+{
+	static const uint8_t v4[] = { 192, 0, 2 }, v6[] = { 0x20, 0x01, 0x0d, 0xb8 };
+	static const uint8_t zeros[11];
+	const uint8_t *ip = in->frame + in->ip_at;
+
+	if (in->more & NO_CLIENTS)
+		return 0;
+	if (ip[0] >> 4 == 4)
+		return !memcmp(ip + 12, v4, 3) && ip[15] < 128 ? VIEW_BIT(VOLLEY_VIEW_RECURSIVE) :
+								 0;
+	if (memcmp(ip + 8, v6, 4) || ip[12] >= 8)
+		return 0;
+	return !memcmp(ip + 12, zeros, 11) && ip[23] < 2 ? VIEW_BIT(VOLLEY_VIEW_RECURSIVE) :
+							   VIEW_BIT(VOLLEY_VIEW_PRIVATE);
+}
+
+/* An answer that is asked for and expires soon is said once, in two runs. */
+static void check_refresh(const struct input *in)
+{
+	struct volley_refresh record;
+
+	if (!(in->more & REFRESH)) {
+		must(!native_n_records, "to be fetched anew without need");
+		return;
+	}
+	must(native_n_records == 1, "not said once that it is to be fetched anew");
+	memcpy(&record, native_record, sizeof(record));
+	must(record.born_s == NOW_S - age_of_input(in), "the record's second of birth");
+	must(record.hash == cpu.hash && record.location == LOCATION, "the record's entry");
+}
+
 static void check_body(const struct input *in, int reason, const struct pkt_answer *a)
 {
+	uint8_t body[UINT8_MAX * 6];
 	size_t wanted = reason == VOLLEY_HIT_FULL  ? in->full_bytes :
 			reason == VOLLEY_HIT_SHORT ? in->short_bytes :
 						     0;
 
 	must(a->body_bytes == wanted, "the body's length");
-	for (size_t i = 0; i < wanted; i++)
-		must(a->body[i] == entry_pattern(i), "the body's octets");
+	expected_body(in, body, wanted);
+	must(!memcmp(a->body, body, wanted), "the body's octets");
+	must(in->n_ttls <= VOLLEY_TTLS_MAX, "aged too many TTLs");
 	must(!(a->flags & PKT_TC) == (reason != VOLLEY_HIT_TRUNCATED), "TC");
 }
 
 static void check_sent(const struct input *in, int reason, const struct xdp_md *ctx,
-		       enum query_verdict verdict)
+		       const struct query *q, enum query_verdict verdict)
 {
 	struct pkt_answer a;
 	const char *wrong = pkt_check_answer(in->frame, in->n, (const uint8_t *)ctx->data,
@@ -266,6 +380,8 @@ static void check_sent(const struct input *in, int reason, const struct xdp_md *
 	must(verdict == QUERY_OK, "answered what the engine does not understand");
 	must(in->switches & REPAIR_LENGTHS || in->dns_at, "answered what has no IP header");
 	must(!(in->switches & (NO_ANSWERS | NO_ENTRY | STALE | EXPIRED)), "answered from nothing");
+	must(!in->view || VIEW_BIT(in->view) & views_of(in), "answered whom it is not for");
+	must(!(a.flags & PKT_AD) == !(q->ad || q->edns.dnssec_ok), "AD");
 	check_body(in, reason, &a);
 }
 
@@ -310,7 +426,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	verdict = prepare(&in, &q);
 	reason = run(&in, 0xff, &ctx[0], rooms[0]);
 	if (class_of(reason) == VOLLEY_CLASS_HIT)
-		check_sent(&in, reason, &ctx[0], verdict);
+		check_sent(&in, reason, &ctx[0], &q, verdict);
 	else
 		check_same(&in, &ctx[0]);
 	must(run(&in, 0, &ctx[1], rooms[1]) == reason, "another reason next time");
@@ -319,5 +435,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		      !memcmp((const void *)ctx[0].data, (const void *)ctx[1].data,
 			      ctx[0].data_end - ctx[0].data)),
 	     "another frame next time");
+	if (class_of(reason) == VOLLEY_CLASS_HIT)
+		check_refresh(&in);
 	return 0;
 }

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Write the seeds of the XDP program's fuzz target: tests/fuzz/corpus/fuzz_xdp/NAME.
 
-Four octets of control and a frame (fuzz_xdp.c). The seeds are committed; run this again after a
+Six octets of control and a frame (fuzz_xdp.c). The seeds are committed; run this again after a
 change here. What a fuzzer has found lies beside them and is left alone.
 """
 import itertools
@@ -13,6 +13,7 @@ from mkcorpus import QUERIES, message, opt, option, question
 
 CORPUS = pathlib.Path(__file__).parent / "corpus" / "fuzz_xdp"
 
+CUT_TTL, REFRESH, NO_CLIENTS = 0x20, 0x40, 0x80
 LENGTHS, TO, NO_ANSWERS, NO_ENTRY, STALE, EXPIRED, MAC, SOCKET = (1 << i for i in range(8))
 MACS = bytes.fromhex("020000000053" "020000000001")
 V4 = bytes([192, 0, 2, 1]), bytes([192, 0, 2, 53])
@@ -36,8 +37,8 @@ def ethernet(packet, tags=(), macs=MACS):
     return macs + b"".join(struct.pack(">HH", tpid, 5) for tpid in tags) + packet
 
 
-def control(switches=0, head=15, tail=15, full=20, short=128):
-    return bytes([switches, head | tail << 4, full, short])
+def control(switches=0, head=15, tail=15, full=20, short=128, ttls=0, view=0, age=0, more=0):
+    return bytes([switches, head | tail << 4, full, short, ttls | view << 6, age | more])
 
 
 ASK = message(question() + opt(), ar=1)
@@ -78,7 +79,10 @@ def seeds():
         "truncated": {"full": 255, "short": 255}, "switched-off": {"switches": NO_ANSWERS},
         "no-entry": {"switches": NO_ENTRY}, "stale": {"switches": STALE}, "expired": {"switches": EXPIRED},
         "mac": {"switches": MAC}, "socket": {"switches": SOCKET | NO_ENTRY},
-        "repaired": {"switches": LENGTHS | TO},
+        "repaired": {"switches": LENGTHS | TO}, "aged": {"ttls": 7, "age": 31}, "aged-short": {"full": 250, "short": 80, "ttls": 32},
+        "many-ttls": {"full": 100, "ttls": 33}, "cut-ttl": {"ttls": 4, "more": CUT_TTL}, "view-1": {"view": 1, "ttls": 1},
+        "view-2": {"view": 2}, "view-3": {"view": 3}, "view-nobody": {"view": 1, "more": NO_CLIENTS},
+        "refresh": {"ttls": 2, "view": 1, "more": REFRESH},
     }.items():
         yield name, control(**args) + FRAMES["ipv4"]
         yield f"{name}-ipv6", control(**args) + FRAMES["ipv6"]

@@ -28,15 +28,15 @@ void entry_set_up(const struct cache_memory *memory)
 	__atomic_store_n(&state->magic, VOLLEY_MAGIC, __ATOMIC_RELEASE);
 }
 
-/* The key word and the folded name; the number of words. */
-static size_t make_key(uint64_t words[1 + VOLLEY_NAME_WORDS], const struct entry *e)
+/* The key word and the folded name; the number of words. All views of a question have one hash. */
+static size_t make_key(uint64_t words[1 + VOLLEY_NAME_WORDS], const struct entry *e, uint8_t view)
 {
 	size_t n = pkt_name_bytes(e->name);
 	struct volley_key key = {
 		.qtype = htons(e->qtype ? e->qtype : 1),
 		.qclass = htons(e->qclass ? e->qclass : 1),
 		.flags = e->key_flags,
-		.view = e->view,
+		.view = view,
 		.name_bytes = (uint8_t)n,
 	};
 	uint8_t *name = (uint8_t *)&words[1];
@@ -54,7 +54,7 @@ static size_t make_key(uint64_t words[1 + VOLLEY_NAME_WORDS], const struct entry
 uint64_t entry_hash(const struct cache_memory *memory, const struct entry *e)
 {
 	uint64_t words[1 + VOLLEY_NAME_WORDS];
-	size_t n = make_key(words, e);
+	size_t n = make_key(words, e, 0);
 	uint64_t sum = 0;
 
 	for (size_t i = 0; i < n; i++)
@@ -67,11 +67,21 @@ uint8_t entry_pattern(size_t i)
 	return (uint8_t)(i * 167 + (i >> 8) * 13 + 5);
 }
 
-/* As abi.h has it: of the octets as they lie in a message in which they begin at `offset`. */
-static uint16_t sum_of(const uint8_t *body, size_t n, size_t offset)
+/*
+ * As abi.h has it: of the octets as they lie in a message in which they begin at `offset`, the TTLs
+ * as 0.
+ */
+static uint16_t sum_of(const struct entry *e, const uint8_t *body, size_t n, size_t offset)
 {
-	uint16_t sum = (uint16_t)~pkt_checksum(body, n, 0);
+	uint8_t without[UINT16_MAX];
+	uint16_t sum;
 
+	memcpy(without, body, n);
+	for (size_t i = 0; i < e->n_ttls; i++) {
+		if (e->ttls[i] + 4u <= n)
+			memset(without + e->ttls[i], 0, 4);
+	}
+	sum = (uint16_t)~pkt_checksum(without, n, 0);
 	return offset % 2 ? sum : htons(sum);
 }
 
@@ -90,7 +100,7 @@ uint64_t entry_write(const struct cache_memory *memory, const struct entry *e, u
 {
 	uint32_t first = sizeof(struct volley_segment) / VOLLEY_UNIT_BYTES;
 	uint64_t words[1 + VOLLEY_NAME_WORDS];
-	size_t n = make_key(words, e);
+	size_t n = make_key(words, e, e->view);
 	size_t body_at = PKT_DNS_HEADER + pkt_name_bytes(e->name) + 4;
 	struct volley_entry *to;
 	uint8_t *body;
@@ -102,8 +112,6 @@ uint64_t entry_write(const struct cache_memory *memory, const struct entry *e, u
 	to->body_offset = (uint16_t)(offsetof(struct volley_entry, key) + n * sizeof(*words));
 	body = (uint8_t *)to + to->body_offset;
 	fill_body(body, e);
-	to->bytes = ((uint32_t)to->body_offset + e->full_bytes + VOLLEY_UNIT_BYTES - 1u) /
-		    VOLLEY_UNIT_BYTES * VOLLEY_UNIT_BYTES;
 	to->hash = entry_hash(memory, e);
 	to->expires_s = e->expires_s ? e->expires_s : VOLLEY_NEVER;
 	to->zone_slot = e->zone_slot ? e->zone_slot : ENTRY_ZONE_SLOT;
@@ -115,8 +123,16 @@ uint64_t entry_write(const struct cache_memory *memory, const struct entry *e, u
 	to->arcount_short = htons(e->arcount_short);
 	to->full_bytes = e->full_bytes;
 	to->short_bytes = e->short_bytes;
-	to->full_sum = sum_of(body, e->full_bytes, body_at);
-	to->short_sum = sum_of(body, e->short_bytes, body_at);
+	to->full_sum = sum_of(e, body, e->full_bytes, body_at);
+	to->short_sum = sum_of(e, body, e->short_bytes, body_at);
+	to->born_s = e->born_s;
+	to->refresh_s = e->refresh_s;
+	to->n_ttls = e->n_ttls;
+	if (e->n_ttls)
+		memcpy((uint8_t *)to + volley_ttls_offset(to), e->ttls,
+		       e->n_ttls * sizeof(*e->ttls));
+	to->bytes = (volley_ttls_offset(to) + e->n_ttls * 2u + VOLLEY_UNIT_BYTES - 1u) /
+		    VOLLEY_UNIT_BYTES * VOLLEY_UNIT_BYTES;
 	*next = location + to->bytes / VOLLEY_UNIT_BYTES;
 	if (*next % VOLLEY_SEGMENT_UNITS > VOLLEY_START_MAX / VOLLEY_UNIT_BYTES)
 		*next = (*next / VOLLEY_SEGMENT_UNITS + 1) * VOLLEY_SEGMENT_UNITS + first;

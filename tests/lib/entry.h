@@ -27,6 +27,9 @@ struct entry {
 	const uint8_t *body; /* NULL: a pattern */
 	uint16_t full_bytes, short_bytes;
 	uint32_t zone_slot, zone_gen, expires_s;
+	uint32_t born_s;
+	const uint16_t *ttls; /* offsets in the body, ascending; the sums take these TTLs as 0 */
+	uint16_t n_ttls, refresh_s;
 };
 
 /* State for one million tests: magic, sizes, hash keys that are always the same, one zone. */

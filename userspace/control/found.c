@@ -23,13 +23,13 @@ struct named_map {
 
 static void maps_none(struct found_maps *maps)
 {
-	*maps = (struct found_maps){ -1, -1, -1, -1, -1, -1, -1 };
+	*maps = (struct found_maps){ -1, -1, -1, -1, -1, -1, -1, -1, -1 };
 }
 
 static void maps_close(struct found_maps *maps)
 {
-	int *fds[] = { &maps->state, &maps->index, &maps->store, &maps->zones,
-		       &maps->link,  &maps->cpu,   &maps->xsks };
+	int *fds[] = { &maps->state,   &maps->index, &maps->store, &maps->zones, &maps->clients,
+		       &maps->refresh, &maps->link,  &maps->cpu,   &maps->xsks };
 	size_t i;
 
 	for (i = 0; i < sizeof(fds) / sizeof(fds[0]); i++) {
@@ -43,9 +43,14 @@ static void maps_close(struct found_maps *maps)
 static void take_map(struct found *found, int fd)
 {
 	const struct named_map known[] = {
-		{ VOLLEY_STATE_MAP, &found->maps.state }, { "volley_index", &found->maps.index },
-		{ "volley_store", &found->maps.store },   { "volley_zones", &found->maps.zones },
-		{ "volley_link", &found->maps.link },     { "volley_cpu", &found->maps.cpu },
+		{ VOLLEY_STATE_MAP, &found->maps.state },
+		{ "volley_index", &found->maps.index },
+		{ "volley_store", &found->maps.store },
+		{ "volley_zones", &found->maps.zones },
+		{ "volley_clients", &found->maps.clients },
+		{ "volley_refresh", &found->maps.refresh },
+		{ "volley_link", &found->maps.link },
+		{ "volley_cpu", &found->maps.cpu },
 		{ "xsks_map", &found->maps.xsks },
 	};
 	struct bpf_map_info info = { 0 };
@@ -90,8 +95,8 @@ static int take_maps(struct found *found)
 
 static bool is_complete(const struct found_maps *maps)
 {
-	return maps->index >= 0 && maps->store >= 0 && maps->zones >= 0 && maps->link >= 0 &&
-	       maps->cpu >= 0 && maps->xsks >= 0;
+	return maps->index >= 0 && maps->store >= 0 && maps->zones >= 0 && maps->clients >= 0 &&
+	       maps->refresh >= 0 && maps->link >= 0 && maps->cpu >= 0 && maps->xsks >= 0;
 }
 
 /* Is this program Volley? Leaves descriptors in *found only if so. */
@@ -172,6 +177,22 @@ static uint32_t array_entries(int fd, uint32_t value_bytes)
 	return info.max_entries;
 }
 
+/* The map of clients and the ring, which have one size each. */
+static bool is_as_declared(const struct found_maps *maps)
+{
+	struct bpf_map_info clients = { 0 }, refresh = { 0 };
+	uint32_t clients_len = sizeof(clients), refresh_len = sizeof(refresh);
+
+	if (bpf_obj_get_info_by_fd(maps->clients, &clients, &clients_len) ||
+	    bpf_obj_get_info_by_fd(maps->refresh, &refresh, &refresh_len))
+		return false;
+	return clients.type == BPF_MAP_TYPE_LPM_TRIE &&
+	       clients.key_size == sizeof(struct volley_client) &&
+	       clients.value_size == sizeof(uint32_t) &&
+	       clients.max_entries == VOLLEY_CLIENTS_MAX && refresh.type == BPF_MAP_TYPE_RINGBUF &&
+	       refresh.max_entries == VOLLEY_REFRESH_BYTES;
+}
+
 int found_sizes(const struct found_maps *maps, struct cache_sizes *sizes)
 {
 	*sizes = (struct cache_sizes){
@@ -180,7 +201,8 @@ int found_sizes(const struct found_maps *maps, struct cache_sizes *sizes)
 		.n_zones = array_entries(maps->zones, sizeof(struct volley_zone)),
 	};
 	if (array_entries(maps->state, sizeof(struct volley_state)) != 1 || !sizes->n_buckets ||
-	    !sizes->n_segments || !sizes->n_zones || sizes->n_buckets % VOLLEY_PAGE_BUCKETS)
+	    !sizes->n_segments || !sizes->n_zones || sizes->n_buckets % VOLLEY_PAGE_BUCKETS ||
+	    !is_as_declared(maps))
 		return -EPROTO;
 	cache_sizes_measure(sizes);
 	sizes->bytes = sizes->total_bytes;

@@ -13,6 +13,8 @@ struct found_maps {
 	int index;
 	int store;
 	int zones;
+	int clients;
+	int refresh;
 	int link;
 	int cpu;
 	int xsks;

@@ -94,6 +94,8 @@ void object_maps_close(struct object_maps *maps)
 	close(maps->index_fd);
 	close(maps->store_fd);
 	close(maps->zones_fd);
+	close(maps->clients_fd);
+	close(maps->refresh_fd);
 	*maps = (struct object_maps){ 0 };
 }
 
@@ -107,12 +109,15 @@ int object_maps_open(struct object_maps *maps, const struct found_maps *found,
 	maps->index_fd = dup(found->index);
 	maps->store_fd = dup(found->store);
 	maps->zones_fd = dup(found->zones);
+	maps->clients_fd = dup(found->clients);
+	maps->refresh_fd = dup(found->refresh);
 	memory->sizes = *sizes;
 	memory->state = object_map(maps->state_fd, sizeof(*memory->state));
 	memory->index = object_map(maps->index_fd, index_bytes(sizes));
 	memory->store = object_map(maps->store_fd, store_bytes(sizes));
 	memory->zones = object_map(maps->zones_fd, zones_bytes(sizes));
-	if (memory->state && memory->index && memory->store && memory->zones)
+	if (memory->state && memory->index && memory->store && memory->zones &&
+	    maps->clients_fd >= 0 && maps->refresh_fd >= 0)
 		return 0;
 	object_maps_close(maps);
 	return -ENOMEM;
@@ -157,6 +162,8 @@ struct found_maps object_fds(const struct volley_bpf *skel)
 		.index = bpf_map__fd(skel->maps.volley_index),
 		.store = bpf_map__fd(skel->maps.volley_store),
 		.zones = bpf_map__fd(skel->maps.volley_zones),
+		.clients = bpf_map__fd(skel->maps.volley_clients),
+		.refresh = bpf_map__fd(skel->maps.volley_refresh),
 		.link = bpf_map__fd(skel->maps.volley_link),
 		.cpu = bpf_map__fd(skel->maps.volley_cpu),
 		.xsks = bpf_map__fd(skel->maps.xsks_map),
@@ -175,6 +182,8 @@ struct volley_bpf *object_open(const struct object_maps *maps, const struct cach
 		err |= bpf_map__reuse_fd(skel->maps.volley_index, maps->index_fd);
 		err |= bpf_map__reuse_fd(skel->maps.volley_store, maps->store_fd);
 		err |= bpf_map__reuse_fd(skel->maps.volley_zones, maps->zones_fd);
+		err |= bpf_map__reuse_fd(skel->maps.volley_clients, maps->clients_fd);
+		err |= bpf_map__reuse_fd(skel->maps.volley_refresh, maps->refresh_fd);
 	} else {
 		err = bpf_map__set_max_entries(skel->maps.volley_index, sizes->n_buckets);
 		err |= bpf_map__set_max_entries(skel->maps.volley_store, sizes->n_segments);

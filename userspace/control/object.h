@@ -16,12 +16,17 @@
 
 struct volley_bpf;
 
-/* The four maps of the cache: descriptors, and where they are mapped. */
+/*
+ * The maps that all interfaces share: descriptors of all six, and where the four of the cache are
+ * mapped. Who may read which view, and the ring of answers to be fetched anew, go by system calls.
+ */
 struct object_maps {
 	int state_fd;
 	int index_fd;
 	int store_fd;
 	int zones_fd;
+	int clients_fd; /* volley_clients */
+	int refresh_fd; /* volley_refresh */
 	struct cache_memory memory;
 	bool is_open;
 };
@@ -35,7 +40,7 @@ struct volley_bpf *object_open(const struct object_maps *maps, const struct cach
 /* The descriptors of a loaded object's maps, which stay the object's. */
 struct found_maps object_fds(const struct volley_bpf *skel);
 
-/* Maps the four maps of the cache, from copies of their descriptors. 0 or -ENOMEM. */
+/* Takes and maps them from copies of the descriptors. 0, or -ENOMEM and nothing stays. */
 int object_maps_open(struct object_maps *maps, const struct found_maps *found,
 		     const struct cache_sizes *sizes) __attribute__((warn_unused_result));
 

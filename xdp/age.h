@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Answers from upstream grow old: each TTL in the reply is what stands in the entry less the seconds
+ * since it was published.
+ *
+ *   before the frame is touched   age_sum()    do all fit? what do they add to the checksum?
+ *   when the body lies there      age_write()  each TTL, aged
+ *
+ * The sums in the entry take its TTLs as 0, so what is added is the TTL that leaves.
+ */
+#ifndef VOLLEY_XDP_AGE_H
+#define VOLLEY_XDP_AGE_H
+
+#include "xdp/abi.h"
+#include "xdp/choose.h"
+#include "xdp/key.h"
+#include "xdp/sum.h"
+
+#define TTL_BYTES     4
+#define TTLS_READ_MAX (VOLLEY_READ_MAX - VOLLEY_TTLS_MAX * sizeof(__u16))
+
+/* a - b, or 0 if that is less. */
+static __always_inline __u32 age_less(__u32 a, __u32 b)
+{
+	__s64 left = (__s64)a - b;
+	__s64 keep = ~(left >> 63);
+
+	asm volatile(
+		""
+		: "+r"(keep)); /* else clang branches: twice the verifier's work for each TTL */
+	return (__u32)(left & keep);
+}
+
+static __always_inline __u32 age_of(const struct volley_entry *e, const struct volley_cpu *cpu)
+{
+	return age_less(cpu->now_s, e->born_s);
+}
+
+/* In wire order before and after. Not below 0, though the answer expires with its first record. */
+static __always_inline __be32 age_ttl(const void *at, __u32 age_s)
+{
+	return bpf_htonl(age_less(bpf_ntohl(*(const __be32 *)at), age_s));
+}
+
+/* The list of offsets, VOLLEY_TTLS_MAX of which may be read; NULL where a damaged entry says it lies. */
+static __always_inline const __u16 *age_list(const struct volley_entry *e)
+{
+	__u32 at = volley_ttls_offset(e);
+
+	asm volatile("" : "+r"(at)); /* else clang checks one copy and uses another */
+	return at > TTLS_READ_MAX ? NULL : (const void *)e + at;
+}
+
+/* Adds the TTLs in the part of the body that is sent to its sum. -1, or a reason to go up. */
+static __always_inline int age_sum(struct volley_cpu *cpu, const struct volley_entry *e)
+{
+	__u32 body_offset = e->body_offset;
+	__u32 body_bytes = cpu->body_bytes;
+	const void *body = (const void *)e + body_offset;
+	const __u16 *offsets = age_list(e);
+	__u32 age_s = age_of(e, cpu);
+	__u32 n = e->n_ttls;
+	__u64 sum = 0;
+	__u32 i;
+
+	if (n > VOLLEY_TTLS_MAX)
+		return VOLLEY_UP_MANY_TTLS;
+	if (!offsets || body_offset > BODY_OFFSET_MAX)
+		return VOLLEY_UP_NO_ROOM;
+	for (i = 0; i < VOLLEY_TTLS_MAX && i < n; i++) {
+		__u32 offset = offsets[i];
+
+		if (offset >= body_bytes)
+			break;
+		if (offset + TTL_BYTES > body_bytes || offset > VOLLEY_UDP_MAX)
+			return VOLLEY_UP_NO_ROOM;
+		sum += sum_at(age_ttl(body + offset, age_s), cpu->name_bytes + offset);
+	}
+	cpu->body_sum += sum;
+	return -1;
+}
+
+/* Ages what age_sum() has seen, in the body that lies at `at` in the frame by now. -1 or a reason. */
+static __always_inline int age_write(struct xdp_md *ctx, const struct volley_cpu *cpu,
+				     const struct volley_entry *e, __u32 at)
+{
+	const void *end = (void *)(long)ctx->data_end;
+	void *body = (void *)(long)ctx->data;
+	const __u16 *offsets = age_list(e);
+	__u32 body_bytes = cpu->body_bytes;
+	__u32 age_s = age_of(e, cpu);
+	__u32 n = e->n_ttls;
+	__u32 i;
+
+	if (!offsets || at > FRAME_HEAD_MAX)
+		return VOLLEY_DROP_EDIT;
+	body += at;
+	for (i = 0; i < VOLLEY_TTLS_MAX && i < n; i++) {
+		__u32 offset = offsets[i];
+		__be32 *ttl;
+
+		if (offset >= body_bytes)
+			break;
+		ttl = body + offset;
+		if (offset > VOLLEY_UDP_MAX || (void *)(ttl + 1) > end)
+			return VOLLEY_DROP_EDIT;
+		*ttl = age_ttl(ttl, age_s);
+	}
+	return -1;
+}
+
+#endif

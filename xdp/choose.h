@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What this query gets of the entry: which part of the body, and what the header says. Nothing is
+ * written yet, and each fault of an entry is found here or in age.h, while the query is whole.
+ */
+#ifndef VOLLEY_XDP_CHOOSE_H
+#define VOLLEY_XDP_CHOOSE_H
+
+#include "xdp/abi.h"
+#include "xdp/question.h"
+
+#define BODY_OFFSET_MAX (sizeof(struct volley_entry) + VOLLEY_NAME_BYTES)
+
+/*
+ * The whole, else the short body, else none and TC=1: whichever the client takes. What was chosen goes
+ * through memory, else it were three states for the verifier; and what depends on EDNS counts
+ * cpu->edns times, else it were two of each.
+ */
+static __always_inline void reply_choose(struct volley_cpu *cpu, const struct volley_entry *e)
+{
+	__u32 fixed = DNS_HEADER + cpu->name_bytes + 4 + cpu->edns * EDNS_OPT_BYTES;
+	__u32 arcount;
+
+	cpu->flags = e->flags;
+	cpu->ancount = e->ancount;
+	cpu->nscount = e->nscount;
+	if (fixed + e->full_bytes <= cpu->reply_limit) {
+		cpu->reason = VOLLEY_HIT_FULL;
+		cpu->body_bytes = e->full_bytes;
+		cpu->body_sum = e->full_sum;
+		arcount = bpf_ntohs(e->arcount_full);
+	} else if (fixed + e->short_bytes <= cpu->reply_limit) {
+		cpu->reason = VOLLEY_HIT_SHORT;
+		cpu->body_bytes = e->short_bytes;
+		cpu->body_sum = e->short_sum;
+		arcount = bpf_ntohs(e->arcount_short);
+	} else {
+		cpu->reason = VOLLEY_HIT_TRUNCATED;
+		cpu->body_bytes = 0;
+		cpu->body_sum = 0;
+		cpu->flags |= bpf_htons(DNS_TC);
+		cpu->ancount = 0;
+		cpu->nscount = 0;
+		arcount = 0;
+	}
+	cpu->arcount = bpf_htons((__u16)(arcount + cpu->edns));
+	forget_bounds();
+}
+
+/* AD only for who understands it: AD or DO is set in the query (RFC 6840 section 5.8). */
+static __always_inline __be16 reply_flags(const struct volley_cpu *cpu, __be16 asked)
+{
+	const struct volley_key *key = (const void *)&cpu->folded[0];
+	__be16 ad = key->flags & VOLLEY_KEY_DO ? bpf_htons(DNS_AD) : 0;
+
+	return (cpu->flags & (ad | asked | (__be16)~bpf_htons(DNS_AD))) |
+	       (asked & bpf_htons(DNS_RD | DNS_CD));
+}
+
+#endif
