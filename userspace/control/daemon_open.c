@@ -178,7 +178,7 @@ static int open_recursion(struct daemon *d)
 		.cache = d->cache,
 		.published = &d->published,
 		.chores = d->chores,
-		.clients_fd = -1,
+		.clients_fd = d->is_anonymous ? -1 : d->maps.clients_fd,
 		.engine_digest = engine_config_digest(&d->engine_config),
 		.grace = daemon_grace,
 		.grace_user = d,
@@ -360,7 +360,7 @@ int daemon_open_crew(struct daemon *d)
 		.data = &d->published,
 		.resolver = recursion_resolver(d->recursion),
 		.n_pending = recursion->n_allow ? recursion->max_outstanding : 0,
-		.refresh_fd = -1,
+		.refresh_fd = d->is_anonymous ? -1 : d->maps.refresh_fd,
 	};
 	int code = crew_open(&d->crew, &env, err, sizeof(err));
 
