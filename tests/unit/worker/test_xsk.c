@@ -28,6 +28,7 @@
 
 #define SERVER_IF  "volley-xs"
 #define CLIENT_IF  "volley-xc"
+#define OTHER_IF   "volley-xo"
 #define QUERY_PORT 5300
 
 static struct {
@@ -519,78 +520,122 @@ static void test_deferred_messages_hold_no_frames(void **state)
 	port_close(p);
 }
 
-/* Without a link no frame comes back: what can be kept is kept, the rest counted, and no frame is lost. */
+/*
+ * Without a link no frame comes back: as much is kept as there are frames, or room in ring and backlog;
+ * the rest is counted, and no frame is lost.
+ */
 static void test_late_replies_without_a_link(void **state)
 {
-	enum { FRAMES = 64, LATE = 2 * FRAMES };
-	struct xsk_config config = small(FRAMES, 4);
+	enum { RING = 4, LATE = 5 * PORT_BURST };
+	static const struct {
+		const char *name;
+		uint32_t n_frames;
+	} rows[] = { { "few frames", 64 }, { "many frames", 4096 } };
 	static struct later later;
-	unsigned int n_sent = 0, n_replies;
-	struct xsk_frames f;
-	struct port *p;
-	int fd;
 
 	(void)state;
 	need_lab();
-	p = open_port(&config);
-	assert_int_equal(port_start(p), 0);
-	fd = client_to("192.0.2.1");
-	later = (struct later){ .n = 0 };
-	for (unsigned int i = 0; i < LATE; i++) {
-		assert_int_equal(send(fd, "abc", 3, 0), 3);
-		defer_n(p, &later, 1);
+	for (size_t r = 0; r < 2; r++) {
+		struct xsk_config config = small(rows[r].n_frames, RING);
+		unsigned int n_sent = 0, n_want;
+		struct port *p = open_port(&config);
+		int fd = client_to("192.0.2.1");
+		struct xsk_frames f;
+
+		print_message("  %s\n", rows[r].name);
+		assert_int_equal(port_start(p), 0);
+		later = (struct later){ .n = 0 };
+		for (unsigned int i = 0; i < LATE; i++) {
+			assert_int_equal(send(fd, "abc", 3, 0), 3);
+			defer_n(p, &later, 1);
+		}
+		xsk_frames_read(p, &f);
+		n_want = f.free < RING + XSK_BACKLOG_CAP ? f.free : RING + XSK_BACKLOG_CAP;
+		link_state("down");
+		for (unsigned int i = 0; i < LATE; i += PORT_BURST)
+			n_sent += port_reply(p, 1, later.replies + i, PORT_BURST);
+		assert_int_equal(n_sent, n_want);
+		assert_int_equal(p->stats.tx_dropped, LATE - n_sent);
+		assert_true(port_pending(p) > 0);
+		assert_balance(p);
+		link_state("up");
+		assert_frames(p);
+		assert_int_equal(count_replies(fd), n_sent);
+		assert_balance(p);
+		close(fd);
+		port_close(p);
 	}
-	xsk_frames_read(p, &f);
-	link_state("down");
-	for (unsigned int i = 0; i < LATE; i += PORT_BURST)
-		n_sent += port_reply(p, 1, later.replies + i, PORT_BURST);
-	/* Each frame that was free, and no other. */
-	assert_int_equal(n_sent, f.free);
-	assert_int_equal(p->stats.tx_dropped, LATE - n_sent);
-	assert_true(port_pending(p) > 0);
-	assert_balance(p);
-	link_state("up");
-	assert_frames(p);
-	n_replies = count_replies(fd);
-	assert_int_equal(n_replies, n_sent);
-	assert_balance(p);
-	close(fd);
-	port_close(p);
 }
 
-/* A client with a link-local address asks one: the way back needs the interface, then and later. */
-static void test_late_replies_to_a_link_local_client(void **state)
+static int client_from(const char *from, const char *to_text)
 {
+	struct port_addr to = addr_of(to_text, QUERY_PORT), me = addr_of(from, 0);
+	struct timeval limit = { .tv_sec = 10 };
+	struct sockaddr_storage ss;
+	socklen_t len;
+	int fd;
+
+	enter(lab.client_ns);
+	fd = socket(AF_INET6, SOCK_DGRAM, 0);
+	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit));
+	me.scope_id = to.scope_id = if_nametoindex(CLIENT_IF);
+	len = port_addr_to_sockaddr(&me, &ss);
+	assert_int_equal(bind(fd, (struct sockaddr *)&ss, len), 0);
+	len = port_addr_to_sockaddr(&to, &ss);
+	assert_int_equal(connect(fd, (struct sockaddr *)&ss, len), 0);
+	enter(lab.server_ns);
+	return fd;
+}
+
+/* Where one of the addresses is link-local the way back needs the interface, now and later. */
+static void test_late_replies_from_and_to_link_local(void **state)
+{
+	static const struct {
+		const char *from, *to;
+	} rows[] = {
+		{ "fe80::2", "fe80::53" },
+		{ "fe80::2", "2001:db8::1" },
+		{ "2001:db8::2", "fe80::53" },
+	};
 	struct socket_config config = { .listen = addr_of("::", QUERY_PORT) };
-	struct port_addr to = addr_of("fe80::53", QUERY_PORT);
 	static struct later later;
 	struct port_msg msgs[PORT_BURST];
-	struct pollfd pollfd = { .events = POLLIN };
 	uint8_t reply[16];
 	struct port *p;
-	int fd;
 
 	(void)state;
 	need_lab();
-	assert_int_equal(run("ip addr replace fe80::53/64 nodad dev " SERVER_IF), 0);
-	assert_int_equal(socket_open(&p, &config), 0);
+	/* Another link, whose route to fe80::/64 is the older one: no interface would lead there. */
+	assert_int_equal(run("ip link add " OTHER_IF " type veth peer name " OTHER_IF "p && "
+			     "ip link set " OTHER_IF " up && ip link set " OTHER_IF "p up"),
+			 0);
+	link_state("down");
+	link_state("up");
+	assert_int_equal(run("ip addr add fe80::53/64 nodad dev " SERVER_IF " && "
+			     "ip addr add 2001:db8::1/64 nodad dev " SERVER_IF),
+			 0);
 	enter(lab.client_ns);
 	assert_int_equal(run("ip addr replace fe80::2/64 nodad dev " CLIENT_IF), 0);
-	to.scope_id = if_nametoindex(CLIENT_IF);
-	fd = client_open(SOCK_DGRAM, &to);
 	enter(lab.server_ns);
-	assert_int_equal(send(fd, "abc", 3, 0), 3);
-	pollfd.fd = p->fd;
-	assert_int_equal(poll(&pollfd, 1, 5000), 1);
-	later = (struct later){ .n = 0 };
-	assert_int_equal(port_receive(p, 1, msgs, PORT_BURST), 1);
-	echo_defer(&later, msgs, 1, p, 1);
-	port_send(p, 1, msgs, 1);
-	assert_int_equal(port_reply(p, 1, later.replies, 1), 1);
-	assert_int_equal(recv(fd, reply, sizeof(reply), 0), 3);
+	assert_int_equal(socket_open(&p, &config), 0);
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct pollfd pollfd = { .fd = p->fd, .events = POLLIN };
+		int fd = client_from(rows[i].from, rows[i].to);
+
+		print_message("  %s asks %s\n", rows[i].from, rows[i].to);
+		later = (struct later){ .n = 0 };
+		assert_int_equal(send(fd, "abc", 3, 0), 3);
+		assert_int_equal(poll(&pollfd, 1, 5000), 1);
+		assert_int_equal(port_receive(p, 1, msgs, PORT_BURST), 1);
+		echo_defer(&later, msgs, 1, p, 1);
+		port_send(p, 1, msgs, 1);
+		assert_int_equal(port_reply(p, 1, later.replies, 1), 1);
+		assert_int_equal(recv(fd, reply, sizeof(reply), 0), 3);
+		close(fd);
+	}
 	assert_balance(p);
-	close(fd);
 	port_close(p);
+	assert_int_equal(run("ip link del " OTHER_IF), 0);
 }
 
 /* Without an entry in the map the kernel gets the packet: its socket, on the same worker, answers. */
@@ -716,7 +761,7 @@ int main(void)
 		cmocka_unit_test(test_late_replies_over_both_families),
 		cmocka_unit_test(test_deferred_messages_hold_no_frames),
 		cmocka_unit_test(test_late_replies_without_a_link),
-		cmocka_unit_test(test_late_replies_to_a_link_local_client),
+		cmocka_unit_test(test_late_replies_from_and_to_link_local),
 		cmocka_unit_test(test_sockets_take_over_when_the_port_goes),
 		cmocka_unit_test(test_busy_poll_answers),
 		cmocka_unit_test(test_open_says_why_not),
