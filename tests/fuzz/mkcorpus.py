@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""Write the seeds of the fuzz targets for names and queries: tests/fuzz/corpus/TARGET/NAME.
+"""Write the seeds of the fuzz targets for names, queries and answers of upstream: tests/fuzz/corpus/TARGET/NAME.
 
 The seeds are committed; run this again after a change here. Inputs that a fuzzer has found lie beside
 them, named after what they showed, and are left alone.
@@ -90,6 +90,48 @@ NAMES = {
     "text-longest": LONGEST.encode(),
 }
 
+WHO = name("x")
+SOA = name("ns.x") + name("root.x") + struct.pack(">5I", 1, 2, 3, 4, 60)
+
+
+def answer(*answers, authority=(), qtype=1, text="a.b.x", rcode=0):
+    return message(question(text, qtype) + b"".join(answers) + b"".join(authority),
+                   0x8180 | rcode, an=len(answers), ns=len(authority))
+
+
+def signature(covered, owner=b"\xc0\x0c", signer=WHO):
+    return record(struct.pack(">HBBIIIH", covered, 13, 2, 60, 2**31, 2**30, 7) + signer + b"sign",
+                  46, ttl=60, owner=owner)
+
+
+A_X = record(b"\x01\x02\x03\x04", ttl=60)
+SOA_X = record(SOA, 6, ttl=300, owner=WHO)
+NSEC_X = record(name("z.x") + b"\0\1\x40", 47, ttl=60, owner=WHO)
+ALIAS = record(b"\1c\xc0\x10", 5, ttl=30)
+OTHERS = [(2, b"\2ns\xc0\x0c"), (12, b"\xc0\x0c"), (15, b"\0\1\xc0\x0e"),
+          (33, bytes(6) + b"\xc0\x0c"), (35, bytes(4) + b"\1s\1t\0\xc0\x0c"),
+          (17, b"\xc0\x0c\xc0\x10"), (16, b"\4text"), (28, bytes(16)), (6, SOA)]
+
+# DO, then the message.
+ANSWERS = {
+    "plain": b"\0" + answer(A_X, A_X),
+    "signed": b"\1" + answer(A_X, signature(1)),
+    "signed-without-do": b"\0" + answer(A_X, signature(1)),
+    "alias": b"\0" + answer(ALIAS, record(b"\1\2\3\4", ttl=9, owner=name("c.x"))),
+    "alias-loop": b"\0" + answer(record(b"\xc0\x0c", 5, ttl=9)),
+    "dname": b"\1" + answer(record(name("y"), 39, ttl=9, owner=b"\xc0\x0e"), signature(39, b"\xc0\x0e"),
+                            record(name("a.y"), 5, ttl=9), record(b"\1\2\3\4", ttl=8, owner=name("a.y"))),
+    "nxdomain": b"\1" + answer(authority=(SOA_X, signature(6, WHO), NSEC_X, signature(47, WHO)),
+                               rcode=3),
+    "nodata": b"\0" + answer(authority=(SOA_X,)),
+    "any": b"\1" + answer(*(record(rdata, t, ttl=60 + t) for t, rdata in OTHERS), signature(15), qtype=255),
+    "rrsig": b"\0" + answer(signature(1), signature(15), A_X, qtype=46),
+    "ttl-top-bit": b"\0" + answer(record(b"\1\2\3\4", ttl=2**31 + 5)),
+    "other-name": b"\0" + answer(record(b"\1\2\3\4", ttl=9, owner=name("evil.x")), A_X),
+    "root": b"\0" + answer(record(name("a"), 2, ttl=9, owner=b"\0"), qtype=2, text=""),
+    "bad-soa": b"\0" + answer(authority=(record(SOA[:-3], 6, ttl=9, owner=WHO),)),
+}
+
 
 def write(target, seeds):
     folder = CORPUS / target
@@ -101,3 +143,4 @@ def write(target, seeds):
 if __name__ == "__main__":
     write("fuzz_query", QUERIES)
     write("fuzz_name", NAMES)
+    write("fuzz_convert", ANSWERS)
