@@ -267,6 +267,11 @@ void cache_copy_counters(struct cache *to)
 	pthread_mutex_unlock(&to->lock);
 }
 
+void cache_copy_give_up(struct cache *to)
+{
+	__atomic_store_n(&to->from->into, NULL, __ATOMIC_RELEASE);
+}
+
 void cache_copy_end(struct cache *to)
 {
 	/* from->into stays: a sweep that is in `from` has yet to come here. */

@@ -9,6 +9,8 @@
  *      (readers move)
  *      cache_copy_end     the old one is read and written by nobody: it may be freed
  *
+ * Before writers move cache_copy_give_up() ends it all.
+ *
  * Both have one table of zones (volley_zones): a new generation makes a zone's answers dead in both
  * at once. Answers are withdrawn one by one from both by cache_sweep() (sweep.h). An entry is copied
  * within a read section in which it is seen in the old index, so after a grace period behind its
@@ -59,6 +61,12 @@ int cache_copy_late(struct cache *to, uint32_t since_s, uint32_t now_s, const bo
 
 /* The counters of `to` go on from those of the cache before. When nobody writes to that any more. */
 void cache_copy_counters(struct cache *to);
+
+/*
+ * `to` will not take any place: it may be freed when every sweep that has begun is over. Nobody reads
+ * it or writes to it.
+ */
+void cache_copy_give_up(struct cache *to);
 
 /* From now on `to` stands alone. Nobody reads the one before; a sweep that began there may still run. */
 void cache_copy_end(struct cache *to);

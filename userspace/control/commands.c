@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "base/err.h"
 #include "control/cache_ask.h"
+#include "control/commands_resize.h"
 #include "control/commands_snapshot.h"
 #include "control/daemon.h"
 #include "control/hot.h"
@@ -230,6 +231,7 @@ const struct ctl_command commands[] = {
 	{ "cache top", hot_run_top },
 	{ "cache dump", commands_cache_dump },
 	{ "cache load", commands_cache_load },
+	{ "cache resize", commands_cache_resize },
 	{ "attach", run_attach },
 	{ "detach", run_detach },
 	{ "port status", run_port_status },

@@ -341,6 +341,33 @@ void crew_close(struct crew *crew)
 	free(crew);
 }
 
+static void free_places(struct engine_cache **places, unsigned int n)
+{
+	for (unsigned int i = 0; i < n; i++)
+		engine_cache_free(places[i]);
+	free(places);
+}
+
+/* On an error places that could not be seen unused are leaked, not torn. */
+int crew_set_cache(struct crew *crew, struct cache *cache, cache_grace_fn *grace, void *user)
+{
+	struct engine_cache **places = calloc(crew->n, sizeof(struct engine_cache *));
+	unsigned int i;
+	int err = places ? 0 : -ENOMEM;
+
+	for (i = 0; !err && i < crew->n; i++)
+		err = engine_cache_new(&places[i], cache);
+	if (err) {
+		free_places(places, places ? crew->n : 0);
+		return err;
+	}
+	for (i = 0; i < crew->n; i++)
+		places[i] = engine_exchange_cache(crew->members[i].engine, places[i]);
+	err = grace(user);
+	free_places(places, err ? 0 : crew->n);
+	return err;
+}
+
 /* --- Questions ----------------------------------------------------------------------------------- */
 
 unsigned int crew_n(const struct crew *crew)

@@ -13,6 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "cache/keeper.h"
 #include "control/config.h"
 #include "engine/engine.h"
 #include "port/port.h"
@@ -44,6 +45,14 @@ void crew_close(struct crew *crew);
 
 /* Whether questions can be asked upstream: their places are made at the start. */
 bool crew_can_recurse(const struct crew *crew);
+
+/*
+ * From now on the workers use this cache (cache/copy.h): when this returns 0 none of them looks at the
+ * one before any more. -ENOMEM: nothing has changed. What `grace` said: they use it, but some may not
+ * have seen that yet, so the one before must stay.
+ */
+int crew_set_cache(struct crew *crew, struct cache *cache, cache_grace_fn *grace, void *user)
+	__attribute__((warn_unused_result));
 
 unsigned int crew_n(const struct crew *crew);
 int crew_cpu(const struct crew *crew, unsigned int worker);

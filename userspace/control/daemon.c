@@ -141,6 +141,8 @@ static void on_tick(struct daemon *d)
 		daemon_check_ifaces(d);
 	if (d->snapshots)
 		snapshots_tick(d->snapshots, clock_ns());
+	if (d->resize)
+		resize_tick(d->resize);
 	if (d->zones)
 		progress_tick(&d->progress, d->zones, clock_ns());
 	if (d->crew)
@@ -179,6 +181,8 @@ static void wait_for_event(struct daemon *d)
 		chores_poll(d->chores);
 	else if (d->snapshots && event.data.fd == snapshots_fd(d->snapshots))
 		snapshots_poll(d->snapshots);
+	else if (d->resize && event.data.fd == resize_fd(d->resize))
+		resize_poll(d->resize);
 	else
 		ctl_poll(d->ctl, clock_ns());
 }
@@ -230,6 +234,7 @@ int daemon_run(struct config *config, bool keep)
 	d->config = config;
 	d->keep = keep;
 	d->lock_fd = d->epoll_fd = d->signal_fd = d->route_fd = d->tick_fd = -1;
+	pthread_mutex_init(&d->alive_lock, NULL);
 	block_signals();
 	if (privilege_drop())
 		log_warn("capabilities that are not needed could not be given up");
@@ -240,6 +245,7 @@ int daemon_run(struct config *config, bool keep)
 		live(d);
 	daemon_close(d);
 	rcu_unregister_thread();
+	pthread_mutex_destroy(&d->alive_lock);
 	free(d);
 	return err;
 }

@@ -30,6 +30,7 @@
 #include "control/loader.h"
 #include "control/program.h"
 #include "control/progress.h"
+#include "control/resize.h"
 #include "control/recursion.h"
 #include "control/snapshots.h"
 #include "control/zones.h"
@@ -57,6 +58,10 @@ struct daemon {
 	struct cache *cache;
 	struct cache_keeper *keeper;
 	struct grace *grace;
+	pthread_mutex_t alive_lock;
+	struct volley_state
+		*alive[2];     /* under it: what programs read; the second one during a resize */
+	struct resize *resize; /* NULL until the workers are there */
 
 	struct engine_data published;
 	struct recursion *recursion;

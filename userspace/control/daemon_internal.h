@@ -27,6 +27,8 @@ int daemon_configure_recursion(struct daemon *d, struct config *config, char *er
 
 /* Tells the programs which addresses are ours. */
 void daemon_update_services(struct daemon *d);
+/* From now on programs read these: the second one, if any, serves as long as the first one. */
+void daemon_serve_by(struct daemon *d, struct volley_state *first, struct volley_state *second);
 
 /*
  * Attaches to all interfaces of the configuration. Programs that are there come first: theirs are the

@@ -27,14 +27,33 @@
 
 /* --- Heartbeat ----------------------------------------------------------------------------------- */
 
+static void serve_until(struct daemon *d, uint32_t until_s)
+{
+	size_t i;
+
+	pthread_mutex_lock(&d->alive_lock);
+	for (i = 0; i < 2; i++)
+		if (d->alive[i])
+			__atomic_store_n(&d->alive[i]->serve_until_s, until_s, __ATOMIC_RELEASE);
+	pthread_mutex_unlock(&d->alive_lock);
+}
+
 static void beat(struct daemon *d)
 {
 	uint32_t orphan_s = d->config->cache_orphan_serve_s;
 
 	if (orphan_s < ORPHAN_S_MIN)
 		orphan_s = ORPHAN_S_MIN;
-	__atomic_store_n(&d->memory.state->serve_until_s, clock_coarse_s() + orphan_s,
-			 __ATOMIC_RELEASE);
+	serve_until(d, clock_coarse_s() + orphan_s);
+}
+
+void daemon_serve_by(struct daemon *d, struct volley_state *first, struct volley_state *second)
+{
+	pthread_mutex_lock(&d->alive_lock);
+	d->alive[0] = first;
+	d->alive[1] = second;
+	pthread_mutex_unlock(&d->alive_lock);
+	beat(d);
 }
 
 /* Of its own, so that what takes the control thread long does not look like a death. */
@@ -142,6 +161,7 @@ static int open_cache(struct daemon *d)
 	daemon_clean_others(d);
 	d->memory.state->max_udp_bytes = d->config->max_udp_size_bytes;
 	d->memory.state->option_up_mask = engine_option_mask(&d->engine_config);
+	daemon_serve_by(d, d->memory.state, NULL);
 	return start_heartbeat(d);
 }
 
@@ -321,9 +341,12 @@ int daemon_open(struct daemon *d)
 
 void daemon_update_services(struct daemon *d)
 {
-	int err = services_update(d->memory.state, d->config->listen, d->config->n_listen,
-				  &d->n_services);
+	int err = 0;
+	size_t i;
 
+	for (i = 0; i < 2 && d->alive[i]; i++)
+		err = services_update(d->alive[i], d->config->listen, d->config->n_listen,
+				      &d->n_services);
 	d->services_overflow = err == -ENOSPC;
 	if (err)
 		log_warn("service addresses: %s: the driver knows %u of them", err_text(err),
@@ -374,6 +397,10 @@ int daemon_open_crew(struct daemon *d)
 	loader_limit(d->loader, n > LOADERS_MIN ? n : LOADERS_MIN, &cpus);
 	code = open_snapshots(d);
 	if (!code)
+		code = resize_new(&d->resize, d);
+	if (!code)
+		code = watch(d, resize_fd(d->resize));
+	if (!code)
 		daemon_update_services(d);
 	return code;
 }
@@ -384,12 +411,10 @@ int daemon_open_crew(struct daemon *d)
 static void silence(struct daemon *d)
 {
 	stop_heartbeat(d);
-	if (!d->memory.state)
-		return;
 	if (d->keep)
 		beat(d);
 	else
-		__atomic_store_n(&d->memory.state->serve_until_s, 0, __ATOMIC_RELEASE);
+		serve_until(d, 0);
 }
 
 static void stop_loading(struct daemon *d)
@@ -414,9 +439,11 @@ void daemon_close(struct daemon *d)
 
 	d->is_ready = false;
 	sd_notify(0, "STOPPING=1");
+	resize_stop(d->resize); /* else it would speak for the daemon once more */
 	silence(d);
 	ctl_stop(d->ctl);
 	chores_free(d->chores);
+	resize_free(d->resize);
 	hot_free(d->hot);
 	stop_loading(d);
 	recursion_stop(d->recursion);

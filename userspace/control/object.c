@@ -135,7 +135,11 @@ static int make_array(const char *name, size_t value_bytes, uint32_t n)
 int object_maps_make_beside(struct object_maps *maps, const struct cache_sizes *sizes,
 			    const struct object_maps *shared)
 {
-	struct found_maps fds = { .index = -1, .store = -1, .zones = shared->zones_fd };
+	struct found_maps fds = { .index = -1,
+				  .store = -1,
+				  .zones = shared->zones_fd,
+				  .clients = shared->clients_fd,
+				  .refresh = shared->refresh_fd };
 	int err = 0;
 
 	fds.state = make_array(VOLLEY_STATE_MAP, sizeof(struct volley_state), 1);
@@ -151,6 +155,21 @@ int object_maps_make_beside(struct object_maps *maps, const struct cache_sizes *
 	close_fd(fds.index);
 	close_fd(fds.store);
 	return err;
+}
+
+static void exchange(int *a, int *b)
+{
+	int c = *a;
+
+	*a = *b;
+	*b = c;
+}
+
+void object_maps_keep_shared(struct object_maps *maps, struct object_maps *before)
+{
+	exchange(&maps->zones_fd, &before->zones_fd);
+	exchange(&maps->clients_fd, &before->clients_fd);
+	exchange(&maps->refresh_fd, &before->refresh_fd);
 }
 
 /* --- Loading ------------------------------------------------------------------------------------- */

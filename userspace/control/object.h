@@ -55,6 +55,12 @@ int object_maps_make(struct object_maps *maps, const struct cache_sizes *sizes)
 int object_maps_make_beside(struct object_maps *maps, const struct cache_sizes *sizes,
 			    const struct object_maps *shared) __attribute__((warn_unused_result));
 
+/*
+ * Descriptors of what both share stay those that `before` had, since others know them by number: the
+ * maps change these with each other.
+ */
+void object_maps_keep_shared(struct object_maps *maps, struct object_maps *before);
+
 /* Unmaps and closes them; after all programs. */
 void object_maps_close(struct object_maps *maps);
 

@@ -304,6 +304,11 @@ struct resolver **recursion_resolver(struct recursion *r)
 	return &r->published;
 }
 
+void recursion_set_cache(struct recursion *r, struct cache *cache)
+{
+	r->env.cache = cache;
+}
+
 uint32_t recursion_slot(const struct recursion *r)
 {
 	return r->now.rules ? r->now.rules->zone_slot : 0;

@@ -70,6 +70,9 @@ uint32_t recursion_slot(const struct recursion *r);
  */
 int recursion_flush(struct recursion *r) __attribute__((warn_unused_result));
 
+/* From now on it is this cache, with the same slots: cache/copy.h. */
+void recursion_set_cache(struct recursion *r, struct cache *cache);
+
 /* Which clients may ask for the zones: false: everyone. */
 bool recursion_restricts_zones(const struct recursion *r);
 

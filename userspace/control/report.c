@@ -366,6 +366,19 @@ static uint64_t resident_bytes(void)
 	return (uint64_t)resident * (uint64_t)sysconf(_SC_PAGESIZE);
 }
 
+static void put_resize(json_t *o, const struct daemon *d)
+{
+	unsigned int percent;
+	const char *stage;
+	uint64_t to_bytes;
+
+	if (!d->resize || !resize_is_running(d->resize, &stage, &percent, &to_bytes))
+		return;
+	json_put_int(o, "resizing_to_bytes", to_bytes);
+	json_put_text(o, "resizing_stage", stage);
+	json_put_int(o, "resizing_percent", percent);
+}
+
 json_t *report_cache(struct daemon *d)
 {
 	json_t *o = json_object();
@@ -389,5 +402,6 @@ json_t *report_cache(struct daemon *d)
 	CACHE_COUNTERS(PUT)
 #undef PUT
 	json_put_int(o, "rss_bytes", resident_bytes());
+	put_resize(o, d);
 	return o;
 }

@@ -86,6 +86,15 @@ const struct words_command words_commands[] = {
 	  "that were in use come first, for the case that there is not room for all. FILE must belong "
 	  "to root or the user of volleyd, and be writable to nobody else. After a reboot the wall "
 	  "clock says how old the file is; if it has gone back, what expires is not loaded." },
+	{ "cache resize", "SIZE", 1, 1, "give the answer cache another size, in use",
+	  "Gives the cache the budget SIZE, written as cache.size in volley.yaml(5), larger or smaller, "
+	  "while driver and workers go on answering from it. The answers are copied to a new cache in "
+	  "the background, those that are asked most first; what has no room is left out, what is "
+	  "asked least before the rest. Then workers and XDP programs take the new one, and the memory "
+	  "of the old one is given back. Until then both budgets are in use: the command is refused "
+	  "where there is not so much memory available. cache stats says how far it is. Snapshots wait "
+	  "meanwhile. The configuration is not changed: after a restart, and when another cache.size is "
+	  "read by a reload, the cache is resized to that." },
 	{ "attach", "IF", 1, 1, "start answering on an interface",
 	  "Loads the XDP program on the interface IF, or adopts it when it is there already, and opens "
 	  "ports. The interface need not be in the configuration; what is configured for it holds." },
@@ -122,7 +131,7 @@ const struct words_option words_volleyctl_options[] = {
 	  "Print the result as JSON, with the daemon's own names and no units." },
 	{ "-w, --wait", "SECONDS",
 	  "Wait at most that long for the reply. Default: 60, but for zone reload, zone check, cache "
-	  "dump and cache load as long as they take. What was begun goes on in the daemon." },
+	  "dump, cache load and cache resize as long as they take. What was begun goes on in the daemon." },
 	{ "-p, --progress", NULL,
 	  "Tell on standard error how far a reload is, twice a second, also when that is no "
 	  "terminal." },

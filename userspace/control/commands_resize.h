@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* `cache resize`: see control/ctl.h for what a command is. USER is the daemon. */
+#ifndef VOLLEY_CONTROL_COMMANDS_RESIZE_H
+#define VOLLEY_CONTROL_COMMANDS_RESIZE_H
+
+#include <jansson.h>
+#include <stddef.h>
+
+int commands_cache_resize(void *user, const json_t *args, json_t **result, char *err,
+			  size_t err_cap);
+
+#endif
