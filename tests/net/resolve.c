@@ -49,7 +49,8 @@ static _Noreturn void usage(void)
 	fputs("usage: resolve [-n THREADS] [-f FORWARD]... [-t udp|tcp|tls] [-b CERTIFICATES]\n"
 	      "  [-r HINTS] [-a ANCHOR] [-A AUTO-ANCHOR] [-s ZONE=ADDRESS]... [-p PRIVATE]...\n"
 	      "  [-o OPTION=VALUE]... [-m OUTSTANDING] [-c PER-CLIENT] [-u UPSTREAM-MAX]\n"
-	      "  [-q UPSTREAM-QPS] [-w DEADLINE-MS] [-x]   (-x: 0x20)\n",
+	      "  [-q UPSTREAM-QPS] [-w DEADLINE-MS] [-P FIRST-LAST]\n"
+	      "  [-x]   (-x: 0x20)\n",
 	      stderr);
 	exit(2);
 }
@@ -112,7 +113,7 @@ static void read_options(int argc, char **argv)
 	config.stubs = stubs;
 	config.options = options;
 	config.query_localhost = true;
-	while ((c = getopt(argc, argv, "n:f:t:b:r:a:A:s:p:o:m:c:u:q:w:x")) != -1) {
+	while ((c = getopt(argc, argv, "n:f:t:b:r:a:A:s:p:o:m:c:u:q:w:P:x")) != -1) {
 		switch (c) {
 		case 'n':
 			config.n_threads = (unsigned int)atoi(optarg);
@@ -158,6 +159,10 @@ static void read_options(int argc, char **argv)
 			break;
 		case 'w':
 			deadline_ms = (uint64_t)atoi(optarg);
+			break;
+		case 'P':
+			if (sscanf(optarg, "%hu-%hu", &config.port_first, &config.port_last) != 2)
+				usage();
 			break;
 		case 'x':
 			config.caps_for_id = true;

@@ -444,8 +444,8 @@ static void hear(struct forward *f, const struct forward_query *query, uint64_t 
 {
 	uint64_t rtt_ns = now_ns > query->sent_ns ? now_ns - query->sent_ns : 1;
 
-	upstream_on_reply(&f->upstreams.all[query->upstream], query->is_resent ? 0 : rtt_ns,
-			  now_ns);
+	upstream_on_reply(&f->upstreams, &f->upstreams.all[query->upstream],
+			  query->is_resent ? 0 : rtt_ns, now_ns);
 }
 
 /* A reply to this query, and not truncated. */

@@ -12,6 +12,11 @@
 #define BACKOFFS_MAX 6
 #define SILENT_MAX   6
 
+static uint32_t min_u32(uint32_t a, uint32_t b)
+{
+	return a < b ? a : b;
+}
+
 static bool is_localhost(const struct sockaddr_storage *address)
 {
 	const struct sockaddr_in6 *in6 = (const struct sockaddr_in6 *)address;
@@ -50,11 +55,11 @@ static int parse(struct upstream *u, const char *text)
 }
 
 int upstreams_init(struct upstreams *us, const char *const *addresses, bool allow_localhost,
-		   uint32_t wait_max_ms, uint32_t in_flight_max, char *err, size_t cap)
+		   uint32_t wait_max_ms, uint32_t window_max, char *err, size_t cap)
 {
 	const char *wrong = NULL;
 
-	*us = (struct upstreams){ .in_flight_max = in_flight_max,
+	*us = (struct upstreams){ .window_max = window_max,
 				  .wait_max_ns = wait_max_ms * CLOCK_NS_PER_MS };
 	for (; *addresses && !wrong; addresses++) {
 		struct upstream *u = &us->all[us->n];
@@ -66,16 +71,11 @@ int upstreams_init(struct upstreams *us, const char *const *addresses, bool allo
 		else if (is_localhost(&u->address) && !allow_localhost)
 			wrong = "this machine itself may not be asked (query-localhost)";
 		else
-			us->n++;
+			us->all[us->n++].window = min_u32(UPSTREAM_WINDOW_FIRST, window_max);
 		if (wrong)
 			snprintf(err, cap, "forward %s: %s", *addresses, wrong);
 	}
 	return wrong ? ERR_CONFIG : 0;
-}
-
-static uint32_t min_u32(uint32_t a, uint32_t b)
-{
-	return a < b ? a : b;
 }
 
 uint64_t upstream_wait_ns(const struct upstreams *us, const struct upstream *u, uint32_t n)
@@ -102,10 +102,9 @@ static uint64_t score(const struct upstreams *us, const struct upstream *u)
 	return upstream_wait_ns(us, u, 0) << min_u32(u->n_silent, SILENT_MAX);
 }
 
-static bool has_room(const struct upstreams *us, const struct upstream *u)
+static bool has_room(const struct upstream *u)
 {
-	return u->n_in_flight < us->in_flight_max &&
-	       (!u->down || u->n_in_flight < UPSTREAM_DOWN_MAX);
+	return u->n_in_flight < u->window && (!u->down || u->n_in_flight < UPSTREAM_DOWN_MAX);
 }
 
 uint8_t upstreams_choose(const struct upstreams *us, uint16_t set, struct random *random)
@@ -116,7 +115,7 @@ uint8_t upstreams_choose(const struct upstreams *us, uint16_t set, struct random
 
 	for (unsigned int i = 0; i < us->n; i++) {
 		scores[i] = UINT64_MAX;
-		if (set >> i & 1 && has_room(us, &us->all[i]))
+		if (set >> i & 1 && has_room(&us->all[i]))
 			scores[i] = score(us, &us->all[i]);
 		if (scores[i] < best)
 			best = scores[i];
@@ -155,10 +154,31 @@ static void measure(struct upstream *u, uint64_t rtt_ns)
 	u->srtt_ns = u->srtt_ns - u->srtt_ns / 8 + rtt_ns / 8;
 }
 
-void upstream_on_reply(struct upstream *u, uint64_t rtt_ns, uint64_t now_ns)
+static void set_window(const struct upstreams *us, struct upstream *u, uint64_t now_ns)
+{
+	uint64_t passed_ns = now_ns - u->replies_since_ns;
+
+	u->n_replies++;
+	if (u->window < us->window_max && u->n_in_flight >= u->window / 2)
+		u->window++;
+	if (passed_ns >= UPSTREAM_WINDOW_NS) {
+		uint64_t each_second = u->n_replies * CLOCK_NS_PER_S / passed_ns;
+
+		if (each_second < UPSTREAM_WINDOW_KEPT)
+			each_second = UPSTREAM_WINDOW_KEPT;
+		if (u->window > each_second)
+			u->window = (uint32_t)each_second;
+		u->n_replies = 0;
+		u->replies_since_ns = now_ns;
+	}
+}
+
+void upstream_on_reply(const struct upstreams *us, struct upstream *u, uint64_t rtt_ns,
+		       uint64_t now_ns)
 {
 	if (rtt_ns)
 		measure(u, rtt_ns);
+	set_window(us, u, now_ns);
 	u->n_silent = 0;
 	u->down = false;
 	u->probe_ns = now_ns + UPSTREAM_PROBE_NS;

@@ -8,8 +8,11 @@
  * best at random. The others are asked besides now and then (upstream_wants_probe()), so that they
  * are known when they are needed.
  *
- * A server that answers nothing for a while is down: no more than UPSTREAM_DOWN_MAX queries at a time
- * go there, until one reply comes.
+ * How many queries may wait for their replies (the window) begins small, grows with each reply, and is no
+ * more than what the server answers in a second: else those behind would be sent again before it
+ * comes to them, and it had only more to do. It never has to be less than UPSTREAM_WINDOW_KEPT, or names
+ * whose owners are slow would shut out the others. A server that answers nothing for a while is down:
+ * no more than UPSTREAM_DOWN_MAX queries at a time go there, until one reply comes.
  *
  * Time is an argument, CLOCK_MONOTONIC. One thread.
  */
@@ -28,6 +31,9 @@
 
 #define UPSTREAM_WAIT_MIN_NS   50000000ULL  /* for a reply: above what a busy machine adds */
 #define UPSTREAM_WAIT_FIRST_NS 400000000ULL /* before anything was measured */
+#define UPSTREAM_WINDOW_FIRST  256
+#define UPSTREAM_WINDOW_KEPT   1024
+#define UPSTREAM_WINDOW_NS     250000000ULL /* so often replies are counted */
 #define UPSTREAM_DOWN_MAX      16
 #define UPSTREAM_DOWN_NS       500000000ULL /* of silence, with 8 queries or more */
 #define UPSTREAM_DOWN_QUERIES  8
@@ -40,7 +46,10 @@ struct upstream {
 	struct sockaddr_storage address;
 	socklen_t address_bytes;
 	uint32_t n_in_flight; /* queries whose reply is waited for */
-	uint32_t n_silent;    /* of those since its last reply, none was answered in time */
+	uint32_t window;
+	uint32_t n_replies; /* since */
+	uint64_t replies_since_ns;
+	uint32_t n_silent; /* of those since its last reply, none was answered in time */
 	uint32_t n_failing;
 	uint32_t n_backoffs; /* RFC 6298 section 5.5, until the next measurement */
 	bool down;
@@ -54,7 +63,7 @@ struct upstream {
 
 struct upstreams {
 	unsigned int n;
-	uint32_t in_flight_max; /* of each */
+	uint32_t window_max;
 	uint64_t wait_max_ns;
 	struct upstream all[UPSTREAMS_MAX];
 };
@@ -64,7 +73,7 @@ struct upstreams {
  * sentence in err of cap octets.
  */
 int upstreams_init(struct upstreams *us, const char *const *addresses, bool allow_localhost,
-		   uint32_t wait_max_ms, uint32_t in_flight_max, char *err, size_t cap)
+		   uint32_t wait_max_ms, uint32_t window_max, char *err, size_t cap)
 	__attribute__((warn_unused_result));
 
 /*
@@ -79,7 +88,8 @@ uint16_t upstreams_down(const struct upstreams *us, uint16_t set);
 uint64_t upstream_wait_ns(const struct upstreams *us, const struct upstream *u, uint32_t n);
 
 /* A reply came, after rtt_ns; 0: it cannot be said to which of two sendings (RFC 6298 section 3). */
-void upstream_on_reply(struct upstream *u, uint64_t rtt_ns, uint64_t now_ns);
+void upstream_on_reply(const struct upstreams *us, struct upstream *u, uint64_t rtt_ns,
+		       uint64_t now_ns);
 
 /* What the reply was: an answer, or a failure. After upstream_on_reply(). */
 void upstream_on_outcome(struct upstream *u, bool is_answer, uint64_t now_ns);

@@ -16,7 +16,7 @@
 #define NOW      (1000 * CLOCK_NS_PER_S)
 #define BOTH     3
 #define WAIT_MAX 2000 /* ms */
-#define ROOM     100
+#define ROOM     5000
 
 static struct upstreams us;
 static struct random rnd;
@@ -48,7 +48,7 @@ static unsigned int times_first(void)
 static void measure(struct upstream *u, uint64_t rtt_ns, unsigned int times)
 {
 	for (unsigned int i = 0; i < times; i++)
-		upstream_on_reply(u, rtt_ns, NOW);
+		upstream_on_reply(&us, u, rtt_ns, NOW);
 }
 
 static const struct {
@@ -106,10 +106,10 @@ static void the_waiting_time_follows_the_measured_one(void **state)
 
 	(void)state;
 	assert_int_equal(upstream_wait_ns(&us, u, 0), UPSTREAM_WAIT_FIRST_NS);
-	upstream_on_reply(u, 100 * MS, NOW);
+	upstream_on_reply(&us, u, 100 * MS, NOW);
 	assert_int_equal(u->srtt_ns, 100 * MS);
 	assert_int_equal(upstream_wait_ns(&us, u, 0), 300 * MS); /* RFC 6298 2.2: R + 4 R/2 */
-	upstream_on_reply(u, 180 * MS, NOW);
+	upstream_on_reply(&us, u, 180 * MS, NOW);
 	assert_int_equal(u->srtt_ns, 110 * MS);           /* 7/8 100 + 1/8 180 */
 	assert_int_equal(u->rttvar_ns, 57 * MS + MS / 2); /* 3/4 50 + 1/4 80 */
 	measure(u, MS, 200);
@@ -133,9 +133,9 @@ static void the_waiting_time_doubles_until_it_is_measured_again(void **state)
 	assert_int_equal(upstream_wait_ns(&us, u, 0), 2 * UPSTREAM_WAIT_MIN_NS);
 	upstream_on_silence(u, NOW + 60 * MS, NOW + 160 * MS);
 	assert_int_equal(upstream_wait_ns(&us, u, 0), 4 * UPSTREAM_WAIT_MIN_NS);
-	upstream_on_reply(u, 0, NOW + 200 * MS); /* to which sending, is not known */
+	upstream_on_reply(&us, u, 0, NOW + 200 * MS); /* to which sending, is not known */
 	assert_int_equal(upstream_wait_ns(&us, u, 0), 4 * UPSTREAM_WAIT_MIN_NS);
-	upstream_on_reply(u, MS, NOW + 200 * MS);
+	upstream_on_reply(&us, u, MS, NOW + 200 * MS);
 	assert_int_equal(upstream_wait_ns(&us, u, 0), UPSTREAM_WAIT_MIN_NS);
 }
 
@@ -163,10 +163,10 @@ static void one_that_is_silent_or_fails_is_passed_over(void **state)
 	assert_int_equal(times_first(), 1000);
 	upstream_on_silence(u, NOW, NOW + 50 * MS);
 	assert_int_equal(times_first(), 0);
-	upstream_on_reply(u, 0, NOW);
+	upstream_on_reply(&us, u, 0, NOW);
 	assert_int_equal(times_first(), 1000);
 	upstream_on_silence(u, NOW, NOW + 50 * MS);
-	upstream_on_reply(u, MS, NOW);
+	upstream_on_reply(&us, u, MS, NOW);
 	for (unsigned int i = 0; i < UPSTREAM_FAILING; i++) {
 		measure(&us.all[1], 20 * MS, 10);
 		assert_int_equal(times_first(), 1000);
@@ -181,12 +181,40 @@ static void one_without_room_is_passed_over(void **state)
 {
 	(void)state;
 	measure(&us.all[0], MS, 1);
-	us.all[0].n_in_flight = ROOM - 1;
+	us.all[0].n_in_flight = us.all[0].window - 1;
 	assert_int_equal(times_first(), 1000);
-	us.all[0].n_in_flight = ROOM;
+	us.all[0].n_in_flight = us.all[0].window;
 	assert_int_equal(times_first(), 0);
-	us.all[1].n_in_flight = ROOM;
+	us.all[1].n_in_flight = us.all[1].window;
 	assert_int_equal(upstreams_choose(&us, BOTH, &rnd), UPSTREAM_NONE);
+}
+
+/* n replies, evenly over a second that begins at `begin_ns`, while the window is full or empty. */
+static void answer_for_a_second(struct upstream *u, uint32_t n, uint64_t begin_ns, bool full)
+{
+	for (uint32_t i = 1; i <= n; i++) {
+		u->n_in_flight = full ? u->window : 0;
+		upstream_on_reply(&us, u, MS, begin_ns + (uint64_t)i * CLOCK_NS_PER_S / n);
+	}
+}
+
+static void the_window_grows_with_replies_up_to_those_of_a_second(void **state)
+{
+	struct upstream *u = &us.all[0];
+
+	(void)state;
+	assert_int_equal(u->window, UPSTREAM_WINDOW_FIRST);
+	u->replies_since_ns = NOW;
+	answer_for_a_second(u, 100, NOW, false);
+	assert_int_equal(u->window, UPSTREAM_WINDOW_FIRST); /* nobody needs more */
+	answer_for_a_second(u, 100, NOW + CLOCK_NS_PER_S, true);
+	assert_int_equal(u->window, UPSTREAM_WINDOW_FIRST + 100);
+	answer_for_a_second(u, 20000, NOW + 2 * CLOCK_NS_PER_S, true);
+	assert_int_equal(u->window, ROOM);
+	answer_for_a_second(u, 3000, NOW + 3 * CLOCK_NS_PER_S, true);
+	assert_in_range(u->window, 2990, 3800);
+	answer_for_a_second(u, 10, NOW + 4 * CLOCK_NS_PER_S, true);
+	assert_in_range(u->window, UPSTREAM_WINDOW_KEPT, UPSTREAM_WINDOW_KEPT + 10);
 }
 
 static void long_silence_is_down_and_one_reply_ends_it(void **state)
@@ -195,12 +223,12 @@ static void long_silence_is_down_and_one_reply_ends_it(void **state)
 	unsigned int n;
 
 	(void)state;
-	upstream_on_reply(u, MS, NOW);
+	upstream_on_reply(&us, u, MS, NOW);
 	/* Many at once are no long silence, and few in a long time are not many. */
 	for (n = 0; n < 50; n++)
 		upstream_on_silence(u, NOW, NOW + 50 * MS);
 	assert_false(u->down);
-	upstream_on_reply(u, MS, NOW + 60 * MS);
+	upstream_on_reply(&us, u, MS, NOW + 60 * MS);
 	for (n = 1; n < UPSTREAM_DOWN_QUERIES; n++)
 		upstream_on_silence(u, NOW + n * 1000 * MS, NOW + (n + 1) * 1000 * MS);
 	assert_false(u->down);
@@ -212,7 +240,7 @@ static void long_silence_is_down_and_one_reply_ends_it(void **state)
 	assert_int_equal(upstreams_choose(&us, 1, &rnd), 0);
 	u->n_in_flight = UPSTREAM_DOWN_MAX;
 	assert_int_equal(upstreams_choose(&us, 1, &rnd), UPSTREAM_NONE);
-	upstream_on_reply(u, 0, NOW);
+	upstream_on_reply(&us, u, 0, NOW);
 	assert_int_equal(upstreams_choose(&us, 1, &rnd), 0);
 }
 
@@ -223,10 +251,10 @@ static void probes_come_now_and_then_and_sooner_to_the_ill(void **state)
 	(void)state;
 	assert_true(upstream_wants_probe(u, NOW)); /* never asked */
 	assert_false(upstream_wants_probe(u, NOW));
-	upstream_on_reply(u, MS, NOW);
+	upstream_on_reply(&us, u, MS, NOW);
 	assert_false(upstream_wants_probe(u, NOW + UPSTREAM_PROBE_NS - 1));
 	assert_true(upstream_wants_probe(u, NOW + UPSTREAM_PROBE_NS));
-	upstream_on_reply(u, MS, NOW);
+	upstream_on_reply(&us, u, MS, NOW);
 	upstream_on_silence(u, NOW, NOW);
 	assert_false(upstream_wants_probe(u, NOW + UPSTREAM_PROBE_ILL_NS - 1));
 	assert_true(upstream_wants_probe(u, NOW + UPSTREAM_PROBE_ILL_NS));
@@ -261,6 +289,8 @@ int main(void)
 		cmocka_unit_test_setup(the_faster_one_is_chosen_and_the_like_by_turns, begin),
 		cmocka_unit_test_setup(one_that_is_silent_or_fails_is_passed_over, begin),
 		cmocka_unit_test_setup(one_without_room_is_passed_over, begin),
+		cmocka_unit_test_setup(the_window_grows_with_replies_up_to_those_of_a_second,
+				       begin),
 		cmocka_unit_test_setup(long_silence_is_down_and_one_reply_ends_it, begin),
 		cmocka_unit_test_setup(probes_come_now_and_then_and_sooner_to_the_ill, begin),
 		cmocka_unit_test_setup(random_numbers_are_even, begin),
