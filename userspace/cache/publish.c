@@ -168,9 +168,17 @@ static bool withdraw_word(uint64_t *slot, uint64_t word)
 					   __ATOMIC_RELAXED);
 }
 
+/* An entry of the same question in another view, which nobody is given any more. */
+static bool is_dead_sibling(const struct cache *cache, const struct volley_entry *e, uint64_t hash,
+			    uint32_t now_s)
+{
+	return e->hash == hash && entry_verdict(cache, e, now_s) != CACHE_HIT;
+}
+
 /*
  * Two threads that publish for one key at once may take a slot each. An older entry would then hide
- * a younger one as long as it is valid: so who has published looks again.
+ * a younger one as long as it is valid: so who has published looks again. The program looks at one
+ * entry of a question alone, whatever its view, so a dead one would hide this from it.
  */
 static void drop_doubles(const struct cache *cache, const struct cache_key *key, uint64_t *slot,
 			 uint64_t word, uint32_t now_s)
@@ -184,10 +192,12 @@ static void drop_doubles(const struct cache *cache, const struct cache_key *key,
 		uint64_t *at = &buckets[i / VOLLEY_BUCKET_SLOTS][i % VOLLEY_BUCKET_SLOTS];
 		uint64_t other = load_word(at);
 
-		if (at == slot || !other || other >> 32 != volley_tag(key->hash) ||
-		    !entry_is_of(word_entry(cache, other), key))
+		if (at == slot || !other || other >> 32 != volley_tag(key->hash))
 			continue;
-		if (stays(cache, word, other, now_s)) {
+		if (!entry_is_of(word_entry(cache, other), key)) {
+			if (is_dead_sibling(cache, word_entry(cache, other), key->hash, now_s))
+				withdraw_word(at, other);
+		} else if (stays(cache, word, other, now_s)) {
 			withdraw_word(at, other);
 		} else {
 			withdraw_word(slot, word);

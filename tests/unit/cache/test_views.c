@@ -71,6 +71,26 @@ static void test_side_by_side(void **state)
 	}
 }
 
+/* Else the program, which looks at one entry of a question, would not find the living one. */
+static void test_a_dead_one_gives_way(void **state)
+{
+	struct world w;
+
+	(void)state;
+	for (uint8_t dead = 0; dead < VOLLEY_N_VIEWS; dead++) {
+		uint8_t view = (uint8_t)((dead + 1) % VOLLEY_N_VIEWS);
+
+		world_open(&w, CACHE_BYTES_MIN);
+		assert_int_equal(put_in_view(&w, 1, dead, 1), 0);
+		assert_int_equal(put_in_view(&w, 2, dead, 1), 0);
+		w.gen = cache_zone_flush(w.cache, w.slot);
+		assert_int_equal(put_in_view(&w, 1, view, 2), 0);
+		assert_int_equal(version_in(&w, 1, view), 2);
+		assert_int_equal(count_words(&w.memory), 2);
+		world_close(&w);
+	}
+}
+
 static void test_adopted(void **state)
 {
 	enum { N = 2000 };
@@ -208,6 +228,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_side_by_side),
+		cmocka_unit_test(test_a_dead_one_gives_way),
 		cmocka_unit_test(test_adopted),
 		cmocka_unit_test(test_kept),
 		cmocka_unit_test(test_no_such_view),
