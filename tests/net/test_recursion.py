@@ -8,8 +8,8 @@ import dns.message
 import dns.rcode
 import pytest
 
-from netlab import CLIENT4, CLIENT6, V4, V6, texts, zone
-from upstreams import Netns, missing
+from netlab import CLIENT4, CLIENT6, V4, V6, texts, wait_for, zone
+from upstreams import Netns, address_answer, missing
 
 FIRST, SECOND = "127.0.1.1", "127.0.1.2"
 HEAD = "$TTL 300\n@ SOA ns hostmaster 1 7200 3600 1209600 60\n@ NS ns\nns A {}\n"
@@ -72,3 +72,211 @@ def test_without_the_driver(lab, daemon):
     for name in ("a.far", "a.far", "b.far"):
         assert texts(ask(lab, name)) == [FIRST]
     assert texts(lab.tcp(dns.message.make_query("c.far", "A"))) == [FIRST]
+
+
+def hits(daemon, ask_again):
+    """How many of what is asked the driver answers."""
+    before = daemon.answered()["driver"]
+    ask_again()
+    return daemon.answered()["driver"] - before
+
+
+@pytest.mark.usefixtures("upstream")
+def test_what_is_told(lab, daemon):
+    start(daemon)
+    for name in ("www.far", "nothere"):
+        ask(lab, name)
+    told = daemon.status()["recursion"]
+    assert told["mode"] == "forward" and told["upstreams"] == [FIRST] and told["by"] == "forwarder"
+    assert not told["validates"] and told["zones_for_everyone"] and told["outstanding"] == 0
+    stats = daemon.stats()
+    assert stats["resolver"]["asked"] == stats["resolver"]["answered"] == 2
+    assert stats["responder"]["taken"] == stats["responder"]["released"] == 2
+    assert stats["engine"]["deferred"] == stats["engine"]["finished"] == 2
+    zones = {row["zone"]: row["entries"] for row in daemon.json("cache", "stats")["by_zone"]}
+    assert zones == {"(upstream)": 2}
+    views = {row["view"]: row["entries"] for row in daemon.json("cache", "stats")["by_variant"]}
+    assert views == {"recursive": 2}
+    assert "forward" in daemon.ctl("status").stdout
+
+
+@pytest.mark.usefixtures("upstream")
+def test_without_recursion_nothing_is_asked(lab, daemon):
+    start(daemon, recursion=recursion(allow=[]))
+    assert ask(lab, "www.far").rcode() == dns.rcode.REFUSED
+    assert daemon.status()["recursion"] == {"mode": "off", "zones_for_everyone": True}
+    assert "resolver" not in daemon.stats()
+    daemon.configure(zones=[zone("example.com")], recursion=recursion())
+    refused = daemon.ctl("zone", "reload", check=False)
+    assert refused.returncode == 1 and "recursion.allow: volleyd was started without" in refused.stderr
+
+
+@pytest.mark.usefixtures("upstream")
+def test_flush(lab, daemon):
+    start(daemon)
+    for flush, names in (("www.far",), ["www.far"]), (("--all",), ["www.far", "nothere"]), \
+            (("--negative",), ["nothere"]), (("--subtree", "far"), ["www.far", "a.far"]):
+        for name in names:
+            ask(lab, name)
+        assert hits(daemon, lambda names=names: [ask(lab, name) for name in names]) == len(names)
+        assert daemon.json("cache", "flush", *flush)["withdrawn"] >= len(names)
+        assert hits(daemon, lambda names=names: [ask(lab, name) for name in names]) == 0
+        assert hits(daemon, lambda names=names: [ask(lab, name) for name in names]) == len(names)
+
+
+def test_what_is_flushed_is_asked_upstream_again(lab, daemon, upstream):
+    """By libunbound, too, which has a cache of its own."""
+    server = upstream.script("stub.", lambda query, tcp: address_answer(query).to_wire(), "127.0.1.50")
+    start(daemon, recursion=recursion(stubs=[{"zone": "stub.", "address": "127.0.1.50"}]))
+    assert daemon.status()["recursion"]["by"] == "libunbound"
+    for n, flush in enumerate([None, "www.stub", "--all", "--negative"]):
+        if flush:
+            daemon.ctl("cache", "flush", flush)
+        names = ["www.stub.", "other.stub."]
+        for name in names:
+            assert texts(ask(lab, name)) == ["192.0.2.80"]
+        assert server.seen.count("www.stub.") == (n + 1 if flush != "--negative" else n), server.seen
+
+
+@pytest.mark.usefixtures("upstream")
+def test_a_reload_asks_others(lab, daemon):
+    start(daemon)
+    for name in ("www.far", "www.example.com"):
+        ask(lab, name)
+        ask(lab, name)
+    pid = daemon.status()["pid"]
+    daemon.configure(zones=[zone("example.com")], recursion=recursion(forward=[SECOND]))
+    daemon.ctl("zone", "reload")
+    assert texts(ask(lab, "www.far")) == [SECOND], "what was cached is of other settings"
+    assert hits(daemon, lambda: ask(lab, "www.example.com")) == 1
+    assert daemon.status()["pid"] == pid and daemon.status()["recursion"]["upstreams"] == [SECOND]
+    daemon.ctl("zone", "reload")
+    assert hits(daemon, lambda: ask(lab, "www.far")) == 1, "nothing has changed"
+
+
+@pytest.mark.usefixtures("upstream")
+def test_a_reload_that_cannot_be_changes_nothing(lab, daemon):
+    start(daemon)
+    ask(lab, "www.far")
+    daemon.configure(zones=[zone("example.com")],
+                     recursion=recursion(**{"trust-anchor": "nowhere", "allow": [CLIENT6]}))
+    refused = daemon.ctl("zone", "reload", check=False)
+    assert refused.returncode == 1 and "nowhere: No such file" in refused.stderr, refused.stderr
+    assert hits(daemon, lambda: ask(lab, "www.far")) == 1
+    assert texts(ask(lab, "b.far")) == [FIRST]
+
+
+@pytest.mark.usefixtures("upstream")
+def test_clients_come_and_go_by_a_reload(lab, daemon):
+    start(daemon)
+    allowed = {V4: [CLIENT4], V6: [CLIENT6]}
+    for mine, other in ((V4, V6), (V6, V4), (V4, V6)):
+        daemon.configure(zones=[zone("example.com")], recursion=recursion(allow=allowed[mine]))
+        daemon.ctl("zone", "reload")
+        for name in ("www.far", "www.far", "www.far"):
+            assert texts(ask(lab, name, where=mine)) == [FIRST]
+            assert ask(lab, name, where=other).rcode() == dns.rcode.REFUSED
+        assert hits(daemon, lambda mine=mine: ask(lab, "www.far", where=mine)) == 1
+        assert ask(lab, "www.example.com", where=other).rcode() == dns.rcode.NOERROR
+
+
+def test_who_may_ask_for_the_zones_changes_by_a_reload(lab, daemon):
+    zones = [zone("example.com")]
+    daemon.start(zones=zones)
+    for allow in ([CLIENT4], None, [CLIENT4]):
+        for _ in range(2):
+            ask(lab, "www.example.com", where=V6)
+        server = {"allow": allow} if allow else {}
+        daemon.configure(zones=zones, server=server)
+        daemon.ctl("zone", "reload")
+        for _ in range(3):
+            assert ask(lab, "www.example.com", where=V4).rcode() == dns.rcode.NOERROR
+            assert ask(lab, "www.example.com", where=V6).rcode() == \
+                (dns.rcode.REFUSED if allow else dns.rcode.NOERROR)
+        assert hits(daemon, lambda: ask(lab, "www.example.com")) == 1
+        assert daemon.status()["recursion"]["zones_for_everyone"] == (not allow)
+
+
+def zone_of(folder, name, address):
+    path = folder / f"{name}.zone"
+    path.write_text(f"$TTL 60\n@ SOA ns hostmaster 1 3600 900 86400 60\n@ NS ns\nns A {address}\n"
+                    f"www A {address}\n", encoding="ascii")
+    return zone(name, path)
+
+
+@pytest.mark.usefixtures("upstream")
+def test_a_zone_that_comes_wins(lab, daemon, tmp_path):
+    start(daemon)
+    for name in ("www.far", "nothere.far", "www.far"):
+        ask(lab, name)
+    daemon.configure(zones=[zone("example.com"), zone_of(tmp_path, "far", "192.0.2.77")],
+                     recursion=recursion())
+    daemon.ctl("zone", "reload")
+    answer = ask(lab, "www.far")
+    assert texts(answer) == ["192.0.2.77"] and answer.flags & dns.flags.AA
+    assert ask(lab, "nothere.far").rcode() == dns.rcode.NXDOMAIN
+    daemon.configure(zones=[zone("example.com")], recursion=recursion())
+    daemon.ctl("zone", "reload")
+    assert texts(ask(lab, "www.far")) == [FIRST]
+
+
+@pytest.mark.usefixtures("upstream")
+def test_answers_outlive_a_restart_with_the_same_settings(lab, daemon):
+    start(daemon)
+    ask(lab, "www.far")
+    assert daemon.stop("--keep") == 0
+    daemon.start()
+    assert hits(daemon, lambda: ask(lab, "www.far")) == 1
+    assert daemon.stop("--keep") == 0
+    start(daemon, recursion=recursion(forward=[SECOND]))
+    assert texts(ask(lab, "www.far")) == [SECOND]
+
+
+@pytest.mark.usefixtures("upstream")
+def test_answers_outlive_a_reboot(lab, daemon):
+    kept = {"cache": {"size": "16M", "snapshot": str(daemon.folder / "answers")}}
+    start(daemon, **kept)
+    ask(lab, "www.far")
+    assert daemon.stop() == 0
+    start(daemon, **kept)
+    wait_for("the answers", lambda: daemon.status()["cache"]["entries"])
+    assert hits(daemon, lambda: ask(lab, "www.far")) == 1
+
+
+def wait_outstanding(daemon, n):
+    wait_for(f"{n} questions wait", lambda: daemon.status()["recursion"]["outstanding"] == n)
+
+
+def test_questions_that_wait_when_the_resolver_is_replaced(lab, daemon, upstream):
+    """Nobody is behind the first address: the second resolver is asked again."""
+    nobody = "127.0.1.99"
+    silent = upstream.script("silent.", lambda query, tcp: None, nobody)
+    start(daemon, recursion=recursion(forward=[nobody]))
+    waiting = [send(lab, f"w{n}.far") for n in range(20)]
+    wait_outstanding(daemon, 20)
+    daemon.configure(zones=[zone("example.com")], recursion=recursion(forward=[SECOND]))
+    daemon.ctl("zone", "reload")
+    for sock in waiting:
+        with sock:
+            assert texts(dns.message.from_wire(sock.recv(4096))) == [SECOND]
+    assert daemon.stats()["responder"]["resubmitted"] == 20 and silent.seen
+    wait_outstanding(daemon, 0)
+
+
+def test_a_stop_while_questions_wait(lab, daemon, upstream):
+    upstream.script("silent.", lambda query, tcp: None, "127.0.1.99")
+    start(daemon, recursion=recursion(forward=["127.0.1.99"]))
+    waiting = [send(lab, f"w{n}.far") for n in range(20)]
+    wait_outstanding(daemon, 20)
+    assert daemon.stop() == 0
+    for sock in waiting:
+        with sock:
+            assert dns.message.from_wire(sock.recv(4096)).rcode() == dns.rcode.SERVFAIL
+
+
+def send(lab, name):
+    sock = lab.socket("c")
+    sock.settimeout(8)
+    sock.connect((V4, 53))
+    sock.send(dns.message.make_query(name, "A").to_wire())
+    return sock

@@ -247,6 +247,19 @@ static int find_zone(const struct daemon *d, const char *name, uint32_t *slot, c
 	return 0;
 }
 
+/* Else the resolver would give again what is flushed, and questions on their way would bring it. */
+static int forget_upstream(struct daemon *d, bool is_all, char *err, size_t err_cap)
+{
+	int code = recursion_forget(d->recursion, err, err_cap);
+
+	if (code || !is_all)
+		return code;
+	code = recursion_flush(d->recursion);
+	if (code)
+		snprintf(err, err_cap, "%s", err_text(code));
+	return code;
+}
+
 int cache_ask_flush(void *user, const json_t *args, json_t **result, char *err, size_t err_cap)
 {
 	struct cache_match match;
@@ -257,6 +270,8 @@ int cache_ask_flush(void *user, const json_t *args, json_t **result, char *err, 
 	(void)result;
 	if (!code && zone)
 		code = find_zone(user, zone, &match.zone_slot, err, err_cap);
+	if (!code && !zone)
+		code = forget_upstream(user, match.by == CACHE_MATCH_ALL, err, err_cap);
 	if (!code)
 		code = ask_new(&ask, user, err, err_cap);
 	if (code)

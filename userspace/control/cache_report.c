@@ -26,7 +26,7 @@ static const char *zone_name(const struct daemon *d, uint32_t slot)
 	for (size_t i = 0; slot && i < zones_n(d->zones); i++)
 		if (zones_at(d->zones, i)->cache_slot == slot)
 			return zones_at(d->zones, i)->name;
-	return "none";
+	return slot && slot == recursion_slot(d->recursion) ? "(upstream)" : "none";
 }
 
 static const char *view_text(uint32_t view)

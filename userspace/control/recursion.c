@@ -15,6 +15,7 @@
 #include "cache/zones.h"
 #include "control/clients_map.h"
 #include "control/recursion_settings.h"
+#include "resolver/forward.h"
 
 #define RELEASE_US 5000 /* between two looks at whether all answers of a resolver came home */
 
@@ -123,21 +124,26 @@ static void raise_files(void)
 		log_warn("RLIMIT_NOFILE could not be raised: %s", err_text(-errno));
 }
 
+static int start_resolver(struct resolver **out, const struct recursion_settings *settings,
+			  char *err, size_t err_cap)
+{
+	char why[448] = "";
+	int code;
+
+	raise_files();
+	code = resolver_start(out, &settings->resolver, why, sizeof(why));
+	if (code)
+		snprintf(err, err_cap, "recursion: %s", *why ? why : err_text(code));
+	return code;
+}
+
 /* The one that is there where it would do the same, else a new one. */
 static int choose_resolver(struct recursion *r, struct setup *s, char *err, size_t err_cap)
 {
-	int code;
-
-	if (r->now.resolver && !strcmp(s->settings.text, r->now.settings.text)) {
-		s->resolver = r->now.resolver;
-		return 0;
-	}
-	raise_files();
-	*err = '\0';
-	code = resolver_start(&s->resolver, &s->settings.resolver, err, err_cap);
-	if (code && !*err)
-		snprintf(err, err_cap, "%s", err_text(code));
-	return code;
+	if (!r->now.resolver || strcmp(s->settings.text, r->now.settings.text) != 0)
+		return start_resolver(&s->resolver, &s->settings, err, err_cap);
+	s->resolver = r->now.resolver;
+	return 0;
 }
 
 /* Under the present generation where answers may be kept; else one that is to be committed. */
@@ -159,7 +165,6 @@ static int setup_make(struct setup *s, struct recursion *r, const struct config 
 		      size_t err_cap)
 {
 	const struct config_recursion *recursion = &config->recursion;
-	char why[448];
 	int code;
 
 	*s = (struct setup){ 0 };
@@ -169,11 +174,8 @@ static int setup_make(struct setup *s, struct recursion *r, const struct config 
 		code = clients_new(&s->clients, s->list.prefixes, s->list.n);
 	if (!code && recursion->n_allow)
 		code = recursion_settings_make(&s->settings, recursion, r->env.engine_digest);
-	if (!code && recursion->n_allow) {
-		code = choose_resolver(r, s, why, sizeof(why));
-		if (code)
-			snprintf(err, err_cap, "recursion: %s", why);
-	}
+	if (!code && recursion->n_allow)
+		code = choose_resolver(r, s, err, err_cap);
 	if (!code && recursion->n_allow)
 		code = make_rules(r, s);
 	if (code)
@@ -292,6 +294,31 @@ int recursion_flush(struct recursion *r)
 	return err;
 }
 
+int recursion_forget(struct recursion *r, char *err, size_t err_cap)
+{
+	struct resolver *resolver, *old = r->now.resolver;
+	struct retired *retired;
+	int code;
+
+	if (!old || forward_suits(&r->now.settings.resolver))
+		return 0;
+	retired = malloc(sizeof(*retired));
+	if (!retired) {
+		snprintf(err, err_cap, "%s", err_text(-ENOMEM));
+		return -ENOMEM;
+	}
+	code = start_resolver(&resolver, &r->now.settings, err, err_cap);
+	if (code) {
+		free(retired);
+		return code;
+	}
+	rcu_xchg_pointer(&r->published, resolver);
+	(void)grace_wait_userspace(NULL);
+	r->now.resolver = resolver;
+	retire(r, retired, old);
+	return 0;
+}
+
 /* --- Questions ----------------------------------------------------------------------------------- */
 
 const struct config_recursion *recursion_config(const struct recursion *r)
@@ -304,14 +331,14 @@ struct resolver **recursion_resolver(struct recursion *r)
 	return &r->published;
 }
 
-void recursion_set_cache(struct recursion *r, struct cache *cache)
-{
-	r->env.cache = cache;
-}
-
 uint32_t recursion_slot(const struct recursion *r)
 {
 	return r->now.rules ? r->now.rules->zone_slot : 0;
+}
+
+void recursion_set_cache(struct recursion *r, struct cache *cache)
+{
+	r->env.cache = cache;
 }
 
 bool recursion_restricts_zones(const struct recursion *r)
@@ -323,6 +350,7 @@ void recursion_report(const struct recursion *r, struct recursion_report *out)
 {
 	*out = (struct recursion_report){
 		.is_on = r->now.resolver,
+		.has_own_forwarder = r->now.resolver && forward_suits(&r->now.settings.resolver),
 		.root_hints = r->now.settings.resolver.root_hints,
 		.n_clients = r->now.list.n,
 		.problem = *r->problem ? r->problem : NULL,

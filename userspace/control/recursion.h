@@ -70,14 +70,23 @@ uint32_t recursion_slot(const struct recursion *r);
  */
 int recursion_flush(struct recursion *r) __attribute__((warn_unused_result));
 
+/*
+ * Forgets what the resolver itself remembers, where it does: another takes its place. When a chore that
+ * is started after this runs, all answers of the one before are in the cache. 0; or a negative code with
+ * a sentence in err, and it is as before.
+ */
+int recursion_forget(struct recursion *r, char *err, size_t err_cap)
+	__attribute__((warn_unused_result));
+
 /* From now on it is this cache, with the same slots: cache/copy.h. */
 void recursion_set_cache(struct recursion *r, struct cache *cache);
 
-/* Which clients may ask for the zones: false: everyone. */
+/* Whether not everyone may ask for the zones. */
 bool recursion_restricts_zones(const struct recursion *r);
 
 struct recursion_report {
 	bool is_on;
+	bool has_own_forwarder;            /* resolver/forward.h; else libunbound does it */
 	const char *root_hints;            /* NULL: those of libunbound, or none needed */
 	size_t n_clients;                  /* prefixes with views of their own */
 	const char *problem;               /* of the last change; NULL: none */

@@ -11,10 +11,15 @@
  *	              interfaces:[{name, ifindex, xdp:"native", origin:"loaded|adopted|replaced",
  *	                program_id, port:"xsk", zero_copy, queues, driver_answers, state:"up|gone", note}...],
  *	              workers, zones:{serving, stale, failed, loading},
+ *	              recursion:{mode:"off|forward|iterate", zones_for_everyone,
+ *	                by:"forwarder|libunbound", transport, upstreams:[text...], root_hints, stubs,
+ *	                validates, threads, outstanding, max_outstanding},
  *	              cache:{size_bytes, used_bytes, entries}}
  *	stats        {answered:{driver, worker, kernel_socket, tcp},
  *	              driver:{received, hit, up, passed, dropped, reasons:{name:count...}},
  *	              engine:{queries, noerror, nxdomain, refused, ...},
+ *	              resolver:{asked, answered, secure, bogus, failed, timed_out, outstanding, ...},
+ *	              responder:{taken, released, replies, ...},
  *	              ports:[{name, kind, rx, tx, tx_retried, tx_dropped, truncated, ...}...]}
  *	zone list    {zones:[{name, state:"serving|stale|failed|loading", serves, stage, percent,
  *	and status    read_bytes, read_records, loading_s, serial, records, names, memory_bytes,

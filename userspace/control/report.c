@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "control/json_put.h"
+#include "control/report_recursion.h"
 #include "control/words.h"
 
 /* --- status -------------------------------------------------------------------------------------- */
@@ -54,6 +55,7 @@ static bool is_loading(const struct zones_entry *entry)
 static json_t *report_degraded(struct daemon *d)
 {
 	json_t *list = json_array();
+	struct recursion_report recursion;
 	size_t i;
 
 	for (i = 0; i < d->n_ifaces; i++)
@@ -66,6 +68,9 @@ static json_t *report_degraded(struct daemon *d)
 								 zones_at(d->zones, i)->error));
 	if (*snapshots_error(d->snapshots))
 		json_array_append_new(list, json_string(snapshots_error(d->snapshots)));
+	recursion_report(d->recursion, &recursion);
+	if (recursion.problem)
+		json_array_append_new(list, json_string(recursion.problem));
 	if (d->is_anonymous)
 		json_array_append_new(list, json_string("no BPF maps: the driver cannot answer"));
 	if (d->services_overflow)
@@ -115,6 +120,7 @@ json_t *report_status(struct daemon *d)
 	json_put_int(o, "workers", d->crew ? crew_n(d->crew) : 0);
 	json_put_int(o, "services", d->n_services);
 	json_object_set_new(o, "zones", count_zones(d));
+	json_object_set_new(o, "recursion", report_recursion(d));
 	cache_stats_read(d->cache, &stats);
 	json_put_int(cache, "size_bytes", stats.sizes.bytes);
 	json_put_int(cache, "used_bytes", stats.used_bytes);
@@ -210,6 +216,7 @@ json_t *report_stats(struct daemon *d)
 	json_object_set_new(o, "answered", answered);
 	json_object_set_new(o, "driver", driver);
 	json_object_set_new(o, "engine", report_engine(d));
+	report_recursion_counters(o, d);
 	json_object_update_new(o, report_ports(d));
 	return o;
 }

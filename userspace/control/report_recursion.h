@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What control/report.h tells of recursion. Control's thread. */
+#ifndef VOLLEY_CONTROL_REPORT_RECURSION_H
+#define VOLLEY_CONTROL_REPORT_RECURSION_H
+
+#include <jansson.h>
+
+#include "control/daemon.h"
+
+/* For `status`: how upstreams are asked. A new reference. */
+json_t *report_recursion(const struct daemon *d);
+
+/* For `stats`, into o: "resolver" and "responder", where there is a resolver. While there are workers. */
+void report_recursion_counters(json_t *o, const struct daemon *d);
+
+#endif
