@@ -5,7 +5,8 @@ import time
 
 import pytest
 
-from netlab import BIN, V4, Answered, driver_counters, iface, map_ids, program, run, texts, wait_for
+from netlab import (BIN, V4, Answered, driver_counters, iface, in_driver, map_ids, program, run, texts,
+                    wait_for)
 
 OBJECT = BIN / "volley.bpf.o"
 WWW = ["192.0.2.80", "192.0.2.81"]
@@ -196,16 +197,25 @@ def test_second_program_with_maps_of_its_own_is_replaced(lab, daemon):
     assert one.by == {"driver": 1}
 
 
-def test_a_cache_of_another_size_is_made_anew(lab, daemon):
-    """By volleyd's own program only: what somebody else loaded keeps its maps."""
+def test_a_cache_of_another_size_is_resized(lab, daemon):
+    """Of volleyd's own program only: what somebody else loaded keeps its maps."""
     daemon.start()
     lab.ask()
     daemon.stop("--keep")
     daemon.configure(cache={"size": "24M"})
     daemon.start()
-    assert daemon.interface()["origin"] == "replaced"
-    assert daemon.json("cache", "stats")["size_bytes"] == 24 << 20
+    wait_for("the size", lambda: daemon.json("cache", "stats")["size_bytes"] == 24 << 20)
+    assert in_driver(lab, daemon, ["www.example.com"]) == 1
+
+
+def test_what_others_loaded_keeps_its_size(lab, daemon):
+    by_ip_link(lab)
+    daemon.start(cache={"size": "24M"})
     check_worker_then_driver(lab, daemon)
+    assert "cache.size is not used" in daemon.log()
+    time.sleep(1.5)  # a tick
+    assert daemon.interface()["origin"] == "adopted"
+    assert daemon.json("cache", "stats")["total_bytes"] >= 60 << 20
 
 
 @pytest.fixture

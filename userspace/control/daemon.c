@@ -66,6 +66,16 @@ int daemon_tell_reload(const struct daemon *d, const char *name, int code, char 
 	return code;
 }
 
+/* What `cache resize` has done stays while the configuration says what it said before. */
+static void want_size(struct daemon *d, uint64_t bytes)
+{
+	if (bytes == d->config->cache_size_bytes)
+		return;
+	d->config->cache_size_bytes = bytes;
+	if (d->resize)
+		resize_want(d->resize, bytes);
+}
+
 int daemon_reload(struct daemon *d, zones_done_fn *done, void *user, char *err, size_t err_cap)
 {
 	struct config *config;
@@ -78,6 +88,8 @@ int daemon_reload(struct daemon *d, zones_done_fn *done, void *user, char *err, 
 		code = zones_configure(d->zones, config, done, user);
 		if (code)
 			snprintf(err, err_cap, "%s", err_text(code));
+		else
+			want_size(d, config->cache_size_bytes);
 	}
 	config_free(config);
 	return code;

@@ -9,33 +9,40 @@
 #include "base/log.h"
 #include "control/daemon_internal.h"
 
-static int attach_where(struct daemon *d, bool where_found)
+static int attach(struct daemon *d, struct iface *iface)
 {
-	size_t i;
-	int err;
+	int err = iface_attach(iface, &d->maps, &d->sizes);
 
-	for (i = 0; i < d->n_ifaces; i++) {
-		struct iface *iface = &d->ifaces[i];
-		bool is_there = iface->config.xdp != CONFIG_XDP_OFF &&
-				program_is_there(iface->config.name);
-
-		if (is_there != where_found)
-			continue;
-		err = iface_attach(iface, &d->maps, &d->sizes);
-		if (err == -EPROTO || err == ERR_RUNNING) {
-			/* it would go on answering beside us, from old data */
-			log_error("%s", iface->note);
-			return err;
-		}
-	}
-	return 0;
+	if (err != -EPROTO && err != ERR_RUNNING)
+		return 0;
+	/* it would go on answering beside us, from old data */
+	log_error("%s", iface->note);
+	return err;
 }
 
+/*
+ * A volleyd that died while it gave its interfaces another cache leaves two: the newer one first. What
+ * was withdrawn was withdrawn from both (cache/sweep.h), and both have one table of generations.
+ */
 int daemon_attach_all(struct daemon *d)
 {
-	int err = attach_where(d, true);
+	uint32_t there[DAEMON_IFACES_CAP] = { 0 };
+	bool is_done[DAEMON_IFACES_CAP] = { false };
+	size_t i, k, best;
+	int err = 0;
 
-	return err ? err : attach_where(d, false);
+	for (i = 0; i < d->n_ifaces; i++)
+		if (d->ifaces[i].config.xdp != CONFIG_XDP_OFF)
+			there[i] = program_find(d->ifaces[i].config.name);
+	for (k = 0; !err && k < d->n_ifaces; k++) {
+		best = d->n_ifaces;
+		for (i = 0; i < d->n_ifaces; i++)
+			if (!is_done[i] && (best == d->n_ifaces || there[i] > there[best]))
+				best = i;
+		is_done[best] = true;
+		err = attach(d, &d->ifaces[best]);
+	}
+	return err;
 }
 
 static struct iface *find_iface(struct daemon *d, const char *ifname)

@@ -369,6 +369,29 @@ static int open_snapshots(struct daemon *d)
 	return err;
 }
 
+/* What somebody else loaded keeps its cache. */
+static bool are_programs_ours(const struct daemon *d)
+{
+	size_t i;
+
+	for (i = 0; i < d->n_ifaces; i++)
+		if (d->ifaces[i].program && !program_is_by_daemon(d->ifaces[i].program))
+			return false;
+	return true;
+}
+
+/* A cache that was adopted may be of another size. */
+static int open_resize(struct daemon *d)
+{
+	int err = resize_new(&d->resize, d);
+
+	if (!err)
+		err = watch(d, resize_fd(d->resize));
+	if (!err && are_programs_ours(d))
+		resize_want(d->resize, d->config->cache_size_bytes);
+	return err;
+}
+
 int daemon_open_crew(struct daemon *d)
 {
 	char err[512];
@@ -397,9 +420,7 @@ int daemon_open_crew(struct daemon *d)
 	loader_limit(d->loader, n > LOADERS_MIN ? n : LOADERS_MIN, &cpus);
 	code = open_snapshots(d);
 	if (!code)
-		code = resize_new(&d->resize, d);
-	if (!code)
-		code = watch(d, resize_fd(d->resize));
+		code = open_resize(d);
 	if (!code)
 		daemon_update_services(d);
 	return code;

@@ -31,17 +31,31 @@ const char *program_origin_text(enum program_origin origin)
 
 /* --- Life ---------------------------------------------------------------------------------------- */
 
-bool program_is_there(const char *ifname)
+static uint32_t n_resizes(const struct found *found)
+{
+	struct volley_state state = { 0 };
+	uint32_t zero = 0;
+
+	return bpf_map_lookup_elem(found->maps.state, &zero, &state) ? 0 : state.n_resizes;
+}
+
+uint32_t program_find(const char *ifname)
 {
 	unsigned int ifindex = if_nametoindex(ifname);
 	struct found found;
-	bool is_there;
+	uint32_t n = 0;
 
 	if (!ifindex || found_look(&found, (int)ifindex))
-		return false;
-	is_there = found.kind == FOUND_VOLLEY;
+		return 0;
+	if (found.kind == FOUND_VOLLEY)
+		n = 1 + n_resizes(&found);
 	found_close(&found);
-	return is_there;
+	return n;
+}
+
+bool program_is_by_daemon(const struct program *p)
+{
+	return p->link->by_daemon;
 }
 
 bool program_is_welcome(const char *ifname)

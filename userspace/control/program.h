@@ -56,8 +56,15 @@ struct program_want {
 int program_open(struct program **out, struct object_maps *maps, const struct program_want *want,
 		 char *err, size_t err_cap) __attribute__((warn_unused_result));
 
-/* Whether a Volley program of this ABI is on the interface already. */
-bool program_is_there(const char *ifname);
+/*
+ * Whether a Volley program of this ABI is on the interface already: 0 for none, else one more than the
+ * number of resizes that its cache has come through. Of several caches the one with most is the one
+ * that a volleyd before us used last.
+ */
+uint32_t program_find(const char *ifname);
+
+/* Whether a volleyd attached it, this one or one before. */
+bool program_is_by_daemon(const struct program *program);
 
 /* Whether nothing is there that program_open() would refuse. */
 bool program_is_welcome(const char *ifname);

@@ -145,7 +145,7 @@ static int adopt(struct program *p, struct object_maps *maps, const struct found
 	return take_over(p, maps, &found->maps, sizes);
 }
 
-/* Whether volleyd attached what was found, so that it may be replaced for a new cache.size. */
+/* Whether volleyd attached what was found, so that a volleyd may replace it. */
 static bool is_by_daemon(const struct found *found)
 {
 	struct volley_link link = { 0 };
@@ -160,7 +160,7 @@ static bool is_same_size(const struct cache_sizes *a, const struct cache_sizes *
 	       a->n_zones >= b->n_zones;
 }
 
-/* Adopts what was found, unless another cache is in use or its size is no longer wanted. */
+/* Adopts what was found, unless another cache is in use or it has too few slots for the zones. */
 static int adopt_or_replace(struct program *p, struct object_maps *maps,
 			    const struct program_want *want, const struct found *found, char *err,
 			    size_t err_cap)
@@ -177,12 +177,13 @@ static int adopt_or_replace(struct program *p, struct object_maps *maps,
 	}
 	if (maps->is_open && program_map_id(found->maps.state) != program_map_id(maps->state_fd))
 		return replace(p, maps, want, found);
-	if (!maps->is_open && is_by_daemon(found) && !is_same_size(&sizes, &want->sizes)) {
-		log_notice("%s: cache.size has changed: the answers of the old cache are dropped",
+	if (!maps->is_open && is_by_daemon(found) && sizes.n_zones < want->sizes.n_zones) {
+		log_notice("%s: there are more zones than the old cache has slots for: its answers "
+			   "are dropped",
 			   p->ifname);
 		return replace(p, maps, want, found);
 	}
-	if (!maps->is_open && !is_same_size(&sizes, &want->sizes))
+	if (!maps->is_open && !is_by_daemon(found) && !is_same_size(&sizes, &want->sizes))
 		log_warn("%s: the program there was loaded with a cache of %llu MiB, which holds "
 			 "until it is loaded anew; cache.size is not used",
 			 p->ifname, (unsigned long long)(sizes.bytes >> 20));
@@ -338,7 +339,7 @@ bool program_clean_up(const char *ifname)
 	struct found found;
 	char err[512];
 
-	if (!program_is_there(ifname) || program_new(&p, ifname))
+	if (!program_find(ifname) || program_new(&p, ifname))
 		return false;
 	if (!claim(p, err, sizeof(err)) && !found_look(&found, p->ifindex)) {
 		is_cleaned = found.kind == FOUND_VOLLEY && clean_up(p, &found);

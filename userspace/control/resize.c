@@ -329,6 +329,11 @@ static int find_hindrance(struct resize *r, char *err, size_t err_cap)
 	return -EBUSY;
 }
 
+static bool is_same(const struct cache_sizes *a, const struct cache_sizes *b)
+{
+	return a->n_segments == b->n_segments && a->n_buckets == b->n_buckets;
+}
+
 int resize_start(struct resize *r, uint64_t bytes, resize_done_fn *done, void *user, char *err,
 		 size_t err_cap)
 {
@@ -346,7 +351,7 @@ int resize_start(struct resize *r, uint64_t bytes, resize_done_fn *done, void *u
 	r->user = user;
 	r->begun_ns = clock_ns();
 	r->is_torn = false;
-	if (sizes.n_segments == now->n_segments && sizes.n_buckets == now->n_buckets)
+	if (is_same(&sizes, now))
 		start_freeing(r); /* nothing */
 	else
 		start_copying(r, STAGE_COPYING);
@@ -361,12 +366,15 @@ void resize_want(struct resize *r, uint64_t bytes)
 
 void resize_tick(struct resize *r)
 {
+	struct cache_sizes sizes;
 	char err[256];
 	int code;
 
 	if (!r->wanted_bytes || r->stage != STAGE_NONE)
 		return;
-	code = resize_start(r, r->wanted_bytes, NULL, NULL, err, sizeof(err));
+	code = plan(r, r->wanted_bytes, &sizes, err, sizeof(err));
+	if (!code && !is_same(&sizes, &r->d->memory.sizes))
+		code = resize_start(r, r->wanted_bytes, NULL, NULL, err, sizeof(err));
 	if (code == -EBUSY)
 		return;
 	r->wanted_bytes = 0;

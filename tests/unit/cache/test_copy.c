@@ -335,8 +335,8 @@ static void test_sweep_waits_for_copies(void **state)
 	copy(&next);
 	put(&old, 1);
 	rcu_thread_offline();
-	assert_int_equal(
-		cache_sweep(old.cache, NULL, withdraw_odd, NULL, publish_copy, &next, &n), 0);
+	assert_int_equal(cache_sweep(old.cache, NULL, withdraw_odd, NULL, publish_copy, &next, &n),
+			 0);
 	rcu_thread_online();
 	assert_int_equal(n, 2);
 	assert_int_equal(n_odd(&old, 2) + n_odd(&next, 2), 0);
