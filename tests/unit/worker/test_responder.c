@@ -1,0 +1,527 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * A responder between ports that note what is sent, an engine over a cache, and a resolver that the test
+ * plays: questions are noted, and come back through the inbox when the test says so, as it says.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <poll.h>
+
+#include "dns/edns.h"
+#include "tests/unit/engine/recursing.h"
+#include "worker/responder.h"
+
+#define T(t)      DNS_TYPE_##t
+#define RD        DNS_FLAG_RD
+#define N_SLOTS   100u
+#define ASKED_CAP 512u
+#define TEXT_CAP  (NAME_TEXT_MAX + 64)
+
+/* ---- The resolver ------------------------------------------------------------------------------- */
+
+/* What stands in for a resolver: its pointer, and what was submitted to it. */
+struct resolver {
+	struct resolver_question *asked[ASKED_CAP];
+	unsigned int n, n_calls, n_released;
+};
+
+static struct resolver first, second;
+
+void resolver_submit(struct resolver *resolver, struct resolver_question *const *questions,
+		     unsigned int n)
+{
+	MUST(n && n <= PORT_BURST && resolver->n + n <= ASKED_CAP);
+	memcpy(&resolver->asked[resolver->n], questions, n * sizeof(*questions));
+	resolver->n += n;
+	resolver->n_calls++;
+	for (unsigned int i = 0; i < n; i++) {
+		MUST(!questions[i]->answer); /* what came before was released */
+		questions[i]->answer = (struct resolver_answer *)resolver;
+	}
+}
+
+void resolver_release(struct resolver_question *q)
+{
+	MUST(q->answer);
+	((struct resolver *)q->answer)->n_released++;
+	q->answer = NULL;
+}
+
+/* Puts a question into its inbox: with this answer, which the test frees, or as failed. */
+static void give(struct resolver_question *q, const uint8_t *wire, size_t n, int ede_code)
+{
+	struct inbox_chain chain = { 0 };
+
+	q->msg = wire;
+	q->msg_bytes = n;
+	q->rcode = wire ? DNS_RCODE_NOERROR : DNS_RCODE_SERVFAIL;
+	q->ede_code = ede_code;
+	q->security = RESOLVER_INSECURE;
+	inbox_chain_add(&chain, &q->link);
+	inbox_put(q->inbox, &chain);
+}
+
+/* ---- Ports -------------------------------------------------------------------------------------- */
+
+/* What was sent late. */
+struct sent {
+	uint32_t slot;
+	size_t len;
+	uint8_t bytes[1232];
+};
+
+struct fake_port {
+	struct port port;
+	struct sent sent[ASKED_CAP];
+	unsigned int n_sent, n_calls;
+};
+
+static unsigned int note(struct port *p, uint64_t now_ns, const struct port_reply *replies,
+			 unsigned int n)
+{
+	struct fake_port *f = (struct fake_port *)p;
+
+	(void)now_ns;
+	f->n_calls++;
+	for (unsigned int i = 0; i < n; i++) {
+		struct sent *s = &f->sent[f->n_sent++];
+
+		MUST(f->n_sent <= ASKED_CAP);
+		s->slot = replies[i].to->slot;
+		s->len = replies[i].len;
+		if (s->len <= sizeof(s->bytes))
+			memcpy(s->bytes, replies[i].data, s->len);
+	}
+	return n;
+}
+
+static const struct port_ops ops = { .reply = note };
+static const struct port_ops ops_at_once = { 0 };
+
+static struct recursing r;
+static struct resolver *resolver;
+static struct responder *responder;
+static struct fake_port a, b, at_once;
+
+static int setup(void **state)
+{
+	const struct engine_config config = ENGINE_CONFIG_INIT;
+	struct responder_config rc = { .resolver = &resolver, .n_pending = N_SLOTS };
+
+	(void)state;
+	memset(&r, 0, sizeof(r));
+	memset(&first, 0, sizeof(first));
+	memset(&second, 0, sizeof(second));
+	memset(&a, 0, sizeof(a));
+	memset(&b, 0, sizeof(b));
+	a.port.ops = b.port.ops = &ops;
+	at_once.port.ops = &ops_at_once;
+	recursing_open(&r, &config);
+	resolver = &first;
+	rc.engine = r.world.engine;
+	assert_int_equal(responder_new(&responder, &rc), 0);
+	return 0;
+}
+
+static struct responder_counters counters(void)
+{
+	struct responder_counters c;
+
+	responder_counters_read(responder, &c);
+	return c;
+}
+
+static int teardown(void **state)
+{
+	struct responder_counters c = counters();
+
+	(void)state;
+	assert_int_equal(c.taken, c.released);
+	assert_int_equal(first.n_released + second.n_released, first.n + second.n);
+	responder_free(responder);
+	recursing_close(&r);
+	world_free(&r.world);
+	return 0;
+}
+
+static uint8_t buffers[PORT_BURST][1232];
+static struct port_msg msgs[PORT_BURST];
+
+static void put_query(unsigned int i, const char *name, bool stream)
+{
+	const struct ask ask = { .name = name, .type = T(A), .flags = RD, .udp_size = 1232 };
+
+	msgs[i] = (struct port_msg){
+		.data = buffers[i],
+		.len = (uint32_t)ask_bytes(&ask, buffers[i]),
+		.cap = sizeof(buffers[i]),
+		.family = AF_INET,
+		.stream = stream,
+		.slot = i,
+	};
+	memcpy(msgs[i].peer, world_client, 4);
+}
+
+static void handle(struct fake_port *f, unsigned int n)
+{
+	responder_handle(responder, msgs, n, &f->port, clock_ns());
+	for (unsigned int i = 0; i < n; i++)
+		f->port.stats.deferred += msgs[i].deferred;
+	rcu_quiescent_state();
+}
+
+static bool is_ready(void)
+{
+	struct pollfd pollfd = { .fd = responder_source(responder).fd, .events = POLLIN };
+
+	return poll(&pollfd, 1, 0) == 1;
+}
+
+static void run_at(uint64_t now_ns)
+{
+	const struct worker_source source = responder_source(responder);
+
+	source.ready(source.ctx, now_ns);
+	assert_false(is_ready());
+	rcu_quiescent_state();
+}
+
+static void run(void)
+{
+	run_at(clock_ns());
+}
+
+static struct upstream answer_to(const char *name, char text[TEXT_CAP])
+{
+	snprintf(text, TEXT_CAP, "%s 300 IN A 192.0.2.80\n", name);
+	return (struct upstream){ .name = name, .qtype = T(A), .answer = text };
+}
+
+/* All that was asked of `from` since question number `at` comes back with an answer. */
+static void answer_from(struct resolver *from, unsigned int at)
+{
+	for (; at < from->n; at++) {
+		struct resolver_question *q = from->asked[at];
+		char name[NAME_TEXT_MAX], text[TEXT_CAP];
+		struct upstream u;
+		uint8_t *wire;
+		size_t n;
+
+		name_to_text(name, sizeof(name), q->name);
+		u = answer_to(name, text);
+		wire = upstream_wire(&u, &n);
+		give(q, wire, n, EDNS_NO_EDE);
+		run();
+		free(wire);
+	}
+}
+
+static uint16_t sent_rcode(const struct sent *s)
+{
+	return wire_load_be16(s->bytes + DNS_FLAGS_AT) & DNS_RCODE_MASK;
+}
+
+/* ---- Tests -------------------------------------------------------------------------------------- */
+
+static void test_later(void **state)
+{
+	(void)state;
+	put_query(0, "example.x", false);
+	handle(&a, 1);
+	assert_int_equal(msgs[0].len, 0);
+	assert_true(msgs[0].deferred);
+	assert_int_equal(first.n, 1);
+	assert_false(is_ready());
+	answer_from(&first, 0);
+	assert_int_equal(a.n_sent, 1);
+	assert_int_equal(a.sent[0].slot, 0);
+	assert_int_equal(sent_rcode(&a.sent[0]), DNS_RCODE_NOERROR);
+	assert_int_equal(wire_load_be16(a.sent[0].bytes + DNS_ANCOUNT_AT), 1);
+	assert_int_equal(counters().replies, 1);
+
+	put_query(0, "example.x", false); /* now it is in the cache */
+	handle(&a, 1);
+	assert_true(msgs[0].len);
+	assert_false(msgs[0].deferred);
+	assert_int_equal(first.n, 1);
+}
+
+/* One call for a burst, there and back, though another port's come in between. */
+static void test_bursts(void **state)
+{
+	(void)state;
+	for (unsigned int i = 0; i < 40; i++) {
+		char name[32];
+
+		snprintf(name, sizeof(name), "n%u.x", i);
+		put_query(i, name, false);
+	}
+	handle(&a, 40);
+	for (unsigned int i = 0; i < 40; i++) {
+		char name[32];
+
+		snprintf(name, sizeof(name), "m%u.x", i);
+		put_query(i, name, false);
+	}
+	handle(&b, 40);
+	assert_int_equal(first.n, 80);
+	assert_int_equal(first.n_calls, 2);
+	for (unsigned int i = 0; i < 40; i++) {
+		give(first.asked[i], NULL, 0, DNS_EDE_NO_REACHABLE_AUTHORITY);
+		give(first.asked[40 + i], NULL, 0, DNS_EDE_NO_REACHABLE_AUTHORITY);
+	}
+	assert_true(is_ready());
+	run();
+	assert_int_equal(a.n_calls, 1);
+	assert_int_equal(b.n_calls, 1);
+	assert_int_equal(a.n_sent, 40);
+	assert_int_equal(b.n_sent, 40);
+	for (unsigned int i = 0; i < 40; i++) {
+		assert_int_equal(a.sent[i].slot, i);
+		assert_int_equal(sent_rcode(&a.sent[i]), DNS_RCODE_SERVFAIL);
+	}
+}
+
+/* More than there are slots: the rest is told so at once. */
+static void test_no_slot(void **state)
+{
+	unsigned int n_deferred = 0;
+
+	(void)state;
+	for (unsigned int burst = 0; burst < 3; burst++) {
+		for (unsigned int i = 0; i < 50; i++) {
+			char name[32];
+
+			snprintf(name, sizeof(name), "n%u-%u.x", burst, i);
+			put_query(i, name, false);
+		}
+		handle(&a, 50);
+		for (unsigned int i = 0; i < 50; i++) {
+			n_deferred += msgs[i].deferred;
+			if (burst == 2)
+				assert_int_equal(msgs[i].data[3] & DNS_RCODE_MASK,
+						 DNS_RCODE_SERVFAIL);
+		}
+	}
+	assert_int_equal(n_deferred, N_SLOTS);
+	answer_from(&first, 0);
+	assert_int_equal(a.n_sent, N_SLOTS);
+	put_query(0, "after.x", false);
+	handle(&a, 1);
+	assert_true(msgs[0].deferred);
+	answer_from(&first, N_SLOTS);
+}
+
+static void test_no_resolver(void **state)
+{
+	struct engine_counters c;
+
+	(void)state;
+	resolver = NULL;
+	put_query(0, "example.x", false);
+	handle(&a, 1);
+	assert_false(msgs[0].deferred);
+	assert_int_equal(msgs[0].data[3] & DNS_RCODE_MASK, DNS_RCODE_SERVFAIL);
+	engine_counters_read(r.world.engine, &c);
+	assert_int_equal(c.not_asked, 1);
+	resolver = &first;
+	put_query(0, "example.x", false); /* a port that knows only replies at once */
+	handle(&at_once, 1);
+	assert_false(msgs[0].deferred);
+	assert_int_equal(msgs[0].data[3] & DNS_RCODE_MASK, DNS_RCODE_SERVFAIL);
+}
+
+/* The port goes, the answer stays. */
+static void test_port_gone(void **state)
+{
+	(void)state;
+	put_query(0, "example.x", false);
+	handle(&a, 1);
+	put_query(0, "other.x", false);
+	handle(&b, 1);
+	responder_port_gone(responder, &a.port);
+	memset(&a.port, 0xff, sizeof(a.port));
+	answer_from(&first, 0);
+	assert_int_equal(b.n_sent, 1);
+	assert_int_equal(counters().orphaned, 1);
+	put_query(0, "example.x", false);
+	handle(&b, 1);
+	assert_false(msgs[0].deferred);
+}
+
+/* What is outstanding when the resolver is exchanged is asked of the new one, once. */
+static void test_exchanged(void **state)
+{
+	(void)state;
+	put_query(0, "example.x", false);
+	put_query(1, "other.x", false);
+	handle(&a, 2);
+	resolver = &second;
+	give(first.asked[0], NULL, 0, DNS_EDE_NOT_READY);
+	give(first.asked[1], NULL, 0, DNS_EDE_NO_REACHABLE_AUTHORITY);
+	run();
+	assert_int_equal(a.n_sent, 1);
+	assert_int_equal(a.sent[0].slot, 1);
+	assert_int_equal(second.n, 1);
+	assert_int_equal(counters().resubmitted, 1);
+	assert_int_equal(first.n_released, 2);
+	resolver = &first;
+	give(second.asked[0], NULL, 0, DNS_EDE_NOT_READY); /* this one goes as well */
+	run();
+	assert_int_equal(a.n_sent, 2);
+	assert_int_equal(sent_rcode(&a.sent[1]), DNS_RCODE_SERVFAIL);
+	assert_int_equal(first.n, 2);
+}
+
+/* The last one goes: all that is out is told so. */
+static void test_stopped(void **state)
+{
+	(void)state;
+	put_query(0, "example.x", false);
+	handle(&a, 1);
+	resolver = NULL;
+	give(first.asked[0], NULL, 0, DNS_EDE_NOT_READY);
+	run();
+	assert_int_equal(a.n_sent, 1);
+	assert_int_equal(sent_rcode(&a.sent[0]), DNS_RCODE_SERVFAIL);
+}
+
+/* Behind a stale answer the question goes on, and nobody gets a second reply. */
+static void test_stale(void **state)
+{
+	(void)state;
+	r.rules.stale_s = 3600;
+	r.rules.max_ttl_s = 1;
+	put_query(0, "example.x", false);
+	handle(&a, 1);
+	answer_from(&first, 0);
+	r.rules.max_ttl_s = 300;
+	usleep(2100000);
+	put_query(0, "example.x", false);
+	handle(&a, 1);
+	assert_true(msgs[0].deferred);
+	give(first.asked[1], NULL, 0, DNS_EDE_NO_REACHABLE_AUTHORITY);
+	run_at(first.asked[1]->deadline_ns);
+	assert_int_equal(a.n_sent, 2);
+	assert_int_equal(wire_load_be16(a.sent[1].bytes + DNS_ANCOUNT_AT), 1);
+	assert_int_equal(first.n, 3);
+	assert_ptr_equal(first.asked[1], first.asked[2]);
+	answer_from(&first, 2);
+	assert_int_equal(a.n_sent, 2);
+	assert_int_equal(counters().taken, 2);
+	put_query(0, "example.x", false);
+	handle(&a, 1);
+	assert_false(msgs[0].deferred);
+}
+
+/* What the driver wants anew; and nothing where it cannot be had. */
+static void test_refresh(void **state)
+{
+	const struct volley_entry *entry;
+	struct volley_refresh refresh[2] = { 0 };
+	struct cache_key key;
+
+	(void)state;
+	put_query(0, "example.x", false);
+	handle(&a, 1);
+	answer_from(&first, 0);
+	cache_key_init(&key, r.world.cache, (const uint8_t *)"\7example\1x", 11, T(A), DNS_CLASS_IN,
+		       0, VOLLEY_VIEW_RECURSIVE);
+	assert_int_equal(cache_lookup(r.world.cache, &key, clock_coarse_s(), false, &entry),
+			 CACHE_HIT);
+	refresh[1] = (struct volley_refresh){ .hash = entry->hash, .born_s = entry->born_s };
+	responder_refresh(responder, refresh, 2);
+	assert_int_equal(first.n, 2);
+	assert_int_equal(first.asked[1]->family, 0);
+	answer_from(&first, 1);
+	assert_int_equal(a.n_sent, 1);
+	resolver = NULL;
+	responder_refresh(responder, refresh, 2);
+	assert_int_equal(counters().not_refreshed, 2);
+}
+
+/* Whole over TCP, however many wait: the room for replies is used again. */
+static void test_large(void **state)
+{
+	char *text = malloc(4000 * 40);
+	struct upstream u = { .name = "big.x.", .qtype = T(A), .answer = text };
+	size_t at = 0, n;
+	uint8_t *wire;
+
+	(void)state;
+	for (unsigned int i = 0; i < 3900; i++)
+		at += (size_t)sprintf(text + at, "big.x. 9 IN A 10.0.%u.%u\n", i / 256, i % 256);
+	wire = upstream_wire(&u, &n);
+	for (unsigned int i = 0; i < 20; i++)
+		put_query(i, "big.x", true);
+	for (unsigned int i = 0; i < 20; i++)
+		msgs[i].cap = DNS_MESSAGE_MAX;
+	for (unsigned int i = 0; i < 20; i++) /* in place there is room for the query only */
+		MUST(msgs[i].len < sizeof(buffers[i]));
+	handle(&a, 20);
+	assert_int_equal(first.n, 20);
+	for (unsigned int i = 0; i < 20; i++)
+		give(first.asked[i], wire, n, EDNS_NO_EDE);
+	run();
+	assert_int_equal(a.n_sent, 20);
+	for (unsigned int i = 0; i < 20; i++) {
+		assert_true(a.sent[i].len > 60000);
+		assert_int_equal(a.sent[i].slot, i);
+	}
+	free(wire);
+	free(text);
+}
+
+/* It may end with completions in its inbox. */
+static void test_end(void **state)
+{
+	(void)state;
+	put_query(0, "example.x", false);
+	handle(&a, 1);
+	give(first.asked[0], NULL, 0, DNS_EDE_NOT_READY);
+	responder_free(responder);
+	responder = NULL;
+	assert_int_equal(first.n_released, 1);
+	recursing_close(&r);
+	world_free(&r.world);
+}
+
+static int group_setup(void **state)
+{
+	(void)state;
+	rcu_register_thread();
+	return 0;
+}
+
+static int group_teardown(void **state)
+{
+	(void)state;
+	rcu_unregister_thread();
+	return 0;
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(test_later),
+		TEST(test_bursts),
+		TEST(test_no_slot),
+		TEST(test_no_resolver),
+		TEST(test_port_gone),
+		TEST(test_exchanged),
+		TEST(test_stopped),
+		TEST(test_stale),
+		TEST(test_refresh),
+		TEST(test_large),
+		cmocka_unit_test_setup(test_end, setup),
+	};
+
+	return cmocka_run_group_tests(tests, group_setup, group_teardown);
+}
