@@ -139,6 +139,13 @@ uint16_t upstreams_down(const struct upstreams *us, uint16_t set)
 	return set & down;
 }
 
+bool upstream_has_line(const struct upstreams *us, const struct upstream *u, uint64_t sent_ns,
+		       uint64_t now_ns)
+{
+	return u->answered_sent_ns < sent_ns && now_ns - u->heard_ns < UPSTREAM_LINE_NS &&
+	       now_ns - sent_ns < us->wait_max_ns;
+}
+
 /* RFC 6298 sections 2.2 and 2.3. */
 static void measure(struct upstream *u, uint64_t rtt_ns)
 {
@@ -176,9 +183,13 @@ static void set_window(const struct upstreams *us, struct upstream *u, uint64_t 
 void upstream_on_reply(const struct upstreams *us, struct upstream *u, uint64_t rtt_ns,
 		       uint64_t now_ns)
 {
-	if (rtt_ns)
+	if (rtt_ns) {
 		measure(u, rtt_ns);
+		if (u->answered_sent_ns < now_ns - rtt_ns)
+			u->answered_sent_ns = now_ns - rtt_ns;
+	}
 	set_window(us, u, now_ns);
+	u->heard_ns = now_ns;
 	u->n_silent = 0;
 	u->down = false;
 	u->probe_ns = now_ns + UPSTREAM_PROBE_NS;

@@ -34,6 +34,7 @@
 #define UPSTREAM_WINDOW_FIRST  256
 #define UPSTREAM_WINDOW_KEPT   1024
 #define UPSTREAM_WINDOW_NS     250000000ULL /* so often replies are counted */
+#define UPSTREAM_LINE_NS       100000000ULL /* of silence: then there is no line any more */
 #define UPSTREAM_DOWN_MAX      16
 #define UPSTREAM_DOWN_NS       500000000ULL /* of silence, with 8 queries or more */
 #define UPSTREAM_DOWN_QUERIES  8
@@ -55,6 +56,8 @@ struct upstream {
 	bool down;
 	uint64_t srtt_ns; /* 0: not measured */
 	uint64_t rttvar_ns;
+	uint64_t heard_ns;
+	uint64_t answered_sent_ns; /* of the queries that were answered, the last one was sent */
 	uint64_t backed_off_ns; /* queries that were sent later may double the waiting time again */
 	uint64_t silent_since_ns; /* the first of n_silent was sent */
 	uint64_t probe_ns;        /* from then on it is to be asked besides */
@@ -86,6 +89,13 @@ uint16_t upstreams_down(const struct upstreams *us, uint16_t set);
 
 /* How long a reply is waited for, when n replies to the same question did not come. */
 uint64_t upstream_wait_ns(const struct upstreams *us, const struct upstream *u, uint32_t n);
+
+/*
+ * Whether a query that was sent then is only in line there: replies come, to those sent before it. So
+ * nothing is to be done, for wait_max at most.
+ */
+bool upstream_has_line(const struct upstreams *us, const struct upstream *u, uint64_t sent_ns,
+		       uint64_t now_ns);
 
 /* A reply came, after rtt_ns; 0: it cannot be said to which of two sendings (RFC 6298 section 3). */
 void upstream_on_reply(const struct upstreams *us, struct upstream *u, uint64_t rtt_ns,

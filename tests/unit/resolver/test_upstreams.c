@@ -217,6 +217,24 @@ static void the_window_grows_with_replies_up_to_those_of_a_second(void **state)
 	assert_in_range(u->window, UPSTREAM_WINDOW_KEPT, UPSTREAM_WINDOW_KEPT + 10);
 }
 
+static void one_that_answers_in_turn_has_a_line(void **state)
+{
+	struct upstream *u = &us.all[0];
+
+	(void)state;
+	assert_false(upstream_has_line(&us, u, NOW - 500 * MS, NOW)); /* never heard */
+	upstream_on_reply(&us, u, 600 * MS, NOW);
+	assert_true(upstream_has_line(&us, u, NOW - 599 * MS, NOW));
+	assert_false(upstream_has_line(&us, u, NOW - 600 * MS, NOW)); /* the others were quicker */
+	upstream_on_reply(&us, u, 700 * MS, NOW);                     /* out of turn */
+	assert_true(upstream_has_line(&us, u, NOW - 599 * MS, NOW));
+	assert_true(upstream_has_line(&us, u, NOW, NOW + UPSTREAM_LINE_NS - 1));
+	assert_false(upstream_has_line(&us, u, NOW, NOW + UPSTREAM_LINE_NS));
+	upstream_on_reply(&us, u, 0, NOW + WAIT_MAX * MS);
+	assert_true(upstream_has_line(&us, u, NOW + 1, NOW + WAIT_MAX * MS));
+	assert_false(upstream_has_line(&us, u, NOW, NOW + WAIT_MAX * MS));
+}
+
 static void long_silence_is_down_and_one_reply_ends_it(void **state)
 {
 	struct upstream *u = &us.all[0];
@@ -291,6 +309,7 @@ int main(void)
 		cmocka_unit_test_setup(one_without_room_is_passed_over, begin),
 		cmocka_unit_test_setup(the_window_grows_with_replies_up_to_those_of_a_second,
 				       begin),
+		cmocka_unit_test_setup(one_that_answers_in_turn_has_a_line, begin),
 		cmocka_unit_test_setup(long_silence_is_down_and_one_reply_ends_it, begin),
 		cmocka_unit_test_setup(probes_come_now_and_then_and_sooner_to_the_ill, begin),
 		cmocka_unit_test_setup(random_numbers_are_even, begin),

@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "resolver/forward_question.h"
+
+#include <string.h>
+
+#include "dns/edns.h"
+#include "resolver/count.h"
+
+struct forward_question *forward_question_take(struct forward *f)
+{
+	struct forward_question *q;
+
+	if (cds_list_empty(&f->free))
+		return &f->all[f->n_fresh++];
+	q = cds_list_entry(f->free.next, struct forward_question, waiting);
+	cds_list_del(&q->waiting);
+	return q;
+}
+
+void forward_question_init(struct forward_question *q)
+{
+	memset(q, 0, sizeof(*q));
+	q->prefer = UPSTREAM_NONE;
+	q->ede_code = EDNS_NO_EDE;
+	for (unsigned int i = 0; i < FORWARD_QUERIES_EACH; i++)
+		q->queries[i].question = q;
+}
+
+static void disarm(struct forward_question *q)
+{
+	if (q->is_armed)
+		deadlines_remove(&q->timer);
+	q->is_armed = false;
+}
+
+void forward_question_arm(struct forward *f, struct forward_question *q, uint64_t at_ns)
+{
+	disarm(q);
+	q->is_armed = true;
+	deadlines_add(&f->timers, &q->timer, at_ns);
+}
+
+void forward_query_land(struct forward *f, struct forward_query *query)
+{
+	f->upstreams.all[query->upstream].n_in_flight -= query->in_flight;
+	query->in_flight = false;
+}
+
+void forward_query_drop(struct forward *f, struct forward_query *query)
+{
+	struct forward_channel *channel = query->channel;
+
+	forward_query_land(f, query);
+	if (!channel)
+		return;
+	forward_queries_remove(query);
+	if (!channel->is_tcp)
+		forward_udp_put(&f->udp, channel);
+}
+
+void forward_question_free(struct forward *f, struct forward_question *q)
+{
+	disarm(q);
+	if (q->is_waiting)
+		cds_list_del(&q->waiting);
+	q->is_waiting = false;
+	for (unsigned int i = 0; i < FORWARD_QUERIES_EACH; i++)
+		forward_query_drop(f, &q->queries[i]);
+	if (!q->group) {
+		caa_container_of(q, struct forward_probe, question)->is_used = false;
+		return;
+	}
+	cds_list_add(&q->waiting, &f->free);
+	f->n_used--;
+}
+
+void forward_question_answer(struct forward *f, struct forward_question *q, const uint8_t *msg,
+			     size_t n)
+{
+	struct resolver_group *group = q->group;
+
+	forward_question_free(f, q);
+	if (group)
+		f->done.answered(f->done.ctx, group, msg, n);
+}
+
+void forward_question_fail(struct forward *f, struct forward_question *q)
+{
+	int ede_code = q->ede_code != EDNS_NO_EDE ? q->ede_code :
+		       q->failed                  ? DNS_EDE_NO_REACHABLE_AUTHORITY :
+						    DNS_EDE_NETWORK_ERROR;
+	struct resolver_group *group = q->group;
+
+	forward_question_free(f, q);
+	if (group)
+		f->done.failed(f->done.ctx, group, ede_code);
+}
+
+bool forward_question_is_wanted(const struct forward_question *q)
+{
+	return q->group && !cds_list_empty(&q->group->waiters);
+}
+
+void forward_question_ask_again(struct forward *f, struct forward_question *q)
+{
+	if (!q->group) {
+		forward_question_free(f, q);
+		return;
+	}
+	disarm(q);
+	if (!q->is_waiting)
+		cds_list_add_tail(&q->waiting, &f->waiting);
+	q->is_waiting = true;
+}
+
+bool forward_question_has_in_flight(const struct forward_question *q)
+{
+	bool in_flight = false;
+
+	for (unsigned int i = 0; i < FORWARD_QUERIES_EACH; i++)
+		in_flight |= q->queries[i].in_flight;
+	return in_flight;
+}
+
+/* The question's query to the upstream: the one there is, or a free one, or that sent longest ago. */
+static struct forward_query *query_to(struct forward *f, struct forward_question *q,
+				      uint8_t upstream)
+{
+	struct forward_query *chosen = NULL;
+
+	for (unsigned int i = 0; i < FORWARD_QUERIES_EACH; i++) {
+		struct forward_query *query = &q->queries[i];
+
+		if (query->is_used && query->upstream == upstream)
+			return query;
+		if (!chosen ||
+		    (chosen->is_used && (!query->is_used || query->sent_ns < chosen->sent_ns)))
+			chosen = query;
+	}
+	forward_query_drop(f, chosen);
+	*chosen = (struct forward_query){ .question = q, .upstream = upstream, .is_used = true };
+	return chosen;
+}
+
+struct forward_text forward_query_text(const struct forward_query *query)
+{
+	const struct forward_question *q = query->question;
+
+	return (struct forward_text){
+		.name = q->name,
+		.qtype = q->qtype,
+		.qclass = q->qclass,
+		.id = query->id,
+		.checking_disabled = q->checking_disabled,
+		.edns = query->has_edns,
+		.upper = query->upper,
+	};
+}
+
+static bool may_use_edns(const struct forward *f, const struct forward_question *q,
+			 uint8_t upstream, uint64_t now_ns)
+{
+	return !(q->plain & upstream_bit(upstream)) &&
+	       now_ns >= f->upstreams.all[upstream].plain_until_ns;
+}
+
+/* Gives the query a channel where it has none; false: there is none to be had. */
+static bool give_channel(struct forward *f, struct forward_query *query, bool tcp, uint64_t now_ns)
+{
+	struct forward_channel *channel;
+
+	if (query->channel && query->channel->is_tcp == tcp) {
+		query->is_resent = true;
+		return true;
+	}
+	forward_query_drop(f, query);
+	channel = tcp ? forward_tcp_channel(&f->tcp, query->upstream, now_ns) :
+			forward_udp_channel(&f->udp, query->upstream, now_ns);
+	if (!channel)
+		return false;
+	query->is_resent = false;
+	query->has_edns = may_use_edns(f, query->question, query->upstream, now_ns);
+	query->upper = f->caps_for_id && !tcp ? random_u64(&f->random) : 0;
+	forward_queries_add(&f->queries, query, channel, &f->random);
+	return true;
+}
+
+/* False: it does not fit any more. */
+static bool write_query(struct forward *f, struct forward_query *query)
+{
+	struct forward_text text = forward_query_text(query);
+	struct forward_channel *channel = query->channel;
+	uint8_t bytes[FORWARD_QUERY_MAX];
+	size_t n_bytes;
+
+	if (channel->is_tcp) {
+		/* What was written to a connection once comes there. */
+		if (query->is_resent)
+			return true;
+		n_bytes = forward_message_write(bytes, &text);
+		return forward_tcp_add(&f->tcp, channel, bytes, n_bytes);
+	}
+	if (query->sent_ns)
+		count(&f->counters->resent);
+	n_bytes = forward_message_write(forward_udp_room(&f->udp, channel), &text);
+	forward_udp_add(&f->udp, channel, n_bytes);
+	return true;
+}
+
+void forward_query_send(struct forward *f, struct forward_question *q, uint8_t upstream,
+			uint64_t now_ns)
+{
+	struct upstream *u = &f->upstreams.all[upstream];
+	struct forward_query *query = query_to(f, q, upstream);
+	bool tcp = q->tcp || f->tcp_only;
+
+	q->prefer = UPSTREAM_NONE;
+	q->tried |= upstream_bit(upstream);
+	if (!give_channel(f, query, tcp, now_ns) || !write_query(f, query)) {
+		forward_query_drop(f, query);
+		q->refused |= upstream_bit(upstream);
+		forward_question_ask_again(f, q);
+		return;
+	}
+	query->sent_ns = now_ns;
+	forward_query_land(f, query); /* it may be, if another one was answered late */
+	query->in_flight = true;
+	u->n_in_flight++;
+	forward_question_arm(f, q,
+			     now_ns + (tcp ? f->tcp_wait_ns :
+					     upstream_wait_ns(&f->upstreams, u, query->n_silent)));
+}

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What comes back to a forwarder: replies, and channels that end. Inside of the forwarder only.
+ */
+#ifndef VOLLEY_RESOLVER_FORWARD_REPLY_H
+#define VOLLEY_RESOLVER_FORWARD_REPLY_H
+
+#include "resolver/forward_question.h"
+
+/* What the forwarder's channels call; ctx is the forwarder. */
+struct forward_events forward_reply_events(struct forward *f);
+
+#endif
