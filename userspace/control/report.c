@@ -188,6 +188,7 @@ static json_t *report_engine(const struct daemon *d)
 	return o;
 }
 
+/* A deferred one is answered, too, by and by. */
 static void sum_answered(const struct daemon *d, uint64_t by_kind[PORT_N_KINDS])
 {
 	struct worker_stats stats;
@@ -197,7 +198,7 @@ static void sum_answered(const struct daemon *d, uint64_t by_kind[PORT_N_KINDS])
 	for (i = 0; i < crew_n(d->crew); i++) {
 		crew_worker_stats(d->crew, i, &stats);
 		for (k = 0; k < PORT_N_KINDS; k++)
-			by_kind[k] += stats.by_kind[k].answered;
+			by_kind[k] += stats.by_kind[k].answered + stats.by_kind[k].deferred;
 	}
 }
 

@@ -234,6 +234,108 @@ static void a_zone_below_comes_and_leaves(void **state)
 	end();
 }
 
+/* --- Answers from upstream ----------------------------------------------------------------------- */
+
+static uint32_t upstream_slot, upstream_gen;
+
+static struct cache_key upstream_key(const char *name)
+{
+	uint8_t wire[NAME_FOLDED_BYTES] = { 0 };
+	int len = name_from_text(wire, DNS_NAME_MAX, name, strlen(name));
+	struct cache_key key;
+
+	cache_key_init(&key, zones.env.cache, wire, (uint32_t)len, DNS_TYPE_A, DNS_CLASS_IN, 0,
+		       VOLLEY_VIEW_RECURSIVE);
+	return key;
+}
+
+static void put_upstream(struct cache_writer *writer, const char *name)
+{
+	struct cache_key key = upstream_key(name);
+	struct cache_answer a = { .zone_slot = upstream_slot,
+				  .zone_gen = upstream_gen,
+				  .expires_s = WORLD_NOW_S + 300 };
+
+	assert_int_equal(cache_publish(writer, &key, &a, WORLD_NOW_S), 0);
+}
+
+static bool is_from_upstream(const char *name)
+{
+	struct cache_key key = upstream_key(name);
+	const struct volley_entry *e;
+
+	return cache_lookup(zones.env.cache, &key, WORLD_NOW_S, false, &e) == CACHE_HIT;
+}
+
+/* Names that are ours from now on are not answered with what upstream said. */
+static void a_zone_comes_beside_answers_from_upstream(void **state)
+{
+	static const uint64_t digest[2] = { 5, 6 };
+	static char name[] = "up.test";
+	struct cache_writer *writer;
+
+	(void)state;
+	begin();
+	cache_zone_prepare(zones.env.cache, (const uint8_t *)"\1U", 3, digest, &upstream_slot,
+			   &upstream_gen);
+	cache_zone_commit(zones.env.cache, upstream_slot, upstream_gen, digest);
+	MUST(!cache_writer_new(&writer, zones.env.cache));
+	put_upstream(writer, "a.up.test");
+	put_upstream(writer, "up.test");
+	put_upstream(writer, "test");
+	put_upstream(writer, "a.other.test");
+	below = (struct zones_entry){ .name = name, .file = name, .in_set = true };
+	below.apex_len =
+		(unsigned)name_from_text(below.apex, DNS_NAME_MAX, "up.test", strlen("up.test"));
+	zones.entries = zones.by_apex = both;
+	zones.n = 2;
+	zones.env.others = &upstream_slot;
+	zones.env.n_others = 1;
+	assert_int_equal(zones_publish(&zones), 0);
+	assert_int_equal(zones_drop_others(&zones), 0);
+	assert_false(is_from_upstream("a.up.test"));
+	assert_false(is_from_upstream("up.test"));
+	assert_true(is_from_upstream("test"));
+	assert_true(is_from_upstream("a.other.test"));
+	zones.entries = zones.by_apex = entries;
+	zones.n = 1;
+	cache_writer_free(writer);
+	end();
+}
+
+/* --- Who may ask --------------------------------------------------------------------------------- */
+
+static void other_settings(void **state)
+{
+	(void)state;
+	begin();
+	assert_int_equal(zones_set_settings(&zones, 0), 0); /* the same */
+	assert_true(is_cached("c.z.test", false));
+	assert_int_equal(zones_set_settings(&zones, 1), 0);
+	assert_false(is_cached("c.z.test", false));
+	assert_non_null(entry.withdrawn.all);
+	assert_int_equal(slot()->gen, entry.cache_gen);
+	ask_for(engine, "c.z.test", false);
+	make_due(make_zone(2, 2)); /* what follows is a change as any */
+	assert_int_equal(zones_publish(&zones), 0);
+	assert_true(is_cached("c.z.test", false));
+	assert_int_equal(entry.withdrawn.n_names, 2);
+	end();
+}
+
+/* With a new version at once: nothing is kept though little has changed. */
+static void other_settings_and_another_zone(void **state)
+{
+	(void)state;
+	begin();
+	zones.env.settings_digest = 1;
+	make_due(make_zone(2, 2));
+	assert_int_equal(zones_publish(&zones), 0);
+	assert_false(is_cached("c.z.test", false));
+	assert_non_null(entry.withdrawn.all);
+	end();
+}
+
 /* --- What the loader leaves ---------------------------------------------------------------------- */
 
 /* Whether the loader's comparison was used is seen where that is a wrong one. */
@@ -313,6 +415,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(order_of_a_change),
 		cmocka_unit_test(a_zone_below_comes_and_leaves),
+		cmocka_unit_test(a_zone_comes_beside_answers_from_upstream),
+		cmocka_unit_test(other_settings),
+		cmocka_unit_test(other_settings_and_another_zone),
 		cmocka_unit_test(what_the_loader_compared),
 		cmocka_unit_test(a_zone_that_leaves_while_it_is_loaded),
 		cmocka_unit_test(a_stop_behind_the_end_of_a_load),
