@@ -388,6 +388,7 @@ static uint16_t finish_with_failure(struct engine *e, struct engine_pending *p,
 		return answer_stale(e, entry, times->now_s, a);
 	}
 	(void)failure(e, a, DNS_RCODE_SERVFAIL, ede_code);
+	a->body = e->convert.body; /* none of it, but a place */
 	if (!is_local(ede_code))
 		keep(e, p, a, is_bogus ? RECURSION_BOGUS_S : RECURSION_SERVFAIL_S, times->now_s);
 	return DNS_RCODE_SERVFAIL;

@@ -107,7 +107,7 @@ static void check_ttls(const struct row *row, const struct cache_answer *a)
 	assert_int_equal(ldns_rr_list_rr_count(all), n);
 	for (unsigned int i = 0; i < n; i++)
 		assert_int_equal(ldns_rr_ttl(ldns_rr_list_rr(all, i)), 1000 + i);
-	ldns_rr_list_free(all);
+	ldns_rr_list_deep_free(all);
 	ldns_pkt_free(pkt);
 	free(body);
 }
