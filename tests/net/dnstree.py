@@ -369,8 +369,9 @@ def records(reply, section="answer"):
 
 
 def ttls(reply):
-    """{(owner, type): TTL} of all sections."""
-    return {(str(rrset.name).lower(), dns.rdatatype.to_text(rrset.rdtype), str(rrset.covers)): rrset.ttl
+    """{"owner type": TTL} of all sections, "owner RRSIG type" of signatures."""
+    return {" ".join([str(rrset.name).lower(), dns.rdatatype.to_text(rrset.rdtype)] +
+                     [dns.rdatatype.to_text(rrset.covers)] * bool(rrset.covers)): rrset.ttl
             for part in (reply.answer, reply.authority, reply.additional) for rrset in part}
 
 
