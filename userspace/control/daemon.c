@@ -31,7 +31,7 @@ static void put_zone_error(const struct zones_entry *entry, char *err, size_t er
 		 entry->zone ? "; the earlier version keeps serving" : "");
 }
 
-/* Of the zones that did not load, the first. */
+/* Of the zones, lists and local data that did not load, the first. */
 static int tell_first_error(const struct daemon *d, char *err, size_t err_cap)
 {
 	size_t i;
@@ -42,6 +42,15 @@ static int tell_first_error(const struct daemon *d, char *err, size_t err_cap)
 		if (!*entry->error)
 			continue;
 		put_zone_error(entry, err, err_cap);
+		return ERR_ZONE;
+	}
+	for (i = 0; i < policies_n(d->policies); i++) {
+		const struct policies_entry *entry = policies_at(d->policies, i);
+
+		if (!*entry->error)
+			continue;
+		snprintf(err, err_cap, "policy %s: %s%s", entry->name, entry->error,
+			 entry->zone ? "; what was there before stays" : "");
 		return ERR_ZONE;
 	}
 	return 0;
@@ -76,6 +85,45 @@ static void want_size(struct daemon *d, uint64_t bytes)
 		resize_want(d->resize, bytes);
 }
 
+/* Zones and policies are read side by side; both are in place when the reload is over. */
+struct reload {
+	zones_done_fn *done;
+	void *user;
+	int code;
+	unsigned int n_left;
+};
+
+static void part_ended(void *user, int code)
+{
+	struct reload *reload = user;
+
+	if (!reload->code)
+		reload->code = code;
+	if (--reload->n_left)
+		return;
+	reload->done(reload->user, reload->code);
+	free(reload);
+}
+
+static int start_reload(struct daemon *d, struct config *config, zones_done_fn *done, void *user)
+{
+	struct reload *reload = malloc(sizeof(*reload));
+	int code;
+
+	if (!reload)
+		return -ENOMEM;
+	*reload = (struct reload){ .done = done, .user = user, .n_left = 2 };
+	code = zones_configure(d->zones, config, part_ended, reload);
+	if (code) {
+		free(reload);
+		return code;
+	}
+	code = policies_reload(d->policies, part_ended, reload);
+	if (code)
+		part_ended(reload, code);
+	return 0;
+}
+
 int daemon_reload(struct daemon *d, zones_done_fn *done, void *user, char *err, size_t err_cap)
 {
 	struct config *config;
@@ -85,7 +133,7 @@ int daemon_reload(struct daemon *d, zones_done_fn *done, void *user, char *err, 
 		return code;
 	code = daemon_configure_recursion(d, config, err, err_cap);
 	if (!code) {
-		code = zones_configure(d->zones, config, done, user);
+		code = start_reload(d, config, done, user);
 		if (code)
 			snprintf(err, err_cap, "%s", err_text(code));
 		else
@@ -205,7 +253,7 @@ static int start(struct daemon *d)
 {
 	int code = daemon_open(d);
 
-	while (!code && !d->is_loaded && !d->stopping)
+	while (!code && !(d->is_loaded && d->has_policies) && !d->stopping)
 		wait_for_event(d);
 	if (code || d->stopping)
 		return code;

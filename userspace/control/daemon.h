@@ -28,6 +28,7 @@
 #include "control/hot.h"
 #include "control/iface.h"
 #include "control/loader.h"
+#include "control/policies.h"
 #include "control/program.h"
 #include "control/progress.h"
 #include "control/resize.h"
@@ -48,7 +49,8 @@ struct daemon {
 	bool keep;     /* leave programs attached at the end */
 	bool stopping; /* set by a signal or a command */
 	bool is_ready; /* it answers; before, while the zones are loaded for the first time, crew is NULL */
-	bool is_loaded; /* the zones of the start are in place */
+	bool is_loaded;    /* the zones of the start are in place */
+	bool has_policies; /* and its lists and local data */
 
 	struct object_maps maps;
 	struct cache_memory memory; /* maps.memory, or anonymous */
@@ -65,6 +67,7 @@ struct daemon {
 
 	struct engine_data published;
 	struct recursion *recursion;
+	struct policies *policies;
 	uint32_t other_slots[DAEMON_N_SLOTS]; /* in the cache, of what is no zone; 0: none */
 	struct loader *loader;
 	struct chores *chores;

@@ -226,8 +226,6 @@ static void on_loaded(void *user, int code)
 /* Begins to load; nobody else needs the processors yet. */
 static int open_zones(struct daemon *d)
 {
-	cpu_set_t cpus;
-	unsigned int n = find_cpus(NULL, &cpus);
 	struct zones_env env = {
 		.cache = d->cache,
 		.is_adopted = d->is_adopted,
@@ -237,19 +235,64 @@ static int open_zones(struct daemon *d)
 		.n_others = DAEMON_N_SLOTS,
 		.grace = daemon_grace,
 		.grace_user = d,
+		.loader = d->loader,
 	};
-	int err = loader_new(&d->loader, n > LOADERS_MIN ? n : LOADERS_MIN);
+	int err = zones_new(&d->zones, &env);
 
-	env.loader = d->loader;
-	if (!err)
-		err = watch(d, loader_fd(d->loader));
-	if (!err)
-		err = zones_new(&d->zones, &env);
 	if (!err)
 		err = zones_configure(d->zones, d->config, on_loaded, d);
 	if (err)
 		log_error("zones: %s", err_text(err));
 	return err;
+}
+
+static const struct config_recursion *policies_config(void *user)
+{
+	const struct daemon *d = user;
+
+	return recursion_config(d->recursion);
+}
+
+static void on_policies(void *user, int code)
+{
+	struct daemon *d = user;
+
+	(void)code; /* what does not load has said so */
+	d->has_policies = true;
+}
+
+/* Before zones, so that theirs are not the only slots that are kept; read at the same time. */
+static int open_policies(struct daemon *d)
+{
+	struct policies_env env = {
+		.config = policies_config,
+		.config_user = d,
+		.cache = d->cache,
+		.published = &d->published,
+		.settings_digest = engine_config_digest(&d->engine_config),
+		.loader = d->loader,
+		.chores = d->chores,
+		.grace = daemon_grace,
+		.grace_user = d,
+	};
+	int err = policies_new(&d->policies, &env);
+
+	if (!err)
+		d->other_slots[DAEMON_SLOT_POLICIES] = policies_slot(d->policies);
+	if (!err)
+		err = policies_reload(d->policies, on_policies, d);
+	if (err)
+		log_error("policies: %s", err_text(err));
+	return err;
+}
+
+static int open_loader(struct daemon *d)
+{
+	cpu_set_t cpus;
+	unsigned int n = find_cpus(NULL, &cpus);
+	int err = loader_new(&d->loader, n > LOADERS_MIN ? n : LOADERS_MIN);
+
+	return err ? err : watch(d, loader_fd(d->loader));
 }
 
 static int make_engine_config(struct daemon *d)
@@ -334,6 +377,10 @@ int daemon_open(struct daemon *d)
 		code = open_events(d);
 	if (!code)
 		code = open_recursion(d);
+	if (!code)
+		code = open_loader(d);
+	if (!code)
+		code = open_policies(d);
 	if (!code)
 		code = open_zones(d);
 	return code;
@@ -463,6 +510,7 @@ void daemon_close(struct daemon *d)
 	resize_stop(d->resize); /* else it would speak for the daemon once more */
 	silence(d);
 	ctl_stop(d->ctl);
+	policies_cancel(d->policies);
 	chores_free(d->chores);
 	resize_free(d->resize);
 	hot_free(d->hot);
@@ -475,6 +523,7 @@ void daemon_close(struct daemon *d)
 	snapshots_free(d->snapshots);
 	cache_keeper_stop(d->keeper);
 	zones_free(d->zones);
+	policies_free(d->policies);
 	recursion_free(d->recursion);
 	loader_free(d->loader);
 	cache_free(d->cache);

@@ -38,11 +38,17 @@ struct parts {
 struct sweep {
 	struct chore chore; /* first */
 	struct policies *owner;
-	struct cache
-		*cache; /* the one of its beginning, which lives until all such chores have ended */
+	struct cache *cache; /* that was in use when it began: it lives until all chores have ended */
 	const struct policy *policy;
 	uint64_t n_withdrawn;
 	int code;
+};
+
+/* Somebody who has asked. */
+struct waiter {
+	policies_done_fn *done;
+	void *user;
+	struct waiter *next;
 };
 
 struct policies {
@@ -54,8 +60,8 @@ struct policies {
 	bool is_busy;
 	bool is_cancelled;
 	int code;
-	policies_done_fn *done;
-	void *user;
+	struct waiter *waiters;       /* of what is under way */
+	struct waiter *later_waiters; /* of what follows it */
 };
 
 int policies_new(struct policies **out, const struct policies_env *env)
@@ -66,6 +72,9 @@ int policies_new(struct policies **out, const struct policies_env *env)
 	if (!p)
 		return -ENOMEM;
 	p->env = *env;
+	/* The slot alone: what stands for no content is never put in place. */
+	cache_zone_prepare(env->cache, slot_name, sizeof(slot_name) - 1, (uint64_t[2]){ 0, 0 },
+			   &p->slot, &(uint32_t){ 0 });
 	return 0;
 }
 
@@ -95,10 +104,30 @@ void policies_free(struct policies *p)
 	free(p);
 }
 
+static void tell(struct waiter **waiters, int code)
+{
+	struct waiter *waiter = *waiters, *next;
+
+	*waiters = NULL;
+	for (; waiter; waiter = next) {
+		next = waiter->next;
+		waiter->done(waiter->user, code);
+		free(waiter);
+	}
+}
+
+static void begin(struct policies *p);
+
 static void finish(struct policies *p)
 {
-	p->is_busy = false;
-	p->done(p->user, p->code);
+	bool again = p->later_waiters && !p->is_cancelled;
+
+	tell(&p->waiters, p->code);
+	if (!again)
+		tell(&p->later_waiters, -ECANCELED);
+	p->is_busy = again;
+	if (again)
+		begin(p);
 }
 
 /* ---- The walk ----------------------------------------------------------------------------------- */
@@ -117,7 +146,6 @@ static enum walk_step judge(void *user, const struct volley_entry *e)
 static void sweep_run(struct chore *chore)
 {
 	struct sweep *sweep = (struct sweep *)chore;
-
 	const struct policies_env *env = &sweep->owner->env;
 
 	sweep->code = cache_sweep(sweep->cache, &chore->is_cancelled, judge, sweep, env->grace,
@@ -131,8 +159,8 @@ static void sweep_ended(struct chore *chore)
 
 	log_info("policy: %llu answers from upstream withdrawn",
 		 (unsigned long long)sweep->n_withdrawn);
-	if (sweep->code)
-		p->code = sweep->code;
+	if (!p->code)
+		p->code = chore_is_cancelled(chore) ? -ECANCELED : sweep->code;
 	free(sweep);
 	finish(p);
 }
@@ -359,45 +387,57 @@ static int add_parts(struct policies *p, const struct config_recursion *config)
 	return err;
 }
 
-int policies_configure(struct policies *p, const struct config_recursion *config,
-		       policies_done_fn *done, void *user)
+static void begin(struct policies *p)
 {
-	int err;
+	int err = add_parts(p, p->env.config(p->env.config_user));
 
-	if (p->is_busy)
-		return -EBUSY;
-	err = add_parts(p, config);
+	p->waiters = p->later_waiters;
+	p->later_waiters = NULL;
+	p->code = err;
+	p->n_loading = p->next.n;
 	if (err) {
 		for (size_t i = 0; i < p->next.n; i++)
 			load_free(p->next.items[i].load);
 		parts_free(&p->next);
-		return err;
-	}
-	p->is_busy = true;
-	p->code = 0;
-	p->done = done;
-	p->user = user;
-	p->n_loading = p->next.n;
-	if (!p->n_loading && !p->now.n)
 		finish(p);
-	else if (!p->n_loading)
+	} else if (!p->n_loading && !p->now.n) {
+		parts_free(&p->next);
+		finish(p);
+	} else if (!p->n_loading) {
 		publish(p);
-	for (size_t i = 0; i < p->n_loading; i++)
-		loader_start(p->env.loader, p->next.items[i].load);
+	} else {
+		for (size_t i = 0; i < p->next.n; i++)
+			loader_start(p->env.loader, p->next.items[i].load);
+	}
+}
+
+int policies_reload(struct policies *p, policies_done_fn *done, void *user)
+{
+	struct waiter *waiter = malloc(sizeof(*waiter));
+
+	if (!waiter)
+		return -ENOMEM;
+	*waiter = (struct waiter){ done, user, p->later_waiters };
+	p->later_waiters = waiter;
+	if (p->is_busy)
+		return 0;
+	p->is_busy = true;
+	begin(p);
 	return 0;
 }
-
-void policies_cancel(struct policies *p)
-{
-	p->is_cancelled = true;
-}
-
-/* ---- Questions ---------------------------------------------------------------------------------- */
 
 void policies_set_cache(struct policies *p, struct cache *cache)
 {
 	p->env.cache = cache;
 }
+
+void policies_cancel(struct policies *p)
+{
+	if (p)
+		p->is_cancelled = true;
+}
+
+/* ---- Questions ---------------------------------------------------------------------------------- */
 
 uint32_t policies_slot(const struct policies *p)
 {

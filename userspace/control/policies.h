@@ -3,8 +3,8 @@
  * recursion.local-data and recursion.rpz: read in the background, put in place together, and what the
  * cache has for the names that they speak of withdrawn.
  *
- *      policies_configure ─► loads (control/loader.h) ─► struct policy ─► pointer swap ─► grace ─► new
- *                                all of them have ended      (workers)      generation ─► walk ─► done
+ *      policies_reload ─► loads (control/loader.h) ─► struct policy ─► pointer swap ─► grace ─► new
+ *                             all of them have ended      (workers)      generation ─► walk ─► done
  *
  * A list that does not load is as it was before, or, where there was none, missing; the entry says why.
  * Which of both is safer is the operator's to judge, so it is logged as an error.
@@ -29,6 +29,9 @@ struct policies;
 
 /* What they need of the daemon; all of it outlives them. */
 struct policies_env {
+	/* What is to be read, asked for when it is. */
+	const struct config_recursion *(*config)(void *user);
+	void *config_user;
 	struct cache *cache;
 	struct engine_data *published;
 	uint64_t settings_digest; /* engine_config_digest() */
@@ -48,23 +51,24 @@ struct policies_entry {
 
 #define POLICIES_LOCAL "local-data"
 
+/* 0 or -ENOMEM. There are none yet. */
 int policies_new(struct policies **out, const struct policies_env *env)
 	__attribute__((warn_unused_result));
 
-/* What is loaded from now on is not put in place: before chores_free() and loader_stop(). */
+/* What is loaded from now on is not put in place: before chores_free() and loader_stop(). NULL is allowed. */
 void policies_cancel(struct policies *policies);
 
 /* After loader_stop() and loader_poll(), chores_free(), and the end of the workers. NULL is allowed. */
 void policies_free(struct policies *policies);
 
 /*
- * Reads what the configuration names, again too where it has not changed. 0: done() follows, with 0
- * or the error of the first list that does not load, perhaps before this returns; -EBUSY: an earlier
- * call has not ended; -ENOMEM.
+ * Reads what the configuration names, again too where it has not changed; while that is under way
+ * once more behind it. done() is told 0, or the error of the first list that does not load, or
+ * -ECANCELED; perhaps before this returns. 0, or -ENOMEM: done() is not called.
  */
 typedef void policies_done_fn(void *user, int code);
-int policies_configure(struct policies *policies, const struct config_recursion *config,
-		       policies_done_fn *done, void *user) __attribute__((warn_unused_result));
+int policies_reload(struct policies *policies, policies_done_fn *done, void *user)
+	__attribute__((warn_unused_result));
 
 /* From now on it is this one, with the same slots: cache/copy.h. */
 void policies_set_cache(struct policies *policies, struct cache *cache);

@@ -34,10 +34,21 @@ static int no_readers(void *user)
 	return 0;
 }
 
+static struct config_rpz list = { .name = (char[]){ "list.rpz." }, .file = path };
+static struct config_recursion config = { .rpz = &list };
+
+static const struct config_recursion *config_of(void *user)
+{
+	(void)user;
+	return &config;
+}
+
 static int setup(void **state)
 {
 	static const uint64_t digest[2] = { 1, 2 };
-	struct policies_env env = { .published = &world.zones, .grace = no_readers };
+	struct policies_env env = { .config = config_of,
+				    .published = &world.zones,
+				    .grace = no_readers };
 
 	world_begin(&world, state);
 	world_add_cache(&world);
@@ -81,23 +92,27 @@ static void over(void *user, int code)
 	over_code = code;
 }
 
-/* The code with which it ends. */
-static int configure(char **local, bool has_list)
+static void poll_all(void)
 {
-	struct config_rpz list = { .name = (char[]){ "list.rpz." }, .file = path };
-	struct config_recursion config = { .local_data = local, .rpz = &list, .n_rpz = has_list };
 	struct pollfd fds[] = { { loader_fd(loader), POLLIN, 0 },
 				{ chores_fd(chores), POLLIN, 0 } };
 
-	is_over = false;
-	assert_int_equal(policies_configure(policies, &config, over, NULL), 0);
 	rcu_thread_offline();
-	for (int i = 0; !is_over && i < WAIT_S * 10; i++) {
-		poll(fds, 2, 100);
-		loader_poll(loader);
-		chores_poll(chores);
-	}
+	poll(fds, 2, 100);
+	loader_poll(loader);
+	chores_poll(chores);
 	rcu_thread_online();
+}
+
+/* The code with which it ends. */
+static int configure(char **local, bool has_list)
+{
+	is_over = false;
+	config.local_data = local;
+	config.n_rpz = has_list;
+	assert_int_equal(policies_reload(policies, over, NULL), 0);
+	for (int i = 0; !is_over && i < WAIT_S * 10; i++)
+		poll_all();
 	assert_true(is_over);
 	return over_code;
 }
@@ -221,6 +236,27 @@ static void test_errors(void **state)
 	assert_null(world.zones.policy);
 }
 
+/* Who asks while lists are read gets what was there when they asked: they are read once more. */
+static void test_asked_meanwhile(void **state)
+{
+	bool first_is_over;
+
+	(void)state;
+	config.local_data = NULL;
+	config.n_rpz = 1;
+	write_list("first.example CNAME .\n");
+	is_over = false;
+	assert_int_equal(policies_reload(policies, over, NULL), 0);
+	first_is_over = is_over;
+	write_list("second.example CNAME .\n");
+	assert_int_equal(configure(NULL, true), 0); /* over() may have been called for the first */
+	assert_false(first_is_over);
+	for (int i = 0; !names("second.example") && i < WAIT_S * 10; i++)
+		poll_all();
+	assert_true(names("second.example") && !names("first.example"));
+	config.n_rpz = 0;
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -228,6 +264,7 @@ int main(void)
 		cmocka_unit_test(test_names_leave_the_cache),
 		cmocka_unit_test(test_generation),
 		cmocka_unit_test(test_errors),
+		cmocka_unit_test(test_asked_meanwhile),
 	};
 
 	return cmocka_run_group_tests(tests, setup, teardown);
