@@ -285,10 +285,10 @@ static void test_late_reply_leaves_from_the_address_asked(void **state)
 	}
 }
 
-/* One has no bytes, one is refused by the kernel, and a query is out with the handler meanwhile. */
+/* One has no bytes, one is refused by a busy kernel, and a query is out with the handler meanwhile. */
 static void test_late_replies_in_a_burst(void **state)
 {
-	static const int refuses_second[] = { 1, -EPERM, 0 };
+	static const int refuses_second[] = { 1, -EAGAIN, -EPERM, -ENOBUFS, 0 };
 	static struct later later;
 	struct port_addr bound;
 	struct port *p = open_on("127.0.0.1", &bound);
@@ -319,6 +319,7 @@ static void test_late_replies_in_a_burst(void **state)
 	assert_int_equal(p->stats.late, PORT_BURST);
 	assert_int_equal(p->stats.no_reply, 1);
 	assert_int_equal(p->stats.tx_dropped, 1);
+	assert_int_equal(p->stats.tx_retried, PORT_BURST - 2);
 	assert_int_equal(p->stats.tx, PORT_BURST - 1);
 	assert_int_equal(port_deferred(p), 0);
 	assert_balance(p);

@@ -17,6 +17,7 @@
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/ioctl.h>
 #include <time.h>
 
 #include <bpf/bpf.h>
@@ -332,9 +333,50 @@ static void test_flood_balances(void **state)
 	port_close(p);
 }
 
-static void link_state(const char *state)
+/* Until the kernel has seen to it, which it does at leisure, what is sent goes nowhere. */
+static void wait_running(int ns, const char *ifname)
 {
-	assert_int_equal(run("ip link set " SERVER_IF " %s", state), 0);
+	struct ifreq request = { 0 };
+	int fd;
+
+	enter(ns);
+	fd = socket(AF_INET, SOCK_DGRAM, 0);
+	strcpy(request.ifr_name, ifname);
+	for (int i = 0; i < 500; i++) {
+		assert_int_equal(ioctl(fd, SIOCGIFFLAGS, &request), 0);
+		if (request.ifr_flags & IFF_RUNNING)
+			break;
+		nap_ms(10);
+	}
+	close(fd);
+	enter(lab.server_ns);
+	assert_true(request.ifr_flags & IFF_RUNNING);
+}
+
+static void link_down(void)
+{
+	assert_int_equal(run("ip link set " SERVER_IF " down"), 0);
+}
+
+static void link_up(void)
+{
+	assert_int_equal(run("ip link set " SERVER_IF " up"), 0);
+	wait_running(lab.server_ns, SERVER_IF);
+	wait_running(lab.client_ns, CLIENT_IF);
+}
+
+/* Until n frames, ours or the link's own, wait in the RX ring. */
+static void wait_received(const struct port *p, uint32_t n)
+{
+	struct xsk_frames f;
+
+	for (int i = 0; i < 500; i++) {
+		xsk_frames_read(p, &f);
+		if (f.total - f.free - f.fill - f.tx - f.backlog >= n)
+			break;
+		nap_ms(10);
+	}
+	nap_ms(50);
 }
 
 /* Numbered queries, answered in one burst while the link is down. */
@@ -348,8 +390,8 @@ static void ask_and_answer_without_link(struct port *p, int fd, unsigned int fir
 		query[1] = (uint8_t)i;
 		assert_int_equal(send(fd, query, 2, 0), 2);
 	}
-	nap_ms(50);
-	link_state("down");
+	wait_received(p, n);
+	link_down();
 	for (unsigned int got = 0; got < n;) {
 		unsigned int burst = port_receive(p, 1, msgs, PORT_BURST);
 
@@ -357,7 +399,7 @@ static void ask_and_answer_without_link(struct port *p, int fd, unsigned int fir
 		port_send(p, 1, msgs, burst);
 		got += burst;
 	}
-	link_state("up");
+	link_up();
 }
 
 /*
@@ -366,7 +408,8 @@ static void ask_and_answer_without_link(struct port *p, int fd, unsigned int fir
  */
 static void test_full_tx_ring_loses_nothing_silently(void **state)
 {
-	enum { RING = 64, ROUNDS = 7, KEPT = RING + XSK_BACKLOG_CAP };
+	/* Half a ring at a time: an interface that is up again sends frames of its own. */
+	enum { RING = 64, EACH = RING / 2, ROUNDS = 14, KEPT = RING + XSK_BACKLOG_CAP };
 	struct xsk_config config = small(1024, RING);
 	struct port_msg msgs[PORT_BURST];
 	uint8_t reply[64];
@@ -380,11 +423,11 @@ static void test_full_tx_ring_loses_nothing_silently(void **state)
 	nap_ms(50);
 	assert_int_equal(port_start(p), 0);
 	for (unsigned int i = 0; i < ROUNDS; i++)
-		ask_and_answer_without_link(p, fd, i * RING, RING);
+		ask_and_answer_without_link(p, fd, i * EACH, EACH);
 	assert_int_equal(p->stats.tx, RING);
 	assert_int_equal(port_pending(p), XSK_BACKLOG_CAP);
 	assert_int_equal(p->stats.tx_retried, XSK_BACKLOG_CAP);
-	assert_true(p->stats.tx_dropped >= ROUNDS * RING - KEPT);
+	assert_true(p->stats.tx_dropped >= ROUNDS * EACH - KEPT);
 	assert_balance(p);
 	assert_true(port_wake_at(p) != PORT_NEVER);
 
@@ -520,6 +563,52 @@ static void test_deferred_messages_hold_no_frames(void **state)
 	port_close(p);
 }
 
+/* While a burst is out its frames are left alone, and those of late replies come back round for round. */
+static void test_late_replies_within_bursts(void **state)
+{
+	enum { ROUNDS = 60, EACH = 40 };
+	struct xsk_config config = small(64, 16);
+	static struct later laters[2];
+	struct port_msg msgs[PORT_BURST];
+	unsigned int n_replies = 0, n_bursts = 0, n;
+	struct port *p;
+	int fd;
+
+	(void)state;
+	need_lab();
+	p = open_port(&config);
+	assert_int_equal(port_start(p), 0);
+	fd = client_to("192.0.2.1");
+	laters[0].n = laters[1].n = 0;
+	for (int round = 0; round < ROUNDS; round++) {
+		for (int i = 0; i < EACH; i++)
+			(void)!send(fd, i % 4 ? "late" : "Quick", i % 4 ? 4 : 5, MSG_DONTWAIT);
+		while ((n = port_receive(p, 1, msgs, PORT_BURST))) {
+			struct later *last = &laters[n_bursts % 2], *now = &laters[++n_bursts % 2];
+
+			now->n = 0;
+			echo_defer(now, msgs, n, p, 1);
+			assert_int_equal(port_reply(p, 1, last->replies, last->n), last->n);
+			last->n = 0;
+			port_send(p, 1, msgs, n);
+		}
+		n_replies += count_replies(fd);
+	}
+	n = laters[n_bursts % 2].n;
+	assert_int_equal(port_reply(p, 1, laters[n_bursts % 2].replies, n), n);
+	/* What waited for room goes now. */
+	assert_frames(p);
+	n_replies += count_replies(fd);
+	assert_true(p->stats.late > ROUNDS);
+	assert_int_equal(port_deferred(p), 0);
+	/* The link has a life of its own: neighbours are looked for, groups are joined. */
+	assert_int_equal(p->stats.rx - p->stats.malformed, p->stats.tx);
+	assert_int_equal(n_replies, p->stats.tx);
+	assert_balance(p);
+	close(fd);
+	port_close(p);
+}
+
 /*
  * Without a link no frame comes back: as much is kept as there are frames, or room in ring and backlog;
  * the rest is counted, and no frame is lost.
@@ -551,14 +640,14 @@ static void test_late_replies_without_a_link(void **state)
 		}
 		xsk_frames_read(p, &f);
 		n_want = f.free < RING + XSK_BACKLOG_CAP ? f.free : RING + XSK_BACKLOG_CAP;
-		link_state("down");
+		link_down();
 		for (unsigned int i = 0; i < LATE; i += PORT_BURST)
 			n_sent += port_reply(p, 1, later.replies + i, PORT_BURST);
 		assert_int_equal(n_sent, n_want);
 		assert_int_equal(p->stats.tx_dropped, LATE - n_sent);
 		assert_true(port_pending(p) > 0);
 		assert_balance(p);
-		link_state("up");
+		link_up();
 		assert_frames(p);
 		assert_int_equal(count_replies(fd), n_sent);
 		assert_balance(p);
@@ -609,8 +698,8 @@ static void test_late_replies_from_and_to_link_local(void **state)
 	assert_int_equal(run("ip link add " OTHER_IF " type veth peer name " OTHER_IF "p && "
 			     "ip link set " OTHER_IF " up && ip link set " OTHER_IF "p up"),
 			 0);
-	link_state("down");
-	link_state("up");
+	link_down();
+	link_up();
 	assert_int_equal(run("ip addr add fe80::53/64 nodad dev " SERVER_IF " && "
 			     "ip addr add 2001:db8::1/64 nodad dev " SERVER_IF),
 			 0);
@@ -760,6 +849,7 @@ int main(void)
 		cmocka_unit_test(test_full_tx_ring_loses_nothing_silently),
 		cmocka_unit_test(test_late_replies_over_both_families),
 		cmocka_unit_test(test_deferred_messages_hold_no_frames),
+		cmocka_unit_test(test_late_replies_within_bursts),
 		cmocka_unit_test(test_late_replies_without_a_link),
 		cmocka_unit_test(test_late_replies_from_and_to_link_local),
 		cmocka_unit_test(test_sockets_take_over_when_the_port_goes),
