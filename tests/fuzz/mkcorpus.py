@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""Write the seeds of the fuzz targets for names, queries and answers of upstream: tests/fuzz/corpus/TARGET/NAME.
+"""Write the seeds of the fuzz targets for names, queries and what comes from upstream: tests/fuzz/corpus/TARGET/NAME.
 
 The seeds are committed; run this again after a change here. Inputs that a fuzzer has found lie beside
 them, named after what they showed, and are left alone.
@@ -132,6 +132,22 @@ ANSWERS = {
     "bad-soa": b"\0" + answer(authority=(record(SOA[:-3], 6, ttl=9, owner=WHO),)),
 }
 
+NS_X = record(b"\2ns\xc0\x0c", 2, ttl=60)
+
+# To the query of fuzz_forward: its header has the ID as it likes.
+REPLIES = {
+    "plain": answer(A_X, text="example") + opt(),
+    "counted": message(question("Example") + A_X + opt(option(15, b"\0\6bogus")), 0x8582, an=1, ar=1),
+    "nxdomain": answer(authority=(SOA_X,), text="example", rcode=3),
+    "referral": message(question("example") + NS_X, 0x8000, ns=1),
+    "truncated": message(question("example") + A_X[:-3], 0x8380, an=1),
+    "header-alone": message(b"", 0x8181, qd=0),
+    "pointers": answer(record(b"", owner=b"\1a\xc0\x0c"), record(b"", owner=b"\1b\xc0\x19"), text="example"),
+    "pointer-to-itself": answer(record(b"", owner=b"\xc0\x19"), text="example"),
+    "rcode-of-12-bits": message(question("example") + opt(ttl=1 << 24), 0x8187, ar=1),
+    "two-opt": message(question("example") + opt() + opt(), 0x8180, ar=2),
+}
+
 
 def write(target, seeds):
     folder = CORPUS / target
@@ -144,3 +160,4 @@ if __name__ == "__main__":
     write("fuzz_query", QUERIES)
     write("fuzz_name", NAMES)
     write("fuzz_convert", ANSWERS)
+    write("fuzz_forward", REPLIES)

@@ -289,6 +289,7 @@ def to_other_port(forged, seen, server):
     pytest.param(other_octet(2, 0x80), 1, id="a query"),
     pytest.param(other_octet(2, 0x20), 1, id="opcode"),
     pytest.param(other_question("other.lab."), 1, id="name"),
+    pytest.param(other_question("www9.lab."), 1, id="name of the same length"),
     pytest.param(other_question(rdtype=28), 1, id="type"),
     pytest.param(other_question(rdclass="CH"), 1, id="class"),
     pytest.param(two_questions, 1, id="two questions"),
@@ -362,7 +363,7 @@ def test_ports_and_ids_are_not_known_before(resolve, upstream):
     assert it.line() == "flooded 20000 20000 0"
     ports = {seen.port for seen in server.seen}
     counters = it.counters()
-    assert 20 <= len(ports) <= counters["sockets"] <= 20000 // 256
+    assert 20 <= len(ports) <= counters["sockets"] <= 20000 // 100
     assert min(ports) > 1023 and max(ports) - min(ports) > 32768
     ids = [seen.id for seen in server.seen]
     assert len(set(ids)) > 15000  # 65536 of which 20000 are drawn: 17,200 in the mean
@@ -376,7 +377,7 @@ def test_ports_of_a_range(resolve, upstream):
     it.say("flood 2000 lab.")
     assert it.line() == "flooded 2000 2000 0"
     ports = {seen.port for seen in server.seen}
-    assert ports <= set(range(40000, 40016)) and len(ports) >= 8
+    assert ports <= set(range(40000, 40016)) and len(ports) >= 4
 
 
 def test_a_port_that_somebody_guesses_is_given_up(resolve, upstream):

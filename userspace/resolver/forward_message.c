@@ -91,23 +91,24 @@ enum forward_match forward_message_match(const uint8_t *msg, size_t n,
 }
 
 /*
- * Steps over a name. What its pointers lead to is walked too: each goes to before where the
- * name, or the last pointer, has begun, so the walk ends.
+ * Steps over a name. What its pointers lead to is walked too: each goes to before where the name, or
+ * the last pointer, has begun, and that part has to end there; so the walk ends, and sees nothing that
+ * is behind.
  */
 static bool skip_name(struct wire_reader *r)
 {
-	size_t at = r->at, begin = r->at, n_bytes = 0;
+	size_t at = r->at, begin = r->at, limit = r->n_bytes, n_bytes = 0;
 	bool is_here = true;
 
 	for (;;) {
-		uint8_t octet = at < r->n_bytes ? r->start[at] : DNS_LABEL_MAX + 1;
+		uint8_t octet = at < limit ? r->start[at] : DNS_LABEL_MAX + 1;
 
 		if (octet <= DNS_LABEL_MAX) {
 			at += 1 + (size_t)octet;
 			n_bytes += 1 + (size_t)octet;
-			if (n_bytes > DNS_NAME_MAX)
+			if (n_bytes > DNS_NAME_MAX || at > limit)
 				return false;
-		} else if ((octet & DNS_POINTER_BITS) == DNS_POINTER_BITS && at + 1 < r->n_bytes) {
+		} else if ((octet & DNS_POINTER_BITS) == DNS_POINTER_BITS && at + 1 < limit) {
 			size_t to = wire_load_be16(r->start + at) & DNS_POINTER_MAX;
 
 			if (is_here)
@@ -115,6 +116,7 @@ static bool skip_name(struct wire_reader *r)
 			is_here = false;
 			if (to < DNS_HEADER_BYTES || to >= begin)
 				return false;
+			limit = begin;
 			at = begin = to;
 		} else {
 			return false;

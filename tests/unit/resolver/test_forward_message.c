@@ -209,6 +209,7 @@ static const struct {
 } replies[] = {
 #define RECORDS(text) text, sizeof(text) - 1
 #define FIXED         "\0\1\0\1\0\0\0\0\0\0"
+#define ZEROS         "\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0"
 #define NS            "\xc0\x10\0\2\0\1\0\0\0\1\0\2\xc0\x0c"
 #define SOA           "\xc0\x10\0\6\0\1\0\0\0\1\0\0"
 	{ "no record", 3, { 0, 0, 0 }, RECORDS(""), 0, 3, -1, false },
@@ -233,6 +234,14 @@ static const struct {
 	  0,
 	  { 1, 0, 0 },
 	  RECORDS("\1a\xc0\x1d" FIXED),
+	  ERR_FORMAT,
+	  0,
+	  -1,
+	  false },
+	{ "a pointer to a name that is not over here",
+	  0,
+	  { 1, 0, 0 },
+	  RECORDS("\xc0\x1a" FIXED ZEROS ZEROS),
 	  ERR_FORMAT,
 	  0,
 	  -1,
