@@ -234,6 +234,14 @@ static bool is_zero_behind(const uint8_t *addr, unsigned int n_bytes, unsigned i
 	return true;
 }
 
+static bool is_mapped(const uint8_t addr[16])
+{
+	struct in6_addr v6;
+
+	memcpy(&v6, addr, sizeof(v6));
+	return IN6_IS_ADDR_V4MAPPED(&v6);
+}
+
 int value_read_prefix(const char *text, struct config_prefix *out)
 {
 	struct words_key length = { .type = WORDS_COUNT };
@@ -258,7 +266,7 @@ int value_read_prefix(const char *text, struct config_prefix *out)
 	if (err)
 		return err;
 	if (!is_zero_behind(prefix.addr, (unsigned int)length.max / 8, (unsigned int)bits) ||
-	    (prefix.family == AF_INET6 && IN6_IS_ADDR_V4MAPPED((struct in6_addr *)prefix.addr)))
+	    (prefix.family == AF_INET6 && is_mapped(prefix.addr)))
 		return -ERANGE;
 	prefix.bits = (uint8_t)bits;
 	*out = prefix;

@@ -252,7 +252,8 @@ static struct cache_key upstream_key(const char *name)
 static void put_upstream(struct cache_writer *writer, const char *name)
 {
 	struct cache_key key = upstream_key(name);
-	struct cache_answer a = { .zone_slot = upstream_slot,
+	struct cache_answer a = { .body = (const uint8_t *)"",
+				  .zone_slot = upstream_slot,
 				  .zone_gen = upstream_gen,
 				  .expires_s = WORLD_NOW_S + 300 };
 
