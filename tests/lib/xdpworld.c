@@ -57,6 +57,15 @@ static void serve(struct volley_state *state, const struct pkt *p)
 	bpfmaps_serve(state, address, p->ipv6 ? 6 : 4, p->to_port);
 }
 
+static void forget_clients(const struct xdp_world *w)
+{
+	int fd = bpfmaps_map_fd(&w->maps, "volley_clients");
+	struct volley_client client;
+
+	while (!bpf_map_get_next_key(fd, NULL, &client))
+		assert_int_equal(bpf_map_delete_elem(fd, &client), 0);
+}
+
 struct xdp_world *xdp_world_take(void **state)
 {
 	struct xdp_world *w = *state;
@@ -69,6 +78,7 @@ struct xdp_world *xdp_world_take(void **state)
 	memset(memory->index, 0, XDP_WORLD_BUCKETS * VOLLEY_BUCKET_SLOTS * sizeof(uint64_t));
 	memset(memory->zones, 0, XDP_WORLD_ZONES * sizeof(struct volley_zone));
 	*w->maps.link = (struct volley_link){ .driver_answers = 1 };
+	forget_clients(w);
 	w->next = 0;
 	entry_set_up(memory);
 	memory->state->max_udp_bytes = XDP_WORLD_MAX_UDP;

@@ -5,7 +5,7 @@
  *   frame ─► BPF_PROG_TEST_RUN ─► action, frame   and the one counter that moved
  *
  * A group opens one world and each test takes it with xdp_world_take(), which skips the test where
- * the privilege is missing, and finds it as new: empty cache, both lab addresses served, driver
+ * the privilege is missing, and finds it as new: empty cache, no clients, both lab addresses served, driver
  * answers on. Whatever fails here fails the test.
  */
 #ifndef VOLLEY_TESTS_LIB_XDPWORLD_H
