@@ -90,7 +90,7 @@ bool engine_refresh(struct engine *e, const struct volley_refresh *refresh,
 	engine_take_cache(e);
 	p->submit = false;
 	entry = rules && e->cache ? cache_refresh_entry(e->cache, refresh) : NULL;
-	if (!entry || entry->key.view != VOLLEY_VIEW_RECURSIVE)
+	if (!entry) /* only what came from upstream is to be fetched anew */
 		return false;
 	fill(p, rules, entry->name, entry->key.name_bytes, ntohs(entry->key.qtype),
 	     entry->key.flags & VOLLEY_KEY_CD, entry->key.flags & VOLLEY_KEY_DO);

@@ -334,7 +334,8 @@ static void test_failures(void **state)
 /* Upstream's own SERVFAIL, and messages that are none. */
 static void test_unusable(void **state)
 {
-	const struct upstream other = { "w.x.", T(A), 0, "w.x. 300 IN A 192.0.2.80\n", NULL, NULL };
+	const struct upstream other = { "w.x.",          T(A), DNS_RCODE_NXDOMAIN, NULL,
+					"x. 60 IN " SOA, NULL };
 	struct upstream u = www_answer;
 
 	(void)state;
@@ -476,6 +477,7 @@ static void go_stale(const struct upstream *u, uint32_t expired_s)
 /* RFC 8767: upstream has 1.8 s, then the stale answer goes out, and the question goes on. */
 static void test_stale_in_time(void **state)
 {
+	struct upstream short_lived = www_answer;
 	struct ask a = www;
 
 	(void)state;
@@ -493,11 +495,14 @@ static void test_stale_in_time(void **state)
 	assert_int_equal(r.pending.question.family, 0);
 	assert_true(r.pending.question.deadline_ns ==
 		    r.now_s * CLOCK_NS_PER_S + 5000 * CLOCK_NS_PER_MS);
-	assert_int_equal(complete(&r, &www_answer), 0);
+	short_lived.answer = "www.x. 5 IN A 192.0.2.80\n";
+	assert_int_equal(complete(&r, &short_lived), 0);
 	assert_false(r.pending.submit);
-	check_hit(&www, "www.x. 300 IN A 192.0.2.80\n");
+	check_hit(&www, "www.x. 5 IN A 192.0.2.80\n");
 	assert_int_equal(COUNTER(stale), 1);
 	assert_int_equal(COUNTER(refreshed), 1);
+	r.now_s += 5; /* upstream is well again */
+	assert_true(ask(&r, &www));
 }
 
 /* Upstream fails at once: it is left alone for 30 s. */
