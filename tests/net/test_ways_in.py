@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Three ways in: volleyd loads the program, `ip link` did, `xdp-loader` did; and what stays after."""
+import os
 import re
 import time
 
@@ -216,6 +217,16 @@ def test_what_others_loaded_keeps_its_size(lab, daemon):
     time.sleep(1.5)  # a tick
     assert daemon.interface()["origin"] == "adopted"
     assert daemon.json("cache", "stats")["total_bytes"] >= 60 << 20
+
+
+def test_no_descriptor_is_lost(lab, daemon):
+    """The interfaces are looked at once a second."""
+    daemon.start()
+    lab.ask()
+    folder = f"/proc/{daemon.process.pid}/fd"
+    before = len(os.listdir(folder))
+    time.sleep(3.5)
+    assert len(os.listdir(folder)) <= before
 
 
 @pytest.fixture

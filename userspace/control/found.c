@@ -2,6 +2,7 @@
 #include "control/found.h"
 
 #include <bpf/bpf.h>
+#include <bpf/libbpf.h>
 #include <errno.h>
 #include <net/if.h>
 #include <stdio.h>
@@ -14,7 +15,8 @@
 #include "xdp/abi.h"
 #include "xdp/key.h"
 
-#define MAPS_CAP 16
+#define MAPS_CAP   16
+#define DISPATCHER "xdp_dispatcher" /* of libxdp */
 
 struct named_map {
 	const char *name;
@@ -121,38 +123,52 @@ static int look_at(struct found *found, uint32_t id)
 	return err;
 }
 
-static int look_at_all(struct found *found, struct xdp_multiprog *mp)
+/* A dispatcher has room for us: of the programs behind it only ours matter. */
+static int look_behind(struct found *found, int ifindex)
 {
+	struct xdp_multiprog *mp = xdp_multiprog__get_from_ifindex(ifindex);
 	struct xdp_program *prog = NULL;
-	int err = 0;
+	int err = (int)libxdp_get_error(mp);
 
-	if (xdp_multiprog__is_legacy(mp))
-		return look_at(found, xdp_program__id(xdp_multiprog__main_prog(mp)));
-	found->kind = FOUND_NOTHING; /* a dispatcher has room for us */
+	if (err)
+		return err == -ENOENT ? 0 : err;
+	found->kind = FOUND_NOTHING;
 	while (!err && (prog = xdp_multiprog__next_prog(prog, mp))) {
 		err = look_at(found, xdp_program__id(prog));
 		if (!err && (found->kind == FOUND_VOLLEY || found->kind == FOUND_OTHER_ABI))
-			return 0;
+			break;
 		found->kind = FOUND_NOTHING;
 	}
+	xdp_multiprog__close(mp);
 	return err;
 }
 
+/*
+ * The kernel is asked, and libxdp where its dispatcher is there: for a program without one, 1.3.1 keeps
+ * a descriptor of it each time, and we look once a second.
+ */
 int found_look(struct found *found, int ifindex)
 {
-	struct xdp_multiprog *mp;
+	LIBBPF_OPTS(bpf_xdp_query_opts, there);
+	uint32_t id;
 	int err;
 
-	*found = (struct found){ .kind = FOUND_NOTHING, .prog_fd = -1 };
+	*found = (struct found){ .kind = FOUND_NOTHING, .prog_fd = -1, .is_alone = true };
 	maps_none(&found->maps);
-	mp = xdp_multiprog__get_from_ifindex(ifindex);
-	err = (int)libxdp_get_error(mp);
+	err = bpf_xdp_query(ifindex, 0, &there);
 	if (err)
-		return err == -ENOENT ? 0 : err;
-	found->is_generic = xdp_multiprog__attach_mode(mp) == XDP_MODE_SKB;
-	err = look_at_all(found, mp);
-	xdp_multiprog__close(mp);
-	return err;
+		return err;
+	id = there.prog_id ? there.prog_id : there.drv_prog_id;
+	if (!id)
+		id = there.skb_prog_id ? there.skb_prog_id : there.hw_prog_id;
+	if (!id)
+		return 0;
+	found->is_generic = id == there.skb_prog_id;
+	err = look_at(found, id);
+	if (err || found->kind != FOUND_OTHER || strcmp(found->name, DISPATCHER) != 0)
+		return err;
+	found->is_alone = false;
+	return look_behind(found, ifindex);
 }
 
 void found_close(struct found *found)

@@ -30,6 +30,7 @@ enum found_kind {
 struct found {
 	enum found_kind kind;
 	bool is_generic;
+	bool is_alone; /* not behind libxdp's dispatcher */
 	uint32_t id;
 	uint32_t abi; /* of FOUND_OTHER_ABI */
 	int prog_fd;

@@ -18,14 +18,14 @@
 
 static bool is_alone(const struct program *p)
 {
-	struct xdp_multiprog *mp = xdp_multiprog__get_from_ifindex(p->ifindex);
-	bool is_legacy;
+	struct found found;
+	bool is_it;
 
-	if (libxdp_get_error(mp))
+	if (found_look(&found, p->ifindex))
 		return true;
-	is_legacy = xdp_multiprog__is_legacy(mp);
-	xdp_multiprog__close(mp);
-	return is_legacy;
+	is_it = found.is_alone;
+	found_close(&found);
+	return is_it;
 }
 
 /* The maps of the interface alone are those that the program has. */
