@@ -211,6 +211,11 @@ static int copy_ranks(struct copier *c)
 	return go_round(c, copy_entry);
 }
 
+static void count_left_out(struct cache_copied *told)
+{
+	told->n_left_out = told->n_entries > told->n_copied ? told->n_entries - told->n_copied : 0;
+}
+
 static void begin(struct copier *c, struct cache *to, uint32_t now_s, const bool *cancel,
 		  struct cache_copied *told)
 {
@@ -238,8 +243,7 @@ int cache_copy(struct cache *to, uint32_t now_s, const bool *cancel, struct cach
 	choose(&c);
 	if (!err)
 		err = copy_ranks(&c);
-	if (told->n_entries > told->n_copied)
-		add(&told->n_left_out, told->n_entries - told->n_copied);
+	count_left_out(told);
 	return err;
 }
 
@@ -247,12 +251,15 @@ int cache_copy_late(struct cache *to, uint32_t since_s, uint32_t now_s, const bo
 		    struct cache_copied *told)
 {
 	struct copier c;
+	int err;
 
 	begin(&c, to, now_s, cancel, told);
 	c.since_s = since_s;
 	c.share = ALL;
 	add(&told->n_words, cache_walk_end(c.from));
-	return go_round(&c, copy_entry);
+	err = go_round(&c, copy_entry);
+	count_left_out(told);
+	return err;
 }
 
 /* --- The end ------------------------------------------------------------------------------------- */
