@@ -92,6 +92,7 @@ static inline uint8_t *query_put_dns(uint8_t *dns, const struct query *q, size_t
 
 	memset(dns, 0, 12);
 	query_put16(dns, q->id);
+	dns[2] = 1; /* RD */
 	dns[5] = 1;
 	dns[11] = q->edns;
 	memcpy(dns + 12, q->name, name_bytes_);

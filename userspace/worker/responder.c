@@ -28,6 +28,7 @@ struct responder {
 	struct responder_counters counters;
 	struct inbox inbox;
 	unsigned int n_slots;
+	unsigned int n_used; /* ever: the memory of those behind was never touched */
 	struct slot *slots;
 	struct slot *free;
 
@@ -59,6 +60,14 @@ static struct engine_times times_now(uint64_t now_ns)
 }
 
 /* ---- Slots and submitting --------------------------------------------------------------------- */
+
+/* The next slot to be taken, or NULL. */
+static struct slot *free_slot(struct responder *r)
+{
+	if (!r->free && r->n_used < r->n_slots)
+		r->free = &r->slots[r->n_used++];
+	return r->free;
+}
 
 static void take(struct responder *r, struct slot *s, struct resolver *resolver)
 {
@@ -98,7 +107,7 @@ static void add_to_batch(struct responder *r, struct slot *s, struct resolver *r
 static void answer(struct responder *r, struct engine_request *rq, struct port_msg *m,
 		   struct port *port, struct resolver *resolver)
 {
-	struct slot *s = resolver && port_can_defer(port) ? r->free : NULL;
+	struct slot *s = resolver && port_can_defer(port) ? free_slot(r) : NULL;
 	size_t len;
 
 	rq->msg = m->data;
@@ -143,7 +152,7 @@ void responder_refresh(struct responder *r, const struct volley_refresh *refresh
 	struct engine_times times = times_now(clock_ns());
 
 	for (unsigned int i = 0; i < n; i++) {
-		struct slot *s = r->free;
+		struct slot *s = free_slot(r);
 
 		if (!s || !resolver) {
 			count(&r->counters.not_refreshed, n - i);
@@ -265,7 +274,7 @@ void responder_port_gone(void *ctx, struct port *port)
 {
 	struct responder *r = ctx;
 
-	for (unsigned int i = 0; i < r->n_slots; i++)
+	for (unsigned int i = 0; i < r->n_used; i++)
 		if (r->slots[i].is_taken && r->slots[i].to.port == port)
 			r->slots[i].to.port = NULL;
 }
@@ -288,10 +297,6 @@ int responder_new(struct responder **out, const struct responder_config *config)
 		free(r->slots);
 		free(r);
 		return err;
-	}
-	for (unsigned int i = r->n_slots; i--;) {
-		r->slots[i].next_free = r->free;
-		r->free = &r->slots[i];
 	}
 	*out = r;
 	return 0;
