@@ -616,11 +616,16 @@ def test_tcp_alone(resolve, upstream):
 
 
 def test_a_server_that_closes_after_each_answer(resolve, upstream):
+    """It is learnt that one query at a time is what it takes."""
     server = upstream(closes=True)
     it = resolve("-t", "tcp")
     for n in range(20):
         assert it.ask(f"www{n}.lab.").texts("A") == [TRUE]
     assert server.connections == 20
+    it.say("flood 30 lab.")
+    assert it.line() == "flooded 30 30 0"
+    assert server.connections == 50
+    assert it.counters()["queries_tcp"] < 30 + 60
 
 
 def test_a_connection_on_which_nothing_comes(resolve, upstream):

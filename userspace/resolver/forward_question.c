@@ -6,6 +6,8 @@
 #include "dns/edns.h"
 #include "resolver/count.h"
 
+#define TCP_AGAIN_NS 20000000ULL /* a connection is looked at again that was full */
+
 struct forward_question *forward_question_take(struct forward *f)
 {
 	struct forward_question *q;
@@ -185,8 +187,7 @@ static bool give_channel(struct forward *f, struct forward_query *query, bool tc
 	return true;
 }
 
-/* False: it does not fit any more. */
-static bool write_query(struct forward *f, struct forward_query *query)
+static void write_query(struct forward *f, struct forward_query *query)
 {
 	struct forward_text text = forward_query_text(query);
 	struct forward_channel *channel = query->channel;
@@ -196,15 +197,15 @@ static bool write_query(struct forward *f, struct forward_query *query)
 	if (channel->is_tcp) {
 		/* What was written to a connection once comes there. */
 		if (query->is_resent)
-			return true;
+			return;
 		n_bytes = forward_message_write(bytes, &text);
-		return forward_tcp_add(&f->tcp, channel, bytes, n_bytes);
+		forward_tcp_add(&f->tcp, channel, bytes, n_bytes);
+		return;
 	}
 	if (query->sent_ns)
 		count(&f->counters->resent);
 	n_bytes = forward_message_write(forward_udp_room(&f->udp, channel), &text);
 	forward_udp_add(&f->udp, channel, n_bytes);
-	return true;
 }
 
 void forward_query_send(struct forward *f, struct forward_question *q, uint8_t upstream,
@@ -213,15 +214,22 @@ void forward_query_send(struct forward *f, struct forward_question *q, uint8_t u
 	struct upstream *u = &f->upstreams.all[upstream];
 	struct forward_query *query = query_to(f, q, upstream);
 	bool tcp = q->tcp || f->tcp_only;
+	bool has_tcp = query->channel && query->channel->is_tcp;
 
+	if (tcp && !has_tcp && forward_tcp_is_full(&f->tcp, upstream)) {
+		q->prefer = upstream;
+		forward_question_arm(f, q, now_ns + TCP_AGAIN_NS);
+		return;
+	}
 	q->prefer = UPSTREAM_NONE;
 	q->tried |= upstream_bit(upstream);
-	if (!give_channel(f, query, tcp, now_ns) || !write_query(f, query)) {
+	if (!give_channel(f, query, tcp, now_ns)) {
 		forward_query_drop(f, query);
 		q->refused |= upstream_bit(upstream);
 		forward_question_ask_again(f, q);
 		return;
 	}
+	write_query(f, query);
 	query->sent_ns = now_ns;
 	forward_query_land(f, query); /* it may be, if another one was answered late */
 	query->in_flight = true;

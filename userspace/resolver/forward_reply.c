@@ -133,8 +133,7 @@ static void on_broken(void *ctx, struct forward_channel *channel, enum forward_b
 		forward_query_drop(f, query);
 		if (how == FORWARD_LOST)
 			continue; /* its time will be over */
-		/* A server that replies to some and closes upon this one refuses it. */
-		if (how == FORWARD_REFUSED || ++query->n_silent >= FORWARD_SILENT_MAX)
+		if (how == FORWARD_REFUSED)
 			q->refused |= upstream_bit(channel->upstream);
 		if (was_in_flight)
 			forward_question_ask_again(f, q);

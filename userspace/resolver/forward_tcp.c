@@ -30,7 +30,9 @@ static void close_connection(struct forward_connection *c, uint64_t now_ns)
 	event_del(c->writable);
 	close(c->fd);
 	c->fd = -1;
-	events->broken(events->ctx, &c->channel, c->has_replied ? FORWARD_CLOSED : FORWARD_REFUSED,
+	if (c->n_replies && c->channel.n_queries && c->limit > c->n_replies)
+		c->limit = c->n_replies;
+	events->broken(events->ctx, &c->channel, c->n_replies ? FORWARD_CLOSED : FORWARD_REFUSED,
 		       now_ns);
 }
 
@@ -48,11 +50,13 @@ static bool take_messages(struct forward_connection *c, uint64_t now_ns)
 			return false;
 		if (c->n_in - at < LENGTH_BYTES + n_bytes)
 			break;
-		c->has_replied |= events->message(events->ctx, &c->channel, msg, n_bytes, now_ns);
+		c->n_replies += events->message(events->ctx, &c->channel, msg, n_bytes, now_ns);
 		at += LENGTH_BYTES + n_bytes;
 	}
 	memmove(c->in, c->in + at, c->n_in - at);
 	c->n_in -= at;
+	if (c->limit < c->n_replies && c->limit < FORWARD_TCP_QUERIES)
+		c->limit = c->n_replies;
 	return true;
 }
 
@@ -136,7 +140,7 @@ static bool open_connection(struct forward_connection *c, uint8_t upstream, uint
 		return false;
 	forward_channel_init(&c->channel, upstream, true);
 	c->is_open = false;
-	c->has_replied = false;
+	c->n_replies = 0;
 	c->heard_ns = now_ns;
 	c->n_in = 0;
 	c->n_out = 0;
@@ -150,6 +154,14 @@ static bool open_connection(struct forward_connection *c, uint8_t upstream, uint
 	return false;
 }
 
+bool forward_tcp_is_full(const struct forward_tcp *tcp, uint8_t upstream)
+{
+	const struct forward_connection *c = &tcp->connections[upstream];
+
+	return c->fd >= 0 && (c->channel.n_queries >= c->limit ||
+			      FORWARD_TCP_OUT - c->n_out < LENGTH_BYTES + FORWARD_QUERY_MAX);
+}
+
 struct forward_channel *forward_tcp_channel(struct forward_tcp *tcp, uint8_t upstream,
 					    uint64_t now_ns)
 {
@@ -159,21 +171,18 @@ struct forward_channel *forward_tcp_channel(struct forward_tcp *tcp, uint8_t ups
 		return NULL;
 	if (!c->channel.n_queries)
 		c->heard_ns = now_ns; /* since then nothing was waited for */
-	return c->channel.n_queries < FORWARD_TCP_QUERIES ? &c->channel : NULL;
+	return &c->channel;
 }
 
-bool forward_tcp_add(struct forward_tcp *tcp, struct forward_channel *channel, const uint8_t *query,
+void forward_tcp_add(struct forward_tcp *tcp, struct forward_channel *channel, const uint8_t *query,
 		     size_t n_bytes)
 {
 	struct forward_connection *c = connection_of(channel);
 
-	if (FORWARD_TCP_OUT - c->n_out < LENGTH_BYTES + n_bytes)
-		return false;
 	wire_store_be16(c->out + c->n_out, (uint16_t)n_bytes);
 	memcpy(c->out + c->n_out + LENGTH_BYTES, query, n_bytes);
 	c->n_out += LENGTH_BYTES + n_bytes;
 	count(tcp->n_sent);
-	return true;
 }
 
 bool forward_tcp_end_round(struct forward_tcp *tcp, uint64_t now_ns)
@@ -203,6 +212,7 @@ void forward_tcp_on_silence(struct forward_tcp *tcp, struct forward_channel *cha
 static bool init_connection(struct forward_tcp *tcp, struct forward_connection *c)
 {
 	c->tcp = tcp;
+	c->limit = FORWARD_TCP_QUERIES;
 	c->in = malloc(IN_BYTES);
 	c->out = malloc(FORWARD_TCP_OUT);
 	c->readable = event_new(tcp->base, -1, EV_READ | EV_PERSIST, on_readable, c);

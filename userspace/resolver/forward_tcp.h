@@ -2,7 +2,8 @@
 /*
  * The TCP connections of a forwarder: one to each upstream, opened by the first query, kept, and
  * shared by all queries, which do not wait for each other (RFC 7766 section 6.2.1). It is closed after
- * FORWARD_TCP_IDLE_S without queries, or by the upstream whenever that likes.
+ * FORWARD_TCP_IDLE_S without queries, or by the upstream whenever that likes. One that closes it upon
+ * several queries has no more at a time from then on than it answered.
  *
  * One thread, that of the event base. Buffers are made at the start.
  */
@@ -27,7 +28,8 @@ struct forward_connection {
 	struct event *writable;
 	int fd; /* -1: closed */
 	bool is_open;
-	bool has_replied;
+	uint32_t n_replies;
+	uint32_t limit;    /* of queries at a time; stays when it is closed */
 	uint64_t heard_ns; /* or opened */
 	size_t n_in;
 	size_t n_out;
@@ -57,12 +59,15 @@ int forward_tcp_init(struct forward_tcp *tcp, const struct forward_tcp_config *c
 	__attribute__((warn_unused_result));
 void forward_tcp_fini(struct forward_tcp *tcp);
 
-/* The channel to this upstream, connecting perhaps; NULL: it cannot be had, or has all it may. */
+/* Whether it has all the queries that it may. */
+bool forward_tcp_is_full(const struct forward_tcp *tcp, uint8_t upstream);
+
+/* The channel to this upstream, connecting perhaps; NULL: it cannot be had. */
 struct forward_channel *forward_tcp_channel(struct forward_tcp *tcp, uint8_t upstream,
 					    uint64_t now_ns);
 
-/* Appends a query; false: the connection does not take so much as fast. */
-bool forward_tcp_add(struct forward_tcp *tcp, struct forward_channel *channel, const uint8_t *query,
+/* Appends a query to a channel that was not full. */
+void forward_tcp_add(struct forward_tcp *tcp, struct forward_channel *channel, const uint8_t *query,
 		     size_t n_bytes);
 
 /* Sends what was appended; whether channels were broken by that. */
