@@ -184,7 +184,8 @@ static uint16_t answer_from_zones(struct engine *e, const struct engine_request 
 		engine_count(&e->counters.too_large);
 		return engine_failure(e, a, DNS_RCODE_SERVFAIL, DNS_EDE_OTHER);
 	}
-	if (e->cache && engine_is_data_type(q->qtype) && a->zone_slot) {
+	if (e->cache && engine_is_data_type(q->qtype) && a->zone_slot &&
+	    !engine_is_of_parent(e, q->folded, q->qname_bytes, q->qtype)) {
 		engine_key_set_view(e, client->zone_view);
 		engine_publish(e, a, rq->now_s);
 	}
@@ -195,7 +196,8 @@ static uint16_t answer_from_zones(struct engine *e, const struct engine_request 
 
 /*
  * Our zones come before upstream, with all that they say: a client that may recurse gets a referral or
- * an alias that leads out of them as anyone does, and asks for the rest by itself.
+ * an alias that leads out of them as anyone does, and asks for the rest by itself. Only the DS of a zone
+ * is not that zone's to say.
  */
 static uint16_t answer_data(struct engine *e, const struct engine_request *rq,
 			    const struct query *q, struct cache_answer *a)
@@ -204,7 +206,9 @@ static uint16_t answer_data(struct engine *e, const struct engine_request *rq,
 
 	if (e->cache && engine_is_data_type(q->qtype) && lookup(e, rq, q, &client, a))
 		return a->flags & DNS_RCODE_MASK;
-	if (!engine_is_ours(e, q->folded, q->qname_bytes, q->qtype))
+	if (!engine_is_ours(e, q->folded, q->qname_bytes, q->qtype) ||
+	    (client.recursion && q->rd &&
+	     engine_is_of_parent(e, q->folded, q->qname_bytes, q->qtype)))
 		return recursion_answer(e, rq, q, client.recursion, a);
 	if (!client.zones) {
 		engine_count(&e->counters.prohibited);

@@ -116,4 +116,20 @@ static inline bool engine_is_ours(const struct engine *e, const uint8_t *folded,
 	return set && zone_set_find(set, folded, n_bytes, qtype);
 }
 
+/*
+ * Is it the DS of a zone of ours whose parent is not? It stands there: who offers recursion asks for it
+ * upstream (RFC 4035 section 3.1.4.1), and our own answer, that there is none, is for the others.
+ */
+static inline bool engine_is_of_parent(const struct engine *e, const uint8_t *folded,
+				       unsigned int n_bytes, uint16_t qtype)
+{
+	const struct zone_set *set = rcu_dereference(e->data->set);
+	const struct zone_member *member;
+
+	if (qtype != DNS_TYPE_DS || n_bytes == 1 || !set || !rcu_dereference(e->data->recursion))
+		return false;
+	member = zone_set_find(set, folded, n_bytes, qtype);
+	return member && member->apex_len == n_bytes;
+}
+
 #endif

@@ -289,7 +289,8 @@ static bool is_spoken_for(const struct engine *e, const struct resolver_question
 	const struct policy *policy = rcu_dereference(e->data->policy);
 	unsigned int n = (unsigned int)name_bytes(q->name);
 
-	return engine_is_ours(e, q->name, n, q->qtype) ||
+	return (engine_is_ours(e, q->name, n, q->qtype) &&
+		!engine_is_of_parent(e, q->name, n, q->qtype)) ||
 	       (policy && policy_names(policy, q->name, n));
 }
 

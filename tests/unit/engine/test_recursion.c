@@ -216,6 +216,42 @@ static void test_our_zones(void **state)
 	assert_int_equal(reply_count(&r.reply, DNS_NSCOUNT_AT), 1);
 }
 
+/* The DS of our zone is upstream's; who may not recurse gets that the zone has none, as ever. */
+static void test_ds_of_our_zone(void **state)
+{
+	const struct upstream ds = { "example.com.",
+				     T(DS),
+				     0,
+				     "example.com. 300 IN DS 1 13 2 "
+				     "00000000000000000000000000000000"
+				     "00000000000000000000000000000000\n",
+				     NULL,
+				     NULL };
+	struct ask a = { .name = "example.com", .type = T(DS), .flags = RD };
+
+	(void)state;
+	for (unsigned int i = 0; i < 2; i++) {
+		assert_false(ask_from(&r, &a, stranger, &r.pending));
+		assert_int_equal(reply_flags(&r.reply), QR | AA | RD);
+		assert_int_equal(reply_count(&r.reply, DNS_ANCOUNT_AT), 0);
+		if (i)
+			break;
+		assert_true(ask(&r, &a));
+		complete(&r, &ds);
+		assert_int_equal(reply_count(&r.reply, DNS_ANCOUNT_AT), 1);
+	}
+	assert_false(ask(&r, &a));
+	assert_int_equal(reply_count(&r.reply, DNS_ANCOUNT_AT), 1);
+	assert_int_equal(COUNTER(cache_hit), 1);
+	a.name = "sub.example.com"; /* the zone has it, or has it not */
+	assert_false(ask(&r, &a));
+	assert_true(reply_flags(&r.reply) & AA);
+	r.world.zones.recursion = NULL;
+	a.name = "example.com";
+	assert_false(ask(&r, &a));
+	assert_int_equal(reply_flags(&r.reply), QR | AA | RD);
+}
+
 /* server.allow: strangers get nothing of our zones, and what is cached is not theirs. */
 static void test_private_zones(void **state)
 {
@@ -757,6 +793,7 @@ int main(void)
 		TEST(test_nobody_to_ask),
 		TEST(test_types),
 		TEST(test_our_zones),
+		TEST(test_ds_of_our_zone),
 		TEST(test_private_zones),
 		TEST(test_variants),
 		TEST(test_ad),
