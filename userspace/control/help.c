@@ -227,6 +227,10 @@ static int put_man_list(FILE *out, const char *word)
 		put_man_reasons(out);
 	else if (!strcmp(word, "@engine-counters@"))
 		put_man_counters(out, words_engine_counters);
+	else if (!strcmp(word, "@resolver-counters@"))
+		put_man_counters(out, words_resolver_counters);
+	else if (!strcmp(word, "@responder-counters@"))
+		put_man_counters(out, words_responder_counters);
 	else
 		return -EINVAL;
 	return 0;

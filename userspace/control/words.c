@@ -11,15 +11,19 @@
 #include <string.h>
 
 #include "engine/engine.h"
+#include "resolver/resolver.h"
+#include "worker/responder.h"
 
 const struct words_command words_commands[] = {
 	{ "status", "", 0, 0, "what runs, on which interfaces, and what is degraded",
 	  "Shows whether the daemon is starting, serving or stopping, each interface with the XDP mode "
-	  "and port in use and why, the zones and the fill of the cache. What does not work as "
-	  "configured is listed as degraded, each in a sentence." },
+	  "and port in use and why, the zones, how upstreams are asked and how many questions wait "
+	  "for them, and the fill of the cache. What does not work as configured is listed as "
+	  "degraded, each in a sentence." },
 	{ "stats", "", 0, 0, "who answered how much, and every counter",
 	  "Shows how many answers the driver, the workers, the kernel sockets and TCP gave, then the "
-	  "counters of the XDP program by reason, of the engine by response code, and of each port. "
+	  "counters of the XDP program by reason, of the engine by response code, of the resolver "
+	  "where there is one, and of each port. "
 	  "In the driver, received is always the sum of hit, up, passed and dropped." },
 	{ "zone list", "", 0, 0, "every zone with its state and serial",
 	  "Lists the configured zones. A zone whose last file was refused but which still serves the "
@@ -28,7 +32,8 @@ const struct words_command words_commands[] = {
 	  "meanwhile." },
 	{ "zone reload", "[NAME]", 0, 1, "read zone files again, all or one",
 	  "Reads the file of the zone NAME and puts it in place without a gap. Without NAME, reads the "
-	  "list of zones in the configuration and then every zone's file, as SIGHUP does. A "
+	  "configuration, puts in place what it says of zones, clients and recursion, and reads every "
+	  "zone's file, as SIGHUP does. A "
 	  "broken file is refused with file and line, and the zone keeps serving what it had. When "
 	  "the command returns, no CPU gives an answer of the old zone. Files are read in the "
 	  "background, whoever ends the command does not end that, and on a terminal a line tells how "
@@ -68,7 +73,9 @@ const struct words_command words_commands[] = {
 	  "for what comes from this zone, or --type TYPE for the answers to all queries of a type. It is "
 	  "--negative for those that say that there is nothing (NODATA and NXDOMAIN), and --all for "
 	  "every one. When the command returns, no CPU gives a withdrawn answer. What is asked "
-	  "meanwhile is answered and cached anew." },
+	  "meanwhile is answered and cached anew. Answers from upstream are flushed alike, and, but "
+	  "by --zone, the resolver forgets what it knows itself; questions that wait for upstreams "
+	  "are asked again." },
 	{ "cache top", "[-n N] [--by name|type|zone]", 0, 4, "what is asked for most",
 	  "Shows the N names, types or zones that driver and workers answer most, 10 if nothing is said, "
 	  "with their share of all answers. They are estimates: where there is much to answer, one of "
@@ -157,6 +164,13 @@ const struct words_exit words_volleyctl_exits[] = {
 
 #define COUNTER(name, words) { #name, words },
 const struct words_counter words_engine_counters[] = { ENGINE_COUNTERS(COUNTER){ NULL, NULL } };
+const struct words_counter words_resolver_counters[] = {
+	RESOLVER_COUNTERS(COUNTER){ "outstanding", "now: submitted, and not completed" },
+	{ NULL, NULL },
+};
+const struct words_counter words_responder_counters[] = {
+	RESPONDER_COUNTERS(COUNTER){ NULL, NULL },
+};
 #undef COUNTER
 
 const char *words_reason_key(enum volley_reason reason, char key[WORDS_REASON_BYTES])

@@ -82,7 +82,7 @@ struct words_exit {
 	const char *text;
 };
 
-/* A counter of the engine, as JSON calls it. */
+/* A counter, as JSON calls it. */
 struct words_counter {
 	const char *name;
 	const char *text;
@@ -96,6 +96,8 @@ extern const struct words_option words_volleyctl_options[];
 extern const struct words_exit words_volleyd_exits[];
 extern const struct words_exit words_volleyctl_exits[];
 extern const struct words_counter words_engine_counters[];
+extern const struct words_counter words_resolver_counters[];
+extern const struct words_counter words_responder_counters[];
 
 /* The socket that volleyctl asks and volleyd opens when nothing else is said. */
 #define WORDS_SOCKET_PATH "/run/volley/control.sock"

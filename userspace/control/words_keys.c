@@ -209,8 +209,9 @@ const struct words_key words_keys[] = {
 	{ .path = "recursion.allow",
 	  .type = WORDS_PREFIXES,
 	  .fallback = "[]",
-	  .text = "The clients that may ask for recursion. Without any nothing is asked upstream. An "
-		  "open resolver is a weapon: give your own prefixes." },
+	  .text = "The clients that may ask for recursion: give your own prefixes, since an open resolver "
+		  "is used against others. Without any at the start, nothing is asked upstream until "
+		  "volleyd is started again." },
 	{ .path = "recursion.forward",
 	  .type = WORDS_UPSTREAMS,
 	  .fallback = "[]",
@@ -278,7 +279,8 @@ const struct words_key words_keys[] = {
 	  .min = 16,
 	  .max = 4194304,
 	  .fallback = "131072",
-	  .text = "Questions that wait for upstreams at a time. What comes on top gets SERVFAIL." },
+	  .text = "Questions that wait for upstreams at a time. What comes on top gets SERVFAIL. A reload "
+		  "does not go over what was said at the start." },
 	{ .path = "recursion.max-per-client",
 	  .type = WORDS_COUNT,
 	  .min = 0,
@@ -297,8 +299,7 @@ const struct words_key words_keys[] = {
 	  .min = 100,
 	  .max = 60000,
 	  .fallback = "5s",
-	  .text = "The longest wait of a client. After that it gets SERVFAIL, and what comes later goes "
-		  "into the cache of the resolver." },
+	  .text = "The longest wait of a client. After that it gets SERVFAIL." },
 	{ .path = "recursion.max-ttl",
 	  .type = WORDS_SECONDS,
 	  .min = 1,

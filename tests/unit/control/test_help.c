@@ -194,6 +194,11 @@ static void test_man_counters(void **state)
 	assert_non_null(
 		strstr(buf, ".It Cm too_large\nSERVFAIL: the answer fits no DNS message\n"));
 	assert_non_null(strstr(buf, ".It Cm truncated\nanswered with TC=1\n"));
+	assert_int_equal(fill("@resolver-counters@\n", buf, sizeof(buf)), 0);
+	assert_non_null(strstr(buf, ".It Cm asked\nquestions submitted\n"));
+	assert_non_null(strstr(buf, ".It Cm outstanding\n"));
+	assert_int_equal(fill("@responder-counters@\n", buf, sizeof(buf)), 0);
+	assert_non_null(strstr(buf, ".It Cm taken\n"));
 }
 
 /* A line of words that began with a dot would be a request to troff, and so be lost. */
@@ -203,7 +208,7 @@ static void test_man_lines(void **state)
 
 	(void)state;
 	assert_int_equal(fill("@keys@\n@commands@\n@volleyd-options@\n@reasons@\n"
-			      "@engine-counters@\n",
+			      "@engine-counters@\n@resolver-counters@\n@responder-counters@\n",
 			      buf, sizeof(buf)),
 			 0);
 	assert_non_null(strstr(buf, " \\&.lock "));
