@@ -63,6 +63,8 @@ static __always_inline int age_sum(struct volley_cpu *cpu, const struct volley_e
 	__u64 sum = 0;
 	__u32 i;
 
+	if (!body_bytes)
+		return -1; /* TC=1: of a long answer, perhaps, whose list lies beyond what is read */
 	if (n > VOLLEY_TTLS_MAX)
 		return VOLLEY_UP_MANY_TTLS;
 	if (!offsets || body_offset > BODY_OFFSET_MAX)
@@ -92,6 +94,8 @@ static __always_inline int age_write(struct xdp_md *ctx, const struct volley_cpu
 	__u32 n = e->n_ttls;
 	__u32 i;
 
+	if (!body_bytes)
+		return -1;
 	if (!offsets || at > FRAME_HEAD_MAX)
 		return VOLLEY_DROP_EDIT;
 	body += at;

@@ -14,7 +14,7 @@
 #include "base/wire.h"
 #include "tests/lib/xdpworld.h"
 
-#define BODY_MAX 1400u
+#define BODY_MAX 6000u
 #define TTL_S    240u /* ages are below the time since boot */
 
 static uint8_t frame[PKT_FRAME_MAX], dns[PKT_FRAME_MAX], body[BODY_MAX];
@@ -246,6 +246,29 @@ static void test_forms(void **state)
 	}
 }
 
+/* An answer that is whole over TCP alone: the driver says so, but does not reach the list of its TTLs. */
+static void test_long(void **state)
+{
+	struct xdp_world *w = xdp_world_take(state);
+	uint8_t name[PKT_NAME_MAX];
+	struct pkt_ask ask = { .name = name, .edns = true, .udp_size = 1232 };
+	struct volley_entry *entry;
+	struct entry e;
+	size_t n;
+
+	pkt_name(name, "long.example");
+	for (uint16_t i = 0; i < 200; i++)
+		ttls[i] = (uint16_t)(i * 25);
+	e = make_entry(name, 5000, 200);
+	entry = xdp_world_put(w, &e);
+	n = build(&pkt_ipv4, &ask);
+	expect_at_age(w, "no part of it", &e, entry, n, 9, VOLLEY_HIT_TRUNCATED);
+	entry->short_bytes = 800;
+	xdp_expect_unchanged(w, "more TTLs than are read", frame, n, VOLLEY_UP_MANY_TTLS);
+	entry->n_ttls = VOLLEY_TTLS_MAX;
+	xdp_expect_unchanged(w, "TTLs where none are read", frame, n, VOLLEY_UP_NO_ROOM);
+}
+
 /* As many as the driver takes, and more. */
 static void test_number(void **state)
 {
@@ -404,11 +427,11 @@ static void test_ad(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_whole_life), cmocka_unit_test(test_clock),
-		cmocka_unit_test(test_offsets),    cmocka_unit_test(test_case),
-		cmocka_unit_test(test_forms),      cmocka_unit_test(test_number),
-		cmocka_unit_test(test_damaged),    cmocka_unit_test(test_any_offsets),
-		cmocka_unit_test(test_ad),
+		cmocka_unit_test(test_whole_life),  cmocka_unit_test(test_clock),
+		cmocka_unit_test(test_offsets),     cmocka_unit_test(test_case),
+		cmocka_unit_test(test_forms),       cmocka_unit_test(test_long),
+		cmocka_unit_test(test_number),      cmocka_unit_test(test_damaged),
+		cmocka_unit_test(test_any_offsets), cmocka_unit_test(test_ad),
 	};
 
 	return cmocka_run_group_tests(tests, xdp_world_open, xdp_world_close);
