@@ -8,6 +8,9 @@
             adds knotd and nsd to the same run
     zones   start to the first right answer of large zones, and memory: volleyd, knotd, nsd
     reload  replies per second while a large zone is loaded again, against those before
+    fill    resolvers' caches filled past their limits: volleyd, unbound, named; takes hours, so it
+            is run only when it is named
+    curve   CPU time of volleyd and unbound against the load, one name from upstream
 
 Results go to build/bench/: a JSON file for each part, PNGs, and bench.md, which is printed. Needs
 root and two CPUs that have nothing else to do; compare figures of one run only.
@@ -19,6 +22,8 @@ import pathlib
 import sys
 import tempfile
 
+import caches
+import curve
 import reloads
 import report
 import rig
@@ -26,7 +31,7 @@ import servers
 import sweep
 import zones
 
-PARTS = ("cost", "cache", "ways", "zones", "reload")
+PARTS = ("cost", "cache", "ways", "zones", "reload", "curve", "fill")
 ENTRIES = [1000, 10000, 100000, 1000000, 4000000]
 RECORDS = [1000000, 5000000]
 QUICK_RECORDS = 100000
@@ -53,18 +58,30 @@ def parts_of(text):
     return made
 
 
+def limits_of(text):
+    made = tuple(text.split(","))
+    if not set(made) <= set(caches.LIMITS):
+        raise argparse.ArgumentTypeError(f"{text}: must be of {', '.join(caches.LIMITS)}")
+    return made
+
+
 def parse_options(argv):
     head, _, rest = __doc__.partition("\n\n")
     parser = argparse.ArgumentParser(description=head, epilog=rest,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     add = parser.add_argument
-    add("--parts", type=parts_of, default=PARTS, metavar="PART,...", help="default: all")
+    add("--parts", type=parts_of, default=PARTS[:-1], metavar="PART,...",
+        help="default: all but fill")
     add("--quick", action="store_true", help="some minutes: shows that everything works, not how fast")
     add("--peers", action="store_true", help="knotd and nsd too, where they are installed")
     add("--entries", type=numbers, metavar="N,...", help="sizes of the cache (1k 10k 100k 1M 4M)")
     add("--names", type=int, metavar="N", help="names in the zone of `ways` (100000)")
     add("--records", type=numbers, metavar="N,...",
         help="sizes of the zones (1M 5M); `reload` has the smallest")
+    add("--fill-names", type=int, metavar="N", help="names that fill asks for (3M)")
+    add("--fill-seconds", type=int, default=900, metavar="S", help="at most for each phase (900)")
+    add("--limits", type=limits_of, default=tuple(caches.LIMITS), metavar="WORDS,...",
+        help=f"of the caches: {', '.join(caches.LIMITS)}; default: all")
     add("--rounds", type=int, metavar="N", help="after the one up the ladder (3)")
     add("--seconds", type=float, metavar="S", help="of each run (1.5)")
     add("--out", type=pathlib.Path, default=rig.BIN.parent / "bench", metavar="FOLDER",
@@ -75,6 +92,7 @@ def parse_options(argv):
     options.entries = options.entries or (ENTRIES[:3] if options.quick else ENTRIES)
     options.names = options.names or (10000 if options.quick else 100000)
     options.records = options.records or ([QUICK_RECORDS] if options.quick else RECORDS)
+    options.fill_names = options.fill_names or (30000 if options.quick else 3000000)
     options.rounds = options.rounds or (1 if options.quick else 3)
     options.seconds = options.seconds or (0.3 if options.quick else 1.5)
     options.ladder = sweep.QUICK_LADDER if options.quick else sweep.LADDER
@@ -106,7 +124,8 @@ def bench_ways(options, bench):
     return sweep.compare(compared, options)
 
 
-LAB_PARTS = {"cache": bench_cache, "ways": bench_ways, "reload": reloads.compare}
+LAB_PARTS = {"cache": bench_cache, "ways": bench_ways, "reload": reloads.compare,
+             "curve": curve.compare, "fill": caches.compare}
 
 
 def run_lab_parts(options, folder, found):
@@ -148,6 +167,10 @@ def write(options, found):
         path.write_text(text, encoding="utf-8")
     if "cache" in found:
         report.plot_cache(options.out / "cache.png", found["cache"], found.get("cost"))
+    if "fill" in found:
+        report.plot_fill(options.out / "fill.png", found["fill"])
+    if "curve" in found:
+        report.plot_curve(options.out / "curve.png", found["curve"])
     if "ways" in found:
         report.plot_ways(options.out / "ways.png", found["ways"])
     print(text)

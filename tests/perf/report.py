@@ -5,12 +5,15 @@ import os
 import platform
 import subprocess
 
+import caches
+import curve
 import rig
 
 HIT_ABOVE_NS, HITS_RATIO, CACHE_RATIO = 100, 0.85, 0.60   # what Volley must show
 LARGE = 4000000
 LOAD_RATIO, MEMORY_RATIO, PEAK_RATIO = 1.0, 0.8, 1.5   # loading zones, against the better peer
 RELOAD_RATIO = 0.95
+LEAST_SECOND, FILL_RATIO, FORWARD_RATIO, HITS_TIMES = 0.5, 1.0, 2.0, 5.0   # caches of resolvers
 
 
 def table(head, rows):
@@ -111,6 +114,64 @@ def reload_table(rows):
                    f"{one['reload_s']:.1f} s", f"{one['other']:.0%}"] for one in rows])
 
 
+def fill_table(rows):
+    """A row for each phase; memory beside the first of a server."""
+    lines = []
+    for one in rows:
+        for phase, made in one["phases"].items():
+            grown = (one["peak"] - one["base"]) / 1e6
+            lines.append([one["limit"], one["name"], phase, f"{made['mean']:,.0f}",
+                          f"{caches.least_second(made):.2f}",
+                          f"{1 - made['noerror'] / max(1, made['queries'] + made['lost']):.2%}",
+                          f"{one['base'] / 1e6:,.0f}", f"{grown:,.0f}",
+                          f"{one['hits']['replies_per_s']:,.0f}"])
+    return table(["limit", "resolver", "phase", "replies/s", "least second/median", "not NOERROR",
+                  "MB at the start", "MB grown", "hits/s, one name"], lines)
+
+
+def curve_table(results):
+    """CPUs busy at each offered rate."""
+    head = ["offered/s"]
+    for one in results:
+        head += [f"{one['name']}: replies/s", "CPU: driver", "process"]
+    lines = []
+    for row in zip(*(one["samples"] for one in results)):
+        line = [f"{row[0]['offered_per_s']:,}"]
+        for sample in row:
+            line += [f"{sample['replies_per_s']:,.0f}", *(f"{x:.2f}" for x in curve.cpus(sample))]
+        lines.append(line)
+    return table(head, lines)
+
+
+def fill_claims(rows):
+    made = []
+    for limit in dict.fromkeys(one["limit"] for one in rows):
+        of_limit = {one["name"]: one for one in rows if one["limit"] == limit}
+        ours = {name: one for name, one in of_limit.items() if name.startswith("Volley")}
+        peers = {name: one for name, one in of_limit.items() if name not in ours}
+        for name, one in ours.items():
+            how = name.rpartition(" ")[2]
+            least = min(caches.least_second(phase) for phase in one["phases"].values())
+            made.append((f"{name}, {limit}: no second below {LEAST_SECOND:.2f} of the median",
+                         f"{least:.2f}", least >= LEAST_SECOND))
+            alike = [peer for title, peer in peers.items() if title.endswith(how)]
+            if not alike:
+                continue
+            fills = one["phases"]["all"]["mean"] / max(p["phases"]["all"]["mean"] for p in alike)
+            wanted = FORWARD_RATIO if how == "forwarding" else FILL_RATIO
+            made.append((f"{name}, {limit}: fills {wanted:.1f} times as fast as the better peer",
+                         f"{fills:.2f}", fills >= wanted))
+            hits = one["hits"]["replies_per_s"] / max(p["hits"]["replies_per_s"]
+                                                      for p in peers.values())
+            made.append((f"{name}, {limit}: hits {HITS_TIMES:.1f} times as fast as the better peer",
+                         f"{hits:.1f}", hits >= HITS_TIMES))
+            size = one["note"]["cache"]["size_bytes"]
+            grown = one["peak"] - one["base"] + one["note"]["cache"]["total_bytes"]
+            made.append((f"{name}, {limit}: MB of all beside the base, at most the limit of "
+                         f"{size / 1e6:.0f}", f"{grown / 1e6:.0f}", grown <= size))
+    return made
+
+
 def zones_claims(rows):
     ours = [one for one in rows if one["server"] == "volleyd"]
     made = []
@@ -161,6 +222,8 @@ def claims(found):
         made += zones_claims(found["zones"])
     if "reload" in found:
         made += reload_claims(found["reload"])
+    if "fill" in found:
+        made += fill_claims(found["fill"])
     return made
 
 
@@ -179,6 +242,10 @@ def markdown(found, options):
         parts.append(zones_table(found["zones"]))
     if "reload" in found:
         parts.append(reload_table(found["reload"]))
+    if "curve" in found:
+        parts.append(curve_table(found["curve"]))
+    if "fill" in found:
+        parts.append(fill_table(found["fill"]))
     checked = claims(found)
     if checked:
         parts.append(table(["must hold", "measured", ""],
@@ -222,6 +289,40 @@ def plot_ways(path, results):
                   [s["replies_per_s"] / 1e3 for s in one["climb"]], "o-", label=one["name"])
     axes.set(xscale="log", yscale="log", xlabel="queries sent, 1000/s", ylabel="replies, 1000/s",
              title="Replies against offered load, one core")
+    axes.legend()
+    figure.tight_layout()
+    figure.savefig(path, dpi=120)
+    plt.close(figure)
+
+
+def plot_fill(path, rows):
+    """Replies per second over time: a plot for each limit."""
+    plt = pyplot()
+    limits = list(dict.fromkeys(one["limit"] for one in rows))
+    figure, axes = plt.subplots(len(limits), figsize=(9, 4 * len(limits)), squeeze=False)
+    for axis, limit in zip(axes[:, 0], limits):
+        for one in (row for row in rows if row["limit"] == limit):
+            points = [p for phase in one["phases"].values() for p in phase["rates"]]
+            zero = points[0][0]
+            axis.plot([at - zero for at, _ in points], [rate for _, rate in points],
+                      label=one["name"])
+        axis.set(yscale="log", xlabel="seconds", ylabel="replies/s", title=f"Limit: {limit}")
+        axis.legend()
+    figure.tight_layout()
+    figure.savefig(path, dpi=100)
+    plt.close(figure)
+
+
+def plot_curve(path, results):
+    plt = pyplot()
+    figure, axes = plt.subplots(figsize=(8, 5))
+    for one in results:
+        rates = [sample["replies_per_s"] / 1e3 for sample in one["samples"]]
+        driver, process = zip(*(curve.cpus(sample) for sample in one["samples"]))
+        line = axes.plot(rates, [a + b for a, b in zip(driver, process)], "o-",
+                         label=f"{one['name']}: driver and process")
+        axes.plot(rates, process, ":", color=line[0].get_color(), label=f"{one['name']}: process")
+    axes.set(xlabel="replies, 1000/s", ylabel="CPUs busy", title="CPU time against the load, all hits")
     axes.legend()
     figure.tight_layout()
     figure.savefig(path, dpi=120)

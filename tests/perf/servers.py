@@ -161,12 +161,18 @@ class Peer(Server):
         # Some pin their threads themselves, to the load's CPU.
         rig.pin(rig.group_of(self.daemon_pid), rig.SERVER_CPU)
         self.rig.settle()
+        self.warm()
+
+    def warm(self):
         self.load(1.1 * self.data.n_names / WARM_RATE, WARM_RATE)
 
-    def is_ready(self):
+    def check_running(self):
         if self.process.process.poll() is not None:
             log = pathlib.Path(self.folder.name, "log").read_text(encoding="utf-8")
             raise RuntimeError(f"{self.name} ended:\n{log}")
+
+    def is_ready(self):
+        self.check_running()
         return self.rig.is_answered(ORIGIN, "SOA")
 
     def stop(self):
