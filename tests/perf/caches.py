@@ -10,8 +10,8 @@ dnsperf, which keeps OUTSTANDING questions under way
     one      one name over and over
 
 Volley and unbound are measured iterating and forwarding, named forwards. Then xdpgen asks for the one
-name as fast as each resolver can answer: rates up a ladder. What is resident is that of the process; the answers of
-Volley lie in maps, which are added.
+name as fast as each resolver can answer: rates up a ladder. Memory is the most that was resident
+of the process, and with Volley the maps, where the answers lie, beside it.
 """
 import pathlib
 import re
@@ -32,6 +32,7 @@ HEAD = "$TTL {ttl}\n@ SOA ns hostmaster 1 7200 3600 1209600 60\n@ NS ns.{end}\nn
 PHASES = ("all", "third", "one")
 OUTSTANDING, ONE_SECONDS = 300, 12
 LIMITS = {"default": None, "140 MB": 140 * 10**6, "holds all": 1536 << 20}
+VOLLEY_DEFAULT = 256 << 20
 LADDER = [20, 50, 100, 150, 200, 300, 500, 800, 1200, 1600, 2000, 2500]
 
 
@@ -88,7 +89,7 @@ class Volley(servers.Server):
             recursion["root-hints"] = str(self.hints)
         self.daemon = rig.PinnedDaemon(self.rig, self.folder.name)
         self.daemon.start(interfaces=[rig.iface()], zones=[], recursion=recursion,
-                          cache={"size": self.limit} if self.limit else {})
+                          cache={"size": self.limit or VOLLEY_DEFAULT})
         rig.wait_for(f"{self.name} answers", lambda: self.rig.is_answered(f"ns.{ORIGIN[5:]}"), 30)
 
     def bytes(self):
