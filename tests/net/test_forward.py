@@ -3,6 +3,7 @@
 import contextlib
 import functools
 import os
+import random
 import socket
 import threading
 import time
@@ -647,3 +648,45 @@ def test_a_truncated_answer_over_tcp_is_none(resolve, upstream):
     it = resolve("-w", "1000")
     assert it.ask("www.lab.").rcode == "SERVFAIL"
     assert it.counters()["malformed"] == 1
+
+
+# --- All at once -----------------------------------------------------------------------------------
+
+
+def at_random(rng):
+    def wrong_id(seen):
+        return bytes((seen.wire[0] ^ 1,)) + quick_answer(seen.wire)[1:]
+
+    def reply(query, seen, server):
+        good = quick_answer(seen.wire)
+        flags = seen.wire[:2] + b"\x81\x80"
+        return rng.choice([
+            lambda: good, lambda: good, lambda: good, lambda: None,
+            lambda: [good, good, wrong_id(seen)],
+            lambda: server.later(rng.random(), good, seen.port),
+            lambda: good[:-2],
+            lambda: true_answer(query, seen, server) if seen.tcp else good[:2] + b"\x87" + good[3:],
+            lambda: flags[:3] + bytes((0x80 | rng.choice((1, 2, 4, 5)),)) + good[4:],
+            lambda: flags[:3] + b"\x81" + b"\0" * 8,
+            lambda: None if seen.tcp else b"junk"])()
+    return reply
+
+
+@pytest.mark.parametrize("options", [(), ("-x",), ("-t", "tcp")], ids=" ".join)
+def test_servers_that_do_anything(resolve, upstream, options):
+    """Every question ends once, and nothing stays behind that the next ones would need."""
+    rng = random.Random(7)
+    servers = [upstream(at_random(rng), address=A), upstream(at_random(rng), address=B, closes=True),
+               upstream(at_random(rng), address=C, tcp=False)]
+    it = resolve(*options, "-n", "2", "-w", "1500", "-u", "200", to=[A, B, C, NOBODY])
+    it.say("flood 3000 chaos.lab.")
+    _, n, noerror, servfail = it.line().split()
+    assert int(noerror) + int(servfail) == int(n) == 3000 and int(noerror) > 30
+    for server in servers:
+        server.reply = true_answer
+    wait_for("order", lambda: it.ask("order.lab.").rcode == "NOERROR", 10)
+    it.say("flood 1000 order.lab.")
+    assert it.line() == "flooded 1000 1000 0"
+    counters = it.counters()
+    assert counters["outstanding"] == 0
+    assert counters["asked"] == sum(counters[name] for name in ("answered", "failed", "timed_out"))

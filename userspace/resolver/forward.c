@@ -12,6 +12,7 @@
 #define ROUND_MAX        256 /* questions that are asked before replies are read again */
 #define REFUSALS_MAX     3   /* rounds in which no upstream could be reached, then it fails */
 #define REFUSED_AGAIN_NS 250000000ULL
+#define BUSY_AGAIN_NS    20000000ULL
 
 _Static_assert(FORWARD_FDS == FORWARD_UDP_SOCKETS + UPSTREAMS_MAX, "one for each socket");
 
@@ -28,11 +29,15 @@ static uint16_t silent(const struct forward_question *q)
 	return set;
 }
 
+static uint16_t all_of(const struct forward *f)
+{
+	return (uint16_t)((1U << f->upstreams.n) - 1);
+}
+
 /* Those that may answer this question yet. */
 static uint16_t open_to(const struct forward *f, const struct forward_question *q)
 {
-	uint16_t all = (uint16_t)((1U << f->upstreams.n) - 1);
-	uint16_t set = all & (uint16_t) ~(q->failed | q->refused);
+	uint16_t set = all_of(f) & (uint16_t) ~(q->failed | q->refused);
 
 	/* One has failed: for the others it is not waited without end. */
 	if (q->failed)
@@ -86,10 +91,22 @@ static void probe(struct forward *f, const struct forward_question *q, uint64_t 
 	}
 }
 
+/* Those whose connection takes no more, where the question has to go over TCP. */
+static uint16_t full(const struct forward *f, const struct forward_question *q)
+{
+	uint16_t set = 0;
+
+	if (q->tcp || f->tcp_only)
+		for (uint8_t i = 0; i < f->upstreams.n; i++)
+			if (forward_tcp_is_full(&f->tcp, i))
+				set |= upstream_bit(i);
+	return set;
+}
+
 /* False: it waits, for no upstream has room. */
 static bool ask(struct forward *f, struct forward_question *q, uint64_t now_ns)
 {
-	uint16_t set = open_to(f, q);
+	uint16_t set = open_to(f, q), busy;
 	uint8_t upstream;
 
 	if (!forward_question_is_wanted(q)) {
@@ -100,7 +117,14 @@ static bool ask(struct forward *f, struct forward_question *q, uint64_t now_ns)
 		give_up(f, q, now_ns);
 		return true;
 	}
-	upstream = choose(f, q, set);
+	busy = full(f, q);
+	if (!(set & ~busy)) {
+		if (f->tcp_only && busy == all_of(f))
+			return false;
+		forward_question_arm(f, q, now_ns + BUSY_AGAIN_NS);
+		return true;
+	}
+	upstream = choose(f, q, set & (uint16_t)~busy);
 	if (upstream == UPSTREAM_NONE)
 		return false;
 	forward_query_send(f, q, upstream, now_ns);

@@ -6,8 +6,6 @@
 #include "dns/edns.h"
 #include "resolver/count.h"
 
-#define TCP_AGAIN_NS 20000000ULL /* a connection is looked at again that was full */
-
 struct forward_question *forward_question_take(struct forward *f)
 {
 	struct forward_question *q;
@@ -176,6 +174,8 @@ static bool give_channel(struct forward *f, struct forward_query *query, bool tc
 		return true;
 	}
 	forward_query_drop(f, query);
+	if (tcp && forward_tcp_is_full(&f->tcp, query->upstream))
+		return false;
 	channel = tcp ? forward_tcp_channel(&f->tcp, query->upstream, now_ns) :
 			forward_udp_channel(&f->udp, query->upstream, now_ns);
 	if (!channel)
@@ -214,13 +214,7 @@ void forward_query_send(struct forward *f, struct forward_question *q, uint8_t u
 	struct upstream *u = &f->upstreams.all[upstream];
 	struct forward_query *query = query_to(f, q, upstream);
 	bool tcp = q->tcp || f->tcp_only;
-	bool has_tcp = query->channel && query->channel->is_tcp;
 
-	if (tcp && !has_tcp && forward_tcp_is_full(&f->tcp, upstream)) {
-		q->prefer = upstream;
-		forward_question_arm(f, q, now_ns + TCP_AGAIN_NS);
-		return;
-	}
 	q->prefer = UPSTREAM_NONE;
 	q->tried |= upstream_bit(upstream);
 	if (!give_channel(f, query, tcp, now_ns)) {
