@@ -34,6 +34,42 @@ static uint32_t look(const struct clients *c, const char *address)
 	return clients_views(c, p.family, p.address);
 }
 
+/* With the prefixes of test_longest(). */
+static const struct {
+	const char *address;
+	uint32_t views;
+} rows[] = {
+	{ "9.255.255.255", PUBLIC },
+	{ "10.0.0.0", PUBLIC | RECURSIVE },
+	{ "10.0.255.255", PUBLIC | RECURSIVE },
+	{ "10.1.0.0", PRIVATE },
+	{ "10.1.1.255", PRIVATE },
+	{ "10.1.2.0", PUBLIC },
+	{ "10.1.2.2", PUBLIC },
+	{ "10.1.2.3", RECURSIVE | PRIVATE },
+	{ "10.1.2.4", PUBLIC },
+	{ "10.1.2.255", PUBLIC },
+	{ "10.1.3.0", PRIVATE },
+	{ "10.1.255.255", PRIVATE },
+	{ "10.2.0.0", PUBLIC | RECURSIVE },
+	{ "10.255.255.255", PUBLIC | RECURSIVE },
+	{ "11.0.0.0", PUBLIC },
+	{ "255.255.255.255", PRIVATE },
+	{ "::", PUBLIC },
+	{ "::1", PUBLIC },
+	{ "::a01:203", PUBLIC }, /* compatible, not mapped */
+	{ "::ffff:10.1.2.3", RECURSIVE | PRIVATE },
+	{ "::ffff:10.1.3.3", PRIVATE },
+	{ "2001:db7:ffff:ffff:ffff:ffff:ffff:ffff", PUBLIC },
+	{ "2001:db8::", RECURSIVE },
+	{ "2001:db8:1::7", PRIVATE },
+	{ "2001:db8:2::", RECURSIVE },
+	{ "2001:db9::", PUBLIC },
+	{ "fffe:ffff::", PUBLIC },
+	{ "ffff::", RECURSIVE },
+	{ "ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff", RECURSIVE },
+};
+
 static void test_longest(void **state)
 {
 	const struct clients_prefix prefixes[] = {
@@ -45,40 +81,6 @@ static void test_longest(void **state)
 		prefix("2001:db8:1::", 48, PRIVATE),
 		prefix("255.255.255.255", 32, PRIVATE),
 		prefix("ffff::", 16, RECURSIVE),
-	};
-	static const struct {
-		const char *address;
-		uint32_t views;
-	} rows[] = {
-		{ "9.255.255.255", PUBLIC },
-		{ "10.0.0.0", PUBLIC | RECURSIVE },
-		{ "10.0.255.255", PUBLIC | RECURSIVE },
-		{ "10.1.0.0", PRIVATE },
-		{ "10.1.1.255", PRIVATE },
-		{ "10.1.2.0", PUBLIC },
-		{ "10.1.2.2", PUBLIC },
-		{ "10.1.2.3", RECURSIVE | PRIVATE },
-		{ "10.1.2.4", PUBLIC },
-		{ "10.1.2.255", PUBLIC },
-		{ "10.1.3.0", PRIVATE },
-		{ "10.1.255.255", PRIVATE },
-		{ "10.2.0.0", PUBLIC | RECURSIVE },
-		{ "10.255.255.255", PUBLIC | RECURSIVE },
-		{ "11.0.0.0", PUBLIC },
-		{ "255.255.255.255", PRIVATE },
-		{ "::", PUBLIC },
-		{ "::1", PUBLIC },
-		{ "::a01:203", PUBLIC }, /* compatible, not mapped */
-		{ "::ffff:10.1.2.3", RECURSIVE | PRIVATE },
-		{ "::ffff:10.1.3.3", PRIVATE },
-		{ "2001:db7:ffff:ffff:ffff:ffff:ffff:ffff", PUBLIC },
-		{ "2001:db8::", RECURSIVE },
-		{ "2001:db8:1::7", PRIVATE },
-		{ "2001:db8:2::", RECURSIVE },
-		{ "2001:db9::", PUBLIC },
-		{ "fffe:ffff::", PUBLIC },
-		{ "ffff::", RECURSIVE },
-		{ "ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff", RECURSIVE },
 	};
 	struct clients *c;
 

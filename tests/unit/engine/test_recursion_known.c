@@ -1,0 +1,314 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Names that are not ours, and what is known of them already: a name above that does not exist, answers
+ * that have expired or are about to, policies.
+ */
+#include "engine/policy.h"
+#include "tests/unit/engine/recursion_rows.h"
+#include "tests/unit/zone/zone_text.h"
+
+/* RFC 8020. */
+static void test_cut(void **state)
+{
+	struct ask below = { .name = "a.B.www.x", .type = T(AAAA), .flags = RD, .udp_size = 1232 };
+	char *text;
+
+	(void)state;
+	assert_true(ask(&r, &www));
+	complete(&r, &no_such);
+	assert_true(ask(&r, &below)); /* not signed: no proof */
+	r.now_s += 60;
+	assert_true(ask(&r, &www));
+	complete_as(&r, &no_such, EDNS_NO_EDE, RESOLVER_SECURE);
+	r.now_s += 20;
+	assert_false(ask(&r, &below));
+	assert_int_equal(reply_flags(&r.reply), QR | RD | RA | DNS_RCODE_NXDOMAIN);
+	text = answer_of(&r.reply, LDNS_SECTION_AUTHORITY);
+	assert_string_equal(text, "x. 40 IN " SOA);
+	free(text);
+	assert_int_equal(COUNTER(cut), 1);
+	below.dnssec_ok = true; /* that has no proofs */
+	assert_true(ask(&r, &below));
+	below.dnssec_ok = false;
+	below.name = "1.2.3.4.5.6.7.8.www.x";
+	assert_false(ask(&r, &below));
+	below.name = "1.2.3.4.5.6.7.8.9.www.x"; /* looked for so far only */
+	assert_true(ask(&r, &below));
+	below.name = "ww.x";
+	assert_true(ask(&r, &below));
+	below.name = "a.www.x";
+	r.now_s += 40;
+	assert_true(ask(&r, &below));
+}
+
+static void test_cut_behind_alias(void **state)
+{
+	const struct upstream u = { "www.x.",           T(A),
+				    DNS_RCODE_NXDOMAIN, "www.x. 300 IN CNAME no.x.\n",
+				    "x. 60 IN " SOA,    NULL };
+	struct ask below = { .name = "a.www.x", .type = T(A), .flags = RD };
+
+	(void)state;
+	assert_true(ask(&r, &www));
+	complete_as(&r, &u, EDNS_NO_EDE, RESOLVER_SECURE);
+	assert_true(ask(&r, &below)); /* www.x itself exists */
+}
+
+static void go_stale(const struct upstream *u, uint32_t expired_s)
+{
+	r.rules.stale_s = 3600;
+	assert_true(ask(&r, &www));
+	complete_as(&r, u, EDNS_NO_EDE, RESOLVER_SECURE);
+	r.now_s += (u->rcode ? 60 : 300) + expired_s;
+}
+
+/* RFC 8767: upstream has 1.8 s, then the stale answer goes out, and the question goes on. */
+static void test_stale_in_time(void **state)
+{
+	struct upstream short_lived = www_answer;
+	struct ask a = www;
+
+	(void)state;
+	a.flags = RD | AD;
+	go_stale(&www_answer, 100);
+	assert_true(ask(&r, &a));
+	assert_true(r.pending.question.deadline_ns ==
+		    r.now_s * CLOCK_NS_PER_S + 1800 * CLOCK_NS_PER_MS);
+	r.now_s += 2;
+	complete_failed(&r, DNS_EDE_NO_REACHABLE_AUTHORITY);
+	check_answer("www.x. 30 IN A 192.0.2.80\n");
+	assert_int_equal(reply_flags(&r.reply), QR | RD | RA); /* no AD any more */
+	assert_int_equal(ede_of(&r.reply), DNS_EDE_STALE_ANSWER);
+	assert_true(r.pending.submit); /* for the cache alone */
+	assert_int_equal(r.pending.question.family, 0);
+	assert_true(r.pending.question.deadline_ns ==
+		    r.now_s * CLOCK_NS_PER_S + 5000 * CLOCK_NS_PER_MS);
+	short_lived.answer = "www.x. 5 IN A 192.0.2.80\n";
+	assert_int_equal(complete(&r, &short_lived), 0);
+	assert_false(r.pending.submit);
+	check_hit(&www, "www.x. 5 IN A 192.0.2.80\n");
+	assert_int_equal(COUNTER(stale), 1);
+	assert_int_equal(COUNTER(refreshed), 1);
+	r.now_s += 5; /* upstream is well again */
+	assert_true(ask(&r, &www));
+}
+
+/* Upstream fails at once: it is left alone for 30 s. */
+static void test_stale_recheck(void **state)
+{
+	struct engine_counters before, after;
+
+	(void)state;
+	go_stale(&www_answer, 1);
+	assert_true(ask(&r, &www));
+	complete_failed(&r, DNS_EDE_NO_REACHABLE_AUTHORITY);
+	check_answer("www.x. 30 IN A 192.0.2.80\n");
+	assert_false(r.pending.submit);
+	engine_counters_read(r.world.engine, &before);
+	r.now_s += 29;
+	check_hit(&www, "www.x. 30 IN A 192.0.2.80\n");
+	assert_int_equal(ede_of(&r.reply), DNS_EDE_STALE_ANSWER);
+	r.now_s += 1;
+	assert_true(ask(&r, &www));
+	complete(&r, &www_answer);
+	check_answer("www.x. 300 IN A 192.0.2.80\n");
+	assert_int_equal(ede_of(&r.reply), EDNS_NO_EDE);
+	engine_counters_read(r.world.engine, &after);
+	assert_int_equal(after.stale - before.stale, 1);
+	r.now_s += 300; /* forgotten: it is asked again when it has expired again */
+	assert_true(ask(&r, &www));
+}
+
+static void test_stale_limits(void **state)
+{
+	(void)state;
+	go_stale(&no_such, 3600);
+	assert_false(ask_from(&r, &www, world_client, NULL)); /* no resolver: better than nothing */
+	check_error(DNS_RCODE_NXDOMAIN, DNS_EDE_STALE_NXDOMAIN);
+	assert_true(ask(&r, &www));
+	complete_failed(&r, DNS_EDE_OTHER); /* our own limit is no failure of upstream */
+	check_error(DNS_RCODE_NXDOMAIN, DNS_EDE_STALE_NXDOMAIN);
+	assert_true(ask(&r, &www));
+	r.now_s++;
+	complete_failed(&r, DNS_EDE_NO_REACHABLE_AUTHORITY); /* too old by now */
+	check_error(DNS_RCODE_SERVFAIL, DNS_EDE_NO_REACHABLE_AUTHORITY);
+	r.now_s += 6;
+	assert_true(ask(&r, &www)); /* a failure is never stale data */
+	assert_true(r.pending.question.deadline_ns ==
+		    r.now_s * CLOCK_NS_PER_S + 5000 * CLOCK_NS_PER_MS);
+}
+
+/* A failure does not push out what is valid: another worker had an answer in the meantime. */
+static void test_failure_beside_answer(void **state)
+{
+	struct engine_pending other;
+
+	(void)state;
+	assert_true(ask_from(&r, &www, world_client, &other));
+	assert_true(ask(&r, &www));
+	complete(&r, &www_answer);
+	r.pending = other;
+	complete_failed(&r, DNS_EDE_NO_REACHABLE_AUTHORITY);
+	check_answer("www.x. 300 IN A 192.0.2.80\n");
+	check_hit(&www, "www.x. 300 IN A 192.0.2.80\n");
+}
+
+static void test_prefetch(void **state)
+{
+	(void)state;
+	assert_true(ask(&r, &www));
+	complete(&r, &www_answer);
+	r.now_s += 300 - 38;
+	check_hit(&www, "www.x. 38 IN A 192.0.2.80\n");
+	assert_false(r.pending.submit);
+	r.now_s++; /* the last eighth */
+	assert_false(
+		ask_from(&r, &www, world_client, NULL)); /* nobody to do it: the next one may */
+	check_hit(&www, "www.x. 37 IN A 192.0.2.80\n");
+	assert_true(r.pending.submit);
+	assert_false(r.pending.asked.has_client);
+	assert_memory_equal(r.pending.question.name, "\3www\1x", 7);
+	assert_int_equal(complete(&r, &www_answer), 0);
+	check_hit(&www, "www.x. 300 IN A 192.0.2.80\n");
+	assert_false(r.pending.submit);
+	r.rules.prefetch = false;
+	r.now_s += 300;
+	assert_true(ask(&r, &www));
+	complete(&r, &www_answer);
+	r.now_s += 299;
+	check_hit(&www, "www.x. 1 IN A 192.0.2.80\n");
+	assert_false(r.pending.submit);
+}
+
+/* What the driver names: by hash and place. */
+static void test_driver_refresh(void **state)
+{
+	struct ask a = { .name = "ns1.example.com", .type = T(A) };
+	struct engine_times times;
+	const struct volley_entry *entry;
+	struct volley_refresh refresh;
+	struct cache_key key;
+
+	(void)state;
+	assert_true(ask(&r, &www));
+	complete(&r, &www_answer);
+	cache_key_init(&key, r.world.cache, (const uint8_t *)"\3www\1x", 7, T(A), DNS_CLASS_IN, 0,
+		       VOLLEY_VIEW_RECURSIVE);
+	assert_int_equal(cache_lookup(r.world.cache, &key, r.now_s, false, &entry), CACHE_HIT);
+	refresh = (struct volley_refresh){ .hash = entry->hash, .born_s = entry->born_s };
+	times = times_of(&r);
+	assert_true(engine_refresh(r.world.engine, &refresh, &times, &r.pending));
+	assert_true(r.pending.submit);
+	assert_memory_equal(r.pending.question.name, "\3www\1x", 7);
+	assert_int_equal(r.pending.question.qtype, T(A));
+	r.now_s += 250;
+	assert_int_equal(complete(&r, &www_answer), 0);
+	check_hit(&www, "www.x. 300 IN A 192.0.2.80\n");
+	refresh.hash++;
+	assert_false(engine_refresh(r.world.engine, &refresh, &times, &r.pending));
+	assert_false(r.pending.submit);
+
+	/* Not of our own zones. */
+	assert_false(ask(&r, &a));
+	cache_key_init(&key, r.world.cache, (const uint8_t *)"\3ns1\7example\3com", 17, T(A),
+		       DNS_CLASS_IN, 0, VOLLEY_VIEW_PUBLIC);
+	assert_int_equal(cache_lookup(r.world.cache, &key, r.now_s, false, &entry), CACHE_HIT);
+	refresh = (struct volley_refresh){ .hash = entry->hash, .born_s = entry->born_s };
+	assert_false(engine_refresh(r.world.engine, &refresh, &times, &r.pending));
+}
+
+/* ---- Policies --------------------------------------------------------------------------------- */
+
+static const char rules_text[] = "$TTL 60\n@ SOA ns root 1 2 3 4 5\n@ NS ns\n"
+				 "www.x CNAME .\nlocal.x A 192.0.2.7\ndrop.x CNAME rpz-drop.\n"
+				 "tcp.x CNAME rpz-tcp-only.\n";
+
+struct lists {
+	struct zone *zone;
+	struct policy *policy;
+};
+
+static void lists_open(struct lists *l)
+{
+	uint32_t slot, gen, n_ignored;
+	const uint64_t digest[2] = { 9, 9 };
+	const struct zone *zones[1];
+
+	l->zone = zone_of("rpz", rules_text);
+	zones[0] = l->zone;
+	cache_zone_prepare(r.world.cache, (const uint8_t *)"\3rpz", 5, digest, &slot, &gen);
+	cache_zone_commit(r.world.cache, slot, gen, digest);
+	MUST(!policy_new(&l->policy, NULL, zones, 1, slot, gen, &n_ignored));
+	r.world.zones.policy = l->policy;
+}
+
+static void lists_close(struct lists *l)
+{
+	r.world.zones.policy = NULL;
+	policy_free(l->policy);
+	zone_free(l->zone);
+}
+
+static void test_policy(void **state)
+{
+	struct ask a = www;
+	struct lists l;
+
+	(void)state;
+	lists_open(&l);
+	for (unsigned int i = 0; i < 2; i++) {
+		assert_false(ask(&r, &www));
+		assert_int_equal(reply_rcode(&r.reply), DNS_RCODE_NXDOMAIN);
+		if (!i)
+			assert_int_equal(ede_of(&r.reply), DNS_EDE_BLOCKED);
+	}
+	assert_int_equal(COUNTER(cache_hit), 1);
+	assert_false(ask_from(&r, &www, stranger, &r.pending));
+	check_error(DNS_RCODE_REFUSED, DNS_EDE_PROHIBITED);
+	a.name = "local.x";
+	check_hit(&a, "local.x. 60 IN A 192.0.2.7\n");
+	a.name = "drop.x";
+	assert_false(ask(&r, &a));
+	assert_int_equal(r.reply.len, 0);
+	assert_int_equal(COUNTER(dropped), 1);
+	a.name = "tcp.x";
+	assert_false(ask(&r, &a));
+	assert_int_equal(reply_flags(&r.reply), QR | RD | RA | DNS_FLAG_TC);
+	a.stream = true;
+	assert_true(ask(&r, &a));
+	complete(&r, &(struct upstream){ .name = "tcp.x.",
+					 .qtype = T(A),
+					 .answer = "tcp.x. 300 IN A 192.0.2.80\n" });
+	check_answer("tcp.x. 300 IN A 192.0.2.80\n");
+	a.stream = false; /* that was not for UDP */
+	assert_false(ask(&r, &a));
+	assert_int_equal(reply_flags(&r.reply), QR | RD | RA | DNS_FLAG_TC);
+	lists_close(&l);
+}
+
+/* A list that comes while its name is asked upstream has the word, too. */
+static void test_policy_comes(void **state)
+{
+	struct lists l;
+
+	(void)state;
+	assert_true(ask(&r, &www));
+	lists_open(&l);
+	complete(&r, &www_answer);
+	assert_int_equal(reply_rcode(&r.reply), DNS_RCODE_NXDOMAIN);
+	lists_close(&l);
+	recursing_flush(&r);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(test_cut),           TEST(test_cut_behind_alias),
+		TEST(test_stale_in_time), TEST(test_stale_recheck),
+		TEST(test_stale_limits),  TEST(test_failure_beside_answer),
+		TEST(test_prefetch),      TEST(test_driver_refresh),
+		TEST(test_policy),        TEST(test_policy_comes),
+	};
+
+	return cmocka_run_group_tests(tests, group_setup, group_teardown);
+}
