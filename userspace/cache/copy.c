@@ -200,8 +200,8 @@ static int copy_ranks(struct copier *c)
 	uint32_t share = c->share;
 	int err;
 
-	add(&c->told->n_words, (share < ALL ? 2 : 1) * cache_walk_end(c->from));
 	if (share < ALL) {
+		add(&c->told->n_words, cache_walk_end(c->from));
 		c->share = 0;
 		err = go_round(c, copy_entry);
 		if (err)
@@ -211,9 +211,14 @@ static int copy_ranks(struct copier *c)
 	return go_round(c, copy_entry);
 }
 
-static void count_left_out(struct cache_copied *told)
+/* Where all had room, what was counted and did not come was withdrawn meanwhile. */
+static void count_left_out(const struct copier *c)
 {
-	told->n_left_out = told->n_entries > told->n_copied ? told->n_entries - told->n_copied : 0;
+	struct cache_copied *told = c->told;
+
+	if (c->share < ALL || c->is_full || told->n_left_out)
+		told->n_left_out =
+			told->n_entries > told->n_copied ? told->n_entries - told->n_copied : 0;
 }
 
 static void begin(struct copier *c, struct cache *to, uint32_t now_s, const bool *cancel,
@@ -233,7 +238,7 @@ int cache_copy(struct cache *to, uint32_t now_s, const bool *cancel, struct cach
 	int err;
 
 	begin(&c, to, now_s, cancel, told);
-	*told = (struct cache_copied){ .n_words = cache_walk_end(c.from) };
+	*told = (struct cache_copied){ .n_words = 2 * cache_walk_end(c.from) };
 	/* A sweep that has not seen this had withdrawn before what we are to see: sweep.c. */
 	__atomic_store_n(&c.from->into, to, __ATOMIC_SEQ_CST);
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
@@ -243,7 +248,7 @@ int cache_copy(struct cache *to, uint32_t now_s, const bool *cancel, struct cach
 	choose(&c);
 	if (!err)
 		err = copy_ranks(&c);
-	count_left_out(told);
+	count_left_out(&c);
 	return err;
 }
 
@@ -258,7 +263,7 @@ int cache_copy_late(struct cache *to, uint32_t since_s, uint32_t now_s, const bo
 	c.share = ALL;
 	add(&told->n_words, cache_walk_end(c.from));
 	err = go_round(&c, copy_entry);
-	count_left_out(told);
+	count_left_out(&c);
 	return err;
 }
 
