@@ -15,7 +15,7 @@ from netlab import BIN, ENV, V4, ZONES, program, run, texts, wait_for
 # Command, and keys that its JSON has (those of userspace/control/render.h); of lists, of each item.
 COMMANDS = {
     "status": {"version", "pid", "uptime_s", "abi", "state", "ready", "degraded", "interfaces", "workers",
-               "services", "zones", "cache"},
+               "services", "zones", "recursion", "cache"},
     "stats": {"answered", "driver", "engine", "ports"},
     "zone list": {"zones"},
     "zone status": {"zones"},

@@ -3,11 +3,14 @@
 
 What is asked and answered in all its kinds is in test_tree.py and its neighbours, over a whole tree.
 """
+import signal
+
 import dns.flags
 import dns.message
 import dns.rcode
 import pytest
 
+from dnstree import ask as ask_world, query, world_of
 from netlab import CLIENT4, CLIENT6, V4, V6, texts, wait_for, zone
 from upstreams import Netns, address_answer, missing
 
@@ -280,3 +283,37 @@ def send(lab, name):
     sock.connect((V4, 53))
     sock.send(dns.message.make_query(name, "A").to_wire())
     return sock
+
+
+def test_an_anchor_that_is_followed(tmp_path, tree_zones):
+    """It is written to by a daemon that has given up what makes root root."""
+    anchor = tmp_path / "auto.key"
+    anchor.write_bytes(tree_zones.anchor.read_bytes())
+    with world_of(tmp_path, tree_zones) as world:
+        world.start(keys={"trust_anchor": None, "auto_trust_anchor": str(anchor)})
+        reply = ask_world(world.lab, query("www.good.lab.", do=True))
+        assert reply.flags & dns.flags.AD and world.daemon.status()["recursion"]["validates"]
+        wait_for("the anchor's state", lambda: ";;state=" in anchor.read_text(encoding="ascii"))
+
+
+@pytest.mark.usefixtures("upstream")
+@pytest.mark.parametrize("more", [{}, {"stubs": [{"zone": "stub.", "address": FIRST}]}],
+                         ids=["forwarder", "libunbound"])
+def test_reloads_while_it_is_asked(lab, daemon, more):
+    """Whatever resolver a question meets: it is answered, by one of both upstreams."""
+    both = [recursion(forward=[one], threads=2, **more) for one in (FIRST, SECOND)]
+    start(daemon, recursion=both[0], interfaces=[])
+    for n in range(12):
+        waiting = [send(lab, f"r{n}-{k}.far") for k in range(40)]
+        daemon.configure(zones=[zone("example.com")], recursion=both[n % 2], interfaces=[])
+        if n % 3:
+            daemon.signal(signal.SIGHUP)
+        else:
+            daemon.ctl("zone", "reload")
+        for sock in waiting:
+            with sock:
+                answer = dns.message.from_wire(sock.recv(4096))
+                assert texts(answer) in ([FIRST], [SECOND]), answer
+    wait_outstanding(daemon, 0)
+    responder = daemon.stats()["responder"]
+    assert responder["taken"] == responder["released"]
