@@ -626,7 +626,8 @@ def test_a_server_that_closes_after_each_answer(resolve, upstream):
     it.say("flood 30 lab.")
     assert it.line() == "flooded 30 30 0"
     assert server.connections == 50
-    assert it.counters()["queries_tcp"] < 30 + 60
+    # All at once, then each once or, where the end of the connection comes after it was sent, twice.
+    assert it.counters()["queries_tcp"] <= 20 + 30 + 2 * 30
 
 
 def test_a_connection_on_which_nothing_comes(resolve, upstream):

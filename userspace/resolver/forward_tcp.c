@@ -19,6 +19,15 @@ static struct forward_connection *connection_of(struct forward_channel *channel)
 	return caa_container_of(channel, struct forward_connection, channel);
 }
 
+/* It was closed upon queries. Where no reply came, the last ones may have been lost by a reset. */
+static void lower_limit(struct forward_connection *c)
+{
+	uint32_t limit = c->n_replies ? c->n_replies : c->channel.n_queries / 2;
+
+	if (c->is_open && c->channel.n_queries && limit && c->limit > limit)
+		c->limit = limit;
+}
+
 /* Closes it and says so, where it is not closed already. */
 static void close_connection(struct forward_connection *c, uint64_t now_ns)
 {
@@ -30,8 +39,7 @@ static void close_connection(struct forward_connection *c, uint64_t now_ns)
 	event_del(c->writable);
 	close(c->fd);
 	c->fd = -1;
-	if (c->n_replies && c->channel.n_queries && c->limit > c->n_replies)
-		c->limit = c->n_replies;
+	lower_limit(c);
 	events->broken(events->ctx, &c->channel, c->n_replies ? FORWARD_CLOSED : FORWARD_REFUSED,
 		       now_ns);
 }
