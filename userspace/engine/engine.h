@@ -157,7 +157,8 @@ struct engine_pending {
 	struct resolver_question question; /* first: what resolver_take() returns */
 	struct engine_asked asked;
 	struct engine_recursion
-		rules; /* of when it was asked: what has been flushed since stays so */
+		rules;   /* of when it was asked: what has been flushed since stays so */
+	bool is_hurried; /* its deadline is that for a stale answer */
 	/* Set by each of the calls that get it: the question is to be submitted, once more perhaps. */
 	bool submit;
 };

@@ -33,6 +33,7 @@ static void fill(struct engine_pending *p, const struct engine_recursion *rules,
 	q->family = 0;
 	p->asked.has_client = false;
 	p->asked.edns.dnssec_ok = dnssec_ok;
+	p->is_hurried = false;
 	p->rules = *rules;
 	p->submit = true;
 }
@@ -62,10 +63,9 @@ static void fill_asked(struct engine *e, const struct engine_request *rq, const 
 	address = reply_client(rq, &address_bytes);
 	p->question.family = address_bytes == 4 ? AF_INET : AF_INET6;
 	memcpy(p->question.client, address, address_bytes);
+	p->is_hurried = e->expired && rules->stale_wait_ms < rules->timeout_ms;
 	p->question.deadline_ns =
-		deadline(rq->now_ns, e->expired && rules->stale_wait_ms < rules->timeout_ms ?
-					     rules->stale_wait_ms :
-					     rules->timeout_ms);
+		deadline(rq->now_ns, p->is_hurried ? rules->stale_wait_ms : rules->timeout_ms);
 	memcpy(p->asked.query, rq->msg, q->question_end);
 	p->asked.question_end = q->question_end;
 	p->asked.stream = rq->stream;
@@ -77,6 +77,7 @@ void recursion_ask_again(struct engine *e, struct engine_pending *p,
 			 const struct engine_times *times)
 {
 	p->asked.has_client = false;
+	p->is_hurried = false;
 	p->question.family = 0;
 	fill_refresh(e, p, times->now_ns);
 }
@@ -370,6 +371,7 @@ static uint16_t finish_with_failure(struct engine *e, struct engine_pending *p,
 				    const struct engine_times *times, int ede_code,
 				    struct cache_answer *a)
 {
+	bool goes_on = p->asked.has_client && times->now_ns >= p->question.deadline_ns;
 	bool is_bogus = p->question.security == RESOLVER_BOGUS;
 	const struct volley_entry *entry = NULL;
 	enum cache_verdict verdict = CACHE_MISS;
@@ -385,12 +387,13 @@ static uint16_t finish_with_failure(struct engine *e, struct engine_pending *p,
 			failures_note(&e->failures, e->key.hash, times->now_s);
 		if (!p->asked.has_client)
 			return DNS_RCODE_SERVFAIL;
-		p->submit = times->now_ns >= p->question.deadline_ns;
+		p->submit = goes_on;
 		return answer_stale(e, entry, times->now_s, a);
 	}
 	(void)failure(e, a, DNS_RCODE_SERVFAIL, ede_code);
-	a->body = e->convert.body; /* none of it, but a place */
-	if (!is_local(ede_code))
+	a->body = e->convert.body;            /* none of it, but a place */
+	p->submit = goes_on && p->is_hurried; /* for an entry that has gone since */
+	if (!is_local(ede_code) && !p->submit)
 		keep(e, p, a, is_bogus ? RECURSION_BOGUS_S : RECURSION_SERVFAIL_S, times->now_s);
 	return DNS_RCODE_SERVFAIL;
 }

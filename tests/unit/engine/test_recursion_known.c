@@ -138,6 +138,33 @@ static void test_stale_limits(void **state)
 		    r.now_s * CLOCK_NS_PER_S + 5000 * CLOCK_NS_PER_MS);
 }
 
+/* Room was needed in the cache meanwhile: 1.8 s were too short to say that upstream has failed. */
+static void test_stale_pushed_out(void **state)
+{
+	struct cache_key key;
+
+	(void)state;
+	go_stale(&www_answer, 1);
+	assert_true(ask(&r, &www));
+	cache_key_init(&key, r.world.cache, (const uint8_t *)"\3www\1x", 7, T(A), DNS_CLASS_IN, 0,
+		       VOLLEY_VIEW_RECURSIVE);
+	assert_int_equal(cache_withdraw(r.world.cache, &key), 0);
+	r.now_s += 2;
+	complete_failed(&r, DNS_EDE_NO_REACHABLE_AUTHORITY);
+	check_error(DNS_RCODE_SERVFAIL, DNS_EDE_NO_REACHABLE_AUTHORITY);
+	assert_true(r.pending.submit);
+	r.now_s += 5;
+	assert_int_equal(complete_failed(&r, DNS_EDE_NO_REACHABLE_AUTHORITY), 0);
+	assert_false(r.pending.submit);
+	assert_false(ask(&r, &www)); /* now it is known */
+	assert_int_equal(reply_rcode(&r.reply), DNS_RCODE_SERVFAIL);
+	r.now_s += 5;
+	assert_true(ask(&r, &www));
+	r.now_s += 5; /* a deadline that was none for a stale answer */
+	complete_failed(&r, DNS_EDE_NO_REACHABLE_AUTHORITY);
+	assert_false(r.pending.submit);
+}
+
 /* A failure does not push out what is valid: another worker had an answer in the meantime. */
 static void test_failure_beside_answer(void **state)
 {
@@ -303,11 +330,17 @@ static void test_policy_comes(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_cut),           TEST(test_cut_behind_alias),
-		TEST(test_stale_in_time), TEST(test_stale_recheck),
-		TEST(test_stale_limits),  TEST(test_failure_beside_answer),
-		TEST(test_prefetch),      TEST(test_driver_refresh),
-		TEST(test_policy),        TEST(test_policy_comes),
+		TEST(test_cut),
+		TEST(test_cut_behind_alias),
+		TEST(test_stale_in_time),
+		TEST(test_stale_recheck),
+		TEST(test_stale_limits),
+		TEST(test_stale_pushed_out),
+		TEST(test_failure_beside_answer),
+		TEST(test_prefetch),
+		TEST(test_driver_refresh),
+		TEST(test_policy),
+		TEST(test_policy_comes),
 	};
 
 	return cmocka_run_group_tests(tests, group_setup, group_teardown);
