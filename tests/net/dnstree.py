@@ -188,6 +188,8 @@ class Server(Scripted):
         super().close()
         for sock in self.others.values():
             sock.close()
+        for thread in self.threads:
+            thread.join(3)  # its address is free then
 
 
 def refuse(query, _tcp):
@@ -351,6 +353,14 @@ def ask(lab, made, where=V4, source=None, tcp=False, timeout=TIMEOUT + 4):
             reply = dns.message.from_wire(sock.recv(65535))
     assert made.is_response(reply), f"{made}\n{reply}"
     return reply
+
+
+def answers(lab, made, seconds=1, **kwargs):
+    """The records of the answer; None if there is no reply in time."""
+    try:
+        return records(ask(lab, made, timeout=seconds, **kwargs))
+    except TimeoutError:
+        return None
 
 
 def codes(reply):

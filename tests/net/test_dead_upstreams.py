@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Dead upstreams: what is known goes on being answered, memory is bounded, their return is noticed."""
+import os
+import re
+import signal
+import socket
+import threading
+import time
+
+import pytest
+
+from dnstree import answers, ask, by, query, records, world_of
+from netlab import CLIENT4, V4, V6, wait_for
+from upstreams import family
+
+MANY = 100000
+TRUE = ["A 192.0.2.80"]
+
+
+@pytest.fixture(name="world", scope="module", params=["native", "off"])
+def make_world(request, tmp_path_factory, tree_zones):
+    with world_of(tmp_path_factory.mktemp("world"), tree_zones) as world:
+        world.driver = request.param == "native"
+        with_settings(world, {})
+        yield world
+
+
+def with_settings(world, keys):
+    """volleyd anew, with these of the recursion section."""
+    if world.daemon.process:
+        world.daemon.stop()
+    world.start("native" if world.driver else "off", {"query-timeout": "4s", **keys})
+
+
+def resident_kib(daemon):
+    with open(f"/proc/{daemon.process.pid}/status", encoding="ascii") as status:
+        return int(re.search(r"^VmRSS:\s+(\d+)", status.read(), re.M)[1])
+
+
+class Flood:
+    """Questions nobody asked before, as fast as this process sends; replies are thrown away."""
+
+    def __init__(self, world, zone, count):
+        self.sock = world.lab.socket("c")
+        self.sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        self.sock.bind((CLIENT4, 0))
+        self.sock.connect((V4, 53))
+        self.template = query("n0000000." + zone, edns=False).to_wire()
+        self.count, self.sent = count, 0
+        self.thread = threading.Thread(target=self.send)
+        self.thread.start()
+
+    def send(self):
+        head, tail = self.template[:14], self.template[21:]
+        for n in range(self.count):
+            self.sent += 1
+            try:
+                self.sock.send(head + b"%07d" % n + tail)
+            except OSError:
+                pass
+            if n % 64 == 63:
+                time.sleep(0.001)
+
+    def end(self):
+        self.thread.join()
+        self.sock.close()
+
+
+def send_signal(process, number):
+    for pid in family(process.pid):
+        os.kill(pid, number)
+
+
+class Hits:
+    """Known names, asked one after the other: how many, how many without a reply."""
+
+    def __init__(self, lab):
+        self.lab, self.n, self.lost, self.slowest = lab, 0, 0, 0
+
+    def ask(self):
+        for name, expected in (("www.good.lab.", TRUE), ("www.example.com.", [*TRUE, "A 192.0.2.81"])):
+            self.n += 1
+            start = time.monotonic()
+            try:
+                assert records(ask(self.lab, query(name), timeout=0.5)) == expected
+            except TimeoutError:
+                self.lost += 1
+            self.slowest = max(self.slowest, time.monotonic() - start)
+
+
+def test_a_hundred_thousand_questions_to_dead_servers(world):
+    """Hits are answered all the while, memory is bounded, and the servers' return is noticed."""
+    lab, daemon = world.lab, world.daemon
+    for _ in range(3):
+        ask(lab, query("www.good.lab."))
+        ask(lab, query("www.example.com."))
+    before_kib, before = resident_kib(daemon), daemon.stats()
+    send_signal(world.tree.leaf, signal.SIGSTOP)
+    try:
+        flood, hits = Flood(world, "wild.plain.lab.", MANY), Hits(lab)
+        while flood.thread.is_alive():
+            hits.ask()
+            time.sleep(0.003)
+        flood.end()
+        more_kib = resident_kib(daemon) - before_kib
+        print(f"{hits.n} hits beside, {hits.lost} without a reply, the slowest after "
+              f"{hits.slowest * 1000:.0f} ms; {more_kib >> 10} MiB more")
+    finally:
+        send_signal(world.tree.leaf, signal.SIGCONT)
+    after = daemon.stats()
+    # a burst of late replies can be more than the client's end of the veth takes
+    assert hits.n > 100 and hits.lost <= hits.n / 50
+    if world.driver:
+        hit = sum(after["driver"]["reasons"].get(name, 0) - before["driver"]["reasons"].get(name, 0)
+                  for name in ("hit-full", "hit-short"))
+        assert hit >= hits.n
+    assert after["engine"]["queries"] - before["engine"]["queries"] > 0.9 * MANY
+    assert more_kib < 400 << 10
+    number = iter(range(1000))
+    wait_for("questions are answered again",
+             lambda: answers(lab, query(f"b{next(number)}.wild.nsec3.lab.")) == ["A 192.0.2.9"], 20)
+    who, _ = by(daemon, lambda: ask(lab, query("www.good.lab.")))
+    assert who == {"driver" if world.driver else "kernel_socket": 1}
+
+
+def test_a_client_cannot_take_all(world):
+    """max-per-client: beside all that one may ask of a dead server, the others are served as ever."""
+    with_settings(world, {"max-per-client": 300})
+    Flood(world, "silent.lab.", 3000).end()
+    for n in range(5):
+        start = time.monotonic()
+        reply = ask(world.lab, query(f"c{n}.wild.good.lab."), V6)
+        assert records(reply) == ["A 192.0.2.9"]
+        assert time.monotonic() - start < 2
+    with_settings(world, {})
+
+
+def test_it_stops_with_questions_outstanding(world):
+    """What nobody answers holds up no stop; the clients are told."""
+    flood = Flood(world, "silent.lab.", 5000)
+    flood.end()
+    with world.lab.socket("c") as sock:
+        sock.bind((CLIENT4, 0))
+        sock.sendto(query("waits.silent.lab.").to_wire(), (V4, 53))
+        time.sleep(0.2)
+        start = time.monotonic()
+        assert world.daemon.stop() == 0
+        assert time.monotonic() - start < 5
+    world.daemon.start()
+    assert records(ask(world.lab, query("www.good.lab."))) == TRUE
