@@ -52,6 +52,20 @@ static void only_the_same_question_joins(void **state)
 	assert_ptr_equal(questions[0].group, questions[1].group);
 }
 
+static void checking_disabled_is_another_question_where_it_is_kept(void **state)
+{
+	(void)state;
+	assert_false(groups_join(&groups, question(0, 'a', DNS_TYPE_A)));
+	question(1, 'a', DNS_TYPE_A)->checking_disabled = true;
+	assert_true(groups_join(&groups, &questions[1]));
+	groups.keeps_cd = true;
+	question(2, 'a', DNS_TYPE_A)->checking_disabled = true;
+	assert_false(groups_join(&groups, &questions[2]));
+	assert_true(questions[2].group->checking_disabled);
+	assert_true(groups_join(&groups, question(3, 'a', DNS_TYPE_A)));
+	assert_ptr_equal(questions[3].group, questions[0].group);
+}
+
 static void groups_are_asked_in_their_order_up_to_the_limit(void **state)
 {
 	(void)state;
@@ -118,6 +132,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(only_the_same_question_joins, begin, end),
+		cmocka_unit_test_setup_teardown(
+			checking_disabled_is_another_question_where_it_is_kept, begin, end),
 		cmocka_unit_test_setup_teardown(groups_are_asked_in_their_order_up_to_the_limit,
 						begin, end),
 		cmocka_unit_test_setup_teardown(a_queued_group_without_waiters_is_never_asked,
