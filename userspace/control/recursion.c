@@ -46,6 +46,7 @@ struct recursion {
 	struct setup now;
 	struct resolver *published; /* RCU: now.resolver, until the stop */
 	struct retired *left;
+	bool is_map_right; /* it holds now.list, and nothing else */
 	char problem[128];
 };
 
@@ -200,6 +201,8 @@ static int wait_for_readers(struct recursion *r)
 
 static void note_map(struct recursion *r, int err)
 {
+	r->is_map_right = !err;
+	*r->problem = '\0';
 	if (!err)
 		return;
 	snprintf(r->problem, sizeof(r->problem),
@@ -219,18 +222,20 @@ static void begin_generation(struct recursion *r, const struct setup *s)
 
 static void put_in_place(struct recursion *r, struct setup *s, struct retired *retired)
 {
+	bool is_map_right = r->is_map_right && clients_list_equal(&r->now.list, &s->list);
 	struct setup old = r->now;
-	int err;
+	int err = 0;
 
-	*r->problem = '\0';
-	err = clients_map_restrict(r->env.clients_fd, &s->list);
+	if (!is_map_right)
+		err = clients_map_restrict(r->env.clients_fd, &s->list);
 	rcu_xchg_pointer(&r->env.published->clients, s->clients);
 	rcu_xchg_pointer(&r->env.published->recursion, s->rules);
 	rcu_xchg_pointer(&r->published, s->resolver);
 	begin_generation(r, s);
 	if (wait_for_readers(r))
 		log_error("recursion: the kernel does not say when all readers are done");
-	note_map(r, err ? err : clients_map_extend(r->env.clients_fd, &s->list));
+	if (!is_map_right)
+		note_map(r, err ? err : clients_map_extend(r->env.clients_fd, &s->list));
 	r->now = *s;
 	if (old.resolver && old.resolver != s->resolver) {
 		retire(r, retired, old.resolver);
@@ -352,7 +357,6 @@ void recursion_report(const struct recursion *r, struct recursion_report *out)
 		.is_on = r->now.resolver,
 		.has_own_forwarder = r->now.resolver && forward_suits(&r->now.settings.resolver),
 		.root_hints = r->now.settings.resolver.root_hints,
-		.n_clients = r->now.list.n,
 		.problem = *r->problem ? r->problem : NULL,
 	};
 	if (r->now.resolver)

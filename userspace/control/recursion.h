@@ -88,7 +88,6 @@ struct recursion_report {
 	bool is_on;
 	bool has_own_forwarder;            /* resolver/forward.h; else libunbound does it */
 	const char *root_hints;            /* NULL: those of libunbound, or none needed */
-	size_t n_clients;                  /* prefixes with views of their own */
 	const char *problem;               /* of the last change; NULL: none */
 	struct resolver_counters counters; /* of this resolver, not of those before */
 };

@@ -13,7 +13,7 @@
  *	              workers, zones:{serving, stale, failed, loading},
  *	              recursion:{mode:"off|forward|iterate", zones_for_everyone,
  *	                by:"forwarder|libunbound", transport, upstreams:[text...], root_hints, stubs,
- *	                validates, threads, outstanding, max_outstanding},
+ *	                client_prefixes, validates, threads, outstanding, max_outstanding},
  *	              cache:{size_bytes, used_bytes, entries}}
  *	stats        {answered:{driver, worker, kernel_socket, tcp},
  *	              driver:{received, hit, up, passed, dropped, reasons:{name:count...}},
