@@ -13,7 +13,7 @@ import time
 import dns.message
 import pytest
 
-from netlab import (BIN, ROOT, TOOLS, V4, Answered, iface, in_driver, map_ids, program, run, texts,
+from netlab import (BIN, ROOT, TOOLS, V4, iface, in_driver, map_ids, program, run, texts,
                     wait_for, write_zone, zone)
 
 MIB = 1 << 20

@@ -232,6 +232,17 @@ static void begin(struct copier *c, struct cache *to, uint32_t now_s, const bool
 			      .told = told };
 }
 
+/*
+ * `into` is set before the first look at the index: a sweep that finds none there has withdrawn before,
+ * and with the lock we see that.
+ */
+static void set(struct cache *cache, struct cache **field, struct cache *value)
+{
+	pthread_mutex_lock(&cache->lock);
+	*field = value;
+	pthread_mutex_unlock(&cache->lock);
+}
+
 int cache_copy(struct cache *to, uint32_t now_s, const bool *cancel, struct cache_copied *told)
 {
 	struct copier c;
@@ -239,9 +250,7 @@ int cache_copy(struct cache *to, uint32_t now_s, const bool *cancel, struct cach
 
 	begin(&c, to, now_s, cancel, told);
 	*told = (struct cache_copied){ .n_words = 2 * cache_walk_end(c.from) };
-	/* A sweep that has not seen this had withdrawn before what we are to see: sweep.c. */
-	__atomic_store_n(&c.from->into, to, __ATOMIC_SEQ_CST);
-	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+	set(c.from, &c.from->into, to);
 	err = go_round(&c, count_entry);
 	for (uint32_t i = 0; i < COPY_RANKS; i++)
 		add(&told->n_entries, c.entries[i]);
@@ -281,11 +290,11 @@ void cache_copy_counters(struct cache *to)
 
 void cache_copy_give_up(struct cache *to)
 {
-	__atomic_store_n(&to->from->into, NULL, __ATOMIC_RELEASE);
+	set(to->from, &to->from->into, NULL);
 }
 
 void cache_copy_end(struct cache *to)
 {
 	/* from->into stays: a sweep that is in `from` has yet to come here. */
-	__atomic_store_n(&to->from, NULL, __ATOMIC_RELEASE);
+	set(to, &to->from, NULL);
 }

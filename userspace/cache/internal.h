@@ -65,8 +65,6 @@ struct cache {
 	struct appender keeper; /* may take the last free segments */
 	struct cache_writer *keeper_writer;
 	uint8_t *changed_zones; /* by slot, while somebody watches (zones.h); else NULL */
-	struct cache *from;     /* whose place this one takes, and */
-	struct cache *into;     /* which takes this one's: see copy.h; NULL: none */
 
 	pthread_mutex_t lock; /* all below: taken when a segment changes hands, not before */
 	pthread_cond_t room_wanted;
@@ -75,6 +73,8 @@ struct cache {
 	struct fifo emptied; /* no word leads into these: free after a grace period */
 	struct fifo queues[N_QUEUES];
 	struct cache_writer *writers;
+	struct cache *from;         /* whose place this one takes, and */
+	struct cache *into;         /* which takes this one's: copy.h; NULL: none */
 	uint32_t n_writers;         /* ever made */
 	struct cache_counters past; /* of writers that are gone */
 };

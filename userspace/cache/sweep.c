@@ -8,19 +8,27 @@
 
 #include "cache/internal.h"
 
+static struct cache *get(struct cache *cache, struct cache *const *field)
+{
+	struct cache *value;
+
+	pthread_mutex_lock(&cache->lock);
+	value = *field;
+	pthread_mutex_unlock(&cache->lock);
+	return value;
+}
+
 int cache_sweep(struct cache *cache, const bool *cancel, walk_visit *visit, void *user,
 		cache_grace_fn *grace, void *grace_user, uint64_t *n_withdrawn)
 {
-	struct cache *first = __atomic_load_n(&cache->from, __ATOMIC_ACQUIRE), *second;
+	struct cache *first = get(cache, &cache->from), *second;
 	int err;
 
 	if (!first)
 		first = cache;
 	*n_withdrawn = cache_walk_offline(first, cancel, visit, user);
 	err = grace(grace_user);
-	/* Behind the withdrawals: a copy that begins later than this load does not see them any more. */
-	__atomic_thread_fence(__ATOMIC_SEQ_CST);
-	second = __atomic_load_n(&first->into, __ATOMIC_SEQ_CST);
+	second = get(first, &first->into); /* behind the walk: see copy.c */
 	if (err || !second)
 		return err;
 	*n_withdrawn += cache_walk_offline(second, cancel, visit, user);

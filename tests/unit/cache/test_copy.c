@@ -373,7 +373,7 @@ static void test_sweep_while_copied(void **state)
 		beside(&next, &old, 24 << 20);
 		MUST(!pthread_create(&thread, NULL, copy_in_thread, next.cache));
 		rcu_thread_offline();
-		usleep(round * 250);
+		usleep(round * round * 50);
 		rcu_thread_online();
 		n_raced += sweep(&old) > ENTRIES / 2;
 		rcu_thread_offline();
