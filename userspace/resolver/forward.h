@@ -3,16 +3,18 @@
  * Plain forwarding: questions go to recursive servers as they are, and what these answer is passed
  * on, not validated. One forwarder for each resolver thread; it takes the place of libunbound there.
  *
- *	groups_next() ─► question ─► query to the best upstream ─► reply: an answer ─► done->answered()
- *	                    ▲  │                                     │ │
- *	                    │  └── waits: no upstream has room       │ │ SERVFAIL, REFUSED: the next upstream;
- *	                    └──────── no reply in time ◄─────────────┘ │ when there is none: done->failed()
- *	                    └──────── truncated: TCP; no EDNS ◄────────┘
+ *	groups_next() ─► question ─► query to an upstream ─► reply ─► an answer: done->answered()
+ *	                     ▲                    │             │
+ *	                     ├─ no reply in time ◄┘             │
+ *	                     ├─ truncated: over TCP ◄───────────┤
+ *	                     ├─ EDNS is refused: without ◄──────┤
+ *	                     └─ a failure: the next upstream ◄──┘ there is none: done->failed()
  *
- * A question has one query to each upstream at most, which keeps its port and ID when it is sent again:
- * so many chances has who guesses, and no more (RFC 5452 section 5). A query is sent until its
- * deadline (all who asked are gone), each time to the upstream that was asked less, and waited for
- * longer. All of it is made at the start: nothing is allocated for a question.
+ * A question has one query to each upstream, which keeps its port and ID when it is sent again: so
+ * many chances has who guesses, and no more (RFC 5452 section 5); but that now and then a copy goes to
+ * an upstream that is to be known. It is asked until nobody waits for it, each time at an upstream that
+ * was not asked yet in this turn, and waited for longer. All is made at the start: nothing is
+ * allocated for a question.
  *
  * One thread, that of the event base.
  */
@@ -26,7 +28,10 @@
 /* Files that are open at most, for each thread. */
 #define FORWARD_FDS (256 + 16)
 
-/* How a group ends: each exactly once. It is the callee's again. Within calls of this floor, or by libevent. */
+/*
+ * How a group ends: one of these, once, and the group is the callee's again. Called by libevent, and
+ * within forward_round().
+ */
 struct forward_done {
 	void *ctx;
 	/* The answer; msg is the forwarder's. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The questions of a forwarder and their queries: what both have in common, and how they come to an end.
- * Inside of the forwarder only; what it is for others is in resolver/forward.h.
+ * The questions of a forwarder and their queries, from the first to their end. Inside of the
+ * forwarder only; what it is for others is in resolver/forward.h.
  *
  *	taken ─► waiting ─► in flight, timer armed ─► answered or failed: free
  *	            ▲             │ no reply in time, or one to be asked otherwise
@@ -103,8 +103,8 @@ bool forward_question_has_in_flight(const struct forward_question *q);
 void forward_question_arm(struct forward *f, struct forward_question *q, uint64_t at_ns);
 
 /*
- * Sends the question's query to the upstream, anew or once more, and sets the timer. Where that cannot be
- * done the upstream is one that could not be reached, and the question is asked again.
+ * Sends the question's query to the upstream, anew or once more, and sets the timer. Where that
+ * cannot be done the upstream is one that could not be reached, and the question is asked again.
  */
 void forward_query_send(struct forward *f, struct forward_question *q, uint8_t upstream,
 			uint64_t now_ns);

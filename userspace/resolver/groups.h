@@ -5,8 +5,8 @@
  *	groups_join() ─► QUEUED ─► groups_next() ─► ASKED ─► groups_put()
  *	                    └── nobody waits any more ───────────▲
  *
- * A group that is asked and has lost its waiters (their deadlines are over) stays until the upstream side is
- * done with it, so that its answer still serves who asks again meanwhile; it counts
+ * A group that is asked and has lost its waiters (their deadlines are over) stays until libunbound
+ * or the forwarder is done with it, so that its answer still serves who asks again meanwhile; it counts
  * less against upstream_max (groups_next()), so that dead upstreams do not shut out the living.
  *
  * All groups are made at the start. One thread.

@@ -11,13 +11,14 @@
  *	   └─► resolver_release()                                or the forwarder
  *
  * resolver_start() decides. The forwarder is taken where there are forwards, over UDP or TCP, without
- * a trust anchor, and without stubs, private_addresses, outgoing_interfaces, upstream_qps and options,
- * which only libunbound knows. What differs then: nothing is validated, and no answer is secure; CD goes
- * upstream as it came, so questions with it and without are two; names such as "localhost." go upstream
- * as all others; every question that is submitted goes upstream, for nothing is cached here.
+ * a trust anchor, and without stubs, private_addresses, outgoing_interfaces, upstream_qps and
+ * options, which only libunbound knows. What differs then: nothing is validated, and no answer is
+ * secure; CD goes upstream as it came, so questions with it and without are two; names such as
+ * "localhost." go upstream as all others; and so does every question, for nothing is cached here.
  *
- * Each resolver thread has an event base (libevent), and the forwarder or a context of libunbound with
- * small caches of its own; a question goes to the thread that its hash names, so the same one always meets itself.
+ * Each resolver thread has an event base (libevent), and a forwarder or a context of libunbound with
+ * small caches of its own; a question goes to the thread that its hash names, so the same one always
+ * meets itself.
  * What bounds memory: places for max_outstanding questions; upstream_max of them at a time with
  * upstreams, the others wait in line (they cost a fixed struct, where one in libunbound has
  * buffers, sockets and timers).

@@ -8,11 +8,11 @@
  * best at random. The others are asked besides now and then (upstream_wants_probe()), so that they
  * are known when they are needed.
  *
- * How many queries may wait for their replies (the window) begins small, grows with each reply, and is no
- * more than what the server answers in a second: else those behind would be sent again before it
- * comes to them, and it had only more to do. It never has to be less than UPSTREAM_WINDOW_KEPT, or names
- * whose owners are slow would shut out the others. A server that answers nothing for a while is down:
- * no more than UPSTREAM_DOWN_MAX queries at a time go there, until one reply comes.
+ * How many queries may wait for their replies (the window) begins small, grows with the replies, and
+ * is no more than what the server answers in a second: else those behind would be sent again before
+ * it comes to them, and it had only more to do. It never has to be less than UPSTREAM_WINDOW_KEPT,
+ * or names whose owners are slow would shut out the others. A server that answers nothing for a
+ * while is down: UPSTREAM_DOWN_MAX queries at a time go there, until one reply comes.
  *
  * Time is an argument, CLOCK_MONOTONIC. One thread.
  */
