@@ -3,10 +3,12 @@
  * Volley's XDP program: answers from the answer cache, hands up what it cannot answer, passes what
  * is not ours. design in docs/architecture.md.
  *
- *   packet.h    is it ours?              no: XDP_PASS, untouched
- *   question.h  is it understood?        no: up, untouched
- *   lookup.h    is the answer known?     no: up, untouched
- *   reply.h     the answer, in place     XDP_TX
+ *   packet.h    is it ours?                               no: XDP_PASS, untouched
+ *   question.h  is it understood?                         no: up, untouched
+ *   lookup.h    is the answer known, for this client?     no: up, untouched
+ *   choose.h    which part of it has room
+ *   age.h       its TTLs, where it is from upstream       too many: up, untouched
+ *   reply.h     the answer, in place                      XDP_TX
  *
  * Up is the AF_XDP socket of the receive queue; where there is none, the kernel's stack.
  */
