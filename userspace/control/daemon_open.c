@@ -165,12 +165,16 @@ static int open_cache(struct daemon *d)
 	return start_heartbeat(d);
 }
 
+/*
+ * Beside the engine's settings: which view the answers of our zones are in, and whether for the DS records
+ * of these the parents are asked.
+ */
 static uint64_t settings_digest(const struct daemon *d)
 {
-	uint64_t digest = engine_config_digest(&d->engine_config);
+	uint64_t others = d->published.recursion ? 2 : 0;
 
-	/* Which view the answers of our zones are in. */
-	return recursion_restricts_zones(d->recursion) ? ~digest : digest;
+	others += recursion_restricts_zones(d->recursion);
+	return engine_config_digest(&d->engine_config) + others;
 }
 
 int daemon_configure_recursion(struct daemon *d, struct config *config, char *err, size_t err_cap)

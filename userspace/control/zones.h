@@ -85,7 +85,7 @@ struct zones_env {
 	struct cache *cache;
 	bool is_adopted; /* the cache has answers of an earlier daemon, of whatever zones it had */
 	struct engine_data *published;
-	uint64_t settings_digest; /* engine_config_digest(), and who may ask: zones_set_settings() */
+	uint64_t settings_digest; /* of all beside the zones: zones_set_settings() */
 	const uint32_t *others; /* slots in the cache that are no zones' (0: none); they may change */
 	size_t n_others;
 	cache_grace_fn *grace; /* waits for the readers of zones and of the cache */

@@ -97,7 +97,7 @@ static void choose_generation(struct zones *zones, struct edition *edition,
 	if (is_fresh || !is_same)
 		entry->withdrawn = (struct withdrawn){ .is_known = entry->zone };
 	if (entry->zone && entry->settings != zones->env.settings_digest)
-		entry->withdrawn.all = "who may ask has changed";
+		entry->withdrawn.all = "the settings have changed";
 	if (entry->zone && !is_same && entry->settings == zones->env.settings_digest) {
 		take_changes(&change, entry);
 		gen = withdrawal_plan(edition->withdrawal, &change);
