@@ -20,13 +20,21 @@ static void put_share(json_t *o, const char *key, uint64_t part, uint64_t whole)
 	json_put_percent(o, key, whole ? (double)part / (double)whole : 0);
 }
 
-/* The zone that has this slot of the cache, "none" if there is none. */
+/* The zone that has this slot of the cache, or what has it beside the zones; "none" if there is none. */
 static const char *zone_name(const struct daemon *d, uint32_t slot)
 {
+	static const char *const others[DAEMON_N_SLOTS] = {
+		[DAEMON_SLOT_RECURSION] = "(upstream)",
+		[DAEMON_SLOT_POLICIES] = "(policies)",
+	};
+
 	for (size_t i = 0; slot && i < zones_n(d->zones); i++)
 		if (zones_at(d->zones, i)->cache_slot == slot)
 			return zones_at(d->zones, i)->name;
-	return slot && slot == recursion_slot(d->recursion) ? "(upstream)" : "none";
+	for (size_t i = 0; slot && i < DAEMON_N_SLOTS; i++)
+		if (d->other_slots[i] == slot)
+			return others[i];
+	return "none";
 }
 
 static const char *view_text(uint32_t view)
