@@ -13,7 +13,7 @@ import time
 import dns.message
 import pytest
 
-from netlab import (BIN, ROOT, TOOLS, V4, iface, in_driver, map_ids, program, run, texts,
+from netlab import (BIN, CLIENT4, ROOT, TOOLS, V4, iface, in_driver, map_ids, program, run, texts,
                     wait_for, write_zone, zone)
 
 MIB = 1 << 20
@@ -191,6 +191,19 @@ def test_the_hot_half_stays(lab, daemon, path):
     now = stats(daemon)
     assert now["total_bytes"] <= 8 * MIB
     assert now["segments_free"] >= 3  # room for what comes now
+
+
+def test_answers_for_some_clients(lab, daemon, path):
+    """The driver's table of clients is the same for both caches."""
+    daemon.start(cache={"size": "32M"}, zones=zones(path),
+                 server={"allow": [f"{CLIENT4}/32"]})
+    for name in NAMES:
+        lab.ask(name)
+    assert in_driver(lab, daemon, NAMES) == N_NAMES
+    with asking(lab, NAMES, lambda i: {address(i)}):
+        resize(daemon, 16)
+    assert in_driver(lab, daemon, NAMES) == N_NAMES
+    assert {row["view"] for row in stats(daemon)["by_variant"]} != {0}
 
 
 def test_by_configuration(lab, daemon, path):

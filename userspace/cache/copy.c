@@ -211,12 +211,17 @@ static int copy_ranks(struct copier *c)
 	return go_round(c, copy_entry);
 }
 
-/* Where all had room, what was counted and did not come was withdrawn meanwhile. */
+/*
+ * Where all had room, what was counted and did not come was withdrawn meanwhile. In buckets that are full
+ * copies push out others.
+ */
 static void count_left_out(const struct copier *c)
 {
+	uint64_t n_displaced = c->writer.counters.displaced;
 	struct cache_copied *told = c->told;
 
-	if (c->share < ALL || c->is_full || told->n_left_out)
+	told->n_copied -= n_displaced;
+	if (c->share < ALL || c->is_full || n_displaced || told->n_left_out)
 		told->n_left_out =
 			told->n_entries > told->n_copied ? told->n_entries - told->n_copied : 0;
 }

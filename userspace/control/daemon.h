@@ -110,7 +110,7 @@ int daemon_detach(struct daemon *d, const char *ifname, char *err, size_t err_ca
 
 /*
  * Reads the configuration again, puts in place what it says of clients and recursion, and begins to
- * load its zones; the rest needs a restart. 0: done()
+ * load its zones; another cache.size resizes the cache, the rest needs a restart. 0: done()
  * follows, as for zones_configure(). Else a negative code, with a sentence in err.
  */
 int daemon_reload(struct daemon *d, zones_done_fn *done, void *user, char *err, size_t err_cap);

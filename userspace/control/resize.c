@@ -228,6 +228,7 @@ static void exchange(struct resize *r)
 	zones_set_cache(d->zones, d->cache);
 	recursion_set_cache(d->recursion, d->cache);
 	policies_set_cache(d->policies, d->cache);
+	policies_set_cache(d->policies, d->cache);
 	snapshots_set_cache(d->snapshots, d->cache);
 	daemon_serve_by(d, d->memory.state, old.memory.state);
 	daemon_update_services(d);

@@ -160,7 +160,9 @@ const struct words_key words_keys[] = {
 	  .max = SIZE_T,
 	  .fallback = "256M",
 	  .text = "The memory of the whole cache, its index included. It is taken at the start and never "
-		  "passed; the answers least asked for make room." },
+		  "passed; the answers least asked for make room. A reload or a restart with another "
+		  "size, and cache resize, move the answers to a cache of that size while they are "
+		  "in use, those asked most first; for that time there must be memory for both." },
 	{ .path = "cache.orphan-serve",
 	  .type = WORDS_SECONDS,
 	  .min = 0,
