@@ -14,6 +14,7 @@ import contextlib
 import itertools
 import os
 import pathlib
+import re
 import socket
 import struct
 import time
@@ -27,6 +28,7 @@ import pytest
 
 from netlab import (CLIENT4, CLIENT6, TIMEOUT, V4, V6, Answered, Daemon, Lab, family_of, iface,
                     wait_for)
+from netlab import has as installed
 from upstreams import Netns, Scripted, address_answer, alter, missing, sign
 
 ROOT_NS, TLD_NS, LEAF_NS, LEAF6_NS = "10.53.0.1", "10.53.0.2", "10.53.0.3", "fd53::3"
@@ -297,6 +299,15 @@ remote-control:
             self.tree.popen("unbound", "-d", "-c", "unbound.conf", stdout=log, stderr=log)
         wait_for("unbound", lambda: self.lab.is_answered(".", "SOA"), 10)
 
+    def delv(self, name, kind):
+        """What a validating client that asks us says of an answer: its words, one for each part."""
+        key = re.search(r"DNSKEY\s+(\d+ \d+ \d+) (\S+)", self.tree.zones.anchor.read_text(encoding="ascii"))
+        path = self.folder / "delv.conf"
+        path.write_text(f'trust-anchors {{ . static-key {key[1]} "{key[2]}"; }};\n', encoding="ascii")
+        said = self.lab.exec("c", "delv", f"@{V4}", "-b", CLIENT4, "-a", path, "+root=.", name, kind)
+        return re.findall(r"^;+ (.*validated|unsigned answer|resolution failed: failure)$",
+                          said.stdout + said.stderr, re.M)
+
     def close(self):
         """True if volleyd ended well, or was not there."""
         try:
@@ -318,8 +329,9 @@ def world_of(folder, zones):
 
 
 def skip_unless_possible():
-    if os.geteuid() or missing():
-        pytest.skip(f"not installed: {missing()}" if missing() else "needs root")
+    lacking = missing() + [tool for tool in ("delv", "dnsperf", "gcc", "unbound") if not installed(tool)]
+    if os.geteuid() or lacking:
+        pytest.skip(f"not installed: {lacking}" if lacking else "needs root")
 
 
 # --- Asking ----------------------------------------------------------------------------------------

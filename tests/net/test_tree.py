@@ -117,6 +117,22 @@ def check_denial(reply, what):
     assert 0 < soa.ttl <= NEGATIVE_TTL, what
 
 
+@pytest.mark.parametrize("again", ["first", "again"])
+def test_answers_hold_for_a_validating_client(world, again):
+    """delv asks with CD=1 and believes the signatures and proofs alone: those of the cache, too."""
+    good, none = "fully validated", "negative response, fully validated"
+    for name, kind, *said in (
+            ("www.good.lab.", "A", good), ("www.good.lab.", "TXT", none), ("n.good.lab.", "A", none),
+            ("er.good.lab.", "A", none), ("y.wild.good.lab.", "A", good), ("one.good.lab.", "A", good),
+            ("www.nsec3.lab.", "A", good), ("www.nsec3.lab.", "TXT", none), ("n.nsec3.lab.", "A", none),
+            ("er.nsec3.lab.", "A", none), ("y.wild.nsec3.lab.", "A", good), ("n.optout.lab.", "A", none),
+            ("www.tree.good.lab.", "A", good), ("www.wood.good.lab.", "A", good, "unsigned answer"),
+            ("plain.lab.", "DS", none), ("n.lab.", "A", none), ("huge.good.lab.", "TXT", good),
+            ("www.plain.lab.", "A", "unsigned answer"), ("www.leaf.raw.", "A", "unsigned answer"),
+            ("www.broken.lab.", "A", "resolution failed: failure")):
+        assert world.delv(name, kind) == said, f"{name} {kind}, {again}"
+
+
 # --- What does not validate -------------------------------------------------------------------------
 
 BOGUS = ["www.expired.lab.", "www.broken.lab.", "www.wrongds.lab.", "www.unsigned.lab."]
