@@ -3,6 +3,7 @@
 
 What is asked and answered in all its kinds is in test_tree.py and its neighbours, over a whole tree.
 """
+import re
 import signal
 
 import dns.flags
@@ -317,3 +318,17 @@ def test_reloads_while_it_is_asked(lab, daemon, more):
     wait_outstanding(daemon, 0)
     responder = daemon.stats()["responder"]
     assert responder["taken"] == responder["released"]
+
+
+@pytest.mark.parametrize("keys, before, said", [
+    ({"trust-anchor": "nowhere"}, (), "recursion: .*/nowhere: No such file"),
+    ({"forward": ["192.0.2.7@853#dns.example"], "transport": "tls", "tls-bundle": "nowhere"}, (),
+     "recursion: .*/nowhere: No such file"),
+    ({"stubs": [{"zone": "stub.", "address": FIRST}]}, ("prlimit", "--nofile=500:500"),
+     "recursion: .* need [0-9]+ files, and RLIMIT_NOFILE is 500"),
+], ids=["anchor", "certificates", "files"])
+def test_a_start_that_cannot_be(daemon, keys, before, said):
+    daemon.configure(zones=[zone("example.com")], recursion=recursion(**keys))
+    daemon.spawn(before=before)
+    assert daemon.reap() == 1
+    assert re.search(said, daemon.log()), daemon.log()

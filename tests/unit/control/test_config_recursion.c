@@ -99,6 +99,27 @@ static void test_refusals(void **state)
 	assert_refused(refusals, sizeof(refusals) / sizeof(refusals[0]));
 }
 
+static void test_too_many_prefixes(void **state)
+{
+	static char text[128 << 10];
+	struct config *config;
+	char err[512];
+
+	(void)state;
+	for (unsigned int n = CONFIG_PREFIXES_MAX; n <= CONFIG_PREFIXES_MAX + 1; n++) {
+		size_t used = (size_t)snprintf(text, sizeof(text), RECURSION "  allow: [");
+
+		for (unsigned int i = 0; i < n; i++)
+			used += (size_t)snprintf(text + used, sizeof(text) - used, "%s10.0.%u.%u",
+						 i ? ", " : "", i >> 8, i & 255);
+		snprintf(text + used, sizeof(text) - used, "]\n");
+		assert_int_equal(load(&config, text, err, sizeof(err)),
+				 n > CONFIG_PREFIXES_MAX ? ERR_CONFIG : 0);
+		config_free(config);
+	}
+	assert_non_null(strstr(err, "4: recursion.allow: has 4097 prefixes, and 4096 is the most"));
+}
+
 static void test_recursion_defaults(void **state)
 {
 	struct config *config = load_good(LISTEN);
@@ -253,6 +274,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_refusals),
+		cmocka_unit_test(test_too_many_prefixes),
 		cmocka_unit_test(test_recursion_defaults),
 		cmocka_unit_test(test_everything),
 		cmocka_unit_test(test_everything_is_everything),
