@@ -336,7 +336,8 @@ const struct words_key words_keys[] = {
 	{ .path = "recursion.prefetch",
 	  .type = WORDS_BOOL,
 	  .fallback = "true",
-	  .text = "Whether answers that are in use are asked for anew shortly before they expire." },
+	  .text = "Whether answers that are in use are asked for anew shortly before they expire. Where "
+		  "libunbound asks, this gains little: until then it gives what it remembers itself." },
 	{ .path = "recursion.local-data",
 	  .type = WORDS_RECORDS,
 	  .fallback = "[]",
