@@ -186,13 +186,14 @@ static void put_hits(json_t *o, struct daemon *d)
 
 static void put_ages(json_t *o, const struct census *census)
 {
-	json_t *age = json_object(), *expiry = json_object();
+	json_t *age = json_object(), *expiry;
 
 	json_put_int(age, "median_s", census_median_s(&census->age));
 	json_put_int(age, "oldest_s", census->age.most_s);
 	json_object_set_new(o, "age", age);
 	if (!census->left.n)
 		return;
+	expiry = json_object();
 	json_put_int(expiry, "entries", census->left.n);
 	json_put_int(expiry, "soonest_s", census->left.least_s);
 	json_put_int(expiry, "median_s", census_median_s(&census->left));
