@@ -220,13 +220,19 @@ def test_what_others_loaded_keeps_its_size(lab, daemon):
 
 
 def test_no_descriptor_is_lost(lab, daemon):
-    """The interfaces are looked at once a second."""
+    """The interfaces are looked at once a second; programs come and go."""
     daemon.start()
     lab.ask()
     folder = f"/proc/{daemon.process.pid}/fd"
     before = len(os.listdir(folder))
     time.sleep(3.5)
     assert len(os.listdir(folder)) <= before
+    for _ in range(3):
+        daemon.ctl("detach", "s0")
+        daemon.ctl("attach", "s0")
+        daemon.ctl("cache", "resize", "24M")
+        daemon.ctl("cache", "resize", "16M")
+    wait_for("clients have gone", lambda: len(os.listdir(folder)) <= before)
 
 
 @pytest.fixture

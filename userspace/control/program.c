@@ -81,11 +81,17 @@ bool program_is_attached(const struct program *p)
 	return is_there;
 }
 
+int program_fd(const struct program *p)
+{
+	return p->xdp ? xdp_program__fd(p->xdp) : p->prog_fd;
+}
+
+/* libxdp 1.3.1 keeps a descriptor of a program that it detaches without its dispatcher: see found.c. */
 int program_detach(struct program *p)
 {
-	LIBBPF_OPTS(bpf_xdp_attach_opts, opts, .old_prog_fd = p->prog_fd);
+	LIBBPF_OPTS(bpf_xdp_attach_opts, opts, .old_prog_fd = program_fd(p));
 
-	if (p->xdp)
+	if (p->xdp && !program_is_alone(p))
 		return xdp_program__detach(
 			p->xdp, p->ifindex,
 			p->mode == PROGRAM_NATIVE ? XDP_MODE_NATIVE : XDP_MODE_SKB, 0);

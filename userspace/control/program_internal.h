@@ -30,6 +30,12 @@ struct program {
 	uint32_t next_state_id;
 };
 
+/* Of the program that is attached; it stays the program's. */
+int program_fd(const struct program *p);
+
+/* Whether it is the only one on its interface, not one of several behind libxdp's dispatcher. */
+bool program_is_alone(const struct program *p);
+
 /* The kernel's number of a map; 0: not known. */
 uint32_t program_map_id(int fd);
 

@@ -16,7 +16,7 @@
 #include "control/program_internal.h"
 #include "volley.skel.h"
 
-static bool is_alone(const struct program *p)
+bool program_is_alone(const struct program *p)
 {
 	struct found found;
 	bool is_it;
@@ -56,7 +56,7 @@ int program_prepare(struct program *p, const struct object_maps *maps)
 	p->next = open_next(p, maps);
 	if (!p->next)
 		return errno ? -errno : -EINVAL;
-	if (is_alone(p)) {
+	if (program_is_alone(p)) {
 		err = volley_bpf__load(p->next);
 	} else {
 		/* It is loaded when it is attached: the dispatcher says as what. */
@@ -81,8 +81,7 @@ void program_unprepare(struct program *p)
 
 static int exchange(struct program *p)
 {
-	int old_fd = p->xdp ? xdp_program__fd(p->xdp) : p->prog_fd;
-	LIBBPF_OPTS(bpf_xdp_attach_opts, opts, .old_prog_fd = old_fd);
+	LIBBPF_OPTS(bpf_xdp_attach_opts, opts, .old_prog_fd = program_fd(p));
 
 	return bpf_xdp_attach(p->ifindex, bpf_program__fd(p->next->progs.volley),
 			      program_xdp_flags(p) | XDP_FLAGS_REPLACE, &opts);
