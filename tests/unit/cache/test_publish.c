@@ -79,9 +79,11 @@ static void test_entry_is_what_was_given(void **state)
 		/* As it lies in a message whose other octets are zero. */
 		memset(message, 0, sizeof(message));
 		memcpy(message + 12 + n + 4, body, full);
-		assert_int_equal(e->full_sum, entry_body_sum(message, 12 + n + 4 + full, 0, NULL, 0));
+		assert_int_equal(e->full_sum,
+				 entry_body_sum(message, 12 + n + 4 + full, 0, NULL, 0));
 		memset(message + 12 + n + 4 + part, 0, sizeof(message) - 12 - n - 4 - part);
-		assert_int_equal(e->short_sum, entry_body_sum(message, 12 + n + 4 + part, 0, NULL, 0));
+		assert_int_equal(e->short_sum,
+				 entry_body_sum(message, 12 + n + 4 + part, 0, NULL, 0));
 	}
 	world_close(&w);
 }
