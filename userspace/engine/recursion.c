@@ -298,13 +298,15 @@ static bool is_spoken_for(const struct engine *e, const struct resolver_question
 static void keep(struct engine *e, const struct engine_pending *p, struct cache_answer *a,
 		 uint32_t ttl_s, uint32_t now_s)
 {
-	uint32_t refresh_s = ttl_s / RECURSION_REFRESH_PART;
+	uint32_t refresh_s = 0;
 
 	if (!ttl_s || !e->cache || !p->rules.zone_slot || is_spoken_for(e, &p->question))
 		return;
 	a->zone_slot = p->rules.zone_slot;
 	a->zone_gen = p->rules.zone_gen;
 	a->expires_s = now_s + ttl_s;
+	if (ttl_s >= RECURSION_REFRESH_MIN_S) /* at least a second */
+		refresh_s = (ttl_s + RECURSION_REFRESH_PART - 1) / RECURSION_REFRESH_PART;
 	if (p->rules.prefetch && (a->flags & DNS_RCODE_MASK) != DNS_RCODE_SERVFAIL)
 		a->refresh_s = (uint16_t)(refresh_s < RECURSION_REFRESH_MAX_S ?
 						  refresh_s :
