@@ -23,7 +23,7 @@ def make_world(request, tmp_path_factory, tree_zones):
         if request.param == "unbound":
             world.unbound()
         else:
-            world.start(request.param, {"query-timeout": "3s"})
+            world.start(request.param, {"query-timeout": "2s"})
         world.kind = request.param
         yield world
 
@@ -117,20 +117,23 @@ def check_denial(reply, what):
     assert 0 < soa.ttl <= NEGATIVE_TTL, what
 
 
-@pytest.mark.parametrize("again", ["first", "again"])
-def test_answers_hold_for_a_validating_client(world, again):
-    """delv asks with CD=1 and believes the signatures and proofs alone: those of the cache, too."""
-    good, none = "fully validated", "negative response, fully validated"
-    for name, kind, *said in (
-            ("www.good.lab.", "A", good), ("www.good.lab.", "TXT", none), ("n.good.lab.", "A", none),
-            ("er.good.lab.", "A", none), ("y.wild.good.lab.", "A", good), ("one.good.lab.", "A", good),
-            ("www.nsec3.lab.", "A", good), ("www.nsec3.lab.", "TXT", none), ("n.nsec3.lab.", "A", none),
-            ("er.nsec3.lab.", "A", none), ("y.wild.nsec3.lab.", "A", good), ("n.optout.lab.", "A", none),
-            ("www.tree.good.lab.", "A", good), ("www.wood.good.lab.", "A", good, "unsigned answer"),
-            ("plain.lab.", "DS", none), ("n.lab.", "A", none), ("huge.good.lab.", "TXT", good),
-            ("www.plain.lab.", "A", "unsigned answer"), ("www.leaf.raw.", "A", "unsigned answer"),
-            ("alias.broken.lab.", "A", "resolution failed: failure")):
-        assert world.delv(name, kind) == said, f"{name} {kind}, {again}"
+GOOD, NONE, UNSIGNED = "fully validated", "negative response, fully validated", "unsigned answer"
+VALIDATED = [
+    ("www.good.lab.", "A", GOOD), ("www.good.lab.", "TXT", NONE), ("n.good.lab.", "A", NONE),
+    ("er.good.lab.", "A", NONE), ("y.wild.good.lab.", "A", GOOD), ("one.good.lab.", "A", GOOD),
+    ("www.nsec3.lab.", "A", GOOD), ("www.nsec3.lab.", "TXT", NONE), ("n.nsec3.lab.", "A", NONE),
+    ("er.nsec3.lab.", "A", NONE), ("y.wild.nsec3.lab.", "A", GOOD), ("n.optout.lab.", "A", NONE),
+    ("www.tree.good.lab.", "A", GOOD), ("www.wood.good.lab.", "A", GOOD, UNSIGNED),
+    ("plain.lab.", "DS", NONE), ("n.lab.", "A", NONE), ("huge.good.lab.", "TXT", GOOD),
+    ("www.plain.lab.", "A", UNSIGNED), ("www.leaf.raw.", "A", UNSIGNED),
+    ("alias.broken.lab.", "A", "resolution failed: failure")]
+
+
+def test_answers_hold_for_a_validating_client(world):
+    """delv asks with CD=1 and believes the signatures and proofs alone. The second ones are cached."""
+    for _ in range(2 if world.kind == "native" else 1):
+        for name, kind, *said in VALIDATED:
+            assert world.delv(name, kind) == said, f"{name} {kind}"
 
 
 # --- What does not validate -------------------------------------------------------------------------
