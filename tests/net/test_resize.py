@@ -10,9 +10,12 @@ import struct
 import threading
 import time
 
+import dns.flags
 import dns.message
+import dns.rrset
 import pytest
 
+from dnstree import ask, by, query, world_of
 from netlab import (BIN, CLIENT4, ROOT, TOOLS, V4, iface, in_driver, map_ids, program, run, texts,
                     wait_for, write_zone, zone)
 
@@ -95,7 +98,7 @@ def asking(lab, names, right, port=53):
     sock = lab.socket("c")
     sock.settimeout(2)
 
-    def ask():
+    def go_on():
         draw = random.Random(1)
         while not stop.is_set():
             i = draw.randrange(len(names))
@@ -109,7 +112,7 @@ def asking(lab, names, right, port=53):
             if answer.id != query.id or set(texts(answer)) != right(i):
                 failures.append(f"{names[i]}: {answer}")
             asked[0] += 1
-    thread = threading.Thread(target=ask)
+    thread = threading.Thread(target=go_on)
     thread.start()
     try:
         yield asked
@@ -204,6 +207,63 @@ def test_answers_for_some_clients(lab, daemon, path):
         resize(daemon, 16)
     assert in_driver(lab, daemon, NAMES) == N_NAMES
     assert {row["view"] for row in stats(daemon)["by_variant"]} != {0}
+
+
+def once(made, _tcp):
+    """An address for 6 seconds."""
+    reply = dns.message.make_response(made)
+    reply.flags |= dns.flags.AA
+    reply.answer.append(dns.rrset.from_text(made.question[0].name, 6, "IN", "A", "192.0.2.1"))
+    return reply.to_wire()
+
+
+def test_answers_from_upstream(tmp_path, tree_zones):
+    """They go on ageing in the driver, are for the same clients, and end when they are to."""
+    with world_of(tmp_path, tree_zones) as world:
+        world.start(keys={"qname-minimisation": False})
+        upstream = world.tree.script("aging.lab.", once)
+        question = query("www.aging.lab.", do=True)
+        ask(world.lab, question)
+        since = time.monotonic()
+        for mib in (32, 16):
+            world.daemon.json("cache", "resize", f"{mib}M")
+            who, reply = by(world.daemon, lambda: ask(world.lab, question))
+            assert who == {"driver": 1}
+            passed = time.monotonic() - since
+            assert 6 - passed - 1 <= reply.answer[0].ttl <= 6
+        n_asked = len(upstream.seen)
+        time.sleep(max(0, since + 7 - time.monotonic()))
+        who, reply = by(world.daemon, lambda: ask(world.lab, question))
+        assert who == {"worker": 1} and reply.answer[0].ttl == 6
+        assert len(upstream.seen) > n_asked
+
+
+@pytest.mark.parametrize("how", ["gone", "taken off"])
+def test_interface_lost_while_copied(lab, daemon, path, pace, how):
+    """The other one gets the new cache; this one too, when it is there again."""
+    where = second_interface(lab)
+    pace.start(daemon, cache={"size": "32M"}, zones=zones(path), server={"listen": [V4, where]},
+               interfaces=[iface("s0"), iface("s1")])
+    for name in NAMES:
+        lab.ask(name)
+    pace.set(pause_us=10000)
+    resizing = begin_resize(daemon, 16)
+    resizing.start()
+    wait_copying(daemon)
+    if how == "gone":
+        lab.ip("s", "link", "del", "s1")
+    else:
+        lab.ip("s", "link", "set", "dev", "s1", "xdp", "off")
+    pace.set()
+    resizing.join()
+    assert stats(daemon)["size_bytes"] == 16 * MIB
+    assert in_driver(lab, daemon, NAMES) == N_NAMES
+    if how == "gone":
+        second_interface(lab)
+    wait_for("the program", lambda: program(lab, "s1"))
+    assert map_ids(program(lab, "s1")["id"])["volley_store"] == \
+        map_ids(program(lab)["id"])["volley_store"]
+    assert texts(lab.ask(NAMES[1], where=where)) == [address(1)]
 
 
 def test_by_configuration(lab, daemon, path):
