@@ -438,8 +438,12 @@ def test_refusals(lab, daemon, path, pace, tmp_path):
     with open("/proc/meminfo", encoding="ascii") as lines:
         available = next(int(line.split()[1]) for line in lines if line.startswith("MemAvailable"))
     if available < 50 << 20:
-        assert "not so much memory" in refused(daemon, "cache", "resize",
-                                               f"{available // 1024 + 1024}M")
+        much = f"{available // 1024 + 1024}M"
+        assert "not so much memory" in refused(daemon, "cache", "resize", much)
+        daemon.configure(cache={"size": much}, zones=zones(path))
+        daemon.ctl("zone", "reload")
+        assert "cache.size: " in daemon.degraded() and "not so much memory" in daemon.degraded()
+        assert stats(daemon)["size_bytes"] == 32 * MIB
     pace.set(pause_us=10000)
     resizing = begin_resize(daemon, 16)
     resizing.start()
@@ -448,7 +452,7 @@ def test_refusals(lab, daemon, path, pace, tmp_path):
     assert "being resized" in refused(daemon, "cache", "dump", tmp_path / "snapshot")
     pace.set()
     resizing.join()
-    assert stats(daemon)["size_bytes"] == 16 * MIB
+    assert stats(daemon)["size_bytes"] == 16 * MIB and not daemon.degraded()
     daemon.ctl("cache", "dump", tmp_path / "snapshot")
     assert resize(daemon, 16)["size_bytes"] == 16 * MIB  # as it is
     assert in_driver(lab, daemon, NAMES[:1]) == 1

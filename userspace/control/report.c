@@ -66,6 +66,8 @@ static json_t *report_degraded(struct daemon *d)
 			json_array_append_new(list, json_sprintf("zone %s: %s",
 								 zones_at(d->zones, i)->name,
 								 zones_at(d->zones, i)->error));
+	if (*resize_problem(d->resize))
+		json_array_append_new(list, json_string(resize_problem(d->resize)));
 	if (*snapshots_error(d->snapshots))
 		json_array_append_new(list, json_string(snapshots_error(d->snapshots)));
 	recursion_report(d->recursion, &recursion);

@@ -43,6 +43,7 @@ struct resize {
 	resize_done_fn *done;
 	void *user;
 	uint64_t wanted_bytes; /* by the configuration; 0: nothing that is not done */
+	char problem[300];     /* why what it says is not so; "": it is, or will be */
 };
 
 static struct resize *of_copying(struct chore *chore)
@@ -349,6 +350,7 @@ int resize_start(struct resize *r, uint64_t bytes, resize_done_fn *done, void *u
 		return code;
 	r->result = (struct resize_result){ .from_bytes = now->bytes, .to_bytes = bytes };
 	r->other = (struct whole){ .sizes = sizes };
+	r->problem[0] = '\0';
 	r->done = done;
 	r->user = user;
 	r->begun_ns = clock_ns();
@@ -363,6 +365,7 @@ int resize_start(struct resize *r, uint64_t bytes, resize_done_fn *done, void *u
 void resize_want(struct resize *r, uint64_t bytes)
 {
 	r->wanted_bytes = bytes;
+	r->problem[0] = '\0';
 	resize_tick(r);
 }
 
@@ -380,8 +383,10 @@ void resize_tick(struct resize *r)
 	if (code == -EBUSY)
 		return;
 	r->wanted_bytes = 0;
-	if (code)
-		log_error("cache.size: %s: the size stays as it is", err);
+	if (!code)
+		return;
+	snprintf(r->problem, sizeof(r->problem), "cache.size: %s: the size stays as it is", err);
+	log_error("%s", r->problem);
 }
 
 /* --- From start to end --------------------------------------------------------------------------- */
@@ -425,6 +430,11 @@ int resize_fd(const struct resize *r)
 void resize_poll(struct resize *r)
 {
 	chores_poll(r->chores);
+}
+
+const char *resize_problem(const struct resize *r)
+{
+	return r ? r->problem : "";
 }
 
 bool resize_is_running(const struct resize *r, const char **stage, unsigned int *percent,

@@ -62,6 +62,9 @@ void resize_want(struct resize *resize, uint64_t bytes);
 /* To be called once a second. */
 void resize_tick(struct resize *resize);
 
+/* Why the cache is not of the size that the configuration says; "": nothing is wrong. NULL is allowed. */
+const char *resize_problem(const struct resize *resize);
+
 /* Of a resize that is under way: its stage, how far that is in percent, and to which size. */
 bool resize_is_running(const struct resize *resize, const char **stage, unsigned int *percent,
 		       uint64_t *to_bytes);
