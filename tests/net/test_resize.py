@@ -362,6 +362,34 @@ def test_killed_while_copied(lab, daemon, path, pace):
     assert in_driver(lab, daemon, NAMES) == N_NAMES
 
 
+def test_killed_in_the_late_copy(lab, daemon, path, pace):
+    """The workers have the new cache, the driver the old one: a reload reaches both, and so does the end."""
+    pace.start(daemon, cache={"size": "32M"}, zones=zones(path))
+    for name in NAMES:
+        lab.ask(name)
+    found = program(lab)
+    pace.set(pause_us=10000)
+    resizing = begin_resize(daemon, 16)
+    resizing.start()
+    wait_for("the late copy", lambda: "meanwhile" in stats(daemon).get("resizing_stage", ""), 20)
+    half = N_NAMES // 2
+    write_zone(path, 2, more=records(half, 9) + records()[len(records(half)):])
+    assert daemon.json("zone", "reload", "z.test")["zones"][0]["answers_withdrawn"] >= half
+    assert resizing.is_alive() and program(lab) == found
+    assert in_driver(lab, daemon, NAMES[half:]) == N_NAMES - half
+    for _ in range(2):
+        assert texts(lab.ask(NAMES[0])) == [address(0, 9)]
+    daemon.kill()
+    resizing.join()
+    assert not lab.is_answered(NAMES[1])  # nobody there who could, and nothing old
+    assert texts(lab.ask(NAMES[half])) == [address(half)]
+    daemon.start()
+    assert daemon.interface()["origin"] == "adopted"
+    assert in_driver(lab, daemon, NAMES[half:]) == N_NAMES - half
+    for i in range(0, half, 7):
+        assert texts(lab.ask(NAMES[i])) == [address(i, 9)]
+
+
 def second_interface(lab):
     """A veth pair c1, s1 beside the first."""
     lab.ip("c", "link", "add", "c1", "type", "veth", "peer", "name", "s1",
