@@ -337,8 +337,7 @@ const struct words_key words_keys[] = {
 	  .type = WORDS_BOOL,
 	  .fallback = "true",
 	  .text = "Whether answers that are in use are asked for anew shortly before they expire, from a "
-		  "TTL of 8 seconds on. Where libunbound asks, whose own cache is in between, from some "
-		  "100 seconds on." },
+		  "TTL of 8 seconds on." },
 	{ .path = "recursion.local-data",
 	  .type = WORDS_RECORDS,
 	  .fallback = "[]",

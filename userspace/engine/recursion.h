@@ -35,12 +35,8 @@
 #define RECURSION_STALE_S    30u /* TTL of a stale answer: RFC 8767 section 5 */
 #define RECURSION_CUT_MAX    8   /* names above that are looked at */
 
-/*
- * What is asked for again in the last eleventh of its life, and at most a minute, is fetched anew: then
- * libunbound, too, which answers from what it remembers itself, asks upstream behind that answer (its
- * "prefetch", in the last tenth). So the next one, which it gets when the rest has grown old, is fresh.
- */
-#define RECURSION_REFRESH_PART  11u
+/* What is asked for again in the last tenth of its life, and at most a minute, is fetched anew. */
+#define RECURSION_REFRESH_PART  10u
 #define RECURSION_REFRESH_MAX_S 60u
 #define RECURSION_REFRESH_MIN_S 8u /* what lives shorter is not */
 

@@ -148,7 +148,6 @@ static void set_behaviour(struct making *m, const struct resolver_config *c)
 {
 	set_bool(m, "qname-minimisation:", c->qname_minimisation);
 	set_bool(m, "aggressive-nsec:", c->aggressive_nsec);
-	set(m, "prefetch:", "yes"); /* of what is asked again in its last tenth: engine/recursion.h */
 	set_bool(m, "use-caps-for-id:", c->caps_for_id);
 	set_bool(m, "do-not-query-localhost:", !c->query_localhost);
 	set_number(m, "msg-cache-size:", c->msg_cache_bytes);

@@ -185,13 +185,13 @@ static void test_prefetch(void **state)
 	(void)state;
 	assert_true(ask(&r, &www));
 	complete(&r, &www_answer);
-	r.now_s += 300 - 29;
-	check_hit(&www, "www.x. 29 IN A 192.0.2.80\n");
+	r.now_s += 300 - 31;
+	check_hit(&www, "www.x. 31 IN A 192.0.2.80\n");
 	assert_false(r.pending.submit);
-	r.now_s++; /* the last eleventh */
+	r.now_s++; /* the last tenth */
 	assert_false(
 		ask_from(&r, &www, world_client, NULL)); /* nobody to do it: the next one may */
-	check_hit(&www, "www.x. 28 IN A 192.0.2.80\n");
+	check_hit(&www, "www.x. 30 IN A 192.0.2.80\n");
 	assert_true(r.pending.submit);
 	assert_false(r.pending.asked.has_client);
 	assert_memory_equal(r.pending.question.name, "\3www\1x", 7);
