@@ -37,10 +37,9 @@ def names(hot, world, ways):
     """A name that was never asked, or one that the driver has."""
     if not hot:
         return f"n{next(_numbers)}.wild.good.lab.", ["A 192.0.2.9"]
-    for where in (V4, V6):
-        for words in ways:
-            for _ in range(2):
-                ask(world.lab, query("www.good.lab.", **words), where)
+    for words in ways:
+        for _ in range(2):
+            ask(world.lab, query("www.good.lab.", **words))
     return "www.good.lab.", WWW
 
 
@@ -52,7 +51,7 @@ WORDS = [{"edns": False}, {}, {"do": True}, {"flags": "rd cd", "do": True}, {"op
 @pytest.mark.parametrize("where", [V4, V6])
 def test_recursion_is_for_those_that_are_allowed(world, hot, tcp, where):
     for words in WORDS:
-        name, expected = names(hot, world, WORDS)
+        name, expected = names(hot, world, [words])
         for _ in range(2):
             check_refused(world, name, words, where, tcp)
         reply = ask(world.lab, query(name, **words), where, INSIDE[where], tcp)
@@ -118,9 +117,9 @@ def test_our_own_zones_are_for_everyone(world, where):
 @pytest.mark.parametrize("name", ["www.example.com.", "nothing.example.com.", "www.good.lab."])
 @pytest.mark.parametrize("where", [V4, V6])
 def test_a_server_that_is_not_for_everyone(closed, name, where):
-    for _ in range(3):
+    for n in range(3):
         for tcp in (False, True):
-            for words in WORDS:
+            for words in WORDS if n else WORDS[:1]:
                 check_refused(closed, name, words, where, tcp)
         reply = ask(closed.lab, query(name), where, INSIDE[where])
         assert reply.rcode() == (3 if "nothing" in name else 0)
