@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What daemon.c (the thread's loop, reloads), daemon_open.c (start and stop) and daemon_ifaces.c (the
+ * What daemon.c (the thread's loop, reloads), daemon_open.c (start and stop), daemon_beat.c (the heartbeat) and daemon_ifaces.c (the
  * interfaces) share. Control's thread calls all of these.
  */
 #ifndef VOLLEY_CONTROL_DAEMON_INTERNAL_H
@@ -27,6 +27,10 @@ int daemon_configure_recursion(struct daemon *d, struct config *config, char *er
 
 /* Tells the programs which addresses are ours. */
 void daemon_update_services(struct daemon *d);
+/* A thread of its own says that we live. 0 or -errno. */
+int daemon_start_heartbeat(struct daemon *d) __attribute__((warn_unused_result));
+/* Its end. A program that stays although we go answers no more, but for a next daemon (d->keep). */
+void daemon_silence(struct daemon *d);
 /* From now on programs read these: the second one, if any, serves as long as the first one. */
 void daemon_serve_by(struct daemon *d, struct volley_state *first, struct volley_state *second);
 
