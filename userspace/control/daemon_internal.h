@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What daemon.c (the thread's loop, reloads), daemon_open.c (start and stop), daemon_beat.c (the heartbeat) and daemon_ifaces.c (the
- * interfaces) share. Control's thread calls all of these.
+ * What daemon.c (the thread's loop, reloads), daemon_open.c (start and stop), daemon_beat.c (the
+ * heartbeat) and daemon_ifaces.c (the interfaces) share. Control's thread calls all of these.
  */
 #ifndef VOLLEY_CONTROL_DAEMON_INTERNAL_H
 #define VOLLEY_CONTROL_DAEMON_INTERNAL_H
