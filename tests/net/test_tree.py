@@ -73,7 +73,6 @@ KINDS = [
     ("x.wild.nsec3.lab.", "A", "NOERROR", True, ["A 192.0.2.9"]),
     ("x.wild.plain.lab.", "A", "NOERROR", False, ["A 192.0.2.9"]),
     # the other server answers
-    ("www.halfclosed.lab.", "A", "NOERROR", False, WWW),
     ("www.halfunreachable.lab.", "A", "NOERROR", False, WWW),
     ("www.halflame.lab.", "A", "NOERROR", False, WWW),
 ]
@@ -195,12 +194,13 @@ def test_no_server_answers(world, zone):
         assert {22, 23, 3} & set(codes(reply)), reply
 
 
-def test_one_of_two_servers_is_silent(world):
+@pytest.mark.parametrize("zone", ["halfclosed.lab.", "halfsilent.lab."])
+def test_one_of_two_servers_is_dead(world, zone):
     """It costs time, and that once."""
-    wait_for("an answer", lambda: answers(world.lab, query("www.halfsilent.lab."), 2) == WWW, 12)
+    wait_for("an answer", lambda: answers(world.lab, query(f"www.{zone}"), 2) == WWW, 12)
     start = time.monotonic()
     for n in range(3):
-        made = query(f"n{n}.wild.halfsilent.lab.")
+        made = query(f"n{n}.wild.{zone}")
         wait_for("another", lambda m=made: answers(world.lab, m, 2) == ["A 192.0.2.9"], 8)
     assert time.monotonic() - start < 15
 
