@@ -145,7 +145,7 @@ struct volley_entry {
 	__u16 n_ttls;
 	__u16 refresh_s; /* asked for with no more seconds left than these: to be fetched anew; 0: never */
 	__u8 refreshing; /* the driver has said so; it says it once */
-	__u8 reserved2;
+	__u8 memory;     /* of the resolver, 0 or 1: where it was fetched (resolver.h) */
 	struct volley_key key;
 	__u8 name[];
 };

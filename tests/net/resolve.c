@@ -2,7 +2,7 @@
 /*
  * resolve [OPTION]...: the resolver floor by itself. Reads lines from stdin:
  *
- *	NAME TYPE [cd] [from ADDRESS]	a question
+ *	NAME TYPE [cd] [other] [from ADDRESS]	a question; other: of the second memory
  *	flood N SUFFIX			N questions for A of f0.SUFFIX, f1.SUFFIX, ...
  *	same N NAME			N times the same question
  *	counters			one line: name=value ...
@@ -212,6 +212,8 @@ static void ask(char *name)
 	while ((word = strtok(NULL, " "))) {
 		if (!strcmp(word, "cd"))
 			q->checking_disabled = true;
+		else if (!strcmp(word, "other"))
+			q->memory = 1;
 		else if (!strcmp(word, "from"))
 			set_client(q, strtok(NULL, " "));
 	}

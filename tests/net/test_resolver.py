@@ -183,6 +183,23 @@ def test_the_same_question_goes_up_once(resolve):
     assert counters["coalesced"] == 999 and counters["upstream"] == 1
 
 
+def test_memories_know_nothing_of_each_other(resolve, tree):
+    """What one has fetched is fetched by the other, too; and then both know it."""
+    it = resolve()
+    for memory, n in (((), 1), (("other",), 2), ((), 2), (("other",), 2)):
+        assert it.ask("memories.case.lab.", "A", *memory).rcode == "NOERROR"
+        assert [one.lower() for one in tree.scripted["case.lab."].seen].count("memories.case.lab.") == n
+
+
+def test_who_joins_gets_what_another_memory_is_asked(resolve):
+    it = resolve()
+    it.say("joined.late.lab. A other")
+    it.say("joined.late.lab. A")
+    assert it.answer().rcode == it.answer().rcode == "NOERROR"
+    counters = it.counters()
+    assert counters["coalesced"] == 1 == counters["upstream"]
+
+
 def test_limits_refuse_at_once(resolve):
     it = resolve("-m", "20", "-c", "5", "-w", "60000")
     for n in range(7):
@@ -305,7 +322,7 @@ def test_forwarding_over_tls_is_authenticated_or_refused(resolve, tree, forwarde
     (["-f", "192.0.2.1@853#name", "-t", "tls"], "certificates"),
     (["-o", "no-such-option=1"], "no-such-option"),
     (["-n", "0"], "number of threads"),
-    (["-n", "16", "-u", "16384"], "RLIMIT_NOFILE"),
+    (["-n", "16", "-u", "16384"], "need 442912 files, and RLIMIT_NOFILE"),
 ])
 def test_what_is_wrong_with_a_configuration_is_said(options, words):
     said = run("prlimit", "--nofile=4096:4096", TOOLS / "resolve", *options, check=False)

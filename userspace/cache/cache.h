@@ -97,6 +97,7 @@ struct cache_answer {
 	const uint16_t *ttls;
 	uint16_t n_ttls;
 	uint16_t refresh_s; /* asked for with no more seconds left than these: fetch it anew; 0: never */
+	uint8_t memory; /* of the resolver: where it was fetched; 0 or 1 */
 	/* What a reader makes of these TTLs; not published. */
 	uint32_t age_s;       /* since it was published: taken off each */
 	uint32_t stale_ttl_s; /* not 0: each is this (an expired answer: RFC 8767 section 4) */

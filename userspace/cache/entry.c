@@ -100,6 +100,7 @@ void cache_answer_of(struct cache_answer *answer, const struct volley_entry *ent
 		.ttls = cache_entry_ttls(entry),
 		.n_ttls = entry->n_ttls,
 		.refresh_s = entry->refresh_s,
+		.memory = entry->memory,
 		/* Who publishes may read its clock later than who asks. */
 		.age_s = now_s > entry->born_s ? now_s - entry->born_s : 0,
 	};

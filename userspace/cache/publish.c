@@ -61,6 +61,7 @@ static void write_entry(struct volley_entry *e, uint32_t bytes, const struct cac
 		.body_offset = (uint16_t)(sizeof(*e) + name_bytes),
 		.n_ttls = a->n_ttls,
 		.refresh_s = a->refresh_s,
+		.memory = a->memory,
 		.key = *k,
 	};
 	memcpy(e->name, &key->words[1], name_bytes);

@@ -37,11 +37,14 @@ struct snapshot_block {
 	uint64_t sum;     /* snapshot_sum() */
 };
 
+#define SNAPSHOT_WAS_MAIN 1u /* it was in the main queue */
+#define SNAPSHOT_MEMORY   2u /* struct volley_entry's memory is 1 */
+
 /*
  * An entry is struct volley_entry with key, body and TTLs as in the store, but: hash is 0; expires_s
  * is the seconds it had to live (VOLLEY_NEVER: it lives for good), born_s its age, zone_slot and
- * zone_gen those of struct snapshot_zone, and reserved2 says that it was in the main queue. The TTLs
- * are those that it was born with; refreshing is of no meaning.
+ * zone_gen those of struct snapshot_zone, and memory is made of the bits above. The TTLs are those
+ * that it was born with; refreshing is of no meaning.
  */
 
 struct snapshot_zone {

@@ -256,7 +256,7 @@ static int publish(struct in *in, const struct volley_entry *e, const struct mat
 	const uint64_t age_s = e->born_s + (in->elapsed_s == UINT64_MAX ? 0 : in->elapsed_s);
 	const struct cache_past past = { .age_s = age_s < UINT32_MAX ? (uint32_t)age_s : UINT32_MAX,
 					 .freq = e->freq,
-					 .was_kept = e->reserved2 };
+					 .was_kept = e->memory & SNAPSHOT_WAS_MAIN };
 	struct cache *cache = in->snapshot->cache;
 	const struct volley_entry *present;
 	struct cache_answer answer;
@@ -266,6 +266,7 @@ static int publish(struct in *in, const struct volley_entry *e, const struct mat
 	answer.zone_slot = match->slot;
 	answer.zone_gen = match->gen;
 	answer.expires_s = expires_s;
+	answer.memory = e->memory & SNAPSHOT_MEMORY ? 1 : 0;
 	cache_key_init(&key, cache, e->name, e->key.name_bytes, ntohs(e->key.qtype),
 		       ntohs(e->key.qclass), e->key.flags, e->key.view);
 	if (cache_lookup(cache, &key, in->source->times.now_s, false, &present) == CACHE_HIT)
@@ -315,7 +316,7 @@ static int take_entry(struct in *in, struct volley_entry *e)
 
 static bool is_of_pass(const struct volley_entry *e, enum pass pass)
 {
-	bool was_used = e->reserved2 || e->freq;
+	bool was_used = e->memory & SNAPSHOT_WAS_MAIN || e->freq;
 
 	return was_used == (pass == PASS_USED);
 }

@@ -94,7 +94,8 @@ static void put_entry(const struct out *out, struct volley_entry *to, const stru
 	if (e->expires_s != VOLLEY_NEVER)
 		to->expires_s = e->expires_s - out->now_s;
 	to->born_s = e->born_s < out->now_s ? out->now_s - e->born_s : 0;
-	to->reserved2 = cache_entry_is_main(out->snapshot->cache, e);
+	to->memory = (cache_entry_is_main(out->snapshot->cache, e) ? SNAPSHOT_WAS_MAIN : 0) |
+		     (e->memory ? SNAPSHOT_MEMORY : 0);
 }
 
 static enum walk_step visit(void *user, const struct volley_entry *e)

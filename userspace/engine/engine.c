@@ -288,6 +288,7 @@ static void begin(struct engine *e)
 	e->tsig_bytes = 0;
 	e->outcome = ENGINE_REPLIES;
 	e->expired = NULL;
+	e->memory = 0;
 }
 
 size_t engine_answer(struct engine *e, const struct engine_request *rq, uint8_t *out, size_t cap)

@@ -40,6 +40,7 @@ struct engine {
 	/* What the present reply carries beside the answer. */
 	enum engine_outcome outcome;
 	const struct volley_entry *expired; /* of the question: may be given stale; NULL: none */
+	uint8_t memory;                     /* of the resolver: where the question is to be asked */
 	int ede_code;
 	size_t tsig_bytes;
 	uint8_t cookie[COOKIE_BYTES];

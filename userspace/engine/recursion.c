@@ -18,6 +18,12 @@ static uint64_t deadline(uint64_t now_ns, uint32_t wait_ms)
 	return now_ns + wait_ms * CLOCK_NS_PER_MS;
 }
 
+/* The one that the answer did not come from: there it is not known any more. */
+static uint8_t other_memory(const struct volley_entry *entry)
+{
+	return entry->memory ? 0 : 1;
+}
+
 /* A question of nobody. */
 static void fill(struct engine_pending *p, const struct engine_recursion *rules,
 		 const uint8_t *folded, unsigned int n_bytes, uint16_t qtype, bool cd,
@@ -44,11 +50,19 @@ static void fill_from_query(struct engine_pending *p, const struct engine_recurs
 	fill(p, rules, q->folded, q->qname_bytes, q->qtype, q->cd, q->edns.dnssec_ok);
 }
 
-/* Fetches anew what is in the cache. */
-static void fill_refresh(struct engine *e, struct engine_pending *p, uint64_t now_ns)
+/* For the cache alone. */
+static void fill_without_client(struct engine *e, struct engine_pending *p, uint64_t now_ns)
 {
 	p->question.deadline_ns = deadline(now_ns, p->rules.timeout_ms);
 	engine_count(&e->counters.refreshed);
+}
+
+/* Fetches anew what is in the cache. */
+static void fill_refresh(struct engine *e, struct engine_pending *p,
+			 const struct volley_entry *entry, uint64_t now_ns)
+{
+	p->question.memory = other_memory(entry);
+	fill_without_client(e, p, now_ns);
 }
 
 /* The client's own question: its reply is owed. */
@@ -61,6 +75,7 @@ static void fill_asked(struct engine *e, const struct engine_request *rq, const 
 
 	fill_from_query(p, rules, q);
 	address = reply_client(rq, &address_bytes);
+	p->question.memory = e->memory;
 	p->question.family = address_bytes == 4 ? AF_INET : AF_INET6;
 	memcpy(p->question.client, address, address_bytes);
 	p->is_hurried = e->expired && rules->stale_wait_ms < rules->timeout_ms;
@@ -79,7 +94,7 @@ void recursion_ask_again(struct engine *e, struct engine_pending *p,
 	p->asked.has_client = false;
 	p->is_hurried = false;
 	p->question.family = 0;
-	fill_refresh(e, p, times->now_ns);
+	fill_without_client(e, p, times->now_ns);
 }
 
 bool engine_refresh(struct engine *e, const struct volley_refresh *refresh,
@@ -95,7 +110,7 @@ bool engine_refresh(struct engine *e, const struct volley_refresh *refresh,
 		return false;
 	fill(p, rules, entry->name, entry->key.name_bytes, ntohs(entry->key.qtype),
 	     entry->key.flags & VOLLEY_KEY_CD, entry->key.flags & VOLLEY_KEY_DO);
-	fill_refresh(e, p, times->now_ns);
+	fill_refresh(e, p, entry, times->now_ns);
 	return true;
 }
 
@@ -120,6 +135,8 @@ enum cache_verdict recursion_lookup(struct engine *e, const struct engine_reques
 
 	engine_key_set_view(e, VOLLEY_VIEW_RECURSIVE);
 	verdict = cache_lookup(e->cache, &e->key, rq->now_s, true, &entry);
+	if (verdict == CACHE_EXPIRED)
+		e->memory = other_memory(entry);
 	if (verdict == CACHE_EXPIRED && may_be_stale(entry, rules, rq->now_s))
 		e->expired = entry;
 	if (verdict != CACHE_HIT)
@@ -127,7 +144,7 @@ enum cache_verdict recursion_lookup(struct engine *e, const struct engine_reques
 	cache_answer_of(a, entry, rq->now_s);
 	if (rq->pending && cache_refresh_is_due(entry, rq->now_s)) {
 		fill_from_query(rq->pending, rules, q);
-		fill_refresh(e, rq->pending, rq->now_ns);
+		fill_refresh(e, rq->pending, entry, rq->now_ns);
 	}
 	return verdict;
 }
@@ -305,6 +322,7 @@ static void keep(struct engine *e, const struct engine_pending *p, struct cache_
 	a->zone_slot = p->rules.zone_slot;
 	a->zone_gen = p->rules.zone_gen;
 	a->expires_s = now_s + ttl_s;
+	a->memory = p->question.memory;
 	if (ttl_s >= RECURSION_REFRESH_MIN_S) /* at least a second */
 		refresh_s = (ttl_s + RECURSION_REFRESH_PART - 1) / RECURSION_REFRESH_PART;
 	if (p->rules.prefetch && (a->flags & DNS_RCODE_MASK) != DNS_RCODE_SERVFAIL)

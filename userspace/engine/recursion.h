@@ -23,6 +23,8 @@
  * does a SERVFAIL for it; another SERVFAIL 5 seconds (RFC 2308 section 7), and none in the place of
  * data that is valid or may still be given. A TTL of 0 is never cached.
  *
+ * What was in the cache is asked of the other of the resolver's memories, so the answer is a fresh one.
+ *
  * EDNS client subnet (RFC 7871) is neither sent nor looked at: one answer is for all clients.
  */
 #ifndef VOLLEY_ENGINE_RECURSION_H

@@ -10,6 +10,11 @@
 
 #include "base/err.h"
 
+/* libunbound's own defaults, shared out. */
+#define KEY_CACHE_BYTES   ((4u << 20) / RESOLVER_MEMORIES)
+#define NEG_CACHE_BYTES   ((1u << 20) / RESOLVER_MEMORIES)
+#define INFRA_CACHE_HOSTS (10000u / RESOLVER_MEMORIES)
+
 /* A context that is being made. The first error stays, and nothing more is set. */
 struct making {
 	struct ub_ctx *ctx;
@@ -152,6 +157,9 @@ static void set_behaviour(struct making *m, const struct resolver_config *c)
 	set_bool(m, "do-not-query-localhost:", !c->query_localhost);
 	set_number(m, "msg-cache-size:", c->msg_cache_bytes);
 	set_number(m, "rrset-cache-size:", c->rrset_cache_bytes);
+	set_number(m, "key-cache-size:", KEY_CACHE_BYTES);
+	set_number(m, "neg-cache-size:", NEG_CACHE_BYTES);
+	set_number(m, "infra-cache-numhosts:", INFRA_CACHE_HOSTS);
 	set_each(m, "private-address:", c->private_addresses);
 	set_each(m, "outgoing-interface:", c->outgoing_interfaces);
 }

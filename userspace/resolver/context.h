@@ -16,6 +16,35 @@ static inline uint32_t context_tcp_max(const struct resolver_config *config)
 }
 
 /*
+ * What a thread's context for one memory gets of its configuration: half of the caches, and the
+ * second, which is asked only for what was asked before, half of the sockets.
+ */
+static inline struct resolver_config context_share(const struct resolver_config *config,
+						   unsigned int memory)
+{
+	struct resolver_config share = *config;
+
+	share.msg_cache_bytes /= RESOLVER_MEMORIES;
+	share.rrset_cache_bytes /= RESOLVER_MEMORIES;
+	if (memory)
+		share.upstream_max = (config->upstream_max + 1) / 2;
+	return share;
+}
+
+/* Sockets to upstreams that all contexts of a thread have at most. */
+static inline uint64_t context_fds(const struct resolver_config *config)
+{
+	uint64_t n = 0;
+
+	for (unsigned int i = 0; i < RESOLVER_MEMORIES; i++) {
+		const struct resolver_config share = context_share(config, i);
+
+		n += (uint64_t)share.upstream_max + context_tcp_max(&share);
+	}
+	return n;
+}
+
+/*
  * A new context on the event base, complete: libunbound takes no more options. 0, ERR_CONFIG with a
  * sentence in err, -ENOMEM. One thread at a time in all of the process, as libunbound sets
  * globals here; afterwards the context is of the thread that runs base. ub_ctx_delete() frees it.

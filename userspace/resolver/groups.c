@@ -79,6 +79,7 @@ static struct resolver_group *make(struct groups *g, const struct resolver_quest
 	group->hash = q->hash;
 	group->qtype = q->qtype;
 	group->qclass = q->qclass;
+	group->memory = q->memory;
 	group->checking_disabled = q->checking_disabled;
 	group->asked = false;
 	memcpy(group->name, q->name, name_bytes(q->name));
@@ -105,6 +106,7 @@ bool groups_join(struct groups *g, struct resolver_question *q)
 		g->n_orphaned--;
 	cds_list_add_tail(&q->waiting, &group->waiters);
 	q->group = group;
+	q->memory = group->memory;
 	return joined;
 }
 

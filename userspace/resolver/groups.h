@@ -30,6 +30,7 @@ struct resolver_group {
 	uint64_t hash;
 	uint16_t qtype;
 	uint16_t qclass;
+	uint8_t memory;         /* of the first question: where it is asked */
 	bool checking_disabled; /* of groups that keep it */
 	bool asked;
 	uint8_t name[NAME_FOLDED_BYTES];
@@ -57,7 +58,8 @@ void groups_fini(struct groups *g);
 
 /*
  * Joins the question, with hash and folded name, to its group; a new one is queued. Whether there was
- * one (true), or it is new. There is always room for max_questions.
+ * one (true), or it is new. Its memory is the group's from then on. There is always room for
+ * max_questions.
  */
 bool groups_join(struct groups *g, struct resolver_question *q);
 

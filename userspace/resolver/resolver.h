@@ -16,9 +16,15 @@
  * secure; CD goes upstream as it came, so questions with it and without are two; names such as
  * "localhost." go upstream as all others; and so does every question, for nothing is cached here.
  *
- * Each resolver thread has an event base (libevent), and a forwarder or a context of libunbound with
- * small caches of its own; a question goes to the thread that its hash names, so the same one always
+ * Each resolver thread has an event base (libevent), and a forwarder or two contexts of libunbound with
+ * small caches of their own; a question goes to the thread that its hash names, so the same one always
  * meets itself.
+ *
+ * Two contexts, since each is a memory: what was asked there is answered from there for as long as its
+ * TTL lasts, with what is left of it, and nothing in libunbound makes it ask sooner. Who fetches an answer
+ * anew before it expires, or just as it does, asks the memory that it did not come from. That one has
+ * asked before the other did, or never, so what it knows has expired, and it asks upstream.
+ *
  * What bounds memory: places for max_outstanding questions; upstream_max of them at a time with
  * upstreams, the others wait in line (they cost a fixed struct, where one in libunbound has
  * buffers, sockets and timers).
@@ -49,6 +55,7 @@
 #include "resolver/limits.h"
 
 #define RESOLVER_THREADS_MAX 16
+#define RESOLVER_MEMORIES    2
 
 enum resolver_transport {
 	RESOLVER_UDP, /* and TCP where an answer is truncated */
@@ -91,7 +98,7 @@ struct resolver_config {
 	bool aggressive_nsec;               /* RFC 8198 */
 	bool caps_for_id;                   /* 0x20: draft-vixie-dnsext-dns0x20 */
 	bool query_localhost;               /* for labs: upstreams may be on 127.0.0.0/8 and ::1 */
-	uint64_t msg_cache_bytes;           /* of each thread */
+	uint64_t msg_cache_bytes;           /* of each thread: both its memories */
 	uint64_t rrset_cache_bytes;
 	const char *const *private_addresses;   /* prefixes that no answer may have */
 	const char *const *outgoing_interfaces; /* addresses that are asked from */
@@ -103,12 +110,12 @@ struct resolver_config {
 	uint8_t client_prefix6;
 	/*
 	 * Questions of each thread that are with upstreams at a time; 0: 16384 where they are only
-	 * forwarded, else 1024, since each has a socket then.
+	 * forwarded, else 1024, since each has a socket then: of the second memory, half as many.
 	 */
 	uint32_t upstream_max;
-	uint32_t upstream_qps; /* queries per second for the servers of a zone; 0: no limit */
-	uint32_t upstream_timeout_ms;          /* longest wait for one reply of a server */
-	uint32_t upstream_forget_s;            /* so long libunbound remembers a server's failure */
+	uint32_t upstream_qps;        /* of each memory, for the servers of a zone; 0: no limit */
+	uint32_t upstream_timeout_ms; /* longest wait for one reply of a server */
+	uint32_t upstream_forget_s;   /* so long libunbound remembers a server's failure */
 	const struct resolver_option *options; /* set last */
 	size_t n_options;
 };
@@ -133,7 +140,7 @@ struct resolver_group;
 struct resolver_question {
 	struct inbox_link link; /* first: what inbox_take() returns is the question */
 
-	/* Set by the caller; none of it is changed but name's case. */
+	/* Set by the caller; none of it is changed but name's case and memory. */
 	struct inbox *inbox; /* where it comes back; open until resolver_stop() has returned */
 	void *user;
 	uint64_t deadline_ns; /* CLOCK_MONOTONIC; at most 50 ms late, where the thread keeps up */
@@ -143,6 +150,11 @@ struct resolver_question {
 	bool checking_disabled; /* CD of the query */
 	uint8_t family;         /* the client, for its limit: AF_INET, AF_INET6, 0: nobody */
 	uint8_t client[16];
+	/*
+	 * Which memory is to be asked, 0 or 1; 0 where there is no reason for either. In the completion it is
+	 * the one that was: of questions that are the same, the first one's. The forwarder has none.
+	 */
+	uint8_t memory;
 
 	/* The completion: valid from inbox_take() to resolver_release(). */
 	uint16_t rcode;

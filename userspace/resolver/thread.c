@@ -169,8 +169,8 @@ static void ask_libunbound(struct resolver_thread *t)
 
 		(void)name_to_text(name, sizeof(name), group->name); /* it has room for any */
 		count(&t->counters.upstream);
-		if (ub_resolve_event(t->ctx, name, group->qtype, group->qclass, group, on_result,
-				     NULL))
+		if (ub_resolve_event(t->ctx[group->memory], name, group->qtype, group->qclass,
+				     group, on_result, NULL))
 			on_result(group, DNS_RCODE_SERVFAIL, NULL, 0, UB_INSECURE, NULL, 0);
 	}
 }
@@ -313,13 +313,26 @@ static int open_events(struct resolver_thread *t)
 	return 0;
 }
 
+static int open_contexts(struct resolver_thread *t, const struct resolver_config *config, char *err,
+			 size_t cap)
+{
+	int code = 0;
+
+	for (unsigned int i = 0; i < RESOLVER_MEMORIES && !code; i++) {
+		const struct resolver_config share = context_share(config, i);
+
+		code = context_open(&t->ctx[i], &share, t->base, err, cap);
+	}
+	return code;
+}
+
 static int open_upstream(struct resolver_thread *t, const struct resolver_config *config, char *err,
 			 size_t cap)
 {
 	const struct forward_done done = { t, on_forwarded, on_not_forwarded };
 
 	if (!forward_suits(config))
-		return context_open(&t->ctx, config, t->base, err, cap);
+		return open_contexts(t, config, err, cap);
 	t->groups.keeps_cd = true;
 	return forward_new(&t->forward, config, t->base, &done, &t->counters, err, cap);
 }
@@ -343,7 +356,8 @@ int thread_open(struct resolver_thread *t, const struct resolver_config *config,
 
 void thread_close(struct resolver_thread *t)
 {
-	ub_ctx_delete(t->ctx);
+	for (unsigned int i = 0; i < RESOLVER_MEMORIES; i++)
+		ub_ctx_delete(t->ctx[i]);
 	forward_free(t->forward);
 	if (t->wake)
 		event_free(t->wake);

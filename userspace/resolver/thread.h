@@ -24,8 +24,8 @@ struct resolver_thread {
 	struct event_base *base;
 	struct event *wake; /* the inbox's fd */
 	struct event *tick;
-	struct ub_ctx *ctx;      /* NULL where it forwards */
-	struct forward *forward; /* or NULL */
+	struct ub_ctx *ctx[RESOLVER_MEMORIES]; /* NULL where it forwards */
+	struct forward *forward;               /* or NULL */
 	struct groups groups;
 	struct deadlines deadlines;
 	struct completions completions;

@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "cache/walk.h"
 #include "snapshots.h"
 #include "ttls.h"
 
@@ -103,6 +104,27 @@ static void test_twice(void **state)
 	close(fd);
 }
 
+/* Where it was fetched and in which queue it was share an octet. */
+static void test_memories(void **state)
+{
+	struct snapshot_read told;
+	struct pair p;
+
+	(void)state;
+	pair_open(&p, CACHE_BYTES_MIN, CACHE_BYTES_MIN);
+	for (uint8_t n = 0; n < 2; n++)
+		((struct volley_entry *)put_ttls(&p.a, n))->memory = n;
+	save(&p.a, p.fd);
+	assert_int_equal(load(&p.b, p.fd, &told), 0);
+	for (uint8_t n = 0; n < 2; n++) {
+		const struct volley_entry *e = find_ttls(&p.b, n, WORLD_NOW_S);
+
+		assert_int_equal(e->memory, n);
+		assert_false(cache_entry_is_main(p.b.cache, e));
+	}
+	pair_close(&p);
+}
+
 static void test_views(void **state)
 {
 	struct snapshot_read told;
@@ -153,9 +175,8 @@ static void test_largest(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_clocks),
-		cmocka_unit_test(test_twice),
-		cmocka_unit_test(test_views),
+		cmocka_unit_test(test_clocks),   cmocka_unit_test(test_twice),
+		cmocka_unit_test(test_memories), cmocka_unit_test(test_views),
 		cmocka_unit_test(test_largest),
 	};
 

@@ -21,6 +21,7 @@ static void test_entry_has_them(void **state)
 	e = put_ttls(&w, 1);
 	assert_int_equal(e->n_ttls, TTLS_N);
 	assert_int_equal(e->refresh_s, 6);
+	assert_int_equal(e->memory, 1);
 	assert_int_equal(e->refreshing, 0);
 	assert_true(volley_ttls_offset(e) + sizeof(ttls_at) <= e->bytes);
 	assert_int_equal(volley_ttls_offset(e) % 2, 0);
@@ -33,6 +34,7 @@ static void test_entry_has_them(void **state)
 	assert_int_equal(a.age_s, 9);
 	assert_int_equal(a.stale_ttl_s, 0);
 	assert_int_equal(a.refresh_s, 6);
+	assert_int_equal(a.memory, 1);
 	assert_int_equal(a.full_bytes, TTLS_FULL);
 	assert_int_equal(a.short_bytes, TTLS_SHORT);
 	assert_int_equal(a.flags, 0x8180);
@@ -380,6 +382,7 @@ static void test_keeper_keeps_them(void **state)
 	assert_int_equal(stats.counters.kept, 1);
 	assert_int_equal(copy->n_ttls, TTLS_N);
 	assert_int_equal(copy->refresh_s, 6);
+	assert_int_equal(copy->memory, 1);
 	assert_int_equal(copy->refreshing, 1);
 	assert_int_equal(copy->born_s, WORLD_NOW_S);
 	assert_true(entry_is_sound(copy, copy->bytes));

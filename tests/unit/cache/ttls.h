@@ -39,6 +39,7 @@ static inline struct cache_answer ttls_answer(const struct world *w)
 		.ttls = ttls_at,
 		.n_ttls = TTLS_N,
 		.refresh_s = 6,
+		.memory = 1,
 	};
 }
 

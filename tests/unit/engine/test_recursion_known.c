@@ -228,6 +228,7 @@ static void test_driver_refresh(void **state)
 	assert_true(r.pending.submit);
 	assert_memory_equal(r.pending.question.name, "\3www\1x", 7);
 	assert_int_equal(r.pending.question.qtype, T(A));
+	assert_int_equal(r.pending.question.memory, 1);
 	r.now_s += 250;
 	assert_int_equal(complete(&r, &www_answer), 0);
 	check_hit(&www, "www.x. 300 IN A 192.0.2.80\n");
@@ -242,6 +243,66 @@ static void test_driver_refresh(void **state)
 	assert_int_equal(cache_lookup(r.world.cache, &key, r.now_s, false, &entry), CACHE_HIT);
 	refresh = (struct volley_refresh){ .hash = entry->hash, .born_s = entry->born_s };
 	assert_false(engine_refresh(r.world.engine, &refresh, &times, &r.pending));
+}
+
+/* ---- Memories --------------------------------------------------------------------------------- */
+
+static void refresh_www(uint8_t memory)
+{
+	check_hit(&www, "www.x. 1 IN A 192.0.2.80\n");
+	assert_true(r.pending.submit);
+	assert_int_equal(r.pending.question.memory, memory);
+	complete(&r, &www_answer);
+}
+
+/* What is fetched anew, or asked for when it has expired, is asked of the memory it is not from. */
+static void test_memories_take_turns(void **state)
+{
+	(void)state;
+	r.rules.prefetch = true;
+	r.pending.question.memory = 1; /* of a question before */
+	assert_true(ask(&r, &www));
+	assert_int_equal(r.pending.question.memory, 0);
+	complete(&r, &www_answer);
+	for (uint8_t n = 0; n < 4; n++) {
+		r.now_s += 299;
+		refresh_www(!(n % 2));
+	}
+	for (uint8_t n = 0; n < 4; n++) {
+		r.now_s += 301;
+		assert_true(ask(&r, &www));
+		assert_int_equal(r.pending.question.memory, !(n % 2));
+		complete(&r, &www_answer);
+	}
+	recursing_flush(&r);
+	r.pending.question.memory = 1;
+	assert_true(ask(&r, &www));
+	assert_int_equal(r.pending.question.memory, 0);
+}
+
+/* Another question was first: where that was asked counts. */
+static void test_memory_is_the_one_that_was_asked(void **state)
+{
+	(void)state;
+	r.rules.prefetch = true;
+	assert_true(ask(&r, &www));
+	r.pending.question.memory = 1;
+	complete(&r, &www_answer);
+	r.now_s += 299;
+	refresh_www(0);
+}
+
+/* A stale answer has gone out, and the question goes on where it is. */
+static void test_memory_stays_when_asked_on(void **state)
+{
+	(void)state;
+	go_stale(&www_answer, 100);
+	assert_true(ask(&r, &www));
+	assert_int_equal(r.pending.question.memory, 1);
+	r.now_s += 2;
+	complete_failed(&r, DNS_EDE_NO_REACHABLE_AUTHORITY);
+	assert_true(r.pending.submit);
+	assert_int_equal(r.pending.question.memory, 1);
 }
 
 /* ---- Policies --------------------------------------------------------------------------------- */
@@ -339,6 +400,9 @@ int main(void)
 		TEST(test_failure_beside_answer),
 		TEST(test_prefetch),
 		TEST(test_driver_refresh),
+		TEST(test_memories_take_turns),
+		TEST(test_memory_is_the_one_that_was_asked),
+		TEST(test_memory_stays_when_asked_on),
 		TEST(test_policy),
 		TEST(test_policy_comes),
 	};
