@@ -176,6 +176,18 @@ def test_ages_do_not_follow_the_wall_clock(world, wall):
     assert world.daemon.status()["degraded"] == []
 
 
+def test_what_the_resolver_knows_does_not_follow_it_either(world, wall):
+    """Aliases of a name that it knows, after steps back."""
+    names = [Watched(world, "to0.aging.lab.")]
+    for step in (-HOUR, -24 * HOUR):
+        wall(step)
+        time.sleep(2.5)  # volleyd looks once a second, and the resolver is made anew
+        names.append(Watched(world, f"to{step}.aging.lab."))
+        assert 0 < names[-1].ttl <= TTL, f"after a step of {step} s"
+        for one in names:
+            one.check_driver()
+
+
 # --- Large and many -----------------------------------------------------------------------------------
 
 

@@ -18,6 +18,8 @@
 #include "control/privilege.h"
 #include "control/route.h"
 
+#define WALL_DRIFT_S 2 /* in a second: more is a step */
+
 int daemon_grace(void *user)
 {
 	const struct daemon *d = user;
@@ -191,14 +193,38 @@ static void on_load(struct daemon *d)
 	zones_poll(d->zones);
 }
 
+static int64_t wall_ahead_s(void)
+{
+	return (int64_t)clock_wall_s() - (int64_t)(clock_ns() / CLOCK_NS_PER_S);
+}
+
+/*
+ * libunbound counts by the wall clock when what it remembers expires. So when that was set, another one
+ * takes its place, which remembers nothing. Ours is the monotonic clock.
+ */
+static void check_wall_clock(struct daemon *d)
+{
+	int64_t ahead_s = wall_ahead_s(), step_s = ahead_s - d->wall_ahead_s;
+	char err[512];
+
+	d->wall_ahead_s = ahead_s;
+	if (step_s >= -WALL_DRIFT_S && step_s <= WALL_DRIFT_S)
+		return;
+	log_notice("the wall clock was set by %+lld s", (long long)step_s);
+	if (recursion_forget(d->recursion, err, sizeof(err)))
+		log_error("what the resolver remembers may be too old or too young now: %s", err);
+}
+
 static void on_tick(struct daemon *d)
 {
 	uint64_t n;
 
 	if (read(d->tick_fd, &n, sizeof(n)) < 0)
 		return;
-	if (d->crew)
+	if (d->crew) {
 		daemon_check_ifaces(d);
+		check_wall_clock(d);
+	}
 	if (d->snapshots)
 		snapshots_tick(d->snapshots, clock_ns());
 	if (d->resize)
@@ -263,6 +289,7 @@ static int start(struct daemon *d)
 static void live(struct daemon *d)
 {
 	d->is_ready = true;
+	d->wall_ahead_s = wall_ahead_s();
 	sd_notify(0, "READY=1");
 	log_notice("ready: %u workers, %zu zones, %zu interfaces", crew_n(d->crew),
 		   zones_n(d->zones), d->n_ifaces);

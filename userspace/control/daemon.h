@@ -67,6 +67,7 @@ struct daemon {
 
 	struct engine_data published;
 	struct recursion *recursion;
+	int64_t wall_ahead_s; /* of the monotonic clock, when it was looked at last */
 	struct policies *policies;
 	uint32_t other_slots[DAEMON_N_SLOTS]; /* in the cache, of what is no zone; 0: none */
 	struct loader *loader;
