@@ -12,7 +12,7 @@ packages() {
 	sed -E '/^#/d; s/^[^|]*\|//' <<'END'
 building           | gcc make pkg-config libc6-dev linux-libc-dev
 the XDP program    | clang-14 llvm-14 bpftool libbpf-dev libxdp-dev libelf-dev zlib1g-dev
-zones and TSIG     | libldns-dev libssl-dev
+zones, TSIG, TLS   | libldns-dev libssl-dev
 resolution         | libunbound-dev libevent-dev
 RCU                | liburcu-dev
 configuration      | libcyaml-dev libyaml-dev libjansson-dev

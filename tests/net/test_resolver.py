@@ -301,11 +301,12 @@ def test_forwarding(resolve, forwarder, transport, address, by):
     assert it.ask("www.forward.lab.").texts("A") == ["192.0.2.53"]
 
 
-def test_forwarding_over_tls_is_authenticated_or_refused(resolve, tree, forwarder):
+@pytest.mark.parametrize("by", [(), BY_LIBUNBOUND], ids=["our own", "libunbound"])
+def test_forwarding_over_tls_is_authenticated_or_refused(resolve, tree, forwarder, by):
     """Never in the clear, never to another name. Debian's libunbound has no TLS and says so."""
-    tls = ["-t", "tls", "-b", forwarder, "-f"]
+    tls = [*by, "-t", "tls", "-b", forwarder, "-f"]
     said = tree.run(TOOLS / "resolve", *tls, f"{FORWARDER}@853#dns.example")
-    if said.returncode:
+    if by and said.returncode:
         assert "has no TLS" in said.stderr, said.stderr
         return
     it = resolve(*tls, f"{FORWARDER}@853#dns.example", anchor=False)

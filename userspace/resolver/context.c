@@ -177,7 +177,9 @@ static void finish(struct making *m, const struct resolver_config *c)
 	int code = m->code ? 0 : ub_resolve_event(m->ctx, "localhost.", 1, 1, NULL, ignore, NULL);
 
 	if (code && c->transport == RESOLVER_TLS)
-		fail(m, c->tls_bundle, "not certificates, or this libunbound has no TLS");
+		fail(m, c->tls_bundle,
+		     "not certificates, or this libunbound, by which all but plain forwarding is "
+		     "done, has no TLS");
 	else if (code)
 		check(m, code, "the hints, the trust anchor", "or an option");
 }

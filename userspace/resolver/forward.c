@@ -2,6 +2,7 @@
 #include "resolver/forward.h"
 
 #include <errno.h>
+#include <openssl/ssl.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -229,7 +230,7 @@ bool forward_is_busy(const struct forward *f)
 
 bool forward_suits(const struct resolver_config *c)
 {
-	bool forwards = c->forwards && c->forwards[0] && c->transport != RESOLVER_TLS;
+	bool forwards = c->forwards && c->forwards[0];
 	bool validates = c->trust_anchor_file || c->auto_trust_anchor_file;
 	bool is_special = c->n_stubs || c->n_options || c->upstream_qps ||
 			  (c->private_addresses && c->private_addresses[0]) ||
@@ -241,12 +242,17 @@ bool forward_suits(const struct resolver_config *c)
 static int init_upstreams(struct upstreams *us, const struct resolver_config *c, char *err,
 			  size_t cap)
 {
-	uint32_t max = c->upstream_max;
+	struct upstreams_config config = {
+		.addresses = c->forwards,
+		.has_names = c->transport == RESOLVER_TLS,
+		.allow_localhost = c->query_localhost,
+		.wait_max_ms = c->upstream_timeout_ms,
+		.window_max = c->upstream_max,
+	};
 
-	if (c->transport == RESOLVER_TCP && max > FORWARD_TCP_IN_FLIGHT)
-		max = FORWARD_TCP_IN_FLIGHT;
-	return upstreams_init(us, c->forwards, c->query_localhost, c->upstream_timeout_ms, max, err,
-			      cap);
+	if (c->transport != RESOLVER_UDP && config.window_max > FORWARD_TCP_IN_FLIGHT)
+		config.window_max = FORWARD_TCP_IN_FLIGHT;
+	return upstreams_init(us, &config, err, cap);
 }
 
 static int init_channels(struct forward *f, const struct resolver_config *config,
@@ -268,7 +274,9 @@ static int init_channels(struct forward *f, const struct resolver_config *config
 		.base = base,
 		.events = events,
 		.silence_ns = 2 * f->tcp_wait_ns,
+		.tls = f->tls,
 		.n_sent = &f->counters->queries_tcp,
+		.n_tls_failed = &f->counters->tls_failed,
 	};
 	int code = forward_udp_init(&f->udp, &udp);
 
@@ -285,12 +293,14 @@ static int init(struct forward *f, const struct resolver_config *config, struct 
 	random_init(&f->random);
 	deadlines_init(&f->timers, clock_ns());
 	f->caps_for_id = config->caps_for_id;
-	f->tcp_only = config->transport == RESOLVER_TCP;
+	f->tcp_only = config->transport != RESOLVER_UDP;
 	f->tcp_wait_ns = config->upstream_timeout_ms * CLOCK_NS_PER_MS;
 	f->n_all = GROUPS_ORPHANED_TIMES * config->upstream_max;
 	f->all = calloc(f->n_all, sizeof(*f->all));
 	if (!code && !f->all)
 		code = -ENOMEM;
+	if (!code && config->transport == RESOLVER_TLS)
+		code = forward_tls_new(&f->tls, config->tls_bundle, err, cap);
 	if (!code)
 		code = forward_queries_init(&f->queries, f->n_all);
 	if (!code)
@@ -324,6 +334,7 @@ void forward_free(struct forward *f)
 		return;
 	forward_udp_fini(&f->udp);
 	forward_tcp_fini(&f->tcp);
+	SSL_CTX_free(f->tls);
 	forward_queries_fini(&f->queries);
 	free(f->all);
 	free(f);

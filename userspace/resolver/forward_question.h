@@ -54,6 +54,7 @@ struct forward {
 	struct resolver_counters *counters;
 	bool caps_for_id;
 	bool tcp_only;
+	SSL_CTX *tls; /* or NULL */
 	uint64_t tcp_wait_ns;
 	struct upstreams upstreams;
 	struct random random;

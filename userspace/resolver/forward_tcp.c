@@ -13,6 +13,7 @@
 
 #define LENGTH_BYTES 2 /* before a message: RFC 1035 section 4.2.2 */
 #define IN_BYTES     (LENGTH_BYTES + DNS_MESSAGE_MAX)
+#define RECEIVE_MAX  64 /* records of TLS, then others have their turn */
 
 static struct forward_connection *connection_of(struct forward_channel *channel)
 {
@@ -37,8 +38,13 @@ static void close_connection(struct forward_connection *c, uint64_t now_ns)
 		return;
 	event_del(c->readable);
 	event_del(c->writable);
+	forward_tls_close(&c->stream);
 	close(c->fd);
 	c->fd = -1;
+	if (c->is_connected && !c->is_open) { /* in the middle of a handshake */
+		count(c->tcp->n_tls_failed);
+		c->shut_until_ns = now_ns + FORWARD_TLS_AGAIN_NS;
+	}
 	lower_limit(c);
 	events->broken(events->ctx, &c->channel, c->n_replies ? FORWARD_CLOSED : FORWARD_REFUSED,
 		       now_ns);
@@ -68,58 +74,121 @@ static bool take_messages(struct forward_connection *c, uint64_t now_ns)
 	return true;
 }
 
-static void on_readable(evutil_socket_t fd, short what, void *user)
+/* The handshake, as far as it goes; false: it has failed. */
+static bool shake_hands(struct forward_connection *c)
 {
-	struct forward_connection *c = user;
-	uint64_t now_ns = clock_ns();
-	ssize_t n;
+	c->is_open = forward_tls_handshake(&c->stream) == 1;
+	if (c->is_open)
+		return true;
+	if (errno != EAGAIN)
+		return false;
+	if (forward_tls_wants_write(&c->stream))
+		event_add(c->writable, NULL);
+	return true;
+}
 
-	if (what & EV_TIMEOUT) {
-		if (!c->channel.n_queries)
-			close_connection(c, now_ns);
-		return;
+/* What comes before it is open, as far as it goes; false: it cannot be opened. */
+static bool go_on_opening(struct forward_connection *c)
+{
+	SSL_CTX *tls = c->tcp->tls;
+	socklen_t n_bytes = sizeof(int);
+	int error = 0;
+
+	if (!c->is_connected) {
+		(void)getsockopt(c->fd, SOL_SOCKET, SO_ERROR, &error, &n_bytes);
+		if (error)
+			return false;
+		c->is_connected = true;
 	}
-	n = recv(fd, c->in + c->n_in, IN_BYTES - c->n_in, 0);
+	if (tls)
+		return shake_hands(c);
+	c->is_open = true;
+	return true;
+}
+
+/* As recv(), and behind what there is. */
+static ssize_t receive(struct forward_connection *c)
+{
+	uint8_t *at = c->in + c->n_in;
+	size_t room = IN_BYTES - c->n_in;
+
+	return c->tcp->tls ? forward_tls_receive(&c->stream, at, room) : recv(c->fd, at, room, 0);
+}
+
+/* Takes what has come, once; 1: it did, 0: there is nothing yet, -1: the connection is broken. */
+static int take_some(struct forward_connection *c, uint64_t now_ns)
+{
+	ssize_t n = receive(c);
+
 	if (n < 0 && (errno == EAGAIN || errno == EINTR))
-		return;
-	if (n <= 0) {
-		close_connection(c, now_ns);
-		return;
-	}
+		return 0;
+	if (n <= 0)
+		return -1;
 	c->heard_ns = now_ns;
 	c->n_in += (size_t)n;
-	if (!take_messages(c, now_ns))
-		close_connection(c, now_ns);
+	return take_messages(c, now_ns) ? 1 : -1;
+}
+
+/* Also what TLS has read from the socket, which does not say so again. */
+static bool take_in(struct forward_connection *c, uint64_t now_ns)
+{
+	SSL_CTX *tls = c->tcp->tls;
+	unsigned int n_left = RECEIVE_MAX;
+	int code;
+
+	do
+		code = take_some(c, now_ns);
+	while (code > 0 && --n_left && tls && forward_tls_has_more(&c->stream));
+	if (code < 0)
+		return false;
+	if (!n_left)
+		event_active(c->readable, EV_READ, 0);
+	if (!code && tls && forward_tls_wants_write(&c->stream))
+		event_add(c->writable, NULL);
+	return true;
+}
+
+/* As send(). */
+static ssize_t send_some(struct forward_connection *c, size_t at)
+{
+	return c->tcp->tls ? forward_tls_send(&c->stream, c->out + at, c->n_out - at) :
+			     send(c->fd, c->out + at, c->n_out - at, MSG_NOSIGNAL);
 }
 
 /* False: the connection is broken. */
 static bool send_out(struct forward_connection *c)
 {
-	ssize_t n = send(c->fd, c->out, c->n_out, MSG_NOSIGNAL);
+	ssize_t n = 0;
+	size_t at = 0;
 
+	while (at < c->n_out && (n = send_some(c, at)) > 0) /* TLS: a record */
+		at += (size_t)n;
 	if (n < 0 && errno != EAGAIN && errno != EINTR)
 		return false;
-	if (n > 0) {
-		memmove(c->out, c->out + n, c->n_out - (size_t)n);
-		c->n_out -= (size_t)n;
-	}
-	if (c->n_out)
+	memmove(c->out, c->out + at, c->n_out - at);
+	c->n_out -= at;
+	if (c->n_out && (!c->tcp->tls || forward_tls_wants_write(&c->stream)))
 		event_add(c->writable, NULL);
 	return true;
 }
 
-static void on_writable(evutil_socket_t fd, short what, void *user)
+static void on_event(evutil_socket_t fd, short what, void *user)
 {
 	struct forward_connection *c = user;
-	socklen_t n_bytes = sizeof(int);
-	int error = 0;
+	uint64_t now_ns = clock_ns();
+	bool is_well;
 
-	(void)what;
-	if (!c->is_open)
-		(void)getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &n_bytes);
-	c->is_open = true;
-	if (error || (c->n_out && !send_out(c)))
-		close_connection(c, clock_ns());
+	(void)fd;
+	if (what & EV_TIMEOUT) {
+		if (!c->channel.n_queries)
+			close_connection(c, now_ns);
+		return;
+	}
+	is_well = c->is_open || go_on_opening(c);
+	if (is_well && c->is_open)
+		is_well = take_in(c, now_ns) && send_out(c);
+	if (!is_well)
+		close_connection(c, now_ns);
 }
 
 /* A file descriptor that connects, or -errno. */
@@ -139,24 +208,39 @@ static int open_fd(const struct upstream *u)
 	return code;
 }
 
+static bool open_socket(struct forward_connection *c, const struct upstream *u)
+{
+	SSL_CTX *tls = c->tcp->tls;
+
+	c->fd = open_fd(u);
+	if (c->fd < 0)
+		return false;
+	if (!tls || forward_tls_open(&c->stream, tls, c->fd, u->name))
+		return true;
+	close(c->fd);
+	c->fd = -1;
+	return false;
+}
+
 static bool open_connection(struct forward_connection *c, uint8_t upstream, uint64_t now_ns)
 {
 	const struct timeval idle = { .tv_sec = FORWARD_TCP_IDLE_S };
 
-	c->fd = open_fd(&c->tcp->upstreams->all[upstream]);
-	if (c->fd < 0)
+	if (now_ns < c->shut_until_ns || !open_socket(c, &c->tcp->upstreams->all[upstream]))
 		return false;
 	forward_channel_init(&c->channel, upstream, true);
+	c->is_connected = false;
 	c->is_open = false;
 	c->n_replies = 0;
 	c->heard_ns = now_ns;
 	c->n_in = 0;
 	c->n_out = 0;
-	event_assign(c->readable, c->tcp->base, c->fd, EV_READ | EV_PERSIST, on_readable, c);
-	event_assign(c->writable, c->tcp->base, c->fd, EV_WRITE, on_writable, c);
+	event_assign(c->readable, c->tcp->base, c->fd, EV_READ | EV_PERSIST, on_event, c);
+	event_assign(c->writable, c->tcp->base, c->fd, EV_WRITE, on_event, c);
 	if (!event_add(c->readable, &idle) && !event_add(c->writable, NULL))
 		return true;
 	event_del(c->readable);
+	forward_tls_close(&c->stream);
 	close(c->fd);
 	c->fd = -1;
 	return false;
@@ -223,8 +307,8 @@ static bool init_connection(struct forward_tcp *tcp, struct forward_connection *
 	c->limit = FORWARD_TCP_QUERIES;
 	c->in = malloc(IN_BYTES);
 	c->out = malloc(FORWARD_TCP_OUT);
-	c->readable = event_new(tcp->base, -1, EV_READ | EV_PERSIST, on_readable, c);
-	c->writable = event_new(tcp->base, -1, EV_WRITE, on_writable, c);
+	c->readable = event_new(tcp->base, -1, EV_READ | EV_PERSIST, on_event, c);
+	c->writable = event_new(tcp->base, -1, EV_WRITE, on_event, c);
 	return c->in && c->out && c->readable && c->writable;
 }
 
@@ -235,7 +319,9 @@ int forward_tcp_init(struct forward_tcp *tcp, const struct forward_tcp_config *c
 		.base = config->base,
 		.events = config->events,
 		.silence_ns = config->silence_ns,
+		.tls = config->tls,
 		.n_sent = config->n_sent,
+		.n_tls_failed = config->n_tls_failed,
 	};
 	for (unsigned int i = 0; i < UPSTREAMS_MAX; i++)
 		tcp->connections[i].fd = -1;
@@ -254,6 +340,7 @@ void forward_tcp_fini(struct forward_tcp *tcp)
 			event_free(c->readable);
 		if (c->writable)
 			event_free(c->writable);
+		forward_tls_fini(&c->stream);
 		if (c->readable && c->fd >= 0)
 			close(c->fd);
 		free(c->in);

@@ -5,16 +5,24 @@
  * FORWARD_TCP_IDLE_S without queries, or by the upstream whenever that likes. One that closes it upon
  * several queries has no more at a time from then on than it answered.
  *
- * One thread, that of the event base. Buffers are made at the start.
+ *	closed ─► connecting ─► handshake (with TLS) ─► open ─► closed
+ *
+ * An upstream with which the handshake failed is not connected to again within FORWARD_TLS_AGAIN_NS,
+ * whoever asks: it costs more than a query.
+ *
+ * One thread, that of the event base. Buffers are made at the start, but those of TLS with each connection.
  */
 #ifndef VOLLEY_RESOLVER_FORWARD_TCP_H
 #define VOLLEY_RESOLVER_FORWARD_TCP_H
 
+#include "resolver/forward_tls.h"
 #include "resolver/forward_udp.h"
 
 #define FORWARD_TCP_IDLE_S  10
 #define FORWARD_TCP_QUERIES 16384 /* at a time on a connection, with those given up */
 #define FORWARD_TCP_OUT     (1024 * (FORWARD_QUERY_MAX + 2))
+
+#define FORWARD_TLS_AGAIN_NS 250000000ULL
 
 /* Where there is nothing but TCP: so many are waited for at a time. */
 #define FORWARD_TCP_IN_FLIGHT 1024
@@ -26,11 +34,14 @@ struct forward_connection {
 	struct forward_tcp *tcp;
 	struct event *readable;
 	struct event *writable;
-	int fd; /* -1: closed */
-	bool is_open;
+	struct forward_stream stream; /* with TLS */
+	int fd;                       /* -1: closed */
+	bool is_connected;
+	bool is_open; /* queries may be sent */
 	uint32_t n_replies;
 	uint32_t limit;    /* of queries at a time; stays when it is closed */
 	uint64_t heard_ns; /* or opened */
+	uint64_t shut_until_ns;
 	size_t n_in;
 	size_t n_out;
 	uint8_t *in; /* a message with its length */
@@ -42,7 +53,9 @@ struct forward_tcp {
 	struct event_base *base;
 	struct forward_events events;
 	uint64_t silence_ns;
+	SSL_CTX *tls;
 	uint64_t *n_sent;
+	uint64_t *n_tls_failed;
 	struct forward_connection connections[UPSTREAMS_MAX];
 };
 
@@ -51,7 +64,9 @@ struct forward_tcp_config {
 	struct event_base *base;
 	struct forward_events events;
 	uint64_t silence_ns; /* with queries on it: then a connection is of no use any more */
-	uint64_t *n_sent;    /* queries are counted here */
+	SSL_CTX *tls;        /* of the caller; NULL: without TLS */
+	uint64_t *n_sent;    /* queries are counted here, and handshakes that failed */
+	uint64_t *n_tls_failed;
 };
 
 /* -ENOMEM; forward_tcp_fini() in any case. */

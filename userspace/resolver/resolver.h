@@ -10,8 +10,7 @@
  *	worker ◄─ its own inbox ◄───────── deadline, limit, or ◄──── libunbound ◄─► upstreams
  *	   └─► resolver_release()                                or the forwarder
  *
- * resolver_start() decides. The forwarder is taken where there are forwards, over UDP or TCP, without
- * a trust anchor, and without stubs, private_addresses, outgoing_interfaces, upstream_qps and
+ * resolver_start() decides. The forwarder is taken where there are forwards, without a trust anchor, and without stubs, private_addresses, outgoing_interfaces, upstream_qps and
  * options, which only libunbound knows. What differs then: nothing is validated, and no answer is
  * secure; CD goes upstream as it came, so questions with it and without are two; names such as
  * "localhost." go upstream as all others; and so does every question, for nothing is cached here.
@@ -84,8 +83,9 @@ struct resolver_config {
 	const char *root_hints; /* a file; NULL: those that libunbound brings */
 	/*
 	 * Where all is forwarded to: "192.0.2.1", "192.0.2.1@5353"; with RESOLVER_TLS
-	 * "192.0.2.1@853#name.example", and the certificate must be for that name (Debian 12 builds
-	 * libunbound without TLS; resolver_start() says so). Without TLS at most 16. Empty: iterate.
+	 * "192.0.2.1@853#name.example", and the certificate must be for that name. The forwarder takes
+	 * 16, and has TLS; Debian 12 builds libunbound without (resolver_start() says so). Empty:
+	 * iterate.
 	 */
 	const char *const *forwards;
 	enum resolver_transport transport; /* to all upstreams */
@@ -236,7 +236,8 @@ void resolver_free(struct resolver *r);
 	E(stopped, "completed by the stop")                                          \
 	E(late, "answers for which nobody waited any more")                          \
 	E(queries, "forwarder: queries sent over UDP")                               \
-	E(queries_tcp, "forwarder: queries sent over TCP")                           \
+	E(queries_tcp, "forwarder: queries sent over TCP or TLS")                    \
+	E(tls_failed, "forwarder: TLS handshakes that failed")                       \
 	E(resent, "of these, once more, since no reply came in time")                \
 	E(probes, "of these, besides, to know an upstream")                          \
 	E(truncated, "replies that were truncated: asked again over TCP")            \

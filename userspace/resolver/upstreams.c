@@ -33,19 +33,22 @@ static bool has_port(const struct sockaddr_storage *address)
 	return ((const struct sockaddr_in *)address)->sin_port;
 }
 
-static int parse(struct upstream *u, const char *text)
+/* The n_bytes octets at text: an address, perhaps with a port. */
+static int parse_address(struct upstream *u, const char *text, size_t n_bytes)
 {
 	const struct addrinfo hints = { .ai_flags = AI_NUMERICHOST | AI_NUMERICSERV,
 					.ai_socktype = SOCK_DGRAM };
-	const char *at = strchr(text, '@');
-	size_t n_bytes = at ? (size_t)(at - text) : strlen(text);
 	struct addrinfo *found;
 	char host[NI_MAXHOST];
+	char *at;
 
 	if (n_bytes >= sizeof(host))
 		return ERR_CONFIG;
 	memcpy(host, text, n_bytes);
 	host[n_bytes] = 0;
+	at = strchr(host, '@');
+	if (at)
+		*at = 0;
 	if (getaddrinfo(host, at ? at + 1 : "53", &hints, &found))
 		return ERR_CONFIG;
 	memcpy(&u->address, found->ai_addr, found->ai_addrlen);
@@ -54,26 +57,54 @@ static int parse(struct upstream *u, const char *text)
 	return has_port(&u->address) ? 0 : ERR_CONFIG;
 }
 
-int upstreams_init(struct upstreams *us, const char *const *addresses, bool allow_localhost,
-		   uint32_t wait_max_ms, uint32_t window_max, char *err, size_t cap)
+/* Certificates have names without the dot at the end. */
+static int parse_name(struct upstream *u, const char *text)
 {
+	size_t n_bytes = strlen(text);
+
+	if (n_bytes && text[n_bytes - 1] == '.')
+		n_bytes--;
+	if (!n_bytes || n_bytes >= sizeof(u->name))
+		return ERR_CONFIG;
+	memcpy(u->name, text, n_bytes);
+	u->name[n_bytes] = 0;
+	return 0;
+}
+
+/* What is wrong with it, or NULL. */
+static const char *parse(struct upstream *u, const char *text, const struct upstreams_config *c)
+{
+	const char *name = c->has_names ? strchr(text, '#') : NULL;
+	size_t n_bytes = name ? (size_t)(name - text) : strlen(text);
+
+	if (c->has_names && (!name || !memchr(text, '@', n_bytes) || parse_name(u, name + 1)))
+		return "for TLS ADDRESS@853#NAME is expected, with the name of its certificate";
+	if (parse_address(u, text, n_bytes))
+		return c->has_names ? "ADDRESS@PORT#NAME is expected" :
+				      "ADDRESS or ADDRESS@PORT is expected";
+	if (is_localhost(&u->address) && !c->allow_localhost)
+		return "this machine itself may not be asked (query-localhost)";
+	return NULL;
+}
+
+int upstreams_init(struct upstreams *us, const struct upstreams_config *config, char *err,
+		   size_t cap)
+{
+	const char *const *address = config->addresses;
 	const char *wrong = NULL;
 
-	*us = (struct upstreams){ .window_max = window_max,
-				  .wait_max_ns = wait_max_ms * CLOCK_NS_PER_MS };
-	for (; *addresses && !wrong; addresses++) {
-		struct upstream *u = &us->all[us->n];
-
+	*us = (struct upstreams){ .window_max = config->window_max,
+				  .wait_max_ns = config->wait_max_ms * CLOCK_NS_PER_MS };
+	for (; *address && !wrong; address++) {
 		if (us->n == UPSTREAMS_MAX)
 			wrong = "these are too many";
-		else if (parse(u, *addresses))
-			wrong = "ADDRESS or ADDRESS@PORT is expected";
-		else if (is_localhost(&u->address) && !allow_localhost)
-			wrong = "this machine itself may not be asked (query-localhost)";
 		else
-			us->all[us->n++].window = min_u32(UPSTREAM_WINDOW_FIRST, window_max);
+			wrong = parse(&us->all[us->n], *address, config);
 		if (wrong)
-			snprintf(err, cap, "forward %s: %s", *addresses, wrong);
+			snprintf(err, cap, "forward %s: %s", *address, wrong);
+		else
+			us->all[us->n++].window =
+				min_u32(UPSTREAM_WINDOW_FIRST, config->window_max);
 	}
 	return wrong ? ERR_CONFIG : 0;
 }

@@ -29,6 +29,8 @@
 #define UPSTREAMS_MAX 16 /* sets of them are bits of 16 */
 #define UPSTREAM_NONE UINT8_MAX
 
+#define UPSTREAM_NAME_CAP 254 /* the longest name of a host as text, and a NUL */
+
 #define UPSTREAM_WAIT_MIN_NS   50000000ULL  /* for a reply: above what a busy machine adds */
 #define UPSTREAM_WAIT_FIRST_NS 400000000ULL /* before anything was measured */
 #define UPSTREAM_WINDOW_FIRST  256
@@ -59,9 +61,10 @@ struct upstream {
 	uint64_t heard_ns;
 	uint64_t answered_sent_ns; /* of the queries that were answered, the last one was sent */
 	uint64_t backed_off_ns; /* queries that were sent later may double the waiting time again */
-	uint64_t silent_since_ns; /* the first of n_silent was sent */
-	uint64_t probe_ns;        /* from then on it is to be asked besides */
-	uint64_t plain_until_ns;  /* RFC 6891 section 6.2.2: it refuses EDNS */
+	uint64_t silent_since_ns;     /* the first of n_silent was sent */
+	uint64_t probe_ns;            /* from then on it is to be asked besides */
+	uint64_t plain_until_ns;      /* RFC 6891 section 6.2.2: it refuses EDNS */
+	char name[UPSTREAM_NAME_CAP]; /* that its certificate is for; empty without TLS */
 };
 
 struct upstreams {
@@ -71,13 +74,17 @@ struct upstreams {
 	struct upstream all[UPSTREAMS_MAX];
 };
 
-/*
- * From "192.0.2.1", "2001:db8::1@5353" and the like; the list ends in NULL. ERR_CONFIG with a
- * sentence in err of cap octets.
- */
-int upstreams_init(struct upstreams *us, const char *const *addresses, bool allow_localhost,
-		   uint32_t wait_max_ms, uint32_t window_max, char *err, size_t cap)
-	__attribute__((warn_unused_result));
+struct upstreams_config {
+	const char *const *addresses; /* "192.0.2.1", "2001:db8::1@5353"; NULL behind the last */
+	bool has_names;               /* "192.0.2.1@853#name.example", all of them */
+	bool allow_localhost;
+	uint32_t wait_max_ms;
+	uint32_t window_max;
+};
+
+/* 0, or ERR_CONFIG with a sentence in err of cap octets. */
+int upstreams_init(struct upstreams *us, const struct upstreams_config *config, char *err,
+		   size_t cap) __attribute__((warn_unused_result));
 
 /*
  * One of the best in the set that has room for another query, or UPSTREAM_NONE.

@@ -21,6 +21,20 @@
 static struct upstreams us;
 static struct random rnd;
 
+static int take(const char *const *list, bool has_names, bool allow_localhost, char *err,
+		size_t cap)
+{
+	const struct upstreams_config config = {
+		.addresses = list,
+		.has_names = has_names,
+		.allow_localhost = allow_localhost,
+		.wait_max_ms = WAIT_MAX,
+		.window_max = ROOM,
+	};
+
+	return upstreams_init(&us, &config, err, cap);
+}
+
 static int begin(void **state)
 {
 	const char *const two[] = { "192.0.2.1", "192.0.2.2", NULL };
@@ -28,7 +42,7 @@ static int begin(void **state)
 
 	(void)state;
 	random_init(&rnd);
-	return upstreams_init(&us, two, false, WAIT_MAX, ROOM, err, sizeof(err));
+	return take(two, false, false, err, sizeof(err));
 }
 
 /* How often the first was chosen of a thousand times. */
@@ -54,20 +68,30 @@ static void measure(struct upstream *u, uint64_t rtt_ns, unsigned int times)
 static const struct {
 	const char *list[UPSTREAMS_MAX + 2];
 	const char *words; /* NULL: taken */
+	bool has_names;
 } lists[] = {
-	{ { "192.0.2.1", "192.0.2.1@5353", "2001:db8::1", "2001:db8::1@65535" }, NULL },
-	{ { "example" }, "forward example: ADDRESS" },
-	{ { "192.0.2.1@" }, "192.0.2.1@:" },
-	{ { "192.0.2.1@65536" }, "ADDRESS@PORT" },
-	{ { "192.0.2.1@0" }, "ADDRESS@PORT" },
-	{ { "192.0.2.1@domain" }, "ADDRESS@PORT" },
-	{ { "192.0.2.1#name" }, "ADDRESS@PORT" },
-	{ { "192.0.2.1", "127.3.2.1@53" }, "query-localhost" },
-	{ { "::1" }, "query-localhost" },
+	{ { "192.0.2.1", "192.0.2.1@5353", "2001:db8::1", "2001:db8::1@65535" }, NULL, false },
+	{ { "example" }, "forward example: ADDRESS", false },
+	{ { "192.0.2.1@" }, "192.0.2.1@:", false },
+	{ { "192.0.2.1@65536" }, "ADDRESS@PORT", false },
+	{ { "192.0.2.1@0" }, "ADDRESS@PORT", false },
+	{ { "192.0.2.1@domain" }, "ADDRESS@PORT", false },
+	{ { "192.0.2.1#name" }, "ADDRESS@PORT", false },
+	{ { "192.0.2.1", "127.3.2.1@53" }, "query-localhost", false },
+	{ { "::1" }, "query-localhost", false },
 	{ { "192.0.2.1", "192.0.2.1", "192.0.2.1", "192.0.2.1", "192.0.2.1", "192.0.2.1",
 	    "192.0.2.1", "192.0.2.1", "192.0.2.1", "192.0.2.1", "192.0.2.1", "192.0.2.1",
-	    "192.0.2.1", "192.0.2.1", "192.0.2.1", "192.0.2.1", "192.0.2.17" },
-	  "192.0.2.17: these are too many" },
+	    "192.0.2.1", "192.0.2.1", "192.0.2.1", "192.0.2.1", "192.0.2.17", false },
+	  "192.0.2.17: these are too many",
+	  false },
+	{ { "192.0.2.1@853" }, "forward 192.0.2.1@853: for TLS ADDRESS@853#NAME", true },
+	{ { "192.0.2.1#a" }, "ADDRESS@853#NAME", true },
+	{ { "192.0.2.1#a@853" }, "ADDRESS@853#NAME", true },
+	{ { "192.0.2.1@853#" }, "ADDRESS@853#NAME", true },
+	{ { "192.0.2.1@853#." }, "ADDRESS@853#NAME", true },
+	{ { "192.0.2.1@853#a", "192.0.2.2@853" }, "192.0.2.2@853:", true },
+	{ { "192.0.2.1@0#a" }, "ADDRESS@PORT#NAME", true },
+	{ { "127.0.0.1@853#a" }, "query-localhost", true },
 };
 
 static void addresses_are_read_or_what_is_wrong_is_said(void **state)
@@ -75,12 +99,23 @@ static void addresses_are_read_or_what_is_wrong_is_said(void **state)
 	(void)state;
 	for (unsigned int i = 0; i < sizeof(lists) / sizeof(*lists); i++) {
 		char err[256] = "";
-		int code =
-			upstreams_init(&us, lists[i].list, false, WAIT_MAX, ROOM, err, sizeof(err));
+		int code = take(lists[i].list, lists[i].has_names, false, err, sizeof(err));
 
 		assert_int_equal(code, lists[i].words ? ERR_CONFIG : 0);
 		assert_true(!lists[i].words || strstr(err, lists[i].words));
 	}
+}
+
+static void names_are_without_the_last_dot(void **state)
+{
+	const char *const list[] = { "192.0.2.1@853#dns.example", "2001:db8::1@8853#a.", NULL };
+	char err[128];
+
+	(void)state;
+	assert_int_equal(take(list, true, false, err, sizeof(err)), 0);
+	assert_string_equal(us.all[0].name, "dns.example");
+	assert_string_equal(us.all[1].name, "a");
+	assert_int_equal(ntohs(((struct sockaddr_in6 *)&us.all[1].address)->sin6_port), 8853);
 }
 
 static void ports_and_families(void **state)
@@ -91,7 +126,7 @@ static void ports_and_families(void **state)
 	char err[128];
 
 	(void)state;
-	assert_int_equal(upstreams_init(&us, list, true, WAIT_MAX, ROOM, err, sizeof(err)), 0);
+	assert_int_equal(take(list, false, true, err, sizeof(err)), 0);
 	assert_int_equal(us.n, 2);
 	assert_int_equal(in->sin_family, AF_INET);
 	assert_int_equal(ntohs(in->sin_port), 53);
@@ -301,6 +336,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(addresses_are_read_or_what_is_wrong_is_said),
+		cmocka_unit_test(names_are_without_the_last_dot),
 		cmocka_unit_test(ports_and_families),
 		cmocka_unit_test_setup(the_waiting_time_follows_the_measured_one, begin),
 		cmocka_unit_test_setup(the_waiting_time_doubles_until_it_is_measured_again, begin),

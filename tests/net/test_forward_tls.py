@@ -1,0 +1,375 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Forwarding over TLS (userspace/resolver/forward_tls.h), to upstreams that are scripted."""
+import contextlib
+import os
+import socket
+import ssl
+import time
+
+import pytest
+
+from netlab import CLIENT4, CLIENT6, TOOLS, V4, inside_netns, run, texts, wait_for, zone
+from test_forward import NETWORK_ERROR, TRUE, Upstream, large, silent, true_answer
+from upstreams import Netns, Resolve
+
+A, B, C = "127.0.3.1", "127.0.3.2", "127.0.3.3"
+NAME, PORT = "dns.example", 853
+
+
+class Authority:
+    """A certificate authority, and certificates by it: FILE.pem has the key too."""
+
+    def __init__(self, folder, name):
+        self.folder, self.name = folder, name
+        self.openssl("req", "-x509", *self.new_key(name), "-out", f"{name}.crt", "-days", "2",
+                     "-subj", f"/CN={name}")
+        self.bundle = folder / f"{name}.crt"
+
+    def openssl(self, *words):
+        run("openssl", *words, cwd=self.folder)
+
+    @staticmethod
+    def new_key(name):
+        return ("-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-keyout",
+                f"{name}.key")
+
+    def certificate(self, file, names=f"DNS:{NAME}", days=2):
+        self.openssl("req", *self.new_key(file), "-out", f"{file}.csr", "-subj", "/CN=any")
+        (self.folder / f"{file}.ext").write_text(f"subjectAltName={names}\n", encoding="ascii")
+        self.openssl("x509", "-req", "-in", f"{file}.csr", "-CA", f"{self.name}.crt", "-CAkey",
+                     f"{self.name}.key", "-CAcreateserial", "-out", f"{file}.crt", "-days", str(days),
+                     "-extfile", f"{file}.ext")
+        path = self.folder / f"{file}.pem"
+        path.write_bytes(b"".join((self.folder / f"{file}.{end}").read_bytes() for end in ("key", "crt")))
+        return path
+
+
+class Certificates:
+    def __init__(self, folder):
+        self.authority = Authority(folder, "authority")
+        stranger = Authority(folder, "stranger")
+        self.bundle = self.authority.bundle
+        self.good = self.authority.certificate("good")
+        self.bad = {
+            "another name": self.authority.certificate("other", "DNS:other.example,IP:127.0.3.1"),
+            "expired": self.authority.certificate("expired", days=-1),
+            "of a stranger": stranger.certificate("strange"),
+            "of itself": self.of_itself(stranger),
+        }
+
+    @staticmethod
+    def of_itself(authority):
+        path = authority.folder / "itself.pem"
+        path.write_bytes(b"".join((authority.folder / f"stranger.{end}").read_bytes()
+                                  for end in ("key", "crt")))
+        return path
+
+
+@pytest.fixture(name="certificates", scope="module")
+def make_certificates(tmp_path_factory):
+    return Certificates(tmp_path_factory.mktemp("certificates"))
+
+
+@pytest.fixture(name="netns", scope="module")
+def make_netns(tmp_path_factory):
+    if os.geteuid():
+        pytest.skip("needs root")
+    netns = Netns(tmp_path_factory.mktemp("tls"))
+    yield netns
+    netns.close()
+
+
+@pytest.fixture(name="upstream")
+def make_upstream(netns, certificates):
+    made = []
+
+    def make(reply=None, address=A, **kwargs):
+        made.append(TlsUpstream(netns, address, reply or true_answer,
+                                **{"certificate": certificates.good, **kwargs}))
+        return made[-1]
+    yield make
+    for one in made:
+        one.close()
+
+
+@pytest.fixture(name="resolve")
+def make_resolve(netns, certificates):
+    made = []
+
+    def make(*options, to=(A,), name=NAME):
+        words = [word for address in to for word in ("-f", f"{address}@{PORT}#{name}")]
+        made.append(Resolve(netns, "-t", "tls", "-b", certificates.bundle, *words, *options))
+        return made[-1]
+    yield make
+    for one in made:
+        if one.process.poll() is None:
+            one.close()
+
+
+class TlsUpstream(Upstream):
+    """Over TLS alone; one thread for each connection. A certificate of None: what comes is not read."""
+
+    def __init__(self, netns, address, reply, certificate, closes=False, newest=None, port=PORT):
+        self.context = None
+        if certificate:
+            self.context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+            self.context.load_cert_chain(certificate)
+            self.context.sni_callback = lambda sock, name, context: self.names.append(name)
+            if newest:
+                self.context.maximum_version = newest
+        self.reply, self.seen, self.closes = reply, [], closes
+        self.names, self.versions, self.n_resumed, self.n_refused = [], set(), 0, 0
+        self.connections, self.silent, self.threads, self.open = 0, False, [], set()
+        self.udp = None
+        with inside_netns(netns.name):
+            self.listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+        self.listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        self.listener.bind((address, port))
+        self.listener.listen(64)
+        self.start(self.serve_tcp)
+
+    def serve_connection(self, conn, peer):
+        self.open.add(conn)
+        with conn, contextlib.suppress(OSError):
+            if not self.context:
+                conn.recv(1 << 16)
+                time.sleep(60)
+                return
+            self.serve_tls(conn, peer)
+
+    def serve_tls(self, conn, peer):
+        try:
+            tls = self.context.wrap_socket(conn, server_side=True)
+        except OSError:
+            self.n_refused += 1
+            return
+        self.open.add(tls)
+        with tls:
+            self.versions.add(tls.version())
+            self.n_resumed += tls.session_reused
+            while wire := read_message(tls):
+                for out in self.replies(wire, peer, True):
+                    tls.sendall(len(out).to_bytes(2, "big") + out)
+                    if self.closes:
+                        return
+
+    def close(self):
+        super().close()
+        for one in self.open:
+            with contextlib.suppress(OSError):
+                one.shutdown(socket.SHUT_RDWR)
+
+
+def read_message(tls):
+    """None at the end."""
+    octets, wanted = b"", 2
+    while len(octets) < wanted:
+        part = tls.recv(wanted - len(octets))
+        if not part:
+            return None
+        octets += part
+        if len(octets) == 2:
+            wanted = 2 + int.from_bytes(octets, "big")
+    return octets[2:]
+
+
+# --- Answers ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("newest", [ssl.TLSVersion.TLSv1_2, ssl.TLSVersion.TLSv1_3])
+def test_an_answer(resolve, upstream, newest):
+    server = upstream(newest=newest)
+    it = resolve()
+    for n in range(3):
+        assert it.ask(f"www{n}.lab.").texts("A") == [TRUE]
+    assert server.connections == 1 and server.names == [NAME]
+    assert server.versions == {newest.name.replace("_", ".")}
+    counters = it.counters()
+    assert (counters["queries"], counters["queries_tcp"], counters["tls_failed"]) == (0, 3, 0)
+
+
+def test_the_name_may_be_an_address_or_end_in_a_dot(resolve, upstream, certificates):
+    upstream()
+    assert resolve(name=NAME + ".").ask("www.lab.").texts("A") == [TRUE]
+    server = upstream(address=B, certificate=certificates.bad["another name"])
+    assert resolve(to=[B], name=A).ask("www.lab.").texts("A") == [TRUE]
+    assert server.names == [None]  # RFC 6066 section 3
+
+
+def test_many_in_one_connection(resolve, upstream):
+    """Replies in any order, several in one record."""
+    kept = []
+
+    def swapping(query, _seen, _server):
+        kept.append(true_answer(query, None, None))
+        if len(kept) < 50:
+            return None
+        out, kept[:] = list(reversed(kept)), []
+        return out
+    server = upstream(swapping)
+    it = resolve()
+    it.say("flood 2000 lab.")
+    assert it.line() == "flooded 2000 2000 0"
+    assert server.connections == 1
+
+
+def test_large_answers(resolve, upstream):
+    """Of several records each; more than is taken in one turn."""
+    server = upstream(lambda query, *_: large(query))
+    it = resolve()
+    assert len(it.ask("www.lab.").texts("TXT")) == 280
+    it.say("flood 100 lab.")
+    assert it.line() == "flooded 100 100 0"
+    assert server.connections == 1
+
+
+def test_more_than_the_socket_takes(resolve, upstream):
+    """A server that does not read for a while gets all of it in the end."""
+    def slow(query, seen, server):
+        if len(server.seen) == 1:
+            time.sleep(1)
+        return true_answer(query, seen, server)
+    server = upstream(slow)
+    server.listener.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+    it = resolve("-w", "20000")
+    it.say("flood 4000 " + ".".join(["a" * 60] * 3) + ".lab.")
+    assert it.line() == "flooded 4000 4000 0"
+
+
+@pytest.mark.parametrize("newest", [ssl.TLSVersion.TLSv1_2, ssl.TLSVersion.TLSv1_3])
+def test_a_server_that_closes_after_each_answer(resolve, upstream, newest):
+    """Then a session is resumed, so the certificate is not needed again."""
+    server = upstream(closes=True, newest=newest)
+    it = resolve()
+    for n in range(20):
+        assert it.ask(f"www{n}.lab.").texts("A") == [TRUE]
+    assert server.connections == 20 and server.n_resumed == 19
+    it.say("flood 30 lab.")
+    assert it.line() == "flooded 30 30 0"
+    assert it.counters()["tls_failed"] == 0
+
+
+def test_a_session_that_the_server_does_not_know_any_more(resolve, upstream):
+    server = upstream()
+    it = resolve()
+    assert it.ask("www.lab.").texts("A") == [TRUE]
+    server.close()
+    server = upstream()
+    wait_for("the new one", lambda: it.ask("again.lab.").rcode == "NOERROR", 5)
+    assert server.n_resumed == 0 and it.counters()["tls_failed"] == 0
+
+
+# --- Nobody else -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("what", ["another name", "expired", "of a stranger", "of itself"])
+def test_who_has_no_certificate_gets_no_question(resolve, upstream, certificates, what):
+    server = upstream(certificate=certificates.bad[what])
+    it = resolve()
+    start = time.monotonic()
+    assert it.ask("www.lab.").brief() == ("SERVFAIL", "insecure", NETWORK_ERROR)
+    assert time.monotonic() - start < 3
+    assert it.counters()["tls_failed"] == server.connections == 3
+    good = upstream(address=B)
+    it = resolve(to=[A, B])
+    for n in range(20):
+        assert it.ask(f"www{n}.lab.").texts("A") == [TRUE]
+    assert not server.seen and len(good.seen) >= 20
+
+
+def test_a_server_that_is_refused_is_not_asked_by_each_question(resolve, upstream, certificates):
+    server = upstream(certificate=certificates.bad["another name"])
+    it = resolve("-w", "3000")
+    it.say("flood 2000 lab.")
+    assert it.line() == "flooded 2000 0 2000"
+    assert server.connections <= 3 / 0.25 + 1
+    assert it.counters()["queries_tcp"] > 0 and not server.seen
+
+
+def test_never_in_the_clear(resolve, netns):
+    """A server without TLS, at that port."""
+    plain = PlainUpstream(netns)
+    it = resolve()
+    assert it.ask("www.lab.").rcode == "SERVFAIL"
+    assert it.counters()["tls_failed"] == plain.connections
+    plain.close()
+
+
+class PlainUpstream(TlsUpstream):
+    def __init__(self, netns):
+        super().__init__(netns, A, true_answer, None)
+
+    def serve_connection(self, conn, peer):
+        with conn, contextlib.suppress(OSError):
+            conn.recv(2)
+            conn.sendall(b"\0\x0c" + b"\0" * 12)
+
+
+# --- Upstreams that are dead, or come back -----------------------------------------------------------
+
+
+def test_a_handshake_that_does_not_end(resolve, upstream):
+    """Others are asked; the connection is given up."""
+    mute = upstream(certificate=None)
+    it = resolve("-w", "9000")
+    assert it.ask("www.lab.").rcode == "SERVFAIL"
+    assert 1 <= it.counters()["tls_failed"] <= mute.connections <= 3
+    upstream(address=B)
+    it = resolve("-w", "9000", to=[A, B])
+    for n in range(10):
+        assert it.ask(f"www{n}.lab.").texts("A") == [TRUE]
+
+
+def test_a_server_that_goes_and_comes_back(resolve, upstream):
+    server = upstream()
+    it = resolve()
+    assert it.ask("www.lab.").texts("A") == [TRUE]
+    server.close()
+    assert it.ask("gone.lab.").brief() == ("SERVFAIL", "insecure", NETWORK_ERROR)
+    upstream()
+    wait_for("it is back", lambda: it.ask("back.lab.").rcode == "NOERROR", 5)
+    it.say("flood 500 lab.")
+    assert it.line() == "flooded 500 500 0"
+
+
+def test_a_connection_on_which_nothing_comes(resolve, upstream):
+    upstream(silent)
+    upstream(address=B)
+    upstream(lambda *_: b"\1", address=C)
+    it = resolve(to=[A, B, C])
+    for n in range(10):
+        assert it.ask(f"www{n}.lab.").texts("A") == [TRUE]
+
+
+# --- Configurations --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("options, words", [
+    (["-f", "192.0.2.1@853"], "ADDRESS@853#NAME"),
+    (["-f", "192.0.2.1#name"], "ADDRESS@853#NAME"),
+    (["-f", "192.0.2.1@853#name", "-b", "/nonexistent"], "/nonexistent: No such file"),
+    (["-f", "192.0.2.1@853#name", "-b", __file__], "not certificates in PEM"),
+])
+def test_what_is_wrong_is_said(certificates, options, words):
+    said = run(TOOLS / "resolve", "-t", "tls", "-b", certificates.bundle, *options, check=False)
+    assert said.returncode == 1 and words in said.stderr, said.stderr
+
+
+# --- volleyd ---------------------------------------------------------------------------------------
+
+
+def test_volleyd(lab, daemon, certificates, tmp_path):
+    lab.ip("s", "link", "set", "lo", "up")
+    netns = Netns(tmp_path, f"{lab.name}-s")
+    server = TlsUpstream(netns, A, true_answer, certificates.good)
+    daemon.start(zones=[zone("example.com")], recursion={
+        "allow": [CLIENT4, CLIENT6], "query-localhost": True, "transport": "tls",
+        "forward": [f"{A}@{PORT}#{NAME}"], "tls-bundle": str(certificates.bundle)})
+    told = daemon.status()["recursion"]
+    assert (told["by"], told["transport"]) == ("forwarder", "tls")
+    for _ in range(2):
+        assert texts(lab.ask("www.far", "A", V4, timeout=6)) == [TRUE]
+    assert len(server.seen) == 1
+    stats = daemon.stats()["resolver"]
+    assert (stats["answered"], stats["tls_failed"]) == (1, 0)
+    server.close()
