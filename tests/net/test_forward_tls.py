@@ -6,6 +6,7 @@ import socket
 import ssl
 import time
 
+import dns.rcode
 import pytest
 
 from netlab import CLIENT4, CLIENT6, TOOLS, V4, inside_netns, run, texts, wait_for, zone
@@ -48,7 +49,7 @@ class Certificates:
     def __init__(self, folder):
         self.authority = Authority(folder, "authority")
         stranger = Authority(folder, "stranger")
-        self.bundle = self.authority.bundle
+        self.bundle, self.stranger = self.authority.bundle, stranger.bundle
         self.good = self.authority.certificate("good")
         self.bad = {
             "another name": self.authority.certificate("other", "DNS:other.example,IP:127.0.3.1"),
@@ -311,11 +312,11 @@ class PlainUpstream(TlsUpstream):
 def test_a_handshake_that_does_not_end(resolve, upstream):
     """Others are asked; the connection is given up."""
     mute = upstream(certificate=None)
-    it = resolve("-w", "9000")
+    it = resolve("-w", "6000")
     assert it.ask("www.lab.").rcode == "SERVFAIL"
     assert 1 <= it.counters()["tls_failed"] <= mute.connections <= 3
     upstream(address=B)
-    it = resolve("-w", "9000", to=[A, B])
+    it = resolve("-w", "6000", to=[A, B])
     for n in range(10):
         assert it.ask(f"www{n}.lab.").texts("A") == [TRUE]
 
@@ -362,9 +363,16 @@ def test_volleyd(lab, daemon, certificates, tmp_path):
     lab.ip("s", "link", "set", "lo", "up")
     netns = Netns(tmp_path, f"{lab.name}-s")
     server = TlsUpstream(netns, A, true_answer, certificates.good)
+    bundle = tmp_path / "bundle.pem"
+    bundle.write_bytes(certificates.stranger.read_bytes())
     daemon.start(zones=[zone("example.com")], recursion={
         "allow": [CLIENT4, CLIENT6], "query-localhost": True, "transport": "tls",
-        "forward": [f"{A}@{PORT}#{NAME}"], "tls-bundle": str(certificates.bundle)})
+        "forward": [f"{A}@{PORT}#{NAME}"], "tls-bundle": str(bundle)})
+    assert lab.ask("nobody.far", "A", V4, timeout=6).rcode() == dns.rcode.SERVFAIL
+    assert daemon.stats()["resolver"]["tls_failed"] == server.connections > 0 and not server.seen
+    # Other certificates are trusted: at a reload.
+    bundle.write_bytes(certificates.bundle.read_bytes())
+    daemon.ctl("zone", "reload")
     told = daemon.status()["recursion"]
     assert (told["by"], told["transport"]) == ("forwarder", "tls")
     for _ in range(2):

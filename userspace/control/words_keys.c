@@ -218,18 +218,22 @@ const struct words_key words_keys[] = {
 	  .type = WORDS_UPSTREAMS,
 	  .fallback = "[]",
 	  .text = "Resolvers that are asked instead of the servers of each zone. Without any volleyd "
-		  "asks these itself, from the root on." },
+		  "asks these itself, from the root on. For TLS with the port and the name in its "
+		  "certificate: \"192.0.2.1@853#dns.example\"." },
 	{ .path = "recursion.transport",
 	  .type = WORDS_CHOICE,
 	  .choices = "udp|tcp|tls",
 	  .fallback = "udp",
 	  .text = "How upstreams are asked: udp, with TCP for what is truncated, tcp always, or tls (RFC "
-		  "7858), for which recursion.forward and recursion.tls-bundle are needed and a "
-		  "libunbound that was built with it." },
+		  "7858), for which recursion.forward and recursion.tls-bundle are needed: the "
+		  "certificate of each has to be valid and for its name, else it is not asked. With "
+		  "a trust anchor or stubs tls needs a libunbound that was built with it." },
 	{ .path = "recursion.tls-bundle",
 	  .type = WORDS_PATH,
-	  .text = "The file of the certificates that are trusted, for recursion.transport: tls. A relative "
-		  "path starts at the folder of the configuration file, as for all files here." },
+	  .text = "The file of the certificates that are trusted, in PEM, for recursion.transport: tls, "
+		  "such as /etc/ssl/certs/ca-certificates.crt. It is read at the start, and at a "
+		  "reload where it has changed. A relative path starts at the folder of the "
+		  "configuration file, as for all files here." },
 	{ .path = "recursion.stubs",
 	  .type = WORDS_MAPS,
 	  .text = "Zones whose servers are known: names below them are asked there, not where the root "

@@ -10,10 +10,11 @@
  *	worker ◄─ its own inbox ◄───────── deadline, limit, or ◄──── libunbound ◄─► upstreams
  *	   └─► resolver_release()                                or the forwarder
  *
- * resolver_start() decides. The forwarder is taken where there are forwards, without a trust anchor, and without stubs, private_addresses, outgoing_interfaces, upstream_qps and
- * options, which only libunbound knows. What differs then: nothing is validated, and no answer is
- * secure; CD goes upstream as it came, so questions with it and without are two; names such as
- * "localhost." go upstream as all others; and so does every question, for nothing is cached here.
+ * resolver_start() decides. The forwarder is taken where there are forwards, without a trust anchor
+ * and without stubs, private_addresses, outgoing_interfaces, upstream_qps and options, which only
+ * libunbound knows. What differs then: nothing is validated, and no answer is secure; CD goes upstream
+ * as it came, so questions with it and without are two; names such as "localhost." go upstream as all
+ * others; and so does every question, for nothing is cached here.
  *
  * Each resolver thread has an event base (libevent), and a forwarder or two contexts of libunbound with
  * small caches of their own; a question goes to the thread that its hash names, so the same one always
