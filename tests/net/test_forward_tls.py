@@ -119,7 +119,7 @@ class TlsUpstream(Upstream):
             if newest:
                 self.context.maximum_version = newest
         self.reply, self.seen, self.closes = reply, [], closes
-        self.names, self.versions, self.n_resumed, self.n_refused = [], set(), 0, 0
+        self.names, self.versions, self.n_resumed, self.n_ended = [], set(), 0, 0
         self.connections, self.silent, self.threads, self.open = 0, False, [], set()
         self.udp = None
         with inside_netns(netns.name):
@@ -139,11 +139,7 @@ class TlsUpstream(Upstream):
             self.serve_tls(conn, peer)
 
     def serve_tls(self, conn, peer):
-        try:
-            tls = self.context.wrap_socket(conn, server_side=True)
-        except OSError:
-            self.n_refused += 1
-            return
+        tls = self.context.wrap_socket(conn, server_side=True)
         self.open.add(tls)
         with tls:
             self.versions.add(tls.version())
@@ -153,6 +149,7 @@ class TlsUpstream(Upstream):
                     tls.sendall(len(out).to_bytes(2, "big") + out)
                     if self.closes:
                         return
+        self.n_ended += 1
 
     def close(self):
         super().close()
@@ -215,26 +212,53 @@ def test_many_in_one_connection(resolve, upstream):
 
 
 def test_large_answers(resolve, upstream):
-    """Of several records each; more than is taken in one turn."""
-    server = upstream(lambda query, *_: large(query))
-    it = resolve()
+    """Of four records each; all at once, more than is taken in one turn."""
+    made, kept = [], []
+
+    def reply(query, seen, _server):
+        if not made:
+            made.append(large(query))
+            return made[0]
+        kept.append(seen.wire[:2] + made[0][2:12] + question_of(seen.wire) +
+                    made[0][12 + len(question_of(made[0])):])
+        out = kept[:]
+        return out if len(out) == 60 else None
+    server = upstream(reply)
+    it = resolve("-w", "20000")
     assert len(it.ask("www.lab.").texts("TXT")) == 280
-    it.say("flood 100 lab.")
-    assert it.line() == "flooded 100 100 0"
+    it.say("flood 60 lab.")
+    assert it.line() == "flooded 60 60 0"
     assert server.connections == 1
 
 
+def question_of(wire):
+    return wire[12:wire.index(b"\0", 12) + 5]
+
+
+@pytest.fixture(name="small_buffers")
+def make_small_buffers(netns):
+    words = "sysctl", "-n", "net.ipv4.tcp_wmem"
+    before = netns.run(*words).stdout.strip()
+    netns.run("sysctl", "-w", "net.ipv4.tcp_wmem=4096 4608 4608")
+    yield
+    netns.run("sysctl", "-w", f"net.ipv4.tcp_wmem={before}")
+
+
+@pytest.mark.usefixtures("small_buffers")
 def test_more_than_the_socket_takes(resolve, upstream):
     """A server that does not read for a while gets all of it in the end."""
-    def slow(query, seen, server):
-        if len(server.seen) == 1:
-            time.sleep(1)
-        return true_answer(query, seen, server)
-    server = upstream(slow)
+    server = upstream(slow_once)
     server.listener.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
     it = resolve("-w", "20000")
-    it.say("flood 4000 " + ".".join(["a" * 60] * 3) + ".lab.")
-    assert it.line() == "flooded 4000 4000 0"
+    it.say("flood 2000 " + ".".join(["a" * 60] * 3) + ".lab.")
+    assert it.line() == "flooded 2000 2000 0"
+    assert server.connections == 1
+
+
+def slow_once(query, seen, server):
+    if len(server.seen) == 1:
+        time.sleep(1)
+    return true_answer(query, seen, server)
 
 
 @pytest.mark.parametrize("newest", [ssl.TLSVersion.TLSv1_2, ssl.TLSVersion.TLSv1_3])
@@ -248,6 +272,16 @@ def test_a_server_that_closes_after_each_answer(resolve, upstream, newest):
     it.say("flood 30 lab.")
     assert it.line() == "flooded 30 30 0"
     assert it.counters()["tls_failed"] == 0
+
+
+def test_a_connection_that_was_not_needed_for_a_while(resolve, upstream):
+    """It is closed by the forwarder, and the session resumed."""
+    server = upstream()
+    it = resolve()
+    assert it.ask("www.lab.").texts("A") == [TRUE]
+    wait_for("its end", lambda: server.n_ended, 15)
+    assert it.ask("again.lab.").texts("A") == [TRUE]
+    assert server.connections == 2 and server.n_resumed == 1
 
 
 def test_a_session_that_the_server_does_not_know_any_more(resolve, upstream):

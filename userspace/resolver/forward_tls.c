@@ -111,10 +111,8 @@ void forward_tls_close(struct forward_stream *s)
 	if (!s->ssl)
 		return;
 	if (!s->is_broken && SSL_is_init_finished(s->ssl)) {
-		(void)SSL_shutdown(s->ssl);
+		(void)SSL_shutdown(s->ssl); /* else the session could not be resumed */
 		ERR_clear_error();
-		/* Without the other side's word too: else the session could not be resumed. */
-		SSL_set_shutdown(s->ssl, SSL_SENT_SHUTDOWN | SSL_RECEIVED_SHUTDOWN);
 	}
 	SSL_free(s->ssl);
 	s->ssl = NULL;
@@ -140,6 +138,10 @@ static int outcome(struct forward_stream *s, int code)
 	case SSL_ERROR_WANT_WRITE:
 		errno = EAGAIN;
 		return -1;
+	case SSL_ERROR_SYSCALL:
+		/* A reset is no word against the session; without this it could not be resumed. */
+		SSL_set_shutdown(s->ssl, SSL_SENT_SHUTDOWN | SSL_RECEIVED_SHUTDOWN);
+		/* fallthrough */
 	default:
 		s->is_broken = true;
 		ERR_clear_error();
