@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """What is wrong is said in a sentence: a status that is not 0, or a degraded mode that is named."""
+import contextlib
 import os
 import socket
 import stat
@@ -258,7 +259,8 @@ def test_odd_clients_of_the_control_socket(lab, daemon):
                  b'{"v":1,"command":"zone check","args":[1]}\n', b"x" * 100000 + b"\n",
                  b'{"v":1,"command":"stop","args":["a","b"]}\n'):
         with connect(daemon) as one:
-            one.sendall(junk)
+            with contextlib.suppress(BrokenPipeError):  # a line too long is refused before its end
+                one.sendall(junk)
             reply = one.recv(65536)
             assert b'"ok":false' in reply.replace(b" ", b""), junk
     gone = connect(daemon)
