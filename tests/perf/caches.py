@@ -11,7 +11,7 @@ dnsperf, which keeps OUTSTANDING questions under way
 
 Volley and unbound are measured iterating and forwarding, named forwards. Then xdpgen asks for the one
 name as fast as each resolver can answer: rates up a ladder. Memory is the most that was resident
-of the process, and with Volley the maps, where the answers lie, beside it.
+of the process, which with Volley has the maps in it where the answers lie.
 """
 import pathlib
 import re
@@ -34,6 +34,12 @@ OUTSTANDING, ONE_SECONDS = 300, 12
 LIMITS = {"default": None, "140 MB": 140 * 10**6, "holds all": 1536 << 20}
 VOLLEY_DEFAULT = 256 << 20
 LADDER = [20, 50, 100, 150, 200, 300, 500, 800, 1200, 1600, 2000, 2500]
+
+
+def resident_bytes(pid):
+    """The most that ever was; the maps of volleyd's cache are in it, whole from the start."""
+    status = pathlib.Path(f"/proc/{pid}/status").read_text(encoding="ascii")
+    return int(re.search(r"VmHWM:\s+(\d+)", status)[1]) << 10
 
 
 class Upstream(Netns):
@@ -93,12 +99,7 @@ class Volley(servers.Server):
         rig.wait_for(f"{self.name} answers", lambda: self.rig.is_answered(f"ns.{ORIGIN[5:]}"), 30)
 
     def bytes(self):
-        """The most that was resident, and the maps."""
-        status = pathlib.Path(f"/proc/{self.daemon_pid}/status").read_text(encoding="ascii")
-        resident = int(re.search(r"VmHWM:\s+(\d+)", status)[1]) << 10
-        shared = int(re.search(r"RssShmem:\s+(\d+)", status)[1]) << 10
-        cache = self.daemon.json("cache", "stats")
-        return resident - shared + cache["total_bytes"]
+        return resident_bytes(self.daemon_pid)
 
     def note(self):
         return {"answered": self.daemon.answered(), "cache": self.daemon.json("cache", "stats")}
@@ -128,8 +129,7 @@ class Resolver(servers.Peer):
         return self.rig.is_answered(f"ns.{ORIGIN[5:]}")
 
     def bytes(self):
-        status = pathlib.Path(f"/proc/{self.daemon_pid}/status").read_text(encoding="ascii")
-        return int(re.search(r"VmHWM:\s+(\d+)", status)[1]) << 10
+        return resident_bytes(self.daemon_pid)
 
 
 class Unbound(Resolver):
