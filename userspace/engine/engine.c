@@ -113,9 +113,9 @@ struct sampler *engine_sampler(struct engine *e)
 
 /* ---- Clients and cache -------------------------------------------------------------------------- */
 
-static struct engine_client client_of(const struct engine *e, const struct engine_request *rq)
+static struct engine_client client_of(const struct engine *e, const struct clients *clients,
+				      const struct engine_request *rq)
 {
-	const struct clients *clients = rcu_dereference(e->data->clients);
 	struct engine_client c = { .zones = true, .zone_view = VOLLEY_VIEW_PUBLIC };
 	uint32_t views;
 
@@ -131,15 +131,14 @@ static struct engine_client client_of(const struct engine *e, const struct engin
 	return c;
 }
 
+/* What our zones have said. */
 static enum cache_verdict lookup_zones(struct engine *e, const struct engine_request *rq,
-				       const struct engine_client *client, struct cache_answer *a)
+				       uint8_t view, struct cache_answer *a)
 {
 	const struct volley_entry *entry;
 	enum cache_verdict verdict;
 
-	if (!client->zones)
-		return CACHE_MISS;
-	engine_key_set_view(e, client->zone_view);
+	engine_key_set_view(e, view);
 	verdict = cache_lookup(e->cache, &e->key, rq->now_s, true, &entry);
 	if (verdict == CACHE_HIT && entry->partial && rq->stream)
 		return CACHE_MISS;
@@ -148,9 +147,34 @@ static enum cache_verdict lookup_zones(struct engine *e, const struct engine_req
 	return verdict;
 }
 
-/* In every view that the client may read. */
-static bool lookup(struct engine *e, const struct engine_request *rq, const struct query *q,
-		   const struct engine_client *client, struct cache_answer *a)
+/*
+ * In every view that the client may read. Who that is is looked up when it is no public hit, and then
+ * it is in *client; as in the driver, such a hit does not pay for it.
+ */
+static enum cache_verdict lookup(struct engine *e, const struct engine_request *rq,
+				 const struct query *q, const struct clients *clients,
+				 struct engine_client *client, struct cache_answer *a)
+{
+	bool is_restricted = clients && clients_restrict_zones(clients);
+	enum cache_verdict verdict = CACHE_MISS, upstream = CACHE_MISS;
+	uint8_t flags =
+		(uint8_t)((q->edns.dnssec_ok ? VOLLEY_KEY_DO : 0) | (q->cd ? VOLLEY_KEY_CD : 0));
+
+	cache_key_init(&e->key, e->cache, q->folded, q->qname_bytes, q->qtype, q->qclass, flags,
+		       VOLLEY_VIEW_PUBLIC);
+	if (!is_restricted)
+		verdict = lookup_zones(e, rq, VOLLEY_VIEW_PUBLIC, a);
+	if (verdict == CACHE_HIT)
+		return verdict;
+	*client = client_of(e, clients, rq);
+	if (is_restricted && client->zones)
+		verdict = lookup_zones(e, rq, VOLLEY_VIEW_PRIVATE, a);
+	if (verdict != CACHE_HIT && client->recursion)
+		upstream = recursion_lookup(e, rq, q, client->recursion, a);
+	return upstream == CACHE_MISS ? verdict : upstream;
+}
+
+static void count_verdict(struct engine *e, enum cache_verdict verdict)
 {
 	uint64_t *const counters[] = {
 		[CACHE_HIT] = &e->counters.cache_hit,
@@ -158,19 +182,8 @@ static bool lookup(struct engine *e, const struct engine_request *rq, const stru
 		[CACHE_STALE] = &e->counters.cache_stale,
 		[CACHE_EXPIRED] = &e->counters.cache_expired,
 	};
-	enum cache_verdict verdict, upstream = CACHE_MISS;
-	uint8_t flags =
-		(uint8_t)((q->edns.dnssec_ok ? VOLLEY_KEY_DO : 0) | (q->cd ? VOLLEY_KEY_CD : 0));
 
-	cache_key_init(&e->key, e->cache, q->folded, q->qname_bytes, q->qtype, q->qclass, flags,
-		       VOLLEY_VIEW_PUBLIC);
-	verdict = lookup_zones(e, rq, client, a);
-	if (verdict != CACHE_HIT && client->recursion)
-		upstream = recursion_lookup(e, rq, q, client->recursion, a);
-	if (upstream != CACHE_MISS)
-		verdict = upstream;
 	engine_count(counters[verdict]);
-	return verdict == CACHE_HIT;
 }
 
 /* ---- The answer --------------------------------------------------------------------------------- */
@@ -202,10 +215,18 @@ static uint16_t answer_from_zones(struct engine *e, const struct engine_request 
 static uint16_t answer_data(struct engine *e, const struct engine_request *rq,
 			    const struct query *q, struct cache_answer *a)
 {
-	const struct engine_client client = client_of(e, rq);
+	const struct clients *clients = rcu_dereference(e->data->clients);
+	struct engine_client client;
+	enum cache_verdict verdict;
 
-	if (e->cache && engine_is_data_type(q->qtype) && lookup(e, rq, q, &client, a))
-		return a->flags & DNS_RCODE_MASK;
+	if (e->cache && engine_is_data_type(q->qtype)) {
+		verdict = lookup(e, rq, q, clients, &client, a);
+		count_verdict(e, verdict);
+		if (verdict == CACHE_HIT)
+			return a->flags & DNS_RCODE_MASK;
+	} else {
+		client = client_of(e, clients, rq);
+	}
 	if (!engine_is_ours(e, q->folded, q->qname_bytes, q->qtype) ||
 	    (client.recursion && q->rd &&
 	     engine_is_of_parent(e, q->folded, q->qname_bytes, q->qtype)))
