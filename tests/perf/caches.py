@@ -17,8 +17,6 @@ import pathlib
 import re
 import statistics
 import tempfile
-import threading
-import time
 
 import rig
 import servers
@@ -28,7 +26,7 @@ from upstreams import Netns, family  # rig has set the path
 
 ORIGIN, TTL = "fill.bench", 7200
 ROOT_NS, LEAF_NS = "127.0.1.1", "127.0.1.3"
-HEAD = "$TTL {ttl}\n@ SOA ns hostmaster 1 7200 3600 1209600 60\n@ NS ns.{end}\nns.{end} A {address}\n"
+HEAD = f"$TTL {TTL}\n@ SOA ns root 1 7200 3600 1209600 60\n@ NS ns\n"
 PHASES = ("all", "third", "one")
 OUTSTANDING, ONE_SECONDS = 300, 12
 LIMITS = {"default": None, "140 MB": 140 * 10**6, "holds all": 1536 << 20}
@@ -49,13 +47,11 @@ class Upstream(Netns):
         super().__init__(folder, f"{lab.name}-s")
         self.n_names = n_names
         (self.folder / "root").write_text(
-            HEAD.format(ttl=TTL, end="", address=ROOT_NS).replace("@ NS ns.", "@ NS ns") +
-            f"bench NS ns.bench\nns.bench A {LEAF_NS}\n", encoding="ascii")
+            f"{HEAD}ns A {ROOT_NS}\nbench NS ns.bench\nns.bench A {LEAF_NS}\n", encoding="ascii")
         self.hints = self.folder / "hints"
         self.hints.write_text(f". 3600 IN NS ns.\nns. 3600 IN A {ROOT_NS}\n", encoding="ascii")
         with open(self.folder / "leaf", "w", encoding="ascii") as out:
-            out.write(f"$ORIGIN bench.\n$TTL {TTL}\n@ SOA ns root 1 7200 3600 1209600 60\n@ NS ns\n"
-                      f"ns A {LEAF_NS}\n$ORIGIN {ORIGIN}.\n")
+            out.write(f"$ORIGIN bench.\n{HEAD}ns A {LEAF_NS}\n$ORIGIN {ORIGIN}.\n")
             out.writelines(f"n{i} A 10.{i >> 16}.{i >> 8 & 255}.{i & 255}\n" for i in range(n_names))
         self.lists = {}
         for phase, numbers in (("all", range(n_names)), ("third", range(0, n_names, 3)),
@@ -181,24 +177,6 @@ controls {{ }};
         return ["named", "-f", "-n", "1", "-4", "-c", folder / "named.conf"]
 
 
-class Watch(threading.Thread):
-    """Once a second the CPU time of the server and of its interface, until it is stopped."""
-
-    def __init__(self, server):
-        super().__init__(daemon=True)
-        self.server, self.samples, self.stopped = server, [], threading.Event()
-        self.start()
-
-    def run(self):
-        pids = rig.group_of(self.server.daemon_pid) or [self.server.daemon_pid]
-        while not self.stopped.wait(1):
-            self.samples.append((time.time(), rig.cpu_ns(pids) / 1e9))
-
-    def stop(self):
-        self.stopped.set()
-        self.join()
-
-
 def ask(bench, phase, seconds):
     """
     {rates: [(seconds since the epoch, replies in the second before)], mean, lost, queries}. The seconds
@@ -224,20 +202,14 @@ def peak(server, options):
 
 
 def run_one(bench, server, options):
-    watch = None
     try:
         server.start()
         base = server.bytes()
-        watch = Watch(server)
-        phases = {}
-        for phase in PHASES:
-            phases[phase] = ask(bench, phase, options.fill_seconds)
+        phases = {phase: ask(bench, phase, options.fill_seconds) for phase in PHASES}
         best = peak(server, options)
         return {"name": server.name, "base": base, "peak": server.bytes(), "phases": phases,
-                "hits": best, "cpu": watch.samples, "note": server.note()}
+                "hits": best, "note": server.note()}
     finally:
-        if watch:
-            watch.stop()
         server.stop()
 
 

@@ -262,6 +262,12 @@ def pyplot():
     return made
 
 
+def save(figure, path):
+    figure.tight_layout()
+    figure.savefig(path, dpi=120)
+    pyplot().close(figure)
+
+
 def plot_cache(path, results, rows):
     plt = pyplot()
     figure, axes = plt.subplots(figsize=(8, 5))
@@ -277,9 +283,7 @@ def plot_cache(path, results, rows):
              ylabel="million answers per second and core", title="Rate against cache size")
     axes.set_ylim(bottom=0)
     axes.legend()
-    figure.tight_layout()
-    figure.savefig(path, dpi=120)
-    plt.close(figure)
+    save(figure, path)
 
 
 def plot_ways(path, results):
@@ -291,9 +295,7 @@ def plot_ways(path, results):
     axes.set(xscale="log", yscale="log", xlabel="queries sent, 1000/s", ylabel="replies, 1000/s",
              title="Replies against offered load, one core")
     axes.legend()
-    figure.tight_layout()
-    figure.savefig(path, dpi=120)
-    plt.close(figure)
+    save(figure, path)
 
 
 def plot_fill(path, rows):
@@ -309,9 +311,7 @@ def plot_fill(path, rows):
                       label=one["name"])
         axis.set(yscale="log", xlabel="seconds", ylabel="replies/s", title=f"Limit: {limit}")
         axis.legend()
-    figure.tight_layout()
-    figure.savefig(path, dpi=100)
-    plt.close(figure)
+    save(figure, path)
 
 
 def plot_curve(path, results):
@@ -325,6 +325,4 @@ def plot_curve(path, results):
         axes.plot(rates, process, ":", color=line[0].get_color(), label=f"{one['name']}: process")
     axes.set(xlabel="replies, 1000/s", ylabel="CPUs busy", title="CPU time against the load, all hits")
     axes.legend()
-    figure.tight_layout()
-    figure.savefig(path, dpi=120)
-    plt.close(figure)
+    save(figure, path)
