@@ -9,6 +9,7 @@ import time
 import pytest
 
 from netlab import BIN, V4, Answered, iface, program, run, texts, wait_for, write_zone, zone
+from test_resize import Pace
 
 WWW = ["192.0.2.80", "192.0.2.81"]
 
@@ -277,6 +278,21 @@ def test_odd_clients_of_the_control_socket(lab, daemon):
     for one in slow:
         one.close()
     assert texts(lab.ask()) == WWW
+
+
+def test_clients_that_hang_up_leave_a_bounded_queue(daemon, tmp_path):
+    """Their walks over the cache go on without them: new ones are refused, not queued without end."""
+    pace = Pace(tmp_path)
+    pace.start(daemon, cache={"size": "32M"})
+    pace.set(pause_us=500000)
+    for _ in range(30):
+        with connect(daemon) as one:
+            one.sendall(b'{"v":1,"command":"cache stats"}\n')
+        time.sleep(0.02)  # for the daemon to accept it
+    refused_stats = daemon.ctl("cache", "stats", check=False)
+    assert refused_stats.returncode == 1 and "walks over the cache wait" in refused_stats.stderr
+    pace.set()
+    wait_for("the walks", lambda: daemon.ctl("cache", "stats", check=False).returncode == 0, 20)
 
 
 def test_a_missing_zone_file(lab, daemon, tmp_path):

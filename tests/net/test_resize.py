@@ -51,9 +51,17 @@ def resize(daemon, mib):
 
 
 def begin_resize(daemon, mib):
-    """The command, which is not waited for."""
-    return threading.Thread(target=daemon.ctl, args=("cache", "resize", f"{mib}M"),
-                            kwargs={"check": False})
+    """The command, under way, which is not waited for."""
+    thread = threading.Thread(target=daemon.ctl, args=("cache", "resize", f"{mib}M"),
+                              kwargs={"check": False})
+    thread.start()
+    return thread
+
+
+def warm(lab, **kwargs):
+    """All names into the cache."""
+    for name in NAMES:
+        lab.ask(name, **kwargs)
 
 
 class Pace:
@@ -156,8 +164,7 @@ def fill(lab, daemon, mib, path):
 def test_up_and_down(lab, daemon, path, port):
     """Every answer comes and is right; hits go on in the driver; the memory is given back."""
     daemon.start(cache={"size": "32M"}, zones=zones(path), interfaces=[iface(port=port)])
-    for name in NAMES:
-        lab.ask(name)
+    warm(lab)
     before = stats(daemon)
     with asking(lab, NAMES, lambda i: {address(i)}) as asked:
         for mib in (128, 16, 64, 32):
@@ -184,8 +191,7 @@ def test_the_hot_half_stays(lab, daemon, path):
     fill(lab, daemon, 32, path)
     daemon.start()
     assert stats(daemon)["entries"] >= N_PRIMED * 0.99
-    for name in NAMES:
-        lab.ask(name)
+    warm(lab)
     with asking(lab, NAMES, lambda i: {address(i)}):
         told = resize(daemon, 8)
     assert told["no_room"] > N_PRIMED / 2
@@ -200,8 +206,7 @@ def test_answers_for_some_clients(lab, daemon, path):
     """The driver's table of clients is the same for both caches."""
     daemon.start(cache={"size": "32M"}, zones=zones(path),
                  server={"allow": [f"{CLIENT4}/32"]})
-    for name in NAMES:
-        lab.ask(name)
+    warm(lab)
     assert in_driver(lab, daemon, NAMES) == N_NAMES
     with asking(lab, NAMES, lambda i: {address(i)}):
         resize(daemon, 16)
@@ -244,11 +249,9 @@ def test_interface_lost_while_copied(lab, daemon, path, pace, how):
     where = second_interface(lab)
     pace.start(daemon, cache={"size": "32M"}, zones=zones(path), server={"listen": [V4, where]},
                interfaces=[iface("s0"), iface("s1")])
-    for name in NAMES:
-        lab.ask(name)
+    warm(lab)
     pace.set(pause_us=10000)
     resizing = begin_resize(daemon, 16)
-    resizing.start()
     wait_copying(daemon)
     if how == "gone":
         lab.ip("s", "link", "del", "s1")
@@ -269,8 +272,7 @@ def test_interface_lost_while_copied(lab, daemon, path, pace, how):
 def test_by_configuration(lab, daemon, path):
     """SIGHUP with another cache.size; what the command did stays while the file says what it said."""
     daemon.start(cache={"size": "32M"}, zones=zones(path))
-    for name in NAMES:
-        lab.ask(name)
+    warm(lab)
     daemon.configure(cache={"size": "16M"}, zones=zones(path))
     daemon.signal(signal.SIGHUP)
     wait_for("the size", lambda: stats(daemon)["size_bytes"] == 16 * MIB)
@@ -288,11 +290,9 @@ def test_by_configuration(lab, daemon, path):
 def test_change_while_copied(lab, daemon, path, pace, change):
     """What a reload or a flush withdraws while the copy is half done does not come back with it."""
     pace.start(daemon, cache={"size": "32M"}, zones=zones(path))
-    for name in NAMES:
-        lab.ask(name)
+    warm(lab)
     pace.set(pause_us=10000)
     resizing = begin_resize(daemon, 16)
-    resizing.start()
     wait_copying(daemon)
     if change == "some":
         write_zone(path, 2, more=records(N_NAMES // 2, 9) + records()[len(records(N_NAMES // 2)):])
@@ -329,10 +329,8 @@ def test_what_comes_while_copied(lab, daemon, path, pace):
         lab.ask(name)
     pace.set(pause_us=10000)
     resizing = begin_resize(daemon, 16)
-    resizing.start()
     wait_copying(daemon, 95)
-    for name in NAMES:
-        lab.ask(name)
+    warm(lab)
     assert resizing.is_alive(), "the copy was over before the questions"
     pace.set()
     resizing.join()
@@ -345,12 +343,10 @@ def test_what_comes_while_copied(lab, daemon, path, pace):
 def test_killed_while_copied(lab, daemon, path, pace):
     """The old cache answers on, and is what the next daemon adopts."""
     pace.start(daemon, cache={"size": "32M"}, zones=zones(path))
-    for name in NAMES:
-        lab.ask(name)
+    warm(lab)
     found = program(lab)
     pace.set(pause_us=10000)
     resizing = begin_resize(daemon, 64)
-    resizing.start()
     wait_copying(daemon)
     daemon.kill()
     resizing.join()
@@ -365,12 +361,10 @@ def test_killed_while_copied(lab, daemon, path, pace):
 def test_killed_in_the_late_copy(lab, daemon, path, pace):
     """The workers have the new cache, the driver the old one: a reload reaches both, and so does the end."""
     pace.start(daemon, cache={"size": "32M"}, zones=zones(path))
-    for name in NAMES:
-        lab.ask(name)
+    warm(lab)
     found = program(lab)
     pace.set(pause_us=10000)
     resizing = begin_resize(daemon, 16)
-    resizing.start()
     wait_for("the late copy", lambda: "meanwhile" in stats(daemon).get("resizing_stage", ""), 20)
     half = N_NAMES // 2
     write_zone(path, 2, more=records(half, 9) + records()[len(records(half)):])
@@ -410,12 +404,10 @@ def test_killed_between_two_interfaces(lab, daemon, path, pace, order):
     both = {"server": {"listen": [V4, where]}, "zones": zones(path),
             "interfaces": [iface(name) for name in order]}
     pace.start(daemon, cache={"size": "32M"}, **both)
-    for name in NAMES:
-        lab.ask(name)
+    warm(lab)
     before = {name: program(lab, name)["id"] for name in order}
     pace.set(stands=1)
     resizing = begin_resize(daemon, 16)
-    resizing.start()
     wait_for("the first", lambda: program(lab, order[0])["id"] != before[order[0]])
     assert program(lab, order[1])["id"] == before[order[1]]
     stores = {map_ids(program(lab, name)["id"])["volley_store"] for name in order}
@@ -441,7 +433,6 @@ def test_stopped_while_copied(lab, daemon, path, pace):
     lab.ask(NAMES[0])
     pace.set(pause_us=10000)
     resizing = begin_resize(daemon, 64)
-    resizing.start()
     wait_copying(daemon)
     assert daemon.stop() == 0
     resizing.join()
@@ -474,7 +465,6 @@ def test_refusals(lab, daemon, path, pace, tmp_path):
         assert stats(daemon)["size_bytes"] == 32 * MIB
     pace.set(pause_us=10000)
     resizing = begin_resize(daemon, 16)
-    resizing.start()
     wait_copying(daemon)
     assert "being resized already" in refused(daemon, "cache", "resize", "24M")
     assert "being resized" in refused(daemon, "cache", "dump", tmp_path / "snapshot")
@@ -492,14 +482,12 @@ def test_without_bpf(lab, daemon, path):
     daemon.spawn(before=["setpriv", "--bounding-set=-all", "--inh-caps=-all"])
     daemon.wait_ready()
     assert "no BPF maps" in daemon.degraded()
-    for name in NAMES:
-        lab.ask(name, port=5300)
+    warm(lab, port=5300)
     with asking(lab, NAMES, lambda i: {address(i)}, 5300):
         assert resize(daemon, 64)["copied"] >= N_NAMES
         assert resize(daemon, 16)["copied"] >= N_NAMES
     before = daemon.stats()["engine"]
-    for name in NAMES:
-        lab.ask(name, port=5300)
+    warm(lab, port=5300)
     after = daemon.stats()["engine"]
     assert after["cache_hit"] - before["cache_hit"] == N_NAMES
     assert stats(daemon)["rss_bytes"] < 128 * MIB
