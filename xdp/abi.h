@@ -2,7 +2,7 @@
 /*
  * The one header that the XDP program and userspace share: what lies in the maps.
  *
- *   volley_abi_2   one struct volley_state: switches, service addresses, hash keys
+ *   volley_abi_3   one struct volley_state: switches, service addresses, hash keys
  *   volley_index   buckets of 8 words, one cache line each:  tag (32 bits) | location (32 bits)
  *   volley_store   segments of 256 KiB; each a header and then entries, end to end
  *   volley_zones   one struct volley_zone for each zone: its generation
@@ -11,8 +11,10 @@
  *   volley_link    what is set for this interface alone
  *   volley_cpu     per CPU: counters, and the room in which a query is taken apart
  *   xsks_map       the AF_XDP socket of each receive queue
+ *   volley_queues  how far the worker of each receive queue is behind
+ *   volley_shares  per CPU: what each prefix of clients has sent up of late
  *
- * An interface has a program of its own with the last three; the others are one for all interfaces.
+ * An interface has a program of its own with the last five; the others are one for all interfaces.
  *
  *      word = tag:location ──► segment[location / units] + location % units * 16 = struct volley_entry
  *
@@ -34,8 +36,8 @@
 
 #include <linux/types.h>
 
-#define VOLLEY_ABI          2
-#define VOLLEY_STATE_MAP    "volley_abi_2"
+#define VOLLEY_ABI          3
+#define VOLLEY_STATE_MAP    "volley_abi_3"
 #define VOLLEY_STATE_PREFIX "volley_abi_" /* of any version */
 #define VOLLEY_MAGIC        0x766c6579u   /* "vley": the daemon has set the maps up */
 
@@ -213,6 +215,40 @@ struct volley_link {
 	__u8 mac[6];          /* frames to another host pass; all zero: not known, not checked */
 	__u8 by_daemon;       /* volleyd attached it, so a later volleyd may detach it */
 	__u8 finer;           /* samples: see struct volley_cpu; 0 to VOLLEY_SAMPLE_FINEST */
+	__u8 tunnels;         /* that are taken off: VOLLEY_TUNNEL_* */
+	__u8 return_fib; /* answers go where the routing table says, or the kernel gives them */
+	__be16 gue_port; /* UDP port of GUE */
+};
+
+#define VOLLEY_TUNNEL_IPIP 0x01 /* protocols 4 and 41 in either family (RFC 2003, 2473, 4213) */
+#define VOLLEY_TUNNEL_GUE  0x02 /* variants 0, without flags, and 1 (draft-ietf-intarea-gue) */
+
+/*
+ * Overload. What goes up to the worker of a queue is counted by the driver, and what the worker has
+ * taken by the worker: the difference is on its way. When that is more than `limit`, what else would
+ * go up is dropped before it costs more; when it is more than a part of it, only clients whose prefix
+ * has sent up more than its share (struct volley_shares). The worker puts `taken` right when it finds its
+ * ring empty, since the kernel may lose what was handed up. Each side writes a cache line of its own.
+ */
+struct volley_queue {
+	__u64 taken;
+	__u32 limit; /* 0: nothing is ever shed */
+	__u32 reserved;
+	__u64 reserved2[6];
+	__u64 handed;
+	__u64 reserved3[7];
+};
+
+#define VOLLEY_SHARE_SLOTS 2048u /* a power of two; 16 KiB on each CPU */
+
+/* What a prefix of clients, IPv4 /24 or IPv6 /48, hashed to a slot, has sent up in one jiffy. */
+struct volley_share {
+	__u32 epoch;
+	__u32 sent;
+};
+
+struct volley_shares {
+	struct volley_share slots[VOLLEY_SHARE_SLOTS];
 };
 
 /*
@@ -227,45 +263,49 @@ struct volley_link {
  * Why a packet went where it went: V(counter, class, words for people). Each packet that is
  * received gets exactly one, so received = hit + up + passed + dropped.
  */
-#define VOLLEY_REASONS(V)                                                    \
-	V(HIT_FULL, HIT, "answered, whole")                                  \
-	V(HIT_SHORT, HIT, "answered, without optional additional records")   \
-	V(HIT_TRUNCATED, HIT, "answered with TC=1")                          \
-	V(UP_MISS, UP, "not in the cache")                                   \
-	V(UP_STALE, UP, "in the cache, but its zone has changed")            \
-	V(UP_EXPIRED, UP, "in the cache, but expired")                       \
-	V(UP_VIEW, UP, "in the cache, but not for this client")              \
-	V(UP_MANY_TTLS, UP, "more records to age than the driver takes")     \
-	V(UP_SWITCHED_OFF, UP, "driver answers are switched off")            \
-	V(UP_ORPHANED, UP, "no daemon for longer than cache.orphan-serve")   \
-	V(UP_NO_ROOM, UP, "no room in the frame for the answer")             \
-	V(UP_LONG_QUERY, UP, "query of more than 512 octets")                \
-	V(UP_OPCODE, UP, "opcode is not QUERY")                              \
-	V(UP_HEADER, UP, "unusual header bits")                              \
-	V(UP_COUNTS, UP, "not one question and at most one more record")     \
-	V(UP_NAME, UP, "malformed or compressed name")                       \
-	V(UP_CLASS, UP, "class is not IN")                                   \
-	V(UP_TAIL, UP, "octets behind the last record, or too few")          \
-	V(UP_EDNS, UP, "not a plain OPT record of version 0")                \
-	V(UP_OPTION, UP, "an EDNS option that the engine answers")           \
-	V(UP_OPTIONS, UP, "malformed or very many EDNS options")             \
-	V(PASS_UNCONFIGURED, PASSED, "no daemon has set the program up yet") \
-	V(PASS_RUNT, PASSED, "frame is cut short")                           \
-	V(PASS_GROUP, PASSED, "Ethernet group address")                      \
-	V(PASS_OTHER_HOST, PASSED, "another host's Ethernet address")        \
-	V(PASS_ETHERTYPE, PASSED, "neither IPv4 nor IPv6")                   \
-	V(PASS_VLAN, PASSED, "more than two VLAN tags")                      \
-	V(PASS_IP_OPTIONS, PASSED, "IPv4 options")                           \
-	V(PASS_FRAGMENT, PASSED, "IPv4 fragment")                            \
-	V(PASS_IP_LENGTH, PASSED, "IP length and frame disagree")            \
-	V(PASS_PROTOCOL, PASSED, "not UDP, or IPv6 extension headers")       \
-	V(PASS_SOURCE, PASSED, "source address or port that nobody has")     \
-	V(PASS_UDP_LENGTH, PASSED, "UDP and IP length disagree")             \
-	V(PASS_CHECKSUM, PASSED, "IPv6 without UDP checksum")                \
-	V(PASS_SERVICE, PASSED, "not a service address and port")            \
-	V(PASS_DNS_SHORT, PASSED, "shorter than a DNS header")               \
-	V(PASS_RESPONSE, PASSED, "a response")                               \
-	V(DROP_EDIT, DROPPED, "the frame changed under the program")
+#define VOLLEY_REASONS(V)                                                           \
+	V(HIT_FULL, HIT, "answered, whole")                                         \
+	V(HIT_SHORT, HIT, "answered, without optional additional records")          \
+	V(HIT_TRUNCATED, HIT, "answered with TC=1")                                 \
+	V(UP_MISS, UP, "not in the cache")                                          \
+	V(UP_STALE, UP, "in the cache, but its zone has changed")                   \
+	V(UP_EXPIRED, UP, "in the cache, but expired")                              \
+	V(UP_VIEW, UP, "in the cache, but not for this client")                     \
+	V(UP_MANY_TTLS, UP, "more records to age than the driver takes")            \
+	V(UP_SWITCHED_OFF, UP, "driver answers are switched off")                   \
+	V(UP_ORPHANED, UP, "no daemon for longer than cache.orphan-serve")          \
+	V(UP_NO_ROOM, UP, "no room in the frame for the answer")                    \
+	V(UP_LONG_QUERY, UP, "query of more than 512 octets")                       \
+	V(UP_OPCODE, UP, "opcode is not QUERY")                                     \
+	V(UP_HEADER, UP, "unusual header bits")                                     \
+	V(UP_COUNTS, UP, "not one question and at most one more record")            \
+	V(UP_NAME, UP, "malformed or compressed name")                              \
+	V(UP_CLASS, UP, "class is not IN")                                          \
+	V(UP_TAIL, UP, "octets behind the last record, or too few")                 \
+	V(UP_EDNS, UP, "not a plain OPT record of version 0")                       \
+	V(UP_OPTION, UP, "an EDNS option that the engine answers")                  \
+	V(UP_OPTIONS, UP, "malformed or very many EDNS options")                    \
+	V(PASS_UNCONFIGURED, PASSED, "no daemon has set the program up yet")        \
+	V(PASS_RUNT, PASSED, "frame is cut short")                                  \
+	V(PASS_GROUP, PASSED, "Ethernet group address")                             \
+	V(PASS_OTHER_HOST, PASSED, "another host's Ethernet address")               \
+	V(PASS_ETHERTYPE, PASSED, "neither IPv4 nor IPv6")                          \
+	V(PASS_VLAN, PASSED, "more than two VLAN tags")                             \
+	V(PASS_IP_OPTIONS, PASSED, "IPv4 options")                                  \
+	V(PASS_FRAGMENT, PASSED, "IPv4 fragment")                                   \
+	V(PASS_IP_LENGTH, PASSED, "IP length and frame disagree")                   \
+	V(PASS_PROTOCOL, PASSED, "not UDP, or IPv6 extension headers")              \
+	V(PASS_SOURCE, PASSED, "source address or port that nobody has")            \
+	V(PASS_UDP_LENGTH, PASSED, "UDP and IP length disagree")                    \
+	V(PASS_CHECKSUM, PASSED, "IPv6 without UDP checksum")                       \
+	V(PASS_SERVICE, PASSED, "not a service address and port")                   \
+	V(PASS_DNS_SHORT, PASSED, "shorter than a DNS header")                      \
+	V(PASS_RESPONSE, PASSED, "a response")                                      \
+	V(PASS_TUNNEL, PASSED, "a tunnel header that is not understood")            \
+	V(PASS_RETURN, PASSED, "the answer would leave by another way")             \
+	V(DROP_EDIT, DROPPED, "the frame changed under the program")                \
+	V(DROP_OVERLOAD, DROPPED, "not in the cache, and the worker is far behind") \
+	V(DROP_SHARE, DROPPED, "the same, and its prefix had more than its share")
 
 enum volley_class {
 	VOLLEY_CLASS_HIT,
@@ -298,9 +338,11 @@ struct volley_cpu {
 	__u32 dns_bytes;
 	__u32 frame_bytes;
 	__u32 name_bytes;
-	__u32 reply_limit; /* octets of DNS that this client takes */
-	__u32 location;    /* of the entry that was found */
-	__u32 moved;       /* octets that the query lies behind the answer's place for it */
+	__u32 reply_limit;  /* octets of DNS that this client takes */
+	__u32 location;     /* of the entry that was found */
+	__u32 moved;        /* octets that the query lies behind the answer's place for it */
+	__u32 tunnel_bytes; /* of headers before the IP header at l3_offset, to be taken off; or 0 */
+	__u32 reserved4;
 	__u8 ipv6;
 	__u8 edns;
 	__u16 reserved;
@@ -330,7 +372,9 @@ _Static_assert(sizeof(struct volley_client) == 20, "no padding, as the kernel wa
 _Static_assert(sizeof(struct volley_refresh) == 16, "no padding that differs");
 _Static_assert(sizeof(struct volley_segment) == 64, "entries begin aligned");
 _Static_assert(sizeof(struct volley_zone) == 64, "a zone is one cache line");
-_Static_assert(sizeof(struct volley_link) == 12, "no padding that differs");
+_Static_assert(sizeof(struct volley_link) == 16, "no padding that differs");
+_Static_assert(sizeof(struct volley_queue) == 128, "two cache lines");
+_Static_assert(sizeof(struct volley_shares) <= 32768, "the kernel takes no more for each CPU");
 _Static_assert(sizeof(struct volley_cpu) % 8 == 0, "the kernel lays these end to end");
 _Static_assert(sizeof(struct volley_service) == 24, "no padding that differs");
 _Static_assert(sizeof(struct volley_state) == 64 + 33 * 8 + 256 * 24, "no padding that differs");

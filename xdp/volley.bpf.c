@@ -29,7 +29,7 @@ struct {
 	__uint(max_entries, 1);
 	__type(key, __u32);
 	__type(value, struct volley_state);
-} volley_abi_2 SEC(".maps");
+} volley_abi_3 SEC(".maps");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -268,7 +268,7 @@ SEC("xdp")
 int volley(struct xdp_md *ctx)
 {
 	const __u32 zero = 0;
-	struct volley_state *state = bpf_map_lookup_elem(&volley_abi_2, &zero);
+	struct volley_state *state = bpf_map_lookup_elem(&volley_abi_3, &zero);
 	struct volley_link *link = bpf_map_lookup_elem(&volley_link, &zero);
 	struct volley_cpu *cpu = bpf_map_lookup_elem(&volley_cpu, &zero);
 	int reason = VOLLEY_PASS_UNCONFIGURED;
