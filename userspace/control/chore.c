@@ -6,11 +6,10 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
-#include <sys/resource.h>
 #include <unistd.h>
 #include <urcu-qsbr.h>
 
-#define NICENESS 10 /* as the loader's threads */
+#include "control/affinity.h"
 
 struct chores {
 	pthread_mutex_t lock;
@@ -56,7 +55,7 @@ static void *serve(void *user)
 
 	rcu_register_thread();
 	rcu_thread_offline();
-	setpriority(PRIO_PROCESS, (id_t)gettid(), NICENESS);
+	(void)!affinity_stand_behind(0); /* else it has the priority of the others */
 	pthread_mutex_lock(&chores->lock);
 	while (chores->waiting || !chores->is_stopping) {
 		if (chores->waiting)

@@ -80,6 +80,24 @@ static void take_cookies(struct take *take, const struct config_raw_cookies *raw
 		source_refuse_value(&take->source, "server.cookies.secret", "(hidden)");
 }
 
+/* Processors, none twice. */
+static uint16_t *take_cores(struct take *take, const char *prefix, const char *name,
+			    const struct config_raw_list *list)
+{
+	uint16_t *cores = take_memory(take, list->n, sizeof(*cores));
+	char path[YAMLWALK_PATH_CAP], leaf[32];
+
+	for (uint32_t i = 0; i < list->n && !take->source.failed; i++) {
+		snprintf(leaf, sizeof(leaf), "%s[%u]", name, i);
+		cores[i] = (uint16_t)take_number(take, prefix, leaf, list->items[i]);
+		take_join_path(take, path, prefix, leaf);
+		for (uint32_t j = 0; j < i; j++)
+			if (cores[j] == cores[i])
+				source_refuse_value(&take->source, path, list->items[i]);
+	}
+	return cores;
+}
+
 static void take_server(struct take *take)
 {
 	const struct config_raw_server *raw = &take->raw->server;
@@ -87,6 +105,8 @@ static void take_server(struct take *take)
 
 	take_listen(take, &raw->listen);
 	config->n_workers = (uint32_t)take_number(take, "server.", "workers", raw->workers);
+	config->control_cores = take_cores(take, "server.", "control-cores", &raw->control_cores);
+	config->n_control_cores = raw->control_cores.n;
 	config->max_udp_size_bytes =
 		(uint16_t)take_number(take, "server.", "max-udp-size", raw->max_udp_size);
 	config->minimal_responses =
@@ -104,20 +124,12 @@ static void take_server(struct take *take)
 	take_cookies(take, &raw->cookies);
 }
 
-static void take_cores(struct take *take, struct config_interface *interface, const char *prefix,
-		       const struct config_raw_list *list)
+static void take_queue_cores(struct take *take, struct config_interface *interface,
+			     const char *prefix, const struct config_raw_list *list)
 {
-	char path[YAMLWALK_PATH_CAP], leaf[24];
+	char path[YAMLWALK_PATH_CAP];
 
-	interface->cores = take_memory(take, list->n, sizeof(*interface->cores));
-	for (uint32_t i = 0; i < list->n && !take->source.failed; i++) {
-		snprintf(leaf, sizeof(leaf), "cores[%u]", i);
-		interface->cores[i] = (uint16_t)take_number(take, prefix, leaf, list->items[i]);
-		take_join_path(take, path, prefix, leaf);
-		for (uint32_t j = 0; j < i; j++)
-			if (interface->cores[j] == interface->cores[i])
-				source_refuse_value(&take->source, path, list->items[i]);
-	}
+	interface->cores = take_cores(take, prefix, "cores", list);
 	interface->n_cores = list->n;
 	take_join_path(take, path, prefix, "cores");
 	if (list->n && interface->n_queues && list->n != interface->n_queues)
@@ -183,7 +195,7 @@ static void take_interface(struct take *take, uint32_t at, const struct config_r
 		(enum config_zero_copy)take_number(take, prefix, "zero-copy", raw->zero_copy);
 	take_rings(take, interface, prefix, raw);
 	interface->n_queues = (uint32_t)take_number(take, prefix, "queues", raw->queues);
-	take_cores(take, interface, prefix, &raw->cores);
+	take_queue_cores(take, interface, prefix, &raw->cores);
 }
 
 static void take_interfaces(struct take *take)
@@ -328,6 +340,14 @@ static void take_control(struct take *take)
 		source_fail_memory(&take->source);
 }
 
+static void take_metrics(struct take *take, const char *text)
+{
+	if (take->source.failed || !text)
+		return;
+	if (!strchr(text, '@') || value_read_addr(text, &take->config->metrics))
+		source_refuse_value(&take->source, "metrics.listen", text);
+}
+
 static void take_values(struct take *take)
 {
 	take_server(take);
@@ -336,6 +356,7 @@ static void take_values(struct take *take)
 	take_zones(take);
 	take_recursion(take);
 	take_control(take);
+	take_metrics(take, take->raw->metrics.listen);
 }
 
 int config_load(struct config **out, const char *path, char *err, size_t err_cap)
@@ -418,6 +439,7 @@ void config_free(struct config *config)
 	free(config->version);
 	free(config->identity);
 	free(config->listen);
+	free(config->control_cores);
 	free(config->interfaces);
 	free(config->control_socket);
 	free(config->pid_file);

@@ -110,7 +110,9 @@ struct config {
 	uint32_t n_listen;
 	struct config_prefix *allow; /* who may ask for our zones, none twice; NULL: everyone */
 	uint32_t n_allow;
-	uint32_t n_workers; /* 0: auto */
+	uint32_t n_workers;      /* 0: auto */
+	uint16_t *control_cores; /* of all threads but workers; none twice; none: what workers leave */
+	uint32_t n_control_cores;
 	uint16_t max_udp_size_bytes;
 	bool minimal_responses;
 	enum config_any any;
@@ -138,8 +140,9 @@ struct config {
 	struct config_recursion recursion;
 
 	char *control_socket;
-	mode_t control_mode; /* permission bits */
-	char *pid_file;      /* never NULL: the lock of a running daemon, see control/lock.h */
+	mode_t control_mode;        /* permission bits */
+	struct config_addr metrics; /* where they are told; family 0: nowhere */
+	char *pid_file; /* never NULL: the lock of a running daemon, see control/lock.h */
 };
 
 /*

@@ -40,6 +40,7 @@ static const cyaml_schema_field_t server_fields[] = {
 	LIST("listen", struct config_raw_server, listen),
 	LIST("allow", struct config_raw_server, allow),
 	TEXT("workers", struct config_raw_server, workers),
+	LIST("control-cores", struct config_raw_server, control_cores),
 	TEXT("max-udp-size", struct config_raw_server, max_udp_size),
 	TEXT("minimal-responses", struct config_raw_server, minimal_responses),
 	TEXT("any", struct config_raw_server, any),
@@ -145,6 +146,11 @@ static const cyaml_schema_field_t control_fields[] = {
 	CYAML_FIELD_END,
 };
 
+static const cyaml_schema_field_t metrics_fields[] = {
+	TEXT("listen", struct config_raw_metrics, listen),
+	CYAML_FIELD_END,
+};
+
 static const cyaml_schema_field_t top_fields[] = {
 	MAP("server", struct config_raw, server, server_fields),
 	MAPS("interfaces", struct config_raw, interfaces, &interface_value),
@@ -152,6 +158,7 @@ static const cyaml_schema_field_t top_fields[] = {
 	MAPS("zones", struct config_raw, zones, &zone_value),
 	MAP("recursion", struct config_raw, recursion, recursion_fields),
 	MAP("control", struct config_raw, control, control_fields),
+	MAP("metrics", struct config_raw, metrics, metrics_fields),
 	CYAML_FIELD_END,
 };
 

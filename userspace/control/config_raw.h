@@ -29,6 +29,7 @@ struct config_raw_server {
 	struct config_raw_list listen;
 	struct config_raw_list allow;
 	char *workers;
+	struct config_raw_list control_cores;
 	char *max_udp_size;
 	char *minimal_responses;
 	char *any;
@@ -112,6 +113,10 @@ struct config_raw_control {
 	char *mode;
 };
 
+struct config_raw_metrics {
+	char *listen;
+};
+
 struct config_raw {
 	struct config_raw_server server;
 	struct config_raw_interface *interfaces;
@@ -121,6 +126,7 @@ struct config_raw {
 	unsigned int n_zones;
 	struct config_raw_recursion recursion;
 	struct config_raw_control control;
+	struct config_raw_metrics metrics;
 };
 
 /*

@@ -298,8 +298,7 @@ int crew_open(struct crew **out, const struct crew_env *env, char *err, size_t e
 	snprintf(err, err_cap, "%s", err_text(-ENOMEM));
 	if (!crew)
 		return -ENOMEM;
-	if (sched_getaffinity(0, sizeof(allowed), &allowed))
-		CPU_ZERO(&allowed);
+	allowed = env->cpus;
 	crew->n = config->n_workers ? config->n_workers : count_cpus(&allowed);
 	crew->can_recurse = env->n_pending;
 	crew->members = calloc(crew->n, sizeof(*crew->members));

@@ -9,6 +9,7 @@
 #ifndef VOLLEY_CONTROL_CREW_H
 #define VOLLEY_CONTROL_CREW_H
 
+#include <sched.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -26,6 +27,7 @@ struct crew;
 struct crew_env {
 	const struct config *config;
 	const struct engine_config *engine;
+	cpu_set_t cpus; /* to choose from */
 	struct cache *cache;
 	struct engine_data *data;
 	struct resolver **resolver; /* as in struct responder_config */
@@ -34,8 +36,8 @@ struct crew_env {
 };
 
 /*
- * Starts the workers and gives them their sockets. Workers are pinned to the processors that this
- * process may use, in turn. On an error err has a sentence and everything is closed again.
+ * Starts the workers and gives them their sockets. Workers are pinned to the processors that are
+ * given, in turn. On an error err has a sentence and everything is closed again.
  */
 int crew_open(struct crew **out, const struct crew_env *env, char *err, size_t err_cap)
 	__attribute__((warn_unused_result));

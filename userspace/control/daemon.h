@@ -10,7 +10,7 @@
  *
  * Beside that thread: the workers, the keeper of the cache, the loader of zones, a thread for walks
  * over the cache (control/chore.h), and the heartbeat by which the driver knows that somebody is
- * there (cache.orphan-serve).
+ * there (cache.orphan-serve). Which of them run where: control/affinity.h.
  */
 #ifndef VOLLEY_CONTROL_DAEMON_H
 #define VOLLEY_CONTROL_DAEMON_H
@@ -22,6 +22,7 @@
 
 #include "cache/grace.h"
 #include "cache/keeper.h"
+#include "control/affinity.h"
 #include "control/chore.h"
 #include "control/crew.h"
 #include "control/ctl.h"
@@ -76,6 +77,7 @@ struct daemon {
 	struct hot *hot;
 	struct zones *zones;
 	struct progress progress;
+	struct affinity affinity;
 	struct crew *crew;
 	struct snapshots *snapshots; /* NULL until the workers are there */
 	struct iface ifaces[DAEMON_IFACES_CAP];

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* What the daemon is made of, opened and closed: see the order in control/daemon.h. */
 #include <errno.h>
-#include <sched.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/random.h>
@@ -24,27 +24,6 @@
 #define LOADERS_MIN 2u /* so that a small zone need not wait for a large one */
 
 /* --- Open --------------------------------------------------------------------------------------- */
-
-/* The processors that we may use and to which no worker of `crew` is pinned, if any; how many. */
-static unsigned int find_cpus(const struct crew *crew, cpu_set_t *cpus)
-{
-	cpu_set_t allowed;
-	unsigned int i;
-
-	if (sched_getaffinity(0, sizeof(allowed), &allowed)) {
-		CPU_ZERO(&allowed);
-		CPU_SET(0, &allowed);
-	}
-	*cpus = allowed;
-	for (i = 0; crew && i < crew_n(crew); i++)
-		if (crew_cpu(crew, i) >= 0)
-			CPU_CLR((size_t)crew_cpu(crew, i), cpus);
-	if (!CPU_COUNT(cpus)) {
-		*cpus = allowed;
-		return 0;
-	}
-	return (unsigned int)CPU_COUNT(cpus);
-}
 
 static int watch(struct daemon *d, int fd)
 {
@@ -230,8 +209,7 @@ static int open_policies(struct daemon *d)
 
 static int open_loader(struct daemon *d)
 {
-	cpu_set_t cpus;
-	unsigned int n = find_cpus(NULL, &cpus);
+	unsigned int n = (unsigned int)CPU_COUNT(&d->affinity.allowed);
 	int err = loader_new(&d->loader, n > LOADERS_MIN ? n : LOADERS_MIN);
 
 	return err ? err : watch(d, loader_fd(d->loader));
@@ -298,6 +276,18 @@ static int open_events(struct daemon *d)
 	return code ? code : watch(d, ctl_fd(d->ctl));
 }
 
+static int choose_cpus(struct daemon *d)
+{
+	const struct config *config = d->config;
+	char err[512];
+	int code = affinity_init(&d->affinity, config->control_cores, config->n_control_cores, err,
+				 sizeof(err));
+
+	if (code)
+		log_error("%s", err);
+	return code;
+}
+
 int daemon_open(struct daemon *d)
 {
 	char err[512];
@@ -312,7 +302,9 @@ int daemon_open(struct daemon *d)
 	}
 	for (i = 0; i < d->config->n_interfaces && i < DAEMON_IFACES_CAP; i++)
 		iface_init(&d->ifaces[d->n_ifaces++], &d->config->interfaces[i]);
-	code = make_engine_config(d);
+	code = choose_cpus(d);
+	if (!code)
+		code = make_engine_config(d);
 	if (!code)
 		code = open_cache(d);
 	if (!code)
@@ -381,11 +373,27 @@ static int open_resize(struct daemon *d)
 	return err;
 }
 
+/* To the workers. */
+static int leave_cores(struct daemon *d)
+{
+	struct affinity *affinity = &d->affinity;
+	unsigned int n = crew_n(d->crew), i;
+	int *cpus = calloc(n, sizeof(*cpus));
+
+	if (!cpus)
+		return -ENOMEM;
+	for (i = 0; i < n; i++)
+		cpus[i] = crew_cpu(d->crew, i);
+	affinity_settle(affinity, cpus, n);
+	free(cpus);
+	affinity_move_threads(affinity);
+	loader_limit(d->loader, affinity->n_own > LOADERS_MIN ? affinity->n_own : LOADERS_MIN);
+	return 0;
+}
+
 int daemon_open_crew(struct daemon *d)
 {
 	char err[512];
-	unsigned int n;
-	cpu_set_t cpus;
 	size_t i;
 	const struct config_recursion *recursion = recursion_config(d->recursion);
 	struct crew_env env = {
@@ -397,16 +405,19 @@ int daemon_open_crew(struct daemon *d)
 		.n_pending = recursion->n_allow ? recursion->max_outstanding : 0,
 		.refresh_fd = d->is_anonymous ? -1 : d->maps.refresh_fd,
 	};
-	int code = crew_open(&d->crew, &env, err, sizeof(err));
+	int code;
 
+	affinity_for_workers(&d->affinity, &env.cpus);
+	code = crew_open(&d->crew, &env, err, sizeof(err));
 	if (code) {
 		log_error("%s", err);
 		return code;
 	}
 	for (i = 0; i < d->n_ifaces; i++)
 		iface_open_ports(&d->ifaces[i], d->crew);
-	n = find_cpus(d->crew, &cpus);
-	loader_limit(d->loader, n > LOADERS_MIN ? n : LOADERS_MIN, &cpus);
+	code = leave_cores(d);
+	if (code)
+		return code;
 	code = open_snapshots(d);
 	if (!code)
 		code = open_resize(d);

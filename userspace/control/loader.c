@@ -8,15 +8,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/log.h"
+#include "control/affinity.h"
 #include "control/privilege.h"
-
-#define NICENESS 10
 
 struct list {
 	struct load *first;
@@ -201,12 +199,9 @@ static void give_back(struct loader *loader, struct load *load)
 /* With the lock held. */
 static void stand_behind(const struct thread *thread)
 {
-	struct sched_param none = { 0 };
-
 	if (!thread->loader->is_behind || !thread->tid)
 		return;
-	if (sched_setscheduler(thread->tid, SCHED_BATCH, &none) ||
-	    setpriority(PRIO_PROCESS, (id_t)thread->tid, NICENESS))
+	if (affinity_stand_behind(thread->tid))
 		log_debug("volley-load%u: has the priority of the others", thread->i);
 }
 
@@ -300,13 +295,10 @@ int loader_new(struct loader **out, unsigned int n)
 	return 0;
 }
 
-void loader_limit(struct loader *loader, unsigned int n, const cpu_set_t *cpus)
+void loader_limit(struct loader *loader, unsigned int n)
 {
 	unsigned int i;
 
-	for (i = 0; i < loader->n_threads; i++)
-		if (pthread_setaffinity_np(loader->threads[i].id, sizeof(*cpus), cpus))
-			log_debug("volley-load%u: runs on any processor", i);
 	pthread_mutex_lock(&loader->lock);
 	loader->limit = n;
 	loader->is_behind = true;

@@ -13,14 +13,13 @@
  * control's thread.
  *
  * Of privileges the threads have only that of reading files of other owners. From loader_limit() on
- * they stand behind the workers: SCHED_BATCH, a niceness of 10, and processors that no worker is
- * pinned to, if there are any. Else they share those: a worker that wakes goes first, and one that
+ * they stand behind the workers (SCHED_BATCH, a niceness of 10), which matters where they share their
+ * processors (control/affinity.h): a worker that wakes goes first, and one that
  * never sleeps (busy-poll) leaves them a tenth of its processor, so that a load ends some time.
  */
 #ifndef VOLLEY_CONTROL_LOADER_H
 #define VOLLEY_CONTROL_LOADER_H
 
-#include <sched.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -81,10 +80,10 @@ struct load {
 int loader_new(struct loader **out, unsigned int n) __attribute__((warn_unused_result));
 
 /*
- * As many threads as `n` take new loads from now on, and all run on `cpus` only, with less priority
- * than others; for good, since it takes privileges to get that back.
+ * As many threads as `n` take new loads from now on, and all run with less priority than others; for
+ * good, since it takes privileges to get that back.
  */
-void loader_limit(struct loader *loader, unsigned int n, const cpu_set_t *cpus);
+void loader_limit(struct loader *loader, unsigned int n);
 
 /*
  * Cancels every load and waits until the threads have ended, which takes them a small part of the

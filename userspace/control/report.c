@@ -120,6 +120,8 @@ json_t *report_status(struct daemon *d)
 		json_array_append_new(ifaces, report_iface(d, &d->ifaces[i]));
 	json_object_set_new(o, "interfaces", ifaces);
 	json_put_int(o, "workers", d->crew ? crew_n(d->crew) : 0);
+	json_put_text(o, "control_cores", affinity_text(&d->affinity.control, text, sizeof(text)));
+	json_put_bool(o, "control_cores_shared", !d->affinity.n_own);
 	json_put_int(o, "services", d->n_services);
 	json_object_set_new(o, "zones", count_zones(d));
 	json_object_set_new(o, "recursion", report_recursion(d));

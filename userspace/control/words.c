@@ -340,6 +340,8 @@ static const char *fixed_phrase(enum words_type type)
 		       "TLS each with # and its name";
 	case WORDS_UPSTREAM:
 		return "an IPv4 or IPv6 address, with @ and a port behind it if not 53";
+	case WORDS_LISTEN:
+		return "an IPv4 or IPv6 address with @ and a port behind it, such as 127.0.0.1@9253";
 	case WORDS_RECORDS:
 		return "a list of records as in a master file, such as \"host.lan. 300 IN A 192.0.2.1\"";
 	case WORDS_COMMAND:

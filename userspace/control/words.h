@@ -27,6 +27,7 @@ enum words_type {
 	WORDS_PREFIXES,   /* a list of ADDRESS/LENGTH, or ADDRESS for one alone */
 	WORDS_UPSTREAMS,  /* a list of ADDRESS, ADDRESS@PORT or ADDRESS@PORT#NAME */
 	WORDS_UPSTREAM,   /* ADDRESS or ADDRESS@PORT */
+	WORDS_LISTEN,     /* ADDRESS@PORT */
 	WORDS_RECORDS,    /* a list of records as text */
 	WORDS_CORES,      /* a list of whole numbers */
 	WORDS_COMMAND,    /* a list of a command and its arguments */

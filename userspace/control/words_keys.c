@@ -23,7 +23,16 @@ const struct words_key words_keys[] = {
 	  .fallback = "auto",
 	  .text = "Workers, each a thread pinned to a processor. Every worker serves kernel sockets and "
 		  "TCP, and the AF_XDP queues are shared out among them. With auto, one for each "
-		  "processor that volleyd may use." },
+		  "processor that volleyd may use, but for those of server.control-cores." },
+	{ .path = "server.control-cores",
+	  .type = WORDS_CORES,
+	  .min = 0,
+	  .max = 1023,
+	  .text = "The processors of all threads that are no workers: they read zones, walk over the "
+		  "cache, ask upstream, talk to volleyctl. Default: those that volleyd may use and that no "
+		  "worker is pinned to. Where that leaves none, as with server.workers: auto, they share "
+		  "the workers' with less priority for what takes long: give some here, or fewer "
+		  "workers, so that a reload costs no answer." },
 	{ .path = "server.max-udp-size",
 	  .type = WORDS_COUNT,
 	  .min = 512,
@@ -368,5 +377,11 @@ const struct words_key words_keys[] = {
 	  .fallback = "0660",
 	  .text = "The permissions of the socket, in octal. Whoever may write to it may command the "
 		  "daemon." },
+	{ .path = "metrics", .type = WORDS_MAP, .text = "Counters for monitoring. See METRICS." },
+	{ .path = "metrics.listen",
+	  .type = WORDS_LISTEN,
+	  .text = "Where they are told over HTTP, in the text format of Prometheus: an address of the host with "
+		  "@ and a port, such as 127.0.0.1@9253. Whoever can connect may read them. Default: "
+		  "nowhere." },
 	{ 0 },
 };

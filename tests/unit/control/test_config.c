@@ -46,10 +46,11 @@ static const struct refusal refusals[] = {
 
 	/* Unknown keys, each level */
 	{ "unknown at the top", LISTEN "zone: []\n",
-	  "3: zone: unknown key, accepted here: server, interfaces, cache, zones, recursion, control" },
+	  "3: zone: unknown key, accepted here: server, interfaces, cache, zones, recursion, control, "
+	  "metrics" },
 	{ "unknown in a map", "server:\n  listen: [192.0.2.1]\n  worker: 2\n",
-	  "3: server.worker: unknown key, accepted here: listen, allow, workers, max-udp-size, "
-	  "minimal-responses, any, nsid, version, identity, pid-file, tcp, cookies" },
+	  "3: server.worker: unknown key, accepted here: listen, allow, workers, control-cores, "
+	  "max-udp-size, minimal-responses, any, nsid, version, identity, pid-file, tcp, cookies" },
 	{ "unknown in a map below", "server:\n  listen: [192.0.2.1]\n  tcp:\n    idle: 3\n",
 	  "4: server.tcp.idle: unknown key, accepted here: max-connections, idle-timeout, max-queries" },
 	{ "unknown in a list", LISTEN "zones:\n  - name: a\n    file: b\n  - nam: c\n",
@@ -178,6 +179,14 @@ static const struct refusal refusals[] = {
 	  "5: interfaces[0].cores[1]: \"2-3\" is not accepted, give a list of processor numbers" },
 	{ "core too big", LISTEN "interfaces:\n  - name: a\n    cores:\n      - 1024\n",
 	  "6: interfaces[0].cores[0]: \"1024\" is not accepted" },
+	{ "control core twice", "server:\n  listen: [192.0.2.1]\n  control-cores: [1, 0, 1]\n",
+	  "3: server.control-cores[2]: \"1\" is not accepted" },
+	{ "control core auto", "server:\n  listen: [192.0.2.1]\n  control-cores: auto\n",
+	  "3: server.control-cores: has the wrong shape" },
+	{ "metrics without a port", LISTEN "metrics:\n  listen: 127.0.0.1\n",
+	  "4: metrics.listen: \"127.0.0.1\" is not accepted, give an IPv4 or IPv6 address with @" },
+	{ "metrics by name", LISTEN "metrics:\n  listen: localhost@9253\n",
+	  "4: metrics.listen: \"localhost@9253\" is not accepted" },
 	{ "core twice", LISTEN "interfaces:\n  - name: a\n    cores: [1, 01]\n",
 	  "5: interfaces[0].cores[1]: \"01\" is not accepted" },
 	{ "fewer cores than queues",
@@ -305,6 +314,8 @@ static void test_defaults(void **state)
 	assert_string_equal(config->control_socket, "/run/volley/control.sock");
 	assert_string_equal(config->pid_file, "/run/volley/control.sock.lock");
 	assert_int_equal(config->control_mode, 0660);
+	assert_int_equal(config->n_control_cores, 0);
+	assert_int_equal(config->metrics.family, 0);
 	assert_int_equal(config->n_interfaces, 1);
 	assert_string_equal(interface->name, "eth0");
 	assert_int_equal(interface->xdp, CONFIG_XDP_AUTO);
@@ -325,6 +336,7 @@ static const char everything[] =
 	"  listen: [192.0.2.53, \"2001:db8::53@5353\", 0.0.0.0@5300, \"::\"]\n"
 	"  allow: [0.0.0.0/0, \"2001:db8:8000::/33\"]\n"
 	"  workers: 7\n"
+	"  control-cores: [4, 0]\n"
 	"  max-udp-size: 1400\n"
 	"  minimal-responses: true\n"
 	"  any: full\n"
@@ -371,7 +383,9 @@ static const char everything[] =
 	"  allow: []\n"
 	"control:\n"
 	"  socket: control.sock\n"
-	"  mode: 0600\n";
+	"  mode: 0600\n"
+	"metrics:\n"
+	"  listen: \"::1@9253\"\n";
 
 static void check_everything_server(const struct config *config)
 {
@@ -392,6 +406,11 @@ static void check_everything_server(const struct config *config)
 	assert_int_equal(config->listen[3].family, AF_INET6);
 	assert_memory_equal(config->listen[3].addr, zeros, 16);
 	assert_int_equal(config->n_workers, 7);
+	assert_int_equal(config->n_control_cores, 2);
+	assert_int_equal(config->control_cores[0], 4);
+	assert_int_equal(config->control_cores[1], 0);
+	assert_int_equal(config->metrics.family, AF_INET6);
+	assert_int_equal(ntohs(config->metrics.net_port), 9253);
 	assert_int_equal(config->max_udp_size_bytes, 1400);
 	assert_true(config->minimal_responses);
 	assert_int_equal(config->any, CONFIG_ANY_FULL);
