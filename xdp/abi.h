@@ -224,26 +224,28 @@ struct volley_link {
 #define VOLLEY_TUNNEL_GUE  0x02 /* variants 0, without flags, and 1 (draft-ietf-intarea-gue) */
 
 /*
- * Overload. What goes up to the worker of a queue is counted by the driver, and what the worker has
- * taken by the worker: the difference is on its way. When that is more than `limit`, what else would
- * go up is dropped before it costs more; when it is more than a part of it, only clients whose prefix
- * has sent up more than its share (struct volley_shares). The worker puts `taken` right when it finds its
- * ring empty, since the kernel may lose what was handed up. Each side writes a cache line of its own.
+ * Overload (xdp/shed.h). The driver counts what it hands to the worker of a queue, the worker what it
+ * has taken: the difference is on its way. The worker puts `taken` right when it finds its ring empty,
+ * since the kernel may lose what was handed up. Each side writes a cache line of its own.
  */
 struct volley_queue {
 	__u64 taken;
-	__u32 limit; /* 0: nothing is ever shed */
-	__u32 reserved;
-	__u64 reserved2[6];
+	__u32 limit;     /* of what is on its way; 0: nothing is ever shed */
+	__u32 turn_bits; /* the queue's turn: taken >> turn_bits */
+	__u64 reserved[6];
 	__u64 handed;
-	__u64 reserved3[7];
+	__u64 shed; /* DROP_OVERLOAD and DROP_SHARE */
+	__u64 reserved2[6];
 };
 
 #define VOLLEY_SHARE_SLOTS 2048u /* a power of two; 16 KiB on each CPU */
 
-/* What a prefix of clients, IPv4 /24 or IPv6 /48, hashed to a slot, has sent up in one jiffy. */
+/*
+ * What a prefix of clients, IPv4 /24 or IPv6 /48, hashed to a slot, has sent up in this turn of its
+ * queue, and half of what it had at the end of the one before.
+ */
 struct volley_share {
-	__u32 epoch;
+	__u32 turn;
 	__u32 sent;
 };
 

@@ -10,7 +10,8 @@
  *   age.h       its TTLs, where it is from upstream       too many: up, untouched
  *   reply.h     the answer, in place                      XDP_TX
  *
- * Up is the AF_XDP socket of the receive queue; where there is none, the kernel's stack.
+ * Up is the AF_XDP socket of the receive queue; where there is none, the kernel's stack. When the
+ * socket's worker is too far behind, shed.h drops instead.
  */
 #include <linux/bpf.h>
 #include <bpf/bpf_endian.h>
@@ -22,6 +23,7 @@
 #include "xdp/question.h"
 #include "xdp/lookup.h"
 #include "xdp/reply.h"
+#include "xdp/shed.h"
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -89,6 +91,21 @@ struct {
 	__type(key, __u32);
 	__type(value, __u32);
 } xsks_map SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, VOLLEY_QUEUES);
+	__type(key, __u32);
+	__type(value, struct volley_queue);
+} volley_queues SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct volley_shares);
+} volley_shares SEC(".maps");
 
 /* The entry that a word of the index names, if it has this hash, dead or alive. */
 static __always_inline struct volley_entry *entry_of(struct volley_cpu *cpu, __u64 word, __u64 hash)
@@ -213,13 +230,54 @@ static __always_inline int answer(struct xdp_md *ctx, struct volley_cpu *cpu,
 	return reply_send(ctx, cpu, state, e);
 }
 
-static __always_inline int hand_up(struct xdp_md *ctx, struct volley_cpu *cpu)
+/*
+ * -1 to hand it up, or a reason to drop it. Without a socket nobody works there, whatever a daemon that
+ * was killed has left in `queue`.
+ */
+static __always_inline int shed(struct xdp_md *ctx, struct volley_cpu *cpu,
+				const struct volley_state *state, struct volley_queue *queue)
+{
+	const __u32 zero = 0;
+	__u32 number = ctx->rx_queue_index;
+	int reason;
+
+	if (!shed_is_behind(queue) || !bpf_map_lookup_elem(&xsks_map, &number) ||
+	    client_of(ctx, cpu) >= 0)
+		return -1;
+	reason = shed_judge(cpu, state, queue, number, bpf_map_lookup_elem(&volley_shares, &zero));
+	if (reason >= 0)
+		queue->shed++;
+	return reason;
+}
+
+static __always_inline int redirect(struct xdp_md *ctx, struct volley_cpu *cpu,
+				    struct volley_queue *queue)
 {
 	long action = bpf_redirect_map(&xsks_map, ctx->rx_queue_index, XDP_PASS);
 
-	if (action == XDP_REDIRECT)
+	if (action == XDP_REDIRECT) {
 		cpu->to_worker++;
+		if (queue)
+			queue->handed++;
+	}
 	return (int)action;
+}
+
+static __always_inline int hand_up(struct xdp_md *ctx, struct volley_cpu *cpu,
+				   const struct volley_state *state, __u32 reason)
+{
+	__u32 number = ctx->rx_queue_index;
+	struct volley_queue *queue;
+	int drop;
+
+	cpu->reason = reason;
+	forget_bounds();
+	queue = bpf_map_lookup_elem(&volley_queues, &number);
+	drop = queue ? shed(ctx, cpu, state, queue) : -1;
+	reason = drop < 0 ? cpu->reason : (__u32)drop;
+	if (reason < VOLLEY_N_REASONS)
+		cpu->reasons[reason]++;
+	return drop < 0 ? redirect(ctx, cpu, queue) : XDP_DROP;
 }
 
 /* The ring keeps the last hits that were drawn, and userspace reads it when it likes. */
@@ -242,7 +300,9 @@ static __always_inline void draw_sample(struct volley_cpu *cpu)
 		note_sample(cpu);
 }
 
-static __always_inline int act(struct xdp_md *ctx, struct volley_cpu *cpu, int reason)
+/* Counts the packet under its reason, or under that for which it is dropped. */
+static __always_inline int act(struct xdp_md *ctx, struct volley_cpu *cpu,
+			       const struct volley_state *state, __u32 reason)
 {
 	int action = XDP_TX;
 
@@ -253,14 +313,17 @@ static __always_inline int act(struct xdp_md *ctx, struct volley_cpu *cpu, int r
 		VOLLEY_REASONS(REASON_CASE)
 	}
 HIT:
+	cpu->reasons[reason]++;
 	draw_sample(cpu);
 	asm volatile("" : "+r"(action)); /* else clang saves it before each draw */
 	return action;
 UP:
-	return hand_up(ctx, cpu);
+	return hand_up(ctx, cpu, state, reason);
 PASSED:
+	cpu->reasons[reason]++;
 	return XDP_PASS;
 DROPPED:
+	cpu->reasons[reason]++;
 	return XDP_DROP;
 }
 
@@ -280,8 +343,7 @@ int volley(struct xdp_md *ctx)
 		reason = answer(ctx, cpu, state, link);
 	if (reason < 0 || reason >= VOLLEY_N_REASONS)
 		return XDP_PASS; /* cannot be: answer() gives a reason */
-	cpu->reasons[reason]++;
-	return act(ctx, cpu, reason);
+	return act(ctx, cpu, state, (__u32)reason);
 }
 
 char _license[] SEC("license") = "GPL";

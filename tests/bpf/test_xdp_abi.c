@@ -43,6 +43,9 @@ static const struct map_row map_rows[] = {
 	{ "volley_link", BPF_MAP_TYPE_ARRAY, 4, sizeof(struct volley_link), 1, BPF_F_MMAPABLE },
 	{ "volley_cpu", BPF_MAP_TYPE_PERCPU_ARRAY, 4, sizeof(struct volley_cpu), 1, 0 },
 	{ "xsks_map", BPF_MAP_TYPE_XSKMAP, 4, 4, VOLLEY_QUEUES, 0 },
+	{ "volley_queues", BPF_MAP_TYPE_ARRAY, 4, sizeof(struct volley_queue), VOLLEY_QUEUES,
+	  BPF_F_MMAPABLE },
+	{ "volley_shares", BPF_MAP_TYPE_PERCPU_ARRAY, 4, sizeof(struct volley_shares), 1, 0 },
 };
 #define N_MAPS (sizeof(map_rows) / sizeof(map_rows[0]))
 

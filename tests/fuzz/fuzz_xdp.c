@@ -6,8 +6,8 @@
  *
  * Control says how much room there is around the frame, what is repaired in it (lengths, the
  * destination), and whether the cache holds an answer for its question, of what length, of which view,
- * with which TTLs, how old, and what is wrong with it. Then: nothing is dropped; what is passed or
- * handed up is unchanged; what is sent is a right answer (tests/lib/packet.h) with the entry's body,
+ * with which TTLs, how old, and what is wrong with it, and how far a worker is behind. Then: nothing is
+ * dropped but what no worker would come to; what is passed or handed up is unchanged; what is sent is a right answer (tests/lib/packet.h) with the entry's body,
  * aged; the counters balance; and nothing depends on what an earlier packet left in the program's room.
  */
 #include <stdio.h>
@@ -59,10 +59,15 @@ enum {
 #define N_CLIENTS   3u
 #define VIEW_BIT(v) (1u << (v))
 #define CLIENTS_MAP 6 /* in native_maps */
+#define SOCKETS_MAP 7
+#define LIMIT       64u
 
 static struct volley_state state;
 static struct volley_link the_link;
 static struct volley_cpu cpu;
+static struct volley_queue queues[VOLLEY_QUEUES];
+static struct volley_shares shares;
+static __u32 sockets[VOLLEY_QUEUES];
 static struct bucket index_buckets[N_BUCKETS];
 static struct volley_zone zones[N_ZONES];
 static struct client_pair {
@@ -119,6 +124,9 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 		{ &volley_cpu, &cpu, sizeof(cpu), 1, 0 },
 		{ &volley_clients, client_pairs, sizeof(__u32), N_CLIENTS,
 		  sizeof(struct volley_client) },
+		{ &xsks_map, sockets, sizeof(sockets[0]), VOLLEY_QUEUES, 0 },
+		{ &volley_queues, queues, sizeof(queues[0]), VOLLEY_QUEUES, 0 },
+		{ &volley_shares, &shares, sizeof(shares), 1, 0 },
 	};
 
 	(void)argc;
@@ -140,7 +148,8 @@ struct input {
 	uint8_t view;
 	uint16_t n_ttls;
 	uint16_t ttls[N_TTLS_MAX];
-	uint8_t more; /* AGE_MASK, CUT_TTL, ... */
+	uint8_t more;   /* AGE_MASK, CUT_TTL, ... */
+	uint8_t behind; /* of LIMIT; how many are on their way */
 	size_t n;
 	uint8_t frame[FRAME_MAX];
 	/* what the repair has found, 0 if nothing */
@@ -216,6 +225,7 @@ static int input_read(struct input *in, const uint8_t *data, size_t size)
 	in->short_bytes = (uint16_t)(in->full_bytes * data[3] / 255);
 	in->view = data[4] >> 6;
 	in->more = data[5];
+	in->behind = data[3] % (LIMIT + 1);
 	read_ttls(in, data[4] & 63);
 	in->n = size - CONTROL_BYTES;
 	in->ip_at = in->dns_at = 0;
@@ -270,6 +280,7 @@ static enum query_verdict prepare(const struct input *in, struct query *q)
 	if (in->switches & OTHER_MAC)
 		memcpy(the_link.mac, pkt_ipv4.to_mac, sizeof(the_link.mac));
 	native_has_socket = in->switches & HAS_SOCKET;
+	native_maps[SOCKETS_MAP].n_values = native_has_socket ? VOLLEY_QUEUES : 0;
 	native_n_records = 0;
 	native_maps[CLIENTS_MAP].n_values = in->more & NO_CLIENTS ? 0 : N_CLIENTS;
 	if (in->dns_at && in->dns_at < in->n)
@@ -401,6 +412,8 @@ static int run(const struct input *in, uint8_t filler, struct xdp_md *ctx, uint8
 	memset(&cpu, filler, sizeof(cpu));
 	cpu.received = cpu.to_worker = 0;
 	memset(cpu.reasons, 0, sizeof(cpu.reasons));
+	memset(&shares, 0, sizeof(shares));
+	queues[0] = (struct volley_queue){ .limit = LIMIT, .handed = in->behind };
 	native_frame(ctx, room, in->head, in->tail, in->frame, in->n);
 	action = volley(ctx);
 	reason = counted_reason();
@@ -408,7 +421,10 @@ static int run(const struct input *in, uint8_t filler, struct xdp_md *ctx, uint8
 		must(action == XDP_REDIRECT && cpu.to_worker == 1, "not given to the socket");
 	else
 		must(action == actions[class_of(reason)], "the action is not the reason's");
-	must(class_of(reason) != VOLLEY_CLASS_DROPPED, "dropped");
+	if (class_of(reason) == VOLLEY_CLASS_DROPPED)
+		must(reason == VOLLEY_DROP_OVERLOAD && native_has_socket && in->behind == LIMIT,
+		     "dropped without need");
+	must(queues[0].handed - in->behind == cpu.to_worker, "not counted as handed over");
 	return reason;
 }
 

@@ -52,6 +52,8 @@ static int map_all(struct bpfmaps *maps)
 		err = map_in(skel->maps.volley_zones, &maps->memory.zones);
 	if (!err)
 		err = map_in(skel->maps.volley_link, &maps->link);
+	if (!err)
+		err = map_in(skel->maps.volley_queues, &maps->queues);
 	return err;
 }
 
@@ -107,6 +109,7 @@ void bpfmaps_close(struct bpfmaps *maps)
 	map_out(skel->maps.volley_store, maps->memory.store);
 	map_out(skel->maps.volley_zones, maps->memory.zones);
 	map_out(skel->maps.volley_link, maps->link);
+	map_out(skel->maps.volley_queues, maps->queues);
 	volley_bpf__destroy(maps->skel);
 	*maps = (struct bpfmaps){ 0 };
 }

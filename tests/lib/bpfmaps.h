@@ -16,8 +16,9 @@ struct volley_bpf; /* volley.skel.h */
 
 struct bpfmaps {
 	struct volley_bpf *skel;
-	struct cache_memory memory; /* of the four maps that all interfaces share */
-	struct volley_link *link;   /* of this load; driver_answers is 1 */
+	struct cache_memory memory;  /* of the four maps that all interfaces share */
+	struct volley_link *link;    /* of this load; driver_answers is 1 */
+	struct volley_queue *queues; /* VOLLEY_QUEUES of them */
 	int prog_fd;
 };
 

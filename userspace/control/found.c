@@ -25,13 +25,14 @@ struct named_map {
 
 static void maps_none(struct found_maps *maps)
 {
-	*maps = (struct found_maps){ -1, -1, -1, -1, -1, -1, -1, -1, -1 };
+	*maps = (struct found_maps){ -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1 };
 }
 
 static void maps_close(struct found_maps *maps)
 {
-	int *fds[] = { &maps->state,   &maps->index, &maps->store, &maps->zones, &maps->clients,
-		       &maps->refresh, &maps->link,  &maps->cpu,   &maps->xsks };
+	int *fds[] = { &maps->state,   &maps->index,   &maps->store, &maps->zones,
+		       &maps->clients, &maps->refresh, &maps->link,  &maps->cpu,
+		       &maps->xsks,    &maps->queues,  &maps->shares };
 	size_t i;
 
 	for (i = 0; i < sizeof(fds) / sizeof(fds[0]); i++) {
@@ -54,6 +55,8 @@ static void take_map(struct found *found, int fd)
 		{ "volley_link", &found->maps.link },
 		{ "volley_cpu", &found->maps.cpu },
 		{ "xsks_map", &found->maps.xsks },
+		{ "volley_queues", &found->maps.queues },
+		{ "volley_shares", &found->maps.shares },
 	};
 	struct bpf_map_info info = { 0 };
 	uint32_t len = sizeof(info);
@@ -98,7 +101,8 @@ static int take_maps(struct found *found)
 static bool is_complete(const struct found_maps *maps)
 {
 	return maps->index >= 0 && maps->store >= 0 && maps->zones >= 0 && maps->clients >= 0 &&
-	       maps->refresh >= 0 && maps->link >= 0 && maps->cpu >= 0 && maps->xsks >= 0;
+	       maps->refresh >= 0 && maps->link >= 0 && maps->cpu >= 0 && maps->xsks >= 0 &&
+	       maps->queues >= 0 && maps->shares >= 0;
 }
 
 /* Is this program Volley? Leaves descriptors in *found only if so. */
@@ -216,9 +220,10 @@ int found_sizes(const struct found_maps *maps, struct cache_sizes *sizes)
 		.n_segments = array_entries(maps->store, VOLLEY_SEGMENT_BYTES),
 		.n_zones = array_entries(maps->zones, sizeof(struct volley_zone)),
 	};
-	if (array_entries(maps->state, sizeof(struct volley_state)) != 1 || !sizes->n_buckets ||
-	    !sizes->n_segments || !sizes->n_zones || sizes->n_buckets % VOLLEY_PAGE_BUCKETS ||
-	    !is_as_declared(maps))
+	if (array_entries(maps->state, sizeof(struct volley_state)) != 1 ||
+	    array_entries(maps->queues, sizeof(struct volley_queue)) != VOLLEY_QUEUES ||
+	    !sizes->n_buckets || !sizes->n_segments || !sizes->n_zones ||
+	    sizes->n_buckets % VOLLEY_PAGE_BUCKETS || !is_as_declared(maps))
 		return -EPROTO;
 	cache_sizes_measure(sizes);
 	sizes->bytes = sizes->total_bytes;

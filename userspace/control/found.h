@@ -18,6 +18,8 @@ struct found_maps {
 	int link;
 	int cpu;
 	int xsks;
+	int queues;
+	int shares;
 };
 
 enum found_kind {

@@ -186,6 +186,8 @@ struct found_maps object_fds(const struct volley_bpf *skel)
 		.link = bpf_map__fd(skel->maps.volley_link),
 		.cpu = bpf_map__fd(skel->maps.volley_cpu),
 		.xsks = bpf_map__fd(skel->maps.xsks_map),
+		.queues = bpf_map__fd(skel->maps.volley_queues),
+		.shares = bpf_map__fd(skel->maps.volley_shares),
 	};
 }
 

@@ -98,6 +98,12 @@ int program_detach(struct program *p)
 	return bpf_xdp_detach(p->ifindex, program_xdp_flags(p) | XDP_FLAGS_REPLACE, &opts);
 }
 
+static void close_fd(int fd)
+{
+	if (fd >= 0)
+		close(fd);
+}
+
 void program_close(struct program *p, bool keep)
 {
 	int err;
@@ -113,14 +119,13 @@ void program_close(struct program *p, bool keep)
 	if (p->xdp)
 		xdp_program__close(p->xdp);
 	object_unmap(p->link, sizeof(*p->link));
-	if (p->link_fd >= 0)
-		close(p->link_fd);
-	if (p->cpu_fd >= 0)
-		close(p->cpu_fd);
-	if (p->xsks_fd >= 0)
-		close(p->xsks_fd);
-	if (p->prog_fd >= 0)
-		close(p->prog_fd);
+	object_unmap(p->queues, VOLLEY_QUEUES * sizeof(*p->queues));
+	close_fd(p->link_fd);
+	close_fd(p->cpu_fd);
+	close_fd(p->xsks_fd);
+	close_fd(p->queues_fd);
+	close_fd(p->shares_fd);
+	close_fd(p->prog_fd);
 	if (p->lock_fd >= 0)
 		lock_close(p->lock_fd, p->lock_path);
 	volley_bpf__destroy(p->skel);
@@ -161,6 +166,11 @@ uint32_t program_id(const struct program *p)
 int program_xsks_fd(const struct program *p)
 {
 	return p->xsks_fd;
+}
+
+struct volley_queue *program_queue(const struct program *p, uint32_t queue)
+{
+	return &p->queues[queue];
 }
 
 uint32_t program_xdp_flags(const struct program *p)

@@ -13,8 +13,8 @@
  *      another program, no dispatcher possible     refused
  *      anything, but another volleyd works on it   refused
  *
- * The maps of the cache are shared by the programs of all interfaces; volley_link, volley_cpu and
- * xsks_map are each program's own.
+ * The maps of the cache are shared by the programs of all interfaces; volley_link, volley_cpu,
+ * xsks_map, volley_queues and volley_shares are each program's own.
  *
  * Control's thread calls all of these; they load, attach and map, so they may take milliseconds.
  */
@@ -87,7 +87,7 @@ int program_detach(struct program *program);
 
 /*
  * Another cache for a program that goes on answering (cache/copy.h). program_prepare() loads one that
- * reads `maps`, and has volley_link, volley_cpu and xsks_map of the one that runs; nothing that is
+ * reads `maps`, and has of the one that runs what is each program's own; nothing that is
  * attached changes. program_switch() puts it in the place of that one, so that every packet meets one
  * of the two, and prepares it first where that has not been done. On an error the old one goes on;
  * program_unprepare() gives up what was prepared. All do nothing where the program reads these maps
@@ -109,6 +109,9 @@ enum program_origin program_origin(const struct program *program);
 enum program_mode program_mode(const struct program *program);
 uint32_t program_id(const struct program *program);
 int program_xsks_fd(const struct program *program);
+
+/* How far the worker of a receive queue (below VOLLEY_QUEUES) is behind; the program's, until it is closed. */
+struct volley_queue *program_queue(const struct program *program, uint32_t queue);
 
 /* XDP_FLAGS_* of its mode, as AF_XDP sockets want them. */
 uint32_t program_xdp_flags(const struct program *program);

@@ -16,13 +16,16 @@ struct program {
 	int prog_fd;
 	int cpu_fd;
 	int xsks_fd;
+	int queues_fd;
+	int shares_fd;
 	int link_fd;
 	int lock_fd;
 	char lock_path[64];
 	struct volley_link *link;
-	struct xdp_program *xdp; /* ours, attached through libxdp; NULL: adopted or replaced */
-	struct volley_bpf *skel; /* the object it comes from */
-	uint32_t state_id;       /* of its volley_state: which cache it reads */
+	struct volley_queue *queues; /* VOLLEY_QUEUES of them */
+	struct xdp_program *xdp;     /* ours, attached through libxdp; NULL: adopted or replaced */
+	struct volley_bpf *skel;     /* the object it comes from */
+	uint32_t state_id;           /* of its volley_state: which cache it reads */
 
 	/* What is to take its place (program_switch.c). */
 	struct volley_bpf *next;

@@ -36,10 +36,14 @@ static int take_over(struct program *p, struct object_maps *maps, const struct f
 	p->cpu_fd = dup(found->cpu);
 	p->xsks_fd = dup(found->xsks);
 	p->link_fd = dup(found->link);
-	if (p->cpu_fd < 0 || p->xsks_fd < 0 || p->link_fd < 0)
+	p->queues_fd = dup(found->queues);
+	p->shares_fd = dup(found->shares);
+	if (p->cpu_fd < 0 || p->xsks_fd < 0 || p->link_fd < 0 || p->queues_fd < 0 ||
+	    p->shares_fd < 0)
 		return -errno;
 	p->link = object_map(p->link_fd, sizeof(*p->link));
-	return p->link ? 0 : -ENOMEM;
+	p->queues = object_map(p->queues_fd, VOLLEY_QUEUES * sizeof(*p->queues));
+	return p->link && p->queues ? 0 : -ENOMEM;
 }
 
 static int attach_mode(struct program *p, enum program_mode mode)
@@ -266,6 +270,7 @@ static int program_new(struct program **out, const char *ifname)
 	if (!p)
 		return -ENOMEM;
 	p->prog_fd = p->cpu_fd = p->xsks_fd = p->link_fd = p->lock_fd = -1;
+	p->queues_fd = p->shares_fd = -1;
 	snprintf(p->ifname, sizeof(p->ifname), "%s", ifname);
 	p->ifindex = (int)if_nametoindex(p->ifname);
 	if (!p->ifindex) {

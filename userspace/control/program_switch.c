@@ -39,6 +39,8 @@ static struct volley_bpf *open_next(const struct program *p, const struct object
 	err = bpf_map__reuse_fd(skel->maps.volley_link, p->link_fd);
 	err |= bpf_map__reuse_fd(skel->maps.volley_cpu, p->cpu_fd);
 	err |= bpf_map__reuse_fd(skel->maps.xsks_map, p->xsks_fd);
+	err |= bpf_map__reuse_fd(skel->maps.volley_queues, p->queues_fd);
+	err |= bpf_map__reuse_fd(skel->maps.volley_shares, p->shares_fd);
 	if (!err)
 		return skel;
 	volley_bpf__destroy(skel);

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * More goes up than the worker of a queue answers: what is dropped, before it costs a copy and a place
+ * in the ring, and whose.
+ *
+ *   on its way = handed - taken
+ *
+ *     0          limit / 4                                          limit
+ *     ├──────────────┼────────────────────────────────────────────────┤
+ *     │ all goes up, │ a prefix that has sent less than twice the    │ nothing goes up:
+ *     │ unseen       │ room that is left goes up; else DROP_SHARE    │ DROP_OVERLOAD
+ *
+ * This is the dynamic threshold of Choudhury and Hahne (IEEE/ACM Transactions on Networking 6:2, 1998),
+ * for prefixes in place of a switch's ports. One prefix alone has half of the limit on its way when it
+ * floods, n have 1 - 1/2n of it, and what is left is for those who ask less. So nobody's rate is known
+ * or set anywhere; who is answered less than he asks is always one of those who ask most.
+ *
+ * What a prefix has sent counts by turns: a turn is over when the worker has taken half as many as the
+ * limit, and then all counts are halved. So they follow what is answered, however fast that is. A slot
+ * is found by a multiplier that is secret and changes by time: nobody can choose to share one, and
+ * who shares one by chance does so for some seconds.
+ *
+ * The decision record is docs/decisions/0016-overload.md.
+ */
+#ifndef VOLLEY_XDP_SHED_H
+#define VOLLEY_XDP_SHED_H
+
+#include "xdp/abi.h"
+#include "xdp/packet.h"
+
+#define SHED_SLOT_BITS   11
+#define SHED_PERIOD_BITS 10 /* jiffies: 4 s at 250 Hz, 1 s at 1000 Hz */
+#define SHED_QUEUE_SHIFT 48
+#define SHED_IPV6        (1ull << 63)
+
+/* Less than 0 where the worker has counted what was lost, and that came late. */
+static __always_inline __s64 shed_on_its_way(const struct volley_queue *queue)
+{
+	return (__s64)(*(const volatile __u64 *)&queue->handed -
+		       *(const volatile __u64 *)&queue->taken);
+}
+
+/* Whether anybody's share matters. All that a packet pays for which there is room. */
+static __always_inline int shed_is_behind(const struct volley_queue *queue)
+{
+	__u32 limit = *(const volatile __u32 *)&queue->limit;
+
+	return limit && shed_on_its_way(queue) >= (__s64)(limit / 4);
+}
+
+/* IPv4 /24 or IPv6 /48 of cpu->client, no two alike, and the queue: it has turns of its own. */
+static __always_inline __u64 shed_prefix(const struct volley_cpu *cpu, __u32 queue)
+{
+	const struct in6_addr *from = (const void *)cpu->client.address;
+	const __be32 *word = from->in6_u.u6_addr32;
+	__u64 of_queue = (__u64)queue << SHED_QUEUE_SHIFT;
+
+	if (!cpu->ipv6)
+		return of_queue | (word[3] & bpf_htonl(0xffffff00));
+	return of_queue | SHED_IPV6 | (__u64)(word[1] & bpf_htonl(0xffff0000)) << 32 | word[0];
+}
+
+/* Multiply-shift hashing (Dietzfelbinger and others, Journal of Algorithms 25, 1997). */
+static __always_inline __u32 shed_slot(__u64 prefix, __u64 secret, __u64 period)
+{
+	__u64 factor = (secret + period * 0x9e3779b97f4a7c15ull) | 1;
+
+	return (__u32)(prefix * factor >> (64 - SHED_SLOT_BITS));
+}
+
+static __always_inline __u32 shed_sent(const struct volley_share *share, __u32 turn)
+{
+	__u32 turns = turn - share->turn;
+
+	return turns < 32 ? share->sent >> turns : 0;
+}
+
+/*
+ * For a packet of cpu->client where shed_is_behind(): -1, and it is counted as sent, or a reason to
+ * drop it. The queue of this number is worked on by this CPU alone.
+ */
+static __always_inline int shed_judge(const struct volley_cpu *cpu,
+				      const struct volley_state *state,
+				      const struct volley_queue *queue, __u32 number,
+				      struct volley_shares *shares)
+{
+	__s64 room = (__s64)queue->limit - shed_on_its_way(queue);
+	__u32 turn = (__u32)(queue->taken >> (queue->turn_bits & 63));
+	struct volley_share *share;
+	__u32 slot, sent;
+
+	if (!shares)
+		return -1;
+	if (room <= 0)
+		return VOLLEY_DROP_OVERLOAD;
+	slot = shed_slot(shed_prefix(cpu, number), state->hash_keys[0],
+			 bpf_jiffies64() >> SHED_PERIOD_BITS);
+	share = &shares->slots[slot % VOLLEY_SHARE_SLOTS];
+	sent = shed_sent(share, turn);
+	if (sent >= 2 * room)
+		return VOLLEY_DROP_SHARE;
+	share->turn = turn;
+	share->sent = sent + 1;
+	return -1;
+}
+
+_Static_assert(VOLLEY_SHARE_SLOTS == 1u << SHED_SLOT_BITS, "shed_slot gives so many bits");
+
+#endif
