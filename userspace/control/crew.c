@@ -12,12 +12,15 @@
 
 #include "base/err.h"
 #include "base/log.h"
+#include "control/cores.h"
 #include "control/refresh.h"
 #include "port/addr.h"
 #include "port/socket.h"
 #include "port/tcp.h"
 
 #define PORTS_CAP         1024u
+#define NODES_CAP         64u
+#define WORKERS_CAP       1024u /* server.workers */
 #define MS_PER_S          1000u
 #define TCP_POOL_PER_CONN (256u << 10)
 #define TCP_POOL_MAX      (64u << 20)
@@ -27,6 +30,7 @@ struct member {
 	struct engine *engine;
 	struct responder *responder;
 	int cpu;
+	int node; /* of that processor */
 };
 
 struct crew_port {
@@ -50,18 +54,6 @@ static unsigned int count_cpus(const cpu_set_t *allowed)
 	int n = CPU_COUNT(allowed);
 
 	return n > 0 ? (unsigned int)n : 1;
-}
-
-/* The i-th processor that we may use, round and round. */
-static int nth_cpu(const cpu_set_t *allowed, unsigned int i)
-{
-	unsigned int left = i % count_cpus(allowed);
-	size_t cpu;
-
-	for (cpu = 0; cpu < CPU_SETSIZE; cpu++)
-		if (CPU_ISSET(cpu, allowed) && !left--)
-			return (int)cpu;
-	return WORKER_CPU_ANY;
 }
 
 /* --- Ports --------------------------------------------------------------------------------------- */
@@ -272,6 +264,8 @@ static int open_all(struct crew *crew, const struct crew_env *env, char *err, si
 	return code;
 }
 
+/* --- Processors ---------------------------------------------------------------------------------- */
+
 /* A core that the configuration gives a queue is its worker's. */
 static int configured_cpu(const struct config *config, unsigned int i)
 {
@@ -287,12 +281,49 @@ static int configured_cpu(const struct config *config, unsigned int i)
 	return WORKER_CPU_ANY;
 }
 
+/* Those of a set, the ones near the interfaces' cards first. How many. */
+static size_t list_cpus(const cpu_set_t *set, const struct config *config, int cpus[CPU_SETSIZE])
+{
+	int nodes[NODES_CAP];
+	size_t n = 0, n_nodes = 0, cpu;
+
+	for (cpu = 0; cpu < CPU_SETSIZE; cpu++)
+		if (CPU_ISSET(cpu, set))
+			cpus[n++] = (int)cpu;
+	for (; n_nodes < config->n_interfaces && n_nodes < NODES_CAP; n_nodes++)
+		nodes[n_nodes] = cores_link_node(config->interfaces[n_nodes].name);
+	cores_order(cpus, n, nodes, n_nodes);
+	return n;
+}
+
+/* Those without a configured one get, in turn, those that nobody has. */
+static void choose_cpus(struct crew *crew, const struct config *config, const cpu_set_t *allowed)
+{
+	cpu_set_t left = *allowed;
+	int cpus[CPU_SETSIZE];
+	size_t n, k = 0;
+	unsigned int i;
+
+	for (i = 0; i < crew->n; i++) {
+		crew->members[i].cpu = configured_cpu(config, i);
+		if (crew->members[i].cpu != WORKER_CPU_ANY)
+			CPU_CLR((size_t)crew->members[i].cpu, &left);
+	}
+	n = list_cpus(CPU_COUNT(&left) ? &left : allowed, config, cpus);
+	for (i = 0; i < crew->n; i++) {
+		struct member *m = &crew->members[i];
+
+		if (m->cpu == WORKER_CPU_ANY && n)
+			m->cpu = cpus[k++ % n];
+		m->node = cores_cpu_node(m->cpu);
+	}
+}
+
 int crew_open(struct crew **out, const struct crew_env *env, char *err, size_t err_cap)
 {
 	const struct config *config = env->config;
 	struct crew *crew = calloc(1, sizeof(*crew));
 	cpu_set_t allowed;
-	unsigned int i;
 	int code;
 
 	snprintf(err, err_cap, "%s", err_text(-ENOMEM));
@@ -306,11 +337,7 @@ int crew_open(struct crew **out, const struct crew_env *env, char *err, size_t e
 		free(crew);
 		return -ENOMEM;
 	}
-	for (i = 0; i < crew->n; i++) {
-		crew->members[i].cpu = configured_cpu(config, i);
-		if (crew->members[i].cpu == WORKER_CPU_ANY)
-			crew->members[i].cpu = nth_cpu(&allowed, i);
-	}
+	choose_cpus(crew, config, &allowed);
 	code = open_all(crew, env, err, err_cap);
 	if (code) {
 		crew_close(crew);
@@ -384,14 +411,32 @@ int crew_cpu(const struct crew *crew, unsigned int worker)
 	return crew->members[worker].cpu;
 }
 
-unsigned int crew_worker_for(const struct crew *crew, unsigned int queue, int cpu)
+int crew_node(const struct crew *crew, unsigned int worker)
+{
+	return crew->members[worker].node;
+}
+
+bool crew_has_cpu(const struct crew *crew, int cpu)
 {
 	unsigned int i;
 
-	for (i = 0; cpu != WORKER_CPU_ANY && i < crew->n; i++)
+	for (i = 0; i < crew->n; i++)
 		if (crew->members[i].cpu == cpu)
+			return true;
+	return false;
+}
+
+unsigned int crew_worker_for(const struct crew *crew, unsigned int queue, int cpu, int node)
+{
+	int nodes[WORKERS_CAP];
+	unsigned int i, n = crew->n < WORKERS_CAP ? crew->n : WORKERS_CAP;
+
+	for (i = 0; i < n; i++) {
+		if (cpu != WORKER_CPU_ANY && crew->members[i].cpu == cpu)
 			return i;
-	return queue % crew->n;
+		nodes[i] = crew->members[i].node;
+	}
+	return cores_worker(nodes, n, queue, node);
 }
 
 void crew_engine_counters(const struct crew *crew, struct engine_counters *sum)

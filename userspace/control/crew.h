@@ -58,9 +58,16 @@ int crew_set_cache(struct crew *crew, struct cache *cache, cache_grace_fn *grace
 
 unsigned int crew_n(const struct crew *crew);
 int crew_cpu(const struct crew *crew, unsigned int worker);
+bool crew_has_cpu(const struct crew *crew, int cpu);
 
-/* The worker for a queue that wants `cpu` (WORKER_CPU_ANY: the next in turn). */
-unsigned int crew_worker_for(const struct crew *crew, unsigned int queue, int cpu);
+/* The node of a worker's memory, or CORES_NODE_ANY (control/cores.h). */
+int crew_node(const struct crew *crew, unsigned int worker);
+
+/*
+ * The worker for a queue that wants `cpu` (WORKER_CPU_ANY: the next in turn, those near a card on
+ * `node` first).
+ */
+unsigned int crew_worker_for(const struct crew *crew, unsigned int queue, int cpu, int node);
 
 /* Gives a worker a port; the crew closes it with crew_remove() or crew_close(). */
 int crew_add(struct crew *crew, unsigned int worker, struct port *port)

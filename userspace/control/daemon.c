@@ -16,7 +16,6 @@
 #include "base/log.h"
 #include "control/daemon_internal.h"
 #include "control/privilege.h"
-#include "control/route.h"
 
 #define WALL_DRIFT_S 2 /* in a second: more is a step */
 
@@ -236,11 +235,11 @@ static void on_tick(struct daemon *d)
 	ctl_poll(d->ctl, clock_ns());
 }
 
-static void on_route(struct daemon *d)
+static void on_links(struct daemon *d)
 {
 	size_t i;
 
-	route_drain(d->route_fd);
+	links_drain(&d->links);
 	if (!d->crew)
 		return; /* all is looked at again when there are workers */
 	daemon_update_services(d);
@@ -259,8 +258,8 @@ static void wait_for_event(struct daemon *d)
 		on_signal(d);
 	else if (event.data.fd == d->tick_fd)
 		on_tick(d);
-	else if (event.data.fd == d->route_fd)
-		on_route(d);
+	else if (event.data.fd == d->links.fd)
+		on_links(d);
 	else if (event.data.fd == loader_fd(d->loader))
 		on_load(d);
 	else if (event.data.fd == chores_fd(d->chores))
@@ -320,7 +319,8 @@ int daemon_run(struct config *config, bool keep)
 	}
 	d->config = config;
 	d->keep = keep;
-	d->lock_fd = d->epoll_fd = d->signal_fd = d->route_fd = d->tick_fd = -1;
+	d->lock_fd = d->epoll_fd = d->signal_fd = d->tick_fd = -1;
+	d->links = (struct links){ -1, -1, -1 };
 	pthread_mutex_init(&d->alive_lock, NULL);
 	block_signals();
 	if (privilege_drop())

@@ -28,6 +28,7 @@
 #include "control/ctl.h"
 #include "control/hot.h"
 #include "control/iface.h"
+#include "control/links.h"
 #include "control/loader.h"
 #include "control/policies.h"
 #include "control/program.h"
@@ -89,7 +90,7 @@ struct daemon {
 	int lock_fd;
 	int epoll_fd;
 	int signal_fd;
-	int route_fd;
+	struct links links;
 	int tick_fd;
 
 	pthread_t heartbeat;

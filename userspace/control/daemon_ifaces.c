@@ -16,7 +16,7 @@ static int attach(struct daemon *d, struct iface *iface)
 	if (err != -EPROTO && err != ERR_RUNNING)
 		return 0;
 	/* it would go on answering beside us, from old data */
-	log_error("%s", iface->note);
+	log_error("%s: %s", iface->config.name, iface->note);
 	return err;
 }
 
@@ -75,8 +75,12 @@ static void check(struct daemon *d, struct iface *iface)
 {
 	bool is_sound = iface->ifindex && iface_is_sound(iface);
 
-	if (!iface->wanted || (is_sound && !iface_is_cleared(iface)))
+	if (!iface->wanted)
 		return;
+	if (is_sound && !iface_is_cleared(iface)) {
+		iface_open_ports(iface, d->crew);
+		return;
+	}
 	if (!iface->ifindex && !if_nametoindex(iface->config.name))
 		return;
 	if (iface->ifindex && !is_sound) {
@@ -133,7 +137,7 @@ int daemon_attach(struct daemon *d, const char *ifname, char *err, size_t err_ca
 		iface->config.xdp = CONFIG_XDP_AUTO;
 	code = iface_attach(iface, &d->maps, &d->sizes);
 	if (code)
-		snprintf(err, err_cap, "%s", iface->note);
+		snprintf(err, err_cap, "%s: %s", ifname, iface->note);
 	else
 		iface_open_ports(iface, d->crew);
 	return code;

@@ -18,7 +18,6 @@
 #include "control/commands.h"
 #include "control/daemon_internal.h"
 #include "control/lock.h"
-#include "control/route.h"
 #include "control/services.h"
 
 #define LOADERS_MIN 2u /* so that a small zone need not wait for a large one */
@@ -251,11 +250,11 @@ static int open_events(struct daemon *d)
 	d->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
 	d->signal_fd = signalfd(-1, &signals, SFD_NONBLOCK | SFD_CLOEXEC);
 	d->tick_fd = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
-	d->route_fd = route_open();
+	code = links_open(&d->links);
 	if (d->epoll_fd < 0 || d->signal_fd < 0 || d->tick_fd < 0)
 		return -errno;
-	if (d->route_fd < 0)
-		return d->route_fd;
+	if (code)
+		return code;
 	timerfd_settime(d->tick_fd, 0, &second, NULL);
 	code = ctl_open(&d->ctl, d->config->control_socket, d->config->control_mode, commands, d,
 			err, sizeof(err));
@@ -272,7 +271,7 @@ static int open_events(struct daemon *d)
 	if (!code)
 		code = watch(d, d->tick_fd);
 	if (!code)
-		code = watch(d, d->route_fd);
+		code = watch(d, d->links.fd);
 	return code ? code : watch(d, ctl_fd(d->ctl));
 }
 
@@ -477,7 +476,7 @@ void daemon_close(struct daemon *d)
 	ctl_close(d->ctl);
 	close_fd(d->epoll_fd);
 	close_fd(d->signal_fd);
-	close_fd(d->route_fd);
+	links_close(&d->links);
 	close_fd(d->tick_fd);
 	if (d->lock_fd >= 0)
 		lock_close(d->lock_fd, d->config->pid_file);

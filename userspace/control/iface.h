@@ -2,8 +2,13 @@
 /*
  * An interface that Volley answers on: its XDP program and the AF_XDP sockets of its queues.
  *
- * It may be missing at the start, go away, and come again (with another index): each is a state
- * that is told, none is an end. Without program or AF_XDP the kernel's sockets still answer.
+ *      native program ─► zero-copy sockets      each step down is said once, with the reason: in the
+ *                        copy sockets           log and as the interface's note. A queue without a
+ *      generic program ─► copy sockets          socket takes none from the others: what it brings up
+ *      kernel sockets                           goes on to the kernel's sockets.
+ *
+ * The interface may be missing at the start, go away, come again (with another index), and have more
+ * or fewer queues than before: each is a state that is told, none is an end.
  *
  * Control's thread calls all of these.
  */
@@ -16,7 +21,10 @@
 
 #include "control/config.h"
 #include "control/crew.h"
+#include "control/linkinfo.h"
 #include "control/program.h"
+
+#define IFACE_REMARK_CAP 384
 
 enum iface_state {
 	IFACE_DOWN, /* nothing attached: not yet, detached by hand, or xdp: off */
@@ -25,17 +33,37 @@ enum iface_state {
 	IFACE_DEGRADED, /* there, but not as configured: the note says how */
 };
 
+/* What there is to say of an interface: of each topic one sentence at a time. */
+enum iface_topic {
+	IFACE_TOPIC_PROGRAM, /* which program, or why none */
+	IFACE_TOPIC_KIND,    /* what would better be named instead */
+	IFACE_TOPIC_MODE,    /* why frames are copied */
+	IFACE_TOPIC_QUEUES,  /* which queues have no AF_XDP socket */
+	IFACE_TOPIC_CORES,   /* how queues and workers fit */
+	IFACE_N_TOPICS,
+};
+
+struct iface_remark {
+	bool is_fault;               /* not as configured */
+	char text[IFACE_REMARK_CAP]; /* "": nothing */
+};
+
 struct iface {
 	struct config_interface config;
 	enum iface_state state;
 	bool wanted; /* false: detached by hand */
 	unsigned int ifindex;
-	uint32_t n_queues; /* that have an AF_XDP socket */
-	bool is_zerocopy;
+	struct linkinfo link; /* as it was when its ports were looked at last */
+	uint32_t n_queues;    /* that have an AF_XDP socket */
+	bool is_zerocopy;     /* all of them */
 	struct program *program;
 	struct port *ports[VOLLEY_QUEUES];
+	int zerocopy_err;     /* why zero-copy is not tried (again) */
+	uint64_t retry_at_ns; /* queues without a socket: when, and how long after the last time */
+	uint32_t retry_s;
 	int attach_err; /* what iface_attach() said last */
-	char note[512]; /* "": all is as configured */
+	struct iface_remark remarks[IFACE_N_TOPICS];
+	char note[IFACE_N_TOPICS * IFACE_REMARK_CAP]; /* all remarks; "": there is nothing to say */
 };
 
 void iface_init(struct iface *iface, const struct config_interface *config);
@@ -47,8 +75,24 @@ void iface_init(struct iface *iface, const struct config_interface *config);
 int iface_attach(struct iface *iface, struct object_maps *maps, const struct cache_sizes *sizes)
 	__attribute__((warn_unused_result));
 
-/* Opens the AF_XDP sockets, as far as wanted and possible; the rest is in the note. */
+/*
+ * Sees to it that the queues that the interface has now have AF_XDP sockets, as far as wanted and
+ * possible, and no others; the rest is in the note. To be called again when something may have
+ * changed: what is in order is left alone, what failed is tried again by and by. Those that are closed
+ * first get no more frames, and answer what they have.
+ */
 void iface_open_ports(struct iface *iface, struct crew *crew);
+
+/* Closes the sockets of queue `first` and of those above. */
+void iface_close_ports(struct iface *iface, struct crew *crew, uint32_t first);
+
+/*
+ * Says something of a topic, in place of what was said before; logged only where it is another
+ * sentence. An empty one takes it back.
+ */
+__attribute__((format(printf, 4, 5))) void iface_say(struct iface *iface, enum iface_topic topic,
+						     bool is_fault, const char *format, ...);
+void iface_unsay(struct iface *iface, enum iface_topic topic);
 
 /* Closes sockets, then lets the program go (see program_close). */
 void iface_close(struct iface *iface, struct crew *crew, bool keep);

@@ -6,14 +6,21 @@
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 #include <xdp/libxdp.h>
 
+#include "base/err.h"
 #include "base/log.h"
 #include "volley.skel.h"
 
 #define PAGE_BYTES 4096u
+
+#define KERNEL_SAYS "Kernel error message: " /* libbpf's, before the kernel's own words */
+
+/* libbpf hands the words to its printer alone, which has no context. */
+static _Thread_local char reason[128];
 
 /* What the libraries print is for who debugs us. */
 static int print_libbpf(enum libbpf_print_level level, const char *format, va_list args)
@@ -21,9 +28,15 @@ static int print_libbpf(enum libbpf_print_level level, const char *format, va_li
 	char line[512];
 	int n = vsnprintf(line, sizeof(line), format, args);
 
+	const char *words;
+
 	(void)level;
 	while (n > 0 && n < (int)sizeof(line) && line[n - 1] == '\n')
 		line[--n] = 0;
+	words = strstr(line, KERNEL_SAYS);
+	if (words)
+		snprintf(reason, sizeof(reason), "%.*s", (int)sizeof(reason) - 1,
+			 words + strlen(KERNEL_SAYS));
 	log_debug("%s", line);
 	return 0;
 }
@@ -31,6 +44,16 @@ static int print_libbpf(enum libbpf_print_level level, const char *format, va_li
 static int print_libxdp(enum libxdp_print_level level, const char *format, va_list args)
 {
 	return print_libbpf((enum libbpf_print_level)level, format, args);
+}
+
+const char *object_reason(int code)
+{
+	return *reason ? reason : err_text(code);
+}
+
+void object_forget_reason(void)
+{
+	reason[0] = 0;
 }
 
 void object_quiet(void)

@@ -71,4 +71,11 @@ void object_unmap(void *at, size_t bytes);
 /* What libbpf and libxdp print becomes log_debug(). */
 void object_quiet(void);
 
+/*
+ * The kernel's own words to what it refused last on this thread ("Peer MTU is too large to set XDP"),
+ * or, where it said none since object_forget_reason(), those of the code. Valid until the next refusal.
+ */
+const char *object_reason(int code);
+void object_forget_reason(void);
+
 #endif

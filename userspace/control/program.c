@@ -158,6 +158,11 @@ enum program_mode program_mode(const struct program *p)
 	return p->mode;
 }
 
+const char *program_generic_reason(const struct program *p)
+{
+	return p->generic_reason;
+}
+
 uint32_t program_id(const struct program *p)
 {
 	return p->id;

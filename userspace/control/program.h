@@ -107,6 +107,8 @@ void program_set_mac(struct program *program, const uint8_t mac[6]);
 
 enum program_origin program_origin(const struct program *program);
 enum program_mode program_mode(const struct program *program);
+/* Why it is generic although native was tried; "": it was not. The program's. */
+const char *program_generic_reason(const struct program *program);
 uint32_t program_id(const struct program *program);
 int program_xsks_fd(const struct program *program);
 

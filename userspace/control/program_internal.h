@@ -13,6 +13,7 @@ struct program {
 	uint32_t id;
 	enum program_origin origin;
 	enum program_mode mode;
+	char generic_reason[160]; /* why it is not native, in the kernel's words; "": it was not tried */
 	int prog_fd;
 	int cpu_fd;
 	int xsks_fd;

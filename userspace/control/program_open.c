@@ -61,11 +61,13 @@ static int attach(struct program *p, const struct program_want *want)
 {
 	int err = -EOPNOTSUPP;
 
+	object_forget_reason();
 	if (!want->generic_only)
 		err = attach_mode(p, PROGRAM_NATIVE);
 	if (err && !want->native_only && err != -EBUSY && err != -EEXIST) {
 		if (!want->generic_only)
-			log_notice("%s: no native XDP (%s): generic", p->ifname, err_text(err));
+			snprintf(p->generic_reason, sizeof(p->generic_reason), "%s",
+				 object_reason(err));
 		err = attach_mode(p, PROGRAM_GENERIC);
 	}
 	return err;
@@ -236,7 +238,7 @@ static int find_or_load(struct program *p, struct object_maps *maps,
 			 "%s: its driver has no native XDP: say xdp: auto or generic for it",
 			 p->ifname);
 	else if (code && !*err)
-		snprintf(err, err_cap, "%s: XDP program: %s", p->ifname, err_text(code));
+		snprintf(err, err_cap, "%s: XDP program: %s", p->ifname, object_reason(code));
 	return code;
 }
 
@@ -289,6 +291,7 @@ int program_open(struct program **out, struct object_maps *maps, const struct pr
 
 	*err = 0;
 	object_quiet();
+	object_forget_reason();
 	if (code == -ENODEV)
 		snprintf(err, err_cap, "%s: no such interface", want->ifname);
 	if (code)

@@ -9,6 +9,7 @@
 #include "control/json_put.h"
 #include "control/report_recursion.h"
 #include "control/words.h"
+#include "port/xsk.h"
 
 /* --- status -------------------------------------------------------------------------------------- */
 
@@ -52,6 +53,11 @@ static bool is_loading(const struct zones_entry *entry)
 	return entry->load || entry->fresh || entry->state == ZONES_NEW;
 }
 
+static bool is_faulty(const struct iface *iface)
+{
+	return iface->state == IFACE_DEGRADED || iface->state == IFACE_GONE;
+}
+
 static json_t *report_degraded(struct daemon *d)
 {
 	json_t *list = json_array();
@@ -59,8 +65,9 @@ static json_t *report_degraded(struct daemon *d)
 	size_t i;
 
 	for (i = 0; i < d->n_ifaces; i++)
-		if (*d->ifaces[i].note)
-			json_array_append_new(list, json_string(d->ifaces[i].note));
+		if (is_faulty(&d->ifaces[i]))
+			json_array_append_new(list, json_sprintf("%s: %s", d->ifaces[i].config.name,
+								 d->ifaces[i].note));
 	for (i = 0; i < zones_n(d->zones); i++)
 		if (*zones_at(d->zones, i)->error)
 			json_array_append_new(list, json_sprintf("zone %s: %s",
@@ -239,7 +246,9 @@ static void put_queue(json_t *o, const struct daemon *d, const struct port *port
 				continue;
 			json_put_text(o, "interface", d->ifaces[i].config.name);
 			json_put_int(o, "queue", queue);
-			json_put_text(o, "mode", d->ifaces[i].is_zerocopy ? "zero-copy" : "copy");
+			if (port->kind == PORT_XSK)
+				json_put_text(o, "mode",
+					      xsk_is_zerocopy(port) ? "zero-copy" : "copy");
 		}
 }
 

@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The AF_XDP sockets of an interface. Which steps of the ladder are open to a queue:
+ *
+ *                      zero-copy: auto        zero-copy: on      zero-copy: off
+ *      native program  zero-copy, copy        zero-copy          copy
+ *      generic one     copy                   none               copy
+ *
+ * and below them all, where port: is not socket already, the kernel's sockets.
+ */
+#include <bpf/bpf.h>
+#include <errno.h>
+#include <linux/membarrier.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/err.h"
+#include "base/log.h"
+#include "control/cores.h"
+#include "control/iface.h"
+#include "port/xsk.h"
+
+#define BUSY_POLL_US 20u
+#define FRAMES_MIN   1024u
+#define RETRY_MAX_S  64u
+
+/* --- One queue ----------------------------------------------------------------------------------- */
+
+static int open_mode(const struct iface *iface, uint32_t queue, enum xsk_mode mode,
+		     struct port **port)
+{
+	const struct config_interface *c = &iface->config;
+	struct xsk_config config = {
+		.ifname = c->name,
+		.queue = queue,
+		.xsks_map_fd = program_xsks_fd(iface->program),
+		.xdp_flags = program_xdp_flags(iface->program),
+		.mode = mode,
+		.n_frames = c->n_umem_frames,
+		.ring_cap = c->ring_size,
+		.busy_poll_us = c->busy_poll_budget ? BUSY_POLL_US : 0,
+		.busy_poll_budget = c->busy_poll_budget,
+	};
+	int err = xsk_open(port, &config);
+
+	/* RLIMIT_MEMLOCK: rather a smaller UMEM than none. */
+	while (err == -ENOBUFS && config.n_frames > FRAMES_MIN) {
+		config.n_frames /= 2;
+		if (config.ring_cap > config.n_frames / 2)
+			config.ring_cap = config.n_frames / 2;
+		err = xsk_open(port, &config);
+		if (!err)
+			log_notice("%s: queue %u: %u frames: no more may be locked (CAP_IPC_LOCK "
+				   "or RLIMIT_MEMLOCK)",
+				   c->name, queue, config.n_frames);
+	}
+	return err;
+}
+
+/* With these it makes no difference whether frames are copied. */
+static bool is_of_both_modes(int err)
+{
+	return err == -EBUSY || err == -ENETDOWN || err == -ENODEV || err == -EPERM ||
+	       err == -ENOBUFS;
+}
+
+/* What zero-copy said once holds for the other queues, too: each attempt pins memory. */
+static int open_steps(struct iface *iface, uint32_t queue, struct port **port)
+{
+	const enum config_zero_copy wish = iface->config.zero_copy;
+	const bool is_generic = program_mode(iface->program) == PROGRAM_GENERIC;
+	int err = is_generic ? -EOPNOTSUPP : iface->zerocopy_err;
+
+	if (wish != CONFIG_ZERO_COPY_OFF && !err) {
+		err = open_mode(iface, queue, XSK_ZEROCOPY, port);
+		if (!err || is_of_both_modes(err))
+			return err;
+		iface->zerocopy_err = err;
+	}
+	return wish == CONFIG_ZERO_COPY_ON ? err : open_mode(iface, queue, XSK_COPY, port);
+}
+
+static int add_queue(struct iface *iface, struct crew *crew, uint32_t queue)
+{
+	const struct config_interface *c = &iface->config;
+	const int cpu = queue < c->n_cores ? c->cores[queue] : WORKER_CPU_ANY;
+	const unsigned int worker = crew_worker_for(crew, queue, cpu, cores_link_node(c->name));
+	struct port *port;
+	int err;
+
+	cores_prefer_memory(crew_node(crew, worker));
+	err = open_steps(iface, queue, &port);
+	cores_prefer_memory(CORES_NODE_ANY);
+	if (err)
+		return err;
+	err = crew_add(crew, worker, port);
+	if (err) {
+		port_close(port);
+		return err;
+	}
+	iface->ports[queue] = port;
+	iface->n_queues++;
+	return 0;
+}
+
+void iface_close_ports(struct iface *iface, struct crew *crew, uint32_t first)
+{
+	bool any = false;
+
+	for (uint32_t queue = first; queue < VOLLEY_QUEUES; queue++) {
+		if (!iface->ports[queue])
+			continue;
+		any = true;
+		(void)bpf_map_delete_elem(program_xsks_fd(iface->program), &queue);
+	}
+	/* A program that is running may still have seen the socket there; after it, nothing more comes. */
+	if (any)
+		(void)syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0);
+	for (uint32_t queue = first; queue < VOLLEY_QUEUES; queue++) {
+		if (!iface->ports[queue])
+			continue;
+		crew_remove(crew, iface->ports[queue]);
+		iface->ports[queue] = NULL;
+		iface->n_queues--;
+	}
+}
+
+/* --- All of them --------------------------------------------------------------------------------- */
+
+/* In native mode a bond's frames come with the number of a member, and no socket of the bond takes them. */
+static bool can_have_sockets(const struct iface *iface)
+{
+	return !linkinfo_is(&iface->link, "bond") ||
+	       program_mode(iface->program) == PROGRAM_GENERIC;
+}
+
+static uint32_t n_wanted(const struct iface *iface)
+{
+	uint32_t n = iface->link.n_queues;
+
+	if (!can_have_sockets(iface))
+		return 0;
+	if (iface->config.n_queues && iface->config.n_queues < n)
+		n = iface->config.n_queues;
+	return n < VOLLEY_QUEUES ? n : VOLLEY_QUEUES;
+}
+
+static bool is_same_link(const struct linkinfo *a, const struct linkinfo *b)
+{
+	return a->ifindex == b->ifindex && a->is_up == b->is_up && a->mtu == b->mtu &&
+	       a->n_queues == b->n_queues && a->n_queues_max == b->n_queues_max &&
+	       a->master == b->master;
+}
+
+/* What failed is tried again at once when the interface has changed; else less and less often. */
+static bool is_due(struct iface *iface, bool has_changed, uint64_t now_ns)
+{
+	if (has_changed)
+		iface->retry_s = 0;
+	else if (now_ns < iface->retry_at_ns)
+		return false;
+	iface->retry_s = !iface->retry_s              ? 1 :
+			 iface->retry_s < RETRY_MAX_S ? 2 * iface->retry_s :
+							RETRY_MAX_S;
+	iface->retry_at_ns = now_ns + iface->retry_s * CLOCK_NS_PER_S;
+	return true;
+}
+
+static const char *reason_text(const struct iface *iface, int err)
+{
+	const bool is_wished = iface->config.zero_copy == CONFIG_ZERO_COPY_ON;
+
+	if (err == -ENETDOWN)
+		return "the interface is down";
+	if (err == -EBUSY)
+		return "another program has the queue";
+	if (is_wished && program_mode(iface->program) == PROGRAM_GENERIC)
+		return "zero-copy: on needs native XDP";
+	if (is_wished && err == -EOPNOTSUPP)
+		return "the driver has no zero-copy: say zero-copy: auto";
+	return err_text(err);
+}
+
+/* "2", "1, 3" ... of those below n without a socket. */
+static void list_missing(const struct iface *iface, uint32_t n, char *buf, size_t cap)
+{
+	size_t len = 0;
+
+	*buf = 0;
+	for (uint32_t queue = 0; queue < n && len < cap; queue++)
+		if (!iface->ports[queue])
+			len += (size_t)snprintf(buf + len, cap - len, "%s%u", len ? ", " : "",
+						queue);
+}
+
+static void say_missing(struct iface *iface, uint32_t n, int err)
+{
+	char queues[64];
+
+	list_missing(iface, n, queues, sizeof(queues));
+	iface_say(iface, IFACE_TOPIC_QUEUES, true,
+		  "queue%s %s: no AF_XDP socket (%s); kernel sockets answer",
+		  n - iface->n_queues > 1 ? "s" : "", queues, reason_text(iface, err));
+}
+
+static void say_mode(struct iface *iface)
+{
+	const bool could = iface->config.zero_copy == CONFIG_ZERO_COPY_AUTO &&
+			   program_mode(iface->program) == PROGRAM_NATIVE;
+
+	if (!iface->n_queues || iface->is_zerocopy || !could || !iface->zerocopy_err)
+		iface_unsay(iface, IFACE_TOPIC_MODE);
+	else
+		iface_say(iface, IFACE_TOPIC_MODE, false, "no zero-copy (%s): frames are copied",
+			  iface->zerocopy_err == -EOPNOTSUPP ? "the driver has none" :
+							       err_text(iface->zerocopy_err));
+}
+
+static void open_missing(struct iface *iface, struct crew *crew, uint32_t n)
+{
+	const uint32_t n_before = iface->n_queues;
+	int err = 0, one;
+
+	for (uint32_t queue = 0; queue < n; queue++) {
+		one = iface->ports[queue] ? 0 : add_queue(iface, crew, queue);
+		if (one)
+			err = one;
+	}
+	if (err)
+		say_missing(iface, n, err);
+	else
+		iface_unsay(iface, IFACE_TOPIC_QUEUES);
+	iface->is_zerocopy = true;
+	for (uint32_t queue = 0; queue < n; queue++)
+		iface->is_zerocopy &= !iface->ports[queue] || xsk_is_zerocopy(iface->ports[queue]);
+	if (iface->n_queues != n_before)
+		log_info("%s: AF_XDP on %u queue(s), %s", iface->config.name, iface->n_queues,
+			 iface->is_zerocopy ? "zero-copy" : "copy");
+}
+
+/* How the receive queues fit the workers; which queue's interrupts are where is not known here. */
+static void say_cores(struct iface *iface, const struct crew *crew, uint32_t n)
+{
+	const struct linkinfo *link = &iface->link;
+	const char *name = iface->config.name;
+
+	for (uint32_t queue = 0; queue < iface->config.n_cores && queue < n; queue++)
+		if (!crew_has_cpu(crew, iface->config.cores[queue])) {
+			iface_say(iface, IFACE_TOPIC_CORES, false,
+				  "cores: no worker is on processor %u of queue %u: "
+				  "server.workers are too few",
+				  iface->config.cores[queue], queue);
+			return;
+		}
+	if (n && n < link->n_queues)
+		iface_say(iface, IFACE_TOPIC_CORES, false,
+			  "AF_XDP on %u of %u queues: kernel sockets answer the others", n,
+			  link->n_queues);
+	else if (n > crew_n(crew))
+		iface_say(iface, IFACE_TOPIC_CORES, false,
+			  "%u queues share %u worker(s): ethtool -L %s for as many, or more "
+			  "server.workers",
+			  n, crew_n(crew), name);
+	else if (n && n < crew_n(crew) && link->n_queues < link->n_queues_max)
+		iface_say(iface, IFACE_TOPIC_CORES, false,
+			  "%u queue(s) for %u workers, and there could be %u (ethtool -L %s)", n,
+			  crew_n(crew), link->n_queues_max, name);
+	else
+		iface_unsay(iface, IFACE_TOPIC_CORES);
+}
+
+void iface_open_ports(struct iface *iface, struct crew *crew)
+{
+	const struct linkinfo before = iface->link;
+	const uint64_t now_ns = clock_ns();
+	uint32_t n;
+
+	if (!iface->program || iface->config.port == CONFIG_PORT_SOCKET)
+		return;
+	if (iface->config.port == CONFIG_PORT_DPDK) {
+		iface_say(iface, IFACE_TOPIC_QUEUES, true,
+			  "this volleyd was built without DPDK; kernel sockets answer");
+		return;
+	}
+	if (linkinfo_read(&iface->link, iface->config.name)) {
+		iface->link = before;
+		return; /* it is gone: that is seen elsewhere */
+	}
+	n = n_wanted(iface);
+	/* A reply's room was measured by the MTU. */
+	iface_close_ports(iface, crew, iface->link.mtu == before.mtu ? n : 0);
+	if (iface->n_queues < n && is_due(iface, !is_same_link(&before, &iface->link), now_ns))
+		open_missing(iface, crew, n);
+	else if (iface->n_queues == n)
+		iface_unsay(iface, IFACE_TOPIC_QUEUES);
+	say_mode(iface);
+	say_cores(iface, crew, n);
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What the kernel says of an interface: one rtnetlink question and one of ethtool, both asked in the
+ * network namespace that volleyd is in (which /sys need not be).
+ */
+#ifndef VOLLEY_CONTROL_LINKINFO_H
+#define VOLLEY_CONTROL_LINKINFO_H
+
+#include <linux/netlink.h>
+#include <net/if.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#define LINKINFO_KIND_CAP 24
+
+struct linkinfo {
+	unsigned int ifindex;
+	char kind[LINKINFO_KIND_CAP]; /* "vlan", "bond", "veth" ...; "": a card, or what says nothing */
+	unsigned int parent;          /* of a VLAN or macvlan: what it stands on; 0: nothing here */
+	unsigned int master;          /* of a member: the bond or bridge; 0: none */
+	char master_kind[LINKINFO_KIND_CAP];
+	bool is_up;       /* administratively: IFF_UP */
+	bool is_ethernet; /* frames begin with an Ethernet header */
+	uint8_t mac[6];   /* zeros: it has none */
+	uint32_t mtu;
+	uint32_t n_queues;     /* receive queues in use; 1 where the driver does not say */
+	uint32_t n_queues_max; /* as many could be, by ethtool -L */
+};
+
+/* 0, -ENODEV (no such interface), or -errno. Any thread. */
+int linkinfo_read(struct linkinfo *info, const char *ifname) __attribute__((warn_unused_result));
+
+/*
+ * All of it but the queues, from an RTM_NEWLINK message; what it does not say is 0. -EBADMSG: it is
+ * no such message, or ends too early.
+ */
+int linkinfo_parse(struct linkinfo *info, const struct nlmsghdr *message)
+	__attribute__((warn_unused_result));
+
+/*
+ * The MAC address of the frames that are for this host: a bridge's port brings those of the bridge.
+ * All zero: not known.
+ */
+void linkinfo_host_mac(const struct linkinfo *info, uint8_t mac[6]);
+
+/* Whether the kind is `kind`. */
+bool linkinfo_is(const struct linkinfo *info, const char *kind);
+
+#endif
