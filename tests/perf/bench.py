@@ -4,8 +4,8 @@
 
     cost    ns per packet by test run: empty program, reflector, miss, hit (xdpcost)
     cache   replies per second from the driver, and CPU for each, against the answers in the cache
-    ways    replies per second over veth: reflector, driver hits, AF_XDP, kernel sockets; --peers
-            adds knotd and nsd to the same run
+    peers   Volley's ways beside reflector, echoes, knotd, nsd, named, unbound: replies per second,
+            CPU time for each, latencies at half load, and what a flood leaves
     zones   start to the first right answer of large zones, and memory: volleyd, knotd, nsd
     reload  replies per second while a large zone is loaded again, against those before
     fill    resolvers' caches filled past their limits: volleyd, unbound, named; takes hours, so it
@@ -19,19 +19,23 @@ import argparse
 import json
 import os
 import pathlib
+import re
 import sys
 import tempfile
 
 import caches
 import curve
+import generators
+import peers
 import reloads
 import report
+import report_peers
 import rig
 import servers
 import sweep
 import zones
 
-PARTS = ("cost", "cache", "ways", "zones", "reload", "curve", "fill")
+PARTS = ("cost", "cache", "peers", "zones", "reload", "curve", "fill")
 ENTRIES = [1000, 10000, 100000, 1000000, 4000000]
 RECORDS = [1000000, 5000000]
 QUICK_RECORDS = 100000
@@ -42,6 +46,7 @@ class Bench:
 
     def __init__(self, lab, folder, data):
         self.rig, self.folder, self.data = lab, folder, data
+        self.generator = generators.Xdpgen(self)
 
 
 def numbers(text):
@@ -56,6 +61,19 @@ def parts_of(text):
     if not set(made) <= set(PARTS):
         raise argparse.ArgumentTypeError(f"{text}: must be of {', '.join(PARTS)}")
     return made
+
+
+def servers_of(text):
+    made = text.split(",")
+    if not set(made) <= set(peers.ROWS):
+        raise argparse.ArgumentTypeError(f"{text}: must be of {', '.join(peers.ROWS)}")
+    return made
+
+
+def run_of(text):
+    if not re.fullmatch(r"[A-Za-z0-9_.-]+", text) or text.startswith("."):
+        raise argparse.ArgumentTypeError(f"{text}: letters, digits, _ . - only")
+    return text
 
 
 def limits_of(text):
@@ -73,17 +91,21 @@ def parse_options(argv):
     add("--parts", type=parts_of, default=PARTS[:-1], metavar="PART,...",
         help="default: all but fill")
     add("--quick", action="store_true", help="some minutes: shows that everything works, not how fast")
-    add("--peers", action="store_true", help="knotd and nsd too, where they are installed")
+    add("--servers", type=servers_of, default=list(peers.ROWS), metavar="NAME,...",
+        help=f"rows of `peers`: {', '.join(peers.ROWS)}; default: all that are here")
+    add("--run", type=run_of, metavar="NAME",
+        help="of `peers`: go on with this run, where it stopped (default: a new one)")
+    add("--generator", choices=generators.KINDS, default="xdpgen", help="of `peers` (xdpgen)")
     add("--entries", type=numbers, metavar="N,...", help="sizes of the cache (1k 10k 100k 1M 4M)")
-    add("--names", type=int, metavar="N", help="names in the zone of `ways` (100000)")
+    add("--names", type=int, metavar="N", help="names in the zone of `peers` (100000)")
     add("--records", type=numbers, metavar="N,...",
         help="sizes of the zones (1M 5M); `reload` has the smallest")
     add("--fill-names", type=int, metavar="N", help="names that fill asks for (3M)")
     add("--fill-seconds", type=int, default=900, metavar="S", help="at most for each phase (900)")
     add("--limits", type=limits_of, default=tuple(caches.LIMITS), metavar="WORDS,...",
         help=f"of the caches: {', '.join(caches.LIMITS)}; default: all")
-    add("--rounds", type=int, metavar="N", help="after the one up the ladder (3)")
-    add("--seconds", type=float, metavar="S", help="of each run (1.5)")
+    add("--rounds", type=int, metavar="N", help="after the one up the ladder (3; `peers`: 5)")
+    add("--seconds", type=float, metavar="S", help="of each run (1.5; `peers`: 1)")
     add("--out", type=pathlib.Path, default=rig.BIN.parent / "bench", metavar="FOLDER",
         help="default: build/bench")
     add("--markdown", type=pathlib.Path, metavar="FILE", help="write the tables there too")
@@ -93,6 +115,8 @@ def parse_options(argv):
     options.names = options.names or (10000 if options.quick else 100000)
     options.records = options.records or ([QUICK_RECORDS] if options.quick else RECORDS)
     options.fill_names = options.fill_names or (30000 if options.quick else 3000000)
+    options.peer_rounds = options.rounds or (1 if options.quick else 5)
+    options.peer_seconds = options.seconds or (0.3 if options.quick else 1.0)
     options.rounds = options.rounds or (1 if options.quick else 3)
     options.seconds = options.seconds or (0.3 if options.quick else 1.5)
     options.ladder = sweep.QUICK_LADDER if options.quick else sweep.LADDER
@@ -114,17 +138,7 @@ def bench_cache(options, bench):
     return sweep.compare(sizes, options)
 
 
-def bench_ways(options, bench):
-    compared = servers.ways(bench)
-    for peer in servers.PEERS if options.peers else ():
-        if peer.is_there():
-            compared.append(peer(bench))
-        else:
-            sweep.say(f"  {peer.title}: {peer.program} is not installed")
-    return sweep.compare(compared, options)
-
-
-LAB_PARTS = {"cache": bench_cache, "ways": bench_ways, "reload": reloads.compare,
+LAB_PARTS = {"cache": bench_cache, "peers": peers.compare, "reload": reloads.compare,
              "curve": curve.compare, "fill": caches.compare}
 
 
@@ -160,8 +174,10 @@ def write(options, found):
     text = report.markdown(found, options)
     how = {"machine": found["machine"], "rounds": options.rounds, "seconds": options.seconds,
            "quick": options.quick}
+    of_peers = {"rounds": options.peer_rounds, "seconds": options.peer_seconds}
     for part in options.parts:
-        text_of_part = json.dumps({**how, "results": found[part]}, indent=1)
+        all_of_it = {**how, **(of_peers if part == "peers" else {}), "results": found[part]}
+        text_of_part = json.dumps(all_of_it, indent=1)
         (options.out / f"{part}.json").write_text(text_of_part, encoding="ascii")
     for path in filter(None, (options.out / "bench.md", options.markdown)):
         path.write_text(text, encoding="utf-8")
@@ -171,8 +187,8 @@ def write(options, found):
         report.plot_fill(options.out / "fill.png", found["fill"])
     if "curve" in found:
         report.plot_curve(options.out / "curve.png", found["curve"])
-    if "ways" in found:
-        report.plot_ways(options.out / "ways.png", found["ways"])
+    if "peers" in found:
+        report_peers.plot(options.out / "peers.png", found["peers"])
     print(text)
     print(f"bench: {options.out}/: bench.md, JSON and plots")
 

@@ -7,8 +7,9 @@
  *   sink   attached to the same interface: counts the replies and drops them, so that they cost
  *          the client no stack
  *
- * Id and source port come from a counter that is multiplied by an odd number: they look random, and
- * none repeats before all have had their turn.
+ * The id is the time at which the query's burst was let go, in ticks, so the reply alone tells how
+ * long it took. The source port comes from a counter that is multiplied by an odd number: it looks
+ * random. Its lowest bit says whether the query is of the list (1) or its name was made here (0).
  */
 #include <linux/bpf.h>
 #include <linux/if_ether.h>
@@ -46,12 +47,20 @@ struct {
 	__type(value, struct gen_counters);
 } counters SEC(".maps");
 
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, GEN_TICKS);
+	__type(key, __u32);
+	__type(value, __u64);
+} latencies SEC(".maps");
+
 const volatile struct gen_config config = { .n_queries = 1, .burst = 1 };
 
 /* The generator runs on one CPU. */
 __u64 seq;
 static __u64 next_ns;
-static __u32 left; /* of this burst */
+static __u32 left;  /* of this burst */
+static __u16 stamp; /* when it was let go */
 
 static __always_inline struct gen_counters *my_counters(void)
 {
@@ -60,18 +69,14 @@ static __always_inline struct gen_counters *my_counters(void)
 	return bpf_map_lookup_elem(&counters, &zero);
 }
 
-/* May one more query go now? */
-static __always_inline int is_due(struct gen_counters *c)
+static __always_inline __u16 ticks(__u64 ns)
 {
-	__u64 now_ns;
+	return (__u16)(ns >> GEN_TICK_SHIFT);
+}
 
-	if (!config.ns_per_burst)
-		return 1;
-	if (left) {
-		left--;
-		return 1;
-	}
-	now_ns = bpf_ktime_get_ns();
+/* Keeps the pace: 0 when it is too early for the next burst. */
+static __always_inline int is_time(struct gen_counters *c, __u64 now_ns)
+{
 	if (!next_ns)
 		next_ns = now_ns;
 	if (now_ns < next_ns)
@@ -81,7 +86,23 @@ static __always_inline int is_due(struct gen_counters *c)
 		next_ns = now_ns;
 	}
 	next_ns += config.ns_per_burst;
+	return 1;
+}
+
+/* May one more query go now? */
+static __always_inline int is_due(struct gen_counters *c)
+{
+	__u64 now_ns;
+
+	if (left) {
+		left--;
+		return 1;
+	}
+	now_ns = bpf_ktime_get_ns();
+	if (config.ns_per_burst && !is_time(c, now_ns))
+		return 0;
 	left = config.burst - 1;
+	stamp = ticks(now_ns);
 	return 1;
 }
 
@@ -107,10 +128,18 @@ static __always_inline void *at_offset(const struct xdp_md *ctx, __u32 offset, _
 	return at + bytes > (void *)(long)*(const volatile __u32 *)&ctx->data_end ? NULL : at;
 }
 
-/* Draws the first label, adds its octets to the sum. By arithmetic: no list grows with the names. */
-static __always_inline int draw(struct xdp_md *ctx, __u64 *sum)
+/* Which name is the next: by arithmetic, so that no list grows with the names. */
+static __always_inline __u32 name_number(__u32 number)
 {
-	__u64 label = front_label((__u32)((__u64)bpf_get_prandom_u32() * config.draw >> 32));
+	if (config.fresh)
+		return (config.fresh_first + number) % FRONT_NUMBERS;
+	return (__u32)((__u64)bpf_get_prandom_u32() * config.draw >> 32);
+}
+
+/* Makes the first label, adds its octets to the sum. */
+static __always_inline int put_label(struct xdp_md *ctx, __u32 number, __u64 *sum)
+{
+	__u64 label = front_label(name_number(number));
 	__u32 offset = config.name_offset;
 	__u64 *at;
 
@@ -125,11 +154,11 @@ static __always_inline int draw(struct xdp_md *ctx, __u64 *sum)
 }
 
 /* Source port, id and with them the checksum. */
-static __always_inline int vary(struct xdp_md *ctx, __u64 sum, __u32 number)
+static __always_inline int vary(struct xdp_md *ctx, __u64 sum, __u32 number, int is_listed)
 {
-	__u32 mixed = number * 0x9e3779b1u;
-	__be16 port = bpf_htons((__u16)(PORT_FIRST + (mixed >> 16) % PORTS));
-	__be16 id = (__be16)(number * 0xa3b5u);
+	__u32 mixed = number * 0x9e3779b1u >> 16;
+	__be16 port = bpf_htons((__u16)(PORT_FIRST + ((mixed % PORTS & ~1u) | (__u32)is_listed)));
+	__be16 id = stamp;
 	__u32 offset = config.udp_offset;
 	struct udphdr *udp;
 	__u16 check;
@@ -146,27 +175,45 @@ static __always_inline int vary(struct xdp_md *ctx, __u64 sum, __u32 number)
 	return 0;
 }
 
+static __always_inline int is_of_list(__u32 number)
+{
+	return !config.fresh || (config.listed_every && number % config.listed_every == 0);
+}
+
+/* Of the frames; with fresh the one for made names comes before those of the list. */
+static __always_inline __u32 frame_index(__u32 number, int is_listed)
+{
+	if (!config.fresh)
+		return number % config.n_queries;
+	return is_listed ? 1 + number / config.listed_every % config.n_queries : 0;
+}
+
 SEC("xdp")
 int gen(struct xdp_md *ctx)
 {
 	struct gen_counters *c = my_counters();
 	const struct gen_query *q;
 	__u32 number, index;
+	int is_listed;
 	__u64 sum;
 
 	if (!c || (config.once && seq >= config.n_queries) || !is_due(c))
 		return XDP_DROP;
 	number = (__u32)seq++;
-	index = number % config.n_queries;
+	is_listed = is_of_list(number);
+	index = frame_index(number, is_listed);
 	q = bpf_map_lookup_elem(&queries, &index);
 	if (!q || put_query(ctx, q))
 		return XDP_ABORTED;
 	sum = q->sum;
-	if ((config.draw && draw(ctx, &sum)) || vary(ctx, sum, number))
+	if ((config.draw || !is_listed) && put_label(ctx, number, &sum))
+		return XDP_ABORTED;
+	if (vary(ctx, sum, number, is_listed))
 		return XDP_ABORTED;
 	if (bpf_xdp_adjust_tail(ctx, (int)(q->bytes - sizeof(q->frame))))
 		return XDP_ABORTED;
 	c->sent++;
+	c->listed_sent += (__u64)is_listed;
 	return (int)bpf_redirect(config.ifindex, 0);
 }
 
@@ -182,6 +229,15 @@ static __always_inline const struct udphdr *reply_udp(const struct ethhdr *eth, 
 	if (eth->h_proto != bpf_htons(ETH_P_IPV6) || (const void *)(ip6 + 1) > end)
 		return NULL;
 	return ip6->nexthdr == IPPROTO_UDP ? (const void *)(ip6 + 1) : NULL;
+}
+
+static __always_inline void count_latency(__be16 id)
+{
+	__u32 taken = (__u16)(ticks(bpf_ktime_get_ns()) - id);
+	__u64 *n = bpf_map_lookup_elem(&latencies, &taken);
+
+	if (n)
+		(*n)++;
 }
 
 SEC("xdp")
@@ -200,9 +256,12 @@ int sink(struct xdp_md *ctx)
 		return XDP_PASS;
 	dns = (const void *)(udp + 1);
 	if ((const void *)(dns + DNS_HEADER) > end || udp->source != bpf_htons(DNS_PORT) ||
-	    !(dns[2] & DNS_QR))
+	    (!(dns[2] & DNS_QR) && !config.echo))
 		return XDP_PASS;
+	if (config.latency)
+		count_latency(*(const __be16 *)dns);
 	c->replies++;
+	c->listed_replies += bpf_ntohs(udp->dest) & 1;
 	c->reply_bytes += (__u64)(end - data);
 	c->truncated += !!(dns[2] & DNS_TC);
 	c->rcodes[dns[3] & 15]++;

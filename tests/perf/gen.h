@@ -7,6 +7,8 @@
 
 #define GEN_QUERIES_CAP 262144
 #define GEN_FRAME_BYTES 116 /* longer queries are left out of a list */
+#define GEN_TICK_SHIFT  10  /* ids and latencies are in ticks of 1,024 ns, and wrap after 67 ms */
+#define GEN_TICKS       65536
 
 /* A frame with id 0 and source port 0, and the sum of what its UDP checksum covers. */
 struct gen_query {
@@ -20,11 +22,16 @@ struct gen_config {
 	__u32 n_queries;
 	__u32 ifindex;
 	__u32 udp_offset;
-	__u32 burst;        /* queries let go at once */
+	__u32 burst;        /* queries let go at once, 1 at least */
 	__u64 ns_per_burst; /* 0: as fast as possible */
 	__u32 draw;         /* not 0: the first label is a number below this (front_label()) */
 	__u32 name_offset;  /* of that label, in the frame; even */
 	__u32 once;         /* not 0: nothing is sent after the last query of the list */
+	__u32 fresh;        /* not 0: names one after the other, put into the first frame */
+	__u32 fresh_first;  /* the number of the first of them */
+	__u32 listed_every; /* with fresh: so often a query of the list, which begins behind; 0: never */
+	__u32 latency;      /* not 0: how long each reply took is counted */
+	__u32 echo;         /* not 0: a reply need not have QR */
 };
 
 /* Of one CPU. */
@@ -34,6 +41,8 @@ struct gen_counters {
 	__u64 replies;
 	__u64 reply_bytes; /* of frames */
 	__u64 truncated;
+	__u64 listed_sent; /* of the list: all, but with fresh */
+	__u64 listed_replies;
 	__u64 rcodes[16];
 };
 

@@ -16,6 +16,7 @@ LADDER = [10, 20, 30, 50, 75, 100, 150, 200, 250, 300, 350, 400, 500, 600, 700, 
 QUICK_LADDER = [20, 50, 100, 200, 400, 800, 1600]
 GIVE_UP = 0.7   # of the best so far, twice in a row: the peak lies behind
 BEST = 3
+TOLD = ("p50_us", "p99_us", "burst", "sent", "replies", "listed_sent", "listed_replies", "seconds")
 FIGURES = ("offered_per_s", "sent_per_s", "replies_per_s", "loss", "napi_ns", "daemon_ns", "other")
 
 
@@ -23,12 +24,13 @@ def say(text):
     print(text, file=sys.stderr, flush=True)
 
 
-def sample(server, rate, seconds):
-    """One run: rates, share lost, CPU time for one reply, CPU that others took."""
+def sample(server, rate, seconds, **how):
+    """One run: rates, share lost, CPU time for one reply, CPU that others took; what else was told."""
     with rig.Meter(server.rig, server.daemon_pid) as meter:
-        run = server.load(seconds, rate)
+        run = server.load(seconds, rate, **how)
     replies = max(1, run["replies"])
     return {
+        **{key: run[key] for key in TOLD if key in run},
         "offered_per_s": rate,
         "sent_per_s": run["sent_per_s"],
         "replies_per_s": run["replies_per_s"],
@@ -74,11 +76,16 @@ def median_of(samples):
     return middle
 
 
+def best_of(repeats, rates):
+    """The medians at that of the rates where most was answered."""
+    medians = [median_of([one for one in repeats if one["offered_per_s"] == rate])
+               for rate in rates]
+    return max(medians, key=lambda one: one["replies_per_s"])
+
+
 def summary(server, climbed, repeats, note):
     """The server's result; the samples stay with it."""
-    medians = [median_of([one for one in repeats if one["offered_per_s"] == rate])
-               for rate in best_rates(climbed)]
-    best = max(medians, key=lambda one: one["replies_per_s"])
+    best = best_of(repeats, best_rates(climbed))
     return {"name": server.name, **best, "note": note, "climb": climbed, "repeats": repeats}
 
 

@@ -2,6 +2,7 @@
 /*
  * xdpgen [options] IF QUERIES SECONDS RATE
  * xdpgen [options] --draw N IF SECONDS RATE
+ * xdpgen [options] --fresh FIRST [--listed-every N] IF QUERIES SECONDS RATE
  * xdpgen --count IF
  *
  * A query generator inside the kernel: a frame for each line of QUERIES (querylist.h), sent by test
@@ -15,6 +16,12 @@
  *   --cpu N                              where it runs
  *   --draw N                             no list: each query's name is one of the N that fill.c
  *                                        puts into a cache, drawn at random, type A
+ *   --fresh FIRST                        names that nobody has asked for, numbered from FIRST on,
+ *                                        in the zone bench.test; every Nth query is of the list
+ *   --latency                            how long replies took: p50 and p99, above 67 ms wrong
+ *   --burst N                            so many queries are let go at once (1, from 40,000 a
+ *                                        second on 32)
+ *   --echo                               counts what comes back without QR, too
  *   --count                              sends nothing: counts and drops replies until a signal,
  *                                        says "ready" on stderr when it does
  *
@@ -41,6 +48,7 @@
 
 #include "tests/perf/front.h"
 #include "tests/perf/gen.h"
+#include "tests/perf/gen_result.h"
 #include "tests/perf/querylist.h"
 #include "gen.skel.h" /* after gen.h, whose struct it holds */
 
@@ -61,8 +69,14 @@ struct options {
 	struct query query; /* all but the name */
 	int cpu;
 	uint32_t draw;
+	uint32_t fresh_first;
+	uint32_t listed_every;
+	uint32_t burst; /* 0: by the rate */
+	bool fresh;
 	bool only_count;
 	bool once;
+	bool latency;
+	bool echo;
 };
 
 static volatile sig_atomic_t stopped;
@@ -106,7 +120,7 @@ static int store(struct gen_query *to, const struct query *base, const char *lin
 	return to->bytes > 0;
 }
 
-/* The one frame into which labels are drawn; the label's octets are 0 in its sum. */
+/* The frame into which labels are put; the label's octets are 0 in its sum. */
 static int make_template(const struct options *o, struct gen_query *to)
 {
 	size_t label_at = query_dns_offset(o->query.ipv6) + 12;
@@ -126,18 +140,23 @@ static int read_queries(const struct options *o, struct gen_query *to, __u32 *n)
 	if (!f)
 		return -errno;
 	*n = 0;
-	while (*n < GEN_QUERIES_CAP && fgets(line, sizeof(line), f))
+	while (*n < GEN_QUERIES_CAP - 1 && fgets(line, sizeof(line), f))
 		*n += (__u32)store(&to[*n], &o->query, line);
 	fclose(f);
 	return *n ? 0 : -ENODATA;
 }
 
+/* n: of the list. With --fresh the frame for other names comes before them. */
 static int make_queries(const struct options *o, struct gen_query *to, __u32 *n)
 {
+	int err = 0;
+
 	*n = 1;
 	if (o->only_count)
 		return 0;
-	return o->draw ? make_template(o, to) : read_queries(o, to, n);
+	if (o->draw || o->fresh)
+		err = make_template(o, to);
+	return err || o->draw ? err : read_queries(o, to + o->fresh, n);
 }
 
 /* --- The run ------------------------------------------------------------------------------------- */
@@ -151,11 +170,18 @@ static int open_generator(struct gen_bpf **out, const struct options *o, __u32 n
 		return -errno;
 	gen->rodata->config.n_queries = n;
 	gen->rodata->config.once = o->once;
+	gen->rodata->config.fresh = o->fresh;
+	gen->rodata->config.fresh_first = o->fresh_first;
+	gen->rodata->config.listed_every = o->listed_every;
+	gen->rodata->config.latency = o->latency;
+	gen->rodata->config.echo = o->echo;
 	gen->rodata->config.ifindex = if_nametoindex(o->ifname);
 	gen->rodata->config.udp_offset = (__u32)query_udp_offset(o->query.ipv6);
 	gen->rodata->config.draw = o->draw;
 	gen->rodata->config.name_offset = (__u32)query_dns_offset(o->query.ipv6) + 12;
-	gen->rodata->config.burst = o->rate >= BURST_RATE ? BURST : 1;
+	gen->rodata->config.burst = o->burst;
+	if (!o->burst)
+		gen->rodata->config.burst = !o->rate || o->rate >= BURST_RATE ? BURST : 1;
 	if (o->rate > 0)
 		gen->rodata->config.ns_per_burst =
 			(__u64)(1e9 / o->rate * gen->rodata->config.burst);
@@ -176,7 +202,7 @@ static int fill(const struct gen_bpf *gen, const struct gen_query *queries, __u3
 
 	if (map == MAP_FAILED)
 		return -errno;
-	memcpy(map, queries, n * sizeof(*queries));
+	memcpy(map, queries, (n + 1) * sizeof(*queries));
 	munmap(map, bytes);
 	return 0;
 }
@@ -242,48 +268,26 @@ static int generate(const struct gen_bpf *gen, const struct options *o, double *
 	return err;
 }
 
-static int sum_counters(const struct gen_bpf *gen, struct gen_counters *sum)
+static int print_result(const struct options *o, const struct gen_bpf *gen, double seconds)
 {
-	int n_cpus = libbpf_num_possible_cpus(), err;
-	struct gen_counters *each;
-	const __u32 zero = 0;
+	json_t *all = json_object();
+	int err;
 
-	each = n_cpus > 0 ? calloc((size_t)n_cpus, sizeof(*each)) : NULL;
-	if (!each)
-		return -ENOMEM;
-	memset(sum, 0, sizeof(*sum));
-	err = bpf_map_lookup_elem(bpf_map__fd(gen->maps.counters), &zero, each);
-	for (int i = 0; !err && i < n_cpus; i++) {
-		for (size_t word = 0; word < sizeof(*sum) / sizeof(__u64); word++)
-			((__u64 *)sum)[word] += ((const __u64 *)&each[i])[word];
-	}
-	free(each);
-	return err;
-}
-
-static void print_result(const struct options *o, const struct gen_counters *c, double seconds)
-{
-	json_t *rcodes = json_array();
-	json_t *all;
-
-	for (int i = 0; i < 16; i++)
-		json_array_append_new(rcodes, json_integer((json_int_t)c->rcodes[i]));
-	all = json_pack("{s:f, s:f, s:I, s:I, s:I, s:I, s:I, s:f, s:f, s:o}", "rate", o->rate,
-			"seconds", seconds, "sent", (json_int_t)c->sent, "late",
-			(json_int_t)c->late, "replies", (json_int_t)c->replies, "reply_bytes",
-			(json_int_t)c->reply_bytes, "truncated", (json_int_t)c->truncated,
-			"sent_per_s", (double)c->sent / seconds, "replies_per_s",
-			(double)c->replies / seconds, "rcodes", rcodes);
-	json_dumpf(all, stdout, JSON_COMPACT | JSON_PRESERVE_ORDER);
-	putchar('\n');
+	json_object_set_new(all, "rate", json_real(o->rate));
+	json_object_set_new(all, "burst", json_integer(gen->rodata->config.burst));
+	err = result_put_counters(all, bpf_map__fd(gen->maps.counters), seconds);
+	if (!err && o->latency)
+		err = result_put_latency(all, bpf_map__fd(gen->maps.latencies));
+	if (!err && !json_dumpf(all, stdout, JSON_COMPACT | JSON_PRESERVE_ORDER))
+		putchar('\n');
 	json_decref(all);
+	return err;
 }
 
 static int run(const struct options *o, const struct gen_bpf *gen)
 {
 	int ifindex = (int)gen->rodata->config.ifindex, old_fd = -1, err;
 	__u32 old_id = 0;
-	struct gen_counters sum;
 	double seconds;
 
 	if (!bpf_xdp_query_id(ifindex, XDP_FLAGS_DRV_MODE, &old_id) && old_id)
@@ -292,12 +296,8 @@ static int run(const struct options *o, const struct gen_bpf *gen)
 	if (err)
 		return err;
 	err = o->only_count ? count(&seconds) : generate(gen, o, &seconds);
-	if (!err)
-		err = sum_counters(gen, &sum);
 	bpf_xdp_attach(ifindex, old_fd, XDP_FLAGS_DRV_MODE, NULL); /* -1: none */
-	if (!err)
-		print_result(o, &sum, seconds);
-	return err;
+	return err ? err : print_result(o, gen, seconds);
 }
 
 /* --- Options ------------------------------------------------------------------------------------- */
@@ -356,20 +356,62 @@ static int parse_positional(struct options *o, char **argv, int n)
 	return o->seconds > 0 && o->rate >= 0 && if_nametoindex(o->ifname) ? 0 : -EINVAL;
 }
 
+static const struct option known[] = {
+	{ "from-mac", required_argument, NULL, 'M' },
+	{ "to-mac", required_argument, NULL, 'm' },
+	{ "from", required_argument, NULL, 'F' },
+	{ "to", required_argument, NULL, 't' },
+	{ "no-edns", no_argument, NULL, 'e' },
+	{ "cpu", required_argument, NULL, 'c' },
+	{ "draw", required_argument, NULL, 'd' },
+	{ "fresh", required_argument, NULL, 'f' },
+	{ "listed-every", required_argument, NULL, 'l' },
+	{ "burst", required_argument, NULL, 'b' },
+	{ "latency", no_argument, NULL, 'L' },
+	{ "echo", no_argument, NULL, 'E' },
+	{ "once", no_argument, NULL, 'o' },
+	{ "count", no_argument, NULL, 'C' },
+	{ 0 },
+};
+
+/* Those with a number; false for another letter. */
+static bool set_number(struct options *o, int c, const char *text)
+{
+	uint32_t number = text ? (uint32_t)strtoul(text, NULL, 10) : 0;
+
+	if (c == 'c')
+		o->cpu = (int)number;
+	else if (c == 'f')
+		o->fresh_first = number;
+	else if (c == 'l')
+		o->listed_every = number;
+	else if (c == 'b')
+		o->burst = number;
+	else
+		return false;
+	o->fresh |= c == 'f';
+	return true;
+}
+
+static bool set_flag(struct options *o, int c)
+{
+	if (c == 'e')
+		o->query.edns = false;
+	else if (c == 'L')
+		o->latency = true;
+	else if (c == 'E')
+		o->echo = true;
+	else if (c == 'o')
+		o->once = true;
+	else if (c == 'C')
+		o->only_count = true;
+	else
+		return false;
+	return true;
+}
+
 static int parse_options(struct options *o, int argc, char **argv)
 {
-	static const struct option known[] = {
-		{ "from-mac", required_argument, NULL, 'M' },
-		{ "to-mac", required_argument, NULL, 'm' },
-		{ "from", required_argument, NULL, 'F' },
-		{ "to", required_argument, NULL, 't' },
-		{ "no-edns", no_argument, NULL, 'e' },
-		{ "cpu", required_argument, NULL, 'c' },
-		{ "draw", required_argument, NULL, 'd' },
-		{ "once", no_argument, NULL, 'o' },
-		{ "count", no_argument, NULL, 'C' },
-		{ 0 },
-	};
 	bool from_ipv6 = false;
 	int c, err = 0;
 
@@ -382,20 +424,12 @@ static int parse_options(struct options *o, int argc, char **argv)
 			err = parse_address(o->query.from, &from_ipv6, optarg);
 		else if (c == 't')
 			err = parse_address(o->query.to, &o->query.ipv6, optarg);
-		else if (c == 'e')
-			o->query.edns = false;
-		else if (c == 'c')
-			o->cpu = atoi(optarg);
 		else if (c == 'd')
 			err = parse_draw(&o->draw, optarg);
-		else if (c == 'o')
-			o->once = true;
-		else if (c == 'C')
-			o->only_count = true;
-		else
+		else if (!set_number(o, c, optarg) && !set_flag(o, c))
 			err = -EINVAL;
 	}
-	if (!err && from_ipv6 != o->query.ipv6)
+	if (!err && (from_ipv6 != o->query.ipv6 || (o->draw && o->fresh)))
 		err = -EINVAL;
 	return err ? err : parse_positional(o, argv + optind, argc - optind);
 }
@@ -431,6 +465,7 @@ int main(int argc, char **argv)
 			"usage: xdpgen [--from-mac MAC] [--to-mac MAC] [--from IP] [--to IP] "
 			"[--no-edns] [--once] [--cpu N] IF QUERIES SECONDS RATE\n"
 			"       xdpgen [...] --draw N IF SECONDS RATE\n"
+			"       xdpgen [...] --fresh FIRST [--listed-every N] IF QUERIES SECONDS RATE\n"
 			"       xdpgen --count IF\n");
 		return 2;
 	}

@@ -1,0 +1,195 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Volley's ways beside the peers, side by side in one run (part `peers`).
+
+Each server goes up the ladder once. Then, in each round and with the servers in turns:
+
+    at its best three rates      replies a second, loss, CPU time for one; the median decides
+    at half of its best          how long replies took
+    FLOOD queries a second       what is left of the best when far more is offered
+    FLOOD of new names, mixed    Volley alone: one query in ten is a warm hit
+
+What was measured is kept at once: a file for each server, in a folder of the run's own. A run that
+is named with --run goes on where it stopped, with the servers or rounds that are missing, and only on
+the same boot, commit and settings: figures of two runs are never in one table.
+"""
+import datetime
+import json
+import pathlib
+import statistics
+
+import generators
+import report
+import servers
+import sweep
+
+FLOOD, LISTED_EVERY = 3000000, 10
+LADDER = [10, 20, 30, 45, 60, 80, 100, 125, 150, 200, 250, 300, 400, 500, 600, 750, 900, 1100, 1300,
+          1500, 1750, 2000, 2300, 2600, 3000]
+QUICK_LADDER = [20, 80, 200, 500, 1200]
+NO_DRIVER = {"driver-answers": False}
+
+# key: what makes the server, in the order of the table. The first is what ratios are to.
+ROWS = {
+    "reflector": lambda b: servers.Reflector(b, "reflector, XDP_TX"),
+    "driver": lambda b: servers.Volley(b, "Volley, driver hits", "driver"),
+    "xsk": lambda b: servers.Volley(b, "Volley, AF_XDP", "worker", port="xsk", **NO_DRIVER),
+    "unasked": lambda b: servers.Unasked(b, "Volley, AF_XDP, new names", "worker", port="xsk"),
+    "dpdk": lambda b: servers.Dpdk(b, "Volley, DPDK", "worker", port="dpdk", **NO_DRIVER),
+    "sockets": lambda b: servers.Volley(b, "Volley, sockets", "kernel_socket", xdp="off",
+                                        port="socket"),
+    "dpdk-echo": servers.DpdkEcho,
+    "xsk-echo": servers.XskEcho,
+    "udp-echo": servers.UdpEcho,
+    "knotd-xdp": servers.KnotXdp,
+    "knotd": servers.Knot,
+    "nsd": servers.Nsd,
+    "named": servers.Named,
+    "unbound": servers.Unbound,
+}
+MIXED = ("driver", "sockets")   # where a warm hit and a new name go different ways, or none
+
+
+def new_name():
+    return datetime.datetime.now().strftime("%Y%m%d-%H%M%S")
+
+
+class Run:
+    """A named run: its folder, its settings, and what is known of each server."""
+
+    def __init__(self, options):
+        self.name = options.run or new_name()
+        self.folder = options.out / "peers" / self.name
+        boot = pathlib.Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
+        machine = {key: value for key, value in report.machine().items() if key != "date"}
+        self.settings = {"boot": boot, **machine, "generator": options.generator,
+                         "seconds": options.peer_seconds, "names": options.names,
+                         "quick": options.quick}
+
+    def path(self, key):
+        return self.folder / f"{key}.json"
+
+    def read(self, key):
+        """What this very run has measured of a server, or nothing yet."""
+        if not self.path(key).exists():
+            return {"key": key, "settings": self.settings, "rounds": []}
+        record = json.loads(self.path(key).read_text(encoding="ascii"))
+        differs = [name for name, value in self.settings.items()
+                   if record["settings"].get(name) != value]
+        if differs:
+            raise RuntimeError(f"run {self.name}: {key} was measured with another "
+                               f"{', '.join(differs)}: begin a new run")
+        return record
+
+    def write(self, record):
+        self.folder.mkdir(parents=True, exist_ok=True)
+        text = json.dumps(record, indent=1)
+        self.path(record["key"]).write_text(text, encoding="ascii")
+
+    def all(self):
+        return [self.read(key) for key in ROWS if self.path(key).exists()]
+
+
+def mixed(server, seconds):
+    """A flood of new names with warm hits among them: which share of either was answered."""
+    one = sweep.sample(server, FLOOD, seconds, source=server.fresh("--listed-every", LISTED_EVERY))
+    new_sent = one["sent"] - one["listed_sent"]
+    new_replies = one["replies"] - one["listed_replies"]
+    return {**one, "hits": one["listed_replies"] / max(1, one["listed_sent"]),
+            "misses": new_replies / max(1, new_sent),
+            "misses_per_s": new_replies / one["seconds"]}
+
+
+def measure_round(server, record, seconds):
+    """What is done with a server while it is up."""
+    can = server.generator.can
+    made = {"best": [sweep.sample(server, rate, seconds) for rate in record["rates"]]}
+    made["half"] = sweep.sample(server, record["half"], seconds,
+                                **({"latency": True} if "latency" in can else {}))
+    made["flood"] = sweep.sample(server, FLOOD, seconds)
+    if record["key"] in MIXED and "fresh" in can:
+        made["mixed"] = mixed(server, seconds)
+    return made
+
+
+def climb(server, record, ladder, seconds):
+    samples, note = sweep.at_work(server, lambda: sweep.climb(server, ladder, seconds))
+    top = max(one["replies_per_s"] for one in samples)
+    record.update(name=server.name, climb=samples, note=note, rates=sweep.best_rates(samples),
+                  half=max(1000, int(top / 2)))
+    sweep.say(f"  {server.name}: {top:,.0f}/s up the ladder")
+
+
+def climb_all(run, chosen, options):
+    """{key: server} of those that can be measured here, with their records."""
+    there = {}
+    for key, server in chosen.items():
+        record = run.read(key)
+        try:
+            if "climb" not in record:
+                climb(server, record, QUICK_LADDER if options.quick else LADDER,
+                      options.peer_seconds)
+                run.write(record)
+            there[key] = (server, record)
+        except servers.NotHere as why:
+            sweep.say(f"  {server.name}: left out: {why}")
+            run.write({**record, "name": server.name, "left_out": str(why)})
+    return there
+
+
+def measure_all(run, options, bench):
+    """Brings each chosen server to as many rounds as are wanted."""
+    chosen = {key: ROWS[key](bench) for key in ROWS if key in options.servers}
+    there = climb_all(run, chosen, options)
+    for i in range(options.peer_rounds):
+        for server, record in there.values():
+            if len(record["rounds"]) > i:
+                continue
+            made, record["note"] = sweep.at_work(
+                server, lambda s=server, r=record: measure_round(s, r, options.peer_seconds))
+            record["rounds"].append(made)
+            run.write(record)
+        sweep.say(f"  round {i + 1} of {options.peer_rounds}")
+
+
+# --- What it comes to -------------------------------------------------------------------------------
+
+
+def median(samples, key):
+    return statistics.median(one[key] for one in samples)
+
+
+def latencies(halves):
+    told = [one for one in halves if "p50_us" in one]
+    return {key: median(told, key) if told else None for key in ("p50_us", "p99_us")}
+
+
+def row(record):
+    """A server's line of the table: each figure is the median over the rounds."""
+    rounds = record["rounds"]
+    made = sweep.best_of([one for r in rounds for one in r["best"]], record["rates"])
+    flood = {key: median([r["flood"] for r in rounds], key)
+             for key in ("sent_per_s", "replies_per_s")}
+    mixes = [r["mixed"] for r in rounds if "mixed" in r]
+    return {"key": record["key"], "name": record["name"], **made, "rounds": len(rounds),
+            **latencies([r["half"] for r in rounds]), "half_per_s": record["half"],
+            "flood": {**flood, "share": flood["replies_per_s"] / max(1, made["replies_per_s"])},
+            "mixed": {key: median(mixes, key) for key in ("hits", "misses", "misses_per_s",
+                                                          "sent_per_s")} if mixes else None,
+            "climb": record["climb"], "note": record["note"]}
+
+
+def results(run, generator):
+    records = run.all()
+    rows = [row(record) for record in records if record["rounds"]]
+    left_out = [{"name": one["name"], "why": one["left_out"]} for one in records
+                if "left_out" in one and not one["rounds"]]
+    return {"run": run.name, "generator": generator.title, "burst": generator.burst,
+            "seconds": run.settings["seconds"], "flood": FLOOD, "rows": rows, "left_out": left_out}
+
+
+def compare(options, bench):
+    run = Run(options)
+    sweep.say(f"  run {run.name}: {run.folder}")
+    bench.generator = generators.KINDS[options.generator](bench, generators.BURST)
+    measure_all(run, options, bench)
+    return results(run, bench.generator)
