@@ -16,7 +16,7 @@ zones, TSIG, TLS   | libldns-dev libssl-dev
 resolution         | libunbound-dev libevent-dev
 RCU                | liburcu-dev
 configuration      | libcyaml-dev libyaml-dev libjansson-dev
-the daemon         | libsystemd-dev libcap-ng-dev
+the daemon         | libsystemd-dev libcap-ng-dev libmicrohttpd-dev
 tests in C         | libcmocka-dev libclang-rt-14-dev
 tests in Python    | python3 python3-pytest python3-dnspython python3-yaml
 labs               | iproute2 ethtool procps util-linux

@@ -229,4 +229,10 @@ struct cache_stats {
 };
 void cache_stats_read(struct cache *cache, struct cache_stats *stats);
 
+/*
+ * The same at a cost that does not grow with the index: where that is larger than 2 MiB, n_entries is
+ * told from so much of it, some 0.5 % off.
+ */
+void cache_stats_estimate(struct cache *cache, struct cache_stats *stats);
+
 #endif

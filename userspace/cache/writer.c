@@ -45,14 +45,29 @@ void cache_writer_free(struct cache_writer *writer)
 	free(writer);
 }
 
-void cache_stats_read(struct cache *cache, struct cache_stats *stats)
+#define ESTIMATE_BUCKETS 32768u
+
+/* In one bucket of each `stride`, which hold as many as others: keys lie there by their hash. */
+static uint64_t count_words(const struct cache *cache, uint32_t stride)
 {
-	size_t n_words = (size_t)cache->memory.sizes.n_buckets * VOLLEY_BUCKET_SLOTS, i;
+	uint64_t n_words = 0, n_seen = 0;
+
+	for (uint32_t b = 0; b < cache->memory.sizes.n_buckets; b += stride, n_seen++)
+		for (size_t i = 0; i < VOLLEY_BUCKET_SLOTS; i++)
+			n_words +=
+				load_word(
+					&cache->memory.index[(size_t)b * VOLLEY_BUCKET_SLOTS + i]) !=
+				0;
+	return n_seen ? n_words * cache->memory.sizes.n_buckets / n_seen : 0;
+}
+
+static void read_stats(struct cache *cache, struct cache_stats *stats, uint32_t stride)
+{
 	const struct cache_writer *writer;
+	size_t i;
 
 	*stats = (struct cache_stats){ .sizes = cache->memory.sizes };
-	for (i = 0; i < n_words; i++)
-		stats->n_entries += load_word(&cache->memory.index[i]) != 0;
+	stats->n_entries = count_words(cache, stride);
 	for (i = 0; i < cache->memory.sizes.n_segments; i++) {
 		const struct volley_segment *s = segment_at(cache, (uint32_t)i);
 
@@ -67,4 +82,17 @@ void cache_stats_read(struct cache *cache, struct cache_stats *stats)
 	for (writer = cache->writers; writer; writer = writer->next)
 		add_counters(&stats->counters, &writer->counters);
 	pthread_mutex_unlock(&cache->lock);
+}
+
+void cache_stats_read(struct cache *cache, struct cache_stats *stats)
+{
+	read_stats(cache, stats, 1);
+}
+
+void cache_stats_estimate(struct cache *cache, struct cache_stats *stats)
+{
+	uint32_t stride = cache->memory.sizes.n_buckets / ESTIMATE_BUCKETS;
+
+	/* odd, or it would see only one half of each page of buckets */
+	read_stats(cache, stats, stride > 1 ? stride | 1 : 1);
 }

@@ -268,6 +268,8 @@ static void wait_for_event(struct daemon *d)
 		snapshots_poll(d->snapshots);
 	else if (d->resize && event.data.fd == resize_fd(d->resize))
 		resize_poll(d->resize);
+	else if (d->metrics && event.data.fd == metrics_fd(d->metrics))
+		metrics_poll(d->metrics);
 	else
 		ctl_poll(d->ctl, clock_ns());
 }

@@ -30,6 +30,7 @@
 #include "control/iface.h"
 #include "control/links.h"
 #include "control/loader.h"
+#include "control/metrics.h"
 #include "control/policies.h"
 #include "control/program.h"
 #include "control/progress.h"
@@ -87,6 +88,7 @@ struct daemon {
 	bool services_overflow;
 
 	struct ctl *ctl;
+	struct metrics *metrics; /* NULL: nobody may ask */
 	int lock_fd;
 	int epoll_fd;
 	int signal_fd;

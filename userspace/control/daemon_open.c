@@ -17,7 +17,9 @@
 #include "cache/memory.h"
 #include "control/commands.h"
 #include "control/daemon_internal.h"
+#include "control/dpdk_iface.h"
 #include "control/lock.h"
+#include "control/metrics_report.h"
 #include "control/services.h"
 
 #define LOADERS_MIN 2u /* so that a small zone need not wait for a large one */
@@ -236,6 +238,28 @@ static int make_engine_config(struct daemon *d)
 	return 0;
 }
 
+static void write_metrics(void *user, struct metrics_text *out)
+{
+	metrics_report(user, out);
+}
+
+static int open_metrics(struct daemon *d)
+{
+	const struct config_addr *at = &d->config->metrics;
+	struct port_addr addr = { .family = (uint8_t)at->family, .port = at->net_port };
+	char err[512];
+	int code;
+
+	if (!at->family)
+		return 0;
+	memcpy(addr.bytes, at->addr, sizeof(addr.bytes));
+	code = metrics_open(&d->metrics, &addr, write_metrics, d, err, sizeof(err));
+	if (!code)
+		return watch(d, metrics_fd(d->metrics));
+	log_error("%s", err);
+	return code;
+}
+
 static int open_events(struct daemon *d)
 {
 	struct itimerspec second = { { 1, 0 }, { 1, 0 } };
@@ -272,7 +296,9 @@ static int open_events(struct daemon *d)
 		code = watch(d, d->tick_fd);
 	if (!code)
 		code = watch(d, d->links.fd);
-	return code ? code : watch(d, ctl_fd(d->ctl));
+	if (!code)
+		code = watch(d, ctl_fd(d->ctl));
+	return code ? code : open_metrics(d);
 }
 
 static int choose_cpus(struct daemon *d)
@@ -303,7 +329,8 @@ int daemon_open(struct daemon *d)
 		iface_init(&d->ifaces[d->n_ifaces++], &d->config->interfaces[i]);
 	code = choose_cpus(d);
 	if (!code)
-		code = make_engine_config(d);
+		dpdk_iface_begin(d->config);
+	code = make_engine_config(d);
 	if (!code)
 		code = open_cache(d);
 	if (!code)
@@ -327,6 +354,8 @@ void daemon_update_services(struct daemon *d)
 	for (i = 0; i < 2 && d->alive[i]; i++)
 		err = services_update(d->alive[i], d->config->listen, d->config->n_listen,
 				      &d->n_services);
+	if (!err)
+		err = dpdk_iface_update_services(d->config->listen, d->config->n_listen);
 	d->services_overflow = err == -ENOSPC;
 	if (err)
 		log_warn("service addresses: %s: the driver knows %u of them", err_text(err),
@@ -449,6 +478,7 @@ void daemon_close(struct daemon *d)
 
 	d->is_ready = false;
 	sd_notify(0, "STOPPING=1");
+	metrics_close(d->metrics);
 	resize_stop(d->resize); /* else it would speak for the daemon once more */
 	daemon_silence(d);
 	ctl_stop(d->ctl);
@@ -461,6 +491,7 @@ void daemon_close(struct daemon *d)
 	for (i = 0; i < d->n_ifaces; i++)
 		iface_close(&d->ifaces[i], d->crew, d->keep);
 	crew_close(d->crew);
+	dpdk_iface_end();
 	snapshots_finish(d->snapshots);
 	snapshots_free(d->snapshots);
 	cache_keeper_stop(d->keeper);

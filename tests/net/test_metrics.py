@@ -1,0 +1,207 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""metrics.listen: what is told is well formed and true, and who asks cannot be in the way."""
+import http.client
+import re
+import socket
+
+import pytest
+
+from netlab import V4, V6, iface, write_zone, zone
+
+PORT = 9253
+AT = f"{V4}@{PORT}"
+NAME = re.compile(r"[a-z][a-z0-9_]*")
+SAMPLE = re.compile(r'([a-z0-9_]+)(?:\{(.*)\})? (\d+)')
+LABEL = re.compile(r'([a-z]+)="((?:[^"\\\n]|\\[\\n"])*)"(?:,|$)')
+
+
+class Connection(http.client.HTTPConnection):
+    """From the lab's client."""
+
+    def __init__(self, lab, where=V4):
+        super().__init__(where, PORT, timeout=5)
+        self.lab = lab
+
+    def connect(self):
+        self.sock = self.lab.connect("c", self.host, self.port)
+
+
+def fetch(lab, path="/metrics", method="GET", where=V4):
+    """Status, header and text."""
+    connection = Connection(lab, where)
+    try:
+        connection.request(method, path)
+        answer = connection.getresponse()
+        return answer.status, answer.headers, answer.read().decode()
+    finally:
+        connection.close()
+
+
+def labels_of(text):
+    found, at = {}, 0
+    while at < len(text):
+        label = LABEL.match(text, at)
+        assert label, text
+        assert label[1] not in found, text
+        found[label[1]] = label[2]
+        at = label.end()
+    return found
+
+
+def parse(text):
+    """
+    {family: (type, {labels: value})}, after the rules of the format: HELP and TYPE once and before the samples of
+    the family, which stand together, none twice; counters end in _total, gauges do not.
+    """
+    assert text.endswith("\n")
+    families, current = {}, None
+    lines = iter(text.splitlines())
+    for line in lines:
+        if line.startswith("# HELP "):
+            current, words = line[7:].split(" ", 1)
+            assert NAME.fullmatch(current) and current.startswith("volley_") and words, line
+            assert current not in families, f"{current}: twice"
+            kind = next(lines)
+            assert kind in (f"# TYPE {current} counter", f"# TYPE {current} gauge"), kind
+            assert current.endswith("_total") == kind.endswith("counter"), kind
+            families[current] = (kind.rsplit(" ", 1)[1], {})
+            continue
+        sample = SAMPLE.fullmatch(line)
+        assert sample and sample[1] == current, line
+        key = tuple(sorted(labels_of(sample[2] or "").items()))
+        assert key not in families[current][1], f"{line}: twice"
+        families[current][1][key] = int(sample[3])
+    return families
+
+
+class Metrics(dict):
+    """{family: {labels: value}}"""
+
+    def __init__(self, lab, where=V4):
+        status, header, self.text = fetch(lab, where=where)
+        assert status == 200
+        assert header["Content-Type"] == "text/plain; version=0.0.4; charset=utf-8"
+        super().__init__({name: samples for name, (_, samples) in parse(self.text).items()})
+
+    def sum(self, name, **labels):
+        """Over all samples of a family that have these labels."""
+        return sum(value for key, value in self[name].items() if labels.items() <= dict(key).items())
+
+
+@pytest.fixture
+def told(lab, daemon):
+    """A volleyd that tells, and has answered two in a worker and one in the driver."""
+    daemon.start(metrics={"listen": AT})
+    lab.ask()
+    lab.ask()
+    lab.ask("nothere.example.com")
+    return daemon
+
+
+def test_what_is_told_is_what_stats_tells(lab, told):
+    metrics, stats = Metrics(lab), told.stats()
+    driver = stats["driver"]
+    for kind in ("hit", "up", "dropped"):
+        assert metrics.sum("volley_driver_packets_total", interface="s0",
+                           **{"class": kind}) == driver[kind]
+    assert metrics.sum("volley_driver_packets_total", reason="hit-full") == 1
+    assert metrics.sum("volley_driver_packets_total") == \
+        metrics.sum("volley_driver_received_total") > 3
+    for name, value in stats["engine"].items():
+        assert metrics.sum(f"volley_engine_{name}_total") == value, name
+    assert metrics.sum("volley_worker_answered_total", kind="xsk") == 2
+    assert metrics.sum("volley_port_rx_total", kind="xsk") == 2
+    # a line for each port of stats
+    assert len(metrics["volley_port_rx_total"]) == len(stats["ports"])
+    assert metrics.sum("volley_interface_up", interface="s0") == 1
+    assert metrics.sum("volley_ready") == 1
+    assert metrics.sum("volley_build_info", abi=str(told.status()["abi"])) == 1
+
+
+def test_cache_and_zones(lab, told):
+    metrics, cache = Metrics(lab), told.json("cache", "stats")
+    assert metrics.sum("volley_cache_entries") == cache["entries"] == 2
+    assert metrics.sum("volley_cache_used_bytes") == cache["used_bytes"]
+    assert metrics.sum("volley_cache_size_bytes") == cache["size_bytes"]
+    assert metrics.sum("volley_cache_segments") == cache["segments"]
+    assert metrics.sum("volley_cache_published_total") == cache["published"]
+    for status in told.json("zone", "status")["zones"]:
+        assert metrics.sum("volley_zone_serial", zone=status["name"]) == status["serial"]
+        assert metrics.sum("volley_zone_state", zone=status["name"], state="serving") == 1
+    assert metrics.sum("volley_zones", state="serving") == 2
+
+
+def test_names_that_need_escapes_and_zones_that_fail(lab, daemon, tmp_path):
+    path = write_zone(tmp_path / "z.zone")
+    daemon.start(metrics={"listen": AT}, zones=[
+        zone("back\\\\slash.test", path), zone("z.test", tmp_path / "none.zone")])
+    metrics = Metrics(lab)
+    assert metrics.sum("volley_zone_state", state="failed", zone="z.test.") == 1
+    assert metrics.sum("volley_zone_serial") == 1
+    assert any("slash" in line for line in metrics.text.splitlines())
+
+
+def test_recursion_is_told_of(lab, daemon):
+    daemon.start(metrics={"listen": AT},
+                 recursion={"allow": ["192.0.2.0/24"], "forward": ["192.0.2.99"]})
+    metrics = Metrics(lab)
+    assert metrics.sum("volley_recursion") == 1
+    assert metrics.sum("volley_resolver_asked_total") == metrics.sum("volley_resolver_outstanding") == 0
+    assert "volley_responder_taken_total" in metrics
+
+
+def test_no_interfaces_ipv6_and_other_requests(lab, daemon):
+    daemon.start(interfaces=[iface(xdp="off")], metrics={"listen": f"{V6}@{PORT}"})
+    assert Metrics(lab, V6).sum("volley_interface_up") == 0
+    assert fetch(lab, "/", where=V6)[0] == 404
+    assert fetch(lab, method="POST", where=V6)[0] == 405
+    status, header, text = fetch(lab, method="HEAD", where=V6)
+    assert status == 200 and int(header["Content-Length"]) > 1000 and not text
+
+
+def test_a_port_that_is_taken(lab, daemon):
+    with lab.socket("s", kind=socket.SOCK_STREAM) as taken:
+        taken.bind((V4, PORT))
+        taken.listen()
+        status, said = daemon.configure(metrics={"listen": AT}).run_failing()
+        assert status == 1
+        assert f"metrics.listen: cannot listen at {AT}" in said
+        assert "another server has this address and port" in said
+    daemon.start()
+    assert Metrics(lab)
+
+
+def test_an_address_of_another_host(daemon):
+    status, said = daemon.configure(metrics={"listen": f"198.51.100.1@{PORT}"}).run_failing()
+    assert status == 1 and "give an address of this host" in said
+
+
+def test_clients_that_stand_still_are_in_nobodys_way(lab, told):
+    """Of one address 8 may be open; another one is served beside them, and so are commands."""
+    lab.ip("c", "address", "add", "192.0.2.2/24", "dev", "c0")
+    still = []
+    try:
+        for i in range(20):
+            still.append(lab.connect("c", V4, PORT))
+            if i % 2:
+                still[-1].sendall(b"GET /metrics HTTP/1.1\r\nHost: a")
+        with lab.socket("c", kind=socket.SOCK_STREAM) as other:
+            other.bind(("192.0.2.2", 0))
+            other.connect((V4, PORT))
+            other.sendall(b"GET /metrics HTTP/1.0\r\n\r\n")
+            assert other.recv(1000).split(b"\r\n")[0].endswith(b" 200 OK")
+        assert told.status()["ready"] and lab.ask().answer
+    finally:
+        for sock in still:
+            sock.close()
+
+
+def test_one_that_reads_nothing(lab, told):
+    """It has asked for more than sockets hold; others are answered, and the daemon ends well."""
+    with lab.connect("c", V4, PORT) as silent:
+        silent.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        silent.sendall(b"GET /metrics HTTP/1.1\r\nHost: a\r\n\r\n" * 300)
+        for _ in range(3):
+            assert Metrics(lab)
+        assert lab.ask().answer
+        assert told.stop() == 0

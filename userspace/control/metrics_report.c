@@ -1,0 +1,358 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "control/metrics_report.h"
+
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "control/words.h"
+
+#define NUMBER_CAP 24
+
+static void gauge(struct metrics_text *out, const char *name, const char *help, uint64_t value)
+{
+	metrics_text_family(out, METRICS_GAUGE, name, help);
+	metrics_text_sample(out, value, NULL);
+}
+
+static void counter(struct metrics_text *out, const char *part, const char *name, const char *help,
+		    uint64_t value)
+{
+	char text[METRICS_NAME_CAP];
+
+	snprintf(text, sizeof(text), "%s_%s", part, name);
+	metrics_text_family(out, METRICS_COUNTER, text, help);
+	metrics_text_sample(out, value, NULL);
+}
+
+/* --- The daemon ---------------------------------------------------------------------------------- */
+
+static void put_daemon(const struct daemon *d, struct metrics_text *out)
+{
+	char abi[NUMBER_CAP];
+
+	snprintf(abi, sizeof(abi), "%d", VOLLEY_ABI);
+	metrics_text_family(out, METRICS_GAUGE, "build_info", "version and ABI of the maps");
+	metrics_text_sample(out, 1, "version", VOLLEY_VERSION, "abi", abi, NULL);
+	gauge(out, "uptime_seconds", "since volleyd was started",
+	      (clock_ns() - d->started_ns) / CLOCK_NS_PER_S);
+	gauge(out, "ready", "1 when zones are loaded and workers answer", d->is_ready);
+	gauge(out, "workers", "threads that answer", d->crew ? crew_n(d->crew) : 0);
+	gauge(out, "control_cores", "processors of all other threads, not shared with workers",
+	      d->affinity.n_own);
+	gauge(out, "services", "service addresses that the driver knows", d->n_services);
+}
+
+/* --- The driver ---------------------------------------------------------------------------------- */
+
+struct driver {
+	const struct iface *iface;
+	struct volley_cpu sum;
+};
+
+/* Of the interfaces with a program; how many. */
+static size_t read_drivers(const struct daemon *d, struct driver *drivers)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < d->n_ifaces; i++) {
+		const struct iface *iface = &d->ifaces[i];
+
+		if (!iface->program || program_counters(iface->program, &drivers[n].sum))
+			continue;
+		drivers[n++].iface = iface;
+	}
+	return n;
+}
+
+static const char *class_text(enum volley_reason reason)
+{
+	static const char *const texts[] = { "hit", "up", "passed", "dropped" };
+
+	return texts[program_reason_class(reason)];
+}
+
+static void put_reasons(const struct driver *drivers, size_t n, struct metrics_text *out)
+{
+	char key[WORDS_REASON_BYTES];
+
+	metrics_text_family(
+		out, METRICS_COUNTER, "driver_packets",
+		"packets by why they went where they went; the sum is what was received");
+	for (size_t i = 0; i < n; i++)
+		for (int k = 0; k < VOLLEY_N_REASONS; k++)
+			metrics_text_sample(out, drivers[i].sum.reasons[k], "interface",
+					    drivers[i].iface->config.name, "class",
+					    class_text((enum volley_reason)k), "reason",
+					    words_reason_key((enum volley_reason)k, key), NULL);
+}
+
+static void put_ifaces(const struct daemon *d, struct metrics_text *out)
+{
+	metrics_text_family(out, METRICS_GAUGE, "interface_up", "1 when all is as configured");
+	for (size_t i = 0; i < d->n_ifaces; i++)
+		metrics_text_sample(out, d->ifaces[i].state == IFACE_UP, "interface",
+				    d->ifaces[i].config.name, NULL);
+	metrics_text_family(out, METRICS_GAUGE, "interface_state", "1 for the state that it is in");
+	for (size_t i = 0; i < d->n_ifaces; i++)
+		metrics_text_sample(out, 1, "interface", d->ifaces[i].config.name, "state",
+				    iface_state_text(d->ifaces[i].state), "xdp",
+				    d->ifaces[i].program ?
+					    program_mode_text(program_mode(d->ifaces[i].program)) :
+					    "off",
+				    NULL);
+	metrics_text_family(out, METRICS_GAUGE, "interface_queues", "queues with a port of ours");
+	for (size_t i = 0; i < d->n_ifaces; i++)
+		metrics_text_sample(out, d->ifaces[i].n_queues, "interface",
+				    d->ifaces[i].config.name, NULL);
+}
+
+static void put_driver(const struct daemon *d, struct metrics_text *out)
+{
+	struct driver *drivers = calloc(DAEMON_IFACES_CAP, sizeof(*drivers));
+	size_t n;
+
+	if (!drivers) {
+		out->is_failed = true;
+		return;
+	}
+	n = read_drivers(d, drivers);
+	metrics_text_family(out, METRICS_COUNTER, "driver_received",
+			    "packets that the program saw");
+	for (size_t i = 0; i < n; i++)
+		metrics_text_sample(out, drivers[i].sum.received, "interface",
+				    drivers[i].iface->config.name, NULL);
+	put_reasons(drivers, n, out);
+	metrics_text_family(out, METRICS_COUNTER, "driver_to_worker",
+			    "of those that went up, handed to a worker's queue");
+	for (size_t i = 0; i < n; i++)
+		metrics_text_sample(out, drivers[i].sum.to_worker, "interface",
+				    drivers[i].iface->config.name, NULL);
+	free(drivers);
+}
+
+/* --- Workers ------------------------------------------------------------------------------------- */
+
+static void put_engine(const struct daemon *d, struct metrics_text *out)
+{
+	struct engine_counters c;
+
+	crew_engine_counters(d->crew, &c);
+#define PUT(name, words) counter(out, "engine", #name, words, c.name);
+	ENGINE_COUNTERS(PUT)
+#undef PUT
+}
+
+/* One family of struct worker_kind_stats, a row for each worker and kind of port. */
+static void put_kind(const struct worker_stats *stats, unsigned int n, struct metrics_text *out,
+		     const char *name, const char *help, size_t at)
+{
+	char worker[NUMBER_CAP];
+
+	metrics_text_family(out, METRICS_COUNTER, name, help);
+	for (unsigned int i = 0; i < n; i++)
+		for (int k = 0; k < PORT_N_KINDS; k++) {
+			uint64_t value;
+
+			memcpy(&value, (const char *)&stats[i].by_kind[k] + at, sizeof(value));
+			snprintf(worker, sizeof(worker), "%u", i);
+			metrics_text_sample(out, value, "worker", worker, "kind",
+					    port_kind_text((enum port_kind)k), NULL);
+		}
+}
+
+static void put_rounds(const struct worker_stats *stats, unsigned int n, struct metrics_text *out)
+{
+	char worker[NUMBER_CAP];
+
+	metrics_text_family(out, METRICS_COUNTER, "worker_rounds",
+			    "times round its loop: 4 a second at least while it lives");
+	for (unsigned int i = 0; i < n; i++) {
+		snprintf(worker, sizeof(worker), "%u", i);
+		metrics_text_sample(out, stats[i].heartbeat, "worker", worker, NULL);
+	}
+}
+
+static void put_workers(const struct daemon *d, struct metrics_text *out)
+{
+	unsigned int n = crew_n(d->crew);
+	struct worker_stats *stats = calloc(n, sizeof(*stats));
+
+	if (!stats) {
+		out->is_failed = true;
+		return;
+	}
+	for (unsigned int i = 0; i < n; i++)
+		crew_worker_stats(d->crew, i, &stats[i]);
+	put_rounds(stats, n, out);
+	put_kind(stats, n, out, "worker_queries", "messages that a worker took",
+		 offsetof(struct worker_kind_stats, queries));
+	put_kind(stats, n, out, "worker_answered", "of these, answered at once",
+		 offsetof(struct worker_kind_stats, answered));
+	put_kind(stats, n, out, "worker_deferred", "of these, to be answered later",
+		 offsetof(struct worker_kind_stats, deferred));
+	free(stats);
+}
+
+/* --- Ports --------------------------------------------------------------------------------------- */
+
+struct port_row {
+	const struct port *port;
+	char worker[NUMBER_CAP];
+	struct port_stats stats;
+};
+
+static void put_port_counter(const struct port_row *rows, size_t n, struct metrics_text *out,
+			     const char *name, const char *help, size_t at)
+{
+	char family[METRICS_NAME_CAP];
+
+	snprintf(family, sizeof(family), "port_%s", name);
+	metrics_text_family(out, METRICS_COUNTER, family, help);
+	for (size_t i = 0; i < n; i++) {
+		uint64_t value;
+
+		memcpy(&value, (const char *)&rows[i].stats + at, sizeof(value));
+		metrics_text_sample(out, value, "port", rows[i].port->name, "kind",
+				    port_kind_text(rows[i].port->kind), "worker", rows[i].worker,
+				    NULL);
+	}
+}
+
+static void put_ports(const struct daemon *d, struct metrics_text *out)
+{
+	size_t n = crew_n_ports(d->crew);
+	struct port_row *rows = calloc(n ? n : 1, sizeof(*rows));
+	unsigned int worker;
+
+	if (!rows) {
+		out->is_failed = true;
+		return;
+	}
+	for (size_t i = 0; i < n; i++) {
+		rows[i].port = crew_port_at(d->crew, i, &worker);
+		snprintf(rows[i].worker, sizeof(rows[i].worker), "%u", worker);
+		port_stats_read(rows[i].port, &rows[i].stats);
+	}
+#define PUT(name, words) \
+	put_port_counter(rows, n, out, #name, words, offsetof(struct port_stats, name));
+	PORT_COUNTER_LIST(PUT)
+#undef PUT
+	free(rows);
+}
+
+/* --- Recursion ----------------------------------------------------------------------------------- */
+
+static void put_recursion(const struct daemon *d, struct metrics_text *out)
+{
+	struct recursion_report report;
+	struct responder_counters responder;
+
+	recursion_report(d->recursion, &report);
+	gauge(out, "recursion", "1 when names outside the zones are asked upstream", report.is_on);
+	if (!report.is_on)
+		return;
+#define PUT(name, words) counter(out, "resolver", #name, words, report.counters.name);
+	RESOLVER_COUNTERS(PUT)
+#undef PUT
+	gauge(out, "resolver_outstanding", "questions that wait for upstreams",
+	      report.counters.outstanding);
+	crew_responder_counters(d->crew, &responder);
+#define PUT(name, words) counter(out, "responder", #name, words, responder.name);
+	RESPONDER_COUNTERS(PUT)
+#undef PUT
+}
+
+/* --- The cache ----------------------------------------------------------------------------------- */
+
+static void put_segments(const struct cache_stats *s, struct metrics_text *out)
+{
+	metrics_text_family(out, METRICS_GAUGE, "cache_segments", "segments of the store by use");
+	metrics_text_sample(out, s->n_free, "use", "free", NULL);
+	metrics_text_sample(out, s->n_probation, "use", "probation", NULL);
+	metrics_text_sample(out, s->n_main, "use", "main", NULL);
+	metrics_text_sample(out, s->sizes.n_segments - s->n_free - s->n_probation - s->n_main,
+			    "use", "other", NULL);
+}
+
+static void put_cache(const struct daemon *d, struct metrics_text *out)
+{
+	struct cache_stats s;
+
+	cache_stats_estimate(d->cache, &s);
+	gauge(out, "cache_size_bytes", "cache.size: the budget", s.sizes.bytes);
+	gauge(out, "cache_total_bytes", "memory of the whole cache, taken at the start",
+	      s.sizes.total_bytes);
+	gauge(out, "cache_used_bytes", "of entries, those not yet reclaimed included",
+	      s.used_bytes);
+	gauge(out, "cache_entries", "answers; of a large cache an estimate", s.n_entries);
+	gauge(out, "cache_capacity_entries", "places in the index",
+	      (uint64_t)s.sizes.n_buckets * VOLLEY_BUCKET_SLOTS);
+	put_segments(&s, out);
+#define PUT(name, words) counter(out, "cache", #name, words, s.counters.name);
+	CACHE_COUNTERS(PUT)
+#undef PUT
+}
+
+/* --- Zones --------------------------------------------------------------------------------------- */
+
+static const char *const zone_states[] = { [ZONES_NEW] = "loading",
+					   [ZONES_FAILED] = "failed",
+					   [ZONES_SERVING] = "serving",
+					   [ZONES_STALE] = "stale" };
+
+static void put_each_zone(const struct daemon *d, struct metrics_text *out)
+{
+	const struct zones_entry *entry;
+	size_t n = zones_n(d->zones), i;
+
+	metrics_text_family(out, METRICS_GAUGE, "zone_state", "1 for the state that it is in");
+	for (i = 0; i < n; i++) {
+		entry = zones_at(d->zones, i);
+		metrics_text_sample(out, 1, "zone", entry->name, "state", zone_states[entry->state],
+				    NULL);
+	}
+#define EACH(family, help, value)                                                     \
+	metrics_text_family(out, METRICS_GAUGE, family, help);                        \
+	for (i = 0; i < n; i++) {                                                     \
+		entry = zones_at(d->zones, i);                                        \
+		if (entry->zone)                                                      \
+			metrics_text_sample(out, (value), "zone", entry->name, NULL); \
+	}
+	EACH("zone_serial", "serial number of the version that is served", zone_serial(entry->zone))
+	EACH("zone_records", "its records", zone_n_records(entry->zone))
+	EACH("zone_memory_bytes", "its memory", zone_memory_bytes(entry->zone))
+	EACH("zone_loaded_timestamp_seconds", "when it was loaded", entry->loaded_wall_s)
+#undef EACH
+}
+
+static void put_zones(const struct daemon *d, struct metrics_text *out)
+{
+	uint64_t n[ZONES_STALE + 1] = { 0 };
+
+	for (size_t i = 0; i < zones_n(d->zones); i++)
+		n[zones_at(d->zones, i)->state]++;
+	metrics_text_family(out, METRICS_GAUGE, "zones", "zones by their state");
+	for (int k = 0; k <= ZONES_STALE; k++)
+		metrics_text_sample(out, n[k], "state", zone_states[k], NULL);
+	if (zones_n(d->zones) <= METRICS_ZONES_MAX)
+		put_each_zone(d, out);
+}
+
+void metrics_report(struct daemon *d, struct metrics_text *out)
+{
+	put_daemon(d, out);
+	put_ifaces(d, out);
+	put_driver(d, out);
+	if (d->crew) {
+		put_engine(d, out);
+		put_workers(d, out);
+		put_ports(d, out);
+		put_recursion(d, out);
+	}
+	put_cache(d, out);
+	if (d->zones)
+		put_zones(d, out);
+}

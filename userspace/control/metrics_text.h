@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Text in the exposition format of Prometheus, version 0.0.4: families of samples.
+ *
+ *      metrics_text_family()     # HELP volley_port_rx_total messages received
+ *                                # TYPE volley_port_rx_total counter
+ *      metrics_text_sample()     volley_port_rx_total{port="udp 192.0.2.53@53",worker="0"} 17
+ *
+ * All samples of a family follow it, none with the same labels twice; that is the caller's duty. When
+ * memory is short, nothing more is written and is_failed says so at the end. One thread at a time.
+ */
+#ifndef VOLLEY_CONTROL_METRICS_TEXT_H
+#define VOLLEY_CONTROL_METRICS_TEXT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Before each name. */
+#define METRICS_PREFIX   "volley_"
+#define METRICS_NAME_CAP 96
+
+enum metrics_type {
+	METRICS_COUNTER, /* only ever grows; "_total" comes behind its name */
+	METRICS_GAUGE,
+};
+
+/* Begins as zeros. text is malloc()ed, the caller's, and has a NUL behind its n octets. */
+struct metrics_text {
+	char *text;
+	size_t n, cap;
+	bool is_failed;
+	char name[METRICS_NAME_CAP]; /* of the family */
+};
+
+/* `name` without prefix and suffix, of [a-z0-9_]; `help` is any text. */
+void metrics_text_family(struct metrics_text *out, enum metrics_type type, const char *name,
+			 const char *help);
+
+/* Behind `value` come pairs of label and its text, any text, then NULL. */
+void metrics_text_sample(struct metrics_text *out, uint64_t value, ...) __attribute__((sentinel));
+
+#endif
