@@ -43,6 +43,7 @@ static int open_mode(const struct iface *iface, uint32_t queue, enum xsk_mode mo
 		.ring_cap = c->ring_size,
 		.busy_poll_us = c->busy_poll_budget ? BUSY_POLL_US : 0,
 		.busy_poll_budget = c->busy_poll_budget,
+		.credit = program_queue(iface->program, queue),
 	};
 	int err = xsk_open(port, &config);
 

@@ -21,14 +21,18 @@ static inline uint64_t credit_handed(const struct volley_queue *queue)
 	return queue ? __atomic_load_n(&queue->handed, __ATOMIC_ACQUIRE) : 0;
 }
 
+#define CREDIT_LIMIT_MIN 8u
+
 /*
- * From now on at most `limit` are on their way, a power of two from 8 on: as many as the worker
- * may be behind, at most what the ring holds. Nothing is on its way yet.
+ * From now on at most `limit` are on their way, a power of two: as many as the worker may be behind,
+ * at most what the ring holds. Nothing is on its way yet.
  */
 static inline void credit_start(struct volley_queue *queue, uint32_t limit)
 {
 	if (!queue)
 		return;
+	if (limit < CREDIT_LIMIT_MIN)
+		limit = CREDIT_LIMIT_MIN;
 	__atomic_store_n(&queue->taken, credit_handed(queue), __ATOMIC_RELAXED);
 	queue->turn_bits = (uint32_t)__builtin_ctz(limit / 2);
 	__atomic_store_n(&queue->limit, limit, __ATOMIC_RELEASE);

@@ -9,6 +9,7 @@
 
 #include <bpf/bpf.h>
 
+#include "port/credit.h"
 #include "port/frame.h"
 #include "port/xsk_umem.h"
 
@@ -234,21 +235,30 @@ static unsigned int take_burst(struct xsk_port *x, struct port_msg *msgs, unsign
 		}
 	}
 	xsk_ring_cons__release(&x->rx, n_in);
+	credit_take(x->credit, n_in);
 	port_count(&stats->rx, n_in);
 	port_count(&stats->rx_bytes, n_bytes);
 	return n;
 }
 
+static void settle_if_empty(struct xsk_port *x)
+{
+	uint64_t handed = credit_handed(x->credit);
+
+	if (!xsk_cons_nb_avail(&x->rx, 1))
+		credit_settle(x->credit, handed);
+}
+
 /*
  * When to look again though nothing comes. A zero-copy driver may at any time ask for a wake-up that
- * no readable fd tells of.
+ * no readable fd tells of; and when all that was handed over was lost, nothing more is.
  */
 static void set_retry(struct xsk_port *x, uint64_t now_ns)
 {
 	if (x->n_backlog || (!x->zerocopy && n_unsent(x)))
 		x->retry_at_ns = now_ns + RETRY_NS;
 	else
-		x->retry_at_ns = x->zerocopy ? now_ns + LOOK_NS : PORT_NEVER;
+		x->retry_at_ns = x->zerocopy || x->credit ? now_ns + LOOK_NS : PORT_NEVER;
 }
 
 static unsigned int xsk_receive(struct port *p, uint64_t now_ns, struct port_msg *msgs,
@@ -265,6 +275,8 @@ static unsigned int xsk_receive(struct port *p, uint64_t now_ns, struct port_msg
 		set_retry(x, now_ns);
 	}
 	n = take_burst(x, msgs, n_cap);
+	if (n < n_cap)
+		settle_if_empty(x);
 	refill(x);
 	wake_driver(x, !n && x->busy_poll);
 	return n;
@@ -364,6 +376,7 @@ static int xsk_start(struct port *p)
 {
 	struct xsk_port *x = self(p);
 
+	credit_start(x->credit, x->rx.size / 2);
 	return bpf_map_update_elem(x->xsks_map_fd, &x->queue, &p->fd, BPF_ANY) ? -errno : 0;
 }
 
@@ -371,6 +384,7 @@ static void xsk_stop(struct port *p)
 {
 	struct xsk_port *x = self(p);
 
+	credit_stop(x->credit);
 	(void)bpf_map_delete_elem(x->xsks_map_fd, &x->queue);
 }
 

@@ -38,6 +38,8 @@
 #define XSK_BACKLOG_CAP      256 /* replies that wait for room in the TX ring */
 #define XSK_LATE_SHARE       8
 
+struct volley_queue; /* xdp/abi.h */
+
 enum xsk_mode {
 	XSK_AUTO, /* zero-copy where the driver can, else copy */
 	XSK_ZEROCOPY,
@@ -55,6 +57,7 @@ struct xsk_config {
 	uint32_t ring_cap; /* entries of RX, TX and completion ring, a power of two; 0: the default */
 	uint32_t busy_poll_us; /* 0: sleep until frames come; else SO_BUSY_POLL, and never sleep */
 	uint32_t busy_poll_budget;
+	struct volley_queue *credit; /* of the queue, in the maps of the XDP program; NULL: none */
 };
 
 /* How many frames are where. Sums to n_frames when nothing is on its way from queue to RX ring. */

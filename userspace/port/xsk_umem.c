@@ -193,6 +193,7 @@ int xsk_port_init(struct xsk_port *x, const struct xsk_config *config)
 
 	x->queue = config->queue;
 	x->xsks_map_fd = config->xsks_map_fd;
+	x->credit = config->credit;
 	x->busy_poll = config->busy_poll_us != 0;
 	snprintf(x->port.name, sizeof(x->port.name), "xsk %s queue %u", config->ifname,
 		 config->queue);

@@ -14,6 +14,7 @@ struct xsk_port {
 	struct port port;
 	uint32_t queue;
 	int xsks_map_fd;
+	struct volley_queue *credit; /* NULL: none */
 	bool zerocopy;
 	bool busy_poll;
 	uint32_t mtu;
