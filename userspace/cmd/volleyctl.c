@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * volleyctl: asks a running volleyd over its control socket and prints what it says. Commands and
- * their arguments are those of control/words.c; what they do is the daemon's business.
+ * their arguments are those of control/words.c; what they do is the daemon's business, but for
+ * doctor, which looks at the host itself (control/doctor.h).
  */
 #include <errno.h>
 #include <getopt.h>
@@ -9,16 +10,20 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "base/err.h"
 #include "control/call.h"
+#include "control/doctor.h"
+#include "control/doctor_print.h"
 #include "control/help.h"
 #include "control/render.h"
 #include "control/value.h"
 #include "control/words.h"
 
 #define WAIT_S_DEFAULT 60
+#define WIDTH_DEFAULT  80
 #define PROGRESS_MS    500 /* between two looks at a load; what is over sooner shows none */
 
 enum exit_code { EXIT_DONE, EXIT_REFUSED, EXIT_USAGE, EXIT_NO_DAEMON };
@@ -361,6 +366,43 @@ static int run_command(const struct options *options, const char *command, const
 	return ret;
 }
 
+/* --- Without a daemon ---------------------------------------------------------------------------- */
+
+static int terminal_width(void)
+{
+	struct winsize size;
+
+	if (!isatty(STDOUT_FILENO) || ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) ||
+	    size.ws_col < WIDTH_DEFAULT)
+		return WIDTH_DEFAULT;
+	return size.ws_col;
+}
+
+static int run_doctor(const struct options *options, int n, char **words)
+{
+	json_t *result;
+	int ret = doctor_run(options->socket, n, words, &result), code;
+
+	if (ret == -EINVAL) {
+		fputs("usage: volleyctl doctor [--config FILE] [IF...]\n", stderr);
+		return EXIT_USAGE;
+	}
+	if (ret) {
+		fprintf(stderr, "volleyctl: doctor: %s\n", err_text(ret));
+		return EXIT_REFUSED;
+	}
+	code = json_integer_value(json_object_get(result, "failures")) ? EXIT_REFUSED : EXIT_DONE;
+	if (options->is_json) {
+		json_dumpf(result, stdout, JSON_INDENT(2));
+		putchar('\n');
+	} else {
+		doctor_print(stdout, result, terminal_width());
+	}
+	json_decref(result);
+	ret = finish_output();
+	return ret ? ret : code;
+}
+
 int main(int argc, char **argv)
 {
 	struct options options = { .socket = getenv(WORDS_SOCKET_ENV) };
@@ -378,6 +420,8 @@ int main(int argc, char **argv)
 	command = read_command(argc, argv, &n_words);
 	if (!command)
 		return refuse_usage();
+	if (!strcmp(command->name, "doctor"))
+		return run_doctor(&options, argc - n_words, argv + n_words);
 	args = make_args(command, argc - n_words, argv + n_words);
 	if (!args) {
 		fputs("volleyctl: an argument is not UTF-8\n", stderr);

@@ -111,6 +111,13 @@ const struct words_command words_commands[] = {
 	{ "port status", "", 0, 0, "every port: queue, core, mode and counters",
 	  "Lists the ports, one line for each queue, with the core that serves it, whether frames are "
 	  "copied, and what was received, sent, tried again and dropped." },
+	{ "doctor", "[--config FILE] [IF...]", 0, 66, "what on this host is in Volley's way",
+	  "Looks at kernel, memory, processors, service addresses and the interfaces IF, or those of "
+	  "the configuration: drivers known to be bad, XDP, queues, rings, offloads, MTU, interrupts. For "
+	  "each check it says ok, warn, fail or unknown, what is wrong and what to type. Nothing is "
+	  "changed. FILE is the configuration, /etc/volley/volley.yaml where it is not given and that "
+	  "is there. No daemon is needed; one that runs is asked. Without root, what could not be "
+	  "looked at is said. The status is 1 when something will not work." },
 	{ "stop", "[--keep]", 0, 1, "stop the daemon",
 	  "Stops volleyd as SIGTERM does: what it attached is detached, what it adopted stays. With "
 	  "--keep all stays in place, and the driver goes on answering from the cache for the next "
@@ -156,7 +163,9 @@ const struct words_exit words_volleyd_exits[] = {
 
 const struct words_exit words_volleyctl_exits[] = {
 	{ 0, "The command was carried out." },
-	{ 1, "The daemon refused the command or failed; the sentence is on standard error." },
+	{ 1,
+	  "The daemon refused the command or failed; the sentence is on standard error. Of doctor: "
+	  "something will not work." },
 	{ 2, "The command line is wrong." },
 	{ 3, "No daemon was reached." },
 	{ -1, NULL },

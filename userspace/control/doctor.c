@@ -1,0 +1,340 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "control/doctor.h"
+
+#include <errno.h>
+#include <net/if.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/err.h"
+#include "control/config.h"
+#include "control/doctor_find.h"
+#include "control/doctor_look.h"
+#include "control/json_put.h"
+#include "port/xsk.h"
+
+#define NICS_CAP        64u
+#define SMALL_MTU       1500 /* frames up to it have 2048 bytes, above it 4096 */
+#define FRAME_BYTES     2048u
+#define FRAME_BYTES_MTU 4096u
+
+/* Everything of one run; too large for a stack. */
+struct doctor {
+	const char *socket;
+	const char *config_path;
+	bool is_config_given;
+	const char *names[NICS_CAP];
+	size_t n_names;
+
+	struct config *config;
+	char config_err[512];
+	struct doctor_daemon daemon;
+	json_t *status, *ports; /* of the daemon */
+	struct doctor_host host;
+	struct doctor_nic nics[NICS_CAP];
+	uint64_t umem_bytes;
+	json_t *checks;
+	int counts[DOCTOR_FAIL + 1];
+};
+
+/* --- What is asked for --------------------------------------------------------------------------- */
+
+static int take_words(struct doctor *d, int n, char *const *words)
+{
+	for (int i = 0; i < n; i++) {
+		if (!strcmp(words[i], "--config") || !strcmp(words[i], "-c")) {
+			if (++i == n)
+				return -EINVAL;
+			d->config_path = words[i];
+			d->is_config_given = true;
+		} else if (words[i][0] == '-' || strlen(words[i]) >= IF_NAMESIZE ||
+			   d->n_names == NICS_CAP) {
+			return -EINVAL;
+		} else {
+			d->names[d->n_names++] = words[i];
+		}
+	}
+	return 0;
+}
+
+/* A file that nobody named and that is not there is none; one that cannot be read is a fault. */
+static void read_config(struct doctor *d)
+{
+	if (config_load(&d->config, d->config_path, d->config_err, sizeof(d->config_err)) &&
+	    !d->is_config_given && access(d->config_path, F_OK))
+		d->config_err[0] = 0;
+}
+
+/* The interfaces of the configuration, else of the daemon, where none is named. */
+static void choose_interfaces(struct doctor *d)
+{
+	const json_t *all = json_object_get(d->status, "interfaces");
+	size_t i;
+	json_t *one;
+
+	if (d->n_names)
+		return;
+	for (uint32_t k = 0; d->config && k < d->config->n_interfaces && k < NICS_CAP; k++)
+		d->names[d->n_names++] = d->config->interfaces[k].name;
+	if (d->config)
+		return;
+	json_array_foreach(all, i, one) {
+		const char *name = json_string_value(json_object_get(one, "name"));
+
+		if (name && d->n_names < NICS_CAP)
+			d->names[d->n_names++] = name;
+	}
+}
+
+/* As configured, or as an interface that nobody configured gets its defaults. */
+static const struct config_interface *find_want(const struct doctor *d, const char *name)
+{
+	static const struct config_interface defaults = {
+		.driver_answers = true,
+		.n_umem_frames = XSK_N_FRAMES_DEFAULT,
+		.ring_size = XSK_RING_DEFAULT,
+	};
+
+	for (uint32_t i = 0; d->config && i < d->config->n_interfaces; i++)
+		if (!strcmp(d->config->interfaces[i].name, name))
+			return &d->config->interfaces[i];
+	return &defaults;
+}
+
+/* --- Workers ------------------------------------------------------------------------------------- */
+
+/* The i-th of a set, round and round; -1: it is empty. As control/crew.c chooses. */
+static int nth_cpu(const cpu_set_t *set, int i)
+{
+	int left = CPU_COUNT(set) ? i % CPU_COUNT(set) : 0;
+
+	for (size_t cpu = 0; cpu < CPU_SETSIZE; cpu++)
+		if (CPU_ISSET(cpu, set) && !left--)
+			return (int)cpu;
+	return -1;
+}
+
+/* Where workers are, as the daemon says. */
+static void take_ports(struct doctor *d)
+{
+	const json_t *all = json_object_get(d->ports, "ports");
+	size_t i;
+	json_t *one;
+
+	json_array_foreach(all, i, one) {
+		json_int_t core = json_integer_value(json_object_get(one, "core"));
+
+		if (core >= 0 && core < CPU_SETSIZE)
+			CPU_SET((size_t)core, &d->host.workers);
+	}
+}
+
+/* Without a daemon: where they will be. Cores that are configured come first. */
+static void plan_workers(struct doctor *d)
+{
+	const struct config *config = d->config;
+	int i = 0;
+
+	d->host.n_workers = config && config->n_workers ? (int)config->n_workers :
+							  CPU_COUNT(&d->host.cpus.allowed);
+	for (uint32_t k = 0; config && k < config->n_interfaces; k++)
+		for (uint32_t q = 0; q < config->interfaces[k].n_cores && i < d->host.n_workers;
+		     q++, i++)
+			if (config->interfaces[k].cores[q] < CPU_SETSIZE)
+				CPU_SET(config->interfaces[k].cores[q], &d->host.workers);
+	for (; i < d->host.n_workers; i++) {
+		int cpu = nth_cpu(&d->host.cpus.allowed, i);
+
+		if (cpu >= 0)
+			CPU_SET((size_t)cpu, &d->host.workers);
+	}
+}
+
+static void place_workers(struct doctor *d)
+{
+	CPU_ZERO(&d->host.workers);
+	if (sched_getaffinity(0, sizeof(d->host.cpus.allowed), &d->host.cpus.allowed))
+		CPU_ZERO(&d->host.cpus.allowed);
+	take_ports(d);
+	if (CPU_COUNT(&d->host.workers))
+		d->host.n_workers = d->daemon.n_workers;
+	else
+		plan_workers(d);
+	doctor_look_cpus(&d->host.cpus, &d->host.workers);
+}
+
+/* The processor of a queue's worker: the daemon's word, else the configuration's, else as it will be. */
+static int cpu_of_queue(const struct doctor *d, const struct doctor_nic *nic, int queue)
+{
+	const struct config_interface *want = find_want(d, nic->name);
+	const json_t *all = json_object_get(d->ports, "ports");
+	size_t i;
+	json_t *one;
+
+	json_array_foreach(all, i, one) {
+		const char *name = json_string_value(json_object_get(one, "interface"));
+
+		if (name && !strcmp(name, nic->name) &&
+		    json_integer_value(json_object_get(one, "queue")) == queue)
+			return (int)json_integer_value(json_object_get(one, "core"));
+	}
+	if ((uint32_t)queue < want->n_cores)
+		return want->cores[queue];
+	if (CPU_COUNT(&d->host.workers) != d->host.n_workers)
+		return -1;
+	return nth_cpu(&d->host.workers, queue);
+}
+
+/* --- Interfaces ---------------------------------------------------------------------------------- */
+
+/* Whose the program is, where only the daemon can tell. */
+static void ask_whose(const struct doctor *d, struct doctor_nic *nic)
+{
+	const json_t *all = json_object_get(d->status, "interfaces");
+	size_t i;
+	json_t *one;
+
+	if (nic->xdp_program >= 0)
+		return;
+	json_array_foreach(all, i, one)
+		if (json_integer_value(json_object_get(one, "program_id")) == nic->xdp_id)
+			nic->xdp_program = DOCTOR_VOLLEY;
+}
+
+static void look_at_interface(struct doctor *d, struct doctor_nic *nic, const char *name)
+{
+	const struct config_interface *want = find_want(d, name);
+	uint64_t frame = FRAME_BYTES;
+
+	nic->serves = (int)want->n_queues;
+	doctor_look_nic(nic, name);
+	ask_whose(d, nic);
+	for (int q = 0; q < (int)DOCTOR_QUEUES; q++)
+		nic->queue_cpus[q] = cpu_of_queue(d, nic, q);
+	if (nic->mtu > SMALL_MTU)
+		frame = FRAME_BYTES_MTU;
+	if (nic->ifindex > 0 && doctor_wants_xsk(want))
+		d->umem_bytes += (uint64_t)nic->serves * want->n_umem_frames * frame;
+}
+
+/* --- Checks -------------------------------------------------------------------------------------- */
+
+static void add(struct doctor *d, const char *where, const char *check,
+		const struct doctor_finding *f)
+{
+	json_t *row;
+
+	if (f->level == DOCTOR_NOTHING)
+		return;
+	row = json_object();
+	json_put_text(row, "where", where);
+	json_put_text(row, "check", check);
+	json_put_text(row, "state", doctor_level_text(f->level));
+	json_put_text(row, "text", f->text);
+	if (*f->fix)
+		json_put_text(row, "do", f->fix);
+	json_array_append_new(d->checks, row);
+	d->counts[f->level]++;
+}
+
+static void run(struct doctor *d, const char *where, const struct doctor_check *checks,
+		const struct doctor_case *c)
+{
+	for (; checks->name; checks++) {
+		struct doctor_finding f = { .level = DOCTOR_NOTHING };
+
+		checks->run(c, &f);
+		add(d, where, checks->name, &f);
+	}
+}
+
+static void run_services(struct doctor *d, struct doctor_case *c)
+{
+	for (uint32_t i = 0; d->config && i < d->config->n_listen; i++) {
+		struct doctor_service service;
+
+		doctor_look_service(&service, &d->config->listen[i], d->daemon.pid);
+		c->service = &service;
+		run(d, service.text, doctor_service_checks, c);
+	}
+	c->service = NULL;
+}
+
+static void run_all(struct doctor *d)
+{
+	struct doctor_case c = {
+		.host = &d->host,
+		.daemon = &d->daemon,
+		.config = d->config,
+		.config_path = d->config_path,
+		.config_err = d->config_err,
+		.umem_bytes = d->umem_bytes,
+	};
+
+	run(d, "host", doctor_host_checks, &c);
+	run_services(d, &c);
+	for (size_t i = 0; i < d->n_names; i++) {
+		c.nic = &d->nics[i];
+		c.want = find_want(d, d->names[i]);
+		run(d, d->names[i], doctor_nic_checks, &c);
+		run(d, d->names[i], doctor_queue_checks, &c);
+	}
+}
+
+/* --- The whole ----------------------------------------------------------------------------------- */
+
+static json_t *make_result(struct doctor *d)
+{
+	json_t *o = json_object();
+
+	if (d->config)
+		json_put_text(o, "config", d->config_path);
+	json_put_text(o, "daemon",
+		      !d->daemon.err           ? "running" :
+		      d->daemon.err == -EACCES ? "no permission" :
+						 "not running");
+	json_put_int(o, "ok", (uint64_t)d->counts[DOCTOR_OK]);
+	json_put_int(o, "warnings", (uint64_t)d->counts[DOCTOR_WARN]);
+	json_put_int(o, "failures", (uint64_t)d->counts[DOCTOR_FAIL]);
+	json_put_int(o, "unknown", (uint64_t)d->counts[DOCTOR_UNKNOWN]);
+	json_object_set_new(o, "checks", json_incref(d->checks));
+	return o;
+}
+
+static void look(struct doctor *d)
+{
+	read_config(d);
+	doctor_look_daemon(&d->daemon, d->socket, &d->status, &d->ports);
+	choose_interfaces(d);
+	doctor_look_host(&d->host, d->daemon.pid);
+	place_workers(d);
+	for (size_t i = 0; i < d->n_names; i++)
+		look_at_interface(d, &d->nics[i], d->names[i]);
+}
+
+int doctor_run(const char *socket, int n, char *const *words, json_t **result)
+{
+	struct doctor *d = calloc(1, sizeof(*d));
+	int err;
+
+	*result = NULL;
+	if (!d)
+		return -ENOMEM;
+	d->socket = socket;
+	d->config_path = DOCTOR_CONFIG;
+	err = take_words(d, n, words);
+	d->checks = json_array();
+	if (!err && d->checks) {
+		look(d);
+		run_all(d);
+		*result = make_result(d);
+	}
+	json_decref(d->checks);
+	json_decref(d->status);
+	json_decref(d->ports);
+	config_free(d->config);
+	free(d);
+	return err ? err : *result ? 0 : -ENOMEM;
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * volleyctl doctor: looks at this host and says what is in the way of answering in the driver, and
+ * what to type.
+ *
+ *      doctor_look_*.c ──► facts (doctor_facts.h) ──► checks ──► findings ──► JSON ──► text
+ *      kernel, /proc, /sys,                           pure        ok, warn,            doctor_print.c
+ *      ethtool, netlink, the daemon                               fail, unknown
+ *
+ * What is looked at and what is thought of it are apart: a check sees facts only, so a unit test can
+ * show it any host. A fact that could not be had is a negative errno in the fact's own place, and the
+ * check says so. The checks are rows of three tables: doctor_host.c, doctor_nic.c and doctor_queues.c,
+ * doctor_net.c. What is known of drivers is doctor_drivers.c.
+ *
+ * Nothing is changed on the host: no packet is sent, no program is attached, no address is bound.
+ */
+#ifndef VOLLEY_CONTROL_DOCTOR_H
+#define VOLLEY_CONTROL_DOCTOR_H
+
+#include <jansson.h>
+
+#define DOCTOR_CONFIG "/etc/volley/volley.yaml" /* where it is, and nothing else is said */
+
+/*
+ * Takes the words behind "doctor", N of them ([--config FILE] [IF...]), and looks. SOCKET is the control
+ * socket of a daemon that may or may not run. *RESULT is a new object:
+ *
+ *      {config, daemon:"running|not running|no permission", ok, warnings, failures, unknown,
+ *       checks:[{where:"host|IF|ADDRESS@PORT", check, state:"ok|warn|fail|unknown", text, do}...]}
+ *
+ * Returns 0, -EINVAL when the words are wrong (*RESULT is NULL), or -ENOMEM. One thread.
+ */
+int doctor_run(const char *socket, int n, char *const *words, json_t **result)
+	__attribute__((warn_unused_result));
+
+#endif

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Where volleyctl doctor looks: each function fills facts (doctor_facts.h), and what cannot be had is a
+ * negative errno there. Nothing is changed, nothing waits but for the kernel. One thread.
+ */
+#ifndef VOLLEY_CONTROL_DOCTOR_LOOK_H
+#define VOLLEY_CONTROL_DOCTOR_LOOK_H
+
+#include <jansson.h>
+
+#include "control/doctor_facts.h"
+
+/* --- Files of /proc and /sys --------------------------------------------------------------------- */
+
+/* The first line of a file without its end. 0 or -errno; BUF is "" then. FORMAT makes the path. */
+int doctor_read_line(char *buf, size_t cap, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+/* A whole number in it, or -errno; a negative number is -ENODATA. */
+int64_t doctor_read_number(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* A list as in "0-3,8"; none on error. */
+void doctor_read_cpus(cpu_set_t *cpus, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
+/* --- Host ---------------------------------------------------------------------------------------- */
+
+/* Kernel, BPF, memory and the process: PID is the daemon's, 0 for none. */
+void doctor_look_host(struct doctor_host *host, int pid);
+/* Processors, once `workers` is set. */
+void doctor_look_cpus(struct doctor_cpus *cpus, const cpu_set_t *workers);
+/* The control group and the limits of that process, 0: of ours or volleyd.service's. */
+void doctor_look_process(struct doctor_host *host, int pid);
+
+/* --- Interface ----------------------------------------------------------------------------------- */
+
+/* All of it, by the functions below. */
+void doctor_look_nic(struct doctor_nic *nic, const char *name);
+/* ethtool's ioctl: driver, channels, rings, features, RSS, flow rules, pause. */
+void doctor_look_ethtool(struct doctor_nic *nic);
+/* rtnetlink: kind, device below, the peer; generic netlink: XDP features, NAPI. */
+void doctor_look_netlink(struct doctor_nic *nic);
+/* The XDP program: whose it is, as far as we may see. */
+void doctor_look_program(struct doctor_nic *nic);
+/* /sys/class/net and /proc/sys/net of it, and the interrupts of its queues. */
+void doctor_look_sysfs(struct doctor_nic *nic);
+
+/* --- Services and daemon ------------------------------------------------------------------------- */
+
+/* Is the address here, and is the port somebody else's than PID's? */
+void doctor_look_service(struct doctor_service *service, const struct config_addr *addr, int pid);
+
+/*
+ * Asks the daemon behind the socket at PATH. *STATUS and *PORTS are new references to its replies, or
+ * NULL.
+ */
+void doctor_look_daemon(struct doctor_daemon *daemon, const char *path, json_t **status,
+			json_t **ports);
+
+#endif

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Checks of a service address: is it here, and is its port free or ours? Pure. */
+#include <stdio.h>
+
+#include "control/doctor_find.h"
+
+static void address(const struct doctor_case *c, struct doctor_finding *f)
+{
+	const struct doctor_service *s = c->service;
+
+	if (doctor_is_unknown(f, s->is_here, "addresses"))
+		return;
+	if (s->is_wildcard) {
+		doctor_ok(f, "all addresses, those to come, too");
+	} else if (s->is_here) {
+		doctor_ok(f, "on an interface of this host");
+	} else if (s->nonlocal_bind > 0) {
+		doctor_warn(f,
+			    "on no interface: nothing arrives until it is (ip_nonlocal_bind lets "
+			    "volleyd start)");
+		doctor_fix(f, "ip address add %s dev lo, where routing brings it here", s->address);
+	} else {
+		doctor_fail(f, "on no interface: volleyd does not start");
+		doctor_fix(f, "ip address add %s dev lo, or take it out of server.listen",
+			   s->address);
+	}
+}
+
+static void port(const struct doctor_case *c, struct doctor_finding *f)
+{
+	const struct doctor_service *s = c->service;
+	int taken = s->udp_taken > s->tcp_taken ? s->udp_taken : s->tcp_taken;
+
+	if (doctor_is_unknown(f, s->udp_taken, "sockets"))
+		return;
+	if (!taken) {
+		doctor_ok(f, c->daemon->pid ? "volleyd listens" : "free");
+	} else if (taken == 2) {
+		f->level = DOCTOR_UNKNOWN;
+		snprintf(f->text, sizeof(f->text),
+			 "somebody listens there: only root can see whether that is volleyd");
+	} else {
+		doctor_fail(f, "another process%s%s has the %s port: volleyd does not start",
+			    *s->holder ? ", " : "", s->holder,
+			    s->udp_taken && s->tcp_taken ? "UDP and TCP" :
+			    s->udp_taken                 ? "UDP" :
+							   "TCP");
+		doctor_fix(f,
+			   "ss -lnptu 'sport = :53'; systemctl disable --now systemd-resolved, or "
+			   "DNSStubListener=no, if it is that");
+	}
+}
+
+const struct doctor_check doctor_service_checks[] = {
+	{ "address", address },
+	{ "port", port },
+	{ NULL, NULL },
+};

@@ -1,0 +1,417 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Checks of an interface: link, driver, XDP, MTU and offloads. Pure. */
+#include <errno.h>
+#include <string.h>
+
+#include "control/doctor_drivers.h"
+#include "control/doctor_find.h"
+
+/* NETDEV_XDP_ACT_* of Linux 6.3's linux/netdev.h, which older headers lack. */
+#define XDP_ACT_BASIC        1
+#define XDP_ACT_REDIRECT     2
+#define XDP_ACT_XSK_ZEROCOPY 8
+
+/* Of a page a driver keeps so much before and behind the frame: XDP_PACKET_HEADROOM, skb_shared_info. */
+#define XDP_HEADROOM    256
+#define XDP_SHARED_INFO 320
+#define ETH_HEADER      14
+#define VLAN_TAGS       8
+/* veth_xdp_set(): its headroom has NET_IP_ALIGN and the Ethernet header on top. */
+#define VETH_HEADROOM 258
+
+static bool is_there(const struct doctor_case *c)
+{
+	return c->nic->ifindex > 0;
+}
+
+static bool wants_xdp(const struct doctor_case *c)
+{
+	return is_there(c) && c->want->xdp != CONFIG_XDP_OFF;
+}
+
+static bool is_veth(const struct doctor_case *c)
+{
+	return !strcmp(c->nic->kind, "veth") || !strcmp(c->nic->driver, "veth");
+}
+
+static void link_state(const struct doctor_case *c, struct doctor_finding *f)
+{
+	const struct doctor_nic *nic = c->nic;
+
+	if (!is_there(c)) {
+		doctor_fail(f, "there is no such interface");
+		doctor_fix(f, "ip link");
+	} else if (!nic->is_up) {
+		doctor_fail(f, "the interface is down");
+		doctor_fix(f, "ip link set dev %s up", nic->name);
+	} else if (!nic->has_carrier) {
+		doctor_fail(f, "no carrier: cable, switch port or the other end");
+		doctor_fix(f, "ethtool %s", nic->name);
+	} else {
+		doctor_ok(f, "up, MTU %d", nic->mtu);
+	}
+}
+
+static void kind(const struct doctor_case *c, struct doctor_finding *f)
+{
+	const struct doctor_nic *nic = c->nic;
+
+	if (!wants_xdp(c))
+		return;
+	if (!strcmp(nic->kind, "vlan")) {
+		doctor_warn(f, "a VLAN has generic XDP only: Volley reads the tags itself on the "
+			       "device below");
+		doctor_fix(
+			f,
+			"interfaces: [{name: %s}] instead, and ethtool -K %s rxvlan off txvlan off",
+			*nic->lower ? nic->lower : "DEVICE", *nic->lower ? nic->lower : "DEVICE");
+	} else if (!strcmp(nic->kind, "bond")) {
+		doctor_warn(
+			f,
+			"a bond has native XDP, but no AF_XDP zero-copy and one receive queue to "
+			"AF_XDP");
+		doctor_fix(f, "name the devices below it, ls /sys/class/net/%s/lower_*", nic->name);
+	} else if (!strcmp(nic->kind, "bridge") || !strcmp(nic->kind, "dummy") ||
+		   !strcmp(nic->kind, "macvlan") || !strcmp(nic->kind, "ipvlan")) {
+		doctor_warn(f, "a %s has generic XDP only", nic->kind);
+		doctor_fix(f, "name the device that packets come in by");
+	}
+}
+
+static void driver(const struct doctor_case *c, struct doctor_finding *f)
+{
+	const struct doctor_nic *nic = c->nic;
+
+	if (!is_there(c) || !*nic->driver)
+		return;
+	doctor_ok(f, "%s%s%s%s%s", nic->driver, *nic->version ? " " : "", nic->version,
+		  *nic->firmware ? ", firmware " : "", nic->firmware);
+}
+
+/* What is known of this driver with this kernel. */
+static void driver_faults(const struct doctor_case *c, struct doctor_finding *f)
+{
+	bool zero_copy = doctor_wants_xsk(c->want) && c->want->zero_copy != CONFIG_ZERO_COPY_OFF;
+	const struct doctor_fault *fault;
+	int n;
+
+	if (!wants_xdp(c) || !*c->nic->driver)
+		return;
+	fault = doctor_fault_find(c->nic->driver, c->host->kernel, zero_copy, &n);
+	if (!fault) {
+		if (doctor_driver_find(c->nic->driver))
+			doctor_ok(f, "nothing bad is known of %s with this kernel", c->nic->driver);
+		return;
+	}
+	if (fault->level == DOCTOR_FAIL)
+		doctor_fail(f, "%s, Linux %s: %s (%s)", fault->driver, c->host->release,
+			    fault->text, fault->source);
+	else
+		doctor_warn(f, "%s, Linux %s: %s (%s)", fault->driver, c->host->release,
+			    fault->text, fault->source);
+	doctor_fix(f, "%s", fault->fix);
+}
+
+/* By what the kernel says, else by the table: 1, 0, or -ENODATA. */
+static int has_native(const struct doctor_case *c)
+{
+	const struct doctor_driver *d = doctor_driver_find(c->nic->driver);
+
+	if (c->nic->xdp_features >= 0)
+		return (c->nic->xdp_features & XDP_ACT_BASIC) != 0;
+	if (!d)
+		return -ENODATA;
+	return !doctor_is_before(c->host->kernel, d->native[0], d->native[1], 0);
+}
+
+static void native_xdp(const struct doctor_case *c, struct doctor_finding *f)
+{
+	const struct doctor_nic *nic = c->nic;
+	int native;
+
+	if (!wants_xdp(c) || c->want->xdp == CONFIG_XDP_GENERIC)
+		return;
+	native = has_native(c);
+	if (native == 1 && nic->xdp_program != DOCTOR_NO_PROGRAM && nic->xdp_generic > 0) {
+		doctor_warn(f,
+			    "the driver has native XDP, but the program there is generic: it runs "
+			    "behind the kernel's buffers, several times slower");
+		doctor_fix(f, "volleyctl status; dmesg says why the driver refused");
+	} else if (native == 1) {
+		doctor_ok(f, "the driver has native XDP");
+	} else if (native == -ENODATA) {
+		f->level = DOCTOR_UNKNOWN;
+		strcpy(f->text, "neither this kernel (before 6.3) nor the table of drivers says "
+				"whether there is native XDP");
+	} else if (c->want->xdp == CONFIG_XDP_NATIVE) {
+		doctor_fail(f, "xdp: native, but the driver %s has no native XDP", nic->driver);
+		doctor_fix(f, "xdp: auto, or another card or kernel");
+	} else {
+		doctor_warn(f,
+			    "the driver %s has no native XDP: generic XDP is used, several times "
+			    "slower",
+			    *nic->driver ? nic->driver : nic->kind);
+		doctor_fix(f, "another card or kernel");
+	}
+}
+
+static void zero_copy(const struct doctor_case *c, struct doctor_finding *f)
+{
+	const struct doctor_driver *d = doctor_driver_find(c->nic->driver);
+	bool has;
+
+	if (!wants_xdp(c) || !doctor_wants_xsk(c->want) ||
+	    c->want->zero_copy == CONFIG_ZERO_COPY_OFF || c->want->xdp == CONFIG_XDP_GENERIC)
+		return;
+	if (c->nic->xdp_features < 0 && !d)
+		return;
+	has = c->nic->xdp_features >= 0 ?
+		      (c->nic->xdp_features & XDP_ACT_XSK_ZEROCOPY) != 0 :
+		      d->zero[0] && !doctor_is_before(c->host->kernel, d->zero[0], d->zero[1], 0);
+	if (has) {
+		doctor_ok(f, "AF_XDP without copies");
+	} else if (c->want->zero_copy == CONFIG_ZERO_COPY_ON) {
+		doctor_fail(
+			f, "zero-copy: on, but the driver %s has none: misses go to kernel sockets",
+			c->nic->driver);
+		doctor_fix(f, "zero-copy: auto for %s", c->nic->name);
+	} else {
+		doctor_ok(f, "none with this driver: misses are copied once");
+	}
+}
+
+static void redirect(const struct doctor_case *c, struct doctor_finding *f)
+{
+	if (!wants_xdp(c) || !doctor_wants_xsk(c->want) || c->nic->xdp_features < 0)
+		return;
+	if (!(c->nic->xdp_features & XDP_ACT_BASIC) || c->nic->xdp_features & XDP_ACT_REDIRECT)
+		return;
+	doctor_warn(f,
+		    "the driver has native XDP, but cannot redirect to AF_XDP: misses are lost or "
+		    "served by kernel sockets");
+	doctor_fix(f, "port: socket for %s", c->nic->name);
+}
+
+static void program(const struct doctor_case *c, struct doctor_finding *f)
+{
+	const struct doctor_nic *nic = c->nic;
+
+	if (!wants_xdp(c) || doctor_is_unknown(f, nic->xdp_program, "XDP program"))
+		return;
+	if (nic->xdp_program == DOCTOR_NO_PROGRAM) {
+		if (c->daemon->err)
+			doctor_ok(f, "none is there: volleyd will load its own");
+		else
+			doctor_warn(f, "volleyd runs, but has no XDP program here");
+		if (!c->daemon->err)
+			doctor_fix(f, "volleyctl attach %s", nic->name);
+	} else if (nic->xdp_program == DOCTOR_VOLLEY) {
+		doctor_ok(f, "Volley, id %u, %s", nic->xdp_id,
+			  nic->xdp_generic > 0 ? "generic" : "native");
+	} else if (nic->xdp_program == DOCTOR_OTHER_ABI) {
+		doctor_fail(f,
+			    "the Volley program of another version is there (id %u): volleyd does "
+			    "not start",
+			    nic->xdp_id);
+		doctor_fix(f, "ip link set dev %s xdp off", nic->name);
+	} else {
+		doctor_fail(
+			f,
+			"another XDP program is there (id %u%s%s) and shares with nobody: kernel "
+			"sockets answer",
+			nic->xdp_id, *nic->xdp_name ? ", " : "", nic->xdp_name);
+		doctor_fix(f, "ip link set dev %s xdp off, or load it by xdp-loader", nic->name);
+	}
+}
+
+/* --- MTU ----------------------------------------------------------------------------------------- */
+
+static int max_mtu(const struct doctor_case *c)
+{
+	const struct doctor_driver *d = doctor_driver_find(c->nic->driver);
+
+	if (d && d->max_mtu)
+		return d->max_mtu;
+	return c->host->page_bytes - XDP_HEADROOM - XDP_SHARED_INFO - ETH_HEADER - VLAN_TAGS;
+}
+
+static void mtu(const struct doctor_case *c, struct doctor_finding *f)
+{
+	int max = max_mtu(c), peer_max;
+
+	if (!wants_xdp(c) || c->want->xdp == CONFIG_XDP_GENERIC)
+		return;
+	peer_max = c->host->page_bytes - VETH_HEADROOM - ETH_HEADER - XDP_SHARED_INFO;
+	if (is_veth(c) && c->nic->peer.mtu > peer_max) {
+		doctor_fail(f, "the other end has MTU %d: veth takes an XDP program up to %d only",
+			    c->nic->peer.mtu, peer_max);
+		doctor_fix(f, "ip link set dev PEER mtu 1500, in the peer's network namespace");
+	} else if (c->nic->mtu > max) {
+		doctor_fail(
+			f,
+			"MTU %d: a frame must fit one buffer, so the driver takes an XDP program "
+			"up to about %d",
+			c->nic->mtu, max);
+		doctor_fix(f, "ip link set dev %s mtu %d", c->nic->name, max > 1500 ? 1500 : max);
+	} else {
+		doctor_ok(f, "%d, each frame fits one buffer", c->nic->mtu);
+	}
+}
+
+/* --- Offloads ------------------------------------------------------------------------------------ */
+
+static void lro(const struct doctor_case *c, struct doctor_finding *f)
+{
+	const struct doctor_features *features = &c->nic->features;
+	const struct doctor_driver *d = doctor_driver_find(c->nic->driver);
+	bool hw = features->gro_hw > 0;
+
+	if (!wants_xdp(c) || (features->lro < 0 && features->gro_hw < 0))
+		return;
+	if (features->lro <= 0 && !hw) {
+		doctor_ok(f, "off: each packet is a frame");
+		return;
+	}
+	if (d && d->drops_lro && !features->gro_hw_fixed) {
+		doctor_ok(f, "on: %s takes it off when a program comes", d->name);
+		return;
+	}
+	if (d && d->drops_lro) {
+		doctor_fail(
+			f, "hardware GRO is on and cannot be switched off: %s takes no XDP program",
+			d->name);
+		doctor_fix(
+			f,
+			"guest_csum=off,guest_tso4=off,guest_tso6=off,guest_ecn=off,guest_ufo=off "
+			"at the hypervisor");
+		return;
+	}
+	if (d && d->refuses_lro)
+		doctor_fail(f, "%s is on: %s takes no XDP program until it is off",
+			    hw ? "hardware GRO" : "LRO", d->name);
+	else
+		doctor_warn(f,
+			    "%s is on: packets that the card joins are no frames that XDP can take",
+			    hw ? "hardware GRO" : "LRO");
+	doctor_fix(f, "ethtool -K %s lro off rx-gro-hw off", c->nic->name);
+}
+
+/* A tag that the card takes out is not in the answer; veth's frames have it where the sender put it. */
+static void vlan_offload(const struct doctor_case *c, struct doctor_finding *f)
+{
+	const struct doctor_features *features = &c->nic->features;
+
+	if (!wants_xdp(c) || features->rx_vlan < 0 || is_veth(c))
+		return;
+	if (!features->rx_vlan) {
+		doctor_ok(f, "off: VLAN tags are in the frame");
+		return;
+	}
+	doctor_warn(
+		f,
+		"the card takes VLAN tags out of frames%s: answers to tagged queries would leave "
+		"untagged",
+		features->rx_vlan_fixed > 0 ? ", and that is fixed" : "");
+	doctor_fix(f, "ethtool -K %s rxvlan off txvlan off", c->nic->name);
+}
+
+/* GRO gives a veth end its NAPI; scripts/lab.sh says why. */
+static void veth_gro(const struct doctor_case *c, struct doctor_finding *f)
+{
+	if (!wants_xdp(c) || !is_veth(c) || c->nic->features.gro < 0)
+		return;
+	if (!c->nic->features.gro) {
+		doctor_warn(f,
+			    "GRO is off: without it a veth end has no NAPI of its own, and frames "
+			    "that XDP sends to it are dropped when its program is gone");
+		doctor_fix(f, "ethtool -K %s gro on", c->nic->name);
+	} else {
+		doctor_ok(f, "on: the end has its NAPI");
+	}
+}
+
+static void veth_peer(const struct doctor_case *c, struct doctor_finding *f)
+{
+	const struct doctor_peer *peer = &c->nic->peer;
+
+	if (!wants_xdp(c) || !is_veth(c) ||
+	    doctor_is_unknown(f, peer->mtu, "the other end of the veth pair"))
+		return;
+	if (peer->has_xdp) {
+		doctor_ok(f, "the other end has an XDP program, so it takes what XDP_TX sends");
+	} else {
+		doctor_warn(
+			f, "the other end has no XDP program: what XDP_TX sends reaches it only if "
+			   "GRO is on there");
+		doctor_fix(f, "ethtool -K PEER gro on, in the peer's network namespace");
+	}
+}
+
+static void threaded_napi(const struct doctor_case *c, struct doctor_finding *f)
+{
+	if (!wants_xdp(c) || !is_veth(c) || doctor_is_unknown(f, c->nic->threaded, "threaded NAPI"))
+		return;
+	if (c->nic->threaded) {
+		doctor_ok(f, "on: receiving is a thread of its own");
+		return;
+	}
+	doctor_warn(f, "off: the sender's processor does the work of this end");
+	doctor_fix(f, "echo 1 >/sys/class/net/%s/threaded", c->nic->name);
+}
+
+static void busy_poll(const struct doctor_case *c, struct doctor_finding *f)
+{
+	const struct doctor_nic *nic = c->nic;
+
+	if (!wants_xdp(c) || !c->want->busy_poll_budget ||
+	    doctor_is_unknown(f, nic->defer_hard_irqs, "napi_defer_hard_irqs"))
+		return;
+	if (nic->defer_hard_irqs > 0 && nic->gro_flush_ns > 0) {
+		doctor_ok(f, "interrupts wait while the worker polls");
+		return;
+	}
+	/* The values are those of Linux, Documentation/networking/napi.rst, "IRQ mitigation". */
+	doctor_warn(
+		f,
+		"busy-poll is on, but interrupts are not deferred: they go on beside the polling");
+	doctor_fix(f,
+		   "echo 2 >/sys/class/net/%s/napi_defer_hard_irqs; "
+		   "echo 200000 >/sys/class/net/%s/gro_flush_timeout",
+		   nic->name, nic->name);
+}
+
+static void pause_frames(const struct doctor_case *c, struct doctor_finding *f)
+{
+	const struct doctor_nic *nic = c->nic;
+
+	if (!wants_xdp(c) || nic->pause_tx < 0)
+		return;
+	if (!nic->pause_tx) {
+		doctor_ok(f, "the card does not pause its switch");
+		return;
+	}
+	doctor_warn(f,
+		    "under a flood the card sends pause frames: the switch port stands still, and "
+		    "what would be shed here waits or is lost there");
+	doctor_fix(f, "ethtool -A %s rx off tx off", nic->name);
+}
+
+const struct doctor_check doctor_nic_checks[] = {
+	{ "link", link_state },
+	{ "kind", kind },
+	{ "driver", driver },
+	{ "driver-known", driver_faults },
+	{ "native-xdp", native_xdp },
+	{ "redirect", redirect },
+	{ "zero-copy", zero_copy },
+	{ "xdp-program", program },
+	{ "mtu", mtu },
+	{ "lro", lro },
+	{ "vlan-offload", vlan_offload },
+	{ "veth-gro", veth_gro },
+	{ "veth-peer", veth_peer },
+	{ "threaded-napi", threaded_napi },
+	{ "busy-poll", busy_poll },
+	{ "flow-control", pause_frames },
+	{ NULL, NULL },
+};
