@@ -54,7 +54,7 @@ def new_name():
 
 
 class Run:
-    """A named run: its folder, its settings, and what is known of each server."""
+    """A named run: its folder, its settings, what is known of each server. Of another: an error."""
 
     def __init__(self, options):
         self.name = options.run or new_name()
@@ -64,6 +64,7 @@ class Run:
         self.settings = {"boot": boot, **machine, "generator": options.generator,
                          "seconds": options.peer_seconds, "names": options.names,
                          "quick": options.quick}
+        self.all()
 
     def path(self, key):
         return self.folder / f"{key}.json"

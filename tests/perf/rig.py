@@ -31,6 +31,7 @@ LOAD_CPU, SERVER_CPU = 0, min(1, os.cpu_count() - 1)
 NETLINK_GENERIC = 16
 GENL_ID_CTRL, CTRL_CMD_GETFAMILY, CTRL_ATTR_FAMILY_ID, CTRL_ATTR_FAMILY_NAME = 16, 3, 1, 2
 NETDEV_CMD_NAPI_GET, NETDEV_A_NAPI_IFINDEX, NETDEV_A_NAPI_PID = 11, 1, 4
+NETDEV_CMD_QUEUE_GET, NETDEV_A_QUEUE_IFINDEX, NETDEV_A_QUEUE_XSK = 10, 2, 7
 NLM_F_REQUEST, NLM_F_DUMP, NLMSG_ERROR, NLMSG_DONE = 1, 0x300, 2, 3
 
 
@@ -81,8 +82,8 @@ def netlink(sock, family, command, payload, dump):
             data = data[(length + 3) & ~3:]
 
 
-def napi_threads(lab, end):
-    """The NAPI threads of c0 or s0, by the kernel's word inside the namespace (Linux 6.8)."""
+def netdev_dump(lab, end, command, by_ifindex):
+    """What the kernel says of c0 or s0, asked inside the namespace (Linux 6.8)."""
     with lab.socket(end, socket.AF_NETLINK, socket.SOCK_RAW, NETLINK_GENERIC) as sock:
         sock.bind((0, 0))
         asked = netlink(sock, GENL_ID_CTRL, CTRL_CMD_GETFAMILY,
@@ -90,10 +91,21 @@ def napi_threads(lab, end):
         family = struct.unpack("H", next(asked)[CTRL_ATTR_FAMILY_ID])[0]
         with lab.inside(end):
             ifindex = socket.if_nametoindex(f"{end}0")
-        asked = netlink(sock, family, NETDEV_CMD_NAPI_GET,
-                        attribute(NETDEV_A_NAPI_IFINDEX, struct.pack("I", ifindex)), True)
-        return sorted(struct.unpack("I", napi[NETDEV_A_NAPI_PID])[0] for napi in asked
-                      if NETDEV_A_NAPI_PID in napi)
+        return list(netlink(sock, family, command,
+                            attribute(by_ifindex, struct.pack("I", ifindex)), True))
+
+
+def napi_threads(lab, end):
+    """The NAPI threads of c0 or s0."""
+    return sorted(struct.unpack("I", napi[NETDEV_A_NAPI_PID])[0]
+                  for napi in netdev_dump(lab, end, NETDEV_CMD_NAPI_GET, NETDEV_A_NAPI_IFINDEX)
+                  if NETDEV_A_NAPI_PID in napi)
+
+
+def has_xsk(lab, end):
+    """Whether a queue of c0 or s0 belongs to an AF_XDP socket (told by Linux 6.14)."""
+    return any(NETDEV_A_QUEUE_XSK in queue
+               for queue in netdev_dump(lab, end, NETDEV_CMD_QUEUE_GET, NETDEV_A_QUEUE_IFINDEX))
 
 
 def tasks(pid):
@@ -176,6 +188,9 @@ class Rig(Lab):
     def __init__(self):
         super().__init__(queues=1)
         try:
+            # Told again with both ends up: or the kernel takes no redirected frames where no program is.
+            for word in ("off", "on"):
+                self.exec("s", "ethtool", "-K", "s0", "gro", word)
             self.settle()
         except BaseException:
             self.close()
@@ -197,6 +212,12 @@ class Rig(Lab):
 
     def detach(self):
         self.ip("s", "link", "set", "dev", "s0", "xdp", "off")
+
+    def vacate(self):
+        """Nothing of the server that ended is left: the kernel frees its AF_XDP sockets in its own time."""
+        self.detach()
+        self.ip("s", "link", "set", "dev", "s0", "promisc", "off")
+        wait_for("the queues of s0 are free", lambda: not has_xsk(self, "s"))
 
     def generate(self, *words, seconds, rate):
         """A run of xdpgen, as it reports it."""

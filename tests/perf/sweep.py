@@ -67,6 +67,7 @@ def at_work(server, work):
         return work(), server.note()
     finally:
         server.stop()
+        server.rig.vacate()
 
 
 def median_of(samples):
