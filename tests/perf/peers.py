@@ -15,10 +15,12 @@ the same boot, commit and settings: figures of two runs are never in one table.
 import datetime
 import json
 import pathlib
+import re
 import statistics
 
 import generators
 import report
+import rig
 import servers
 import sweep
 
@@ -112,8 +114,24 @@ def measure_round(server, record, seconds):
     return made
 
 
+def check_with_dnsperf(server):
+    """That a client behind a socket gets answers. No figure of the table: it is a closed loop."""
+    made = server.rig.exec("c", "taskset", "-c", rig.LOAD_CPU, "dnsperf", "-s", rig.V4, "-d",
+                           server.data.queries, "-l", 1, "-q", 200, "-c", 8, "-T", 1, timeout=60)
+    told = {key: float(re.search(rf"{label}:?\s+([\d.]+)", made.stdout + "NOERROR 0")[1])
+            for key, label in (("completed", "Queries completed"), ("lost", "Queries lost"),
+                               ("per_s", "Queries per second"), ("noerror", "NOERROR"))}
+    if not told["completed"] or told["noerror"] < 0.99 * told["completed"]:
+        raise RuntimeError(f"{server.name}: dnsperf gets no right answers:\n{made.stdout}")
+    return told
+
+
 def climb(server, record, ladder, seconds):
-    samples, note = sweep.at_work(server, lambda: sweep.climb(server, ladder, seconds))
+    def work():
+        if not server.echo:
+            record["dnsperf"] = check_with_dnsperf(server)
+        return sweep.climb(server, ladder, seconds)
+    samples, note = sweep.at_work(server, work)
     top = max(one["replies_per_s"] for one in samples)
     record.update(name=server.name, climb=samples, note=note, rates=sweep.best_rates(samples),
                   half=max(1000, int(top / 2)))
