@@ -17,7 +17,6 @@
 #include "cache/memory.h"
 #include "control/commands.h"
 #include "control/daemon_internal.h"
-#include "control/dpdk_iface.h"
 #include "control/lock.h"
 #include "control/metrics_report.h"
 #include "control/services.h"
@@ -329,8 +328,7 @@ int daemon_open(struct daemon *d)
 		iface_init(&d->ifaces[d->n_ifaces++], &d->config->interfaces[i]);
 	code = choose_cpus(d);
 	if (!code)
-		dpdk_iface_begin(d->config);
-	code = make_engine_config(d);
+		code = make_engine_config(d);
 	if (!code)
 		code = open_cache(d);
 	if (!code)
@@ -354,8 +352,6 @@ void daemon_update_services(struct daemon *d)
 	for (i = 0; i < 2 && d->alive[i]; i++)
 		err = services_update(d->alive[i], d->config->listen, d->config->n_listen,
 				      &d->n_services);
-	if (!err)
-		err = dpdk_iface_update_services(d->config->listen, d->config->n_listen);
 	d->services_overflow = err == -ENOSPC;
 	if (err)
 		log_warn("service addresses: %s: the driver knows %u of them", err_text(err),
@@ -491,7 +487,6 @@ void daemon_close(struct daemon *d)
 	for (i = 0; i < d->n_ifaces; i++)
 		iface_close(&d->ifaces[i], d->crew, d->keep);
 	crew_close(d->crew);
-	dpdk_iface_end();
 	snapshots_finish(d->snapshots);
 	snapshots_free(d->snapshots);
 	cache_keeper_stop(d->keeper);
