@@ -13,7 +13,6 @@ VERSION := 0.1.0
 
 PROFILE ?= release
 SAN     ?=
-DPDK    ?= 0
 PREFIX  ?= /usr/local
 DESTDIR ?=
 CONFIG  ?=
@@ -31,6 +30,12 @@ BPFTOOL    ?= PATH="$$PATH:/usr/sbin:/sbin" bpftool
 PYTHON     ?= /usr/bin/python3
 PKG_CONFIG ?= pkg-config
 
+# With DPDK where it is installed; DPDK=0 leaves it out. Builds for the sanitizers are without: the EAL's
+# memory is not theirs, and its threads know nothing of them.
+ifeq ($(origin DPDK),undefined)
+DPDK := $(if $(SAN),0,$(shell $(PKG_CONFIG) --exists libdpdk 2>/dev/null && echo 1 || echo 0))
+endif
+
 ifeq ($(filter $(PROFILE),debug release),)
 $(error PROFILE is $(PROFILE): must be debug or release)
 endif
@@ -44,8 +49,8 @@ ifneq ($(filter-out address undefined thread fuzzer,$(SANS)),)
 $(error SAN is $(SAN): must be of address, undefined, thread, fuzzer, with commas between)
 endif
 B := $(O)/$(PROFILE)$(patsubst %,-%,$(subst $(comma),-,$(SAN)))
-ifeq ($(DPDK),1)
-B := $(B)-dpdk
+ifneq ($(origin DPDK),file)
+B := $(B)$(if $(filter 1,$(DPDK)),-dpdk,-nodpdk)
 endif
 
 .DELETE_ON_ERROR:
@@ -69,10 +74,13 @@ BPF_WARN := $(filter-out -Wmissing-prototypes,$(WARN)) -Wno-unused-parameter
 
 # Asked once, and not before a recipe expands it.
 once = $(eval $(1) := $(shell $(2)))$($(1))
-PKGS = libxdp libbpf ldns libunbound libevent_core liburcu-qsbr libcyaml yaml-0.1 jansson libsystemd libcap-ng libssl libcrypto libmicrohttpd \
-       $(if $(filter 1,$(DPDK)),libdpdk)
+PKGS = libxdp libbpf ldns libunbound libevent_core liburcu-qsbr libcyaml yaml-0.1 jansson libsystemd libcap-ng libssl libcrypto \
+       libmicrohttpd
 PKG_CFLAGS = $(call once,PKG_CFLAGS,$(PKG_CONFIG) --cflags $(PKGS))
-PKG_LIBS   = $(call once,PKG_LIBS,$(PKG_CONFIG) --libs $(PKGS))
+PKG_LIBS   = $(call once,PKG_LIBS,$(PKG_CONFIG) --libs $(PKGS)) $(if $(filter 1,$(DPDK)),$(DPDK_LIBS))
+# Of some fifty libraries those that we call; they load the drivers. Their headers are not written to our warnings.
+DPDK_CFLAGS = $(call once,DPDK_CFLAGS,$(PKG_CONFIG) --cflags libdpdk | sed 's/-I/-isystem /g')
+DPDK_LIBS   = $(call once,DPDK_LIBS,$(PKG_CONFIG) --libs-only-L libdpdk) -lrte_ethdev -lrte_mbuf -lrte_mempool -lrte_ring -lrte_eal
 MULTIARCH  = $(call once,MULTIARCH,gcc -print-multiarch)
 
 CPPFLAGS_ALL := -I. -Iuserspace -I$(B)/gen -D_GNU_SOURCE= -DVOLLEY_VERSION='"$(VERSION)"'
@@ -97,9 +105,6 @@ endif
 ifneq ($(filter fuzzer,$(SANS)),)
 override CC  := $(CLANG)
 endif
-ifeq ($(DPDK),1)
-CPPFLAGS_ALL += -DVOLLEY_DPDK
-endif
 
 COMPILE = $(CC) $(CPPFLAGS_ALL) $(CPPFLAGS) $(PKG_CFLAGS) $(CFLAGS_ALL) $(CFLAGS) -MMD -MP
 LINK    = $(CC) $(CFLAGS_ALL) $(CFLAGS) $(LDFLAGS_ALL) $(LDFLAGS)
@@ -118,7 +123,9 @@ export PYTHONDONTWRITEBYTECODE := 1
 FLOORS   := base dns cache zone resolver engine port worker control cmd
 PROGRAMS := volleyd volleyctl
 
-skip_dpdk  = $(if $(filter 1,$(DPDK)),$(1),$(filter-out userspace/port/dpdk%,$(1)))
+# control/dpdk_iface_none.c stands in for control/dpdk_iface.c.
+NOT_BUILT  := $(if $(filter 1,$(DPDK)),userspace/control/dpdk_iface_none.c,userspace/port/dpdk% userspace/control/dpdk_iface.c tests/unit/port/test_dpdk%)
+skip_dpdk  = $(filter-out $(NOT_BUILT),$(1))
 floor_srcs = $(filter-out $(PROGRAMS:%=userspace/cmd/%.c),$(call skip_dpdk,$(wildcard userspace/$(1)/*.c)))
 objs       = $(patsubst %.c,$(B)/obj/%.o,$(1))
 
@@ -138,7 +145,7 @@ TEST_LIB_SRCS := $(wildcard tests/lib/*.c)
 LIBTESTS      := $(if $(TEST_LIB_SRCS),$(B)/tests/libtests.a)
 
 programs   = $(patsubst %.c,$(B)/%,$(1))
-UNIT_TESTS := $(call programs,$(wildcard tests/unit/*/test_*.c tests/unit/test_*.c))
+UNIT_TESTS := $(call programs,$(call skip_dpdk,$(wildcard tests/unit/*/test_*.c tests/unit/test_*.c)))
 PROG_TESTS := $(call programs,$(wildcard tests/bpf/test_*.c))
 FUZZERS    := $(call programs,$(wildcard tests/fuzz/fuzz_*.c))
 # Programs that the network tests, the comparisons and the benchmarks call.
@@ -276,6 +283,9 @@ $(B)/obj/%.o: %.c Makefile
 	@mkdir -p $(@D)
 	$(Q)$(COMPILE) -MF $(@:.o=.d) -c -o $@ $<
 
+# DPDK's inline functions need a processor that its packages say; the rest of the program does not.
+$(call objs,$(wildcard userspace/port/dpdk*.c tests/unit/port/test_dpdk*.c)): CFLAGS_ALL += $(DPDK_CFLAGS)
+
 # Where what is installed is looked for. Another PREFIX makes this object anew, and no other.
 PREFIX_OBJ := $(call objs,userspace/control/recursion_settings.c)
 $(PREFIX_OBJ): CPPFLAGS_ALL += -DVOLLEY_SHARE='"$(PREFIX)/share/volley"'
@@ -301,7 +311,7 @@ floor_libs = $(patsubst %,$(B)/floor/%.a,$(filter $(FLOORS_HERE),$(UPTO_$(1))))
 define floor_rule
 $(B)/floor/$(1).a: $$(call objs,$$(call floor_srcs,$(1))) userspace/$(1)
 	$$(archive)
-$$(call programs,$$(wildcard tests/unit/$(1)/test_*.c)): $$(call floor_libs,$(1))
+$$(call programs,$$(call skip_dpdk,$$(wildcard tests/unit/$(1)/test_*.c))): $$(call floor_libs,$(1))
 endef
 $(foreach f,$(FLOORS_HERE),$(eval $(call floor_rule,$(f))))
 

@@ -17,6 +17,8 @@ resolution         | libunbound-dev libevent-dev
 RCU                | liburcu-dev
 configuration      | libcyaml-dev libyaml-dev libjansson-dev
 the daemon         | libsystemd-dev libcap-ng-dev libmicrohttpd-dev
+DPDK               | dpdk-dev librte-net-af-xdp23 librte-net-tap23 librte-mempool-ring23
+DPDK, for tests    | librte-net-ring23 librte-net-null23
 tests in C         | libcmocka-dev libclang-rt-14-dev
 tests in Python    | python3 python3-pytest python3-dnspython python3-yaml
 labs               | iproute2 ethtool procps util-linux

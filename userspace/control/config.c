@@ -180,6 +180,43 @@ static void take_interface_name(struct take *take, uint32_t at, const char *text
 	}
 }
 
+/* A query to a service is one, so GUE needs a port of its own. */
+static void take_tunnels(struct take *take, struct config_interface *interface, const char *prefix,
+			 const struct config_raw_interface *raw)
+{
+	uint64_t port = take_number(take, prefix, "gue-port", raw->gue_port);
+	char path[YAMLWALK_PATH_CAP], leaf[32];
+
+	for (uint32_t i = 0; i < raw->tunnels.n && !take->source.failed; i++) {
+		snprintf(leaf, sizeof(leaf), "tunnels[%u]", i);
+		uint8_t bit =
+			(uint8_t)(1 << take_number(take, prefix, leaf, raw->tunnels.items[i]));
+		if (interface->tunnels & bit)
+			source_refuse_value(&take->source, take_join_path(take, path, prefix, leaf),
+					    raw->tunnels.items[i]);
+		interface->tunnels |= bit;
+	}
+	interface->net_gue_port = htons((uint16_t)port);
+	take_join_path(take, path, prefix, raw->gue_port ? "gue-port" : "tunnels");
+	for (uint32_t i = 0; i < take->config->n_listen; i++)
+		if (interface->tunnels & VOLLEY_TUNNEL_GUE &&
+		    take->config->listen[i].net_port == interface->net_gue_port)
+			source_fail(&take->source, 0, path,
+				    "port %u is one of server.listen: give GUE another in gue-port",
+				    (unsigned int)port);
+}
+
+static void take_device(struct take *take, struct config_interface *interface, const char *prefix,
+			const char *text)
+{
+	char path[YAMLWALK_PATH_CAP];
+
+	take_join_path(take, path, prefix, "device");
+	interface->device = take_string(take, path, text);
+	if (text && interface->port != CONFIG_PORT_DPDK)
+		source_fail(&take->source, 0, path, "is for DPDK alone: say port: dpdk, too");
+}
+
 static void take_interface(struct take *take, uint32_t at, const struct config_raw_interface *raw)
 {
 	struct config_interface *interface = &take->config->interfaces[at];
@@ -196,6 +233,10 @@ static void take_interface(struct take *take, uint32_t at, const struct config_r
 	take_rings(take, interface, prefix, raw);
 	interface->n_queues = (uint32_t)take_number(take, prefix, "queues", raw->queues);
 	take_queue_cores(take, interface, prefix, &raw->cores);
+	take_tunnels(take, interface, prefix, raw);
+	interface->return_path =
+		(enum config_return)take_number(take, prefix, "return-path", raw->return_path);
+	take_device(take, interface, prefix, raw->device);
 }
 
 static void take_interfaces(struct take *take)
@@ -323,6 +364,21 @@ static void take_cache(struct take *take)
 			    "says when, but cache.snapshot does not say where: give that, too");
 }
 
+static void take_dpdk(struct take *take)
+{
+	const struct config_raw_dpdk *raw = &take->raw->dpdk;
+	struct config_dpdk *dpdk = &take->config->dpdk;
+
+	dpdk->huge_pages =
+		(enum config_huge)take_number(take, "dpdk.", "huge-pages", raw->huge_pages);
+	dpdk->memory_bytes = take_number(take, "dpdk.", "memory", raw->memory);
+	if (!raw->options.n)
+		return;
+	dpdk->options = take_memory(take, raw->options.n + 1, sizeof(char *));
+	for (uint32_t i = 0; i < raw->options.n && !take->source.failed; i++)
+		dpdk->options[i] = take_copy(take, raw->options.items[i]);
+}
+
 static void take_control(struct take *take)
 {
 	const struct config_raw *raw = take->raw;
@@ -355,6 +411,7 @@ static void take_values(struct take *take)
 	take_cache(take);
 	take_zones(take);
 	take_recursion(take);
+	take_dpdk(take);
 	take_control(take);
 	take_metrics(take, take->raw->metrics.listen);
 }
@@ -427,8 +484,10 @@ void config_free(struct config *config)
 {
 	if (!config)
 		return;
-	for (uint32_t i = 0; i < config->n_interfaces; i++)
+	for (uint32_t i = 0; i < config->n_interfaces; i++) {
 		free(config->interfaces[i].cores);
+		free(config->interfaces[i].device);
+	}
 	config_zones_free(config->zones, config->n_zones);
 	explicit_bzero(config->cookie_secret, sizeof(config->cookie_secret));
 	config_recursion_fini(&config->recursion);
@@ -440,6 +499,7 @@ void config_free(struct config *config)
 	free(config->identity);
 	free(config->listen);
 	free(config->control_cores);
+	free_list(config->dpdk.options);
 	free(config->interfaces);
 	free(config->control_socket);
 	free(config->pid_file);

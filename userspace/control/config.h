@@ -40,6 +40,7 @@ enum config_xdp { CONFIG_XDP_AUTO, CONFIG_XDP_NATIVE, CONFIG_XDP_GENERIC, CONFIG
 enum config_port { CONFIG_PORT_AUTO, CONFIG_PORT_XSK, CONFIG_PORT_DPDK, CONFIG_PORT_SOCKET };
 enum config_any { CONFIG_ANY_MINIMAL, CONFIG_ANY_FULL };
 enum config_zero_copy { CONFIG_ZERO_COPY_AUTO, CONFIG_ZERO_COPY_ON, CONFIG_ZERO_COPY_OFF };
+enum config_return { CONFIG_RETURN_SWAP, CONFIG_RETURN_FIB };
 enum config_transport { CONFIG_TRANSPORT_UDP, CONFIG_TRANSPORT_TCP, CONFIG_TRANSPORT_TLS };
 
 struct config_interface {
@@ -48,18 +49,30 @@ struct config_interface {
 	enum config_port port;
 	enum config_zero_copy zero_copy;
 	bool driver_answers;
+	uint8_t tunnels; /* that are taken off: VOLLEY_TUNNEL_*, as bits in the order of the choices */
+	__be16 net_gue_port;
+	enum config_return return_path;
 	uint32_t busy_poll_budget; /* packets a poll, 0: off */
 	uint32_t n_umem_frames;    /* of each queue; a power of two, at least 2 * ring_size */
 	uint32_t ring_size;        /* a power of two */
 	uint32_t n_queues;         /* 0: auto, as many as the interface has */
 	uint32_t n_cores;          /* 0: not given; else n_queues, when that is a number */
 	uint16_t *cores;           /* processor of each queue, none twice */
+	char *device;              /* for DPDK; NULL: net_af_xdp on the interface */
 };
 
 struct config_zone {
 	char *name; /* presentation form, lower case, absolute: "example.com." */
 	char *file; /* absolute, or relative to the working directory as the configuration's path is */
 	struct verify verify; /* the command likewise, or without a slash: looked for in PATH */
+};
+
+enum config_huge { CONFIG_HUGE_AUTO, CONFIG_HUGE_ON, CONFIG_HUGE_OFF };
+
+struct config_dpdk {
+	enum config_huge huge_pages;
+	uint64_t memory_bytes;
+	char **options; /* more words for the EAL; NULL behind the last, or NULL */
 };
 
 struct config_stub {
@@ -138,6 +151,7 @@ struct config {
 	uint32_t n_zones;
 
 	struct config_recursion recursion;
+	struct config_dpdk dpdk;
 
 	char *control_socket;
 	mode_t control_mode;        /* permission bits */

@@ -64,6 +64,10 @@ static const cyaml_schema_field_t interface_fields[] = {
 	TEXT("ring-size", struct config_raw_interface, ring_size),
 	TEXT("queues", struct config_raw_interface, queues),
 	LIST("cores", struct config_raw_interface, cores),
+	LIST("tunnels", struct config_raw_interface, tunnels),
+	TEXT("gue-port", struct config_raw_interface, gue_port),
+	TEXT("return-path", struct config_raw_interface, return_path),
+	TEXT("device", struct config_raw_interface, device),
 	CYAML_FIELD_END,
 };
 
@@ -140,6 +144,13 @@ static const cyaml_schema_field_t recursion_fields[] = {
 	CYAML_FIELD_END,
 };
 
+static const cyaml_schema_field_t dpdk_fields[] = {
+	TEXT("huge-pages", struct config_raw_dpdk, huge_pages),
+	TEXT("memory", struct config_raw_dpdk, memory),
+	LIST("options", struct config_raw_dpdk, options),
+	CYAML_FIELD_END,
+};
+
 static const cyaml_schema_field_t control_fields[] = {
 	TEXT("socket", struct config_raw_control, socket),
 	TEXT("mode", struct config_raw_control, mode),
@@ -157,6 +168,7 @@ static const cyaml_schema_field_t top_fields[] = {
 	MAP("cache", struct config_raw, cache, cache_fields),
 	MAPS("zones", struct config_raw, zones, &zone_value),
 	MAP("recursion", struct config_raw, recursion, recursion_fields),
+	MAP("dpdk", struct config_raw, dpdk, dpdk_fields),
 	MAP("control", struct config_raw, control, control_fields),
 	MAP("metrics", struct config_raw, metrics, metrics_fields),
 	CYAML_FIELD_END,

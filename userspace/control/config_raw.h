@@ -52,6 +52,10 @@ struct config_raw_interface {
 	char *ring_size;
 	char *queues;
 	struct config_raw_list cores;
+	struct config_raw_list tunnels;
+	char *gue_port;
+	char *return_path;
+	char *device;
 };
 
 struct config_raw_zone {
@@ -108,6 +112,12 @@ struct config_raw_recursion {
 	unsigned int n_rpz;
 };
 
+struct config_raw_dpdk {
+	char *huge_pages;
+	char *memory;
+	struct config_raw_list options;
+};
+
 struct config_raw_control {
 	char *socket;
 	char *mode;
@@ -125,6 +135,7 @@ struct config_raw {
 	struct config_raw_zone *zones;
 	unsigned int n_zones;
 	struct config_raw_recursion recursion;
+	struct config_raw_dpdk dpdk;
 	struct config_raw_control control;
 	struct config_raw_metrics metrics;
 };

@@ -8,6 +8,7 @@
 
 #include "base/err.h"
 #include "base/log.h"
+#include "control/dpdk_iface.h"
 
 const char *iface_state_text(enum iface_state state)
 {
@@ -41,7 +42,7 @@ static void sum_up(struct iface *iface)
 	if (is_fault && iface->state != IFACE_GONE)
 		iface->state = IFACE_DEGRADED;
 	else if (iface->state == IFACE_DEGRADED)
-		iface->state = iface->program ? IFACE_UP : IFACE_DOWN;
+		iface->state = iface->program || iface->dpdk ? IFACE_UP : IFACE_DOWN;
 }
 
 void iface_say(struct iface *iface, enum iface_topic topic, bool is_fault, const char *format, ...)
@@ -152,6 +153,32 @@ static void say_program(struct iface *iface)
 		 program_origin_text(program_origin(program)));
 }
 
+static bool is_forwarding(const char *path)
+{
+	FILE *file = fopen(path, "re");
+	bool is = file && fgetc(file) != '0';
+
+	if (file)
+		(void)fclose(file);
+	return is;
+}
+
+/* How packets come and go beside the plain way. */
+static void set_ways(struct iface *iface)
+{
+	const struct config_interface *c = &iface->config;
+	bool is_fib = c->return_path == CONFIG_RETURN_FIB;
+
+	program_set_ways(iface->program, c->tunnels, c->net_gue_port, is_fib);
+	iface_unsay(iface, IFACE_TOPIC_RETURN);
+	if (is_fib && !(is_forwarding("/proc/sys/net/ipv4/conf/lo/forwarding") &&
+			is_forwarding("/proc/sys/net/ipv6/conf/lo/forwarding")))
+		iface_say(iface, IFACE_TOPIC_RETURN, true,
+			  "return-path: fib needs net.ipv4.conf.lo.forwarding=1 and "
+			  "net.ipv6.conf.lo.forwarding=1 to ask the routing table: without them "
+			  "kernel sockets answer");
+}
+
 int iface_attach(struct iface *iface, struct object_maps *maps, const struct cache_sizes *sizes)
 {
 	struct program_want want = {
@@ -166,6 +193,11 @@ int iface_attach(struct iface *iface, struct object_maps *maps, const struct cac
 
 	iface->attach_err = 0;
 	iface->state = IFACE_DOWN;
+	iface->maps = maps;
+	if (dpdk_iface_is_owned(&iface->config)) {
+		code = iface_attach_dpdk(iface, err, sizeof(err));
+		return code ? refuse(iface, code, err) : 0;
+	}
 	code = linkinfo_read(&iface->link, iface->config.name);
 	iface->ifindex = iface->link.ifindex;
 	if (code == -ENODEV)
@@ -183,11 +215,13 @@ int iface_attach(struct iface *iface, struct object_maps *maps, const struct cac
 	say_program(iface);
 	say_kind(iface, &iface->link);
 	iface_update_mac(iface);
+	set_ways(iface);
 	return 0;
 }
 
 void iface_close(struct iface *iface, struct crew *crew, bool keep)
 {
+	iface_close_dpdk(iface, crew, keep);
 	iface_close_ports(iface, crew, 0);
 	program_close(iface->program, keep);
 	iface->program = NULL;

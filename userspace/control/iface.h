@@ -40,6 +40,7 @@ enum iface_topic {
 	IFACE_TOPIC_MODE,    /* why frames are copied */
 	IFACE_TOPIC_QUEUES,  /* which queues have no AF_XDP socket */
 	IFACE_TOPIC_CORES,   /* how queues and workers fit */
+	IFACE_TOPIC_RETURN,  /* why the routing table cannot be asked */
 	IFACE_N_TOPICS,
 };
 
@@ -57,6 +58,9 @@ struct iface {
 	uint32_t n_queues;    /* that have an AF_XDP socket */
 	bool is_zerocopy;     /* all of them */
 	struct program *program;
+	const struct object_maps *maps; /* of the cache; the daemon's */
+	struct dpdk_device *dpdk;       /* NULL: not (yet) by DPDK */
+	bool is_dpdk_tried;
 	struct port *ports[VOLLEY_QUEUES];
 	int zerocopy_err;     /* why zero-copy is not tried (again) */
 	uint64_t retry_at_ns; /* queues without a socket: when, and how long after the last time */
@@ -82,6 +86,13 @@ int iface_attach(struct iface *iface, struct object_maps *maps, const struct cac
  * first get no more frames, and answer what they have.
  */
 void iface_open_ports(struct iface *iface, struct crew *crew);
+
+/* The same by DPDK (iface_dpdk.c), of what dpdk_iface.h calls owned and lent. Tried once. */
+void iface_open_dpdk(struct iface *iface, struct crew *crew);
+/* An owned device and its tap, which is the interface. 0, or a negative code and a sentence in err. */
+int iface_attach_dpdk(struct iface *iface, char *err, size_t err_cap)
+	__attribute__((warn_unused_result));
+void iface_close_dpdk(struct iface *iface, struct crew *crew, bool keep);
 
 /* Closes the sockets of queue `first` and of those above. */
 void iface_close_ports(struct iface *iface, struct crew *crew, uint32_t first);

@@ -44,6 +44,7 @@ static int open_mode(const struct iface *iface, uint32_t queue, enum xsk_mode mo
 		.busy_poll_us = c->busy_poll_budget ? BUSY_POLL_US : 0,
 		.busy_poll_budget = c->busy_poll_budget,
 		.credit = program_queue(iface->program, queue),
+		.tunnels = { .kinds = c->tunnels, .gue_port = c->net_gue_port },
 	};
 	int err = xsk_open(port, &config);
 
@@ -279,13 +280,12 @@ void iface_open_ports(struct iface *iface, struct crew *crew)
 	const uint64_t now_ns = clock_ns();
 	uint32_t n;
 
-	if (!iface->program || iface->config.port == CONFIG_PORT_SOCKET)
-		return;
 	if (iface->config.port == CONFIG_PORT_DPDK) {
-		iface_say(iface, IFACE_TOPIC_QUEUES, true,
-			  "this volleyd was built without DPDK; kernel sockets answer");
+		iface_open_dpdk(iface, crew);
 		return;
 	}
+	if (!iface->program || iface->config.port == CONFIG_PORT_SOCKET)
+		return;
 	if (linkinfo_read(&iface->link, iface->config.name)) {
 		iface->link = before;
 		return; /* it is gone: that is seen elsewhere */

@@ -99,10 +99,22 @@ int program_switch(struct program *program, const struct object_maps *maps)
 	__attribute__((warn_unused_result));
 void program_unprepare(struct program *program);
 
+/*
+ * For DPDK (program_lend.c): the program is taken off, and put on again, where is_borrowed in the place of
+ * the one that is there now and with its xsks_map. After an error of the second it is not on the interface.
+ * 0 or -errno.
+ */
+int program_lend(struct program *program) __attribute__((warn_unused_result));
+int program_take_back(struct program *program, const struct object_maps *maps, bool is_borrowed)
+	__attribute__((warn_unused_result));
+
 /* Whether it is still what runs on its interface (somebody may have taken it off). */
 bool program_is_attached(const struct program *program);
 
 void program_set_answers(struct program *program, bool driver_answers);
+
+/* Which tunnels are taken off (VOLLEY_TUNNEL_*, the port of GUE), and whether answers are routed. */
+void program_set_ways(struct program *program, uint8_t tunnels, __be16 gue_port, bool return_fib);
 void program_set_mac(struct program *program, const uint8_t mac[6]);
 
 enum program_origin program_origin(const struct program *program);

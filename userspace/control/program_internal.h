@@ -40,6 +40,15 @@ int program_fd(const struct program *p);
 /* Whether it is the only one on its interface, not one of several behind libxdp's dispatcher. */
 bool program_is_alone(const struct program *p);
 
+/*
+ * One of the same object with these maps of the cache; the maps of the interface alone are those that the
+ * program has. Not yet loaded. NULL with errno.
+ */
+struct volley_bpf *program_open_next(const struct program *p, const struct object_maps *maps);
+
+/* What is attached is p->next: the old one's descriptors are closed, and with them its maps. */
+void program_settle(struct program *p);
+
 /* The kernel's number of a map; 0: not known. */
 uint32_t program_map_id(int fd);
 

@@ -28,8 +28,7 @@ bool program_is_alone(const struct program *p)
 	return is_it;
 }
 
-/* The maps of the interface alone are those that the program has. */
-static struct volley_bpf *open_next(const struct program *p, const struct object_maps *maps)
+struct volley_bpf *program_open_next(const struct program *p, const struct object_maps *maps)
 {
 	struct volley_bpf *skel = object_open(maps, &maps->memory.sizes);
 	int err;
@@ -55,7 +54,7 @@ int program_prepare(struct program *p, const struct object_maps *maps)
 	p->next_state_id = program_map_id(maps->state_fd);
 	if (p->next_state_id == p->state_id)
 		return 0;
-	p->next = open_next(p, maps);
+	p->next = program_open_next(p, maps);
 	if (!p->next)
 		return errno ? -errno : -EINVAL;
 	if (program_is_alone(p)) {
@@ -109,8 +108,7 @@ static int add_and_take_out(struct program *p)
 	return err;
 }
 
-/* What is attached is p->next: the old one's descriptors are closed, and with them its maps. */
-static void settle(struct program *p)
+void program_settle(struct program *p)
 {
 	struct bpf_prog_info info = { 0 };
 	uint32_t len = sizeof(info);
@@ -143,6 +141,6 @@ int program_switch(struct program *p, const struct object_maps *maps)
 	if (!err)
 		err = p->next_xdp ? add_and_take_out(p) : exchange(p);
 	if (!err)
-		settle(p);
+		program_settle(p);
 	return err;
 }

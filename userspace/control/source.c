@@ -100,7 +100,9 @@ static enum yamlwalk_shape get_shape(enum words_type type)
 	case WORDS_UPSTREAMS:
 	case WORDS_RECORDS:
 	case WORDS_CORES:
+	case WORDS_CHOICES:
 	case WORDS_COMMAND:
+	case WORDS_WORDS:
 		return YAMLWALK_LIST;
 	default:
 		return YAMLWALK_SCALAR;

@@ -355,6 +355,8 @@ static const char *fixed_phrase(enum words_type type)
 		return "a list of records as in a master file, such as \"host.lan. 300 IN A 192.0.2.1\"";
 	case WORDS_COMMAND:
 		return "a list of a command and its arguments, such as [check-zone, --strict]";
+	case WORDS_WORDS:
+		return "a list of words, such as [--log-level, pmd:debug]";
 	case WORDS_BOOL:
 		return "true or false";
 	case WORDS_MODE:
@@ -381,6 +383,12 @@ void words_accepts(const struct words_key *key, char *buf, size_t cap)
 
 	if (key->type == WORDS_CHOICE) {
 		put_choices(key->choices, buf, cap);
+		return;
+	}
+	if (key->type == WORDS_CHOICES) {
+		int used = snprintf(buf, cap, "a list, none twice, of ");
+
+		put_choices(key->choices, buf + used, cap - (size_t)used);
 		return;
 	}
 	if (!format) {

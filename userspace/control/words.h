@@ -31,6 +31,7 @@ enum words_type {
 	WORDS_RECORDS,    /* a list of records as text */
 	WORDS_CORES,      /* a list of whole numbers */
 	WORDS_COMMAND,    /* a list of a command and its arguments */
+	WORDS_WORDS,      /* a list of texts */
 	WORDS_COUNT,      /* a whole number */
 	WORDS_AUTO_COUNT, /* a whole number, or auto, which is read as 0 */
 	WORDS_POWER,      /* a power of two */
@@ -40,6 +41,7 @@ enum words_type {
 	WORDS_MS,         /* the same with ms, too, and read as milliseconds */
 	WORDS_BOOL,       /* true or false */
 	WORDS_CHOICE,     /* one of .choices, read as its place among them */
+	WORDS_CHOICES,    /* a list of such, none twice */
 	WORDS_MODE,       /* file permissions, octal */
 	WORDS_SECRET,     /* 32 hexadecimal digits */
 	WORDS_TEXT,       /* .min to .max bytes */
@@ -58,7 +60,7 @@ struct words_key {
 	enum words_type type;
 	uint64_t min; /* bounds of a number or a length, both allowed; bytes, seconds or a count */
 	uint64_t max;
-	const char *choices;  /* WORDS_CHOICE: "auto|native|generic|off" */
+	const char *choices;  /* WORDS_CHOICE, _CHOICES: "auto|native|generic|off" */
 	const char *fallback; /* the value when the key is absent; NULL: none, see the text */
 	const char *text;     /* a paragraph for volley.yaml(5) */
 };

@@ -118,7 +118,7 @@ const struct words_key words_keys[] = {
 	  .fallback = "auto",
 	  .text = "How packets that the driver does not answer reach a worker: xsk by AF_XDP rings, "
 		  "socket by kernel sockets. With auto, xsk where it works, else socket; volleyctl "
-		  "status says which and why. dpdk is for a later version: kernel sockets answer." },
+		  "status says which and why. dpdk by DPDK, if volleyd was built with it: see DPDK." },
 	{ .path = "interfaces[].driver-answers",
 	  .type = WORDS_BOOL,
 	  .fallback = "true",
@@ -162,6 +162,35 @@ const struct words_key words_keys[] = {
 	  .max = 1023,
 	  .text = "The processors that the workers of the queues are pinned to, in the order of the "
 		  "queues. When queues is a number, as many as that. Default: volleyd chooses." },
+	{ .path = "interfaces[].tunnels",
+	  .type = WORDS_CHOICES,
+	  .choices = "ipip|gue",
+	  .fallback = "[]",
+	  .text = "The tunnels of L4 balancers from which queries are taken, and answered directly to the "
+		  "client: ipip, IPv4 or IPv6 in either of the two, and gue, the same in UDP. They have to "
+		  "end at an address of this host. See TUNNELS." },
+	{ .path = "interfaces[].gue-port",
+	  .type = WORDS_COUNT,
+	  .min = 1,
+	  .max = 65535,
+	  .fallback = "6080",
+	  .text = "The UDP port that gue comes to." },
+	{ .path = "interfaces[].return-path",
+	  .type = WORDS_CHOICE,
+	  .choices = "swap|fib",
+	  .fallback = "swap",
+	  .text = "Where answers go: with swap back to where the query came from, its Ethernet address that "
+		  "is. With fib to the next hop of the routing table, if that is on this interface; else "
+		  "the kernel gets the query, and a kernel socket answers. See RETURN PATH." },
+	{ .path = "interfaces[].device",
+	  .type = WORDS_TEXT,
+	  .min = 1,
+	  .max = 400,
+	  .text = "For port: dpdk the device in DPDK's words: a PCI address (0000:3b:00.0), or a driver "
+		  "without hardware and its parameters (net_af_xdp0,iface=eth0,busy_budget=0). With net_af_xdp on this "
+		  "interface and no xdp_prog the XDP program answers as ever. Any other device is DPDK's "
+		  "own, and name is the tap interface by which the kernel sees it. Default: net_af_xdp on "
+		  "this interface." },
 	{ .path = "cache", .type = WORDS_MAP, .text = "The answer cache." },
 	{ .path = "cache.size",
 	  .type = WORDS_SIZE,
@@ -364,6 +393,24 @@ const struct words_key words_keys[] = {
 	  .type = WORDS_DOMAIN,
 	  .text = "The name of the policy zone. Required, and none twice." },
 	{ .path = "recursion.rpz[].file", .type = WORDS_PATH, .text = "Its master file. Required." },
+	{ .path = "dpdk",
+	  .type = WORDS_MAP,
+	  .text = "DPDK itself, which is started if an interface has port: dpdk. Read at the start only." },
+	{ .path = "dpdk.huge-pages",
+	  .type = WORDS_CHOICE,
+	  .choices = "auto|on|off",
+	  .fallback = "auto",
+	  .text = "Whether its memory is huge pages. With auto, if as many are free as dpdk.memory says." },
+	{ .path = "dpdk.memory",
+	  .type = WORDS_SIZE,
+	  .min = 64 * SIZE_M,
+	  .max = SIZE_T,
+	  .fallback = "512M",
+	  .text = "Its memory, for packet buffers above all: 20 MiB for each queue. Ordinary memory is "
+		  "taken when it is used, huge pages at once." },
+	{ .path = "dpdk.options",
+	  .type = WORDS_WORDS,
+	  .text = "More words for DPDK's start (its EAL), such as [--iova-mode, va]." },
 	{ .path = "control", .type = WORDS_MAP, .text = "The control socket for volleyctl(8)." },
 	{ .path = "control.socket",
 	  .type = WORDS_SOCKET,

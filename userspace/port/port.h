@@ -49,6 +49,7 @@ enum port_kind {
  * Every port's books balance between two rounds:
  *
  *      rx = malformed + truncated_in + no_reply + tx + tx_dropped + port_pending() + port_deferred()
+ *           + to_kernel + to_kernel_lost
  *
  * where port_deferred() is deferred - late. A reply that comes late is counted when it comes, as any
  * other is: in tx, no_reply, tx_dropped ...
@@ -71,6 +72,10 @@ enum port_kind {
 	X(tx_kicks, "calls that only tell the kernel to send")              \
 	X(rx_errors, "failed calls to receive or accept")                   \
 	X(fill_starved, "the fill ring ran out of frames")                  \
+	X(to_kernel, "not for us: given to the kernel")                     \
+	X(to_kernel_lost, "not for us, and the kernel did not take it")     \
+	X(from_kernel, "frames of the kernel's own, sent")                  \
+	X(from_kernel_lost, "frames of the kernel's own, lost")             \
 	X(conns_opened, "connections accepted")                             \
 	X(conns_closed, "connections closed, for whatever reason")          \
 	X(conns_refused, "connections over the limit: refused")             \

@@ -56,6 +56,7 @@ struct worker {
 	pthread_t thread;
 	int epoll_fd;
 	bool stopping;
+	bool is_idle; /* the last round brought nothing */
 	unsigned int n_ports;
 	unsigned int n_sources;
 	struct source sources[WORKER_SOURCES_MAX];
@@ -94,6 +95,7 @@ static bool run_burst(struct worker *w, struct port *p, uint64_t now_ns)
 /* A burst of each in turn, so that a busy port does not starve the others. */
 static void run_ready(struct worker *w, uint64_t now_ns)
 {
+	uint64_t n_before = w->stats.bursts;
 	bool any = true;
 
 	for (unsigned int b = 0; b < WORKER_BURSTS_MAX && any; b++) {
@@ -107,6 +109,7 @@ static void run_ready(struct worker *w, uint64_t now_ns)
 			any |= e->ready;
 		}
 	}
+	w->is_idle = w->stats.bursts == n_before;
 }
 
 static void run_source(struct source *s, uint64_t now_ns)
@@ -137,11 +140,20 @@ static struct entry *find(struct worker *w, const struct port *p)
 	return NULL;
 }
 
+/* A port without a descriptor tells by port_wake_at() alone when it wants its turn. */
 static int watch(struct worker *w, int fd, void *ptr)
 {
 	struct epoll_event event = { .events = EPOLLIN, .data.ptr = ptr };
 
+	if (fd < 0)
+		return 0;
 	return epoll_ctl(w->epoll_fd, EPOLL_CTL_ADD, fd, &event) ? -errno : 0;
+}
+
+static void unwatch(struct worker *w, int fd)
+{
+	if (fd >= 0)
+		epoll_ctl(w->epoll_fd, EPOLL_CTL_DEL, fd, NULL);
 }
 
 static int add(struct worker *w, struct port *p)
@@ -157,7 +169,7 @@ static int add(struct worker *w, struct port *p)
 		return err;
 	err = port_start(p);
 	if (err) {
-		epoll_ctl(w->epoll_fd, EPOLL_CTL_DEL, p->fd, NULL);
+		unwatch(w, p->fd);
 		return err;
 	}
 	w->ports[w->n_ports++] = (struct entry){ .port = p, .wake_at_ns = PORT_NEVER };
@@ -175,7 +187,7 @@ static int drop(struct worker *w, struct port *p)
 		if (!run_burst(w, p, clock_ns()) && port_wake_at(p))
 			break;
 	drain_sources(w);
-	epoll_ctl(w->epoll_fd, EPOLL_CTL_DEL, p->fd, NULL);
+	unwatch(w, p->fd);
 	*e = w->ports[--w->n_ports];
 	if (w->config.port_gone)
 		w->config.port_gone(w->config.ctx, p);
@@ -235,10 +247,10 @@ static int command(struct worker *w, enum command_kind kind, struct port *p)
 	return result;
 }
 
-/* How long to sleep, in ms: until the first port wants its turn, rounded up so that it is due then. */
-static int sleep_ms(struct worker *w, uint64_t now_ns)
+/* How long to sleep: until the first port wants its turn. */
+static uint64_t sleep_ns(struct worker *w, uint64_t now_ns)
 {
-	uint64_t first = PORT_NEVER, ms;
+	uint64_t first = PORT_NEVER, longest = WORKER_IDLE_MS * CLOCK_NS_PER_MS;
 
 	for (unsigned int i = 0; i < w->n_ports; i++) {
 		struct entry *e = &w->ports[i];
@@ -249,20 +261,31 @@ static int sleep_ms(struct worker *w, uint64_t now_ns)
 	}
 	if (first <= now_ns)
 		return 0;
-	ms = (first - now_ns) / CLOCK_NS_PER_MS + 1;
-	return ms < WORKER_IDLE_MS ? (int)ms : WORKER_IDLE_MS;
+	return first - now_ns < longest ? first - now_ns : longest;
+}
+
+/*
+ * A port that is polled and brings nothing leaves the core to whoever waits for it: on a small machine that
+ * is the kernel's thread which fills its rings.
+ */
+static int look(struct worker *w, struct epoll_event *events)
+{
+	if (w->is_idle)
+		sched_yield();
+	return epoll_wait(w->epoll_fd, events, EVENTS_CAP, 0);
 }
 
 static int wait_events(struct worker *w, struct epoll_event *events)
 {
-	int timeout_ms = sleep_ms(w, clock_ns());
+	uint64_t ns = sleep_ns(w, clock_ns());
+	struct timespec timeout = { .tv_nsec = (long)(ns % CLOCK_NS_PER_S) };
 	int n;
 
-	if (timeout_ms)
-		rcu_thread_offline();
-	n = epoll_wait(w->epoll_fd, events, EVENTS_CAP, timeout_ms);
-	if (timeout_ms)
-		rcu_thread_online();
+	if (!ns)
+		return look(w, events);
+	rcu_thread_offline();
+	n = epoll_pwait2(w->epoll_fd, events, EVENTS_CAP, &timeout, NULL);
+	rcu_thread_online();
 	return n;
 }
 

@@ -10,6 +10,9 @@
  * Sources are other fds whose owner is to be called on this thread: what comes back from other
  * threads, such as answers to deferred messages. They have their turn before the ports.
  *
+ * A port without an fd (DPDK) is asked when port_wake_at() says so: at once while there is traffic, and a
+ * worker that finds none there yields its core before it asks again.
+ *
  * The fds are watched level-triggered: a port left with messages is reported again by itself, and
  * no wake-up can be lost. While it sleeps, the thread is offline for RCU, so a synchronize_rcu()
  * elsewhere never waits for traffic. There is no lock on the way of a message: ports come and go

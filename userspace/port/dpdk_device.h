@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What a DPDK device and the ports of its queues are made of. For the dpdk port alone. */
+#ifndef VOLLEY_PORT_DPDK_DEVICE_H
+#define VOLLEY_PORT_DPDK_DEVICE_H
+
+#include <net/if.h>
+
+#include "port/dpdk.h"
+#include "port/port.h"
+
+struct rte_mbuf;
+struct rte_mempool;
+
+struct dpdk_device {
+	uint16_t id; /* of ethdev */
+	uint16_t n_queues;
+	uint16_t mtu;
+	uint8_t mac[6];
+	bool busy_poll;
+	bool is_made; /* by us: it goes when we close it */
+	bool is_started;
+	uint64_t checksums; /* RTE_MBUF_F_TX_* that leave the UDP checksum to it, or 0 */
+	const struct volley_state *services;
+	char tap[IF_NAMESIZE]; /* "": none */
+	char name[64];
+	char driver[32];
+	struct rte_mempool *pools[DPDK_QUEUES_MAX];
+};
+
+struct dpdk_port {
+	struct port port; /* its fd is the tap's, or -1 */
+	struct dpdk_device *device;
+	struct rte_mempool *pool;
+	uint16_t queue;
+	unsigned int n_empty; /* rounds in a row that brought nothing */
+	uint64_t wake_at_ns;
+};
+
+#endif

@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* DPDK's own state: started so that this process stays as it was, but for one thread more. */
+#include <errno.h>
+#include <libgen.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <rte_eal.h>
+#include <rte_errno.h>
+#include <rte_log.h>
+
+#include "base/err.h"
+#include "base/log.h"
+#include "port/dpdk.h"
+
+#define ARGS_CAP  96
+#define WORD_CAP  64
+#define LOG_BYTES 512
+
+static bool is_open;
+
+/* --- Log ----------------------------------------------------------------------------------------- */
+
+/* Its numbers are syslog's plus one. What it only notices is for who debugs us. */
+static enum log_level our_level(int theirs)
+{
+	if (theirs > 0 && (uint32_t)theirs <= RTE_LOG_ERR)
+		return LOG_LEVEL_WARN;
+	return theirs > 0 && (uint32_t)theirs <= RTE_LOG_WARNING ? LOG_LEVEL_INFO : LOG_LEVEL_DEBUG;
+}
+
+/* The stream is not buffered, so this is called with what one rte_log() prints. */
+static ssize_t write_log(void *cookie, const char *bytes, size_t n)
+{
+	char line[LOG_BYTES];
+	size_t len = n < sizeof(line) ? n : sizeof(line) - 1;
+
+	(void)cookie;
+	memcpy(line, bytes, len);
+	while (len && line[len - 1] == '\n')
+		len--;
+	line[len] = 0;
+	if (len)
+		log_line(our_level(rte_log_cur_msg_loglevel()), "DPDK: %s", line);
+	return (ssize_t)n;
+}
+
+static void redirect_log(void)
+{
+	FILE *stream = fopencookie(NULL, "w", (cookie_io_functions_t){ .write = write_log });
+
+	if (!stream)
+		return;
+	setvbuf(stream, NULL, _IOLBF, LOG_BYTES);
+	rte_openlog_stream(stream);
+}
+
+/* --- Words for the EAL --------------------------------------------------------------------------- */
+
+struct args {
+	char *words[ARGS_CAP];
+	char room[ARGS_CAP][WORD_CAP];
+	int n;
+};
+
+static void add(struct args *args, const char *word)
+{
+	/* rte_eal_init() says that it does not write to the words, only to their order. */
+	if (args->n < ARGS_CAP - 1)
+		args->words[args->n++] = (char *)(uintptr_t)word;
+}
+
+__attribute__((format(printf, 2, 3))) static void add_made(struct args *args, const char *format,
+							   ...)
+{
+	va_list list;
+
+	if (args->n >= ARGS_CAP - 1)
+		return;
+	va_start(list, format);
+	vsnprintf(args->room[args->n], WORD_CAP, format, list);
+	va_end(list);
+	add(args, args->room[args->n]);
+}
+
+static unsigned int first_cpu(const cpu_set_t *cpus)
+{
+	unsigned int cpu = 0;
+
+	while (cpu < CPU_SETSIZE - 1 && !CPU_ISSET(cpu, cpus))
+		cpu++;
+	return cpu;
+}
+
+/* One core, so that it makes no worker threads: the workers are ours (rte_thread_register()). */
+static void make_args(struct args *args, const struct dpdk_eal *eal, const cpu_set_t *cpus)
+{
+	add(args, "volleyd");
+	add_made(args, "--file-prefix=volley-%d", (int)getpid());
+	add_made(args, "--lcores=0@%u", first_cpu(cpus));
+	add(args, "--no-telemetry");
+	if (eal->huge_pages) {
+		add(args, "--in-memory");
+	} else {
+		add(args, "--no-huge");
+		add(args, "--no-shconf");
+	}
+	if (eal->memory_mib)
+		add_made(args, "-m%u", eal->memory_mib);
+	if (!eal->n_devices)
+		add(args, "--no-pci");
+	for (unsigned int i = 0; i < eal->n_devices; i++) {
+		add(args, "-a");
+		add(args, eal->devices[i]);
+	}
+	for (unsigned int i = 0; i < eal->n_options; i++)
+		add(args, eal->options[i]);
+}
+
+/* --- Start and end ------------------------------------------------------------------------------- */
+
+/* It makes its folder even where it shares no files. */
+static void remove_folder(void)
+{
+	char folder[4096];
+
+	snprintf(folder, sizeof(folder), "%s", rte_eal_get_runtime_dir());
+	if (*folder && !rmdir(folder))
+		(void)rmdir(dirname(folder));
+}
+
+int dpdk_eal_open(const struct dpdk_eal *eal, char *err, size_t err_cap)
+{
+	struct args args = { .n = 0 };
+	cpu_set_t cpus;
+	int n;
+
+	if (is_open)
+		return 0;
+	if (sched_getaffinity(0, sizeof(cpus), &cpus))
+		return -errno;
+	redirect_log();
+	make_args(&args, eal, &cpus);
+	n = rte_eal_init(args.n, args.words);
+	(void)sched_setaffinity(0, sizeof(cpus), &cpus);
+	remove_folder();
+	if (n < 0) {
+		n = rte_errno ? -rte_errno : -EINVAL;
+		snprintf(err, err_cap, "DPDK does not start: %s; the log says more", err_text(n));
+		return n;
+	}
+	is_open = true;
+	return 0;
+}
+
+void dpdk_eal_close(void)
+{
+	if (!is_open)
+		return;
+	is_open = false;
+	(void)rte_eal_cleanup();
+	remove_folder();
+}
