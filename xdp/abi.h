@@ -182,11 +182,14 @@ struct volley_zone {
 	__u64 reserved[3];
 };
 
+/* In the table of services, with port 0: no service, but an address at which tunnels may end. */
+#define VOLLEY_TUNNEL_END 0x10
+
 /* A service address. `address` holds 4 words as on the wire; IPv4 uses the first. */
 struct volley_service {
 	__be32 address[4];
 	__be16 port;
-	__u8 family; /* 4 or 6; 0: empty. Written last, with release. */
+	__u8 family; /* 4 or 6, VOLLEY_TUNNEL_END; 0: empty. Written last, with release. */
 	__u8 reserved;
 	__u32 reserved2;
 };
@@ -344,7 +347,7 @@ struct volley_cpu {
 	__u32 location;     /* of the entry that was found */
 	__u32 moved;        /* octets that the query lies behind the answer's place for it */
 	__u32 tunnel_bytes; /* of headers before the IP header at l3_offset, to be taken off; or 0 */
-	__u32 reserved4;
+	__u32 grown;        /* octets of room that were made before the frame */
 	__u8 ipv6;
 	__u8 edns;
 	__u16 reserved;

@@ -71,7 +71,7 @@ static __always_inline int client_of(struct xdp_md *ctx, struct volley_cpu *cpu)
 	const void *l3 = (void *)(long)ctx->data;
 	__u32 offset = cpu->l3_offset;
 
-	if (offset > L2_BYTES_MAX)
+	if (offset > L3_OFFSET_MAX)
 		return VOLLEY_PASS_RUNT; /* cannot be, but the verifier has forgotten it */
 	l3 += offset;
 	if (l3 + sizeof(struct ipv6hdr) > end)

@@ -63,8 +63,32 @@ struct xdp_md {
 	uintptr_t data;
 	uintptr_t data_end;
 	__u32 rx_queue_index;
+	__u32 ingress_ifindex;
 	uint8_t *room_start;
 	uint8_t *room_end;
+};
+
+/* As in linux/bpf.h, as far as it is used. */
+struct bpf_fib_lookup {
+	__u8 family;
+	__u8 l4_protocol;
+	__be16 sport;
+	__be16 dport;
+	__u16 tot_len;
+	__u32 ifindex;
+	__be32 flowinfo;
+	union {
+		__be32 ipv4_src;
+		__u32 ipv6_src[4];
+	};
+	union {
+		__be32 ipv4_dst;
+		__u32 ipv6_dst[4];
+	};
+	__be16 h_vlan_proto;
+	__be16 h_vlan_TCI;
+	__u8 smac[6];
+	__u8 dmac[6];
 };
 
 #define SEC(name)
@@ -107,6 +131,8 @@ struct native_map {
 static struct native_map native_maps[NATIVE_MAPS_MAX];
 static uint8_t native_record[NATIVE_RECORD_MAX]; /* the last that was put into a ring */
 static unsigned int native_n_records;
+static long native_fib_result;
+static struct bpf_fib_lookup native_fib; /* what the routing table says */
 static __u64 native_now_ns;
 static __u64 native_jiffies;
 static int native_has_socket; /* of every queue */
@@ -195,6 +221,17 @@ static inline long bpf_redirect_map(const void *map, __u64 key, __u64 flags)
 	(void)map;
 	(void)key;
 	return native_has_socket ? XDP_REDIRECT : (long)flags;
+}
+
+static inline long bpf_fib_lookup(struct xdp_md *ctx, struct bpf_fib_lookup *fib, int n,
+				  __u32 flags)
+{
+	(void)ctx;
+	(void)n;
+	(void)flags;
+	fib->ifindex = native_fib.ifindex;
+	memcpy(fib->dmac, native_fib.dmac, sizeof(fib->dmac));
+	return native_fib_result;
 }
 
 static inline __u64 bpf_ktime_get_coarse_ns(void)

@@ -19,7 +19,8 @@
 
 #define VLAN_TAGS_MAX  2
 #define L2_BYTES_MAX   (14 + VLAN_TAGS_MAX * 4)
-#define DNS_OFFSET_MAX (L2_BYTES_MAX + 40 + 8)
+#define L3_OFFSET_MAX  (L2_BYTES_MAX + 40 + 8 + 4) /* in a tunnel: IPv6, UDP, GUE */
+#define DNS_OFFSET_MAX (L3_OFFSET_MAX + 40 + 8)
 #define IPV4_MF_OFFSET 0x3fff /* More Fragments and the fragment offset */
 #define IPV4_BARE      5      /* IHL without options */
 #define DNS_HEADER     12
@@ -43,9 +44,9 @@ struct packet {
 	__u64 frame_bytes;
 	__u32 l3_offset;
 	__be16 ethertype;
-	struct udphdr *udp;
-	__u32 udp_room; /* octets of IP payload */
-	__be32 destination[4];
+	__u32 payload; /* where that of IP begins */
+	__u32 room;    /* and its octets */
+	__u64 to[2];   /* destination, as in struct volley_service */
 };
 
 static __always_inline void packet_frame(struct packet *p, const struct xdp_md *ctx)
@@ -131,9 +132,10 @@ static __always_inline int packet_ipv4(struct packet *p)
 	total = bpf_ntohs(ip->tot_len);
 	if (total < sizeof(*ip) || total > p->frame_bytes - p->l3_offset)
 		return VOLLEY_PASS_IP_LENGTH;
-	p->udp = (void *)(ip + 1);
-	p->udp_room = total - (__u32)sizeof(*ip);
-	p->destination[0] = ip->daddr;
+	p->payload = p->l3_offset + (__u32)sizeof(*ip);
+	p->room = total - (__u32)sizeof(*ip);
+	p->to[0] = ip->daddr;
+	p->to[1] = 0;
 	return -1;
 }
 
@@ -163,49 +165,100 @@ static __always_inline int packet_ipv6(struct packet *p)
 	room = bpf_ntohs(ip->payload_len);
 	if (room > p->frame_bytes - p->l3_offset - sizeof(*ip))
 		return VOLLEY_PASS_IP_LENGTH;
-	p->udp = (void *)(ip + 1);
-	p->udp_room = room;
-	__builtin_memcpy(p->destination, &ip->daddr, sizeof(p->destination));
+	p->payload = p->l3_offset + (__u32)sizeof(*ip);
+	p->room = room;
+	__builtin_memcpy(p->to, &ip->daddr, sizeof(p->to));
 	return -1;
 }
 
-static __always_inline int is_service(const struct volley_state *state, const __be32 to[4],
+/*
+ * Whether there is such a struct volley_service, whose other fields are 0. By words: one branch for each
+ * slot, and each branch is a path more for the verifier.
+ */
+static __always_inline int is_service(const struct volley_state *state, const __u64 to[2],
 				      __be16 port, __u8 family)
 {
-	__u32 slot = volley_service_slot(to, port);
+	const __be32 halves[4] = { (__be32)to[0], (__be32)(to[0] >> 32), (__be32)to[1],
+				   (__be32)(to[1] >> 32) };
+	__u32 slot = volley_service_slot(halves, port);
+	__u64 last = port | (__u64)family << 16;
 	__u32 i;
 
+#pragma nounroll
 	for (i = 0; i < VOLLEY_SERVICE_PROBES; i++) {
-		const struct volley_service *s = &state->services[(slot + i) % VOLLEY_SERVICES];
+		const __u64 *words = (const void *)&state->services[(slot + i) % VOLLEY_SERVICES];
 
-		if (s->address[0] == to[0] && s->port == port && s->family == family &&
-		    (family == 4 || !((s->address[1] ^ to[1]) | (s->address[2] ^ to[2]) |
-				      (s->address[3] ^ to[3]))))
+		if (!((words[0] ^ to[0]) | (words[1] ^ to[1]) | (words[2] ^ last)))
 			return 1;
 	}
 	return 0;
 }
 
-static __always_inline int packet_udp(struct packet *p, const struct volley_state *state, int ipv6)
+/* Behind an IP header that packet_ip() has taken: cpu->dns_offset is where UDP begins. */
+static __always_inline int packet_udp(struct volley_cpu *cpu, const struct volley_state *state,
+				      struct xdp_md *ctx)
 {
-	if ((void *)(p->udp + 1) > p->end)
+	const void *end = (void *)(long)ctx->data_end;
+	const void *data = (void *)(long)ctx->data;
+	__u32 offset = cpu->dns_offset, room = cpu->dns_bytes;
+	const struct udphdr *udp;
+
+	if (offset > DNS_OFFSET_MAX)
+		return VOLLEY_PASS_RUNT; /* cannot be, but the verifier has forgotten it */
+	udp = data + offset;
+	if ((void *)(udp + 1) > end)
 		return VOLLEY_PASS_RUNT;
-	if (!is_service(state, p->destination, p->udp->dest, ipv6 ? 6 : 4))
+	if (!is_service(state, cpu->folded, udp->dest, 4 + 2 * cpu->ipv6))
 		return VOLLEY_PASS_SERVICE;
-	if (bpf_ntohs(p->udp->len) != p->udp_room)
+	if (bpf_ntohs(udp->len) != room)
 		return VOLLEY_PASS_UDP_LENGTH;
-	if (!p->udp->source)
+	if (!udp->source)
 		return VOLLEY_PASS_SOURCE;
-	if (ipv6 && !p->udp->check)
+	if (!udp->check && cpu->ipv6)
 		return VOLLEY_PASS_CHECKSUM;
-	if (p->udp_room < sizeof(*p->udp) + DNS_HEADER)
+	if (room < sizeof(*udp) + DNS_HEADER)
 		return VOLLEY_PASS_DNS_SHORT;
+	cpu->dns_offset = offset + (__u32)sizeof(*udp);
+	cpu->dns_bytes = room - (__u32)sizeof(*udp);
+	forget_bounds();
 	return -1;
 }
 
 /*
- * Fills the frame's part of `cpu` (l3_offset, dns_offset, dns_bytes, frame_bytes, ipv6) for a
- * packet that is ours. A reason to pass, or -1.
+ * The IP header at cpu->l3_offset: where its payload begins goes to dns_offset, the octets of that to
+ * dns_bytes, and the destination to the room for the key. A reason to pass, or -1.
+ */
+static __always_inline int packet_ip(struct volley_cpu *cpu, struct xdp_md *ctx, __be16 ethertype)
+{
+	struct packet p = {};
+	int reason;
+
+	packet_frame(&p, ctx);
+	p.l3_offset = cpu->l3_offset;
+	if (p.l3_offset > L3_OFFSET_MAX)
+		return VOLLEY_PASS_RUNT; /* cannot be, but the verifier has forgotten it */
+	if (ethertype == bpf_htons(ETH_P_IP)) {
+		cpu->ipv6 = 0;
+		reason = packet_ipv4(&p);
+	} else if (ethertype == bpf_htons(ETH_P_IPV6)) {
+		cpu->ipv6 = 1;
+		reason = packet_ipv6(&p);
+	} else {
+		reason = VOLLEY_PASS_ETHERTYPE;
+	}
+	if (reason >= 0)
+		return reason;
+	cpu->dns_offset = p.payload;
+	cpu->dns_bytes = p.room;
+	cpu->folded[0] = p.to[0];
+	cpu->folded[1] = p.to[1];
+	forget_bounds();
+	return -1;
+}
+
+/*
+ * Fills the frame's part of `cpu` (l3_offset, dns_offset, dns_bytes, frame_bytes, tunnel_bytes, ipv6)
+ * for a packet that is ours. A reason to pass, or -1.
  */
 static __always_inline int packet_parse(struct volley_cpu *cpu, const struct volley_state *state,
 					const struct volley_link *link, struct xdp_md *ctx)
@@ -215,34 +268,18 @@ static __always_inline int packet_parse(struct volley_cpu *cpu, const struct vol
 
 	packet_frame(&p, ctx);
 	reason = packet_l2(&p, link);
-
 	if (reason >= 0)
 		return reason;
 	cpu->l3_offset = p.l3_offset;
-	forget_bounds();
-	packet_frame(&p, ctx);
-	p.l3_offset = cpu->l3_offset;
-	if (p.l3_offset > L2_BYTES_MAX)
-		return VOLLEY_PASS_RUNT; /* cannot be, but the verifier has forgotten it */
-	if (p.ethertype == bpf_htons(ETH_P_IP)) {
-		cpu->ipv6 = 0;
-		reason = packet_ipv4(&p);
-	} else if (p.ethertype == bpf_htons(ETH_P_IPV6)) {
-		cpu->ipv6 = 1;
-		reason = packet_ipv6(&p);
-	} else {
-		reason = VOLLEY_PASS_ETHERTYPE;
-	}
-	if (reason >= 0)
-		return reason;
-	reason = packet_udp(&p, state, p.ethertype == bpf_htons(ETH_P_IPV6));
-	if (reason >= 0)
-		return reason;
-	cpu->dns_offset = (__u32)((void *)(p.udp + 1) - p.data);
-	cpu->dns_bytes = p.udp_room - (__u32)sizeof(*p.udp);
 	cpu->frame_bytes = (__u32)p.frame_bytes;
+	cpu->tunnel_bytes = 0;
 	forget_bounds();
-	return -1;
+	reason = packet_ip(cpu, ctx, p.ethertype);
+	return reason < 0 ? packet_udp(cpu, state, ctx) : reason;
 }
+
+#ifdef __BYTE_ORDER__
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "words of a service are little endian");
+#endif
 
 #endif

@@ -6,6 +6,8 @@
  *   answer  │ Ethernet, VLAN │ IP │ UDP │ DNS header │ question │ body │ OPT
  *             swapped          swapped    from entry   kept       copied
  *
+ * A tunnel's header (tunnel.h) goes: what is behind it moves to its place.
+ *
  * Room for a small body is made at the head, and all up to the question moves there; room for a
  * large one at the tail. Where the driver refuses the one, the other is tried.
  */
@@ -18,6 +20,7 @@
 #include "xdp/packet.h"
 #include "xdp/question.h"
 #include "xdp/sum.h"
+#include "xdp/tunnel.h"
 
 #define REPLY_TTL      64
 #define COPY_WORDS_MAX 16
@@ -30,18 +33,21 @@
 
 /*
  * Makes the frame `grow` octets longer (or shorter). What it holds then lies cpu->moved octets behind
- * where it belongs. Small answers grow at the head: the kernel clears what it adds at the tail, and
- * that costs more than moving the question. -1, or a reason to go up.
+ * where it belongs, but what stands before a tunnel only cpu->grown. Small answers grow at the head: the
+ * kernel clears what it adds at the tail, and that costs more than moving the question. -1, or a reason
+ * to go up.
  */
 static __always_inline int reply_resize(struct xdp_md *ctx, struct volley_cpu *cpu, int grow)
 {
 	int small = grow > 0 && grow <= HEAD_FIRST_MAX;
 
-	cpu->moved = 0;
+	cpu->moved = cpu->tunnel_bytes;
+	cpu->grown = 0;
 	if (!grow || (!small && !bpf_xdp_adjust_tail(ctx, grow)))
 		return -1;
 	if (grow > 0 && !bpf_xdp_adjust_head(ctx, -grow)) {
-		cpu->moved = (__u32)grow;
+		cpu->moved += (__u32)grow;
+		cpu->grown = (__u32)grow;
 		return -1;
 	}
 	return small && !bpf_xdp_adjust_tail(ctx, grow) ? -1 : VOLLEY_UP_NO_ROOM;
@@ -58,11 +64,10 @@ struct part {
  * `bytes` octets at `offset`. Parts are written in the order in which they lie, each read before: so
  * what is overwritten has been moved. -1 or a reason.
  */
-static __always_inline int part_at(struct part *p, struct xdp_md *ctx, const struct volley_cpu *cpu,
-				   __u32 offset, __u32 bytes)
+static __always_inline int part_at(struct part *p, struct xdp_md *ctx, __u32 offset, __u32 moved,
+				   __u32 bytes)
 {
 	void *data = (void *)(long)ctx->data;
-	__u32 moved = cpu->moved;
 
 	p->end = (void *)(long)ctx->data_end;
 	if (offset > FRAME_HEAD_MAX || moved > VOLLEY_UDP_MAX)
@@ -82,7 +87,7 @@ static __always_inline int reply_ethernet(struct xdp_md *ctx, const struct volle
 	struct part p;
 	__u32 *to;
 
-	if (part_at(&p, ctx, cpu, 0, sizeof(struct ethhdr)) >= 0)
+	if (part_at(&p, ctx, 0, cpu->grown, sizeof(struct ethhdr)) >= 0)
 		return VOLLEY_DROP_EDIT;
 	from = p.from;
 	to = p.to;
@@ -142,7 +147,7 @@ static __always_inline int reply_ip(struct xdp_md *ctx, const struct volley_cpu 
 	__u32 bytes = cpu->ipv6 ? sizeof(struct ipv6hdr) : sizeof(struct iphdr);
 	struct part p;
 
-	if (part_at(&p, ctx, cpu, cpu->l3_offset, bytes) >= 0)
+	if (part_at(&p, ctx, cpu->l3_offset, cpu->moved, bytes) >= 0)
 		return VOLLEY_DROP_EDIT;
 	*sum = cpu->ipv6 ? reply_ipv6(p.to, p.from, udp_bytes) :
 			   reply_ipv4(p.to, p.from, udp_bytes);
@@ -207,7 +212,7 @@ static __always_inline int reply_headers(struct xdp_md *ctx, const struct volley
 	struct part p;
 	__u16 check;
 
-	if (part_at(&p, ctx, cpu, offset, UDP_DNS_BYTES) >= 0)
+	if (part_at(&p, ctx, offset, cpu->moved, UDP_DNS_BYTES) >= 0)
 		return VOLLEY_DROP_EDIT;
 	from = p.from;
 	source = from->dest;
@@ -297,13 +302,19 @@ static __always_inline int reply_send(struct xdp_md *ctx, struct volley_cpu *cpu
 	__u32 before = DNS_HEADER + cpu->name_bytes + 4;
 	__u32 dns_bytes = before + body_bytes + cpu->edns * EDNS_OPT_BYTES;
 	__u32 udp_bytes = (__u32)sizeof(struct udphdr) + dns_bytes;
-	__u32 at = cpu->dns_offset + before;
+	int grow = (int)(cpu->dns_offset + dns_bytes) - (int)cpu->frame_bytes;
 	__u64 sum, opt = reply_opt_word(cpu, state);
 	int reason;
+	__u32 at;
 
 	if (body_offset > BODY_OFFSET_MAX || body_bytes > VOLLEY_UDP_MAX)
 		return VOLLEY_UP_NO_ROOM; /* a damaged entry */
-	reason = reply_resize(ctx, cpu, (int)(cpu->dns_offset + dns_bytes) - (int)cpu->frame_bytes);
+	if (cpu->tunnel_bytes)
+		grow = tunnel_growth(cpu, grow);
+	reason = reply_resize(ctx, cpu, grow);
+	if (reason < 0 && cpu->tunnel_bytes)
+		reason = tunnel_leave(ctx, cpu);
+	at = cpu->dns_offset + before;
 	if (reason < 0)
 		reason = reply_ethernet(ctx, cpu);
 	if (reason < 0)
@@ -316,6 +327,8 @@ static __always_inline int reply_send(struct xdp_md *ctx, struct volley_cpu *cpu
 		reason = age_write(ctx, cpu, e, at);
 	if (reason < 0)
 		reason = reply_opt(ctx, opt, at + body_bytes);
+	if (reason < 0 && cpu->tunnel_bytes)
+		reason = tunnel_cut(ctx, cpu->dns_offset + dns_bytes);
 	return reason >= 0 ? reason : (int)cpu->reason;
 }
 

@@ -4,6 +4,8 @@
  * is not ours. design in docs/architecture.md.
  *
  *   packet.h    is it ours?                               no: XDP_PASS, untouched
+ *   tunnel.h    or ours in a tunnel?                      no: the same
+ *   fib.h       does the answer leave by this interface?  no: the same
  *   question.h  is it understood?                         no: up, untouched
  *   lookup.h    is the answer known, for this client?     no: up, untouched
  *   choose.h    which part of it has room
@@ -20,6 +22,8 @@
 
 #include "xdp/abi.h"
 #include "xdp/packet.h"
+#include "xdp/tunnel.h"
+#include "xdp/fib.h"
 #include "xdp/question.h"
 #include "xdp/lookup.h"
 #include "xdp/reply.h"
@@ -204,6 +208,10 @@ static __always_inline int answer(struct xdp_md *ctx, struct volley_cpu *cpu,
 	int reason;
 
 	reason = packet_parse(cpu, state, link, ctx);
+	if (reason >= 0 && link->tunnels)
+		reason = tunnel_parse(ctx, cpu, state, link, reason);
+	if (reason < 0 && link->return_fib)
+		reason = fib_check(ctx, cpu);
 	if (reason < 0)
 		reason = question_parse(ctx, cpu, state);
 	if (reason >= 0)

@@ -7,12 +7,14 @@
 #include <linux/ip.h>
 #include <linux/ipv6.h>
 #include <linux/udp.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <string.h>
 #include <sys/socket.h>
 
 #include "base/err.h"
 #include "base/wire.h"
+#include "xdp/abi.h"
 
 #define VLAN_TAGS_MAX  2
 #define VLAN_TAG_BYTES 4
@@ -22,6 +24,9 @@
 #define REPLY_TTL      64
 #define UDP_CHECK_NONE 0
 #define UDP_CHECK_ZERO 0xffff /* how a computed 0 is sent (RFC 768) */
+#define GUE_BYTES      4
+#define GUE_VARIANT(b) ((b) >> 6)
+#define GUE_IP_BIT     0x20 /* of the first byte of variant 1: that of IPv6, else of IPv4 */
 
 _Static_assert(sizeof(struct iphdr) == FRAME_IPV4_BYTES, "no options");
 _Static_assert(sizeof(struct ipv6hdr) == FRAME_IPV6_BYTES, "no extension headers");
@@ -111,6 +116,87 @@ int frame_parse(struct frame *f, const uint8_t *bytes, uint32_t len)
 	f->peer_port = udp.source;
 	f->local_port = udp.dest;
 	return 0;
+}
+
+/* A packet in a tunnel: where what the outer header carries lies, and what it is. */
+struct inner {
+	uint32_t at;  /* in the frame */
+	uint32_t end; /* of the outer packet, in the frame */
+	uint8_t proto;
+};
+
+/* Of the IP header at `at`. False where there is none that is plain and whole. */
+static bool outer_ipv4(struct inner *in, const uint8_t *bytes, uint32_t at, uint32_t len)
+{
+	struct iphdr ip;
+	uint32_t total;
+
+	if (len - at < sizeof(ip))
+		return false;
+	memcpy(&ip, bytes + at, sizeof(ip));
+	total = ntohs(ip.tot_len);
+	*in = (struct inner){ .at = at + sizeof(ip), .end = at + total, .proto = ip.protocol };
+	return bytes[at] == IPV4_BARE && !(ip.frag_off & htons(IPV4_FRAGMENT)) &&
+	       total >= sizeof(ip) && total <= len - at;
+}
+
+static bool outer_ipv6(struct inner *in, const uint8_t *bytes, uint32_t at, uint32_t len)
+{
+	struct ipv6hdr ip;
+
+	if (len - at < sizeof(ip))
+		return false;
+	memcpy(&ip, bytes + at, sizeof(ip));
+	*in = (struct inner){ .at = at + sizeof(ip), .proto = ip.nexthdr };
+	in->end = in->at + ntohs(ip.payload_len);
+	return ip.version == 6 && in->end <= len;
+}
+
+/* Steps over UDP and GUE (draft-ietf-intarea-gue section 3). False where they are not understood. */
+static bool skip_gue(struct inner *in, const uint8_t *bytes, __be16 port)
+{
+	const uint8_t *gue;
+	struct udphdr udp;
+
+	if (in->end - in->at < FRAME_UDP_BYTES + GUE_BYTES)
+		return false;
+	memcpy(&udp, bytes + in->at, sizeof(udp));
+	if (udp.dest != port || ntohs(udp.len) != in->end - in->at)
+		return false;
+	in->at += FRAME_UDP_BYTES;
+	gue = bytes + in->at;
+	if (GUE_VARIANT(*gue) == 1) {
+		in->proto = *gue & GUE_IP_BIT ? IPPROTO_IPV6 : IPPROTO_IPIP;
+		return true;
+	}
+	in->at += GUE_BYTES;
+	in->proto = gue[1];
+	return !gue[0] && !gue[2] && !gue[3];
+}
+
+uint32_t frame_decap(const struct frame_tunnels *tunnels, uint8_t *bytes, uint32_t *len)
+{
+	uint32_t net_off = 0, n;
+	struct inner in;
+	uint16_t type = parse_l2(bytes, *len, &net_off);
+
+	if (!(type == ETH_P_IP && outer_ipv4(&in, bytes, net_off, *len)) &&
+	    !(type == ETH_P_IPV6 && outer_ipv6(&in, bytes, net_off, *len)))
+		return 0;
+	if (in.proto == IPPROTO_UDP) {
+		if (!(tunnels->kinds & VOLLEY_TUNNEL_GUE) ||
+		    !skip_gue(&in, bytes, tunnels->gue_port))
+			return 0;
+	} else if (!(tunnels->kinds & VOLLEY_TUNNEL_IPIP)) {
+		return 0;
+	}
+	if (in.proto != IPPROTO_IPIP && in.proto != IPPROTO_IPV6)
+		return 0;
+	n = in.at - net_off;
+	memmove(bytes + n, bytes, net_off);
+	wire_store_be16(bytes + in.at - 2, in.proto == IPPROTO_IPIP ? ETH_P_IP : ETH_P_IPV6);
+	*len = in.end - n;
+	return n;
 }
 
 /*

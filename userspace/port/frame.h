@@ -25,6 +25,12 @@
 #define FRAME_IPV6_BYTES  40
 #define FRAME_UDP_BYTES   8
 
+/* The tunnels whose outer headers are taken off frames. */
+struct frame_tunnels {
+	uint8_t kinds; /* VOLLEY_TUNNEL_*, as the driver has them; 0: none */
+	__be16 gue_port;
+};
+
 /* Where things are in a frame: offsets and lengths in bytes. */
 struct frame {
 	uint16_t net_off;  /* IP header */
@@ -36,6 +42,17 @@ struct frame {
 	const uint8_t *peer; /* into the frame: 4 or 16 bytes */
 	const uint8_t *local;
 };
+
+/*
+ * If the frame of *len bytes carries an IP packet in such a tunnel, makes it, in place, the frame that
+ * carries that packet plainly: as xdp/tunnel.h tells the two apart, but for the outer address, of
+ * which the driver has made sure. Returns how many bytes further on that frame begins, and in *len how
+ * long it is; 0, and nothing has changed, for any other.
+ *
+ *      arrived   │ Ethernet, VLAN │ outer IP, UDP, GUE │ IP │ UDP │ query │ padding
+ *      now                        │ Ethernet, VLAN     │ IP │ UDP │ query │
+ */
+uint32_t frame_decap(const struct frame_tunnels *tunnels, uint8_t *bytes, uint32_t *len);
 
 /*
  * Takes apart len bytes at bytes. Accepts UDP over IPv4 without options and fragments, or directly

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Does the answer leave by the interface that the query came in by, and who is its next hop? Asked of
+ * the kernel's routing table, for links with return-path: fib.
+ *
+ * The lookup is that for a packet of the host's own, which the kernel's answer would be: it comes from
+ * the loopback interface. So the rules of policy routing see what they would see there, and it is that
+ * interface alone for which the helper wants forwarding to be on (net.ipv4.conf.lo.forwarding), where
+ * it forwards nothing. With any other answer than a next hop on this interface the kernel's socket
+ * answers and routes.
+ */
+#ifndef VOLLEY_XDP_FIB_H
+#define VOLLEY_XDP_FIB_H
+
+#include "xdp/abi.h"
+#include "xdp/packet.h"
+
+#define FIB_IFINDEX_LO 1 /* in each network namespace */
+#define FIB_AF_INET    2
+#define FIB_AF_INET6   10
+
+/* Addresses of the answer: the service's, and the client's. -1 or a reason. */
+static __always_inline int fib_addresses(struct bpf_fib_lookup *fib, struct xdp_md *ctx,
+					 const struct volley_cpu *cpu)
+{
+	const void *end = (void *)(long)ctx->data_end;
+	const void *l3 = (void *)(long)ctx->data;
+	__u32 offset = cpu->l3_offset;
+
+	if (offset > L3_OFFSET_MAX)
+		return VOLLEY_PASS_RUNT; /* cannot be, but the verifier has forgotten it */
+	l3 += offset;
+	if (l3 + sizeof(struct ipv6hdr) > end)
+		return VOLLEY_PASS_RUNT; /* the same: with UDP and DNS, IPv4 has these, too */
+	if (cpu->ipv6) {
+		const struct ipv6hdr *ip = l3;
+
+		fib->family = FIB_AF_INET6;
+		__builtin_memcpy(fib->ipv6_src, &ip->daddr, sizeof(fib->ipv6_src));
+		__builtin_memcpy(fib->ipv6_dst, &ip->saddr, sizeof(fib->ipv6_dst));
+	} else {
+		const struct iphdr *ip = l3;
+
+		fib->family = FIB_AF_INET;
+		fib->ipv4_src = ip->daddr;
+		fib->ipv4_dst = ip->saddr;
+	}
+	return -1;
+}
+
+/* Kernels before 6.3 also name neighbours whose address is not known yet: it is zero then. */
+static __always_inline int is_known(const __u8 mac[ETH_ALEN])
+{
+	return mac[0] | mac[1] | mac[2] | mac[3] | mac[4] | mac[5];
+}
+
+/*
+ * -1, and the query's source MAC is that of the next hop, so that who swaps the two, here or in the
+ * worker, sends the answer there. Or VOLLEY_PASS_RETURN, and the frame is as it came: also with VLAN tags,
+ * since up to Linux 6.18 the helper does not tell to which tag an interface of the table belongs.
+ */
+static __always_inline int fib_check(struct xdp_md *ctx, const struct volley_cpu *cpu)
+{
+	struct bpf_fib_lookup fib = { .l4_protocol = IPPROTO_UDP, .ifindex = FIB_IFINDEX_LO };
+	struct ethhdr *eth;
+	int reason;
+
+	if (cpu->l3_offset - cpu->tunnel_bytes != sizeof(*eth))
+		return VOLLEY_PASS_RETURN;
+	reason = fib_addresses(&fib, ctx, cpu);
+	if (reason >= 0)
+		return reason;
+	if (bpf_fib_lookup(ctx, &fib, sizeof(fib), 0) || fib.ifindex != ctx->ingress_ifindex ||
+	    !is_known(fib.dmac))
+		return VOLLEY_PASS_RETURN;
+	eth = (void *)(long)ctx->data;
+	if ((void *)(eth + 1) > (void *)(long)ctx->data_end)
+		return VOLLEY_PASS_RUNT; /* cannot be, but the verifier has forgotten it */
+	__builtin_memcpy(eth->h_source, fib.dmac, ETH_ALEN);
+	forget_bounds();
+	return -1;
+}
+
+#endif

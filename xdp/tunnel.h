@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Queries that an L4 balancer sends on within a tunnel: one layer of it is taken off, and the answer
+ * goes straight to the client, as if the query had come without.
+ *
+ *   query   │ Ethernet, VLAN │ IP │ IP │ UDP │ DNS              IPIP (RFC 2003, 2473, 4213)
+ *           │ Ethernet, VLAN │ IP │ UDP │ IP │ UDP │ DNS        GUE, variant 1
+ *           │ Ethernet, VLAN │ IP │ UDP │ GUE │ IP │ UDP │ DNS  GUE, variant 0 without flags
+ *   answer  │ Ethernet, VLAN │ IP │ UDP │ DNS
+ *
+ * A tunnel is ours if it ends at an address of this host, and what is in it asks a service address. A
+ * router passes on the tunnels of others, often with the very same anycast address in them.
+ *
+ * Nothing is written before the answer has room: what goes up or passes is as it came, so that the
+ * kernel's tunnel devices go on working. userspace/port/frame.c does the same for what goes up.
+ */
+#ifndef VOLLEY_XDP_TUNNEL_H
+#define VOLLEY_XDP_TUNNEL_H
+
+#include "xdp/abi.h"
+#include "xdp/packet.h"
+
+#define GUE_VARIANTS  0xc0
+#define GUE_VARIANT_1 0x40 /* these two bits are those of IPv4 and IPv6 */
+#define GUE_IP_BIT    0x20 /* the next one tells them apart */
+
+/* What is in the tunnel. */
+struct inner {
+	const void *data; /* in the frame */
+	const void *end;
+	__u32 room; /* octets from there on */
+	__u8 proto;
+};
+
+/*
+ * Steps over UDP and GUE. The outer checksum is not looked at, as none is; over IPv6, too, it may be 0
+ * (RFC 6935 section 5). False: not understood.
+ */
+static __always_inline int skip_gue(struct inner *in)
+{
+	const struct udphdr *udp = in->data;
+	const __be32 *gue = (const void *)(udp + 1);
+	__u32 bytes = sizeof(*udp);
+
+	if ((const void *)(gue + 1) > in->end || in->room < sizeof(*udp) + sizeof(*gue) ||
+	    bpf_ntohs(udp->len) != in->room)
+		return 0;
+	if ((*(const __u8 *)gue & GUE_VARIANTS) == GUE_VARIANT_1) {
+		in->proto = *(const __u8 *)gue & GUE_IP_BIT ? IPPROTO_IPV6 : IPPROTO_IPIP;
+	} else {
+		in->proto = ((const __u8 *)gue)[1];
+		if (*gue & ~bpf_htonl(0xff << 16))
+			return 0;
+		bytes += sizeof(*gue);
+	}
+	in->data += bytes;
+	in->room -= bytes;
+	return 1;
+}
+
+static __always_inline int is_ip(__u8 proto)
+{
+	return proto == IPPROTO_IPIP || proto == IPPROTO_IPV6;
+}
+
+static __always_inline int is_tunnel(const struct inner *in, const struct volley_link *link)
+{
+	const struct udphdr *udp = in->data;
+
+	if (in->proto != IPPROTO_UDP)
+		return link->tunnels & VOLLEY_TUNNEL_IPIP && is_ip(in->proto);
+	return link->tunnels & VOLLEY_TUNNEL_GUE && (const void *)(udp + 1) <= in->end &&
+	       udp->dest == link->gue_port;
+}
+
+/* Whether the outer packet holds the whole inner one, as far as its length says. */
+static __always_inline int is_whole(const struct inner *in)
+{
+	const __be16 *ip = in->data;
+
+	if ((const void *)(ip + 3) > in->end)
+		return 0;
+	return in->room >= (in->proto == IPPROTO_IPV6 ? sizeof(struct ipv6hdr) + bpf_ntohs(ip[2]) :
+							bpf_ntohs(ip[1]));
+}
+
+/*
+ * What packet_ip() leaves where there is UDP, and the protocol: of a header that it took otherwise. False:
+ * cut short.
+ */
+static __always_inline int tunnel_outer(struct xdp_md *ctx, struct volley_cpu *cpu)
+{
+	const void *end = (void *)(long)ctx->data_end;
+	const void *l3 = (void *)(long)ctx->data;
+	__u32 offset = cpu->l3_offset;
+
+	if (offset > L2_BYTES_MAX)
+		return 0; /* cannot be, but the verifier has forgotten it */
+	l3 += offset;
+	if (cpu->ipv6) {
+		const struct ipv6hdr *ip = l3;
+
+		if ((const void *)(ip + 1) > end)
+			return 0;
+		cpu->dns_offset = offset + (__u32)sizeof(*ip);
+		cpu->dns_bytes = bpf_ntohs(ip->payload_len);
+		cpu->folded[2] = ip->nexthdr;
+		__builtin_memcpy(&cpu->folded[0], &ip->daddr, sizeof(ip->daddr));
+	} else {
+		const struct iphdr *ip = l3;
+
+		if ((const void *)(ip + 1) > end)
+			return 0;
+		cpu->dns_offset = offset + (__u32)sizeof(*ip);
+		cpu->dns_bytes = bpf_ntohs(ip->tot_len) - (__u32)sizeof(*ip);
+		cpu->folded[0] = ip->daddr;
+		cpu->folded[1] = 0;
+		cpu->folded[2] = ip->protocol;
+	}
+	return 1;
+}
+
+/*
+ * If a tunnel of ours begins there, l3_offset is where the header within is, and that header's EtherType
+ * is returned; else a reason to pass, negative, or 0: it is no tunnel of ours.
+ */
+static __always_inline int tunnel_enter(struct xdp_md *ctx, struct volley_cpu *cpu,
+					const struct volley_state *state,
+					const struct volley_link *link)
+{
+	const void *data = (void *)(long)ctx->data;
+	__u32 offset = cpu->dns_offset, room = cpu->dns_bytes;
+	struct inner in = { .end = (void *)(long)ctx->data_end, .room = room };
+
+	in.proto = (__u8)cpu->folded[2];
+	if (offset > L2_BYTES_MAX + sizeof(struct ipv6hdr) || room > cpu->frame_bytes - offset)
+		return 0;
+	in.data = data + offset;
+	if (!is_tunnel(&in, link) ||
+	    !is_service(state, cpu->folded, 0, (__u8)(VOLLEY_TUNNEL_END | (4 + 2 * cpu->ipv6))))
+		return 0;
+	if (in.proto == IPPROTO_UDP && !skip_gue(&in))
+		return -VOLLEY_PASS_TUNNEL;
+	if (!is_ip(in.proto) || !is_whole(&in))
+		return -VOLLEY_PASS_TUNNEL;
+	offset = (__u32)(in.data - data);
+	cpu->tunnel_bytes = offset - cpu->l3_offset;
+	cpu->l3_offset = offset;
+	return in.proto == IPPROTO_IPV6 ? ETH_P_IPV6 : ETH_P_IP;
+}
+
+/*
+ * A packet that packet_parse() passes for `reason`: is it ours within a tunnel? Then `cpu` is filled as
+ * there, with tunnel_bytes, and it is -1; else a reason to pass.
+ */
+static __always_inline int tunnel_parse(struct xdp_md *ctx, struct volley_cpu *cpu,
+					const struct volley_state *state,
+					const struct volley_link *link, int reason)
+{
+	int type;
+
+	if (reason != VOLLEY_PASS_PROTOCOL && reason != VOLLEY_PASS_SERVICE)
+		return reason;
+	if (reason == VOLLEY_PASS_SERVICE)
+		cpu->folded[2] = IPPROTO_UDP;
+	else if (!tunnel_outer(ctx, cpu))
+		return reason;
+	forget_bounds();
+	type = tunnel_enter(ctx, cpu, state, link);
+	if (type <= 0)
+		return type ? -type : reason;
+	forget_bounds();
+	reason = packet_ip(cpu, ctx, bpf_htons((__u16)type));
+	return reason < 0 ? packet_udp(cpu, state, ctx) : reason;
+}
+
+/*
+ * By how much the frame must grow, if it were `grow` with the tunnel. It is not made shorter yet: see
+ * tunnel_cut().
+ */
+static __always_inline int tunnel_growth(const struct volley_cpu *cpu, int grow)
+{
+	grow -= (int)cpu->tunnel_bytes;
+	return grow > 0 ? grow : 0;
+}
+
+/*
+ * The answer's places are those without the tunnel, and the EtherType is that of the header within.
+ * From here on the query is lost. A reason, or -1.
+ */
+static __always_inline int tunnel_leave(struct xdp_md *ctx, struct volley_cpu *cpu)
+{
+	__u32 offset = cpu->l3_offset - cpu->tunnel_bytes;
+	__u32 at = offset - (__u32)sizeof(__be16) + cpu->grown;
+	const void *end = (void *)(long)ctx->data_end;
+	__be16 *type = (void *)(long)ctx->data;
+
+	cpu->l3_offset = offset;
+	cpu->dns_offset -= cpu->tunnel_bytes;
+	asm volatile("" : "+r"(at)); /* else clang checks one copy and uses another */
+	if (at > L2_BYTES_MAX + VOLLEY_UDP_MAX)
+		return VOLLEY_DROP_EDIT;
+	type = (void *)type + at;
+	if ((void *)(type + 1) > end)
+		return VOLLEY_DROP_EDIT;
+	*type = cpu->ipv6 ? bpf_htons(ETH_P_IPV6) : bpf_htons(ETH_P_IP);
+	forget_bounds();
+	return -1;
+}
+
+/*
+ * Cuts off what is behind the answer, which is the last thing to do: the query's parts lie there until
+ * they are moved.
+ */
+static __always_inline int tunnel_cut(struct xdp_md *ctx, __u32 frame_bytes)
+{
+	int more = (int)(frame_bytes - (__u32)(ctx->data_end - ctx->data));
+
+	return more && bpf_xdp_adjust_tail(ctx, more) ? VOLLEY_DROP_EDIT : -1;
+}
+
+#endif
