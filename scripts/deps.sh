@@ -27,6 +27,7 @@ clients            | knot-dnsutils bind9-dnsutils dnsperf netsniff-ng
 servers to compare | knot nsd bind9 unbound
 validators         | ldnsutils bind9-utils
 benchmark plots    | python3-matplotlib
+profiles           | linux-perf
 lint               | clang-format-14 shellcheck python3-pyflakes
 END
 }

@@ -7,8 +7,8 @@
 
 Each server of the part `peers` (bench.py --help names them) is started in the rig and offered a rate, its
 best up a short ladder unless --rate says otherwise, while `perf record` samples the server's CPU by
-its clock: that needs no hardware counters, so it works in a virtual machine too. XDP program, kernel
-and process are told apart by name. Needs root and perf (linux-perf), two idle CPUs, and names of kernel
+its clock: that needs no hardware counters, so it works in a virtual machine too. Only what the server's own
+threads did counts: the NAPI thread, the softirq thread, the process. Needs root and perf (linux-perf), two idle CPUs, and names of kernel
 functions: kernel.kptr_restrict must not hide them from root.
 """
 import argparse
@@ -31,8 +31,8 @@ from tables import table
 HERTZ, TOP = 1999, 10
 START_S = 0.8       # until xdpgen sends
 LADDER_S = 0.5
-IDLE = "swapper"
-SAMPLE = re.compile(r"^\s*(.+?)\s+[0-9a-f]+\s+(\S.*?)\s+\((.*)\)$")
+ENOUGH = 0.95       # of the most replies: at a lower rate that brings as many, less is lost
+SAMPLE = re.compile(r"^\s*(.+?)\s+(\d+)\s+[0-9a-f]+\s+(\S.*?)\s+\((.*)\)$")
 
 
 def parse_options(argv):
@@ -51,7 +51,8 @@ def parse_options(argv):
 
 def best_rate(server):
     climbed = sweep.climb(server, peers.LADDER[::2], LADDER_S)
-    return max(climbed, key=lambda one: one["replies_per_s"])["offered_per_s"]
+    most = max(one["replies_per_s"] for one in climbed)
+    return next(one["offered_per_s"] for one in climbed if one["replies_per_s"] >= ENOUGH * most)
 
 
 def record(server, rate, seconds, path):
@@ -79,24 +80,40 @@ def where(dso):
     return pathlib.Path(dso).name
 
 
-def count(path):
-    """(samples, {(function, where): samples}, {thread's name: samples}), without idle ones."""
-    functions, threads = collections.Counter(), collections.Counter()
-    text = rig.run("perf", "script", "-i", path, "-F", "comm,ip,sym,dso", timeout=120).stdout
+def own_threads(server):
+    """The numbers of those whose work the server is."""
+    found = set(server.rig.server_napi)
+    for pid in rig.group_of(server.daemon_pid) or [server.daemon_pid] if server.daemon_pid else ():
+        found.update(rig.tasks(pid))
+    for comm in pathlib.Path("/proc").glob("[0-9]*/comm"):
+        try:
+            if comm.read_text(encoding="ascii").strip() == f"ksoftirqd/{rig.SERVER_CPU}":
+                found.add(int(comm.parent.name))
+        except (OSError, UnicodeDecodeError):
+            pass    # ended meanwhile, or none of the kernel's
+    return found
+
+
+def count(path, own):
+    """({(function, where): samples}, {thread's name: samples}) of these threads; how many of others."""
+    functions, threads, others = collections.Counter(), collections.Counter(), 0
+    text = rig.run("perf", "script", "-i", path, "-F", "comm,tid,ip,sym,dso", timeout=120).stdout
     for sample in filter(None, map(SAMPLE.match, text.splitlines())):
-        comm, function, dso = sample.groups()
-        threads[comm] += 1
-        if comm != IDLE:
+        comm, thread, function, dso = sample.groups()
+        if int(thread) in own:
+            threads[comm] += 1
             functions[function, where(dso)] += 1
-    return sum(threads.values()), functions, threads
+        elif int(thread):
+            others += 1
+    return functions, threads, others
 
 
 def show(server, rate, made, counted, top):
-    n_samples, functions, threads = counted
+    functions, threads, others = counted
     busy = max(1, sum(functions.values()))
-    shares = ", ".join(f"{name} {n / n_samples:.0%}" for name, n in threads.most_common(4))
+    shares = ", ".join(f"{name} {n / busy:.0%}" for name, n in threads.most_common(4))
     print(f"\n{server.name}: {rate:,}/s offered, {made['replies_per_s']:,.0f}/s answered; "
-          f"{n_samples} samples: {shares}\n")
+          f"{busy} samples: {shares}; {others} of others on the CPU\n")
     print(table(["function", "in", "share"],
                 [[function, place, f"{n / busy:.1%}"]
                  for (function, place), n in functions.most_common(top)]), flush=True)
@@ -107,7 +124,7 @@ def profile(server, options, folder):
         rate = options.rate or best_rate(server)
         path = folder / "perf.data"
         made = record(server, rate, options.seconds, path)
-        return rate, made, count(path)
+        return rate, made, count(path, own_threads(server))
     (rate, made, counted), _note = sweep.at_work(server, work)
     show(server, rate, made, counted, options.top)
 
