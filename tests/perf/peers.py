@@ -103,9 +103,13 @@ def mixed(server, seconds):
 
 
 def measure_round(server, record, seconds):
-    """What is done with a server while it is up."""
+    """What is done with a server while it is up. The ladder may have been disturbed: half is of the
+    first round's best, too."""
     can = server.generator.can
     made = {"best": [sweep.sample(server, rate, seconds) for rate in record["rates"]]}
+    if not record["rounds"]:
+        top = max(one["replies_per_s"] for one in made["best"])
+        record["half"] = max(record["half"], int(top / 2))
     made["half"] = sweep.sample(server, record["half"], seconds,
                                 **({"latency": True} if "latency" in can else {}))
     made["flood"] = sweep.sample(server, FLOOD, seconds)

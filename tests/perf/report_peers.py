@@ -27,7 +27,7 @@ def rate_table(rows):
     for row in rows:
         p50, p99 = ("-" if row[key] is None else f"{row[key]:,.0f}" for key in ("p50_us", "p99_us"))
         lines.append([row["name"], f"{row['replies_per_s']:,.0f}",
-                      f"{row['replies_per_s'] / max(1, first):.3f}", f"{row['offered_per_s']:,}",
+                      f"{row['replies_per_s'] / max(1, first):.3f}", f"{row['offered_per_s']:,.0f}",
                       f"{row['loss']:.1%}", f"{row['spread']:.0%}", f"{row['napi_ns']:,.0f}",
                       f"{row['daemon_ns']:,.0f}", p50, p99,
                       f"{row['flood']['replies_per_s']:,.0f}", f"{row['flood']['share']:.0%}",
