@@ -77,10 +77,10 @@ once = $(eval $(1) := $(shell $(2)))$($(1))
 PKGS = libxdp libbpf ldns libunbound libevent_core liburcu-qsbr libcyaml yaml-0.1 jansson libsystemd libcap-ng libssl libcrypto \
        libmicrohttpd
 PKG_CFLAGS = $(call once,PKG_CFLAGS,$(PKG_CONFIG) --cflags $(PKGS))
-PKG_LIBS   = $(call once,PKG_LIBS,$(PKG_CONFIG) --libs $(PKGS)) $(if $(filter 1,$(DPDK)),$(DPDK_LIBS))
+PKG_LIBS   = $(call once,PKG_LIBS,$(PKG_CONFIG) --libs $(PKGS))
 # Of some fifty libraries those that we call; they load the drivers. Their headers are not written to our warnings.
 DPDK_CFLAGS = $(call once,DPDK_CFLAGS,$(PKG_CONFIG) --cflags libdpdk | sed 's/-I/-isystem /g')
-DPDK_LIBS   = $(call once,DPDK_LIBS,$(PKG_CONFIG) --libs-only-L libdpdk) -lrte_ethdev -lrte_mbuf -lrte_mempool -lrte_ring -lrte_eal
+DPDK_LIBS   = $(if $(filter 1,$(DPDK)),-lrte_ethdev -lrte_mbuf -lrte_mempool -lrte_ring -lrte_eal)
 MULTIARCH  = $(call once,MULTIARCH,gcc -print-multiarch)
 
 CPPFLAGS_ALL := -I. -Iuserspace -I$(B)/gen -D_GNU_SOURCE= -DVOLLEY_VERSION='"$(VERSION)"'
@@ -324,7 +324,7 @@ $(LIBTESTS): $(call objs,$(TEST_LIB_SRCS)) tests/lib
 define link
 	$(say) LINK $@
 	@mkdir -p $(@D)
-	$(Q)$(LINK) $(1) -o $@ $(filter %.o,$^) -Wl,--start-group $(filter %.a,$^) -Wl,--end-group $(2) $(PKG_LIBS) -lm
+	$(Q)$(LINK) $(1) -o $@ $(filter %.o,$^) -Wl,--start-group $(filter %.a,$^) -Wl,--end-group $(2) $(PKG_LIBS) $(DPDK_LIBS) -lm
 endef
 
 $(PROGRAMS_HERE:%=$(B)/bin/%): $(B)/bin/%: $(B)/obj/userspace/cmd/%.o $(LIBCMD) $(LIBVOLLEY)
