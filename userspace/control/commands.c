@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "base/err.h"
 #include "control/cache_ask.h"
+#include "control/commands_port.h"
 #include "control/commands_resize.h"
 #include "control/commands_snapshot.h"
 #include "control/daemon.h"
@@ -235,6 +236,7 @@ const struct ctl_command commands[] = {
 	{ "attach", run_attach },
 	{ "detach", run_detach },
 	{ "port status", run_port_status },
+	{ "port queues", commands_port_queues },
 	{ "stop", run_stop },
 	{ NULL, NULL },
 };

@@ -115,6 +115,12 @@ int daemon_attach(struct daemon *d, const char *ifname, char *err, size_t err_ca
 int daemon_detach(struct daemon *d, const char *ifname, char *err, size_t err_cap);
 
 /*
+ * From now on AF_XDP serves the queues below n of an interface, 0: all of them. -ENOENT (we have nothing to
+ * do with it) or -EAGAIN (there are no workers yet), with a sentence in err.
+ */
+int daemon_set_queues(struct daemon *d, const char *ifname, uint32_t n, char *err, size_t err_cap);
+
+/*
  * Reads the configuration again, puts in place what it says of clients and recursion, and begins to
  * load its zones; another cache.size resizes the cache, the rest needs a restart. 0: done()
  * follows, as for zones_configure(). Else a negative code, with a sentence in err.

@@ -70,6 +70,16 @@ void daemon_clean_others(struct daemon *d)
 	if_freenameindex(names);
 }
 
+static void renew(struct daemon *d, struct iface *iface)
+{
+	int err = program_renew(iface->program, &d->maps);
+
+	iface->is_renewal_due = false;
+	if (err)
+		log_warn("%s: the XDP program is not on the new queues: %s", iface->config.name,
+			 err_text(err));
+}
+
 /* Has the interface come, gone, lost its program, or lost the one that was in the way? */
 static void check(struct daemon *d, struct iface *iface)
 {
@@ -79,6 +89,8 @@ static void check(struct daemon *d, struct iface *iface)
 		return;
 	if (is_sound && !iface_is_cleared(iface)) {
 		iface_open_ports(iface, d->crew);
+		if (iface->is_renewal_due)
+			renew(d, iface);
 		return;
 	}
 	if (!iface->ifindex && !if_nametoindex(iface->config.name))
@@ -158,4 +170,24 @@ int daemon_detach(struct daemon *d, const char *ifname, char *err, size_t err_ca
 		snprintf(err, err_cap, "%s: %s", ifname, err_text(code));
 	iface_close(iface, d->crew, true);
 	return code;
+}
+
+int daemon_set_queues(struct daemon *d, const char *ifname, uint32_t n, char *err, size_t err_cap)
+{
+	struct iface *iface = find_iface(d, ifname);
+
+	if (!iface) {
+		snprintf(err, err_cap, "%s: volleyd does not serve it: volleyctl attach %s", ifname,
+			 ifname);
+		return -ENOENT;
+	}
+	if (!d->crew) {
+		snprintf(err, err_cap,
+			 "volleyd is starting: try again when volleyctl status says ready");
+		return -EAGAIN;
+	}
+	iface->config.n_queues = n;
+	iface->retry_at_ns = 0;
+	iface_open_ports(iface, d->crew);
+	return 0;
 }

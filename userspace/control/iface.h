@@ -65,7 +65,8 @@ struct iface {
 	int zerocopy_err;     /* why zero-copy is not tried (again) */
 	uint64_t retry_at_ns; /* queues without a socket: when, and how long after the last time */
 	uint32_t retry_s;
-	int attach_err; /* what iface_attach() said last */
+	bool is_renewal_due; /* of the program: it is not on all queues */
+	int attach_err;      /* what iface_attach() said last */
 	struct iface_remark remarks[IFACE_N_TOPICS];
 	char note[IFACE_N_TOPICS * IFACE_REMARK_CAP]; /* all remarks; "": there is nothing to say */
 };

@@ -231,10 +231,12 @@ static void open_missing(struct iface *iface, struct crew *crew, uint32_t n)
 		if (one)
 			err = one;
 	}
-	if (err)
+	if (err) {
 		say_missing(iface, n, err);
-	else
+	} else {
 		iface_unsay(iface, IFACE_TOPIC_QUEUES);
+		iface->retry_at_ns = 0;
+	}
 	iface->is_zerocopy = true;
 	for (uint32_t queue = 0; queue < n; queue++)
 		iface->is_zerocopy &= !iface->ports[queue] || xsk_is_zerocopy(iface->ports[queue]);
@@ -290,6 +292,10 @@ void iface_open_ports(struct iface *iface, struct crew *crew)
 		iface->link = before;
 		return; /* it is gone: that is seen elsewhere */
 	}
+	/* A veth gives the program to the queues that it has when it is attached, not to later ones. */
+	if (iface->link.n_queues > before.n_queues && linkinfo_is(&iface->link, "veth") &&
+	    program_mode(iface->program) == PROGRAM_NATIVE)
+		iface->is_renewal_due = true;
 	n = n_wanted(iface);
 	/* A reply's room was measured by the MTU. */
 	iface_close_ports(iface, crew, iface->link.mtu == before.mtu ? n : 0);

@@ -95,6 +95,9 @@ int program_detach(struct program *program);
  */
 int program_prepare(struct program *program, const struct object_maps *maps)
 	__attribute__((warn_unused_result));
+/* program_switch() also where it reads these maps: for a driver that runs it on the queues alone that it had then. */
+int program_renew(struct program *program, const struct object_maps *maps)
+	__attribute__((warn_unused_result));
 int program_switch(struct program *program, const struct object_maps *maps)
 	__attribute__((warn_unused_result));
 void program_unprepare(struct program *program);

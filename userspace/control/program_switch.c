@@ -71,6 +71,18 @@ int program_prepare(struct program *p, const struct object_maps *maps)
 	return err;
 }
 
+int program_renew(struct program *p, const struct object_maps *maps)
+{
+	const uint32_t state_id = p->state_id;
+	int err;
+
+	p->state_id = 0; /* as if it read another cache */
+	err = program_switch(p, maps);
+	if (err)
+		p->state_id = state_id;
+	return err;
+}
+
 void program_unprepare(struct program *p)
 {
 	if (p->next_xdp)

@@ -53,9 +53,12 @@ static bool is_loading(const struct zones_entry *entry)
 	return entry->load || entry->fresh || entry->state == ZONES_NEW;
 }
 
-static bool is_faulty(const struct iface *iface)
+static void put_faults(json_t *list, const struct iface *iface)
 {
-	return iface->state == IFACE_DEGRADED || iface->state == IFACE_GONE;
+	for (int i = 0; i < IFACE_N_TOPICS; i++)
+		if (iface->remarks[i].is_fault)
+			json_array_append_new(list, json_sprintf("%s: %s", iface->config.name,
+								 iface->remarks[i].text));
 }
 
 static json_t *report_degraded(struct daemon *d)
@@ -65,9 +68,7 @@ static json_t *report_degraded(struct daemon *d)
 	size_t i;
 
 	for (i = 0; i < d->n_ifaces; i++)
-		if (is_faulty(&d->ifaces[i]))
-			json_array_append_new(list, json_sprintf("%s: %s", d->ifaces[i].config.name,
-								 d->ifaces[i].note));
+		put_faults(list, &d->ifaces[i]);
 	for (i = 0; i < zones_n(d->zones); i++)
 		if (*zones_at(d->zones, i)->error)
 			json_array_append_new(list, json_sprintf("zone %s: %s",

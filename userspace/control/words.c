@@ -111,6 +111,12 @@ const struct words_command words_commands[] = {
 	{ "port status", "", 0, 0, "every port: queue, core, mode and counters",
 	  "Lists the ports, one line for each queue, with the core that serves it, whether frames are "
 	  "copied, and what was received, sent, tried again and dropped." },
+	{ "port queues", "IF N|auto", 2, 2, "how many queues of an interface have AF_XDP sockets",
+	  "Serves the queues of the interface IF below N by AF_XDP, as interfaces[].queues does, and no "
+	  "others, until volleyd ends; with auto, all that it has. What arrives on the others goes to "
+	  "kernel sockets, and nothing is lost. The kernel takes no queue away that has such a socket: "
+	  "before ethtool -L gives the interface fewer queues, say how many are to be left, and auto "
+	  "when it has been done. More queues are noticed by themselves." },
 	{ "doctor", "[--config FILE] [IF...]", 0, 66, "what on this host is in Volley's way",
 	  "Looks at kernel, memory, processors, service addresses and the interfaces IF, or those of "
 	  "the configuration: drivers known to be bad, XDP, queues, rings, offloads, MTU, interrupts. For "
