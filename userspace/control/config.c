@@ -2,6 +2,7 @@
 /* From the text of a configuration to checked values; see config.h for the way. */
 #include "control/config.h"
 
+#include <arpa/inet.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -186,11 +187,11 @@ static void take_tunnels(struct take *take, struct config_interface *interface, 
 {
 	uint64_t port = take_number(take, prefix, "gue-port", raw->gue_port);
 	char path[YAMLWALK_PATH_CAP], leaf[32];
+	uint8_t bit;
 
 	for (uint32_t i = 0; i < raw->tunnels.n && !take->source.failed; i++) {
 		snprintf(leaf, sizeof(leaf), "tunnels[%u]", i);
-		uint8_t bit =
-			(uint8_t)(1 << take_number(take, prefix, leaf, raw->tunnels.items[i]));
+		bit = (uint8_t)(1 << take_number(take, prefix, leaf, raw->tunnels.items[i]));
 		if (interface->tunnels & bit)
 			source_refuse_value(&take->source, take_join_path(take, path, prefix, leaf),
 					    raw->tunnels.items[i]);

@@ -137,6 +137,13 @@ void program_set_answers(struct program *p, bool driver_answers)
 	__atomic_store_n(&p->link->driver_answers, driver_answers, __ATOMIC_RELEASE);
 }
 
+void program_set_ways(struct program *p, uint8_t tunnels, __be16 gue_port, bool return_fib)
+{
+	p->link->gue_port = gue_port;
+	__atomic_store_n(&p->link->return_fib, return_fib, __ATOMIC_RELEASE);
+	__atomic_store_n(&p->link->tunnels, tunnels, __ATOMIC_RELEASE);
+}
+
 void program_set_mac(struct program *p, const uint8_t mac[6])
 {
 	if (memcmp(p->link->mac, mac, 6))

@@ -25,10 +25,14 @@ struct wanted {
 	bool overflow;
 };
 
+/* Port 0 is that of an address at which tunnels end. */
 static void want(struct wanted *w, uint16_t family, const void *address, __be16 port)
 {
 	struct volley_service s = { .port = port, .family = family == AF_INET ? 4 : 6 };
 	uint32_t i;
+
+	if (!port)
+		s.family |= VOLLEY_TUNNEL_END;
 
 	memcpy(s.address, address, family == AF_INET ? 4 : 16);
 	for (i = 0; i < w->n; i++)
@@ -81,6 +85,17 @@ static int want_all(struct wanted *w, const struct config_addr *listen, uint32_t
 	return 0;
 }
 
+static int want_ends(struct wanted *w, const struct config_addr *listen, uint32_t n)
+{
+	static const struct config_addr all[] = { { .family = AF_INET }, { .family = AF_INET6 } };
+	uint32_t i;
+
+	for (i = 0; i < n; i++)
+		if (!is_wildcard(&listen[i]))
+			want(w, listen[i].family, listen[i].addr, 0);
+	return want_all(w, all, 2);
+}
+
 static bool is_wanted(const struct wanted *w, const struct volley_service *s)
 {
 	uint32_t i;
@@ -112,29 +127,45 @@ static bool put(struct volley_state *state, const struct volley_service *s)
 	return true;
 }
 
+/* Makes those entries of the table that have this mark in their family, or none, what is wanted. */
+static int set(struct volley_state *state, struct wanted *w, uint8_t mark, uint32_t *n_set)
+{
+	uint32_t i;
+
+	*n_set = 0;
+	for (i = 0; i < VOLLEY_SERVICES; i++) {
+		struct volley_service *s = &state->services[i];
+
+		if (s->family && (s->family & VOLLEY_TUNNEL_END) == mark && !is_wanted(w, s))
+			__atomic_store_n(&s->family, 0, __ATOMIC_RELEASE);
+	}
+	for (i = 0; i < w->n; i++) {
+		if (put(state, &w->items[i]))
+			++*n_set;
+		else
+			w->overflow = true;
+	}
+	return w->overflow ? -ENOSPC : 0;
+}
+
 int services_update(struct volley_state *state, const struct config_addr *listen, uint32_t n,
 		    uint32_t *n_services)
 {
 	struct wanted w = { .n = 0 };
 	int err = want_all(&w, listen, n);
-	uint32_t i;
 
 	*n_services = 0;
-	if (err)
-		return err;
-	for (i = 0; i < VOLLEY_SERVICES; i++) {
-		struct volley_service *s = &state->services[i];
+	return err ? err : set(state, &w, 0, n_services);
+}
 
-		if (s->family && !is_wanted(&w, s))
-			__atomic_store_n(&s->family, 0, __ATOMIC_RELEASE);
-	}
-	for (i = 0; i < w.n; i++) {
-		if (put(state, &w.items[i]))
-			++*n_services;
-		else
-			w.overflow = true;
-	}
-	return w.overflow ? -ENOSPC : 0;
+int services_update_ends(struct volley_state *state, const struct config_addr *listen, uint32_t n,
+			 bool are_wanted)
+{
+	struct wanted w = { .n = 0 };
+	int err = are_wanted ? want_ends(&w, listen, n) : 0;
+	uint32_t n_ends;
+
+	return err ? err : set(state, &w, VOLLEY_TUNNEL_END, &n_ends);
 }
 
 void services_clear(struct volley_state *state)

@@ -6,6 +6,7 @@
 #ifndef VOLLEY_CONTROL_SERVICES_H
 #define VOLLEY_CONTROL_SERVICES_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "control/config.h"
@@ -20,6 +21,13 @@
  */
 int services_update(struct volley_state *state, const struct config_addr *listen, uint32_t n,
 		    uint32_t *n_services) __attribute__((warn_unused_result));
+
+/*
+ * Makes the table say where tunnels may end (VOLLEY_TUNNEL_END): if `are_wanted`, at each such address of
+ * the host and at each service address, else nowhere. 0, -ENOSPC or -errno, as above. Control's thread.
+ */
+int services_update_ends(struct volley_state *state, const struct config_addr *listen, uint32_t n,
+			 bool are_wanted) __attribute__((warn_unused_result));
 
 /* Nothing is ours any more. */
 void services_clear(struct volley_state *state);

@@ -135,7 +135,7 @@ int value_read_number(const struct words_key *key, const char *text, uint64_t *o
 
 	if (key->type == WORDS_BOOL)
 		return read_bool(text, out);
-	if (key->type == WORDS_CHOICE)
+	if (key->type == WORDS_CHOICE || key->type == WORDS_CHOICES)
 		return read_choice(key->choices, text, out);
 	if (key->type == WORDS_AUTO_COUNT && !strcmp(text, "auto")) {
 		*out = 0;

@@ -21,7 +21,7 @@ struct config_prefix;
 /*
  * Reads what is a number in the end: COUNT, AUTO_COUNT (auto: 0), POWER, BUDGET, SIZE (bytes),
  * SECONDS, MS, BOOL (0 or 1), CHOICE (place among the choices), MODE (permission bits), and one item
- * of CORES.
+ * of CORES or CHOICES.
  */
 int value_read_number(const struct words_key *key, const char *text, uint64_t *out)
 	__attribute__((warn_unused_result));

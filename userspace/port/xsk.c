@@ -195,18 +195,22 @@ static uint32_t room_for(const struct xsk_port *x, uint64_t addr, const struct f
 static bool take(struct xsk_port *x, const struct xdp_desc *desc, struct port_msg *m)
 {
 	uint8_t *bytes = xsk_umem__get_data(x->area, desc->addr);
+	uint32_t len = desc->len, n = 0;
 	struct frame f;
 
-	if (frame_parse(&f, bytes, desc->len))
+	if (x->tunnels.kinds)
+		n = frame_decap(&x->tunnels, bytes, &len);
+	bytes += n;
+	if (frame_parse(&f, bytes, len))
 		return false;
 	*m = (struct port_msg){
 		.data = bytes + f.data_off,
 		.len = f.data_len,
-		.cap = room_for(x, desc->addr, &f),
+		.cap = room_for(x, desc->addr + n, &f),
 		.family = f.family,
 		.peer_port = f.peer_port,
 		.local_port = f.local_port,
-		.frame_at = desc->addr,
+		.frame_at = desc->addr + n,
 		.net_off = f.net_off,
 	};
 	__builtin_memcpy(m->peer, f.peer, f.family == AF_INET ? 4 : 16);

@@ -31,6 +31,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "port/frame.h"
 #include "port/port.h"
 
 #define XSK_N_FRAMES_DEFAULT 4096
@@ -58,6 +59,7 @@ struct xsk_config {
 	uint32_t busy_poll_us; /* 0: sleep until frames come; else SO_BUSY_POLL, and never sleep */
 	uint32_t busy_poll_budget;
 	struct volley_queue *credit; /* of the queue, in the maps of the XDP program; NULL: none */
+	struct frame_tunnels tunnels;
 };
 
 /* How many frames are where. Sums to n_frames when nothing is on its way from queue to RX ring. */

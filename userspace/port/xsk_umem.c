@@ -188,12 +188,13 @@ static int choose_sizes(struct xsk_port *x, const struct xsk_config *config, uin
 
 int xsk_port_init(struct xsk_port *x, const struct xsk_config *config)
 {
-	uint32_t ring_cap;
+	uint32_t ring_cap = 0;
 	int err = choose_sizes(x, config, &ring_cap);
 
 	x->queue = config->queue;
 	x->xsks_map_fd = config->xsks_map_fd;
 	x->credit = config->credit;
+	x->tunnels = config->tunnels;
 	x->busy_poll = config->busy_poll_us != 0;
 	snprintf(x->port.name, sizeof(x->port.name), "xsk %s queue %u", config->ifname,
 		 config->queue);

@@ -18,6 +18,7 @@ struct xsk_port {
 	bool zerocopy;
 	bool busy_poll;
 	uint32_t mtu;
+	struct frame_tunnels tunnels;
 
 	uint8_t *area; /* the UMEM's memory */
 	size_t area_bytes;
