@@ -147,17 +147,17 @@ class Lab:
             return False
         return True
 
-    def ping(self, where):
+    def ping(self, where, payload=b"volley"):
         """An ICMP echo, answered by the server's kernel."""
         ipv6 = ":" in where
         with self.socket("c", family_of(where), socket.SOCK_RAW, 58 if ipv6 else 1) as sock:
             kind, reply = (128, 129) if ipv6 else (8, 0)
-            echo = struct.pack("!BBHHH", kind, 0, 0, 7, 7) + b"volley"
+            echo = struct.pack("!BBHHH", kind, 0, 0, 7, 7) + payload
             if not ipv6:  # for ICMPv6 the kernel does it
                 echo = echo[:2] + struct.pack("!H", checksum(echo)) + echo[4:]
             sock.sendto(echo, (where, 0))
             while True:
-                got = sock.recv(2048)[0 if ipv6 else 20:]
+                got = sock.recv(65535)[0 if ipv6 else 20:]
                 if got[0] == reply:
                     assert got[4:] == echo[4:]
                     return
@@ -183,7 +183,7 @@ def checksum(data):
     return ~total & 0xffff
 
 
-def udp_packet(payload, where, port=53, source_port=40000):
+def udp_packet(payload, where, port=53, source_port=40000, has_sum=True):
     """An IPv4 or IPv6 packet of the lab's client."""
     ipv6 = ":" in where
     family = family_of(where)
@@ -192,7 +192,8 @@ def udp_packet(payload, where, port=53, source_port=40000):
     pseudo = ends + struct.pack("!IxxxB" if ipv6 else "!xBH",
                                 *((length, 17) if ipv6 else (17, length)))
     udp = struct.pack("!HHHH", source_port, port, length, 0)
-    udp = udp[:6] + struct.pack("!H", checksum(pseudo + udp + payload) or 0xffff) + payload
+    udp_sum = (checksum(pseudo + udp + payload) or 0xffff) if has_sum else 0
+    udp = udp[:6] + struct.pack("!H", udp_sum) + payload
     if ipv6:
         return struct.pack("!IHBB", 6 << 28, length, 17, 64) + ends + udp
     head = struct.pack("!BBHHHBBH", 0x45, 0, 20 + length, 1, 0, 64, 17, 0)
