@@ -10,11 +10,13 @@
 
 #include "base/err.h"
 #include "control/config.h"
+#include "control/cores.h"
 #include "control/doctor_find.h"
 #include "control/doctor_look.h"
 #include "control/json_put.h"
 #include "port/xsk.h"
 
+#define WORKERS_CAP     1024 /* server.workers has no more */
 #define NICS_CAP        64u
 #define SMALL_MTU       1500 /* frames up to it have 2048 bytes, above it 4096 */
 #define FRAME_BYTES     2048u
@@ -34,6 +36,7 @@ struct doctor {
 	json_t *status, *ports; /* of the daemon */
 	struct doctor_host host;
 	struct doctor_nic nics[NICS_CAP];
+	int worker_cpus[WORKERS_CAP], worker_nodes[WORKERS_CAP]; /* without a daemon: as planned */
 	uint64_t umem_bytes;
 	json_t *checks;
 	int counts[DOCTOR_FAIL + 1];
@@ -105,17 +108,6 @@ static const struct config_interface *find_want(const struct doctor *d, const ch
 
 /* --- Workers ------------------------------------------------------------------------------------- */
 
-/* The i-th of a set, round and round; -1: it is empty. As control/crew.c chooses. */
-static int nth_cpu(const cpu_set_t *set, int i)
-{
-	int left = CPU_COUNT(set) ? i % CPU_COUNT(set) : 0;
-
-	for (size_t cpu = 0; cpu < CPU_SETSIZE; cpu++)
-		if (CPU_ISSET(cpu, set) && !left--)
-			return (int)cpu;
-	return -1;
-}
-
 /* Where workers are, as the daemon says. */
 static void take_ports(struct doctor *d)
 {
@@ -131,24 +123,43 @@ static void take_ports(struct doctor *d)
 	}
 }
 
-/* Without a daemon: where they will be. Cores that are configured come first. */
+/* Those that no queue was given, near the interfaces' cards first. How many. */
+static size_t list_left(const struct doctor *d, const cpu_set_t *left, int cpus[CPU_SETSIZE])
+{
+	int nodes[NICS_CAP];
+	size_t n = 0, cpu, i;
+
+	for (cpu = 0; cpu < CPU_SETSIZE; cpu++)
+		if (CPU_ISSET(cpu, left))
+			cpus[n++] = (int)cpu;
+	for (i = 0; i < d->n_names; i++)
+		nodes[i] = cores_link_node(d->names[i]);
+	cores_order(cpus, n, nodes, d->n_names);
+	return n;
+}
+
+/* Without a daemon: where they will be, as control/crew.c chooses. Configured cores come first. */
 static void plan_workers(struct doctor *d)
 {
 	const struct config *config = d->config;
-	int i = 0;
+	cpu_set_t left = d->host.cpus.allowed;
+	int cpus[CPU_SETSIZE], n_all = CPU_COUNT(&left), i = 0;
+	size_t n, k = 0;
 
-	d->host.n_workers = config && config->n_workers ? (int)config->n_workers :
-							  CPU_COUNT(&d->host.cpus.allowed);
-	for (uint32_t k = 0; config && k < config->n_interfaces; k++)
-		for (uint32_t q = 0; q < config->interfaces[k].n_cores && i < d->host.n_workers;
-		     q++, i++)
-			if (config->interfaces[k].cores[q] < CPU_SETSIZE)
-				CPU_SET(config->interfaces[k].cores[q], &d->host.workers);
-	for (; i < d->host.n_workers; i++) {
-		int cpu = nth_cpu(&d->host.cpus.allowed, i);
-
-		if (cpu >= 0)
-			CPU_SET((size_t)cpu, &d->host.workers);
+	if (config && config->n_workers)
+		n_all = (int)config->n_workers;
+	for (uint32_t w = 0; config && w < config->n_interfaces; w++)
+		for (uint32_t q = 0; q < config->interfaces[w].n_cores && i < n_all; q++) {
+			d->worker_cpus[i++] = config->interfaces[w].cores[q];
+			CPU_CLR(config->interfaces[w].cores[q], &left);
+		}
+	n = list_left(d, CPU_COUNT(&left) ? &left : &d->host.cpus.allowed, cpus);
+	for (; i < n_all && i < WORKERS_CAP && n; i++)
+		d->worker_cpus[i] = cpus[k++ % n];
+	d->host.n_workers = i;
+	while (i-- > 0) {
+		d->worker_nodes[i] = cores_cpu_node(d->worker_cpus[i]);
+		CPU_SET((size_t)d->worker_cpus[i], &d->host.workers);
 	}
 }
 
@@ -182,9 +193,10 @@ static int cpu_of_queue(const struct doctor *d, const struct doctor_nic *nic, in
 	}
 	if ((uint32_t)queue < want->n_cores)
 		return want->cores[queue];
-	if (CPU_COUNT(&d->host.workers) != d->host.n_workers)
+	if (!d->daemon.err || !d->host.n_workers)
 		return -1;
-	return nth_cpu(&d->host.workers, queue);
+	return d->worker_cpus[cores_worker(d->worker_nodes, (unsigned int)d->host.n_workers,
+					   (unsigned int)queue, cores_link_node(nic->name))];
 }
 
 /* --- Interfaces ---------------------------------------------------------------------------------- */

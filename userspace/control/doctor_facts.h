@@ -142,8 +142,7 @@ struct doctor_service {
 	char address[48]; /* without the port */
 	uint16_t port;
 	bool is_wildcard;
-	int is_here;       /* on an interface of this namespace */
-	int nonlocal_bind; /* net.ipv4.ip_nonlocal_bind or that of IPv6 */
+	int is_here;   /* on an interface of this namespace */
 	int udp_taken; /* by another process than the daemon; 2: by somebody, seen without root */
 	int tcp_taken;
 	char holder[32]; /* its name, where known */

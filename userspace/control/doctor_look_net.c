@@ -197,8 +197,6 @@ void doctor_look_service(struct doctor_service *service, const struct config_add
 	snprintf(service->text, sizeof(service->text), "%s@%u", service->address, service->port);
 	service->is_wildcard = !memcmp(addr->addr, zeros, sizeof(zeros));
 	service->is_here = service->is_wildcard || is_loopback(addr) ? 1 : is_on_interface(addr);
-	service->nonlocal_bind = (int)doctor_read_number("/proc/sys/net/ipv%d/ip_nonlocal_bind",
-							 addr->family == AF_INET ? 4 : 6);
 	service->udp_taken =
 		look_at_port(service, addr, false, pid, service->holder, sizeof(service->holder));
 	service->tcp_taken =

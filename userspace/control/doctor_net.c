@@ -14,13 +14,9 @@ static void address(const struct doctor_case *c, struct doctor_finding *f)
 		doctor_ok(f, "all addresses, those to come, too");
 	} else if (s->is_here) {
 		doctor_ok(f, "on an interface of this host");
-	} else if (s->nonlocal_bind > 0) {
-		doctor_warn(f,
-			    "on no interface: nothing arrives until it is (ip_nonlocal_bind lets "
-			    "volleyd start)");
-		doctor_fix(f, "ip address add %s dev lo, where routing brings it here", s->address);
 	} else {
-		doctor_fail(f, "on no interface: volleyd does not start");
+		/* volleyd listens all the same, and the driver knows it as soon as it comes. */
+		doctor_fail(f, "on no interface: nothing comes to it until it is");
 		doctor_fix(f, "ip address add %s dev lo, or take it out of server.listen",
 			   s->address);
 	}

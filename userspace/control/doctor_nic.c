@@ -16,9 +16,6 @@
 #define XDP_SHARED_INFO 320
 #define ETH_HEADER      14
 #define VLAN_TAGS       8
-/* veth_xdp_set(): its headroom has NET_IP_ALIGN and the Ethernet header on top. */
-#define VETH_HEADROOM 258
-
 static bool is_there(const struct doctor_case *c)
 {
 	return c->nic->ifindex > 0;
@@ -241,7 +238,8 @@ static void mtu(const struct doctor_case *c, struct doctor_finding *f)
 
 	if (!wants_xdp(c) || c->want->xdp == CONFIG_XDP_GENERIC)
 		return;
-	peer_max = c->host->page_bytes - VETH_HEADROOM - ETH_HEADER - XDP_SHARED_INFO;
+	/* veth_xdp_set() */
+	peer_max = c->host->page_bytes - XDP_HEADROOM - XDP_SHARED_INFO - ETH_HEADER;
 	if (is_veth(c) && c->nic->peer.mtu > peer_max) {
 		doctor_fail(f, "the other end has MTU %d: veth takes an XDP program up to %d only",
 			    c->nic->peer.mtu, peer_max);
