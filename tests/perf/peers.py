@@ -10,9 +10,10 @@ Each server goes up the ladder once. Then, in each round and with the servers in
 
 What was measured is kept at once: a file for each server, in a folder of the run's own. A run that
 is named with --run goes on where it stopped, with the servers or rounds that are missing, and only on
-the same boot, commit and settings: figures of two runs are never in one table.
+the same boot, with the same programs and settings: figures of two runs are never in one table.
 """
 import datetime
+import hashlib
 import json
 import pathlib
 import re
@@ -55,6 +56,14 @@ def new_name():
     return datetime.datetime.now().strftime("%Y%m%d-%H%M%S")
 
 
+def digest():
+    """Of what is measured and what measures: a commit does not tell, it may be dirty."""
+    made = hashlib.sha256()
+    for path in (rig.BIN / "volleyd", rig.BIN / "volley.bpf.o", rig.PERF / "xdpgen"):
+        made.update(path.read_bytes())
+    return made.hexdigest()[:16]
+
+
 class Run:
     """A named run: its folder, its settings, what is known of each server. Of another: an error."""
 
@@ -62,8 +71,8 @@ class Run:
         self.name = options.run or new_name()
         self.folder = options.out / "peers" / self.name
         boot = pathlib.Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
-        machine = {key: value for key, value in report.machine().items() if key != "date"}
-        self.settings = {"boot": boot, **machine, "generator": options.generator,
+        self.settings = {"boot": boot, "kernel": report.machine()["kernel"],
+                         "programs": digest(), "generator": options.generator,
                          "seconds": options.peer_seconds, "names": options.names,
                          "quick": options.quick}
         self.all()
