@@ -17,6 +17,7 @@
 #include "cache/memory.h"
 #include "control/commands.h"
 #include "control/daemon_internal.h"
+#include "control/dpdk_iface.h"
 #include "control/lock.h"
 #include "control/metrics_report.h"
 #include "control/services.h"
@@ -327,8 +328,10 @@ int daemon_open(struct daemon *d)
 	for (i = 0; i < d->config->n_interfaces && i < DAEMON_IFACES_CAP; i++)
 		iface_init(&d->ifaces[d->n_ifaces++], &d->config->interfaces[i]);
 	code = choose_cpus(d);
-	if (!code)
+	if (!code) {
+		dpdk_iface_begin(d->config);
 		code = make_engine_config(d);
+	}
 	if (!code)
 		code = open_cache(d);
 	if (!code)
@@ -344,14 +347,28 @@ int daemon_open(struct daemon *d)
 	return code;
 }
 
+static int update_services_of(struct daemon *d, struct volley_state *state)
+{
+	const struct config *config = d->config;
+	bool has_tunnels = false;
+	int err, ends_err;
+
+	for (uint32_t i = 0; i < config->n_interfaces; i++)
+		has_tunnels |= config->interfaces[i].tunnels != 0;
+	err = services_update(state, config->listen, config->n_listen, &d->n_services);
+	ends_err = services_update_ends(state, config->listen, config->n_listen, has_tunnels);
+	return err ? err : ends_err;
+}
+
 void daemon_update_services(struct daemon *d)
 {
 	int err = 0;
 	size_t i;
 
 	for (i = 0; i < 2 && d->alive[i]; i++)
-		err = services_update(d->alive[i], d->config->listen, d->config->n_listen,
-				      &d->n_services);
+		err = update_services_of(d, d->alive[i]);
+	if (!err)
+		err = dpdk_iface_update_services(d->config->listen, d->config->n_listen);
 	d->services_overflow = err == -ENOSPC;
 	if (err)
 		log_warn("service addresses: %s: the driver knows %u of them", err_text(err),
@@ -487,6 +504,7 @@ void daemon_close(struct daemon *d)
 	for (i = 0; i < d->n_ifaces; i++)
 		iface_close(&d->ifaces[i], d->crew, d->keep);
 	crew_close(d->crew);
+	dpdk_iface_end(d->keep);
 	snapshots_finish(d->snapshots);
 	snapshots_free(d->snapshots);
 	cache_keeper_stop(d->keeper);

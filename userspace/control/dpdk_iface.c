@@ -20,8 +20,15 @@
 #define MIB_SHIFT     20
 #define ADDRESSES_CAP 64 /* interfaces */
 
+/* net_af_xdp on an interface, in use or for the next time. */
+struct lent {
+	struct dpdk_device *device; /* NULL: a free place */
+	unsigned int ifindex;
+	int xsks_fd; /* the map that it has entered its sockets in */
+};
+
+static struct lent lents[ADDRESSES_CAP];
 static bool is_started;
-static bool is_kept;      /* a device that goes with the process */
 static char problem[256]; /* why it is not */
 
 /* Of the driver's shape; workers look in it. Static, since a device may outlive who closes it in haste. */
@@ -137,9 +144,19 @@ void dpdk_iface_begin(const struct config *config)
 			 eal.huge_pages ? "huge pages" : "ordinary memory");
 }
 
-void dpdk_iface_end(void)
+static void drop_lent(struct lent *lent)
 {
-	if (is_started && !is_kept)
+	dpdk_device_close(lent->device);
+	close(lent->xsks_fd);
+	*lent = (struct lent){ 0 };
+}
+
+void dpdk_iface_end(bool keep)
+{
+	for (size_t i = 0; is_started && !keep && i < ADDRESSES_CAP; i++)
+		if (lents[i].device)
+			drop_lent(&lents[i]);
+	if (is_started && !keep)
 		dpdk_eal_close();
 	is_started = false;
 }
@@ -235,19 +252,43 @@ static int open_af_xdp(struct dpdk_device **out, const struct config_interface *
 	}
 	make_words(words, sizeof(words), config, n_queues, fd);
 	code = open_device(out, config, &device, err, err_cap);
+	if (code && n_queues > 1) {
+		/* It counts combined channels, and of a driver that has none of these one queue. */
+		device.n_queues = 1;
+		make_words(words, sizeof(words), config, 1, fd);
+		code = open_device(out, config, &device, err, err_cap);
+	}
 	close(fd);
 	return code;
 }
 
-int dpdk_iface_open_lent(struct dpdk_device **out, const struct config_interface *config,
-			 struct program *program, const struct object_maps *maps, uint32_t n_queues,
-			 char *err, size_t err_cap)
+static struct lent *find_lent(unsigned int ifindex)
 {
-	int code = check_started(err, err_cap), back;
+	for (size_t i = 0; i < ADDRESSES_CAP; i++)
+		if (lents[i].device && lents[i].ifindex == ifindex)
+			return &lents[i];
+	return NULL;
+}
 
-	if (code)
-		return code;
-	code = program_lend(program);
+static int keep_lent(struct dpdk_device *device, unsigned int ifindex, int xsks_fd)
+{
+	for (size_t i = 0; i < ADDRESSES_CAP; i++) {
+		struct lent *lent = &lents[i];
+
+		if (lent->device)
+			continue;
+		*lent = (struct lent){ device, ifindex, dup(xsks_fd) };
+		return lent->xsks_fd < 0 ? -errno : 0;
+	}
+	return -ENOSPC;
+}
+
+static int lend(struct dpdk_device **out, const struct config_interface *config,
+		struct program *program, const struct object_maps *maps, uint32_t n_queues,
+		char *err, size_t err_cap)
+{
+	int code = program_lend(program), back;
+
 	if (code) {
 		snprintf(err, err_cap, "the XDP program cannot be taken off for DPDK: %s",
 			 err_text(code));
@@ -255,12 +296,34 @@ int dpdk_iface_open_lent(struct dpdk_device **out, const struct config_interface
 	}
 	code = open_af_xdp(out, config, n_queues, err, err_cap);
 	back = program_take_back(program, maps, !code);
-	if (!code && back) {
+	if (code)
+		return code;
+	if (!back)
+		back = keep_lent(*out, if_nametoindex(config->name), program_xsks_fd(program));
+	if (back) {
 		dpdk_device_close(*out);
 		snprintf(err, err_cap, "the XDP program cannot be put in the place of DPDK's: %s",
 			 err_text(back));
 	}
-	return code ? code : back;
+	return back;
+}
+
+int dpdk_iface_open_lent(struct dpdk_device **out, const struct config_interface *config,
+			 struct program *program, const struct object_maps *maps, uint32_t n_queues,
+			 char *err, size_t err_cap)
+{
+	const struct lent *lent = find_lent(if_nametoindex(config->name));
+	int code = check_started(err, err_cap);
+
+	if (code)
+		return code;
+	if (!lent)
+		return lend(out, config, program, maps, n_queues, err, err_cap);
+	code = program_use_sockets(program, maps, lent->xsks_fd);
+	if (code)
+		snprintf(err, err_cap, "the XDP program with DPDK's sockets: %s", err_text(code));
+	*out = lent->device;
+	return code;
 }
 
 uint32_t dpdk_iface_n_queues(const struct dpdk_device *device)
@@ -273,11 +336,24 @@ int dpdk_iface_open_port(struct port **out, struct dpdk_device *device, uint32_t
 	return dpdk_open(out, device, (uint16_t)queue);
 }
 
-void dpdk_iface_close(struct dpdk_device *device, bool keep)
+/* An interface with this number comes never again. */
+static bool is_gone(unsigned int ifindex)
 {
-	is_kept |= keep;
-	if (!keep)
-		dpdk_device_close(device);
+	char name[IF_NAMESIZE];
+
+	return !if_indextoname(ifindex, name);
+}
+
+void dpdk_iface_close(struct dpdk_device *device)
+{
+	for (size_t i = 0; i < ADDRESSES_CAP; i++) {
+		if (lents[i].device != device)
+			continue;
+		if (is_gone(lents[i].ifindex))
+			drop_lent(&lents[i]);
+		return;
+	}
+	dpdk_device_close(device);
 }
 
 const char *dpdk_iface_driver(const struct dpdk_device *device)

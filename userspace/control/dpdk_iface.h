@@ -5,7 +5,9 @@
  *      net_af_xdp on a kernel interface       our XDP program is found or loaded as ever. DPDK attaches a
  *                                             program of its own choice only where there is none, so ours is
  *                                             lent: taken off, then put in the place of xdp/xsks.bpf.c, which
- *                                             DPDK attached, with the sockets that it entered there
+ *                                             DPDK attached, with the sockets that it entered there.
+ *                                             The driver of DPDK 22.11 does not let go of a socket, so the device
+ *                                             stays for the next time as long as the interface is the same
  *      any other device                       DPDK's own. No XDP; the interface is a tap that is made for
  *                                             it, by which the kernel sees it (port/dpdk_exception.h)
  *
@@ -38,8 +40,11 @@ bool dpdk_iface_is_owned(const struct config_interface *config);
  * that it is not built in, is said by those that open devices.
  */
 void dpdk_iface_begin(const struct config *config);
-/* After the last device. */
-void dpdk_iface_end(void);
+/*
+ * After the last device was closed. With `keep` XDP programs stay on their interfaces, so what DPDK has there
+ * is left to the end of the process.
+ */
+void dpdk_iface_end(bool keep);
 
 /* Which addresses are ours, for devices that DPDK owns. 0 or as services_update(). */
 int dpdk_iface_update_services(const struct config_addr *listen, uint32_t n)
@@ -66,11 +71,8 @@ uint32_t dpdk_iface_n_queues(const struct dpdk_device *device);
 int dpdk_iface_open_port(struct port **out, struct dpdk_device *device, uint32_t queue)
 	__attribute__((warn_unused_result));
 
-/*
- * After its ports. The XDP program on its interface goes with it, unless `keep`: then the process is to end
- * at once, and the kernel closes the device.
- */
-void dpdk_iface_close(struct dpdk_device *device, bool keep);
+/* After its ports. */
+void dpdk_iface_close(struct dpdk_device *device);
 
 /* "net_af_xdp". */
 const char *dpdk_iface_driver(const struct dpdk_device *device);

@@ -23,8 +23,9 @@ void dpdk_iface_begin(const struct config *config)
 	(void)config;
 }
 
-void dpdk_iface_end(void)
+void dpdk_iface_end(bool keep)
 {
+	(void)keep;
 }
 
 int dpdk_iface_update_services(const struct config_addr *listen, uint32_t n)
@@ -68,10 +69,9 @@ int dpdk_iface_open_port(struct port **out, struct dpdk_device *device, uint32_t
 	return -EOPNOTSUPP;
 }
 
-void dpdk_iface_close(struct dpdk_device *device, bool keep)
+void dpdk_iface_close(struct dpdk_device *device)
 {
 	(void)device;
-	(void)keep;
 }
 
 const char *dpdk_iface_driver(const struct dpdk_device *device)

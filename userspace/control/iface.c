@@ -221,7 +221,7 @@ int iface_attach(struct iface *iface, struct object_maps *maps, const struct cac
 
 void iface_close(struct iface *iface, struct crew *crew, bool keep)
 {
-	iface_close_dpdk(iface, crew, keep);
+	iface_close_dpdk(iface, crew);
 	iface_close_ports(iface, crew, 0);
 	program_close(iface->program, keep);
 	iface->program = NULL;

@@ -93,8 +93,7 @@ void iface_open_dpdk(struct iface *iface, struct crew *crew);
 /* An owned device and its tap, which is the interface. 0, or a negative code and a sentence in err. */
 int iface_attach_dpdk(struct iface *iface, char *err, size_t err_cap)
 	__attribute__((warn_unused_result));
-void iface_close_dpdk(struct iface *iface, struct crew *crew, bool keep);
-
+void iface_close_dpdk(struct iface *iface, struct crew *crew);
 /* Closes the sockets of queue `first` and of those above. */
 void iface_close_ports(struct iface *iface, struct crew *crew, uint32_t first);
 

@@ -49,14 +49,13 @@ static void close_ports(struct iface *iface, struct crew *crew)
 	iface->n_queues = 0;
 }
 
-void iface_close_dpdk(struct iface *iface, struct crew *crew, bool keep)
+void iface_close_dpdk(struct iface *iface, struct crew *crew)
 {
 	iface->is_dpdk_tried = false;
 	if (!iface->dpdk)
 		return;
 	close_ports(iface, crew);
-	dpdk_iface_close(iface->dpdk,
-			 keep && iface->program && program_is_attached(iface->program));
+	dpdk_iface_close(iface->dpdk);
 	iface->dpdk = NULL;
 }
 
@@ -69,7 +68,7 @@ int iface_attach_dpdk(struct iface *iface, char *err, size_t err_cap)
 	code = open_ports(iface);
 	if (code) {
 		snprintf(err, err_cap, "the tap interface for DPDK's device: %s", err_text(code));
-		iface_close_dpdk(iface, NULL, false);
+		iface_close_dpdk(iface, NULL);
 		return code;
 	}
 	iface->ifindex = if_nametoindex(iface->config.name);

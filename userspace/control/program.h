@@ -104,11 +104,14 @@ void program_unprepare(struct program *program);
 
 /*
  * For DPDK (program_lend.c): the program is taken off, and put on again, where is_borrowed in the place of
- * the one that is there now and with its xsks_map. After an error of the second it is not on the interface.
+ * the one that is there now and with its xsks_map. program_use_sockets() gives one that is attached another
+ * xsks_map; the descriptor stays the caller's. After an error of the second it may not be on the interface.
  * 0 or -errno.
  */
 int program_lend(struct program *program) __attribute__((warn_unused_result));
 int program_take_back(struct program *program, const struct object_maps *maps, bool is_borrowed)
+	__attribute__((warn_unused_result));
+int program_use_sockets(struct program *program, const struct object_maps *maps, int xsks_fd)
 	__attribute__((warn_unused_result));
 
 /* Whether it is still what runs on its interface (somebody may have taken it off). */

@@ -91,6 +91,13 @@ static int replace(struct program *p, const struct object_maps *maps, int borrow
 	return err;
 }
 
+int program_use_sockets(struct program *p, const struct object_maps *maps, int xsks_fd)
+{
+	int fd = dup(xsks_fd);
+
+	return fd < 0 ? -errno : replace(p, maps, program_fd(p), fd);
+}
+
 /* As it was before it was lent. */
 static int attach_again(struct program *p)
 {

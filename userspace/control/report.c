@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "control/dpdk_iface.h"
 #include "control/json_put.h"
 #include "control/report_recursion.h"
 #include "control/words.h"
@@ -18,11 +19,23 @@ static const char *port_text(const struct daemon *d, const struct iface *iface)
 	unsigned int worker;
 	size_t i, k;
 
-	for (k = 0; k < VOLLEY_QUEUES; k++)
+	for (k = 0; d->crew && k < VOLLEY_QUEUES; k++)
 		for (i = 0; iface->ports[k] && i < crew_n_ports(d->crew); i++)
 			if (crew_port_at(d->crew, i, &worker) == iface->ports[k])
 				return port_kind_text(iface->ports[k]->kind);
 	return port_kind_text(PORT_SOCKET);
+}
+
+static void put_dpdk(json_t *o, const struct dpdk_device *device)
+{
+	struct dpdk_iface_counters c;
+
+	dpdk_iface_counters(device, &c);
+	json_put_text(o, "dpdk_driver", dpdk_iface_driver(device));
+	json_put_int(o, "dpdk_received", c.ipackets);
+	json_put_int(o, "dpdk_sent", c.opackets);
+	json_put_int(o, "dpdk_missed", c.imissed);
+	json_put_int(o, "dpdk_errors", c.ierrors + c.oerrors + c.rx_nombuf);
 }
 
 static json_t *report_iface(const struct daemon *d, const struct iface *iface)
@@ -41,7 +54,9 @@ static json_t *report_iface(const struct daemon *d, const struct iface *iface)
 	}
 	json_put_text(o, "port", port_text(d, iface));
 	json_put_int(o, "queues", iface->n_queues);
-	if (iface->n_queues)
+	if (iface->dpdk)
+		put_dpdk(o, iface->dpdk);
+	else if (iface->n_queues)
 		json_put_bool(o, "zero_copy", iface->is_zerocopy);
 	if (*iface->note)
 		json_put_text(o, "note", iface->note);

@@ -46,7 +46,7 @@ static const struct refusal refusals[] = {
 
 	/* Unknown keys, each level */
 	{ "unknown at the top", LISTEN "zone: []\n",
-	  "3: zone: unknown key, accepted here: server, interfaces, cache, zones, recursion, control, "
+	  "3: zone: unknown key, accepted here: server, interfaces, cache, zones, recursion, dpdk, control, "
 	  "metrics" },
 	{ "unknown in a map", "server:\n  listen: [192.0.2.1]\n  worker: 2\n",
 	  "3: server.worker: unknown key, accepted here: listen, allow, workers, control-cores, "
@@ -157,6 +157,8 @@ static const struct refusal refusals[] = {
 	  "5: interfaces[0].xdp: \"nat\" is not accepted" },
 	{ "port", LISTEN "interfaces:\n  - name: a\n    port: 53\n",
 	  "5: interfaces[0].port: \"53\" is not accepted, give auto, xsk, dpdk or socket" },
+	{ "device without dpdk", LISTEN "interfaces:\n  - name: a\n    device: net_null0\n",
+	  "5: interfaces[0].device: is for DPDK alone: say port: dpdk, too" },
 	{ "driver-answers", LISTEN "interfaces:\n  - name: a\n    driver-answers: on\n",
 	  "5: interfaces[0].driver-answers: \"on\" is not accepted, give true or false" },
 	{ "zero-copy", LISTEN "interfaces:\n  - name: a\n    zero-copy: true\n",
@@ -323,6 +325,7 @@ static void test_defaults(void **state)
 	assert_int_equal(interface->zero_copy, CONFIG_ZERO_COPY_AUTO);
 	assert_true(interface->driver_answers);
 	assert_int_equal(interface->busy_poll_budget, 0);
+	assert_null(interface->device);
 	assert_int_equal(interface->n_umem_frames, 4096);
 	assert_int_equal(interface->ring_size, 2048);
 	assert_int_equal(interface->n_queues, 0);
@@ -366,6 +369,7 @@ static const char everything[] =
 	"    port: dpdk\n"
 	"    zero-copy: on\n"
 	"    busy-poll: 128\n"
+	"    device: 0000:3b:00.0\n"
 	"cache:\n"
 	"  size: 1G\n"
 	"  orphan-serve: 1h\n"
@@ -381,6 +385,10 @@ static const char everything[] =
 	"    verify: [check]\n"
 	"recursion:\n" /* the others: test_config_recursion.c */
 	"  allow: []\n"
+	"dpdk:\n"
+	"  huge-pages: off\n"
+	"  memory: 1G\n"
+	"  options: [--iova-mode, va]\n"
 	"control:\n"
 	"  socket: control.sock\n"
 	"  mode: 0600\n"
@@ -448,6 +456,13 @@ static void check_everything_interfaces(const struct config *config)
 	assert_int_equal(second->port, CONFIG_PORT_DPDK);
 	assert_int_equal(second->zero_copy, CONFIG_ZERO_COPY_ON);
 	assert_int_equal(second->busy_poll_budget, 128);
+	assert_string_equal(second->device, "0000:3b:00.0");
+	assert_null(first->device);
+	assert_int_equal(config->dpdk.huge_pages, CONFIG_HUGE_OFF);
+	assert_int_equal(config->dpdk.memory_bytes, 1 << 30);
+	assert_string_equal(config->dpdk.options[0], "--iova-mode");
+	assert_string_equal(config->dpdk.options[1], "va");
+	assert_null(config->dpdk.options[2]);
 	assert_int_equal(second->n_queues, 0);
 }
 
