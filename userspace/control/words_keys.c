@@ -105,13 +105,14 @@ const struct words_key words_keys[] = {
 		  "kernel sockets." },
 	{ .path = "interfaces[].name",
 	  .type = WORDS_INTERFACE,
-	  .text = "The interface. Required, and none twice." },
+	  .text = "The interface. Required, and none twice. It may come later. See INTERFACES." },
 	{ .path = "interfaces[].xdp",
 	  .type = WORDS_CHOICE,
 	  .choices = "auto|native|generic|off",
 	  .fallback = "auto",
 	  .text = "How the XDP program is attached: native in the driver, generic in the kernel's stack "
-		  "behind it, off not at all. With auto, native where the driver can, else generic." },
+		  "behind it, off not at all. With auto, native where the driver can, else generic. See "
+		  "INTERFACES." },
 	{ .path = "interfaces[].port",
 	  .type = WORDS_CHOICE,
 	  .choices = "auto|xsk|dpdk|socket",
@@ -128,8 +129,8 @@ const struct words_key words_keys[] = {
 	  .type = WORDS_CHOICE,
 	  .choices = "auto|on|off",
 	  .fallback = "auto",
-	  .text = "Whether the driver writes to AF_XDP memory itself. With on, an interface that cannot "
-		  "is an error; with auto its frames are copied." },
+	  .text = "Whether the driver writes to AF_XDP memory itself. With on, kernel sockets answer "
+		  "where it cannot, and that is a fault; with auto its frames are copied." },
 	{ .path = "interfaces[].busy-poll",
 	  .type = WORDS_BUDGET,
 	  .min = 1,
@@ -155,13 +156,15 @@ const struct words_key words_keys[] = {
 	  .min = 1,
 	  .max = 64,
 	  .fallback = "auto",
-	  .text = "Receive queues to serve, from queue 0 on. With auto, all that the interface has." },
+	  .text = "Receive queues to serve by AF_XDP, from queue 0 on; kernel sockets serve the others. "
+		  "With auto, all that the interface has, also when ethtool -L changes them." },
 	{ .path = "interfaces[].cores",
 	  .type = WORDS_CORES,
 	  .min = 0,
 	  .max = 1023,
 	  .text = "The processors that the workers of the queues are pinned to, in the order of the "
-		  "queues. When queues is a number, as many as that. Default: volleyd chooses." },
+		  "queues. When queues is a number, as many as that. Default: queue 0 belongs to worker "
+		  "0, and so on, those near the card's memory (NUMA) first." },
 	{ .path = "interfaces[].tunnels",
 	  .type = WORDS_CHOICES,
 	  .choices = "ipip|gue",

@@ -1,0 +1,210 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Interfaces that come, go and change, and those that stand on others: bridge, port, macvlan, tap."""
+import contextlib
+import fcntl
+import os
+import select
+import struct
+
+import dns.message
+import pytest
+
+from netlab import TIMEOUT, V4, Answered, iface, program, query_frame, texts, wait_for
+
+WWW = ["192.0.2.80", "192.0.2.81"]
+TUNSETIFF, IFF_TUN, IFF_TAP, IFF_NO_PI = 0x400454ca, 1, 2, 0x1000
+TAP_MAC = "02:00:00:00:01:53"
+
+
+def driver_and_worker(lab, daemon, where=V4, name="www.example.com", data=None):
+    """A miss by AF_XDP, then a hit in the driver."""
+    with Answered(daemon) as two:
+        for _ in range(2):
+            assert texts(lab.ask(name, where=where)) == (data or WWW)
+    assert two.by == {"worker": 1, "driver": 1}
+
+
+# --- Coming and going ------------------------------------------------------------------------------
+
+
+def test_renamed_and_back(lab, daemon):
+    daemon.start()
+    lab.ask()
+    rename = [("down",), ("name", "t0"), ("up",)]
+    for words in rename:
+        lab.ip("s", "link", "set", "t0" if words == ("up",) else "s0", *words)
+    wait_for("it is gone", lambda: daemon.interface()["state"] == "gone", 1)
+    assert program(lab, "t0") is None
+    assert "s0: no such interface; kernel sockets answer" in daemon.degraded()
+    with Answered(daemon) as one:
+        assert texts(lab.ask()) == WWW
+    assert one.by == {"kernel_socket": 1}
+    for words in [("down",), ("name", "s0"), ("up",)]:
+        lab.ip("s", "link", "set", "s0" if words == ("up",) else "t0", *words)
+    wait_for("it is back", lambda: daemon.interface()["state"] == "up", 1)
+    driver_and_worker(lab, daemon, name="mail.example.com", data=["192.0.2.25"])
+
+
+def replace(lab):
+    """Another veth of the same names, with other numbers."""
+    lab.ip("s", "link", "del", "s0")
+    lab.ip("c", "link", "add", "c0", "address", "02:00:00:00:00:01", "type", "veth", "peer", "name",
+           "s0", "netns", f"{lab.name}-s", "address", "02:00:00:00:00:53")
+    for end, host, other in (("c", 1, 53), ("s", 53, 1)):
+        lab.exec(end, "ethtool", "-K", f"{end}0", "tx", "off", "gro", "on")
+        lab.ip(end, "address", "add", f"192.0.2.{host}/24", "dev", f"{end}0")
+        lab.ip(end, "link", "set", f"{end}0", "up")
+        lab.ip(end, "neighbour", "replace", f"192.0.2.{other}", "lladdr",
+               f"02:00:00:00:00:{other:02}", "dev", f"{end}0", "nud", "permanent")
+
+
+def test_replaced_by_another(lab, daemon):
+    """The name is the same, the number is not."""
+    daemon.start()
+    lab.ask()
+    before = daemon.interface()
+    replace(lab)
+    wait_for("the new one is known", lambda: daemon.interface()["state"] == "up" and
+             daemon.interface()["ifindex"] != before["ifindex"], 2)
+    wait_for("the link is up", lab.is_answered)
+    with Answered(daemon) as two:
+        assert texts(lab.ask()) == WWW
+        assert texts(lab.ask("mail.example.com")) == ["192.0.2.25"]
+    assert two.by.get("worker") == 1 and sum(two.by.values()) == 2
+    assert not daemon.degraded()
+
+
+def test_down_at_the_start(lab, daemon):
+    lab.ip("s", "link", "set", "s0", "down")
+    daemon.start()
+    assert not lab.is_answered()
+    lab.ip("s", "link", "set", "s0", "up")
+    wait_for("the link is up", lab.is_answered)
+    wait_for("all is as configured", lambda: daemon.interface()["state"] == "up", 1)
+    driver_and_worker(lab, daemon, name="mail.example.com", data=["192.0.2.25"])
+
+
+def test_another_mtu(lab, daemon):
+    """The room for a reply goes by the MTU: sockets are made anew, and nothing else changes."""
+    daemon.start()
+    lab.ask()
+    for end in ("s", "c"):
+        lab.ip(end, "link", "set", f"{end}0", "mtu", 1400)
+    wait_for("a new socket", lambda: daemon.log().count("AF_XDP on 1 queue(s)") == 2, 1)
+    driver_and_worker(lab, daemon, name="mail.example.com", data=["192.0.2.25"])
+
+
+# --- Those that stand on others --------------------------------------------------------------------
+
+
+def into_bridge(lab):
+    """s0 becomes a port of br0, which has the addresses and a MAC of its own."""
+    lab.ip("s", "link", "add", "br0", "address", TAP_MAC, "type", "bridge", "stp_state", "0",
+           "forward_delay", "0")
+    lab.ip("s", "link", "set", "br0", "up")
+    lab.ip("s", "address", "del", f"{V4}/24", "dev", "s0")
+    lab.ip("s", "link", "set", "s0", "master", "br0")
+    lab.ip("s", "address", "add", f"{V4}/24", "dev", "br0")
+    lab.ip("s", "neighbour", "replace", "192.0.2.1", "lladdr", "02:00:00:00:00:01", "dev", "br0",
+           "nud", "permanent")
+    lab.ip("c", "neighbour", "replace", V4, "lladdr", TAP_MAC, "dev", "c0", "nud", "permanent")
+    wait_for("the port forwards", lambda: "forwarding" in
+             lab.exec("s", "bridge", "link", "show", "dev", "s0").stdout)
+
+
+def test_a_port_of_a_bridge(lab, daemon):
+    """Frames for the host are for the bridge: the driver answers those, natively."""
+    into_bridge(lab)
+    daemon.start()
+    assert daemon.interface()["xdp"] == "native"
+    driver_and_worker(lab, daemon)
+
+
+def test_into_a_bridge_and_out(lab, daemon):
+    """The same while it runs; and frames to the port alone are the bridge's to hand on."""
+    daemon.start()
+    driver_and_worker(lab, daemon)
+    into_bridge(lab)
+    wait_for("the driver knows the bridge's address", lambda: in_the_driver(lab, daemon))
+    lab.ip("s", "link", "set", "br0", "address", "02:00:00:00:02:53")
+    lab.ip("c", "neighbour", "replace", V4, "lladdr", "02:00:00:00:02:53", "dev", "c0", "nud",
+           "permanent")
+    wait_for("its new one", lambda: in_the_driver(lab, daemon))
+
+
+def in_the_driver(lab, daemon):
+    with Answered(daemon) as one:
+        lab.ask()
+    return one.by == {"driver": 1}
+
+
+def test_a_bridge(lab, daemon):
+    into_bridge(lab)
+    daemon.start(interfaces=[iface("br0", xdp="auto")])
+    seen = daemon.interface("br0")
+    assert (seen["state"], seen["xdp"], seen["port"]) == ("up", "generic", "xsk")
+    assert "is a bridge: name its ports" in seen["note"]
+    driver_and_worker(lab, daemon)
+
+
+def test_a_macvlan(lab, daemon):
+    lab.ip("s", "link", "add", "mv0", "link", "s0", "address", TAP_MAC, "type", "macvlan", "mode",
+           "bridge")
+    lab.ip("s", "link", "set", "mv0", "up")
+    lab.ip("s", "address", "add", "198.51.100.53/24", "dev", "mv0")
+    lab.ip("c", "address", "add", "198.51.100.1/24", "dev", "c0")
+    lab.ip("c", "neighbour", "replace", "198.51.100.53", "lladdr", TAP_MAC, "dev", "c0", "nud",
+           "permanent")
+    daemon.start(server={"listen": ["198.51.100.53"]}, interfaces=[iface("mv0", xdp="auto")])
+    seen = daemon.interface("mv0")
+    assert (seen["state"], seen["xdp"], seen["port"]) == ("up", "generic", "xsk")
+    driver_and_worker(lab, daemon, where="198.51.100.53")
+
+
+@contextlib.contextmanager
+def tun(lab, name, flags):
+    """The descriptor of a tun or tap device in the server's namespace, with an address of its own."""
+    with lab.inside("s"):
+        fd = os.open("/dev/net/tun", os.O_RDWR)
+        fcntl.ioctl(fd, TUNSETIFF, struct.pack("16sH22x", name.encode(), flags | IFF_NO_PI))
+    try:
+        if flags == IFF_TAP:
+            lab.ip("s", "link", "set", name, "address", TAP_MAC)
+        lab.ip("s", "address", "add", "198.51.100.53/24", "dev", name)
+        lab.ip("s", "link", "set", name, "up")
+        yield fd
+    finally:
+        os.close(fd)
+
+
+def exchange(fd, query):
+    """A query's frame into a tap, and the payload of the first UDP frame that comes out."""
+    os.write(fd, bytes.fromhex(TAP_MAC.replace(":", "")) + query_frame(query, "198.51.100.53")[6:])
+    while True:
+        assert select.select([fd], [], [], TIMEOUT)[0], "no answer"
+        got = os.read(fd, 4096)
+        if got[12:14] == b"\x08\x00" and got[23] == 17:
+            return dns.message.from_wire(got[42:])
+
+
+def test_a_tap(lab, daemon):
+    """Natively, as the kernel has it since 5.0 or so, with AF_XDP copying."""
+    with tun(lab, "tap0", IFF_TAP) as fd:
+        daemon.start(server={"listen": ["198.51.100.53"]}, interfaces=[iface("tap0")])
+        seen = daemon.interface("tap0")
+        assert (seen["state"], seen["xdp"], seen["port"]) == ("up", "native", "xsk")
+        with Answered(daemon) as two:
+            for _ in range(2):
+                assert texts(exchange(fd, dns.message.make_query("www.example.com", "A"))) == WWW
+        assert two.by == {"worker": 1, "driver": 1}
+
+
+@pytest.mark.parametrize("xdp", ["auto", "generic"])
+def test_a_tun(lab, daemon, xdp):
+    """Its packets have no Ethernet header, which the program would look for."""
+    with tun(lab, "tun0", IFF_TUN):
+        daemon.start(server={"listen": ["198.51.100.53", V4]},
+                     interfaces=[iface("tun0", xdp=xdp), iface()])
+        assert "tun0: its frames are not Ethernet; kernel sockets answer" in daemon.degraded()
+        assert program(lab, "tun0") is None
+        driver_and_worker(lab, daemon)

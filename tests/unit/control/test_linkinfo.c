@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What rtnetlink and generic netlink say, from messages made here: also of links this kernel has not. */
+#include "control/linkinfo.h"
+
+#include <errno.h>
+#include <linux/genetlink.h>
+#include <linux/if_link.h>
+#include <linux/rtnetlink.h>
+#include <net/if.h>
+#include <net/if_arp.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "control/genl.h"
+
+/* A message that grows by attributes; one may hold others. */
+static _Alignas(struct nlmsghdr) uint8_t bytes[1024];
+static struct nlmsghdr *const message = (struct nlmsghdr *)bytes;
+
+static void begin(uint16_t type, const void *head, size_t n)
+{
+	memset(bytes, 0, sizeof(bytes));
+	message->nlmsg_type = type;
+	message->nlmsg_len = (uint32_t)NLMSG_LENGTH(n);
+	memcpy(NLMSG_DATA(message), head, n);
+}
+
+static struct rtattr *put(uint16_t type, const void *data, size_t n)
+{
+	struct rtattr *attr = (void *)(bytes + NLMSG_ALIGN(message->nlmsg_len));
+
+	attr->rta_type = type;
+	attr->rta_len = (uint16_t)RTA_LENGTH(n);
+	if (n)
+		memcpy(RTA_DATA(attr), data, n);
+	message->nlmsg_len = (uint32_t)(NLMSG_ALIGN(message->nlmsg_len) + RTA_SPACE(n));
+	return attr;
+}
+
+static void end(struct rtattr *nest)
+{
+	nest->rta_len = (uint16_t)(bytes + message->nlmsg_len - (uint8_t *)nest);
+}
+
+static void begin_link(int index, unsigned int flags, unsigned short type)
+{
+	const struct ifinfomsg info = { .ifi_index = index, .ifi_flags = flags, .ifi_type = type };
+
+	begin(RTM_NEWLINK, &info, sizeof(info));
+}
+
+static void put_kinds(const char *kind, const char *master_kind)
+{
+	struct rtattr *nest = put(IFLA_LINKINFO | NLA_F_NESTED, NULL, 0);
+
+	if (kind)
+		put(IFLA_INFO_KIND, kind, strlen(kind) + 1);
+	if (master_kind)
+		put(IFLA_INFO_SLAVE_KIND, master_kind,
+		    strlen(master_kind)); /* without its end, too */
+	end(nest);
+}
+
+static void test_a_vlan(void **state)
+{
+	const uint8_t mac[6] = { 2, 0, 0, 0, 0, 9 };
+	const uint32_t parent = 3, mtu = 1500;
+	struct linkinfo info;
+
+	(void)state;
+	begin_link(7, IFF_UP, ARPHRD_ETHER);
+	put(IFLA_IFNAME, "eth0.5", 7);
+	put(IFLA_MTU, &mtu, sizeof(mtu));
+	put(IFLA_ADDRESS, mac, sizeof(mac));
+	put(IFLA_LINK, &parent, sizeof(parent));
+	put_kinds("vlan", NULL);
+	assert_int_equal(linkinfo_parse(&info, message), 0);
+	assert_int_equal(info.ifindex, 7);
+	assert_true(info.is_up && info.is_ethernet);
+	assert_int_equal(info.mtu, 1500);
+	assert_int_equal(info.parent, 3);
+	assert_int_equal(info.master, 0);
+	assert_memory_equal(info.mac, mac, sizeof(mac));
+	assert_true(linkinfo_is(&info, "vlan"));
+	assert_int_equal(info.n_queues, 1);
+}
+
+static void test_a_member_of_a_bond(void **state)
+{
+	const uint32_t master = 9;
+	struct linkinfo info;
+
+	(void)state;
+	begin_link(2, 0, ARPHRD_ETHER);
+	put(IFLA_MASTER, &master, sizeof(master));
+	put_kinds(NULL, "bond");
+	assert_int_equal(linkinfo_parse(&info, message), 0);
+	assert_false(info.is_up);
+	assert_int_equal(info.master, 9);
+	assert_true(linkinfo_is(&info, ""));
+	assert_string_equal(info.master_kind, "bond");
+}
+
+static void test_no_ethernet(void **state)
+{
+	const uint8_t ipv4[4] = { 192, 0, 2, 1 };
+	struct linkinfo info;
+
+	(void)state;
+	begin_link(4, IFF_UP, ARPHRD_TUNNEL);
+	put(IFLA_ADDRESS, ipv4, sizeof(ipv4));
+	assert_int_equal(linkinfo_parse(&info, message), 0);
+	assert_false(info.is_ethernet);
+	assert_int_equal(info.mac[0], 0);
+	begin_link(1, IFF_UP, ARPHRD_LOOPBACK);
+	assert_int_equal(linkinfo_parse(&info, message), 0);
+	assert_true(info.is_ethernet);
+}
+
+/* Cut anywhere, with lengths that lie: nothing is read behind its end, and no kind is longer than its room. */
+static void test_what_ends_early(void **state)
+{
+	const char *kind = "a-kind-with-a-name-that-is-longer-than-any";
+	struct linkinfo info;
+	uint32_t whole, n;
+
+	(void)state;
+	begin_link(7, IFF_UP, ARPHRD_ETHER);
+	put_kinds(kind, kind);
+	whole = message->nlmsg_len;
+	for (n = 0; n < whole; n++) {
+		message->nlmsg_len = n;
+		if (n < NLMSG_LENGTH(sizeof(struct ifinfomsg)))
+			assert_int_equal(linkinfo_parse(&info, message), -EBADMSG);
+		else
+			assert_int_equal(linkinfo_parse(&info, message), 0);
+		assert_true(strlen(info.kind) < sizeof(info.kind));
+	}
+	message->nlmsg_len = whole;
+	message->nlmsg_type = RTM_DELLINK;
+	assert_int_equal(linkinfo_parse(&info, message), -EBADMSG);
+}
+
+static void test_of_this_machine(void **state)
+{
+	struct linkinfo info;
+
+	(void)state;
+	assert_int_equal(linkinfo_read(&info, "lo"), 0);
+	assert_int_equal(info.ifindex, if_nametoindex("lo"));
+	assert_true(info.is_ethernet && info.n_queues >= 1 && info.n_queues_max >= info.n_queues);
+	assert_int_equal(linkinfo_read(&info, "not.there"), -ENODEV);
+	assert_int_equal(info.ifindex, 0);
+}
+
+/* --- Generic netlink ----------------------------------------------------------------------------- */
+
+static void put_group(uint16_t at, const char *name, uint32_t id)
+{
+	struct rtattr *group = put(at, NULL, 0);
+
+	put(CTRL_ATTR_MCAST_GRP_ID, &id, sizeof(id));
+	put(CTRL_ATTR_MCAST_GRP_NAME, name, strlen(name) + 1);
+	end(group);
+}
+
+static void test_a_family(void **state)
+{
+	const struct genlmsghdr head = { .cmd = CTRL_CMD_NEWFAMILY };
+	struct genl_family family;
+	const uint16_t id = 21;
+	struct rtattr *groups;
+
+	(void)state;
+	begin(GENL_ID_CTRL, &head, sizeof(head));
+	assert_int_equal(genl_parse_family(message, "monitor", &family), -EBADMSG);
+	put(CTRL_ATTR_FAMILY_ID, &id, sizeof(id));
+	assert_int_equal(genl_parse_family(message, "monitor", &family), 0);
+	assert_int_equal(family.group, 0);
+	groups = put(CTRL_ATTR_MCAST_GROUPS, NULL, 0);
+	put_group(1, "monitors", 5);
+	put_group(2, "monitor", 6);
+	end(groups);
+	assert_int_equal(genl_parse_family(message, "monitor", &family), 0);
+	assert_int_equal(family.id, 21);
+	assert_int_equal(family.group, 6);
+	assert_int_equal(genl_parse_family(message, "moni", &family), 0);
+	assert_int_equal(family.group, 0);
+}
+
+static void test_a_family_of_this_machine(void **state)
+{
+	struct genl_family family;
+	int fd = genl_open();
+
+	(void)state;
+	assert_true(fd >= 0);
+	assert_int_equal(genl_find(fd, "nlctrl", "notify", &family), 0);
+	assert_int_equal(family.id, GENL_ID_CTRL);
+	assert_int_equal(genl_find(fd, "not.there", "notify", &family), -ENOENT);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_a_vlan),
+		cmocka_unit_test(test_a_member_of_a_bond),
+		cmocka_unit_test(test_no_ethernet),
+		cmocka_unit_test(test_what_ends_early),
+		cmocka_unit_test(test_of_this_machine),
+		cmocka_unit_test(test_a_family),
+		cmocka_unit_test(test_a_family_of_this_machine),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
