@@ -147,10 +147,11 @@ class Lab:
             return False
         return True
 
-    def ping(self, where, payload=b"volley"):
+    def ping(self, where, payload=b"volley", timeout=TIMEOUT):
         """An ICMP echo, answered by the server's kernel."""
         ipv6 = ":" in where
         with self.socket("c", family_of(where), socket.SOCK_RAW, 58 if ipv6 else 1) as sock:
+            sock.settimeout(timeout)
             kind, reply = (128, 129) if ipv6 else (8, 0)
             echo = struct.pack("!BBHHH", kind, 0, 0, 7, 7) + payload
             if not ipv6:  # for ICMPv6 the kernel does it
