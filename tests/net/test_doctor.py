@@ -181,6 +181,15 @@ def test_port_taken(doctor, lab, kind, name, where):
     assert doctor.state(f"{V4}@53", "port") == "ok"
 
 
+def test_return_path(doctor, lab):
+    doctor.daemon.configure(server={"workers": 1}, interfaces=[iface(**{"return-path": "fib"})])
+    lab.exec("s", "sysctl", "-qw", "net.ipv4.conf.lo.forwarding=0", "net.ipv6.conf.lo.forwarding=0")
+    row = doctor.row("s0", "return-path")
+    assert row["state"] == "fail"
+    lab.exec("s", *row["do"].split())
+    assert doctor.state("s0", "return-path") == "ok"
+
+
 def test_locked_memory(doctor):
     """Without CAP_IPC_LOCK the limit counts: 4096 frames of 2048 octets."""
     before = ["setpriv", "--bounding-set=-ipc_lock", "--inh-caps=-ipc_lock", "--",

@@ -59,6 +59,7 @@ static const struct doctor_driver drivers[] = {
 };
 
 /* clang-format off */
+/* Of one driver no two are of the same kernel. */
 static const struct doctor_fault faults[] = {
 	{ "ice", { 0, 0, 0 }, { 6, 10, 4 }, DOCTOR_FAIL, true,
 	  "with AF_XDP zero-copy its queues time out and the kernel may crash when sockets come and go",
@@ -111,17 +112,10 @@ static bool is_hit(const struct doctor_fault *fault, const char *driver, const u
 }
 
 const struct doctor_fault *doctor_fault_find(const char *driver, const unsigned int kernel[3],
-					     bool zero_copy, int *n)
+					     bool zero_copy)
 {
-	const struct doctor_fault *worst = NULL;
-
-	*n = 0;
-	for (const struct doctor_fault *fault = faults; fault->driver; fault++) {
-		if (!is_hit(fault, driver, kernel, zero_copy))
-			continue;
-		++*n;
-		if (!worst || fault->level > worst->level)
-			worst = fault;
-	}
-	return worst;
+	for (const struct doctor_fault *fault = faults; fault->driver; fault++)
+		if (is_hit(fault, driver, kernel, zero_copy))
+			return fault;
+	return NULL;
 }

@@ -37,11 +37,8 @@ struct doctor_fault {
 /* NULL: a driver that the table does not know. */
 const struct doctor_driver *doctor_driver_find(const char *name);
 
-/*
- * The worst fault that the kernel has with that driver, and how many there are; NULL: none known.
- * ZERO_COPY: whether that may be used.
- */
+/* A fault that the kernel has with that driver; NULL: none known. ZERO_COPY: whether that may be used. */
 const struct doctor_fault *doctor_fault_find(const char *driver, const unsigned int kernel[3],
-					     bool zero_copy, int *n);
+					     bool zero_copy);
 
 #endif

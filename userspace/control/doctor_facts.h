@@ -57,6 +57,7 @@ struct doctor_host {
 	int irqbalance; /* its pid, 0: it does not run */
 	int conntrack;  /* connections tracked now */
 	int page_bytes;
+	int forwarding4, forwarding6; /* of lo; < 0 without that protocol */
 	struct doctor_process process;
 	struct doctor_cpus cpus;
 	cpu_set_t workers; /* processors of the workers */

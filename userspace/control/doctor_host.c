@@ -21,6 +21,7 @@ static void kernel(const struct doctor_case *c, struct doctor_finding *f)
 	if (!h->kernel[0]) {
 		doctor_warn(f, "\"%s\" is no release that is understood: 5.18 or later is needed",
 			    h->release);
+		doctor_fix(f, "uname -r");
 		return;
 	}
 	if (!doctor_is_before(h->kernel, 5, 18, 0) || h->store_byte > 0) {

@@ -42,6 +42,11 @@ void doctor_look_netlink(struct doctor_nic *nic);
 void doctor_look_program(struct doctor_nic *nic);
 /* /sys/class/net and /proc/sys/net of it, and the interrupts of its queues. */
 void doctor_look_sysfs(struct doctor_nic *nic);
+/*
+ * The receive queue that an interrupt's name in /proc/interrupts tells, or -1: drivers name them
+ * "eth0-TxRx-3", "ice-eth0-TxRx-3", "eth0-rx-3", "virtio1-input.3" and "mlx5_comp3@pci:0000:01:00.0".
+ */
+int doctor_irq_queue(const char *name);
 
 /* --- Services and daemon ------------------------------------------------------------------------- */
 

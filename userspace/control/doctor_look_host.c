@@ -267,6 +267,8 @@ void doctor_look_host(struct doctor_host *host, int pid)
 	host->hugetlbfs = is_hugetlbfs();
 	host->irqbalance = find_process("irqbalance");
 	host->conntrack = (int)doctor_read_number("/proc/sys/net/netfilter/nf_conntrack_count");
+	host->forwarding4 = (int)doctor_read_number("/proc/sys/net/ipv4/conf/lo/forwarding");
+	host->forwarding6 = (int)doctor_read_number("/proc/sys/net/ipv6/conf/lo/forwarding");
 	host->page_bytes = (int)sysconf(_SC_PAGESIZE);
 }
 

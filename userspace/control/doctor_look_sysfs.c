@@ -68,11 +68,7 @@ static void look_at_class(struct doctor_nic *nic)
 
 /* --- Interrupts ---------------------------------------------------------------------------------- */
 
-/*
- * The receive queue that an interrupt's name tells, or -1. Drivers name them "eth0-TxRx-3",
- * "ice-eth0-TxRx-3", "eth0-rx-3", "virtio1-input.3" and "mlx5_comp3@pci:0000:01:00.0".
- */
-static int queue_of(const char *name)
+int doctor_irq_queue(const char *name)
 {
 	const char *at = strstr(name, "comp");
 	const char *dash = strrchr(name, '-');
@@ -99,7 +95,7 @@ static void take_line(struct doctor_nic *nic, char *line)
 	if (!colon || !name || number <= 0)
 		return;
 	snprintf(path, sizeof(path), "/sys/bus/pci/devices/%s/msi_irqs/%d", nic->bus, number);
-	queue = queue_of(name + 1);
+	queue = doctor_irq_queue(name + 1);
 	if (queue < 0 || queue >= (int)DOCTOR_QUEUES || access(path, F_OK))
 		return;
 	nic->irqs[queue].number = number;

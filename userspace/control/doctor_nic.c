@@ -90,11 +90,10 @@ static void driver_faults(const struct doctor_case *c, struct doctor_finding *f)
 {
 	bool zero_copy = doctor_wants_xsk(c->want) && c->want->zero_copy != CONFIG_ZERO_COPY_OFF;
 	const struct doctor_fault *fault;
-	int n;
 
 	if (!wants_xdp(c) || !*c->nic->driver)
 		return;
-	fault = doctor_fault_find(c->nic->driver, c->host->kernel, zero_copy, &n);
+	fault = doctor_fault_find(c->nic->driver, c->host->kernel, zero_copy);
 	if (!fault) {
 		if (doctor_driver_find(c->nic->driver))
 			doctor_ok(f, "nothing bad is known of %s with this kernel", c->nic->driver);
@@ -394,6 +393,25 @@ static void pause_frames(const struct doctor_case *c, struct doctor_finding *f)
 	doctor_fix(f, "ethtool -A %s rx off tx off", nic->name);
 }
 
+/* xdp/fib.h: the lookup comes from the loopback interface, and the helper wants that to forward. */
+static void return_path(const struct doctor_case *c, struct doctor_finding *f)
+{
+	int v4 = c->host->forwarding4, v6 = c->host->forwarding6;
+
+	if (!wants_xdp(c) || c->want->return_path != CONFIG_RETURN_FIB)
+		return;
+	if (v4 && v6) {
+		doctor_ok(f, "by the routing table");
+		return;
+	}
+	doctor_fail(
+		f,
+		"return-path: fib, but the kernel does not tell the next hop while net.ipv%s.conf.lo."
+		"forwarding is 0: the driver answers no such query",
+		v4 ? "6" : "4");
+	doctor_fix(f, "sysctl -w net.ipv4.conf.lo.forwarding=1 net.ipv6.conf.lo.forwarding=1");
+}
+
 const struct doctor_check doctor_nic_checks[] = {
 	{ "link", link_state },
 	{ "kind", kind },
@@ -411,5 +429,6 @@ const struct doctor_check doctor_nic_checks[] = {
 	{ "threaded-napi", threaded_napi },
 	{ "busy-poll", busy_poll },
 	{ "flow-control", pause_frames },
+	{ "return-path", return_path },
 	{ NULL, NULL },
 };

@@ -172,7 +172,7 @@ static void world_test(const struct doctor_check *checks, const struct world_row
 				 doctor_level_text(f.level), doctor_level_text(rows[i].level),
 				 f.text, f.fix);
 		/* What is wrong comes with what to do. */
-		if (f.level >= DOCTOR_WARN && !*f.fix && strcmp(rows[i].name, "kernel_odd"))
+		if (f.level >= DOCTOR_WARN && !*f.fix)
 			fail_msg("%s: nothing to do against: %s", rows[i].name, f.text);
 	}
 	for (; checks->name; checks++) {

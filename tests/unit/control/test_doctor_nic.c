@@ -6,7 +6,6 @@
 
 #include <cmocka.h>
 
-#include "control/doctor_drivers.h"
 #include "doctorworld.h"
 
 #define DRIVER(its_name) strcpy(w->nic.driver, its_name)
@@ -98,6 +97,10 @@
 	X(busy_right, "busy-poll", w->want.busy_poll_budget = 64; w->nic.defer_hard_irqs = 2; w->nic.gro_flush_ns = 200000, DOCTOR_OK, "") \
 	X(pause_off, "flow-control", , DOCTOR_OK, "") \
 	X(pause_on, "flow-control", w->nic.pause_tx = 1, DOCTOR_WARN, "ethtool -A eth0") \
+	X(return_swap, "return-path", , DOCTOR_NOTHING, "") \
+	X(return_fib, "return-path", w->want.return_path = CONFIG_RETURN_FIB; w->host.forwarding4 = w->host.forwarding6 = 1, DOCTOR_OK, "") \
+	X(return_fib4, "return-path", w->want.return_path = CONFIG_RETURN_FIB; w->host.forwarding4 = 1, DOCTOR_FAIL, "net.ipv6.conf.lo.forwarding is 0") \
+	X(return_fib6, "return-path", w->want.return_path = CONFIG_RETURN_FIB; w->host.forwarding6 = -ENOENT, DOCTOR_FAIL, "net.ipv4.conf.lo.forwarding is 0") \
 	X(pause_none, "flow-control", w->nic.pause_tx = -EOPNOTSUPP, DOCTOR_NOTHING, "")
 
 #define QUEUE_ROWS(X) \
@@ -131,6 +134,7 @@
 	X(irqs_right, "irq-affinity", , DOCTOR_OK, "") \
 	X(irqs_wide, "irq-affinity", CPU_SET(5, &w->nic.irqs[2].cpus), DOCTOR_WARN, "/proc/irq/102/smp_affinity_list") \
 	X(irqs_crossed, "irq-affinity", w->nic.queue_cpus[0] = 1; w->nic.queue_cpus[1] = 0, DOCTOR_WARN, "2 queue(s)") \
+	X(irqs_first, "irq-affinity", w->nic.queue_cpus[0] = 1; w->nic.queue_cpus[1] = 0, DOCTOR_WARN, "the first is queue 0") \
 	X(irqs_unknown, "irq-affinity", w->nic.irqs[1].number = 0; w->nic.queue_cpus[2] = -1, DOCTOR_OK, "") \
 	X(irqs_none, "irq-affinity", w->nic.n_irqs = 0, DOCTOR_NOTHING, "") \
 	X(rps_off, "rps", , DOCTOR_OK, "") \
@@ -198,28 +202,13 @@ static void test_gone(void **state)
 	free(w);
 }
 
-/* Of two faults of one kernel the worse is told. */
-static void test_worst_fault(void **state)
-{
-	static const unsigned int kernel[3] = { 6, 18, 45 };
-	const struct doctor_fault *fault;
-	int n;
-
-	(void)state;
-	fault = doctor_fault_find("bnxt_en", kernel, true, &n);
-	assert_non_null(fault);
-	assert_int_equal(n, 1);
-	assert_int_equal(fault->level, DOCTOR_FAIL);
-	assert_null(doctor_fault_find("ice", kernel, false, &n));
-	assert_int_equal(n, 0);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_nic),         cmocka_unit_test(test_queues),
-		cmocka_unit_test(test_healthy),     cmocka_unit_test(test_gone),
-		cmocka_unit_test(test_worst_fault),
+		cmocka_unit_test(test_nic),
+		cmocka_unit_test(test_queues),
+		cmocka_unit_test(test_healthy),
+		cmocka_unit_test(test_gone),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
