@@ -35,8 +35,11 @@ static inline int result_sum_counters(int map_fd, struct gen_counters *sum)
 	return err;
 }
 
-/* 0 or -errno, as all here. */
-static inline int result_put_counters(json_t *to, int map_fd, double seconds)
+/*
+ * Replies a second are of those that came while queries were sent: what lies in a queue at the end is
+ * answered, but not in this time. 0 or -errno, as all here.
+ */
+static inline int result_put_counters(json_t *to, int map_fd, double seconds, __u64 n_in_time)
 {
 	struct gen_counters c;
 	int err = result_sum_counters(map_fd, &c);
@@ -58,7 +61,7 @@ static inline int result_put_counters(json_t *to, int map_fd, double seconds)
 	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
 		json_object_set_new(to, numbers[i].name, json_integer((json_int_t)numbers[i].n));
 	json_object_set_new(to, "sent_per_s", json_real((double)c.sent / seconds));
-	json_object_set_new(to, "replies_per_s", json_real((double)c.replies / seconds));
+	json_object_set_new(to, "replies_per_s", json_real((double)n_in_time / seconds));
 	for (int i = 0; i < 16; i++)
 		json_array_append_new(rcodes, json_integer((json_int_t)c.rcodes[i]));
 	json_object_set_new(to, "rcodes", rcodes);

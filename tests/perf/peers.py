@@ -108,7 +108,7 @@ def mixed(server, seconds):
     new_replies = one["replies"] - one["listed_replies"]
     return {**one, "hits": one["listed_replies"] / max(1, one["listed_sent"]),
             "misses": new_replies / max(1, new_sent),
-            "misses_per_s": new_replies / one["seconds"]}
+            "misses_per_s": one["replies_per_s"] * new_replies / max(1, one["replies"])}
 
 
 def measure_round(server, record, seconds):
@@ -151,21 +151,42 @@ def climb(server, record, ladder, seconds):
     sweep.say(f"  {server.name}: {top:,.0f}/s up the ladder")
 
 
+def attempt(server, work):
+    """WORK(), twice if need be: what fails once does not end a run of half an hour. The last error."""
+    for left in (1, 0):
+        try:
+            work()
+            return None
+        except servers.NotHere as why:
+            return str(why)
+        except (AssertionError, RuntimeError, OSError) as err:
+            failed = str(err)
+            sweep.say(f"  {server.name}: {'again, for' if left else 'given up:'} {failed}")
+    return failed.splitlines()[0]
+
+
 def climb_all(run, chosen, options):
-    """{key: server} of those that can be measured here, with their records."""
-    there = {}
+    """[(server, its record)] of those that can be measured here."""
+    there = []
+    ladder = QUICK_LADDER if options.quick else LADDER
     for key, server in chosen.items():
         record = run.read(key)
-        try:
-            if "climb" not in record:
-                climb(server, record, QUICK_LADDER if options.quick else LADDER,
-                      options.peer_seconds)
-                run.write(record)
-            there[key] = (server, record)
-        except servers.NotHere as why:
+        why = None
+        if "climb" not in record:
+            why = attempt(server, lambda s=server, r=record: climb(s, r, ladder,
+                                                                   options.peer_seconds))
+            run.write({**record, "name": server.name, "left_out": why} if why else record)
+        if why:
             sweep.say(f"  {server.name}: left out: {why}")
-            run.write({**record, "name": server.name, "left_out": str(why)})
+        else:
+            there.append((server, record))
     return there
+
+
+def one_round(run, server, record, seconds):
+    made, record["note"] = sweep.at_work(server, lambda: measure_round(server, record, seconds))
+    record["rounds"].append(made)
+    run.write(record)
 
 
 def measure_all(run, options, bench):
@@ -173,13 +194,10 @@ def measure_all(run, options, bench):
     chosen = {key: ROWS[key](bench) for key in ROWS if key in options.servers}
     there = climb_all(run, chosen, options)
     for i in range(options.peer_rounds):
-        for server, record in there.values():
-            if len(record["rounds"]) > i:
-                continue
-            made, record["note"] = sweep.at_work(
-                server, lambda s=server, r=record: measure_round(s, r, options.peer_seconds))
-            record["rounds"].append(made)
-            run.write(record)
+        for server, record in there:
+            if len(record["rounds"]) <= i:
+                attempt(server, lambda s=server, r=record: one_round(run, s, r,
+                                                                     options.peer_seconds))
         sweep.say(f"  round {i + 1} of {options.peer_rounds}")
 
 

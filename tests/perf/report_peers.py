@@ -153,6 +153,7 @@ def plot_rates(axes, rows, places):
     axes.plot([max(1, row["flood"]["replies_per_s"]) for row in rows], places, "|", color="tab:red",
               markersize=12, markeredgewidth=2, label="in a flood")
     axes.set(xscale="log", xlabel="replies/s at the best rate")
+    axes.set_xlim(left=10000)
     axes.set_yticks(places, [row["name"] for row in rows])
     axes.legend(loc="lower right")
 
@@ -163,7 +164,7 @@ def plot_cpu(axes, rows, places):
     axes.barh(places, [row["daemon_ns"] for row in rows], left=napi, label="process",
               color="tab:orange")
     axes.set(xlabel="CPU ns for a reply")
-    axes.legend(loc="lower right")
+    axes.legend(loc="upper right")
 
 
 def plot_latencies(axes, rows, places):

@@ -264,18 +264,18 @@ static int generate(const struct gen_bpf *gen, const struct options *o, double *
 	}
 	*seconds = now_s() - start;
 	signal(SIGALRM, SIG_IGN);
-	usleep(SETTLE_US);
 	return err;
 }
 
-static int print_result(const struct options *o, const struct gen_bpf *gen, double seconds)
+static int print_result(const struct options *o, const struct gen_bpf *gen, double seconds,
+			__u64 n_in_time)
 {
 	json_t *all = json_object();
 	int err;
 
 	json_object_set_new(all, "rate", json_real(o->rate));
 	json_object_set_new(all, "burst", json_integer(gen->rodata->config.burst));
-	err = result_put_counters(all, bpf_map__fd(gen->maps.counters), seconds);
+	err = result_put_counters(all, bpf_map__fd(gen->maps.counters), seconds, n_in_time);
 	if (!err && o->latency)
 		err = result_put_latency(all, bpf_map__fd(gen->maps.latencies));
 	if (!err && !json_dumpf(all, stdout, JSON_COMPACT | JSON_PRESERVE_ORDER))
@@ -287,6 +287,7 @@ static int print_result(const struct options *o, const struct gen_bpf *gen, doub
 static int run(const struct options *o, const struct gen_bpf *gen)
 {
 	int ifindex = (int)gen->rodata->config.ifindex, old_fd = -1, err;
+	struct gen_counters in_time = { 0 };
 	__u32 old_id = 0;
 	double seconds;
 
@@ -296,8 +297,12 @@ static int run(const struct options *o, const struct gen_bpf *gen)
 	if (err)
 		return err;
 	err = o->only_count ? count(&seconds) : generate(gen, o, &seconds);
+	if (!err)
+		err = result_sum_counters(bpf_map__fd(gen->maps.counters), &in_time);
+	if (!o->only_count)
+		usleep(SETTLE_US);
 	bpf_xdp_attach(ifindex, old_fd, XDP_FLAGS_DRV_MODE, NULL); /* -1: none */
-	return err ? err : print_result(o, gen, seconds);
+	return err ? err : print_result(o, gen, seconds, in_time.replies);
 }
 
 /* --- Options ------------------------------------------------------------------------------------- */
