@@ -208,7 +208,7 @@ static __always_inline int packet_udp(struct volley_cpu *cpu, const struct volle
 	udp = data + offset;
 	if ((void *)(udp + 1) > end)
 		return VOLLEY_PASS_RUNT;
-	if (!is_service(state, cpu->folded, udp->dest, 4 + 2 * cpu->ipv6))
+	if (!is_service(state, cpu->folded, udp->dest, (__u8)(4 + 2 * cpu->ipv6)))
 		return VOLLEY_PASS_SERVICE;
 	if (bpf_ntohs(udp->len) != room)
 		return VOLLEY_PASS_UDP_LENGTH;

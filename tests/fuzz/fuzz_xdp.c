@@ -9,11 +9,15 @@
  * with which TTLs, how old, and what is wrong with it, and how far a worker is behind. Then: nothing is
  * dropped but what no worker would come to; what is passed or handed up is unchanged; what is sent is a right answer (tests/lib/packet.h) with the entry's body,
  * aged; the counters balance; and nothing depends on what an earlier packet left in the program's room.
+ *
+ * Tunnels are taken off. What is right for a frame in one is what is right for the frame that the worker
+ * makes of it (port/frame.h), so the two are compared all the time.
  */
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "dns/query.h"
+#include "port/frame.h"
 #include "tests/lib/entry.h"
 #include "tests/lib/packet.h"
 
@@ -61,6 +65,8 @@ enum {
 #define CLIENTS_MAP 6 /* in native_maps */
 #define SOCKETS_MAP 7
 #define LIMIT       64u
+#define GUE_PORT    6080
+#define IFINDEX     3u
 
 static struct volley_state state;
 static struct volley_link the_link;
@@ -99,18 +105,17 @@ static void must(int holds, const char *what)
 		fail(what);
 }
 
-static void serve(const struct pkt *p)
+/* The address of `p`, with this port: a service, or the end of tunnels. */
+static void serve(const struct pkt *p, __be16 port, uint8_t mark)
 {
-	struct packet to = { .data = NULL };
+	__be32 to[4] = { 0 };
 	struct volley_service *s;
-	__be32 slot;
 
-	memcpy(to.destination, p->to, p->ipv6 ? 16 : 4);
-	slot = volley_service_slot(to.destination, bpf_htons(p->to_port));
-	s = &state.services[slot % VOLLEY_SERVICES];
-	memcpy(s->address, to.destination, sizeof(s->address));
-	s->port = bpf_htons(p->to_port);
-	s->family = p->ipv6 ? 6 : 4;
+	memcpy(to, p->to, p->ipv6 ? 16 : 4);
+	s = &state.services[volley_service_slot(to, port) % VOLLEY_SERVICES];
+	memcpy(s->address, to, sizeof(s->address));
+	s->port = port;
+	s->family = mark | (p->ipv6 ? 6 : 4);
 }
 
 int LLVMFuzzerInitialize(int *argc, char ***argv)
@@ -136,8 +141,10 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 	native_jiffies = NOW_S; /* any but what fills a room */
 	entry_set_up(&memory);
 	state.option_up_mask = 1u << 10;
-	serve(&pkt_ipv4);
-	serve(&pkt_ipv6);
+	serve(&pkt_ipv4, bpf_htons(53), 0);
+	serve(&pkt_ipv6, bpf_htons(53), 0);
+	serve(&pkt_ipv4, 0, VOLLEY_TUNNEL_END);
+	serve(&pkt_ipv6, 0, VOLLEY_TUNNEL_END);
 	return 0;
 }
 
@@ -150,8 +157,12 @@ struct input {
 	uint16_t ttls[N_TTLS_MAX];
 	uint8_t more;   /* AGE_MASK, CUT_TTL, ... */
 	uint8_t behind; /* of LIMIT; how many are on their way */
+	bool fib, is_routed;
 	size_t n;
 	uint8_t frame[FRAME_MAX];
+	size_t tunnel_bytes; /* 0: none */
+	size_t plain_n;
+	uint8_t plain[FRAME_MAX]; /* as the worker sees it */
 	/* what the repair has found, 0 if nothing */
 	size_t ip_at, dns_at;
 };
@@ -171,6 +182,38 @@ static size_t find_ip(const struct input *in)
 		(in->frame[at - 2] == 0x88 && in->frame[at - 1] == 0xa8)))
 		at += 4;
 	return at;
+}
+
+/* The frame without its tunnel, if it has one. */
+static void unwrap(struct input *in)
+{
+	static const struct frame_tunnels tunnels = {
+		.kinds = VOLLEY_TUNNEL_IPIP | VOLLEY_TUNNEL_GUE,
+		.gue_port = (__be16)(GUE_PORT >> 8 | (GUE_PORT & 0xff) << 8),
+	};
+	uint32_t len = (uint32_t)in->n;
+
+	memcpy(in->plain, in->frame, in->n);
+	in->tunnel_bytes = frame_decap(&tunnels, in->plain, &len);
+	in->plain_n = len;
+	memmove(in->plain, in->plain + in->tunnel_bytes, len);
+}
+
+/* A tunnel ends at our address, and what is in it asks our service. */
+static void repair_tunnel(struct input *in, size_t at, int outer6, int ipv6)
+{
+	const struct pkt *outer = outer6 ? &pkt_ipv6 : &pkt_ipv4, *p = ipv6 ? &pkt_ipv6 : &pkt_ipv4;
+	size_t udp_at = at + in->tunnel_bytes + (ipv6 ? 40 : 20);
+
+	if (in->n < udp_at + 8)
+		return;
+	in->ip_at = at;
+	in->dns_at = at + (ipv6 ? 40 : 20) + 8;
+	if (!(in->switches & REPAIR_TO))
+		return;
+	memcpy(in->frame + at + (outer6 ? 24 : 16), outer->to, outer6 ? 16 : 4);
+	memcpy(in->frame + udp_at - (ipv6 ? 16 : 4), p->to, ipv6 ? 16 : 4);
+	store_be16(in->frame + udp_at + 2, p->to_port);
 }
 
 static void repair_ip(struct input *in, size_t at, int ipv6)
@@ -226,17 +269,23 @@ static int input_read(struct input *in, const uint8_t *data, size_t size)
 	in->view = data[4] >> 6;
 	in->more = data[5];
 	in->behind = data[3] % (LIMIT + 1);
+	in->fib = data[3] % 4 == 3;
+	in->is_routed = data[3] & 4;
 	read_ttls(in, data[4] & 63);
 	in->n = size - CONTROL_BYTES;
 	in->ip_at = in->dns_at = 0;
 	memcpy(in->frame, data + CONTROL_BYTES, in->n);
+	unwrap(in);
 	at = find_ip(in);
-	if (at <= in->n && in->n >= PKT_ETH_BYTES && in->frame[at - 2] == 8 &&
-	    in->frame[at - 1] == 0)
+	if (in->tunnel_bytes)
+		repair_tunnel(in, at, in->frame[at - 2] == 0x86, in->plain[at - 2] == 0x86);
+	else if (at <= in->n && in->n >= PKT_ETH_BYTES && in->frame[at - 2] == 8 &&
+		 in->frame[at - 1] == 0)
 		repair_ip(in, at, 0);
 	else if (at <= in->n && in->n >= PKT_ETH_BYTES && in->frame[at - 2] == 0x86 &&
 		 in->frame[at - 1] == 0xdd)
 		repair_ip(in, at, 1);
+	unwrap(in);
 	return 1;
 }
 
@@ -276,15 +325,24 @@ static enum query_verdict prepare(const struct input *in, struct query *q)
 	enum query_verdict verdict = QUERY_IGNORE;
 
 	memset(index_buckets, 0, sizeof(index_buckets));
-	the_link = (struct volley_link){ .driver_answers = !(in->switches & NO_ANSWERS) };
+	the_link = (struct volley_link){
+		.driver_answers = !(in->switches & NO_ANSWERS),
+		.tunnels = VOLLEY_TUNNEL_IPIP | VOLLEY_TUNNEL_GUE,
+		.gue_port = bpf_htons(GUE_PORT),
+		.return_fib = in->fib,
+	};
+	native_fib = (struct bpf_fib_lookup){ .ifindex = IFINDEX };
+	native_fib_result = !in->is_routed;
+	if (in->n >= PKT_ETH_BYTES) /* so it stays as it is */
+		memcpy(native_fib.dmac, in->frame + 6, sizeof(native_fib.dmac));
 	if (in->switches & OTHER_MAC)
 		memcpy(the_link.mac, pkt_ipv4.to_mac, sizeof(the_link.mac));
 	native_has_socket = in->switches & HAS_SOCKET;
 	native_maps[SOCKETS_MAP].n_values = native_has_socket ? VOLLEY_QUEUES : 0;
 	native_n_records = 0;
 	native_maps[CLIENTS_MAP].n_values = in->more & NO_CLIENTS ? 0 : N_CLIENTS;
-	if (in->dns_at && in->dns_at < in->n)
-		verdict = query_parse(q, in->frame + in->dns_at, in->n - in->dns_at);
+	if (in->dns_at && in->dns_at < in->plain_n)
+		verdict = query_parse(q, in->plain + in->dns_at, in->plain_n - in->dns_at);
 	if (verdict == QUERY_OK && !(in->switches & NO_ENTRY))
 		publish(in, q);
 	return verdict;
@@ -338,7 +396,7 @@ static unsigned int views_of(const struct input *in)
 {
 	static const uint8_t v4[] = { 192, 0, 2 }, v6[] = { 0x20, 0x01, 0x0d, 0xb8 };
 	static const uint8_t zeros[11];
-	const uint8_t *ip = in->frame + in->ip_at;
+	const uint8_t *ip = in->plain + in->ip_at;
 
 	if (in->more & NO_CLIENTS)
 		return 0;
@@ -384,7 +442,7 @@ static void check_sent(const struct input *in, int reason, const struct xdp_md *
 		       const struct query *q, enum query_verdict verdict)
 {
 	struct pkt_answer a;
-	const char *wrong = pkt_check_answer(in->frame, in->n, (const uint8_t *)ctx->data,
+	const char *wrong = pkt_check_answer(in->plain, in->plain_n, (const uint8_t *)ctx->data,
 					     ctx->data_end - ctx->data, state.max_udp_bytes, &a);
 
 	must(!wrong, wrong);
@@ -403,6 +461,17 @@ static void check_same(const struct input *in, const struct xdp_md *ctx)
 	must(!in->n || !memcmp((const void *)ctx->data, in->frame, in->n), "the frame changed");
 }
 
+/* What goes to the worker it can take apart, to the same message. */
+static void check_worker(const struct input *in)
+{
+	struct frame f;
+
+	must(!frame_parse(&f, in->plain, (uint32_t)in->plain_n), "not for the worker");
+	must(cpu.tunnel_bytes == 0 || cpu.tunnel_bytes == in->tunnel_bytes, "another tunnel");
+	must(f.data_off == in->dns_at && (in->switches & REPAIR_LENGTHS || in->dns_at),
+	     "another message");
+}
+
 /* One run, in a room that is full of `filler`. The reason. */
 static int run(const struct input *in, uint8_t filler, struct xdp_md *ctx, uint8_t *room)
 {
@@ -415,6 +484,7 @@ static int run(const struct input *in, uint8_t filler, struct xdp_md *ctx, uint8
 	memset(&shares, 0, sizeof(shares));
 	queues[0] = (struct volley_queue){ .limit = LIMIT, .handed = in->behind };
 	native_frame(ctx, room, in->head, in->tail, in->frame, in->n);
+	ctx->ingress_ifindex = IFINDEX;
 	action = volley(ctx);
 	reason = counted_reason();
 	if (class_of(reason) == VOLLEY_CLASS_UP && native_has_socket)
@@ -441,6 +511,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		return 0;
 	verdict = prepare(&in, &q);
 	reason = run(&in, 0xff, &ctx[0], rooms[0]);
+	if (class_of(reason) <= VOLLEY_CLASS_UP)
+		check_worker(&in);
 	if (class_of(reason) == VOLLEY_CLASS_HIT)
 		check_sent(&in, reason, &ctx[0], &q, verdict);
 	else

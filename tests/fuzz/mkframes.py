@@ -45,6 +45,21 @@ ASK = message(question() + opt(), ar=1)
 PLAIN = message(question())
 EXTENSION = b"\x11" + bytes(7)
 
+def inner(packet):
+    """Protocol and octets of what ipv4() or ipv6() made."""
+    return (41 if packet[:1] == b"\x86" else 4), packet[2:]
+
+
+def ipip(packet, outside=ipv4):
+    proto, octets = inner(packet)
+    return outside(octets, proto)
+
+
+def gue(packet, outside=ipv4, header=None):
+    proto, octets = inner(packet)
+    return outside(udp((bytes([0, proto, 0, 0]) if header is None else header) + octets, 6080, check=0))
+
+
 FRAMES = {
     "ipv4": ethernet(ipv4(udp(ASK))),
     "ipv6": ethernet(ipv6(udp(ASK))),
@@ -64,10 +79,21 @@ FRAMES = {
     "group": ethernet(ipv4(udp(PLAIN)), macs=b"\xff" * 12),
     "runt": MACS,
 }
+TUNNELS = {
+    f"{name}-{o}-{i}{'-vlan' * bool(tags)}": ethernet(put(ip(udp(ASK)), outside), tags)
+    for name, put in {"ipip": ipip, "gue0": gue, "gue1": lambda *args: gue(*args, b"")}.items()
+    for o, outside in {"4": ipv4, "6": ipv6}.items() for i, ip in {"4": ipv4, "6": ipv6}.items()
+    for tags in ([], [0x8100])
+}
+TUNNELS.update({
+    "ipip-nested": ethernet(ipip(ipip(ipv4(udp(ASK))))), "ipip-tcp": ethernet(ipip(ipv4(bytes(20), proto=6))),
+    "ipip-fragment": ethernet(ipip(ipv4(udp(ASK), fragment=0x2000))), "ipip-padded": ethernet(ipip(ipv4(udp(PLAIN)))) + bytes(9),
+    "gue-flags": ethernet(gue(ipv4(udp(ASK)), header=b"\0\x04\x80\0")), "gue-extension": ethernet(gue(ipv4(udp(ASK)), header=b"\1\x04\0\0" + bytes(4))),
+})
 
 
 def seeds():
-    for name, frame in FRAMES.items():
+    for name, frame in (FRAMES | TUNNELS).items():
         yield name, control() + frame
     for (name, dns), (family, ip) in itertools.product(QUERIES.items(), {"4": ipv4, "6": ipv6}.items()):
         yield f"query{family}-{name}", control() + ethernet(ip(udp(dns)))
@@ -82,9 +108,10 @@ def seeds():
         "repaired": {"switches": LENGTHS | TO}, "aged": {"ttls": 7, "age": 31}, "aged-short": {"full": 250, "short": 80, "ttls": 32},
         "many-ttls": {"full": 100, "ttls": 33}, "cut-ttl": {"ttls": 4, "more": CUT_TTL}, "view-1": {"view": 1, "ttls": 1},
         "view-2": {"view": 2}, "view-3": {"view": 3}, "view-nobody": {"view": 1, "more": NO_CLIENTS},
-        "refresh": {"ttls": 2, "view": 1, "more": REFRESH},
+        "refresh": {"ttls": 2, "view": 1, "more": REFRESH}, "routed": {"short": 7}, "not-routed": {"short": 3},
     }.items():
         yield name, control(**args) + FRAMES["ipv4"]
+        yield f"{name}-ipip", control(**args) + TUNNELS["ipip-6-4"]
         yield f"{name}-ipv6", control(**args) + FRAMES["ipv6"]
 
 
