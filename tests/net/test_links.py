@@ -33,7 +33,7 @@ def test_renamed_and_back(lab, daemon):
     rename = [("down",), ("name", "t0"), ("up",)]
     for words in rename:
         lab.ip("s", "link", "set", "t0" if words == ("up",) else "s0", *words)
-    wait_for("it is gone", lambda: daemon.interface()["state"] == "gone", 1)
+    wait_for("it is gone", lambda: daemon.interface()["state"] == "gone")
     assert program(lab, "t0") is None
     assert "s0: no such interface; kernel sockets answer" in daemon.degraded()
     with Answered(daemon) as one:
@@ -41,7 +41,7 @@ def test_renamed_and_back(lab, daemon):
     assert one.by == {"kernel_socket": 1}
     for words in [("down",), ("name", "s0"), ("up",)]:
         lab.ip("s", "link", "set", "s0" if words == ("up",) else "t0", *words)
-    wait_for("it is back", lambda: daemon.interface()["state"] == "up", 1)
+    wait_for("it is back", lambda: daemon.interface()["state"] == "up")
     driver_and_worker(lab, daemon, name="mail.example.com", data=["192.0.2.25"])
 
 
@@ -65,7 +65,7 @@ def test_replaced_by_another(lab, daemon):
     before = daemon.interface()
     replace(lab)
     wait_for("the new one is known", lambda: daemon.interface()["state"] == "up" and
-             daemon.interface()["ifindex"] != before["ifindex"], 2)
+             daemon.interface()["ifindex"] != before["ifindex"])
     wait_for("the link is up", lab.is_answered)
     with Answered(daemon) as two:
         assert texts(lab.ask()) == WWW
@@ -80,7 +80,7 @@ def test_down_at_the_start(lab, daemon):
     assert not lab.is_answered()
     lab.ip("s", "link", "set", "s0", "up")
     wait_for("the link is up", lab.is_answered)
-    wait_for("all is as configured", lambda: daemon.interface()["state"] == "up", 1)
+    wait_for("all is as configured", lambda: daemon.interface()["state"] == "up")
     driver_and_worker(lab, daemon, name="mail.example.com", data=["192.0.2.25"])
 
 
@@ -90,7 +90,7 @@ def test_another_mtu(lab, daemon):
     lab.ask()
     for end in ("s", "c"):
         lab.ip(end, "link", "set", f"{end}0", "mtu", 1400)
-    wait_for("a new socket", lambda: daemon.log().count("AF_XDP on 1 queue(s)") == 2, 1)
+    wait_for("a new socket", lambda: daemon.log().count("AF_XDP on 1 queue(s)") == 2)
     driver_and_worker(lab, daemon, name="mail.example.com", data=["192.0.2.25"])
 
 

@@ -138,7 +138,7 @@ def test_a_queue_that_comes_loses_nothing(wide, there):
     with Load(wide, tries=3) as load:
         load.goes_on()
         channels(wide, 2)
-        wait_for("the socket", lambda: list(xsk_ports(there)) == [0, 1], 1)
+        wait_for("the socket", lambda: list(xsk_ports(there)) == [0, 1])
         wait_for("its frames", lambda: xsk_ports(there)[1]["rx"] > 50)
     ports = xsk_ports(there)
     assert [ports[queue]["worker"] for queue in ports] == [0, 1]

@@ -32,13 +32,13 @@ def test_a_wildcard_follows(lab, daemon, vip, wildcard, bits, dev):
     before = services(daemon)
     lab.ip("s", "address", "add", f"{vip}/{bits}", "dev", dev,
            *(["nodad"] if ":" in vip else []))
-    wait_for("the driver knows it", lambda: services(daemon) == before + 1, 1)
+    wait_for("the driver knows it", lambda: services(daemon) == before + 1)
     with Answered(daemon) as two:
         assert texts(lab.ask(where=vip)) == WWW
         assert texts(lab.ask("mail.example.com", where=vip)) == ["192.0.2.25"]
     assert two.by == {"driver": 1, "worker": 1}
     lab.ip("s", "address", "del", f"{vip}/{bits}", "dev", dev)
-    wait_for("the driver has forgotten it", lambda: services(daemon) == before, 1)
+    wait_for("the driver has forgotten it", lambda: services(daemon) == before)
     passed = daemon.stats()["driver"]["passed"]
     with Answered(daemon) as none:
         assert not lab.is_answered(where=vip)

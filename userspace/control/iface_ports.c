@@ -69,6 +69,13 @@ static bool is_of_both_modes(int err)
 	       err == -ENOBUFS;
 }
 
+/* A driver without XDP_REDIRECT drops what the program hands to a socket that copies. */
+static bool can_redirect(const struct iface *iface)
+{
+	return program_mode(iface->program) == PROGRAM_GENERIC ||
+	       linkinfo_xdp_features(iface->ifindex) & LINKINFO_XDP_REDIRECT;
+}
+
 /* What zero-copy said once holds for the other queues, too: each attempt pins memory. */
 static int open_steps(struct iface *iface, uint32_t queue, struct port **port)
 {
@@ -82,7 +89,9 @@ static int open_steps(struct iface *iface, uint32_t queue, struct port **port)
 			return err;
 		iface->zerocopy_err = err;
 	}
-	return wish == CONFIG_ZERO_COPY_ON ? err : open_mode(iface, queue, XSK_COPY, port);
+	if (wish == CONFIG_ZERO_COPY_ON)
+		return err;
+	return can_redirect(iface) ? open_mode(iface, queue, XSK_COPY, port) : -ENOTSUP;
 }
 
 static int add_queue(struct iface *iface, struct crew *crew, uint32_t queue)
@@ -183,6 +192,8 @@ static const char *reason_text(const struct iface *iface, int err)
 		return "zero-copy: on needs native XDP";
 	if (is_wished && err == -EOPNOTSUPP)
 		return "the driver has no zero-copy: say zero-copy: auto";
+	if (err == -ENOTSUP && !can_redirect(iface))
+		return "the driver has no XDP_REDIRECT";
 	return err_text(err);
 }
 

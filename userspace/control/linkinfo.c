@@ -13,6 +13,14 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "control/genl.h"
+
+/* Of Linux 6.3's linux/netdev.h; the installed one may be older. */
+#define NETDEV_FAMILY             "netdev"
+#define NETDEV_CMD_DEV_GET        1
+#define NETDEV_A_DEV_IFINDEX      1
+#define NETDEV_A_DEV_XDP_FEATURES 3
+
 #define ANSWER_CAP 16384
 
 struct question {
@@ -181,4 +189,36 @@ void linkinfo_host_mac(const struct linkinfo *info, uint8_t mac[6])
 	if (!ask(NULL, info->master, answer, sizeof(answer)) &&
 	    !linkinfo_parse(&master, (const void *)answer))
 		memcpy(mac, master.mac, sizeof(master.mac));
+}
+
+static int ask_features(int fd, unsigned int ifindex, uint64_t *features)
+{
+	_Alignas(struct nlmsghdr) char answer[GENL_ANSWER_CAP];
+	const struct rtattr *attr;
+	struct genl_family family;
+	int err = genl_find(fd, NETDEV_FAMILY, "", &family);
+
+	if (!err)
+		err = genl_ask_u32(fd, family.id, NETDEV_CMD_DEV_GET, NETDEV_A_DEV_IFINDEX, ifindex,
+				   answer);
+	if (err)
+		return err;
+	attr = genl_attr((const void *)answer, NETDEV_A_DEV_XDP_FEATURES);
+	if (!attr || RTA_PAYLOAD(attr) < sizeof(*features))
+		return -EBADMSG;
+	memcpy(features, RTA_DATA(attr), sizeof(*features));
+	return 0;
+}
+
+uint64_t linkinfo_xdp_features(unsigned int ifindex)
+{
+	uint64_t features = UINT64_MAX;
+	int fd = genl_open();
+
+	if (fd < 0)
+		return features;
+	if (ask_features(fd, ifindex, &features))
+		features = UINT64_MAX;
+	close(fd);
+	return features;
 }

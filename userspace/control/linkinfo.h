@@ -43,6 +43,14 @@ int linkinfo_parse(struct linkinfo *info, const struct nlmsghdr *message)
  */
 void linkinfo_host_mac(const struct linkinfo *info, uint8_t mac[6]);
 
+/* What a driver's native XDP can do: bits of NETDEV_A_DEV_XDP_FEATURES of Linux 6.3's linux/netdev.h. */
+#define LINKINFO_XDP_BASIC    (1u << 0)
+#define LINKINFO_XDP_REDIRECT (1u << 1)
+#define LINKINFO_XDP_ZEROCOPY (1u << 3)
+
+/* Those bits, and others. All that there are where the kernel does not say (before 6.3). Any thread. */
+uint64_t linkinfo_xdp_features(unsigned int ifindex);
+
 /* Whether the kind is `kind`. */
 bool linkinfo_is(const struct linkinfo *info, const char *kind);
 

@@ -158,6 +158,17 @@ static void test_of_this_machine(void **state)
 	assert_int_equal(info.ifindex, 0);
 }
 
+/* What no link has: as with a kernel that does not tell, nothing is thought to be missing. */
+static void test_features(void **state)
+{
+	const uint64_t needed = LINKINFO_XDP_BASIC | LINKINFO_XDP_REDIRECT;
+
+	(void)state;
+	assert_true(linkinfo_xdp_features(if_nametoindex("lo")) == 0 ||
+		    linkinfo_xdp_features(if_nametoindex("lo")) == UINT64_MAX);
+	assert_true((linkinfo_xdp_features(INT32_MAX) & needed) == needed);
+}
+
 /* --- Generic netlink ----------------------------------------------------------------------------- */
 
 static void put_group(uint16_t at, const char *name, uint32_t id)
@@ -213,6 +224,7 @@ int main(void)
 		cmocka_unit_test(test_no_ethernet),
 		cmocka_unit_test(test_what_ends_early),
 		cmocka_unit_test(test_of_this_machine),
+		cmocka_unit_test(test_features),
 		cmocka_unit_test(test_a_family),
 		cmocka_unit_test(test_a_family_of_this_machine),
 	};
