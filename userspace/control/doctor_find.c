@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/err.h"
 
@@ -37,6 +38,18 @@ void doctor_warn(struct doctor_finding *f, const char *format, ...)
 void doctor_fail(struct doctor_finding *f, const char *format, ...)
 {
 	SAY(f, DOCTOR_FAIL, format);
+}
+
+void doctor_refuse(struct doctor_finding *f, const struct config_interface *want,
+		   const char *format, ...)
+{
+	static const char instead[] = "; generic XDP instead, several times slower";
+	size_t used;
+
+	SAY(f, want->xdp == CONFIG_XDP_NATIVE ? DOCTOR_FAIL : DOCTOR_WARN, format);
+	used = strlen(f->text);
+	if (f->level == DOCTOR_WARN)
+		snprintf(f->text + used, sizeof(f->text) - used, "%s", instead);
 }
 
 void doctor_fix(struct doctor_finding *f, const char *format, ...)

@@ -40,6 +40,12 @@ void doctor_warn(struct doctor_finding *f, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 void doctor_fail(struct doctor_finding *f, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
+/*
+ * The driver refuses a native program: a failure where the configuration wants that (xdp: native), else
+ * a warning, since the program is generic then.
+ */
+void doctor_refuse(struct doctor_finding *f, const struct config_interface *want,
+		   const char *format, ...) __attribute__((format(printf, 3, 4)));
 /* What to type against it. */
 void doctor_fix(struct doctor_finding *f, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));

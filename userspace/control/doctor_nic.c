@@ -139,15 +139,10 @@ static void native_xdp(const struct doctor_case *c, struct doctor_finding *f)
 		f->level = DOCTOR_UNKNOWN;
 		strcpy(f->text, "neither this kernel (before 6.3) nor the table of drivers says "
 				"whether there is native XDP");
-	} else if (c->want->xdp == CONFIG_XDP_NATIVE) {
-		doctor_fail(f, "xdp: native, but the driver %s has no native XDP", nic->driver);
-		doctor_fix(f, "xdp: auto, or another card or kernel");
 	} else {
-		doctor_warn(f,
-			    "the driver %s has no native XDP: generic XDP is used, several times "
-			    "slower",
-			    *nic->driver ? nic->driver : nic->kind);
-		doctor_fix(f, "another card or kernel");
+		doctor_refuse(f, c->want, "the driver %s has no native XDP",
+			      *nic->driver ? nic->driver : nic->kind);
+		doctor_fix(f, "another card or kernel, or xdp: auto for generic XDP");
 	}
 }
 
@@ -240,12 +235,13 @@ static void mtu(const struct doctor_case *c, struct doctor_finding *f)
 	/* veth_xdp_set() */
 	peer_max = c->host->page_bytes - XDP_HEADROOM - XDP_SHARED_INFO - ETH_HEADER;
 	if (is_veth(c) && c->nic->peer.mtu > peer_max) {
-		doctor_fail(f, "the other end has MTU %d: veth takes an XDP program up to %d only",
-			    c->nic->peer.mtu, peer_max);
+		doctor_refuse(f, c->want,
+			      "the other end has MTU %d: veth takes an XDP program up to %d only",
+			      c->nic->peer.mtu, peer_max);
 		doctor_fix(f, "ip link set dev PEER mtu 1500, in the peer's network namespace");
 	} else if (c->nic->mtu > max) {
-		doctor_fail(
-			f,
+		doctor_refuse(
+			f, c->want,
 			"MTU %d: a frame must fit one buffer, so the driver takes an XDP program "
 			"up to about %d",
 			c->nic->mtu, max);
@@ -274,8 +270,9 @@ static void lro(const struct doctor_case *c, struct doctor_finding *f)
 		return;
 	}
 	if (d && d->drops_lro) {
-		doctor_fail(
-			f, "hardware GRO is on and cannot be switched off: %s takes no XDP program",
+		doctor_refuse(
+			f, c->want,
+			"hardware GRO is on and cannot be switched off: %s takes no XDP program",
 			d->name);
 		doctor_fix(
 			f,
@@ -284,8 +281,8 @@ static void lro(const struct doctor_case *c, struct doctor_finding *f)
 		return;
 	}
 	if (d && d->refuses_lro)
-		doctor_fail(f, "%s is on: %s takes no XDP program until it is off",
-			    hw ? "hardware GRO" : "LRO", d->name);
+		doctor_refuse(f, c->want, "%s is on: %s takes no XDP program until it is off",
+			      hw ? "hardware GRO" : "LRO", d->name);
 	else
 		doctor_warn(f,
 			    "%s is on: packets that the card joins are no frames that XDP can take",

@@ -50,8 +50,9 @@ static void queues(const struct doctor_case *c, struct doctor_finding *f)
 			    d->max_queues);
 		doctor_fix(f, "ethtool -L %s combined %d", c->nic->name, d->max_queues);
 	} else if (d && d->halves_queues && max > 1 && 2 * n > max) {
-		doctor_fail(f, "%d of %d queues: %s takes an XDP program with at most half of them",
-			    n, max, d->name);
+		doctor_refuse(f, c->want,
+			      "%d of %d queues: %s takes an XDP program with at most half of them",
+			      n, max, d->name);
 		doctor_fix(f, "ethtool -L %s combined %d", c->nic->name, max / 2);
 	} else if (workers > n) {
 		doctor_warn(f, "%d queue(s) and %d workers: %d of them have no queue here", n,

@@ -64,18 +64,21 @@
 	X(program_foreign, "xdp-program", w->nic.xdp_program = DOCTOR_FOREIGN; strcpy(w->nic.xdp_name, "fw"), DOCTOR_FAIL, "(id 0, fw)") \
 	X(program_unseen, "xdp-program", w->nic.xdp_program = -EPERM, DOCTOR_UNKNOWN, "only root") \
 	X(mtu_fits, "mtu", , DOCTOR_OK, "1500") \
-	X(mtu_jumbo, "mtu", w->nic.mtu = 9000, DOCTOR_FAIL, "mtu 1500") \
-	X(mtu_ena, "mtu", DRIVER("ena"); w->nic.mtu = 3499, DOCTOR_FAIL, "3498") \
+	X(mtu_jumbo, "mtu", w->nic.mtu = 9000, DOCTOR_WARN, "mtu 1500") \
+	X(mtu_ena, "mtu", DRIVER("ena"); w->nic.mtu = 3499, DOCTOR_WARN, "3498") \
 	X(mtu_ena_fits, "mtu", DRIVER("ena"); w->nic.mtu = 3498, DOCTOR_OK, "") \
-	X(mtu_igc, "mtu", DRIVER("igc"); w->nic.mtu = 1501, DOCTOR_FAIL, "1500") \
-	X(mtu_peer, "mtu", world_make_veth(w); w->nic.peer.mtu = 9000, DOCTOR_FAIL, "other end") \
+	X(mtu_igc, "mtu", DRIVER("igc"); w->nic.mtu = 1501, DOCTOR_WARN, "1500") \
+	X(mtu_peer, "mtu", world_make_veth(w); w->nic.peer.mtu = 9000, DOCTOR_WARN, "other end") \
+	X(mtu_native, "mtu", w->nic.mtu = 9000; w->want.xdp = CONFIG_XDP_NATIVE, DOCTOR_FAIL, "mtu 1500") \
+	X(mtu_auto, "mtu", w->nic.mtu = 9000, DOCTOR_WARN, "generic XDP instead") \
 	X(mtu_generic, "mtu", w->nic.mtu = 9000; w->want.xdp = CONFIG_XDP_GENERIC, DOCTOR_NOTHING, "") \
 	X(lro_off, "lro", , DOCTOR_OK, "off") \
 	X(lro_on, "lro", w->nic.features.lro = 1, DOCTOR_WARN, "LRO is on") \
-	X(lro_refused, "lro", DRIVER("mlx5_core"); w->nic.features.lro = 1, DOCTOR_FAIL, "mlx5_core takes no") \
+	X(lro_refused, "lro", DRIVER("mlx5_core"); w->nic.features.lro = 1, DOCTOR_WARN, "mlx5_core takes no") \
+	X(lro_native, "lro", DRIVER("mlx5_core"); w->nic.features.lro = 1; w->want.xdp = CONFIG_XDP_NATIVE, DOCTOR_FAIL, "lro off") \
 	X(lro_hardware, "lro", w->nic.features.gro_hw = 1, DOCTOR_WARN, "hardware GRO") \
 	X(lro_virtio, "lro", DRIVER("virtio_net"); w->nic.features.gro_hw = 1, DOCTOR_OK, "takes it off") \
-	X(lro_virtio_fixed, "lro", DRIVER("virtio_net"); w->nic.features.gro_hw = w->nic.features.gro_hw_fixed = 1, DOCTOR_FAIL, "guest_tso4=off") \
+	X(lro_virtio_fixed, "lro", DRIVER("virtio_net"); w->nic.features.gro_hw = w->nic.features.gro_hw_fixed = 1, DOCTOR_WARN, "guest_tso4=off") \
 	X(lro_none, "lro", w->nic.features.lro = w->nic.features.gro_hw = -ENOENT, DOCTOR_NOTHING, "") \
 	X(vlan_in_frame, "vlan-offload", , DOCTOR_OK, "") \
 	X(vlan_taken, "vlan-offload", w->nic.features.rx_vlan = 1, DOCTOR_WARN, "ethtool -K eth0 rxvlan off txvlan off") \
@@ -111,7 +114,8 @@
 	X(queues_asked, "queues", w->want.n_queues = 6, DOCTOR_WARN, "queues: 6") \
 	X(queues_many, "queues", w->nic.n_queues = 96, DOCTOR_WARN, "serves 64") \
 	X(queues_i40e, "queues", DRIVER("i40e"); w->nic.n_queues = 64, DOCTOR_OK, "") \
-	X(queues_ena, "queues", DRIVER("ena"); w->nic.n_queues = 5, DOCTOR_FAIL, "combined 4") \
+	X(queues_ena, "queues", DRIVER("ena"); w->nic.n_queues = 5, DOCTOR_WARN, "combined 4") \
+	X(queues_ena_native, "queues", DRIVER("ena"); w->nic.n_queues = 5; w->want.xdp = CONFIG_XDP_NATIVE, DOCTOR_FAIL, "combined 4") \
 	X(queues_ena_half, "queues", DRIVER("ena"), DOCTOR_OK, "") \
 	X(queues_unknown, "queues", w->nic.n_queues = -EPERM, DOCTOR_UNKNOWN, "queues") \
 	X(tx_card, "tx-queues", , DOCTOR_NOTHING, "") \
