@@ -191,6 +191,21 @@ static const struct refusal refusals[] = {
 	  "4: metrics.listen: \"localhost@9253\" is not accepted" },
 	{ "core twice", LISTEN "interfaces:\n  - name: a\n    cores: [1, 01]\n",
 	  "5: interfaces[0].cores[1]: \"01\" is not accepted" },
+	{ "tunnels with DPDK",
+	  LISTEN "interfaces:\n  - name: a\n    port: dpdk\n    tunnels: [ipip]\n",
+	  "6: interfaces[0].tunnels: are not taken off by DPDK: say port: xsk or socket" },
+	{ "unknown tunnel", LISTEN "interfaces:\n  - name: a\n    tunnels: [ipip, gre]\n",
+	  "5: interfaces[0].tunnels[1]: \"gre\" is not accepted, give a list, none twice, of ipip or "
+	  "gue" },
+	{ "tunnel twice", LISTEN "interfaces:\n  - name: a\n    tunnels: [gue, gue]\n",
+	  "5: interfaces[0].tunnels[1]: \"gue\" is not accepted" },
+	{ "tunnels are no list", LISTEN "interfaces:\n  - name: a\n    tunnels: gue\n",
+	  "5: interfaces[0].tunnels: has the wrong shape" },
+	{ "GUE on the port of a service",
+	  LISTEN "interfaces:\n  - name: a\n    tunnels: [gue]\n    gue-port: 53\n",
+	  "6: interfaces[0].gue-port: port 53 is one of server.listen: give GUE another" },
+	{ "return path of a third kind", LISTEN "interfaces:\n  - name: a\n    return-path: any\n",
+	  "5: interfaces[0].return-path: \"any\" is not accepted, give swap or fib" },
 	{ "fewer cores than queues",
 	  LISTEN "interfaces:\n  - name: a\n    queues: 3\n    cores: [1, 2]\n",
 	  "6: interfaces[0].cores: has 2 processors for 3 queues, give as many as queues says" },
@@ -325,6 +340,9 @@ static void test_defaults(void **state)
 	assert_int_equal(interface->zero_copy, CONFIG_ZERO_COPY_AUTO);
 	assert_true(interface->driver_answers);
 	assert_int_equal(interface->busy_poll_budget, 0);
+	assert_int_equal(interface->tunnels, 0);
+	assert_int_equal(interface->net_gue_port, htons(6080));
+	assert_int_equal(interface->return_path, CONFIG_RETURN_SWAP);
 	assert_null(interface->device);
 	assert_int_equal(interface->n_umem_frames, 4096);
 	assert_int_equal(interface->ring_size, 2048);
@@ -364,6 +382,9 @@ static const char everything[] =
 	"    ring-size: 512\n"
 	"    queues: 2\n"
 	"    cores: [3, 1]\n"
+	"    tunnels: [gue, ipip]\n"
+	"    gue-port: 7000\n"
+	"    return-path: fib\n"
 	"  - name: eth1\n"
 	"    xdp: off\n"
 	"    port: dpdk\n"
@@ -448,6 +469,9 @@ static void check_everything_interfaces(const struct config *config)
 	assert_int_equal(first->n_umem_frames, 1024);
 	assert_int_equal(first->ring_size, 512);
 	assert_int_equal(first->n_queues, 2);
+	assert_int_equal(first->tunnels, VOLLEY_TUNNEL_IPIP | VOLLEY_TUNNEL_GUE);
+	assert_int_equal(first->net_gue_port, htons(7000));
+	assert_int_equal(first->return_path, CONFIG_RETURN_FIB);
 	assert_int_equal(first->n_cores, 2);
 	assert_int_equal(first->cores[0], 3);
 	assert_int_equal(first->cores[1], 1);

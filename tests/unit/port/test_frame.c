@@ -13,6 +13,8 @@
 
 #include "base/err.h"
 #include "port/frame.h"
+#include "tests/lib/tunnel.h"
+#include "xdp/abi.h"
 
 struct vector {
 	const char *name;
@@ -206,6 +208,125 @@ static void test_three_tags_are_refused(void **state)
 	assert_int_equal(frame_parse(&f, bytes, v->frame_len + 4), ERR_FORMAT);
 }
 
+static const struct frame_tunnels all_tunnels = {
+	.kinds = VOLLEY_TUNNEL_IPIP | VOLLEY_TUNNEL_GUE,
+	.gue_port = (__be16)__builtin_bswap16(TUNNEL_GUE_PORT),
+};
+
+/* Vectors with an IPv4 or IPv6 packet that is understood: all of them. Octets: on the heap, to be freed. */
+static uint8_t *wrap(const struct vector *v, const struct tunnel *t, uint32_t *len)
+{
+	uint8_t *bytes = malloc(v->frame_len + TUNNEL_BYTES_MAX);
+
+	assert_non_null(bytes);
+	*len = (uint32_t)tunnel_wrap(bytes, t, (const uint8_t *)v->frame, v->frame_len);
+	return bytes;
+}
+
+/* The frame that is left is the one that was put into the tunnel, without what padded it. */
+static void test_tunnels_are_taken_off(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < N_VECTORS * TUNNELS; i++) {
+		const struct vector *v = &vectors[i / TUNNELS];
+		const struct tunnel *t = &tunnels[i % TUNNELS];
+		uint32_t len, n, plain = v->data_off + v->data_len;
+		uint8_t *bytes = wrap(v, t, &len), *bare;
+		struct frame f;
+
+		bare = copy_of(bytes, len);
+		free(bytes);
+		n = frame_decap(&all_tunnels, bare, &len);
+		assert_int_equal(n, tunnel_bytes(t));
+		assert_int_equal(len, plain);
+		assert_memory_equal(bare + n, v->frame, plain);
+		assert_int_equal(frame_parse(&f, bare + n, len), 0);
+		assert_int_equal(f.data_off, v->data_off);
+		free(bare);
+	}
+}
+
+/* Cut anywhere: it is left alone, or what is left of it is no message; no byte behind it is read. */
+static void test_tunnels_truncated(void **state)
+{
+	struct frame f;
+
+	(void)state;
+	for (size_t i = 0; i < N_VECTORS * TUNNELS; i++) {
+		const struct vector *v = &vectors[i / TUNNELS];
+		const struct tunnel *t = &tunnels[i % TUNNELS];
+		uint32_t whole, end = v->data_off + v->data_len + (uint32_t)tunnel_bytes(t);
+		uint8_t *bytes = wrap(v, t, &whole);
+
+		for (uint32_t cut = 0; cut < end; cut++) {
+			uint8_t *copy = copy_of(bytes, cut);
+			uint32_t len = cut;
+
+			assert_int_equal(frame_decap(&all_tunnels, copy, &len), 0);
+			assert_int_equal(len, cut);
+			assert_memory_equal(copy, bytes, cut);
+			assert_int_equal(frame_parse(&f, copy, cut), ERR_FORMAT);
+			free(copy);
+		}
+		free(bytes);
+	}
+}
+
+/* Whatever one byte of the headers becomes, what is left lies within the frame. */
+static void test_tunnels_every_byte_changed(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < 4 * TUNNELS; i++) {
+		const struct vector *v = &vectors[i / TUNNELS];
+		uint32_t whole, at, n, len;
+		uint8_t *bytes = wrap(v, &tunnels[i % TUNNELS], &whole);
+
+		for (at = 12; at < v->data_off + tunnel_bytes(&tunnels[i % TUNNELS]); at++) {
+			for (unsigned int value = 0; value < 256; value++) {
+				uint8_t *copy = copy_of(bytes, whole);
+				struct frame f;
+
+				copy[at] = (uint8_t)value;
+				len = whole;
+				n = frame_decap(&all_tunnels, copy, &len);
+				assert_true(n + len <= whole);
+				if (!frame_parse(&f, copy + n, len))
+					assert_true((uint32_t)f.data_off + f.data_len <= len);
+				free(copy);
+			}
+		}
+		free(bytes);
+	}
+}
+
+/* A frame without a tunnel, and one in a tunnel that is not asked for, stay as they are. */
+static void test_tunnels_left_alone(void **state)
+{
+	static const uint8_t kinds[] = { 0, VOLLEY_TUNNEL_IPIP, VOLLEY_TUNNEL_GUE };
+
+	(void)state;
+	for (size_t i = 0; i < N_VECTORS; i++) {
+		uint32_t len = vectors[i].frame_len;
+		uint8_t *bytes = copy_of(vectors[i].frame, len);
+
+		assert_int_equal(frame_decap(&all_tunnels, bytes, &len), 0);
+		assert_memory_equal(bytes, vectors[i].frame, len);
+		free(bytes);
+	}
+	for (size_t i = 0; i < 3 * TUNNELS; i++) {
+		const struct tunnel *t = &tunnels[i % TUNNELS];
+		struct frame_tunnels some = all_tunnels;
+		uint32_t len;
+		uint8_t *bytes = wrap(&vectors[0], t, &len);
+
+		some.kinds = kinds[i / TUNNELS];
+		assert_int_equal(frame_decap(&some, bytes, &len) != 0,
+				 some.kinds && (some.kinds == VOLLEY_TUNNEL_IPIP) ==
+						       (t->kind == TUNNEL_IPIP));
+		free(bytes);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -216,6 +337,10 @@ int main(void)
 		cmocka_unit_test(test_every_byte_changed),
 		cmocka_unit_test(test_refuses),
 		cmocka_unit_test(test_three_tags_are_refused),
+		cmocka_unit_test(test_tunnels_are_taken_off),
+		cmocka_unit_test(test_tunnels_truncated),
+		cmocka_unit_test(test_tunnels_every_byte_changed),
+		cmocka_unit_test(test_tunnels_left_alone),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
