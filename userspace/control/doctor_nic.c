@@ -140,9 +140,11 @@ static void native_xdp(const struct doctor_case *c, struct doctor_finding *f)
 		strcpy(f->text, "neither this kernel (before 6.3) nor the table of drivers says "
 				"whether there is native XDP");
 	} else {
-		doctor_refuse(f, c->want, "the driver %s has no native XDP",
-			      *nic->driver ? nic->driver : nic->kind);
-		doctor_fix(f, "another card or kernel, or xdp: auto for generic XDP");
+		doctor_refuse(f, c->want, "the driver of %s%s%s has no native XDP", nic->name,
+			      *nic->driver ? ", " : "", nic->driver);
+		doctor_fix(f, c->want->xdp == CONFIG_XDP_NATIVE ?
+				      "xdp: auto for generic XDP, or another card or kernel" :
+				      "another card or kernel");
 	}
 }
 
@@ -230,7 +232,7 @@ static void mtu(const struct doctor_case *c, struct doctor_finding *f)
 {
 	int max = max_mtu(c), peer_max;
 
-	if (!wants_xdp(c) || c->want->xdp == CONFIG_XDP_GENERIC)
+	if (!wants_xdp(c) || c->want->xdp == CONFIG_XDP_GENERIC || !has_native(c))
 		return;
 	/* veth_xdp_set() */
 	peer_max = c->host->page_bytes - XDP_HEADROOM - XDP_SHARED_INFO - ETH_HEADER;

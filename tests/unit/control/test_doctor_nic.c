@@ -71,6 +71,7 @@
 	X(mtu_peer, "mtu", world_make_veth(w); w->nic.peer.mtu = 9000, DOCTOR_WARN, "other end") \
 	X(mtu_native, "mtu", w->nic.mtu = 9000; w->want.xdp = CONFIG_XDP_NATIVE, DOCTOR_FAIL, "mtu 1500") \
 	X(mtu_auto, "mtu", w->nic.mtu = 9000, DOCTOR_WARN, "generic XDP instead") \
+	X(mtu_not_native, "mtu", w->nic.mtu = 9000; w->nic.xdp_features = 0, DOCTOR_NOTHING, "") \
 	X(mtu_generic, "mtu", w->nic.mtu = 9000; w->want.xdp = CONFIG_XDP_GENERIC, DOCTOR_NOTHING, "") \
 	X(lro_off, "lro", , DOCTOR_OK, "off") \
 	X(lro_on, "lro", w->nic.features.lro = 1, DOCTOR_WARN, "LRO is on") \
