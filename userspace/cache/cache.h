@@ -132,6 +132,13 @@ void cache_key_init(struct cache_key *key, const struct cache *cache, const uint
 enum cache_verdict cache_lookup(struct cache *cache, const struct cache_key *key, uint32_t now_s,
 				bool count, const struct volley_entry **entry);
 
+/*
+ * For who is about to look up many keys: has the key's bucket loaded, and then, when that is there, the
+ * entry that the lookup will most likely find. Changes nothing. Any QSBR thread.
+ */
+void cache_prefetch(const struct cache *cache, const struct cache_key *key);
+void cache_prefetch_entry(const struct cache *cache, const struct cache_key *key);
+
 /* Shapes of an entry: the offsets of its n_ttls TTLs in the body, and the body. */
 static inline const uint16_t *cache_entry_ttls(const struct volley_entry *entry)
 {

@@ -122,6 +122,33 @@ enum cache_verdict cache_lookup(struct cache *cache, const struct cache_key *key
 	return found.verdict;
 }
 
+void cache_prefetch(const struct cache *cache, const struct cache_key *key)
+{
+	__builtin_prefetch(
+		bucket_words(cache, volley_bucket(key->hash, cache->memory.sizes.n_buckets)));
+}
+
+/* Of the first bucket: most are there. An entry begins anywhere in a line; its body is in the next. */
+void cache_prefetch_entry(const struct cache *cache, const struct cache_key *key)
+{
+	const uint64_t *words =
+		bucket_words(cache, volley_bucket(key->hash, cache->memory.sizes.n_buckets));
+	unsigned int i;
+
+	for (i = 0; i < VOLLEY_BUCKET_SLOTS; i++) {
+		uint64_t word = load_word(&words[volley_slot(key->hash) ^ i]);
+		const uint8_t *entry;
+
+		if (word >> 32 != volley_tag(key->hash) || !(uint32_t)word)
+			continue;
+		entry = (const uint8_t *)word_entry(cache, word);
+		__builtin_prefetch(entry);
+		__builtin_prefetch(entry + 64);
+		__builtin_prefetch(entry + 128);
+		return;
+	}
+}
+
 bool cache_refresh_is_due(const struct volley_entry *entry, uint32_t now_s)
 {
 	struct volley_entry *e = (struct volley_entry *)entry; /* as with freq: the one octet */

@@ -10,6 +10,7 @@
 #include "engine/chaos.h"
 #include "engine/clients.h"
 #include "engine/internal.h"
+#include "engine/look.h"
 #include "engine/recursion.h"
 #include "engine/reply.h"
 
@@ -139,7 +140,7 @@ static enum cache_verdict lookup_zones(struct engine *e, const struct engine_req
 	enum cache_verdict verdict;
 
 	engine_key_set_view(e, view);
-	verdict = cache_lookup(e->cache, &e->key, rq->now_s, true, &entry);
+	verdict = cache_lookup(e->cache, e->key, rq->now_s, true, &entry);
 	if (verdict == CACHE_HIT && entry->partial && rq->stream)
 		return CACHE_MISS;
 	if (verdict == CACHE_HIT)
@@ -157,11 +158,7 @@ static enum cache_verdict lookup(struct engine *e, const struct engine_request *
 {
 	bool is_restricted = clients && clients_restrict_zones(clients);
 	enum cache_verdict verdict = CACHE_MISS, upstream = CACHE_MISS;
-	uint8_t flags =
-		(uint8_t)((q->edns.dnssec_ok ? VOLLEY_KEY_DO : 0) | (q->cd ? VOLLEY_KEY_CD : 0));
 
-	cache_key_init(&e->key, e->cache, q->folded, q->qname_bytes, q->qtype, q->qclass, flags,
-		       VOLLEY_VIEW_PUBLIC);
 	if (!is_restricted)
 		verdict = lookup_zones(e, rq, VOLLEY_VIEW_PUBLIC, a);
 	if (verdict == CACHE_HIT)
@@ -197,7 +194,7 @@ static uint16_t answer_from_zones(struct engine *e, const struct engine_request 
 		engine_count(&e->counters.too_large);
 		return engine_failure(e, a, DNS_RCODE_SERVFAIL, DNS_EDE_OTHER);
 	}
-	if (e->cache && engine_is_data_type(q->qtype) && a->zone_slot &&
+	if (e->has_key && a->zone_slot &&
 	    !engine_is_of_parent(e, q->folded, q->qname_bytes, q->qtype)) {
 		engine_key_set_view(e, client->zone_view);
 		engine_publish(e, a, rq->now_s);
@@ -219,7 +216,7 @@ static uint16_t answer_data(struct engine *e, const struct engine_request *rq,
 	struct engine_client client;
 	enum cache_verdict verdict;
 
-	if (e->cache && engine_is_data_type(q->qtype)) {
+	if (e->has_key) {
 		verdict = lookup(e, rq, q, clients, &client, a);
 		count_verdict(e, verdict);
 		if (verdict == CACHE_HIT)
@@ -302,9 +299,10 @@ static uint16_t decide(struct engine *e, const struct engine_request *rq, const 
 
 /* ---- What is called ----------------------------------------------------------------------------- */
 
-static void begin(struct engine *e)
+static void begin(struct engine *e, struct engine_look *look)
 {
-	engine_take_cache(e);
+	e->key = &look->key;
+	e->has_key = look->has_key && e->cache;
 	e->ede_code = EDNS_NO_EDE;
 	e->tsig_bytes = 0;
 	e->outcome = ENGINE_REPLIES;
@@ -314,21 +312,24 @@ static void begin(struct engine *e)
 
 size_t engine_answer(struct engine *e, const struct engine_request *rq, uint8_t *out, size_t cap)
 {
-	struct query *q = &e->query;
-	enum query_verdict verdict = query_parse(q, rq->msg, rq->len);
+	struct engine_look *look = &e->looks[rq->ahead ? rq->ahead - 1 : 0];
+	const struct query *q = &look->query;
 	struct cache_answer a;
 	uint16_t rcode;
 
+	engine_take_cache(e);
+	if (!rq->ahead)
+		look_read(e, look, rq->msg, rq->len);
 	if (rq->pending)
 		rq->pending->submit = false;
 	engine_count(&e->counters.queries);
-	if (verdict == QUERY_IGNORE) {
+	if (look->verdict == QUERY_IGNORE) {
 		engine_count(&e->counters.ignored);
 		return 0;
 	}
-	begin(e);
-	rcode = decide(e, rq, q, verdict, &a);
-	if (verdict == QUERY_OK)
+	begin(e, look);
+	rcode = decide(e, rq, q, look->verdict, &a);
+	if (look->verdict == QUERY_OK)
 		sampler_see(&e->sampler, q);
 	if (e->outcome == ENGINE_REPLIES)
 		return reply_write(e, rq, q, &a, rcode, out, cap);
@@ -371,18 +372,20 @@ size_t engine_finish(struct engine *e, struct engine_pending *p, const struct en
 		.now_s = times->now_s,
 		.wall_s = times->wall_s,
 	};
+	struct engine_look *look = &e->looks[0];
 	struct cache_answer a;
 	size_t bytes = 0;
 	uint16_t rcode;
 
-	begin(e);
+	engine_take_cache(e);
+	begin(e, look);
 	if (p->asked.has_client)
-		restore(&e->query, p);
-	rcode = recursion_finish(e, &rq, &e->query, p, &a);
+		restore(&look->query, p);
+	rcode = recursion_finish(e, &rq, &look->query, p, &a);
 	if (p->asked.has_client) {
 		engine_count(&e->counters.finished);
 		if (e->outcome == ENGINE_REPLIES)
-			bytes = reply_write(e, &rq, &e->query, &a, rcode, out, cap);
+			bytes = reply_write(e, &rq, &look->query, &a, rcode, out, cap);
 		else
 			engine_count(&e->counters.dropped);
 	}

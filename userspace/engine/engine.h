@@ -39,6 +39,8 @@
 
 #define ENGINE_NSID_MAX 128
 
+#define ENGINE_AHEAD 16 /* queries that are read ahead at most */
+
 /* What ANY gets: RFC 8482 section 4.1. The choices stand in the order of their words. */
 enum engine_any {
 	ENGINE_ANY_MINIMAL, /* one RRset of the name */
@@ -173,7 +175,22 @@ struct engine_request {
 	uint32_t now_s;
 	uint32_t wall_s;
 	struct engine_pending *pending; /* free, to be filled; NULL: the reply cannot come later */
+	unsigned int ahead; /* 1 + its place in the last engine_read_ahead(); 0: it was not read */
 };
+
+/* A DNS message without a length in front. */
+struct engine_message {
+	const uint8_t *bytes;
+	size_t len;
+};
+
+/*
+ * Reads n queries (at most ENGINE_AHEAD) and has the memory loaded that their answers will need, so that
+ * it is there when engine_answer() is called with each of them, in any order; no other call of the engine
+ * may come between. It changes no answer, only how long one takes. The messages stay as they are until
+ * they are answered. As engine_answer().
+ */
+void engine_read_ahead(struct engine *e, const struct engine_message *msgs, unsigned int n);
 
 #define ENGINE_DEFERRED SIZE_MAX
 

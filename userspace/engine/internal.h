@@ -28,6 +28,14 @@ struct engine_cache {
 	struct cache_writer *writer;
 };
 
+/* A query that was read (engine/look.h). */
+struct engine_look {
+	enum query_verdict verdict;
+	bool has_key; /* its answer may be in the cache, or come there; of the public view */
+	struct query query;
+	struct cache_key key;
+};
+
 struct engine {
 	struct engine_config config;
 	struct engine_cache *place; /* RCU; NULL: none */
@@ -35,8 +43,9 @@ struct engine {
 	struct cache_writer *writer;
 	struct engine_data *data;
 	struct engine_counters counters;
-	struct query query;
-	struct cache_key key;
+	struct engine_look looks[ENGINE_AHEAD]; /* the first is also that of a query not read ahead */
+	struct cache_key *key;                  /* of the query in hand, */
+	bool has_key;                           /* where it has one */
 	/* What the present reply carries beside the answer. */
 	enum engine_outcome outcome;
 	const struct volley_entry *expired; /* of the question: may be given stale; NULL: none */
@@ -98,12 +107,12 @@ static inline bool engine_is_data_type(uint16_t type)
 /* The same question in another view: its hash stays. */
 static inline void engine_key_set_view(struct engine *e, uint8_t view)
 {
-	((struct volley_key *)e->key.words)->view = view;
+	((struct volley_key *)e->key->words)->view = view;
 }
 
 static inline void engine_publish(struct engine *e, const struct cache_answer *a, uint32_t now_s)
 {
-	int err = cache_publish(e->writer, &e->key, a, now_s);
+	int err = cache_publish(e->writer, e->key, a, now_s);
 
 	engine_count(err ? &e->counters.not_published : &e->counters.published);
 }

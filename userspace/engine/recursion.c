@@ -134,7 +134,7 @@ enum cache_verdict recursion_lookup(struct engine *e, const struct engine_reques
 	enum cache_verdict verdict;
 
 	engine_key_set_view(e, VOLLEY_VIEW_RECURSIVE);
-	verdict = cache_lookup(e->cache, &e->key, rq->now_s, true, &entry);
+	verdict = cache_lookup(e->cache, e->key, rq->now_s, true, &entry);
 	if (verdict == CACHE_EXPIRED)
 		e->memory = other_memory(entry);
 	if (verdict == CACHE_EXPIRED && may_be_stale(entry, rules, rq->now_s))
@@ -169,7 +169,7 @@ static bool answer_cut(struct engine *e, const struct engine_request *rq, const 
 {
 	const struct convert_limits limits = { DNS_TTL_MAX, 0, DNS_TTL_MAX };
 	const struct convert_question question = { q->folded, q->qtype, q->edns.dnssec_ok };
-	const struct volley_key *own = (const struct volley_key *)e->key.words;
+	const struct volley_key *own = (const struct volley_key *)e->key->words;
 	const struct volley_entry *entry;
 	struct convert_source from;
 	struct cache_key key;
@@ -261,7 +261,7 @@ static uint16_t ask(struct engine *e, const struct engine_request *rq, const str
 	if (e->cache && is_cut(e, rq, q, a))
 		return DNS_RCODE_NXDOMAIN;
 	if (e->expired &&
-	    (!rq->pending || failures_is_recent(&e->failures, e->key.hash, rq->now_s)))
+	    (!rq->pending || failures_is_recent(&e->failures, e->key->hash, rq->now_s)))
 		return answer_stale(e, e->expired, rq->now_s, a);
 	if (!rq->pending) {
 		engine_count(&e->counters.not_asked);
@@ -297,7 +297,7 @@ static void begin_finish(struct engine *e, const struct engine_pending *p)
 				  (q->checking_disabled ? VOLLEY_KEY_CD : 0));
 
 	if (e->cache)
-		cache_key_init(&e->key, e->cache, q->name, (uint32_t)name_bytes(q->name), q->qtype,
+		cache_key_init(e->key, e->cache, q->name, (uint32_t)name_bytes(q->name), q->qtype,
 			       q->qclass, flags, VOLLEY_VIEW_RECURSIVE);
 }
 
@@ -376,7 +376,7 @@ static uint16_t finish_with_answer(struct engine *e, struct engine_pending *p,
 	a->flags |= DNS_FLAG_QR | DNS_FLAG_RA;
 	if (p->question.security == RESOLVER_SECURE)
 		a->flags |= DNS_FLAG_AD;
-	failures_forget(&e->failures, e->key.hash);
+	failures_forget(&e->failures, e->key->hash);
 	keep(e, p, a, ttl_s, times->now_s);
 	return a->flags & DNS_RCODE_MASK;
 }
@@ -397,14 +397,14 @@ static uint16_t finish_with_failure(struct engine *e, struct engine_pending *p,
 	enum cache_verdict verdict = CACHE_MISS;
 
 	if (e->cache)
-		verdict = cache_lookup(e->cache, &e->key, times->now_s, false, &entry);
+		verdict = cache_lookup(e->cache, e->key, times->now_s, false, &entry);
 	if (verdict == CACHE_HIT) { /* another worker has it by now */
 		cache_answer_of(a, entry, times->now_s);
 		return a->flags & DNS_RCODE_MASK;
 	}
 	if (verdict == CACHE_EXPIRED && may_be_stale(entry, &p->rules, times->now_s)) {
 		if (!is_local(ede_code))
-			failures_note(&e->failures, e->key.hash, times->now_s);
+			failures_note(&e->failures, e->key->hash, times->now_s);
 		if (!p->asked.has_client)
 			return DNS_RCODE_SERVFAIL;
 		p->submit = goes_on;

@@ -4,6 +4,7 @@
  * reply goes out through the slot that its query came in by, so peer and source address are in place.
  * Replies that come late have slots of their own, whose addresses are written anew.
  */
+#include "port/awake.h"
 #include "port/socket.h"
 
 #include <assert.h>
@@ -30,8 +31,11 @@ struct slot {
 struct socket_port {
 	struct port port;
 	struct port_addr local;
+	bool is_wildcard; /* the address that was asked is known of each message only */
 	uint32_t msg_bytes;
-	uint8_t *data; /* PORT_BURST buffers of msg_bytes */
+	struct awake awake;
+	uint8_t *data;       /* PORT_BURST buffers of msg_bytes */
+	unsigned int n_used; /* slots, from the first on, that the kernel has written to */
 	struct slot slots[PORT_BURST];
 	struct slot late[PORT_BURST];
 	struct mmsghdr in[PORT_BURST];
@@ -44,7 +48,8 @@ static struct socket_port *self(struct port *p)
 }
 
 /* The kernel wrote lengths, flags and pktinfo into the slot: set all back before it is used again. */
-static void arm(struct slot *slot, struct msghdr *hdr, uint8_t *data, uint32_t n_bytes)
+static void arm(const struct socket_port *s, struct slot *slot, struct msghdr *hdr, uint8_t *data,
+		uint32_t n_bytes)
 {
 	slot->iov = (struct iovec){ data, n_bytes };
 	*hdr = (struct msghdr){
@@ -52,9 +57,11 @@ static void arm(struct slot *slot, struct msghdr *hdr, uint8_t *data, uint32_t n
 		.msg_namelen = sizeof(slot->peer),
 		.msg_iov = &slot->iov,
 		.msg_iovlen = 1,
-		.msg_control = slot->control.bytes,
-		.msg_controllen = sizeof(slot->control.bytes),
 	};
+	if (s->is_wildcard) {
+		hdr->msg_control = slot->control.bytes;
+		hdr->msg_controllen = sizeof(slot->control.bytes);
+	}
 }
 
 /*
@@ -108,35 +115,59 @@ static bool take(struct socket_port *s, unsigned int i, struct port_msg *m)
 	};
 	memcpy(m->peer, peer.bytes, sizeof(m->peer));
 	memcpy(m->local, s->local.bytes, sizeof(m->local));
-	take_pktinfo(hdr, m);
+	if (s->is_wildcard)
+		take_pktinfo(hdr, m);
+	else
+		m->ifindex = peer.scope_id;
 	return true;
+}
+
+/* The first n_in of the slots, filled by the kernel. All others are armed still. */
+static unsigned int take_burst(struct socket_port *s, struct port_msg *msgs, unsigned int n_in)
+{
+	struct port_stats *stats = &s->port.stats;
+	uint64_t n_bytes = 0;
+	unsigned int n = 0;
+
+	for (unsigned int i = 0; i < n_in; i++) {
+		n_bytes += s->in[i].msg_len;
+		if (take(s, i, &msgs[n]))
+			n++;
+	}
+	s->n_used = n_in;
+	port_count(&stats->rx, n_in);
+	port_count(&stats->rx_bytes, n_bytes);
+	return n;
+}
+
+/* How many the kernel gave, or 0. */
+static unsigned int read_burst(struct socket_port *s, unsigned int n_cap)
+{
+	int n = recvmmsg(s->port.fd, s->in, n_cap, MSG_DONTWAIT, NULL);
+
+	if (n >= 0)
+		return (unsigned int)n;
+	if (errno != EAGAIN && errno != EINTR)
+		port_count(&s->port.stats.rx_errors, 1);
+	return 0;
 }
 
 static unsigned int socket_receive(struct port *p, uint64_t now_ns, struct port_msg *msgs,
 				   unsigned int n_cap)
 {
 	struct socket_port *s = self(p);
-	unsigned int n = 0;
-	int n_in;
+	unsigned int n_in;
 
 	(void)now_ns;
 	assert(n_cap <= PORT_BURST);
-	for (unsigned int i = 0; i < n_cap; i++)
-		arm(&s->slots[i], &s->in[i].msg_hdr, s->data + (size_t)i * s->msg_bytes,
+	for (unsigned int i = 0; i < s->n_used; i++)
+		arm(s, &s->slots[i], &s->in[i].msg_hdr, s->data + (size_t)i * s->msg_bytes,
 		    s->msg_bytes);
-	n_in = recvmmsg(p->fd, s->in, n_cap, MSG_DONTWAIT, NULL);
-	if (n_in < 0) {
-		if (errno != EAGAIN && errno != EINTR)
-			port_count(&p->stats.rx_errors, 1);
-		return 0;
-	}
-	port_count(&p->stats.rx, (uint64_t)n_in);
-	for (unsigned int i = 0; i < (unsigned int)n_in; i++) {
-		port_count(&p->stats.rx_bytes, s->in[i].msg_len);
-		if (take(s, i, &msgs[n]))
-			n++;
-	}
-	return n;
+	n_in = read_burst(s, n_cap);
+	if (!n_in && awake_look_again(&s->awake))
+		n_in = read_burst(s, n_cap);
+	awake_note(&s->awake, n_in);
+	return take_burst(s, msgs, n_in);
 }
 
 /* After a call that sent nothing. How many messages, from the first on, are given up: 0 to try again. */
@@ -230,18 +261,21 @@ static size_t put_pktinfo(struct cmsghdr *c, const struct port_return *to)
 	return CMSG_SPACE(sizeof(info6));
 }
 
-static void arm_late(struct slot *slot, struct msghdr *hdr, const struct port_reply *reply)
+static void arm_late(struct socket_port *s, unsigned int i, const struct port_reply *reply)
 {
 	const struct port_return *to = reply->to;
+	struct msghdr *hdr = &s->out[i].msg_hdr;
+	struct slot *slot = &s->late[i];
 	struct port_addr peer = { .family = to->family, .port = to->peer_port };
 
 	memcpy(peer.bytes, to->peer, sizeof(peer.bytes));
 	if (to->family == AF_INET6 && is_linklocal(to->peer))
 		peer.scope_id = to->ifindex;
 	/* The kernel only reads what is sent. */
-	arm(slot, hdr, (uint8_t *)(uintptr_t)reply->data, reply->len);
+	arm(s, slot, hdr, (uint8_t *)(uintptr_t)reply->data, reply->len);
 	hdr->msg_namelen = port_addr_to_sockaddr(&peer, &slot->peer);
-	hdr->msg_controllen = put_pktinfo(&slot->control.head, to);
+	if (s->is_wildcard)
+		hdr->msg_controllen = put_pktinfo(&slot->control.head, to);
 }
 
 static unsigned int socket_reply(struct port *p, uint64_t now_ns, const struct port_reply *replies,
@@ -256,7 +290,7 @@ static unsigned int socket_reply(struct port *p, uint64_t now_ns, const struct p
 			port_count(&p->stats.no_reply, 1);
 			continue;
 		}
-		arm_late(&s->late[n_out], &s->out[n_out].msg_hdr, &replies[i]);
+		arm_late(s, n_out, &replies[i]);
 		n_out++;
 	}
 	return flush(s, n_out);
@@ -272,10 +306,16 @@ static void socket_close(struct port *p)
 	free(s);
 }
 
+static uint64_t socket_wake_at(struct port *p)
+{
+	return awake_is_on(&self(p)->awake) ? 0 : PORT_NEVER;
+}
+
 static const struct port_ops socket_ops = {
 	.receive = socket_receive,
 	.send = socket_send,
 	.reply = socket_reply,
+	.wake_at = socket_wake_at,
 	.close = socket_close,
 };
 
@@ -291,22 +331,30 @@ static void set_buffer(int fd, int force, int option, uint32_t n_bytes)
 		(void)set(fd, SOL_SOCKET, option, (int)n_bytes);
 }
 
+static bool is_wildcard(const struct port_addr *addr)
+{
+	static const uint8_t zeros[sizeof(addr->bytes)];
+
+	return !memcmp(addr->bytes, zeros, addr->family == AF_INET ? 4 : 16);
+}
+
 static int set_options(int fd, const struct socket_config *config)
 {
-	int err;
+	int asks = is_wildcard(&config->listen), err;
 
 	if (config->listen.family == AF_INET) {
-		err = set(fd, IPPROTO_IP, IP_PKTINFO, 1);
+		err = set(fd, IPPROTO_IP, IP_PKTINFO, asks);
 		/* Old kernels know only the weaker ones; a reply is sent either way. */
 		(void)set(fd, IPPROTO_IP, IP_MTU_DISCOVER, IP_PMTUDISC_OMIT);
 	} else {
 		err = set(fd, IPPROTO_IPV6, IPV6_V6ONLY, 1);
-		err = err ? err : set(fd, IPPROTO_IPV6, IPV6_RECVPKTINFO, 1);
+		err = err ? err : set(fd, IPPROTO_IPV6, IPV6_RECVPKTINFO, asks);
 		(void)set(fd, IPPROTO_IPV6, IPV6_MTU_DISCOVER, IPV6_PMTUDISC_OMIT);
 	}
 	err = err ? err : set(fd, SOL_SOCKET, SO_REUSEPORT, 1);
 	err = err ? err : set(fd, IPPROTO_IP, IP_FREEBIND, 1);
-	set_buffer(fd, SO_RCVBUFFORCE, SO_RCVBUF, config->rcvbuf_bytes);
+	set_buffer(fd, SO_RCVBUFFORCE, SO_RCVBUF,
+		   config->rcvbuf_bytes ? config->rcvbuf_bytes : SOCKET_RCVBUF_DEFAULT);
 	set_buffer(fd, SO_SNDBUFFORCE, SO_SNDBUF, config->sndbuf_bytes);
 	return err;
 }
@@ -345,6 +393,8 @@ int socket_open(struct port **out, const struct socket_config *config)
 		return -ENOMEM;
 	s->port = (struct port){ .ops = &socket_ops, .kind = PORT_SOCKET, .fd = -1 };
 	s->msg_bytes = msg_bytes;
+	s->is_wildcard = is_wildcard(&config->listen);
+	s->n_used = PORT_BURST;
 	s->data = calloc(PORT_BURST, msg_bytes);
 	if (s->data)
 		err = bind_socket(s, config);

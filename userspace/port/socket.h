@@ -15,11 +15,16 @@
 #include "port/port.h"
 
 #define SOCKET_MSG_BYTES_DEFAULT 4096
+/*
+ * A small datagram counts with all the memory that it lies in, up to 4 KiB and more: the system's usual
+ * 208 KiB are some 50 of them, fewer than come while the worker answers one burst.
+ */
+#define SOCKET_RCVBUF_DEFAULT (4u << 20)
 
 struct socket_config {
 	struct port_addr listen; /* port 0: the kernel chooses, see socket_port_addr() */
 	uint32_t msg_bytes;      /* room for a query and its reply; 0: the default; 512 to 65507 */
-	uint32_t rcvbuf_bytes;   /* SO_RCVBUF, forced where we may; 0: the system's default */
+	uint32_t rcvbuf_bytes;   /* SO_RCVBUF, forced where we may; 0: the default above */
 	uint32_t sndbuf_bytes;
 };
 

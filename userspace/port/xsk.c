@@ -13,10 +13,10 @@
 #include "port/frame.h"
 #include "port/xsk_umem.h"
 
-#define KICK_BATCH   32  /* frames that the kernel sends in one call in copy mode */
-#define KICKS_EXTRA  4   /* calls beyond those that the ring's content needs */
-#define PUSH_TRIES   3   /* in a row that find no room in the TX ring */
-#define REFILL_BATCH 256 /* frames given to the fill ring at a time */
+#define KICK_BATCH   32 /* frames that the kernel sends in one call in copy mode */
+#define KICKS_EXTRA  4  /* calls beyond those that the ring's content needs */
+#define PUSH_TRIES   3  /* in a row that find no room in the TX ring */
+#define REFILL_PARTS 8  /* of what the fill ring is to hold, so much at a time */
 #define LOOK_NS      100000000
 #define RETRY_NS     1000000 /* until replies that wait are tried again */
 
@@ -58,14 +58,15 @@ static uint32_t n_spare(const struct xsk_port *x)
 /* Free stack to fill ring, in batches. */
 static void refill(struct xsk_port *x)
 {
-	uint32_t pos, n = xsk_prod_nb_free(&x->fill, x->fill.size), n_max = n_spare(x);
+	uint32_t level = x->fill.size - xsk_prod_nb_free(&x->fill, x->fill.size);
+	uint32_t pos, n = x->fill_cap > level ? x->fill_cap - level : 0, n_max = n_spare(x);
 
-	if (n == x->fill.size && !n_max)
+	if (!level && !n_max)
 		port_count(&x->port.stats.fill_starved, 1);
 	if (n > n_max)
 		n = n_max;
 	/* A full batch, or all there is where the kernel may be short of frames. */
-	if (n < REFILL_BATCH && xsk_prod_nb_free(&x->fill, x->fill.size) < x->fill.size / 2)
+	if (n < x->fill_cap / REFILL_PARTS && level > x->fill_cap / 2)
 		return;
 	if (n && xsk_ring_prod__reserve(&x->fill, n, &pos) == n) {
 		for (uint32_t i = 0; i < n; i++)
@@ -218,6 +219,18 @@ static bool take(struct xsk_port *x, const struct xdp_desc *desc, struct port_ms
 	return true;
 }
 
+/*
+ * Headers and query, before any frame of the burst is looked at: so their pages are looked up, and their
+ * lines come, side by side.
+ */
+static void prefetch(const struct xsk_port *x, const struct xdp_desc *desc)
+{
+	const uint8_t *bytes = x->area + desc->addr;
+
+	__builtin_prefetch(bytes, 1);
+	__builtin_prefetch(bytes + 64, 1);
+}
+
 static unsigned int take_burst(struct xsk_port *x, struct port_msg *msgs, unsigned int n_cap)
 {
 	struct port_stats *stats = &x->port.stats;
@@ -227,6 +240,8 @@ static unsigned int take_burst(struct xsk_port *x, struct port_msg *msgs, unsign
 
 	if (!n_in)
 		return 0;
+	for (uint32_t i = 0; i < n_in; i++)
+		prefetch(x, xsk_ring_cons__rx_desc(&x->rx, pos + i));
 	for (uint32_t i = 0; i < n_in; i++) {
 		const struct xdp_desc *desc = xsk_ring_cons__rx_desc(&x->rx, pos + i);
 
@@ -279,6 +294,9 @@ static unsigned int xsk_receive(struct port *p, uint64_t now_ns, struct port_msg
 		set_retry(x, now_ns);
 	}
 	n = take_burst(x, msgs, n_cap);
+	if (!n && awake_look_again(&x->awake))
+		n = take_burst(x, msgs, n_cap);
+	awake_note(&x->awake, n);
 	if (n < n_cap)
 		settle_if_empty(x);
 	refill(x);
@@ -394,7 +412,7 @@ static void xsk_stop(struct port *p)
 
 static uint64_t xsk_wake_at(struct port *p)
 {
-	return self(p)->busy_poll ? 0 : self(p)->retry_at_ns;
+	return self(p)->busy_poll || awake_is_on(&self(p)->awake) ? 0 : self(p)->retry_at_ns;
 }
 
 static uint64_t xsk_pending(const struct port *p)

@@ -21,6 +21,8 @@
  * A TX ring without room: completions are drained, the kernel is told to send, some times over; what
  * still finds no room waits in a backlog, in order; what finds no room there is counted as dropped.
  *
+ * In copy mode the fill ring is kept at a few hundred frames, however many there are: see xsk_umem.c.
+ *
  * Memory: n_frames * frame_bytes per port, pinned: it counts against RLIMIT_MEMLOCK unless the
  * process has CAP_IPC_LOCK (-ENOBUFS).
  */

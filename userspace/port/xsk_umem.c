@@ -22,6 +22,13 @@
 #define BUSY_WAIT_MS   20
 #define BUDGET_DEFAULT 64
 #define SEND_BUDGET    256u
+/*
+ * Of a queue's frames so many are in the fill ring in copy mode: what may come while the worker answers.
+ * All frames that are there go round, and with them the lines that they and their descriptors lie in: the
+ * fewer, the more of that stays in the core's cache (docs/decisions/0020). A zero-copy driver fills its
+ * own ring from there, so it gets all there are.
+ */
+#define FILL_COPY 512u
 
 #ifndef XDP_MAX_TX_SKB_BUDGET
 #define XDP_MAX_TX_SKB_BUDGET 9 /* linux/if_xdp.h of 6.17 */
@@ -49,17 +56,38 @@ static int read_mtu(const char *ifname, uint32_t *mtu)
 	return err;
 }
 
+/* Where none are set aside: the kernel makes huge pages of memory that is aligned so, if it can. */
+static void *map_transparent(size_t n_bytes)
+{
+	size_t more = n_bytes + HUGE_BYTES;
+	uint8_t *whole =
+		mmap(NULL, more, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	size_t before;
+
+	if (whole == MAP_FAILED)
+		return MAP_FAILED;
+	before = -(uintptr_t)whole & (HUGE_BYTES - 1);
+	if (before)
+		munmap(whole, before);
+	munmap(whole + before + n_bytes, HUGE_BYTES - before);
+	(void)madvise(whole + before, n_bytes, MADV_HUGEPAGE);
+	(void)madvise(whole + before, n_bytes,
+		      MADV_POPULATE_WRITE); /* Linux 5.14; else bit by bit */
+	return whole + before;
+}
+
 /* Huge pages cost fewer TLB misses; ordinary ones do. */
 static int map_area(struct xsk_port *x)
 {
-	const int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE;
+	const int flags = MAP_PRIVATE | MAP_ANONYMOUS;
 	size_t n_bytes = (size_t)x->n_frames * x->frame_bytes;
 	void *area;
 
 	x->area_bytes = (n_bytes + HUGE_BYTES - 1) & ~(HUGE_BYTES - 1);
-	area = mmap(NULL, x->area_bytes, PROT_READ | PROT_WRITE, flags | MAP_HUGETLB, -1, 0);
+	area = mmap(NULL, x->area_bytes, PROT_READ | PROT_WRITE, flags | MAP_POPULATE | MAP_HUGETLB,
+		    -1, 0);
 	if (area == MAP_FAILED)
-		area = mmap(NULL, x->area_bytes, PROT_READ | PROT_WRITE, flags, -1, 0);
+		area = map_transparent(x->area_bytes);
 	if (area == MAP_FAILED)
 		return -errno;
 	x->area = area;
@@ -206,6 +234,7 @@ int xsk_port_init(struct xsk_port *x, const struct xsk_config *config)
 		return err;
 	x->port.fd = xsk_socket__fd(x->socket);
 	x->zerocopy = ask_zerocopy(x->port.fd);
+	x->fill_cap = x->zerocopy || x->n_frames < FILL_COPY ? x->n_frames : FILL_COPY;
 	set_send_budget(x->port.fd, ring_cap);
 	if (x->busy_poll)
 		return set_busy_poll(x->port.fd, config->busy_poll_us, config->busy_poll_budget);

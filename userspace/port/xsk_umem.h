@@ -8,6 +8,7 @@
 
 #include <xdp/xsk.h>
 
+#include "port/awake.h"
 #include "port/xsk.h"
 
 struct xsk_port {
@@ -24,6 +25,7 @@ struct xsk_port {
 	size_t area_bytes;
 	uint32_t n_frames;
 	uint32_t frame_bytes;
+	uint32_t fill_cap; /* frames in the fill ring at most */
 	struct xsk_umem *umem;
 	struct xsk_socket *socket;
 	struct xsk_ring_prod fill, tx;
@@ -33,6 +35,7 @@ struct xsk_port {
 	uint32_t n_free;
 	uint32_t n_tx; /* submitted to the TX ring and not yet completed */
 	uint64_t retry_at_ns;
+	struct awake awake;
 	uint32_t backlog_at, n_backlog; /* a ring: first and count */
 	struct xdp_desc backlog[XSK_BACKLOG_CAP];
 };

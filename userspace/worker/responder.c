@@ -129,6 +129,18 @@ static void answer(struct responder *r, struct engine_request *rq, struct port_m
 	add_to_batch(r, s, resolver);
 }
 
+/* The first ENGINE_AHEAD of n. */
+static void read_ahead(struct responder *r, const struct port_msg *msgs, unsigned int n)
+{
+	struct engine_message ahead[ENGINE_AHEAD];
+
+	if (n > ENGINE_AHEAD)
+		n = ENGINE_AHEAD;
+	for (unsigned int i = 0; i < n; i++)
+		ahead[i] = (struct engine_message){ msgs[i].data, msgs[i].len };
+	engine_read_ahead(r->engine, ahead, n);
+}
+
 void responder_handle(void *ctx, struct port_msg *msgs, unsigned int n, struct port *port,
 		      uint64_t now_ns)
 {
@@ -141,8 +153,12 @@ void responder_handle(void *ctx, struct port_msg *msgs, unsigned int n, struct p
 		.wall_s = times.wall_s,
 	};
 
-	for (unsigned int i = 0; i < n; i++)
+	for (unsigned int i = 0; i < n; i++) {
+		if (i % ENGINE_AHEAD == 0)
+			read_ahead(r, &msgs[i], n - i);
+		rq.ahead = 1 + i % ENGINE_AHEAD;
 		answer(r, &rq, &msgs[i], port, resolver);
+	}
 	submit(r, resolver);
 }
 

@@ -339,6 +339,67 @@ static void test_cookies_switched_off(void **state)
 	engine_free(e);
 }
 
+/* ---- Reading ahead ---------------------------------------------------------------------------------- */
+
+struct burst {
+	uint8_t bytes[ENGINE_AHEAD][512];
+	struct engine_message msgs[ENGINE_AHEAD];
+	bool stream[ENGINE_AHEAD];
+};
+
+/* Kinds from `first` on, and round. */
+static void fill_burst(struct burst *b, size_t first)
+{
+	for (size_t i = 0; i < ENGINE_AHEAD; i++) {
+		const struct ask *ask = &kinds[(first + i) % (sizeof(kinds) / sizeof(*kinds))].ask;
+
+		b->msgs[i] = (struct engine_message){ b->bytes[i], ask_bytes(ask, b->bytes[i]) };
+		b->stream[i] = ask->stream;
+	}
+}
+
+/* The last one first, each in place. */
+static void assert_burst_is_answered(struct burst *b, unsigned int n)
+{
+	struct engine_request rq = {
+		.family = AF_INET,
+		.client = world_client,
+		.now_s = WORLD_NOW_S,
+		.wall_s = WORLD_WALL_S,
+	};
+	struct reply alone;
+	size_t len;
+
+	engine_read_ahead(world.engine, b->msgs, n);
+	for (unsigned int i = n; i--;) {
+		rq.msg = b->msgs[i].bytes;
+		rq.len = b->msgs[i].len;
+		rq.stream = b->stream[i];
+		rq.ahead = 1 + i;
+		send_bytes(world.uncached, rq.msg, rq.len, rq.stream, &alone);
+		len = engine_answer(world.engine, &rq, b->bytes[i], sizeof(b->bytes[i]));
+		assert_int_equal(len, alone.len);
+		assert_memory_equal(b->bytes[i], alone.bytes, len);
+	}
+}
+
+static void test_reading_ahead_changes_no_answer(void **state)
+{
+	struct engine_counters before, after;
+	struct burst b;
+
+	(void)state;
+	for (size_t first = 0; first < sizeof(kinds) / sizeof(kinds[0]); first++) {
+		fill_burst(&b, first);
+		assert_burst_is_answered(&b, 1 + (unsigned int)first % ENGINE_AHEAD);
+	}
+	fill_burst(&b, 0);
+	engine_counters_read(world.engine, &before);
+	assert_burst_is_answered(&b, 2);
+	engine_counters_read(world.engine, &after);
+	assert_int_equal(after.cache_hit - before.cache_hit, 2);
+}
+
 /* ---- Settings and counters ------------------------------------------------------------------------ */
 
 static void test_no_zones(void **state)
@@ -405,6 +466,7 @@ int main(void)
 		cmocka_unit_test(test_cookie_without_question),
 		cmocka_unit_test(test_cookie_of_mapped_address),
 		cmocka_unit_test(test_cookies_switched_off),
+		cmocka_unit_test(test_reading_ahead_changes_no_answer),
 		cmocka_unit_test(test_no_zones),
 		cmocka_unit_test(test_settings),
 		cmocka_unit_test(test_counters_balance),

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Reading a query: what it asks, and the key of its answer in the cache. A burst is read ahead, in
+ * three passes, so that the waits for memory of its answers are one wait and not a row of them:
+ *
+ *	each query: parse, hash, ask for its bucket ─► each key: ask for its entry ─► each answer
+ */
+#ifndef VOLLEY_ENGINE_LOOK_H
+#define VOLLEY_ENGINE_LOOK_H
+
+#include "engine/internal.h"
+
+/* Fills *look; e->cache is set. msg is borrowed, as by query_parse(). */
+void look_read(const struct engine *e, struct engine_look *look, const uint8_t *msg, size_t len);
+
+#endif
