@@ -229,7 +229,8 @@ static void make_words(char *words, size_t cap, const struct config_interface *c
 		return;
 	if (!has_parameter(words, "queue_count", ""))
 		n += snprintf(words + n, cap - (size_t)n, ",queue_count=%u", n_queues);
-	if ((size_t)n < cap && !has_parameter(words, "busy_budget", ""))
+	/* The driver's own is 64: the worker does the interface's NAPI work itself, which brings most. */
+	if ((size_t)n < cap && config->busy_poll_budget && !has_parameter(words, "busy_budget", ""))
 		n += snprintf(words + n, cap - (size_t)n, ",busy_budget=%u",
 			      config->busy_poll_budget);
 	if ((size_t)n < cap && config->zero_copy == CONFIG_ZERO_COPY_OFF)
@@ -331,9 +332,17 @@ uint32_t dpdk_iface_n_queues(const struct dpdk_device *device)
 	return dpdk_device_queues(device);
 }
 
-int dpdk_iface_open_port(struct port **out, struct dpdk_device *device, uint32_t queue)
+int dpdk_iface_open_port(struct port **out, struct dpdk_device *device, uint32_t queue,
+			 const struct config_interface *config, const struct program *program)
 {
-	return dpdk_open(out, device, (uint16_t)queue);
+	struct dpdk_queue open = { .number = (uint16_t)queue };
+
+	if (program) {
+		open.credit = program_queue(program, queue);
+		open.tunnels.kinds = config->tunnels;
+		open.tunnels.gue_port = config->net_gue_port;
+	}
+	return dpdk_open(out, device, &open);
 }
 
 /* An interface with this number comes never again. */

@@ -67,8 +67,9 @@ int dpdk_iface_open_lent(struct dpdk_device **out, const struct config_interface
 
 uint32_t dpdk_iface_n_queues(const struct dpdk_device *device);
 
-/* The port of a queue. 0 or -errno. */
-int dpdk_iface_open_port(struct port **out, struct dpdk_device *device, uint32_t queue)
+/* The port of a queue; `program` is the one before it, or NULL. 0 or -errno. */
+int dpdk_iface_open_port(struct port **out, struct dpdk_device *device, uint32_t queue,
+			 const struct config_interface *config, const struct program *program)
 	__attribute__((warn_unused_result));
 
 /* After its ports. */

@@ -61,8 +61,11 @@ uint32_t dpdk_iface_n_queues(const struct dpdk_device *device)
 	return 0;
 }
 
-int dpdk_iface_open_port(struct port **out, struct dpdk_device *device, uint32_t queue)
+int dpdk_iface_open_port(struct port **out, struct dpdk_device *device, uint32_t queue,
+			 const struct config_interface *config, const struct program *program)
 {
+	(void)config;
+	(void)program;
 	(void)out;
 	(void)device;
 	(void)queue;

@@ -17,7 +17,8 @@ static int open_ports(struct iface *iface)
 	int err = 0;
 
 	for (uint32_t queue = 0; !err && queue < n && queue < VOLLEY_QUEUES; queue++)
-		err = dpdk_iface_open_port(&iface->ports[queue], iface->dpdk, queue);
+		err = dpdk_iface_open_port(&iface->ports[queue], iface->dpdk, queue, &iface->config,
+					   iface->program);
 	return err;
 }
 

@@ -14,6 +14,7 @@
 #include <rte_mbuf.h>
 #include <rte_prefetch.h>
 
+#include "port/credit.h"
 #include "port/dpdk_device.h"
 #include "port/dpdk_exception.h"
 #include "port/frame.h"
@@ -189,10 +190,15 @@ static void fill(struct port_msg *m, const struct dpdk_port *d, struct rte_mbuf 
 static bool take(struct dpdk_port *d, struct rte_mbuf *mbuf, struct port_msg *m)
 {
 	const struct volley_state *services = d->device->services;
-	const uint8_t *bytes = rte_pktmbuf_mtod(mbuf, uint8_t *);
+	uint8_t *bytes = rte_pktmbuf_mtod(mbuf, uint8_t *);
+	uint32_t len = mbuf->data_len;
 	struct frame f;
-	bool is_query = mbuf->nb_segs == 1 && !frame_parse(&f, bytes, mbuf->data_len);
+	bool is_query;
 
+	if (d->tunnels.kinds && mbuf->nb_segs == 1)
+		bytes = (uint8_t *)rte_pktmbuf_adj(mbuf,
+						   (uint16_t)frame_decap(&d->tunnels, bytes, &len));
+	is_query = mbuf->nb_segs == 1 && !frame_parse(&f, bytes, len);
 	if (is_query && (!services || exception_is_ours(services, d->device->mac, &f, bytes))) {
 		fill(m, d, mbuf, &f);
 		return true;
@@ -248,12 +254,16 @@ static unsigned int dpdk_receive(struct port *p, uint64_t now_ns, struct port_ms
 {
 	struct dpdk_port *d = self(p);
 	struct rte_mbuf *mbufs[PORT_BURST];
-	uint16_t n_in = 0;
+	uint64_t handed = credit_handed(d->credit);
+	uint16_t n_in;
 
 	assert(n_cap <= PORT_BURST);
 	if (p->fd >= 0)
 		send_for_kernel(d);
 	n_in = rte_eth_rx_burst(d->device->id, d->queue, mbufs, (uint16_t)n_cap);
+	credit_take(d->credit, n_in);
+	if (!n_in)
+		credit_settle(d->credit, handed);
 	set_wake(d, now_ns, n_in);
 	return n_in ? take_burst(d, mbufs, n_in, msgs) : 0;
 }
@@ -325,10 +335,17 @@ static unsigned int dpdk_reply(struct port *p, uint64_t now_ns, const struct por
 /* The worker's thread gets a place in the caches of DPDK's pools. Where there is none it goes on without. */
 static int dpdk_start(struct port *p)
 {
-	(void)p;
+	struct dpdk_port *d = self(p);
+
+	credit_start(d->credit, 1u << (31 - __builtin_clz(d->device->rx_descs | 2u)) >> 1);
 	if (rte_lcore_id() == LCORE_ID_ANY)
 		(void)rte_thread_register();
 	return 0;
+}
+
+static void dpdk_stop(struct port *p)
+{
+	credit_stop(self(p)->credit);
 }
 
 static void dpdk_close(struct port *p)
@@ -344,16 +361,17 @@ static const struct port_ops dpdk_ops = {
 	.defer = dpdk_defer,
 	.reply = dpdk_reply,
 	.start = dpdk_start,
+	.stop = dpdk_stop,
 	.wake_at = dpdk_wake_at,
 	.close = dpdk_close,
 };
 
-int dpdk_open(struct port **out, struct dpdk_device *device, uint16_t queue)
+int dpdk_open(struct port **out, struct dpdk_device *device, const struct dpdk_queue *queue)
 {
 	struct dpdk_port *d;
 	int fd = -1;
 
-	if (queue >= device->n_queues)
+	if (queue->number >= device->n_queues)
 		return -EINVAL;
 	if (*device->tap) {
 		fd = exception_open(device->tap, device->mac, device->mtu);
@@ -367,10 +385,13 @@ int dpdk_open(struct port **out, struct dpdk_device *device, uint16_t queue)
 		return -ENOMEM;
 	}
 	d->port = (struct port){ .ops = &dpdk_ops, .kind = PORT_DPDK, .fd = fd };
-	snprintf(d->port.name, sizeof(d->port.name), "dpdk %.48s queue %u", device->name, queue);
+	snprintf(d->port.name, sizeof(d->port.name), "dpdk %.48s queue %u", device->name,
+		 queue->number);
 	d->device = device;
-	d->pool = device->pools[queue];
-	d->queue = queue;
+	d->pool = device->pools[queue->number];
+	d->queue = queue->number;
+	d->credit = queue->credit;
+	d->tunnels = queue->tunnels;
 	*out = &d->port;
 	return 0;
 }

@@ -28,6 +28,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "port/frame.h"
 #include "port/port.h"
 #include "xdp/abi.h"
 
@@ -54,7 +55,8 @@ struct dpdk_config {
 	uint32_t n_mbufs; /* of each queue; 0: 8191. net_af_xdp alone keeps 2048 in its fill ring */
 	bool busy_poll;   /* never sleep */
 	const struct volley_state *services; /* outlives the device; NULL: all that comes is ours */
-	const char *tap; /* the interface to which goes what is not ours, made if need be; NULL: none */
+	const char *
+		tap; /* the interface to which goes what is not ours, made if need be; NULL: none */
 };
 
 /* What the device says of itself, summed over its queues. */
@@ -98,8 +100,14 @@ const char *dpdk_device_driver(const struct dpdk_device *device);
 /* Any thread. */
 void dpdk_device_counters(const struct dpdk_device *device, struct dpdk_counters *out);
 
+struct dpdk_queue {
+	uint16_t number;
+	struct volley_queue *credit;  /* in the maps of the XDP program before it; NULL: none */
+	struct frame_tunnels tunnels; /* only where such a program has looked at the outer address */
+};
+
 /* The port of one queue, none twice at a time; closed with port_close() before the device. 0 or -errno. */
 __attribute__((warn_unused_result)) int dpdk_open(struct port **out, struct dpdk_device *device,
-						  uint16_t queue);
+						  const struct dpdk_queue *queue);
 
 #endif

@@ -19,7 +19,6 @@
 #define N_MBUFS_DEFAULT 8191 /* best is a power of two less one */
 #define MBUF_CACHE      256
 #define RSS_WANTED      (RTE_ETH_RSS_IP | RTE_ETH_RSS_UDP)
-#define CHECKSUMS       (RTE_ETH_TX_OFFLOAD_IPV4_CKSUM | RTE_ETH_TX_OFFLOAD_UDP_CKSUM)
 
 /* --- Found or made ------------------------------------------------------------------------------- */
 
@@ -54,7 +53,8 @@ static void remove_device(struct dpdk_device *d)
 
 /* --- Set up -------------------------------------------------------------------------------------- */
 
-static struct rte_eth_conf make_conf(struct dpdk_device *d, const struct rte_eth_dev_info *info)
+static struct rte_eth_conf make_conf(const struct dpdk_device *d,
+				     const struct rte_eth_dev_info *info)
 {
 	struct rte_eth_conf conf = { .rxmode = { .mq_mode = RTE_ETH_MQ_RX_NONE } };
 	uint64_t hashes = info->flow_type_rss_offloads & RSS_WANTED;
@@ -62,10 +62,6 @@ static struct rte_eth_conf make_conf(struct dpdk_device *d, const struct rte_eth
 	if (d->n_queues > 1 && hashes) {
 		conf.rxmode.mq_mode = RTE_ETH_MQ_RX_RSS;
 		conf.rx_adv_conf.rss_conf.rss_hf = hashes;
-	}
-	if ((info->tx_offload_capa & CHECKSUMS) == CHECKSUMS) {
-		conf.txmode.offloads |= CHECKSUMS;
-		d->checksums = RTE_MBUF_F_TX_IP_CKSUM | RTE_MBUF_F_TX_UDP_CKSUM;
 	}
 	/* One pool for each queue, and no mbuf is kept anywhere else. */
 	conf.txmode.offloads |= info->tx_offload_capa & RTE_ETH_TX_OFFLOAD_MBUF_FAST_FREE;
@@ -140,6 +136,7 @@ static int set_up(struct dpdk_device *d, const struct dpdk_config *config)
 	if (err)
 		return err;
 	d->is_started = true;
+	d->rx_descs = rx_descs;
 	if (rte_eth_dev_get_mtu(d->id, &d->mtu) || !d->mtu)
 		d->mtu = RTE_ETHER_MTU;
 	if (!rte_eth_macaddr_get(d->id, &mac))

@@ -19,11 +19,11 @@ struct dpdk_device {
 	bool busy_poll;
 	bool is_made; /* by us: it goes when we close it */
 	bool is_started;
-	uint64_t checksums; /* RTE_MBUF_F_TX_* that leave the UDP checksum to it, or 0 */
 	const struct volley_state *services;
 	char tap[IF_NAMESIZE]; /* "": none */
 	char name[64];
 	char driver[32];
+	uint16_t rx_descs;
 	struct rte_mempool *pools[DPDK_QUEUES_MAX];
 };
 
@@ -32,6 +32,8 @@ struct dpdk_port {
 	struct dpdk_device *device;
 	struct rte_mempool *pool;
 	uint16_t queue;
+	struct volley_queue *credit;
+	struct frame_tunnels tunnels;
 	unsigned int n_empty; /* rounds in a row that brought nothing */
 	uint64_t wake_at_ns;
 };

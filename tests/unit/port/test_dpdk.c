@@ -39,21 +39,26 @@ struct world {
 	struct port_msg msgs[PORT_BURST];
 };
 
+/* What the driver shares with the port. */
+static struct volley_queue credit;
+
 static int open_world(void **state)
 {
 	static struct world world;
 	static unsigned int n; /* net_ring keeps its rings, so each test has others */
+	const struct dpdk_queue queue = { .credit = &credit };
 	char device[32], err[256] = "";
 	const struct dpdk_config config = { .device = device, .n_queues = 1, .n_mbufs = N_MBUFS };
 
 	snprintf(device, sizeof(device), "net_ring%u", n++);
 	memset(&world, 0, sizeof(world));
+	memset(&credit, 0, sizeof(credit));
 	if (dpdk_device_open(&world.device, &config, err, sizeof(err))) {
 		print_error("%s\n", err);
 		return -1;
 	}
 	*state = &world;
-	return dpdk_open(&world.port, world.device, 0) || port_start(world.port);
+	return dpdk_open(&world.port, world.device, &queue) || port_start(world.port);
 }
 
 static int close_world(void **state)
@@ -301,6 +306,29 @@ static void test_full_device(void **state)
 	check_no_leak(w);
 }
 
+/* --- What the driver is told -------------------------------------------------------------------------- */
+
+static void test_says_what_it_has_taken(void **state)
+{
+	struct world *w = *state;
+	uint8_t query[PKT_FRAME_MAX];
+
+	assert_int_equal(credit.limit, 512); /* half of the queue's descriptors */
+	credit.handed = 5;
+	for (int i = 0; i < 3; i++)
+		put(w, query, make_query(query, &pkt_ipv4, 7));
+	assert_int_equal(port_receive(w->port, NOW_NS, w->msgs, PORT_BURST), 3);
+	assert_int_equal(credit.taken, 3);
+	for (int i = 0; i < 3; i++)
+		w->msgs[i].len = 0;
+	port_send(w->port, NOW_NS, w->msgs, 3);
+	/* Two were lost. */
+	assert_int_equal(port_receive(w->port, NOW_NS, w->msgs, PORT_BURST), 0);
+	assert_int_equal(credit.taken, 5);
+	port_stop(w->port);
+	assert_int_equal(credit.limit, 0);
+}
+
 /* --- When to ask again ------------------------------------------------------------------------------ */
 
 static void test_sleeps_longer_and_longer(void **state)
@@ -421,6 +449,7 @@ int main(void)
 		WITH_WORLD(test_late_reply),
 		WITH_WORLD(test_late_reply_without_mbufs),
 		WITH_WORLD(test_full_device),
+		WITH_WORLD(test_says_what_it_has_taken),
 		WITH_WORLD(test_sleeps_longer_and_longer),
 		cmocka_unit_test(test_services),
 		cmocka_unit_test(test_devices_that_are_not),
