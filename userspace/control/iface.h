@@ -44,6 +44,8 @@ enum iface_topic {
 	IFACE_N_TOPICS,
 };
 
+#define IFACE_NOTE_CAP (IFACE_N_TOPICS * (IFACE_REMARK_CAP + 2)) /* with "; " between */
+
 struct iface_remark {
 	bool is_fault;               /* not as configured */
 	char text[IFACE_REMARK_CAP]; /* "": nothing */
@@ -68,7 +70,7 @@ struct iface {
 	bool is_renewal_due; /* of the program: it is not on all queues */
 	int attach_err;      /* what iface_attach() said last */
 	struct iface_remark remarks[IFACE_N_TOPICS];
-	char note[IFACE_N_TOPICS * IFACE_REMARK_CAP]; /* all remarks; "": there is nothing to say */
+	char note[IFACE_NOTE_CAP]; /* all remarks; "": there is nothing to say */
 };
 
 void iface_init(struct iface *iface, const struct config_interface *config);
