@@ -84,7 +84,6 @@ struct doctor_features {
 	int gro_hw;
 	int gro_hw_fixed; /* on, and cannot be changed */
 	int rx_vlan;
-	int tx_vlan;
 	int rx_vlan_fixed;
 };
 
@@ -121,7 +120,7 @@ struct doctor_nic {
 	int hash_udp4, hash_udp6; /* RXH_* */
 	int rss_queues;           /* how many queues the indirection table uses */
 	int rss_outside;          /* whether it leads to queues that Volley does not serve */
-	int pause_rx, pause_tx;
+	int pause_tx;
 	int n_steered; /* rules for UDP to port 53 that lead away */
 	struct doctor_steer steered[DOCTOR_STEERED];
 	int rps;      /* queues whose packets go to other processors */
@@ -155,7 +154,6 @@ struct doctor_daemon {
 	bool is_ready;
 	int pid;
 	int n_workers;
-	uint64_t cache_bytes;
 	int n_degraded;
 	char degraded[4][400]; /* the first ones */
 };

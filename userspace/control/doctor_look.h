@@ -27,8 +27,6 @@ void doctor_read_cpus(cpu_set_t *cpus, const char *format, ...)
 void doctor_look_host(struct doctor_host *host, int pid);
 /* Processors, once `workers` is set. */
 void doctor_look_cpus(struct doctor_cpus *cpus, const cpu_set_t *workers);
-/* The control group and the limits of that process, 0: of ours or volleyd.service's. */
-void doctor_look_process(struct doctor_host *host, int pid);
 
 /* --- Interface ----------------------------------------------------------------------------------- */
 

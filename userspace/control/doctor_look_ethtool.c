@@ -74,7 +74,6 @@ static void look_at_pause(const struct ask *a, struct doctor_nic *nic)
 	struct ethtool_pauseparam pause = { .cmd = ETHTOOL_GPAUSEPARAM };
 	int err = ask(a, &pause);
 
-	nic->pause_rx = err ? err : (int)pause.rx_pause;
 	nic->pause_tx = err ? err : (int)pause.tx_pause;
 }
 
@@ -127,11 +126,9 @@ static void look_at_features(const struct ask *a, struct doctor_features *f)
 	struct feature_names *names = calloc(1, sizeof(*names));
 	struct feature_bits bits = { .head = { .cmd = ETHTOOL_GFEATURES } };
 
-	*f = (struct doctor_features){ .lro = -ENOENT,
-				       .gro = -ENOENT,
-				       .gro_hw = -ENOENT,
-				       .rx_vlan = -ENOENT,
-				       .tx_vlan = -ENOENT };
+	*f = (struct doctor_features){
+		.lro = -ENOENT, .gro = -ENOENT, .gro_hw = -ENOENT, .rx_vlan = -ENOENT
+	};
 	if (n > 0 && names) {
 		names->head = (struct ethtool_gstrings){ .cmd = ETHTOOL_GSTRINGS,
 							 .string_set = ETH_SS_FEATURES,
@@ -142,7 +139,6 @@ static void look_at_features(const struct ask *a, struct doctor_features *f)
 			f->gro = is_on(names, &bits, n, "rx-gro", NULL);
 			f->gro_hw = is_on(names, &bits, n, "rx-gro-hw", &f->gro_hw_fixed);
 			f->rx_vlan = is_on(names, &bits, n, "rx-vlan-hw-parse", &f->rx_vlan_fixed);
-			f->tx_vlan = is_on(names, &bits, n, "tx-vlan-hw-insert", NULL);
 		}
 	}
 	free(names);

@@ -223,7 +223,8 @@ static int64_t read_cgroup(const char *group)
 	}
 }
 
-void doctor_look_process(struct doctor_host *host, int pid)
+/* The control group and the limits of the daemon; PID 0: those of volleyd.service, else ours. */
+static void look_at_process(struct doctor_host *host, int pid)
 {
 	static const char service[] = "/system.slice/volleyd.service";
 	struct doctor_process *p = &host->process;
@@ -252,7 +253,7 @@ void doctor_look_host(struct doctor_host *host, int pid)
 	int64_t pages = read_key("/proc/meminfo", "HugePages_Free", 10);
 	int64_t page_bytes = read_key("/proc/meminfo", "Hugepagesize", 10);
 
-	doctor_look_process(host, pid);
+	look_at_process(host, pid);
 	look_at_kernel(host);
 	host->btf = !access("/sys/kernel/btf/vmlinux", F_OK);
 	host->jit = (int)doctor_read_number("/proc/sys/net/core/bpf_jit_enable");
