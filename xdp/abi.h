@@ -234,14 +234,15 @@ struct volley_link {
 struct volley_queue {
 	__u64 taken;
 	__u32 limit;     /* of what is on its way; 0: nothing is ever shed */
-	__u32 turn_bits; /* the queue's turn: taken >> turn_bits */
+	__u32 turn_bits; /* log2(VOLLEY_TURN * limit): the queue's turn is taken >> turn_bits */
 	__u64 reserved[6];
 	__u64 handed;
 	__u64 shed; /* DROP_OVERLOAD and DROP_SHARE */
 	__u64 reserved2[6];
 };
 
-#define VOLLEY_SHARE_SLOTS 2048u /* a power of two; 16 KiB on each CPU */
+#define VOLLEY_TURN        8u    /* times `limit` that are taken in a turn */
+#define VOLLEY_SHARE_SLOTS 4096u /* a power of two; 32 KiB on each CPU */
 
 /*
  * What a prefix of clients, IPv4 /24 or IPv6 /48, hashed to a slot, has sent up in this turn of its

@@ -7,15 +7,15 @@
  *
  *     0          limit / 4                                          limit
  *     ├──────────────┼────────────────────────────────────────────────┤
- *     │ all goes up, │ a prefix that has sent less than twice the    │ nothing goes up:
- *     │ unseen       │ room that is left goes up; else DROP_SHARE    │ DROP_OVERLOAD
+ *     │ all goes up, │ a prefix that has sent less than the room     │ nothing goes up:
+ *     │ unseen       │ that is left allows goes up; else DROP_SHARE  │ DROP_OVERLOAD
  *
  * This is the dynamic threshold of Choudhury and Hahne (IEEE/ACM Transactions on Networking 6:2, 1998),
- * for prefixes in place of a switch's ports. One prefix alone has half of the limit on its way when it
- * floods, n have 1 - 1/2n of it, and what is left is for those who ask less. So nobody's rate is known
- * or set anywhere; who is answered less than he asks is always one of those who ask most.
+ * for prefixes in place of a switch's ports. It grows with the square of the room: when one prefix
+ * floods, half of the limit is left for the others, when a hundred do, a twentieth. So nobody's rate is
+ * known or set anywhere, and who is answered less than he asks is one of those who ask most.
  *
- * What a prefix has sent counts by turns: a turn is over when the worker has taken half as many as the
+ * What a prefix has sent counts by turns: a turn is over when the worker has taken VOLLEY_TURN times the
  * limit, and then all counts are halved. So they follow what is answered, however fast that is. A slot
  * is found by a multiplier that is secret and changes by time: nobody can choose to share one, and
  * who shares one by chance does so for some seconds.
@@ -28,7 +28,7 @@
 #include "xdp/abi.h"
 #include "xdp/packet.h"
 
-#define SHED_SLOT_BITS   11
+#define SHED_SLOT_BITS   12
 #define SHED_PERIOD_BITS 10 /* jiffies: 4 s at 250 Hz, 1 s at 1000 Hz */
 #define SHED_QUEUE_SHIFT 48
 #define SHED_IPV6        (1ull << 63)
@@ -68,6 +68,15 @@ static __always_inline __u32 shed_slot(__u64 prefix, __u64 secret, __u64 period)
 	return (__u32)(prefix * factor >> (64 - SHED_SLOT_BITS));
 }
 
+/*
+ * One that floods alone has sent 2 * VOLLEY_TURN * limit at the end of a turn: this with half of the
+ * limit as room. turn_bits is log2(VOLLEY_TURN * limit).
+ */
+static __always_inline __u64 shed_allowed(const struct volley_queue *queue, __u64 room)
+{
+	return 1 + (room * room * (8 * VOLLEY_TURN * VOLLEY_TURN) >> (queue->turn_bits & 63));
+}
+
 static __always_inline __u32 shed_sent(const struct volley_share *share, __u32 turn)
 {
 	__u32 turns = turn - share->turn;
@@ -97,7 +106,7 @@ static __always_inline int shed_judge(const struct volley_cpu *cpu,
 			 bpf_jiffies64() >> SHED_PERIOD_BITS);
 	share = &shares->slots[slot % VOLLEY_SHARE_SLOTS];
 	sent = shed_sent(share, turn);
-	if (sent >= 2 * room)
+	if (sent >= shed_allowed(queue, (__u64)room))
 		return VOLLEY_DROP_SHARE;
 	share->turn = turn;
 	share->sent = sent + 1;

@@ -436,9 +436,12 @@ def map_ids(program_id):
     return named
 
 
-def driver_counters(program_id):
-    """The program's own counters, summed: {"received", "to_worker", "HIT_FULL", ..., "hit", ...}."""
-    number = map_ids(program_id)["volley_cpu"]
+def driver_counters(program_id, number=None):
+    """
+    The program's own counters, summed: {"received", "to_worker", "HIT_FULL", ..., "hit", ...}.
+    `number`: of its map volley_cpu, for who asks often.
+    """
+    number = number or map_ids(program_id)["volley_cpu"]
     found = json.loads(run("bpftool", "-j", "map", "lookup", "id", number,
                            "key", 0, 0, 0, 0).stdout)
     names = ["received", "to_worker"] + [name for name, _ in abi_reasons()]

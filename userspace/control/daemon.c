@@ -222,6 +222,7 @@ static void on_tick(struct daemon *d)
 		return;
 	if (d->crew) {
 		daemon_check_ifaces(d);
+		daemon_look_at_load(d);
 		check_wall_clock(d);
 	}
 	if (d->snapshots)

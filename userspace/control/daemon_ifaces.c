@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/err.h"
 #include "base/log.h"
 #include "control/daemon_internal.h"
@@ -107,6 +108,14 @@ void daemon_check_ifaces(struct daemon *d)
 {
 	for (size_t i = 0; i < d->n_ifaces; i++)
 		check(d, &d->ifaces[i]);
+}
+
+void daemon_look_at_load(struct daemon *d)
+{
+	struct iface *iface;
+
+	for (iface = d->ifaces; iface < d->ifaces + d->n_ifaces; iface++)
+		overload_look(&iface->overload, iface->config.name, iface->program, clock_ns());
 }
 
 /* As an interface that the configuration does not know gets its defaults. */

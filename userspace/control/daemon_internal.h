@@ -43,5 +43,7 @@ int daemon_attach_all(struct daemon *d) __attribute__((warn_unused_result));
 void daemon_clean_others(struct daemon *d);
 /* Notices interfaces that came, went, or lost their program. While there are workers. */
 void daemon_check_ifaces(struct daemon *d);
+/* Sees what the driver has dropped since it was called last, a second ago. */
+void daemon_look_at_load(struct daemon *d);
 
 #endif

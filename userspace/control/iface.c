@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/err.h"
 #include "base/log.h"
 #include "control/dpdk_iface.h"
@@ -212,6 +213,7 @@ int iface_attach(struct iface *iface, struct object_maps *maps, const struct cac
 		return refuse(iface, code, err);
 	}
 	iface->state = IFACE_UP;
+	overload_begin(&iface->overload, iface->program, clock_ns());
 	say_program(iface);
 	say_kind(iface, &iface->link);
 	iface_update_mac(iface);

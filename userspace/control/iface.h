@@ -22,6 +22,7 @@
 #include "control/config.h"
 #include "control/crew.h"
 #include "control/linkinfo.h"
+#include "control/overload.h"
 #include "control/program.h"
 
 #define IFACE_REMARK_CAP 384
@@ -69,6 +70,7 @@ struct iface {
 	uint32_t retry_s;
 	bool is_renewal_due; /* of the program: it is not on all queues */
 	int attach_err;      /* what iface_attach() said last */
+	struct overload overload;
 	struct iface_remark remarks[IFACE_N_TOPICS];
 	char note[IFACE_NOTE_CAP]; /* all remarks; "": there is nothing to say */
 };

@@ -76,14 +76,26 @@ static void put_faults(json_t *list, const struct iface *iface)
 								 iface->remarks[i].text));
 }
 
+static void append_overload(json_t *list, const struct iface *iface)
+{
+	char text[OVERLOAD_TEXT_CAP];
+	uint32_t queue;
+
+	for (queue = 0; queue < VOLLEY_QUEUES; queue++)
+		if (overload_text(&iface->overload, iface->config.name, queue, text))
+			json_array_append_new(list, json_string(text));
+}
+
 static json_t *report_degraded(struct daemon *d)
 {
 	json_t *list = json_array();
 	struct recursion_report recursion;
 	size_t i;
 
-	for (i = 0; i < d->n_ifaces; i++)
+	for (i = 0; i < d->n_ifaces; i++) {
 		put_faults(list, &d->ifaces[i]);
+		append_overload(list, &d->ifaces[i]);
+	}
 	for (i = 0; i < zones_n(d->zones); i++)
 		if (*zones_at(d->zones, i)->error)
 			json_array_append_new(list, json_sprintf("zone %s: %s",
@@ -251,6 +263,15 @@ json_t *report_stats(struct daemon *d)
 
 /* --- ports --------------------------------------------------------------------------------------- */
 
+/* What the driver dropped before it came to the port. */
+static void put_shed(json_t *o, const struct volley_queue *queue)
+{
+	uint64_t n = __atomic_load_n(&queue->shed, __ATOMIC_RELAXED);
+
+	if (n)
+		json_put_int(o, "shed", n);
+}
+
 /* Which interface and queue an AF_XDP port serves. */
 static void put_queue(json_t *o, const struct daemon *d, const struct port *port)
 {
@@ -262,6 +283,8 @@ static void put_queue(json_t *o, const struct daemon *d, const struct port *port
 				continue;
 			json_put_text(o, "interface", d->ifaces[i].config.name);
 			json_put_int(o, "queue", queue);
+			if (d->ifaces[i].program)
+				put_shed(o, program_queue(d->ifaces[i].program, (uint32_t)queue));
 			if (port->kind == PORT_XSK)
 				json_put_text(o, "mode",
 					      xsk_is_zerocopy(port) ? "zero-copy" : "copy");

@@ -34,7 +34,7 @@ static inline void credit_start(struct volley_queue *queue, uint32_t limit)
 	if (limit < CREDIT_LIMIT_MIN)
 		limit = CREDIT_LIMIT_MIN;
 	__atomic_store_n(&queue->taken, credit_handed(queue), __ATOMIC_RELAXED);
-	queue->turn_bits = (uint32_t)__builtin_ctz(limit / 2);
+	queue->turn_bits = (uint32_t)__builtin_ctz(VOLLEY_TURN * limit);
 	__atomic_store_n(&queue->limit, limit, __ATOMIC_RELEASE);
 }
 

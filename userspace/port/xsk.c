@@ -398,7 +398,7 @@ static int xsk_start(struct port *p)
 {
 	struct xsk_port *x = self(p);
 
-	credit_start(x->credit, x->rx.size / 2);
+	credit_start(x->credit, x->rx.size);
 	return bpf_map_update_elem(x->xsks_map_fd, &x->queue, &p->fd, BPF_ANY) ? -errno : 0;
 }
 
