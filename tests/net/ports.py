@@ -2,7 +2,7 @@
 """The ports that a query may come in by, for tests that have to hold on each of them."""
 import pytest
 
-from netlab import iface
+from netlab import BIN, iface, run
 
 
 class Port:
@@ -27,5 +27,7 @@ PORTS = [
     Port("xsk-generic", "worker", xdp="generic", port="xsk"),
     Port("socket", "kernel_socket", xdp="native", port="socket"),
 ]
+if "librte_eal" in run("ldd", BIN / "volleyd").stdout:  # it can be built without
+    PORTS.append(Port("dpdk", "worker", xdp="native", port="dpdk"))
 
 each_port = pytest.mark.parametrize("port", PORTS, ids=lambda port: port.name)

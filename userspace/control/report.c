@@ -160,7 +160,7 @@ json_t *report_status(struct daemon *d)
 	json_put_int(o, "services", d->n_services);
 	json_object_set_new(o, "zones", count_zones(d));
 	json_object_set_new(o, "recursion", report_recursion(d));
-	cache_stats_read(d->cache, &stats);
+	cache_stats_estimate(d->cache, &stats);
 	json_put_int(cache, "size_bytes", stats.sizes.bytes);
 	json_put_int(cache, "used_bytes", stats.used_bytes);
 	json_put_int(cache, "entries", stats.n_entries);
