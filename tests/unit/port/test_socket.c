@@ -6,6 +6,7 @@
 #include <netinet/in.h>
 #include <sys/syscall.h>
 
+#include "port/awake.h"
 #include "port/socket.h"
 
 /*
@@ -136,6 +137,36 @@ static void test_message_says_who_and_where(void **state)
 	assert_int_equal(p->stats.no_reply, 1);
 	close(fd);
 	port_close(p);
+}
+
+/* How often a port that answered n queries at once wants to be looked at before its worker may sleep. */
+static unsigned int looks_after(unsigned int n)
+{
+	struct port_msg msgs[PORT_BURST];
+	struct port_addr bound;
+	struct port *p = open_on("127.0.0.1", &bound);
+	int fd = client_open(SOCK_DGRAM, &bound);
+	unsigned int n_looks = 0;
+
+	for (unsigned int i = 0; i < n; i++)
+		assert_int_equal(send(fd, "query", 5, 0), 5);
+	assert_int_equal(serve(p), n);
+	while (n_looks < 100 && !port_wake_at(p)) {
+		assert_int_equal(port_receive(p, 1, msgs, PORT_BURST), 0);
+		n_looks++;
+	}
+	assert_true(port_wake_at(p) == PORT_NEVER || n_looks == 100);
+	close(fd);
+	port_close(p);
+	return n_looks;
+}
+
+static void test_a_busy_port_keeps_its_worker_awake_for_a_while(void **state)
+{
+	(void)state;
+	assert_int_equal(looks_after(1), 0);
+	assert_int_equal(looks_after(AWAKE_BURST - 1), 0);
+	assert_int_equal(looks_after(AWAKE_BURST), AWAKE_LOOKS);
 }
 
 static void test_a_burst_is_drained_and_answered(void **state)
@@ -359,6 +390,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_reply_leaves_from_the_address_asked),
 		cmocka_unit_test(test_message_says_who_and_where),
+		cmocka_unit_test(test_a_busy_port_keeps_its_worker_awake_for_a_while),
 		cmocka_unit_test(test_a_burst_is_drained_and_answered),
 		cmocka_unit_test(test_too_long_a_datagram_is_counted_and_dropped),
 		cmocka_unit_test(test_no_reply_is_lost_silently),
