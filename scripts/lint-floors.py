@@ -21,7 +21,8 @@ BELOW = {
     "worker": {"xdp", "base", "dns", "cache", "zone", "resolver", "engine", "port"},
 }
 BELOW["control"] = BELOW["worker"] | {"worker"}
-BELOW["cmd"] = BELOW["control"] | {"control"}
+BELOW["doctor"] = BELOW["control"] | {"control"}
+BELOW["cmd"] = BELOW["doctor"] | {"doctor"}
 SKELETONS = {"control", "cmd"}
 
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"')

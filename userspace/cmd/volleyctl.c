@@ -15,8 +15,8 @@
 
 #include "base/err.h"
 #include "control/call.h"
-#include "control/doctor.h"
-#include "control/doctor_print.h"
+#include "doctor/doctor.h"
+#include "doctor/print.h"
 #include "control/help.h"
 #include "control/render.h"
 #include "control/value.h"

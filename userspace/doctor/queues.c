@@ -4,8 +4,8 @@
 #include <linux/ethtool.h>
 #include <string.h>
 
-#include "control/doctor_drivers.h"
-#include "control/doctor_find.h"
+#include "doctor/drivers.h"
+#include "doctor/find.h"
 #include "xdp/abi.h"
 
 /* Addresses and ports, ethtool's "sdfn". */

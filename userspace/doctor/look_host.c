@@ -16,7 +16,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-#include "control/doctor_look.h"
+#include "doctor/look.h"
 
 /* --- Files --------------------------------------------------------------------------------------- */
 

@@ -3,8 +3,8 @@
 #include <errno.h>
 #include <string.h>
 
-#include "control/doctor_drivers.h"
-#include "control/doctor_find.h"
+#include "doctor/drivers.h"
+#include "doctor/find.h"
 
 /* NETDEV_XDP_ACT_* of Linux 6.3's linux/netdev.h, which older headers lack. */
 #define XDP_ACT_BASIC        1

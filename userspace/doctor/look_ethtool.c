@@ -11,7 +11,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "control/doctor_look.h"
+#include "doctor/look.h"
 #include "xdp/abi.h"
 
 #define DNS_PORT     53

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What volleyctl doctor knows of a host: plain values, filled by doctor_look_*.c and read by checks.
+ * What volleyctl doctor knows of a host: plain values, filled by look_*.c and read by checks.
  *
  * A number below 0 is a negative errno: why the fact is not known. -EOPNOTSUPP and -ENOENT mean that
  * there is no such thing here, -EPERM and -EACCES that root would see it, -EXDEV that it is not
  * to be seen from this network namespace.
  */
-#ifndef VOLLEY_CONTROL_DOCTOR_FACTS_H
-#define VOLLEY_CONTROL_DOCTOR_FACTS_H
+#ifndef VOLLEY_DOCTOR_FACTS_H
+#define VOLLEY_DOCTOR_FACTS_H
 
 #include <net/if.h>
 #include <sched.h>

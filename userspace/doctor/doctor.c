@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-#include "control/doctor.h"
+#include "doctor/doctor.h"
 
 #include <errno.h>
 #include <net/if.h>
@@ -11,8 +11,8 @@
 #include "base/err.h"
 #include "control/config.h"
 #include "control/cores.h"
-#include "control/doctor_find.h"
-#include "control/doctor_look.h"
+#include "doctor/find.h"
+#include "doctor/look.h"
 #include "control/json_put.h"
 #include "port/xsk.h"
 

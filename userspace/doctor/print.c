@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-#include "control/doctor_print.h"
+#include "doctor/print.h"
 
 #include <string.h>
 

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Where volleyctl doctor looks: each function fills facts (doctor_facts.h), and what cannot be had is a
+ * Where volleyctl doctor looks: each function fills facts (facts.h), and what cannot be had is a
  * negative errno there. Nothing is changed, nothing waits but for the kernel. One thread.
  */
-#ifndef VOLLEY_CONTROL_DOCTOR_LOOK_H
-#define VOLLEY_CONTROL_DOCTOR_LOOK_H
+#ifndef VOLLEY_DOCTOR_LOOK_H
+#define VOLLEY_DOCTOR_LOOK_H
 
 #include <jansson.h>
 
-#include "control/doctor_facts.h"
+#include "doctor/facts.h"
 
 /* --- Files of /proc and /sys --------------------------------------------------------------------- */
 

@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "control/doctor_find.h"
+#include "doctor/find.h"
 
 struct world {
 	struct doctor_host host;

@@ -14,7 +14,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "control/doctor_look.h"
+#include "doctor/look.h"
 
 static bool is_same_address(const char *name, const char *text)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Questions by netlink and their replies, message by message: as much as volleyctl doctor asks. */
-#ifndef VOLLEY_CONTROL_DOCTOR_NETLINK_H
-#define VOLLEY_CONTROL_DOCTOR_NETLINK_H
+#ifndef VOLLEY_DOCTOR_NETLINK_H
+#define VOLLEY_DOCTOR_NETLINK_H
 
 #include <linux/netlink.h>
 #include <stddef.h>

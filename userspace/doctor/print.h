@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* What volleyctl doctor found, for people: a block for the host, each service and each interface. */
-#ifndef VOLLEY_CONTROL_DOCTOR_PRINT_H
-#define VOLLEY_CONTROL_DOCTOR_PRINT_H
+#ifndef VOLLEY_DOCTOR_PRINT_H
+#define VOLLEY_DOCTOR_PRINT_H
 
 #include <jansson.h>
 #include <stdio.h>

@@ -3,19 +3,19 @@
  * volleyctl doctor: looks at this host and says what is in the way of answering in the driver, and
  * what to type.
  *
- *      doctor_look_*.c ──► facts (doctor_facts.h) ──► checks ──► findings ──► JSON ──► text
- *      kernel, /proc, /sys,                           pure        ok, warn,            doctor_print.c
+ *      look_*.c ──► facts (facts.h) ──► checks ──► findings ──► JSON ──► text
+ *      kernel, /proc, /sys,                           pure        ok, warn,            print.c
  *      ethtool, netlink, the daemon                               fail, unknown
  *
  * What is looked at and what is thought of it are apart: a check sees facts only, so a unit test can
  * show it any host. A fact that could not be had is a negative errno in the fact's own place, and the
- * check says so. The checks are rows of three tables: doctor_host.c, doctor_nic.c and doctor_queues.c,
- * doctor_net.c. What is known of drivers is doctor_drivers.c.
+ * check says so. The checks are rows of three tables: host.c, nic.c and queues.c,
+ * net.c. What is known of drivers is drivers.c.
  *
  * Nothing is changed on the host: no packet is sent, no program is attached, no address is bound.
  */
-#ifndef VOLLEY_CONTROL_DOCTOR_H
-#define VOLLEY_CONTROL_DOCTOR_H
+#ifndef VOLLEY_DOCTOR_DOCTOR_H
+#define VOLLEY_DOCTOR_DOCTOR_H
 
 #include <jansson.h>
 

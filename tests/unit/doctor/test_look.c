@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* What doctor reads of files: numbers, lists, the names of interrupts; and that its own host is one. */
-#include "control/doctor_look.h"
+#include "doctor/look.h"
 
 #include <errno.h>
 #include <setjmp.h>

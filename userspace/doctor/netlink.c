@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-#include "control/doctor_netlink.h"
+#include "doctor/netlink.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* What doctor prints, letter by letter, and the netlink messages that it reads, whole and broken. */
-#include "control/doctor_print.h"
+#include "doctor/print.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "control/doctor_netlink.h"
+#include "doctor/netlink.h"
 
 static void print(const char *json, char *buf, size_t cap)
 {

@@ -5,12 +5,12 @@
  * NETDEV_XDP_ACT_XSK_ZEROCOPY in Linux; those that had it before 6.3 by af_xdp in DPDK's and Intel's
  * documentation. MTU and queues: at the row.
  */
-#include "control/doctor_drivers.h"
+#include "doctor/drivers.h"
 
 #include <string.h>
 
 static const struct doctor_driver drivers[] = {
-	/* veth_xdp_set(): a page less headroom and shared info; doctor_nic.c computes it for the peer. */
+	/* veth_xdp_set(): a page less headroom and shared info; nic.c computes it for the peer. */
 	{ .name = "veth", .native = { 4, 19 } },
 	/*
 	 * virtnet_xdp_set(): a queue for each processor, else they are locked; "Can't set XDP while host is

@@ -3,12 +3,12 @@
  * What is known of drivers beyond what they say themselves: since when each has native XDP, up to which
  * MTU, with how many queues, and which kernels and versions go wrong. Every row names who says so.
  */
-#ifndef VOLLEY_CONTROL_DOCTOR_DRIVERS_H
-#define VOLLEY_CONTROL_DOCTOR_DRIVERS_H
+#ifndef VOLLEY_DOCTOR_DRIVERS_H
+#define VOLLEY_DOCTOR_DRIVERS_H
 
 #include <stdbool.h>
 
-#include "control/doctor_find.h"
+#include "doctor/find.h"
 
 struct doctor_driver {
 	const char *name;       /* as ETHTOOL_GDRVINFO gives it */

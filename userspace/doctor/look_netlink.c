@@ -9,8 +9,8 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#include "control/doctor_look.h"
-#include "control/doctor_netlink.h"
+#include "doctor/look.h"
+#include "doctor/netlink.h"
 #include "control/found.h"
 #include "control/object.h"
 

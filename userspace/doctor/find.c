@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-#include "control/doctor_find.h"
+#include "doctor/find.h"
 
 #include <errno.h>
 #include <stdarg.h>

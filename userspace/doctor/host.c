@@ -5,7 +5,7 @@
 #include <linux/capability.h>
 #include <string.h>
 
-#include "control/doctor_find.h"
+#include "doctor/find.h"
 
 #define MIB        (1024.0 * 1024)
 #define BASE_BYTES (64ull << 20) /* program, workers and zones of some thousand names */

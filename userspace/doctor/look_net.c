@@ -16,7 +16,7 @@
 
 #include "base/err.h"
 #include "control/call.h"
-#include "control/doctor_look.h"
+#include "doctor/look.h"
 
 #define TCP_LISTENING     0x0a /* TCP_LISTEN of the kernel's net/tcp_states.h */
 #define TAKEN_BY_SOMEBODY 2

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* What a check found: how bad, a sentence that says what and where, and the command to type. */
-#ifndef VOLLEY_CONTROL_DOCTOR_FIND_H
-#define VOLLEY_CONTROL_DOCTOR_FIND_H
+#ifndef VOLLEY_DOCTOR_FIND_H
+#define VOLLEY_DOCTOR_FIND_H
 
-#include "control/doctor_facts.h"
+#include "doctor/facts.h"
 
 enum doctor_level {
 	DOCTOR_NOTHING, /* the check does not apply here */
