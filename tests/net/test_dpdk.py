@@ -9,8 +9,10 @@ import contextlib
 import pathlib
 
 import dns.message
+import dns.rcode
 
-from netlab import (BIN, TOOLS, V4, V6, Answered, driver_counters, iface, map_ids, program, query_frame,
+import test_tunnels
+from netlab import (BIN, CLIENT4, TOOLS, V4, V6, Answered, driver_counters, iface, map_ids, program, query_frame,
                     receive_frame, run, texts, wait_for)
 
 WWW = ["192.0.2.80", "192.0.2.81"]
@@ -96,6 +98,30 @@ def test_tags_come_back(lab, daemon):
         sock.send(query_frame(query, tags=[(0x88a8, 7), (0x8100, 9)]))
         frame = receive_frame(sock)
     assert frame[12:20] == bytes.fromhex("88a8000781000009") and one.by == {"worker": 1}
+
+
+@built
+def test_tunnels_are_taken_off(lab, daemon):
+    test_tunnels.start(daemon, port="dpdk")
+    query = dns.message.make_query("www.example.com", "A")
+    with lab.frames() as sock:
+        for kind in test_tunnels.KINDS:
+            daemon.ctl("cache", "flush", "--all")
+            with Answered(daemon) as two:
+                by_worker = test_tunnels.reply_to(sock, query, V6, kind, V4)
+                by_driver = test_tunnels.reply_to(sock, query, V6, kind, V4)
+            assert by_worker == by_driver and two.by == {"worker": 1, "driver": 1}
+    books(daemon)
+
+
+@built
+def test_replies_that_come_late(lab, daemon):
+    """There is no server upstream, so they are SERVFAIL."""
+    daemon.start(interfaces=[iface(port="dpdk")],
+                 recursion={"allow": ["192.0.2.0/24"], "forward": [CLIENT4], "query-timeout": "300ms"})
+    for i in range(3):
+        assert lab.ask(f"n{i}.elsewhere.test").rcode() == dns.rcode.SERVFAIL
+    assert books(daemon)["late"] == 3
 
 
 @built

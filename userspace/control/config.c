@@ -197,9 +197,10 @@ static void take_tunnels(struct take *take, struct config_interface *interface, 
 					    raw->tunnels.items[i]);
 		interface->tunnels |= bit;
 	}
-	if (raw->tunnels.n && interface->port == CONFIG_PORT_DPDK)
+	/* The outer address is known to the XDP program, which a device of DPDK's own has not. */
+	if (raw->tunnels.n && raw->device)
 		source_fail(&take->source, 0, take_join_path(take, path, prefix, "tunnels"),
-			    "are not taken off by DPDK: say port: xsk or socket");
+			    "are not taken off with a device that is given: leave device out");
 	interface->net_gue_port = htons((uint16_t)port);
 	take_join_path(take, path, prefix, raw->gue_port ? "gue-port" : "tunnels");
 	for (uint32_t i = 0; i < take->config->n_listen; i++)

@@ -191,9 +191,11 @@ static const struct refusal refusals[] = {
 	  "4: metrics.listen: \"localhost@9253\" is not accepted" },
 	{ "core twice", LISTEN "interfaces:\n  - name: a\n    cores: [1, 01]\n",
 	  "5: interfaces[0].cores[1]: \"01\" is not accepted" },
-	{ "tunnels with DPDK",
-	  LISTEN "interfaces:\n  - name: a\n    port: dpdk\n    tunnels: [ipip]\n",
-	  "6: interfaces[0].tunnels: are not taken off by DPDK: say port: xsk or socket" },
+	{ "tunnels with a device",
+	  LISTEN
+	  "interfaces:\n  - name: a\n    port: dpdk\n    device: net_null0\n    tunnels: [ipip]\n",
+	  "7: interfaces[0].tunnels: are not taken off with a device that is given: leave device "
+	  "out" },
 	{ "unknown tunnel", LISTEN "interfaces:\n  - name: a\n    tunnels: [ipip, gre]\n",
 	  "5: interfaces[0].tunnels[1]: \"gre\" is not accepted, give a list, none twice, of ipip or "
 	  "gue" },
