@@ -398,7 +398,8 @@ static int xsk_start(struct port *p)
 {
 	struct xsk_port *x = self(p);
 
-	credit_start(x->credit, x->rx.size);
+	/* What has no frame to lie in is lost as surely as what has no room in the ring. */
+	credit_start(x->credit, x->rx.size < x->fill_cap ? x->rx.size : x->fill_cap);
 	return bpf_map_update_elem(x->xsks_map_fd, &x->queue, &p->fd, BPF_ANY) ? -errno : 0;
 }
 
