@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""Write the seeds of the XDP program's fuzz target: tests/fuzz/corpus/fuzz_xdp/NAME.
+"""Write the seeds of the fuzz targets that take frames: tests/fuzz/corpus/fuzz_xdp/NAME, fuzz_frame/NAME.
 
-Six octets of control and a frame (fuzz_xdp.c). The seeds are committed; run this again after a
+Six octets of control and a frame (fuzz_xdp.c), or three (fuzz_frame.c). The seeds are committed; run this again after a
 change here. What a fuzzer has found lies beside them and is left alone.
 """
 import itertools
@@ -11,7 +11,7 @@ import struct
 
 from mkcorpus import QUERIES, message, opt, option, question
 
-CORPUS = pathlib.Path(__file__).parent / "corpus" / "fuzz_xdp"
+CORPUS = pathlib.Path(__file__).parent / "corpus"
 
 CUT_TTL, REFRESH, NO_CLIENTS = 0x20, 0x40, 0x80
 LENGTHS, TO, NO_ANSWERS, NO_ENTRY, STALE, EXPIRED, MAC, SOCKET = (1 << i for i in range(8))
@@ -116,6 +116,9 @@ def seeds():
 
 
 if __name__ == "__main__":
-    CORPUS.mkdir(parents=True, exist_ok=True)
+    for target in ("fuzz_xdp", "fuzz_frame"):
+        (CORPUS / target).mkdir(parents=True, exist_ok=True)
     for seed, data in seeds():
-        (CORPUS / seed).write_bytes(data)
+        (CORPUS / "fuzz_xdp" / seed).write_bytes(data)
+    for seed, frame in (FRAMES | TUNNELS).items():
+        (CORPUS / "fuzz_frame" / seed).write_bytes(b"\3" + (6080).to_bytes(2, "big") + frame)
