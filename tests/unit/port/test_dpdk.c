@@ -91,6 +91,8 @@ static size_t get(const struct world *w, uint8_t *frame)
 	if (!rte_eth_rx_burst(w->device->id, 0, &mbuf, 1))
 		return 0;
 	n = mbuf->data_len;
+	assert_int_equal(mbuf->pkt_len, n);
+	assert_int_equal(mbuf->nb_segs, 1);
 	memcpy(frame, rte_pktmbuf_mtod(mbuf, void *), n);
 	rte_pktmbuf_free(mbuf);
 	return n;
@@ -208,7 +210,7 @@ static void test_malformed(void **state)
 	check_no_leak(w);
 }
 
-/* It could be answered only after it was copied together. */
+/* It could be answered only after it was copied together; here what is behind it is padding. */
 static void test_segments_are_refused(void **state)
 {
 	struct world *w = *state;
@@ -217,8 +219,8 @@ static void test_segments_are_refused(void **state)
 	struct rte_mbuf *head = rte_pktmbuf_alloc(w->device->pools[0]);
 	struct rte_mbuf *tail = rte_pktmbuf_alloc(w->device->pools[0]);
 
-	memcpy(rte_pktmbuf_append(head, (uint16_t)(n - 4)), query, n - 4);
-	memcpy(rte_pktmbuf_append(tail, 4), query + n - 4, 4);
+	memcpy(rte_pktmbuf_append(head, (uint16_t)n), query, n);
+	memset(rte_pktmbuf_append(tail, 4), 0, 4);
 	assert_int_equal(rte_pktmbuf_chain(head, tail), 0);
 	assert_int_equal(rte_eth_tx_burst(w->device->id, 0, &head, 1), 1);
 	assert_int_equal(port_receive(w->port, NOW_NS, w->msgs, PORT_BURST), 0);
@@ -387,9 +389,11 @@ static void test_services(void **state)
 	add_service(&table, 6, pkt_ipv6.to, 53);
 	assert_true(is_ours(&table, &pkt_ipv4));
 	assert_true(is_ours(&table, &pkt_ipv6));
-	other4.to_port = other6.to_port = 5353;
-	assert_false(is_ours(&table, &other4));
-	assert_false(is_ours(&table, &other6));
+	for (unsigned int port = 1; port <= UINT16_MAX; port++) {
+		other4.to_port = other6.to_port = (uint16_t)port;
+		assert_int_equal(is_ours(&table, &other4), port == 53);
+		assert_int_equal(is_ours(&table, &other6), port == 53);
+	}
 	other4 = pkt_ipv4;
 	other6 = pkt_ipv6;
 	other4.to[3]++;
