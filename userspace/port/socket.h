@@ -16,10 +16,11 @@
 
 #define SOCKET_MSG_BYTES_DEFAULT 4096
 /*
- * A small datagram counts with all the memory that it lies in, up to 4 KiB and more: the system's usual
- * 208 KiB are some 50 of them, fewer than come while the worker answers one burst.
+ * A small datagram counts with all the memory that it lies in, up to 4 KiB and more, and the kernel doubles
+ * this: some 120 of them, as many as come while the worker answers a burst or two. More would lie there in a
+ * flood until they are out of the core's cache, and cost more to answer.
  */
-#define SOCKET_RCVBUF_DEFAULT (4u << 20)
+#define SOCKET_RCVBUF_DEFAULT (256u << 10)
 
 struct socket_config {
 	struct port_addr listen; /* port 0: the kernel chooses, see socket_port_addr() */
