@@ -140,20 +140,23 @@ static struct entry *find(struct worker *w, const struct port *p)
 	return NULL;
 }
 
-/* A port without a descriptor tells by port_wake_at() alone when it wants its turn. */
 static int watch(struct worker *w, int fd, void *ptr)
 {
 	struct epoll_event event = { .events = EPOLLIN, .data.ptr = ptr };
 
-	if (fd < 0)
-		return 0;
 	return epoll_ctl(w->epoll_fd, EPOLL_CTL_ADD, fd, &event) ? -errno : 0;
 }
 
-static void unwatch(struct worker *w, int fd)
+/* A port without a descriptor tells by port_wake_at() alone when it wants its turn. */
+static int watch_port(struct worker *w, struct port *p)
 {
-	if (fd >= 0)
-		epoll_ctl(w->epoll_fd, EPOLL_CTL_DEL, fd, NULL);
+	return p->fd < 0 ? 0 : watch(w, p->fd, p);
+}
+
+static void unwatch_port(struct worker *w, const struct port *p)
+{
+	if (p->fd >= 0)
+		epoll_ctl(w->epoll_fd, EPOLL_CTL_DEL, p->fd, NULL);
 }
 
 static int add(struct worker *w, struct port *p)
@@ -164,12 +167,12 @@ static int add(struct worker *w, struct port *p)
 		return -EEXIST;
 	if (w->n_ports == WORKER_PORTS_MAX)
 		return -ENOSPC;
-	err = watch(w, p->fd, p);
+	err = watch_port(w, p);
 	if (err)
 		return err;
 	err = port_start(p);
 	if (err) {
-		unwatch(w, p->fd);
+		unwatch_port(w, p);
 		return err;
 	}
 	w->ports[w->n_ports++] = (struct entry){ .port = p, .wake_at_ns = PORT_NEVER };
@@ -187,7 +190,7 @@ static int drop(struct worker *w, struct port *p)
 		if (!run_burst(w, p, clock_ns()) && port_wake_at(p))
 			break;
 	drain_sources(w);
-	unwatch(w, p->fd);
+	unwatch_port(w, p);
 	*e = w->ports[--w->n_ports];
 	if (w->config.port_gone)
 		w->config.port_gone(w->config.ctx, p);
