@@ -82,36 +82,39 @@ static void look_at_pause(const struct ask *a, struct doctor_nic *nic)
 /* Their number, as the kernel has named them, up to FEATURES_CAP; or -errno. */
 static int count_features(const struct ask *a)
 {
-	struct {
+	union {
 		struct ethtool_sset_info head;
-		uint32_t n;
+		uint8_t room[sizeof(struct ethtool_sset_info) + sizeof(uint32_t)];
 	} info = { .head = { .cmd = ETHTOOL_GSSET_INFO, .sset_mask = 1ull << ETH_SS_FEATURES } };
 	int err = ask(a, &info);
 
 	if (err)
 		return err;
-	return info.n > FEATURES_CAP ? (int)FEATURES_CAP : (int)info.n;
+	return info.head.data[0] > FEATURES_CAP ? (int)FEATURES_CAP : (int)info.head.data[0];
 }
 
-struct feature_names {
+/* With room for the kernel's answer. */
+union feature_names {
 	struct ethtool_gstrings head;
-	char names[FEATURES_CAP][ETH_GSTRING_LEN];
+	uint8_t room[sizeof(struct ethtool_gstrings) + (size_t)FEATURES_CAP * ETH_GSTRING_LEN];
 };
 
-struct feature_bits {
+union feature_bits {
 	struct ethtool_gfeatures head;
-	struct ethtool_get_features_block blocks[FEATURES_CAP / 32];
+	uint8_t room[sizeof(struct ethtool_gfeatures) +
+		     FEATURES_CAP / 32 * sizeof(struct ethtool_get_features_block)];
 };
 
 /* 1 on, 0 off, -ENOENT: the kernel knows none of that name. *IS_FIXED may be NULL. */
-static int is_on(const struct feature_names *names, const struct feature_bits *bits, int n,
+static int is_on(const union feature_names *names, const union feature_bits *bits, int n,
 		 const char *name, int *is_fixed)
 {
 	for (int i = 0; i < n; i++) {
-		const struct ethtool_get_features_block *block = &bits->blocks[i / 32];
+		const struct ethtool_get_features_block *block = &bits->head.features[i / 32];
 		uint32_t bit = 1u << i % 32;
 
-		if (strncmp(names->names[i], name, ETH_GSTRING_LEN))
+		if (strncmp((const char *)names->head.data + (size_t)i * ETH_GSTRING_LEN, name,
+			    ETH_GSTRING_LEN))
 			continue;
 		if (is_fixed)
 			*is_fixed = !(block->available & bit) || block->never_changed & bit;
@@ -123,8 +126,8 @@ static int is_on(const struct feature_names *names, const struct feature_bits *b
 static void look_at_features(const struct ask *a, struct doctor_features *f)
 {
 	int n = count_features(a);
-	struct feature_names *names = calloc(1, sizeof(*names));
-	struct feature_bits bits = { .head = { .cmd = ETHTOOL_GFEATURES } };
+	union feature_names *names = calloc(1, sizeof(*names));
+	union feature_bits bits = { .head = { .cmd = ETHTOOL_GFEATURES } };
 
 	*f = (struct doctor_features){
 		.lro = -ENOENT, .gro = -ENOENT, .gro_hw = -ENOENT, .rx_vlan = -ENOENT
