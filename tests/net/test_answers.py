@@ -363,13 +363,10 @@ def test_fewer_queues_than_there_are(make_lab, make_daemon):
     assert many.by["worker"] > 0 and many.by["kernel_socket"] > 0
 
 
-@pytest.mark.parametrize("keys, sentence", [
-    ({"zero-copy": "on"}, "s0: queue 0: no AF_XDP socket"),
-    ({"port": "dpdk"}, "s0: this volleyd was built without DPDK"),
-], ids=["zero-copy", "dpdk"])
-def test_a_port_that_cannot_be_had(lab, daemon, keys, sentence):
-    daemon.start(interfaces=[iface(**keys)])
-    assert sentence in daemon.degraded() and "kernel sockets answer" in daemon.degraded()
+def test_a_port_that_cannot_be_had(lab, daemon):
+    daemon.start(interfaces=[iface(**{"zero-copy": "on"})])
+    assert "s0: queue 0: no AF_XDP socket" in daemon.degraded()
+    assert "kernel sockets answer" in daemon.degraded()
     with Answered(daemon) as two:
         lab.ask()
         assert texts(lab.ask()) == WWW["A"]
