@@ -52,8 +52,9 @@
 #include "tests/perf/querylist.h"
 #include "gen.skel.h" /* after gen.h, whose struct it holds */
 
-#define NETNS_DIR   "/run/netns"
-#define BATCH       256   /* frames of a test run at once, and pages in its pool: as in the ring of a card */
+#define NETNS_DIR "/run/netns"
+#define BATCH \
+	256 /* frames of a test run at once, and pages in its pool: as in the ring of a card */
 #define BURST_RATE  40000 /* from here on queries are let go 32 at a time */
 #define BURST       32
 #define SETTLE_US   100000 /* for the last replies */
