@@ -120,7 +120,7 @@ export PYTHONDONTWRITEBYTECODE := 1
 # --- What there is ----------------------------------------------------------------------------------
 
 # From the ground up; cmd is the roof.
-FLOORS   := base dns cache zone resolver engine port worker control doctor cmd
+FLOORS   := base dns cache zone resolver engine port worker config bpf control doctor cmd
 PROGRAMS := volleyd volleyctl
 
 # control/dpdk_iface_none.c stands in for control/dpdk_iface.c.

@@ -3,7 +3,7 @@
 """lint-floors.py FILE...: a part includes only what stands below it.
 
 A quoted include is either root-relative with the floor first ("dns/name.h", "xdp/abi.h"), or a
-generated skeleton ("volley.skel.h", from control up). Tests may include everything.
+generated skeleton ("volley.skel.h", from bpf up). Tests may include everything.
 """
 import re
 import sys
@@ -20,10 +20,12 @@ BELOW = {
     "port": {"xdp", "base"},    # packets in and out; knows no DNS
     "worker": {"xdp", "base", "dns", "cache", "zone", "resolver", "engine", "port"},
 }
-BELOW["control"] = BELOW["worker"] | {"worker"}
+BELOW["config"] = BELOW["worker"] | {"worker"}
+BELOW["bpf"] = BELOW["config"] | {"config"}
+BELOW["control"] = BELOW["bpf"] | {"bpf"}
 BELOW["doctor"] = BELOW["control"] | {"control"}
 BELOW["cmd"] = BELOW["doctor"] | {"doctor"}
-SKELETONS = {"control", "cmd"}
+SKELETONS = {"bpf", "control", "cmd"}
 
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"')
 

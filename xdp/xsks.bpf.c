@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Passes everything, and has a map of AF_XDP sockets. DPDK's net_af_xdp attaches it and enters its sockets in the
- * map (`xdp_prog=`); volleyd then puts its own program, with that map, in its place (control/program_lend.c).
+ * map (`xdp_prog=`); volleyd then puts its own program, with that map, in its place (bpf/program_lend.c).
  */
 #include <linux/bpf.h>
 #include <bpf/bpf_helpers.h>

@@ -14,7 +14,7 @@
 #include <bpf/bpf.h>
 #include <cmocka.h>
 
-#include "control/clients_map.h"
+#include "bpf/clients_map.h"
 #include "xdp/abi.h"
 
 #define MAP_CAP   512

@@ -14,8 +14,8 @@
 #include "base/clock.h"
 #include "base/err.h"
 #include "cache/cache.h"
-#include "control/found.h"
-#include "control/program.h"
+#include "bpf/found.h"
+#include "bpf/program.h"
 
 struct primer {
 	struct program *program;

@@ -11,7 +11,7 @@
 #include <urcu-qsbr.h>
 
 #include "base/err.h"
-#include "control/program.h"
+#include "bpf/program.h"
 #include "tests/perf/stock.h"
 
 static const struct stock_kind *const kind = &stock_kinds[0];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * volleyctl: asks a running volleyd over its control socket and prints what it says. Commands and
- * their arguments are those of control/words.c; what they do is the daemon's business, but for
+ * their arguments are those of config/words.c; what they do is the daemon's business, but for
  * doctor, which looks at the host itself (control/doctor.h).
  */
 #include <errno.h>
@@ -17,10 +17,10 @@
 #include "control/call.h"
 #include "doctor/doctor.h"
 #include "doctor/print.h"
-#include "control/help.h"
+#include "config/help.h"
 #include "control/render.h"
-#include "control/value.h"
-#include "control/words.h"
+#include "config/value.h"
+#include "config/words.h"
 
 #define WAIT_S_DEFAULT 60
 #define WIDTH_DEFAULT  80

@@ -8,9 +8,9 @@
 
 #include "base/err.h"
 #include "base/log.h"
-#include "control/config.h"
+#include "config/config.h"
 #include "control/daemon.h"
-#include "control/help.h"
+#include "config/help.h"
 
 enum { EXIT_OK, EXIT_FAILED, EXIT_USAGE };
 /*

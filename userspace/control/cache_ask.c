@@ -14,7 +14,7 @@
 #include "control/chore.h"
 #include "control/json_put.h"
 #include "control/report.h"
-#include "control/value.h"
+#include "config/value.h"
 
 #define FOUND_MAX 256u /* answers that a lookup shows */
 

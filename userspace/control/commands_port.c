@@ -10,8 +10,8 @@
 
 #include "control/daemon.h"
 #include "control/report.h"
-#include "control/value.h"
-#include "control/words.h"
+#include "config/value.h"
+#include "config/words.h"
 
 int commands_port_queues(void *user, const json_t *args, json_t **result, char *err, size_t err_cap)
 {

@@ -10,8 +10,8 @@
 #include "base/err.h"
 #include "control/daemon.h"
 #include "control/resize.h"
-#include "control/value.h"
-#include "control/words.h"
+#include "config/value.h"
+#include "config/words.h"
 
 /* A client that waits. */
 struct call {

@@ -15,7 +15,7 @@
 #include <stdint.h>
 
 #include "cache/keeper.h"
-#include "control/config.h"
+#include "config/config.h"
 #include "engine/engine.h"
 #include "port/port.h"
 #include "worker/responder.h"

@@ -32,7 +32,7 @@
 #include "control/loader.h"
 #include "control/metrics.h"
 #include "control/policies.h"
-#include "control/program.h"
+#include "bpf/program.h"
 #include "control/progress.h"
 #include "control/resize.h"
 #include "control/recursion.h"

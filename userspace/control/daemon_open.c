@@ -18,9 +18,9 @@
 #include "control/commands.h"
 #include "control/daemon_internal.h"
 #include "control/dpdk_iface.h"
-#include "control/lock.h"
+#include "bpf/lock.h"
 #include "control/metrics_report.h"
-#include "control/services.h"
+#include "bpf/services.h"
 
 #define LOADERS_MIN 2u /* so that a small zone need not wait for a large one */
 

@@ -11,7 +11,7 @@
 
 #include "base/err.h"
 #include "base/log.h"
-#include "control/services.h"
+#include "bpf/services.h"
 #include "port/dpdk.h"
 #include "xsks.skel.h"
 

@@ -20,9 +20,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "control/config.h"
-#include "control/object.h"
-#include "control/program.h"
+#include "config/config.h"
+#include "bpf/object.h"
+#include "bpf/program.h"
 #include "port/port.h"
 
 struct dpdk_device;

@@ -13,7 +13,7 @@
 #include "control/daemon.h"
 #include "control/json_put.h"
 #include "control/sketch.h"
-#include "control/value.h"
+#include "config/value.h"
 #include "dns/name.h"
 #include "dns/proto.h"
 #include "engine/sample.h"

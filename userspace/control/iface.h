@@ -19,11 +19,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "control/config.h"
+#include "config/config.h"
 #include "control/crew.h"
 #include "control/linkinfo.h"
 #include "control/overload.h"
-#include "control/program.h"
+#include "bpf/program.h"
 
 #define IFACE_REMARK_CAP 384
 

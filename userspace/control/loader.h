@@ -24,7 +24,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "control/verify.h"
+#include "config/verify.h"
 #include "engine/changes.h"
 #include "zone/zone.h"
 

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "control/words.h"
+#include "config/words.h"
 
 #define NUMBER_CAP 24
 

@@ -15,7 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "control/program.h"
+#include "bpf/program.h"
 
 #define OVERLOAD_TEXT_CAP 256
 

@@ -21,7 +21,7 @@
 #include "cache/cache.h"
 #include "cache/keeper.h"
 #include "control/chore.h"
-#include "control/config.h"
+#include "config/config.h"
 #include "control/loader.h"
 #include "engine/engine.h"
 

@@ -13,7 +13,7 @@
 #include "base/log.h"
 #include "cache/grace.h"
 #include "cache/zones.h"
-#include "control/clients_map.h"
+#include "bpf/clients_map.h"
 #include "control/recursion_settings.h"
 #include "resolver/forward.h"
 

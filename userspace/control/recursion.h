@@ -26,7 +26,7 @@
 #include "cache/cache.h"
 #include "cache/keeper.h"
 #include "control/chore.h"
-#include "control/config.h"
+#include "config/config.h"
 #include "engine/engine.h"
 #include "resolver/resolver.h"
 

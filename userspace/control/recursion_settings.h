@@ -10,7 +10,7 @@
 
 #include <stdint.h>
 
-#include "control/config.h"
+#include "config/config.h"
 #include "engine/engine.h"
 #include "resolver/resolver.h"
 

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "control/table.h"
-#include "control/units.h"
+#include "config/units.h"
 
 #define INDENT_STEP 2
 

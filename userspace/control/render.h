@@ -4,7 +4,7 @@
  *
  * The renderer knows the shapes below only to put columns in a good order: a key that it does not
  * know is shown too, behind the others, so the daemon may grow without it. An array of objects is
- * a table, an object a list of keys with values, all with units (control/units.h).
+ * a table, an object a list of keys with values, all with units (config/units.h).
  *
  *	status       {version, pid, uptime_s, abi, state:"starting|serving|stopping", ready, progress,
  *	              degraded:[sentence...],

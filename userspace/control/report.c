@@ -9,7 +9,7 @@
 #include "control/dpdk_iface.h"
 #include "control/json_put.h"
 #include "control/report_recursion.h"
-#include "control/words.h"
+#include "config/words.h"
 #include "port/xsk.h"
 
 /* --- status -------------------------------------------------------------------------------------- */

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/err.h"
-#include "control/words.h"
+#include "config/words.h"
 
 /* Takes the reference; a reply that cannot be built or written is NULL. */
 static char *write_line(json_t *reply)

@@ -23,7 +23,7 @@ char *request_reply(int code, json_t *result, const char *err);
 /* The reply that refuses, likewise. */
 char *request_refuse(const char *code, const char *sentence);
 
-/* 0 if all have words (control/words.h), else -EINVAL. */
+/* 0 if all have words (config/words.h), else -EINVAL. */
 int request_check_commands(const struct ctl_command *commands) __attribute__((warn_unused_result));
 
 #endif

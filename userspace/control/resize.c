@@ -12,7 +12,7 @@
 #include "cache/memory.h"
 #include "control/chore.h"
 #include "control/daemon_internal.h"
-#include "control/words.h"
+#include "config/words.h"
 
 /* Of what is wanted so much more must be there: kernel and libraries take something, too. */
 #define MEMORY_SPARE 16u

@@ -14,7 +14,7 @@
 
 #include "base/clock.h"
 #include "base/err.h"
-#include "control/value.h"
+#include "config/value.h"
 
 #define BOOT_ID_PATH "/proc/sys/kernel/random/boot_id"
 

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "control/units.h"
+#include "config/units.h"
 
 struct column {
 	const char *key; /* points into the rows or the order's words */

@@ -29,7 +29,7 @@
 
 #include "cache/cache.h"
 #include "cache/keeper.h"
-#include "control/config.h"
+#include "config/config.h"
 #include "control/loader.h"
 #include "control/withdraw.h"
 #include "engine/engine.h"

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "base/err.h"
-#include "control/config.h"
+#include "config/config.h"
 #include "control/cores.h"
 #include "doctor/find.h"
 #include "doctor/look.h"

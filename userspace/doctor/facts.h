@@ -14,7 +14,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "control/config.h"
+#include "config/config.h"
 
 #define DOCTOR_QUEUES    64u /* more than the XDP program serves are not looked at one by one */
 #define DOCTOR_NODES     64u /* of NUMA */

@@ -11,8 +11,8 @@
 
 #include "doctor/look.h"
 #include "doctor/netlink.h"
-#include "control/found.h"
-#include "control/object.h"
+#include "bpf/found.h"
+#include "bpf/object.h"
 
 /* Of Linux 6.3's linux/netdev.h, and of 6.13's where said; the installed headers may be older. */
 #define NETDEV_FAMILY             "netdev"

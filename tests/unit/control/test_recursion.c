@@ -12,7 +12,7 @@
 #include "control/recursion_settings.h"
 #include "engine/clients.h"
 #include "tests/lib/must.h"
-#include "tests/unit/control/configtext.h"
+#include "tests/unit/config/configtext.h"
 
 #define FORWARD "allow: [192.0.2.0/24]\n  forward: [192.0.2.1]\n"
 #define STUB    FORWARD "  stubs: [{zone: lan, address: 192.0.2.2}]\n" /* by libunbound */

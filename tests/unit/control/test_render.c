@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "control/units.h"
+#include "config/units.h"
 
 struct unit_row {
 	const char *key;

@@ -1,0 +1,615 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Configurations that load, each default, and one row for each thing that is refused. */
+#include "config/config.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "base/err.h"
+#include "config/words.h"
+#include "tests/unit/config/configtext.h"
+
+static const struct refusal refusals[] = {
+	/* The text itself */
+	{ "empty file", "",
+	  "1: server.listen: is missing, give a list of IPv4 or IPv6 addresses, " },
+	{ "only a comment", "# nothing\n", "1: server.listen: is missing, " },
+	{ "syntax, open bracket", LISTEN "zones: [\n", "4: this is not YAML: " },
+	{ "syntax, tab", "server:\n\tlisten: []\n", "2: this is not YAML: " },
+	{ "syntax, bad indent", LISTEN "cache:\n  size: 64M\n size: 8M\n",
+	  "5: this is not YAML: " },
+	{ "not UTF-8", LISTEN "cache:\n  size: \xff\n", "4: this is not YAML: " },
+	{ "a list at the top", "- server\n",
+	  "1: has the wrong shape, give keys such as \"server:\" at its top" },
+	{ "a word at the top", "server\n", "1: has the wrong shape, give keys such as" },
+	{ "second document", LISTEN "---\ncache: {size: 8M}\n", "3: a second document" },
+	{ "alias", "server: &a\n  listen: [192.0.2.1]\ncache: *a\n", "3: cache: is an alias" },
+	{ "key twice", LISTEN "cache:\n  size: 8M\n  size: 9M\n",
+	  "5: cache.size: is given twice: keep one of them" },
+	{ "map twice", LISTEN "cache:\n  size: 8M\ncache:\n  size: 9M\n",
+	  "5: cache: is given twice" },
+	{ "key that looks like a path", "server.listen: [192.0.2.1]\n",
+	  "1: a key here is not a plain word" },
+	{ "key that is a list", "[server]: 1\n", "1: a key here is not a plain word" },
+	{ "zero byte in a value", LISTEN "control:\n  socket: \"/run/a\\0b\"\n",
+	  "4: control.socket: has a zero byte in its value" },
+	{ "nested too deep", "server: {listen: [[[[[[[[[[1]]]]]]]]]]}\n",
+	  "1: server.listen[0]: has the wrong shape" },
+
+	/* Unknown keys, each level */
+	{ "unknown at the top", LISTEN "zone: []\n",
+	  "3: zone: unknown key, accepted here: server, interfaces, cache, zones, recursion, dpdk, control, "
+	  "metrics" },
+	{ "unknown in a map", "server:\n  listen: [192.0.2.1]\n  worker: 2\n",
+	  "3: server.worker: unknown key, accepted here: listen, allow, workers, control-cores, "
+	  "max-udp-size, minimal-responses, any, nsid, version, identity, pid-file, tcp, cookies" },
+	{ "unknown in a map below", "server:\n  listen: [192.0.2.1]\n  tcp:\n    idle: 3\n",
+	  "4: server.tcp.idle: unknown key, accepted here: max-connections, idle-timeout, max-queries" },
+	{ "unknown in a list", LISTEN "zones:\n  - name: a\n    file: b\n  - nam: c\n",
+	  "6: zones[1].nam: unknown key, accepted here: name, file, verify, "
+	  "verify-timeout" },
+	{ "key with a line break", LISTEN "\"a\\nb\": 1\n", "3: a key here is not a plain word" },
+
+	/* Shapes */
+	{ "value for a map", "server: 53\n", "1: server: has the wrong shape, give keys below it" },
+	{ "nothing for a map", LISTEN "cache:\n", "3: cache: is empty, give keys below it" },
+	{ "nothing for a list", LISTEN "zones:\n", "3: zones: is empty, give a list whose items" },
+	{ "map for a list", LISTEN "zones: {name: a, file: b}\n",
+	  "3: zones: has the wrong shape, give a list whose items have keys below them" },
+	{ "value for a list", "server:\n  listen: 192.0.2.1\n",
+	  "2: server.listen: has the wrong shape, give a list of IPv4 or IPv6 addresses" },
+	{ "list for a value", LISTEN "cache:\n  size: [8M]\n",
+	  "4: cache.size: has the wrong shape, give a size from 8M to 1T" },
+	{ "nothing for a value", LISTEN "cache:\n  size:\n",
+	  "4: cache.size: \"\" is not accepted, give a size from 8M to 1T" },
+	{ "map in a list of values", "server:\n  listen:\n    - {addr: 192.0.2.1}\n",
+	  "3: server.listen[0]: has the wrong shape, " },
+	{ "value in a list of maps", LISTEN "zones:\n  - example.com\n",
+	  "4: zones[0]: has the wrong shape, " },
+
+	/* server */
+	{ "listen missing", "server:\n  workers: 1\n",
+	  "1: server.listen: is missing, give a list" },
+	{ "listen empty", "cache:\n  size: 8M\nserver:\n  listen: []\n",
+	  "4: server.listen: is missing" },
+	{ "listen not an address", "server:\n  listen:\n    - 192.0.2.1\n    - eth0\n",
+	  "4: server.listen[1]: \"eth0\" is not accepted, give a list of IPv4 or IPv6 addresses, "
+	  "each with @ and a port behind it if not 53" },
+	{ "listen with a prefix", "server:\n  listen: [192.0.2.1/24]\n",
+	  "2: server.listen[0]: \"192" },
+	{ "listen port 0", "server:\n  listen: [192.0.2.1@0]\n", "2: server.listen[0]: " },
+	{ "listen port too big", "server:\n  listen: [192.0.2.1@65536]\n",
+	  "2: server.listen[0]: " },
+	{ "listen port empty", "server:\n  listen: [192.0.2.1@]\n", "2: server.listen[0]: " },
+	{ "listen port twice", "server:\n  listen: [192.0.2.1@53@53]\n", "2: server.listen[0]: " },
+	{ "listen multicast", "server:\n  listen: [224.0.0.1]\n", "2: server.listen[0]: " },
+	{ "listen broadcast", "server:\n  listen: [255.255.255.255]\n", "2: server.listen[0]: " },
+	{ "listen IPv6 multicast", "server:\n  listen: [\"ff02::1\"]\n", "2: server.listen[0]: " },
+	{ "listen IPv4-mapped", "server:\n  listen: [\"::ffff:192.0.2.1\"]\n",
+	  "2: server.listen[0]: " },
+	{ "listen longer than an address",
+	  "server:\n  listen: [\"2001:0db8:0000:0000:0000:0000:0000:0000:0000:0000\"]\n",
+	  "2: server.listen[0]: " },
+	{ "listen twice", "server:\n  listen:\n    - 192.0.2.1\n    - \"::\"\n    - 192.0.2.1@53\n",
+	  "5: server.listen[2]: \"192.0.2.1@53\" is given twice, first in line 3" },
+	{ "listen twice, other spelling",
+	  "server:\n  listen: [\"2001:DB8::1\", \"2001:db8:0::1\"]\n",
+	  "2: server.listen[1]: \"2001:db8:0::1\" is given twice, first in line 2" },
+	{ "workers 0", "server:\n  listen: [192.0.2.1]\n  workers: 0\n",
+	  "3: server.workers: \"0\" is not accepted, give auto or a whole number from 1 to 1024" },
+	{ "workers negative", "server:\n  listen: [192.0.2.1]\n  workers: -1\n",
+	  "3: server.workers: " },
+	{ "workers a fraction", "server:\n  listen: [192.0.2.1]\n  workers: 1.5\n",
+	  "3: server.workers: " },
+	{ "workers too big to hold",
+	  "server:\n  listen: [192.0.2.1]\n  workers: 18446744073709551617\n",
+	  "3: server.workers: \"18446744073709551617\" is not accepted, give auto" },
+	{ "max-udp-size small", "server:\n  listen: [192.0.2.1]\n  max-udp-size: 511\n",
+	  "3: server.max-udp-size: \"511\" is not accepted, give a whole number from 512 to 1432" },
+	{ "max-udp-size big", "server:\n  listen: [192.0.2.1]\n  max-udp-size: 1433\n",
+	  "3: server.max-udp-size: " },
+	{ "any neither minimal nor full", "server:\n  listen: [192.0.2.1]\n  any: all\n",
+	  "3: server.any: \"all\" is not accepted, give minimal or full" },
+	{ "nsid of half an octet", "server:\n  listen: [192.0.2.1]\n  nsid: 0xabc\n",
+	  "3: server.nsid: \"0xabc\" is not accepted, give a text of 1 to 128 bytes, or 0x" },
+	{ "nsid of no octet", "server:\n  listen: [192.0.2.1]\n  nsid: 0x\n",
+	  "3: server.nsid: \"0x\" is not accepted" },
+	{ "version empty", "server:\n  listen: [192.0.2.1]\n  version: \"\"\n",
+	  "3: server.version: \"\" is not accepted, give a text of 1 to 255 bytes" },
+	{ "minimal-responses not a bool",
+	  "server:\n  listen: [192.0.2.1]\n  minimal-responses: maybe\n",
+	  "3: server.minimal-responses: \"maybe\" is not accepted, give true or false" },
+	{ "pid-file empty", "server:\n  listen: [192.0.2.1]\n  pid-file: ''\n",
+	  "3: server.pid-file: \"\" is not accepted, give the path of a file" },
+	{ "max-connections", "server:\n  listen: [192.0.2.1]\n  tcp: {max-connections: 0}\n",
+	  "3: server.tcp.max-connections: \"0\" is not accepted, give a whole number from 1 to" },
+	{ "idle-timeout", "server:\n  listen: [192.0.2.1]\n  tcp: {idle-timeout: 2h}\n",
+	  "3: server.tcp.idle-timeout: \"2h\" is not accepted, give a time from 1s to 1h: seconds, "
+	  "or a number with s, m, h or d behind it" },
+	{ "max-queries", "server:\n  listen: [192.0.2.1]\n  tcp: {max-queries: 1000001}\n",
+	  "3: server.tcp.max-queries: \"1000001\" is not accepted" },
+	{ "secret short", "server:\n  listen: [192.0.2.1]\n  cookies: {secret: \"0123\"}\n",
+	  "3: server.cookies.secret: \"(hidden)\" is not accepted, give 32 hexadecimal digits" },
+	{ "secret not hexadecimal",
+	  "server:\n  listen: [192.0.2.1]\n  cookies: {secret: 0123456789abcdef0123456789abcdeg}\n",
+	  "3: server.cookies.secret: \"(hidden)\" is not accepted" },
+
+	/* interfaces */
+	{ "interface without a name", LISTEN "interfaces:\n  - xdp: native\n",
+	  "4: interfaces[0].name: is missing, give the name of a network interface" },
+	{ "interface name too long", LISTEN "interfaces:\n  - name: abcdefghijklmnop\n",
+	  "4: interfaces[0].name: \"abcdefghijklmnop\" is not accepted, give the name of a network" },
+	{ "interface name with a slash", LISTEN "interfaces:\n  - name: a/b\n",
+	  "4: interfaces[0].name: " },
+	{ "interface twice", LISTEN "interfaces:\n  - name: a\n  - name: b\n  - name: a\n",
+	  "6: interfaces[2].name: \"a\" is given twice, first in line 4" },
+	{ "xdp", LISTEN "interfaces:\n  - name: a\n    xdp: fast\n",
+	  "5: interfaces[0].xdp: \"fast\" is not accepted, give auto, native, generic or off" },
+	{ "xdp, start of a choice", LISTEN "interfaces:\n  - name: a\n    xdp: nat\n",
+	  "5: interfaces[0].xdp: \"nat\" is not accepted" },
+	{ "port", LISTEN "interfaces:\n  - name: a\n    port: 53\n",
+	  "5: interfaces[0].port: \"53\" is not accepted, give auto, xsk, dpdk or socket" },
+	{ "device without dpdk", LISTEN "interfaces:\n  - name: a\n    device: net_null0\n",
+	  "5: interfaces[0].device: is for DPDK alone: say port: dpdk, too" },
+	{ "driver-answers", LISTEN "interfaces:\n  - name: a\n    driver-answers: on\n",
+	  "5: interfaces[0].driver-answers: \"on\" is not accepted, give true or false" },
+	{ "zero-copy", LISTEN "interfaces:\n  - name: a\n    zero-copy: true\n",
+	  "5: interfaces[0].zero-copy: \"true\" is not accepted, give auto, on or off" },
+	{ "busy-poll", LISTEN "interfaces:\n  - name: a\n    busy-poll: 0\n",
+	  "5: interfaces[0].busy-poll: \"0\" is not accepted, give true, false or a number of packets "
+	  "from 1 to 4096" },
+	{ "umem-frames no power", LISTEN "interfaces:\n  - name: a\n    umem-frames: 5000\n",
+	  "5: interfaces[0].umem-frames: \"5000\" is not accepted, give a power of two from 64 to" },
+	{ "ring-size no power", LISTEN "interfaces:\n  - name: a\n    ring-size: 96\n",
+	  "5: interfaces[0].ring-size: \"96\" is not accepted, give a power of two from 32 to 32768" },
+	{ "ring-size for too few frames", LISTEN "interfaces:\n  - name: a\n    ring-size: 4096\n",
+	  "5: interfaces[0].ring-size: umem-frames 4096 is less than twice ring-size 4096, " },
+	{ "too few frames for ring-size",
+	  LISTEN "interfaces:\n  - name: a\n    umem-frames: 2048\n",
+	  "5: interfaces[0].umem-frames: umem-frames 2048 is less than twice ring-size 2048, " },
+	{ "queues", LISTEN "interfaces:\n  - name: a\n    queues: 65\n",
+	  "5: interfaces[0].queues: \"65\" is not accepted, give auto or a whole number from 1 to 64" },
+	{ "core not a number", LISTEN "interfaces:\n  - name: a\n    cores: [0, 2-3]\n",
+	  "5: interfaces[0].cores[1]: \"2-3\" is not accepted, give a list of processor numbers" },
+	{ "core too big", LISTEN "interfaces:\n  - name: a\n    cores:\n      - 1024\n",
+	  "6: interfaces[0].cores[0]: \"1024\" is not accepted" },
+	{ "control core twice", "server:\n  listen: [192.0.2.1]\n  control-cores: [1, 0, 1]\n",
+	  "3: server.control-cores[2]: \"1\" is not accepted" },
+	{ "control core auto", "server:\n  listen: [192.0.2.1]\n  control-cores: auto\n",
+	  "3: server.control-cores: has the wrong shape" },
+	{ "metrics without a port", LISTEN "metrics:\n  listen: 127.0.0.1\n",
+	  "4: metrics.listen: \"127.0.0.1\" is not accepted, give an IPv4 or IPv6 address with @" },
+	{ "metrics by name", LISTEN "metrics:\n  listen: localhost@9253\n",
+	  "4: metrics.listen: \"localhost@9253\" is not accepted" },
+	{ "core twice", LISTEN "interfaces:\n  - name: a\n    cores: [1, 01]\n",
+	  "5: interfaces[0].cores[1]: \"01\" is not accepted" },
+	{ "tunnels with a device",
+	  LISTEN
+	  "interfaces:\n  - name: a\n    port: dpdk\n    device: net_null0\n    tunnels: [ipip]\n",
+	  "7: interfaces[0].tunnels: are not taken off with a device that is given: leave device "
+	  "out" },
+	{ "unknown tunnel", LISTEN "interfaces:\n  - name: a\n    tunnels: [ipip, gre]\n",
+	  "5: interfaces[0].tunnels[1]: \"gre\" is not accepted, give a list, none twice, of ipip or "
+	  "gue" },
+	{ "tunnel twice", LISTEN "interfaces:\n  - name: a\n    tunnels: [gue, gue]\n",
+	  "5: interfaces[0].tunnels[1]: \"gue\" is not accepted" },
+	{ "tunnels are no list", LISTEN "interfaces:\n  - name: a\n    tunnels: gue\n",
+	  "5: interfaces[0].tunnels: has the wrong shape" },
+	{ "GUE on the port of a service",
+	  LISTEN "interfaces:\n  - name: a\n    tunnels: [gue]\n    gue-port: 53\n",
+	  "6: interfaces[0].gue-port: port 53 is one of server.listen: give GUE another" },
+	{ "return path of a third kind", LISTEN "interfaces:\n  - name: a\n    return-path: any\n",
+	  "5: interfaces[0].return-path: \"any\" is not accepted, give swap or fib" },
+	{ "fewer cores than queues",
+	  LISTEN "interfaces:\n  - name: a\n    queues: 3\n    cores: [1, 2]\n",
+	  "6: interfaces[0].cores: has 2 processors for 3 queues, give as many as queues says" },
+
+	/* cache */
+	{ "cache small", LISTEN "cache:\n  size: 8388607\n",
+	  "4: cache.size: \"8388607\" is not accepted, give a size from 8M to 1T: bytes, or a number "
+	  "with K, M, G or T behind it" },
+	{ "cache big", LISTEN "cache:\n  size: 1025G\n",
+	  "4: cache.size: \"1025G\" is not accepted" },
+	{ "cache that wraps", LISTEN "cache:\n  size: 16777217T\n",
+	  "4: cache.size: \"16777217T\"" },
+	{ "cache with an unknown unit", LISTEN "cache:\n  size: 64MB\n",
+	  "4: cache.size: \"64MB\"" },
+	{ "cache with a space", LISTEN "cache:\n  size: 64 M\n", "4: cache.size: \"64 M\"" },
+	{ "orphan-serve", LISTEN "cache:\n  orphan-serve: 8d\n",
+	  "4: cache.orphan-serve: \"8d\" is not accepted, give a time from 0 to 7d" },
+	{ "snapshot-interval without snapshot", LISTEN "cache:\n  snapshot-interval: 1h\n",
+	  "4: cache.snapshot-interval: says when, but cache.snapshot does not say where" },
+	{ "snapshot empty", LISTEN "cache:\n  snapshot: \"\"\n", "4: cache.snapshot: " },
+	{ "snapshot-interval", LISTEN "cache:\n  snapshot: f\n  snapshot-interval: 8d\n",
+	  "5: cache.snapshot-interval: \"8d\" is not accepted, give a time from 0 to 7d" },
+	{ "orphan-serve with two units", LISTEN "cache:\n  orphan-serve: 1h30m\n",
+	  "4: cache.orphan-serve: \"1h30m\" is not accepted" },
+
+	/* zones */
+	{ "zone without a name", LISTEN "zones:\n  - file: a\n",
+	  "4: zones[0].name: is missing, give a domain name, such as example.com" },
+	{ "zone without a file", LISTEN "zones:\n  - name: a\n",
+	  "4: zones[0].file: is missing, give the path of a file" },
+	{ "zone name empty", LISTEN "zones:\n  - {name: '', file: a}\n", "4: zones[0].name: \"\"" },
+	{ "zone name, empty label", LISTEN "zones:\n  - {name: a..b, file: a}\n",
+	  "4: zones[0].name: \"a..b\" is not accepted, give a domain name" },
+	{ "zone name with a space", LISTEN "zones:\n  - {name: a b, file: a}\n",
+	  "4: zones[0].name: " },
+	{ "zone name, label of 64",
+	  LISTEN "zones:\n  - {name: "
+		 "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa, file: a}\n",
+	  "4: zones[0].name: " },
+	{ "command without a list", LISTEN "zones:\n  - {name: a, file: b, verify: check}\n",
+	  "4: zones[0].verify: has the wrong shape, give a list of a command and its arguments" },
+	{ "command of nothing", LISTEN "zones:\n  - {name: a, file: b, verify: ['', x]}\n",
+	  "4: zones[0].verify[0]: \"\" is not accepted, give a list of a command" },
+	{ "command with a list in it", LISTEN "zones:\n  - {name: a, file: b, verify: [x, [y]]}\n",
+	  "4: zones[0].verify[1]: has the wrong shape, give a list of a command" },
+	{ "verify-timeout", LISTEN "zones:\n  - {name: a, file: b, verify-timeout: 0}\n",
+	  "4: zones[0].verify-timeout: \"0\" is not accepted, give a time from 1s to 1d" },
+	{ "zone twice",
+	  LISTEN "zones:\n  - {name: b, file: a}\n  - {name: Example.COM, file: a}\n"
+		 "  - {name: c, file: a}\n  - {name: example.com., file: b}\n",
+	  "7: zones[3].name: \"example.com.\" is given twice, first in line 5" },
+
+	/* control */
+	{ "control.mode not octal", LISTEN "control:\n  mode: \"0680\"\n",
+	  "4: control.mode: \"0680\" is not accepted, give file permissions in octal from 0600 to 0777" },
+	{ "control.mode decimal", LISTEN "control:\n  mode: 660\n", "4: control.mode: \"660\"" },
+	{ "control.mode without its owner", LISTEN "control:\n  mode: 0060\n",
+	  "4: control.mode: " },
+	{ "control.mode with more bits", LISTEN "control:\n  mode: 01777\n", "4: control.mode: " },
+	{ "control.socket too long",
+	  LISTEN "control:\n  socket: /run/"
+		 "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
+		 "bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb\n",
+	  "4: control.socket: \"/run/aaaa" },
+};
+
+static void test_refusals(void **state)
+{
+	(void)state;
+	assert_refused(refusals, sizeof(refusals) / sizeof(refusals[0]));
+}
+
+static void test_unreadable(void **state)
+{
+	struct config *config;
+	char err[512];
+
+	(void)state;
+	assert_int_equal(config_load(&config, "/nowhere/volley.yaml", err, sizeof(err)), -ENOENT);
+	assert_null(config);
+	assert_string_equal(err, "/nowhere/volley.yaml: cannot be read: No such file or directory");
+	assert_int_equal(config_load(&config, tmpfolder, err, sizeof(err)), -EISDIR);
+	assert_null(config);
+}
+
+static void test_short_error_buffer(void **state)
+{
+	struct config *config;
+	char err[16];
+
+	(void)state;
+	for (size_t cap = 1; cap <= sizeof(err); cap++) {
+		memset(err, 'x', sizeof(err));
+		assert_int_equal(load(&config, "server: 1\n", err, cap), ERR_CONFIG);
+		assert_int_equal(strlen(err), cap - 1);
+	}
+}
+
+static void test_defaults(void **state)
+{
+	struct config *config = load_good(LISTEN "interfaces:\n  - name: eth0\n");
+	const struct config_interface *interface = &config->interfaces[0];
+
+	(void)state;
+	assert_string_equal(config->path, file);
+	assert_int_equal(config->n_listen, 1);
+	assert_int_equal(config->n_workers, 0);
+	assert_int_equal(config->max_udp_size_bytes, 1232);
+	assert_false(config->minimal_responses);
+	assert_int_equal(config->any, CONFIG_ANY_MINIMAL);
+	assert_null(config->nsid);
+	assert_null(config->version);
+	assert_null(config->identity);
+	assert_false(config->has_cookie_secret);
+	assert_int_equal(config->tcp_connections_cap, 1000);
+	assert_int_equal(config->tcp_idle_s, 10);
+	assert_int_equal(config->tcp_queries_max, 0);
+	assert_int_equal(config->cache_size_bytes, 256u << 20);
+	assert_int_equal(config->cache_orphan_serve_s, 300);
+	assert_null(config->cache_snapshot);
+	assert_int_equal(config->cache_snapshot_interval_s, 0);
+	assert_int_equal(config->n_zones, 0);
+	assert_string_equal(config->control_socket, "/run/volley/control.sock");
+	assert_string_equal(config->pid_file, "/run/volley/control.sock.lock");
+	assert_int_equal(config->control_mode, 0660);
+	assert_int_equal(config->n_control_cores, 0);
+	assert_int_equal(config->metrics.family, 0);
+	assert_int_equal(config->n_interfaces, 1);
+	assert_string_equal(interface->name, "eth0");
+	assert_int_equal(interface->xdp, CONFIG_XDP_AUTO);
+	assert_int_equal(interface->port, CONFIG_PORT_AUTO);
+	assert_int_equal(interface->zero_copy, CONFIG_ZERO_COPY_AUTO);
+	assert_true(interface->driver_answers);
+	assert_int_equal(interface->busy_poll_budget, 0);
+	assert_int_equal(interface->tunnels, 0);
+	assert_int_equal(interface->net_gue_port, htons(6080));
+	assert_int_equal(interface->return_path, CONFIG_RETURN_SWAP);
+	assert_null(interface->device);
+	assert_int_equal(interface->n_umem_frames, 4096);
+	assert_int_equal(interface->ring_size, 2048);
+	assert_int_equal(interface->n_queues, 0);
+	assert_int_equal(interface->n_cores, 0);
+	config_free(config);
+}
+
+/* Every key there is, none with its default: nothing may be dropped on the way. */
+static const char everything[] =
+	"server:\n"
+	"  listen: [192.0.2.53, \"2001:db8::53@5353\", 0.0.0.0@5300, \"::\"]\n"
+	"  allow: [0.0.0.0/0, \"2001:db8:8000::/33\"]\n"
+	"  workers: 7\n"
+	"  control-cores: [4, 0]\n"
+	"  max-udp-size: 1400\n"
+	"  minimal-responses: true\n"
+	"  any: full\n"
+	"  nsid: 0x00fF\n"
+	"  version: Volley\n"
+	"  identity: ns1 of us\n"
+	"  pid-file: volley.pid\n"
+	"  tcp:\n"
+	"    max-connections: 50\n"
+	"    idle-timeout: 2m\n"
+	"    max-queries: 8\n"
+	"  cookies:\n"
+	"    secret: 000102030405060708090A0b0c0d0e0f\n"
+	"interfaces:\n"
+	"  - name: eth0\n"
+	"    xdp: generic\n"
+	"    port: xsk\n"
+	"    driver-answers: false\n"
+	"    zero-copy: off\n"
+	"    busy-poll: true\n"
+	"    umem-frames: 1024\n"
+	"    ring-size: 512\n"
+	"    queues: 2\n"
+	"    cores: [3, 1]\n"
+	"    tunnels: [gue, ipip]\n"
+	"    gue-port: 7000\n"
+	"    return-path: fib\n"
+	"  - name: eth1\n"
+	"    xdp: off\n"
+	"    port: dpdk\n"
+	"    zero-copy: on\n"
+	"    busy-poll: 128\n"
+	"    device: 0000:3b:00.0\n"
+	"cache:\n"
+	"  size: 1G\n"
+	"  orphan-serve: 1h\n"
+	"  snapshot: state/cache\n"
+	"  snapshot-interval: 15m\n"
+	"zones:\n"
+	"  - name: EXAMPLE.com\n"
+	"    file: zones/example.com.zone\n"
+	"    verify: [checks/zone, '', --a b]\n"
+	"    verify-timeout: 2m\n"
+	"  - name: .\n"
+	"    file: /var/root.zone\n"
+	"    verify: [check]\n"
+	"recursion:\n" /* the others: test_config_recursion.c */
+	"  allow: []\n"
+	"dpdk:\n"
+	"  huge-pages: off\n"
+	"  memory: 1G\n"
+	"  options: [--iova-mode, va]\n"
+	"control:\n"
+	"  socket: control.sock\n"
+	"  mode: 0600\n"
+	"metrics:\n"
+	"  listen: \"::1@9253\"\n";
+
+static void check_everything_server(const struct config *config)
+{
+	static const uint8_t v6[16] = { 0x20, 0x01, 0x0d, 0xb8, [15] = 0x53 };
+	static const uint8_t v4[16] = { 192, 0, 2, 53 };
+	static const uint8_t zeros[16];
+
+	assert_int_equal(config->n_listen, 4);
+	assert_int_equal(config->listen[0].family, AF_INET);
+	assert_int_equal(ntohs(config->listen[0].net_port), 53);
+	assert_memory_equal(config->listen[0].addr, v4, 16);
+	assert_int_equal(config->listen[1].family, AF_INET6);
+	assert_int_equal(ntohs(config->listen[1].net_port), 5353);
+	assert_memory_equal(config->listen[1].addr, v6, 16);
+	assert_int_equal(config->listen[2].family, AF_INET);
+	assert_int_equal(ntohs(config->listen[2].net_port), 5300);
+	assert_memory_equal(config->listen[2].addr, zeros, 16);
+	assert_int_equal(config->listen[3].family, AF_INET6);
+	assert_memory_equal(config->listen[3].addr, zeros, 16);
+	assert_int_equal(config->n_workers, 7);
+	assert_int_equal(config->n_control_cores, 2);
+	assert_int_equal(config->control_cores[0], 4);
+	assert_int_equal(config->control_cores[1], 0);
+	assert_int_equal(config->metrics.family, AF_INET6);
+	assert_int_equal(ntohs(config->metrics.net_port), 9253);
+	assert_int_equal(config->max_udp_size_bytes, 1400);
+	assert_true(config->minimal_responses);
+	assert_int_equal(config->any, CONFIG_ANY_FULL);
+	assert_int_equal(config->n_nsid, 2);
+	assert_memory_equal(config->nsid, "\0\377", 2);
+	assert_string_equal(config->version, "Volley");
+	assert_string_equal(config->identity, "ns1 of us");
+	assert_int_equal(config->tcp_connections_cap, 50);
+	assert_int_equal(config->tcp_idle_s, 120);
+	assert_int_equal(config->tcp_queries_max, 8);
+	assert_true(config->has_cookie_secret);
+	for (int i = 0; i < 16; i++)
+		assert_int_equal(config->cookie_secret[i], i);
+}
+
+static void check_everything_interfaces(const struct config *config)
+{
+	const struct config_interface *first = &config->interfaces[0];
+	const struct config_interface *second = &config->interfaces[1];
+
+	assert_int_equal(config->n_interfaces, 2);
+	assert_int_equal(first->xdp, CONFIG_XDP_GENERIC);
+	assert_int_equal(first->port, CONFIG_PORT_XSK);
+	assert_false(first->driver_answers);
+	assert_int_equal(first->zero_copy, CONFIG_ZERO_COPY_OFF);
+	assert_int_equal(first->busy_poll_budget, WORDS_BUDGET_TRUE);
+	assert_int_equal(first->n_umem_frames, 1024);
+	assert_int_equal(first->ring_size, 512);
+	assert_int_equal(first->n_queues, 2);
+	assert_int_equal(first->tunnels, VOLLEY_TUNNEL_IPIP | VOLLEY_TUNNEL_GUE);
+	assert_int_equal(first->net_gue_port, htons(7000));
+	assert_int_equal(first->return_path, CONFIG_RETURN_FIB);
+	assert_int_equal(first->n_cores, 2);
+	assert_int_equal(first->cores[0], 3);
+	assert_int_equal(first->cores[1], 1);
+	assert_string_equal(second->name, "eth1");
+	assert_int_equal(second->xdp, CONFIG_XDP_OFF);
+	assert_int_equal(second->port, CONFIG_PORT_DPDK);
+	assert_int_equal(second->zero_copy, CONFIG_ZERO_COPY_ON);
+	assert_int_equal(second->busy_poll_budget, 128);
+	assert_string_equal(second->device, "0000:3b:00.0");
+	assert_null(first->device);
+	assert_int_equal(config->dpdk.huge_pages, CONFIG_HUGE_OFF);
+	assert_int_equal(config->dpdk.memory_bytes, 1 << 30);
+	assert_string_equal(config->dpdk.options[0], "--iova-mode");
+	assert_string_equal(config->dpdk.options[1], "va");
+	assert_null(config->dpdk.options[2]);
+	assert_int_equal(second->n_queues, 0);
+}
+
+static void test_everything(void **state)
+{
+	struct config *config = load_good(everything);
+
+	(void)state;
+	check_everything_server(config);
+	check_everything_interfaces(config);
+	assert_int_equal(config->cache_size_bytes, 1u << 30);
+	assert_int_equal(config->cache_orphan_serve_s, 3600);
+	assert_non_null(strstr(config->cache_snapshot, "/state/cache"));
+	assert_int_equal(config->cache_snapshot_interval_s, 900);
+	assert_int_equal(config->n_zones, 2);
+	assert_string_equal(config->zones[0].name, "example.com.");
+	assert_below_folder(config->zones[0].file, "zones/example.com.zone");
+	assert_below_folder(config->zones[0].verify.argv[0], "checks/zone");
+	assert_string_equal(config->zones[0].verify.argv[1], "");
+	assert_string_equal(config->zones[0].verify.argv[2], "--a b");
+	assert_null(config->zones[0].verify.argv[3]);
+	assert_int_equal(config->zones[0].verify.timeout_s, 120);
+	assert_string_equal(config->zones[1].verify.argv[0], "check");
+	assert_null(config->zones[1].verify.argv[1]);
+	assert_int_equal(config->zones[1].verify.timeout_s, 30);
+	assert_string_equal(config->zones[1].name, ".");
+	assert_string_equal(config->zones[1].file, "/var/root.zone");
+	assert_below_folder(config->control_socket, "control.sock");
+	assert_below_folder(config->pid_file, "volley.pid");
+	assert_int_equal(config->control_mode, 0600);
+	config_free(config);
+}
+
+struct number {
+	const char *name;
+	const char *text;
+	uint64_t size_bytes;
+	uint32_t orphan_s;
+};
+
+static const struct number numbers[] = {
+	{ "bytes, 0", "{size: 8388608, orphan-serve: 0}", 8388608, 0 },
+	{ "K, bare seconds", "{size: 8192K, orphan-serve: 90}", 8388608, 90 },
+	{ "M, s", "{size: 8M, orphan-serve: 300s}", 8388608, 300 },
+	{ "G, m", "{size: 3G, orphan-serve: 7m}", 3ull << 30, 420 },
+	{ "T, h", "{size: 1T, orphan-serve: 2h}", 1ull << 40, 7200 },
+	{ "quoted, d", "{size: \"16M\", orphan-serve: '7d'}", 16u << 20, 604800 },
+};
+
+static void test_numbers(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
+		struct config *config;
+		char text[256];
+
+		snprintf(text, sizeof(text), LISTEN "cache: %s\n", numbers[i].text);
+		config = load_good(text);
+		if (config->cache_size_bytes != numbers[i].size_bytes ||
+		    config->cache_orphan_serve_s != numbers[i].orphan_s)
+			fail_msg("%s: %llu bytes, %u s", numbers[i].name,
+				 (unsigned long long)config->cache_size_bytes,
+				 config->cache_orphan_serve_s);
+		config_free(config);
+	}
+}
+
+/* The last word of a path, the key as it is written. */
+static const char *get_leaf(const char *path)
+{
+	const char *dot = strrchr(path, '.');
+
+	return dot ? dot + 1 : path;
+}
+
+/* A key of the table that "everything" does not use is one that config.c may not know. */
+static void test_everything_is_everything(void **state)
+{
+	(void)state;
+	for (const struct words_key *key = words_keys; key->path; key++) {
+		char want[64];
+
+		snprintf(want, sizeof(want), "%s:", get_leaf(key->path));
+		if (strncmp(key->path, "recursion.", 10) && !strstr(everything, want))
+			fail_msg("%s is in the table and not in this test", key->path);
+		if (!key->text || !*key->text)
+			fail_msg("%s has no words", key->path);
+	}
+}
+
+static void test_many_zones(void **state)
+{
+	size_t cap = 4u << 20, used;
+	char *text = malloc(cap);
+	struct config *config;
+
+	(void)state;
+	assert_non_null(text);
+	used = (size_t)snprintf(text, cap, LISTEN "zones:\n");
+	for (int i = 0; i < 20000; i++)
+		used += (size_t)snprintf(text + used, cap - used,
+					 "  - name: zone%d.example\n    file: z/%d\n", i, i);
+	config = load_good(text);
+	assert_int_equal(config->n_zones, 20000);
+	assert_string_equal(config->zones[19999].name, "zone19999.example.");
+	config_free(config);
+	free(text);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_refusals),
+		cmocka_unit_test(test_unreadable),
+		cmocka_unit_test(test_short_error_buffer),
+		cmocka_unit_test(test_defaults),
+		cmocka_unit_test(test_everything),
+		cmocka_unit_test(test_numbers),
+		cmocka_unit_test(test_everything_is_everything),
+		cmocka_unit_test(test_many_zones),
+	};
+
+	return cmocka_run_group_tests(tests, tmpfolder_make, tmpfolder_remove);
+}

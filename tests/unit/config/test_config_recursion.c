@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Who may ask, and how upstreams are asked: as test_config.c. */
+#include "config/config.h"
+
+#include <arpa/inet.h>
+
+#include "config/words.h"
+#include "tests/unit/config/configtext.h"
+
+#define RECURSION LISTEN "recursion:\n"
+
+static const struct refusal refusals[] = {
+	/* who may ask */
+	{ "allow, nobody", "server:\n  listen: [192.0.2.1]\n  allow: []\n",
+	  "3: server.allow: has no prefix, so nobody could ask: leave it out to allow everyone" },
+	{ "allow, not an address", "server:\n  listen: [192.0.2.1]\n  allow: [any]\n",
+	  "3: server.allow[0]: \"any\" is not accepted, give a list of prefixes with zeros behind them, "
+	  "such as 192.0.2.0/24 or \"2001:db8::/32\"" },
+	{ "allow, bits behind the prefix", RECURSION "  allow: [192.0.2.1/24]\n",
+	  "4: recursion.allow[0]: \"192.0.2.1/24\" is not accepted" },
+	{ "allow, a bit behind the prefix", RECURSION "  allow: [\"2001:db8::/28\"]\n",
+	  "4: recursion.allow[0]: " },
+	{ "allow, longer than an address", RECURSION "  allow: [192.0.2.0/33]\n",
+	  "4: recursion.allow[0]: " },
+	{ "allow, longer than an IPv6 address", RECURSION "  allow: [\"2001:db8::/129\"]\n",
+	  "4: recursion.allow[0]: " },
+	{ "allow, no length", RECURSION "  allow: [192.0.2.0/]\n", "4: recursion.allow[0]: " },
+	{ "allow, IPv4-mapped", RECURSION "  allow: [\"::ffff:0:0/96\"]\n",
+	  "4: recursion.allow[0]: " },
+	{ "allow twice", RECURSION "  allow: [192.0.2.1, 10.0.0.0/8, 192.0.2.1/32]\n",
+	  "4: recursion.allow[2]: \"192.0.2.1/32\" is given twice, first in line 4" },
+
+	/* recursion */
+	{ "unknown below recursion", RECURSION "  forwards: []\n",
+	  "4: recursion.forwards: unknown key, accepted here: allow, forward, transport, tls-bundle, "
+	  "stubs, root-hints, " },
+	{ "forward, no address", RECURSION "  forward: [dns.example]\n",
+	  "4: recursion.forward[0]: \"dns.example\" is not accepted, give a list of IPv4 or IPv6 "
+	  "addresses, each with @ and a port behind it if not 53; for TLS each with # and its name" },
+	{ "forward, port too big", RECURSION "  forward: [192.0.2.1@65536]\n",
+	  "4: recursion.forward[0]: " },
+	{ "forward, a name without TLS", RECURSION "  forward: [\"192.0.2.1@853#dns.example\"]\n",
+	  "4: recursion.forward[0]: has the name of a certificate, but transport is not tls" },
+	{ "forward, TLS without a name",
+	  RECURSION "  transport: tls\n  tls-bundle: b\n  forward: [192.0.2.1@853]\n",
+	  "6: recursion.forward[0]: transport is tls: give ADDRESS@853#NAME" },
+	{ "forward, TLS without a port",
+	  RECURSION "  transport: tls\n  tls-bundle: b\n  forward: [\"192.0.2.1#a\"]\n",
+	  "6: recursion.forward[0]: transport is tls: give ADDRESS@853#NAME" },
+	{ "forward, a name that is none",
+	  RECURSION "  transport: tls\n  tls-bundle: b\n  forward: [\"192.0.2.1@853#a..b\"]\n",
+	  "6: recursion.forward[0]: \"192.0.2.1@853#a..b\" is not accepted" },
+	{ "TLS without forwarders", RECURSION "  transport: tls\n  tls-bundle: b\n",
+	  "4: recursion.transport: tls is for forwarders, and recursion.forward has none" },
+	{ "TLS without certificates",
+	  RECURSION "  transport: tls\n  forward: [\"192.0.2.1@853#a\"]\n",
+	  "4: recursion.transport: tls needs recursion.tls-bundle: the certificates that are trusted" },
+	{ "transport", RECURSION "  transport: quic\n",
+	  "4: recursion.transport: \"quic\" is not accepted, give udp, tcp or tls" },
+	{ "stub without a zone", RECURSION "  stubs: [{address: 192.0.2.1}]\n",
+	  "4: recursion.stubs[0].zone: is missing, give a domain name" },
+	{ "stub without an address", RECURSION "  stubs: [{zone: a}]\n",
+	  "4: recursion.stubs[0].address: is missing, give an IPv4 or IPv6 address, with @ and a port" },
+	{ "stub with a certificate", RECURSION "  stubs: [{zone: a, address: \"192.0.2.1@1#a\"}]\n",
+	  "4: recursion.stubs[0].address: \"192.0.2.1@1#a\" is not accepted" },
+	{ "root-hints empty", RECURSION "  root-hints: ''\n",
+	  "4: recursion.root-hints: \"\" is not accepted, give the path of a file" },
+	{ "qname-minimisation", RECURSION "  qname-minimisation: strict\n",
+	  "4: recursion.qname-minimisation: \"strict\" is not accepted, give true or false" },
+	{ "threads", RECURSION "  threads: 17\n",
+	  "4: recursion.threads: \"17\" is not accepted, give a whole number from 1 to 16" },
+	{ "max-outstanding", RECURSION "  max-outstanding: 15\n",
+	  "4: recursion.max-outstanding: \"15\" is not accepted, give a whole number from 16 to" },
+	{ "upstream-timeout short", RECURSION "  upstream-timeout: 99ms\n",
+	  "4: recursion.upstream-timeout: \"99ms\" is not accepted, give a time from 100ms to 1m: "
+	  "seconds, or a number with ms, s, m, h or d behind it" },
+	{ "query-timeout long", RECURSION "  query-timeout: 60001ms\n",
+	  "4: recursion.query-timeout: \"60001ms\" is not accepted" },
+	{ "query-timeout in micro seconds", RECURSION "  query-timeout: 100000us\n",
+	  "4: recursion.query-timeout: \"100000us\" is not accepted" },
+	{ "max-ttl", RECURSION "  max-ttl: 0\n",
+	  "4: recursion.max-ttl: \"0\" is not accepted, give a time from 1s to 7d" },
+	{ "max-ttl in milliseconds", RECURSION "  max-ttl: 5000ms\n", "4: recursion.max-ttl: " },
+	{ "min-ttl over max-ttl", RECURSION "  max-ttl: 9\n  min-ttl: 10\n",
+	  "5: recursion.min-ttl: min-ttl is 10 s and max-ttl 9 s: no time is between them" },
+	{ "serve-stale", RECURSION "  serve-stale: 8d\n",
+	  "4: recursion.serve-stale: \"8d\" is not accepted, give a time from 0 to 7d" },
+	{ "local-data, no list", RECURSION "  local-data: a. A 192.0.2.1\n",
+	  "4: recursion.local-data: has the wrong shape, give a list of records as in a master file" },
+	{ "rpz without a file", RECURSION "  rpz: [{name: a}]\n",
+	  "4: recursion.rpz[0].file: is missing, give the path of a file" },
+	{ "rpz twice", RECURSION "  rpz:\n    - {name: a, file: a}\n    - {name: A., file: b}\n",
+	  "6: recursion.rpz[1].name: \"a.\" is given twice, first in line 5" },
+};
+
+static void test_refusals(void **state)
+{
+	(void)state;
+	assert_refused(refusals, sizeof(refusals) / sizeof(refusals[0]));
+}
+
+static void test_too_many_prefixes(void **state)
+{
+	static char text[128 << 10];
+	struct config *config;
+	char err[512];
+
+	(void)state;
+	for (unsigned int n = CONFIG_PREFIXES_MAX; n <= CONFIG_PREFIXES_MAX + 1; n++) {
+		size_t used = (size_t)snprintf(text, sizeof(text), RECURSION "  allow: [");
+
+		for (unsigned int i = 0; i < n; i++)
+			used += (size_t)snprintf(text + used, sizeof(text) - used, "%s10.0.%u.%u",
+						 i ? ", " : "", i >> 8, i & 255);
+		snprintf(text + used, sizeof(text) - used, "]\n");
+		assert_int_equal(load(&config, text, err, sizeof(err)),
+				 n > CONFIG_PREFIXES_MAX ? ERR_CONFIG : 0);
+		config_free(config);
+	}
+	assert_non_null(strstr(err, "4: recursion.allow: has 4097 prefixes, and 4096 is the most"));
+}
+
+static void test_recursion_defaults(void **state)
+{
+	struct config *config = load_good(LISTEN);
+	const struct config_recursion *recursion = &config->recursion;
+
+	(void)state;
+	assert_null(config->allow);
+	assert_int_equal(config->n_allow, 0);
+	assert_int_equal(recursion->n_allow, 0);
+	assert_null(recursion->forward);
+	assert_int_equal(recursion->transport, CONFIG_TRANSPORT_UDP);
+	assert_null(recursion->tls_bundle);
+	assert_int_equal(recursion->n_stubs, 0);
+	assert_null(recursion->root_hints);
+	assert_null(recursion->trust_anchor);
+	assert_null(recursion->auto_trust_anchor);
+	assert_true(recursion->qname_minimisation);
+	assert_true(recursion->aggressive_nsec);
+	assert_false(recursion->caps_for_id);
+	assert_false(recursion->query_localhost);
+	assert_true(recursion->prefetch);
+	assert_int_equal(recursion->n_threads, 1);
+	assert_int_equal(recursion->max_outstanding, 131072);
+	assert_int_equal(recursion->max_per_client, 0);
+	assert_int_equal(recursion->upstream_timeout_ms, 2000);
+	assert_int_equal(recursion->query_timeout_ms, 5000);
+	assert_int_equal(recursion->stale_client_timeout_ms, 1800);
+	assert_int_equal(recursion->serve_stale_s, 0);
+	assert_int_equal(recursion->max_ttl_s, 86400);
+	assert_int_equal(recursion->min_ttl_s, 0);
+	assert_int_equal(recursion->max_negative_ttl_s, 3600);
+	assert_null(recursion->local_data);
+	assert_int_equal(recursion->n_rpz, 0);
+	config_free(config);
+}
+
+/* None with its default. */
+static const char everything[] =
+	"server:\n"
+	"  listen: [192.0.2.53]\n"
+	"  allow: [0.0.0.0/0, \"2001:db8:8000::/33\"]\n"
+	"recursion:\n"
+	"  allow: [192.0.2.0/25, 192.0.2.200, \"::/0\", \"2001:db8::1\"]\n"
+	"  forward: [\"192.0.2.7@853#dns.example\", \"2001:db8::7@8853#b\"]\n"
+	"  transport: tls\n"
+	"  tls-bundle: certs.pem\n"
+	"  stubs: [{zone: LAN, address: 10.0.0.1@54}, {zone: lan., address: 10.0.0.2}]\n"
+	"  root-hints: /etc/hints\n"
+	"  trust-anchor: root.key\n"
+	"  auto-trust-anchor: auto.key\n"
+	"  qname-minimisation: false\n"
+	"  aggressive-nsec: false\n"
+	"  caps-for-id: true\n"
+	"  query-localhost: true\n"
+	"  threads: 3\n"
+	"  max-outstanding: 1000\n"
+	"  max-per-client: 100\n"
+	"  upstream-timeout: 300ms\n"
+	"  query-timeout: 3\n"
+	"  max-ttl: 2h\n"
+	"  min-ttl: 5s\n"
+	"  max-negative-ttl: 1m\n"
+	"  serve-stale: 1d\n"
+	"  stale-client-timeout: 1s\n"
+	"  prefetch: false\n"
+	"  local-data: [\"router.lan. A 10.0.0.1\", \"router.lan. TXT hello\"]\n"
+	"  rpz: [{name: Block.RPZ, file: block.zone}]\n";
+
+static void assert_prefix(const struct config_prefix *prefix, const char *text, unsigned int bits)
+{
+	uint8_t addr[16] = { 0 };
+	int family = strchr(text, ':') ? AF_INET6 : AF_INET;
+
+	assert_int_equal(inet_pton(family, text, addr), 1);
+	assert_int_equal(prefix->family, family);
+	assert_int_equal(prefix->bits, bits);
+	assert_memory_equal(prefix->addr, addr, 16);
+}
+
+static void check_everything_upstream(const struct config_recursion *recursion)
+{
+	assert_string_equal(recursion->forward[0], "192.0.2.7@853#dns.example");
+	assert_string_equal(recursion->forward[1], "2001:db8::7@8853#b");
+	assert_null(recursion->forward[2]);
+	assert_int_equal(recursion->transport, CONFIG_TRANSPORT_TLS);
+	assert_below_folder(recursion->tls_bundle, "certs.pem");
+	assert_int_equal(recursion->n_stubs, 2);
+	assert_string_equal(recursion->stubs[0].zone, "lan.");
+	assert_string_equal(recursion->stubs[0].address, "10.0.0.1@54");
+	assert_string_equal(recursion->stubs[1].zone, "lan.");
+	assert_string_equal(recursion->stubs[1].address, "10.0.0.2");
+	assert_string_equal(recursion->root_hints, "/etc/hints");
+	assert_below_folder(recursion->trust_anchor, "root.key");
+	assert_below_folder(recursion->auto_trust_anchor, "auto.key");
+	assert_false(recursion->qname_minimisation);
+	assert_false(recursion->aggressive_nsec);
+	assert_true(recursion->caps_for_id);
+	assert_true(recursion->query_localhost);
+	assert_int_equal(recursion->n_threads, 3);
+	assert_int_equal(recursion->max_outstanding, 1000);
+	assert_int_equal(recursion->max_per_client, 100);
+	assert_int_equal(recursion->upstream_timeout_ms, 300);
+}
+
+static void test_everything(void **state)
+{
+	struct config *config = load_good(everything);
+	const struct config_recursion *recursion = &config->recursion;
+
+	(void)state;
+	assert_int_equal(config->n_allow, 2);
+	assert_prefix(&config->allow[0], "0.0.0.0", 0);
+	assert_prefix(&config->allow[1], "2001:db8:8000::", 33);
+	assert_int_equal(recursion->n_allow, 4);
+	assert_prefix(&recursion->allow[0], "192.0.2.0", 25);
+	assert_prefix(&recursion->allow[1], "192.0.2.200", 32);
+	assert_prefix(&recursion->allow[2], "::", 0);
+	assert_prefix(&recursion->allow[3], "2001:db8::1", 128);
+	check_everything_upstream(recursion);
+	assert_int_equal(recursion->query_timeout_ms, 3000);
+	assert_int_equal(recursion->max_ttl_s, 7200);
+	assert_int_equal(recursion->min_ttl_s, 5);
+	assert_int_equal(recursion->max_negative_ttl_s, 60);
+	assert_int_equal(recursion->serve_stale_s, 86400);
+	assert_int_equal(recursion->stale_client_timeout_ms, 1000);
+	assert_false(recursion->prefetch);
+	assert_string_equal(recursion->local_data[0], "router.lan. A 10.0.0.1");
+	assert_string_equal(recursion->local_data[1], "router.lan. TXT hello");
+	assert_null(recursion->local_data[2]);
+	assert_int_equal(recursion->n_rpz, 1);
+	assert_string_equal(recursion->rpz[0].name, "block.rpz.");
+	assert_below_folder(recursion->rpz[0].file, "block.zone");
+	config_free(config);
+}
+
+/* A key of the table that "everything" does not use is one that config_recursion.c may not know. */
+static void test_everything_is_everything(void **state)
+{
+	(void)state;
+	for (const struct words_key *key = words_keys; key->path; key++) {
+		char want[64];
+
+		if (strncmp(key->path, "recursion.", 10) != 0)
+			continue;
+		snprintf(want, sizeof(want), "%s:", strrchr(key->path, '.') + 1);
+		if (!strstr(everything, want))
+			fail_msg("%s is in the table and not in this test", key->path);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_refusals),
+		cmocka_unit_test(test_too_many_prefixes),
+		cmocka_unit_test(test_recursion_defaults),
+		cmocka_unit_test(test_everything),
+		cmocka_unit_test(test_everything_is_everything),
+	};
+
+	return cmocka_run_group_tests(tests, tmpfolder_make, tmpfolder_remove);
+}

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What XDP program is on an interface, and which maps it has. */
+#ifndef VOLLEY_BPF_FOUND_H
+#define VOLLEY_BPF_FOUND_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Descriptors of a program's maps, by the names of xdp/abi.h; -1 where it has none. */
+struct found_maps {
+	int state;
+	int index;
+	int store;
+	int zones;
+	int clients;
+	int refresh;
+	int link;
+	int cpu;
+	int xsks;
+	int queues;
+	int shares;
+};
+
+enum found_kind {
+	FOUND_NOTHING,
+	FOUND_OTHER,     /* not Volley */
+	FOUND_OTHER_ABI, /* Volley, of another version */
+	FOUND_VOLLEY,
+};
+
+struct found {
+	enum found_kind kind;
+	bool is_generic;
+	bool is_alone; /* not behind libxdp's dispatcher */
+	uint32_t id;
+	uint32_t abi; /* of FOUND_OTHER_ABI */
+	int prog_fd;
+	char name[32];
+	struct found_maps maps;
+};
+
+/* Looks at the interface. 0 with *found (to be given to found_close), or -errno. Needs root. */
+int found_look(struct found *found, int ifindex) __attribute__((warn_unused_result));
+void found_close(struct found *found);
+
+/* Sizes of the maps, as they are. 0, or -EPROTO when they are not what xdp/abi.h says. */
+struct cache_sizes;
+int found_sizes(const struct found_maps *maps, struct cache_sizes *sizes)
+	__attribute__((warn_unused_result));
+
+#endif

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* flock() on a file that is checked to be the one that its name still leads to. */
+#include "bpf/lock.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/err.h"
+
+/* Makes the last folder on the way to PATH; an error shows when the file is opened. */
+static void make_folder(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	char *folder;
+
+	if (!slash || slash == path)
+		return;
+	folder = strndup(path, (size_t)(slash - path));
+	if (folder && mkdir(folder, 0755))
+		errno = 0;
+	free(folder);
+}
+
+static int refuse_running(int fd, const char *path, char *err, size_t err_cap)
+{
+	char pid[16] = "";
+	ssize_t got = pread(fd, pid, sizeof(pid) - 1, 0);
+
+	/* Between its flock() and its write() the other one has no number yet. */
+	if (got > 0) {
+		pid[strspn(pid, "0123456789")] = '\0';
+		snprintf(err, err_cap, "another volleyd (pid %s) holds %s", pid, path);
+	} else {
+		snprintf(err, err_cap, "another volleyd holds %s", path);
+	}
+	return ERR_RUNNING;
+}
+
+/* The holder before us may have removed the file between our open() and flock(). */
+static bool is_current(int fd, const char *path)
+{
+	struct stat ours, named;
+
+	return !fstat(fd, &ours) && !stat(path, &named) && ours.st_dev == named.st_dev &&
+	       ours.st_ino == named.st_ino;
+}
+
+static int write_pid(int fd)
+{
+	char pid[16];
+	int len = snprintf(pid, sizeof(pid), "%d\n", (int)getpid());
+	ssize_t put;
+
+	if (ftruncate(fd, 0))
+		return -errno;
+	put = pwrite(fd, pid, (size_t)len, 0);
+	return put < 0 ? -errno : put == len ? 0 : -ENOSPC;
+}
+
+static int open_file(const char *path)
+{
+	int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0644);
+
+	return fd < 0 ? -errno : fd;
+}
+
+int lock_open(const char *path, char *err, size_t err_cap)
+{
+	int fd, ret;
+
+	make_folder(path);
+	for (;;) {
+		fd = open_file(path);
+		if (fd < 0) {
+			ret = fd;
+			goto fail;
+		}
+		ret = flock(fd, LOCK_EX | LOCK_NB) ? -errno : 0;
+		if (ret == -EWOULDBLOCK) {
+			ret = refuse_running(fd, path, err, err_cap);
+			close(fd);
+			return ret;
+		}
+		if (ret || is_current(fd, path))
+			break;
+		close(fd);
+	}
+	if (!ret)
+		ret = write_pid(fd);
+	if (!ret)
+		return fd;
+	close(fd);
+fail:
+	snprintf(err, err_cap, "cannot lock %s: %s", path, err_text(ret));
+	return ret;
+}
+
+void lock_close(int fd, const char *path)
+{
+	unlink(path);
+	close(fd);
+}

@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "bpf/object.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+#include <xdp/libxdp.h>
+
+#include "base/err.h"
+#include "base/log.h"
+#include "volley.skel.h"
+
+#define PAGE_BYTES 4096u
+
+#define KERNEL_SAYS "Kernel error message: " /* libbpf's, before the kernel's own words */
+
+/* libbpf hands the words to its printer alone, which has no context. */
+static _Thread_local char reason[128];
+
+/* What the libraries print is for who debugs us. */
+static int print_libbpf(enum libbpf_print_level level, const char *format, va_list args)
+{
+	char line[512];
+	int n = vsnprintf(line, sizeof(line), format, args);
+
+	const char *words;
+
+	(void)level;
+	while (n > 0 && n < (int)sizeof(line) && line[n - 1] == '\n')
+		line[--n] = 0;
+	words = strstr(line, KERNEL_SAYS);
+	if (words)
+		snprintf(reason, sizeof(reason), "%.*s", (int)sizeof(reason) - 1,
+			 words + strlen(KERNEL_SAYS));
+	log_debug("%s", line);
+	return 0;
+}
+
+static int print_libxdp(enum libxdp_print_level level, const char *format, va_list args)
+{
+	return print_libbpf((enum libbpf_print_level)level, format, args);
+}
+
+const char *object_reason(int code)
+{
+	return *reason ? reason : err_text(code);
+}
+
+void object_forget_reason(void)
+{
+	reason[0] = 0;
+}
+
+void object_quiet(void)
+{
+	libbpf_set_print(print_libbpf);
+	libxdp_set_print(print_libxdp);
+}
+
+/* --- Maps ---------------------------------------------------------------------------------------- */
+
+static size_t round_page(size_t bytes)
+{
+	return (bytes + PAGE_BYTES - 1) / PAGE_BYTES * PAGE_BYTES;
+}
+
+void *object_map(int fd, size_t bytes)
+{
+	void *at = mmap(NULL, round_page(bytes), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+
+	return at == MAP_FAILED ? NULL : at;
+}
+
+void object_unmap(void *at, size_t bytes)
+{
+	if (at)
+		munmap(at, round_page(bytes));
+}
+
+static void close_fd(int fd)
+{
+	if (fd >= 0)
+		close(fd);
+}
+
+static size_t index_bytes(const struct cache_sizes *sizes)
+{
+	return (size_t)sizes->n_buckets * VOLLEY_BUCKET_SLOTS * 8;
+}
+
+static size_t store_bytes(const struct cache_sizes *sizes)
+{
+	return (size_t)sizes->n_segments * VOLLEY_SEGMENT_BYTES;
+}
+
+static size_t zones_bytes(const struct cache_sizes *sizes)
+{
+	return (size_t)sizes->n_zones * sizeof(struct volley_zone);
+}
+
+void object_maps_close(struct object_maps *maps)
+{
+	struct cache_memory *memory = &maps->memory;
+
+	if (!maps->is_open)
+		return;
+	object_unmap(memory->state, sizeof(*memory->state));
+	object_unmap(memory->index, index_bytes(&memory->sizes));
+	object_unmap(memory->store, store_bytes(&memory->sizes));
+	object_unmap(memory->zones, zones_bytes(&memory->sizes));
+	close(maps->state_fd);
+	close(maps->index_fd);
+	close(maps->store_fd);
+	close(maps->zones_fd);
+	close(maps->clients_fd);
+	close(maps->refresh_fd);
+	*maps = (struct object_maps){ 0 };
+}
+
+int object_maps_open(struct object_maps *maps, const struct found_maps *found,
+		     const struct cache_sizes *sizes)
+{
+	struct cache_memory *memory = &maps->memory;
+
+	maps->is_open = true;
+	maps->state_fd = dup(found->state);
+	maps->index_fd = dup(found->index);
+	maps->store_fd = dup(found->store);
+	maps->zones_fd = dup(found->zones);
+	maps->clients_fd = dup(found->clients);
+	maps->refresh_fd = dup(found->refresh);
+	memory->sizes = *sizes;
+	memory->state = object_map(maps->state_fd, sizeof(*memory->state));
+	memory->index = object_map(maps->index_fd, index_bytes(sizes));
+	memory->store = object_map(maps->store_fd, store_bytes(sizes));
+	memory->zones = object_map(maps->zones_fd, zones_bytes(sizes));
+	if (memory->state && memory->index && memory->store && memory->zones &&
+	    maps->clients_fd >= 0 && maps->refresh_fd >= 0)
+		return 0;
+	object_maps_close(maps);
+	return -ENOMEM;
+}
+
+/* As xdp/volley.bpf.c has them, so that its program takes them in place of its own. */
+static int make_array(const char *name, size_t value_bytes, uint32_t n)
+{
+	LIBBPF_OPTS(bpf_map_create_opts, opts, .map_flags = BPF_F_MMAPABLE);
+
+	return bpf_map_create(BPF_MAP_TYPE_ARRAY, name, sizeof(uint32_t), (uint32_t)value_bytes, n,
+			      &opts);
+}
+
+int object_maps_make_beside(struct object_maps *maps, const struct cache_sizes *sizes,
+			    const struct object_maps *shared)
+{
+	struct found_maps fds = { .index = -1,
+				  .store = -1,
+				  .zones = shared->zones_fd,
+				  .clients = shared->clients_fd,
+				  .refresh = shared->refresh_fd };
+	int err = 0;
+
+	fds.state = make_array(VOLLEY_STATE_MAP, sizeof(struct volley_state), 1);
+	if (fds.state >= 0)
+		fds.index = make_array("volley_index", VOLLEY_BUCKET_SLOTS * 8, sizes->n_buckets);
+	if (fds.index >= 0)
+		fds.store = make_array("volley_store", VOLLEY_SEGMENT_BYTES, sizes->n_segments);
+	if (fds.store < 0)
+		err = -errno;
+	if (!err)
+		err = object_maps_open(maps, &fds, sizes);
+	close_fd(fds.state);
+	close_fd(fds.index);
+	close_fd(fds.store);
+	return err;
+}
+
+static void exchange(int *a, int *b)
+{
+	int c = *a;
+
+	*a = *b;
+	*b = c;
+}
+
+void object_maps_keep_shared(struct object_maps *maps, struct object_maps *before)
+{
+	exchange(&maps->zones_fd, &before->zones_fd);
+	exchange(&maps->clients_fd, &before->clients_fd);
+	exchange(&maps->refresh_fd, &before->refresh_fd);
+}
+
+/* --- Loading ------------------------------------------------------------------------------------- */
+
+struct found_maps object_fds(const struct volley_bpf *skel)
+{
+	return (struct found_maps){
+		.state = bpf_map__fd(skel->maps.volley_abi_3),
+		.index = bpf_map__fd(skel->maps.volley_index),
+		.store = bpf_map__fd(skel->maps.volley_store),
+		.zones = bpf_map__fd(skel->maps.volley_zones),
+		.clients = bpf_map__fd(skel->maps.volley_clients),
+		.refresh = bpf_map__fd(skel->maps.volley_refresh),
+		.link = bpf_map__fd(skel->maps.volley_link),
+		.cpu = bpf_map__fd(skel->maps.volley_cpu),
+		.xsks = bpf_map__fd(skel->maps.xsks_map),
+		.queues = bpf_map__fd(skel->maps.volley_queues),
+		.shares = bpf_map__fd(skel->maps.volley_shares),
+	};
+}
+
+struct volley_bpf *object_open(const struct object_maps *maps, const struct cache_sizes *sizes)
+{
+	struct volley_bpf *skel = volley_bpf__open();
+	int err;
+
+	if (!skel)
+		return NULL;
+	if (maps->is_open) {
+		err = bpf_map__reuse_fd(skel->maps.volley_abi_3, maps->state_fd);
+		err |= bpf_map__reuse_fd(skel->maps.volley_index, maps->index_fd);
+		err |= bpf_map__reuse_fd(skel->maps.volley_store, maps->store_fd);
+		err |= bpf_map__reuse_fd(skel->maps.volley_zones, maps->zones_fd);
+		err |= bpf_map__reuse_fd(skel->maps.volley_clients, maps->clients_fd);
+		err |= bpf_map__reuse_fd(skel->maps.volley_refresh, maps->refresh_fd);
+	} else {
+		err = bpf_map__set_max_entries(skel->maps.volley_index, sizes->n_buckets);
+		err |= bpf_map__set_max_entries(skel->maps.volley_store, sizes->n_segments);
+		err |= bpf_map__set_max_entries(skel->maps.volley_zones, sizes->n_zones);
+	}
+	if (err) {
+		volley_bpf__destroy(skel);
+		return NULL;
+	}
+	return skel;
+}
+
+int object_maps_make(struct object_maps *maps, const struct cache_sizes *sizes)
+{
+	struct volley_bpf *skel;
+	struct found_maps fds;
+	int err;
+
+	object_quiet();
+	skel = object_open(maps, sizes);
+	if (!skel)
+		return errno ? -errno : -EINVAL;
+	err = volley_bpf__load(skel);
+	if (!err) {
+		fds = object_fds(skel);
+		err = object_maps_open(maps, &fds, sizes);
+	}
+	volley_bpf__destroy(skel);
+	return err;
+}

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The XDP object that is built into the daemon, and the maps of the cache: made by the first program
+ * that is loaded (or adopted with it), used by all the next ones.
+ *
+ * Control's thread calls all of these.
+ */
+#ifndef VOLLEY_BPF_OBJECT_H
+#define VOLLEY_BPF_OBJECT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "cache/cache.h"
+#include "bpf/found.h"
+
+struct volley_bpf;
+
+/*
+ * The maps that all interfaces share: descriptors of all six, and where the four of the cache are
+ * mapped. Who may read which view, and the ring of answers to be fetched anew, go by system calls.
+ */
+struct object_maps {
+	int state_fd;
+	int index_fd;
+	int store_fd;
+	int zones_fd;
+	int clients_fd; /* volley_clients */
+	int refresh_fd; /* volley_refresh */
+	struct cache_memory memory;
+	bool is_open;
+};
+
+/*
+ * The object with its maps sized as said, or taken from `maps` where these are open; not yet loaded.
+ * NULL with errno. For volley_bpf__destroy().
+ */
+struct volley_bpf *object_open(const struct object_maps *maps, const struct cache_sizes *sizes);
+
+/* The descriptors of a loaded object's maps, which stay the object's. */
+struct found_maps object_fds(const struct volley_bpf *skel);
+
+/* Takes and maps them from copies of the descriptors. 0, or -ENOMEM and nothing stays. */
+int object_maps_open(struct object_maps *maps, const struct found_maps *found,
+		     const struct cache_sizes *sizes) __attribute__((warn_unused_result));
+
+/* Makes these maps without a program: the next one gets them. 0 or -errno. */
+int object_maps_make(struct object_maps *maps, const struct cache_sizes *sizes)
+	__attribute__((warn_unused_result));
+
+/*
+ * Maps for a cache of these sizes that takes the place of that of `shared` (cache/copy.h): state, index
+ * and store are new, the others are those of `shared`. Any thread. 0 or -errno.
+ */
+int object_maps_make_beside(struct object_maps *maps, const struct cache_sizes *sizes,
+			    const struct object_maps *shared) __attribute__((warn_unused_result));
+
+/*
+ * Descriptors of what both share stay those that `before` had, since others know them by number: the
+ * maps change these with each other.
+ */
+void object_maps_keep_shared(struct object_maps *maps, struct object_maps *before);
+
+/* Unmaps and closes them; after all programs. */
+void object_maps_close(struct object_maps *maps);
+
+/* One array map in our memory, for reading and writing; NULL: not to be had. */
+void *object_map(int fd, size_t bytes);
+void object_unmap(void *at, size_t bytes);
+
+/* What libbpf and libxdp print becomes log_debug(). */
+void object_quiet(void);
+
+/*
+ * The kernel's own words to what it refused last on this thread ("Peer MTU is too large to set XDP"),
+ * or, where it said none since object_forget_reason(), those of the code. Valid until the next refusal.
+ */
+const char *object_reason(int code);
+void object_forget_reason(void);
+
+#endif

@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "bpf/program.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <linux/if_link.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <xdp/libxdp.h>
+
+#include "base/err.h"
+#include "base/log.h"
+#include "bpf/found.h"
+#include "bpf/lock.h"
+#include "bpf/program_internal.h"
+#include "volley.skel.h"
+
+const char *program_mode_text(enum program_mode mode)
+{
+	return mode == PROGRAM_NATIVE ? "native" : "generic";
+}
+
+const char *program_origin_text(enum program_origin origin)
+{
+	static const char *const texts[] = { "loaded", "adopted", "replaced" };
+
+	return texts[origin];
+}
+
+/* --- Life ---------------------------------------------------------------------------------------- */
+
+static uint32_t n_resizes(const struct found *found)
+{
+	struct volley_state state = { 0 };
+	uint32_t zero = 0;
+
+	return bpf_map_lookup_elem(found->maps.state, &zero, &state) ? 0 : state.n_resizes;
+}
+
+uint32_t program_find(const char *ifname)
+{
+	unsigned int ifindex = if_nametoindex(ifname);
+	struct found found;
+	uint32_t n = 0;
+
+	if (!ifindex || found_look(&found, (int)ifindex))
+		return 0;
+	if (found.kind == FOUND_VOLLEY)
+		n = 1 + n_resizes(&found);
+	found_close(&found);
+	return n;
+}
+
+bool program_is_by_daemon(const struct program *p)
+{
+	return p->link->by_daemon;
+}
+
+bool program_is_welcome(const char *ifname)
+{
+	unsigned int ifindex = if_nametoindex(ifname);
+	struct found found;
+
+	if (!ifindex || found_look(&found, (int)ifindex))
+		return false;
+	found_close(&found);
+	return found.kind == FOUND_NOTHING || found.kind == FOUND_VOLLEY;
+}
+
+bool program_is_attached(const struct program *p)
+{
+	struct found found;
+	bool is_there;
+
+	if (found_look(&found, p->ifindex))
+		return false;
+	is_there = found.kind == FOUND_VOLLEY && found.id == p->id;
+	found_close(&found);
+	return is_there;
+}
+
+int program_fd(const struct program *p)
+{
+	return p->xdp ? xdp_program__fd(p->xdp) : p->prog_fd;
+}
+
+/* libxdp 1.3.1 keeps a descriptor of a program that it detaches without its dispatcher: see found.c. */
+int program_detach(struct program *p)
+{
+	LIBBPF_OPTS(bpf_xdp_attach_opts, opts, .old_prog_fd = program_fd(p));
+
+	if (p->xdp && !program_is_alone(p))
+		return xdp_program__detach(
+			p->xdp, p->ifindex,
+			p->mode == PROGRAM_NATIVE ? XDP_MODE_NATIVE : XDP_MODE_SKB, 0);
+	return bpf_xdp_detach(p->ifindex, program_xdp_flags(p) | XDP_FLAGS_REPLACE, &opts);
+}
+
+static void close_fd(int fd)
+{
+	if (fd >= 0)
+		close(fd);
+}
+
+void program_close(struct program *p, bool keep)
+{
+	int err;
+
+	if (!p)
+		return;
+	if (p->id && p->link && p->link->by_daemon && !keep && program_is_attached(p)) {
+		err = program_detach(p);
+		if (err)
+			log_warn("%s: detaching the XDP program: %s", p->ifname, err_text(err));
+	}
+	program_unprepare(p);
+	if (p->xdp)
+		xdp_program__close(p->xdp);
+	object_unmap(p->link, sizeof(*p->link));
+	object_unmap(p->queues, VOLLEY_QUEUES * sizeof(*p->queues));
+	close_fd(p->link_fd);
+	close_fd(p->cpu_fd);
+	close_fd(p->xsks_fd);
+	close_fd(p->queues_fd);
+	close_fd(p->shares_fd);
+	close_fd(p->prog_fd);
+	if (p->lock_fd >= 0)
+		lock_close(p->lock_fd, p->lock_path);
+	volley_bpf__destroy(p->skel);
+	free(p);
+}
+
+void program_set_answers(struct program *p, bool driver_answers)
+{
+	__atomic_store_n(&p->link->driver_answers, driver_answers, __ATOMIC_RELEASE);
+}
+
+void program_set_ways(struct program *p, uint8_t tunnels, __be16 gue_port, bool return_fib)
+{
+	p->link->gue_port = gue_port;
+	__atomic_store_n(&p->link->return_fib, return_fib, __ATOMIC_RELEASE);
+	__atomic_store_n(&p->link->tunnels, tunnels, __ATOMIC_RELEASE);
+}
+
+void program_set_mac(struct program *p, const uint8_t mac[6])
+{
+	if (memcmp(p->link->mac, mac, 6))
+		memcpy(p->link->mac, mac, 6);
+}
+
+void program_set_finer(struct program *p, unsigned int finer)
+{
+	__atomic_store_n(&p->link->finer, (uint8_t)finer, __ATOMIC_RELAXED);
+}
+
+enum program_origin program_origin(const struct program *p)
+{
+	return p->origin;
+}
+
+enum program_mode program_mode(const struct program *p)
+{
+	return p->mode;
+}
+
+const char *program_generic_reason(const struct program *p)
+{
+	return p->generic_reason;
+}
+
+uint32_t program_id(const struct program *p)
+{
+	return p->id;
+}
+
+int program_xsks_fd(const struct program *p)
+{
+	return p->xsks_fd;
+}
+
+struct volley_queue *program_queue(const struct program *p, uint32_t queue)
+{
+	return &p->queues[queue];
+}
+
+uint32_t program_xdp_flags(const struct program *p)
+{
+	return p->mode == PROGRAM_NATIVE ? XDP_FLAGS_DRV_MODE : XDP_FLAGS_SKB_MODE;
+}
+
+/* --- Counters ------------------------------------------------------------------------------------ */
+
+int program_cpus(const struct program *p, struct volley_cpu **cpus, int *n_cpus)
+{
+	const uint32_t zero = 0;
+	int err = 0;
+
+	*n_cpus = libbpf_num_possible_cpus();
+	if (*n_cpus < 0)
+		return *n_cpus;
+	*cpus = calloc((size_t)*n_cpus, sizeof(**cpus));
+	if (!*cpus)
+		return -ENOMEM;
+	if (bpf_map_lookup_elem(p->cpu_fd, &zero, *cpus))
+		err = -errno;
+	if (err)
+		free(*cpus);
+	return err;
+}
+
+int program_counters(const struct program *p, struct volley_cpu *sum)
+{
+	struct volley_cpu *cpus;
+	int cpu, i, n_cpus, err;
+
+	memset(sum, 0, sizeof(*sum));
+	err = program_cpus(p, &cpus, &n_cpus);
+	if (err)
+		return err;
+	for (cpu = 0; cpu < n_cpus; cpu++) {
+		sum->received += cpus[cpu].received;
+		sum->to_worker += cpus[cpu].to_worker;
+		for (i = 0; i < VOLLEY_N_REASONS; i++)
+			sum->reasons[i] += cpus[cpu].reasons[i];
+	}
+	free(cpus);
+	return 0;
+}
+
+enum volley_class program_reason_class(enum volley_reason reason)
+{
+	static const enum volley_class classes[] = {
+#define CLASS(name, class, words) VOLLEY_CLASS_##class,
+		VOLLEY_REASONS(CLASS)
+#undef CLASS
+	};
+
+	return classes[reason];
+}

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The program of an interface is lent: DPDK's net_af_xdp attaches a program only where there is none, and enters
+ * its sockets in the map xsks_map of that one. So ours is taken off for the moment, and then put, by one exchange,
+ * in the place of the one that is there now, with its xsks_map and our other maps.
+ *
+ * For that moment, some milliseconds, the kernel's sockets answer.
+ */
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <linux/if_link.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "bpf/program_internal.h"
+#include "volley.skel.h"
+
+#define MAPS_CAP 16
+
+int program_lend(struct program *p)
+{
+	return program_detach(p);
+}
+
+/* A descriptor of the map xsks_map of a program, or -ENOENT, or -errno. */
+static int open_xsks(int prog_fd)
+{
+	uint32_t ids[MAPS_CAP] = { 0 };
+	struct bpf_prog_info info = { .nr_map_ids = MAPS_CAP, .map_ids = (uintptr_t)ids };
+	uint32_t len = sizeof(info);
+
+	if (bpf_obj_get_info_by_fd(prog_fd, &info, &len))
+		return -errno;
+	for (uint32_t i = 0; i < info.nr_map_ids && i < MAPS_CAP; i++) {
+		struct bpf_map_info map = { 0 };
+		uint32_t map_len = sizeof(map);
+		int fd = bpf_map_get_fd_by_id(ids[i]);
+
+		if (fd >= 0 && !bpf_obj_get_info_by_fd(fd, &map, &map_len) &&
+		    map.type == BPF_MAP_TYPE_XSKMAP && !strcmp(map.name, "xsks_map"))
+			return fd;
+		if (fd >= 0)
+			close(fd);
+	}
+	return -ENOENT;
+}
+
+/* The program that is there now: its descriptor and mode. */
+static int open_borrower(struct program *p)
+{
+	LIBBPF_OPTS(bpf_xdp_query_opts, there);
+	int err = bpf_xdp_query(p->ifindex, 0, &there), fd;
+
+	if (err)
+		return err;
+	p->mode = there.drv_prog_id ? PROGRAM_NATIVE : PROGRAM_GENERIC;
+	if (!there.drv_prog_id && !there.skb_prog_id)
+		return -ENOENT;
+	fd = bpf_prog_get_fd_by_id(there.drv_prog_id ? there.drv_prog_id : there.skb_prog_id);
+	return fd < 0 ? -errno : fd;
+}
+
+static int exchange(struct program *p, int borrower_fd)
+{
+	LIBBPF_OPTS(bpf_xdp_attach_opts, opts, .old_prog_fd = borrower_fd);
+
+	return bpf_xdp_attach(p->ifindex, bpf_program__fd(p->next->progs.volley),
+			      program_xdp_flags(p) | XDP_FLAGS_REPLACE, &opts);
+}
+
+/* Ours, with the sockets of `xsks_fd`, instead of the borrower. */
+static int replace(struct program *p, const struct object_maps *maps, int borrower_fd, int xsks_fd)
+{
+	int err;
+
+	program_unprepare(p);
+	close(p->xsks_fd);
+	p->xsks_fd = xsks_fd;
+	p->next_state_id = p->state_id;
+	p->next = program_open_next(p, maps);
+	if (!p->next)
+		return errno ? -errno : -EINVAL;
+	err = volley_bpf__load(p->next);
+	if (!err)
+		err = exchange(p, borrower_fd);
+	if (!err)
+		program_settle(p);
+	else
+		program_unprepare(p);
+	return err;
+}
+
+int program_use_sockets(struct program *p, const struct object_maps *maps, int xsks_fd)
+{
+	int fd = dup(xsks_fd);
+
+	return fd < 0 ? -errno : replace(p, maps, program_fd(p), fd);
+}
+
+/* As it was before it was lent. */
+static int attach_again(struct program *p)
+{
+	return bpf_xdp_attach(p->ifindex, program_fd(p),
+			      program_xdp_flags(p) | XDP_FLAGS_UPDATE_IF_NOEXIST, NULL);
+}
+
+int program_take_back(struct program *p, const struct object_maps *maps, bool is_borrowed)
+{
+	int borrower_fd, xsks_fd, err;
+
+	p->link->by_daemon = 1; /* whoever loaded it: ours is in its place, and goes with us */
+	if (!is_borrowed)
+		return attach_again(p);
+	borrower_fd = open_borrower(p);
+	if (borrower_fd < 0)
+		return borrower_fd;
+	xsks_fd = open_xsks(borrower_fd);
+	err = xsks_fd < 0 ? xsks_fd : replace(p, maps, borrower_fd, xsks_fd);
+	close(borrower_fd);
+	return err;
+}

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * A program that runs gets maps of another cache: by one of the same object in its place.
+ *
+ *      alone on the interface          one exchange, by the kernel (XDP_FLAGS_REPLACE)
+ *      behind libxdp's dispatcher      the new one is added, then the old one taken out: a packet that
+ *                                      meets both meets the second only if the first lets it pass
+ */
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <linux/if_link.h>
+#include <unistd.h>
+#include <xdp/libxdp.h>
+
+#include "bpf/program_internal.h"
+#include "volley.skel.h"
+
+bool program_is_alone(const struct program *p)
+{
+	struct found found;
+	bool is_it;
+
+	if (found_look(&found, p->ifindex))
+		return true;
+	is_it = found.is_alone;
+	found_close(&found);
+	return is_it;
+}
+
+struct volley_bpf *program_open_next(const struct program *p, const struct object_maps *maps)
+{
+	struct volley_bpf *skel = object_open(maps, &maps->memory.sizes);
+	int err;
+
+	if (!skel)
+		return NULL;
+	err = bpf_map__reuse_fd(skel->maps.volley_link, p->link_fd);
+	err |= bpf_map__reuse_fd(skel->maps.volley_cpu, p->cpu_fd);
+	err |= bpf_map__reuse_fd(skel->maps.xsks_map, p->xsks_fd);
+	err |= bpf_map__reuse_fd(skel->maps.volley_queues, p->queues_fd);
+	err |= bpf_map__reuse_fd(skel->maps.volley_shares, p->shares_fd);
+	if (!err)
+		return skel;
+	volley_bpf__destroy(skel);
+	return NULL;
+}
+
+int program_prepare(struct program *p, const struct object_maps *maps)
+{
+	int err;
+
+	program_unprepare(p);
+	p->next_state_id = program_map_id(maps->state_fd);
+	if (p->next_state_id == p->state_id)
+		return 0;
+	p->next = program_open_next(p, maps);
+	if (!p->next)
+		return errno ? -errno : -EINVAL;
+	if (program_is_alone(p)) {
+		err = volley_bpf__load(p->next);
+	} else {
+		/* It is loaded when it is attached: the dispatcher says as what. */
+		p->next_xdp = xdp_program__from_bpf_obj(p->next->obj, "xdp");
+		err = (int)libxdp_get_error(p->next_xdp);
+		if (err)
+			p->next_xdp = NULL;
+	}
+	if (err)
+		program_unprepare(p);
+	return err;
+}
+
+int program_renew(struct program *p, const struct object_maps *maps)
+{
+	const uint32_t state_id = p->state_id;
+	int err;
+
+	p->state_id = 0; /* as if it read another cache */
+	err = program_switch(p, maps);
+	if (err)
+		p->state_id = state_id;
+	return err;
+}
+
+void program_unprepare(struct program *p)
+{
+	if (p->next_xdp)
+		xdp_program__close(p->next_xdp);
+	volley_bpf__destroy(p->next);
+	p->next_xdp = NULL;
+	p->next = NULL;
+}
+
+static int exchange(struct program *p)
+{
+	LIBBPF_OPTS(bpf_xdp_attach_opts, opts, .old_prog_fd = program_fd(p));
+
+	return bpf_xdp_attach(p->ifindex, bpf_program__fd(p->next->progs.volley),
+			      program_xdp_flags(p) | XDP_FLAGS_REPLACE, &opts);
+}
+
+/* One that was adopted is known by its number alone. */
+static int add_and_take_out(struct program *p)
+{
+	enum xdp_attach_mode mode = p->mode == PROGRAM_NATIVE ? XDP_MODE_NATIVE : XDP_MODE_SKB;
+	struct xdp_program *old = p->xdp ? p->xdp : xdp_program__from_id(p->id);
+	int err = (int)libxdp_get_error(old);
+
+	if (err)
+		return err;
+	err = xdp_program__attach(p->next_xdp, p->ifindex, mode, 0);
+	if (!err) {
+		err = xdp_program__detach(old, p->ifindex, mode, 0);
+		if (err)
+			(void)xdp_program__detach(p->next_xdp, p->ifindex, mode, 0);
+	}
+	if (old != p->xdp)
+		xdp_program__close(old);
+	return err;
+}
+
+void program_settle(struct program *p)
+{
+	struct bpf_prog_info info = { 0 };
+	uint32_t len = sizeof(info);
+
+	if (p->xdp)
+		xdp_program__close(p->xdp);
+	if (p->prog_fd >= 0)
+		close(p->prog_fd);
+	volley_bpf__destroy(p->skel);
+	p->skel = p->next;
+	p->xdp = p->next_xdp;
+	p->next = NULL;
+	p->next_xdp = NULL;
+	p->prog_fd = dup(p->xdp ? xdp_program__fd(p->xdp) : bpf_program__fd(p->skel->progs.volley));
+	if (!bpf_obj_get_info_by_fd(p->prog_fd, &info, &len))
+		p->id = info.id;
+	p->origin = PROGRAM_REPLACED;
+	p->state_id = p->next_state_id;
+}
+
+int program_switch(struct program *p, const struct object_maps *maps)
+{
+	uint32_t state_id = program_map_id(maps->state_fd);
+	int err = 0;
+
+	if (p->state_id == state_id)
+		return 0;
+	if (!p->next || p->next_state_id != state_id)
+		err = program_prepare(p, maps);
+	if (!err)
+		err = p->next_xdp ? add_and_take_out(p) : exchange(p);
+	if (!err)
+		program_settle(p);
+	return err;
+}

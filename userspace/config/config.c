@@ -1,0 +1,512 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* From the text of a configuration to checked values; see config.h for the way. */
+#include "config/config.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/un.h>
+
+#include "config/take.h"
+#include "config/value.h"
+#include "config/yamlwalk.h"
+
+static void load_raw(struct take *take)
+{
+	char message[256];
+	int err;
+
+	if (take->source.failed)
+		return;
+	err = config_raw_load(&take->raw, take->source.text, take->source.len, message,
+			      sizeof(message));
+	if (err == -ENOMEM)
+		source_fail_memory(&take->source);
+	else if (err)
+		source_fail(&take->source, 1, "", "%s", message);
+	else if (!take->raw) /* no key at all */
+		source_refuse_missing(&take->source, "server.listen");
+}
+
+static void take_nsid(struct take *take, const char *text)
+{
+	const struct words_key *key = source_find_key("server.nsid");
+	struct config *config = take->config;
+	size_t n;
+
+	if (take->source.failed || !text)
+		return;
+	if (value_read_octets(text, key->min, key->max, NULL, &n)) {
+		source_refuse_value(&take->source, "server.nsid", text);
+		return;
+	}
+	config->nsid = take_memory(take, n, 1);
+	if (config->nsid && !value_read_octets(text, key->min, key->max, config->nsid, &n))
+		config->n_nsid = (uint32_t)n;
+}
+
+static void take_listen(struct take *take, const struct config_raw_list *list)
+{
+	struct config_addr *addrs = take_memory(take, list->n, sizeof(*addrs));
+	char path[YAMLWALK_PATH_CAP], first[YAMLWALK_PATH_CAP];
+
+	if (!list->n)
+		source_refuse_missing(&take->source, "server.listen");
+	take->config->listen = addrs;
+	for (uint32_t i = 0; i < list->n && !take->source.failed; i++) {
+		snprintf(path, sizeof(path), "server.listen[%u]", i);
+		if (value_read_addr(list->items[i], &addrs[i]))
+			source_refuse_value(&take->source, path, list->items[i]);
+		for (uint32_t j = 0; j < i && !take->source.failed; j++) {
+			if (memcmp(&addrs[i], &addrs[j], sizeof(addrs[i])))
+				continue;
+			snprintf(first, sizeof(first), "server.listen[%u]", j);
+			source_refuse_twice(&take->source, path, list->items[i], first);
+		}
+	}
+	take->config->n_listen = list->n;
+}
+
+static void take_cookies(struct take *take, const struct config_raw_cookies *raw)
+{
+	struct config *config = take->config;
+
+	config->has_cookie_secret = raw->secret != NULL;
+	if (take->source.failed || !raw->secret)
+		return;
+	/* The refusal does not show what was written: it may be most of a secret. */
+	if (value_read_hex(raw->secret, config->cookie_secret, sizeof(config->cookie_secret)))
+		source_refuse_value(&take->source, "server.cookies.secret", "(hidden)");
+}
+
+/* Processors, none twice. */
+static uint16_t *take_cores(struct take *take, const char *prefix, const char *name,
+			    const struct config_raw_list *list)
+{
+	uint16_t *cores = take_memory(take, list->n, sizeof(*cores));
+	char path[YAMLWALK_PATH_CAP], leaf[32];
+
+	for (uint32_t i = 0; i < list->n && !take->source.failed; i++) {
+		snprintf(leaf, sizeof(leaf), "%s[%u]", name, i);
+		cores[i] = (uint16_t)take_number(take, prefix, leaf, list->items[i]);
+		take_join_path(take, path, prefix, leaf);
+		for (uint32_t j = 0; j < i; j++)
+			if (cores[j] == cores[i])
+				source_refuse_value(&take->source, path, list->items[i]);
+	}
+	return cores;
+}
+
+static void take_server(struct take *take)
+{
+	const struct config_raw_server *raw = &take->raw->server;
+	struct config *config = take->config;
+
+	take_listen(take, &raw->listen);
+	config->n_workers = (uint32_t)take_number(take, "server.", "workers", raw->workers);
+	config->control_cores = take_cores(take, "server.", "control-cores", &raw->control_cores);
+	config->n_control_cores = raw->control_cores.n;
+	config->max_udp_size_bytes =
+		(uint16_t)take_number(take, "server.", "max-udp-size", raw->max_udp_size);
+	config->minimal_responses =
+		take_number(take, "server.", "minimal-responses", raw->minimal_responses) != 0;
+	config->any = (enum config_any)take_number(take, "server.", "any", raw->any);
+	take_nsid(take, raw->nsid);
+	config->version = take_string(take, "server.version", raw->version);
+	config->identity = take_string(take, "server.identity", raw->identity);
+	config->tcp_connections_cap = (uint32_t)take_number(take, "server.tcp.", "max-connections",
+							    raw->tcp.max_connections);
+	config->tcp_idle_s =
+		(uint32_t)take_number(take, "server.tcp.", "idle-timeout", raw->tcp.idle_timeout);
+	config->tcp_queries_max =
+		(uint32_t)take_number(take, "server.tcp.", "max-queries", raw->tcp.max_queries);
+	take_cookies(take, &raw->cookies);
+}
+
+static void take_queue_cores(struct take *take, struct config_interface *interface,
+			     const char *prefix, const struct config_raw_list *list)
+{
+	char path[YAMLWALK_PATH_CAP];
+
+	interface->cores = take_cores(take, prefix, "cores", list);
+	interface->n_cores = list->n;
+	take_join_path(take, path, prefix, "cores");
+	if (list->n && interface->n_queues && list->n != interface->n_queues)
+		source_fail(&take->source, 0, path,
+			    "has %u processors for %u queues, give as many as queues says", list->n,
+			    interface->n_queues);
+}
+
+static void take_rings(struct take *take, struct config_interface *interface, const char *prefix,
+		       const struct config_raw_interface *raw)
+{
+	char path[YAMLWALK_PATH_CAP];
+
+	interface->busy_poll_budget =
+		(uint32_t)take_number(take, prefix, "busy-poll", raw->busy_poll);
+	interface->n_umem_frames =
+		(uint32_t)take_number(take, prefix, "umem-frames", raw->umem_frames);
+	interface->ring_size = (uint32_t)take_number(take, prefix, "ring-size", raw->ring_size);
+	take_join_path(take, path, prefix, raw->ring_size ? "ring-size" : "umem-frames");
+	if (interface->n_umem_frames < 2 * interface->ring_size)
+		source_fail(
+			&take->source, 0, path,
+			"umem-frames %u is less than twice ring-size %u, and frames being received "
+			"and sent would not both fit: give more frames or a smaller ring",
+			interface->n_umem_frames, interface->ring_size);
+}
+
+static void take_interface_name(struct take *take, uint32_t at, const char *text)
+{
+	struct config_interface *interfaces = take->config->interfaces;
+	char path[YAMLWALK_PATH_CAP], first[YAMLWALK_PATH_CAP];
+
+	snprintf(path, sizeof(path), "interfaces[%u].name", at);
+	if (!text) {
+		source_refuse_missing(&take->source, path);
+		return;
+	}
+	if (value_check_interface(text)) {
+		source_refuse_value(&take->source, path, text);
+		return;
+	}
+	snprintf(interfaces[at].name, sizeof(interfaces[at].name), "%s", text);
+	for (uint32_t i = 0; i < at; i++) {
+		if (strcmp(interfaces[i].name, text))
+			continue;
+		snprintf(first, sizeof(first), "interfaces[%u].name", i);
+		source_refuse_twice(&take->source, path, text, first);
+	}
+}
+
+/* A query to a service is one, so GUE needs a port of its own. */
+static void take_tunnels(struct take *take, struct config_interface *interface, const char *prefix,
+			 const struct config_raw_interface *raw)
+{
+	uint64_t port = take_number(take, prefix, "gue-port", raw->gue_port);
+	char path[YAMLWALK_PATH_CAP], leaf[32];
+	uint8_t bit;
+
+	for (uint32_t i = 0; i < raw->tunnels.n && !take->source.failed; i++) {
+		snprintf(leaf, sizeof(leaf), "tunnels[%u]", i);
+		bit = (uint8_t)(1 << take_number(take, prefix, leaf, raw->tunnels.items[i]));
+		if (interface->tunnels & bit)
+			source_refuse_value(&take->source, take_join_path(take, path, prefix, leaf),
+					    raw->tunnels.items[i]);
+		interface->tunnels |= bit;
+	}
+	/* The outer address is known to the XDP program, which a device of DPDK's own has not. */
+	if (raw->tunnels.n && raw->device)
+		source_fail(&take->source, 0, take_join_path(take, path, prefix, "tunnels"),
+			    "are not taken off with a device that is given: leave device out");
+	interface->net_gue_port = htons((uint16_t)port);
+	take_join_path(take, path, prefix, raw->gue_port ? "gue-port" : "tunnels");
+	for (uint32_t i = 0; i < take->config->n_listen; i++)
+		if (interface->tunnels & VOLLEY_TUNNEL_GUE &&
+		    take->config->listen[i].net_port == interface->net_gue_port)
+			source_fail(&take->source, 0, path,
+				    "port %u is one of server.listen: give GUE another in gue-port",
+				    (unsigned int)port);
+}
+
+static void take_device(struct take *take, struct config_interface *interface, const char *prefix,
+			const char *text)
+{
+	char path[YAMLWALK_PATH_CAP];
+
+	take_join_path(take, path, prefix, "device");
+	interface->device = take_string(take, path, text);
+	if (text && interface->port != CONFIG_PORT_DPDK)
+		source_fail(&take->source, 0, path, "is for DPDK alone: say port: dpdk, too");
+}
+
+static void take_interface(struct take *take, uint32_t at, const struct config_raw_interface *raw)
+{
+	struct config_interface *interface = &take->config->interfaces[at];
+	char prefix[YAMLWALK_PATH_CAP];
+
+	snprintf(prefix, sizeof(prefix), "interfaces[%u].", at);
+	take_interface_name(take, at, raw->name);
+	interface->xdp = (enum config_xdp)take_number(take, prefix, "xdp", raw->xdp);
+	interface->port = (enum config_port)take_number(take, prefix, "port", raw->port);
+	interface->driver_answers =
+		take_number(take, prefix, "driver-answers", raw->driver_answers) != 0;
+	interface->zero_copy =
+		(enum config_zero_copy)take_number(take, prefix, "zero-copy", raw->zero_copy);
+	take_rings(take, interface, prefix, raw);
+	interface->n_queues = (uint32_t)take_number(take, prefix, "queues", raw->queues);
+	take_queue_cores(take, interface, prefix, &raw->cores);
+	take_tunnels(take, interface, prefix, raw);
+	interface->return_path =
+		(enum config_return)take_number(take, prefix, "return-path", raw->return_path);
+	take_device(take, interface, prefix, raw->device);
+}
+
+static void take_interfaces(struct take *take)
+{
+	struct config *config = take->config;
+
+	config->interfaces =
+		take_memory(take, take->raw->n_interfaces, sizeof(*config->interfaces));
+	if (config->interfaces)
+		config->n_interfaces = take->raw->n_interfaces;
+	for (uint32_t i = 0; i < config->n_interfaces && !take->source.failed; i++)
+		take_interface(take, i, &take->raw->interfaces[i]);
+}
+
+/* A command with a slash in it is a path like others; without one it is looked for in PATH. */
+static char *take_command(struct take *take, const char *prefix, const char *text)
+{
+	char *copy;
+
+	if (take->source.failed)
+		return NULL;
+	if (!*text || strchr(text, '/'))
+		return take_path(take, prefix, "verify[0]", text);
+	copy = strdup(text);
+	if (!copy)
+		source_fail_memory(&take->source);
+	return copy;
+}
+
+static void take_verify(struct take *take, struct verify *verify, const char *prefix,
+			const struct config_raw_zone *raw)
+{
+	const struct config_raw_list *list = &raw->verify;
+
+	verify->timeout_s =
+		(uint32_t)take_number(take, prefix, "verify-timeout", raw->verify_timeout);
+	if (!list->n)
+		return;
+	verify->argv = take_memory(take, list->n + 1, sizeof(char *));
+	for (uint32_t i = 0; i < list->n && !take->source.failed; i++) {
+		verify->argv[i] = i ? strdup(list->items[i]) :
+				      take_command(take, prefix, list->items[i]);
+		if (!verify->argv[i])
+			source_fail_memory(&take->source);
+	}
+}
+
+static void take_zone(struct take *take, uint32_t at, const struct config_raw_zone *raw)
+{
+	struct config_zone *zone = &take->config->zones[at];
+	char prefix[YAMLWALK_PATH_CAP], path[YAMLWALK_PATH_CAP];
+	int err;
+
+	snprintf(prefix, sizeof(prefix), "zones[%u].", at);
+	take_join_path(take, path, prefix, "name");
+	if (!raw->name) {
+		source_refuse_missing(&take->source, path);
+		return;
+	}
+	err = value_read_domain(raw->name, &zone->name);
+	if (err == -ENOMEM)
+		source_fail_memory(&take->source);
+	else if (err)
+		source_refuse_value(&take->source, path, raw->name);
+	zone->file = take_path(take, prefix, "file", raw->file);
+	take_verify(take, &zone->verify, prefix, raw);
+}
+
+/* By name, then by place in the file: zones stand in one array, so their addresses are that order. */
+static int compare_zones(const void *a, const void *b)
+{
+	const struct config_zone *const *left = a, *const *right = b;
+	int order = strcmp((*left)->name, (*right)->name);
+
+	return order ? order : (*left > *right) - (*left < *right);
+}
+
+static void check_zones_unique(struct take *take)
+{
+	const struct config *config = take->config;
+	const struct config_zone **sorted = take_memory(take, config->n_zones, sizeof(*sorted));
+	char path[YAMLWALK_PATH_CAP], first[YAMLWALK_PATH_CAP];
+
+	if (!sorted)
+		return;
+	for (uint32_t i = 0; i < config->n_zones; i++)
+		sorted[i] = &config->zones[i];
+	qsort(sorted, config->n_zones, sizeof(*sorted), compare_zones);
+	for (uint32_t i = 1; i < config->n_zones && !take->source.failed; i++) {
+		if (strcmp(sorted[i - 1]->name, sorted[i]->name))
+			continue;
+		snprintf(path, sizeof(path), "zones[%td].name", sorted[i] - config->zones);
+		snprintf(first, sizeof(first), "zones[%td].name", sorted[i - 1] - config->zones);
+		source_refuse_twice(&take->source, path, sorted[i]->name, first);
+	}
+	free(sorted);
+}
+
+static void take_zones(struct take *take)
+{
+	struct config *config = take->config;
+
+	config->zones = take_memory(take, take->raw->n_zones, sizeof(*config->zones));
+	if (config->zones)
+		config->n_zones = take->raw->n_zones;
+	for (uint32_t i = 0; i < config->n_zones && !take->source.failed; i++)
+		take_zone(take, i, &take->raw->zones[i]);
+	check_zones_unique(take);
+}
+
+static void take_cache(struct take *take)
+{
+	const struct config_raw_cache *raw = &take->raw->cache;
+	struct config *config = take->config;
+
+	config->cache_size_bytes = take_number(take, "cache.", "size", raw->size);
+	config->cache_orphan_serve_s =
+		(uint32_t)take_number(take, "cache.", "orphan-serve", raw->orphan_serve);
+	config->cache_snapshot_interval_s =
+		(uint32_t)take_number(take, "cache.", "snapshot-interval", raw->snapshot_interval);
+	if (raw->snapshot)
+		config->cache_snapshot = take_path(take, "cache.", "snapshot", raw->snapshot);
+	else if (raw->snapshot_interval)
+		source_fail(&take->source, 0, "cache.snapshot-interval",
+			    "says when, but cache.snapshot does not say where: give that, too");
+}
+
+static void take_dpdk(struct take *take)
+{
+	const struct config_raw_dpdk *raw = &take->raw->dpdk;
+	struct config_dpdk *dpdk = &take->config->dpdk;
+
+	dpdk->huge_pages =
+		(enum config_huge)take_number(take, "dpdk.", "huge-pages", raw->huge_pages);
+	dpdk->memory_bytes = take_number(take, "dpdk.", "memory", raw->memory);
+	if (!raw->options.n)
+		return;
+	dpdk->options = take_memory(take, raw->options.n + 1, sizeof(char *));
+	for (uint32_t i = 0; i < raw->options.n && !take->source.failed; i++)
+		dpdk->options[i] = take_copy(take, raw->options.items[i]);
+}
+
+static void take_control(struct take *take)
+{
+	const struct config_raw *raw = take->raw;
+	struct config *config = take->config;
+
+	config->control_socket = take_path(take, "control.", "socket", raw->control.socket);
+	config->control_mode = (mode_t)take_number(take, "control.", "mode", raw->control.mode);
+	if (take->source.failed)
+		return;
+	if (strlen(config->control_socket) >= sizeof(((struct sockaddr_un *)0)->sun_path))
+		source_refuse_value(&take->source, "control.socket", config->control_socket);
+	else if (raw->server.pid_file)
+		config->pid_file = take_path(take, "server.", "pid-file", raw->server.pid_file);
+	else if (asprintf(&config->pid_file, "%s.lock", config->control_socket) < 0)
+		source_fail_memory(&take->source);
+}
+
+static void take_metrics(struct take *take, const char *text)
+{
+	if (take->source.failed || !text)
+		return;
+	if (!strchr(text, '@') || value_read_addr(text, &take->config->metrics))
+		source_refuse_value(&take->source, "metrics.listen", text);
+}
+
+static void take_values(struct take *take)
+{
+	take_server(take);
+	take_interfaces(take);
+	take_cache(take);
+	take_zones(take);
+	take_recursion(take);
+	take_dpdk(take);
+	take_control(take);
+	take_metrics(take, take->raw->metrics.listen);
+}
+
+int config_load(struct config **out, const char *path, char *err, size_t err_cap)
+{
+	struct take take = { .source = { .path = path, .err = err, .err_cap = err_cap } };
+
+	*out = NULL;
+	err[0] = '\0';
+	take.config = calloc(1, sizeof(*take.config));
+	if (take.config)
+		take.config->path = strdup(path);
+	if (!take.config || !take.config->path)
+		source_fail_memory(&take.source);
+	source_read(&take.source);
+	source_check_shape(&take.source);
+	load_raw(&take);
+	if (!take.source.failed)
+		take_values(&take);
+	config_raw_free(take.raw);
+	source_fini(&take.source);
+	if (take.source.failed)
+		config_free(take.config);
+	else
+		*out = take.config;
+	return take.source.failed;
+}
+
+void config_zones_free(struct config_zone *zones, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		free(zones[i].name);
+		free(zones[i].file);
+		verify_fini(&zones[i].verify);
+	}
+	free(zones);
+}
+
+static void free_list(char **list)
+{
+	for (char **at = list; at && *at; at++)
+		free(*at);
+	free(list);
+}
+
+void config_recursion_fini(struct config_recursion *recursion)
+{
+	for (uint32_t i = 0; i < recursion->n_stubs; i++) {
+		free(recursion->stubs[i].zone);
+		free(recursion->stubs[i].address);
+	}
+	for (uint32_t i = 0; i < recursion->n_rpz; i++) {
+		free(recursion->rpz[i].name);
+		free(recursion->rpz[i].file);
+	}
+	free(recursion->stubs);
+	free(recursion->rpz);
+	free(recursion->allow);
+	free_list(recursion->forward);
+	free_list(recursion->local_data);
+	free(recursion->tls_bundle);
+	free(recursion->root_hints);
+	free(recursion->trust_anchor);
+	free(recursion->auto_trust_anchor);
+	*recursion = (struct config_recursion){ 0 };
+}
+
+void config_free(struct config *config)
+{
+	if (!config)
+		return;
+	for (uint32_t i = 0; i < config->n_interfaces; i++) {
+		free(config->interfaces[i].cores);
+		free(config->interfaces[i].device);
+	}
+	config_zones_free(config->zones, config->n_zones);
+	explicit_bzero(config->cookie_secret, sizeof(config->cookie_secret));
+	config_recursion_fini(&config->recursion);
+	free(config->path);
+	free(config->allow);
+	free(config->cache_snapshot);
+	free(config->nsid);
+	free(config->version);
+	free(config->identity);
+	free(config->listen);
+	free(config->control_cores);
+	free_list(config->dpdk.options);
+	free(config->interfaces);
+	free(config->control_socket);
+	free(config->pid_file);
+	free(config);
+}

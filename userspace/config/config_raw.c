@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The libcyaml schema. Keys here and in words_keys.c are held equal by tests/unit/config/test_config.c. */
+#include "config/config_raw.h"
+
+#include <cyaml/cyaml.h>
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#define TEXT(key, type, member)                                                                \
+	CYAML_FIELD_STRING_PTR(key, CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, type, member, 0, \
+			       CYAML_UNLIMITED)
+#define MAP(key, type, member, fields) \
+	CYAML_FIELD_MAPPING(key, CYAML_FLAG_OPTIONAL, type, member, fields)
+#define LIST(key, type, member)                                                         \
+	CYAML_FIELD_SEQUENCE_COUNT(key, CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, type, \
+				   member.items, member.n, &text_value, 0, CYAML_UNLIMITED)
+#define MAPS(key, type, member, item)                                                           \
+	CYAML_FIELD_SEQUENCE_COUNT(key, CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, type, member, \
+				   n_##member, item, 0, CYAML_UNLIMITED)
+
+static const cyaml_schema_value_t text_value = {
+	CYAML_VALUE_STRING(CYAML_FLAG_POINTER, char, 0, CYAML_UNLIMITED),
+};
+
+static const cyaml_schema_field_t tcp_fields[] = {
+	TEXT("max-connections", struct config_raw_tcp, max_connections),
+	TEXT("idle-timeout", struct config_raw_tcp, idle_timeout),
+	TEXT("max-queries", struct config_raw_tcp, max_queries),
+	CYAML_FIELD_END,
+};
+
+static const cyaml_schema_field_t cookies_fields[] = {
+	TEXT("secret", struct config_raw_cookies, secret),
+	CYAML_FIELD_END,
+};
+
+static const cyaml_schema_field_t server_fields[] = {
+	LIST("listen", struct config_raw_server, listen),
+	LIST("allow", struct config_raw_server, allow),
+	TEXT("workers", struct config_raw_server, workers),
+	LIST("control-cores", struct config_raw_server, control_cores),
+	TEXT("max-udp-size", struct config_raw_server, max_udp_size),
+	TEXT("minimal-responses", struct config_raw_server, minimal_responses),
+	TEXT("any", struct config_raw_server, any),
+	TEXT("nsid", struct config_raw_server, nsid),
+	TEXT("version", struct config_raw_server, version),
+	TEXT("identity", struct config_raw_server, identity),
+	TEXT("pid-file", struct config_raw_server, pid_file),
+	MAP("tcp", struct config_raw_server, tcp, tcp_fields),
+	MAP("cookies", struct config_raw_server, cookies, cookies_fields),
+	CYAML_FIELD_END,
+};
+
+static const cyaml_schema_field_t interface_fields[] = {
+	TEXT("name", struct config_raw_interface, name),
+	TEXT("xdp", struct config_raw_interface, xdp),
+	TEXT("port", struct config_raw_interface, port),
+	TEXT("driver-answers", struct config_raw_interface, driver_answers),
+	TEXT("zero-copy", struct config_raw_interface, zero_copy),
+	TEXT("busy-poll", struct config_raw_interface, busy_poll),
+	TEXT("umem-frames", struct config_raw_interface, umem_frames),
+	TEXT("ring-size", struct config_raw_interface, ring_size),
+	TEXT("queues", struct config_raw_interface, queues),
+	LIST("cores", struct config_raw_interface, cores),
+	LIST("tunnels", struct config_raw_interface, tunnels),
+	TEXT("gue-port", struct config_raw_interface, gue_port),
+	TEXT("return-path", struct config_raw_interface, return_path),
+	TEXT("device", struct config_raw_interface, device),
+	CYAML_FIELD_END,
+};
+
+static const cyaml_schema_value_t interface_value = {
+	CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, struct config_raw_interface, interface_fields),
+};
+
+static const cyaml_schema_field_t cache_fields[] = {
+	TEXT("size", struct config_raw_cache, size),
+	TEXT("orphan-serve", struct config_raw_cache, orphan_serve),
+	TEXT("snapshot", struct config_raw_cache, snapshot),
+	TEXT("snapshot-interval", struct config_raw_cache, snapshot_interval),
+	CYAML_FIELD_END,
+};
+
+static const cyaml_schema_field_t zone_fields[] = {
+	TEXT("name", struct config_raw_zone, name),
+	TEXT("file", struct config_raw_zone, file),
+	LIST("verify", struct config_raw_zone, verify),
+	TEXT("verify-timeout", struct config_raw_zone, verify_timeout),
+	CYAML_FIELD_END,
+};
+
+static const cyaml_schema_value_t zone_value = {
+	CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, struct config_raw_zone, zone_fields),
+};
+
+static const cyaml_schema_field_t stub_fields[] = {
+	TEXT("zone", struct config_raw_stub, zone),
+	TEXT("address", struct config_raw_stub, address),
+	CYAML_FIELD_END,
+};
+
+static const cyaml_schema_value_t stub_value = {
+	CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, struct config_raw_stub, stub_fields),
+};
+
+static const cyaml_schema_field_t rpz_fields[] = {
+	TEXT("name", struct config_raw_rpz, name),
+	TEXT("file", struct config_raw_rpz, file),
+	CYAML_FIELD_END,
+};
+
+static const cyaml_schema_value_t rpz_value = {
+	CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, struct config_raw_rpz, rpz_fields),
+};
+
+static const cyaml_schema_field_t recursion_fields[] = {
+	LIST("allow", struct config_raw_recursion, allow),
+	LIST("forward", struct config_raw_recursion, forward),
+	TEXT("transport", struct config_raw_recursion, transport),
+	TEXT("tls-bundle", struct config_raw_recursion, tls_bundle),
+	MAPS("stubs", struct config_raw_recursion, stubs, &stub_value),
+	TEXT("root-hints", struct config_raw_recursion, root_hints),
+	TEXT("trust-anchor", struct config_raw_recursion, trust_anchor),
+	TEXT("auto-trust-anchor", struct config_raw_recursion, auto_trust_anchor),
+	TEXT("qname-minimisation", struct config_raw_recursion, qname_minimisation),
+	TEXT("aggressive-nsec", struct config_raw_recursion, aggressive_nsec),
+	TEXT("caps-for-id", struct config_raw_recursion, caps_for_id),
+	TEXT("query-localhost", struct config_raw_recursion, query_localhost),
+	TEXT("threads", struct config_raw_recursion, threads),
+	TEXT("max-outstanding", struct config_raw_recursion, max_outstanding),
+	TEXT("max-per-client", struct config_raw_recursion, max_per_client),
+	TEXT("upstream-timeout", struct config_raw_recursion, upstream_timeout),
+	TEXT("query-timeout", struct config_raw_recursion, query_timeout),
+	TEXT("max-ttl", struct config_raw_recursion, max_ttl),
+	TEXT("min-ttl", struct config_raw_recursion, min_ttl),
+	TEXT("max-negative-ttl", struct config_raw_recursion, max_negative_ttl),
+	TEXT("serve-stale", struct config_raw_recursion, serve_stale),
+	TEXT("stale-client-timeout", struct config_raw_recursion, stale_client_timeout),
+	TEXT("prefetch", struct config_raw_recursion, prefetch),
+	LIST("local-data", struct config_raw_recursion, local_data),
+	MAPS("rpz", struct config_raw_recursion, rpz, &rpz_value),
+	CYAML_FIELD_END,
+};
+
+static const cyaml_schema_field_t dpdk_fields[] = {
+	TEXT("huge-pages", struct config_raw_dpdk, huge_pages),
+	TEXT("memory", struct config_raw_dpdk, memory),
+	LIST("options", struct config_raw_dpdk, options),
+	CYAML_FIELD_END,
+};
+
+static const cyaml_schema_field_t control_fields[] = {
+	TEXT("socket", struct config_raw_control, socket),
+	TEXT("mode", struct config_raw_control, mode),
+	CYAML_FIELD_END,
+};
+
+static const cyaml_schema_field_t metrics_fields[] = {
+	TEXT("listen", struct config_raw_metrics, listen),
+	CYAML_FIELD_END,
+};
+
+static const cyaml_schema_field_t top_fields[] = {
+	MAP("server", struct config_raw, server, server_fields),
+	MAPS("interfaces", struct config_raw, interfaces, &interface_value),
+	MAP("cache", struct config_raw, cache, cache_fields),
+	MAPS("zones", struct config_raw, zones, &zone_value),
+	MAP("recursion", struct config_raw, recursion, recursion_fields),
+	MAP("dpdk", struct config_raw, dpdk, dpdk_fields),
+	MAP("control", struct config_raw, control, control_fields),
+	MAP("metrics", struct config_raw, metrics, metrics_fields),
+	CYAML_FIELD_END,
+};
+
+static const cyaml_schema_value_t top_value = {
+	CYAML_VALUE_MAPPING(CYAML_FLAG_POINTER, struct config_raw, top_fields),
+};
+
+struct message {
+	char *text;
+	size_t cap;
+};
+
+/* Keeps the first error: those behind it are libcyaml's way back up. */
+__attribute__((format(printf, 3, 0))) static void keep_first(cyaml_log_t level, void *user,
+							     const char *format, va_list args)
+{
+	struct message *message = user;
+
+	if (level < CYAML_LOG_ERROR || message->text[0])
+		return;
+	vsnprintf(message->text, message->cap, format, args);
+	message->text[strcspn(message->text, "\n")] = '\0';
+}
+
+static cyaml_config_t make_cyaml_config(struct message *message)
+{
+	return (cyaml_config_t){
+		.log_fn = message ? keep_first : NULL,
+		.log_ctx = message,
+		.log_level = CYAML_LOG_ERROR,
+		.mem_fn = cyaml_mem,
+		.flags = CYAML_CFG_NO_ALIAS,
+	};
+}
+
+int config_raw_load(struct config_raw **out, const char *text, size_t len, char *err,
+		    size_t err_cap)
+{
+	struct message message = { err, err_cap };
+	cyaml_config_t cyaml_config = make_cyaml_config(&message);
+	cyaml_data_t *data = NULL;
+	cyaml_err_t ret;
+
+	err[0] = '\0';
+	*out = NULL;
+	ret = cyaml_load_data((const uint8_t *)text, len, &cyaml_config, &top_value, &data, NULL);
+	if (ret == CYAML_OK) {
+		*out = data;
+		return 0;
+	}
+	if (!err[0])
+		snprintf(err, err_cap, "%s", cyaml_strerror(ret));
+	return ret == CYAML_ERR_OOM ? -ENOMEM : -EINVAL;
+}
+
+void config_raw_free(struct config_raw *raw)
+{
+	cyaml_config_t cyaml_config = make_cyaml_config(NULL);
+
+	/* Fails only for a schema that is not one, which every test would have shown. */
+	if (raw)
+		(void)cyaml_free(&cyaml_config, &top_value, raw, 0);
+}

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The configuration as libcyaml loads it: its shape, each value still the text that was written.
+ *
+ * Values stay text because a refusal has to name line and key and what is accepted, and because sizes,
+ * times and "auto or a number" have no libcyaml type. NULL means that the key is absent.
+ */
+#ifndef VOLLEY_CONFIG_CONFIG_RAW_H
+#define VOLLEY_CONFIG_CONFIG_RAW_H
+
+#include <stddef.h>
+
+struct config_raw_list {
+	char **items;
+	unsigned int n;
+};
+
+struct config_raw_tcp {
+	char *max_connections;
+	char *idle_timeout;
+	char *max_queries;
+};
+
+struct config_raw_cookies {
+	char *secret;
+};
+
+struct config_raw_server {
+	struct config_raw_list listen;
+	struct config_raw_list allow;
+	char *workers;
+	struct config_raw_list control_cores;
+	char *max_udp_size;
+	char *minimal_responses;
+	char *any;
+	char *nsid;
+	char *version;
+	char *identity;
+	char *pid_file;
+	struct config_raw_tcp tcp;
+	struct config_raw_cookies cookies;
+};
+
+struct config_raw_interface {
+	char *name;
+	char *xdp;
+	char *port;
+	char *driver_answers;
+	char *zero_copy;
+	char *busy_poll;
+	char *umem_frames;
+	char *ring_size;
+	char *queues;
+	struct config_raw_list cores;
+	struct config_raw_list tunnels;
+	char *gue_port;
+	char *return_path;
+	char *device;
+};
+
+struct config_raw_zone {
+	char *name;
+	char *file;
+	struct config_raw_list verify;
+	char *verify_timeout;
+};
+
+struct config_raw_cache {
+	char *size;
+	char *orphan_serve;
+	char *snapshot;
+	char *snapshot_interval;
+};
+
+struct config_raw_stub {
+	char *zone;
+	char *address;
+};
+
+struct config_raw_rpz {
+	char *name;
+	char *file;
+};
+
+struct config_raw_recursion {
+	struct config_raw_list allow;
+	struct config_raw_list forward;
+	char *transport;
+	char *tls_bundle;
+	struct config_raw_stub *stubs;
+	unsigned int n_stubs;
+	char *root_hints;
+	char *trust_anchor;
+	char *auto_trust_anchor;
+	char *qname_minimisation;
+	char *aggressive_nsec;
+	char *caps_for_id;
+	char *query_localhost;
+	char *threads;
+	char *max_outstanding;
+	char *max_per_client;
+	char *upstream_timeout;
+	char *query_timeout;
+	char *max_ttl;
+	char *min_ttl;
+	char *max_negative_ttl;
+	char *serve_stale;
+	char *stale_client_timeout;
+	char *prefetch;
+	struct config_raw_list local_data;
+	struct config_raw_rpz *rpz;
+	unsigned int n_rpz;
+};
+
+struct config_raw_dpdk {
+	char *huge_pages;
+	char *memory;
+	struct config_raw_list options;
+};
+
+struct config_raw_control {
+	char *socket;
+	char *mode;
+};
+
+struct config_raw_metrics {
+	char *listen;
+};
+
+struct config_raw {
+	struct config_raw_server server;
+	struct config_raw_interface *interfaces;
+	unsigned int n_interfaces;
+	struct config_raw_cache cache;
+	struct config_raw_zone *zones;
+	unsigned int n_zones;
+	struct config_raw_recursion recursion;
+	struct config_raw_dpdk dpdk;
+	struct config_raw_control control;
+	struct config_raw_metrics metrics;
+};
+
+/*
+ * Loads LEN bytes of YAML. On success *OUT is to be given to config_raw_free(). On failure ERR holds
+ * libcyaml's sentence; text that yamlwalk() and the key table have passed fails only for want of
+ * memory. Returns 0, -EINVAL or -ENOMEM. Any thread.
+ */
+int config_raw_load(struct config_raw **out, const char *text, size_t len, char *err,
+		    size_t err_cap) __attribute__((warn_unused_result));
+
+void config_raw_free(struct config_raw *raw);
+
+#endif

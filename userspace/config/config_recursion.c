@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Who may ask, and how upstreams are asked: server.allow and the keys below recursion. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "config/take.h"
+#include "config/value.h"
+#include "config/yamlwalk.h"
+
+/* The prefixes at KEY, *n of them; NULL: none. */
+static struct config_prefix *take_prefixes(struct take *take, const char *key,
+					   const struct config_raw_list *list, uint32_t *n)
+{
+	struct config_prefix *prefixes = take_memory(take, list->n, sizeof(*prefixes));
+	char path[YAMLWALK_PATH_CAP], first[YAMLWALK_PATH_CAP];
+
+	if (list->n > CONFIG_PREFIXES_MAX)
+		source_fail(&take->source, 0, key, "has %u prefixes, and %u is the most: join some",
+			    list->n, CONFIG_PREFIXES_MAX);
+	for (uint32_t i = 0; i < list->n && !take->source.failed; i++) {
+		snprintf(path, sizeof(path), "%s[%u]", key, i);
+		if (value_read_prefix(list->items[i], &prefixes[i]))
+			source_refuse_value(&take->source, path, list->items[i]);
+		for (uint32_t j = 0; j < i && !take->source.failed; j++) {
+			if (memcmp(&prefixes[i], &prefixes[j], sizeof(prefixes[i])))
+				continue;
+			snprintf(first, sizeof(first), "%s[%u]", key, j);
+			source_refuse_twice(&take->source, path, list->items[i], first);
+		}
+	}
+	*n = prefixes ? list->n : 0;
+	return prefixes;
+}
+
+/* Texts of any kind, NULL behind the last; NULL: none. */
+static char **take_texts(struct take *take, const struct config_raw_list *list)
+{
+	char **texts = list->n ? take_memory(take, list->n + 1, sizeof(*texts)) : NULL;
+
+	for (uint32_t i = 0; i < list->n && !take->source.failed; i++)
+		texts[i] = take_copy(take, list->items[i]);
+	return texts;
+}
+
+static char *take_optional_path(struct take *take, const char *leaf, const char *text)
+{
+	return text ? take_path(take, "recursion.", leaf, text) : NULL;
+}
+
+static uint32_t take_u32(struct take *take, const char *leaf, const char *text)
+{
+	return (uint32_t)take_number(take, "recursion.", leaf, text);
+}
+
+static bool take_bool(struct take *take, const char *leaf, const char *text)
+{
+	return take_number(take, "recursion.", leaf, text) != 0;
+}
+
+/* --- Upstreams ----------------------------------------------------------------------------------- */
+
+static void refuse_upstream(struct take *take, const char *path, const char *text)
+{
+	int err = text ? value_read_upstream(text) : 0;
+
+	if (take->source.failed)
+		return;
+	if (!text)
+		source_refuse_missing(&take->source, path);
+	else if (err == -ENOMEM)
+		source_fail_memory(&take->source);
+	else if (err)
+		source_refuse_value(&take->source, path, text);
+}
+
+/* With TLS a forwarder has a name, by which its certificate is known, and no other has. */
+static void check_forwards(struct take *take, const struct config_raw_list *list)
+{
+	bool is_tls = take->config->recursion.transport == CONFIG_TRANSPORT_TLS;
+	char path[YAMLWALK_PATH_CAP];
+
+	for (uint32_t i = 0; i < list->n && !take->source.failed; i++) {
+		const char *text = list->items[i];
+		const char *port = strchr(text, '@');
+
+		snprintf(path, sizeof(path), "recursion.forward[%u]", i);
+		refuse_upstream(take, path, text);
+		if (is_tls && !(port && strchr(port, '#')))
+			source_fail(
+				&take->source, 0, path,
+				"transport is tls: give ADDRESS@853#NAME, where NAME is that of the "
+				"certificate");
+		else if (!is_tls && strchr(text, '#'))
+			source_fail(&take->source, 0, path,
+				    "has the name of a certificate, but transport is not tls");
+	}
+}
+
+static void check_transport(struct take *take, const struct config_raw_recursion *raw)
+{
+	if (take->config->recursion.transport != CONFIG_TRANSPORT_TLS)
+		return;
+	if (!raw->forward.n)
+		source_fail(&take->source, 0, "recursion.transport",
+			    "tls is for forwarders, and recursion.forward has none");
+	else if (!raw->tls_bundle)
+		source_fail(&take->source, 0, "recursion.transport",
+			    "tls needs recursion.tls-bundle: the certificates that are trusted");
+}
+
+static char *take_zone_name(struct take *take, const char *path, const char *text)
+{
+	char *name = NULL;
+	int err;
+
+	if (take->source.failed)
+		return NULL;
+	if (!text) {
+		source_refuse_missing(&take->source, path);
+		return NULL;
+	}
+	err = value_read_domain(text, &name);
+	if (err == -ENOMEM)
+		source_fail_memory(&take->source);
+	else if (err)
+		source_refuse_value(&take->source, path, text);
+	return name;
+}
+
+static void take_stubs(struct take *take, const struct config_raw_recursion *raw)
+{
+	struct config_recursion *recursion = &take->config->recursion;
+	char path[YAMLWALK_PATH_CAP];
+
+	recursion->stubs = take_memory(take, raw->n_stubs, sizeof(*recursion->stubs));
+	recursion->n_stubs = recursion->stubs ? raw->n_stubs : 0;
+	for (uint32_t i = 0; i < recursion->n_stubs && !take->source.failed; i++) {
+		const char *address = raw->stubs[i].address;
+
+		snprintf(path, sizeof(path), "recursion.stubs[%u].zone", i);
+		recursion->stubs[i].zone = take_zone_name(take, path, raw->stubs[i].zone);
+		snprintf(path, sizeof(path), "recursion.stubs[%u].address", i);
+		refuse_upstream(take, path, address);
+		if (address && strchr(address, '#'))
+			source_refuse_value(&take->source, path, address);
+		recursion->stubs[i].address = address ? take_copy(take, address) : NULL;
+	}
+}
+
+static void take_upstreams(struct take *take, const struct config_raw_recursion *raw)
+{
+	struct config_recursion *recursion = &take->config->recursion;
+
+	recursion->transport = (enum config_transport)take_u32(take, "transport", raw->transport);
+	check_forwards(take, &raw->forward);
+	check_transport(take, raw);
+	recursion->forward = take_texts(take, &raw->forward);
+	take_stubs(take, raw);
+	recursion->tls_bundle = take_optional_path(take, "tls-bundle", raw->tls_bundle);
+	recursion->root_hints = take_optional_path(take, "root-hints", raw->root_hints);
+	recursion->trust_anchor = take_optional_path(take, "trust-anchor", raw->trust_anchor);
+	recursion->auto_trust_anchor =
+		take_optional_path(take, "auto-trust-anchor", raw->auto_trust_anchor);
+	recursion->qname_minimisation =
+		take_bool(take, "qname-minimisation", raw->qname_minimisation);
+	recursion->aggressive_nsec = take_bool(take, "aggressive-nsec", raw->aggressive_nsec);
+	recursion->caps_for_id = take_bool(take, "caps-for-id", raw->caps_for_id);
+	recursion->query_localhost = take_bool(take, "query-localhost", raw->query_localhost);
+	recursion->n_threads = take_u32(take, "threads", raw->threads);
+	recursion->max_outstanding = take_u32(take, "max-outstanding", raw->max_outstanding);
+	recursion->max_per_client = take_u32(take, "max-per-client", raw->max_per_client);
+	recursion->upstream_timeout_ms = take_u32(take, "upstream-timeout", raw->upstream_timeout);
+}
+
+/* --- Answers ------------------------------------------------------------------------------------- */
+
+static void take_times(struct take *take, const struct config_raw_recursion *raw)
+{
+	struct config_recursion *recursion = &take->config->recursion;
+
+	recursion->query_timeout_ms = take_u32(take, "query-timeout", raw->query_timeout);
+	recursion->max_ttl_s = take_u32(take, "max-ttl", raw->max_ttl);
+	recursion->min_ttl_s = take_u32(take, "min-ttl", raw->min_ttl);
+	recursion->max_negative_ttl_s = take_u32(take, "max-negative-ttl", raw->max_negative_ttl);
+	recursion->serve_stale_s = take_u32(take, "serve-stale", raw->serve_stale);
+	recursion->stale_client_timeout_ms =
+		take_u32(take, "stale-client-timeout", raw->stale_client_timeout);
+	recursion->prefetch = take_bool(take, "prefetch", raw->prefetch);
+	if (recursion->min_ttl_s > recursion->max_ttl_s)
+		source_fail(&take->source, 0,
+			    raw->min_ttl ? "recursion.min-ttl" : "recursion.max-ttl",
+			    "min-ttl is %u s and max-ttl %u s: no time is between them",
+			    recursion->min_ttl_s, recursion->max_ttl_s);
+}
+
+static void take_rpz(struct take *take, const struct config_raw_recursion *raw)
+{
+	struct config_recursion *recursion = &take->config->recursion;
+	char prefix[YAMLWALK_PATH_CAP], path[YAMLWALK_PATH_CAP], first[YAMLWALK_PATH_CAP];
+
+	recursion->rpz = take_memory(take, raw->n_rpz, sizeof(*recursion->rpz));
+	recursion->n_rpz = recursion->rpz ? raw->n_rpz : 0;
+	for (uint32_t i = 0; i < recursion->n_rpz && !take->source.failed; i++) {
+		struct config_rpz *rpz = &recursion->rpz[i];
+
+		snprintf(prefix, sizeof(prefix), "recursion.rpz[%u].", i);
+		take_join_path(take, path, prefix, "name");
+		rpz->name = take_zone_name(take, path, raw->rpz[i].name);
+		rpz->file = take_path(take, prefix, "file", raw->rpz[i].file);
+		for (uint32_t j = 0; j < i && !take->source.failed; j++) {
+			if (strcmp(rpz->name, recursion->rpz[j].name) != 0)
+				continue;
+			snprintf(first, sizeof(first), "recursion.rpz[%u].name", j);
+			source_refuse_twice(&take->source, path, rpz->name, first);
+		}
+	}
+}
+
+void take_recursion(struct take *take)
+{
+	const struct config_raw_recursion *raw = &take->raw->recursion;
+	const struct config_raw_list *allow = &take->raw->server.allow;
+	struct config *config = take->config;
+
+	if (!allow->n && source_has(&take->source, "server.allow"))
+		source_fail(&take->source, 0, "server.allow",
+			    "has no prefix, so nobody could ask: leave it out to allow everyone");
+	config->allow = take_prefixes(take, "server.allow", allow, &config->n_allow);
+	config->recursion.allow =
+		take_prefixes(take, "recursion.allow", &raw->allow, &config->recursion.n_allow);
+	take_upstreams(take, raw);
+	take_times(take, raw);
+	config->recursion.local_data = take_texts(take, &raw->local_data);
+	take_rpz(take, raw);
+}

@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Two manners of writing the same tables: wrapped columns for a terminal, mdoc for a page. */
+#include "config/help.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "config/words.h"
+
+#define LINE_WIDTH 80
+#define TEXT_AT    30 /* the column where texts begin */
+
+/* Writes TEXT from column AT on, on as many lines as it takes; the cursor stands at USED. */
+static void put_wrapped(FILE *out, int used, int at, const char *text)
+{
+	int column = used;
+
+	if (used + 2 > at) {
+		fputc('\n', out);
+		column = 0;
+	}
+	fprintf(out, "%*s", at - column, "");
+	column = at;
+	while (*text) {
+		int len = (int)strcspn(text, " ");
+
+		if (column > at && column + 1 + len > LINE_WIDTH) {
+			fprintf(out, "\n%*s", at, "");
+			column = at;
+		}
+		column += fprintf(out, "%s%.*s", column > at ? " " : "", len, text);
+		text += len + (text[len] == ' ');
+	}
+	fputc('\n', out);
+}
+
+static void put_options(FILE *out, const struct words_option *options)
+{
+	fputs("\noptions:\n", out);
+	for (; options->flags; options++) {
+		int used = fprintf(out, "  %s%s%s", options->flags, options->arg ? " " : "",
+				   options->arg ? options->arg : "");
+
+		put_wrapped(out, used, TEXT_AT, options->text);
+	}
+}
+
+static void put_exits(FILE *out, const struct words_exit *exits)
+{
+	fputs("\nexit status:\n", out);
+	for (; exits->text; exits++)
+		put_wrapped(out, fprintf(out, "  %d", exits->code), TEXT_AT, exits->text);
+}
+
+void help_put_volleyd(FILE *out)
+{
+	fputs("usage: volleyd -c FILE [--check] [--keep] [-v]\n"
+	      "Answers DNS queries in the network driver, and in userspace what cannot be.\n",
+	      out);
+	put_options(out, words_volleyd_options);
+	put_exits(out, words_volleyd_exits);
+	fputs("\nmore: volleyd(8), volley.yaml(5), volleyctl(8)\n", out);
+}
+
+void help_put_volleyctl(FILE *out)
+{
+	fputs("usage: volleyctl [-s SOCKET] [--json] [-w SECONDS] COMMAND [ARGUMENT...]\n"
+	      "Asks a running volleyd, and commands it.\n"
+	      "\ncommands:\n",
+	      out);
+	for (const struct words_command *command = words_commands; command->name; command++) {
+		int used = fprintf(out, "  %s%s%s", command->name, *command->args ? " " : "",
+				   command->args);
+
+		put_wrapped(out, used, TEXT_AT, command->line);
+	}
+	put_options(out, words_volleyctl_options);
+	put_exits(out, words_volleyctl_exits);
+	fputs("\nmore: volleyctl(8), volleyd(8), volley.yaml(5)\n", out);
+}
+
+/* Nothing of a word is taken by troff for a request or an escape; the hyphen of an option is typed. */
+static size_t put_man_word(FILE *out, const char *word, size_t len)
+{
+	for (size_t i = 0; i < len; i++) {
+		if (word[i] == '\\')
+			fputs("\\e", out);
+		else if (word[i] == '-' && (!i || word[i - 1] == '-'))
+			fputs("\\-", out);
+		else if (!i && (*word == '.' || *word == '\''))
+			fprintf(out, "\\&%c", *word);
+		else
+			fputc(word[i], out);
+	}
+	return len;
+}
+
+/* A paragraph of mdoc, whose sentences begin on lines of their own. */
+static void put_man_text(FILE *out, const char *text)
+{
+	size_t used = 0;
+
+	while (*text) {
+		size_t len = strcspn(text, " ");
+
+		if (used + len > 76) {
+			fputc('\n', out);
+			used = 0;
+		}
+		if (used)
+			used += (size_t)fprintf(out, " ");
+		used += put_man_word(out, text, len);
+		if (text[len] && text[len - 1] == '.') {
+			fputc('\n', out);
+			used = 0;
+		}
+		text += len + (text[len] == ' ');
+	}
+	fputc('\n', out);
+}
+
+/* Arguments in brackets stay in them: "[all | zone NAME]" is read as it is printed. */
+static void put_man_commands(FILE *out)
+{
+	fputs(".Bl -tag -width Ds\n", out);
+	for (const struct words_command *command = words_commands; command->name; command++) {
+		fprintf(out, ".It Cm %s", command->name);
+		if (*command->args)
+			fputs(" No ", out);
+		put_man_text(out, command->args);
+		put_man_text(out, command->text);
+	}
+	fputs(".El\n", out);
+}
+
+static void put_man_options(FILE *out, const struct words_option *options)
+{
+	fputs(".Bl -tag -width Ds\n", out);
+	for (; options->flags; options++) {
+		const char *flag = options->flags;
+
+		fputs(".It", out);
+		while (*flag) {
+			int len = (int)strcspn(flag, ",");
+
+			fprintf(out, " Fl %.*s%s", len - 1, flag + 1, flag[len] ? " ," : "");
+			flag += len + (flag[len] ? 2 : 0);
+		}
+		fprintf(out, "%s%s\n", options->arg ? " Ar " : "",
+			options->arg ? options->arg : "");
+		put_man_text(out, options->text);
+	}
+	fputs(".El\n", out);
+}
+
+static void put_man_exits(FILE *out, const struct words_exit *exits)
+{
+	fputs(".Bl -tag -width Ds\n", out);
+	for (; exits->text; exits++) {
+		fprintf(out, ".It %d\n", exits->code);
+		put_man_text(out, exits->text);
+	}
+	fputs(".El\n", out);
+}
+
+static void put_man_key(FILE *out, const struct words_key *key)
+{
+	char accepts[160];
+
+	fprintf(out, ".It Cm %s\n", key->path);
+	put_man_text(out, key->text);
+	if (key->type == WORDS_MAP || key->type == WORDS_MAPS)
+		return;
+	words_accepts(key, accepts, sizeof(accepts));
+	fputs(".br\nAccepts:\n", out);
+	put_man_text(out, accepts);
+	if (key->fallback)
+		fprintf(out, ".br\nDefault:\n%s\n", key->fallback);
+}
+
+static void put_man_keys(FILE *out)
+{
+	fputs(".Bl -tag -width Ds\n", out);
+	for (const struct words_key *key = words_keys; key->path; key++)
+		put_man_key(out, key);
+	fputs(".El\n", out);
+}
+
+static void put_man_counters(FILE *out, const struct words_counter *counters)
+{
+	fputs(".Bl -tag -width Ds\n", out);
+	for (; counters->name; counters++) {
+		fprintf(out, ".It Cm %s\n", counters->name);
+		put_man_text(out, counters->text);
+	}
+	fputs(".El\n", out);
+}
+
+static void put_man_reasons(FILE *out)
+{
+	char key[WORDS_REASON_BYTES];
+
+	fputs(".Bl -tag -width Ds\n", out);
+	for (int i = 0; i < VOLLEY_N_REASONS; i++) {
+		fprintf(out, ".It Cm %s\n", words_reason_key((enum volley_reason)i, key));
+		put_man_text(out, words_reason_text((enum volley_reason)i));
+	}
+	fputs(".El\n", out);
+}
+
+static int put_man_list(FILE *out, const char *word)
+{
+	if (!strcmp(word, "@commands@"))
+		put_man_commands(out);
+	else if (!strcmp(word, "@keys@"))
+		put_man_keys(out);
+	else if (!strcmp(word, "@volleyd-options@"))
+		put_man_options(out, words_volleyd_options);
+	else if (!strcmp(word, "@volleyctl-options@"))
+		put_man_options(out, words_volleyctl_options);
+	else if (!strcmp(word, "@volleyd-exits@"))
+		put_man_exits(out, words_volleyd_exits);
+	else if (!strcmp(word, "@volleyctl-exits@"))
+		put_man_exits(out, words_volleyctl_exits);
+	else if (!strcmp(word, "@reasons@"))
+		put_man_reasons(out);
+	else if (!strcmp(word, "@engine-counters@"))
+		put_man_counters(out, words_engine_counters);
+	else if (!strcmp(word, "@resolver-counters@"))
+		put_man_counters(out, words_resolver_counters);
+	else if (!strcmp(word, "@responder-counters@"))
+		put_man_counters(out, words_responder_counters);
+	else
+		return -EINVAL;
+	return 0;
+}
+
+int help_fill_man(FILE *out, FILE *in, const char *version)
+{
+	char *line = NULL;
+	size_t cap = 0;
+	int ret = 0;
+
+	while (!ret && getline(&line, &cap, in) >= 0) {
+		char *place = strstr(line, "@version@");
+
+		line[strcspn(line, "\n")] = '\0';
+		if (place)
+			fprintf(out, "%.*s%s%s\n", (int)(place - line), line, version,
+				place + strlen("@version@"));
+		else if (*line == '@')
+			ret = put_man_list(out, line);
+		else
+			fprintf(out, "%s\n", line);
+	}
+	free(line);
+	return ret;
+}

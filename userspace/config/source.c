@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* A configuration's text: read, walked against the table of keys, and quoted in refusals. */
+#include "config/source.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/err.h"
+#include "config/yamlwalk.h"
+
+#define FILE_BYTES_MAX \
+	(256u << 20) /* a million zones are about 80 MB; more is not a configuration */
+
+void source_fail(struct source *source, size_t line, const char *path, const char *format, ...)
+{
+	va_list args;
+	int used;
+
+	if (source->failed)
+		return;
+	source->failed = ERR_CONFIG;
+	if (!line)
+		line = yamlwalk_find_line(source->text, source->len, path);
+	used = snprintf(source->err, source->err_cap, "%s:%zu: %s%s", source->path, line, path,
+			*path ? ": " : "");
+	if (used < 0 || (size_t)used >= source->err_cap)
+		return;
+	va_start(args, format);
+	vsnprintf(source->err + used, source->err_cap - (size_t)used, format, args);
+	va_end(args);
+}
+
+void source_fail_memory(struct source *source)
+{
+	if (source->failed)
+		return;
+	source->failed = -ENOMEM;
+	snprintf(source->err, source->err_cap, "%s: out of memory", source->path);
+}
+
+const struct words_key *source_find_key(const char *path)
+{
+	char generic[YAMLWALK_PATH_CAP];
+	size_t used = 0;
+
+	for (; *path && used < sizeof(generic) - 1; path++) {
+		generic[used++] = *path;
+		if (*path == '[')
+			path += strcspn(path, "]") - 1;
+	}
+	generic[used] = '\0';
+	if (used > 2 && !strcmp(generic + used - 2, "[]"))
+		generic[used - 2] = '\0';
+	return words_find_key(generic);
+}
+
+bool source_has(const struct source *source, const char *path)
+{
+	return source->has[source_find_key(path) - words_keys];
+}
+
+void source_refuse_value(struct source *source, const char *path, const char *text)
+{
+	const struct words_key *key = source_find_key(path);
+	char accepts[160], shown[64];
+
+	words_accepts(key, accepts, sizeof(accepts));
+	snprintf(shown, sizeof(shown), "%s", text);
+	for (char *c = shown; *c; c++)
+		if ((unsigned char)*c < ' ' || *c == 127)
+			*c = '?';
+	source_fail(source, 0, path, "\"%s\" is not accepted, give %s", shown, accepts);
+}
+
+void source_refuse_missing(struct source *source, const char *path)
+{
+	char accepts[160];
+
+	words_accepts(source_find_key(path), accepts, sizeof(accepts));
+	source_fail(source, 0, path, "is missing, give %s", accepts);
+}
+
+/* Shape: each node is a key of the table, and a map, a list or a value as the table wants it. */
+
+static enum yamlwalk_shape get_shape(enum words_type type)
+{
+	switch (type) {
+	case WORDS_MAP:
+		return YAMLWALK_MAP;
+	case WORDS_MAPS:
+	case WORDS_ADDRESSES:
+	case WORDS_PREFIXES:
+	case WORDS_UPSTREAMS:
+	case WORDS_RECORDS:
+	case WORDS_CORES:
+	case WORDS_CHOICES:
+	case WORDS_COMMAND:
+	case WORDS_WORDS:
+		return YAMLWALK_LIST;
+	default:
+		return YAMLWALK_SCALAR;
+	}
+}
+
+/* The last word of PATH if it stands directly below the first LEN bytes, else NULL. */
+static const char *get_child(const char *path, const char *parent, size_t len)
+{
+	if (strncmp(path, parent, len))
+		return NULL;
+	path += len;
+	if (len && *path++ != '.')
+		return NULL;
+	return strpbrk(path, ".[") ? NULL : path;
+}
+
+static void refuse_unknown(struct source *source, const struct yamlwalk_node *node)
+{
+	const char *dot = strrchr(node->generic, '.');
+	size_t len = dot ? (size_t)(dot - node->generic) : 0;
+	char known[400];
+	size_t used = 0;
+
+	for (const struct words_key *key = words_keys; key->path && used < sizeof(known); key++) {
+		const char *child = get_child(key->path, node->generic, len);
+
+		if (child)
+			used += (size_t)snprintf(known + used, sizeof(known) - used, "%s%s",
+						 used ? ", " : "", child);
+	}
+	source_fail(source, node->line, node->path, "unknown key, accepted here: %s", known);
+}
+
+static int check_node(void *user, const struct yamlwalk_node *node)
+{
+	size_t len = strlen(node->generic);
+	int is_item = len > 2 && node->generic[len - 1] == ']';
+	const struct words_key *key = source_find_key(node->path);
+	enum yamlwalk_shape shape = YAMLWALK_MAP;
+	struct source *source = user;
+	char accepts[160] = "keys such as \"server:\" at its top";
+
+	if (!key && len) {
+		refuse_unknown(source, node);
+		return source->failed;
+	}
+	if (key) {
+		assert(key - words_keys < SOURCE_KEYS_MAX);
+		source->has[key - words_keys] = true;
+		shape = get_shape(key->type);
+		words_accepts(key, accepts, sizeof(accepts));
+	}
+	if (is_item)
+		shape = key->type == WORDS_MAPS ? YAMLWALK_MAP : YAMLWALK_SCALAR;
+	if (node->shape != shape)
+		source_fail(source, node->line, node->path, "%s, give %s",
+			    node->scalar && !*node->scalar ? "is empty" : "has the wrong shape",
+			    accepts);
+	return source->failed;
+}
+
+void source_check_shape(struct source *source)
+{
+	struct yamlwalk_error error;
+	int err;
+
+	if (source->failed)
+		return;
+	err = yamlwalk(source->text, source->len, check_node, source, &error);
+	if (err == -ENOMEM)
+		source_fail_memory(source);
+	else if (err && !source->failed)
+		source_fail(source, error.line, error.path, "%s", error.text);
+}
+
+void source_refuse_twice(struct source *source, const char *path, const char *text,
+			 const char *first)
+{
+	source_fail(source, 0, path, "\"%s\" is given twice, first in line %zu", text,
+		    yamlwalk_find_line(source->text, source->len, first));
+}
+
+/* Reads the whole file; what is there is text that ends in a zero byte. */
+static int read_all(struct source *source, int fd)
+{
+	struct stat st;
+	ssize_t got = 1;
+
+	if (fstat(fd, &st))
+		return -errno;
+	if (S_ISDIR(st.st_mode))
+		return -EISDIR;
+	for (size_t cap = 0; got > 0;) {
+		if (source->len == cap) {
+			char *grown = realloc(source->text, (cap = cap ? 2 * cap : 65536) + 1);
+
+			if (!grown)
+				return -ENOMEM;
+			source->text = grown;
+		}
+		got = read(fd, source->text + source->len, cap - source->len);
+		if (got < 0)
+			return -errno;
+		source->len += (size_t)got;
+		if (source->len > FILE_BYTES_MAX)
+			return -EFBIG;
+	}
+	source->text[source->len] = '\0';
+	return 0;
+}
+
+void source_read(struct source *source)
+{
+	int fd;
+
+	if (source->failed)
+		return;
+	fd = open(source->path, O_RDONLY | O_CLOEXEC);
+	source->failed = fd < 0 ? -errno : read_all(source, fd);
+	if (fd >= 0)
+		close(fd);
+	if (source->failed)
+		snprintf(source->err, source->err_cap, "%s: cannot be read: %s", source->path,
+			 strerror(-source->failed));
+}
+
+void source_fini(struct source *source)
+{
+	if (source->text)
+		explicit_bzero(source->text, source->len);
+	free(source->text);
+	source->text = NULL;
+}

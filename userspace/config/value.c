@@ -1,0 +1,351 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The readers of configuration values; each takes the whole text or refuses it. */
+#include "config/value.h"
+
+#include <arpa/inet.h>
+#include <ctype.h>
+#include <errno.h>
+#include <net/if.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "config/config.h"
+#include "dns/name.h"
+
+struct unit {
+	const char *name;
+	uint64_t factor;
+};
+
+static const struct unit no_units[] = { { "", 1 }, { 0 } };
+static const struct unit size_units[] = {
+	{ "", 1 },           { "K", 1ull << 10 }, { "M", 1ull << 20 },
+	{ "G", 1ull << 30 }, { "T", 1ull << 40 }, { 0 },
+};
+static const struct unit time_units[] = {
+	{ "", 1 }, { "s", 1 }, { "m", 60 }, { "h", 3600 }, { "d", 86400 }, { 0 },
+};
+static const struct unit ms_units[] = {
+	{ "", 1000 },     { "ms", 1 },       { "s", 1000 }, { "m", 60000 },
+	{ "h", 3600000 }, { "d", 86400000 }, { 0 },
+};
+
+/* Digits of BASE only, at least one; *end is what follows them. */
+static int read_digits(const char *text, unsigned int base, uint64_t *out, const char **end)
+{
+	uint64_t value = 0;
+	const char *at = text;
+
+	for (; isdigit((unsigned char)*at) && (unsigned int)(*at - '0') < base; at++)
+		if (__builtin_mul_overflow(value, base, &value) ||
+		    __builtin_add_overflow(value, (uint64_t)(*at - '0'), &value))
+			return -ERANGE;
+	if (at == text)
+		return -EINVAL;
+	*out = value;
+	*end = at;
+	return 0;
+}
+
+/* A number with at most one unit behind it. */
+static int read_units(const char *text, const struct unit *units, uint64_t *out)
+{
+	const char *rest;
+	uint64_t value;
+	int err = read_digits(text, 10, &value, &rest);
+
+	if (err)
+		return err;
+	while (units->name && strcmp(units->name, rest) != 0)
+		units++;
+	if (!units->name)
+		return -EINVAL;
+	if (__builtin_mul_overflow(value, units->factor, &value))
+		return -ERANGE;
+	*out = value;
+	return 0;
+}
+
+static int read_bool(const char *text, uint64_t *out)
+{
+	bool is_true = !strcmp(text, "true");
+
+	if (!is_true && strcmp(text, "false"))
+		return -EINVAL;
+	*out = is_true;
+	return 0;
+}
+
+static int read_choice(const char *choices, const char *text, uint64_t *out)
+{
+	uint64_t place = 0;
+
+	for (;; place++) {
+		size_t len = strcspn(choices, "|");
+
+		if (strlen(text) == len && !strncmp(text, choices, len)) {
+			*out = place;
+			return 0;
+		}
+		if (!choices[len])
+			return -EINVAL;
+		choices += len + 1;
+	}
+}
+
+/* Octal, and written so: a mode without a leading 0 is more often a mistake than a wish. */
+static int read_mode(const char *text, uint64_t *out)
+{
+	const char *rest;
+	int err;
+
+	if (*text != '0')
+		return -EINVAL;
+	err = read_digits(text, 8, out, &rest);
+	return err ? err : *rest ? -EINVAL : 0;
+}
+
+static int read_plain(const struct words_key *key, const char *text, uint64_t *out)
+{
+	switch (key->type) {
+	case WORDS_COUNT:
+	case WORDS_AUTO_COUNT:
+	case WORDS_POWER:
+	case WORDS_BUDGET:
+	case WORDS_CORES:
+		return read_units(text, no_units, out);
+	case WORDS_SIZE:
+		return read_units(text, size_units, out);
+	case WORDS_SECONDS:
+		return read_units(text, time_units, out);
+	case WORDS_MS:
+		return read_units(text, ms_units, out);
+	case WORDS_MODE:
+		return read_mode(text, out);
+	default:
+		return -EINVAL;
+	}
+}
+
+int value_read_number(const struct words_key *key, const char *text, uint64_t *out)
+{
+	uint64_t value;
+	int err;
+
+	if (key->type == WORDS_BOOL)
+		return read_bool(text, out);
+	if (key->type == WORDS_CHOICE || key->type == WORDS_CHOICES)
+		return read_choice(key->choices, text, out);
+	if (key->type == WORDS_AUTO_COUNT && !strcmp(text, "auto")) {
+		*out = 0;
+		return 0;
+	}
+	if (key->type == WORDS_BUDGET && !read_bool(text, &value)) {
+		*out = value ? WORDS_BUDGET_TRUE : 0;
+		return 0;
+	}
+	err = read_plain(key, text, &value);
+	if (err)
+		return err;
+	if (value < key->min || value > key->max)
+		return -ERANGE;
+	if (key->type == WORDS_POWER && (value & (value - 1)))
+		return -ERANGE;
+	*out = value;
+	return 0;
+}
+
+static int read_host(const char *text, struct config_addr *out)
+{
+	struct in6_addr v6;
+	struct in_addr v4;
+
+	if (inet_pton(AF_INET, text, &v4) == 1) {
+		if (IN_MULTICAST(ntohl(v4.s_addr)) || v4.s_addr == htonl(INADDR_BROADCAST))
+			return -ERANGE;
+		out->family = AF_INET;
+		memcpy(out->addr, &v4, sizeof(v4));
+		return 0;
+	}
+	if (inet_pton(AF_INET6, text, &v6) != 1)
+		return -EINVAL;
+	if (IN6_IS_ADDR_MULTICAST(&v6) || IN6_IS_ADDR_V4MAPPED(&v6))
+		return -ERANGE;
+	out->family = AF_INET6;
+	memcpy(out->addr, &v6, sizeof(v6));
+	return 0;
+}
+
+int value_read_addr(const char *text, struct config_addr *out)
+{
+	static const struct words_key port_key = { .type = WORDS_COUNT,
+						   .min = 1,
+						   .max = UINT16_MAX };
+	struct config_addr addr = { 0 };
+	char host[INET6_ADDRSTRLEN];
+	const char *at = strchr(text, '@');
+	size_t len = at ? (size_t)(at - text) : strlen(text);
+	uint64_t port = 53;
+	int err;
+
+	if (len >= sizeof(host))
+		return -EINVAL;
+	memcpy(host, text, len);
+	host[len] = '\0';
+	err = read_host(host, &addr);
+	if (!err && at)
+		err = value_read_number(&port_key, at + 1, &port);
+	if (err)
+		return err;
+	addr.net_port = htons((uint16_t)port);
+	*out = addr;
+	return 0;
+}
+
+int value_read_upstream(const char *text)
+{
+	char address[INET6_ADDRSTRLEN + sizeof("@65535")];
+	const char *name = strchr(text, '#');
+	size_t len = name ? (size_t)(name - text) : strlen(text);
+	struct config_addr addr;
+	char *domain;
+	int err;
+
+	if (len >= sizeof(address))
+		return -EINVAL;
+	memcpy(address, text, len);
+	address[len] = '\0';
+	err = value_read_addr(address, &addr);
+	if (err || !name)
+		return err;
+	err = value_read_domain(name + 1, &domain);
+	if (!err)
+		free(domain);
+	return err;
+}
+
+/* Whether the bits of an address from `bits` on are 0. */
+static bool is_zero_behind(const uint8_t *addr, unsigned int n_bytes, unsigned int bits)
+{
+	for (unsigned int i = bits; i < 8 * n_bytes; i++)
+		if (addr[i / 8] & 0x80 >> i % 8)
+			return false;
+	return true;
+}
+
+static bool is_mapped(const uint8_t addr[16])
+{
+	struct in6_addr v6;
+
+	memcpy(&v6, addr, sizeof(v6));
+	return IN6_IS_ADDR_V4MAPPED(&v6);
+}
+
+int value_read_prefix(const char *text, struct config_prefix *out)
+{
+	struct words_key length = { .type = WORDS_COUNT };
+	const char *slash = strchr(text, '/');
+	size_t len = slash ? (size_t)(slash - text) : strlen(text);
+	struct config_prefix prefix = { .family = AF_INET };
+	char address[INET6_ADDRSTRLEN];
+	uint64_t bits;
+	int err;
+
+	if (len >= sizeof(address))
+		return -EINVAL;
+	memcpy(address, text, len);
+	address[len] = '\0';
+	if (inet_pton(AF_INET, address, prefix.addr) != 1) {
+		prefix.family = AF_INET6;
+		if (inet_pton(AF_INET6, address, prefix.addr) != 1)
+			return -EINVAL;
+	}
+	bits = length.max = prefix.family == AF_INET ? 32 : 128;
+	err = slash ? value_read_number(&length, slash + 1, &bits) : 0;
+	if (err)
+		return err;
+	if (!is_zero_behind(prefix.addr, (unsigned int)length.max / 8, (unsigned int)bits) ||
+	    (prefix.family == AF_INET6 && is_mapped(prefix.addr)))
+		return -ERANGE;
+	prefix.bits = (uint8_t)bits;
+	*out = prefix;
+	return 0;
+}
+
+int value_read_domain(const char *text, char **out)
+{
+	uint8_t wire[DNS_NAME_MAX], folded[NAME_FOLDED_BYTES];
+	char canonical[NAME_TEXT_MAX];
+	int len;
+
+	/* White space in a name is legal in DNS; a person who writes it here has erred. */
+	if (!*text || text[strcspn(text, " \t\r\n")])
+		return -EINVAL;
+	len = name_from_text(wire, sizeof(wire), text, strlen(text));
+	if (len < 0)
+		return -EINVAL;
+	name_fold(folded, wire, (size_t)len);
+	if (name_to_text(canonical, sizeof(canonical), folded) < 0)
+		return -EINVAL;
+	*out = strdup(canonical);
+	return *out ? 0 : -ENOMEM;
+}
+
+static int hex_digit(char c)
+{
+	if (c >= '0' && c <= '9')
+		return c - '0';
+	c = (char)tolower((unsigned char)c);
+	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+int value_read_hex(const char *text, uint8_t *bytes, size_t n)
+{
+	if (strlen(text) != 2 * n)
+		return -EINVAL;
+	for (size_t i = 0; i < 2 * n; i++)
+		if (hex_digit(text[i]) < 0)
+			return -EINVAL;
+	for (size_t i = 0; i < n; i++)
+		bytes[i] = (uint8_t)(hex_digit(text[2 * i]) << 4 | hex_digit(text[2 * i + 1]));
+	return 0;
+}
+
+static int check_hex(const char *text)
+{
+	if (strlen(text) % 2)
+		return -EINVAL;
+	for (; *text; text++)
+		if (hex_digit(*text) < 0)
+			return -EINVAL;
+	return 0;
+}
+
+int value_read_octets(const char *text, size_t min, size_t max, uint8_t *bytes, size_t *n)
+{
+	bool is_hex = !strncmp(text, "0x", 2);
+
+	if (is_hex && check_hex(text + 2))
+		return -EINVAL;
+	*n = is_hex ? strlen(text + 2) / 2 : strlen(text);
+	if (*n < min || *n > max)
+		return -ERANGE;
+	if (bytes && is_hex)
+		return value_read_hex(text + 2, bytes, *n);
+	if (bytes)
+		memcpy(bytes, text, *n);
+	return 0;
+}
+
+int value_check_interface(const char *text)
+{
+	size_t len = strlen(text);
+
+	if (!len || len >= IF_NAMESIZE || !strcmp(text, ".") || !strcmp(text, ".."))
+		return -EINVAL;
+	for (; *text; text++)
+		if (*text == '/' || *text == ':' || isspace((unsigned char)*text))
+			return -EINVAL;
+	return 0;
+}

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The words that people read, in one place: configuration keys, commands, options, exit codes,
+ * counters.
+ *
+ *	words.c ──► config.c: shape, bounds and default of each key, and what a refusal says
+ *	        ├─► volleyctl: which commands there are and how many arguments they take
+ *	        └─► help.c: --help of both programs and the lists in the three man pages
+ *
+ * A key that is not in the table is an unknown key, a default that is not in the table is none: so
+ * nothing can be configured that the man page does not tell. All of it is constant; any thread may
+ * read it.
+ */
+#ifndef VOLLEY_CONFIG_WORDS_H
+#define VOLLEY_CONFIG_WORDS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "xdp/abi.h"
+
+/* What is written behind a key, and so how config/value.c reads it. */
+enum words_type {
+	WORDS_MAP,        /* keys below it */
+	WORDS_MAPS,       /* a list, each item with keys below it */
+	WORDS_ADDRESSES,  /* a list of ADDRESS or ADDRESS@PORT */
+	WORDS_PREFIXES,   /* a list of ADDRESS/LENGTH, or ADDRESS for one alone */
+	WORDS_UPSTREAMS,  /* a list of ADDRESS, ADDRESS@PORT or ADDRESS@PORT#NAME */
+	WORDS_UPSTREAM,   /* ADDRESS or ADDRESS@PORT */
+	WORDS_LISTEN,     /* ADDRESS@PORT */
+	WORDS_RECORDS,    /* a list of records as text */
+	WORDS_CORES,      /* a list of whole numbers */
+	WORDS_COMMAND,    /* a list of a command and its arguments */
+	WORDS_WORDS,      /* a list of texts */
+	WORDS_COUNT,      /* a whole number */
+	WORDS_AUTO_COUNT, /* a whole number, or auto, which is read as 0 */
+	WORDS_POWER,      /* a power of two */
+	WORDS_BUDGET,     /* a whole number, or false (0), or true (WORDS_BUDGET_TRUE) */
+	WORDS_SIZE,       /* bytes: a number with K, M, G or T behind it */
+	WORDS_SECONDS,    /* a time: a number with s, m, h or d behind it */
+	WORDS_MS,         /* the same with ms, too, and read as milliseconds */
+	WORDS_BOOL,       /* true or false */
+	WORDS_CHOICE,     /* one of .choices, read as its place among them */
+	WORDS_CHOICES,    /* a list of such, none twice */
+	WORDS_MODE,       /* file permissions, octal */
+	WORDS_SECRET,     /* 32 hexadecimal digits */
+	WORDS_TEXT,       /* .min to .max bytes */
+	WORDS_OCTETS,     /* as text, or 0x and hexadecimal digits */
+	WORDS_PATH,
+	WORDS_SOCKET, /* a path short enough for a Unix socket */
+	WORDS_DOMAIN,
+	WORDS_INTERFACE,
+};
+
+/* Packets that one busy poll takes at most when busy-poll says only "true": the kernel's NAPI weight. */
+#define WORDS_BUDGET_TRUE 64
+
+struct words_key {
+	const char *path; /* "interfaces[].name": dots between levels, [] for each item of a list */
+	enum words_type type;
+	uint64_t min; /* bounds of a number or a length, both allowed; bytes, seconds or a count */
+	uint64_t max;
+	const char *choices;  /* WORDS_CHOICE, _CHOICES: "auto|native|generic|off" */
+	const char *fallback; /* the value when the key is absent; NULL: none, see the text */
+	const char *text;     /* a paragraph for volley.yaml(5) */
+};
+
+struct words_command {
+	const char *name; /* "zone reload" */
+	const char *args; /* "[NAME]" or "" */
+	unsigned int min_args;
+	unsigned int max_args;
+	const char *line; /* for --help */
+	const char *text; /* a paragraph for volleyctl(8) */
+};
+
+struct words_option {
+	const char *flags; /* "-c" or "--check" or "-v, --verbose" */
+	const char *arg;   /* "FILE" or NULL */
+	const char *text;
+};
+
+struct words_exit {
+	int code;
+	const char *text;
+};
+
+/* A counter, as JSON calls it. */
+struct words_counter {
+	const char *name;
+	const char *text;
+};
+
+/* Each table ends with an entry whose first member is NULL; exits end with code -1. */
+extern const struct words_key words_keys[];
+extern const struct words_command words_commands[];
+extern const struct words_option words_volleyd_options[];
+extern const struct words_option words_volleyctl_options[];
+extern const struct words_exit words_volleyd_exits[];
+extern const struct words_exit words_volleyctl_exits[];
+extern const struct words_counter words_engine_counters[];
+extern const struct words_counter words_resolver_counters[];
+extern const struct words_counter words_responder_counters[];
+
+/* The socket that volleyctl asks and volleyd opens when nothing else is said. */
+#define WORDS_SOCKET_PATH "/run/volley/control.sock"
+/* The environment variable that names another one. */
+#define WORDS_SOCKET_ENV "VOLLEY_CONTROL"
+
+/* The key with that path, list indices already taken out ("interfaces[].name"); NULL: unknown. */
+const struct words_key *words_find_key(const char *path);
+
+/* The command whose words open ARGV, the longest one; *n_words is how many they are. NULL: none. */
+const struct words_command *words_find_command(int argc, char *const argv[], int *n_words);
+
+/*
+ * Writes what a key accepts so that it may follow "give": "a size from 8M to 1T (...)".
+ * Always ends in a zero byte; what is too long is cut.
+ */
+void words_accepts(const struct words_key *key, char *buf, size_t cap);
+
+/* A reason of the XDP program as JSON calls it, "hit-full" (it is key that is returned), and its text. */
+#define WORDS_REASON_BYTES 64
+const char *words_reason_key(enum volley_reason reason, char key[WORDS_REASON_BYTES]);
+const char *words_reason_text(enum volley_reason reason);
+
+/* Writes a number of bytes or seconds as a configuration would: 8388608 is "8M", 300 is "5m". */
+void words_put_size(uint64_t bytes, char *buf, size_t cap);
+void words_put_seconds(uint64_t seconds, char *buf, size_t cap);
+/* The same of milliseconds: 1800 is "1800ms", 2000 is "2s". */
+void words_put_ms(uint64_t ms, char *buf, size_t cap);
+
+#endif
