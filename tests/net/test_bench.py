@@ -11,7 +11,7 @@ from netlab import ROOT, TOOLS, Answered, write_zone, zone
 
 sys.path.insert(0, str(ROOT / "tests" / "perf"))
 
-import peers  # noqa: E402
+import sidebyside  # noqa: E402
 
 XDPGEN = TOOLS.parent / "perf" / "xdpgen"
 
@@ -50,7 +50,7 @@ def test_latencies_are_told_when_wanted(lab, daemon, tmp_path):
 def peers_run(out, **differing):
     """A run of `peers` by name, with the settings of its options."""
     usual = {"run": "one", "generator": "xdpgen", "peer_seconds": 1.0, "names": 1000, "quick": True}
-    return peers.Run(types.SimpleNamespace(out=out, **{**usual, **differing}))
+    return sidebyside.Run(types.SimpleNamespace(out=out, **{**usual, **differing}))
 
 
 def test_a_run_goes_on_where_it_stopped(tmp_path):

@@ -26,7 +26,7 @@ import tempfile
 import caches
 import curve
 import generators
-import peers
+import sidebyside
 import reloads
 import report
 import report_peers
@@ -65,8 +65,8 @@ def parts_of(text):
 
 def servers_of(text):
     made = text.split(",")
-    if not set(made) <= set(peers.ROWS):
-        raise argparse.ArgumentTypeError(f"{text}: must be of {', '.join(peers.ROWS)}")
+    if not set(made) <= set(sidebyside.ROWS):
+        raise argparse.ArgumentTypeError(f"{text}: must be of {', '.join(sidebyside.ROWS)}")
     return made
 
 
@@ -91,8 +91,8 @@ def parse_options(argv):
     add("--parts", type=parts_of, default=PARTS[:-1], metavar="PART,...",
         help="default: all but fill")
     add("--quick", action="store_true", help="some minutes: shows that everything works, not how fast")
-    add("--servers", type=servers_of, default=list(peers.ROWS), metavar="NAME,...",
-        help=f"rows of `peers`: {', '.join(peers.ROWS)}; default: all that are here")
+    add("--servers", type=servers_of, default=list(sidebyside.ROWS), metavar="NAME,...",
+        help=f"rows of `peers`: {', '.join(sidebyside.ROWS)}; default: all that are here")
     add("--run", type=run_of, metavar="NAME",
         help="of `peers`: go on with this run, where it stopped (default: a new one)")
     add("--generator", choices=generators.KINDS, default="xdpgen", help="of `peers` (xdpgen)")
@@ -138,7 +138,7 @@ def bench_cache(options, bench):
     return sweep.compare(sizes, options)
 
 
-LAB_PARTS = {"cache": bench_cache, "peers": peers.compare, "reload": reloads.compare,
+LAB_PARTS = {"cache": bench_cache, "peers": sidebyside.compare, "reload": reloads.compare,
              "curve": curve.compare, "fill": caches.compare}
 
 

@@ -22,7 +22,7 @@ import tempfile
 import threading
 
 import bench
-import peers
+import sidebyside
 import rig
 import servers
 import sweep
@@ -50,7 +50,7 @@ def parse_options(argv):
 
 
 def best_rate(server):
-    climbed = sweep.climb(server, peers.LADDER[::2], LADDER_S)
+    climbed = sweep.climb(server, sidebyside.LADDER[::2], LADDER_S)
     most = max(one["replies_per_s"] for one in climbed)
     return next(one["offered_per_s"] for one in climbed if one["replies_per_s"] >= ENOUGH * most)
 
@@ -141,7 +141,7 @@ def main(argv):
             folder = pathlib.Path(name)
             shared = bench.Bench(lab, folder, servers.Data(folder, options.names))
             for key in options.servers:
-                server = peers.ROWS[key](shared)
+                server = sidebyside.ROWS[key](shared)
                 try:
                     profile(server, options, folder)
                 except servers.NotHere as why:

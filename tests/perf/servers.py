@@ -8,7 +8,7 @@
     note()       a dict that goes with a result: who answered, memory
     stop()       nothing of it is left
 
-A peer is added by a class below Peer: its configuration, its command; and a line in peers.py.
+A peer is added by a class below Peer: its configuration, its command; and a line in sidebyside.py.
 """
 import pathlib
 import random
