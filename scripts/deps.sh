@@ -16,7 +16,7 @@ zones, TSIG, TLS   | libldns-dev libssl-dev
 resolution         | libunbound-dev libevent-dev
 RCU                | liburcu-dev
 configuration      | libcyaml-dev libyaml-dev libjansson-dev
-the daemon         | libsystemd-dev libcap-ng-dev libmicrohttpd-dev
+the daemon         | libsystemd-dev libcap-ng-dev libmicrohttpd-dev libmnl-dev
 DPDK               | dpdk-dev librte-net-af-xdp23 librte-net-tap23 librte-mempool-ring23
 DPDK, for tests    | librte-net-ring23 librte-net-null23
 tests in C         | libcmocka-dev libclang-rt-14-dev

@@ -323,7 +323,7 @@ int daemon_run(struct config *config, bool keep)
 	d->config = config;
 	d->keep = keep;
 	d->lock_fd = d->epoll_fd = d->signal_fd = d->tick_fd = -1;
-	d->links = (struct links){ -1, -1, -1 };
+	d->links = (struct links){ .fd = -1 };
 	pthread_mutex_init(&d->alive_lock, NULL);
 	block_signals();
 	if (privilege_drop())

@@ -3,122 +3,180 @@
 
 #include <errno.h>
 #include <linux/genetlink.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <unistd.h>
+#include <sys/time.h>
 
-#define ATTR_CAP 64
+#define ANSWER_CAP 32768 /* as large as the kernel makes its datagrams */
+#define WAIT_MS    500   /* the kernel answers at once; no question may hold the others up */
 
-struct question {
-	struct nlmsghdr head;
-	struct genlmsghdr generic;
-	struct rtattr attr;
-	char value[ATTR_CAP];
-};
+/* --- Questions ----------------------------------------------------------------------------------- */
 
-int genl_open(void)
+int genl_open(struct mnl_socket **out, int bus, int flags, unsigned int groups)
 {
-	int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_GENERIC);
+	int err;
 
-	return fd < 0 ? -errno : fd;
+	*out = mnl_socket_open2(bus, flags | SOCK_CLOEXEC);
+	if (!*out)
+		return -errno;
+	if (!mnl_socket_bind(*out, groups, MNL_SOCKET_AUTOPID))
+		return 0;
+	err = -errno;
+	mnl_socket_close(*out);
+	*out = NULL;
+	return err;
 }
 
-static int ask(int fd, struct question *q, uint16_t type, const void *value, size_t n_bytes,
-	       void *buf)
+struct nlmsghdr *genl_begin(void *buf, uint16_t family, uint8_t command)
 {
-	const struct nlmsghdr *head = buf;
+	struct nlmsghdr *question = mnl_nlmsg_put_header(buf);
+	struct genlmsghdr *head = mnl_nlmsg_put_extra_header(question, sizeof(*head));
+
+	question->nlmsg_type = family;
+	head->cmd = command;
+	head->version = 1;
+	return question;
+}
+
+static ssize_t receive(const struct mnl_socket *nl, void *buf, size_t cap)
+{
 	ssize_t n;
 
-	if (n_bytes > sizeof(q->value))
-		return -EINVAL;
-	q->head.nlmsg_len = (uint32_t)(NLMSG_LENGTH(GENL_HDRLEN) + RTA_SPACE(n_bytes));
-	q->head.nlmsg_flags = NLM_F_REQUEST;
-	q->attr.rta_type = type;
-	q->attr.rta_len = (uint16_t)RTA_LENGTH(n_bytes);
-	memcpy(q->value, value, n_bytes);
-	if (send(fd, q, q->head.nlmsg_len, 0) < 0)
-		return -errno;
-	n = recv(fd, buf, GENL_ANSWER_CAP, 0);
-	if (n < 0)
-		return -errno;
-	if (!NLMSG_OK(head, (size_t)n))
-		return -EBADMSG;
-	if (head->nlmsg_type == NLMSG_ERROR)
-		return ((const struct nlmsgerr *)NLMSG_DATA(head))->error;
-	return 0;
+	do
+		n = mnl_socket_recvfrom(nl, buf, cap);
+	while (n < 0 && errno == EINTR);
+	return n;
 }
 
-int genl_ask_u32(int fd, uint16_t family, uint8_t command, uint16_t type, uint32_t value, void *buf)
+/* Up to the acknowledgement, or what ends a dump. */
+static int take_all(const struct mnl_socket *nl, unsigned int number, mnl_cb_t take, void *user)
 {
-	struct question q = { .head.nlmsg_type = family,
-			      .generic = { .cmd = command, .version = 1 } };
+	_Alignas(struct nlmsghdr) char buf[ANSWER_CAP];
+	int ret;
 
-	return ask(fd, &q, type, &value, sizeof(value), buf);
+	do {
+		ssize_t n = receive(nl, buf, sizeof(buf));
+
+		ret = n < 0 ? MNL_CB_ERROR :
+			      mnl_cb_run(buf, (size_t)n, number, mnl_socket_get_portid(nl), take,
+					 user);
+	} while (ret > MNL_CB_STOP);
+	return ret < 0 ? -errno : 0;
 }
 
-static const struct rtattr *find(const struct rtattr *attr, size_t left, uint16_t type)
+int genl_ask(int bus, struct nlmsghdr *question, mnl_cb_t take, void *user)
 {
-	for (; RTA_OK(attr, left); attr = RTA_NEXT(attr, left))
-		if ((attr->rta_type & NLA_TYPE_MASK) == type)
-			return attr;
-	return NULL;
+	const struct timeval wait = { .tv_usec = WAIT_MS * 1000 };
+	struct mnl_socket *nl;
+	int err = genl_open(&nl, bus, 0, 0);
+
+	if (err)
+		return err;
+	question->nlmsg_flags |= NLM_F_REQUEST | NLM_F_ACK;
+	question->nlmsg_seq = 1;
+	if (setsockopt(mnl_socket_get_fd(nl), SOL_SOCKET, SO_RCVTIMEO, &wait, sizeof(wait)) ||
+	    mnl_socket_sendto(nl, question, question->nlmsg_len) < 0)
+		err = -errno;
+	else
+		err = take_all(nl, question->nlmsg_seq, take, user);
+	mnl_socket_close(nl);
+	return err;
 }
 
-const struct rtattr *genl_attr(const struct nlmsghdr *message, uint16_t type)
-{
-	const size_t before = NLMSG_LENGTH(GENL_HDRLEN);
+/* --- Families ------------------------------------------------------------------------------------ */
 
-	if (message->nlmsg_len < before)
-		return NULL;
-	return find((const void *)((const char *)message + before), message->nlmsg_len - before,
-		    type);
+struct search {
+	const char *group;
+	struct genl_family *family;
+};
+
+struct group {
+	const char *name;
+	uint32_t number;
+	bool is_it;
+};
+
+static int take_group_attr(const struct nlattr *attr, void *user)
+{
+	struct group *group = user;
+
+	if (mnl_attr_get_type(attr) == CTRL_ATTR_MCAST_GRP_ID)
+		group->number = (uint32_t)genl_number(attr);
+	else if (mnl_attr_get_type(attr) == CTRL_ATTR_MCAST_GRP_NAME)
+		group->is_it = !mnl_attr_validate(attr, MNL_TYPE_NUL_STRING) &&
+			       !strcmp(mnl_attr_get_str(attr), group->name);
+	return MNL_CB_OK;
 }
 
-static const struct rtattr *find_in(const struct rtattr *nest, uint16_t type)
+static int take_group(const struct nlattr *nest, void *user)
 {
-	return find(RTA_DATA(nest), RTA_PAYLOAD(nest), type);
+	const struct search *search = user;
+	struct group group = { .name = search->group };
+
+	mnl_attr_parse_nested(nest, take_group_attr, &group);
+	if (group.is_it)
+		search->family->group = group.number;
+	return MNL_CB_OK;
 }
 
-static uint32_t group_number(const struct rtattr *groups, const char *name)
+static int take_family_attr(const struct nlattr *attr, void *user)
 {
-	size_t left = RTA_PAYLOAD(groups);
-	const struct rtattr *group;
-	uint32_t number = 0;
+	const struct search *search = user;
 
-	for (group = RTA_DATA(groups); RTA_OK(group, left); group = RTA_NEXT(group, left)) {
-		const struct rtattr *its_name = find_in(group, CTRL_ATTR_MCAST_GRP_NAME);
-		const struct rtattr *its_id = find_in(group, CTRL_ATTR_MCAST_GRP_ID);
-
-		if (!its_name || !its_id || RTA_PAYLOAD(its_id) < sizeof(number) ||
-		    RTA_PAYLOAD(its_name) != strlen(name) + 1 ||
-		    memcmp(RTA_DATA(its_name), name, strlen(name) + 1) != 0)
-			continue;
-		memcpy(&number, RTA_DATA(its_id), sizeof(number));
-		return number;
-	}
-	return 0;
+	if (mnl_attr_get_type(attr) == CTRL_ATTR_FAMILY_ID)
+		search->family->id = (uint16_t)genl_number(attr);
+	else if (mnl_attr_get_type(attr) == CTRL_ATTR_MCAST_GROUPS)
+		mnl_attr_parse_nested(attr, take_group, user);
+	return MNL_CB_OK;
 }
 
 int genl_parse_family(const struct nlmsghdr *message, const char *group, struct genl_family *out)
 {
-	const struct rtattr *id = genl_attr(message, CTRL_ATTR_FAMILY_ID);
-	const struct rtattr *groups = genl_attr(message, CTRL_ATTR_MCAST_GROUPS);
-
 	*out = (struct genl_family){ 0 };
-	if (!id || RTA_PAYLOAD(id) < sizeof(out->id))
-		return -EBADMSG;
-	memcpy(&out->id, RTA_DATA(id), sizeof(out->id));
-	if (groups)
-		out->group = group_number(groups, group);
-	return 0;
+	mnl_attr_parse(message, GENL_HDRLEN, take_family_attr, &(struct search){ group, out });
+	return out->id ? 0 : -EBADMSG;
 }
 
-int genl_find(int fd, const char *family, const char *group, struct genl_family *out)
+static int take_family(const struct nlmsghdr *message, void *user)
 {
-	_Alignas(struct nlmsghdr) char answer[GENL_ANSWER_CAP];
-	struct question q = { .head.nlmsg_type = GENL_ID_CTRL,
-			      .generic = { .cmd = CTRL_CMD_GETFAMILY, .version = 1 } };
-	int err = ask(fd, &q, CTRL_ATTR_FAMILY_NAME, family, strlen(family) + 1, answer);
+	const struct search *search = user;
+	int err = genl_parse_family(message, search->group, search->family);
 
-	return err ? err : genl_parse_family((const void *)answer, group, out);
+	errno = -err;
+	return err ? MNL_CB_ERROR : MNL_CB_OK;
+}
+
+int genl_find(const char *family, const char *group, struct genl_family *out)
+{
+	_Alignas(struct nlmsghdr) char buf[GENL_QUESTION_CAP];
+	struct nlmsghdr *question = genl_begin(buf, GENL_ID_CTRL, CTRL_CMD_GETFAMILY);
+
+	*out = (struct genl_family){ 0 };
+	if (!mnl_attr_put_strz_check(question, sizeof(buf), CTRL_ATTR_FAMILY_NAME, family))
+		return -ENOENT;
+	return genl_ask(NETLINK_GENERIC, question, take_family, &(struct search){ group, out });
+}
+
+/* --- Attributes ---------------------------------------------------------------------------------- */
+
+uint64_t genl_number(const struct nlattr *attr)
+{
+	switch (mnl_attr_get_payload_len(attr)) {
+	case sizeof(uint64_t):
+		return mnl_attr_get_u64(attr);
+	case sizeof(uint32_t):
+		return mnl_attr_get_u32(attr);
+	case sizeof(uint16_t):
+		return mnl_attr_get_u16(attr);
+	case sizeof(uint8_t):
+		return mnl_attr_get_u8(attr);
+	default:
+		return 0;
+	}
+}
+
+void genl_text(const struct nlattr *attr, char *buf, size_t cap)
+{
+	snprintf(buf, cap, "%.*s", mnl_attr_get_payload_len(attr), mnl_attr_get_str(attr));
 }

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <linux/ethtool.h>
+#include <linux/genetlink.h>
 #include <linux/if_link.h>
 #include <linux/rtnetlink.h>
 #include <linux/sockios.h>
@@ -21,17 +22,6 @@
 #define NETDEV_A_DEV_IFINDEX      1
 #define NETDEV_A_DEV_XDP_FEATURES 3
 
-#define ANSWER_CAP 16384
-
-struct question {
-	struct nlmsghdr head;
-	struct ifinfomsg info;
-	struct rtattr name_head;
-	char name[IFNAMSIZ];
-	struct rtattr mask_head;
-	uint32_t mask;
-};
-
 bool linkinfo_is(const struct linkinfo *info, const char *kind)
 {
 	return !strcmp(info->kind, kind);
@@ -39,108 +29,82 @@ bool linkinfo_is(const struct linkinfo *info, const char *kind)
 
 /* --- What a message says ------------------------------------------------------------------------- */
 
-static uint32_t take_number(const struct rtattr *attr)
+static int take_kind(const struct nlattr *attr, void *user)
 {
-	uint32_t n = 0;
+	struct linkinfo *info = user;
 
-	if (RTA_PAYLOAD(attr) >= sizeof(n))
-		memcpy(&n, RTA_DATA(attr), sizeof(n));
-	return n;
+	if (mnl_attr_get_type(attr) == IFLA_INFO_KIND)
+		genl_text(attr, info->kind, sizeof(info->kind));
+	else if (mnl_attr_get_type(attr) == IFLA_INFO_SLAVE_KIND)
+		genl_text(attr, info->master_kind, sizeof(info->master_kind));
+	return MNL_CB_OK;
 }
 
-static void take_kind(char kind[LINKINFO_KIND_CAP], const struct rtattr *attr)
+static int take(const struct nlattr *attr, void *user)
 {
-	snprintf(kind, LINKINFO_KIND_CAP, "%.*s", (int)RTA_PAYLOAD(attr),
-		 (const char *)RTA_DATA(attr));
-}
+	struct linkinfo *info = user;
 
-static void take_kinds(struct linkinfo *info, const struct rtattr *nest)
-{
-	size_t left = RTA_PAYLOAD(nest);
-	const struct rtattr *attr;
-
-	for (attr = RTA_DATA(nest); RTA_OK(attr, left); attr = RTA_NEXT(attr, left)) {
-		if (attr->rta_type == IFLA_INFO_KIND)
-			take_kind(info->kind, attr);
-		else if (attr->rta_type == IFLA_INFO_SLAVE_KIND)
-			take_kind(info->master_kind, attr);
-	}
-}
-
-static void take(struct linkinfo *info, const struct rtattr *attr)
-{
-	switch (attr->rta_type & NLA_TYPE_MASK) {
+	switch (mnl_attr_get_type(attr)) {
 	case IFLA_LINKINFO:
-		take_kinds(info, attr);
+		mnl_attr_parse_nested(attr, take_kind, info);
 		break;
 	case IFLA_LINK:
-		info->parent = take_number(attr);
+		info->parent = (uint32_t)genl_number(attr);
 		break;
 	case IFLA_MASTER:
-		info->master = take_number(attr);
+		info->master = (uint32_t)genl_number(attr);
 		break;
 	case IFLA_MTU:
-		info->mtu = take_number(attr);
+		info->mtu = (uint32_t)genl_number(attr);
 		break;
 	case IFLA_ADDRESS:
-		if (RTA_PAYLOAD(attr) == sizeof(info->mac))
-			memcpy(info->mac, RTA_DATA(attr), sizeof(info->mac));
+		if (mnl_attr_get_payload_len(attr) == sizeof(info->mac))
+			memcpy(info->mac, mnl_attr_get_payload(attr), sizeof(info->mac));
 		break;
 	default:
 		break;
 	}
+	return MNL_CB_OK;
 }
 
 int linkinfo_parse(struct linkinfo *info, const struct nlmsghdr *message)
 {
-	const struct ifinfomsg *head = NLMSG_DATA(message);
-	const struct rtattr *attr;
-	size_t left;
+	const struct ifinfomsg *head = mnl_nlmsg_get_payload(message);
 
 	*info = (struct linkinfo){ .n_queues = 1, .n_queues_max = 1 };
-	if (message->nlmsg_type != RTM_NEWLINK || message->nlmsg_len < NLMSG_LENGTH(sizeof(*head)))
+	if (message->nlmsg_type != RTM_NEWLINK ||
+	    message->nlmsg_len < mnl_nlmsg_size(sizeof(*head)))
 		return -EBADMSG;
 	info->ifindex = (unsigned int)head->ifi_index;
 	info->is_up = head->ifi_flags & IFF_UP;
 	info->is_ethernet = head->ifi_type == ARPHRD_ETHER || head->ifi_type == ARPHRD_LOOPBACK;
-	left = message->nlmsg_len - NLMSG_LENGTH(sizeof(*head));
-	for (attr = IFLA_RTA(head); RTA_OK(attr, left); attr = RTA_NEXT(attr, left))
-		take(info, attr);
+	mnl_attr_parse(message, sizeof(*head), take, info);
 	return 0;
 }
 
 /* --- Questions ----------------------------------------------------------------------------------- */
 
-/* By name, or by number where that is not 0; the answer is in `answer`. */
-static int ask(const char *ifname, unsigned int ifindex, void *answer, size_t answer_cap)
+static int take_link(const struct nlmsghdr *message, void *user)
 {
-	struct question q = {
-		.head = { .nlmsg_len = sizeof(q),
-			  .nlmsg_type = RTM_GETLINK,
-			  .nlmsg_flags = NLM_F_REQUEST },
-		.info = { .ifi_index = (int)ifindex },
-		.name_head = { RTA_LENGTH(sizeof(q.name)), ifname ? IFLA_IFNAME : IFLA_UNSPEC },
-		.mask_head = { RTA_LENGTH(sizeof(q.mask)), IFLA_EXT_MASK },
-		.mask = RTEXT_FILTER_SKIP_STATS,
-	};
-	const struct nlmsghdr *head = answer;
-	ssize_t n;
-	int err = 0, fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE);
+	int err = linkinfo_parse(user, message);
 
-	if (fd < 0)
-		return -errno;
-	snprintf(q.name, sizeof(q.name), "%s", ifname ? ifname : "");
-	n = send(fd, &q, sizeof(q), 0);
-	if (n >= 0)
-		n = recv(fd, answer, answer_cap, 0);
-	if (n < 0)
-		err = -errno;
-	else if (!NLMSG_OK(head, (size_t)n))
-		err = -EBADMSG;
-	else if (head->nlmsg_type == NLMSG_ERROR)
-		err = ((const struct nlmsgerr *)NLMSG_DATA(head))->error;
-	close(fd);
-	return err;
+	errno = -err;
+	return err ? MNL_CB_ERROR : MNL_CB_OK;
+}
+
+/* By name, or by number where that is not 0. */
+static int ask(struct linkinfo *info, const char *ifname, unsigned int ifindex)
+{
+	_Alignas(struct nlmsghdr) char buf[GENL_QUESTION_CAP];
+	struct nlmsghdr *question = mnl_nlmsg_put_header(buf);
+	struct ifinfomsg *head = mnl_nlmsg_put_extra_header(question, sizeof(*head));
+
+	question->nlmsg_type = RTM_GETLINK;
+	head->ifi_index = (int)ifindex;
+	mnl_attr_put_u32(question, IFLA_EXT_MASK, RTEXT_FILTER_SKIP_STATS);
+	if (ifname && !mnl_attr_put_strz_check(question, sizeof(buf), IFLA_IFNAME, ifname))
+		return -ENODEV;
+	return genl_ask(NETLINK_ROUTE, question, take_link, info);
 }
 
 /* Receive queues: combined and receive-only channels. */
@@ -167,12 +131,10 @@ static void count_queues(struct linkinfo *info, const char *ifname)
 
 int linkinfo_read(struct linkinfo *info, const char *ifname)
 {
-	_Alignas(struct nlmsghdr) char answer[ANSWER_CAP];
-	int err = ask(ifname, 0, answer, sizeof(answer));
+	int err;
 
 	*info = (struct linkinfo){ 0 };
-	if (!err)
-		err = linkinfo_parse(info, (const void *)answer);
+	err = ask(info, ifname, 0);
 	if (!err)
 		count_queues(info, ifname);
 	return err;
@@ -180,45 +142,39 @@ int linkinfo_read(struct linkinfo *info, const char *ifname)
 
 void linkinfo_host_mac(const struct linkinfo *info, uint8_t mac[6])
 {
-	_Alignas(struct nlmsghdr) char answer[ANSWER_CAP];
 	struct linkinfo master = { 0 };
 
 	memcpy(mac, info->mac, sizeof(info->mac));
 	if (!info->master || strcmp(info->master_kind, "bridge"))
 		return;
-	if (!ask(NULL, info->master, answer, sizeof(answer)) &&
-	    !linkinfo_parse(&master, (const void *)answer))
+	if (!ask(&master, NULL, info->master))
 		memcpy(mac, master.mac, sizeof(master.mac));
 }
 
-static int ask_features(int fd, unsigned int ifindex, uint64_t *features)
+static int take_features_attr(const struct nlattr *attr, void *user)
 {
-	_Alignas(struct nlmsghdr) char answer[GENL_ANSWER_CAP];
-	const struct rtattr *attr;
-	struct genl_family family;
-	int err = genl_find(fd, NETDEV_FAMILY, "", &family);
+	if (mnl_attr_get_type(attr) == NETDEV_A_DEV_XDP_FEATURES)
+		*(uint64_t *)user = genl_number(attr);
+	return MNL_CB_OK;
+}
 
-	if (!err)
-		err = genl_ask_u32(fd, family.id, NETDEV_CMD_DEV_GET, NETDEV_A_DEV_IFINDEX, ifindex,
-				   answer);
-	if (err)
-		return err;
-	attr = genl_attr((const void *)answer, NETDEV_A_DEV_XDP_FEATURES);
-	if (!attr || RTA_PAYLOAD(attr) < sizeof(*features))
-		return -EBADMSG;
-	memcpy(features, RTA_DATA(attr), sizeof(*features));
-	return 0;
+static int take_features(const struct nlmsghdr *message, void *user)
+{
+	return mnl_attr_parse(message, GENL_HDRLEN, take_features_attr, user);
 }
 
 uint64_t linkinfo_xdp_features(unsigned int ifindex)
 {
+	_Alignas(struct nlmsghdr) char buf[GENL_QUESTION_CAP];
 	uint64_t features = UINT64_MAX;
-	int fd = genl_open();
+	struct genl_family family;
+	struct nlmsghdr *question;
 
-	if (fd < 0)
-		return features;
-	if (ask_features(fd, ifindex, &features))
-		features = UINT64_MAX;
-	close(fd);
+	if (genl_find(NETDEV_FAMILY, "", &family))
+		return UINT64_MAX;
+	question = genl_begin(buf, family.id, NETDEV_CMD_DEV_GET);
+	mnl_attr_put_u32(question, NETDEV_A_DEV_IFINDEX, ifindex);
+	if (genl_ask(NETLINK_GENERIC, question, take_features, &features))
+		return UINT64_MAX;
 	return features;
 }

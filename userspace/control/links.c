@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <linux/ethtool_netlink.h>
-#include <linux/netlink.h>
 #include <linux/rtnetlink.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
@@ -11,95 +10,76 @@
 
 #include "control/genl.h"
 
-static int open_route(void)
-{
-	struct sockaddr_nl address = {
-		.nl_family = AF_NETLINK,
-		.nl_groups = RTMGRP_LINK | RTMGRP_IPV4_IFADDR | RTMGRP_IPV6_IFADDR,
-	};
-	int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_NONBLOCK | SOCK_CLOEXEC, NETLINK_ROUTE);
-	int err;
-
-	if (fd < 0)
-		return -errno;
-	if (!bind(fd, (struct sockaddr *)&address, sizeof(address)))
-		return fd;
-	err = -errno;
-	close(fd);
-	return err;
-}
-
-static int open_ethtool(void)
+static int open_ethtool(struct mnl_socket **out)
 {
 	struct genl_family family;
-	int fd = genl_open(), err;
+	int err = genl_find(ETHTOOL_GENL_NAME, ETHTOOL_MCGRP_MONITOR_NAME, &family);
 
-	if (fd < 0)
-		return fd;
-	err = genl_find(fd, ETHTOOL_GENL_NAME, ETHTOOL_MCGRP_MONITOR_NAME, &family);
 	if (!err && !family.group)
 		err = -ENOENT;
-	if (!err && setsockopt(fd, SOL_NETLINK, NETLINK_ADD_MEMBERSHIP, &family.group,
-			       sizeof(family.group)))
-		err = -errno;
 	if (!err)
-		return fd;
-	close(fd);
+		err = genl_open(out, NETLINK_GENERIC, SOCK_NONBLOCK, 0);
+	if (!err && mnl_socket_setsockopt(*out, NETLINK_ADD_MEMBERSHIP, &family.group,
+					  sizeof(family.group)) < 0)
+		err = -errno;
 	return err;
 }
 
-static int watch(const struct links *links, int fd)
+static int watch(const struct links *links, const struct mnl_socket *nl)
 {
 	struct epoll_event event = { .events = EPOLLIN };
 
-	return epoll_ctl(links->fd, EPOLL_CTL_ADD, fd, &event) ? -errno : 0;
+	return epoll_ctl(links->fd, EPOLL_CTL_ADD, mnl_socket_get_fd(nl), &event) ? -errno : 0;
+}
+
+static void close_socket(struct mnl_socket **nl)
+{
+	if (*nl)
+		mnl_socket_close(*nl);
+	*nl = NULL;
 }
 
 int links_open(struct links *links)
 {
 	int err;
 
-	links->fd = epoll_create1(EPOLL_CLOEXEC);
-	links->ethtool_fd = -1;
-	links->route_fd = open_route();
-	err = links->fd < 0 ? -errno : links->route_fd < 0 ? links->route_fd : 0;
+	*links = (struct links){ .fd = epoll_create1(EPOLL_CLOEXEC) };
+	err = links->fd < 0 ? -errno : 0;
 	if (!err)
-		links->ethtool_fd = open_ethtool();
+		err = genl_open(&links->route, NETLINK_ROUTE, SOCK_NONBLOCK,
+				RTMGRP_LINK | RTMGRP_IPV4_IFADDR | RTMGRP_IPV6_IFADDR);
 	if (!err)
-		err = watch(links, links->route_fd);
-	if (!err && links->ethtool_fd >= 0)
-		err = watch(links, links->ethtool_fd);
+		err = watch(links, links->route);
+	if (!err && open_ethtool(&links->ethtool))
+		close_socket(&links->ethtool);
+	if (!err && links->ethtool)
+		err = watch(links, links->ethtool);
 	if (err)
 		links_close(links);
 	return err;
 }
 
-static void drain(int fd)
+static void drain(const struct mnl_socket *nl)
 {
 	char buffer[8192];
 
-	/* ENOBUFS: news was lost, which is news as well. */
-	while (fd >= 0 && (recv(fd, buffer, sizeof(buffer), MSG_DONTWAIT) >= 0 ||
-			   errno == ENOBUFS || errno == EINTR))
+	/* ENOBUFS: news was lost, which is news as well; ENOSPC: it was longer than the buffer. */
+	while (nl && (mnl_socket_recvfrom(nl, buffer, sizeof(buffer)) >= 0 || errno == ENOBUFS ||
+		      errno == ENOSPC || errno == EINTR))
 		;
 }
 
 void links_drain(const struct links *links)
 {
-	drain(links->route_fd);
-	drain(links->ethtool_fd);
-}
-
-static void close_fd(int *fd)
-{
-	if (*fd >= 0)
-		close(*fd);
-	*fd = -1;
+	drain(links->route);
+	drain(links->ethtool);
 }
 
 void links_close(struct links *links)
 {
-	close_fd(&links->ethtool_fd);
-	close_fd(&links->route_fd);
-	close_fd(&links->fd);
+	close_socket(&links->ethtool);
+	close_socket(&links->route);
+	if (links->fd >= 0)
+		close(links->fd);
+	links->fd = -1;
 }

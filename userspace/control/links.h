@@ -9,10 +9,12 @@
 #ifndef VOLLEY_CONTROL_LINKS_H
 #define VOLLEY_CONTROL_LINKS_H
 
+struct mnl_socket;
+
 struct links {
 	int fd; /* readable when there is news; -1: not open */
-	int route_fd;
-	int ethtool_fd; /* -1: this kernel does not tell */
+	struct mnl_socket *route;
+	struct mnl_socket *ethtool; /* NULL: this kernel does not tell */
 };
 
 /* Listens in the network namespace that the caller is in. 0 or -errno: nothing is open then. */

@@ -78,24 +78,6 @@ bool doctor_is_unknown(struct doctor_finding *f, int64_t fact, const char *what)
 	return true;
 }
 
-void doctor_put_cpus(const cpu_set_t *cpus, char *buf, size_t cap)
-{
-	size_t used = 0;
-
-	buf[0] = 0;
-	for (size_t i = 0; i < CPU_SETSIZE && used < cap; i++) {
-		size_t last = i;
-
-		if (!CPU_ISSET(i, cpus))
-			continue;
-		while (last + 1 < CPU_SETSIZE && CPU_ISSET(last + 1, cpus))
-			last++;
-		used += (size_t)snprintf(buf + used, cap - used, last > i ? "%s%zu-%zu" : "%s%zu",
-					 used ? "," : "", i, last);
-		i = last;
-	}
-}
-
 bool doctor_is_before(const unsigned int kernel[3], unsigned int major, unsigned int minor,
 		      unsigned int patch)
 {

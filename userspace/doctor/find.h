@@ -56,9 +56,6 @@ void doctor_fix(struct doctor_finding *f, const char *format, ...)
  */
 bool doctor_is_unknown(struct doctor_finding *f, int64_t fact, const char *what);
 
-/* Writes a set of processors as the kernel does: "0-3,8". "" for none. */
-void doctor_put_cpus(const cpu_set_t *cpus, char *buf, size_t cap);
-
 /* Is kernel a.b.c before MAJOR.MINOR.PATCH? Not where the release was not understood. */
 bool doctor_is_before(const unsigned int kernel[3], unsigned int major, unsigned int minor,
 		      unsigned int patch);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "doctor/find.h"
+#include "control/affinity.h"
 
 #define MIB        (1024.0 * 1024)
 #define BASE_BYTES (64ull << 20) /* program, workers and zones of some thousand names */
@@ -246,13 +247,13 @@ static void cores(const struct doctor_case *c, struct doctor_finding *f)
 		for (uint32_t k = 0; k < config->interfaces[i].n_cores; k++)
 			if (!CPU_ISSET(config->interfaces[i].cores[k], &c->host->cpus.online))
 				CPU_SET(config->interfaces[i].cores[k], &bad);
-	doctor_put_cpus(&bad, list, sizeof(list));
+	affinity_text(&bad, list, sizeof(list));
 	if (*list) {
 		doctor_fail(f, "cores: processor %s is not there or not online", list);
 		doctor_fix(f, "name others in interfaces[].cores; lscpu -e shows which are online");
 		return;
 	}
-	doctor_put_cpus(&c->host->workers, list, sizeof(list));
+	affinity_text(&c->host->workers, list, sizeof(list));
 	doctor_ok(f, "%d worker(s) on processor %s", c->host->n_workers, list);
 }
 
@@ -266,7 +267,7 @@ static void isolated(const struct doctor_case *c, struct doctor_finding *f)
 		return;
 	CPU_AND(&outside, &c->host->workers, &cpus->isolated);
 	CPU_XOR(&outside, &outside, &c->host->workers);
-	doctor_put_cpus(&cpus->isolated, list, sizeof(list));
+	affinity_text(&cpus->isolated, list, sizeof(list));
 	if (!CPU_COUNT(&outside)) {
 		doctor_ok(f, "the workers are on isolated processors");
 		return;
@@ -296,7 +297,7 @@ static void governor(const struct doctor_case *c, struct doctor_finding *f)
 	if (!*cpus->governor)
 		return;
 	CPU_AND(&slow, &cpus->slow, &c->host->workers);
-	doctor_put_cpus(&slow, list, sizeof(list));
+	affinity_text(&slow, list, sizeof(list));
 	if (!*list) {
 		doctor_ok(f, "performance, where workers run");
 		return;

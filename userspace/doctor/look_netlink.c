@@ -10,9 +10,9 @@
 #include <sys/socket.h>
 
 #include "doctor/look.h"
-#include "doctor/netlink.h"
 #include "bpf/found.h"
 #include "bpf/object.h"
+#include "control/genl.h"
 
 /* Of Linux 6.3's linux/netdev.h, and of 6.13's where said; the installed headers may be older. */
 #define NETDEV_FAMILY             "netdev"
@@ -38,37 +38,74 @@ struct link {
 	bool is_there;
 };
 
-static void take_link(void *user, const struct nlmsghdr *m)
+static int take_kind(const struct nlattr *attr, void *user)
 {
-	const size_t head = sizeof(struct ifinfomsg);
-	const struct nlattr *info = doctor_attr(m, head, IFLA_LINKINFO);
-	const struct nlattr *lower = doctor_attr(m, head, IFLA_LINK);
-	const struct nlattr *netnsid = doctor_attr(m, head, IFLA_LINK_NETNSID);
-	const struct nlattr *xdp = doctor_attr(m, head, IFLA_XDP);
 	struct link *link = user;
 
-	doctor_attr_text(doctor_attr_within(info, IFLA_INFO_KIND), link->kind, sizeof(link->kind));
-	link->has_lower = lower != NULL;
-	link->lower = (uint32_t)doctor_attr_number(lower);
-	link->has_netnsid = netnsid != NULL;
-	link->netnsid = (uint32_t)doctor_attr_number(netnsid);
-	link->mtu = (int)doctor_attr_number(doctor_attr(m, head, IFLA_MTU));
-	link->has_xdp = doctor_attr_number(doctor_attr_within(xdp, IFLA_XDP_ATTACHED)) != 0;
+	if (mnl_attr_get_type(attr) == IFLA_INFO_KIND)
+		genl_text(attr, link->kind, sizeof(link->kind));
+	return MNL_CB_OK;
+}
+
+static int take_xdp(const struct nlattr *attr, void *user)
+{
+	struct link *link = user;
+
+	if (mnl_attr_get_type(attr) == IFLA_XDP_ATTACHED)
+		link->has_xdp = genl_number(attr) != 0;
+	return MNL_CB_OK;
+}
+
+static int take_link_attr(const struct nlattr *attr, void *user)
+{
+	struct link *link = user;
+
+	switch (mnl_attr_get_type(attr)) {
+	case IFLA_LINKINFO:
+		mnl_attr_parse_nested(attr, take_kind, link);
+		break;
+	case IFLA_LINK:
+		link->has_lower = true;
+		link->lower = (uint32_t)genl_number(attr);
+		break;
+	case IFLA_LINK_NETNSID:
+		link->has_netnsid = true;
+		link->netnsid = (uint32_t)genl_number(attr);
+		break;
+	case IFLA_MTU:
+		link->mtu = (int)genl_number(attr);
+		break;
+	case IFLA_XDP:
+		mnl_attr_parse_nested(attr, take_xdp, link);
+		break;
+	default:
+		break;
+	}
+	return MNL_CB_OK;
+}
+
+static int take_link(const struct nlmsghdr *m, void *user)
+{
+	struct link *link = user;
+
 	link->is_there = true;
+	return mnl_attr_parse(m, sizeof(struct ifinfomsg), take_link_attr, link);
 }
 
 /* NETNSID NULL: of this network namespace. */
 static int get_link(uint32_t ifindex, const uint32_t *netnsid, struct link *link)
 {
-	struct ifinfomsg head = { .ifi_family = AF_UNSPEC, .ifi_index = (int)ifindex };
-	struct doctor_question q;
+	_Alignas(struct nlmsghdr) char buf[GENL_QUESTION_CAP];
+	struct nlmsghdr *question = mnl_nlmsg_put_header(buf);
+	struct ifinfomsg *head = mnl_nlmsg_put_extra_header(question, sizeof(*head));
 	int err;
 
 	*link = (struct link){ .kind = "" };
-	doctor_question_start(&q, RTM_GETLINK, 0, &head, sizeof(head));
+	question->nlmsg_type = RTM_GETLINK;
+	head->ifi_index = (int)ifindex;
 	if (netnsid)
-		doctor_question_add(&q, IFLA_TARGET_NETNSID, netnsid, sizeof(*netnsid));
-	err = doctor_ask(NETLINK_ROUTE, &q, take_link, link);
+		mnl_attr_put_u32(question, IFLA_TARGET_NETNSID, *netnsid);
+	err = genl_ask(NETLINK_ROUTE, question, take_link, link);
 	return err ? err : link->is_there ? 0 : -ENODEV;
 }
 
@@ -91,67 +128,72 @@ static void look_at_link(struct doctor_nic *nic)
 
 /* --- The family "netdev" ------------------------------------------------------------------------- */
 
-static void take_family(void *user, const struct nlmsghdr *m)
-{
-	*(int *)user = (int)doctor_attr_number(
-		doctor_attr(m, sizeof(struct genlmsghdr), CTRL_ATTR_FAMILY_ID));
-}
-
-/* Its number, or -EOPNOTSUPP before Linux 6.3. */
-static int find_family(void)
-{
-	struct genlmsghdr head = { .cmd = CTRL_CMD_GETFAMILY, .version = 1 };
-	struct doctor_question q;
-	int id = 0, err;
-
-	doctor_question_start(&q, GENL_ID_CTRL, 0, &head, sizeof(head));
-	doctor_question_add(&q, CTRL_ATTR_FAMILY_NAME, NETDEV_FAMILY, sizeof(NETDEV_FAMILY));
-	err = doctor_ask(NETLINK_GENERIC, &q, take_family, &id);
-	return !err && id ? id : -EOPNOTSUPP;
-}
-
-static void take_features(void *user, const struct nlmsghdr *m)
+static int take_features_attr(const struct nlattr *attr, void *user)
 {
 	struct doctor_nic *nic = user;
 
-	nic->xdp_features = (int)doctor_attr_number(
-		doctor_attr(m, sizeof(struct genlmsghdr), NETDEV_DEV_XDP_FEATURES));
+	if (mnl_attr_get_type(attr) == NETDEV_DEV_XDP_FEATURES)
+		nic->xdp_features = (int)genl_number(attr);
+	return MNL_CB_OK;
 }
 
-static void take_napi(void *user, const struct nlmsghdr *m)
+static int take_features(const struct nlmsghdr *m, void *user)
 {
-	const size_t head = sizeof(struct genlmsghdr);
-	const struct nlattr *defer = doctor_attr(m, head, NETDEV_NAPI_DEFER);
 	struct doctor_nic *nic = user;
 
-	nic->threaded = doctor_attr(m, head, NETDEV_NAPI_PID) != NULL;
-	if (!defer)
-		return;
-	nic->defer_hard_irqs = (int)doctor_attr_number(defer);
-	nic->gro_flush_ns =
-		(int64_t)doctor_attr_number(doctor_attr(m, head, NETDEV_NAPI_FLUSH_TIMEOUT));
+	nic->xdp_features = 0;
+	return mnl_attr_parse(m, GENL_HDRLEN, take_features_attr, nic);
+}
+
+/* The two of 6.13 come together. */
+static int take_napi_attr(const struct nlattr *attr, void *user)
+{
+	struct doctor_nic *nic = user;
+
+	switch (mnl_attr_get_type(attr)) {
+	case NETDEV_NAPI_PID:
+		nic->threaded = true;
+		break;
+	case NETDEV_NAPI_DEFER:
+		nic->defer_hard_irqs = (int)genl_number(attr);
+		break;
+	case NETDEV_NAPI_FLUSH_TIMEOUT:
+		nic->gro_flush_ns = (int64_t)genl_number(attr);
+		break;
+	default:
+		break;
+	}
+	return MNL_CB_OK;
+}
+
+static int take_napi(const struct nlmsghdr *m, void *user)
+{
+	struct doctor_nic *nic = user;
+
+	nic->threaded = false;
+	return mnl_attr_parse(m, GENL_HDRLEN, take_napi_attr, nic);
 }
 
 static void look_at_netdev(struct doctor_nic *nic)
 {
-	struct genlmsghdr head = { .cmd = NETDEV_DEV_GET, .version = 1 };
-	uint32_t ifindex = (uint32_t)nic->ifindex;
-	int family = find_family(), err;
-	struct doctor_question q;
+	_Alignas(struct nlmsghdr) char buf[GENL_QUESTION_CAP];
+	struct genl_family family;
+	struct nlmsghdr *question;
+	int err;
 
 	nic->xdp_features = -EOPNOTSUPP;
-	if (family < 0)
-		return;
-	doctor_question_start(&q, (uint16_t)family, 0, &head, sizeof(head));
-	doctor_question_add(&q, NETDEV_DEV_IFINDEX, &ifindex, sizeof(ifindex));
-	err = doctor_ask(NETLINK_GENERIC, &q, take_features, nic);
+	if (genl_find(NETDEV_FAMILY, "", &family))
+		return; /* before Linux 6.3 */
+	question = genl_begin(buf, family.id, NETDEV_DEV_GET);
+	mnl_attr_put_u32(question, NETDEV_DEV_IFINDEX, (uint32_t)nic->ifindex);
+	err = genl_ask(NETLINK_GENERIC, question, take_features, nic);
 	if (err)
 		nic->xdp_features = err;
-	head.cmd = NETDEV_NAPI_GET;
-	doctor_question_start(&q, (uint16_t)family, NLM_F_DUMP, &head, sizeof(head));
-	doctor_question_add(&q, NETDEV_NAPI_IFINDEX, &ifindex, sizeof(ifindex));
+	question = genl_begin(buf, family.id, NETDEV_NAPI_GET);
+	question->nlmsg_flags = NLM_F_DUMP;
+	mnl_attr_put_u32(question, NETDEV_NAPI_IFINDEX, (uint32_t)nic->ifindex);
 	/* A kernel before 6.8 has no such command: /sys tells then. */
-	if (doctor_ask(NETLINK_GENERIC, &q, take_napi, nic))
+	if (genl_ask(NETLINK_GENERIC, question, take_napi, nic))
 		nic->threaded = -EXDEV;
 }
 

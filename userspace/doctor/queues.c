@@ -6,6 +6,7 @@
 
 #include "doctor/drivers.h"
 #include "doctor/find.h"
+#include "control/affinity.h"
 #include "xdp/abi.h"
 
 /* Addresses and ports, ethtool's "sdfn". */
@@ -260,7 +261,7 @@ static void numa(const struct doctor_case *c, struct doctor_finding *f)
 		doctor_ok(f, "card and workers are of node %d", node);
 		return;
 	}
-	doctor_put_cpus(&cpus->nodes[node], list, sizeof(list));
+	affinity_text(&cpus->nodes[node], list, sizeof(list));
 	doctor_warn(f,
 		    "the card is of NUMA node %d, and workers run on processors of another: each "
 		    "frame crosses the link between them",

@@ -70,18 +70,47 @@ static void test_whose(void **state)
 	}
 }
 
+struct text_row {
+	const char *text;
+	int cpus[9]; /* ended by -1 */
+};
+
+static const struct text_row text_rows[] = {
+	{ "", { -1 } },
+	{ "0", { 0, -1 } },
+	{ "0-1", { 0, 1, -1 } },
+	{ "1-3,7,9", { 1, 2, 3, 7, 9, -1 } },
+	{ "0-3,5,7,9", { 0, 1, 2, 3, 5, 7, 9, -1 } },
+	{ "1022-1023", { 1022, 1023, -1 } },
+};
+
 static void test_text(void **state)
 {
-	cpu_set_t set = set_of("0123579");
-	char text[6];
+	cpu_set_t set;
 
 	(void)state;
-	check_text(&set, "0-3,5,7,9");
-	assert_string_equal(affinity_text(&set, text, sizeof(text)), "0-3,5");
-	set = set_of("");
-	check_text(&set, "");
+	for (size_t i = 0; i < sizeof(text_rows) / sizeof(text_rows[0]); i++) {
+		CPU_ZERO(&set);
+		for (size_t k = 0; text_rows[i].cpus[k] >= 0; k++)
+			CPU_SET((size_t)text_rows[i].cpus[k], &set);
+		check_text(&set, text_rows[i].text);
+	}
 	memset(&set, 0xff, sizeof(set));
 	check_text(&set, "0-1023");
+}
+
+/* A list that does not fit is cut, and nothing behind it is written to. */
+static void test_text_cut(void **state)
+{
+	cpu_set_t set = set_of("0123579");
+	char text[8] = "xxxxxxx";
+
+	(void)state;
+	assert_string_equal(affinity_text(&set, text, 6), "0-3,5");
+	assert_int_equal(text[6], 'x');
+	set = set_of("02468");
+	assert_string_equal(affinity_text(&set, text, 6), "0,2,4");
+	assert_int_equal(text[6], 'x');
 }
 
 static size_t absent_cpu(const cpu_set_t *allowed)
@@ -190,9 +219,9 @@ static void test_behind(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_whose),  cmocka_unit_test(test_text),
-		cmocka_unit_test(test_init),   cmocka_unit_test(test_threads),
-		cmocka_unit_test(test_behind),
+		cmocka_unit_test(test_whose),    cmocka_unit_test(test_text),
+		cmocka_unit_test(test_text_cut), cmocka_unit_test(test_init),
+		cmocka_unit_test(test_threads),  cmocka_unit_test(test_behind),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

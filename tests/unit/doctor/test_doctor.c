@@ -115,55 +115,12 @@ static void test_healthy(void **state)
 	world_test_healthy(doctor_service_checks);
 }
 
-struct cpus_row {
-	const char *text;
-	int cpus[6]; /* ended by -1 */
-};
-
-static const struct cpus_row cpus_rows[] = {
-	{ "", { -1 } },
-	{ "0", { 0, -1 } },
-	{ "0-1", { 0, 1, -1 } },
-	{ "1-3,7,9", { 1, 2, 3, 7, 9, -1 } },
-	{ "1022-1023", { 1022, 1023, -1 } },
-};
-
-static void test_cpus(void **state)
-{
-	(void)state;
-	for (size_t i = 0; i < sizeof(cpus_rows) / sizeof(cpus_rows[0]); i++) {
-		char buf[32];
-		cpu_set_t set;
-
-		CPU_ZERO(&set);
-		for (size_t k = 0; cpus_rows[i].cpus[k] >= 0; k++)
-			CPU_SET((size_t)cpus_rows[i].cpus[k], &set);
-		doctor_put_cpus(&set, buf, sizeof(buf));
-		assert_string_equal(buf, cpus_rows[i].text);
-	}
-}
-
-/* A list that does not fit is cut, and nothing behind it is written to. */
-static void test_cpus_cut(void **state)
-{
-	char buf[8] = "xxxxxxx";
-	cpu_set_t set;
-
-	(void)state;
-	CPU_ZERO(&set);
-	for (size_t i = 0; i < 64; i += 2)
-		CPU_SET(i, &set);
-	doctor_put_cpus(&set, buf, 6);
-	assert_string_equal(buf, "0,2,4");
-	assert_int_equal(buf[6], 'x');
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_host),     cmocka_unit_test(test_services),
-		cmocka_unit_test(test_healthy),  cmocka_unit_test(test_cpus),
-		cmocka_unit_test(test_cpus_cut),
+		cmocka_unit_test(test_host),
+		cmocka_unit_test(test_services),
+		cmocka_unit_test(test_healthy),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
