@@ -74,6 +74,6 @@ def test_figures_of_other_runs_are_refused(tmp_path, name, value):
 def test_other_programs_are_another_run(tmp_path, monkeypatch):
     first = peers_run(tmp_path)
     first.write(first.read("nsd"))
-    monkeypatch.setattr(peers, "digest", lambda: "of another build")
+    monkeypatch.setattr(sidebyside, "digest", lambda: "of another build")
     with pytest.raises(RuntimeError, match="another programs"):
         peers_run(tmp_path)
