@@ -147,6 +147,7 @@ def run_lab_parts(options, folder, found):
     parts = [part for part in LAB_PARTS if part in options.parts]
     lab = rig.Rig()
     try:
+        lab.take_redirects()
         bench = Bench(lab, folder, servers.Data(folder, options.names))
         for part in parts:
             sweep.say(f"{part}: replies per second over veth")

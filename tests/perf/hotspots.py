@@ -137,6 +137,7 @@ def main(argv):
         return 1
     lab = rig.Rig()
     try:
+        lab.take_redirects()
         with tempfile.TemporaryDirectory(prefix="volley-bench-") as name:
             folder = pathlib.Path(name)
             shared = bench.Bench(lab, folder, servers.Data(folder, options.names))

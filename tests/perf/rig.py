@@ -188,13 +188,19 @@ class Rig(Lab):
     def __init__(self):
         super().__init__(queues=1)
         try:
-            # Told again with both ends up: or the kernel takes no redirected frames where no program is.
-            for word in ("off", "on"):
-                self.exec("s", "ethtool", "-K", "s0", "gro", word)
             self.settle()
         except BaseException:
             self.close()
             raise
+
+    def take_redirects(self):
+        """
+        Told again with both ends up, GRO makes s0 take what xdpgen redirects to it while no program is there.
+        Not for generators that use sockets: some of the replies to these were lost then.
+        """
+        for word in ("off", "on"):
+            self.exec("s", "ethtool", "-K", "s0", "gro", word)
+        self.settle()
 
     def settle(self):
         """Again after each change of a program: the kernel may make a NAPI anew."""
