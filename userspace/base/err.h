@@ -28,7 +28,10 @@
 	X(ERR_CLOSED, "the other side has closed the connection")                \
 	X(ERR_LIMIT, "a configured limit is reached")                            \
 	X(ERR_VERIFY, "the command that verifies the zone has refused it")       \
-	X(ERR_SNAPSHOT, "the snapshot of the cache is not valid")
+	X(ERR_SNAPSHOT, "the snapshot of the cache is not valid")                \
+	X(ERR_STORE, "the journal's store is not valid")                         \
+	X(ERR_TSIG, "the transaction signature does not hold")                   \
+	X(ERR_REMOTE, "the other name server said no")
 
 enum err_index {
 #define ERR_INDEX(name, text) name##_INDEX,

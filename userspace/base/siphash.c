@@ -1,8 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "base/siphash.h"
 
-/* Read up to 8 bytes as a little-endian number. */
-static uint64_t load_le(const uint8_t *p, size_t n)
+#include <endian.h>
+#include <string.h>
+
+static uint64_t load_word(const uint8_t *p)
+{
+	uint64_t v;
+
+	memcpy(&v, p, sizeof(v));
+	return le64toh(v);
+}
+
+/* Fewer than 8 bytes as a little-endian number. */
+static uint64_t load_tail(const uint8_t *p, size_t n)
 {
 	uint64_t v = 0;
 
@@ -16,33 +27,32 @@ static uint64_t rotate(uint64_t v, unsigned int bits)
 	return v << bits | v >> (64 - bits);
 }
 
-/* n rounds of SipRound over the state. */
-static void rounds(uint64_t v[4], unsigned int n)
+/* SipRound. The state has to stay in registers: a call would write it to memory. */
+static inline __attribute__((always_inline)) void mix(uint64_t v[4])
 {
-	while (n--) {
-		v[0] += v[1];
-		v[2] += v[3];
-		v[1] = rotate(v[1], 13) ^ v[0];
-		v[3] = rotate(v[3], 16) ^ v[2];
-		v[0] = rotate(v[0], 32);
-		v[2] += v[1];
-		v[0] += v[3];
-		v[1] = rotate(v[1], 17) ^ v[2];
-		v[3] = rotate(v[3], 21) ^ v[0];
-		v[2] = rotate(v[2], 32);
-	}
+	v[0] += v[1];
+	v[2] += v[3];
+	v[1] = rotate(v[1], 13) ^ v[0];
+	v[3] = rotate(v[3], 16) ^ v[2];
+	v[0] = rotate(v[0], 32);
+	v[2] += v[1];
+	v[0] += v[3];
+	v[1] = rotate(v[1], 17) ^ v[2];
+	v[3] = rotate(v[3], 21) ^ v[0];
+	v[2] = rotate(v[2], 32);
 }
 
-static void absorb(uint64_t v[4], uint64_t word)
+static inline __attribute__((always_inline)) void absorb(uint64_t v[4], uint64_t word)
 {
 	v[3] ^= word;
-	rounds(v, 2);
+	mix(v);
+	mix(v);
 	v[0] ^= word;
 }
 
 uint64_t siphash24(const uint8_t key[SIPHASH_KEY_BYTES], const void *data, size_t n_bytes)
 {
-	uint64_t k0 = load_le(key, 8), k1 = load_le(key + 8, 8);
+	uint64_t k0 = load_word(key), k1 = load_word(key + 8);
 	/* "somepseudorandomlygeneratedbytes" */
 	uint64_t v[4] = { k0 ^ 0x736f6d6570736575, k1 ^ 0x646f72616e646f6d, k0 ^ 0x6c7967656e657261,
 			  k1 ^ 0x7465646279746573 };
@@ -50,9 +60,10 @@ uint64_t siphash24(const uint8_t key[SIPHASH_KEY_BYTES], const void *data, size_
 	size_t left = n_bytes;
 
 	for (; left >= 8; left -= 8, p += 8)
-		absorb(v, load_le(p, 8));
-	absorb(v, (uint64_t)n_bytes << 56 | load_le(p, left));
+		absorb(v, load_word(p));
+	absorb(v, (uint64_t)n_bytes << 56 | load_tail(p, left));
 	v[2] ^= 0xff;
-	rounds(v, 4);
+	for (unsigned int i = 0; i < 4; i++)
+		mix(v);
 	return v[0] ^ v[1] ^ v[2] ^ v[3];
 }

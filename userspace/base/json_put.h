@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Members of the JSON objects that the daemon tells. What memory is short for is left out. Any thread
+ * that owns the object.
+ */
+#ifndef VOLLEY_BASE_JSON_PUT_H
+#define VOLLEY_BASE_JSON_PUT_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+static inline void json_put_int(json_t *object, const char *key, uint64_t value)
+{
+	json_object_set_new(object, key, json_integer((json_int_t)value));
+}
+
+static inline void json_put_text(json_t *object, const char *key, const char *value)
+{
+	json_object_set_new(object, key, json_string(value));
+}
+
+static inline void json_put_bool(json_t *object, const char *key, bool value)
+{
+	json_object_set_new(object, key, json_boolean(value));
+}
+
+/* `share` of 1, in percent, rounded to a tenth; not below 0. */
+static inline void json_put_percent(json_t *object, const char *key, double share)
+{
+	json_object_set_new(object, key, json_real((double)(uint64_t)(share * 1000 + 0.5) / 10));
+}
+
+#endif

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "base/privilege.h"
+
+#include <cap-ng.h>
+#include <errno.h>
+#include <stddef.h>
+#include <sys/prctl.h>
+
+static const unsigned int kept[] = {
+	CAP_NET_ADMIN, CAP_NET_RAW,          CAP_BPF,      CAP_PERFMON,
+	CAP_SYS_ADMIN, CAP_NET_BIND_SERVICE, CAP_IPC_LOCK, CAP_DAC_READ_SEARCH,
+};
+
+/* Gives up all but those of `caps`, n of them. */
+static int keep(const unsigned int *caps, size_t n)
+{
+	unsigned int have = 0;
+	size_t i;
+
+	if (capng_get_caps_process())
+		return -EPERM;
+	for (i = 0; i < n; i++)
+		if (capng_have_capability(CAPNG_PERMITTED, caps[i]))
+			have |= 1u << i;
+	capng_clear(CAPNG_SELECT_CAPS);
+	for (i = 0; i < n; i++)
+		if (have >> i & 1)
+			capng_update(CAPNG_ADD, CAPNG_EFFECTIVE | CAPNG_PERMITTED, caps[i]);
+	return capng_apply(CAPNG_SELECT_CAPS) ? -EPERM : 0;
+}
+
+int privilege_drop(void)
+{
+	int err = keep(kept, sizeof(kept) / sizeof(kept[0]));
+
+	if (err)
+		return err;
+	return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ? -errno : 0;
+}
+
+int privilege_drop_thread(void)
+{
+	static const unsigned int caps[] = { CAP_DAC_READ_SEARCH };
+
+	return keep(caps, 1);
+}
