@@ -131,6 +131,9 @@ static int read_option(struct query_edns *e, uint16_t code, const uint8_t *value
 	case DNS_OPTION_NSID:
 		e->nsid_asked = true;
 		return 0;
+	case DNS_OPTION_EXPIRE:
+		e->expire_asked = true;
+		return 0;
 	case DNS_OPTION_KEEPALIVE:
 		e->keepalive_asked = true;
 		return 0;

@@ -43,6 +43,7 @@ struct query_edns {
 	bool present;         /* one well-formed OPT: the reply carries one too */
 	bool dnssec_ok;       /* DO: RFC 3225 */
 	bool nsid_asked;      /* RFC 5001 */
+	bool expire_asked;    /* RFC 7314 */
 	bool keepalive_asked; /* RFC 7828: only to be honoured over TCP */
 	bool has_cookie;      /* RFC 7873, of a valid length; the first where there are several */
 	uint8_t version;

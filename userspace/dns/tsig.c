@@ -5,72 +5,97 @@
 
 #include "base/err.h"
 #include "base/wire.h"
+#include "dns/follow.h"
 #include "dns/name.h"
 
-#define TIME_AND_FUDGE_BYTES 8
-
-/*
- * Copies the name at *at, its pointers followed, and moves *at behind it. query_parse() has walked it:
- * it is well formed, and its pointers lead back. Returns its length.
- */
-static size_t copy_owner(uint8_t *dst, const uint8_t *msg, size_t *at)
+static uint64_t read_time(struct wire_reader *r)
 {
-	size_t from = *at, n = 0, end = 0;
+	uint64_t high = wire_read_be16(r);
 
-	for (;;) {
-		uint8_t label = msg[from];
-
-		if (label >= DNS_POINTER_BITS) {
-			end = end ? end : from + 2;
-			from = wire_load_be16(msg + from) & DNS_POINTER_MAX;
-			continue;
-		}
-		memcpy(dst + n, msg + from, 1u + label);
-		n += 1u + label;
-		from += 1u + label;
-		if (!label)
-			break;
-	}
-	*at = end ? end : from;
-	return n;
+	return high << 32 | wire_read_be32(r);
 }
 
-/* RFC 8945 section 4.2: algorithm, time, fudge, MAC, original id, error, other data. */
-static int check_rdata(const uint8_t *rdata, size_t len, size_t algorithm_bytes)
+static int read_rdata(struct tsig_record *t, const uint8_t *rdata, size_t len)
 {
+	int n_bytes = name_check(rdata, len);
 	struct wire_reader r;
 
+	if (n_bytes < 0)
+		return ERR_FORMAT;
+	t->algorithm_bytes = (unsigned int)n_bytes;
+	name_fold(t->algorithm, rdata, t->algorithm_bytes);
 	wire_reader_init(&r, rdata, len);
-	wire_reader_skip(&r, algorithm_bytes + TIME_AND_FUDGE_BYTES);
-	wire_reader_skip(&r, wire_read_be16(&r));
-	wire_reader_skip(&r, 4);
-	wire_reader_skip(&r, wire_read_be16(&r));
-	return r.error || wire_reader_left(&r) ? ERR_RDATA : 0;
+	wire_reader_skip(&r, t->algorithm_bytes);
+	t->time_s = read_time(&r);
+	t->fudge_s = wire_read_be16(&r);
+	t->mac_bytes = wire_read_be16(&r);
+	t->mac = wire_read_ref(&r, t->mac_bytes);
+	t->original_id = wire_read_be16(&r);
+	t->error = wire_read_be16(&r);
+	t->other_bytes = wire_read_be16(&r);
+	t->other = wire_read_ref(&r, t->other_bytes);
+	return r.error || wire_reader_left(&r) ? ERR_FORMAT : 0;
+}
+
+int tsig_read(struct tsig_record *t, const uint8_t *msg, size_t len, size_t at, size_t *end)
+{
+	int n_bytes = name_follow(t->key, msg, len, at, &at);
+	uint16_t type, class, rdata_bytes;
+	struct wire_reader r;
+	const uint8_t *rdata;
+	uint32_t ttl;
+
+	if (n_bytes < 0)
+		return ERR_FORMAT;
+	t->key_bytes = (unsigned int)n_bytes;
+	name_fold(t->key, t->key, t->key_bytes);
+	wire_reader_init(&r, msg, len);
+	wire_reader_seek(&r, at);
+	type = wire_read_be16(&r);
+	class = wire_read_be16(&r);
+	ttl = wire_read_be32(&r);
+	rdata_bytes = wire_read_be16(&r);
+	rdata = wire_read_ref(&r, rdata_bytes);
+	if (!rdata || type != DNS_TYPE_TSIG || class != DNS_CLASS_ANY || ttl)
+		return ERR_FORMAT;
+	*end = r.at;
+	return read_rdata(t, rdata, rdata_bytes);
+}
+
+int tsig_write(const struct tsig_record *t, uint8_t *out, size_t cap)
+{
+	struct wire_writer w;
+
+	wire_writer_init(&w, out, cap);
+	wire_write_bytes(&w, t->key, t->key_bytes);
+	wire_write_be16(&w, DNS_TYPE_TSIG);
+	wire_write_be16(&w, DNS_CLASS_ANY);
+	wire_write_be32(&w, 0);
+	wire_write_be16(&w, (uint16_t)(t->algorithm_bytes + 16u + t->mac_bytes + t->other_bytes));
+	wire_write_bytes(&w, t->algorithm, t->algorithm_bytes);
+	wire_write_be16(&w, (uint16_t)(t->time_s >> 32));
+	wire_write_be32(&w, (uint32_t)t->time_s);
+	wire_write_be16(&w, t->fudge_s);
+	wire_write_be16(&w, t->mac_bytes);
+	wire_write_bytes(&w, t->mac, t->mac_bytes);
+	wire_write_be16(&w, t->original_id);
+	wire_write_be16(&w, t->error);
+	wire_write_be16(&w, t->other_bytes);
+	wire_write_bytes(&w, t->other, t->other_bytes);
+	return w.error ? w.error : (int)w.at;
 }
 
 int tsig_write_error(uint8_t out[TSIG_ERROR_MAX], const uint8_t *msg, const struct query *q,
 		     uint16_t error)
 {
-	size_t at = q->tsig_at;
-	size_t n = copy_owner(out, msg, &at);
-	const uint8_t *rdata = msg + at + DNS_RR_FIXED_BYTES;
-	size_t len = wire_load_be16(rdata - 2);
-	int algorithm_bytes = name_check(rdata, len);
-	struct wire_writer w;
+	struct tsig_record t;
+	size_t end;
 
-	if (algorithm_bytes < 0 || check_rdata(rdata, len, (size_t)algorithm_bytes))
+	if (tsig_read(&t, msg, q->end, q->tsig_at, &end))
 		return ERR_RDATA;
-	len = (size_t)algorithm_bytes + TIME_AND_FUDGE_BYTES;
-	wire_writer_init(&w, out, TSIG_ERROR_MAX);
-	w.at = n;
-	wire_write_be16(&w, DNS_TYPE_TSIG);
-	wire_write_be16(&w, DNS_CLASS_ANY);
-	wire_write_be32(&w, 0);
-	wire_write_be16(&w, (uint16_t)(len + 8));
-	wire_write_bytes(&w, rdata, len);
-	wire_write_be16(&w, 0); /* no MAC */
-	wire_write_be16(&w, q->id);
-	wire_write_be16(&w, error);
-	wire_write_be16(&w, 0); /* no other data */
-	return w.error ? w.error : (int)w.at;
+	t.mac_bytes = 0;
+	t.other_bytes = 0;
+	t.original_id = q->id;
+	t.error = error;
+	return tsig_write(&t, out, TSIG_ERROR_MAX);
 }

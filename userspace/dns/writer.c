@@ -9,6 +9,7 @@
 #include "base/err.h"
 #include "base/wire.h"
 #include "dns/name.h"
+#include "dns/rdlayout.h"
 
 /* A longer bucket is not walked to its end: crafted names must not make a list of the table. */
 #define BUCKET_WALK_MAX 16
@@ -198,36 +199,6 @@ int writer_add_name(struct writer *w, const uint8_t *name)
 	return 0;
 }
 
-/* Where the names are in the data of a type whose names may be compressed (RFC 3597 section 4). */
-struct layout {
-	uint8_t n_names;
-	uint8_t front_bytes; /* before the first name */
-	uint8_t tail_bytes;  /* behind the last */
-};
-
-static struct layout layout_of(uint16_t type)
-{
-	switch (type) {
-	case DNS_TYPE_NS:
-	case DNS_TYPE_MD:
-	case DNS_TYPE_MF:
-	case DNS_TYPE_CNAME:
-	case DNS_TYPE_MB:
-	case DNS_TYPE_MG:
-	case DNS_TYPE_MR:
-	case DNS_TYPE_PTR:
-		return (struct layout){ .n_names = 1 };
-	case DNS_TYPE_MINFO:
-		return (struct layout){ .n_names = 2 };
-	case DNS_TYPE_MX:
-		return (struct layout){ .n_names = 1, .front_bytes = 2 };
-	case DNS_TYPE_SOA:
-		return (struct layout){ .n_names = 2, .tail_bytes = 20 };
-	default:
-		return (struct layout){ 0 };
-	}
-}
-
 static int add_bytes(struct writer *w, const uint8_t *src, size_t n)
 {
 	if (!src)
@@ -251,7 +222,7 @@ static int add_rdata_name(struct writer *w, struct wire_reader *r)
 
 static int add_rdata(struct writer *w, uint16_t type, const uint8_t *rdata, size_t rdata_bytes)
 {
-	struct layout l = layout_of(type);
+	struct rdlayout l = rdlayout_of(type, RDLAYOUT_SEND);
 	struct wire_reader r;
 	int error;
 
