@@ -67,27 +67,25 @@ int builder_grow(void **array, size_t *cap, size_t need, size_t element_bytes)
 	return 0;
 }
 
-static uint64_t hash_node(const struct zone_builder *b, uint32_t parent, const uint8_t *folded)
+static uint32_t hash_node(const struct zone_builder *b, uint32_t parent, const uint8_t *folded)
 {
-	return hash_label(b->seed, parent, folded + 1, *folded);
+	return (uint32_t)hash_label(b->seed, parent, folded + 1, *folded);
 }
 
 static int table_resize(struct zone_builder *b, size_t cap)
 {
-	uint32_t *table = calloc(cap, sizeof(*table));
-	uint8_t folded[DNS_LABEL_MAX + 9];
+	struct build_slot *table = calloc(cap, sizeof(*table));
 
 	if (!table)
 		return -ENOMEM;
-	for (size_t i = 1; i < b->n_nodes; i++) {
-		const uint8_t *label = b->labels + b->nodes[i].label;
-		size_t at;
+	for (size_t i = 0; i < b->table_cap; i++) {
+		size_t at = b->table[i].hash & (cap - 1);
 
-		name_fold(folded, label, 1u + *label);
-		at = hash_node(b, b->nodes[i].parent, folded) & (cap - 1);
-		while (table[at])
+		if (!b->table[i].node)
+			continue;
+		while (table[at].node)
 			at = (at + 1) & (cap - 1);
-		table[at] = (uint32_t)i + 1;
+		table[at] = b->table[i];
 	}
 	free(b->table);
 	b->table = table;
@@ -109,8 +107,7 @@ int zone_builder_new(struct zone_builder **out, const uint8_t *apex)
 	/* Without entropy the hash is still right, only guessable. */
 	if (getrandom(&b->seed, sizeof(b->seed), GRND_NONBLOCK) != sizeof(b->seed))
 		b->seed = (uintptr_t)b;
-	if (builder_grow(&nodes, &b->nodes_cap, 1, sizeof(*b->nodes)) ||
-	    table_resize(b, TABLE_MIN)) {
+	if (builder_grow(&nodes, &b->nodes_cap, 1, sizeof(*b->nodes))) {
 		free(nodes);
 		zone_builder_free(b);
 		return -ENOMEM;
@@ -164,8 +161,7 @@ static bool node_is(const struct zone_builder *b, uint32_t node, uint32_t parent
 	return n->parent == parent && label_equal(b->labels + n->label, true, folded);
 }
 
-static int node_make(struct zone_builder *b, uint32_t parent, const uint8_t *label, size_t slot,
-		     uint32_t *node)
+static int node_make(struct zone_builder *b, uint32_t parent, const uint8_t *label, uint32_t *node)
 {
 	void *nodes = b->nodes, *labels = b->labels;
 	unsigned n = 1u + *label;
@@ -184,40 +180,113 @@ static int node_make(struct zone_builder *b, uint32_t parent, const uint8_t *lab
 	*node = (uint32_t)b->n_nodes;
 	b->nodes[b->n_nodes++] = (struct build_node){ (uint32_t)b->n_label_bytes, parent };
 	b->n_label_bytes += n;
-	b->table[slot] = *node + 1;
-	return b->n_nodes * 3 > b->table_cap * 2 ? table_resize(b, b->table_cap * 2) : 0;
+	return 0;
 }
 
 /* The child of @parent with this label, made where there is none. */
 static int node_get(struct zone_builder *b, uint32_t parent, const uint8_t *label, uint32_t *node)
 {
 	uint8_t folded[DNS_LABEL_MAX + 9];
-	size_t at;
+	struct build_slot *slot;
+	uint32_t hash;
+	int rc;
 
 	name_fold(folded, label, 1u + *label);
-	at = hash_node(b, parent, folded) & (b->table_cap - 1);
-	for (; b->table[at]; at = (at + 1) & (b->table_cap - 1))
-		if (node_is(b, b->table[at] - 1, parent, folded)) {
-			*node = b->table[at] - 1;
+	hash = hash_node(b, parent, folded);
+	for (size_t at = hash;; at++) {
+		slot = &b->table[at & (b->table_cap - 1)];
+		if (!slot->node)
+			break;
+		if (slot->hash == hash && node_is(b, slot->node - 1, parent, folded)) {
+			*node = slot->node - 1;
 			return 0;
 		}
-	return node_make(b, parent, label, at, node);
+	}
+	rc = node_make(b, parent, label, node);
+	if (rc)
+		return rc;
+	*slot = (struct build_slot){ *node + 1, hash };
+	return b->n_nodes * 3 > b->table_cap * 2 ? table_resize(b, b->table_cap * 2) : 0;
+}
+
+/* A name is out of order: from now on names are looked up. */
+static int table_begin(struct zone_builder *b)
+{
+	size_t cap = TABLE_MIN;
+	int rc;
+
+	while (b->n_nodes * 3 > cap * 2)
+		cap *= 2;
+	rc = table_resize(b, cap);
+	for (size_t i = 1; i < b->n_nodes && !rc; i++) {
+		const uint8_t *label = b->labels + b->nodes[i].label;
+		uint8_t folded[DNS_LABEL_MAX + 9];
+		uint32_t hash;
+		size_t at;
+
+		name_fold(folded, label, 1u + *label);
+		hash = hash_node(b, b->nodes[i].parent, folded);
+		for (at = hash & (cap - 1); b->table[at].node;)
+			at = (at + 1) & (cap - 1);
+		b->table[at] = (struct build_slot){ (uint32_t)i + 1, hash };
+	}
+	return rc;
+}
+
+/*
+ * Transfers, and files that a server has written, have their names in canonical order: what is behind
+ * the last name is new, but for the names above that the two have in common. Nothing is looked up.
+ * 1: @owner comes too late for that.
+ */
+static int next_node(struct zone_builder *b, const uint8_t *owner, unsigned below, uint32_t *node)
+{
+	unsigned k = 0;
+	int diff = 1, rc = 0;
+
+	for (*node = 0; k < below && k < b->n_path; *node = b->path[k++]) {
+		diff = name_label_cmp(name_skip_labels(owner, below - k - 1),
+				      b->labels + b->nodes[b->path[k]].label);
+		if (diff)
+			break;
+		diff = 1;
+	}
+	if (k == below)
+		return 0;
+	if (diff < 0)
+		return 1;
+	while (k < below && !rc) {
+		rc = node_make(b, *node, name_skip_labels(owner, below - k - 1), node);
+		if (!rc)
+			b->path[k++] = *node;
+	}
+	b->n_path = k;
+	return rc;
+}
+
+static int find_node(struct zone_builder *b, const uint8_t *owner, unsigned below, uint32_t *node)
+{
+	int rc = b->table ? 1 : next_node(b, owner, below, node);
+
+	if (rc <= 0)
+		return rc;
+	rc = b->table ? 0 : table_begin(b);
+	*node = 0;
+	while (below-- && !rc)
+		rc = node_get(b, *node, name_skip_labels(owner, below), node);
+	return rc;
 }
 
 /* The node of @owner, which is under the apex, with all nodes above it. */
 static int owner_node(struct zone_builder *b, const uint8_t *owner, unsigned owner_bytes,
 		      uint32_t *node)
 {
-	unsigned below = name_n_labels(owner) - b->apex_labels;
-	int rc = 0;
+	int rc;
 
 	if (owner_bytes == b->last_owner_bytes && !memcmp(owner, b->last_owner, owner_bytes)) {
 		*node = b->last_node;
 		return 0;
 	}
-	*node = 0;
-	while (below-- && !rc)
-		rc = node_get(b, *node, name_skip_labels(owner, below), node);
+	rc = find_node(b, owner, name_n_labels(owner) - b->apex_labels, node);
 	if (rc)
 		return rc;
 	memcpy(b->last_owner, owner, owner_bytes);
@@ -233,14 +302,13 @@ static bool is_meta(uint16_t type)
 	       type == UINT16_MAX;
 }
 
-/* Why a record cannot be taken, or NULL. */
-static const char *refusal(const struct zone_builder *b, const struct zone_builder_record *rec)
+const char *zone_record_refusal(const uint8_t *apex, const struct zone_builder_record *rec)
 {
-	if (!name_is_under(rec->owner, b->apex))
+	if (!name_is_under(rec->owner, apex))
 		return "this owner is outside the zone";
 	if (is_meta(rec->type))
 		return "this is a type of queries, not of data";
-	if (rec->type == DNS_TYPE_SOA && rec->owner_bytes != b->apex_bytes)
+	if (rec->type == DNS_TYPE_SOA && rec->owner_bytes != name_bytes(apex))
 		return "a SOA stands only at the apex of the zone";
 	if (rec->ttl > DNS_TTL_MAX)
 		return "the TTL is above 2147483647";
@@ -263,7 +331,7 @@ static int refuse(const struct zone_builder *b, const struct zone_builder_record
 int zone_builder_add(struct zone_builder *b, const struct zone_builder_record *rec,
 		     struct zone_error *err)
 {
-	const char *why = refusal(b, rec);
+	const char *why = zone_record_refusal(b->apex, rec);
 	uint32_t node;
 	int rc;
 

@@ -31,6 +31,18 @@ struct build_node {
 	uint32_t parent;
 };
 
+/* The hash spares looks at nodes that are others, and at all of them when the table grows. */
+struct build_slot {
+	uint32_t node; /* its number + 1, 0 for empty */
+	uint32_t hash;
+};
+
+/* Rdata seen lately. The other half of the hash spares looks at octets that are others. */
+struct build_shared {
+	uint32_t behind; /* its offset + 1, 0 for empty */
+	uint32_t check;
+};
+
 /* Of the part of the same number. */
 struct build_origin {
 	union {
@@ -65,9 +77,10 @@ struct zone_builder {
 	struct zone_rrset *parts;
 	struct build_origin *origins;
 	struct build_arena arenas[N_ARENAS];
-	uint32_t *shared; /* offset + 1 of rdata seen lately, by hash: equal ones are stored once */
+	struct build_shared *shared; /* by hash: equal ones are stored once */
+	size_t shared_cap;
 	uint8_t *labels;
-	uint32_t *table; /* open addressing: node number + 1, 0 for empty */
+	struct build_slot *table; /* open addressing; NULL: all names have come in canonical order */
 	char **files;
 	size_t n_nodes, nodes_cap;
 	size_t n_parts, parts_cap, origins_cap;
@@ -76,6 +89,10 @@ struct zone_builder {
 	size_t n_files;
 	uint64_t seed;
 	const bool *cancel; /* set by others; NULL: never */
+	bool is_known;      /* the records are those of a zone: no ZONEMD is asked for */
+	/* While there is no table: the nodes of the last name in order, topmost first, the apex left out. */
+	unsigned n_path;
+	uint32_t path[DNS_LABELS_MAX];
 	uint32_t last_node;
 	unsigned last_owner_bytes;
 	uint8_t last_owner[256]; /* the owner of the record before, as given */
@@ -90,6 +107,15 @@ struct zone_builder {
  */
 int zone_check(const struct zone_builder *b, const struct zone *z, struct zone_error *err)
 	__attribute__((warn_unused_result));
+
+/*
+ * The same rules for the apex and for one name that changed in an edit; @dname_is_new: it had no DNAME
+ * before. Together they find what zone_check() finds, where the zone before was good.
+ */
+int zone_check_apex(const struct zone *z, struct zone_error *err)
+	__attribute__((warn_unused_result));
+int zone_check_name(const struct zone *z, const struct zone_node *node, bool dname_is_new,
+		    struct zone_error *err) __attribute__((warn_unused_result));
 
 /* Room for @need elements, at least doubled. Returns 0 or -ENOMEM. */
 int builder_grow(void **array, size_t *cap, size_t need, size_t element_bytes)

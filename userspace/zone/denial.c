@@ -8,6 +8,8 @@
 #include "dns/name.h"
 #include "dns/proto.h"
 #include "zone/nsec3.h"
+#include "zone/over.h"
+#include "zone/sums.h"
 
 /* Nodes without an NSEC in a row: empty non-terminals, so never more than there are labels. */
 #define HOLE_MAX 256
@@ -39,38 +41,40 @@ static const uint8_t *ancestor(const struct proving *p, unsigned depth)
 	return name_skip_labels(p->qname, p->below - depth);
 }
 
-/* --- NSEC --- */
-
-/* Does the node at @index come before the absent child @label of @encloser, and all below it? */
-static bool is_before(const struct zone *z, uint32_t index, const struct zone_node *encloser,
-		      const uint8_t *label)
+/* "*" and the ancestor of qname at @depth, to @out; false when that is no name. */
+static bool wildcard_name(const struct proving *p, unsigned depth, uint8_t out[static 256])
 {
-	const struct zone_node *node = &z->nodes[index];
-	const uint8_t *own;
-	unsigned n;
+	const uint8_t *above = ancestor(p, depth);
+	size_t n = name_bytes(above);
 
-	if (node <= encloser)
-		return true;
-	while (node->depth > encloser->depth + 1)
-		node = &z->nodes[node->parent];
-	if (&z->nodes[node->parent] != encloser)
-		return false; /* behind all that is below the encloser */
-	own = z->labels + node->label;
-	n = *own < *label ? *own : *label;
-	for (unsigned i = 1; i <= n; i++)
-		if (fold(own[i]) != label[i])
-			return fold(own[i]) < label[i];
-	return *own < *label;
+	if (n + 2 > DNS_NAME_MAX)
+		return false;
+	out[0] = 1;
+	out[1] = '*';
+	memcpy(out + 2, above, n);
+	return true;
 }
 
-/* The last name with an NSEC at or before the node at @index: RFC 4035 section 3.1.3.2. */
-static const struct zone_node *nsec_from(const struct zone *z, uint32_t index)
+/* --- NSEC --- */
+
+/*
+ * The last node of the image from @index back that has an NSEC and is as it was there. Where a record
+ * of a closed chain went, the one before it had to change, and so is in the overlay: nothing further
+ * back can be the one.
+ */
+static const struct zone_node *image_nsec(const struct zone *z, uint32_t index)
 {
 	for (unsigned i = 0; i < HOLE_MAX; i++) {
 		const struct zone_node *node = &z->nodes[index];
+		bool has = !(node->flags & NODE_OCCLUDED) &&
+			   zone_node_rrset(z, node, DNS_TYPE_NSEC);
 
-		if (!(node->flags & NODE_OCCLUDED) && zone_node_rrset(z, node, DNS_TYPE_NSEC))
-			return node;
+		if (has && !over_find_index(z, index)) {
+			if (!z->tree || !zone_cut_above(z, node))
+				return node;
+		} else if (has && sums_chains_are_closed(z)) {
+			break;
+		}
 		if (!index)
 			break;
 		/* What is below a cut has none: up to the cut at once. */
@@ -79,25 +83,58 @@ static const struct zone_node *nsec_from(const struct zone *z, uint32_t index)
 	return NULL;
 }
 
-static void nsec_match(struct proving *p, const struct zone_node *node)
+/* The same among the names of the overlay. */
+static const struct over_node *over_nsec(const struct zone *z, const struct over_key *from)
 {
-	add(p, nsec_from(p->z, (uint32_t)(node - p->z->nodes)), DNS_TYPE_NSEC);
+	const struct over_node *o = over_before(z, from, OVER_NSEC);
+
+	for (unsigned i = 0; o && i < HOLE_MAX; i++) {
+		const struct zone_node *cut = zone_cut_above(z, &o->node);
+		struct over_key key;
+
+		if (!cut)
+			return o;
+		key = over_key_of(z, cut);
+		o = over_before(z, &key, OVER_NSEC);
+	}
+	return NULL;
 }
 
-/* Covers the absent child @label of the encloser. */
-static void nsec_cover(struct proving *p, const uint8_t *label)
+/* The last name with an NSEC at or before a place: RFC 4035 section 3.1.3.2. */
+static const struct zone_node *nsec_from(const struct zone *z, const struct over_key *from)
 {
-	uint32_t lo = (uint32_t)(p->r->encloser - p->z->nodes), hi = p->z->n_nodes;
+	const struct zone_node *node = image_nsec(z, from->at - (from->before && !from->is_new));
+	const struct over_node *o = over_nsec(z, from);
+	struct over_key key;
 
-	while (hi - lo > 1) {
-		uint32_t mid = lo + (hi - lo) / 2;
+	if (!node || !o)
+		return o ? &o->node : node;
+	key = over_key_of(z, node);
+	return over_cmp(&key, o) > 0 ? node : &o->node;
+}
 
-		if (is_before(p->z, mid, p->r->encloser, label))
-			lo = mid;
-		else
-			hi = mid;
-	}
-	add(p, nsec_from(p->z, lo), DNS_TYPE_NSEC);
+const struct zone_node *zone_nsec_before(const struct zone *z, const uint8_t *name)
+{
+	const struct zone_node *node = zone_node_of(z, name);
+	struct over_key key = node ? over_key_of(z, node) : over_key_absent(z, name);
+
+	key.before = true;
+	return node == z->apex_node ? NULL : nsec_from(z, &key);
+}
+
+static void nsec_match(struct proving *p, const struct zone_node *node)
+{
+	struct over_key key = over_key_of(p->z, node);
+
+	add(p, nsec_from(p->z, &key), DNS_TYPE_NSEC);
+}
+
+/* Covers a name that is not there: RFC 4035 section 3.1.3.2. */
+static void nsec_cover(struct proving *p, const uint8_t *name)
+{
+	struct over_key key = over_key_absent(p->z, name);
+
+	add(p, nsec_from(p->z, &key), DNS_TYPE_NSEC);
 }
 
 static void nsec_cover_qname(struct proving *p)
@@ -107,7 +144,7 @@ static void nsec_cover_qname(struct proving *p)
 
 static void prove_nsec(struct proving *p)
 {
-	static const uint8_t star[] = { 1, '*' };
+	uint8_t wildcard[256];
 
 	switch (p->r->status) {
 	case ZONE_NODATA:
@@ -115,7 +152,8 @@ static void prove_nsec(struct proving *p)
 		break;
 	case ZONE_NXDOMAIN:
 		nsec_cover_qname(p);
-		nsec_cover(p, star);
+		if (wildcard_name(p, p->r->encloser->depth, wildcard))
+			nsec_cover(p, wildcard);
 		break;
 	case ZONE_DELEGATION:
 		if (!p->d->n) /* no DS */
@@ -136,7 +174,7 @@ static const struct zone_node *hash_match(const struct proving *p, const uint8_t
 {
 	struct nsec3_label hash;
 
-	nsec3_hash(p->z, name, &hash);
+	nsec3_hash(&p->z->nsec3_params, name, &hash);
 	return nsec3_match(p->z, &hash);
 }
 
@@ -144,22 +182,8 @@ static void hash_cover(struct proving *p, const uint8_t *name)
 {
 	struct nsec3_label hash;
 
-	nsec3_hash(p->z, name, &hash);
+	nsec3_hash(&p->z->nsec3_params, name, &hash);
 	add(p, nsec3_cover(p->z, &hash), DNS_TYPE_NSEC3);
-}
-
-/* "*" and the ancestor of qname at @depth, to @out; false when that is no name. */
-static bool wildcard_name(const struct proving *p, unsigned depth, uint8_t out[static 256])
-{
-	const uint8_t *above = ancestor(p, depth);
-	size_t n = name_bytes(above);
-
-	if (n + 2 > DNS_NAME_MAX)
-		return false;
-	out[0] = 1;
-	out[1] = '*';
-	memcpy(out + 2, above, n);
-	return true;
 }
 
 /*

@@ -1,19 +1,24 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A merge of two sequences in canonical order. Only what a reader of the report cannot see from the
+ * A merge of two sequences in canonical order, or a look at the names that the edits between two
+ * versions touched. Only what a reader of the report cannot see from the
  * RRsets is worked out here: whose answers rest on a name beside its own.
  */
 #include "zone/diff.h"
 
 #include <errno.h>
+#include <stdlib.h>
 
 #include "dns/name.h"
 #include "dns/proto.h"
 #include "zone/image.h"
 #include "zone/rdata.h"
+#include "zone/version.h"
+#include "zone/walk.h"
 
 struct side {
 	const struct zone *z;
+	struct zone_walk walk;
 	const struct zone_node *node; /* the next one; NULL at the end */
 };
 
@@ -141,8 +146,7 @@ static int cmp_owners(const struct walk *w, const struct zone_node *a, const str
 
 static void step(struct side *s)
 {
-	if (++s->node == s->z->nodes + s->z->n_nodes)
-		s->node = NULL;
+	s->node = zone_walk_next(&s->walk);
 }
 
 /* What comes next: < 0 a name of the old zone only, > 0 of the new one, 0 of both. */
@@ -155,30 +159,63 @@ static int next(const struct walk *w)
 	return cmp_owners(w, w->old.node, w->new.node);
 }
 
+static int look(struct walk *w, const struct zone_node *a, const struct zone_node *b)
+{
+	if (a == b || (a && b && nodes_equal(w, a, b)))
+		return 0;
+	return report(w, a, b);
+}
+
+static int look_at_all(struct walk *w)
+{
+	int rc = 0;
+
+	zone_walk_init(&w->old.walk, w->old.z);
+	zone_walk_init(&w->new.walk, w->new.z);
+	step(&w->old);
+	step(&w->new);
+	while (!rc && (w->old.node || w->new.node)) {
+		const struct zone_node *a = w->old.node, *b = w->new.node;
+		int order = next(w);
+
+		if (order <= 0)
+			step(&w->old);
+		if (order >= 0)
+			step(&w->new);
+		rc = look(w, order <= 0 ? a : NULL, order >= 0 ? b : NULL);
+	}
+	return rc;
+}
+
+/* Of two versions of one image that are not far apart. */
+static int look_at_changed(struct walk *w, const struct name_list *list)
+{
+	int rc = 0;
+
+	for (size_t i = 0; !rc && i < list->n; i++)
+		rc = look(w, zone_node_of(w->old.z, list->names[i]),
+			  zone_node_of(w->new.z, list->names[i]));
+	return rc;
+}
+
 int zone_diff(const struct zone *old_zone, const struct zone *new_zone, zone_diff_visit *visit,
 	      void *context)
 {
-	struct walk w = {
-		{ old_zone, old_zone->nodes }, { new_zone, new_zone->nodes }, visit, context
-	};
-	int rc = 0;
+	struct walk w = { .old.z = old_zone, .new.z = new_zone, .visit = visit, .context = context };
+	struct name_list list;
+	uint8_t *names;
+	size_t n_bytes;
+	int rc;
 
 	if (!name_equal(old_zone->apex, new_zone->apex))
 		return -EINVAL;
-	while (!rc && (w.old.node || w.new.node)) {
-		const struct zone_node *a = w.old.node, *b = w.new.node;
-		int order = next(&w);
-
-		if (order <= 0)
-			step(&w.old);
-		if (order >= 0)
-			step(&w.new);
-		if (order < 0)
-			rc = report(&w, a, NULL);
-		else if (order > 0)
-			rc = report(&w, NULL, b);
-		else if (!nodes_equal(&w, a, b))
-			rc = report(&w, a, b);
-	}
+	if (!version_changed(old_zone, new_zone, &names, &n_bytes))
+		return look_at_all(&w);
+	if (name_list_make(&list, names, n_bytes))
+		rc = look_at_all(&w);
+	else
+		rc = look_at_changed(&w, &list);
+	name_list_free(&list);
+	free(names);
 	return rc;
 }

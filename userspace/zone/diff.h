@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What differs between two snapshots of a zone, so that only the answers that changed are
- * withdrawn. Both are walked once in canonical order.
+ * What differs between two versions of a zone, so that only the answers that changed are withdrawn.
+ * Where one came from the other by edits, the names that these touched are looked at; else both are
+ * walked once in canonical order.
  */
 #ifndef VOLLEY_ZONE_DIFF_H
 #define VOLLEY_ZONE_DIFF_H
@@ -48,7 +49,8 @@ typedef int zone_diff_visit(void *context, const struct zone_change *change);
  * Calls @visit for each name that differs, in canonical order. Both snapshots have the same apex
  * (-EINVAL otherwise). Letter case and order in the file are no difference. An RRset that differs is
  * reported at its owner only: answers that carry it in their additional section or at the end of a
- * chain of aliases are the caller's to find. Glue is reported like any other name. Pure; O(names).
+ * chain of aliases are the caller's to find. Glue is reported like any other name. Allocates for edits;
+ * O(names touched) then, else O(names).
  * Returns 0 or what @visit returned.
  */
 int zone_diff(const struct zone *old_zone, const struct zone *new_zone, zone_diff_visit *visit,

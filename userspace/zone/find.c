@@ -6,11 +6,12 @@
  */
 #include "dns/name.h"
 #include "dns/proto.h"
-#include "zone/image.h"
+#include "zone/over.h"
 
 struct descent {
 	uint8_t label[DNS_LABELS_MAX + 1]; /* offsets in the name of its labels, first to last */
 	unsigned left;                     /* labels not matched yet: label[left - 1] is next */
+	bool below_cut;                    /* of the node: at a cut or below one */
 	const struct zone_node *node;      /* the deepest reached */
 };
 
@@ -21,7 +22,8 @@ static void descent_init(struct descent *d, const struct zone *z, const uint8_t 
 	for (unsigned at = 0; name[at] && n < DNS_LABELS_MAX; at += name[at] + 1u)
 		d->label[n++] = (uint8_t)at;
 	d->left = n - z->apex_labels;
-	d->node = z->nodes;
+	d->below_cut = false;
+	d->node = z->apex_node;
 }
 
 /*
@@ -43,22 +45,37 @@ static const struct zone_node *bucket_find(const struct zone *z, const struct zo
 	return NULL;
 }
 
-const struct zone_node *zone_child(const struct zone *z, const struct zone_node *parent,
-				   const uint8_t *label)
+static const struct zone_node *image_child(const struct zone *z, uint64_t hash, uint32_t parent,
+					   const uint8_t *label)
 {
-	uint32_t index = (uint32_t)(parent - z->nodes);
-	uint64_t hash = hash_label(z->seed, index, label + 1, *label);
 	uint32_t at = hash_bucket(hash, z->n_buckets);
 
 	/* Ends at the latest at a bucket with room: a quarter of all room is free. */
 	for (;;) {
 		const struct zone_bucket *bucket = &z->buckets[at];
-		const struct zone_node *node = bucket_find(z, bucket, (uint8_t)hash, index, label);
+		const struct zone_node *node = bucket_find(z, bucket, (uint8_t)hash, parent, label);
 
 		if (node || bucket->n < BUCKET_NODES)
 			return node;
 		at = at + 1 == z->n_buckets ? 0 : at + 1;
 	}
+}
+
+const struct zone_node *zone_child(const struct zone *z, const struct zone_node *parent,
+				   const uint8_t *label)
+{
+	uint32_t id = node_id(z, parent);
+	uint64_t hash = hash_label(z->seed, id, label + 1, *label);
+
+	if (z->trie) {
+		const struct over_node *o = over_find(z, hash, id, label);
+
+		if (o)
+			return o->kind == OVER_GONE ? NULL : &o->node;
+		if (id >= z->n_nodes)
+			return NULL;
+	}
+	return image_child(z, hash, id, label);
 }
 
 /* One label down; false when the name ends here or there is no such child. */
@@ -73,6 +90,7 @@ static bool descend(struct descent *d, const struct zone *z, const uint8_t *name
 	if (!child || child->flags & NODE_NSEC3)
 		return false;
 	d->node = child;
+	d->below_cut |= child->flags & NODE_CUT;
 	d->left--;
 	return true;
 }
@@ -102,7 +120,10 @@ static void answer_node(const struct zone *z, uint16_t qtype, struct zone_result
 		return;
 	}
 	if (qtype == DNS_TYPE_ANY) {
-		r->status = node[0].rrsets == node[1].rrsets ? ZONE_NODATA : ZONE_ANSWER;
+		unsigned n;
+
+		zone_node_rrsets(z, node, &n);
+		r->status = n ? ZONE_ANSWER : ZONE_NODATA;
 		return;
 	}
 	r->status = ZONE_ANSWER;
@@ -156,6 +177,23 @@ void zone_find(const struct zone *z, const uint8_t *qname, unsigned qname_len, u
 		r->wildcard = false;
 }
 
+const struct zone_node *zone_node_of(const struct zone *z, const uint8_t *name)
+{
+	uint8_t folded[NAME_FOLDED_BYTES];
+	struct descent d;
+
+	if (!name_is_under(name, z->apex))
+		return NULL;
+	name_fold(folded, name, name_bytes(name));
+	descent_init(&d, z, folded);
+	while (d.left) {
+		d.node = zone_child(z, d.node, folded + d.label[--d.left]);
+		if (!d.node)
+			return NULL;
+	}
+	return d.node;
+}
+
 const struct zone_rrset *zone_find_address(const struct zone *z, const uint8_t *name,
 					   unsigned name_len, uint16_t type, enum zone_place *place)
 {
@@ -173,7 +211,7 @@ const struct zone_rrset *zone_find_address(const struct zone *z, const uint8_t *
 	while (descend(&d, z, name))
 		;
 	node = d.node;
-	*place = node->flags & (NODE_CUT | NODE_OCCLUDED) ? ZONE_PLACE_GLUE : ZONE_PLACE_INSIDE;
+	*place = d.below_cut ? ZONE_PLACE_GLUE : ZONE_PLACE_INSIDE;
 	below_dname = d.left && node->flags & NODE_DNAME;
 	if (d.left && *place == ZONE_PLACE_INSIDE && !below_dname)
 		node = wildcard_child(z, node);
@@ -182,4 +220,98 @@ const struct zone_rrset *zone_find_address(const struct zone *z, const uint8_t *
 	if (node && node->flags & NODE_CUT && d.left)
 		return NULL;
 	return node ? zone_node_rrset(z, node, type) : NULL;
+}
+
+/* --- Places in the image --- */
+
+const struct zone_node *zone_cut_above(const struct zone *z, const struct zone_node *node)
+{
+	uint8_t owner[NAME_FOLDED_BYTES];
+	struct descent d;
+
+	name_fold(owner, owner, zone_node_owner(z, node, owner));
+	descent_init(&d, z, owner);
+	while (d.left > 1) {
+		d.node = zone_child(z, d.node, owner + d.label[--d.left]);
+		if (!d.node || d.node->flags & NODE_CUT)
+			return d.node;
+	}
+	return NULL;
+}
+
+/* Does the node of the image come before the absent child @label of @encloser, and all below it? */
+static bool is_before(const struct zone *z, uint32_t index, const struct zone_node *encloser,
+		      const uint8_t *label)
+{
+	const struct zone_node *node = &z->nodes[index];
+	const uint8_t *own;
+	unsigned n;
+
+	if (node <= encloser)
+		return true;
+	while (node->depth > encloser->depth + 1)
+		node = &z->nodes[node->parent];
+	if (&z->nodes[node->parent] != encloser)
+		return false; /* behind all that is below the encloser */
+	own = z->labels + node->label;
+	n = *own < *label ? *own : *label;
+	for (unsigned i = 1; i <= n; i++)
+		if (fold(own[i]) != label[i])
+			return fold(own[i]) < label[i];
+	return *own < *label;
+}
+
+uint32_t zone_image_floor(const struct zone *z, const uint8_t *name)
+{
+	const struct zone_node *node, *next;
+	uint32_t lo, hi = z->n_nodes;
+	struct descent d;
+
+	descent_init(&d, z, name);
+	for (node = z->nodes; d.left; node = next, d.left--) {
+		const uint8_t *label = name + d.label[d.left - 1];
+		uint32_t index = (uint32_t)(node - z->nodes);
+
+		next = image_child(z, hash_label(z->seed, index, label + 1, *label), index, label);
+		if (!next)
+			break;
+	}
+	lo = (uint32_t)(node - z->nodes);
+	while (d.left && hi - lo > 1) {
+		uint32_t mid = lo + (hi - lo) / 2;
+
+		if (is_before(z, mid, node, name + d.label[d.left - 1]))
+			lo = mid;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
+static bool is_below(const struct zone *z, uint32_t index, uint32_t above)
+{
+	while (z->nodes[index].depth > z->nodes[above].depth)
+		index = z->nodes[index].parent;
+	return index == above;
+}
+
+/* Most have nothing below: doubling steps before the halving ones. */
+uint32_t zone_image_last_below(const struct zone *z, uint32_t index)
+{
+	uint32_t lo = index, step = 1, hi;
+
+	while (step < z->n_nodes - lo && is_below(z, lo + step, index)) {
+		lo += step;
+		step *= 2;
+	}
+	hi = step < z->n_nodes - lo ? lo + step : z->n_nodes;
+	while (hi - lo > 1) {
+		uint32_t mid = lo + (hi - lo) / 2;
+
+		if (is_below(z, mid, index))
+			lo = mid;
+		else
+			hi = mid;
+	}
+	return lo;
 }

@@ -15,11 +15,19 @@
 #include "zone/image.h"
 #include "zone/nsec3.h"
 #include "zone/order.h"
-#include "zone/rdata.h"
+#include "zone/sums.h"
+#include "zone/version.h"
 #include "zone/zonemd.h"
 
 /* Names per bucket, on average: 75 % full. A search that misses then reads 1.1 lines. */
 #define BUCKET_LOAD 9
+#define FETCH_NAMES 16
+
+/* Of a name. */
+struct hashed {
+	uint32_t bucket;
+	uint8_t tag;
+};
 
 struct freeze {
 	struct zone_builder *b;
@@ -61,17 +69,16 @@ static int fill_rrset(struct freeze *f, uint32_t at, uint32_t end, uint32_t *nex
 	/* Those of RRSIGs follow the sets that they cover: RFC 4034 section 3. */
 	if (b->origins[at].ttls_differ && part->type != DNS_TYPE_RRSIG)
 		warn_ttl(f, &b->origins[at], part);
-	z->n_records += part->n;
 	b->origins[z->n_rrsets] = b->origins[at];
 	b->parts[z->n_rrsets++] = *part;
 	return 0;
 }
 
-static uint8_t type_flag(uint16_t type, uint32_t index)
+uint8_t zone_type_flag(uint16_t type, bool is_apex)
 {
 	switch (type) {
 	case DNS_TYPE_NS:
-		return index ? NODE_CUT : 0;
+		return is_apex ? 0 : NODE_CUT;
 	case DNS_TYPE_CNAME:
 		return NODE_CNAME;
 	case DNS_TYPE_DNAME:
@@ -89,7 +96,7 @@ static int fill_node(struct freeze *f, uint32_t index)
 
 	node->rrsets = f->z->n_rrsets;
 	for (uint32_t at = f->first[index]; at < end && !rc;) {
-		node->flags |= type_flag(f->b->parts[at].type, index);
+		node->flags |= zone_type_flag(f->b->parts[at].type, index == 0);
 		rc = fill_rrset(f, at, end, &at);
 	}
 	return rc;
@@ -140,31 +147,47 @@ static int fill_nodes(struct freeze *f)
 	return rc;
 }
 
+static struct hashed hash_node(const struct zone *z, uint32_t index)
+{
+	const uint8_t *label = z->labels + z->nodes[index].label;
+	uint8_t folded[256];
+	uint64_t hash;
+
+	name_fold(folded, label, 1u + *label);
+	hash = hash_label(z->seed, z->nodes[index].parent, folded + 1, *folded);
+	return (struct hashed){ hash_bucket(hash, z->n_buckets), (uint8_t)hash };
+}
+
+static void put_in_bucket(struct zone *z, uint32_t index, struct hashed hashed)
+{
+	struct zone_bucket *bucket = &z->buckets[hashed.bucket];
+
+	while (bucket->n == BUCKET_NODES)
+		bucket = bucket + 1 == z->buckets + z->n_buckets ? z->buckets : bucket + 1;
+	bucket->tag[bucket->n] = hashed.tag;
+	bucket->node[bucket->n++] = index;
+}
+
+/* Buckets are met at random: those of a few names are fetched at once. */
 static int fill_buckets(struct zone *z)
 {
 	size_t bytes = (z->n_nodes / BUCKET_LOAD + 1) * sizeof(*z->buckets);
-	uint8_t folded[256];
+	struct hashed hashed[FETCH_NAMES];
+	uint32_t n;
 
 	z->n_buckets = z->n_nodes / BUCKET_LOAD + 1;
 	z->buckets = aligned_alloc(sizeof(*z->buckets), bytes);
 	if (!z->buckets)
 		return -ENOMEM;
 	memset(z->buckets, 0, bytes);
-
-	for (uint32_t i = 1; i < z->n_nodes; i++) {
-		const uint8_t *label = z->labels + z->nodes[i].label;
-		struct zone_bucket *bucket;
-		uint64_t hash;
-		uint32_t at;
-
-		name_fold(folded, label, 1u + *label);
-		hash = hash_label(z->seed, z->nodes[i].parent, folded + 1, *folded);
-		at = hash_bucket(hash, z->n_buckets);
-		while (z->buckets[at].n == BUCKET_NODES)
-			at = at + 1 == z->n_buckets ? 0 : at + 1;
-		bucket = &z->buckets[at];
-		bucket->tag[bucket->n] = (uint8_t)hash;
-		bucket->node[bucket->n++] = i;
+	for (uint32_t i = 1; i < z->n_nodes; i += n) {
+		n = z->n_nodes - i < FETCH_NAMES ? z->n_nodes - i : FETCH_NAMES;
+		for (uint32_t k = 0; k < n; k++) {
+			hashed[k] = hash_node(z, i + k);
+			__builtin_prefetch(&z->buckets[hashed[k].bucket], 1);
+		}
+		for (uint32_t k = 0; k < n; k++)
+			put_in_bucket(z, i + k, hashed[k]);
 	}
 	return 0;
 }
@@ -177,6 +200,7 @@ static struct zone *zone_alloc(const struct zone_builder *b)
 
 	if (!z)
 		return NULL;
+	z->refs = 1;
 	z->seed = b->seed;
 	z->n_nodes = (uint32_t)b->n_nodes;
 	z->apex_bytes = (uint16_t)b->apex_bytes;
@@ -187,6 +211,7 @@ static struct zone *zone_alloc(const struct zone_builder *b)
 		zone_free(z);
 		return NULL;
 	}
+	z->apex_node = z->nodes;
 	return z;
 }
 
@@ -268,20 +293,6 @@ static int order_all(struct freeze *f)
 	return rc ? rc : unless_cancelled(f, order_parts(b, f->place, &f->first));
 }
 
-/* RFC 2308 section 5: the SOA's own TTL or its last field, whichever is less. */
-static void read_soa(struct zone *z)
-{
-	const struct zone_rrset *soa = zone_soa(z);
-	struct zone_rdata rd;
-	uint32_t minimum;
-
-	zone_rdata_next(zone_rrset_first(z, soa), &rd);
-	z->serial = wire_load_be32(rd.bytes + rd.len - 20);
-	minimum = wire_load_be32(rd.bytes + rd.len - 4);
-	z->negative_ttl = minimum < soa->ttl ? minimum : soa->ttl;
-	z->is_signed = zone_node_rrset(z, z->nodes, DNS_TYPE_DNSKEY) != NULL;
-}
-
 static int find_chain(const struct zone_builder *b, struct zone *z, struct zone_error *err)
 {
 	const char *file = builder_file_name(b, 0);
@@ -290,13 +301,13 @@ static int find_chain(const struct zone_builder *b, struct zone *z, struct zone_
 	if (rc == ERR_LIMIT)
 		return zone_error_set(err, file, 0,
 				      "its NSEC3 chain has %u iterations, more than %u",
-				      z->nsec3_iterations, ZONE_NSEC3_ITERATIONS_MAX);
+				      z->nsec3_params.iterations, ZONE_NSEC3_ITERATIONS_MAX);
 	if (rc)
 		return rc;
-	if (z->chain == ZONE_CHAIN_NSEC3 && z->nsec3_iterations > ZONE_NSEC3_ITERATIONS_WARN)
+	if (z->chain == ZONE_CHAIN_NSEC3 && z->nsec3_params.iterations > ZONE_NSEC3_ITERATIONS_WARN)
 		zone_error_warn(err, file, 0,
 				"validators take a zone with %u iterations of NSEC3 as unsigned",
-				z->nsec3_iterations);
+				z->nsec3_params.iterations);
 	if (z->is_signed && z->chain == ZONE_CHAIN_NONE)
 		zone_error_warn(err, file, 0,
 				"there is a DNSKEY, but no NSEC or NSEC3 chain from the apex on");
@@ -345,11 +356,13 @@ static int complete(struct freeze *f)
 	rc = unless_cancelled(f, fill_buckets(z));
 	if (rc)
 		return rc;
-	read_soa(z);
+	zone_read_apex(z);
 	rc = unless_cancelled(f, find_chain(f->b, z, f->err));
-	if (!rc)
+	if (!rc && !f->b->is_known)
 		rc = unless_cancelled(f, zonemd_check(z, builder_file_name(f->b, 0), f->err));
-	return rc ? rc : zone_compute_digest(z);
+	if (!rc)
+		rc = unless_cancelled(f, sums_of_image(z));
+	return rc ? rc : version_found(z);
 }
 
 int zone_builder_finish(struct zone_builder *b, struct zone **out, struct zone_error *err)

@@ -18,12 +18,13 @@
 
 enum {
 	NODE_CUT = 0x01,      /* NS below the apex */
-	NODE_OCCLUDED = 0x02, /* below a cut */
+	NODE_OCCLUDED = 0x02, /* below a cut of the image: versions ask zone_cut_above() */
 	NODE_CNAME = 0x04,
 	NODE_DNAME = 0x08,
-	NODE_WILD = 0x10,      /* has the child "*" */
+	NODE_WILD = 0x10,      /* has the child "*", or had it when the image was made */
 	NODE_UPPERCASE = 0x20, /* the label must be folded to be compared */
 	NODE_NSEC3 = 0x40,     /* owns NSEC3 and its signatures only: no name of the zone */
+	NODE_OVER = 0x80,      /* in a struct over_node: see zone/over.h */
 };
 
 struct zone_node {
@@ -47,6 +48,34 @@ struct zone_bucket {
 };
 _Static_assert(sizeof(struct zone_bucket) == 64, "a bucket is a cache line");
 
+/* With what names are hashed for an NSEC3 chain: RFC 5155 section 4.2. */
+struct nsec3_params {
+	uint16_t iterations;
+	uint8_t salt_bytes;
+	uint8_t salt[255];
+};
+
+/*
+ * What is known of a version as sums over its names, so that an edit subtracts what was and adds
+ * what is: see zone/sums.h.
+ */
+struct zone_sums {
+	uint64_t digest[2];
+	uint64_t links; /* of a chain: what its records name next, less its owners */
+	uint32_t n_wraps, n_broken;
+	uint32_t n_records;
+};
+
+struct zone_family;
+struct over_item;
+struct over_tree;
+struct over_trie;
+struct over_names;
+
+/*
+ * A version: the arrays of its image, which it shares with its family, and an overlay. The image that
+ * was loaded is the first version, and has none.
+ */
 struct zone {
 	struct zone_node *nodes; /* n_nodes, and one more as the end */
 	struct zone_rrset *rrsets;
@@ -55,27 +84,40 @@ struct zone {
 	uint8_t *rdata;  /* of all types but RRSIG */
 	uint8_t *rrsigs; /* apart, so that unsigned answers find their data closer together */
 	uint64_t seed;
-	uint32_t n_nodes;
+	uint32_t n_nodes; /* of the image */
 	uint32_t n_rrsets;
 	uint32_t n_buckets;
+	uint32_t next_id;
+	const struct zone_node *apex_node;
+	struct over_trie *trie; /* both NULL, or neither */
+	struct over_tree *tree;
+	uint32_t serial;
+	uint32_t negative_ttl;
 	uint32_t n_label_bytes;
 	uint32_t n_rdata_bytes;
 	uint32_t n_rrsig_bytes;
-	uint32_t n_records;
-	uint32_t serial;
-	uint32_t negative_ttl;
 	uint16_t apex_bytes;
 	uint8_t apex_labels;
 	bool is_signed;
+	bool image_closed; /* the chain of the image is */
+	bool is_draft;     /* its sums are those of the version before */
 	enum zone_chain chain;
-	/* The NSEC3 chain: its nodes by hash, and with what names are hashed. */
-	uint32_t *nsec3;
+	/* The NSEC3 chain: its nodes in the image by hash, and with what names are hashed. */
 	uint32_t n_nsec3;
-	uint16_t nsec3_iterations;
-	uint8_t nsec3_salt_bytes;
-	uint8_t nsec3_salt[255];
-	uint8_t digest[ZONE_DIGEST_LEN];
+	uint32_t *nsec3;
+	struct nsec3_params nsec3_params;
+	struct zone_sums sums;
+	size_t over_bytes;
+	uint64_t number; /* among the versions of its family */
+	struct zone_family *family;
 	uint8_t apex[256];
+	/* From here on what changes: @refs by atomics, the rest under the family's lock (version.c). */
+	uint32_t refs;
+	bool changed_unknown;
+	struct zone *older, *newer;
+	struct over_item *garbage; /* what it has and the newer one has not */
+	struct over_names *changed, **changed_end;
+	size_t n_changed;
 };
 
 /* Lower case of one octet, without a branch or the locale. */
@@ -138,7 +180,22 @@ static inline bool label_equal(const uint8_t *stored, bool uppercase, const uint
 const struct zone_node *zone_child(const struct zone *z, const struct zone_node *parent,
 				   const uint8_t *label);
 
-/* Fills in z->digest from the finished arrays. Returns 0 or -ENOMEM. */
-int zone_compute_digest(struct zone *z) __attribute__((warn_unused_result));
+/*
+ * The last node of the image at or before @name (folded wire, under the apex) in canonical order,
+ * whatever became of it in this version. O(log names).
+ */
+uint32_t zone_image_floor(const struct zone *z, const uint8_t *name);
+
+/* The last node of the image below the one at @index, or that one. O(log names). */
+uint32_t zone_image_last_below(const struct zone *z, uint32_t index);
+
+/* The topmost cut above the node, itself not among them; NULL: it is not occluded. O(labels). */
+const struct zone_node *zone_cut_above(const struct zone *z, const struct zone_node *node);
+
+/* Reads off the apex what z keeps of it; nothing where there is no SOA. */
+void zone_read_apex(struct zone *z);
+
+/* The types that give a node a flag of its own. */
+uint8_t zone_type_flag(uint16_t type, bool is_apex);
 
 #endif

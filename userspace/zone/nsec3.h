@@ -19,17 +19,28 @@ struct nsec3_label {
 	uint8_t label[1 + NSEC3_LABEL_CHARS];
 };
 
-/* Hashes @name (folded wire) as the zone's chain does. Pure. */
-void nsec3_hash(const struct zone *z, const uint8_t *name, struct nsec3_label *out);
+/* Hashes @name (folded wire) as a chain with these parameters does. Pure. */
+void nsec3_hash(const struct nsec3_params *params, const uint8_t *name, struct nsec3_label *out);
+
+bool nsec3_params_equal(const struct nsec3_params *a, const struct nsec3_params *b);
+
+/*
+ * The parameters of the chain of a version: of the first NSEC3PARAM of which the apex has an NSEC3.
+ * False where there is none. More iterations than ZONE_NSEC3_ITERATIONS_MAX end the search: true.
+ */
+bool nsec3_find_params(const struct zone *z, struct nsec3_params *params);
+
+/* Is there a record of the zone's chain at the node? Pure. */
+bool nsec3_in_chain(const struct zone *z, const struct zone_node *node);
+
+/* The next owner's label, from the only NSEC3 of a node in the chain; false: it has another form. */
+bool nsec3_next(const struct zone *z, const struct zone_node *node, struct nsec3_label *out);
 
 /* The node of the chain with this hash, or NULL. Pure, O(1). */
 const struct zone_node *nsec3_match(const struct zone *z, const struct nsec3_label *hash);
 
 /* The node of the chain whose span covers the hash, or NULL: it matches one. Pure. */
 const struct zone_node *nsec3_cover(const struct zone *z, const struct nsec3_label *hash);
-
-/* Does each record of the chain name the next one's hash, the last one the first's? Pure, O(chain). */
-bool nsec3_is_closed(const struct zone *z);
 
 /*
  * Finds the chain in the finished arrays: marks the nodes that are NSEC3 only, and makes the index.

@@ -161,6 +161,14 @@ const struct zone_member *zone_set_get(const struct zone_set *set, const uint8_t
 	return slot_find(set, hash_name(set->seed, apex), apex, apex_len);
 }
 
+void zone_set_swap(struct zone_set *set, const uint8_t *apex, unsigned apex_len, struct zone *zone)
+{
+	const struct zone_member *m = zone_set_get(set, apex, apex_len);
+
+	if (m)
+		__atomic_store_n(&set->members[m - set->members].zone, zone, __ATOMIC_RELEASE);
+}
+
 size_t zone_set_n(const struct zone_set *set)
 {
 	return set->n;

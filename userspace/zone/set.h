@@ -16,7 +16,7 @@ struct zone_set;
 struct zone_member {
 	const uint8_t *apex; /* folded wire name; zone_set_new() copies it */
 	unsigned apex_len;
-	struct zone *zone;   /* NULL: configured, but nothing could be loaded: SERVFAIL */
+	struct zone *zone; /* NULL: there is nothing to serve: SERVFAIL. Read by zone_set_zone() */
 	uint32_t cache_slot; /* the zone's place in the generation table of the answer cache */
 	uint32_t cache_gen;  /* the generation that answers of this snapshot carry */
 };
@@ -41,9 +41,25 @@ void zone_set_free(struct zone_set *set);
 const struct zone_member *zone_set_find(const struct zone_set *set, const uint8_t *qname,
 					unsigned qname_len, uint16_t qtype);
 
+/*
+ * The member's zone, which zone_set_swap() may change; in an RCU read section. Each call may find another
+ * version, but NULL always or never.
+ */
+static inline struct zone *zone_set_zone(const struct zone_member *member)
+{
+	return __atomic_load_n(&member->zone, __ATOMIC_CONSUME);
+}
+
 /* The member with exactly this apex, or NULL. */
 const struct zone_member *zone_set_get(const struct zone_set *set, const uint8_t *apex,
 				       unsigned apex_len);
+
+/*
+ * Another version of a zone that is in the set, in the place of the one before (RCU); neither is NULL.
+ * Slot and generation stay. A reader that finds the member twice may meet both versions: each time it
+ * looks at one as a whole. One writer at a time.
+ */
+void zone_set_swap(struct zone_set *set, const uint8_t *apex, unsigned apex_len, struct zone *zone);
 
 size_t zone_set_n(const struct zone_set *set);
 /* Members in the order given to zone_set_new(). */

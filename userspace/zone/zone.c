@@ -1,32 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A snapshot seen from outside: its properties, its nodes, its digest.
+ * A version seen from outside: its properties, its nodes.
  */
 #include "zone/zone.h"
 
-#include <errno.h>
-#include <openssl/evp.h>
-#include <stdlib.h>
+#include <assert.h>
 
-#include "base/wire.h"
-#include "dns/name.h"
 #include "dns/proto.h"
-#include "zone/image.h"
-#include "zone/rdata.h"
-
-void zone_free(struct zone *z)
-{
-	if (!z)
-		return;
-	free(z->nodes);
-	free(z->rrsets);
-	free(z->buckets);
-	free(z->labels);
-	free(z->rdata);
-	free(z->rrsigs);
-	free(z->nsec3);
-	free(z);
-}
+#include "zone/edit.h"
+#include "zone/over.h"
 
 const uint8_t *zone_apex(const struct zone *z, unsigned *len)
 {
@@ -41,12 +23,12 @@ uint32_t zone_serial(const struct zone *z)
 
 size_t zone_n_records(const struct zone *z)
 {
-	return z->n_records;
+	return z->sums.n_records;
 }
 
 size_t zone_n_names(const struct zone *z)
 {
-	return z->n_nodes;
+	return z->tree ? z->n_nodes + (size_t)z->tree->n_new - z->tree->n_gone : z->n_nodes;
 }
 
 size_t zone_memory_bytes(const struct zone *z)
@@ -54,7 +36,12 @@ size_t zone_memory_bytes(const struct zone *z)
 	return sizeof(*z) + (z->n_nodes + (size_t)1) * sizeof(*z->nodes) +
 	       z->n_rrsets * sizeof(*z->rrsets) + z->n_buckets * sizeof(*z->buckets) +
 	       z->n_nsec3 * sizeof(*z->nsec3) + z->n_label_bytes + z->n_rdata_bytes +
-	       z->n_rrsig_bytes;
+	       z->n_rrsig_bytes + z->over_bytes;
+}
+
+size_t zone_overlay_bytes(const struct zone *z)
+{
+	return z->over_bytes;
 }
 
 bool zone_is_signed(const struct zone *z)
@@ -62,14 +49,25 @@ bool zone_is_signed(const struct zone *z)
 	return z->is_signed;
 }
 
-void zone_digest(const struct zone *z, uint8_t out[static ZONE_DIGEST_LEN])
-{
-	memcpy(out, z->digest, ZONE_DIGEST_LEN);
-}
-
 const struct zone_rrset *zone_soa(const struct zone *z)
 {
-	return zone_node_rrset(z, z->nodes, DNS_TYPE_SOA);
+	return zone_node_rrset(z, z->apex_node, DNS_TYPE_SOA);
+}
+
+/* RFC 2308 section 5: the SOA's own TTL or its last field, whichever is less. */
+void zone_read_apex(struct zone *z)
+{
+	const struct zone_rrset *soa = zone_soa(z);
+	struct zone_rdata rd;
+	uint32_t minimum;
+
+	z->is_signed = zone_node_rrset(z, z->apex_node, DNS_TYPE_DNSKEY) != NULL;
+	if (!soa)
+		return;
+	zone_rdata_next(zone_rrset_first(z, soa), &rd);
+	z->serial = wire_load_be32(rd.bytes + rd.len - 20);
+	minimum = wire_load_be32(rd.bytes + rd.len - 4);
+	z->negative_ttl = minimum < soa->ttl ? minimum : soa->ttl;
 }
 
 uint32_t zone_negative_ttl(const struct zone *z)
@@ -80,6 +78,10 @@ uint32_t zone_negative_ttl(const struct zone *z)
 const struct zone_rrset *zone_node_rrsets(const struct zone *z, const struct zone_node *node,
 					  unsigned *n)
 {
+	if (node->flags & NODE_OVER) {
+		*n = over_of(node)->n_rrsets;
+		return over_of(node)->rrsets;
+	}
 	*n = node[1].rrsets - node[0].rrsets;
 	return z->rrsets + node->rrsets;
 }
@@ -101,6 +103,11 @@ unsigned zone_node_owner(const struct zone *z, const struct zone_node *node,
 {
 	unsigned n = 0;
 
+	if (node->flags & NODE_OVER) {
+		n = over_of(node)->owner_bytes;
+		memcpy(out, over_owner(over_of(node)), n);
+		return n;
+	}
 	for (; node != z->nodes; node = &z->nodes[node->parent]) {
 		const uint8_t *label = z->labels + node->label;
 
@@ -111,15 +118,25 @@ unsigned zone_node_owner(const struct zone *z, const struct zone_node *node,
 	return n + z->apex_bytes;
 }
 
+const struct zone_node *zone_apex_node(const struct zone *z)
+{
+	return z->apex_node;
+}
+
 const struct zone_node *zone_node_at(const struct zone *z, size_t i)
 {
+	assert(!z->tree);
 	return &z->nodes[i];
+}
+
+size_t zone_overlay_names(const struct zone *z)
+{
+	return z->tree ? z->tree->n_names : 0;
 }
 
 bool zone_node_is_occluded(const struct zone *z, const struct zone_node *node)
 {
-	(void)z;
-	return node->flags & NODE_OCCLUDED;
+	return z->tree ? zone_cut_above(z, node) != NULL : node->flags & NODE_OCCLUDED;
 }
 
 struct zone_rrsigs zone_rrsigs(const struct zone *z, const struct zone_node *node, uint16_t covered)
@@ -136,72 +153,10 @@ enum zone_chain zone_chain(const struct zone *z)
 	return z->chain;
 }
 
+/* RRsets of an overlay stand outside the array, and their rdata behind them. */
 const uint8_t *zone_rrset_first(const struct zone *z, const struct zone_rrset *rrset)
 {
+	if (z->tree && (uintptr_t)rrset - (uintptr_t)z->rrsets >= z->n_rrsets * sizeof(*rrset))
+		return (const uint8_t *)rrset + rrset->rdata;
 	return (rrset->type == DNS_TYPE_RRSIG ? z->rrsigs : z->rdata) + rrset->rdata;
-}
-
-/* --- The digest: SHA-256 over the canonical form, cut to 16 octets --- */
-
-static int digest_rdata(EVP_MD_CTX *md, uint16_t type, const struct zone_rdata *rd)
-{
-	struct rdata_span names = rdata_names(type, rd->bytes, rd->len);
-	uint8_t folded[2 * 256], len[2];
-	unsigned n = names.end - names.start;
-
-	wire_store_be16(len, rd->len);
-	name_fold(folded, rd->bytes + names.start, n);
-	return EVP_DigestUpdate(md, len, sizeof(len)) &&
-	       EVP_DigestUpdate(md, rd->bytes, names.start) && EVP_DigestUpdate(md, folded, n) &&
-	       EVP_DigestUpdate(md, rd->bytes + names.end, rd->len - names.end);
-}
-
-static int digest_rrset(EVP_MD_CTX *md, const struct zone *z, const struct zone_rrset *rrset)
-{
-	const uint8_t *at = zone_rrset_first(z, rrset);
-	uint8_t head[8];
-	struct zone_rdata rd;
-	int ok;
-
-	wire_store_be16(head, rrset->type);
-	wire_store_be16(head + 2, rrset->n);
-	wire_store_be32(head + 4, rrset->ttl);
-	ok = EVP_DigestUpdate(md, head, sizeof(head));
-	for (unsigned i = 0; i < rrset->n && ok; i++) {
-		at = zone_rdata_next(at, &rd);
-		ok = digest_rdata(md, rrset->type, &rd);
-	}
-	return ok;
-}
-
-/* Every part says its length, so that no two contents give the same stream. */
-static int digest_node(EVP_MD_CTX *md, const struct zone *z, const struct zone_node *node)
-{
-	uint8_t owner[256], head[2];
-	unsigned n = zone_node_owner(z, node, owner), n_rrsets;
-	const struct zone_rrset *rrsets = zone_node_rrsets(z, node, &n_rrsets);
-	int ok;
-
-	name_fold(owner, owner, n);
-	wire_store_be16(head, (uint16_t)n_rrsets);
-	ok = EVP_DigestUpdate(md, owner, n) && EVP_DigestUpdate(md, head, sizeof(head));
-	for (unsigned i = 0; i < n_rrsets && ok; i++)
-		ok = digest_rrset(md, z, &rrsets[i]);
-	return ok;
-}
-
-int zone_compute_digest(struct zone *z)
-{
-	EVP_MD_CTX *md = EVP_MD_CTX_new();
-	uint8_t digest[EVP_MAX_MD_SIZE];
-	int ok = md && EVP_DigestInit_ex(md, EVP_sha256(), NULL);
-
-	for (uint32_t i = 0; i < z->n_nodes && ok; i++)
-		ok = digest_node(md, z, &z->nodes[i]);
-	if (ok)
-		ok = EVP_DigestFinal_ex(md, digest, NULL);
-	if (ok)
-		memcpy(z->digest, digest, ZONE_DIGEST_LEN);
-	EVP_MD_CTX_free(md);
-	return ok ? 0 : -ENOMEM;
 }

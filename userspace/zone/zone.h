@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A zone snapshot: the whole content of one zone in a few flat arrays, built once, then never
- * changed.
+ * A zone: one version of its whole content, never changed. What is loaded is an image of a few flat
+ * arrays; an edit (zone/edit.h) gives the next version, which shares the image and has the names that
+ * differ in an overlay (zone/over.h).
  *
  *      buckets ──► nodes (canonical order) ──► rrsets ──► rdata bytes
  *                    │ parent                  (type, n, ttl, offset)
@@ -18,9 +19,9 @@
  * Names that enter here are uncompressed wire names, folded to lower case (name_fold). Names that
  * leave are wire names in the file's own case below the apex; the apex itself is folded.
  *
- * Threads: after zone_load_file() every function but zone_free() only reads, and any thread may
- * call it. Pointers that leave live as long as the zone: readers hold it under RCU, the writer
- * frees it after a grace period.
+ * Threads: every function but those that make versions and give them back only reads, and any thread
+ * may call it. Pointers that leave live as long as the version: readers hold it under RCU, the writer
+ * gives it back after a grace period.
  */
 #ifndef VOLLEY_ZONE_ZONE_H
 #define VOLLEY_ZONE_ZONE_H
@@ -95,8 +96,21 @@ int zone_load(struct zone **out, const char *origin_text, const char *path,
 	      struct zone_progress *progress, struct zone_error *err)
 	__attribute__((warn_unused_result));
 
-/* Frees at once; the caller has waited for the readers. NULL is allowed. */
-void zone_free(struct zone *z);
+/*
+ * Versions are counted: whoever made one owns a reference, and may give others. zone_ref() is for
+ * any thread that has a reference, or that is in an RCU read section in which it found a published
+ * one. zone_unref() gives one back; the last one frees the version at once (readers without a
+ * reference have been waited for), and of the image and what versions share what nobody else needs.
+ * It takes a lock for a moment: not for workers. NULL is allowed.
+ */
+struct zone *zone_ref(struct zone *z);
+void zone_unref(struct zone *z);
+
+/* The owner's reference, given back. */
+static inline void zone_free(struct zone *z)
+{
+	zone_unref(z);
+}
 
 /* The apex as a folded wire name; its length in octets goes to *@len. */
 const uint8_t *zone_apex(const struct zone *z, unsigned *len);
@@ -117,8 +131,9 @@ enum zone_chain zone_chain(const struct zone *z);
 
 /*
  * A digest of the content: owners and embedded names folded, records in canonical order. Equal for
- * two files that differ in order, comments, case or spelling only; differs for any other change,
- * TTLs included.
+ * two files that differ in order, comments, case or spelling only, and for a version that edits led to;
+ * differs for any other change, TTLs included, but for those of signatures, which are sent with that of
+ * what they cover. It guards against accidents, not against somebody who looks for two alike. O(1).
  */
 void zone_digest(const struct zone *z, uint8_t out[static ZONE_DIGEST_LEN]);
 
@@ -173,6 +188,15 @@ const struct zone_rrset *zone_find_address(const struct zone *z, const uint8_t *
 					   unsigned name_len, uint16_t type,
 					   enum zone_place *place);
 
+/* The node of the apex. */
+const struct zone_node *zone_apex_node(const struct zone *z);
+/*
+ * The node with exactly this name (checked wire, any case), cuts, wildcards and aliases left aside;
+ * NULL where there is none, or the name is outside the zone. A node without RRsets is an empty
+ * non-terminal. O(labels).
+ */
+const struct zone_node *zone_node_of(const struct zone *z, const uint8_t *name);
+
 /* The RRsets of @node, by ascending type; *@n may be 0. */
 const struct zone_rrset *zone_node_rrsets(const struct zone *z, const struct zone_node *node,
 					  unsigned *n);
@@ -182,7 +206,7 @@ const struct zone_rrset *zone_node_rrset(const struct zone *z, const struct zone
 /* Writes the owner name (wire, the file's case) and returns its length. */
 unsigned zone_node_owner(const struct zone *z, const struct zone_node *node,
 			 uint8_t out[static ZONE_NAME_MAX]);
-/* The node at position @i < zone_n_names() in canonical order; 0 is the apex. */
+/* Of a loaded zone without edits: the node at @i < zone_n_names() in canonical order; 0 is the apex. */
 const struct zone_node *zone_node_at(const struct zone *z, size_t i);
 /* Below a zone cut: kept as possible glue, no part of the zone's own data. */
 bool zone_node_is_occluded(const struct zone *z, const struct zone_node *node);

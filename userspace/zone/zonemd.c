@@ -15,6 +15,7 @@
 #include "zone/builder.h"
 #include "zone/image.h"
 #include "zone/rdata.h"
+#include "zone/walk.h"
 
 #define SCHEME_SIMPLE 1
 #define HASH_SHA384   1
@@ -68,7 +69,7 @@ static uint32_t ttl_of(const struct digest *d, const struct zone_node *node,
 static void add_rrset(struct digest *d, const struct zone_node *node,
 		      const struct zone_rrset *rrset)
 {
-	bool apex = node == d->z->nodes;
+	bool apex = node == d->z->apex_node;
 	const uint8_t *at = zone_rrset_first(d->z, rrset);
 	struct zone_rdata rd;
 
@@ -99,10 +100,13 @@ static void add_node(struct digest *d, const struct zone_node *node)
 static int compute(const struct zone *z, const EVP_MD *hash, uint8_t out[EVP_MAX_MD_SIZE])
 {
 	struct digest d = { .z = z, .md = EVP_MD_CTX_new() };
+	const struct zone_node *node;
+	struct zone_walk walk;
 
 	d.ok = d.md && EVP_DigestInit_ex(d.md, hash, NULL);
-	for (uint32_t i = 0; i < z->n_nodes && d.ok; i++)
-		add_node(&d, &z->nodes[i]);
+	zone_walk_init(&walk, z);
+	while (d.ok && (node = zone_walk_next(&walk)))
+		add_node(&d, node);
 	if (d.ok)
 		d.ok = EVP_DigestFinal_ex(d.md, out, NULL);
 	EVP_MD_CTX_free(d.md);
@@ -157,7 +161,7 @@ static bool is_double(const struct zone *z, const struct zone_rrset *rrset,
 
 int zonemd_check(const struct zone *z, const char *file, struct zone_error *err)
 {
-	const struct zone_rrset *rrset = zone_node_rrset(z, z->nodes, DNS_TYPE_ZONEMD);
+	const struct zone_rrset *rrset = zone_node_rrset(z, z->apex_node, DNS_TYPE_ZONEMD);
 	const char *why = NULL;
 	const uint8_t *at;
 

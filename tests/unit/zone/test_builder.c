@@ -5,6 +5,7 @@
 #include "zone/builder.h"
 
 #include <errno.h>
+#include "same_zone.h"
 #include "zone_text.h"
 
 struct row {
@@ -208,6 +209,59 @@ static void joins_many_parts_of_a_node(void **state)
 	zone_builder_free(b);
 }
 
+/* Canonical order, with a name above that comes after those below, and one again in another case. */
+static const char *const in_order[] = {
+	"test.",         "a.test.",     "b.a.test.", "c.B.A.test.", "x.y.c.b.a.test.",
+	"y.c.b.a.test.", "c.b.a.test.", "b.a.test.", "d.a.test.",   "*.aa.test.",
+	"Aa.test.",      "ab.test.",    "1.z.test.", "2.z.test.",   "z.test.",
+};
+
+#define N_IN_ORDER (sizeof(in_order) / sizeof(in_order[0]))
+
+static struct zone *zone_in(const unsigned order[static N_IN_ORDER])
+{
+	static const uint8_t soa[26] = { 1, 'a', 0, 1, 'b', 0, 0, 0, 0, 9 };
+	struct zone_builder *b = builder_of("test.");
+	struct zone_error err = { 0 };
+	struct zone *z;
+	int rc = add(b, "test.", DNS_TYPE_SOA, 60, soa, sizeof(soa), &err) |
+		 add(b, "test.", DNS_TYPE_NS, 60, "\1a", 3, &err);
+
+	for (size_t i = 0; i < N_IN_ORDER; i++)
+		rc |= add(b, in_order[order[i]], DNS_TYPE_A, 60, "\1\2\3\4", 4, &err);
+	assert_int_equal(rc, 0);
+	assert_int_equal(zone_builder_finish(b, &z, &err), 0);
+	zone_builder_free(b);
+	return z;
+}
+
+/* One name comes late, of all the one at each place: from there on names are looked up. */
+static void takes_names_in_order_and_late_ones(void **state)
+{
+	unsigned order[N_IN_ORDER];
+	struct zone *first, *other;
+	struct same same;
+
+	(void)state;
+	for (unsigned i = 0; i < N_IN_ORDER; i++)
+		order[i] = i;
+	first = zone_in(order);
+	assert_int_equal(zone_n_names(first), 13);
+	for (unsigned late = 0; late < N_IN_ORDER; late++) {
+		for (unsigned to = late + 1; to < N_IN_ORDER; to++) {
+			for (unsigned i = 0; i < N_IN_ORDER; i++)
+				order[i] = i == to ? late : i + (i >= late && i < to);
+			other = zone_in(order);
+			same = (struct same){ .a = first, .b = other };
+			if (!same_zones(&same))
+				fail_msg("%s behind %s: %s", in_order[late], in_order[to],
+					 same.why);
+			zone_unref(other);
+		}
+	}
+	zone_unref(first);
+}
+
 static void refuses_a_zone_without_soa(void **state)
 {
 	struct zone_builder *b = builder_of("test.");
@@ -249,6 +303,7 @@ int main(void)
 		cmocka_unit_test(takes_or_refuses),
 		cmocka_unit_test(finishes_in_any_order),
 		cmocka_unit_test(puts_many_names_in_order),
+		cmocka_unit_test(takes_names_in_order_and_late_ones),
 		cmocka_unit_test(joins_many_parts_of_a_node),
 		cmocka_unit_test(refuses_a_zone_without_soa),
 		cmocka_unit_test(ends_when_told),

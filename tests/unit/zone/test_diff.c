@@ -9,6 +9,7 @@
 
 #include "zone/diff.h"
 #include "tests/lib/draw.h"
+#include "tests/unit/zone/random_owner.h"
 #include "zone_text.h"
 
 #define N_PAIRS   3000
@@ -61,14 +62,7 @@ static bool withdrawn(const struct changes *all, const uint8_t *qname)
 
 /* --- Random pairs --- */
 
-static void random_owner(char *dst, unsigned labels_max)
-{
-	static const char *const labels[] = { "*", "a", "b", "aa", "C" };
-	unsigned n = 1 + draw(labels_max), at = 0;
-
-	while (n--)
-		at += (unsigned)sprintf(dst + at, "%s%s", labels[draw(5)], n ? "." : "");
-}
+static const char *const labels[RANDOM_OWNER_LABELS] = { "*", "a", "b", "aa", "C" };
 
 static void random_line(char *dst)
 {
@@ -77,7 +71,7 @@ static void random_line(char *dst)
 					    "DNAME b.other." };
 	char owner[64];
 
-	random_owner(owner, 3);
+	random_owner(owner, labels, 3);
 	sprintf(dst, "%s %s\n", owner, data[draw(7)]);
 }
 
@@ -155,7 +149,7 @@ static void differences_are_withdrawn(void **state)
 			char text[128];
 			uint16_t type = types[draw(4)];
 
-			random_owner(text, 4);
+			random_owner(text, labels, 4);
 			strcat(text, ".z.");
 			wire_of(qname, text);
 			if (same_answer(z, qname, type))

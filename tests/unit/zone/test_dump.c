@@ -69,6 +69,8 @@ static void writes_what_is_odd(void **state)
 		"alpn IN SVCB 1 svc alpn=h2,h3 port=853 ipv4hint=192.0.2.1\n"
 		"loc IN LOC 52 22 23.000 N 4 53 32.000 E -2.00m 0.00m 10000m 10m\n"
 		"caa IN CAA 0 issue \"ca.example; policy=ev\"\n"
+		"long IN NSEC . TYPE1234 TYPE65000\n"
+		"long IN RRSIG \\# 20 0001 0d02 ffffffff 00000001 00000002 0003 00 01\n"
 		"short IN CAA \\# 2 0000\n";
 	struct zone *z = zone_of("example.com", text);
 
@@ -122,10 +124,12 @@ static ssize_t write_or_fail(void *cookie, const char *octets, size_t n)
 	return 0; /* so does fopencookie() want it */
 }
 
-/* One write fails, whichever, and those behind it do not. */
+/* One write fails, whichever, and those behind it do not: of lines together, of one, of a generic one. */
 static void tells_of_each_write_that_fails(void **state)
 {
-	struct zone *z = zone_of("example.com", ZONE_HEAD "caa IN CAA \\# 2 0000\n");
+	struct zone *z = zone_of("example.com", ZONE_HEAD "caa IN CAA \\# 2 0000\n"
+							  "l IN LOC 52 22 23 N 4 53 32 E 0m\n"
+							  "x IN A 192.0.2.1\n");
 	struct faulty f = { .fails_at = 0 };
 	int rc;
 
@@ -140,7 +144,7 @@ static void tells_of_each_write_that_fails(void **state)
 		assert_int_equal(rc, f.n_writes > f.fails_at ? -EIO : 0);
 		fclose(out);
 	} while (f.n_writes > f.fails_at++);
-	assert_true(f.fails_at > zone_n_records(z));
+	assert_true(f.fails_at > 5);
 	zone_free(z);
 }
 

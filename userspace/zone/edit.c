@@ -1,0 +1,609 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Changing a draft, record by record: the node of the owner is made anew with the RRset that changed.
+ * Names above it come to be as empty non-terminals, and go with the last name below them.
+ */
+#include "zone/edit.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "base/err.h"
+#include "base/wire.h"
+#include "dns/name.h"
+#include "dns/proto.h"
+#include "zone/builder.h"
+#include "zone/changeset.h"
+#include "zone/editing.h"
+#include "zone/nsec3.h"
+#include "zone/rdata.h"
+
+/* The parent of the apex: of nothing else. */
+#define NO_PARENT UINT32_MAX
+
+/* An RRset as it shall be; n == 0: none. */
+struct patch {
+	const uint8_t *records; /* each with its length, in canonical order */
+	size_t n_bytes;
+	uint32_t ttl;
+	uint16_t type;
+	uint16_t n;
+};
+
+/* A node as it shall be: the RRsets of @rrsets_of (NULL: none), with one of them patched. */
+struct sketch {
+	const struct zone_node *rrsets_of;
+	const struct patch *patch; /* or NULL */
+	uint64_t hash;
+	uint32_t id, parent, at;
+	uint8_t kind, depth, flags;
+	uint8_t owner_bytes;
+	uint8_t owner[ZONE_NAME_MAX + 1];
+};
+
+/* --- Making nodes --- */
+
+static size_t rrset_bytes(const struct zone *z, const struct zone_rrset *rrset)
+{
+	const uint8_t *first = zone_rrset_first(z, rrset), *at = first;
+	struct zone_rdata rd;
+
+	for (unsigned i = 0; i < rrset->n; i++)
+		at = zone_rdata_next(at, &rd);
+	return (size_t)(at - first);
+}
+
+static const struct zone_rrset *old_rrsets(const struct zone *z, const struct sketch *s,
+					   unsigned *n)
+{
+	*n = 0;
+	return s->rrsets_of ? zone_node_rrsets(z, s->rrsets_of, n) : NULL;
+}
+
+static size_t measure(const struct zone *z, const struct sketch *s, unsigned *n)
+{
+	size_t bytes = 0;
+	unsigned n_old;
+	const struct zone_rrset *old = old_rrsets(z, s, &n_old);
+
+	*n = 0;
+	for (unsigned i = 0; i < n_old; i++) {
+		if (s->patch && old[i].type == s->patch->type)
+			continue;
+		bytes += rrset_bytes(z, &old[i]);
+		++*n;
+	}
+	if (s->patch && s->patch->n) {
+		bytes += s->patch->n_bytes;
+		++*n;
+	}
+	return bytes;
+}
+
+static uint8_t *put_rrset(struct over_node *o, unsigned i, const struct zone_rrset *head,
+			  const uint8_t *records, size_t n_bytes, uint8_t *to)
+{
+	o->rrsets[i] = *head;
+	o->rrsets[i].rdata = (uint32_t)(to - (uint8_t *)&o->rrsets[i]);
+	memcpy(to, records, n_bytes);
+	o->node.flags |= zone_type_flag(head->type, o->id == 0);
+	if (head->type == DNS_TYPE_NSEC)
+		o->has |= OVER_NSEC;
+	return to + n_bytes;
+}
+
+static void fill(const struct zone *z, const struct sketch *s, struct over_node *o)
+{
+	uint8_t *to = (uint8_t *)(o->rrsets + o->n_rrsets) + s->owner_bytes;
+	const struct patch *patch = s->patch && s->patch->n ? s->patch : NULL;
+	unsigned n_old, n = 0;
+	const struct zone_rrset *old = old_rrsets(z, s, &n_old);
+
+	memcpy(o->rrsets + o->n_rrsets, s->owner, s->owner_bytes);
+	for (unsigned i = 0; i <= n_old; i++) {
+		if (patch && (i == n_old || old[i].type >= patch->type)) {
+			struct zone_rrset head = { 0, patch->ttl, patch->type, patch->n };
+
+			to = put_rrset(o, n++, &head, patch->records, patch->n_bytes, to);
+			patch = NULL;
+		}
+		if (i < n_old && !(s->patch && old[i].type == s->patch->type))
+			to = put_rrset(o, n++, &old[i], zone_rrset_first(z, &old[i]),
+				       rrset_bytes(z, &old[i]), to);
+	}
+}
+
+/* Of an NSEC3 chain only, and no name of the zone: see nsec3.c. */
+static bool is_hidden(const struct zone *z, const struct over_node *o)
+{
+	bool nsec3 = false;
+
+	for (unsigned i = 0; i < o->n_rrsets; i++) {
+		if (o->rrsets[i].type != DNS_TYPE_NSEC3 && o->rrsets[i].type != DNS_TYPE_RRSIG)
+			return false;
+		nsec3 |= o->rrsets[i].type == DNS_TYPE_NSEC3;
+	}
+	return nsec3 && o->node.depth == 1 && !over_has_below(z, &o->node);
+}
+
+static int note(struct zone_edit *e, const uint8_t *owner, unsigned n)
+{
+	uint8_t folded[NAME_FOLDED_BYTES];
+
+	name_fold(folded, owner, n);
+	return version_note(e->over.z, folded, n);
+}
+
+/* Puts the node into the draft. What was there is gone: no pointer to it may be used any more. */
+static int put(struct zone_edit *e, const struct sketch *s)
+{
+	struct zone *z = e->over.z;
+	unsigned n;
+	size_t bytes = measure(z, s, &n);
+	struct over_node *o;
+	int rc = note(e, s->owner, s->owner_bytes);
+
+	if (rc)
+		return rc;
+	o = over_alloc(&e->over, sizeof(*o) + n * sizeof(o->rrsets[0]) + s->owner_bytes + bytes);
+	if (!o)
+		return -ENOMEM;
+	o->hash = s->hash;
+	o->id = s->id;
+	o->at = s->at;
+	o->kind = s->kind;
+	o->owner_bytes = s->owner_bytes;
+	o->n_rrsets = (uint16_t)n;
+	o->node.parent = s->parent;
+	o->node.depth = s->depth;
+	o->node.flags = NODE_OVER | (s->flags & (NODE_WILD | NODE_UPPERCASE));
+	fill(z, s, o);
+	if (z->chain == ZONE_CHAIN_NSEC3 && nsec3_in_chain(z, &o->node))
+		o->has |= OVER_NSEC3;
+	if (is_hidden(z, o))
+		o->node.flags |= NODE_NSEC3;
+	rc = over_put(&e->over, o);
+	if (rc)
+		over_release(&e->over, o);
+	else if (!o->id)
+		z->apex_node = &o->node;
+	return rc;
+}
+
+/* --- Sketches --- */
+
+static uint64_t hash_of(const struct zone *z, uint32_t parent, const uint8_t *label)
+{
+	uint8_t folded[DNS_LABEL_MAX + 9];
+
+	name_fold(folded, label, 1u + *label);
+	return hash_label(z->seed, parent, folded + 1, *folded);
+}
+
+static void sketch_over(struct sketch *s, const struct over_node *o)
+{
+	s->hash = o->hash;
+	s->id = o->id;
+	s->at = o->at;
+	s->kind = o->kind == OVER_NEW ? OVER_NEW : OVER_REPLACED;
+	s->parent = o->node.parent;
+	s->depth = o->node.depth;
+	s->flags = o->node.flags;
+	s->owner_bytes = o->owner_bytes;
+	memcpy(s->owner, over_owner(o), o->owner_bytes);
+}
+
+/* The node as it is, to be put again. */
+static void sketch_node(const struct zone *z, const struct zone_node *node, struct sketch *s)
+{
+	*s = (struct sketch){ .rrsets_of = node };
+	if (node->flags & NODE_OVER) {
+		sketch_over(s, over_of(node));
+		return;
+	}
+	s->id = node_id(z, node);
+	s->at = s->id;
+	s->kind = OVER_REPLACED;
+	s->parent = s->id ? node->parent : NO_PARENT;
+	s->depth = node->depth;
+	s->flags = node->flags;
+	s->owner_bytes = (uint8_t)zone_node_owner(z, node, s->owner);
+	s->hash = s->id ? hash_of(z, s->parent, s->owner) : z->seed;
+}
+
+/* A child that is not there, or not any more. */
+static void sketch_child(struct zone *z, const struct zone_node *parent, const uint8_t *label,
+			 struct sketch *s)
+{
+	uint8_t folded[NAME_FOLDED_BYTES];
+	const struct over_node *gone;
+	unsigned n = 1u + *label;
+
+	*s = (struct sketch){ .kind = OVER_NEW, .parent = node_id(z, parent) };
+	s->depth = (uint8_t)(parent->depth + 1);
+	memcpy(s->owner, label, n);
+	s->owner_bytes = (uint8_t)(n + zone_node_owner(z, parent, s->owner + n));
+	name_fold(folded, s->owner, s->owner_bytes);
+	s->flags = memcmp(folded, s->owner, n) ? NODE_UPPERCASE : 0;
+	s->hash = hash_label(z->seed, s->parent, folded + 1, *folded);
+	gone = over_find(z, s->hash, s->parent, folded);
+	if (gone) {
+		sketch_over(s, gone);
+		return;
+	}
+	s->id = z->next_id++;
+	s->at = zone_image_floor(z, folded);
+}
+
+/* --- Names that come and go --- */
+
+static int touch(struct zone_edit *e, const struct zone_node *node, uint8_t flags)
+{
+	struct sketch s;
+
+	sketch_node(e->over.z, node, &s);
+	s.flags |= flags;
+	return put(e, &s);
+}
+
+static int make_child(struct zone_edit *e, const struct zone_node *parent, const uint8_t *label)
+{
+	bool is_wild = label[0] == 1 && label[1] == '*';
+	struct sketch s;
+	int rc;
+
+	if (e->over.z->next_id >= NO_PARENT - 1)
+		return ERR_LIMIT;
+	sketch_child(e->over.z, parent, label, &s);
+	rc = put(e, &s);
+	if (!rc && ((is_wild && !(parent->flags & NODE_WILD)) || parent->flags & NODE_NSEC3))
+		rc = touch(e, parent, is_wild ? NODE_WILD : 0);
+	return rc;
+}
+
+/* The node of @owner, made where there is none, with all above it. */
+static int get_node(struct zone_edit *e, const uint8_t *owner, const struct zone_node **out)
+{
+	const struct zone *z = e->over.z;
+	unsigned below = name_n_labels(owner) - z->apex_labels;
+
+	*out = z->apex_node;
+	while (below--) {
+		const uint8_t *label = name_skip_labels(owner, below);
+		uint8_t folded[DNS_LABEL_MAX + 9];
+		const struct zone_node *child;
+		int rc = 0;
+
+		name_fold(folded, label, 1u + *label);
+		child = zone_child(z, *out, folded);
+		if (!child)
+			rc = make_child(e, *out, label);
+		if (rc)
+			return rc;
+		*out = child ? child : zone_node_of(z, label);
+	}
+	return 0;
+}
+
+static bool is_empty(const struct zone *z, const struct zone_node *node)
+{
+	unsigned n;
+
+	zone_node_rrsets(z, node, &n);
+	return !n && node != z->apex_node && !over_has_below(z, node);
+}
+
+static int take_out(struct zone_edit *e, const struct zone_node *node, const uint8_t *owner)
+{
+	struct sketch s;
+	int rc;
+
+	if (node_id(e->over.z, node) < e->over.z->n_nodes) {
+		sketch_node(e->over.z, node, &s);
+		s.rrsets_of = NULL;
+		s.kind = OVER_GONE;
+		return put(e, &s);
+	}
+	rc = note(e, owner, (unsigned)name_bytes(owner));
+	return rc ? rc : over_remove(&e->over, over_of(node));
+}
+
+/* Takes the name out if nothing is there any more, and then those above it of which that is true. */
+static int tidy(struct zone_edit *e, const uint8_t *name)
+{
+	const struct zone *z = e->over.z;
+	const struct zone_node *node = zone_node_of(z, name);
+	bool went = false;
+	int rc = 0;
+
+	for (; !rc && is_empty(z, node); node = zone_node_of(z, name)) {
+		rc = take_out(e, node, name);
+		name = name_parent(name);
+		went = true;
+	}
+	/* The last name below an owner of an NSEC3 went: it may be hidden again. */
+	if (!rc && went && zone_node_rrset(z, node, DNS_TYPE_NSEC3))
+		rc = touch(e, node, 0);
+	return rc;
+}
+
+/* --- RRsets --- */
+
+static int records_reserve(struct zone_edit *e, size_t n)
+{
+	uint8_t *records;
+
+	if (n <= e->records_cap)
+		return 0;
+	records = realloc(e->records, n * 2);
+	if (!records)
+		return -ENOMEM;
+	e->records = records;
+	e->records_cap = n * 2;
+	return 0;
+}
+
+static uint8_t *put_record(uint8_t *to, const struct zone_rdata *rd)
+{
+	wire_store_be16(to, rd->len);
+	if (rd->len)
+		memcpy(to + 2, rd->bytes, rd->len);
+	return to + 2 + rd->len;
+}
+
+/*
+ * The records of @rrset (NULL: none) to @e->records and *@patch, with @rd among them or without it.
+ * *@found: it was there; then, with @add, it stays as it was. Returns 0 or -ENOMEM.
+ */
+static int merge(struct zone_edit *e, const struct zone_rrset *rrset, const struct zone_rdata *rd,
+		 bool add, struct patch *patch, bool *found)
+{
+	const struct zone *z = e->over.z;
+	const uint8_t *at = rrset ? zone_rrset_first(z, rrset) : NULL;
+	bool waits = add;
+	uint8_t *to;
+
+	*found = false;
+	if (records_reserve(e, (rrset ? rrset_bytes(z, rrset) : 0) + 2u + rd->len))
+		return -ENOMEM;
+	to = e->records;
+	for (unsigned i = 0; rrset && i < rrset->n; i++) {
+		struct zone_rdata own;
+		int order;
+
+		at = zone_rdata_next(at, &own);
+		order = rdata_cmp(patch->type, own.bytes, own.len, rd->bytes, rd->len);
+		*found |= !order;
+		if (waits && order > 0)
+			to = put_record(to, rd);
+		if (order >= 0)
+			waits = false;
+		if (order || add)
+			to = put_record(to, &own);
+	}
+	if (waits)
+		to = put_record(to, rd);
+	patch->records = e->records;
+	patch->n_bytes = (size_t)(to - e->records);
+	patch->n = (uint16_t)((rrset ? rrset->n : 0) + (add && !*found) - (!add && *found));
+	return 0;
+}
+
+/* The lowest original TTL (RFC 4034 section 3.1.4) of a set of signatures. */
+static uint32_t original_ttl(const struct patch *patch)
+{
+	const uint8_t *at = patch->records;
+	uint32_t lowest = patch->ttl;
+
+	for (unsigned i = 0; i < patch->n; i++) {
+		struct zone_rdata rd;
+		uint32_t ttl;
+
+		at = zone_rdata_next(at, &rd);
+		ttl = rd.len >= 8 ? wire_load_be32(rd.bytes + 4) : lowest;
+		if (!i || ttl < lowest)
+			lowest = ttl;
+	}
+	return lowest;
+}
+
+static int put_patch(struct zone_edit *e, const struct zone_node *node, const struct patch *patch)
+{
+	struct sketch s;
+
+	sketch_node(e->over.z, node, &s);
+	s.patch = patch;
+	return put(e, &s);
+}
+
+/* What is no answer of ours is an end: the draft may be in between. */
+static int ended(struct zone_edit *e, int rc)
+{
+	if (rc == -ENOMEM || rc == ERR_LIMIT)
+		e->failed = rc;
+	return rc;
+}
+
+static int add(struct zone_edit *e, const uint8_t *owner, struct patch *patch,
+	       const struct zone_rdata *rd)
+{
+	const struct zone_rrset *rrset;
+	const struct zone_node *node;
+	bool found;
+	int rc = get_node(e, owner, &node);
+
+	if (rc)
+		return rc;
+	rrset = zone_node_rrset(e->over.z, node, patch->type);
+	if (rrset && rrset->n == UINT16_MAX)
+		return ERR_LIMIT;
+	rc = merge(e, rrset, rd, true, patch, &found);
+	if (rc)
+		return rc;
+	/* Signatures of an owner are one RRset; they are sent with the TTL of what they cover. */
+	if (patch->type == DNS_TYPE_RRSIG)
+		patch->ttl = original_ttl(patch);
+	if (found && (rrset->ttl == patch->ttl || patch->type == DNS_TYPE_RRSIG))
+		return 1;
+	return put_patch(e, node, patch);
+}
+
+int zone_edit_add(struct zone_edit *e, const uint8_t *owner, uint16_t type, uint32_t ttl,
+		  const uint8_t *rdata, uint16_t rdata_bytes)
+{
+	struct zone_builder_record record = { .owner = owner,
+					      .owner_bytes = (unsigned)name_bytes(owner),
+					      .type = type,
+					      .ttl = ttl,
+					      .rdata = rdata,
+					      .rdata_bytes = rdata_bytes };
+	struct zone_rdata rd = { rdata, rdata_bytes };
+	struct patch patch = { .type = type, .ttl = ttl };
+
+	if (e->failed)
+		return e->failed;
+	if (zone_record_refusal(e->over.z->apex, &record))
+		return ERR_ZONE;
+	return ended(e, add(e, owner, &patch, &rd));
+}
+
+/* The RRset as it shall be, and the names that go with it. */
+static int replace(struct zone_edit *e, const struct zone_node *node, const uint8_t *owner,
+		   const struct patch *patch)
+{
+	int rc = put_patch(e, node, patch);
+
+	return ended(e, rc || patch->n ? rc : tidy(e, owner));
+}
+
+int zone_edit_remove(struct zone_edit *e, const uint8_t *owner, uint16_t type, const uint8_t *rdata,
+		     uint16_t rdata_bytes)
+{
+	const struct zone_node *node = zone_node_of(e->over.z, owner);
+	const struct zone_rrset *rrset = node ? zone_node_rrset(e->over.z, node, type) : NULL;
+	struct zone_rdata rd = { rdata, rdata_bytes };
+	struct patch patch = { .type = type };
+	bool found;
+
+	if (e->failed)
+		return e->failed;
+	if (!rrset || rdata_check(type, rdata, rdata_bytes))
+		return ERR_NOT_FOUND;
+	patch.ttl = rrset->ttl;
+	if (merge(e, rrset, &rd, false, &patch, &found))
+		return ended(e, -ENOMEM);
+	if (!found)
+		return ERR_NOT_FOUND;
+	if (type == DNS_TYPE_RRSIG)
+		patch.ttl = original_ttl(&patch);
+	return replace(e, node, owner, &patch);
+}
+
+int zone_edit_remove_rrset(struct zone_edit *e, const uint8_t *owner, uint16_t type)
+{
+	const struct zone_node *node = zone_node_of(e->over.z, owner);
+	const struct patch patch = { .type = type };
+
+	if (e->failed)
+		return e->failed;
+	if (!node || !zone_node_rrset(e->over.z, node, type))
+		return ERR_NOT_FOUND;
+	return replace(e, node, owner, &patch);
+}
+
+int zone_edit_remove_name(struct zone_edit *e, const uint8_t *owner)
+{
+	const struct zone_node *node = zone_node_of(e->over.z, owner);
+	struct sketch s;
+	unsigned n = 0;
+	int rc;
+
+	if (e->failed)
+		return e->failed;
+	if (node)
+		zone_node_rrsets(e->over.z, node, &n);
+	if (!n)
+		return ERR_NOT_FOUND;
+	sketch_node(e->over.z, node, &s);
+	s.rrsets_of = NULL;
+	rc = put(e, &s);
+	return ended(e, rc ? rc : tidy(e, owner));
+}
+
+/* --- Change sets --- */
+
+static int apply_one(struct zone_edit *e, const struct changeset_record *r, const char **why)
+{
+	int rc;
+
+	if (r->op == CHANGESET_REMOVE) {
+		rc = zone_edit_remove(e, r->owner, r->type, r->rdata, r->rdata_bytes);
+		*why = "the record to be removed is not there";
+		return rc == ERR_NOT_FOUND ? ERR_ZONE : rc;
+	}
+	rc = zone_edit_add(e, r->owner, r->type, r->ttl, r->rdata, r->rdata_bytes);
+	*why = rc == 1 ? "the record to be added is there already" : "the record cannot be added";
+	return rc == 1 ? ERR_ZONE : rc;
+}
+
+int zone_edit_apply(struct zone_edit *e, const struct changeset *changes, struct zone_error *err)
+{
+	struct changeset_record r;
+	const char *why;
+	size_t at = 0;
+	int rc = 0;
+
+	*err = (struct zone_error){ 0 };
+	while (!rc && changeset_next(changes, &at, &r)) {
+		rc = apply_one(e, &r, &why);
+		if (rc == ERR_ZONE) {
+			char owner[NAME_TEXT_MAX], type[PROTO_TEXT_MAX];
+
+			name_to_text(owner, sizeof(owner), r.owner);
+			proto_type_to_text(type, r.type);
+			e->failed = zone_error_set(err, "", 0, "%s: %.160s %s", why, owner, type);
+		}
+	}
+	return rc;
+}
+
+/* --- Beginning and ending --- */
+
+int zone_edit_begin(struct zone_edit **out, struct zone *base)
+{
+	struct zone_edit *e = calloc(1, sizeof(*e));
+
+	*out = NULL;
+	if (!e)
+		return -ENOMEM;
+	e->over.z = version_draft(base);
+	if (!e->over.z) {
+		free(e);
+		return -ENOMEM;
+	}
+	e->base = zone_ref(base);
+	*out = e;
+	return 0;
+}
+
+const struct zone *zone_edit_view(struct zone_edit *e)
+{
+	zone_read_apex(e->over.z);
+	return e->over.z;
+}
+
+void edit_free(struct zone_edit *e)
+{
+	zone_unref(e->base);
+	free(e->over.garbage);
+	free(e->records);
+	free(e);
+}
+
+void zone_edit_cancel(struct zone_edit *e)
+{
+	if (!e)
+		return;
+	version_give_up(e->over.z);
+	edit_free(e);
+}

@@ -1,0 +1,310 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "zone/version.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "dns/name.h"
+
+/*
+ * More names than so many between two versions that are there: a walk over all of them costs about as
+ * much as their lookups, and a list that grows for as long as an old version is held would have no
+ * end.
+ */
+#define CHANGED_MAX  (1u << 18)
+#define NAMES_BLOCK  1024u
+#define NAMES_GROWTH 65536u
+
+struct zone_family {
+	pthread_mutex_t lock; /* of all that links versions, and of their garbage and names */
+	struct zone *oldest;
+};
+
+/* --- Names --- */
+
+static void names_free(struct zone *z)
+{
+	struct over_names *next;
+
+	for (struct over_names *at = z->changed; at; at = next) {
+		next = at->next;
+		free(at);
+	}
+	z->changed = NULL;
+	z->changed_end = &z->changed;
+	z->n_changed = 0;
+}
+
+static void names_forget(struct zone *z)
+{
+	names_free(z);
+	z->changed_unknown = true;
+}
+
+int version_note(struct zone *draft, const uint8_t *name, unsigned n)
+{
+	struct over_names *at = *draft->changed_end;
+
+	if (draft->changed_unknown)
+		return 0;
+	if (!at || at->cap - at->n_bytes < n) {
+		uint32_t cap = at ? NAMES_GROWTH : NAMES_BLOCK;
+
+		if (at)
+			draft->changed_end = &at->next;
+		at = malloc(sizeof(*at) + cap);
+		if (!at)
+			return -ENOMEM;
+		*at = (struct over_names){ .cap = cap };
+		*draft->changed_end = at;
+	}
+	memcpy(at->bytes + at->n_bytes, name, n);
+	at->n_bytes += n;
+	draft->n_changed++;
+	return 0;
+}
+
+/* What differs from the one before @z differs from the one before that, too. */
+static void names_pass_on(struct zone *z, struct zone *newer)
+{
+	if (z->changed_unknown || newer->changed_unknown ||
+	    z->n_changed + newer->n_changed > CHANGED_MAX) {
+		names_forget(newer);
+		return;
+	}
+	while (*newer->changed_end)
+		newer->changed_end = &(*newer->changed_end)->next;
+	*newer->changed_end = z->changed;
+	newer->n_changed += z->n_changed;
+	z->changed = NULL;
+}
+
+static bool names_copy(const struct zone *z, uint8_t **names, size_t *n_bytes)
+{
+	for (const struct over_names *at = z->changed; at; at = at->next) {
+		uint8_t *more = realloc(*names, *n_bytes + at->n_bytes + 1);
+
+		if (!more)
+			return false;
+		memcpy(more + *n_bytes, at->bytes, at->n_bytes);
+		*names = more;
+		*n_bytes += at->n_bytes;
+	}
+	return !z->changed_unknown;
+}
+
+bool version_touched(const struct zone *draft, uint8_t **names, size_t *n_bytes)
+{
+	*names = NULL;
+	*n_bytes = 0;
+	if (names_copy(draft, names, n_bytes))
+		return true;
+	free(*names);
+	*names = NULL;
+	return false;
+}
+
+bool version_changed(const struct zone *a, const struct zone *b, uint8_t **names, size_t *n_bytes)
+{
+	const struct zone *old = a->number < b->number ? a : b, *at = old == a ? b : a;
+	bool known = a->family == b->family;
+
+	*names = NULL;
+	*n_bytes = 0;
+	if (!known)
+		return false;
+	pthread_mutex_lock(&a->family->lock);
+	for (; known && at != old; at = at->older)
+		known = names_copy(at, names, n_bytes);
+	pthread_mutex_unlock(&a->family->lock);
+	if (!known) {
+		free(*names);
+		*names = NULL;
+	}
+	return known;
+}
+
+static int cmp_names(const void *a, const void *b)
+{
+	return name_canonical_cmp(*(const uint8_t *const *)a, *(const uint8_t *const *)b);
+}
+
+int name_list_make(struct name_list *list, const uint8_t *bytes, size_t n_bytes)
+{
+	size_t n = 0, kept = 0;
+
+	for (size_t at = 0; at < n_bytes; at += name_bytes(bytes + at))
+		n++;
+	*list = (struct name_list){ .names = calloc(n + 1, sizeof(*list->names)) };
+	if (!list->names)
+		return -ENOMEM;
+	n = 0;
+	for (size_t at = 0; at < n_bytes; at += name_bytes(bytes + at))
+		list->names[n++] = bytes + at;
+	qsort(list->names, n, sizeof(*list->names), cmp_names);
+	for (size_t i = 0; i < n; i++)
+		if (!kept || !name_equal(list->names[kept - 1], list->names[i]))
+			list->names[kept++] = list->names[i];
+	list->n = kept;
+	return 0;
+}
+
+void name_list_free(struct name_list *list)
+{
+	free(list->names);
+	*list = (struct name_list){ 0 };
+}
+
+/* --- Coming --- */
+
+int version_found(struct zone *z)
+{
+	struct zone_family *family = calloc(1, sizeof(*family));
+
+	if (!family)
+		return -ENOMEM;
+	pthread_mutex_init(&family->lock, NULL);
+	family->oldest = z;
+	z->family = family;
+	z->changed_end = &z->changed;
+	z->next_id = z->n_nodes;
+	return 0;
+}
+
+struct zone *version_draft(const struct zone *base)
+{
+	struct zone *z = calloc(1, sizeof(*z));
+
+	if (!z)
+		return NULL;
+	memcpy(z, base, offsetof(struct zone, refs));
+	z->refs = 1;
+	z->is_draft = true;
+	z->changed_end = &z->changed;
+	z->number++;
+	return z;
+}
+
+void version_give_up(struct zone *draft)
+{
+	over_free_younger(draft, draft->number - 1);
+	names_free(draft);
+	free(draft);
+}
+
+static void bury(struct zone *z, struct over_item *item)
+{
+	item->next = z->garbage;
+	z->garbage = item;
+}
+
+/* The list may live as long as some old version is held: no more room than it needs. */
+static void names_trim(struct zone *draft)
+{
+	struct over_names *at = *draft->changed_end, *trimmed;
+
+	if (draft->n_changed > CHANGED_MAX)
+		names_forget(draft);
+	else if (at) {
+		trimmed = realloc(at, sizeof(*at) + at->n_bytes);
+		if (trimmed)
+			*draft->changed_end = trimmed;
+	}
+}
+
+bool version_publish(struct zone *draft, struct zone *base, const struct over_edit *e)
+{
+	bool is_newest;
+
+	names_trim(draft);
+	draft->is_draft = false;
+	pthread_mutex_lock(&base->family->lock);
+	is_newest = !base->newer;
+	if (is_newest) {
+		for (size_t i = 0; i < e->n_garbage; i++)
+			bury(base, e->garbage[i]);
+		base->newer = draft;
+		draft->older = base;
+	}
+	pthread_mutex_unlock(&base->family->lock);
+	return is_newest;
+}
+
+/* --- Going --- */
+
+struct zone *zone_ref(struct zone *z)
+{
+	__atomic_add_fetch(&z->refs, 1, __ATOMIC_RELAXED);
+	return z;
+}
+
+static void image_free(struct zone *z)
+{
+	free(z->nodes);
+	free(z->rrsets);
+	free(z->buckets);
+	free(z->labels);
+	free(z->rdata);
+	free(z->rrsigs);
+	free(z->nsec3);
+}
+
+/* All of it that the older one has not goes, or all of it. */
+static void hand_over(struct zone *z)
+{
+	uint64_t number = z->older ? z->older->number : 0;
+	struct over_item *next;
+
+	for (struct over_item *item = z->garbage; item; item = next) {
+		next = item->next;
+		if (item->born > number)
+			free(item);
+		else
+			bury(z->older, item);
+	}
+}
+
+static void leave(struct zone *z)
+{
+	if (z->newer) {
+		hand_over(z);
+		if (z->older)
+			names_pass_on(z, z->newer);
+		else
+			names_forget(z->newer);
+		z->newer->older = z->older;
+	} else {
+		over_free_younger(z, z->older ? z->older->number : 0);
+		if (z->older)
+			z->older->garbage = NULL; /* it is the newest, and has all of that */
+	}
+	if (z->older)
+		z->older->newer = z->newer;
+	else
+		z->family->oldest = z->newer;
+}
+
+void zone_unref(struct zone *z)
+{
+	struct zone_family *family;
+	bool is_last = true;
+
+	if (!z || __atomic_sub_fetch(&z->refs, 1, __ATOMIC_ACQ_REL))
+		return;
+	family = z->family;
+	if (family) { /* a zone that was refused has none */
+		pthread_mutex_lock(&family->lock);
+		leave(z);
+		is_last = !family->oldest;
+		pthread_mutex_unlock(&family->lock);
+	}
+	if (is_last)
+		image_free(z);
+	if (is_last && family) {
+		pthread_mutex_destroy(&family->lock);
+		free(family);
+	}
+	names_free(z);
+	free(z);
+}
