@@ -115,6 +115,8 @@ static void make_locks(struct cache *cache)
 {
 	pthread_condattr_t attr;
 
+	pthread_mutex_init(&cache->next, NULL);
+	pthread_mutex_init(&cache->turn, NULL);
 	pthread_mutex_init(&cache->lock, NULL);
 	pthread_condattr_init(&attr);
 	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
@@ -173,6 +175,7 @@ void cache_free(struct cache *cache)
 
 	if (!cache)
 		return;
+	sieve_free(cache->sieve);
 	cache_writer_free(cache->keeper_writer);
 	free(cache->free.items);
 	free(cache->emptied.items);
@@ -181,6 +184,8 @@ void cache_free(struct cache *cache)
 	free(cache->ghost.tags);
 	pthread_cond_destroy(&cache->room_wanted);
 	pthread_mutex_destroy(&cache->lock);
+	pthread_mutex_destroy(&cache->turn);
+	pthread_mutex_destroy(&cache->next);
 	free(cache);
 }
 

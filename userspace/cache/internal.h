@@ -57,6 +57,8 @@ struct cache_writer {
 	struct cache_counters counters; /* of this thread alone; others read them */
 };
 
+struct cache_sieve;
+
 struct cache {
 	struct cache_memory memory;
 	struct ghost ghost;
@@ -66,6 +68,9 @@ struct cache {
 	struct cache_writer *keeper_writer;
 	uint8_t *changed_zones; /* by slot, while somebody watches (zones.h); else NULL */
 
+	pthread_mutex_t next; /* in line for the turn, and */
+	pthread_mutex_t turn; /* the turn: entries are moved, and segments freed, by who has it */
+
 	pthread_mutex_t lock; /* all below: taken when a segment changes hands, not before */
 	pthread_cond_t room_wanted;
 	bool wanted;
@@ -73,6 +78,8 @@ struct cache {
 	struct fifo emptied; /* no word leads into these: free after a grace period */
 	struct fifo queues[N_QUEUES];
 	struct cache_writer *writers;
+	struct cache_sieve *sieve;  /* or NULL; its pointer is changed in a turn, too */
+	bool sieve_hurried;         /* the keeper brings in all that there is, at once */
 	struct cache *from;         /* whose place this one takes, and */
 	struct cache *into;         /* which takes this one's: copy.h; NULL: none */
 	uint32_t n_writers;         /* ever made */
@@ -83,6 +90,18 @@ struct cache {
 #define COUNT(writer, name, n)                                                              \
 	__atomic_store_n(&(writer)->counters.name, (writer)->counters.name + (uint64_t)(n), \
 			 __ATOMIC_RELAXED)
+
+/*
+ * The turn: the keeper takes one for each segment that it empties, and one to free what it has emptied;
+ * a sift (sieve.h) takes one. Who waits comes before who has just had it. The lock may be taken in it.
+ */
+void cache_turn_take(struct cache *cache);
+void cache_turn_release(struct cache *cache);
+
+/* A writer has taken a segment; under the lock. No reader holds it any more; in a turn. NULL is allowed. */
+void sieve_opened(struct cache_sieve *sieve, uint32_t segment);
+void sieve_freed(struct cache_sieve *sieve, uint32_t segment);
+void sieve_free(struct cache_sieve *sieve);
 
 /* Free segments that only the keeper may take, so that it can always copy. */
 #define KEEPER_SEGMENTS 2u

@@ -21,6 +21,13 @@ typedef int cache_grace_fn(void *user);
 /* One round: makes the reserve whole if it can. Number of segments freed. Keeper thread only. */
 uint32_t cache_keep(struct cache *cache, uint32_t now_s, cache_grace_fn *grace, void *user);
 
+/*
+ * Its other work: brings into the sieve (sieve.h) what has been published, at leisure, or where somebody
+ * waits for that, as after a start, as fast as it can. Returns in how many ms there is more to do, now
+ * being now_ns; *next_ns, 0 at first, is when that is at leisure. Keeper thread only.
+ */
+int cache_keep_sieve(struct cache *cache, uint64_t now_ns, uint64_t *next_ns);
+
 /* Waits on the cache's need for room (or timeout_ms), so that a keeper thread can sleep. */
 void cache_keeper_wait(struct cache *cache, int timeout_ms);
 

@@ -51,8 +51,10 @@ static struct volley_segment *take_free(struct cache *cache, bool for_keeper)
 		if (fifo_pop(&cache->free, &number))
 			segment = segment_at(cache, number);
 	}
-	if (segment)
+	if (segment) {
 		segment->seq = cache->memory.state->next_seq++;
+		sieve_opened(cache->sieve, number);
+	}
 	want_room(cache);
 	pthread_mutex_unlock(&cache->lock);
 	return segment;
