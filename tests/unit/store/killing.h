@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * For tests: a child that is killed, by SIGKILL, at a chosen system call or moment. At a call means
+ * before it is done, and again behind it, before the child knows.
+ */
+#ifndef VOLLEY_TESTS_KILLING_H
+#define VOLLEY_TESTS_KILLING_H
+
+#include <errno.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/ptrace.h>
+#include <sys/syscall.h>
+#include <sys/types.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "tests/lib/must.h"
+
+#ifdef SYS_rename
+#define KILLING_RENAME SYS_rename
+#else
+#define KILLING_RENAME SYS_renameat
+#endif
+
+typedef void killing_work(void *user);
+
+/* Memory that the child shares with its parent, zeros. */
+static inline void *killing_shared(size_t n_bytes)
+{
+	void *p = mmap(NULL, n_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+	MUST(p != MAP_FAILED);
+	return p;
+}
+
+static inline int killing_wait(pid_t pid)
+{
+	int status;
+
+	MUST(waitpid(pid, &status, 0) == pid);
+	return status;
+}
+
+static inline void killing_end(pid_t pid)
+{
+	kill(pid, SIGKILL);
+	while (!WIFSIGNALED(killing_wait(pid)))
+		;
+}
+
+/*
+ * Runs @work in a child, which is killed at the @nth stop, counted from 1. False: it came to its end
+ * before that.
+ */
+static inline bool killing_at_call(killing_work *work, void *user, unsigned nth)
+{
+	pid_t pid = fork();
+	int status;
+
+	MUST(pid >= 0);
+	if (!pid) {
+		MUST(!ptrace(PTRACE_TRACEME, 0, 0, 0));
+		raise(SIGSTOP);
+		work(user);
+		_exit(0);
+	}
+	status = killing_wait(pid);
+	MUST(WIFSTOPPED(status));
+	MUST(!ptrace(PTRACE_SETOPTIONS, pid, 0, PTRACE_O_TRACESYSGOOD | PTRACE_O_EXITKILL));
+	for (unsigned n = 0; n < nth; n++) {
+		MUST(!ptrace(PTRACE_SYSCALL, pid, 0, 0));
+		status = killing_wait(pid);
+		if (WIFEXITED(status)) {
+			MUST(!WEXITSTATUS(status));
+			return false;
+		}
+		MUST(WIFSTOPPED(status) && WSTOPSIG(status) == (SIGTRAP | 0x80));
+	}
+	killing_end(pid);
+	return true;
+}
+
+/*
+ * The calls of @work that sync or rename, in order, a letter for each: s fsync or fdatasync, r rename, and
+ * m for a message that it sends itself by getppid(). At most @cap - 1.
+ */
+static inline void killing_list_syncs(killing_work *work, void *user, char *list, size_t cap)
+{
+	struct __ptrace_syscall_info info;
+	pid_t pid = fork();
+	size_t n = 0;
+	int status;
+
+	MUST(pid >= 0);
+	if (!pid) {
+		MUST(!ptrace(PTRACE_TRACEME, 0, 0, 0));
+		raise(SIGSTOP);
+		work(user);
+		_exit(0);
+	}
+	MUST(WIFSTOPPED(killing_wait(pid)));
+	MUST(!ptrace(PTRACE_SETOPTIONS, pid, 0, PTRACE_O_TRACESYSGOOD | PTRACE_O_EXITKILL));
+	for (;;) {
+		MUST(!ptrace(PTRACE_SYSCALL, pid, 0, 0));
+		status = killing_wait(pid);
+		if (!WIFSTOPPED(status))
+			break;
+		MUST(ptrace(PTRACE_GET_SYSCALL_INFO, pid, sizeof(info), &info) > 0);
+		if (info.op != PTRACE_SYSCALL_INFO_ENTRY || n + 1 >= cap)
+			continue;
+		if (info.entry.nr == SYS_fsync || info.entry.nr == SYS_fdatasync)
+			list[n++] = 's';
+		else if (info.entry.nr == SYS_renameat2 || info.entry.nr == KILLING_RENAME)
+			list[n++] = 'r';
+		else if (info.entry.nr == SYS_getppid)
+			list[n++] = 'm';
+	}
+	MUST(!status);
+	list[n] = '\0';
+}
+
+/* The same at a moment, so many microseconds after @*has_begun became true; @work has no end then. */
+static inline void killing_at_time(killing_work *work, void *user, const bool *has_begun,
+				   unsigned after_us)
+{
+	pid_t pid = fork();
+
+	MUST(pid >= 0);
+	if (!pid) {
+		work(user);
+		abort();
+	}
+	while (!__atomic_load_n(has_begun, __ATOMIC_ACQUIRE)) {
+		MUST(!waitpid(pid, NULL, WNOHANG));
+		usleep(50);
+	}
+	usleep(after_us);
+	killing_end(pid);
+}
+
+/* How many times more than usual, for who has the time: VOLLEY_TEST_CRASHES=20. */
+static inline unsigned killing_times(unsigned usual)
+{
+	const char *more = getenv("VOLLEY_TEST_CRASHES");
+	int factor = more ? atoi(more) : 1;
+
+	return usual * (factor > 0 ? (unsigned)factor : 1);
+}
+
+#endif

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "store/file.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/err.h"
+#include "base/replace.h"
+#include "zone/dump.h"
+
+#define NEW_MODE 0644
+
+struct target {
+	char path[PATH_MAX], tmp[PATH_MAX + sizeof(STORE_FILE_TMP)];
+	struct stat before;
+	bool is_there;
+};
+
+static int find_target(struct target *t, const char *path)
+{
+	if (!realpath(path, t->path)) {
+		if (errno != ENOENT)
+			return -errno;
+		if (snprintf(t->path, sizeof(t->path), "%s", path) >= (int)sizeof(t->path))
+			return -ENAMETOOLONG;
+	}
+	t->is_there = !stat(t->path, &t->before);
+	if (t->is_there && !S_ISREG(t->before.st_mode))
+		return S_ISDIR(t->before.st_mode) ? -EISDIR : -EINVAL;
+	snprintf(t->tmp, sizeof(t->tmp), "%s" STORE_FILE_TMP, t->path);
+	return 0;
+}
+
+/* Not everybody may give files away; then the new one is ours, with the old mode. */
+static int take_over_mode(int fd, const struct target *t)
+{
+	mode_t mode = t->is_there ? t->before.st_mode & 07777 : NEW_MODE;
+	struct stat now;
+
+	if (t->is_there && !fstat(fd, &now) &&
+	    (now.st_uid != t->before.st_uid || now.st_gid != t->before.st_gid) &&
+	    fchown(fd, t->before.st_uid, t->before.st_gid) && errno != EPERM)
+		return -errno;
+	return fchmod(fd, mode) ? -errno : 0;
+}
+
+static int write_all(FILE *f, const struct zone *z, const bool *cancel, const struct target *t)
+{
+	int err = zone_dump(z, f, cancel);
+
+	if (!err && (fflush(f) || ferror(f)))
+		err = errno ? -errno : -EIO;
+	if (!err)
+		err = take_over_mode(fileno(f), t);
+	if (!err && fsync(fileno(f)))
+		err = -errno;
+	return err;
+}
+
+/* The lock goes with the last close(), behind the rename. */
+static int replace(int fd, const struct zone *z, const bool *cancel, const struct target *t)
+{
+	FILE *f = fdopen(fd, "w");
+	int err;
+
+	if (!f) {
+		err = -errno;
+		replace_drop(fd, t->tmp);
+		close(fd);
+		return err;
+	}
+	err = replace_clear(fd);
+	if (!err)
+		err = write_all(f, z, cancel, t);
+	if (!err)
+		err = replace_finish(t->tmp, t->path);
+	if (err)
+		replace_drop(fd, t->tmp);
+	if (fclose(f) && !err)
+		err = -errno;
+	return err;
+}
+
+int store_write_zone_file(const struct zone *z, const char *path, const bool *cancel, char *why,
+			  size_t why_cap)
+{
+	struct target t;
+	int err = find_target(&t, path), fd;
+
+	why[0] = '\0';
+	if (!err) {
+		fd = replace_open(t.tmp);
+		err = fd < 0 ? fd : replace(fd, z, cancel, &t);
+	}
+	if (err == -EBUSY)
+		snprintf(why, why_cap, "%s: is being written by another", path);
+	else if (err)
+		snprintf(why, why_cap, "%s: %s", path, err_text(err));
+	return err;
+}

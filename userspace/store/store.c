@@ -1,0 +1,397 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Opening, batches, room. LMDB writes new pages beside the old ones, syncs them, then writes one of two
+ * heads: a crash leaves the old head or the new one. Nothing is written through the mapping
+ * (MDB_WRITEMAP): a full disk is then an error of write(), not a signal.
+ */
+#include "store/store.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/err.h"
+#include "base/wire.h"
+#include "dns/name.h"
+#include "store/internal.h"
+#include "store/verify.h"
+
+#define FORMAT_KEY "format"
+#define TURN_KEY   "turn"
+/* From so much on that was forgotten, its room is worth a transaction more. */
+#define FREED_BYTES (256u << 10)
+/* LMDB's lock file: two cache lines for its mutexes, then one for each reader; in whole pages. */
+#define LOCK_BYTES ((128 + 64 * STORE_READERS_MAX + 4095) / 4096 * 4096)
+
+/* --- Keys and errors ----------------------------------------------------------------------------- */
+
+void store_key_begin(struct store_key *key, const uint8_t *apex)
+{
+	key->n = 0;
+	store_key_add(key, apex, name_bytes(apex));
+}
+
+void store_key_add(struct store_key *key, const void *bytes, size_t n)
+{
+	memcpy(key->bytes + key->n, bytes, n);
+	key->n += n;
+}
+
+int store_error(int rc)
+{
+	switch (rc) {
+	case MDB_NOTFOUND:
+		return ERR_NOT_FOUND;
+	case MDB_MAP_FULL:
+	case MDB_TXN_FULL:
+		return -ENOSPC;
+	case MDB_READERS_FULL:
+		return -EBUSY;
+	default:
+		return rc > 0 ? -rc : rc ? -EIO : 0;
+	}
+}
+
+/* --- Open ---------------------------------------------------------------------------------------- */
+
+struct sentence {
+	const char *folder;
+	char *text;
+	size_t cap;
+};
+
+static int say(const struct sentence *s, int err, const char *what)
+{
+	snprintf(s->text, s->cap, "%s: %s%s%s", s->folder, what, *what ? ": " : "", err_text(err));
+	return err;
+}
+
+/* Of what LMDB gives when it opens: a file that is none of its own, or one that broke. */
+static int say_opening(const struct sentence *s, int rc)
+{
+	if (rc > 0)
+		return say(s, -rc, "data.mdb");
+	snprintf(s->text, s->cap,
+		 "%s/data.mdb: %s: move the folder away; zones are fetched or read anew", s->folder,
+		 mdb_strerror(rc));
+	return rc == MDB_MAP_FULL ? -ENOSPC : ERR_STORE;
+}
+
+static int lock_folder(struct store *st, const struct sentence *s)
+{
+	if (mkdir(s->folder, 0700) && errno != EEXIST)
+		return say(s, -errno, "cannot be made");
+	st->lock_fd = open(s->folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (st->lock_fd < 0)
+		return say(s, -errno, "");
+	if (!flock(st->lock_fd, LOCK_EX | LOCK_NB))
+		return 0;
+	return say(s, errno == EWOULDBLOCK ? ERR_RUNNING : -errno, "in use");
+}
+
+/*
+ * The lock file is written through a mapping, and where that has no blocks a full disk is a signal
+ * (SIGBUS). So all of it is there before LMDB maps it.
+ */
+static int make_lock_file(const struct store *st, const struct sentence *s)
+{
+	int fd = openat(st->lock_fd, "lock.mdb", O_RDWR | O_CREAT | O_CLOEXEC, 0600), err;
+
+	if (fd < 0)
+		return say(s, -errno, "lock.mdb");
+	err = posix_fallocate(fd, 0, LOCK_BYTES);
+	close(fd);
+	return err ? say(s, -err, "lock.mdb") : 0;
+}
+
+/* What was never more than begun is made anew. */
+static int check_data_file(const struct store *st, const struct sentence *s)
+{
+	char why[128];
+	int result = verify_file(st->lock_fd, "data.mdb", why, sizeof(why));
+
+	if (result < 0)
+		return say(s, result, "data.mdb");
+	if (result == VERIFY_DAMAGED) {
+		snprintf(s->text, s->cap,
+			 "%s/data.mdb: is damaged, %s: move the folder away; zones are fetched or "
+			 "read anew",
+			 s->folder, why);
+		return ERR_STORE;
+	}
+	if (result == VERIFY_EMPTY && unlinkat(st->lock_fd, "data.mdb", 0) && errno != ENOENT)
+		return say(s, -errno, "data.mdb");
+	return 0;
+}
+
+static int open_env(struct store *st, const struct sentence *s)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	int rc = mdb_env_create(&st->env);
+
+	if (!rc)
+		rc = mdb_env_set_maxdbs(st->env, STORE_N_DBS);
+	if (!rc)
+		rc = mdb_env_set_maxreaders(st->env, STORE_READERS_MAX);
+	if (!rc)
+		rc = mdb_env_set_mapsize(st->env, (size_t)st->max_pages * page);
+	if (!rc)
+		rc = mdb_env_open(st->env, s->folder, MDB_NOTLS, 0600);
+	return rc ? say_opening(s, rc) : 0;
+}
+
+/* A new environment gets the version of the format; another one must have the same. */
+static int check_format(MDB_txn *txn, const struct sentence *s)
+{
+	uint8_t version[4];
+	MDB_val key = { sizeof(FORMAT_KEY) - 1, FORMAT_KEY }, value = { sizeof(version), version };
+	MDB_stat stat;
+	MDB_dbi dbi; /* STORE_MAIN_DBI; without this call it has no order */
+	int rc = mdb_dbi_open(txn, NULL, 0, &dbi);
+
+	if (!rc)
+		rc = mdb_stat(txn, dbi, &stat);
+	if (!rc && !stat.ms_entries) {
+		wire_store_be32(version, STORE_FORMAT);
+		rc = mdb_put(txn, dbi, &key, &value, 0);
+		return rc ? say_opening(s, rc) : 0;
+	}
+	if (!rc)
+		rc = mdb_get(txn, dbi, &key, &value);
+	if (rc && rc != MDB_NOTFOUND)
+		return say_opening(s, rc);
+	if (!rc && value.mv_size == sizeof(version) &&
+	    wire_load_be32(value.mv_data) == STORE_FORMAT)
+		return 0;
+	snprintf(s->text, s->cap,
+		 "%s: is no journal, or one of another version of Volley: move the folder away; "
+		 "zones are fetched or read anew",
+		 s->folder);
+	return ERR_STORE;
+}
+
+static int open_dbs(struct store *st, const struct sentence *s)
+{
+	static const char *const names[STORE_N_DBS] = {
+#define STORE_DB(name, text) text,
+		STORE_DBS(STORE_DB)
+#undef STORE_DB
+	};
+	MDB_txn *txn;
+	int rc = mdb_txn_begin(st->env, NULL, 0, &txn), err;
+
+	if (rc)
+		return say_opening(s, rc);
+	err = check_format(txn, s);
+	for (unsigned i = 0; i < STORE_N_DBS && !err; i++) {
+		rc = mdb_dbi_open(txn, names[i], MDB_CREATE, &st->dbs[i]);
+		err = rc ? say_opening(s, rc) : 0;
+	}
+	if (err) {
+		mdb_txn_abort(txn);
+		return err;
+	}
+	rc = mdb_txn_commit(txn);
+	return rc ? say_opening(s, rc) : 0;
+}
+
+/*
+ * To forget changes takes pages, too, and so does what is known of zones. An eighth of all is theirs.
+ */
+static int measure(struct store *st, const struct sentence *s)
+{
+	MDB_envinfo info;
+	MDB_stat stat;
+	int rc = mdb_env_stat(st->env, &stat);
+
+	if (!rc)
+		rc = mdb_env_info(st->env, &info);
+	if (rc)
+		return say_opening(s, rc);
+	st->max_map_bytes = info.me_mapsize;
+	st->page_bytes = stat.ms_psize;
+	st->max_live_pages = st->max_pages - st->max_pages / 8;
+	return 0;
+}
+
+int store_open(struct store **out, const char *folder, uint64_t max_bytes, char *err,
+	       size_t err_cap)
+{
+	struct sentence s = { folder, err, err_cap };
+	struct store *st = calloc(1, sizeof(*st));
+	int rc;
+
+	*out = NULL;
+	err[0] = '\0';
+	if (!st)
+		return say(&s, -ENOMEM, "");
+	if (max_bytes < STORE_MAX_BYTES_MIN)
+		max_bytes = STORE_MAX_BYTES_MIN;
+	st->lock_fd = -1;
+	st->max_pages = max_bytes / (uint64_t)sysconf(_SC_PAGESIZE);
+	st->folder = strdup(folder);
+	rc = st->folder ? lock_folder(st, &s) : say(&s, -ENOMEM, "");
+	if (!rc)
+		rc = check_data_file(st, &s);
+	if (!rc)
+		rc = make_lock_file(st, &s);
+	if (!rc)
+		rc = open_env(st, &s);
+	if (!rc)
+		rc = measure(st, &s);
+	if (!rc)
+		rc = open_dbs(st, &s);
+	if (rc)
+		store_close(st);
+	else
+		*out = st;
+	return rc;
+}
+
+void store_close(struct store *st)
+{
+	if (!st)
+		return;
+	if (st->env)
+		mdb_env_close(st->env);
+	if (st->lock_fd >= 0)
+		close(st->lock_fd);
+	free(st->folder);
+	free(st);
+}
+
+const char *store_folder(const struct store *st)
+{
+	return st->folder;
+}
+
+/* --- Room ---------------------------------------------------------------------------------------- */
+
+int store_live_pages(struct store *st, MDB_txn *txn, uint64_t *n_pages)
+{
+	/* The first two are LMDB's own: what is free, and the databases. */
+	MDB_dbi dbs[STORE_N_DBS + 2] = { 0, STORE_MAIN_DBI };
+
+	memcpy(dbs + 2, st->dbs, sizeof(st->dbs));
+	*n_pages = 2; /* the heads */
+	for (unsigned i = 0; i < STORE_N_DBS + 2; i++) {
+		MDB_stat stat;
+		int rc = mdb_stat(txn, dbs[i], &stat);
+
+		if (rc)
+			return store_error(rc);
+		*n_pages += stat.ms_branch_pages + stat.ms_leaf_pages + stat.ms_overflow_pages;
+	}
+	return 0;
+}
+
+int store_read_begin(struct store *st, MDB_txn **txn)
+{
+	return store_error(mdb_txn_begin(st->env, NULL, MDB_RDONLY, txn));
+}
+
+int store_usage(struct store *st, struct store_usage *usage)
+{
+	uint64_t n_pages;
+	MDB_txn *txn;
+	int err = store_read_begin(st, &txn);
+
+	if (err)
+		return err;
+	err = store_live_pages(st, txn, &n_pages);
+	mdb_txn_abort(txn);
+	*usage = (struct store_usage){
+		.n_bytes = err ? 0 : n_pages * st->page_bytes,
+		.changes_max_bytes = st->max_live_pages * st->page_bytes,
+		.max_bytes = st->max_pages * st->page_bytes,
+	};
+	return err;
+}
+
+/* --- Batches ------------------------------------------------------------------------------------- */
+
+int store_begin(struct store *st, struct store_batch **out)
+{
+	struct store_batch *b = calloc(1, sizeof(*b));
+	int err;
+
+	*out = NULL;
+	if (!b)
+		return -ENOMEM;
+	b->store = st;
+	err = store_error(mdb_txn_begin(st->env, NULL, 0, &b->txn));
+	if (err) {
+		free(b);
+		return err;
+	}
+	b->next_number = (uint64_t)mdb_txn_id(b->txn) << 24;
+	*out = b;
+	return 0;
+}
+
+void store_cancel(struct store_batch *b)
+{
+	mdb_txn_abort(b->txn);
+	free(b);
+}
+
+/*
+ * What a transaction frees, the next one does not use yet, since the head before it must stay whole.
+ * One between them brings that forward, where the room is wanted. If it fails, nothing is lost.
+ */
+static void turn(struct store *st)
+{
+	MDB_val key = { sizeof(TURN_KEY) - 1, TURN_KEY }, value;
+	MDB_txn *txn;
+	size_t id;
+
+	if (mdb_txn_begin(st->env, NULL, 0, &txn))
+		return;
+	id = mdb_txn_id(txn);
+	value = (MDB_val){ sizeof(id), &id };
+	if (mdb_put(txn, STORE_MAIN_DBI, &key, &value, 0))
+		mdb_txn_abort(txn);
+	else
+		(void)mdb_txn_commit(txn);
+}
+
+int store_commit(struct store_batch *b)
+{
+	struct store *st = b->store;
+	bool has_freed = b->n_freed_bytes >= FREED_BYTES;
+	int err = b->err;
+
+	if (err) {
+		store_cancel(b);
+		return err;
+	}
+	err = store_error(mdb_txn_commit(b->txn));
+	free(b);
+	if (!err && has_freed)
+		turn(st);
+	return err;
+}
+
+int store_delete_prefix(struct store_batch *b, enum store_db db, const struct store_key *prefix)
+{
+	struct store_key first = *prefix;
+	MDB_val key = store_key_val(&first), value;
+	MDB_cursor *cursor;
+	int rc = mdb_cursor_open(b->txn, b->store->dbs[db], &cursor);
+
+	if (rc)
+		return store_error(rc);
+	rc = mdb_cursor_get(cursor, &key, &value, MDB_SET_RANGE);
+	while (!rc && key.mv_size >= prefix->n && !memcmp(key.mv_data, prefix->bytes, prefix->n)) {
+		rc = mdb_cursor_del(cursor, 0);
+		if (!rc)
+			rc = mdb_cursor_get(cursor, &key, &value, MDB_NEXT);
+	}
+	mdb_cursor_close(cursor);
+	return rc == MDB_NOTFOUND ? 0 : store_error(rc);
+}
