@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Keys and their files, ours and those of the tools of others. */
+#include <errno.h>
+#include <sys/stat.h>
+
+#include "tests/unit/sign/sign_lab.h"
+
+#include "sign/internal.h"
+
+static const enum sign_algorithm algorithms[] = { SIGN_RSASHA256, SIGN_ECDSAP256SHA256,
+						  SIGN_ECDSAP384SHA384, SIGN_ED25519 };
+
+static char *new_folder(void)
+{
+	static char folder[32];
+
+	strcpy(folder, "/tmp/keys.XXXXXX");
+	assert_non_null(mkdtemp(folder));
+	return folder;
+}
+
+static void remove_folder(const char *folder)
+{
+	char command[64];
+
+	snprintf(command, sizeof(command), "rm -r %s", folder);
+	assert_int_equal(system(command), 0);
+}
+
+static void signs_as_in_its_file(void **state)
+{
+	(void)state;
+	for (unsigned int i = 0; i < sizeof(algorithms) / sizeof(algorithms[0]); i++) {
+		struct zone *from = zone_of("z", ZONE_HEAD), *z;
+		struct sign_options options = lab_options(LAB_NSEC);
+		const char *folder = new_folder();
+		struct sign_keys keys, read;
+		struct sign_key *key;
+		char err[512];
+
+		lab_keys(&keys, "z", false);
+		sign_keys_forget(&keys, &keys.keys[0]);
+		key = lab_key(&keys, SIGN_CSK, algorithms[i]);
+		key->cds_s = 1;
+		key->ds_seen_s = 2;
+		key->retired_s = lab_now() + 3;
+		key->removed_s = lab_now() + 4;
+		assert_int_equal(sign_key_write(&keys, key, folder), 0);
+		assert_int_equal(sign_keys_read(&read, keys.apex, folder, err, sizeof(err)), 0);
+		assert_int_equal(read.n, 1);
+		assert_int_equal(read.keys[0].role, key->role);
+		assert_int_equal(read.keys[0].tag, key->tag);
+		assert_memory_equal(read.keys[0].dnskey, key->dnskey, key->dnskey_bytes);
+		assert_memory_equal(&read.keys[0].created_s, &key->created_s,
+				    sizeof(*key) - offsetof(struct sign_key, created_s));
+		z = lab_sign(from, NULL, &read, &options, lab_now());
+		lab_judge(z, lab_now());
+		zone_free(z);
+		zone_free(from);
+		sign_keys_fini(&keys);
+		sign_keys_fini(&read);
+		remove_folder(folder);
+	}
+}
+
+/* What was read from a file signs, not only what was made. */
+static void reads_those_of_bind(void **state)
+{
+	static const char *const names[] = { "RSASHA256", "ECDSAP256SHA256", "ECDSAP384SHA384",
+					     "ED25519" };
+	(void)state;
+	for (unsigned int i = 0; i < 4; i++) {
+		struct zone *from = zone_of("z", ZONE_HEAD), *z;
+		struct sign_options options = lab_options(LAB_NSEC3);
+		const char *folder = new_folder();
+		char command[256], err[512];
+		struct sign_keys keys;
+		uint8_t apex[256];
+
+		snprintf(command, sizeof(command),
+			 "cd %s && dnssec-keygen -q -a %s -f KSK z >log && "
+			 "dnssec-keygen -q -a %s z >log && chmod 600 *",
+			 folder, names[i], names[i]);
+		lab_run(command, folder);
+		wire_of(apex, "z");
+		assert_int_equal(sign_keys_read(&keys, apex, folder, err, sizeof(err)), 0);
+		assert_int_equal(keys.n, 2);
+		assert_int_not_equal(keys.keys[0].role, keys.keys[1].role);
+		z = lab_sign(from, NULL, &keys, &options, lab_now() + 60);
+		lab_judge(z, lab_now() + 60);
+		zone_free(z);
+		zone_free(from);
+		sign_keys_fini(&keys);
+		remove_folder(folder);
+	}
+}
+
+static void others_may_not_read_them(void **state)
+{
+	const char *folder = new_folder();
+	struct sign_keys keys;
+	struct sign_key *key;
+	char path[128], err[512];
+	uint8_t apex[256];
+	struct stat st;
+
+	(void)state;
+	wire_of(apex, "example.com");
+	lab_keys(&keys, "example.com", false);
+	key = &keys.keys[0];
+	assert_int_equal(sign_key_write(&keys, key, folder), 0);
+	snprintf(path, sizeof(path), "%s/Kexample.com.+013+%05u.private", folder, key->tag);
+	assert_int_equal(stat(path, &st), 0);
+	assert_int_equal(st.st_mode & 0777, 0600);
+	assert_int_equal(chmod(path, 0640), 0);
+	sign_keys_fini(&keys);
+	assert_int_equal(sign_keys_read(&keys, apex, folder, err, sizeof(err)), -EPERM);
+	assert_non_null(strstr(err, "chmod 600"));
+	assert_int_equal(truncate(path, 30), 0);
+	assert_int_equal(chmod(path, 0600), 0);
+	assert_true(sign_keys_read(&keys, apex, folder, err, sizeof(err)) < 0);
+	assert_int_equal(sign_keys_read(&keys, apex, path, err, sizeof(err)), -ENOTDIR);
+	assert_string_equal(err, path); /* no folder: that keys are there is not known */
+	remove_folder(folder);
+}
+
+static void ds_is_that_of_others(void **state)
+{
+	char command[256], want[256] = "", *at;
+	const char *folder = new_folder();
+	uint8_t ds[SIGN_DS_BYTES];
+	struct sign_keys keys;
+	FILE *f;
+
+	(void)state;
+	lab_keys(&keys, "example.com", false);
+	assert_int_equal(sign_key_write(&keys, &keys.keys[0], folder), 0);
+	assert_int_equal(sign_key_ds(&keys, &keys.keys[0], ds), 0);
+	snprintf(command, sizeof(command), "dnssec-dsfromkey -2 %s/*.key", folder);
+	f = popen(command, "r");
+	assert_non_null(fgets(want, sizeof(want), f));
+	pclose(f);
+	at = strstr(want, " 13 2 ") + 6;
+	for (unsigned int i = 0; i < 32; i++, at += 2) {
+		char octet[3] = { at[0], at[1], 0 };
+
+		assert_int_equal(strtoul(octet, NULL, 16), ds[4 + i]);
+	}
+	sign_keys_fini(&keys);
+	remove_folder(folder);
+}
+
+static void signatures_that_hold_stay(void **state)
+{
+	struct zone *from = zone_of("z", ZONE_HEAD "a A 192.0.2.1\n");
+	struct zone *more = zone_of("z", ZONE_HEAD "a A 192.0.2.1\na AAAA 2001:db8::1\n"), *z,
+		    *next;
+	struct sign_options options = lab_options(LAB_NSEC);
+	struct sign_keys keys;
+	struct zone_rrsigs old, new;
+	struct zone_rdata a, b;
+	uint8_t name[256];
+
+	(void)state;
+	lab_keys(&keys, "z", true);
+	z = lab_sign(from, NULL, &keys, &options, lab_now());
+	next = lab_sign(more, z, &keys, &options, lab_now());
+	wire_of(name, "a.z");
+	old = zone_rrsigs(z, zone_node_of(z, name), DNS_TYPE_A);
+	new = zone_rrsigs(next, zone_node_of(next, name), DNS_TYPE_A);
+	assert_true(zone_rrsigs_next(&old, &a) && zone_rrsigs_next(&new, &b));
+	assert_int_equal(a.len, b.len);
+	assert_memory_equal(a.bytes, b.bytes, a.len);
+	lab_judge(next, lab_now());
+	zone_free(next);
+	next = lab_sign(more, z, &keys, &options, lab_now() + options.signature_s);
+	new = zone_rrsigs(next, zone_node_of(next, name), DNS_TYPE_A);
+	assert_true(zone_rrsigs_next(&new, &b));
+	assert_memory_not_equal(a.bytes, b.bytes, a.len);
+	zone_free(next);
+	zone_free(z);
+	zone_free(from);
+	zone_free(more);
+	sign_keys_fini(&keys);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(signs_as_in_its_file),      cmocka_unit_test(reads_those_of_bind),
+		cmocka_unit_test(others_may_not_read_them),  cmocka_unit_test(ds_is_that_of_others),
+		cmocka_unit_test(signatures_that_hold_stay),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

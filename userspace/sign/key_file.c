@@ -1,0 +1,327 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* ldns knows BIND's format of private keys; the times in it, and that nothing is half written, we see to. */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <ldns/ldns.h>
+#include <openssl/evp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/err.h"
+#include "dns/name.h"
+#include "sign/internal.h"
+
+#define PATH_CAP 4096
+
+struct time_field {
+	const char *word;
+	size_t at;
+};
+
+static const struct time_field time_fields[] = {
+	{ "Created", offsetof(struct sign_key, created_s) },
+	{ "Publish", offsetof(struct sign_key, published_s) },
+	{ "Activate", offsetof(struct sign_key, active_s) },
+	{ "Inactive", offsetof(struct sign_key, retired_s) },
+	{ "Delete", offsetof(struct sign_key, removed_s) },
+	{ "SyncPublish", offsetof(struct sign_key, cds_s) },
+	{ "DSPublish", offsetof(struct sign_key, ds_seen_s) },
+};
+
+static uint64_t *field_of(struct sign_key *key, const struct time_field *field)
+{
+	return (uint64_t *)((char *)key + field->at);
+}
+
+/* "example.com."; a slash in a label is written as the tools do, escaped by the text form. */
+static int base_name(const struct sign_keys *keys, const struct sign_key *key, const char *folder,
+		     const char *suffix, char *out, size_t cap)
+{
+	char name[NAME_TEXT_MAX];
+	int n = name_to_text(name, sizeof(name), keys->apex);
+
+	if (n < 0)
+		return n;
+	for (char *at = name; *at; at++)
+		if (*at == '/')
+			*at = '%';
+	n = snprintf(out, cap, "%s/K%s+%03u+%05u%s", folder, name, key->algorithm, key->tag,
+		     suffix);
+	return n >= 0 && (size_t)n < cap ? 0 : -ENAMETOOLONG;
+}
+
+/* --- Reading ------------------------------------------------------------------------------------- */
+
+static void read_time(struct sign_key *key, const char *line)
+{
+	for (size_t i = 0; i < sizeof(time_fields) / sizeof(time_fields[0]); i++) {
+		size_t n = strlen(time_fields[i].word);
+		struct tm tm = { 0 };
+
+		if (strncmp(line, time_fields[i].word, n) != 0 || line[n] != ':')
+			continue;
+		if (strptime(line + n + 1, " %Y%m%d%H%M%S", &tm))
+			*field_of(key, &time_fields[i]) = (uint64_t)timegm(&tm);
+	}
+}
+
+static enum sign_role role_of(const char *line)
+{
+	if (!strncmp(line, "Role: KSK", 9))
+		return SIGN_KSK;
+	return !strncmp(line, "Role: CSK", 9) ? SIGN_CSK : SIGN_ZSK;
+}
+
+/* The role is not in BIND's format, where flags in the .key file tell KSK and ZSK apart. */
+static enum sign_role read_fields(struct sign_key *key, FILE *f, enum sign_role fallback)
+{
+	enum sign_role role = fallback;
+	char line[8192];
+
+	rewind(f);
+	while (fgets(line, sizeof(line), f)) {
+		read_time(key, line);
+		if (!strncmp(line, "Role: ", 6))
+			role = role_of(line);
+	}
+	return role;
+}
+
+/* By the flags in the public file; without one it is a ZSK. */
+static enum sign_role public_role(const char *private_path)
+{
+	char path[PATH_CAP], line[8192];
+	enum sign_role role = SIGN_ZSK;
+	size_t n = strlen(private_path) - strlen(".private");
+	FILE *f;
+
+	snprintf(path, sizeof(path), "%.*s.key", (int)n, private_path);
+	f = fopen(path, "re");
+	while (f && fgets(line, sizeof(line), f))
+		if (*line != ';' && strstr(line, "DNSKEY 257 "))
+			role = SIGN_KSK;
+	if (f)
+		fclose(f);
+	return role;
+}
+
+static int take_key(struct sign_keys *keys, FILE *f, const char *path)
+{
+	struct sign_key *key = &keys->keys[keys->n];
+	ldns_key *from = NULL;
+	EVP_PKEY *pkey;
+	int err;
+
+	if (ldns_key_new_frm_fp(&from, f) != LDNS_STATUS_OK)
+		return ERR_FORMAT;
+	pkey = ldns_key_evp_key(from);
+	*key = (struct sign_key){ 0 };
+	if (pkey && !EVP_PKEY_up_ref(pkey))
+		pkey = NULL;
+	err = pkey ? 0 : ERR_FORMAT;
+	if (!err)
+		err = sign_key_set(key, read_fields(key, f, public_role(path)),
+				   (enum sign_algorithm)ldns_key_algorithm(from), pkey);
+	if (err && pkey)
+		EVP_PKEY_free(pkey);
+	ldns_key_deep_free(from);
+	keys->n += !err;
+	return err;
+}
+
+static int read_one(struct sign_keys *keys, const char *path, char *err, size_t err_cap)
+{
+	struct stat st;
+	FILE *f = fopen(path, "re");
+	int code = f ? 0 : -errno;
+
+	if (!code && fstat(fileno(f), &st))
+		code = -errno;
+	if (!code && st.st_mode & 077)
+		code = -EPERM;
+	if (!code && keys->n == SIGN_KEYS_MAX)
+		code = ERR_LIMIT;
+	if (!code)
+		code = take_key(keys, f, path);
+	if (f)
+		fclose(f);
+	if (code == -EPERM)
+		snprintf(err, err_cap, "%s: others may read it: chmod 600", path);
+	else if (code)
+		snprintf(err, err_cap, "%s: %s", path, err_text(code));
+	return code;
+}
+
+static bool is_private(const char *name, const char *prefix)
+{
+	size_t n = strlen(name), end = strlen(".private");
+
+	return !strncmp(name, prefix, strlen(prefix)) && n > end &&
+	       !strcmp(name + n - end, ".private");
+}
+
+int sign_keys_read(struct sign_keys *keys, const uint8_t *apex, const char *folder, char *err,
+		   size_t err_cap)
+{
+	char prefix[PATH_CAP], path[PATH_CAP];
+	struct sign_key none = { 0 };
+	struct dirent *file;
+	int code = 0;
+	DIR *dir;
+
+	*keys = (struct sign_keys){ 0 };
+	memcpy(keys->apex, apex, name_bytes(apex));
+	if (base_name(keys, &none, "", "", prefix, sizeof(prefix)))
+		return -ENAMETOOLONG;
+	*strrchr(prefix, '+') = 0;
+	*(strrchr(prefix, '+') + 1) = 0; /* "/Kexample.com.+" */
+	dir = opendir(folder);
+	if (!dir) {
+		code = errno == ENOENT ? 0 : -errno;
+		snprintf(err, err_cap, "%s", folder);
+		return code;
+	}
+	while (!code && (errno = 0, file = readdir(dir))) {
+		if (!is_private(file->d_name, prefix + 1))
+			continue;
+		if (snprintf(path, sizeof(path), "%s/%s", folder, file->d_name) < (int)sizeof(path))
+			code = read_one(keys, path, err, err_cap);
+		else
+			code = -ENAMETOOLONG;
+	}
+	if (!code && errno) { /* a key that is there may not have been seen */
+		code = -errno;
+		snprintf(err, err_cap, "%s", folder);
+	}
+	closedir(dir);
+	if (code)
+		sign_keys_fini(keys);
+	return code;
+}
+
+/* --- Writing ------------------------------------------------------------------------------------- */
+
+static void print_time(FILE *f, const char *before, const char *word, uint64_t at)
+{
+	time_t t = (time_t)at;
+	struct tm tm;
+	char text[32];
+
+	if (!at)
+		return;
+	gmtime_r(&t, &tm);
+	strftime(text, sizeof(text), "%Y%m%d%H%M%S", &tm);
+	fprintf(f, "%s%s: %s\n", before, word, text);
+}
+
+static int print_private(FILE *f, const struct sign_key *key)
+{
+	static const char *const roles[] = { "ZSK", "KSK", "CSK" };
+	ldns_key *to = ldns_key_new();
+
+	if (!to)
+		return -ENOMEM;
+	ldns_key_set_algorithm(to, (ldns_signing_algorithm)key->algorithm);
+	ldns_key_set_evp_key(to, key->pkey); /* borrowed: only the shell is freed */
+	ldns_key_print(f, to);
+	ldns_key_free(to);
+	for (size_t i = 0; i < sizeof(time_fields) / sizeof(time_fields[0]); i++)
+		print_time(f, "", time_fields[i].word,
+			   *field_of((struct sign_key *)key, &time_fields[i]));
+	fprintf(f, "Role: %s\n", roles[key->role]);
+	return 0;
+}
+
+static int print_public(FILE *f, const struct sign_keys *keys, const struct sign_key *key)
+{
+	char name[NAME_TEXT_MAX];
+	uint8_t text[4 * SIGN_DNSKEY_MAX / 3 + 8];
+	int n = name_to_text(name, sizeof(name), keys->apex);
+
+	if (n < 0)
+		return n;
+	fprintf(f, "; keyid %u\n", key->tag);
+	for (size_t i = 0; i < sizeof(time_fields) / sizeof(time_fields[0]) - 1; i++)
+		print_time(f, "; ", time_fields[i].word,
+			   *field_of((struct sign_key *)key, &time_fields[i]));
+	EVP_EncodeBlock(text, key->dnskey + 4, key->dnskey_bytes - 4);
+	fprintf(f, "%s IN DNSKEY %u 3 %u %s\n", name,
+		key->role == SIGN_ZSK ? SIGN_DNSKEY_ZONE : SIGN_DNSKEY_ZONE | SIGN_DNSKEY_SEP,
+		key->algorithm, text);
+	return 0;
+}
+
+static int write_file(const struct sign_keys *keys, const struct sign_key *key, const char *folder,
+		      bool is_secret)
+{
+	char path[PATH_CAP], tmp[PATH_CAP + 8];
+	int fd, err = base_name(keys, key, folder, is_secret ? ".private" : ".key", path,
+				sizeof(path));
+	FILE *f;
+
+	if (err)
+		return err;
+	snprintf(tmp, sizeof(tmp), "%s.new", path);
+	fd = open(tmp, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC,
+		  is_secret ? 0600 : 0644);
+	if (fd < 0)
+		return -errno;
+	f = fdopen(fd, "w");
+	if (!f) {
+		close(fd);
+		return -ENOMEM;
+	}
+	err = is_secret ? print_private(f, key) : print_public(f, keys, key);
+	if (!err && (fflush(f) || fsync(fd)))
+		err = -errno;
+	if (fclose(f) && !err)
+		err = -errno;
+	if (!err && rename(tmp, path))
+		err = -errno;
+	if (err)
+		unlink(tmp);
+	return err;
+}
+
+static int sync_folder(const char *folder)
+{
+	int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC), err;
+
+	if (fd < 0)
+		return -errno;
+	err = fsync(fd) ? -errno : 0;
+	close(fd);
+	return err;
+}
+
+int sign_key_write(const struct sign_keys *keys, const struct sign_key *key, const char *folder)
+{
+	int err;
+
+	if (mkdir(folder, 0700) && errno != EEXIST)
+		return -errno;
+	err = write_file(keys, key, folder, true);
+	if (!err)
+		err = write_file(keys, key, folder, false);
+	return err ? err : sync_folder(folder);
+}
+
+int sign_key_erase(const struct sign_keys *keys, const struct sign_key *key, const char *folder)
+{
+	static const char *const suffixes[] = { ".private", ".key" };
+	char path[PATH_CAP];
+	int err = 0;
+
+	for (size_t i = 0; !err && i < sizeof(suffixes) / sizeof(suffixes[0]); i++) {
+		err = base_name(keys, key, folder, suffixes[i], path, sizeof(path));
+		if (!err && unlink(path) && errno != ENOENT)
+			err = -errno;
+	}
+	return err ? err : sync_folder(folder);
+}

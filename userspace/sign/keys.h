@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The keys that a zone is signed with, and their files: those of BIND's tools, K<zone>+<alg>+<tag>.key and
+ * .private, with the times of each key in the latter (Created, Publish, Activate, Inactive, Delete). What is
+ * private has mode 0600 from its first octet.
+ *
+ *      created ─► published ─► active ─► retired (signs no more) ─► removed
+ *
+ * One of another algorithm than others is active before it is published, and removed before it is retired: its
+ * signatures outlast its DNSKEY record.
+ *
+ * Times are seconds since 1970, 0 for one that is not known yet. Keys are read by any thread, changed by one
+ * that nobody reads beside.
+ */
+#ifndef VOLLEY_SIGN_KEYS_H
+#define VOLLEY_SIGN_KEYS_H
+
+#include <openssl/types.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "dns/proto.h"
+
+#define SIGN_KEYS_MAX      16
+#define SIGN_DNSKEY_MAX    600 /* octets of rdata: RSA of 4096 bits, and some */
+#define SIGN_SIGNATURE_MAX 512
+#define SIGN_DNSKEY_ZONE   0x0100 /* RFC 4034 section 2.1.1 */
+#define SIGN_DNSKEY_SEP    0x0001
+
+enum sign_algorithm { /* RFC 8624 */
+		      SIGN_RSASHA256 = 8,
+		      SIGN_ECDSAP256SHA256 = 13,
+		      SIGN_ECDSAP384SHA384 = 14,
+		      SIGN_ED25519 = 15,
+};
+
+enum sign_role {
+	SIGN_ZSK, /* signs all but the DNSKEY, CDS and CDNSKEY RRsets */
+	SIGN_KSK, /* signs these */
+	SIGN_CSK, /* both */
+};
+
+struct sign_key {
+	enum sign_role role;
+	uint8_t algorithm; /* enum sign_algorithm */
+	uint16_t tag;      /* RFC 4034 appendix B */
+	uint8_t dnskey[SIGN_DNSKEY_MAX];
+	uint16_t dnskey_bytes;
+	EVP_PKEY *pkey;
+	uint64_t created_s, published_s, active_s, retired_s, removed_s;
+	/* Of a KSK or CSK: its DS may go to the parent; it is there, on all its servers. */
+	uint64_t cds_s, ds_seen_s;
+};
+
+struct sign_keys {
+	uint8_t apex[DNS_NAME_MAX + 1]; /* folded wire */
+	size_t n;
+	struct sign_key keys[SIGN_KEYS_MAX];
+};
+
+/* What a key does at that time. Pure. */
+bool sign_key_is_published(const struct sign_key *key, uint64_t now_s);
+bool sign_key_is_in_cds(const struct sign_key *key,
+			uint64_t now_s); /* as long as the parent lacks it */
+bool sign_key_signs(const struct sign_key *key, uint16_t type, uint64_t now_s);
+
+/* Makes a new key of the set, with no time but that of its making. ERR_LIMIT, -ENOMEM, -EIO (OpenSSL). */
+int sign_keys_make(struct sign_keys *keys, enum sign_role role, enum sign_algorithm algorithm,
+		   uint64_t now_s, struct sign_key **out) __attribute__((warn_unused_result));
+/* Takes a key out of the set; its files stay. */
+void sign_keys_forget(struct sign_keys *keys, struct sign_key *key);
+void sign_keys_fini(struct sign_keys *keys);
+/* A copy that shares what is private. 0 or -ENOMEM. */
+int sign_keys_copy(struct sign_keys *to, const struct sign_keys *from)
+	__attribute__((warn_unused_result));
+
+/*
+ * Reads all keys of the zone in @folder, none is no error. Refuses with a sentence in @err: a private file
+ * that others may read (-EPERM), one that cannot be read or is no key (ERR_FORMAT, -errno), too many (ERR_LIMIT).
+ */
+int sign_keys_read(struct sign_keys *keys, const uint8_t *apex, const char *folder, char *err,
+		   size_t err_cap) __attribute__((warn_unused_result));
+/* Writes a key, or its times anew, as a whole or not at all. Makes the folder (0700). 0 or -errno. */
+int sign_key_write(const struct sign_keys *keys, const struct sign_key *key, const char *folder)
+	__attribute__((warn_unused_result));
+
+/* Removes the files of a key; none is no error. 0 or -errno. */
+int sign_key_erase(const struct sign_keys *keys, const struct sign_key *key, const char *folder)
+	__attribute__((warn_unused_result));
+
+/*
+ * The signature of @n octets: its length. *@ctx is NULL at first, and kept for the next one by this key;
+ * EVP_PKEY_CTX_free() in the end. -EIO.
+ */
+int sign_key_sign(const struct sign_key *key, EVP_PKEY_CTX **ctx, const uint8_t *data, size_t n,
+		  uint8_t out[static SIGN_SIGNATURE_MAX]) __attribute__((warn_unused_result));
+
+/* The rdata of the key's DS with SHA-256 (RFC 4509), as of its CDS: 36 octets. 0 or -EIO. */
+#define SIGN_DS_BYTES 36
+int sign_key_ds(const struct sign_keys *keys, const struct sign_key *key,
+		uint8_t out[static SIGN_DS_BYTES]) __attribute__((warn_unused_result));
+
+#endif

@@ -1,0 +1,412 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What an edit touched, signed: first the signer's own RRsets are what they shall be, then the names are found
+ * that came into the chain or left it, the chain is mended around them, and last come the signatures.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "base/wire.h"
+#include "sign/mend.h"
+#include "zone/builder.h"
+#include "zone/version.h"
+#include "zone/walk.h"
+
+static bool is_apex(const struct mend *m, const uint8_t *name)
+{
+	return name_equal(name, m->signer.keys->apex);
+}
+
+/* --- The signer's own RRsets --------------------------------------------------------------------- */
+
+static int set_keys(struct mend *m, uint16_t type)
+{
+	int rc;
+
+	sign_list_clear(&m->want);
+	rc = sign_list_keys(&m->want, &m->signer, type);
+	return rc ? rc :
+		    mend_set_rrset(m, m->signer.keys->apex, type, m->signer.options->dnskey_ttl_s,
+				   &m->want);
+}
+
+static int set_param(struct mend *m)
+{
+	uint8_t rdata[5 + 255];
+	int rc = 0;
+
+	sign_list_clear(&m->want);
+	if (m->signer.options->nsec3)
+		rc = sign_list_add(&m->want, rdata, sign_put_nsec3param(rdata, m->signer.options));
+	return rc ? rc : mend_set_rrset(m, m->signer.keys->apex, DNS_TYPE_NSEC3PARAM, 0, &m->want);
+}
+
+static int set_apex(struct mend *m)
+{
+	int rc = set_keys(m, DNS_TYPE_DNSKEY);
+
+	if (!rc)
+		rc = set_keys(m, DNS_TYPE_CDS);
+	if (!rc)
+		rc = set_keys(m, DNS_TYPE_CDNSKEY);
+	if (!rc)
+		rc = set_param(m);
+	return rc ? rc : mend_remove_rrset(m, m->signer.keys->apex, DNS_TYPE_ZONEMD);
+}
+
+/* The NSEC3 as the base has it: the chain is mended from there. */
+static int set_nsec3(struct mend *m, const uint8_t *name)
+{
+	const struct zone_node *node = zone_node_of(m->base, name);
+	const struct zone_rrset *rrset = node ? zone_node_rrset(m->base, node, DNS_TYPE_NSEC3) :
+						NULL;
+	const uint8_t *at = rrset ? zone_rrset_first(m->base, rrset) : NULL;
+	struct zone_rdata rd;
+	int rc = 0;
+
+	sign_list_clear(&m->want);
+	for (unsigned int i = 0; !rc && rrset && i < rrset->n; i++) {
+		at = zone_rdata_next(at, &rd);
+		rc = sign_list_add(&m->want, rd.bytes, rd.len);
+	}
+	return rc ? rc : mend_set_rrset(m, name, DNS_TYPE_NSEC3, rrset ? rrset->ttl : 0, &m->want);
+}
+
+static int set_own(struct mend *m, const uint8_t *name)
+{
+	static const uint16_t apex_only[] = { DNS_TYPE_DNSKEY, DNS_TYPE_CDS, DNS_TYPE_CDNSKEY,
+					      DNS_TYPE_NSEC3PARAM };
+	int rc = 0;
+
+	if (is_apex(m, name))
+		return set_apex(m);
+	for (unsigned int i = 0; !rc && i < sizeof(apex_only) / sizeof(apex_only[0]); i++)
+		rc = mend_remove_rrset(m, name, apex_only[i]);
+	return rc ? rc : set_nsec3(m, name);
+}
+
+/* --- The names ----------------------------------------------------------------------------------- */
+
+static bool is_cut(const struct mend *m, const struct zone *z, const uint8_t *name)
+{
+	const struct zone_node *node = zone_node_of(z, name);
+
+	return node && !is_apex(m, name) && node->flags & NODE_CUT;
+}
+
+static int add_name(void *user, const uint8_t *owner, unsigned n)
+{
+	struct mend *m = user;
+
+	(void)n;
+	return mend_names_add(&m->names, owner);
+}
+
+static bool exists(const struct zone *z, const uint8_t *name)
+{
+	const struct zone_node *node = zone_node_of(z, name);
+
+	return node && !(node->flags & NODE_NSEC3);
+}
+
+/* Empty non-terminals that came or went with the name. */
+static int add_above(struct mend *m, const uint8_t *name)
+{
+	const struct zone *z = zone_edit_view(m->edit);
+	int rc = 0;
+
+	while (!rc && !is_apex(m, name)) {
+		name = name_parent(name);
+		if (exists(m->base, name) == exists(z, name))
+			break;
+		rc = mend_names_add(&m->names, name);
+	}
+	return rc;
+}
+
+/* Is the name to be in the chain? */
+static bool is_member(const struct mend *m, const uint8_t *name)
+{
+	const struct zone *z = zone_edit_view(m->edit);
+	const struct zone_node *node = zone_node_of(z, name);
+	struct sign_types types;
+
+	if (!node || zone_node_is_occluded(z, node))
+		return false;
+	mend_types(z, node, &types);
+	if (!m->signer.options->nsec3)
+		return types.n;
+	if (node->flags & NODE_NSEC3)
+		return false;
+	return !m->signer.options->opt_out || is_apex(m, name) ||
+	       !sign_types_have(&types, DNS_TYPE_NS) || sign_types_have(&types, DNS_TYPE_DS);
+}
+
+/* What is nothing any more takes its signatures along, so that it does not seem to be something. */
+static int clean(struct mend *m, const uint8_t *name)
+{
+	const struct zone *z = zone_edit_view(m->edit);
+	struct sign_types types;
+	int rc;
+
+	mend_types(z, zone_node_of(z, name), &types);
+	if (types.n && is_member(m, name))
+		return 0;
+	rc = mend_remove_rrset(m, name, DNS_TYPE_NSEC);
+	return rc ? rc : mend_sign_name(m, name);
+}
+
+typedef int per_name(struct mend *m, const uint8_t *name);
+
+/* Calls for each of the first names; others may be added meanwhile. */
+static int for_names(struct mend *m, per_name *call)
+{
+	uint8_t name[NAME_FOLDED_BYTES] = { 0 };
+	size_t end = m->names.n_bytes;
+	int rc = 0;
+
+	for (size_t at = 0; !rc && at < end;) {
+		size_t n = name_bytes(m->names.bytes + at);
+
+		memcpy(name, m->names.bytes + at, n);
+		rc = call(m, name);
+		at += n;
+	}
+	return rc;
+}
+
+/* What is below a cut that came or went leaves the chain, or comes into it. */
+static int add_below_if_cut(struct mend *m, const uint8_t *name)
+{
+	if (is_cut(m, m->base, name) == is_cut(m, zone_edit_view(m->edit), name))
+		return 0;
+	return zone_walk_below(zone_edit_view(m->edit), name, add_name, m);
+}
+
+/* --- Links --------------------------------------------------------------------------------------- */
+
+/* Owners of hashes and bitmaps stand in the mender's space until the chain is mended. */
+struct linking {
+	struct mend_link *links;
+	size_t n;
+	struct mend_names owners; /* of NSEC3 */
+	uint8_t *bitmaps;
+	size_t n_bitmaps, cap;
+};
+
+static int put_bitmap(struct linking *l, const struct sign_types *types)
+{
+	uint8_t bitmap[SIGN_NSEC_MAX];
+	size_t n = sign_put_bitmap(bitmap, types->type, types->n);
+	uint8_t *bytes = l->bitmaps;
+
+	if (l->n_bitmaps + n > l->cap) {
+		bytes = realloc(l->bitmaps, 2 * (l->n_bitmaps + n));
+		if (!bytes)
+			return -ENOMEM;
+		l->bitmaps = bytes;
+		l->cap = 2 * (l->n_bitmaps + n);
+	}
+	memcpy(bytes + l->n_bitmaps, bitmap, n);
+	l->n_bitmaps += n;
+	l->links[l->n].n_bitmap = (uint16_t)n;
+	return 0;
+}
+
+static int put_hash_owner(struct mend *m, struct linking *l, const uint8_t *name)
+{
+	uint8_t owner[NAME_FOLDED_BYTES];
+	struct nsec3_label hash;
+
+	nsec3_hash(&m->params, name, &hash);
+	l->links[l->n].was = nsec3_match(m->base, &hash);
+	memcpy(owner, hash.label, sizeof(hash.label));
+	memcpy(owner + sizeof(hash.label), m->signer.keys->apex, name_bytes(m->signer.keys->apex));
+	return mend_names_add(&l->owners, owner);
+}
+
+static bool had_nsec(const struct mend *m, const uint8_t *name)
+{
+	const struct zone_node *node = zone_node_of(m->base, name);
+
+	return node && zone_node_rrset(m->base, node, DNS_TYPE_NSEC);
+}
+
+static int put_link(struct mend *m, struct linking *l, const uint8_t *name)
+{
+	const struct zone *z = zone_edit_view(m->edit);
+	struct mend_link *link = &l->links[l->n];
+	struct sign_types data, types;
+	int rc;
+
+	*link = (struct mend_link){ .owner = name, .is = is_member(m, name) };
+	if (m->signer.options->nsec3)
+		rc = put_hash_owner(m, l, name);
+	else
+		rc = 0, link->was = had_nsec(m, name);
+	mend_types(z, zone_node_of(z, name), &data);
+	sign_types_of_proof(&types, &data, is_apex(m, name), m->signer.options->nsec3);
+	if (!rc)
+		rc = put_bitmap(l, &types);
+	l->n++;
+	return rc;
+}
+
+static int cmp_links(const void *a, const void *b)
+{
+	return name_canonical_cmp(((const struct mend_link *)a)->owner,
+				  ((const struct mend_link *)b)->owner);
+}
+
+/* Now that nothing moves any more. */
+static void set_pointers(const struct mend *m, struct linking *l)
+{
+	const uint8_t *owner = l->owners.bytes, *bitmap = l->bitmaps;
+
+	for (size_t i = 0; i < l->n; i++) {
+		l->links[i].bitmap = bitmap;
+		bitmap += l->links[i].n_bitmap;
+		if (m->signer.options->nsec3) {
+			l->links[i].owner = owner;
+			owner += name_bytes(owner);
+		}
+	}
+	qsort(l->links, l->n, sizeof(*l->links), cmp_links);
+}
+
+static int link_names(struct mend *m)
+{
+	struct name_list list = { 0 };
+	struct linking l = { 0 };
+	int rc = name_list_make(&list, m->names.bytes, m->names.n_bytes);
+
+	if (!rc) {
+		l.links = calloc(list.n + 1, sizeof(*l.links));
+		rc = l.links ? 0 : -ENOMEM;
+	}
+	for (size_t i = 0; !rc && i < list.n; i++)
+		rc = put_link(m, &l, list.names[i]);
+	if (!rc) {
+		set_pointers(m, &l);
+		rc = mend_chain(m, l.links, l.n);
+	}
+	name_list_free(&list);
+	free(l.links);
+	free(l.owners.bytes);
+	free(l.bitmaps);
+	return rc;
+}
+
+/* --- All ----------------------------------------------------------------------------------------- */
+
+static int add_to_sign(struct mend *m, const uint8_t *name)
+{
+	return mend_names_add(&m->sign, name);
+}
+
+static int sign_names(struct mend *m)
+{
+	struct name_list list = { 0 };
+	int rc = for_names(m, add_to_sign);
+
+	if (!rc)
+		rc = name_list_make(&list, m->sign.bytes, m->sign.n_bytes);
+	for (size_t i = 0; !rc && i < list.n; i++)
+		rc = mend_sign_name(m, list.names[i]);
+	name_list_free(&list);
+	return rc;
+}
+
+/* The TTL of all proofs is that of the SOA: where it changes, so do all. */
+static int check_soa(struct mend *m)
+{
+	const struct zone *z = zone_edit_view(m->edit);
+	const struct zone_rrset *soa = zone_node_rrset(z, zone_apex_node(z), DNS_TYPE_SOA);
+	struct zone_rdata rd;
+
+	if (!soa)
+		return zone_error_set(m->err, "", 0, "the zone has no SOA record at its apex");
+	zone_rdata_next(zone_rrset_first(z, soa), &rd);
+	m->proof_ttl = sign_proof_ttl(&rd, soa->ttl);
+	return m->proof_ttl == zone_negative_ttl(m->base) ? 0 : ERR_LIMIT;
+}
+
+int mend_all(struct mend *m)
+{
+	int rc = check_soa(m);
+
+	if (!rc)
+		rc = mend_names_add(&m->names, m->signer.keys->apex);
+	if (!rc)
+		rc = for_names(m, set_own);
+	if (!rc)
+		rc = for_names(m, add_below_if_cut);
+	if (!rc)
+		rc = for_names(m, clean);
+	if (!rc && m->signer.options->nsec3)
+		rc = for_names(m, add_above);
+	if (!rc)
+		rc = link_names(m);
+	return rc ? rc : sign_names(m);
+}
+
+/* By the NSEC3 of the apex; all others have the same flag. */
+static bool has_opt_out(const struct mend *m)
+{
+	const struct zone_node *node;
+	struct nsec3_label hash;
+	struct zone_rdata rd;
+
+	nsec3_hash(&m->params, m->signer.keys->apex, &hash);
+	node = nsec3_match(m->base, &hash);
+	if (!node)
+		return false;
+	zone_rdata_next(zone_rrset_first(m->base, zone_node_rrset(m->base, node, DNS_TYPE_NSEC3)),
+			&rd);
+	return rd.bytes[1] & SIGN_NSEC3_OPT_OUT;
+}
+
+int mend_init(struct mend *m, struct zone_edit *edit, const struct zone *base,
+	      const struct sign_keys *keys, const struct sign_options *options, uint64_t now_s,
+	      struct zone_error *err)
+{
+	enum zone_chain chain = options->nsec3 ? ZONE_CHAIN_NSEC3 : ZONE_CHAIN_NSEC;
+
+	*m = (struct mend){ .edit = edit, .base = base, .err = err };
+	signer_init(&m->signer, keys, options, now_s);
+	sign_nsec3_params(options, &m->params);
+	if (zone_chain(base) != chain)
+		return ERR_LIMIT;
+	if (options->nsec3 && (!nsec3_params_equal(&m->params, &base->nsec3_params) ||
+			       options->opt_out != has_opt_out(m)))
+		return ERR_LIMIT;
+	return signer_check(&m->signer, err);
+}
+
+void mend_fini(struct mend *m)
+{
+	signer_fini(&m->signer);
+	sign_list_free(&m->want);
+	sign_list_free(&m->gone);
+	free(m->names.bytes);
+	free(m->sign.bytes);
+}
+
+int sign_edit(struct zone_edit *edit, const struct zone *base, const struct sign_keys *keys,
+	      const struct sign_options *options, uint64_t now_s, struct zone_error *err)
+{
+	struct mend m;
+	int rc;
+
+	*err = (struct zone_error){ 0 };
+	rc = mend_init(&m, edit, base, keys, options, now_s, err);
+	if (!rc)
+		rc = zone_edit_touched(edit, &m.names.bytes, &m.names.n_bytes);
+	m.names.cap = m.names.n_bytes;
+	if (!rc)
+		rc = mend_all(&m);
+	mend_fini(&m);
+	return rc;
+}

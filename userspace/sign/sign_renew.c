@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Signatures that will end, and those that keys which came or went ask for. */
+#include <string.h>
+
+#include "base/err.h"
+#include "base/wire.h"
+#include "sign/mend.h"
+#include "zone/walk.h"
+
+#define RRSIG_EXPIRATION_AT 8
+#define RRSIG_FIXED         18u
+
+/* --- Looking ------------------------------------------------------------------------------------- */
+
+/* Are the signatures of this type at a name those of the keys that sign, and good for long enough? */
+static bool is_good(const struct signer *s, const struct zone *z, const struct zone_node *node,
+		    uint16_t type)
+{
+	struct zone_rrsigs it = zone_rrsigs(z, node, type);
+	struct zone_rdata rd;
+	size_t n = 0, n_wanted = 0, n_good = 0;
+
+	while (zone_rrsigs_next(&it, &rd))
+		n++;
+	for (size_t i = 0; i < s->keys->n; i++) {
+		const struct sign_key *key = &s->keys->keys[i];
+		bool found = false;
+
+		if (!sign_key_signs(key, type, s->now_s))
+			continue;
+		n_wanted++;
+		it = zone_rrsigs(z, node, type);
+		while (!found && zone_rrsigs_next(&it, &rd))
+			found = signer_keeps(s, key, &rd);
+		n_good += found;
+	}
+	return n_good == n_wanted && n == n_wanted;
+}
+
+static bool is_name_good(const struct signer *s, const struct zone *z, const struct zone_node *node)
+{
+	bool is_cut = node != zone_apex_node(z) && zone_node_rrset(z, node, DNS_TYPE_NS);
+	unsigned int n;
+	const struct zone_rrset *rrsets = zone_node_rrsets(z, node, &n);
+
+	if (zone_node_is_occluded(z, node))
+		return true;
+	for (unsigned int i = 0; i < n; i++)
+		if (sign_is_signed(rrsets[i].type, is_cut) && !is_good(s, z, node, rrsets[i].type))
+			return false;
+	return true;
+}
+
+/* --- Renewing ------------------------------------------------------------------------------------ */
+
+/* From the name with this number on. */
+static void begin(struct zone_walk *walk, const struct zone *z, size_t at)
+{
+	zone_walk_init(walk, z);
+	if (!walk->over)
+		walk->base = (uint32_t)at;
+	else
+		while (at-- && zone_walk_next(walk))
+			;
+}
+
+static int renew_names(struct mend *m, size_t *at, size_t n_max)
+{
+	uint8_t owner[NAME_FOLDED_BYTES];
+	const struct zone_node *node;
+	struct zone_walk walk;
+	int rc = 0;
+
+	begin(&walk, m->base, *at);
+	while (!rc && m->n_new < n_max) {
+		node = zone_walk_next(&walk);
+		if (!node) {
+			*at = 0;
+			break;
+		}
+		++*at;
+		if (node == zone_apex_node(m->base) || is_name_good(&m->signer, m->base, node))
+			continue;
+		name_fold(owner, owner, zone_node_owner(m->base, node, owner));
+		rc = mend_sign_name(m, owner);
+	}
+	return rc;
+}
+
+static bool is_list_there(const struct zone *z, uint16_t type, uint32_t ttl,
+			  const struct sign_list *list)
+{
+	struct sign_old old = { z, zone_apex_node(z) };
+	struct sign_rrset rrset = { .type = type, .n = list->n, .ttl = ttl, .records = list->bytes };
+
+	return list->n ? sign_is_as_before(&old, &rrset) : !zone_node_rrset(z, old.node, type);
+}
+
+/* The apex: its keys as they shall be, and all that is signed there? */
+static int look_at_apex(struct mend *m, bool *is_good)
+{
+	static const uint16_t types[] = { DNS_TYPE_DNSKEY, DNS_TYPE_CDS, DNS_TYPE_CDNSKEY };
+	int rc = 0;
+
+	*is_good = is_name_good(&m->signer, m->base, zone_apex_node(m->base));
+	for (unsigned int i = 0; !rc && i < sizeof(types) / sizeof(types[0]); i++) {
+		sign_list_clear(&m->want);
+		rc = sign_list_keys(&m->want, &m->signer, types[i]);
+		*is_good &=
+			is_list_there(m->base, types[i], m->signer.options->dnskey_ttl_s, &m->want);
+	}
+	return rc;
+}
+
+/* RFC 1982: any next number is greater. */
+static int raise_serial(struct mend *m)
+{
+	const struct zone_rrset *soa = zone_soa(m->base);
+	struct zone_rdata rd;
+	uint8_t *serial;
+	int rc;
+
+	zone_rdata_next(zone_rrset_first(m->base, soa), &rd);
+	sign_list_clear(&m->want);
+	rc = sign_list_add(&m->want, rd.bytes, rd.len);
+	if (rc)
+		return rc;
+	serial = m->want.bytes + 2 + sign_serial_at(&rd);
+	wire_store_be32(serial, wire_load_be32(serial) + 1);
+	return mend_set_rrset(m, m->signer.keys->apex, DNS_TYPE_SOA, soa->ttl, &m->want);
+}
+
+static int renew(struct mend *m, size_t *at, size_t n_max)
+{
+	bool apex_is_good = true;
+	int rc = *at ? 0 : look_at_apex(m, &apex_is_good);
+
+	if (!rc)
+		rc = renew_names(m, at, n_max);
+	if (rc || (apex_is_good && !m->n_new && !m->n_gone))
+		return rc;
+	rc = raise_serial(m);
+	return rc ? rc : mend_all(m); /* of the apex */
+}
+
+int sign_renew(struct zone_edit *edit, const struct zone *base, const struct sign_keys *keys,
+	       const struct sign_options *options, uint64_t now_s, size_t *at, size_t n_max,
+	       size_t *n, struct zone_error *err)
+{
+	struct mend m;
+	int rc;
+
+	*err = (struct zone_error){ 0 };
+	rc = mend_init(&m, edit, base, keys, options, now_s, err);
+	if (!rc)
+		rc = renew(&m, at, n_max);
+	*n = m.n_new > m.n_gone ? m.n_new : m.n_gone;
+	mend_fini(&m);
+	return rc;
+}
+
+/* --- When ---------------------------------------------------------------------------------------- */
+
+static uint64_t due_of(const struct zone *z, const struct zone_rrset *rrset,
+		       const struct sign_options *options)
+{
+	const uint8_t *at = zone_rrset_first(z, rrset);
+	uint64_t first = UINT64_MAX;
+	struct zone_rdata rd;
+
+	for (unsigned int i = 0; i < rrset->n; i++) {
+		uint64_t end;
+
+		at = zone_rdata_next(at, &rd);
+		if (rd.len < RRSIG_FIXED)
+			continue;
+		end = wire_load_be32(rd.bytes + RRSIG_EXPIRATION_AT);
+		if (end < first)
+			first = end;
+	}
+	if (first == UINT64_MAX)
+		return first;
+	return first > options->refresh_s ? first - options->refresh_s : 0;
+}
+
+uint64_t sign_due(const struct zone *z, const struct sign_options *options)
+{
+	const struct zone_node *node;
+	uint64_t first = UINT64_MAX;
+	struct zone_walk walk;
+
+	zone_walk_init(&walk, z);
+	while ((node = zone_walk_next(&walk))) {
+		const struct zone_rrset *rrset = zone_node_rrset(z, node, DNS_TYPE_RRSIG);
+		uint64_t due = rrset ? due_of(z, rrset, options) : UINT64_MAX;
+
+		if (due < first)
+			first = due;
+	}
+	return first;
+}
+
+uint32_t sign_ttl_max(const struct zone *z)
+{
+	const struct zone_node *node;
+	struct zone_walk walk;
+	uint32_t max = 0;
+
+	zone_walk_init(&walk, z);
+	while ((node = zone_walk_next(&walk))) {
+		unsigned int n;
+		const struct zone_rrset *rrsets = zone_node_rrsets(z, node, &n);
+
+		for (unsigned int i = 0; i < n; i++)
+			if (rrsets[i].ttl > max)
+				max = rrsets[i].ttl;
+	}
+	return max;
+}
