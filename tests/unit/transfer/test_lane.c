@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "transfer/lane.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define N_PLACES 64
+
+static struct event_base *base;
+static struct lane lane;
+static struct lane_place places[N_PLACES];
+static char order[N_PLACES + 1]; /* a letter for each that was let in */
+static size_t n_let_in;
+
+static void go(void *user)
+{
+	order[n_let_in++] = *(const char *)user;
+	order[n_let_in] = '\0';
+}
+
+/* The next place waits for the name server of this letter. */
+static struct lane_place *wait_for(const char *name)
+{
+	static const char *const letters = "abc";
+	struct lane_place *place = places;
+
+	while (place->lane)
+		place++;
+	*place = (struct lane_place){ .go = go, .user = (char *)(uintptr_t)strchr(letters, *name) };
+	assert_int_equal(lane_enter(&lane, place, name), 0);
+	return place;
+}
+
+static void run(void)
+{
+	event_base_loop(base, EVLOOP_NONBLOCK);
+}
+
+static int open_lane(void **state)
+{
+	(void)state;
+	base = event_base_new();
+	memset(places, 0, sizeof(places));
+	n_let_in = 0;
+	order[0] = '\0';
+	return lane_open(&lane, base, 2);
+}
+
+static int close_lane(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < N_PLACES; i++)
+		lane_leave(&places[i]);
+	assert_int_equal(lane.n_inside, 0);
+	assert_true(cds_list_empty(&lane.queues));
+	lane_close(&lane);
+	event_base_free(base);
+	return 0;
+}
+
+static void never_more_than_may(void **state)
+{
+	(void)state;
+	for (unsigned int i = 0; i < 5; i++)
+		wait_for("a");
+	assert_int_equal(n_let_in, 0); /* never from within */
+	run();
+	assert_string_equal(order, "aa");
+	lane_leave(&places[0]);
+	run();
+	assert_string_equal(order, "aaa");
+	lane_set_limit(&lane, 4);
+	run();
+	assert_string_equal(order, "aaaaa");
+}
+
+/* Twenty of one do not keep out the one of another. */
+static void by_turns_of_the_name_servers(void **state)
+{
+	(void)state;
+	for (unsigned int i = 0; i < 20; i++)
+		wait_for("a");
+	wait_for("b");
+	wait_for("b");
+	wait_for("c");
+	lane_set_limit(&lane, N_PLACES);
+	run();
+	assert_int_equal(n_let_in, 23);
+	order[7] = '\0';
+	assert_string_equal(order, "abcabaa");
+}
+
+static void who_leaves_the_queue_is_not_let_in(void **state)
+{
+	struct lane_place *second;
+
+	(void)state;
+	lane_set_limit(&lane, 1);
+	wait_for("a");
+	run();
+	second = wait_for("b");
+	wait_for("c");
+	lane_leave(second);
+	lane_leave(second);
+	lane_leave(&places[0]);
+	run();
+	assert_string_equal(order, "ac");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(never_more_than_may, open_lane, close_lane),
+		cmocka_unit_test_setup_teardown(by_turns_of_the_name_servers, open_lane,
+						close_lane),
+		cmocka_unit_test_setup_teardown(who_leaves_the_queue_is_not_let_in, open_lane,
+						close_lane),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * One question by UDP to one address: a socket of its own, thus a random port, and a random ID (RFC 5452),
+ * signed with the remote's key, asked again until there is an answer that belongs to it.
+ *
+ * Threads: the loop's.
+ */
+#ifndef VOLLEY_TRANSFER_ASK_H
+#define VOLLEY_TRANSFER_ASK_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct ask;
+struct book_remote;
+struct peer;
+struct transfer;
+
+#define ASK_MESSAGE_MAX 1232
+
+/*
+ * The end: 0 and the reply, whose ID, opcode, question and signature are right, whatever its rcode; or
+ * -ETIMEDOUT, -ECONNREFUSED ..., ERR_TSIG where the only answers had no signature that holds. The ask is freed
+ * behind the call.
+ */
+typedef void ask_done_fn(void *user, int code, const uint8_t *reply, size_t n);
+
+/*
+ * Sends @msg, a message with one question and no TSIG, which is copied; its ID is set. @done is never
+ * called from within. The book of @remote has to stay. 0, -ENOMEM, or what the socket said.
+ */
+int ask_start(struct ask **out, struct transfer *t, const struct book_remote *remote,
+	      const struct peer *peer, const uint8_t *msg, size_t n, ask_done_fn *done, void *user)
+	__attribute__((warn_unused_result));
+/* Ends it without a word; not from within @done. NULL is allowed. */
+void ask_abort(struct ask *ask);
+
+#endif

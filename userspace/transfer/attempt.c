@@ -1,0 +1,396 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * A round of asking: the primaries in turn, of each all addresses, until one is current or gives what is
+ * newer. Handlers only note what is to be done next: attempt_step() does it, from the loop.
+ */
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/err.h"
+#include "base/wire.h"
+#include "transfer/secondary.h"
+
+static void ask_next(struct attempt *a);
+
+static void on_step(evutil_socket_t fd, short what, void *user)
+{
+	struct attempt *a = user;
+
+	(void)fd, (void)what;
+	a->do_step(a);
+}
+
+void attempt_step(struct attempt *a, void (*do_step)(struct attempt *a))
+{
+	const struct timeval at_once = { 0 };
+
+	a->do_step = do_step;
+	(void)evtimer_add(a->step, &at_once); /* it was added before, so there is memory */
+}
+
+void attempt_hang_up(struct attempt *a)
+{
+	ask_abort(a->ask);
+	a->ask = NULL;
+	exchange_abort(a->exchange);
+	a->exchange = NULL;
+	attempt_drop_content(a);
+	tsig_fini(&a->tsig);
+}
+
+void attempt_free(struct attempt *a)
+{
+	if (!a)
+		return;
+	attempt_hang_up(a);
+	lane_leave(&a->place);
+	a->s->t->secondary->n_small -= a->is_small;
+	if (a->step)
+		event_free(a->step);
+	if (a->deadline)
+		event_free(a->deadline);
+	book_put(a->book);
+	free(a);
+}
+
+/* "hidden 192.0.2.1@53" */
+static void name_peer(const struct attempt *a, char *out, size_t cap)
+{
+	char text[PORT_ADDR_TEXT_CAP];
+
+	snprintf(out, cap, "%s %s", a->remote->name, port_addr_text(&a->peer->addr, text));
+}
+
+static void note_error(struct attempt *a, const char *format, va_list args)
+{
+	char *at = a->s->error;
+	size_t n, cap = sizeof(a->s->error);
+
+	name_peer(a, at, cap);
+	n = strlen(at);
+	n += (size_t)snprintf(at + n, cap - n, ": ");
+	if (n < cap)
+		vsnprintf(at + n, cap - n, format, args);
+}
+
+void attempt_next(struct attempt *a, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	note_error(a, format, args);
+	va_end(args);
+	attempt_hang_up(a);
+	a->primaries[a->at_primary].has_failed = true;
+	a->is_promised = a->is_plain = a->has_expire = false;
+	a->has_new_connection = false;
+	a->at_address++;
+	attempt_step(a, ask_next);
+}
+
+static void end_current(struct attempt *a)
+{
+	secondary_ended(a->s, ATTEMPT_CURRENT);
+}
+
+bool attempt_is_told_of_newer(const struct attempt *a)
+{
+	const struct secondary_zone *s = a->s;
+	uint32_t serial;
+
+	return s->is_told &&
+	       (!served_serial(s->t, s->zone, &serial) || xfr_serial_newer(s->told_serial, serial));
+}
+
+void attempt_is_current(struct attempt *a)
+{
+	a->was_current = true;
+	name_peer(a, a->s->remote, sizeof(a->s->remote));
+	peer_is_alive(a->peer);
+	attempt_hang_up(a);
+	if (attempt_is_told_of_newer(a)) { /* another one has it, perhaps */
+		a->at_primary++;
+		a->at_address = 0;
+		attempt_step(a, ask_next);
+		return;
+	}
+	attempt_step(a, end_current);
+}
+
+static void failed_to_answer(struct attempt *a, int code)
+{
+	if (code != ERR_TSIG)
+		peer_is_dead(a->peer, clock_ns());
+	attempt_next(a, "%s", code == -ETIMEDOUT ? "no answer" : err_text(code));
+}
+
+static void has_place(void *user)
+{
+	attempt_step(user, ask_next);
+}
+
+static int enter(struct attempt *a, struct lane *lane, const char *name)
+{
+	lane_leave(&a->place);
+	return lane_enter(lane, &a->place, name);
+}
+
+static bool is_transferring(const struct attempt *a)
+{
+	return a->place.lane == &a->s->t->secondary->transfers;
+}
+
+static void take_newer(struct attempt *a)
+{
+	attempt_hang_up(a);
+	a->is_promised = true;
+	if (enter(a, &a->s->t->secondary->transfers, a->remote->name))
+		attempt_next(a, "%s", err_text(-ENOMEM));
+}
+
+static void take_soa(struct attempt *a, const struct request_soa *soa)
+{
+	char rcode[PROTO_TEXT_MAX];
+	uint32_t serial;
+
+	peer_is_alive(a->peer);
+	a->has_expire = soa->has_expire;
+	a->expire_left_s = soa->expire_left_s;
+	if (soa->rcode) {
+		proto_rcode_to_text(rcode, soa->rcode);
+		attempt_next(a, "the SOA query was answered %s", rcode);
+	} else if (!soa->has_soa || !soa->is_authority) {
+		attempt_next(a, "it has no authority for the zone");
+	} else if (!served_serial(a->s->t, a->s->zone, &serial) ||
+		   xfr_serial_newer(soa->serial, serial)) {
+		take_newer(a);
+	} else if (soa->serial == serial) {
+		attempt_is_current(a);
+	} else {
+		attempt_next(a, "its serial number %u is lower than ours, %u", soa->serial, serial);
+	}
+}
+
+/* A message as it is sent on a stream; returns its length or an error. */
+static int build_soa_query(struct attempt *a, uint8_t *out, size_t cap, bool is_tls)
+{
+	const struct request request = {
+		.zone = a->s->zone->apex,
+		.id = a->id,
+		.type = DNS_TYPE_SOA,
+		.udp_size = ASK_MESSAGE_MAX,
+		.wants_expire = true,
+		.pads = is_tls,
+		.pad_room = is_tls ? tsig_room(&a->tsig) : 0,
+	};
+
+	return request_build(out, cap, &request);
+}
+
+static int on_soa_message(void *user, const uint8_t *msg, size_t n)
+{
+	struct attempt *a = user;
+	enum tsig_verdict verdict = tsig_verify(&a->tsig, msg, n, clock_wall_s(), NULL);
+	struct request_soa soa;
+
+	a->exchange = NULL;
+	if (verdict != TSIG_OK) {
+		transfer_count(a->s->t, tsig_bad);
+		attempt_next(a, "%s", tsig_verdict_text(verdict));
+		return ERR_TSIG;
+	}
+	if (request_read_soa(&soa, msg, n, a->id, a->s->zone->apex) || soa.is_truncated) {
+		attempt_next(a, "the reply to the SOA query is malformed");
+		return ERR_FORMAT;
+	}
+	take_soa(a, &soa);
+	return EXCHANGE_DONE;
+}
+
+static void on_soa_failed(void *user, int code, const char *why)
+{
+	struct attempt *a = user;
+
+	a->exchange = NULL;
+	(void)code;
+	peer_is_dead(a->peer, clock_ns());
+	attempt_next(a, "%s", why);
+}
+
+static void ask_soa_by_stream(struct attempt *a)
+{
+	static const struct exchange_handlers handlers = { on_soa_message, on_soa_failed };
+	uint8_t msg[REQUEST_MAX + TSIG_MAX];
+	int n;
+
+	a->id = random_u16(&a->s->t->random);
+	tsig_init(&a->tsig, a->remote->key);
+	n = build_soa_query(a, msg, REQUEST_MAX, a->remote->tls_ctx);
+	if (n > 0)
+		n = tsig_sign(&a->tsig, msg, (size_t)n, sizeof(msg), clock_wall_s());
+	if (n > 0)
+		n = peer_exchange(&a->exchange, a->s->t, a->remote, a->peer, msg, (size_t)n,
+				  &handlers, a);
+	if (n)
+		attempt_next(a, "%s", err_text(n));
+}
+
+static void on_soa_reply(void *user, int code, const uint8_t *msg, size_t n)
+{
+	struct attempt *a = user;
+	struct request_soa soa;
+
+	a->ask = NULL;
+	if (code) {
+		failed_to_answer(a, code);
+		return;
+	}
+	code = request_read_soa(&soa, msg, n, wire_load_be16(msg + DNS_ID_AT), a->s->zone->apex);
+	if (code)
+		attempt_next(a, "the reply to the SOA query is malformed");
+	else if (soa.is_truncated)
+		attempt_step(a, ask_soa_by_stream);
+	else
+		take_soa(a, &soa);
+}
+
+static void ask_soa(struct attempt *a)
+{
+	uint8_t msg[REQUEST_MAX];
+	int n;
+
+	transfer_count(a->s->t, soa_asked);
+	if (a->remote->tls_ctx) {
+		ask_soa_by_stream(a);
+		return;
+	}
+	n = build_soa_query(a, msg, sizeof(msg), false);
+	if (n > 0)
+		n = ask_start(&a->ask, a->s->t, a->remote, a->peer, msg, (size_t)n, on_soa_reply,
+			      a);
+	if (n)
+		failed_to_answer(a, n);
+}
+
+/* False: there is no other. */
+static bool find_next(struct attempt *a)
+{
+	uint64_t now_ns = clock_ns();
+
+	for (; a->at_primary < a->n_primaries; a->at_primary++, a->at_address = 0) {
+		a->remote = a->primaries[a->at_primary].remote;
+		for (; a->at_address < a->remote->n_peers; a->at_address++) {
+			a->peer = &a->remote->peers[a->at_address];
+			if (a->is_asked || !peer_is_shunned(a->peer, now_ns))
+				return true;
+			a->primaries[a->at_primary].has_failed = true;
+			if (!*a->s->error)
+				snprintf(a->s->error, sizeof(a->s->error),
+					 "%s has not answered lately", a->remote->name);
+		}
+	}
+	return false;
+}
+
+static void ask_next(struct attempt *a)
+{
+	if (!find_next(a))
+		secondary_ended(a->s, a->was_current ? ATTEMPT_CURRENT : ATTEMPT_FAILED);
+	else if (is_transferring(a))
+		attempt_transfer(a);
+	else
+		ask_soa(a);
+}
+
+static bool has_address(const struct book_remote *remote, const struct port_addr *addr)
+{
+	for (uint32_t i = 0; i < remote->n_peers; i++) {
+		const struct port_addr *mine = &remote->peers[i].addr;
+
+		if (mine->family == addr->family &&
+		    !memcmp(mine->bytes, addr->bytes, addr->family == AF_INET ? 4 : 16))
+			return true;
+	}
+	return false;
+}
+
+/* Who told us is asked first, who failed last time last. */
+static int place_of(const struct secondary_zone *s, const struct book_remote *remote)
+{
+	if (s->teller.family && has_address(remote, &s->teller))
+		return 0;
+	return strcmp(remote->name, s->last_failed) ? 1 : 2;
+}
+
+static void line_up(struct attempt *a)
+{
+	char **names = a->s->zone->config.primaries;
+
+	for (int place = 0; place < 3; place++) {
+		for (size_t i = 0; names[i]; i++) {
+			struct book_remote *remote = book_remote(a->book, names[i]);
+
+			if (remote && place_of(a->s, remote) == place)
+				a->primaries[a->n_primaries++].remote = remote;
+		}
+	}
+}
+
+static int make(struct attempt **out, struct secondary_zone *s)
+{
+	struct attempt *a;
+	size_t n = 0;
+
+	while (s->zone->config.primaries[n])
+		n++;
+	a = calloc(1, sizeof(*a) + n * sizeof(a->primaries[0]));
+	if (!a)
+		return -ENOMEM;
+	a->s = s;
+	a->book = book_get(s->t->book);
+	a->place.go = has_place;
+	a->place.user = a;
+	a->step = evtimer_new(s->t->base, on_step, a);
+	if (!a->step) {
+		attempt_free(a);
+		return -ENOMEM;
+	}
+	line_up(a);
+	*out = a;
+	return 0;
+}
+
+int attempt_begin(struct secondary_zone *s)
+{
+	struct secondary *all = s->t->secondary;
+	struct attempt *a;
+	uint32_t serial;
+	bool is_served = served_serial(s->t, s->zone, &serial);
+	int code = make(&a, s);
+
+	if (code)
+		return code;
+	a->is_forced = s->is_forced_next;
+	a->is_asked = s->is_asked_next;
+	a->is_whole = !is_served || s->is_whole_next;
+	/* A NOTIFY with a newer serial number saves the SOA query. */
+	if (a->is_whole || (s->zone->config.ixfr && attempt_is_told_of_newer(a)))
+		code = enter(a, &all->transfers,
+			     a->n_primaries ? a->primaries[0].remote->name : "");
+	else
+		code = enter(a, &all->checks, a->n_primaries ? a->primaries[0].remote->name : "");
+	if (code) {
+		attempt_free(a);
+		return code;
+	}
+	s->is_whole_next = false;
+	s->is_forced_next = false;
+	s->is_asked_next = false;
+	s->error[0] = '\0';
+	s->attempt = a;
+	return 0;
+}

@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "transfer/book.h"
+
+#include <errno.h>
+#include <openssl/ssl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "dns/name.h"
+#include "transfer/tls_out.h"
+
+static struct port_addr addr_of(const struct config_addr *from)
+{
+	struct port_addr addr = { .family = (uint8_t)from->family, .port = from->net_port };
+
+	memcpy(addr.bytes, from->addr, sizeof(addr.bytes));
+	return addr;
+}
+
+static int make_keys(struct book *book, const struct config *config, char *err, size_t cap)
+{
+	struct tsig_key_source *sources = calloc(config->n_keys + 1, sizeof(*sources));
+	uint8_t(*names)[DNS_NAME_MAX] = calloc(config->n_keys + 1, DNS_NAME_MAX);
+	int code = sources && names ? 0 : -ENOMEM;
+
+	for (uint32_t i = 0; !code && i < config->n_keys; i++) {
+		const struct config_tsig_key *key = &config->keys[i];
+
+		if (name_from_text(names[i], DNS_NAME_MAX, key->name, strlen(key->name)) < 0)
+			code = -EINVAL;
+		sources[i] = (struct tsig_key_source){
+			.name = names[i],
+			.algorithm = (enum tsig_algorithm)key->algorithm,
+			.secret = key->secret,
+			.secret_bytes = key->n_secret,
+		};
+	}
+	if (!code)
+		code = tsig_keys_new(&book->keys, sources, config->n_keys);
+	free(sources);
+	free(names);
+	if (!code || code == -ENOMEM)
+		return code;
+	snprintf(err, cap, "the keys cannot be used: %s", err_text(code));
+	return ERR_CONFIG;
+}
+
+static int copy_text(char **out, const char *from)
+{
+	*out = from ? strdup(from) : NULL;
+	return from && !*out ? -ENOMEM : 0;
+}
+
+static void take_sources(struct book_remote *remote, const struct config_remote *from)
+{
+	for (uint32_t i = 0; i < from->n_source; i++) {
+		struct port_addr addr = addr_of(&from->source[i]);
+
+		if (addr.family == AF_INET) {
+			remote->source4 = addr;
+			remote->has_source4 = true;
+		} else {
+			remote->source6 = addr;
+			remote->has_source6 = true;
+		}
+	}
+}
+
+static int make_remote(struct book *book, struct book_remote *remote,
+		       const struct config_remote *from, char *err, size_t cap)
+{
+	int code = copy_text(&remote->name, from->name);
+
+	if (!code)
+		code = copy_text(&remote->tls_name, from->tls_name);
+	remote->peers = calloc(from->n_addresses, sizeof(*remote->peers));
+	if (code || !remote->peers)
+		return -ENOMEM;
+	remote->n_peers = from->n_addresses;
+	for (uint32_t i = 0; i < from->n_addresses; i++)
+		remote->peers[i].addr = addr_of(&from->addresses[i]);
+	take_sources(remote, from);
+	remote->key = from->key ? book_key(book, from->key) : NULL;
+	remote->tls = from->tls;
+	remote->has_pin = from->tls_pin;
+	if (from->tls_pin)
+		memcpy(remote->pin, from->tls_pin, sizeof(remote->pin));
+	return from->tls == CONFIG_TLS_OFF ? 0 : tls_out_new(&remote->tls_ctx, from, err, cap);
+}
+
+static int by_name(const void *a, const void *b)
+{
+	return strcmp(((const struct book_remote *)a)->name, ((const struct book_remote *)b)->name);
+}
+
+static int make_remotes(struct book *book, const struct config *config, char *err, size_t cap)
+{
+	book->remotes = calloc(config->n_remotes + 1, sizeof(*book->remotes));
+	if (!book->remotes)
+		return -ENOMEM;
+	for (; book->n_remotes < config->n_remotes; book->n_remotes++) {
+		const struct config_remote *from = &config->remotes[book->n_remotes];
+		struct book_remote *remote = &book->remotes[book->n_remotes];
+		char why[256] = "";
+		int code = make_remote(book, remote, from, why, sizeof(why));
+
+		if (code) {
+			book->n_remotes++; /* what there is of it is freed, too */
+			snprintf(err, cap, "remote %s: %s", from->name,
+				 *why ? why : err_text(code));
+			return code;
+		}
+	}
+	qsort(book->remotes, book->n_remotes, sizeof(*book->remotes), by_name);
+	return 0;
+}
+
+int book_new(struct book **out, const struct config *config, char *err, size_t err_cap)
+{
+	struct book *book = calloc(1, sizeof(*book));
+	int code;
+
+	if (!book)
+		return -ENOMEM;
+	book->n_refs = 1;
+	book->n_transfers = config->n_transfers;
+	book->n_transfers_out = config->n_transfers_out;
+	code = make_keys(book, config, err, err_cap);
+	if (!code)
+		code = make_remotes(book, config, err, err_cap);
+	if (code) {
+		book_put(book);
+		return code;
+	}
+	*out = book;
+	return 0;
+}
+
+struct book *book_get(struct book *book)
+{
+	book->n_refs++;
+	return book;
+}
+
+static void fini_remote(struct book_remote *remote)
+{
+	for (uint32_t i = 0; i < remote->n_peers; i++)
+		peer_fini(&remote->peers[i]);
+	free(remote->peers);
+	free(remote->name);
+	free(remote->tls_name);
+	SSL_CTX_free(remote->tls_ctx);
+}
+
+void book_put(struct book *book)
+{
+	if (!book || --book->n_refs)
+		return;
+	for (uint32_t i = 0; i < book->n_remotes; i++)
+		fini_remote(&book->remotes[i]);
+	free(book->remotes);
+	tsig_keys_free(book->keys);
+	free(book);
+}
+
+const struct tsig_key *book_key(const struct book *book, const char *name)
+{
+	uint8_t wire[DNS_NAME_MAX];
+
+	if (name_from_text(wire, sizeof(wire), name, strlen(name)) < 0)
+		return NULL;
+	return tsig_keys_find(book->keys, wire);
+}
+
+struct book_remote *book_remote(const struct book *book, const char *name)
+{
+	const struct book_remote wanted = { .name = (char *)(uintptr_t)name };
+
+	return bsearch(&wanted, book->remotes, book->n_remotes, sizeof(wanted), by_name);
+}
+
+const struct port_addr *book_source(const struct book_remote *remote, const struct port_addr *to)
+{
+	if (to->family == AF_INET)
+		return remote->has_source4 ? &remote->source4 : NULL;
+	return remote->has_source6 ? &remote->source6 : NULL;
+}

@@ -1,0 +1,380 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "transfer/handout.h"
+
+#include <errno.h>
+#include <event2/buffer.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/err.h"
+#include "base/wire.h"
+#include "transfer/inquiry.h"
+#include "transfer/server.h"
+#include "xfr/message.h"
+#include "xfr/out.h"
+
+#define PREFIX_BYTES 2
+/*
+ * Pointers reach 16 KiB: in larger messages most names are written out. With its prefix and what
+ * libevent puts in front it is a block of 16 KiB.
+ */
+#define MESSAGE_BYTES 16320
+
+/* What is given: made when its turn has come. */
+struct source {
+	struct zone *zone;
+	struct store_chain *chain; /* NULL: the whole zone */
+	uint32_t at, end;          /* serial numbers of the chain: so far, and of the zone */
+	struct xfr_out out;
+};
+
+struct handout {
+	struct cds_list_head link; /* of those that run, or wait */
+	struct conn *conn;
+	struct event *on_step;
+	struct transfer_zone *zone; /* see handout_forget_zone() */
+	struct book *book;          /* for the key */
+	struct tsig tsig;
+	struct xfr_out_request request;
+	struct query_edns edns;
+	uint8_t question[DNS_HEADER_BYTES + DNS_NAME_MAX + DNS_QUESTION_FIXED_BYTES];
+	size_t n_question; /* header and question, as they came */
+	uint32_t serial;
+	bool is_running;
+	struct source source;
+};
+
+/* ---- What is given ------------------------------------------------------------------------------ */
+
+/* The journal may be ahead of what is served: the chain ends where the zone is. */
+static int next_set(void *user, struct changeset *set)
+{
+	struct source *s = user;
+	int code;
+
+	if (s->at == s->end)
+		return 0;
+	code = store_chain_next(s->chain, set);
+	if (code > 0)
+		s->at = set->serial_to;
+	return code;
+}
+
+/* What a zone takes in memory is not far from what it takes on the wire. */
+static bool is_shorter(const struct source *s)
+{
+	return store_chain_bytes(s->chain) < zone_memory_bytes(s->zone);
+}
+
+/* From serial to the version that is served, if the journal has it and that is less (RFC 1995 section 4). */
+static bool open_chain(struct transfer *t, const struct transfer_zone *zone, struct source *s,
+		       uint32_t serial)
+{
+	if (!t->env.store || !zone->config.ixfr ||
+	    store_chain_open(t->env.store, zone->apex, serial, &s->chain))
+		return false;
+	s->at = serial;
+	s->end = zone_serial(s->zone);
+	if (!xfr_serial_newer(s->end, store_chain_end(s->chain)) && is_shorter(s))
+		return true;
+	store_chain_close(s->chain);
+	s->chain = NULL;
+	return false;
+}
+
+static bool is_current(const struct source *s, const struct xfr_out_request *request,
+		       uint32_t serial)
+{
+	return request->qtype == DNS_TYPE_IXFR && !xfr_serial_newer(zone_serial(s->zone), serial);
+}
+
+/* False: the zone is not served. */
+static bool source_open(struct source *s, struct transfer *t, const struct transfer_zone *zone,
+			const struct xfr_out_request *request, uint32_t serial)
+{
+	s->zone = served_get(t, zone);
+	if (!s->zone)
+		return false;
+	if (is_current(s, request, serial))
+		xfr_out_soa(&s->out, request, s->zone);
+	else if (request->qtype == DNS_TYPE_IXFR && open_chain(t, zone, s, serial))
+		xfr_out_ixfr(&s->out, request, s->zone, next_set, s);
+	else
+		xfr_out_axfr(&s->out, request, s->zone);
+	return true;
+}
+
+static void source_close(struct source *s)
+{
+	if (!s->zone)
+		return;
+	xfr_out_fini(&s->out);
+	store_chain_close(s->chain);
+	zone_unref(s->zone);
+	s->zone = NULL;
+}
+
+static struct xfr_out_request request_of(const struct inquiry *i, const struct transfer_zone *zone)
+{
+	struct xfr_out_request request = {
+		.qname = i->q.qname,
+		.id = i->q.id,
+		.qtype = i->q.qtype,
+		.flags = i->q.flags,
+		.has_edns = i->q.edns.present,
+	};
+
+	request.has_expire = i->q.edns.expire_asked &&
+			     secondary_expire_left(i->t, zone, &request.expire_s);
+	if (i->who.is_tls && request.has_edns)
+		request.pad_to = HANDOUT_PAD_TO;
+	return request;
+}
+
+static void count(struct transfer *t, const struct source *s)
+{
+	if (s->chain)
+		transfer_count(t, ixfr_out);
+	else if (s->out.n_records > 1)
+		transfer_count(t, axfr_out);
+}
+
+/* ---- By UDP ------------------------------------------------------------------------------------- */
+
+static size_t datagram_cap(const struct inquiry *i)
+{
+	size_t cap = inquiry_datagram_size(i), room = tsig_room(&i->tsig);
+
+	return cap > room ? cap - room : 0;
+}
+
+static int write_datagram(struct inquiry *i, struct source *s,
+			  const struct xfr_out_request *request)
+{
+	uint8_t *out = i->t->primary->out;
+	int n;
+
+	if (s->chain) {
+		n = xfr_out_next(&s->out, out, datagram_cap(i), clock_wall_s());
+		if (n > 0 && xfr_out_is_done(&s->out))
+			return n;
+		store_chain_close(s->chain);
+		s->chain = NULL;
+	}
+	xfr_out_fini(&s->out);
+	xfr_out_soa(&s->out, request, s->zone);
+	return xfr_out_next(&s->out, out, datagram_cap(i), clock_wall_s());
+}
+
+/* Signed at the end, as other replies are: what does not fit would use the signature up. */
+void handout_datagram(struct inquiry *i, struct transfer_zone *zone, uint32_t serial)
+{
+	const struct xfr_out_request request = request_of(i, zone);
+	struct source s = { 0 };
+	int n;
+
+	if (!source_open(&s, i->t, zone, &request, serial)) {
+		inquiry_refuse(i, 0, DNS_RCODE_SERVFAIL);
+		return;
+	}
+	n = write_datagram(i, &s, &request);
+	if (n > 0)
+		inquiry_reply(i, i->t->primary->out, (size_t)n);
+	else
+		inquiry_refuse(i, 0, DNS_RCODE_SERVFAIL);
+	count(i->t, &s);
+	source_close(&s);
+}
+
+/* ---- By TCP and TLS ----------------------------------------------------------------------------- */
+
+static void handout_free(struct handout *h)
+{
+	struct transfer *t = h->conn->t;
+
+	h->conn->handout = NULL;
+	cds_list_del(&h->link);
+	t->primary->n_handouts -= h->is_running;
+	source_close(&h->source);
+	tsig_fini(&h->tsig);
+	book_put(h->book);
+	if (h->on_step)
+		event_free(h->on_step);
+	free(h);
+}
+
+/* It is over, well or not. */
+static void finish(struct handout *h, bool is_well)
+{
+	struct conn *c = h->conn;
+	struct transfer *t = c->t;
+
+	if (is_well)
+		count(t, &h->source);
+	else
+		transfer_count(t, out_failed);
+	handout_free(h);
+	if (!is_well)
+		conn_end(c);
+	conn_release(c);
+	handout_next(t);
+}
+
+/* The next message, right into the output. Its length; 0: there was the last; or an error. */
+static int add_message_of(struct handout *h, struct evbuffer *output, size_t cap)
+{
+	struct evbuffer_iovec iov;
+	uint8_t *bytes;
+	int n;
+
+	if (evbuffer_reserve_space(output, (ev_ssize_t)(PREFIX_BYTES + cap), &iov, 1) != 1)
+		return -ENOMEM;
+	bytes = iov.iov_base;
+	n = xfr_out_next(&h->source.out, bytes + PREFIX_BYTES, cap, clock_wall_s());
+	if (n <= 0)
+		return n;
+	wire_store_be16(bytes, (uint16_t)n);
+	iov.iov_len = PREFIX_BYTES + (size_t)n;
+	return evbuffer_commit_space(output, &iov, 1) ? -ENOMEM : n;
+}
+
+static int add_message(struct handout *h, struct evbuffer *output)
+{
+	int n = add_message_of(h, output, MESSAGE_BYTES);
+
+	/* A record is larger than that. */
+	return n == ERR_SPACE ? add_message_of(h, output, DNS_MESSAGE_MAX) : n;
+}
+
+static void arm(struct handout *h)
+{
+	const struct timeval step = { .tv_sec = HANDOUT_STEP_S };
+
+	(void)event_add(h->on_step, &step);
+}
+
+void handout_go_on(struct conn *c)
+{
+	struct handout *h = c->handout;
+	struct evbuffer *output = bufferevent_get_output(c->bev);
+	int n = 1;
+
+	if (!h->is_running || c->is_ended)
+		return;
+	arm(h);
+	while (n > 0 && evbuffer_get_length(output) < SERVER_OUT_HIGH)
+		n = add_message(h, output);
+	if (n <= 0)
+		finish(h, !n);
+}
+
+static void on_step(evutil_socket_t fd, short events, void *user)
+{
+	struct handout *h = user;
+
+	(void)fd, (void)events;
+	finish(h, false);
+}
+
+static void refuse(struct handout *h)
+{
+	struct transfer *t = h->conn->t;
+	const struct empty_reply reply = {
+		.request = h->question,
+		.n = h->n_question,
+		.edns = &h->edns,
+		.tsig = &h->tsig,
+		.rcode = DNS_RCODE_SERVFAIL,
+		.cap = DNS_MESSAGE_MAX,
+	};
+	int n = (int)inquiry_write_empty(t, &reply);
+
+	if (n > 0)
+		n = tsig_sign(&h->tsig, t->primary->out, (size_t)n, DNS_MESSAGE_MAX,
+			      clock_wall_s());
+	if (n > 0)
+		conn_send(h->conn, t->primary->out, (size_t)n);
+}
+
+static void start(struct handout *h)
+{
+	struct conn *c = h->conn;
+	struct primary *p = c->t->primary;
+
+	cds_list_move(&h->link, &p->handouts);
+	h->is_running = true;
+	p->n_handouts++;
+	h->request.tsig = &h->tsig;
+	h->request.qname = h->question + DNS_HEADER_BYTES;
+	if (h->zone && source_open(&h->source, c->t, h->zone, &h->request, h->serial)) {
+		handout_go_on(c);
+		return;
+	}
+	refuse(h);
+	finish(h, true);
+}
+
+void handout_next(struct transfer *t)
+{
+	struct primary *p = t->primary;
+
+	/* One that is over at once calls this again. */
+	if (p->is_starting)
+		return;
+	p->is_starting = true;
+	while (p->n_handouts < t->book->n_transfers_out && !cds_list_empty(&p->handouts_waiting))
+		start(cds_list_first_entry(&p->handouts_waiting, struct handout, link));
+	p->is_starting = false;
+}
+
+void handout_begin(struct inquiry *i, struct transfer_zone *zone, uint32_t serial)
+{
+	struct conn *c = i->conn;
+	struct handout *h = calloc(1, sizeof(*h));
+
+	if (h)
+		h->on_step = evtimer_new(i->t->base, on_step, h);
+	if (!h || !h->on_step) {
+		free(h);
+		inquiry_refuse(i, 0, DNS_RCODE_SERVFAIL);
+		return;
+	}
+	h->conn = c;
+	h->zone = zone;
+	h->serial = serial;
+	h->book = book_get(i->t->book);
+	h->request = request_of(i, zone);
+	h->edns = i->q.edns;
+	h->n_question = i->q.question_end;
+	memcpy(h->question, i->msg, i->q.question_end);
+	h->tsig = i->tsig;
+	i->tsig = (struct tsig){ 0 };
+	c->handout = h;
+	conn_hold(c);
+	cds_list_add_tail(&h->link, &i->t->primary->handouts_waiting);
+	handout_next(i->t);
+}
+
+void handout_abort(struct conn *c)
+{
+	struct handout *h = c->handout;
+	struct transfer *t = c->t;
+	bool was_running = h && h->is_running;
+
+	if (!h)
+		return;
+	transfer_count(t, out_failed);
+	handout_free(h);
+	if (was_running)
+		handout_next(t);
+}
+
+void handout_forget_zone(struct transfer *t, const struct transfer_zone *zone)
+{
+	struct handout *h;
+
+	cds_list_for_each_entry(h, &t->primary->handouts_waiting, link)
+		if (h->zone == zone)
+			h->zone = NULL;
+}

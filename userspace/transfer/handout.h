@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Transfers out. One holds a version of its zone, which may be replaced meanwhile, and makes messages as
+ * fast as its reader takes them: a few a turn, so that any number of readers get on side by side.
+ *
+ *      handout_begin() ─► line ─► runs (at most transfers-out at a time) ─► conn_release()
+ *                                  └ chain of changes, if there is one and it is shorter; else the zone
+ *
+ * Messages are of 16 KiB, as far as pointers to names reach; a record that needs more has a larger one.
+ *
+ * Those over the limit wait in line, oldest first, for as long as they stay connected: a secondary
+ * that is refused would try again, and later. A reader that takes less than SERVER_OUT_HIGH in
+ * HANDOUT_STEP_S seconds is given up, as it keeps others waiting.
+ *
+ * Threads: the loop's.
+ */
+#ifndef VOLLEY_TRANSFER_HANDOUT_H
+#define VOLLEY_TRANSFER_HANDOUT_H
+
+#include <stdint.h>
+
+#define HANDOUT_STEP_S 60
+#define HANDOUT_PAD_TO 468 /* RFC 8467 section 4.1, RFC 9103 section 8.3 */
+
+struct conn;
+struct inquiry;
+struct transfer;
+struct transfer_zone;
+
+/* Who asks may have it. @serial is for IXFR. The connection is busy from here on; replies are made later. */
+void handout_begin(struct inquiry *i, struct transfer_zone *zone, uint32_t serial);
+/* IXFR by UDP: one message, or the SOA alone, which says: ask over TCP (RFC 1995 section 2). */
+void handout_datagram(struct inquiry *i, struct transfer_zone *zone, uint32_t serial);
+
+/* There is room in the connection's output. It may be ended by this. */
+void handout_go_on(struct conn *c);
+/* The connection goes; nothing where there is no transfer. */
+void handout_abort(struct conn *c);
+/* It is not known any more: transfers that wait are told so, those that run go on. */
+void handout_forget_zone(struct transfer *t, const struct transfer_zone *zone);
+/* More may run now. */
+void handout_next(struct transfer *t);
+
+#endif

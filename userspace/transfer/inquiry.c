@@ -1,0 +1,296 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "transfer/inquiry.h"
+
+#include <string.h>
+#include <sys/socket.h>
+#include <urcu-qsbr.h>
+
+#include "base/clock.h"
+#include "base/err.h"
+#include "base/wire.h"
+#include "transfer/handout.h"
+#include "transfer/server.h"
+#include "transfer/updates.h"
+#include "xfr/notify.h"
+
+struct port_addr inquiry_peer(uint8_t family, const uint8_t bytes[16], __be16 net_port)
+{
+	static const uint8_t mapped[12] = { [10] = 0xff, [11] = 0xff };
+	struct port_addr addr = { .family = family, .port = net_port };
+
+	if (family == AF_INET6 && !memcmp(bytes, mapped, sizeof(mapped))) {
+		addr.family = AF_INET;
+		memcpy(addr.bytes, bytes + sizeof(mapped), 4);
+	} else {
+		memcpy(addr.bytes, bytes, family == AF_INET ? 4 : 16);
+	}
+	return addr;
+}
+
+/* ---- Replies ------------------------------------------------------------------------------------ */
+
+static void send_reply(struct inquiry *i, const uint8_t *out, size_t n)
+{
+	if (i->conn && n)
+		conn_send(i->conn, out, n);
+	if (i->item)
+		handover_reply(i->item, out, n);
+	i->item = NULL;
+}
+
+void inquiry_reply(struct inquiry *i, uint8_t *out, size_t n)
+{
+	int bytes = n ? tsig_sign(&i->tsig, out, n, i->cap, clock_wall_s()) : 0;
+
+	send_reply(i, out, bytes > 0 ? (size_t)bytes : 0);
+	if (bytes < 0 && i->conn)
+		conn_end(i->conn);
+}
+
+/* As the engine says it (RFC 8914). Where the signature is what is wrong, its own record says so. */
+static int words_for(const struct empty_reply *r)
+{
+	if (r->tsig->verdict != TSIG_OK && r->tsig->verdict != TSIG_NONE)
+		return EDNS_NO_EDE;
+	switch (r->rcode) {
+	case DNS_RCODE_REFUSED:
+		return DNS_EDE_PROHIBITED;
+	case DNS_RCODE_NOTAUTH:
+		return DNS_EDE_NOT_AUTHORITATIVE;
+	case DNS_RCODE_NOTIMP:
+		return DNS_EDE_NOT_SUPPORTED;
+	default:
+		return EDNS_NO_EDE;
+	}
+}
+
+/* Where it has no room beside a signature, which counts for more, there is none. */
+static size_t add_opt(uint8_t *out, size_t n, const struct empty_reply *r, const struct transfer *t)
+{
+	struct edns_reply opt = EDNS_REPLY_INIT;
+	size_t room = tsig_room(r->tsig);
+	struct wire_writer w;
+
+	opt.udp_size = t->env.engine_config->max_udp_bytes;
+	opt.dnssec_ok = r->edns->dnssec_ok;
+	opt.ede_code = words_for(r);
+	if (n + edns_reply_bytes(&opt) + room > r->cap)
+		return n;
+	wire_writer_init(&w, out + n, r->cap - n);
+	if (edns_reply_write(&w, &opt))
+		return n;
+	wire_store_be16(out + DNS_ARCOUNT_AT, 1);
+	return n + w.at;
+}
+
+size_t inquiry_write_empty(struct transfer *t, const struct empty_reply *r)
+{
+	uint8_t *out = t->primary->out;
+	int n = xfr_reply(out, r->cap, r->request, r->n, r->flags, r->rcode);
+
+	if (n <= 0)
+		return 0;
+	return r->edns->present ? add_opt(out, (size_t)n, r, t) : (size_t)n;
+}
+
+void inquiry_refuse(struct inquiry *i, uint16_t flags, enum dns_rcode rcode)
+{
+	const struct empty_reply reply = {
+		.request = i->msg,
+		.n = i->n,
+		.edns = &i->q.edns,
+		.tsig = &i->tsig,
+		.flags = flags,
+		.rcode = rcode,
+		.cap = i->conn ? i->cap : inquiry_datagram_size(i),
+	};
+
+	inquiry_reply(i, i->t->primary->out, inquiry_write_empty(i->t, &reply));
+}
+
+/* ---- What it may be ----------------------------------------------------------------------------- */
+
+static void refuse_notify(struct inquiry *i, enum dns_rcode rcode)
+{
+	transfer_count(i->t, notify_refused);
+	inquiry_refuse(i, DNS_FLAG_AA, rcode);
+}
+
+static void take_notify(struct inquiry *i)
+{
+	struct transfer *t = i->t;
+	struct transfer_zone *zone;
+	struct notify n;
+	int err = notify_parse(&n, i->msg, i->n);
+
+	if (err) {
+		inquiry_refuse(i, 0, err == ERR_TYPE ? DNS_RCODE_NOTIMP : DNS_RCODE_FORMERR);
+		return;
+	}
+	zone = transfer_zones_find(&t->zones, n.zone);
+	if (!zone || !zone->secondary) {
+		refuse_notify(i, DNS_RCODE_NOTAUTH);
+		return;
+	}
+	if (!rules_are_primary(t, zone, &i->who) &&
+	    !rules_allow(t, &zone->config.allow_notify, &i->who)) {
+		refuse_notify(i, DNS_RCODE_REFUSED);
+		return;
+	}
+	transfer_count(t, notify_in);
+	inquiry_refuse(i, DNS_FLAG_AA, DNS_RCODE_NOERROR);
+	secondary_notified(t, zone, &i->who.addr, n.has_serial ? &n.serial : NULL);
+}
+
+/* The serial number that an IXFR begins with: that of the SOA in its authority section (RFC 1995). */
+static bool read_serial(const struct inquiry *i, uint32_t *serial)
+{
+	struct xfr_question question;
+	struct xfr_message m;
+	struct xfr_record r;
+
+	if (xfr_message_open(&m, i->msg, i->n) || xfr_message_question(&m, &question))
+		return false;
+	r.owner_bytes = 0;
+	while (xfr_message_next(&m, &r)) {
+		if (r.section != XFR_AUTHORITY || r.type != DNS_TYPE_SOA || r.rdata_bytes < 22)
+			continue;
+		*serial = xfr_soa_serial(r.rdata, r.rdata_bytes);
+		return true;
+	}
+	return false;
+}
+
+static void take_transfer(struct inquiry *i)
+{
+	struct transfer *t = i->t;
+	struct transfer_zone *zone = transfer_zones_find(&t->zones, i->q.folded);
+	uint32_t serial = 0;
+
+	if (i->q.qtype == DNS_TYPE_AXFR && !i->conn) {
+		inquiry_refuse(i, 0, DNS_RCODE_NOTIMP);
+		return;
+	}
+	if (!zone || !rules_allow(t, &zone->config.allow_transfer, &i->who)) {
+		transfer_count(t, out_refused);
+		inquiry_refuse(i, 0, zone ? DNS_RCODE_REFUSED : DNS_RCODE_NOTAUTH);
+		return;
+	}
+	if (i->q.qtype == DNS_TYPE_IXFR && !read_serial(i, &serial)) {
+		inquiry_refuse(i, 0, DNS_RCODE_FORMERR);
+		return;
+	}
+	if (i->conn)
+		handout_begin(i, zone, serial);
+	else
+		handout_datagram(i, zone, serial);
+}
+
+size_t inquiry_datagram_size(const struct inquiry *i)
+{
+	size_t most = i->t->env.engine_config->max_udp_bytes, size = query_udp_size(&i->q);
+
+	if (size > most)
+		size = most;
+	return size < i->cap ? size : i->cap;
+}
+
+/* What fits the client, and leaves room for the signature. */
+static size_t question_cap(const struct inquiry *i)
+{
+	size_t cap = i->conn ? i->cap : inquiry_datagram_size(i), room = tsig_room(&i->tsig);
+
+	return cap > room ? cap - room : 0;
+}
+
+/* Who may have all of a zone may ask for its SOA, whoever else may ask: secondaries do so first. */
+static const struct transfer_zone *zone_of_secondary(const struct inquiry *i)
+{
+	const struct transfer_zone *zone;
+
+	if (i->q.qtype != DNS_TYPE_SOA || i->q.qclass != DNS_CLASS_IN)
+		return NULL;
+	zone = transfer_zones_find(&i->t->zones, i->q.folded);
+	return zone && rules_allow(i->t, &zone->config.allow_transfer, &i->who) ? zone : NULL;
+}
+
+static void take_question(struct inquiry *i)
+{
+	const struct transfer_zone *zone = zone_of_secondary(i);
+	struct primary *p = i->t->primary;
+	struct engine_request rq = {
+		.msg = i->msg,
+		.len = i->n,
+		.stream = i->conn,
+		.family = i->who.addr.family,
+		.client = i->who.addr.bytes,
+		.sees_zones = zone,
+		.now_ns = clock_ns(),
+		.now_s = clock_coarse_s(),
+		.wall_s = (uint32_t)clock_wall_s(),
+	};
+	size_t n;
+
+	rq.has_expire = zone && secondary_expire_left(i->t, zone, &rq.expire_s);
+	rcu_thread_online();
+	n = engine_answer(p->engine, &rq, p->out, question_cap(i));
+	rcu_thread_offline();
+	inquiry_reply(i, p->out, n);
+}
+
+static void take(struct inquiry *i)
+{
+	if (i->q.opcode == DNS_OPCODE_NOTIFY)
+		take_notify(i);
+	else if (i->q.opcode == DNS_OPCODE_UPDATE)
+		updates_take(i);
+	else if (i->q.qclass == DNS_CLASS_IN &&
+		 (i->q.qtype == DNS_TYPE_AXFR || i->q.qtype == DNS_TYPE_IXFR))
+		take_transfer(i);
+	else
+		take_question(i);
+}
+
+/* ---- Signature ---------------------------------------------------------------------------------- */
+
+/* Nobody behind this needs the record any more, and an engine would say that it has no keys. */
+static void cut_tsig(struct inquiry *i, size_t body_bytes)
+{
+	uint16_t n = wire_load_be16(i->msg + DNS_ARCOUNT_AT);
+
+	wire_store_be16(i->msg + DNS_ARCOUNT_AT, (uint16_t)(n - 1));
+	i->n = body_bytes;
+	i->who.key = i->tsig.key;
+}
+
+static void check_tsig(struct inquiry *i)
+{
+	size_t body_bytes;
+	enum tsig_verdict verdict = tsig_verify_request(&i->tsig, i->t->book->keys, i->msg, i->n,
+							clock_wall_s(), &body_bytes);
+
+	if (verdict != TSIG_NONE && verdict != TSIG_OK) {
+		transfer_count(i->t, tsig_bad);
+		inquiry_refuse(i, 0, tsig_rcode(verdict));
+		return;
+	}
+	if (verdict == TSIG_OK)
+		cut_tsig(i, body_bytes);
+	take(i);
+}
+
+void inquiry_handle(struct inquiry *i)
+{
+	enum query_verdict verdict = query_parse(&i->q, i->msg, i->n);
+
+	if (verdict == QUERY_IGNORE) {
+		send_reply(i, NULL, 0);
+		return;
+	}
+	/* Whatever is wrong with it, the engine has the words for it. */
+	if (verdict == QUERY_OK || verdict == QUERY_NOTIMP)
+		check_tsig(i);
+	else
+		take_question(i);
+	tsig_fini(&i->tsig);
+}

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * One message to us, wherever it came from: its signature is checked first, then what it is decides who
+ * answers, and the reply is signed as the message was (RFC 8945 section 5).
+ *
+ *      TSIG ─► opcode ─┬─► NOTIFY: rules, reply, secondary_notified()
+ *                      ├─► UPDATE: rules, updates.c
+ *                      ├─► AXFR, IXFR: rules, handout.c (IXFR by UDP: here)
+ *                      └─► any other question: an engine without a cache
+ *
+ * Threads: the loop's.
+ */
+#ifndef VOLLEY_TRANSFER_INQUIRY_H
+#define VOLLEY_TRANSFER_INQUIRY_H
+
+#include "dns/edns.h"
+#include "dns/query.h"
+#include "transfer/primary.h"
+
+struct conn;
+
+/* The caller sets the first ones, the rest is zeros. */
+struct inquiry {
+	struct transfer *t;
+	uint8_t *msg; /* the TSIG is cut off from it */
+	size_t n;
+	struct who who;             /* its key comes of the signature */
+	size_t cap;                 /* octets that a reply may have */
+	struct conn *conn;          /* that it came by; or else: */
+	struct handover_item *item; /* gets one reply, or is told that there is none */
+	struct query q;
+	struct tsig tsig;
+};
+
+void inquiry_handle(struct inquiry *i);
+
+/* An address of a message; IPv4 behind an IPv6 socket is IPv4. */
+struct port_addr inquiry_peer(uint8_t family, const uint8_t bytes[16], __be16 net_port);
+
+/*
+ * Signs the n octets at out, which has room for inquiry.cap, and sends them; once for each inquiry. n 0:
+ * there is no reply.
+ */
+void inquiry_reply(struct inquiry *i, uint8_t *out, size_t n);
+/* What the client takes in a datagram, and we send in one. */
+size_t inquiry_datagram_size(const struct inquiry *i);
+
+/* A reply with nothing but header, question and, where the request had one, OPT: RFC 6891 section 7. */
+struct empty_reply {
+	const uint8_t *request; /* of n octets, or the beginning of it with the question */
+	size_t n;
+	const struct query_edns *edns; /* of the request */
+	const struct tsig *tsig;       /* for whose record room is left */
+	uint16_t flags;                /* that are added */
+	enum dns_rcode rcode;
+	size_t cap; /* octets that it may have */
+};
+
+/* Writes it to t->primary->out, not signed. Its length; 0: there is nothing to reply to. */
+size_t inquiry_write_empty(struct transfer *t, const struct empty_reply *reply);
+/* The same to an inquiry, signed and sent. */
+void inquiry_refuse(struct inquiry *i, uint16_t flags, enum dns_rcode rcode);
+
+#endif

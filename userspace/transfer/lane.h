@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * A lane: so many may go at a time, the others wait. Those who wait are let in by turns of the name
+ * server that they wait for, so that ten thousand zones of one do not keep out the only zone of another.
+ *
+ *      remote a: z1 z2 z3 ...     ┐
+ *      remote b: z7               ├─► one of each by turns ─► at most `limit` at a time
+ *      remote c: z8 z9            ┘
+ *
+ * Threads: the loop's.
+ */
+#ifndef VOLLEY_TRANSFER_LANE_H
+#define VOLLEY_TRANSFER_LANE_H
+
+#include <event2/event.h>
+#include <stdint.h>
+#include <urcu/list.h>
+
+struct lane {
+	uint32_t limit, n_inside;
+	struct cds_list_head
+		queues; /* one for each name that somebody waits for, the next one first */
+	struct event *let_in;
+};
+
+/* Of who is in a lane or waits for it. All zeros: neither. */
+struct lane_place {
+	struct lane *lane;        /* NULL: neither */
+	struct lane_queue *queue; /* NULL: inside */
+	struct cds_list_head node;
+	void (*go)(void *user);
+	void *user;
+};
+
+/* 0 or -ENOMEM. */
+int lane_open(struct lane *lane, struct event_base *base, uint32_t limit)
+	__attribute__((warn_unused_result));
+void lane_close(struct lane *lane); /* nobody waits any more */
+void lane_set_limit(struct lane *lane, uint32_t limit);
+
+/*
+ * Waits for a place among those for the name server @name; go() is called when there is one, never from
+ * within. -ENOMEM.
+ */
+int lane_enter(struct lane *lane, struct lane_place *place, const char *name)
+	__attribute__((warn_unused_result));
+/* Gives the place back, or waits no more. One that is in no lane is allowed. */
+void lane_leave(struct lane_place *place);
+
+#endif

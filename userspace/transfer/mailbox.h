@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * A mailbox between two threads: a list under a mutex, and an eventfd that is readable while there is
+ * something. Order is kept. Posts are the sender's to make and the receiver's to free.
+ */
+#ifndef VOLLEY_TRANSFER_MAILBOX_H
+#define VOLLEY_TRANSFER_MAILBOX_H
+
+#include <pthread.h>
+
+struct post {
+	struct post *next;
+};
+
+struct mailbox {
+	pthread_mutex_t lock;
+	struct post *first, **last;
+	int fd; /* eventfd, not blocking */
+};
+
+/* 0 or -errno. */
+int mailbox_open(struct mailbox *box) __attribute__((warn_unused_result));
+void mailbox_close(struct mailbox *box); /* what is in it was taken; twice is allowed */
+
+/* Any thread. */
+void mailbox_put(struct mailbox *box, struct post *post);
+/* Makes the fd readable without a post. */
+void mailbox_wake(struct mailbox *box);
+/* All that is there, oldest first; the fd is quiet then. NULL: nothing. */
+struct post *mailbox_take(struct mailbox *box);
+
+#endif

@@ -1,0 +1,341 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "transfer/notify_out.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "base/err.h"
+#include "base/log.h"
+#include "transfer/ask.h"
+#include "transfer/primary.h"
+#include "xfr/notify.h"
+
+/* Seconds before the next round: RFC 1996 section 3.6 has 60 s and 5 rounds; most losses are short. */
+static const uint16_t waits_s[] = { 5, 15, 60, 60, 60 };
+
+#define NOTIFY_ROUNDS (sizeof(waits_s) / sizeof(waits_s[0]))
+
+enum state {
+	TOLD,    /* nothing is outstanding */
+	QUEUED,  /* for its turn */
+	RUNNING, /* ask or exchange */
+	WAITING, /* for the next round */
+};
+
+/* A remote of a zone. */
+struct target {
+	struct cds_list_head link; /* in the queue */
+	struct transfer *t;
+	struct transfer_zone *zone;
+	const char *name; /* of the zone's configuration */
+	enum state state;
+	unsigned int n_rounds;
+	struct event *on_wait; /* once it was needed */
+	/* RUNNING. */
+	struct book *book;
+	struct book_remote *remote;
+	uint32_t n_tried; /* addresses, in this round */
+	struct ask *ask;
+	struct exchange *exchange;
+	struct tsig tsig;
+	uint16_t id;
+};
+
+struct primary_zone {
+	uint32_t n;
+	struct target targets[];
+};
+
+struct notifier {
+	struct cds_list_head queue;
+	struct event *on_tick;
+	uint32_t n_running;
+};
+
+/* ---- One target --------------------------------------------------------------------------------- */
+
+static void leave(struct target *g)
+{
+	switch (g->state) {
+	case RUNNING:
+		ask_abort(g->ask);
+		exchange_abort(g->exchange);
+		tsig_fini(&g->tsig);
+		book_put(g->book);
+		g->ask = NULL;
+		g->exchange = NULL;
+		g->t->primary->notifier->n_running--;
+		break;
+	case QUEUED:
+		cds_list_del(&g->link);
+		break;
+	case WAITING:
+		(void)event_del(g->on_wait);
+		break;
+	case TOLD:
+		break;
+	}
+	g->state = TOLD;
+}
+
+static void tick_soon(struct notifier *n)
+{
+	const struct timeval tick = { .tv_usec = NOTIFY_TICK_MS * 1000 };
+
+	if (!event_pending(n->on_tick, EV_TIMEOUT, NULL))
+		(void)event_add(n->on_tick, &tick);
+}
+
+static void enqueue(struct target *g)
+{
+	struct notifier *n = g->t->primary->notifier;
+
+	leave(g);
+	g->state = QUEUED;
+	cds_list_add_tail(&g->link, &n->queue);
+	tick_soon(n);
+}
+
+static void on_wait(evutil_socket_t fd, short events, void *user)
+{
+	struct target *g = user;
+
+	(void)fd, (void)events;
+	enqueue(g);
+}
+
+/* Nobody has answered in this round. */
+static void end_round(struct target *g)
+{
+	struct timeval wait = { 0 };
+
+	leave(g);
+	if (!g->on_wait)
+		g->on_wait = evtimer_new(g->t->base, on_wait, g);
+	if (g->n_rounds == NOTIFY_ROUNDS || !g->on_wait) {
+		transfer_count(g->t, notify_failed);
+		log_warn("%s does not answer NOTIFY", g->name);
+		return;
+	}
+	wait.tv_sec = waits_s[g->n_rounds++];
+	if (!event_add(g->on_wait, &wait))
+		g->state = WAITING;
+}
+
+static void try_next(struct target *g);
+
+/* Any answer will do: section 3.12. */
+static void on_answer(void *user, int code, const uint8_t *reply, size_t n)
+{
+	struct target *g = user;
+	struct peer *peer = &g->remote->peers[g->n_tried - 1];
+
+	(void)reply, (void)n;
+	g->ask = NULL;
+	if (!code) {
+		peer_is_alive(peer);
+		leave(g);
+		return;
+	}
+	if (code == -ETIMEDOUT)
+		peer_is_dead(peer, clock_ns());
+	try_next(g);
+}
+
+static int on_message(void *user, const uint8_t *msg, size_t n)
+{
+	struct target *g = user;
+	enum tsig_verdict verdict = tsig_verify(&g->tsig, msg, n, clock_wall_s(), NULL);
+	bool is_answer = verdict == TSIG_OK && notify_match(msg, n, g->id, g->zone->apex) >= 0;
+	/* The connection is kept with its peer, which may go with an older book in leave(). */
+	bool is_kept = is_answer && g->book == g->t->book;
+
+	g->exchange = NULL;
+	if (is_answer)
+		leave(g);
+	else
+		try_next(g);
+	return is_kept ? EXCHANGE_DONE : ERR_FORMAT;
+}
+
+static void on_failed(void *user, int code, const char *why)
+{
+	struct target *g = user;
+
+	(void)code, (void)why;
+	g->exchange = NULL;
+	try_next(g);
+}
+
+/* The NOTIFY, not signed, with the SOA that is served; its length, or an error. */
+static int write_notify(struct target *g, uint8_t *msg, size_t cap)
+{
+	struct zone *served = served_get(g->t, g->zone);
+	const struct zone_rrset *soa;
+	struct zone_rdata rd;
+	int n;
+
+	if (!served)
+		return notify_build(msg, cap, g->id, g->zone->apex, NULL, 0, 0);
+	soa = zone_soa(served);
+	(void)zone_rdata_next(zone_rrset_first(served, soa), &rd);
+	n = notify_build(msg, cap, g->id, g->zone->apex, rd.bytes, rd.len, soa->ttl);
+	zone_unref(served);
+	return n;
+}
+
+static int send_by_tls(struct target *g, struct peer *peer, uint8_t *msg, size_t n, size_t cap)
+{
+	static const struct exchange_handlers handlers = { on_message, on_failed };
+	int bytes;
+
+	tsig_fini(&g->tsig);
+	tsig_init(&g->tsig, g->remote->key);
+	bytes = tsig_sign(&g->tsig, msg, n, cap, clock_wall_s());
+	if (bytes < 0)
+		return bytes;
+	return peer_exchange(&g->exchange, g->t, g->remote, peer, msg, (size_t)bytes, &handlers, g);
+}
+
+static int send_to(struct target *g, struct peer *peer)
+{
+	uint8_t msg[ASK_MESSAGE_MAX + TSIG_MAX];
+	int n;
+
+	g->id = random_u16(&g->t->random);
+	n = write_notify(g, msg, ASK_MESSAGE_MAX);
+	if (n < 0)
+		return n;
+	transfer_count(g->t, notify_sent);
+	if (g->remote->tls != CONFIG_TLS_OFF)
+		return send_by_tls(g, peer, msg, (size_t)n, sizeof(msg));
+	return ask_start(&g->ask, g->t, g->remote, peer, msg, (size_t)n, on_answer, g);
+}
+
+/* The next address of the remote, or the end of the round. */
+static void try_next(struct target *g)
+{
+	while (g->n_tried < g->remote->n_peers) {
+		struct peer *peer = &g->remote->peers[g->n_tried++];
+
+		if (!peer_is_shunned(peer, clock_ns()) && !send_to(g, peer))
+			return;
+	}
+	end_round(g);
+}
+
+static void start(struct target *g)
+{
+	struct transfer *t = g->t;
+
+	leave(g);
+	g->remote = book_remote(t->book, g->name);
+	if (!g->remote)
+		return;
+	g->book = book_get(t->book);
+	g->state = RUNNING;
+	g->n_tried = 0;
+	t->primary->notifier->n_running++;
+	try_next(g);
+}
+
+/* ---- All of them -------------------------------------------------------------------------------- */
+
+static void on_tick(evutil_socket_t fd, short events, void *user)
+{
+	struct notifier *n = user;
+
+	(void)fd, (void)events;
+	for (unsigned int i = 0; i < NOTIFY_PER_TICK && n->n_running < NOTIFY_RUNNING_MAX; i++) {
+		if (cds_list_empty(&n->queue))
+			return;
+		start(cds_list_first_entry(&n->queue, struct target, link));
+	}
+	tick_soon(n);
+}
+
+void notifier_tell(struct transfer *t, struct transfer_zone *zone)
+{
+	struct primary_zone *p = zone->primary;
+
+	(void)t;
+	for (uint32_t i = 0; p && i < p->n; i++) {
+		p->targets[i].n_rounds = 0;
+		enqueue(&p->targets[i]);
+	}
+}
+
+/* Who is to hear of what is served now: all, where they are new, or had not heard of it yet. */
+static bool is_due(struct transfer *t, const struct transfer_zone *zone)
+{
+	uint32_t serial;
+
+	if (!zone->primary)
+		return served_serial(t, zone, &serial);
+	for (uint32_t i = 0; i < zone->primary->n; i++)
+		if (zone->primary->targets[i].state != TOLD)
+			return true;
+	return false;
+}
+
+void notifier_drop_zone(struct transfer *t, struct transfer_zone *zone)
+{
+	struct primary_zone *p = zone->primary;
+
+	(void)t;
+	for (uint32_t i = 0; p && i < p->n; i++) {
+		leave(&p->targets[i]);
+		if (p->targets[i].on_wait)
+			event_free(p->targets[i].on_wait);
+	}
+	free(p);
+	zone->primary = NULL;
+}
+
+/* Without memory for them nobody is told: the secondaries ask by themselves, later. */
+void notifier_put_zone(struct transfer *t, struct transfer_zone *zone)
+{
+	bool due = is_due(t, zone);
+	char **names = zone->config.notify;
+	uint32_t n = 0;
+
+	notifier_drop_zone(t, zone);
+	while (names && names[n])
+		n++;
+	if (!n)
+		return;
+	zone->primary = calloc(1, sizeof(*zone->primary) + n * sizeof(zone->primary->targets[0]));
+	if (!zone->primary)
+		return;
+	zone->primary->n = n;
+	for (uint32_t i = 0; i < n; i++)
+		zone->primary->targets[i] =
+			(struct target){ .t = t, .zone = zone, .name = names[i] };
+	if (due)
+		notifier_tell(t, zone);
+}
+
+int notifier_open(struct transfer *t)
+{
+	struct notifier *n = calloc(1, sizeof(*n));
+
+	if (!n)
+		return -ENOMEM;
+	t->primary->notifier = n;
+	CDS_INIT_LIST_HEAD(&n->queue);
+	n->on_tick = evtimer_new(t->base, on_tick, n);
+	return n->on_tick ? 0 : -ENOMEM;
+}
+
+void notifier_close(struct transfer *t)
+{
+	struct notifier *n = t->primary->notifier;
+
+	if (!n)
+		return;
+	if (n->on_tick)
+		event_free(n->on_tick);
+	free(n);
+	t->primary->notifier = NULL;
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * NOTIFY to secondaries (RFC 1996): each remote in a zone's notify list hears of each version, until it
+ * answers or NOTIFY_ROUNDS rounds are over. A newer version takes the place of what is outstanding.
+ *
+ *      published ─► queue ─► NOTIFY_PER_TICK in NOTIFY_TICK_MS, NOTIFY_RUNNING_MAX at a time
+ *                     ▲          │ no answer, from any of its addresses
+ *                     └── a while ◄┘                     10,000 zones at start are 10 s of packets
+ *
+ * An address that did not answer is not asked for the other zones either, for a while (peer.h). Remotes with
+ * TLS are told over TLS, the others by UDP (ask.h).
+ *
+ * Threads: the loop's.
+ */
+#ifndef VOLLEY_TRANSFER_NOTIFY_OUT_H
+#define VOLLEY_TRANSFER_NOTIFY_OUT_H
+
+#define NOTIFY_TICK_MS     10
+#define NOTIFY_PER_TICK    10
+#define NOTIFY_RUNNING_MAX 64
+
+struct transfer;
+struct transfer_zone;
+
+int notifier_open(struct transfer *t) __attribute__((warn_unused_result));
+void notifier_close(struct transfer *t); /* all zones were dropped */
+
+/*
+ * Its list of remotes is new: they are told of what is served, where there was no list before, or its
+ * remotes had not all answered.
+ */
+void notifier_put_zone(struct transfer *t, struct transfer_zone *zone);
+void notifier_drop_zone(struct transfer *t, struct transfer_zone *zone);
+/* All its remotes are told, from the first round on. */
+void notifier_tell(struct transfer *t, struct transfer_zone *zone);
+
+#endif

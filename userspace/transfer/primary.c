@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "transfer/primary.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "base/log.h"
+#include "dns/name.h"
+#include "engine/engine.h"
+#include "transfer/handout.h"
+#include "transfer/inquiry.h"
+#include "transfer/notify_out.h"
+#include "transfer/server.h"
+#include "transfer/server_tls.h"
+#include "transfer/updates.h"
+
+/* ---- From the workers --------------------------------------------------------------------------- */
+
+void primary_handle(struct transfer *t, struct handover_item *item)
+{
+	struct inquiry inquiry = {
+		.t = t,
+		.msg = item->bytes,
+		.n = item->n_bytes,
+		.who.addr = inquiry_peer(item->family, item->peer, item->peer_port),
+		.cap = item->reply_cap < DNS_MESSAGE_MAX ? item->reply_cap : DNS_MESSAGE_MAX,
+		.item = item,
+	};
+
+	if (item->fd >= 0)
+		server_take(t, item);
+	else
+		inquiry_handle(&inquiry);
+}
+
+static void on_handover(evutil_socket_t fd, short events, void *user)
+{
+	struct transfer *t = user;
+	struct handover_item *item = handover_take(t->env.handover), *next;
+
+	(void)fd, (void)events;
+	for (; item; item = next) {
+		next = item->next;
+		primary_handle(t, item);
+	}
+}
+
+/* ---- Settings ----------------------------------------------------------------------------------- */
+
+static int copy_keys(struct primary_settings *s, const struct config *config)
+{
+	s->keys = calloc(config->n_keys ? config->n_keys : 1, sizeof(uint8_t *));
+	if (!s->keys)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < config->n_keys; i++) {
+		const char *text = config->keys[i].name;
+		uint8_t *name = malloc(NAME_FOLDED_BYTES);
+		int n;
+
+		if (!name)
+			return -ENOMEM;
+		s->keys[s->n_keys++] = name;
+		n = name_from_text(name, DNS_NAME_MAX, text, strlen(text));
+		if (n < 0)
+			return n;
+		name_fold(name, name, (size_t)n);
+	}
+	return 0;
+}
+
+int primary_prepare(struct primary_settings **out, struct transfer *t, const struct config *config,
+		    char *err, size_t err_cap)
+{
+	struct primary_settings *s = calloc(1, sizeof(*s));
+	int code;
+
+	(void)t;
+	*out = NULL;
+	if (!s)
+		return -ENOMEM;
+	s->idle_s = config->tcp_idle_s;
+	code = copy_keys(s, config);
+	if (!code)
+		code = server_tls_open(&s->tls, config, err, err_cap);
+	if (code)
+		primary_discard(s);
+	else
+		*out = s;
+	return code;
+}
+
+void primary_discard(struct primary_settings *s)
+{
+	if (!s)
+		return;
+	for (size_t i = 0; i < s->n_keys; i++)
+		free(s->keys[i]);
+	free(s->keys);
+	server_tls_close(s->tls);
+	free(s);
+}
+
+void primary_configure(struct transfer *t, struct primary_settings *settings)
+{
+	struct primary *p = t->primary;
+
+	primary_discard(p->settings);
+	p->settings = settings;
+	if (settings->tls && server_tls_start(settings->tls, t))
+		log_error("no DNS over TLS: %s", err_text(-ENOMEM));
+	rules_change(t);
+	handout_next(t);
+}
+
+/* ---- Zones -------------------------------------------------------------------------------------- */
+
+void primary_put_zone(struct transfer *t, struct transfer_zone *zone)
+{
+	notifier_put_zone(t, zone);
+	rules_change(t);
+}
+
+void primary_drop_zone(struct transfer *t, struct transfer_zone *zone)
+{
+	notifier_drop_zone(t, zone);
+	handout_forget_zone(t, zone);
+	rules_change(t);
+}
+
+void primary_published(struct transfer *t, struct transfer_zone *zone, uint32_t serial)
+{
+	(void)serial; /* what is served when the packet leaves is told */
+	notifier_tell(t, zone);
+}
+
+void primary_notify(struct transfer *t, struct transfer_zone *zone)
+{
+	notifier_tell(t, zone);
+}
+
+void primary_answer(struct transfer *t, void *request, unsigned int rcode)
+{
+	updates_answer(t, request, rcode);
+}
+
+/* ---- Begin and end ------------------------------------------------------------------------------ */
+
+static int open_handover(struct transfer *t)
+{
+	struct primary *p = t->primary;
+
+	if (!t->env.handover)
+		return 0;
+	p->on_handover = event_new(t->base, handover_fd(t->env.handover), EV_READ | EV_PERSIST,
+				   on_handover, t);
+	return p->on_handover && !event_add(p->on_handover, NULL) ? 0 : -ENOMEM;
+}
+
+int primary_open(struct transfer *t)
+{
+	struct primary *p = calloc(1, sizeof(*p));
+	int code;
+
+	if (!p)
+		return -ENOMEM;
+	t->primary = p;
+	CDS_INIT_LIST_HEAD(&p->handouts);
+	CDS_INIT_LIST_HEAD(&p->handouts_waiting);
+	CDS_INIT_LIST_HEAD(&p->updates);
+	code = engine_new(&p->engine, t->env.engine_config, NULL, t->env.published);
+	code = code ? code : rules_open(t);
+	code = code ? code : server_open(t);
+	code = code ? code : notifier_open(t);
+	return code ? code : open_handover(t);
+}
+
+void primary_close(struct transfer *t)
+{
+	struct primary *p = t->primary;
+
+	if (!p)
+		return;
+	rules_close(t);
+	if (p->on_handover)
+		event_free(p->on_handover);
+	server_close(t);
+	updates_close(t);
+	notifier_close(t);
+	primary_discard(p->settings);
+	engine_free(p->engine);
+	free(p);
+	t->primary = NULL;
+}

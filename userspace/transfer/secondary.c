@@ -1,0 +1,465 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "transfer/secondary.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/err.h"
+#include "base/log.h"
+#include "base/wire.h"
+
+#define JITTER_PARTS   10 /* up to a tenth early */
+#define N_TRANSFERS    10 /* before there is a configuration */
+#define BACKOFF_MAX_S  3600
+#define QUIET_FIRST_NS (250 * CLOCK_NS_PER_MS)
+#define QUIET_DOUBLED  8
+
+static void begin_round(struct secondary_zone *s);
+
+int secondary_open(struct transfer *t)
+{
+	struct secondary *all = calloc(1, sizeof(*all));
+	int code;
+
+	t->secondary = all;
+	if (!all)
+		return -ENOMEM;
+	code = lane_open(&all->checks, t->base, SECONDARY_CHECKS);
+	if (!code)
+		code = lane_open(&all->transfers, t->base, N_TRANSFERS);
+	return code;
+}
+
+void secondary_close(struct transfer *t)
+{
+	if (!t->secondary)
+		return;
+	lane_close(&t->secondary->checks);
+	lane_close(&t->secondary->transfers);
+	free(t->secondary);
+	t->secondary = NULL;
+}
+
+void secondary_configured(struct transfer *t)
+{
+	lane_set_limit(&t->secondary->transfers,
+		       t->book->n_transfers ? t->book->n_transfers : N_TRANSFERS);
+}
+
+uint32_t secondary_bound(uint32_t seconds, uint32_t min, uint32_t max)
+{
+	if (max && seconds > max)
+		seconds = max;
+	return seconds < min ? min : seconds;
+}
+
+bool secondary_times(const struct secondary_zone *s, struct soa_times *times)
+{
+	const struct config_zone *c = &s->zone->config;
+	struct zone *served = served_get(s->t, s->zone);
+	struct zone_rdata soa;
+	const uint8_t *at;
+
+	if (!served)
+		return false;
+	zone_rdata_next(zone_rrset_first(served, zone_soa(served)), &soa);
+	at = soa.bytes + soa.len -
+	     16; /* refresh, retry, expire, minimum: RFC 1035 section 3.3.13 */
+	times->refresh_s = secondary_bound(wire_load_be32(at), c->refresh_min_s, c->refresh_max_s);
+	times->retry_s = secondary_bound(wire_load_be32(at + 4), c->retry_min_s, c->retry_max_s);
+	times->expire_s = secondary_bound(wire_load_be32(at + 8), c->expire_min_s, c->expire_max_s);
+	zone_unref(served);
+	return true;
+}
+
+/* What has just come is served a moment before that is settled. */
+static uint64_t expires_at(const struct secondary_zone *s)
+{
+	return s->state == SECONDARY_SETTLING && s->settles_expires_s > s->expires_wall_s ?
+		       s->settles_expires_s :
+		       s->expires_wall_s;
+}
+
+bool secondary_expire_left(struct transfer *t, const struct transfer_zone *zone, uint32_t *seconds)
+{
+	uint64_t now_s = clock_wall_s(), end_s = zone->secondary ? expires_at(zone->secondary) : 0;
+	struct zone *served = served_get(t, zone);
+	struct zone_rdata soa;
+
+	if (!served)
+		return false;
+	zone_rdata_next(zone_rrset_first(served, zone_soa(served)), &soa);
+	*seconds = wire_load_be32(soa.bytes + soa.len - 8);
+	if (end_s)
+		*seconds = end_s > now_s ? (uint32_t)(end_s - now_s) : 0;
+	zone_unref(served);
+	return true;
+}
+
+/* Early by up to a tenth, so that zones of one age do not stay together. */
+static void set_next_ms(struct secondary_zone *s, uint64_t ms)
+{
+	uint64_t early_ms = ms / JITTER_PARTS * random_u16(&s->t->random) / 65536;
+	struct timeval wait;
+
+	ms -= early_ms;
+	wait = (struct timeval){
+		.tv_sec = (time_t)(ms / 1000),
+		.tv_usec = (suseconds_t)(ms % 1000 * 1000),
+	};
+	s->next_wall_s = clock_wall_s() + ms / 1000;
+	(void)evtimer_add(s->next, &wait);
+}
+
+static void set_next(struct secondary_zone *s, uint32_t seconds)
+{
+	set_next_ms(s, 1000 * (uint64_t)(seconds ? seconds : 1));
+}
+
+static void set_expiry(struct secondary_zone *s, uint64_t expires_wall_s)
+{
+	uint64_t now_s = clock_wall_s();
+	const struct timeval wait = {
+		.tv_sec = expires_wall_s > now_s ? (time_t)(expires_wall_s - now_s) : 0,
+	};
+
+	s->expires_wall_s = expires_wall_s;
+	(void)evtimer_add(s->expiry, &wait);
+}
+
+static void on_expiry(evutil_socket_t fd, short what, void *user)
+{
+	struct secondary_zone *s = user;
+	const struct transfer_event event = {
+		.kind = TRANSFER_EXPIRED,
+		.apex = s->zone->apex,
+		.apex_len = s->zone->apex_len,
+		.remote = s->remote,
+	};
+
+	(void)fd, (void)what;
+	if (transfer_emit(s->t, &event))
+		set_expiry(s, clock_wall_s() + 1);
+}
+
+static void on_next(evutil_socket_t fd, short what, void *user)
+{
+	(void)fd, (void)what;
+	begin_round(user);
+}
+
+/* After a round that came to nothing: RFC 1035; a zone that was never there is asked for less and less. */
+static void set_retry(struct secondary_zone *s)
+{
+	const struct config_zone *c = &s->zone->config;
+	uint32_t max_s = secondary_bound(BACKOFF_MAX_S, c->retry_min_s, c->retry_max_s);
+	uint64_t wait_s = c->retry_min_s ? c->retry_min_s : 1;
+	struct soa_times times;
+
+	s->n_failed++;
+	if (secondary_times(s, &times)) {
+		set_next(s, times.retry_s);
+		return;
+	}
+	for (uint32_t i = 1; i < s->n_failed && wait_s < max_s; i++)
+		wait_s *= 2;
+	set_next(s, wait_s < max_s ? (uint32_t)wait_s : max_s);
+}
+
+static void begin_round(struct secondary_zone *s)
+{
+	(void)evtimer_del(s->next);
+	if (attempt_begin(s)) {
+		set_next(s, 1); /* there is no memory */
+		return;
+	}
+	s->state = SECONDARY_ASKING;
+	s->is_again = false;
+}
+
+/* For a NOTIFY: at once, unless those before told of what was not there. */
+static void begin_told_round(struct secondary_zone *s)
+{
+	uint64_t now_ns = clock_ns();
+	uint64_t quiet_ms =
+		now_ns < s->quiet_until_ns ? (s->quiet_until_ns - now_ns) / CLOCK_NS_PER_MS + 1 : 0;
+
+	s->is_prompted = true;
+	if (!quiet_ms)
+		begin_round(s);
+	else if (clock_wall_s() + quiet_ms / 1000 < s->next_wall_s)
+		set_next_ms(s, quiet_ms);
+}
+
+static bool is_newer_told(const struct secondary_zone *s)
+{
+	uint32_t serial;
+
+	return s->is_told &&
+	       (!served_serial(s->t, s->zone, &serial) || xfr_serial_newer(s->told_serial, serial));
+}
+
+void secondary_notified(struct transfer *t, struct transfer_zone *zone,
+			const struct port_addr *from, const uint32_t *serial)
+{
+	struct secondary_zone *s = zone->secondary;
+	uint32_t ours;
+
+	if (!s)
+		return;
+	if (serial && served_serial(t, zone, &ours) && !xfr_serial_newer(*serial, ours))
+		return;
+	s->teller = *from;
+	if (serial && (!s->is_told || xfr_serial_newer(*serial, s->told_serial))) {
+		s->is_told = true;
+		s->told_serial = *serial;
+	}
+	if (s->state != SECONDARY_IDLE)
+		s->is_again = true;
+	else
+		begin_told_round(s);
+}
+
+static void forget_round(struct secondary_zone *s)
+{
+	attempt_free(s->attempt);
+	s->attempt = NULL;
+	s->state = SECONDARY_IDLE;
+	s->is_prompted = false;
+	s->teller.family = 0;
+}
+
+/* A NOTIFY that led to nothing: the next ones wait, the longer the more of them there were. */
+static void be_quiet(struct secondary_zone *s)
+{
+	s->quiet_until_ns = clock_ns() + (QUIET_FIRST_NS << s->n_futile);
+	if (s->n_futile < QUIET_DOUBLED)
+		s->n_futile++;
+}
+
+static void end_current(struct secondary_zone *s)
+{
+	struct transfer_event event = {
+		.kind = TRANSFER_CHECKED,
+		.apex = s->zone->apex,
+		.apex_len = s->zone->apex_len,
+		.remote = s->remote,
+		.checked_wall_s = clock_wall_s(),
+	};
+	struct soa_times times;
+
+	if (!secondary_times(s, &times)) {
+		set_retry(s); /* it has expired meanwhile, or was taken away */
+		return;
+	}
+	if (s->attempt->has_expire && s->attempt->expire_left_s < times.expire_s)
+		times.expire_s = s->attempt->expire_left_s;
+	event.expires_wall_s = event.checked_wall_s + times.expire_s;
+	if (event.expires_wall_s < s->expires_wall_s) /* RFC 7314 section 4: never shorter */
+		event.expires_wall_s = s->expires_wall_s;
+	s->checked_wall_s = event.checked_wall_s;
+	s->n_failed = 0;
+	s->error[0] = '\0';
+	if (s->is_prompted)
+		be_quiet(s);
+	set_expiry(s, event.expires_wall_s);
+	set_next(s, times.refresh_s);
+	if (transfer_emit(s->t, &event))
+		set_next(s, 1); /* once more, when there is memory */
+}
+
+static void end_failed(struct secondary_zone *s)
+{
+	char name[NAME_TEXT_MAX];
+
+	for (uint32_t i = 0; s->attempt && i < s->attempt->n_primaries; i++) {
+		if (s->attempt->primaries[i].has_failed)
+			strncpy(s->last_failed, s->attempt->primaries[i].remote->name,
+				sizeof(s->last_failed) - 1);
+	}
+	if (!*s->error)
+		strcpy(s->error, "there is no primary that could be asked");
+	if (!s->n_failed) {
+		(void)name_to_text(name, sizeof(name), s->zone->apex);
+		log_warn("%s: %s", name, s->error);
+	}
+	set_retry(s);
+}
+
+void secondary_ended(struct secondary_zone *s, enum attempt_end end)
+{
+	if (end == ATTEMPT_SENT) {
+		attempt_hang_up(s->attempt);
+		s->state = SECONDARY_SETTLING;
+		return;
+	}
+	if (end == ATTEMPT_CURRENT)
+		end_current(s);
+	else
+		end_failed(s);
+	forget_round(s);
+	/* What a NOTIFY told was not there: it is asked for once more, and no more for its sake. */
+	if (s->is_again) {
+		s->is_again = false;
+		begin_told_round(s);
+	} else {
+		s->is_told = false;
+	}
+}
+
+static void settle(struct secondary_zone *s)
+{
+	struct soa_times times = { 0 };
+
+	s->n_failed = 0;
+	s->n_futile = 0;
+	s->quiet_until_ns = 0;
+	s->last_failed[0] = '\0';
+	s->error[0] = '\0';
+	s->checked_wall_s = s->settles_checked_s;
+	set_expiry(s, s->settles_expires_s);
+	if (secondary_times(s, &times))
+		set_next(s, times.refresh_s);
+	else
+		set_retry(s);
+}
+
+void secondary_settled(struct transfer *t, struct transfer_zone *zone, int code)
+{
+	struct secondary_zone *s = zone->secondary;
+	bool was_changes;
+
+	(void)t;
+	if (!s || s->state != SECONDARY_SETTLING)
+		return;
+	was_changes = s->was_changes;
+	if (!code) {
+		settle(s);
+	} else {
+		snprintf(s->error, sizeof(s->error), "%s: %s", s->remote, err_text(code));
+		s->attempt->primaries[s->attempt->at_primary].has_failed = true;
+		end_failed(s);
+	}
+	forget_round(s);
+	if (code == -EBUSY) /* its file is read just now */
+		set_next(s, 1);
+	if (code == ERR_ZONE && was_changes) {
+		s->is_whole_next = true;
+		begin_round(s);
+	} else if (s->is_asked_next) { /* meanwhile, by a person: whatever was told has come */
+		begin_round(s);
+	} else if (s->is_again && (!s->is_told || is_newer_told(s))) {
+		begin_told_round(s);
+	} else {
+		s->is_again = false;
+		s->is_told = false;
+	}
+}
+
+void secondary_refresh(struct transfer *t, struct transfer_zone *zone, bool whole)
+{
+	struct secondary_zone *s = zone->secondary;
+
+	(void)t;
+	s->is_whole_next |= whole;
+	s->is_forced_next |= whole;
+	s->is_asked_next = true;
+	if (s->state == SECONDARY_SETTLING) {
+		s->is_again = true;
+		return;
+	}
+	attempt_free(s->attempt);
+	s->attempt = NULL;
+	begin_round(s);
+}
+
+/* What is known from before: when it is to be asked for, and when it expires. */
+static void resume(struct secondary_zone *s, const struct transfer_past *past)
+{
+	uint64_t now_s = clock_wall_s(), due_s;
+	struct soa_times times;
+
+	if (!secondary_times(s, &times)) {
+		begin_round(s);
+		return;
+	}
+	s->checked_wall_s = past->checked_wall_s;
+	set_expiry(s, past->expires_wall_s ? past->expires_wall_s : now_s + times.expire_s);
+	due_s = past->checked_wall_s + times.refresh_s;
+	if (due_s <= now_s || past->checked_wall_s > now_s)
+		begin_round(s);
+	else
+		set_next(s, (uint32_t)(due_s - now_s));
+}
+
+static void add_zone(struct transfer *t, struct transfer_zone *zone,
+		     const struct transfer_past *past)
+{
+	struct secondary_zone *s = calloc(1, sizeof(*s));
+
+	zone->secondary = s;
+	if (!s)
+		return;
+	s->t = t;
+	s->zone = zone;
+	s->next = evtimer_new(t->base, on_next, s);
+	s->expiry = evtimer_new(t->base, on_expiry, s);
+	if (!s->next || !s->expiry) {
+		secondary_drop_zone(t, zone);
+		return;
+	}
+	resume(s, past);
+}
+
+void secondary_put_zone(struct transfer *t, struct transfer_zone *zone,
+			const struct transfer_past *past)
+{
+	struct secondary_zone *s = zone->secondary;
+	uint32_t serial;
+
+	if (!zone->config.primaries || !zone->config.primaries[0]) {
+		secondary_drop_zone(t, zone);
+		return;
+	}
+	if (!s)
+		add_zone(t, zone, past);
+	else if (s->state == SECONDARY_IDLE && !served_serial(t, zone, &serial))
+		begin_round(s);
+}
+
+void secondary_drop_zone(struct transfer *t, struct transfer_zone *zone)
+{
+	struct secondary_zone *s = zone->secondary;
+
+	(void)t;
+	if (!s)
+		return;
+	attempt_free(s->attempt);
+	if (s->next)
+		event_free(s->next);
+	if (s->expiry)
+		event_free(s->expiry);
+	free(s);
+	zone->secondary = NULL;
+}
+
+void secondary_status(struct transfer *t, const struct transfer_zone *zone,
+		      struct transfer_status *out)
+{
+	const struct secondary_zone *s = zone->secondary;
+
+	(void)t;
+	if (!s)
+		return;
+	out->is_secondary = true;
+	out->is_running = s->state != SECONDARY_IDLE;
+	out->checked_wall_s = s->checked_wall_s;
+	out->refresh_wall_s = s->next_wall_s;
+	out->expires_wall_s = s->expires_wall_s;
+	if (s->attempt && s->attempt->exchange)
+		out->n_bytes = exchange_bytes(s->attempt->exchange);
+	memcpy(out->error, s->error, sizeof(out->error));
+	memcpy(out->remote, s->remote, sizeof(out->remote));
+}

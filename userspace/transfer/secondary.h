@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The secondary's side of a zone: when its primaries are asked, and what one round of asking them is.
+ *
+ *      IDLE ── time, NOTIFY, command ──► ASKING ── nothing newer, or nobody answers ──► IDLE
+ *        ▲                                  └── a zone or changes ──► SETTLING
+ *        └───────────── control has published it, or will not ───────────┘
+ *
+ * secondary.c has the times; attempt.c asks the primaries in turn; attempt_transfer.c takes what they give.
+ */
+#ifndef VOLLEY_TRANSFER_SECONDARY_H
+#define VOLLEY_TRANSFER_SECONDARY_H
+
+#include <event2/event.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "transfer/ask.h"
+#include "transfer/book.h"
+#include "transfer/internal.h"
+#include "transfer/lane.h"
+#include "xfr/in.h"
+#include "xfr/request.h"
+
+#define SECONDARY_CHECKS 64 /* SOA queries that are out at a time */
+/*
+ * Control puts many zones in place as quickly as one. So what came keeps its place in the lane until it is
+ * settled, for the memory that it takes, but for so many that are small: others are fetched meanwhile.
+ */
+#define SECONDARY_SMALL_BYTES (64u << 10) /* of messages */
+#define SECONDARY_SMALL_MAX   256
+
+struct secondary {
+	struct lane checks;    /* SOA queries */
+	struct lane transfers; /* until control has settled what came of them */
+	uint32_t n_small;      /* that are to be settled, and are in no lane any more */
+};
+
+/* Times of a SOA, within the bounds of the configuration; seconds. */
+struct soa_times {
+	uint32_t refresh_s, retry_s, expire_s;
+};
+
+enum secondary_state { SECONDARY_IDLE, SECONDARY_ASKING, SECONDARY_SETTLING };
+
+struct secondary_zone {
+	struct transfer *t;
+	struct transfer_zone *zone;
+	struct event *next; /* the next round: refresh or retry */
+	struct event *expiry;
+	enum secondary_state state;
+	struct attempt *attempt; /* unless IDLE */
+	uint64_t checked_wall_s, next_wall_s, expires_wall_s;
+	bool is_whole_next;  /* the next round asks for the whole zone, */
+	bool is_forced_next; /* even if there is nothing newer */
+	bool is_asked_next;  /* by a person: who has not answered lately is asked, too */
+	bool is_prompted;    /* by a NOTIFY */
+	bool is_again;       /* a round was asked for while one was under way */
+	bool was_changes;    /* what control settles are changes, */
+	uint64_t settles_checked_s, settles_expires_s; /* and its times */
+	bool is_told;                                  /* of told_serial by a NOTIFY */
+	uint32_t told_serial;
+	struct port_addr teller; /* family 0: nobody */
+	uint32_t n_failed;       /* rounds in a row */
+	uint32_t n_futile;       /* rounds in a row after a NOTIFY that found nothing newer */
+	uint64_t quiet_until_ns; /* no round for a NOTIFY before that */
+	char last_failed[64];    /* the remote that is tried last, or "" */
+	char error[256];
+	char remote[128];
+};
+
+/* What became of a round. */
+enum attempt_end {
+	ATTEMPT_CURRENT, /* nothing newer */
+	ATTEMPT_SENT,    /* an event is on its way to control */
+	ATTEMPT_FAILED,  /* s->error says why */
+};
+
+/* One of those that may be asked, in the order in which they are. */
+struct attempt_primary {
+	struct book_remote *remote;
+	bool has_failed;
+};
+
+/* A round: lives until secondary_ended(), or control's verdict. */
+struct attempt {
+	struct secondary_zone *s;
+	struct book *book;
+	struct event *step; /* the next thing to be done, out of all handlers */
+	void (*do_step)(struct attempt *a);
+	struct lane_place place;
+	uint32_t n_primaries, at_primary, at_address;
+	struct book_remote *remote; /* who is asked just now */
+	struct peer *peer;
+	bool is_whole, is_forced; /* asks for AXFR; whatever serial number it has */
+	bool is_asked;            /* by a person */
+	bool is_plain;            /* asks without OPT, which a->peer does not know */
+	bool is_promised;         /* a->peer has said that it has something newer */
+	bool has_new_connection;  /* was asked on one, since an old one gave nothing newer */
+	bool was_current;         /* somebody had nothing newer */
+	struct ask *ask;
+	struct exchange *exchange;
+	struct event *deadline;
+	struct tsig tsig;
+	uint16_t id;
+	uint32_t soa_expire_s;  /* of what comes */
+	uint32_t expire_left_s; /* RFC 7314, where has_expire */
+	bool has_expire;
+	/* A transfer. */
+	struct xfr_in *in;
+	struct zone_builder *builder;
+	struct zone_error builder_error;
+	struct changeset *sets;
+	size_t n_sets, sets_cap;
+	bool is_small; /* one of secondary.n_small */
+	struct attempt_primary primaries[];
+};
+
+/* attempt.c. Begins a round; secondary_ended() follows, never from within. -ENOMEM. */
+int attempt_begin(struct secondary_zone *s) __attribute__((warn_unused_result));
+/* Ends it without a word; gives its lane back. NULL is allowed. */
+void attempt_free(struct attempt *a);
+/* Calls do_step() soon, from the loop. */
+void attempt_step(struct attempt *a, void (*do_step)(struct attempt *a));
+/* This address has failed, in words; the next is tried. */
+void attempt_next(struct attempt *a, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* It has nothing newer, or not what a NOTIFY told of. */
+void attempt_is_current(struct attempt *a);
+/* A NOTIFY has told of what is newer than what is served. */
+bool attempt_is_told_of_newer(const struct attempt *a);
+/* Closes what is open towards the primary, and forgets what came. */
+void attempt_hang_up(struct attempt *a);
+
+/* attempt_transfer.c: asks a->remote for the zone or its changes; inside the lane of transfers. */
+void attempt_transfer(struct attempt *a);
+void attempt_drop_content(struct attempt *a);
+
+/* secondary.c */
+void secondary_ended(struct secondary_zone *s, enum attempt_end end);
+/* A time of a SOA within its bounds, of which 0 is none. */
+uint32_t secondary_bound(uint32_t seconds, uint32_t min, uint32_t max);
+/* Of the version that is served. False: none is. */
+bool secondary_times(const struct secondary_zone *s, struct soa_times *times);
+
+#endif

@@ -1,0 +1,359 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "transfer/server.h"
+
+#include <errno.h>
+#include <event2/buffer.h>
+#include <event2/bufferevent_ssl.h>
+#include <openssl/ssl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/wire.h"
+#include "transfer/handout.h"
+#include "transfer/inquiry.h"
+#include "transfer/primary.h"
+#include "transfer/updates.h"
+
+#define PREFIX_BYTES 2
+#define IN_HIGH      (PREFIX_BYTES + DNS_MESSAGE_MAX)
+#define WRITE_MAX    (256u << 10) /* by one call */
+
+struct server {
+	struct cds_list_head idle, busy;
+	uint32_t n;
+};
+
+/* ---- One connection ---------------------------------------------------------------------------- */
+
+static void set_timeouts(struct conn *c)
+{
+	const struct primary_settings *settings = c->t->primary->settings;
+	struct timeval in = { .tv_sec = settings ? settings->idle_s : SERVER_IDLE_S };
+	const struct timeval out = { .tv_sec = SERVER_WRITE_S };
+
+	if (!c->is_open)
+		in.tv_sec = SERVER_HANDSHAKE_S;
+	(void)bufferevent_set_timeouts(c->bev, c->is_busy ? NULL : &in, &out);
+}
+
+static void move(struct conn *c)
+{
+	struct server *s = c->t->primary->server;
+
+	cds_list_del(&c->link);
+	cds_list_add_tail(&c->link, c->is_busy ? &s->busy : &s->idle);
+}
+
+static void turn_soon(struct conn *c)
+{
+	event_active(c->on_turn, EV_TIMEOUT, 0);
+}
+
+void conn_hold(struct conn *c)
+{
+	c->is_busy = true;
+	move(c);
+	set_timeouts(c);
+}
+
+void conn_release(struct conn *c)
+{
+	c->is_busy = false;
+	move(c);
+	set_timeouts(c);
+	turn_soon(c);
+}
+
+void conn_end(struct conn *c)
+{
+	c->is_ended = true;
+	turn_soon(c);
+}
+
+void conn_send(struct conn *c, const uint8_t *msg, size_t n)
+{
+	struct evbuffer *out = bufferevent_get_output(c->bev);
+	uint8_t prefix[PREFIX_BYTES];
+
+	wire_store_be16(prefix, (uint16_t)n);
+	if (evbuffer_expand(out, PREFIX_BYTES + n) || evbuffer_add(out, prefix, PREFIX_BYTES) ||
+	    evbuffer_add(out, msg, n))
+		conn_end(c);
+}
+
+static void destroy(struct conn *c)
+{
+	handout_abort(c);
+	updates_forget(c);
+	c->t->primary->server->n--;
+	cds_list_del(&c->link);
+	event_free(c->on_turn);
+	bufferevent_free(c->bev);
+	free(c);
+}
+
+/* The next whole message to @in; its length, 0: there is none yet. */
+static size_t take_message(struct conn *c, uint8_t *in)
+{
+	struct evbuffer *buffer = bufferevent_get_input(c->bev);
+	uint8_t prefix[PREFIX_BYTES];
+	size_t n;
+
+	if (evbuffer_copyout(buffer, prefix, PREFIX_BYTES) < PREFIX_BYTES)
+		return 0;
+	n = wire_load_be16(prefix);
+	if (!n) {
+		c->is_ended = true;
+		return 0;
+	}
+	if (evbuffer_get_length(buffer) < PREFIX_BYTES + n)
+		return 0;
+	evbuffer_drain(buffer, PREFIX_BYTES);
+	evbuffer_remove(buffer, in, n);
+	return n;
+}
+
+static size_t n_waiting(const struct conn *c)
+{
+	return evbuffer_get_length(bufferevent_get_output(c->bev));
+}
+
+static bool can_take(const struct conn *c)
+{
+	return c->is_open && !c->is_busy && !c->is_ended && n_waiting(c) < SERVER_OUT_HIGH;
+}
+
+static void handle(struct conn *c, uint8_t *msg, size_t n)
+{
+	struct inquiry inquiry = {
+		.t = c->t,
+		.msg = msg,
+		.n = n,
+		.who = { .addr = c->peer, .is_tls = c->is_tls },
+		.cap = DNS_MESSAGE_MAX,
+		.conn = c,
+	};
+
+	inquiry_handle(&inquiry);
+}
+
+/* Messages that are there, as many as a turn may do. */
+static void serve(struct conn *c)
+{
+	uint8_t *in = c->t->primary->in;
+	size_t n;
+
+	for (unsigned int i = 0; can_take(c); i++) {
+		if (i == SERVER_TURN) {
+			turn_soon(c);
+			return;
+		}
+		n = take_message(c, in);
+		if (!n) {
+			c->is_ended |= c->is_eof && !n_waiting(c);
+			return;
+		}
+		move(c);
+		handle(c, in, n);
+	}
+}
+
+/* The output is to be told of when it is empty: then the connection ends. */
+static void end_of_turn(struct conn *c)
+{
+	if (c->is_eof && !c->is_busy)
+		bufferevent_setwatermark(c->bev, EV_WRITE, 0, 0);
+	if (c->is_ended)
+		destroy(c);
+}
+
+static void on_read(struct bufferevent *bev, void *user)
+{
+	struct conn *c = user;
+
+	(void)bev;
+	serve(c);
+	end_of_turn(c);
+}
+
+/* What waits has become little. */
+static void on_write(struct bufferevent *bev, void *user)
+{
+	struct conn *c = user;
+
+	(void)bev;
+	if (c->handout)
+		handout_go_on(c);
+	serve(c);
+	end_of_turn(c);
+}
+
+static void on_turn(evutil_socket_t fd, short events, void *user)
+{
+	struct conn *c = user;
+
+	(void)fd, (void)events;
+	serve(c);
+	end_of_turn(c);
+}
+
+static void on_event(struct bufferevent *bev, short events, void *user)
+{
+	struct conn *c = user;
+
+	if (events & BEV_EVENT_CONNECTED) {
+		c->is_open = true;
+		set_timeouts(c);
+		return;
+	}
+	/* It has not taken yet all that it asked for. Who takes nothing is told of as a writer. */
+	if ((events & BEV_EVENT_TIMEOUT) && (events & BEV_EVENT_READING) && n_waiting(c)) {
+		(void)bufferevent_enable(bev, EV_READ);
+		return;
+	}
+	if (!c->is_open)
+		transfer_count(c->t, tls_failed);
+	if ((events & BEV_EVENT_EOF) && c->is_open) {
+		c->is_eof = true;
+		(void)bufferevent_disable(bev, EV_READ);
+		serve(c);
+	} else {
+		c->is_ended = true;
+	}
+	end_of_turn(c);
+}
+
+/* ---- Connections ------------------------------------------------------------------------------- */
+
+/* Room for one more, if need be that of the one that is idle longest. */
+static bool make_room(struct transfer *t)
+{
+	struct server *s = t->primary->server;
+
+	if (s->n < SERVER_CONNS_MAX)
+		return true;
+	if (cds_list_empty(&s->idle))
+		return false;
+	destroy(cds_list_first_entry(&s->idle, struct conn, link));
+	return true;
+}
+
+static struct conn *conn_new(struct transfer *t, struct bufferevent *bev,
+			     const struct port_addr *peer)
+{
+	struct conn *c = calloc(1, sizeof(*c));
+
+	if (!c)
+		return NULL;
+	*c = (struct conn){ .t = t, .bev = bev, .peer = *peer };
+	c->on_turn = evtimer_new(t->base, on_turn, c);
+	if (!c->on_turn) {
+		free(c);
+		return NULL;
+	}
+	CDS_INIT_LIST_HEAD(&c->link);
+	t->primary->server->n++;
+	move(c);
+	bufferevent_setcb(bev, on_read, on_write, on_event, c);
+	bufferevent_setwatermark(bev, EV_READ, 0, IN_HIGH);
+	bufferevent_setwatermark(bev, EV_WRITE, SERVER_OUT_LOW, 0);
+	(void)bufferevent_set_max_single_write(bev, WRITE_MAX);
+	transfer_count(t, connections);
+	return c;
+}
+
+/* What the worker had read comes first. */
+static int prepend(struct bufferevent *bev, const struct handover_item *item)
+{
+	struct evbuffer *input = bufferevent_get_input(bev);
+	int err;
+
+	(void)evbuffer_unfreeze(input, 0);
+	err = evbuffer_add(input, item->bytes, item->n_bytes);
+	(void)evbuffer_freeze(input, 0);
+	return err;
+}
+
+static struct conn *take(struct transfer *t, struct handover_item *item)
+{
+	struct bufferevent *bev =
+		make_room(t) ? bufferevent_socket_new(t->base, item->fd, BEV_OPT_CLOSE_ON_FREE) :
+			       NULL;
+	struct port_addr peer = inquiry_peer(item->family, item->peer, item->peer_port);
+	struct conn *c;
+
+	if (!bev) {
+		close(item->fd);
+		return NULL;
+	}
+	c = prepend(bev, item) ? NULL : conn_new(t, bev, &peer);
+	if (!c)
+		bufferevent_free(bev);
+	return c;
+}
+
+void server_take(struct transfer *t, struct handover_item *item)
+{
+	struct conn *c = take(t, item);
+
+	handover_reply(item, NULL, 0);
+	if (!c)
+		return;
+	c->is_open = true;
+	set_timeouts(c);
+	(void)bufferevent_enable(c->bev, EV_READ | EV_WRITE);
+	serve(c);
+	end_of_turn(c);
+}
+
+void server_accept_tls(struct transfer *t, int fd, SSL *ssl, const struct port_addr *peer)
+{
+	struct bufferevent *bev = make_room(t) ?
+					  bufferevent_openssl_socket_new(t->base, fd, ssl,
+									 BUFFEREVENT_SSL_ACCEPTING,
+									 BEV_OPT_CLOSE_ON_FREE) :
+					  NULL;
+	struct conn *c;
+
+	if (!bev) {
+		SSL_free(ssl);
+		close(fd);
+		return;
+	}
+	c = conn_new(t, bev, peer);
+	if (!c) {
+		bufferevent_free(bev);
+		return;
+	}
+	c->is_tls = true;
+	set_timeouts(c);
+	(void)bufferevent_enable(bev, EV_READ | EV_WRITE);
+}
+
+int server_open(struct transfer *t)
+{
+	struct server *s = calloc(1, sizeof(*s));
+
+	if (!s)
+		return -ENOMEM;
+	CDS_INIT_LIST_HEAD(&s->idle);
+	CDS_INIT_LIST_HEAD(&s->busy);
+	t->primary->server = s;
+	return 0;
+}
+
+void server_close(struct transfer *t)
+{
+	struct server *s = t->primary->server;
+
+	if (!s)
+		return;
+	while (!cds_list_empty(&s->idle))
+		destroy(cds_list_first_entry(&s->idle, struct conn, link));
+	while (!cds_list_empty(&s->busy))
+		destroy(cds_list_first_entry(&s->busy, struct conn, link));
+	free(s);
+	t->primary->server = NULL;
+}

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Connections that others have made to us: handed over by a worker in mid-stream, or come to a TLS
+ * listener. Messages of one are taken in turn; one that is answered at length (a transfer), or later
+ * (an update), holds those behind it up.
+ *
+ *      socket ─► input ─► message ─► inquiry_handle() ─┬─► conn_send() ─► output ─► socket
+ *                 ▲          │ conn is busy: wait      └─► conn_hold() ... conn_release()
+ *                 └── full: nothing is read
+ *
+ * Bounds: connections in all, of which the one that is idle longest gives way to a new one; messages in
+ * a turn; octets in input and output; time without a message, and time in which a slow reader takes
+ * something. A connection that is to be closed is closed at the end of its turn.
+ *
+ * Threads: the loop's.
+ */
+#ifndef VOLLEY_TRANSFER_SERVER_H
+#define VOLLEY_TRANSFER_SERVER_H
+
+#include <event2/bufferevent.h>
+#include <openssl/types.h>
+#include <urcu/list.h>
+
+#include "transfer/internal.h"
+
+#define SERVER_CONNS_MAX   1024
+#define SERVER_IDLE_S      30 /* before there is a configuration: server.tcp.idle-timeout */
+#define SERVER_HANDSHAKE_S 5
+#define SERVER_WRITE_S     30           /* in which a reader takes something */
+#define SERVER_OUT_HIGH    (192u << 10) /* octets that wait, from which on nothing is added, */
+#define SERVER_OUT_LOW     (64u << 10)  /* until they are no more than these */
+#define SERVER_TURN        16           /* messages */
+
+struct handout;
+struct server;
+struct update_in;
+
+struct conn {
+	struct cds_list_head
+		link; /* of those that are busy, or of the others: the last is the newest */
+	struct transfer *t;
+	struct bufferevent *bev;
+	struct event *on_turn; /* there is more in the input than one turn does */
+	struct port_addr peer;
+	bool is_tls;
+	bool is_open;  /* TLS: the handshake is done */
+	bool is_busy;  /* replies are to come */
+	bool is_eof;   /* nothing more comes */
+	bool is_ended; /* to be closed */
+	/* What it is busy with, one of them. */
+	struct handout *handout;
+	struct update_in *update;
+};
+
+int server_open(struct transfer *t) __attribute__((warn_unused_result));
+void server_close(struct transfer *t);
+
+/* A connection that a worker has given away; the item is freed. */
+void server_take(struct transfer *t, struct handover_item *item);
+/* One that has come to a listener for TLS; ssl and fd are the server's. */
+void server_accept_tls(struct transfer *t, int fd, SSL *ssl, const struct port_addr *peer);
+
+/* Puts a message, its length in front, into the output. From inquiries; the connection stays. */
+void conn_send(struct conn *c, const uint8_t *msg, size_t n);
+/* No message is taken until conn_release(), which goes on at the next turn. */
+void conn_hold(struct conn *c);
+void conn_release(struct conn *c);
+/* To be closed at the end of this turn, or soon. */
+void conn_end(struct conn *c);
+
+#endif

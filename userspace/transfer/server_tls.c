@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "transfer/server_tls.h"
+
+#include <errno.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <openssl/err.h>
+#include <openssl/ssl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/err.h"
+#include "transfer/inquiry.h"
+#include "transfer/server.h"
+
+#define ACCEPT_TURN 16
+
+struct listener {
+	struct server_tls *owner;
+	struct event *event;
+	int fd;
+};
+
+struct server_tls {
+	struct transfer *t;
+	SSL_CTX *ctx;
+	uint32_t n;
+	struct listener listeners[];
+};
+
+/* ---- The certificate --------------------------------------------------------------------------- */
+
+static int choose_alpn(SSL *ssl, const unsigned char **out, unsigned char *out_bytes,
+		       const unsigned char *in, unsigned int in_bytes, void *user)
+{
+	static const unsigned char dot[] = "\3dot";
+	unsigned char *chosen;
+
+	(void)ssl, (void)user;
+	if (SSL_select_next_proto(&chosen, out_bytes, dot, sizeof(dot) - 1, in, in_bytes) !=
+	    OPENSSL_NPN_NEGOTIATED)
+		return SSL_TLSEXT_ERR_ALERT_FATAL;
+	*out = chosen;
+	return SSL_TLSEXT_ERR_OK;
+}
+
+static int say_tls(const char *file, char *err, size_t cap)
+{
+	const char *reason = ERR_reason_error_string(ERR_peek_last_error());
+
+	snprintf(err, cap, "server.tls: %s: %s", file, reason ? reason : "cannot be used");
+	ERR_clear_error();
+	return ERR_CONFIG;
+}
+
+static int open_ctx(struct server_tls *tls, const struct config *config, char *err, size_t cap)
+{
+	tls->ctx = SSL_CTX_new(TLS_server_method());
+	if (!tls->ctx)
+		return -ENOMEM;
+	if (!config->tls_certificate || !config->tls_key) {
+		snprintf(err, cap, "server.tls: to listen needs a certificate and its key");
+		return ERR_CONFIG;
+	}
+	ERR_clear_error();
+	(void)SSL_CTX_set_min_proto_version(tls->ctx, TLS1_3_VERSION);
+	SSL_CTX_set_mode(tls->ctx, SSL_MODE_RELEASE_BUFFERS);
+	SSL_CTX_set_alpn_select_cb(tls->ctx, choose_alpn, NULL);
+	if (SSL_CTX_use_certificate_chain_file(tls->ctx, config->tls_certificate) != 1)
+		return say_tls(config->tls_certificate, err, cap);
+	if (SSL_CTX_use_PrivateKey_file(tls->ctx, config->tls_key, SSL_FILETYPE_PEM) != 1 ||
+	    SSL_CTX_check_private_key(tls->ctx) != 1)
+		return say_tls(config->tls_key, err, cap);
+	return 0;
+}
+
+/* ---- Sockets ------------------------------------------------------------------------------------ */
+
+static int set(int fd, int level, int option)
+{
+	const int on = 1;
+
+	return setsockopt(fd, level, option, &on, sizeof(on)) ? -errno : 0;
+}
+
+/* The one of the configuration before may still be open: SO_REUSEPORT. */
+static int listen_at(struct listener *l, const struct port_addr *addr)
+{
+	struct sockaddr_storage ss;
+	socklen_t len = port_addr_to_sockaddr(addr, &ss);
+	int err;
+
+	l->fd = socket(addr->family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+	if (l->fd < 0)
+		return -errno;
+	err = set(l->fd, SOL_SOCKET, SO_REUSEADDR);
+	err = err ? err : set(l->fd, SOL_SOCKET, SO_REUSEPORT);
+	err = err ? err : set(l->fd, IPPROTO_IP, IP_FREEBIND);
+	err = err ? err : set(l->fd, IPPROTO_TCP, TCP_NODELAY);
+	if (addr->family == AF_INET6)
+		err = err ? err : set(l->fd, IPPROTO_IPV6, IPV6_V6ONLY);
+	if (err)
+		return err;
+	return bind(l->fd, (struct sockaddr *)&ss, len) || listen(l->fd, SOMAXCONN) ? -errno : 0;
+}
+
+static int open_listeners(struct server_tls *tls, const struct config *config, char *err,
+			  size_t cap)
+{
+	for (uint32_t i = 0; i < tls->n; i++) {
+		const struct config_addr *from = &config->tls_listen[i];
+		struct port_addr addr = { .family = (uint8_t)from->family, .port = from->net_port };
+		char text[PORT_ADDR_TEXT_CAP];
+		int code;
+
+		memcpy(addr.bytes, from->addr, sizeof(addr.bytes));
+		code = listen_at(&tls->listeners[i], &addr);
+		if (!code)
+			continue;
+		snprintf(err, cap, "server.tls: cannot listen at %s: %s",
+			 port_addr_text(&addr, text), err_text(code));
+		return code;
+	}
+	return 0;
+}
+
+int server_tls_open(struct server_tls **out, const struct config *config, char *err, size_t err_cap)
+{
+	struct server_tls *tls;
+	int code;
+
+	*out = NULL;
+	if (!config->n_tls_listen)
+		return 0;
+	tls = calloc(1, sizeof(*tls) + config->n_tls_listen * sizeof(tls->listeners[0]));
+	if (!tls)
+		return -ENOMEM;
+	tls->n = config->n_tls_listen;
+	for (uint32_t i = 0; i < tls->n; i++)
+		tls->listeners[i] = (struct listener){ .owner = tls, .fd = -1 };
+	code = open_ctx(tls, config, err, err_cap);
+	if (!code)
+		code = open_listeners(tls, config, err, err_cap);
+	if (code)
+		server_tls_close(tls);
+	else
+		*out = tls;
+	return code;
+}
+
+void server_tls_close(struct server_tls *tls)
+{
+	if (!tls)
+		return;
+	for (uint32_t i = 0; i < tls->n; i++) {
+		if (tls->listeners[i].event)
+			event_free(tls->listeners[i].event);
+		if (tls->listeners[i].fd >= 0)
+			close(tls->listeners[i].fd);
+	}
+	SSL_CTX_free(tls->ctx);
+	free(tls);
+}
+
+/* ---- Connections ------------------------------------------------------------------------------- */
+
+static void admit(struct server_tls *tls, int fd, const struct sockaddr *from)
+{
+	struct port_addr addr;
+	SSL *ssl = SSL_new(tls->ctx);
+
+	if (!ssl || port_addr_from_sockaddr(&addr, from)) {
+		SSL_free(ssl);
+		close(fd);
+		return;
+	}
+	server_accept_tls(tls->t, fd, ssl, &addr);
+}
+
+static void on_accept(evutil_socket_t listen_fd, short events, void *user)
+{
+	struct listener *l = user;
+
+	(void)events;
+	for (unsigned int i = 0; i < ACCEPT_TURN; i++) {
+		struct sockaddr_storage ss = { 0 };
+		socklen_t len = sizeof(ss);
+		int fd = accept4(listen_fd, (struct sockaddr *)&ss, &len,
+				 SOCK_NONBLOCK | SOCK_CLOEXEC);
+
+		if (fd < 0)
+			return;
+		admit(l->owner, fd, (struct sockaddr *)&ss);
+	}
+}
+
+int server_tls_start(struct server_tls *tls, struct transfer *t)
+{
+	tls->t = t;
+	for (uint32_t i = 0; i < tls->n; i++) {
+		struct listener *l = &tls->listeners[i];
+
+		l->event = event_new(t->base, l->fd, EV_READ | EV_PERSIST, on_accept, l);
+		if (!l->event || event_add(l->event, NULL))
+			return -ENOMEM;
+	}
+	return 0;
+}

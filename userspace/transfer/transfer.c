@@ -1,0 +1,409 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Control's side: its calls, and the events that come back to it.
+ */
+#include "transfer/transfer.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "dns/name.h"
+#include "transfer/calls.h"
+#include "transfer/internal.h"
+
+/* An event on its way, with what it points to. */
+struct event_post {
+	struct post post; /* first */
+	struct transfer_event event;
+	uint8_t apex[DNS_NAME_MAX];
+	char remote[128];
+};
+
+int transfer_emit(struct transfer *t, const struct transfer_event *event)
+{
+	struct event_post *p = calloc(1, sizeof(*p));
+
+	if (!p) {
+		zone_builder_free(event->builder);
+		for (size_t i = 0; i < event->n_sets; i++)
+			changeset_fini(&event->sets[i]);
+		free(event->sets);
+		return -ENOMEM;
+	}
+	p->event = *event;
+	memcpy(p->apex, event->apex, event->apex_len);
+	if (event->remote)
+		strncpy(p->remote, event->remote, sizeof(p->remote) - 1);
+	p->event.apex = p->apex;
+	p->event.remote = p->remote;
+	mailbox_put(&t->to_control, &p->post);
+	return 0;
+}
+
+static void free_event(struct event_post *p)
+{
+	for (size_t i = 0; i < p->event.n_sets; i++)
+		changeset_fini(&p->event.sets[i]);
+	free(p->event.sets);
+	free(p);
+}
+
+int transfer_fd(const struct transfer *t)
+{
+	return t->to_control.fd;
+}
+
+void transfer_poll(struct transfer *t)
+{
+	struct post *post = mailbox_take(&t->to_control);
+
+	while (post) {
+		struct event_post *p = (struct event_post *)post;
+
+		post = post->next;
+		t->event(t->user, &p->event);
+		free_event(p);
+	}
+}
+
+/* Signals are the main thread's business: the new thread inherits a full mask. */
+static int start(struct transfer *t)
+{
+	sigset_t all, old;
+	int err;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &old);
+	err = pthread_create(&t->pthread, NULL, loop_run, t);
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	if (err)
+		return -err;
+	pthread_setname_np(t->pthread, "volley-xfr");
+	t->is_running = true;
+	return 0;
+}
+
+static int open_all(struct transfer *t)
+{
+	static const struct config nothing;
+	char err[256];
+	int code = mailbox_open(&t->to_loop);
+
+	if (!code)
+		code = mailbox_open(&t->to_control);
+	if (!code)
+		code = book_new(&t->book, &nothing, err, sizeof(err));
+	if (!code)
+		code = loop_open(t);
+	if (!code)
+		code = start(t);
+	return code;
+}
+
+int transfer_new(struct transfer **out, const struct transfer_env *env, transfer_event_fn *event,
+		 void *user)
+{
+	struct transfer *t = calloc(1, sizeof(*t));
+	int code;
+
+	*out = NULL;
+	if (!t)
+		return -ENOMEM;
+	t->env = *env;
+	t->event = event;
+	t->user = user;
+	t->to_loop.fd = -1;
+	t->to_control.fd = -1;
+	code = open_all(t);
+	if (code) {
+		transfer_stop(t);
+		transfer_free(t);
+		return code;
+	}
+	*out = t;
+	return 0;
+}
+
+static void drop_events(struct transfer *t)
+{
+	struct post *post = t->to_control.fd < 0 ? NULL : mailbox_take(&t->to_control);
+
+	while (post) {
+		struct event_post *p = (struct event_post *)post;
+
+		post = post->next;
+		zone_builder_free(p->event.builder);
+		free_event(p);
+	}
+}
+
+void transfer_stop(struct transfer *t)
+{
+	if (t->is_running) {
+		__atomic_store_n(&t->is_stopping, true, __ATOMIC_RELEASE);
+		mailbox_wake(&t->to_loop);
+		pthread_join(t->pthread, NULL);
+		t->is_running = false;
+	}
+	loop_close(t);
+	drop_events(t);
+}
+
+void transfer_free(struct transfer *t)
+{
+	if (!t)
+		return;
+	mailbox_close(&t->to_loop);
+	mailbox_close(&t->to_control);
+	free(t);
+}
+
+struct call_configure {
+	struct call call;
+	struct book *book;
+	struct primary_settings *settings;
+};
+
+static void run_configure(struct transfer *t, struct call *call)
+{
+	struct call_configure *c = (struct call_configure *)call;
+	struct book *old = t->book;
+
+	t->book = c->book;
+	primary_configure(t, c->settings);
+	secondary_configured(t);
+	book_put(old);
+}
+
+int transfer_configure(struct transfer *t, const struct config *config, char *err, size_t err_cap)
+{
+	struct call_configure c = { .call.run = run_configure };
+	int code = book_new(&c.book, config, err, err_cap);
+
+	if (code)
+		return code;
+	code = primary_prepare(&c.settings, t, config, err, err_cap);
+	if (code) {
+		book_put(c.book);
+		return code;
+	}
+	call_post(t, &c.call, sizeof(c));
+	return 0;
+}
+
+struct call_zone {
+	struct call call;
+	struct transfer_zone *zone;
+	struct transfer_past past;
+};
+
+static void run_put_zone(struct transfer *t, struct call *call)
+{
+	struct call_zone *c = (struct call_zone *)call;
+	struct transfer_zone *zone = transfer_zones_find(&t->zones, c->zone->apex);
+
+	if (zone) {
+		transfer_zone_adopt(zone, c->zone);
+	} else {
+		zone = c->zone;
+		if (transfer_zones_insert(&t->zones, zone)) {
+			transfer_zone_free(zone);
+			return;
+		}
+	}
+	secondary_put_zone(t, zone, &c->past);
+	primary_put_zone(t, zone);
+}
+
+int transfer_put_zone(struct transfer *t, const uint8_t *apex, const struct config_zone *zone,
+		      const struct transfer_past *past)
+{
+	struct call_zone c = { .call.run = run_put_zone };
+
+	c.zone = transfer_zone_new(apex, zone);
+	if (!c.zone)
+		return -ENOMEM;
+	if (past)
+		c.past = *past;
+	call_post(t, &c.call, sizeof(c));
+	return 0;
+}
+
+/* What is said of one zone. */
+struct call_word {
+	struct call call;
+	uint8_t apex[DNS_NAME_MAX];
+	int value;
+	uint32_t serial;
+	int *result;
+};
+
+static void say(struct transfer *t, const uint8_t *apex, struct call_word *c)
+{
+	memcpy(c->apex, apex, name_bytes(apex));
+	if (c->result)
+		call_wait(t, &c->call);
+	else
+		call_post(t, &c->call, sizeof(*c));
+}
+
+static void run_drop_zone(struct transfer *t, struct call *call)
+{
+	struct transfer_zone *zone =
+		transfer_zones_find(&t->zones, ((struct call_word *)call)->apex);
+
+	if (!zone)
+		return;
+	secondary_drop_zone(t, zone);
+	primary_drop_zone(t, zone);
+	transfer_zones_remove(&t->zones, zone);
+	transfer_zone_free(zone);
+}
+
+void transfer_drop_zone(struct transfer *t, const uint8_t *apex)
+{
+	struct call_word c = { .call.run = run_drop_zone };
+
+	say(t, apex, &c);
+}
+
+static void run_settled(struct transfer *t, struct call *call)
+{
+	struct call_word *c = (struct call_word *)call;
+	struct transfer_zone *zone = transfer_zones_find(&t->zones, c->apex);
+
+	if (zone)
+		secondary_settled(t, zone, c->value);
+}
+
+void transfer_settled(struct transfer *t, const uint8_t *apex, int code)
+{
+	struct call_word c = { .call.run = run_settled, .value = code };
+
+	say(t, apex, &c);
+}
+
+static void run_published(struct transfer *t, struct call *call)
+{
+	struct call_word *c = (struct call_word *)call;
+	struct transfer_zone *zone = transfer_zones_find(&t->zones, c->apex);
+
+	if (zone)
+		primary_published(t, zone, c->serial);
+}
+
+void transfer_published(struct transfer *t, const uint8_t *apex, uint32_t serial)
+{
+	struct call_word c = { .call.run = run_published, .serial = serial };
+
+	say(t, apex, &c);
+}
+
+struct call_answer {
+	struct call call;
+	void *request;
+	unsigned int rcode;
+};
+
+static void run_answer(struct transfer *t, struct call *call)
+{
+	struct call_answer *c = (struct call_answer *)call;
+
+	primary_answer(t, c->request, c->rcode);
+}
+
+void transfer_answer(struct transfer *t, void *request, unsigned int rcode)
+{
+	struct call_answer c = {
+		.call.run = run_answer,
+		.request = request,
+		.rcode = rcode,
+	};
+
+	if (t->is_running)
+		call_post(t, &c.call, sizeof(c));
+}
+
+static void run_refresh(struct transfer *t, struct call *call)
+{
+	struct call_word *c = (struct call_word *)call;
+	struct transfer_zone *zone = transfer_zones_find(&t->zones, c->apex);
+
+	*c->result = zone && zone->secondary ? 0 : ERR_NOT_FOUND;
+	if (!*c->result)
+		secondary_refresh(t, zone, c->value);
+}
+
+int transfer_refresh(struct transfer *t, const uint8_t *apex, bool whole)
+{
+	int result;
+	struct call_word c = { .call.run = run_refresh, .value = whole, .result = &result };
+
+	say(t, apex, &c);
+	return result;
+}
+
+static void run_notify(struct transfer *t, struct call *call)
+{
+	struct call_word *c = (struct call_word *)call;
+	struct transfer_zone *zone = transfer_zones_find(&t->zones, c->apex);
+
+	*c->result = zone ? 0 : ERR_NOT_FOUND;
+	if (zone)
+		primary_notify(t, zone);
+}
+
+int transfer_notify(struct transfer *t, const uint8_t *apex)
+{
+	int result;
+	struct call_word c = { .call.run = run_notify, .result = &result };
+
+	say(t, apex, &c);
+	return result;
+}
+
+struct call_statuses {
+	struct call call;
+	const uint8_t *const *apexes;
+	struct transfer_status *out;
+	size_t n;
+};
+
+static void run_statuses(struct transfer *t, struct call *call)
+{
+	struct call_statuses *c = (struct call_statuses *)call;
+
+	for (size_t i = 0; i < c->n; i++) {
+		struct transfer_zone *zone = transfer_zones_find(&t->zones, c->apexes[i]);
+
+		c->out[i] = (struct transfer_status){ .is_known = zone };
+		if (zone)
+			secondary_status(t, zone, &c->out[i]);
+	}
+}
+
+void transfer_statuses(struct transfer *t, const uint8_t *const *apexes,
+		       struct transfer_status *out, size_t n)
+{
+	struct call_statuses c = { .call.run = run_statuses, .apexes = apexes, .out = out, .n = n };
+
+	call_wait(t, &c.call);
+}
+
+int transfer_status(struct transfer *t, const uint8_t *apex, struct transfer_status *out)
+{
+	transfer_statuses(t, &apex, out, 1);
+	return out->is_known ? 0 : ERR_NOT_FOUND;
+}
+
+void transfer_counters_read(const struct transfer *t, struct transfer_counters *out)
+{
+	const uint64_t *from = (const uint64_t *)&t->counters;
+	uint64_t *to = (uint64_t *)out;
+
+	for (size_t i = 0; i < sizeof(*out) / sizeof(*to); i++)
+		to[i] = __atomic_load_n(&from[i], __ATOMIC_RELAXED);
+}

@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "transfer/updates.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "transfer/inquiry.h"
+#include "transfer/server.h"
+#include "xfr/update.h"
+
+struct update_in {
+	struct cds_list_head link;
+	struct conn *conn;          /* or NULL: it is gone, or there was none */
+	struct handover_item *item; /* or NULL */
+	struct book *book;          /* for the key */
+	struct tsig tsig;
+	struct query_edns edns;
+	size_t cap;
+	size_t n;
+	uint8_t msg[]; /* the request, without its TSIG */
+};
+
+static void refuse(struct inquiry *i, enum dns_rcode rcode)
+{
+	transfer_count(i->t, update_refused);
+	inquiry_refuse(i, 0, rcode);
+}
+
+/* A refusal beforehand, or NOERROR: control is to do it. A secondary's zone is its primary's to change. */
+static enum dns_rcode judge(struct inquiry *i, const struct transfer_zone *zone)
+{
+	uint32_t serial;
+
+	if (!zone)
+		return DNS_RCODE_NOTAUTH;
+	if (zone->secondary)
+		return DNS_RCODE_NOTIMP;
+	if (!rules_allow(i->t, &zone->config.allow_update, &i->who))
+		return DNS_RCODE_REFUSED;
+	return served_serial(i->t, zone, &serial) ? DNS_RCODE_NOERROR : DNS_RCODE_SERVFAIL;
+}
+
+static struct update_in *keep(struct inquiry *i)
+{
+	struct update_in *u = calloc(1, sizeof(*u) + i->n);
+
+	if (!u)
+		return NULL;
+	u->conn = i->conn;
+	u->item = i->item;
+	u->book = book_get(i->t->book);
+	u->edns = i->q.edns;
+	u->cap = i->conn ? i->cap : inquiry_datagram_size(i);
+	u->tsig = i->tsig;
+	u->n = i->n;
+	memcpy(u->msg, i->msg, i->n);
+	i->tsig = (struct tsig){ 0 };
+	i->item = NULL;
+	if (u->conn) {
+		u->conn->update = u;
+		conn_hold(u->conn);
+	}
+	cds_list_add_tail(&u->link, &i->t->primary->updates);
+	i->t->primary->n_updates++;
+	return u;
+}
+
+static void forget(struct transfer *t, struct update_in *u)
+{
+	cds_list_del(&u->link);
+	t->primary->n_updates--;
+	tsig_fini(&u->tsig);
+	book_put(u->book);
+	free(u);
+}
+
+static void ask_control(struct inquiry *i, const struct transfer_zone *zone)
+{
+	struct transfer *t = i->t;
+	struct update_in *u = t->primary->n_updates < UPDATES_MAX ? keep(i) : NULL;
+	char remote[PORT_ADDR_TEXT_CAP];
+	const struct transfer_event event = {
+		.kind = TRANSFER_UPDATE,
+		.apex = zone->apex,
+		.apex_len = zone->apex_len,
+		.remote = port_addr_text(&i->who.addr, remote),
+		.message = u ? u->msg : NULL,
+		.message_bytes = u ? u->n : 0,
+		.request = u,
+	};
+
+	if (!u)
+		refuse(i, DNS_RCODE_SERVFAIL);
+	else if (transfer_emit(t, &event))
+		updates_answer(t, u, DNS_RCODE_SERVFAIL);
+}
+
+void updates_take(struct inquiry *i)
+{
+	struct transfer_zone *zone;
+	struct update u;
+	enum dns_rcode rcode = update_open(&u, i->msg, i->n);
+
+	transfer_count(i->t, update_in);
+	if (rcode) {
+		refuse(i, rcode);
+		return;
+	}
+	zone = transfer_zones_find(&i->t->zones, u.zone);
+	rcode = judge(i, zone);
+	if (rcode)
+		refuse(i, rcode);
+	else
+		ask_control(i, zone);
+}
+
+void updates_answer(struct transfer *t, void *request, unsigned int rcode)
+{
+	struct update_in *u = request;
+	const struct empty_reply reply = {
+		.request = u->msg,
+		.n = u->n,
+		.edns = &u->edns,
+		.tsig = &u->tsig,
+		.rcode = (enum dns_rcode)rcode,
+		.cap = u->cap,
+	};
+	uint8_t *out = t->primary->out;
+	int n = (int)inquiry_write_empty(t, &reply);
+
+	if (n > 0)
+		n = tsig_sign(&u->tsig, out, (size_t)n, u->cap, clock_wall_s());
+	if (u->item)
+		handover_reply(u->item, out, n > 0 ? (size_t)n : 0);
+	if (u->conn) {
+		u->conn->update = NULL;
+		if (n > 0)
+			conn_send(u->conn, out, (size_t)n);
+		conn_release(u->conn);
+	}
+	forget(t, u);
+}
+
+void updates_forget(struct conn *c)
+{
+	if (c->update)
+		c->update->conn = NULL;
+	c->update = NULL;
+}
+
+void updates_close(struct transfer *t)
+{
+	struct primary *p = t->primary;
+
+	while (!cds_list_empty(&p->updates)) {
+		struct update_in *u = cds_list_first_entry(&p->updates, struct update_in, link);
+
+		if (u->item)
+			handover_reply(u->item, NULL, 0);
+		forget(t, u);
+	}
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * UPDATE (RFC 2136) as far as it is a message: rules and signature are looked at here, control makes the
+ * change, and its rcode comes back as transfer_answer(). The reply is signed with the key of the request.
+ *
+ * At most UPDATES_MAX are out at a time; more get SERVFAIL. A connection waits for its answer before
+ * its next message is looked at.
+ *
+ * Threads: the loop's.
+ */
+#ifndef VOLLEY_TRANSFER_UPDATES_H
+#define VOLLEY_TRANSFER_UPDATES_H
+
+#include <stdint.h>
+
+#define UPDATES_MAX 256
+
+struct conn;
+struct inquiry;
+struct transfer;
+
+void updates_take(struct inquiry *i);
+/* The connection goes; what control does about its update, it does. */
+void updates_forget(struct conn *c);
+void updates_answer(struct transfer *t, void *request, unsigned int rcode);
+/* No answer comes any more. */
+void updates_close(struct transfer *t);
+
+#endif
