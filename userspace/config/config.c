@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/un.h>
 
+#include "config/member.h"
 #include "config/take.h"
 #include "config/value.h"
 #include "config/yamlwalk.h"
@@ -49,24 +50,11 @@ static void take_nsid(struct take *take, const char *text)
 
 static void take_listen(struct take *take, const struct config_raw_list *list)
 {
-	struct config_addr *addrs = take_memory(take, list->n, sizeof(*addrs));
-	char path[YAMLWALK_PATH_CAP], first[YAMLWALK_PATH_CAP];
+	struct config *config = take->config;
 
 	if (!list->n)
 		source_refuse_missing(&take->source, "server.listen");
-	take->config->listen = addrs;
-	for (uint32_t i = 0; i < list->n && !take->source.failed; i++) {
-		snprintf(path, sizeof(path), "server.listen[%u]", i);
-		if (value_read_addr(list->items[i], &addrs[i]))
-			source_refuse_value(&take->source, path, list->items[i]);
-		for (uint32_t j = 0; j < i && !take->source.failed; j++) {
-			if (memcmp(&addrs[i], &addrs[j], sizeof(addrs[i])))
-				continue;
-			snprintf(first, sizeof(first), "server.listen[%u]", j);
-			source_refuse_twice(&take->source, path, list->items[i], first);
-		}
-	}
-	take->config->n_listen = list->n;
+	config->listen = take_addresses(take, "server.listen", list, 53, &config->n_listen);
 }
 
 static void take_cookies(struct take *take, const struct config_raw_cookies *raw)
@@ -123,6 +111,14 @@ static void take_server(struct take *take)
 	config->tcp_queries_max =
 		(uint32_t)take_number(take, "server.tcp.", "max-queries", raw->tcp.max_queries);
 	take_cookies(take, &raw->cookies);
+	if (raw->storage)
+		config->storage = take_path(take, "server.", "storage", raw->storage);
+	config->storage_bytes = take_number(take, "server.", "storage-size", raw->storage_size);
+	config->n_transfers =
+		(uint32_t)take_number(take, "server.", "transfers-in", raw->transfers_in);
+	config->n_transfers_out =
+		(uint32_t)take_number(take, "server.", "transfers-out", raw->transfers_out);
+	take_tls(take);
 }
 
 static void take_queue_cores(struct take *take, struct config_interface *interface,
@@ -256,102 +252,6 @@ static void take_interfaces(struct take *take)
 		take_interface(take, i, &take->raw->interfaces[i]);
 }
 
-/* A command with a slash in it is a path like others; without one it is looked for in PATH. */
-static char *take_command(struct take *take, const char *prefix, const char *text)
-{
-	char *copy;
-
-	if (take->source.failed)
-		return NULL;
-	if (!*text || strchr(text, '/'))
-		return take_path(take, prefix, "verify[0]", text);
-	copy = strdup(text);
-	if (!copy)
-		source_fail_memory(&take->source);
-	return copy;
-}
-
-static void take_verify(struct take *take, struct verify *verify, const char *prefix,
-			const struct config_raw_zone *raw)
-{
-	const struct config_raw_list *list = &raw->verify;
-
-	verify->timeout_s =
-		(uint32_t)take_number(take, prefix, "verify-timeout", raw->verify_timeout);
-	if (!list->n)
-		return;
-	verify->argv = take_memory(take, list->n + 1, sizeof(char *));
-	for (uint32_t i = 0; i < list->n && !take->source.failed; i++) {
-		verify->argv[i] = i ? strdup(list->items[i]) :
-				      take_command(take, prefix, list->items[i]);
-		if (!verify->argv[i])
-			source_fail_memory(&take->source);
-	}
-}
-
-static void take_zone(struct take *take, uint32_t at, const struct config_raw_zone *raw)
-{
-	struct config_zone *zone = &take->config->zones[at];
-	char prefix[YAMLWALK_PATH_CAP], path[YAMLWALK_PATH_CAP];
-	int err;
-
-	snprintf(prefix, sizeof(prefix), "zones[%u].", at);
-	take_join_path(take, path, prefix, "name");
-	if (!raw->name) {
-		source_refuse_missing(&take->source, path);
-		return;
-	}
-	err = value_read_domain(raw->name, &zone->name);
-	if (err == -ENOMEM)
-		source_fail_memory(&take->source);
-	else if (err)
-		source_refuse_value(&take->source, path, raw->name);
-	zone->file = take_path(take, prefix, "file", raw->file);
-	take_verify(take, &zone->verify, prefix, raw);
-}
-
-/* By name, then by place in the file: zones stand in one array, so their addresses are that order. */
-static int compare_zones(const void *a, const void *b)
-{
-	const struct config_zone *const *left = a, *const *right = b;
-	int order = strcmp((*left)->name, (*right)->name);
-
-	return order ? order : (*left > *right) - (*left < *right);
-}
-
-static void check_zones_unique(struct take *take)
-{
-	const struct config *config = take->config;
-	const struct config_zone **sorted = take_memory(take, config->n_zones, sizeof(*sorted));
-	char path[YAMLWALK_PATH_CAP], first[YAMLWALK_PATH_CAP];
-
-	if (!sorted)
-		return;
-	for (uint32_t i = 0; i < config->n_zones; i++)
-		sorted[i] = &config->zones[i];
-	qsort(sorted, config->n_zones, sizeof(*sorted), compare_zones);
-	for (uint32_t i = 1; i < config->n_zones && !take->source.failed; i++) {
-		if (strcmp(sorted[i - 1]->name, sorted[i]->name))
-			continue;
-		snprintf(path, sizeof(path), "zones[%td].name", sorted[i] - config->zones);
-		snprintf(first, sizeof(first), "zones[%td].name", sorted[i - 1] - config->zones);
-		source_refuse_twice(&take->source, path, sorted[i]->name, first);
-	}
-	free(sorted);
-}
-
-static void take_zones(struct take *take)
-{
-	struct config *config = take->config;
-
-	config->zones = take_memory(take, take->raw->n_zones, sizeof(*config->zones));
-	if (config->zones)
-		config->n_zones = take->raw->n_zones;
-	for (uint32_t i = 0; i < config->n_zones && !take->source.failed; i++)
-		take_zone(take, i, &take->raw->zones[i]);
-	check_zones_unique(take);
-}
-
 static void take_cache(struct take *take)
 {
 	const struct config_raw_cache *raw = &take->raw->cache;
@@ -405,7 +305,7 @@ static void take_metrics(struct take *take, const char *text)
 {
 	if (take->source.failed || !text)
 		return;
-	if (!strchr(text, '@') || value_read_addr(text, &take->config->metrics))
+	if (!strchr(text, '@') || value_read_addr(text, 0, &take->config->metrics))
 		source_refuse_value(&take->source, "metrics.listen", text);
 }
 
@@ -414,6 +314,9 @@ static void take_values(struct take *take)
 	take_server(take);
 	take_interfaces(take);
 	take_cache(take);
+	take_keys(take);
+	take_remotes(take);
+	take_signing(take);
 	take_zones(take);
 	take_recursion(take);
 	take_dpdk(take);
@@ -446,13 +349,42 @@ int config_load(struct config **out, const char *path, char *err, size_t err_cap
 	return take.source.failed;
 }
 
+const struct config_tsig_key *config_find_key(const struct config *config, const char *name)
+{
+	for (uint32_t i = 0; i < config->n_keys; i++)
+		if (!strcmp(config->keys[i].name, name))
+			return &config->keys[i];
+	return NULL;
+}
+
+const struct config_remote *config_find_remote(const struct config *config, const char *name)
+{
+	for (uint32_t i = 0; i < config->n_remotes; i++)
+		if (!strcmp(config->remotes[i].name, name))
+			return &config->remotes[i];
+	return NULL;
+}
+
+const struct config_signing *config_find_signing(const struct config *config, const char *name)
+{
+	for (uint32_t i = 0; i < config->n_signing; i++)
+		if (!strcmp(config->signing[i].name, name))
+			return &config->signing[i];
+	return NULL;
+}
+
+const struct config_zone *config_find_template(const struct config *config, const char *name)
+{
+	for (uint32_t i = 0; i < config->n_templates; i++)
+		if (!strcmp(config->templates[i].name, name))
+			return &config->templates[i];
+	return NULL;
+}
+
 void config_zones_free(struct config_zone *zones, uint32_t n)
 {
-	for (uint32_t i = 0; i < n; i++) {
-		free(zones[i].name);
-		free(zones[i].file);
-		verify_fini(&zones[i].verify);
-	}
+	for (uint32_t i = 0; i < n; i++)
+		config_zone_fini(&zones[i]);
 	free(zones);
 }
 
@@ -485,6 +417,40 @@ void config_recursion_fini(struct config_recursion *recursion)
 	*recursion = (struct config_recursion){ 0 };
 }
 
+static void free_keys(struct config_tsig_key *keys, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		free(keys[i].name);
+		if (keys[i].secret)
+			explicit_bzero(keys[i].secret, keys[i].n_secret);
+		free(keys[i].secret);
+	}
+	free(keys);
+}
+
+static void free_remotes(struct config_remote *remotes, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		free(remotes[i].name);
+		free(remotes[i].addresses);
+		free(remotes[i].source);
+		free(remotes[i].key);
+		free(remotes[i].tls_name);
+		free(remotes[i].tls_bundle);
+		free(remotes[i].tls_pin);
+	}
+	free(remotes);
+}
+
+static void free_signing(struct config_signing *signing, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		free(signing[i].name);
+		free(signing[i].key_folder);
+	}
+	free(signing);
+}
+
 void config_free(struct config *config)
 {
 	if (!config)
@@ -494,6 +460,14 @@ void config_free(struct config *config)
 		free(config->interfaces[i].device);
 	}
 	config_zones_free(config->zones, config->n_zones);
+	config_zones_free(config->templates, config->n_templates);
+	free_keys(config->keys, config->n_keys);
+	free_remotes(config->remotes, config->n_remotes);
+	free_signing(config->signing, config->n_signing);
+	free(config->storage);
+	free(config->tls_listen);
+	free(config->tls_certificate);
+	free(config->tls_key);
 	explicit_bzero(config->cookie_secret, sizeof(config->cookie_secret));
 	config_recursion_fini(&config->recursion);
 	free(config->path);

@@ -6,7 +6,7 @@
  *	                    ▲                                                   │
  *	                    └── line of the key at fault ◄── value: checked ◄───┘──► struct config
  *
- * What each key means, its bounds and its default are in config/words_keys.c and nowhere else.
+ * What each key means, its bounds and its default are in the tables of config/words.h and nowhere else.
  */
 #ifndef VOLLEY_CONFIG_CONFIG_H
 #define VOLLEY_CONFIG_CONFIG_H
@@ -35,7 +35,7 @@ struct config_prefix {
 	uint8_t addr[16];
 };
 
-/* In the order of the choices in words_keys.c. */
+/* In the order of the choices of the key. */
 enum config_xdp { CONFIG_XDP_AUTO, CONFIG_XDP_NATIVE, CONFIG_XDP_GENERIC, CONFIG_XDP_OFF };
 enum config_port { CONFIG_PORT_AUTO, CONFIG_PORT_XSK, CONFIG_PORT_DPDK, CONFIG_PORT_SOCKET };
 enum config_any { CONFIG_ANY_MINIMAL, CONFIG_ANY_FULL };
@@ -61,10 +61,112 @@ struct config_interface {
 	char *device;              /* for DPDK; NULL: net_af_xdp on the interface */
 };
 
+enum config_tsig { CONFIG_TSIG_SHA256, CONFIG_TSIG_SHA384, CONFIG_TSIG_SHA512 };
+
+struct config_tsig_key {
+	char *name; /* as a zone's */
+	enum config_tsig algorithm;
+	uint8_t *secret;
+	uint32_t n_secret;
+};
+
+/* How far the other side of a TLS connection has to prove who it is: RFC 9103 section 9.3. */
+enum config_tls { CONFIG_TLS_OFF, CONFIG_TLS_OPPORTUNISTIC, CONFIG_TLS_STRICT };
+
+/* Another name server, which zones name as a primary, as one to be notified, or both. */
+struct config_remote {
+	char *name;
+	struct config_addr *addresses; /* at least one, tried in turn; port 53, or 853 with TLS */
+	uint32_t n_addresses;
+	struct config_addr *source; /* to ask from, one of each family at most */
+	uint32_t n_source;
+	char *key; /* of config.keys, or NULL */
+	enum config_tls tls;
+	char *tls_name;   /* of its certificate, no dot at the end; strict needs it or tls_pin */
+	char *tls_bundle; /* of authorities; NULL: the system's */
+	uint8_t *tls_pin; /* SHA-256 of its public key (RFC 7858 section 4.2), 32 octets, or NULL */
+};
+
+/* Who may: an address, a key, or both at once. */
+struct config_rule {
+	bool has_prefix;
+	bool has_tls; /* only over TLS */
+	struct config_prefix prefix;
+	char *key; /* or NULL */
+};
+
+struct config_rules {
+	struct config_rule *rules; /* the first that fits allows; none: nobody */
+	uint32_t n;
+};
+
+enum config_denial { CONFIG_DENIAL_NSEC, CONFIG_DENIAL_NSEC3 };
+enum config_sign_algorithm {
+	CONFIG_SIGN_ECDSAP256SHA256,
+	CONFIG_SIGN_ECDSAP384SHA384,
+	CONFIG_SIGN_ED25519,
+	CONFIG_SIGN_RSASHA256,
+};
+
+/* How a zone is signed (RFC 6781, RFC 7583); times in seconds. */
+struct config_signing {
+	char *name;
+	enum config_sign_algorithm algorithm;
+	bool single_key; /* a CSK; else KSK and ZSK */
+	enum config_denial denial;
+	uint16_t nsec3_iterations;
+	uint8_t nsec3_salt_bytes;
+	bool nsec3_opt_out;
+	bool cds; /* CDS and CDNSKEY at the apex while a new key waits for its DS: RFC 7344 */
+	char *key_folder;     /* NULL: "keys" in server.storage */
+	uint32_t signature_s; /* how long a signature holds */
+	uint32_t refresh_s;   /* renewed so long before its end */
+	uint32_t jitter_s;    /* at most, off the end of each */
+	uint32_t dnskey_ttl_s;
+	uint32_t zsk_lifetime_s; /* 0: no rollover by itself; the CSK's or KSK's likewise */
+	uint32_t ksk_lifetime_s;
+	uint32_t propagation_s; /* until all secondaries have a change */
+	uint32_t parent_ttl_s;  /* of the DS RRset, and until the parent's servers have a change */
+	uint32_t parent_propagation_s;
+};
+
+enum config_catalog { CONFIG_CATALOG_NONE, CONFIG_CATALOG_CONSUME, CONFIG_CATALOG_PRODUCE };
+
+/*
+ * A zone, with what its template says. A template is one, too, with a name of ours and what a zone of
+ * it has; only its file is a pattern (config/member.h), and members of catalogs are made from it.
+ */
 struct config_zone {
 	char *name; /* presentation form, lower case, absolute: "example.com." */
-	char *file; /* absolute, or relative to the working directory as the configuration's path is */
+	/*
+	 * Absolute, or relative to the working directory as the configuration's path is. Never NULL but
+	 * for a template: what a zone with primaries or catalog does not say is "zones/NAME.zone" in
+	 * server.storage.
+	 */
+	char *file;
 	struct verify verify; /* the command likewise, or without a slash: looked for in PATH */
+	char *template_name;  /* or NULL */
+	char **primaries; /* names of remotes; NULL behind the last, or NULL: it is a primary itself */
+	char **notify;    /* likewise: told of each change, beside nobody else */
+	struct config_rules allow_transfer;
+	struct config_rules allow_notify; /* beside the primaries, who may */
+	struct config_rules allow_update;
+	bool ixfr; /* asks primaries for changes, gives them; false: whole zones only */
+	uint64_t journal_bytes;                /* of changes that are kept, for IXFR out */
+	uint64_t transfer_bytes;               /* a zone that comes is no larger */
+	uint32_t transfer_s;                   /* nor takes longer */
+	uint32_t refresh_min_s, refresh_max_s; /* bounds of what the SOA says, likewise */
+	uint32_t retry_min_s, retry_max_s;
+	uint32_t expire_min_s, expire_max_s;
+	char *signing; /* name of a policy, or NULL: served as it is */
+	enum config_catalog catalog;
+	char *member_of;      /* a zone that is produced as a catalog, or NULL */
+	char *member_group;   /* its group property there, or NULL */
+	struct config_group { /* of a catalog that is consumed: templates for groups */
+		char *group;  /* NULL: all others */
+		char *template_name;
+	} * groups;
+	uint32_t n_groups;
 };
 
 enum config_huge { CONFIG_HUGE_AUTO, CONFIG_HUGE_ON, CONFIG_HUGE_OFF };
@@ -147,6 +249,22 @@ struct config {
 	char *cache_snapshot;               /* NULL: none */
 	uint32_t cache_snapshot_interval_s; /* 0: at the end only */
 
+	char *storage; /* folder for journals, zones that come from elsewhere, keys; or NULL */
+	uint64_t storage_bytes;         /* that the journals take at most */
+	struct config_addr *tls_listen; /* DNS over TLS, for transfers above all: RFC 9103 */
+	uint32_t n_tls_listen;
+	char *tls_certificate; /* files in PEM; NULL: none, then none may listen */
+	char *tls_key;
+	struct config_tsig_key *keys;
+	uint32_t n_keys;
+	struct config_remote *remotes;
+	uint32_t n_remotes;
+	struct config_signing *signing;
+	uint32_t n_signing;
+	struct config_zone *templates;
+	uint32_t n_templates;
+	uint32_t n_transfers; /* that run at a time, in; likewise out */
+	uint32_t n_transfers_out;
 	struct config_zone *zones; /* none twice */
 	uint32_t n_zones;
 
@@ -165,12 +283,18 @@ struct config {
  * place as "FILE:LINE: key: sentence" ("FILE: sentence" where no line is at fault); 512 bytes
  * hold any but the longest paths.
  *
- * Nothing outside of the file is looked at: whether interfaces, cores and zone files exist is for
+ * Nothing outside of the file is looked at but the secrets of keys that have a file: whether interfaces, cores and zone files exist is for
  * those who open them. May be called while another configuration is in use; any one thread.
  * Returns 0, ERR_CONFIG for a configuration at fault, -ENOMEM, or the -errno of reading the file.
  */
 int config_load(struct config **out, const char *path, char *err, size_t err_cap)
 	__attribute__((warn_unused_result));
+
+/* What has that name, or NULL; as long as the configuration. Key names are in the form of zones'. */
+const struct config_tsig_key *config_find_key(const struct config *config, const char *name);
+const struct config_remote *config_find_remote(const struct config *config, const char *name);
+const struct config_signing *config_find_signing(const struct config *config, const char *name);
+const struct config_zone *config_find_template(const struct config *config, const char *name);
 
 /* Frees a list of zones that was taken out of a configuration. */
 void config_zones_free(struct config_zone *zones, uint32_t n);
@@ -178,7 +302,7 @@ void config_zones_free(struct config_zone *zones, uint32_t n);
 /* The same of what it says of recursion, where that was taken out; it is zeros then. */
 void config_recursion_fini(struct config_recursion *recursion);
 
-/* Frees what config_load() made; NULL is allowed. The cookie secret is wiped. */
+/* Frees what config_load() made; NULL is allowed. Secrets are wiped. */
 void config_free(struct config *config);
 
 #endif

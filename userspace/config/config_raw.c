@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The libcyaml schema. Keys here and in words_keys.c are held equal by tests/unit/config/test_config.c. */
+/* The libcyaml schema. Keys here and in the tables of words.h are held equal by tests/unit/config/test_config*.c. */
 #include "config/config_raw.h"
 
 #include <cyaml/cyaml.h>
@@ -36,6 +36,13 @@ static const cyaml_schema_field_t cookies_fields[] = {
 	CYAML_FIELD_END,
 };
 
+static const cyaml_schema_field_t tls_fields[] = {
+	LIST("listen", struct config_raw_tls, listen),
+	TEXT("certificate", struct config_raw_tls, certificate),
+	TEXT("key", struct config_raw_tls, key),
+	CYAML_FIELD_END,
+};
+
 static const cyaml_schema_field_t server_fields[] = {
 	LIST("listen", struct config_raw_server, listen),
 	LIST("allow", struct config_raw_server, allow),
@@ -50,6 +57,11 @@ static const cyaml_schema_field_t server_fields[] = {
 	TEXT("pid-file", struct config_raw_server, pid_file),
 	MAP("tcp", struct config_raw_server, tcp, tcp_fields),
 	MAP("cookies", struct config_raw_server, cookies, cookies_fields),
+	MAP("tls", struct config_raw_server, tls, tls_fields),
+	TEXT("storage", struct config_raw_server, storage),
+	TEXT("storage-size", struct config_raw_server, storage_size),
+	TEXT("transfers-in", struct config_raw_server, transfers_in),
+	TEXT("transfers-out", struct config_raw_server, transfers_out),
 	CYAML_FIELD_END,
 };
 
@@ -83,11 +95,96 @@ static const cyaml_schema_field_t cache_fields[] = {
 	CYAML_FIELD_END,
 };
 
+static const cyaml_schema_field_t key_fields[] = {
+	TEXT("name", struct config_raw_key, name),
+	TEXT("algorithm", struct config_raw_key, algorithm),
+	TEXT("secret", struct config_raw_key, secret),
+	TEXT("secret-file", struct config_raw_key, secret_file),
+	CYAML_FIELD_END,
+};
+
+static const cyaml_schema_value_t key_value = {
+	CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, struct config_raw_key, key_fields),
+};
+
+static const cyaml_schema_field_t remote_fields[] = {
+	TEXT("name", struct config_raw_remote, name),
+	LIST("address", struct config_raw_remote, address),
+	LIST("source", struct config_raw_remote, source),
+	TEXT("key", struct config_raw_remote, key),
+	TEXT("tls", struct config_raw_remote, tls),
+	TEXT("tls-name", struct config_raw_remote, tls_name),
+	TEXT("tls-bundle", struct config_raw_remote, tls_bundle),
+	TEXT("tls-pin", struct config_raw_remote, tls_pin),
+	CYAML_FIELD_END,
+};
+
+static const cyaml_schema_value_t remote_value = {
+	CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, struct config_raw_remote, remote_fields),
+};
+
+static const cyaml_schema_field_t signing_fields[] = {
+	TEXT("name", struct config_raw_signing, name),
+	TEXT("algorithm", struct config_raw_signing, algorithm),
+	TEXT("keys", struct config_raw_signing, keys),
+	TEXT("denial", struct config_raw_signing, denial),
+	TEXT("nsec3-iterations", struct config_raw_signing, nsec3_iterations),
+	TEXT("nsec3-salt-length", struct config_raw_signing, nsec3_salt_length),
+	TEXT("nsec3-opt-out", struct config_raw_signing, nsec3_opt_out),
+	TEXT("cds", struct config_raw_signing, cds),
+	TEXT("key-folder", struct config_raw_signing, key_folder),
+	TEXT("signature-lifetime", struct config_raw_signing, signature_lifetime),
+	TEXT("refresh", struct config_raw_signing, refresh),
+	TEXT("jitter", struct config_raw_signing, jitter),
+	TEXT("dnskey-ttl", struct config_raw_signing, dnskey_ttl),
+	TEXT("zsk-lifetime", struct config_raw_signing, zsk_lifetime),
+	TEXT("ksk-lifetime", struct config_raw_signing, ksk_lifetime),
+	TEXT("propagation-delay", struct config_raw_signing, propagation_delay),
+	TEXT("parent-ds-ttl", struct config_raw_signing, parent_ds_ttl),
+	TEXT("parent-propagation-delay", struct config_raw_signing, parent_propagation_delay),
+	CYAML_FIELD_END,
+};
+
+static const cyaml_schema_value_t signing_value = {
+	CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, struct config_raw_signing, signing_fields),
+};
+
+static const cyaml_schema_field_t group_fields[] = {
+	TEXT("group", struct config_raw_group, group),
+	TEXT("template", struct config_raw_group, template_name),
+	CYAML_FIELD_END,
+};
+
+static const cyaml_schema_value_t group_value = {
+	CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, struct config_raw_group, group_fields),
+};
+
 static const cyaml_schema_field_t zone_fields[] = {
 	TEXT("name", struct config_raw_zone, name),
+	TEXT("template", struct config_raw_zone, template_name),
 	TEXT("file", struct config_raw_zone, file),
 	LIST("verify", struct config_raw_zone, verify),
 	TEXT("verify-timeout", struct config_raw_zone, verify_timeout),
+	LIST("primaries", struct config_raw_zone, primaries),
+	LIST("notify", struct config_raw_zone, notify),
+	LIST("allow-transfer", struct config_raw_zone, allow_transfer),
+	LIST("allow-notify", struct config_raw_zone, allow_notify),
+	LIST("allow-update", struct config_raw_zone, allow_update),
+	TEXT("ixfr", struct config_raw_zone, ixfr),
+	TEXT("journal-size", struct config_raw_zone, journal_size),
+	TEXT("max-transfer-size", struct config_raw_zone, max_transfer_size),
+	TEXT("max-transfer-time", struct config_raw_zone, max_transfer_time),
+	TEXT("refresh-min", struct config_raw_zone, refresh_min),
+	TEXT("refresh-max", struct config_raw_zone, refresh_max),
+	TEXT("retry-min", struct config_raw_zone, retry_min),
+	TEXT("retry-max", struct config_raw_zone, retry_max),
+	TEXT("expire-min", struct config_raw_zone, expire_min),
+	TEXT("expire-max", struct config_raw_zone, expire_max),
+	TEXT("signing", struct config_raw_zone, signing),
+	TEXT("catalog", struct config_raw_zone, catalog),
+	TEXT("member-of", struct config_raw_zone, member_of),
+	TEXT("group", struct config_raw_zone, group),
+	MAPS("groups", struct config_raw_zone, groups, &group_value),
 	CYAML_FIELD_END,
 };
 
@@ -166,6 +263,10 @@ static const cyaml_schema_field_t top_fields[] = {
 	MAP("server", struct config_raw, server, server_fields),
 	MAPS("interfaces", struct config_raw, interfaces, &interface_value),
 	MAP("cache", struct config_raw, cache, cache_fields),
+	MAPS("keys", struct config_raw, keys, &key_value),
+	MAPS("remotes", struct config_raw, remotes, &remote_value),
+	MAPS("signing", struct config_raw, signing, &signing_value),
+	MAPS("templates", struct config_raw, templates, &zone_value),
 	MAPS("zones", struct config_raw, zones, &zone_value),
 	MAP("recursion", struct config_raw, recursion, recursion_fields),
 	MAP("dpdk", struct config_raw, dpdk, dpdk_fields),
@@ -226,11 +327,21 @@ int config_raw_load(struct config_raw **out, const char *text, size_t len, char 
 	return ret == CYAML_ERR_OOM ? -ENOMEM : -EINVAL;
 }
 
+static void wipe(char *text)
+{
+	if (text)
+		explicit_bzero(text, strlen(text));
+}
+
 void config_raw_free(struct config_raw *raw)
 {
 	cyaml_config_t cyaml_config = make_cyaml_config(NULL);
 
+	if (!raw)
+		return;
+	wipe(raw->server.cookies.secret);
+	for (unsigned int i = 0; i < raw->n_keys; i++)
+		wipe(raw->keys[i].secret);
 	/* Fails only for a schema that is not one, which every test would have shown. */
-	if (raw)
-		(void)cyaml_free(&cyaml_config, &top_value, raw, 0);
+	(void)cyaml_free(&cyaml_config, &top_value, raw, 0);
 }

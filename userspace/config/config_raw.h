@@ -25,6 +25,12 @@ struct config_raw_cookies {
 	char *secret;
 };
 
+struct config_raw_tls {
+	struct config_raw_list listen;
+	char *certificate;
+	char *key;
+};
+
 struct config_raw_server {
 	struct config_raw_list listen;
 	struct config_raw_list allow;
@@ -39,6 +45,11 @@ struct config_raw_server {
 	char *pid_file;
 	struct config_raw_tcp tcp;
 	struct config_raw_cookies cookies;
+	struct config_raw_tls tls;
+	char *storage;
+	char *storage_size;
+	char *transfers_in;
+	char *transfers_out;
 };
 
 struct config_raw_interface {
@@ -58,11 +69,78 @@ struct config_raw_interface {
 	char *device;
 };
 
+struct config_raw_key {
+	char *name;
+	char *algorithm;
+	char *secret;
+	char *secret_file;
+};
+
+struct config_raw_remote {
+	char *name;
+	struct config_raw_list address;
+	struct config_raw_list source;
+	char *key;
+	char *tls;
+	char *tls_name;
+	char *tls_bundle;
+	char *tls_pin;
+};
+
+struct config_raw_signing {
+	char *name;
+	char *algorithm;
+	char *keys;
+	char *denial;
+	char *nsec3_iterations;
+	char *nsec3_salt_length;
+	char *nsec3_opt_out;
+	char *cds;
+	char *key_folder;
+	char *signature_lifetime;
+	char *refresh;
+	char *jitter;
+	char *dnskey_ttl;
+	char *zsk_lifetime;
+	char *ksk_lifetime;
+	char *propagation_delay;
+	char *parent_ds_ttl;
+	char *parent_propagation_delay;
+};
+
+struct config_raw_group {
+	char *group;
+	char *template_name;
+};
+
+/* A zone, and a template. */
 struct config_raw_zone {
 	char *name;
+	char *template_name;
 	char *file;
 	struct config_raw_list verify;
 	char *verify_timeout;
+	struct config_raw_list primaries;
+	struct config_raw_list notify;
+	struct config_raw_list allow_transfer;
+	struct config_raw_list allow_notify;
+	struct config_raw_list allow_update;
+	char *ixfr;
+	char *journal_size;
+	char *max_transfer_size;
+	char *max_transfer_time;
+	char *refresh_min;
+	char *refresh_max;
+	char *retry_min;
+	char *retry_max;
+	char *expire_min;
+	char *expire_max;
+	char *signing;
+	char *catalog;
+	char *member_of;
+	char *group;
+	struct config_raw_group *groups;
+	unsigned int n_groups;
 };
 
 struct config_raw_cache {
@@ -132,6 +210,14 @@ struct config_raw {
 	struct config_raw_interface *interfaces;
 	unsigned int n_interfaces;
 	struct config_raw_cache cache;
+	struct config_raw_key *keys;
+	unsigned int n_keys;
+	struct config_raw_remote *remotes;
+	unsigned int n_remotes;
+	struct config_raw_signing *signing;
+	unsigned int n_signing;
+	struct config_raw_zone *templates;
+	unsigned int n_templates;
 	struct config_raw_zone *zones;
 	unsigned int n_zones;
 	struct config_raw_recursion recursion;
@@ -148,6 +234,7 @@ struct config_raw {
 int config_raw_load(struct config_raw **out, const char *text, size_t len, char *err,
 		    size_t err_cap) __attribute__((warn_unused_result));
 
+/* Wipes the secrets in it. */
 void config_raw_free(struct config_raw *raw);
 
 #endif

@@ -110,25 +110,6 @@ static void check_transport(struct take *take, const struct config_raw_recursion
 			    "tls needs recursion.tls-bundle: the certificates that are trusted");
 }
 
-static char *take_zone_name(struct take *take, const char *path, const char *text)
-{
-	char *name = NULL;
-	int err;
-
-	if (take->source.failed)
-		return NULL;
-	if (!text) {
-		source_refuse_missing(&take->source, path);
-		return NULL;
-	}
-	err = value_read_domain(text, &name);
-	if (err == -ENOMEM)
-		source_fail_memory(&take->source);
-	else if (err)
-		source_refuse_value(&take->source, path, text);
-	return name;
-}
-
 static void take_stubs(struct take *take, const struct config_raw_recursion *raw)
 {
 	struct config_recursion *recursion = &take->config->recursion;
@@ -140,7 +121,7 @@ static void take_stubs(struct take *take, const struct config_raw_recursion *raw
 		const char *address = raw->stubs[i].address;
 
 		snprintf(path, sizeof(path), "recursion.stubs[%u].zone", i);
-		recursion->stubs[i].zone = take_zone_name(take, path, raw->stubs[i].zone);
+		recursion->stubs[i].zone = take_domain(take, path, raw->stubs[i].zone);
 		snprintf(path, sizeof(path), "recursion.stubs[%u].address", i);
 		refuse_upstream(take, path, address);
 		if (address && strchr(address, '#'))
@@ -207,7 +188,7 @@ static void take_rpz(struct take *take, const struct config_raw_recursion *raw)
 
 		snprintf(prefix, sizeof(prefix), "recursion.rpz[%u].", i);
 		take_join_path(take, path, prefix, "name");
-		rpz->name = take_zone_name(take, path, raw->rpz[i].name);
+		rpz->name = take_domain(take, path, raw->rpz[i].name);
 		rpz->file = take_path(take, prefix, "file", raw->rpz[i].file);
 		for (uint32_t j = 0; j < i && !take->source.failed; j++) {
 			if (strcmp(rpz->name, recursion->rpz[j].name) != 0)

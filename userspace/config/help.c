@@ -80,20 +80,25 @@ void help_put_volleyctl(FILE *out)
 	fputs("\nmore: volleyctl(8), volleyd(8), volley.yaml(5)\n", out);
 }
 
-/* Nothing of a word is taken by troff for a request or an escape; the hyphen of an option is typed. */
+/*
+ * Nothing of a word is taken by troff for a request or an escape; the hyphen of an option is typed.
+ * Returns what was written.
+ */
 static size_t put_man_word(FILE *out, const char *word, size_t len)
 {
+	size_t used = len;
+
 	for (size_t i = 0; i < len; i++) {
 		if (word[i] == '\\')
-			fputs("\\e", out);
+			used += (size_t)fprintf(out, "\\e") - 1;
 		else if (word[i] == '-' && (!i || word[i - 1] == '-'))
-			fputs("\\-", out);
+			used += (size_t)fprintf(out, "\\-") - 1;
 		else if (!i && (*word == '.' || *word == '\''))
-			fprintf(out, "\\&%c", *word);
+			used += (size_t)fprintf(out, "\\&%c", *word) - 1;
 		else
 			fputc(word[i], out);
 	}
-	return len;
+	return used;
 }
 
 /* A paragraph of mdoc, whose sentences begin on lines of their own. */
@@ -181,8 +186,10 @@ static void put_man_key(FILE *out, const struct words_key *key)
 
 static void put_man_keys(FILE *out)
 {
+	const struct words_key *key;
+
 	fputs(".Bl -tag -width Ds\n", out);
-	for (const struct words_key *key = words_keys; key->path; key++)
+	for (unsigned int i = 0; (key = words_key_at(i)); i++)
 		put_man_key(out, key);
 	fputs(".El\n", out);
 }

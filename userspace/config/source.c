@@ -5,6 +5,7 @@
 #include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <search.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,7 +14,6 @@
 #include <unistd.h>
 
 #include "base/err.h"
-#include "config/yamlwalk.h"
 
 #define FILE_BYTES_MAX \
 	(256u << 20) /* a million zones are about 80 MB; more is not a configuration */
@@ -63,7 +63,7 @@ const struct words_key *source_find_key(const char *path)
 
 bool source_has(const struct source *source, const char *path)
 {
-	return source->has[source_find_key(path) - words_keys];
+	return source->has[words_key_number(source_find_key(path))];
 }
 
 void source_refuse_value(struct source *source, const char *path, const char *text)
@@ -96,6 +96,9 @@ static enum yamlwalk_shape get_shape(enum words_type type)
 		return YAMLWALK_MAP;
 	case WORDS_MAPS:
 	case WORDS_ADDRESSES:
+	case WORDS_PEERS:
+	case WORDS_RULES:
+	case WORDS_REMOTES:
 	case WORDS_PREFIXES:
 	case WORDS_UPSTREAMS:
 	case WORDS_RECORDS:
@@ -109,32 +112,51 @@ static enum yamlwalk_shape get_shape(enum words_type type)
 	}
 }
 
-/* The last word of PATH if it stands directly below the first LEN bytes, else NULL. */
-static const char *get_child(const char *path, const char *parent, size_t len)
-{
-	if (strncmp(path, parent, len))
-		return NULL;
-	path += len;
-	if (len && *path++ != '.')
-		return NULL;
-	return strpbrk(path, ".[") ? NULL : path;
-}
-
+/* Lists the last words of the keys that may stand where NODE does. */
 static void refuse_unknown(struct source *source, const struct yamlwalk_node *node)
 {
 	const char *dot = strrchr(node->generic, '.');
-	size_t len = dot ? (size_t)(dot - node->generic) : 0;
-	char known[400];
+	int len = dot ? (int)(dot - node->generic) + 1 : 0;
+	char known[480], path[2 * YAMLWALK_PATH_CAP];
+	const struct words_key *key;
 	size_t used = 0;
 
-	for (const struct words_key *key = words_keys; key->path && used < sizeof(known); key++) {
-		const char *child = get_child(key->path, node->generic, len);
+	for (unsigned int i = 0; (key = words_key_at(i)) && used < sizeof(known); i++) {
+		const char *leaf = strrchr(key->path, '.');
 
-		if (child)
+		leaf = leaf ? leaf + 1 : key->path;
+		snprintf(path, sizeof(path), "%.*s%s", len, node->generic, leaf);
+		if (words_find_key(path) == key)
 			used += (size_t)snprintf(known + used, sizeof(known) - used, "%s%s",
-						 used ? ", " : "", child);
+						 used ? ", " : "", leaf);
 	}
 	source_fail(source, node->line, node->path, "unknown key, accepted here: %s", known);
+}
+
+static int compare_paths(const void *a, const void *b)
+{
+	return strcmp(a, b);
+}
+
+/* PATH comes behind the list that was opened last: if it is none of its items, that has none. */
+static void end_list(struct source *source, const char *path)
+{
+	size_t len = strlen(source->list);
+	char **node, *copy;
+
+	if (!len || (!strncmp(path, source->list, len) && path[len] == '['))
+		return;
+	copy = strdup(source->list);
+	node = copy ? tsearch(copy, &source->empty, compare_paths) : NULL;
+	if (!node || *node != copy)
+		free(copy);
+	if (!node)
+		source_fail_memory(source);
+}
+
+bool source_has_empty(const struct source *source, const char *path)
+{
+	return tfind(path, &source->empty, compare_paths) != NULL;
 }
 
 static int check_node(void *user, const struct yamlwalk_node *node)
@@ -146,13 +168,16 @@ static int check_node(void *user, const struct yamlwalk_node *node)
 	struct source *source = user;
 	char accepts[160] = "keys such as \"server:\" at its top";
 
+	end_list(source, node->path);
+	snprintf(source->list, sizeof(source->list), "%s",
+		 node->shape == YAMLWALK_LIST ? node->path : "");
 	if (!key && len) {
 		refuse_unknown(source, node);
 		return source->failed;
 	}
 	if (key) {
-		assert(key - words_keys < SOURCE_KEYS_MAX);
-		source->has[key - words_keys] = true;
+		assert(words_key_number(key) < SOURCE_KEYS_MAX);
+		source->has[words_key_number(key)] = true;
 		shape = get_shape(key->type);
 		words_accepts(key, accepts, sizeof(accepts));
 	}
@@ -177,6 +202,7 @@ void source_check_shape(struct source *source)
 		source_fail_memory(source);
 	else if (err && !source->failed)
 		source_fail(source, error.line, error.path, "%s", error.text);
+	end_list(source, "");
 }
 
 void source_refuse_twice(struct source *source, const char *path, const char *text,
@@ -236,4 +262,6 @@ void source_fini(struct source *source)
 		explicit_bzero(source->text, source->len);
 	free(source->text);
 	source->text = NULL;
+	tdestroy(source->empty, free);
+	source->empty = NULL;
 }

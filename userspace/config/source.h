@@ -14,8 +14,9 @@
 #include <stddef.h>
 
 #include "config/words.h"
+#include "config/yamlwalk.h"
 
-#define SOURCE_KEYS_MAX 128 /* of words_keys */
+#define SOURCE_KEYS_MAX 256 /* words_key_number() is below that */
 
 struct source {
 	const char *path;
@@ -24,7 +25,9 @@ struct source {
 	char *err; /* "FILE:LINE: key: sentence", set by the first failure */
 	size_t err_cap;
 	int failed;                /* 0, or the code of the first failure */
-	bool has[SOURCE_KEYS_MAX]; /* which of words_keys were given, after source_check_shape() */
+	bool has[SOURCE_KEYS_MAX]; /* which keys were given, by number, after source_check_shape() */
+	void *empty;               /* paths of lists of no item, a tree of tsearch() */
+	char list[YAMLWALK_PATH_CAP]; /* the last one that was opened */
 };
 
 /* Reads the file at .path. Fails with the -errno of open() or read(), -EFBIG past 256 MiB. */
@@ -33,7 +36,7 @@ void source_read(struct source *source);
 /* Frees the text after wiping it, for it may hold a secret. */
 void source_fini(struct source *source);
 
-/* Holds the text against words_keys: fails on bad YAML, unknown and repeated keys, wrong shapes. */
+/* Holds the text against the tables of words.h: fails on bad YAML, unknown and repeated keys, wrong shapes. */
 void source_check_shape(struct source *source);
 
 /* The table's key for a path with indices: "zones[7].file" and "server.listen[0]" are found. */
@@ -41,6 +44,9 @@ const struct words_key *source_find_key(const char *path);
 
 /* Whether a key of that path was given, in any item where there are lists. After source_check_shape(). */
 bool source_has(const struct source *source, const char *path);
+
+/* Whether there is a list of no item at that very path, "zones[7].notify". */
+bool source_has_empty(const struct source *source, const char *path);
 
 /* Fails with a sentence about the key at PATH ("": about none) in LINE (0: where PATH stands). */
 __attribute__((format(printf, 4, 5))) void source_fail(struct source *source, size_t line,

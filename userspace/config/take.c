@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "config/take.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -94,4 +95,99 @@ char *take_copy(struct take *take, const char *text)
 	if (!copy)
 		source_fail_memory(&take->source);
 	return copy;
+}
+
+char *take_domain(struct take *take, const char *path, const char *text)
+{
+	char *name = NULL;
+	int err;
+
+	if (take->source.failed)
+		return NULL;
+	if (!text) {
+		source_refuse_missing(&take->source, path);
+		return NULL;
+	}
+	err = value_read_domain(text, &name);
+	if (err == -ENOMEM)
+		source_fail_memory(&take->source);
+	else if (err)
+		source_refuse_value(&take->source, path, text);
+	return name;
+}
+
+char *take_name(struct take *take, const char *path, const char *text)
+{
+	const struct words_key *key = source_find_key(path);
+
+	if (!text)
+		source_refuse_missing(&take->source, path);
+	else if (value_check_name(text, key->min, key->max))
+		source_refuse_value(&take->source, path, text);
+	else
+		return take_copy(take, text);
+	return NULL;
+}
+
+struct config_addr *take_addresses(struct take *take, const char *key,
+				   const struct config_raw_list *list, uint16_t port, uint32_t *n)
+{
+	struct config_addr *addrs = take_memory(take, list->n, sizeof(*addrs));
+	char path[YAMLWALK_PATH_CAP], first[YAMLWALK_PATH_CAP], leaf[16];
+
+	for (uint32_t i = 0; i < list->n && !take->source.failed; i++) {
+		snprintf(leaf, sizeof(leaf), "[%u]", i);
+		take_join_path(take, path, key, leaf);
+		if (value_read_addr(list->items[i], port, &addrs[i]))
+			source_refuse_value(&take->source, path, list->items[i]);
+		for (uint32_t j = 0; j < i && !take->source.failed; j++) {
+			if (memcmp(&addrs[i], &addrs[j], sizeof(addrs[i])) != 0)
+				continue;
+			snprintf(leaf, sizeof(leaf), "[%u]", j);
+			source_refuse_twice(&take->source, path, list->items[i],
+					    take_join_path(take, first, key, leaf));
+		}
+	}
+	*n = addrs ? list->n : 0;
+	return addrs;
+}
+
+/* Bounds of the keys are those of the fields. */
+static void put_number(void *at, size_t n_bytes, uint64_t value)
+{
+	switch (n_bytes) {
+	case 1:
+		*(uint8_t *)at = (uint8_t)value;
+		break;
+	case 2:
+		*(uint16_t *)at = (uint16_t)value;
+		break;
+	case 4:
+		*(uint32_t *)at = (uint32_t)value;
+		break;
+	default:
+		*(uint64_t *)at = value;
+	}
+}
+
+void take_fields(struct take *take, const char *prefix, const struct take_field *fields, size_t n,
+		 const void *raw, void *out, bool is_base)
+{
+	for (const struct take_field *field = fields; field < fields + n; field++) {
+		const char *text = *(char *const *)((const char *)raw + field->raw_at);
+
+		if (text || !is_base)
+			put_number((char *)out + field->at, field->n_bytes,
+				   take_number(take, prefix, field->leaf, text));
+	}
+}
+
+void take_refuse_twice(struct take *take, const char *list, const char *leaf, uint32_t at,
+		       uint32_t first, const char *text)
+{
+	char path[YAMLWALK_PATH_CAP], before[YAMLWALK_PATH_CAP];
+
+	snprintf(path, sizeof(path), "%s[%u].%s", list, at, leaf);
+	snprintf(before, sizeof(before), "%s[%u].%s", list, first, leaf);
+	source_refuse_twice(&take->source, path, text, before);
 }

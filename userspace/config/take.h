@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * One load of a configuration, and what all its parts take their values with (config.c,
- * config_recursion.c): each value once, by the path of its key.
+ * One load of a configuration, and what all its parts take their values with (config.c and
+ * config_*.c): each value once, by the path of its key.
  *
  * What is absent is the table's default. The first fault is told (config/source.h); behind it
  * nothing is taken any more: functions return 0 or NULL, and need not be asked between steps.
@@ -20,6 +20,7 @@ struct take {
 	struct source source;
 	struct config *config;
 	struct config_raw *raw;
+	struct config_zone plain; /* a zone of which nothing is said; has nothing to be freed */
 };
 
 /* PREFIX and LEAF in BUF, which has YAMLWALK_PATH_CAP octets and is returned. */
@@ -40,7 +41,46 @@ char *take_string(struct take *take, const char *path, const char *text);
 /* A copy of any text. The caller's. */
 char *take_copy(struct take *take, const char *text);
 
-/* The keys below recursion, and who may ask: of raw into config. */
-void take_recursion(struct take *take);
+/* A domain name in the form of a zone's, or a name of ours (WORDS_NAME); NULL is missing. The caller's. */
+char *take_domain(struct take *take, const char *path, const char *text);
+char *take_name(struct take *take, const char *path, const char *text);
+
+/* Addresses, none twice; PORT where none is said. The caller's, *N of them. */
+struct config_addr *take_addresses(struct take *take, const char *key,
+				   const struct config_raw_list *list, uint16_t port, uint32_t *n);
+
+/* A value that take_number() reads: where its text is, and where it goes as a number of so many octets. */
+struct take_field {
+	const char *leaf;
+	size_t raw_at;
+	size_t at;
+	size_t n_bytes; /* 1, 2, 4 or 8 */
+};
+#define TAKE_FIELD(leaf, raw_type, raw_member, type, member)                  \
+	{                                                                     \
+		leaf, offsetof(raw_type, raw_member), offsetof(type, member), \
+			sizeof(((type *)0)->member)                           \
+	}
+
+/* Takes each field of RAW to OUT. What is absent is the default, or stays as it is if there IS_BASE. */
+void take_fields(struct take *take, const char *prefix, const struct take_field *fields, size_t n,
+		 const void *raw, void *out, bool is_base);
+
+/* Fails because item AT of LIST has TEXT at LEAF, as item FIRST has. */
+void take_refuse_twice(struct take *take, const char *list, const char *leaf, uint32_t at,
+		       uint32_t first, const char *text);
+
+/* Each a part of the configuration, of raw into config; what one names has to be taken before it. */
+void take_recursion(struct take *take); /* and who may ask */
+void take_tls(struct take *take);
+void take_keys(struct take *take);
+void take_remotes(struct take *take);
+void take_signing(struct take *take);
+void take_zones(struct take *take); /* and templates */
+
+/* Whether what is said of one at PREFIX goes together: before it has a file, and when all have theirs. */
+void take_check_template(struct take *take, const struct config_zone *template, const char *prefix);
+void take_check_zone(struct take *take, const struct config_zone *zone, const char *prefix);
+void take_check_zones(struct take *take);
 
 #endif

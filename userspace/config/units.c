@@ -12,7 +12,8 @@
 #include <time.h>
 
 static const char *const no_counts[] = {
-	"pid", "ifindex", "program_id", "abi", "serial", "queue", "core", "cores", "port", "id",
+	"pid",  "ifindex", "program_id", "abi", "serial", "queue",
+	"core", "cores",   "port",       "id",  "tag",    "algorithm",
 };
 
 struct scale {

@@ -13,6 +13,8 @@
 #include "config/config.h"
 #include "dns/name.h"
 
+#define BASE64_DIGITS "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
+
 struct unit {
 	const char *name;
 	uint64_t factor;
@@ -177,7 +179,7 @@ static int read_host(const char *text, struct config_addr *out)
 	return 0;
 }
 
-int value_read_addr(const char *text, struct config_addr *out)
+int value_read_addr(const char *text, uint16_t port, struct config_addr *out)
 {
 	static const struct words_key port_key = { .type = WORDS_COUNT,
 						   .min = 1,
@@ -186,7 +188,7 @@ int value_read_addr(const char *text, struct config_addr *out)
 	char host[INET6_ADDRSTRLEN];
 	const char *at = strchr(text, '@');
 	size_t len = at ? (size_t)(at - text) : strlen(text);
-	uint64_t port = 53;
+	uint64_t value = port;
 	int err;
 
 	if (len >= sizeof(host))
@@ -195,10 +197,10 @@ int value_read_addr(const char *text, struct config_addr *out)
 	host[len] = '\0';
 	err = read_host(host, &addr);
 	if (!err && at)
-		err = value_read_number(&port_key, at + 1, &port);
+		err = value_read_number(&port_key, at + 1, &value);
 	if (err)
 		return err;
-	addr.net_port = htons((uint16_t)port);
+	addr.net_port = htons((uint16_t)value);
 	*out = addr;
 	return 0;
 }
@@ -216,7 +218,7 @@ int value_read_upstream(const char *text)
 		return -EINVAL;
 	memcpy(address, text, len);
 	address[len] = '\0';
-	err = value_read_addr(address, &addr);
+	err = value_read_addr(address, 53, &addr);
 	if (err || !name)
 		return err;
 	err = value_read_domain(name + 1, &domain);
@@ -336,6 +338,40 @@ int value_read_octets(const char *text, size_t min, size_t max, uint8_t *bytes, 
 	if (bytes)
 		memcpy(bytes, text, *n);
 	return 0;
+}
+
+/* Bits that are left over in the last digit are 0 in what an encoder writes. */
+int value_read_base64(const char *text, size_t min, size_t max, uint8_t *bytes, size_t *n)
+{
+	size_t len = strlen(text), n_digits = strspn(text, BASE64_DIGITS);
+	unsigned int bits = 0, n_bits = 0;
+
+	*n = n_digits * 6 / 8;
+	if (len % 4 || n_digits % 4 == 1 || len - n_digits > 2 ||
+	    n_digits + strspn(text + n_digits, "=") != len)
+		return -EINVAL;
+	if (*n < min || *n > max)
+		return -ERANGE;
+	for (size_t i = 0; i < n_digits; i++) {
+		bits = bits << 6 | (unsigned int)(strchr(BASE64_DIGITS, text[i]) - BASE64_DIGITS);
+		n_bits += 6;
+		if (n_bits < 8)
+			continue;
+		n_bits -= 8;
+		*bytes++ = (uint8_t)(bits >> n_bits);
+		bits &= (1u << n_bits) - 1;
+	}
+	return bits ? -EINVAL : 0;
+}
+
+int value_check_name(const char *text, size_t min, size_t max)
+{
+	size_t len = strlen(text);
+
+	for (const char *at = text; *at; at++)
+		if (!isalnum((unsigned char)*at) && !strchr(".-_", *at))
+			return -EINVAL;
+	return len < min || len > max ? -ERANGE : 0;
 }
 
 int value_check_interface(const char *text)

@@ -27,11 +27,12 @@ int value_read_number(const struct words_key *key, const char *text, uint64_t *o
 	__attribute__((warn_unused_result));
 
 /*
- * Reads ADDRESS or ADDRESS@PORT, port 53 when absent. Refused with -ERANGE: port 0, multicast,
+ * Reads ADDRESS or ADDRESS@PORT, PORT when absent. Refused with -ERANGE: port 0, multicast,
  * the IPv4 broadcast address, and IPv4-mapped IPv6 addresses (RFC 4291 section 2.5.5.2), for no service can
  * be bound to them as such.
  */
-int value_read_addr(const char *text, struct config_addr *out) __attribute__((warn_unused_result));
+int value_read_addr(const char *text, uint16_t port, struct config_addr *out)
+	__attribute__((warn_unused_result));
 
 /* Checks ADDRESS, ADDRESS@PORT or ADDRESS@PORT#NAME. -ENOMEM is possible. */
 int value_read_upstream(const char *text) __attribute__((warn_unused_result));
@@ -59,6 +60,16 @@ int value_read_octets(const char *text, size_t min, size_t max, uint8_t *bytes, 
 
 /* Reads exactly 2 * N hexadecimal digits into N bytes, the first digit the high half of bytes[0]. */
 int value_read_hex(const char *text, uint8_t *bytes, size_t n) __attribute__((warn_unused_result));
+
+/*
+ * Reads base64 (RFC 4648 section 4, with its padding) of min to max octets. *N is how many; BYTES has
+ * room for MAX, and may be half written after an error.
+ */
+int value_read_base64(const char *text, size_t min, size_t max, uint8_t *bytes, size_t *n)
+	__attribute__((warn_unused_result));
+
+/* 0 if the text is min to max letters, digits, dots, hyphens and underscores. */
+int value_check_name(const char *text, size_t min, size_t max) __attribute__((warn_unused_result));
 
 /* 0 if the kernel could have an interface of that name (dev_valid_name() in the kernel). */
 int value_check_interface(const char *text) __attribute__((warn_unused_result));

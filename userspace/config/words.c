@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Words about commands, options, exit codes and counters, and the sentences made of a key's bounds.
- * The keys themselves are in words_keys.c.
+ * Words about commands, options, exit codes and counters, and numbers as people write them. Keys are in
+ * words_host.c, words_zones.c and words_recursion.c.
  */
 #include "config/words.h"
 
@@ -26,14 +26,17 @@ const struct words_command words_commands[] = {
 	  "where there is one, and of each port. "
 	  "In the driver, received is always the sum of hit, up, passed and dropped." },
 	{ "zone list", "", 0, 0, "every zone with its state and serial",
-	  "Lists the configured zones. A zone whose last file was refused but which still serves the "
+	  "Lists the zones of the configuration and the members of catalogs. A zone whose last file was refused but which still serves the "
 	  "one before is stale and shows the error beside the state. One whose file is being loaded "
 	  "is loading, with how far that is; serial and records are those of the version that serves "
-	  "meanwhile." },
+	  "meanwhile. What answers SERVFAIL is failed: its file does not load and nothing was served "
+	  "before; awaited: none of its primaries has given it yet; or expired: none could be asked for "
+	  "longer than its SOA record allows." },
 	{ "zone reload", "[NAME]", 0, 1, "read zone files again, all or one",
 	  "Reads the file of the zone NAME and puts it in place without a gap. Without NAME, reads the "
 	  "configuration, puts in place what it says of zones, clients and recursion, and reads every "
-	  "zone's file, as SIGHUP does. A "
+	  "zone's file, as SIGHUP does; members of catalogs follow their templates, and their files are "
+	  "read again where these name others. A "
 	  "broken file is refused with file and line, and the zone keeps serving what it had. When "
 	  "the command returns, no CPU gives an answer of the old zone. Files are read in the "
 	  "background, whoever ends the command does not end that, and on a terminal a line tells how "
@@ -53,6 +56,37 @@ const struct words_command words_commands[] = {
 	  "Reads FILE as the zone NAME would be read and says what is wrong, with file and line. "
 	  "Nothing that is served changes, and the command of zones[].verify is not run. The daemon "
 	  "opens the file, so it must be able to read it." },
+	{ "zone edit", "NAME add|remove RECORD...", 2, 4096,
+	  "change records of a zone that is served",
+	  "Changes the zone NAME. 'add OWNER [TTL] TYPE RDATA' adds a record, 'remove OWNER [TYPE "
+	  "[RDATA]]' takes away one, all of a type, or all of a name; owners without a last dot are "
+	  "relative to the zone, @ is the zone itself. Several changes are made together when each "
+	  "is one argument in quotes. Unless the SOA record was changed, the serial number grows by one. "
+	  "The change goes to the journal in server.storage, not to the zone's file; when the command "
+	  "returns it would survive a crash, and no CPU gives an answer from before. Only zones without "
+	  "primaries can be changed." },
+	{ "zone refresh", "NAME", 1, 1, "ask the primaries whether there is something newer",
+	  "Asks the primaries of the zone NAME for their serial number now, and transfers what is newer." },
+	{ "zone retransfer", "NAME", 1, 1, "transfer the whole zone anew",
+	  "Asks the primaries of the zone NAME for the whole zone, newer or not." },
+	{ "zone notify", "NAME", 1, 1, "tell the secondaries of a zone",
+	  "Sends NOTIFY to all whom zones[].notify names for the zone NAME." },
+	{ "zone flush", "[NAME]", 0, 1, "write zone files that lack changes",
+	  "Writes the file of the zone NAME, or of each zone that was changed since its file was "
+	  "written or read, in the background. What was written there by hand, order and comments, is "
+	  "lost." },
+	{ "zone ds", "NAME", 1, 1, "the DS records that the parent is to have",
+	  "Shows the DS records (SHA-256) of the keys that the zone NAME is or will be secured by, to be "
+	  "entered at the parent." },
+	{ "zone keys", "NAME", 1, 1, "the keys of a zone that is signed here",
+	  "Shows each key of the zone NAME with its role, its tag, and the times at which it was made, "
+	  "published, began and ended to sign, and was or will be removed." },
+	{ "zone rollover", "NAME ROLE", 2, 2, "replace a key of a zone that is signed here",
+	  "Begins to replace the key of the zone NAME in this ROLE, zsk, ksk or csk, by a new one "
+	  "(RFC 7583). That of a ksk or csk waits for zone ds-seen." },
+	{ "zone ds-seen", "NAME", 1, 1, "the parent has the DS of the new key",
+	  "Says that all servers of the parent of the zone NAME have the DS records of the keys that "
+	  "wait for them, so that the rollover goes on." },
 	{ "cache stats", "[-n N]", 0, 2, "what the answer cache holds, its memory and turnover",
 	  "Shows the budget and the memory in use, with the maps that the driver reads, the number of "
 	  "entries, and how many were published, replaced, evicted, refused and expired. Then "
@@ -124,6 +158,26 @@ const struct words_command words_commands[] = {
 	  "changed. FILE is the configuration, /etc/volley/volley.yaml where it is not given and that "
 	  "is there. No daemon is needed; one that runs is asked. Without root, what could not be "
 	  "looked at is said. The status is 1 when something will not work." },
+	{ "health", "[OPTION...]", 0, 128, "whether queries may be sent to this host",
+	  "Says healthy, or why not, a reason a line, and warns of what else is not as configured; the status "
+	  "is 0, 1, or 3 where no daemon replies in 5 seconds (-w). For what announces the service addresses: see "
+	  "docs/fleet.md. A reason is: volleyd is starting or stopping; the host is drained; a worker has not "
+	  "gone round its loop for 3 seconds; a service address that the host does not have; a "
+	  "zone that is not served (one that is added to a host which had all once only warns until it has come "
+	  "from its primary); an interface that is gone, was detached, or does not have our "
+	  "program, and, with port: xsk or dpdk, one whose queues lack sockets. A step down from native "
+	  "to generic, or from zero-copy to copies or kernel sockets, is a warning, and so is a zone "
+	  "of which an earlier version is served. The options are --zones all|any|none and "
+	  "--interfaces all|any|none: how many have to be well, all if nothing is said; --ignore ZONE: not "
+	  "this one, given as often as needed; --strict: warnings are reasons; --probe NAME[/TYPE]: "
+	  "asks each service address by UDP, for the SOA record if there is no TYPE, and expects "
+	  "NOERROR and an answer, so that sockets, workers and zones are seen to work (server.allow "
+	  "has to allow the host itself)." },
+	{ "drain", "[on [WHY] | off]", 0, 2, "take this host out of service, or back",
+	  "With on, volleyctl health gives drained as a reason, with WHY, until drain off; queries are "
+	  "answered as before. So whoever announces the service addresses takes them back, and "
+	  "nothing is lost. It is kept beside the control socket, and holds for the next volleyd "
+	  "with the same one, until a reboot. Without an argument it is told." },
 	{ "stop", "[--keep]", 0, 1, "stop the daemon",
 	  "Stops volleyd as SIGTERM does: what it attached is detached, what it adopted stays. With "
 	  "--keep all stays in place, and the driver goes on answering from the cache for the next "
@@ -150,7 +204,7 @@ const struct words_option words_volleyctl_options[] = {
 	{ "-j, --json", NULL,
 	  "Print the result as JSON, with the daemon's own names and no units." },
 	{ "-w, --wait", "SECONDS",
-	  "Wait at most that long for the reply. Default: 60, but for zone reload, zone check, cache "
+	  "Wait at most that long for the reply. Default: 60, for health 5, but for zone reload, zone check, cache "
 	  "dump, cache load and cache resize as long as they take. What was begun goes on in the daemon." },
 	{ "-p, --progress", NULL,
 	  "Tell on standard error how far a reload is, twice a second, also when that is no "
@@ -171,9 +225,9 @@ const struct words_exit words_volleyctl_exits[] = {
 	{ 0, "The command was carried out." },
 	{ 1,
 	  "The daemon refused the command or failed; the sentence is on standard error. Of doctor: "
-	  "something will not work." },
+	  "something will not work. Of health: the host is not healthy." },
 	{ 2, "The command line is wrong." },
-	{ 3, "No daemon was reached." },
+	{ 3, "No daemon was reached; of health also: it did not reply in time." },
 	{ -1, NULL },
 };
 
@@ -213,14 +267,6 @@ const char *words_reason_text(enum volley_reason reason)
 	};
 
 	return texts[reason];
-}
-
-const struct words_key *words_find_key(const char *path)
-{
-	for (const struct words_key *key = words_keys; key->path; key++)
-		if (!strcmp(key->path, path))
-			return key;
-	return NULL;
 }
 
 /* How many of ARGV the words of NAME take; 0: they do not open it. */
@@ -288,131 +334,4 @@ void words_put_ms(uint64_t ms, char *buf, size_t cap)
 		snprintf(buf, cap, "%" PRIu64 "ms", ms);
 	else
 		words_put_seconds(ms / 1000, buf, cap);
-}
-
-/* Writes "a, b or c" for "a|b|c". */
-static void put_choices(const char *choices, char *buf, size_t cap)
-{
-	size_t used = 0;
-
-	buf[0] = '\0';
-	while (*choices && used < cap) {
-		size_t len = strcspn(choices, "|");
-		const char *rest = choices + len;
-		const char *glue = "";
-
-		if (*rest)
-			glue = strchr(rest + 1, '|') ? ", " : " or ";
-		used += (size_t)snprintf(buf + used, cap - used, "%.*s%s", (int)len, choices, glue);
-		choices = *rest ? rest + 1 : rest;
-	}
-}
-
-/* What takes a number: its bounds are written in the unit that the configuration uses. */
-static const char *number_format(enum words_type type)
-{
-	switch (type) {
-	case WORDS_COUNT:
-		return "a whole number from %s to %s";
-	case WORDS_AUTO_COUNT:
-		return "auto or a whole number from %s to %s";
-	case WORDS_POWER:
-		return "a power of two from %s to %s";
-	case WORDS_BUDGET:
-		return "true, false or a number of packets from %s to %s";
-	case WORDS_SIZE:
-		return "a size from %s to %s: bytes, or a number with K, M, G or T behind it";
-	case WORDS_SECONDS:
-		return "a time from %s to %s: seconds, or a number with s, m, h or d behind it";
-	case WORDS_MS:
-		return "a time from %s to %s: seconds, or a number with ms, s, m, h or d behind it";
-	case WORDS_TEXT:
-		return "a text of %s to %s bytes";
-	case WORDS_OCTETS:
-		return "a text of %s to %s bytes, or 0x and the hexadecimal digits of as many";
-	case WORDS_CORES:
-		return "a list of processor numbers from %s to %s, none of them twice";
-	default:
-		return NULL;
-	}
-}
-
-/* What takes no number: one phrase does for all keys of the type. */
-static const char *fixed_phrase(enum words_type type)
-{
-	switch (type) {
-	case WORDS_MAP:
-		return "keys below it, each on a line of its own";
-	case WORDS_MAPS:
-		return "a list whose items have keys below them";
-	case WORDS_ADDRESSES:
-		return "a list of IPv4 or IPv6 addresses, each with @ and a port behind it if not 53";
-	case WORDS_PREFIXES:
-		return "a list of prefixes with zeros behind them, such as 192.0.2.0/24 or "
-		       "\"2001:db8::/32\"";
-	case WORDS_UPSTREAMS:
-		return "a list of IPv4 or IPv6 addresses, each with @ and a port behind it if not 53; for "
-		       "TLS each with # and its name";
-	case WORDS_UPSTREAM:
-		return "an IPv4 or IPv6 address, with @ and a port behind it if not 53";
-	case WORDS_LISTEN:
-		return "an IPv4 or IPv6 address with @ and a port behind it, such as 127.0.0.1@9253";
-	case WORDS_RECORDS:
-		return "a list of records as in a master file, such as \"host.lan. 300 IN A 192.0.2.1\"";
-	case WORDS_COMMAND:
-		return "a list of a command and its arguments, such as [check-zone, --strict]";
-	case WORDS_WORDS:
-		return "a list of words, such as [--log-level, pmd:debug]";
-	case WORDS_BOOL:
-		return "true or false";
-	case WORDS_MODE:
-		return "file permissions in octal from 0600 to 0777, such as 0660";
-	case WORDS_SECRET:
-		return "32 hexadecimal digits";
-	case WORDS_PATH:
-		return "the path of a file";
-	case WORDS_SOCKET:
-		return "a path of at most 107 bytes";
-	case WORDS_DOMAIN:
-		return "a domain name, such as example.com";
-	case WORDS_INTERFACE:
-		return "the name of a network interface, 1 to 15 bytes, such as eth0";
-	default:
-		return "something else";
-	}
-}
-
-void words_accepts(const struct words_key *key, char *buf, size_t cap)
-{
-	const char *format = number_format(key->type);
-	char min[24], max[24];
-
-	if (key->type == WORDS_CHOICE) {
-		put_choices(key->choices, buf, cap);
-		return;
-	}
-	if (key->type == WORDS_CHOICES) {
-		int used = snprintf(buf, cap, "a list, none twice, of ");
-
-		put_choices(key->choices, buf + used, cap - (size_t)used);
-		return;
-	}
-	if (!format) {
-		snprintf(buf, cap, "%s", fixed_phrase(key->type));
-		return;
-	}
-	if (key->type == WORDS_SIZE) {
-		words_put_size(key->min, min, sizeof(min));
-		words_put_size(key->max, max, sizeof(max));
-	} else if (key->type == WORDS_SECONDS) {
-		words_put_seconds(key->min, min, sizeof(min));
-		words_put_seconds(key->max, max, sizeof(max));
-	} else if (key->type == WORDS_MS) {
-		words_put_ms(key->min, min, sizeof(min));
-		words_put_ms(key->max, max, sizeof(max));
-	} else {
-		snprintf(min, sizeof(min), "%" PRIu64, key->min);
-		snprintf(max, sizeof(max), "%" PRIu64, key->max);
-	}
-	snprintf(buf, cap, format, min, max);
 }

@@ -3,7 +3,7 @@
  * The words that people read, in one place: configuration keys, commands, options, exit codes,
  * counters.
  *
- *	words.c ──► config.c: shape, bounds and default of each key, and what a refusal says
+ *	words*.c ─► config.c: shape, bounds and default of each key, and what a refusal says
  *	        ├─► volleyctl: which commands there are and how many arguments they take
  *	        └─► help.c: --help of both programs and the lists in the three man pages
  *
@@ -21,10 +21,13 @@
 
 /* What is written behind a key, and so how config/value.c reads it. */
 enum words_type {
-	WORDS_MAP,        /* keys below it */
-	WORDS_MAPS,       /* a list, each item with keys below it */
-	WORDS_ADDRESSES,  /* a list of ADDRESS or ADDRESS@PORT */
-	WORDS_PREFIXES,   /* a list of ADDRESS/LENGTH, or ADDRESS for one alone */
+	WORDS_MAP,       /* keys below it */
+	WORDS_MAPS,      /* a list, each item with keys below it */
+	WORDS_ADDRESSES, /* a list of ADDRESS or ADDRESS@PORT; .min is the port where none is said */
+	WORDS_PEERS,     /* the same, and the usual port depends on more */
+	WORDS_RULES,     /* a list of [PREFIX] [key NAME] [tls] */
+	WORDS_REMOTES,   /* a list of names of remotes */
+	WORDS_PREFIXES,  /* a list of ADDRESS/LENGTH, or ADDRESS for one alone */
 	WORDS_UPSTREAMS,  /* a list of ADDRESS, ADDRESS@PORT or ADDRESS@PORT#NAME */
 	WORDS_UPSTREAM,   /* ADDRESS or ADDRESS@PORT */
 	WORDS_LISTEN,     /* ADDRESS@PORT */
@@ -44,6 +47,8 @@ enum words_type {
 	WORDS_CHOICES,    /* a list of such, none twice */
 	WORDS_MODE,       /* file permissions, octal */
 	WORDS_SECRET,     /* 32 hexadecimal digits */
+	WORDS_BASE64,     /* .min to .max octets as base64 */
+	WORDS_NAME,       /* .min to .max letters, digits, dots, hyphens and underscores */
 	WORDS_TEXT,       /* .min to .max bytes */
 	WORDS_OCTETS,     /* as text, or 0x and hexadecimal digits */
 	WORDS_PATH,
@@ -63,6 +68,12 @@ struct words_key {
 	const char *choices;  /* WORDS_CHOICE, _CHOICES: "auto|native|generic|off" */
 	const char *fallback; /* the value when the key is absent; NULL: none, see the text */
 	const char *text;     /* a paragraph for volley.yaml(5) */
+};
+
+/* Those of one subject, in the order of the man page: words_host.c, words_zones.c, words_recursion.c. */
+struct words_table {
+	const struct words_key *keys;
+	unsigned int n;
 };
 
 struct words_command {
@@ -91,8 +102,9 @@ struct words_counter {
 	const char *text;
 };
 
-/* Each table ends with an entry whose first member is NULL; exits end with code -1. */
-extern const struct words_key words_keys[];
+extern const struct words_table words_host_keys, words_zone_keys, words_recursion_keys;
+
+/* Each of these ends with an entry whose first member is NULL; exits end with code -1. */
 extern const struct words_command words_commands[];
 extern const struct words_option words_volleyd_options[];
 extern const struct words_option words_volleyctl_options[];
@@ -107,7 +119,16 @@ extern const struct words_counter words_responder_counters[];
 /* The environment variable that names another one. */
 #define WORDS_SOCKET_ENV "VOLLEY_CONTROL"
 
-/* The key with that path, list indices already taken out ("interfaces[].name"); NULL: unknown. */
+/* All keys are numbered from 0 on, in the order of the man page. NULL: there are not so many. */
+const struct words_key *words_key_at(unsigned int number);
+/* Of a key that words_key_at() or words_find_key() gave. */
+unsigned int words_key_number(const struct words_key *key);
+
+/*
+ * The key with that path, list indices already taken out ("interfaces[].name"); NULL: unknown. A
+ * template's keys are a zone's, but for those that it has itself: "templates[].notify" is
+ * "zones[].notify".
+ */
 const struct words_key *words_find_key(const char *path);
 
 /* The command whose words open ARGV, the longest one; *n_words is how many they are. NULL: none. */

@@ -14,6 +14,7 @@
 
 #include "base/err.h"
 #include "config/config.h"
+#include "config/words.h"
 #include "tests/lib/tmpfolder.h"
 
 #define LISTEN "server:\n  listen: [192.0.2.53]\n"
@@ -65,6 +66,21 @@ static inline void assert_refused(const struct refusal *rows, size_t n)
 		n_wrong++;
 	}
 	assert_int_equal(n_wrong, 0);
+}
+
+/* A key of the table that no line of the text uses is one that nobody may know but the table. */
+static inline void assert_all_used(const struct words_table *table, const char *text)
+{
+	for (unsigned int i = 0; i < table->n; i++) {
+		const char *path = table->keys[i].path, *dot = strrchr(path, '.');
+		char want[64];
+
+		snprintf(want, sizeof(want), "%s:", dot ? dot + 1 : path);
+		if (!strstr(text, want))
+			fail_msg("%s is in the table and not in this test", path);
+		if (!table->keys[i].text || !*table->keys[i].text)
+			fail_msg("%s has no words", path);
+	}
 }
 
 static inline void assert_below_folder(const char *path, const char *leaf)

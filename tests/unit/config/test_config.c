@@ -46,16 +46,17 @@ static const struct refusal refusals[] = {
 
 	/* Unknown keys, each level */
 	{ "unknown at the top", LISTEN "zone: []\n",
-	  "3: zone: unknown key, accepted here: server, interfaces, cache, zones, recursion, dpdk, control, "
-	  "metrics" },
+	  "3: zone: unknown key, accepted here: server, interfaces, cache, dpdk, control, metrics, keys, "
+	  "remotes, signing, templates, zones, recursion" },
 	{ "unknown in a map", "server:\n  listen: [192.0.2.1]\n  worker: 2\n",
 	  "3: server.worker: unknown key, accepted here: listen, allow, workers, control-cores, "
-	  "max-udp-size, minimal-responses, any, nsid, version, identity, pid-file, tcp, cookies" },
+	  "max-udp-size, minimal-responses, any, nsid, version, identity, pid-file, tcp, cookies, tls, "
+	  "storage, storage-size, transfers-in, transfers-out" },
 	{ "unknown in a map below", "server:\n  listen: [192.0.2.1]\n  tcp:\n    idle: 3\n",
 	  "4: server.tcp.idle: unknown key, accepted here: max-connections, idle-timeout, max-queries" },
 	{ "unknown in a list", LISTEN "zones:\n  - name: a\n    file: b\n  - nam: c\n",
-	  "6: zones[1].nam: unknown key, accepted here: name, file, verify, "
-	  "verify-timeout" },
+	  "6: zones[1].nam: unknown key, accepted here: name, template, file, verify, "
+	  "verify-timeout, primaries, notify, allow-transfer, " },
 	{ "key with a line break", LISTEN "\"a\\nb\": 1\n", "3: a key here is not a plain word" },
 
 	/* Shapes */
@@ -138,6 +139,30 @@ static const struct refusal refusals[] = {
 	  "3: server.tcp.max-queries: \"1000001\" is not accepted" },
 	{ "secret short", "server:\n  listen: [192.0.2.1]\n  cookies: {secret: \"0123\"}\n",
 	  "3: server.cookies.secret: \"(hidden)\" is not accepted, give 32 hexadecimal digits" },
+	{ "TLS without a certificate",
+	  "server:\n  listen: [192.0.2.1]\n  tls: {listen: [192.0.2.1]}\n",
+	  "3: server.tls.listen: needs server.tls.certificate and server.tls.key" },
+	{ "certificate without a key",
+	  "server:\n  listen: [192.0.2.1]\n  tls:\n    certificate: c.pem\n",
+	  "3: server.tls: certificate and key belong together" },
+	{ "TLS on a port of DNS",
+	  "server:\n  listen: [192.0.2.1]\n  tls: {listen: [192.0.2.1@53], certificate: c, key: k}\n",
+	  "3: server.tls.listen[0]: is one of server.listen" },
+	{ "TLS twice",
+	  "server:\n  listen: [192.0.2.1]\n"
+	  "  tls: {listen: [192.0.2.1, 192.0.2.1@853], certificate: c, key: k}\n",
+	  "3: server.tls.listen[1]: \"192.0.2.1@853\" is given twice, first in line 3" },
+	{ "TLS on no address", "server:\n  listen: [192.0.2.1]\n  tls: {listen: [eth0]}\n",
+	  "3: server.tls.listen[0]: \"eth0\" is not accepted, give a list of IPv4 or IPv6 addresses, "
+	  "each with @ and a port behind it if not 853" },
+	{ "storage empty", "server:\n  listen: [192.0.2.1]\n  storage: ''\n",
+	  "3: server.storage: \"\" is not accepted, give the path of a file" },
+	{ "storage-size", "server:\n  listen: [192.0.2.1]\n  storage-size: 1K\n",
+	  "3: server.storage-size: \"1K\" is not accepted, give a size from 1M to 1T" },
+	{ "transfers-in", "server:\n  listen: [192.0.2.1]\n  transfers-in: 0\n",
+	  "3: server.transfers-in: \"0\" is not accepted, give a whole number from 1 to 10000" },
+	{ "transfers-out", "server:\n  listen: [192.0.2.1]\n  transfers-out: all\n",
+	  "3: server.transfers-out: \"all\" is not accepted" },
 	{ "secret not hexadecimal",
 	  "server:\n  listen: [192.0.2.1]\n  cookies: {secret: 0123456789abcdef0123456789abcdeg}\n",
 	  "3: server.cookies.secret: \"(hidden)\" is not accepted" },
@@ -306,10 +331,27 @@ static void test_short_error_buffer(void **state)
 	}
 }
 
+static void check_defaults_interface(const struct config_interface *interface)
+{
+	assert_string_equal(interface->name, "eth0");
+	assert_int_equal(interface->xdp, CONFIG_XDP_AUTO);
+	assert_int_equal(interface->port, CONFIG_PORT_AUTO);
+	assert_int_equal(interface->zero_copy, CONFIG_ZERO_COPY_AUTO);
+	assert_true(interface->driver_answers);
+	assert_int_equal(interface->busy_poll_budget, 0);
+	assert_int_equal(interface->tunnels, 0);
+	assert_int_equal(interface->net_gue_port, htons(6080));
+	assert_int_equal(interface->return_path, CONFIG_RETURN_SWAP);
+	assert_null(interface->device);
+	assert_int_equal(interface->n_umem_frames, 4096);
+	assert_int_equal(interface->ring_size, 2048);
+	assert_int_equal(interface->n_queues, 0);
+	assert_int_equal(interface->n_cores, 0);
+}
+
 static void test_defaults(void **state)
 {
 	struct config *config = load_good(LISTEN "interfaces:\n  - name: eth0\n");
-	const struct config_interface *interface = &config->interfaces[0];
 
 	(void)state;
 	assert_string_equal(config->path, file);
@@ -329,6 +371,17 @@ static void test_defaults(void **state)
 	assert_int_equal(config->cache_orphan_serve_s, 300);
 	assert_null(config->cache_snapshot);
 	assert_int_equal(config->cache_snapshot_interval_s, 0);
+	assert_int_equal(config->n_tls_listen, 0);
+	assert_null(config->tls_certificate);
+	assert_null(config->tls_key);
+	assert_null(config->storage);
+	assert_int_equal(config->storage_bytes, 1u << 30);
+	assert_int_equal(config->n_transfers, 16);
+	assert_int_equal(config->n_transfers_out, 64);
+	assert_int_equal(config->n_keys, 0);
+	assert_int_equal(config->n_remotes, 0);
+	assert_int_equal(config->n_signing, 0);
+	assert_int_equal(config->n_templates, 0);
 	assert_int_equal(config->n_zones, 0);
 	assert_string_equal(config->control_socket, "/run/volley/control.sock");
 	assert_string_equal(config->pid_file, "/run/volley/control.sock.lock");
@@ -336,20 +389,7 @@ static void test_defaults(void **state)
 	assert_int_equal(config->n_control_cores, 0);
 	assert_int_equal(config->metrics.family, 0);
 	assert_int_equal(config->n_interfaces, 1);
-	assert_string_equal(interface->name, "eth0");
-	assert_int_equal(interface->xdp, CONFIG_XDP_AUTO);
-	assert_int_equal(interface->port, CONFIG_PORT_AUTO);
-	assert_int_equal(interface->zero_copy, CONFIG_ZERO_COPY_AUTO);
-	assert_true(interface->driver_answers);
-	assert_int_equal(interface->busy_poll_budget, 0);
-	assert_int_equal(interface->tunnels, 0);
-	assert_int_equal(interface->net_gue_port, htons(6080));
-	assert_int_equal(interface->return_path, CONFIG_RETURN_SWAP);
-	assert_null(interface->device);
-	assert_int_equal(interface->n_umem_frames, 4096);
-	assert_int_equal(interface->ring_size, 2048);
-	assert_int_equal(interface->n_queues, 0);
-	assert_int_equal(interface->n_cores, 0);
+	check_defaults_interface(&config->interfaces[0]);
 	config_free(config);
 }
 
@@ -373,6 +413,14 @@ static const char everything[] =
 	"    max-queries: 8\n"
 	"  cookies:\n"
 	"    secret: 000102030405060708090A0b0c0d0e0f\n"
+	"  tls:\n"
+	"    listen: [192.0.2.53, \"::@8853\"]\n"
+	"    certificate: tls/cert.pem\n"
+	"    key: /etc/key.pem\n"
+	"  storage: state\n"
+	"  storage-size: 2G\n"
+	"  transfers-in: 3\n"
+	"  transfers-out: 5\n"
 	"interfaces:\n"
 	"  - name: eth0\n"
 	"    xdp: generic\n"
@@ -452,6 +500,16 @@ static void check_everything_server(const struct config *config)
 	assert_int_equal(config->tcp_connections_cap, 50);
 	assert_int_equal(config->tcp_idle_s, 120);
 	assert_int_equal(config->tcp_queries_max, 8);
+	assert_int_equal(config->n_tls_listen, 2);
+	assert_memory_equal(config->tls_listen[0].addr, v4, 16);
+	assert_int_equal(ntohs(config->tls_listen[0].net_port), 853);
+	assert_int_equal(ntohs(config->tls_listen[1].net_port), 8853);
+	assert_below_folder(config->tls_certificate, "tls/cert.pem");
+	assert_string_equal(config->tls_key, "/etc/key.pem");
+	assert_below_folder(config->storage, "state");
+	assert_int_equal(config->storage_bytes, 2ull << 30);
+	assert_int_equal(config->n_transfers, 3);
+	assert_int_equal(config->n_transfers_out, 5);
 	assert_true(config->has_cookie_secret);
 	for (int i = 0; i < 16; i++)
 		assert_int_equal(config->cookie_secret[i], i);
@@ -556,27 +614,10 @@ static void test_numbers(void **state)
 	}
 }
 
-/* The last word of a path, the key as it is written. */
-static const char *get_leaf(const char *path)
-{
-	const char *dot = strrchr(path, '.');
-
-	return dot ? dot + 1 : path;
-}
-
-/* A key of the table that "everything" does not use is one that config.c may not know. */
 static void test_everything_is_everything(void **state)
 {
 	(void)state;
-	for (const struct words_key *key = words_keys; key->path; key++) {
-		char want[64];
-
-		snprintf(want, sizeof(want), "%s:", get_leaf(key->path));
-		if (strncmp(key->path, "recursion.", 10) && !strstr(everything, want))
-			fail_msg("%s is in the table and not in this test", key->path);
-		if (!key->text || !*key->text)
-			fail_msg("%s has no words", key->path);
-	}
+	assert_all_used(&words_host_keys, everything);
 }
 
 static void test_many_zones(void **state)

@@ -18,8 +18,10 @@
 /* A default is the text that config.c reads when the key is absent: it must be readable. */
 static void test_defaults_are_accepted(void **state)
 {
+	const struct words_key *key;
+
 	(void)state;
-	for (const struct words_key *key = words_keys; key->path; key++) {
+	for (unsigned int i = 0; (key = words_key_at(i)); i++) {
 		uint64_t value;
 
 		if (!key->fallback || key->type == WORDS_PATH || key->type == WORDS_SOCKET ||
@@ -61,11 +63,27 @@ static void test_accepts(void **state)
 				   ".siz"));
 }
 
+/* Numbers are an order without gaps, whatever table a key is in. */
+static void test_keys_by_number(void **state)
+{
+	const struct words_key *key;
+	unsigned int i;
+
+	(void)state;
+	for (i = 0; (key = words_key_at(i)); i++) {
+		assert_int_equal(words_key_number(key), i);
+		assert_ptr_equal(words_find_key(key->path), key);
+	}
+	assert_int_equal(i, words_host_keys.n + words_zone_keys.n + words_recursion_keys.n);
+}
+
 /* No type may fall through to words that say nothing, and none may be cut by the usual buffer. */
 static void test_every_key_accepts_something(void **state)
 {
+	const struct words_key *key;
+
 	(void)state;
-	for (const struct words_key *key = words_keys; key->path; key++) {
+	for (unsigned int i = 0; (key = words_key_at(i)); i++) {
 		char buf[160];
 
 		words_accepts(key, buf, sizeof(buf));
@@ -155,6 +173,7 @@ static int fill(const char *template, char *buf, size_t cap)
 static void test_man(void **state)
 {
 	static char buf[65536];
+	const struct words_key *key;
 
 	(void)state;
 	assert_int_equal(
@@ -162,7 +181,7 @@ static void test_man(void **state)
 	assert_non_null(strstr(buf, ".Os Volley 1.2.3 x\n.Sh A\n.Bl -tag -width Ds\n.It 0\n"));
 	assert_non_null(strstr(buf, ".El\nend\n"));
 	assert_int_equal(fill("@keys@\n", buf, sizeof(buf)), 0);
-	for (const struct words_key *key = words_keys; key->path; key++)
+	for (unsigned int i = 0; (key = words_key_at(i)); i++)
 		assert_non_null(strstr(buf, key->path));
 	assert_non_null(strstr(buf, "Default:\n256M\n"));
 	assert_int_equal(fill("@commands@\n@volleyctl-options@\n@volleyctl-exits@\n"
@@ -204,7 +223,7 @@ static void test_man_counters(void **state)
 /* A line of words that began with a dot would be a request to troff, and so be lost. */
 static void test_man_lines(void **state)
 {
-	static char buf[65536];
+	static char buf[1 << 17];
 
 	(void)state;
 	assert_int_equal(fill("@keys@\n@commands@\n@volleyd-options@\n@reasons@\n"
@@ -226,6 +245,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_defaults_are_accepted),
 		cmocka_unit_test(test_accepts),
+		cmocka_unit_test(test_keys_by_number),
 		cmocka_unit_test(test_every_key_accepts_something),
 		cmocka_unit_test(test_commands),
 		cmocka_unit_test(test_help),

@@ -1,0 +1,309 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Configuration keys: the host, that is server, its interfaces, memory and sockets. */
+#include "config/words.h"
+
+#define SIZE_M (1ull << 20)
+#define SIZE_T (1ull << 40)
+
+static const struct words_key rows[] = {
+	{ .path = "server", .type = WORDS_MAP, .text = "What the whole server does." },
+	{ .path = "server.listen",
+	  .type = WORDS_ADDRESSES,
+	  .min = 53,
+	  .text = "The service addresses. Required, and none twice. The driver answers for these "
+		  "addresses and ports only; 0.0.0.0 and :: stand for every address of the host, "
+		  "in the driver for all but loopback and link-local ones." },
+	{ .path = "server.allow",
+	  .type = WORDS_PREFIXES,
+	  .text = "The clients that may ask for the zones; others are refused, and get nothing from the "
+		  "driver either. Default: everyone." },
+	{ .path = "server.workers",
+	  .type = WORDS_AUTO_COUNT,
+	  .min = 1,
+	  .max = 1024,
+	  .fallback = "auto",
+	  .text = "Workers, each a thread pinned to a processor. Every worker serves kernel sockets and "
+		  "TCP, and the AF_XDP queues are shared out among them. With auto, one for each "
+		  "processor that volleyd may use, but for those of server.control-cores." },
+	{ .path = "server.control-cores",
+	  .type = WORDS_CORES,
+	  .min = 0,
+	  .max = 1023,
+	  .text = "The processors of all threads that are no workers: they read zones, walk over the "
+		  "cache, ask upstream, talk to volleyctl. Default: those that volleyd may use and that no "
+		  "worker is pinned to. Where that leaves none, as with server.workers: auto, they share "
+		  "the workers' with less priority for what takes long: give some here, or fewer "
+		  "workers, so that a reload costs no answer." },
+	{ .path = "server.max-udp-size",
+	  .type = WORDS_COUNT,
+	  .min = 512,
+	  .max = 1432,
+	  .fallback = "1232",
+	  .text = "The longest answer over UDP, in bytes of DNS message, whatever the client offers. "
+		  "What is longer is truncated, and the client comes back over TCP." },
+	{ .path = "server.minimal-responses",
+	  .type = WORDS_BOOL,
+	  .fallback = "false",
+	  .text = "With true, records that a client does not need are never added to an answer." },
+	{ .path = "server.any",
+	  .type = WORDS_CHOICE,
+	  .choices = "minimal|full",
+	  .fallback = "minimal",
+	  .text = "What a query of type ANY gets: minimal, one RRset of the name (RFC 8482), or full, all "
+		  "of them." },
+	{ .path = "server.nsid",
+	  .type = WORDS_OCTETS,
+	  .min = 1,
+	  .max = 128,
+	  .text = "The name of this server, for clients that ask for it by the EDNS option NSID (RFC "
+		  "5001). Default: the option is ignored." },
+	{ .path = "server.version",
+	  .type = WORDS_TEXT,
+	  .min = 1,
+	  .max = 255,
+	  .text = "The answer to version.bind and version.server, class CH, type TXT. Default: these are "
+		  "refused." },
+	{ .path = "server.identity",
+	  .type = WORDS_TEXT,
+	  .min = 1,
+	  .max = 255,
+	  .text = "The answer to id.server and hostname.bind, class CH, type TXT (RFC 4892). Default: "
+		  "these are refused." },
+	{ .path = "server.pid-file",
+	  .type = WORDS_PATH,
+	  .text = "The file that a running volleyd holds locked and writes its process id to. A second "
+		  "volleyd with the same file refuses to start. Default: control.socket with .lock "
+		  "behind it." },
+	{ .path = "server.tcp", .type = WORDS_MAP, .text = "Queries over TCP." },
+	{ .path = "server.tcp.max-connections",
+	  .type = WORDS_COUNT,
+	  .min = 1,
+	  .max = 1000000,
+	  .fallback = "1000",
+	  .text = "Connections open at a time, over all workers. Past that, the one longest idle is "
+		  "closed." },
+	{ .path = "server.tcp.idle-timeout",
+	  .type = WORDS_SECONDS,
+	  .min = 1,
+	  .max = 3600,
+	  .fallback = "10s",
+	  .text = "How long a connection may be silent before it is closed." },
+	{ .path = "server.tcp.max-queries",
+	  .type = WORDS_COUNT,
+	  .min = 0,
+	  .max = 1000000,
+	  .fallback = "0",
+	  .text = "Queries that one connection may ask before it is closed. 0: no limit." },
+	{ .path = "server.cookies", .type = WORDS_MAP, .text = "DNS cookies (RFC 7873, RFC 9018)." },
+	{ .path = "server.cookies.secret",
+	  .type = WORDS_SECRET,
+	  .text = "The secret that server cookies are made with. Give the same to all servers behind "
+		  "one anycast address, and keep the file unreadable to others. Default: a random one "
+		  "at each start." },
+	{ .path = "server.tls",
+	  .type = WORDS_MAP,
+	  .text = "DNS over TLS (RFC 7858), for transfers above all (RFC 9103)." },
+	{ .path = "server.tls.listen",
+	  .type = WORDS_ADDRESSES,
+	  .min = 853,
+	  .text = "The addresses where TLS is spoken, none twice, and none that server.listen has with "
+		  "the same port. Default: none." },
+	{ .path = "server.tls.certificate",
+	  .type = WORDS_PATH,
+	  .text = "The file of the server's certificate, in PEM, with those between it and the authority "
+		  "behind it. A relative path starts at the folder of the configuration file." },
+	{ .path = "server.tls.key",
+	  .type = WORDS_PATH,
+	  .text = "The file of its private key, in PEM. The two are given together." },
+	{ .path = "server.storage",
+	  .type = WORDS_PATH,
+	  .text = "The folder for what volleyd keeps of zones: their changes, those that come from "
+		  "elsewhere, keys that it made. A relative path starts at the folder of the configuration "
+		  "file. Needed as soon as a zone has primaries, allow-update, signing or catalog. Default: "
+		  "none." },
+	{ .path = "server.storage-size",
+	  .type = WORDS_SIZE,
+	  .min = SIZE_M,
+	  .max = SIZE_T,
+	  .fallback = "1G",
+	  .text = "What the journals of all zones take there at most. From three quarters on the oldest "
+		  "changes go that zone files have, too. Those that a file has not stay, and may take as much "
+		  "as is left for all; then the zone's changes are refused until 'volleyctl zone flush'. "
+		  "Status and log warn of that." },
+	{ .path = "server.transfers-in",
+	  .type = WORDS_COUNT,
+	  .min = 1,
+	  .max = 10000,
+	  .fallback = "16",
+	  .text = "Zones that come from their primaries at a time. Others wait." },
+	{ .path = "server.transfers-out",
+	  .type = WORDS_COUNT,
+	  .min = 1,
+	  .max = 10000,
+	  .fallback = "64",
+	  .text = "Zones that are given to secondaries at a time. Others wait." },
+	{ .path = "interfaces",
+	  .type = WORDS_MAPS,
+	  .text = "The network interfaces to answer on in the driver. Without any, volleyd serves by "
+		  "kernel sockets." },
+	{ .path = "interfaces[].name",
+	  .type = WORDS_INTERFACE,
+	  .text = "The interface. Required, and none twice. It may come later. See INTERFACES." },
+	{ .path = "interfaces[].xdp",
+	  .type = WORDS_CHOICE,
+	  .choices = "auto|native|generic|off",
+	  .fallback = "auto",
+	  .text = "How the XDP program is attached: native in the driver, generic in the kernel's stack "
+		  "behind it, off not at all. With auto, native where the driver can, else generic. See "
+		  "INTERFACES." },
+	{ .path = "interfaces[].port",
+	  .type = WORDS_CHOICE,
+	  .choices = "auto|xsk|dpdk|socket",
+	  .fallback = "auto",
+	  .text = "How packets that the driver does not answer reach a worker: xsk by AF_XDP rings, "
+		  "socket by kernel sockets. With auto, xsk where it works, else socket; volleyctl "
+		  "status says which and why. dpdk by DPDK, if volleyd was built with it: see DPDK." },
+	{ .path = "interfaces[].driver-answers",
+	  .type = WORDS_BOOL,
+	  .fallback = "true",
+	  .text = "With false, the XDP program answers nothing and only hands up: to measure and to "
+		  "diagnose." },
+	{ .path = "interfaces[].zero-copy",
+	  .type = WORDS_CHOICE,
+	  .choices = "auto|on|off",
+	  .fallback = "auto",
+	  .text = "Whether the driver writes to AF_XDP memory itself. With on, kernel sockets answer "
+		  "where it cannot, and that is a fault; with auto its frames are copied." },
+	{ .path = "interfaces[].busy-poll",
+	  .type = WORDS_BUDGET,
+	  .min = 1,
+	  .max = 4096,
+	  .fallback = "false",
+	  .text = "Whether the worker drives the queue itself instead of by interrupts, and how many "
+		  "packets it takes at a time; true means 64. It costs a whole processor." },
+	{ .path = "interfaces[].umem-frames",
+	  .type = WORDS_POWER,
+	  .min = 64,
+	  .max = 1ull << 20,
+	  .fallback = "4096",
+	  .text = "Packet buffers of each queue, of 2048 bytes each, or of 4096 where the interface's MTU "
+		  "needs it. At least twice ring-size." },
+	{ .path = "interfaces[].ring-size",
+	  .type = WORDS_POWER,
+	  .min = 32,
+	  .max = 32768,
+	  .fallback = "2048",
+	  .text = "Places in each of the four AF_XDP rings of a queue." },
+	{ .path = "interfaces[].queues",
+	  .type = WORDS_AUTO_COUNT,
+	  .min = 1,
+	  .max = 64,
+	  .fallback = "auto",
+	  .text = "Receive queues to serve by AF_XDP, from queue 0 on; kernel sockets serve the others. "
+		  "With auto, all that the interface has, also when ethtool -L changes them." },
+	{ .path = "interfaces[].cores",
+	  .type = WORDS_CORES,
+	  .min = 0,
+	  .max = 1023,
+	  .text = "The processors that the workers of the queues are pinned to, in the order of the "
+		  "queues. When queues is a number, as many as that. Default: queue 0 belongs to worker "
+		  "0, and so on, those near the card's memory (NUMA) first." },
+	{ .path = "interfaces[].tunnels",
+	  .type = WORDS_CHOICES,
+	  .choices = "ipip|gue",
+	  .fallback = "[]",
+	  .text = "The tunnels of L4 balancers from which queries are taken, and answered directly to the "
+		  "client: ipip, IPv4 or IPv6 in either of the two, and gue, the same in UDP. They have to "
+		  "end at an address of this host. See TUNNELS." },
+	{ .path = "interfaces[].gue-port",
+	  .type = WORDS_COUNT,
+	  .min = 1,
+	  .max = 65535,
+	  .fallback = "6080",
+	  .text = "The UDP port that gue comes to." },
+	{ .path = "interfaces[].return-path",
+	  .type = WORDS_CHOICE,
+	  .choices = "swap|fib",
+	  .fallback = "swap",
+	  .text = "Where answers go: with swap back to where the query came from, its Ethernet address that "
+		  "is. With fib to the next hop of the routing table, if that is on this interface; else "
+		  "the kernel gets the query, and a kernel socket answers. See RETURN PATH." },
+	{ .path = "interfaces[].device",
+	  .type = WORDS_TEXT,
+	  .min = 1,
+	  .max = 400,
+	  .text = "For port: dpdk the device in DPDK's words: a PCI address (0000:3b:00.0), or a driver "
+		  "without hardware and its parameters (net_af_xdp0,iface=eth0,busy_budget=0). With net_af_xdp on this "
+		  "interface and no xdp_prog the XDP program answers as ever. Any other device is DPDK's "
+		  "own, and name is the tap interface by which the kernel sees it. Default: net_af_xdp on "
+		  "this interface." },
+	{ .path = "cache", .type = WORDS_MAP, .text = "The answer cache." },
+	{ .path = "cache.size",
+	  .type = WORDS_SIZE,
+	  .min = 8 * SIZE_M,
+	  .max = SIZE_T,
+	  .fallback = "256M",
+	  .text = "The memory of the whole cache, its index included. It is taken at the start and never "
+		  "passed; the answers least asked for make room. A reload or a restart with another "
+		  "size, and cache resize, move the answers to a cache of that size while they are "
+		  "in use, those asked most first; for that time there must be memory for both." },
+	{ .path = "cache.orphan-serve",
+	  .type = WORDS_SECONDS,
+	  .min = 0,
+	  .max = 7 * 86400,
+	  .fallback = "5m",
+	  .text = "How long the driver goes on answering from the cache when the daemon has died, but 3 "
+		  "seconds at least, since a heartbeat may be late." },
+	{ .path = "cache.snapshot",
+	  .type = WORDS_PATH,
+	  .text = "A file for the answers of the cache, so that they outlive a reboot: written when volleyd "
+		  "is stopped, loaded in the background when it starts and finds no cache to adopt. Of "
+		  "each zone only answers of the very content that is served then are taken back. A "
+		  "relative path starts at the folder of the configuration file. Default: none." },
+	{ .path = "cache.snapshot-interval",
+	  .type = WORDS_SECONDS,
+	  .min = 0,
+	  .max = 7 * 86400,
+	  .fallback = "0",
+	  .text = "How often cache.snapshot is written while volleyd runs. 0: at the stop only, so nothing is "
+		  "left of a daemon that dies with its host." },
+	{ .path = "dpdk",
+	  .type = WORDS_MAP,
+	  .text = "DPDK itself, which is started if an interface has port: dpdk. Read at the start only." },
+	{ .path = "dpdk.huge-pages",
+	  .type = WORDS_CHOICE,
+	  .choices = "auto|on|off",
+	  .fallback = "auto",
+	  .text = "Whether its memory is huge pages. With auto, if as many are free as dpdk.memory says." },
+	{ .path = "dpdk.memory",
+	  .type = WORDS_SIZE,
+	  .min = 64 * SIZE_M,
+	  .max = SIZE_T,
+	  .fallback = "512M",
+	  .text = "Its memory, for packet buffers above all: 20 MiB for each queue. Ordinary memory is "
+		  "taken when it is used, huge pages at once." },
+	{ .path = "dpdk.options",
+	  .type = WORDS_WORDS,
+	  .text = "More words for DPDK's start (its EAL), such as [--iova-mode, va]." },
+	{ .path = "control", .type = WORDS_MAP, .text = "The control socket for volleyctl(8)." },
+	{ .path = "control.socket",
+	  .type = WORDS_SOCKET,
+	  .fallback = WORDS_SOCKET_PATH,
+	  .text = "Where the Unix socket is made. A relative path starts at the folder of the "
+		  "configuration file." },
+	{ .path = "control.mode",
+	  .type = WORDS_MODE,
+	  .min = 0600,
+	  .max = 0777,
+	  .fallback = "0660",
+	  .text = "The permissions of the socket, in octal. Whoever may write to it may command the "
+		  "daemon." },
+	{ .path = "metrics", .type = WORDS_MAP, .text = "Counters for monitoring. See METRICS." },
+	{ .path = "metrics.listen",
+	  .type = WORDS_LISTEN,
+	  .text = "Where they are told over HTTP, in the text format of Prometheus: an address of the host with "
+		  "@ and a port, such as 127.0.0.1@9253. Whoever can connect may read them. Default: "
+		  "nowhere." },
+};
+
+const struct words_table words_host_keys = { rows, sizeof(rows) / sizeof(rows[0]) };
