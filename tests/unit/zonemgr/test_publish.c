@@ -1,0 +1,434 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* In which order a publish puts a new zone in place, and what each step leaves for who dies there. */
+#include <poll.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "cache/memory.h"
+#include "zonemgr/zones_internal.h"
+#include "tests/unit/engine/world.h"
+#include "tests/unit/zone/zone_text.h"
+
+static struct cache_memory memory;
+static struct engine_data published, late; /* late: what a worker that is slow still reads */
+static struct engine *engine, *slow;
+static struct config_zone said;
+static struct zones_entry entry, *entries[] = { &entry };
+static struct zones zones = { .entries = entries, .by_apex = entries, .n = 1 };
+static struct volley_zone before;
+static struct loader *loader;
+static unsigned n_graces;
+
+/* b is what changes; c stays. */
+static struct zone *make_zone(unsigned serial, unsigned b)
+{
+	char text[256];
+
+	snprintf(text, sizeof(text),
+		 "$TTL 300\n@ SOA ns root %u 2 3 4 60\n@ NS ns\nns A 192.0.2.1\n"
+		 "b A 192.0.2.%u\nc A 192.0.2.3\n",
+		 serial, b);
+	return zone_of("z.test", text);
+}
+
+static void ask_for(struct engine *e, const char *name, bool dnssec_ok)
+{
+	struct ask a = {
+		.name = name, .type = DNS_TYPE_A, .udp_size = 1232, .dnssec_ok = dnssec_ok
+	};
+	static struct reply r;
+
+	send_ask(e, &a, &r);
+}
+
+static bool is_cached(const char *name, bool dnssec_ok)
+{
+	uint8_t wire[NAME_FOLDED_BYTES] = { 0 };
+	int len = name_from_text(wire, DNS_NAME_MAX, name, strlen(name));
+	const struct volley_entry *e;
+	struct cache_key key;
+
+	cache_key_init(&key, zones.env.cache, wire, (uint32_t)len, DNS_TYPE_A, DNS_CLASS_IN,
+		       dnssec_ok ? VOLLEY_KEY_DO : 0, 0);
+	return cache_lookup(zones.env.cache, &key, WORLD_NOW_S, false, &e) == CACHE_HIT;
+}
+
+static const struct volley_zone *slot(void)
+{
+	return &memory.zones[entry.cache_slot];
+}
+
+static bool stands_for_nothing(void)
+{
+	return slot()->gen == before.gen && !slot()->digest[0] && !slot()->digest[1];
+}
+
+static int no_readers(void *unused)
+{
+	(void)unused;
+	return 0;
+}
+
+/* What holds while a publish waits for the first time, and for the second. */
+static int inspect(void *unused)
+{
+	(void)unused;
+	assert_ptr_equal(zone_set_get(published.set, entry.apex, entry.apex_len)->zone,
+			 entry.fresh->zone);
+	assert_true(stands_for_nothing());
+	assert_true(is_cached("c.z.test", false));
+	if (!n_graces++) {
+		assert_true(is_cached("b.z.test", false));
+		ask_for(slow, "b.z.test", true); /* has rendered, and publishes only now */
+		assert_true(is_cached("b.z.test", true));
+	} else {
+		assert_false(is_cached("b.z.test", false));
+		assert_false(is_cached("b.z.test", true));
+	}
+	return 0;
+}
+
+static void make_due(struct zone *z)
+{
+	entry.fresh = load_new("z.test", "none", NULL, NULL, NULL);
+	MUST(entry.fresh);
+	entry.fresh->zone = z;
+	entry.is_due = true;
+}
+
+static void begin(void)
+{
+	static char name[] = "z.test";
+	struct engine_config config = ENGINE_CONFIG_INIT;
+	struct cache_sizes sizes;
+	struct cache *cache;
+	bool adopted;
+	int len = name_from_text(entry.apex, DNS_NAME_MAX, "z.test", 6);
+
+	MUST(len > 0 && !cache_sizes_plan(&sizes, CACHE_BYTES_MIN, 1));
+	entry.apex_len = (unsigned)len;
+	entry.config = &said;
+	entry.name = entry.file = said.name = said.file = name;
+	entry.in_set = true;
+	MUST(!cache_memory_anonymous(&memory, &sizes) && !cache_new(&cache, &memory, &adopted));
+	MUST(!engine_new(&engine, &config, cache, &published));
+	MUST(!engine_new(&slow, &config, cache, &late));
+	n_graces = 0;
+	MUST(!loader_new(&loader, 1));
+	zones.env = (struct zones_env){
+		.cache = cache, .published = &published, .grace = no_readers, .loader = loader
+	};
+	make_due(make_zone(1, 1));
+	MUST(!zones_publish(&zones));
+	ask_for(engine, "b.z.test", false);
+	ask_for(engine, "c.z.test", false);
+	before = *slot();
+	late = published;
+}
+
+static void end(void)
+{
+	loader_stop(loader);
+	loader_free(loader);
+	engine_free(engine);
+	engine_free(slow);
+	zone_set_free(published.set);
+	zone_free(entry.zone);
+	entry.zone = NULL;
+	published.set = NULL;
+	cache_free(zones.env.cache);
+	cache_memory_release(&memory);
+}
+
+static void order_of_a_change(void **state)
+{
+	(void)state;
+	begin();
+	assert_false(entry.withdrawn.is_known); /* nothing was there before */
+	make_due(make_zone(2, 2));
+	zones.env.grace = inspect;
+	assert_int_equal(zones_publish(&zones), 0);
+	assert_int_equal(n_graces, 2);
+	assert_int_equal(slot()->gen, before.gen);
+	assert_int_equal(slot()->last_gen, before.last_gen);
+	assert_true(slot()->digest[0] != before.digest[0] && slot()->digest[0]);
+	assert_true(is_cached("c.z.test", false));
+	assert_int_equal(entry.withdrawn.n_names, 2);
+	assert_int_equal(entry.withdrawn.n_answers, 2);
+
+	zones.env.grace = no_readers;
+	make_due(make_zone(2, 2)); /* the same content */
+	assert_int_equal(zones_publish(&zones), 0);
+	assert_true(is_cached("c.z.test", false));
+	assert_true(entry.withdrawn.is_known && !entry.withdrawn.all);
+	assert_int_equal(entry.withdrawn.n_names, 0);
+	cache_zone_flush(zones.env.cache, entry.cache_slot); /* and a change behind that */
+	assert_int_equal(zones_publish(&zones), 0);
+	assert_false(is_cached("c.z.test", false));
+	ask_for(engine, "c.z.test", false);
+	make_due(make_zone(3, 3));
+	assert_int_equal(zones_publish(&zones), 0);
+	assert_true(is_cached("c.z.test", false));
+	end();
+}
+
+/* --- A zone that comes --------------------------------------------------------------------------- */
+
+static struct zones_entry below, *both[] = { &entry, &below };
+
+/* Who dies while answers of others are withdrawn leaves no generation that stands for a content. */
+static int inspect_coming(void *unused)
+{
+	const struct volley_zone *slot_below = &memory.zones[below.cache_slot];
+
+	(void)unused;
+	assert_true(stands_for_nothing());
+	assert_true(!slot_below->digest[0] && !slot_below->digest[1]);
+	assert_true(is_cached("c.z.test", false));
+	assert_int_equal(is_cached("b.z.test", false), !n_graces++);
+	return 0;
+}
+
+/* Nor for that of a zone that is not served any more, when others begin to answer for it. */
+static int inspect_leaving(void *unused)
+{
+	(void)unused;
+	assert_int_equal(memory.zones[below.cache_slot].digest[0], 0);
+	assert_true(slot()->digest[0] == before.digest[0]);
+	n_graces++;
+	return 0;
+}
+
+static void a_zone_below_comes_and_leaves(void **state)
+{
+	static char name[] = "b.z.test";
+	int len;
+
+	(void)state;
+	begin();
+	len = name_from_text(below.apex, DNS_NAME_MAX, "b.z.test", 8);
+	below.apex_len = (unsigned)len;
+	below.config = &said;
+	below.name = below.file = name;
+	below.in_set = true;
+	zones.entries = zones.by_apex = both;
+	zones.n = 2;
+	zones.env.grace = inspect_coming;
+	assert_int_equal(zones_publish(&zones), 0);
+	assert_int_equal(n_graces, 2);
+	assert_int_equal(slot()->gen, before.gen);
+	assert_memory_equal(slot()->digest, before.digest, sizeof(before.digest));
+	assert_true(memory.zones[below.cache_slot].digest[0]);
+	assert_false(is_cached("b.z.test", false));
+	assert_true(is_cached("c.z.test", false));
+
+	n_graces = 0;
+	below.in_set = false;
+	zones.env.grace = inspect_leaving;
+	assert_int_equal(zones_publish(&zones), 0);
+	assert_int_equal(n_graces, 1); /* and no walk */
+	assert_true(is_cached("c.z.test", false));
+	zones.entries = zones.by_apex = entries;
+	zones.n = 1;
+	end();
+}
+
+/* --- Answers from upstream ----------------------------------------------------------------------- */
+
+static uint32_t upstream_slot, upstream_gen;
+
+static struct cache_key upstream_key(const char *name)
+{
+	uint8_t wire[NAME_FOLDED_BYTES] = { 0 };
+	int len = name_from_text(wire, DNS_NAME_MAX, name, strlen(name));
+	struct cache_key key;
+
+	cache_key_init(&key, zones.env.cache, wire, (uint32_t)len, DNS_TYPE_A, DNS_CLASS_IN, 0,
+		       VOLLEY_VIEW_RECURSIVE);
+	return key;
+}
+
+static void put_upstream(struct cache_writer *writer, const char *name)
+{
+	struct cache_key key = upstream_key(name);
+	struct cache_answer a = { .body = (const uint8_t *)"",
+				  .zone_slot = upstream_slot,
+				  .zone_gen = upstream_gen,
+				  .expires_s = WORLD_NOW_S + 300 };
+
+	assert_int_equal(cache_publish(writer, &key, &a, WORLD_NOW_S), 0);
+}
+
+static bool is_from_upstream(const char *name)
+{
+	struct cache_key key = upstream_key(name);
+	const struct volley_entry *e;
+
+	return cache_lookup(zones.env.cache, &key, WORLD_NOW_S, false, &e) == CACHE_HIT;
+}
+
+/* Names that are ours from now on are not answered with what upstream said. */
+static void a_zone_comes_beside_answers_from_upstream(void **state)
+{
+	static const uint64_t digest[2] = { 5, 6 };
+	static char name[] = "up.test";
+	struct cache_writer *writer;
+
+	(void)state;
+	begin();
+	cache_zone_prepare(zones.env.cache, (const uint8_t *)"\1U", 3, digest, &upstream_slot,
+			   &upstream_gen);
+	cache_zone_commit(zones.env.cache, upstream_slot, upstream_gen, digest);
+	MUST(!cache_writer_new(&writer, zones.env.cache));
+	put_upstream(writer, "a.up.test");
+	put_upstream(writer, "up.test");
+	put_upstream(writer, "test");
+	put_upstream(writer, "a.other.test");
+	below = (struct zones_entry){ .config = &said, .name = name, .file = name, .in_set = true };
+	below.apex_len =
+		(unsigned)name_from_text(below.apex, DNS_NAME_MAX, "up.test", strlen("up.test"));
+	zones.entries = zones.by_apex = both;
+	zones.n = 2;
+	zones.env.others = &upstream_slot;
+	zones.env.n_others = 1;
+	assert_int_equal(zones_publish(&zones), 0);
+	assert_int_equal(zones_drop_others(&zones), 0);
+	assert_false(is_from_upstream("a.up.test"));
+	assert_false(is_from_upstream("up.test"));
+	assert_true(is_from_upstream("test"));
+	assert_true(is_from_upstream("a.other.test"));
+	zones.entries = zones.by_apex = entries;
+	zones.n = 1;
+	cache_writer_free(writer);
+	end();
+}
+
+/* --- Who may ask --------------------------------------------------------------------------------- */
+
+static void other_settings(void **state)
+{
+	(void)state;
+	begin();
+	assert_int_equal(zones_set_settings(&zones, 0), 0); /* the same */
+	assert_true(is_cached("c.z.test", false));
+	assert_int_equal(zones_set_settings(&zones, 1), 0);
+	assert_false(is_cached("c.z.test", false));
+	assert_non_null(entry.withdrawn.all);
+	assert_int_equal(slot()->gen, entry.cache_gen);
+	ask_for(engine, "c.z.test", false);
+	make_due(make_zone(2, 2)); /* what follows is a change as any */
+	assert_int_equal(zones_publish(&zones), 0);
+	assert_true(is_cached("c.z.test", false));
+	assert_int_equal(entry.withdrawn.n_names, 2);
+	end();
+}
+
+/* With a new version at once: nothing is kept though little has changed. */
+static void other_settings_and_another_zone(void **state)
+{
+	(void)state;
+	begin();
+	zones.env.settings_digest = 1;
+	make_due(make_zone(2, 2));
+	assert_int_equal(zones_publish(&zones), 0);
+	assert_false(is_cached("c.z.test", false));
+	assert_non_null(entry.withdrawn.all);
+	end();
+}
+
+/* --- What the loader leaves ---------------------------------------------------------------------- */
+
+/* Whether the loader's comparison was used is seen where that is a wrong one. */
+static unsigned publish_compared(struct zone *base, unsigned b)
+{
+	make_due(make_zone(b, b));
+	entry.fresh->base = base ? zone_ref(base) : NULL;
+	entry.fresh->changes = changes_new(entry.zone, entry.zone, &entry.fresh->refusal);
+	assert_int_equal(zones_publish(&zones), 0);
+	return (unsigned)entry.withdrawn.n_names;
+}
+
+static void what_the_loader_compared(void **state)
+{
+	struct zone *other = make_zone(9, 9);
+
+	(void)state;
+	begin();
+	assert_int_equal(publish_compared(entry.zone, 2), 0);
+	assert_int_equal(publish_compared(other, 3), 2);
+	assert_int_equal(publish_compared(NULL, 4), 2);
+	zone_free(other);
+	end();
+}
+
+/* The zone that a load compares with lives as long as the load, whatever becomes of its entry. */
+static void a_zone_that_leaves_while_it_is_loaded(void **state)
+{
+	struct zone *served;
+
+	(void)state;
+	begin();
+	served = entry.zone;
+	entry.owner = &zones;
+	zones_ask(&entry);
+	assert_ptr_equal(entry.load->base, served);
+	make_due(make_zone(2, 2)); /* ended before that load was begun */
+	zones_forget_load(&entry);
+	assert_null(entry.load);
+	entry.zone = make_zone(3, 3);
+	zone_unref(served);
+	zones_ask(&entry);
+	assert_ptr_equal(entry.load->base, entry.fresh->zone);
+	zones_forget_load(&entry);
+	loader_stop(loader);
+	loader_poll(loader);
+	load_free(entry.fresh);
+	entry.fresh = NULL;
+	entry.is_due = false;
+	end();
+}
+
+/* What was asked for again is given up with the rest, also where the load before has ended already. */
+static void a_stop_behind_the_end_of_a_load(void **state)
+{
+	struct pollfd fd = { .events = POLLIN };
+
+	(void)state;
+	begin();
+	entry.owner = &zones;
+	zones_ask(&entry);
+	fd.fd = loader_fd(loader);
+	assert_int_equal(poll(&fd, 1, 20000), 1);
+	zones_ask(&entry);
+	assert_true(entry.again);
+	loader_stop(loader);
+	zones_cancel(&zones);
+	loader_poll(loader);
+	assert_int_equal(entry.n_ended, entry.n_begun);
+	assert_null(entry.load);
+	end();
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(order_of_a_change),
+		cmocka_unit_test(a_zone_below_comes_and_leaves),
+		cmocka_unit_test(a_zone_comes_beside_answers_from_upstream),
+		cmocka_unit_test(other_settings),
+		cmocka_unit_test(other_settings_and_another_zone),
+		cmocka_unit_test(what_the_loader_compared),
+		cmocka_unit_test(a_zone_that_leaves_while_it_is_loaded),
+		cmocka_unit_test(a_stop_behind_the_end_of_a_load),
+	};
+	int rc;
+
+	rcu_register_thread();
+	rc = cmocka_run_group_tests(tests, NULL, NULL);
+	rcu_unregister_thread();
+	return rc;
+}

@@ -1,0 +1,481 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What is kept of zones for the next start, with a store, files and a thread for chores that are real: what a load
+ * leaves of the journal, files that cannot be written, room in the journal, what stays of a zone that goes.
+ */
+#include "zonemgr/upkeep.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <urcu-qsbr.h>
+
+#include "zonemgr/zones_internal.h"
+#include "tests/unit/store/storing.h"
+#include "tests/unit/zone/zone_text.h"
+#include "zone/difference.h"
+
+#define S (1000000000ull)
+
+static struct config_zone said;
+static struct zones_entry entry, *entries[1], *by_apex[1];
+static struct zones zones;
+static struct chores *chores;
+static struct upkeep *upkeep;
+static char *primaries[] = { (char *)"p", NULL };
+static char folder[256], path[512]; /* server.storage, the zone's file */
+
+static struct zone *make(unsigned serial)
+{
+	char text[128];
+
+	snprintf(text, sizeof(text),
+		 "$TTL 300\n@ SOA ns root %u 2 3 4 60\n@ NS ns\nns A 192.0.2.1\n", serial);
+	return zone_of("z.test", text);
+}
+
+static int begin(void **state)
+{
+	static char name[] = "z.test.";
+
+	(void)state;
+	zones = (struct zones){ .entries = entries, .by_apex = by_apex, .n = 1 };
+	zones.env.store = storing_open(STORE_MAX_BYTES_MIN);
+	snprintf(folder, sizeof(folder), "%s", store_folder(zones.env.store));
+	snprintf(path, sizeof(path), "%s/z.zone", folder);
+	said = (struct config_zone){ .name = name, .file = path, .journal_bytes = 1 << 20 };
+	entry = (struct zones_entry){ .config = &said, .name = name, .file = path, .in_set = true };
+	entry.owner = &zones;
+	entry.apex_len = (unsigned)name_from_text(entry.apex, DNS_NAME_MAX, name, strlen(name));
+	entry.zone = make(1);
+	entry.known = (struct store_zone){ .serial = 1, .file_serial = 1 };
+	zone_digest(entry.zone, entry.known.file_digest);
+	entries[0] = by_apex[0] = &entry;
+	MUST(!chores_new(&chores));
+	upkeep = upkeep_new(zones.env.store, chores);
+	MUST(upkeep);
+	upkeep_set_zones(upkeep, &zones);
+	return 0;
+}
+
+static int end(void **state)
+{
+	(void)state;
+	chores_free(chores);
+	upkeep_free(upkeep);
+	zone_unref(entry.zone);
+	store_close(zones.env.store);
+	unlink(path);
+	storing_clear();
+	return 0;
+}
+
+static void be_secondary(void)
+{
+	said.primaries = primaries;
+}
+
+/* Another version is served; the journal has the way to it. */
+static void change_to(unsigned serial, size_t n_bytes)
+{
+	struct store_batch *batch;
+
+	entry.known.serial = serial;
+	MUST(!store_begin(zones.env.store, &batch));
+	MUST(!storing_append(batch, entry.apex, zone_serial(entry.zone), serial, n_bytes));
+	MUST(!store_put_zone(batch, entry.apex, &entry.known));
+	MUST(!store_commit(batch));
+	entry.unwritten_bytes += n_bytes;
+	zone_unref(entry.zone);
+	entry.zone = make(serial);
+	upkeep_served(upkeep, &entry, NULL);
+}
+
+static void wait_for_chores(void)
+{
+	struct pollfd ready = { .fd = chores_fd(chores), .events = POLLIN };
+
+	while (entry.is_written) {
+		MUST(poll(&ready, 1, -1) == 1);
+		chores_poll(chores);
+	}
+}
+
+static bool is_there(void)
+{
+	struct stat st;
+
+	return !stat(path, &st);
+}
+
+/* The serial number where the zone's chain ends; 0: it has none. */
+static uint32_t journal_end(void)
+{
+	struct store_chain *chain;
+	uint32_t serial;
+
+	if (store_chain_open_all(zones.env.store, entry.apex, &chain))
+		return 0;
+	serial = store_chain_end(chain);
+	store_chain_close(chain);
+	return serial;
+}
+
+/* --- What a load leaves of the journal ----------------------------------------------------------- */
+
+struct load_row {
+	const char *label;
+	unsigned serial; /* of what is served then; before, 1 is in the file, and the journal goes to 3 */
+	bool is_same_file, has_net, is_replayed, gives_up;
+	uint32_t wants; /* journal_end() */
+};
+
+static const struct load_row load_rows[] = {
+	{ .label = "the file as it was", .serial = 1, .is_same_file = true, .wants = 3 },
+	{ .label = "and the journal behind it",
+	  .serial = 3,
+	  .is_same_file = true,
+	  .is_replayed = true,
+	  .wants = 3 },
+	{ .label = "another file, and how it differs", .serial = 5, .has_net = true, .wants = 5 },
+	{ .label = "another file, nobody knows how", .serial = 5, .wants = 0 },
+	{ .label = "a journal that does not fit",
+	  .serial = 2,
+	  .is_same_file = true,
+	  .is_replayed = true,
+	  .gives_up = true,
+	  .wants = 0 },
+};
+
+static void served_from(const struct load_row *row)
+{
+	struct load fresh = { .file_serial = row->is_same_file ? 1 : row->serial };
+	struct zone *first = make(1);
+
+	fresh.n_replayed = row->is_replayed ? 2 : 0;
+	fresh.gives_up_journal = row->gives_up;
+	if (row->has_net)
+		storing_make(&fresh.net, entry.apex, 3, row->serial, 10);
+	zone_unref(entry.zone);
+	entry.zone = make(row->serial);
+	zone_digest(row->is_same_file ? first : entry.zone, fresh.file_digest);
+	upkeep_served(upkeep, &entry, &fresh);
+	changeset_fini(&fresh.net);
+	zone_unref(first);
+}
+
+static void what_a_load_leaves(void **state)
+{
+	for (size_t i = 0; i < sizeof(load_rows) / sizeof(load_rows[0]); i++) {
+		const struct load_row *row = &load_rows[i];
+		struct store_zone known;
+
+		print_message("  %s\n", row->label);
+		entry.known.checked_wall_s = 7;
+		change_to(2, 100);
+		change_to(3, 100);
+		served_from(row);
+		assert_int_equal(journal_end(), row->wants);
+		assert_int_equal(store_get_zone(zones.env.store, entry.apex, &known), 0);
+		assert_int_equal(known.serial, row->serial);
+		assert_int_equal(known.checked_wall_s, row->gives_up ? 0 : 7);
+		assert_int_equal(!entry.changed_ns, !row->is_replayed);
+		assert_int_equal(!entry.unwritten_bytes, row->wants != 3);
+		assert_string_equal(entry.storage_error, "");
+		end(state);
+		begin(state);
+	}
+}
+
+/* Of a zone that nobody has heard of, its file; what is known then is told with that of others. */
+static void a_zone_that_is_new(void **state)
+{
+	struct load fresh = { .file_serial = 1 };
+	struct store_zone known;
+
+	(void)state;
+	entry.known = (struct store_zone){ 0 };
+	zone_digest(entry.zone, fresh.file_digest);
+	upkeep_served(upkeep, &entry, &fresh);
+	assert_int_equal(store_get_zone(zones.env.store, entry.apex, &known), ERR_NOT_FOUND);
+	entry.known = (struct store_zone){ 0 };
+	entry.is_known_due = true;
+	upkeep_tick(upkeep, 100 * S); /* a member that is not served yet is as new */
+	upkeep_served(upkeep, &entry, &fresh);
+	assert_true(entry.is_known_due);
+	upkeep_poll(upkeep);
+	assert_int_equal(store_get_zone(zones.env.store, entry.apex, &known), 0);
+	assert_int_equal(known.file_serial, 1);
+	assert_memory_equal(known.file_digest, fresh.file_digest, sizeof(fresh.file_digest));
+	entry.known.checked_wall_s = 5;
+	upkeep_served(upkeep, &entry, &fresh); /* what is new of a zone that is known, at once */
+	assert_int_equal(store_get_zone(zones.env.store, entry.apex, &known), 0);
+	assert_int_equal(known.checked_wall_s, 5);
+}
+
+/* No file of this process may be written to: as on a full disk. */
+static void limit_files(bool is_limited)
+{
+	struct rlimit limit;
+
+	MUST(!getrlimit(RLIMIT_FSIZE, &limit));
+	limit.rlim_cur = is_limited ? 0 : limit.rlim_max;
+	MUST(!setrlimit(RLIMIT_FSIZE, &limit));
+}
+
+static void what_is_known_waits_for_room(void **state)
+{
+	struct store_zone known;
+
+	(void)state;
+	upkeep_checked(upkeep, &entry, 5, 6);
+	limit_files(true);
+	upkeep_tick(upkeep, 100 * S);
+	upkeep_tick(upkeep, 101 * S);
+	assert_int_equal(store_get_zone(zones.env.store, entry.apex, &known), ERR_NOT_FOUND);
+	limit_files(false);
+	upkeep_tick(upkeep, 102 * S);
+	assert_int_equal(store_get_zone(zones.env.store, entry.apex, &known), 0);
+	assert_int_equal(known.checked_wall_s, 5);
+	assert_false(entry.is_known_due);
+}
+
+/* --- Files --------------------------------------------------------------------------------------- */
+
+/* The folder is not there; later it is. */
+static void a_file_is_tried_again(void **state)
+{
+	char sub[512], err[256];
+	uint64_t now;
+
+	(void)state;
+	be_secondary();
+	snprintf(sub, sizeof(sub), "%s/a", folder);
+	snprintf(path, sizeof(path), "%s/a/b/z.zone", folder);
+	change_to(2, 100);
+	assert_int_equal(upkeep_write(upkeep, &entry, err, sizeof(err)), 0);
+	wait_for_chores();
+	assert_non_null(strstr(entry.storage_error, path));
+	assert_ptr_equal(strstr(entry.storage_error, "No such file"),
+			 strrchr(entry.storage_error, ':') + 2); /* said once */
+	assert_true(entry.changed_ns);
+	now = entry.changed_ns;
+	upkeep_tick(upkeep, now + 299 * S);
+	assert_false(entry.is_written);
+	assert_int_equal(mkdir(sub, 0755), 0);
+	upkeep_tick(upkeep, now + 301 * S);
+	assert_true(entry.is_written);
+	wait_for_chores();
+	assert_true(is_there());
+	assert_string_equal(entry.storage_error, "");
+	assert_int_equal(entry.changed_ns, 0);
+	upkeep_tick(upkeep, now + 302 * S);
+	assert_int_equal(entry.unwritten_bytes, 0);
+	assert_int_equal(entry.known.file_serial, 2);
+	unlink(path);
+	snprintf(path, sizeof(path), "%s/a/b", folder);
+	rmdir(path);
+	rmdir(sub);
+}
+
+/* The operator's is written when he says so, and never by itself. */
+static void whose_file_it_is(void **state)
+{
+	char err[256];
+
+	(void)state;
+	change_to(2, 100);
+	upkeep_tick(upkeep, entry.changed_ns + 10000 * S);
+	assert_false(entry.is_written);
+	assert_int_equal(upkeep_write(upkeep, &entry, err, sizeof(err)), 0);
+	wait_for_chores();
+	assert_true(is_there());
+}
+
+struct gone_row {
+	const char *label;
+	bool is_member, is_secondary, is_elsewhere;
+	bool stays;
+};
+
+static const struct gone_row gone_rows[] = {
+	{ "a member that has primaries", .is_member = true, .is_secondary = true },
+	{ "its file is the operator's", .is_member = true, .stays = true },
+	{ "a folder of the operator's", .is_member = true, .is_secondary = true,
+	  .is_elsewhere = true, .stays = true },
+	{ "a zone of the configuration", .is_secondary = true, .stays = true },
+};
+
+static void assert_gone(const struct gone_row *row, bool is_being_written)
+{
+	struct pollfd ready = { .fd = chores_fd(chores), .events = POLLIN };
+	char err[256];
+
+	print_message("  %s\n", row->label);
+	entry.is_member = row->is_member;
+	said.primaries = row->is_secondary ? primaries : NULL;
+	if (row->is_elsewhere)
+		snprintf(path, sizeof(path), "%s", tmpfolder_file);
+	assert_int_equal(upkeep_write(upkeep, &entry, err, sizeof(err)), 0);
+	if (!is_being_written)
+		wait_for_chores();
+	upkeep_gone(upkeep, &entry);
+	upkeep_gone_together(upkeep);
+	if (is_being_written) {
+		MUST(poll(&ready, 1, -1) == 1);
+		chores_poll(chores);
+	}
+	assert_int_equal(is_there(), row->stays);
+	assert_int_equal(store_get_zone(zones.env.store, entry.apex, &entry.known), ERR_NOT_FOUND);
+}
+
+/* Whether it is there already, or on its way. */
+static void what_a_zone_leaves(void **state)
+{
+	for (size_t i = 0; i < 2 * sizeof(gone_rows) / sizeof(gone_rows[0]); i++) {
+		assert_gone(&gone_rows[i / 2], i % 2);
+		end(state);
+		begin(state);
+	}
+}
+
+/* One that has come back has its own file, whatever is still under way of the one before. */
+static void gone_and_back(void **state)
+{
+	char err[256];
+
+	(void)state;
+	be_secondary();
+	entry.is_member = true;
+	for (unsigned i = 0; i < 20; i++) {
+		assert_int_equal(upkeep_write(upkeep, &entry, err, sizeof(err)), 0);
+		upkeep_gone(upkeep, &entry);
+		upkeep_gone_together(upkeep);
+		entry.is_written = false;
+	}
+	assert_int_equal(upkeep_write(upkeep, &entry, err, sizeof(err)), 0);
+	wait_for_chores();
+	assert_true(is_there());
+	assert_int_equal(entry.known.file_serial, 1);
+}
+
+/* --- Room in the journal ------------------------------------------------------------------------- */
+
+static struct store_usage usage(void)
+{
+	struct store_usage u;
+
+	MUST(!store_usage(zones.env.store, &u));
+	return u;
+}
+
+/* To be told before changes are refused, and no longer than it holds. */
+static void warned_of_a_file_that_is_never_written(void **state)
+{
+	unsigned serial = 2;
+	char err[256];
+
+	(void)state;
+	change_to(serial++, 1000);
+	upkeep_tick(upkeep, S);
+	assert_string_equal(entry.storage_warning, "");
+	while (!*entry.storage_warning) {
+		assert_true(entry.unwritten_bytes < usage().changes_max_bytes / 2);
+		change_to(serial++, 10000);
+		upkeep_tick(upkeep, serial * S);
+	}
+	assert_true(entry.unwritten_bytes > usage().changes_max_bytes / 5);
+	assert_non_null(strstr(entry.storage_warning, "volleyctl zone flush z.test."));
+	be_secondary(); /* that sees to itself */
+	upkeep_tick(upkeep, ++serial * S);
+	assert_string_equal(entry.storage_warning, "");
+	said.primaries = NULL;
+	upkeep_tick(upkeep, ++serial * S);
+	assert_true(*entry.storage_warning);
+	assert_int_equal(upkeep_write(upkeep, &entry, err, sizeof(err)), 0);
+	wait_for_chores();
+	upkeep_tick(upkeep, ++serial * S);
+	assert_string_equal(entry.storage_warning, "");
+}
+
+static void append_until(const char *name, uint32_t quarters)
+{
+	const uint8_t *apex = storing_name(name);
+
+	for (uint32_t i = 1; usage().n_bytes < usage().changes_max_bytes / 4 * quarters; i++)
+		MUST(!storing_append_one(zones.env.store, apex, i, i + 1, 3000));
+}
+
+static void what_files_have_goes(void **state)
+{
+	struct store_zone known = { .file_serial = UINT32_MAX };
+	struct store_batch *batch;
+
+	(void)state;
+	append_until("a.", 3);
+	change_to(2, 100); /* a bit more */
+	MUST(!store_begin(zones.env.store, &batch));
+	MUST(!store_put_zone(batch, storing_name("a."), &known));
+	MUST(!store_commit(batch));
+	upkeep_tick(upkeep, S);
+	assert_true(usage().n_bytes < usage().changes_max_bytes / 4);
+	assert_int_equal(journal_end(), 2);
+	assert_string_equal(entry.storage_warning, "");
+}
+
+/* Many zones with little each: nothing can go, and each is warned. */
+static void what_files_have_not_stays(void **state)
+{
+	(void)state;
+	append_until("a.", 3);
+	change_to(2, 100);
+	upkeep_tick(upkeep, S);
+	assert_true(usage().n_bytes > usage().changes_max_bytes / 4 * 3);
+	assert_true(*entry.storage_warning);
+}
+
+/* What is written to a file makes room, soon. */
+static void a_flush_makes_room(void **state)
+{
+	unsigned serial = 2;
+	char err[256];
+
+	(void)state;
+	while (usage().n_bytes <= usage().changes_max_bytes / 4 * 3)
+		change_to(serial++, 3000);
+	upkeep_tick(upkeep, S);
+	assert_true(usage().n_bytes > usage().changes_max_bytes / 4 * 3);
+	assert_int_equal(upkeep_write(upkeep, &entry, err, sizeof(err)), 0);
+	wait_for_chores();
+	upkeep_tick(upkeep, 11 * S);
+	assert_int_equal(entry.unwritten_bytes, 0);
+	assert_true(usage().n_bytes < usage().changes_max_bytes / 4 * 3);
+	assert_string_equal(entry.storage_warning, "");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(what_a_load_leaves, begin, end),
+		cmocka_unit_test_setup_teardown(a_zone_that_is_new, begin, end),
+		cmocka_unit_test_setup_teardown(what_is_known_waits_for_room, begin, end),
+		cmocka_unit_test_setup_teardown(a_file_is_tried_again, begin, end),
+		cmocka_unit_test_setup_teardown(whose_file_it_is, begin, end),
+		cmocka_unit_test_setup_teardown(what_a_zone_leaves, begin, end),
+		cmocka_unit_test_setup_teardown(gone_and_back, begin, end),
+		cmocka_unit_test_setup_teardown(warned_of_a_file_that_is_never_written, begin, end),
+		cmocka_unit_test_setup_teardown(what_files_have_goes, begin, end),
+		cmocka_unit_test_setup_teardown(what_files_have_not_stays, begin, end),
+		cmocka_unit_test_setup_teardown(a_flush_makes_room, begin, end),
+	};
+	int rc;
+
+	signal(SIGXFSZ, SIG_IGN);
+	rcu_register_thread();
+	rc = cmocka_run_group_tests(tests, tmpfolder_make, tmpfolder_remove);
+	rcu_unregister_thread();
+	return rc;
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Changes of a zone as people write them, a line each:
+ *
+ *      add OWNER [TTL] TYPE RDATA       a record; TTL: that of the RRset, or EDIT_TTL_S
+ *      remove OWNER TYPE RDATA          this record
+ *      remove OWNER TYPE                all of the type
+ *      remove OWNER                     all of the name
+ *
+ * As in a master file: an owner without a last dot is relative to the zone, @ is the zone itself.
+ */
+#ifndef VOLLEY_ZONEMGR_EDIT_LINES_H
+#define VOLLEY_ZONEMGR_EDIT_LINES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "zone/edit.h"
+
+#define EDIT_TTL_S 3600
+
+/*
+ * Where the zone is signed here (@is_signed), a line that names a type of the signer's is refused. Else
+ * makes the changes of @n lines, and raises the serial number by one where no line changed it
+ * and anything changed. 0, or a negative code with the line and a sentence in @why: the edit is
+ * to be cancelled then.
+ */
+int edit_lines(struct zone_edit *edit, const char *const *lines, size_t n, bool is_signed,
+	       struct zone_error *why) __attribute__((warn_unused_result));
+/* Raises the serial number by one. 0, -ENOMEM, or ERR_ZONE without a SOA record. */
+int edit_raise_serial(struct zone_edit *edit) __attribute__((warn_unused_result));
+
+#endif

@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "zonemgr/load_signed.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "xfr/message.h"
+#include "zonemgr/replay.h"
+#include "zonemgr/zones.h"
+#include "zone/builder.h"
+#include "zone/difference.h"
+
+/* --- What there was ------------------------------------------------------------------------------ */
+
+/*
+ * The signed version: what is served, or what its file and the journal have. NULL: there is none. Where the
+ * journal does not fit other content of the operator's is needed: that takes the place of changes anyway.
+ */
+static int signed_before(struct load *load, bool is_other_content, struct zone **before)
+{
+	struct zone_error why;
+	int err;
+
+	*before = load->base ? zone_ref(load->base) : NULL;
+	if (*before || zone_load(before, load->name, load->signing->file, NULL, &why))
+		return 0;
+	load->file_serial = zone_serial(*before);
+	zone_digest(*before, load->file_digest);
+	if (!load->store)
+		return 0;
+	err = replay_or_say(load->store, before, load->file_digest, &load->n_replayed,
+			    "and is given up for a file of other content", &why);
+	load->gives_up_journal = err && err != -ENOMEM && is_other_content;
+	if (!err || load->gives_up_journal)
+		return 0;
+	memcpy(load->err.sentence, why.sentence, sizeof(why.sentence));
+	zone_unref(*before);
+	*before = NULL;
+	return err;
+}
+
+static bool is_first(const struct load *load)
+{
+	static const uint8_t none[ZONE_DIGEST_LEN];
+
+	return !memcmp(load->content_digest, none, sizeof(none));
+}
+
+static void raise_above(uint32_t *serial, uint32_t other)
+{
+	if (!xfr_serial_newer(*serial, other))
+		*serial = other + 1;
+}
+
+/* Above what an earlier daemon served, whether its files are there or not. */
+static void raise_above_known(const struct load *load, const struct zone *content, uint32_t *serial)
+{
+	struct store_zone known;
+	unsigned int len;
+
+	if (!load->base && load->store &&
+	    !store_get_zone(load->store, zone_apex(content, &len), &known))
+		raise_above(serial, known.serial);
+}
+
+/* The zone was served as it is until now: what was changed of it since its file was written is signed, too. */
+static int add_changes(struct load *load, struct zone **content,
+		       const uint8_t digest[ZONE_DIGEST_LEN])
+{
+	struct zone_error why;
+	uint64_t n;
+	int err;
+
+	if (load->base && !memcmp(digest, load->file_digest, ZONE_DIGEST_LEN)) {
+		zone_unref(*content);
+		*content = zone_ref(load->base);
+	}
+	if (load->base || !load->store)
+		return 0;
+	err = replay_or_say(load->store, content, digest, &n,
+			    "and is given up for a file with a newer serial number", &why);
+	if (err)
+		memcpy(load->err.sentence, why.sentence, sizeof(why.sentence));
+	return err;
+}
+
+/* --- Signed -------------------------------------------------------------------------------------- */
+
+/* Those that this thread may run on: what it starts has them, too. */
+static unsigned int n_processors(void)
+{
+	cpu_set_t set;
+	int n = pthread_getaffinity_np(pthread_self(), sizeof(set), &set) ? 1 : CPU_COUNT(&set);
+
+	return (unsigned int)n;
+}
+
+static int sign(struct load *load, const struct zone *content, const struct zone *before,
+		uint32_t serial)
+{
+	load->is_signed_anew = load->is_own_due = true;
+	return sign_all(content, before, &load->signing->keys, &load->signing->options,
+			load->signing->now_s, serial, n_processors(), &load->progress.cancel,
+			&load->zone, &load->err);
+}
+
+int load_make_signed(struct load *load)
+{
+	uint8_t digest[ZONE_DIGEST_LEN];
+	struct zone *content = load->zone, *before = NULL;
+	uint32_t serial = zone_serial(content);
+	bool is_other;
+	int err = 0;
+
+	zone_digest(content, digest);
+	is_other = memcmp(digest, load->content_digest, sizeof(digest)) != 0;
+	load->zone = NULL;
+	load->is_signed = true;
+	if (is_first(load))
+		err = add_changes(load, &content, digest);
+	if (!err)
+		err = signed_before(load, is_other, &before);
+	if (before)
+		raise_above(&serial, zone_serial(before));
+	raise_above_known(load, content, &serial);
+	if (!err && before && zone_is_signed(before) && !is_other)
+		load->zone = zone_ref(before);
+	else if (!err)
+		err = sign(load, content, before, serial);
+	memcpy(load->content_digest, digest, sizeof(digest));
+	zone_unref(content);
+	zone_unref(before);
+	return err;
+}
+
+int load_sign_again(struct load *load)
+{
+	return sign(load, load->resign, load->resign, zone_serial(load->resign) + 1);
+}
+
+/* --- Signed no more ------------------------------------------------------------------------------ */
+
+/* Others see that it has changed, and what was changed here stays, unless the file has something new to say. */
+static int unsign(struct load *load, const struct zone *content, const struct zone *before)
+{
+	bool is_new = memcmp(load->file_digest, load->content_digest, ZONE_DIGEST_LEN) != 0;
+	int err;
+
+	if (zone_is_signed(content))
+		return zone_error_set(
+			&load->err, "", 0,
+			"it is signed, and serial %u is not newer than %u, which was signed here "
+			"and is served: give it a newer one",
+			load->file_serial, zone_serial(before));
+	err = sign_strip(is_new ? content : before, zone_serial(before) + 1, &load->progress.cancel,
+			 &load->zone, &load->err);
+	return err ? err : zone_difference(content, load->zone, ZONE_DIFFERENCE_MAX, &load->net);
+}
+
+int load_make_unsigned(struct load *load)
+{
+	uint8_t digest[ZONE_DIGEST_LEN];
+	struct zone *content = load->zone, *before;
+	int err;
+
+	zone_digest(content, digest);
+	err = signed_before(load, memcmp(digest, load->content_digest, sizeof(digest)) != 0,
+			    &before);
+	load->file_serial = zone_serial(content);
+	memcpy(load->file_digest, digest, sizeof(digest));
+	load->n_replayed = 0;
+	if (before && !xfr_serial_newer(load->file_serial, zone_serial(before))) {
+		load->zone = NULL;
+		err = unsign(load, content, before);
+		zone_unref(content);
+	}
+	zone_unref(before);
+	return err;
+}
+
+/* --- Begun --------------------------------------------------------------------------------------- */
+
+int load_sign(struct load *load, const struct zones_entry *entry)
+{
+	memcpy(load->content_digest, entry->content_digest, ZONE_DIGEST_LEN);
+	memcpy(load->file_digest, entry->known.file_digest, ZONE_DIGEST_LEN);
+	load->unsigns = !entry->config->signing;
+	load->signing = calloc(1, sizeof(*load->signing));
+	if (load->signing && !signing_work_init(load->signing, entry->signing))
+		return 0;
+	free(load->signing);
+	load->signing = NULL;
+	return -ENOMEM;
+}

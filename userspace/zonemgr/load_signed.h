@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Loads of zones that are signed here, or were until now.
+ *
+ *      content as it was signed before     the signed version of then, with all changes since
+ *      other content, or first signed      signed from it
+ *      signed no more                      the signed version without what is the signer's
+ */
+#ifndef VOLLEY_ZONEMGR_LOAD_SIGNED_H
+#define VOLLEY_ZONEMGR_LOAD_SIGNED_H
+
+#include "zonemgr/loader.h"
+
+struct zones_entry;
+
+/*
+ * What is read is to be signed by what entry->signing says or, where its configuration names no policy any
+ * more, to be served without signatures. Control's thread. 0 or -ENOMEM.
+ */
+int load_sign(struct load *load, const struct zones_entry *entry)
+	__attribute__((warn_unused_result));
+
+/* By the loader's threads: load->zone, the content, becomes what is to be served. As zone_load(). */
+int load_make_signed(struct load *load) __attribute__((warn_unused_result));
+int load_make_unsigned(struct load *load) __attribute__((warn_unused_result));
+/* Likewise from load->resign. */
+int load_sign_again(struct load *load) __attribute__((warn_unused_result));
+
+#endif

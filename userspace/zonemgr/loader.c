@@ -1,0 +1,565 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* One lock for the lists; a thread holds it only to take a load and to give one back. */
+#include "zonemgr/loader.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/err.h"
+#include "base/log.h"
+#include "base/affinity.h"
+#include "zonemgr/load_signed.h"
+#include "zonemgr/own_file.h"
+#include "base/privilege.h"
+#include "zonemgr/replay.h"
+#include "zonemgr/signing.h"
+#include "dns/name.h"
+#include "zone/builder.h"
+#include "zone/difference.h"
+#include "xfr/catalog.h"
+#include "zone/edit.h"
+
+struct list {
+	struct load *first;
+	struct load *last;
+};
+
+struct thread {
+	struct loader *loader;
+	pthread_t id;
+	struct load *load; /* that it works on; under the lock */
+	pid_t tid;         /* likewise; 0: it has only just begun */
+	unsigned int i;
+};
+
+struct loader {
+	pthread_mutex_t lock;
+	pthread_cond_t work;
+	struct list queue;
+	struct list ended;
+	struct list discarded;
+	struct thread threads[LOADER_THREADS_MAX];
+	unsigned int n_threads;
+	unsigned int limit; /* threads from this one on take nothing */
+	bool is_behind;     /* the workers */
+	bool is_stopping;
+	int event_fd;
+};
+
+static void append(struct list *list, struct load *load)
+{
+	load->next = NULL;
+	if (list->last)
+		list->last->next = load;
+	else
+		list->first = load;
+	list->last = load;
+}
+
+static struct load *take_first(struct list *list)
+{
+	struct load *load = list->first;
+
+	if (!load)
+		return NULL;
+	list->first = load->next;
+	if (!list->first)
+		list->last = NULL;
+	return load;
+}
+
+static bool take_out(struct list *list, struct load *load)
+{
+	struct load **at = &list->first, *before = NULL;
+
+	for (; *at && *at != load; at = &before->next)
+		before = *at;
+	if (!*at)
+		return false;
+	*at = load->next;
+	if (list->last == load)
+		list->last = before;
+	return true;
+}
+
+/* --- A load -------------------------------------------------------------------------------------- */
+
+struct load *load_new(const char *name, const char *file, const struct verify *verify,
+		      load_ended_fn *ended, void *user)
+{
+	struct load *load = calloc(1, sizeof(*load));
+	int err = 0;
+
+	if (!load)
+		return NULL;
+	if (verify)
+		err = verify_copy(&load->verify, verify);
+	load->name = strdup(name);
+	load->file = strdup(file);
+	load->ended = ended;
+	load->user = user;
+	if (!err && load->name && load->file)
+		return load;
+	load_free(load);
+	return NULL;
+}
+
+struct load *load_from_builder(const char *name, struct zone_builder *builder,
+			       const struct verify *verify, load_ended_fn *ended, void *user)
+{
+	struct load *load = load_new(name, "transfer", verify, ended, user);
+
+	if (load)
+		load->builder = builder;
+	return load;
+}
+
+struct load *load_compact(const char *name, struct zone *version, load_ended_fn *ended, void *user)
+{
+	struct load *load = load_new(name, "memory", NULL, ended, user);
+
+	if (load)
+		load->version = zone_ref(version);
+	return load;
+}
+
+void load_free(struct load *load)
+{
+	if (!load)
+		return;
+	changes_free(load->changes);
+	changeset_fini(&load->net);
+	if (load->signing)
+		signing_work_fini(load->signing);
+	free(load->signing);
+	zone_builder_free(load->builder);
+	zone_unref(load->version);
+	zone_unref(load->resign);
+	zone_unref(load->base);
+	zone_unref(load->zone);
+	zone_unref(load->old);
+	free(load->name);
+	free(load->file);
+	verify_fini(&load->verify);
+	free(load);
+}
+
+void load_put_error(const struct load *load, char *buf, size_t cap)
+{
+	const struct zone_error *err = &load->err;
+
+	if (*load->why)
+		snprintf(buf, cap, "%s: serial %u is not accepted: %s", load->file, load->serial,
+			 load->why);
+	else if (err->line)
+		snprintf(buf, cap, "%s:%u: %s", err->file, err->line, err->sentence);
+	else
+		snprintf(buf, cap, "%s: %s", load->file,
+			 *err->sentence ? err->sentence : err_text(load->code));
+}
+
+static void set_stage(struct load *load, enum load_stage stage)
+{
+	__atomic_store_n(&load->stage, (uint32_t)stage, __ATOMIC_RELAXED);
+}
+
+enum load_stage load_stage(const struct load *load)
+{
+	enum load_stage stage = (enum load_stage)__atomic_load_n(&load->stage, __ATOMIC_RELAXED);
+
+	if (stage != LOAD_READING)
+		return stage;
+	return __atomic_load_n(&load->progress.stage, __ATOMIC_RELAXED) == ZONE_STAGE_READING ?
+		       LOAD_READING :
+		       LOAD_BUILDING;
+}
+
+const char *load_stage_text(enum load_stage stage)
+{
+	static const char *const texts[] = { "waiting", "reading", "building", "verifying",
+					     "loaded" };
+
+	return texts[stage];
+}
+
+static void ask_command(struct load *load)
+{
+	set_stage(load, LOAD_VERIFYING);
+	load->code = verify_run(&load->verify, load->zone, load->name, load->file,
+				&load->progress.cancel, load->why, sizeof(load->why));
+	if (!load->code)
+		return;
+	load->serial = zone_serial(load->zone);
+	zone_unref(load->zone);
+	load->zone = NULL;
+}
+
+static int add_record(void *user, const uint8_t *owner, uint16_t type, uint32_t ttl,
+		      const uint8_t *rdata, uint16_t rdata_bytes)
+{
+	struct zone_error why;
+	const struct zone_builder_record record = {
+		.owner = owner,
+		.owner_bytes = (unsigned int)name_bytes(owner),
+		.type = type,
+		.rdata_bytes = rdata_bytes,
+		.ttl = ttl,
+		.rdata = rdata,
+	};
+
+	return zone_builder_add(user, &record, &why);
+}
+
+static int make_catalog(struct load *load)
+{
+	uint8_t apex[DNS_NAME_MAX + 1];
+	struct zone_builder *b;
+	int err = name_from_text(apex, sizeof(apex), load->name, strlen(load->name));
+
+	if (err <= 0)
+		return err ? err : ERR_NAME;
+	err = zone_builder_new(&b, apex);
+	if (err)
+		return err;
+	err = catalog_put_head(apex, 1, add_record, b);
+	if (!err)
+		err = zone_builder_finish(b, &load->zone, &load->err);
+	zone_builder_free(b);
+	load->is_own_due = !err;
+	return err;
+}
+
+/*
+ * What has been acknowledged is not left out without a word: another file is the operator's to give. A version of
+ * a primary's zone that is whole does until the primary is heard.
+ */
+static int add_journal(struct load *load)
+{
+	const char *and_so = load->may_be_absent ?
+				     "and is given up" :
+				     "and is given up for a file with a newer serial number";
+	struct zone_error why;
+	int err = replay_or_say(load->store, &load->zone, load->file_digest, &load->n_replayed,
+				and_so, &why);
+
+	if (!err)
+		return 0;
+	if (err == -ENOMEM || !load->may_be_absent) {
+		memcpy(load->err.sentence, why.sentence, sizeof(why.sentence));
+		return err;
+	}
+	load->gives_up_journal = true;
+	load->err.n_warnings++;
+	snprintf(load->err.warning, sizeof(load->err.warning), "%s: %s", load->file, why.sentence);
+	return 0;
+}
+
+static int read_file(struct load *load)
+{
+	int err = zone_load(&load->zone, load->name, load->file, &load->progress, &load->err);
+
+	if (err == -ENOENT && load->may_be_absent)
+		return 0;
+	if (err == -ENOENT && load->makes_catalog)
+		return make_catalog(load);
+	if (err)
+		return err;
+	if (load->signing)
+		return load->unsigns ? load_make_unsigned(load) : load_make_signed(load);
+	load->file_serial = zone_serial(load->zone);
+	zone_digest(load->zone, load->file_digest);
+	return load->store ? add_journal(load) : 0;
+}
+
+static int make(struct load *load)
+{
+	if (load->builder) {
+		zone_builder_watch(load->builder, &load->progress.cancel);
+		return zone_builder_finish(load->builder, &load->zone, &load->err);
+	}
+	if (load->resign)
+		return load_sign_again(load);
+	if (load->version)
+		return zone_compact(load->version, &load->progress.cancel, &load->zone, &load->err);
+	return read_file(load);
+}
+
+/* What differs from the base: for the cache and for the journal. */
+static void compare(struct load *load)
+{
+	load->changes = changes_new(load->base, load->zone, &load->refusal);
+	if (!load->wants_net || load->unsigns)
+		return;
+	if (zone_difference(load->base, load->zone, ZONE_DIFFERENCE_MAX, &load->net))
+		changeset_fini(&load->net);
+}
+
+/*
+ * What was made here is in its file before it is served: changes of it go to the journal, which begins
+ * there. What the command refuses is not, since changes of what is served go on from the file before.
+ */
+static void write_own(struct load *load)
+{
+	load->file_serial = zone_serial(load->zone);
+	zone_digest(load->zone, load->file_digest);
+	load->n_replayed = 0;
+	load->code = own_file_write(load->zone, load->signing ? load->signing->file : load->file,
+				    &load->progress.cancel, load->err.sentence,
+				    sizeof(load->err.sentence));
+}
+
+static void run(struct load *load)
+{
+	set_stage(load, LOAD_READING);
+	load->code = make(load);
+	load->took_ns = clock_ns() - load->begun_ns;
+	load->ended_wall_s = clock_wall_s();
+	if (load->code || !load->zone)
+		return;
+	if (load->base)
+		compare(load);
+	if (load->verify.argv)
+		ask_command(load);
+	if (!load->code && load->is_own_due)
+		write_own(load);
+}
+
+static bool is_cancelled(const struct load *load)
+{
+	return __atomic_load_n(&load->progress.cancel, __ATOMIC_RELAXED);
+}
+
+/* --- Threads ------------------------------------------------------------------------------------- */
+
+/* With the lock held. */
+static void give_back(struct loader *loader, struct load *load)
+{
+	if (is_cancelled(load)) {
+		zone_unref(load->zone);
+		load->zone = NULL;
+		load->code = -ECANCELED;
+	}
+	set_stage(load, LOAD_ENDED);
+	append(&loader->ended, load);
+	loader_wake(loader);
+}
+
+/* With the lock held. */
+static void stand_behind(const struct thread *thread)
+{
+	if (!thread->loader->is_behind || !thread->tid)
+		return;
+	if (affinity_stand_behind(thread->tid))
+		log_debug("volley-load%u: has the priority of the others", thread->i);
+}
+
+static void become_loader(struct thread *thread)
+{
+	char name[16];
+
+	snprintf(name, sizeof(name), "volley-load%u", thread->i);
+	pthread_setname_np(pthread_self(), name);
+	if (privilege_drop_thread())
+		log_warn("%s: capabilities that are not needed could not be given up", name);
+}
+
+/* With the lock held, which is let go meanwhile. False: there is none. */
+static bool free_discarded(struct loader *loader)
+{
+	struct load *load = take_first(&loader->discarded);
+
+	if (!load)
+		return false;
+	pthread_mutex_unlock(&loader->lock);
+	load_free(load);
+	pthread_mutex_lock(&loader->lock);
+	return true;
+}
+
+static void *thread_main(void *arg)
+{
+	struct thread *thread = arg;
+	struct loader *loader = thread->loader;
+	struct load *load;
+
+	become_loader(thread);
+	pthread_mutex_lock(&loader->lock);
+	thread->tid = gettid();
+	stand_behind(thread);
+	while (!loader->is_stopping) {
+		if (free_discarded(loader))
+			continue;
+		load = thread->i < loader->limit ? take_first(&loader->queue) : NULL;
+		if (!load) {
+			pthread_cond_wait(&loader->work, &loader->lock);
+			continue;
+		}
+		thread->load = load;
+		__atomic_store_n(&load->begun_ns, clock_ns(), __ATOMIC_RELAXED);
+		pthread_mutex_unlock(&loader->lock);
+		run(load);
+		pthread_mutex_lock(&loader->lock);
+		thread->load = NULL;
+		give_back(loader, load);
+	}
+	pthread_mutex_unlock(&loader->lock);
+	return NULL;
+}
+
+static int start_threads(struct loader *loader, unsigned int n)
+{
+	int err = 0;
+
+	loader->limit = n;
+	while (!err && loader->n_threads < n) {
+		struct thread *thread = &loader->threads[loader->n_threads];
+
+		*thread = (struct thread){ .loader = loader, .i = loader->n_threads };
+		err = pthread_create(&thread->id, NULL, thread_main, thread);
+		loader->n_threads += !err;
+	}
+	return loader->n_threads ? 0 : -err;
+}
+
+int loader_new(struct loader **out, unsigned int n)
+{
+	struct loader *loader = calloc(1, sizeof(*loader));
+	int err;
+
+	*out = NULL;
+	if (!loader)
+		return -ENOMEM;
+	pthread_mutex_init(&loader->lock, NULL);
+	pthread_cond_init(&loader->work, NULL);
+	loader->event_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+	err = loader->event_fd < 0 ?
+		      -errno :
+		      start_threads(loader, n < LOADER_THREADS_MAX ? n : LOADER_THREADS_MAX);
+	if (err) {
+		loader_free(loader);
+		return err;
+	}
+	*out = loader;
+	return 0;
+}
+
+void loader_limit(struct loader *loader, unsigned int n)
+{
+	unsigned int i;
+
+	pthread_mutex_lock(&loader->lock);
+	loader->limit = n;
+	loader->is_behind = true;
+	for (i = 0; i < loader->n_threads; i++)
+		stand_behind(&loader->threads[i]);
+	pthread_cond_broadcast(&loader->work);
+	pthread_mutex_unlock(&loader->lock);
+}
+
+/* With the lock held. */
+static void cancel(struct loader *loader, struct load *load)
+{
+	__atomic_store_n(&load->progress.cancel, true, __ATOMIC_RELAXED);
+	if (take_out(&loader->queue, load))
+		give_back(loader, load);
+}
+
+void loader_stop(struct loader *loader)
+{
+	unsigned int i;
+
+	pthread_mutex_lock(&loader->lock);
+	loader->is_stopping = true;
+	while (loader->queue.first)
+		cancel(loader, loader->queue.first);
+	for (i = 0; i < loader->n_threads; i++)
+		if (loader->threads[i].load)
+			cancel(loader, loader->threads[i].load);
+	pthread_cond_broadcast(&loader->work);
+	pthread_mutex_unlock(&loader->lock);
+	for (i = 0; i < loader->n_threads; i++)
+		pthread_join(loader->threads[i].id, NULL);
+	loader->n_threads = 0;
+}
+
+void loader_free(struct loader *loader)
+{
+	struct load *load;
+
+	if (!loader)
+		return;
+	while ((load = take_first(&loader->discarded)))
+		load_free(load);
+	if (loader->event_fd >= 0)
+		close(loader->event_fd);
+	pthread_cond_destroy(&loader->work);
+	pthread_mutex_destroy(&loader->lock);
+	free(loader);
+}
+
+/* --- Control's side ------------------------------------------------------------------------------ */
+
+int loader_fd(const struct loader *loader)
+{
+	return loader->event_fd;
+}
+
+void loader_wake(struct loader *loader)
+{
+	eventfd_write(loader->event_fd, 1);
+}
+
+void loader_poll(struct loader *loader)
+{
+	struct load *load, *next;
+	eventfd_t n;
+
+	eventfd_read(loader->event_fd, &n);
+	pthread_mutex_lock(&loader->lock);
+	load = loader->ended.first;
+	loader->ended = (struct list){ NULL, NULL };
+	pthread_mutex_unlock(&loader->lock);
+	for (; load; load = next) {
+		next = load->next;
+		load->ended(load);
+	}
+}
+
+void loader_start(struct loader *loader, struct load *load)
+{
+	pthread_mutex_lock(&loader->lock);
+	append(&loader->queue, load);
+	pthread_cond_broadcast(&loader->work);
+	pthread_mutex_unlock(&loader->lock);
+}
+
+void loader_discard(struct loader *loader, struct load *load)
+{
+	pthread_mutex_lock(&loader->lock);
+	append(&loader->discarded, load);
+	pthread_cond_broadcast(&loader->work);
+	pthread_mutex_unlock(&loader->lock);
+}
+
+void loader_cancel(struct loader *loader, struct load *load)
+{
+	pthread_mutex_lock(&loader->lock);
+	cancel(loader, load);
+	pthread_mutex_unlock(&loader->lock);
+}
+
+bool loader_has_begun(struct loader *loader, const struct load *load)
+{
+	bool has_begun;
+
+	pthread_mutex_lock(&loader->lock);
+	has_begun = load->begun_ns != 0;
+	pthread_mutex_unlock(&loader->lock);
+	return has_begun;
+}

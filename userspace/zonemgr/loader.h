@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The loader: threads that make zones in the background, from files, from what a transfer brought, or
+ * from a version with many changes, so that neither answers nor commands wait for it.
+ *
+ *      control's thread                         loader's threads
+ *      loader_start ──► load ──► queue ───────► read, check, build, compare, verify
+ *           load->ended ◄── loader_poll ◄────── eventfd
+ *      loader_discard ──► load ───────────────► free, which takes long for a large zone
+ *
+ * A load is control's, but for what says otherwise below; between loader_start() and its end the
+ * threads work on it. They touch nothing that is served: what a load has made is published by
+ * control's thread.
+ *
+ * Of privileges the threads have only that of reading files of other owners. From loader_limit() on
+ * they stand behind the workers (SCHED_BATCH, a niceness of 10), which matters where they share their
+ * processors (base/affinity.h): a worker that wakes goes first, and one that
+ * never sleeps (busy-poll) leaves them a tenth of its processor, so that a load ends some time.
+ */
+#ifndef VOLLEY_ZONEMGR_LOADER_H
+#define VOLLEY_ZONEMGR_LOADER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "config/verify.h"
+#include "engine/changes.h"
+#include "zone/changeset.h"
+#include "zone/zone.h"
+
+#define LOADER_THREADS_MAX 32
+
+struct loader;
+struct load;
+struct signing;
+struct signing_work;
+struct store;
+struct zone_builder;
+
+/* Called once for each load, in the thread of loader_poll(); the load is the callee's to free. */
+typedef void load_ended_fn(struct load *load);
+
+enum load_stage {
+	LOAD_WAITING, /* for a thread */
+	LOAD_READING,
+	LOAD_BUILDING,
+	LOAD_VERIFYING, /* the command runs */
+	LOAD_ENDED,
+};
+
+struct load {
+	/* Set by who starts it; constant while it runs, but for user. */
+	char *name; /* of the zone */
+	char *file;
+	struct verify verify;
+	struct zone *base; /* to compare with, a reference; NULL: none */
+	/*
+	 * Where the zone comes from, if not from the file: from a transfer (load_from_builder()), or a version
+	 * that is to be one image again (load_compact()).
+	 */
+	struct zone_builder *builder;
+	struct zone *version; /* a reference */
+	struct zone *resign;  /* likewise: all of it is signed anew */
+	struct store *store;  /* what the journal has beyond the file is applied; NULL: nothing */
+	struct signing_work
+		*signing;   /* the file is content that is to be signed; NULL: it is served so */
+	bool unsigns;       /* or was: what is made is signed no more */
+	bool may_be_absent; /* no file: an end without error and without a zone */
+	bool makes_catalog; /* no file: an empty catalog is made */
+	bool wants_net;     /* net is to be made, for the journal */
+	bool is_base_ahead; /* for control: when it was asked for, the zone had what its file had not */
+	load_ended_fn *ended;
+	void *user; /* for ended; the threads do not look at it */
+
+	/* By the loader's threads; others look with load_stage() and relaxed loads. */
+	struct zone_progress progress;
+	uint32_t stage;    /* enum load_stage */
+	uint64_t begun_ns; /* clock_ns(); 0: waiting */
+
+	/* Good once it has ended. */
+	int code;          /* of zone_load() or verify_run(); -ECANCELED after loader_cancel() */
+	struct zone *zone; /* NULL after an error */
+	struct changes *changes; /* from base to zone; NULL: refusal says why */
+	/*
+	 * Likewise, as records; empty: there is no base, or too many changed. Of what is signed no more: from
+	 * what the file holds.
+	 */
+	struct changeset net;
+	uint32_t file_serial; /* of what the file holds, without the journal */
+	uint8_t file_digest[ZONE_DIGEST_LEN];
+	uint64_t n_replayed; /* change sets of the journal */
+	bool is_own_due;     /* it is in its file, which is ours, before this ends */
+	bool is_signed;      /* content_digest is that of the file, if it was read */
+	bool is_signed_anew; /* what was signed before, if anything, was of other content */
+	uint8_t content_digest[ZONE_DIGEST_LEN];
+	enum changes_refusal refusal;
+	struct zone_error err;
+	bool gives_up_journal; /* what follows in it does not fit */
+	uint32_t serial;       /* of a zone that was refused by the command */
+	char why[512];         /* it was; "" without one */
+	uint64_t took_ns;      /* without comparison and command */
+	uint64_t ended_wall_s; /* seconds since 1970 */
+
+	struct zone *old;  /* by control: a reference that goes with the load */
+	struct load *next; /* in the loader's queue, or among those that have ended */
+};
+
+/*
+ * Makes a loader of `n` threads, 1 to LOADER_THREADS_MAX. 0 or -errno. All functions here are for
+ * control's thread.
+ */
+int loader_new(struct loader **out, unsigned int n) __attribute__((warn_unused_result));
+
+/*
+ * As many threads as `n` take new loads from now on, and all run with less priority than others; for
+ * good, since it takes privileges to get that back.
+ */
+void loader_limit(struct loader *loader, unsigned int n);
+
+/*
+ * Cancels every load and waits until the threads have ended, which takes them a small part of the
+ * time of a load. loader_poll() then gives the loads back. A second call does nothing.
+ */
+void loader_stop(struct loader *loader);
+/* After loader_stop() and loader_poll(). NULL is allowed. */
+void loader_free(struct loader *loader);
+
+/* Readable when loader_poll() has work to do; for poll() or epoll. */
+int loader_fd(const struct loader *loader);
+/* Calls ended() of each load that has ended. */
+void loader_poll(struct loader *loader);
+/* Makes loader_fd() readable. */
+void loader_wake(struct loader *loader);
+
+/*
+ * A load of the zone `name` from `file`, not started. `verify`, unless NULL, has to accept the zone.
+ * All three are copied. NULL: no memory.
+ */
+struct load *load_new(const char *name, const char *file, const struct verify *verify,
+		      load_ended_fn *ended, void *user);
+/* Likewise from what a transfer brought, which becomes the load's. */
+struct load *load_from_builder(const char *name, struct zone_builder *builder,
+			       const struct verify *verify, load_ended_fn *ended, void *user);
+/* The same content as one image: zone_compact(). Takes a reference of its own. */
+struct load *load_compact(const char *name, struct zone *version, load_ended_fn *ended, void *user);
+/* Frees it with its zones, if it still has some. NULL is allowed. Not while it runs. */
+void load_free(struct load *load);
+/* The same in the background, soon. */
+void loader_discard(struct loader *loader, struct load *load);
+
+/* Queues it: those that were queued before begin before. */
+void loader_start(struct loader *loader, struct load *load);
+/* It ends soon, if it has not yet; ended() is called all the same. */
+void loader_cancel(struct loader *loader, struct load *load);
+/* False: the file will be opened after this call has returned. */
+bool loader_has_begun(struct loader *loader, const struct load *load);
+
+/* What was wrong, with file and line if known, as one sentence. After an end with an error. */
+void load_put_error(const struct load *load, char *buf, size_t cap);
+
+enum load_stage load_stage(const struct load *load);
+/* "waiting", "reading" ... Static. */
+const char *load_stage_text(enum load_stage stage);
+
+#endif

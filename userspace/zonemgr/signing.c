@@ -1,0 +1,444 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "zonemgr/signing.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/err.h"
+#include "base/log.h"
+#include "base/siphash.h"
+#include "base/json_put.h"
+#include "zonemgr/zones.h"
+#include "dns/name.h"
+#include "sign/rollover.h"
+
+#define RENEW_MAX  1000u /* signatures of one change */
+#define LOOK_MIN_S 60u   /* between two walks over a zone for signatures that end */
+#define LOOK_MAX_S 86400u
+
+struct signing {
+	struct sign_keys keys;
+	struct sign_options options;
+	struct rollover_policy policy;
+	char *folder;     /* of the keys */
+	char *file;       /* the signed zone's */
+	uint64_t step_s;  /* when keys are looked at next; seconds since 1970 */
+	uint64_t look_s;  /* when signatures are */
+	size_t renew_at;  /* how far sign_renew() has come */
+	bool is_renewing; /* a change of ours is on its way */
+	bool is_gone;     /* freed when that has come to its end */
+};
+
+/* --- Making -------------------------------------------------------------------------------------- */
+
+static const enum sign_algorithm algorithms[] = {
+	[CONFIG_SIGN_ECDSAP256SHA256] = SIGN_ECDSAP256SHA256,
+	[CONFIG_SIGN_ECDSAP384SHA384] = SIGN_ECDSAP384SHA384,
+	[CONFIG_SIGN_ED25519] = SIGN_ED25519,
+	[CONFIG_SIGN_RSASHA256] = SIGN_RSASHA256,
+};
+
+static void set_policy(struct rollover_policy *p, const struct config_signing *policy)
+{
+	const struct rollover_policy before = *p;
+
+	*p = (struct rollover_policy){
+		.single_key = policy->single_key,
+		.algorithm = algorithms[policy->algorithm],
+		.zsk_lifetime_s = policy->zsk_lifetime_s,
+		.ksk_lifetime_s = policy->ksk_lifetime_s,
+		.dnskey_ttl_s = policy->dnskey_ttl_s,
+		.zone_ttl_s = before.zone_ttl_s,
+		.propagation_s = policy->propagation_s,
+		.parent_ttl_s = policy->parent_ttl_s,
+		.parent_propagation_s = policy->parent_propagation_s,
+		.renewed_s = before.renewed_s,
+	};
+}
+
+/*
+ * The same for a zone at each start, since another one would be another chain. That it can be known beforehand
+ * is no loss: RFC 9276 section 3.1 would rather have none.
+ */
+static void make_salt(uint8_t *salt, unsigned int n, const uint8_t *apex)
+{
+	static const uint8_t key[SIPHASH_KEY_BYTES] = "nsec3 salt";
+	uint8_t seed[DNS_NAME_MAX + 2];
+	size_t bytes = name_bytes(apex);
+
+	memcpy(seed, apex, bytes);
+	for (unsigned int i = 0; i < n; i++) {
+		seed[bytes] = (uint8_t)i;
+		salt[i] = (uint8_t)siphash24(key, seed, bytes + 1);
+	}
+}
+
+static void set_options(struct sign_options *o, const struct config_signing *policy,
+			const uint8_t *apex)
+{
+	*o = (struct sign_options){
+		.nsec3 = policy->denial == CONFIG_DENIAL_NSEC3,
+		.opt_out = policy->nsec3_opt_out,
+		.cds = policy->cds,
+		.nsec3_iterations = policy->nsec3_iterations,
+		.nsec3_salt_bytes = policy->nsec3_salt_bytes,
+		.signature_s = policy->signature_s,
+		.refresh_s = policy->refresh_s,
+		.jitter_s = policy->jitter_s,
+		.dnskey_ttl_s = policy->dnskey_ttl_s,
+	};
+	make_salt(o->nsec3_salt, o->nsec3_salt_bytes, apex);
+}
+
+/* A slash in a name leads nowhere: config/member.h writes such names. */
+static char *join(const char *folder, const char *rest)
+{
+	size_t n = strlen(folder) + strlen(rest) + 2;
+	char *path = malloc(n);
+
+	if (path)
+		snprintf(path, n, "%s/%s", folder, rest);
+	return path;
+}
+
+static char *file_name(const uint8_t *apex, const char *storage)
+{
+	char text[NAME_TEXT_MAX], rest[NAME_TEXT_MAX + 16];
+
+	if (name_to_text(text, sizeof(text), apex) < 0)
+		return NULL;
+	for (char *at = text; *at; at++)
+		if (*at == '/')
+			*at = '%';
+	snprintf(rest, sizeof(rest), "signed/%szone", text);
+	return join(storage, rest);
+}
+
+/* The keys as they shall be now, and their files. *renew: the zone is to follow. */
+static int step(struct signing *s, bool *renew)
+{
+	struct rollover_actions actions;
+	int err = rollover_step(&s->keys, &s->policy, clock_wall_s(), &actions, &s->step_s);
+
+	*renew = !err && actions.renew;
+	return err ? err : rollover_store(&s->keys, &actions, s->folder);
+}
+
+struct signing *signing_new(const uint8_t *apex, const struct config_signing *policy,
+			    const char *storage, char *err, size_t err_cap)
+{
+	struct signing *s = calloc(1, sizeof(*s));
+	int code = -ENOMEM;
+	bool renew;
+
+	snprintf(err, err_cap, "keys");
+	if (!s)
+		return NULL;
+	set_options(&s->options, policy, apex);
+	set_policy(&s->policy, policy);
+	s->folder = policy->key_folder ? strdup(policy->key_folder) : join(storage, "keys");
+	s->file = file_name(apex, storage);
+	if (s->folder && s->file)
+		code = sign_keys_read(&s->keys, apex, s->folder, err, err_cap);
+	if (!code) {
+		snprintf(err, err_cap, "%s", s->folder);
+		code = step(s, &renew);
+	}
+	if (!code)
+		return s;
+	log_error("signing: %s: %s", err, err_text(code));
+	signing_free(s);
+	return NULL;
+}
+
+void signing_free(struct signing *s)
+{
+	if (!s)
+		return;
+	if (s->is_renewing) {
+		s->is_gone = true;
+		return;
+	}
+	sign_keys_fini(&s->keys);
+	free(s->folder);
+	free(s->file);
+	free(s);
+}
+
+void signing_set_policy(struct signing *s, const struct config_signing *policy)
+{
+	set_options(&s->options, policy, s->keys.apex);
+	set_policy(&s->policy, policy);
+	s->look_s = s->step_s = 0;
+}
+
+struct signing *signing_new_without_keys(const uint8_t *apex, const char *storage)
+{
+	struct signing *s = calloc(1, sizeof(*s));
+
+	if (s)
+		s->file = file_name(apex, storage);
+	if (s && s->file)
+		return s;
+	free(s);
+	return NULL;
+}
+
+bool signing_is_folder(const struct signing *s, const struct config_signing *policy,
+		       const char *storage)
+{
+	char *folder = policy->key_folder ? strdup(policy->key_folder) : join(storage, "keys");
+	bool is = !folder || !s->folder ||
+		  !strcmp(folder, s->folder); /* no memory: who needs it finds out */
+
+	free(folder);
+	return is;
+}
+
+const char *signing_folder(const struct signing *s)
+{
+	return s->folder;
+}
+
+const char *signing_file(const struct signing *s)
+{
+	return s->file;
+}
+
+/* --- Making versions ----------------------------------------------------------------------------- */
+
+int signing_work_init(struct signing_work *w, const struct signing *s)
+{
+	*w = (struct signing_work){ .options = s->options, .now_s = clock_wall_s() };
+	w->file = strdup(s->file);
+	if (w->file && !sign_keys_copy(&w->keys, &s->keys))
+		return 0;
+	free(w->file);
+	return -ENOMEM;
+}
+
+void signing_work_fini(struct signing_work *w)
+{
+	sign_keys_fini(&w->keys);
+	free(w->file);
+}
+
+int signing_edit(struct signing *s, struct zone_edit *edit, const struct zone *base,
+		 struct zone_error *err)
+{
+	return sign_edit(edit, base, &s->keys, &s->options, clock_wall_s(), err);
+}
+
+/* --- Now and then -------------------------------------------------------------------------------- */
+
+struct renewal {
+	struct signing *signing;
+	const struct zone *base;
+	size_t n;
+};
+
+static int renew(void *user, struct zone_edit *edit, struct zone_error *why)
+{
+	struct renewal *r = user;
+	struct signing *s = r->signing;
+
+	return sign_renew(edit, r->base, &s->keys, &s->options, clock_wall_s(), &s->renew_at,
+			  RENEW_MAX, &r->n, why);
+}
+
+static void on_renewed(void *user, int code)
+{
+	struct signing *s = user;
+
+	(void)code; /* told where it failed; it is tried again */
+	s->is_renewing = false;
+	if (s->is_gone)
+		signing_free(s);
+}
+
+/* What caches may hold: they may have what the zone had, so it only grows. */
+static void note_ttl(struct signing *s, const struct zones_entry *entry)
+{
+	uint32_t ttl_s = sign_ttl_max(entry->zone);
+
+	if (ttl_s > s->policy.zone_ttl_s)
+		s->policy.zone_ttl_s = ttl_s;
+}
+
+/* Keys that come and go. */
+static void look_at_keys(struct signing *s, struct zones_entry *entry)
+{
+	size_t n_before = s->keys.n;
+	bool renew;
+	int err;
+
+	note_ttl(s, entry);
+	err = step(s, &renew);
+	if (s->keys.n > n_before)
+		log_info("zone %s: a key of algorithm %u has been made: volleyctl zone keys %s",
+			 entry->name, s->keys.keys[n_before].algorithm, entry->name);
+	if (err) {
+		log_error("zone %s: keys: %s", entry->name, err_text(err));
+		s->step_s = clock_wall_s() + LOOK_MIN_S;
+	}
+	if (renew)
+		s->look_s = 0;
+}
+
+/* The whole zone is as its keys say. */
+static void note_renewed(struct signing *s, const struct zones_entry *entry, uint64_t now_s)
+{
+	uint64_t due = sign_due(entry->zone, &s->options), last = now_s + LOOK_MAX_S;
+
+	s->policy.renewed_s = now_s;
+	s->step_s = 0;
+	s->look_s = due < last ? due : last;
+	if (s->look_s < now_s + LOOK_MIN_S)
+		s->look_s = now_s + LOOK_MIN_S;
+}
+
+static void look_at_signatures(struct zones *zones, struct zones_entry *entry, uint64_t now_s)
+{
+	struct signing *s = entry->signing;
+	struct renewal r = { .signing = s, .base = entry->zone };
+	bool is_first = !s->renew_at;
+	struct zone_error why;
+	int code;
+
+	s->is_renewing = true;
+	code = zones_renew(zones, entry, renew, &r, on_renewed, s, &why);
+	if (code)
+		s->is_renewing = false;
+	if (code == ERR_LIMIT)
+		zones_resign(zones, entry);
+	else if (code < 0)
+		log_error("zone %s: signatures are not renewed: %s", entry->name, why.sentence);
+	if (code < 0) {
+		s->renew_at = 0;
+		s->look_s = now_s + LOOK_MIN_S;
+	} else if (r.n) {
+		log_info("zone %s: %zu signatures renewed", entry->name, r.n);
+	} else if (is_first && !s->renew_at) {
+		note_renewed(s, entry, now_s);
+	}
+}
+
+void signing_tick(struct zones *zones, struct zones_entry *entry)
+{
+	struct signing *s = entry->signing;
+	uint64_t now_s = clock_wall_s();
+
+	if (!entry->zone || entry->edited || entry->load || entry->fresh || s->is_renewing)
+		return;
+	if (now_s >= s->step_s && !s->renew_at)
+		look_at_keys(s, entry);
+	if (now_s >= s->look_s || s->renew_at)
+		look_at_signatures(zones, entry, now_s);
+}
+
+/* --- What people ask for ------------------------------------------------------------------------- */
+
+static int carry_out(struct signing *s, const struct rollover_actions *actions, int code, char *err,
+		     size_t err_cap)
+{
+	if (!code)
+		code = rollover_store(&s->keys, actions, s->folder);
+	if (code == ERR_NOT_FOUND)
+		snprintf(err, err_cap, "there is no such key");
+	else if (code == -EALREADY)
+		snprintf(err, err_cap, "a rollover is on already");
+	else if (code == -EAGAIN)
+		snprintf(err, err_cap, "it is too early: not all caches know the new key");
+	else if (code)
+		snprintf(err, err_cap, "%s: %s", s->folder, err_text(code));
+	s->look_s = s->step_s = 0;
+	return code;
+}
+
+int signing_rollover(struct signing *s, const char *role, char *err, size_t err_cap)
+{
+	static const char *const roles[] = { "zsk", "ksk", "csk" };
+	struct rollover_actions actions;
+	int code;
+
+	for (size_t i = 0; i < sizeof(roles) / sizeof(roles[0]); i++) {
+		if (strcmp(role, roles[i]) != 0)
+			continue;
+		code = rollover_start(&s->keys, (enum sign_role)i, clock_wall_s(), &actions);
+		return carry_out(s, &actions, code, err, err_cap);
+	}
+	snprintf(err, err_cap, "%s: give zsk, ksk or csk", role);
+	return -EINVAL;
+}
+
+int signing_ds_seen(struct signing *s, char *err, size_t err_cap)
+{
+	struct rollover_actions actions;
+	int code = rollover_ds_seen(&s->keys, -1, clock_wall_s(), &actions);
+
+	return carry_out(s, &actions, code, err, err_cap);
+}
+
+/* --- For people ---------------------------------------------------------------------------------- */
+
+static void put_hex(char *out, const uint8_t *bytes, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		sprintf(out + 2 * i, "%02x", bytes[i]);
+}
+
+json_t *signing_report_ds(const struct signing *s)
+{
+	json_t *o = json_object(), *list = json_array();
+	char name[NAME_TEXT_MAX], hex[2 * SIGN_DS_BYTES + 1];
+	uint8_t ds[SIGN_DS_BYTES];
+	uint64_t now_s = clock_wall_s();
+
+	(void)name_to_text(name, sizeof(name), s->keys.apex);
+	for (size_t i = 0; i < s->keys.n; i++) {
+		const struct sign_key *key = &s->keys.keys[i];
+
+		if (key->role == SIGN_ZSK || key->retired_s || key->removed_s ||
+		    !sign_key_is_published(key, now_s) || sign_key_ds(&s->keys, key, ds))
+			continue;
+		put_hex(hex, ds + 4, sizeof(ds) - 4);
+		json_array_append_new(list, json_sprintf("%s IN DS %u %u 2 %s", name, key->tag,
+							 key->algorithm, hex));
+	}
+	json_object_set_new(o, "ds", list);
+	return o;
+}
+
+static void put_time(json_t *o, const char *name, uint64_t at)
+{
+	if (at)
+		json_put_int(o, name, at);
+}
+
+json_t *signing_report_keys(const struct signing *s)
+{
+	static const char *const roles[] = { "zsk", "ksk", "csk" };
+	json_t *o = json_object(), *list = json_array();
+
+	for (size_t i = 0; i < s->keys.n; i++) {
+		const struct sign_key *key = &s->keys.keys[i];
+		json_t *k = json_object();
+
+		json_put_int(k, "tag", key->tag);
+		json_put_text(k, "role", roles[key->role]);
+		json_put_int(k, "algorithm", key->algorithm);
+		put_time(k, "created_at", key->created_s);
+		put_time(k, "published_at", key->published_s);
+		put_time(k, "active_at", key->active_s);
+		put_time(k, "retired_at", key->retired_s);
+		put_time(k, "removed_at", key->removed_s);
+		put_time(k, "cds_at", key->cds_s);
+		put_time(k, "ds_seen_at", key->ds_seen_s);
+		json_array_append_new(list, k);
+	}
+	json_object_set_new(o, "keys", list);
+	return o;
+}

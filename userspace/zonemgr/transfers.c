@@ -1,0 +1,296 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "zonemgr/transfers.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/err.h"
+#include "base/log.h"
+#include "dns/proto.h"
+#include "xfr/update.h"
+
+struct transfers {
+	struct transfers_env env;
+	struct zones *zones;
+	struct handover *handover;
+	struct transfer *thread;
+};
+
+/* An event on its way through the zones. */
+struct passage {
+	struct transfers *owner;
+	uint8_t apex[DNS_NAME_MAX + 1];
+	unsigned int apex_len;
+	uint64_t checked_wall_s, expires_wall_s;
+	void *request;          /* of an update */
+	struct changeset *sets; /* of changes, the event's */
+	size_t n_sets;
+	const struct update *update;
+	bool is_signed;
+	enum dns_rcode rcode;
+};
+
+static struct passage *passage_new(struct transfers *t, const struct transfer_event *event)
+{
+	struct passage *p = calloc(1, sizeof(*p));
+
+	if (!p)
+		return NULL;
+	p->owner = t;
+	p->apex_len = event->apex_len;
+	memcpy(p->apex, event->apex, event->apex_len);
+	p->checked_wall_s = event->checked_wall_s;
+	p->expires_wall_s = event->expires_wall_s;
+	p->request = event->request;
+	p->sets = event->sets;
+	p->n_sets = event->n_sets;
+	return p;
+}
+
+/* --- From primaries ------------------------------------------------------------------------------ */
+
+static void note_checked(struct transfers *t, struct zones_entry *entry, uint64_t checked_wall_s,
+			 uint64_t expires_wall_s)
+{
+	upkeep_checked(t->env.upkeep, entry, checked_wall_s, expires_wall_s);
+}
+
+static void on_settled(void *user, int code)
+{
+	struct passage *p = user;
+	struct transfers *t = p->owner;
+	struct zones_entry *entry = zones_get_apex(t->zones, p->apex, p->apex_len);
+
+	if (!code && entry)
+		note_checked(t, entry, p->checked_wall_s, p->expires_wall_s);
+	if (code != -ECANCELED)
+		transfer_settled(t->thread, p->apex, code);
+	free(p);
+}
+
+static int install(struct transfers *t, struct zones_entry *entry, struct transfer_event *event)
+{
+	struct passage *p = passage_new(t, event);
+	int err = p ? zones_install(t->zones, entry, event->builder, on_settled, p) : -ENOMEM;
+
+	if (err) {
+		zone_builder_free(event->builder);
+		free(p);
+	}
+	return err;
+}
+
+static int apply_sets(void *user, struct zone_edit *edit, struct zone_error *why)
+{
+	const struct passage *p = user;
+	int err = 0;
+
+	for (size_t i = 0; i < p->n_sets && !err; i++)
+		err = zone_edit_apply(edit, &p->sets[i], why);
+	return err;
+}
+
+static int change(struct transfers *t, struct zones_entry *entry, struct transfer_event *event)
+{
+	struct passage *p = passage_new(t, event);
+	struct zone_error why;
+	int err = -ENOMEM;
+
+	if (p)
+		err = zones_change(t->zones, entry, apply_sets, p, on_settled, p, &why);
+	if (!err)
+		return 0;
+	free(p);
+	if (err == 1) { /* nothing has changed: as good as done */
+		note_checked(t, entry, event->checked_wall_s, event->expires_wall_s);
+		transfer_settled(t->thread, event->apex, 0);
+		return 0;
+	}
+	log_warn("zone %s: changes from %s do not fit: %s", entry->name, event->remote,
+		 p ? why.sentence : err_text(err));
+	return err;
+}
+
+static void on_primary(struct transfers *t, struct zones_entry *entry, struct transfer_event *event)
+{
+	int err = 0;
+
+	if (event->kind == TRANSFER_ZONE)
+		err = install(t, entry, event);
+	else if (event->kind == TRANSFER_CHANGES)
+		err = change(t, entry, event);
+	else if (event->kind == TRANSFER_CHECKED)
+		note_checked(t, entry, event->checked_wall_s, event->expires_wall_s);
+	else
+		zones_expire(t->zones, entry);
+	if (event->kind == TRANSFER_EXPIRED)
+		log_error("zone %s: expired: no primary could be asked for too long", entry->name);
+	if (err)
+		transfer_settled(t->thread, event->apex, err);
+}
+
+/* --- Updates ------------------------------------------------------------------------------------- */
+
+static int apply_update(void *user, struct zone_edit *edit, struct zone_error *why)
+{
+	struct passage *p = user;
+	const struct update_options options = { .serial = UPDATE_SERIAL_INCREMENT,
+						.now_s = clock_wall_s(),
+						.is_signed_here = p->is_signed };
+	bool changed;
+
+	(void)why;
+	p->rcode = update_apply(p->update, edit, &options, &changed);
+	return p->rcode == DNS_RCODE_NOERROR ? 0 : ERR_REMOTE;
+}
+
+static void on_updated(void *user, int code)
+{
+	struct passage *p = user;
+
+	if (code != -ECANCELED)
+		transfer_answer(p->owner->thread, p->request,
+				code ? DNS_RCODE_SERVFAIL : DNS_RCODE_NOERROR);
+	free(p);
+}
+
+/* The rcode at once, or -1: on_updated() tells it. */
+static int update(struct transfers *t, struct zones_entry *entry, struct transfer_event *event)
+{
+	struct passage *p = passage_new(t, event);
+	struct zone_error why;
+	struct update update;
+	int code, rcode;
+
+	if (!p)
+		return DNS_RCODE_SERVFAIL;
+	p->update = &update;
+	p->is_signed = entry->signing;
+	p->rcode = update_open(&update, event->message, event->message_bytes);
+	if (p->rcode != DNS_RCODE_NOERROR) {
+		rcode = (int)p->rcode;
+		free(p);
+		return rcode;
+	}
+	code = zones_change(t->zones, entry, apply_update, p, on_updated, p, &why);
+	if (!code)
+		return -1;
+	rcode = code == 1 ? DNS_RCODE_NOERROR : (int)p->rcode;
+	if (code < 0 && rcode == DNS_RCODE_NOERROR)
+		rcode = code == ERR_ZONE ? DNS_RCODE_REFUSED : DNS_RCODE_SERVFAIL;
+	free(p);
+	return rcode;
+}
+
+/* --- Events -------------------------------------------------------------------------------------- */
+
+static void on_event(void *user, struct transfer_event *event)
+{
+	struct transfers *t = user;
+	struct zones_entry *entry = zones_get_apex(t->zones, event->apex, event->apex_len);
+	int rcode;
+
+	if (event->kind == TRANSFER_UPDATE) {
+		rcode = entry ? update(t, entry, event) : DNS_RCODE_NOTAUTH;
+		if (rcode >= 0)
+			transfer_answer(t->thread, event->request, (unsigned int)rcode);
+	} else if (entry) {
+		on_primary(t, entry, event);
+	} else if (event->kind == TRANSFER_ZONE) {
+		zone_builder_free(event->builder);
+	}
+}
+
+void transfers_served(struct transfers *t, const struct zones_entry *entry)
+{
+	if (entry->zone)
+		transfer_published(t->thread, entry->apex, zone_serial(entry->zone));
+}
+
+void transfers_configured(struct transfers *t, const struct zones_entry *entry)
+{
+	const struct transfer_past past = { entry->known.checked_wall_s,
+					    entry->known.expires_wall_s };
+
+	if (transfer_put_zone(t->thread, entry->apex, entry->config, &past))
+		log_error("zone %s: no transfers: %s", entry->name, err_text(-ENOMEM));
+}
+
+void transfers_gone(struct transfers *t, const struct zones_entry *entry)
+{
+	transfer_drop_zone(t->thread, entry->apex);
+}
+
+/* --- From start to end --------------------------------------------------------------------------- */
+
+int transfers_new(struct transfers **out, const struct transfers_env *env)
+{
+	struct transfers *t = calloc(1, sizeof(*t));
+	struct transfer_env thread = {
+		.published = env->published,
+		.engine_config = env->engine_config,
+		.store = env->store,
+	};
+	int err;
+
+	if (!t)
+		return -ENOMEM;
+	t->env = *env;
+	err = handover_new(&t->handover);
+	thread.handover = t->handover;
+	if (!err)
+		err = transfer_new(&t->thread, &thread, on_event, t);
+	if (err) {
+		transfers_free(t);
+		return err;
+	}
+	*out = t;
+	return 0;
+}
+
+void transfers_stop(struct transfers *t)
+{
+	if (t && t->thread)
+		transfer_stop(t->thread);
+}
+
+void transfers_free(struct transfers *t)
+{
+	if (!t)
+		return;
+	transfer_free(t->thread);
+	handover_free(t->handover);
+	free(t);
+}
+
+void transfers_set_zones(struct transfers *t, struct zones *zones)
+{
+	t->zones = zones;
+}
+
+struct handover *transfers_handover(struct transfers *t)
+{
+	return t->handover;
+}
+
+struct transfer *transfers_thread(struct transfers *t)
+{
+	return t->thread;
+}
+
+int transfers_configure(struct transfers *t, const struct config *config, char *err, size_t err_cap)
+{
+	return transfer_configure(t->thread, config, err, err_cap);
+}
+
+int transfers_fd(const struct transfers *t)
+{
+	return transfer_fd(t->thread);
+}
+
+void transfers_poll(struct transfers *t)
+{
+	transfer_poll(t->thread);
+}

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Between the transfer thread and the zones: what has come from other name servers is put in place,
+ * and they hear of it.
+ *
+ *      transfer.h: events ─► transfers.c ─► zones_install(), zones_change(), zones_expire()
+ *                     ▲                            │
+ *                     └── settled, answer ◄── done ┘      served ─► transfer_published()
+ *
+ * Control's thread calls all of these.
+ */
+#ifndef VOLLEY_ZONEMGR_TRANSFERS_H
+#define VOLLEY_ZONEMGR_TRANSFERS_H
+
+#include "zonemgr/upkeep.h"
+#include "zonemgr/zones.h"
+#include "transfer/transfer.h"
+
+struct transfers;
+
+struct transfers_env {
+	struct engine_data *published;
+	const struct engine_config *engine_config;
+	struct store *store; /* NULL: none */
+	struct upkeep *upkeep;
+};
+
+/* 0 or -errno. */
+int transfers_new(struct transfers **out, const struct transfers_env *env)
+	__attribute__((warn_unused_result));
+/* No event follows. A second call does nothing; NULL is allowed, as for free. */
+void transfers_stop(struct transfers *t);
+void transfers_free(struct transfers *t); /* after the workers have ended */
+
+void transfers_set_zones(struct transfers *t, struct zones *zones);
+struct handover *transfers_handover(struct transfers *t);
+/* As transfer_configure(). */
+int transfers_configure(struct transfers *t, const struct config *config, char *err, size_t err_cap)
+	__attribute__((warn_unused_result));
+
+int transfers_fd(const struct transfers *t);
+void transfers_poll(struct transfers *t);
+
+/* As zones_env.served, configured and gone. */
+void transfers_served(struct transfers *t, const struct zones_entry *entry);
+void transfers_configured(struct transfers *t, const struct zones_entry *entry);
+void transfers_gone(struct transfers *t, const struct zones_entry *entry);
+
+/* For commands: the thread itself. */
+struct transfer *transfers_thread(struct transfers *t);
+
+#endif

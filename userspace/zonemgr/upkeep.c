@@ -1,0 +1,366 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "zonemgr/upkeep.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/err.h"
+#include "base/log.h"
+#include "zonemgr/upkeep_internal.h"
+
+#define WRITE_AFTER_NS (300 * CLOCK_NS_PER_S) /* a change, a file of ours is written */
+#define FILES_AT_ONCE  1024
+#define OVERLAY_MIN    (16u << 20)           /* octets; below that nobody minds */
+#define OVERLAY_SHARE  10u                   /* more than one in so many of the image's */
+#define ROOM_BYTES     (2u << 20)            /* of changes that go at a time: some 40 ms */
+#define ROOM_PAUSE_NS  (10 * CLOCK_NS_PER_S) /* when there were none: to look is a walk over all */
+
+struct upkeep *upkeep_new(struct store *store, struct chores *chores)
+{
+	struct upkeep *u = calloc(1, sizeof(*u));
+
+	if (u)
+		*u = (struct upkeep){ .store = store, .chores = chores };
+	return u;
+}
+
+void upkeep_free(struct upkeep *u)
+{
+	free(u);
+}
+
+void upkeep_set_zones(struct upkeep *u, struct zones *zones)
+{
+	u->zones = zones;
+}
+
+/* --- What the store knows ------------------------------------------------------------------------ */
+
+void upkeep_note(struct zones_entry *entry, const char *sentence)
+{
+	snprintf(entry->storage_error, sizeof(entry->storage_error), "%s", sentence);
+	log_error("zone %s: %s", entry->name, entry->storage_error);
+}
+
+void upkeep_note_error(struct zones_entry *entry, const char *what, int err)
+{
+	char sentence[sizeof(entry->storage_error)];
+
+	snprintf(sentence, sizeof(sentence), "%s: %s", what, err_text(err));
+	upkeep_note(entry, sentence);
+}
+
+/* Where it holds nothing new the disk is not waited for. */
+static void finish_news(struct zones_entry *entry, struct store_batch *batch, int err, bool is_news)
+{
+	if (!err && is_news)
+		err = store_commit(batch);
+	else
+		store_cancel(batch);
+	if (err)
+		upkeep_note_error(entry, "journal", err);
+}
+
+int upkeep_measure(struct store_batch *batch, struct zones_entry *entry)
+{
+	struct store_room room;
+	int err = store_room(batch, entry->apex, &room);
+
+	if (!err)
+		entry->unwritten_bytes = room.unwritten_bytes;
+	return err;
+}
+
+/* The file as it is, and the journal behind it: there is nothing to be kept but what is known of the zone. */
+static bool is_plain(const struct load *fresh)
+{
+	return !fresh->gives_up_journal && !fresh->net.n_bytes && !fresh->builder &&
+	       !fresh->unsigns && !fresh->is_signed && !fresh->is_signed_anew;
+}
+
+/* A start reads ten thousand files that the store knows already. */
+static bool is_news(const struct upkeep *u, const struct zones_entry *entry,
+		    const struct load *fresh, bool is_same_file)
+{
+	struct store_zone stored;
+
+	return store_get_zone(u->store, entry->apex, &stored) ||
+	       memcmp(&stored, &entry->known, sizeof(stored)) != 0 || !is_same_file ||
+	       !is_plain(fresh);
+}
+
+/*
+ * Or ten thousand of which it knows nothing, but for the catalog that they are of: they have no journal that would
+ * have to go, and upkeep_poll() tells it of all together.
+ */
+static bool is_new(const struct upkeep *u, const struct zones_entry *entry)
+{
+	static const uint8_t none[ZONE_DIGEST_LEN];
+	struct store_zone stored;
+	int err = store_get_zone(u->store, entry->apex, &stored);
+
+	return err == ERR_NOT_FOUND || (!err && !stored.serial && !stored.file_serial &&
+					!memcmp(stored.file_digest, none, sizeof(none)));
+}
+
+/* What a load has brought: the way to it, if that can be told; else no way from before leads on. */
+static int put_load(struct store_batch *batch, const struct zones_entry *entry,
+		    const struct load *fresh, bool is_same_file)
+{
+	if (fresh->gives_up_journal)
+		return store_drop_zone(batch, entry->apex);
+	if (fresh->net.n_bytes)
+		return store_append(batch, entry->apex, &fresh->net);
+	if (is_same_file || fresh->builder || fresh->n_replayed || fresh->is_signed ||
+	    fresh->is_signed_anew)
+		return 0;
+	return store_drop_zone(batch, entry->apex);
+}
+
+static int put_content(struct store_batch *batch, const struct zones_entry *entry)
+{
+	return store_put(batch, entry->apex, ZONES_CONTENT_WORD, entry->content_digest,
+			 sizeof(entry->content_digest));
+}
+
+/*
+ * Signed no more: the journal of the signed version is not that of the operator's file, behind which now stands
+ * what leads to what is served. Nobody else is given that: a signed version had that serial number, too.
+ */
+static int put_unsigned(struct store_batch *batch, struct zones_entry *entry,
+			const struct load *fresh)
+{
+	int err = store_drop_zone(batch, entry->apex);
+
+	memset(entry->content_digest, 0, sizeof(entry->content_digest));
+	if (!err)
+		err = store_put_zone(batch, entry->apex, &entry->known);
+	if (!err && fresh->net.n_bytes)
+		err = store_append(batch, entry->apex, &fresh->net);
+	if (!err && fresh->net.n_bytes)
+		err = store_conceal(batch, entry->apex, fresh->file_serial);
+	return err;
+}
+
+static void note_load(struct upkeep *u, struct zones_entry *entry, const struct load *fresh)
+{
+	bool is_same_file =
+		!memcmp(entry->known.file_digest, fresh->file_digest, sizeof(fresh->file_digest));
+	struct store_batch *batch;
+	bool has_news;
+	int err;
+
+	if (fresh->unsigns)
+		signing_end(entry);
+	entry->known.serial = zone_serial(entry->zone);
+	if (fresh->is_signed)
+		memcpy(entry->content_digest, fresh->content_digest, sizeof(fresh->content_digest));
+	if (!fresh->builder) {
+		entry->known.file_serial = fresh->file_serial;
+		memcpy(entry->known.file_digest, fresh->file_digest,
+		       sizeof(entry->known.file_digest));
+		entry->changed_ns = fresh->n_replayed || (fresh->unsigns && fresh->net.n_bytes) ?
+					    clock_ns() :
+					    0;
+	}
+	if (fresh->gives_up_journal)
+		entry->known.checked_wall_s = 0; /* its primaries are asked at once */
+	if (!u->store)
+		return;
+	if (is_plain(fresh) && is_new(u, entry)) {
+		entry->is_known_due = u->has_new = true;
+		return;
+	}
+	has_news = is_news(u, entry, fresh, is_same_file);
+	err = store_begin(u->store, &batch);
+	if (err) {
+		upkeep_note_error(entry, "journal", err);
+		return;
+	}
+	err = fresh->unsigns ? put_unsigned(batch, entry, fresh) :
+			       put_load(batch, entry, fresh, is_same_file);
+	if (!err && fresh->is_signed)
+		err = put_content(batch, entry);
+	if (!err)
+		err = store_put_zone(batch, entry->apex, &entry->known);
+	if (!err)
+		err = upkeep_measure(batch, entry);
+	finish_news(entry, batch, err, has_news);
+}
+
+void upkeep_served(struct upkeep *u, struct zones_entry *entry, const struct load *fresh)
+{
+	if (!entry->zone)
+		return;
+	if (!fresh) {
+		entry->known.serial = zone_serial(entry->zone);
+		entry->changed_ns = entry->changed_ns ? entry->changed_ns : clock_ns();
+		return;
+	}
+	note_load(u, entry, fresh);
+	entry->is_due_write |= u->store && fresh->builder;
+}
+
+void upkeep_checked(struct upkeep *u, struct zones_entry *entry, uint64_t checked_wall_s,
+		    uint64_t expires_wall_s)
+{
+	(void)u;
+	entry->known.checked_wall_s = checked_wall_s;
+	entry->known.expires_wall_s = expires_wall_s;
+	entry->is_known_due = true;
+}
+
+static int put_one(struct store_batch *batch, struct zones_entry *entry)
+{
+	int err = store_put_zone(batch, entry->apex, &entry->known);
+
+	if (!entry->is_limit_due)
+		return err;
+	if (!err)
+		err = store_limit(batch, entry->apex, entry->config->journal_bytes,
+				  entry->known.file_serial);
+	return err ? err : upkeep_measure(batch, entry);
+}
+
+/* All that has been heard of primaries, and of files that were written, in one transaction. */
+static void put_known(struct upkeep *u)
+{
+	struct store_batch *batch = NULL;
+	int err = 0;
+
+	for (size_t i = 0; i < zones_n(u->zones) && !err; i++) {
+		struct zones_entry *entry = zones_entry_at(u->zones, i);
+
+		if (!entry->is_known_due)
+			continue;
+		if (!batch)
+			err = store_begin(u->store, &batch);
+		if (!err)
+			err = put_one(batch, entry);
+	}
+	if (batch && err)
+		store_cancel(batch);
+	else if (batch)
+		err = store_commit(batch);
+	if (err && err != u->known_code)
+		log_error("journal: what is known of zones: %s", err_text(err));
+	u->known_code = err;
+	for (size_t i = 0; i < zones_n(u->zones) && batch && !err; i++) {
+		struct zones_entry *entry = zones_entry_at(u->zones, i);
+
+		entry->is_limit_due &= !entry->is_known_due;
+		entry->is_known_due = false;
+	}
+}
+
+/* --- Now and then -------------------------------------------------------------------------------- */
+
+static bool is_file_due(const struct zones_entry *entry, uint64_t now_ns)
+{
+	if (entry->is_written)
+		return false;
+	return entry->is_due_write ||
+	       (entry->changed_ns && now_ns - entry->changed_ns >= WRITE_AFTER_NS &&
+		upkeep_is_ours(entry));
+}
+
+static bool is_overgrown(const struct zones_entry *entry)
+{
+	size_t overlay = zone_overlay_bytes(entry->zone);
+
+	return overlay > OVERLAY_MIN && overlay > zone_memory_bytes(entry->zone) / OVERLAY_SHARE;
+}
+
+/* Before changes are refused, somebody is to see to it. What is ours to write needs nobody. */
+static void warn(const struct upkeep *u, struct zones_entry *entry)
+{
+	bool was_warned = *entry->storage_warning;
+
+	entry->storage_warning[0] = 0;
+	if (upkeep_is_ours(entry) || !entry->unwritten_bytes ||
+	    (!u->is_tight && entry->unwritten_bytes < u->free_bytes / (was_warned ? 3 : 2)))
+		return;
+	snprintf(
+		entry->storage_warning, sizeof(entry->storage_warning),
+		"journal: %llu KiB of changes are not in the file, and room for %llu KiB is left: "
+		"volleyctl zone flush %s writes them to it; server.storage-size is the room for all "
+		"zones",
+		(unsigned long long)(entry->unwritten_bytes >> 10),
+		(unsigned long long)(u->free_bytes >> 10), entry->name);
+	if (!was_warned)
+		log_warn("zone %s: %s", entry->name, entry->storage_warning);
+}
+
+/* The last quarter is for what comes: what files have, too, is there for secondaries, as long as there is room. */
+static void keep_room(struct upkeep *u, uint64_t now_ns)
+{
+	struct store_usage usage;
+	uint64_t n_freed = 0;
+	int err = store_usage(u->store, &usage);
+
+	if (err)
+		return;
+	u->free_bytes = usage.changes_max_bytes - usage.n_bytes;
+	if (usage.n_bytes > usage.changes_max_bytes)
+		u->free_bytes = 0;
+	if (u->free_bytes >= usage.changes_max_bytes / 4) {
+		u->is_tight = false;
+		return;
+	}
+	if (now_ns < u->room_pause_ns)
+		return;
+	err = store_make_room(u->store, ROOM_BYTES, &n_freed);
+	if (err)
+		log_error("journal: no room could be made: %s", err_text(err));
+	u->is_tight = !n_freed;
+	if (u->is_tight)
+		u->room_pause_ns = now_ns + ROOM_PAUSE_NS;
+}
+
+static void look_after(struct upkeep *u, struct zones_entry *entry)
+{
+	if (!entry->zone)
+		return;
+	warn(u, entry);
+	if (entry->signing)
+		signing_tick(u->zones, entry);
+	if (is_overgrown(entry))
+		zones_compact(u->zones, entry);
+}
+
+/* Files that are due: so many on their way at a time, that thousands take no more of a tick than a few do. */
+static void write_files(struct upkeep *u, uint64_t now_ns)
+{
+	struct zones_entry *due[FILES_AT_ONCE];
+	size_t n = 0;
+
+	for (size_t i = 0; i < zones_n(u->zones) && u->n_writings + n < FILES_AT_ONCE; i++) {
+		struct zones_entry *entry = zones_entry_at(u->zones, i);
+
+		if (entry->zone && is_file_due(entry, now_ns))
+			due[n++] = entry;
+	}
+	upkeep_write_all(u, due, n);
+}
+
+void upkeep_poll(struct upkeep *u)
+{
+	if (!u->has_new)
+		return;
+	u->has_new = false;
+	put_known(u);
+}
+
+void upkeep_tick(struct upkeep *u, uint64_t now_ns)
+{
+	if (!u->zones || !u->store)
+		return;
+	put_known(u);
+	keep_room(u, now_ns);
+	write_files(u, now_ns);
+	for (size_t i = 0; i < zones_n(u->zones); i++)
+		look_after(u, zones_entry_at(u->zones, i));
+}

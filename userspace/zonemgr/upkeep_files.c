@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Zones' files: written in the background, and taken away with members of catalogs. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/err.h"
+#include "base/log.h"
+#include "zonemgr/own_file.h"
+#include "zonemgr/replay.h"
+#include "zonemgr/upkeep_internal.h"
+
+struct writing {
+	struct chore chore;   /* first */
+	struct writing *next; /* upkeep.writings */
+	struct upkeep *upkeep;
+	struct zones_entry *entry; /* NULL: it has gone */
+	struct zone *zone;         /* a reference */
+	char *path;
+	int code;
+	bool is_unwanted; /* atomic: the file is not to be there any more */
+	char err[256];
+};
+
+static void writing_free(struct writing *w)
+{
+	struct writing **at = &w->upkeep->writings;
+
+	while (*at != w)
+		at = &(*at)->next;
+	*at = w->next;
+	w->upkeep->n_writings--;
+	zone_unref(w->zone);
+	free(w->path);
+	free(w);
+}
+
+/* Whoever comes later, this or upkeep_gone(), takes the file away. */
+static void run_writing(struct chore *chore)
+{
+	struct writing *w = (struct writing *)chore;
+
+	w->code = own_file_write(w->zone, w->path, &chore->is_cancelled, w->err, sizeof(w->err));
+	if (__atomic_load_n(&w->is_unwanted, __ATOMIC_SEQ_CST))
+		(void)unlink(w->path);
+}
+
+/*
+ * Before files are replaced: until somebody comes to note that they were, a restart knows by this what they
+ * hold, and goes on with the journal from there. The disk is waited for once.
+ */
+static int announce_files(struct upkeep *u, struct zones_entry *const *entries, size_t n)
+{
+	struct store_batch *batch;
+	uint8_t digest[ZONE_DIGEST_LEN];
+	int err = store_begin(u->store, &batch);
+
+	if (err)
+		return err;
+	for (size_t i = 0; i < n && !err; i++) {
+		zone_digest(entries[i]->zone, digest);
+		err = store_put(batch, entries[i]->apex, REPLAY_NEXT_FILE, digest, sizeof(digest));
+	}
+	if (!err)
+		return store_commit(batch);
+	store_cancel(batch);
+	return err;
+}
+
+/* The store is told soon: of many files at once. */
+static void note_file(struct zones_entry *entry, const struct zone *zone)
+{
+	entry->known.file_serial = zone_serial(zone);
+	zone_digest(zone, entry->known.file_digest);
+	entry->is_known_due = entry->is_limit_due = true;
+}
+
+/* Not if the zone has gone meanwhile, or has another file. */
+static struct zones_entry *entry_of(const struct writing *w)
+{
+	if (!w->entry)
+		return NULL;
+	w->entry->is_written = false;
+	return strcmp(zones_own_file(w->entry), w->path) ? NULL : w->entry;
+}
+
+static void note_end(const struct writing *w, struct zones_entry *entry)
+{
+	if (!w->code) {
+		entry->storage_error[0] = 0;
+		log_info("zone %s: serial %u written to %s", entry->name, zone_serial(w->zone),
+			 w->path);
+		return;
+	}
+	upkeep_write_later(entry);
+	if (*w->err)
+		upkeep_note(entry, w->err);
+	else if (w->code != -ECANCELED)
+		upkeep_note_error(entry, w->path, w->code);
+}
+
+static void writing_ended(struct chore *chore)
+{
+	struct writing *w = (struct writing *)chore;
+	struct zones_entry *entry = entry_of(w);
+
+	if (entry) {
+		if (!w->code)
+			note_file(entry, w->zone);
+		note_end(w, entry);
+	}
+	writing_free(w);
+}
+
+/* 0 or -ENOMEM. */
+static int begin_writing(struct upkeep *u, struct zones_entry *entry)
+{
+	struct writing *w = calloc(1, sizeof(*w));
+
+	if (w)
+		w->path = strdup(zones_own_file(entry));
+	if (!w || !w->path) {
+		free(w);
+		return -ENOMEM;
+	}
+	w->chore = (struct chore){ .run = run_writing, .ended = writing_ended };
+	w->upkeep = u;
+	w->entry = entry;
+	w->zone = zone_ref(entry->zone);
+	w->next = u->writings;
+	u->writings = w;
+	u->n_writings++;
+	entry->is_written = true;
+	entry->is_due_write = false;
+	entry->changed_ns = 0;
+	chores_start(u->chores, &w->chore);
+	return 0;
+}
+
+void upkeep_write_all(struct upkeep *u, struct zones_entry *const *entries, size_t n)
+{
+	int announced = n ? announce_files(u, entries, n) : 0;
+
+	for (size_t i = 0; i < n; i++) {
+		int code = announced ? announced : begin_writing(u, entries[i]);
+
+		if (!code)
+			continue;
+		upkeep_note_error(entries[i], announced ? "journal" : "its file", code);
+		upkeep_write_later(entries[i]);
+	}
+}
+
+int upkeep_write(struct upkeep *u, struct zones_entry *entry, char *err, size_t err_cap)
+{
+	int code;
+
+	if (!entry->zone || !u->store) {
+		snprintf(err, err_cap, "%s: %s", entry->name,
+			 entry->zone ? "there is no server.storage" : "nothing is served");
+		return ERR_NOT_FOUND;
+	}
+	if (entry->is_written) {
+		entry->is_due_write = true; /* once more, behind it */
+		return 0;
+	}
+	code = announce_files(u, &entry, 1);
+	if (code) {
+		snprintf(err, err_cap, "journal: %s", err_text(code));
+		return code;
+	}
+	code = begin_writing(u, entry);
+	if (code)
+		snprintf(err, err_cap, "%s", err_text(code));
+	return code;
+}
+
+/* --- Gone ---------------------------------------------------------------------------------------- */
+
+static bool is_in_folder(const char *path, const char *folder)
+{
+	size_t n = strlen(folder);
+
+	return !strncmp(path, folder, n) && path[n] == '/';
+}
+
+/*
+ * What is ours of a member of a catalog, where nobody else makes files, goes with it. A zone of the configuration
+ * may have been taken out for a while, and keys may be those that the parent has.
+ */
+static bool takes_file_along(const struct upkeep *u, const struct zones_entry *entry)
+{
+	return entry->is_member && upkeep_is_ours(entry) &&
+	       is_in_folder(zones_own_file(entry), store_folder(u->store));
+}
+
+static void forget_writings(struct upkeep *u, const struct zones_entry *entry, bool is_unwanted)
+{
+	for (struct writing *w = u->writings; w; w = w->next) {
+		if (w->entry != entry)
+			continue;
+		w->entry = NULL;
+		if (!is_unwanted)
+			continue;
+		__atomic_store_n(&w->is_unwanted, true, __ATOMIC_SEQ_CST);
+		__atomic_store_n(&w->chore.is_cancelled, true, __ATOMIC_RELAXED);
+	}
+}
+
+void upkeep_gone(struct upkeep *u, struct zones_entry *entry)
+{
+	bool is_unwanted = u->store && takes_file_along(u, entry);
+
+	forget_writings(u, entry, is_unwanted);
+	if (is_unwanted)
+		(void)unlink(zones_own_file(entry));
+	if (u->store && !u->leaving && !u->leaving_code)
+		u->leaving_code = store_begin(u->store, &u->leaving);
+	if (u->leaving && !u->leaving_code)
+		u->leaving_code = store_drop_zone(u->leaving, entry->apex);
+}
+
+/* A catalog's members may be thousands, and each transaction waits for the disk: they share it. */
+void upkeep_gone_together(struct upkeep *u)
+{
+	int err = u->leaving_code;
+
+	if (u->leaving && err)
+		store_cancel(u->leaving);
+	else if (u->leaving)
+		err = store_commit(u->leaving);
+	if (err)
+		log_error("journal: zones that have gone: %s", err_text(err));
+	u->leaving = NULL;
+	u->leaving_code = 0;
+}

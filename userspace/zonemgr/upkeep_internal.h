@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What upkeep.c (what the store knows, what is done now and then) and upkeep_files.c share. */
+#ifndef VOLLEY_ZONEMGR_UPKEEP_INTERNAL_H
+#define VOLLEY_ZONEMGR_UPKEEP_INTERNAL_H
+
+#include "base/clock.h"
+#include "zonemgr/upkeep.h"
+
+struct writing;
+
+struct upkeep {
+	struct store *store;
+	struct chores *chores;
+	struct zones *zones;
+	struct writing *writings;    /* that are on their way, */
+	size_t n_writings;           /* so many */
+	struct store_batch *leaving; /* of zones that go together; NULL: none has gone */
+	int leaving_code;            /* what went wrong with it */
+	uint64_t free_bytes;         /* of the journal, for changes */
+	uint64_t room_pause_ns;      /* until then nothing is forgotten */
+	int known_code;              /* what the last of them ended with */
+	bool has_new;                /* zones that the store is to be told of */
+	bool is_tight;               /* little is left, and no file has any of the changes */
+};
+
+/* Notes, and logs, a sentence as the zone's storage_error; or "WHAT: the error". */
+void upkeep_note(struct zones_entry *entry, const char *sentence);
+void upkeep_note_error(struct zones_entry *entry, const char *what, int err);
+/* entry->unwritten_bytes, as the batch leaves it. */
+int upkeep_measure(struct store_batch *batch, struct zones_entry *entry)
+	__attribute__((warn_unused_result));
+
+/* Writes the files of these: as upkeep_write(), but what goes wrong is noted. */
+void upkeep_write_all(struct upkeep *u, struct zones_entry *const *entries, size_t n);
+
+/* Its file still has not what was changed. */
+static inline void upkeep_write_later(struct zones_entry *entry)
+{
+	entry->is_due_write = false;
+	entry->changed_ns = clock_ns();
+}
+
+/* The file, not the operator's. */
+static inline bool upkeep_is_ours(const struct zones_entry *entry)
+{
+	return zones_is_secondary(entry) || entry->signing ||
+	       entry->config->catalog == CONFIG_CATALOG_PRODUCE;
+}
+
+#endif

@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "zonemgr/withdraw.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "base/log.h"
+#include "cache/sieve.h"
+#include "cache/sweep.h"
+#include "cache/zones.h"
+#include "engine/affected.h"
+#include "engine/routes.h"
+
+struct plan {
+	struct withdrawal_zone zone;
+	struct changes *changes;
+	uint32_t gen;
+	struct plan *next;
+};
+
+struct withdrawal {
+	struct cache *cache;
+	struct plan *plans;
+	struct plan **by_slot;
+	uint32_t n_slots;
+	const struct zone_set *set; /* NULL: no zone has come */
+	uint32_t *gens;             /* its generations, by slot */
+	uint64_t n_led_elsewhere;
+};
+
+void withdrawal_expect(struct cache *cache)
+{
+	if (cache_sieve_new(cache, affected_grounds))
+		log_warn("zones: no memory to tell cached answers by their names: each change of a "
+			 "zone looks at all of them");
+}
+
+struct withdrawal *withdrawal_new(struct cache *cache)
+{
+	struct withdrawal *w = calloc(1, sizeof(*w));
+
+	if (w)
+		*w = (struct withdrawal){ .cache = cache, .n_slots = cache_state(cache)->n_zones };
+	return w;
+}
+
+static void forget_plans(struct withdrawal *w)
+{
+	struct plan *plan, *next;
+
+	for (plan = w->plans; plan; plan = next) {
+		next = plan->next;
+		changes_free(plan->changes);
+		free(plan);
+	}
+	w->plans = NULL;
+}
+
+void withdrawal_free(struct withdrawal *w)
+{
+	if (!w)
+		return;
+	forget_plans(w);
+	free(w->by_slot);
+	free(w->gens);
+	free(w);
+}
+
+/* --- Before -------------------------------------------------------------------------------------- */
+
+static struct plan *plan_new(struct withdrawal *w, const struct withdrawal_zone *zone,
+			     enum changes_refusal *why)
+{
+	struct plan *plan = calloc(1, sizeof(*plan));
+
+	*why = CHANGES_MEMORY;
+	if (!w->by_slot)
+		w->by_slot = calloc(w->n_slots, sizeof(struct plan *));
+	if (!plan || !w->by_slot) {
+		changes_free(zone->changes);
+		free(plan);
+		return NULL;
+	}
+	plan->zone = *zone;
+	plan->changes = zone->changes;
+	*why = zone->refusal;
+	if (!zone->is_compared)
+		plan->changes = changes_new(zone->old_zone, zone->new_zone, why);
+	if (plan->changes)
+		return plan;
+	free(plan);
+	return NULL;
+}
+
+static uint32_t refuse(const struct withdrawal_zone *zone, const char *words)
+{
+	*zone->told = (struct withdrawn){ .is_known = true, .all = words };
+	return 0;
+}
+
+uint32_t withdrawal_plan(struct withdrawal *w, const struct withdrawal_zone *zone)
+{
+	enum changes_refusal why;
+	struct plan *plan;
+
+	if (!zone->slot || zone->slot >= w->n_slots) {
+		changes_free(zone->changes);
+		return refuse(zone, "none are cached");
+	}
+	plan = plan_new(w, zone, &why);
+	if (!plan)
+		return refuse(zone, changes_refusal_text(why));
+	plan->gen = cache_zone_begin_change(w->cache, zone->slot, zone->from);
+	if (!plan->gen) {
+		changes_free(plan->changes);
+		free(plan);
+		return refuse(zone, "an earlier change did not end");
+	}
+	plan->next = w->plans;
+	w->plans = plan;
+	w->by_slot[zone->slot] = plan;
+	*zone->told =
+		(struct withdrawn){ .is_known = true, .n_names = changes_n_names(plan->changes) };
+	return plan->gen;
+}
+
+int withdrawal_plan_routes(struct withdrawal *w, const struct zone_set *set)
+{
+	w->gens = calloc(w->n_slots, sizeof(*w->gens));
+	if (!w->gens)
+		return -ENOMEM;
+	for (size_t i = 0; i < zone_set_n(set); i++) {
+		const struct zone_member *m = zone_set_at(set, i);
+
+		if (m->cache_slot < w->n_slots)
+			w->gens[m->cache_slot] = m->cache_gen;
+	}
+	w->set = set;
+	return 0;
+}
+
+void withdrawal_cancel(struct withdrawal *w)
+{
+	for (struct plan *plan = w->plans; plan; plan = plan->next)
+		cache_zone_end_change(w->cache, plan->zone.slot, plan->zone.from);
+	forget_plans(w);
+}
+
+/* --- After --------------------------------------------------------------------------------------- */
+
+/*
+ * Is it of these zones, and as it would not be rendered any more, or from upstream, and now ours? What
+ * is dead already stays.
+ */
+static bool is_led_elsewhere(const struct withdrawal *w, const struct volley_entry *e)
+{
+	bool is_upstreams = e->key.view == VOLLEY_VIEW_RECURSIVE;
+
+	if (!w->set || e->zone_slot >= w->n_slots)
+		return false;
+	return (is_upstreams || e->zone_gen == w->gens[e->zone_slot]) && !routes_hold(w->set, e);
+}
+
+static struct plan *plan_of(const struct withdrawal *w, const struct volley_entry *e)
+{
+	return w->plans && e->zone_slot < w->n_slots ? w->by_slot[e->zone_slot] : NULL;
+}
+
+static bool is_changed(void *user, const struct volley_entry *e)
+{
+	const struct plan *plan = plan_of(user, e);
+
+	return plan && e->zone_gen == plan->gen && affected_by(plan->changes, e);
+}
+
+static void count_withdrawn(void *user, const struct volley_entry *e)
+{
+	plan_of(user, e)->zone.told->n_answers++;
+}
+
+static enum walk_step judge(void *user, const struct volley_entry *e)
+{
+	struct withdrawal *w = user;
+
+	if (is_led_elsewhere(w, e)) {
+		w->n_led_elsewhere++;
+		return WALK_WITHDRAW;
+	}
+	if (!is_changed(w, e))
+		return WALK_ON;
+	count_withdrawn(w, e);
+	return WALK_WITHDRAW;
+}
+
+static int list_all(const struct withdrawal *w, struct ground_list *list)
+{
+	uint64_t seed = cache_sieve_seed(w->cache);
+	int err = 0;
+
+	for (const struct plan *plan = w->plans; !err && plan; plan = plan->next)
+		err = affected_list(seed, plan->changes, list);
+	return err;
+}
+
+/* Not 0: that takes a walk. */
+static int sift(struct withdrawal *w, bool *must_wait)
+{
+	struct ground_list list = { .n = 0 };
+	struct cache_sift sift = { .is_affected = is_changed,
+				   .withdrawn = count_withdrawn,
+				   .user = w };
+	int err = list_all(w, &list);
+
+	sift.grounds = list.items;
+	sift.n_grounds = list.n;
+	if (!err)
+		err = cache_sift(w->cache, &sift, must_wait);
+	free(list.items);
+	return err;
+}
+
+void withdrawal_give_up(struct withdrawal *w)
+{
+	for (struct plan *plan = w->plans; plan; plan = plan->next) {
+		cache_zone_flush(w->cache, plan->zone.slot);
+		refuse(&plan->zone, "the kernel does not say when all readers are done");
+	}
+	for (uint32_t slot = 1; w->set && slot < w->n_slots; slot++)
+		if (w->gens[slot])
+			cache_zone_flush(w->cache, slot);
+	forget_plans(w);
+}
+
+int withdrawal_run(struct withdrawal *w, cache_grace_fn *grace, void *grace_user)
+{
+	bool must_wait = false;
+	uint64_t n;
+	int err = 0;
+
+	if (!w->plans && !w->set)
+		return 0;
+	if (w->set || sift(w, &must_wait))
+		err = cache_sweep(w->cache, NULL, judge, w, grace, grace_user, &n);
+	else if (must_wait)
+		err = grace(grace_user);
+	if (err) {
+		withdrawal_give_up(w);
+		return err;
+	}
+	for (struct plan *plan = w->plans; plan; plan = plan->next)
+		cache_zone_end_change(w->cache, plan->zone.slot, plan->zone.to);
+	if (w->n_led_elsewhere)
+		log_info("zones: %llu cached answers withdrawn for zones that have come",
+			 (unsigned long long)w->n_led_elsewhere);
+	forget_plans(w);
+	return 0;
+}

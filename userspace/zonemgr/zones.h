@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The zones that are served: loaded from files in the background, published to the workers, their
+ * old answers withdrawn.
+ *
+ *      ask ─► load (zonemgr/loader.h) ─► new zone set ─► pointer swap ─► withdraw what changed
+ *              │ in the background        when all that   (workers)       (zonemgr/withdraw.h),
+ *              │                          was asked for                    or all: new generation
+ *              ▼                          at once has                         │
+ *      status says how far               been loaded          free ◄─ wait for all readers ─► done
+ *
+ * When a reload is done, no CPU gives an answer of the old zone. A file that does not load changes
+ * nothing: the old zone keeps serving and the entry says why.
+ *
+ * Who asks for a zone gets a load that began after the question: if one is under way, another
+ * follows it, and all who ask meanwhile share that one. The zones of a configuration are put in
+ * place together, so that names which move from one file to another are never missing; while one
+ * configuration is loaded the next one waits, and a later one takes its place. A zone that is
+ * asked for by itself does not wait for the others.
+ *
+ * A change of a few records makes a version of what is served (zone/edit.h) instead: zones_change().
+ * Changes of all zones that come at about the same time share one transaction of the journal and one
+ * publish (zones_flush()), so their cost is that of the changes, whatever the number of zones:
+ *
+ *      zones_change() ─► version ─► ... ─► zones_flush(): journal ─► pointers ─► withdraw ─► done
+ *
+ * Control's thread calls all of these.
+ */
+#ifndef VOLLEY_ZONEMGR_ZONES_H
+#define VOLLEY_ZONEMGR_ZONES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "cache/cache.h"
+#include "cache/keeper.h"
+#include "config/config.h"
+#include "zonemgr/loader.h"
+#include "zonemgr/signing.h"
+#include "zonemgr/withdraw.h"
+#include "engine/engine.h"
+#include "store/store.h"
+#include "zone/edit.h"
+#include "zone/zone.h"
+
+enum zones_state {
+	ZONES_NEW,     /* not loaded yet, and not answered for */
+	ZONES_FAILED,  /* nothing to serve: SERVFAIL */
+	ZONES_SERVING, /* what the file holds, or held before the load that runs */
+	ZONES_STALE,   /* an earlier version, since the file no longer loads */
+	ZONES_AWAITED, /* no primary has given it yet: SERVFAIL */
+	ZONES_EXPIRED, /* no primary has been there for too long: SERVFAIL */
+	ZONES_N_STATES,
+};
+
+/* "loading", "failed", ... Static. */
+const char *zones_state_text(enum zones_state state);
+
+/* What the store calls the digest of the content that a signed zone was made of. */
+#define ZONES_CONTENT_WORD "content"
+
+struct zones;
+
+struct zones_entry {
+	struct config_zone *config; /* what is said of it; zeros for a moment, while it is made */
+	const char *name;           /* "example.com."; the config's, as file */
+	const char *file;
+	uint8_t apex[ZONE_NAME_MAX]; /* folded wire form */
+	unsigned int apex_len;
+	enum zones_state state;
+	struct zone *zone; /* that is served, or NULL */
+	char error[640];   /* of the last load; "" when it was well */
+	char warning[512]; /* likewise */
+	uint64_t loaded_wall_s;
+	uint64_t load_ns;
+	uint32_t cache_slot;
+	uint32_t cache_gen;
+	struct withdrawn withdrawn; /* by the last change */
+
+	struct load *load;       /* that waits or runs, or NULL */
+	struct load *fresh;      /* that has ended well and is not published yet, or NULL */
+	struct zone *edited;     /* a later version than zone, for the next publish, or NULL */
+	struct signing *signing; /* it is kept signed; NULL: it is served as it is */
+	uint8_t content_digest[ZONE_DIGEST_LEN]; /* of what the signed zone was made of */
+
+	struct store_zone known; /* what the store has of it, or should have; but for serial */
+	uint64_t changed_ns;     /* the first change that its file has not; 0: it has all */
+	bool is_known_read;      /* from the store; from then on it is told, not asked */
+	bool is_known_due;       /* the store is to be told, */
+	bool is_limit_due;       /* and to forget what the file has, too */
+	bool is_written;         /* its file is being written */
+	bool is_due_write;       /* and is to be, soon */
+	char storage_error[640]; /* of the journal or the file; "" */
+	struct load *compaction; /* of a version with many changes, or NULL */
+	struct changeset *since; /* what has changed since it began */
+	size_t n_since, since_cap;
+
+	uint64_t unwritten_bytes;  /* of changes in the journal that its file has not */
+	char storage_warning[320]; /* that the journal will have no room for them; "" */
+
+	/* For zones.c, zones_entry.c and zones_publish.c. */
+	struct zones *owner;
+	bool in_set;                      /* answered for, from the next publish on */
+	bool is_expired;                  /* from the next publish on there is nothing to serve */
+	bool is_member;                   /* of a catalog; the configuration does not name it */
+	struct zones_entry *next_changed; /* zones.changed */
+	bool is_changed_now;              /* it is on that list */
+	bool is_leaving;                  /* not in the configuration that is being loaded */
+	bool is_gone;                     /* nor in the one that is in place */
+	bool is_due;                      /* the next publish takes fresh */
+	bool is_awaited;  /* by the configuration, until load awaited_number has ended */
+	bool again;       /* load once more when the load ends */
+	bool is_changed;  /* file or command are not those of the load */
+	uint64_t n_begun; /* number of the last load */
+	uint64_t n_ended; /* loads up to this number have ended */
+	uint64_t awaited_number;
+	int code;           /* of the last load */
+	uint64_t digest[2]; /* of what is served */
+	uint64_t settings;  /* settings_digest of when it was published */
+};
+
+/* What the zones need of the daemon; all of it outlives them. */
+struct zones_env {
+	struct cache *cache;
+	bool is_adopted; /* the cache has answers of an earlier daemon, of whatever zones it had */
+	struct engine_data *published;
+	uint64_t settings_digest; /* of all beside the zones: zones_set_settings() */
+	const uint32_t *others; /* slots in the cache that are no zones' (0: none); they may change */
+	size_t n_others;
+	cache_grace_fn *grace; /* waits for the readers of zones and of the cache */
+	void *grace_user;
+	cache_grace_fn *grace_userspace; /* for those of zones alone; NULL: `grace` does */
+	struct loader *loader;
+	struct store *store; /* journals; NULL: none are kept */
+	/* For an entry that is new or said anew: entry->signing is to be what its policy says. May be NULL. */
+	void (*sign)(void *user, struct zones_entry *entry);
+	/* Another version is served, or none any more; fresh is the load that it is of, or NULL. */
+	void (*served)(void *user, struct zones_entry *entry, const struct load *fresh);
+	/*
+	 * The zone has come, or other things are said of it; it has gone, and behind those that go together
+	 * the last of them has. Each may be NULL.
+	 */
+	void (*configured)(void *user, struct zones_entry *entry);
+	void (*gone)(void *user, struct zones_entry *entry);
+	void (*gone_together)(void *user);
+	void *user;
+};
+
+/*
+ * Tells that a reload is over: 0 when it is published; ERR_NOT_FOUND when the zone was taken out of
+ * the configuration meanwhile; -ECANCELED when nothing was done for the daemon stops; else the error
+ * of the first zone that did not load (the entry tells): of a configuration's, not of members of
+ * catalogs, which may be there meanwhile.
+ */
+typedef void zones_done_fn(void *user, int code);
+
+int zones_new(struct zones **out, const struct zones_env *env) __attribute__((warn_unused_result));
+
+/*
+ * Gives up all that was asked for: done() with -ECANCELED. After loader_stop(), before loader_poll()
+ * gives the cancelled loads back.
+ */
+void zones_cancel(struct zones *zones);
+
+/*
+ * Withdraws nothing from the cache: a later daemon may adopt it. After zones_cancel() and after the
+ * workers have ended. NULL is allowed.
+ */
+void zones_free(struct zones *zones);
+
+/*
+ * Makes the zones of `config` the ones that are served: reads every file, drops the zones that are
+ * gone. A zone whose file does not load is served as it was before, whatever file that came from,
+ * or else as far as it can be; its entry tells. Takes the list of zones out of `config`. 0: done()
+ * follows, from zones_poll(); or -ENOMEM: what was served before still is, and done() is not
+ * called.
+ */
+int zones_configure(struct zones *zones, struct config *config, zones_done_fn *done, void *user)
+	__attribute__((warn_unused_result));
+
+/*
+ * Reads one zone's file and serves what it holds. 0: done() follows, from zones_poll();
+ * ERR_NOT_FOUND for a zone that is not configured, or -ENOMEM.
+ */
+int zones_reload(struct zones *zones, const char *name, zones_done_fn *done, void *user)
+	__attribute__((warn_unused_result));
+
+/*
+ * What a transfer has brought takes the zone's place, if it is good: `builder` becomes the zones'. 0:
+ * done() follows; -EBUSY: its file is still being read, or -ENOMEM: then the builder is the caller's.
+ */
+int zones_install(struct zones *zones, struct zones_entry *entry, struct zone_builder *builder,
+		  zones_done_fn *done, void *user) __attribute__((warn_unused_result));
+
+/* Makes the change in an edit that has begun. Returns 0 or a negative code: then nothing changes. */
+typedef int zones_edit_fn(void *user, struct zone_edit *edit, struct zone_error *why);
+
+/*
+ * Changes a zone that is served. 0: done() follows, from zones_flush(), with 0 when the change is in the
+ * journal and is served, and no CPU gives an answer from before. 1: there was nothing to change, and
+ * done() is not called. Else a negative code with a sentence in `why`: that of `edit`, ERR_ZONE for a
+ * zone that would not be whole, ERR_NOT_FOUND where nothing is served, -EBUSY while what has been
+ * loaded, or is being signed, is about to take the place of what is served.
+ */
+int zones_change(struct zones *zones, struct zones_entry *entry, zones_edit_fn *edit,
+		 void *edit_user, zones_done_fn *done, void *user, struct zone_error *why)
+	__attribute__((warn_unused_result));
+
+/* The same for a change that is the signer's own, and not signed once more. */
+int zones_renew(struct zones *zones, struct zones_entry *entry, zones_edit_fn *edit,
+		void *edit_user, zones_done_fn *done, void *user, struct zone_error *why)
+	__attribute__((warn_unused_result));
+
+/*
+ * When zones_flush() has to be called, CLOCK_MONOTONIC; UINT64_MAX: there is nothing to do. A flush may put
+ * itself off, for 2 s at most, while the cache's sieve is not ready (cache/sieve.h).
+ */
+uint64_t zones_flush_at(const struct zones *zones);
+/* Puts all changes in place. */
+void zones_flush(struct zones *zones);
+
+/* From the next flush on nothing is served for it; who waits for a change of it is told ERR_NOT_FOUND. */
+void zones_expire(struct zones *zones, struct zones_entry *entry);
+
+/* The same content in one image takes the place of the version with its changes, once it is made. */
+void zones_compact(struct zones *zones, struct zones_entry *entry);
+
+/* All of what is served is signed anew, in the background: its chain is to be another. */
+void zones_resign(struct zones *zones, struct zones_entry *entry);
+
+/*
+ * A zone beside those of the configuration, of which `config` (its content is taken) tells all; served
+ * when it has been read. 0, -EEXIST, -ENOMEM. And the end of one.
+ */
+int zones_add_member(struct zones *zones, struct config_zone *config)
+	__attribute__((warn_unused_result));
+/* Other things are said of one. `config` is taken as above. */
+void zones_configure_member(struct zones *zones, struct zones_entry *entry,
+			    struct config_zone *config);
+void zones_remove_member(struct zones *zones, struct zones_entry *entry);
+
+/*
+ * From now on answers depend on other settings: all that are cached are dead when this returns 0. An
+ * error is that of zones_publish(); the next publish does it then.
+ */
+int zones_set_settings(struct zones *zones, uint64_t settings_digest)
+	__attribute__((warn_unused_result));
+
+/* From now on it is this cache, with the same slots: cache/copy.h. */
+void zones_set_cache(struct zones *zones, struct cache *cache);
+
+/* Publishes what has been loaded and is complete; to be called after each loader_poll(). */
+void zones_poll(struct zones *zones);
+
+/* In the order of the configuration; while one is being loaded, those that will go come last. */
+size_t zones_n(const struct zones *zones);
+const struct zones_entry *zones_at(const struct zones *zones, size_t i);
+struct zones_entry *zones_entry_at(struct zones *zones, size_t i); /* to be changed */
+
+/* By presentation form, any case, with or without the last dot. NULL: none. */
+const struct zones_entry *zones_find(const struct zones *zones, const char *name);
+/* The same, to be changed; and by folded wire name. */
+struct zones_entry *zones_get(const struct zones *zones, const char *name);
+struct zones_entry *zones_get_apex(const struct zones *zones, const uint8_t *apex,
+				   unsigned int apex_len);
+
+/* The file that what is served is read from and written to: that of a signed zone is ours. */
+const char *zones_own_file(const struct zones_entry *entry);
+
+/* It has primaries: what it holds is theirs to say. */
+bool zones_is_secondary(const struct zones_entry *entry);
+
+#endif

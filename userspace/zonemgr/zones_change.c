@@ -1,0 +1,456 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Changes of zones that are served. Each makes a version at once, so that the next one builds on it;
+ * journal and publish follow for all together. The first one after a pause waits for nobody; those behind
+ * it for FLUSH_NS, so that a stream of changes costs few publishes.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/err.h"
+#include "base/log.h"
+#include "cache/sieve.h"
+#include "zonemgr/zones_internal.h"
+#include "store/store.h"
+
+#define FLUSH_NS        (8 * CLOCK_NS_PER_MS)
+#define FLUSH_MEMBER_NS (50 * CLOCK_NS_PER_MS) /* a publish of all */
+#define OF_JOURNAL      "journal: "            /* a storage_error that the next change ends */
+#define FLUSH_AGAIN_NS  CLOCK_NS_PER_S         /* one that has failed */
+
+#define SIEVE_WAIT_NS (2 * CLOCK_NS_PER_S)
+
+/* --- Made ---------------------------------------------------------------------------------------- */
+
+static void flush_within(struct zones *zones, uint64_t pause_ns)
+{
+	uint64_t at = zones->flushed_ns + pause_ns;
+
+	if (at < zones->flush_at_ns)
+		zones->flush_at_ns = at;
+}
+
+void zones_flush_soon(struct zones *zones)
+{
+	flush_within(zones, FLUSH_NS);
+}
+
+void zones_flush_again(struct zones *zones)
+{
+	zones->is_due = true;
+	flush_within(zones, FLUSH_AGAIN_NS);
+}
+
+uint64_t zones_flush_at(const struct zones *zones)
+{
+	return zones->flush_at_ns;
+}
+
+static int fail(struct zone_error *why, int err)
+{
+	if (!*why->sentence)
+		snprintf(why->sentence, sizeof(why->sentence), "%s", err_text(err));
+	return err;
+}
+
+/* The version that `edit` makes of the newest one. */
+static int make(struct zones_entry *entry, zones_edit_fn *edit, void *edit_user, bool is_signed,
+		struct zone **out, struct changeset *net, struct zone_error *why)
+{
+	struct zone_edit *e;
+	int err = zone_edit_begin(&e, zones_newest(entry));
+
+	if (err)
+		return err;
+	err = edit(edit_user, e, why);
+	if (!err && entry->signing && !is_signed)
+		err = signing_edit(entry->signing, e, zones_newest(entry), why);
+	if (!err)
+		return zone_edit_finish(e, out, net, why);
+	zone_edit_cancel(e);
+	return err;
+}
+
+static void made_free(struct zones_made *made)
+{
+	if (!made)
+		return;
+	zone_unref(made->version);
+	changeset_fini(&made->net);
+	free(made);
+}
+
+/*
+ * What has been loaded, and is not served yet, takes the place of what a change builds on; so does what
+ * is being signed, since that begins with what was served.
+ */
+static bool is_about_to_change(const struct zones_entry *entry)
+{
+	return entry->fresh || (entry->load && entry->load->signing);
+}
+
+static int check(const struct zones_entry *entry)
+{
+	if (!zones_newest(entry) || entry->is_expired || entry->is_leaving || entry->is_gone)
+		return ERR_NOT_FOUND;
+	return is_about_to_change(entry) ? -EBUSY : 0;
+}
+
+static void append(struct zones *zones, struct zones_made *made)
+{
+	*zones->made_end = made;
+	zones->made_end = &made->next;
+}
+
+static int change(struct zones *zones, struct zones_entry *entry, zones_edit_fn *edit,
+		  void *edit_user, bool is_signed, zones_done_fn *done, void *user,
+		  struct zone_error *why)
+{
+	struct zones_made *made = NULL;
+	int err = check(entry);
+
+	*why = (struct zone_error){ 0 };
+	if (!err && !(made = calloc(1, sizeof(*made))))
+		err = -ENOMEM;
+	if (!err)
+		err = make(entry, edit, edit_user, is_signed, &made->version, &made->net, why);
+	if (!err && !made->net.n_bytes) {
+		made_free(made);
+		return 1;
+	}
+	if (!err)
+		err = zones_note_since(entry, &made->net);
+	if (err) {
+		made_free(made);
+		return fail(why, err);
+	}
+	zone_unref(entry->edited);
+	entry->edited = zone_ref(made->version);
+	made->entry = entry;
+	made->done = done;
+	made->user = user;
+	append(zones, made);
+	zones_mark_changed(zones, entry);
+	zones_flush_soon(zones);
+	return 0;
+}
+
+int zones_change(struct zones *zones, struct zones_entry *entry, zones_edit_fn *edit,
+		 void *edit_user, zones_done_fn *done, void *user, struct zone_error *why)
+{
+	return change(zones, entry, edit, edit_user, false, done, user, why);
+}
+
+int zones_renew(struct zones *zones, struct zones_entry *entry, zones_edit_fn *edit,
+		void *edit_user, zones_done_fn *done, void *user, struct zone_error *why)
+{
+	return change(zones, entry, edit, edit_user, true, done, user, why);
+}
+
+/* What was made of it, and is not told yet, is not going to be served. */
+static void disappoint(struct zones *zones, const struct zones_entry *entry)
+{
+	for (struct zones_made *made = zones->made; made; made = made->next)
+		if (made->entry == entry && !made->code)
+			made->code = ERR_NOT_FOUND;
+}
+
+void zones_expire(struct zones *zones, struct zones_entry *entry)
+{
+	entry->is_expired = true;
+	disappoint(zones, entry);
+	zones_mark_changed(zones, entry);
+	zones_flush_soon(zones);
+}
+
+void zones_forget_made(struct zones *zones, struct zones_entry *entry)
+{
+	struct zones_entry **at = &zones->changed;
+
+	disappoint(zones, entry);
+	for (struct zones_made *made = zones->made; made; made = made->next)
+		if (made->entry == entry)
+			made->entry = NULL;
+	while (*at && *at != entry)
+		at = &(*at)->next_changed;
+	if (*at)
+		*at = entry->next_changed;
+}
+
+/* --- The journal --------------------------------------------------------------------------------- */
+
+/*
+ * What a zone's file has not cannot be forgotten. So it may take no more than what is left for all: one zone
+ * alone half of the journal, two a third each, and there is always some for others.
+ */
+static int check_share(struct store_batch *batch, struct zones_made *made)
+{
+	struct store_room room;
+	int err = store_room(batch, made->entry->apex, &room);
+
+	if (err)
+		return err;
+	made->unwritten_bytes = room.unwritten_bytes + made->net.n_bytes;
+	return made->unwritten_bytes > room.free_bytes ? -ENOSPC : 0;
+}
+
+static int append_to_journal(struct store_batch *batch, struct zones_made *made)
+{
+	const struct zones_entry *entry = made->entry;
+	struct store_zone known = entry->known;
+	int err = check_share(batch, made);
+
+	known.serial = made->net.serial_to;
+	if (!err)
+		err = store_append(batch, entry->apex, &made->net);
+	if (!err)
+		err = store_limit(batch, entry->apex, entry->config->journal_bytes,
+				  known.file_serial);
+	return err ? err : store_put_zone(batch, entry->apex, &known);
+}
+
+/* All that is made, or @only one, as one transaction. */
+static int write_journal(struct zones *zones, const struct zones_made *only)
+{
+	struct store_batch *batch;
+	int err = store_begin(zones->env.store, &batch);
+
+	if (err)
+		return err;
+	for (struct zones_made *made = zones->made; made && !err; made = made->next)
+		if (!made->is_journaled && made->entry && (!only || made == only))
+			err = append_to_journal(batch, made);
+	if (!err)
+		return store_commit(batch);
+	store_cancel(batch);
+	return err;
+}
+
+/* The last version that the journal has and that is not served yet, or NULL. */
+static struct zone *last_journaled(const struct zones *zones, const struct zones_entry *entry)
+{
+	struct zone *version = NULL;
+
+	for (const struct zones_made *made = zones->made; made; made = made->next)
+		if (made->entry == entry && made->is_journaled && !made->code)
+			version = made->version;
+	return version && version != entry->zone ? zone_ref(version) : NULL;
+}
+
+static void note_refusal(struct zones_entry *entry, int err)
+{
+	char sentence[sizeof(entry->storage_error)];
+
+	snprintf(sentence, sizeof(sentence), OF_JOURNAL "%s", err_text(err));
+	if (err == -ENOSPC && entry->unwritten_bytes && !zones_is_secondary(entry))
+		snprintf(sentence, sizeof(sentence),
+			 OF_JOURNAL "%s for more changes that the file has not: volleyctl zone "
+				    "flush %s writes them to it",
+			 err_text(err), entry->name);
+	if (strcmp(sentence, entry->storage_error) != 0)
+		log_error("zone %s: %s", entry->name, sentence);
+	snprintf(entry->storage_error, sizeof(entry->storage_error), "%s", sentence);
+}
+
+/* Nobody needs its version, and while that is there an edit of the one before it copies the zone. */
+static void give_up(struct zones_made *made, int err)
+{
+	made->is_journaled = true;
+	made->code = err;
+	zone_unref(made->version);
+	made->version = NULL;
+}
+
+/*
+ * A change of our own that the journal cannot hold is not made, nor is what builds on it: the next one
+ * builds on the last that the journal has. What a primary has said is served all the same: it can be
+ * asked again.
+ */
+static void refuse(struct zones *zones, struct zones_made *made, int err)
+{
+	struct zones_entry *entry = made->entry;
+
+	note_refusal(entry, err);
+	if (zones_is_secondary(entry)) {
+		made->is_journaled = true;
+		return;
+	}
+	for (struct zones_made *at = made; at; at = at->next)
+		if (at->entry == entry && !at->is_journaled)
+			give_up(at, err);
+	zone_unref(entry->edited);
+	entry->edited = last_journaled(zones, entry);
+}
+
+static void settle_journaled(struct zones *zones, struct zones_made *made, int err)
+{
+	if (err) {
+		refuse(zones, made, err);
+		return;
+	}
+	if (!strncmp(made->entry->storage_error, OF_JOURNAL, sizeof(OF_JOURNAL) - 1))
+		made->entry->storage_error[0] = 0;
+	made->entry->unwritten_bytes = made->unwritten_bytes;
+	made->is_journaled = true;
+}
+
+/* Where all together have no room each is for itself, so that none is refused for what another one takes. */
+void zones_flush_journal(struct zones *zones)
+{
+	bool is_any = false, is_single;
+	int err = 0;
+
+	for (struct zones_made *made = zones->made; made; made = made->next)
+		is_any |= !made->is_journaled && made->entry;
+	if (!is_any)
+		return;
+	if (zones->env.store)
+		err = write_journal(zones, NULL);
+	is_single = err == -ENOSPC;
+	for (struct zones_made *made = zones->made; made; made = made->next) {
+		if (made->is_journaled || !made->entry)
+			continue;
+		if (is_single)
+			err = write_journal(zones, made);
+		settle_journaled(zones, made, err);
+	}
+}
+
+/* --- Served -------------------------------------------------------------------------------------- */
+
+static void tell(struct zones_made *made, int err)
+{
+	struct zones_made *next;
+
+	for (; made; made = next) {
+		next = made->next;
+		made->done(made->user, made->code ? made->code : err);
+		made_free(made);
+	}
+}
+
+static struct zones_made *take_made(struct zones *zones)
+{
+	struct zones_made *made = zones->made;
+
+	zones->made = NULL;
+	zones->made_end = &zones->made;
+	return made;
+}
+
+void zones_made_served(struct zones *zones)
+{
+	for (struct zones_made *made = zones->made; made; made = made->next) {
+		if (!made->is_journaled)
+			continue;
+		zone_unref(made->version);
+		made->version = NULL;
+	}
+}
+
+void zones_cancel_made(struct zones *zones)
+{
+	tell(take_made(zones), -ECANCELED);
+}
+
+/* Members whose load has ended are answered for from now on. */
+static void add_members(struct zones *zones)
+{
+	for (size_t i = 0; i < zones->n; i++) {
+		struct zones_entry *entry = zones->entries[i];
+
+		if (!entry->is_member || entry->in_set || entry->is_gone || entry->load)
+			continue;
+		entry->in_set = entry->is_due = true;
+		if (zones->env.configured)
+			zones->env.configured(zones->env.user, entry);
+	}
+}
+
+static int publish_all(struct zones *zones)
+{
+	zones->is_due = false;
+	add_members(zones);
+	return zones_publish_all(zones);
+}
+
+/*
+ * Behind the adoption of many answers a withdrawal would first have to learn what they rest on, a second
+ * for 4 million. The keeper does that in a hurry, and changes wait for it, while control goes on. Where a zone
+ * has come or gone all answers are looked at anyway.
+ */
+static bool must_wait(struct zones *zones)
+{
+	uint64_t now = clock_ns();
+
+	if (zones->is_due || cache_sieve_is_ready(zones->env.cache)) {
+		zones->wait_until_ns = 0;
+		return false;
+	}
+	if (!zones->wait_until_ns)
+		zones->wait_until_ns = now + SIEVE_WAIT_NS;
+	return now < zones->wait_until_ns;
+}
+
+void zones_flush(struct zones *zones)
+{
+	bool is_all = zones->is_due;
+	struct zones_made *made;
+	int err;
+
+	zones_flush_journal(zones);
+	if (must_wait(zones)) {
+		zones->flush_at_ns = clock_ns() + FLUSH_NS;
+		return;
+	}
+	made = take_made(zones);
+	zones->flush_at_ns = UINT64_MAX;
+	err = is_all ? publish_all(zones) : zones_publish_changed(zones);
+	if (err)
+		log_error("zones: %s", err_text(err));
+	zones->flushed_ns = clock_ns();
+	/* Nothing is in place, or who has gone is still there. */
+	if (err == -ENOMEM || (err && is_all))
+		zones_flush_again(zones);
+	tell(made, err);
+}
+
+/* --- Members of catalogs ------------------------------------------------------------------------- */
+
+int zones_add_member(struct zones *zones, struct config_zone *config)
+{
+	struct zones_entry *entry;
+	int err = -ENOMEM;
+
+	if (zones_get(zones, config->name))
+		return -EEXIST;
+	entry = zones_entry_new(zones, config->name);
+	if (entry)
+		err = zones_table_add(zones, entry);
+	if (err) {
+		if (entry)
+			zones_entry_free(entry);
+		return err;
+	}
+	zones_say(entry, config);
+	entry->is_member = true;
+	(void)zones_ask(entry);
+	return 0;
+}
+
+void zones_member_loaded(struct zones *zones)
+{
+	zones->is_due = true;
+	flush_within(zones, FLUSH_MEMBER_NS);
+}
+
+void zones_remove_member(struct zones *zones, struct zones_entry *entry)
+{
+	entry->in_set = false;
+	entry->is_leaving = entry->is_gone = true;
+	disappoint(zones, entry);
+	zones_member_loaded(zones);
+}

@@ -1,0 +1,506 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* One zone: found by its name, and loaded. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/err.h"
+#include "base/log.h"
+#include "config/member.h"
+#include "zonemgr/load_signed.h"
+#include "zonemgr/replay.h"
+#include "xfr/message.h"
+#include "zonemgr/zones_internal.h"
+#include "dns/name.h"
+
+/* --- By name ------------------------------------------------------------------------------------- */
+
+struct apex {
+	const uint8_t *bytes;
+	unsigned int len;
+};
+
+static int compare_apex(const struct apex *a, const struct apex *b)
+{
+	if (a->len != b->len)
+		return a->len < b->len ? -1 : 1;
+	return memcmp(a->bytes, b->bytes, a->len);
+}
+
+static int compare_key(const void *key, const void *member)
+{
+	const struct zones_entry *entry = *(struct zones_entry *const *)member;
+	struct apex apex = { entry->apex, entry->apex_len };
+
+	return compare_apex(key, &apex);
+}
+
+int zones_compare(const void *a, const void *b)
+{
+	const struct zones_entry *entry = *(struct zones_entry *const *)a;
+	struct apex apex = { entry->apex, entry->apex_len };
+
+	return compare_key(&apex, b);
+}
+
+/* The length of the apex, written in folded wire form, or a negative code. */
+static int fold_apex(uint8_t folded[NAME_FOLDED_BYTES], const char *name)
+{
+	uint8_t wire[DNS_NAME_MAX];
+	int len = name_from_text(wire, sizeof(wire), name, strlen(name));
+
+	if (len > 0)
+		name_fold(folded, wire, (size_t)len);
+	return len;
+}
+
+struct zones_entry *zones_get_apex(const struct zones *zones, const uint8_t *apex, unsigned int len)
+{
+	struct apex key = { apex, len };
+	struct zones_entry **at;
+
+	if (!zones->n)
+		return NULL;
+	at = bsearch(&key, zones->by_apex, zones->n, sizeof(struct zones_entry *), compare_key);
+	return at ? *at : NULL;
+}
+
+struct zones_entry *zones_get(const struct zones *zones, const char *name)
+{
+	uint8_t folded[NAME_FOLDED_BYTES];
+	int len = fold_apex(folded, name);
+
+	return len > 0 ? zones_get_apex(zones, folded, (unsigned int)len) : NULL;
+}
+
+/* --- An entry ------------------------------------------------------------------------------------ */
+
+struct zones_entry *zones_entry_new(struct zones *zones, const char *name)
+{
+	struct zones_entry *entry = calloc(1, sizeof(*entry));
+	uint8_t folded[NAME_FOLDED_BYTES];
+	int len = fold_apex(folded, name);
+
+	if (entry)
+		entry->config = calloc(1, sizeof(*entry->config));
+	if (!entry || !entry->config || len <= 0) {
+		if (entry)
+			free(entry->config);
+		free(entry);
+		return NULL;
+	}
+	entry->owner = zones;
+	entry->apex_len = (unsigned int)len;
+	memcpy(entry->apex, folded, (size_t)len);
+	return entry;
+}
+
+static void forget_since(struct zones_entry *entry)
+{
+	for (size_t i = 0; i < entry->n_since; i++)
+		changeset_fini(&entry->since[i]);
+	free(entry->since);
+	entry->since = NULL;
+	entry->n_since = entry->since_cap = 0;
+}
+
+void zones_entry_free(struct zones_entry *entry)
+{
+	zone_unref(entry->zone);
+	zone_unref(entry->edited);
+	forget_since(entry);
+	signing_free(entry->signing);
+	load_free(entry->fresh);
+	config_zones_free(entry->config, 1);
+	free(entry);
+}
+
+const char *zones_own_file(const struct zones_entry *entry)
+{
+	return entry->signing ? signing_file(entry->signing) : entry->file;
+}
+
+bool zones_is_secondary(const struct zones_entry *entry)
+{
+	return entry->config->primaries && *entry->config->primaries;
+}
+
+const char *zones_state_text(enum zones_state state)
+{
+	static const char *const texts[] = {
+		[ZONES_NEW] = "loading", [ZONES_FAILED] = "failed",   [ZONES_SERVING] = "serving",
+		[ZONES_STALE] = "stale", [ZONES_AWAITED] = "awaited", [ZONES_EXPIRED] = "expired",
+	};
+
+	return texts[state];
+}
+
+static void note_error(struct zones_entry *entry, const char *error)
+{
+	snprintf(entry->error, sizeof(entry->error), "%s", error);
+	if (entry->zone)
+		entry->state = ZONES_STALE;
+	log_error("zone %s: %s%s", entry->name, entry->error,
+		  entry->zone ? "; the earlier version keeps serving" : "");
+}
+
+/* Keeps what was loaded until it is published. */
+static void take(struct zones_entry *entry, struct load *load)
+{
+	entry->error[0] = 0;
+	if (!load->zone) { /* there is no file yet, or it has nothing new */
+		if (entry->zone)
+			entry->state = ZONES_SERVING;
+		load_free(load);
+		return;
+	}
+	if (entry->fresh)
+		loader_discard(entry->owner->env.loader, entry->fresh);
+	entry->fresh = load;
+	if (load->n_replayed)
+		log_info("zone %s: serial %u from %s, %llu changes of the journal behind it",
+			 entry->name, load->file_serial, load->file,
+			 (unsigned long long)load->n_replayed);
+	snprintf(entry->warning, sizeof(entry->warning), "%s", load->err.warning);
+	if (load->err.n_warnings)
+		log_warn("zone %s: %s", entry->name, load->err.warning);
+}
+
+/* --- Configured ---------------------------------------------------------------------------------- */
+
+static bool is_same_signing(const struct config_zone *a, const struct config_zone *b)
+{
+	return !strcmp(a->signing ? a->signing : "", b->signing ? b->signing : "");
+}
+
+/* Takes over what the configuration says of the zone. */
+void zones_say(struct zones_entry *entry, struct config_zone *config)
+{
+	struct config_zone *own = entry->config;
+
+	entry->is_changed |= own->name && (strcmp(own->file, config->file) != 0 ||
+					   !verify_equal(&own->verify, &config->verify) ||
+					   !is_same_signing(own, config));
+	config_zone_fini(own);
+	*own = *config;
+	*config = (struct config_zone){ 0 };
+	entry->name = own->name;
+	entry->file = own->file;
+	entry->is_leaving = entry->is_gone = entry->is_member = false;
+	if (entry->owner->env.sign)
+		entry->owner->env.sign(entry->owner->env.user, entry);
+}
+
+/* --- Loading ------------------------------------------------------------------------------------- */
+
+static void begin(struct zones_entry *entry);
+
+static void note_end(struct zones_entry *entry, int code)
+{
+	entry->code = code;
+	entry->n_ended = entry->n_begun;
+	if (entry->is_awaited && entry->n_ended >= entry->awaited_number) {
+		entry->is_awaited = false;
+		entry->owner->n_awaited--;
+	}
+	if (entry->is_member && !entry->in_set)
+		zones_member_loaded(entry->owner);
+	if (entry->again && code != -ECANCELED)
+		begin(entry);
+}
+
+/*
+ * The zone has changes that its file has not, or may not have had when it was read: they are on their
+ * way into it, or to the workers.
+ */
+static bool is_ahead_of_file(const struct zones_entry *entry)
+{
+	return entry->changed_ns || entry->is_written || entry->edited;
+}
+
+/* The file says what was signed before: what is served stays, with all that has changed since. */
+static void drop_if_signed_before(const struct zones_entry *entry, struct load *load)
+{
+	if (load->code || !load->is_signed || load->is_signed_anew || !entry->zone)
+		return;
+	zone_unref(load->zone);
+	load->zone = NULL;
+}
+
+/* It was to be signed no more, and is again. */
+static void drop_if_signed_again(const struct zones_entry *entry, struct load *load)
+{
+	if (!load->unsigns || !entry->config->signing)
+		return;
+	zone_unref(load->zone);
+	load->zone = NULL;
+}
+
+static bool is_same_content(const struct zone *a, const struct zone *b)
+{
+	uint8_t of_a[ZONE_DIGEST_LEN], of_b[ZONE_DIGEST_LEN];
+
+	zone_digest(a, of_a);
+	zone_digest(b, of_b);
+	return !memcmp(of_a, of_b, sizeof(of_a));
+}
+
+/*
+ * The file may take the place of changes that it does not have only if its serial number says so. What
+ * was just written to it is what is served.
+ */
+static void check_serial(const struct zones_entry *entry, struct load *load)
+{
+	uint32_t served, read;
+
+	if (load->code || load->builder || load->resign || load->unsigns || !load->zone ||
+	    !entry->zone || !(load->is_base_ahead || is_ahead_of_file(entry)))
+		return;
+	served = zone_serial(zones_newest(entry));
+	read = zone_serial(load->zone);
+	if (xfr_serial_newer(read, served) || is_same_content(load->zone, zones_newest(entry)))
+		return;
+	load->code = ERR_ZONE;
+	snprintf(
+		load->err.sentence, sizeof(load->err.sentence),
+		"serial %u is not newer than %u, which is served with changes that the file does not "
+		"have: zone flush writes them to it",
+		read, served);
+}
+
+static void on_ended(struct load *load)
+{
+	struct zones_entry *entry = load->user;
+	char error[sizeof(entry->error)];
+	int code;
+
+	if (!entry) { /* it has gone */
+		load_free(load);
+		return;
+	}
+	entry->load = NULL;
+	drop_if_signed_before(entry, load);
+	drop_if_signed_again(entry, load);
+	check_serial(entry, load);
+	code = load->code;
+	if (!code) {
+		take(entry, load);
+	} else {
+		load_put_error(load, error, sizeof(error));
+		if (code != -ECANCELED)
+			note_error(entry, error);
+		load_free(load);
+	}
+	note_end(entry, code);
+}
+
+static void start(struct zones_entry *entry, struct load *load)
+{
+	struct zone *base = entry->fresh ? entry->fresh->zone : zones_newest(entry);
+
+	load->base = base ? zone_ref(base) : NULL;
+	load->wants_net = base && entry->owner->env.store;
+	load->is_base_ahead = is_ahead_of_file(entry);
+	entry->load = load;
+	loader_start(entry->owner->env.loader, load);
+}
+
+/* What was signed before: known from the last daemon at first. No policy any more: it is signed no more. */
+static int sign_load(struct zones_entry *entry, struct load *load)
+{
+	struct store *store = entry->owner->env.store;
+	void *digest;
+	size_t n;
+
+	if (!entry->zone && store &&
+	    !store_get(store, entry->apex, ZONES_CONTENT_WORD, &digest, &n)) {
+		if (n == sizeof(entry->content_digest))
+			memcpy(entry->content_digest, digest, n);
+		free(digest);
+	}
+	return load_sign(load, entry);
+}
+
+static struct load *load_of_file(struct zones_entry *entry)
+{
+	struct load *load =
+		load_new(entry->name, entry->file, &entry->config->verify, on_ended, entry);
+
+	if (!load)
+		return NULL;
+	load->may_be_absent = zones_is_secondary(entry);
+	load->makes_catalog = entry->config->catalog == CONFIG_CATALOG_PRODUCE;
+	if (entry->signing && sign_load(entry, load)) {
+		load_free(load);
+		return NULL;
+	}
+	if (entry->zone || !entry->owner->env.store) /* later the file is what counts */
+		return load;
+	load->store = entry->owner->env.store;
+	if (!entry->is_known_read && !entry->is_known_due &&
+	    store_get_zone(load->store, entry->apex, &entry->known))
+		entry->known = (struct store_zone){ 0 };
+	entry->is_known_read = true;
+	entry->is_expired = zones_is_secondary(entry) && entry->known.expires_wall_s &&
+			    entry->known.expires_wall_s <= clock_wall_s();
+	return load;
+}
+
+static void begin(struct zones_entry *entry)
+{
+	struct load *load;
+
+	entry->again = false;
+	entry->n_begun++;
+	entry->is_changed = false;
+	if (zones_newest(entry) &&
+	    (zones_is_secondary(entry) || entry->config->catalog == CONFIG_CATALOG_PRODUCE)) {
+		note_end(entry, 0); /* not the file, but its primaries, or we, say what it holds */
+		return;
+	}
+	if (entry->config->signing && !entry->signing) { /* never without signatures instead */
+		note_error(entry, entry->storage_error);
+		note_end(entry, ERR_ZONE);
+		return;
+	}
+	load = load_of_file(entry);
+	if (load) {
+		start(entry, load);
+		return;
+	}
+	note_error(entry, err_text(-ENOMEM));
+	note_end(entry, -ENOMEM);
+}
+
+uint64_t zones_begin_install(struct zones_entry *entry, struct zone_builder *builder)
+{
+	struct load *load =
+		load_from_builder(entry->name, builder, &entry->config->verify, on_ended, entry);
+
+	if (!load)
+		return 0;
+	entry->again = false;
+	start(entry, load);
+	return ++entry->n_begun;
+}
+
+/* --- One image again ----------------------------------------------------------------------------- */
+
+static int apply_since(struct zones_entry *entry, struct zone **zone)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < entry->n_since && !err; i++)
+		err = replay_set(zone, &entry->since[i]);
+	return err;
+}
+
+static void on_compacted(struct load *load)
+{
+	struct zones_entry *entry = load->user;
+	int err = load->code;
+
+	if (!entry) {
+		load_free(load);
+		return;
+	}
+	entry->compaction = NULL;
+	if (!err)
+		err = apply_since(entry, &load->zone);
+	if (!err && zones_newest(entry) && is_same_content(load->zone, zones_newest(entry))) {
+		zone_unref(entry->edited);
+		entry->edited = load->zone;
+		load->zone = NULL;
+		zones_mark_changed(entry->owner, entry);
+		zones_flush_soon(entry->owner);
+	} else if (err != -ECANCELED) {
+		log_info("zone %s: the image made of its changes is not taken: %s", entry->name,
+			 err ? err_text(err) : "it is another zone by now");
+	}
+	forget_since(entry);
+	loader_discard(entry->owner->env.loader, load);
+}
+
+void zones_compact(struct zones *zones, struct zones_entry *entry)
+{
+	if (entry->compaction || !zones_newest(entry))
+		return;
+	entry->compaction = load_compact(entry->name, zones_newest(entry), on_compacted, entry);
+	if (entry->compaction)
+		loader_start(zones->env.loader, entry->compaction);
+}
+
+int zones_note_since(struct zones_entry *entry, const struct changeset *net)
+{
+	struct changeset *since;
+	int err;
+
+	if (!entry->compaction)
+		return 0;
+	if (entry->n_since == entry->since_cap) {
+		size_t cap = entry->since_cap ? 2 * entry->since_cap : 16;
+
+		since = realloc(entry->since, cap * sizeof(*since));
+		if (!since)
+			return -ENOMEM;
+		entry->since = since;
+		entry->since_cap = cap;
+	}
+	err = changeset_load(&entry->since[entry->n_since], net->bytes, net->n_bytes);
+	entry->n_since += !err;
+	return err;
+}
+
+/* --- Asked for, and forgotten -------------------------------------------------------------------- */
+
+/* Taken as a reload is, when it has ended. */
+void zones_resign(struct zones *zones, struct zones_entry *entry)
+{
+	struct load *load;
+
+	if (entry->load || entry->fresh || !entry->zone)
+		return;
+	load = load_new(entry->name, "memory", &entry->config->verify, on_ended, entry);
+	if (!load || load_sign(load, entry)) {
+		load_free(load);
+		return;
+	}
+	load->unsigns = false;
+	memset(load->content_digest, 0, sizeof(load->content_digest));
+	load->resign = zone_ref(zones_newest(entry));
+	entry->again = false;
+	entry->n_begun++;
+	start(entry, load);
+	zones_await(zones, entry);
+}
+
+uint64_t zones_ask(struct zones_entry *entry)
+{
+	uint64_t number = entry->n_begun + 1;
+
+	if (!entry->load)
+		begin(entry);
+	else if (entry->is_changed || entry->load->resign ||
+		 loader_has_begun(entry->owner->env.loader, entry->load))
+		entry->again = true;
+	else
+		number = entry->n_begun;
+	return number;
+}
+
+void zones_forget_load(struct zones_entry *entry)
+{
+	struct load **loads[] = { &entry->load, &entry->compaction };
+
+	for (size_t i = 0; i < sizeof(loads) / sizeof(loads[0]); i++) {
+		struct load *load = *loads[i];
+
+		if (!load)
+			continue;
+		load->user = NULL;
+		*loads[i] = NULL;
+		loader_cancel(entry->owner->env.loader, load);
+	}
+}

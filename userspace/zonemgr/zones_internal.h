@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What zones.c (who asks for what), zones_entry.c (one zone, and its load) and zones_publish.c (what
+ * is served) share.
+ */
+#ifndef VOLLEY_ZONEMGR_ZONES_INTERNAL_H
+#define VOLLEY_ZONEMGR_ZONES_INTERNAL_H
+
+#include "zonemgr/zones.h"
+
+/* Somebody who waits for a reload. */
+struct zones_waiter {
+	struct zones_waiter *next;
+	struct zones_entry *entry; /* of a single zone */
+	uint64_t number;           /* the load of it that ends the wait */
+	int code;
+	zones_done_fn *done;
+	void *user;
+};
+
+/* The zones that a configuration names. */
+struct zones_list {
+	struct config_zone *zones;
+	uint32_t n;
+	bool is_there;
+};
+
+/* A change that is made, but not served yet. */
+struct zones_made {
+	struct zones_made *next;
+	struct zones_entry *entry; /* NULL: it has gone */
+	struct zone *version;      /* that it made: a reference */
+	struct changeset net;
+	zones_done_fn *done;
+	void *user;
+	uint64_t unwritten_bytes; /* with it: as in the entry */
+	bool is_journaled;        /* or there is no journal */
+	int code;
+};
+
+struct zones {
+	struct zones_env env;
+	struct zones_entry **entries;
+	struct zones_entry **by_apex; /* the same, sorted by zones_compare() */
+	size_t n, cap;
+
+	struct zones_waiter *singles;        /* for one zone each */
+	struct zones_waiter *running;        /* for the configuration that is being loaded */
+	struct zones_waiter *later;          /* for the next one, which begins behind it */
+	struct zones_list next;              /* what it says */
+	struct zones_made *made, **made_end; /* in the order of their making */
+	struct zones_entry *changed;         /* those with a version to be served */
+	uint64_t flush_at_ns;                /* UINT64_MAX: nothing is to be flushed */
+	uint64_t flushed_ns;                 /* when the last one ended */
+	uint64_t wait_until_ns;              /* for the cache's sieve; 0: a flush need not wait */
+	bool is_due;                         /* all are to be published: one has come or gone */
+	bool is_configuring;
+	bool is_untold;   /* a configuration is complete, and env.configured not called yet */
+	size_t n_awaited; /* entries whose load the configuration still waits for */
+};
+
+/* Of pointers to entries, for qsort(): the order of zones.by_apex. */
+int zones_compare(const void *a, const void *b);
+
+/* One for the zone of that name, which is not kept, in no table. NULL: no memory. */
+struct zones_entry *zones_entry_new(struct zones *zones, const char *name);
+/* With its zones. Not while it is loaded: zones_forget_load(). */
+void zones_entry_free(struct zones_entry *entry);
+
+/*
+ * Sees to a load of what is there from now on. Returns the number of that load: it is over when
+ * n_ended has come so far, which may be at once, when memory is short.
+ */
+uint64_t zones_ask(struct zones_entry *entry);
+/* Likewise of what a transfer brought. 0: no memory, and the builder is still the caller's. */
+uint64_t zones_begin_install(struct zones_entry *entry, struct zone_builder *builder);
+/* A compaction that runs does not have this change, which has to follow it. 0 or -ENOMEM. */
+int zones_note_since(struct zones_entry *entry, const struct changeset *net)
+	__attribute__((warn_unused_result));
+/* zones_flush_at() is not far. */
+void zones_flush_soon(struct zones *zones);
+/* A publish has failed: one of all follows, somewhat later. */
+void zones_flush_again(struct zones *zones);
+/*
+ * zones_publish(), and then what nobody serves any more goes, and those of a new configuration are told
+ * that they are. After an error that is still to be done: zones_flush_again().
+ */
+int zones_publish_all(struct zones *zones) __attribute__((warn_unused_result));
+/* Writes what was made into the journal, once; who cannot have that is told at the next flush. */
+void zones_flush_journal(struct zones *zones);
+/* What was made and journaled so far is served: behind a publish of all. */
+void zones_made_served(struct zones *zones);
+/* All that was made is given up: done() with -ECANCELED. */
+void zones_cancel_made(struct zones *zones);
+/* What the load that runs brings is published, and nobody waits for it. */
+void zones_await(struct zones *zones, struct zones_entry *entry);
+/* A member has been read, or goes: all are published, soon. */
+void zones_member_loaded(struct zones *zones);
+/* Nobody is told of what was made for an entry that goes: done() with ERR_NOT_FOUND at the next flush. */
+void zones_forget_made(struct zones *zones, struct zones_entry *entry);
+/* Cancels what is loaded; nobody hears of its end. */
+void zones_forget_load(struct zones_entry *entry);
+
+/*
+ * Serves what the entries say: those with in_set, with fresh in place of zone where it is due. When
+ * it returns 0 no reader has the zones before, which are freed. On an error of memory nothing has
+ * changed; on one of the grace period the new zones serve and the old ones are leaked, not torn.
+ */
+int zones_publish(struct zones *zones) __attribute__((warn_unused_result));
+
+/*
+ * The same for those of the list zones.changed only, which is empty afterwards: their pointers are
+ * swapped where they stand. O(changed zones), but where one needs another generation: then all.
+ */
+int zones_publish_changed(struct zones *zones) __attribute__((warn_unused_result));
+
+/* What the next publish is to serve for it is another version. */
+void zones_mark_changed(struct zones *zones, struct zones_entry *entry);
+
+/* Takes over what the configuration says of the zone; *config is zeros then. */
+void zones_say(struct zones_entry *entry, struct config_zone *config);
+
+/* Puts an entry into the table. 0 or -ENOMEM. */
+int zones_table_add(struct zones *zones, struct zones_entry *entry)
+	__attribute__((warn_unused_result));
+
+/* The newest version of a zone, served or not yet. NULL: there is none. */
+static inline struct zone *zones_newest(const struct zones_entry *entry)
+{
+	return entry->edited ? entry->edited : entry->zone;
+}
+
+/* Withdraws what the cache holds of zones that are not served (any more). 0 or -ENOMEM. */
+int zones_drop_others(struct zones *zones) __attribute__((warn_unused_result));
+
+#endif

@@ -1,0 +1,427 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* From what the entries say to what the workers and the XDP programs answer. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <urcu-qsbr.h>
+
+#include "base/log.h"
+#include "base/siphash.h"
+#include "cache/zones.h"
+#include "zonemgr/zones_internal.h"
+#include "zone/set.h"
+
+static const uint8_t digest_key[SIPHASH_KEY_BYTES] = "volley zones v1";
+
+/* --- What answers depend on ---------------------------------------------------------------------- */
+
+/* The zone that the next publish serves; entry->zone is the one of the last. */
+static struct zone *next_zone(const struct zones_entry *entry)
+{
+	const struct load *fresh = entry->is_due ? entry->fresh : NULL;
+
+	if (entry->is_expired && !(fresh && fresh->builder))
+		return NULL;
+	return fresh ? fresh->zone : zones_newest(entry);
+}
+
+/*
+ * What a zone's cached answers depend on: its content and the settings. Which other zones there are
+ * is seen to when that changes, see withdrawal_plan_routes().
+ */
+static void entry_digest(const struct zones *zones, const struct zones_entry *entry,
+			 uint64_t digest[2])
+{
+	struct {
+		uint8_t zone[ZONE_DIGEST_LEN];
+		uint64_t settings;
+	} parts = { .settings = zones->env.settings_digest };
+	const struct zone *zone = next_zone(entry);
+
+	if (zone)
+		zone_digest(zone, parts.zone);
+	digest[0] = siphash24(digest_key, &parts, sizeof(parts));
+	digest[1] = siphash24(parts.zone, &parts, sizeof(parts)); /* 128 bits in all */
+}
+
+/* --- Publishing ---------------------------------------------------------------------------------- */
+
+/* What one publish puts in place: members[i] is entries[i]'s. */
+struct edition {
+	struct zones_entry **entries;
+	struct zone_member *members;
+	uint64_t (*digests)[2];
+	struct withdrawal *withdrawal;
+	size_t n;
+	bool is_swap; /* of pointers: whoever needs another generation gets none, for all are published then */
+	bool has_come; /* a zone that was not there before */
+	bool is_new;   /* a zone has come, gone, or has a new generation */
+};
+
+static void edition_fini(struct edition *edition)
+{
+	free(edition->entries);
+	free(edition->members);
+	free(edition->digests);
+	withdrawal_free(edition->withdrawal);
+}
+
+/* What the loader found out by comparing, if that was with the zone that is served. */
+static void take_changes(struct withdrawal_zone *change, struct zones_entry *entry)
+{
+	struct load *fresh = entry->is_due ? entry->fresh : NULL;
+
+	if (!fresh || !fresh->base || fresh->base != entry->zone)
+		return;
+	change->is_compared = true;
+	change->changes = fresh->changes;
+	change->refusal = fresh->refusal;
+	fresh->changes = NULL;
+}
+
+/*
+ * The generation for answers of the next zone: the present one where what changed can be told. Of the
+ * zones that an earlier daemon had we know only this: those whose answers we keep were among them.
+ */
+static void choose_generation(struct zones *zones, struct edition *edition,
+			      struct zones_entry *entry, const uint64_t digest[2])
+{
+	struct withdrawal_zone change = {
+		.slot = entry->cache_slot,
+		.old_zone = entry->zone,
+		.new_zone = next_zone(entry),
+		.from = { entry->digest[0], entry->digest[1] },
+		.to = { digest[0], digest[1] },
+		.told = &entry->withdrawn,
+	};
+	bool is_same = !memcmp(digest, entry->digest, sizeof(entry->digest));
+	bool is_fresh = entry->is_due && entry->fresh, is_kept = true;
+	const struct zone_set *served = zones->env.published->set;
+	uint32_t gen = 0;
+
+	if (is_fresh || !is_same)
+		entry->withdrawn = (struct withdrawn){ .is_known = entry->zone };
+	if (entry->zone && entry->settings != zones->env.settings_digest)
+		entry->withdrawn.all = "the settings have changed";
+	if (entry->zone && change.new_zone && !is_same &&
+	    entry->settings == zones->env.settings_digest) {
+		take_changes(&change, entry);
+		gen = withdrawal_plan(edition->withdrawal, &change);
+	}
+	if (gen)
+		entry->cache_gen = gen;
+	else if (edition->is_swap && !is_same)
+		is_kept = false;
+	else
+		is_kept = cache_zone_prepare(zones->env.cache, entry->apex, entry->apex_len, digest,
+					     &entry->cache_slot, &entry->cache_gen);
+	if (served)
+		edition->has_come |= !zone_set_get(served, entry->apex, entry->apex_len);
+	else
+		edition->has_come |= zones->env.is_adopted && !is_kept;
+	edition->is_new |= edition->has_come || !is_kept;
+}
+
+static int edition_init(struct edition *edition, struct zones *zones, size_t cap)
+{
+	*edition = (struct edition){
+		.entries = calloc(cap + 1, sizeof(struct zones_entry *)),
+		.members = calloc(cap + 1, sizeof(*edition->members)),
+		.digests = calloc(cap + 1, sizeof(*edition->digests)),
+		.withdrawal = withdrawal_new(zones->env.cache),
+	};
+	if (edition->entries && edition->members && edition->digests && edition->withdrawal)
+		return 0;
+	edition_fini(edition);
+	return -ENOMEM;
+}
+
+static void edition_add(struct edition *edition, struct zones *zones, struct zones_entry *entry)
+{
+	size_t k = edition->n++;
+
+	entry_digest(zones, entry, edition->digests[k]);
+	choose_generation(zones, edition, entry, edition->digests[k]);
+	edition->members[k] = (struct zone_member){ entry->apex, entry->apex_len, next_zone(entry),
+						    entry->cache_slot, entry->cache_gen };
+	edition->entries[k] = entry;
+}
+
+static int edition_of_all(struct edition *edition, struct zones *zones)
+{
+	int err = edition_init(edition, zones, zones->n);
+
+	for (size_t i = 0; i < zones->n && !err; i++) {
+		struct zones_entry *entry = zones->entries[i];
+
+		if (entry->in_set) {
+			edition_add(edition, zones, entry);
+		} else {
+			edition->is_new = true;
+			cache_zone_begin_change(zones->env.cache, entry->cache_slot, entry->digest);
+		}
+	}
+	return err;
+}
+
+/*
+ * Begins the new generations; where the present one goes on, this does nothing. Where a zone has
+ * come none stands for any content until others' answers are withdrawn: who adopts one later may
+ * take it that this has been done.
+ */
+static void commit(struct zones *zones, const struct edition *edition)
+{
+	static const uint64_t none[2];
+	size_t i;
+
+	for (i = 0; i < edition->n; i++) {
+		struct zones_entry *entry = edition->entries[i];
+
+		cache_zone_commit(zones->env.cache, entry->cache_slot, entry->cache_gen,
+				  edition->has_come ? none : edition->digests[i]);
+		if (edition->has_come)
+			cache_zone_begin_change(zones->env.cache, entry->cache_slot,
+						edition->digests[i]);
+		memcpy(entry->digest, edition->digests[i], sizeof(entry->digest));
+		entry->settings = zones->env.settings_digest;
+	}
+}
+
+static void end_change(struct zones *zones, const struct edition *edition)
+{
+	size_t i;
+
+	for (i = 0; edition->has_come && i < edition->n; i++)
+		if (edition->entries[i]->cache_slot)
+			cache_zone_end_change(zones->env.cache, edition->entries[i]->cache_slot,
+					      edition->digests[i]);
+}
+
+/*
+ * Who has rendered from the old set has published. The driver does not render: it is waited for where
+ * a new generation has ended answers, and else by withdrawal_run(), behind the withdrawal.
+ */
+static int wait_for_renderers(const struct zones *zones, const struct edition *edition)
+{
+	if (edition->is_new || !zones->env.grace_userspace)
+		return zones->env.grace(zones->env.grace_user);
+	return zones->env.grace_userspace(NULL);
+}
+
+/* The new set serves. Each entry still has the zone before (entry->zone) beside the new one. */
+static int withdraw(struct zones *zones, const struct edition *edition)
+{
+	int err;
+
+	commit(zones, edition);
+	err = wait_for_renderers(zones, edition);
+	if (err) {
+		withdrawal_give_up(edition->withdrawal);
+		return err;
+	}
+	err = withdrawal_run(edition->withdrawal, zones->env.grace, zones->env.grace_user);
+	if (!err)
+		end_change(zones, edition);
+	return err;
+}
+
+static void log_withdrawn(const struct zones_entry *entry)
+{
+	const struct withdrawn *w = &entry->withdrawn;
+
+	if (!w->is_known)
+		return;
+	if (w->all)
+		log_info("zone %s: all cached answers withdrawn: %s", entry->name, w->all);
+	else
+		log_info("zone %s: %llu names changed, %llu cached answers withdrawn", entry->name,
+			 (unsigned long long)w->n_names, (unsigned long long)w->n_answers);
+}
+
+/* Of a load: what is told of it. The entry has the new zone. */
+static void settle_fresh(struct zones_entry *entry, const struct load *fresh)
+{
+	entry->load_ns = fresh->took_ns;
+	entry->loaded_wall_s = fresh->ended_wall_s;
+	log_info("zone %s: serial %u, %zu records", entry->name, zone_serial(entry->zone),
+		 zone_n_records(entry->zone));
+	log_withdrawn(entry);
+}
+
+static enum zones_state state_of(const struct zones_entry *entry)
+{
+	if (entry->zone)
+		return *entry->error ? ZONES_STALE : ZONES_SERVING;
+	if (entry->is_expired)
+		return ZONES_EXPIRED;
+	return zones_is_secondary(entry) && !*entry->error ? ZONES_AWAITED : ZONES_FAILED;
+}
+
+/* The entry's next zone is the one that is served; nobody has the old one. */
+static void settle(struct zones *zones, struct zones_entry *entry, bool is_old_free)
+{
+	struct load *fresh = entry->is_due ? entry->fresh : NULL;
+	struct zone *old = entry->zone;
+
+	entry->zone = next_zone(entry);
+	entry->fresh = fresh ? NULL : entry->fresh;
+	if (fresh && entry->zone) {
+		fresh->zone = NULL;
+		entry->is_expired = false;
+		settle_fresh(entry, fresh);
+	}
+	if (entry->edited != entry->zone)
+		zone_unref(entry->edited);
+	entry->edited = NULL;
+	entry->is_due = false;
+	entry->state = state_of(entry);
+	if (entry->zone != old && zones->env.served)
+		zones->env.served(zones->env.user, entry, fresh);
+	if (!is_old_free || entry->zone == old)
+		old = NULL; /* else somebody may still read it */
+	if (fresh) {
+		fresh->old = old;
+		loader_discard(zones->env.loader, fresh);
+	} else {
+		zone_unref(old);
+	}
+}
+
+int zones_publish(struct zones *zones)
+{
+	struct zone_set *set = NULL, *old;
+	struct edition edition;
+	int err = edition_of_all(&edition, zones);
+	size_t i;
+
+	if (err)
+		return err;
+	err = zone_set_new(&set, edition.members, edition.n);
+	if (!err && edition.has_come)
+		err = withdrawal_plan_routes(edition.withdrawal, set);
+	if (err) {
+		withdrawal_cancel(edition.withdrawal);
+		zone_set_free(set);
+	} else {
+		old = rcu_xchg_pointer(&zones->env.published->set, set);
+		err = withdraw(zones, &edition);
+		if (!err)
+			zone_set_free(old); /* else somebody may still read it */
+		for (i = 0; i < edition.n; i++)
+			settle(zones, edition.entries[i], !err);
+		zones_made_served(zones);
+	}
+	edition_fini(&edition);
+	return err;
+}
+
+/* --- A few of them ------------------------------------------------------------------------------- */
+
+void zones_mark_changed(struct zones *zones, struct zones_entry *entry)
+{
+	if (entry->is_changed_now)
+		return;
+	entry->is_changed_now = true;
+	entry->next_changed = zones->changed;
+	zones->changed = entry;
+}
+
+static size_t forget_changed(struct zones *zones)
+{
+	struct zones_entry *entry = zones->changed;
+	size_t n = 0;
+
+	for (; entry; entry = entry->next_changed, n++)
+		entry->is_changed_now = false;
+	zones->changed = NULL;
+	return n;
+}
+
+/* Only another version, of which the cache keeps what has not changed? */
+static bool is_swap(const struct zones_entry *entry, const struct zone_member *served)
+{
+	return served && served->zone && next_zone(entry) &&
+	       entry->cache_slot == served->cache_slot;
+}
+
+static bool are_swaps(const struct zones *zones)
+{
+	const struct zone_set *set = zones->env.published->set;
+
+	for (const struct zones_entry *e = zones->changed; e; e = e->next_changed)
+		if (!set || !e->in_set || !is_swap(e, zone_set_get(set, e->apex, e->apex_len)))
+			return false;
+	return true;
+}
+
+/* False: one has another generation, which stands in the set beside its zone. */
+static bool keeps_generations(const struct edition *edition, const struct zone_set *set)
+{
+	for (size_t i = 0; i < edition->n; i++) {
+		const struct zone_member *m = &edition->members[i];
+
+		if (zone_set_get(set, m->apex, m->apex_len)->cache_gen != m->cache_gen)
+			return false;
+	}
+	return !edition->is_new;
+}
+
+static int swap(struct zones *zones, struct edition *edition)
+{
+	struct zone_set *set = zones->env.published->set;
+	int err;
+
+	for (size_t i = 0; i < edition->n; i++)
+		zone_set_swap(set, edition->members[i].apex, edition->members[i].apex_len,
+			      edition->members[i].zone);
+	err = withdraw(zones, edition);
+	for (size_t i = 0; i < edition->n; i++)
+		settle(zones, edition->entries[i], !err);
+	return err;
+}
+
+int zones_publish_changed(struct zones *zones)
+{
+	struct zones_entry *entry = zones->changed;
+	bool is_quick = are_swaps(zones);
+	size_t n = forget_changed(zones);
+	struct edition edition;
+	int err;
+
+	if (!n)
+		return 0;
+	if (!is_quick)
+		return zones_publish(zones);
+	err = edition_init(&edition, zones, n);
+	if (err)
+		return err;
+	edition.is_swap = true;
+	for (; entry && !edition.is_new; entry = entry->next_changed)
+		edition_add(&edition, zones, entry);
+	is_quick = keeps_generations(&edition, zones->env.published->set);
+	if (is_quick)
+		err = swap(zones, &edition);
+	else
+		withdrawal_cancel(edition.withdrawal);
+	edition_fini(&edition);
+	return is_quick ? err : zones_publish(zones);
+}
+
+int zones_drop_others(struct zones *zones)
+{
+	uint32_t *keep = calloc(zones->n + zones->env.n_others + 1, sizeof(*keep));
+	uint32_t n = 0;
+	size_t i;
+	int err;
+
+	if (!keep)
+		return -ENOMEM;
+	for (i = 0; i < zones->n; i++)
+		if (zones->entries[i]->in_set)
+			keep[n++] = zones->entries[i]->cache_slot;
+	for (i = 0; i < zones->env.n_others; i++)
+		keep[n++] = zones->env.others[i];
+	err = cache_zone_drop_others(zones->env.cache, keep, n);
+	free(keep);
+	return err;
+}
