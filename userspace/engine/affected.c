@@ -2,7 +2,9 @@
 #include "engine/affected.h"
 
 #include <arpa/inet.h>
+#include <errno.h>
 #include <stddef.h>
+#include <stdlib.h>
 
 #include "base/wire.h"
 #include "dns/name.h"
@@ -39,20 +41,28 @@ struct subject {
 	} seen[SEEN_MAX];
 };
 
+/* Where the name at *at, which moves behind it, begins: there, or where it points to. 0: no name. */
+static uint32_t name_begin(const struct message *m, uint32_t *at)
+{
+	uint32_t begin = *at, n;
+	const uint8_t *p = message_octets(m, begin, &n);
+
+	*at = message_name_end(m, begin);
+	if (!*at)
+		return 0;
+	if (*p >= DNS_POINTER_BITS)
+		begin = wire_load_be16(p) & DNS_POINTER_MAX;
+	return begin >= DNS_HEADER_BYTES && begin < *at ? begin : 0;
+}
+
 /* What changed for the name at *at, which moves behind it; NULL when there is no name. */
 static const struct seen *look(struct subject *s, uint32_t *at)
 {
 	uint8_t folded[NAME_FOLDED_BYTES];
-	uint32_t begin = *at, n;
-	const uint8_t *p = message_octets(&s->message, begin, &n);
+	uint32_t begin = name_begin(&s->message, at);
 	struct seen *seen;
 
-	*at = message_name_end(&s->message, begin);
-	if (!*at)
-		return NULL;
-	if (*p >= DNS_POINTER_BITS)
-		begin = wire_load_be16(p) & DNS_POINTER_MAX;
-	if (begin < DNS_HEADER_BYTES || begin >= *at)
+	if (!begin)
 		return NULL;
 	seen = &s->seen[begin % SEEN_MAX];
 	if (seen->at == begin)
@@ -220,4 +230,261 @@ bool affected_by(const struct changes *changes, const struct volley_entry *entry
 	if (at != s.message.end)
 		return true;
 	return changes_have_soa(changes) && !soa_may_stay(&s);
+}
+
+/* --- Grounds ------------------------------------------------------------------------------------- */
+
+enum ground {
+	GROUND_ANY = 1,
+	GROUND_SERVERS,
+	GROUND_SIGNED_SOA,
+	GROUND_NAME,
+	GROUND_BELOW,
+	GROUND_OLD_SOA,
+	GROUND_TYPE, /* and more: plus the type */
+};
+
+/* Of a hash all bits of which count: SplitMix64 (Steele, Lea, Flood, OOPSLA 2014). Never 0. */
+static uint64_t ground_of(uint64_t hash, uint32_t ground)
+{
+	uint64_t x = hash + ground * 0x9e3779b97f4a7c15u;
+
+	x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
+	x = (x ^ x >> 27) * 0x94d049bb133111ebu;
+	x ^= x >> 31;
+	return x ? x : 1;
+}
+
+static uint64_t ground_of_type(uint64_t name, uint16_t type)
+{
+	return ground_of(name, GROUND_TYPE + type);
+}
+
+/* FNV-1a, over a label with its length octet, from the hash of the name above it. */
+static uint64_t hash_below(uint64_t above, const uint8_t *label)
+{
+	uint64_t hash = above;
+
+	for (unsigned i = 0; i <= *label; i++)
+		hash = (hash ^ label[i]) * 1099511628211u;
+	return hash;
+}
+
+/* An entry whose grounds are collected. */
+struct collector {
+	struct subject s; /* without changes */
+	struct grounds *to;
+	uint64_t seed;
+	bool is_full;
+	struct noted {
+		uint32_t at; /* 0: free */
+		uint64_t hash;
+	} noted[SEEN_MAX];
+};
+
+static void collect(struct collector *c, uint64_t ground)
+{
+	c->is_full |= !grounds_add(c->to, ground);
+}
+
+/* The hash of a folded name. It is below each name above it, up to the root: these grounds are collected. */
+static uint64_t collect_above(struct collector *c, const uint8_t *folded)
+{
+	uint8_t label[DNS_LABELS_MAX + 1];
+	uint64_t hash = c->seed;
+	unsigned n = 0;
+
+	for (unsigned at = 0; folded[at]; at += 1u + folded[at])
+		label[n++] = (uint8_t)at;
+	while (n--) {
+		collect(c, ground_of(hash, GROUND_BELOW));
+		hash = hash_below(hash, folded + label[n]);
+	}
+	return hash;
+}
+
+/* Notes the name at *at, which moves behind it, and what is above it. False: there is no name. */
+static bool collect_name(struct collector *c, uint32_t *at, uint64_t *hash)
+{
+	uint8_t folded[NAME_FOLDED_BYTES];
+	uint32_t begin = name_begin(&c->s.message, at);
+	struct noted *noted = &c->noted[begin % SEEN_MAX];
+
+	if (!begin)
+		return false;
+	if (noted->at != begin) {
+		if (!message_read_name(&c->s.message, begin, folded))
+			return false;
+		noted->hash = collect_above(c, folded);
+		noted->at = begin;
+	}
+	*hash = noted->hash;
+	return true;
+}
+
+/* A name that the rendering has looked up: is_looked_for(). */
+static bool collect_looked_up(struct collector *c, uint32_t *at)
+{
+	uint64_t hash;
+
+	if (!collect_name(c, at, &hash))
+		return false;
+	collect(c, ground_of(hash, GROUND_NAME));
+	if (c->s.qtype == DNS_TYPE_SOA || c->s.qtype == DNS_TYPE_ANY ||
+	    c->s.qtype == DNS_TYPE_RRSIG)
+		collect(c, ground_of_type(hash, DNS_TYPE_SOA));
+	return true;
+}
+
+/* Types that stand in the authority section, of owners that many an answer has there. */
+static bool is_of_authority(uint16_t type)
+{
+	return type == DNS_TYPE_NS || type == DNS_TYPE_DS || type == DNS_TYPE_NSEC ||
+	       type == DNS_TYPE_NSEC3;
+}
+
+/* is_other_rrset(): an owner that does not count as a name counts as below itself. */
+static void collect_rrset(struct collector *c, uint64_t owner, uint16_t type, bool in_authority)
+{
+	bool is_soa = type == DNS_TYPE_SOA;
+
+	if (!is_soa && !(in_authority && is_of_authority(type))) {
+		collect(c, ground_of(owner, GROUND_NAME));
+		return;
+	}
+	collect(c, ground_of(owner, GROUND_BELOW));
+	if (is_soa && in_authority)
+		collect(c, ground_of(owner, GROUND_OLD_SOA));
+	else
+		collect(c, ground_of_type(owner, type));
+}
+
+/* has_other_target() */
+static bool collect_target(struct collector *c, const struct message_record *r)
+{
+	int offset = followed_at(r->type);
+	uint32_t at = r->rdata_at + (uint32_t)offset;
+
+	return offset < 0 || (r->len > offset && collect_looked_up(c, &at));
+}
+
+/* is_record_affected() */
+static bool collect_record(struct collector *c, uint32_t *at, bool in_authority)
+{
+	struct message_record r;
+	uint64_t owner;
+
+	if (!collect_name(c, at, &owner) || !message_read_record(&c->s.message, *at, &r))
+		return false;
+	*at = r.rdata_at + r.len;
+	collect_rrset(c, owner, covered_type(&r), in_authority);
+	return collect_target(c, &r) && (!in_authority || note_signature(&c->s, &r));
+}
+
+static bool collect_all(struct collector *c, const struct volley_entry *entry)
+{
+	uint32_t n_answer = ntohs(entry->ancount), n_authority = ntohs(entry->nscount);
+	uint32_t n = n_answer + n_authority + ntohs(entry->arcount_full), at = DNS_HEADER_BYTES;
+
+	if (!collect_looked_up(c, &at))
+		return false;
+	if (entry->partial)
+		collect(c, ground_of(c->seed, GROUND_SERVERS));
+	at = c->s.message.body_at;
+	for (uint32_t i = 0; i < n; i++)
+		if (!collect_record(c, &at, i >= n_answer && i < n_answer + n_authority))
+			return false;
+	if (!soa_may_stay(&c->s))
+		collect(c, ground_of(c->seed, GROUND_SIGNED_SOA));
+	return at == c->s.message.end;
+}
+
+void affected_grounds(uint64_t seed, const struct volley_entry *entry, struct grounds *grounds)
+{
+	uint64_t any = ground_of(seed, GROUND_ANY);
+	struct collector c = {
+		.s = { .message = message_of_entry(entry), .qtype = ntohs(entry->key.qtype) },
+		.to = grounds,
+		.seed = seed,
+	};
+
+	if (entry->key.view == VOLLEY_VIEW_RECURSIVE)
+		return;
+	if (collect_all(&c, entry) && !c.is_full)
+		return;
+	grounds_clear(grounds);
+	grounds_add(grounds, any); /* alone enough */
+}
+
+/* --- What changes touch -------------------------------------------------------------------------- */
+
+static int list_ground(struct ground_list *list, uint64_t ground)
+{
+	size_t cap = list->cap ? 2 * list->cap : 64;
+	uint64_t *items;
+
+	if (list->n == list->cap) {
+		items = reallocarray(list->items, cap, sizeof(*items));
+		if (!items)
+			return -ENOMEM;
+		list->items = items;
+		list->cap = cap;
+	}
+	list->items[list->n++] = ground;
+	return 0;
+}
+
+static uint64_t hash_of(uint64_t seed, const uint8_t *name)
+{
+	uint64_t hash = seed;
+
+	for (unsigned n = name_n_labels(name); n--;)
+		hash = hash_below(hash, name_skip_labels(name, n));
+	return hash;
+}
+
+/* SOA alone is the rule at an apex, whose name is looked up, as a target, for many an answer. */
+static int list_rrsets(struct ground_list *list, const struct changes *changes, uint64_t hash,
+		       const struct changed_entry *e)
+{
+	bool is_soa_alone = e->n_types == 1 && e->types[0] == DNS_TYPE_SOA;
+	int err = is_soa_alone ? 0 : list_ground(list, ground_of(hash, GROUND_NAME));
+
+	for (unsigned i = 0; !err && i < e->n_types; i++) {
+		bool is_soa = e->types[i] == DNS_TYPE_SOA;
+
+		if (is_soa || is_of_authority(e->types[i]))
+			err = list_ground(list, ground_of_type(hash, e->types[i]));
+		if (!err && is_soa && !changes_keep_soa(changes))
+			err = list_ground(list, ground_of(hash, GROUND_OLD_SOA));
+	}
+	return err;
+}
+
+static int list_name(struct ground_list *list, const struct changes *changes, uint64_t seed,
+		     const struct changed_entry *e)
+{
+	uint64_t hash = hash_of(seed, e->name);
+	int err = e->has_rrsets ? list_rrsets(list, changes, hash, e) : 0;
+
+	if (!err && e->is_below)
+		err = list_ground(list, ground_of(hash, GROUND_NAME));
+	if (!err && (e->is_below || e->is_wild))
+		err = list_ground(list, ground_of(hash, GROUND_BELOW));
+	return err;
+}
+
+int affected_list(uint64_t seed, const struct changes *changes, struct ground_list *list)
+{
+	int err = list_ground(list, ground_of(seed, GROUND_ANY));
+	struct changed_entry entry;
+	size_t at = 0;
+
+	if (!err && changes_have_servers(changes))
+		err = list_ground(list, ground_of(seed, GROUND_SERVERS));
+	if (!err && changes_have_soa(changes))
+		err = list_ground(list, ground_of(seed, GROUND_SIGNED_SOA));
+	while (!err && changes_next(changes, &at, &entry))
+		err = list_name(list, changes, seed, &entry);
+	return err;
 }

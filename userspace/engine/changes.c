@@ -376,6 +376,24 @@ bool changes_keep_soa(const struct changes *changes)
 	return changes->keep_soa;
 }
 
+bool changes_next(const struct changes *changes, size_t *at, struct changed_entry *entry)
+{
+	const struct changed_name *names = changes->entries.items, *name;
+
+	if (*at == changes->entries.n)
+		return false;
+	name = &names[(*at)++];
+	*entry = (struct changed_entry){
+		.name = octets_of(changes, name),
+		.has_rrsets = name->flags & NAME_RRSETS,
+		.is_below = name->flags & NAME_BELOW,
+		.is_wild = name->flags & NAME_WILD,
+		.types = (const uint16_t *)changes->types.items + name->types,
+		.n_types = name->n_types,
+	};
+	return true;
+}
+
 bool changed_has(const struct changed_name *name, const struct changes *changes, uint16_t type)
 {
 	const uint16_t *types = (const uint16_t *)changes->types.items + name->types;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What a reload changed in a zone, as a table to look names up in: zone_diff() once, then a few
+ * What a reload or an edit changed in a zone, as a table to look names up in: zone_diff() once, then a few
  * nanoseconds for each name that an answer rests on (engine/affected.h).
  *
  *      name        in the table because                            changes
@@ -45,8 +45,9 @@ const char *changes_refusal_text(enum changes_refusal refusal);
 struct changes;
 
 /*
- * Compares two snapshots of one zone; both must live as long as the result. NULL with *why where
- * the answers that change cannot be told, or not with profit. Any thread; allocates; O(names).
+ * Compares two versions of one zone; both must live as long as the result. NULL with *why where
+ * the answers that change cannot be told, or not with profit. Any thread; allocates; costs what
+ * zone_diff() costs.
  */
 struct changes *changes_new(const struct zone *old_zone, const struct zone *new_zone,
 			    enum changes_refusal *why) __attribute__((warn_unused_result));
@@ -66,6 +67,19 @@ bool changes_have_soa(const struct changes *changes);
  * older one is then as good in a negative answer: RFC 2308 section 5 uses its TTL and MINIMUM.
  */
 bool changes_keep_soa(const struct changes *changes);
+
+/* A name of the table, as it stands in it. */
+struct changed_entry {
+	const uint8_t *name; /* folded wire form; lives as long as the changes */
+	bool has_rrsets;     /* changes_look() says CHANGES_SELF for it: n_types of these changed */
+	bool is_below;       /* CHANGES_BELOW, at it and below it */
+	bool is_wild;        /* CHANGES_BELOW for some below it */
+	const uint16_t *types;
+	unsigned n_types;
+};
+
+/* One after the other, from *at = 0 on; one may come twice, with a part each. False: there is no more. */
+bool changes_next(const struct changes *changes, size_t *at, struct changed_entry *entry);
 
 /* A name that has other RRsets, and of which types. Signatures count to the type they cover. */
 struct changed_name;

@@ -106,7 +106,7 @@ static void close_spans(struct clients *c, const struct span **around, unsigned 
 }
 
 /* Spans nest or are apart, so those that hold the present one are a stack: one for each length. */
-static void flatten(struct clients *c, const struct span *spans, size_t n)
+static void flatten(struct clients *c, struct span *spans, size_t n, bool joined)
 {
 	const struct span *around[ADDRESS_BITS + 1];
 	unsigned int depth = 0;
@@ -114,6 +114,8 @@ static void flatten(struct clients *c, const struct span *spans, size_t n)
 	add_range(c, 0, CLIENTS_VIEW(VOLLEY_VIEW_PUBLIC));
 	for (size_t i = 0; i < n; i++) {
 		close_spans(c, around, &depth, &spans[i]);
+		if (joined && depth)
+			spans[i].views |= around[depth - 1]->views;
 		add_range(c, spans[i].first, spans[i].views);
 		around[depth++] = &spans[i];
 		c->restrict_zones |= (spans[i].views & CLIENTS_VIEW(VOLLEY_VIEW_PRIVATE)) != 0;
@@ -121,7 +123,7 @@ static void flatten(struct clients *c, const struct span *spans, size_t n)
 	close_spans(c, around, &depth, NULL);
 }
 
-int clients_new(struct clients **out, const struct clients_prefix *prefixes, size_t n)
+static int make(struct clients **out, const struct clients_prefix *prefixes, size_t n, bool joined)
 {
 	struct clients *c = calloc(1, sizeof(*c) + (2 * n + 1) * sizeof(c->ranges[0]));
 	struct span *spans = calloc(n ? n : 1, sizeof(*spans));
@@ -131,13 +133,23 @@ int clients_new(struct clients **out, const struct clients_prefix *prefixes, siz
 		err = span_of(&spans[i], &prefixes[i]);
 	if (!err) {
 		qsort(spans, n, sizeof(*spans), compare);
-		flatten(c, spans, join(spans, n));
+		flatten(c, spans, join(spans, n), joined);
 		*out = c;
 		c = NULL;
 	}
 	free(spans);
 	free(c);
 	return err;
+}
+
+int clients_new(struct clients **out, const struct clients_prefix *prefixes, size_t n)
+{
+	return make(out, prefixes, n, false);
+}
+
+int clients_new_joined(struct clients **out, const struct clients_prefix *prefixes, size_t n)
+{
+	return make(out, prefixes, n, true);
 }
 
 void clients_free(struct clients *c)

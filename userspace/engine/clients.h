@@ -37,6 +37,10 @@ struct clients;
 int clients_new(struct clients **out, const struct clients_prefix *prefixes, size_t n)
 	__attribute__((warn_unused_result));
 
+/* The same, but what a prefix allows holds within it, too: it is added to those inside. */
+int clients_new_joined(struct clients **out, const struct clients_prefix *prefixes, size_t n)
+	__attribute__((warn_unused_result));
+
 /* NULL is allowed. */
 void clients_free(struct clients *c);
 

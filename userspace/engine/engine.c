@@ -9,6 +9,7 @@
 #include "dns/tsig.h"
 #include "engine/chaos.h"
 #include "engine/clients.h"
+#include "engine/handover.h"
 #include "engine/internal.h"
 #include "engine/look.h"
 #include "engine/recursion.h"
@@ -30,7 +31,7 @@ uint64_t engine_config_digest(const struct engine_config *config)
 uint64_t engine_option_mask(const struct engine_config *config)
 {
 	/* With cookies or without: a malformed one is FORMERR (query_parse). */
-	uint64_t mask = 1ull << DNS_OPTION_COOKIE;
+	uint64_t mask = 1ull << DNS_OPTION_COOKIE | 1ull << DNS_OPTION_EXPIRE;
 
 	if (config->nsid)
 		mask |= 1ull << DNS_OPTION_NSID;
@@ -204,6 +205,29 @@ static uint16_t answer_from_zones(struct engine *e, const struct engine_request 
 	return a->flags & DNS_RCODE_MASK;
 }
 
+/* Who else is to answer what is not for us; NULL: nobody, or the caller has no way to them. */
+static const struct handover_rules *rules_of(const struct engine *e,
+					     const struct engine_request *rq)
+{
+	return rq->hands_over ? rcu_dereference(e->data->handover) : NULL;
+}
+
+static uint16_t hand_over(struct engine *e, struct cache_answer *a)
+{
+	e->outcome = ENGINE_HANDS_OVER;
+	return engine_empty(a, DNS_RCODE_NOERROR);
+}
+
+/* A secondary asks for the SOA before it asks for the zone: whether it may is the zone's rules' to say. */
+static bool may_be_secondary(const struct engine *e, const struct engine_request *rq,
+			     const struct query *q)
+{
+	const struct handover_rules *rules = rules_of(e, rq);
+
+	return q->qtype == DNS_TYPE_SOA && rules &&
+	       handover_allows(rules, rq->family, rq->client, HANDOVER_TRANSFER);
+}
+
 /*
  * Our zones come before upstream, with all that they say: a client that may recurse gets a referral or
  * an alias that leads out of them as anyone does, and asks for the rest by itself. Only the DS of a zone
@@ -228,19 +252,33 @@ static uint16_t answer_data(struct engine *e, const struct engine_request *rq,
 	    (client.recursion && q->rd &&
 	     engine_is_of_parent(e, q->folded, q->qname_bytes, q->qtype)))
 		return recursion_answer(e, rq, q, client.recursion, a);
-	if (!client.zones) {
+	if (!client.zones && !rq->sees_zones) {
+		if (may_be_secondary(e, rq, q))
+			return hand_over(e, a);
 		engine_count(&e->counters.prohibited);
 		return engine_failure(e, a, DNS_RCODE_REFUSED, DNS_EDE_PROHIBITED);
 	}
 	return answer_from_zones(e, rq, q, &client, a);
 }
 
-/* We hold no keys: RFC 8945 section 5.2.1. The record is made before the reply overwrites msg. */
+static uint16_t answer_stranger(struct engine *e, struct cache_answer *a)
+{
+	engine_count(&e->counters.prohibited);
+	return engine_failure(e, a, DNS_RCODE_REFUSED, DNS_EDE_PROHIBITED);
+}
+
+/*
+ * Whose key we do not know: RFC 8945 section 5.2.1. The record is made before the reply overwrites msg.
+ */
 static uint16_t answer_tsig(struct engine *e, const struct engine_request *rq,
 			    const struct query *q, struct cache_answer *a)
 {
-	int bytes = tsig_write_error(e->tsig, rq->msg, q, DNS_RCODE_BADKEY);
+	const struct handover_rules *rules = rules_of(e, rq);
+	int bytes;
 
+	if (rules && handover_knows_key(rules, rq->msg, q))
+		return hand_over(e, a);
+	bytes = tsig_write_error(e->tsig, rq->msg, q, DNS_RCODE_BADKEY);
 	if (bytes < 0)
 		return engine_empty(a, DNS_RCODE_FORMERR);
 	e->tsig_bytes = (size_t)bytes;
@@ -248,19 +286,39 @@ static uint16_t answer_tsig(struct engine *e, const struct engine_request *rq,
 }
 
 /*
- * We transfer to nobody: REFUSED for a zone of ours, NOTAUTH for any other name (RFC 5936 section
- * 2.2.1). AXFR does not go over UDP at all (section 4.2): NOTIMP, as knotd and nsd say.
+ * REFUSED for a zone of ours, NOTAUTH for any other name (RFC 5936 section 2.2.1). AXFR does not go over
+ * UDP at all (section 4.2): NOTIMP, as knotd and nsd say.
  */
 static uint16_t answer_transfer(struct engine *e, const struct engine_request *rq,
 				const struct query *q, struct cache_answer *a)
 {
+	const struct handover_rules *rules = rules_of(e, rq);
 	const struct zone_set *set = rcu_dereference(e->data->set);
 
 	if (q->qtype == DNS_TYPE_AXFR && !rq->stream)
 		return engine_failure(e, a, DNS_RCODE_NOTIMP, DNS_EDE_NOT_SUPPORTED);
 	if (!set || !zone_set_get(set, q->folded, q->qname_bytes))
 		return engine_failure(e, a, DNS_RCODE_NOTAUTH, DNS_EDE_NOT_AUTHORITATIVE);
-	return engine_failure(e, a, DNS_RCODE_REFUSED, DNS_EDE_NOT_SUPPORTED);
+	if (rules && handover_allows(rules, rq->family, rq->client, HANDOVER_TRANSFER))
+		return hand_over(e, a);
+	return answer_stranger(e, a);
+}
+
+/* NOTIFY and UPDATE are also for zones that are not served yet; the others are nobody's. */
+static uint16_t answer_opcode(struct engine *e, const struct engine_request *rq,
+			      const struct query *q, struct cache_answer *a)
+{
+	const struct handover_rules *rules = rules_of(e, rq);
+	uint32_t what = q->opcode == DNS_OPCODE_NOTIFY ? HANDOVER_NOTIFY :
+			q->opcode == DNS_OPCODE_UPDATE ? HANDOVER_UPDATE :
+							 0;
+
+	if (!rules || !what)
+		return engine_empty(a, DNS_RCODE_NOTIMP);
+	if (q->has_tsig)
+		return answer_tsig(e, rq, q, a);
+	return handover_allows(rules, rq->family, rq->client, what) ? hand_over(e, a) :
+								      answer_stranger(e, a);
 }
 
 static uint16_t answer_question(struct engine *e, const struct engine_request *rq,
@@ -274,6 +332,9 @@ static uint16_t answer_question(struct engine *e, const struct engine_request *r
 		return engine_empty(a, DNS_RCODE_REFUSED);
 	if (q->qtype == DNS_TYPE_AXFR || q->qtype == DNS_TYPE_IXFR)
 		return answer_transfer(e, rq, q, a);
+	/* How long a zone is good for is not the engine's to know. */
+	if (q->edns.expire_asked && may_be_secondary(e, rq, q))
+		return hand_over(e, a);
 	return answer_data(e, rq, q, a);
 }
 
@@ -287,7 +348,7 @@ static uint16_t decide(struct engine *e, const struct engine_request *rq, const 
 	case QUERY_COOKIE_ONLY: /* RFC 7873 section 5.4 */
 		return engine_empty(a, e->config.cookies ? DNS_RCODE_NOERROR : DNS_RCODE_FORMERR);
 	case QUERY_NOTIMP:
-		return engine_empty(a, DNS_RCODE_NOTIMP);
+		return answer_opcode(e, rq, q, a);
 	case QUERY_BADVERS:
 		return engine_empty(a, DNS_RCODE_BADVERS);
 	case QUERY_FORMERR:
@@ -308,6 +369,21 @@ static void begin(struct engine *e, struct engine_look *look)
 	e->outcome = ENGINE_REPLIES;
 	e->expired = NULL;
 	e->memory = 0;
+}
+
+/* What engine_answer() says then. */
+static size_t without_reply(struct engine *e)
+{
+	if (e->outcome == ENGINE_DEFERS) {
+		engine_count(&e->counters.deferred);
+		return ENGINE_DEFERRED;
+	}
+	if (e->outcome == ENGINE_HANDS_OVER) {
+		engine_count(&e->counters.handed_over);
+		return ENGINE_HANDOVER;
+	}
+	engine_count(&e->counters.dropped);
+	return 0;
 }
 
 size_t engine_answer(struct engine *e, const struct engine_request *rq, uint8_t *out, size_t cap)
@@ -333,8 +409,7 @@ size_t engine_answer(struct engine *e, const struct engine_request *rq, uint8_t 
 		sampler_see(&e->sampler, q);
 	if (e->outcome == ENGINE_REPLIES)
 		return reply_write(e, rq, q, &a, rcode, out, cap);
-	engine_count(e->outcome == ENGINE_DEFERS ? &e->counters.deferred : &e->counters.dropped);
-	return e->outcome == ENGINE_DEFERS ? ENGINE_DEFERRED : 0;
+	return without_reply(e);
 }
 
 /* The query that has waited. Its letter case is as it was. */

@@ -86,6 +86,7 @@ struct engine_recursion {
 /* clang-format on */
 
 struct clients;
+struct handover_rules;
 struct policy;
 
 /* What is served, to whom: control swaps each pointer (rcu_xchg_pointer) and waits for all workers. */
@@ -94,6 +95,7 @@ struct engine_data {
 	struct clients *clients; /* NULL: nobody recurses, everyone may ask for our zones */
 	struct policy *policy;   /* NULL: none */
 	struct engine_recursion *recursion; /* NULL: nothing is asked upstream */
+	struct handover_rules *handover;    /* engine/handover.h; NULL: nothing is handed over */
 };
 
 /*
@@ -174,6 +176,10 @@ struct engine_request {
 	uint64_t now_ns;       /* as in struct engine_times, all three */
 	uint32_t now_s;
 	uint32_t wall_s;
+	bool hands_over;   /* ENGINE_HANDOVER is understood */
+	bool has_expire;   /* a secondary asks for the SOA: EXPIRE is to be told it, */
+	uint32_t expire_s; /* if it asks for that: RFC 7314 */
+	bool sees_zones; /* ours, whatever the list of clients says: more is known of it than its address */
 	struct engine_pending *pending; /* free, to be filled; NULL: the reply cannot come later */
 	unsigned int ahead; /* 1 + its place in the last engine_read_ahead(); 0: it was not read */
 };
@@ -193,13 +199,14 @@ struct engine_message {
 void engine_read_ahead(struct engine *e, const struct engine_message *msgs, unsigned int n);
 
 #define ENGINE_DEFERRED SIZE_MAX
+#define ENGINE_HANDOVER (SIZE_MAX - 1)
 
 /*
  * The reply to rq, written to out, which has room for cap octets and may be rq->msg itself (the
  * ports answer in place) but must not overlap it otherwise. Returns its length, never more than the
  * client takes; 0: there is nothing to be sent; ENGINE_DEFERRED: engine_finish() makes the reply when
  * rq->pending is completed. That may be to be submitted beside a reply, too: what was in the cache is
- * fetched anew then. Owner thread only, in a QSBR read section.
+ * fetched anew then. ENGINE_HANDOVER: the message is for the transfer thread (worker/handover.h). Owner thread only, in a QSBR read section.
  */
 size_t engine_answer(struct engine *e, const struct engine_request *rq, uint8_t *out, size_t cap);
 
@@ -220,8 +227,8 @@ bool engine_refresh(struct engine *e, const struct volley_refresh *refresh,
 	__attribute__((warn_unused_result));
 
 /*
- * Each message counts in queries, and in ignored, no_room, dropped, deferred or exactly one rcode; what was
- * deferred counts in no_room or an rcode when it is finished. E(name, words).
+ * Each message counts in queries, and in ignored, no_room, dropped, deferred, handed_over or exactly one
+ * rcode; what was deferred counts in no_room or an rcode when it is finished. E(name, words).
  */
 #define ENGINE_COUNTERS(E)                                                                       \
 	E(queries, "messages looked at")                                                         \
@@ -248,6 +255,7 @@ bool engine_refresh(struct engine *e, const struct volley_refresh *refresh,
 	E(dropped, "not answered: a policy says so")                                             \
 	E(deferred, "asked upstream, to be answered later")                                      \
 	E(finished, "of the deferred, those that were completed")                                \
+	E(handed_over, "transfers, NOTIFY, UPDATE and signed messages, left to their thread")    \
 	E(refreshed,                                                                             \
 	  "asked upstream for the cache alone: before expiry, or behind a stale answer")         \
 	E(prohibited, "REFUSED: clients that may not ask this")                                  \

@@ -21,6 +21,7 @@ enum engine_outcome {
 	ENGINE_REPLIES,
 	ENGINE_DEFERS, /* it is asked upstream */
 	ENGINE_DROPS,  /* no reply */
+	ENGINE_HANDS_OVER,
 };
 
 struct engine_cache {

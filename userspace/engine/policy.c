@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "dns/name.h"
+#include "zone/walk.h"
 
 struct policy {
 	const struct zone *local; /* may be NULL */
@@ -95,11 +96,13 @@ static uint32_t count_ignored(const struct zone *list)
 {
 	uint8_t owner[ZONE_NAME_MAX], folded[NAME_FOLDED_BYTES];
 	unsigned int apex_bytes, n;
+	const struct zone_node *node;
+	struct zone_walk walk;
 	uint32_t n_ignored = 0;
 
 	zone_apex(list, &apex_bytes);
-	for (size_t i = 1; i < zone_n_names(list); i++) {
-		const struct zone_node *node = zone_node_at(list, i);
+	zone_walk_behind(&walk, list, zone_apex_node(list));
+	while ((node = zone_walk_next(&walk))) {
 		const struct zone_rrset *cname = zone_node_rrset(list, node, DNS_TYPE_CNAME);
 		unsigned int bytes = zone_node_owner(list, node, owner);
 
@@ -156,7 +159,7 @@ static struct rule find_node(const struct zone *zone, const uint8_t *folded, uns
 	zone_find(zone, folded, bytes, DNS_TYPE_NULL, &found);
 	if (found.node && found.status != ZONE_DNAME && found.status != ZONE_DELEGATION)
 		zone_node_rrsets(zone, found.node, &n);
-	return n && found.node != zone_node_at(zone, 0) ? (struct rule){ zone, found.node } : none;
+	return n && found.node != zone_apex_node(zone) ? (struct rule){ zone, found.node } : none;
 }
 
 static struct rule find_local(const struct policy *p, const uint8_t *folded, unsigned int bytes)
@@ -220,7 +223,7 @@ static int add_soa(struct render *r, const struct zone *zone)
 {
 	uint8_t owner[ZONE_NAME_MAX];
 
-	zone_node_owner(zone, zone_node_at(zone, 0), owner);
+	zone_node_owner(zone, zone_apex_node(zone), owner);
 	writer_set_section(&r->writer, WRITER_AUTHORITY);
 	return add_rrset(r, zone, owner, zone_soa(zone));
 }

@@ -4,49 +4,7 @@
 #include "base/err.h"
 #include "base/wire.h"
 #include "dns/name.h"
-#include "dns/proto.h"
-
-/* Data with names: what stands before them, how many, what stands behind. */
-struct layout {
-	uint8_t front_bytes;
-	uint8_t n_strings; /* character strings behind the front: RFC 1035 section 3.3 */
-	uint8_t n_names;
-	uint8_t tail_bytes;
-};
-
-static struct layout layout_of(uint16_t type)
-{
-	switch (type) {
-	case DNS_TYPE_NS:
-	case DNS_TYPE_MD:
-	case DNS_TYPE_MF:
-	case DNS_TYPE_CNAME:
-	case DNS_TYPE_MB:
-	case DNS_TYPE_MG:
-	case DNS_TYPE_MR:
-	case DNS_TYPE_PTR:
-	case DNS_TYPE_DNAME:
-		return (struct layout){ .n_names = 1 };
-	case DNS_TYPE_MINFO:
-	case DNS_TYPE_RP:
-		return (struct layout){ .n_names = 2 };
-	case DNS_TYPE_MX:
-	case DNS_TYPE_AFSDB:
-	case DNS_TYPE_RT:
-	case DNS_TYPE_KX:
-		return (struct layout){ .front_bytes = 2, .n_names = 1 };
-	case DNS_TYPE_PX:
-		return (struct layout){ .front_bytes = 2, .n_names = 2 };
-	case DNS_TYPE_SRV:
-		return (struct layout){ .front_bytes = 6, .n_names = 1 };
-	case DNS_TYPE_NAPTR:
-		return (struct layout){ .front_bytes = 4, .n_strings = 3, .n_names = 1 };
-	case DNS_TYPE_SOA:
-		return (struct layout){ .n_names = 2, .tail_bytes = 20 };
-	default:
-		return (struct layout){ 0 };
-	}
-}
+#include "dns/rdlayout.h"
 
 /* Both cursors move. */
 static void copy(struct wire_writer *w, struct wire_reader *r, size_t n)
@@ -93,7 +51,7 @@ static void copy_name(struct wire_writer *w, struct wire_reader *r, const struct
 int rdnames_expand(const struct message *m, const struct message_record *record, uint8_t *out,
 		   size_t cap)
 {
-	struct layout l = layout_of(record->type);
+	struct rdlayout l = rdlayout_of(record->type, RDLAYOUT_ALL);
 	struct wire_reader r;
 	struct wire_writer w;
 

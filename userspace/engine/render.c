@@ -20,12 +20,12 @@ void render_empty(struct cache_answer *a, uint16_t flags)
 
 static const struct zone_rrset *apex_ns(const struct render *r)
 {
-	return zone_node_rrset(r->zone, zone_node_at(r->zone, 0), DNS_TYPE_NS);
+	return zone_node_rrset(r->zone, zone_apex_node(r->zone), DNS_TYPE_NS);
 }
 
 static int add_apex(struct render *r, const struct zone_rrset *rrset, uint32_t ttl)
 {
-	const struct zone_node *apex = zone_node_at(r->zone, 0);
+	const struct zone_node *apex = zone_apex_node(r->zone);
 	uint8_t owner[ZONE_NAME_MAX];
 
 	zone_node_owner(r->zone, apex, owner);
@@ -101,7 +101,7 @@ static int answer_any_full(struct render *r, const struct zone_node *node)
 			continue; /* each has come with what it covers */
 		err = add_answer(r, node, &rrsets[i]);
 	}
-	return err ? err : end_answer(r, node != zone_node_at(r->zone, 0));
+	return err ? err : end_answer(r, node != zone_apex_node(r->zone));
 }
 
 /* The NS RRset itself is no answer to add it to; DS and DNSKEY are asked for by who has it. */
@@ -142,7 +142,7 @@ static int follow(struct render *r, const uint8_t *target)
 	r->member = zone_set_find(r->set, folded, (unsigned int)len, r->qtype);
 	if (r->member && r->member != r->first)
 		r->crossed = true;
-	return r->member && r->member->zone ? STEP_ON : STEP_DONE;
+	return r->member && zone_set_zone(r->member) ? STEP_ON : STEP_DONE;
 }
 
 static int step_cname(struct render *r, const struct zone_result *found)
@@ -239,7 +239,7 @@ static int step(struct render *r)
 	const uint8_t *folded = r->chain[r->n_steps];
 	struct zone_result found;
 
-	r->zone = r->member->zone;
+	r->zone = zone_set_zone(r->member);
 	zone_find(r->zone, folded, (unsigned int)name_bytes(folded), r->qtype, &found);
 	dnssec_note_proofs(r, &found);
 	switch (found.status) {
@@ -311,7 +311,7 @@ int render_answer(struct render *r, const struct engine_config *config, const st
 	r->stream = stream;
 	r->first = set ? zone_set_find(set, r->chain[0], q->qname_bytes, q->qtype) : NULL;
 	r->member = r->first;
-	if (!r->first || !r->first->zone) {
+	if (!r->first || !zone_set_zone(r->first)) {
 		render_empty(a, r->first ? DNS_RCODE_SERVFAIL : DNS_RCODE_REFUSED);
 		return 0;
 	}

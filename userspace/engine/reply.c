@@ -102,6 +102,7 @@ size_t reply_write(struct engine *e, const struct engine_request *rq, const stru
 		   const struct cache_answer *a, uint16_t rcode, uint8_t *out, size_t cap)
 {
 	struct edns_reply opt = EDNS_REPLY_INIT;
+	uint8_t expire[4];
 	size_t limit = reply_limit(e, rq, q, cap);
 	enum emit_form form;
 	size_t bytes;
@@ -115,6 +116,10 @@ size_t reply_write(struct engine *e, const struct engine_request *rq, const stru
 	if (q->edns.nsid_asked && e->config.nsid) {
 		opt.nsid = e->config.nsid;
 		opt.nsid_bytes = e->config.nsid_bytes;
+	}
+	if (q->edns.expire_asked && rq->has_expire) {
+		wire_store_be32(expire, rq->expire_s);
+		opt.expire = expire;
 	}
 	bytes = emit_reply(out, limit, rq->msg, q, a, q->edns.present ? &opt : NULL, &form);
 	if (!bytes) {

@@ -2,16 +2,15 @@
 /*
  * How a busy port keeps its worker from sleeping between two bursts. To sleep and to be woken costs as
  * much as some replies, on both sides: the kernel's receiving thread wakes the worker for each of its
- * own bursts. So after a burst of some size the port wants to be looked at again, and each such look
- * that finds nothing first gives the CPU to whoever else wants it, which is above all that thread,
- * where the two share a core. After AWAKE_LOOKS of them in vain the worker may sleep.
+ * own bursts. So after a burst of some size the port asks to be looked at again at once, until
+ * AWAKE_LOOKS of these found nothing; before each of them the worker gives the CPU to whoever else wants
+ * it, which is above all that thread, where the two share a core.
  *
  * A port that gets messages one by one never stays awake: it costs what it did.
  */
 #ifndef VOLLEY_PORT_AWAKE_H
 #define VOLLEY_PORT_AWAKE_H
 
-#include <sched.h>
 #include <stdbool.h>
 
 #define AWAKE_BURST 8 /* messages that make a port busy */
@@ -26,16 +25,8 @@ static inline void awake_note(struct awake *a, unsigned int n)
 {
 	if (n >= AWAKE_BURST)
 		a->n_looks = AWAKE_LOOKS;
-}
-
-/* A receive found nothing: true where it is to look once more, now. */
-static inline bool awake_look_again(struct awake *a)
-{
-	if (!a->n_looks)
-		return false;
-	a->n_looks--;
-	sched_yield();
-	return true;
+	else if (!n && a->n_looks)
+		a->n_looks--;
 }
 
 /* Whether port_wake_at() is to be 0. */

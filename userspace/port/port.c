@@ -3,6 +3,7 @@
 #include "port/port.h"
 
 #include <assert.h>
+#include <errno.h>
 #include <string.h>
 
 void port_defer(struct port *p, const struct port_msg *msg, struct port_return *out)
@@ -33,6 +34,11 @@ unsigned int port_reply(struct port *p, uint64_t now_ns, const struct port_reply
 		assert(replies[i].to->port == p && replies[i].len <= replies[i].to->cap);
 	port_count(&p->stats.late, n);
 	return p->ops->reply(p, now_ns, replies, n);
+}
+
+int port_give(struct port *p, const struct port_msg *msg, struct port_gift *out)
+{
+	return p->ops->give && msg->stream ? p->ops->give(p, msg, out) : -EOPNOTSUPP;
 }
 
 void port_stats_read(const struct port *p, struct port_stats *out)

@@ -17,6 +17,9 @@
  *
  *      handler: port_defer() ──► struct port_return, the caller's ──► port_reply(), once
  *
+ * A connection can be given away as a whole to who does more with it than reply: port_give(). What was
+ * asked before has to be answered first; until then the message is put back, and comes again.
+ *
  * Threads: open and close belong to control, all else to the one worker that the port was given to.
  * The counters are written by that worker alone and may be read by anyone with port_counter().
  */
@@ -49,7 +52,7 @@ enum port_kind {
  * Every port's books balance between two rounds:
  *
  *      rx = malformed + truncated_in + no_reply + tx + tx_dropped + port_pending() + port_deferred()
- *           + to_kernel + to_kernel_lost
+ *           + to_kernel + to_kernel_lost + given + put_back
  *
  * where port_deferred() is deferred - late. A reply that comes late is counted when it comes, as any
  * other is: in tx, no_reply, tx_dropped ...
@@ -65,6 +68,8 @@ enum port_kind {
 	X(deferred, "handed back to be answered later")                     \
 	X(late, "of the deferred, answered by now or given up")             \
 	X(late_orphaned, "of the late, those whose connection was gone")    \
+	X(given, "gone with their connection, which was given away")        \
+	X(put_back, "put back, to come again behind earlier replies")       \
 	X(tx, "replies given to the kernel")                                \
 	X(tx_bytes, "bytes of these replies")                               \
 	X(tx_retried, "replies that found no room at first")                \
@@ -80,6 +85,7 @@ enum port_kind {
 	X(conns_closed, "connections closed, for whatever reason")          \
 	X(conns_refused, "connections over the limit: refused")             \
 	X(conns_evicted, "idle or stalled connections closed to make room") \
+	X(conns_given, "of the closed, those that were given away open")    \
 	X(conns_timed_out, "connections closed by a timeout")
 
 struct port_stats {
@@ -106,12 +112,14 @@ struct port_msg {
 	uint8_t local[16]; /* the address that was asked: the reply leaves from it */
 	uint32_t ifindex;  /* the interface it came in by, where known, else 0 */
 	bool deferred; /* out, with len 0: the reply follows by port_reply(); see port_defer() */
+	bool given;    /* out, with len 0: see port_give(), for both */
+	bool put_back;
 
 	/* The port's own; nobody else reads or writes these. */
 	uint32_t slot;     /* of the buffer or connection */
 	uint32_t gen;      /* tcp: which of the slot's connections */
-	uint64_t frame_at; /* xsk: offset of the frame in the UMEM */
-	uint16_t net_off;  /* xsk: IP header in the frame */
+	uint64_t frame_at; /* xsk: offset of the frame in the UMEM; tcp: of the input */
+	uint16_t net_off;  /* xsk: IP header in the frame; tcp: messages before it in this burst */
 };
 
 struct port;
@@ -142,6 +150,13 @@ struct port_reply {
 	uint32_t len; /* at most to->cap; 0: there will be none */
 };
 
+/* A connection that was given away. */
+struct port_gift {
+	int fd;               /* the receiver's; not blocking */
+	const uint8_t *bytes; /* read and not answered, lengths included; valid until port_send() */
+	size_t n_bytes;
+};
+
 struct port_ops {
 	unsigned int (*receive)(struct port *p, uint64_t now_ns, struct port_msg *msgs,
 				unsigned int n_cap);
@@ -151,6 +166,8 @@ struct port_ops {
 	/* NULL: the port cannot defer. Counts all but `late`, which port_reply() has counted. */
 	unsigned int (*reply)(struct port *p, uint64_t now_ns, const struct port_reply *replies,
 			      unsigned int n);
+	/* NULL: the port has no connections, or keeps them. */
+	int (*give)(struct port *p, const struct port_msg *msg, struct port_gift *out);
 	int (*start)(struct port *p);
 	void (*stop)(struct port *p);
 	uint64_t (*wake_at)(struct port *p);
@@ -209,6 +226,23 @@ void port_defer(struct port *p, const struct port_msg *msg, struct port_return *
  */
 unsigned int port_reply(struct port *p, uint64_t now_ns, const struct port_reply *replies,
 			unsigned int n);
+
+/* Two messages of one connection: those of a burst stand next to each other. */
+static inline bool port_same_stream(const struct port_msg *a, const struct port_msg *b)
+{
+	return a->stream && b->stream && a->slot == b->slot && a->gen == b->gen;
+}
+
+/*
+ * Give away the connection that msg, which has stream, came by: called by the handler. 0: *out is the
+ * receiver's, and the port has nothing to do with the connection any more; the handler sets given and
+ * len = 0. -EAGAIN: earlier messages are still to be answered; the handler sets put_back and len = 0,
+ * and the message comes again when all replies have left. Either holds for all messages of this connection
+ * that follow in the burst, too; the handler answers none of them. -EOPNOTSUPP: it cannot be given; the
+ * handler answers. The worker's thread.
+ */
+__attribute__((warn_unused_result)) int port_give(struct port *p, const struct port_msg *msg,
+						  struct port_gift *out);
 
 /*
  * Begin to attract traffic (AF_XDP: enter the socket in the map) and cease to. After port_stop()
@@ -271,7 +305,12 @@ static inline uint64_t port_counter(const uint64_t *counter)
 /* Count a message that was handed back without a reply: for good, or for now. For ports. */
 static inline void port_count_unsent(struct port *p, const struct port_msg *msg)
 {
-	port_count(msg->deferred ? &p->stats.deferred : &p->stats.no_reply, 1);
+	struct port_stats *s = &p->stats;
+
+	if (msg->given || msg->put_back)
+		port_count(msg->given ? &s->given : &s->put_back, 1);
+	else
+		port_count(msg->deferred ? &s->deferred : &s->no_reply, 1);
 }
 
 /* Copy all counters. Each value is whole; the set is not of one instant. Any thread. */

@@ -164,8 +164,6 @@ static unsigned int socket_receive(struct port *p, uint64_t now_ns, struct port_
 		arm(s, &s->slots[i], &s->in[i].msg_hdr, s->data + (size_t)i * s->msg_bytes,
 		    s->msg_bytes);
 	n_in = read_burst(s, n_cap);
-	if (!n_in && awake_look_again(&s->awake))
-		n_in = read_burst(s, n_cap);
 	awake_note(&s->awake, n_in);
 	return take_burst(s, msgs, n_in);
 }

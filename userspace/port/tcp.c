@@ -39,17 +39,22 @@ static void watch(struct tcp_port *t, struct tcp_conn *c, uint32_t interest)
 	c->interest = interest;
 }
 
-void tcp_port_end(struct tcp_port *t, struct tcp_conn *c)
+void tcp_port_forget(struct tcp_port *t, struct tcp_conn *c)
 {
 	port_count(&t->port.stats.tx_dropped, c->n_queued);
 	t->n_queued -= c->n_queued;
-	close(c->fd);
 	c->fd = -1;
 	c->gen++;
 	tcp_conn_reset(c, &t->pool);
 	cds_list_del_init(&c->ready_link);
 	cds_list_move(&c->timer_link, &t->free);
 	port_count(&t->port.stats.conns_closed, 1);
+}
+
+void tcp_port_end(struct tcp_port *t, struct tcp_conn *c)
+{
+	close(c->fd);
+	tcp_port_forget(t, c);
 }
 
 /* Whether replies are still to come, now or later. */
@@ -105,6 +110,9 @@ void tcp_port_update(struct tcp_port *t, struct tcp_conn *c, uint64_t now_ns)
 	bool full = c->out_bytes >= TCP_OUT_HIGH || c->n_deferred >= TCP_DEFERRED_MAX;
 	uint32_t interest = 0;
 
+	if (!c->out_bytes && !owes(c))
+		c->alone = false;
+	full |= c->alone;
 	if (!more && !c->out_bytes && !owes(c)) {
 		if (c->eof) {
 			tcp_port_end(t, c);
@@ -260,7 +268,7 @@ static void expire(struct tcp_port *t, uint64_t now_ns)
 static void fill_msg(struct tcp_port *t, struct tcp_conn *c, struct port_msg *m, unsigned int slot)
 {
 	const uint8_t *bytes;
-	uint32_t len = tcp_conn_take(c, &bytes);
+	uint32_t at = c->in_start, len = tcp_conn_take(c, &bytes);
 
 	*m = (struct port_msg){
 		.data = tcp_port_buffer(t, slot),
@@ -272,6 +280,8 @@ static void fill_msg(struct tcp_port *t, struct tcp_conn *c, struct port_msg *m,
 		.local_port = c->local.port,
 		.slot = (uint32_t)(c - t->conns),
 		.gen = c->gen,
+		.frame_at = at,
+		.net_off = (uint16_t)c->n_taken,
 	};
 	memcpy(m->peer, c->peer.bytes, sizeof(m->peer));
 	memcpy(m->local, c->local.bytes, sizeof(m->local));
@@ -338,6 +348,29 @@ static unsigned int tcp_receive(struct port *p, uint64_t now_ns, struct port_msg
 	return t->n_taken;
 }
 
+/*
+ * The input still has what was taken of this burst, as it moves only when more is read. So the slot is
+ * the connection's until port_send().
+ */
+static int tcp_give(struct port *p, const struct port_msg *msg, struct port_gift *out)
+{
+	struct tcp_port *t = self(p);
+	struct tcp_conn *c = &t->conns[msg->slot];
+
+	if (c->gen != msg->gen)
+		return -EOPNOTSUPP; /* it ended within this burst */
+	if (msg->net_off || c->n_deferred || c->out_bytes)
+		return -EAGAIN;
+	*out = (struct port_gift){
+		.fd = c->fd,
+		.bytes = c->in + msg->frame_at,
+		.n_bytes = c->in_end - (uint32_t)msg->frame_at,
+	};
+	(void)epoll_ctl(t->port.fd, EPOLL_CTL_DEL, c->fd, NULL);
+	port_count(&t->port.stats.conns_given, 1);
+	return 0;
+}
+
 static uint64_t tcp_wake_at(struct port *p)
 {
 	struct tcp_port *t = self(p);
@@ -386,6 +419,7 @@ const struct port_ops tcp_ops = {
 	.receive = tcp_receive,
 	.send = tcp_port_send,
 	.reply = tcp_port_reply,
+	.give = tcp_give,
 	.stop = tcp_stop,
 	.wake_at = tcp_wake_at,
 	.pending = tcp_pending,

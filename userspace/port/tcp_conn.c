@@ -119,6 +119,15 @@ uint32_t tcp_conn_take(struct tcp_conn *c, const uint8_t **message)
 	return len;
 }
 
+void tcp_conn_put_back(struct tcp_conn *c, uint32_t at, uint32_t n)
+{
+	assert(at < c->in_start && n <= c->n_queries);
+	c->in_start = at;
+	c->n_queries -= n;
+	c->finished = false; /* what has said so is among them, or behind them */
+	c->alone = true;
+}
+
 static void queue(struct tcp_conn *c, struct tcp_pool *pool, const uint8_t *bytes, size_t n)
 {
 	while (n) {
@@ -234,5 +243,5 @@ void tcp_conn_reset(struct tcp_conn *c, struct tcp_pool *pool)
 	if (c->in_peak > PAGE_BYTES)
 		(void)madvise(c->in + PAGE_BYTES, TCP_IN_BYTES - PAGE_BYTES, MADV_DONTNEED);
 	c->in_start = c->in_end = c->in_peak = 0;
-	c->eof = c->finished = c->shut = c->progress = false;
+	c->eof = c->finished = c->shut = c->alone = c->progress = false;
 }

@@ -64,6 +64,7 @@ struct tcp_conn {
 	bool eof;      /* nothing more comes */
 	bool finished; /* nothing more is wanted: what comes is thrown away */
 	bool shut;     /* and we have said so to the other side */
+	bool alone;    /* the next message was put back: it comes when all replies have left */
 	uint32_t n_queries;
 	uint32_t n_taken;    /* messages that are with the worker now */
 	uint32_t n_deferred; /* messages whose replies come late */
@@ -85,6 +86,9 @@ bool tcp_conn_has_message(struct tcp_conn *c);
 
 /* The length of the whole message that is there; its bytes follow at *message until the next read. */
 uint32_t tcp_conn_take(struct tcp_conn *c, const uint8_t **message);
+
+/* Messages that were taken, from the one at `at` on, are untaken: n of them. */
+void tcp_conn_put_back(struct tcp_conn *c, uint32_t at, uint32_t n);
 
 /*
  * Write n_replies, each of n_pieces (1 or 2, none empty) that follow each other in iov; queue what

@@ -60,7 +60,10 @@ static inline bool tcp_port_can_queue(const struct tcp_port *t, unsigned int n_m
 	return t->pool.n_free >= n_msgs * TCP_CHUNKS_PER_MSG;
 }
 
-/* End a connection, and free its slot. What waits in it is counted as dropped. */
+/* Free a connection's slot, but leave the socket; what waits in it is counted as dropped. */
+void tcp_port_forget(struct tcp_port *t, struct tcp_conn *c);
+
+/* The same, and close the socket. */
 void tcp_port_end(struct tcp_port *t, struct tcp_conn *c);
 
 /* End the connection that has stalled longest. False where none is writing. */

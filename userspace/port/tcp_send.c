@@ -47,6 +47,17 @@ static bool write_replies(struct tcp_port *t, struct tcp_conn *c, struct iovec *
 	return true;
 }
 
+/* Back from the first of them on that says so: all that follow do. */
+static void put_back(struct tcp_port *t, struct tcp_conn *c, const struct port_msg *msgs,
+		     unsigned int n)
+{
+	for (unsigned int i = 0; i < n; i++) {
+		assert(msgs[i].put_back && !msgs[i].len);
+		port_count_unsent(&t->port, &msgs[i]);
+	}
+	tcp_conn_put_back(c, (uint32_t)msgs->frame_at, n);
+}
+
 /* The replies to one connection. The length goes right before the bytes: the buffer has room there. */
 static void send_to(struct tcp_port *t, struct tcp_conn *c, struct port_msg *msgs, unsigned int n,
 		    uint64_t now_ns)
@@ -59,6 +70,10 @@ static void send_to(struct tcp_port *t, struct tcp_conn *c, struct port_msg *msg
 	for (unsigned int i = 0; i < n; i++) {
 		uint8_t *start = msgs[i].data - TCP_PREFIX_BYTES;
 
+		if (msgs[i].put_back) {
+			put_back(t, c, msgs + i, n - i);
+			break;
+		}
 		if (!msgs[i].len) {
 			port_count_unsent(&t->port, &msgs[i]);
 			c->n_deferred += msgs[i].deferred;
@@ -94,10 +109,13 @@ void tcp_port_send(struct port *p, uint64_t now_ns, struct port_msg *msgs, unsig
 
 		for (next = i + 1; next < n && msgs[next].slot == msgs[i].slot; next++)
 			;
-		if (c)
+		if (c && !msgs[i].given) {
 			send_to(t, c, msgs + i, next - i, now_ns);
-		else
-			drop(t, msgs + i, next - i);
+			continue;
+		}
+		drop(t, msgs + i, next - i);
+		if (c)
+			tcp_port_forget(t, c);
 	}
 }
 

@@ -294,8 +294,6 @@ static unsigned int xsk_receive(struct port *p, uint64_t now_ns, struct port_msg
 		set_retry(x, now_ns);
 	}
 	n = take_burst(x, msgs, n_cap);
-	if (!n && awake_look_again(&x->awake))
-		n = take_burst(x, msgs, n_cap);
 	awake_note(&x->awake, n);
 	if (n < n_cap)
 		settle_if_empty(x);

@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "dns/proto.h"
 #include "resolver/resolver.h"
+#include "worker/handover.h"
 
 #define MESSAGE_MAX   65535u
 #define SCRATCH_BYTES (256u << 10)
@@ -25,6 +26,8 @@ struct slot {
 struct responder {
 	struct engine *engine;
 	struct resolver **resolver;
+	struct handover *handover; /* NULL: none, and no way */
+	struct handover_way *way;
 	struct responder_counters counters;
 	struct inbox inbox;
 	unsigned int n_slots;
@@ -104,6 +107,24 @@ static void add_to_batch(struct responder *r, struct slot *s, struct resolver *r
 
 /* ---- Messages --------------------------------------------------------------------------------- */
 
+static void hand_over(struct responder *r, struct port_msg *m, struct port *port)
+{
+	bool is_put = handover_put(r->handover, r->way, port, m);
+
+	count(is_put ? &r->counters.handed_over : &r->counters.handover_lost, !m->put_back);
+}
+
+/* Its connection was given away, or the one before it has to come again first. */
+static bool follows(struct port_msg *m, const struct port_msg *before)
+{
+	if (!(before->given || before->put_back) || !port_same_stream(before, m))
+		return false;
+	m->len = 0;
+	m->given = before->given;
+	m->put_back = before->put_back;
+	return true;
+}
+
 static void answer(struct responder *r, struct engine_request *rq, struct port_msg *m,
 		   struct port *port, struct resolver *resolver)
 {
@@ -117,6 +138,10 @@ static void answer(struct responder *r, struct engine_request *rq, struct port_m
 	rq->client = m->peer;
 	rq->pending = s ? &s->pending : NULL;
 	len = engine_answer(r->engine, rq, m->data, m->cap);
+	if (len == ENGINE_HANDOVER) {
+		hand_over(r, m, port);
+		return;
+	}
 	if (len == ENGINE_DEFERRED) {
 		port_defer(port, m, &s->to);
 		m->deferred = true;
@@ -151,11 +176,14 @@ void responder_handle(void *ctx, struct port_msg *msgs, unsigned int n, struct p
 		.now_ns = now_ns,
 		.now_s = times.now_s,
 		.wall_s = times.wall_s,
+		.hands_over = r->handover,
 	};
 
 	for (unsigned int i = 0; i < n; i++) {
 		if (i % ENGINE_AHEAD == 0)
 			read_ahead(r, &msgs[i], n - i);
+		if (i && follows(&msgs[i], &msgs[i - 1]))
+			continue;
 		rq.ahead = 1 + i % ENGINE_AHEAD;
 		answer(r, &rq, &msgs[i], port, resolver);
 	}
@@ -286,10 +314,17 @@ struct worker_source responder_source(struct responder *r)
 	return (struct worker_source){ .fd = r->inbox.fd, .ready = ready, .ctx = r };
 }
 
+struct worker_source responder_handover_source(struct responder *r)
+{
+	return handover_source(r->way);
+}
+
 void responder_port_gone(void *ctx, struct port *port)
 {
 	struct responder *r = ctx;
 
+	if (r->handover)
+		handover_port_gone(r->way, port);
 	for (unsigned int i = 0; i < r->n_used; i++)
 		if (r->slots[i].is_taken && r->slots[i].to.port == port)
 			r->slots[i].to.port = NULL;
@@ -306,10 +341,15 @@ int responder_new(struct responder **out, const struct responder_config *config)
 		return -ENOMEM;
 	r->engine = config->engine;
 	r->resolver = config->resolver;
+	r->handover = config->handover;
 	r->n_slots = config->n_pending;
 	r->slots = calloc(r->n_slots ? r->n_slots : 1, sizeof(*r->slots));
-	err = r->slots ? inbox_open(&r->inbox) : -ENOMEM;
+	err = r->slots ? 0 : -ENOMEM;
+	if (!err && r->handover)
+		err = handover_way_new(&r->way);
+	err = err ? err : inbox_open(&r->inbox);
 	if (err) {
+		handover_way_free(r->way);
 		free(r->slots);
 		free(r);
 		return err;
@@ -332,6 +372,7 @@ void responder_free(struct responder *r)
 		q = next;
 	}
 	inbox_close(&r->inbox);
+	handover_way_free(r->way);
 	free(r->slots);
 	free(r);
 }

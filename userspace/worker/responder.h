@@ -8,6 +8,9 @@
  *	                                   ▼ end of the burst: one resolver_submit()
  *	port ◄─ port_reply() ◄─ engine_finish() ◄─ responder_source(): completions, in bursts
  *
+ * What the engine leaves to the transfer thread goes to the handover (worker/handover.h); its replies
+ * are another source.
+ *
  * A slot is a question upstream with the way back to its client; all are made at the start. Where none
  * is free, or there is no resolver, the engine says SERVFAIL at once. A port that goes takes the ways
  * back with it: its questions are completed for the cache alone.
@@ -22,6 +25,7 @@
 #include "engine/engine.h"
 #include "worker/worker.h"
 
+struct handover;
 struct resolver;
 
 struct responder_config {
@@ -32,7 +36,8 @@ struct responder_config {
 	 * that stands there by that time.
 	 */
 	struct resolver **resolver;
-	unsigned int n_pending; /* questions outstanding; 0: nothing is asked upstream */
+	unsigned int n_pending;    /* questions outstanding; 0: nothing is asked upstream */
+	struct handover *handover; /* until responder_free(); NULL: nothing is handed over */
 };
 
 struct responder;
@@ -57,6 +62,9 @@ void responder_port_gone(void *ctx, struct port *port);
 /* One of worker_config.sources: its questions that were completed. Any thread, before the worker is. */
 struct worker_source responder_source(struct responder *r);
 
+/* Another one, likewise, where there is a handover. */
+struct worker_source responder_handover_source(struct responder *r);
+
 /* Answers that the driver wants fetched anew: n of them. */
 void responder_refresh(struct responder *r, const struct volley_refresh *refreshes, unsigned int n);
 
@@ -69,7 +77,9 @@ void responder_refresh(struct responder *r, const struct volley_refresh *refresh
 	E(replies, "replies that came later and were handed to their port")         \
 	E(orphaned, "answered when the client's port was gone")                     \
 	E(resubmitted, "asked again of another resolver, since the first one went") \
-	E(not_refreshed, "not fetched anew: no resolver, or too many questions")
+	E(not_refreshed, "not fetched anew: no resolver, or too many questions")    \
+	E(handed_over, "messages and connections left to the transfer thread")      \
+	E(handover_lost, "messages for it that were dropped, as too many waited")
 
 struct responder_counters {
 #define RESPONDER_COUNTER_FIELD(name, words) uint64_t name;

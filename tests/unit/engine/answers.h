@@ -12,6 +12,25 @@
 #include "tests/unit/engine/signing.h"
 #include "zone/set.h"
 
+#define GROUNDS_SEED 0x5eedu
+
+static inline bool is_among(uint64_t ground, const uint64_t *items, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (items[i] == ground)
+			return true;
+	return false;
+}
+
+/* Has one of them been listed for the changes? */
+static inline bool is_touched(const struct grounds *grounds, const struct ground_list *list)
+{
+	for (size_t i = 0; i < list->n; i++)
+		if (is_among(list->items[i], grounds->items, grounds->n))
+			return true;
+	return false;
+}
+
 /* The zone "z" of this text, with what signing adds; NULL: it is none. */
 static inline struct zone *load_signed(const char *text, enum zone_chain chain, bool opt_out,
 				       unsigned key)

@@ -3,9 +3,11 @@
  * affected_by() against what it promises. A zone changes again and again; answers stay, as in the
  * cache, as long as it says that they are unaffected. Whenever one stayed, it is compared with a fresh
  * one from the zone of now: octet for octet, but for the serial number and the signature of a SOA in
- * the authority section.
+ * the authority section. And whatever it calls affected has a ground that the changes touch, be it
+ * noted alone or behind others.
  */
 #include "tests/lib/draw.h"
+#include "tests/unit/zone/random_owner.h"
 #include "tests/unit/engine/answers.h"
 
 #define N_RUNS    300
@@ -23,14 +25,7 @@ struct text {
 	bool opt_out;
 };
 
-static void random_owner(char *dst, unsigned labels_max)
-{
-	static const char *const labels[] = { "*", "a", "b", "c", "aa" };
-	unsigned n = 1 + draw(labels_max), at = 0;
-
-	while (n--)
-		at += (unsigned)sprintf(dst + at, "%s%s", labels[draw(5)], n ? "." : "");
-}
+static const char *const labels[RANDOM_OWNER_LABELS] = { "*", "a", "b", "c", "aa" };
 
 static void random_line(char *dst)
 {
@@ -63,7 +58,7 @@ static void random_line(char *dst)
 	char owner[64];
 	int at;
 
-	random_owner(owner, 3);
+	random_owner(owner, labels, 3);
 	at = sprintf(dst, "%s ", owner);
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
@@ -172,32 +167,69 @@ static bool is_same_but_soa(const struct answer *a, uint8_t *fresh)
 
 struct tally {
 	unsigned n_kept, n_withdrawn, n_needless, n_other, n_old_soa, n_refused, n_none;
+	unsigned n_touched, n_untouched;
 };
+
+/* What a reload changed. */
+struct reloaded {
+	struct changes *changes;
+	struct ground_list list;
+	struct grounds *shared; /* of the entries that were asked so far, as in a stripe */
+};
+
+static void fail_for(const struct answer *a, unsigned run, unsigned reload, const char *what)
+{
+	char name[NAME_TEXT_MAX];
+
+	name_to_text(name, sizeof(name), a->q.folded);
+	fail_msg("run %u, reload %u: %s type %u do %d %s", run, reload, name, a->q.qtype,
+		 a->q.edns.dnssec_ok, what);
+}
+
+/* A stripe is found by the grounds of all its entries; `shared` adds up what each has added. */
+static void check_grounds(const struct answer *a, const struct reloaded *reloaded, bool is_affected,
+			  struct tally *t, unsigned run, unsigned reload)
+{
+	static struct grounds alone;
+	unsigned n_before = reloaded->shared->n;
+
+	grounds_clear(&alone);
+	affected_grounds(GROUNDS_SEED, entry_of(a), &alone);
+	if (is_affected && !is_touched(&alone, &reloaded->list))
+		fail_for(a, run, reload, "is affected, but not touched");
+	t->n_touched += !is_affected && is_touched(&alone, &reloaded->list);
+	t->n_untouched += !is_touched(&alone, &reloaded->list);
+	affected_grounds(GROUNDS_SEED, entry_of(a), reloaded->shared);
+	for (unsigned i = 0; i < alone.n; i++)
+		if (!is_among(alone.items[i], reloaded->shared->items, reloaded->shared->n))
+			fail_for(a, run, reload, "has a ground that is left out beside others");
+	if (reloaded->shared->n > GROUNDS_MAX / 2 || reloaded->shared->n < n_before)
+		grounds_clear(reloaded->shared);
+}
 
 static void check_kept(const struct answer *a, uint8_t *fresh, bool is_cached, unsigned run,
 		       unsigned reload)
 {
-	char name[NAME_TEXT_MAX];
-
-	if (is_cached && is_same_but_soa(a, fresh))
-		return;
-	name_to_text(name, sizeof(name), a->q.folded);
-	fail_msg("run %u, reload %u: %s type %u do %d stayed, but changed", run, reload, name,
-		 a->q.qtype, a->q.edns.dnssec_ok);
+	if (!is_cached || !is_same_but_soa(a, fresh))
+		fail_for(a, run, reload, "stayed, but changed");
 }
 
 static void after_reload(struct answer *a, const struct engine_config *config, struct zone *z,
-			 const struct changes *changes, struct tally *t, unsigned run,
+			 const struct reloaded *reloaded, struct tally *t, unsigned run,
 			 unsigned reload)
 {
+	const struct changes *changes = reloaded->changes;
 	static uint8_t fresh[sizeof(struct volley_entry) + 256 + BODY_MAX];
-	bool is_cached = render(config, z, &a->q, fresh), is_exact;
+	bool is_cached = render(config, z, &a->q, fresh), is_exact, is_affected;
 	const struct volley_entry *e = (const struct volley_entry *)fresh;
 	size_t bytes = is_cached ? (size_t)e->body_offset + e->full_bytes : 0;
 
 	if (a->is_there) {
 		is_exact = is_cached && is_same(a->entry, fresh);
-		if (changes && !affected_by(changes, entry_of(a))) {
+		is_affected = !changes || affected_by(changes, entry_of(a));
+		if (changes)
+			check_grounds(a, reloaded, is_affected, t, run, reload);
+		if (!is_affected) {
 			t->n_kept++;
 			t->n_old_soa += !is_exact;
 			check_kept(a, fresh, is_cached, run, reload);
@@ -222,7 +254,7 @@ static void random_questions(struct answer *asked)
 	char name[128];
 
 	for (unsigned i = 0; i < N_ASKED; i++) {
-		random_owner(name, 4);
+		random_owner(name, labels, 4);
 		strcat(name, ".z.");
 		ask_for(&asked[i], draw(12) ? name : "z.",
 			types[draw(sizeof(types) / sizeof(types[0]))], draw(3) > 0);
@@ -235,6 +267,7 @@ static void run_one(unsigned run, enum zone_chain chain, struct tally *t)
 	struct text text = { .serial = 1, .key = 1, .chain = chain }, next;
 	struct answer asked[N_ASKED];
 	struct zone *z[2] = { NULL, NULL };
+	static struct grounds shared;
 
 	seed = run * 3 + chain;
 	text.opt_out = draw(2);
@@ -243,8 +276,10 @@ static void run_one(unsigned run, enum zone_chain chain, struct tally *t)
 	config.any = draw(2) ? ENGINE_ANY_FULL : ENGINE_ANY_MINIMAL;
 	random_questions(asked);
 	for (unsigned reload = 0; reload < N_RELOADS; reload++) {
-		struct changes *changes = NULL;
+		struct reloaded reloaded = { .shared = &shared };
 		enum changes_refusal why;
+
+		grounds_clear(&shared);
 
 		do {
 			next = text;
@@ -252,12 +287,16 @@ static void run_one(unsigned run, enum zone_chain chain, struct tally *t)
 			z[1] = load_zone(&next);
 		} while (!z[1]);
 		if (z[0]) {
-			changes = changes_new(z[0], z[1], &why);
-			t->n_refused += !changes;
+			reloaded.changes = changes_new(z[0], z[1], &why);
+			t->n_refused += !reloaded.changes;
 		}
+		if (reloaded.changes)
+			assert_int_equal(
+				affected_list(GROUNDS_SEED, reloaded.changes, &reloaded.list), 0);
 		for (unsigned i = 0; i < N_ASKED; i++)
-			after_reload(&asked[i], &config, z[1], changes, t, run, reload);
-		changes_free(changes);
+			after_reload(&asked[i], &config, z[1], &reloaded, t, run, reload);
+		changes_free(reloaded.changes);
+		free(reloaded.list.items);
 		zone_free(z[0]);
 		z[0] = z[1];
 		text = next;
@@ -273,6 +312,8 @@ static void run_all(enum zone_chain chain, struct tally *t)
 		run_one(run, chain, t);
 	print_message("  kept %u (older SOA %u), withdrawn %u (needlessly %u), refused %u\n",
 		      t->n_kept, t->n_old_soa, t->n_withdrawn, t->n_needless, t->n_refused);
+	print_message("  touched in vain %u, not touched %u\n", t->n_touched, t->n_untouched);
+	assert_true(t->n_untouched > t->n_touched);
 	assert_true(t->n_other > 1000);
 	assert_true(t->n_kept - t->n_old_soa > 1000);
 	assert_true(t->n_needless < t->n_withdrawn / 8);

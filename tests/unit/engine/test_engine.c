@@ -212,8 +212,9 @@ static void test_identity_and_nsid(void **state)
 	named.nsid_bytes = 2;
 	assert_int_equal(engine_new(&e, &named, world.cache, &world.zones), 0);
 	assert_int_equal(engine_option_mask(&named),
-			 1u << DNS_OPTION_NSID | 1u << DNS_OPTION_COOKIE);
-	assert_int_equal(engine_option_mask(&config), 1u << DNS_OPTION_COOKIE);
+			 1u << DNS_OPTION_NSID | 1u << DNS_OPTION_COOKIE | 1u << DNS_OPTION_EXPIRE);
+	assert_int_equal(engine_option_mask(&config),
+			 1u << DNS_OPTION_COOKIE | 1u << DNS_OPTION_EXPIRE);
 	send_ask(e, &ask, &r);
 	assert_int_equal(reply_flags(&r), QR);
 	assert_memory_equal(r.bytes + r.len - 4, "\3ns1", 4);

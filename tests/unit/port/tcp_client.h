@@ -161,7 +161,7 @@ static inline void done(struct port *p)
 
 	port_stats_read(p, &s);
 	assert_int_equal(s.rx, s.malformed + s.truncated_in + s.no_reply + s.tx + s.tx_dropped +
-				       port_pending(p) + port_deferred(p));
+				       port_pending(p) + port_deferred(p) + s.given + s.put_back);
 	assert_true(s.late_orphaned <= s.late && s.late <= s.deferred);
 	port_close(p);
 }

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Whose messages are looked at by who talks to other name servers: transfers, NOTIFY and UPDATE (RFC 5936,
+ * 1995, 1996, 2136), and whatever has a TSIG by a key that we know (RFC 8945). This is a sieve, made of the
+ * rules of all zones together: what it holds back is a stranger's and is refused at once; what it
+ * lets through is judged by the rules of its own zone, and its signature checked, elsewhere.
+ *
+ *	address ─► may it do this at all, for some zone, signed or not? ─┬─► ENGINE_HANDOVER
+ *	TSIG ────► is the key's name one of ours? ───────────────────────┘
+ *
+ * A rule that asks for a prefix and a key lets the prefix through; one that has a key alone lets the
+ * key through; one for TLS alone nobody, as TLS does not come to the engine.
+ *
+ * Immutable after handover_rules_new(); any thread reads.
+ */
+#ifndef VOLLEY_ENGINE_HANDOVER_H
+#define VOLLEY_ENGINE_HANDOVER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "dns/query.h"
+#include "engine/clients.h"
+
+/* What may be done, as the views of a struct clients_prefix: bits beyond those of the cache. */
+#define HANDOVER_TRANSFER (1u << 8)
+#define HANDOVER_NOTIFY   (1u << 9)
+#define HANDOVER_UPDATE   (1u << 10)
+
+struct handover_rules;
+
+/*
+ * n prefixes, in any order, the same one and one within another too: what they allow is joined. keys:
+ * n_keys names, folded wire, in any order; copied. 0, -ENOMEM, or -EINVAL for a prefix that is none.
+ */
+int handover_rules_new(struct handover_rules **out, const struct clients_prefix *prefixes, size_t n,
+		       const uint8_t *const *keys, size_t n_keys)
+	__attribute__((warn_unused_result));
+void handover_rules_free(struct handover_rules *rules); /* NULL is allowed */
+
+/* Whether the client with this address may try one of these things. As clients_views(). */
+bool handover_allows(const struct handover_rules *rules, uint8_t family, const uint8_t *address,
+		     uint32_t what);
+
+/* Whether q, read from msg, has a TSIG by one of the keys. */
+bool handover_knows_key(const struct handover_rules *rules, const uint8_t *msg,
+			const struct query *q);
+
+#endif
