@@ -2,7 +2,7 @@
 /*
  * volleyctl: asks a running volleyd over its control socket and prints what it says. Commands and
  * their arguments are those of config/words.c; what they do is the daemon's business, but for
- * doctor, which looks at the host itself (control/doctor.h).
+ * doctor, which looks at the host itself (doctor/doctor.h).
  */
 #include <errno.h>
 #include <getopt.h>
@@ -15,6 +15,7 @@
 
 #include "base/err.h"
 #include "control/call.h"
+#include "control/health_call.h"
 #include "doctor/doctor.h"
 #include "doctor/print.h"
 #include "config/help.h"
@@ -23,6 +24,7 @@
 #include "config/words.h"
 
 #define WAIT_S_DEFAULT 60
+#define WAIT_S_HEALTH  5 /* who asks wants to know soon */
 #define WIDTH_DEFAULT  80
 #define PROGRESS_MS    500 /* between two looks at a load; what is over sooner shows none */
 
@@ -403,6 +405,16 @@ static int run_doctor(const struct options *options, int n, char **words)
 	return ret ? ret : code;
 }
 
+static int run_health(const struct options *options, int n, char **words)
+{
+	int wait_s = options->wait_s ? options->wait_s : WAIT_S_HEALTH;
+	int code = (int)health_call(stdout, options->socket, wait_s * 1000, options->is_json, n,
+				    words);
+	int ret = finish_output();
+
+	return ret ? ret : code;
+}
+
 int main(int argc, char **argv)
 {
 	struct options options = { .socket = getenv(WORDS_SOCKET_ENV) };
@@ -422,6 +434,8 @@ int main(int argc, char **argv)
 		return refuse_usage();
 	if (!strcmp(command->name, "doctor"))
 		return run_doctor(&options, argc - n_words, argv + n_words);
+	if (!strcmp(command->name, "health"))
+		return run_health(&options, argc - n_words, argv + n_words);
 	args = make_args(command, argc - n_words, argv + n_words);
 	if (!args) {
 		fputs("volleyctl: an argument is not UTF-8\n", stderr);

@@ -11,8 +11,8 @@
 #include "cache/sweep.h"
 #include "control/cache_match.h"
 #include "control/cache_report.h"
-#include "control/chore.h"
-#include "control/json_put.h"
+#include "base/chore.h"
+#include "base/json_put.h"
 #include "control/report.h"
 #include "config/value.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * The commands that are a walk over the whole cache: cache stats, lookup and flush. The walk is a
- * chore (control/chore.h), in parts, and the reply comes when it is over; so neither control's thread nor
+ * chore (base/chore.h), in parts, and the reply comes when it is over; so neither control's thread nor
  * an answer waits for it. Each is the run() of a struct ctl_command; the user pointer is the struct
  * daemon.
  */

@@ -8,7 +8,7 @@
 
 #include "base/clock.h"
 #include "base/wire.h"
-#include "control/json_put.h"
+#include "base/json_put.h"
 #include "control/report.h"
 #include "dns/proto.h"
 #include "engine/message.h"

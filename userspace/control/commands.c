@@ -13,7 +13,9 @@
 #include "control/commands_port.h"
 #include "control/commands_resize.h"
 #include "control/commands_snapshot.h"
+#include "control/commands_zone.h"
 #include "control/daemon.h"
+#include "control/health_ask.h"
 #include "control/hot.h"
 #include "control/report.h"
 
@@ -226,6 +228,15 @@ const struct ctl_command commands[] = {
 	{ "zone status", run_zone_status },
 	{ "zone reload", run_zone_reload },
 	{ "zone check", run_zone_check },
+	{ "zone edit", commands_zone_edit },
+	{ "zone refresh", commands_zone_refresh },
+	{ "zone retransfer", commands_zone_retransfer },
+	{ "zone notify", commands_zone_notify },
+	{ "zone flush", commands_zone_flush },
+	{ "zone ds", commands_zone_ds },
+	{ "zone keys", commands_zone_keys },
+	{ "zone rollover", commands_zone_rollover },
+	{ "zone ds-seen", commands_zone_ds_seen },
 	{ "cache stats", cache_ask_stats },
 	{ "cache lookup", cache_ask_lookup },
 	{ "cache flush", cache_ask_flush },
@@ -237,6 +248,8 @@ const struct ctl_command commands[] = {
 	{ "detach", run_detach },
 	{ "port status", run_port_status },
 	{ "port queues", commands_port_queues },
+	{ "health", health_ask },
+	{ "drain", health_ask_drain },
 	{ "stop", run_stop },
 	{ NULL, NULL },
 };

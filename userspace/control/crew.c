@@ -223,6 +223,7 @@ static int open_member(struct crew *crew, unsigned int i, const struct crew_env 
 	struct responder_config responder = {
 		.resolver = env->resolver,
 		.n_pending = (env->n_pending + crew->n - 1) / crew->n,
+		.handover = env->handover,
 	};
 	struct worker_config config = { .id = i,
 					.cpu = m->cpu,
@@ -237,8 +238,10 @@ static int open_member(struct crew *crew, unsigned int i, const struct crew_env 
 	if (err)
 		return err;
 	config.ctx = m->responder;
-	sources[0] = responder_source(m->responder);
-	config.n_sources = add_refresh(crew, m, env->refresh_fd, sources, 1);
+	sources[config.n_sources++] = responder_source(m->responder);
+	if (env->handover)
+		sources[config.n_sources++] = responder_handover_source(m->responder);
+	config.n_sources = add_refresh(crew, m, env->refresh_fd, sources, config.n_sources);
 	return worker_start(&m->worker, &config);
 }
 

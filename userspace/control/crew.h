@@ -31,8 +31,9 @@ struct crew_env {
 	struct cache *cache;
 	struct engine_data *data;
 	struct resolver **resolver; /* as in struct responder_config */
-	uint32_t n_pending; /* questions outstanding, in all; 0: nothing is asked upstream */
-	int refresh_fd;     /* the map volley_refresh; -1: none */
+	uint32_t n_pending;        /* questions outstanding, in all; 0: nothing is asked upstream */
+	int refresh_fd;            /* the map volley_refresh; -1: none */
+	struct handover *handover; /* as in struct responder_config */
 };
 
 /*

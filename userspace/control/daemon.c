@@ -15,7 +15,8 @@
 #include "base/err.h"
 #include "base/log.h"
 #include "control/daemon_internal.h"
-#include "control/privilege.h"
+#include "control/health_ask.h"
+#include "base/privilege.h"
 
 #define WALL_DRIFT_S 2 /* in a second: more is a step */
 
@@ -32,7 +33,10 @@ static void put_zone_error(const struct zones_entry *entry, char *err, size_t er
 		 entry->zone ? "; the earlier version keeps serving" : "");
 }
 
-/* Of the zones, lists and local data that did not load, the first. */
+/*
+ * Of the zones, lists and local data that did not load, the first. Members of catalogs are not the
+ * configuration's: their status and the log tell.
+ */
 static int tell_first_error(const struct daemon *d, char *err, size_t err_cap)
 {
 	size_t i;
@@ -40,7 +44,7 @@ static int tell_first_error(const struct daemon *d, char *err, size_t err_cap)
 	for (i = 0; i < zones_n(d->zones); i++) {
 		const struct zones_entry *entry = zones_at(d->zones, i);
 
-		if (!*entry->error)
+		if (entry->is_member || !*entry->error)
 			continue;
 		put_zone_error(entry, err, err_cap);
 		return ERR_ZONE;
@@ -125,6 +129,19 @@ static int start_reload(struct daemon *d, struct config *config, zones_done_fn *
 	return 0;
 }
 
+/* Of a configuration that is not put in place nothing is to stay. */
+static void take_back(struct daemon *d)
+{
+	const struct config *before = catalogs_config(d->catalogs);
+	char err[512] = "keys and policies";
+	int code = transfers_configure(d->transfers, before, err, sizeof(err));
+
+	if (!code)
+		code = signing_policies_set(&d->policies_of_signing, before);
+	if (code)
+		log_error("what held before the reload: %s: %s", err, err_text(code));
+}
+
 int daemon_reload(struct daemon *d, zones_done_fn *done, void *user, char *err, size_t err_cap)
 {
 	struct config *config;
@@ -132,16 +149,29 @@ int daemon_reload(struct daemon *d, zones_done_fn *done, void *user, char *err, 
 
 	if (code)
 		return code;
-	code = daemon_configure_recursion(d, config, err, err_cap);
+	code = signing_check(d->zones, config, d->config->storage, err, err_cap);
+	if (code) {
+		config_free(config);
+		return code;
+	}
+	code = transfers_configure(d->transfers, config, err, err_cap);
+	if (!code)
+		code = signing_policies_set(&d->policies_of_signing, config);
+	if (!code)
+		code = daemon_configure_recursion(d, config, err, err_cap);
 	if (!code) {
 		code = start_reload(d, config, done, user);
 		if (code)
 			snprintf(err, err_cap, "%s", err_text(code));
-		else
-			want_size(d, config->cache_size_bytes);
 	}
-	config_free(config);
-	return code;
+	if (code) {
+		take_back(d);
+		config_free(config);
+		return code;
+	}
+	want_size(d, config->cache_size_bytes);
+	catalogs_take_config(d->catalogs, config);
+	return 0;
 }
 
 /* --- Events -------------------------------------------------------------------------------------- */
@@ -223,12 +253,17 @@ static void on_tick(struct daemon *d)
 	if (d->crew) {
 		daemon_check_ifaces(d);
 		daemon_look_at_load(d);
+		health_ask_tick(d);
 		check_wall_clock(d);
 	}
 	if (d->snapshots)
 		snapshots_tick(d->snapshots, clock_ns());
 	if (d->resize)
 		resize_tick(d->resize);
+	if (d->upkeep)
+		upkeep_tick(d->upkeep, clock_ns());
+	if (d->catalogs)
+		catalogs_tick(d->catalogs);
 	if (d->zones)
 		progress_tick(&d->progress, d->zones, clock_ns());
 	if (d->crew)
@@ -249,12 +284,20 @@ static void on_links(struct daemon *d)
 		iface_update_mac(&d->ifaces[i]);
 }
 
-static void wait_for_event(struct daemon *d)
+/* Until changes of zones are to be put in place; -1: there are none. */
+static int timeout_ms(const struct daemon *d)
 {
-	struct epoll_event event;
+	uint64_t at = d->zones ? zones_flush_at(d->zones) : UINT64_MAX, now = clock_ns();
 
-	if (epoll_wait(d->epoll_fd, &event, 1, -1) < 1)
-		return;
+	if (at == UINT64_MAX)
+		return -1;
+	return at <= now ? 0 : (int)((at - now + CLOCK_NS_PER_MS - 1) / CLOCK_NS_PER_MS);
+}
+
+static void on_event(struct daemon *d, const struct epoll_event *at)
+{
+	struct epoll_event event = *at;
+
 	if (event.data.fd == d->signal_fd)
 		on_signal(d);
 	else if (event.data.fd == d->tick_fd)
@@ -263,6 +306,8 @@ static void wait_for_event(struct daemon *d)
 		on_links(d);
 	else if (event.data.fd == loader_fd(d->loader))
 		on_load(d);
+	else if (d->transfers && event.data.fd == transfers_fd(d->transfers))
+		transfers_poll(d->transfers);
 	else if (event.data.fd == chores_fd(d->chores))
 		chores_poll(d->chores);
 	else if (d->snapshots && event.data.fd == snapshots_fd(d->snapshots))
@@ -273,6 +318,20 @@ static void wait_for_event(struct daemon *d)
 		metrics_poll(d->metrics);
 	else
 		ctl_poll(d->ctl, clock_ns());
+}
+
+static void wait_for_event(struct daemon *d)
+{
+	struct epoll_event event;
+
+	if (epoll_wait(d->epoll_fd, &event, 1, timeout_ms(d)) == 1)
+		on_event(d, &event);
+	if (d->zones && clock_ns() >= zones_flush_at(d->zones))
+		zones_flush(d->zones);
+	if (d->catalogs)
+		catalogs_poll(d->catalogs);
+	if (d->upkeep)
+		upkeep_poll(d->upkeep);
 }
 
 /* --- From start to life -------------------------------------------------------------------------- */

@@ -9,8 +9,8 @@
  *   stop    the same backwards
  *
  * Beside that thread: the workers, the keeper of the cache, the loader of zones, a thread for walks
- * over the cache (control/chore.h), and the heartbeat by which the driver knows that somebody is
- * there (cache.orphan-serve). Which of them run where: control/affinity.h.
+ * over the cache (base/chore.h), and the heartbeat by which the driver knows that somebody is
+ * there (cache.orphan-serve). Which of them run where: base/affinity.h.
  */
 #ifndef VOLLEY_CONTROL_DAEMON_H
 #define VOLLEY_CONTROL_DAEMON_H
@@ -22,14 +22,17 @@
 
 #include "cache/grace.h"
 #include "cache/keeper.h"
-#include "control/affinity.h"
-#include "control/chore.h"
+#include "base/affinity.h"
+#include "zonemgr/catalogs.h"
+#include "base/chore.h"
 #include "control/crew.h"
 #include "control/ctl.h"
+#include "control/drain.h"
+#include "control/health.h"
 #include "control/hot.h"
 #include "control/iface.h"
 #include "control/links.h"
-#include "control/loader.h"
+#include "zonemgr/loader.h"
 #include "control/metrics.h"
 #include "control/policies.h"
 #include "bpf/program.h"
@@ -37,7 +40,9 @@
 #include "control/resize.h"
 #include "control/recursion.h"
 #include "control/snapshots.h"
-#include "control/zones.h"
+#include "zonemgr/transfers.h"
+#include "zonemgr/upkeep.h"
+#include "zonemgr/zones.h"
 
 #define DAEMON_IFACES_CAP 64
 
@@ -77,6 +82,11 @@ struct daemon {
 	struct chores *chores;
 	unsigned int n_walks; /* over the cache that wait or run, their clients gone or not */
 	struct hot *hot;
+	struct store *store; /* NULL: no server.storage */
+	struct upkeep *upkeep;
+	struct catalogs *catalogs;
+	struct signing_policies policies_of_signing;
+	struct transfers *transfers;
 	struct zones *zones;
 	struct progress progress;
 	struct affinity affinity;
@@ -86,6 +96,9 @@ struct daemon {
 	size_t n_ifaces;
 	uint32_t n_services;
 	bool services_overflow;
+	struct drain drain;
+	struct health_beats beats;
+	bool have_zones_come; /* all of them, once */
 
 	struct ctl *ctl;
 	struct metrics *metrics; /* NULL: nobody may ask */

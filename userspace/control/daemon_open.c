@@ -145,6 +145,101 @@ static void on_loaded(void *user, int code)
 	d->is_loaded = true;
 }
 
+static int open_store(struct daemon *d)
+{
+	char err[512];
+	int code;
+
+	if (!d->config->storage)
+		return 0;
+	code = store_open(&d->store, d->config->storage, d->config->storage_bytes, err,
+			  sizeof(err));
+	if (code)
+		log_error("%s", err);
+	return code;
+}
+
+static void on_reset(void *user, const struct zones_entry *entry)
+{
+	struct daemon *d = user;
+
+	if (!transfer_refresh(transfers_thread(d->transfers), entry->apex, true))
+		return;
+	log_warn("zone %s: its catalog resets it, but %s", entry->name,
+		 zones_is_secondary(entry) ? "its transfers have not begun" :
+					     "it has no primaries");
+}
+
+/* What other name servers bring and take. */
+static int open_transfers(struct daemon *d)
+{
+	struct transfers_env env = {
+		.published = &d->published,
+		.engine_config = &d->engine_config,
+	};
+	char err[512];
+	int code = open_store(d);
+
+	if (code)
+		return code;
+	d->upkeep = upkeep_new(d->store, d->chores);
+	d->catalogs = catalogs_new(d->config, d->store);
+	if (!d->upkeep || !d->catalogs)
+		return -ENOMEM;
+	catalogs_on_reset(d->catalogs, on_reset, d);
+	env.store = d->store;
+	env.upkeep = d->upkeep;
+	snprintf(err, sizeof(err), "transfers");
+	code = transfers_new(&d->transfers, &env);
+	if (!code)
+		code = transfers_configure(d->transfers, d->config, err, sizeof(err));
+	if (!code)
+		code = watch(d, transfers_fd(d->transfers));
+	if (code)
+		log_error("%s: %s", err, err_text(code));
+	return code;
+}
+
+static void on_served(void *user, struct zones_entry *entry, const struct load *fresh)
+{
+	struct daemon *d = user;
+
+	upkeep_served(d->upkeep, entry, fresh);
+	transfers_served(d->transfers, entry);
+	catalogs_served(d->catalogs, entry);
+}
+
+static void on_sign(void *user, struct zones_entry *entry)
+{
+	struct daemon *d = user;
+
+	signing_apply(&d->policies_of_signing, d->config->storage, entry);
+}
+
+static void on_configured(void *user, struct zones_entry *entry)
+{
+	struct daemon *d = user;
+
+	transfers_configured(d->transfers, entry);
+	catalogs_configured(d->catalogs, entry);
+}
+
+static void on_gone(void *user, struct zones_entry *entry)
+{
+	struct daemon *d = user;
+
+	catalogs_gone(d->catalogs, entry);
+	transfers_gone(d->transfers, entry);
+	upkeep_gone(d->upkeep, entry);
+}
+
+static void on_gone_together(void *user)
+{
+	struct daemon *d = user;
+
+	upkeep_gone_together(d->upkeep);
+}
+
 /* Begins to load; nobody else needs the processors yet. */
 static int open_zones(struct daemon *d)
 {
@@ -157,12 +252,26 @@ static int open_zones(struct daemon *d)
 		.n_others = DAEMON_N_SLOTS,
 		.grace = daemon_grace,
 		.grace_user = d,
+		.grace_userspace = grace_wait_userspace,
 		.loader = d->loader,
+		.store = d->store,
+		.sign = on_sign,
+		.served = on_served,
+		.configured = on_configured,
+		.gone = on_gone,
+		.gone_together = on_gone_together,
+		.user = d,
 	};
-	int err = zones_new(&d->zones, &env);
+	int err = signing_policies_set(&d->policies_of_signing, d->config);
 
 	if (!err)
+		err = zones_new(&d->zones, &env);
+	if (!err) {
+		upkeep_set_zones(d->upkeep, d->zones);
+		transfers_set_zones(d->transfers, d->zones);
+		catalogs_set_zones(d->catalogs, d->zones);
 		err = zones_configure(d->zones, d->config, on_loaded, d);
+	}
 	if (err)
 		log_error("zones: %s", err_text(err));
 	return err;
@@ -286,6 +395,7 @@ static int open_events(struct daemon *d)
 		log_error("%s", err);
 		return code;
 	}
+	drain_open(&d->drain, d->config->control_socket);
 	d->hot = hot_new();
 	code = d->hot ? chores_new(&d->chores) : -ENOMEM;
 	if (!code)
@@ -342,6 +452,8 @@ int daemon_open(struct daemon *d)
 		code = open_loader(d);
 	if (!code)
 		code = open_policies(d);
+	if (!code)
+		code = open_transfers(d);
 	if (!code)
 		code = open_zones(d);
 	return code;
@@ -445,6 +557,7 @@ int daemon_open_crew(struct daemon *d)
 		.resolver = recursion_resolver(d->recursion),
 		.n_pending = recursion->n_allow ? recursion->max_outstanding : 0,
 		.refresh_fd = d->is_anonymous ? -1 : d->maps.refresh_fd,
+		.handover = transfers_handover(d->transfers),
 	};
 	int code;
 
@@ -495,6 +608,7 @@ void daemon_close(struct daemon *d)
 	resize_stop(d->resize); /* else it would speak for the daemon once more */
 	daemon_silence(d);
 	ctl_stop(d->ctl);
+	transfers_stop(d->transfers);
 	policies_cancel(d->policies);
 	chores_free(d->chores);
 	resize_free(d->resize);
@@ -505,10 +619,15 @@ void daemon_close(struct daemon *d)
 		iface_close(&d->ifaces[i], d->crew, d->keep);
 	crew_close(d->crew);
 	dpdk_iface_end(d->keep);
+	transfers_free(d->transfers);
 	snapshots_finish(d->snapshots);
 	snapshots_free(d->snapshots);
 	cache_keeper_stop(d->keeper);
 	zones_free(d->zones);
+	upkeep_free(d->upkeep);
+	catalogs_free(d->catalogs);
+	signing_policies_fini(&d->policies_of_signing);
+	store_close(d->store);
 	policies_free(d->policies);
 	recursion_free(d->recursion);
 	loader_free(d->loader);

@@ -11,7 +11,7 @@
 #include "base/clock.h"
 #include "cache/walk.h"
 #include "control/daemon.h"
-#include "control/json_put.h"
+#include "base/json_put.h"
 #include "control/sketch.h"
 #include "config/value.h"
 #include "dns/name.h"

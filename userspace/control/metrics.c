@@ -19,8 +19,8 @@
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/log.h"
-#include "control/affinity.h"
-#include "control/privilege.h"
+#include "base/affinity.h"
+#include "base/privilege.h"
 
 #define BACKLOG      16
 #define MEMORY_BYTES ((size_t)16384) /* of a connection */

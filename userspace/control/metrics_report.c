@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "config/words.h"
+#include "control/health_ask.h"
 
 #define NUMBER_CAP 24
 
@@ -39,6 +40,10 @@ static void put_daemon(const struct daemon *d, struct metrics_text *out)
 	gauge(out, "uptime_seconds", "since volleyd was started",
 	      (clock_ns() - d->started_ns) / CLOCK_NS_PER_S);
 	gauge(out, "ready", "1 when zones are loaded and workers answer", d->is_ready);
+	gauge(out, "healthy",
+	      "1 when volleyctl health, without options, finds no reason against it",
+	      health_ask_is_well(d));
+	gauge(out, "drained", "1 when an operator has taken this host out", d->drain.is_on);
 	gauge(out, "workers", "threads that answer", d->crew ? crew_n(d->crew) : 0);
 	gauge(out, "control_cores", "processors of all other threads, not shared with workers",
 	      d->affinity.n_own);
@@ -265,6 +270,16 @@ static void put_recursion(const struct daemon *d, struct metrics_text *out)
 #undef PUT
 }
 
+static void put_transfers(const struct daemon *d, struct metrics_text *out)
+{
+	struct transfer_counters c;
+
+	transfer_counters_read(transfers_thread(d->transfers), &c);
+#define PUT(name, words) counter(out, "transfer", #name, words, c.name);
+	TRANSFER_COUNTERS(PUT)
+#undef PUT
+}
+
 /* --- The cache ----------------------------------------------------------------------------------- */
 
 static void put_segments(const struct cache_stats *s, struct metrics_text *out)
@@ -298,11 +313,6 @@ static void put_cache(const struct daemon *d, struct metrics_text *out)
 
 /* --- Zones --------------------------------------------------------------------------------------- */
 
-static const char *const zone_states[] = { [ZONES_NEW] = "loading",
-					   [ZONES_FAILED] = "failed",
-					   [ZONES_SERVING] = "serving",
-					   [ZONES_STALE] = "stale" };
-
 static void put_each_zone(const struct daemon *d, struct metrics_text *out)
 {
 	const struct zones_entry *entry;
@@ -311,8 +321,8 @@ static void put_each_zone(const struct daemon *d, struct metrics_text *out)
 	metrics_text_family(out, METRICS_GAUGE, "zone_state", "1 for the state that it is in");
 	for (i = 0; i < n; i++) {
 		entry = zones_at(d->zones, i);
-		metrics_text_sample(out, 1, "zone", entry->name, "state", zone_states[entry->state],
-				    NULL);
+		metrics_text_sample(out, 1, "zone", entry->name, "state",
+				    zones_state_text(entry->state), NULL);
 	}
 #define EACH(family, help, value)                                                     \
 	metrics_text_family(out, METRICS_GAUGE, family, help);                        \
@@ -330,13 +340,14 @@ static void put_each_zone(const struct daemon *d, struct metrics_text *out)
 
 static void put_zones(const struct daemon *d, struct metrics_text *out)
 {
-	uint64_t n[ZONES_STALE + 1] = { 0 };
+	uint64_t n[ZONES_N_STATES] = { 0 };
 
 	for (size_t i = 0; i < zones_n(d->zones); i++)
 		n[zones_at(d->zones, i)->state]++;
 	metrics_text_family(out, METRICS_GAUGE, "zones", "zones by their state");
-	for (int k = 0; k <= ZONES_STALE; k++)
-		metrics_text_sample(out, n[k], "state", zone_states[k], NULL);
+	for (int k = 0; k < ZONES_N_STATES; k++)
+		metrics_text_sample(out, n[k], "state", zones_state_text((enum zones_state)k),
+				    NULL);
 	if (zones_n(d->zones) <= METRICS_ZONES_MAX)
 		put_each_zone(d, out);
 }
@@ -352,6 +363,7 @@ void metrics_report(struct daemon *d, struct metrics_text *out)
 		put_ports(d, out);
 		put_recursion(d, out);
 	}
+	put_transfers(d, out);
 	put_cache(d, out);
 	if (d->zones)
 		put_zones(d, out);

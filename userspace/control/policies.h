@@ -3,7 +3,7 @@
  * recursion.local-data and recursion.rpz: read in the background, put in place together, and what the
  * cache has for the names that they speak of withdrawn.
  *
- *      policies_reload ─► loads (control/loader.h) ─► struct policy ─► pointer swap ─► grace ─► new
+ *      policies_reload ─► loads (zonemgr/loader.h) ─► struct policy ─► pointer swap ─► grace ─► new
  *                             all of them have ended      (workers)      generation ─► walk ─► done
  *
  * A list that does not load is as it was before, or, where there was none, missing; the entry says why.
@@ -20,9 +20,9 @@
 
 #include "cache/cache.h"
 #include "cache/keeper.h"
-#include "control/chore.h"
+#include "base/chore.h"
 #include "config/config.h"
-#include "control/loader.h"
+#include "zonemgr/loader.h"
 #include "engine/engine.h"
 
 struct policies;

@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "control/zones.h"
+#include "zonemgr/zones.h"
 
 /* One load, as it is now. */
 struct progress_load {

@@ -25,7 +25,7 @@
 
 #include "cache/cache.h"
 #include "cache/keeper.h"
-#include "control/chore.h"
+#include "base/chore.h"
 #include "config/config.h"
 #include "engine/engine.h"
 #include "resolver/resolver.h"

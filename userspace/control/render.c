@@ -25,8 +25,10 @@ static const struct view views[] = {
 	{ NULL,
 	  "zones",
 	  false,
-	  { "name state stage percent loading_s serial records memory_bytes", "error",
-	    "serves read_bytes read_records names load_ms loaded_at file" } },
+	  { "name state role stage percent loading_s serial records memory_bytes",
+	    "error transfer_error storage_error storage_warning",
+	    "serves read_bytes read_records names load_ms loaded_at file changed_names "
+	    "changed_bytes is_file_behind is_transferring checked_at refresh_at expires_at" } },
 	{ NULL,
 	  "interfaces",
 	  false,

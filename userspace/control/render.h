@@ -21,8 +21,8 @@
  *	              resolver:{asked, answered, secure, bogus, failed, timed_out, outstanding, ...},
  *	              responder:{taken, released, replies, ...},
  *	              ports:[{name, kind, rx, tx, tx_retried, tx_dropped, truncated, ...}...]}
- *	zone list    {zones:[{name, state:"serving|stale|failed|loading", serves, stage, percent,
- *	and status    read_bytes, read_records, loading_s, serial, records, names, memory_bytes,
+ *	zone list    {zones:[{name, state:"serving|stale|failed|loading|awaited|expired", serves, stage,
+ *	and status    percent, read_bytes, read_records, loading_s, serial, records, names, memory_bytes,
  *	              load_ms, loaded_at, file, error}...]}
  *	cache stats  {size_bytes, total_bytes, used_bytes, index_bytes, store_bytes, entries,
  *	              capacity_entries, segments, segments_free, published, replaced, evicted,
@@ -39,6 +39,7 @@
  *	cache flush  {withdrawn}
  *	cache top    {figures, answers, samples, half_life_s,
  *	              top:[{name|type|zone, share_percent, error_percent, answers}...]}
+ *	drain        {drained, why}
  *	port status  {ports:[{interface, queue, kind, core, mode:"copy|zero-copy", rx, tx, ...}...]}
  *	the others   any object; {} is written as "done"
  *

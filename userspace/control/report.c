@@ -7,7 +7,7 @@
 
 #include "base/clock.h"
 #include "control/dpdk_iface.h"
-#include "control/json_put.h"
+#include "base/json_put.h"
 #include "control/report_recursion.h"
 #include "config/words.h"
 #include "port/xsk.h"
@@ -86,6 +86,16 @@ static void append_overload(json_t *list, const struct iface *iface)
 			json_array_append_new(list, json_string(text));
 }
 
+static void put_zone(json_t *list, const struct zones_entry *entry)
+{
+	const char *const texts[] = { entry->error, entry->storage_error, entry->storage_warning };
+
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
+		if (*texts[i])
+			json_array_append_new(list,
+					      json_sprintf("zone %s: %s", entry->name, texts[i]));
+}
+
 static json_t *report_degraded(struct daemon *d)
 {
 	json_t *list = json_array();
@@ -97,10 +107,7 @@ static json_t *report_degraded(struct daemon *d)
 		append_overload(list, &d->ifaces[i]);
 	}
 	for (i = 0; i < zones_n(d->zones); i++)
-		if (*zones_at(d->zones, i)->error)
-			json_array_append_new(list, json_sprintf("zone %s: %s",
-								 zones_at(d->zones, i)->name,
-								 zones_at(d->zones, i)->error));
+		put_zone(list, zones_at(d->zones, i));
 	if (*resize_problem(d->resize))
 		json_array_append_new(list, json_string(resize_problem(d->resize)));
 	if (*snapshots_error(d->snapshots))
@@ -121,7 +128,7 @@ static json_t *report_degraded(struct daemon *d)
 static json_t *count_zones(const struct daemon *d)
 {
 	json_t *o = json_object();
-	uint64_t n[ZONES_STALE + 1] = { 0 }, n_loading = 0;
+	uint64_t n[ZONES_N_STATES] = { 0 }, n_loading = 0;
 	size_t i;
 
 	for (i = 0; i < zones_n(d->zones); i++) {
@@ -130,6 +137,8 @@ static json_t *count_zones(const struct daemon *d)
 	}
 	json_put_int(o, "serving", n[ZONES_SERVING]);
 	json_put_int(o, "stale", n[ZONES_STALE]);
+	json_put_int(o, "awaited", n[ZONES_AWAITED]);
+	json_put_int(o, "expired", n[ZONES_EXPIRED]);
 	json_put_int(o, "failed", n[ZONES_FAILED]);
 	json_put_int(o, "loading", n_loading);
 	return o;
@@ -148,6 +157,7 @@ json_t *report_status(struct daemon *d)
 	json_put_int(o, "abi", VOLLEY_ABI);
 	json_put_text(o, "state", d->stopping ? "stopping" : d->is_ready ? "serving" : "starting");
 	json_put_bool(o, "ready", d->is_ready);
+	json_put_bool(o, "drained", d->drain.is_on);
 	if (progress_put(d->zones, clock_ns(), text, sizeof(text)))
 		json_put_text(o, "progress", text);
 	json_object_set_new(o, "degraded", report_degraded(d));
@@ -227,6 +237,18 @@ static json_t *report_engine(const struct daemon *d)
 	return o;
 }
 
+static json_t *report_transfers(const struct daemon *d)
+{
+	struct transfer_counters c;
+	json_t *o = json_object();
+
+	transfer_counters_read(transfers_thread(d->transfers), &c);
+#define PUT(name, words) json_put_int(o, #name, c.name);
+	TRANSFER_COUNTERS(PUT)
+#undef PUT
+	return o;
+}
+
 /* A deferred one is answered, too, by and by. */
 static void sum_answered(const struct daemon *d, uint64_t by_kind[PORT_N_KINDS])
 {
@@ -256,6 +278,7 @@ json_t *report_stats(struct daemon *d)
 	json_object_set_new(o, "answered", answered);
 	json_object_set_new(o, "driver", driver);
 	json_object_set_new(o, "engine", report_engine(d));
+	json_object_set_new(o, "transfers", report_transfers(d));
 	report_recursion_counters(o, d);
 	json_object_update_new(o, report_ports(d));
 	return o;
@@ -356,13 +379,37 @@ static void put_withdrawn(json_t *o, const struct withdrawn *w)
 	json_put_int(o, "answers_withdrawn", w->n_answers);
 }
 
-static json_t *report_zone(const struct zones_entry *entry)
+/* Where it comes from, what has changed since, and what is outstanding with other name servers. */
+static void put_life(json_t *o, const struct zones_entry *entry, const struct transfer_status *t)
 {
-	static const char *const states[] = { "loading", "failed", "serving", "stale" };
+	json_put_text(o, "role", zones_is_secondary(entry) ? "secondary" : "primary");
+	if (entry->zone && zone_overlay_names(entry->zone)) {
+		json_put_int(o, "changed_names", zone_overlay_names(entry->zone));
+		json_put_int(o, "changed_bytes", zone_overlay_bytes(entry->zone));
+	}
+	json_put_bool(o, "is_file_behind", entry->changed_ns != 0);
+	if (*entry->storage_error)
+		json_put_text(o, "storage_error", entry->storage_error);
+	if (*entry->storage_warning)
+		json_put_text(o, "storage_warning", entry->storage_warning);
+	if (!t->is_secondary)
+		return;
+	json_put_bool(o, "is_transferring", t->is_running);
+	json_put_int(o, "checked_at", t->checked_wall_s);
+	json_put_int(o, "refresh_at", t->refresh_wall_s);
+	json_put_int(o, "expires_at", t->expires_wall_s);
+	if (*t->remote)
+		json_put_text(o, "from", t->remote);
+	if (*t->error)
+		json_put_text(o, "transfer_error", t->error);
+}
+
+static json_t *report_zone(const struct zones_entry *entry, const struct transfer_status *t)
+{
 	json_t *o = json_object();
 
 	json_put_text(o, "name", entry->name);
-	json_put_text(o, "state", is_loading(entry) ? "loading" : states[entry->state]);
+	json_put_text(o, "state", is_loading(entry) ? "loading" : zones_state_text(entry->state));
 	json_put_bool(o, "serves", entry->zone != NULL);
 	if (is_loading(entry))
 		put_load(o, entry->load);
@@ -377,6 +424,7 @@ static json_t *report_zone(const struct zones_entry *entry)
 	json_put_bool(o, "cacheable", entry->cache_slot != 0);
 	put_withdrawn(o, &entry->withdrawn);
 	json_put_text(o, "file", entry->file);
+	put_life(o, entry, t);
 	if (*entry->error)
 		json_put_text(o, "error", entry->error);
 	if (*entry->warning)
@@ -387,12 +435,24 @@ static json_t *report_zone(const struct zones_entry *entry)
 json_t *report_zones(struct daemon *d, const char *only)
 {
 	const struct zones_entry *one = only ? zones_find(d->zones, only) : NULL;
+	size_t n_zones = zones_n(d->zones), n = 0;
+	const uint8_t **apexes = calloc(n_zones + 1, sizeof(*apexes));
+	const struct zones_entry **entries = calloc(n_zones + 1, sizeof(*entries));
+	struct transfer_status *statuses = calloc(one ? 1 : n_zones + 1, sizeof(*statuses));
 	json_t *o = json_object(), *list = json_array();
-	size_t i;
 
-	for (i = 0; i < zones_n(d->zones); i++)
-		if (!only || zones_at(d->zones, i) == one)
-			json_array_append_new(list, report_zone(zones_at(d->zones, i)));
+	for (size_t i = 0; i < n_zones && apexes && entries && statuses; i++) {
+		entries[n] = zones_at(d->zones, i);
+		apexes[n] = entries[n]->apex;
+		n += !only || entries[n] == one;
+	}
+	if (n)
+		transfer_statuses(transfers_thread(d->transfers), apexes, statuses, n);
+	for (size_t i = 0; i < n; i++)
+		json_array_append_new(list, report_zone(entries[i], &statuses[i]));
+	free(statuses);
+	free(entries);
+	free(apexes);
 	json_object_set_new(o, "zones", list);
 	return o;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "control/report_recursion.h"
 
-#include "control/json_put.h"
+#include "base/json_put.h"
 
 static const char *mode_text(const struct recursion_report *report,
 			     const struct config_recursion *config)

@@ -10,7 +10,7 @@
 #include "base/err.h"
 #include "base/log.h"
 #include "cache/memory.h"
-#include "control/chore.h"
+#include "base/chore.h"
 #include "control/daemon_internal.h"
 #include "config/words.h"
 
@@ -228,7 +228,6 @@ static void exchange(struct resize *r)
 	object_maps_keep_shared(&d->maps, &r->other.maps);
 	zones_set_cache(d->zones, d->cache);
 	recursion_set_cache(d->recursion, d->cache);
-	policies_set_cache(d->policies, d->cache);
 	policies_set_cache(d->policies, d->cache);
 	snapshots_set_cache(d->snapshots, d->cache);
 	daemon_serve_by(d, d->memory.state, old.memory.state);

@@ -7,13 +7,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "base/err.h"
+#include "base/replace.h"
 #include "config/value.h"
 
 #define BOOT_ID_PATH "/proc/sys/kernel/random/boot_id"
@@ -74,51 +74,19 @@ static int check_replaceable(const char *path)
 	return is_one ? 0 : -EEXIST;
 }
 
-/* Somebody may have renamed it between open() and flock(). */
-static bool is_still_there(int fd, const char *path)
-{
-	struct stat ours, there;
-
-	return !fstat(fd, &ours) && !lstat(path, &there) && ours.st_dev == there.st_dev &&
-	       ours.st_ino == there.st_ino;
-}
-
-/* Empty, locked, for this user alone. A descriptor or -errno. */
+/* A descriptor or -errno. */
 static int open_tmp(const char *path)
 {
 	int fd, err = check_replaceable(path);
 
 	if (err)
 		return err;
-	fd = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0600);
+	fd = replace_open(path);
 	if (fd < 0)
-		return -errno;
-	if (flock(fd, LOCK_EX | LOCK_NB) || !is_still_there(fd, path))
-		err = -EBUSY;
-	else if (!snapshot_is_one(fd))
-		err = -EEXIST;
-	else if (fchmod(fd, 0600) || ftruncate(fd, 0))
-		err = -errno;
+		return fd;
+	err = snapshot_is_one(fd) ? replace_clear(fd) : -EEXIST;
 	if (!err)
 		return fd;
-	close(fd);
-	return err;
-}
-
-/* The new name is on the disk only with its folder. */
-static int sync_folder(const char *path)
-{
-	char folder[PATH_MAX];
-	const char *slash = strrchr(path, '/');
-	int fd, err = 0;
-
-	snprintf(folder, sizeof(folder), "%.*s", slash ? (int)(slash - path) + 1 : 1,
-		 slash ? path : ".");
-	fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (fd < 0)
-		return -errno;
-	if (fsync(fd))
-		err = -errno;
 	close(fd);
 	return err;
 }
@@ -128,9 +96,7 @@ static int put_in_place(int fd, const char *tmp, const char *path)
 {
 	int err = fsync(fd) ? -errno : check_replaceable(path);
 
-	if (!err && rename(tmp, path))
-		err = -errno;
-	return err ? err : sync_folder(path);
+	return err ? err : replace_finish(tmp, path);
 }
 
 int snapshot_file_write(const char *path, struct snapshot *snapshot, const bool *cancel,
@@ -154,8 +120,8 @@ int snapshot_file_write(const char *path, struct snapshot *snapshot, const bool 
 	err = snapshot_write(snapshot, fd, &times, cancel, told);
 	if (!err)
 		err = put_in_place(fd, tmp, path);
-	if (err && is_still_there(fd, tmp))
-		unlink(tmp);
+	if (err)
+		replace_drop(fd, tmp);
 	close(fd);
 	return err == -ECANCELED ? err : say(err, path, why, why_cap);
 }

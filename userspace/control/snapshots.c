@@ -10,8 +10,8 @@
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/log.h"
-#include "control/chore.h"
-#include "control/privilege.h"
+#include "base/chore.h"
+#include "base/privilege.h"
 #include "control/snapshot_file.h"
 #include "engine/routes.h"
 

@@ -6,7 +6,7 @@
  *                       each cache.snapshot-interval, and at a clean stop ─► written
  *
  * Nothing is written by itself before the load is over: what is on file is more than what is in the
- * cache until then. One job runs at a time, in a thread of its own (control/chore.h); control's
+ * cache until then. One job runs at a time, in a thread of its own (base/chore.h); control's
  * thread calls all functions here.
  */
 #ifndef VOLLEY_CONTROL_SNAPSHOTS_H

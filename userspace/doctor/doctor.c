@@ -13,7 +13,7 @@
 #include "control/cores.h"
 #include "doctor/find.h"
 #include "doctor/look.h"
-#include "control/json_put.h"
+#include "base/json_put.h"
 #include "port/xsk.h"
 
 #define WORKERS_CAP     1024 /* server.workers has no more */

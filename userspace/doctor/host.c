@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "doctor/find.h"
-#include "control/affinity.h"
+#include "base/affinity.h"
 
 #define MIB        (1024.0 * 1024)
 #define BASE_BYTES (64ull << 20) /* program, workers and zones of some thousand names */
@@ -87,7 +87,7 @@ struct cap {
 	const char *name;
 };
 
-/* Those without which the driver cannot be used, in the order of control/privilege.h. */
+/* Those without which the driver cannot be used, in the order of base/privilege.h. */
 static const struct cap needed[] = {
 	{ CAP_NET_ADMIN, "CAP_NET_ADMIN" },
 	{ CAP_NET_RAW, "CAP_NET_RAW" },

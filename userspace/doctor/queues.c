@@ -6,7 +6,7 @@
 
 #include "doctor/drivers.h"
 #include "doctor/find.h"
-#include "control/affinity.h"
+#include "base/affinity.h"
 #include "xdp/abi.h"
 
 /* Addresses and ports, ethtool's "sdfn". */

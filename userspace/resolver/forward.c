@@ -3,10 +3,13 @@
 
 #include <errno.h>
 #include <openssl/ssl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/err.h"
+#include "base/tls_client.h"
 #include "resolver/count.h"
 #include "resolver/forward_reply.h"
 
@@ -283,6 +286,21 @@ static int init_channels(struct forward *f, const struct resolver_config *config
 	return code ? code : forward_tcp_init(&f->tcp, &tcp);
 }
 
+/* The strict profile of RFC 8310 section 5: else nothing is sent or taken. */
+static int init_tls(struct forward *f, const struct resolver_config *config, char *err, size_t cap)
+{
+	const struct tls_client_options options = {
+		.min_version = TLS1_2_VERSION,
+		.verifies = true,
+		.bundle = config->tls_bundle,
+	};
+
+	if (options.bundle)
+		return tls_client_new(&f->tls, &options, err, cap);
+	snprintf(err, cap, "TLS: the file of certificates that are trusted is missing");
+	return ERR_CONFIG;
+}
+
 static int init(struct forward *f, const struct resolver_config *config, struct event_base *base,
 		char *err, size_t cap)
 {
@@ -300,7 +318,7 @@ static int init(struct forward *f, const struct resolver_config *config, struct 
 	if (!code && !f->all)
 		code = -ENOMEM;
 	if (!code && config->transport == RESOLVER_TLS)
-		code = forward_tls_new(&f->tls, config->tls_bundle, err, cap);
+		code = init_tls(f, config, err, cap);
 	if (!code)
 		code = forward_queries_init(&f->queries, f->n_all);
 	if (!code)

@@ -38,7 +38,7 @@ static void close_connection(struct forward_connection *c, uint64_t now_ns)
 		return;
 	event_del(c->readable);
 	event_del(c->writable);
-	forward_tls_close(&c->stream);
+	tls_stream_close(&c->stream);
 	close(c->fd);
 	c->fd = -1;
 	if (c->is_connected && !c->is_open) { /* in the middle of a handshake */
@@ -77,12 +77,12 @@ static bool take_messages(struct forward_connection *c, uint64_t now_ns)
 /* The handshake, as far as it goes; false: it has failed. */
 static bool shake_hands(struct forward_connection *c)
 {
-	c->is_open = forward_tls_handshake(&c->stream) == 1;
+	c->is_open = tls_stream_handshake(&c->stream, NULL, 0) == 1;
 	if (c->is_open)
 		return true;
 	if (errno != EAGAIN)
 		return false;
-	if (forward_tls_wants_write(&c->stream))
+	if (tls_stream_wants_write(&c->stream))
 		event_add(c->writable, NULL);
 	return true;
 }
@@ -112,7 +112,7 @@ static ssize_t receive(struct forward_connection *c)
 	uint8_t *at = c->in + c->n_in;
 	size_t room = IN_BYTES - c->n_in;
 
-	return c->tcp->tls ? forward_tls_receive(&c->stream, at, room) : recv(c->fd, at, room, 0);
+	return c->tcp->tls ? tls_stream_receive(&c->stream, at, room) : recv(c->fd, at, room, 0);
 }
 
 /* Takes what has come, once; 1: it did, 0: there is nothing yet, -1: the connection is broken. */
@@ -138,12 +138,12 @@ static bool take_in(struct forward_connection *c, uint64_t now_ns)
 
 	do
 		code = take_some(c, now_ns);
-	while (code > 0 && --n_left && tls && forward_tls_has_more(&c->stream));
+	while (code > 0 && --n_left && tls && tls_stream_has_more(&c->stream));
 	if (code < 0)
 		return false;
 	if (!n_left)
 		event_active(c->readable, EV_READ, 0);
-	if (!code && tls && forward_tls_wants_write(&c->stream))
+	if (!code && tls && tls_stream_wants_write(&c->stream))
 		event_add(c->writable, NULL);
 	return true;
 }
@@ -151,7 +151,7 @@ static bool take_in(struct forward_connection *c, uint64_t now_ns)
 /* As send(). */
 static ssize_t send_some(struct forward_connection *c, size_t at)
 {
-	return c->tcp->tls ? forward_tls_send(&c->stream, c->out + at, c->n_out - at) :
+	return c->tcp->tls ? tls_stream_send(&c->stream, c->out + at, c->n_out - at) :
 			     send(c->fd, c->out + at, c->n_out - at, MSG_NOSIGNAL);
 }
 
@@ -167,7 +167,7 @@ static bool send_out(struct forward_connection *c)
 		return false;
 	memmove(c->out, c->out + at, c->n_out - at);
 	c->n_out -= at;
-	if (c->n_out && (!c->tcp->tls || forward_tls_wants_write(&c->stream)))
+	if (c->n_out && (!c->tcp->tls || tls_stream_wants_write(&c->stream)))
 		event_add(c->writable, NULL);
 	return true;
 }
@@ -215,7 +215,7 @@ static bool open_socket(struct forward_connection *c, const struct upstream *u)
 	c->fd = open_fd(u);
 	if (c->fd < 0)
 		return false;
-	if (!tls || forward_tls_open(&c->stream, tls, c->fd, u->name))
+	if (!tls || tls_stream_open(&c->stream, tls, c->fd, u->name, &c->session))
 		return true;
 	close(c->fd);
 	c->fd = -1;
@@ -240,7 +240,7 @@ static bool open_connection(struct forward_connection *c, uint8_t upstream, uint
 	if (!event_add(c->readable, &idle) && !event_add(c->writable, NULL))
 		return true;
 	event_del(c->readable);
-	forward_tls_close(&c->stream);
+	tls_stream_close(&c->stream);
 	close(c->fd);
 	c->fd = -1;
 	return false;
@@ -340,7 +340,9 @@ void forward_tcp_fini(struct forward_tcp *tcp)
 			event_free(c->readable);
 		if (c->writable)
 			event_free(c->writable);
-		forward_tls_fini(&c->stream);
+		c->stream.is_broken = true; /* without a word */
+		tls_stream_close(&c->stream);
+		tls_session_fini(&c->session);
 		if (c->readable && c->fd >= 0)
 			close(c->fd);
 		free(c->in);

@@ -15,7 +15,7 @@
 #ifndef VOLLEY_RESOLVER_FORWARD_TCP_H
 #define VOLLEY_RESOLVER_FORWARD_TCP_H
 
-#include "resolver/forward_tls.h"
+#include "base/tls_client.h"
 #include "resolver/forward_udp.h"
 
 #define FORWARD_TCP_IDLE_S  10
@@ -34,8 +34,9 @@ struct forward_connection {
 	struct forward_tcp *tcp;
 	struct event *readable;
 	struct event *writable;
-	struct forward_stream stream; /* with TLS */
-	int fd;                       /* -1: closed */
+	struct tls_stream stream; /* with TLS */
+	struct tls_session session;
+	int fd; /* -1: closed */
 	bool is_connected;
 	bool is_open; /* queries may be sent */
 	uint32_t n_replies;

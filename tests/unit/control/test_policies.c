@@ -67,6 +67,7 @@ static int setup(void **state)
 
 static int teardown(void **state)
 {
+	policies_cancel(policies); /* lists may still be read */
 	chores_free(chores);
 	loader_stop(loader);
 	loader_poll(loader);

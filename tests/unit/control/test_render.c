@@ -122,6 +122,12 @@ static const struct result_row result_rows[] = {
 	  "{'zones':[{'dnssec':'signed','error':null,'state':'serving','name':'a.'}]}",
 	  "NAME  STATE    DNSSEC\n"
 	  "a.    serving  signed\n" },
+	{ "a list is not as wide as a status", "zone list",
+	  "{'zones':[{'name':'a.','state':'awaited','role':'secondary','is_file_behind':false,"
+	  "'is_transferring':true,'checked_at':0,'refresh_at':5,'expires_at':0,'changed_names':1,"
+	  "'changed_bytes':2,'transfer_error':'r: no answer'}]}",
+	  "NAME  STATE    ROLE       TRANSFER ERROR\n"
+	  "a.    awaited  secondary  r: no answer\n" },
 	{ "the same as lists", "zone status",
 	  "{'zones':[{'name':'a.','records':1000,'error':null},{'name':'b.','records':7}]}",
 	  "name:    a.\n"

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * volleyctl health: asks the daemon what it thinks of this host (control/health.h), asks its service
+ * addresses a question where one is given (control/probe.h), and prints what there is to say:
+ *
+ *      healthy | not healthy: SENTENCE      a line for each reason
+ *      warning: SENTENCE                    a line for each warning
+ *
+ * One thread.
+ */
+#ifndef VOLLEY_CONTROL_HEALTH_CALL_H
+#define VOLLEY_CONTROL_HEALTH_CALL_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+/* Exit statuses of volleyctl. */
+enum health_exit {
+	HEALTH_EXIT_HEALTHY,
+	HEALTH_EXIT_NOT,
+	HEALTH_EXIT_USAGE,
+	HEALTH_EXIT_NO_DAEMON, /* or one that did not reply in time */
+};
+
+/*
+ * The N words behind "health"; SOCKET is the daemon's. Waits at most WAIT_MS for the daemon, and as long
+ * again for each service address. With IS_JSON, the daemon's object with the probe's reasons in it.
+ */
+enum health_exit health_call(FILE *out, const char *socket, int wait_ms, bool is_json, int n,
+			     char *const *words);
+
+#endif
