@@ -6,6 +6,7 @@ import pytest
 
 import dnstree
 from netlab import Daemon, Lab
+from primaries import Scene, missing
 
 
 @pytest.hookimpl(hookwrapper=True, tryfirst=True)
@@ -58,6 +59,27 @@ def make_daemon(request, lab, tmp_path):
 @pytest.fixture
 def daemon(make_daemon):
     return make_daemon()
+
+
+@pytest.fixture
+def scene(tmp_path):
+    """A namespace for primaries, and secondaries that are the transfer floor alone."""
+    if os.geteuid():
+        pytest.skip("network namespaces need root")
+    assert not missing(), missing()
+    made = Scene(tmp_path)
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def there(lab, tmp_path):
+    """The client's side of the lab, for primaries of a daemon."""
+    folder = tmp_path / "there"
+    folder.mkdir()
+    made = Scene(folder, f"{lab.name}-c")
+    yield made
+    made.close()
 
 
 @pytest.fixture(scope="session")

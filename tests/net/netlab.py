@@ -4,6 +4,7 @@
 A socket belongs to the namespace in which it was made, so the tests make theirs by entering one for
 a moment, and then use them from here.
 """
+import base64
 import contextlib
 import ctypes
 import itertools
@@ -236,8 +237,26 @@ def iface(name="s0", **keys):
     return {"name": name, "xdp": "native", "port": "auto", **keys}
 
 
-def zone(name, path=None):
-    return {"name": name, "file": str(path or ZONES / f"{name}.zone")}
+def hyphens(keys):
+    """allow_transfer=["any"] as the configuration writes it."""
+    return {name.replace("_", "-"): value for name, value in keys.items()}
+
+
+def zone(name, path=None, **keys):
+    """Its file is that of zones/, or PATH; one that comes or is a catalog needs none."""
+    if not path and ("primaries" in keys or "catalog" in keys or "template" in keys):
+        return {"name": name, **hyphens(keys)}
+    return {"name": name, "file": str(path or ZONES / f"{name}.zone"), **hyphens(keys)}
+
+
+def remote(name, *addresses, **keys):
+    """Another name server: remote("hidden", "192.0.2.7@5353", key="xfr.test.", tls_name="a.test")."""
+    return {"name": name, "address": list(addresses), **hyphens(keys)}
+
+
+def tsig_key(name="xfr.test.", algorithm="hmac-sha256", secret=b"a secret for tests that all know"):
+    """A key as the configuration has it; what signs in Python takes the same two."""
+    return {"name": name, "algorithm": algorithm, "secret": base64.b64encode(secret).decode()}
 
 
 def write_zone(path, serial=1, address="192.0.2.10", more="", ttl=300):

@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-from netlab import BIN, V4, Answered, iface, program, run, texts, wait_for, write_zone, zone
+from netlab import BIN, V4, Answered, iface, program, remote, run, texts, tsig_key, wait_for, write_zone, zone
 from test_resize import Pace
 
 WWW = ["192.0.2.80", "192.0.2.81"]
@@ -33,9 +33,14 @@ def refused(daemon, text, status=2):
     ("server:\n  listen: [192.0.2.53]\ncache:\n  size: 99999T\n", "volley.yaml:4", "size"),
     ("server:\n  listen: [192.0.2.53]\nzones:\n  - name: a..b\n    file: x\n",
      "volley.yaml:4", "name"),
+    ("server:\n  listen: [192.0.2.53]\nkeys:\n  - name: a\n    secret: c2hvcnQ=\n",
+     "volley.yaml:5", "has 5 octets"),
+    ("server:\n  listen: [192.0.2.53]\nzones:\n  - name: a\n    primaries: [b]\n",
+     "volley.yaml:5", "b is none of remotes"),
     ("interfaces:\n  - name: s0\n", "volley.yaml", "listen"),
     ("", "volley.yaml", "listen"),
-], ids=["broken", "shape", "unknown-key", "address", "small-cache", "large-cache", "name", "no-listen", "empty"])
+], ids=["broken", "shape", "unknown-key", "address", "small-cache", "large-cache", "name", "secret",
+         "primary", "no-listen", "empty"])
 def test_a_broken_configuration(lab, daemon, text, place, what):
     said = refused(daemon, text)
     assert f"{place}:" in said and what in said
@@ -55,6 +60,19 @@ def test_no_configuration_named():
 
 def test_check_says_well(daemon):
     daemon.configure()
+    assert run(BIN / "volleyd", "--check", "-c", daemon.path).stdout.endswith("right\n")
+
+
+def test_check_says_well_of_a_fleet(daemon, tmp_path):
+    """Keys, remotes and zones that come, as the other tests write them."""
+    daemon.configure(
+        server={"storage": str(tmp_path)}, keys=[tsig_key()],
+        remotes=[remote("hidden", "192.0.2.7@5353", key="xfr.test.", tls="strict", tls_name="a.test")],
+        signing=[{"name": "fast", "algorithm": "ed25519"}],
+        templates=[{"name": "member", "primaries": ["hidden"]}],
+        zones=[zone("example.com", allow_transfer=["192.0.2.0/24 key xfr.test."], signing="fast"),
+               zone("example.net", primaries=["hidden"], allow_notify=["any"]),
+               zone("cat.test", catalog="consume", groups=[{"template": "member"}])])
     assert run(BIN / "volleyd", "--check", "-c", daemon.path).stdout.endswith("right\n")
 
 

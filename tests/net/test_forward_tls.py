@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Forwarding over TLS (userspace/resolver/forward_tls.h), to upstreams that are scripted."""
+"""Forwarding over TLS (userspace/base/tls_client.h), to upstreams that are scripted."""
 import contextlib
 import os
 import socket

@@ -164,7 +164,7 @@ def test_others_do_not_wait(lab, daemon, gate, served):
         status = status_of(daemon)
         assert (status["state"], status["stage"], status["serves"]) == ("loading", "verifying", True)
         assert status["serial"] == 1 and status["read_records"] == 4 and status["read_bytes"] > 50
-        assert daemon.status()["zones"] == {"serving": 2, "stale": 0, "failed": 0, "loading": 1}
+        assert daemon.status()["zones"] == {"serving": 2, "stale": 0, "failed": 0, "awaited": 0, "expired": 0, "loading": 1}
         daemon.ctl("zone", "reload", "example.com")
         daemon.ctl("cache", "flush", "--all")
         daemon.ctl("zone", "check", "z.test", served)
@@ -288,7 +288,7 @@ def test_a_configuration_is_put_in_place_as_a_whole(lab, daemon, gate, served, t
     assert texts(lab.ask("www.other.test")) == ["192.0.2.41"]
     assert texts(lab.ask(NAME)) == ["192.0.2.20"]
     assert lab.ask().rcode() == dns.rcode.REFUSED
-    assert daemon.status()["zones"] == {"serving": 3, "stale": 0, "failed": 0, "loading": 0}
+    assert daemon.status()["zones"] == {"serving": 3, "stale": 0, "failed": 0, "awaited": 0, "expired": 0, "loading": 0}
 
 
 def test_a_reload_of_all_behind_another(lab, daemon, gate, served, tmp_path):

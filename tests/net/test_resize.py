@@ -277,6 +277,7 @@ def test_by_configuration(lab, daemon, path):
     daemon.signal(signal.SIGHUP)
     wait_for("the size", lambda: stats(daemon)["size_bytes"] == 16 * MIB)
     assert in_driver(lab, daemon, NAMES) == N_NAMES
+    wait_for("the end of it", lambda: "resizing_stage" not in stats(daemon))  # the old one is freed last
     resize(daemon, 24)
     daemon.ctl("zone", "reload")
     time.sleep(1.5)  # a tick

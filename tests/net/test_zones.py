@@ -382,7 +382,7 @@ def test_many_zones(lab, daemon, tmp_path):
     names = [f"z{i}.test" for i in range(3000)] + [f"sub.z{i}.test" for i in range(0, 3000, 10)]
     daemon.start(zones=[zone(name, path) for name in names])
     assert daemon.status()["zones"] == {"serving": len(names), "stale": 0, "failed": 0,
-                                         "loading": 0}
+                                         "awaited": 0, "expired": 0, "loading": 0}
     for name in ("z0.test", "z2999.test", "sub.z20.test"):
         assert texts(lab.ask("www." + name)) == ["192.0.2.10"]
     assert lab.ask("www.sub.z21.test").rcode() == dns.rcode.NXDOMAIN

@@ -1,0 +1,286 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""volleyctl health and drain: what keeps queries away from a host, and what only is told."""
+import contextlib
+import ctypes
+import os
+import signal
+import socket
+
+import pytest
+
+from netlab import BIN, CLIENT4, V4, V6, wait_for, write_zone, zone
+from secondaries import Peer, knot_head
+from test_metrics import fetch
+
+HEALTHY, NOT_HEALTHY, USAGE, NO_DAEMON = range(4)
+PTRACE_DETACH, PTRACE_SEIZE, PTRACE_INTERRUPT = 17, 0x4206, 0x4207
+WALL = 0x40000000  # __WALL: threads that are no children
+
+_libc = ctypes.CDLL(None, use_errno=True)
+_libc.ptrace.argtypes = [ctypes.c_long, ctypes.c_long, ctypes.c_void_p, ctypes.c_void_p]
+
+
+def health(daemon, *words):
+    """(status, reasons, warnings), as people read them."""
+    said = daemon.ctl("-w", 2, "health", *words, check=False)
+    lines = said.stdout.splitlines()
+    reasons = [line[len("not healthy: "):] for line in lines if line.startswith("not healthy: ")]
+    warnings = [line[len("warning: "):] for line in lines if line.startswith("warning: ")]
+    assert ("healthy" in lines) == (said.returncode == HEALTHY), said
+    assert len(lines) == len(reasons) + len(warnings) + (said.returncode == HEALTHY), said
+    assert bool(reasons) == (said.returncode in (NOT_HEALTHY, NO_DAEMON)), said
+    return said.returncode, "\n".join(reasons), "\n".join(warnings)
+
+
+def wait_health(daemon, status, *words):
+    return wait_for(f"health says {status}: {health(daemon, *words)}",
+                    lambda: (lambda it: it if it[0] == status else None)(health(daemon, *words)))
+
+
+@contextlib.contextmanager
+def thread_stopped(pid, name):
+    """One thread of a process, and no other."""
+    tid = next(int(task) for task in os.listdir(f"/proc/{pid}/task")
+               if open(f"/proc/{pid}/task/{task}/comm", encoding="ascii").read() == f"{name}\n")
+
+    def call(request):
+        assert not _libc.ptrace(request, tid, None, None), os.strerror(ctypes.get_errno())
+    call(PTRACE_SEIZE)
+    call(PTRACE_INTERRUPT)
+    os.waitpid(tid, WALL)
+    try:
+        yield
+    finally:
+        call(PTRACE_DETACH)
+
+
+def test_healthy(daemon):
+    daemon.start()
+    assert health(daemon)[:2] == (HEALTHY, "")
+    result = daemon.json("health")
+    assert result["healthy"] is True and result["reasons"] == [] and result["drained"] is False
+    assert result["services"] == [f"{V4}@53", f"{V6}@53"] and result["state"] == "serving"
+    assert health(daemon, "--zones", "all", "--interfaces", "any", "--ignore", "other.test")[0] == HEALTHY
+
+
+@pytest.mark.parametrize("words", [["--zones"], ["--zones", "two"], ["--probe"], ["--probe", "a..b"],
+                                   ["--probe", "a/NOTYPE"], ["now"]])
+def test_usage(daemon, words):
+    daemon.start()
+    said = daemon.ctl("health", *words, check=False)
+    assert said.returncode == USAGE and said.stderr and not said.stdout, said
+
+
+def test_no_daemon_and_one_that_hangs(daemon):
+    daemon.configure()
+    status, reasons, _ = health(daemon)
+    assert status == NO_DAEMON and str(daemon.socket) in reasons
+    daemon.start()
+    daemon.signal(signal.SIGSTOP)
+    status, reasons, _ = health(daemon, "--zones", "none")
+    assert status == NO_DAEMON and "does not reply" in reasons
+    said = daemon.ctl("-w", 1, "--json", "health", check=False)
+    assert said.returncode == NO_DAEMON and '"healthy": false' in said.stdout
+    daemon.signal(signal.SIGCONT)
+    assert health(daemon)[0] == HEALTHY, "it was stopped as a whole: no worker hangs"
+
+
+def test_a_daemon_without_time(daemon):
+    """It is there: what announces it need not withdraw at once."""
+    daemon.start()
+    with contextlib.ExitStack() as clients:
+        for _ in range(32):
+            client = clients.enter_context(socket.socket(socket.AF_UNIX))
+            client.connect(str(daemon.socket))
+        status, reasons, _ = health(daemon)
+        assert status == NOT_HEALTHY and "too many clients" in reasons
+    wait_health(daemon, HEALTHY)
+
+
+def test_a_worker_hangs(daemon):
+    daemon.start()
+    with thread_stopped(daemon.process.pid, "volley-w1"):
+        _, reasons, _ = wait_health(daemon, NOT_HEALTHY)
+        assert reasons.startswith("worker 1: hangs") and "\n" not in reasons
+    wait_health(daemon, HEALTHY)
+
+
+def test_starting(daemon, tmp_path):
+    gate = tmp_path / "gate"
+    slow = {**zone("example.com"),
+            "verify": ["/bin/sh", "-c", f"until [ -e {gate} ]; do sleep 0.05; done"]}
+    daemon.configure(zones=[slow]).spawn()
+    wait_for("the control socket", daemon.socket.exists)
+    status, reasons, _ = health(daemon)
+    assert status == NOT_HEALTHY and "volleyd is starting" in reasons
+    gate.touch()
+    daemon.wait_ready()
+    assert health(daemon)[0] == HEALTHY
+
+
+def test_zones(daemon, tmp_path):
+    """One that is not served, one that is not the newest, and who is to mind."""
+    good, stale = write_zone(tmp_path / "good.zone"), write_zone(tmp_path / "stale.zone")
+    daemon.start(zones=[zone("good.test", good), zone("stale.test", stale),
+                        zone("none.test", tmp_path / "none.zone")])
+    status, reasons, _ = health(daemon)
+    assert status == NOT_HEALTHY and reasons.startswith("zone none.test.: not served")
+    assert "none.zone" in reasons
+    assert health(daemon, "--ignore", "None.Test")[0] == HEALTHY
+    assert health(daemon, "--zones", "any")[0] == HEALTHY
+    assert "none.test" in health(daemon, "--zones", "none")[2]
+    stale.write_text("@ IN nonsense\n", encoding="ascii")
+    assert daemon.ctl("zone", "reload", "stale.test", check=False).returncode == 1
+    status, _, warnings = health(daemon, "--ignore", "none.test")
+    assert status == HEALTHY and "stale.test.: an earlier version is served" in warnings
+    status, reasons, _ = health(daemon, "--ignore", "none.test", "--strict")
+    assert status == NOT_HEALTHY and "stale.test" in reasons
+    write_zone(tmp_path / "none.zone")
+    write_zone(stale, serial=2)
+    daemon.ctl("zone", "reload")
+    assert not any("zone" in said for said in health(daemon)[1:])
+    assert health(daemon)[0] == HEALTHY
+
+
+def test_zones_none_of_them(daemon, tmp_path):
+    daemon.start(zones=[zone("none.test", tmp_path / "none.zone")])
+    assert health(daemon, "--zones", "any")[:2] == (NOT_HEALTHY, "no zone is served, of 1")
+    assert health(daemon, "--zones", "none", "--strict", "--interfaces", "none")[0] == HEALTHY
+
+
+def knotd(lab, folder, zone_name):
+    """A primary at the client's end, whose zone expires soon."""
+    path = folder / f"{zone_name}.zone"
+    path.write_text("@ 60 SOA ns root 1 1 1 3 60\n@ NS ns\nns A 192.0.2.1\n", encoding="ascii")
+    (folder / "knot.conf").write_text(f"""{knot_head(folder, action="transfer")}zone:
+  - domain: {zone_name}
+    file: {path}
+    zonefile-sync: -1
+    acl: volley
+    semantic-checks: off
+""", encoding="ascii")
+    return Peer(lab, folder, ["knotd", "-c", folder / "knot.conf"])
+
+
+def test_a_zone_from_a_primary(lab, daemon, tmp_path):
+    """It has not come, comes, expires."""
+    there = {"name": "there.test", "primaries": ["p"], "retry-max": "1s", "refresh-max": "2s", "expire-max": "3s"}
+    daemon.start(server={"storage": str(tmp_path)}, remotes=[{"name": "p", "address": [CLIENT4]}],
+                 zones=[there, zone("example.com")])
+    status, reasons, _ = health(daemon)
+    assert (status, reasons) == (NOT_HEALTHY, "zone there.test.: no primary has given it yet")
+    assert health(daemon, "--zones", "any")[0] == HEALTHY
+    with knotd(lab, tmp_path, "there.test"):
+        daemon.ctl("zone", "refresh", "there.test")
+        wait_health(daemon, HEALTHY)
+        later = {**there, "name": "later.test"}
+        daemon.configure(server={"storage": str(tmp_path)}, remotes=[{"name": "p", "address": [CLIENT4]}],
+                         zones=[there, later, zone("example.com")])
+        daemon.ctl("zone", "reload", check=False)
+        status, _, warnings = health(daemon)
+        assert status == HEALTHY and "zone later.test.: no primary has given it yet" in warnings
+    _, reasons, _ = wait_health(daemon, NOT_HEALTHY)
+    assert reasons == "zone there.test.: expired"
+
+
+def test_another_program(lab, daemon):
+    """In place of ours; and when it goes, ours comes back."""
+    daemon.start()
+    lab.exec("s", "ip", "-force", "link", "set", "dev", "s0", "xdpdrv", "obj",
+             BIN / "xdp_pass.bpf.o", "sec", "xdp")
+    _, reasons, _ = wait_health(daemon, NOT_HEALTHY)
+    assert reasons.startswith("s0: ")
+    assert health(daemon, "--interfaces", "none")[0] == HEALTHY
+    lab.exec("s", "ip", "link", "set", "dev", "s0", "xdpdrv", "off")
+    wait_health(daemon, HEALTHY)
+
+
+def test_detached_and_gone(lab, daemon):
+    daemon.start()
+    daemon.ctl("detach", "s0")
+    assert health(daemon)[:2] == (NOT_HEALTHY, "s0: detached by volleyctl")
+    daemon.ctl("attach", "s0")
+    assert health(daemon)[0] == HEALTHY
+    lab.ip("s", "link", "del", "dev", "s0")
+    _, reasons, _ = wait_health(daemon, NOT_HEALTHY)
+    assert "s0: " in reasons and f"service address {V4}: this host does not have it" in reasons
+
+
+def test_steps_down(lab, daemon):
+    """A generic program and copied frames answer, too."""
+    daemon.start(interfaces=[{"name": "s0", "xdp": "auto", "port": "xsk"}])
+    status, _, warnings = health(daemon)
+    assert status == HEALTHY and "s0: no zero-copy" in warnings
+    assert health(daemon, "--strict")[0] == NOT_HEALTHY
+    lab.ip("s", "link", "set", "dev", "s0", "down")
+    _, reasons, _ = wait_health(daemon, NOT_HEALTHY)
+    assert "no AF_XDP socket" in reasons or "service address" in reasons
+
+
+def test_service_address(lab, daemon):
+    daemon.start(server={"listen": [V4, "203.0.113.53"]})
+    missing = "service address 203.0.113.53: this host does not have it"
+    assert health(daemon)[:2] == (NOT_HEALTHY, missing)
+    lab.ip("s", "address", "add", "203.0.113.53/32", "dev", "lo")
+    assert health(daemon)[0] == HEALTHY
+    lab.ip("s", "address", "del", "203.0.113.53/32", "dev", "lo")
+    lab.ip("s", "route", "add", "local", "203.0.113.0/24", "dev", "lo")
+    assert health(daemon)[0] == HEALTHY, "a local route is an address, too"
+
+
+def ask_inside(lab, daemon, *words):
+    """As on the host itself."""
+    return lab.exec("s", BIN / "volleyctl", "-s", daemon.socket, "-w", 2, "health", *words, check=False)
+
+
+def test_probe(lab, daemon):
+    daemon.start()
+    said = ask_inside(lab, daemon, "--probe", "example.com", "--probe", "www.example.com/A")
+    assert said.returncode == HEALTHY, said
+    with_engine = daemon.stats()["engine"]["queries"]
+    assert with_engine == 4, "two questions to two addresses"
+    for name, word in (("nothing.example.com", "NXDOMAIN"), ("example.org/A", "REFUSED"),
+                       ("example.com/TYPE300", "no records")):
+        said = ask_inside(lab, daemon, "--probe", name)
+        assert said.returncode == NOT_HEALTHY, said
+        assert f"{name}: no answer from {V4}@53: {word}" in said.stdout
+        assert f"{name}: no answer from {V6}@53: {word}" in said.stdout
+
+
+def test_probe_meets_silence(lab, daemon):
+    """The worker hangs, and nobody has noticed yet."""
+    daemon.start(server={"workers": 1})
+    with thread_stopped(daemon.process.pid, "volley-w0"):
+        said = ask_inside(lab, daemon, "--probe", "example.com")
+    assert said.returncode == NOT_HEALTHY and "timed out" in said.stdout.lower(), said
+
+
+def test_drain(lab, daemon):
+    daemon.start()
+    assert daemon.json("drain") == {"drained": False, "why": ""}
+    assert daemon.ctl("drain", "perhaps", check=False).returncode == 1
+    assert daemon.ctl("drain", "off", "why", check=False).returncode == 1
+    daemon.ctl("drain", "on", "new kernel")
+    assert health(daemon)[:2] == (NOT_HEALTHY, "drained: new kernel")
+    assert daemon.status()["drained"] is True
+    lab.ask()
+    daemon.kill()
+    daemon.start()
+    assert health(daemon)[:2] == (NOT_HEALTHY, "drained: new kernel"), "the next daemon knows"
+    daemon.ctl("drain", "off")
+    assert health(daemon)[0] == HEALTHY
+    assert daemon.stop() == 0
+    daemon.start()
+    assert health(daemon)[0] == HEALTHY
+    assert "drained no more" in daemon.log()
+
+
+def test_metrics(lab, daemon):
+    daemon.start(metrics={"listen": f"{V4}@9253"})
+
+    def are(healthy, drained):
+        text = fetch(lab)[2]
+        return f"\nvolley_healthy {healthy}\n" in text and f"\nvolley_drained {drained}\n" in text
+    assert are(1, 0)
+    daemon.ctl("drain", "on")
+    wait_for("it is told", lambda: are(0, 1))
