@@ -196,7 +196,6 @@ class Rig(Lab):
     def take_redirects(self):
         """
         Told again with both ends up, GRO makes s0 take what xdpgen redirects to it while no program is there.
-        Not for generators that use sockets: some of the replies to these were lost then.
         """
         for word in ("off", "on"):
             self.exec("s", "ethtool", "-K", "s0", "gro", word)

@@ -1,30 +1,50 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * withdrawcost [MILLIONS]: what a reload with few changes costs, in processor time, with so many million
- * cached answers (4) about a zone of a quarter as many names: the comparison of the two zones, a walk
- * that only passes by, the walk for a zone that has come to ten thousand others, and the walk that
- * withdraws.
+ * withdrawcost [MILLIONS]: what a change of a zone costs, in processor time, with so many million
+ * cached answers (4) about a zone of a quarter as many names.
+ *
+ * First of a reload that changes ten names: the comparison of the two zones, a walk that only passes by,
+ * the walk for a zone that has come to ten thousand others, and a walk that judges all. Then the same by
+ * the sieve, which the keeper fills while control asks it each 8 ms, as behind a start: of 1 to 1000 names,
+ * median and longest of many changes; each beside a walk in the same state, and as many answers must be affected.
  */
 #include <stdio.h>
 #include <time.h>
 
-#include "cache/memory.h"
+#include "cache/keeper.h"
+#include "cache/sieve.h"
 #include "cache/walk.h"
 #include "engine/affected.h"
 #include "engine/routes.h"
-#include "tests/unit/engine/world.h"
+#include "tests/perf/manyanswers.h"
 
-#define BYTES_PER_ANSWER 640ull /* of budget: with room to spare */
+/* Names whose address another zone has changed; each zone other ones. */
+struct edit {
+	unsigned n, first;
+};
 
-static double now(void)
+static double read_clock(clockid_t which)
 {
 	struct timespec ts;
 
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &ts);
+	clock_gettime(which, &ts);
 	return (double)ts.tv_sec + (double)ts.tv_nsec / 1e9;
 }
 
-static struct zone *make_zone(unsigned n_names, unsigned serial, const char *changed)
+static double now(void)
+{
+	return read_clock(CLOCK_THREAD_CPUTIME_ID);
+}
+
+static bool is_edited(const struct edit *edit, unsigned n_names, unsigned i)
+{
+	unsigned step = edit->n ? n_names / edit->n : 1;
+
+	return edit->n && i >= edit->first && (i - edit->first) % step == 0 &&
+	       (i - edit->first) / step < edit->n;
+}
+
+static struct zone *make_zone(unsigned n_names, unsigned serial, const struct edit *edit)
 {
 	char path[] = "/tmp/volley-withdraw-XXXXXX";
 	FILE *f = fdopen(mkstemp(path), "w");
@@ -35,7 +55,8 @@ static struct zone *make_zone(unsigned n_names, unsigned serial, const char *cha
 	fprintf(f, "$TTL 300\n@ SOA ns1 root %u 2 3 4 60\n@ NS ns1\n@ NS ns2\n", serial);
 	fputs("ns1 A 192.0.2.1\nns2 A 192.0.2.2\n", f);
 	for (unsigned i = 0; i < n_names; i++)
-		fprintf(f, "n%u A %s\n", i, i % (n_names / 10) ? "192.0.2.3" : changed);
+		fprintf(f, "n%u A %s\n", i,
+			is_edited(edit, n_names, i) ? "192.0.2.4" : "192.0.2.3");
 	fclose(f);
 	MUST(!zone_load_file(&z, "z.test", path, &err));
 	unlink(path);
@@ -55,11 +76,6 @@ static void fill(struct engine *e, unsigned n_names)
 		snprintf(name, sizeof(name), "%s%u.z.test", i % 4 == 3 ? "no" : "n", i / 4);
 		send_ask(e, &a, &r);
 	}
-}
-
-static enum walk_step visit(void *user, const struct volley_entry *e)
-{
-	return affected_by(user, e) ? WALK_WITHDRAW : WALK_ON;
 }
 
 static enum walk_step pass_by(void *user, const struct volley_entry *e)
@@ -96,21 +112,9 @@ static struct cache_memory memory;
 
 static void set_up(unsigned n_names)
 {
-	struct engine_config config = ENGINE_CONFIG_INIT;
-	struct cache_sizes sizes;
 	struct cache_stats stats;
-	bool adopted;
 
-	world_load_zone(&w, "z.test", NULL);
-	w.members[0].zone = make_zone(n_names, 1, "192.0.2.3");
-	MUST(!cache_sizes_plan(&sizes, n_names * 4 * BYTES_PER_ANSWER, 1));
-	MUST(!cache_memory_anonymous(&memory, &sizes));
-	MUST(!cache_new(&w.cache, &memory, &adopted));
-	w.members[0].cache_slot = 1;
-	w.members[0].cache_gen = 1;
-	cache_zone_commit(w.cache, 1, 1, (const uint64_t[2]){ 1, 1 });
-	world_publish(&w);
-	MUST(!engine_new(&w.engine, &config, w.cache, &w.zones));
+	manyanswers_set_up(&w, &memory, make_zone(n_names, 1, &(struct edit){ 0 }), n_names);
 	fill(w.engine, n_names);
 	cache_stats_read(w.cache, &stats);
 	printf("%llu answers, %u names, index of %zu words\n", (unsigned long long)stats.n_entries,
@@ -125,6 +129,158 @@ static void report(const char *what, double since, uint64_t n, const char *of)
 	putchar('\n');
 }
 
+/* --- By the sieve -------------------------------------------------------------------------------- */
+
+static long resident_kib(void)
+{
+	FILE *f = fopen("/proc/self/statm", "r");
+	long pages = 0, ignored;
+
+	MUST(f && fscanf(f, "%ld %ld", &ignored, &pages) == 2);
+	fclose(f);
+	return pages * (sysconf(_SC_PAGESIZE) / 1024);
+}
+
+struct sift {
+	const struct changes *changes;
+	uint64_t n_judged, n_affected, n_withdrawn;
+};
+
+static bool is_affected(void *user, const struct volley_entry *e)
+{
+	struct sift *s = user;
+	bool is = affected_by(s->changes, e);
+
+	s->n_judged++;
+	s->n_affected += is;
+	return is;
+}
+
+static void withdrawn(void *user, const struct volley_entry *e)
+{
+	struct sift *s = user;
+
+	(void)e;
+	s->n_withdrawn++;
+}
+
+/* As control does it, from the list of names on. */
+static double sift_once(const struct changes *changes, struct sift *s)
+{
+	struct ground_list list = { .n = 0 };
+	struct cache_sift sift = { .is_affected = is_affected, .withdrawn = withdrawn, .user = s };
+	double begun = now();
+	bool must_wait;
+
+	*s = (struct sift){ .changes = changes };
+	MUST(!affected_list(cache_sieve_seed(w.cache), changes, &list));
+	sift.grounds = list.items;
+	sift.n_grounds = list.n;
+	MUST(!cache_sift(w.cache, &sift, &must_wait));
+	free(list.items);
+	return (now() - begun) * 1e3;
+}
+
+static enum walk_step count_affected(void *user, const struct volley_entry *e)
+{
+	struct sift *s = user;
+
+	s->n_affected += affected_by(s->changes, e);
+	return WALK_ON;
+}
+
+static int compare_ms(const void *a, const void *b)
+{
+	const double *x = a, *y = b;
+
+	return (*x > *y) - (*x < *y);
+}
+
+#define N_ROUNDS 5u
+
+/*
+ * Every round changes other names, whose answers are in the cache; the walk beside it counts what the
+ * sift is about to withdraw.
+ */
+static void sift_names(unsigned n_names, unsigned n_changed)
+{
+	unsigned n_rounds = n_changed > 100 ? 3 : N_ROUNDS;
+	double ms[N_ROUNDS], walk_ms = 0, begun;
+	struct sift by_walk = { 0 }, s = { 0 };
+	uint64_t n_withdrawn = 0, n_judged = 0;
+
+	for (unsigned i = 0; i < n_rounds; i++) {
+		struct edit edit = { n_changed, 1 + i * 4 + n_changed % 97 * 64 };
+		struct zone *new = make_zone(n_names, 2, &edit);
+		enum changes_refusal why;
+		struct changes *changes = changes_new(w.members[0].zone, new, &why);
+
+		MUST(changes);
+		if (!i) {
+			by_walk.changes = changes;
+			begun = now();
+			cache_walk(w.cache, count_affected, &by_walk);
+			walk_ms = (now() - begun) * 1e3;
+		}
+		ms[i] = sift_once(changes, &s);
+		MUST(i || s.n_withdrawn == by_walk.n_affected);
+		n_withdrawn += s.n_withdrawn;
+		n_judged += s.n_judged;
+		changes_free(changes);
+		zone_free(new);
+	}
+	qsort(ms, n_rounds, sizeof(*ms), compare_ms);
+	printf("%4u names  %7.3f ms, at most %7.3f; %llu answers judged, %llu withdrawn each; walk %.1f ms\n",
+	       n_changed, ms[n_rounds / 2], ms[n_rounds - 1],
+	       (unsigned long long)(n_judged / n_rounds),
+	       (unsigned long long)(n_withdrawn / n_rounds), walk_ms);
+}
+
+static int no_readers(void *unused)
+{
+	(void)unused;
+	return 0;
+}
+
+/* The time between beginning and end is the clock's, here. */
+static void bring_in(void)
+{
+	double begun = read_clock(CLOCK_MONOTONIC), asked, us, most_us = 0;
+	long before = resident_kib();
+	struct cache_keeper *keeper;
+	unsigned n = 0;
+	bool is_ready;
+
+	MUST(!cache_sieve_new(w.cache, affected_grounds));
+	MUST(!cache_keeper_start(&keeper, w.cache, no_readers, NULL));
+	do {
+		asked = read_clock(CLOCK_MONOTONIC);
+		is_ready = cache_sieve_is_ready(w.cache);
+		us = (read_clock(CLOCK_MONOTONIC) - asked) * 1e6;
+		most_us = us > most_us ? us : most_us;
+		n++;
+		if (!is_ready)
+			usleep(8000);
+	} while (!is_ready);
+	printf("%-12s %7.1f ms by the keeper, %ld MiB; control has asked %u times, %.0f us at most\n",
+	       "sieve", (read_clock(CLOCK_MONOTONIC) - begun) * 1e3,
+	       (resident_kib() - before) / 1024, n, most_us);
+	cache_keeper_stop(keeper);
+}
+
+static void sift_all(unsigned n_names, const struct changes *changes)
+{
+	struct sift s;
+	double ms;
+
+	bring_in();
+	ms = sift_once(changes, &s);
+	printf("%-12s %7.3f ms, %llu answers withdrawn\n", "ten names", ms,
+	       (unsigned long long)s.n_withdrawn);
+	for (unsigned n_changed = 1; n_changed <= 1000; n_changed *= 10)
+		sift_names(n_names, n_changed);
+}
+
 int main(int argc, char **argv)
 {
 	unsigned n_names = (unsigned)(argc > 1 ? atoi(argv[1]) : 4) * 250000;
@@ -132,12 +288,13 @@ int main(int argc, char **argv)
 	struct changes *changes;
 	uint64_t sum = 0, n;
 	struct zone_set *set;
+	struct sift s;
 	struct zone *new;
 	double begun;
 
 	rcu_register_thread();
 	set_up(n_names);
-	new = make_zone(n_names, 2, "192.0.2.4");
+	new = make_zone(n_names, 2, &(struct edit){ 10, 0 });
 	begun = now();
 	changes = changes_new(w.members[0].zone, new, &why);
 	MUST(changes);
@@ -150,9 +307,11 @@ int main(int argc, char **argv)
 	n = cache_walk(w.cache, visit_routes, set);
 	report("routes", begun, n, "answers withdrawn");
 	zone_set_free(set);
+	s = (struct sift){ .changes = changes };
 	begun = now();
-	n = cache_walk(w.cache, visit, changes);
-	report("walk", begun, n, "answers withdrawn");
+	cache_walk(w.cache, count_affected, &s);
+	report("walk", begun, s.n_affected, "answers affected");
+	sift_all(n_names, changes);
 	changes_free(changes);
 	zone_free(new);
 	world_free(&w);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * xdpcost [--entries N,...] [--repeat N] [--rounds N] [--cpu N] [--json FILE]
+ * xdpcost [--entries N,...] [--mib N] [--repeat N] [--rounds N] [--cpu N] [--json FILE]
  *
  * What the XDP program costs: ns per packet by BPF_PROG_TEST_RUN, of the object that is installed
  * over a cache that is filled through cache/. front.bpf.c stands before each program: it draws a
@@ -13,6 +13,8 @@
  *
  * Printed are medians, and for a hit above the reflector also the difference of the least times:
  * what the programs cost while nothing else was at work. What disturbs a round only adds to it.
+ *
+ * The cache is as large as its entries need, or has --mib MiB: what an index costs that is mostly empty.
  *
  * Before it is measured each case is run once and checked: the reason that the program counted,
  * the action, the first octets of the frame that came out.
@@ -50,6 +52,7 @@ static const char *const target_names[N_TARGETS] = { "empty", "reflect", "miss",
 struct options {
 	uint32_t entries[ENTRIES_CAP];
 	unsigned int n_entries;
+	uint64_t cache_bytes; /* 0: what they need */
 	uint32_t repeat;
 	unsigned int rounds;
 	int cpu;
@@ -92,7 +95,10 @@ static int open_cache(struct bench *b, const struct stock_kind *kind, uint32_t n
 	bool adopted;
 	int err;
 
-	err = cache_sizes_plan(&sizes, stock_budget(kind, n_entries), 0);
+	err = cache_sizes_plan(&sizes,
+			       b->options->cache_bytes ? b->options->cache_bytes :
+							 stock_budget(kind, n_entries),
+			       0);
 	if (!err)
 		err = bpfmaps_open(&b->maps, &sizes);
 	if (err)
@@ -403,6 +409,7 @@ static int parse_options(struct options *o, int argc, char **argv)
 {
 	static const struct option known[] = {
 		{ "entries", required_argument, NULL, 'e' },
+		{ "mib", required_argument, NULL, 'm' },
 		{ "repeat", required_argument, NULL, 'r' },
 		{ "rounds", required_argument, NULL, 'n' },
 		{ "cpu", required_argument, NULL, 'c' },
@@ -415,6 +422,9 @@ static int parse_options(struct options *o, int argc, char **argv)
 		switch (c) {
 		case 'e':
 			err = parse_entries(o, optarg);
+			break;
+		case 'm':
+			o->cache_bytes = strtoull(optarg, NULL, 10) << 20;
 			break;
 		case 'r':
 			o->repeat = (uint32_t)strtoul(optarg, NULL, 10);
@@ -460,8 +470,8 @@ int main(int argc, char **argv)
 	int err;
 
 	if (parse_options(&options, argc, argv)) {
-		fprintf(stderr, "usage: xdpcost [--entries N,...] [--repeat N] [--rounds N] "
-				"[--cpu N] [--json FILE]\n");
+		fprintf(stderr, "usage: xdpcost [--entries N,...] [--mib N] [--repeat N] "
+				"[--rounds N] [--cpu N] [--json FILE]\n");
 		return 2;
 	}
 	pin(options.cpu);
