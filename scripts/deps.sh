@@ -13,6 +13,7 @@ packages() {
 building           | gcc make pkg-config libc6-dev linux-libc-dev
 the XDP program    | clang-14 llvm-14 bpftool libbpf-dev libxdp-dev libelf-dev zlib1g-dev
 zones, TSIG, TLS   | libldns-dev libssl-dev
+journal            | liblmdb-dev
 resolution         | libunbound-dev libevent-dev
 RCU                | liburcu-dev
 configuration      | libcyaml-dev libyaml-dev libjansson-dev
@@ -24,7 +25,8 @@ tests in Python    | python3 python3-pytest python3-dnspython python3-yaml
 labs               | iproute2 ethtool procps util-linux
 loading by hand    | xdp-tools
 clients            | knot-dnsutils bind9-dnsutils dnsperf netsniff-ng
-servers to compare | knot nsd bind9 unbound
+servers to compare | knot knot-dnssecutils nsd bind9 unbound
+routers, for tests | bird2 python3-exabgp
 validators         | ldnsutils bind9-utils
 benchmark plots    | python3-matplotlib
 profiles           | linux-perf

@@ -15,6 +15,9 @@ BELOW = {
     "dns": {"xdp", "base"},
     "cache": {"xdp", "base", "dns"},
     "zone": {"xdp", "base", "dns"},
+    "store": {"xdp", "base", "dns", "zone"},
+    "xfr": {"xdp", "base", "dns", "zone"},    # wire formats; knows no sockets
+    "sign": {"xdp", "base", "dns", "zone"},
     "resolver": {"xdp", "base", "dns", "cache", "zone"},
     "engine": {"xdp", "base", "dns", "cache", "zone", "resolver"},
     "port": {"xdp", "base"},    # packets in and out; knows no DNS
@@ -22,7 +25,9 @@ BELOW = {
 }
 BELOW["config"] = BELOW["worker"] | {"worker"}
 BELOW["bpf"] = BELOW["config"] | {"config"}
-BELOW["control"] = BELOW["bpf"] | {"bpf"}
+BELOW["transfer"] = BELOW["config"] | {"config", "store", "xfr", "sign"}
+BELOW["zonemgr"] = BELOW["transfer"] | {"transfer"}
+BELOW["control"] = BELOW["zonemgr"] | {"zonemgr", "bpf"}
 BELOW["doctor"] = BELOW["control"] | {"control"}
 BELOW["cmd"] = BELOW["doctor"] | {"doctor"}
 SKELETONS = {"bpf", "control", "cmd"}
