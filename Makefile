@@ -74,7 +74,7 @@ BPF_WARN := $(filter-out -Wmissing-prototypes,$(WARN)) -Wno-unused-parameter
 
 # Asked once, and not before a recipe expands it.
 once = $(eval $(1) := $(shell $(2)))$($(1))
-PKGS = libxdp libbpf ldns libunbound libevent_core liburcu-qsbr libcyaml yaml-0.1 jansson libsystemd libcap-ng libssl libcrypto \
+PKGS = libxdp libbpf ldns libunbound libevent_core libevent_openssl lmdb liburcu-qsbr libcyaml yaml-0.1 jansson libsystemd libcap-ng libssl libcrypto \
        libmicrohttpd libmnl
 PKG_CFLAGS = $(call once,PKG_CFLAGS,$(PKG_CONFIG) --cflags $(PKGS))
 PKG_LIBS   = $(call once,PKG_LIBS,$(PKG_CONFIG) --libs $(PKGS))
@@ -120,7 +120,7 @@ export PYTHONDONTWRITEBYTECODE := 1
 # --- What there is ----------------------------------------------------------------------------------
 
 # From the ground up; cmd is the roof.
-FLOORS   := base dns cache zone resolver engine port worker config bpf control doctor cmd
+FLOORS   := base dns cache zone store xfr sign resolver engine port worker config bpf transfer zonemgr control doctor cmd
 PROGRAMS := volleyd volleyctl
 
 # control/dpdk_iface_none.c stands in for control/dpdk_iface.c.
@@ -255,6 +255,11 @@ install: all ## install below $(DESTDIR)$(PREFIX)
 	install -m 644 $(BPF_MAIN) $(BPF_OTHERS) $(DESTDIR)$(PREFIX)/lib/volley/
 	sed 's,@PREFIX@,$(PREFIX),g' scripts/volleyd.service >$(DESTDIR)$(PREFIX)/lib/systemd/system/volleyd.service
 	install -m 644 zones/root.hints $(DESTDIR)$(PREFIX)/share/volley/
+	install -m 755 scripts/anycast-health $(DESTDIR)$(PREFIX)/lib/volley/
+	install -d $(DESTDIR)$(PREFIX)/share/volley/anycast
+	install -m 644 scripts/anycast/*.conf $(DESTDIR)$(PREFIX)/share/volley/anycast/
+	sed 's,@PREFIX@,$(PREFIX),g' scripts/anycast/volley-anycast.service \
+		>$(DESTDIR)$(PREFIX)/lib/systemd/system/volley-anycast.service
 	test -e $(DESTDIR)/etc/volley/volley.yaml || \
 		install -m 644 zones/volley.yaml.example $(DESTDIR)/etc/volley/volley.yaml
 	for m in $(MANS); do \
@@ -347,6 +352,9 @@ $(O)/man/%: docs/man/%.in $(B)/bin/volleyctl
 
 $(UNIT_TESTS): $(B)/%: $(B)/obj/%.o $(LIBTESTS)
 	$(call link,,-lcmocka)
+
+# Its memory ends where it says.
+$(B)/tests/unit/zone/test_edit_memory: LDFLAGS_ALL += -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=reallocarray,--wrap=aligned_alloc,--wrap=free
 
 $(PROG_TESTS): $(B)/%: $(B)/obj/%.o $(LIBTESTS) $(LIBVOLLEY)
 	$(call link,,-lcmocka)
