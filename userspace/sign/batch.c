@@ -90,12 +90,8 @@ static int put_bytes(struct sign_batch *b, const uint8_t *from, size_t n, size_t
 int sign_batch_add(struct sign_batch *b, const struct sign_rrset *rrset, const struct sign_old *old)
 {
 	struct job *job = &b->jobs[b->n];
-	const uint8_t *end = rrset->records;
-	struct zone_rdata rd;
 	int rc;
 
-	for (unsigned int i = 0; i < rrset->n; i++)
-		end = zone_rdata_next(end, &rd);
 	job->type = rrset->type;
 	job->n = rrset->n;
 	job->ttl = rrset->ttl;
@@ -104,7 +100,8 @@ int sign_batch_add(struct sign_batch *b, const struct sign_rrset *rrset, const s
 	sign_list_clear(&job->sigs);
 	rc = put_bytes(b, rrset->owner, name_bytes(rrset->owner), &job->owner);
 	if (!rc)
-		rc = put_bytes(b, rrset->records, (size_t)(end - rrset->records), &job->records);
+		rc = put_bytes(b, rrset->records, sign_records_bytes(rrset->records, rrset->n),
+			       &job->records);
 	if (rc)
 		return rc;
 	b->n++;

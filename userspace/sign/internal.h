@@ -37,6 +37,9 @@ int sign_list_add(struct sign_list *list, const uint8_t *rdata, size_t n)
 int sign_list_insert(struct sign_list *list, const uint8_t *rdata, size_t n)
 	__attribute__((warn_unused_result));
 bool sign_list_has(const struct sign_list *list, const struct zone_rdata *rd);
+/* All that is in it is the SOA record of the zone, with this serial number. 0 or -ENOMEM. */
+int sign_list_soa(struct sign_list *list, const struct zone *z, uint32_t serial)
+	__attribute__((warn_unused_result));
 void sign_list_clear(struct sign_list *list); /* keeps its room */
 void sign_list_free(struct sign_list *list);
 
@@ -66,6 +69,9 @@ struct sign_rrset {
 	uint32_t ttl;
 	const uint8_t *records;
 };
+
+/* Octets of n records, their lengths in front included. */
+size_t sign_records_bytes(const uint8_t *records, unsigned int n);
 
 /* The rdata of the RRSIG by @key: its length, -ENOMEM or -EIO. */
 int signer_sign(struct signer *s, const struct sign_key *key, const struct sign_rrset *rrset,
@@ -132,11 +138,9 @@ size_t sign_put_nsec3(uint8_t out[static SIGN_NSEC3_FIXED_MAX + SIGN_NSEC_MAX],
 		      const uint8_t *bitmap, size_t n);
 size_t sign_put_nsec3param(uint8_t out[static 5 + 255], const struct sign_options *options);
 void sign_nsec3_params(const struct sign_options *options, struct nsec3_params *out);
-
-/* min(TTL of the SOA, its last field): of NSEC and NSEC3, RFC 9077. */
-uint32_t sign_proof_ttl(const struct zone_rdata *soa, uint32_t ttl);
-/* Where the serial number stands in the rdata of an SOA. */
-size_t sign_serial_at(const struct zone_rdata *soa);
+/* Who owns the NSEC3 of a hash. */
+void sign_nsec3_owner(const struct nsec3_label *hash, const uint8_t *apex,
+		      uint8_t out[static NAME_FOLDED_BYTES]);
 
 /* The types of a name as a bitmap (RFC 4034 section 4.1.2); @types ascending. Returns its octets. */
 size_t sign_put_bitmap(uint8_t *out, const uint16_t *types, size_t n);

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/err.h"
+#include "base/replace.h"
 #include "dns/name.h"
 #include "sign/internal.h"
 
@@ -257,6 +258,17 @@ static int print_public(FILE *f, const struct sign_keys *keys, const struct sign
 	return 0;
 }
 
+static int print(FILE *f, const struct sign_keys *keys, const struct sign_key *key, bool is_secret)
+{
+	int err = is_secret ? print_private(f, key) : print_public(f, keys, key);
+
+	if (!err && !is_secret && fchmod(fileno(f), 0644))
+		err = -errno;
+	if (!err && (fflush(f) || ferror(f) || fsync(fileno(f))))
+		err = errno ? -errno : -EIO;
+	return err;
+}
+
 static int write_file(const struct sign_keys *keys, const struct sign_key *key, const char *folder,
 		      bool is_secret)
 {
@@ -268,27 +280,25 @@ static int write_file(const struct sign_keys *keys, const struct sign_key *key, 
 	if (err)
 		return err;
 	snprintf(tmp, sizeof(tmp), "%s.new", path);
-	fd = open(tmp, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC,
-		  is_secret ? 0600 : 0644);
+	fd = replace_open(tmp);
 	if (fd < 0)
-		return -errno;
+		return fd;
 	f = fdopen(fd, "w");
-	if (!f) {
-		close(fd);
-		return -ENOMEM;
-	}
-	err = is_secret ? print_private(f, key) : print_public(f, keys, key);
-	if (!err && (fflush(f) || fsync(fd)))
-		err = -errno;
-	if (fclose(f) && !err)
-		err = -errno;
-	if (!err && rename(tmp, path))
-		err = -errno;
+	err = f ? replace_clear(fd) : -ENOMEM;
+	if (!err)
+		err = print(f, keys, key, is_secret);
+	if (!err)
+		err = replace_finish(tmp, path);
 	if (err)
-		unlink(tmp);
+		replace_drop(fd, tmp);
+	if (f)
+		fclose(f); /* all of it is on the disk */
+	else
+		close(fd);
 	return err;
 }
 
+/* What was removed does not come back. */
 static int sync_folder(const char *folder)
 {
 	int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC), err;
@@ -307,9 +317,7 @@ int sign_key_write(const struct sign_keys *keys, const struct sign_key *key, con
 	if (mkdir(folder, 0700) && errno != EEXIST)
 		return -errno;
 	err = write_file(keys, key, folder, true);
-	if (!err)
-		err = write_file(keys, key, folder, false);
-	return err ? err : sync_folder(folder);
+	return err ? err : write_file(keys, key, folder, false);
 }
 
 int sign_key_erase(const struct sign_keys *keys, const struct sign_key *key, const char *folder)

@@ -19,7 +19,6 @@ struct mend {
 	const struct zone *base;
 	struct signer signer;
 	struct zone_error *err;
-	uint32_t proof_ttl;
 	struct nsec3_params params;
 	struct mend_names names; /* that are to be looked at */
 	struct mend_names sign;  /* whose signatures are */

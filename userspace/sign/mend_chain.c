@@ -25,14 +25,6 @@ struct chain {
 
 /* --- The base ------------------------------------------------------------------------------------ */
 
-static void hash_owner(const struct chain *c, const struct nsec3_label *hash, uint8_t *out)
-{
-	const uint8_t *apex = c->m->signer.keys->apex;
-
-	memcpy(out, hash->label, sizeof(hash->label));
-	memcpy(out + sizeof(hash->label), apex, name_bytes(apex));
-}
-
 static uint16_t type_of(const struct chain *c)
 {
 	return c->nsec3 ? DNS_TYPE_NSEC3 : DNS_TYPE_NSEC;
@@ -66,7 +58,7 @@ static int base_next(const struct chain *c, const uint8_t *owner, uint8_t out[NA
 	}
 	if (!nsec3_next(c->m->base, node, &hash))
 		return ERR_LIMIT;
-	hash_owner(c, &hash, out);
+	sign_nsec3_owner(&hash, c->m->signer.keys->apex, out);
 	return 0;
 }
 
@@ -182,7 +174,7 @@ static int write_proof(struct chain *c, const uint8_t *owner, const uint8_t *nex
 	sign_list_clear(&m->want);
 	rc = sign_list_add(&m->want, rdata, n);
 	if (!rc)
-		rc = mend_set_rrset(m, owner, type_of(c), m->proof_ttl, &m->want);
+		rc = mend_set_rrset(m, owner, type_of(c), zone_negative_ttl(m->base), &m->want);
 	return rc ? rc : mend_names_add(&m->sign, owner);
 }
 

@@ -68,7 +68,6 @@ void mend_types(const struct zone *z, const struct zone_node *node, struct sign_
 static int want(struct mend *m, const struct zone *z, const struct zone_node *node,
 		const uint8_t *owner)
 {
-	bool is_cut = node != zone_apex_node(z) && zone_node_rrset(z, node, DNS_TYPE_NS);
 	struct sign_old old = sign_old_of(m->base, owner);
 	unsigned int n;
 	const struct zone_rrset *rrsets = zone_node_rrsets(z, node, &n);
@@ -80,7 +79,7 @@ static int want(struct mend *m, const struct zone *z, const struct zone_node *no
 		struct sign_rrset rrset = { owner, rrsets[i].type, rrsets[i].n, rrsets[i].ttl,
 					    zone_rrset_first(z, &rrsets[i]) };
 
-		if (sign_is_signed(rrset.type, is_cut))
+		if (sign_is_signed(rrset.type, node->flags & NODE_CUT))
 			rc = signer_sign_rrset(&m->signer, &rrset, &old, &m->want, &m->n_new);
 	}
 	return rc;

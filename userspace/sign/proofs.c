@@ -110,16 +110,9 @@ void sign_nsec3_params(const struct sign_options *options, struct nsec3_params *
 	memcpy(out->salt, options->nsec3_salt, options->nsec3_salt_bytes);
 }
 
-size_t sign_serial_at(const struct zone_rdata *soa)
+void sign_nsec3_owner(const struct nsec3_label *hash, const uint8_t *apex,
+		      uint8_t out[static NAME_FOLDED_BYTES])
 {
-	size_t at = name_bytes(soa->bytes);
-
-	return at + name_bytes(soa->bytes + at);
-}
-
-uint32_t sign_proof_ttl(const struct zone_rdata *soa, uint32_t ttl)
-{
-	uint32_t minimum = wire_load_be32(soa->bytes + soa->len - 4);
-
-	return minimum < ttl ? minimum : ttl;
+	memcpy(out, hash->label, sizeof(hash->label));
+	memcpy(out + sizeof(hash->label), apex, name_bytes(apex));
 }

@@ -8,6 +8,8 @@
 #include "sign/internal.h"
 #include "zone/builder.h"
 
+#define SOA_SERIAL_BACK 20u /* octets from its end: RFC 1035 section 3.3.13 */
+
 /* --- Lists --------------------------------------------------------------------------------------- */
 
 static int make_room(struct sign_list *list, size_t at, size_t n)
@@ -84,6 +86,19 @@ bool sign_list_has(const struct sign_list *list, const struct zone_rdata *rd)
 	return false;
 }
 
+int sign_list_soa(struct sign_list *list, const struct zone *z, uint32_t serial)
+{
+	struct zone_rdata rd;
+	int rc;
+
+	zone_rdata_next(zone_rrset_first(z, zone_soa(z)), &rd);
+	sign_list_clear(list);
+	rc = sign_list_add(list, rd.bytes, rd.len);
+	if (!rc)
+		wire_store_be32(list->bytes + list->n_bytes - SOA_SERIAL_BACK, serial);
+	return rc;
+}
+
 void sign_list_clear(struct sign_list *list)
 {
 	list->n_bytes = 0;
@@ -133,7 +148,7 @@ struct sign_old sign_old_of(const struct zone *z, const uint8_t *owner)
 	return (struct sign_old){ .z = z, .node = z ? zone_node_of(z, owner) : NULL };
 }
 
-static size_t bytes_of(const uint8_t *records, unsigned int n)
+size_t sign_records_bytes(const uint8_t *records, unsigned int n)
 {
 	const uint8_t *at = records;
 	struct zone_rdata rd;
@@ -153,8 +168,9 @@ bool sign_is_as_before(const struct sign_old *old, const struct sign_rrset *rrse
 	if (!was || was->n != rrset->n || was->ttl != rrset->ttl)
 		return false;
 	records = zone_rrset_first(old->z, was);
-	n = bytes_of(records, was->n);
-	return n == bytes_of(rrset->records, rrset->n) && !memcmp(records, rrset->records, n);
+	n = sign_records_bytes(records, was->n);
+	return n == sign_records_bytes(rrset->records, rrset->n) &&
+	       !memcmp(records, rrset->records, n);
 }
 
 /* The old signature by a key that still holds, to *@rd. */

@@ -73,16 +73,6 @@ static uint32_t jitter(const struct signer *s, const uint8_t *owner, size_t n, u
 	return (uint32_t)((siphash24(key, owner, n) ^ type) % (s->options->jitter_s + 1ull));
 }
 
-static size_t records_bytes(const struct sign_rrset *rrset)
-{
-	const uint8_t *at = rrset->records;
-	struct zone_rdata rd;
-
-	for (unsigned int i = 0; i < rrset->n; i++)
-		at = zone_rdata_next(at, &rd);
-	return (size_t)(at - rrset->records);
-}
-
 static uint8_t *put_record(uint8_t *at, const struct sign_rrset *rrset, const uint8_t *owner,
 			   size_t owner_bytes, const struct zone_rdata *rd)
 {
@@ -136,7 +126,7 @@ int signer_sign(struct signer *s, const struct sign_key *key, const struct sign_
 
 	name_fold(owner, rrset->owner, owner_bytes);
 	head = put_head(s, key, rrset, owner, owner_bytes, out);
-	if (reserve(s, head + records_bytes(rrset) + rrset->n * (owner_bytes + 10)))
+	if (reserve(s, head + sign_records_bytes(from, rrset->n) + rrset->n * (owner_bytes + 10)))
 		return -ENOMEM;
 	memcpy(s->data, out, head);
 	at = s->data + head;

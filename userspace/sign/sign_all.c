@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "base/err.h"
-#include "base/wire.h"
 #include "sign/batch.h"
 #include "zone/builder.h"
 #include "zone/walk.h"
@@ -26,7 +25,7 @@ struct all {
 	struct sign_batch *batch;
 	struct zone_builder *b;
 	struct zone_error *err;
-	uint32_t serial, proof_ttl;
+	uint32_t serial;
 	/* The name at which we are. */
 	uint8_t owner[NAME_FOLDED_BYTES];
 	struct sign_types types; /* of its data */
@@ -127,17 +126,9 @@ static int put_param(struct all *a)
 
 static int put_soa(struct all *a, const struct zone_rrset *soa)
 {
-	struct zone_rdata rd;
-	int rc;
+	int rc = sign_list_soa(&a->list, a->from, a->serial);
 
-	zone_rdata_next(zone_rrset_first(a->from, soa), &rd);
-	a->proof_ttl = sign_proof_ttl(&rd, soa->ttl);
-	sign_list_clear(&a->list);
-	rc = sign_list_add(&a->list, rd.bytes, rd.len);
-	if (rc)
-		return rc;
-	wire_store_be32(a->list.bytes + 2 + sign_serial_at(&rd), a->serial);
-	return put_list(a, a->owner, DNS_TYPE_SOA, soa->ttl);
+	return rc ? rc : put_list(a, a->owner, DNS_TYPE_SOA, soa->ttl);
 }
 
 static int put_apex(struct all *a)
@@ -167,7 +158,7 @@ static void read_types(struct all *a, const struct zone_node *node, bool is_apex
 
 static int put_data(struct all *a, const struct zone_node *node, bool is_apex, bool is_occluded)
 {
-	bool is_cut = !is_apex && sign_types_have(&a->types, DNS_TYPE_NS);
+	bool is_cut = node->flags & NODE_CUT;
 	unsigned int n;
 	const struct zone_rrset *rrsets = zone_node_rrsets(a->from, node, &n);
 	int rc = 0;
@@ -205,7 +196,7 @@ static int put_nsec(struct all *a, const uint8_t *next)
 	if (rc)
 		return rc;
 	a->old = sign_old_of(a->before, a->last);
-	rc = put_list(a, a->last, DNS_TYPE_NSEC, a->proof_ttl);
+	rc = put_list(a, a->last, DNS_TYPE_NSEC, zone_negative_ttl(a->from));
 	a->old = here;
 	return rc;
 }
@@ -279,19 +270,17 @@ static int cmp_hashed(const void *a, const void *b)
 static int put_nsec3(struct all *a, const struct hashed *hashed, const struct hashed *next)
 {
 	uint8_t rdata[SIGN_NSEC3_FIXED_MAX + SIGN_NSEC_MAX], owner[NAME_FOLDED_BYTES];
-	size_t n = sizeof(hashed->hash.label);
+	size_t n = sign_put_nsec3(rdata, a->signer.options, &next->hash,
+				  a->bitmaps + hashed->bitmap, hashed->n_bitmap);
 	int rc;
 
-	memcpy(owner, hashed->hash.label, n);
-	memcpy(owner + n, a->signer.keys->apex, name_bytes(a->signer.keys->apex));
-	n = sign_put_nsec3(rdata, a->signer.options, &next->hash, a->bitmaps + hashed->bitmap,
-			   hashed->n_bitmap);
+	sign_nsec3_owner(&hashed->hash, a->signer.keys->apex, owner);
 	sign_list_clear(&a->list);
 	rc = sign_list_add(&a->list, rdata, n);
 	if (rc)
 		return rc;
 	a->old = sign_old_of(a->before, owner);
-	return put_list(a, owner, DNS_TYPE_NSEC3, a->proof_ttl);
+	return put_list(a, owner, DNS_TYPE_NSEC3, zone_negative_ttl(a->from));
 }
 
 /* --- The walk ------------------------------------------------------------------------------------ */

@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "base/err.h"
-#include "base/wire.h"
 #include "sign/mend.h"
 #include "zone/builder.h"
 #include "zone/version.h"
@@ -89,11 +88,11 @@ static int set_own(struct mend *m, const uint8_t *name)
 
 /* --- The names ----------------------------------------------------------------------------------- */
 
-static bool is_cut(const struct mend *m, const struct zone *z, const uint8_t *name)
+static bool is_cut(const struct zone *z, const uint8_t *name)
 {
 	const struct zone_node *node = zone_node_of(z, name);
 
-	return node && !is_apex(m, name) && node->flags & NODE_CUT;
+	return node && node->flags & NODE_CUT;
 }
 
 static int add_name(void *user, const uint8_t *owner, unsigned n)
@@ -180,7 +179,7 @@ static int for_names(struct mend *m, per_name *call)
 /* What is below a cut that came or went leaves the chain, or comes into it. */
 static int add_below_if_cut(struct mend *m, const uint8_t *name)
 {
-	if (is_cut(m, m->base, name) == is_cut(m, zone_edit_view(m->edit), name))
+	if (is_cut(m->base, name) == is_cut(zone_edit_view(m->edit), name))
 		return 0;
 	return zone_walk_below(zone_edit_view(m->edit), name, add_name, m);
 }
@@ -222,8 +221,7 @@ static int put_hash_owner(struct mend *m, struct linking *l, const uint8_t *name
 
 	nsec3_hash(&m->params, name, &hash);
 	l->links[l->n].was = nsec3_match(m->base, &hash);
-	memcpy(owner, hash.label, sizeof(hash.label));
-	memcpy(owner + sizeof(hash.label), m->signer.keys->apex, name_bytes(m->signer.keys->apex));
+	sign_nsec3_owner(&hash, m->signer.keys->apex, owner);
 	return mend_names_add(&l->owners, owner);
 }
 
@@ -323,14 +321,10 @@ static int sign_names(struct mend *m)
 static int check_soa(struct mend *m)
 {
 	const struct zone *z = zone_edit_view(m->edit);
-	const struct zone_rrset *soa = zone_node_rrset(z, zone_apex_node(z), DNS_TYPE_SOA);
-	struct zone_rdata rd;
 
-	if (!soa)
+	if (!zone_soa(z))
 		return zone_error_set(m->err, "", 0, "the zone has no SOA record at its apex");
-	zone_rdata_next(zone_rrset_first(z, soa), &rd);
-	m->proof_ttl = sign_proof_ttl(&rd, soa->ttl);
-	return m->proof_ttl == zone_negative_ttl(m->base) ? 0 : ERR_LIMIT;
+	return zone_negative_ttl(z) == zone_negative_ttl(m->base) ? 0 : ERR_LIMIT;
 }
 
 int mend_all(struct mend *m)

@@ -39,14 +39,14 @@ static bool is_good(const struct signer *s, const struct zone *z, const struct z
 
 static bool is_name_good(const struct signer *s, const struct zone *z, const struct zone_node *node)
 {
-	bool is_cut = node != zone_apex_node(z) && zone_node_rrset(z, node, DNS_TYPE_NS);
 	unsigned int n;
 	const struct zone_rrset *rrsets = zone_node_rrsets(z, node, &n);
 
 	if (zone_node_is_occluded(z, node))
 		return true;
 	for (unsigned int i = 0; i < n; i++)
-		if (sign_is_signed(rrsets[i].type, is_cut) && !is_good(s, z, node, rrsets[i].type))
+		if (sign_is_signed(rrsets[i].type, node->flags & NODE_CUT) &&
+		    !is_good(s, z, node, rrsets[i].type))
 			return false;
 	return true;
 }
@@ -116,18 +116,9 @@ static int look_at_apex(struct mend *m, bool *is_good)
 static int raise_serial(struct mend *m)
 {
 	const struct zone_rrset *soa = zone_soa(m->base);
-	struct zone_rdata rd;
-	uint8_t *serial;
-	int rc;
+	int rc = sign_list_soa(&m->want, m->base, zone_serial(m->base) + 1);
 
-	zone_rdata_next(zone_rrset_first(m->base, soa), &rd);
-	sign_list_clear(&m->want);
-	rc = sign_list_add(&m->want, rd.bytes, rd.len);
-	if (rc)
-		return rc;
-	serial = m->want.bytes + 2 + sign_serial_at(&rd);
-	wire_store_be32(serial, wire_load_be32(serial) + 1);
-	return mend_set_rrset(m, m->signer.keys->apex, DNS_TYPE_SOA, soa->ttl, &m->want);
+	return rc ? rc : mend_set_rrset(m, m->signer.keys->apex, DNS_TYPE_SOA, soa->ttl, &m->want);
 }
 
 static int renew(struct mend *m, size_t *at, size_t n_max)

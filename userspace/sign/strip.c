@@ -2,7 +2,6 @@
 /* A zone that is signed no more: what was its content, as a zone of its own. */
 #include <errno.h>
 
-#include "base/wire.h"
 #include "sign/internal.h"
 #include "zone/builder.h"
 #include "zone/walk.h"
@@ -15,20 +14,6 @@ struct strip {
 	struct sign_list list;
 };
 
-/* The SOA record with its new serial number, as a list of one. */
-static int make_soa(struct strip *s, const struct zone_rrset *rrset)
-{
-	struct zone_rdata rd;
-	int rc;
-
-	zone_rdata_next(zone_rrset_first(s->from, rrset), &rd);
-	sign_list_clear(&s->list);
-	rc = sign_list_add(&s->list, rd.bytes, rd.len);
-	if (!rc)
-		wire_store_be32(s->list.bytes + 2 + sign_serial_at(&rd), s->serial);
-	return rc;
-}
-
 static int put_rrset(struct strip *s, const uint8_t *owner, const struct zone_rrset *rrset)
 {
 	const uint8_t *at = zone_rrset_first(s->from, rrset);
@@ -36,7 +21,7 @@ static int put_rrset(struct strip *s, const uint8_t *owner, const struct zone_rr
 	int rc = 0;
 
 	if (rrset->type == DNS_TYPE_SOA) {
-		rc = make_soa(s, rrset);
+		rc = sign_list_soa(&s->list, s->from, s->serial);
 		at = s->list.bytes;
 	}
 	for (unsigned int i = 0; !rc && i < rrset->n; i++) {

@@ -124,6 +124,46 @@ static void others_may_not_read_them(void **state)
 	remove_folder(folder);
 }
 
+/* Whatever stands beside the key file since the last time that it was written. */
+static void leftovers_give_nothing_away(void **state)
+{
+	static const struct {
+		const char *suffix;
+		unsigned int mode;
+	} rows[] = { { "private", 0600 }, { "key", 0644 } };
+	const char *folder = new_folder();
+	struct sign_keys keys, read;
+	char path[128], err[512];
+	struct stat st;
+	FILE *f;
+
+	(void)state;
+	lab_keys(&keys, "z", false);
+	for (unsigned int i = 0; i < 2; i++) {
+		snprintf(path, sizeof(path), "%s/Kz.+013+%05u.%s.new", folder, keys.keys[0].tag,
+			 rows[i].suffix);
+		f = fopen(path, "w");
+		assert_non_null(f);
+		for (unsigned int line = 0; line < 1000; line++)
+			fprintf(f, "what was left\n");
+		fclose(f);
+		assert_int_equal(chmod(path, 0666), 0);
+	}
+	assert_int_equal(sign_key_write(&keys, &keys.keys[0], folder), 0);
+	for (unsigned int i = 0; i < 2; i++) {
+		snprintf(path, sizeof(path), "%s/Kz.+013+%05u.%s", folder, keys.keys[0].tag,
+			 rows[i].suffix);
+		assert_int_equal(stat(path, &st), 0);
+		assert_int_equal(st.st_mode & 0777, rows[i].mode);
+		assert_in_range(st.st_size, 100, 2000);
+	}
+	assert_int_equal(sign_keys_read(&read, keys.apex, folder, err, sizeof(err)), 0);
+	assert_int_equal(read.n, 1);
+	sign_keys_fini(&read);
+	sign_keys_fini(&keys);
+	remove_folder(folder);
+}
+
 static void ds_is_that_of_others(void **state)
 {
 	char command[256], want[256] = "", *at;
@@ -187,9 +227,12 @@ static void signatures_that_hold_stay(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(signs_as_in_its_file),      cmocka_unit_test(reads_those_of_bind),
-		cmocka_unit_test(others_may_not_read_them),  cmocka_unit_test(ds_is_that_of_others),
+		cmocka_unit_test(signs_as_in_its_file),
+		cmocka_unit_test(reads_those_of_bind),
+		cmocka_unit_test(others_may_not_read_them),
+		cmocka_unit_test(ds_is_that_of_others),
 		cmocka_unit_test(signatures_that_hold_stay),
+		cmocka_unit_test(leftovers_give_nothing_away),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
