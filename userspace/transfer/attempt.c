@@ -97,22 +97,13 @@ static void end_current(struct attempt *a)
 	secondary_ended(a->s, ATTEMPT_CURRENT);
 }
 
-bool attempt_is_told_of_newer(const struct attempt *a)
-{
-	const struct secondary_zone *s = a->s;
-	uint32_t serial;
-
-	return s->is_told &&
-	       (!served_serial(s->t, s->zone, &serial) || xfr_serial_newer(s->told_serial, serial));
-}
-
 void attempt_is_current(struct attempt *a)
 {
 	a->was_current = true;
 	name_peer(a, a->s->remote, sizeof(a->s->remote));
 	peer_is_alive(a->peer);
 	attempt_hang_up(a);
-	if (attempt_is_told_of_newer(a)) { /* another one has it, perhaps */
+	if (secondary_is_told_of_newer(a->s)) { /* another one has it, perhaps */
 		a->at_primary++;
 		a->at_address = 0;
 		attempt_step(a, ask_next);
@@ -306,22 +297,10 @@ static void ask_next(struct attempt *a)
 		ask_soa(a);
 }
 
-static bool has_address(const struct book_remote *remote, const struct port_addr *addr)
-{
-	for (uint32_t i = 0; i < remote->n_peers; i++) {
-		const struct port_addr *mine = &remote->peers[i].addr;
-
-		if (mine->family == addr->family &&
-		    !memcmp(mine->bytes, addr->bytes, addr->family == AF_INET ? 4 : 16))
-			return true;
-	}
-	return false;
-}
-
 /* Who told us is asked first, who failed last time last. */
 static int place_of(const struct secondary_zone *s, const struct book_remote *remote)
 {
-	if (s->teller.family && has_address(remote, &s->teller))
+	if (s->teller.family && book_remote_has(remote, &s->teller))
 		return 0;
 	return strcmp(remote->name, s->last_failed) ? 1 : 2;
 }
@@ -378,7 +357,7 @@ int attempt_begin(struct secondary_zone *s)
 	a->is_asked = s->is_asked_next;
 	a->is_whole = !is_served || s->is_whole_next;
 	/* A NOTIFY with a newer serial number saves the SOA query. */
-	if (a->is_whole || (s->zone->config.ixfr && attempt_is_told_of_newer(a)))
+	if (a->is_whole || (s->zone->config.ixfr && secondary_is_told_of_newer(a->s)))
 		code = enter(a, &all->transfers,
 			     a->n_primaries ? a->primaries[0].remote->name : "");
 	else

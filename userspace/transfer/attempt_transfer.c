@@ -215,7 +215,8 @@ static void transfer_anew(struct attempt *a)
 static bool is_stale(const struct attempt *a, enum xfr_in_result result)
 {
 	return (result == XFR_IN_CURRENT || result == XFR_IN_OLDER) && !a->has_new_connection &&
-	       exchange_is_reused(a->exchange) && (a->is_promised || attempt_is_told_of_newer(a));
+	       exchange_is_reused(a->exchange) &&
+	       (a->is_promised || secondary_is_told_of_newer(a->s));
 }
 
 static int on_message(void *user, const uint8_t *msg, size_t n)

@@ -11,7 +11,7 @@
 #include "dns/name.h"
 #include "transfer/tls_out.h"
 
-static struct port_addr addr_of(const struct config_addr *from)
+struct port_addr book_addr(const struct config_addr *from)
 {
 	struct port_addr addr = { .family = (uint8_t)from->family, .port = from->net_port };
 
@@ -56,7 +56,7 @@ static int copy_text(char **out, const char *from)
 static void take_sources(struct book_remote *remote, const struct config_remote *from)
 {
 	for (uint32_t i = 0; i < from->n_source; i++) {
-		struct port_addr addr = addr_of(&from->source[i]);
+		struct port_addr addr = book_addr(&from->source[i]);
 
 		if (addr.family == AF_INET) {
 			remote->source4 = addr;
@@ -80,7 +80,7 @@ static int make_remote(struct book *book, struct book_remote *remote,
 		return -ENOMEM;
 	remote->n_peers = from->n_addresses;
 	for (uint32_t i = 0; i < from->n_addresses; i++)
-		remote->peers[i].addr = addr_of(&from->addresses[i]);
+		remote->peers[i].addr = book_addr(&from->addresses[i]);
 	take_sources(remote, from);
 	remote->key = from->key ? book_key(book, from->key) : NULL;
 	remote->tls = from->tls;
@@ -179,6 +179,18 @@ struct book_remote *book_remote(const struct book *book, const char *name)
 	const struct book_remote wanted = { .name = (char *)(uintptr_t)name };
 
 	return bsearch(&wanted, book->remotes, book->n_remotes, sizeof(wanted), by_name);
+}
+
+bool book_remote_has(const struct book_remote *remote, const struct port_addr *addr)
+{
+	for (uint32_t i = 0; i < remote->n_peers; i++) {
+		const struct port_addr *own = &remote->peers[i].addr;
+
+		if (own->family == addr->family &&
+		    !memcmp(own->bytes, addr->bytes, addr->family == AF_INET ? 4 : 16))
+			return true;
+	}
+	return false;
 }
 
 const struct port_addr *book_source(const struct book_remote *remote, const struct port_addr *to)

@@ -58,6 +58,12 @@ void book_put(struct book *book);         /* NULL is allowed */
 const struct tsig_key *book_key(const struct book *book, const char *name);
 struct book_remote *book_remote(const struct book *book, const char *name);
 
+/* Is it one of its addresses? Ports do not count. */
+bool book_remote_has(const struct book_remote *remote, const struct port_addr *addr);
+
+/* An address as the configuration has it. Pure. */
+struct port_addr book_addr(const struct config_addr *from);
+
 /* The address of ours from which to talk to this one; NULL: what the kernel takes. */
 const struct port_addr *book_source(const struct book_remote *remote, const struct port_addr *to);
 

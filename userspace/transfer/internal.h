@@ -147,8 +147,8 @@ void primary_configure(struct transfer *t, struct primary_settings *settings);
 void primary_handle(struct transfer *t, struct handover_item *item);
 void primary_put_zone(struct transfer *t, struct transfer_zone *zone);
 void primary_drop_zone(struct transfer *t, struct transfer_zone *zone);
-void primary_published(struct transfer *t, struct transfer_zone *zone, uint32_t serial);
-void primary_notify(struct transfer *t, struct transfer_zone *zone);
+/* Secondaries hear of what is served when the packet leaves. */
+void primary_tell(struct transfer *t, struct transfer_zone *zone);
 void primary_answer(struct transfer *t, void *request, unsigned int rcode);
 
 #endif

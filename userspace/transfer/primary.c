@@ -129,13 +129,7 @@ void primary_drop_zone(struct transfer *t, struct transfer_zone *zone)
 	rules_change(t);
 }
 
-void primary_published(struct transfer *t, struct transfer_zone *zone, uint32_t serial)
-{
-	(void)serial; /* what is served when the packet leaves is told */
-	notifier_tell(t, zone);
-}
-
-void primary_notify(struct transfer *t, struct transfer_zone *zone)
+void primary_tell(struct transfer *t, struct transfer_zone *zone)
 {
 	notifier_tell(t, zone);
 }

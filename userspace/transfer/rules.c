@@ -42,16 +42,7 @@ bool rules_allow(const struct transfer *t, const struct config_rules *rules, con
 
 static bool is_remote(const struct book_remote *remote, const struct who *who)
 {
-	if (remote->key && remote->key != who->key)
-		return false;
-	for (uint32_t i = 0; i < remote->n_peers; i++) {
-		const struct port_addr *addr = &remote->peers[i].addr;
-
-		if (addr->family == who->addr.family &&
-		    !memcmp(addr->bytes, who->addr.bytes, addr->family == AF_INET ? 4 : 16))
-			return true;
-	}
-	return false;
+	return (!remote->key || remote->key == who->key) && book_remote_has(remote, &who->addr);
 }
 
 bool rules_are_primary(const struct transfer *t, const struct transfer_zone *zone,

@@ -193,7 +193,7 @@ static void begin_told_round(struct secondary_zone *s)
 		set_next_ms(s, quiet_ms);
 }
 
-static bool is_newer_told(const struct secondary_zone *s)
+bool secondary_is_told_of_newer(const struct secondary_zone *s)
 {
 	uint32_t serial;
 
@@ -350,7 +350,7 @@ void secondary_settled(struct transfer *t, struct transfer_zone *zone, int code)
 		begin_round(s);
 	} else if (s->is_asked_next) { /* meanwhile, by a person: whatever was told has come */
 		begin_round(s);
-	} else if (s->is_again && (!s->is_told || is_newer_told(s))) {
+	} else if (s->is_again && (!s->is_told || secondary_is_told_of_newer(s))) {
 		begin_told_round(s);
 	} else {
 		s->is_again = false;

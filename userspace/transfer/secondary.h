@@ -126,8 +126,6 @@ void attempt_step(struct attempt *a, void (*do_step)(struct attempt *a));
 void attempt_next(struct attempt *a, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* It has nothing newer, or not what a NOTIFY told of. */
 void attempt_is_current(struct attempt *a);
-/* A NOTIFY has told of what is newer than what is served. */
-bool attempt_is_told_of_newer(const struct attempt *a);
 /* Closes what is open towards the primary, and forgets what came. */
 void attempt_hang_up(struct attempt *a);
 
@@ -139,6 +137,8 @@ void attempt_drop_content(struct attempt *a);
 void secondary_ended(struct secondary_zone *s, enum attempt_end end);
 /* A time of a SOA within its bounds, of which 0 is none. */
 uint32_t secondary_bound(uint32_t seconds, uint32_t min, uint32_t max);
+/* A NOTIFY has told of what is newer than what is served. */
+bool secondary_is_told_of_newer(const struct secondary_zone *s);
 /* Of the version that is served. False: none is. */
 bool secondary_times(const struct secondary_zone *s, struct soa_times *times);
 

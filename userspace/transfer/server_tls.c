@@ -8,7 +8,6 @@
 #include <openssl/ssl.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -111,13 +110,10 @@ static int open_listeners(struct server_tls *tls, const struct config *config, c
 			  size_t cap)
 {
 	for (uint32_t i = 0; i < tls->n; i++) {
-		const struct config_addr *from = &config->tls_listen[i];
-		struct port_addr addr = { .family = (uint8_t)from->family, .port = from->net_port };
+		const struct port_addr addr = book_addr(&config->tls_listen[i]);
+		int code = listen_at(&tls->listeners[i], &addr);
 		char text[PORT_ADDR_TEXT_CAP];
-		int code;
 
-		memcpy(addr.bytes, from->addr, sizeof(addr.bytes));
-		code = listen_at(&tls->listeners[i], &addr);
 		if (!code)
 			continue;
 		snprintf(err, cap, "server.tls: cannot listen at %s: %s",

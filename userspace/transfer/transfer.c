@@ -237,7 +237,6 @@ struct call_word {
 	struct call call;
 	uint8_t apex[DNS_NAME_MAX];
 	int value;
-	uint32_t serial;
 	int *result;
 };
 
@@ -292,12 +291,12 @@ static void run_published(struct transfer *t, struct call *call)
 	struct transfer_zone *zone = transfer_zones_find(&t->zones, c->apex);
 
 	if (zone)
-		primary_published(t, zone, c->serial);
+		primary_tell(t, zone);
 }
 
-void transfer_published(struct transfer *t, const uint8_t *apex, uint32_t serial)
+void transfer_published(struct transfer *t, const uint8_t *apex)
 {
-	struct call_word c = { .call.run = run_published, .serial = serial };
+	struct call_word c = { .call.run = run_published };
 
 	say(t, apex, &c);
 }
@@ -353,7 +352,7 @@ static void run_notify(struct transfer *t, struct call *call)
 
 	*c->result = zone ? 0 : ERR_NOT_FOUND;
 	if (zone)
-		primary_notify(t, zone);
+		primary_tell(t, zone);
 }
 
 int transfer_notify(struct transfer *t, const uint8_t *apex)

@@ -206,7 +206,7 @@ static void on_event(void *user, struct transfer_event *event)
 void transfers_served(struct transfers *t, const struct zones_entry *entry)
 {
 	if (entry->zone)
-		transfer_published(t->thread, entry->apex, zone_serial(entry->zone));
+		transfer_published(t->thread, entry->apex);
 }
 
 void transfers_configured(struct transfers *t, const struct zones_entry *entry)
