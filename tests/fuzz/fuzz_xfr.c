@@ -101,7 +101,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (!size)
 		return 0;
 	config.type = data[0] & 1 ? DNS_TYPE_IXFR : DNS_TYPE_AXFR;
-	config.is_datagram = data[0] & 2;
 	config.has_serial = data[0] & 1 || data[0] & 4;
 	config.takes_older = data[0] & 8;
 	xfr_in_init(&in, &config);

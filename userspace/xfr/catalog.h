@@ -27,9 +27,8 @@ struct catalog_member {
 	const uint8_t *name;   /* of the zone */
 	const uint8_t *unique; /* label with its length octet before it */
 	const uint8_t *coo;    /* the catalog that it may go to, or NULL */
-	const uint8_t *group;  /* octets, or NULL */
+	const uint8_t *group;  /* octets, or NULL; of several the first in canonical order */
 	uint8_t group_bytes;
-	bool has_more_groups; /* the first in canonical order is taken */
 };
 
 /* Members by name, in the order of memcmp(). All zeros is an empty one. Owns what its members point to. */

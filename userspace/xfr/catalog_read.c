@@ -127,7 +127,7 @@ static int take_group(struct reading *r)
 
 	if (!set)
 		return 0;
-	r->member.has_more_groups = !only_one(r, set, &rd);
+	zone_rdata_next(zone_rrset_first(r->z, set), &rd); /* of several the first */
 	for (size_t at = 0; at < rd.len; at += 1u + rd.bytes[at]) {
 		size_t length = rd.bytes[at];
 

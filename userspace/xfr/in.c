@@ -285,7 +285,7 @@ static enum xfr_in_result check_header(struct xfr_in *in, struct xfr_message *m,
 		return XFR_IN_RCODE;
 	}
 	if (m->flags & DNS_FLAG_TC)
-		return in->config.is_datagram ? XFR_IN_RETRY_TCP : XFR_IN_TRUNCATED;
+		return XFR_IN_TRUNCATED;
 	if (!m->count[XFR_ANSWER])
 		return in->n_messages ? XFR_IN_EMPTY : XFR_IN_NO_SOA;
 	return XFR_IN_MORE;
@@ -331,7 +331,7 @@ static void take_rest(struct xfr_in *in, struct xfr_message *m)
 static enum xfr_in_result end_message(struct xfr_in *in)
 {
 	if (in->state != END)
-		return in->config.is_datagram ? XFR_IN_RETRY_TCP : XFR_IN_MORE;
+		return XFR_IN_MORE;
 	if (in->config.tsig && !tsig_is_complete(in->config.tsig)) {
 		in->verdict = TSIG_UNSIGNED;
 		return XFR_IN_TSIG;

@@ -28,13 +28,12 @@
 #include "zone/changeset.h"
 
 /*
- * name, words. MORE, DONE, CURRENT, RETRY_TCP are no failures. SINK: the sink's code is in in->error.
+ * name, words. MORE, DONE, CURRENT are no failures. SINK: the sink's code is in in->error.
  */
 #define XFR_IN_RESULTS(X)                                                                     \
 	X(MORE, "the transfer is not complete yet")                                           \
 	X(DONE, "the transfer is complete")                                                   \
 	X(CURRENT, "the primary has nothing newer")                                           \
-	X(RETRY_TCP, "the answer does not fit into a datagram")                               \
 	X(FORMAT, "a message of the transfer is malformed")                                   \
 	X(NOT_REPLY, "a message is no reply to what was asked")                               \
 	X(RCODE, "the primary refuses the transfer")                                          \
@@ -89,7 +88,6 @@ struct xfr_in_config {
 	const uint8_t *zone; /* folded wire; copied */
 	uint16_t id;         /* of the request */
 	uint16_t type;       /* of the request: DNS_TYPE_AXFR or DNS_TYPE_IXFR */
-	bool is_datagram;    /* asked over UDP: one message only */
 	bool has_serial;     /* there is a version of ours; always for IXFR */
 	bool takes_older;    /* AXFR: whatever serial number comes (a forced transfer) */
 	uint32_t serial;     /* of ours */
@@ -125,11 +123,10 @@ void xfr_in_init(struct xfr_in *in, const struct xfr_in_config *config);
 void xfr_in_fini(struct xfr_in *in);
 
 /*
- * The next message (without the length in front of it over TCP), which is read to its end. Anything but
- * XFR_IN_MORE is the end: no further call. NOT_REPLY over UDP may be a forgery: the caller may go on
- * waiting with a new reader. CURRENT: the serial number of the primary is ours (a single SOA, or an
+ * The next message, without the length in front of it, which is read to its end. Anything but XFR_IN_MORE
+ * is the end: no further call. CURRENT: the serial number of the primary is ours (a single SOA, or an
  * AXFR's first SOA where has_serial and not takes_older: the connection is to be closed then). A serial
- * number lower than ours (RFC 1982) is OLDER. RETRY_TCP: TC, or a single newer SOA, over UDP.
+ * number lower than ours (RFC 1982) is OLDER.
  */
 enum xfr_in_result xfr_in_message(struct xfr_in *in, const uint8_t *msg, size_t len, uint64_t now_s)
 	__attribute__((warn_unused_result));

@@ -24,7 +24,6 @@
 #define TIME_BYTES    6
 
 struct algorithm {
-	const char *text;
 	const uint8_t *name; /* folded wire */
 	uint8_t name_bytes;
 	uint8_t mac_bytes;
@@ -32,7 +31,7 @@ struct algorithm {
 
 static const struct algorithm algorithms[TSIG_N_ALGORITHMS] = {
 /* All names have the one length. */
-#define ROW(id, name, digest, bytes) { name, (const uint8_t *)"\13" name, 13, bytes },
+#define ROW(id, name, digest, bytes) { (const uint8_t *)"\13" name, 13, bytes },
 	TSIG_ALGORITHMS(ROW)
 #undef ROW
 };
@@ -40,11 +39,6 @@ static const struct algorithm algorithms[TSIG_N_ALGORITHMS] = {
 static const struct algorithm *algorithm_of(const struct tsig_key *key)
 {
 	return &algorithms[key->algorithm];
-}
-
-const char *tsig_algorithm_text(enum tsig_algorithm algorithm)
-{
-	return algorithms[algorithm].text;
 }
 
 struct verdict {

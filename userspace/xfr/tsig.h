@@ -49,9 +49,6 @@ enum tsig_algorithm {
 		TSIG_N_ALGORITHMS,
 };
 
-/* "hmac-sha256". Static. */
-const char *tsig_algorithm_text(enum tsig_algorithm algorithm);
-
 /* What a table of keys is made of. */
 struct tsig_key_source {
 	const uint8_t *name; /* checked wire name, any case */

@@ -148,7 +148,6 @@ struct row {
 	enum xfr_in_result result;
 	unsigned n_records;
 	const char *sets;
-	bool is_datagram;
 };
 
 #define AXFR DNS_TYPE_AXFR
@@ -156,62 +155,57 @@ struct row {
 
 static const struct row rows[] = {
 	/* Whole zones. */
-	{ "7NA7", AXFR, 0, XFR_IN_DONE, 3, "", false },
-	{ "7|N|A|7", AXFR, 0, XFR_IN_DONE, 3, "", false },
-	{ "77", AXFR, 0, XFR_IN_DONE, 1, "", false },
-	{ "7N", AXFR, 0, XFR_IN_MORE, 2, "", false },
-	{ "7NA7", AXFR, 6, XFR_IN_DONE, 3, "", false },
-	{ "7NA7", AXFR, 7, XFR_IN_CURRENT, 0, "", false },
-	{ "7NA7", AXFR, 8, XFR_IN_OLDER, 0, "", false },
-	{ "NA7", AXFR, 0, XFR_IN_NO_SOA, 0, "", false },
-	{ "", AXFR, 0, XFR_IN_MORE, 0, "", false },
-	{ "|7", AXFR, 0, XFR_IN_NO_SOA, 0, "", false },
-	{ "7N||A7", AXFR, 0, XFR_IN_EMPTY, 2, "", false },
-	{ "7NA8", AXFR, 0, XFR_IN_SOA_INSIDE, 3, "", false },
-	{ "7NAd", AXFR, 0, XFR_IN_SOA_INSIDE, 3, "", false },
-	{ "7NsA7", AXFR, 0, XFR_IN_SOA_INSIDE, 2, "", false },
-	{ "7N7A", AXFR, 0, XFR_IN_BEHIND, 2, "", false },
-	{ "7No7", AXFR, 0, XFR_IN_OUT_OF_ZONE, 2, "", false },
-	{ "7Nc7", AXFR, 0, XFR_IN_CLASS, 2, "", false },
-	{ "7Nt7", AXFR, 0, XFR_IN_TYPE, 2, "", false },
-	{ "7Nr7", AXFR, 0, XFR_IN_RDATA, 2, "", false },
-	{ "o7NA7", AXFR, 0, XFR_IN_OUT_OF_ZONE, 0, "", false },
+	{ "7NA7", AXFR, 0, XFR_IN_DONE, 3, "" },
+	{ "7|N|A|7", AXFR, 0, XFR_IN_DONE, 3, "" },
+	{ "77", AXFR, 0, XFR_IN_DONE, 1, "" },
+	{ "7N", AXFR, 0, XFR_IN_MORE, 2, "" },
+	{ "7NA7", AXFR, 6, XFR_IN_DONE, 3, "" },
+	{ "7NA7", AXFR, 7, XFR_IN_CURRENT, 0, "" },
+	{ "7NA7", AXFR, 8, XFR_IN_OLDER, 0, "" },
+	{ "NA7", AXFR, 0, XFR_IN_NO_SOA, 0, "" },
+	{ "", AXFR, 0, XFR_IN_MORE, 0, "" },
+	{ "|7", AXFR, 0, XFR_IN_NO_SOA, 0, "" },
+	{ "7N||A7", AXFR, 0, XFR_IN_EMPTY, 2, "" },
+	{ "7NA8", AXFR, 0, XFR_IN_SOA_INSIDE, 3, "" },
+	{ "7NAd", AXFR, 0, XFR_IN_SOA_INSIDE, 3, "" },
+	{ "7NsA7", AXFR, 0, XFR_IN_SOA_INSIDE, 2, "" },
+	{ "7N7A", AXFR, 0, XFR_IN_BEHIND, 2, "" },
+	{ "7No7", AXFR, 0, XFR_IN_OUT_OF_ZONE, 2, "" },
+	{ "7Nc7", AXFR, 0, XFR_IN_CLASS, 2, "" },
+	{ "7Nt7", AXFR, 0, XFR_IN_TYPE, 2, "" },
+	{ "7Nr7", AXFR, 0, XFR_IN_RDATA, 2, "" },
+	{ "o7NA7", AXFR, 0, XFR_IN_OUT_OF_ZONE, 0, "" },
 	/* Changes. */
-	{ "757", IXFR, 5, XFR_IN_MORE, 0, "", false },
-	{ "75A7a7", IXFR, 5, XFR_IN_DONE, 0, "5>7 ", false },
-	{ "7577", IXFR, 5, XFR_IN_DONE, 0, "5>7 ", false },
-	{ "75A6a67a7", IXFR, 5, XFR_IN_DONE, 0, "5>6 6>7 ", false },
-	{ "7|5A|6|a|6|7a|7", IXFR, 5, XFR_IN_DONE, 0, "5>6 6>7 ", false },
-	{ "75A6a67a", IXFR, 5, XFR_IN_MORE, 0, "5>6 ", false },
-	{ "75A6a67aa", IXFR, 5, XFR_IN_MORE, 0, "5>6 ", false },
-	{ "75A6a57a7", IXFR, 5, XFR_IN_CHAIN, 0, "5>6 ", false },
-	{ "75A6a7", IXFR, 5, XFR_IN_CHAIN, 0, "5>6 ", false },
-	{ "76A7a7", IXFR, 5, XFR_IN_CHAIN, 0, "", false },
-	{ "75A4a47a7", IXFR, 5, XFR_IN_CHAIN, 0, "", false },
-	{ "75A5a57a7", IXFR, 5, XFR_IN_CHAIN, 0, "", false },
-	{ "75A9a", IXFR, 5, XFR_IN_MORE, 0, "", false },
-	{ "75A9a97a7", IXFR, 5, XFR_IN_CHAIN, 0, "5>9 ", false },
-	{ "75A7ad", IXFR, 5, XFR_IN_CHAIN, 0, "5>7 ", false },
-	{ "75A7a8", IXFR, 5, XFR_IN_CHAIN, 0, "5>7 ", false },
-	{ "75A7a7A", IXFR, 5, XFR_IN_BEHIND, 0, "5>7 ", false },
-	{ "75o7a7", IXFR, 5, XFR_IN_OUT_OF_ZONE, 0, "", false },
-	{ "75c7a7", IXFR, 5, XFR_IN_CLASS, 0, "", false },
-	{ "75A7s7", IXFR, 5, XFR_IN_SOA_INSIDE, 0, "", false },
-	{ "A5", IXFR, 5, XFR_IN_NO_SOA, 0, "", false },
+	{ "757", IXFR, 5, XFR_IN_MORE, 0, "" },
+	{ "75A7a7", IXFR, 5, XFR_IN_DONE, 0, "5>7 " },
+	{ "7577", IXFR, 5, XFR_IN_DONE, 0, "5>7 " },
+	{ "75A6a67a7", IXFR, 5, XFR_IN_DONE, 0, "5>6 6>7 " },
+	{ "7|5A|6|a|6|7a|7", IXFR, 5, XFR_IN_DONE, 0, "5>6 6>7 " },
+	{ "75A6a67a", IXFR, 5, XFR_IN_MORE, 0, "5>6 " },
+	{ "75A6a67aa", IXFR, 5, XFR_IN_MORE, 0, "5>6 " },
+	{ "75A6a57a7", IXFR, 5, XFR_IN_CHAIN, 0, "5>6 " },
+	{ "75A6a7", IXFR, 5, XFR_IN_CHAIN, 0, "5>6 " },
+	{ "76A7a7", IXFR, 5, XFR_IN_CHAIN, 0, "" },
+	{ "75A4a47a7", IXFR, 5, XFR_IN_CHAIN, 0, "" },
+	{ "75A5a57a7", IXFR, 5, XFR_IN_CHAIN, 0, "" },
+	{ "75A9a", IXFR, 5, XFR_IN_MORE, 0, "" },
+	{ "75A9a97a7", IXFR, 5, XFR_IN_CHAIN, 0, "5>9 " },
+	{ "75A7ad", IXFR, 5, XFR_IN_CHAIN, 0, "5>7 " },
+	{ "75A7a8", IXFR, 5, XFR_IN_CHAIN, 0, "5>7 " },
+	{ "75A7a7A", IXFR, 5, XFR_IN_BEHIND, 0, "5>7 " },
+	{ "75o7a7", IXFR, 5, XFR_IN_OUT_OF_ZONE, 0, "" },
+	{ "75c7a7", IXFR, 5, XFR_IN_CLASS, 0, "" },
+	{ "75A7s7", IXFR, 5, XFR_IN_SOA_INSIDE, 0, "" },
+	{ "A5", IXFR, 5, XFR_IN_NO_SOA, 0, "" },
 	/* A whole zone instead of changes. */
-	{ "7NA7", IXFR, 5, XFR_IN_DONE, 3, "", false },
-	{ "7|NA7", IXFR, 5, XFR_IN_DONE, 3, "", false },
-	{ "77", IXFR, 5, XFR_IN_DONE, 1, "", false },
-	{ "7NA5A7a7", IXFR, 5, XFR_IN_SOA_INSIDE, 3, "", false },
+	{ "7NA7", IXFR, 5, XFR_IN_DONE, 3, "" },
+	{ "7|NA7", IXFR, 5, XFR_IN_DONE, 3, "" },
+	{ "77", IXFR, 5, XFR_IN_DONE, 1, "" },
+	{ "7NA5A7a7", IXFR, 5, XFR_IN_SOA_INSIDE, 3, "" },
 	/* One SOA. */
-	{ "7", IXFR, 7, XFR_IN_CURRENT, 0, "", false },
-	{ "7", IXFR, 7, XFR_IN_CURRENT, 0, "", true },
-	{ "7", IXFR, 8, XFR_IN_OLDER, 0, "", true },
-	{ "7", IXFR, 5, XFR_IN_MORE, 0, "", false },
-	{ "7", IXFR, 5, XFR_IN_RETRY_TCP, 0, "", true },
-	{ "75A7a7", IXFR, 5, XFR_IN_DONE, 0, "5>7 ", true },
-	{ "75A7a", IXFR, 5, XFR_IN_RETRY_TCP, 0, "", true },
-	{ "7NA7", IXFR, 5, XFR_IN_DONE, 3, "", true },
+	{ "7", IXFR, 7, XFR_IN_CURRENT, 0, "" },
+	{ "7", IXFR, 8, XFR_IN_OLDER, 0, "" },
+	{ "7", IXFR, 5, XFR_IN_MORE, 0, "" },
 };
 
 static void test_rows(void **state)
@@ -224,7 +218,6 @@ static void test_rows(void **state)
 		enum xfr_in_result result;
 		struct xfr_in in;
 
-		config.is_datagram = row->is_datagram;
 		xfr_in_init(&in, &config);
 		result = feed_letters(&in, row->type, row->letters);
 		if (result != row->result || s.n_records != row->n_records ||
@@ -291,23 +284,21 @@ struct header_row {
 	uint16_t id, flags, qtype, qclass;
 	enum xfr_in_result result; /* as the first message, with one SOA */
 	enum xfr_in_result later;  /* as the second one, with a NS */
-	bool is_datagram;
 };
 
 static const struct header_row header_rows[] = {
-	{ "as it should be", "z", ID, 0x8400, AXFR, 1, XFR_IN_MORE, XFR_IN_MORE, false },
-	{ "without AA", "z", ID, 0x8000, AXFR, 1, XFR_IN_MORE, XFR_IN_MORE, false },
-	{ "no question", NULL, ID, 0x8400, 0, 0, XFR_IN_NOT_REPLY, XFR_IN_MORE, false },
-	{ "another question", "y", ID, 0x8400, AXFR, 1, XFR_IN_NOT_REPLY, XFR_IN_NOT_REPLY, false },
-	{ "another type", "z", ID, 0x8400, IXFR, 1, XFR_IN_NOT_REPLY, XFR_IN_NOT_REPLY, false },
-	{ "another class", "z", ID, 0x8400, AXFR, 3, XFR_IN_NOT_REPLY, XFR_IN_NOT_REPLY, false },
-	{ "another ID", "z", ID + 1, 0x8400, AXFR, 1, XFR_IN_NOT_REPLY, XFR_IN_NOT_REPLY, false },
-	{ "a query", "z", ID, 0x0400, AXFR, 1, XFR_IN_NOT_REPLY, XFR_IN_NOT_REPLY, false },
-	{ "an UPDATE", "z", ID, 0xa800, AXFR, 1, XFR_IN_NOT_REPLY, XFR_IN_NOT_REPLY, false },
-	{ "REFUSED", "z", ID, 0x8405, AXFR, 1, XFR_IN_RCODE, XFR_IN_RCODE, false },
-	{ "NOTAUTH without a question", NULL, ID, 0x8409, 0, 0, XFR_IN_RCODE, XFR_IN_RCODE, false },
-	{ "TC", "z", ID, 0x8600, AXFR, 1, XFR_IN_TRUNCATED, XFR_IN_TRUNCATED, false },
-	{ "TC over UDP", "z", ID, 0x8600, AXFR, 1, XFR_IN_RETRY_TCP, XFR_IN_RETRY_TCP, true },
+	{ "as it should be", "z", ID, 0x8400, AXFR, 1, XFR_IN_MORE, XFR_IN_MORE },
+	{ "without AA", "z", ID, 0x8000, AXFR, 1, XFR_IN_MORE, XFR_IN_MORE },
+	{ "no question", NULL, ID, 0x8400, 0, 0, XFR_IN_NOT_REPLY, XFR_IN_MORE },
+	{ "another question", "y", ID, 0x8400, AXFR, 1, XFR_IN_NOT_REPLY, XFR_IN_NOT_REPLY },
+	{ "another type", "z", ID, 0x8400, IXFR, 1, XFR_IN_NOT_REPLY, XFR_IN_NOT_REPLY },
+	{ "another class", "z", ID, 0x8400, AXFR, 3, XFR_IN_NOT_REPLY, XFR_IN_NOT_REPLY },
+	{ "another ID", "z", ID + 1, 0x8400, AXFR, 1, XFR_IN_NOT_REPLY, XFR_IN_NOT_REPLY },
+	{ "a query", "z", ID, 0x0400, AXFR, 1, XFR_IN_NOT_REPLY, XFR_IN_NOT_REPLY },
+	{ "an UPDATE", "z", ID, 0xa800, AXFR, 1, XFR_IN_NOT_REPLY, XFR_IN_NOT_REPLY },
+	{ "REFUSED", "z", ID, 0x8405, AXFR, 1, XFR_IN_RCODE, XFR_IN_RCODE },
+	{ "NOTAUTH without a question", NULL, ID, 0x8409, 0, 0, XFR_IN_RCODE, XFR_IN_RCODE },
+	{ "TC", "z", ID, 0x8600, AXFR, 1, XFR_IN_TRUNCATED, XFR_IN_TRUNCATED },
 };
 
 static void test_headers(void **state)
@@ -320,7 +311,6 @@ static void test_headers(void **state)
 		struct xfr_in in;
 		struct made m;
 
-		config.is_datagram = row->is_datagram;
 		xfr_in_init(&in, &config);
 		made_begin(&m, row->id, row->flags, row->qname, row->qtype, row->qclass);
 		put_letter(&m, '7');
@@ -328,10 +318,8 @@ static void test_headers(void **state)
 			fail_msg("%s", row->name);
 		xfr_in_fini(&in);
 		s = (struct sink){ 0 };
-		config.is_datagram = false;
 		xfr_in_init(&in, &config);
 		assert_int_equal(feed_letters(&in, AXFR, "7"), XFR_IN_MORE);
-		in.config.is_datagram = row->is_datagram;
 		made_begin(&m, row->id, row->flags, row->qname, row->qtype, row->qclass);
 		put_letter(&m, 'N');
 		if (feed(&in, &m) != row->later)

@@ -451,7 +451,6 @@ static void test_keys(void **state)
 	assert_null(tsig_keys_find(keys, other_name));
 	assert_null(tsig_keys_find(NULL, other_name));
 	tsig_keys_free(keys);
-	assert_string_equal(tsig_algorithm_text(TSIG_SHA384), "hmac-sha384");
 }
 
 int main(void)
