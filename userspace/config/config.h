@@ -152,9 +152,10 @@ struct config_zone {
 	struct config_rules allow_notify; /* beside the primaries, who may */
 	struct config_rules allow_update;
 	bool ixfr; /* asks primaries for changes, gives them; false: whole zones only */
-	uint64_t journal_bytes;                /* of changes that are kept, for IXFR out */
-	uint64_t transfer_bytes;               /* a zone that comes is no larger */
-	uint32_t transfer_s;                   /* nor takes longer */
+	uint64_t journal_bytes;   /* of changes that are kept, for IXFR out */
+	uint32_t zonefile_sync_s; /* from a change to its being in the file; 0: see the key */
+	uint64_t transfer_bytes;  /* a zone that comes is no larger */
+	uint32_t transfer_s;      /* nor takes longer */
 	uint32_t refresh_min_s, refresh_max_s; /* bounds of what the SOA says, likewise */
 	uint32_t retry_min_s, retry_max_s;
 	uint32_t expire_min_s, expire_max_s;

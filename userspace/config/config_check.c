@@ -64,6 +64,7 @@ static void check_storage(struct take *take, const struct config_zone *zone, con
 			   zone->allow_update.n                 ? "allow-update" :
 			   zone->signing                        ? "signing" :
 			   zone->catalog != CONFIG_CATALOG_NONE ? "catalog" :
+			   zone->zonefile_sync_s                ? "zonefile-sync" :
 								  NULL;
 
 	if (leaf && !take->config->storage)
@@ -174,7 +175,8 @@ static void check_members(struct take *take, const struct config_zone *const *so
 
 static bool is_written(const struct config_zone *zone)
 {
-	return zone->primaries || zone->allow_update.n || zone->catalog == CONFIG_CATALOG_PRODUCE;
+	return zone->primaries || zone->allow_update.n || zone->catalog == CONFIG_CATALOG_PRODUCE ||
+	       (zone->zonefile_sync_s && !zone->signing);
 }
 
 /* Zones that are only read may share a file; one that is written has it for itself. */

@@ -172,6 +172,7 @@ static const cyaml_schema_field_t zone_fields[] = {
 	LIST("allow-update", struct config_raw_zone, allow_update),
 	TEXT("ixfr", struct config_raw_zone, ixfr),
 	TEXT("journal-size", struct config_raw_zone, journal_size),
+	TEXT("zonefile-sync", struct config_raw_zone, zonefile_sync),
 	TEXT("max-transfer-size", struct config_raw_zone, max_transfer_size),
 	TEXT("max-transfer-time", struct config_raw_zone, max_transfer_time),
 	TEXT("refresh-min", struct config_raw_zone, refresh_min),

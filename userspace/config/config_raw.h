@@ -127,6 +127,7 @@ struct config_raw_zone {
 	struct config_raw_list allow_update;
 	char *ixfr;
 	char *journal_size;
+	char *zonefile_sync;
 	char *max_transfer_size;
 	char *max_transfer_time;
 	char *refresh_min;

@@ -24,6 +24,7 @@ static const struct take_field fields[] = {
 	FIELD("verify-timeout", verify_timeout, verify.timeout_s),
 	FIELD("ixfr", ixfr, ixfr),
 	FIELD("journal-size", journal_size, journal_bytes),
+	FIELD("zonefile-sync", zonefile_sync, zonefile_sync_s),
 	FIELD("max-transfer-size", max_transfer_size, transfer_bytes),
 	FIELD("max-transfer-time", max_transfer_time, transfer_s),
 	FIELD("refresh-min", refresh_min, refresh_min_s),

@@ -119,8 +119,8 @@ static const struct words_key rows[] = {
 	  .type = WORDS_PATH,
 	  .text = "The folder for what volleyd keeps of zones: their changes, those that come from "
 		  "elsewhere, keys that it made. A relative path starts at the folder of the configuration "
-		  "file. Needed as soon as a zone has primaries, allow-update, signing or catalog. Default: "
-		  "none." },
+		  "file. Needed as soon as a zone has primaries, allow-update, signing, catalog or "
+		  "zonefile-sync. Default: none." },
 	{ .path = "server.storage-size",
 	  .type = WORDS_SIZE,
 	  .min = SIZE_M,

@@ -245,6 +245,17 @@ static const struct words_key rows[] = {
 	  .max = SIZE_T,
 	  .fallback = "64M",
 	  .text = "What the changes of the zone take at most that are kept for secondaries." },
+	{ .path = "zones[].zonefile-sync",
+	  .type = WORDS_SECONDS,
+	  .min = 0,
+	  .max = 365 * 86400,
+	  .fallback = "0",
+	  .text = "How long after its first change that the file has not the zone is written to its file, as by "
+		  "volleyctl zone flush: what was written there by hand, order and comments, is lost. "
+		  "Sooner where the journal gets short of room. A file that somebody else has "
+		  "changed meanwhile is left alone, and zone status says so. 0: only volleyctl zone "
+		  "flush writes it; files that volleyd makes itself, those of zones with primaries or "
+		  "signing and of catalogs with produce, are written after 5 minutes." },
 	{ .path = "zones[].max-transfer-size",
 	  .type = WORDS_SIZE,
 	  .min = 512,

@@ -262,8 +262,10 @@ static int add_journal(struct load *load)
 
 static int read_file(struct load *load)
 {
-	int err = zone_load(&load->zone, load->name, load->file, &load->progress, &load->err);
+	int err;
 
+	own_file_look(load->file, &load->file_mark);
+	err = zone_load(&load->zone, load->name, load->file, &load->progress, &load->err);
 	if (err == -ENOENT && load->may_be_absent)
 		return 0;
 	if (err == -ENOENT && load->makes_catalog)

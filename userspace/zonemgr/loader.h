@@ -26,6 +26,7 @@
 
 #include "config/verify.h"
 #include "engine/changes.h"
+#include "zonemgr/own_file.h"
 #include "zone/changeset.h"
 #include "zone/zone.h"
 
@@ -89,9 +90,10 @@ struct load {
 	struct changeset net;
 	uint32_t file_serial; /* of what the file holds, without the journal */
 	uint8_t file_digest[ZONE_DIGEST_LEN];
-	uint64_t n_replayed; /* change sets of the journal */
-	bool is_own_due;     /* it is in its file, which is ours, before this ends */
-	bool is_signed;      /* content_digest is that of the file, if it was read */
+	struct own_file_mark file_mark; /* of the file that was read */
+	uint64_t n_replayed;            /* change sets of the journal */
+	bool is_own_due;                /* it is in its file, which is ours, before this ends */
+	bool is_signed;                 /* content_digest is that of the file, if it was read */
 	bool is_signed_anew; /* what was signed before, if anything, was of other content */
 	uint8_t content_digest[ZONE_DIGEST_LEN];
 	enum changes_refusal refusal;

@@ -22,3 +22,27 @@ int own_file_write(const struct zone *z, const char *path, const bool *cancel, c
 	free(folder);
 	return store_write_zone_file(z, path, cancel, why, why_cap);
 }
+
+void own_file_look(const char *path, struct own_file_mark *mark)
+{
+	struct stat st;
+
+	*mark = (struct own_file_mark){ 0 };
+	if (stat(path, &st))
+		return;
+	mark->device = st.st_dev;
+	mark->number = st.st_ino;
+	mark->n_bytes = (uint64_t)st.st_size;
+	mark->changed = st.st_mtim;
+}
+
+bool own_file_is_other(const char *path, const struct own_file_mark *mark)
+{
+	struct own_file_mark now;
+
+	own_file_look(path, &now);
+	return now.number &&
+	       (now.device != mark->device || now.number != mark->number ||
+		now.n_bytes != mark->n_bytes || now.changed.tv_sec != mark->changed.tv_sec ||
+		now.changed.tv_nsec != mark->changed.tv_nsec);
+}

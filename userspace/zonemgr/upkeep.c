@@ -12,6 +12,7 @@
 #include "zonemgr/upkeep_internal.h"
 
 #define WRITE_AFTER_NS (300 * CLOCK_NS_PER_S) /* a change, a file of ours is written */
+#define WRITE_SOON_NS  (10 * CLOCK_NS_PER_S)  /* the same where room gets short */
 #define FILES_AT_ONCE  1024
 #define OVERLAY_MIN    (16u << 20)           /* octets; below that nobody minds */
 #define OVERLAY_SHARE  10u                   /* more than one in so many of the image's */
@@ -162,6 +163,7 @@ static void note_load(struct upkeep *u, struct zones_entry *entry, const struct 
 		entry->known.file_serial = fresh->file_serial;
 		memcpy(entry->known.file_digest, fresh->file_digest,
 		       sizeof(entry->known.file_digest));
+		zones_know_file(entry, &fresh->file_mark);
 		entry->changed_ns = fresh->n_replayed || (fresh->unsigns && fresh->net.n_bytes) ?
 					    clock_ns() :
 					    0;
@@ -258,13 +260,30 @@ static void put_known(struct upkeep *u)
 
 /* --- Now and then -------------------------------------------------------------------------------- */
 
-static bool is_file_due(const struct zones_entry *entry, uint64_t now_ns)
+/* How long after a change its file is written; 0: when somebody says so. */
+static uint64_t write_after_ns(const struct zones_entry *entry)
 {
+	if (entry->config->zonefile_sync_s)
+		return entry->config->zonefile_sync_s * CLOCK_NS_PER_S;
+	return upkeep_is_ours(entry) ? WRITE_AFTER_NS : 0;
+}
+
+/* Its changes take half of what there is for them, which is less from change to change. */
+static bool is_crowded(const struct upkeep *u, const struct zones_entry *entry)
+{
+	return entry->unwritten_bytes && entry->unwritten_bytes >= u->free_bytes / 2;
+}
+
+static bool is_file_due(const struct upkeep *u, const struct zones_entry *entry, uint64_t now_ns)
+{
+	uint64_t after_ns = write_after_ns(entry);
+
 	if (entry->is_written)
 		return false;
+	if (after_ns > WRITE_SOON_NS && is_crowded(u, entry))
+		after_ns = WRITE_SOON_NS;
 	return entry->is_due_write ||
-	       (entry->changed_ns && now_ns - entry->changed_ns >= WRITE_AFTER_NS &&
-		upkeep_is_ours(entry));
+	       (entry->changed_ns && after_ns && now_ns - entry->changed_ns >= after_ns);
 }
 
 static bool is_overgrown(const struct zones_entry *entry)
@@ -274,20 +293,20 @@ static bool is_overgrown(const struct zones_entry *entry)
 	return overlay > OVERLAY_MIN && overlay > zone_memory_bytes(entry->zone) / OVERLAY_SHARE;
 }
 
-/* Before changes are refused, somebody is to see to it. What is ours to write needs nobody. */
+/* Before changes are refused, somebody is to see to it. What is written by itself needs nobody. */
 static void warn(const struct upkeep *u, struct zones_entry *entry)
 {
 	bool was_warned = *entry->storage_warning;
 
 	entry->storage_warning[0] = 0;
-	if (upkeep_is_ours(entry) || !entry->unwritten_bytes ||
+	if (write_after_ns(entry) || !entry->unwritten_bytes ||
 	    (!u->is_tight && entry->unwritten_bytes < u->free_bytes / (was_warned ? 3 : 2)))
 		return;
 	snprintf(
 		entry->storage_warning, sizeof(entry->storage_warning),
 		"journal: %llu KiB of changes are not in the file, and room for %llu KiB is left: "
-		"volleyctl zone flush %s writes them to it; server.storage-size is the room for all "
-		"zones",
+		"volleyctl zone flush %s writes them to it, and zonefile-sync has it done from time to "
+		"time; server.storage-size is the room for all zones",
 		(unsigned long long)(entry->unwritten_bytes >> 10),
 		(unsigned long long)(u->free_bytes >> 10), entry->name);
 	if (!was_warned)
@@ -340,7 +359,7 @@ static void write_files(struct upkeep *u, uint64_t now_ns)
 	for (size_t i = 0; i < zones_n(u->zones) && u->n_writings + n < FILES_AT_ONCE; i++) {
 		struct zones_entry *entry = zones_entry_at(u->zones, i);
 
-		if (entry->zone && is_file_due(entry, now_ns))
+		if (entry->zone && is_file_due(u, entry, now_ns))
 			due[n++] = entry;
 	}
 	upkeep_write_all(u, due, n);

@@ -3,7 +3,8 @@
  * What keeps changed zones fit for the next start, and in good shape: the store knows what is served,
  * files are written anew, versions with many changes become one image again.
  *
- *      of the operator   the file is his: it is written by `zone flush` only; the journal has the rest
+ *      of the operator   the file is his: it is written by `zone flush` only, unless he gives
+ *                        zonefile-sync; the journal has the rest
  *      of a primary      the file is ours: written when a whole zone has come, and some time after a
  *                        change; the journal has what it has not
  *

@@ -19,7 +19,10 @@ struct writing {
 	struct zones_entry *entry; /* NULL: it has gone */
 	struct zone *zone;         /* a reference */
 	char *path;
+	struct own_file_mark mark;
 	int code;
+	bool is_guarded;  /* nobody has asked for it: only over the file that we know */
+	bool is_other;    /* it is not that one */
 	bool is_unwanted; /* atomic: the file is not to be there any more */
 	char err[256];
 };
@@ -42,9 +45,15 @@ static void run_writing(struct chore *chore)
 {
 	struct writing *w = (struct writing *)chore;
 
+	w->is_other = w->is_guarded && own_file_is_other(w->path, &w->mark);
+	if (w->is_other) {
+		w->code = -ESTALE;
+		return;
+	}
 	w->code = own_file_write(w->zone, w->path, &chore->is_cancelled, w->err, sizeof(w->err));
 	if (__atomic_load_n(&w->is_unwanted, __ATOMIC_SEQ_CST))
 		(void)unlink(w->path);
+	own_file_look(w->path, &w->mark);
 }
 
 /*
@@ -54,14 +63,15 @@ static void run_writing(struct chore *chore)
 static int announce_files(struct upkeep *u, struct zones_entry *const *entries, size_t n)
 {
 	struct store_batch *batch;
-	uint8_t digest[ZONE_DIGEST_LEN];
 	int err = store_begin(u->store, &batch);
 
 	if (err)
 		return err;
 	for (size_t i = 0; i < n && !err; i++) {
+		uint8_t *digest = entries[i]->next_digest;
+
 		zone_digest(entries[i]->zone, digest);
-		err = store_put(batch, entries[i]->apex, REPLAY_NEXT_FILE, digest, sizeof(digest));
+		err = store_put(batch, entries[i]->apex, REPLAY_NEXT_FILE, digest, ZONE_DIGEST_LEN);
 	}
 	if (!err)
 		return store_commit(batch);
@@ -70,10 +80,11 @@ static int announce_files(struct upkeep *u, struct zones_entry *const *entries, 
 }
 
 /* The store is told soon: of many files at once. */
-static void note_file(struct zones_entry *entry, const struct zone *zone)
+static void note_file(struct zones_entry *entry, const struct writing *w)
 {
-	entry->known.file_serial = zone_serial(zone);
-	zone_digest(zone, entry->known.file_digest);
+	entry->known.file_serial = zone_serial(w->zone);
+	zone_digest(w->zone, entry->known.file_digest);
+	zones_know_file(entry, &w->mark);
 	entry->is_known_due = entry->is_limit_due = true;
 }
 
@@ -86,6 +97,21 @@ static struct zones_entry *entry_of(const struct writing *w)
 	return strcmp(zones_own_file(w->entry), w->path) ? NULL : w->entry;
 }
 
+/* His word is lost as little as what was changed here: both are there until he chooses. Said once. */
+static void note_other(struct zones_entry *entry, const struct writing *w)
+{
+	char sentence[sizeof(entry->storage_error)];
+
+	if (entry->is_file_other && *entry->storage_error)
+		return;
+	entry->is_file_other = true;
+	snprintf(sentence, sizeof(sentence),
+		 "%s: somebody has changed it: it stays as it is until volleyctl zone reload takes "
+		 "it, for which it needs a newer serial number, or zone flush writes over it",
+		 w->path);
+	upkeep_note(entry, sentence);
+}
+
 static void note_end(const struct writing *w, struct zones_entry *entry)
 {
 	if (!w->code) {
@@ -95,7 +121,9 @@ static void note_end(const struct writing *w, struct zones_entry *entry)
 		return;
 	}
 	upkeep_write_later(entry);
-	if (*w->err)
+	if (w->is_other)
+		note_other(entry, w);
+	else if (*w->err)
 		upkeep_note(entry, w->err);
 	else if (w->code != -ECANCELED)
 		upkeep_note_error(entry, w->path, w->code);
@@ -108,14 +136,14 @@ static void writing_ended(struct chore *chore)
 
 	if (entry) {
 		if (!w->code)
-			note_file(entry, w->zone);
+			note_file(entry, w);
 		note_end(w, entry);
 	}
 	writing_free(w);
 }
 
 /* 0 or -ENOMEM. */
-static int begin_writing(struct upkeep *u, struct zones_entry *entry)
+static int begin_writing(struct upkeep *u, struct zones_entry *entry, bool is_asked)
 {
 	struct writing *w = calloc(1, sizeof(*w));
 
@@ -129,6 +157,8 @@ static int begin_writing(struct upkeep *u, struct zones_entry *entry)
 	w->upkeep = u;
 	w->entry = entry;
 	w->zone = zone_ref(entry->zone);
+	w->mark = entry->file_mark;
+	w->is_guarded = !is_asked && !entry->is_due_write && !upkeep_is_ours(entry);
 	w->next = u->writings;
 	u->writings = w;
 	u->n_writings++;
@@ -144,7 +174,7 @@ void upkeep_write_all(struct upkeep *u, struct zones_entry *const *entries, size
 	int announced = n ? announce_files(u, entries, n) : 0;
 
 	for (size_t i = 0; i < n; i++) {
-		int code = announced ? announced : begin_writing(u, entries[i]);
+		int code = announced ? announced : begin_writing(u, entries[i], false);
 
 		if (!code)
 			continue;
@@ -171,7 +201,7 @@ int upkeep_write(struct upkeep *u, struct zones_entry *entry, char *err, size_t 
 		snprintf(err, err_cap, "journal: %s", err_text(code));
 		return code;
 	}
-	code = begin_writing(u, entry);
+	code = begin_writing(u, entry, true);
 	if (code)
 		snprintf(err, err_cap, "%s", err_text(code));
 	return code;

@@ -91,9 +91,12 @@ struct zones_entry {
 	bool is_limit_due;       /* and to forget what the file has, too */
 	bool is_written;         /* its file is being written */
 	bool is_due_write;       /* and is to be, soon */
-	char storage_error[640]; /* of the journal or the file; "" */
-	struct load *compaction; /* of a version with many changes, or NULL */
-	struct changeset *since; /* what has changed since it began */
+	bool is_file_other;      /* somebody else has changed it, and storage_error says so */
+	struct own_file_mark file_mark;       /* of the file that was read or written last */
+	uint8_t next_digest[ZONE_DIGEST_LEN]; /* of what was last to be written to it */
+	char storage_error[640];              /* of the journal or the file; "" */
+	struct load *compaction;              /* of a version with many changes, or NULL */
+	struct changeset *since;              /* what has changed since it began */
 	size_t n_since, since_cap;
 
 	uint64_t unwritten_bytes;  /* of changes in the journal that its file has not */
@@ -267,6 +270,9 @@ struct zones_entry *zones_get_apex(const struct zones *zones, const uint8_t *ape
 
 /* The file that what is served is read from and written to: that of a signed zone is ours. */
 const char *zones_own_file(const struct zones_entry *entry);
+
+/* Its file is the one with that mark, and what was said of another one holds no more. */
+void zones_know_file(struct zones_entry *entry, const struct own_file_mark *mark);
 
 /* It has primaries: what it holds is theirs to say. */
 bool zones_is_secondary(const struct zones_entry *entry);

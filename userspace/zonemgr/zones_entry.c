@@ -122,6 +122,14 @@ const char *zones_own_file(const struct zones_entry *entry)
 	return entry->signing ? signing_file(entry->signing) : entry->file;
 }
 
+void zones_know_file(struct zones_entry *entry, const struct own_file_mark *mark)
+{
+	entry->file_mark = *mark;
+	if (entry->is_file_other)
+		entry->storage_error[0] = 0;
+	entry->is_file_other = false;
+}
+
 bool zones_is_secondary(const struct zones_entry *entry)
 {
 	return entry->config->primaries && *entry->config->primaries;
@@ -238,6 +246,19 @@ static void drop_if_signed_again(const struct zones_entry *entry, struct load *l
 	load->zone = NULL;
 }
 
+/* The file says what it said, or what we have just written to it: the changes behind it stay. */
+static void drop_if_read_before(struct zones_entry *entry, struct load *load)
+{
+	if (load->code || load->builder || load->signing || !load->zone || !entry->zone ||
+	    !(load->is_base_ahead || is_ahead_of_file(entry)) ||
+	    (memcmp(load->file_digest, entry->known.file_digest, ZONE_DIGEST_LEN) != 0 &&
+	     memcmp(load->file_digest, entry->next_digest, ZONE_DIGEST_LEN) != 0))
+		return;
+	zones_know_file(entry, &load->file_mark);
+	zone_unref(load->zone);
+	load->zone = NULL;
+}
+
 static bool is_same_content(const struct zone *a, const struct zone *b)
 {
 	uint8_t of_a[ZONE_DIGEST_LEN], of_b[ZONE_DIGEST_LEN];
@@ -283,6 +304,7 @@ static void on_ended(struct load *load)
 	entry->load = NULL;
 	drop_if_signed_before(entry, load);
 	drop_if_signed_again(entry, load);
+	drop_if_read_before(entry, load);
 	check_serial(entry, load);
 	code = load->code;
 	if (!code) {

@@ -175,6 +175,12 @@ static const struct refusal refusals[] = {
 	  "5: zones[0].retry-min: retry-min is" },
 	{ "expire above the default", ZONE("expire-max: 2s"),
 	  "5: zones[0].expire-min: expire-min is 3" },
+	{ "zonefile-sync", ZONE("zonefile-sync: -1"),
+	  "5: zones[0].zonefile-sync: \"-1\" is not accepted, give a time from 0" },
+	{ "zonefile-sync without storage",
+	  LISTEN "templates: [{name: default, zonefile-sync: 1h}]\n"
+		 "zones:\n  - {name: a, file: b, zonefile-sync: 0}\n  - {name: c, file: d}\n",
+	  "6: zones[1].zonefile-sync: needs server.storage" },
 	{ "primaries without storage",
 	  LISTEN REMOTE "zones: [{name: a, file: b, primaries: [hidden]}]\n",
 	  "4: zones[0].primaries: needs server.storage, the folder for what is kept of zones" },
@@ -196,6 +202,10 @@ static const struct refusal refusals[] = {
 	  STORED REMOTE
 	  "zones:\n  - {name: a, file: f}\n  - {name: b, file: f, primaries: [hidden]}\n",
 	  "5: zones[1].file: \"/" }, /* a path of the test's folder */
+
+	{ "a file that is written after a change, and read by another",
+	  STORED "zones:\n  - {name: a, file: f}\n  - {name: b, file: f, zonefile-sync: 1h}\n",
+	  "4: zones[1].file: \"/" },
 
 	/* catalogs */
 	{ "catalog", ZONE("catalog: yes"),
@@ -372,6 +382,7 @@ static void check_defaults_zone(const struct config_zone *zone)
 	assert_int_equal(zone->allow_transfer.n + zone->allow_notify.n + zone->allow_update.n, 0);
 	assert_true(zone->ixfr);
 	assert_int_equal(zone->journal_bytes, 64u << 20);
+	assert_int_equal(zone->zonefile_sync_s, 0);
 	assert_int_equal(zone->transfer_bytes, 4ull << 30);
 	assert_int_equal(zone->transfer_s, 7200);
 	assert_int_equal(zone->refresh_min_s, 2);
@@ -462,6 +473,7 @@ static const char everything[] =
 	"    allow-notify: [192.0.2.7]\n"
 	"    ixfr: false\n"
 	"    journal-size: 0\n"
+	"    zonefile-sync: 90\n"
 	"    max-transfer-size: 1M\n"
 	"    max-transfer-time: 1m\n"
 	"    refresh-min: 1m\n"
@@ -578,6 +590,7 @@ static void check_zone(const struct config_zone *zone)
 	assert_int_equal(zone->allow_notify.rules[0].prefix.bits, 32);
 	assert_false(zone->ixfr);
 	assert_int_equal(zone->journal_bytes, 0);
+	assert_int_equal(zone->zonefile_sync_s, 90);
 	assert_int_equal(zone->transfer_bytes, 1 << 20);
 	assert_int_equal(zone->transfer_s, 60);
 	assert_int_equal(zone->refresh_min_s, 60);

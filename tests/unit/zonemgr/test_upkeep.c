@@ -295,6 +295,90 @@ static void whose_file_it_is(void **state)
 	assert_true(is_there());
 }
 
+/* With zonefile-sync so long after the first change that it has not, whose ever it is. */
+static void a_file_is_written_after_a_change(void **state)
+{
+	for (unsigned i = 0; i < 2; i++) {
+		uint64_t now;
+
+		said.zonefile_sync_s = 60;
+		if (i)
+			be_secondary();
+		change_to(2, 100);
+		now = entry.changed_ns;
+		change_to(3, 100);
+		upkeep_tick(upkeep, now + 59 * S);
+		assert_false(entry.is_written);
+		upkeep_tick(upkeep, now + 60 * S);
+		assert_true(entry.is_written);
+		wait_for_chores();
+		assert_true(is_there());
+		assert_int_equal(entry.changed_ns, 0);
+		upkeep_tick(upkeep, now + 61 * S);
+		assert_int_equal(entry.unwritten_bytes, 0);
+		assert_int_equal(entry.known.file_serial, 3);
+		upkeep_tick(upkeep, now + 1000 * S);
+		assert_false(entry.is_written);
+		end(state);
+		begin(state);
+	}
+}
+
+static void write_by_hand(const char *content)
+{
+	FILE *f = fopen(path, "w");
+
+	MUST(f && fputs(content, f) >= 0 && !fclose(f));
+}
+
+static void sync_at(uint64_t now_ns)
+{
+	upkeep_tick(upkeep, now_ns);
+	wait_for_chores();
+}
+
+/* What somebody else has written to it since is not lost: it is said, and he chooses. */
+static void a_file_that_somebody_has_changed_is_left_alone(void **state)
+{
+	struct load fresh = { .file_serial = 4 };
+	char err[256];
+	struct stat st;
+
+	(void)state;
+	said.zonefile_sync_s = 60;
+	change_to(2, 100);
+	sync_at(entry.changed_ns + 60 * S);
+	assert_string_equal(entry.storage_error, "");
+	change_to(3, 100);
+	write_by_hand("mine");
+	sync_at(entry.changed_ns + 60 * S);
+	assert_non_null(strstr(entry.storage_error, "somebody has changed it"));
+	assert_true(entry.changed_ns);
+	sync_at(entry.changed_ns + 60 * S);
+	MUST(!stat(path, &st));
+	assert_int_equal(st.st_size, 4);
+	own_file_look(path, &fresh.file_mark); /* it is read */
+	upkeep_served(upkeep, &entry, &fresh);
+	assert_string_equal(entry.storage_error, "");
+	change_to(4, 100);
+	sync_at(entry.changed_ns + 60 * S);
+	MUST(!stat(path, &st));
+	assert_true(st.st_size > 4);
+	change_to(5, 100);
+	write_by_hand("mine");
+	sync_at(entry.changed_ns + 60 * S);
+	assert_true(*entry.storage_error);
+	assert_int_equal(upkeep_write(upkeep, &entry, err, sizeof(err)), 0);
+	wait_for_chores(); /* he has chosen */
+	assert_string_equal(entry.storage_error, "");
+	MUST(!stat(path, &st));
+	assert_true(st.st_size > 4);
+	unlink(path);
+	change_to(6, 100);
+	sync_at(entry.changed_ns + 60 * S);
+	assert_true(is_there());
+}
+
 struct gone_row {
 	const char *label;
 	bool is_member, is_secondary, is_elsewhere;
@@ -389,6 +473,7 @@ static void warned_of_a_file_that_is_never_written(void **state)
 	}
 	assert_true(entry.unwritten_bytes > usage().changes_max_bytes / 5);
 	assert_non_null(strstr(entry.storage_warning, "volleyctl zone flush z.test."));
+	assert_non_null(strstr(entry.storage_warning, "zonefile-sync"));
 	be_secondary(); /* that sees to itself */
 	upkeep_tick(upkeep, ++serial * S);
 	assert_string_equal(entry.storage_warning, "");
@@ -398,6 +483,30 @@ static void warned_of_a_file_that_is_never_written(void **state)
 	assert_int_equal(upkeep_write(upkeep, &entry, err, sizeof(err)), 0);
 	wait_for_chores();
 	upkeep_tick(upkeep, ++serial * S);
+	assert_string_equal(entry.storage_warning, "");
+}
+
+/* Where the journal gets short of room nobody waits for the hour. */
+static void written_before_its_time_where_room_is_short(void **state)
+{
+	unsigned serial = 2;
+	uint64_t now;
+
+	(void)state;
+	said.zonefile_sync_s = 3600;
+	change_to(serial++, 1000);
+	now = entry.changed_ns;
+	upkeep_tick(upkeep, now + 20 * S);
+	assert_false(entry.is_written);
+	while (entry.unwritten_bytes < usage().changes_max_bytes / 2)
+		change_to(serial++, 10000);
+	upkeep_tick(upkeep, now + 9 * S);
+	assert_false(entry.is_written);
+	assert_string_equal(entry.storage_warning, "");
+	sync_at(now + 10 * S);
+	assert_true(is_there());
+	upkeep_tick(upkeep, now + 11 * S);
+	assert_int_equal(entry.unwritten_bytes, 0);
 	assert_string_equal(entry.storage_warning, "");
 }
 
@@ -464,9 +573,14 @@ int main(void)
 		cmocka_unit_test_setup_teardown(what_is_known_waits_for_room, begin, end),
 		cmocka_unit_test_setup_teardown(a_file_is_tried_again, begin, end),
 		cmocka_unit_test_setup_teardown(whose_file_it_is, begin, end),
+		cmocka_unit_test_setup_teardown(a_file_is_written_after_a_change, begin, end),
+		cmocka_unit_test_setup_teardown(a_file_that_somebody_has_changed_is_left_alone,
+						begin, end),
 		cmocka_unit_test_setup_teardown(what_a_zone_leaves, begin, end),
 		cmocka_unit_test_setup_teardown(gone_and_back, begin, end),
 		cmocka_unit_test_setup_teardown(warned_of_a_file_that_is_never_written, begin, end),
+		cmocka_unit_test_setup_teardown(written_before_its_time_where_room_is_short, begin,
+						end),
 		cmocka_unit_test_setup_teardown(what_files_have_goes, begin, end),
 		cmocka_unit_test_setup_teardown(what_files_have_not_stays, begin, end),
 		cmocka_unit_test_setup_teardown(a_flush_makes_room, begin, end),
