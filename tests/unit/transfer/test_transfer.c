@@ -1,0 +1,405 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The transfer thread beside control, which is this test, and another name server, which is this test, too:
+ * so it is known who speaks next, whatever the time. Nothing is waited for but what has to come.
+ */
+#include "tests/unit/zone/zone_text.h"
+
+#include <openssl/ssl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <time.h>
+#include <urcu-qsbr.h>
+
+#include "base/wire.h"
+#include "transfer/calls.h"
+#include "transfer/internal.h"
+#include "xfr/out.h"
+
+#define PATIENCE_S 60
+#define DAY_LONG   "$TTL 300\n@ IN SOA ns host 7 86400 86400 604800 60\n@ NS ns\nns A 192.0.2.1\n"
+#define SERIAL     7u
+
+struct scene {
+	struct engine_config engine_config;
+	struct engine_data published;
+	struct transfer *t;
+	struct zone *zone;
+	unsigned int n_events; /* zones that came */
+	/* The other server. */
+	int tcp, udp; /* at one port */
+	struct config_addr address;
+	struct config_remote remote;
+	struct config config;
+	struct sockaddr_in asker; /* by UDP */
+	size_t n_msg;
+	uint8_t msg[65536];
+};
+
+static char remote_name[] = "other";
+static char *remotes[] = { remote_name, NULL };
+static const struct config_zone secondary_config = {
+	.primaries = remotes,
+	.ixfr = true,
+	.retry_min_s = 3600,
+	.retry_max_s = 3600,
+};
+static const struct config_zone primary_config = { .notify = remotes };
+
+static const uint8_t *name(const char *text)
+{
+	static uint8_t names[4][NAME_FOLDED_BYTES];
+	static unsigned int turn;
+	uint8_t *out = names[turn++ % 4];
+
+	wire_of(out, text);
+	return out;
+}
+
+/* --- The scene ----------------------------------------------------------------------------------- */
+
+static bool bind_both(struct scene *s)
+{
+	struct sockaddr_in addr = { .sin_family = AF_INET, .sin_addr = { htonl(INADDR_LOOPBACK) } };
+	socklen_t n = sizeof(addr);
+
+	s->tcp = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	s->udp = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	assert_int_equal(bind(s->tcp, (struct sockaddr *)&addr, n), 0);
+	assert_int_equal(getsockname(s->tcp, (struct sockaddr *)&addr, &n), 0);
+	assert_int_equal(listen(s->tcp, 8), 0);
+	s->address = (struct config_addr){ .family = AF_INET, .net_port = addr.sin_port };
+	memcpy(s->address.addr, &addr.sin_addr, 4);
+	return !bind(s->udp, (struct sockaddr *)&addr, n);
+}
+
+static void configure(struct scene *s)
+{
+	char err[256];
+
+	assert_int_equal(transfer_configure(s->t, &s->config, err, sizeof(err)), 0);
+}
+
+static void on_event(void *user, struct transfer_event *event)
+{
+	struct scene *s = user;
+
+	s->n_events += event->kind == TRANSFER_ZONE;
+	zone_builder_free(event->builder);
+}
+
+static struct scene *begin(enum config_tls tls)
+{
+	struct scene *s = calloc(1, sizeof(*s));
+	const struct transfer_env env = { .published = &s->published,
+					  .engine_config = &s->engine_config };
+
+	assert_non_null(s);
+	s->engine_config = (struct engine_config)ENGINE_CONFIG_INIT;
+	while (!bind_both(s)) {
+		close(s->tcp);
+		close(s->udp);
+	}
+	s->remote = (struct config_remote){
+		.name = remote_name, .addresses = &s->address, .n_addresses = 1, .tls = tls
+	};
+	s->config = (struct config){ .remotes = &s->remote,
+				     .n_remotes = 1,
+				     .n_transfers = 10,
+				     .n_transfers_out = 10,
+				     .tcp_idle_s = 30 };
+	s->zone = zone_of("z", DAY_LONG);
+	assert_int_equal(transfer_new(&s->t, &env, on_event, s), 0);
+	configure(s);
+	return s;
+}
+
+/* transfer_stop() was called. */
+static void end(struct scene *s)
+{
+	transfer_free(s->t);
+	zone_set_free(s->published.set);
+	zone_free(s->zone);
+	close(s->tcp);
+	close(s->udp);
+	free(s);
+}
+
+/* --- Control ------------------------------------------------------------------------------------- */
+
+static void put(struct scene *s, const char *zone, const struct config_zone *config)
+{
+	assert_int_equal(transfer_put_zone(s->t, name(zone), config, NULL), 0);
+}
+
+static void wait_for_event(struct scene *s)
+{
+	struct pollfd p = { .fd = transfer_fd(s->t), .events = POLLIN };
+
+	for (unsigned int n = s->n_events; s->n_events == n; transfer_poll(s->t))
+		assert_int_equal(poll(&p, 1, PATIENCE_S * 1000), 1);
+}
+
+/* It is served from now on. */
+static void publish(struct scene *s)
+{
+	const struct zone_member member = { .apex = name("z"), .apex_len = 3, .zone = s->zone };
+	struct zone_set *set;
+
+	assert_int_equal(zone_set_new(&set, &member, 1), 0);
+	rcu_set_pointer(&s->published.set, set);
+}
+
+/* What was called before has run. */
+static void let_run(struct scene *s)
+{
+	struct transfer_status status;
+
+	(void)!transfer_status(s->t, name("z"), &status);
+}
+
+static void run_told(struct transfer *t, struct call *call)
+{
+	static const struct port_addr nobody = { .family = AF_INET };
+	struct transfer_zone *zone = transfer_zones_find(&t->zones, name("z"));
+	const uint32_t serial = SERIAL;
+
+	(void)call;
+	secondary_notified(t, zone, &nobody, &serial);
+}
+
+/* A NOTIFY with the serial number of the zone, as inquiry.c has checked it. */
+static void tell(struct scene *s)
+{
+	struct call call = { .run = run_told };
+
+	call_wait(s->t, &call);
+}
+
+/* --- The other server ---------------------------------------------------------------------------- */
+
+static int take_connection(struct scene *s)
+{
+	const struct timeval patience = { .tv_sec = PATIENCE_S };
+	struct pollfd p = { .fd = s->tcp, .events = POLLIN };
+	int fd;
+
+	assert_int_equal(poll(&p, 1, PATIENCE_S * 1000), 1);
+	fd = accept(s->tcp, NULL, NULL);
+	assert_true(fd >= 0);
+	assert_int_equal(setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience)), 0);
+	return fd;
+}
+
+/* The next request, on a connection of its own. */
+static int take_request(struct scene *s, uint16_t qtype)
+{
+	int fd = take_connection(s);
+	uint8_t prefix[2];
+
+	assert_int_equal(recv(fd, prefix, 2, MSG_WAITALL), 2);
+	s->n_msg = wire_load_be16(prefix);
+	assert_int_equal(recv(fd, s->msg, s->n_msg, MSG_WAITALL), s->n_msg);
+	assert_int_equal(wire_load_be16(s->msg + DNS_HEADER_BYTES + 3), qtype); /* behind "z." */
+	return fd;
+}
+
+/* The same by UDP. */
+static void take_datagram(struct scene *s, uint16_t qtype)
+{
+	struct pollfd p = { .fd = s->udp, .events = POLLIN };
+
+	assert_int_equal(poll(&p, 1, PATIENCE_S * 1000), 1);
+	assert_true(recv(s->udp, s->msg, sizeof(s->msg), 0) > DNS_HEADER_BYTES + 5);
+	assert_int_equal(wire_load_be16(s->msg + DNS_HEADER_BYTES + 3), qtype);
+}
+
+/* All of the zone, and the end of the connection. */
+static void give_zone(struct scene *s, int fd)
+{
+	const struct xfr_out_request request = { .qname = name("z"),
+						 .id = wire_load_be16(s->msg),
+						 .qtype = DNS_TYPE_AXFR };
+	struct xfr_out *out = malloc(sizeof(*out));
+	uint8_t msg[2 + 512];
+	int n;
+
+	assert_non_null(out);
+	xfr_out_axfr(out, &request, s->zone);
+	n = xfr_out_next(out, msg + 2, sizeof(msg) - 2, (uint64_t)time(NULL));
+	assert_true(n > 0 && xfr_out_is_done(out));
+	wire_store_be16(msg, (uint16_t)n);
+	assert_int_equal(send(fd, msg, 2 + (size_t)n, MSG_NOSIGNAL), 2 + n);
+	xfr_out_fini(out);
+	free(out);
+	close(fd);
+}
+
+/* --- A refresh by hand while control settles what came ------------------------------------------- */
+
+/* A zone has come, and control has it. @told: meanwhile a NOTIFY has said that there is this one. */
+static struct scene *begin_settling(bool told)
+{
+	struct scene *s = begin(CONFIG_TLS_OFF);
+	int fd;
+
+	put(s, "z", &secondary_config);
+	fd = take_request(s, DNS_TYPE_AXFR);
+	if (told)
+		tell(s);
+	give_zone(s, fd);
+	wait_for_event(s);
+	return s;
+}
+
+/* What was told has come, and so is asked for no more; but who asks for a refresh gets one. */
+static void refresh_is_kept_beside_a_notify(void **state)
+{
+	struct scene *s = begin_settling(true);
+
+	(void)state;
+	publish(s);
+	assert_int_equal(transfer_refresh(s->t, name("z"), false), 0);
+	transfer_settled(s->t, name("z"), 0);
+	take_datagram(s, DNS_TYPE_SOA);
+	transfer_stop(s->t);
+	end(s);
+}
+
+static void refresh_of_all_is_kept(void **state)
+{
+	struct scene *s = begin_settling(true);
+
+	(void)state;
+	publish(s);
+	assert_int_equal(transfer_refresh(s->t, name("z"), true), 0);
+	transfer_settled(s->t, name("z"), 0);
+	close(take_request(s, DNS_TYPE_AXFR));
+	transfer_stop(s->t);
+	end(s);
+}
+
+/* Also of who has not answered lately: another zone has just found that out. */
+static void refresh_asks_who_did_not_answer(void **state)
+{
+	struct scene *s = begin_settling(false);
+	struct transfer_status status;
+
+	(void)state;
+	put(s, "y", &secondary_config);
+	close(take_request(s, DNS_TYPE_AXFR));
+	do {
+		assert_int_equal(transfer_status(s->t, name("y"), &status), 0);
+	} while (!*status.error || status.is_running);
+	assert_int_equal(transfer_refresh(s->t, name("z"), false), 0);
+	transfer_settled(s->t, name("z"), 0);
+	close(take_request(s, DNS_TYPE_AXFR));
+	transfer_stop(s->t);
+	end(s);
+}
+
+/* --- A NOTIFY over TLS that is answered behind a reload ------------------------------------------ */
+
+/* A certificate that nobody asks for. */
+static SSL_CTX *make_tls(void)
+{
+	SSL_CTX *ctx = SSL_CTX_new(TLS_server_method());
+	EVP_PKEY *key = EVP_EC_gen("P-256");
+	X509 *x = X509_new();
+
+	assert_true(ctx && key && x);
+	assert_true(X509_set_pubkey(x, key) && X509_gmtime_adj(X509_getm_notBefore(x), 0) &&
+		    X509_gmtime_adj(X509_getm_notAfter(x), 86400) &&
+		    X509_sign(x, key, EVP_sha256()));
+	assert_int_equal(SSL_CTX_use_certificate(ctx, x), 1);
+	assert_int_equal(SSL_CTX_use_PrivateKey(ctx, key), 1);
+	X509_free(x);
+	EVP_PKEY_free(key);
+	return ctx;
+}
+
+static SSL *take_tls(struct scene *s, SSL_CTX *ctx)
+{
+	SSL *ssl = SSL_new(ctx);
+
+	assert_non_null(ssl);
+	assert_int_equal(SSL_set_fd(ssl, take_connection(s)), 1);
+	assert_int_equal(SSL_accept(ssl), 1);
+	return ssl;
+}
+
+/* NOTIFY is short: it comes in one piece. */
+static void take_notify(struct scene *s, SSL *ssl)
+{
+	int n = SSL_read(ssl, s->msg, sizeof(s->msg));
+
+	assert_true(n > 2 + DNS_HEADER_BYTES);
+	assert_int_equal(wire_load_be16(s->msg), n - 2);
+	s->n_msg = (size_t)n;
+}
+
+static void answer_notify(struct scene *s, SSL *ssl)
+{
+	s->msg[2 + DNS_FLAGS_AT] |= 0x80; /* QR */
+	assert_int_equal(SSL_write(ssl, s->msg, (int)s->n_msg), s->n_msg);
+}
+
+/* Has the other side closed the connection, or does it within so long? */
+static bool is_closed(SSL *ssl, unsigned int ms)
+{
+	const struct timeval wait = { .tv_sec = ms / 1000, .tv_usec = ms % 1000 * 1000 };
+	uint8_t byte;
+	int n;
+
+	assert_int_equal(setsockopt(SSL_get_fd(ssl), SOL_SOCKET, SO_RCVTIMEO, &wait, sizeof(wait)),
+			 0);
+	n = SSL_read(ssl, &byte, 1);
+	assert_true(n <= 0);
+	return SSL_get_error(ssl, n) != SSL_ERROR_WANT_READ;
+}
+
+static void end_tls(SSL_CTX *ctx, SSL *ssl)
+{
+	close(SSL_get_fd(ssl));
+	SSL_free(ssl);
+	SSL_CTX_free(ctx);
+}
+
+/*
+ * The book in which its peer stands has gone: a connection that was kept there would be nobody's, and open
+ * for ever. Where the answer was not read before the thread stops, this shows nothing.
+ */
+static void connection_goes_with_its_book(void **state)
+{
+	struct scene *s = begin(CONFIG_TLS_OPPORTUNISTIC);
+	SSL_CTX *ctx = make_tls();
+	SSL *ssl;
+
+	(void)state;
+	put(s, "z", &primary_config);
+	transfer_published(s->t, name("z"));
+	ssl = take_tls(s, ctx);
+	take_notify(s, ssl);
+	configure(s);
+	let_run(s);
+	answer_notify(s, ssl);
+	(void)is_closed(ssl, 3000); /* for the answer to be read */
+	transfer_stop(s->t);
+	assert_true(is_closed(ssl, 1000));
+	end_tls(ctx, ssl);
+	end(s);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(refresh_is_kept_beside_a_notify),
+		cmocka_unit_test(refresh_of_all_is_kept),
+		cmocka_unit_test(refresh_asks_who_did_not_answer),
+		cmocka_unit_test(connection_goes_with_its_book),
+	};
+
+	(void)signal(SIGPIPE, SIG_IGN); /* of TLS */
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
