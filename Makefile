@@ -120,11 +120,11 @@ export PYTHONDONTWRITEBYTECODE := 1
 # --- What there is ----------------------------------------------------------------------------------
 
 # From the ground up; cmd is the roof.
-FLOORS   := base dns cache zone store xfr sign resolver engine port worker config bpf transfer zonemgr control doctor cmd
+FLOORS   := base dns cache zone store xfr sign resolver engine port worker config bpf iface transfer zonemgr control doctor cmd
 PROGRAMS := volleyd volleyctl
 
-# control/dpdk_iface_none.c stands in for control/dpdk_iface.c.
-NOT_BUILT  := $(if $(filter 1,$(DPDK)),userspace/control/dpdk_iface_none.c,userspace/port/dpdk% userspace/control/dpdk_iface.c tests/unit/port/test_dpdk%)
+# iface/dpdk_iface_none.c stands in for iface/dpdk_iface.c.
+NOT_BUILT  := $(if $(filter 1,$(DPDK)),userspace/iface/dpdk_iface_none.c,userspace/port/dpdk% userspace/iface/dpdk_iface.c tests/unit/port/test_dpdk%)
 skip_dpdk  = $(filter-out $(NOT_BUILT),$(1))
 floor_srcs = $(filter-out $(PROGRAMS:%=userspace/cmd/%.c),$(call skip_dpdk,$(wildcard userspace/$(1)/*.c)))
 objs       = $(patsubst %.c,$(B)/obj/%.o,$(1))

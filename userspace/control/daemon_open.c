@@ -14,13 +14,13 @@
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/log.h"
+#include "bpf/lock.h"
+#include "bpf/services.h"
 #include "cache/memory.h"
 #include "control/commands.h"
 #include "control/daemon_internal.h"
-#include "control/dpdk_iface.h"
-#include "bpf/lock.h"
 #include "control/metrics_report.h"
-#include "bpf/services.h"
+#include "iface/dpdk_iface.h"
 
 #define LOADERS_MIN 2u /* so that a small zone need not wait for a large one */
 

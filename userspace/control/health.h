@@ -25,7 +25,7 @@
 #include <stdint.h>
 
 #include "config/config.h"
-#include "control/iface.h"
+#include "iface/iface.h"
 #include "zonemgr/zones.h"
 
 #define HEALTH_IGNORED_CAP 64

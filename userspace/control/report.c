@@ -6,10 +6,10 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "control/dpdk_iface.h"
 #include "base/json_put.h"
-#include "control/report_recursion.h"
 #include "config/words.h"
+#include "control/report_recursion.h"
+#include "iface/dpdk_iface.h"
 #include "port/xsk.h"
 
 /* --- status -------------------------------------------------------------------------------------- */

@@ -9,11 +9,11 @@
 #include <unistd.h>
 
 #include "base/err.h"
+#include "base/json_put.h"
 #include "config/config.h"
-#include "control/cores.h"
 #include "doctor/find.h"
 #include "doctor/look.h"
-#include "base/json_put.h"
+#include "iface/cores.h"
 #include "port/xsk.h"
 
 #define WORKERS_CAP     1024 /* server.workers has no more */
@@ -138,7 +138,7 @@ static size_t list_left(const struct doctor *d, const cpu_set_t *left, int cpus[
 	return n;
 }
 
-/* Without a daemon: where they will be, as control/crew.c chooses. Configured cores come first. */
+/* Without a daemon: where they will be, as iface/crew.c chooses. Configured cores come first. */
 static void plan_workers(struct doctor *d)
 {
 	const struct config *config = d->config;

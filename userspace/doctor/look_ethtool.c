@@ -51,7 +51,7 @@ static void look_at_channels(const struct ask *a, struct doctor_nic *nic)
 	struct ethtool_channels ch = { .cmd = ETHTOOL_GCHANNELS };
 	int err = ask(a, &ch);
 
-	/* As control/iface.c counts: 1 where the driver does not say. */
+	/* As iface/iface.c counts: 1 where the driver does not say. */
 	nic->n_queues = err ? 1 : (int)(ch.combined_count + ch.rx_count);
 	nic->max_queues = err ? err : (int)(ch.max_combined ? ch.max_combined : ch.max_rx);
 	if (!nic->n_queues)

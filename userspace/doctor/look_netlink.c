@@ -9,10 +9,10 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#include "doctor/look.h"
 #include "bpf/found.h"
 #include "bpf/object.h"
-#include "control/genl.h"
+#include "doctor/look.h"
+#include "iface/genl.h"
 
 /* Of Linux 6.3's linux/netdev.h, and of 6.13's where said; the installed headers may be older. */
 #define NETDEV_FAMILY             "netdev"

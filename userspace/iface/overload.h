@@ -8,8 +8,8 @@
  *
  * Control's thread calls all of these.
  */
-#ifndef VOLLEY_CONTROL_OVERLOAD_H
-#define VOLLEY_CONTROL_OVERLOAD_H
+#ifndef VOLLEY_IFACE_OVERLOAD_H
+#define VOLLEY_IFACE_OVERLOAD_H
 
 #include <stdbool.h>
 #include <stddef.h>

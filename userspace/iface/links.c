@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-#include "control/links.h"
+#include "iface/links.h"
 
 #include <errno.h>
 #include <linux/ethtool_netlink.h>
@@ -8,7 +8,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "control/genl.h"
+#include "iface/genl.h"
 
 static int open_ethtool(struct mnl_socket **out)
 {

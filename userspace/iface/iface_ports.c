@@ -19,8 +19,8 @@
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/log.h"
-#include "control/cores.h"
-#include "control/iface.h"
+#include "iface/cores.h"
+#include "iface/iface.h"
 #include "port/xsk.h"
 
 #define BUSY_POLL_US 20u

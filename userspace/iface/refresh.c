@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-#include "control/refresh.h"
+#include "iface/refresh.h"
 
 #include <bpf/libbpf.h>
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-#include "control/linkinfo.h"
+#include "iface/linkinfo.h"
 
 #include <errno.h>
 #include <linux/ethtool.h>
@@ -14,7 +14,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "control/genl.h"
+#include "iface/genl.h"
 
 /* Of Linux 6.3's linux/netdev.h; the installed one may be older. */
 #define NETDEV_FAMILY             "netdev"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* What rtnetlink and generic netlink say, from messages made here: also of links this kernel has not. */
-#include "control/linkinfo.h"
+#include "iface/linkinfo.h"
 
 #include <errno.h>
 #include <linux/genetlink.h>
@@ -17,7 +17,7 @@
 
 #include <cmocka.h>
 
-#include "control/genl.h"
+#include "iface/genl.h"
 
 /* A message that grows by attributes; one may hold others. */
 static _Alignas(struct nlmsghdr) uint8_t bytes[1024];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Workers near a card, by tables of nodes; what this machine says of itself is only asked. */
-#include "control/cores.h"
+#include "iface/cores.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

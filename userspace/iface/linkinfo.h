@@ -3,8 +3,8 @@
  * What the kernel says of an interface: one rtnetlink question and one of ethtool, both asked in the
  * network namespace that volleyd is in (which /sys need not be).
  */
-#ifndef VOLLEY_CONTROL_LINKINFO_H
-#define VOLLEY_CONTROL_LINKINFO_H
+#ifndef VOLLEY_IFACE_LINKINFO_H
+#define VOLLEY_IFACE_LINKINFO_H
 
 #include <linux/netlink.h>
 #include <net/if.h>

@@ -4,8 +4,8 @@
  * the answer. Most are of generic netlink, whose families and groups have names to look up first; those of
  * rtnetlink go the same way. The kernel's Documentation/userspace-api/netlink/intro.rst tells of it.
  */
-#ifndef VOLLEY_CONTROL_GENL_H
-#define VOLLEY_CONTROL_GENL_H
+#ifndef VOLLEY_IFACE_GENL_H
+#define VOLLEY_IFACE_GENL_H
 
 #include <libmnl/libmnl.h>
 #include <stddef.h>

@@ -13,16 +13,16 @@
  *
  * Where volleyd was built without DPDK dpdk_iface_none.c says so. Control's thread calls all of these.
  */
-#ifndef VOLLEY_CONTROL_DPDK_IFACE_H
-#define VOLLEY_CONTROL_DPDK_IFACE_H
+#ifndef VOLLEY_IFACE_DPDK_IFACE_H
+#define VOLLEY_IFACE_DPDK_IFACE_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "config/config.h"
 #include "bpf/object.h"
 #include "bpf/program.h"
+#include "config/config.h"
 #include "port/port.h"
 
 struct dpdk_device;

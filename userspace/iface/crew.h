@@ -2,12 +2,12 @@
 /*
  * The workers with their engines and responders, and the kernel sockets that each of them reads: one
  * UDP socket and one TCP listener for every listen address and worker. The first worker also hears
- * what the driver wants fetched anew (control/refresh.h).
+ * what the driver wants fetched anew (iface/refresh.h).
  *
  * Control's thread calls all of these.
  */
-#ifndef VOLLEY_CONTROL_CREW_H
-#define VOLLEY_CONTROL_CREW_H
+#ifndef VOLLEY_IFACE_CREW_H
+#define VOLLEY_IFACE_CREW_H
 
 #include <sched.h>
 #include <stdbool.h>
@@ -61,7 +61,7 @@ unsigned int crew_n(const struct crew *crew);
 int crew_cpu(const struct crew *crew, unsigned int worker);
 bool crew_has_cpu(const struct crew *crew, int cpu);
 
-/* The node of a worker's memory, or CORES_NODE_ANY (control/cores.h). */
+/* The node of a worker's memory, or CORES_NODE_ANY (iface/cores.h). */
 int crew_node(const struct crew *crew, unsigned int worker);
 
 /*

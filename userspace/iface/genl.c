@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-#include "control/genl.h"
+#include "iface/genl.h"
 
 #include <errno.h>
 #include <linux/genetlink.h>

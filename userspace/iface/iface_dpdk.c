@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The queues of an interface that DPDK reads: see control/dpdk_iface.h for the two kinds. */
+/* The queues of an interface that DPDK reads: see iface/dpdk_iface.h for the two kinds. */
 #include <errno.h>
 #include <net/if.h>
 #include <stdio.h>
 
 #include "base/err.h"
 #include "base/log.h"
-#include "control/cores.h"
-#include "control/dpdk_iface.h"
-#include "control/iface.h"
+#include "iface/cores.h"
+#include "iface/dpdk_iface.h"
+#include "iface/iface.h"
 
 /* All ports of the device, not yet any worker's. */
 static int open_ports(struct iface *iface)

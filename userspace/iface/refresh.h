@@ -3,8 +3,8 @@
  * What the driver wants fetched anew: the ring volley_refresh, heard by one worker, whose responder asks
  * for it. What finds no place in the ring, or no slot, is asked for when it has expired.
  */
-#ifndef VOLLEY_CONTROL_REFRESH_H
-#define VOLLEY_CONTROL_REFRESH_H
+#ifndef VOLLEY_IFACE_REFRESH_H
+#define VOLLEY_IFACE_REFRESH_H
 
 #include "worker/responder.h"
 #include "worker/worker.h"

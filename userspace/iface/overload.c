@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-#include "control/overload.h"
+#include "iface/overload.h"
 
 #include <stdio.h>
 

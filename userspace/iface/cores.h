@@ -11,8 +11,8 @@
  *
  * With one node, or a card that says none (a veth, a tap), all of this leaves things in their order.
  */
-#ifndef VOLLEY_CONTROL_CORES_H
-#define VOLLEY_CONTROL_CORES_H
+#ifndef VOLLEY_IFACE_CORES_H
+#define VOLLEY_IFACE_CORES_H
 
 #include <stddef.h>
 

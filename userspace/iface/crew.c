@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-#include "control/crew.h"
+#include "iface/crew.h"
 
 #include <errno.h>
 #include <netinet/in.h>
@@ -12,8 +12,8 @@
 
 #include "base/err.h"
 #include "base/log.h"
-#include "control/cores.h"
-#include "control/refresh.h"
+#include "iface/cores.h"
+#include "iface/refresh.h"
 #include "port/addr.h"
 #include "port/socket.h"
 #include "port/tcp.h"

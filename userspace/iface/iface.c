@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-#include "control/iface.h"
+#include "iface/iface.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -9,7 +9,7 @@
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/log.h"
-#include "control/dpdk_iface.h"
+#include "iface/dpdk_iface.h"
 
 const char *iface_state_text(enum iface_state state)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-#include "control/cores.h"
+#include "iface/cores.h"
 
 #include <dirent.h>
 #include <linux/mempolicy.h>

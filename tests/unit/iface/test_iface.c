@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* What is said of an interface: one sentence for each topic, and the state that follows. */
-#include "control/iface.h"
+#include "iface/iface.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

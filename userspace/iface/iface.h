@@ -12,18 +12,18 @@
  *
  * Control's thread calls all of these.
  */
-#ifndef VOLLEY_CONTROL_IFACE_H
-#define VOLLEY_CONTROL_IFACE_H
+#ifndef VOLLEY_IFACE_IFACE_H
+#define VOLLEY_IFACE_IFACE_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "config/config.h"
-#include "control/crew.h"
-#include "control/linkinfo.h"
-#include "control/overload.h"
 #include "bpf/program.h"
+#include "config/config.h"
+#include "iface/crew.h"
+#include "iface/linkinfo.h"
+#include "iface/overload.h"
 
 #define IFACE_REMARK_CAP 384
 

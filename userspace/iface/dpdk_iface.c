@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-#include "control/dpdk_iface.h"
+#include "iface/dpdk_iface.h"
 
 #include <dirent.h>
 #include <errno.h>

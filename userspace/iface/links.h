@@ -6,8 +6,8 @@
  *      rtnetlink   a link comes, goes, is renamed, up, down, has another MAC or MTU; addresses
  *      ethtool     ethtool -L and its like (a kernel from 5.6 on; else a look once a second sees it)
  */
-#ifndef VOLLEY_CONTROL_LINKS_H
-#define VOLLEY_CONTROL_LINKS_H
+#ifndef VOLLEY_IFACE_LINKS_H
+#define VOLLEY_IFACE_LINKS_H
 
 struct mnl_socket;
 

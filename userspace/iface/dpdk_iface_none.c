@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "control/dpdk_iface.h"
+#include "iface/dpdk_iface.h"
 
 static int refuse(char *err, size_t err_cap)
 {
