@@ -118,6 +118,15 @@ def test_signed_changed_and_started_again(lab, daemon, tmp_path, content, policy
     verify(lab, tmp_path)
 
 
+def test_signed_file_follows_the_changes(lab, daemon, tmp_path, content):
+    configure(daemon, tmp_path, content)
+    say(daemon, lambda zone: zone.update({"zonefile-sync": 1}))
+    daemon.spawn().wait_ready()
+    daemon.ctl("zone", "edit", "z.test", "add e 60 A 192.0.2.77")
+    wait_for("its file has it", lambda: "192.0.2.77" in (tmp_path / "store/signed/z.test.zone").read_text(), 20)
+    assert "192.0.2.77" not in content.read_text(), "that is the operator's"
+
+
 def ask_signed(lab):
     return lab.udp(dns.message.make_query("www.z.test", "A", want_dnssec=True, payload=1232))
 
@@ -323,6 +332,78 @@ def test_signing_goes_on_while_the_file_is_broken(lab, daemon, tmp_path, content
     content.write_text(good, encoding="ascii")
     daemon.ctl("zone", "reload")
     assert "192.0.2.1" in verify(lab, tmp_path), "as if it had never been said"
+
+
+def spoil(content, how):
+    if how == "gone":
+        content.unlink()
+    else:
+        content.write_text("broken", encoding="ascii")
+
+
+@pytest.mark.parametrize("how", ["broken", "gone"])
+def test_start_without_the_operators_file(lab, daemon, tmp_path, content, how):
+    """What was signed before is served, and kept signed, until there is a file again."""
+    configure(daemon, tmp_path, content).spawn().wait_ready()
+    daemon.ctl("zone", "edit", "z.test", "add e 60 A 192.0.2.1")
+    before, good = verify(lab, tmp_path), content.read_text()
+
+    def status(key):
+        return daemon.json("zone", "status", "z.test")["zones"][0].get(key, "")
+
+    spoil(content, how)
+    for _ in range(2):
+        restart(daemon)
+        assert verify(lab, tmp_path) == before
+        assert status("state") == "stale" and str(content) in status("error")
+        assert f"{content}" in daemon.ctl("-w", "2", "health", check=False).stdout
+        assert "what was signed before is served" in daemon.log()
+        assert daemon.ctl("zone", "reload", "z.test", check=False).returncode != 0
+        assert verify(lab, tmp_path) == before
+    daemon.ctl("zone", "edit", "z.test", "add f 60 A 192.0.2.2")
+    restart(daemon)
+    assert "192.0.2.2" in verify(lab, tmp_path)
+    before = serial(daemon)
+    content.write_text(good, encoding="ascii")
+    daemon.ctl("zone", "reload", "z.test")
+    assert status("state") == "serving" and not status("error")
+    assert serial(daemon) == before and "192.0.2.2" in verify(lab, tmp_path), "as if it had never been gone"
+    spoil(content, how)
+    restart(daemon)
+    write_zone(content, 3, "192.0.2.55")
+    daemon.ctl("zone", "reload")
+    for _ in range(2):
+        now = verify(lab, tmp_path)
+        assert serial(daemon) > before and "192.0.2.55" in now and "192.0.2.2\n" not in now
+        assert status("state") == "serving"
+        restart(daemon)
+
+
+def test_start_without_the_operators_file_when_signatures_have_ended(lab, daemon, tmp_path, content, clock):
+    configure(daemon, tmp_path, content)
+    daemon.spawn(env=clock.env).wait_ready()
+    verify(lab, tmp_path, clock)
+    before = serial(daemon)
+    spoil(content, "broken")
+    clock.set(40 * DAY)
+    restart(daemon, clock.env)
+    wait_for("signatures are renewed", lambda: serial(daemon) > before, 20)
+    verify(lab, tmp_path, clock)
+    configure(daemon, tmp_path, content, denial="nsec3")
+    assert "z.zone" in daemon.ctl("zone", "reload", check=False).stderr
+    wait_for("another chain", lambda: "NSEC3PARAM" in transferred(lab, tmp_path / "axfr").read_text(), 20)
+    verify(lab, tmp_path, clock)
+    assert daemon.json("zone", "status", "z.test")["zones"][0]["state"] == "stale", "the file is broken as ever"
+
+
+def test_first_start_without_the_operators_file(lab, daemon, tmp_path, content):
+    good = content.read_text()
+    spoil(content, "broken")
+    configure(daemon, tmp_path, content).spawn().wait_ready()
+    assert lab.ask("www.z.test").rcode() == dns.rcode.SERVFAIL, "there is nothing yet"
+    content.write_text(good, encoding="ascii")
+    daemon.ctl("zone", "reload", "z.test")
+    verify(lab, tmp_path)
 
 
 def spawn_to_die(daemon, tmp_path):

@@ -111,6 +111,16 @@ def test_zone_that_is_never_flushed_leaves_room_for_others(daemon, tmp_path):
     assert not status("a.test", "storage_error")
 
 
+def test_zone_whose_file_is_written_never_fills_the_journal(daemon, tmp_path):
+    path = write_zone(tmp_path / "z.zone", 7)
+    daemon.start(server={"listen": [V4, V6], "workers": 1, "storage": str(tmp_path / "store"), "storage-size": "1M"},
+                 zones=[zone("z.test", path, zonefile_sync=1)])
+    for number in range(150):
+        wait_for("it is made", lambda n=number: add_text(daemon, "z.test", n).returncode == 0, 20)
+    wait_for("the file has all", lambda: "t149" in path.read_text(), 20)
+    assert "storage_warning" not in daemon.json("zone", "status", "z.test")["zones"][0]
+
+
 def test_member_that_goes_takes_our_file_along(lab, daemon, tmp_path):
     store, own = tmp_path / "store", write_zone(tmp_path / "a.test.zone", 7)
     catalog = write_catalog(tmp_path / "catalog.zone", 1, member("m1", "a.test"))

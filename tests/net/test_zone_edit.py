@@ -182,3 +182,61 @@ def test_killed_between_the_file_and_the_note_of_it(lab, daemon, served, tmp_pat
     assert serial(daemon) == 9
     assert texts(lab.ask("before.z.test")) == ["192.0.2.1"]
     assert texts(lab.ask("behind.z.test")) == ["192.0.2.2"]
+
+
+@pytest.fixture
+def synced(daemon, tmp_path):
+    """A zone whose file is written a second after a change."""
+    path = write_zone(tmp_path / "z.zone", 7)
+    daemon.start(server={"listen": [V4, V6], "workers": 2, "storage": str(tmp_path / "store")},
+                 templates=[{"name": "t", "zonefile-sync": 1, "journal-size": 0}],
+                 zones=[zone("z.test", path, template="t"), zone("other.test", write_zone(tmp_path / "o.zone", 7))])
+    return path
+
+
+def status(daemon, key):
+    return daemon.json("zone", "status", "z.test")["zones"][0].get(key, "")
+
+
+def test_file_follows_the_changes(lab, daemon, synced, tmp_path):
+    edit(daemon, "add", "a", "60", "A", "192.0.2.201")
+    daemon.ctl("zone", "edit", "other.test", "add", "a", "60", "A", "192.0.2.201")
+    wait_for("the file has it", lambda: "192.0.2.201" in synced.read_text(encoding="ascii"), 20)
+    assert not status(daemon, "is_file_behind")
+    assert "192.0.2.201" not in (tmp_path / "o.zone").read_text(encoding="ascii"), "only where it is asked for"
+    restart(daemon)
+    assert serial(daemon) == 8 and texts(lab.ask("a.z.test")) == ["192.0.2.201"]
+    assert "zone z.test.: serial 8" in daemon.log() and "zone z.test.: serial 7 from" not in daemon.log()
+    assert "zone other.test.: serial 7 from" in daemon.log(), "the journal has what the file has not"
+    edit(daemon, "add", "b", "60", "A", "192.0.2.202")
+    restart(daemon)
+    assert texts(lab.ask("b.z.test")) == ["192.0.2.202"], "written or not yet"
+    wait_for("the file has it", lambda: "192.0.2.202" in synced.read_text(encoding="ascii"), 20)
+
+
+def test_file_that_the_operator_is_about_to_load_is_not_written_over(lab, daemon, synced):
+    write_zone(synced, 20, "192.0.2.99")
+    edit(daemon, "add", "mine", "60", "A", "192.0.2.1")
+    wait_for("a word of it", lambda: "somebody has changed it" in status(daemon, "storage_error"), 20)
+    assert "somebody has changed it" in daemon.ctl("-w", "2", "health", check=False).stdout
+    assert "192.0.2.99" in synced.read_text(encoding="ascii")
+    assert texts(lab.ask("mine.z.test")) == ["192.0.2.1"]
+    daemon.ctl("zone", "reload", "z.test")
+    assert texts(lab.ask("www.z.test")) == ["192.0.2.99"] and not status(daemon, "storage_error")
+    edit(daemon, "add", "again", "60", "A", "192.0.2.3")
+    wait_for("the file has it", lambda: "serial 21 written" in daemon.log(), 20)
+    assert "192.0.2.3" in synced.read_text(encoding="ascii")
+    write_zone(synced, 20, "192.0.2.98")
+    edit(daemon, "add", "more", "60", "A", "192.0.2.4")
+    wait_for("a word of it", lambda: "somebody has changed it" in status(daemon, "storage_error"), 20)
+    daemon.ctl("zone", "flush", "z.test")
+    wait_for("the file has it", lambda: "192.0.2.4" in synced.read_text(encoding="ascii"), 20)
+    wait_for("no word of trouble", lambda: not status(daemon, "storage_error"), 20)
+
+
+def test_file_that_says_nothing_new_leaves_changes_alone(lab, daemon, served):
+    edit(daemon, "add", "mine", "60", "A", "192.0.2.1")
+    daemon.ctl("zone", "reload", "z.test")
+    daemon.ctl("zone", "reload")
+    assert status(daemon, "state") == "serving" and serial(daemon) == 8
+    assert texts(lab.ask("mine.z.test")) == ["192.0.2.1"]

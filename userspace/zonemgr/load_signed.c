@@ -137,6 +137,27 @@ int load_make_signed(struct load *load)
 	return err;
 }
 
+/* What is served by now needs nobody to bring it; what an operator says to be signed no more is not. */
+int load_make_without_content(struct load *load, int err)
+{
+	const struct zone_error why = load->err;
+	struct zone *before;
+
+	if (err == -ECANCELED || load->base || load->unsigns || is_first(load))
+		return err;
+	if (signed_before(load, false, &before))
+		before = NULL;
+	load->err = why;
+	if (!before || !zone_is_signed(before)) {
+		zone_unref(before);
+		return err;
+	}
+	load->zone = before;
+	load->is_signed = true;
+	load->file_code = err;
+	return 0;
+}
+
 int load_sign_again(struct load *load)
 {
 	return sign(load, load->resign, load->resign, zone_serial(load->resign) + 1);

@@ -3,6 +3,7 @@
  * Loads of zones that are signed here, or were until now.
  *
  *      content as it was signed before     the signed version of then, with all changes since
+ *      no content that can be read         at a start likewise; later nothing comes of it
  *      other content, or first signed      signed from it
  *      signed no more                      the signed version without what is the signer's
  */
@@ -22,6 +23,11 @@ int load_sign(struct load *load, const struct zones_entry *entry)
 
 /* By the loader's threads: load->zone, the content, becomes what is to be served. As zone_load(). */
 int load_make_signed(struct load *load) __attribute__((warn_unused_result));
+/*
+ * Likewise where @err came of reading the content: what was signed before, load->file_code is @err and load->err
+ * tells it. Else @err.
+ */
+int load_make_without_content(struct load *load, int err) __attribute__((warn_unused_result));
 int load_make_unsigned(struct load *load) __attribute__((warn_unused_result));
 /* Likewise from load->resign. */
 int load_sign_again(struct load *load) __attribute__((warn_unused_result));

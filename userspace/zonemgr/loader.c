@@ -161,7 +161,8 @@ void load_put_error(const struct load *load, char *buf, size_t cap)
 		snprintf(buf, cap, "%s:%u: %s", err->file, err->line, err->sentence);
 	else
 		snprintf(buf, cap, "%s: %s", load->file,
-			 *err->sentence ? err->sentence : err_text(load->code));
+			 *err->sentence ? err->sentence :
+					  err_text(load->code ? load->code : load->file_code));
 }
 
 static void set_stage(struct load *load, enum load_stage stage)
@@ -271,7 +272,7 @@ static int read_file(struct load *load)
 	if (err == -ENOENT && load->makes_catalog)
 		return make_catalog(load);
 	if (err)
-		return err;
+		return load->signing ? load_make_without_content(load, err) : err;
 	if (load->signing)
 		return load->unsigns ? load_make_unsigned(load) : load_make_signed(load);
 	load->file_serial = zone_serial(load->zone);

@@ -82,6 +82,8 @@ struct load {
 	/* Good once it has ended. */
 	int code;          /* of zone_load() or verify_run(); -ECANCELED after loader_cancel() */
 	struct zone *zone; /* NULL after an error */
+	/* Not 0: the content could not be read, as err says; the zone is what was signed before. */
+	int file_code;
 	struct changes *changes; /* from base to zone; NULL: refusal says why */
 	/*
 	 * Likewise, as records; empty: there is no base, or too many changed. Of what is signed no more: from
@@ -158,7 +160,7 @@ void loader_cancel(struct loader *loader, struct load *load);
 /* False: the file will be opened after this call has returned. */
 bool loader_has_begun(struct loader *loader, const struct load *load);
 
-/* What was wrong, with file and line if known, as one sentence. After an end with an error. */
+/* What was wrong, with file and line if known, as one sentence. After an end with an error, or a file_code. */
 void load_put_error(const struct load *load, char *buf, size_t cap);
 
 enum load_stage load_stage(const struct load *load);

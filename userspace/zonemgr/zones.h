@@ -91,6 +91,7 @@ struct zones_entry {
 	bool is_limit_due;       /* and to forget what the file has, too */
 	bool is_written;         /* its file is being written */
 	bool is_due_write;       /* and is to be, soon */
+	bool is_file_wrong;      /* the last load that read it, or tried to, has failed */
 	bool is_file_other;      /* somebody else has changed it, and storage_error says so */
 	struct own_file_mark file_mark;       /* of the file that was read or written last */
 	uint8_t next_digest[ZONE_DIGEST_LEN]; /* of what was last to be written to it */

@@ -154,10 +154,22 @@ static void note_error(struct zones_entry *entry, const char *error)
 		  entry->zone ? "; the earlier version keeps serving" : "");
 }
 
+/* What was signed anew says nothing of the file; with that something may be wrong, though not with what was loaded. */
+static void note_good(struct zones_entry *entry, const struct load *load)
+{
+	if (load->resign && entry->is_file_wrong)
+		return;
+	entry->error[0] = 0;
+	if (!load->file_code)
+		return;
+	load_put_error(load, entry->error, sizeof(entry->error));
+	log_error("zone %s: %s; what was signed before is served", entry->name, entry->error);
+}
+
 /* Keeps what was loaded until it is published. */
 static void take(struct zones_entry *entry, struct load *load)
 {
-	entry->error[0] = 0;
+	note_good(entry, load);
 	if (!load->zone) { /* there is no file yet, or it has nothing new */
 		if (entry->zone)
 			entry->state = ZONES_SERVING;
@@ -306,8 +318,10 @@ static void on_ended(struct load *load)
 	drop_if_signed_again(entry, load);
 	drop_if_read_before(entry, load);
 	check_serial(entry, load);
-	code = load->code;
-	if (!code) {
+	code = load->code ? load->code : load->file_code;
+	if (!load->resign && code != -ECANCELED)
+		entry->is_file_wrong = code;
+	if (!load->code) {
 		take(entry, load);
 	} else {
 		load_put_error(load, error, sizeof(error));
