@@ -103,16 +103,20 @@ static int look_at_all(struct store_batch *b, MDB_cursor *cursor, struct most *m
 {
 	struct parts parts;
 	MDB_val key, value;
-	int rc, err;
+	int rc, err = 0;
 
-	while (!(rc = mdb_cursor_get(cursor, &key, &value, MDB_NEXT))) {
+	/* What is damaged makes no room, but does not keep the others from it. */
+	while (!err && !(rc = mdb_cursor_get(cursor, &key, &value, MDB_NEXT))) {
 		if (name_check(key.mv_data, key.mv_size) != (int)key.mv_size)
-			return -EIO;
+			continue;
 		err = measure(b->store, b->txn, key.mv_data, &parts);
-		if (err)
-			return err;
-		note(most, key.mv_data, key.mv_size, &parts);
+		if (!err)
+			note(most, key.mv_data, key.mv_size, &parts);
+		else if (err == -EIO)
+			err = 0;
 	}
+	if (err)
+		return err;
 	return rc == MDB_NOTFOUND ? 0 : store_error(rc);
 }
 

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "base/log.h"
 #include "base/wire.h"
 #include "dns/name.h"
 #include "store/internal.h"
@@ -159,22 +160,40 @@ int store_get_zone(struct store *st, const uint8_t *apex, struct store_zone *zon
 	return err;
 }
 
-static int visit_all(MDB_cursor *cursor, store_zone_visit *visit, void *user)
+static bool is_name(const MDB_val *key)
+{
+	return name_check(key->mv_data, key->mv_size) == (int)key->mv_size;
+}
+
+/* One bit does it, which verify.c does not look at: the others are as good as before. */
+static void warn_damaged(const struct store *st, const MDB_val *key)
+{
+	char name[NAME_TEXT_MAX];
+
+	if (is_name(key) && name_to_text(name, sizeof(name), key->mv_data) >= 0)
+		log_warn("%s: what is known of the zone %s is damaged: left out until it is "
+			 "written anew",
+			 st->folder, name);
+	else
+		log_warn("%s: the name of a zone is damaged: left out", st->folder);
+}
+
+static int visit_all(const struct store *st, MDB_cursor *cursor, store_zone_visit *visit,
+		     void *user)
 {
 	struct store_zone zone;
 	uint64_t file_number;
 	MDB_val key, value;
-	int rc, err;
+	int rc, err = 0;
 
-	while (!(rc = mdb_cursor_get(cursor, &key, &value, MDB_NEXT))) {
-		if (name_check(key.mv_data, key.mv_size) != (int)key.mv_size)
-			return -EIO;
-		err = decode(&value, &zone, &file_number);
-		if (!err)
+	while (!err && !(rc = mdb_cursor_get(cursor, &key, &value, MDB_NEXT))) {
+		if (is_name(&key) && !decode(&value, &zone, &file_number))
 			err = visit(user, key.mv_data, &zone);
-		if (err)
-			return err;
+		else
+			warn_damaged(st, &key);
 	}
+	if (err)
+		return err;
 	return rc == MDB_NOTFOUND ? 0 : store_error(rc);
 }
 
@@ -188,7 +207,7 @@ int store_each_zone(struct store *st, store_zone_visit *visit, void *user)
 		return err;
 	err = store_error(mdb_cursor_open(txn, st->dbs[STORE_ZONES], &cursor));
 	if (!err) {
-		err = visit_all(cursor, visit, user);
+		err = visit_all(st, cursor, visit, user);
 		mdb_cursor_close(cursor);
 	}
 	mdb_txn_abort(txn);

@@ -136,6 +136,23 @@ static void room_for_others(void **state)
 	assert_int_equal(storing_append_one(store, storing_name("b."), 1, 2, SET_BYTES), 0);
 }
 
+/* It cannot be told how much of its journal may go; that of others still goes. */
+static void what_is_damaged_keeps_its_own(void **state)
+{
+	const struct store_zone bad = { .catalog = "\5cat", .catalog_bytes = 5 };
+	struct store_batch *batch;
+
+	(void)state;
+	append("a.", 1, 11, 11);
+	append("b.", 1, 21, 21);
+	append("c.", 1, 31, 31);
+	MUST(!store_begin(store, &batch));
+	MUST(!store_put_zone(batch, storing_name("b."), &bad));
+	MUST(!store_commit(batch));
+	assert_in_range(make_room(UINT32_MAX), 40 * SET_BYTES, 41 * SET_BYTES);
+	assert_chain("b.", 1, 21);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -143,6 +160,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(as_the_batch_leaves_it, begin, end),
 		cmocka_unit_test_setup_teardown(the_oldest_of_the_longest_go, begin, end),
 		cmocka_unit_test_setup_teardown(room_for_others, begin, end),
+		cmocka_unit_test_setup_teardown(what_is_damaged_keeps_its_own, begin, end),
 	};
 
 	return cmocka_run_group_tests(tests, tmpfolder_make, tmpfolder_remove);

@@ -355,6 +355,67 @@ static void test_each_zone(void **state)
 	assert_int_equal(store_each_zone(*state, count_until, &left), -ECANCELED);
 }
 
+/* Runs with stderr in a file, and gives what was written there. */
+static const char *said_by(struct store *store, store_zone_visit *visit, void *user)
+{
+	static char said[4096];
+	FILE *to = tmpfile();
+	int before = dup(STDERR_FILENO), err;
+	size_t n;
+
+	assert_true(to && before >= 0);
+	assert_true(dup2(fileno(to), STDERR_FILENO) >= 0);
+	err = store_each_zone(store, visit, user);
+	assert_true(dup2(before, STDERR_FILENO) >= 0);
+	close(before);
+	assert_int_equal(err, 0);
+	rewind(to);
+	n = fread(said, 1, sizeof(said) - 1, to);
+	said[n] = '\0';
+	fclose(to);
+	return said;
+}
+
+static int note_serial(void *user, const uint8_t *apex, const struct store_zone *zone)
+{
+	char *seen = user;
+
+	(void)apex;
+	seen[strlen(seen)] = (char)('0' + zone->serial);
+	return 0;
+}
+
+static size_t n_times(const char *text, const char *what)
+{
+	size_t n = 0;
+
+	for (; (text = strstr(text, what)); text++)
+		n++;
+	return n;
+}
+
+/* A member of a catalog that cannot be read must not keep a start from all the others. */
+static void test_each_but_damaged(void **state)
+{
+	static const uint8_t no_name[] = { 70, [71] = 0 };
+	const struct store_zone good = { .serial = 1 }, also_good = { .serial = 2 };
+	const struct store_zone bad = { .catalog = "\5cat", .catalog_bytes = 5 };
+	struct store_batch *batch = batch_of(*state);
+	char seen[8] = "";
+	const char *said;
+
+	assert_int_equal(store_put_zone(batch, storing_name("a."), &good), 0);
+	assert_int_equal(store_put_zone(batch, storing_name("b."), &bad), 0);
+	assert_int_equal(store_put_zone(batch, storing_name("c."), &also_good), 0);
+	assert_int_equal(store_put_zone(batch, no_name, &good), 0);
+	assert_int_equal(store_commit(batch), 0);
+	said = said_by(*state, note_serial, seen);
+	assert_string_equal(seen, "12");
+	assert_int_equal(n_times(said, "is damaged"), 2);
+	assert_int_equal(n_times(said, "of the zone b. is damaged"), 1);
+	assert_int_equal(n_times(said, "the name of a zone is damaged"), 1);
+}
+
 /* What was cancelled or refused is not there; what a chain has seen it goes on seeing. */
 static void test_whole_or_not_at_all(void **state)
 {
@@ -451,6 +512,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_zones_and_values, begin, end),
 		cmocka_unit_test_setup_teardown(test_damaged_names, begin, end),
 		cmocka_unit_test_setup_teardown(test_each_zone, begin, end),
+		cmocka_unit_test_setup_teardown(test_each_but_damaged, begin, end),
 		cmocka_unit_test_setup_teardown(test_whole_or_not_at_all, begin, end),
 		cmocka_unit_test_setup_teardown(test_any_size, begin, end),
 		cmocka_unit_test_setup_teardown(test_one_process, begin, end),
