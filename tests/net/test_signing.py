@@ -172,6 +172,17 @@ def test_updates_by_nsupdate_are_signed(lab, daemon, tmp_path, content):
     assert texts(lab.ask("new.z.test")) == ["192.0.2.1"]
 
 
+def test_another_negative_ttl_is_not_one_change_of_many(lab, daemon, tmp_path, content):
+    configure(daemon, tmp_path, content).spawn().wait_ready()
+    before = serial(daemon)
+    said = daemon.ctl("zone", "edit", "z.test", "add @ 300 SOA ns hostmaster 99 3600 900 86400 30", check=False)
+    assert said.returncode != 0 and "TTL of negative answers" in said.stderr and "reload" in said.stderr
+    assert serial(daemon) == before
+    content.write_text(content.read_text().replace(" 7 3600 900 86400 60", " 7 3600 900 86400 30"), encoding="ascii")
+    daemon.ctl("zone", "reload", "z.test")
+    assert serial(daemon) > before and " 900 86400 30" in verify(lab, tmp_path)
+
+
 def test_reload_that_fails_leaves_keys_and_policies(lab, daemon, tmp_path, content):
     configure(daemon, tmp_path, content)
     before = json.loads(daemon.path.read_text())

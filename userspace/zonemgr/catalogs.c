@@ -186,8 +186,10 @@ static void regroup(struct catalogs *c, const uint8_t *catalog, struct zones_ent
 	struct config_zone config;
 
 	note_member(entry, catalog, m);
-	if (!make_config(c, catalog, m, &config))
+	if (!make_config(c, catalog, m, &config)) {
+		zones_tell_member(c->zones, entry);
 		return;
+	}
 	zones_configure_member(c->zones, entry, &config);
 	config_zone_fini(&config);
 }

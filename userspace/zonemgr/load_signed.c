@@ -32,8 +32,8 @@ static int signed_before(struct load *load, bool is_other_content, struct zone *
 	zone_digest(*before, load->file_digest);
 	if (!load->store)
 		return 0;
-	err = replay_or_say(load->store, before, load->file_digest, &load->n_replayed,
-			    "and is given up for a file of other content", &why);
+	err = replay(load->store, before, load->file_digest, &load->n_replayed,
+		     "and is given up for a file of other content", &why);
 	load->gives_up_journal = err && err != -ENOMEM && is_other_content;
 	if (!err || load->gives_up_journal)
 		return 0;
@@ -81,8 +81,8 @@ static int add_changes(struct load *load, struct zone **content,
 	}
 	if (load->base || !load->store)
 		return 0;
-	err = replay_or_say(load->store, content, digest, &n,
-			    "and is given up for a file with a newer serial number", &why);
+	err = replay(load->store, content, digest, &n,
+		     "and is given up for a file with a newer serial number", &why);
 	if (err)
 		memcpy(load->err.sentence, why.sentence, sizeof(why.sentence));
 	return err;

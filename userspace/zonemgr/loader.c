@@ -246,8 +246,8 @@ static int add_journal(struct load *load)
 				     "and is given up" :
 				     "and is given up for a file with a newer serial number";
 	struct zone_error why;
-	int err = replay_or_say(load->store, &load->zone, load->file_digest, &load->n_replayed,
-				and_so, &why);
+	int err = replay(load->store, &load->zone, load->file_digest, &load->n_replayed, and_so,
+			 &why);
 
 	if (!err)
 		return 0;

@@ -103,9 +103,8 @@ static void say(const struct store *store, const struct zone *z, const char *and
 		 zone_serial(z), and_so, reason);
 }
 
-int replay_or_say(struct store *store, struct zone **zone,
-		  const uint8_t digest[static ZONE_DIGEST_LEN], uint64_t *n, const char *and_so,
-		  struct zone_error *why)
+int replay(struct store *store, struct zone **zone, const uint8_t digest[static ZONE_DIGEST_LEN],
+	   uint64_t *n, const char *and_so, struct zone_error *why)
 {
 	unsigned int len;
 	const uint8_t *apex = zone_apex(*zone, &len);
@@ -123,12 +122,4 @@ int replay_or_say(struct store *store, struct zone **zone,
 	if (err)
 		say(store, *zone, and_so, err, why);
 	return err;
-}
-
-int replay(struct store *store, struct zone **zone, const uint8_t digest[static ZONE_DIGEST_LEN],
-	   uint64_t *n)
-{
-	struct zone_error why;
-
-	return replay_or_say(store, zone, digest, n, "", &why);
 }

@@ -19,13 +19,10 @@ int replay_set(struct zone **zone, const struct changeset *set) __attribute__((w
  * serial number; *@zone is the version behind them then, and *@n their number. Nothing is applied where
  * the file is not the one that the journal begins with: somebody has replaced it, and it is served as it
  * is. Any thread. Returns 0; -ENOMEM, -EIO; ERR_ZONE where a set does not fit: *@zone is as far as it went.
+ * After an error @why has a sentence: where the journal is, @and_so, and the reason.
  */
 int replay(struct store *store, struct zone **zone, const uint8_t digest[static ZONE_DIGEST_LEN],
-	   uint64_t *n) __attribute__((warn_unused_result));
-
-/* The same; after an error @why has a sentence: where the journal is, @and_so, and the reason. */
-int replay_or_say(struct store *store, struct zone **zone,
-		  const uint8_t digest[static ZONE_DIGEST_LEN], uint64_t *n, const char *and_so,
-		  struct zone_error *why) __attribute__((warn_unused_result));
+	   uint64_t *n, const char *and_so, struct zone_error *why)
+	__attribute__((warn_unused_result));
 
 #endif

@@ -14,6 +14,8 @@
 #include "zonemgr/zones.h"
 #include "dns/name.h"
 #include "sign/rollover.h"
+#include "zone/builder.h"
+#include "zone/edit.h"
 
 #define RENEW_MAX  1000u /* signatures of one change */
 #define LOOK_MIN_S 60u   /* between two walks over a zone for signatures that end */
@@ -229,7 +231,19 @@ void signing_work_fini(struct signing_work *w)
 int signing_edit(struct signing *s, struct zone_edit *edit, const struct zone *base,
 		 struct zone_error *err)
 {
-	return sign_edit(edit, base, &s->keys, &s->options, clock_wall_s(), err);
+	int code = sign_edit(edit, base, &s->keys, &s->options, clock_wall_s(), err);
+
+	if (code != ERR_LIMIT || *err->sentence)
+		return code;
+	if (zone_negative_ttl(zone_edit_view(edit)) == zone_negative_ttl(base)) {
+		(void)zone_error_set(err, "", 0, "the zone is about to be signed anew: try again");
+		return code;
+	}
+	return zone_error_set(
+		err, "", 0,
+		"the TTL of negative answers, the last field of the SOA record or the "
+		"record's own TTL, is in all proofs of a signed zone: change it in the "
+		"zone's file and reload that, which takes the place of all changes");
 }
 
 /* --- Now and then -------------------------------------------------------------------------------- */
@@ -339,6 +353,8 @@ void signing_tick(struct zones *zones, struct zones_entry *entry)
 		look_at_signatures(zones, entry, now_s);
 }
 
+static const char *const roles[] = { [SIGN_ZSK] = "zsk", [SIGN_KSK] = "ksk", [SIGN_CSK] = "csk" };
+
 /* --- What people ask for ------------------------------------------------------------------------- */
 
 static int carry_out(struct signing *s, const struct rollover_actions *actions, int code, char *err,
@@ -360,7 +376,6 @@ static int carry_out(struct signing *s, const struct rollover_actions *actions, 
 
 int signing_rollover(struct signing *s, const char *role, char *err, size_t err_cap)
 {
-	static const char *const roles[] = { "zsk", "ksk", "csk" };
 	struct rollover_actions actions;
 	int code;
 
@@ -420,7 +435,6 @@ static void put_time(json_t *o, const char *name, uint64_t at)
 
 json_t *signing_report_keys(const struct signing *s)
 {
-	static const char *const roles[] = { "zsk", "ksk", "csk" };
 	json_t *o = json_object(), *list = json_array();
 
 	for (size_t i = 0; i < s->keys.n; i++) {

@@ -79,7 +79,7 @@ int signing_work_init(struct signing_work *w, const struct signing *s)
 	__attribute__((warn_unused_result));
 void signing_work_fini(struct signing_work *w);
 
-/* As sign_edit(), at the end of an edit of @base. */
+/* As sign_edit(), at the end of an edit of @base; ERR_ZONE where all would have to be signed again for the edit. */
 int signing_edit(struct signing *s, struct zone_edit *edit, const struct zone *base,
 		 struct zone_error *err) __attribute__((warn_unused_result));
 

@@ -51,12 +51,6 @@ static struct passage *passage_new(struct transfers *t, const struct transfer_ev
 
 /* --- From primaries ------------------------------------------------------------------------------ */
 
-static void note_checked(struct transfers *t, struct zones_entry *entry, uint64_t checked_wall_s,
-			 uint64_t expires_wall_s)
-{
-	upkeep_checked(t->env.upkeep, entry, checked_wall_s, expires_wall_s);
-}
-
 static void on_settled(void *user, int code)
 {
 	struct passage *p = user;
@@ -64,7 +58,7 @@ static void on_settled(void *user, int code)
 	struct zones_entry *entry = zones_get_apex(t->zones, p->apex, p->apex_len);
 
 	if (!code && entry)
-		note_checked(t, entry, p->checked_wall_s, p->expires_wall_s);
+		upkeep_checked(entry, p->checked_wall_s, p->expires_wall_s);
 	if (code != -ECANCELED)
 		transfer_settled(t->thread, p->apex, code);
 	free(p);
@@ -104,7 +98,7 @@ static int change(struct transfers *t, struct zones_entry *entry, struct transfe
 		return 0;
 	free(p);
 	if (err == 1) { /* nothing has changed: as good as done */
-		note_checked(t, entry, event->checked_wall_s, event->expires_wall_s);
+		upkeep_checked(entry, event->checked_wall_s, event->expires_wall_s);
 		transfer_settled(t->thread, event->apex, 0);
 		return 0;
 	}
@@ -122,7 +116,7 @@ static void on_primary(struct transfers *t, struct zones_entry *entry, struct tr
 	else if (event->kind == TRANSFER_CHANGES)
 		err = change(t, entry, event);
 	else if (event->kind == TRANSFER_CHECKED)
-		note_checked(t, entry, event->checked_wall_s, event->expires_wall_s);
+		upkeep_checked(entry, event->checked_wall_s, event->expires_wall_s);
 	else
 		zones_expire(t->zones, entry);
 	if (event->kind == TRANSFER_EXPIRED)

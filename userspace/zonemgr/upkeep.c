@@ -206,10 +206,8 @@ void upkeep_served(struct upkeep *u, struct zones_entry *entry, const struct loa
 	entry->is_due_write |= u->store && fresh->builder;
 }
 
-void upkeep_checked(struct upkeep *u, struct zones_entry *entry, uint64_t checked_wall_s,
-		    uint64_t expires_wall_s)
+void upkeep_checked(struct zones_entry *entry, uint64_t checked_wall_s, uint64_t expires_wall_s)
 {
-	(void)u;
 	entry->known.checked_wall_s = checked_wall_s;
 	entry->known.expires_wall_s = expires_wall_s;
 	entry->is_known_due = true;

@@ -32,8 +32,7 @@ void upkeep_gone(struct upkeep *upkeep, struct zones_entry *entry);
 void upkeep_gone_together(struct upkeep *upkeep);
 
 /* The zone's primaries have been heard. Seconds since 1970. */
-void upkeep_checked(struct upkeep *upkeep, struct zones_entry *entry, uint64_t checked_wall_s,
-		    uint64_t expires_wall_s);
+void upkeep_checked(struct zones_entry *entry, uint64_t checked_wall_s, uint64_t expires_wall_s);
 
 /* Writes the zone's file soon. A sentence in err where that cannot be. */
 int upkeep_write(struct upkeep *upkeep, struct zones_entry *entry, char *err, size_t err_cap)

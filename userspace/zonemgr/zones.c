@@ -43,8 +43,7 @@ static void tell(struct zones_waiter *list, int err)
 	}
 }
 
-/* It is answered for from the next publish on, with what it has loaded. */
-static void enter(struct zones *zones, struct zones_entry *entry)
+void zones_enter(struct zones *zones, struct zones_entry *entry)
 {
 	bool is_first = entry->is_member && !entry->in_set;
 
@@ -68,7 +67,7 @@ static bool end_singles(struct zones *zones, struct zones_waiter **over)
 		}
 		waiter->code = entry->is_gone ? ERR_NOT_FOUND : entry->code;
 		if (entry->fresh && !entry->is_gone) {
-			enter(zones, entry);
+			zones_enter(zones, entry);
 			is_due = true;
 		}
 		*at = waiter->next;
@@ -262,12 +261,15 @@ static void begin_next(struct zones *zones)
 	}
 }
 
-/* What hangs on the configuration of a zone may begin: its first version, if any, is served. */
+/*
+ * What hangs on the configuration of a zone may begin: its first version, if any, is served. Of members their
+ * catalog tells.
+ */
 static void tell_configured(struct zones *zones)
 {
 	zones->is_untold = false;
 	for (size_t i = 0; i < zones->n && zones->env.configured; i++)
-		if (zones->entries[i]->in_set)
+		if (zones->entries[i]->in_set && !zones->entries[i]->is_member)
 			zones->env.configured(zones->env.user, zones->entries[i]);
 }
 
@@ -409,6 +411,12 @@ void zones_await(struct zones *zones, struct zones_entry *entry)
 		log_error("zone %s: %s", entry->name, err_text(-ENOMEM));
 }
 
+void zones_tell_member(struct zones *zones, struct zones_entry *entry)
+{
+	if (entry->in_set && zones->env.configured)
+		zones->env.configured(zones->env.user, entry);
+}
+
 void zones_configure_member(struct zones *zones, struct zones_entry *entry,
 			    struct config_zone *config)
 {
@@ -416,8 +424,7 @@ void zones_configure_member(struct zones *zones, struct zones_entry *entry,
 	entry->is_member = true;
 	if (entry->is_changed && zones_reload(zones, entry->name, nobody_waits, NULL))
 		log_error("zone %s: %s", entry->name, err_text(-ENOMEM));
-	if (entry->in_set && zones->env.configured)
-		zones->env.configured(zones->env.user, entry);
+	zones_tell_member(zones, entry);
 }
 
 int zones_install(struct zones *zones, struct zones_entry *entry, struct zone_builder *builder,

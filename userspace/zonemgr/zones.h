@@ -142,8 +142,8 @@ struct zones_env {
 	/* Another version is served, or none any more; fresh is the load that it is of, or NULL. */
 	void (*served)(void *user, struct zones_entry *entry, const struct load *fresh);
 	/*
-	 * The zone has come, or other things are said of it; it has gone, and behind those that go together
-	 * the last of them has. Each may be NULL.
+	 * The zone has come, or other things are said of it, or of what it names; it has gone, and behind those
+	 * that go together the last of them has. Each may be NULL.
 	 */
 	void (*configured)(void *user, struct zones_entry *entry);
 	void (*gone)(void *user, struct zones_entry *entry);
@@ -242,6 +242,8 @@ int zones_add_member(struct zones *zones, struct config_zone *config)
 /* Other things are said of one. `config` is taken as above. */
 void zones_configure_member(struct zones *zones, struct zones_entry *entry,
 			    struct config_zone *config);
+/* What is said of it holds on, beside a configuration that is another. */
+void zones_tell_member(struct zones *zones, struct zones_entry *entry);
 void zones_remove_member(struct zones *zones, struct zones_entry *entry);
 
 /*

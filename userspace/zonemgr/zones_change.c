@@ -362,11 +362,8 @@ static void add_members(struct zones *zones)
 	for (size_t i = 0; i < zones->n; i++) {
 		struct zones_entry *entry = zones->entries[i];
 
-		if (!entry->is_member || entry->in_set || entry->is_gone || entry->load)
-			continue;
-		entry->in_set = entry->is_due = true;
-		if (zones->env.configured)
-			zones->env.configured(zones->env.user, entry);
+		if (entry->is_member && !entry->in_set && !entry->is_gone && !entry->load)
+			zones_enter(zones, entry);
 	}
 }
 

@@ -94,6 +94,8 @@ void zones_made_served(struct zones *zones);
 void zones_cancel_made(struct zones *zones);
 /* What the load that runs brings is published, and nobody waits for it. */
 void zones_await(struct zones *zones, struct zones_entry *entry);
+/* It is answered for from the next publish on, with what it has loaded. */
+void zones_enter(struct zones *zones, struct zones_entry *entry);
 /* A member has been read, or goes: all are published, soon. */
 void zones_member_loaded(struct zones *zones);
 /* Nobody is told of what was made for an entry that goes: done() with ERR_NOT_FOUND at the next flush. */

@@ -44,6 +44,28 @@ static void entry_digest(const struct zones *zones, const struct zones_entry *en
 	digest[1] = siphash24(parts.zone, &parts, sizeof(parts)); /* 128 bits in all */
 }
 
+/* --- What has changed ---------------------------------------------------------------------------- */
+
+void zones_mark_changed(struct zones *zones, struct zones_entry *entry)
+{
+	if (entry->is_changed_now)
+		return;
+	entry->is_changed_now = true;
+	entry->next_changed = zones->changed;
+	zones->changed = entry;
+}
+
+static size_t forget_changed(struct zones *zones)
+{
+	struct zones_entry *entry = zones->changed;
+	size_t n = 0;
+
+	for (; entry; entry = entry->next_changed, n++)
+		entry->is_changed_now = false;
+	zones->changed = NULL;
+	return n;
+}
+
 /* --- Publishing ---------------------------------------------------------------------------------- */
 
 /* What one publish puts in place: members[i] is entries[i]'s. */
@@ -309,6 +331,7 @@ int zones_publish(struct zones *zones)
 			zone_set_free(old); /* else somebody may still read it */
 		for (i = 0; i < edition.n; i++)
 			settle(zones, edition.entries[i], !err);
+		(void)forget_changed(zones);
 		zones_made_served(zones);
 	}
 	edition_fini(&edition);
@@ -316,26 +339,6 @@ int zones_publish(struct zones *zones)
 }
 
 /* --- A few of them ------------------------------------------------------------------------------- */
-
-void zones_mark_changed(struct zones *zones, struct zones_entry *entry)
-{
-	if (entry->is_changed_now)
-		return;
-	entry->is_changed_now = true;
-	entry->next_changed = zones->changed;
-	zones->changed = entry;
-}
-
-static size_t forget_changed(struct zones *zones)
-{
-	struct zones_entry *entry = zones->changed;
-	size_t n = 0;
-
-	for (; entry; entry = entry->next_changed, n++)
-		entry->is_changed_now = false;
-	zones->changed = NULL;
-	return n;
-}
 
 /* Only another version, of which the cache keeps what has not changed? */
 static bool is_swap(const struct zones_entry *entry, const struct zone_member *served)

@@ -232,10 +232,11 @@ static inline void assert_replays(uint64_t n_changes)
 {
 	struct zone *z = zone_of("z.test", text);
 	uint8_t digest[ZONE_DIGEST_LEN];
+	struct zone_error why;
 	uint64_t n;
 
 	zone_digest(z, digest);
-	assert_int_equal(replay(zones.env.store, &z, digest, &n), 0);
+	assert_int_equal(replay(zones.env.store, &z, digest, &n, "", &why), 0);
 	assert_int_equal(n, n_changes);
 	assert_true(is_same(z, entry.zone));
 	zone_unref(z);

@@ -33,7 +33,8 @@ static struct config *first; /* configuration */
 static char paths[PATHS_MAX][128];
 static unsigned n_paths, n_reset;
 static unsigned n_configured; /* zones of catalogs that are consumed */
-static int of_grace;          /* what a grace period ends with */
+static unsigned n_members_told;
+static int of_grace; /* what a grace period ends with */
 
 /* --- The world ----------------------------------------------------------------------------------- */
 
@@ -53,6 +54,7 @@ static void configured(void *unused, struct zones_entry *entry)
 {
 	(void)unused;
 	n_configured += entry->config->catalog == CONFIG_CATALOG_CONSUME;
+	n_members_told += entry->is_member;
 	catalogs_configured(catalogs, entry);
 }
 
@@ -166,7 +168,7 @@ static void open_world(struct config *config)
 	MUST(catalogs);
 	catalogs_set_zones(catalogs, zones);
 	catalogs_on_reset(catalogs, on_reset, NULL);
-	n_reset = 0;
+	n_reset = n_members_told = 0;
 	configure(config);
 }
 
@@ -307,6 +309,10 @@ static void what_the_journal_refuses_is_tried_again(void **state)
 #define ALSO(name) \
 	"  - {name: " name ", file: " name ", catalog: consume, groups: [{template: gold}]}\n"
 
+#define GOLD_ONLY                                        \
+	"templates: [{name: gold, file: \"%s.zone\"}]\n" \
+	"zones:\n  - {name: cat.test, file: cat.zone, catalog: consume, groups: [{group: gold, template: gold}]}\n"
+
 #define PTR(label, name)   label ".zones PTR " name ".\n"
 #define GROUP(label, name) "group." label ".zones TXT " name "\n"
 #define COO(label, name)   "coo." label ".zones PTR " name ".\n"
@@ -347,6 +353,24 @@ static void a_member_gets_a_group_with_a_template(void **state)
 	RUN_UNTIL(!zones_get(zones, "a.test"));
 	assert_string_equal(template_of("b.test"),
 			    "gold"); /* what it had, where there is no other */
+	end();
+}
+
+/* Of each once, and also of one that goes on with what was said of it. */
+static void a_reload_tells_of_members(void **state)
+{
+	(void)state;
+	begin_consuming(PLAIN_AND_GOLD, PTR("a", "a.test") GROUP("a", "plain") PTR("b", "b.test")
+						GROUP("b", "gold"));
+	RUN_UNTIL(is_served("a.test") && is_served("b.test"));
+	assert_int_equal(n_members_told, 2);
+	reconfigure(config_of(PLAIN_AND_GOLD));
+	turn();
+	assert_int_equal(n_members_told, 4);
+	reconfigure(config_of(GOLD_ONLY));
+	turn();
+	assert_int_equal(n_members_told, 6);
+	assert_string_equal(template_of("a.test"), "plain");
 	end();
 }
 
@@ -456,6 +480,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_the_journal_refuses_is_tried_again),
 		cmocka_unit_test(a_member_gets_a_group_with_a_template),
+		cmocka_unit_test(a_reload_tells_of_members),
 		cmocka_unit_test(a_member_comes_by_another_label),
 		cmocka_unit_test(moved_recalled_and_dropped),
 		cmocka_unit_test(changed_when_it_goes),

@@ -70,10 +70,11 @@ static void assert_start(const char *name, const struct zone *file, struct zone 
 			 const struct zone *want, uint64_t n)
 {
 	uint8_t digest[ZONE_DIGEST_LEN], of_want[ZONE_DIGEST_LEN];
+	struct zone_error why;
 	uint64_t n_replayed = 99;
 
 	zone_digest(file, digest);
-	assert_int_equal(replay(store, &z, digest, &n_replayed), 0);
+	assert_int_equal(replay(store, &z, digest, &n_replayed, "", &why), 0);
 	assert_int_equal(n_replayed, n);
 	zone_digest(z, digest);
 	zone_digest(want, of_want);
@@ -140,6 +141,7 @@ static void a_journal_that_does_not_fit(void **state)
 	struct zone *with = make(4, "a TXT x\n"), *without = make(5, ""), *z = make(1, "");
 	struct store_batch *batch;
 	uint8_t digest[ZONE_DIGEST_LEN];
+	struct zone_error why;
 	uint64_t n;
 
 	(void)state;
@@ -147,7 +149,8 @@ static void a_journal_that_does_not_fit(void **state)
 	append(batch, with, without); /* removes what is not there */
 	MUST(!store_commit(batch));
 	zone_digest(z, digest);
-	assert_int_equal(replay(store, &z, digest, &n), ERR_ZONE);
+	assert_int_equal(replay(store, &z, digest, &n, "and so", &why), ERR_ZONE);
+	assert_non_null(strstr(why.sentence, "does not fit behind serial 4, and so: "));
 	assert_int_equal(n, 3);
 	zone_unref(z);
 	zone_unref(with);

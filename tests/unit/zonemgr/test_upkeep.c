@@ -231,7 +231,7 @@ static void what_is_known_waits_for_room(void **state)
 	struct store_zone known;
 
 	(void)state;
-	upkeep_checked(upkeep, &entry, 5, 6);
+	upkeep_checked(&entry, 5, 6);
 	limit_files(true);
 	upkeep_tick(upkeep, 100 * S);
 	upkeep_tick(upkeep, 101 * S);

@@ -295,6 +295,38 @@ static void reload(void)
 	assert_int_equal(zones_reload(&zones, "z.test", done, NULL), 0);
 }
 
+static unsigned n_waits;
+
+static int count_readers(void *unused)
+{
+	(void)unused;
+	n_waits++;
+	return 0;
+}
+
+/* What was published with all the others is not published once more. */
+static void published_once(void **state)
+{
+	(void)state;
+	begin();
+	zones.env.grace = count_readers;
+	assert_int_equal(change("add d A 192.0.2.4"), 0);
+	zones_flush_journal(&zones);
+	assert_int_equal(zones_publish(&zones), 0);
+	assert_true(has("d.z.test"));
+	assert_null(zones.changed);
+	assert_false(entry.is_changed_now);
+	n_waits = 0;
+	zones_flush(&zones);
+	assert_int_equal(n_told, 1);
+	assert_int_equal(told[0], 0);
+	assert_int_equal(n_waits, 0);
+	assert_int_equal(change("add e A 192.0.2.5"), 0);
+	zones_flush(&zones);
+	assert_true(n_waits > 0 && has("e.z.test"));
+	end();
+}
+
 #define OTHER_OLD "$TTL 300\n@ SOA ns root 1 2 3 4 60\n@ NS ns\nns A 192.0.2.9\n"
 
 /* An old file does not take the place of changes that are on their way into it. */
@@ -398,6 +430,7 @@ int main(void)
 		cmocka_unit_test(changed_beside_a_compaction),
 		cmocka_unit_test(a_compaction_of_what_was_given_up),
 		cmocka_unit_test(without_a_journal),
+		cmocka_unit_test(published_once),
 		cmocka_unit_test(a_file_that_is_being_written),
 		cmocka_unit_test(a_file_that_was_written_meanwhile),
 		cmocka_unit_test(a_change_while_the_file_is_read),
