@@ -120,7 +120,7 @@ export PYTHONDONTWRITEBYTECODE := 1
 # --- What there is ----------------------------------------------------------------------------------
 
 # From the ground up; cmd is the roof.
-FLOORS   := base dns cache zone store xfr sign resolver engine port worker config bpf iface transfer zonemgr control doctor cmd
+FLOORS   := base dns cache zone store xfr sign resolver engine port worker config bpf iface client doctor transfer zonemgr control cmd
 PROGRAMS := volleyd volleyctl
 
 # iface/dpdk_iface_none.c stands in for iface/dpdk_iface.c.
@@ -332,7 +332,10 @@ define link
 	$(Q)$(LINK) $(1) -o $@ $(filter %.o,$^) -Wl,--start-group $(filter %.a,$^) -Wl,--end-group $(2) $(PKG_LIBS) $(DPDK_LIBS) -lm
 endef
 
-$(PROGRAMS_HERE:%=$(B)/bin/%): $(B)/bin/%: $(B)/obj/userspace/cmd/%.o $(LIBCMD) $(LIBVOLLEY)
+# volleyctl links the floors up to doctor: what is the daemon's alone it cannot call.
+$(B)/bin/volleyd: $(LIBVOLLEY)
+$(B)/bin/volleyctl: $(call floor_libs,doctor)
+$(PROGRAMS_HERE:%=$(B)/bin/%): $(B)/bin/%: $(B)/obj/userspace/cmd/%.o $(LIBCMD)
 	$(call link)
 
 # The profile built last is the one in bin/; renamed into place, since it may be running.

@@ -26,11 +26,12 @@ BELOW = {
 BELOW["config"] = BELOW["worker"] | {"worker"}
 BELOW["bpf"] = BELOW["config"] | {"config"}
 BELOW["iface"] = BELOW["bpf"] | {"bpf"}
+BELOW["client"] = {"xdp", "base", "dns", "port", "config"}    # asks the daemon; knows nothing of it
+BELOW["doctor"] = BELOW["iface"] | {"iface", "client"}
 BELOW["transfer"] = BELOW["config"] | {"config", "store", "xfr", "sign"}
 BELOW["zonemgr"] = BELOW["transfer"] | {"transfer"}
 BELOW["control"] = BELOW["zonemgr"] | {"zonemgr", "bpf", "iface"}
-BELOW["doctor"] = BELOW["control"] | {"control"}
-BELOW["cmd"] = BELOW["doctor"] | {"doctor"}
+BELOW["cmd"] = BELOW["control"] | BELOW["doctor"] | {"control", "doctor"}
 SKELETONS = {"bpf", "iface"}
 
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"')

@@ -12,7 +12,7 @@ import pytest
 
 from netlab import BIN, ENV, V4, ZONES, program, run, texts, wait_for
 
-# Command, and keys that its JSON has (those of userspace/control/render.h); of lists, of each item.
+# Command, and keys that its JSON has (those of userspace/client/render.h); of lists, of each item.
 COMMANDS = {
     "status": {"version", "pid", "uptime_s", "abi", "state", "ready", "degraded", "interfaces", "workers",
                "services", "zones", "recursion", "cache"},

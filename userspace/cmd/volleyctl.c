@@ -14,14 +14,14 @@
 #include <unistd.h>
 
 #include "base/err.h"
-#include "control/call.h"
-#include "control/health_call.h"
-#include "doctor/doctor.h"
-#include "doctor/print.h"
+#include "client/call.h"
+#include "client/health_call.h"
+#include "client/render.h"
 #include "config/help.h"
-#include "control/render.h"
 #include "config/value.h"
 #include "config/words.h"
+#include "doctor/doctor.h"
+#include "doctor/print.h"
 
 #define WAIT_S_DEFAULT 60
 #define WAIT_S_HEALTH  5 /* who asks wants to know soon */

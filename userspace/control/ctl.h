@@ -1,15 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The control socket: a Unix stream socket that takes commands and gives results, as JSON.
+ * The control socket: a Unix stream socket that takes commands and gives results, as
+ * config/ctl_protocol.h says.
  *
- *	volleyctl ──► {"v":1,"command":"zone status","args":["example.com"]}\n
- *	          ◄── {"ok":true,"result":{...}}\n
- *	          ◄── {"ok":false,"error":"a sentence","code":"ERR_NOT_FOUND"}\n
- *
- * One object a line, as many requests on a connection as wanted, answered in order. Everything runs
- * in the thread that calls ctl_poll(), and nothing there waits: a client that sends half a line or does
- * not read its reply holds only its own connection, and is closed when it has stood still for
- * CTL_IDLE_NS. While a reply waits to be sent, no further request of that client is read.
+ * Everything runs in the thread that calls ctl_poll(), and nothing there waits: a client that sends
+ * half a line or does not read its reply holds only its own connection, and is closed when it has
+ * stood still for CTL_IDLE_NS. While a reply waits to be sent, no further request of that client is
+ * read.
  *
  * What takes its time is answered later: the command takes a ticket, ctl_defer(), returns CTL_LATER,
  * and ctl_answer() brings the reply. Meanwhile that client waits, however long, and the others are
@@ -26,9 +23,9 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#define CTL_VERSION     1
+#include "config/ctl_protocol.h"
+
 #define CTL_CLIENTS_CAP 32
-#define CTL_LINE_BYTES  65536          /* the longest request, its newline included */
 #define CTL_IDLE_NS     30000000000ull /* a client that stands still is closed after 30 s */
 #define CTL_LATER       1
 #define CTL_WAITING_CAP \

@@ -2,8 +2,8 @@
 /*
  * What volleyctl health thinks of this host: whether queries may be sent here.
  *
- *      daemon ──► health_ask.c: facts ──► health.c: reasons, warnings ──► health_call.c: a line for each,
- *                 and a look at each      this chapter, pure             a probe, an exit status
+ *      daemon ──► health_ask.c: facts ──► health.c: reasons, warnings ──► client/health_call.c: a line
+ *                 and a look at each      this chapter, pure             for each, a probe, an exit status
  *                 worker once a second
  *
  * A reason is what a client would notice, or what the operator asked to hold. Whatever else is not as

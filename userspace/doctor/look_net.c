@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #include "base/err.h"
-#include "control/call.h"
+#include "client/call.h"
 #include "doctor/look.h"
 
 #define TCP_LISTENING     0x0a /* TCP_LISTEN of the kernel's net/tcp_states.h */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-#include "control/health_call.h"
+#include "client/health_call.h"
 
 #include <errno.h>
 #include <jansson.h>
@@ -8,8 +8,8 @@
 #include <unistd.h>
 
 #include "base/err.h"
-#include "control/call.h"
-#include "control/probe.h"
+#include "client/call.h"
+#include "client/probe.h"
 
 #define PROBES_CAP 16
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Results as people read them: units, labels, and each command's shape, letter by letter. */
-#include "control/render.h"
+#include "client/render.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

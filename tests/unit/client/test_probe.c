@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* A question as text and as octets, and which replies are an answer to it. */
-#include "control/probe.h"
+#include "client/probe.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

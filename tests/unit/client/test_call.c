@@ -1,120 +1,26 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The asking side, against daemons that answer, turn away, hang, lie and go. */
-#include "control/call.h"
+/*
+ * The asking side, against daemons that answer, turn away, hang, lie and go; with a real one it is in
+ * tests/unit/control/test_ctl_call.c.
+ */
+#include "client/call.h"
 
 #include <errno.h>
 #include <setjmp.h>
-#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
 
-#include "base/clock.h"
 #include "base/err.h"
-#include "control/ctl.h"
 #include "tests/lib/tmpfolder.h"
 
 static const char *const path = tmpfolder_file;
-
-static int run_status(void *user, const json_t *args, json_t **result, char *err, size_t err_cap)
-{
-	(void)user;
-	(void)err;
-	(void)err_cap;
-	*result = json_pack("{s:i}", "n_args", (int)json_array_size(args));
-	return 0;
-}
-
-/* A result of several hundred kilobytes comes in many pieces. */
-static int run_stats(void *user, const json_t *args, json_t **result, char *err, size_t err_cap)
-{
-	(void)user;
-	(void)args;
-	(void)err;
-	(void)err_cap;
-	*result = json_object();
-	for (int i = 0; i < 30000; i++) {
-		char key[32];
-
-		snprintf(key, sizeof(key), "a counter, number %d", i);
-		json_object_set_new(*result, key, json_integer(i));
-	}
-	return 0;
-}
-
-static const struct ctl_command commands[] = {
-	{ "status", run_status },
-	{ "stats", run_stats },
-	{ NULL, NULL },
-};
-
-/* A real daemon side in a process of its own; killed by the caller. */
-static pid_t start_daemon(void)
-{
-	pid_t child = fork();
-	struct ctl *ctl;
-	char err[256];
-
-	assert_true(child >= 0);
-	if (child)
-		return child;
-	if (ctl_open(&ctl, path, 0600, commands, NULL, err, sizeof(err)))
-		_exit(1);
-	for (;;) {
-		ctl_poll(ctl, clock_ns());
-		usleep(1000);
-	}
-}
-
-/* The daemon may not listen yet. */
-static int open_soon(void)
-{
-	int fd = -ENOENT;
-
-	for (int i = 0; i < 5000 && fd < 0; i++) {
-		fd = call_open(path);
-		if (fd < 0)
-			usleep(1000);
-	}
-	return fd;
-}
-
-static void stop_daemon(pid_t child)
-{
-	kill(child, SIGKILL);
-	waitpid(child, NULL, 0);
-	unlink(path);
-}
-
-static void test_results(void **state)
-{
-	pid_t child = start_daemon();
-	json_t *args = json_array(), *reply;
-	int fd = open_soon();
-
-	(void)state;
-	assert_true(fd >= 0);
-	assert_int_equal(call_run(fd, "status", args, 5000, &reply), 0);
-	assert_true(json_is_true(json_object_get(reply, "ok")));
-	json_decref(reply);
-	assert_int_equal(call_run(fd, "stats", args, 5000, &reply), 0);
-	assert_int_equal(json_object_size(json_object_get(reply, "result")), 30000);
-	json_decref(reply);
-	assert_int_equal(call_run(fd, "dance", args, 5000, &reply), 0);
-	assert_true(json_is_false(json_object_get(reply, "ok")));
-	json_decref(reply);
-	json_decref(args);
-	assert_int_equal(call_wait_end(fd, 0), -ETIMEDOUT);
-	stop_daemon(child);
-	close(fd);
-}
 
 struct peer {
 	const char *name;
@@ -124,6 +30,7 @@ struct peer {
 };
 
 static const struct peer peers[] = {
+	{ "answers", "{\"ok\":true,\"result\":{}}\n", 0, 0 },
 	{ "hangs", NULL, 0, -ETIMEDOUT },
 	{ "goes", NULL, 1, ERR_CLOSED },
 	{ "half a line, then hangs", "{\"ok\":true", 0, -ETIMEDOUT },
@@ -181,7 +88,6 @@ static void test_nobody(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_results),
 		cmocka_unit_test(test_peers),
 		cmocka_unit_test(test_nobody),
 	};

@@ -46,8 +46,8 @@
  * *_at is seconds since 1970 or a string. What is absent or null is "-" in a row, and no column if it
  * is so in every row.
  */
-#ifndef VOLLEY_CONTROL_RENDER_H
-#define VOLLEY_CONTROL_RENDER_H
+#ifndef VOLLEY_CLIENT_RENDER_H
+#define VOLLEY_CLIENT_RENDER_H
 
 #include <jansson.h>
 #include <stdio.h>

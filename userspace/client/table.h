@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* An array of objects as an aligned table: a column for each key, numbers to the right. */
-#ifndef VOLLEY_CONTROL_TABLE_H
-#define VOLLEY_CONTROL_TABLE_H
+#ifndef VOLLEY_CLIENT_TABLE_H
+#define VOLLEY_CLIENT_TABLE_H
 
 #include <jansson.h>
 #include <stdio.h>

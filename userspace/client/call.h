@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* One question to the daemon's control socket (control/ctl.h) and its reply; waits for it. */
-#ifndef VOLLEY_CONTROL_CALL_H
-#define VOLLEY_CONTROL_CALL_H
+/* One question to the daemon's control socket (config/ctl_protocol.h) and its reply; waits for it. */
+#ifndef VOLLEY_CLIENT_CALL_H
+#define VOLLEY_CLIENT_CALL_H
 
 #include <jansson.h>
 #include <stddef.h>

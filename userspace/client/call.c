@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Blocking in poll() only, so that a daemon that hangs is given up in time. */
-#include "control/call.h"
+#include "client/call.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -12,7 +12,7 @@
 
 #include "base/clock.h"
 #include "base/err.h"
-#include "control/ctl.h"
+#include "config/ctl_protocol.h"
 
 int call_open(const char *path)
 {

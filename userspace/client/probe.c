@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-#include "control/probe.h"
+#include "client/probe.h"
 
 #include <errno.h>
 #include <netinet/in.h>

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * volleyctl health: asks the daemon what it thinks of this host (control/health.h), asks its service
- * addresses a question where one is given (control/probe.h), and prints what there is to say:
+ * addresses a question where one is given (client/probe.h), and prints what there is to say:
  *
  *      healthy | not healthy: SENTENCE      a line for each reason
  *      warning: SENTENCE                    a line for each warning
  *
  * One thread.
  */
-#ifndef VOLLEY_CONTROL_HEALTH_CALL_H
-#define VOLLEY_CONTROL_HEALTH_CALL_H
+#ifndef VOLLEY_CLIENT_HEALTH_CALL_H
+#define VOLLEY_CLIENT_HEALTH_CALL_H
 
 #include <stdbool.h>
 #include <stdio.h>

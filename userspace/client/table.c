@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Columns are found first, then every cell is written, then widths are known and lines printed. */
-#include "control/table.h"
+#include "client/table.h"
 
 #include <ctype.h>
 #include <errno.h>

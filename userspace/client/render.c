@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* An object is written values first, then what has lines of its own, so that no value hides. */
-#include "control/render.h"
+#include "client/render.h"
 
 #include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "control/table.h"
+#include "client/table.h"
 #include "config/units.h"
 
 #define INDENT_STEP 2

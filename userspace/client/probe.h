@@ -5,8 +5,8 @@
  *
  * Any thread.
  */
-#ifndef VOLLEY_CONTROL_PROBE_H
-#define VOLLEY_CONTROL_PROBE_H
+#ifndef VOLLEY_CLIENT_PROBE_H
+#define VOLLEY_CLIENT_PROBE_H
 
 #include <stddef.h>
 #include <stdint.h>
