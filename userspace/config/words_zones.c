@@ -251,7 +251,7 @@ static const struct words_key rows[] = {
 	  .max = 365 * 86400,
 	  .fallback = "0",
 	  .text = "How long after its first change that the file has not the zone is written to its file, as by "
-		  "volleyctl zone flush: what was written there by hand, order and comments, is lost. "
+		  "volleyctl zone flush: what was written there by hand, order, comments and $INCLUDE, is lost. "
 		  "Sooner where the journal gets short of room. A file that somebody else has "
 		  "changed meanwhile is left alone, and zone status says so. 0: only volleyctl zone "
 		  "flush writes it; files that volleyd makes itself, those of zones with primaries or "
