@@ -186,7 +186,7 @@ static const struct words_key rows[] = {
 	{ .path = "templates[].file",
 	  .type = WORDS_PATH,
 	  .text = "As zones[].file, with %s where the name of the zone is to stand, without its last dot. "
-		  "See FILES." },
+		  "See TEMPLATES." },
 	{ .path = "zones", .type = WORDS_MAPS, .text = "The zones to serve." },
 	{ .path = "zones[].name",
 	  .type = WORDS_DOMAIN,

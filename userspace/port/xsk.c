@@ -59,7 +59,7 @@ static uint32_t n_spare(const struct xsk_port *x)
 static void refill(struct xsk_port *x)
 {
 	uint32_t level = x->fill.size - xsk_prod_nb_free(&x->fill, x->fill.size);
-	uint32_t pos, n = x->fill_cap > level ? x->fill_cap - level : 0, n_max = n_spare(x);
+	uint32_t pos = 0, n = x->fill_cap > level ? x->fill_cap - level : 0, n_max = n_spare(x);
 
 	if (!level && !n_max)
 		port_count(&x->port.stats.fill_starved, 1);
@@ -118,7 +118,7 @@ static void kick(struct xsk_port *x)
 /* As many of n as the TX ring has room for, the first ones first. */
 static uint32_t push(struct xsk_port *x, const struct xdp_desc *descs, uint32_t n)
 {
-	uint32_t pos, room = xsk_prod_nb_free(&x->tx, n);
+	uint32_t pos = 0, room = xsk_prod_nb_free(&x->tx, n);
 	uint64_t n_bytes = 0;
 
 	if (n > room)
