@@ -46,6 +46,7 @@ static void take_nsid(struct take *take, const char *text)
 	config->nsid = take_memory(take, n, 1);
 	if (config->nsid && !value_read_octets(text, key->min, key->max, config->nsid, &n))
 		config->n_nsid = (uint32_t)n;
+	take_note(take, "server.nsid", config->nsid, config->n_nsid);
 }
 
 static void take_listen(struct take *take, const struct config_raw_list *list)
@@ -67,6 +68,8 @@ static void take_cookies(struct take *take, const struct config_raw_cookies *raw
 	/* The refusal does not show what was written: it may be most of a secret. */
 	if (value_read_hex(raw->secret, config->cookie_secret, sizeof(config->cookie_secret)))
 		source_refuse_value(&take->source, "server.cookies.secret", "(hidden)");
+	take_note(take, "server.cookies.secret", config->cookie_secret,
+		  sizeof(config->cookie_secret));
 }
 
 /* Processors, none twice. */
@@ -169,6 +172,7 @@ static void take_interface_name(struct take *take, uint32_t at, const char *text
 		return;
 	}
 	snprintf(interfaces[at].name, sizeof(interfaces[at].name), "%s", text);
+	take_note(take, path, text, strlen(text));
 	for (uint32_t i = 0; i < at; i++) {
 		if (strcmp(interfaces[i].name, text))
 			continue;
@@ -244,6 +248,9 @@ static void take_interfaces(struct take *take)
 {
 	struct config *config = take->config;
 
+	if (take->raw->n_interfaces > CONFIG_INTERFACES_MAX)
+		source_fail(&take->source, 0, "interfaces", "%u, give at most %u",
+			    take->raw->n_interfaces, CONFIG_INTERFACES_MAX);
 	config->interfaces =
 		take_memory(take, take->raw->n_interfaces, sizeof(*config->interfaces));
 	if (config->interfaces)
@@ -280,8 +287,12 @@ static void take_dpdk(struct take *take)
 	if (!raw->options.n)
 		return;
 	dpdk->options = take_memory(take, raw->options.n + 1, sizeof(char *));
-	for (uint32_t i = 0; i < raw->options.n && !take->source.failed; i++)
-		dpdk->options[i] = take_copy(take, raw->options.items[i]);
+	for (uint32_t i = 0; i < raw->options.n && !take->source.failed; i++) {
+		const char *word = raw->options.items[i];
+
+		dpdk->options[i] = take_copy(take, word);
+		take_note(take, "dpdk.options", word, strlen(word));
+	}
 }
 
 static void take_control(struct take *take)
@@ -307,6 +318,7 @@ static void take_metrics(struct take *take, const char *text)
 		return;
 	if (!strchr(text, '@') || value_read_addr(text, 0, &take->config->metrics))
 		source_refuse_value(&take->source, "metrics.listen", text);
+	take_note(take, "metrics.listen", &take->config->metrics, sizeof(take->config->metrics));
 }
 
 static void take_values(struct take *take)
@@ -378,6 +390,23 @@ const struct config_zone *config_find_template(const struct config *config, cons
 	for (uint32_t i = 0; i < config->n_templates; i++)
 		if (!strcmp(config->templates[i].name, name))
 			return &config->templates[i];
+	return NULL;
+}
+
+const struct words_key *config_next_for_start(const struct config *running,
+					      const struct config *next, unsigned int *at)
+{
+	const struct words_key *names = words_find_key("interfaces[].name"), *key;
+	unsigned int number = words_key_number(names);
+	bool are_others = running->start_digests[number] != next->start_digests[number];
+
+	while ((key = words_key_at(*at))) {
+		number = (*at)++;
+		if (running->start_digests[number] == next->start_digests[number])
+			continue;
+		if (!are_others || key == names || strncmp(key->path, "interfaces[]", 12) != 0)
+			return key;
+	}
 	return NULL;
 }
 

@@ -19,6 +19,7 @@
 #include <sys/types.h>
 
 #include "config/verify.h"
+#include "config/words.h"
 
 struct config_addr {
 	uint16_t family; /* AF_INET or AF_INET6 */
@@ -26,7 +27,8 @@ struct config_addr {
 	uint8_t addr[16]; /* wire order; IPv4 in the first four bytes, zeros behind; zeros: wildcard */
 };
 
-#define CONFIG_PREFIXES_MAX 4096u /* of a list */
+#define CONFIG_PREFIXES_MAX   4096u /* of a list */
+#define CONFIG_INTERFACES_MAX 64u   /* that a daemon has, commanded ones included */
 
 /* Addresses with the same first bits; those behind are 0. */
 struct config_prefix {
@@ -276,6 +278,9 @@ struct config {
 	mode_t control_mode;        /* permission bits */
 	struct config_addr metrics; /* where they are told; family 0: nowhere */
 	char *pid_file;             /* never NULL: the lock of a running daemon, see bpf/lock.h */
+
+	/* Of all that is said with each key that needs a start, by words_key_number(). */
+	uint64_t start_digests[WORDS_KEYS_MAX];
 };
 
 /*
@@ -296,6 +301,17 @@ const struct config_tsig_key *config_find_key(const struct config *config, const
 const struct config_remote *config_find_remote(const struct config *config, const char *name);
 const struct config_signing *config_find_signing(const struct config *config, const char *name);
 const struct config_zone *config_find_template(const struct config *config, const char *name);
+
+/*
+ * From key number *AT on, the first that needs a start and with which two configurations do not say the
+ * same; *AT goes behind it. NULL: there is none. Where the interfaces are others, of these only their
+ * name is told.
+ */
+const struct words_key *config_next_for_start(const struct config *running,
+					      const struct config *next, unsigned int *at);
+
+/* The key for which a zone needs server.storage ("primaries"); NULL: it needs none. */
+const char *config_zone_storage_key(const struct config_zone *zone);
 
 /* Frees a list of zones that was taken out of a configuration. */
 void config_zones_free(struct config_zone *zones, uint32_t n);

@@ -58,14 +58,19 @@ static void check_signing(struct take *take, const struct config_zone *zone, con
 		fail(take, prefix, "signing", "is not for a zone with primaries: sign it there");
 }
 
+const char *config_zone_storage_key(const struct config_zone *zone)
+{
+	return zone->primaries                      ? "primaries" :
+	       zone->allow_update.n                 ? "allow-update" :
+	       zone->signing                        ? "signing" :
+	       zone->catalog != CONFIG_CATALOG_NONE ? "catalog" :
+	       zone->zonefile_sync_s                ? "zonefile-sync" :
+						      NULL;
+}
+
 static void check_storage(struct take *take, const struct config_zone *zone, const char *prefix)
 {
-	const char *leaf = zone->primaries                      ? "primaries" :
-			   zone->allow_update.n                 ? "allow-update" :
-			   zone->signing                        ? "signing" :
-			   zone->catalog != CONFIG_CATALOG_NONE ? "catalog" :
-			   zone->zonefile_sync_s                ? "zonefile-sync" :
-								  NULL;
+	const char *leaf = config_zone_storage_key(zone);
 
 	if (leaf && !take->config->storage)
 		fail(take, prefix, leaf,

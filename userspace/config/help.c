@@ -182,6 +182,8 @@ static void put_man_key(FILE *out, const struct words_key *key)
 	put_man_text(out, accepts);
 	if (key->fallback)
 		fprintf(out, ".br\nDefault:\n%s\n", key->fallback);
+	if (key->needs_start)
+		fputs(".br\nA change needs a new start.\n", out);
 }
 
 static void put_man_keys(FILE *out)

@@ -176,7 +176,7 @@ static int check_node(void *user, const struct yamlwalk_node *node)
 		return source->failed;
 	}
 	if (key) {
-		assert(words_key_number(key) < SOURCE_KEYS_MAX);
+		assert(words_key_number(key) < WORDS_KEYS_MAX);
 		source->has[words_key_number(key)] = true;
 		shape = get_shape(key->type);
 		words_accepts(key, accepts, sizeof(accepts));

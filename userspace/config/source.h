@@ -16,17 +16,15 @@
 #include "config/words.h"
 #include "config/yamlwalk.h"
 
-#define SOURCE_KEYS_MAX 256 /* words_key_number() is below that */
-
 struct source {
 	const char *path;
 	char *text; /* set by source_read(), ends in a zero byte behind len */
 	size_t len;
 	char *err; /* "FILE:LINE: key: sentence", set by the first failure */
 	size_t err_cap;
-	int failed;                /* 0, or the code of the first failure */
-	bool has[SOURCE_KEYS_MAX]; /* which keys were given, by number, after source_check_shape() */
-	void *empty;               /* paths of lists of no item, a tree of tsearch() */
+	int failed;               /* 0, or the code of the first failure */
+	bool has[WORDS_KEYS_MAX]; /* which keys were given, by number, after source_check_shape() */
+	void *empty;              /* paths of lists of no item, a tree of tsearch() */
 	char list[YAMLWALK_PATH_CAP]; /* the last one that was opened */
 };
 

@@ -16,6 +16,28 @@ const char *take_join_path(struct take *take, char *buf, const char *prefix, con
 	return buf;
 }
 
+/* FNV-1a: nobody gains from two that collide. */
+static uint64_t digest(uint64_t before, const void *bytes, size_t n)
+{
+	const uint8_t *at = bytes;
+
+	for (size_t i = 0; i < n; i++)
+		before = (before ^ at[i]) * 0x100000001b3;
+	return (before ^ n) * 0x100000001b3;
+}
+
+/* The path goes in, too: with it which item of a list this is said of. */
+void take_note(struct take *take, const char *path, const void *bytes, size_t n)
+{
+	const struct words_key *key = take->source.failed ? NULL : source_find_key(path);
+	uint64_t *at;
+
+	if (!key || !key->needs_start)
+		return;
+	at = &take->config->start_digests[words_key_number(key)];
+	*at = digest(digest(*at, path, strlen(path)), bytes, n);
+}
+
 /* TEXT, or the default of the key; NULL after a failure or when there is neither. */
 static const char *take_text(struct take *take, const char *path, const char *text)
 {
@@ -33,6 +55,8 @@ uint64_t take_number(struct take *take, const char *prefix, const char *leaf, co
 	text = take_text(take, path, text);
 	if (text && value_read_number(source_find_key(path), text, &value))
 		source_refuse_value(&take->source, path, text);
+	if (text)
+		take_note(take, path, &value, sizeof(value));
 	return value;
 }
 
@@ -65,6 +89,8 @@ char *take_path(struct take *take, const char *prefix, const char *leaf, const c
 		source_refuse_value(&take->source, path, text);
 	else if (asprintf(&out, "%.*s%s", *text == '/' ? 0 : folder, take->source.path, text) < 0)
 		source_fail_memory(&take->source);
+	else
+		take_note(take, path, out, strlen(out));
 	return take->source.failed ? NULL : out;
 }
 
@@ -82,6 +108,7 @@ char *take_string(struct take *take, const char *path, const char *text)
 	copy = strdup(text);
 	if (!copy)
 		source_fail_memory(&take->source);
+	take_note(take, path, text, strlen(text));
 	return copy;
 }
 
@@ -149,6 +176,7 @@ struct config_addr *take_addresses(struct take *take, const char *key,
 		}
 	}
 	*n = addrs ? list->n : 0;
+	take_note(take, key, addrs, *n * sizeof(*addrs));
 	return addrs;
 }
 

@@ -26,6 +26,9 @@ struct take {
 /* PREFIX and LEAF in BUF, which has YAMLWALK_PATH_CAP octets and is returned. */
 const char *take_join_path(struct take *take, char *buf, const char *prefix, const char *leaf);
 
+/* With the key at PATH this is said, too: for config_next_for_start(), if the key needs a start. */
+void take_note(struct take *take, const char *path, const void *bytes, size_t n);
+
 /* What value_read_number() reads of TEXT, the value at PREFIX LEAF. */
 uint64_t take_number(struct take *take, const char *prefix, const char *leaf, const char *text);
 

@@ -14,6 +14,7 @@
 #ifndef VOLLEY_CONFIG_WORDS_H
 #define VOLLEY_CONFIG_WORDS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -67,8 +68,11 @@ struct words_key {
 	uint64_t max;
 	const char *choices;  /* WORDS_CHOICE, _CHOICES: "auto|native|generic|off" */
 	const char *fallback; /* the value when the key is absent; NULL: none, see the text */
+	bool needs_start;     /* a reload does not put it in place: config_next_for_start() */
 	const char *text;     /* a paragraph for volley.yaml(5) */
 };
+
+#define WORDS_KEYS_MAX 256 /* words_key_number() is below that */
 
 /* Those of one subject, in the order of the man page: words_host.c, words_zones.c, words_recursion.c. */
 struct words_table {

@@ -17,6 +17,7 @@
 #include "control/daemon.h"
 #include "control/health_ask.h"
 #include "control/hot.h"
+#include "control/new_start.h"
 #include "control/report.h"
 
 /* The i-th argument, or NULL. */
@@ -113,6 +114,18 @@ static int call_new(struct call **out, struct daemon *d, const char *name, char 
 	return *err ? -EBUSY : -ENOMEM;
 }
 
+/* All zones, and what of the configuration is not in place. */
+static json_t *report_reload(struct daemon *d)
+{
+	json_t *o = report_zones(d, NULL), *warnings = json_array();
+
+	new_start_append(d, warnings);
+	if (o && json_array_size(warnings))
+		json_object_set(o, "warnings", warnings);
+	json_decref(warnings);
+	return o;
+}
+
 static void on_reloaded(void *user, int code)
 {
 	struct call *call = user;
@@ -121,7 +134,9 @@ static void on_reloaded(void *user, int code)
 	char err[1024] = "";
 
 	code = daemon_tell_reload(d, call->name, code, err, sizeof(err));
-	if (!code && !(result = report_zones(d, call->name)))
+	if (!code)
+		result = call->name ? report_zones(d, call->name) : report_reload(d);
+	if (!code && !result)
 		code = -ENOMEM;
 	ctl_answer(d->ctl, call->ticket, clock_ns(), code, result, err);
 	call_free(call);

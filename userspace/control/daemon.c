@@ -16,6 +16,7 @@
 #include "base/log.h"
 #include "control/daemon_internal.h"
 #include "control/health_ask.h"
+#include "control/new_start.h"
 #include "base/privilege.h"
 
 #define WALL_DRIFT_S 2 /* in a second: more is a step */
@@ -149,7 +150,9 @@ int daemon_reload(struct daemon *d, zones_done_fn *done, void *user, char *err, 
 
 	if (code)
 		return code;
-	code = signing_check(d->zones, config, d->config->storage, err, err_cap);
+	code = new_start_check_storage(d, config, err, err_cap);
+	if (!code)
+		code = signing_check(d->zones, config, d->config->storage, err, err_cap);
 	if (code) {
 		config_free(config);
 		return code;
@@ -171,6 +174,7 @@ int daemon_reload(struct daemon *d, zones_done_fn *done, void *user, char *err, 
 	}
 	want_size(d, config->cache_size_bytes);
 	catalogs_take_config(d->catalogs, config);
+	new_start_log(d);
 	return 0;
 }
 

@@ -44,8 +44,6 @@
 #include "zonemgr/upkeep.h"
 #include "zonemgr/zones.h"
 
-#define DAEMON_IFACES_CAP 64
-
 /* What has a slot in the cache beside the zones. */
 enum daemon_slot { DAEMON_SLOT_RECURSION, DAEMON_SLOT_POLICIES, DAEMON_N_SLOTS };
 
@@ -92,7 +90,7 @@ struct daemon {
 	struct affinity affinity;
 	struct crew *crew;
 	struct snapshots *snapshots; /* NULL until the workers are there */
-	struct iface ifaces[DAEMON_IFACES_CAP];
+	struct iface ifaces[CONFIG_INTERFACES_MAX];
 	size_t n_ifaces;
 	uint32_t n_services;
 	bool services_overflow;
@@ -135,8 +133,9 @@ int daemon_set_queues(struct daemon *d, const char *ifname, uint32_t n, char *er
 
 /*
  * Reads the configuration again, puts in place what it says of clients and recursion, and begins to
- * load its zones; another cache.size resizes the cache, the rest needs a restart. 0: done()
- * follows, as for zones_configure(). Else a negative code, with a sentence in err.
+ * load its zones; another cache.size resizes the cache, the rest needs a new start, as log and status
+ * say (control/new_start.h). 0: done() follows, as for zones_configure(). Else a negative code, with a
+ * sentence in err.
  */
 int daemon_reload(struct daemon *d, zones_done_fn *done, void *user, char *err, size_t err_cap);
 

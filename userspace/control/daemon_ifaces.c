@@ -27,8 +27,8 @@ static int attach(struct daemon *d, struct iface *iface)
  */
 int daemon_attach_all(struct daemon *d)
 {
-	uint32_t there[DAEMON_IFACES_CAP] = { 0 };
-	bool is_done[DAEMON_IFACES_CAP] = { false };
+	uint32_t there[CONFIG_INTERFACES_MAX] = { 0 };
+	bool is_done[CONFIG_INTERFACES_MAX] = { false };
 	size_t i, k, best;
 	int err = 0;
 
@@ -124,7 +124,7 @@ static struct iface *add_iface(struct daemon *d, const char *ifname)
 	struct config_interface config = { .driver_answers = true };
 	struct iface *iface;
 
-	if (d->n_ifaces == DAEMON_IFACES_CAP || strlen(ifname) >= sizeof(config.name))
+	if (d->n_ifaces == CONFIG_INTERFACES_MAX || strlen(ifname) >= sizeof(config.name))
 		return NULL;
 	snprintf(config.name, sizeof(config.name), "%s", ifname);
 	iface = &d->ifaces[d->n_ifaces++];

@@ -435,7 +435,7 @@ int daemon_open(struct daemon *d)
 		log_error("%s", err);
 		return d->lock_fd;
 	}
-	for (i = 0; i < d->config->n_interfaces && i < DAEMON_IFACES_CAP; i++)
+	for (i = 0; i < d->config->n_interfaces; i++)
 		iface_init(&d->ifaces[d->n_ifaces++], &d->config->interfaces[i]);
 	code = choose_cpus(d);
 	if (!code) {

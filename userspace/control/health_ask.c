@@ -61,7 +61,7 @@ static void judge_workers(struct health *h, const struct daemon *d)
 
 static void judge_ifaces(struct health *h, const struct daemon *d)
 {
-	struct health_iface ifaces[DAEMON_IFACES_CAP];
+	struct health_iface ifaces[CONFIG_INTERFACES_MAX];
 
 	for (size_t i = 0; i < d->n_ifaces; i++)
 		ifaces[i] = (struct health_iface){ &d->ifaces[i], iface_is_sound(&d->ifaces[i]) };

@@ -43,7 +43,7 @@ struct seen_program {
 
 struct hot {
 	struct sketch *sketches[N_BY];
-	struct seen_program programs[DAEMON_IFACES_CAP];
+	struct seen_program programs[CONFIG_INTERFACES_MAX];
 	uint64_t *workers_seen; /* by worker */
 	unsigned int n_workers;
 	uint64_t fades_s; /* next; 0: not yet known */
@@ -70,7 +70,7 @@ void hot_free(struct hot *hot)
 		return;
 	for (int by = 0; by < N_BY; by++)
 		sketch_free(hot->sketches[by]);
-	for (size_t i = 0; i < DAEMON_IFACES_CAP; i++)
+	for (size_t i = 0; i < CONFIG_INTERFACES_MAX; i++)
 		free(hot->programs[i].cpus);
 	free(hot->workers_seen);
 	free(hot);

@@ -116,7 +116,7 @@ static void put_ifaces(const struct daemon *d, struct metrics_text *out)
 
 static void put_driver(const struct daemon *d, struct metrics_text *out)
 {
-	struct driver *drivers = calloc(DAEMON_IFACES_CAP, sizeof(*drivers));
+	struct driver *drivers = calloc(CONFIG_INTERFACES_MAX, sizeof(*drivers));
 	size_t n;
 
 	if (!drivers) {

@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/json_put.h"
 #include "config/words.h"
+#include "control/new_start.h"
 #include "control/report_recursion.h"
 #include "iface/dpdk_iface.h"
 #include "port/xsk.h"
@@ -102,6 +103,7 @@ static json_t *report_degraded(struct daemon *d)
 	struct recursion_report recursion;
 	size_t i;
 
+	new_start_append(d, list);
 	for (i = 0; i < d->n_ifaces; i++) {
 		put_faults(list, &d->ifaces[i]);
 		append_overload(list, &d->ifaces[i]);

@@ -620,6 +620,127 @@ static void test_everything_is_everything(void **state)
 	assert_all_used(&words_host_keys, everything);
 }
 
+/* Between two texts the keys are told that begin so and need a start, and no others. */
+static void assert_for_start(const char *running, const char *next, const char *prefix)
+{
+	struct config *a = load_good(running), *b = load_good(next);
+	const struct words_key *key, *told;
+	unsigned int at = 0;
+
+	told = config_next_for_start(a, b, &at);
+	for (unsigned int i = 0; (key = words_key_at(i)); i++) {
+		bool is_due = key->needs_start && !strncmp(key->path, prefix, strlen(prefix));
+
+		if (is_due != (told == key))
+			fail_msg("%s is %s", key->path, is_due ? "not told" : "told");
+		if (told == key)
+			told = config_next_for_start(a, b, &at);
+	}
+	assert_null(told);
+	config_free(a);
+	config_free(b);
+}
+
+/* A key that needs a start, and does not make itself known, is one that nobody is warned of. */
+static void test_keys_that_need_a_start(void **state)
+{
+	static const char plain[] = LISTEN "interfaces: [{name: eth0}, {name: eth1}]\n";
+	char text[sizeof(everything)];
+
+	(void)state;
+	assert_for_start(everything, everything, "none");
+	assert_for_start(plain, plain, "none");
+	snprintf(text, sizeof(text), "%s", everything);
+	memcpy(strstr(text, "eth0"), "eth2", 4);
+	assert_for_start(everything, text, "interfaces[].name");
+	assert_for_start(plain, LISTEN "interfaces: [{name: eth1}, {name: eth0}]\n",
+			 "interfaces[].name");
+	assert_for_start(plain, LISTEN "interfaces: [{name: eth0}, {name: eth1, queues: 2}]\n",
+			 "interfaces[].queues");
+	assert_for_start(LISTEN,
+			 LISTEN "  nsid: a\nkeys: [{name: a, secret: "
+				"AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=}]\n",
+			 "server.nsid");
+	assert_for_start(
+		"server: {listen: [192.0.2.1], tcp: {idle-timeout: 60}}\ncache: {size: 8M}",
+		"server: {listen: [192.0.2.1@53], tcp: {idle-timeout: 1m}, workers: auto}", "none");
+}
+
+/* All of them: no line of `everything` says what is there anyway. */
+static void test_all_keys_that_need_a_start(void **state)
+{
+	static const char *const levels[] = { "server.", "cache.", "dpdk.", "control.",
+					      "metrics." };
+	struct config *a = load_good(everything), *b = load_good(LISTEN);
+	bool told[WORDS_KEYS_MAX] = { false };
+	const struct words_key *key;
+
+	(void)state;
+	for (unsigned int at = 0; (key = config_next_for_start(a, b, &at));)
+		told[words_key_number(key)] = true;
+	for (unsigned int i = 0; (key = words_key_at(i)); i++)
+		for (size_t k = 0; k < sizeof(levels) / sizeof(levels[0]); k++)
+			if (key->needs_start && !strncmp(key->path, levels[k], strlen(levels[k])) &&
+			    !told[i])
+				fail_msg("%s is not told", key->path);
+	config_free(a);
+	config_free(b);
+}
+
+/* Each key of an interface by itself. */
+static void test_keys_of_an_interface_that_need_a_start(void **state)
+{
+	static const char *const rows[][2] = {
+		{ "xdp", "xdp: native" },
+		{ "port", "port: dpdk" },
+		{ "driver-answers", "driver-answers: false" },
+		{ "zero-copy", "zero-copy: on" },
+		{ "busy-poll", "busy-poll: 8" },
+		{ "umem-frames", "umem-frames: 8192" },
+		{ "ring-size", "ring-size: 64" },
+		{ "queues", "queues: 1" },
+		{ "cores", "cores: [0]" },
+		{ "tunnels", "tunnels: [ipip]" },
+		{ "gue-port", "gue-port: 7" },
+		{ "return-path", "return-path: fib" },
+		{ "device", "device: other, port: dpdk" },
+	};
+	unsigned int n = 0;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		char next[256], path[64];
+
+		snprintf(next, sizeof(next), LISTEN "interfaces: [{name: a, %s}]\n", rows[i][1]);
+		snprintf(path, sizeof(path), "interfaces[].%s", rows[i][0]);
+		assert_for_start(!strcmp(rows[i][0], "device") ? LISTEN
+					 "interfaces: [{name: a, port: dpdk}]\n" :
+								 LISTEN "interfaces: [{name: a}]\n",
+				 next, path);
+	}
+	for (unsigned int i = 0; words_key_at(i); i++)
+		n += words_key_at(i)->needs_start &&
+		     !strncmp(words_key_at(i)->path, "interfaces[].", 13);
+	assert_int_equal(n, sizeof(rows) / sizeof(rows[0]) + 1); /* and its name */
+}
+
+static void test_too_many_interfaces(void **state)
+{
+	char text[4096], err[512];
+	struct config *config;
+	size_t used = (size_t)snprintf(text, sizeof(text), LISTEN "interfaces:\n");
+
+	(void)state;
+	for (unsigned int i = 0; i < CONFIG_INTERFACES_MAX; i++)
+		used += (size_t)snprintf(text + used, sizeof(text) - used, "  - name: eth%u\n", i);
+	config = load_good(text);
+	assert_int_equal(config->n_interfaces, CONFIG_INTERFACES_MAX);
+	config_free(config);
+	snprintf(text + used, sizeof(text) - used, "  - name: more\n");
+	assert_int_equal(load(&config, text, err, sizeof(err)), ERR_CONFIG);
+	assert_non_null(strstr(err, ":3: interfaces: 65, give at most 64"));
+}
+
 static void test_many_zones(void **state)
 {
 	size_t cap = 4u << 20, used;
@@ -649,6 +770,10 @@ int main(void)
 		cmocka_unit_test(test_everything),
 		cmocka_unit_test(test_numbers),
 		cmocka_unit_test(test_everything_is_everything),
+		cmocka_unit_test(test_keys_that_need_a_start),
+		cmocka_unit_test(test_all_keys_that_need_a_start),
+		cmocka_unit_test(test_keys_of_an_interface_that_need_a_start),
+		cmocka_unit_test(test_too_many_interfaces),
 		cmocka_unit_test(test_many_zones),
 	};
 

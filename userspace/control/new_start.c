@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "control/new_start.h"
+
+#include <errno.h>
+#include <stdio.h>
+
+#include "base/log.h"
+
+#define SENTENCE "%s: changed, and needs a new start"
+
+static const struct words_key *next(const struct daemon *d, unsigned int *at)
+{
+	return config_next_for_start(d->config, catalogs_config(d->catalogs), at);
+}
+
+void new_start_log(const struct daemon *d)
+{
+	const struct words_key *key;
+
+	for (unsigned int at = 0; (key = next(d, &at));)
+		log_warn(SENTENCE, key->path);
+}
+
+void new_start_append(const struct daemon *d, json_t *list)
+{
+	const struct words_key *key;
+
+	for (unsigned int at = 0; (key = next(d, &at));)
+		json_array_append_new(list, json_sprintf(SENTENCE, key->path));
+}
+
+int new_start_check_storage(const struct daemon *d, const struct config *config, char *err,
+			    size_t err_cap)
+{
+	for (uint32_t i = 0; !d->store && i < config->n_zones; i++) {
+		const char *leaf = config_zone_storage_key(&config->zones[i]);
+
+		if (!leaf)
+			continue;
+		snprintf(err, err_cap,
+			 "zone %s: %s needs server.storage, and that a new start: restart volleyd",
+			 config->zones[i].name, leaf);
+		return -EOPNOTSUPP;
+	}
+	return 0;
+}

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What the configuration says and only a new start puts in place (words_key.needs_start): told by each
+ * reload and in the status, until it says again what runs. Control's thread.
+ */
+#ifndef VOLLEY_CONTROL_NEW_START_H
+#define VOLLEY_CONTROL_NEW_START_H
+
+#include <jansson.h>
+
+#include "control/daemon.h"
+
+/* A sentence for each such key of the configuration that was read last: to the log, or behind @list. */
+void new_start_log(const struct daemon *d);
+void new_start_append(const struct daemon *d, json_t *list);
+
+/* -EOPNOTSUPP and a sentence in err if a zone of @config is to be kept and no storage is open. */
+int new_start_check_storage(const struct daemon *d, const struct config *config, char *err,
+			    size_t err_cap) __attribute__((warn_unused_result));
+
+#endif
