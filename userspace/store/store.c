@@ -3,11 +3,15 @@
  * Opening, batches, room. LMDB writes new pages beside the old ones, syncs them, then writes one of two
  * heads: a crash leaves the old head or the new one. Nothing is written through the mapping
  * (MDB_WRITEMAP): a full disk is then an error of write(), not a signal.
+ *
+ * A new environment is made beside its place and renamed: what stands there was whole once. So a short or
+ * empty file is a damaged one, and not a start that was killed.
  */
 #include "store/store.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +20,7 @@
 #include <unistd.h>
 
 #include "base/err.h"
+#include "base/replace.h"
 #include "base/wire.h"
 #include "dns/name.h"
 #include "store/internal.h"
@@ -109,27 +114,7 @@ static int make_lock_file(const struct store *st, const struct sentence *s)
 	return err ? say(s, -err, "lock.mdb") : 0;
 }
 
-/* What was never more than begun is made anew. */
-static int check_data_file(const struct store *st, const struct sentence *s)
-{
-	char why[128];
-	int result = verify_file(st->lock_fd, "data.mdb", why, sizeof(why));
-
-	if (result < 0)
-		return say(s, result, "data.mdb");
-	if (result == VERIFY_DAMAGED) {
-		snprintf(s->text, s->cap,
-			 "%s/data.mdb: is damaged, %s: move the folder away; zones are fetched or "
-			 "read anew",
-			 s->folder, why);
-		return ERR_STORE;
-	}
-	if (result == VERIFY_EMPTY && unlinkat(st->lock_fd, "data.mdb", 0) && errno != ENOENT)
-		return say(s, -errno, "data.mdb");
-	return 0;
-}
-
-static int open_env(struct store *st, const struct sentence *s)
+static int open_env(struct store *st, const struct sentence *s, const char *path, unsigned flags)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
 	int rc = mdb_env_create(&st->env);
@@ -141,7 +126,7 @@ static int open_env(struct store *st, const struct sentence *s)
 	if (!rc)
 		rc = mdb_env_set_mapsize(st->env, (size_t)st->max_pages * page);
 	if (!rc)
-		rc = mdb_env_open(st->env, s->folder, MDB_NOTLS, 0600);
+		rc = mdb_env_open(st->env, path, MDB_NOTLS | flags, 0600);
 	return rc ? say_opening(s, rc) : 0;
 }
 
@@ -200,6 +185,55 @@ static int open_dbs(struct store *st, const struct sentence *s)
 	return rc ? say_opening(s, rc) : 0;
 }
 
+static void close_env(struct store *st)
+{
+	if (st->env)
+		mdb_env_close(st->env);
+	st->env = NULL;
+}
+
+/* The lock of the folder is enough for it: nobody else knows of the file. */
+static int make_data_file(struct store *st, const struct sentence *s)
+{
+	char path[PATH_MAX], tmp[PATH_MAX];
+	int err;
+
+	if (snprintf(path, sizeof(path), "%s/data.mdb", s->folder) >= PATH_MAX ||
+	    snprintf(tmp, sizeof(tmp), "%s/data.mdb.new", s->folder) >= PATH_MAX)
+		return say(s, -ENAMETOOLONG, "data.mdb");
+	if (unlink(tmp) && errno != ENOENT)
+		return say(s, -errno, "data.mdb.new");
+	err = open_env(st, s, tmp, MDB_NOSUBDIR | MDB_NOLOCK);
+	if (!err)
+		err = open_dbs(st, s);
+	close_env(st);
+	if (!err) {
+		err = replace_finish(tmp, path);
+		err = err ? say(s, err, "data.mdb") : 0;
+	}
+	if (err)
+		(void)unlink(tmp); /* a full disk has its room back */
+	return err;
+}
+
+static int check_data_file(struct store *st, const struct sentence *s)
+{
+	char why[128];
+	int result = verify_file(st->lock_fd, "data.mdb", why, sizeof(why));
+
+	if (result < 0)
+		return say(s, result, "data.mdb");
+	if (result == VERIFY_NONE)
+		return make_data_file(st, s);
+	if (result == VERIFY_WHOLE)
+		return 0;
+	snprintf(s->text, s->cap,
+		 "%s/data.mdb: is damaged, %s: move the folder away; zones are fetched or read "
+		 "anew",
+		 s->folder, why);
+	return ERR_STORE;
+}
+
 /*
  * To forget changes takes pages, too, and so does what is known of zones. An eighth of all is theirs.
  */
@@ -241,7 +275,7 @@ int store_open(struct store **out, const char *folder, uint64_t max_bytes, char 
 	if (!rc)
 		rc = make_lock_file(st, &s);
 	if (!rc)
-		rc = open_env(st, &s);
+		rc = open_env(st, &s, folder, 0);
 	if (!rc)
 		rc = measure(st, &s);
 	if (!rc)
@@ -257,8 +291,7 @@ void store_close(struct store *st)
 {
 	if (!st)
 		return;
-	if (st->env)
-		mdb_env_close(st->env);
+	close_env(st);
 	if (st->lock_fd >= 0)
 		close(st->lock_fd);
 	free(st->folder);

@@ -27,7 +27,8 @@ _Static_assert(sizeof(size_t) == 8, "page numbers of the file have 8 octets");
 #define NODE_BIG      0x01u /* the value has pages of its own */
 #define NODE_DB       0x02u
 #define DB_KINDS      0x7fffu
-#define DB_NUMBERS    0x08u /* of keys */
+#define DB_NUMBERS    0x08u   /* of keys */
+#define DB_ALONE      0x4000u /* of what is free: the file was made by MDB_NOSUBDIR */
 
 struct page_head {
 	uint64_t number;
@@ -295,7 +296,11 @@ static bool check_below(struct verify *v, uint64_t number, unsigned depth, bool 
 
 static bool check_tree(struct verify *v, const struct db *db, bool is_free, bool is_main)
 {
-	if ((db->flags & DB_KINDS) != (is_free ? DB_NUMBERS : 0))
+	unsigned kind = db->flags & DB_KINDS;
+
+	if (is_free)
+		kind &= ~DB_ALONE;
+	if (kind != (is_free ? DB_NUMBERS : 0))
 		return damaged(v, "a tree is of another kind");
 	if (db->root == NO_PAGE)
 		return true;
@@ -363,20 +368,6 @@ static bool check_all(struct verify *v)
 	return is_good;
 }
 
-/* A crash or a full disk may leave the two heads unwritten. */
-static bool is_empty(int fd, uint64_t n_file_bytes)
-{
-	uint8_t bytes[512];
-	ssize_t n = pread(fd, bytes, sizeof(bytes), 0);
-
-	if (n < 0 || n_file_bytes > 2u * PAGE_MAX)
-		return false;
-	for (ssize_t i = 0; i < n; i++)
-		if (bytes[i])
-			return n_file_bytes < 2 * (uint64_t)sysconf(_SC_PAGESIZE);
-	return true;
-}
-
 int verify_file(int folder_fd, const char *name, char *why, size_t why_cap)
 {
 	struct verify v = { .why = why, .why_cap = why_cap };
@@ -386,13 +377,11 @@ int verify_file(int folder_fd, const char *name, char *why, size_t why_cap)
 	why[0] = '\0';
 	v.fd = openat(folder_fd, name, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	if (v.fd < 0)
-		return errno == ENOENT ? VERIFY_EMPTY : -errno;
+		return errno == ENOENT ? VERIFY_NONE : -errno;
 	if (fstat(v.fd, &st)) {
 		result = -errno;
 	} else if (!S_ISREG(st.st_mode)) {
 		result = -EINVAL;
-	} else if (is_empty(v.fd, (uint64_t)st.st_size)) {
-		result = VERIFY_EMPTY;
 	} else {
 		v.n_file_bytes = (uint64_t)st.st_size;
 		result = check_all(&v) ? VERIFY_WHOLE : v.err ? v.err : VERIFY_DAMAGED;

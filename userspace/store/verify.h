@@ -14,7 +14,7 @@
 
 enum verify_result {
 	VERIFY_WHOLE,
-	VERIFY_EMPTY, /* no file, or one that was being made: nothing has ever been in it */
+	VERIFY_NONE, /* there is no file */
 	VERIFY_DAMAGED,
 };
 

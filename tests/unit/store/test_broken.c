@@ -334,6 +334,41 @@ static void test_damaged(void **state)
 	storing_clear();
 }
 
+/* Short or empty as a start that was killed might leave it: but that one has no file of this name. */
+static void test_cut(void **state)
+{
+	static const size_t lengths[] = { 0, 1, 1000, 4096, 4097, 8191, 8192 };
+	struct store *store = storing_open(ROOM);
+	char why[512], path[256];
+	struct stat st;
+
+	(void)state;
+	MUST(!storing_append_one(store, storing_name("example."), 1, 2, 100));
+	store_close(store);
+	read_data();
+	storing_path(path, "data.mdb");
+	for (size_t i = 0; i < 2 * sizeof(lengths) / sizeof(lengths[0]); i++) {
+		size_t n = lengths[i / 2];
+		uint8_t *bytes = calloc(1, n + 1);
+
+		MUST(bytes);
+		if (i % 2) /* else all zeros, as a disk leaves what was not written */
+			memcpy(bytes, image, n);
+		write_data(bytes, n);
+		free(bytes);
+		assert_int_equal(storing_try(&store, ROOM, why), ERR_STORE);
+		assert_non_null(strstr(why, "data.mdb: is damaged, it "));
+		assert_false(stat(path, &st));
+		assert_int_equal(st.st_size, n);
+	}
+	write_data(image, n_image);
+	store = storing_open(ROOM);
+	assert_int_equal(end_of(store), 2);
+	store_close(store);
+	free(image);
+	storing_clear();
+}
+
 /* In what a set says, where LMDB cannot tell: a record that is as well formed as before. */
 static void test_damaged_content(void **state)
 {
@@ -404,6 +439,7 @@ int main(void)
 		cmocka_unit_test(test_read_only),
 		cmocka_unit_test(test_no_folder),
 		cmocka_unit_test(test_damaged),
+		cmocka_unit_test(test_cut),
 		cmocka_unit_test(test_damaged_content),
 		cmocka_unit_test(test_of_another_format),
 	};

@@ -142,19 +142,33 @@ static void test_killed_at_each_call(void **state)
 	shared->committed = 0;
 }
 
+static bool has_file(const char *name)
+{
+	char path[256];
+
+	storing_path(path, name);
+	return !access(path, F_OK);
+}
+
 /* An empty folder each time: what a crash leaves of the first start is no obstacle to the second. */
 static void test_killed_while_it_is_made(void **state)
 {
 	uint32_t n_batches = 0;
-	unsigned nth = 1;
+	unsigned nth = 1, n_begun = 0;
 
 	(void)state;
 	while (killing_at_call(put_some, NULL, nth)) {
+		bool was_begun = has_file("data.mdb.new");
+
+		MUST(!was_begun || !has_file("data.mdb"));
+		n_begun += was_begun;
 		check(&n_batches);
+		MUST(has_file("data.mdb") && !has_file("data.mdb.new"));
 		storing_clear();
 		shared->committed = n_batches = 0;
 		nth += nth > 150 ? 7 : 1;
 	}
+	assert_true(n_begun > 10);
 	storing_clear();
 	shared->committed = 0;
 }
@@ -188,14 +202,15 @@ static void put_two(void *user)
 	store_close(store);
 }
 
-/* What a power failure asks for: nothing is acknowledged before it is on the disk. */
+/* What a power failure asks for: nothing is acknowledged, or gets its name, before it is on the disk. */
 static void test_synced(void **state)
 {
 	char list[64];
 
 	(void)state;
 	killing_list_syncs(put_two, NULL, list, sizeof(list));
-	assert_non_null(strstr(list, "msmsm")); /* and the head by O_DSYNC */
+	assert_memory_equal(list, "srs", 3);
+	assert_non_null(strstr(list, "msmsm")); /* and the heads by O_DSYNC */
 	storing_clear();
 }
 
