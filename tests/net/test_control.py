@@ -99,7 +99,8 @@ def test_numbers_agree_with_what_was_asked(lab, daemon):
 @pytest.mark.parametrize("words, status, sentence", [
     (["nonsense"], 2, "no command"),
     ([], 2, "which command"),
-    (["zone"], 2, ""),
+    (["zone"], 2, "zone is the first word of these commands:\n  zone list "),
+    (["zone", "lost"], 2, 'no command "zone lost"\nvolleyctl: zone is the first word of'),
     (["zone", "check", "example.com"], 2, "usage"),
     (["attach"], 2, "usage"),
     (["stop", "--fast"], 1, "--keep"),

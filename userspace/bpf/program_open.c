@@ -20,6 +20,7 @@
 #include "volley.skel.h"
 
 #define LOCK_FOLDER "/run/volley"
+#define MIB_BYTES   (1ull << 20)
 
 /* --- Loading ------------------------------------------------------------------------------------- */
 
@@ -56,6 +57,12 @@ static int attach_mode(struct program *p, enum program_mode mode)
 	return err;
 }
 
+/* A program that was not loaded is not to be tried twice: the second time EBADF hides that. */
+static bool is_denied(int err)
+{
+	return err == -EPERM || err == -EACCES;
+}
+
 /* Native, else generic, as far as that is wanted. */
 static int attach(struct program *p, const struct program_want *want)
 {
@@ -64,7 +71,7 @@ static int attach(struct program *p, const struct program_want *want)
 	object_forget_reason();
 	if (!want->generic_only)
 		err = attach_mode(p, PROGRAM_NATIVE);
-	if (err && !want->native_only && err != -EBUSY && err != -EEXIST) {
+	if (err && !want->native_only && err != -EBUSY && err != -EEXIST && !is_denied(err)) {
 		if (!want->generic_only)
 			snprintf(p->generic_reason, sizeof(p->generic_reason), "%s",
 				 object_reason(err));
@@ -192,7 +199,8 @@ static int adopt_or_replace(struct program *p, struct object_maps *maps,
 	if (!maps->is_open && !is_by_daemon(found) && !is_same_size(&sizes, &want->sizes))
 		log_warn("%s: the program there was loaded with a cache of %llu MiB, which holds "
 			 "until it is loaded anew; cache.size is not used",
-			 p->ifname, (unsigned long long)(sizes.bytes >> 20));
+			 p->ifname,
+			 (unsigned long long)((sizes.bytes + MIB_BYTES / 2) / MIB_BYTES));
 	return adopt(p, maps, found, &sizes);
 }
 
@@ -238,7 +246,8 @@ static int find_or_load(struct program *p, struct object_maps *maps,
 			 "%s: its driver has no native XDP: say xdp: auto or generic for it",
 			 p->ifname);
 	else if (code && !*err)
-		snprintf(err, err_cap, "%s: XDP program: %s", p->ifname, object_reason(code));
+		snprintf(err, err_cap, "%s: XDP program: %s%s", p->ifname, object_reason(code),
+			 is_denied(code) ? ": needs CAP_BPF, CAP_PERFMON and CAP_NET_ADMIN" : "");
 	return code;
 }
 

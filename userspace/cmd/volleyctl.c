@@ -138,6 +138,17 @@ static int take_json(int argc, char **argv, struct options *options)
 	return n;
 }
 
+/* "zone" alone is none, but the first word of several. */
+static void refuse_command(int argc, char **argv)
+{
+	if (argc == 1 && help_put_commands_of(stderr, argv[0]))
+		return;
+	fprintf(stderr, "volleyctl: there is no command \"%s%s%s\"\n", argv[0], argc > 1 ? " " : "",
+		argc > 1 ? argv[1] : "");
+	if (argc > 1)
+		(void)help_put_commands_of(stderr, argv[0]);
+}
+
 static const struct words_command *read_command(int argc, char **argv, int *n_words)
 {
 	const struct words_command *command = words_find_command(argc, argv, n_words);
@@ -146,8 +157,7 @@ static const struct words_command *read_command(int argc, char **argv, int *n_wo
 	if (!argc)
 		fputs("volleyctl: which command?\n", stderr);
 	else if (!command)
-		fprintf(stderr, "volleyctl: there is no command \"%s%s%s\"\n", argv[0],
-			argc > 1 ? " " : "", argc > 1 ? argv[1] : "");
+		refuse_command(argc, argv);
 	else if (n_args < (int)command->min_args || n_args > (int)command->max_args)
 		fprintf(stderr, "usage: volleyctl %s%s%s\n", command->name,
 			*command->args ? " " : "", command->args);

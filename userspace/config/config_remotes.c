@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/log.h"
 #include "config/take.h"
 #include "config/value.h"
 #include "config/yamlwalk.h"
@@ -18,6 +19,15 @@
 #define PIN_OCTETS        32u
 
 /* --- The TLS service ----------------------------------------------------------------------------- */
+
+/* It is used all the same: who renews keys may have to see to it first. */
+static void warn_of_readers(const char *file)
+{
+	struct stat st;
+
+	if (file && !stat(file, &st) && st.st_mode & S_IROTH)
+		log_warn("server.tls.key: everyone can read %s: chmod o-r it", file);
+}
 
 void take_tls(struct take *take)
 {
@@ -41,6 +51,7 @@ void take_tls(struct take *take)
 			take_path(take, "server.tls.", "certificate", raw->certificate);
 	if (raw->key)
 		config->tls_key = take_path(take, "server.tls.", "key", raw->key);
+	warn_of_readers(config->tls_key);
 	if (!raw->certificate != !raw->key)
 		source_fail(&take->source, 0, "server.tls",
 			    "certificate and key belong together: give both or none");
@@ -51,8 +62,8 @@ void take_tls(struct take *take)
 
 /* --- Keys ---------------------------------------------------------------------------------------- */
 
-/* What is written is never shown: it may be most of a secret. */
-static void take_secret(struct take *take, const char *path, const char *text,
+/* What is written, in that file or (NULL) here, is never shown: it may be most of a secret. */
+static void take_secret(struct take *take, const char *path, const char *file, const char *text,
 			struct config_tsig_key *key)
 {
 	const struct words_key *word = words_find_key("keys[].secret");
@@ -66,6 +77,11 @@ static void take_secret(struct take *take, const char *path, const char *text,
 			"has %zu octets, give %zu to %zu: the output of openssl rand -base64 32, "
 			"for example",
 			n, (size_t)word->min, (size_t)word->max);
+	else if (err && file)
+		source_fail(&take->source, 0, path,
+			    "%s does not hold base64: %zu to %zu octets, the output of openssl "
+			    "rand -base64 32, for example",
+			    file, (size_t)word->min, (size_t)word->max);
 	else if (err)
 		source_refuse_value(&take->source, path, "(hidden)");
 	key->secret = err ? NULL : take_memory(take, n, 1);
@@ -121,7 +137,7 @@ static void take_secret_file(struct take *take, const char *prefix, const char *
 	else if (err)
 		source_fail(&take->source, 0, path, "%s cannot be read: %s", file, strerror(-err));
 	else
-		take_secret(take, path, secret, key);
+		take_secret(take, path, file, secret, key);
 	explicit_bzero(secret, sizeof(secret));
 	free(file);
 }
@@ -146,7 +162,7 @@ static void take_key(struct take *take, uint32_t at, const struct config_raw_key
 	else if (raw->secret_file)
 		take_secret_file(take, prefix, raw->secret_file, &keys[at]);
 	else if (raw->secret)
-		take_secret(take, path, raw->secret, &keys[at]);
+		take_secret(take, path, NULL, raw->secret, &keys[at]);
 	else
 		source_refuse_missing(&take->source, path);
 }

@@ -63,18 +63,37 @@ void help_put_volleyd(FILE *out)
 	fputs("\nmore: volleyd(8), volley.yaml(5), volleyctl(8)\n", out);
 }
 
+static void put_command(FILE *out, const struct words_command *command)
+{
+	int used =
+		fprintf(out, "  %s%s%s", command->name, *command->args ? " " : "", command->args);
+
+	put_wrapped(out, used, TEXT_AT, command->line);
+}
+
+unsigned int help_put_commands_of(FILE *out, const char *first)
+{
+	size_t len = strlen(first);
+	unsigned int n = 0;
+
+	for (const struct words_command *command = words_commands; command->name; command++) {
+		if (strncmp(command->name, first, len) != 0 || command->name[len] != ' ')
+			continue;
+		if (!n++)
+			fprintf(out, "volleyctl: %s is the first word of these commands:\n", first);
+		put_command(out, command);
+	}
+	return n;
+}
+
 void help_put_volleyctl(FILE *out)
 {
 	fputs("usage: volleyctl [-s SOCKET] [--json] [-w SECONDS] COMMAND [ARGUMENT...]\n"
 	      "Asks a running volleyd, and commands it.\n"
 	      "\ncommands:\n",
 	      out);
-	for (const struct words_command *command = words_commands; command->name; command++) {
-		int used = fprintf(out, "  %s%s%s", command->name, *command->args ? " " : "",
-				   command->args);
-
-		put_wrapped(out, used, TEXT_AT, command->line);
-	}
+	for (const struct words_command *command = words_commands; command->name; command++)
+		put_command(out, command);
 	put_options(out, words_volleyctl_options);
 	put_exits(out, words_volleyctl_exits);
 	fputs("\nmore: volleyctl(8), volleyd(8), volley.yaml(5)\n", out);

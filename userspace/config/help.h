@@ -9,6 +9,9 @@
 void help_put_volleyd(FILE *out);
 void help_put_volleyctl(FILE *out);
 
+/* Writes which commands of several words begin with @first; nothing if none does. How many there are. */
+unsigned int help_put_commands_of(FILE *out, const char *first);
+
 /*
  * Copies the man page template IN to OUT. A line that is one of these words alone is replaced by mdoc
  * text: @commands@, @keys@, @volleyd-options@, @volleyctl-options@, @volleyd-exits@,

@@ -22,8 +22,8 @@ const struct words_command words_commands[] = {
 	  "degraded, each in a sentence." },
 	{ "stats", "", 0, 0, "who answered how much, and every counter",
 	  "Shows how many answers the driver, the workers, the kernel sockets and TCP gave, then the "
-	  "counters of the XDP program by reason, of the engine by response code, of the resolver "
-	  "where there is one, and of each port. "
+	  "counters of the XDP program by reason, of the engine by response code, of "
+	  "transfers, NOTIFY and UPDATE, of the resolver where there is one, and of each port. "
 	  "In the driver, received is always the sum of hit, up, passed and dropped." },
 	{ "zone list", "", 0, 0, "every zone with its state and serial",
 	  "Lists the zones of the configuration and the members of catalogs. A zone whose last file was refused but which still serves the "

@@ -167,6 +167,10 @@ void words_accepts(const struct words_key *key, char *buf, size_t cap)
 	const char *format = number_format(key->type);
 	char min[24], max[24];
 
+	if (key->type == WORDS_BASE64 && key->min == key->max) {
+		snprintf(buf, cap, "%" PRIu64 " octets in base64, = at the end included", key->min);
+		return;
+	}
 	if (key->type == WORDS_CHOICE) {
 		put_choices(key->choices, buf, cap);
 		return;

@@ -53,6 +53,16 @@ __attribute__((format(printf, 3, 4))) static int fail(struct walk *walk, size_t 
 	return -EINVAL;
 }
 
+/* What to do about what libyaml says. */
+static const char *find_remedy(const char *problem)
+{
+	if (strstr(problem, "cannot start any token"))
+		return ": indent with spaces, no tabs; quote what begins with @ or %";
+	if (strstr(problem, "did not find expected key"))
+		return ": look at the indentation of this line and the one before";
+	return "";
+}
+
 /* libyaml gives a place for bad syntax, but for bad bytes only an offset. */
 static int fail_syntax(struct walk *walk)
 {
@@ -68,8 +78,8 @@ static int fail_syntax(struct walk *walk)
 			line += walk->text[i] == '\n';
 	}
 	walk->path[0] = '\0';
-	return fail(walk, line, "this is not YAML: %s%s%s", problem, parser->context ? ", " : "",
-		    parser->context ? parser->context : "");
+	return fail(walk, line, "this is not YAML: %s%s%s%s", problem, parser->context ? ", " : "",
+		    parser->context ? parser->context : "", find_remedy(problem));
 }
 
 static int next_event(struct walk *walk, yaml_event_t *event)

@@ -16,8 +16,8 @@ static int attach(struct daemon *d, struct iface *iface)
 
 	if (err != -EPROTO && err != ERR_RUNNING)
 		return 0;
-	/* it would go on answering beside us, from old data */
-	log_error("%s: %s", iface->config.name, iface->note);
+	/* it would go on answering beside us, from old data; why has been said */
+	log_error("%s: not started beside what is there", iface->config.name);
 	return err;
 }
 

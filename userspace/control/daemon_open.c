@@ -23,6 +23,7 @@
 #include "iface/dpdk_iface.h"
 
 #define LOADERS_MIN 2u /* so that a small zone need not wait for a large one */
+#define MIB_SHIFT   20
 
 /* --- Open --------------------------------------------------------------------------------------- */
 
@@ -44,20 +45,59 @@ static int open_memory(struct daemon *d)
 		d->memory = d->maps.memory;
 		return 0;
 	}
-	log_warn("BPF maps: %s: the answer cache is this process's own", err_text(err));
+	log_warn(
+		"BPF maps: %s: the answer cache is this process's own%s", err_text(err),
+		err == -EPERM || err == -EACCES ?
+			", and nothing is answered in the driver: start with CAP_BPF, CAP_PERFMON and "
+			"CAP_NET_ADMIN" :
+			"");
 	d->is_anonymous = true;
 	return cache_memory_anonymous(&d->memory, &d->sizes);
 }
 
+/* Of the sizes that may be configured the last one, in steps of a MiB, that suits n zones, or the first. */
+static uint64_t find_bound(uint32_t n_zones, bool is_last)
+{
+	const struct words_key *key = words_find_key("cache.size");
+	uint64_t low = key->min >> MIB_SHIFT, high = key->max >> MIB_SHIFT;
+	struct cache_sizes sizes;
+
+	while (low < high) {
+		uint64_t middle = (low + high + is_last) / 2;
+		int err = cache_sizes_plan(&sizes, middle << MIB_SHIFT, n_zones);
+
+		if (is_last && err == -E2BIG)
+			high = middle - 1;
+		else if (is_last)
+			low = middle;
+		else if (err && err != -E2BIG)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low << MIB_SHIFT;
+}
+
+static void refuse_size(const struct daemon *d, uint32_t n_zones, int err)
+{
+	char size[24], bound[24];
+
+	words_put_size(d->config->cache_size_bytes, size, sizeof(size));
+	words_put_size(find_bound(n_zones, err == -E2BIG), bound, sizeof(bound));
+	if (err == -E2BIG)
+		log_error("cache.size: %s is too large: give at most %s", size, bound);
+	else
+		log_error("cache.size: %s is too small for %u zones: give at least %s", size,
+			  d->config->n_zones, bound);
+}
+
 static int open_cache(struct daemon *d)
 {
-	int err = cache_sizes_plan(&d->sizes, d->config->cache_size_bytes,
-				   d->config->n_zones + DAEMON_N_SLOTS);
+	const uint32_t n_zones = d->config->n_zones + DAEMON_N_SLOTS;
+	int err = cache_sizes_plan(&d->sizes, d->config->cache_size_bytes, n_zones);
 
 	if (err) {
-		log_error("cache.size of %llu bytes is too %s for %u zones",
-			  (unsigned long long)d->config->cache_size_bytes,
-			  err == -E2BIG ? "large" : "small", d->config->n_zones);
+		refuse_size(d, n_zones, err);
 		return err;
 	}
 	err = daemon_attach_all(d);
@@ -322,7 +362,11 @@ static int open_loader(struct daemon *d)
 	unsigned int n = (unsigned int)CPU_COUNT(&d->affinity.allowed);
 	int err = loader_new(&d->loader, n > LOADERS_MIN ? n : LOADERS_MIN);
 
-	return err ? err : watch(d, loader_fd(d->loader));
+	if (!err)
+		err = watch(d, loader_fd(d->loader));
+	if (err)
+		log_error("start: threads that read zones: %s", err_text(err));
+	return err;
 }
 
 static int make_engine_config(struct daemon *d)
@@ -369,46 +413,74 @@ static int open_metrics(struct daemon *d)
 	return code;
 }
 
-static int open_events(struct daemon *d)
+/* What wakes the control thread; *what is the one that could not be opened. */
+static int open_sources(struct daemon *d, const char **what)
 {
-	struct itimerspec second = { { 1, 0 }, { 1, 0 } };
-	char err[512] = "";
 	sigset_t signals;
-	int code;
 
 	sigemptyset(&signals);
 	sigaddset(&signals, SIGTERM);
 	sigaddset(&signals, SIGINT);
 	sigaddset(&signals, SIGHUP);
+	*what = "epoll";
 	d->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
-	d->signal_fd = signalfd(-1, &signals, SFD_NONBLOCK | SFD_CLOEXEC);
-	d->tick_fd = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
-	code = links_open(&d->links);
-	if (d->epoll_fd < 0 || d->signal_fd < 0 || d->tick_fd < 0)
+	if (d->epoll_fd < 0)
 		return -errno;
-	if (code)
-		return code;
-	timerfd_settime(d->tick_fd, 0, &second, NULL);
-	code = ctl_open(&d->ctl, d->config->control_socket, d->config->control_mode, commands, d,
-			err, sizeof(err));
-	if (code) {
-		log_error("%s", err);
-		return code;
-	}
-	drain_open(&d->drain, d->config->control_socket);
+	*what = "signals";
+	d->signal_fd = signalfd(-1, &signals, SFD_NONBLOCK | SFD_CLOEXEC);
+	if (d->signal_fd < 0)
+		return -errno;
+	*what = "timer";
+	d->tick_fd = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
+	if (d->tick_fd < 0)
+		return -errno;
+	*what = "links of the kernel";
+	return links_open(&d->links);
+}
+
+static int open_chores(struct daemon *d, const char **what)
+{
+	int code;
+
+	*what = "background work";
 	d->hot = hot_new();
 	code = d->hot ? chores_new(&d->chores) : -ENOMEM;
-	if (!code)
-		code = watch(d, chores_fd(d->chores));
+	if (code)
+		return code;
+	*what = "epoll";
+	code = watch(d, chores_fd(d->chores));
 	if (!code)
 		code = watch(d, d->signal_fd);
 	if (!code)
 		code = watch(d, d->tick_fd);
 	if (!code)
 		code = watch(d, d->links.fd);
+	return code ? code : watch(d, ctl_fd(d->ctl));
+}
+
+static int open_events(struct daemon *d)
+{
+	struct itimerspec second = { { 1, 0 }, { 1, 0 } };
+	const char *what;
+	char err[512] = "";
+	int code = open_sources(d, &what);
+
+	if (!code) {
+		timerfd_settime(d->tick_fd, 0, &second, NULL);
+		code = ctl_open(&d->ctl, d->config->control_socket, d->config->control_mode,
+				commands, d, err, sizeof(err));
+	}
+	if (!code) {
+		drain_open(&d->drain, d->config->control_socket);
+		code = open_chores(d, &what);
+	}
 	if (!code)
-		code = watch(d, ctl_fd(d->ctl));
-	return code ? code : open_metrics(d);
+		return open_metrics(d);
+	if (*err)
+		log_error("%s", err);
+	else
+		log_error("start: %s: %s", what, err_text(code));
+	return code;
 }
 
 static int choose_cpus(struct daemon *d)

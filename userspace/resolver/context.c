@@ -65,13 +65,20 @@ static void set_each(struct making *m, const char *name, const char *const *valu
 }
 
 /* libunbound says no more than that it could not start. */
-static bool is_readable(struct making *m, const char *path)
+static bool is_readable(struct making *m, const char *key, const char *path)
 {
+	int err;
+
 	if (!path || m->code)
 		return false;
 	if (!access(path, R_OK))
 		return true;
-	fail(m, path, err_text(-errno));
+	err = -errno;
+	snprintf(m->err, m->cap, "%s: %s: %s%s", key, path, err_text(err),
+		 err == -ENOENT && strstr(key, "trust-anchor") ?
+			 ": copy /usr/share/dns/root.key there" :
+			 "");
+	m->code = ERR_CONFIG;
 	return false;
 }
 
@@ -80,10 +87,10 @@ static void set_anchors(struct making *m, const struct resolver_config *c)
 	bool validate = c->trust_anchor_file || c->auto_trust_anchor_file;
 
 	set(m, "module-config:", validate ? "validator iterator" : "iterator");
-	if (is_readable(m, c->trust_anchor_file))
+	if (is_readable(m, "recursion.trust-anchor", c->trust_anchor_file))
 		check(m, ub_ctx_add_ta_file(m->ctx, c->trust_anchor_file), "trust anchor",
 		      c->trust_anchor_file);
-	if (is_readable(m, c->auto_trust_anchor_file))
+	if (is_readable(m, "recursion.auto-trust-anchor", c->auto_trust_anchor_file))
 		check(m, ub_ctx_add_ta_autr(m->ctx, c->auto_trust_anchor_file), "trust anchor",
 		      c->auto_trust_anchor_file);
 }
@@ -105,7 +112,7 @@ static void set_tls(struct making *m, const struct resolver_config *c)
 		return;
 	if (!c->tls_bundle)
 		fail(m, "TLS", "the file of certificates that are trusted is missing");
-	if (is_readable(m, c->tls_bundle))
+	if (is_readable(m, "recursion.tls-bundle", c->tls_bundle))
 		set(m, "tls-cert-bundle:", c->tls_bundle);
 	if (!m->code)
 		check(m, ub_ctx_set_tls(m->ctx, 1), "transport", "TLS");
@@ -113,7 +120,7 @@ static void set_tls(struct making *m, const struct resolver_config *c)
 
 static void set_upstreams(struct making *m, const struct resolver_config *c)
 {
-	if (is_readable(m, c->root_hints))
+	if (is_readable(m, "recursion.root-hints", c->root_hints))
 		set(m, "root-hints:", c->root_hints);
 	for (const char *const *f = c->forwards; f && *f; f++)
 		set_forward(m, c, *f);

@@ -69,10 +69,12 @@ static int check_fds(const struct resolver_config *c, char *err, size_t cap)
 
 	if (getrlimit(RLIMIT_NOFILE, &limit) || limit.rlim_cur >= n)
 		return 0;
-	snprintf(err, cap,
-		 "%u threads with %u questions upstream need %llu files, and RLIMIT_NOFILE is %llu",
-		 c->n_threads, c->upstream_max, (unsigned long long)n,
-		 (unsigned long long)limit.rlim_cur);
+	snprintf(
+		err, cap,
+		"%u threads with %u questions upstream need %llu files, and RLIMIT_NOFILE is %llu: "
+		"raise LimitNOFILE= or lower recursion.max-outstanding",
+		c->n_threads, c->upstream_max, (unsigned long long)n,
+		(unsigned long long)limit.rlim_cur);
 	return ERR_CONFIG;
 }
 

@@ -23,9 +23,12 @@ static const struct refusal refusals[] = {
 	  "1: server.listen: is missing, give a list of IPv4 or IPv6 addresses, " },
 	{ "only a comment", "# nothing\n", "1: server.listen: is missing, " },
 	{ "syntax, open bracket", LISTEN "zones: [\n", "4: this is not YAML: " },
-	{ "syntax, tab", "server:\n\tlisten: []\n", "2: this is not YAML: " },
+	{ "syntax, tab", "server:\n\tlisten: []\n",
+	  "2: this is not YAML: found character that cannot start any token, while scanning for the next "
+	  "token: indent with spaces, no tabs; quote what begins with @ or %" },
 	{ "syntax, bad indent", LISTEN "cache:\n  size: 64M\n size: 8M\n",
-	  "5: this is not YAML: " },
+	  "5: this is not YAML: did not find expected key, while parsing a block mapping: look at the "
+	  "indentation of this line and the one before" },
 	{ "not UTF-8", LISTEN "cache:\n  size: \xff\n", "4: this is not YAML: " },
 	{ "a list at the top", "- server\n",
 	  "1: has the wrong shape, give keys such as \"server:\" at its top" },

@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""What a start cannot have it names, with what to do about it; and it does not end without a word."""
+import pytest
+
+from netlab import Daemon, iface
+
+CAPS = "needs CAP_BPF, CAP_PERFMON and CAP_NET_ADMIN"
+
+
+def without(*caps):
+    words = ",".join(f"-{cap}" for cap in caps)
+    return ("setpriv", "--bounding-set", words, "--inh-caps", words)
+
+
+@pytest.mark.parametrize("caps", [
+    ("bpf", "perfmon", "net_admin", "sys_admin"),
+    ("bpf", "perfmon", "sys_admin"),
+    ("perfmon", "sys_admin"),
+    ("net_admin", "sys_admin"),
+])
+def test_capabilities_that_are_missing(lab, daemon, caps):
+    daemon.configure().spawn(before=without(*caps))
+    daemon.wait_ready()
+    (word,) = daemon.interface()["note"].split(": ")[1:2]
+    assert word in ("Operation not permitted", "Permission denied")
+    assert f"s0: XDP program: {word}: {CAPS}; kernel sockets answer" in daemon.log()
+    assert CAPS in daemon.degraded()
+    if "no BPF maps" in daemon.degraded():
+        assert f"nothing is answered in the driver: start with {CAPS.removeprefix('needs ')}" in \
+            daemon.log()
+
+
+def test_files_that_are_too_few(lab, daemon):
+    """Whatever is refused to it, it says so."""
+    daemon.configure(interfaces=None, cache={"size": "8M"})
+    for n in range(5, 14):
+        daemon.spawn(before=("prlimit", f"--nofile={n}"))
+        before = len(daemon.log())
+        assert daemon.reap() and "error: " in daemon.log()[before:], n
+
+
+@pytest.mark.parametrize("size, sentence", [
+    ("900G", "error: cache.size: 900G is too large: give at most "),
+    ("8M", "error: cache.size: 8M is too small for 100000 zones: give at least "),
+])
+def test_a_cache_of_no_size_that_can_be(lab, daemon, size, sentence):
+    zones = [{"name": f"z{i}.test", "file": "/dev/null"} for i in range(100000)]
+    daemon.configure(interfaces=None, cache={"size": size}, zones=zones if size == "8M" else [])
+    status, said = daemon.run_failing()
+    assert status == 1 and sentence in said
+    assert said.rstrip()[-1] in "MG"
+
+
+def test_a_private_key_that_everyone_can_read(lab, daemon):
+    key = daemon.folder / "key.pem"
+    key.write_text("none", encoding="ascii")
+    daemon.configure(interfaces=None, server={"tls": {"certificate": "cert.pem", "key": "key.pem"}})
+    for mode, is_told in ((0o644, True), (0o640, False)):
+        key.chmod(mode)
+        status, said = daemon.run_failing("--check")
+        assert status == 0 and is_told == \
+            (f"warning: server.tls.key: everyone can read {key}: chmod o-r it" in said)
+
+
+def test_a_second_daemon_on_an_interface(lab, daemon):
+    daemon.start()
+    (daemon.folder / "second").mkdir()
+    second = Daemon(lab, daemon.folder / "second")
+    second.configure(server={"listen": ["127.0.0.1@5301"]}, interfaces=[iface()])
+    status, said = second.run_failing()
+    assert status == 1 and said.count("another volleyd (pid ") == 1
+    assert "error: s0: not started beside what is there" in said
+
+
+def test_a_trust_anchor_that_is_not_there(lab, daemon):
+    daemon.configure(interfaces=None, recursion={"allow": ["127.0.0.0/8"],
+                                                 "trust-anchor": "/nowhere/root.key"})
+    status, said = daemon.run_failing()
+    assert status == 1
+    assert ("recursion.trust-anchor: /nowhere/root.key: No such file or directory: "
+            "copy /usr/share/dns/root.key there") in said
