@@ -2,11 +2,13 @@
 """metrics.listen: what is told is well formed and true, and who asks cannot be in the way."""
 import http.client
 import re
+import shutil
 import socket
 
 import pytest
 
-from netlab import V4, V6, iface, write_zone, zone
+from netlab import CLIENT4, V4, V6, iface, remote, wait_for, write_zone, zone
+from primaries import ZONE, Mood
 
 PORT = 9253
 AT = f"{V4}@{PORT}"
@@ -139,6 +141,54 @@ def test_names_that_need_escapes_and_zones_that_fail(lab, daemon, tmp_path):
     assert metrics.sum("volley_zone_state", state="failed", zone="z.test.") == 1
     assert metrics.sum("volley_zone_serial") == 1
     assert any("slash" in line for line in metrics.text.splitlines())
+
+
+def test_when_a_zone_expires(lab, there, daemon, tmp_path):
+    """What zone status tells; of zones without primaries nothing."""
+    Mood(there, CLIENT4)
+    daemon.start(metrics={"listen": AT}, server={"storage": str(tmp_path / "store")},
+                 remotes=[remote("main", CLIENT4)],
+                 zones=[zone("example.com"), {"name": ZONE, "primaries": ["main"]}])
+
+    def status():
+        return daemon.json("zone", "status", ZONE)["zones"][0]
+
+    wait_for("the zone is there", lambda: status()["state"] == "serving")
+
+    def is_told():  # neither may be from before another look at the primary
+        before = status()["expires_at"]
+        metrics = Metrics(lab)
+        return before == status()["expires_at"] and before and \
+            metrics["volley_zone_expires_timestamp_seconds"] == {(("zone", ZONE),): before} and \
+            metrics.sum("volley_zones_expires_timestamp_seconds") == before
+
+    wait_for("it is told", is_told)
+
+
+def test_a_file_that_cannot_be_written(lab, daemon, tmp_path):
+    folder = tmp_path / "files"
+    folder.mkdir()
+    path = write_zone(folder / "z.zone")
+    daemon.start(metrics={"listen": AT}, server={"storage": str(tmp_path / "store")},
+                 zones=[zone("z.test", path), zone("example.com")])
+
+    def told():
+        metrics = Metrics(lab)
+        assert metrics.sum("volley_zone_storage_warning") == metrics.sum("volley_zones_storage_warning") == 0
+        assert metrics.sum("volley_zone_storage_error", zone="example.com.") == 0
+        return metrics.sum("volley_zone_storage_error", zone="z.test."), metrics.sum("volley_zones_storage_error")
+
+    assert told() == (0, 0)
+    daemon.ctl("zone", "edit", "z.test", "add", "a", "60", "A", "192.0.2.1")
+    shutil.rmtree(folder)
+    folder.write_text("where a folder was")
+    daemon.ctl("zone", "flush", "z.test")
+    wait_for("the error is told", lambda: told() == (1, 1))
+    assert "storage_error" in daemon.json("zone", "status", "z.test")["zones"][0]
+    folder.unlink()
+    daemon.ctl("zone", "flush", "z.test")
+    wait_for("its end is told", lambda: told() == (0, 0))
+    assert "192.0.2.1" in path.read_text()
 
 
 def test_recursion_is_told_of(lab, daemon):

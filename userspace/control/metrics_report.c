@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "config/words.h"
 #include "control/health_ask.h"
+#include "control/metrics_zones.h"
 
 #define NUMBER_CAP 24
 
@@ -311,45 +312,9 @@ static void put_cache(const struct daemon *d, struct metrics_text *out)
 #undef PUT
 }
 
-/* --- Zones --------------------------------------------------------------------------------------- */
-
-static void put_each_zone(const struct daemon *d, struct metrics_text *out)
+static const struct zones_entry *zone_at(const void *user, size_t i)
 {
-	const struct zones_entry *entry;
-	size_t n = zones_n(d->zones), i;
-
-	metrics_text_family(out, METRICS_GAUGE, "zone_state", "1 for the state that it is in");
-	for (i = 0; i < n; i++) {
-		entry = zones_at(d->zones, i);
-		metrics_text_sample(out, 1, "zone", entry->name, "state",
-				    zones_state_text(entry->state), NULL);
-	}
-#define EACH(family, help, value)                                                     \
-	metrics_text_family(out, METRICS_GAUGE, family, help);                        \
-	for (i = 0; i < n; i++) {                                                     \
-		entry = zones_at(d->zones, i);                                        \
-		if (entry->zone)                                                      \
-			metrics_text_sample(out, (value), "zone", entry->name, NULL); \
-	}
-	EACH("zone_serial", "serial number of the version that is served", zone_serial(entry->zone))
-	EACH("zone_records", "its records", zone_n_records(entry->zone))
-	EACH("zone_memory_bytes", "its memory", zone_memory_bytes(entry->zone))
-	EACH("zone_loaded_timestamp_seconds", "when it was loaded", entry->loaded_wall_s)
-#undef EACH
-}
-
-static void put_zones(const struct daemon *d, struct metrics_text *out)
-{
-	uint64_t n[ZONES_N_STATES] = { 0 };
-
-	for (size_t i = 0; i < zones_n(d->zones); i++)
-		n[zones_at(d->zones, i)->state]++;
-	metrics_text_family(out, METRICS_GAUGE, "zones", "zones by their state");
-	for (int k = 0; k < ZONES_N_STATES; k++)
-		metrics_text_sample(out, n[k], "state", zones_state_text((enum zones_state)k),
-				    NULL);
-	if (zones_n(d->zones) <= METRICS_ZONES_MAX)
-		put_each_zone(d, out);
+	return zones_at(user, i);
 }
 
 void metrics_report(struct daemon *d, struct metrics_text *out)
@@ -366,5 +331,5 @@ void metrics_report(struct daemon *d, struct metrics_text *out)
 	put_transfers(d, out);
 	put_cache(d, out);
 	if (d->zones)
-		put_zones(d, out);
+		metrics_zones(zone_at, d->zones, zones_n(d->zones), out);
 }

@@ -2,15 +2,13 @@
 /*
  * What the daemon tells to metrics.listen: what `volleyctl status`, `stats` and `cache stats` tell, as far
  * as it costs no walk over the cache. Every counter of the lists of xdp/abi.h, engine, resolver,
- * responder, ports and cache has a line by itself.
+ * responder, ports and cache has a line by itself. Zones: control/metrics_zones.h.
  */
 #ifndef VOLLEY_CONTROL_METRICS_REPORT_H
 #define VOLLEY_CONTROL_METRICS_REPORT_H
 
 #include "control/daemon.h"
 #include "control/metrics_text.h"
-
-#define METRICS_ZONES_MAX 1000u /* of more zones only the sums are told */
 
 /* Also before there are workers. Control's thread. */
 void metrics_report(struct daemon *d, struct metrics_text *out);

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "control/metrics_zones.h"
+
+#include <stdint.h>
+
+/* --- Each ---------------------------------------------------------------------------------------- */
+
+/* When the zone expires unless a primary is heard before, seconds since 1970; 0: never, or not known yet. */
+static uint64_t expires_s(const struct zones_entry *entry)
+{
+	return zones_is_secondary(entry) ? entry->known.expires_wall_s : 0;
+}
+
+static void put_each(metrics_zone_at *at, const void *user, size_t n, struct metrics_text *out)
+{
+	const struct zones_entry *entry;
+	size_t i;
+
+	metrics_text_family(out, METRICS_GAUGE, "zone_state", "1 for the state that it is in");
+	for (i = 0; i < n; i++) {
+		entry = at(user, i);
+		metrics_text_sample(out, 1, "zone", entry->name, "state",
+				    zones_state_text(entry->state), NULL);
+	}
+#define EACH(family, help, is_told, value)                                            \
+	metrics_text_family(out, METRICS_GAUGE, family, help);                        \
+	for (i = 0; i < n; i++) {                                                     \
+		entry = at(user, i);                                                  \
+		if (is_told)                                                          \
+			metrics_text_sample(out, (value), "zone", entry->name, NULL); \
+	}
+	EACH("zone_serial", "serial number of the version that is served", entry->zone,
+	     zone_serial(entry->zone))
+	EACH("zone_records", "its records", entry->zone, zone_n_records(entry->zone))
+	EACH("zone_memory_bytes", "its memory", entry->zone, zone_memory_bytes(entry->zone))
+	EACH("zone_loaded_timestamp_seconds", "when it was loaded", entry->zone,
+	     entry->loaded_wall_s)
+	EACH("zone_expires_timestamp_seconds",
+	     "when a secondary's zone expires, unless a primary is heard before", expires_s(entry),
+	     expires_s(entry))
+	EACH("zone_storage_error", "1 when something is wrong with its journal, file or keys", true,
+	     *entry->storage_error != 0)
+	EACH("zone_storage_warning", "1 when its changes will soon have no room in the journal",
+	     true, *entry->storage_warning != 0)
+#undef EACH
+}
+
+/* --- All ----------------------------------------------------------------------------------------- */
+
+struct sums {
+	uint64_t by_state[ZONES_N_STATES];
+	uint64_t n_errors, n_warnings; /* of storage */
+	uint64_t first_expires_s;      /* UINT64_MAX: none does */
+};
+
+static void add(struct sums *s, const struct zones_entry *entry)
+{
+	uint64_t end_s = expires_s(entry);
+
+	s->by_state[entry->state]++;
+	s->n_errors += *entry->storage_error != 0;
+	s->n_warnings += *entry->storage_warning != 0;
+	if (end_s && end_s < s->first_expires_s)
+		s->first_expires_s = end_s;
+}
+
+static void put_sums(const struct sums *s, struct metrics_text *out)
+{
+	metrics_text_family(out, METRICS_GAUGE, "zones", "zones by their state");
+	for (int k = 0; k < ZONES_N_STATES; k++)
+		metrics_text_sample(out, s->by_state[k], "state",
+				    zones_state_text((enum zones_state)k), NULL);
+	metrics_text_family(out, METRICS_GAUGE, "zones_storage_error",
+			    "zones with something wrong with their journal, file or keys");
+	metrics_text_sample(out, s->n_errors, NULL);
+	metrics_text_family(out, METRICS_GAUGE, "zones_storage_warning",
+			    "zones whose changes will soon have no room in the journal");
+	metrics_text_sample(out, s->n_warnings, NULL);
+	metrics_text_family(out, METRICS_GAUGE, "zones_expires_timestamp_seconds",
+			    "when the first of them expires, unless a primary is heard before");
+	if (s->first_expires_s != UINT64_MAX)
+		metrics_text_sample(out, s->first_expires_s, NULL);
+}
+
+void metrics_zones(metrics_zone_at *at, const void *user, size_t n, struct metrics_text *out)
+{
+	struct sums sums = { .first_expires_s = UINT64_MAX };
+
+	for (size_t i = 0; i < n; i++)
+		add(&sums, at(user, i));
+	put_sums(&sums, out);
+	if (n <= METRICS_ZONES_MAX)
+		put_each(at, user, n, out);
+}
