@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The heartbeat: until when the programs may answer without hearing from us (cache.orphan-serve). */
+/* The heartbeat: until when the programs may answer without hearing from us (cache.orphan-serve). And its end. */
+#include <inttypes.h>
+#include <systemd/sd-daemon.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -7,6 +9,10 @@
 
 #define HEARTBEAT_S  1u
 #define ORPHAN_S_MIN 3u /* a heartbeat that is late by two must not silence the driver */
+
+/* A stop may take that long, and the snapshot of a cache so much longer on a slow disk. */
+#define STOP_S           60u
+#define STOP_BYTES_PER_S (16u << 20)
 
 static void serve_until(struct daemon *d, uint32_t until_s)
 {
@@ -66,8 +72,24 @@ static void stop_heartbeat(struct daemon *d)
 	d->has_heartbeat = false;
 }
 
+/*
+ * Of systemd, which kills who does not end within TimeoutStopSec: sd_notify(3). Once, and not as long as
+ * the writing goes on, so that a disk that hangs does not keep the host from stopping.
+ */
+static void ask_for_time(const struct daemon *d)
+{
+	struct cache_stats stats;
+
+	if (!d->snapshots || !d->config->cache_snapshot)
+		return;
+	cache_stats_estimate(d->cache, &stats);
+	sd_notifyf(0, "EXTEND_TIMEOUT_USEC=%" PRIu64,
+		   (STOP_S + stats.used_bytes / STOP_BYTES_PER_S) * 1000000);
+}
+
 void daemon_silence(struct daemon *d)
 {
+	ask_for_time(d);
 	stop_heartbeat(d);
 	if (d->keep)
 		beat(d);
