@@ -12,7 +12,7 @@ import dns.rcode
 import dns.update
 import pytest
 
-from netlab import CLIENT4, CLIENT6, V4, V6, remote, texts, wait_for, write_zone, zone
+from netlab import CLIENT4, CLIENT6, V4, V6, remote, run, texts, wait_for, write_zone, zone
 from primaries import KINDS, SECRETS, ZONE, Mood
 from secondaries import Secondary, certificate
 from test_primary import KEY, RING, change, counters, query, receive_wire, records, serve, transfer
@@ -108,6 +108,38 @@ def test_notify_from_any_address_of_a_primary(lab, there, daemon, own, here):
         sock.sendto(told.to_wire(), (here, 53))
         assert dns.message.from_wire(sock.recv(512)).rcode() == dns.rcode.NOERROR
     wait_for("it is fetched", lambda: lab.ask(ZONE, "SOA").answer[0][0].serial == 2)
+
+
+def test_the_log_says_which_zone(daemon):
+    daemon.start(server={"storage": str(daemon.folder / "state")}, remotes=[remote("main", CLIENT4)],
+                 zones=[zone(ZONE, primaries=["main"])])
+    wait_for("a warning is written", lambda: f"zone {ZONE}: main {CLIENT4}@53: " in daemon.log())
+
+
+# ---- Keys ------------------------------------------------------------------------------------------
+
+WORDS = {"secret": "the other side has another secret or algorithm for our key",
+         "algorithm": "the other side does not know our key, or has another algorithm for it"}
+
+
+@pytest.mark.parametrize("wrong", WORDS)
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_is_wrong_with_our_key(scene, kind, wrong):
+    scene.start(kind, A, algorithm="sha256")
+    key = ("sha384", SECRETS["sha384"]) if wrong == "algorithm" else ("sha256", bytes(32))
+    secondary = scene.secondary({"main": {"address": [A], "key": "k1"}}, [key])
+    assert secondary.error().endswith(WORDS["secret" if kind == "nsd" else wrong])  # it says BADSIG to both
+
+
+def test_what_is_wrong_with_our_key_by_udp(scene):
+    primary = scene.start("knotd", A, algorithm="sha256")
+    secondary = scene.secondary({"main": {"address": [A], "key": "k1"}}, [("sha256", SECRETS["sha256"])])
+    secondary.expect("zone", ZONE, "1")
+    primary.stop()
+    primary.algorithm = "sha384"
+    primary.start()
+    secondary.refresh()
+    assert secondary.error().endswith(WORDS["algorithm"])
 
 
 # ---- TLS -------------------------------------------------------------------------------------------
@@ -213,6 +245,27 @@ def test_our_sessions_are_resumed(lab, daemon, tmp_path):
         said.append(process.communicate(len(asked).to_bytes(2, "big") + asked, timeout=40)[0])
     assert b"New, TLSv1.3" in said[0] and b"Reused, TLSv1.3" in said[1], said
     assert counters(daemon)["axfr_out"] == 2
+
+
+def test_a_certificate_or_key_that_is_not_there_or_not_right(daemon, tmp_path):
+    """Another key of the same algorithm is seen at another place than one of another algorithm."""
+    right = certificate(tmp_path)["server"]
+    keys = {"same": ["EC", "-pkeyopt", "ec_paramgen_curve:prime256v1"], "another": ["ED25519"]}
+    for name, options in keys.items():
+        run("openssl", "genpkey", "-out", tmp_path / name, "-algorithm", *options)
+
+    def said(**wrong):
+        daemon.configure(server={"tls": {**right, **wrong}})
+        status, text = daemon.run_failing()
+        assert status
+        return text
+
+    missing = tmp_path / "missing.pem"
+    assert f"server.tls: {missing}: No such file or directory" in said(certificate=str(missing))
+    assert f"server.tls: {missing}: No such file or directory" in said(key=str(missing))
+    for name in keys:
+        key = str(tmp_path / name)
+        assert f"server.tls: {key} is not the key of {right['certificate']}" in said(key=key)
 
 
 # ---- What a secondary is asked for -----------------------------------------------------------------

@@ -33,7 +33,7 @@ struct ask {
 	int fd;
 	unsigned int n_tries;
 	uint16_t id;
-	bool saw_bad_tsig;
+	const char *bad_tsig; /* what was wrong, or NULL */
 	size_t n_msg;
 	uint8_t msg[ASK_MESSAGE_MAX]; /* without its TSIG */
 	uint8_t signed_msg[ASK_MESSAGE_MAX + TSIG_MAX];
@@ -49,6 +49,11 @@ void ask_abort(struct ask *ask)
 		close(ask->fd);
 	tsig_fini(&ask->tsig);
 	free(ask);
+}
+
+const char *ask_bad_tsig(const struct ask *ask)
+{
+	return ask->bad_tsig;
 }
 
 static void finish(struct ask *ask, int code, const uint8_t *reply, size_t n)
@@ -108,7 +113,7 @@ static bool take(struct ask *ask, const uint8_t *msg, size_t n)
 	if (verdict == TSIG_OK)
 		ask->tsig = tsig; /* with what it has allocated */
 	if (verdict != TSIG_OK) {
-		ask->saw_bad_tsig = true;
+		ask->bad_tsig = tsig_verdict_text(verdict, tsig.remote_error);
 		return false;
 	}
 	finish(ask, 0, msg, n);
@@ -122,9 +127,9 @@ static void on_event(evutil_socket_t fd, short what, void *user)
 	int code;
 
 	if (what & EV_TIMEOUT) {
-		if (ask->saw_bad_tsig)
+		if (ask->bad_tsig)
 			transfer_count(ask->t, tsig_bad);
-		code = ask->saw_bad_tsig     ? ERR_TSIG :
+		code = ask->bad_tsig         ? ERR_TSIG :
 		       ask->n_tries == TRIES ? -ETIMEDOUT :
 					       send_once(ask);
 		if (code)

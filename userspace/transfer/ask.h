@@ -32,6 +32,8 @@ typedef void ask_done_fn(void *user, int code, const uint8_t *reply, size_t n);
 int ask_start(struct ask **out, struct transfer *t, const struct book_remote *remote,
 	      const struct peer *peer, const uint8_t *msg, size_t n, ask_done_fn *done, void *user)
 	__attribute__((warn_unused_result));
+/* For @done, where it hears of ERR_TSIG: what was wrong with the last one, in words. Static. */
+const char *ask_bad_tsig(const struct ask *ask);
 /* Ends it without a word; not from within @done. NULL is allowed. */
 void ask_abort(struct ask *ask);
 

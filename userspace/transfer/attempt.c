@@ -114,8 +114,7 @@ void attempt_is_current(struct attempt *a)
 
 static void failed_to_answer(struct attempt *a, int code)
 {
-	if (code != ERR_TSIG)
-		peer_is_dead(a->peer, clock_ns());
+	peer_is_dead(a->peer, clock_ns());
 	attempt_next(a, "%s", code == -ETIMEDOUT ? "no answer" : err_text(code));
 }
 
@@ -191,7 +190,7 @@ static int on_soa_message(void *user, const uint8_t *msg, size_t n)
 	a->exchange = NULL;
 	if (verdict != TSIG_OK) {
 		transfer_count(a->s->t, tsig_bad);
-		attempt_next(a, "%s", tsig_verdict_text(verdict));
+		attempt_next(a, "%s", tsig_verdict_text(verdict, a->tsig.remote_error));
 		return ERR_TSIG;
 	}
 	if (request_read_soa(&soa, msg, n, a->id, a->s->zone->apex) || soa.is_truncated) {
@@ -233,9 +232,14 @@ static void ask_soa_by_stream(struct attempt *a)
 static void on_soa_reply(void *user, int code, const uint8_t *msg, size_t n)
 {
 	struct attempt *a = user;
+	const char *bad_tsig = ask_bad_tsig(a->ask);
 	struct request_soa soa;
 
 	a->ask = NULL;
+	if (code == ERR_TSIG) {
+		attempt_next(a, "%s", bad_tsig);
+		return;
+	}
 	if (code) {
 		failed_to_answer(a, code);
 		return;

@@ -192,7 +192,7 @@ static void refuse(struct attempt *a, enum xfr_in_result result)
 		attempt_next(a, "the transfer was answered %s", rcode);
 	} else if (result == XFR_IN_TSIG) {
 		transfer_count(a->s->t, tsig_bad);
-		attempt_next(a, "%s", tsig_verdict_text(in->verdict));
+		attempt_next(a, "%s", tsig_verdict_text(in->verdict, a->tsig.remote_error));
 	} else if (result == XFR_IN_SINK && in->error == ERR_ZONE) {
 		attempt_next(a, "%s", a->builder_error.sentence);
 	} else if (result == XFR_IN_SINK) {

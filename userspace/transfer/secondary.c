@@ -283,7 +283,7 @@ static void end_failed(struct secondary_zone *s)
 		strcpy(s->error, "there is no primary that could be asked");
 	if (!s->n_failed) {
 		(void)name_to_text(name, sizeof(name), s->zone->apex);
-		log_warn("%s: %s", name, s->error);
+		log_warn("zone %s: %s", name, s->error);
 	}
 	set_retry(s);
 }

@@ -46,13 +46,35 @@ static int choose_alpn(SSL *ssl, const unsigned char **out, unsigned char *out_b
 	return SSL_TLSEXT_ERR_OK;
 }
 
+/* The first error is that of the system, where there is one. */
 static int say_tls(const char *file, char *err, size_t cap)
 {
-	const char *reason = ERR_reason_error_string(ERR_peek_last_error());
+	unsigned long first = ERR_peek_error();
+	const char *reason = ERR_SYSTEM_ERROR(first) ?
+				     err_text(-ERR_GET_REASON(first)) :
+				     ERR_reason_error_string(ERR_peek_last_error());
 
 	snprintf(err, cap, "server.tls: %s: %s", file, reason ? reason : "cannot be used");
 	ERR_clear_error();
 	return ERR_CONFIG;
+}
+
+static int say_mismatch(const struct config *config, char *err, size_t cap)
+{
+	snprintf(err, cap, "server.tls: %s is not the key of %s", config->tls_key,
+		 config->tls_certificate);
+	ERR_clear_error();
+	return ERR_CONFIG;
+}
+
+/* A key of the same algorithm is compared when it is read, one of another by the check. */
+static int load_key(SSL_CTX *ctx, const struct config *config, char *err, size_t cap)
+{
+	if (SSL_CTX_use_PrivateKey_file(ctx, config->tls_key, SSL_FILETYPE_PEM) != 1)
+		return ERR_GET_LIB(ERR_peek_last_error()) == ERR_LIB_X509 ?
+			       say_mismatch(config, err, cap) :
+			       say_tls(config->tls_key, err, cap);
+	return SSL_CTX_check_private_key(ctx) == 1 ? 0 : say_mismatch(config, err, cap);
 }
 
 static int open_ctx(struct server_tls *tls, const struct config *config, char *err, size_t cap)
@@ -70,10 +92,7 @@ static int open_ctx(struct server_tls *tls, const struct config *config, char *e
 	SSL_CTX_set_alpn_select_cb(tls->ctx, choose_alpn, NULL);
 	if (SSL_CTX_use_certificate_chain_file(tls->ctx, config->tls_certificate) != 1)
 		return say_tls(config->tls_certificate, err, cap);
-	if (SSL_CTX_use_PrivateKey_file(tls->ctx, config->tls_key, SSL_FILETYPE_PEM) != 1 ||
-	    SSL_CTX_check_private_key(tls->ctx) != 1)
-		return say_tls(config->tls_key, err, cap);
-	return 0;
+	return load_key(tls->ctx, config, err, cap);
 }
 
 /* ---- Sockets ------------------------------------------------------------------------------------ */

@@ -52,8 +52,19 @@ static const struct verdict verdicts[] = {
 #undef ROW
 };
 
-const char *tsig_verdict_text(enum tsig_verdict verdict)
+static const struct verdict remote_errors[] = {
+#define ROW(name, words) { DNS_RCODE_##name, words },
+	TSIG_REMOTE_ERRORS(ROW)
+#undef ROW
+};
+
+const char *tsig_verdict_text(enum tsig_verdict verdict, uint16_t remote_error)
 {
+	size_t n = sizeof(remote_errors) / sizeof(remote_errors[0]);
+
+	for (size_t i = 0; i < n && verdict == TSIG_REMOTE; i++)
+		if (remote_errors[i].error == remote_error)
+			return remote_errors[i].text;
 	return verdicts[verdict].text;
 }
 

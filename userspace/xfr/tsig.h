@@ -102,8 +102,15 @@ enum tsig_verdict {
 #undef TSIG_VERDICT
 };
 
-/* The words above. Static. */
-const char *tsig_verdict_text(enum tsig_verdict verdict);
+/* What the other side may say: RFC 8945 section 5.2. An algorithm that it has not is BADKEY, and nsd's BADSIG. */
+#define TSIG_REMOTE_ERRORS(X)                                                                   \
+	X(BADKEY, "the other side does not know our key, or has another algorithm for it")      \
+	X(BADSIG, "the other side has another secret or algorithm for our key")                 \
+	X(BADTIME, "the other side has another time: one of the clocks is wrong: compare both") \
+	X(BADTRUNC, "the other side says that our signature is cut too short")
+
+/* The words above, where TSIG_REMOTE those of the error (struct tsig's remote_error). Static. */
+const char *tsig_verdict_text(enum tsig_verdict verdict, uint16_t remote_error);
 
 /* A transaction. Caller's storage; tsig_init() or tsig_verify_request() begins it. */
 struct tsig {

@@ -266,6 +266,7 @@ struct error_row {
 	bool other_algorithm, no_key;
 	enum tsig_verdict verdict;
 	uint16_t error, other_bytes;
+	const char *words; /* the client's */
 };
 
 /* The reply's record: whose time it has, and ours beside it where that is what was wrong. */
@@ -292,6 +293,8 @@ static void check_error(const struct error_row *row, struct tsig *server, struct
 	/* Its own time comes back, so it is no error of the client's clock. */
 	assert_int_equal(tsig_verify(client, msg, (size_t)len, VECTOR_NOW, NULL), TSIG_REMOTE);
 	assert_int_equal(client->remote_error, row->error);
+	assert_non_null(
+		strstr(tsig_verdict_text(client->verdict, client->remote_error), row->words));
 }
 
 /* An unsigned record is what a server without keys writes. */
@@ -339,12 +342,13 @@ static void check_row(const struct error_row *row)
 static void test_errors(void **state)
 {
 	static const struct error_row rows[] = {
-		{ "no such key", 0, 0, false, true, TSIG_BADKEY, 17, 0 },
-		{ "another algorithm", 0, 0, true, false, TSIG_BADKEY, 17, 0 },
-		{ "wrong MAC", 1, 0, false, false, TSIG_BADSIG, 16, 0 },
-		{ "too late", 0, 301, false, false, TSIG_BADTIME, 18, 6 },
-		{ "too early", 0, -301, false, false, TSIG_BADTIME, 18, 6 },
-		{ "wrong MAC and time", 1, 999, false, false, TSIG_BADSIG, 16, 0 },
+		{ "no such key", 0, 0, false, true, TSIG_BADKEY, 17, 0, "not know our key" },
+		{ "another algorithm", 0, 0, true, false, TSIG_BADKEY, 17, 0, "another algorithm" },
+		{ "wrong MAC", 1, 0, false, false, TSIG_BADSIG, 16, 0,
+		  "another secret or algorithm" },
+		{ "too late", 0, 301, false, false, TSIG_BADTIME, 18, 6, "clocks" },
+		{ "too early", 0, -301, false, false, TSIG_BADTIME, 18, 6, "clocks" },
+		{ "wrong MAC and time", 1, 999, false, false, TSIG_BADSIG, 16, 0, "secret" },
 	};
 
 	(void)state;
