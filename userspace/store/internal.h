@@ -47,6 +47,7 @@ struct store {
 	uint64_t max_pages;      /* of the map */
 	uint64_t max_live_pages; /* with which a change is still taken */
 	uint64_t max_map_bytes;  /* that LMDB has mapped: more than max_pages for a larger file */
+	bool has_warned;         /* of all zones that are damaged; atomic */
 };
 
 struct store_batch {

@@ -26,6 +26,7 @@
 #include "store/internal.h"
 #include "store/verify.h"
 
+#define KEY        "server.storage: "
 #define FORMAT_KEY "format"
 #define TURN_KEY   "turn"
 /* From so much on that was forgotten, its room is worth a transaction more. */
@@ -70,9 +71,17 @@ struct sentence {
 	size_t cap;
 };
 
+static const char *advice(int err)
+{
+	if (err == -EACCES)
+		return ": the folder has to belong to the user of volleyd";
+	return err == -ENOENT ? ": make the folder above it" : "";
+}
+
 static int say(const struct sentence *s, int err, const char *what)
 {
-	snprintf(s->text, s->cap, "%s: %s%s%s", s->folder, what, *what ? ": " : "", err_text(err));
+	snprintf(s->text, s->cap, KEY "%s: %s%s%s%s", s->folder, what, *what ? ": " : "",
+		 err_text(err), advice(err));
 	return err;
 }
 
@@ -82,8 +91,8 @@ static int say_opening(const struct sentence *s, int rc)
 	if (rc > 0)
 		return say(s, -rc, "data.mdb");
 	snprintf(s->text, s->cap,
-		 "%s/data.mdb: %s: move the folder away; zones are fetched or read anew", s->folder,
-		 mdb_strerror(rc));
+		 KEY "%s/data.mdb: %s: move the folder away; zones are fetched or read anew",
+		 s->folder, mdb_strerror(rc));
 	return rc == MDB_MAP_FULL ? -ENOSPC : ERR_STORE;
 }
 
@@ -154,6 +163,7 @@ static int check_format(MDB_txn *txn, const struct sentence *s)
 	    wire_load_be32(value.mv_data) == STORE_FORMAT)
 		return 0;
 	snprintf(s->text, s->cap,
+		 KEY
 		 "%s: is no journal, or one of another version of Volley: move the folder away; "
 		 "zones are fetched or read anew",
 		 s->folder);
@@ -228,8 +238,8 @@ static int check_data_file(struct store *st, const struct sentence *s)
 	if (result == VERIFY_WHOLE)
 		return 0;
 	snprintf(s->text, s->cap,
-		 "%s/data.mdb: is damaged, %s: move the folder away; zones are fetched or read "
-		 "anew",
+		 KEY "%s/data.mdb: is damaged, %s: move the folder away; zones are fetched or read "
+		     "anew",
 		 s->folder, why);
 	return ERR_STORE;
 }

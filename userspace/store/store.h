@@ -124,8 +124,8 @@ int store_get_zone(struct store *store, const uint8_t *apex, struct store_zone *
 int store_get(struct store *store, const uint8_t *apex, const char *name, void **bytes, size_t *n)
 	__attribute__((warn_unused_result));
 /*
- * Each zone that is known. One that is damaged is left out, with a warning: what is known of the others does
- * not go with it. Not 0 from @visit ends it and is returned.
+ * Each zone that is known. One that is damaged is left out, with a warning by the first call: what is known of the
+ * others does not go with it. Not 0 from @visit ends it and is returned.
  */
 typedef int store_zone_visit(void *user, const uint8_t *apex, const struct store_zone *zone);
 int store_each_zone(struct store *store, store_zone_visit *visit, void *user)

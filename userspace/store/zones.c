@@ -178,9 +178,10 @@ static void warn_damaged(const struct store *st, const MDB_val *key)
 		log_warn("%s: the name of a zone is damaged: left out", st->folder);
 }
 
-static int visit_all(const struct store *st, MDB_cursor *cursor, store_zone_visit *visit,
-		     void *user)
+/* Each catalog looks at all zones: what is damaged is told by the first. */
+static int visit_all(struct store *st, MDB_cursor *cursor, store_zone_visit *visit, void *user)
 {
+	bool has_warned = __atomic_load_n(&st->has_warned, __ATOMIC_RELAXED);
 	struct store_zone zone;
 	uint64_t file_number;
 	MDB_val key, value;
@@ -189,11 +190,12 @@ static int visit_all(const struct store *st, MDB_cursor *cursor, store_zone_visi
 	while (!err && !(rc = mdb_cursor_get(cursor, &key, &value, MDB_NEXT))) {
 		if (is_name(&key) && !decode(&value, &zone, &file_number))
 			err = visit(user, key.mv_data, &zone);
-		else
+		else if (!has_warned)
 			warn_damaged(st, &key);
 	}
 	if (err)
 		return err;
+	__atomic_store_n(&st->has_warned, true, __ATOMIC_RELAXED);
 	return rc == MDB_NOTFOUND ? 0 : store_error(rc);
 }
 

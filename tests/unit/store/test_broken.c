@@ -146,6 +146,21 @@ static void read_only(void)
 	MUST(storing_try(&store, ROOM, why) == -EROFS);
 }
 
+/* Neither of the folder's user nor with root's right to write everywhere. */
+static void not_ours(void)
+{
+	char path[256], why[512];
+	struct store *store;
+
+	mount_disk("size=1m,mode=0755");
+	storing_path(path, "");
+	MUST(!mkdir(path, 0755) && !setuid(65534));
+	MUST(storing_try(&store, ROOM, why) == -EACCES);
+	MUST(!strncmp(why, "server.storage: /", 17));
+	MUST(strstr(why, "store: data.mdb: Permission denied: the folder has to belong to the "
+			 "user of volleyd"));
+}
+
 static void test_full_disk(void **state)
 {
 	(void)state;
@@ -164,6 +179,12 @@ static void test_read_only(void **state)
 	in_child(read_only);
 }
 
+static void test_not_ours(void **state)
+{
+	(void)state;
+	in_child(not_ours);
+}
+
 static void test_no_folder(void **state)
 {
 	struct store *store;
@@ -171,9 +192,10 @@ static void test_no_folder(void **state)
 
 	(void)state;
 	assert_int_equal(store_open(&store, "/nowhere/store", ROOM, why, sizeof(why)), -ENOENT);
-	assert_string_equal(why, "/nowhere/store: cannot be made: No such file or directory");
+	assert_string_equal(why, "server.storage: /nowhere/store: cannot be made: No such file or "
+				 "directory: make the folder above it");
 	assert_int_equal(store_open(&store, "/dev/null", ROOM, why, sizeof(why)), -ENOTDIR);
-	assert_string_equal(why, "/dev/null: Not a directory");
+	assert_string_equal(why, "server.storage: /dev/null: Not a directory");
 }
 
 /* --- A damaged file ------------------------------------------------------------------------------ */
@@ -437,6 +459,7 @@ int main(void)
 		cmocka_unit_test(test_full_disk),
 		cmocka_unit_test(test_full_disk_at_the_start),
 		cmocka_unit_test(test_read_only),
+		cmocka_unit_test(test_not_ours),
 		cmocka_unit_test(test_no_folder),
 		cmocka_unit_test(test_damaged),
 		cmocka_unit_test(test_cut),

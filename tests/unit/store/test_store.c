@@ -414,6 +414,9 @@ static void test_each_but_damaged(void **state)
 	assert_int_equal(n_times(said, "is damaged"), 2);
 	assert_int_equal(n_times(said, "of the zone b. is damaged"), 1);
 	assert_int_equal(n_times(said, "the name of a zone is damaged"), 1);
+	said = said_by(*state, note_serial, seen); /* of another catalog */
+	assert_string_equal(seen, "1212");
+	assert_string_equal(said, "");
 }
 
 /* What was cancelled or refused is not there; what a chain has seen it goes on seeing. */
