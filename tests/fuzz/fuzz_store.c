@@ -25,8 +25,6 @@ static const uint8_t *const apexes[] = { (const uint8_t *)"\1a", (const uint8_t 
 static void clean_up(void)
 {
 	store_close(store);
-	storing_clear();
-	(void)tmpfolder_remove(NULL);
 }
 
 int LLVMFuzzerInitialize(int *argc, char ***argv)
@@ -38,6 +36,8 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 	MUST(!tmpfolder_make(NULL));
 	MUST(!storing_try(&store, STORE_MAX_BYTES_MIN, why));
 	MUST(!mdb_env_set_flags(store->env, MDB_NOSYNC, 1));
+	storing_clear(); /* it is used by descriptor and mapping: nothing is left, however this ends */
+	MUST(!tmpfolder_remove(NULL));
 	MUST(!atexit(clean_up));
 	return 0;
 }
