@@ -192,8 +192,8 @@ static bool is_file(const char *command, int i)
 static bool is_long(const char *command)
 {
 	return !strcmp(command, "zone reload") || !strcmp(command, "zone check") ||
-	       !strcmp(command, "cache dump") || !strcmp(command, "cache load") ||
-	       !strcmp(command, "cache resize");
+	       !strcmp(command, "zone flush") || !strcmp(command, "cache dump") ||
+	       !strcmp(command, "cache load") || !strcmp(command, "cache resize");
 }
 
 static json_t *make_args(const struct words_command *command, int n, char **words)

@@ -74,7 +74,8 @@ const struct words_command words_commands[] = {
 	  "Sends NOTIFY to all whom zones[].notify names for the zone NAME." },
 	{ "zone flush", "[NAME]", 0, 1, "write zone files that lack changes",
 	  "Writes the file of the zone NAME, or of each zone that was changed since its file was "
-	  "written or read, in the background. What was written there by hand, order and comments, is "
+	  "written or read, in the background. When the command returns, they are written; else it says which could not "
+	  "be, and status says so until one is. What was written there by hand, order and comments, is "
 	  "lost." },
 	{ "zone ds", "NAME", 1, 1, "the DS records that the parent is to have",
 	  "Shows the DS records (SHA-256) of the keys that the zone NAME is or will be secured by, to be "

@@ -208,23 +208,97 @@ int commands_zone_notify(void *user, const json_t *args, json_t **result, char *
 	return transfer_notify(transfers_thread(d->transfers), entry->apex);
 }
 
+/* --- zone flush ---------------------------------------------------------------------------------- */
+
+/* A client that waits until files are written; the first that could not be is what it learns. */
+struct flushing {
+	struct daemon *daemon;
+	uint64_t ticket;
+	size_t n_left;
+	int code;
+	char err[768];
+};
+
+static void note_failure(struct flushing *f, const char *sentence, int code)
+{
+	if (code && !f->code) {
+		f->code = code;
+		snprintf(f->err, sizeof(f->err), "%s", sentence);
+	}
+}
+
+static void on_written(void *user, const struct zones_entry *entry, int code)
+{
+	struct flushing *f = user;
+	struct daemon *d = f->daemon;
+	char sentence[768];
+
+	if (code == -ECANCELED)
+		snprintf(sentence, sizeof(sentence), "volleyd stops: files were not written");
+	else if (!entry)
+		snprintf(sentence, sizeof(sentence), "a zone was taken out meanwhile");
+	else
+		snprintf(sentence, sizeof(sentence), "zone %s: %s", entry->name,
+			 *entry->storage_error ? entry->storage_error : err_text(code));
+	note_failure(f, sentence, code);
+	if (--f->n_left)
+		return;
+	ctl_answer(d->ctl, f->ticket, clock_ns(), f->code, NULL, f->err);
+	free(f);
+}
+
+static void flush(struct flushing *f, struct zones_entry *entry)
+{
+	struct upkeep *upkeep = f->daemon->upkeep;
+	char err[512] = "";
+	int code = upkeep_write(upkeep, entry, err, sizeof(err));
+
+	if (!code)
+		code = upkeep_await(upkeep, entry, on_written, f);
+	if (code)
+		note_failure(f, *err ? err : err_text(code), code);
+	else
+		f->n_left++;
+}
+
+static void flush_changed(struct flushing *f)
+{
+	struct zones *zones = f->daemon->zones;
+
+	for (size_t i = 0; i < zones_n(zones); i++) {
+		struct zones_entry *entry = zones_entry_at(zones, i);
+
+		if (entry->zone && entry->changed_ns)
+			flush(f, entry);
+	}
+}
+
 int commands_zone_flush(void *user, const json_t *args, json_t **result, char *err, size_t err_cap)
 {
 	struct daemon *d = user;
 	const char *name = arg(args, 0);
-	struct zones_entry *entry;
-	int code = 0;
+	struct zones_entry *entry = name ? find(d, name, err, err_cap) : NULL;
+	struct flushing *f;
+	int code;
 
 	(void)result;
-	if (name) {
-		entry = find(d, name, err, err_cap);
-		return entry ? upkeep_write(d->upkeep, entry, err, err_cap) : ERR_NOT_FOUND;
-	}
-	for (size_t i = 0; i < zones_n(d->zones) && !code; i++) {
-		entry = zones_entry_at(d->zones, i);
-		if (entry->zone && entry->changed_ns)
-			code = upkeep_write(d->upkeep, entry, err, err_cap);
-	}
+	if (name && !entry)
+		return ERR_NOT_FOUND;
+	f = calloc(1, sizeof(*f));
+	if (!f)
+		return -ENOMEM;
+	*f = (struct flushing){ .daemon = d, .ticket = ctl_defer(d->ctl) };
+	if (!f->ticket)
+		note_failure(f, "too many clients wait already, try again later", -EBUSY);
+	else if (name)
+		flush(f, entry);
+	else
+		flush_changed(f);
+	if (f->n_left)
+		return CTL_LATER;
+	snprintf(err, err_cap, "%s", f->err);
+	code = f->code;
+	free(f);
 	return code;
 }
 

@@ -30,6 +30,8 @@ struct upkeep *upkeep_new(struct store *store, struct chores *chores)
 
 void upkeep_free(struct upkeep *u)
 {
+	if (u)
+		upkeep_tell_gone(u, NULL, -ECANCELED);
 	free(u);
 }
 

@@ -38,6 +38,16 @@ void upkeep_checked(struct zones_entry *entry, uint64_t checked_wall_s, uint64_t
 int upkeep_write(struct upkeep *upkeep, struct zones_entry *entry, char *err, size_t err_cap)
 	__attribute__((warn_unused_result));
 
+/*
+ * How a file was written: 0, or a negative code; where the zone has a sentence, that is its
+ * storage_error. Without an entry the zone has gone meanwhile, or the daemon stops.
+ */
+typedef void upkeep_done_fn(void *user, const struct zones_entry *entry, int code);
+
+/* After upkeep_write(): done() is called once, when the file was written that it asked for. -ENOMEM. */
+int upkeep_await(struct upkeep *upkeep, struct zones_entry *entry, upkeep_done_fn *done, void *user)
+	__attribute__((warn_unused_result));
+
 /* Behind each publish: the store knows of the zones that are new to it. */
 void upkeep_poll(struct upkeep *upkeep);
 /* Once a second: CLOCK_MONOTONIC. */

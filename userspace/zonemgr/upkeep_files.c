@@ -27,6 +27,51 @@ struct writing {
 	char err[256];
 };
 
+/* Somebody who has asked for a file, and waits. */
+struct awaiting {
+	struct awaiting *next; /* upkeep.awaiting */
+	const struct zones_entry *entry;
+	bool is_behind; /* it is written for another just now, and then for this one */
+	upkeep_done_fn *done;
+	void *user;
+};
+
+/* @told is what they learn of it: NULL, it has gone. A failure is one of the next time, too. */
+static void tell(struct upkeep *u, const struct zones_entry *entry, const struct zones_entry *told,
+		 int code)
+{
+	struct awaiting **at = &u->awaiting, *a;
+
+	while ((a = *at)) {
+		bool is_over = (!entry || a->entry == entry) && (code || !a->is_behind);
+
+		a->is_behind &= entry && a->entry != entry;
+		if (!is_over) {
+			at = &a->next;
+			continue;
+		}
+		*at = a->next;
+		a->done(a->user, told, code);
+		free(a);
+	}
+}
+
+void upkeep_tell_gone(struct upkeep *u, const struct zones_entry *entry, int code)
+{
+	tell(u, entry, NULL, code);
+}
+
+int upkeep_await(struct upkeep *u, struct zones_entry *entry, upkeep_done_fn *done, void *user)
+{
+	struct awaiting *a = malloc(sizeof(*a));
+
+	if (!a)
+		return -ENOMEM;
+	*a = (struct awaiting){ u->awaiting, entry, entry->is_due_write, done, user };
+	u->awaiting = a;
+	return 0;
+}
+
 static void writing_free(struct writing *w)
 {
 	struct writing **at = &w->upkeep->writings;
@@ -139,6 +184,8 @@ static void writing_ended(struct chore *chore)
 			note_file(entry, w);
 		note_end(w, entry);
 	}
+	if (w->entry)
+		tell(w->upkeep, w->entry, w->entry, w->code);
 	writing_free(w);
 }
 
@@ -155,6 +202,7 @@ static int begin_writing(struct upkeep *u, struct zones_entry *entry, bool is_as
 	}
 	w->chore = (struct chore){ .run = run_writing, .ended = writing_ended };
 	w->upkeep = u;
+	w->code = -ECANCELED; /* until it runs */
 	w->entry = entry;
 	w->zone = zone_ref(entry->zone);
 	w->mark = entry->file_mark;
@@ -180,6 +228,7 @@ void upkeep_write_all(struct upkeep *u, struct zones_entry *const *entries, size
 			continue;
 		upkeep_note_error(entries[i], announced ? "journal" : "its file", code);
 		upkeep_write_later(entries[i]);
+		tell(u, entries[i], entries[i], code);
 	}
 }
 
@@ -244,6 +293,7 @@ void upkeep_gone(struct upkeep *u, struct zones_entry *entry)
 	bool is_unwanted = u->store && takes_file_along(u, entry);
 
 	forget_writings(u, entry, is_unwanted);
+	upkeep_tell_gone(u, entry, ERR_NOT_FOUND);
 	if (is_unwanted)
 		(void)unlink(zones_own_file(entry));
 	if (u->store && !u->leaving && !u->leaving_code)

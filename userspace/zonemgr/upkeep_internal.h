@@ -7,6 +7,7 @@
 #include "zonemgr/upkeep.h"
 
 struct writing;
+struct awaiting;
 
 struct upkeep {
 	struct store *store;
@@ -14,6 +15,7 @@ struct upkeep {
 	struct zones *zones;
 	struct writing *writings;    /* that are on their way, */
 	size_t n_writings;           /* so many */
+	struct awaiting *awaiting;   /* who is to be told of them */
 	struct store_batch *leaving; /* of zones that go together; NULL: none has gone */
 	int leaving_code;            /* what went wrong with it */
 	uint64_t free_bytes;         /* of the journal, for changes */
@@ -29,6 +31,9 @@ void upkeep_note_error(struct zones_entry *entry, const char *what, int err);
 /* entry->unwritten_bytes, as the batch leaves it. */
 int upkeep_measure(struct store_batch *batch, struct zones_entry *entry)
 	__attribute__((warn_unused_result));
+
+/* Tells who waits for the file of this zone (NULL: of any) that it has gone. */
+void upkeep_tell_gone(struct upkeep *u, const struct zones_entry *entry, int code);
 
 /* Writes the files of these: as upkeep_write(), but what goes wrong is noted. */
 void upkeep_write_all(struct upkeep *u, struct zones_entry *const *entries, size_t n);

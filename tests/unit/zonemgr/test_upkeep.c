@@ -281,6 +281,53 @@ static void a_file_is_tried_again(void **state)
 	rmdir(sub);
 }
 
+static int n_told, told_code;
+static const struct zones_entry *told_entry;
+
+static void on_told(void *user, const struct zones_entry *of, int code)
+{
+	assert_ptr_equal(user, &n_told);
+	n_told++;
+	told_entry = of;
+	told_code = code;
+}
+
+/* Who comes while it is written waits for the next time; what fails is told to both. */
+static void who_asks_for_a_file_is_told(void **state)
+{
+	char err[256];
+
+	(void)state;
+	n_told = 0;
+	change_to(2, 100);
+	for (int i = 0; i < 2; i++) {
+		assert_int_equal(upkeep_write(upkeep, &entry, err, sizeof(err)), 0);
+		assert_int_equal(upkeep_await(upkeep, &entry, on_told, &n_told), 0);
+	}
+	wait_for_chores();
+	assert_int_equal(n_told, 1);
+	upkeep_tick(upkeep, 200 * S);
+	wait_for_chores();
+	assert_int_equal(n_told, 2);
+	assert_int_equal(told_code, 0);
+	assert_ptr_equal(told_entry, &entry);
+	snprintf(path, sizeof(path), "%s/none/none/z.zone", folder);
+	for (int i = 0; i < 2; i++) {
+		assert_int_equal(upkeep_write(upkeep, &entry, err, sizeof(err)), 0);
+		assert_int_equal(upkeep_await(upkeep, &entry, on_told, &n_told), 0);
+	}
+	wait_for_chores();
+	assert_int_equal(n_told, 4);
+	assert_int_equal(told_code, -ENOENT);
+	assert_int_equal(upkeep_write(upkeep, &entry, err, sizeof(err)), 0);
+	assert_int_equal(upkeep_await(upkeep, &entry, on_told, &n_told), 0);
+	upkeep_gone(upkeep, &entry);
+	assert_int_equal(n_told, 5);
+	assert_int_equal(told_code, ERR_NOT_FOUND);
+	assert_null(told_entry);
+	upkeep_gone_together(upkeep);
+}
+
 /* The operator's is written when he says so, and never by itself. */
 static void whose_file_it_is(void **state)
 {
@@ -572,6 +619,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_zone_that_is_new, begin, end),
 		cmocka_unit_test_setup_teardown(what_is_known_waits_for_room, begin, end),
 		cmocka_unit_test_setup_teardown(a_file_is_tried_again, begin, end),
+		cmocka_unit_test_setup_teardown(who_asks_for_a_file_is_told, begin, end),
 		cmocka_unit_test_setup_teardown(whose_file_it_is, begin, end),
 		cmocka_unit_test_setup_teardown(a_file_is_written_after_a_change, begin, end),
 		cmocka_unit_test_setup_teardown(a_file_that_somebody_has_changed_is_left_alone,
