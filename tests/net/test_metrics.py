@@ -4,11 +4,15 @@ import http.client
 import re
 import shutil
 import socket
+import time
 
+import dns.rdatatype
+import dns.zone
 import pytest
 
 from netlab import CLIENT4, V4, V6, iface, remote, wait_for, write_zone, zone
 from primaries import ZONE, Mood
+from test_signing import transferred
 
 PORT = 9253
 AT = f"{V4}@{PORT}"
@@ -163,6 +167,25 @@ def test_when_a_zone_expires(lab, there, daemon, tmp_path):
             metrics.sum("volley_zones_expires_timestamp_seconds") == before
 
     wait_for("it is told", is_told)
+
+
+def test_when_signatures_end(lab, daemon, tmp_path):
+    """Of the zone that is signed here: of all its signatures the first end."""
+    day = 86400
+    begun = int(time.time())
+    daemon.start(metrics={"listen": AT}, server={"storage": str(tmp_path / "store")},
+                 signing=[{"name": "usual", "signature-lifetime": "10d", "refresh": "4d", "jitter": "1d"}],
+                 zones=[zone("z.test", write_zone(tmp_path / "z.zone"), signing="usual", allow_transfer=["any"]), zone("example.com")])
+    family = "volley_zone_signature_expires_timestamp_seconds"
+    told = wait_for("it is told", lambda: Metrics(lab)[family])
+    assert list(told) == [(("zone", "z.test."),)]
+    end = min(told.values())
+    assert begun + 9 * day <= end <= time.time() + 10 * day
+    assert Metrics(lab).sum("volley_zones_signature_expires_timestamp_seconds") == end
+    text = transferred(lab, tmp_path / "axfr").read_text(encoding="ascii")
+    zone_of = dns.zone.from_text(text, "z.test.", relativize=False)
+    assert end == min(rdata.expiration for _, _, rdata in zone_of.iterate_rdatas()
+                      if rdata.rdtype == dns.rdatatype.RRSIG)
 
 
 def test_a_file_that_cannot_be_written(lab, daemon, tmp_path):

@@ -11,6 +11,12 @@ static uint64_t expires_s(const struct zones_entry *entry)
 	return zones_is_secondary(entry) ? entry->known.expires_wall_s : 0;
 }
 
+/* When the first signature of a zone that is signed here ends, seconds since 1970; 0: not known yet, or it is not. */
+static uint64_t signed_until_s(const struct zones_entry *entry)
+{
+	return entry->zone && entry->signing ? signing_first_end(entry->signing) : 0;
+}
+
 static void put_each(metrics_zone_at *at, const void *user, size_t n, struct metrics_text *out)
 {
 	const struct zones_entry *entry;
@@ -38,6 +44,9 @@ static void put_each(metrics_zone_at *at, const void *user, size_t n, struct met
 	EACH("zone_expires_timestamp_seconds",
 	     "when a secondary's zone expires, unless a primary is heard before", expires_s(entry),
 	     expires_s(entry))
+	EACH("zone_signature_expires_timestamp_seconds",
+	     "when the first signature of a zone that is signed here ends", signed_until_s(entry),
+	     signed_until_s(entry))
 	EACH("zone_storage_error", "1 when something is wrong with its journal, file or keys", true,
 	     *entry->storage_error != 0)
 	EACH("zone_storage_warning", "1 when its changes will soon have no room in the journal",
@@ -51,17 +60,20 @@ struct sums {
 	uint64_t by_state[ZONES_N_STATES];
 	uint64_t n_errors, n_warnings; /* of storage */
 	uint64_t first_expires_s;      /* UINT64_MAX: none does */
+	uint64_t first_signed_s;       /* likewise */
 };
 
 static void add(struct sums *s, const struct zones_entry *entry)
 {
-	uint64_t end_s = expires_s(entry);
+	uint64_t end_s = expires_s(entry), signed_s = signed_until_s(entry);
 
 	s->by_state[entry->state]++;
 	s->n_errors += *entry->storage_error != 0;
 	s->n_warnings += *entry->storage_warning != 0;
 	if (end_s && end_s < s->first_expires_s)
 		s->first_expires_s = end_s;
+	if (signed_s && signed_s < s->first_signed_s)
+		s->first_signed_s = signed_s;
 }
 
 static void put_sums(const struct sums *s, struct metrics_text *out)
@@ -80,11 +92,15 @@ static void put_sums(const struct sums *s, struct metrics_text *out)
 			    "when the first of them expires, unless a primary is heard before");
 	if (s->first_expires_s != UINT64_MAX)
 		metrics_text_sample(out, s->first_expires_s, NULL);
+	metrics_text_family(out, METRICS_GAUGE, "zones_signature_expires_timestamp_seconds",
+			    "when the first signature of all zones that are signed here ends");
+	if (s->first_signed_s != UINT64_MAX)
+		metrics_text_sample(out, s->first_signed_s, NULL);
 }
 
 void metrics_zones(metrics_zone_at *at, const void *user, size_t n, struct metrics_text *out)
 {
-	struct sums sums = { .first_expires_s = UINT64_MAX };
+	struct sums sums = { .first_expires_s = UINT64_MAX, .first_signed_s = UINT64_MAX };
 
 	for (size_t i = 0; i < n; i++)
 		add(&sums, at(user, i));

@@ -29,6 +29,7 @@ struct signing {
 	char *file;       /* the signed zone's */
 	uint64_t step_s;  /* when keys are looked at next; seconds since 1970 */
 	uint64_t look_s;  /* when signatures are */
+	uint64_t end_s;   /* of the first of them, at the last look; 0: none was yet */
 	size_t renew_at;  /* how far sign_renew() has come */
 	bool is_renewing; /* a change of ours is on its way */
 	bool is_gone;     /* freed when that has come to its end */
@@ -308,6 +309,7 @@ static void note_renewed(struct signing *s, const struct zones_entry *entry, uin
 	uint64_t due = sign_due(entry->zone, &s->options), last = now_s + LOOK_MAX_S;
 
 	s->policy.renewed_s = now_s;
+	s->end_s = due == UINT64_MAX ? 0 : due + s->options.refresh_s;
 	s->step_s = 0;
 	s->look_s = due < last ? due : last;
 	if (s->look_s < now_s + LOOK_MIN_S)
@@ -351,6 +353,11 @@ void signing_tick(struct zones *zones, struct zones_entry *entry)
 		look_at_keys(s, entry);
 	if (now_s >= s->look_s || s->renew_at)
 		look_at_signatures(zones, entry, now_s);
+}
+
+uint64_t signing_first_end(const struct signing *s)
+{
+	return s->end_s;
 }
 
 static const char *const roles[] = { [SIGN_ZSK] = "zsk", [SIGN_KSK] = "ksk", [SIGN_CSK] = "csk" };

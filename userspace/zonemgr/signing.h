@@ -86,6 +86,12 @@ int signing_edit(struct signing *s, struct zone_edit *edit, const struct zone *b
 /* Once a second: what is due of the zone. */
 void signing_tick(struct zones *zones, struct zones_entry *entry);
 
+/*
+ * When the first of its signatures ends, seconds since 1970: as of the last look at all of them, which is
+ * what it was before while they are being renewed. 0: there was no look yet. Pure.
+ */
+uint64_t signing_first_end(const struct signing *s);
+
 /* What people are told: DS records, keys. New references, NULL: no memory. */
 json_t *signing_report_ds(const struct signing *s);
 json_t *signing_report_keys(const struct signing *s);
