@@ -34,8 +34,8 @@ def test_files_that_are_too_few(lab, daemon):
     """Whatever is refused to it, it says so."""
     daemon.configure(interfaces=None, cache={"size": "8M"})
     for n in range(5, 14):
-        daemon.spawn(before=("prlimit", f"--nofile={n}"))
         before = len(daemon.log())
+        daemon.spawn(before=("prlimit", f"--nofile={n}"))
         assert daemon.reap() and "error: " in daemon.log()[before:], n
 
 
