@@ -87,10 +87,10 @@ static void set_anchors(struct making *m, const struct resolver_config *c)
 	bool validate = c->trust_anchor_file || c->auto_trust_anchor_file;
 
 	set(m, "module-config:", validate ? "validator iterator" : "iterator");
-	if (is_readable(m, "recursion.trust-anchor", c->trust_anchor_file))
+	if (is_readable(m, "trust-anchor", c->trust_anchor_file))
 		check(m, ub_ctx_add_ta_file(m->ctx, c->trust_anchor_file), "trust anchor",
 		      c->trust_anchor_file);
-	if (is_readable(m, "recursion.auto-trust-anchor", c->auto_trust_anchor_file))
+	if (is_readable(m, "auto-trust-anchor", c->auto_trust_anchor_file))
 		check(m, ub_ctx_add_ta_autr(m->ctx, c->auto_trust_anchor_file), "trust anchor",
 		      c->auto_trust_anchor_file);
 }
@@ -112,7 +112,7 @@ static void set_tls(struct making *m, const struct resolver_config *c)
 		return;
 	if (!c->tls_bundle)
 		fail(m, "TLS", "the file of certificates that are trusted is missing");
-	if (is_readable(m, "recursion.tls-bundle", c->tls_bundle))
+	if (is_readable(m, "tls-bundle", c->tls_bundle))
 		set(m, "tls-cert-bundle:", c->tls_bundle);
 	if (!m->code)
 		check(m, ub_ctx_set_tls(m->ctx, 1), "transport", "TLS");

@@ -17,7 +17,7 @@
 #define JUDGED   40 /* one version in so many is given to the tools */
 #define ZONE_TTL 7200
 
-/* Keys as bits, by their place among all tags that were ever seen. */
+/* Keys as bits, by their place among all that were ever seen. */
 struct snap {
 	uint64_t from_s;
 	uint64_t keys, signs_keys;
@@ -38,8 +38,8 @@ struct sim {
 	uint64_t now_s, next_s, ds_at_s, seen_at_s, edit_s, end_s;
 	size_t n_made;
 	char folder[32];
-	uint16_t tags[64];
-	unsigned int n_tags;
+	uint32_t seen[64]; /* algorithm and tag: one that has gone may have had the same tag */
+	unsigned int n_seen;
 	uint64_t of_algorithm[16]; /* keys */
 	uint64_t change_s;         /* then the policy asks for the next kind of keys; 0: never */
 	unsigned int n_changes;
@@ -51,15 +51,15 @@ struct sim {
 
 static uint64_t bit_of(struct sim *s, uint16_t tag, unsigned int algorithm)
 {
+	uint32_t key = algorithm << 16 | tag;
 	unsigned int i = 0;
 
 	assert_true(algorithm < 16);
-
-	while (i < s->n_tags && s->tags[i] != tag)
+	while (i < s->n_seen && s->seen[i] != key)
 		i++;
 	assert_true(i < 64);
-	if (i == s->n_tags)
-		s->tags[s->n_tags++] = tag;
+	if (i == s->n_seen)
+		s->seen[s->n_seen++] = key;
 	s->of_algorithm[algorithm] |= UINT64_C(1) << i;
 	return UINT64_C(1) << i;
 }
