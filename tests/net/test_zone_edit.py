@@ -2,12 +2,13 @@
 """Zones that are changed record by record while they are served, and what a restart makes of them."""
 import os
 import signal
+import subprocess
 import threading
 
 import dns.rcode
 import pytest
 
-from netlab import ROOT, V4, V6, run, texts, wait_for, write_zone, zone
+from netlab import BIN, ROOT, V4, V6, run, texts, wait_for, write_zone, zone
 
 MANY = "".join(f"n{i} IN A 10.0.{i // 256}.{i % 256}\n" for i in range(2000))
 
@@ -172,11 +173,12 @@ def test_killed_between_the_file_and_the_note_of_it(lab, daemon, served, tmp_pat
     daemon.spawn(env={"LD_PRELOAD": str(library), "DIEONRENAME_PATH": str(served),
                       "DIEONRENAME_GO": str(go)}).wait_ready()
     edit(daemon, "add", "before", "60", "A", "192.0.2.1")
-    daemon.ctl("zone", "flush", "z.test")
+    flush = subprocess.Popen([BIN / "volleyctl", "--socket", daemon.socket, "zone", "flush", "z.test"])
     wait_for("the file is in place", lambda: "before" in served.read_text(encoding="ascii"))
     edit(daemon, "add", "behind", "60", "A", "192.0.2.2")
     go.touch()
     daemon.process.wait(20)
+    assert flush.wait(20) != 0
     daemon.process = None
     daemon.spawn().wait_ready()
     assert serial(daemon) == 9
