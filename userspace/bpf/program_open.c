@@ -57,12 +57,6 @@ static int attach_mode(struct program *p, enum program_mode mode)
 	return err;
 }
 
-/* A program that was not loaded is not to be tried twice: the second time EBADF hides that. */
-static bool is_denied(int err)
-{
-	return err == -EPERM || err == -EACCES;
-}
-
 /* Native, else generic, as far as that is wanted. */
 static int attach(struct program *p, const struct program_want *want)
 {
@@ -71,7 +65,9 @@ static int attach(struct program *p, const struct program_want *want)
 	object_forget_reason();
 	if (!want->generic_only)
 		err = attach_mode(p, PROGRAM_NATIVE);
-	if (err && !want->native_only && err != -EBUSY && err != -EEXIST && !is_denied(err)) {
+	/* What could not be loaded is not tried twice: the second time EBADF would hide why. */
+	if (err && !want->native_only && err != -EBUSY && err != -EEXIST &&
+	    (want->generic_only || xdp_program__fd(p->xdp) >= 0)) {
 		if (!want->generic_only)
 			snprintf(p->generic_reason, sizeof(p->generic_reason), "%s",
 				 object_reason(err));
@@ -220,6 +216,11 @@ static int refuse(const struct program *p, const struct found *found, char *err,
 		"detach it, or load it with xdp-loader so that programs can share the interface",
 		p->ifname, found->name, found->id);
 	return -EBUSY;
+}
+
+static bool is_denied(int err)
+{
+	return err == -EPERM || err == -EACCES;
 }
 
 static int find_or_load(struct program *p, struct object_maps *maps,
