@@ -120,7 +120,7 @@ static void set_tls(struct making *m, const struct resolver_config *c)
 
 static void set_upstreams(struct making *m, const struct resolver_config *c)
 {
-	if (is_readable(m, "recursion.root-hints", c->root_hints))
+	if (is_readable(m, "root-hints", c->root_hints))
 		set(m, "root-hints:", c->root_hints);
 	for (const char *const *f = c->forwards; f && *f; f++)
 		set_forward(m, c, *f);
