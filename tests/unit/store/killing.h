@@ -51,14 +51,10 @@ static inline void killing_end(pid_t pid)
 		;
 }
 
-/*
- * Runs @work in a child, which is killed at the @nth stop, counted from 1. False: it came to its end
- * before that.
- */
-static inline bool killing_at_call(killing_work *work, void *user, unsigned nth)
+/* A child that is about to run @work, and stops at each system call from then on. */
+static inline pid_t killing_begin(killing_work *work, void *user)
 {
 	pid_t pid = fork();
-	int status;
 
 	MUST(pid >= 0);
 	if (!pid) {
@@ -67,9 +63,20 @@ static inline bool killing_at_call(killing_work *work, void *user, unsigned nth)
 		work(user);
 		_exit(0);
 	}
-	status = killing_wait(pid);
-	MUST(WIFSTOPPED(status));
+	MUST(WIFSTOPPED(killing_wait(pid)));
 	MUST(!ptrace(PTRACE_SETOPTIONS, pid, 0, PTRACE_O_TRACESYSGOOD | PTRACE_O_EXITKILL));
+	return pid;
+}
+
+/*
+ * Runs @work in a child, which is killed at the @nth stop, counted from 1. False: it came to its end
+ * before that.
+ */
+static inline bool killing_at_call(killing_work *work, void *user, unsigned nth)
+{
+	pid_t pid = killing_begin(work, user);
+	int status;
+
 	for (unsigned n = 0; n < nth; n++) {
 		MUST(!ptrace(PTRACE_SYSCALL, pid, 0, 0));
 		status = killing_wait(pid);
@@ -90,19 +97,10 @@ static inline bool killing_at_call(killing_work *work, void *user, unsigned nth)
 static inline void killing_list_syncs(killing_work *work, void *user, char *list, size_t cap)
 {
 	struct __ptrace_syscall_info info;
-	pid_t pid = fork();
+	pid_t pid = killing_begin(work, user);
 	size_t n = 0;
 	int status;
 
-	MUST(pid >= 0);
-	if (!pid) {
-		MUST(!ptrace(PTRACE_TRACEME, 0, 0, 0));
-		raise(SIGSTOP);
-		work(user);
-		_exit(0);
-	}
-	MUST(WIFSTOPPED(killing_wait(pid)));
-	MUST(!ptrace(PTRACE_SETOPTIONS, pid, 0, PTRACE_O_TRACESYSGOOD | PTRACE_O_EXITKILL));
 	for (;;) {
 		MUST(!ptrace(PTRACE_SYSCALL, pid, 0, 0));
 		status = killing_wait(pid);
