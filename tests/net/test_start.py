@@ -19,7 +19,7 @@ def without(*caps):
     ("net_admin", "sys_admin"),
 ])
 def test_capabilities_that_are_missing(lab, daemon, caps):
-    daemon.configure().spawn(before=without(*caps))
+    daemon.configure(interfaces=[iface(xdp="auto")]).spawn(before=without(*caps))
     daemon.wait_ready()
     (word,) = daemon.interface()["note"].split(": ")[1:2]
     assert word in ("Operation not permitted", "Permission denied")
