@@ -22,14 +22,18 @@ _Static_assert(FORWARD_FDS == FORWARD_UDP_SOCKETS + UPSTREAMS_MAX, "one for each
 
 /* --- Whom to ask ---------------------------------------------------------------------------------- */
 
-/* Those that were asked often enough and said nothing. */
-static uint16_t silent(const struct forward_question *q)
+/* Those that were asked often and long enough and said nothing. */
+static uint16_t silent(const struct forward_question *q, uint64_t now_ns)
 {
 	uint16_t set = 0;
 
-	for (unsigned int i = 0; i < FORWARD_QUERIES_EACH; i++)
-		if (q->queries[i].is_used && q->queries[i].n_silent >= FORWARD_SILENT_MAX)
-			set |= upstream_bit(q->queries[i].upstream);
+	for (unsigned int i = 0; i < FORWARD_QUERIES_EACH; i++) {
+		const struct forward_query *query = &q->queries[i];
+
+		if (query->is_used && query->n_silent >= FORWARD_SILENT_MAX &&
+		    now_ns - query->first_sent_ns >= FORWARD_SILENT_NS)
+			set |= upstream_bit(query->upstream);
+	}
 	return set;
 }
 
@@ -39,13 +43,13 @@ static uint16_t all_of(const struct forward *f)
 }
 
 /* Those that may answer this question yet. */
-static uint16_t open_to(const struct forward *f, const struct forward_question *q)
+static uint16_t open_to(const struct forward *f, const struct forward_question *q, uint64_t now_ns)
 {
 	uint16_t set = all_of(f) & (uint16_t) ~(q->failed | q->refused);
 
 	/* One has failed: for the others it is not waited without end. */
 	if (q->failed)
-		set &= (uint16_t) ~(silent(q) | upstreams_down(&f->upstreams, set));
+		set &= (uint16_t) ~(silent(q, now_ns) | upstreams_down(&f->upstreams, set));
 	return set;
 }
 
@@ -110,7 +114,7 @@ static uint16_t full(const struct forward *f, const struct forward_question *q)
 /* False: it waits, for no upstream has room. */
 static bool ask(struct forward *f, struct forward_question *q, uint64_t now_ns)
 {
-	uint16_t set = open_to(f, q), busy;
+	uint16_t set = open_to(f, q, now_ns), busy;
 	uint8_t upstream;
 
 	if (!forward_question_is_wanted(q)) {

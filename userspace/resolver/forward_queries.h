@@ -32,6 +32,7 @@ struct forward_query {
 	struct cds_list_head on_channel;
 	struct forward_channel *channel; /* NULL: not under way */
 	struct forward_question *question;
+	uint64_t first_sent_ns;
 	uint64_t sent_ns; /* the last time */
 	uint64_t upper;   /* struct forward_text */
 	uint16_t id;

@@ -224,6 +224,8 @@ void forward_query_send(struct forward *f, struct forward_question *q, uint8_t u
 		return;
 	}
 	write_query(f, query);
+	if (!query->sent_ns)
+		query->first_sent_ns = now_ns;
 	query->sent_ns = now_ns;
 	forward_query_land(f, query); /* it may be, if another one was answered late */
 	query->in_flight = true;

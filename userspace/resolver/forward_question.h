@@ -18,8 +18,12 @@
 
 #define FORWARD_QUERIES_EACH 3 /* upstreams that a question may be with at a time */
 
-/* After so many queries without a reply an upstream counts as failed, where others have. */
+/*
+ * After so many queries without a reply, and so long, an upstream counts as failed where others have. One that is
+ * quick with what it knows may have to look for the rest.
+ */
 #define FORWARD_SILENT_MAX 3
+#define FORWARD_SILENT_NS  1500000000ULL
 
 struct forward_question {
 	struct deadline timer;        /* while armed: of the last query */
