@@ -40,6 +40,11 @@ int port_addr_from_sockaddr(struct port_addr *a, const struct sockaddr *sa)
 	return 0;
 }
 
+bool port_addr_same_host(const struct port_addr *a, const struct port_addr *b)
+{
+	return a->family == b->family && !memcmp(a->bytes, b->bytes, a->family == AF_INET ? 4 : 16);
+}
+
 socklen_t port_addr_to_sockaddr(const struct port_addr *a, struct sockaddr_storage *ss)
 {
 	struct sockaddr_in6 *in6 = (struct sockaddr_in6 *)ss;

@@ -28,6 +28,9 @@ __attribute__((warn_unused_result)) int port_addr_from_text(struct port_addr *a,
 __attribute__((warn_unused_result)) int port_addr_from_sockaddr(struct port_addr *a,
 								const struct sockaddr *sa);
 
+/* The same host: ports and interfaces do not count. */
+bool port_addr_same_host(const struct port_addr *a, const struct port_addr *b);
+
 /* Fill ss and return the length of what is in it. */
 socklen_t port_addr_to_sockaddr(const struct port_addr *a, struct sockaddr_storage *ss);
 

@@ -271,6 +271,13 @@ static void ask_soa(struct attempt *a)
 		failed_to_answer(a, n);
 }
 
+/* Who has not answered lately is left out, but where a person wants it asked or it has told us itself. */
+static bool is_to_be_asked(const struct attempt *a, const struct peer *peer, uint64_t now_ns)
+{
+	return a->is_asked || !peer_is_shunned(peer, now_ns) ||
+	       port_addr_same_host(&a->s->teller, &peer->addr);
+}
+
 /* False: there is no other. */
 static bool find_next(struct attempt *a)
 {
@@ -280,7 +287,7 @@ static bool find_next(struct attempt *a)
 		a->remote = a->primaries[a->at_primary].remote;
 		for (; a->at_address < a->remote->n_peers; a->at_address++) {
 			a->peer = &a->remote->peers[a->at_address];
-			if (a->is_asked || !peer_is_shunned(a->peer, now_ns))
+			if (is_to_be_asked(a, a->peer, now_ns))
 				return true;
 			a->primaries[a->at_primary].has_failed = true;
 			if (!*a->s->error)

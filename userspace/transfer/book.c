@@ -183,13 +183,9 @@ struct book_remote *book_remote(const struct book *book, const char *name)
 
 bool book_remote_has(const struct book_remote *remote, const struct port_addr *addr)
 {
-	for (uint32_t i = 0; i < remote->n_peers; i++) {
-		const struct port_addr *own = &remote->peers[i].addr;
-
-		if (own->family == addr->family &&
-		    !memcmp(own->bytes, addr->bytes, addr->family == AF_INET ? 4 : 16))
+	for (uint32_t i = 0; i < remote->n_peers; i++)
+		if (port_addr_same_host(&remote->peers[i].addr, addr))
 			return true;
-	}
 	return false;
 }
 

@@ -179,11 +179,11 @@ void handout_datagram(struct inquiry *i, struct transfer_zone *zone, uint32_t se
 		return;
 	}
 	n = write_datagram(i, &s, &request);
+	count(i->t, &s);
 	if (n > 0)
 		inquiry_reply(i, i->t->primary->out, (size_t)n);
 	else
 		inquiry_refuse(i, 0, DNS_RCODE_SERVFAIL);
-	count(i->t, &s);
 	source_close(&s);
 }
 

@@ -159,22 +159,26 @@ static void let_run(struct scene *s)
 	(void)!transfer_status(s->t, name("z"), &status);
 }
 
+struct telling {
+	struct call call; /* first */
+	struct port_addr from;
+};
+
 static void run_told(struct transfer *t, struct call *call)
 {
-	static const struct port_addr nobody = { .family = AF_INET };
+	const struct telling *telling = (const struct telling *)call;
 	struct transfer_zone *zone = transfer_zones_find(&t->zones, name("z"));
 	const uint32_t serial = SERIAL;
 
-	(void)call;
-	secondary_notified(t, zone, &nobody, &serial);
+	secondary_notified(t, zone, &telling->from, &serial);
 }
 
 /* A NOTIFY with the serial number of the zone, as inquiry.c has checked it. */
-static void tell(struct scene *s)
+static void tell(struct scene *s, struct port_addr from)
 {
-	struct call call = { .run = run_told };
+	struct telling telling = { .call.run = run_told, .from = from };
 
-	call_wait(s->t, &call);
+	call_wait(s->t, &telling.call);
 }
 
 /* --- The other server ---------------------------------------------------------------------------- */
@@ -247,7 +251,7 @@ static struct scene *begin_settling(bool told)
 	put(s, "z", &secondary_config);
 	fd = take_request(s, DNS_TYPE_AXFR);
 	if (told)
-		tell(s);
+		tell(s, (struct port_addr){ .family = AF_INET });
 	give_zone(s, fd);
 	wait_for_event(s);
 	return s;
@@ -280,20 +284,46 @@ static void refresh_of_all_is_kept(void **state)
 	end(s);
 }
 
-/* Also of who has not answered lately: another zone has just found that out. */
+static void wait_failed(struct scene *s, const char *zone)
+{
+	struct transfer_status status;
+
+	do {
+		assert_int_equal(transfer_status(s->t, name(zone), &status), 0);
+	} while (!*status.error || status.is_running);
+}
+
+/* The other server has not answered lately: another zone has found that out. */
+static void make_shunned(struct scene *s)
+{
+	put(s, "y", &secondary_config);
+	close(take_request(s, DNS_TYPE_AXFR));
+	wait_failed(s, "y");
+}
+
 static void refresh_asks_who_did_not_answer(void **state)
 {
 	struct scene *s = begin_settling(false);
-	struct transfer_status status;
 
 	(void)state;
-	put(s, "y", &secondary_config);
-	close(take_request(s, DNS_TYPE_AXFR));
-	do {
-		assert_int_equal(transfer_status(s->t, name("y"), &status), 0);
-	} while (!*status.error || status.is_running);
+	make_shunned(s);
 	assert_int_equal(transfer_refresh(s->t, name("z"), false), 0);
 	transfer_settled(s->t, name("z"), 0);
+	close(take_request(s, DNS_TYPE_AXFR));
+	transfer_stop(s->t);
+	end(s);
+}
+
+/* Who speaks is there again; it is asked at once, and for the zone that it spoke of. */
+static void notify_asks_who_did_not_answer(void **state)
+{
+	struct scene *s = begin(CONFIG_TLS_OFF);
+
+	(void)state;
+	make_shunned(s);
+	put(s, "z", &secondary_config);
+	wait_failed(s, "z");
+	tell(s, book_addr(&s->address));
 	close(take_request(s, DNS_TYPE_AXFR));
 	transfer_stop(s->t);
 	end(s);
@@ -397,6 +427,7 @@ int main(void)
 		cmocka_unit_test(refresh_is_kept_beside_a_notify),
 		cmocka_unit_test(refresh_of_all_is_kept),
 		cmocka_unit_test(refresh_asks_who_did_not_answer),
+		cmocka_unit_test(notify_asks_who_did_not_answer),
 		cmocka_unit_test(connection_goes_with_its_book),
 	};
 
