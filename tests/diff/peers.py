@@ -146,7 +146,7 @@ class Server:
     def log(self):
         return (self.folder / "log").read_text(errors="replace")
 
-    def ask(self, wire, timeout=3.0, source="127.0.0.1"):
+    def ask(self, wire, timeout=10.0, source="127.0.0.1"):
         """The reply over UDP; None if there is none."""
         with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sock:
             sock.settimeout(timeout)

@@ -223,10 +223,10 @@ class Tree(Netns):
             self.close()
             raise
 
-    def ask_server(self, address, name, kind="A"):
+    def ask_server(self, address, name, kind="A", timeout=TIMEOUT):
         """An answer of one of the servers, None without one."""
         with self.socket(socket.SOCK_DGRAM) as sock:
-            sock.settimeout(0.5)
+            sock.settimeout(timeout)
             sock.sendto(query(name, kind, do=True).to_wire(), (address, 53))
             try:
                 return dns.message.from_wire(sock.recv(4096))

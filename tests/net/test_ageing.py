@@ -218,6 +218,12 @@ def make_prefetching(world, request):
     world.start(keys={"qname-minimisation": False})
 
 
+def check_fetched(world, name, n):
+    """So often it was asked for; what was slow may have been sent again."""
+    assert world.daemon.stats()["resolver"]["upstream"] == n
+    assert [one.lower() for one in world.upstream.seen].count(name) >= n
+
+
 def test_who_asks_often_never_waits(prefetching):
     """Fetched anew while the old one still answers: the driver has no miss after the first, and what
     is fetched has its whole life before it."""
@@ -237,7 +243,7 @@ def test_who_asks_often_never_waits(prefetching):
         least, last = min(least, ttl), ttl
         time.sleep(0.05)
     assert jumps == 2 and least >= 1
-    assert [one.lower() for one in world.upstream.seen].count(name) == 3
+    check_fetched(world, name, 3)
     after = world.daemon.reasons()
     assert after["up-miss"] == 1 and not after.get("up-expired")
 
@@ -247,6 +253,6 @@ def test_who_does_not_ask_costs_nothing(prefetching):
     ask(world.lab, query(name))
     ask(world.lab, query(name))
     time.sleep(3.5)
-    assert [one.lower() for one in world.upstream.seen].count(name) == 1
+    check_fetched(world, name, 1)
     assert records(ask(world.lab, query(name)))
-    assert [one.lower() for one in world.upstream.seen].count(name) == 2
+    check_fetched(world, name, 2)

@@ -78,13 +78,13 @@ class Seen:
 class Upstream:
     """
     reply(query, seen, upstream) gives octets, None, or a list of octets. TCP: one thread for each
-    connection.
+    connection. once: what is sent again, as this machine was slow, is not seen; its reply is under way.
     """
 
-    def __init__(self, netns, address, reply, family=socket.AF_INET, tcp=True, closes=False):
+    def __init__(self, netns, address, reply, family=socket.AF_INET, tcp=True, closes=False, once=False):
         self.netns, self.reply, self.seen, self.closes = netns, reply, [], closes
-        self.connections = 0
-        self.silent = False
+        self.connections = self.n_ended = 0
+        self.silent, self.once = False, once
         self.threads = []
         self.udp, self.listener = netns_sockets(netns, address, family, tcp)
         self.udp.setsockopt(socket.SOL_SOCKET, SO_RCVBUFFORCE, 4 << 20)
@@ -100,6 +100,8 @@ class Upstream:
         if self.silent:
             return []
         seen = Seen(wire, peer, tcp)
+        if self.once and any((one.wire, one.port) == (wire, seen.port) for one in self.seen):
+            return []
         self.seen.append(seen)
         if self.reply is true_answer:
             return [quick_answer(wire)]
@@ -129,12 +131,16 @@ class Upstream:
 
     def serve_connection(self, conn, peer):
         with conn, contextlib.suppress(OSError):
-            while size := conn.recv(2, socket.MSG_WAITALL):
-                wire = conn.recv(int.from_bytes(size, "big"), socket.MSG_WAITALL)
-                for out in self.replies(wire, peer, True):
-                    conn.sendall(len(out).to_bytes(2, "big") + out)
-                    if self.closes:
-                        return
+            self.serve_messages(conn, peer)
+        self.n_ended += 1
+
+    def serve_messages(self, conn, peer):
+        while size := conn.recv(2, socket.MSG_WAITALL):
+            wire = conn.recv(int.from_bytes(size, "big"), socket.MSG_WAITALL)
+            for out in self.replies(wire, peer, True):
+                conn.sendall(len(out).to_bytes(2, "big") + out)
+                if self.closes:
+                    return
 
     def close(self):
         for sock in (self.udp, self.listener):
@@ -193,7 +199,7 @@ def test_an_answer(resolve, upstream):
         out.flags |= dns.flags.AD | dns.flags.RA
         wire = out.to_wire()
         return wire[:12] + wire[12:28].upper() + wire[28:]
-    server = upstream(reply)
+    server = upstream(reply, once=True)
     it = resolve()
     got = it.ask("WWW.Example.LAB.")
     assert got.brief() == ("NOERROR", "insecure", NONE) and got.texts("A") == [TRUE]
@@ -220,12 +226,12 @@ def test_ipv6(resolve, upstream):
 
 
 def test_the_same_question_goes_up_once_but_for_cd(resolve, upstream):
-    def slow(query, seen, server):
-        server.later(0.2, true_answer(query, seen, server), seen.port)
-    server = upstream(slow)
-    it = resolve()
+    server = upstream(silent)
+    it = resolve("-w", "20000")
     it.say("same 500 www.lab.")
     it.say("www.lab. A cd")
+    wait_for("all are asked", lambda: it.counters()["asked"] == 501)
+    server.reply = true_answer
     assert sorted((it.line()[:8], it.line()[:8])) == ["answer\tw", "flooded "]
     assert it.counters()["upstream"] == 2
     assert len({(seen.id, seen.port) for seen in server.seen}) == 2
@@ -302,7 +308,7 @@ def to_other_port(forged, seen, server):
 ])
 def test_what_is_forged_is_not_taken(resolve, upstream, change, n_unmatched):
     """What is not from the upstream's address and port never comes out of the socket."""
-    upstream(changed(change))
+    upstream(changed(change), once=True)
     it = resolve()
     for n in range(3):
         got = it.ask(f"www{n}.lab.")
@@ -314,7 +320,7 @@ def test_what_is_forged_is_not_taken(resolve, upstream, change, n_unmatched):
 def test_a_reply_comes_once(resolve, upstream):
     """The second, other one is nobody's; so is one to a query of the past."""
     upstream(lambda query, *_: [address_answer(query, TRUE).to_wire(),
-                                address_answer(query, FORGED).to_wire()])
+                                address_answer(query, FORGED).to_wire()], once=True)
     it = resolve()
     assert it.ask("www.lab.").texts("A") == [TRUE]
     wait_for("the second one", lambda: it.counters()["unmatched"] == 1)
@@ -328,7 +334,7 @@ def test_letter_case_is_random_and_must_come_back(resolve, upstream):
         if "right" in seen.name.lower():
             return address_answer(query, TRUE).to_wire()
         return forged[:12] + forged[12:].replace(forged[12:25], forged[12:25].lower())
-    server = upstream(reply)
+    server = upstream(reply, once=True)
     it = resolve("-x")
     got = it.ask("abcdefghijkl.right.lab.")
     assert got.texts("A") == [TRUE] and got.message.question[0].name.to_text()[:5] == "abcde"
@@ -390,12 +396,13 @@ def test_a_port_that_somebody_guesses_is_given_up(resolve, upstream):
             wire[0:2] = ((seen.id + 1) % 65536).to_bytes(2, "big")
             server.send(bytes(wire), ("127.0.0.1", seen.port))
         return address_answer(query, TRUE).to_wire()
-    server = upstream(flood)
+    server = upstream(flood, once=True)
     it = resolve()
     for n in range(20):
         assert it.ask(f"www{n}.lab.").texts("A") == [TRUE]
-    ports = [seen.port for seen in server.seen]
-    assert len(set(ports)) == len(ports)
+    assert it.counters()["sockets"] == len(server.seen) == 20
+    # At random, a port may be one that was left before.
+    assert len({seen.port for seen in server.seen}) >= 18
 
 
 # --- Upstreams that are dead, late, or fail --------------------------------------------------------
@@ -412,7 +419,7 @@ def test_one_of_the_upstreams_is_dead(resolve, upstream, dead):
     start = time.monotonic()
     for n in range(200):
         assert it.ask(f"www{n}.lab.").texts("A") == [TRUE]
-    assert time.monotonic() - start < 3
+    assert time.monotonic() - start < 10  # 40, if each second one waited for the dead one
     if mute:
         assert 1 <= len(mute.seen) < 20
         mute.reply, before = true_answer, len(mute.seen)
@@ -421,10 +428,10 @@ def test_one_of_the_upstreams_is_dead(resolve, upstream, dead):
 
 
 def test_no_upstream_can_be_reached(resolve):
-    it = resolve(to=[NOBODY])
+    it = resolve("-w", "20000", to=[NOBODY])
     start = time.monotonic()
     assert it.ask("www.lab.").brief() == ("SERVFAIL", "insecure", NETWORK_ERROR)
-    assert time.monotonic() - start < 3
+    assert time.monotonic() - start < 10
 
 
 @pytest.mark.parametrize("rcode", ["SERVFAIL", "REFUSED", "NOTAUTH", "BADVERS"])
@@ -440,10 +447,10 @@ def test_one_that_fails_is_not_the_last(resolve, upstream, rcode):
 def test_all_fail(resolve, upstream):
     upstream(failing(dns.rcode.SERVFAIL))
     upstream(failing(dns.rcode.REFUSED), address=B)
-    it = resolve(to=[A, B])
+    it = resolve("-w", "20000", to=[A, B])
     start = time.monotonic()
     assert it.ask("www.lab.").brief() == ("SERVFAIL", "insecure", NO_REACHABLE_AUTHORITY)
-    assert time.monotonic() - start < 1
+    assert time.monotonic() - start < 5
     assert it.counters()["failed"] == 1
 
 
@@ -459,7 +466,31 @@ def test_one_fails_and_the_other_is_silent(resolve, upstream):
     it = resolve("-w", "20000", to=[A, B])
     start = time.monotonic()
     assert it.ask("www.lab.").rcode == "SERVFAIL"
-    assert time.monotonic() - start < 6
+    assert time.monotonic() - start < 10
+
+
+def test_one_fails_and_the_other_takes_its_time(resolve, upstream):
+    """It is quick with what it knows, and has to look for the rest."""
+    def fails(query, _seen, _upstream):
+        out = address_answer(query, TRUE)
+        if query.question[0].name.to_text() == "cold.lab.":
+            out = dns.message.make_response(query)
+            out.set_rcode(dns.rcode.SERVFAIL)
+        return out.to_wire()
+
+    def looks(query, seen, server):
+        out = address_answer(query, TRUE).to_wire()
+        if seen.name != "cold.lab.":
+            return out
+        if [one.name for one in server.seen].count("cold.lab.") == 1:
+            server.later(0.8, out, seen.port)
+        return None
+    bad, good = upstream(fails), upstream(looks, address=B)
+    it = resolve(to=[A, B])
+    for n in range(60):
+        assert it.ask(f"www{n}.lab.").texts("A") == [TRUE]
+    assert it.ask("cold.lab.").texts("A") == [TRUE]
+    assert all("cold.lab." in [one.name for one in server.seen] for server in (bad, good))
 
 
 def test_a_server_that_does_not_recurse_has_not_answered(resolve, upstream):
@@ -475,29 +506,29 @@ def test_a_late_answer_is_taken(resolve, upstream):
     """A query is sent again, with the same ID and port, and the reply to the first is good."""
     def late(query, seen, server):
         if len(server.seen) == 1:
-            server.later(1.2, true_answer(query, seen, server), seen.port)
+            server.later(2.5, true_answer(query, seen, server), seen.port)
     server = upstream(late)
-    it = resolve()
+    it = resolve("-w", "20000")
+    start = time.monotonic()
     assert it.ask("www.lab.").texts("A") == [TRUE]
-    assert len(server.seen) >= 2
+    wait_for("all is seen", lambda: it.counters()["resent"] == len(server.seen) - 1)
+    assert len(server.seen) >= 3
     assert len({(seen.id, seen.port) for seen in server.seen}) == 1
-    gaps = [b.at - a.at for a, b in zip(server.seen, server.seen[1:])]
-    assert 0.35 < gaps[0] < 0.7 and all(b > 1.5 * a for a, b in zip(gaps, gaps[1:]))
-    assert it.counters()["resent"] == len(server.seen) - 1
+    # Each wait is twice the one before. Seen from the start: what comes here late makes none shorter.
+    for seen, at in zip(server.seen, (0, 0.4, 1.2, 2.8)):
+        assert seen.at - start >= at
 
 
 def test_a_server_that_stops_and_returns(resolve, upstream):
     server = upstream()
-    it = resolve("-w", "700")
+    it = resolve("-w", "3000")
     assert it.ask("www.lab.").texts("A") == [TRUE]
     server.silent = True
     it.say("flood 5000 dead.lab.")
     assert it.line() == "flooded 5000 0 5000"
     assert it.counters()["timed_out"] == 5000
     server.silent = False
-    start = time.monotonic()
-    wait_for("it is back", lambda: it.ask("back.lab.").rcode == "NOERROR", 10)
-    assert time.monotonic() - start < 4
+    wait_for("it is back", lambda: it.ask("back.lab.").rcode == "NOERROR", 8)
     it.say("flood 5000 alive.lab.")
     assert int(it.line().split()[2]) > 4000
 
@@ -531,7 +562,7 @@ def no_edns(rcode, bare):
 @pytest.mark.parametrize("rcode, bare", [(dns.rcode.FORMERR, False), (dns.rcode.FORMERR, True),
                                          (dns.rcode.NOTIMP, False)])
 def test_an_upstream_without_edns(resolve, upstream, rcode, bare):
-    server = upstream(no_edns(rcode, bare))
+    server = upstream(no_edns(rcode, bare), once=True)
     it = resolve()
     for n in range(3):
         assert it.ask(f"www{n}.lab.").texts("A") == [TRUE]
@@ -548,7 +579,7 @@ def test_formerr_for_another_reason_changes_nothing(resolve, upstream):
             out.set_rcode(dns.rcode.FORMERR)
             return out.to_wire()
         return true_answer(query, seen, server)
-    server = upstream(reply)
+    server = upstream(reply, once=True)
     it = resolve()
     assert it.ask("bad.lab.").rcode == "SERVFAIL"  # with OPT: it knows it
     assert len(server.seen) == 1
@@ -578,7 +609,7 @@ def truncating(query, seen, _server):
 def test_truncated_answers_come_whole(resolve, upstream):
     """Over one connection to the same upstream, however many."""
     server = upstream(truncating)
-    it = resolve()
+    it = resolve("-w", "20000")
     got = it.ask("www.lab.")
     assert len(got.texts("TXT")) == 280
     assert got.message.flags == dns.flags.QR | dns.flags.RD | dns.flags.RA
@@ -610,7 +641,7 @@ def test_tcp_alone(resolve, upstream):
         out, kept[:] = list(reversed(kept)), []
         return out
     server = upstream(swapping)
-    it = resolve("-t", "tcp")
+    it = resolve("-t", "tcp", "-w", "20000")
     it.say("flood 2000 lab.")
     assert it.line() == "flooded 2000 2000 0"
     assert server.connections == 1 and all(seen.tcp for seen in server.seen)
@@ -623,6 +654,8 @@ def test_a_server_that_closes_after_each_answer(resolve, upstream):
     it = resolve("-t", "tcp")
     for n in range(20):
         assert it.ask(f"www{n}.lab.").texts("A") == [TRUE]
+        # A question in between would be sent in vain, 30 at once as well.
+        wait_for("its end", lambda n=n: server.n_ended == n + 1)
     assert server.connections == 20
     it.say("flood 30 lab.")
     assert it.line() == "flooded 30 30 0"
@@ -647,7 +680,7 @@ def test_a_truncated_answer_over_tcp_is_none(resolve, upstream):
         out.flags |= dns.flags.TC
         return out.to_wire()
     upstream(reply)
-    it = resolve("-w", "1000")
+    it = resolve("-w", "3000")
     assert it.ask("www.lab.").rcode == "SERVFAIL"
     assert it.counters()["malformed"] == 1
 
@@ -680,7 +713,7 @@ def test_servers_that_do_anything(resolve, upstream, options):
     rng = random.Random(7)
     servers = [upstream(at_random(rng), address=A), upstream(at_random(rng), address=B, closes=True),
                upstream(at_random(rng), address=C, tcp=False)]
-    it = resolve(*options, "-n", "2", "-w", "1500", "-u", "200", to=[A, B, C, NOBODY])
+    it = resolve(*options, "-n", "2", "-w", "4000", "-u", "200", to=[A, B, C, NOBODY])
     it.say("flood 3000 chaos.lab.")
     _, n, noerror, servfail = it.line().split()
     assert int(noerror) + int(servfail) == int(n) == 3000 and int(noerror) > 30

@@ -120,7 +120,8 @@ class TlsUpstream(Upstream):
                 self.context.maximum_version = newest
         self.reply, self.seen, self.closes = reply, [], closes
         self.names, self.versions, self.n_resumed, self.n_ended = [], set(), 0, 0
-        self.connections, self.silent, self.threads, self.open = 0, False, [], set()
+        self.connections, self.threads, self.open = 0, [], set()
+        self.silent = self.once = False
         self.udp = None
         with inside_netns(netns.name):
             self.listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
@@ -205,7 +206,7 @@ def test_many_in_one_connection(resolve, upstream):
         out, kept[:] = list(reversed(kept)), []
         return out
     server = upstream(swapping)
-    it = resolve()
+    it = resolve("-w", "20000")
     it.say("flood 2000 lab.")
     assert it.line() == "flooded 2000 2000 0"
     assert server.connections == 1
@@ -300,10 +301,10 @@ def test_a_session_that_the_server_does_not_know_any_more(resolve, upstream):
 @pytest.mark.parametrize("what", ["another name", "expired", "of a stranger", "of itself"])
 def test_who_has_no_certificate_gets_no_question(resolve, upstream, certificates, what):
     server = upstream(certificate=certificates.bad[what])
-    it = resolve()
+    it = resolve("-w", "20000")
     start = time.monotonic()
     assert it.ask("www.lab.").brief() == ("SERVFAIL", "insecure", NETWORK_ERROR)
-    assert time.monotonic() - start < 3
+    assert time.monotonic() - start < 10
     assert it.counters()["tls_failed"] == server.connections == 3
     good = upstream(address=B)
     it = resolve(to=[A, B])
@@ -315,9 +316,10 @@ def test_who_has_no_certificate_gets_no_question(resolve, upstream, certificates
 def test_a_server_that_is_refused_is_not_asked_by_each_question(resolve, upstream, certificates):
     server = upstream(certificate=certificates.bad["another name"])
     it = resolve("-w", "3000")
+    start = time.monotonic()
     it.say("flood 2000 lab.")
     assert it.line() == "flooded 2000 0 2000"
-    assert server.connections <= 3 / 0.25 + 1
+    assert server.connections <= (time.monotonic() - start) / 0.25 + 1
     assert it.counters()["queries_tcp"] > 0 and not server.seen
 
 
@@ -348,7 +350,8 @@ def test_a_handshake_that_does_not_end(resolve, upstream):
     mute = upstream(certificate=None)
     it = resolve("-w", "6000")
     assert it.ask("www.lab.").rcode == "SERVFAIL"
-    assert 1 <= it.counters()["tls_failed"] <= mute.connections <= 3
+    wait_for("it is given up", lambda: it.counters()["tls_failed"])
+    assert it.counters()["tls_failed"] <= mute.connections <= 3
     upstream(address=B)
     it = resolve("-w", "6000", to=[A, B])
     for n in range(10):

@@ -89,8 +89,9 @@ def test_another_volleyd_adopts_them_with_their_age(world):
     for one in names:
         one.check_driver()
         one.check()
+        before = one.look()[0]
         reply = ask(world.lab, query(one.name), tcp=True)
-        assert has(reply, "RA") and abs(one.look()[0] - min(ttls(reply).values())) <= 1
+        assert has(reply, "RA") and before >= min(ttls(reply).values()) >= one.look()[0]
     assert len(world.upstream.seen) == n_upstream
     assert records(ask(world.lab, query("www.good.lab."))) == ["A 192.0.2.80"]
     assert ask(world.lab, query(names[0].name), source="192.0.2.2").rcode() == 5
@@ -179,9 +180,10 @@ def test_ages_do_not_follow_the_wall_clock(world, wall):
 def test_what_the_resolver_knows_does_not_follow_it_either(world, wall):
     """Aliases of a name that it knows, after steps back."""
     names = [Watched(world, "to0.aging.lab.")]
-    for step in (-HOUR, -24 * HOUR):
+    for n, step in enumerate((-HOUR, -24 * HOUR)):
         wall(step)
-        time.sleep(2.5)  # volleyd looks once a second, and the resolver is made anew
+        wait_for("volleyd sees it", lambda n=n: world.daemon.log().count("the wall clock was set") > n)
+        world.daemon.status()  # by then the resolver is made anew
         names.append(Watched(world, f"to{step}.aging.lab."))
         assert 0 < names[-1].ttl <= TTL, f"after a step of {step} s"
         for one in names:

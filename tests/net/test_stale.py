@@ -50,7 +50,7 @@ def test_stale_answers_while_the_upstream_is_dead(world, upstream):
     assert set(ttls(ask(world.lab, query(name))).values()) <= {1, LIFE_S}
     upstream.silent = True
     time.sleep(EXPIRED_S)
-    assert 0.8 < check_stale(world, name) < 2, "stale-client-timeout"
+    assert 0.8 < check_stale(world, name) < 2.9, "stale-client-timeout, not query-timeout"
     for way in ({}, {"tcp": True}, {"where": V6}, {}):
         # that it has failed is known now: nobody waits again
         assert check_stale(world, name, **way) < 2
@@ -64,11 +64,13 @@ def test_stale_answers_while_the_upstream_is_dead(world, upstream):
 @pytest.mark.parametrize("upstream", ["fill.lab."], indirect=True)
 def test_fresh_answers_are_preferred_to_stale_ones(world, upstream):
     """The servers answer in time: nothing stale is said."""
+    n_seen = 0
     for n in range(2):
         time.sleep(EXPIRED_S * n)
         reply = ask(world.lab, query("www.fill.lab."))
         assert records(reply) == TRUE and not codes(reply)
-    assert [name.lower() for name in upstream.seen].count("www.fill.lab.") == 2
+        before, n_seen = n_seen, [name.lower() for name in upstream.seen].count("www.fill.lab.")
+        assert n_seen > before
 
 
 @pytest.mark.parametrize("upstream", ["dead.lab."], indirect=True)

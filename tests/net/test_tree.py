@@ -189,7 +189,7 @@ def test_no_server_answers(world, zone):
     start = time.monotonic()
     reply = ask(world.lab, query("www." + zone))
     assert reply.rcode() == 2 and not reply.answer
-    assert time.monotonic() - start < 5
+    assert time.monotonic() - start < 9
     if world.kind != "unbound":
         assert {22, 23, 3} & set(codes(reply)), reply
 
@@ -225,6 +225,14 @@ def test_what_is_too_large_for_udp(world):
 # --- From the cache ---------------------------------------------------------------------------------
 
 
+def ask_lasting(world, made):
+    """An answer that will not expire just now: a denial may be as old as what it is made of."""
+    def is_lasting():
+        reply = ask(world.lab, made)
+        return reply if min(ttls(reply).values()) > 10 else None
+    return wait_for("an answer with some life before it", is_lasting, 30)
+
+
 def check_from_cache(world, call):
     """The answer, from the cache: by the driver, but for what has no room in the frame of a veth."""
     if world.kind != "native":
@@ -250,7 +258,7 @@ def test_the_second_asking_is_answered_from_the_cache(world, name, kind):
     if world.kind == "unbound":
         return  # of volleyd alone
     for words, _, _ in CLIENTS:
-        ask(world.lab, query(name, kind, **words))
+        ask_lasting(world, query(name, kind, **words))
     for words, _, _ in CLIENTS:
         for where in (V4, V6):
             check_from_cache(world, lambda w=words, a=where: ask(world.lab, query(name, kind, **w), a))
@@ -259,24 +267,25 @@ def test_the_second_asking_is_answered_from_the_cache(world, name, kind):
 
 
 def test_the_driver_s_answer_is_the_worker_s(world):
-    """The same records and flags, but for a second of age."""
+    """The same records and flags, but for their age."""
     if world.kind != "native":
         return
     for n, (name, kind, *_rest) in enumerate(KINDS[:30]):
         name = name.replace("nothere", f"nothere{n}")
         for words, _, _ in CLIENTS:
             made = query(name, kind, **words)
-            ask(world.lab, made)
+            ask_lasting(world, made)
+            start = time.monotonic()
             first = ask(world.lab, made, tcp=True)
             second = check_from_cache(world, lambda q=made: ask(world.lab, q))
             assert records(first) == records(second) and first.flags == second.flags
             assert records(first, "authority") == records(second, "authority")
             ages = [ttls(first)[key] - ttls(second)[key] for key in ttls(second)]
-            assert set(ages) <= {0, 1}, (first, second)
+            assert 0 <= min(ages) and max(ages) <= time.monotonic() - start + 1, (first, second)
 
 
 def test_the_tree_is_as_it_says(world):
     """The floors are on addresses of their own: none answers for the next."""
     reply = world.tree.ask_server(TLD_NS, "www.good.lab.")
     assert not reply.answer and reply.authority[0].rdtype == 2
-    assert world.tree.ask_server(SILENT, "www.silent.lab.") is None
+    assert world.tree.ask_server(SILENT, "www.silent.lab.", timeout=0.5) is None

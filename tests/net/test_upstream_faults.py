@@ -193,7 +193,7 @@ def test_a_late_answer_is_for_those_that_come_later(world):
     late.silent = True
     start = time.monotonic()
     assert ask(world.lab, query("b.late.lab.")).rcode() == 2
-    assert time.monotonic() - start < 4.7, "query-timeout, or libunbound gives up before"
+    assert time.monotonic() - start < 9, "query-timeout, or libunbound gives up before"
     late.silent = False
     wait_for("it answers again", lambda: records(ask(world.lab, query("b.late.lab."))) == TRUE, 30)
 
@@ -203,6 +203,7 @@ def test_the_same_question_of_many_goes_up_once(world):
     late = world.tree.script("count.lab.", answer)
     late.delay_s = 0.3  # of which the resolver knows when it waits
     assert records(ask(world.lab, query("start.count.lab."))) == TRUE
+    before = world.daemon.stats()["resolver"]
     made = [query("same.count.lab.") for _ in range(100)]
     socks = [world.lab.socket("c") for _ in made]
     try:
@@ -215,23 +216,26 @@ def test_the_same_question_of_many_goes_up_once(world):
     finally:
         for sock in socks:
             sock.close()
-    assert [name.lower() for name in late.seen].count("same.count.lab.") == 1
+    after = world.daemon.stats()["resolver"]
+    assert after["upstream"] == before["upstream"] + 1  # though libunbound may have to send it again
+    assert "same.count.lab." in [name.lower() for name in late.seen]
 
 
 def test_many_questions_of_one_connection(world):
     """RFC 7766 section 6.2.1.1: over one connection, answered as they come, the late ones last."""
     late = world.tree.script("late.lab.", answer)
     ask(world.lab, query("start.late.lab."))
-    late.delay_s = 0.5
+    late.silent = True
     slow = [query(f"s{n}.late.lab.", id=n) for n in range(1, 21)]
     quick = [query(f"q{n}.wild.good.lab.", id=100 + n) for n in range(20)]
     with world.lab.connect("c", V4) as sock:
         sock.settimeout(8)
         for one in slow + quick:
             dns.query.send_tcp(sock, one)
-        order = [dns.query.receive_tcp(sock, time.time() + 8)[0].id for _ in slow + quick]
-    assert sorted(order) == sorted(one.id for one in slow + quick)
-    assert sum(order[:20]) > 20 * 100, order
+        first = [dns.query.receive_tcp(sock, time.time() + 8)[0].id for _ in quick]
+        late.silent = False
+        last = [dns.query.receive_tcp(sock, time.time() + 8)[0].id for _ in slow]
+    assert sorted(first) == [one.id for one in quick] and sorted(last) == [one.id for one in slow]
     assert records(ask(world.lab, query("s1.late.lab."))) == TRUE
 
 
@@ -240,14 +244,15 @@ def test_a_client_that_goes_before_its_answer(world):
     late = world.tree.script("late.lab.", answer)
     ask(world.lab, query("start2.late.lab."))
     late.delay_s = 0.5
+    before = world.daemon.stats()["engine"]["finished"]
     for n in range(20):
         with world.lab.connect("c", V4) as sock:
             dns.query.send_tcp(sock, query(f"gone{n}.late.lab."))
-    time.sleep(0.8)
-    n_seen = len(late.seen)
+    wait_for("the answers", lambda: world.daemon.stats()["engine"]["finished"] == before + 20)
+    asked = world.daemon.stats()["resolver"]["asked"]
     for n in range(20):
         assert records(ask(world.lab, query(f"gone{n}.late.lab."))) == TRUE
-    assert len(late.seen) == n_seen
+    assert world.daemon.stats()["resolver"]["asked"] == asked
 
 
 # --- What is not theirs to say ----------------------------------------------------------------------
