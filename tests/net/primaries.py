@@ -58,7 +58,7 @@ class Primary:
         with open(self.folder / "log", "ab") as log:
             self.process = self.netns.popen(*self.configure(), stdout=log, stderr=log,
                                             stdin=subprocess.DEVNULL)
-        wait_for(f"{self.kind} answers", self.serial, 10)
+        wait_for(f"{self.kind} answers", self.serial, 30)
 
     def serial(self):
         """What it answers with; 0: it does not."""
@@ -85,7 +85,7 @@ class Primary:
     def change(self, serial, name, address):
         """One more address; the serial number has to be the next one."""
         self.add(serial, name, address)
-        wait_for(f"{self.kind} has {serial}", lambda: self.serial() == serial)
+        wait_for(f"{self.kind} has {serial}", lambda: self.serial() == serial, 20)
 
     def run(self, *words, **kwargs):
         return run("nsenter", f"--net=/run/netns/{self.netns.name}", "--", *words, **kwargs)
@@ -134,6 +134,22 @@ zone:
 
 class Nsd(Primary):
     kind, has_tls = "nsd", True
+
+    def start(self):
+        super().start()
+        self.n_processes = self.count_processes()
+
+    def count_processes(self):
+        n = 0
+        for pid in run("ip", "netns", "pids", self.netns.name).stdout.split():
+            with contextlib.suppress(OSError), open(f"/proc/{pid}/comm", encoding="ascii") as comm:
+                n += comm.read().startswith("nsd")
+        return n
+
+    def change(self, serial, name, address):
+        """It goes on with other processes; as long as the ones before are there, they answer, too."""
+        super().change(serial, name, address)
+        wait_for("the processes before have gone", lambda: self.count_processes() <= self.n_processes, 20)
 
     def configure(self):
         key = f"key:\n  name: k1\n  algorithm: hmac-{self.algorithm}\n" \

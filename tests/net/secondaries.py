@@ -6,7 +6,7 @@ import subprocess
 import dns.exception
 import dns.message
 
-from netlab import CLIENT4, V4, has, run, wait_for
+from netlab import CLIENT4, V4, has, run, texts, wait_for
 
 
 def certificate(folder, name="volley.test"):
@@ -192,6 +192,10 @@ class Secondary(Peer):
         answer = self.ask(self.zone, "SOA")
         return answer.answer[0][0].serial if answer and answer.answer else None
 
-    def wait_for(self, serial, seconds=10):
+    def wait_for(self, serial, seconds=30):
         wait_for(f"serial {serial} of {self.zone}: {json.dumps(self.log()[-3000:])}",
                  lambda: self.serial() == serial, seconds)
+
+    def wait_address(self, name, address):
+        """It may have a process with the version before for a moment (nsd)."""
+        wait_for(f"{name} is {address}", lambda: (it := self.ask(name, "A")) and texts(it) == [address])

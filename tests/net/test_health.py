@@ -20,9 +20,9 @@ _libc = ctypes.CDLL(None, use_errno=True)
 _libc.ptrace.argtypes = [ctypes.c_long, ctypes.c_long, ctypes.c_void_p, ctypes.c_void_p]
 
 
-def health(daemon, *words):
+def health(daemon, *words, wait_s=10):
     """(status, reasons, warnings), as people read them."""
-    said = daemon.ctl("-w", 2, "health", *words, check=False)
+    said = daemon.ctl("-w", wait_s, "health", *words, check=False)
     lines = said.stdout.splitlines()
     reasons = [line[len("not healthy: "):] for line in lines if line.startswith("not healthy: ")]
     warnings = [line[len("warning: "):] for line in lines if line.startswith("warning: ")]
@@ -34,7 +34,7 @@ def health(daemon, *words):
 
 def wait_health(daemon, status, *words):
     return wait_for(f"health says {status}: {health(daemon, *words)}",
-                    lambda: (lambda it: it if it[0] == status else None)(health(daemon, *words)))
+                    lambda: (lambda it: it if it[0] == status else None)(health(daemon, *words)), 20)
 
 
 @contextlib.contextmanager
@@ -77,7 +77,7 @@ def test_no_daemon_and_one_that_hangs(daemon):
     assert status == NO_DAEMON and str(daemon.socket) in reasons
     daemon.start()
     daemon.signal(signal.SIGSTOP)
-    status, reasons, _ = health(daemon, "--zones", "none")
+    status, reasons, _ = health(daemon, "--zones", "none", wait_s=2)
     assert status == NO_DAEMON and "does not reply" in reasons
     said = daemon.ctl("-w", 1, "--json", "health", check=False)
     assert said.returncode == NO_DAEMON and '"healthy": false' in said.stdout
@@ -111,8 +111,8 @@ def test_starting(daemon, tmp_path):
             "verify": ["/bin/sh", "-c", f"until [ -e {gate} ]; do sleep 0.05; done"]}
     daemon.configure(zones=[slow]).spawn()
     wait_for("the control socket", daemon.socket.exists)
-    status, reasons, _ = health(daemon)
-    assert status == NOT_HEALTHY and "volleyd is starting" in reasons
+    _, reasons, _ = wait_health(daemon, NOT_HEALTHY)  # its file is there before it listens
+    assert "volleyd is starting" in reasons
     gate.touch()
     daemon.wait_ready()
     assert health(daemon)[0] == HEALTHY
@@ -170,15 +170,16 @@ def test_a_zone_from_a_primary(lab, daemon, tmp_path):
     status, reasons, _ = health(daemon)
     assert (status, reasons) == (NOT_HEALTHY, "zone there.test.: no primary has given it yet")
     assert health(daemon, "--zones", "any")[0] == HEALTHY
-    with knotd(lab, tmp_path, "there.test"):
+    with knotd(lab, tmp_path, "there.test") as primary:
+        wait_for("knotd answers", lambda: (it := primary.ask("there.test", "SOA")) and it.answer, 20)
         daemon.ctl("zone", "refresh", "there.test")
         wait_health(daemon, HEALTHY)
         later = {**there, "name": "later.test"}
         daemon.configure(server={"storage": str(tmp_path)}, remotes=[{"name": "p", "address": [CLIENT4]}],
                          zones=[there, later, zone("example.com")])
         daemon.ctl("zone", "reload", check=False)
-        status, _, warnings = health(daemon)
-        assert status == HEALTHY and "zone later.test.: no primary has given it yet" in warnings
+        _, _, warnings = wait_health(daemon, HEALTHY)
+        assert "zone later.test.: no primary has given it yet" in warnings
     _, reasons, _ = wait_health(daemon, NOT_HEALTHY)
     assert reasons == "zone there.test.: expired"
 
@@ -228,9 +229,9 @@ def test_service_address(lab, daemon):
     assert health(daemon)[0] == HEALTHY, "a local route is an address, too"
 
 
-def ask_inside(lab, daemon, *words):
+def ask_inside(lab, daemon, *words, wait_s=10):
     """As on the host itself."""
-    return lab.exec("s", BIN / "volleyctl", "-s", daemon.socket, "-w", 2, "health", *words, check=False)
+    return lab.exec("s", BIN / "volleyctl", "-s", daemon.socket, "-w", wait_s, "health", *words, check=False)
 
 
 def test_probe(lab, daemon):
@@ -251,7 +252,7 @@ def test_probe_meets_silence(lab, daemon):
     """The worker hangs, and nobody has noticed yet."""
     daemon.start(server={"workers": 1})
     with thread_stopped(daemon.process.pid, "volley-w0"):
-        said = ask_inside(lab, daemon, "--probe", "example.com")
+        said = ask_inside(lab, daemon, "--probe", "example.com", wait_s=2)
     assert said.returncode == NOT_HEALTHY and "timed out" in said.stdout.lower(), said
 
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Volley as a primary: who gets its zones, who is told of them, what strangers can do."""
 import contextlib
+import select
 import socket
 import ssl
 
@@ -248,7 +249,7 @@ def test_many_at_once_and_one_that_does_not_read(lab, daemon):
             dns.query.send_tcp(sock, asked)
         for sock in socks:
             assert count_records(sock, 20005) == 20005
-        assert lab.is_answered("www.example.com")
+        assert lab.ask("www.example.com").answer
         assert count_records(lazy[0], 20005) == 20005
 
 
@@ -298,7 +299,7 @@ def test_secondaries(lab, daemon, tmp_path, kind, signed):
         there.wait_for(1)
         change(daemon, path, 2, address="192.0.2.22")
         there.wait_for(2)
-        assert texts(there.ask("www.example.com", "A")) == ["192.0.2.22"]
+        there.wait_address("www.example.com", "192.0.2.22")
     assert counters(daemon)["notify_sent"] >= 1
     wait_for("the NOTIFY was answered", lambda: counters(daemon)["notify_failed"] == 0)
 
@@ -307,7 +308,7 @@ def test_secondaries(lab, daemon, tmp_path, kind, signed):
 def test_secondary_with_the_wrong_secret_gets_nothing(lab, daemon, tmp_path, kind):
     serve(daemon, BY_KEY)
     with Secondary(lab, tmp_path, kind, key=WRONG) as there:
-        wait_for("it has asked", lambda: counters(daemon)["tsig_bad"] > 0, 10)
+        wait_for("it has asked", lambda: counters(daemon)["tsig_bad"] > 0, 30)
         assert there.serial() is None
     assert counters(daemon)["axfr_out"] == 0
 
@@ -341,7 +342,8 @@ def test_ixfr_from_the_journal(lab, daemon):
     assert changes([by_udp]) == [([one], [two]), ([two], [three])]
     small = udp(lab, query("IXFR", serial=2, edns=False))
     assert changes([small]) == [([two], [three])]
-    assert counters(daemon)["ixfr_out"] == 4
+    # a reply by UDP is on its way before it is counted
+    wait_for("all are counted", lambda: counters(daemon)["ixfr_out"] == 4)
     assert counters(daemon)["axfr_out"] == 0
 
 
@@ -371,7 +373,7 @@ def test_secondaries_take_changes(lab, daemon, tmp_path, kind):
         for serial in (2, 3, 4):
             change(daemon, path, serial, address=f"192.0.2.{serial}")
             there.wait_for(serial)
-        assert texts(there.ask("www.example.com", "A")) == ["192.0.2.4"]
+        there.wait_address("www.example.com", "192.0.2.4")
     assert counters(daemon)["ixfr_out"] == 3
     assert counters(daemon)["axfr_out"] == 1
 
@@ -430,14 +432,17 @@ def test_notify_is_repeated_until_it_is_answered(lab, daemon):
         assert message.opcode() == dns.opcode.NOTIFY and message.flags & dns.flags.AA
         assert message.had_tsig
         assert message.answer[0][0].serial == 5
-        again, peer, message = heard(sock)
-        assert again[:2] == first[:2]
-        answer = dns.message.make_response(message)
-        answer.use_tsig(RING, algorithm=KEY["algorithm"])
-        answer.request_mac = message.mac
-        sock.sendto(answer.to_wire(), peer)
-        with pytest.raises(socket.timeout):
-            heard(sock, 2)
+        for seconds in (2, 10):  # the third may be on its way already; the next round is 8 s behind it
+            again, peer, message = heard(sock)
+            assert again[:2] == first[:2]
+            answer = dns.message.make_response(message)
+            answer.use_tsig(RING, algorithm=KEY["algorithm"])
+            answer.request_mac = message.mac
+            sock.sendto(answer.to_wire(), peer)
+            if not select.select([sock], [], [], seconds)[0]:
+                break
+        else:
+            pytest.fail("it is repeated, though it was answered")
     assert counters(daemon)["notify_failed"] == 0
 
 
@@ -553,5 +558,5 @@ def test_secondaries_take_updates(lab, daemon, tmp_path, kind):
         there.wait_for(1)
         assert nsupdate(lab, "add new.example.com 300 A 192.0.2.77") == (0, "")
         there.wait_for(2)
-        assert texts(there.ask("new.example.com", "A")) == ["192.0.2.77"]
+        there.wait_address("new.example.com", "192.0.2.77")
     assert counters(daemon)["ixfr_out"] == 1

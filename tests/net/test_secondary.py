@@ -2,7 +2,9 @@
 """Volley as a secondary of knotd, nsd and named, and of primaries that do what they should not."""
 import base64
 import hashlib
+import math
 import threading
+import time
 
 import dns.flags
 import dns.message
@@ -230,7 +232,8 @@ def test_a_liar_is_not_asked_over_and_over(scene):
     before = len(primary.server.seen)
     secondary.refresh()
     secondary.expect("checked", ZONE, "1")
-    assert len(primary.server.seen) - before <= 3
+    asked = [kind for kind in primary.server.seen[before:] if kind != "SOA"]  # that is repeated, by UDP
+    assert len(asked) <= 2
 
 
 def test_a_notify_that_lies(scene):
@@ -238,16 +241,19 @@ def test_a_notify_that_lies(scene):
     primary = Mood(scene, A)
     secondary = scene.secondary({"main": A})
     secondary.expect("zone", ZONE, "1")
-    before = len(primary.server.seen)
+    before, begun = len(primary.server.seen), time.monotonic()
     for serial in range(100, 400):
         secondary.say("notified", ZONE, str(serial))
         secondary.say("status", ZONE)
         while secondary.next()[0] != "status":
             pass
-    assert len(primary.server.seen) - before <= 8
+    asked = len(primary.server.seen) - before
+    # two for each round; the rounds are 250 ms apart, and then twice as long each time
+    n_rounds = 2 + int(math.log2(1 + (time.monotonic() - begun) / 0.225))
+    assert asked <= 2 * n_rounds
     primary.serial = 500
     secondary.say("notified", ZONE, "500")
-    while (line := secondary.next())[0] == "checked":
+    while (line := secondary.next(60))[0] == "checked":
         pass
     assert line[:3] == ("zone", ZONE, "500")
 
@@ -432,8 +438,9 @@ def test_served_and_kept_up_to_date(lab, there, daemon, kind):
     for i in range(2, 6):
         assert lab.ask(f"new{i}.{ZONE}").rcode() == dns.rcode.NXDOMAIN
         primary.change(i, f"new{i}", f"192.0.2.{i}")
-        wait_for("Volley has it, too", lambda n=i: serial(lab) == n, 10)
-        assert texts(lab.ask(f"new{i}.{ZONE}")) == [f"192.0.2.{i}"]
+        wait_for("Volley has it, too", lambda n=i: serial(lab) == n, 20)
+        # of what has changed one name is withdrawn from the cache behind the other
+        wait_for("the name is there", lambda n=i: texts(lab.ask(f"new{n}.{ZONE}")) == [f"192.0.2.{n}"])
     assert texts(lab.ask(f"www.{ZONE}")) == ["192.0.2.10"]
 
 
@@ -443,7 +450,7 @@ def test_a_restart_serves_at_once(lab, there, daemon):
     wait_for("the zone is there", lambda: serial(lab) == 1)
     wait_for("its file is written", lambda: list((daemon.folder / "state").glob("zones/*")))
     primary.change(2, "new", "192.0.2.2")
-    wait_for("Volley has it, too", lambda: serial(lab) == 2)
+    wait_for("Volley has it, too", lambda: serial(lab) == 2, 20)
     primary.stop()
     daemon.kill()
     begin(daemon, CLIENT4)
@@ -452,7 +459,7 @@ def test_a_restart_serves_at_once(lab, there, daemon):
 
 
 def test_served_until_it_expires(lab, there, daemon):
-    primary = Mood(there, CLIENT4, refresh=1, retry=1, expire=3)
+    primary = Mood(there, CLIENT4, refresh=1, retry=1, expire=8)
     begin(daemon, CLIENT4, signed=False, **{"refresh-min": "1s", "retry-min": "1s", "expire-min": "1s"})
     wait_for("the zone is there", lambda: serial(lab) == 1)
     primary.serial, primary.tcp = 2, dies
@@ -460,7 +467,7 @@ def test_served_until_it_expires(lab, there, daemon):
              primary.server.seen.count("IXFR") > 0)
     assert serial(lab) == 1
     primary.server.close()
-    wait_for("it expires", lambda: serial(lab) is None, 15)
+    wait_for("it expires", lambda: serial(lab) is None, 30)
 
 
 def test_comes_back_after_it_has_expired(lab, there, daemon):
@@ -469,7 +476,7 @@ def test_comes_back_after_it_has_expired(lab, there, daemon):
                                             "retry-max": "1s"})
     wait_for("the zone is there", lambda: serial(lab) == 1)
     primary.udp = primary.tcp = lambda *_: None
-    wait_for("it expires", lambda: serial(lab) is None, 15)
+    wait_for("it expires", lambda: serial(lab) is None, 30)
     primary.udp = primary.tcp = None
     wait_for("it is back", lambda: serial(lab) == 1, 30)
 

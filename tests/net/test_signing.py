@@ -209,7 +209,7 @@ def test_denial_is_another_after_a_reload(lab, daemon, tmp_path, content):
         before = serial(daemon)
         configure(daemon, tmp_path, content, denial=denial)
         daemon.ctl("zone", "reload")
-        wait_for("it is signed anew", lambda s=before: serial(daemon) > s)
+        wait_for("it is signed anew", lambda s=before: serial(daemon) > s, 20)
         assert ("NSEC3PARAM" in verify(lab, tmp_path)) == chain
 
 
@@ -541,7 +541,7 @@ def test_rollover(lab, daemon, tmp_path, content, clock, role, policy):
     daemon.spawn(env=clock.env).wait_ready()
     [old] = [key["tag"] for key in keys(daemon) if key["role"] == role]
     daemon.ctl("zone", "rollover", "z.test", role)
-    wait_for("there is a new key", lambda: len(keys(daemon)) == (3 if role == "zsk" else 2))
+    wait_for("there is a new key", lambda: len(keys(daemon)) == (3 if role == "zsk" else 2), 20)
     seen = False
     for _ in range(30):
         settle(daemon)
@@ -593,7 +593,7 @@ def test_other_keys_by_a_reload(lab, daemon, tmp_path, content, clock, what):
     settle(daemon)
     configure(daemon, tmp_path, content, **after)
     daemon.ctl("zone", "reload")
-    wait_for("there is a new key", lambda: len(keys(daemon)) > len(old), 10)
+    wait_for("there is a new key", lambda: len(keys(daemon)) > len(old), 20)
     said = daemon.ctl("zone", "rollover", "z.test", "ksk" if "keys" in before else "csk", check=False)
     assert "a rollover is on already" in said.stderr
     assert len(daemon.json("zone", "ds", "z.test")["ds"]) == 1, "nobody knows the new key yet"
@@ -629,7 +629,7 @@ def test_keys_stay_in_their_folder(lab, daemon, tmp_path, content):
     restart(daemon)
     assert [key["tag"] for key in keys(daemon)] == [key["tag"] for key in before]
     wait_for("it is signed as was asked",
-             lambda: "NSEC3PARAM" in transferred(lab, tmp_path / "axfr").read_text())
+             lambda: "NSEC3PARAM" in transferred(lab, tmp_path / "axfr").read_text(), 20)
     verify(lab, tmp_path)
 
 

@@ -234,7 +234,7 @@ def test_notify_over_tls_is_not_for_another(lab, daemon, tmp_path):
 
 def test_our_sessions_are_resumed(lab, daemon, tmp_path):
     tls = certificate(tmp_path)
-    serve(daemon, ["any"], tls=tls, server={"tcp": {"idle-timeout": "1s"}})
+    serve(daemon, ["any"], tls=tls, server={"tcp": {"idle-timeout": "3s"}})
     words = ["openssl", "s_client", "-connect", f"{V4}:853", "-alpn", "dot", "-CAfile", tls["bundle"],
              "-ign_eof"]
     asked = query().to_wire()

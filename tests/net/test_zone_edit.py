@@ -135,7 +135,7 @@ def test_killed_in_a_stream_of_changes_all_that_were_acknowledged_are_there(lab,
 
     thread = threading.Thread(target=stream)
     thread.start()
-    wait_for("some changes are made", lambda: len(acknowledged) >= 20)
+    wait_for("some changes are made", lambda: len(acknowledged) >= 20, 30)  # each waits for the disk
     os.kill(daemon.process.pid, signal.SIGKILL)
     thread.join()
     daemon.process.wait(20)

@@ -67,7 +67,8 @@ def test_reload_leaves_no_old_answer(lab, daemon, served):
             time.sleep(0.05)
             daemon.ctl("zone", "reload", "z.test")
             done.append((time.monotonic(), version))
-        time.sleep(0.05)
+        wait_for("all have asked enough, and behind the last", lambda: all(
+            len(one.seen) > 500 and one.seen[-1][0] > done[-1][0] for one in (v4, v6)), 20)
     for hammer in (v4, v6):
         assert len(hammer.seen) > 500
         for asked, last in hammer.seen:
@@ -370,8 +371,9 @@ def test_what_the_cache_holds(lab, daemon, served):
 def test_large_zone_loads_while_the_driver_answers(lab, daemon, served):
     """A load of a second or two on the control thread looks like no death."""
     write_zone(served, 7, "192.0.2.17", LARGE * 1)
-    with Answered(daemon) as all_of, Hammer(lab, V4):
+    with Answered(daemon) as all_of, Hammer(lab, V4) as hammer:
         daemon.ctl("zone", "reload", "z.test")
+        wait_for("it has asked enough", lambda: len(hammer.seen) > 20)
     assert all_of.by.get("driver", 0) > 10
     assert set(all_of.by) <= {"driver", "worker"}
 
