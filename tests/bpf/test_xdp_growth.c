@@ -30,7 +30,7 @@
 
 #define HEAD_ROOM   216u /* of 256, without the kernel's struct xdp_frame */
 #define LINE_BYTES  64u
-#define WAIT_MS     2000
+#define WAIT_MS     10000
 #define CLIENT_PORT 40000
 
 static struct netlab lab;

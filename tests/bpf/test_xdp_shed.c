@@ -297,7 +297,7 @@ static void test_no_socket(void **state)
 
 	set_behind(w, 2 * LIMIT);
 	close(sock);
-	for (int i = 0; i < 2000 && ask_as(w, CLIENT, 2) != VOLLEY_UP_MISS; i++)
+	for (int i = 0; i < 10000 && ask_as(w, CLIENT, 2) != VOLLEY_UP_MISS; i++)
 		usleep(1000);
 	sock = -1;
 	assert_int_equal(ask_as(w, CLIENT, 2), VOLLEY_UP_MISS);

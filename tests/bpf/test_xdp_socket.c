@@ -52,7 +52,7 @@ static void test_socket(void **state)
 	w->maps.link->driver_answers = 0;
 	expect(w, build(1, 53), VOLLEY_UP_SWITCHED_OFF, XDP_REDIRECT);
 	close(fd); /* a worker that dies takes its socket out of the map */
-	for (int i = 0; i < 2000 && result.action != XDP_PASS; i++) {
+	for (int i = 0; i < 10000 && result.action != XDP_PASS; i++) {
 		usleep(1000);
 		xdp_world_run(w, frame, build(1, 53), &result);
 	}

@@ -59,22 +59,12 @@ static inline uint64_t replay_all_bytes(uint32_t n_names)
 	return bytes;
 }
 
-/* Hash keys that are the same each time, before anything is in the cache. */
-static inline void replay_set_keys(struct cache *cache)
-{
-	__u64 *keys = cache_state(cache)->hash_keys;
-	uint64_t seed = 7;
-
-	for (size_t i = 0; i < sizeof(cache_state(cache)->hash_keys) / sizeof(*keys); i++)
-		keys[i] = next_random(&seed);
-}
-
 /* Both of `bytes`: the cache with index, ghosts and lists, the LRU for entries alone. */
 static inline void replay_open(struct replay *r, uint64_t bytes, uint32_t n_names, double exponent)
 {
 	*r = (struct replay){ .seed = 42 };
 	world_open(&r->w, bytes);
-	replay_set_keys(r->w.cache);
+	world_set_keys(&r->w);
 	zipf_open(&r->z, n_names, exponent);
 	lru_open(&r->l, n_names, bytes, replay_entry_bytes);
 }

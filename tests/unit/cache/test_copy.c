@@ -73,6 +73,7 @@ static void test_all(void **state)
 
 	(void)state;
 	world_open(&old, 8 << 20);
+	world_set_keys(&old);
 	n = fill(&old);
 	ask(&old, 7, 2);
 	beside(&next, &old, 24 << 20);
@@ -147,6 +148,7 @@ static void test_hot_first(void **state)
 
 	(void)state;
 	world_open(&old, 32 << 20);
+	world_set_keys(&old);
 	n = fill(&old);
 	for (uint64_t i = 0; i < n; i += 6)
 		ask(&old, i, 1 + (int)(i % 3));
@@ -177,6 +179,7 @@ static void test_hottest_only(void **state)
 
 	(void)state;
 	world_open(&old, 32 << 20);
+	world_set_keys(&old);
 	n = fill(&old);
 	for (uint64_t i = 0; i < n; i += 2)
 		ask(&old, i, 3);

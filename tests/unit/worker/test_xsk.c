@@ -77,6 +77,18 @@ static void send_raw(const uint8_t *frame, size_t len, int times)
 	enter(lab.server_ns);
 }
 
+/* Until the worker has taken so many frames, ours or the link's own, that are no queries. */
+static void wait_malformed(const struct port *p, uint64_t n)
+{
+	for (int i = 0; i < 5000; i++) {
+		if (port_counter(&p->stats.malformed) >= n)
+			return;
+		nap_ms(1);
+	}
+	fail_msg("%llu, not %llu", (unsigned long long)port_counter(&p->stats.malformed),
+		 (unsigned long long)n);
+}
+
 /* More bad frames than there are frames in the UMEM: if one were lost each time, all would be. */
 static void test_malformed_frames_are_recycled(void **state)
 {
@@ -91,9 +103,10 @@ static void test_malformed_frames_are_recycled(void **state)
 	need_lab();
 	p = open_port(&config);
 	w = start_with(p);
-	for (int i = 0; i < 20; i++) {
+	/* However late the worker is, there is room for the next ones, and for the query. */
+	for (unsigned int i = 1; i <= 20; i++) {
 		send_raw(arp, sizeof(arp), 20);
-		nap_ms(2);
+		wait_malformed(p, i * 20);
 	}
 	fd = client_to("192.0.2.1");
 	assert_int_equal(send(fd, "abc", 3, 0), 3);
@@ -121,16 +134,22 @@ static void test_flood_balances(void **state)
 	w = start_with(p);
 	fd = client_to("192.0.2.1");
 	for (int round = 0; round < 30; round++) {
+		unsigned int n_before = n_replies;
+
 		for (int i = 0; i < 120; i++)
 			(void)!send(fd, "flood", 5, MSG_DONTWAIT);
-		n_replies += count_replies(fd);
+		/* However late the worker is, it has made room for some of the next round. */
+		for (int i = 0; i < 100 && n_replies == n_before; i++)
+			n_replies += count_replies(fd);
 	}
 	worker_stop(w);
 	assert_true(p->stats.tx > 300);
-	assert_int_equal(n_replies, p->stats.tx);
 	assert_int_equal(p->stats.tx_dropped, 0);
 	assert_balance(p);
 	assert_frames(p);
+	for (int i = 0; i < 100 && n_replies < p->stats.tx; i++)
+		n_replies += count_replies(fd);
+	assert_int_equal(n_replies, p->stats.tx);
 	close(fd);
 	port_close(p);
 }
