@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Which thread runs where: workers have their processors, all others the rest where there is any."""
+import contextlib
 import os
 
 import pytest
@@ -11,12 +12,13 @@ needs_two = pytest.mark.skipif(len(CPUS) < 2, reason="there is one processor")
 
 
 def places(daemon):
-    """{name of a thread: processors}; of those of one name the last."""
+    """{name of a thread: processors}; those of a resolver that is no longer needed end meanwhile."""
     pid = daemon.process.pid
     found = {}
     for task in os.listdir(f"/proc/{pid}/task"):
-        with open(f"/proc/{pid}/task/{task}/comm", encoding="ascii") as f:
-            found[f"{f.read().strip()}/{task}"] = os.sched_getaffinity(int(task))
+        with contextlib.suppress(FileNotFoundError, ProcessLookupError):
+            with open(f"/proc/{pid}/task/{task}/comm", encoding="ascii") as f:
+                found[f"{f.read().strip()}/{task}"] = os.sched_getaffinity(int(task))
     return found
 
 

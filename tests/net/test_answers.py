@@ -11,8 +11,8 @@ import dns.rcode
 import dns.rdatatype
 import pytest
 
-from netlab import (CLIENT4, CLIENT6, V4, V6, Answered, iface, query_frame, receive_frame, texts,
-                    wait_for, write_zone, zone)
+from netlab import (CLIENT4, CLIENT6, TIMEOUT, V4, V6, Answered, iface, query_frame, receive_frame,
+                    texts, wait_for, write_zone, zone)
 
 WWW = {"A": ["192.0.2.80", "192.0.2.81"], "AAAA": ["2001:db8::80"]}
 
@@ -115,7 +115,7 @@ def test_dig_with_cookies(lab, daemon):
         again = ask(cookie)
         assert again[:8] == client and len(again) == 24
     assert two.by == {"worker": 2}
-    dug = lab.exec("c", "dig", "+tries=1", "+time=2", f"@{V4}", "www.example.com", "A").stdout
+    dug = lab.exec("c", "dig", "+tries=1", f"+time={TIMEOUT}", f"@{V4}", "www.example.com", "A").stdout
     assert "(good)" in dug and "192.0.2.80" in dug
 
 

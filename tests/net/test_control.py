@@ -196,7 +196,7 @@ def test_systemd_is_told(lab, daemon, tmp_path):
     path = str(tmp_path / "notify")
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as heard:
         heard.bind(path)
-        heard.settimeout(5)
+        heard.settimeout(30)
         daemon.configure().spawn(env={"NOTIFY_SOCKET": path})
         assert heard.recv(1000) == b"READY=1"
         assert texts(lab.ask()) and program(lab)  # it is
@@ -234,6 +234,6 @@ def test_stop_waits_until_it_is_gone(lab, daemon):
     daemon.start()
     daemon.ctl("stop")
     assert not daemon.socket.exists() and program(lab) is None
-    wait_for("its end", lambda: daemon.process.poll() is not None, 1)
+    wait_for("its end", lambda: daemon.process.poll() is not None)
     assert daemon.reap() == 0
     assert not lab.is_answered(where=V4)

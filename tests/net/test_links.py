@@ -36,12 +36,14 @@ def test_renamed_and_back(lab, daemon):
     wait_for("it is gone", lambda: daemon.interface()["state"] == "gone")
     assert program(lab, "t0") is None
     assert "s0: no such interface; kernel sockets answer" in daemon.degraded()
+    wait_for("the link is up", lab.is_answered)
     with Answered(daemon) as one:
         assert texts(lab.ask()) == WWW
     assert one.by == {"kernel_socket": 1}
     for words in [("down",), ("name", "s0"), ("up",)]:
         lab.ip("s", "link", "set", "s0" if words == ("up",) else "t0", *words)
     wait_for("it is back", lambda: daemon.interface()["state"] == "up")
+    wait_for("the link is up", lab.is_answered)
     driver_and_worker(lab, daemon, name="mail.example.com", data=["192.0.2.25"])
 
 
@@ -134,7 +136,7 @@ def test_into_a_bridge_and_out(lab, daemon):
 
 def in_the_driver(lab, daemon):
     with Answered(daemon) as one:
-        lab.ask()
+        lab.is_answered(timeout=1)
     return one.by == {"driver": 1}
 
 

@@ -45,7 +45,7 @@ def namespaces():
 
 
 def test_account_of_a_run_balances(tmp_path):
-    [one] = load(tmp_path, "--rate", str(RATE), "--seconds", "2", "--warmup", "0.5")
+    [one] = load(tmp_path, "--rate", str(RATE), "--seconds", "2", "--warmup", "1.5")
     check_account(one)
     assert one["by"]["driver"] > 0.9 * one["answered"], "warm, so the driver answers"
     # What the driver saw as queries is what was sent: no other frame is among them.
@@ -59,13 +59,13 @@ def test_way_says_who_answers(tmp_path, way, giver):
     queries = tmp_path / "queries"
     queries.write_text("# the list\nwww.example.com A EDNS\nexample.net SOA no-EDNS\n")
     [one] = load(tmp_path, "--way", way, "--queries", queries, "--ipv6", "--rate", str(RATE),
-                 "--seconds", "0.5", "--warmup", "0")
+                 "--seconds", "0.9", "--warmup", "0")
     assert one["answered"] == sum(one["by"].values()) == one["by"][giver] > 0
 
 
 def test_steps_make_a_curve(tmp_path):
     table, plot = tmp_path / "curve.csv", tmp_path / "curve.png"
-    runs = load(tmp_path, "--steps", f"{RATE},flat", "--seconds", "0.5", "--warmup", "0",
+    runs = load(tmp_path, "--steps", f"{RATE},flat", "--seconds", "0.9", "--warmup", "0",
                 "--csv", table, "--png", plot)
     assert [one["offered_per_s"] for one in runs] == [RATE, "flat"]
     assert runs[1]["sent_per_s"] > 4 * runs[0]["sent_per_s"]

@@ -16,7 +16,7 @@ import dns.message
 import pytest
 
 from netlab import (CLIENT4, CLIENT_MAC, SERVER_MAC, V4, V6, Answered, checksum, iface, query_frame,
-                    receive_frame, texts, udp_packet)
+                    receive_frame, texts, udp_packet, wait_for)
 
 WWW = ["192.0.2.80", "192.0.2.81"]
 GUE_PORT = 6080
@@ -222,10 +222,8 @@ def test_ends_follow_the_host(lab, daemon):
     for is_there in (True, False):
         if not is_there:
             lab.ip("s", "address", "del", "198.51.100.7/32", "dev", "lo")
-        for _ in range(60):
-            if is_answered() == is_there:
-                break
-        assert is_answered() == is_there
+        wait_for("it is an end" if is_there else "it is none",
+                 lambda expected=is_there: is_answered() == expected)
 
 
 @pytest.mark.parametrize("keys, word", [

@@ -226,7 +226,7 @@ def test_no_descriptor_is_lost(lab, daemon):
     folder = f"/proc/{daemon.process.pid}/fd"
     before = len(os.listdir(folder))
     time.sleep(3.5)
-    assert len(os.listdir(folder)) <= before
+    wait_for("what a look had opened is closed", lambda: len(os.listdir(folder)) <= before)
     for _ in range(3):
         daemon.ctl("detach", "s0")
         daemon.ctl("attach", "s0")
