@@ -179,11 +179,12 @@ void handout_datagram(struct inquiry *i, struct transfer_zone *zone, uint32_t se
 		return;
 	}
 	n = write_datagram(i, &s, &request);
-	count(i->t, &s);
-	if (n > 0)
+	if (n > 0) {
+		count(i->t, &s);
 		inquiry_reply(i, i->t->primary->out, (size_t)n);
-	else
+	} else {
 		inquiry_refuse(i, 0, DNS_RCODE_SERVFAIL);
+	}
 	source_close(&s);
 }
 
