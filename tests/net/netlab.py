@@ -36,7 +36,7 @@ CLIENT4, CLIENT6 = "192.0.2.1", "2001:db8::1"
 CLIENT_MAC, SERVER_MAC = bytes.fromhex("020000000001"), bytes.fromhex("020000000053")
 TIMEOUT = 10  # seconds: where others work, too, all stands still for some now and then
 SOL_PACKET, PACKET_AUXDATA, TP_STATUS_VLAN_VALID = 263, 8, 0x10
-SO_RCVBUFFORCE = 33
+SO_RCVBUFFORCE = 33  # socket(7); the module does not have it
 
 _libc = ctypes.CDLL(None, use_errno=True)
 _numbers = itertools.count()

@@ -15,12 +15,11 @@ import dns.rcode
 import dns.rrset
 import pytest
 
-from netlab import inside_netns, wait_for
+from netlab import SO_RCVBUFFORCE, inside_netns, wait_for
 from upstreams import Netns, Resolve, address_answer
 
 A, B, C, NOBODY, ELSEWHERE = "127.0.2.1", "127.0.2.2", "127.0.2.3", "127.0.2.9", "127.0.2.66"
 NO_REACHABLE_AUTHORITY, NETWORK_ERROR, BOGUS, NONE = 22, 23, 6, -1
-SO_RCVBUFFORCE = 33  # socket(7); the module does not have it
 TRUE, FORGED = "192.0.2.80", "192.0.2.66"
 
 

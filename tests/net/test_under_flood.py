@@ -113,6 +113,7 @@ def test_the_host_lives_under_a_flood(lab, daemon, tmp_path, port):
         check_session(lab)
         check_neighbours(lab)
     wait_for("what is left of it is answered", lab.is_answered)
+    assert lab.ask().answer
     stats = daemon.stats()
     assert stats["answered"][port.kind] > 1000
     assert daemon.status()["ready"]
