@@ -17,6 +17,7 @@
 #include "xdp/sum.h"
 
 #define TTL_BYTES     4
+#define TTLS_MASK     0x1ffff /* two numbers of 16 bits */
 #define TTLS_READ_MAX (VOLLEY_READ_MAX - VOLLEY_TTLS_MAX * sizeof(__u16))
 
 /* a - b, or 0 if that is less. */
@@ -25,9 +26,7 @@ static __always_inline __u32 age_less(__u32 a, __u32 b)
 	__s64 left = (__s64)a - b;
 	__s64 keep = ~(left >> 63);
 
-	asm volatile(
-		""
-		: "+r"(keep)); /* else clang branches: twice the verifier's work for each TTL */
+	one_copy(keep); /* else clang branches: twice the verifier's work for each TTL */
 	return (__u32)(left & keep);
 }
 
@@ -45,9 +44,8 @@ static __always_inline __be32 age_ttl(const void *at, __u32 age_s)
 /* The list of offsets, VOLLEY_TTLS_MAX of which may be read; NULL where a damaged entry says it lies. */
 static __always_inline const __u16 *age_list(const struct volley_entry *e)
 {
-	__u32 at = volley_ttls_offset(e);
+	__u64 at = bounded(volley_ttls_offset(e), TTLS_MASK);
 
-	asm volatile("" : "+r"(at)); /* else clang checks one copy and uses another */
 	return at > TTLS_READ_MAX ? NULL : (const void *)e + at;
 }
 
@@ -56,10 +54,10 @@ static __always_inline int age_sum(struct volley_cpu *cpu, const struct volley_e
 {
 	__u32 body_offset = e->body_offset;
 	__u32 body_bytes = cpu->body_bytes;
-	const void *body = (const void *)e + body_offset;
+	const void *body = (const void *)e + bounded(body_offset, BODY_MASK);
 	const __u16 *offsets = age_list(e);
 	__u32 age_s = age_of(e, cpu);
-	__u32 n = e->n_ttls;
+	__u64 n = bounded(e->n_ttls, 0xffff);
 	__u64 sum = 0;
 	__u32 i;
 
@@ -70,13 +68,13 @@ static __always_inline int age_sum(struct volley_cpu *cpu, const struct volley_e
 	if (!offsets || body_offset > BODY_OFFSET_MAX)
 		return VOLLEY_UP_NO_ROOM;
 	for (i = 0; i < VOLLEY_TTLS_MAX && i < n; i++) {
-		__u32 offset = offsets[i];
+		__u64 offset = bounded(offsets[i], 0xffff);
 
 		if (offset >= body_bytes)
 			break;
 		if (offset + TTL_BYTES > body_bytes || offset > VOLLEY_UDP_MAX)
 			return VOLLEY_UP_NO_ROOM;
-		sum += sum_at(age_ttl(body + offset, age_s), cpu->name_bytes + offset);
+		sum += sum_at(age_ttl(body + offset, age_s), cpu->name_bytes + (__u32)offset);
 	}
 	cpu->body_sum += sum;
 	return -1;
@@ -87,20 +85,19 @@ static __always_inline int age_write(struct xdp_md *ctx, const struct volley_cpu
 				     const struct volley_entry *e, __u32 at)
 {
 	const void *end = (void *)(long)ctx->data_end;
-	void *body = (void *)(long)ctx->data;
+	void *body = (void *)(long)ctx->data + bounded(at, HEAD_MASK);
 	const __u16 *offsets = age_list(e);
 	__u32 body_bytes = cpu->body_bytes;
 	__u32 age_s = age_of(e, cpu);
-	__u32 n = e->n_ttls;
+	__u64 n = bounded(e->n_ttls, 0xffff);
 	__u32 i;
 
 	if (!body_bytes)
 		return -1;
-	if (!offsets || at > FRAME_HEAD_MAX)
+	if (!offsets)
 		return VOLLEY_DROP_EDIT;
-	body += at;
 	for (i = 0; i < VOLLEY_TTLS_MAX && i < n; i++) {
-		__u32 offset = offsets[i];
+		__u64 offset = bounded(offsets[i], 0xffff);
 		__be32 *ttl;
 
 		if (offset >= body_bytes)

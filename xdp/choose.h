@@ -10,6 +10,7 @@
 #include "xdp/question.h"
 
 #define BODY_OFFSET_MAX (sizeof(struct volley_entry) + VOLLEY_NAME_BYTES)
+#define BODY_MASK       511 /* holds it, and a body behind that is still within VOLLEY_READ_MAX */
 
 /*
  * The whole, else the short body, else none and TC=1: whichever the client takes. What was chosen goes
@@ -56,5 +57,8 @@ static __always_inline __be16 reply_flags(const struct volley_cpu *cpu, __be16 a
 	return (cpu->flags & (ad | asked | (__be16)~bpf_htons(DNS_AD))) |
 	       (asked & bpf_htons(DNS_RD | DNS_CD));
 }
+
+_Static_assert(BODY_OFFSET_MAX <= BODY_MASK, "no bit of an offset is lost");
+_Static_assert(BODY_MASK + VOLLEY_UDP_MAX <= VOLLEY_READ_MAX, "what may be read of an entry");
 
 #endif

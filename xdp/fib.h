@@ -24,14 +24,10 @@ static __always_inline int fib_addresses(struct bpf_fib_lookup *fib, struct xdp_
 					 const struct volley_cpu *cpu)
 {
 	const void *end = (void *)(long)ctx->data_end;
-	const void *l3 = (void *)(long)ctx->data;
-	__u32 offset = cpu->l3_offset;
+	const void *l3 = (void *)(long)ctx->data + bounded(cpu->l3_offset, OFFSET_MASK);
 
-	if (offset > L3_OFFSET_MAX)
-		return VOLLEY_PASS_RUNT; /* cannot be, but the verifier has forgotten it */
-	l3 += offset;
 	if (l3 + sizeof(struct ipv6hdr) > end)
-		return VOLLEY_PASS_RUNT; /* the same: with UDP and DNS, IPv4 has these, too */
+		return VOLLEY_PASS_RUNT; /* cannot be: with UDP and DNS, IPv4 has these, too */
 	if (cpu->ipv6) {
 		const struct ipv6hdr *ip = l3;
 

@@ -22,10 +22,9 @@ struct bucket {
 static __always_inline struct volley_entry *entry_at(void *store, __u32 location)
 {
 	__u32 segment = location / VOLLEY_SEGMENT_UNITS;
-	__u32 offset = location % VOLLEY_SEGMENT_UNITS * VOLLEY_UNIT_BYTES;
+	__u64 offset = bounded(location % VOLLEY_SEGMENT_UNITS * VOLLEY_UNIT_BYTES, VOLLEY_SEGMENT_BYTES - 1);
 	void *base = bpf_map_lookup_elem(store, &segment);
 
-	asm volatile("" : "+r"(offset)); /* else clang checks one copy and uses another */
 	if (!base || offset > VOLLEY_START_MAX)
 		return NULL;
 	return base + offset;
@@ -68,14 +67,10 @@ static __always_inline int client_of(struct xdp_md *ctx, struct volley_cpu *cpu)
 	struct volley_client *client = &cpu->client;
 	struct in6_addr *to = (void *)client->address;
 	const void *end = (void *)(long)ctx->data_end;
-	const void *l3 = (void *)(long)ctx->data;
-	__u32 offset = cpu->l3_offset;
+	const void *l3 = (void *)(long)ctx->data + bounded(cpu->l3_offset, OFFSET_MASK);
 
-	if (offset > L3_OFFSET_MAX)
-		return VOLLEY_PASS_RUNT; /* cannot be, but the verifier has forgotten it */
-	l3 += offset;
 	if (l3 + sizeof(struct ipv6hdr) > end)
-		return VOLLEY_PASS_RUNT; /* the same: with UDP and DNS, IPv4 has these, too */
+		return VOLLEY_PASS_RUNT; /* cannot be: with UDP and DNS, IPv4 has these, too */
 	client->prefix_bits = 128;
 	if (cpu->ipv6) {
 		*to = ((const struct ipv6hdr *)l3)->saddr;

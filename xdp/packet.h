@@ -16,21 +16,17 @@
 
 #include "xdp/abi.h"
 #include "xdp/key.h"
+#include "xdp/verifier.h"
 
 #define VLAN_TAGS_MAX  2
 #define L2_BYTES_MAX   (14 + VLAN_TAGS_MAX * 4)
 #define L3_OFFSET_MAX  (L2_BYTES_MAX + 40 + 8 + 4) /* in a tunnel: IPv6, UDP, GUE */
 #define DNS_OFFSET_MAX (L3_OFFSET_MAX + 40 + 8)
+#define OFFSET_MASK    127  /* holds both */
+#define FRAME_MASK     2047 /* holds the end of every query and answer: see reply.h */
 #define IPV4_MF_OFFSET 0x3fff /* More Fragments and the fragment offset */
 #define IPV4_BARE      5      /* IHL without options */
 #define DNS_HEADER     12
-
-/*
- * The compiler takes nothing for known that it has stored before. For the verifier, a branch or a
- * loop with many exits leaves as many states, each with other bounds of some length. A length that
- * goes through memory is stored and, behind this, loaded anew: all these states become one.
- */
-#define forget_bounds() asm volatile("" ::: "memory")
 
 struct vlan_tag {
 	__be16 tci;
@@ -54,7 +50,7 @@ static __always_inline void packet_frame(struct packet *p, const struct xdp_md *
 	p->data = (void *)(long)ctx->data;
 	p->end = (void *)(long)ctx->data_end;
 	p->frame_bytes = (__u64)p->end - (__u64)p->data;
-	asm volatile("" : "+r"(p->frame_bytes)); /* else clang subtracts in 32 bits, refused */
+	one_copy(p->frame_bytes); /* else clang subtracts in 32 bits, refused */
 }
 
 static __always_inline int packet_mac(const struct volley_link *link, const struct ethhdr *eth)
@@ -203,9 +199,7 @@ static __always_inline int packet_udp(struct volley_cpu *cpu, const struct volle
 	__u32 offset = cpu->dns_offset, room = cpu->dns_bytes;
 	const struct udphdr *udp;
 
-	if (offset > DNS_OFFSET_MAX)
-		return VOLLEY_PASS_RUNT; /* cannot be, but the verifier has forgotten it */
-	udp = data + offset;
+	udp = data + bounded(offset, OFFSET_MASK);
 	if ((void *)(udp + 1) > end)
 		return VOLLEY_PASS_RUNT;
 	if (!is_service(state, cpu->folded, udp->dest, (__u8)(4 + 2 * cpu->ipv6)))
@@ -234,9 +228,7 @@ static __always_inline int packet_ip(struct volley_cpu *cpu, struct xdp_md *ctx,
 	int reason;
 
 	packet_frame(&p, ctx);
-	p.l3_offset = cpu->l3_offset;
-	if (p.l3_offset > L3_OFFSET_MAX)
-		return VOLLEY_PASS_RUNT; /* cannot be, but the verifier has forgotten it */
+	p.l3_offset = (__u32)bounded(cpu->l3_offset, OFFSET_MASK);
 	if (ethertype == bpf_htons(ETH_P_IP)) {
 		cpu->ipv6 = 0;
 		reason = packet_ipv4(&p);
@@ -281,5 +273,6 @@ static __always_inline int packet_parse(struct volley_cpu *cpu, const struct vol
 #ifdef __BYTE_ORDER__
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "words of a service are little endian");
 #endif
+_Static_assert(DNS_OFFSET_MAX <= OFFSET_MASK, "no bit of an offset is lost");
 
 #endif

@@ -32,7 +32,9 @@
 #define LABELS_MAX      127
 #define LABEL_BYTES_MAX 63
 #define OPTIONS_MAX     8
+#define OPTION_MASK     1023 /* VOLLEY_QUERY_MAX is 512, so one bit more than that less one */
 #define FRAME_HEAD_MAX  (DNS_OFFSET_MAX + DNS_HEADER + DNS_NAME_MAX + 4) /* with the question */
+#define HEAD_MASK       511
 
 struct dns_header {
 	__be16 id;
@@ -65,13 +67,8 @@ struct message {
 static __always_inline int message_at(struct message *m, struct xdp_md *ctx,
 				      const struct volley_cpu *cpu)
 {
-	__u32 offset = cpu->dns_offset;
-
 	m->end = (void *)(long)ctx->data_end;
-	m->dns = (void *)(long)ctx->data;
-	if (offset > DNS_OFFSET_MAX)
-		return VOLLEY_PASS_RUNT; /* cannot be, but the verifier has forgotten it */
-	m->dns += offset;
+	m->dns = (void *)(long)ctx->data + bounded(cpu->dns_offset, OFFSET_MASK);
 	if (m->dns + DNS_HEADER > m->end)
 		return VOLLEY_PASS_RUNT;
 	return -1;
@@ -141,7 +138,7 @@ static __always_inline int question_key(struct xdp_md *ctx, struct volley_cpu *c
 		return reason;
 	if (!bytes || bytes > DNS_NAME_MAX)
 		return VOLLEY_UP_NAME;
-	type_class = m.dns + DNS_HEADER + bytes;
+	type_class = m.dns + DNS_HEADER + bounded(bytes, DNS_NAME_MAX);
 	if ((void *)(type_class + 2) > m.end || DNS_HEADER + bytes + 4 > cpu->dns_bytes)
 		return VOLLEY_UP_TAIL;
 	if (type_class[1] != bpf_htons(DNS_CLASS_IN))
@@ -176,7 +173,7 @@ static __always_inline int question_options(const __u8 *option, __u32 left, cons
 		bytes = 4u + bpf_ntohs(head[1]);
 		if (bytes > left || bytes > VOLLEY_QUERY_MAX)
 			return VOLLEY_UP_OPTIONS;
-		option += bytes;
+		option += bounded(bytes, OPTION_MASK);
 		left -= bytes;
 	}
 	return left ? VOLLEY_UP_OPTIONS : -1;
@@ -186,7 +183,7 @@ static __always_inline int question_options(const __u8 *option, __u32 left, cons
 static __always_inline int question_opt(const struct message *m, struct volley_cpu *cpu,
 					const struct volley_state *state, __u32 offset)
 {
-	const struct dns_opt *opt = m->dns + offset;
+	const struct dns_opt *opt = m->dns + bounded(offset, HEAD_MASK);
 	struct volley_key *key = (void *)&cpu->folded[0];
 	__u32 limit;
 
@@ -225,8 +222,6 @@ static __always_inline int question_tail(struct xdp_md *ctx, struct volley_cpu *
 	if (!((struct dns_header *)m.dns)->arcount) {
 		reason = offset == cpu->dns_bytes ? -1 : VOLLEY_UP_TAIL;
 	} else {
-		if (offset > DNS_HEADER + DNS_NAME_MAX + 4)
-			return VOLLEY_PASS_RUNT; /* cannot be, but the verifier has forgotten it */
 		reason = question_opt(&m, cpu, state, offset);
 	}
 	forget_bounds();
@@ -266,10 +261,8 @@ static __always_inline int question_hash(struct xdp_md *ctx, struct volley_cpu *
 
 	if (reason >= 0)
 		return reason;
-	if (bytes - 1 >= DNS_NAME_MAX)
-		return VOLLEY_PASS_RUNT; /* cannot be, but the verifier has forgotten it */
 	whole = (bytes - 1) / 8;
-	last = m.dns + DNS_HEADER - 8 + bytes;
+	last = m.dns + DNS_HEADER - 8 + bounded(bytes, DNS_NAME_MAX);
 	if (last + 8 > m.end)
 		return VOLLEY_PASS_RUNT;
 	hash_word(cpu, state, &sums, whole, *(__u64 *)last >> ((8 - (bytes - whole * 8)) * 8 & 63));
@@ -279,7 +272,7 @@ static __always_inline int question_hash(struct xdp_md *ctx, struct volley_cpu *
 		if ((const void *)(word + 1) > m.end)
 			return VOLLEY_PASS_RUNT;
 		hash_word(cpu, state, &sums, i, *word);
-		asm volatile("" : "+r"(i)); /* else clang keeps two pointers more, on the stack */
+		one_copy(i); /* else clang keeps two pointers more, on the stack */
 	}
 	sums.nh += volley_hash_word(cpu->folded[0], state->hash_keys[0]);
 	cpu->hash = volley_hash_mix(sums.nh);
@@ -312,5 +305,7 @@ static __always_inline int question_parse(struct xdp_md *ctx, struct volley_cpu 
 #ifdef __BYTE_ORDER__
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "the last word's shift is little endian");
 #endif
+_Static_assert(FRAME_HEAD_MAX <= HEAD_MASK, "no bit of an offset is lost");
+_Static_assert(VOLLEY_QUERY_MAX <= OPTION_MASK, "no bit of an option's length is lost");
 
 #endif

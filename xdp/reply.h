@@ -70,10 +70,10 @@ static __always_inline int part_at(struct part *p, struct xdp_md *ctx, __u32 off
 	void *data = (void *)(long)ctx->data;
 
 	p->end = (void *)(long)ctx->data_end;
-	if (offset > FRAME_HEAD_MAX || moved > VOLLEY_UDP_MAX)
-		return VOLLEY_DROP_EDIT;
-	p->to = data + offset;
-	p->from = data + (offset + moved);
+	p->to = data + bounded(offset, HEAD_MASK);
+	p->from = data + bounded(offset + moved, FRAME_MASK);
+	one_copy(p->to); /* else clang adds twice, for the comparison and for the use */
+	one_copy(p->from);
 	if (p->to + bytes > p->end || p->from + bytes > p->end)
 		return VOLLEY_DROP_EDIT;
 	return -1;
@@ -144,13 +144,18 @@ static __always_inline __u64 reply_ipv6(__be32 *to, const struct ipv6hdr *from, 
 static __always_inline int reply_ip(struct xdp_md *ctx, const struct volley_cpu *cpu,
 				    __u32 udp_bytes, __u64 *sum)
 {
-	__u32 bytes = cpu->ipv6 ? sizeof(struct ipv6hdr) : sizeof(struct iphdr);
+	__u32 at = cpu->l3_offset, moved = cpu->moved;
 	struct part p;
 
-	if (part_at(&p, ctx, cpu->l3_offset, cpu->moved, bytes) >= 0)
-		return VOLLEY_DROP_EDIT;
-	*sum = cpu->ipv6 ? reply_ipv6(p.to, p.from, udp_bytes) :
-			   reply_ipv4(p.to, p.from, udp_bytes);
+	if (cpu->ipv6) {
+		if (part_at(&p, ctx, at, moved, sizeof(struct ipv6hdr)) >= 0)
+			return VOLLEY_DROP_EDIT;
+		*sum = reply_ipv6(p.to, p.from, udp_bytes);
+	} else {
+		if (part_at(&p, ctx, at, moved, sizeof(struct iphdr)) >= 0)
+			return VOLLEY_DROP_EDIT;
+		*sum = reply_ipv4(p.to, p.from, udp_bytes);
+	}
 	return -1;
 }
 
@@ -167,11 +172,8 @@ static __always_inline int reply_question(const struct part *header, __u32 bytes
 	__u64 last;
 	__u32 i;
 
-	asm volatile("" : "+r"(bytes)); /* else clang checks one copy and uses another */
-	if (bytes - 1 >= DNS_NAME_MAX + 4)
-		return VOLLEY_DROP_EDIT;
-	last_from = from + bytes - 8;
-	last_to = to + bytes - 8;
+	last_from = from - 8 + bounded(bytes, HEAD_MASK);
+	last_to = to - 8 + bounded(bytes, HEAD_MASK);
 	if (last_from + 8 > header->end || last_to + 8 > header->end)
 		return VOLLEY_DROP_EDIT;
 	last = *(const __u64 *)last_from;
@@ -243,13 +245,10 @@ static __always_inline int reply_headers(struct xdp_md *ctx, const struct volley
 static __always_inline int reply_opt(struct xdp_md *ctx, __u64 word, __u32 offset)
 {
 	const void *end = (void *)(long)ctx->data_end;
-	void *opt = (void *)(long)ctx->data;
+	void *opt = (void *)(long)ctx->data + bounded(offset, FRAME_MASK);
 
 	if (!word)
 		return -1;
-	if (offset > FRAME_HEAD_MAX + VOLLEY_READ_MAX)
-		return VOLLEY_DROP_EDIT;
-	opt += offset;
 	if (opt + EDNS_OPT_BYTES > end)
 		return VOLLEY_DROP_EDIT;
 	*(__u64 *)opt = word;
@@ -266,22 +265,31 @@ static __always_inline int reply_copy_words(struct xdp_md *ctx, __u32 offset, co
 					    __u32 bytes)
 {
 	void *end = (void *)(long)ctx->data_end;
-	void *to = (void *)(long)ctx->data;
+	void *to = (void *)(long)ctx->data + bounded(offset, HEAD_MASK);
+	__u64 last = bounded(bytes - 8, COPY_WORDS_MAX * 8 - 1);
+	__u64 n_words = bounded(bytes / 8, 2 * COPY_WORDS_MAX - 1);
 	__u32 i;
 
-	if (offset > FRAME_HEAD_MAX || bytes < 8 || bytes > COPY_WORDS_MAX * 8)
-		return VOLLEY_DROP_EDIT;
-	to += offset;
-	for (i = 0; i < COPY_WORDS_MAX && i < bytes / 8; i++) {
+	for (i = 0; i < COPY_WORDS_MAX && i < n_words; i++) {
 		if (to + i * 8 + 8 > end)
 			return VOLLEY_DROP_EDIT;
 		*(__u64 *)(to + i * 8) = *(const __u64 *)(body + i * 8);
 	}
-	to += bytes - 8;
+	to += last;
 	if (to + 8 > end)
 		return VOLLEY_DROP_EDIT;
-	*(__u64 *)to = *(const __u64 *)(body + bytes - 8);
+	*(__u64 *)to = *(const __u64 *)(body + last);
 	return -1;
+}
+
+/* By the helper; `bytes` is at least 1, and Linux 6.1 wants to see that. */
+static __always_inline int reply_store(struct xdp_md *ctx, __u32 offset, void *body, __u32 bytes)
+{
+	__u64 rest = bounded(bytes - 1, FRAME_MASK);
+
+	if (rest >= VOLLEY_UDP_MAX)
+		return VOLLEY_DROP_EDIT;
+	return bpf_xdp_store_bytes(ctx, offset, body, (__u32)rest + 1) ? VOLLEY_DROP_EDIT : -1;
 }
 
 static __always_inline int reply_body(struct xdp_md *ctx, __u32 offset, void *body, __u32 bytes)
@@ -290,7 +298,7 @@ static __always_inline int reply_body(struct xdp_md *ctx, __u32 offset, void *bo
 		return -1;
 	if (bytes >= 8 && bytes <= COPY_WORDS_MAX * 8)
 		return reply_copy_words(ctx, offset, body, bytes);
-	return bpf_xdp_store_bytes(ctx, offset, body, bytes) ? VOLLEY_DROP_EDIT : -1;
+	return reply_store(ctx, offset, body, bytes);
 }
 
 /* Turns the frame into the answer that was chosen. A reason, VOLLEY_HIT_* when it is done. */
@@ -322,7 +330,7 @@ static __always_inline int reply_send(struct xdp_md *ctx, struct volley_cpu *cpu
 	if (reason < 0)
 		reason = reply_headers(ctx, cpu, udp_bytes, opt, sum);
 	if (reason < 0)
-		reason = reply_body(ctx, at, (void *)e + body_offset, body_bytes);
+		reason = reply_body(ctx, at, (void *)e + bounded(body_offset, BODY_MASK), body_bytes);
 	if (reason < 0 && e->n_ttls)
 		reason = age_write(ctx, cpu, e, at);
 	if (reason < 0)
@@ -331,5 +339,7 @@ static __always_inline int reply_send(struct xdp_md *ctx, struct volley_cpu *cpu
 		reason = tunnel_cut(ctx, cpu->dns_offset + dns_bytes);
 	return reason >= 0 ? reason : (int)cpu->reason;
 }
+
+_Static_assert(FRAME_HEAD_MAX + VOLLEY_UDP_MAX <= FRAME_MASK, "no bit of an offset is lost");
 
 #endif

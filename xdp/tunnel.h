@@ -91,12 +91,9 @@ static __always_inline int is_whole(const struct inner *in)
 static __always_inline int tunnel_outer(struct xdp_md *ctx, struct volley_cpu *cpu)
 {
 	const void *end = (void *)(long)ctx->data_end;
-	const void *l3 = (void *)(long)ctx->data;
+	const void *l3 = (void *)(long)ctx->data + bounded(cpu->l3_offset, OFFSET_MASK);
 	__u32 offset = cpu->l3_offset;
 
-	if (offset > L2_BYTES_MAX)
-		return 0; /* cannot be, but the verifier has forgotten it */
-	l3 += offset;
 	if (cpu->ipv6) {
 		const struct ipv6hdr *ip = l3;
 
@@ -133,9 +130,9 @@ static __always_inline int tunnel_enter(struct xdp_md *ctx, struct volley_cpu *c
 	struct inner in = { .end = (void *)(long)ctx->data_end, .room = room };
 
 	in.proto = (__u8)cpu->folded[2];
-	if (offset > L2_BYTES_MAX + sizeof(struct ipv6hdr) || room > cpu->frame_bytes - offset)
+	if (room > cpu->frame_bytes - offset)
 		return 0;
-	in.data = data + offset;
+	in.data = data + bounded(offset, OFFSET_MASK);
 	if (!is_tunnel(&in, link) ||
 	    !is_service(state, cpu->folded, 0, (__u8)(VOLLEY_TUNNEL_END | (4 + 2 * cpu->ipv6))))
 		return 0;
@@ -193,14 +190,10 @@ static __always_inline int tunnel_leave(struct xdp_md *ctx, struct volley_cpu *c
 	__u32 offset = cpu->l3_offset - cpu->tunnel_bytes;
 	__u32 at = offset - (__u32)sizeof(__be16) + cpu->grown;
 	const void *end = (void *)(long)ctx->data_end;
-	__be16 *type = (void *)(long)ctx->data;
+	__be16 *type = (void *)(long)ctx->data + bounded(at, FRAME_MASK);
 
 	cpu->l3_offset = offset;
 	cpu->dns_offset -= cpu->tunnel_bytes;
-	asm volatile("" : "+r"(at)); /* else clang checks one copy and uses another */
-	if (at > L2_BYTES_MAX + VOLLEY_UDP_MAX)
-		return VOLLEY_DROP_EDIT;
-	type = (void *)type + at;
 	if ((void *)(type + 1) > end)
 		return VOLLEY_DROP_EDIT;
 	*type = cpu->ipv6 ? bpf_htons(ETH_P_IPV6) : bpf_htons(ETH_P_IP);

@@ -208,9 +208,9 @@ static __always_inline int answer(struct xdp_md *ctx, struct volley_cpu *cpu,
 	int reason;
 
 	reason = packet_parse(cpu, state, link, ctx);
-	if (reason >= 0 && link->tunnels)
+	if (reason >= 0 && unlikely(link->tunnels))
 		reason = tunnel_parse(ctx, cpu, state, link, reason);
-	if (reason < 0 && link->return_fib)
+	if (reason < 0 && unlikely(link->return_fib))
 		reason = fib_check(ctx, cpu);
 	if (reason < 0)
 		reason = question_parse(ctx, cpu, state);
@@ -323,7 +323,7 @@ static __always_inline int act(struct xdp_md *ctx, struct volley_cpu *cpu,
 HIT:
 	cpu->reasons[reason]++;
 	draw_sample(cpu);
-	asm volatile("" : "+r"(action)); /* else clang saves it before each draw */
+	one_copy(action); /* else clang saves it before each draw */
 	return action;
 UP:
 	return hand_up(ctx, cpu, state, reason);

@@ -14,7 +14,8 @@
 #include <linux/bpf.h>
 
 #define LOG_BYTES      (16u << 20)
-#define LOG_STATS      4 /* BPF_LOG_STATS of the kernel: totals only */
+#define LOG_STEPS      1 /* BPF_LOG_LEVEL1 of the kernel: each instruction of the path that failed */
+#define LOG_STATS      4 /* BPF_LOG_STATS: totals only */
 #define LOG_TAIL_BYTES 3000u
 
 static unsigned long max_verified = 20000;
@@ -51,8 +52,8 @@ static int report(struct bpf_program *prog)
 	return 0;
 }
 
-/* Loads only the program of that name, which the object has. */
-static int load(const char *path, const char *name)
+/* Loads only the program of that name, which the object has. log_level: LOG_*. */
+static int load(const char *path, const char *name, __u32 log_level)
 {
 	struct bpf_object *obj = bpf_object__open_file(path, NULL);
 	struct bpf_program *prog;
@@ -66,7 +67,7 @@ static int load(const char *path, const char *name)
 	prog = bpf_object__find_program_by_name(obj, name);
 	memset(log_buf, 0, sizeof(log_buf));
 	bpf_program__set_log_buf(prog, log_buf, sizeof(log_buf));
-	bpf_program__set_log_level(prog, LOG_STATS);
+	bpf_program__set_log_level(prog, log_level);
 	err = bpf_object__load(obj);
 	if (!err)
 		err = report(prog);
@@ -90,10 +91,11 @@ static int verify_object(const char *path)
 	if (!obj)
 		return -1;
 	bpf_object__for_each_program(prog, obj) {
-		if (!load(path, bpf_program__name(prog)))
+		if (!load(path, bpf_program__name(prog), LOG_STATS))
 			continue;
 		err = -1;
 		fprintf(stderr, "verify: %s: %s failed\n", path, bpf_program__name(prog));
+		(void)load(path, bpf_program__name(prog), LOG_STEPS | LOG_STATS);
 		print_log_tail();
 	}
 	bpf_object__close(obj);

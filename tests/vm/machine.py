@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""A virtual machine: an initramfs made of this machine's own programs, and QEMU by emulation (no KVM wanted).
+
+    with machine.Initramfs() as initramfs:
+        initramfs.add_program("/verify", Path("build/.../verify"))
+        console = machine.boot("6.1", initramfs.write("/verify /volley.bpf.o"), seconds=60)
+
+The guest runs the shell commands that it is given and powers off; what they print is on the console between two
+marks, and their status is in the second one. Nothing of a guest leaves this machine: it has the network devices
+alone that the caller adds.
+"""
+import contextlib
+import re
+import shutil
+import subprocess
+import tempfile
+from pathlib import Path
+
+import fetch
+
+BUSYBOX = "/usr/bin/busybox"
+BEGIN, END = "volley-vm: begin", "volley-vm: end"
+
+INIT = """#!/bin/busybox sh
+export PATH=/bin:/usr/sbin:/usr/bin:/sbin HOME=/root
+/bin/busybox --install -s /bin
+mkdir -p /proc /sys /dev /tmp /run /root
+mount -t proc proc /proc; mount -t sysfs sys /sys; mount -t devtmpfs dev /dev; mount -t tmpfs tmp /tmp
+mkdir -p /dev/pts /sys/fs/bpf; mount -t bpf bpf /sys/fs/bpf
+ulimit -l unlimited
+while read -r module; do insmod /modules/$module.ko; done </modules/order
+echo '{begin}'
+(
+{commands}
+)
+echo '{end}' $?
+poweroff -f
+"""
+
+# Without KVM. qemu64 lacks instructions that Debian's DPDK wants; without no_timer_check a boot hangs now and then.
+QEMU = ("qemu-system-x86_64 -nodefaults -no-user-config -display none -no-reboot -M q35 -cpu Nehalem "
+        "-accel tcg,thread=multi").split()
+CMDLINE = "console=ttyS0 quiet panic=-1 mitigations=off nokaslr no_timer_check"
+
+
+class Failed(Exception):
+    """The machine did not get to its end, or its commands failed; the text says which and has the console."""
+
+
+def libraries(program):
+    """What ldd(1) finds, and the loader."""
+    out = subprocess.run(["ldd", program], text=True, capture_output=True, check=False).stdout
+    return [Path(path) for path in re.findall(r"(/\S+) \(0x", out)]
+
+
+class Initramfs(contextlib.AbstractContextManager):
+    """A folder that becomes an archive; it goes away with the object."""
+
+    def __init__(self):
+        self.folder = tempfile.TemporaryDirectory(prefix="volley-vm-")
+        self.root = Path(self.folder.name) / "root"
+        self.add("/bin/busybox", Path(BUSYBOX))
+        self.add_modules(None)
+
+    def __exit__(self, *_):
+        self.folder.cleanup()
+
+    def add(self, to, source):
+        path = self.root / to.lstrip("/")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(source, path)
+
+    def add_program(self, to, program):
+        """With the libraries that it is linked with, at their own paths."""
+        self.add(to, program)
+        for library in libraries(program):
+            self.add(str(library), library)
+
+    def add_modules(self, kernel, wanted=()):
+        """The modules `wanted` of `kernel`, and what they need; loaded before the commands."""
+        order = [] if kernel is None else modules_for(kernel, wanted)
+        for name in order:
+            self.add(f"/modules/{name}.ko", fetch.CACHE / kernel / "modules" / f"{name}.ko")
+        (self.root / "modules").mkdir(exist_ok=True)
+        (self.root / "modules/order").write_text("".join(f"{name}\n" for name in order))
+
+    def write(self, commands):
+        """The archive, of what is there by now. Its path."""
+        init = self.root / "init"
+        init.write_text(INIT.format(begin=BEGIN, end=END, commands=commands))
+        init.chmod(0o755)
+        names = "\n".join(str(path.relative_to(self.root)) for path in sorted(self.root.rglob("*")))
+        out = self.root.parent / "initramfs"
+        with open(out, "wb") as file:
+            subprocess.run(["cpio", "-o", "-H", "newc", "--quiet"], cwd=self.root, input=names.encode(),
+                           stdout=file, check=True)
+        return out
+
+
+def modules_for(kernel, wanted):
+    """In the order of the cache, which is that of loading."""
+    folder = fetch.CACHE / kernel / "modules"
+    order = (folder / "order").read_text().split()
+    found = set()
+
+    def take(name):
+        if name in order and name not in found:
+            found.add(name)
+            for other in fetch.needs(folder / f"{name}.ko"):
+                take(other)
+
+    for name in wanted:
+        take(name)
+    return [name for name in order if name in found]
+
+
+def boot(kernel, initramfs, seconds, options=(), words="", memory_mb=1024, cpus=1):
+    """Runs the machine to its end. What its commands printed; Failed where they did not end with 0."""
+    folder = fetch.CACHE / kernel
+    command = [*QEMU, "-smp", str(cpus), "-m", str(memory_mb), "-kernel", folder / "vmlinuz", "-initrd", initramfs,
+               "-append", f"{CMDLINE} {words}", "-serial", "stdio", "-monitor", "none", *options]
+    try:
+        out = subprocess.run(command, capture_output=True, timeout=seconds, check=False, stdin=subprocess.DEVNULL)
+        console, errors = out.stdout, out.stderr
+    except subprocess.TimeoutExpired as err:
+        console, errors = err.stdout or b"", f"no end after {seconds} s".encode()
+    text = console.decode(errors="replace").replace("\r", "")
+    found = re.search(rf"{BEGIN}\n(.*?){END} (\d+)", text, re.DOTALL)
+    if not found or found.group(2) != "0":
+        raise Failed(f"Linux {fetch.release_of(kernel)}: {errors.decode(errors='replace')}\n{text}")
+    return found.group(1)
