@@ -31,11 +31,27 @@ ulimit -l unlimited
 while read -r module; do insmod /modules/$module.ko; done </modules/order
 echo '{begin}'
 (
+set -e
 {commands}
 )
 echo '{end}' $?
 poweroff -f
 """
+
+# The host's files, read-only, with a layer of memory above: so a guest runs what was built here.
+HOST_ROOT = """
+mkdir -p /low /up /new
+mount -t 9p -o trans=virtio,version=9p2000.L,msize=512000,cache=loose,ro root /low
+mount -t tmpfs up /up; mkdir /up/upper /up/work
+mount -t overlay -o lowerdir=/low,upperdir=/up/upper,workdir=/up/work overlay /new
+for folder in proc sys dev; do mount --rbind /$folder /new/$folder; done
+for folder in run tmp; do mount -t tmpfs $folder /new/$folder; done
+mkdir -p /new/dev/shm /new/run/netns /new/run/volley; mount -t tmpfs shm /new/dev/shm
+ip link set lo up; hostname vm
+chroot /new env PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin LC_ALL=C.UTF-8 {command}
+"""
+HOST_ROOT_MODULES = ("virtio_pci", "9pnet_virtio", "9p", "overlay")
+HOST_ROOT_OPTIONS = ("-virtfs", "local,path=/,mount_tag=root,security_model=none,readonly=on,multidevs=remap")
 
 # Without KVM. qemu64 lacks instructions that Debian's DPDK wants; without no_timer_check a boot hangs now and then.
 QEMU = ("qemu-system-x86_64 -nodefaults -no-user-config -display none -no-reboot -M q35 -cpu Nehalem "
@@ -114,10 +130,13 @@ def modules_for(kernel, wanted):
     return [name for name in order if name in found]
 
 
-def boot(kernel, initramfs, seconds, options=(), words="", memory_mb=1024, cpus=1):
-    """Runs the machine to its end. What its commands printed; Failed where they did not end with 0."""
+def boot(kernel, initramfs, seconds, options=(), words="", memory_mb=1024, cpus=1, before=()):
+    """
+    Runs the machine to its end, `before` being words before QEMU's. What its commands printed; Failed where
+    they did not end with 0.
+    """
     folder = fetch.CACHE / kernel
-    command = [*QEMU, "-smp", str(cpus), "-m", str(memory_mb), "-kernel", folder / "vmlinuz", "-initrd", initramfs,
+    command = [*before, *QEMU, "-smp", str(cpus), "-m", str(memory_mb), "-kernel", folder / "vmlinuz", "-initrd", initramfs,
                "-append", f"{CMDLINE} {words}", "-serial", "stdio", "-monitor", "none", *options]
     try:
         out = subprocess.run(command, capture_output=True, timeout=seconds, check=False, stdin=subprocess.DEVNULL)
