@@ -11,11 +11,9 @@ import os
 import subprocess
 from pathlib import Path
 
-import fetch
 import machine
 
 HERE = Path(__file__).resolve().parent
-ROOT = HERE.parents[1]
 SECONDS = 420
 MTU = 9000
 CARD_MAC, CLIENT_MAC = "02:00:00:00:00:53", "02:00:00:00:00:01"
@@ -75,22 +73,13 @@ class Network(contextlib.AbstractContextManager):
         subprocess.run(["ip", "netns", "delete", self.name], check=False)
 
 
-def run(kernel, card_name, script=HERE / "guest.py", arguments=(), seconds=SECONDS):
+def run(kernel, card_name, script=HERE / "guest.py", seconds=SECONDS):
     """What the script printed in the guest; machine.Failed if it failed."""
     card = CARDS[card_name]
-    with machine.Initramfs() as initramfs, Network(card) as network:
-        initramfs.add_modules(kernel, [*machine.HOST_ROOT_MODULES, *MODULES, card.module])
-        words = " ".join(map(str, arguments))
-        environment = f"VOLLEY_BIN={os.environ.get('VOLLEY_BIN', ROOT / 'build/bin')} " \
-            f"VOLLEY_TESTS={os.environ.get('VOLLEY_TESTS', ROOT / 'build/release/tests')} PYTHONDONTWRITEBYTECODE=1"
-        command = f"{environment} timeout -k 5 {seconds} /usr/bin/python3 -u {script} {card_name} {words}"
-        archive = initramfs.write(machine.HOST_ROOT.format(command=command))
-        options = [*machine.HOST_ROOT_OPTIONS, *card.arguments("ts"),
-                   "-netdev", "tap,id=client,ifname=tc,script=no,downscript=no,vhost=off",
-                   "-device", f"virtio-net-pci,netdev=client,mac={CLIENT_MAC},host_mtu={MTU}"]
-        return machine.boot(kernel, archive, seconds + 60, options, memory_mb=2048, cpus=CPUS,
-                            before=("nsenter", f"--net=/run/netns/{network.name}", "--"))
-
-
-def release(kernel):
-    return fetch.release_of(kernel)
+    client = ["-netdev", "tap,id=client,ifname=tc,script=no,downscript=no,vhost=off",
+              "-device", f"virtio-net-pci,netdev=client,mac={CLIENT_MAC},host_mtu={MTU}"]
+    with Network(card) as network:
+        return machine.boot_here(kernel, f"PYTHONDONTWRITEBYTECODE=1 /usr/bin/python3 -u {script} {card_name}", seconds,
+                                 modules=[*MODULES, card.module], options=[*card.arguments("ts"), *client],
+                                 memory_mb=2048, cpus=CPUS,
+                                 before=("nsenter", f"--net=/run/netns/{network.name}", "--"))

@@ -10,6 +10,7 @@ marks, and their status is in the second one. Nothing of a guest leaves this mac
 alone that the caller adds.
 """
 import contextlib
+import os
 import re
 import shutil
 import subprocess
@@ -18,6 +19,9 @@ from pathlib import Path
 
 import fetch
 
+ROOT = Path(__file__).resolve().parents[2]
+BUILT = {"VOLLEY_BIN": "build/bin", "VOLLEY_TESTS": "build/release/tests"}
+BOOT_SECONDS = 60
 BUSYBOX = "/usr/bin/busybox"
 BEGIN, END = "volley-vm: begin", "volley-vm: end"
 
@@ -50,6 +54,7 @@ mkdir -p /new/dev/shm /new/run/netns /new/run/volley; mount -t tmpfs shm /new/de
 ip link set lo up; hostname vm
 chroot /new env PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin LC_ALL=C.UTF-8 {command}
 """
+# To be loaded before, and to be given to boot().
 HOST_ROOT_MODULES = ("virtio_pci", "9pnet_virtio", "9p", "overlay")
 HOST_ROOT_OPTIONS = ("-virtfs", "local,path=/,mount_tag=root,security_model=none,readonly=on,multidevs=remap")
 
@@ -128,6 +133,16 @@ def modules_for(kernel, wanted):
     for name in wanted:
         take(name)
     return [name for name in order if name in found]
+
+
+def boot_here(kernel, command, seconds, modules=(), options=(), **kwargs):
+    """Runs a command with the host's files, and the environment of make's tests, from the folder of the project."""
+    environment = " ".join(f"{name}={os.environ.get(name, ROOT / default)}" for name, default in BUILT.items())
+    with Initramfs() as initramfs:
+        initramfs.add_modules(kernel, [*HOST_ROOT_MODULES, *modules])
+        words = f"{environment} timeout -k 5 {seconds} sh -c 'cd {ROOT} && {command}'"
+        archive = initramfs.write(HOST_ROOT.format(command=words))
+        return boot(kernel, archive, seconds + BOOT_SECONDS, [*HOST_ROOT_OPTIONS, *options], **kwargs)
 
 
 def boot(kernel, initramfs, seconds, options=(), words="", memory_mb=1024, cpus=1, before=()):

@@ -1,0 +1,100 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only
+"""The table of kernels x cards: cells.py [--kernels "6.1 newest"] [--cards "igb virtio"] [--markdown FILE]
+
+Each cell is a virtual machine with that kernel and that card, in which guest.py takes its steps. Two run at once.
+Prints each step, and at the end a line for each cell; ends with 1 if a step failed anywhere.
+"""
+import argparse
+import concurrent.futures
+import datetime
+import os
+import re
+import sys
+import time
+
+import cell
+import fetch
+import machine
+
+KERNELS = "6.1 6.12 newest"
+CARDS = "virtio virtio-many igb vmxnet3 e1000e"
+
+
+class Result:
+    """Of a cell: {step: (PASS, FAIL or NONE, words)}, all that was printed, and how long it took."""
+
+    def __init__(self, kernel, card):
+        self.kernel, self.card = kernel, card
+        began = time.monotonic()
+        self.ended_well, self.text = self.run()
+        self.seconds = time.monotonic() - began
+        self.steps = {name: (result, words) for result, name, words in
+                      re.findall(r"^(PASS|FAIL|NONE) (\w+): (.*?)(?: \[[\d.]+ s\])?$", self.text, re.MULTILINE)}
+
+    def run(self):
+        """A boot by emulation hangs now and then: the one that did not come to its steps is tried again."""
+        for _ in range(2):
+            try:
+                return True, cell.run(self.kernel, self.card)
+            except machine.Failed as err:
+                text = str(err)
+                if machine.BEGIN in text:
+                    break
+        return False, text
+
+    def count(self, result):
+        return sum(one == result for one, _ in self.steps.values())
+
+    def line(self):
+        seen = self.steps.get("attach", ("FAIL", "did not come so far"))[1]
+        return f"{fetch.release_of(self.kernel):24} {self.card:12} {seen:32} {self.count('PASS'):2} passed, " \
+            f"{self.count('FAIL'):2} failed, {self.count('NONE'):2} not to be had, {self.seconds:4.0f} s"
+
+
+def markdown(results):
+    """The table for docs/kernels.md: a row for each step, a column for each cell."""
+    heads = [f"{fetch.release_of(r.kernel).split('-')[0]} {r.card}" for r in results]
+    names = list(dict.fromkeys(name for r in results for name in r.steps))
+    lines = [f"By `make test-vm`, {datetime.date.today()}.", "", "| step | " + " | ".join(heads) + " |",
+             "| --- |" + " --- |" * len(heads)]
+    for name in names:
+        cells = []
+        for r in results:
+            result, words = r.steps.get(name, ("FAIL", "not reached"))
+            cells.append(words if result == "PASS" else f"none: {words}" if result == "NONE" else f"**fails**: {words}")
+        lines.append(f"| {name.replace('_', ' ')} | " + " | ".join(cells) + " |")
+    return "\n".join(lines) + "\n"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--kernels", default=KERNELS, help=f"of {', '.join(fetch.SERIES)}")
+    parser.add_argument("--cards", default=CARDS, help=f"of {', '.join(cell.CARDS)}")
+    parser.add_argument("--cells", help='in their place: "6.1:igb newest:virtio"')
+    parser.add_argument("--jobs", type=int, default=min(2, os.cpu_count() or 1), help="machines at once")
+    parser.add_argument("--markdown", help="also write the table to this file")
+    args = parser.parse_args()
+    cells = [one.split(":") for one in args.cells.split()] if args.cells else \
+        [(kernel, card) for kernel in args.kernels.split() for card in args.cards.split()]
+    try:
+        fetch.fetch(dict.fromkeys(kernel for kernel, _ in cells))
+    except fetch.Error as err:
+        sys.exit(f"cells: {err}")
+    results = []
+    with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
+        for result in pool.map(lambda one: Result(*one), cells):
+            print(f"--- {result.line()}\n{result.text}", flush=True)
+            results.append(result)
+    print("\n".join(result.line() for result in results))
+    passed = sum(result.count("PASS") for result in results)
+    failed = sum(max(result.count("FAIL"), not result.ended_well) for result in results)
+    if args.markdown:
+        with open(args.markdown, "w", encoding="utf-8") as file:
+            file.write(markdown(results))
+    print(f"test-vm: {passed} passed, {failed} failed")
+    sys.exit(1 if failed else 0)
+
+
+if __name__ == "__main__":
+    main()
