@@ -3,14 +3,19 @@
 The program is attached whatever refuses it on the way: libxdp's dispatcher, the driver, the verifier, an
 older kernel. What is tried next, and what is said. tests/net/preload/otherkernel.c refuses.
 """
+import errno
 import os
+import re
 import time
 
 import pytest
 
-from netlab import ROOT, iface, run, texts
+from netlab import BIN, ROOT, Answered, iface, program, run, texts, wait_for
 
 WWW = ["192.0.2.80", "192.0.2.81"]
+VERDICT = "invalid access to packet, off=2 size=2, R1(id=5,off=2,r=0)\nR1 offset is outside of the packet"
+SAID = VERDICT.replace("\n", "; ")
+CAPS = "CAP_BPF"
 
 
 @pytest.fixture
@@ -27,6 +32,13 @@ def start(daemon, tmp_path):
     return start
 
 
+def check_worker_then_driver(lab, daemon, name="www.example.com"):
+    with Answered(daemon) as two:
+        for _ in range(2):
+            assert lab.ask(name).answer
+    assert two.by == {"worker": 1, "driver": 1}
+
+
 def cpu_s(pid):
     with open(f"/proc/{pid}/stat", encoding="ascii") as file:
         fields = file.read().rsplit(")", 1)[1].split()
@@ -41,3 +53,115 @@ def test_without_epoll_pwait2(lab, daemon, start, xdp):
     before = cpu_s(daemon.process.pid)
     time.sleep(2)
     assert cpu_s(daemon.process.pid) - before < 1  # two workers that spin: up to 4
+
+
+@pytest.mark.parametrize("refusal", ["EINVAL", "EPERM", "EACCES", "E2BIG", "ENOENT", "EBUSY", "EEXIST"])
+def test_dispatcher_is_refused(lab, daemon, start, refusal):
+    """By whatever: the program is attached natively without it."""
+    start(interfaces=[iface(xdp="auto")], DISPATCHER_SAYS=getattr(errno, refusal))
+    seen = daemon.interface()
+    assert (seen["state"], seen["origin"], seen["xdp"]) == ("up", "loaded", "native")
+    assert program(lab)["id"] == seen["program_id"] and program(lab)["mode"] == "native"
+    said = os.strerror(getattr(errno, refusal))
+    assert f"s0: XDP program, native, by libxdp's dispatcher: {said}" in daemon.log()
+    check_worker_then_driver(lab, daemon)
+    assert daemon.stop() == 0
+    assert program(lab) is None
+
+
+@pytest.mark.parametrize("dispatcher", [0, errno.EINVAL])
+def test_life_without_dispatcher(lab, daemon, start, dispatcher):
+    """Detached, attached, resized, killed, adopted, taken off by somebody: for both ways of attaching."""
+    def again(**words):
+        return start(interfaces=[iface(xdp="auto")], DISPATCHER_SAYS=dispatcher, **words)
+    again()
+    lab.ask()
+    daemon.ctl("detach", "s0")
+    assert program(lab) is None
+    daemon.ctl("attach", "s0")
+    before = program(lab)["id"]
+    daemon.ctl("cache", "resize", "24M")
+    wait_for("another program", lambda: program(lab)["id"] != before)
+    assert daemon.interface()["state"] == "up"
+    check_worker_then_driver(lab, daemon, "mail.example.com")
+    daemon.kill()
+    left = program(lab)["id"]
+    again(cache={"size": "24M"})
+    assert (daemon.interface()["origin"], daemon.interface()["program_id"]) == ("adopted", left)
+    with Answered(daemon) as one:
+        assert texts(lab.ask()) == WWW
+    assert one.by == {"driver": 1}
+    lab.exec("s", "ip", "link", "set", "dev", "s0", "xdpdrv", "off")
+    wait_for("the program is back", lambda: program(lab))
+    wait_for("the interface is up", lambda: daemon.interface()["state"] == "up")
+    assert daemon.stop() == 0
+    assert program(lab) is None
+
+
+@pytest.mark.parametrize("dispatcher", [0, errno.EINVAL])
+def test_driver_refuses_native(lab, daemon, start, dispatcher):
+    start(interfaces=[iface(xdp="auto")], NATIVE_SAYS=errno.ENOMEM, DISPATCHER_SAYS=dispatcher)
+    seen = daemon.interface()
+    assert (seen["state"], seen["xdp"]) == ("up", "generic")
+    assert seen["note"].startswith("no native XDP (Cannot allocate memory): generic")
+    check_worker_then_driver(lab, daemon)
+    assert daemon.stop() == 0
+    assert program(lab) is None
+
+
+@pytest.mark.parametrize("dispatcher", [0, errno.EINVAL])
+def test_native_alone_is_wanted_and_refused(lab, daemon, start, dispatcher):
+    start(NATIVE_SAYS=errno.ENOMEM, DISPATCHER_SAYS=dispatcher)
+    assert daemon.interface()["note"] == "XDP program: Cannot allocate memory; kernel sockets answer"
+    assert program(lab) is None
+    assert texts(lab.ask()) == WWW
+
+
+def test_kernels_own_words_without_dispatcher(lab, daemon, start):
+    lab.ip("c", "link", "set", "c0", "xdp", "off")
+    lab.ip("c", "link", "set", "c0", "mtu", "9000")
+    start(interfaces=[iface(xdp="auto")], DISPATCHER_SAYS=errno.EINVAL)
+    assert re.search(r"no native XDP \(.*Peer MTU is too large to set XDP\): generic",
+                     daemon.interface()["note"])
+
+
+@pytest.mark.parametrize("dispatcher", [0, errno.EINVAL])
+@pytest.mark.parametrize("xdp", ["auto", "native", "generic"])
+def test_verifier_refuses(lab, daemon, start, xdp, dispatcher):
+    """Kernel sockets answer; the reason is the verifier's, and has nothing to do with capabilities."""
+    start("-v", interfaces=[iface(xdp=xdp)], VERIFIER_SAYS=VERDICT, DISPATCHER_SAYS=dispatcher)
+    assert daemon.interface()["note"] == \
+        f"XDP program: the kernel's verifier refuses the program: {SAID}; kernel sockets answer"
+    assert "verifier: R1 offset is outside of the packet" in daemon.log()
+    assert "verifier: processed 17 insns" in daemon.log()
+    assert CAPS not in daemon.log() + daemon.degraded()
+    assert program(lab) is None
+    with Answered(daemon) as one:
+        assert texts(lab.ask()) == WWW
+    assert one.by == {"kernel_socket": 1}
+    refused = daemon.ctl("attach", "s0", check=False)
+    assert refused.returncode == 1 and SAID in refused.stderr and CAPS not in refused.stderr
+
+
+@pytest.mark.parametrize("helper, words", [
+    (190, "bpf_xdp_store_bytes(): take Linux 5.18 or later"),
+    (160, "bpf_ktime_get_coarse_ns(): take Linux 5.11 or later"),
+])
+def test_helper_that_the_kernel_lacks(lab, daemon, start, helper, words):
+    start(NO_HELPER=helper)
+    assert daemon.interface()["note"] == \
+        f"XDP program: this kernel has no {words}; kernel sockets answer"
+    assert texts(lab.ask()) == WWW
+
+
+def test_foreign_program_without_dispatcher(lab, daemon, start):
+    """What occupies the interface stays."""
+    lab.exec("s", "ip", "link", "set", "dev", "s0", "xdpdrv", "obj", BIN / "xdp_pass.bpf.o",
+             "sec", "xdp")
+    found = program(lab)
+    start(DISPATCHER_SAYS=errno.EINVAL)
+    assert re.search(rf"another XDP program.*id {found['id']}.*kernel sockets answer", daemon.degraded())
+    assert program(lab) == found
+    lab.exec("s", "ip", "link", "set", "dev", "s0", "xdpdrv", "off")
+    wait_for("volleyd has taken the place", lambda: not daemon.degraded())
+    check_worker_then_driver(lab, daemon)

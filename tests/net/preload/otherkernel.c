@@ -4,7 +4,7 @@
  * what; each is left out where its variable is not set:
  *
  *	NO_PWAIT2=1		epoll_pwait2() is not there (Linux 5.10)
- *	NO_HELPER=189		nor is the BPF helper of this number
+ *	NO_HELPER=190		nor is the BPF helper of this number
  *	VERIFIER_SAYS=WORDS	the verifier refuses the program "volley" with these words and EACCES
  *	DISPATCHER_SAYS=22	libxdp's dispatcher refuses a program with this errno, once it is loaded
  *				for it (libxdp 1.3.1 with newer kernels)
