@@ -117,6 +117,16 @@ def test_native_alone_is_wanted_and_refused(lab, daemon, start, dispatcher):
     assert texts(lab.ask()) == WWW
 
 
+def test_driver_is_busy(lab, daemon, start):
+    """With no program in the way there is none to wait for: it is not tried again every second."""
+    start(NATIVE_SAYS=errno.EBUSY)
+    assert daemon.interface()["note"] == "XDP program: Device or resource busy; kernel sockets answer"
+    before = daemon.log().count("XDP program, native")
+    time.sleep(2.5)  # two ticks
+    assert daemon.log().count("XDP program, native") == before
+    assert texts(lab.ask()) == WWW
+
+
 def test_kernels_own_words_without_dispatcher(lab, daemon, start):
     lab.ip("c", "link", "set", "c0", "xdp", "off")
     lab.ip("c", "link", "set", "c0", "mtu", "9000")
