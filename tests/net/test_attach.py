@@ -61,7 +61,7 @@ def test_dispatcher_is_refused(lab, daemon, start, refusal):
     start(interfaces=[iface(xdp="auto")], DISPATCHER_SAYS=getattr(errno, refusal))
     seen = daemon.interface()
     assert (seen["state"], seen["origin"], seen["xdp"]) == ("up", "loaded", "native")
-    assert program(lab)["id"] == seen["program_id"] and program(lab)["mode"] == "native"
+    assert program(lab)["id"] == seen["program_id"]
     said = os.strerror(getattr(errno, refusal))
     assert f"s0: XDP program, native, by libxdp's dispatcher: {said}" in daemon.log()
     check_worker_then_driver(lab, daemon)
@@ -79,13 +79,14 @@ def test_life_without_dispatcher(lab, daemon, start, dispatcher):
     daemon.ctl("detach", "s0")
     assert program(lab) is None
     daemon.ctl("attach", "s0")
-    before = program(lab)["id"]
+    before = daemon.interface()["program_id"]  # a dispatcher, where there is one, has another
     daemon.ctl("cache", "resize", "24M")
-    wait_for("another program", lambda: program(lab)["id"] != before)
+    wait_for("another program", lambda: daemon.interface()["program_id"] != before)
     assert daemon.interface()["state"] == "up"
     check_worker_then_driver(lab, daemon, "mail.example.com")
+    left = daemon.interface()["program_id"]
     daemon.kill()
-    left = program(lab)["id"]
+    assert program(lab)
     again(cache={"size": "24M"})
     assert (daemon.interface()["origin"], daemon.interface()["program_id"]) == ("adopted", left)
     with Answered(daemon) as one:
@@ -94,8 +95,22 @@ def test_life_without_dispatcher(lab, daemon, start, dispatcher):
     lab.exec("s", "ip", "link", "set", "dev", "s0", "xdpdrv", "off")
     wait_for("the program is back", lambda: program(lab))
     wait_for("the interface is up", lambda: daemon.interface()["state"] == "up")
+    daemon.kill()  # what is adopted goes as well, by the way in which it was attached
+    again(cache={"size": "24M"})
+    assert daemon.interface()["origin"] == "adopted"
     assert daemon.stop() == 0
     assert program(lab) is None
+
+
+@pytest.mark.parametrize("dispatcher", [0, errno.EINVAL])
+def test_descriptors(lab, daemon, start, dispatcher):
+    """The interface is looked at once a second, and none is left open."""
+    start(DISPATCHER_SAYS=dispatcher)
+    lab.ask()
+    folder = f"/proc/{daemon.process.pid}/fd"
+    before = len(os.listdir(folder))
+    time.sleep(5)
+    wait_for("what a look had opened is closed", lambda: len(os.listdir(folder)) <= before)
 
 
 @pytest.mark.parametrize("dispatcher", [0, errno.EINVAL])
