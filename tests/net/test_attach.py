@@ -159,6 +159,7 @@ def test_verifier_refuses(lab, daemon, start, xdp, dispatcher):
         f"XDP program: the kernel's verifier refuses the program: {SAID}; kernel sockets answer"
     assert "verifier: R1 offset is outside of the packet" in daemon.log()
     assert "verifier: processed 17 insns" in daemon.log()
+    assert "PROG LOAD LOG" not in daemon.log()
     assert CAPS not in daemon.log() + daemon.degraded()
     assert program(lab) is None
     with Answered(daemon) as one:

@@ -63,7 +63,7 @@ static bool begins(const char *line, const char *with)
 static bool is_trailer(const char *line, size_t len)
 {
 	return !len || begins(line, "processed ") || begins(line, "verification time") ||
-	       begins(line, "stack depth") || begins(line, LOG_ENDS);
+	       begins(line, "stack depth");
 }
 
 /* "17: (bf) r6 = r1", "; the source", "from 3 to 9: ...", "R0=scalar() R1_w=ctx()": not a verdict. */
@@ -122,11 +122,14 @@ static void log_last_lines(const char *log)
 /* The whole of it may be megabytes. */
 static void take_log(const char *format, va_list args)
 {
-	char *text, *log;
+	char *text, *log, *end;
 
 	if (vasprintf(&text, format, args) < 0)
 		return;
 	log = strstr(text, LOG_BEGINS) + strlen(LOG_BEGINS);
+	end = strstr(log, LOG_ENDS);
+	if (end)
+		*end = 0;
 	if (strstr(text, OUR_PROGRAM)) {
 		refusal_read_log(log, last.words, sizeof(last.words));
 		last.is_verifier = *last.words;
