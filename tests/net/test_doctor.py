@@ -6,7 +6,7 @@ import socket
 
 import pytest
 
-from netlab import BIN, V4, V6, Daemon, iface, program, run
+from netlab import BIN, ROOT, V4, V6, Daemon, iface, program, run
 
 NOBODY = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "--"]
 
@@ -61,7 +61,7 @@ def test_healthy_lab(doctor):
     assert {where for where, _ in rows} == {"host", f"{V4}@53", f"{V6}@53", "s0"}
     assert not [key for key, row in rows.items() if row["state"] == "fail"], bad(rows)
     assert not [key for key in bad(rows) if key[0] != "host"], bad(rows)
-    for check in "kernel", "af-xdp", "capabilities", "memlock", "memory", "configuration":
+    for check in "kernel", "program-load", "af-xdp", "capabilities", "memlock", "memory", "configuration":
         assert rows["host", check]["state"] == "ok", rows["host", check]
     for check in "link", "native-xdp", "xdp-program", "mtu", "veth-gro", "veth-peer", "threaded-napi", "queues":
         assert rows["s0", check]["state"] == "ok", rows["s0", check]
@@ -181,6 +181,23 @@ def test_return_path(doctor, lab):
     assert doctor.state("s0", "return-path") == "ok"
 
 
+@pytest.mark.parametrize("refusal, check, words", [
+    ("VERIFIER_SAYS=invalid access to packet\nR1 offset is outside of the packet", "program-load",
+     "does not load: the kernel's verifier refuses the program: invalid access to packet; R1 offset"),
+    ("NO_HELPER=190", "program-load", "this kernel has no bpf_xdp_store_bytes(): take Linux 5.18"),
+    ("NO_HELPER=160", "kernel", "has no bpf_ktime_get_coarse_ns(): take Linux 5.11 or later"),
+])
+def test_program_that_does_not_load(doctor, tmp_path, refusal, check, words):
+    """As on a kernel whose verifier or whose helpers are not enough: volleyctl attach is no way out."""
+    library = tmp_path / "otherkernel.so"
+    run("gcc", "-shared", "-fPIC", "-o", library, ROOT / "tests/net/preload/otherkernel.c", "-ldl")
+    rows = doctor.look(before=["env", f"LD_PRELOAD={library}", refusal])
+    assert rows["host", check]["state"] == "fail" and words in rows["host", check]["text"]
+    for row in rows["s0", "native-xdp"], rows["s0", "xdp-program"]:
+        assert row["state"] == "warn" and "does not load" in row["text"] and "attach" not in row["do"]
+    assert rows["host", "capabilities"]["state"] == "ok"
+
+
 def test_locked_memory(doctor):
     """Without CAP_IPC_LOCK the limit counts: 4096 frames of 2048 octets."""
     before = ["setpriv", "--bounding-set=-ipc_lock", "--inh-caps=-ipc_lock", "--",
@@ -202,6 +219,7 @@ def test_without_root(doctor, lab):
     lab.ip("s", "link", "set", "dev", "s0", "xdpdrv", "obj", BIN / "xdp_pass.bpf.o", "sec", "xdp")
     rows = doctor.look("s0", before=NOBODY, config=False)
     assert rows["host", "capabilities"]["state"] == "unknown"
+    assert rows["host", "program-load"]["state"] == "unknown"
     assert rows["s0", "xdp-program"]["state"] == "unknown" and "root" in rows["s0", "xdp-program"]["text"]
     for check in "link", "native-xdp", "mtu", "veth-gro", "queues":
         assert rows["s0", check]["state"] in ("ok", "warn"), rows["s0", check]

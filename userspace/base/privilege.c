@@ -44,3 +44,18 @@ int privilege_drop_thread(void)
 
 	return keep(caps, 1);
 }
+
+bool privilege_has_xdp(void)
+{
+	static const unsigned int caps[] = { CAP_BPF, CAP_PERFMON };
+	bool is_admin;
+
+	if (capng_get_caps_process())
+		return false;
+	/* CAP_SYS_ADMIN is what both were before Linux 5.8, and still stands for them. */
+	is_admin = capng_have_capability(CAPNG_EFFECTIVE, CAP_SYS_ADMIN);
+	for (size_t i = 0; i < sizeof(caps) / sizeof(caps[0]); i++)
+		if (!is_admin && !capng_have_capability(CAPNG_EFFECTIVE, caps[i]))
+			return false;
+	return capng_have_capability(CAPNG_EFFECTIVE, CAP_NET_ADMIN);
+}

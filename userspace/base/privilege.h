@@ -6,6 +6,8 @@
 #ifndef VOLLEY_BASE_PRIVILEGE_H
 #define VOLLEY_BASE_PRIVILEGE_H
 
+#include <stdbool.h>
+
 /*
  * Keeps of this process's capabilities: CAP_NET_ADMIN (attach XDP programs), CAP_NET_RAW (AF_XDP
  * sockets), CAP_BPF and CAP_PERFMON (load them), CAP_SYS_ADMIN (open a program or map by its id, to
@@ -19,5 +21,11 @@ int privilege_drop(void) __attribute__((warn_unused_result));
  * process that it starts has no other, and that one only where the daemon is root. 0 or -EPERM.
  */
 int privilege_drop_thread(void) __attribute__((warn_unused_result));
+
+/*
+ * Whether the calling thread has the capabilities that loading and attaching an XDP program take: CAP_BPF and
+ * CAP_PERFMON, or CAP_SYS_ADMIN in place of both, and CAP_NET_ADMIN.
+ */
+bool privilege_has_xdp(void);
 
 #endif

@@ -4,19 +4,24 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
+#include <limits.h>
 #include <net/if.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include <xdp/libxdp.h>
 
 #include "cache/cache.h"
 #include "xdp/abi.h"
 #include "xdp/key.h"
 
-#define MAPS_CAP   16
-#define DISPATCHER "xdp_dispatcher" /* of libxdp */
+#define MAPS_CAP 16
+#define TRIES    5
+
+/* Of libxdp: its program, how many it calls at most, and where these are pinned unless $LIBXDP_BPFFS says. */
+#define DISPATCHER     "xdp_dispatcher"
+#define DISPATCHER_CAP 10
+#define BPFFS          "/sys/fs/bpf"
 
 struct named_map {
 	const char *name;
@@ -88,6 +93,7 @@ static int take_maps(struct found *found)
 
 	if (bpf_obj_get_info_by_fd(found->prog_fd, &info, &len))
 		return -errno;
+	found->id = info.id;
 	snprintf(found->name, sizeof(found->name), "%s", info.name);
 	for (i = 0; i < info.nr_map_ids && i < MAPS_CAP; i++) {
 		fd = bpf_map_get_fd_by_id(ids[i]);
@@ -105,16 +111,13 @@ static bool is_complete(const struct found_maps *maps)
 	       maps->queues >= 0 && maps->shares >= 0;
 }
 
-/* Is this program Volley? Leaves descriptors in *found only if so. */
-static int look_at(struct found *found, uint32_t id)
+/* Is this program Volley? Takes its descriptor, and leaves it in *found only if so. */
+static int look_at(struct found *found, int fd)
 {
 	int err;
 
-	found->id = id;
 	found->abi = 0;
-	found->prog_fd = bpf_prog_get_fd_by_id(id);
-	if (found->prog_fd < 0)
-		return -errno;
+	found->prog_fd = fd;
 	err = take_maps(found);
 	if (!err && found->maps.state >= 0 && is_complete(&found->maps)) {
 		found->kind = FOUND_VOLLEY;
@@ -127,52 +130,85 @@ static int look_at(struct found *found, uint32_t id)
 	return err;
 }
 
-/* A dispatcher has room for us: of the programs behind it only ours matter. */
-static int look_behind(struct found *found, int ifindex)
+/* A program behind the dispatcher is pinned under its place there; or -errno. */
+static int open_pinned(int ifindex, uint32_t dispatcher_id, int place)
 {
-	struct xdp_multiprog *mp = xdp_multiprog__get_from_ifindex(ifindex);
-	struct xdp_program *prog = NULL;
-	int err = (int)libxdp_get_error(mp);
+	const char *folder = secure_getenv("LIBXDP_BPFFS");
+	char path[PATH_MAX];
+	int fd;
 
-	if (err)
-		return err == -ENOENT ? 0 : err;
-	found->kind = FOUND_NOTHING;
-	while (!err && (prog = xdp_multiprog__next_prog(prog, mp))) {
-		err = look_at(found, xdp_program__id(prog));
-		if (!err && (found->kind == FOUND_VOLLEY || found->kind == FOUND_OTHER_ABI))
+	snprintf(path, sizeof(path), "%s/xdp/dispatch-%d-%u/prog%d-prog", folder ? folder : BPFFS,
+		 ifindex, dispatcher_id, place);
+	fd = bpf_obj_get(path);
+	return fd < 0 ? -errno : fd;
+}
+
+/* A dispatcher has room for us: of the programs behind it only ours matter. */
+static int look_behind(struct found *found, int ifindex, uint32_t dispatcher_id)
+{
+	for (int i = 0; i < DISPATCHER_CAP; i++) {
+		int fd = open_pinned(ifindex, dispatcher_id, i), err;
+
+		if (fd < 0)
 			break;
-		found->kind = FOUND_NOTHING;
+		err = look_at(found, fd);
+		if (err)
+			return err;
+		if (found->kind == FOUND_VOLLEY || found->kind == FOUND_OTHER_ABI)
+			return 0;
 	}
-	xdp_multiprog__close(mp);
+	found->kind = FOUND_NOTHING;
+	return 0;
+}
+
+static int read_id(int ifindex, uint32_t *id, bool *is_generic)
+{
+	LIBBPF_OPTS(bpf_xdp_query_opts, there);
+	int err = bpf_xdp_query(ifindex, 0, &there);
+
+	*id = there.prog_id ? there.prog_id : there.drv_prog_id;
+	if (!*id)
+		*id = there.skb_prog_id ? there.skb_prog_id : there.hw_prog_id;
+	*is_generic = *id == there.skb_prog_id;
 	return err;
 }
 
-/*
- * The kernel is asked, and libxdp where its dispatcher is there: for a program without one, 1.3.1 keeps
- * a descriptor of it each time, and we look once a second.
- */
-int found_look(struct found *found, int ifindex)
+/* *id is the program that the kernel runs there, be it a dispatcher; 0: none. */
+static int look_once(struct found *found, int ifindex, uint32_t *id)
 {
-	LIBBPF_OPTS(bpf_xdp_query_opts, there);
-	uint32_t id;
-	int err;
+	int err, fd;
 
 	*found = (struct found){ .kind = FOUND_NOTHING, .prog_fd = -1, .is_alone = true };
 	maps_none(&found->maps);
-	err = bpf_xdp_query(ifindex, 0, &there);
-	if (err)
+	err = read_id(ifindex, id, &found->is_generic);
+	if (err || !*id)
 		return err;
-	id = there.prog_id ? there.prog_id : there.drv_prog_id;
-	if (!id)
-		id = there.skb_prog_id ? there.skb_prog_id : there.hw_prog_id;
-	if (!id)
-		return 0;
-	found->is_generic = id == there.skb_prog_id;
-	err = look_at(found, id);
+	fd = bpf_prog_get_fd_by_id(*id);
+	if (fd < 0)
+		return -errno;
+	err = look_at(found, fd);
 	if (err || found->kind != FOUND_OTHER || strcmp(found->name, DISPATCHER) != 0)
 		return err;
 	found->is_alone = false;
-	return look_behind(found, ifindex);
+	return look_behind(found, ifindex, *id);
+}
+
+/*
+ * The kernel is asked, not libxdp: 1.3.1 keeps descriptors of what it has looked at, and we look once a second. A
+ * dispatcher is replaced as a whole, with its pins: one that has gone meanwhile is looked at again.
+ */
+int found_look(struct found *found, int ifindex)
+{
+	uint32_t id, id_now;
+	bool is_generic;
+	int err, tries = 0;
+
+	do {
+		err = look_once(found, ifindex, &id);
+		if (!err && (found->is_alone || found->kind != FOUND_NOTHING))
+			return 0;
+	} while (!read_id(ifindex, &id_now, &is_generic) && id_now != id && ++tries < TRIES);
+	return err;
 }
 
 void found_close(struct found *found)

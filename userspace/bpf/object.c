@@ -4,63 +4,13 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
-#include <xdp/libxdp.h>
 
-#include "base/err.h"
-#include "base/log.h"
+#include "bpf/refusal.h"
 #include "volley.skel.h"
 
 #define PAGE_BYTES 4096u
-
-#define KERNEL_SAYS "Kernel error message: " /* libbpf's, before the kernel's own words */
-
-/* libbpf hands the words to its printer alone, which has no context. */
-static _Thread_local char reason[128];
-
-/* What the libraries print is for who debugs us. */
-static int print_libbpf(enum libbpf_print_level level, const char *format, va_list args)
-{
-	char line[512];
-	int n = vsnprintf(line, sizeof(line), format, args);
-
-	const char *words;
-
-	(void)level;
-	while (n > 0 && n < (int)sizeof(line) && line[n - 1] == '\n')
-		line[--n] = 0;
-	words = strstr(line, KERNEL_SAYS);
-	if (words)
-		snprintf(reason, sizeof(reason), "%.*s", (int)sizeof(reason) - 1,
-			 words + strlen(KERNEL_SAYS));
-	log_debug("%s", line);
-	return 0;
-}
-
-static int print_libxdp(enum libxdp_print_level level, const char *format, va_list args)
-{
-	return print_libbpf((enum libbpf_print_level)level, format, args);
-}
-
-const char *object_reason(int code)
-{
-	return *reason ? reason : err_text(code);
-}
-
-void object_forget_reason(void)
-{
-	reason[0] = 0;
-}
-
-void object_quiet(void)
-{
-	libbpf_set_print(print_libbpf);
-	libxdp_set_print(print_libxdp);
-}
 
 /* --- Maps ---------------------------------------------------------------------------------------- */
 
@@ -246,11 +196,13 @@ int object_maps_make(struct object_maps *maps, const struct cache_sizes *sizes)
 	struct found_maps fds;
 	int err;
 
-	object_quiet();
+	refusal_listen();
 	skel = object_open(maps, sizes);
 	if (!skel)
 		return errno ? -errno : -EINVAL;
-	err = volley_bpf__load(skel);
+	err = bpf_program__set_autoload(skel->progs.volley, false);
+	if (!err)
+		err = volley_bpf__load(skel);
 	if (!err) {
 		fds = object_fds(skel);
 		err = object_maps_open(maps, &fds, sizes);

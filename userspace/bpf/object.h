@@ -44,7 +44,7 @@ struct found_maps object_fds(const struct volley_bpf *skel);
 int object_maps_open(struct object_maps *maps, const struct found_maps *found,
 		     const struct cache_sizes *sizes) __attribute__((warn_unused_result));
 
-/* Makes these maps without a program: the next one gets them. 0 or -errno. */
+/* Makes these maps and loads no program: the next one gets them. 0 or -errno. */
 int object_maps_make(struct object_maps *maps, const struct cache_sizes *sizes)
 	__attribute__((warn_unused_result));
 
@@ -67,15 +67,5 @@ void object_maps_close(struct object_maps *maps);
 /* One array map in our memory, for reading and writing; NULL: not to be had. */
 void *object_map(int fd, size_t bytes);
 void object_unmap(void *at, size_t bytes);
-
-/* What libbpf and libxdp print becomes log_debug(). */
-void object_quiet(void);
-
-/*
- * The kernel's own words to what it refused last on this thread ("Peer MTU is too large to set XDP"),
- * or, where it said none since object_forget_reason(), those of the code. Valid until the next refusal.
- */
-const char *object_reason(int code);
-void object_forget_reason(void);
 
 #endif

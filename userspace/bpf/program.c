@@ -86,15 +86,40 @@ int program_fd(const struct program *p)
 	return p->xdp ? xdp_program__fd(p->xdp) : p->prog_fd;
 }
 
+uint32_t program_id_of(int fd)
+{
+	struct bpf_prog_info info = { 0 };
+	uint32_t len = sizeof(info);
+
+	return bpf_obj_get_info_by_fd(fd, &info, &len) ? 0 : info.id;
+}
+
+enum xdp_attach_mode program_libxdp_mode(const struct program *p)
+{
+	return p->mode == PROGRAM_NATIVE ? XDP_MODE_NATIVE : XDP_MODE_SKB;
+}
+
+/* One that was adopted is not known to libxdp yet. */
+int program_leave_dispatcher(const struct program *p)
+{
+	struct xdp_program *xdp = p->xdp ? p->xdp : xdp_program__from_fd(p->prog_fd);
+	int err = (int)libxdp_get_error(xdp);
+
+	if (err)
+		return err;
+	err = xdp_program__detach(xdp, p->ifindex, program_libxdp_mode(p), 0);
+	if (xdp != p->xdp)
+		xdp_program__close(xdp);
+	return err;
+}
+
 /* libxdp 1.3.1 keeps a descriptor of a program that it detaches without its dispatcher: see found.c. */
 int program_detach(struct program *p)
 {
 	LIBBPF_OPTS(bpf_xdp_attach_opts, opts, .old_prog_fd = program_fd(p));
 
-	if (p->xdp && !program_is_alone(p))
-		return xdp_program__detach(
-			p->xdp, p->ifindex,
-			p->mode == PROGRAM_NATIVE ? XDP_MODE_NATIVE : XDP_MODE_SKB, 0);
+	if (!program_is_alone(p))
+		return program_leave_dispatcher(p);
 	return bpf_xdp_detach(p->ifindex, program_xdp_flags(p) | XDP_FLAGS_REPLACE, &opts);
 }
 

@@ -3,8 +3,8 @@
  * The XDP program of one interface: found there, or loaded and attached.
  *
  *      what is on the interface                    what happens
- *      nothing                                     loaded and attached (libxdp, so beside others
- *                                                  where the kernel allows the dispatcher)
+ *      nothing                                     loaded and attached, beside others where libxdp's
+ *                                                  dispatcher can be used (program_attach.c)
  *      Volley, this ABI (ip link, xdp-loader,      adopted: its maps are the cache
  *        or a volleyd before us)
  *      Volley, this ABI, but another cache is in   replaced in one step by one with our maps
@@ -50,8 +50,8 @@ struct program_want {
 /*
  * Finds or attaches the program and opens its maps. *maps is filled by the first program and shared
  * with the next ones. On an error err has a sentence that names the interface and what to do.
- * Errors: -ENODEV, -EPROTO (another ABI), -EBUSY (another program), ERR_RUNNING (another volleyd), -EPERM, -EOPNOTSUPP (the driver
- * knows no native XDP and only that is wanted), or what loading said.
+ * Errors: -ENODEV, -EPROTO (another ABI), -EBUSY (another program), ERR_RUNNING (another volleyd), -EOPNOTSUPP (the driver
+ * knows no native XDP and only that is wanted), or what refused the last way of loading and attaching it.
  */
 int program_open(struct program **out, struct object_maps *maps, const struct program_want *want,
 		 char *err, size_t err_cap) __attribute__((warn_unused_result));
@@ -125,7 +125,7 @@ void program_set_mac(struct program *program, const uint8_t mac[6]);
 
 enum program_origin program_origin(const struct program *program);
 enum program_mode program_mode(const struct program *program);
-/* Why it is generic although native was tried; "": it was not. The program's. */
+/* Why native mode was refused, where the program is generic; "": native was not tried. The program's. */
 const char *program_generic_reason(const struct program *program);
 uint32_t program_id(const struct program *program);
 int program_xsks_fd(const struct program *program);

@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What program.c (a program that is open) and program_open.c (how it is found or loaded) share. */
+/*
+ * What these share: program.c (a program that is open), program_open.c (how it is found), program_attach.c (how it is
+ * loaded where none is), program_switch.c and program_lend.c (how another takes its place).
+ */
 #ifndef VOLLEY_BPF_PROGRAM_INTERNAL_H
 #define VOLLEY_BPF_PROGRAM_INTERNAL_H
 
-#include "bpf/program.h"
+#include <xdp/libxdp.h>
 
-struct xdp_program;
+#include "bpf/program.h"
+#include "bpf/refusal.h"
 
 struct program {
 	char ifname[IF_NAMESIZE];
@@ -13,7 +17,8 @@ struct program {
 	uint32_t id;
 	enum program_origin origin;
 	enum program_mode mode;
-	char generic_reason[160]; /* why it is not native, in the kernel's words; "": it was not tried */
+	char generic_reason[REFUSAL_CAP]; /* why it is not native; "": it was not tried */
+	char refusal[REFUSAL_CAP];        /* of the last step that was refused */
 	int prog_fd;
 	int cpu_fd;
 	int xsks_fd;
@@ -24,7 +29,7 @@ struct program {
 	char lock_path[64];
 	struct volley_link *link;
 	struct volley_queue *queues; /* VOLLEY_QUEUES of them */
-	struct xdp_program *xdp;     /* ours, attached through libxdp; NULL: adopted or replaced */
+	struct xdp_program *xdp;     /* ours, attached through libxdp; NULL: plain, or adopted */
 	struct volley_bpf *skel;     /* the object it comes from */
 	uint32_t state_id;           /* of its volley_state: which cache it reads */
 
@@ -37,6 +42,23 @@ struct program {
 /* Of the program that is attached; it stays the program's. */
 int program_fd(const struct program *p);
 
+/* The kernel's number of a program; 0: not known. */
+uint32_t program_id_of(int fd);
+
+/* Its mode, as libxdp wants it. */
+enum xdp_attach_mode program_libxdp_mode(const struct program *p);
+
+/*
+ * Loads and attaches it where none of ours is, with these maps of the cache. `has_dispatcher`: libxdp's is there, and
+ * has room. 0 with skel, mode, id, and xdp or prog_fd; or the code of the last step, and p->refusal says why.
+ */
+int program_attach_steps(struct program *p, const struct object_maps *maps,
+			 const struct program_want *want, bool has_dispatcher)
+	__attribute__((warn_unused_result));
+
+/* Takes it out of libxdp's dispatcher, whoever put it there. */
+int program_leave_dispatcher(const struct program *p) __attribute__((warn_unused_result));
+
 /* Whether it is the only one on its interface, not one of several behind libxdp's dispatcher. */
 bool program_is_alone(const struct program *p);
 
@@ -45,6 +67,13 @@ bool program_is_alone(const struct program *p);
  * program has. Not yet loaded. NULL with errno.
  */
 struct volley_bpf *program_open_next(const struct program *p, const struct object_maps *maps);
+
+/*
+ * p->next is loaded, as far as that is possible before it is attached; then it is put in the place of the one that is
+ * attached, as is fit for that one: by one exchange where it is alone, else by the dispatcher. 0 or -errno.
+ */
+int program_load_next(struct program *p, bool is_alone) __attribute__((warn_unused_result));
+int program_put_next(struct program *p) __attribute__((warn_unused_result));
 
 /* What is attached is p->next: the old one's descriptors are closed, and with them its maps. */
 void program_settle(struct program *p);

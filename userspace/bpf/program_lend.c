@@ -69,18 +69,24 @@ static int exchange(struct program *p, int borrower_fd)
 			      program_xdp_flags(p) | XDP_FLAGS_REPLACE, &opts);
 }
 
-/* Ours, with the sockets of `xsks_fd`, instead of the borrower. */
-static int replace(struct program *p, const struct object_maps *maps, int borrower_fd, int xsks_fd)
+/* The next one reads the same cache, and has the sockets of `xsks_fd`, which the program takes. */
+static int open_with(struct program *p, const struct object_maps *maps, int xsks_fd)
 {
-	int err;
-
 	program_unprepare(p);
 	close(p->xsks_fd);
 	p->xsks_fd = xsks_fd;
 	p->next_state_id = p->state_id;
 	p->next = program_open_next(p, maps);
-	if (!p->next)
-		return errno ? -errno : -EINVAL;
+	return p->next ? 0 : errno ? -errno : -EINVAL;
+}
+
+/* Ours, with the sockets of `xsks_fd`, instead of the borrower. */
+static int replace(struct program *p, const struct object_maps *maps, int borrower_fd, int xsks_fd)
+{
+	int err = open_with(p, maps, xsks_fd);
+
+	if (err)
+		return err;
 	err = volley_bpf__load(p->next);
 	if (!err)
 		err = exchange(p, borrower_fd);
@@ -93,16 +99,51 @@ static int replace(struct program *p, const struct object_maps *maps, int borrow
 
 int program_use_sockets(struct program *p, const struct object_maps *maps, int xsks_fd)
 {
-	int fd = dup(xsks_fd);
+	int fd = dup(xsks_fd), err;
 
-	return fd < 0 ? -errno : replace(p, maps, program_fd(p), fd);
+	if (fd < 0)
+		return -errno;
+	err = open_with(p, maps, fd);
+	if (!err)
+		err = program_load_next(p, program_is_alone(p));
+	if (!err)
+		err = program_put_next(p);
+	if (err)
+		program_unprepare(p);
+	return err;
 }
 
-/* As it was before it was lent. */
-static int attach_again(struct program *p)
+static bool is_extension(int prog_fd)
 {
-	return bpf_xdp_attach(p->ifindex, program_fd(p),
-			      program_xdp_flags(p) | XDP_FLAGS_UPDATE_IF_NOEXIST, NULL);
+	struct bpf_prog_info info = { 0 };
+	uint32_t len = sizeof(info);
+
+	return !bpf_obj_get_info_by_fd(prog_fd, &info, &len) && info.type == BPF_PROG_TYPE_EXT;
+}
+
+static int attach_fd(const struct program *p, int fd)
+{
+	return bpf_xdp_attach(p->ifindex, fd, program_xdp_flags(p) | XDP_FLAGS_UPDATE_IF_NOEXIST,
+			      NULL);
+}
+
+/* As it was before it was lent; one that a dispatcher had is loaded anew, for the interface itself. */
+static int attach_again(struct program *p, const struct object_maps *maps)
+{
+	int err;
+
+	if (!is_extension(program_fd(p)))
+		return attach_fd(p, program_fd(p));
+	err = open_with(p, maps, dup(p->xsks_fd));
+	if (!err)
+		err = volley_bpf__load(p->next);
+	if (!err)
+		err = attach_fd(p, bpf_program__fd(p->next->progs.volley));
+	if (!err)
+		program_settle(p);
+	else
+		program_unprepare(p);
+	return err;
 }
 
 int program_take_back(struct program *p, const struct object_maps *maps, bool is_borrowed)
@@ -111,7 +152,7 @@ int program_take_back(struct program *p, const struct object_maps *maps, bool is
 
 	p->link->by_daemon = 1; /* whoever loaded it: ours is in its place, and goes with us */
 	if (!is_borrowed)
-		return attach_again(p);
+		return attach_again(p, maps);
 	borrower_fd = open_borrower(p);
 	if (borrower_fd < 0)
 		return borrower_fd;

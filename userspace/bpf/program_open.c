@@ -3,13 +3,11 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
-#include <linux/if_link.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <xdp/libxdp.h>
 
 #include "base/clock.h"
 #include "base/err.h"
@@ -47,90 +45,57 @@ static int take_over(struct program *p, struct object_maps *maps, const struct f
 	return p->link && p->queues ? 0 : -ENOMEM;
 }
 
-static int attach_mode(struct program *p, enum program_mode mode)
+/* It goes with us. */
+static int claim_maps(struct program *p, struct object_maps *maps, const struct cache_sizes *sizes)
 {
-	int err = xdp_program__attach(p->xdp, p->ifindex,
-				      mode == PROGRAM_NATIVE ? XDP_MODE_NATIVE : XDP_MODE_SKB, 0);
+	struct found_maps fds = object_fds(p->skel);
+	int err = take_over(p, maps, &fds, sizes);
 
-	if (!err)
-		p->mode = mode;
-	return err;
-}
-
-/* Native, else generic, as far as that is wanted. */
-static int attach(struct program *p, const struct program_want *want)
-{
-	int err = -EOPNOTSUPP;
-
-	object_forget_reason();
-	if (!want->generic_only)
-		err = attach_mode(p, PROGRAM_NATIVE);
-	/* What could not be loaded is not tried twice: the second time EBADF would hide why. */
-	if (err && !want->native_only && err != -EBUSY && err != -EEXIST &&
-	    (want->generic_only || xdp_program__fd(p->xdp) >= 0)) {
-		if (!want->generic_only)
-			snprintf(p->generic_reason, sizeof(p->generic_reason), "%s",
-				 object_reason(err));
-		err = attach_mode(p, PROGRAM_GENERIC);
-	}
-	return err;
-}
-
-static int load(struct program *p, struct object_maps *maps, const struct program_want *want)
-{
-	struct found_maps fds;
-	int err;
-
-	p->skel = object_open(maps, &want->sizes);
-	if (!p->skel)
-		return errno ? -errno : -EINVAL;
-	p->xdp = xdp_program__from_bpf_obj(p->skel->obj, "xdp");
-	err = (int)libxdp_get_error(p->xdp);
-	if (err) {
-		p->xdp = NULL;
-		return err;
-	}
-	err = attach(p, want);
-	if (err)
-		return err;
-	p->origin = PROGRAM_LOADED;
-	p->id = xdp_program__id(p->xdp);
-	fds = object_fds(p->skel);
-	err = take_over(p, maps, &fds, &want->sizes);
 	if (!err)
 		p->link->by_daemon = 1;
 	return err;
 }
 
-/* Ours in the place of `old` in one step, with the maps that are in use. */
+/* The maps are made first, so that no attempt makes them twice; they go again where all are refused. */
+static int load(struct program *p, struct object_maps *maps, const struct program_want *want,
+		bool has_dispatcher)
+{
+	const bool had_maps = maps->is_open;
+	int err = had_maps ? 0 : object_maps_make(maps, &want->sizes);
+
+	if (err) {
+		refusal_explain(err, p->refusal, sizeof(p->refusal));
+		return err;
+	}
+	err = program_attach_steps(p, maps, want, has_dispatcher);
+	if (!err) {
+		err = claim_maps(p, maps, &want->sizes);
+		if (err)
+			(void)program_detach(p);
+	}
+	if (err && !had_maps)
+		object_maps_close(maps);
+	p->origin = PROGRAM_LOADED;
+	return err;
+}
+
+/* Ours in the place of `old`, with the maps that are in use. */
 static int replace(struct program *p, struct object_maps *maps, const struct program_want *want,
 		   const struct found *old)
 {
-	LIBBPF_OPTS(bpf_xdp_attach_opts, opts, .old_prog_fd = old->prog_fd);
-	struct bpf_prog_info info = { 0 };
-	uint32_t len = sizeof(info);
-	struct found_maps fds;
 	int err;
 
-	p->skel = object_open(maps, &want->sizes);
-	if (!p->skel)
-		return errno ? -errno : -EINVAL;
-	err = volley_bpf__load(p->skel);
-	if (err)
-		return err;
-	p->prog_fd = dup(bpf_program__fd(p->skel->progs.volley));
 	p->mode = old->is_generic ? PROGRAM_GENERIC : PROGRAM_NATIVE;
-	err = bpf_xdp_attach(p->ifindex, p->prog_fd, program_xdp_flags(p) | XDP_FLAGS_REPLACE,
-			     &opts);
-	if (err)
-		return err;
-	p->origin = PROGRAM_REPLACED;
-	if (!bpf_obj_get_info_by_fd(p->prog_fd, &info, &len))
-		p->id = info.id;
-	fds = object_fds(p->skel);
-	err = take_over(p, maps, &fds, &want->sizes);
+	p->prog_fd = dup(old->prog_fd);
+	p->next = object_open(maps, &want->sizes);
+	if (!p->next)
+		return errno ? -errno : -EINVAL;
+	err = program_load_next(p, old->is_alone);
 	if (!err)
-		p->link->by_daemon = 1;
+		err = program_put_next(p);
+	if (!err)
+		return claim_maps(p, maps, &want->sizes);
+	refusal_explain(err, p->refusal, sizeof(p->refusal));
 	return err;
 }
 
@@ -218,9 +183,16 @@ static int refuse(const struct program *p, const struct found *found, char *err,
 	return -EBUSY;
 }
 
-static bool is_denied(int err)
+/* What was native and what generic was refused with, if these differ. */
+static void say_refused(const struct program *p, int code, char *err, size_t err_cap)
 {
-	return err == -EPERM || err == -EACCES;
+	const char *reason = *p->refusal ? p->refusal : refusal_words(code);
+
+	if (*p->generic_reason && strcmp(p->generic_reason, reason) != 0)
+		snprintf(err, err_cap, "%s: XDP program: %s; generic: %s", p->ifname,
+			 p->generic_reason, reason);
+	else
+		snprintf(err, err_cap, "%s: XDP program: %s", p->ifname, reason);
 }
 
 static int find_or_load(struct program *p, struct object_maps *maps,
@@ -232,7 +204,7 @@ static int find_or_load(struct program *p, struct object_maps *maps,
 	if (!code) {
 		switch (found.kind) {
 		case FOUND_NOTHING:
-			code = load(p, maps, want);
+			code = load(p, maps, want, !found.is_alone);
 			break;
 		case FOUND_VOLLEY:
 			code = adopt_or_replace(p, maps, want, &found, err, err_cap);
@@ -247,8 +219,7 @@ static int find_or_load(struct program *p, struct object_maps *maps,
 			 "%s: its driver has no native XDP: say xdp: auto or generic for it",
 			 p->ifname);
 	else if (code && !*err)
-		snprintf(err, err_cap, "%s: XDP program: %s%s", p->ifname, object_reason(code),
-			 is_denied(code) ? ": needs CAP_BPF, CAP_PERFMON and CAP_NET_ADMIN" : "");
+		say_refused(p, code, err, err_cap);
 	return code;
 }
 
@@ -300,8 +271,8 @@ int program_open(struct program **out, struct object_maps *maps, const struct pr
 	int code = program_new(&p, want->ifname);
 
 	*err = 0;
-	object_quiet();
-	object_forget_reason();
+	refusal_listen();
+	refusal_forget();
 	if (code == -ENODEV)
 		snprintf(err, err_cap, "%s: no such interface", want->ifname);
 	if (code)

@@ -46,6 +46,20 @@ struct volley_bpf *program_open_next(const struct program *p, const struct objec
 	return NULL;
 }
 
+/* Behind the dispatcher it is loaded when it is attached: the dispatcher says as what. */
+int program_load_next(struct program *p, bool is_alone)
+{
+	int err;
+
+	if (is_alone)
+		return volley_bpf__load(p->next);
+	p->next_xdp = xdp_program__from_bpf_obj(p->next->obj, "xdp");
+	err = (int)libxdp_get_error(p->next_xdp);
+	if (err)
+		p->next_xdp = NULL;
+	return err;
+}
+
 int program_prepare(struct program *p, const struct object_maps *maps)
 {
 	int err;
@@ -57,15 +71,7 @@ int program_prepare(struct program *p, const struct object_maps *maps)
 	p->next = program_open_next(p, maps);
 	if (!p->next)
 		return errno ? -errno : -EINVAL;
-	if (program_is_alone(p)) {
-		err = volley_bpf__load(p->next);
-	} else {
-		/* It is loaded when it is attached: the dispatcher says as what. */
-		p->next_xdp = xdp_program__from_bpf_obj(p->next->obj, "xdp");
-		err = (int)libxdp_get_error(p->next_xdp);
-		if (err)
-			p->next_xdp = NULL;
-	}
+	err = program_load_next(p, program_is_alone(p));
 	if (err)
 		program_unprepare(p);
 	return err;
@@ -100,31 +106,29 @@ static int exchange(struct program *p)
 			      program_xdp_flags(p) | XDP_FLAGS_REPLACE, &opts);
 }
 
-/* One that was adopted is known by its number alone. */
 static int add_and_take_out(struct program *p)
 {
-	enum xdp_attach_mode mode = p->mode == PROGRAM_NATIVE ? XDP_MODE_NATIVE : XDP_MODE_SKB;
-	struct xdp_program *old = p->xdp ? p->xdp : xdp_program__from_id(p->id);
-	int err = (int)libxdp_get_error(old);
+	int err = xdp_program__attach(p->next_xdp, p->ifindex, program_libxdp_mode(p), 0);
 
 	if (err)
 		return err;
-	err = xdp_program__attach(p->next_xdp, p->ifindex, mode, 0);
-	if (!err) {
-		err = xdp_program__detach(old, p->ifindex, mode, 0);
-		if (err)
-			(void)xdp_program__detach(p->next_xdp, p->ifindex, mode, 0);
-	}
-	if (old != p->xdp)
-		xdp_program__close(old);
+	err = program_leave_dispatcher(p);
+	if (err)
+		(void)xdp_program__detach(p->next_xdp, p->ifindex, program_libxdp_mode(p), 0);
+	return err;
+}
+
+int program_put_next(struct program *p)
+{
+	int err = p->next_xdp ? add_and_take_out(p) : exchange(p);
+
+	if (!err)
+		program_settle(p);
 	return err;
 }
 
 void program_settle(struct program *p)
 {
-	struct bpf_prog_info info = { 0 };
-	uint32_t len = sizeof(info);
-
 	if (p->xdp)
 		xdp_program__close(p->xdp);
 	if (p->prog_fd >= 0)
@@ -135,8 +139,7 @@ void program_settle(struct program *p)
 	p->next = NULL;
 	p->next_xdp = NULL;
 	p->prog_fd = dup(p->xdp ? xdp_program__fd(p->xdp) : bpf_program__fd(p->skel->progs.volley));
-	if (!bpf_obj_get_info_by_fd(p->prog_fd, &info, &len))
-		p->id = info.id;
+	p->id = program_id_of(p->prog_fd);
 	p->origin = PROGRAM_REPLACED;
 	p->state_id = p->next_state_id;
 }
@@ -150,9 +153,5 @@ int program_switch(struct program *p, const struct object_maps *maps)
 		return 0;
 	if (!p->next || p->next_state_id != state_id)
 		err = program_prepare(p, maps);
-	if (!err)
-		err = p->next_xdp ? add_and_take_out(p) : exchange(p);
-	if (!err)
-		program_settle(p);
-	return err;
+	return err ? err : program_put_next(p);
 }

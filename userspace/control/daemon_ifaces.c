@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/log.h"
+#include "base/privilege.h"
 #include "control/daemon_internal.h"
 
 static int attach(struct daemon *d, struct iface *iface)
@@ -142,9 +143,9 @@ int daemon_attach(struct daemon *d, const char *ifname, char *err, size_t err_ca
 		return -ENODEV;
 	}
 	if (d->is_anonymous) {
-		snprintf(err, err_cap,
-			 "BPF maps could not be made when volleyd started: it "
-			 "needs CAP_BPF and CAP_NET_ADMIN");
+		snprintf(err, err_cap, "BPF maps could not be made when volleyd started%s",
+			 privilege_has_xdp() ? ": its log says why" :
+					       ": it needs CAP_BPF, CAP_PERFMON and CAP_NET_ADMIN");
 		return -EPERM;
 	}
 	if (!iface)

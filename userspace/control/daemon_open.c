@@ -14,6 +14,7 @@
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/log.h"
+#include "base/privilege.h"
 #include "bpf/lock.h"
 #include "bpf/services.h"
 #include "cache/memory.h"
@@ -45,12 +46,12 @@ static int open_memory(struct daemon *d)
 		d->memory = d->maps.memory;
 		return 0;
 	}
-	log_warn(
-		"BPF maps: %s: the answer cache is this process's own%s", err_text(err),
-		err == -EPERM || err == -EACCES ?
-			", and nothing is answered in the driver: start with CAP_BPF, CAP_PERFMON and "
-			"CAP_NET_ADMIN" :
-			"");
+	log_warn("BPF maps: %s: the answer cache is this process's own, and nothing is answered in "
+		 "the driver%s",
+		 err_text(err),
+		 (err == -EPERM || err == -EACCES) && !privilege_has_xdp() ?
+			 ": start with CAP_BPF, CAP_PERFMON and CAP_NET_ADMIN" :
+			 "");
 	d->is_anonymous = true;
 	return cache_memory_anonymous(&d->memory, &d->sizes);
 }

@@ -12,7 +12,8 @@
  * check says so. The checks are rows of three tables: host.c, nic.c and queues.c,
  * net.c. What is known of drivers is drivers.c.
  *
- * Nothing is changed on the host: no packet is sent, no program is attached, no address is bound.
+ * Nothing is changed on the host: no packet is sent, no program is attached, no address is bound. Where it is
+ * allowed the XDP program is loaded, to see whether the kernel takes it, and let go at once.
  */
 #ifndef VOLLEY_DOCTOR_DOCTOR_H
 #define VOLLEY_DOCTOR_DOCTOR_H

@@ -14,6 +14,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "bpf/needs.h"
+#include "bpf/refusal.h"
 #include "config/config.h"
 
 #define DOCTOR_QUEUES    64u /* more than the XDP program serves are not looked at one by one */
@@ -42,12 +44,20 @@ struct doctor_cpus {
 	int n_possible;
 };
 
+/* Whether the XDP program loads: it is loaded, attached nowhere, and let go. */
+struct doctor_load {
+	bool is_tried; /* false: this process may not load programs */
+	int err;
+	char why[REFUSAL_CAP];          /* it does not */
+	char missing[NEEDS_HELPER_CAP]; /* a BPF helper, as needs_find_missing() has it; "" */
+};
+
 struct doctor_host {
 	char release[65];
 	unsigned int kernel[3]; /* zeros: the release has no such form */
 	int btf;
-	int jit;        /* net.core.bpf_jit_enable */
-	int store_byte; /* whether the kernel has bpf_xdp_store_bytes() */
+	int jit; /* net.core.bpf_jit_enable */
+	struct doctor_load load;
 	int af_xdp;
 	int bpffs;
 	int64_t available_bytes;

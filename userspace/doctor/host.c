@@ -15,26 +15,54 @@
 
 /* --- Kernel -------------------------------------------------------------------------------------- */
 
+/* Found by trying; where that is not allowed, guessed by the version. */
 static void kernel(const struct doctor_case *c, struct doctor_finding *f)
 {
 	const struct doctor_host *h = c->host;
 
-	if (!h->kernel[0]) {
+	if (*h->load.missing) {
+		doctor_fail(f, "Linux %s has no %s", h->release, h->load.missing);
+		doctor_fix(f, "install a later kernel");
+	} else if (!h->kernel[0] && !h->load.is_tried) {
 		doctor_warn(f, "\"%s\" is no release that is understood: 5.18 or later is needed",
 			    h->release);
 		doctor_fix(f, "uname -r");
-		return;
-	}
-	if (!doctor_is_before(h->kernel, 5, 18, 0) || h->store_byte > 0) {
+	} else if (h->load.is_tried || !doctor_is_before(h->kernel, 5, 18, 0)) {
 		doctor_ok(f, "Linux %s", h->release);
+	} else {
+		doctor_fail(f,
+			    "Linux %s: the XDP program needs 5.18 or later (bpf_xdp_store_bytes), "
+			    "or a distribution's kernel that has it, which only root can see",
+			    h->release);
+		doctor_fix(f, "install a later kernel");
+	}
+}
+
+static bool wants_xdp(const struct config *config)
+{
+	bool is_off = config && config->n_interfaces;
+
+	for (uint32_t i = 0; config && i < config->n_interfaces; i++)
+		is_off &= config->interfaces[i].xdp == CONFIG_XDP_OFF;
+	return !is_off;
+}
+
+static void program_load(const struct doctor_case *c, struct doctor_finding *f)
+{
+	const struct doctor_load *load = &c->host->load;
+
+	if (!wants_xdp(c->config))
+		return;
+	if (doctor_is_unknown(f, load->is_tried ? 0 : -EPERM, "whether the XDP program loads"))
+		return;
+	if (!load->err) {
+		doctor_ok(f, "the kernel takes the XDP program");
 		return;
 	}
-	doctor_fail(f, "Linux %s: the XDP program needs 5.18 or later (bpf_xdp_store_bytes)%s",
-		    h->release,
-		    h->store_byte < 0 ? ", or a distribution's kernel that has it, which only root "
-					"can see" :
-					"");
-	doctor_fix(f, "install a later kernel");
+	doctor_fail(f, "the XDP program does not load: %s: kernel sockets answer", load->why);
+	doctor_fix(f, *load->missing ?
+			      "install a later kernel" :
+			      "volleyd -v logs the verifier's last lines; try another kernel");
 }
 
 static void kernel_btf(const struct doctor_case *c, struct doctor_finding *f)
@@ -391,6 +419,7 @@ const struct doctor_check doctor_host_checks[] = {
 	{ "configuration", configuration },
 	{ "daemon", daemon_state },
 	{ "kernel", kernel },
+	{ "program-load", program_load },
 	{ "kernel-btf", kernel_btf },
 	{ "bpf-jit", bpf_jit },
 	{ "af-xdp", af_xdp },

@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-#include <bpf/bpf.h>
-#include <bpf/libbpf.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/bpf.h>
 #include <linux/magic.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -16,6 +13,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "base/privilege.h"
 #include "doctor/look.h"
 
 /* --- Files --------------------------------------------------------------------------------------- */
@@ -154,12 +152,15 @@ static int is_hugetlbfs(void)
 	return !statfs("/dev/hugepages", &fs) && fs.f_type == HUGETLBFS_MAGIC;
 }
 
-/* Tells kernels that have it although their version is lower. */
-static int has_store_bytes(const struct doctor_host *host)
+/* By trying: tells distributions' kernels that have what their version would not have. */
+static void try_load(struct doctor_load *load)
 {
-	if (!host->process.is_root)
-		return -EPERM;
-	return libbpf_probe_bpf_helper(BPF_PROG_TYPE_XDP, BPF_FUNC_xdp_store_bytes, NULL) == 1;
+	load->is_tried = privilege_has_xdp();
+	if (!load->is_tried)
+		return;
+	load->err = needs_try_load(load->why, sizeof(load->why));
+	if (!load->err || !needs_find_missing(load->missing, sizeof(load->missing)))
+		load->missing[0] = 0;
 }
 
 /* --- Processes ----------------------------------------------------------------------------------- */
@@ -260,7 +261,7 @@ void doctor_look_host(struct doctor_host *host, int pid)
 	/* In a namespace other than the first the kernel does not show it. */
 	if (host->jit == -ENOENT)
 		host->jit = -EXDEV;
-	host->store_byte = has_store_bytes(host);
+	try_load(&host->load);
 	host->af_xdp = has_af_xdp();
 	host->bpffs = is_bpffs();
 	host->available_bytes = read_key("/proc/meminfo", "MemAvailable", 10);

@@ -10,7 +10,7 @@
 #include <sys/socket.h>
 
 #include "bpf/found.h"
-#include "bpf/object.h"
+#include "bpf/refusal.h"
 #include "doctor/look.h"
 #include "iface/genl.h"
 
@@ -213,7 +213,7 @@ void doctor_look_program(struct doctor_nic *nic)
 	struct found found;
 	int err = bpf_xdp_query(nic->ifindex, 0, &there);
 
-	object_quiet();
+	refusal_listen();
 	nic->xdp_id = there.drv_prog_id ? there.drv_prog_id :
 		      there.skb_prog_id ? there.skb_prog_id :
 					  there.prog_id;

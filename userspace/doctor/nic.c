@@ -16,6 +16,9 @@
 #define XDP_SHARED_INFO 320
 #define ETH_HEADER      14
 #define VLAN_TAGS       8
+
+#define SEE_HOST "what the host's program-load says" /* where no interface is at fault */
+
 static bool is_there(const struct doctor_case *c)
 {
 	return c->nic->ifindex > 0;
@@ -120,6 +123,12 @@ static int has_native(const struct doctor_case *c)
 	return !doctor_is_before(c->host->kernel, d->native[0], d->native[1], 0);
 }
 
+/* What program-load says of the host; then nothing can be attached to any interface. */
+static bool does_not_load(const struct doctor_case *c)
+{
+	return c->host->load.is_tried && c->host->load.err;
+}
+
 static void native_xdp(const struct doctor_case *c, struct doctor_finding *f)
 {
 	const struct doctor_nic *nic = c->nic;
@@ -133,6 +142,9 @@ static void native_xdp(const struct doctor_case *c, struct doctor_finding *f)
 			    "the driver has native XDP, but the program there is generic: it runs "
 			    "behind the kernel's buffers, several times slower");
 		doctor_fix(f, "volleyctl status; dmesg says why the driver refused");
+	} else if (native == 1 && does_not_load(c)) {
+		doctor_warn(f, "the driver has native XDP, but the XDP program does not load");
+		doctor_fix(f, SEE_HOST);
 	} else if (native == 1) {
 		doctor_ok(f, "the driver has native XDP");
 	} else if (native == -ENODATA) {
@@ -185,6 +197,19 @@ static void redirect(const struct doctor_case *c, struct doctor_finding *f)
 	doctor_fix(f, "port: socket for %s", c->nic->name);
 }
 
+static void no_program(const struct doctor_case *c, struct doctor_finding *f)
+{
+	if (does_not_load(c)) {
+		doctor_warn(f, "none is there, and volleyd's own does not load");
+		doctor_fix(f, SEE_HOST);
+	} else if (c->daemon->err) {
+		doctor_ok(f, "none is there: volleyd will load its own");
+	} else {
+		doctor_warn(f, "volleyd runs, but has no XDP program here");
+		doctor_fix(f, "volleyctl attach %s", c->nic->name);
+	}
+}
+
 static void program(const struct doctor_case *c, struct doctor_finding *f)
 {
 	const struct doctor_nic *nic = c->nic;
@@ -192,12 +217,7 @@ static void program(const struct doctor_case *c, struct doctor_finding *f)
 	if (!wants_xdp(c) || doctor_is_unknown(f, nic->xdp_program, "XDP program"))
 		return;
 	if (nic->xdp_program == DOCTOR_NO_PROGRAM) {
-		if (c->daemon->err)
-			doctor_ok(f, "none is there: volleyd will load its own");
-		else
-			doctor_warn(f, "volleyd runs, but has no XDP program here");
-		if (!c->daemon->err)
-			doctor_fix(f, "volleyctl attach %s", nic->name);
+		no_program(c, f);
 	} else if (nic->xdp_program == DOCTOR_VOLLEY) {
 		doctor_ok(f, "Volley, id %u, %s", nic->xdp_id,
 			  nic->xdp_generic > 0 ? "generic" : "native");

@@ -91,9 +91,7 @@ bool iface_is_sound(const struct iface *iface)
 
 bool iface_is_cleared(const struct iface *iface)
 {
-	if (iface->attach_err != -EBUSY && iface->attach_err != -EPROTO)
-		return false;
-	return program_is_welcome(iface->config.name);
+	return iface->is_occupied && program_is_welcome(iface->config.name);
 }
 
 /* What stands on another interface has no native XDP, and one sees less than the other. */
@@ -128,7 +126,9 @@ static int refuse(struct iface *iface, int code, const char *sentence)
 {
 	const size_t name_len = strlen(iface->config.name);
 
-	iface->attach_err = code;
+	/* A driver, too, may say -EBUSY: it is not asked every second. */
+	iface->is_occupied = (code == -EBUSY || code == -EPROTO) &&
+			     !program_is_welcome(iface->config.name);
 	if (code == -ENODEV)
 		iface->state = IFACE_GONE;
 	if (!strncmp(sentence, iface->config.name, name_len) &&
@@ -192,7 +192,7 @@ int iface_attach(struct iface *iface, struct object_maps *maps, const struct cac
 	char err[512];
 	int code;
 
-	iface->attach_err = 0;
+	iface->is_occupied = false;
 	iface->state = IFACE_DOWN;
 	iface->maps = maps;
 	if (dpdk_iface_is_owned(&iface->config)) {

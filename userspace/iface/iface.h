@@ -69,7 +69,7 @@ struct iface {
 	uint64_t retry_at_ns; /* queues without a socket: when, and how long after the last time */
 	uint32_t retry_s;
 	bool is_renewal_due; /* of the program: it is not on all queues */
-	int attach_err;      /* what iface_attach() said last */
+	bool is_occupied;    /* by a program that has to go before ours can be attached */
 	struct overload overload;
 	struct iface_remark remarks[IFACE_N_TOPICS];
 	char note[IFACE_NOTE_CAP]; /* all remarks; "": there is nothing to say */

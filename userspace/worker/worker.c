@@ -17,6 +17,7 @@
 #include <urcu-qsbr.h>
 
 #include "base/clock.h"
+#include "base/epoll_ns.h"
 
 #define EVENTS_CAP 64
 
@@ -281,13 +282,12 @@ static int look(struct worker *w, struct epoll_event *events)
 static int wait_events(struct worker *w, struct epoll_event *events)
 {
 	uint64_t ns = sleep_ns(w, clock_ns());
-	struct timespec timeout = { .tv_nsec = (long)(ns % CLOCK_NS_PER_S) };
 	int n;
 
 	if (!ns)
 		return look(w, events);
 	rcu_thread_offline();
-	n = epoll_pwait2(w->epoll_fd, events, EVENTS_CAP, &timeout, NULL);
+	n = epoll_ns_wait(w->epoll_fd, events, EVENTS_CAP, ns);
 	rcu_thread_online();
 	return n;
 }

@@ -55,7 +55,7 @@ static void world_make_host(struct doctor_host *h)
 		.kernel = { 6, 12, 1 },
 		.btf = 1,
 		.jit = 1,
-		.store_byte = 1,
+		.load = { .is_tried = true },
 		.af_xdp = 1,
 		.bpffs = 1,
 		.available_bytes = 8ll << 30,

@@ -11,6 +11,14 @@
 
 #define WITHOUT(cap) (~0ull & ~(1ull << (cap)))
 
+#define REFUSED(w)                                                                             \
+	((w)->host.load.err = -EACCES,                                                         \
+	 strcpy((w)->host.load.why, "the kernel's verifier refuses the program: R1 offset is " \
+				    "outside of the packet"))
+#define MISSING(w)                     \
+	((w)->host.load.err = -EINVAL, \
+	 strcpy((w)->host.load.missing, "bpf_xdp_store_bytes(): take Linux 5.18 or later"))
+
 static uint16_t core_of_row[] = { 30 };
 
 /* clang-format off */
@@ -23,11 +31,20 @@ static uint16_t core_of_row[] = { 30 };
 	X(daemon_degraded, "daemon", w->daemon.err = 0; w->daemon.n_degraded = 1; strcpy(w->daemon.degraded[0], "eth0: gone"), DOCTOR_WARN, "eth0: gone") \
 	X(daemon_denied, "daemon", w->daemon.err = -EACCES, DOCTOR_UNKNOWN, "only root") \
 	X(kernel_good, "kernel", , DOCTOR_OK, "6.12.1") \
-	X(kernel_517, "kernel", w->host.kernel[0] = 5; w->host.kernel[1] = 17; w->host.store_byte = 0, DOCTOR_FAIL, "5.18") \
-	X(kernel_518, "kernel", w->host.kernel[0] = 5; w->host.kernel[1] = 18; w->host.store_byte = 0, DOCTOR_OK, "") \
+	X(kernel_lacks, "kernel", w->host.kernel[0] = 5; w->host.kernel[1] = 17; MISSING(w), DOCTOR_FAIL, "no bpf_xdp_store_bytes(): take Linux 5.18") \
+	X(kernel_lacks_though_new, "kernel", MISSING(w), DOCTOR_FAIL, "6.12.1 has no bpf_xdp_store_bytes()") \
+	X(kernel_518, "kernel", w->host.kernel[0] = 5; w->host.kernel[1] = 18; w->host.load.is_tried = false, DOCTOR_OK, "") \
 	X(kernel_backport, "kernel", w->host.kernel[0] = 5; w->host.kernel[1] = 14, DOCTOR_OK, "") \
-	X(kernel_unprobed, "kernel", w->host.kernel[0] = 5; w->host.kernel[1] = 14; w->host.store_byte = -EPERM, DOCTOR_FAIL, "only root") \
-	X(kernel_odd, "kernel", w->host.kernel[0] = 0, DOCTOR_WARN, "no release") \
+	X(kernel_unprobed, "kernel", w->host.kernel[0] = 5; w->host.kernel[1] = 14; w->host.load.is_tried = false, DOCTOR_FAIL, "only root") \
+	X(kernel_odd, "kernel", w->host.kernel[0] = 0; w->host.load.is_tried = false, DOCTOR_WARN, "no release") \
+	X(kernel_odd_and_tried, "kernel", w->host.kernel[0] = 0, DOCTOR_OK, "") \
+	X(load_good, "program-load", , DOCTOR_OK, "takes the XDP program") \
+	X(load_untried, "program-load", w->host.load.is_tried = false, DOCTOR_UNKNOWN, "only root") \
+	X(load_refused, "program-load", REFUSED(w), DOCTOR_FAIL, "does not load: the kernel's verifier refuses the program: R1") \
+	X(load_refused_what_to_do, "program-load", REFUSED(w), DOCTOR_FAIL, "volleyd -v") \
+	X(load_not_wanted, "program-load", REFUSED(w); w->want.xdp = CONFIG_XDP_OFF, DOCTOR_NOTHING, "") \
+	X(load_unknown_wish, "program-load", REFUSED(w); w->c.config = NULL, DOCTOR_FAIL, "") \
+	X(load_lacks, "program-load", MISSING(w), DOCTOR_FAIL, "install a later kernel") \
 	X(btf_none, "kernel-btf", w->host.btf = 0, DOCTOR_WARN, "CONFIG_DEBUG_INFO_BTF") \
 	X(jit_off, "bpf-jit", w->host.jit = 0, DOCTOR_WARN, "sysctl -w net.core.bpf_jit_enable=1") \
 	X(jit_hidden, "bpf-jit", w->host.jit = -EXDEV, DOCTOR_UNKNOWN, "network namespace") \

@@ -48,6 +48,8 @@
 	X(native_too_early, "native-xdp", SILENT; DRIVER("vmxnet3"); KERNEL(6, 1, 0), DOCTOR_WARN, "vmxnet3") \
 	X(native_stranger, "native-xdp", SILENT; DRIVER("e1000e"), DOCTOR_UNKNOWN, "table of drivers") \
 	X(native_but_generic, "native-xdp", w->nic.xdp_program = DOCTOR_VOLLEY; w->nic.xdp_generic = 1, DOCTOR_WARN, "is generic") \
+	X(native_no_program, "native-xdp", w->host.load.err = -EACCES, DOCTOR_WARN, "does not load") \
+	X(native_untried, "native-xdp", w->host.load.is_tried = false; w->host.load.err = -EACCES, DOCTOR_OK, "") \
 	X(native_not_wanted, "native-xdp", w->nic.xdp_features = 0; w->want.xdp = CONFIG_XDP_GENERIC, DOCTOR_NOTHING, "") \
 	X(redirect_can, "redirect", , DOCTOR_NOTHING, "") \
 	X(redirect_cannot, "redirect", w->nic.xdp_features = 1, DOCTOR_WARN, "port: socket") \
@@ -59,6 +61,8 @@
 	X(zero_off, "zero-copy", w->nic.xdp_features = 7; w->want.zero_copy = CONFIG_ZERO_COPY_OFF, DOCTOR_NOTHING, "") \
 	X(program_none, "xdp-program", , DOCTOR_OK, "will load") \
 	X(program_lost, "xdp-program", w->daemon.err = 0, DOCTOR_WARN, "volleyctl attach eth0") \
+	X(program_unloadable, "xdp-program", w->daemon.err = 0; w->host.load.err = -EACCES, DOCTOR_WARN, "what the host's program-load says") \
+	X(program_unloadable_yet, "xdp-program", w->host.load.err = -EACCES, DOCTOR_WARN, "does not load") \
 	X(program_ours, "xdp-program", w->nic.xdp_program = DOCTOR_VOLLEY; w->nic.xdp_id = 77, DOCTOR_OK, "id 77, native") \
 	X(program_old, "xdp-program", w->nic.xdp_program = DOCTOR_OTHER_ABI, DOCTOR_FAIL, "another version") \
 	X(program_foreign, "xdp-program", w->nic.xdp_program = DOCTOR_FOREIGN; strcpy(w->nic.xdp_name, "fw"), DOCTOR_FAIL, "(id 0, fw)") \

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "bpf/needs.h"
+
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <linux/bpf.h>
+#include <stdio.h>
+
+#include "bpf/object.h"
+#include "bpf/refusal.h"
+#include "cache/cache.h"
+#include "volley.skel.h"
+
+#define SMALL_BYTES (8ull << 20)
+#define SMALL_ZONES 16
+
+/* Helpers of XDP programs by the Linux that brought them; the others are older, and everywhere. */
+#define SINCES(X)                      \
+	X(redirect_map, "4.14")        \
+	X(xdp_adjust_tail, "4.18")     \
+	X(fib_lookup, "4.18")          \
+	X(ringbuf_output, "5.8")       \
+	X(ktime_get_boot_ns, "5.8")    \
+	X(ktime_get_coarse_ns, "5.11") \
+	X(loop, "5.17")                \
+	X(xdp_get_buff_len, "5.18")    \
+	X(xdp_load_bytes, "5.18")      \
+	X(xdp_store_bytes, "5.18")
+
+static const struct since {
+	int helper;
+	const char *name;
+	const char *linux_version;
+} sinces[] = {
+#define SINCE(name, linux_version) { BPF_FUNC_##name, "bpf_" #name, linux_version },
+	SINCES(SINCE)
+#undef SINCE
+};
+
+static void describe(int helper, char *text, size_t cap)
+{
+	for (size_t i = 0; i < sizeof(sinces) / sizeof(sinces[0]); i++)
+		if (sinces[i].helper == helper) {
+			snprintf(text, cap, "%s(): take Linux %s or later", sinces[i].name,
+				 sinces[i].linux_version);
+			return;
+		}
+	snprintf(text, cap, "BPF helper of number %d: take a later Linux", helper);
+}
+
+/* The helper that an instruction calls; 0: it calls none. */
+static int called_by(const struct bpf_insn *insn)
+{
+	return insn->code == (BPF_JMP | BPF_CALL) && !insn->src_reg ? insn->imm : 0;
+}
+
+/* The kernel is asked once for each helper. */
+static int find_missing(const struct bpf_insn *insns, size_t n)
+{
+	bool is_known[__BPF_FUNC_MAX_ID] = { false };
+
+	for (size_t i = 0; i < n; i++) {
+		int helper = called_by(&insns[i]);
+
+		if (helper <= 0 || helper >= __BPF_FUNC_MAX_ID || is_known[helper])
+			continue;
+		is_known[helper] = true;
+		if (!libbpf_probe_bpf_helper(BPF_PROG_TYPE_XDP, (enum bpf_func_id)helper, NULL))
+			return helper;
+	}
+	return 0;
+}
+
+bool needs_find_missing(char *text, size_t cap)
+{
+	struct volley_bpf *skel = volley_bpf__open();
+	int helper = 0;
+
+	if (skel)
+		helper = find_missing(bpf_program__insns(skel->progs.volley),
+				      bpf_program__insn_cnt(skel->progs.volley));
+	volley_bpf__destroy(skel);
+	if (!helper)
+		return false;
+	describe(helper, text, cap);
+	return true;
+}
+
+int needs_try_load(char *why, size_t cap)
+{
+	const struct object_maps none = { 0 };
+	struct volley_bpf *skel = NULL;
+	struct cache_sizes sizes;
+	int err = cache_sizes_plan(&sizes, SMALL_BYTES, SMALL_ZONES);
+
+	refusal_listen();
+	refusal_forget();
+	if (!err) {
+		skel = object_open(&none, &sizes);
+		err = skel ? volley_bpf__load(skel) : errno ? -errno : -EINVAL;
+	}
+	if (err)
+		refusal_explain(err, why, cap);
+	volley_bpf__destroy(skel);
+	return err;
+}

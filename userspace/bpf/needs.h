@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What the XDP program needs of a kernel, found by asking the kernel and not by its version: distributions
+ * give their kernels features of later ones.
+ */
+#ifndef VOLLEY_BPF_NEEDS_H
+#define VOLLEY_BPF_NEEDS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#define NEEDS_HELPER_CAP 96
+
+/*
+ * The first BPF helper that the program calls and that the kernel does not have for XDP programs: "bpf_xdp_store_bytes(): take
+ * Linux 5.18 or later". False: it has all. Needs CAP_BPF; without it no helper is found missing.
+ */
+bool needs_find_missing(char *text, size_t cap);
+
+/*
+ * Loads the program with a small cache, attaches it nowhere, and lets it go. 0, or -errno and in WHY a sentence of
+ * refusal.h. Needs what volleyd needs to load it. Takes some 100 ms.
+ */
+int needs_try_load(char *why, size_t cap) __attribute__((warn_unused_result));
+
+#endif

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * A program is loaded and attached to an interface that has none of ours. Whatever refuses a step, the next one
+ * is tried, as far as the configuration wants it:
+ *
+ *      native, by libxdp's dispatcher       beside other programs
+ *        └─► native, plain                  alone on the interface: an older libxdp, a kernel without
+ *              │                            BTF or bpffs refuse the dispatcher
+ *              └─► generic, by the dispatcher
+ *                    └─► generic, plain
+ *                          └─► none: the kernel's sockets answer
+ *
+ * A program that is there already is never put aside: behind a dispatcher ours is added by the dispatcher or not
+ * at all, and a plain attachment is refused by the kernel where another program is. A program that the verifier
+ * refuses in the plain way is refused in both modes.
+ */
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <linux/if_link.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+#include <xdp/libxdp.h>
+
+#include "base/log.h"
+#include "bpf/program_internal.h"
+#include "bpf/refusal.h"
+#include "volley.skel.h"
+
+struct step {
+	enum program_mode mode;
+	bool is_plain;
+	const char *text;
+};
+
+static const struct step steps[] = {
+	{ PROGRAM_NATIVE, false, "native, by libxdp's dispatcher" },
+	{ PROGRAM_NATIVE, true, "native" },
+	{ PROGRAM_GENERIC, false, "generic, by libxdp's dispatcher" },
+	{ PROGRAM_GENERIC, true, "generic" },
+};
+
+#define N_STEPS (sizeof(steps) / sizeof(steps[0]))
+
+/* An object that was refused cannot be loaded again, and one for the dispatcher is of another type. */
+static void drop_object(struct program *p)
+{
+	if (p->xdp)
+		xdp_program__close(p->xdp);
+	volley_bpf__destroy(p->skel);
+	p->xdp = NULL;
+	p->skel = NULL;
+}
+
+static int attach_by_dispatcher(struct program *p)
+{
+	int err;
+
+	p->xdp = xdp_program__from_bpf_obj(p->skel->obj, "xdp");
+	err = (int)libxdp_get_error(p->xdp);
+	if (err) {
+		p->xdp = NULL;
+		return err;
+	}
+	return xdp_program__attach(p->xdp, p->ifindex, program_libxdp_mode(p), 0);
+}
+
+static int attach_plain(struct program *p)
+{
+	int err = volley_bpf__load(p->skel);
+
+	if (err)
+		return err;
+	err = bpf_xdp_attach(p->ifindex, bpf_program__fd(p->skel->progs.volley),
+			     program_xdp_flags(p) | XDP_FLAGS_UPDATE_IF_NOEXIST, NULL);
+	if (!err)
+		p->prog_fd = dup(bpf_program__fd(p->skel->progs.volley));
+	return err;
+}
+
+static int take_step(struct program *p, const struct object_maps *maps, const struct step *step)
+{
+	int err;
+
+	refusal_forget();
+	p->mode = step->mode;
+	p->skel = object_open(maps, &maps->memory.sizes);
+	if (!p->skel)
+		return errno ? -errno : -EINVAL;
+	err = step->is_plain ? attach_plain(p) : attach_by_dispatcher(p);
+	if (!err)
+		p->id = program_id_of(program_fd(p));
+	return err;
+}
+
+static bool is_loaded(const struct program *p)
+{
+	return p->skel && bpf_program__fd(p->skel->progs.volley) >= 0;
+}
+
+/* libxdp found no dispatcher possible and attached plainly by itself: what refused that refuses it again. */
+static bool was_plain(const struct program *p, const struct step *step)
+{
+	return !step->is_plain && is_loaded(p) &&
+	       bpf_program__type(p->skel->progs.volley) == BPF_PROG_TYPE_XDP;
+}
+
+/* Whether another program has come, or is there: it is not for us to go around. */
+static bool is_occupied(const struct program *p, int err)
+{
+	LIBBPF_OPTS(bpf_xdp_query_opts, there);
+
+	return (err == -EBUSY || err == -EEXIST) && !bpf_xdp_query(p->ifindex, 0, &there) &&
+	       (there.prog_id || there.drv_prog_id || there.skb_prog_id || there.hw_prog_id);
+}
+
+static bool is_wanted(const struct step *step, const struct program_want *want, bool has_dispatcher)
+{
+	if (step->is_plain && has_dispatcher)
+		return false;
+	return step->mode == PROGRAM_NATIVE ? !want->generic_only : !want->native_only;
+}
+
+/* The reason of a mode is that of its last step. */
+static void note(struct program *p, const struct step *step, int err)
+{
+	char *reason = step->mode == PROGRAM_NATIVE ? p->generic_reason : p->refusal;
+
+	refusal_explain(err, p->refusal, sizeof(p->refusal));
+	if (reason != p->refusal)
+		snprintf(reason, sizeof(p->generic_reason), "%s", p->refusal);
+	log_info("%s: XDP program, %s: %s", p->ifname, step->text, p->refusal);
+}
+
+int program_attach_steps(struct program *p, const struct object_maps *maps,
+			 const struct program_want *want, bool has_dispatcher)
+{
+	int err = -EOPNOTSUPP;
+
+	for (size_t i = 0; i < N_STEPS; i++) {
+		const struct step *step = &steps[i];
+		bool is_last;
+
+		if (!is_wanted(step, want, has_dispatcher))
+			continue;
+		err = take_step(p, maps, step);
+		if (!err)
+			return 0;
+		note(p, step, err);
+		is_last = is_occupied(p, err) || (step->is_plain && !is_loaded(p));
+		if (was_plain(p, step))
+			i++;
+		drop_object(p);
+		if (is_last)
+			break;
+	}
+	return err;
+}
