@@ -25,6 +25,10 @@ ifeq ($(origin CC),default)
 CC         := gcc
 endif
 CLANG      ?= clang-14
+# Whose objects `make verify` shows to the kernels, beside that of CLANG: those of these that are installed.
+CLANGS     ?= clang-14 clang-16 clang-19
+KERNELS    ?= 6.1 6.12 newest
+VERIFY_MAX ?= 30000
 LLVM_STRIP ?= llvm-strip-14
 BPFTOOL    ?= PATH="$$PATH:/usr/sbin:/sbin" bpftool
 PYTHON     ?= /usr/bin/python3
@@ -138,6 +142,7 @@ PROGRAMS_HERE := $(foreach p,$(PROGRAMS),$(if $(wildcard userspace/cmd/$(p).c),$
 
 BPF_MAIN    := $(if $(wildcard xdp/volley.bpf.c),$(O)/bin/volley.bpf.o)
 BPF_OTHERS  := $(patsubst xdp/%.bpf.c,$(O)/bin/%.bpf.o,$(filter-out xdp/volley.bpf.c,$(wildcard xdp/*.bpf.c)))
+BPF_BY_CLANGS := $(foreach c,$(filter-out $(CLANG),$(CLANGS)),$(if $(wildcard /usr/bin/$(c)),$(O)/verify/volley-$(c).bpf.o))
 BPF_TESTS   := $(foreach d,bpf perf net,$(patsubst tests/$(d)/%.bpf.c,$(B)/tests/%.bpf.o,$(wildcard tests/$(d)/*.bpf.c)))
 SKELS       := $(patsubst %.bpf.c,$(B)/gen/%.skel.h,$(notdir $(wildcard xdp/*.bpf.c tests/bpf/*.bpf.c tests/perf/*.bpf.c tests/net/*.bpf.c)))
 
@@ -225,8 +230,14 @@ bench: $(ALL) $(TOOLS) $(BPF_TESTS) ## benchmarks: ratios against a peer in the 
 	@$(if $(wildcard tests/perf/bench.py),$(PYTHON) tests/perf/bench.py $(BENCH_ARGS),echo 'tests/perf: no benchmarks here')
 
 .PHONY: verify
-verify: $(BPF_MAIN) $(VERIFY) ## load the XDP program; print instructions verified and sizes (root)
-	@$(VERIFY) $(VERIFY_MAX:%=--max %) $(BPF_MAIN)
+verify: $(BPF_MAIN) $(BPF_OTHERS) $(BPF_BY_CLANGS) $(VERIFY) ## show the XDP programs to the verifiers of this kernel and of KERNELS (root)
+	@$(VERIFY) --max $(VERIFY_MAX) $(BPF_MAIN) $(BPF_OTHERS) $(BPF_BY_CLANGS)
+	@$(if $(KERNELS),$(PYTHON) tests/vm/verify.py --max $(VERIFY_MAX) --kernels "$(KERNELS)" \
+		$(VERIFY) $(BPF_MAIN) $(BPF_OTHERS) $(BPF_BY_CLANGS))
+
+.PHONY: test-vm
+test-vm: $(ALL) $(TOOLS) ## machines with other kernels and cards (root): VM_ARGS='--cells "6.1:igb"'; the table
+	@$(PYTHON) tests/vm/cells.py $(VM_ARGS)
 
 .PHONY: lint
 lint: ## format, floors, lengths, shell and Python checks (of FILES)
@@ -274,7 +285,7 @@ clean: ## remove all that was built
 help: ## print this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | sort | expand -t 14
 	@echo 'variables: PROFILE=debug|release SAN=address,undefined|thread DPDK=0|1 PREFIX= DESTDIR= V=1'
-	@echo '           O=DIR (build somewhere else) CONFIG=FILE FUZZ_SECS=N VERIFY_MAX=N PYTEST_ARGS= BENCH_ARGS='
+	@echo '           O=DIR (build somewhere else) CONFIG=FILE FUZZ_SECS=N VERIFY_MAX=N KERNELS= VM_ARGS= PYTEST_ARGS= BENCH_ARGS='
 
 # --- C ----------------------------------------------------------------------------------------------
 
@@ -406,6 +417,10 @@ define bpf_object
 endef
 
 $(O)/bin/%.bpf.o: xdp/%.bpf.c Makefile
+	$(bpf_object)
+
+$(O)/verify/volley-%.bpf.o: CLANG = $*
+$(O)/verify/volley-%.bpf.o: xdp/volley.bpf.c Makefile
 	$(bpf_object)
 
 $(B)/tests/%.bpf.o: tests/bpf/%.bpf.c Makefile

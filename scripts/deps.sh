@@ -20,6 +20,7 @@ configuration      | libcyaml-dev libyaml-dev libjansson-dev
 the daemon         | libsystemd-dev libcap-ng-dev libmicrohttpd-dev libmnl-dev
 DPDK               | dpdk-dev librte-net-af-xdp23 librte-net-tap23 librte-mempool-ring23
 DPDK, for tests    | librte-net-ring23 librte-net-null23
+other kernels      | clang-16 clang-19 cpio busybox-static xz-utils
 tests in C         | libcmocka-dev libclang-rt-14-dev
 tests in Python    | python3 python3-pytest python3-dnspython python3-yaml
 labs               | iproute2 ethtool procps util-linux

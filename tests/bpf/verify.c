@@ -3,7 +3,7 @@
  * verify [--max N] OBJECT...: loads each program of a BPF object and prints what it costs: the
  * instructions that the verifier walked and its states at most, the size of the bytecode (after the
  * kernel's rewriting) and of the native code. Fails if a program does not load, then with the end of
- * the verifier's log, or if more than N instructions (20,000) were walked. Maps are made as
+ * the verifier's log, or if more than N instructions (30,000) were walked. Maps are made as
  * the object declares them and go away again.
  */
 #include <stdio.h>
@@ -18,7 +18,7 @@
 #define LOG_STATS      4 /* BPF_LOG_STATS: totals only */
 #define LOG_TAIL_BYTES 3000u
 
-static unsigned long max_verified = 20000;
+static unsigned long max_verified = 30000;
 static char log_buf[LOG_BYTES];
 
 static unsigned long number_after(const char *word)
@@ -28,8 +28,9 @@ static unsigned long number_after(const char *word)
 	return at ? strtoul(at + strlen(word), NULL, 10) : 0;
 }
 
-static int report(struct bpf_program *prog)
+static int report(const char *path, struct bpf_program *prog)
 {
+	const char *base = strrchr(path, '/');
 	unsigned long verified = number_after("processed ");
 	struct bpf_prog_info info = { 0 };
 	__u32 len = sizeof(info);
@@ -38,8 +39,8 @@ static int report(struct bpf_program *prog)
 		perror("verify: bpf_obj_get_info_by_fd");
 		return -1;
 	}
-	printf("%-20s %8lu verified (max %lu), %5lu states, %5u instructions, %6u bytes native\n",
-	       bpf_program__name(prog), verified, max_verified, number_after("peak_states "),
+	printf("%-24s %-9s %6lu verified (max %lu), %4lu states, %5u instructions, %6u bytes native\n",
+	       base ? base + 1 : path, bpf_program__name(prog), verified, max_verified, number_after("peak_states "),
 	       info.xlated_prog_len / 8, info.jited_prog_len);
 	if (!verified) {
 		fprintf(stderr, "verify: the kernel's log has no totals:\n%s\n", log_buf);
@@ -70,7 +71,7 @@ static int load(const char *path, const char *name, __u32 log_level)
 	bpf_program__set_log_level(prog, log_level);
 	err = bpf_object__load(obj);
 	if (!err)
-		err = report(prog);
+		err = report(path, prog);
 	bpf_object__close(obj);
 	return err;
 }
