@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Kernels for virtual machines, and QEMU: fetched by apt, unpacked into a cache, never installed as kernels.
 
-    fetch.py KERNEL...     6.1, 6.12, 6.19, newest: the last of Debian's in that series; with -rt the real-time one
+    fetch.py KERNEL...     5.10, 6.1, 6.12, 6.19, newest: the last of Debian's in that series; with -rt the real-time one
 
 A kernel is a folder of the cache ($VOLLEY_VM, /var/cache/volley-vm unless said):
 
@@ -21,7 +21,6 @@ import tempfile
 from pathlib import Path
 
 CACHE = Path(os.environ.get("VOLLEY_VM", "/var/cache/volley-vm"))
-SUITES = ("bookworm", "bookworm-backports", "trixie-backports")
 KEYRING = "/usr/share/keyrings/debian-archive-keyring.gpg"
 TOOLS = ("cpio", "busybox-static", "xz-utils")
 QEMU_OLDEST = 8  # the first with igb
@@ -30,11 +29,13 @@ QEMU_OLDEST = 8  # the first with igb
 MODULES = """virtio_pci virtio_net igb e1000e vmxnet3 9pnet_virtio 9p overlay veth 8021q bridge dummy tun
     af_packet xsk_diag sch_ingress cls_bpf""".split()
 
+# Where a series is, and how its packages name it.
 SERIES = {
-    "6.1": r"6\.1\.0-\d+",
-    "6.12": r"6\.12\.[\d.]+\+deb12",
-    "6.19": r"6\.19\.[\d.]+\+deb13",
-    "newest": r"\d+\.\d+\.\d+\+deb13",
+    "5.10": ("bullseye", r"5\.10\.0-\d+"),
+    "6.1": ("bookworm", r"6\.1\.0-\d+"),
+    "6.12": ("bookworm-backports", r"6\.12\.[\d.]+\+deb12"),
+    "6.19": ("trixie-backports", r"6\.19\.[\d.]+\+deb13"),
+    "newest": ("trixie-backports", r"\d+\.\d+\.\d+\+deb13"),
 }
 
 
@@ -63,14 +64,23 @@ def apt_options():
             "-o", "DPkg::Lock::Timeout=300", "-o", "Acquire::Retries=3"]
 
 
-def apt_update():
+def series_of(kernel):
+    """Suite, pattern and flavour."""
+    series, flavour = (kernel[:-3], "rt-amd64") if kernel.endswith("-rt") else (kernel, "amd64")
+    if series not in SERIES:
+        raise Error(f"{kernel}: no such kernel here; there are {', '.join(SERIES)}, each with -rt or without")
+    return *SERIES[series], flavour
+
+
+def apt_update(suites):
     apt = CACHE / "apt"
     for folder in ("parts", "lists/partial", "cache/archives/partial"):
         (apt / folder).mkdir(parents=True, exist_ok=True)
     known = mirrors()
     if "bookworm" not in known:
         raise Error("apt of this machine has no list of Debian 12: run apt-get update")
-    lines = [f"deb [signed-by={KEYRING}] {known['bookworm']} {suite} main" for suite in SUITES]
+    lines = [f"deb [signed-by={KEYRING}] {known['bookworm']} {suite} main"
+             for suite in sorted({"bookworm", "bookworm-backports", *suites})]
     if "bookworm-security" in known:
         lines.append(f"deb [signed-by={KEYRING}] {known['bookworm-security']} bookworm-security main")
     (apt / "sources.list").write_text("\n".join(lines) + "\n")
@@ -83,11 +93,9 @@ def version_key(name):
 
 def find_release(kernel):
     """"6.12.95+deb12-amd64" for "6.12"; with -rt at its end that of the real-time kernel."""
-    series, flavour = (kernel[:-3], "rt-amd64") if kernel.endswith("-rt") else (kernel, "amd64")
-    if series not in SERIES:
-        raise Error(f"{kernel}: no such kernel here; there are {', '.join(SERIES)}, each with -rt or without")
+    _, pattern, flavour = series_of(kernel)
     names = run("apt-cache", *apt_options(), "pkgnames", "linux-")
-    found = re.findall(rf"^linux-(?:image|binary)-({SERIES[series]}-{flavour})$", names, re.MULTILINE)
+    found = re.findall(rf"^linux-(?:image|binary)-({pattern}-{flavour})$", names, re.MULTILINE)
     if not found:
         raise Error(f"{kernel}: the mirror has no such kernel")
     return max(found, key=version_key)
@@ -199,16 +207,25 @@ def install_tools():
 
 def fetch(kernels):
     """All that virtual machines with these kernels need. One process at a time does this."""
+    kernels = list(dict.fromkeys(kernels))
     CACHE.mkdir(parents=True, exist_ok=True)
     with open(CACHE / "lock", "w", encoding="ascii") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         try:
-            apt_update()
+            apt_update([series_of(kernel)[0] for kernel in kernels])
             install_tools()
             for kernel in kernels:
                 fetch_kernel(kernel)
         except subprocess.CalledProcessError as err:
-            raise Error(f"{' '.join(map(str, err.cmd[:2]))}: {err.stderr.strip()[-600:]}") from err
+            words = f"{' '.join(map(str, err.cmd[:1]))}: {err.stderr.strip()[-600:]}"
+            if not is_complete(kernels):
+                raise Error(words) from err
+            print(f"  FETCH     not refreshed, the cache has all: {words.splitlines()[-1]}", flush=True)
+
+
+def is_complete(kernels):
+    """Whether machines can run without the mirror."""
+    return qemu_major() >= QEMU_OLDEST and all((CACHE / kernel / "release").exists() for kernel in kernels)
 
 
 if __name__ == "__main__":
