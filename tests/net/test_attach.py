@@ -172,6 +172,7 @@ def test_verifier_refuses(lab, daemon, start, xdp, dispatcher):
 @pytest.mark.parametrize("helper, words", [
     (190, "bpf_xdp_store_bytes(): take Linux 5.18 or later"),
     (160, "bpf_ktime_get_coarse_ns(): take Linux 5.11 or later"),
+    ("160,190", "bpf_xdp_store_bytes(): take Linux 5.18 or later"),  # of several the newest
 ])
 def test_helper_that_the_kernel_lacks(lab, daemon, start, helper, words):
     start(NO_HELPER=helper)

@@ -37,15 +37,25 @@ static const struct since {
 #undef SINCE
 };
 
+/* Its row in `sinces`, which go from old to new; one behind the last for a helper that has none. */
+static size_t row_of(int helper)
+{
+	size_t row = 0;
+
+	while (row < sizeof(sinces) / sizeof(sinces[0]) && sinces[row].helper != helper)
+		row++;
+	return row;
+}
+
 static void describe(int helper, char *text, size_t cap)
 {
-	for (size_t i = 0; i < sizeof(sinces) / sizeof(sinces[0]); i++)
-		if (sinces[i].helper == helper) {
-			snprintf(text, cap, "%s(): take Linux %s or later", sinces[i].name,
-				 sinces[i].linux_version);
-			return;
-		}
-	snprintf(text, cap, "BPF helper of number %d: take a later Linux", helper);
+	size_t row = row_of(helper);
+
+	if (row < sizeof(sinces) / sizeof(sinces[0]))
+		snprintf(text, cap, "%s(): take Linux %s or later", sinces[row].name,
+			 sinces[row].linux_version);
+	else
+		snprintf(text, cap, "BPF helper of number %d: take a later Linux", helper);
 }
 
 /* The helper that an instruction calls; 0: it calls none. */
@@ -54,10 +64,11 @@ static int called_by(const struct bpf_insn *insn)
 	return insn->code == (BPF_JMP | BPF_CALL) && !insn->src_reg ? insn->imm : 0;
 }
 
-/* The kernel is asked once for each helper. */
+/* Of those that are missing the newest: a kernel that has it has them all. The kernel is asked once for each. */
 static int find_missing(const struct bpf_insn *insns, size_t n)
 {
 	bool is_known[__BPF_FUNC_MAX_ID] = { false };
+	int missing = 0;
 
 	for (size_t i = 0; i < n; i++) {
 		int helper = called_by(&insns[i]);
@@ -65,10 +76,12 @@ static int find_missing(const struct bpf_insn *insns, size_t n)
 		if (helper <= 0 || helper >= __BPF_FUNC_MAX_ID || is_known[helper])
 			continue;
 		is_known[helper] = true;
-		if (!libbpf_probe_bpf_helper(BPF_PROG_TYPE_XDP, (enum bpf_func_id)helper, NULL))
-			return helper;
+		if (libbpf_probe_bpf_helper(BPF_PROG_TYPE_XDP, (enum bpf_func_id)helper, NULL))
+			continue;
+		if (!missing || row_of(helper) > row_of(missing))
+			missing = helper;
 	}
-	return 0;
+	return missing;
 }
 
 bool needs_find_missing(char *text, size_t cap)

@@ -12,8 +12,8 @@
 #define NEEDS_HELPER_CAP 96
 
 /*
- * The first BPF helper that the program calls and that the kernel does not have for XDP programs: "bpf_xdp_store_bytes(): take
- * Linux 5.18 or later". False: it has all. Needs CAP_BPF; without it no helper is found missing.
+ * A BPF helper that the program calls and that the kernel does not have for XDP programs, the newest of these:
+ * "bpf_xdp_store_bytes(): take Linux 5.18 or later". False: it has all. Needs CAP_BPF; without it no helper is found missing.
  */
 bool needs_find_missing(char *text, size_t cap);
 

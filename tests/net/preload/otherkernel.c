@@ -4,7 +4,7 @@
  * what; each is left out where its variable is not set:
  *
  *	NO_PWAIT2=1		epoll_pwait2() is not there (Linux 5.10)
- *	NO_HELPER=190		nor is the BPF helper of this number
+ *	NO_HELPER=160,190	nor are the BPF helpers of these numbers
  *	VERIFIER_SAYS=WORDS	the verifier refuses the program "volley" with these words and EACCES
  *	DISPATCHER_SAYS=22	libxdp's dispatcher refuses a program with this errno, once it is loaded
  *				for it (libxdp 1.3.1 with newer kernels)
@@ -73,6 +73,22 @@ static bool calls(const union bpf_attr *attr, int helper)
 	return false;
 }
 
+/* The first of the helpers NO_HELPER that the program calls, or 0. */
+static int missing_of(const union bpf_attr *attr)
+{
+	const char *at = getenv("NO_HELPER");
+
+	while (at && *at) {
+		char *end;
+		int helper = (int)strtol(at, &end, 10);
+
+		if (calls(attr, helper))
+			return helper;
+		at = *end ? end + 1 : end;
+	}
+	return 0;
+}
+
 static long refuse(const union bpf_attr *attr, int err, const char *words)
 {
 	if (attr->log_level && attr->log_buf)
@@ -92,6 +108,7 @@ long syscall(long nr, ...)
 	long (*real)(long, long, long, long, long, long, long) = next("syscall");
 	const union bpf_attr *attr;
 	char words[64];
+	int helper;
 	va_list args;
 	long a[6];
 
@@ -100,9 +117,9 @@ long syscall(long nr, ...)
 		a[i] = va_arg(args, long);
 	va_end(args);
 	attr = (const union bpf_attr *)a[1];
-	if (nr == SYS_bpf && a[0] == BPF_PROG_LOAD && number("NO_HELPER") &&
-	    calls(attr, number("NO_HELPER"))) {
-		snprintf(words, sizeof(words), "invalid func unknown#%d", number("NO_HELPER"));
+	helper = nr == SYS_bpf && a[0] == BPF_PROG_LOAD ? missing_of(attr) : 0;
+	if (helper) {
+		snprintf(words, sizeof(words), "invalid func unknown#%d", helper);
 		return refuse(attr, EINVAL, words);
 	}
 	if (nr == SYS_bpf && a[0] == BPF_PROG_LOAD && getenv("VERIFIER_SAYS") &&
