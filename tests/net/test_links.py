@@ -5,14 +5,16 @@ import fcntl
 import os
 import select
 import struct
+import time
 
 import dns.message
 import pytest
 
-from netlab import TIMEOUT, V4, Answered, iface, program, query_frame, texts, wait_for
+from netlab import BIN, TIMEOUT, V4, Answered, iface, program, query_frame, texts, wait_for
 
 WWW = ["192.0.2.80", "192.0.2.81"]
 TUNSETIFF, IFF_TUN, IFF_TAP, IFF_NO_PI = 0x400454ca, 1, 2, 0x1000
+ABOVE_ONE_BUFFER = 3500  # and not above what a veth takes whose peer has a program
 TAP_MAC = "02:00:00:00:01:53"
 
 
@@ -94,6 +96,44 @@ def test_another_mtu(lab, daemon):
         lab.ip(end, "link", "set", f"{end}0", "mtu", 1400)
     wait_for("a new socket", lambda: daemon.log().count("AF_XDP on 1 queue(s)") == 2)
     driver_and_worker(lab, daemon, name="mail.example.com", data=["192.0.2.25"])
+
+
+def test_an_mtu_above_one_buffer(lab, daemon):
+    """The driver is asked again, once: a veth takes the program natively with any MTU of its own."""
+    daemon.start()
+    driver_and_worker(lab, daemon)
+    lab.ip("s", "link", "set", "s0", "mtu", ABOVE_ONE_BUFFER)
+    wait_for("attached again", lambda: f"s0: its MTU is {ABOVE_ONE_BUFFER}: the XDP program is attached again" in daemon.log())
+    wait_for("as before", lambda: daemon.interface()["state"] == "up")
+    driver_and_worker(lab, daemon, name="mail.example.com", data=["192.0.2.25"])
+    lab.ip("s", "link", "set", "s0", "mtu", 1500)
+    time.sleep(2.5)  # looks, which find nothing to do
+    driver_and_worker(lab, daemon, name="MixedCase.example.com", data=["192.0.2.99"])
+    assert daemon.log().count("the XDP program is attached again") == 1
+    assert daemon.interface()["xdp"] == "native" and not daemon.degraded()
+
+
+def test_an_mtu_above_one_buffer_with_a_program_by_hand(lab, daemon):
+    """It is not volleyd's to take off: what to type is said instead."""
+    lab.ip("s", "link", "set", "dev", "s0", "xdpdrv", "obj", BIN / "volley.bpf.o", "sec", "xdp")
+    daemon.start()
+    driver_and_worker(lab, daemon)
+    lab.ip("s", "link", "set", "s0", "mtu", ABOVE_ONE_BUFFER)
+    wait_for("it is said", lambda: f"MTU {ABOVE_ONE_BUFFER}" in daemon.degraded() and "s0 xdp off" in daemon.degraded())
+    lab.ip("s", "link", "set", "s0", "mtu", 1500)
+    wait_for("and taken back", lambda: not daemon.degraded())
+
+
+def test_frames_are_seen(lab, daemon):
+    """What is no query is seen as well: the driver shows all of it to the program, which is left where it is."""
+    daemon.start()
+    before = program(lab)
+    for _ in range(4):
+        for _ in range(10):
+            lab.ping(V4)
+        time.sleep(0.8)
+    assert program(lab) == before
+    assert "attached anew" not in daemon.log()
 
 
 # --- Those that stand on others --------------------------------------------------------------------

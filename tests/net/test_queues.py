@@ -287,7 +287,7 @@ def test_two_workers_on_two_queues(wide, there, cores):
 def test_more_queues_than_workers(wide, there):
     there.start(server={"workers": 1})
     assert [port["worker"] for port in xsk_ports(there).values()] == [0, 0]
-    assert "2 queues share 1 worker(s): ethtool -L s0" in there.interface()["note"]
+    assert "2 queues share 1 worker(s): volleyctl port queues s0 1 and then ethtool -L s0" in there.interface()["note"]
     assert not there.degraded()
 
 

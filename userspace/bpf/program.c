@@ -114,7 +114,7 @@ int program_leave_dispatcher(const struct program *p)
 }
 
 /* libxdp 1.3.1 keeps a descriptor of a program that it detaches without its dispatcher: see found.c. */
-int program_detach(struct program *p)
+int program_detach_once(struct program *p)
 {
 	LIBBPF_OPTS(bpf_xdp_attach_opts, opts, .old_prog_fd = program_fd(p));
 

@@ -82,7 +82,10 @@ void program_close(struct program *program, bool keep);
  */
 bool program_clean_up(const char *ifname);
 
-/* Takes the program off the interface, whoever attached it. */
+/*
+ * Takes the program off the interface, whoever attached it. Where the driver refuses that because of the MTU
+ * (program_detach.c), the MTU is lower for a moment. 0 or -errno.
+ */
 int program_detach(struct program *program);
 
 /*

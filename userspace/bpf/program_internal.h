@@ -59,6 +59,9 @@ int program_attach_steps(struct program *p, const struct object_maps *maps,
 /* Takes it out of libxdp's dispatcher, whoever put it there. */
 int program_leave_dispatcher(const struct program *p) __attribute__((warn_unused_result));
 
+/* One attempt at program_detach(), with the MTU that the interface has. 0 or -errno. */
+int program_detach_once(struct program *p);
+
 /* Whether it is the only one on its interface, not one of several behind libxdp's dispatcher. */
 bool program_is_alone(const struct program *p);
 

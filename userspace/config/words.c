@@ -152,7 +152,8 @@ const struct words_command words_commands[] = {
 	  "others, until volleyd ends; with auto, all that it has. What arrives on the others goes to "
 	  "kernel sockets, and nothing is lost. The kernel takes no queue away that has such a socket: "
 	  "before ethtool -L gives the interface fewer queues, say how many are to be left, and auto "
-	  "when it has been done. More queues are noticed by themselves." },
+	  "when it has been done. More queues are noticed by themselves. A driver that changes none "
+	  "while there is a program (virtio_net) wants detach before, and attach after it." },
 	{ "doctor", "[--config FILE] [IF...]", 0, 66, "what on this host is in Volley's way",
 	  "Looks at kernel, memory, processors, service addresses and the interfaces IF, or those of "
 	  "the configuration: drivers known to be bad, XDP, queues, rings, offloads, MTU, interrupts. For "

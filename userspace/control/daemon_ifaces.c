@@ -78,8 +78,15 @@ static void renew(struct daemon *d, struct iface *iface)
 
 	iface->is_renewal_due = false;
 	if (err)
-		log_warn("%s: the XDP program is not on the new queues: %s", iface->config.name,
-			 err_text(err));
+		log_warn("%s: attaching the XDP program anew: %s; some frames do not come to it",
+			 iface->config.name, err_text(err));
+}
+
+static void reattach(struct daemon *d, struct iface *iface)
+{
+	iface_close(iface, d->crew, false);
+	if (!iface_attach(iface, &d->maps, &d->sizes))
+		iface_open_ports(iface, d->crew);
 }
 
 /* Has the interface come, gone, lost its program, or lost the one that was in the way? */
@@ -91,8 +98,11 @@ static void check(struct daemon *d, struct iface *iface)
 		return;
 	if (is_sound && !iface_is_cleared(iface)) {
 		iface_open_ports(iface, d->crew);
+		iface_watch_driver(iface);
 		if (iface->is_renewal_due)
 			renew(d, iface);
+		if (iface->is_reattach_due)
+			reattach(d, iface);
 		return;
 	}
 	if (!iface->ifindex && !if_nametoindex(iface->config.name))

@@ -115,6 +115,7 @@ struct doctor_nic {
 	char bus[32];
 	char kind[16];           /* of rtnetlink: "vlan", "bond", "veth"; "" for hardware */
 	char lower[IF_NAMESIZE]; /* of a VLAN its device */
+	char vlan[IF_NAMESIZE];  /* a VLAN that stands on it; "": none */
 	int xdp_features;        /* NETDEV_XDP_ACT_* */
 	int xdp_program;         /* enum doctor_program */
 	int xdp_generic;

@@ -13,6 +13,7 @@
 #include "bpf/refusal.h"
 #include "doctor/look.h"
 #include "iface/genl.h"
+#include "iface/vlans.h"
 
 /* Of Linux 6.3's linux/netdev.h, and of 6.13's where said; the installed headers may be older. */
 #define NETDEV_FAMILY             "netdev"
@@ -199,6 +200,10 @@ static void look_at_netdev(struct doctor_nic *nic)
 
 void doctor_look_netlink(struct doctor_nic *nic)
 {
+	struct linkinfo link;
+
+	if (linkinfo_read(&link, nic->name) || !vlans_find(&link, nic->vlan))
+		*nic->vlan = 0;
 	nic->threaded = nic->defer_hard_irqs = -EXDEV;
 	nic->gro_flush_ns = -EXDEV;
 	look_at_link(nic);

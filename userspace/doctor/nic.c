@@ -61,10 +61,9 @@ static void kind(const struct doctor_case *c, struct doctor_finding *f)
 	if (!strcmp(nic->kind, "vlan")) {
 		doctor_warn(f, "a VLAN has generic XDP only: Volley reads the tags itself on the "
 			       "device below");
-		doctor_fix(
-			f,
-			"interfaces: [{name: %s}] instead, and ethtool -K %s rxvlan off txvlan off",
-			*nic->lower ? nic->lower : "DEVICE", *nic->lower ? nic->lower : "DEVICE");
+		doctor_fix(f, "interfaces: [{name: %s}] instead, and ethtool -K %s rxvlan off",
+			   *nic->lower ? nic->lower : "DEVICE",
+			   *nic->lower ? nic->lower : "DEVICE");
 	} else if (!strcmp(nic->kind, "bond")) {
 		doctor_warn(
 			f,
@@ -312,10 +311,22 @@ static void lro(const struct doctor_case *c, struct doctor_finding *f)
 	doctor_fix(f, "ethtool -K %s lro off rx-gro-hw off", c->nic->name);
 }
 
-/* A tag that the card takes out is not in the answer; veth's frames have it where the sender put it. */
+/* Where the program is generic, or will be. */
+static bool is_generic(const struct doctor_case *c)
+{
+	if (c->nic->xdp_program == DOCTOR_VOLLEY)
+		return c->nic->xdp_generic > 0;
+	return c->want->xdp == CONFIG_XDP_GENERIC || !has_native(c);
+}
+
+/*
+ * A tag that the card takes out is not in the answer (iface/vlans.h), except where the kernel puts it back: into
+ * what a generic program sends. veth's frames have it where the sender put it.
+ */
 static void vlan_offload(const struct doctor_case *c, struct doctor_finding *f)
 {
 	const struct doctor_features *features = &c->nic->features;
+	const char *name = c->nic->name;
 
 	if (!wants_xdp(c) || features->rx_vlan < 0 || is_veth(c))
 		return;
@@ -323,12 +334,23 @@ static void vlan_offload(const struct doctor_case *c, struct doctor_finding *f)
 		doctor_ok(f, "off: VLAN tags are in the frame");
 		return;
 	}
-	doctor_warn(
-		f,
-		"the card takes VLAN tags out of frames%s: answers to tagged queries would leave "
-		"untagged",
-		features->rx_vlan_fixed > 0 ? ", and that is fixed" : "");
-	doctor_fix(f, "ethtool -K %s rxvlan off txvlan off", c->nic->name);
+	if (!*c->nic->vlan) {
+		doctor_ok(f, "on, and no VLAN stands on %s", name);
+		return;
+	}
+	if (is_generic(c) && !doctor_wants_xsk(c->want)) {
+		doctor_ok(f, "on: the kernel puts the tag into what a generic program answers");
+		return;
+	}
+	doctor_warn(f,
+		    "the card takes VLAN tags out of frames, and %s stands on %s: kernel sockets "
+		    "answer %s, since other replies would leave untagged",
+		    c->nic->vlan, name, is_generic(c) ? "what the program does not" : "all");
+	if (features->rx_vlan_fixed > 0)
+		doctor_fix(f, "xdp: generic and port: socket for %s: the card cannot leave them in",
+			   name);
+	else
+		doctor_fix(f, "ethtool -K %s rxvlan off", name);
 }
 
 /* GRO gives a veth end its NAPI; scripts/lab.sh says why. */

@@ -193,6 +193,7 @@ int iface_attach(struct iface *iface, struct object_maps *maps, const struct cac
 	int code;
 
 	iface->is_occupied = false;
+	iface->is_reattach_due = false;
 	iface->state = IFACE_DOWN;
 	iface->maps = maps;
 	if (dpdk_iface_is_owned(&iface->config)) {
@@ -213,10 +214,13 @@ int iface_attach(struct iface *iface, struct object_maps *maps, const struct cac
 		return refuse(iface, code, err);
 	}
 	iface->state = IFACE_UP;
+	iface->unseen = (struct unseen){ 0 };
+	iface->attach_mtu = iface->link.mtu;
 	overload_begin(&iface->overload, iface->program, clock_ns());
 	say_program(iface);
 	say_kind(iface, &iface->link);
 	iface_update_mac(iface);
+	iface_watch_tags(iface);
 	set_ways(iface);
 	return 0;
 }

@@ -24,6 +24,7 @@
 #include "iface/crew.h"
 #include "iface/linkinfo.h"
 #include "iface/overload.h"
+#include "iface/unseen.h"
 
 #define IFACE_REMARK_CAP 384
 
@@ -42,6 +43,9 @@ enum iface_topic {
 	IFACE_TOPIC_QUEUES,  /* which queues have no AF_XDP socket */
 	IFACE_TOPIC_CORES,   /* how queues and workers fit */
 	IFACE_TOPIC_RETURN,  /* why the routing table cannot be asked */
+	IFACE_TOPIC_UNSEEN,  /* that the driver does not run the program */
+	IFACE_TOPIC_MTU,     /* that larger frames may be dropped */
+	IFACE_TOPIC_TAGS,    /* why VLAN tags keep the program from answering */
 	IFACE_N_TOPICS,
 };
 
@@ -68,8 +72,12 @@ struct iface {
 	int zerocopy_err;     /* why zero-copy is not tried (again) */
 	uint64_t retry_at_ns; /* queues without a socket: when, and how long after the last time */
 	uint32_t retry_s;
-	bool is_renewal_due; /* of the program: it is not on all queues */
-	bool is_occupied;    /* by a program that has to go before ours can be attached */
+	bool is_renewal_due; /* of the program: the driver does not run it on all queues */
+	bool is_untagged;    /* the card takes VLAN tags away that answers need (iface/watch.c) */
+	struct unseen unseen;
+	uint32_t attach_mtu;  /* what the interface had when the program was attached or found */
+	bool is_reattach_due; /* with the MTU that it has now, the driver may judge otherwise */
+	bool is_occupied;     /* by a program that has to go before ours can be attached */
 	struct overload overload;
 	struct iface_remark remarks[IFACE_N_TOPICS];
 	char note[IFACE_NOTE_CAP]; /* all remarks; "": there is nothing to say */
@@ -98,6 +106,20 @@ void iface_open_dpdk(struct iface *iface, struct crew *crew);
 int iface_attach_dpdk(struct iface *iface, char *err, size_t err_cap)
 	__attribute__((warn_unused_result));
 void iface_close_dpdk(struct iface *iface, struct crew *crew);
+/*
+ * Where the driver no longer shows frames to the program (iface/unseen.h), makes a renewal of the program due;
+ * where that has not helped, says so. Where another MTU decides otherwise on native mode, makes due that the
+ * program is attached again. Looks once a second, however often it is called.
+ */
+void iface_watch_driver(struct iface *iface);
+
+/*
+ * Where the card takes VLAN tags out of frames, and VLANs stand on the interface, neither program nor AF_XDP
+ * sockets may answer: a reply to a tagged query would leave untagged. The remark says what to type; when the
+ * card leaves tags alone, or the VLANs have gone, they answer again. Before iface_open_ports() looks at queues.
+ */
+void iface_watch_tags(struct iface *iface);
+
 /* Closes the sockets of queue `first` and of those above. */
 void iface_close_ports(struct iface *iface, struct crew *crew, uint32_t first);
 
@@ -111,6 +133,9 @@ void iface_unsay(struct iface *iface, enum iface_topic topic);
 
 /* Closes sockets, then lets the program go (see program_close). */
 void iface_close(struct iface *iface, struct crew *crew, bool keep);
+
+/* Whether the program of the interface may answer: as configured, unless the card takes tags away. */
+bool iface_driver_answers(const struct iface *iface);
 
 /* The MAC address by which the driver knows its frames, as it is now. */
 void iface_update_mac(struct iface *iface);

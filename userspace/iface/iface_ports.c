@@ -152,7 +152,7 @@ static uint32_t n_wanted(const struct iface *iface)
 {
 	uint32_t n = iface->link.n_queues;
 
-	if (!can_have_sockets(iface))
+	if (!can_have_sockets(iface) || iface->is_untagged)
 		return 0;
 	if (iface->config.n_queues && iface->config.n_queues < n)
 		n = iface->config.n_queues;
@@ -276,9 +276,9 @@ static void say_cores(struct iface *iface, const struct crew *crew, uint32_t n)
 			  link->n_queues);
 	else if (n > crew_n(crew))
 		iface_say(iface, IFACE_TOPIC_CORES, false,
-			  "%u queues share %u worker(s): ethtool -L %s for as many, or more "
-			  "server.workers",
-			  n, crew_n(crew), name);
+			  "%u queues share %u worker(s): volleyctl port queues %s %u and then "
+			  "ethtool -L %s for as many, or more server.workers",
+			  n, crew_n(crew), name, crew_n(crew), name);
 	else if (n && n < crew_n(crew) && link->n_queues < link->n_queues_max)
 		iface_say(iface, IFACE_TOPIC_CORES, false,
 			  "%u queue(s) for %u workers, and there could be %u (ethtool -L %s)", n,
@@ -293,6 +293,7 @@ void iface_open_ports(struct iface *iface, struct crew *crew)
 	const uint64_t now_ns = clock_ns();
 	uint32_t n;
 
+	iface_watch_tags(iface);
 	if (iface->config.port == CONFIG_PORT_DPDK) {
 		iface_open_dpdk(iface, crew);
 		return;

@@ -14,6 +14,8 @@
 /* What a kernel before 6.3 says of XDP. */
 #define SILENT w->nic.xdp_features = -EOPNOTSUPP
 
+#define VLAN strcpy(w->nic.vlan, "eth0.5")
+
 /* clang-format off */
 #define NIC_ROWS(X) \
 	X(link_up, "link", , DOCTOR_OK, "MTU 1500") \
@@ -86,8 +88,13 @@
 	X(lro_virtio_fixed, "lro", DRIVER("virtio_net"); w->nic.features.gro_hw = w->nic.features.gro_hw_fixed = 1, DOCTOR_WARN, "guest_tso4=off") \
 	X(lro_none, "lro", w->nic.features.lro = w->nic.features.gro_hw = -ENOENT, DOCTOR_NOTHING, "") \
 	X(vlan_in_frame, "vlan-offload", , DOCTOR_OK, "") \
-	X(vlan_taken, "vlan-offload", w->nic.features.rx_vlan = 1, DOCTOR_WARN, "ethtool -K eth0 rxvlan off txvlan off") \
-	X(vlan_fixed, "vlan-offload", w->nic.features.rx_vlan = w->nic.features.rx_vlan_fixed = 1, DOCTOR_WARN, "that is fixed") \
+	X(vlan_taken, "vlan-offload", w->nic.features.rx_vlan = 1; VLAN, DOCTOR_WARN, "ethtool -K eth0 rxvlan off") \
+	X(vlan_taken_all, "vlan-offload", w->nic.features.rx_vlan = 1; VLAN, DOCTOR_WARN, "eth0.5 stands on eth0: kernel sockets answer all") \
+	X(vlan_taken_none, "vlan-offload", w->nic.features.rx_vlan = 1, DOCTOR_OK, "no VLAN stands on eth0") \
+	X(vlan_fixed, "vlan-offload", w->nic.features.rx_vlan = w->nic.features.rx_vlan_fixed = 1; VLAN, DOCTOR_WARN, "xdp: generic and port: socket") \
+	X(vlan_generic, "vlan-offload", w->nic.features.rx_vlan = 1; w->want.xdp = CONFIG_XDP_GENERIC; VLAN, DOCTOR_WARN, "what the program does not") \
+	X(vlan_generic_only, "vlan-offload", w->nic.features.rx_vlan = 1; w->nic.xdp_features = 0; VLAN; w->want.port = CONFIG_PORT_SOCKET, DOCTOR_OK, "puts the tag") \
+	X(vlan_generic_there, "vlan-offload", w->nic.features.rx_vlan = 1; w->nic.xdp_program = DOCTOR_VOLLEY; w->nic.xdp_generic = 1; VLAN; w->want.port = CONFIG_PORT_SOCKET, DOCTOR_OK, "puts the tag") \
 	X(vlan_veth, "vlan-offload", world_make_veth(w); w->nic.features.rx_vlan = 1, DOCTOR_NOTHING, "") \
 	X(gro_card, "veth-gro", w->nic.features.gro = 0, DOCTOR_NOTHING, "") \
 	X(gro_on, "veth-gro", world_make_veth(w), DOCTOR_OK, "") \

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What is looked at again and again while an interface is in use, because nothing tells when it changes. */
+#include <linux/rtnetlink.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "iface/genl.h"
+#include "iface/iface.h"
+#include "iface/vlans.h"
+
+static bool is_native(const struct iface *iface)
+{
+	return program_mode(iface->program) == PROGRAM_NATIVE;
+}
+
+/* --- Frames -------------------------------------------------------------------------------------- */
+
+static int take_stats_attr(const struct nlattr *attr, void *user)
+{
+	struct rtnl_link_stats64 stats = { 0 };
+	const size_t n = mnl_attr_get_payload_len(attr);
+
+	if (mnl_attr_get_type(attr) != IFLA_STATS_LINK_64)
+		return MNL_CB_OK;
+	memcpy(&stats, mnl_attr_get_payload(attr), n < sizeof(stats) ? n : sizeof(stats));
+	*(uint64_t *)user = stats.rx_packets;
+	return MNL_CB_OK;
+}
+
+static int take_stats(const struct nlmsghdr *message, void *user)
+{
+	return mnl_attr_parse(message, sizeof(struct if_stats_msg), take_stats_attr, user);
+}
+
+/* How many frames have come in, as the interface counts them. 0 or -errno. */
+static int read_rx(unsigned int ifindex, uint64_t *n_rx)
+{
+	_Alignas(struct nlmsghdr) char buf[GENL_QUESTION_CAP];
+	struct nlmsghdr *question = mnl_nlmsg_put_header(buf);
+	struct if_stats_msg *head = mnl_nlmsg_put_extra_header(question, sizeof(*head));
+
+	question->nlmsg_type = RTM_GETSTATS;
+	head->ifindex = ifindex;
+	head->filter_mask = IFLA_STATS_FILTER_BIT(IFLA_STATS_LINK_64);
+	return genl_ask(NETLINK_ROUTE, question, take_stats, n_rx);
+}
+
+static void watch_frames(struct iface *iface, uint64_t now_ns)
+{
+	struct volley_cpu sum;
+	uint64_t n_rx = 0;
+
+	if (read_rx(iface->ifindex, &n_rx) || program_counters(iface->program, &sum))
+		return;
+	switch (unseen_take(&iface->unseen, n_rx, sum.received, now_ns)) {
+	case UNSEEN_LOST:
+		log_notice("%s: frames come in, and its driver shows none of them to the XDP "
+			   "program: it is attached anew",
+			   iface->config.name);
+		iface->is_renewal_due = true;
+		break;
+	case UNSEEN_STILL:
+		iface_say(
+			iface, IFACE_TOPIC_UNSEEN, true,
+			"its driver shows no frame to the XDP program, and attaching it anew has "
+			"not helped: kernel sockets answer; xdp: generic works without the driver");
+		break;
+	case UNSEEN_NONE:
+		iface_unsay(iface, IFACE_TOPIC_UNSEEN);
+		break;
+	default:
+		break;
+	}
+}
+
+/* --- MTU ----------------------------------------------------------------------------------------- */
+
+/*
+ * What fits one buffer of a driver, with two VLAN tags: a page less XDP_PACKET_HEADROOM and skb_shared_info. With
+ * more, most drivers take no program. Some let the MTU be raised while there is one, and then drop
+ * each larger frame: virtio_net, seen with Linux 6.1 to 7.3.
+ */
+#define MTU_ONE_BUFFER (4096u - 256u - 320u - 14u - 8u)
+
+static bool fits(uint32_t mtu)
+{
+	return mtu <= MTU_ONE_BUFFER;
+}
+
+/* Whether the driver would judge otherwise now: natively attached with less, or generic because of more. */
+static bool is_mtu_crossed(const struct iface *iface, uint32_t mtu)
+{
+	if (fits(mtu) == fits(iface->attach_mtu))
+		return false;
+	if (is_native(iface))
+		return !fits(mtu);
+	return fits(mtu) && *program_generic_reason(iface->program);
+}
+
+static void watch_mtu(struct iface *iface, uint32_t mtu)
+{
+	if (!is_mtu_crossed(iface, mtu)) {
+		iface_unsay(iface, IFACE_TOPIC_MTU);
+	} else if (program_is_by_daemon(iface->program)) {
+		log_notice("%s: its MTU is %u: the XDP program is attached again",
+			   iface->config.name, mtu);
+		iface->is_reattach_due = true;
+	} else {
+		iface_say(
+			iface, IFACE_TOPIC_MTU, true,
+			"MTU %u: while the XDP program is there its driver may drop frames of more "
+			"than %u octets, and it is not volleyd's to take off: ip link set dev %s "
+			"mtu 1500, or ip link set dev %s xdp off",
+			mtu, MTU_ONE_BUFFER, iface->config.name, iface->config.name);
+	}
+}
+
+void iface_watch_driver(struct iface *iface)
+{
+	const uint64_t now_ns = clock_ns();
+	struct linkinfo link;
+
+	/* DPDK lends the program and takes it back without a word. */
+	if (!iface->program || iface->config.port == CONFIG_PORT_DPDK ||
+	    !unseen_is_due(&iface->unseen, now_ns) || linkinfo_read(&link, iface->config.name))
+		return;
+	watch_mtu(iface, link.mtu);
+	/* A larger frame may be dropped before the program. */
+	if (is_native(iface) && fits(link.mtu))
+		watch_frames(iface, now_ns);
+	else
+		iface->unseen = (struct unseen){ .is_begun = true, .looked_at_ns = now_ns };
+}
+
+/* --- Tags ---------------------------------------------------------------------------------------- */
+
+bool iface_driver_answers(const struct iface *iface)
+{
+	return iface->config.driver_answers && !(iface->is_untagged && is_native(iface));
+}
+
+void iface_watch_tags(struct iface *iface)
+{
+	char vlan[IF_NAMESIZE];
+	bool is_generic;
+
+	if (!iface->program)
+		return;
+	is_generic = !is_native(iface);
+	iface->is_untagged = vlans_are_taken_out(&iface->link, iface->config.name) &&
+			     vlans_find(&iface->link, vlan);
+	program_set_answers(iface->program, iface_driver_answers(iface));
+	if (iface->is_untagged && !(is_generic && iface->config.port == CONFIG_PORT_SOCKET))
+		iface_say(
+			iface, IFACE_TOPIC_TAGS, true,
+			"the card takes VLAN tags out of frames, and replies to queries of %s would "
+			"leave untagged: kernel sockets answer %s; ethtool -K %s rxvlan off",
+			vlan, is_generic ? "what the program does not" : "all", iface->config.name);
+	else
+		iface_unsay(iface, IFACE_TOPIC_TAGS);
+}
