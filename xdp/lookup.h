@@ -22,7 +22,8 @@ struct bucket {
 static __always_inline struct volley_entry *entry_at(void *store, __u32 location)
 {
 	__u32 segment = location / VOLLEY_SEGMENT_UNITS;
-	__u64 offset = bounded(location % VOLLEY_SEGMENT_UNITS * VOLLEY_UNIT_BYTES, VOLLEY_SEGMENT_BYTES - 1);
+	__u64 offset = bounded(location % VOLLEY_SEGMENT_UNITS * VOLLEY_UNIT_BYTES,
+			       VOLLEY_SEGMENT_BYTES - 1);
 	void *base = bpf_map_lookup_elem(store, &segment);
 
 	if (!base || offset > VOLLEY_START_MAX)

@@ -40,8 +40,8 @@ static int report(const char *path, struct bpf_program *prog)
 		return -1;
 	}
 	printf("%-24s %-9s %6lu verified (max %lu), %4lu states, %5u instructions, %6u bytes native\n",
-	       base ? base + 1 : path, bpf_program__name(prog), verified, max_verified, number_after("peak_states "),
-	       info.xlated_prog_len / 8, info.jited_prog_len);
+	       base ? base + 1 : path, bpf_program__name(prog), verified, max_verified,
+	       number_after("peak_states "), info.xlated_prog_len / 8, info.jited_prog_len);
 	if (!verified) {
 		fprintf(stderr, "verify: the kernel's log has no totals:\n%s\n", log_buf);
 		return -1;
