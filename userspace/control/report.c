@@ -51,7 +51,8 @@ static json_t *report_iface(const struct daemon *d, const struct iface *iface)
 	if (iface->program) {
 		json_put_text(o, "origin", program_origin_text(program_origin(iface->program)));
 		json_put_int(o, "program_id", program_id(iface->program));
-		json_put_bool(o, "driver_answers", iface->config.driver_answers);
+		json_put_bool(o, "driver_answers",
+			      iface->config.driver_answers && !iface->is_silenced);
 	}
 	json_put_text(o, "port", port_text(d, iface));
 	json_put_int(o, "queues", iface->n_queues);

@@ -22,6 +22,7 @@
 #include "bpf/program.h"
 #include "config/config.h"
 #include "iface/crew.h"
+#include "iface/leaving.h"
 #include "iface/linkinfo.h"
 #include "iface/overload.h"
 
@@ -42,6 +43,9 @@ enum iface_topic {
 	IFACE_TOPIC_QUEUES,  /* which queues have no AF_XDP socket */
 	IFACE_TOPIC_CORES,   /* how queues and workers fit */
 	IFACE_TOPIC_RETURN,  /* why the routing table cannot be asked */
+	IFACE_TOPIC_QUIRK,   /* why the driver must not answer natively */
+	IFACE_TOPIC_LEAVING, /* which sockets' replies do not leave */
+	IFACE_TOPIC_HITS,    /* that hits do not leave */
 	IFACE_N_TOPICS,
 };
 
@@ -58,6 +62,7 @@ struct iface {
 	bool wanted; /* false: detached by hand */
 	unsigned int ifindex;
 	struct linkinfo link; /* as it was when its ports were looked at last */
+	uint32_t n_pairs;     /* of virtio_net, before the program came; 0: not known */
 	uint32_t n_queues;    /* that have an AF_XDP socket */
 	bool is_zerocopy;     /* all of them */
 	struct program *program;
@@ -68,8 +73,11 @@ struct iface {
 	int zerocopy_err;     /* why zero-copy is not tried (again) */
 	uint64_t retry_at_ns; /* queues without a socket: when, and how long after the last time */
 	uint32_t retry_s;
-	bool is_renewal_due; /* of the program: it is not on all queues */
-	int attach_err;      /* what iface_attach() said last */
+	bool is_renewal_due;    /* of the program: it is not on all queues */
+	int attach_err;         /* what iface_attach() said last */
+	struct leaving leaving; /* whether what is given to send leaves: iface_guard.h */
+	bool is_silenced;       /* the program answers nothing, for hits were lost */
+	uint64_t hits_seen_ns;
 	struct overload overload;
 	struct iface_remark remarks[IFACE_N_TOPICS];
 	char note[IFACE_NOTE_CAP]; /* all remarks; "": there is nothing to say */
@@ -100,6 +108,9 @@ int iface_attach_dpdk(struct iface *iface, char *err, size_t err_cap)
 void iface_close_dpdk(struct iface *iface, struct crew *crew);
 /* Closes the sockets of queue `first` and of those above. */
 void iface_close_ports(struct iface *iface, struct crew *crew, uint32_t first);
+
+/* The socket of that queue, which has one. */
+void iface_close_port(struct iface *iface, struct crew *crew, uint32_t queue);
 
 /*
  * Says something of a topic, in place of what was said before; logged only where it is another
