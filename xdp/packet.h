@@ -22,8 +22,8 @@
 #define L2_BYTES_MAX   (14 + VLAN_TAGS_MAX * 4)
 #define L3_OFFSET_MAX  (L2_BYTES_MAX + 40 + 8 + 4) /* in a tunnel: IPv6, UDP, GUE */
 #define DNS_OFFSET_MAX (L3_OFFSET_MAX + 40 + 8)
-#define OFFSET_MASK    127  /* holds both */
-#define FRAME_MASK     2047 /* holds the end of every query and answer: see reply.h */
+#define OFFSET_MASK    127    /* holds both */
+#define FRAME_MASK     2047   /* holds the end of every query and answer: see reply.h */
 #define IPV4_MF_OFFSET 0x3fff /* More Fragments and the fragment offset */
 #define IPV4_BARE      5      /* IHL without options */
 #define DNS_HEADER     12

@@ -330,7 +330,8 @@ static __always_inline int reply_send(struct xdp_md *ctx, struct volley_cpu *cpu
 	if (reason < 0)
 		reason = reply_headers(ctx, cpu, udp_bytes, opt, sum);
 	if (reason < 0)
-		reason = reply_body(ctx, at, (void *)e + bounded(body_offset, BODY_MASK), body_bytes);
+		reason = reply_body(ctx, at, (void *)e + bounded(body_offset, BODY_MASK),
+				    body_bytes);
 	if (reason < 0 && e->n_ttls)
 		reason = age_write(ctx, cpu, e, at);
 	if (reason < 0)

@@ -22,12 +22,12 @@
  * one. One instruction. Whoever calls this knows already that no bit is lost, or has compared.
  */
 #ifdef __bpf__
-#define bounded(value, mask)                                          \
-	({                                                            \
-		__u64 bounded_ = (value);                             \
+#define bounded(value, mask)                                           \
+	({                                                             \
+		__u64 bounded_ = (value);                              \
 		_Static_assert(!((mask) & ((mask) + 1ull)), "a mask"); \
 		asm volatile("%0 &= %1" : "+r"(bounded_) : "i"(mask)); \
-		bounded_;                                             \
+		bounded_;                                              \
 	})
 #else
 #define bounded(value, mask) ((__u64)(value) & (mask))
