@@ -10,6 +10,7 @@
 #include "base/log.h"
 #include "base/privilege.h"
 #include "control/daemon_internal.h"
+#include "iface/iface_guard.h"
 
 static int attach(struct daemon *d, struct iface *iface)
 {
@@ -125,8 +126,10 @@ void daemon_look_at_load(struct daemon *d)
 {
 	struct iface *iface;
 
-	for (iface = d->ifaces; iface < d->ifaces + d->n_ifaces; iface++)
+	for (iface = d->ifaces; iface < d->ifaces + d->n_ifaces; iface++) {
 		overload_look(&iface->overload, iface->config.name, iface->program, clock_ns());
+		iface_guard_hits(iface, clock_ns());
+	}
 }
 
 /* As an interface that the configuration does not know gets its defaults. */

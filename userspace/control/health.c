@@ -219,12 +219,15 @@ static enum health_level remark_level(const struct iface *iface, enum iface_topi
 		return remark->is_fault ? HEALTH_FAILS : HEALTH_WARNS;
 	case IFACE_TOPIC_QUEUES:
 	case IFACE_TOPIC_TAGS:
+	case IFACE_TOPIC_LEAVING:
 		return port == CONFIG_PORT_XSK || port == CONFIG_PORT_DPDK ? HEALTH_FAILS :
 									     HEALTH_WARNS;
 	case IFACE_TOPIC_MODE:
 	case IFACE_TOPIC_RETURN:
 	case IFACE_TOPIC_UNSEEN:
 	case IFACE_TOPIC_MTU:
+	case IFACE_TOPIC_QUIRK:
+	case IFACE_TOPIC_HITS:
 		return HEALTH_WARNS;
 	case IFACE_TOPIC_KIND:
 	case IFACE_TOPIC_CORES:

@@ -40,8 +40,8 @@ struct doctor_cpus {
 	cpu_set_t nodes[DOCTOR_NODES]; /* processors of each NUMA node */
 	char governor[32];             /* of the first slow one */
 	int idle_us;                   /* the longest time to wake from a permitted idle state */
-	int has_smt; /* two of the workers' processors are one core: one of them, or < 0 */
-	int n_possible;
+	int has_smt;    /* two of the workers' processors are one core: one of them, or < 0 */
+	int n_possible; /* processors that the kernel is ready for; 0: not known */
 };
 
 /* Whether the XDP program loads: it is loaded, attached nowhere, and let go. */
@@ -124,8 +124,9 @@ struct doctor_nic {
 	struct doctor_features features;
 	struct doctor_peer peer;
 
-	int n_queues;   /* that receive */
-	int max_queues; /* combined channels that the card has at most */
+	int n_queues;    /* that receive */
+	int n_tx_queues; /* that send; 0: not known */
+	int max_queues;  /* combined channels that the card has at most */
 	int rx_ring, rx_ring_max;
 	int tx_ring, tx_ring_max;
 	int hash_udp4, hash_udp6; /* RXH_* */

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "doctor/look.h"
+#include "iface/txqueues.h"
 #include "xdp/abi.h"
 
 #define DNS_PORT     53
@@ -56,6 +57,7 @@ static void look_at_channels(const struct ask *a, struct doctor_nic *nic)
 	nic->max_queues = err ? err : (int)(ch.max_combined ? ch.max_combined : ch.max_rx);
 	if (!nic->n_queues)
 		nic->n_queues = 1;
+	nic->n_tx_queues = (int)txqueues_count(nic->name, (unsigned int)nic->ifindex);
 }
 
 static void look_at_rings(const struct ask *a, struct doctor_nic *nic)

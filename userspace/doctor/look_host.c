@@ -328,7 +328,11 @@ static void look_at_worker_cpu(struct doctor_cpus *cpus, int cpu, const cpu_set_
 
 void doctor_look_cpus(struct doctor_cpus *cpus, const cpu_set_t *workers)
 {
+	cpu_set_t possible;
+
 	doctor_read_cpus(&cpus->online, "/sys/devices/system/cpu/online");
+	doctor_read_cpus(&possible, "/sys/devices/system/cpu/possible");
+	cpus->n_possible = CPU_COUNT(&possible);
 	doctor_read_cpus(&cpus->isolated, "/sys/devices/system/cpu/isolated");
 	for (unsigned int node = 0; node < DOCTOR_NODES; node++)
 		doctor_read_cpus(&cpus->nodes[node], "/sys/devices/system/node/node%u/cpulist",

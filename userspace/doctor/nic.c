@@ -5,6 +5,7 @@
 
 #include "doctor/drivers.h"
 #include "doctor/find.h"
+#include "iface/quirks.h"
 
 /* NETDEV_XDP_ACT_* of Linux 6.3's linux/netdev.h, which older headers lack. */
 #define XDP_ACT_BASIC        1
@@ -162,6 +163,7 @@ static void native_xdp(const struct doctor_case *c, struct doctor_finding *f)
 static void zero_copy(const struct doctor_case *c, struct doctor_finding *f)
 {
 	const struct doctor_driver *d = doctor_driver_find(c->nic->driver);
+	const char *quirk = quirks_zerocopy(c->nic->driver);
 	bool has;
 
 	if (!wants_xdp(c) || !doctor_wants_xsk(c->want) ||
@@ -172,7 +174,12 @@ static void zero_copy(const struct doctor_case *c, struct doctor_finding *f)
 	has = c->nic->xdp_features >= 0 ?
 		      (c->nic->xdp_features & XDP_ACT_XSK_ZEROCOPY) != 0 :
 		      d->zero[0] && !doctor_is_before(c->host->kernel, d->zero[0], d->zero[1], 0);
-	if (has) {
+	if (has && quirk && c->want->zero_copy == CONFIG_ZERO_COPY_ON) {
+		doctor_warn(f, "zero-copy: on, but %s", quirk);
+		doctor_fix(f, "zero-copy: auto for %s", c->nic->name);
+	} else if (has && quirk) {
+		doctor_ok(f, "not taken, for %s: misses are copied once", quirk);
+	} else if (has) {
 		doctor_ok(f, "AF_XDP without copies");
 	} else if (c->want->zero_copy == CONFIG_ZERO_COPY_ON) {
 		doctor_fail(

@@ -7,6 +7,7 @@
 #include "doctor/drivers.h"
 #include "doctor/find.h"
 #include "base/affinity.h"
+#include "iface/quirks.h"
 #include "xdp/abi.h"
 
 /* Addresses and ports, ethtool's "sdfn". */
@@ -17,22 +18,34 @@ static bool wants_xdp(const struct doctor_case *c)
 	return c->nic->ifindex > 0 && c->want->xdp != CONFIG_XDP_OFF;
 }
 
-static int n_cpus(const struct doctor_case *c)
+/* Of a driver that takes a queue more for each possible processor. A program that is there has its own already. */
+static struct quirks_pairs pairs_of(const struct doctor_case *c)
 {
-	return CPU_COUNT(&c->host->cpus.online);
+	const struct doctor_nic *nic = c->nic;
+	const int n_possible = c->host->cpus.n_possible;
+	const bool has_own = nic->n_tx_queues > 0 && nic->n_tx_queues < nic->n_queues;
+
+	return (struct quirks_pairs){
+		.n = (uint32_t)(has_own ? nic->n_tx_queues : nic->n_queues),
+		.n_max = (uint32_t)nic->max_queues,
+		.n_cpus = n_possible > 0 ? (uint32_t)n_possible :
+					   (uint32_t)CPU_COUNT(&c->host->cpus.online),
+	};
 }
 
-/* Queues that XDP takes for itself beside n that receive. */
-static bool lacks_tx_queues(const struct doctor_case *c, const struct doctor_driver *d)
+/* As many queues as may be asked for, of those that there could be. */
+static int most_queues(const struct doctor_case *c, const struct doctor_driver *d)
 {
-	return d && d->takes_tx_queues && c->nic->max_queues > 0 &&
-	       c->nic->n_queues + n_cpus(c) > c->nic->max_queues;
+	const struct quirks_pairs pairs = pairs_of(c);
+
+	return d && d->takes_tx_queues ? (int)quirks_pairs_wanted(&pairs) : c->nic->max_queues;
 }
 
 static void queues(const struct doctor_case *c, struct doctor_finding *f)
 {
 	const struct doctor_driver *d = doctor_driver_find(c->nic->driver);
 	int n = c->nic->n_queues, max = c->nic->max_queues, workers = c->host->n_workers;
+	int most = most_queues(c, d);
 
 	if (!wants_xdp(c) || doctor_is_unknown(f, n, "queues"))
 		return;
@@ -58,9 +71,9 @@ static void queues(const struct doctor_case *c, struct doctor_finding *f)
 	} else if (workers > n) {
 		doctor_warn(f, "%d queue(s) and %d workers: %d of them have no queue here", n,
 			    workers, workers - n);
-		if (max > n)
+		if (most > n)
 			doctor_fix(f, "ethtool -L %s combined %d", c->nic->name,
-				   max < workers ? max : workers);
+				   most < workers ? most : workers);
 		else
 			doctor_fix(
 				f,
@@ -71,24 +84,56 @@ static void queues(const struct doctor_case *c, struct doctor_finding *f)
 	}
 }
 
+/*
+ * virtnet_xdp_set(): with a queue more for each possible processor, answers leave by these; without, "XDP_TX
+ * and XDP_REDIRECT will operate in a slower locked tx mode".
+ */
 static void tx_queues(const struct doctor_case *c, struct doctor_finding *f)
 {
 	const struct doctor_driver *d = doctor_driver_find(c->nic->driver);
+	const struct quirks_pairs pairs = pairs_of(c);
+	const uint32_t n = pairs.n, n_all = pairs.n + pairs.n_cpus;
 
 	if (!wants_xdp(c) || !d || !d->takes_tx_queues || c->nic->max_queues <= 0)
 		return;
-	if (!lacks_tx_queues(c, d)) {
-		doctor_ok(f, "each processor has a queue for what XDP sends");
+	if (!c->nic->n_tx_queues && c->nic->xdp_program > DOCTOR_NO_PROGRAM &&
+	    c->nic->xdp_generic <= 0) {
+		/* Which of the queues are the program's is not known. */
+		(void)doctor_is_unknown(f, -EXDEV, "transmit queues");
 		return;
 	}
-	/* virtnet_xdp_set(): "XDP_TX and XDP_REDIRECT will operate in a slower locked tx mode". */
-	doctor_warn(
-		f,
-		"%d of %d queues receive, and XDP wants one more for each of %d processors: they "
-		"share them, with locks",
-		c->nic->n_queues, c->nic->max_queues, n_cpus(c));
-	doctor_fix(f, "give the guest %d queues, twice its processors (queues= of the hypervisor)",
-		   2 * n_cpus(c));
+	if (quirks_native_is_fatal(d->name, &pairs)) {
+		doctor_refuse(
+			f, c->want,
+			"%u of %u queues are in use, and XDP wants one more for each of %u processors: "
+			"with %s the kernel would crash at the first answer by native XDP",
+			n, pairs.n_max, pairs.n_cpus, d->name);
+		doctor_fix(f, "ethtool -L %s combined %u", c->nic->name,
+			   quirks_pairs_wanted(&pairs));
+	} else if (n_all <= pairs.n_max) {
+		doctor_ok(
+			f,
+			"each processor has a queue for what XDP sends; AF_XDP is for queues 0 to %u, "
+			"kernel sockets answer the others",
+			n - 1);
+	} else if (pairs.n_max > pairs.n_cpus) {
+		doctor_warn(f,
+			    "%u of %u queues are in use, and XDP wants one more for each of %u "
+			    "processors: they share them, with locks",
+			    n, pairs.n_max, pairs.n_cpus);
+		doctor_fix(f, "ethtool -L %s combined %u", c->nic->name,
+			   pairs.n_max - pairs.n_cpus);
+	} else {
+		doctor_warn(f,
+			    "%u of %u queues are in use, and XDP wants one more for each of %u "
+			    "processors: they share them, with locks",
+			    n, pairs.n_max, pairs.n_cpus);
+		doctor_fix(
+			f,
+			"give the guest %u queues (queues= of the hypervisor), and use %u of them: "
+			"ethtool -L %s combined %u; or leave it: all is answered, a little slower",
+			n_all, n, c->nic->name, n);
+	}
 }
 
 static void put_hash(char *buf, int hash)

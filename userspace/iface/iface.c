@@ -10,6 +10,7 @@
 #include "base/err.h"
 #include "base/log.h"
 #include "iface/dpdk_iface.h"
+#include "iface/iface_guard.h"
 
 const char *iface_state_text(enum iface_state state)
 {
@@ -140,6 +141,12 @@ static int refuse(struct iface *iface, int code, const char *sentence)
 	return code;
 }
 
+static int refuse_fatal(struct iface *iface)
+{
+	iface_guard_say_fatal(iface);
+	return refuse(iface, -EOPNOTSUPP, "no native XDP");
+}
+
 static void say_program(struct iface *iface)
 {
 	const struct program *program = iface->program;
@@ -208,6 +215,12 @@ int iface_attach(struct iface *iface, struct object_maps *maps, const struct cac
 		return 0;
 	if (!code && !iface->link.is_ethernet)
 		return refuse(iface, -EOPNOTSUPP, "its frames are not Ethernet");
+	iface_guard_note_pairs(iface);
+	iface->is_native_fatal = iface_guard_is_native_fatal(iface);
+	if (iface->is_native_fatal && want.native_only)
+		return refuse_fatal(iface);
+	want.generic_only |= iface->is_native_fatal;
+	want.driver_answers &= !iface->is_native_fatal;
 	code = program_open(&iface->program, maps, &want, err, sizeof(err));
 	if (code) {
 		iface->program = NULL;
@@ -218,6 +231,10 @@ int iface_attach(struct iface *iface, struct object_maps *maps, const struct cac
 	iface->attach_mtu = iface->link.mtu;
 	overload_begin(&iface->overload, iface->program, clock_ns());
 	say_program(iface);
+	if (iface->is_native_fatal)
+		iface_guard_say_fatal(iface);
+	else
+		iface_unsay(iface, IFACE_TOPIC_QUIRK);
 	say_kind(iface, &iface->link);
 	iface_update_mac(iface);
 	iface_watch_tags(iface);
@@ -232,6 +249,7 @@ void iface_close(struct iface *iface, struct crew *crew, bool keep)
 	program_close(iface->program, keep);
 	iface->program = NULL;
 	iface->ifindex = 0;
+	iface_guard_reset(iface);
 	iface->zerocopy_err = 0;
 	iface->retry_at_ns = 0;
 	iface->state = IFACE_DOWN;

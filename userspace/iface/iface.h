@@ -22,6 +22,7 @@
 #include "bpf/program.h"
 #include "config/config.h"
 #include "iface/crew.h"
+#include "iface/leaving.h"
 #include "iface/linkinfo.h"
 #include "iface/overload.h"
 #include "iface/unseen.h"
@@ -46,6 +47,9 @@ enum iface_topic {
 	IFACE_TOPIC_UNSEEN,  /* that the driver does not run the program */
 	IFACE_TOPIC_MTU,     /* that larger frames may be dropped */
 	IFACE_TOPIC_TAGS,    /* why VLAN tags keep the program from answering */
+	IFACE_TOPIC_QUIRK,   /* why the driver must not answer natively */
+	IFACE_TOPIC_LEAVING, /* which sockets' replies do not leave */
+	IFACE_TOPIC_HITS,    /* that hits do not leave */
 	IFACE_N_TOPICS,
 };
 
@@ -62,6 +66,7 @@ struct iface {
 	bool wanted; /* false: detached by hand */
 	unsigned int ifindex;
 	struct linkinfo link; /* as it was when its ports were looked at last */
+	uint32_t n_pairs;     /* of virtio_net, before the program came; 0: not known */
 	uint32_t n_queues;    /* that have an AF_XDP socket */
 	bool is_zerocopy;     /* all of them */
 	struct program *program;
@@ -75,9 +80,13 @@ struct iface {
 	bool is_renewal_due; /* of the program: the driver does not run it on all queues */
 	bool is_untagged;    /* the card takes VLAN tags away that answers need (iface/watch.c) */
 	struct unseen unseen;
-	uint32_t attach_mtu;  /* what the interface had when the program was attached or found */
-	bool is_reattach_due; /* with the MTU that it has now, the driver may judge otherwise */
-	bool is_occupied;     /* by a program that has to go before ours can be attached */
+	uint32_t attach_mtu;    /* what the interface had when the program was attached or found */
+	bool is_reattach_due;   /* with the MTU that it has now, the driver may judge otherwise */
+	bool is_occupied;       /* by a program that has to go before ours can be attached */
+	struct leaving leaving; /* whether what is given to send leaves: iface_guard.h */
+	bool is_silenced;       /* the program answers nothing, for hits were lost */
+	bool is_native_fatal;   /* hits of a native program would crash the kernel (quirks.h) */
+	uint64_t hits_seen_ns;
 	struct overload overload;
 	struct iface_remark remarks[IFACE_N_TOPICS];
 	char note[IFACE_NOTE_CAP]; /* all remarks; "": there is nothing to say */
@@ -123,6 +132,9 @@ void iface_watch_tags(struct iface *iface);
 /* Closes the sockets of queue `first` and of those above. */
 void iface_close_ports(struct iface *iface, struct crew *crew, uint32_t first);
 
+/* The socket of that queue, which has one. */
+void iface_close_port(struct iface *iface, struct crew *crew, uint32_t queue);
+
 /*
  * Says something of a topic, in place of what was said before; logged only where it is another
  * sentence. An empty one takes it back.
@@ -134,7 +146,10 @@ void iface_unsay(struct iface *iface, enum iface_topic topic);
 /* Closes sockets, then lets the program go (see program_close). */
 void iface_close(struct iface *iface, struct crew *crew, bool keep);
 
-/* Whether the program of the interface may answer: as configured, unless the card takes tags away. */
+/*
+ * Whether the program of the interface may answer: as configured, unless hits do not leave, or, in native mode, the
+ * card takes tags away or the driver would crash. What program_set_answers() is given comes from here.
+ */
 bool iface_driver_answers(const struct iface *iface);
 
 /* The MAC address by which the driver knows its frames, as it is now. */

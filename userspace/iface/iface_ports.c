@@ -21,6 +21,7 @@
 #include "base/log.h"
 #include "iface/cores.h"
 #include "iface/iface.h"
+#include "iface/iface_guard.h"
 #include "port/xsk.h"
 
 #define BUSY_POLL_US 20u
@@ -81,7 +82,7 @@ static int open_steps(struct iface *iface, uint32_t queue, struct port **port)
 {
 	const enum config_zero_copy wish = iface->config.zero_copy;
 	const bool is_generic = program_mode(iface->program) == PROGRAM_GENERIC;
-	int err = is_generic ? -EOPNOTSUPP : iface->zerocopy_err;
+	int err = is_generic || iface_guard_zerocopy(iface) ? -EOPNOTSUPP : iface->zerocopy_err;
 
 	if (wish != CONFIG_ZERO_COPY_OFF && !err) {
 		err = open_mode(iface, queue, XSK_ZEROCOPY, port);
@@ -114,14 +115,15 @@ static int add_queue(struct iface *iface, struct crew *crew, uint32_t queue)
 	}
 	iface->ports[queue] = port;
 	iface->n_queues++;
+	leaving_open(&iface->leaving.queues[queue], clock_ns());
 	return 0;
 }
 
-void iface_close_ports(struct iface *iface, struct crew *crew, uint32_t first)
+static void close_queues(struct iface *iface, struct crew *crew, uint32_t first, uint32_t end)
 {
 	bool any = false;
 
-	for (uint32_t queue = first; queue < VOLLEY_QUEUES; queue++) {
+	for (uint32_t queue = first; queue < end; queue++) {
 		if (!iface->ports[queue])
 			continue;
 		any = true;
@@ -130,13 +132,23 @@ void iface_close_ports(struct iface *iface, struct crew *crew, uint32_t first)
 	/* A program that is running may still have seen the socket there; after it, nothing more comes. */
 	if (any)
 		(void)syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0);
-	for (uint32_t queue = first; queue < VOLLEY_QUEUES; queue++) {
+	for (uint32_t queue = first; queue < end; queue++) {
 		if (!iface->ports[queue])
 			continue;
 		crew_remove(crew, iface->ports[queue]);
 		iface->ports[queue] = NULL;
 		iface->n_queues--;
 	}
+}
+
+void iface_close_ports(struct iface *iface, struct crew *crew, uint32_t first)
+{
+	close_queues(iface, crew, first, VOLLEY_QUEUES);
+}
+
+void iface_close_port(struct iface *iface, struct crew *crew, uint32_t queue)
+{
+	close_queues(iface, crew, queue, queue + 1);
 }
 
 /* --- All of them --------------------------------------------------------------------------------- */
@@ -148,6 +160,12 @@ static bool can_have_sockets(const struct iface *iface)
 	       program_mode(iface->program) == PROGRAM_GENERIC;
 }
 
+/* What a socket is given to send leaves by the transmit queue of its number, or not at all. */
+static bool has_too_few_tx(const struct iface *iface)
+{
+	return iface->link.n_tx_queues && iface->link.n_tx_queues < iface->link.n_queues;
+}
+
 static uint32_t n_wanted(const struct iface *iface)
 {
 	uint32_t n = iface->link.n_queues;
@@ -156,14 +174,16 @@ static uint32_t n_wanted(const struct iface *iface)
 		return 0;
 	if (iface->config.n_queues && iface->config.n_queues < n)
 		n = iface->config.n_queues;
+	if (has_too_few_tx(iface) && iface->link.n_tx_queues < n)
+		n = iface->link.n_tx_queues;
 	return n < VOLLEY_QUEUES ? n : VOLLEY_QUEUES;
 }
 
 static bool is_same_link(const struct linkinfo *a, const struct linkinfo *b)
 {
 	return a->ifindex == b->ifindex && a->is_up == b->is_up && a->mtu == b->mtu &&
-	       a->n_queues == b->n_queues && a->n_queues_max == b->n_queues_max &&
-	       a->master == b->master;
+	       a->n_queues == b->n_queues && a->n_tx_queues == b->n_tx_queues &&
+	       a->n_queues_max == b->n_queues_max && a->master == b->master;
 }
 
 /* What failed is tried again at once when the interface has changed; else less and less often. */
@@ -197,6 +217,21 @@ static const char *reason_text(const struct iface *iface, int err)
 	return err_text(err);
 }
 
+/* Without a socket, though it could have one. */
+static bool is_missing(const struct iface *iface, uint32_t queue)
+{
+	return !iface->ports[queue] && !iface_guard_is_barred(iface, queue, clock_ns());
+}
+
+static uint32_t count_missing(const struct iface *iface, uint32_t n)
+{
+	uint32_t n_missing = 0;
+
+	for (uint32_t queue = 0; queue < n; queue++)
+		n_missing += is_missing(iface, queue);
+	return n_missing;
+}
+
 /* "2", "1, 3" ... of those below n without a socket. */
 static void list_missing(const struct iface *iface, uint32_t n, char *buf, size_t cap)
 {
@@ -204,7 +239,7 @@ static void list_missing(const struct iface *iface, uint32_t n, char *buf, size_
 
 	*buf = 0;
 	for (uint32_t queue = 0; queue < n && len < cap; queue++)
-		if (!iface->ports[queue])
+		if (is_missing(iface, queue))
 			len += (size_t)snprintf(buf + len, cap - len, "%s%u", len ? ", " : "",
 						queue);
 }
@@ -216,7 +251,7 @@ static void say_missing(struct iface *iface, uint32_t n, int err)
 	list_missing(iface, n, queues, sizeof(queues));
 	iface_say(iface, IFACE_TOPIC_QUEUES, true,
 		  "queue%s %s: no AF_XDP socket (%s); kernel sockets answer",
-		  n - iface->n_queues > 1 ? "s" : "", queues, reason_text(iface, err));
+		  count_missing(iface, n) > 1 ? "s" : "", queues, reason_text(iface, err));
 }
 
 static void say_mode(struct iface *iface)
@@ -224,8 +259,15 @@ static void say_mode(struct iface *iface)
 	const bool could = iface->config.zero_copy == CONFIG_ZERO_COPY_AUTO &&
 			   program_mode(iface->program) == PROGRAM_NATIVE;
 
-	if (!iface->n_queues || iface->is_zerocopy || !could || !iface->zerocopy_err)
+	const char *quirk = iface_guard_zerocopy(iface);
+
+	if (!iface->n_queues || iface->is_zerocopy || !could || !(quirk || iface->zerocopy_err))
 		iface_unsay(iface, IFACE_TOPIC_MODE);
+	else if (quirk)
+		iface_say(
+			iface, IFACE_TOPIC_MODE, false,
+			"no zero-copy (%s): frames are copied; zero-copy: on takes it all the same",
+			quirk);
 	else
 		iface_say(iface, IFACE_TOPIC_MODE, false, "no zero-copy (%s): frames are copied",
 			  iface->zerocopy_err == -EOPNOTSUPP ? "the driver has none" :
@@ -238,7 +280,7 @@ static void open_missing(struct iface *iface, struct crew *crew, uint32_t n)
 	int err = 0, one;
 
 	for (uint32_t queue = 0; queue < n; queue++) {
-		one = iface->ports[queue] ? 0 : add_queue(iface, crew, queue);
+		one = !is_missing(iface, queue) ? 0 : add_queue(iface, crew, queue);
 		if (one)
 			err = one;
 	}
@@ -270,7 +312,13 @@ static void say_cores(struct iface *iface, const struct crew *crew, uint32_t n)
 				  iface->config.cores[queue], queue);
 			return;
 		}
-	if (n && n < link->n_queues)
+	if (n && n < link->n_queues && n == link->n_tx_queues)
+		iface_say(
+			iface, IFACE_TOPIC_CORES, false,
+			"AF_XDP on %u of %u queues: the others receive and have no transmit queue, so "
+			"kernel sockets answer them",
+			n, link->n_queues);
+	else if (n && n < link->n_queues)
 		iface_say(iface, IFACE_TOPIC_CORES, false,
 			  "AF_XDP on %u of %u queues: kernel sockets answer the others", n,
 			  link->n_queues);
@@ -304,16 +352,20 @@ void iface_open_ports(struct iface *iface, struct crew *crew)
 		iface->link = before;
 		return; /* it is gone: that is seen elsewhere */
 	}
+	iface->link.n_tx_queues = iface_guard_tx_queues(iface, &before);
 	/* A veth gives the program to the queues that it has when it is attached, not to later ones. */
 	if (iface->link.n_queues > before.n_queues && linkinfo_is(&iface->link, "veth") &&
 	    program_mode(iface->program) == PROGRAM_NATIVE)
 		iface->is_renewal_due = true;
+	if (!is_same_link(&before, &iface->link))
+		leaving_forgive(&iface->leaving);
+	iface_guard_sockets(iface, crew, now_ns);
 	n = n_wanted(iface);
 	/* A reply's room was measured by the MTU. */
 	iface_close_ports(iface, crew, iface->link.mtu == before.mtu ? n : 0);
-	if (iface->n_queues < n && is_due(iface, !is_same_link(&before, &iface->link), now_ns))
+	if (count_missing(iface, n) && is_due(iface, !is_same_link(&before, &iface->link), now_ns))
 		open_missing(iface, crew, n);
-	else if (iface->n_queues == n)
+	else if (!count_missing(iface, n))
 		iface_unsay(iface, IFACE_TOPIC_QUEUES);
 	say_mode(iface);
 	say_cores(iface, crew, n);

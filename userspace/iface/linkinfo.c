@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "iface/genl.h"
+#include "iface/txqueues.h"
 
 /* Of Linux 6.3's linux/netdev.h; the installed one may be older. */
 #define NETDEV_FAMILY             "netdev"
@@ -77,6 +78,7 @@ int linkinfo_parse(struct linkinfo *info, const struct nlmsghdr *message)
 		return -EBADMSG;
 	info->ifindex = (unsigned int)head->ifi_index;
 	info->is_up = head->ifi_flags & IFF_UP;
+	info->has_carrier = head->ifi_flags & IFF_RUNNING;
 	info->is_ethernet = head->ifi_type == ARPHRD_ETHER || head->ifi_type == ARPHRD_LOOPBACK;
 	mnl_attr_parse(message, sizeof(*head), take, info);
 	return 0;
@@ -107,26 +109,45 @@ static int ask(struct linkinfo *info, const char *ifname, unsigned int ifindex)
 	return genl_ask(NETLINK_ROUTE, question, take_link, info);
 }
 
+/* What ethtool's command, at CALL, says of the interface. */
+static int ask_ethtool(const char *ifname, void *call)
+{
+	struct ifreq ifr = { .ifr_data = call };
+	int err, fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+
+	if (fd < 0)
+		return -errno;
+	snprintf(ifr.ifr_name, sizeof(ifr.ifr_name), "%s", ifname);
+	err = ioctl(fd, SIOCETHTOOL, &ifr) ? -errno : 0;
+	close(fd);
+	return err;
+}
+
 /* Receive queues: combined and receive-only channels. */
 static void count_queues(struct linkinfo *info, const char *ifname)
 {
 	struct ethtool_channels channels = { .cmd = ETHTOOL_GCHANNELS };
-	struct ifreq ifr = { .ifr_data = (void *)&channels };
-	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 
-	if (fd < 0)
-		return;
-	snprintf(ifr.ifr_name, sizeof(ifr.ifr_name), "%s", ifname);
-	if (!ioctl(fd, SIOCETHTOOL, &ifr)) {
+	if (!ask_ethtool(ifname, &channels)) {
 		info->n_queues = channels.combined_count + channels.rx_count;
 		info->n_queues_max = channels.max_combined ? channels.max_combined :
 							     channels.max_rx;
 	}
-	close(fd);
 	if (!info->n_queues)
 		info->n_queues = 1;
 	if (info->n_queues_max < info->n_queues)
 		info->n_queues_max = info->n_queues;
+	info->n_tx_queues = txqueues_count(ifname, info->ifindex);
+	if (!info->n_tx_queues && channels.tx_count)
+		info->n_tx_queues = channels.combined_count + channels.tx_count;
+}
+
+static void read_driver(struct linkinfo *info, const char *ifname)
+{
+	struct ethtool_drvinfo driver = { .cmd = ETHTOOL_GDRVINFO };
+
+	if (!ask_ethtool(ifname, &driver))
+		snprintf(info->driver, sizeof(info->driver), "%s", driver.driver);
 }
 
 int linkinfo_read(struct linkinfo *info, const char *ifname)
@@ -135,9 +156,11 @@ int linkinfo_read(struct linkinfo *info, const char *ifname)
 
 	*info = (struct linkinfo){ 0 };
 	err = ask(info, ifname, 0);
-	if (!err)
-		count_queues(info, ifname);
-	return err;
+	if (err)
+		return err;
+	count_queues(info, ifname);
+	read_driver(info, ifname);
+	return 0;
 }
 
 void linkinfo_host_mac(const struct linkinfo *info, uint8_t mac[6])

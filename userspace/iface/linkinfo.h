@@ -11,7 +11,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define LINKINFO_KIND_CAP 24
+#define LINKINFO_KIND_CAP   24
+#define LINKINFO_DRIVER_CAP 32
 
 struct linkinfo {
 	unsigned int ifindex;
@@ -20,11 +21,14 @@ struct linkinfo {
 	unsigned int master;          /* of a member: the bond or bridge; 0: none */
 	char master_kind[LINKINFO_KIND_CAP];
 	bool is_up;       /* administratively: IFF_UP */
+	bool has_carrier; /* IFF_RUNNING */
 	bool is_ethernet; /* frames begin with an Ethernet header */
 	uint8_t mac[6];   /* zeros: it has none */
 	uint32_t mtu;
 	uint32_t n_queues;     /* receive queues in use; 1 where the driver does not say */
 	uint32_t n_queues_max; /* as many could be, by ethtool -L */
+	uint32_t n_tx_queues;  /* transmit queues in use (iface/txqueues.h); 0: not known */
+	char driver[LINKINFO_DRIVER_CAP]; /* of ethtool; "": it does not say */
 };
 
 /* 0, -ENODEV (no such interface), or -errno. Any thread. */

@@ -137,7 +137,9 @@ void iface_watch_driver(struct iface *iface)
 
 bool iface_driver_answers(const struct iface *iface)
 {
-	return iface->config.driver_answers && !(iface->is_untagged && is_native(iface));
+	const bool harms = is_native(iface) && (iface->is_untagged || iface->is_native_fatal);
+
+	return iface->config.driver_answers && !iface->is_silenced && !harms;
 }
 
 void iface_watch_tags(struct iface *iface)

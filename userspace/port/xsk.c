@@ -18,7 +18,8 @@
 #define PUSH_TRIES   3  /* in a row that find no room in the TX ring */
 #define REFILL_PARTS 8  /* of what the fill ring is to hold, so much at a time */
 #define LOOK_NS      100000000
-#define RETRY_NS     1000000 /* until replies that wait are tried again */
+#define RETRY_NS     1000000 /* until replies that wait are tried again, at first */
+#define VAIN_MAX     7       /* so often that is doubled: it is LOOK_NS and more then */
 
 _Static_assert(PORT_L2_CAP == FRAME_L2_MAX, "a return holds what stands before the IP header");
 
@@ -268,6 +269,30 @@ static void settle_if_empty(struct xsk_port *x)
 		credit_settle(x->credit, handed);
 }
 
+static uint32_t n_taken(const struct xsk_port *x)
+{
+	return __atomic_load_n(x->tx.consumer, __ATOMIC_ACQUIRE);
+}
+
+/* Less and less often while the kernel takes nothing. */
+static uint64_t retry_ns(const struct xsk_port *x)
+{
+	uint64_t ns = (uint64_t)RETRY_NS << x->n_vain;
+
+	return ns < LOOK_NS ? ns : LOOK_NS;
+}
+
+static void note_retry(struct xsk_port *x)
+{
+	const uint32_t taken = n_taken(x);
+
+	if (taken != x->taken_at || !n_unsent(x))
+		x->n_vain = 0;
+	else if (x->n_vain < VAIN_MAX)
+		x->n_vain++;
+	x->taken_at = taken;
+}
+
 /*
  * When to look again though nothing comes. A zero-copy driver may at any time ask for a wake-up that
  * no readable fd tells of; and when all that was handed over was lost, nothing more is.
@@ -275,7 +300,7 @@ static void settle_if_empty(struct xsk_port *x)
 static void set_retry(struct xsk_port *x, uint64_t now_ns)
 {
 	if (x->n_backlog || (!x->zerocopy && n_unsent(x)))
-		x->retry_at_ns = now_ns + RETRY_NS;
+		x->retry_at_ns = now_ns + retry_ns(x);
 	else
 		x->retry_at_ns = x->zerocopy || x->credit ? now_ns + LOOK_NS : PORT_NEVER;
 }
@@ -291,6 +316,7 @@ static unsigned int xsk_receive(struct port *p, uint64_t now_ns, struct port_msg
 	if (x->retry_at_ns <= now_ns) {
 		flush_backlog(x);
 		kick(x);
+		note_retry(x);
 		set_retry(x, now_ns);
 	}
 	n = take_burst(x, msgs, n_cap);
@@ -474,6 +500,17 @@ void xsk_frames_read(const struct port *p, struct xsk_frames *out)
 		.backlog = x->n_backlog,
 		.total = x->n_frames,
 	};
+}
+
+void xsk_sent_read(const struct port *p, struct xsk_sent *out)
+{
+	const struct xsk_port *x = (const struct xsk_port *)p;
+
+	/* In this order none is ahead of the one before. */
+	out->completed = __atomic_load_n(x->comp.producer, __ATOMIC_ACQUIRE);
+	out->taken = n_taken(x);
+	out->given = __atomic_load_n(x->tx.producer, __ATOMIC_ACQUIRE);
+	out->ring = x->tx.size;
 }
 
 int xsk_kernel_stats(const struct port *p, struct xdp_statistics *out)

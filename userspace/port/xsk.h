@@ -18,6 +18,10 @@
  * long before. For each that is to come, up to one in XSK_LATE_SHARE of all frames, one is kept back from
  * the fill ring.
  *
+ * The kernel may take nothing of what it is told to send (iface/txqueues.h says when, for one): it is told
+ * again after 1, 2, 4 ... ms, up to a tenth of a second. Control sees it (xsk_sent_read()) and takes the
+ * queue away.
+ *
  * A TX ring without room: completions are drained, the kernel is told to send, some times over; what
  * still finds no room waits in a backlog, in order; what finds no room there is counted as dropped.
  *
@@ -89,6 +93,20 @@ bool xsk_is_zerocopy(const struct port *p);
 
 /* Where the frames are. The worker's thread, or any when the port has no worker. */
 void xsk_frames_read(const struct port *p, struct xsk_frames *out);
+
+/*
+ * What has become of the frames that were given to send, as counts that wrap: given by us, taken by the
+ * kernel from the TX ring, and completed: 2^32 frames later all is as before. ring: as many fit.
+ */
+struct xsk_sent {
+	uint32_t given;
+	uint32_t taken;
+	uint32_t completed;
+	uint32_t ring;
+};
+
+/* Any thread: the rings are shared memory. */
+void xsk_sent_read(const struct port *p, struct xsk_sent *out);
 
 /* The kernel's own counters (rx_dropped, rx_ring_full, ...). Any thread. 0 or -errno. */
 __attribute__((warn_unused_result)) int xsk_kernel_stats(const struct port *p,

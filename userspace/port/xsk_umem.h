@@ -35,6 +35,8 @@ struct xsk_port {
 	uint32_t n_free;
 	uint32_t n_tx; /* submitted to the TX ring and not yet completed */
 	uint64_t retry_at_ns;
+	uint32_t n_vain;   /* retries in a row by which no frame left the TX ring */
+	uint32_t taken_at; /* how many the kernel had taken at the last of these */
 	struct awake awake;
 	uint32_t backlog_at, n_backlog; /* a ring: first and count */
 	struct xdp_desc backlog[XSK_BACKLOG_CAP];

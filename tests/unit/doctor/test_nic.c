@@ -58,6 +58,8 @@
 	X(zero_told, "zero-copy", , DOCTOR_OK, "without copies") \
 	X(zero_none, "zero-copy", w->nic.xdp_features = 7, DOCTOR_OK, "copied once") \
 	X(zero_wanted, "zero-copy", w->nic.xdp_features = 7; w->want.zero_copy = CONFIG_ZERO_COPY_ON, DOCTOR_FAIL, "zero-copy: auto") \
+	X(zero_virtio, "zero-copy", DRIVER("virtio_net"), DOCTOR_OK, "not taken, for virtio_net loses") \
+	X(zero_virtio_wanted, "zero-copy", DRIVER("virtio_net"); w->want.zero_copy = CONFIG_ZERO_COPY_ON, DOCTOR_WARN, "zero-copy: auto") \
 	X(zero_by_table, "zero-copy", SILENT, DOCTOR_OK, "without copies") \
 	X(zero_too_early, "zero-copy", SILENT; DRIVER("igb"), DOCTOR_OK, "copied once") \
 	X(zero_off, "zero-copy", w->nic.xdp_features = 7; w->want.zero_copy = CONFIG_ZERO_COPY_OFF, DOCTOR_NOTHING, "") \
@@ -131,8 +133,15 @@
 	X(queues_ena_half, "queues", DRIVER("ena"), DOCTOR_OK, "") \
 	X(queues_unknown, "queues", w->nic.n_queues = -EPERM, DOCTOR_UNKNOWN, "queues") \
 	X(tx_card, "tx-queues", , DOCTOR_NOTHING, "") \
-	X(tx_virtio, "tx-queues", DRIVER("virtio_net"), DOCTOR_WARN, "16 queues") \
-	X(tx_virtio_room, "tx-queues", DRIVER("virtio_net"); w->nic.max_queues = 12, DOCTOR_OK, "") \
+	X(tx_virtio, "tx-queues", DRIVER("virtio_net"), DOCTOR_WARN, "12 queues") \
+	X(tx_virtio_use, "tx-queues", DRIVER("virtio_net"), DOCTOR_WARN, "ethtool -L eth0 combined 4; or leave it") \
+	X(tx_virtio_room, "tx-queues", DRIVER("virtio_net"); w->nic.max_queues = 12, DOCTOR_OK, "queues 0 to 3") \
+	X(tx_virtio_fewer, "tx-queues", DRIVER("virtio_net"); w->nic.max_queues = 10, DOCTOR_WARN, "combined 2") \
+	X(tx_virtio_attached, "tx-queues", DRIVER("virtio_net"); w->nic.max_queues = 12; w->nic.n_queues = 12; w->nic.n_tx_queues = 4, DOCTOR_OK, "queues 0 to 3") \
+	X(tx_virtio_untold, "tx-queues", DRIVER("virtio_net"); w->nic.max_queues = w->nic.n_queues = 12; w->nic.xdp_program = DOCTOR_VOLLEY, DOCTOR_UNKNOWN, "network namespace") \
+	X(tx_virtio_fatal, "tx-queues", DRIVER("virtio_net"); w->nic.max_queues = w->nic.n_queues = 12, DOCTOR_WARN, "would crash") \
+	X(tx_virtio_fatal_fix, "tx-queues", DRIVER("virtio_net"); w->nic.max_queues = w->nic.n_queues = 12, DOCTOR_WARN, "combined 8") \
+	X(queues_virtio, "queues", DRIVER("virtio_net"); w->host.n_workers = 16; w->nic.max_queues = 12, DOCTOR_WARN, "combined 8") \
 	X(hash_ports, "rss-hash", , DOCTOR_OK, "") \
 	X(hash_udp4, "rss-hash", w->nic.hash_udp4 = RXH_IP_SRC | RXH_IP_DST, DOCTOR_WARN, "IPv4 is spread by \"sd\"") \
 	X(hash_udp6, "rss-hash", w->nic.hash_udp6 = RXH_IP_SRC | RXH_IP_DST, DOCTOR_WARN, "ethtool -N eth0 rx-flow-hash udp6 sdfn") \
