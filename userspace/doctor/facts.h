@@ -47,6 +47,7 @@ struct doctor_host {
 	unsigned int kernel[3]; /* zeros: the release has no such form */
 	int btf;
 	int jit;        /* net.core.bpf_jit_enable */
+	int realtime;   /* PREEMPT_RT */
 	int store_byte; /* whether the kernel has bpf_xdp_store_bytes() */
 	int af_xdp;
 	int bpffs;

@@ -16,6 +16,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "base/kernel.h"
 #include "doctor/look.h"
 
 /* --- Files --------------------------------------------------------------------------------------- */
@@ -260,6 +261,7 @@ void doctor_look_host(struct doctor_host *host, int pid)
 	/* In a namespace other than the first the kernel does not show it. */
 	if (host->jit == -ENOENT)
 		host->jit = -EXDEV;
+	host->realtime = kernel_is_realtime();
 	host->store_byte = has_store_bytes(host);
 	host->af_xdp = has_af_xdp();
 	host->bpffs = is_bpffs();

@@ -28,6 +28,8 @@ static uint16_t core_of_row[] = { 30 };
 	X(kernel_backport, "kernel", w->host.kernel[0] = 5; w->host.kernel[1] = 14, DOCTOR_OK, "") \
 	X(kernel_unprobed, "kernel", w->host.kernel[0] = 5; w->host.kernel[1] = 14; w->host.store_byte = -EPERM, DOCTOR_FAIL, "only root") \
 	X(kernel_odd, "kernel", w->host.kernel[0] = 0, DOCTOR_WARN, "no release") \
+	X(realtime, "realtime", w->host.realtime = 1, DOCTOR_OK, "PREEMPT_RT") \
+	X(realtime_not, "realtime", , DOCTOR_NOTHING, "") \
 	X(btf_none, "kernel-btf", w->host.btf = 0, DOCTOR_WARN, "CONFIG_DEBUG_INFO_BTF") \
 	X(jit_off, "bpf-jit", w->host.jit = 0, DOCTOR_WARN, "sysctl -w net.core.bpf_jit_enable=1") \
 	X(jit_hidden, "bpf-jit", w->host.jit = -EXDEV, DOCTOR_UNKNOWN, "network namespace") \
