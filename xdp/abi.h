@@ -9,7 +9,7 @@
  *   volley_clients which views a client may read: longest prefix first (an LPM trie)
  *   volley_refresh a ring buffer: answers in use that expire soon
  *   volley_link    what is set for this interface alone
- *   volley_cpu     per CPU: counters, and the room in which a query is taken apart
+ *   volley_cpu     per CPU: counters, and the rooms in which a query is taken apart
  *   xsks_map       the AF_XDP socket of each receive queue
  *   volley_queues  how far the worker of each receive queue is behind
  *   volley_shares  per CPU: what each prefix of clients has sent up of late
@@ -201,7 +201,7 @@ struct volley_state {
 	__u32 n_segments;
 	__u32 n_zones;
 	__u32 serve_until_s; /* heartbeat and orphan time: from then on nothing is answered */
-	__u32 reserved2;
+	__u32 realtime; /* a PREEMPT_RT kernel: each run takes a room of its own (VOLLEY_ROOMS) */
 	__u32 max_udp_bytes;  /* our maximum, 512 to VOLLEY_UDP_MAX */
 	__u64 option_up_mask; /* EDNS options (code < 64) that go up; others change no answer */
 	__u64 next_seq;       /* of segments */
@@ -325,8 +325,15 @@ enum volley_reason { VOLLEY_REASONS(VOLLEY_REASON_ENUM) VOLLEY_N_REASONS };
 #undef VOLLEY_REASON_ENUM
 
 /*
- * Per CPU and interface. The counters are for everyone to read; the rest is the program's own room
- * for one query: where its parts lie, its key beside the folded name.
+ * Rooms of a CPU. On most kernels the runs of a CPU come one after the other, and all use room 0. A
+ * PREEMPT_RT kernel may preempt a run, and another run begins on the same CPU: there each run takes
+ * one of the other rooms, and the packet passes if none is free (docs/decisions/0027).
+ */
+#define VOLLEY_ROOMS 5u
+
+/*
+ * Per CPU, room and interface. The counters are for everyone to read; the rest is the program's own
+ * space for one query: where its parts lie, its key beside the folded name.
  */
 struct volley_cpu {
 	__u64 received;
@@ -358,7 +365,8 @@ struct volley_cpu {
 	__be16 ancount;
 	__be16 nscount;
 	__be16 arcount; /* with OPT */
-	__u16 reserved2[3];
+	__u16 reserved2;
+	__u32 in_use; /* a run has taken this room; 0 in room 0 */
 	__u64 body_sum;
 	__u64 question_sum; /* of name, type and class */
 	__u64 hash;

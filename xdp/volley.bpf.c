@@ -84,7 +84,7 @@ struct {
 
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, 1);
+	__uint(max_entries, VOLLEY_ROOMS);
 	__type(key, __u32);
 	__type(value, struct volley_cpu);
 } volley_cpu SEC(".maps");
@@ -335,23 +335,59 @@ DROPPED:
 	return XDP_DROP;
 }
 
+/*
+ * A room that no other run of this CPU is in, or NULL. Atomic, since a run may be preempted here, too.
+ * *key is 0 before and after, has a slot of the stack to itself, so that its value is known, and there is
+ * no loop: so each room is for the verifier what room 0 is, and it walks what follows once, not twice.
+ */
+static __always_inline struct volley_cpu *take_room(__u32 *key)
+{
+	struct volley_cpu *cpu = NULL;
+
+#pragma unroll
+	for (__u32 number = 1; number < VOLLEY_ROOMS; number++) {
+		*key = number;
+		cpu = bpf_map_lookup_elem(&volley_cpu, key);
+		if (cpu && !__sync_val_compare_and_swap(&cpu->in_use, 0, 1))
+			break;
+		cpu = NULL;
+	}
+	*key = 0;
+	return cpu;
+}
+
+/* Also room 0, which nobody takes: that is cheaper than to ask. */
+static __always_inline void leave_room(struct volley_cpu *cpu)
+{
+	*(volatile __u32 *)&cpu->in_use = 0;
+}
+
+/* magic is read before realtime, and written behind it: a run that answers knows which kernel this is. */
 SEC("xdp")
 int volley(struct xdp_md *ctx)
 {
-	const __u32 zero = 0;
-	struct volley_state *state = bpf_map_lookup_elem(&volley_abi_3, &zero);
-	struct volley_link *link = bpf_map_lookup_elem(&volley_link, &zero);
-	struct volley_cpu *cpu = bpf_map_lookup_elem(&volley_cpu, &zero);
+	__u32 key __attribute__((aligned(8))) = 0;
+	volatile struct volley_state *state = bpf_map_lookup_elem(&volley_abi_3, &key);
+	struct volley_link *link = bpf_map_lookup_elem(&volley_link, &key);
+	struct volley_cpu *cpu = bpf_map_lookup_elem(&volley_cpu, &key);
 	int reason = VOLLEY_PASS_UNCONFIGURED;
+	int is_set_up, action;
 
 	if (!state || !link || !cpu)
 		return XDP_PASS;
+	is_set_up = state->magic == VOLLEY_MAGIC;
+	if (unlikely(state->realtime))
+		cpu = take_room(&key);
+	if (!cpu)
+		return XDP_PASS;
 	cpu->received++;
-	if (state->magic == VOLLEY_MAGIC)
-		reason = answer(ctx, cpu, state, link);
+	if (is_set_up)
+		reason = answer(ctx, cpu, (struct volley_state *)state, link);
 	if (reason < 0 || reason >= VOLLEY_N_REASONS)
 		return XDP_PASS; /* cannot be: answer() gives a reason */
-	return act(ctx, cpu, state, (__u32)reason);
+	action = act(ctx, cpu, (struct volley_state *)state, (__u32)reason);
+	leave_room(cpu);
+	return action;
 }
 
 char _license[] SEC("license") = "GPL";

@@ -41,7 +41,7 @@ static const struct map_row map_rows[] = {
 	  VOLLEY_CLIENTS_MAX, BPF_F_NO_PREALLOC },
 	{ "volley_refresh", BPF_MAP_TYPE_RINGBUF, 0, 0, VOLLEY_REFRESH_BYTES, 0 },
 	{ "volley_link", BPF_MAP_TYPE_ARRAY, 4, sizeof(struct volley_link), 1, BPF_F_MMAPABLE },
-	{ "volley_cpu", BPF_MAP_TYPE_PERCPU_ARRAY, 4, sizeof(struct volley_cpu), 1, 0 },
+	{ "volley_cpu", BPF_MAP_TYPE_PERCPU_ARRAY, 4, sizeof(struct volley_cpu), VOLLEY_ROOMS, 0 },
 	{ "xsks_map", BPF_MAP_TYPE_XSKMAP, 4, 4, VOLLEY_QUEUES, 0 },
 	{ "volley_queues", BPF_MAP_TYPE_ARRAY, 4, sizeof(struct volley_queue), VOLLEY_QUEUES,
 	  BPF_F_MMAPABLE },

@@ -131,8 +131,7 @@ int bpfmaps_counters(const struct bpfmaps *maps, struct volley_cpu *sum)
 {
 	int n_cpus = libbpf_num_possible_cpus();
 	struct volley_cpu *each;
-	const __u32 zero = 0;
-	int err, i;
+	int i, err = 0;
 
 	if (n_cpus < 0)
 		return n_cpus;
@@ -140,9 +139,11 @@ int bpfmaps_counters(const struct bpfmaps *maps, struct volley_cpu *sum)
 	if (!each)
 		return -ENOMEM;
 	memset(sum, 0, sizeof(*sum));
-	err = bpf_map_lookup_elem(bpf_map__fd(maps->skel->maps.volley_cpu), &zero, each);
-	for (i = 0; !err && i < n_cpus; i++)
-		add_cpu(sum, &each[i]);
+	for (__u32 room = 0; !err && room < VOLLEY_ROOMS; room++) {
+		err = bpf_map_lookup_elem(bpf_map__fd(maps->skel->maps.volley_cpu), &room, each);
+		for (i = 0; !err && i < n_cpus; i++)
+			add_cpu(sum, &each[i]);
+	}
 	free(each);
 	return err;
 }

@@ -32,7 +32,7 @@ void bpfmaps_close(struct bpfmaps *maps);
 /* The map of this name, or -ENOENT. */
 int bpfmaps_map_fd(const struct bpfmaps *maps, const char *name);
 
-/* The sum over all CPUs of what the program counted; the rooms of the CPUs are not filled in. */
+/* The sum over all CPUs and their rooms of what the program counted; nothing else is filled in. */
 int bpfmaps_counters(const struct bpfmaps *maps, struct volley_cpu *sum);
 
 /*

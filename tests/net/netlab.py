@@ -11,6 +11,7 @@ import itertools
 import json
 import os
 import pathlib
+import platform
 import re
 import shutil
 import signal
@@ -438,6 +439,11 @@ def abi_reasons():
     return re.findall(r"^\tV\((\w+), (\w+), ", text, re.M)
 
 
+def abi_rooms():
+    """How many rooms a CPU has in volley_cpu; an ordinary kernel uses the first."""
+    return int(re.search(r"VOLLEY_ROOMS (\d+)", (ROOT / "xdp" / "abi.h").read_text(encoding="utf-8")).group(1))
+
+
 def program(lab, dev="s0", end="s"):
     """{"id", "mode", "name"} of the XDP program on an interface, or None."""
     link = json.loads(lab.ip(end, "-j", "-d", "link", "show", "dev", dev).stdout)[0]
@@ -464,11 +470,13 @@ def driver_counters(program_id, number=None):
     `number`: of its map volley_cpu, for who asks often.
     """
     number = number or map_ids(program_id)["volley_cpu"]
-    found = json.loads(run("bpftool", "-j", "map", "lookup", "id", number,
-                           "key", 0, 0, 0, 0).stdout)
+    values = []
+    for room in range(abi_rooms() if "PREEMPT_RT" in platform.version() else 1):
+        found = run("bpftool", "-j", "map", "lookup", "id", number, "key", room, 0, 0, 0).stdout
+        values += json.loads(found)["values"]
     names = ["received", "to_worker"] + [name for name, _ in abi_reasons()]
     sums = dict.fromkeys(names, 0)
-    for cpu in found["values"]:
+    for cpu in values:
         value = bytes(int(octet, 16) for octet in cpu["value"][:8 * len(names)])
         for name, n in zip(names, struct.unpack(f"={len(names)}Q", value)):
             sums[name] += n

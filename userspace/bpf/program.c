@@ -11,6 +11,7 @@
 #include <xdp/libxdp.h>
 
 #include "base/err.h"
+#include "base/kernel.h"
 #include "base/log.h"
 #include "bpf/found.h"
 #include "bpf/lock.h"
@@ -217,19 +218,20 @@ uint32_t program_xdp_flags(const struct program *p)
 
 /* --- Counters ------------------------------------------------------------------------------------ */
 
-int program_cpus(const struct program *p, struct volley_cpu **cpus, int *n_cpus)
+int program_cpus(const struct program *p, struct volley_cpu **cpus, int *n)
 {
-	const uint32_t zero = 0;
-	int err = 0;
+	const uint32_t n_rooms = kernel_is_realtime() ? VOLLEY_ROOMS : 1;
+	int err = 0, n_cpus = libbpf_num_possible_cpus();
 
-	*n_cpus = libbpf_num_possible_cpus();
-	if (*n_cpus < 0)
-		return *n_cpus;
-	*cpus = calloc((size_t)*n_cpus, sizeof(**cpus));
+	if (n_cpus < 0)
+		return n_cpus;
+	*n = n_cpus * (int)n_rooms;
+	*cpus = calloc((size_t)*n, sizeof(**cpus));
 	if (!*cpus)
 		return -ENOMEM;
-	if (bpf_map_lookup_elem(p->cpu_fd, &zero, *cpus))
-		err = -errno;
+	for (uint32_t room = 0; !err && room < n_rooms; room++)
+		if (bpf_map_lookup_elem(p->cpu_fd, &room, *cpus + room * (uint32_t)n_cpus))
+			err = -errno;
 	if (err)
 		free(*cpus);
 	return err;
@@ -238,13 +240,13 @@ int program_cpus(const struct program *p, struct volley_cpu **cpus, int *n_cpus)
 int program_counters(const struct program *p, struct volley_cpu *sum)
 {
 	struct volley_cpu *cpus;
-	int cpu, i, n_cpus, err;
+	int cpu, i, n, err;
 
 	memset(sum, 0, sizeof(*sum));
-	err = program_cpus(p, &cpus, &n_cpus);
+	err = program_cpus(p, &cpus, &n);
 	if (err)
 		return err;
-	for (cpu = 0; cpu < n_cpus; cpu++) {
+	for (cpu = 0; cpu < n; cpu++) {
 		sum->received += cpus[cpu].received;
 		sum->to_worker += cpus[cpu].to_worker;
 		for (i = 0; i < VOLLEY_N_REASONS; i++)

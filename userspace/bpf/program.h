@@ -139,12 +139,15 @@ struct volley_queue *program_queue(const struct program *program, uint32_t queue
 /* XDP_FLAGS_* of its mode, as AF_XDP sockets want them. */
 uint32_t program_xdp_flags(const struct program *program);
 
-/* Sums the counters over all CPUs (the fields of struct volley_cpu up to `reasons`). 0 or -errno. */
+/* Sums the counters over all CPUs and their rooms (the fields of struct volley_cpu up to `reasons`). 0 or -errno. */
 int program_counters(const struct program *program, struct volley_cpu *sum)
 	__attribute__((warn_unused_result));
 
-/* A new array of what each possible CPU has in volley_cpu, free() it. 0 or -errno. */
-int program_cpus(const struct program *program, struct volley_cpu **cpus, int *n_cpus)
+/*
+ * A new array of n: what each possible CPU has in volley_cpu, on a real-time kernel in each of its rooms. free() it.
+ * 0 or -errno.
+ */
+int program_cpus(const struct program *program, struct volley_cpu **cpus, int *n)
 	__attribute__((warn_unused_result));
 
 /* How fine hits are drawn as samples: volley_link.finer. */

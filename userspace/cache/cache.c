@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <sys/random.h>
 
+#include "base/kernel.h"
 #include "cache/copy.h"
 #include "cache/internal.h"
 
@@ -71,6 +72,7 @@ static int set_up(struct cache *cache)
 		return -errno;
 	empty(cache);
 	state->abi = VOLLEY_ABI;
+	state->realtime = kernel_is_realtime();
 	state->max_udp_bytes = 512;
 	describe(cache);
 	return 0;
@@ -91,7 +93,7 @@ static void set_up_beside(struct cache *cache, const struct cache *from)
 static int start(struct cache *cache, bool *adopted)
 {
 	const struct cache_sizes *sizes = &cache->memory.sizes;
-	const struct volley_state *state = cache->memory.state;
+	struct volley_state *state = cache->memory.state;
 
 	*adopted = __atomic_load_n(&state->magic, __ATOMIC_ACQUIRE) == VOLLEY_MAGIC;
 	if (!*adopted)
@@ -99,6 +101,7 @@ static int start(struct cache *cache, bool *adopted)
 	if (state->abi != VOLLEY_ABI || state->n_buckets != sizes->n_buckets ||
 	    state->n_segments != sizes->n_segments || state->n_zones != sizes->n_zones)
 		return -EPROTO;
+	state->realtime = kernel_is_realtime();
 	return cache_adopt(cache);
 }
 

@@ -56,7 +56,8 @@ struct doctor_host {
 	char release[65];
 	unsigned int kernel[3]; /* zeros: the release has no such form */
 	int btf;
-	int jit; /* net.core.bpf_jit_enable */
+	int jit;      /* net.core.bpf_jit_enable */
+	int realtime; /* PREEMPT_RT */
 	struct doctor_load load;
 	int af_xdp;
 	int bpffs;

@@ -75,6 +75,13 @@ static void kernel_btf(const struct doctor_case *c, struct doctor_finding *f)
 	doctor_fix(f, "use a kernel with CONFIG_DEBUG_INFO_BTF=y");
 }
 
+/* Nothing is wrong with one. */
+static void realtime(const struct doctor_case *c, struct doctor_finding *f)
+{
+	if (c->host->realtime > 0)
+		doctor_ok(f, "PREEMPT_RT: each run of the XDP program has room of its own");
+}
+
 static void bpf_jit(const struct doctor_case *c, struct doctor_finding *f)
 {
 	if (doctor_is_unknown(f, c->host->jit, "net.core.bpf_jit_enable"))
@@ -421,6 +428,7 @@ const struct doctor_check doctor_host_checks[] = {
 	{ "kernel", kernel },
 	{ "program-load", program_load },
 	{ "kernel-btf", kernel_btf },
+	{ "realtime", realtime },
 	{ "bpf-jit", bpf_jit },
 	{ "af-xdp", af_xdp },
 	{ "bpffs", bpffs },

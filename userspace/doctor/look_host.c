@@ -13,6 +13,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "base/kernel.h"
 #include "base/privilege.h"
 #include "doctor/look.h"
 
@@ -262,6 +263,7 @@ void doctor_look_host(struct doctor_host *host, int pid)
 	if (host->jit == -ENOENT)
 		host->jit = -EXDEV;
 	try_load(&host->load);
+	host->realtime = kernel_is_realtime();
 	host->af_xdp = has_af_xdp();
 	host->bpffs = is_bpffs();
 	host->available_bytes = read_key("/proc/meminfo", "MemAvailable", 10);

@@ -45,6 +45,8 @@ static uint16_t core_of_row[] = { 30 };
 	X(load_not_wanted, "program-load", REFUSED(w); w->want.xdp = CONFIG_XDP_OFF, DOCTOR_NOTHING, "") \
 	X(load_unknown_wish, "program-load", REFUSED(w); w->c.config = NULL, DOCTOR_FAIL, "") \
 	X(load_lacks, "program-load", MISSING(w), DOCTOR_FAIL, "install a later kernel") \
+	X(realtime, "realtime", w->host.realtime = 1, DOCTOR_OK, "PREEMPT_RT") \
+	X(realtime_not, "realtime", , DOCTOR_NOTHING, "") \
 	X(btf_none, "kernel-btf", w->host.btf = 0, DOCTOR_WARN, "CONFIG_DEBUG_INFO_BTF") \
 	X(jit_off, "bpf-jit", w->host.jit = 0, DOCTOR_WARN, "sysctl -w net.core.bpf_jit_enable=1") \
 	X(jit_hidden, "bpf-jit", w->host.jit = -EXDEV, DOCTOR_UNKNOWN, "network namespace") \
