@@ -11,54 +11,12 @@ import time
 
 import dns.message
 
-from netlab import V4, Answered, iface, program, query_frame, receive_frame, texts, wait_for
+from card import CLIENT_MAC, SECONDS, TIMEOUT, Absent, answers, both_answer, fresh, start
+from netlab import V4, Answered, program, query_frame, receive_frame, texts, wait_for
 
-WWW = ["192.0.2.80", "192.0.2.81"]
-CLIENT_MAC = "02:00:00:00:00:01"
 VLAN = 10
 TAG = f"8100{VLAN:04x}"
 BURST = 24
-SECONDS = 30  # until a machine by emulation has noticed
-TIMEOUT = 5
-
-
-class Absent(Exception):
-    """Not to be had here, for the reason that it says."""
-
-
-def start(daemon, **keys):
-    return daemon.start(interfaces=[iface(xdp="auto", **keys)], server={"workers": 2})
-
-
-_names = iter(range(10000))
-
-
-def fresh():
-    """A name that nobody has asked for: its first answer is a worker's."""
-    return f"n{next(_names)}.wild.example.com"
-
-
-def answers(lab, name="www.example.com", timeout=TIMEOUT):
-    """Whether the answer is right; False: none came."""
-    try:
-        found = texts(lab.ask(name, timeout=timeout))
-    except TimeoutError:
-        return False
-    assert found == (WWW if name == "www.example.com" else ["192.0.2.200"]), found
-    return True
-
-
-def who_answers(lab, daemon, name="www.example.com"):
-    """{"driver": 1} and the like; {}: nobody in time."""
-    with Answered(daemon) as one:
-        answers(lab, name, timeout=1)
-    return one.by
-
-
-def both_answer(lab, daemon):
-    """By and by: the driver what it knows, a worker by AF_XDP what it does not."""
-    wait_for("the driver answers", lambda: who_answers(lab, daemon) == {"driver": 1}, SECONDS)
-    wait_for("a worker answers", lambda: who_answers(lab, daemon, fresh()) == {"worker": 1}, SECONDS)
 
 
 def repair(lab):
