@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # run-tests.sh SUITE PROGRAM...: runs cmocka programs, TEST_JOBS at a time (default: one per core), each
-# for at most TEST_TIMEOUT seconds (300). Prints a line for each, the whole output of each that fails, and
-# a closing line. With CI=true a skipped test is a failure.
+# for at most TEST_TIMEOUT seconds (900: beside other work a long one takes ten times its time). Prints a
+# line for each, the whole output of each that fails, and a closing line. With CI=true a skipped test is a
+# failure.
 #
 # A program that passed gets a stamp, PROGRAM.passed: a checksum of the program and of all files that tests
 # read. While the checksum stays the same, the program is not run again, unless AGAIN is set.
@@ -30,14 +31,14 @@ run_one() {
 	name=$(echo "$program" | tr / _)
 	log=$1/$name.log
 	began=$(date +%s%N)
-	timeout -k 5 "${TEST_TIMEOUT:-300}" "$program" >"$log" 2>&1 </dev/null
+	timeout -k 5 "${TEST_TIMEOUT:-900}" "$program" >"$log" 2>&1 </dev/null
 	status=$?
 	ms=$((($(date +%s%N) - began) / 1000000))
 	# cmocka names a skipped test twice; its closing line counts them.
 	n_skip=$(awk '/^\[  SKIPPED \] [0-9]+ test/ { n += $4 } END { print n + 0 }' "$log")
 	n_ok=$(count '^\[       OK \]')
 	what=ok
-	[ "$status" -eq 124 ] && what="FAILED (no end after ${TEST_TIMEOUT:-300} s)"
+	[ "$status" -eq 124 ] && what="FAILED (no end after ${TEST_TIMEOUT:-900} s)"
 	[ "$status" -ne 0 ] && [ "$status" -ne 124 ] && what="FAILED (status $status)"
 	if [ "$status" -eq 0 ] && [ "$n_ok" -eq 0 ] && [ "$n_skip" -eq 0 ]; then
 		what='FAILED (ran no test)'
