@@ -65,9 +65,10 @@ N_CORES := $(shell nproc)
 ifeq ($(MAKELEVEL),0)
 MAKEFLAGS += -j$(N_CORES)
 endif
-# As many tests at a time, in a recipe: that is where MAKEFLAGS is complete. Most network tests wait most of the time.
+# As many tests at a time, in a recipe: that is where MAKEFLAGS is complete. Network tests wait most of the time: two
+# for each core, up to 16.
 JOBS     = $(or $(patsubst -j%,%,$(firstword $(filter -j%,$(MAKEFLAGS)))),$(N_CORES))
-NET_JOBS ?= $(if $(filter 1,$(JOBS)),1,$(shell echo $$(($(JOBS) * 2))))
+NET_JOBS ?= $(if $(filter 1,$(JOBS)),1,$(shell n=$$(($(JOBS) * 2)); echo $$((n > 16 ? 16 : n))))
 
 ifeq ($(V),1)
 Q   :=

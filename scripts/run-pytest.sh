@@ -1,17 +1,17 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# run-pytest.sh ARGUMENT...: runs pytest, NET_JOBS tests at a time (default: two per core, since most tests
-# wait most of the time). First all tests but those marked `alone`, side by side; when all of these have
-# ended, the marked ones, one after the other. With NET_JOBS=1, or without pytest-xdist, one process runs
-# them all in the order of the files. tests/conftest.py has the other half.
+# run-pytest.sh ARGUMENT...: runs pytest, NET_JOBS tests at a time (default: two per core, up to 16, since
+# tests wait most of the time). First all tests but those marked `alone`, side by side; when all of these
+# have ended, the marked ones, one after the other. With NET_JOBS=1, or without pytest-xdist, one process
+# runs them all in the order of the files. tests/conftest.py has the other half.
 #
 # The folders of a run are its own, and stay when a test failed: pytest's usual place is one that other
 # runs close to other users again. Its path is short, since a control socket's has 107 octets at most.
 set -u
 
 python=${PYTHON:-/usr/bin/python3}
-jobs=${NET_JOBS:-$(($(nproc) * 2))}
+jobs=${NET_JOBS:-$(($(nproc) > 8 ? 16 : $(nproc) * 2))}
 
 folders=$(mktemp -d "${TMPDIR:-/tmp}/vnet-XXXXXX")
 chmod 755 "$folders"
