@@ -313,9 +313,9 @@ clean: ## remove all that was built
 .PHONY: help
 help: ## print this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | sort | expand -t 14
+	@echo 'tests:     FLOOR=NAME (of tests/unit, or xdp) AGAIN=1 (passed ones, too) FILES= NET_JOBS=N CCACHE='
 	@echo 'variables: PROFILE=debug|release SAN=address,undefined|thread DPDK=0|1 PREFIX= DESTDIR= V=1'
 	@echo '           O=DIR (build somewhere else) CONFIG=FILE FUZZ_SECS=N VERIFY_MAX=N PYTEST_ARGS= BENCH_ARGS='
-	@echo '           FLOOR=NAME (of tests/unit, or xdp) AGAIN=1 (passed tests, too) NET_JOBS=N CCACHE='
 
 # --- C ----------------------------------------------------------------------------------------------
 
