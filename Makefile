@@ -32,6 +32,8 @@ VERIFY_MAX ?= 30000
 LLVM_STRIP ?= llvm-strip-14
 BPFTOOL    ?= PATH="$$PATH:/usr/sbin:/sbin" bpftool
 PYTHON     ?= /usr/bin/python3
+FLOOR      ?=
+AGAIN      ?=
 PKG_CONFIG ?= pkg-config
 
 # With DPDK where it is installed; DPDK=0 leaves it out. Builds for the sanitizers are without: the EAL's
@@ -61,6 +63,16 @@ endif
 .SECONDARY:
 .SUFFIXES:
 MAKEFLAGS += --no-builtin-rules --no-print-directory
+
+# A job for each core, unless the command line says -j; a make below takes over what the first one has.
+N_CORES := $(shell nproc)
+ifeq ($(MAKELEVEL),0)
+MAKEFLAGS += -j$(N_CORES)
+endif
+# As many tests at a time, in a recipe: that is where MAKEFLAGS is complete. Network tests wait most of the time: two
+# for each core, up to 16.
+JOBS     = $(or $(patsubst -j%,%,$(firstword $(filter -j%,$(MAKEFLAGS)))),$(N_CORES))
+NET_JOBS ?= $(if $(filter 1,$(JOBS)),1,$(shell n=$$(($(JOBS) * 2)); echo $$((n > 16 ? 16 : n))))
 
 ifeq ($(V),1)
 Q   :=
@@ -110,9 +122,14 @@ ifneq ($(filter fuzzer,$(SANS)),)
 override CC  := $(CLANG)
 endif
 
-COMPILE = $(CC) $(CPPFLAGS_ALL) $(CPPFLAGS) $(PKG_CFLAGS) $(CFLAGS_ALL) $(CFLAGS) -MMD -MP
+# What was compiled before, in this tree or another, is taken from ccache where that is installed; CCACHE= is without.
+ifeq ($(origin CCACHE),undefined)
+CCACHE := $(shell command -v ccache)
+endif
+
+COMPILE = $(CCACHE) $(CC) $(CPPFLAGS_ALL) $(CPPFLAGS) $(PKG_CFLAGS) $(CFLAGS_ALL) $(CFLAGS) -MMD -MP
 LINK    = $(CC) $(CFLAGS_ALL) $(CFLAGS) $(LDFLAGS_ALL) $(LDFLAGS)
-BPF_CC  = $(CLANG) -target bpf -mcpu=v3 -std=gnu17 -O2 -g $(BPF_WARN) -fno-stack-protector \
+BPF_CC  = $(CCACHE) $(CLANG) -target bpf -mcpu=v3 -std=gnu17 -O2 -g $(BPF_WARN) -fno-stack-protector \
           -I. -idirafter /usr/include/$(MULTIARCH) -MMD -MP
 
 export VOLLEY_BIN    := $(abspath $(O)/bin)
@@ -150,8 +167,17 @@ TEST_LIB_SRCS := $(wildcard tests/lib/*.c)
 LIBTESTS      := $(if $(TEST_LIB_SRCS),$(B)/tests/libtests.a)
 
 programs   = $(patsubst %.c,$(B)/%,$(1))
-UNIT_TESTS := $(call programs,$(call skip_dpdk,$(wildcard tests/unit/*/test_*.c tests/unit/test_*.c)))
+# FLOOR=cache: the tests of one floor only; FLOOR=xdp: those of the XDP program.
+UNIT_TESTS := $(call programs,$(call skip_dpdk,$(wildcard $(addsuffix /test_*.c,tests/unit/$(or $(FLOOR),*) $(if $(FLOOR),,tests/unit)))))
 PROG_TESTS := $(call programs,$(wildcard tests/bpf/test_*.c))
+CHECKED_UNIT := $(UNIT_TESTS)
+CHECKED_BPF  := $(if $(filter-out xdp,$(FLOOR)),,$(PROG_TESTS))
+CHECKED      := $(CHECKED_UNIT) $(if $(CHECKED_BPF),$(CHECKED_BPF) $(BPF_TESTS))
+ifneq ($(FLOOR),)
+ifeq ($(strip $(CHECKED)),)
+$(error FLOOR is $(FLOOR): must be xdp or a folder of tests/unit)
+endif
+endif
 FUZZERS    := $(call programs,$(wildcard tests/fuzz/fuzz_*.c))
 # Programs that the network tests, the comparisons and the benchmarks call.
 TOOLS      := $(call programs,$(filter-out %.bpf.c,$(wildcard tests/net/*.c tests/diff/*.c tests/perf/*.c)))
@@ -171,19 +197,33 @@ all: $(ALL) ## build the programs and the XDP objects (default)
 deps: ## install what building, tests, demo and benchmarks need (Debian 12, root)
 	@scripts/deps.sh
 
+# Each stage of `make test` is timed; a test that passed before is run again.
+TIMES := $(abspath $(O))/times
+stage  = +@VOLLEY_DURATIONS=$(TIMES)/tests scripts/times.sh --stage $(TIMES)/stages $(1) $(MAKE) AGAIN=1 $(1)
+
 .PHONY: test
-test: ## everything that must hold: installs deps, builds, runs all tests
+test: ## everything that must hold: installs deps, builds, runs all tests; ends with what took how long
 	@$(MAKE) deps
-	@$(MAKE) all
-	@$(MAKE) test-unit
-	@$(MAKE) test-asan
-	@$(MAKE) test-bpf
-	@$(MAKE) test-fuzz
-	@$(MAKE) test-net-diff
+	@rm -rf $(TIMES) && mkdir -p $(TIMES)
+	$(call stage,all)
+	$(call stage,test-unit)
+	$(call stage,test-asan)
+	$(call stage,test-bpf)
+	$(call stage,test-fuzz)
+	$(call stage,test-net-diff)
+	@scripts/times.sh --show $(TIMES)
+
+.PHONY: check
+check: $(ALL) $(CHECKED) ## what a change needs first: build, lint, unit and BPF tests, of what changed (root); FLOOR=cache
+	@scripts/lint.sh --changed $(O)/lint.stamp
+	@$(if $(CHECKED_UNIT),$(run_tests) unit $(CHECKED_UNIT))
+	@$(if $(CHECKED_BPF),$(run_tests) bpf $(CHECKED_BPF))
+
+run_tests = TEST_JOBS=$(JOBS) AGAIN=$(AGAIN) scripts/run-tests.sh
 
 .PHONY: test-unit
-test-unit: $(UNIT_TESTS) ## unit tests of userspace/, by floor
-	@scripts/run-tests.sh unit$(SAN:%=-%) $(UNIT_TESTS)
+test-unit: $(UNIT_TESTS) ## unit tests of userspace/ that have not passed as they are; FLOOR=cache AGAIN=1
+	@$(run_tests) unit$(SAN:%=-%) $(UNIT_TESTS)
 
 .PHONY: test-asan
 test-asan: ## the unit tests under AddressSanitizer and UBSan
@@ -195,19 +235,19 @@ test-tsan: ## the unit tests under ThreadSanitizer
 
 .PHONY: test-bpf
 test-bpf: $(PROG_TESTS) $(BPF_MAIN) $(BPF_OTHERS) $(BPF_TESTS) ## the XDP program by test run (root)
-	@scripts/run-tests.sh bpf $(PROG_TESTS)
+	@$(run_tests) bpf $(PROG_TESTS)
 
 .PHONY: test-fuzz
 test-fuzz: ## replay the fuzz corpora under the sanitizers, without a fuzzer
 	@$(MAKE) SAN=address,undefined fuzz-replay
 
-# $(call pytest,DIRECTORIES): those that hold tests
+# $(call pytest,DIRECTORIES): those that hold tests, or the FILES that the command line names
 pytest_dirs = $(sort $(dir $(foreach d,$(1),$(wildcard $(d)/test_*.py))))
-pytest = $(if $(call pytest_dirs,$(1)),$(PYTHON) -m pytest -q -ra -p no:cacheprovider $(PYTEST_ARGS) \
-         $(call pytest_dirs,$(1)),echo '$(1): no tests here')
+pytest = $(if $(call pytest_dirs,$(1)),NET_JOBS=$(NET_JOBS) PYTHON=$(PYTHON) scripts/run-pytest.sh $(PYTEST_ARGS) \
+         $(or $(FILES),$(call pytest_dirs,$(1))),echo '$(1): no tests here')
 
 .PHONY: test-net
-test-net: $(ALL) $(TOOLS) $(BPF_TESTS) ## tests in network namespaces (root); PYTEST_ARGS="-k name"
+test-net: $(ALL) $(TOOLS) $(BPF_TESTS) ## tests in network namespaces (root); FILES=tests/net/test_x.py PYTEST_ARGS="-k name"
 	@$(call pytest,tests/net)
 
 .PHONY: test-diff
@@ -284,6 +324,7 @@ clean: ## remove all that was built
 .PHONY: help
 help: ## print this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | sort | expand -t 14
+	@echo 'tests:     FLOOR=NAME (of tests/unit, or xdp) AGAIN=1 (passed ones, too) FILES= NET_JOBS=N CCACHE='
 	@echo 'variables: PROFILE=debug|release SAN=address,undefined|thread DPDK=0|1 PREFIX= DESTDIR= V=1'
 	@echo '           O=DIR (build somewhere else) CONFIG=FILE FUZZ_SECS=N VERIFY_MAX=N KERNELS= VM_ARGS= PYTEST_ARGS= BENCH_ARGS='
 

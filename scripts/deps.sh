@@ -10,7 +10,7 @@ set -eu
 # what | packages
 packages() {
 	sed -E '/^#/d; s/^[^|]*\|//' <<'END'
-building           | gcc make pkg-config libc6-dev linux-libc-dev
+building           | gcc make ccache pkg-config libc6-dev linux-libc-dev
 the XDP program    | clang-14 llvm-14 bpftool libbpf-dev libxdp-dev libelf-dev zlib1g-dev
 zones, TSIG, TLS   | libldns-dev libssl-dev
 journal            | liblmdb-dev
@@ -22,7 +22,7 @@ DPDK               | dpdk-dev librte-net-af-xdp23 librte-net-tap23 librte-mempoo
 DPDK, for tests    | librte-net-ring23 librte-net-null23
 other kernels      | clang-16 clang-19 cpio busybox-static xz-utils
 tests in C         | libcmocka-dev libclang-rt-14-dev
-tests in Python    | python3 python3-pytest python3-dnspython python3-yaml
+tests in Python    | python3 python3-pytest python3-pytest-xdist python3-dnspython python3-yaml
 labs               | iproute2 ethtool procps util-linux
 loading by hand    | xdp-tools
 clients            | knot-dnsutils bind9-dnsutils dnsperf netsniff-ng

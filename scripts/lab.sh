@@ -50,22 +50,29 @@ make_pair() {
 		numrxqueues "$2" numtxqueues "$2"
 }
 
-# set_up_end NETNS DEVICE HOST PEER_HOST PEER_MAC
+# set_up_end NETNS DEVICE HOST PEER_HOST PEER_MAC. One entry into the namespace, with its /sys, in a mount
+# namespace that ends with the shell.
 set_up_end() {
-	in_netns "$1" sysctl -qw net.ipv6.conf.all.disable_ipv6=0 net.ipv6.conf.default.disable_ipv6=0 \
-		"net.ipv6.conf.$2.disable_ipv6=0" "net.ipv6.conf.$2.accept_ra=0" \
-		"net.ipv6.conf.$2.router_solicitations=0" "net.ipv6.conf.$2.accept_dad=0" \
-		"net.ipv6.conf.$2.addr_gen_mode=1"
-	in_netns "$1" ethtool -K "$2" tx off tso off gso off gro on >/dev/null
-	in_netns "$1" ethtool -K "$2" txvlan off tx-vlan-stag-hw-insert off >/dev/null
-	ip -n "$1" link set lo up
-	ip -n "$1" address add "192.0.2.$3/24" dev "$2"
-	ip -n "$1" address add "2001:db8::$3/64" dev "$2" nodad
-	ip -n "$1" link set "$2" up
-	ip -n "$1" neighbour replace "192.0.2.$4" lladdr "$5" dev "$2" nud permanent
-	ip -n "$1" neighbour replace "2001:db8::$4" lladdr "$5" dev "$2" nud permanent
-	# /sys of the namespace, in a mount namespace that ends with the command
-	ip netns exec "$1" sh -c "echo 1 >/sys/class/net/$2/threaded"
+	ip netns exec "$1" sh -eu -s "$2" "$3" "$4" "$5" <<'END'
+cd /proc/sys/net/ipv6/conf
+echo 0 >all/disable_ipv6
+echo 0 >default/disable_ipv6
+for key in disable_ipv6 accept_ra router_solicitations accept_dad; do
+	echo 0 >"$1/$key"
+done
+echo 1 >"$1/addr_gen_mode"
+ethtool -K "$1" tx off tso off gso off gro on >/dev/null
+ethtool -K "$1" txvlan off tx-vlan-stag-hw-insert off >/dev/null
+ip -batch - <<BATCH
+link set lo up
+address add 192.0.2.$2/24 dev $1
+address add 2001:db8::$2/64 dev $1 nodad
+link set $1 up
+neighbour replace 192.0.2.$3 lladdr $4 dev $1 nud permanent
+neighbour replace 2001:db8::$3 lladdr $4 dev $1 nud permanent
+BATCH
+echo 1 >"/sys/class/net/$1/threaded"
+END
 }
 
 pass_at_client() {
@@ -73,11 +80,14 @@ pass_at_client() {
 	in_netns "$1-c" ip link set dev c0 xdpdrv obj "$bin/xdp_pass.bpf.o" sec xdp
 }
 
+has_link() {
+	case $(ip -n "$1" link show "$2") in *LOWER_UP*) ;; *) return 1 ;; esac
+}
+
 # Both ends, at most two seconds.
 wait_for_link() {
 	tries=100
-	until ip -n "$1-c" link show c0 | grep -q LOWER_UP &&
-		ip -n "$1-s" link show s0 | grep -q LOWER_UP; do
+	until has_link "$1-c" c0 && has_link "$1-s" s0; do
 		tries=$((tries - 1))
 		[ "$tries" -gt 0 ] || die "the link of $1 does not come up"
 		sleep 0.02

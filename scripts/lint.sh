@@ -4,6 +4,7 @@
 # lint.sh [--fix] [FILE...]: format, floors, lengths, white space, shell and Python, of all files or
 # those named. Runs every check, prints what each found, and fails if one did. --fix only reformats
 # the C files.
+# lint.sh --changed STAMP: of the files that are younger than STAMP, which it makes anew when all is well.
 #
 # shellcheck disable=SC2046,SC2086 # lists of file names
 # shellcheck disable=SC2317 # called through check
@@ -16,6 +17,28 @@ if [ "${1:-}" = --fix ]; then
 	shift
 fi
 roots=${*:-.}
+
+# The files that are younger than $1; all, when that is not there, or the rules are younger.
+changed_files() {
+	if [ ! -e "$1" ] || [ -n "$(find .clang-format scripts/lint* -newer "$1")" ]; then
+		echo .
+		return
+	fi
+	# shellcheck disable=SC2016 # the inner shell's
+	git ls-files -coz --exclude-standard |
+		xargs -0 sh -c 'stamp=$1; shift; find "$@" -maxdepth 0 -newer "$stamp" 2>/dev/null' sh "$1"
+}
+
+stamp=
+if [ "${1:-}" = --changed ]; then
+	stamp=$2
+	touch "$stamp.new"
+	roots=$(changed_files "$stamp")
+	if [ -z "$roots" ]; then
+		printf '  %-9s %s\n' LINT 'no file has changed'
+		exit 0
+	fi
+fi
 
 find_files() {
 	find $roots \( -path ./.git -o -path ./build -o -path '*/corpus/*' \) -prune -o -type f "$@" -print | sort
@@ -55,4 +78,5 @@ check lengths scripts/lint-lengths.py $c_files
 check 'trailing space' no_trailing_space $text_files
 [ -z "$sh_files" ] || check shell shellcheck -x $sh_files
 [ -z "$py_files" ] || check python /usr/bin/python3 -m pyflakes $py_files
+[ -z "$stamp" ] || [ "$failed" -ne 0 ] || mv "$stamp.new" "$stamp"
 exit $failed

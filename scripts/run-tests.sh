@@ -1,48 +1,104 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# run-tests.sh SUITE PROGRAM...: runs cmocka programs one after the other, each for at most
-# TEST_TIMEOUT seconds (300). Prints a line for each, the whole output of those that fail, and a
-# closing line. With CI=true a skipped test is a failure.
+# run-tests.sh SUITE PROGRAM...: runs cmocka programs, TEST_JOBS at a time (default: one per core), each
+# for at most TEST_TIMEOUT seconds (900: beside other work a long one takes ten times its time). Prints a
+# line for each, the whole output of each that fails, and a closing line. With CI=true a skipped test is a
+# failure.
+#
+# A program that passed gets a stamp, PROGRAM.passed: a checksum of the program and of all files that tests
+# read. While the checksum stays the same, the program is not run again, unless AGAIN is set.
+#
+# run-tests.sh --one FOLDER PROGRAM CHECKSUM: runs one of them, for the pool; FOLDER holds the results.
 set -u
 
-suite=$1
-shift
-passed=0 failed=0 tests=0 skips=0
-log=$(mktemp)
-trap 'rm -f "$log"' EXIT
-trap 'exit 130' INT TERM
+# Must hold the same when a stamp is made and when it is looked at: data, labs, BPF objects, settings.
+sum_of_surroundings() {
+	{
+		find tests/data zones scripts/lab.sh "${VOLLEY_BIN:-build/bin}" -type f ! -name '*.new.*' \
+			! -name volleyd ! -name volleyctl -exec sha256sum {} + | sort -k 2
+		uname -r
+		echo "${CI:-} ${QUERIES:-} ${SEED:-} ${VOLLEY_TEST_CRASHES:-} ${ASAN_OPTIONS:-} ${UBSAN_OPTIONS:-}"
+	} | sha256sum | cut -d ' ' -f 1
+}
 
 count() {
 	grep -cE "$1" "$log"
 }
 
-for program in "$@"; do
-	timeout -k 5 "${TEST_TIMEOUT:-300}" "$program" >"$log" 2>&1
+run_one() {
+	program=$2
+	name=$(echo "$program" | tr / _)
+	log=$1/$name.log
+	began=$(date +%s%N)
+	timeout -k 5 "${TEST_TIMEOUT:-900}" "$program" >"$log" 2>&1 </dev/null
 	status=$?
+	ms=$((($(date +%s%N) - began) / 1000000))
 	# cmocka names a skipped test twice; its closing line counts them.
 	n_skip=$(awk '/^\[  SKIPPED \] [0-9]+ test/ { n += $4 } END { print n + 0 }' "$log")
 	n_ok=$(count '^\[       OK \]')
 	what=ok
-	[ "$status" -eq 124 ] && what="FAILED (no end after ${TEST_TIMEOUT:-300} s)"
+	[ "$status" -eq 124 ] && what="FAILED (no end after ${TEST_TIMEOUT:-900} s)"
 	[ "$status" -ne 0 ] && [ "$status" -ne 124 ] && what="FAILED (status $status)"
 	if [ "$status" -eq 0 ] && [ "$n_ok" -eq 0 ] && [ "$n_skip" -eq 0 ]; then
 		what='FAILED (ran no test)'
 	fi
 	[ "$what" = ok ] && [ "$n_skip" -gt 0 ] && [ "${CI:-}" = true ] &&
 		what='FAILED (CI allows no skipped test)'
-	tests=$((tests + n_ok))
-	skips=$((skips + n_skip))
-	if [ "$what" = ok ]; then
-		passed=$((passed + 1))
-	else
-		failed=$((failed + 1))
-		cat "$log"
+	passed=1
+	[ "$what" = ok ] || passed=0
+	rm -f "$program.passed"
+	if [ "$passed" -eq 1 ] && [ "$n_skip" -eq 0 ]; then
+		echo "$3 $n_ok $ms" >"$program.passed"
 	fi
+	echo "$passed $n_ok $n_skip" >"$1/$name.result"
+	[ -z "${VOLLEY_DURATIONS:-}" ] ||
+		printf '%d.%02d\t%s\t%s\n' $((ms / 1000)) $((ms % 1000 / 10)) "$program" \
+			"$([ "$passed" -eq 1 ] && echo passed || echo failed)" >>"$VOLLEY_DURATIONS"
 	[ "$n_skip" -gt 0 ] && what="$what, $n_skip skipped"
+	# One program's words stay together.
+	exec 9>"$1/lock"
+	flock 9
+	[ "$passed" -eq 1 ] || cat "$log"
 	printf '  %-9s %s: %s tests, %s\n' TEST "${program##*/}" "$n_ok" "$what"
-done
+}
 
-printf 'test-%s: %d programs passed, %d failed; %d tests passed, %d skipped\n' \
-	"$suite" "$passed" "$failed" "$tests" "$skips"
-[ "$failed" -eq 0 ]
+if [ "$1" = --one ]; then
+	run_one "$2" "$3" "$4"
+	exit 0
+fi
+
+suite=$1
+shift
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+trap 'exit 130' INT TERM
+
+# The programs whose stamp does not hold, those that took longest first: a long one begun last would be waited for.
+around=$(sum_of_surroundings)
+for program in "$@"; do
+	had='' n_ok=0 ms=0
+	[ ! -e "$program.passed" ] || read -r had n_ok ms <"$program.passed"
+	echo "$program ${had:--} ${n_ok:-0} ${ms:-0}"
+done >"$folder/stamps"
+sha256sum "$@" | awk -v around="$around" -v again="${AGAIN:-}" -v folder="$folder" '
+	NR == FNR { sum[$2] = $1 "-" around; next }
+	again == "" && $2 == sum[$1] { kept++; kept_tests += $3; next }
+	{ print $4, $1, sum[$1] }
+	END { print kept + 0, kept_tests + 0 >(folder "/kept") }' - "$folder/stamps" | sort -rn >"$folder/wanted"
+read -r kept kept_tests <"$folder/kept"
+
+if [ -s "$folder/wanted" ]; then
+	cut -d ' ' -f 2- "$folder/wanted" | xargs -n 2 -P "${TEST_JOBS:-$(nproc)}" "$0" --one "$folder"
+fi
+
+# shellcheck disable=SC2046 # a list of counts
+set -- $(cat "$folder"/*.result 2>/dev/null | awk '
+	{ $1 ? passed++ : failed++; tests += $2; skips += $3 }
+	END { print passed + 0, failed + 0, tests + 0, skips + 0, NR }')
+lost=$(($(wc -l <"$folder/wanted") - $5))
+printf 'test-%s: %d programs passed, %d failed; %d tests passed, %d skipped' \
+	"$suite" "$(($1 + kept))" "$(($2 + lost))" "$(($3 + kept_tests))" "$4"
+[ "$kept" -eq 0 ] || printf ' (%d programs not run: they passed and have not changed)' "$kept"
+echo
+[ "$(($2 + lost))" -eq 0 ]

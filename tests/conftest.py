@@ -1,10 +1,70 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""For all Python tests: with CI=true a skipped test is a failure, since CI has every privilege."""
+"""
+For all Python tests. With CI=true a skipped test is a failure, since CI has every privilege.
+
+Which tests run side by side (scripts/run-pytest.sh starts pytest twice):
+
+    --alone=no     all tests but those with the mark `alone`, shared out among pytest-xdist's workers
+    --alone=only   the tests with the mark, one after the other, while no worker runs
+    (neither)      all tests, in one process unless -n is given
+
+A test is marked `alone` when it measures, loads or stops the machine: another test beside it would fail,
+or make it fail. Tests that share a fixture of their module go to the same worker, which makes it once.
+
+VOLLEY_DURATIONS names a file to which a line is added for each test: its seconds, its name, how it ended, with
+tabs between.
+"""
+import collections
 import os
 
 import pytest
 
 STRICT = os.environ.get("CI") == "true"
+DURATIONS = os.environ.get("VOLLEY_DURATIONS")
+
+_seconds, _failed = collections.Counter(), set()
+
+
+def pytest_addoption(parser):
+    parser.addoption("--alone", choices=("no", "only"), help="without the tests marked `alone`, or these only")
+
+
+def pytest_configure(config):
+    config.addinivalue_line("markers", "alone: needs the machine for itself")
+    # of pytest-xdist, which need not be there
+    config.addinivalue_line("markers", "xdist_group(name): run by the same worker")
+
+
+def _group_of(item):
+    """The name of the group whose tests share a fixture of the module, or None."""
+    fixtures = [found[-1] for found in item._fixtureinfo.name2fixturedefs.values()]  # pylint: disable=W0212
+    shared = sorted({one.argname: one for one in fixtures if one.scope == "module"}.items())
+    if not shared:
+        return None
+    variants = [str(item.callspec.indices[name]) for name, one in shared if one.params]
+    return "-".join([item.module.__name__, *variants])
+
+
+def pytest_collection_modifyitems(config, items):
+    wanted = config.getoption("--alone")
+    if wanted:
+        kept, others = [], []
+        for item in items:
+            is_alone = item.get_closest_marker("alone") is not None
+            (kept if is_alone == (wanted == "only") else others).append(item)
+        items[:] = kept
+        config.hook.pytest_deselected(items=others)
+    groups = collections.defaultdict(list)
+    for item in items:
+        group = _group_of(item)
+        if group:
+            item.add_marker(pytest.mark.xdist_group(group))
+        groups[group].append(item)
+    if hasattr(config, "workerinput"):
+        # The large groups begin first: one that began last would keep one worker long after the others.
+        singles = groups.pop(None, [])
+        items[:] = [item for group in sorted(groups.values(), key=len, reverse=True) for item in group]
+        items += singles
 
 
 def _fail_if_skipped(report):
@@ -25,3 +85,17 @@ def pytest_runtest_makereport(item, call):
 def pytest_make_collect_report(collector):
     outcome = yield
     _fail_if_skipped(outcome.get_result())
+
+
+def pytest_runtest_logreport(report):
+    name = report.nodeid.partition("@")[0]
+    _seconds[name] += report.duration
+    if report.failed:
+        _failed.add(name)
+
+
+def pytest_sessionfinish(session):
+    if DURATIONS and not hasattr(session.config, "workerinput"):
+        with open(DURATIONS, "a", encoding="utf-8") as out:
+            for name, seconds in _seconds.items():
+                out.write(f"{seconds:.2f}\t{name}\t{'failed' if name in _failed else 'passed'}\n")

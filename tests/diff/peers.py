@@ -3,6 +3,8 @@
 
 One worker each, so that a server answers in the order in which it was asked.
 """
+import contextlib
+import ctypes
 import os
 import pathlib
 import shutil
@@ -13,6 +15,7 @@ import time
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BIN = pathlib.Path(os.environ.get("VOLLEY_BIN", ROOT / "build" / "bin"))
 PATH = f"{BIN}:{os.environ['PATH']}:/usr/sbin:/sbin"
+CLONE_NEWNET = 0x40000000  # unshare(2)
 
 
 def volleyd(folder, port, zones, server="any: full"):
@@ -81,7 +84,7 @@ options {{
   listen-on port {port} {{ 127.0.0.1; }};
   listen-on-v6 {{ none; }};
   pid-file "{folder}/named.pid";
-  session-keyfile "{folder}/session.key";
+  session-keyfile "{folder}/session.key"; lock-file none;
   recursion no;
   dnssec-validation no;
   minimal-responses no;
@@ -112,6 +115,25 @@ ALL = {"volleyd": volleyd, **PEERS}
 def missing():
     """The peers that are not installed."""
     return [p for p in PEERS if not shutil.which(p, path=PATH)]
+
+
+@contextlib.contextmanager
+def own_loopback():
+    """
+    This thread and what it starts, over a `with`, in a network namespace that has a loopback and nothing else:
+    no other program takes the port that a server is about to get. Without root it stays where it is.
+    """
+    if os.geteuid():
+        yield
+        return
+    libc = ctypes.CDLL(None, use_errno=True)
+    with open("/proc/thread-self/ns/net", encoding="ascii") as home:
+        assert not libc.unshare(CLONE_NEWNET), os.strerror(ctypes.get_errno())
+        try:
+            subprocess.run([shutil.which("ip", path=PATH), "link", "set", "lo", "up"], check=True)
+            yield
+        finally:
+            assert not libc.setns(home.fileno(), 0), os.strerror(ctypes.get_errno())
 
 
 def free_port():

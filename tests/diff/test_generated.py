@@ -62,7 +62,7 @@ def all_zones(folder):
 
 
 @pytest.fixture(scope="module")
-def world(tmp_path_factory):
+def world(own_loopback, tmp_path_factory):
     """(zones, running servers, Asker)."""
     missing = peers.missing() + [t for t in signing.TOOLS if not signing.which(t)]
     if missing:

@@ -23,7 +23,7 @@ CLIENTS = ["127.0.0.1", "127.1.2.3"]
 
 
 @pytest.fixture(scope="module", params=["no root zone", "root zone"])
-def server(request, tmp_path_factory):
+def server(request, own_loopback, tmp_path_factory):
     """volleyd with example2.jp, and with the root zone or not; .has_root says which."""
     folder = tmp_path_factory.mktemp("not-ours")
     zones = {"example2.jp.": ZONE}

@@ -485,5 +485,15 @@ def driver_counters(program_id, number=None):
     return sums
 
 
+def open_to_all(folder, mode=0o777):
+    """Others than root reach the folder, wherever pytest has put it, and may do there what MODE says."""
+    os.chmod(folder, mode)
+    for parent in folder.parents:
+        now = os.stat(parent).st_mode
+        if now & 0o005 == 0o005:
+            break
+        os.chmod(parent, now | 0o005)
+
+
 def has(command):
     return shutil.which(command, path=ENV["PATH"]) is not None

@@ -116,7 +116,7 @@ options {{
   listen-on {{ {"none" if ":" in here else here}; }};
   listen-on-v6 {{ {here if ":" in here else "none"}; }};
   pid-file "{folder}/named.pid";
-  session-keyfile "{folder}/session.key";
+  session-keyfile "{folder}/session.key"; lock-file none;
   recursion no;
   dnssec-validation no;
   empty-zones-enable no;

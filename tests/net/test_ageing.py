@@ -114,6 +114,7 @@ class Aged:
         return True
 
 
+@pytest.mark.alone  # in every second
 def test_all_ways_say_the_same_in_every_second(world):
     """Until all have expired, and been fetched anew."""
     aged = [Aged(world, label) for label in ("single", "chain", "late", "two", "nothere")]

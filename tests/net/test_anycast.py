@@ -28,6 +28,8 @@ import yaml
 
 from netlab import BIN, ENV, ROOT, V4, V6, Daemon, has, inside_netns, run, wait_for, write_zone
 
+pytestmark = pytest.mark.alone
+
 CONFIGS = ROOT / "scripts" / "anycast"
 HEALTH = ROOT / "scripts" / "anycast-health"
 CLIENT4, CLIENT6 = "203.0.113.1", "2001:db8:c::1"

@@ -1,14 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """What is wrong is said in a sentence: a status that is not 0, or a degraded mode that is named."""
 import contextlib
-import os
 import socket
-import stat
 import time
 
 import pytest
 
-from netlab import BIN, TIMEOUT, V4, Answered, iface, program, remote, run, texts, tsig_key, wait_for, write_zone, zone
+from netlab import (BIN, TIMEOUT, V4, Answered, iface, open_to_all, program, remote, run, texts, tsig_key, wait_for,
+                    write_zone, zone)
 from test_resize import Pace
 
 WWW = ["192.0.2.80", "192.0.2.81"]
@@ -86,9 +85,7 @@ def test_a_cache_too_small_for_its_zones(lab, daemon, tmp_path):
 
 def test_without_privileges(lab, daemon):
     """No BPF: kernel sockets answer, on a port that is free to all, and status says why."""
-    os.chmod(daemon.folder, 0o777)
-    for parent in list(daemon.folder.parents)[:3]:
-        os.chmod(parent, os.stat(parent).st_mode | stat.S_IXOTH | stat.S_IROTH)
+    open_to_all(daemon.folder)
     daemon.configure(server={"listen": [f"{V4}@5300"]})
     daemon.spawn(before=["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups",
                          "--bounding-set=-all", "--inh-caps=-all"])
@@ -104,9 +101,7 @@ def test_without_privileges(lab, daemon):
 
 
 def test_without_privileges_for_the_port(lab, daemon):
-    os.chmod(daemon.folder, 0o777)
-    for parent in list(daemon.folder.parents)[:3]:
-        os.chmod(parent, os.stat(parent).st_mode | stat.S_IXOTH | stat.S_IROTH)
+    open_to_all(daemon.folder)
     lab.exec("s", "sysctl", "-qw", "net.ipv4.ip_unprivileged_port_start=1024")
     daemon.configure(interfaces=None)
     daemon.spawn(before=["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups",

@@ -16,7 +16,10 @@ import sidebyside  # noqa: E402
 XDPGEN = TOOLS.parent / "perf" / "xdpgen"
 N_QUERIES = 250
 
-pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="network namespaces and XDP need root")
+pytestmark = [
+    pytest.mark.alone,
+    pytest.mark.skipif(os.geteuid() != 0, reason="network namespaces and XDP need root"),
+]
 
 
 def generate(lab, tmp_path, *words):

@@ -10,7 +10,7 @@ import stat
 import dns.message
 import pytest
 
-from netlab import BIN, ENV, V4, ZONES, program, run, texts, wait_for
+from netlab import BIN, ENV, V4, ZONES, open_to_all, program, run, texts, wait_for
 
 # Command, and keys that its JSON has (those of userspace/client/render.h); of lists, of each item.
 COMMANDS = {
@@ -184,9 +184,7 @@ def test_the_socket_of_the_environment(lab, daemon, monkeypatch):
 def test_the_sockets_mode(lab, daemon):
     daemon.start(interfaces=None, control={"mode": "0600"})
     assert stat.S_IMODE(os.stat(daemon.socket).st_mode) == 0o600
-    os.chmod(daemon.folder, 0o755)
-    for parent in list(daemon.folder.parents)[:3]:
-        os.chmod(parent, os.stat(parent).st_mode | stat.S_IXOTH | stat.S_IROTH)
+    open_to_all(daemon.folder, 0o755)
     refusal = run("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "--",
                   BIN / "volleyctl", "-s", daemon.socket, "status", check=False)
     assert refusal.returncode == 3 and "permission" in refusal.stderr

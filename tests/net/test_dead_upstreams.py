@@ -13,6 +13,8 @@ from dnstree import answers, ask, by, query, records, world_of
 from netlab import CLIENT4, V4, V6, wait_for
 from upstreams import family
 
+pytestmark = pytest.mark.alone  # floods
+
 MANY = 100000
 TRUE = ["A 192.0.2.80"]
 

@@ -10,10 +10,13 @@ import pathlib
 
 import dns.message
 import dns.rcode
+import pytest
 
 import test_tunnels
 from netlab import (BIN, CLIENT4, TOOLS, V4, V6, Answered, driver_counters, iface, map_ids, program, query_frame,
                     receive_frame, run, texts, wait_for)
+
+pytestmark = pytest.mark.alone
 
 WWW = ["192.0.2.80", "192.0.2.81"]
 FOLDER = pathlib.Path("/var/run/dpdk")

@@ -13,6 +13,8 @@ import pytest
 from netlab import (BIN, TIMEOUT, TOOLS, V4, Answered, driver_counters, iface, program, texts, wait_for,
                     write_zone, zone)
 
+pytestmark = pytest.mark.alone  # under load, and within a second
+
 WWW = ["192.0.2.80", "192.0.2.81"]
 HOT = [("www.example.com", "A"), ("www.example.com", "AAAA"), ("example.com", "MX"),
        ("mail.example.com", "A"), ("www.example.net", "A"), ("nothing.example.com", "A")]

@@ -13,6 +13,7 @@ import sys
 
 import dns.flags
 import dns.message
+import pytest
 
 from netlab import (CLIENT_MAC, ROOT, SERVER_MAC, V4, checksum, driver_counters, iface, map_ids,
                     receive_frame, wait_for)
@@ -20,6 +21,8 @@ from netlab import (CLIENT_MAC, ROOT, SERVER_MAC, V4, checksum, driver_counters,
 sys.path.insert(0, str(ROOT / "tests" / "perf"))
 
 from rig import napi_threads, put_first  # noqa: E402
+
+pytestmark = pytest.mark.alone
 
 LIMIT = 512  # of what is on its way: the frames that the kernel has where it copies
 FLOODS, BEHAVE = "203.0.113.7", ("198.51.100.9", "198.51.101.9")

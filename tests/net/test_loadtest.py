@@ -15,6 +15,7 @@ LOADTEST = ROOT / "scripts" / "loadtest"
 RATE = 200
 
 pytestmark = [
+    pytest.mark.alone,
     pytest.mark.skipif(os.geteuid() != 0, reason="network namespaces and XDP need root"),
     pytest.mark.skipif(not shutil.which("trafgen", path=ENV["PATH"]), reason="no trafgen here"),
 ]

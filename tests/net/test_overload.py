@@ -12,6 +12,8 @@ import pytest
 
 from netlab import TIMEOUT, V4, V6, Answered, iface, query_frame, texts, wait_for
 
+pytestmark = pytest.mark.alone
+
 WWW = ["192.0.2.80", "192.0.2.81"]
 
 

@@ -9,12 +9,16 @@ import subprocess
 import sys
 import threading
 
+import pytest
+
 from netlab import CLIENT4, CLIENT6, ROOT, TIMEOUT, TOOLS, V4, V6, wait_for
 from ports import each_port
 
 sys.path.insert(0, str(ROOT / "tests" / "perf"))
 
 from rig import napi_threads, put_first  # noqa: E402
+
+pytestmark = pytest.mark.alone
 
 XDPGEN = TOOLS.parent / "perf" / "xdpgen"
 RATE = 300000       # about what a worker answers where it has nothing else to do

@@ -12,6 +12,8 @@ from dnstree import answer, ask, by, has, query, records, world_of
 from netlab import V4, V6, everywhere, texts, wait_for, write_zone, zone
 from upstreams import address_answer
 
+pytestmark = pytest.mark.alone  # asks whether answers come in time, and sends many at once
+
 FORGED, TRUE = "192.0.2.66", ["A 192.0.2.80"]
 
 

@@ -12,7 +12,7 @@ import dns.message
 import dns.rcode
 import pytest
 
-from netlab import (ROOT, V4, V6, ZONES, Answered, family_of, texts, wait_for, write_zone,
+from netlab import (ROOT, V4, V6, ZONES, Answered, family_of, open_to_all, texts, wait_for, write_zone,
                     zone)
 
 NAME = "www.z.test"
@@ -225,9 +225,7 @@ def test_a_zone_file_that_may_not_be_read(lab, make_daemon, tmp_path):
     """By a daemon that is not root, and has not CAP_DAC_READ_SEARCH."""
     daemon = make_daemon()
     path = write_zone(tmp_path / "z.zone")
-    for folder in (daemon.folder, *list(daemon.folder.parents)[:3]):
-        os.chmod(folder, os.stat(folder).st_mode | 0o005)
-    os.chmod(daemon.folder, 0o777)
+    open_to_all(daemon.folder)
     daemon.configure(server={"listen": [f"{V4}@5300"]}, interfaces=None, zones=[zone("z.test", path)])
     daemon.spawn(before=["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups",
                          "--bounding-set=-all", "--inh-caps=-all"])

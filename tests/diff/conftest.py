@@ -1,0 +1,12 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Fixtures of the comparisons."""
+import pytest
+
+import peers
+
+
+@pytest.fixture(scope="module")
+def own_loopback():
+    """The servers of a module are alone on their loopback."""
+    with peers.own_loopback():
+        yield
