@@ -209,6 +209,7 @@ test: ## everything that must hold: installs deps, builds, runs all tests; ends 
 	$(call stage,test-unit)
 	$(call stage,test-asan)
 	$(call stage,test-bpf)
+	$(call stage,verify)
 	$(call stage,test-fuzz)
 	$(call stage,test-net-diff)
 	@scripts/times.sh --show $(TIMES)

@@ -187,6 +187,24 @@ static void set_ways(struct iface *iface)
 			  "kernel sockets answer");
 }
 
+/* The program is there: what is watched, what is said of it, and how it answers. */
+static void begin(struct iface *iface)
+{
+	iface->state = IFACE_UP;
+	iface->unseen = (struct unseen){ 0 };
+	iface->attach_mtu = iface->link.mtu;
+	overload_begin(&iface->overload, iface->program, clock_ns());
+	say_program(iface);
+	if (iface->is_native_fatal)
+		iface_guard_say_fatal(iface);
+	else
+		iface_unsay(iface, IFACE_TOPIC_QUIRK);
+	say_kind(iface, &iface->link);
+	iface_update_mac(iface);
+	iface_watch_tags(iface);
+	set_ways(iface);
+}
+
 int iface_attach(struct iface *iface, struct object_maps *maps, const struct cache_sizes *sizes)
 {
 	struct program_want want = {
@@ -226,19 +244,7 @@ int iface_attach(struct iface *iface, struct object_maps *maps, const struct cac
 		iface->program = NULL;
 		return refuse(iface, code, err);
 	}
-	iface->state = IFACE_UP;
-	iface->unseen = (struct unseen){ 0 };
-	iface->attach_mtu = iface->link.mtu;
-	overload_begin(&iface->overload, iface->program, clock_ns());
-	say_program(iface);
-	if (iface->is_native_fatal)
-		iface_guard_say_fatal(iface);
-	else
-		iface_unsay(iface, IFACE_TOPIC_QUIRK);
-	say_kind(iface, &iface->link);
-	iface_update_mac(iface);
-	iface_watch_tags(iface);
-	set_ways(iface);
+	begin(iface);
 	return 0;
 }
 
