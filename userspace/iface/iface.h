@@ -66,9 +66,9 @@ struct iface {
 	bool wanted; /* false: detached by hand */
 	unsigned int ifindex;
 	struct linkinfo link; /* as it was when its ports were looked at last */
-	uint32_t n_pairs;     /* of virtio_net, before the program came; 0: not known */
-	uint32_t n_queues;    /* that have an AF_XDP socket */
-	bool is_zerocopy;     /* all of them */
+	uint32_t n_pairs; /* of virtio_net, without those that the program brought; 0: another driver */
+	uint32_t n_queues; /* that have an AF_XDP socket */
+	bool is_zerocopy;  /* all of them */
 	struct program *program;
 	const struct object_maps *maps; /* of the cache; the daemon's */
 	struct dpdk_device *dpdk;       /* NULL: not (yet) by DPDK */

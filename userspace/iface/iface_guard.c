@@ -27,9 +27,15 @@ static void read_pairs(const struct iface *iface, struct quirks_pairs *pairs)
 
 void iface_guard_note_pairs(struct iface *iface)
 {
-	const bool has_pairs = quirks_has_pairs(iface->link.driver);
+	const bool is_there = program_find(iface->config.name);
+	const int n_cpus = libbpf_num_possible_cpus();
 
-	iface->n_pairs = has_pairs && !program_find(iface->config.name) ? iface->link.n_queues : 0;
+	if (!quirks_has_pairs(iface->link.driver))
+		iface->n_pairs = 0;
+	else if (is_there && n_cpus > 0)
+		iface->n_pairs = quirks_pairs_beside(iface->link.n_queues, (uint32_t)n_cpus);
+	else
+		iface->n_pairs = iface->link.n_queues;
 }
 
 uint32_t iface_guard_tx_queues(const struct iface *iface, const struct linkinfo *before)

@@ -35,6 +35,11 @@ bool quirks_has_pairs(const char *driver)
 	return !strcmp(driver, "virtio_net");
 }
 
+uint32_t quirks_pairs_beside(uint32_t n_queues, uint32_t n_cpus)
+{
+	return n_queues > n_cpus ? n_queues - n_cpus : n_queues;
+}
+
 bool quirks_native_is_fatal(const char *driver, const struct quirks_pairs *pairs)
 {
 	return quirks_has_pairs(driver) && pairs->n > pairs->n_cpus &&

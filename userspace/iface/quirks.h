@@ -24,6 +24,12 @@ struct quirks_pairs {
 bool quirks_has_pairs(const char *driver);
 
 /*
+ * Of n_queues that receive while a native program is there, those that had been in use before: with as many as
+ * CPUs, or fewer, XDP has taken none. Too few where the device had none left for XDP, which the kernel does not tell.
+ */
+uint32_t quirks_pairs_beside(uint32_t n_queues, uint32_t n_cpus);
+
+/*
  * Whether an answer by native XDP would crash the kernel. virtnet_xdp_set() takes a transmit queue more for
  * each possible CPU, or none where there are not enough. virtnet_xdp_get_sq() thinks that it has them as
  * soon as more pairs than CPUs are in use, and sends by queue n + CPU: with none, that is one behind the

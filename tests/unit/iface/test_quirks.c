@@ -39,6 +39,17 @@ static void test_pairs(void **state)
 	}
 }
 
+/* What was in use is found again behind the program, as far as it can be told. */
+static void test_pairs_beside(void **state)
+{
+	(void)state;
+	assert_int_equal(quirks_pairs_beside(2 + 2, 2), 2);
+	assert_int_equal(quirks_pairs_beside(1 + 2, 2), 1);
+	assert_int_equal(quirks_pairs_beside(6 + 2, 2), 6);
+	assert_int_equal(quirks_pairs_beside(1, 2), 1);
+	assert_int_equal(quirks_pairs_beside(2, 2), 2);
+}
+
 static void test_zerocopy(void **state)
 {
 	(void)state;
@@ -51,6 +62,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_pairs),
+		cmocka_unit_test(test_pairs_beside),
 		cmocka_unit_test(test_zerocopy),
 	};
 
