@@ -74,6 +74,15 @@ def who_answers(lab, daemon, name="www.example.com"):
     return one.by
 
 
+def by_driver(answered):
+    """
+    (driver, others) of an Answered: what the driver does not answer is a worker's, or on a queue that has no AF_XDP
+    socket a kernel socket's (virtio_net receives on XDP's own queues, too).
+    """
+    driver = answered.by.get("driver", 0)
+    return driver, sum(answered.by.values()) - driver
+
+
 def who_answers_wire(lab, daemon, wire):
     """The same of a query in octets, to which any answer will do."""
     with Answered(daemon) as one:

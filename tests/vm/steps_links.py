@@ -308,7 +308,7 @@ def step_vlan_tagged(lab, daemon):
                  daemon.answered()["driver"], SECONDS)
         by, seen = tagged_burst(lab, daemon)
         assert seen == {TAG: BURST // 2}, (seen, by)
-        assert by == {"driver": BURST // 4, "worker": BURST // 4}, by
+        assert by.get("driver") == BURST // 4 and sum(by.values()) == BURST // 2, by
         assert not daemon.degraded(), daemon.degraded()
     return f"{mode_before_stop(daemon)}: {BURST // 2} of {BURST // 2} replies tagged, {by}"
 
