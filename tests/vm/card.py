@@ -11,6 +11,7 @@ WWW = ["192.0.2.80", "192.0.2.81"]
 CLIENT_MAC, SERVER_MAC = "02:00:00:00:00:01", "02:00:00:00:00:53"
 SECONDS = 30  # until a machine by emulation has noticed
 TIMEOUT = 5
+QUEUES = {"virtio-many": 6, "virtio-all": 4}  # in use, where that is not what the driver begins with
 ENDS = (("c", CLIENT_MAC, 1, 53, SERVER_MAC), ("s", SERVER_MAC, 53, 1, CLIENT_MAC))
 
 
@@ -21,7 +22,7 @@ class Absent(Exception):
 class CardLab(Lab):
     """The card in card-s and the client in card-c."""
 
-    def __init__(self):
+    def __init__(self, card=""):
         self.name = "card"
         for end, mac, host, peer, peer_mac in ENDS:
             run("ip", "netns", "add", f"card-{end}")
@@ -30,6 +31,8 @@ class CardLab(Lab):
             self.ip(end, "link", "set", f"{end}0", "mtu", "1500", "up")
             self.address(end, host, peer, peer_mac)
         self.exec("c", "ethtool", "-K", "c0", "tx", "off", "txvlan", "off", "rxvlan", "off", check=False)
+        if card in QUEUES:
+            self.exec("s", "ethtool", "-L", "s0", "combined", QUEUES[card])
 
     @staticmethod
     def find(mac):

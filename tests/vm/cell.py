@@ -40,10 +40,11 @@ def virtio(queues, options=""):
     return Card("virtio-net-pci", "virtio_net", queues, f"{many},host_mtu={MTU}{options}")
 
 
-# The words behind "+" are for guest.py: how the card is set up there.
+# virtio_net begins with a queue for each CPU, and takes one more for each with XDP. card.py says how many are in use.
 CARDS = {
     "virtio": virtio(2 * CPUS),
-    "virtio-many": virtio(4 * CPUS),
+    "virtio-many": virtio(4 * CPUS),  # more than CPUs, and there are enough for XDP
+    "virtio-all": virtio(2 * CPUS),   # all in use: none is left for XDP
     "virtio-one": virtio(1),
     "virtio-zc": virtio(2 * CPUS, ",iommu_platform=on,disable-legacy=on"),
     "igb": Card("igb", "igb"),

@@ -18,7 +18,7 @@ import fetch
 import machine
 
 KERNELS = "6.1 6.12 newest"
-CARDS = "virtio virtio-many igb vmxnet3 e1000e"
+CARDS = "virtio virtio-many virtio-all igb vmxnet3 e1000e"
 
 
 class Result:
@@ -52,19 +52,24 @@ class Result:
             f"{self.count('FAIL'):2} failed, {self.count('NONE'):2} not to be had, {self.seconds:4.0f} s"
 
 
+def words_of(result, step):
+    state, words = result.steps.get(step, ("FAIL", "not reached"))
+    return words if state == "PASS" else f"none: {words}" if state == "NONE" else f"**fails**: {words}"
+
+
 def markdown(results):
-    """The table for docs/kernels.md: a row for each step, a column for each cell."""
-    heads = [f"{fetch.release_of(r.kernel).split('-')[0]} {r.card}" for r in results]
-    names = list(dict.fromkeys(name for r in results for name in r.steps))
-    lines = [f"By `make test-vm`, {datetime.date.today()}.", "", "| step | " + " | ".join(heads) + " |",
-             "| --- |" + " --- |" * len(heads)]
-    for name in names:
-        cells = []
-        for r in results:
-            result, words = r.steps.get(name, ("FAIL", "not reached"))
-            cells.append(words if result == "PASS" else f"none: {words}" if result == "NONE" else f"**fails**: {words}")
-        lines.append(f"| {name.replace('_', ' ')} | " + " | ".join(cells) + " |")
-    return "\n".join(lines) + "\n"
+    """For docs/kernels.md: a table for each kernel, with a row for each step and a column for each card."""
+    lines = []
+    for kernel in dict.fromkeys(result.kernel for result in results):
+        cells = [result for result in results if result.kernel == kernel]
+        names = list(dict.fromkeys(name for result in cells for name in result.steps))
+        lines += [f"### Linux {fetch.release_of(kernel)}, {datetime.date.today()}", "",
+                  "| step | " + " | ".join(result.card for result in cells) + " |", "| --- |" + " --- |" * len(cells)]
+        for name in names:
+            said = " | ".join(words_of(result, name) for result in cells)
+            lines.append(f"| {name.replace('_', ' ')} | {said} |")
+        lines.append("")
+    return "\n".join(lines)
 
 
 def main():

@@ -43,7 +43,7 @@ def complaints():
 def main():
     wanted = os.environ.get("STEPS", "").split()
     failed = 0
-    lab = CardLab()
+    lab = CardLab(sys.argv[1])
     for number, step in enumerate(STEPS):
         name = step.__name__.removeprefix("step_")
         if wanted and name not in wanted:

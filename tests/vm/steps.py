@@ -58,7 +58,7 @@ def step_edns(lab, daemon):
 
 
 def by_hand(lab, daemon, load, unload):
-    load()
+    how = load()
     found = program(lab)
     try:
         start(daemon)
@@ -68,19 +68,19 @@ def by_hand(lab, daemon, load, unload):
         assert daemon.stop() == 0
         assert program(lab) == found
         assert not lab.is_answered()
-        assert driver_counters(found["id"])["UP_ORPHANED"] >= 1
+        assert driver_counters(seen["program_id"])["UP_ORPHANED"] >= 1
     finally:
         unload()
-    return f"{seen['xdp']}, adopted"
+    return f"{seen['xdp']}{how}, adopted"
 
 
-def first_way(*ways):
-    """The first command that the card takes: native, else generic."""
+def first_way(ways):
+    """Of (words, command) the words of the first that the card and the kernel take."""
     said = ""
-    for command in ways:
+    for words, command in ways:
         done = command()
         if done.returncode == 0:
-            return
+            return words
         said += done.stderr
     raise AssertionError(said)
 
@@ -93,15 +93,17 @@ def step_ip_link(lab, daemon):
     def unload():
         for mode in ("xdpdrv", "xdpgeneric"):
             lab.exec("s", "ip", "link", "set", "dev", "s0", mode, "off", check=False)
-    return by_hand(lab, daemon, lambda: first_way(load("xdpdrv"), load("xdpgeneric")), unload)
+    return by_hand(lab, daemon, lambda: first_way([("", load("xdpdrv")), ("", load("xdpgeneric"))]), unload)
 
 
 def step_xdp_loader(lab, daemon):
-    """Debian 12's xdp-loader cannot use its dispatcher on newer kernels, and says so: without it, it loads."""
-    def load(mode):
-        return lambda: lab.exec("s", "env", "LIBXDP_SKIP_DISPATCHER=1", "xdp-loader", "load", "-m", mode, "s0", OBJECT,
-                                check=False)
-    return by_hand(lab, daemon, lambda: first_way(load("native"), load("skb")),
+    """By libxdp's dispatcher where the kernel takes it: from 6.12 on it refuses that of Debian 12's libxdp."""
+    def load(mode, *before):
+        return lambda: lab.exec("s", *before, "xdp-loader", "load", "-m", mode, "s0", OBJECT, check=False)
+    alone = ("env", "LIBXDP_SKIP_DISPATCHER=1")
+    ways = [(words, load(mode, *before)) for mode in ("native", "skb")
+            for words, before in ((" by the dispatcher", ()), (" without the dispatcher", alone))]
+    return by_hand(lab, daemon, lambda: first_way(ways),
                    lambda: lab.exec("s", "xdp-loader", "unload", "-a", "s0", check=False))
 
 
