@@ -24,6 +24,7 @@ class CardLab(Lab):
 
     def __init__(self, card=""):
         self.name = "card"
+        self.card = card
         for end, mac, host, peer, peer_mac in ENDS:
             run("ip", "netns", "add", f"card-{end}")
             run("ip", "link", "set", self.find(mac), "netns", f"card-{end}", "name", f"{end}0")
