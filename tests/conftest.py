@@ -8,6 +8,9 @@ Which tests run side by side (scripts/run-pytest.sh starts pytest twice):
     --alone=only   the tests with the mark, one after the other, while no worker runs
     (neither)      all tests, in one process unless -n is given
 
+With --shuffle=SEED the order of the tests is another one, the same for the same seed: no test may need what one
+before it did. Tests that share a fixture of their module stay together.
+
 A test is marked `alone` when it measures, loads or stops the machine: another test beside it would fail,
 or make it fail. Tests that share a fixture of their module go to the same worker, which makes it once.
 
@@ -16,6 +19,7 @@ tabs between.
 """
 import collections
 import os
+import random
 
 import pytest
 
@@ -27,6 +31,7 @@ _seconds, _failed = collections.Counter(), set()
 
 def pytest_addoption(parser):
     parser.addoption("--alone", choices=("no", "only"), help="without the tests marked `alone`, or these only")
+    parser.addoption("--shuffle", metavar="SEED", help="the tests in another order")
 
 
 def pytest_configure(config):
@@ -45,6 +50,14 @@ def _group_of(item):
     return "-".join([item.module.__name__, *variants])
 
 
+def _shuffle(items, groups, source):
+    units = [[item] for item in groups.pop(None, [])] + list(groups.values())
+    source.shuffle(units)
+    for unit in units:
+        source.shuffle(unit)
+    items[:] = [item for unit in units for item in unit]
+
+
 def pytest_collection_modifyitems(config, items):
     wanted = config.getoption("--alone")
     if wanted:
@@ -60,7 +73,10 @@ def pytest_collection_modifyitems(config, items):
         if group:
             item.add_marker(pytest.mark.xdist_group(group))
         groups[group].append(item)
-    if hasattr(config, "workerinput"):
+    seed = config.getoption("--shuffle")
+    if seed is not None:
+        _shuffle(items, groups, random.Random(seed))
+    elif hasattr(config, "workerinput"):
         # The large groups begin first: one that began last would keep one worker long after the others.
         singles = groups.pop(None, [])
         items[:] = [item for group in sorted(groups.values(), key=len, reverse=True) for item in group]

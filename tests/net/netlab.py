@@ -5,6 +5,7 @@ A socket belongs to the namespace in which it was made, so the tests make theirs
 a moment, and then use them from here.
 """
 import base64
+import collections
 import contextlib
 import ctypes
 import itertools
@@ -360,7 +361,8 @@ class Daemon:
         return self.stats()["answered"]
 
     def reasons(self):
-        return self.stats()["driver"]["reasons"]
+        """{reason: queries}; `stats` leaves out those that have none, here they are 0."""
+        return collections.Counter(self.stats()["driver"]["reasons"])
 
     def stop(self, *options):
         """By volleyctl; its exit status."""
