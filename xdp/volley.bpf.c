@@ -383,8 +383,10 @@ int volley(struct xdp_md *ctx)
 	cpu->received++;
 	if (is_set_up)
 		reason = answer(ctx, cpu, (struct volley_state *)state, link);
-	if (reason < 0 || reason >= VOLLEY_N_REASONS)
-		return XDP_PASS; /* cannot be: answer() gives a reason */
+	if (reason < 0 || reason >= VOLLEY_N_REASONS) { /* never: answer() gives a reason */
+		leave_room(cpu);
+		return XDP_PASS;
+	}
 	action = act(ctx, cpu, (struct volley_state *)state, (__u32)reason);
 	leave_room(cpu);
 	return action;

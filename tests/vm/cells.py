@@ -82,10 +82,7 @@ def main():
     args = parser.parse_args()
     cells = [one.split(":") for one in args.cells.split()] if args.cells else \
         [(kernel, card) for kernel in args.kernels.split() for card in args.cards.split()]
-    try:
-        fetch.fetch(dict.fromkeys(kernel for kernel, _ in cells))
-    except fetch.Error as err:
-        sys.exit(f"cells: {err}")
+    fetch.fetch_or_exit(dict.fromkeys(kernel for kernel, _ in cells), "cells")
     results = []
     with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
         for result in pool.map(lambda one: Result(*one), cells):

@@ -223,6 +223,14 @@ def fetch(kernels):
             print(f"  FETCH     not refreshed, the cache has all: {words.splitlines()[-1]}", flush=True)
 
 
+def fetch_or_exit(kernels, who):
+    """As fetch(); ends the program WHO with a sentence where it fails."""
+    try:
+        fetch(kernels)
+    except Error as err:
+        sys.exit(f"{who}: {err}")
+
+
 def is_complete(kernels):
     """Whether machines can run without the mirror."""
     return qemu_major() >= QEMU_OLDEST and all((CACHE / kernel / "release").exists() for kernel in kernels)

@@ -24,10 +24,7 @@ def main():
     parser.add_argument("command")
     args = parser.parse_args()
     kernels = args.kernels.split()
-    try:
-        fetch.fetch(kernels)
-    except fetch.Error as err:
-        sys.exit(f"inside: {err}")
+    fetch.fetch_or_exit(kernels, "inside")
     failed = False
     for kernel in kernels:
         print(f"Linux {fetch.release_of(kernel)}", flush=True)

@@ -43,10 +43,7 @@ def main():
     parser.add_argument("objects", type=Path, nargs="+")
     args = parser.parse_args()
     kernels = args.kernels.split()
-    try:
-        fetch.fetch(kernels)
-    except fetch.Error as err:
-        sys.exit(f"verify: {err}")
+    fetch.fetch_or_exit(kernels, "verify")
     failed = 0
     with concurrent.futures.ThreadPoolExecutor(min(2, os.cpu_count() or 1)) as pool:
         runs = [pool.submit(verify, kernel, args.program, args.objects, args.max) for kernel in kernels]
