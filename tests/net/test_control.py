@@ -10,7 +10,7 @@ import stat
 import dns.message
 import pytest
 
-from netlab import BIN, ENV, V4, ZONES, open_to_all, program, run, texts, wait_for
+from netlab import BIN, ENV, ROOT, V4, ZONES, open_to_all, program, run, texts, wait_for
 
 # Command, and keys that its JSON has (those of userspace/client/render.h); of lists, of each item.
 COMMANDS = {
@@ -228,10 +228,15 @@ def test_help_and_version():
             in words
 
 
-def test_stop_waits_until_it_is_gone(lab, daemon):
-    daemon.start()
+def test_stop_waits_until_it_is_gone(lab, daemon, tmp_path):
+    """When `stop` returns neither program, socket nor lock is there, also where files are removed slowly."""
+    library = tmp_path / "slowunlink.so"
+    run("gcc", "-shared", "-fPIC", "-o", library, ROOT / "tests/net/preload/slowunlink.c")
+    daemon.configure().spawn(env={"LD_PRELOAD": str(library)}).wait_ready()
+    lock = daemon.socket.with_name(daemon.socket.name + ".lock")
+    assert lock.exists()
     daemon.ctl("stop")
-    assert not daemon.socket.exists() and program(lab) is None
+    assert not daemon.socket.exists() and not lock.exists() and program(lab) is None
     wait_for("its end", lambda: daemon.process.poll() is not None)
     assert daemon.reap() == 0
     assert not lab.is_answered(where=V4)

@@ -406,18 +406,26 @@ int ctl_open(struct ctl **out, const char *path, mode_t mode, const struct ctl_c
 	return ret;
 }
 
-void ctl_close(struct ctl *ctl)
+void ctl_unlink(struct ctl *ctl)
 {
 	struct stat st;
 
 	if (!ctl)
 		return;
-	for (size_t i = 0; i < CTL_CLIENTS_CAP; i++)
-		if (ctl->clients[i].fd >= 0)
-			drop_client(&ctl->clients[i]);
 	if (ctl->file.st_ino && !lstat(ctl->addr.sun_path, &st) && st.st_dev == ctl->file.st_dev &&
 	    st.st_ino == ctl->file.st_ino)
 		unlink(ctl->addr.sun_path);
+	ctl->file.st_ino = 0; /* the next volleyd's file may get the number */
+}
+
+void ctl_close(struct ctl *ctl)
+{
+	if (!ctl)
+		return;
+	ctl_unlink(ctl);
+	for (size_t i = 0; i < CTL_CLIENTS_CAP; i++)
+		if (ctl->clients[i].fd >= 0)
+			drop_client(&ctl->clients[i]);
 	if (ctl->listen_fd >= 0)
 		close(ctl->listen_fd);
 	if (ctl->epoll_fd >= 0)

@@ -83,9 +83,12 @@ void ctl_answer(struct ctl *ctl, uint64_t ticket, uint64_t now_ns, int code, jso
  */
 void ctl_stop(struct ctl *ctl);
 
+/* Removes the socket file if it is still ours; NULL is allowed. Connections stay. */
+void ctl_unlink(struct ctl *ctl);
+
 /*
- * Closes every connection and removes the socket file if it is still ours; NULL is allowed. volleyctl
- * stop waits for its connection to end, so call this last.
+ * As ctl_unlink(), then closes every connection; NULL is allowed. volleyctl stop waits for its connection
+ * to end, so call this when nothing of the daemon is left, neither the socket file nor the lock.
  */
 void ctl_close(struct ctl *ctl);
 

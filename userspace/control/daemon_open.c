@@ -709,12 +709,13 @@ void daemon_close(struct daemon *d)
 	if (d->is_anonymous)
 		cache_memory_release(&d->memory);
 	object_maps_close(&d->maps);
-	ctl_close(d->ctl);
+	ctl_unlink(d->ctl);
 	close_fd(d->epoll_fd);
 	close_fd(d->signal_fd);
 	links_close(&d->links);
 	close_fd(d->tick_fd);
 	if (d->lock_fd >= 0)
 		lock_close(d->lock_fd, d->config->pid_file);
+	ctl_close(d->ctl);
 	config_free(d->config);
 }
