@@ -28,3 +28,12 @@ uint64_t clock_wall_s(void)
 {
 	return (uint64_t)now(CLOCK_REALTIME).tv_sec;
 }
+
+void clock_read(struct clock_now *now)
+{
+	*now = (struct clock_now){
+		.ns = clock_ns(),
+		.wall_s = clock_wall_s(),
+		.coarse_s = clock_coarse_s(),
+	};
+}

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The three clocks. Time is an argument everywhere below control and worker: only they, and the
- * resolver's threads, read a clock, once a burst, and hand the value down. All functions are vDSO
- * calls; any thread.
+ * The three clocks. Time is an argument everywhere below control and worker: only the loops of threads read
+ * a clock, once a burst or once an event, and hand the value down. So a test can be years ahead at once.
+ * Work that takes long, or runs in a thread of its own, reads a clock again and says why. All functions
+ * are vDSO calls; any thread.
  */
 #ifndef VOLLEY_BASE_CLOCK_H
 #define VOLLEY_BASE_CLOCK_H
@@ -23,5 +24,15 @@ uint32_t clock_coarse_s(void);
 
 /* CLOCK_REALTIME in seconds since 1970: cookies, signatures, serials. It may jump. */
 uint64_t clock_wall_s(void);
+
+/* A moment, by all three. */
+struct clock_now {
+	uint64_t ns;       /* clock_ns() */
+	uint64_t wall_s;   /* clock_wall_s() */
+	uint32_t coarse_s; /* clock_coarse_s() */
+};
+
+/* The moment of this call. */
+void clock_read(struct clock_now *now);
 
 #endif

@@ -313,13 +313,18 @@ static struct signing *signing_of(struct daemon *d, const char *name, char *err,
 	return entry ? entry->signing : NULL;
 }
 
+static uint64_t now_s(const struct daemon *d)
+{
+	return zones_time(d->zones)->wall_s;
+}
+
 int commands_zone_ds(void *user, const json_t *args, json_t **result, char *err, size_t err_cap)
 {
 	struct signing *s = signing_of(user, arg(args, 0), err, err_cap);
 
 	if (!s)
 		return ERR_NOT_FOUND;
-	*result = signing_report_ds(s);
+	*result = signing_report_ds(s, now_s(user));
 	return *result ? 0 : -ENOMEM;
 }
 
@@ -337,7 +342,8 @@ int commands_zone_rollover(void *user, const json_t *args, json_t **result, char
 			   size_t err_cap)
 {
 	struct signing *s = signing_of(user, arg(args, 0), err, err_cap);
-	int code = s ? signing_rollover(s, arg(args, 1), err, err_cap) : ERR_NOT_FOUND;
+	int code = s ? signing_rollover(s, arg(args, 1), now_s(user), err, err_cap) :
+			     ERR_NOT_FOUND;
 
 	if (code)
 		return code;
@@ -349,7 +355,7 @@ int commands_zone_ds_seen(void *user, const json_t *args, json_t **result, char 
 			  size_t err_cap)
 {
 	struct signing *s = signing_of(user, arg(args, 0), err, err_cap);
-	int code = s ? signing_ds_seen(s, err, err_cap) : ERR_NOT_FOUND;
+	int code = s ? signing_ds_seen(s, now_s(user), err, err_cap) : ERR_NOT_FOUND;
 
 	if (code)
 		return code;

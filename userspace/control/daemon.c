@@ -265,7 +265,7 @@ static void on_tick(struct daemon *d)
 	if (d->resize)
 		resize_tick(d->resize);
 	if (d->upkeep)
-		upkeep_tick(d->upkeep, clock_ns());
+		upkeep_tick(d->upkeep);
 	if (d->catalogs)
 		catalogs_tick(d->catalogs);
 	if (d->zones)
@@ -327,10 +327,15 @@ static void on_event(struct daemon *d, const struct epoll_event *at)
 static void wait_for_event(struct daemon *d)
 {
 	struct epoll_event event;
+	int n = epoll_wait(d->epoll_fd, &event, 1, timeout_ms(d));
+	struct clock_now now;
 
-	if (epoll_wait(d->epoll_fd, &event, 1, timeout_ms(d)) == 1)
+	clock_read(&now);
+	if (d->zones)
+		zones_set_time(d->zones, &now);
+	if (n == 1)
 		on_event(d, &event);
-	if (d->zones && clock_ns() >= zones_flush_at(d->zones))
+	if (d->zones && now.ns >= zones_flush_at(d->zones))
 		zones_flush(d->zones);
 	if (d->catalogs)
 		catalogs_poll(d->catalogs);

@@ -304,10 +304,13 @@ static int open_zones(struct daemon *d)
 		.user = d,
 	};
 	int err = signing_policies_set(&d->policies_of_signing, d->config);
+	struct clock_now now;
 
 	if (!err)
 		err = zones_new(&d->zones, &env);
 	if (!err) {
+		clock_read(&now);
+		zones_set_time(d->zones, &now);
 		upkeep_set_zones(d->upkeep, d->zones);
 		transfers_set_zones(d->transfers, d->zones);
 		catalogs_set_zones(d->catalogs, d->zones);

@@ -321,6 +321,7 @@ static void run(struct load *load)
 {
 	set_stage(load, LOAD_READING);
 	load->code = make(load);
+	/* A thread of its own, and minutes of work: its own clock. */
 	load->took_ns = clock_ns() - load->begun_ns;
 	load->ended_wall_s = clock_wall_s();
 	if (load->code || !load->zone)

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/clock.h"
 #include "base/err.h"
 #include "base/log.h"
 #include "base/siphash.h"
@@ -121,17 +120,17 @@ static char *file_name(const uint8_t *apex, const char *storage)
 }
 
 /* The keys as they shall be now, and their files. *renew: the zone is to follow. */
-static int step(struct signing *s, bool *renew)
+static int step(struct signing *s, uint64_t now_s, bool *renew)
 {
 	struct rollover_actions actions;
-	int err = rollover_step(&s->keys, &s->policy, clock_wall_s(), &actions, &s->step_s);
+	int err = rollover_step(&s->keys, &s->policy, now_s, &actions, &s->step_s);
 
 	*renew = !err && actions.renew;
 	return err ? err : rollover_store(&s->keys, &actions, s->folder);
 }
 
 struct signing *signing_new(const uint8_t *apex, const struct config_signing *policy,
-			    const char *storage, char *err, size_t err_cap)
+			    const char *storage, uint64_t now_s, char *err, size_t err_cap)
 {
 	struct signing *s = calloc(1, sizeof(*s));
 	int code = -ENOMEM;
@@ -148,7 +147,7 @@ struct signing *signing_new(const uint8_t *apex, const struct config_signing *po
 		code = sign_keys_read(&s->keys, apex, s->folder, err, err_cap);
 	if (!code) {
 		snprintf(err, err_cap, "%s", s->folder);
-		code = step(s, &renew);
+		code = step(s, now_s, &renew);
 	}
 	if (!code)
 		return s;
@@ -213,9 +212,9 @@ const char *signing_file(const struct signing *s)
 
 /* --- Making versions ----------------------------------------------------------------------------- */
 
-int signing_work_init(struct signing_work *w, const struct signing *s)
+int signing_work_init(struct signing_work *w, const struct signing *s, uint64_t now_s)
 {
-	*w = (struct signing_work){ .options = s->options, .now_s = clock_wall_s() };
+	*w = (struct signing_work){ .options = s->options, .now_s = now_s };
 	w->file = strdup(s->file);
 	if (w->file && !sign_keys_copy(&w->keys, &s->keys))
 		return 0;
@@ -230,9 +229,9 @@ void signing_work_fini(struct signing_work *w)
 }
 
 int signing_edit(struct signing *s, struct zone_edit *edit, const struct zone *base,
-		 struct zone_error *err)
+		 uint64_t now_s, struct zone_error *err)
 {
-	int code = sign_edit(edit, base, &s->keys, &s->options, clock_wall_s(), err);
+	int code = sign_edit(edit, base, &s->keys, &s->options, now_s, err);
 
 	if (code != ERR_LIMIT || *err->sentence)
 		return code;
@@ -252,6 +251,7 @@ int signing_edit(struct signing *s, struct zone_edit *edit, const struct zone *b
 struct renewal {
 	struct signing *signing;
 	const struct zone *base;
+	uint64_t now_s;
 	size_t n;
 };
 
@@ -260,7 +260,7 @@ static int renew(void *user, struct zone_edit *edit, struct zone_error *why)
 	struct renewal *r = user;
 	struct signing *s = r->signing;
 
-	return sign_renew(edit, r->base, &s->keys, &s->options, clock_wall_s(), &s->renew_at,
+	return sign_renew(edit, r->base, &s->keys, &s->options, r->now_s, &s->renew_at,
 			  RENEW_MAX, &r->n, why);
 }
 
@@ -284,20 +284,20 @@ static void note_ttl(struct signing *s, const struct zones_entry *entry)
 }
 
 /* Keys that come and go. */
-static void look_at_keys(struct signing *s, struct zones_entry *entry)
+static void look_at_keys(struct signing *s, struct zones_entry *entry, uint64_t now_s)
 {
 	size_t n_before = s->keys.n;
 	bool renew;
 	int err;
 
 	note_ttl(s, entry);
-	err = step(s, &renew);
+	err = step(s, now_s, &renew);
 	if (s->keys.n > n_before)
 		log_info("zone %s: a key of algorithm %u has been made: volleyctl zone keys %s",
 			 entry->name, s->keys.keys[n_before].algorithm, entry->name);
 	if (err) {
 		log_error("zone %s: keys: %s", entry->name, err_text(err));
-		s->step_s = clock_wall_s() + LOOK_MIN_S;
+		s->step_s = now_s + LOOK_MIN_S;
 	}
 	if (renew)
 		s->look_s = 0;
@@ -319,7 +319,7 @@ static void note_renewed(struct signing *s, const struct zones_entry *entry, uin
 static void look_at_signatures(struct zones *zones, struct zones_entry *entry, uint64_t now_s)
 {
 	struct signing *s = entry->signing;
-	struct renewal r = { .signing = s, .base = entry->zone };
+	struct renewal r = { .signing = s, .base = entry->zone, .now_s = now_s };
 	bool is_first = !s->renew_at;
 	struct zone_error why;
 	int code;
@@ -345,12 +345,12 @@ static void look_at_signatures(struct zones *zones, struct zones_entry *entry, u
 void signing_tick(struct zones *zones, struct zones_entry *entry)
 {
 	struct signing *s = entry->signing;
-	uint64_t now_s = clock_wall_s();
+	uint64_t now_s = zones_time(zones)->wall_s;
 
 	if (!entry->zone || entry->edited || entry->load || entry->fresh || s->is_renewing)
 		return;
 	if (now_s >= s->step_s && !s->renew_at)
-		look_at_keys(s, entry);
+		look_at_keys(s, entry, now_s);
 	if (now_s >= s->look_s || s->renew_at)
 		look_at_signatures(zones, entry, now_s);
 }
@@ -381,7 +381,8 @@ static int carry_out(struct signing *s, const struct rollover_actions *actions, 
 	return code;
 }
 
-int signing_rollover(struct signing *s, const char *role, char *err, size_t err_cap)
+int signing_rollover(struct signing *s, const char *role, uint64_t now_s, char *err,
+		     size_t err_cap)
 {
 	struct rollover_actions actions;
 	int code;
@@ -389,17 +390,17 @@ int signing_rollover(struct signing *s, const char *role, char *err, size_t err_
 	for (size_t i = 0; i < sizeof(roles) / sizeof(roles[0]); i++) {
 		if (strcmp(role, roles[i]) != 0)
 			continue;
-		code = rollover_start(&s->keys, (enum sign_role)i, clock_wall_s(), &actions);
+		code = rollover_start(&s->keys, (enum sign_role)i, now_s, &actions);
 		return carry_out(s, &actions, code, err, err_cap);
 	}
 	snprintf(err, err_cap, "%s: give zsk, ksk or csk", role);
 	return -EINVAL;
 }
 
-int signing_ds_seen(struct signing *s, char *err, size_t err_cap)
+int signing_ds_seen(struct signing *s, uint64_t now_s, char *err, size_t err_cap)
 {
 	struct rollover_actions actions;
-	int code = rollover_ds_seen(&s->keys, -1, clock_wall_s(), &actions);
+	int code = rollover_ds_seen(&s->keys, -1, now_s, &actions);
 
 	return carry_out(s, &actions, code, err, err_cap);
 }
@@ -412,12 +413,11 @@ static void put_hex(char *out, const uint8_t *bytes, size_t n)
 		sprintf(out + 2 * i, "%02x", bytes[i]);
 }
 
-json_t *signing_report_ds(const struct signing *s)
+json_t *signing_report_ds(const struct signing *s, uint64_t now_s)
 {
 	json_t *o = json_object(), *list = json_array();
 	char name[NAME_TEXT_MAX], hex[2 * SIGN_DS_BYTES + 1];
 	uint8_t ds[SIGN_DS_BYTES];
-	uint64_t now_s = clock_wall_s();
 
 	(void)name_to_text(name, sizeof(name), s->keys.apex);
 	for (size_t i = 0; i < s->keys.n; i++) {

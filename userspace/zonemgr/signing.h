@@ -7,7 +7,7 @@
  *      a tick ─► signing_tick(): keys that come and go, signatures that end ─► zones_change()
  *
  * The signed zone has a serial number of its own, which follows the content's where that is newer.
- * Control's thread, but for what says otherwise.
+ * @now_s is the wall clock, seconds since 1970. Control's thread, but for what says otherwise.
  */
 #ifndef VOLLEY_ZONEMGR_SIGNING_H
 #define VOLLEY_ZONEMGR_SIGNING_H
@@ -32,7 +32,7 @@ struct signing;
  * server.storage. NULL with a sentence in @err.
  */
 struct signing *signing_new(const uint8_t *apex, const struct config_signing *policy,
-			    const char *storage, char *err, size_t err_cap);
+			    const char *storage, uint64_t now_s, char *err, size_t err_cap);
 /* Of a zone that was signed until now: to read its signed version once more. NULL: no memory. */
 struct signing *signing_new_without_keys(const uint8_t *apex, const char *storage);
 void signing_free(struct signing *s); /* NULL is allowed */
@@ -75,15 +75,15 @@ struct signing_work {
 	uint64_t now_s;
 	char *file;
 };
-int signing_work_init(struct signing_work *w, const struct signing *s)
+int signing_work_init(struct signing_work *w, const struct signing *s, uint64_t now_s)
 	__attribute__((warn_unused_result));
 void signing_work_fini(struct signing_work *w);
 
 /* As sign_edit(), at the end of an edit of @base; ERR_ZONE where all would have to be signed again for the edit. */
 int signing_edit(struct signing *s, struct zone_edit *edit, const struct zone *base,
-		 struct zone_error *err) __attribute__((warn_unused_result));
+		 uint64_t now_s, struct zone_error *err) __attribute__((warn_unused_result));
 
-/* Once a second: what is due of the zone. */
+/* Once a second: what is due of the zone, by zones_time(). */
 void signing_tick(struct zones *zones, struct zones_entry *entry);
 
 /*
@@ -93,13 +93,13 @@ void signing_tick(struct zones *zones, struct zones_entry *entry);
 uint64_t signing_first_end(const struct signing *s);
 
 /* What people are told: DS records, keys. New references, NULL: no memory. */
-json_t *signing_report_ds(const struct signing *s);
+json_t *signing_report_ds(const struct signing *s, uint64_t now_s);
 json_t *signing_report_keys(const struct signing *s);
 /* Begins a rollover: "zsk", "ksk" or "csk". 0 or a negative code with a sentence. */
-int signing_rollover(struct signing *s, const char *role, char *err, size_t err_cap)
+int signing_rollover(struct signing *s, const char *role, uint64_t now_s, char *err, size_t err_cap)
 	__attribute__((warn_unused_result));
 /* The parent has the DS of the new keys that wait for it. 0 or a negative code with a sentence. */
-int signing_ds_seen(struct signing *s, char *err, size_t err_cap)
+int signing_ds_seen(struct signing *s, uint64_t now_s, char *err, size_t err_cap)
 	__attribute__((warn_unused_result));
 
 #endif

@@ -105,7 +105,8 @@ void signing_apply(const struct signing_policies *p, const char *storage, struct
 		signing_set_policy(entry->signing, policy);
 	} else if (policy) {
 		signing_free(entry->signing);
-		entry->signing = signing_new(entry->apex, policy, storage, err, sizeof(err));
+		entry->signing = signing_new(entry->apex, policy, storage,
+					     zones_time(entry->owner)->wall_s, err, sizeof(err));
 		if (!entry->signing)
 			snprintf(entry->storage_error, sizeof(entry->storage_error), "signing: %s",
 				 err);

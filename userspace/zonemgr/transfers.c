@@ -131,7 +131,7 @@ static int apply_update(void *user, struct zone_edit *edit, struct zone_error *w
 {
 	struct passage *p = user;
 	const struct update_options options = { .serial = UPDATE_SERIAL_INCREMENT,
-						.now_s = clock_wall_s(),
+						.now_s = zones_time(p->owner->zones)->wall_s,
 						.is_signed_here = p->is_signed };
 	bool changed;
 

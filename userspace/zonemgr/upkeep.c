@@ -167,7 +167,7 @@ static void note_load(struct upkeep *u, struct zones_entry *entry, const struct 
 		       sizeof(entry->known.file_digest));
 		zones_know_file(entry, &fresh->file_mark);
 		entry->changed_ns = fresh->n_replayed || (fresh->unsigns && fresh->net.n_bytes) ?
-					    clock_ns() :
+					    zones_time(entry->owner)->ns :
 					    0;
 	}
 	if (fresh->gives_up_journal)
@@ -201,7 +201,8 @@ void upkeep_served(struct upkeep *u, struct zones_entry *entry, const struct loa
 		return;
 	if (!fresh) {
 		entry->known.serial = zone_serial(entry->zone);
-		entry->changed_ns = entry->changed_ns ? entry->changed_ns : clock_ns();
+		entry->changed_ns = entry->changed_ns ? entry->changed_ns :
+						zones_time(entry->owner)->ns;
 		return;
 	}
 	note_load(u, entry, fresh);
@@ -373,10 +374,13 @@ void upkeep_poll(struct upkeep *u)
 	put_known(u);
 }
 
-void upkeep_tick(struct upkeep *u, uint64_t now_ns)
+void upkeep_tick(struct upkeep *u)
 {
+	uint64_t now_ns;
+
 	if (!u->zones || !u->store)
 		return;
+	now_ns = zones_time(u->zones)->ns;
 	put_known(u);
 	keep_room(u, now_ns);
 	write_files(u, now_ns);

@@ -50,7 +50,7 @@ int upkeep_await(struct upkeep *upkeep, struct zones_entry *entry, upkeep_done_f
 
 /* Behind each publish: the store knows of the zones that are new to it. */
 void upkeep_poll(struct upkeep *upkeep);
-/* Once a second: CLOCK_MONOTONIC. */
-void upkeep_tick(struct upkeep *upkeep, uint64_t now_ns);
+/* Once a second: what is due by zones_time(). */
+void upkeep_tick(struct upkeep *upkeep);
 
 #endif

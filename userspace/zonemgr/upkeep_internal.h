@@ -3,8 +3,8 @@
 #ifndef VOLLEY_ZONEMGR_UPKEEP_INTERNAL_H
 #define VOLLEY_ZONEMGR_UPKEEP_INTERNAL_H
 
-#include "base/clock.h"
 #include "zonemgr/upkeep.h"
+#include "zonemgr/zones.h"
 
 struct writing;
 struct awaiting;
@@ -42,7 +42,7 @@ void upkeep_write_all(struct upkeep *u, struct zones_entry *const *entries, size
 static inline void upkeep_write_later(struct zones_entry *entry)
 {
 	entry->is_due_write = false;
-	entry->changed_ns = clock_ns();
+	entry->changed_ns = zones_time(entry->owner)->ns;
 }
 
 /* The file, not the operator's. */

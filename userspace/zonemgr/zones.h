@@ -33,6 +33,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/clock.h"
 #include "cache/cache.h"
 #include "cache/keeper.h"
 #include "config/config.h"
@@ -162,6 +163,15 @@ typedef void zones_done_fn(void *user, int code);
 int zones_new(struct zones **out, const struct zones_env *env) __attribute__((warn_unused_result));
 
 /*
+ * It is this moment, for the zones and for all of zonemgr that works on them: signing, catalogs, upkeep.
+ * Control's loop calls it, once for each event, before anything else. The moment may lie before the last one,
+ * by the wall clock. Pure.
+ */
+void zones_set_time(struct zones *zones, const struct clock_now *now);
+/* The moment that was set last. */
+const struct clock_now *zones_time(const struct zones *zones);
+
+/*
  * Gives up all that was asked for: done() with -ECANCELED. After loader_stop(), before loader_poll()
  * gives the cancelled loads back.
  */
@@ -217,7 +227,7 @@ int zones_renew(struct zones *zones, struct zones_entry *entry, zones_edit_fn *e
 	__attribute__((warn_unused_result));
 
 /*
- * When zones_flush() has to be called, CLOCK_MONOTONIC; UINT64_MAX: there is nothing to do. A flush may put
+ * When zones_flush() has to be called, as zones_set_time() counts (clock_ns()); UINT64_MAX: there is nothing to do. A flush may put
  * itself off, for 2 s at most, while the cache's sieve is not ready (cache/sieve.h).
  */
 uint64_t zones_flush_at(const struct zones *zones);

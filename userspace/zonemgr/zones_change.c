@@ -44,6 +44,29 @@ void zones_flush_again(struct zones *zones)
 	flush_within(zones, FLUSH_AGAIN_NS);
 }
 
+/* A flush waits for readers. So it has ended at the first moment after it. */
+static void note_flush_end(struct zones *zones)
+{
+	uint64_t took_ns = zones->now.ns - zones->flushed_ns;
+
+	zones->flushed_ns = zones->now.ns;
+	if (zones->flush_at_ns != UINT64_MAX)
+		zones->flush_at_ns += took_ns;
+	zones->was_flushed = false;
+}
+
+void zones_set_time(struct zones *zones, const struct clock_now *now)
+{
+	zones->now = *now;
+	if (zones->was_flushed)
+		note_flush_end(zones);
+}
+
+const struct clock_now *zones_time(const struct zones *zones)
+{
+	return &zones->now;
+}
+
 uint64_t zones_flush_at(const struct zones *zones)
 {
 	return zones->flush_at_ns;
@@ -67,7 +90,8 @@ static int make(struct zones_entry *entry, zones_edit_fn *edit, void *edit_user,
 		return err;
 	err = edit(edit_user, e, why);
 	if (!err && entry->signing && !is_signed)
-		err = signing_edit(entry->signing, e, zones_newest(entry), why);
+		err = signing_edit(entry->signing, e, zones_newest(entry), entry->owner->now.wall_s,
+				   why);
 	if (!err)
 		return zone_edit_finish(e, out, net, why);
 	zone_edit_cancel(e);
@@ -381,7 +405,7 @@ static int publish_all(struct zones *zones)
  */
 static bool must_wait(struct zones *zones)
 {
-	uint64_t now = clock_ns();
+	uint64_t now = zones->now.ns;
 
 	if (zones->is_due || cache_sieve_is_ready(zones->env.cache)) {
 		zones->wait_until_ns = 0;
@@ -400,7 +424,7 @@ void zones_flush(struct zones *zones)
 
 	zones_flush_journal(zones);
 	if (must_wait(zones)) {
-		zones->flush_at_ns = clock_ns() + FLUSH_NS;
+		zones->flush_at_ns = zones->now.ns + FLUSH_NS;
 		return;
 	}
 	made = take_made(zones);
@@ -408,7 +432,8 @@ void zones_flush(struct zones *zones)
 	err = is_all ? publish_all(zones) : zones_publish_changed(zones);
 	if (err)
 		log_error("zones: %s", err_text(err));
-	zones->flushed_ns = clock_ns();
+	zones->flushed_ns = zones->now.ns;
+	zones->was_flushed = true;
 	/* Nothing is in place, or who has gone is still there. */
 	if (err == -ENOMEM || (err && is_all))
 		zones_flush_again(zones);

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/clock.h"
 #include "base/err.h"
 #include "base/log.h"
 #include "config/member.h"
@@ -380,7 +379,7 @@ static struct load *load_of_file(struct zones_entry *entry)
 		entry->known = (struct store_zone){ 0 };
 	entry->is_known_read = true;
 	entry->is_expired = zones_is_secondary(entry) && entry->known.expires_wall_s &&
-			    entry->known.expires_wall_s <= clock_wall_s();
+			    entry->known.expires_wall_s <= entry->owner->now.wall_s;
 	return load;
 }
 

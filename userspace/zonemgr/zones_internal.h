@@ -40,6 +40,7 @@ struct zones_made {
 
 struct zones {
 	struct zones_env env;
+	struct clock_now now; /* zones_set_time() */
 	struct zones_entry **entries;
 	struct zones_entry **by_apex; /* the same, sorted by zones_compare() */
 	size_t n, cap;
@@ -51,7 +52,8 @@ struct zones {
 	struct zones_made *made, **made_end; /* in the order of their making */
 	struct zones_entry *changed;         /* those with a version to be served */
 	uint64_t flush_at_ns;                /* UINT64_MAX: nothing is to be flushed */
-	uint64_t flushed_ns;                 /* when the last one ended */
+	uint64_t flushed_ns;                 /* when the last one ended, */
+	bool was_flushed;                    /* which zones_set_time() has not noted yet */
 	uint64_t wait_until_ns;              /* for the cache's sieve; 0: a flush need not wait */
 	bool is_due;                         /* all are to be published: one has come or gone */
 	bool is_configuring;

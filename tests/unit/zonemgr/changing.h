@@ -17,7 +17,8 @@
 #include "zone/builder.h"
 #include "zone/set.h"
 
-#define N_HUGE 6000u /* records, more than the journal has room for */
+#define BEGUN_S 1700000000ull /* when it is, until a test says otherwise */
+#define N_HUGE  6000u         /* records, more than the journal has room for */
 
 static struct cache_memory memory;
 static struct engine_data published;
@@ -86,6 +87,7 @@ static inline void begin(void)
 	entries[0] = by_apex[1] = &entry;
 	entries[1] = by_apex[0] = &other;
 	zones = (struct zones){ .entries = entries, .by_apex = by_apex, .n = 2 };
+	zones.now = (struct clock_now){ .ns = CLOCK_NS_PER_S, .wall_s = BEGUN_S };
 	zones.made_end = &zones.made;
 	zones.flush_at_ns = UINT64_MAX;
 	MUST(!cache_sizes_plan(&sizes, CACHE_BYTES_MIN, 2));

@@ -28,6 +28,13 @@ static struct upkeep *upkeep;
 static char *primaries[] = { (char *)"p", NULL };
 static char folder[256], path[512]; /* server.storage, the zone's file */
 
+/* It is that moment. */
+static void tick(uint64_t now_ns)
+{
+	zones_set_time(&zones, &(struct clock_now){ .ns = now_ns });
+	upkeep_tick(upkeep);
+}
+
 static struct zone *make(unsigned serial)
 {
 	char text[128];
@@ -42,7 +49,7 @@ static int begin(void **state)
 	static char name[] = "z.test.";
 
 	(void)state;
-	zones = (struct zones){ .entries = entries, .by_apex = by_apex, .n = 1 };
+	zones = (struct zones){ .entries = entries, .by_apex = by_apex, .n = 1, .now.ns = S };
 	zones.env.store = storing_open(STORE_MAX_BYTES_MIN);
 	snprintf(folder, sizeof(folder), "%s", store_folder(zones.env.store));
 	snprintf(path, sizeof(path), "%s/z.zone", folder);
@@ -203,7 +210,7 @@ static void a_zone_that_is_new(void **state)
 	assert_int_equal(store_get_zone(zones.env.store, entry.apex, &known), ERR_NOT_FOUND);
 	entry.known = (struct store_zone){ 0 };
 	entry.is_known_due = true;
-	upkeep_tick(upkeep, 100 * S); /* a member that is not served yet is as new */
+	tick(100 * S); /* a member that is not served yet is as new */
 	upkeep_served(upkeep, &entry, &fresh);
 	assert_true(entry.is_known_due);
 	upkeep_poll(upkeep);
@@ -233,11 +240,11 @@ static void what_is_known_waits_for_room(void **state)
 	(void)state;
 	upkeep_checked(&entry, 5, 6);
 	limit_files(true);
-	upkeep_tick(upkeep, 100 * S);
-	upkeep_tick(upkeep, 101 * S);
+	tick(100 * S);
+	tick(101 * S);
 	assert_int_equal(store_get_zone(zones.env.store, entry.apex, &known), ERR_NOT_FOUND);
 	limit_files(false);
-	upkeep_tick(upkeep, 102 * S);
+	tick(102 * S);
 	assert_int_equal(store_get_zone(zones.env.store, entry.apex, &known), 0);
 	assert_int_equal(known.checked_wall_s, 5);
 	assert_false(entry.is_known_due);
@@ -263,16 +270,16 @@ static void a_file_is_tried_again(void **state)
 			 strrchr(entry.storage_error, ':') + 2); /* said once */
 	assert_true(entry.changed_ns);
 	now = entry.changed_ns;
-	upkeep_tick(upkeep, now + 299 * S);
+	tick(now + 299 * S);
 	assert_false(entry.is_written);
 	assert_int_equal(mkdir(sub, 0755), 0);
-	upkeep_tick(upkeep, now + 301 * S);
+	tick(now + 301 * S);
 	assert_true(entry.is_written);
 	wait_for_chores();
 	assert_true(is_there());
 	assert_string_equal(entry.storage_error, "");
 	assert_int_equal(entry.changed_ns, 0);
-	upkeep_tick(upkeep, now + 302 * S);
+	tick(now + 302 * S);
 	assert_int_equal(entry.unwritten_bytes, 0);
 	assert_int_equal(entry.known.file_serial, 2);
 	unlink(path);
@@ -306,7 +313,7 @@ static void who_asks_for_a_file_is_told(void **state)
 	}
 	wait_for_chores();
 	assert_int_equal(n_told, 1);
-	upkeep_tick(upkeep, 200 * S);
+	tick(200 * S);
 	wait_for_chores();
 	assert_int_equal(n_told, 2);
 	assert_int_equal(told_code, 0);
@@ -335,7 +342,7 @@ static void whose_file_it_is(void **state)
 
 	(void)state;
 	change_to(2, 100);
-	upkeep_tick(upkeep, entry.changed_ns + 10000 * S);
+	tick(entry.changed_ns + 10000 * S);
 	assert_false(entry.is_written);
 	assert_int_equal(upkeep_write(upkeep, &entry, err, sizeof(err)), 0);
 	wait_for_chores();
@@ -354,17 +361,17 @@ static void a_file_is_written_after_a_change(void **state)
 		change_to(2, 100);
 		now = entry.changed_ns;
 		change_to(3, 100);
-		upkeep_tick(upkeep, now + 59 * S);
+		tick(now + 59 * S);
 		assert_false(entry.is_written);
-		upkeep_tick(upkeep, now + 60 * S);
+		tick(now + 60 * S);
 		assert_true(entry.is_written);
 		wait_for_chores();
 		assert_true(is_there());
 		assert_int_equal(entry.changed_ns, 0);
-		upkeep_tick(upkeep, now + 61 * S);
+		tick(now + 61 * S);
 		assert_int_equal(entry.unwritten_bytes, 0);
 		assert_int_equal(entry.known.file_serial, 3);
-		upkeep_tick(upkeep, now + 1000 * S);
+		tick(now + 1000 * S);
 		assert_false(entry.is_written);
 		end(state);
 		begin(state);
@@ -380,7 +387,7 @@ static void write_by_hand(const char *content)
 
 static void sync_at(uint64_t now_ns)
 {
-	upkeep_tick(upkeep, now_ns);
+	tick(now_ns);
 	wait_for_chores();
 }
 
@@ -511,25 +518,25 @@ static void warned_of_a_file_that_is_never_written(void **state)
 
 	(void)state;
 	change_to(serial++, 1000);
-	upkeep_tick(upkeep, S);
+	tick(S);
 	assert_string_equal(entry.storage_warning, "");
 	while (!*entry.storage_warning) {
 		assert_true(entry.unwritten_bytes < usage().changes_max_bytes / 2);
 		change_to(serial++, 10000);
-		upkeep_tick(upkeep, serial * S);
+		tick(serial * S);
 	}
 	assert_true(entry.unwritten_bytes > usage().changes_max_bytes / 5);
 	assert_non_null(strstr(entry.storage_warning, "volleyctl zone flush z.test."));
 	assert_non_null(strstr(entry.storage_warning, "zonefile-sync"));
 	be_secondary(); /* that sees to itself */
-	upkeep_tick(upkeep, ++serial * S);
+	tick(++serial * S);
 	assert_string_equal(entry.storage_warning, "");
 	said.primaries = NULL;
-	upkeep_tick(upkeep, ++serial * S);
+	tick(++serial * S);
 	assert_true(*entry.storage_warning);
 	assert_int_equal(upkeep_write(upkeep, &entry, err, sizeof(err)), 0);
 	wait_for_chores();
-	upkeep_tick(upkeep, ++serial * S);
+	tick(++serial * S);
 	assert_string_equal(entry.storage_warning, "");
 }
 
@@ -543,16 +550,16 @@ static void written_before_its_time_where_room_is_short(void **state)
 	said.zonefile_sync_s = 3600;
 	change_to(serial++, 1000);
 	now = entry.changed_ns;
-	upkeep_tick(upkeep, now + 20 * S);
+	tick(now + 20 * S);
 	assert_false(entry.is_written);
 	while (entry.unwritten_bytes < usage().changes_max_bytes / 2)
 		change_to(serial++, 10000);
-	upkeep_tick(upkeep, now + 9 * S);
+	tick(now + 9 * S);
 	assert_false(entry.is_written);
 	assert_string_equal(entry.storage_warning, "");
 	sync_at(now + 10 * S);
 	assert_true(is_there());
-	upkeep_tick(upkeep, now + 11 * S);
+	tick(now + 11 * S);
 	assert_int_equal(entry.unwritten_bytes, 0);
 	assert_string_equal(entry.storage_warning, "");
 }
@@ -576,7 +583,7 @@ static void what_files_have_goes(void **state)
 	MUST(!store_begin(zones.env.store, &batch));
 	MUST(!store_put_zone(batch, storing_name("a."), &known));
 	MUST(!store_commit(batch));
-	upkeep_tick(upkeep, S);
+	tick(S);
 	assert_true(usage().n_bytes < usage().changes_max_bytes / 4);
 	assert_int_equal(journal_end(), 2);
 	assert_string_equal(entry.storage_warning, "");
@@ -588,7 +595,7 @@ static void what_files_have_not_stays(void **state)
 	(void)state;
 	append_until("a.", 3);
 	change_to(2, 100);
-	upkeep_tick(upkeep, S);
+	tick(S);
 	assert_true(usage().n_bytes > usage().changes_max_bytes / 4 * 3);
 	assert_true(*entry.storage_warning);
 }
@@ -602,11 +609,11 @@ static void a_flush_makes_room(void **state)
 	(void)state;
 	while (usage().n_bytes <= usage().changes_max_bytes / 4 * 3)
 		change_to(serial++, 3000);
-	upkeep_tick(upkeep, S);
+	tick(S);
 	assert_true(usage().n_bytes > usage().changes_max_bytes / 4 * 3);
 	assert_int_equal(upkeep_write(upkeep, &entry, err, sizeof(err)), 0);
 	wait_for_chores();
-	upkeep_tick(upkeep, 11 * S);
+	tick(11 * S);
 	assert_int_equal(entry.unwritten_bytes, 0);
 	assert_true(usage().n_bytes < usage().changes_max_bytes / 4 * 3);
 	assert_string_equal(entry.storage_warning, "");

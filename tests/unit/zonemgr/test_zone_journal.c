@@ -216,7 +216,7 @@ static void serve_signed(void)
 	struct signing_work w;
 	struct zone *z;
 
-	MUST(!signing_work_init(&w, entry.signing));
+	MUST(!signing_work_init(&w, entry.signing, BEGUN_S));
 	MUST(!sign_all(file, NULL, &w.keys, &w.options, w.now_s, 2, 1, NULL, &z, &why));
 	signing_work_fini(&w);
 	make_due(z);
@@ -232,7 +232,7 @@ static void begin_signing(void)
 
 	storing_path(folder, "");
 	folder[strlen(folder) - 1] = 0;
-	entry.signing = signing_new(entry.apex, &policy, folder, err, sizeof(err));
+	entry.signing = signing_new(entry.apex, &policy, folder, BEGUN_S, err, sizeof(err));
 	MUST(entry.signing);
 }
 
@@ -296,7 +296,7 @@ static void break_journal(void)
 	struct zone *z;
 	char err[256];
 
-	MUST(!signing_work_init(&w, entry.signing));
+	MUST(!signing_work_init(&w, entry.signing, BEGUN_S));
 	MUST(!sign_all(file, NULL, &w.keys, &w.options, w.now_s, 5, 1, NULL, &z, &why));
 	signing_work_fini(&w);
 	MUST(!own_file_write(z, signing_file(entry.signing), NULL, err, sizeof(err)));
