@@ -342,8 +342,7 @@ int commands_zone_rollover(void *user, const json_t *args, json_t **result, char
 			   size_t err_cap)
 {
 	struct signing *s = signing_of(user, arg(args, 0), err, err_cap);
-	int code = s ? signing_rollover(s, arg(args, 1), now_s(user), err, err_cap) :
-			     ERR_NOT_FOUND;
+	int code = s ? signing_rollover(s, arg(args, 1), now_s(user), err, err_cap) : ERR_NOT_FOUND;
 
 	if (code)
 		return code;

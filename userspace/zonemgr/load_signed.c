@@ -211,8 +211,8 @@ int load_sign(struct load *load, const struct zones_entry *entry)
 	memcpy(load->file_digest, entry->known.file_digest, ZONE_DIGEST_LEN);
 	load->unsigns = !entry->config->signing;
 	load->signing = calloc(1, sizeof(*load->signing));
-	if (load->signing && !signing_work_init(load->signing, entry->signing,
-							zones_time(entry->owner)->wall_s))
+	if (load->signing &&
+	    !signing_work_init(load->signing, entry->signing, zones_time(entry->owner)->wall_s))
 		return 0;
 	free(load->signing);
 	load->signing = NULL;

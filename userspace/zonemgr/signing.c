@@ -228,8 +228,8 @@ void signing_work_fini(struct signing_work *w)
 	free(w->file);
 }
 
-int signing_edit(struct signing *s, struct zone_edit *edit, const struct zone *base,
-		 uint64_t now_s, struct zone_error *err)
+int signing_edit(struct signing *s, struct zone_edit *edit, const struct zone *base, uint64_t now_s,
+		 struct zone_error *err)
 {
 	int code = sign_edit(edit, base, &s->keys, &s->options, now_s, err);
 
@@ -260,8 +260,8 @@ static int renew(void *user, struct zone_edit *edit, struct zone_error *why)
 	struct renewal *r = user;
 	struct signing *s = r->signing;
 
-	return sign_renew(edit, r->base, &s->keys, &s->options, r->now_s, &s->renew_at,
-			  RENEW_MAX, &r->n, why);
+	return sign_renew(edit, r->base, &s->keys, &s->options, r->now_s, &s->renew_at, RENEW_MAX,
+			  &r->n, why);
 }
 
 static void on_renewed(void *user, int code)
@@ -381,8 +381,7 @@ static int carry_out(struct signing *s, const struct rollover_actions *actions, 
 	return code;
 }
 
-int signing_rollover(struct signing *s, const char *role, uint64_t now_s, char *err,
-		     size_t err_cap)
+int signing_rollover(struct signing *s, const char *role, uint64_t now_s, char *err, size_t err_cap)
 {
 	struct rollover_actions actions;
 	int code;

@@ -80,8 +80,8 @@ int signing_work_init(struct signing_work *w, const struct signing *s, uint64_t 
 void signing_work_fini(struct signing_work *w);
 
 /* As sign_edit(), at the end of an edit of @base; ERR_ZONE where all would have to be signed again for the edit. */
-int signing_edit(struct signing *s, struct zone_edit *edit, const struct zone *base,
-		 uint64_t now_s, struct zone_error *err) __attribute__((warn_unused_result));
+int signing_edit(struct signing *s, struct zone_edit *edit, const struct zone *base, uint64_t now_s,
+		 struct zone_error *err) __attribute__((warn_unused_result));
 
 /* Once a second: what is due of the zone, by zones_time(). */
 void signing_tick(struct zones *zones, struct zones_entry *entry);

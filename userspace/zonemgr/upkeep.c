@@ -202,7 +202,7 @@ void upkeep_served(struct upkeep *u, struct zones_entry *entry, const struct loa
 	if (!fresh) {
 		entry->known.serial = zone_serial(entry->zone);
 		entry->changed_ns = entry->changed_ns ? entry->changed_ns :
-						zones_time(entry->owner)->ns;
+							zones_time(entry->owner)->ns;
 		return;
 	}
 	note_load(u, entry, fresh);
