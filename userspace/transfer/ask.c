@@ -7,7 +7,6 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "base/clock.h"
 #include "base/err.h"
 #include "base/wire.h"
 #include "dns/name.h"
@@ -17,17 +16,14 @@
 #define TRIES 3
 
 /* Before it is asked again, and before that is given up. */
-static const struct timeval waits[TRIES] = {
-	{ .tv_usec = 700000 },
-	{ .tv_sec = 1, .tv_usec = 500000 },
-	{ .tv_sec = 3 },
-};
+static const uint16_t waits_ms[TRIES] = { 700, 1500, 3000 };
 
 struct ask {
 	struct transfer *t;
 	ask_done_fn *done;
 	void *user;
-	struct event *io; /* with the timeout */
+	struct event *io;
+	struct timer wait;
 	struct tsig tsig;
 	const struct tsig_key *key;
 	int fd;
@@ -45,6 +41,7 @@ void ask_abort(struct ask *ask)
 		return;
 	if (ask->io)
 		event_free(ask->io);
+	timer_fini(&ask->wait);
 	if (ask->fd >= 0)
 		close(ask->fd);
 	tsig_fini(&ask->tsig);
@@ -71,11 +68,10 @@ static int send_once(struct ask *ask)
 	tsig_fini(&ask->tsig);
 	tsig_init(&ask->tsig, ask->key);
 	n = tsig_sign(&ask->tsig, ask->signed_msg, ask->n_msg, sizeof(ask->signed_msg),
-		      clock_wall_s());
+		      ask->t->now.wall_s);
 	if (n < 0)
 		return n;
-	if (event_add(ask->io, &waits[ask->n_tries++]))
-		return -ENOMEM;
+	loop_set(ask->t, &ask->wait, waits_ms[ask->n_tries++] * CLOCK_NS_PER_MS);
 	if (send(ask->fd, ask->signed_msg, (size_t)n, MSG_NOSIGNAL) < 0 && errno != EAGAIN &&
 	    errno != ENOBUFS)
 		return -errno;
@@ -109,7 +105,7 @@ static bool take(struct ask *ask, const uint8_t *msg, size_t n)
 
 	if (!is_reply(ask, msg, n))
 		return false;
-	verdict = tsig_verify(&tsig, msg, n, clock_wall_s(), &n_body);
+	verdict = tsig_verify(&tsig, msg, n, ask->t->now.wall_s, &n_body);
 	if (verdict == TSIG_OK)
 		ask->tsig = tsig; /* with what it has allocated */
 	if (verdict != TSIG_OK) {
@@ -120,22 +116,26 @@ static bool take(struct ask *ask, const uint8_t *msg, size_t n)
 	return true;
 }
 
+/* There was no good reply in time. */
+static void on_silence(void *user)
+{
+	struct ask *ask = user;
+	int code;
+
+	if (ask->bad_tsig)
+		transfer_count(ask->t, tsig_bad);
+	code = ask->bad_tsig ? ERR_TSIG : ask->n_tries == TRIES ? -ETIMEDOUT : send_once(ask);
+	if (code)
+		finish(ask, code, NULL, 0);
+}
+
 static void on_event(evutil_socket_t fd, short what, void *user)
 {
 	static uint8_t reply[65536]; /* the loop's thread alone */
 	struct ask *ask = user;
-	int code;
 
-	if (what & EV_TIMEOUT) {
-		if (ask->bad_tsig)
-			transfer_count(ask->t, tsig_bad);
-		code = ask->bad_tsig         ? ERR_TSIG :
-		       ask->n_tries == TRIES ? -ETIMEDOUT :
-					       send_once(ask);
-		if (code)
-			finish(ask, code, NULL, 0);
-		return;
-	}
+	(void)what;
+	loop_wake(ask->t);
 	for (;;) {
 		ssize_t n = recv(fd, reply, sizeof(reply), 0);
 
@@ -188,8 +188,10 @@ int ask_start(struct ask **out, struct transfer *t, const struct book_remote *re
 	code = open_socket(ask, remote, peer);
 	if (!code) {
 		ask->io = event_new(t->base, ask->fd, EV_READ | EV_PERSIST, on_event, ask);
-		code = ask->io ? send_once(ask) : -ENOMEM;
+		code = ask->io && !event_add(ask->io, NULL) ? 0 : -ENOMEM;
 	}
+	code = code ? code : timer_init(&ask->wait, &t->timers, on_silence, ask);
+	code = code ? code : send_once(ask);
 	if (code)
 		ask_abort(ask);
 	else

@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/clock.h"
 #include "base/err.h"
 #include "base/wire.h"
 #include "transfer/secondary.h"
@@ -21,6 +20,7 @@ static void on_step(evutil_socket_t fd, short what, void *user)
 	struct attempt *a = user;
 
 	(void)fd, (void)what;
+	loop_wake(a->s->t);
 	a->do_step(a);
 }
 
@@ -51,8 +51,7 @@ void attempt_free(struct attempt *a)
 	a->s->t->secondary->n_small -= a->is_small;
 	if (a->step)
 		event_free(a->step);
-	if (a->deadline)
-		event_free(a->deadline);
+	timer_fini(&a->deadline);
 	book_put(a->book);
 	free(a);
 }
@@ -114,7 +113,7 @@ void attempt_is_current(struct attempt *a)
 
 static void failed_to_answer(struct attempt *a, int code)
 {
-	peer_is_dead(a->peer, clock_ns());
+	peer_is_dead(a->peer, a->s->t->now.ns);
 	attempt_next(a, "%s", code == -ETIMEDOUT ? "no answer" : err_text(code));
 }
 
@@ -184,7 +183,7 @@ static int build_soa_query(struct attempt *a, uint8_t *out, size_t cap, bool is_
 static int on_soa_message(void *user, const uint8_t *msg, size_t n)
 {
 	struct attempt *a = user;
-	enum tsig_verdict verdict = tsig_verify(&a->tsig, msg, n, clock_wall_s(), NULL);
+	enum tsig_verdict verdict = tsig_verify(&a->tsig, msg, n, a->s->t->now.wall_s, NULL);
 	struct request_soa soa;
 
 	a->exchange = NULL;
@@ -207,7 +206,7 @@ static void on_soa_failed(void *user, int code, const char *why)
 
 	a->exchange = NULL;
 	(void)code;
-	peer_is_dead(a->peer, clock_ns());
+	peer_is_dead(a->peer, a->s->t->now.ns);
 	attempt_next(a, "%s", why);
 }
 
@@ -221,7 +220,7 @@ static void ask_soa_by_stream(struct attempt *a)
 	tsig_init(&a->tsig, a->remote->key);
 	n = build_soa_query(a, msg, REQUEST_MAX, a->remote->tls_ctx);
 	if (n > 0)
-		n = tsig_sign(&a->tsig, msg, (size_t)n, sizeof(msg), clock_wall_s());
+		n = tsig_sign(&a->tsig, msg, (size_t)n, sizeof(msg), a->s->t->now.wall_s);
 	if (n > 0)
 		n = peer_exchange(&a->exchange, a->s->t, a->remote, a->peer, msg, (size_t)n,
 				  &handlers, a);
@@ -281,7 +280,7 @@ static bool is_to_be_asked(const struct attempt *a, const struct peer *peer, uin
 /* False: there is no other. */
 static bool find_next(struct attempt *a)
 {
-	uint64_t now_ns = clock_ns();
+	uint64_t now_ns = a->s->t->now.ns;
 
 	for (; a->at_primary < a->n_primaries; a->at_primary++, a->at_address = 0) {
 		a->remote = a->primaries[a->at_primary].remote;

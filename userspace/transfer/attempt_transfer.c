@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/clock.h"
 #include "base/err.h"
 #include "transfer/secondary.h"
 
@@ -25,8 +24,7 @@ void attempt_drop_content(struct attempt *a)
 	free(a->sets);
 	a->sets = NULL;
 	a->n_sets = a->sets_cap = 0;
-	if (a->deadline)
-		(void)evtimer_del(a->deadline);
+	timer_cancel(&a->deadline);
 }
 
 static int on_begin(void *user, uint32_t serial)
@@ -120,7 +118,7 @@ static void deliver(struct attempt *a)
 		.serial = a->in->new_serial,
 		.sets = a->sets,
 		.n_sets = a->n_sets,
-		.checked_wall_s = clock_wall_s(),
+		.checked_wall_s = s->t->now.wall_s,
 	};
 
 	/* What gave it may be a secondary itself: RFC 7314 section 4. */
@@ -223,7 +221,7 @@ static int on_message(void *user, const uint8_t *msg, size_t n)
 {
 	struct attempt *a = user;
 	bool was_ixfr = a->in->config.type == DNS_TYPE_IXFR;
-	enum xfr_in_result result = xfr_in_message(a->in, msg, n, clock_wall_s());
+	enum xfr_in_result result = xfr_in_message(a->in, msg, n, a->s->t->now.wall_s);
 	bool is_old;
 
 	if (result == XFR_IN_MORE)
@@ -242,7 +240,7 @@ static int on_message(void *user, const uint8_t *msg, size_t n)
 		return ERR_CLOSED;
 	}
 	if (result == XFR_IN_DONE) {
-		(void)evtimer_del(a->deadline);
+		timer_cancel(&a->deadline);
 		attempt_step(a, deliver);
 		return EXCHANGE_DONE;
 	}
@@ -262,31 +260,31 @@ static void on_failed(void *user, int code, const char *why)
 	a->exchange = NULL;
 	transfer_count(a->s->t, in_failed);
 	if (!a->in->n_messages)
-		peer_is_dead(a->peer, clock_ns());
+		peer_is_dead(a->peer, a->s->t->now.ns);
 	if (a->in->n_messages)
 		attempt_next(a, "the transfer broke off: %s", why);
 	else
 		attempt_next(a, "%s", why);
 }
 
-static void on_deadline(evutil_socket_t fd, short what, void *user)
+static void on_deadline(void *user)
 {
 	struct attempt *a = user;
 
-	(void)fd, (void)what;
 	transfer_count(a->s->t, in_failed);
 	attempt_next(a, "the transfer took longer than %u s", a->s->zone->config.transfer_s);
 }
 
 static int set_deadline(struct attempt *a)
 {
-	const struct timeval end = { .tv_sec = a->s->zone->config.transfer_s };
+	struct transfer *t = a->s->t;
+	uint32_t transfer_s = a->s->zone->config.transfer_s;
 
-	if (!a->deadline)
-		a->deadline = evtimer_new(a->s->t->base, on_deadline, a);
-	if (!a->deadline)
+	if (!a->deadline.all && timer_init(&a->deadline, &t->timers, on_deadline, a))
 		return -ENOMEM;
-	return end.tv_sec && evtimer_add(a->deadline, &end) ? -ENOMEM : 0;
+	if (transfer_s)
+		loop_set(t, &a->deadline, transfer_s * CLOCK_NS_PER_S);
+	return 0;
 }
 
 /* The request, unsigned, to @out; its length or an error. */
@@ -347,7 +345,7 @@ static int begin(struct attempt *a, const struct zone *served)
 	if (!n)
 		n = build(a, served, type, msg);
 	if (n > 0)
-		n = tsig_sign(&a->tsig, msg, (size_t)n, sizeof(msg), clock_wall_s());
+		n = tsig_sign(&a->tsig, msg, (size_t)n, sizeof(msg), a->s->t->now.wall_s);
 	if (n > 0)
 		n = peer_exchange(&a->exchange, a->s->t, a->remote, a->peer, msg, (size_t)n,
 				  &handlers, a);
@@ -363,6 +361,6 @@ void attempt_transfer(struct attempt *a)
 	if (!code)
 		return;
 	transfer_count(a->s->t, in_failed);
-	peer_is_dead(a->peer, clock_ns());
+	peer_is_dead(a->peer, a->s->t->now.ns);
 	attempt_next(a, "%s", err_text(code));
 }

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/clock.h"
 #include "base/err.h"
 #include "base/wire.h"
 #include "transfer/inquiry.h"
@@ -156,7 +155,7 @@ static int write_datagram(struct inquiry *i, struct source *s,
 	int n;
 
 	if (s->chain) {
-		n = xfr_out_next(&s->out, out, datagram_cap(i), clock_wall_s());
+		n = xfr_out_next(&s->out, out, datagram_cap(i), i->t->now.wall_s);
 		if (n > 0 && xfr_out_is_done(&s->out))
 			return n;
 		store_chain_close(s->chain);
@@ -164,7 +163,7 @@ static int write_datagram(struct inquiry *i, struct source *s,
 	}
 	xfr_out_fini(&s->out);
 	xfr_out_soa(&s->out, request, s->zone);
-	return xfr_out_next(&s->out, out, datagram_cap(i), clock_wall_s());
+	return xfr_out_next(&s->out, out, datagram_cap(i), i->t->now.wall_s);
 }
 
 /* Signed at the end, as other replies are: what does not fit would use the signature up. */
@@ -232,7 +231,7 @@ static int add_message_of(struct handout *h, struct evbuffer *output, size_t cap
 	if (evbuffer_reserve_space(output, (ev_ssize_t)(PREFIX_BYTES + cap), &iov, 1) != 1)
 		return -ENOMEM;
 	bytes = iov.iov_base;
-	n = xfr_out_next(&h->source.out, bytes + PREFIX_BYTES, cap, clock_wall_s());
+	n = xfr_out_next(&h->source.out, bytes + PREFIX_BYTES, cap, h->conn->t->now.wall_s);
 	if (n <= 0)
 		return n;
 	wire_store_be16(bytes, (uint16_t)n);
@@ -275,6 +274,7 @@ static void on_step(evutil_socket_t fd, short events, void *user)
 	struct handout *h = user;
 
 	(void)fd, (void)events;
+	loop_wake(h->conn->t);
 	finish(h, false);
 }
 
@@ -292,8 +292,7 @@ static void refuse(struct handout *h)
 	int n = (int)inquiry_write_empty(t, &reply);
 
 	if (n > 0)
-		n = tsig_sign(&h->tsig, t->primary->out, (size_t)n, DNS_MESSAGE_MAX,
-			      clock_wall_s());
+		n = tsig_sign(&h->tsig, t->primary->out, (size_t)n, DNS_MESSAGE_MAX, t->now.wall_s);
 	if (n > 0)
 		conn_send(h->conn, t->primary->out, (size_t)n);
 }

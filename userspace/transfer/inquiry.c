@@ -5,7 +5,6 @@
 #include <sys/socket.h>
 #include <urcu-qsbr.h>
 
-#include "base/clock.h"
 #include "base/err.h"
 #include "base/wire.h"
 #include "transfer/handout.h"
@@ -40,7 +39,7 @@ static void send_reply(struct inquiry *i, const uint8_t *out, size_t n)
 
 void inquiry_reply(struct inquiry *i, uint8_t *out, size_t n)
 {
-	int bytes = n ? tsig_sign(&i->tsig, out, n, i->cap, clock_wall_s()) : 0;
+	int bytes = n ? tsig_sign(&i->tsig, out, n, i->cap, i->t->now.wall_s) : 0;
 
 	send_reply(i, out, bytes > 0 ? (size_t)bytes : 0);
 	if (bytes < 0 && i->conn)
@@ -225,9 +224,9 @@ static void take_question(struct inquiry *i)
 		.family = i->who.addr.family,
 		.client = i->who.addr.bytes,
 		.sees_zones = zone,
-		.now_ns = clock_ns(),
-		.now_s = clock_coarse_s(),
-		.wall_s = (uint32_t)clock_wall_s(),
+		.now_ns = i->t->now.ns,
+		.now_s = i->t->now.coarse_s,
+		.wall_s = (uint32_t)i->t->now.wall_s,
 	};
 	size_t n;
 
@@ -267,7 +266,7 @@ static void check_tsig(struct inquiry *i)
 {
 	size_t body_bytes;
 	enum tsig_verdict verdict = tsig_verify_request(&i->tsig, i->t->book->keys, i->msg, i->n,
-							clock_wall_s(), &body_bytes);
+							i->t->now.wall_s, &body_bytes);
 
 	if (verdict != TSIG_NONE && verdict != TSIG_OK) {
 		transfer_count(i->t, tsig_bad);

@@ -10,6 +10,7 @@
  *      peer.c       an address of a remote: connections that are kept for the next question
  *      stream.c     one connection out, TCP or TLS, that carries messages
  *      ask.c        one question by UDP with its retries, signed and checked
+ *      timers.c     what is due when: refresh, retry, expiry, NOTIFY again; by the clock that loop.c reads
  *
  * The thread is a liburcu QSBR thread that is offline but for moments: who needs a zone for longer
  * takes a reference (served_get()).
@@ -20,10 +21,12 @@
 #include <event2/event.h>
 #include <pthread.h>
 
+#include "base/clock.h"
 #include "port/addr.h"
 #include "resolver/random.h"
 #include "transfer/book.h"
 #include "transfer/mailbox.h"
+#include "transfer/timers.h"
 #include "transfer/transfer.h"
 
 struct secondary;        /* of all zones: its lanes */
@@ -61,7 +64,10 @@ struct transfer {
 	struct transfer_counters counters; /* written by the loop, see transfer_count() */
 	/* The loop's, from here on. */
 	struct event_base *base;
-	struct event *on_mail;
+	struct event *on_mail, *on_due;
+	struct clock_now now; /* loop_wake(): the time for all that the loop calls */
+	void (*read_clock)(struct clock_now *now); /* clock_read(), or a test's */
+	struct timers timers;
 	struct random random;
 	struct book *book; /* the newest; one reference */
 	struct transfer_zones zones;
@@ -73,10 +79,20 @@ struct transfer {
 #define transfer_count(t, name) \
 	__atomic_store_n(&(t)->counters.name, (t)->counters.name + 1, __ATOMIC_RELAXED)
 
+/* transfer.c: all but the thread; t->read_clock is set. For transfer_new(), and tests that are the thread. */
+int transfer_open(struct transfer *t) __attribute__((warn_unused_result));
+
 /* loop.c */
 int loop_open(struct transfer *t) __attribute__((warn_unused_result));
 void *loop_run(void *transfer);
 void loop_close(struct transfer *t);
+/*
+ * Reads the clock into t->now: nothing else here reads one, but for what measures how long it takes itself.
+ * Whatever libevent calls and needs the time, calls this first.
+ */
+void loop_wake(struct transfer *t);
+/* The timer is due so long after t->now. */
+void loop_set(struct transfer *t, struct timer *timer, uint64_t after_ns);
 
 /* zones.c. transfer_zones_find() takes a folded name; NULL: it is not known. */
 struct transfer_zone *transfer_zones_find(const struct transfer_zones *zones, const uint8_t *apex);

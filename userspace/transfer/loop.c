@@ -15,18 +15,39 @@ static void on_mail(evutil_socket_t fd, short events, void *user)
 	struct transfer *t = user;
 
 	(void)fd, (void)events;
+	loop_wake(t);
 	calls_run(t, mailbox_take(&t->to_loop));
+}
+
+/* It is in time for what is due: loop_run() sees to that. */
+static void on_due(evutil_socket_t fd, short events, void *user)
+{
+	(void)fd, (void)events, (void)user;
+}
+
+void loop_wake(struct transfer *t)
+{
+	t->read_clock(&t->now);
+}
+
+void loop_set(struct transfer *t, struct timer *timer, uint64_t after_ns)
+{
+	timer_set(timer, t->now.ns + after_ns);
 }
 
 int loop_open(struct transfer *t)
 {
 	int code;
 
+	loop_wake(t);
 	t->base = event_base_new();
 	if (!t->base)
 		return -ENOMEM;
 	t->on_mail = event_new(t->base, t->to_loop.fd, EV_READ | EV_PERSIST, on_mail, t);
 	if (!t->on_mail || event_add(t->on_mail, NULL))
+		return -ENOMEM;
+	t->on_due = evtimer_new(t->base, on_due, t);
+	if (!t->on_due)
 		return -ENOMEM;
 	random_init(&t->random);
 	code = secondary_open(t);
@@ -49,14 +70,32 @@ static void drop_zones(struct transfer *t)
 	t->zones = (struct transfer_zones){ 0 };
 }
 
+/* libevent returns when something is to be done, at the latest when a timer is due. */
+static void wait_for_event(struct transfer *t)
+{
+	uint64_t due_ns = timers_due_ns(&t->timers), wait_us;
+	struct timeval wait;
+
+	if (due_ns != UINT64_MAX) {
+		wait_us = due_ns > t->now.ns ? (due_ns - t->now.ns + 999) / 1000 : 0;
+		wait = (struct timeval){ .tv_sec = (time_t)(wait_us / 1000000),
+					 .tv_usec = (suseconds_t)(wait_us % 1000000) };
+		(void)evtimer_add(t->on_due, &wait);
+	}
+	(void)event_base_loop(t->base, EVLOOP_ONCE);
+}
+
 void *loop_run(void *transfer)
 {
 	struct transfer *t = transfer;
 
 	rcu_register_thread();
 	rcu_thread_offline();
-	while (!__atomic_load_n(&t->is_stopping, __ATOMIC_ACQUIRE))
-		(void)event_base_loop(t->base, EVLOOP_ONCE);
+	while (!__atomic_load_n(&t->is_stopping, __ATOMIC_ACQUIRE)) {
+		wait_for_event(t);
+		loop_wake(t);
+		timers_run(&t->timers, t->now.ns);
+	}
 	calls_run(t, mailbox_take(&t->to_loop));
 	rcu_unregister_thread();
 	return NULL;
@@ -72,6 +111,10 @@ void loop_close(struct transfer *t)
 	if (t->on_mail)
 		event_free(t->on_mail);
 	t->on_mail = NULL;
+	if (t->on_due)
+		event_free(t->on_due);
+	t->on_due = NULL;
+	timers_fini(&t->timers);
 	if (t->base)
 		event_base_free(t->base);
 	t->base = NULL;

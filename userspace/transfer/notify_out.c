@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "base/clock.h"
 #include "base/err.h"
 #include "base/log.h"
 #include "transfer/ask.h"
@@ -31,7 +30,7 @@ struct target {
 	const char *name; /* of the zone's configuration */
 	enum state state;
 	unsigned int n_rounds;
-	struct event *on_wait; /* once it was needed */
+	struct timer wait; /* once it was needed */
 	/* RUNNING. */
 	struct book *book;
 	struct book_remote *remote;
@@ -49,7 +48,8 @@ struct primary_zone {
 
 struct notifier {
 	struct cds_list_head queue;
-	struct event *on_tick;
+	struct transfer *t;
+	struct timer tick;
 	uint32_t n_running;
 };
 
@@ -71,7 +71,7 @@ static void leave(struct target *g)
 		cds_list_del(&g->link);
 		break;
 	case WAITING:
-		(void)event_del(g->on_wait);
+		timer_cancel(&g->wait);
 		break;
 	case TOLD:
 		break;
@@ -81,10 +81,8 @@ static void leave(struct target *g)
 
 static void tick_soon(struct notifier *n)
 {
-	const struct timeval tick = { .tv_usec = NOTIFY_TICK_MS * 1000 };
-
-	if (!event_pending(n->on_tick, EV_TIMEOUT, NULL))
-		(void)event_add(n->on_tick, &tick);
+	if (!timer_is_set(&n->tick))
+		loop_set(n->t, &n->tick, NOTIFY_TICK_MS * CLOCK_NS_PER_MS);
 }
 
 static void enqueue(struct target *g)
@@ -97,30 +95,27 @@ static void enqueue(struct target *g)
 	tick_soon(n);
 }
 
-static void on_wait(evutil_socket_t fd, short events, void *user)
+static void on_wait(void *user)
 {
-	struct target *g = user;
+	enqueue(user);
+}
 
-	(void)fd, (void)events;
-	enqueue(g);
+static bool can_wait(struct target *g)
+{
+	return g->wait.all || !timer_init(&g->wait, &g->t->timers, on_wait, g);
 }
 
 /* Nobody has answered in this round. */
 static void end_round(struct target *g)
 {
-	struct timeval wait = { 0 };
-
 	leave(g);
-	if (!g->on_wait)
-		g->on_wait = evtimer_new(g->t->base, on_wait, g);
-	if (g->n_rounds == NOTIFY_ROUNDS || !g->on_wait) {
+	if (g->n_rounds == NOTIFY_ROUNDS || !can_wait(g)) {
 		transfer_count(g->t, notify_failed);
 		log_warn("%s does not answer NOTIFY", g->name);
 		return;
 	}
-	wait.tv_sec = waits_s[g->n_rounds++];
-	if (!event_add(g->on_wait, &wait))
-		g->state = WAITING;
+	loop_set(g->t, &g->wait, waits_s[g->n_rounds++] * CLOCK_NS_PER_S);
+	g->state = WAITING;
 }
 
 static void try_next(struct target *g);
@@ -139,14 +134,14 @@ static void on_answer(void *user, int code, const uint8_t *reply, size_t n)
 		return;
 	}
 	if (code == -ETIMEDOUT)
-		peer_is_dead(peer, clock_ns());
+		peer_is_dead(peer, g->t->now.ns);
 	try_next(g);
 }
 
 static int on_message(void *user, const uint8_t *msg, size_t n)
 {
 	struct target *g = user;
-	enum tsig_verdict verdict = tsig_verify(&g->tsig, msg, n, clock_wall_s(), NULL);
+	enum tsig_verdict verdict = tsig_verify(&g->tsig, msg, n, g->t->now.wall_s, NULL);
 	bool is_answer = verdict == TSIG_OK && notify_match(msg, n, g->id, g->zone->apex) >= 0;
 	/* The connection is kept with its peer, which may go with an older book in leave(). */
 	bool is_kept = is_answer && g->book == g->t->book;
@@ -192,7 +187,7 @@ static int send_by_tls(struct target *g, struct peer *peer, uint8_t *msg, size_t
 
 	tsig_fini(&g->tsig);
 	tsig_init(&g->tsig, g->remote->key);
-	bytes = tsig_sign(&g->tsig, msg, n, cap, clock_wall_s());
+	bytes = tsig_sign(&g->tsig, msg, n, cap, g->t->now.wall_s);
 	if (bytes < 0)
 		return bytes;
 	return peer_exchange(&g->exchange, g->t, g->remote, peer, msg, (size_t)bytes, &handlers, g);
@@ -219,7 +214,7 @@ static void try_next(struct target *g)
 	while (g->n_tried < g->remote->n_peers) {
 		struct peer *peer = &g->remote->peers[g->n_tried++];
 
-		if (!peer_is_shunned(peer, clock_ns()) && !send_to(g, peer))
+		if (!peer_is_shunned(peer, g->t->now.ns) && !send_to(g, peer))
 			return;
 	}
 	end_round(g);
@@ -242,11 +237,10 @@ static void start(struct target *g)
 
 /* ---- All of them -------------------------------------------------------------------------------- */
 
-static void on_tick(evutil_socket_t fd, short events, void *user)
+static void on_tick(void *user)
 {
 	struct notifier *n = user;
 
-	(void)fd, (void)events;
 	for (unsigned int i = 0; i < NOTIFY_PER_TICK && n->n_running < NOTIFY_RUNNING_MAX; i++) {
 		if (cds_list_empty(&n->queue))
 			return;
@@ -286,8 +280,7 @@ void notifier_drop_zone(struct transfer *t, struct transfer_zone *zone)
 	(void)t;
 	for (uint32_t i = 0; p && i < p->n; i++) {
 		leave(&p->targets[i]);
-		if (p->targets[i].on_wait)
-			event_free(p->targets[i].on_wait);
+		timer_fini(&p->targets[i].wait);
 	}
 	free(p);
 	zone->primary = NULL;
@@ -324,8 +317,8 @@ int notifier_open(struct transfer *t)
 		return -ENOMEM;
 	t->primary->notifier = n;
 	CDS_INIT_LIST_HEAD(&n->queue);
-	n->on_tick = evtimer_new(t->base, on_tick, n);
-	return n->on_tick ? 0 : -ENOMEM;
+	n->t = t;
+	return timer_init(&n->tick, &t->timers, on_tick, n);
 }
 
 void notifier_close(struct transfer *t)
@@ -334,8 +327,7 @@ void notifier_close(struct transfer *t)
 
 	if (!n)
 		return;
-	if (n->on_tick)
-		event_free(n->on_tick);
+	timer_fini(&n->tick);
 	free(n);
 	t->primary->notifier = NULL;
 }

@@ -41,6 +41,7 @@ static void on_handover(evutil_socket_t fd, short events, void *user)
 	struct handover_item *item = handover_take(t->env.handover), *next;
 
 	(void)fd, (void)events;
+	loop_wake(t);
 	for (; item; item = next) {
 		next = item->next;
 		primary_handle(t, item);

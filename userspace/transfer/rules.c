@@ -4,7 +4,6 @@
 #include <sys/socket.h>
 #include <urcu-qsbr.h>
 
-#include "base/clock.h"
 #include "base/err.h"
 #include "base/log.h"
 #include "engine/handover.h"
@@ -197,22 +196,26 @@ static void on_rules(evutil_socket_t fd, short events, void *user)
 {
 	struct transfer *t = user;
 	struct handover_rules *rules = NULL;
-	uint64_t begun_ns = clock_ns();
-	int err = make(&rules, t);
+	uint64_t begun_ns;
+	int err;
 
 	(void)fd, (void)events;
+	loop_wake(t);
+	begun_ns = t->now.ns;
+	err = make(&rules, t);
 	if (err)
 		log_error("who may transfer and notify is not known to workers: %s", err_text(err));
 	else
 		publish(t, rules);
-	t->primary->rules_made_ns = clock_ns();
+	loop_wake(t); /* how long it has taken is what counts here */
+	t->primary->rules_made_ns = t->now.ns;
 	t->primary->rules_took_ns = t->primary->rules_made_ns - begun_ns;
 }
 
 void rules_change(struct transfer *t)
 {
 	const struct primary *p = t->primary;
-	uint64_t now_ns = clock_ns();
+	uint64_t now_ns = t->now.ns;
 	uint64_t due_ns = p->rules_made_ns + DELAY_SHARE * p->rules_took_ns;
 	uint64_t us = due_ns > now_ns ? (due_ns - now_ns) / 1000 : 0;
 	const struct timeval delay = { .tv_sec = (time_t)(us / 1000000),

@@ -15,6 +15,7 @@
 #define BACKOFF_MAX_S  3600
 #define QUIET_FIRST_NS (250 * CLOCK_NS_PER_MS)
 #define QUIET_DOUBLED  8
+#define FAR_S          (100ull * 365 * 86400) /* a timer is no longer, whatever a file says */
 
 static void begin_round(struct secondary_zone *s);
 
@@ -84,7 +85,7 @@ static uint64_t expires_at(const struct secondary_zone *s)
 
 bool secondary_expire_left(struct transfer *t, const struct transfer_zone *zone, uint32_t *seconds)
 {
-	uint64_t now_s = clock_wall_s(), end_s = zone->secondary ? expires_at(zone->secondary) : 0;
+	uint64_t now_s = t->now.wall_s, end_s = zone->secondary ? expires_at(zone->secondary) : 0;
 	struct zone *served = served_get(t, zone);
 	struct zone_rdata soa;
 
@@ -102,15 +103,10 @@ bool secondary_expire_left(struct transfer *t, const struct transfer_zone *zone,
 static void set_next_ms(struct secondary_zone *s, uint64_t ms)
 {
 	uint64_t early_ms = ms / JITTER_PARTS * random_u16(&s->t->random) / 65536;
-	struct timeval wait;
 
 	ms -= early_ms;
-	wait = (struct timeval){
-		.tv_sec = (time_t)(ms / 1000),
-		.tv_usec = (suseconds_t)(ms % 1000 * 1000),
-	};
-	s->next_wall_s = clock_wall_s() + ms / 1000;
-	(void)evtimer_add(s->next, &wait);
+	s->next_wall_s = s->t->now.wall_s + ms / 1000;
+	loop_set(s->t, &s->next, ms * CLOCK_NS_PER_MS);
 }
 
 static void set_next(struct secondary_zone *s, uint32_t seconds)
@@ -120,16 +116,14 @@ static void set_next(struct secondary_zone *s, uint32_t seconds)
 
 static void set_expiry(struct secondary_zone *s, uint64_t expires_wall_s)
 {
-	uint64_t now_s = clock_wall_s();
-	const struct timeval wait = {
-		.tv_sec = expires_wall_s > now_s ? (time_t)(expires_wall_s - now_s) : 0,
-	};
+	uint64_t now_s = s->t->now.wall_s;
+	uint64_t left_s = expires_wall_s > now_s ? expires_wall_s - now_s : 0;
 
 	s->expires_wall_s = expires_wall_s;
-	(void)evtimer_add(s->expiry, &wait);
+	loop_set(s->t, &s->expiry, (left_s < FAR_S ? left_s : FAR_S) * CLOCK_NS_PER_S);
 }
 
-static void on_expiry(evutil_socket_t fd, short what, void *user)
+static void on_expiry(void *user)
 {
 	struct secondary_zone *s = user;
 	const struct transfer_event event = {
@@ -139,14 +133,12 @@ static void on_expiry(evutil_socket_t fd, short what, void *user)
 		.remote = s->remote,
 	};
 
-	(void)fd, (void)what;
 	if (transfer_emit(s->t, &event))
-		set_expiry(s, clock_wall_s() + 1);
+		set_expiry(s, s->t->now.wall_s + 1);
 }
 
-static void on_next(evutil_socket_t fd, short what, void *user)
+static void on_next(void *user)
 {
-	(void)fd, (void)what;
 	begin_round(user);
 }
 
@@ -170,7 +162,7 @@ static void set_retry(struct secondary_zone *s)
 
 static void begin_round(struct secondary_zone *s)
 {
-	(void)evtimer_del(s->next);
+	timer_cancel(&s->next);
 	if (attempt_begin(s)) {
 		set_next(s, 1); /* there is no memory */
 		return;
@@ -182,14 +174,14 @@ static void begin_round(struct secondary_zone *s)
 /* For a NOTIFY: at once, unless those before told of what was not there. */
 static void begin_told_round(struct secondary_zone *s)
 {
-	uint64_t now_ns = clock_ns();
+	uint64_t now_ns = s->t->now.ns;
 	uint64_t quiet_ms =
 		now_ns < s->quiet_until_ns ? (s->quiet_until_ns - now_ns) / CLOCK_NS_PER_MS + 1 : 0;
 
 	s->is_prompted = true;
 	if (!quiet_ms)
 		begin_round(s);
-	else if (clock_wall_s() + quiet_ms / 1000 < s->next_wall_s)
+	else if (s->t->now.wall_s + quiet_ms / 1000 < s->next_wall_s)
 		set_next_ms(s, quiet_ms);
 }
 
@@ -234,7 +226,7 @@ static void forget_round(struct secondary_zone *s)
 /* A NOTIFY that led to nothing: the next ones wait, the longer the more of them there were. */
 static void be_quiet(struct secondary_zone *s)
 {
-	s->quiet_until_ns = clock_ns() + (QUIET_FIRST_NS << s->n_futile);
+	s->quiet_until_ns = s->t->now.ns + (QUIET_FIRST_NS << s->n_futile);
 	if (s->n_futile < QUIET_DOUBLED)
 		s->n_futile++;
 }
@@ -246,7 +238,7 @@ static void end_current(struct secondary_zone *s)
 		.apex = s->zone->apex,
 		.apex_len = s->zone->apex_len,
 		.remote = s->remote,
-		.checked_wall_s = clock_wall_s(),
+		.checked_wall_s = s->t->now.wall_s,
 	};
 	struct soa_times times;
 
@@ -378,7 +370,7 @@ void secondary_refresh(struct transfer *t, struct transfer_zone *zone, bool whol
 /* What is known from before: when it is to be asked for, and when it expires. */
 static void resume(struct secondary_zone *s, const struct transfer_past *past)
 {
-	uint64_t now_s = clock_wall_s(), due_s;
+	uint64_t now_s = s->t->now.wall_s, due_s;
 	struct soa_times times;
 
 	if (!secondary_times(s, &times)) {
@@ -404,9 +396,8 @@ static void add_zone(struct transfer *t, struct transfer_zone *zone,
 		return;
 	s->t = t;
 	s->zone = zone;
-	s->next = evtimer_new(t->base, on_next, s);
-	s->expiry = evtimer_new(t->base, on_expiry, s);
-	if (!s->next || !s->expiry) {
+	if (timer_init(&s->next, &t->timers, on_next, s) ||
+	    timer_init(&s->expiry, &t->timers, on_expiry, s)) {
 		secondary_drop_zone(t, zone);
 		return;
 	}
@@ -437,10 +428,8 @@ void secondary_drop_zone(struct transfer *t, struct transfer_zone *zone)
 	if (!s)
 		return;
 	attempt_free(s->attempt);
-	if (s->next)
-		event_free(s->next);
-	if (s->expiry)
-		event_free(s->expiry);
+	timer_fini(&s->next);
+	timer_fini(&s->expiry);
 	free(s);
 	zone->secondary = NULL;
 }

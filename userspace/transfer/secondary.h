@@ -46,8 +46,8 @@ enum secondary_state { SECONDARY_IDLE, SECONDARY_ASKING, SECONDARY_SETTLING };
 struct secondary_zone {
 	struct transfer *t;
 	struct transfer_zone *zone;
-	struct event *next; /* the next round: refresh or retry */
-	struct event *expiry;
+	struct timer next; /* the next round: refresh or retry */
+	struct timer expiry;
 	enum secondary_state state;
 	struct attempt *attempt; /* unless IDLE */
 	uint64_t checked_wall_s, next_wall_s, expires_wall_s;
@@ -100,7 +100,7 @@ struct attempt {
 	bool was_current;         /* somebody had nothing newer */
 	struct ask *ask;
 	struct exchange *exchange;
-	struct event *deadline;
+	struct timer deadline;
 	struct tsig tsig;
 	uint16_t id;
 	uint32_t soa_expire_s;  /* of what comes */

@@ -174,6 +174,7 @@ static void on_read(struct bufferevent *bev, void *user)
 	struct conn *c = user;
 
 	(void)bev;
+	loop_wake(c->t);
 	serve(c);
 	end_of_turn(c);
 }
@@ -184,6 +185,7 @@ static void on_write(struct bufferevent *bev, void *user)
 	struct conn *c = user;
 
 	(void)bev;
+	loop_wake(c->t);
 	if (c->handout)
 		handout_go_on(c);
 	serve(c);
@@ -195,6 +197,7 @@ static void on_turn(evutil_socket_t fd, short events, void *user)
 	struct conn *c = user;
 
 	(void)fd, (void)events;
+	loop_wake(c->t);
 	serve(c);
 	end_of_turn(c);
 }
@@ -203,6 +206,7 @@ static void on_event(struct bufferevent *bev, short events, void *user)
 {
 	struct conn *c = user;
 
+	loop_wake(c->t);
 	if (events & BEV_EVENT_CONNECTED) {
 		c->is_open = true;
 		set_timeouts(c);

@@ -11,7 +11,6 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "base/clock.h"
 #include "base/err.h"
 #include "base/wire.h"
 #include "transfer/internal.h"
@@ -165,7 +164,7 @@ static void read_idle(struct stream *s)
 static void read_some(struct stream *s)
 {
 	const struct timeval at_once = { 0 };
-	uint64_t end_ns = clock_ns() + STREAM_TURN_NS;
+	uint64_t end_ns = s->t->now.ns + STREAM_TURN_NS;
 
 	do {
 		ssize_t n = receive(s, s->in + s->in_n, sizeof(s->in) - s->in_n);
@@ -180,7 +179,8 @@ static void read_some(struct stream *s)
 		s->exchange->n_bytes += (size_t)n;
 		if (!hand_out(s))
 			return;
-	} while (clock_ns() < end_ns);
+		loop_wake(s->t); /* a turn is long: it ends by the time that it has taken */
+	} while (s->t->now.ns < end_ns);
 	/* Of what TLS has read already the socket does not tell again. */
 	if (s->tls.ssl)
 		(void)evtimer_add(s->more, &at_once);
@@ -254,6 +254,7 @@ static void on_event(evutil_socket_t fd, short what, void *user)
 	struct stream *s = user;
 
 	(void)fd;
+	loop_wake(s->t);
 	if (what & EV_TIMEOUT)
 		lose(s, -ETIMEDOUT,
 		     s->state == CONNECTING ? "no connection in time" : "it has fallen silent");
@@ -267,8 +268,11 @@ static void on_event(evutil_socket_t fd, short what, void *user)
 
 static void on_more(evutil_socket_t fd, short what, void *user)
 {
+	struct stream *s = user;
+
 	(void)fd, (void)what;
-	go_on(user);
+	loop_wake(s->t);
+	go_on(s);
 }
 
 static int connect_to(struct stream *s)

@@ -86,20 +86,21 @@ static int start(struct transfer *t)
 	return 0;
 }
 
-static int open_all(struct transfer *t)
+int transfer_open(struct transfer *t)
 {
 	static const struct config nothing;
 	char err[256];
-	int code = mailbox_open(&t->to_loop);
+	int code;
 
+	t->to_loop.fd = -1;
+	t->to_control.fd = -1;
+	code = mailbox_open(&t->to_loop);
 	if (!code)
 		code = mailbox_open(&t->to_control);
 	if (!code)
 		code = book_new(&t->book, &nothing, err, sizeof(err));
 	if (!code)
 		code = loop_open(t);
-	if (!code)
-		code = start(t);
 	return code;
 }
 
@@ -115,9 +116,10 @@ int transfer_new(struct transfer **out, const struct transfer_env *env, transfer
 	t->env = *env;
 	t->event = event;
 	t->user = user;
-	t->to_loop.fd = -1;
-	t->to_control.fd = -1;
-	code = open_all(t);
+	t->read_clock = clock_read;
+	code = transfer_open(t);
+	if (!code)
+		code = start(t);
 	if (code) {
 		transfer_stop(t);
 		transfer_free(t);

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/clock.h"
 #include "transfer/inquiry.h"
 #include "transfer/server.h"
 #include "xfr/update.h"
@@ -130,7 +129,7 @@ void updates_answer(struct transfer *t, void *request, unsigned int rcode)
 	int n = (int)inquiry_write_empty(t, &reply);
 
 	if (n > 0)
-		n = tsig_sign(&u->tsig, out, (size_t)n, u->cap, clock_wall_s());
+		n = tsig_sign(&u->tsig, out, (size_t)n, u->cap, t->now.wall_s);
 	if (u->item)
 		handover_reply(u->item, out, n > 0 ? (size_t)n : 0);
 	if (u->conn) {
