@@ -3,7 +3,6 @@
 import json
 import signal
 import struct
-import time
 
 import dns.message
 import dns.rcode
@@ -16,18 +15,25 @@ DAY = 86400
 
 
 class Clock:
-    """The wall clock of a daemon, by preload/wallclock.c."""
+    """The wall clock of a daemon, and its tick, which comes each TICK_MS, by preload/wallclock.c."""
+    TICK_MS = 100
 
     def __init__(self, folder):
         self.path, self.library = folder / "offset", folder / "wallclock.so"
         run("gcc", "-shared", "-fPIC", "-o", self.library, ROOT / "tests/net/preload/wallclock.c")
-        self.set(0)
-        self.env = {"LD_PRELOAD": str(self.library), "WALLCLOCK_FILE": str(self.path)}
+        self.path.write_bytes(bytes(16))
+        self.offset = 0
+        self.env = {"LD_PRELOAD": str(self.library), "WALLCLOCK_FILE": str(self.path),
+                    "WALLCLOCK_TICK_MS": str(self.TICK_MS)}
 
     def set(self, seconds):
         self.offset = seconds
-        with open(self.path, "r+b" if self.path.exists() else "w+b") as f:
+        with open(self.path, "r+b") as f:
             f.write(struct.pack("=q", seconds))
+
+    def ticks(self):
+        """How many have begun."""
+        return struct.unpack("=q", self.path.read_bytes()[8:])[0]
 
 
 @pytest.fixture
@@ -312,9 +318,9 @@ def test_other_content_when_signing_ends(lab, daemon, tmp_path, content, start_a
         restart(daemon)
 
 
-def test_content_that_another_has_signed(lab, daemon, tmp_path, content):
+def test_content_that_another_has_signed(lab, daemon, tmp_path, content, clock):
     """It is served as it is or not at all; until then ours goes on, with its signatures."""
-    configure(daemon, tmp_path, content).spawn().wait_ready()
+    configure(daemon, tmp_path, content).spawn(env=clock.env).wait_ready()
     theirs = transferred(lab, tmp_path / "axfr").read_text(encoding="ascii").splitlines()[:-1]
     daemon.ctl("zone", "edit", "z.test", "add e 60 A 192.0.2.1")
     content.write_text("\n".join(theirs) + "\n", encoding="ascii")
@@ -324,7 +330,7 @@ def test_content_that_another_has_signed(lab, daemon, tmp_path, content):
     daemon.ctl("zone", "edit", "z.test", "add f 60 A 192.0.2.2")
     assert "192.0.2.2" in verify(lab, tmp_path)
     daemon.ctl("zone", "flush", "z.test")
-    settle(daemon)
+    settle(daemon, clock)
     assert "192.0.2.2" not in content.read_text()
     content.write_text(content.read_text().replace(" 7 3600", " 20 3600"), encoding="ascii")
     daemon.ctl("zone", "reload")
@@ -530,9 +536,12 @@ def test_signatures_are_renewed_before_they_end(lab, daemon, tmp_path, content, 
         first = serial(daemon)
 
 
-def settle(daemon):
-    """Three ticks of the daemon: what is due has been done."""
-    time.sleep(3.2)
+def settle(daemon, clock):
+    """What is due has been done: three whole ticks of the daemon, and behind the last of them it is as before."""
+    before = None
+    while before != (before := serial(daemon)):
+        ticks = clock.ticks()
+        wait_for("there are three ticks", lambda n=ticks: clock.ticks() > n + 3, 60)
 
 
 @pytest.mark.parametrize("role, policy", [("zsk", {"keys": "ksk-zsk"}), ("csk", {})])
@@ -544,7 +553,7 @@ def test_rollover(lab, daemon, tmp_path, content, clock, role, policy):
     wait_for("there is a new key", lambda: len(keys(daemon)) == (3 if role == "zsk" else 2), 20)
     seen = False
     for _ in range(30):
-        settle(daemon)
+        settle(daemon, clock)
         verify(lab, tmp_path, clock)
         if old not in [key["tag"] for key in keys(daemon)]:
             break
@@ -562,11 +571,11 @@ def test_a_key_stays_for_what_caches_may_hold(lab, daemon, tmp_path, content, cl
     configure(daemon, tmp_path, content, keys="ksk-zsk")
     daemon.spawn(env=clock.env).wait_ready()
     [old] = [key["tag"] for key in keys(daemon) if key["role"] == "zsk"]
-    settle(daemon)
+    settle(daemon, clock)
     daemon.ctl("zone", "edit", "z.test", "remove long")
     daemon.ctl("zone", "rollover", "z.test", "zsk")
     for _ in range(20):
-        settle(daemon)
+        settle(daemon, clock)
         [key] = [key for key in keys(daemon) if key["tag"] == old]
         if "removed_at" in key:
             break
@@ -590,7 +599,7 @@ def test_other_keys_by_a_reload(lab, daemon, tmp_path, content, clock, what):
     configure(daemon, tmp_path, content, **before)
     daemon.spawn(env=clock.env).wait_ready()
     old = {key["tag"] for key in keys(daemon)}
-    settle(daemon)
+    settle(daemon, clock)
     configure(daemon, tmp_path, content, **after)
     daemon.ctl("zone", "reload")
     wait_for("there is a new key", lambda: len(keys(daemon)) > len(old), 20)
@@ -599,7 +608,7 @@ def test_other_keys_by_a_reload(lab, daemon, tmp_path, content, clock, what):
     assert len(daemon.json("zone", "ds", "z.test")["ds"]) == 1, "nobody knows the new key yet"
     numbers = set()
     for step in range(30):
-        settle(daemon)
+        settle(daemon, clock)
         verify(lab, tmp_path, clock)
         now = keys(daemon)
         numbers.add(len(now))

@@ -156,7 +156,7 @@ static void settle(void)
 		move_on(1);
 }
 
-static void begin_signed(void)
+static void begin_signed_now(void)
 {
 	char folder[256], err[512];
 	struct zone_error why;
@@ -173,6 +173,11 @@ static void begin_signed(void)
 	signing_work_fini(&w);
 	make_due(z);
 	MUST(!zones_publish(&zones));
+}
+
+static void begin_signed(void)
+{
+	begin_signed_now();
 	settle();
 }
 
@@ -360,6 +365,22 @@ static void csk_waits_for_its_ds(void **state)
 	end_signed();
 }
 
+/* The policy changes in the second in which the first keys were made: it is followed all the same. */
+static void other_keys_within_the_same_second(void **state)
+{
+	(void)state;
+	begin_signed_now();
+	for (int i = 0; i < 5; i++)
+		move_on(0);
+	policy.algorithm = CONFIG_SIGN_ED25519;
+	signing_set_policy(entry.signing, &policy);
+	for (int i = 0; i < 5; i++)
+		move_on(0);
+	settle();
+	assert_true(is_there(key_of("csk", 1)));
+	end_signed();
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -368,6 +389,7 @@ int main(void)
 		cmocka_unit_test_setup(renewed_at_once_where_they_have_ended, set_up),
 		cmocka_unit_test_setup(zsk_rolls_over_by_its_lifetime, set_up),
 		cmocka_unit_test_setup(csk_waits_for_its_ds, set_up),
+		cmocka_unit_test_setup(other_keys_within_the_same_second, set_up),
 	};
 	int failed;
 
