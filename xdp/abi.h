@@ -2,7 +2,7 @@
 /*
  * The one header that the XDP program and userspace share: what lies in the maps.
  *
- *   volley_abi_3   one struct volley_state: switches, service addresses, hash keys
+ *   volley_abi_4   one struct volley_state: switches, service addresses, hash keys
  *   volley_index   buckets of 8 words, one cache line each:  tag (32 bits) | location (32 bits)
  *   volley_store   segments of 256 KiB; each a header and then entries, end to end
  *   volley_zones   one struct volley_zone for each zone: its generation
@@ -36,8 +36,8 @@
 
 #include <linux/types.h>
 
-#define VOLLEY_ABI          3
-#define VOLLEY_STATE_MAP    "volley_abi_3"
+#define VOLLEY_ABI          4
+#define VOLLEY_STATE_MAP    "volley_abi_4"
 #define VOLLEY_STATE_PREFIX "volley_abi_" /* of any version */
 #define VOLLEY_MAGIC        0x766c6579u   /* "vley": the daemon has set the maps up */
 
@@ -57,7 +57,9 @@
 #define VOLLEY_NAME_WORDS     (VOLLEY_NAME_BYTES / 8)
 #define VOLLEY_QUERY_MAX      512  /* DNS octets; a longer query goes up */
 #define VOLLEY_UDP_MAX        1432 /* upper bound of max_udp_bytes */
-#define VOLLEY_SERVICES       256  /* slots of the table, a power of two */
+#define VOLLEY_SERVICES       256  /* that the driver answers for */
+#define VOLLEY_TUNNEL_ENDS    512  /* addresses at which tunnels end, beside these */
+#define VOLLEY_SERVICE_SLOTS  2048 /* of a table for both, a power of two */
 #define VOLLEY_SERVICE_PROBES 8
 #define VOLLEY_QUEUES         64 /* receive queues of an interface */
 
@@ -194,6 +196,16 @@ struct volley_service {
 	__u32 reserved2;
 };
 
+/*
+ * An open hash table, at most VOLLEY_SERVICE_PROBES slots from the one that volley_service_slot() names. The keys of
+ * the hash are any with which all find such a slot: see userspace/bpf/services.c.
+ */
+struct volley_services {
+	__u64 keys[3]; /* one for each word of a struct volley_service */
+	__u64 reserved[5];
+	struct volley_service slots[VOLLEY_SERVICE_SLOTS];
+};
+
 struct volley_state {
 	__u32 magic; /* VOLLEY_MAGIC, written last: until then every packet passes */
 	__u32 abi;
@@ -206,10 +218,11 @@ struct volley_state {
 	__u64 option_up_mask; /* EDNS options (code < 64) that go up; others change no answer */
 	__u64 next_seq;       /* of segments */
 	__u32 cache_kib;      /* the budget that these maps were made for */
-	__u32 n_resizes; /* before it, of the cache that it comes from: the newer one has more */
-	__u32 reserved[2];
+	__u32 n_resizes;   /* before it, of the cache that it comes from: the newer one has more */
+	__u32 services_at; /* which of the tables is read, 0 or 1 */
+	__u32 reserved;
 	__u64 hash_keys[VOLLEY_NAME_WORDS + 1]; /* secret, random */
-	struct volley_service services[VOLLEY_SERVICES];
+	struct volley_services services[2];
 };
 
 /* One for each interface. */
@@ -391,6 +404,8 @@ _Static_assert(sizeof(struct volley_queue) == 128, "two cache lines");
 _Static_assert(sizeof(struct volley_shares) <= 32768, "the kernel takes no more for each CPU");
 _Static_assert(sizeof(struct volley_cpu) % 8 == 0, "the kernel lays these end to end");
 _Static_assert(sizeof(struct volley_service) == 24, "no padding that differs");
-_Static_assert(sizeof(struct volley_state) == 64 + 33 * 8 + 256 * 24, "no padding that differs");
+_Static_assert(sizeof(struct volley_services) == 64 + 2048 * 24, "no padding that differs");
+_Static_assert(sizeof(struct volley_state) == 64 + 33 * 8 + 2 * (64 + 2048 * 24),
+	       "no padding that differs");
 
 #endif

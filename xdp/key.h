@@ -77,15 +77,26 @@ static inline __attribute__((always_inline)) __u32 volley_slot(__u64 hash)
 }
 
 /*
- * The slot of volley_state.services from which a service address is looked for, VOLLEY_SERVICE_PROBES
- * slots on. The program and who fills the table must agree.
+ * The slot of a table from which a service address is looked for, VOLLEY_SERVICE_PROBES slots on. `words` are
+ * those of its struct volley_service. The program and who fills the table must agree.
  */
-static inline __attribute__((always_inline)) __u32 volley_service_slot(const __be32 address[4],
-								       __be16 port)
+static inline __attribute__((always_inline)) __u32
+volley_service_slot(const struct volley_services *t, const __u64 words[3])
 {
-	__u32 sum = address[0] ^ address[1] ^ address[2] ^ address[3] ^ port;
+	__u64 sum = volley_hash_word(words[0], t->keys[0]) +
+		    volley_hash_word(words[1], t->keys[1]) + volley_hash_word(words[2], t->keys[2]);
 
-	return sum * 0x9e3779b1u >> 24;
+	return (__u32)(sum * 0x9e3779b97f4a7c15ull >> 53);
+}
+
+/* The same for a whole one. */
+static inline __attribute__((always_inline)) __u32
+volley_service_place(const struct volley_services *t, const struct volley_service *s)
+{
+	__u64 words[3];
+
+	__builtin_memcpy(words, s, sizeof(words));
+	return volley_service_slot(t, words);
 }
 
 /* Where the offsets of an entry's TTLs lie in it. */
@@ -94,7 +105,7 @@ static inline __attribute__((always_inline)) __u32 volley_ttls_offset(const stru
 	return e->body_offset + ((e->full_bytes + 1u) & ~1u);
 }
 
-_Static_assert(VOLLEY_SERVICES == 256, "volley_service_slot gives 8 bits");
+_Static_assert(VOLLEY_SERVICE_SLOTS == 2048, "volley_service_slot gives 11 bits");
 
 /* A name's octets with their padding to whole words. */
 static inline __attribute__((always_inline)) __u32 volley_name_padded(__u32 name_bytes)

@@ -174,17 +174,16 @@ static __always_inline int packet_ipv6(struct packet *p)
 static __always_inline int is_service(const struct volley_state *state, const __u64 to[2],
 				      __be16 port, __u8 family)
 {
-	const __be32 halves[4] = { (__be32)to[0], (__be32)(to[0] >> 32), (__be32)to[1],
-				   (__be32)(to[1] >> 32) };
-	__u32 slot = volley_service_slot(halves, port);
-	__u64 last = port | (__u64)family << 16;
+	const struct volley_services *t = &state->services[state->services_at & 1];
+	const __u64 wanted[3] = { to[0], to[1], port | (__u64)family << 16 };
+	__u32 slot = volley_service_slot(t, wanted);
 	__u32 i;
 
 #pragma nounroll
 	for (i = 0; i < VOLLEY_SERVICE_PROBES; i++) {
-		const __u64 *words = (const void *)&state->services[(slot + i) % VOLLEY_SERVICES];
+		const __u64 *words = (const void *)&t->slots[(slot + i) % VOLLEY_SERVICE_SLOTS];
 
-		if (!((words[0] ^ to[0]) | (words[1] ^ to[1]) | (words[2] ^ last)))
+		if (!((words[0] ^ wanted[0]) | (words[1] ^ wanted[1]) | (words[2] ^ wanted[2])))
 			return 1;
 	}
 	return 0;

@@ -108,20 +108,21 @@ static void must(int holds, const char *what)
 /* The address of `p`, with this port: a service, or the end of tunnels. */
 static void serve(const struct pkt *p, __be16 port, uint8_t mark)
 {
-	__be32 to[4] = { 0 };
-	struct volley_service *s;
+	struct volley_service s = { .port = port, .family = mark | (p->ipv6 ? 6 : 4) };
+	struct volley_services *t = &state.services[0];
+	__u32 slot;
 
-	memcpy(to, p->to, p->ipv6 ? 16 : 4);
-	s = &state.services[volley_service_slot(to, port) % VOLLEY_SERVICES];
-	memcpy(s->address, to, sizeof(s->address));
-	s->port = port;
-	s->family = mark | (p->ipv6 ? 6 : 4);
+	memcpy(s.address, p->to, p->ipv6 ? 16 : 4);
+	slot = volley_service_place(t, &s);
+	while (t->slots[slot % VOLLEY_SERVICE_SLOTS].family)
+		slot++;
+	t->slots[slot % VOLLEY_SERVICE_SLOTS] = s;
 }
 
 int LLVMFuzzerInitialize(int *argc, char ***argv)
 {
 	static const struct native_map maps[] = {
-		{ &volley_abi_3, &state, sizeof(state), 1, 0 },
+		{ &volley_abi_4, &state, sizeof(state), 1, 0 },
 		{ &volley_index, index_buckets, sizeof(index_buckets[0]), N_BUCKETS, 0 },
 		{ &volley_store, store, VOLLEY_SEGMENT_BYTES, N_SEGMENTS, 0 },
 		{ &volley_zones, zones, sizeof(zones[0]), N_ZONES, 0 },

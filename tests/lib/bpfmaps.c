@@ -43,7 +43,7 @@ static int map_all(struct bpfmaps *maps)
 	const struct volley_bpf *skel = maps->skel;
 	int err;
 
-	err = map_in(skel->maps.volley_abi_3, &maps->memory.state);
+	err = map_in(skel->maps.volley_abi_4, &maps->memory.state);
 	if (!err)
 		err = map_in(skel->maps.volley_index, &maps->memory.index);
 	if (!err)
@@ -104,7 +104,7 @@ void bpfmaps_close(struct bpfmaps *maps)
 
 	if (!skel)
 		return;
-	map_out(skel->maps.volley_abi_3, maps->memory.state);
+	map_out(skel->maps.volley_abi_4, maps->memory.state);
 	map_out(skel->maps.volley_index, maps->memory.index);
 	map_out(skel->maps.volley_store, maps->memory.store);
 	map_out(skel->maps.volley_zones, maps->memory.zones);
@@ -151,13 +151,16 @@ int bpfmaps_counters(const struct bpfmaps *maps, struct volley_cpu *sum)
 void bpfmaps_serve(struct volley_state *state, const uint32_t address[4], uint8_t family,
 		   uint16_t port)
 {
-	uint32_t slot = volley_service_slot(address, htons(port));
-	struct volley_service *s;
+	struct volley_services *t = &state->services[state->services_at];
+	struct volley_service s = { .port = htons(port), .family = family }, *slot;
+	uint32_t at;
 
+	memcpy(s.address, address, sizeof(s.address));
+	at = volley_service_place(t, &s);
 	do
-		s = &state->services[slot++ % VOLLEY_SERVICES];
-	while (s->family);
-	memcpy(s->address, address, sizeof(s->address));
-	s->port = htons(port);
-	__atomic_store_n(&s->family, family, __ATOMIC_RELEASE);
+		slot = &t->slots[at++ % VOLLEY_SERVICE_SLOTS];
+	while (slot->family);
+	s.family = 0;
+	*slot = s;
+	__atomic_store_n(&slot->family, family, __ATOMIC_RELEASE);
 }

@@ -346,7 +346,7 @@ def test_more_addresses_than_the_driver_can_know(lab, daemon):
         for i in range(300):
             where = f"10.9.{i // 200}.{i % 200 + 1}"
             assert texts(lab.ask(where=where)) == WWW["A"]
-    assert all_of.by["driver"] > 150
+    assert all_of.by["driver"] >= 250  # of the 256, some are the lab's own
     assert all_of.by["driver"] + all_of.by["worker"] + all_of.by["kernel_socket"] == 300
 
 

@@ -11,7 +11,11 @@
 
 #include "xdp/key.h"
 
-#define SLOTS_MASK (VOLLEY_SERVICES - 1)
+/*
+ * Sets of keys that are tried; the first under which all addresses find a slot is taken. 256 addresses do under nearly
+ * every set, 768, which is the most, under every second one.
+ */
+#define KEYS_TRIED 1000
 
 static bool is_same(const struct volley_service *a, const struct volley_service *b)
 {
@@ -19,11 +23,15 @@ static bool is_same(const struct volley_service *a, const struct volley_service 
 	       !memcmp(a->address, b->address, sizeof(a->address));
 }
 
+/* Addresses of one kind: services, or ends of tunnels. */
 struct wanted {
-	struct volley_service items[VOLLEY_SERVICES];
+	struct volley_service items[VOLLEY_TUNNEL_ENDS];
 	uint32_t n;
+	uint32_t cap;
 	bool overflow;
 };
+
+_Static_assert(VOLLEY_SERVICES <= VOLLEY_TUNNEL_ENDS, "either kind has room");
 
 /* Port 0 is that of an address at which tunnels end. */
 static void want(struct wanted *w, uint16_t family, const void *address, __be16 port)
@@ -38,7 +46,7 @@ static void want(struct wanted *w, uint16_t family, const void *address, __be16 
 	for (i = 0; i < w->n; i++)
 		if (is_same(&w->items[i], &s))
 			return;
-	if (w->n == VOLLEY_SERVICES)
+	if (w->n == w->cap)
 		w->overflow = true;
 	else
 		w->items[w->n++] = s;
@@ -106,14 +114,22 @@ static bool is_wanted(const struct wanted *w, const struct volley_service *s)
 	return false;
 }
 
-/* Puts a service where the driver looks for it. false: its slots are taken. */
-static bool put(struct volley_state *state, const struct volley_service *s)
+/* --- The table ----------------------------------------------------------------------------------- */
+
+static struct volley_services *table_of(struct volley_state *state)
 {
+	return &state->services[state->services_at & 1];
+}
+
+/* Puts a service where the driver looks for it. false: its slots are taken. */
+static bool put(struct volley_services *t, const struct volley_service *s)
+{
+	const uint32_t first = volley_service_place(t, s);
 	struct volley_service *vacant = NULL, *slot;
 	uint32_t i;
 
 	for (i = 0; i < VOLLEY_SERVICE_PROBES; i++) {
-		slot = &state->services[(volley_service_slot(s->address, s->port) + i) & SLOTS_MASK];
+		slot = &t->slots[(first + i) % VOLLEY_SERVICE_SLOTS];
 		if (is_same(slot, s))
 			return true;
 		if (!slot->family && !vacant)
@@ -127,51 +143,114 @@ static bool put(struct volley_state *state, const struct volley_service *s)
 	return true;
 }
 
-/* Makes those entries of the table that have this mark in their family, or none, what is wanted. */
-static int set(struct volley_state *state, struct wanted *w, uint8_t mark, uint32_t *n_set)
+static bool put_all(struct volley_services *t, const struct wanted *w)
 {
 	uint32_t i;
 
-	*n_set = 0;
-	for (i = 0; i < VOLLEY_SERVICES; i++) {
-		struct volley_service *s = &state->services[i];
+	for (i = 0; i < w->n; i++)
+		if (!put(t, &w->items[i]))
+			return false;
+	return true;
+}
 
-		if (s->family && (s->family & VOLLEY_TUNNEL_END) == mark && !is_wanted(w, s))
+static bool is_of_kind(const struct volley_service *s, uint8_t mark)
+{
+	return s->family && (s->family & VOLLEY_TUNNEL_END) == mark;
+}
+
+/* What is in the table and not of this kind, as far as `to` has slots for it. */
+static bool copy_others(struct volley_services *to, const struct volley_services *from,
+			uint8_t mark)
+{
+	uint32_t i;
+
+	for (i = 0; i < VOLLEY_SERVICE_SLOTS; i++) {
+		const struct volley_service *s = &from->slots[i];
+
+		if (s->family && !is_of_kind(s, mark) && !put(to, s))
+			return false;
+	}
+	return true;
+}
+
+/* The generator of Steele, Lea and Flood (SplitMix, OOPSLA 2014). */
+static uint64_t draw_key(uint64_t *seed)
+{
+	uint64_t z = *seed += 0x9e3779b97f4a7c15u;
+
+	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
+	z = (z ^ z >> 27) * 0x94d049bb133111ebu;
+	return z ^ z >> 31;
+}
+
+/*
+ * Fills the table that nobody reads, with keys under which everything has a slot, and has it read from then on. Who
+ * still reads the other one finds there what was in it.
+ */
+static bool make_anew(struct volley_state *state, const struct wanted *w, uint8_t mark)
+{
+	const uint32_t at = !(state->services_at & 1);
+	struct volley_services *t = &state->services[at];
+	uint64_t seed = t->keys[0] ^ table_of(state)->keys[0];
+	uint32_t i;
+
+	for (i = 0; i < KEYS_TRIED; i++) {
+		memset(t, 0, sizeof(*t));
+		for (int k = 0; k < 3; k++)
+			t->keys[k] = draw_key(&seed);
+		if (copy_others(t, table_of(state), mark) && put_all(t, w)) {
+			__atomic_store_n(&state->services_at, at, __ATOMIC_RELEASE);
+			return true;
+		}
+	}
+	return false;
+}
+
+static void clear_unwanted(struct volley_services *t, const struct wanted *w, uint8_t mark)
+{
+	uint32_t i;
+
+	for (i = 0; i < VOLLEY_SERVICE_SLOTS; i++) {
+		struct volley_service *s = &t->slots[i];
+
+		if (is_of_kind(s, mark) && !is_wanted(w, s))
 			__atomic_store_n(&s->family, 0, __ATOMIC_RELEASE);
 	}
-	for (i = 0; i < w->n; i++) {
-		if (put(state, &w->items[i]))
-			++*n_set;
-		else
-			w->overflow = true;
-	}
+}
+
+/* Makes those of this kind what is wanted. */
+static int set(struct volley_state *state, const struct wanted *w, uint8_t mark)
+{
+	clear_unwanted(table_of(state), w, mark);
+	if (!put_all(table_of(state), w) && !make_anew(state, w, mark))
+		return -ENOSPC;
 	return w->overflow ? -ENOSPC : 0;
 }
 
 int services_update(struct volley_state *state, const struct config_addr *listen, uint32_t n,
 		    uint32_t *n_services)
 {
-	struct wanted w = { .n = 0 };
+	struct wanted w = { .cap = VOLLEY_SERVICES };
 	int err = want_all(&w, listen, n);
 
-	*n_services = 0;
-	return err ? err : set(state, &w, 0, n_services);
+	*n_services = err ? 0 : w.n;
+	return err ? err : set(state, &w, 0);
 }
 
 int services_update_ends(struct volley_state *state, const struct config_addr *listen, uint32_t n,
 			 bool are_wanted)
 {
-	struct wanted w = { .n = 0 };
+	struct wanted w = { .cap = VOLLEY_TUNNEL_ENDS };
 	int err = are_wanted ? want_ends(&w, listen, n) : 0;
-	uint32_t n_ends;
 
-	return err ? err : set(state, &w, VOLLEY_TUNNEL_END, &n_ends);
+	return err ? err : set(state, &w, VOLLEY_TUNNEL_END);
 }
 
 void services_clear(struct volley_state *state)
 {
+	struct volley_services *t = table_of(state);
 	uint32_t i;
 
-	for (i = 0; i < VOLLEY_SERVICES; i++)
-		__atomic_store_n(&state->services[i].family, 0, __ATOMIC_RELEASE);
+	for (i = 0; i < VOLLEY_SERVICE_SLOTS; i++)
+		__atomic_store_n(&t->slots[i].family, 0, __ATOMIC_RELEASE);
 }

@@ -94,6 +94,7 @@ struct daemon {
 	size_t n_ifaces;
 	uint32_t n_services;
 	bool services_overflow;
+	bool ends_overflow; /* of addresses at which tunnels end */
 	struct drain drain;
 	struct health_beats beats;
 	bool have_zones_come; /* all of them, once */

@@ -539,13 +539,15 @@ static int update_services_of(struct daemon *d, struct volley_state *state)
 {
 	const struct config *config = d->config;
 	bool has_tunnels = false;
-	int err, ends_err;
+	int err;
 
 	for (uint32_t i = 0; i < config->n_interfaces; i++)
 		has_tunnels |= config->interfaces[i].tunnels != 0;
-	err = services_update(state, config->listen, config->n_listen, &d->n_services);
-	ends_err = services_update_ends(state, config->listen, config->n_listen, has_tunnels);
-	return err ? err : ends_err;
+	err = services_update_ends(state, config->listen, config->n_listen, has_tunnels);
+	d->ends_overflow = err == -ENOSPC;
+	if (err)
+		log_warn("ends of tunnels: %s", err_text(err));
+	return services_update(state, config->listen, config->n_listen, &d->n_services);
 }
 
 void daemon_update_services(struct daemon *d)

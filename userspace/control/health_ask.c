@@ -90,6 +90,9 @@ static void judge_rest(struct health *h, const struct daemon *d)
 		health_say(h, HEALTH_WARNS, "no BPF maps: the driver cannot answer");
 	if (d->services_overflow)
 		health_say(h, HEALTH_WARNS, "more service addresses than the driver can know");
+	if (d->ends_overflow)
+		health_say(h, HEALTH_WARNS,
+			   "more addresses than the driver can know as ends of tunnels");
 }
 
 static void judge(struct health *h, const struct daemon *d)

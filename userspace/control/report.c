@@ -123,6 +123,11 @@ static json_t *report_degraded(struct daemon *d)
 		json_array_append_new(list,
 				      json_string("more service addresses than the driver "
 						  "can know: kernel sockets answer the rest"));
+	if (d->ends_overflow)
+		json_array_append_new(list,
+				      json_string("more addresses than the driver can know as ends "
+						  "of tunnels: what comes to the rest in tunnels "
+						  "is left to the kernel"));
 	return list;
 }
 

@@ -62,25 +62,32 @@ int exception_open(const char *ifname, const uint8_t mac[6], uint16_t mtu)
 	return err;
 }
 
-bool exception_is_ours(const struct volley_state *services, const uint8_t mac[6],
-		       const struct frame *f, const uint8_t *bytes)
+static bool is_service(const struct volley_state *services, const struct volley_service *to)
 {
-	uint8_t family = f->family == AF_INET ? 4 : 6;
-	__be32 to[4] = { 0 };
-	uint32_t slot;
+	const uint32_t at = __atomic_load_n(&services->services_at, __ATOMIC_ACQUIRE) & 1;
+	const struct volley_services *t = &services->services[at];
+	const uint32_t slot = volley_service_place(t, to);
 
-	if (memcmp(bytes, mac, MAC_BYTES))
-		return false;
-	memcpy(to, f->local, family == 4 ? 4 : 16);
-	slot = volley_service_slot(to, f->local_port);
 	for (uint32_t i = 0; i < VOLLEY_SERVICE_PROBES; i++) {
-		const struct volley_service *s = &services->services[(slot + i) % VOLLEY_SERVICES];
+		const struct volley_service *s = &t->slots[(slot + i) % VOLLEY_SERVICE_SLOTS];
 
-		if (__atomic_load_n(&s->family, __ATOMIC_ACQUIRE) == family &&
-		    s->port == f->local_port && !memcmp(s->address, to, sizeof(to)))
+		if (__atomic_load_n(&s->family, __ATOMIC_ACQUIRE) == to->family &&
+		    s->port == to->port && !memcmp(s->address, to->address, sizeof(to->address)))
 			return true;
 	}
 	return false;
+}
+
+bool exception_is_ours(const struct volley_state *services, const uint8_t mac[6],
+		       const struct frame *f, const uint8_t *bytes)
+{
+	struct volley_service to = { .port = f->local_port };
+
+	if (memcmp(bytes, mac, MAC_BYTES))
+		return false;
+	to.family = f->family == AF_INET ? 4 : 6;
+	memcpy(to.address, f->local, to.family == 4 ? 4 : 16);
+	return is_service(services, &to);
 }
 
 bool exception_give(int fd, const uint8_t *bytes, uint32_t len)

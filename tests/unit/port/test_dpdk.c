@@ -365,7 +365,7 @@ static void add_service(struct volley_state *state, uint8_t family, const uint8_
 	struct volley_service s = { .port = htons(port), .family = family };
 
 	memcpy(s.address, address, family == 4 ? 4 : 16);
-	state->services[volley_service_slot(s.address, s.port)] = s;
+	state->services[1].slots[volley_service_place(&state->services[1], &s)] = s;
 }
 
 static bool is_ours(const struct volley_state *state, const struct pkt *p)
@@ -380,7 +380,10 @@ static bool is_ours(const struct volley_state *state, const struct pkt *p)
 
 static void test_services(void **state)
 {
-	static struct volley_state table;
+	static struct volley_state table = {
+		.services[1].keys = { 0x13579bdf02468ace, 0xfdb97531eca86420, 0x0123456789abcdef },
+		.services_at = 1
+	};
 	struct pkt other4 = pkt_ipv4, other6 = pkt_ipv6;
 
 	(void)state;
