@@ -314,7 +314,7 @@ struct volley_shares {
 	V(PASS_FRAGMENT, PASSED, "IPv4 fragment")                                   \
 	V(PASS_IP_LENGTH, PASSED, "IP length and frame disagree")                   \
 	V(PASS_PROTOCOL, PASSED, "not UDP, or IPv6 extension headers")              \
-	V(PASS_SOURCE, PASSED, "source address or port that nobody has")            \
+	V(PASS_SOURCE, PASSED, "source address or port that gets no answer")        \
 	V(PASS_UDP_LENGTH, PASSED, "UDP and IP length disagree")                    \
 	V(PASS_CHECKSUM, PASSED, "IPv6 without UDP checksum")                       \
 	V(PASS_SERVICE, PASSED, "not a service address and port")                   \

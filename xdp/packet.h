@@ -16,6 +16,7 @@
 
 #include "xdp/abi.h"
 #include "xdp/key.h"
+#include "xdp/source.h"
 #include "xdp/verifier.h"
 
 #define VLAN_TAGS_MAX  2
@@ -58,7 +59,7 @@ static __always_inline int packet_mac(const struct volley_link *link, const stru
 	const __u16 *to = (const void *)eth->h_dest;
 	const __u16 *our = (const void *)link->mac;
 
-	if (eth->h_dest[0] & 1)
+	if ((eth->h_dest[0] | eth->h_source[0]) & 1)
 		return VOLLEY_PASS_GROUP;
 	if (!(our[0] | our[1] | our[2]))
 		return -1;
@@ -100,14 +101,6 @@ static __always_inline int packet_l2(struct packet *p, const struct volley_link 
 	return is_vlan(p->ethertype) ? VOLLEY_PASS_VLAN : -1;
 }
 
-/* 0.0.0.0/8, 127.0.0.0/8, and multicast, reserved and broadcast (224.0.0.0/3). */
-static __always_inline int is_odd_source4(__be32 address)
-{
-	__u8 first = *(const __u8 *)&address;
-
-	return first == 0 || first == 127 || first >= 224;
-}
-
 static __always_inline int packet_ipv4(struct packet *p)
 {
 	struct iphdr *ip = p->data + p->l3_offset;
@@ -123,7 +116,7 @@ static __always_inline int packet_ipv4(struct packet *p)
 		return VOLLEY_PASS_FRAGMENT;
 	if (ip->protocol != IPPROTO_UDP)
 		return VOLLEY_PASS_PROTOCOL;
-	if (is_odd_source4(ip->saddr))
+	if (volley_is_odd_source4(ip->saddr, ip->daddr))
 		return VOLLEY_PASS_SOURCE;
 	total = bpf_ntohs(ip->tot_len);
 	if (total < sizeof(*ip) || total > p->frame_bytes - p->l3_offset)
@@ -133,16 +126,6 @@ static __always_inline int packet_ipv4(struct packet *p)
 	p->to[0] = ip->daddr;
 	p->to[1] = 0;
 	return -1;
-}
-
-/* ::, ::1, addresses that hold an IPv4 one (::/96 and ::ffff:0:0/96) and multicast. */
-static __always_inline int is_odd_source6(const struct in6_addr *address)
-{
-	const __be32 *word = address->in6_u.u6_addr32;
-
-	if (address->in6_u.u6_addr8[0] == 0xff)
-		return 1;
-	return !(word[0] | word[1]) && (!word[2] || word[2] == bpf_htonl(0xffff));
 }
 
 static __always_inline int packet_ipv6(struct packet *p)
@@ -156,7 +139,7 @@ static __always_inline int packet_ipv6(struct packet *p)
 		return VOLLEY_PASS_IP_LENGTH;
 	if (ip->nexthdr != IPPROTO_UDP)
 		return VOLLEY_PASS_PROTOCOL;
-	if (is_odd_source6(&ip->saddr))
+	if (volley_is_odd_source6(ip->saddr.in6_u.u6_addr32, ip->daddr.in6_u.u6_addr32))
 		return VOLLEY_PASS_SOURCE;
 	room = bpf_ntohs(ip->payload_len);
 	if (room > p->frame_bytes - p->l3_offset - sizeof(*ip))
@@ -205,7 +188,7 @@ static __always_inline int packet_udp(struct volley_cpu *cpu, const struct volle
 		return VOLLEY_PASS_SERVICE;
 	if (bpf_ntohs(udp->len) != room)
 		return VOLLEY_PASS_UDP_LENGTH;
-	if (!udp->source)
+	if (volley_is_reflector(udp->source))
 		return VOLLEY_PASS_SOURCE;
 	if (!udp->check && cpu->ipv6)
 		return VOLLEY_PASS_CHECKSUM;

@@ -46,6 +46,12 @@ static void expect(struct xdp_world *w, const char *what, size_t i, size_t n, bo
 		xdp_expect_unchanged(w, name, frame, n, reason);
 }
 
+/* Nobody has port 0, and at the others an answer is answered: see BIND's list, and RFC 865. */
+static bool is_reflector(uint32_t port)
+{
+	return !port || port == 7 || port == 13 || port == 17 || port == 19 || port == 37;
+}
+
 static void test_every_port(void **state)
 {
 	struct xdp_world *w = take(state);
@@ -57,7 +63,7 @@ static void test_every_port(void **state)
 		expect(w, "to port", port, build(&p), port == 53, VOLLEY_PASS_SERVICE);
 		p.to_port = 53;
 		p.from_port = (uint16_t)port;
-		expect(w, "from port", port, build(&p), port, VOLLEY_PASS_SOURCE);
+		expect(w, "from port", port, build(&p), !is_reflector(port), VOLLEY_PASS_SOURCE);
 	}
 }
 

@@ -9,7 +9,7 @@ import pytest
 
 from netlab import (CLIENT4, CLIENT6, CLIENT_MAC, SERVER_MAC, SOL_PACKET, TOOLS,
                     TP_STATUS_VLAN_VALID, V4, V6, Answered, checksum, family_of, query_frame,
-                    receive_frame, run, texts)
+                    receive_frame, run, texts, wait_for)
 from ports import each_port
 
 WWW = ["192.0.2.80", "192.0.2.81"]
@@ -37,14 +37,14 @@ def corpus():
 
 
 def captured(kernel):
-    """The next frame of the client that the server's kernel gets."""
+    """The next frame from outside that the server's kernel gets."""
     while True:
         frame, control, _, _ = kernel.recvmsg(65535, socket.CMSG_SPACE(20))
         for level, _, data in control:
             status, _, _, _, _, tci, tpid = struct.unpack("=IIIHHHH", data)
             if level == SOL_PACKET and status & TP_STATUS_VLAN_VALID:
                 frame = frame[:12] + struct.pack("!HH", tpid, tci) + frame[12:]
-        if frame[6:12] == CLIENT_MAC:
+        if frame[6:12] != SERVER_MAC:
             return frame
 
 
@@ -70,7 +70,7 @@ def captured_of(kernel, wire, sent):
 def test_what_is_not_ours_reaches_the_kernel_as_it_came(lab, daemon, port, driver_answers):
     port.start(daemon, driver_answers)
     frames = corpus()
-    assert len(frames) == 80
+    assert len(frames) == 95
     with lab.frames("s") as kernel, lab.frames("c") as wire:
         for _, frame in frames:
             wire.send(frame)
@@ -79,6 +79,31 @@ def test_what_is_not_ours_reaches_the_kernel_as_it_came(lab, daemon, port, drive
     assert seen == sorted(frame for _, frame in frames)
     assert daemon.stats()["driver"]["passed"] >= len(frames)
     assert lab.ask().answer
+
+
+def malformed(daemon):
+    """How many messages the kernel's sockets have thrown away."""
+    return sum(port.get("malformed", 0) for port in daemon.stats()["ports"] if port["kind"] == "socket")
+
+
+@each_port
+@each_answerer
+def test_ports_at_which_a_reply_is_an_attack(lab, daemon, port, driver_answers):
+    """Echo, daytime, quote of the day, chargen, time: no way in answers them."""
+    port.start(daemon, driver_answers)
+    lab.ask()
+    before, n = malformed(daemon), 0
+    with lab.frames("c") as wire, Answered(daemon) as answered:
+        for where in (V4, V6):
+            for source_port in (7, 13, 17, 19, 37):
+                wire.send(query_frame(dns.message.make_query("www.example.com", "A"), where,
+                                      source_port=source_port))
+                n += 1
+        wait_for("kernel sockets have seen all",
+                 lambda: malformed(daemon) - before + sum(
+                     count - answered.before[by] for by, count in daemon.answered().items()) >= n)
+    assert not answered.by
+    assert malformed(daemon) - before == n
 
 
 @each_port

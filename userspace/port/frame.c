@@ -15,7 +15,9 @@
 #include "base/err.h"
 #include "base/wire.h"
 #include "xdp/abi.h"
+#include "xdp/source.h"
 
+#define GROUP_BIT      0x01 /* of the first octet of a MAC address */
 #define VLAN_TAGS_MAX  2
 #define VLAN_TAG_BYTES 4
 #define IPV4_BARE      0x45 /* version 4, no options */
@@ -32,12 +34,14 @@ _Static_assert(sizeof(struct iphdr) == FRAME_IPV4_BYTES, "no options");
 _Static_assert(sizeof(struct ipv6hdr) == FRAME_IPV6_BYTES, "no extension headers");
 _Static_assert(sizeof(struct udphdr) == FRAME_UDP_BYTES, "UDP");
 
-/* The ethertype behind the tags, and where its header begins. 0 where the frame is too short. */
+/* The ethertype behind the tags, and where its header begins. 0: the frame is too short, or from a group. */
 static uint16_t parse_l2(const uint8_t *bytes, uint32_t len, uint32_t *net_off)
 {
 	uint32_t at = offsetof(struct ethhdr, h_proto);
 	uint16_t type;
 
+	if (len > ETH_ALEN && bytes[ETH_ALEN] & GROUP_BIT)
+		return 0;
 	for (int tags = 0; at + 2 <= len; tags++) {
 		type = wire_load_be16(bytes + at);
 		if ((type != ETH_P_8021Q && type != ETH_P_8021AD) || tags == VLAN_TAGS_MAX) {
@@ -60,7 +64,8 @@ static int parse_ipv4(struct frame *f, const uint8_t *bytes, uint32_t len)
 	memcpy(&ip, bytes, sizeof(ip));
 	total = ntohs(ip.tot_len);
 	if (bytes[0] != IPV4_BARE || ip.frag_off & htons(IPV4_FRAGMENT) ||
-	    ip.protocol != IPPROTO_UDP || total < sizeof(ip) || total > len)
+	    ip.protocol != IPPROTO_UDP || total < sizeof(ip) || total > len ||
+	    volley_is_odd_source4(ip.saddr, ip.daddr))
 		return ERR_FORMAT;
 	f->family = AF_INET;
 	f->peer = bytes + offsetof(struct iphdr, saddr);
@@ -77,7 +82,8 @@ static int parse_ipv6(struct frame *f, const uint8_t *bytes, uint32_t len)
 		return ERR_FORMAT;
 	memcpy(&ip, bytes, sizeof(ip));
 	room = ntohs(ip.payload_len);
-	if (ip.version != 6 || ip.nexthdr != IPPROTO_UDP || room > len - sizeof(ip))
+	if (ip.version != 6 || ip.nexthdr != IPPROTO_UDP || room > len - sizeof(ip) ||
+	    volley_is_odd_source6(ip.saddr.s6_addr32, ip.daddr.s6_addr32))
 		return ERR_FORMAT;
 	f->family = AF_INET6;
 	f->peer = bytes + offsetof(struct ipv6hdr, saddr);
@@ -106,8 +112,8 @@ int frame_parse(struct frame *f, const uint8_t *bytes, uint32_t len)
 	if (room < (int)sizeof(udp))
 		return ERR_FORMAT;
 	memcpy(&udp, bytes + net_off + net_bytes, sizeof(udp));
-	/* Nobody has port 0; over IPv6 a checksum is a must (RFC 8200 section 8.1). */
-	if (ntohs(udp.len) != room || !udp.source ||
+	/* Over IPv6 a checksum is a must (RFC 8200 section 8.1). */
+	if (ntohs(udp.len) != room || volley_is_reflector(udp.source) ||
 	    (f->family == AF_INET6 && udp.check == UDP_CHECK_NONE))
 		return ERR_FORMAT;
 	f->net_off = (uint16_t)net_off;

@@ -56,7 +56,8 @@ uint32_t frame_decap(const struct frame_tunnels *tunnels, uint8_t *bytes, uint32
 
 /*
  * Takes apart len bytes at bytes. Accepts UDP over IPv4 without options and fragments, or directly
- * behind the IPv6 header, whose lengths agree. 0, or ERR_FORMAT for anything else, however broken.
+ * behind the IPv6 header, whose lengths agree, from a source that may be answered (xdp/source.h; no group's MAC
+ * address). 0, or ERR_FORMAT for anything else, however broken.
  */
 __attribute__((warn_unused_result)) int frame_parse(struct frame *f, const uint8_t *bytes,
 						    uint32_t len);

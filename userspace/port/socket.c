@@ -16,6 +16,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "xdp/source.h"
+
 #define SEND_TRIES   3 /* when the kernel has no room: wait and try again so often */
 #define SEND_WAIT_MS 1
 
@@ -99,8 +101,7 @@ static bool take(struct socket_port *s, unsigned int i, struct port_msg *m)
 		port_count(&stats->truncated_in, 1);
 		return false;
 	}
-	/* Nobody can be answered on port 0. */
-	if (port_addr_from_sockaddr(&peer, hdr->msg_name) || !peer.port) {
+	if (port_addr_from_sockaddr(&peer, hdr->msg_name) || volley_is_reflector(peer.port)) {
 		port_count(&stats->malformed, 1);
 		return false;
 	}

@@ -13,6 +13,7 @@
 
 #include "base/err.h"
 #include "port/frame.h"
+#include "tests/lib/passrows.h"
 #include "tests/lib/tunnel.h"
 #include "xdp/abi.h"
 
@@ -121,6 +122,33 @@ static void test_every_truncation(void **state)
 			free(bytes);
 		}
 	}
+}
+
+static unsigned int check_sources(const struct pass_row *rows, size_t n_rows, bool ipv6)
+{
+	uint8_t bytes[PKT_FRAME_MAX];
+	unsigned int n_refused = 0;
+	struct frame f;
+
+	for (size_t i = 0; i < n_rows; i++) {
+		const bool is_from_group = rows[i].reason == VOLLEY_PASS_GROUP && rows[i].at;
+		const uint32_t len = (uint32_t)pass_frame(bytes, &rows[i], ipv6);
+
+		if (rows[i].reason != VOLLEY_PASS_SOURCE && !is_from_group)
+			continue;
+		if (frame_parse(&f, bytes, len) != ERR_FORMAT)
+			fail_msg("%s: taken", rows[i].name);
+		n_refused++;
+	}
+	return n_refused;
+}
+
+/* What the program passes for its source no port answers either. */
+static void test_sources_that_get_no_answer(void **state)
+{
+	(void)state;
+	assert_true(check_sources(pass_rows4, pass_n_rows4, false) > 10);
+	assert_true(check_sources(pass_rows6, pass_n_rows6, true) > 10);
 }
 
 /* Whatever one byte of the headers becomes, what is accepted lies within the frame. */
@@ -333,6 +361,7 @@ int main(void)
 		cmocka_unit_test(test_vectors),
 		cmocka_unit_test(test_vectors_written_later),
 		cmocka_unit_test(test_says_who_and_where),
+		cmocka_unit_test(test_sources_that_get_no_answer),
 		cmocka_unit_test(test_every_truncation),
 		cmocka_unit_test(test_every_byte_changed),
 		cmocka_unit_test(test_refuses),
