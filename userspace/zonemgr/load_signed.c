@@ -4,17 +4,52 @@
 #include <errno.h>
 #include <pthread.h>
 #include <sched.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/err.h"
+#include "base/log.h"
 #include "xfr/message.h"
+#include "zonemgr/load_own.h"
 #include "zonemgr/replay.h"
 #include "zonemgr/zones.h"
 #include "zone/builder.h"
 #include "zone/difference.h"
 
 /* --- What there was ------------------------------------------------------------------------------ */
+
+static bool is_first(const struct load *load)
+{
+	static const uint8_t none[ZONE_DIGEST_LEN];
+
+	return !memcmp(load->content_digest, none, sizeof(none));
+}
+
+/* The signed zone's file, vouched for by the store where that knows of it. NULL: there is none. */
+static int read_signed(struct load *load, struct zone **before)
+{
+	struct zone_error why;
+	unsigned int len;
+	int err = zone_load(before, load->name, load->signing->file, NULL, &why);
+
+	if (err == -ENOMEM)
+		return err;
+	if (err) {
+		load->is_own_harmed = !is_first(load);
+		return 0;
+	}
+	zone_digest(*before, load->file_digest);
+	if (is_first(load) || replay_judge_file(load->store, zone_apex(*before, &len),
+						load->file_digest) != REPLAY_FILE_HARMED) {
+		load->file_serial = zone_serial(*before);
+		return 0;
+	}
+	load->is_own_harmed = true;
+	zone_unref(*before);
+	*before = NULL;
+	return 0;
+}
 
 /*
  * The signed version: what is served, or what its file and the journal have. NULL: there is none. Where the
@@ -23,15 +58,14 @@
 static int signed_before(struct load *load, bool is_other_content, struct zone **before)
 {
 	struct zone_error why;
-	int err;
+	int err = 0;
 
 	*before = load->base ? zone_ref(load->base) : NULL;
-	if (*before || zone_load(before, load->name, load->signing->file, NULL, &why))
+	if (*before)
 		return 0;
-	load->file_serial = zone_serial(*before);
-	zone_digest(*before, load->file_digest);
-	if (!load->store)
-		return 0;
+	err = read_signed(load, before);
+	if (err || !*before || !load->store)
+		return err;
 	err = replay(load->store, before, load->file_digest, &load->n_replayed,
 		     "and is given up for a file of other content", &why);
 	load->gives_up_journal = err && err != -ENOMEM && is_other_content;
@@ -43,28 +77,35 @@ static int signed_before(struct load *load, bool is_other_content, struct zone *
 	return err;
 }
 
-static bool is_first(const struct load *load)
-{
-	static const uint8_t none[ZONE_DIGEST_LEN];
-
-	return !memcmp(load->content_digest, none, sizeof(none));
-}
-
 static void raise_above(uint32_t *serial, uint32_t other)
 {
 	if (!xfr_serial_newer(*serial, other))
 		*serial = other + 1;
 }
 
-/* Above what an earlier daemon served, whether its files are there or not. */
-static void raise_above_known(const struct load *load, const struct zone *content, uint32_t *serial)
+/* What an earlier daemon served, whether its files are there or not. */
+static bool get_known(const struct load *load, const struct zone *content, struct store_zone *known)
 {
-	struct store_zone known;
 	unsigned int len;
 
-	if (!load->base && load->store &&
-	    !store_get_zone(load->store, zone_apex(content, &len), &known))
-		raise_above(serial, known.serial);
+	return !load->base && load->store &&
+	       !store_get_zone(load->store, zone_apex(content, &len), known);
+}
+
+/* Changes that no operator's file has are lost with the file that they were made to. */
+static void warn_harmed(struct load *load, const struct zone *content)
+{
+	struct store_zone known = { 0 };
+	char lost[96] = "";
+
+	if (get_known(load, content, &known) && known.serial != known.file_serial)
+		snprintf(lost, sizeof(lost),
+			 ", without the changes of the journal from serial %u to serial %u",
+			 known.file_serial, known.serial);
+	load_warn(
+		load,
+		"%s: it is not what was written to it, or cannot be read: the zone is %s from %s%s",
+		load->signing->file, load->unsigns ? "made" : "signed anew", load->file, lost);
 }
 
 /* The zone was served as it is until now: what was changed of it since its file was written is signed, too. */
@@ -113,6 +154,7 @@ int load_make_signed(struct load *load)
 	uint8_t digest[ZONE_DIGEST_LEN];
 	struct zone *content = load->zone, *before = NULL;
 	uint32_t serial = zone_serial(content);
+	struct store_zone known;
 	bool is_other;
 	int err = 0;
 
@@ -126,11 +168,16 @@ int load_make_signed(struct load *load)
 		err = signed_before(load, is_other, &before);
 	if (before)
 		raise_above(&serial, zone_serial(before));
-	raise_above_known(load, content, &serial);
+	if (get_known(load, content, &known))
+		raise_above(&serial, known.serial);
 	if (!err && before && zone_is_signed(before) && !is_other)
 		load->zone = zone_ref(before);
 	else if (!err)
 		err = sign(load, content, before, serial);
+	if (!err && load->is_own_harmed) {
+		load->gives_up_journal = true;
+		warn_harmed(load, content);
+	}
 	memcpy(load->content_digest, digest, sizeof(digest));
 	zone_unref(content);
 	zone_unref(before);
@@ -148,6 +195,10 @@ int load_make_without_content(struct load *load, int err)
 	if (signed_before(load, false, &before))
 		before = NULL;
 	load->err = why;
+	if (load->is_own_harmed)
+		log_error("zone %s: %s is not what was written to it, or cannot be read: there is "
+			  "nothing that could be served instead",
+			  load->name, load->signing->file);
 	if (!before || !zone_is_signed(before)) {
 		zone_unref(before);
 		return err;
@@ -166,7 +217,8 @@ int load_sign_again(struct load *load)
 /* --- Signed no more ------------------------------------------------------------------------------ */
 
 /* Others see that it has changed, and what was changed here stays, unless the file has something new to say. */
-static int unsign(struct load *load, const struct zone *content, const struct zone *before)
+static int unsign(struct load *load, const struct zone *content, const struct zone *before,
+		  uint32_t served)
 {
 	bool is_new = memcmp(load->file_digest, load->content_digest, ZONE_DIGEST_LEN) != 0;
 	int err;
@@ -176,8 +228,8 @@ static int unsign(struct load *load, const struct zone *content, const struct zo
 			&load->err, "", 0,
 			"it is signed, and serial %u is not newer than %u, which was signed here "
 			"and is served: give it a newer one",
-			load->file_serial, zone_serial(before));
-	err = sign_strip(is_new ? content : before, zone_serial(before) + 1, &load->progress.cancel,
+			load->file_serial, served);
+	err = sign_strip(is_new || !before ? content : before, served + 1, &load->progress.cancel,
 			 &load->zone, &load->err);
 	return err ? err : zone_difference(content, load->zone, ZONE_DIFFERENCE_MAX, &load->net);
 }
@@ -186,19 +238,28 @@ int load_make_unsigned(struct load *load)
 {
 	uint8_t digest[ZONE_DIGEST_LEN];
 	struct zone *content = load->zone, *before;
+	struct store_zone known = { 0 };
+	uint32_t served;
+	bool is_above;
 	int err;
 
 	zone_digest(content, digest);
 	err = signed_before(load, memcmp(digest, load->content_digest, sizeof(digest)) != 0,
 			    &before);
+	is_above = before || (load->is_own_harmed && get_known(load, content, &known));
+	served = before ? zone_serial(before) : known.serial;
 	load->file_serial = zone_serial(content);
 	memcpy(load->file_digest, digest, sizeof(digest));
 	load->n_replayed = 0;
-	if (before && !xfr_serial_newer(load->file_serial, zone_serial(before))) {
+	if (is_above && !xfr_serial_newer(load->file_serial, served)) {
 		load->zone = NULL;
-		err = unsign(load, content, before);
-		zone_unref(content);
+		err = unsign(load, content, before, served);
+	} else {
+		(void)zone_ref(content);
 	}
+	if (!err && load->is_own_harmed)
+		warn_harmed(load, content);
+	zone_unref(content);
 	zone_unref(before);
 	return err;
 }

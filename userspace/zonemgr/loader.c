@@ -14,6 +14,7 @@
 #include "base/err.h"
 #include "base/log.h"
 #include "base/affinity.h"
+#include "zonemgr/load_own.h"
 #include "zonemgr/load_signed.h"
 #include "zonemgr/own_file.h"
 #include "base/privilege.h"
@@ -22,7 +23,6 @@
 #include "dns/name.h"
 #include "zone/builder.h"
 #include "zone/difference.h"
-#include "xfr/catalog.h"
 #include "zone/edit.h"
 
 struct list {
@@ -201,41 +201,6 @@ static void ask_command(struct load *load)
 	load->zone = NULL;
 }
 
-static int add_record(void *user, const uint8_t *owner, uint16_t type, uint32_t ttl,
-		      const uint8_t *rdata, uint16_t rdata_bytes)
-{
-	struct zone_error why;
-	const struct zone_builder_record record = {
-		.owner = owner,
-		.owner_bytes = (unsigned int)name_bytes(owner),
-		.type = type,
-		.rdata_bytes = rdata_bytes,
-		.ttl = ttl,
-		.rdata = rdata,
-	};
-
-	return zone_builder_add(user, &record, &why);
-}
-
-static int make_catalog(struct load *load)
-{
-	uint8_t apex[DNS_NAME_MAX + 1];
-	struct zone_builder *b;
-	int err = name_from_text(apex, sizeof(apex), load->name, strlen(load->name));
-
-	if (err <= 0)
-		return err ? err : ERR_NAME;
-	err = zone_builder_new(&b, apex);
-	if (err)
-		return err;
-	err = catalog_put_head(apex, 1, add_record, b);
-	if (!err)
-		err = zone_builder_finish(b, &load->zone, &load->err);
-	zone_builder_free(b);
-	load->is_own_due = !err;
-	return err;
-}
-
 /*
  * What has been acknowledged is not left out without a word: another file is the operator's to give. A version of
  * a primary's zone that is whole does until the primary is heard.
@@ -267,14 +232,14 @@ static int read_file(struct load *load)
 
 	own_file_look(load->file, &load->file_mark);
 	err = zone_load(&load->zone, load->name, load->file, &load->progress, &load->err);
-	if (err == -ENOENT && load->may_be_absent)
-		return 0;
-	if (err == -ENOENT && load->makes_catalog)
-		return make_catalog(load);
-	if (err)
-		return load->signing ? load_make_without_content(load, err) : err;
+	if (load->may_be_absent || load->makes_catalog)
+		err = load_make_own(load, err);
+	if (err && load->signing)
+		return load_make_without_content(load, err);
 	if (load->signing)
 		return load->unsigns ? load_make_unsigned(load) : load_make_signed(load);
+	if (err || !load->zone || load->is_own_due)
+		return err;
 	load->file_serial = zone_serial(load->zone);
 	zone_digest(load->zone, load->file_digest);
 	return load->store ? add_journal(load) : 0;
@@ -312,6 +277,12 @@ static void write_own(struct load *load)
 	load->file_serial = zone_serial(load->zone);
 	zone_digest(load->zone, load->file_digest);
 	load->n_replayed = 0;
+	load->code = load_announce_own(load);
+	if (load->code) {
+		snprintf(load->err.sentence, sizeof(load->err.sentence), "journal: %s",
+			 err_text(load->code));
+		return;
+	}
 	load->code = own_file_write(load->zone, load->signing ? load->signing->file : load->file,
 				    &load->progress.cancel, load->err.sentence,
 				    sizeof(load->err.sentence));

@@ -64,11 +64,13 @@ struct load {
 	struct zone *version; /* a reference */
 	struct zone *resign;  /* likewise: all of it is signed anew */
 	struct store *store;  /* what the journal has beyond the file is applied; NULL: nothing */
+	struct store *
+		journal; /* is told of a file of ours before that is written; NULL: there is none */
 	struct signing_work
 		*signing;   /* the file is content that is to be signed; NULL: it is served so */
 	bool unsigns;       /* or was: what is made is signed no more */
 	bool may_be_absent; /* no file: an end without error and without a zone */
-	bool makes_catalog; /* no file: an empty catalog is made */
+	bool makes_catalog; /* no file, or one that is not whole: an empty catalog is made */
 	bool wants_net;     /* net is to be made, for the journal */
 	bool is_base_ahead; /* for control: when it was asked for, the zone had what its file had not */
 	load_ended_fn *ended;
@@ -95,7 +97,8 @@ struct load {
 	struct own_file_mark file_mark; /* of the file that was read */
 	uint64_t n_replayed;            /* change sets of the journal */
 	bool is_own_due;                /* it is in its file, which is ours, before this ends */
-	bool is_signed;                 /* content_digest is that of the file, if it was read */
+	bool is_own_harmed;  /* its signed file was cut or changed: nothing was taken of it */
+	bool is_signed;      /* content_digest is that of the file, if it was read */
 	bool is_signed_anew; /* what was signed before, if anything, was of other content */
 	uint8_t content_digest[ZONE_DIGEST_LEN];
 	enum changes_refusal refusal;

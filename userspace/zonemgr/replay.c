@@ -70,6 +70,35 @@ static bool is_next_file(struct store *store, const uint8_t *apex,
 	return is;
 }
 
+static bool has_next_file(struct store *store, const uint8_t *apex)
+{
+	void *next;
+	size_t n;
+
+	if (store_get(store, apex, REPLAY_NEXT_FILE, &next, &n))
+		return false;
+	free(next);
+	return true;
+}
+
+enum replay_file replay_judge_file(struct store *store, const uint8_t *apex,
+				   const uint8_t digest[static ZONE_DIGEST_LEN])
+{
+	static const uint8_t none[ZONE_DIGEST_LEN];
+	struct store_zone known;
+
+	if (!store)
+		return REPLAY_FILE_UNKNOWN;
+	if (is_next_file(store, apex, digest))
+		return REPLAY_FILE_OURS;
+	if (store_get_zone(store, apex, &known))
+		memset(known.file_digest, 0, sizeof(known.file_digest));
+	if (memcmp(known.file_digest, none, sizeof(none)) != 0)
+		return memcmp(known.file_digest, digest, ZONE_DIGEST_LEN) ? REPLAY_FILE_HARMED :
+									    REPLAY_FILE_OURS;
+	return has_next_file(store, apex) ? REPLAY_FILE_HARMED : REPLAY_FILE_UNKNOWN;
+}
+
 /* The changes that the file has not. ERR_NOT_FOUND: none that fit. */
 static int open_chain(struct store *store, const uint8_t *apex, uint32_t serial,
 		      const uint8_t digest[static ZONE_DIGEST_LEN], struct store_chain **chain)

@@ -14,6 +14,17 @@ int replay_set(struct zone **zone, const struct changeset *set) __attribute__((w
 /* What the store calls the digest of the file that is about to take the place of a zone's. */
 #define REPLAY_NEXT_FILE "next file"
 
+/* What the store says of a zone's file that is ours to write. */
+enum replay_file {
+	REPLAY_FILE_OURS, /* this is what was written last */
+	REPLAY_FILE_UNKNOWN, /* the store, or NULL, knows of none: whoever made it, it is taken as it is */
+	REPLAY_FILE_HARMED, /* another content: the file was cut, or somebody has changed it */
+};
+
+/* Of a file with this digest, just read. Any thread. */
+enum replay_file replay_judge_file(struct store *store, const uint8_t *apex,
+				   const uint8_t digest[static ZONE_DIGEST_LEN]);
+
 /*
  * Applies to **@zone, just read from a file with this digest, the change sets that begin with its
  * serial number; *@zone is the version behind them then, and *@n their number. Nothing is applied where

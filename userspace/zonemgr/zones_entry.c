@@ -338,6 +338,7 @@ static void start(struct zones_entry *entry, struct load *load)
 	load->base = base ? zone_ref(base) : NULL;
 	load->wants_net = base && entry->owner->env.store;
 	load->is_base_ahead = is_ahead_of_file(entry);
+	load->journal = entry->owner->env.store;
 	entry->load = load;
 	loader_start(entry->owner->env.loader, load);
 }

@@ -135,6 +135,38 @@ static void a_file_that_was_announced(void **state)
 	zone_unref(other);
 }
 
+static enum replay_file judge(const struct zone *z)
+{
+	uint8_t digest[ZONE_DIGEST_LEN];
+
+	zone_digest(z, digest);
+	return replay_judge_file(store, apex, digest);
+}
+
+/* A file of ours holds what is known of it or what was announced; else it is harmed, however sound it looks. */
+static void a_file_of_ours(void **state)
+{
+	struct zone *other = make(1, "a TXT x\n");
+	struct store_batch *batch;
+
+	(void)state;
+	assert_int_equal(judge(versions[1]), REPLAY_FILE_OURS);
+	assert_int_equal(judge(versions[3]), REPLAY_FILE_HARMED);
+	assert_int_equal(judge(other), REPLAY_FILE_HARMED);
+	announce(versions[3]);
+	assert_int_equal(judge(versions[1]), REPLAY_FILE_OURS);
+	assert_int_equal(judge(versions[3]), REPLAY_FILE_OURS);
+	assert_int_equal(judge(other), REPLAY_FILE_HARMED);
+	MUST(!store_begin(store, &batch));
+	MUST(!store_drop_zone(batch, apex));
+	MUST(!store_commit(batch));
+	assert_int_equal(judge(other), REPLAY_FILE_UNKNOWN);
+	announce(versions[3]);
+	assert_int_equal(judge(other), REPLAY_FILE_HARMED);
+	assert_int_equal(replay_judge_file(NULL, apex, known.file_digest), REPLAY_FILE_UNKNOWN);
+	zone_unref(other);
+}
+
 /* Changes behind it that do not fit are an error, not half a zone. */
 static void a_journal_that_does_not_fit(void **state)
 {
@@ -267,6 +299,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_zone_that_is_not, begin, end),
 		cmocka_unit_test_setup_teardown(a_file_that_was_replaced, begin, end),
 		cmocka_unit_test_setup_teardown(a_file_that_was_announced, begin, end),
+		cmocka_unit_test_setup_teardown(a_file_of_ours, begin, end),
 		cmocka_unit_test_setup_teardown(a_journal_that_does_not_fit, begin, end),
 		cmocka_unit_test_setup_teardown(an_operators_zone_is_not_served_without_it, begin,
 						end),

@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "zonemgr/load_own.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "dns/name.h"
+#include "xfr/catalog.h"
+#include "zone/builder.h"
+#include "zonemgr/replay.h"
+
+void load_warn(struct load *load, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(load->err.warning, sizeof(load->err.warning), format, args);
+	va_end(args);
+	load->err.n_warnings++;
+}
+
+/* --- Announced ----------------------------------------------------------------------------------- */
+
+int load_announce_own(const struct load *load)
+{
+	struct store_batch *batch;
+	unsigned int len;
+	int err;
+
+	if (!load->journal)
+		return 0;
+	err = store_begin(load->journal, &batch);
+	if (err)
+		return err;
+	err = store_put(batch, zone_apex(load->zone, &len), REPLAY_NEXT_FILE, load->file_digest,
+			ZONE_DIGEST_LEN);
+	if (!err)
+		return store_commit(batch);
+	store_cancel(batch);
+	return err;
+}
+
+/* --- Catalogs that are made here ----------------------------------------------------------------- */
+
+static int add_record(void *user, const uint8_t *owner, uint16_t type, uint32_t ttl,
+		      const uint8_t *rdata, uint16_t rdata_bytes)
+{
+	struct zone_error why;
+	const struct zone_builder_record record = {
+		.owner = owner,
+		.owner_bytes = (unsigned int)name_bytes(owner),
+		.type = type,
+		.rdata_bytes = rdata_bytes,
+		.ttl = ttl,
+		.rdata = rdata,
+	};
+
+	return zone_builder_add(user, &record, &why);
+}
+
+/* Above what was served: members are added by changes that follow. */
+static uint32_t next_serial(const struct load *load, const uint8_t *apex)
+{
+	struct store_zone known;
+
+	if (!load->store || store_get_zone(load->store, apex, &known))
+		return 1;
+	return known.serial + 1;
+}
+
+static int make_catalog(struct load *load)
+{
+	uint8_t wire[DNS_NAME_MAX], apex[NAME_FOLDED_BYTES];
+	struct zone_builder *b;
+	int err = name_from_text(wire, sizeof(wire), load->name, strlen(load->name));
+
+	if (err <= 0)
+		return err ? err : ERR_NAME;
+	name_fold(apex, wire, (size_t)err);
+	err = zone_builder_new(&b, apex);
+	if (err)
+		return err;
+	err = catalog_put_head(apex, next_serial(load, apex), add_record, b);
+	if (!err)
+		err = zone_builder_finish(b, &load->zone, &load->err);
+	zone_builder_free(b);
+	load->is_own_due = !err;
+	return err;
+}
+
+/* What is wrong with it stands in load->err. */
+static int make_catalog_anew(struct load *load)
+{
+	struct zone_error why = load->err;
+	int err = make_catalog(load);
+
+	if (err)
+		return err;
+	load->gives_up_journal = true;
+	if (why.line)
+		load_warn(load, "%s:%u: %s: the catalog is made anew", why.file, why.line,
+			  why.sentence);
+	else
+		load_warn(load, "%s: %s: the catalog is made anew", load->file, why.sentence);
+	return 0;
+}
+
+/* --- Believed, or not ---------------------------------------------------------------------------- */
+
+static int judge(struct load *load)
+{
+	unsigned int len;
+	const uint8_t *apex = zone_apex(load->zone, &len);
+
+	load->file_serial = zone_serial(load->zone);
+	zone_digest(load->zone, load->file_digest);
+	if (replay_judge_file(load->store, apex, load->file_digest) != REPLAY_FILE_HARMED)
+		return 0;
+	zone_unref(load->zone);
+	load->zone = NULL;
+	return zone_error_set(&load->err, "", 0,
+			      "it is not what was written to it: it was cut, or somebody has "
+			      "changed it%s",
+			      load->may_be_absent ? "; the zone is served when a primary has given "
+						    "it anew" :
+						    "");
+}
+
+int load_make_own(struct load *load, int err)
+{
+	if (!err)
+		err = judge(load);
+	if (load->makes_catalog && err == -ENOENT)
+		return make_catalog(load);
+	if (load->makes_catalog && err == ERR_ZONE)
+		return make_catalog_anew(load);
+	return err == -ENOENT ? 0 : err;
+}
