@@ -90,7 +90,7 @@ void health_say(struct health *h, enum health_level level, const char *format, .
 
 /* --- Zones --------------------------------------------------------------------------------------- */
 
-enum health_level health_zone(const struct zones_entry *entry, char text[HEALTH_TEXT_CAP])
+static enum health_level judge_state(const struct zones_entry *entry, char text[HEALTH_TEXT_CAP])
 {
 	switch (entry->state) {
 	case ZONES_NEW: /* by a reload: at the start the whole daemon is not ready */
@@ -123,6 +123,20 @@ enum health_level health_zone(const struct zones_entry *entry, char text[HEALTH_
 	return HEALTH_WARNS;
 }
 
+enum health_level health_zone(const struct zones_entry *entry, uint64_t now_s,
+			      char text[HEALTH_TEXT_CAP])
+{
+	enum health_level level = judge_state(entry, text);
+	char why[128];
+
+	if (level == HEALTH_FAILS || signing_judge(entry, now_s, why, sizeof(why)))
+		return level;
+	if (level == HEALTH_WARNS && !entry->signing)
+		return level;
+	snprintf(text, HEALTH_TEXT_CAP, "zone %s: %s", entry->name, why);
+	return entry->signing ? HEALTH_FAILS : HEALTH_WARNS;
+}
+
 /* As an operator writes it: any case, with or without the last dot. */
 static bool is_name(const char *a, const char *b)
 {
@@ -144,7 +158,7 @@ static bool is_ignored(const struct health_options *options, const struct zones_
 static enum health_level zone_level(const struct health *h, const struct zones_entry *entry,
 				    char text[HEALTH_TEXT_CAP])
 {
-	enum health_level level = health_zone(entry, text);
+	enum health_level level = health_zone(entry, h->now_s, text);
 
 	return entry->state == ZONES_AWAITED && h->have_zones_come ? HEALTH_WARNS : level;
 }
@@ -170,7 +184,7 @@ static void count(const struct health *h, struct tally *t, const struct zones_en
 	if (is_ignored(h->options, entry))
 		return;
 	t->n++;
-	t->n_well += health_zone(entry, text) != HEALTH_FAILS;
+	t->n_well += health_zone(entry, h->now_s, text) != HEALTH_FAILS;
 }
 
 static void tell(struct health *h, struct tally *t, const struct zones_entry *entry)

@@ -61,6 +61,7 @@ struct health {
 	json_t *reasons;
 	json_t *warnings;
 	bool have_zones_come; /* once: health_have_zones_come() */
+	uint64_t now_s;       /* seconds since 1970: for signatures */
 };
 
 /* Adds a sentence; a warning that counts is a reason. HEALTH_WELL adds nothing. */
@@ -69,8 +70,12 @@ __attribute__((format(printf, 3, 4))) void health_say(struct health *h, enum hea
 
 /* --- Zones --- */
 
-/* What there is to say of a zone, if anything: a sentence in TEXT. */
-enum health_level health_zone(const struct zones_entry *entry, char text[HEALTH_TEXT_CAP]);
+/*
+ * What there is to say of a zone at that time, seconds since 1970, if anything: a sentence in TEXT. Signatures that
+ * are not valid are a reason where they are made here; of those that others have made it is a warning.
+ */
+enum health_level health_zone(const struct zones_entry *entry, uint64_t now_s,
+			      char text[HEALTH_TEXT_CAP]);
 
 /* All N of them, the i-th by at(). */
 typedef const struct zones_entry *health_zone_at(const void *user, size_t i);

@@ -129,7 +129,8 @@ static json_t *list_services(const struct config *config)
 /* *WELL: no reason was found, and memory was there to tell one. */
 static json_t *report(const struct daemon *d, const struct health_options *options, bool *well)
 {
-	struct health h = { options, json_array(), json_array(), d->have_zones_come };
+	struct health h = { options, json_array(), json_array(), d->have_zones_come,
+			    clock_wall_s() };
 	json_t *o = json_object();
 
 	if (h.reasons && h.warnings)

@@ -331,5 +331,5 @@ void metrics_report(struct daemon *d, struct metrics_text *out)
 	put_transfers(d, out);
 	put_cache(d, out);
 	if (d->zones)
-		metrics_zones(zone_at, d->zones, zones_n(d->zones), out);
+		metrics_zones(zone_at, d->zones, zones_n(d->zones), clock_wall_s(), out);
 }

@@ -17,7 +17,15 @@ static uint64_t signed_until_s(const struct zones_entry *entry)
 	return entry->zone && entry->signing ? signing_first_end(entry->signing) : 0;
 }
 
-static void put_each(metrics_zone_at *at, const void *user, size_t n, struct metrics_text *out)
+static bool is_invalid(const struct zones_entry *entry, uint64_t now_s)
+{
+	char why[128];
+
+	return !signing_judge(entry, now_s, why, sizeof(why));
+}
+
+static void put_each(metrics_zone_at *at, const void *user, size_t n, uint64_t now_s,
+		     struct metrics_text *out)
 {
 	const struct zones_entry *entry;
 	size_t i;
@@ -47,6 +55,8 @@ static void put_each(metrics_zone_at *at, const void *user, size_t n, struct met
 	EACH("zone_signature_expires_timestamp_seconds",
 	     "when the first signature of a zone that is signed here ends", signed_until_s(entry),
 	     signed_until_s(entry))
+	EACH("zone_signatures_invalid", "1 when its signatures are not valid now", true,
+	     is_invalid(entry, now_s))
 	EACH("zone_storage_error", "1 when something is wrong with its journal, file or keys", true,
 	     *entry->storage_error != 0)
 	EACH("zone_storage_warning", "1 when its changes will soon have no room in the journal",
@@ -59,15 +69,17 @@ static void put_each(metrics_zone_at *at, const void *user, size_t n, struct met
 struct sums {
 	uint64_t by_state[ZONES_N_STATES];
 	uint64_t n_errors, n_warnings; /* of storage */
+	uint64_t n_invalid;            /* their signatures */
 	uint64_t first_expires_s;      /* UINT64_MAX: none does */
 	uint64_t first_signed_s;       /* likewise */
 };
 
-static void add(struct sums *s, const struct zones_entry *entry)
+static void add(struct sums *s, const struct zones_entry *entry, uint64_t now_s)
 {
 	uint64_t end_s = expires_s(entry), signed_s = signed_until_s(entry);
 
 	s->by_state[entry->state]++;
+	s->n_invalid += is_invalid(entry, now_s);
 	s->n_errors += *entry->storage_error != 0;
 	s->n_warnings += *entry->storage_warning != 0;
 	if (end_s && end_s < s->first_expires_s)
@@ -82,6 +94,9 @@ static void put_sums(const struct sums *s, struct metrics_text *out)
 	for (int k = 0; k < ZONES_N_STATES; k++)
 		metrics_text_sample(out, s->by_state[k], "state",
 				    zones_state_text((enum zones_state)k), NULL);
+	metrics_text_family(out, METRICS_GAUGE, "zones_signatures_invalid",
+			    "zones whose signatures are not valid now");
+	metrics_text_sample(out, s->n_invalid, NULL);
 	metrics_text_family(out, METRICS_GAUGE, "zones_storage_error",
 			    "zones with something wrong with their journal, file or keys");
 	metrics_text_sample(out, s->n_errors, NULL);
@@ -98,13 +113,14 @@ static void put_sums(const struct sums *s, struct metrics_text *out)
 		metrics_text_sample(out, s->first_signed_s, NULL);
 }
 
-void metrics_zones(metrics_zone_at *at, const void *user, size_t n, struct metrics_text *out)
+void metrics_zones(metrics_zone_at *at, const void *user, size_t n, uint64_t now_s,
+		   struct metrics_text *out)
 {
 	struct sums sums = { .first_expires_s = UINT64_MAX, .first_signed_s = UINT64_MAX };
 
 	for (size_t i = 0; i < n; i++)
-		add(&sums, at(user, i));
+		add(&sums, at(user, i), now_s);
 	put_sums(&sums, out);
 	if (n <= METRICS_ZONES_MAX)
-		put_each(at, user, n, out);
+		put_each(at, user, n, now_s, out);
 }

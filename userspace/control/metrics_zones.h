@@ -13,8 +13,9 @@
 
 #define METRICS_ZONES_MAX 1000u /* of more zones only the sums are told */
 
-/* All n of them, the i-th by at(). Control's thread. */
+/* All n of them, the i-th by at(), at that time, seconds since 1970. Control's thread. */
 typedef const struct zones_entry *metrics_zone_at(const void *user, size_t i);
-void metrics_zones(metrics_zone_at *at, const void *user, size_t n, struct metrics_text *out);
+void metrics_zones(metrics_zone_at *at, const void *user, size_t n, uint64_t now_s,
+		   struct metrics_text *out);
 
 #endif

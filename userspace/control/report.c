@@ -89,8 +89,11 @@ static void append_overload(json_t *list, const struct iface *iface)
 
 static void put_zone(json_t *list, const struct zones_entry *entry)
 {
-	const char *const texts[] = { entry->error, entry->storage_error, entry->storage_warning };
+	char fault[128] = "";
+	const char *const texts[] = { entry->error, entry->storage_error, entry->storage_warning,
+				      fault };
 
+	(void)!signing_judge(entry, clock_wall_s(), fault, sizeof(fault));
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
 		if (*texts[i])
 			json_array_append_new(list,

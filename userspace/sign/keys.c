@@ -24,9 +24,15 @@ static bool is_since(uint64_t at, uint64_t now_s)
 	return at && at <= now_s;
 }
 
+/* What began when the key was made is past. If that time is still to come, the clock was ahead then. */
+static bool has_begun(const struct sign_key *key, uint64_t at, uint64_t now_s)
+{
+	return is_since(at, now_s) || is_since(at, key->created_s);
+}
+
 bool sign_key_is_published(const struct sign_key *key, uint64_t now_s)
 {
-	return is_since(key->published_s, now_s) && !is_since(key->removed_s, now_s);
+	return has_begun(key, key->published_s, now_s) && !is_since(key->removed_s, now_s);
 }
 
 bool sign_key_is_in_cds(const struct sign_key *key, uint64_t now_s)
@@ -44,7 +50,7 @@ bool sign_key_signs(const struct sign_key *key, uint16_t type, uint64_t now_s)
 		return false;
 	if (is_of_keys && (key->role == SIGN_ZSK || !sign_key_is_published(key, now_s)))
 		return false;
-	return is_since(key->active_s, now_s) && !is_since(key->retired_s, now_s);
+	return has_begun(key, key->active_s, now_s) && !is_since(key->retired_s, now_s);
 }
 
 /* --- Making -------------------------------------------------------------------------------------- */

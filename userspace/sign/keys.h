@@ -59,7 +59,10 @@ struct sign_keys {
 	struct sign_key keys[SIGN_KEYS_MAX];
 };
 
-/* What a key does at that time. Pure. */
+/*
+ * What a key does at that time. Pure. A key that was made while the clock was ahead does from its making on what
+ * it did then, though that time is still to come.
+ */
 bool sign_key_is_published(const struct sign_key *key, uint64_t now_s);
 bool sign_key_is_in_cds(const struct sign_key *key,
 			uint64_t now_s); /* as long as the parent lacks it */

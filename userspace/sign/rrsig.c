@@ -14,6 +14,7 @@
 #define RRSIG_FIXED   18u
 #define INCEPTION_S   3600u /* before now: clocks differ */
 #define EXPIRATION_AT 8
+#define INCEPTION_AT  12
 #define KEY_TAG_AT    16
 
 bool sign_is_key_type(uint16_t type)
@@ -108,7 +109,7 @@ static size_t put_head(const struct signer *s, const struct sign_key *key,
 	out[3] = (uint8_t)labels;
 	wire_store_be32(out + 4, rrset->ttl);
 	wire_store_be32(out + EXPIRATION_AT, (uint32_t)end);
-	wire_store_be32(out + 12, (uint32_t)(s->now_s - INCEPTION_S));
+	wire_store_be32(out + INCEPTION_AT, (uint32_t)(s->now_s - INCEPTION_S));
 	wire_store_be16(out + KEY_TAG_AT, key->tag);
 	memcpy(out + RRSIG_FIXED, s->keys->apex, apex_bytes);
 	return RRSIG_FIXED + apex_bytes;
@@ -142,13 +143,15 @@ int signer_sign(struct signer *s, const struct sign_key *key, const struct sign_
 bool signer_keeps(const struct signer *s, const struct sign_key *key,
 		  const struct zone_rdata *rrsig)
 {
-	int32_t left;
+	int32_t left, age;
 
 	if (rrsig->len < RRSIG_FIXED || wire_load_be16(rrsig->bytes + KEY_TAG_AT) != key->tag ||
 	    rrsig->bytes[2] != key->algorithm)
 		return false;
 	left = (int32_t)(wire_load_be32(rrsig->bytes + EXPIRATION_AT) - (uint32_t)s->now_s);
-	return left > (int64_t)s->options->refresh_s;
+	/* RFC 4034 section 3.1.5: one that begins later is not valid, and was made while the clock was ahead. */
+	age = (int32_t)((uint32_t)s->now_s - wire_load_be32(rrsig->bytes + INCEPTION_AT));
+	return age >= 0 && left > (int64_t)s->options->refresh_s;
 }
 
 size_t sign_put_bitmap(uint8_t *out, const uint16_t *types, size_t n)

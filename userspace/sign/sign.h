@@ -67,7 +67,7 @@ int sign_edit(struct zone_edit *edit, const struct zone *base, const struct sign
 	__attribute__((warn_unused_result));
 
 /*
- * Renews in an edit of the signed version @base the signatures that end within refresh_s, or that are by
+ * Renews in an edit of the signed version @base the signatures that end within refresh_s, or have not begun, or are by
  * keys that sign no more, or are missing for keys that do, and brings the DNSKEY, CDS and CDNSKEY RRsets to what
  * @keys says: names from *@at on (0 at first; 0 again when it has come to the end), at most @n_max
  * signatures and those of one name more. *@n: how many. The serial number is raised by one if there were any; else the edit
@@ -77,8 +77,26 @@ int sign_renew(struct zone_edit *edit, const struct zone *base, const struct sig
 	       const struct sign_options *options, uint64_t now_s, size_t *at, size_t n_max,
 	       size_t *n, struct zone_error *err) __attribute__((warn_unused_result));
 
-/* When the first signature of the zone is due for renewal, seconds since 1970; UINT64_MAX: none. O(zone). */
-uint64_t sign_due(const struct zone *z, const struct sign_options *options);
+/*
+ * When signatures are valid, seconds since 1970: from begin_s on, and until end_s. 0 and UINT64_MAX: there
+ * are none. Times in signatures have 32 bits and mean those near @now_s (RFC 4034 section 3.1.5). Pure.
+ */
+struct sign_span {
+	uint64_t begin_s, end_s;
+};
+
+/* All of the zone's together: the last begin, the first end. O(zone). */
+struct sign_span sign_span(const struct zone *z, uint64_t now_s);
+/* That of its SOA record, which is made anew with each change; of several one that is valid. O(1). */
+struct sign_span sign_span_of_soa(const struct zone *z, uint64_t now_s);
+
+static inline bool sign_span_has(const struct sign_span *span, uint64_t now_s)
+{
+	return span->begin_s <= now_s && now_s < span->end_s;
+}
+
+/* When the first signature is due for renewal; UINT64_MAX: there is none. Pure. */
+uint64_t sign_due(const struct sign_span *span, const struct sign_options *options);
 
 /* The longest TTL in the zone, seconds: for rollovers. O(zone). */
 uint32_t sign_ttl_max(const struct zone *z);

@@ -8,6 +8,7 @@
 #include "zone/walk.h"
 
 #define RRSIG_EXPIRATION_AT 8
+#define RRSIG_INCEPTION_AT  12
 #define RRSIG_FIXED         18u
 
 /* --- Looking ------------------------------------------------------------------------------------- */
@@ -152,43 +153,69 @@ int sign_renew(struct zone_edit *edit, const struct zone *base, const struct sig
 
 /* --- When ---------------------------------------------------------------------------------------- */
 
-static uint64_t due_of(const struct zone *z, const struct zone_rrset *rrset,
-		       const struct sign_options *options)
+/* A time of 32 bits is the one nearest to now: RFC 4034 section 3.1.5. */
+static uint64_t time_at(const uint8_t *at, uint64_t now_s)
 {
-	const uint8_t *at = zone_rrset_first(z, rrset);
-	uint64_t first = UINT64_MAX;
-	struct zone_rdata rd;
+	int32_t from_now = (int32_t)(wire_load_be32(at) - (uint32_t)now_s);
 
-	for (unsigned int i = 0; i < rrset->n; i++) {
-		uint64_t end;
-
-		at = zone_rdata_next(at, &rd);
-		if (rd.len < RRSIG_FIXED)
-			continue;
-		end = wire_load_be32(rd.bytes + RRSIG_EXPIRATION_AT);
-		if (end < first)
-			first = end;
-	}
-	if (first == UINT64_MAX)
-		return first;
-	return first > options->refresh_s ? first - options->refresh_s : 0;
+	return (uint64_t)((int64_t)now_s + from_now);
 }
 
-uint64_t sign_due(const struct zone *z, const struct sign_options *options)
+static void narrow(struct sign_span *span, const struct zone_rdata *rrsig, uint64_t now_s)
 {
+	uint64_t begin_s, end_s;
+
+	if (rrsig->len < RRSIG_FIXED)
+		return;
+	begin_s = time_at(rrsig->bytes + RRSIG_INCEPTION_AT, now_s);
+	end_s = time_at(rrsig->bytes + RRSIG_EXPIRATION_AT, now_s);
+	if (begin_s > span->begin_s)
+		span->begin_s = begin_s;
+	if (end_s < span->end_s)
+		span->end_s = end_s;
+}
+
+struct sign_span sign_span(const struct zone *z, uint64_t now_s)
+{
+	struct sign_span span = { 0, UINT64_MAX };
 	const struct zone_node *node;
-	uint64_t first = UINT64_MAX;
 	struct zone_walk walk;
 
 	zone_walk_init(&walk, z);
 	while ((node = zone_walk_next(&walk))) {
 		const struct zone_rrset *rrset = zone_node_rrset(z, node, DNS_TYPE_RRSIG);
-		uint64_t due = rrset ? due_of(z, rrset, options) : UINT64_MAX;
+		const uint8_t *at = rrset ? zone_rrset_first(z, rrset) : NULL;
+		struct zone_rdata rd;
 
-		if (due < first)
-			first = due;
+		for (unsigned int i = 0; rrset && i < rrset->n; i++) {
+			at = zone_rdata_next(at, &rd);
+			narrow(&span, &rd, now_s);
+		}
 	}
-	return first;
+	return span;
+}
+
+/* It is enough that one of them is valid: they may be of several keys. */
+struct sign_span sign_span_of_soa(const struct zone *z, uint64_t now_s)
+{
+	struct zone_rrsigs it = zone_rrsigs(z, zone_apex_node(z), DNS_TYPE_SOA);
+	struct sign_span span = { 0, UINT64_MAX };
+	struct zone_rdata rd;
+
+	while (zone_rrsigs_next(&it, &rd)) {
+		span = (struct sign_span){ 0, UINT64_MAX };
+		narrow(&span, &rd, now_s);
+		if (sign_span_has(&span, now_s))
+			break;
+	}
+	return span;
+}
+
+uint64_t sign_due(const struct sign_span *span, const struct sign_options *options)
+{
+	if (span->end_s == UINT64_MAX)
+		return UINT64_MAX;
+	return span->end_s > options->refresh_s ? span->end_s - options->refresh_s : 0;
 }
 
 uint32_t sign_ttl_max(const struct zone *z)

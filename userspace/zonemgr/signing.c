@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/err.h"
 #include "base/log.h"
@@ -24,14 +25,17 @@ struct signing {
 	struct sign_keys keys;
 	struct sign_options options;
 	struct rollover_policy policy;
-	char *folder;     /* of the keys */
-	char *file;       /* the signed zone's */
-	uint64_t step_s;  /* when keys are looked at next; seconds since 1970 */
-	uint64_t look_s;  /* when signatures are */
-	uint64_t end_s;   /* of the first of them, at the last look; 0: none was yet */
-	size_t renew_at;  /* how far sign_renew() has come */
-	bool is_renewing; /* a change of ours is on its way */
-	bool is_gone;     /* freed when that has come to its end */
+	char *folder;             /* of the keys */
+	char *file;               /* the signed zone's */
+	uint64_t step_s;          /* when keys are looked at next; seconds since 1970 */
+	uint64_t look_s;          /* when signatures are */
+	uint64_t seen_s;          /* the time of the last tick */
+	struct sign_span span;    /* of all of them, at the last look; end_s 0: none was yet */
+	size_t renew_at;          /* how far sign_renew() has come */
+	uint32_t resigned_serial; /* what is served while all is being signed anew */
+	bool is_resigning;        /* that was asked for */
+	bool is_renewing;         /* a change of ours is on its way */
+	bool is_gone;             /* freed when that has come to its end */
 };
 
 /* --- Making -------------------------------------------------------------------------------------- */
@@ -304,16 +308,30 @@ static void look_at_keys(struct signing *s, struct zones_entry *entry, uint64_t 
 }
 
 /* The whole zone is as its keys say. */
-static void note_renewed(struct signing *s, const struct zones_entry *entry, uint64_t now_s)
+static void note_renewed(struct signing *s, uint64_t now_s)
 {
-	uint64_t due = sign_due(entry->zone, &s->options), last = now_s + LOOK_MAX_S;
+	uint64_t due = sign_due(&s->span, &s->options), last = now_s + LOOK_MAX_S;
 
 	s->policy.renewed_s = now_s;
-	s->end_s = due == UINT64_MAX ? 0 : due + s->options.refresh_s;
 	s->step_s = 0;
 	s->look_s = due < last ? due : last;
 	if (s->look_s < now_s + LOOK_MIN_S)
 		s->look_s = now_s + LOOK_MIN_S;
+}
+
+/* Nobody can use a zone whose signatures are not valid: by all processors at once, not some in each second. */
+static void sign_all_anew(struct zones *zones, struct zones_entry *entry, uint64_t now_s)
+{
+	struct signing *s = entry->signing;
+
+	log_warn(
+		"zone %s: has signatures that are not valid now: all of it is looked through and signed "
+		"anew where that is due",
+		entry->name);
+	s->is_resigning = true;
+	s->resigned_serial = zone_serial(entry->zone);
+	s->look_s = now_s + LOOK_MIN_S;
+	zones_resign(zones, entry);
 }
 
 static void look_at_signatures(struct zones *zones, struct zones_entry *entry, uint64_t now_s)
@@ -324,6 +342,12 @@ static void look_at_signatures(struct zones *zones, struct zones_entry *entry, u
 	struct zone_error why;
 	int code;
 
+	if (is_first)
+		s->span = sign_span(entry->zone, now_s);
+	if (is_first && !sign_span_has(&s->span, now_s) && zone_n_names(entry->zone) > RENEW_MAX) {
+		sign_all_anew(zones, entry, now_s);
+		return;
+	}
 	s->is_renewing = true;
 	code = zones_renew(zones, entry, renew, &r, on_renewed, s, &why);
 	if (code)
@@ -338,7 +362,23 @@ static void look_at_signatures(struct zones *zones, struct zones_entry *entry, u
 	} else if (r.n) {
 		log_info("zone %s: %zu signatures renewed", entry->name, r.n);
 	} else if (is_first && !s->renew_at) {
-		note_renewed(s, entry, now_s);
+		note_renewed(s, now_s);
+	}
+}
+
+/* What was planned by a clock that was ahead is looked at now; so is what was asked for and is there now. */
+static void note_time(struct signing *s, const struct zones_entry *entry, uint64_t now_s)
+{
+	if (now_s < s->seen_s) {
+		s->step_s = s->look_s = 0;
+		s->renew_at = 0;
+		if (s->policy.renewed_s > now_s)
+			s->policy.renewed_s = 0;
+	}
+	s->seen_s = now_s;
+	if (s->is_resigning && zone_serial(entry->zone) != s->resigned_serial) {
+		s->is_resigning = false;
+		s->look_s = 0;
 	}
 }
 
@@ -349,6 +389,7 @@ void signing_tick(struct zones *zones, struct zones_entry *entry)
 
 	if (!entry->zone || entry->edited || entry->load || entry->fresh || s->is_renewing)
 		return;
+	note_time(s, entry, now_s);
 	if (now_s >= s->step_s && !s->renew_at)
 		look_at_keys(s, entry, now_s);
 	if (now_s >= s->look_s || s->renew_at)
@@ -357,7 +398,35 @@ void signing_tick(struct zones *zones, struct zones_entry *entry)
 
 uint64_t signing_first_end(const struct signing *s)
 {
-	return s->end_s;
+	return s->span.end_s == UINT64_MAX ? 0 : s->span.end_s;
+}
+
+static void put_fault(const struct sign_span *span, uint64_t now_s, char *out, size_t cap)
+{
+	bool is_early = now_s < span->begin_s;
+	time_t at = (time_t)(is_early ? span->begin_s : span->end_s);
+	char text[32] = "";
+	struct tm tm;
+
+	if (gmtime_r(&at, &tm))
+		strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", &tm);
+	snprintf(out, cap, "its signatures are not valid now: they %s %s",
+		 is_early ? "begin at" : "ended at", text);
+}
+
+bool signing_judge(const struct zones_entry *entry, uint64_t now_s, char *text, size_t cap)
+{
+	struct sign_span span;
+
+	if (!entry->zone || !zone_is_signed(entry->zone))
+		return true;
+	span = sign_span_of_soa(entry->zone, now_s);
+	if (sign_span_has(&span, now_s) && entry->signing && entry->signing->span.end_s)
+		span = entry->signing->span;
+	if (sign_span_has(&span, now_s))
+		return true;
+	put_fault(&span, now_s, text, cap);
+	return false;
 }
 
 static const char *const roles[] = { [SIGN_ZSK] = "zsk", [SIGN_KSK] = "ksk", [SIGN_CSK] = "csk" };

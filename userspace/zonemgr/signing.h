@@ -92,6 +92,13 @@ void signing_tick(struct zones *zones, struct zones_entry *entry);
  */
 uint64_t signing_first_end(const struct signing *s);
 
+/*
+ * Are the signatures of what is served valid at @now_s: of a zone that is signed here all of them, as of the last
+ * look; of another those of its SOA record? False: a sentence in @text. A zone without any is as it shall be. O(1).
+ */
+bool signing_judge(const struct zones_entry *entry, uint64_t now_s, char *text, size_t cap)
+	__attribute__((warn_unused_result));
+
 /* What people are told: DS records, keys. New references, NULL: no memory. */
 json_t *signing_report_ds(const struct signing *s, uint64_t now_s);
 json_t *signing_report_keys(const struct signing *s);

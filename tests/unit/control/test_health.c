@@ -68,7 +68,7 @@ static void test_bad_options(void **state)
 
 static void begin(struct health *h, const struct health_options *options)
 {
-	*h = (struct health){ options, json_array(), json_array(), false };
+	*h = (struct health){ options, json_array(), json_array(), false, 0 };
 }
 
 /* "reasons | warnings", each with ; between. */

@@ -84,7 +84,7 @@ static void test_each(void **state)
 	struct metrics_text out = { 0 };
 
 	(void)state;
-	metrics_zones(at, zones, sizeof(zones) / sizeof(zones[0]), &out);
+	metrics_zones(at, zones, sizeof(zones) / sizeof(zones[0]), 0, &out);
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
 		assert_family(&out, rows[i][0], rows[i][1]);
 	free(out.text);
@@ -101,7 +101,7 @@ static void test_sums(void **state)
 	struct metrics_text out = { 0 };
 
 	(void)state;
-	metrics_zones(at, zones, sizeof(zones) / sizeof(zones[0]), &out);
+	metrics_zones(at, zones, sizeof(zones) / sizeof(zones[0]), 0, &out);
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
 		assert_family(&out, rows[i][0], rows[i][1]);
 	assert_non_null(strstr(out.text, "volley_zones{state=\"serving\"} 3\n"));
@@ -113,7 +113,7 @@ static void test_none(void **state)
 	struct metrics_text out = { 0 };
 
 	(void)state;
-	metrics_zones(at, zones, 0, &out);
+	metrics_zones(at, zones, 0, 0, &out);
 	assert_family(&out, "volley_zones_storage_error", "volley_zones_storage_error 0\n");
 	assert_family(&out, "volley_zones_expires_timestamp_seconds", "");
 	assert_family(&out, "volley_zone_state", "");
@@ -132,10 +132,10 @@ static void test_many(void **state)
 	struct metrics_text few = { 0 }, many = { 0 };
 
 	(void)state;
-	metrics_zones(same, &zones[3], METRICS_ZONES_MAX, &few);
+	metrics_zones(same, &zones[3], METRICS_ZONES_MAX, 0, &few);
 	assert_non_null(
 		strstr(few.text, "volley_zone_expires_timestamp_seconds{zone=\"d.test.\"}"));
-	metrics_zones(same, &zones[3], METRICS_ZONES_MAX + 1, &many);
+	metrics_zones(same, &zones[3], METRICS_ZONES_MAX + 1, 0, &many);
 	assert_null(strstr(many.text, "volley_zone_"));
 	assert_null(strstr(many.text, "d.test."));
 	assert_family(&many, "volley_zones_expires_timestamp_seconds",

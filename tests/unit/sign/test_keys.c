@@ -224,6 +224,74 @@ static void signatures_that_hold_stay(void **state)
 	sign_keys_fini(&keys);
 }
 
+#define AHEAD_S (10 * 86400u)
+
+/* Ten days later keys and signatures were made, and now the clock is right: neither waits for ten days. */
+static void made_by_a_clock_that_was_ahead(void **state)
+{
+	struct zone *from = zone_of("z", ZONE_HEAD "a A 192.0.2.1\n"), *early, *z;
+	struct sign_options options = lab_options(LAB_NSEC);
+	struct sign_span span;
+	struct sign_keys keys;
+
+	(void)state;
+	lab_keys(&keys, "z", true);
+	for (size_t i = 0; i < keys.n; i++) {
+		struct sign_key *key = &keys.keys[i];
+
+		key->created_s = key->published_s = key->active_s = lab_now() + AHEAD_S;
+		assert_true(sign_key_is_published(key, lab_now()));
+		assert_true(sign_key_signs(key, DNS_TYPE_DNSKEY, lab_now()) ||
+			    key->role == SIGN_ZSK);
+		key->active_s++; /* planned for later, when it was made */
+		assert_false(sign_key_signs(key, DNS_TYPE_DNSKEY, lab_now()));
+		key->active_s--;
+	}
+	early = lab_sign(from, NULL, &keys, &options, lab_now() + AHEAD_S);
+	span = sign_span(early, lab_now());
+	assert_true(span.begin_s > lab_now() && span.end_s > span.begin_s);
+	assert_false(sign_span_has(&span, lab_now()));
+	z = lab_sign(from, early, &keys, &options, lab_now());
+	span = sign_span(z, lab_now());
+	assert_true(sign_span_has(&span, lab_now()));
+	span = sign_span_of_soa(z, lab_now());
+	assert_true(sign_span_has(&span, lab_now()));
+	lab_judge(z, lab_now());
+	zone_free(z);
+	zone_free(early);
+	zone_free(from);
+	sign_keys_fini(&keys);
+}
+
+/* The same in an edit, as a tick does it: every signature is made anew, and only those that begin too late. */
+static void renewed_when_the_clock_is_right(void **state)
+{
+	struct zone *from = zone_of("z", ZONE_HEAD "a A 192.0.2.1\n"), *early, *z;
+	struct sign_options options = lab_options(LAB_NSEC);
+	struct zone_error err;
+	struct zone_edit *edit;
+	struct sign_keys keys;
+	size_t at = 0, n;
+
+	(void)state;
+	lab_keys(&keys, "z", true);
+	early = lab_sign(from, NULL, &keys, &options, lab_now() + AHEAD_S);
+	assert_int_equal(zone_edit_begin(&edit, early), 0);
+	assert_int_equal(sign_renew(edit, early, &keys, &options, lab_now(), &at, 1000, &n, &err),
+			 0);
+	assert_true(n > 0);
+	assert_int_equal(zone_edit_finish(edit, &z, NULL, &err), 0);
+	lab_judge(z, lab_now());
+	assert_int_equal(zone_edit_begin(&edit, z), 0);
+	assert_int_equal(sign_renew(edit, z, &keys, &options, lab_now(), &at, 1000, &n, &err), 0);
+	assert_int_equal(n, 0);
+	zone_edit_cancel(edit);
+	zone_free(z);
+	zone_free(early);
+	zone_free(from);
+	sign_keys_fini(&keys);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -232,6 +300,8 @@ int main(void)
 		cmocka_unit_test(others_may_not_read_them),
 		cmocka_unit_test(ds_is_that_of_others),
 		cmocka_unit_test(signatures_that_hold_stay),
+		cmocka_unit_test(made_by_a_clock_that_was_ahead),
+		cmocka_unit_test(renewed_when_the_clock_is_right),
 		cmocka_unit_test(leftovers_give_nothing_away),
 	};
 

@@ -185,6 +185,13 @@ static void restart(struct sim *s, unsigned int down_s)
 }
 
 /* A step behind each renewal, until nothing follows. */
+static uint64_t due(const struct sim *s)
+{
+	struct sign_span span = sign_span(s->z, s->now_s);
+
+	return sign_due(&span, &s->options);
+}
+
 static void step(struct sim *s)
 {
 	struct rollover_actions actions;
@@ -202,7 +209,7 @@ static void step(struct sim *s)
 		store(s, &actions);
 		if (actions.write && !draw(4)) /* killed before the zone had any of it */
 			restart(s, draw(2 * DAY));
-		if (actions.renew || s->now_s >= sign_due(s->z, &s->options))
+		if (actions.renew || s->now_s >= due(s))
 			renew(s);
 	} while (actions.write || actions.erase || s->n_snaps != n_snaps || !renewed_s ||
 		 s->next_s <= s->now_s);
@@ -291,7 +298,7 @@ static void live(struct sim *s)
 
 		sooner(&at, s->change_s);
 		sooner(&at, s->next_s);
-		sooner(&at, sign_due(s->z, &s->options));
+		sooner(&at, due(s));
 		sooner(&at, s->seen_at_s ? s->seen_at_s : s->ds_at_s);
 		s->now_s = at > s->now_s ? at : s->now_s + 1;
 		if (!draw(10))
