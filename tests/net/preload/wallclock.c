@@ -28,8 +28,9 @@ __attribute__((constructor)) static void open_offset(void)
 {
 	const char *path = getenv("WALLCLOCK_FILE");
 	int fd = path ? open(path, O_RDWR | O_CLOEXEC) : -1;
-	void *map = fd < 0 ? MAP_FAILED : mmap(NULL, 2 * sizeof(int64_t), PROT_READ | PROT_WRITE,
-					       MAP_SHARED, fd, 0);
+	void *map =
+		fd < 0 ? MAP_FAILED :
+			 mmap(NULL, 2 * sizeof(int64_t), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 
 	if (map == MAP_FAILED)
 		abort(); /* a test that would prove nothing */

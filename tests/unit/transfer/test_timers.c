@@ -145,7 +145,8 @@ static void as_the_model(void **state)
 			due[first] = UINT64_MAX;
 		}
 		for (size_t j = 0; j < N; j++)
-			assert_true(due[j] > now && timer_is_set(&timers[j]) == (due[j] != UINT64_MAX));
+			assert_true(due[j] > now &&
+				    timer_is_set(&timers[j]) == (due[j] != UINT64_MAX));
 	}
 }
 
