@@ -5,6 +5,7 @@ import os
 import pytest
 
 import dnstree
+from clock import Clock
 from netlab import Daemon, Lab
 from primaries import Scene, missing
 
@@ -59,6 +60,14 @@ def make_daemon(request, lab, tmp_path):
 @pytest.fixture
 def daemon(make_daemon):
     return make_daemon()
+
+
+@pytest.fixture
+def clock(daemon, tmp_path):
+    """The daemon's clocks, from its next start on."""
+    made = Clock(tmp_path)
+    daemon.env = made.env
+    return made
 
 
 @pytest.fixture

@@ -279,6 +279,7 @@ class Daemon:
         self.path = self.folder / "volley.yaml"
         self.log_path = self.folder / "volleyd.log"
         self.process = None
+        self.env = {}  # of every start
 
     def configure(self, **sections):
         """Writes the configuration: these sections in place of the usual ones. JSON is YAML."""
@@ -305,7 +306,7 @@ class Daemon:
             self.process = subprocess.Popen(
                 ["nsenter", f"--net=/run/netns/{self.lab.name}-s", "--", *before,
                  str(BIN / "volleyd"), "-c", str(self.path), *options],
-                env={**ENV, **(env or {})}, stdout=log, stderr=log)
+                env={**ENV, **self.env, **(env or {})}, stdout=log, stderr=log)
         return self
 
     def start(self, *options, **sections):

@@ -2,7 +2,6 @@
 """Zones that the daemon keeps signed: by the validators' own tools, through changes, restarts and time."""
 import json
 import signal
-import struct
 
 import dns.message
 import dns.rcode
@@ -12,33 +11,6 @@ import pytest
 from netlab import ROOT, V4, V6, run, texts, tsig_key, wait_for, write_zone, zone
 
 DAY = 86400
-
-
-class Clock:
-    """The wall clock of a daemon, and its tick, which comes each TICK_MS, by preload/wallclock.c."""
-    TICK_MS = 100
-
-    def __init__(self, folder):
-        self.path, self.library = folder / "offset", folder / "wallclock.so"
-        run("gcc", "-shared", "-fPIC", "-o", self.library, ROOT / "tests/net/preload/wallclock.c")
-        self.path.write_bytes(bytes(16))
-        self.offset = 0
-        self.env = {"LD_PRELOAD": str(self.library), "WALLCLOCK_FILE": str(self.path),
-                    "WALLCLOCK_TICK_MS": str(self.TICK_MS)}
-
-    def set(self, seconds):
-        self.offset = seconds
-        with open(self.path, "r+b") as f:
-            f.write(struct.pack("=q", seconds))
-
-    def ticks(self):
-        """How many have begun."""
-        return struct.unpack("=q", self.path.read_bytes()[8:])[0]
-
-
-@pytest.fixture
-def clock(tmp_path):
-    return Clock(tmp_path)
 
 
 def configure(daemon, tmp_path, path, **policy):
@@ -84,11 +56,11 @@ def keys(daemon):
     return daemon.json("zone", "keys", "z.test")["keys"]
 
 
-def restart(daemon, env=None):
+def restart(daemon):
     daemon.process.send_signal(signal.SIGKILL)
     daemon.process.wait(20)
     daemon.process = None
-    daemon.spawn(env=env)
+    daemon.spawn()
     daemon.wait_ready()
 
 
@@ -320,7 +292,7 @@ def test_other_content_when_signing_ends(lab, daemon, tmp_path, content, start_a
 
 def test_content_that_another_has_signed(lab, daemon, tmp_path, content, clock):
     """It is served as it is or not at all; until then ours goes on, with its signatures."""
-    configure(daemon, tmp_path, content).spawn(env=clock.env).wait_ready()
+    configure(daemon, tmp_path, content).spawn().wait_ready()
     theirs = transferred(lab, tmp_path / "axfr").read_text(encoding="ascii").splitlines()[:-1]
     daemon.ctl("zone", "edit", "z.test", "add e 60 A 192.0.2.1")
     content.write_text("\n".join(theirs) + "\n", encoding="ascii")
@@ -398,12 +370,12 @@ def test_start_without_the_operators_file(lab, daemon, tmp_path, content, how):
 
 def test_start_without_the_operators_file_when_signatures_have_ended(lab, daemon, tmp_path, content, clock):
     configure(daemon, tmp_path, content)
-    daemon.spawn(env=clock.env).wait_ready()
+    daemon.spawn().wait_ready()
     verify(lab, tmp_path, clock)
     before = serial(daemon)
     spoil(content, "broken")
     clock.set(40 * DAY)
-    restart(daemon, clock.env)
+    restart(daemon)
     wait_for("signatures are renewed", lambda: serial(daemon) > before, 20)
     verify(lab, tmp_path, clock)
     configure(daemon, tmp_path, content, denial="nsec3")
@@ -527,7 +499,7 @@ def test_private_keys_are_private(daemon, tmp_path, content):
 def test_signatures_are_renewed_before_they_end(lab, daemon, tmp_path, content, clock):
     configure(daemon, tmp_path, content, **{"signature-lifetime": "14d", "refresh": "7d",
                                             "jitter": "0s"})
-    daemon.spawn(env=clock.env).wait_ready()
+    daemon.spawn().wait_ready()
     first = serial(daemon)
     for day in (8, 16, 24):
         clock.set(day * DAY)
@@ -540,14 +512,13 @@ def settle(daemon, clock):
     """What is due has been done: three whole ticks of the daemon, and behind the last of them it is as before."""
     before = None
     while before != (before := serial(daemon)):
-        ticks = clock.ticks()
-        wait_for("there are three ticks", lambda n=ticks: clock.ticks() > n + 3, 60)
+        clock.wait_ticks()
 
 
 @pytest.mark.parametrize("role, policy", [("zsk", {"keys": "ksk-zsk"}), ("csk", {})])
 def test_rollover(lab, daemon, tmp_path, content, clock, role, policy):
     configure(daemon, tmp_path, content, **policy)
-    daemon.spawn(env=clock.env).wait_ready()
+    daemon.spawn().wait_ready()
     [old] = [key["tag"] for key in keys(daemon) if key["role"] == role]
     daemon.ctl("zone", "rollover", "z.test", role)
     wait_for("there is a new key", lambda: len(keys(daemon)) == (3 if role == "zsk" else 2), 20)
@@ -569,7 +540,7 @@ def test_a_key_stays_for_what_caches_may_hold(lab, daemon, tmp_path, content, cl
     with content.open("a", encoding="ascii") as f:
         f.write("long 604800 IN A 192.0.2.9\n")
     configure(daemon, tmp_path, content, keys="ksk-zsk")
-    daemon.spawn(env=clock.env).wait_ready()
+    daemon.spawn().wait_ready()
     [old] = [key["tag"] for key in keys(daemon) if key["role"] == "zsk"]
     settle(daemon, clock)
     daemon.ctl("zone", "edit", "z.test", "remove long")
@@ -597,7 +568,7 @@ def test_other_keys_by_a_reload(lab, daemon, tmp_path, content, clock, what):
     """RFC 6781 section 4.1.4: each state on the way is one that validates, by any of the algorithms."""
     before, after = OTHER_KEYS[what]
     configure(daemon, tmp_path, content, **before)
-    daemon.spawn(env=clock.env).wait_ready()
+    daemon.spawn().wait_ready()
     old = {key["tag"] for key in keys(daemon)}
     settle(daemon, clock)
     configure(daemon, tmp_path, content, **after)

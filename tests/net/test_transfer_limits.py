@@ -14,7 +14,7 @@ import pytest
 from netlab import CLIENT4, TIMEOUT, V4, remote, wait_for, write_zone, zone
 from primaries import Scripted, reply, wire
 from secondaries import certificate
-from test_primary import count_records, counters, query, receive, serve
+from test_primary import count_records, counters, pass_time, query, receive, serve
 
 SERVER_CONNS = 1024    # SERVER_CONNS_MAX, of userspace/transfer/server.h
 NOTIFY_RUNNING = 64    # NOTIFY_RUNNING_MAX, of userspace/transfer/notify_out.h
@@ -70,19 +70,21 @@ class Reader:
 
 # ---- Connections -----------------------------------------------------------------------------------
 
-def test_who_reads_slowly_gets_all_of_it(lab, daemon):
+def test_who_reads_slowly_gets_all_of_it(lab, daemon, clock):
     """What waits for a reader is no silence of his, though all of the transfer was made long ago."""
     more = "".join(f"n{i} TXT \"{'x' * 250}\"\n" for i in range(600))
     serve(daemon, ["any"], more=more, server={"tcp": {"idle-timeout": "1s"}})
     with small_window(lab) as sock:
         dns.query.send_tcp(sock, query())
         wait_for("the transfer is made", lambda: counters(daemon)["axfr_out"] == 1)
-        time.sleep(3)
+        for _ in range(3):
+            pass_time(daemon, clock, 1)
         assert count_records(sock, 605) == 605
+        pass_time(daemon, clock, 1)
         wait_for("it is idle now", lambda: is_closed(sock))
 
 
-def test_who_takes_too_little_is_given_up(lab, daemon):
+def test_who_takes_too_little_is_given_up(lab, daemon, clock):
     """Nothing, or an octet now and then, which opens no window, in 30 s: the next in line is served."""
     more = "".join(f"n{i} TXT \"{'x' * 250}\"\n" for i in range(20000))
     serve(daemon, ["any"], more=more, server={"transfers-out": 2})
@@ -99,8 +101,10 @@ def test_who_takes_too_little_is_given_up(lab, daemon):
             with contextlib.suppress(ConnectionResetError, BlockingIOError):
                 trickling.setblocking(False)
                 trickling.recv(1)
+            clock.leap(1)
             return counters(daemon)["out_failed"] == 2
         wait_for("both are given up", given_up, 120)
+        assert clock.leapt >= 30
         for sock in line:
             assert count_records(sock, 20005) == 20005
 
@@ -131,11 +135,11 @@ def test_the_longest_idle_connection_gives_way(lab, daemon, files):
     assert counters(daemon)["out_failed"] == 0
 
 
-def test_who_opens_and_says_nothing(lab, daemon, tmp_path):
+def test_who_opens_and_says_nothing(lab, daemon, clock, tmp_path):
     """Over TLS there is little time to shake hands."""
     serve(daemon, ["any"], tls=certificate(tmp_path))
     with lab.connect("c", V4, 853) as sock:
-        wait_for("it is closed", lambda: is_closed(sock), 30)
+        wait_for("it is closed", lambda: clock.leap(1) or is_closed(sock), 30)
     assert counters(daemon)["tls_failed"] == 1
 
 

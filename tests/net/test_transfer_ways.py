@@ -232,7 +232,7 @@ def test_notify_over_tls_is_not_for_another(lab, daemon, tmp_path):
     listener.close()
 
 
-def test_our_sessions_are_resumed(lab, daemon, tmp_path):
+def test_our_sessions_are_resumed(lab, daemon, clock, tmp_path):
     tls = certificate(tmp_path)
     serve(daemon, ["any"], tls=tls, server={"tcp": {"idle-timeout": "3s"}})
     words = ["openssl", "s_client", "-connect", f"{V4}:853", "-alpn", "dot", "-CAfile", tls["bundle"],
@@ -241,8 +241,12 @@ def test_our_sessions_are_resumed(lab, daemon, tmp_path):
     said = []
     for more in (["-sess_out", tmp_path / "session"], ["-sess_in", tmp_path / "session"]):
         process = lab.popen("c", *words, *more, stdin=-1, stdout=-1, stderr=-2)
+        process.stdin.write(len(asked).to_bytes(2, "big") + asked)
+        process.stdin.flush()
+        wait_for("the zone is given", lambda n=len(said): counters(daemon)["axfr_out"] == n + 1)
         # it ends when the connection, idle for long, is closed
-        said.append(process.communicate(len(asked).to_bytes(2, "big") + asked, timeout=40)[0])
+        wait_for("it has ended", lambda p=process: clock.leap(1) or p.poll() is not None, 40)
+        said.append(process.communicate()[0])
     assert b"New, TLSv1.3" in said[0] and b"Reused, TLSv1.3" in said[1], said
     assert counters(daemon)["axfr_out"] == 2
 
