@@ -87,16 +87,21 @@ static inline struct zone *lab_sign(const struct zone *from, const struct zone *
 
 /* --- What others say ------------------------------------------------------------------------------ */
 
-static inline void lab_run(const char *command, const char *path)
+/* @said is NULL where the command could not be started. */
+static inline void lab_end_run(FILE *said, const char *command, const char *path)
 {
 	char log[4096] = "";
-	FILE *f = popen(command, "r");
-	size_t n = f ? fread(log, 1, sizeof(log) - 1, f) : 0;
-	int rc = f ? pclose(f) : -1;
+	size_t n = said ? fread(log, 1, sizeof(log) - 1, said) : 0;
+	int rc = said ? pclose(said) : -1;
 
 	log[n] = 0;
 	if (rc)
 		fail_msg("%s\n%s\nthe zone is in %s", command, log, path);
+}
+
+static inline void lab_run(const char *command, const char *path)
+{
+	lab_end_run(popen(command, "r"), command, path);
 }
 
 /* Two keys and both of them CSKs: kzonecheck 3.2.6 takes no such zone, of BIND's signer neither. */
@@ -114,29 +119,55 @@ static inline bool lab_has_two_csks(const struct zone *z)
 	return n > 1 && n == rrset->n;
 }
 
-static inline void lab_judge(const struct zone *z, uint64_t now_s)
+/* The judgement of a zone, which runs beside the test from lab_begin_judgement() to lab_end_judgement(). */
+struct lab_judgement {
+	FILE *said; /* NULL: none runs */
+	char path[32], command[2 * NAME_TEXT_MAX + 256];
+};
+
+static inline void lab_begin_judgement(struct lab_judgement *j, const struct zone *z,
+				       uint64_t now_s)
 {
-	char path[] = "/tmp/signed.XXXXXX", command[NAME_TEXT_MAX + 128], apex[NAME_TEXT_MAX],
-	     at[32];
+	char apex[NAME_TEXT_MAX], at[32], knot[NAME_TEXT_MAX + 64] = "",
+							       bind[NAME_TEXT_MAX + 64] = "";
 	time_t now = (time_t)now_s;
-	int fd = mkstemp(path);
-	FILE *f = fdopen(fd, "w");
 	unsigned int n;
+	FILE *f;
+
+	strcpy(j->path, "/tmp/signed.XXXXXX");
+	f = fdopen(mkstemp(j->path), "w");
 
 	assert_non_null(f);
 	assert_int_equal(zone_dump(z, f, NULL), 0);
 	assert_int_equal(fclose(f), 0);
 	assert_true(name_to_text(apex, sizeof(apex), zone_apex(z, &n)) > 0);
 	strftime(at, sizeof(at), "%Y%m%d%H%M%S", gmtime(&now));
-	snprintf(command, sizeof(command), "ldns-verify-zone -t %s %s 2>&1", at, path);
-	lab_run(command, path);
-	snprintf(command, sizeof(command), "kzonecheck -d on -t %s -o %s %s 2>&1", at, apex, path);
 	if (!lab_has_two_csks(z))
-		lab_run(command, path);
-	snprintf(command, sizeof(command), "dnssec-verify -q -z -o %s %s 2>&1", apex, path);
+		snprintf(knot, sizeof(knot), " && kzonecheck -d on -t %s -o %s $f", at, apex);
 	if (now_s <= lab_now() + 60)
-		lab_run(command, path);
-	unlink(path);
+		snprintf(bind, sizeof(bind), " && dnssec-verify -q -z -o %s $f", apex);
+	snprintf(j->command, sizeof(j->command), "exec 2>&1; f=%s; ldns-verify-zone -t %s $f%s%s",
+		 j->path, at, knot, bind);
+	j->said = popen(j->command, "r");
+	assert_non_null(j->said);
+}
+
+/* Fails where one of them found something. */
+static inline void lab_end_judgement(struct lab_judgement *j)
+{
+	if (!j->said)
+		return;
+	lab_end_run(j->said, j->command, j->path);
+	unlink(j->path);
+	j->said = NULL;
+}
+
+static inline void lab_judge(const struct zone *z, uint64_t now_s)
+{
+	struct lab_judgement j;
+
+	lab_begin_judgement(&j, z, now_s);
+	lab_end_judgement(&j);
 }
 
 /* --- Comparing ------------------------------------------------------------------------------------ */
