@@ -62,6 +62,29 @@ def daemon(make_daemon):
     return make_daemon()
 
 
+@pytest.fixture(scope="module")
+def shared_by_module(tmp_path_factory):
+    """A lab, and in it a daemon with the usual configuration, for tests that only ask: see shared."""
+    if os.geteuid():
+        pytest.skip("network namespaces and XDP need root")
+    one = Lab()
+    try:
+        daemon = Daemon(one, tmp_path_factory.mktemp("shared")).start()
+        yield one, daemon
+        assert daemon.clean_up(), f"it did not end with status 0:\n{daemon.log()}"
+    finally:
+        one.close()
+
+
+@pytest.fixture
+def shared(request, shared_by_module):
+    """(lab, daemon) that tests of a module share: the cache is empty, as after a start; counters go on."""
+    _, daemon = shared_by_module
+    request.node.daemons = [daemon]
+    daemon.ctl("cache", "flush", "--all")
+    return shared_by_module
+
+
 @pytest.fixture
 def clock(daemon, tmp_path):
     """The daemon's clocks, from its next start on."""

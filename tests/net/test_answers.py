@@ -18,8 +18,8 @@ WWW = {"A": ["192.0.2.80", "192.0.2.81"], "AAAA": ["2001:db8::80"]}
 
 
 @pytest.mark.parametrize("where", [V4, V6])
-def test_first_by_the_worker_then_by_the_driver(lab, daemon, where):
-    daemon.start()
+def test_first_by_the_worker_then_by_the_driver(shared, where):
+    lab, daemon = shared
     with Answered(daemon) as first:
         assert texts(lab.ask("www.example.com", "A", where)) == WWW["A"]
     assert first.by == {"worker": 1}
@@ -29,8 +29,8 @@ def test_first_by_the_worker_then_by_the_driver(lab, daemon, where):
     assert later.by == {"driver": 3}
 
 
-def test_answers_over_ipv4_are_hits_over_ipv6(lab, daemon):
-    daemon.start()
+def test_answers_over_ipv4_are_hits_over_ipv6(shared):
+    lab, daemon = shared
     lab.ask("www.example.com", "AAAA", V4)
     with Answered(daemon) as later:
         assert texts(lab.ask("www.example.com", "AAAA", V6)) == WWW["AAAA"]
@@ -55,8 +55,8 @@ def test_counters_balance_over_odd_traffic(lab, daemon):
     assert stats["passed"] > 2 and stats["up"] > 2
 
 
-def test_the_querys_own_case_is_kept(lab, daemon):
-    daemon.start()
+def test_the_querys_own_case_is_kept(shared):
+    lab, daemon = shared
     for name, who in (("www.example.com", "worker"), ("wWw.ExAmPlE.cOm", "driver"),
                       ("WWW.EXAMPLE.COM", "driver")):
         with Answered(daemon) as one:
@@ -68,8 +68,8 @@ def test_the_querys_own_case_is_kept(lab, daemon):
 
 @pytest.mark.parametrize("size, is_whole", [(512, False), (1100, False), (1232, False),
                                             (4096, False)])
-def test_large_answers_are_truncated_at_our_maximum(lab, daemon, size, is_whole):
-    daemon.start()
+def test_large_answers_are_truncated_at_our_maximum(shared, size, is_whole):
+    lab, _ = shared
     for _ in range(2):
         query = dns.message.make_query("large.example.com", "TXT", use_edns=0, payload=size)
         answer = lab.udp(query)
@@ -97,9 +97,9 @@ def test_the_clients_edns_size_decides(lab, daemon, tmp_path):
     assert daemon.reasons()["up-no-room"] == 3
 
 
-def test_dig_with_cookies(lab, daemon):
+def test_dig_with_cookies(shared):
     """dig sends a cookie: the worker answers; the server's cookie is taken the second time."""
-    daemon.start()
+    lab, daemon = shared
     client = bytes(range(8))
 
     def ask(data):
@@ -119,8 +119,8 @@ def test_dig_with_cookies(lab, daemon):
     assert "(good)" in dug and "192.0.2.80" in dug
 
 
-def test_truncated_then_tcp(lab, daemon):
-    daemon.start()
+def test_truncated_then_tcp(shared):
+    lab, daemon = shared
     query = dns.message.make_query("large.example.com", "TXT")
     assert lab.udp(query).flags & dns.flags.TC
     with Answered(daemon) as one:
@@ -131,8 +131,8 @@ def test_truncated_then_tcp(lab, daemon):
 
 
 @pytest.mark.parametrize("where", [V4, V6])
-def test_tcp_pipelined(lab, daemon, where):
-    daemon.start()
+def test_tcp_pipelined(shared, where):
+    lab, _ = shared
     names = ["www.example.com", "mail.example.com", "nothing.example.com", "large.example.com"]
     queries = [dns.message.make_query(name, "A", id=i) for i, name in enumerate(names)]
     wire = b"".join(struct.pack("!H", len(q.to_wire())) + q.to_wire() for q in queries)
@@ -187,9 +187,9 @@ def test_driver_answers_switched_off(lab, daemon):
 @pytest.mark.parametrize("where", [V4, V6])
 @pytest.mark.parametrize("tags", [((0x8100, 5),), ((0x88a8, 7), (0x8100, 5))],
                          ids=["802.1Q", "QinQ"])
-def test_vlan(lab, daemon, tags, where):
+def test_vlan(shared, tags, where):
     """Tags come back as they came, from the worker and from the driver."""
-    daemon.start()
+    lab, daemon = shared
     with lab.frames() as sock, Answered(daemon) as two:
         for i in range(2):
             query = dns.message.make_query("www.example.com", "A", id=100 + i)
@@ -324,9 +324,9 @@ def test_another_mac_address(lab, daemon):
 
 
 @pytest.mark.parametrize("where", [V4, V6])
-def test_a_query_in_fragments(lab, daemon, where):
+def test_a_query_in_fragments(shared, where):
     """The driver passes fragments; the kernel's socket gets the whole."""
-    daemon.start()
+    lab, daemon = shared
     padding = dns.edns.GenericOption(12, bytes(2000))
     query = dns.message.make_query("www.example.com", "A", use_edns=0, options=[padding])
     with Answered(daemon) as one:
@@ -405,8 +405,8 @@ def test_a_link_that_goes_down_and_up(lab, daemon):
     ("any.wild.example.com", "A", "NOERROR", 1),
     ("unknown.example.com", "TYPE65280", "NOERROR", 1),
 ])
-def test_driver_and_worker_agree(lab, daemon, name, kind, rcode, n_answer):
-    daemon.start()
+def test_driver_and_worker_agree(shared, name, kind, rcode, n_answer):
+    lab, daemon = shared
     query = dns.message.make_query(name, kind, use_edns=0, payload=1232, want_dnssec=True)
     with Answered(daemon) as two:
         answers = [lab.udp_wire(query.to_wire()) for _ in range(2)]
@@ -417,8 +417,8 @@ def test_driver_and_worker_agree(lab, daemon, name, kind, rcode, n_answer):
     assert len(texts(answer)) == n_answer
 
 
-def test_not_ours_is_refused(lab, daemon):
-    daemon.start()
+def test_not_ours_is_refused(shared):
+    lab, _ = shared
     assert lab.ask("www.example.org").rcode() == dns.rcode.REFUSED
 
 
