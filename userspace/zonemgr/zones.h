@@ -227,8 +227,8 @@ int zones_renew(struct zones *zones, struct zones_entry *entry, zones_edit_fn *e
 	__attribute__((warn_unused_result));
 
 /*
- * When zones_flush() has to be called, as zones_set_time() counts (clock_ns()); UINT64_MAX: there is nothing to do. A flush may put
- * itself off, for 2 s at most, while the cache's sieve is not ready (cache/sieve.h).
+ * When zones_flush() has to be called, by the clock_ns() of zones_set_time(); UINT64_MAX: there is nothing to do. A
+ * flush may put itself off, for 2 s at most, while the cache's sieve is not ready (cache/sieve.h).
  */
 uint64_t zones_flush_at(const struct zones *zones);
 /* Puts all changes in place. */
