@@ -6,12 +6,7 @@ import time
 import pytest
 
 from netlab import V4, V6, run, wait_for, write_zone, zone
-from test_signing import DAY, Clock, configure, serial, stop, transferred, verify
-
-
-@pytest.fixture
-def clock(tmp_path):
-    return Clock(tmp_path)
+from test_signing import DAY, configure, serial, stop, transferred, verify
 
 
 def is_valid(lab, tmp_path):
