@@ -9,10 +9,10 @@
 #include <openssl/x509v3.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/err.h"
+#include "base/regular.h"
 
 /* ---- The context -------------------------------------------------------------------------------- */
 
@@ -29,11 +29,12 @@ static int on_session(SSL *ssl, SSL_SESSION *last)
 static int load(SSL_CTX *ctx, const char *bundle, char *err, size_t cap)
 {
 	const char *wrong = NULL;
+	int code = bundle ? regular_check(bundle) : 0;
 
 	if (!bundle)
 		wrong = SSL_CTX_set_default_verify_paths(ctx) ? NULL : "cannot be read";
-	else if (access(bundle, R_OK))
-		wrong = err_text(-errno);
+	else if (code)
+		wrong = err_text(code);
 	else if (!SSL_CTX_load_verify_file(ctx, bundle))
 		wrong = "these are not certificates in PEM";
 	ERR_clear_error();

@@ -3,7 +3,6 @@
 #include <arpa/inet.h>
 #include <ctype.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +10,8 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "base/err.h"
+#include "base/regular.h"
 #include "config/take.h"
 #include "config/value.h"
 #include "config/yamlwalk.h"
@@ -95,18 +96,13 @@ static void take_secret(struct take *take, const char *path, const char *file, c
 /* Reads a file that not everyone can read; what is behind the last word of it is cut off. */
 static int read_private(const char *file, char *text, size_t cap)
 {
-	int fd = open(file, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	struct stat st;
 	ssize_t n = 0;
-	int err = 0;
+	int fd = regular_open(file, &st), err = 0;
 
 	if (fd < 0)
-		return -errno;
-	if (fstat(fd, &st))
-		err = -errno;
-	else if (!S_ISREG(st.st_mode))
-		err = -EINVAL;
-	else if (st.st_mode & (S_IROTH | S_IWOTH))
+		return fd;
+	if (st.st_mode & (S_IROTH | S_IWOTH))
 		err = -EPERM;
 	else if ((n = read(fd, text, cap - 1)) < 0)
 		err = -errno;
@@ -132,10 +128,8 @@ static void take_secret_file(struct take *take, const char *prefix, const char *
 		source_fail(&take->source, 0, path,
 			    "everyone can read or write %s: chmod o-rw it, and make a new secret",
 			    file);
-	else if (err == -EINVAL)
-		source_fail(&take->source, 0, path, "%s is no file", file);
 	else if (err)
-		source_fail(&take->source, 0, path, "%s cannot be read: %s", file, strerror(-err));
+		source_fail(&take->source, 0, path, "%s cannot be read: %s", file, err_text(err));
 	else
 		take_secret(take, path, file, secret, key);
 	explicit_bzero(secret, sizeof(secret));

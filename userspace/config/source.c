@@ -4,16 +4,15 @@
 
 #include <assert.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <search.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/err.h"
+#include "base/regular.h"
 
 #define FILE_BYTES_MAX \
 	(256u << 20) /* a million zones are about 80 MB; more is not a configuration */
@@ -215,13 +214,8 @@ void source_refuse_twice(struct source *source, const char *path, const char *te
 /* Reads the whole file; what is there is text that ends in a zero byte. */
 static int read_all(struct source *source, int fd)
 {
-	struct stat st;
 	ssize_t got = 1;
 
-	if (fstat(fd, &st))
-		return -errno;
-	if (S_ISDIR(st.st_mode))
-		return -EISDIR;
 	for (size_t cap = 0; got > 0;) {
 		if (source->len == cap) {
 			char *grown = realloc(source->text, (cap = cap ? 2 * cap : 65536) + 1);
@@ -247,13 +241,13 @@ void source_read(struct source *source)
 
 	if (source->failed)
 		return;
-	fd = open(source->path, O_RDONLY | O_CLOEXEC);
-	source->failed = fd < 0 ? -errno : read_all(source, fd);
+	fd = regular_open(source->path, NULL);
+	source->failed = fd < 0 ? fd : read_all(source, fd);
 	if (fd >= 0)
 		close(fd);
 	if (source->failed)
 		snprintf(source->err, source->err_cap, "%s: cannot be read: %s", source->path,
-			 strerror(-source->failed));
+			 err_text(source->failed));
 }
 
 void source_fini(struct source *source)

@@ -38,7 +38,8 @@ void drain_open(struct drain *drain, const char *socket)
 
 static int write_file(const struct drain *drain)
 {
-	int fd = open(drain->path, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0644);
+	int fd = open(drain->path,
+		      O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0644);
 	int err;
 
 	if (fd < 0)

@@ -6,9 +6,9 @@
 #include <stdio.h>
 #include <string.h>
 #include <unbound-event.h>
-#include <unistd.h>
 
 #include "base/err.h"
+#include "base/regular.h"
 
 /* libunbound's own defaults, shared out. */
 #define KEY_CACHE_BYTES   ((4u << 20) / RESOLVER_MEMORIES)
@@ -71,9 +71,9 @@ static bool is_readable(struct making *m, const char *key, const char *path)
 
 	if (!path || m->code)
 		return false;
-	if (!access(path, R_OK))
+	err = regular_check(path);
+	if (!err)
 		return true;
-	err = -errno;
 	snprintf(m->err, m->cap, "%s: %s: %s%s", key, path, err_text(err),
 		 err == -ENOENT && strstr(key, "trust-anchor") ?
 			 ": copy /usr/share/dns/root.key there" :

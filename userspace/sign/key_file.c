@@ -9,11 +9,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "base/err.h"
+#include "base/regular.h"
 #include "base/replace.h"
 #include "dns/name.h"
 #include "sign/internal.h"
@@ -103,12 +103,12 @@ static enum sign_role public_role(const char *private_path)
 	FILE *f;
 
 	snprintf(path, sizeof(path), "%.*s.key", (int)n, private_path);
-	f = fopen(path, "re");
-	while (f && fgets(line, sizeof(line), f))
+	if (regular_fopen(&f, path, NULL))
+		return role;
+	while (fgets(line, sizeof(line), f))
 		if (*line != ';' && strstr(line, "DNSKEY 257 "))
 			role = SIGN_KSK;
-	if (f)
-		fclose(f);
+	fclose(f);
 	return role;
 }
 
@@ -139,11 +139,9 @@ static int take_key(struct sign_keys *keys, FILE *f, const char *path)
 static int read_one(struct sign_keys *keys, const char *path, char *err, size_t err_cap)
 {
 	struct stat st;
-	FILE *f = fopen(path, "re");
-	int code = f ? 0 : -errno;
+	FILE *f;
+	int code = regular_fopen(&f, path, &st);
 
-	if (!code && fstat(fileno(f), &st))
-		code = -errno;
 	if (!code && st.st_mode & 077)
 		code = -EPERM;
 	if (!code && keys->n == SIGN_KEYS_MAX)

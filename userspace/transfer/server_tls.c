@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/err.h"
+#include "base/regular.h"
 #include "transfer/inquiry.h"
 #include "transfer/server.h"
 
@@ -77,6 +78,15 @@ static int load_key(SSL_CTX *ctx, const struct config *config, char *err, size_t
 	return SSL_CTX_check_private_key(ctx) == 1 ? 0 : say_mismatch(config, err, cap);
 }
 
+static int check_file(const char *file, char *err, size_t cap)
+{
+	int code = regular_check(file);
+
+	if (code)
+		snprintf(err, cap, "server.tls: %s: %s", file, err_text(code));
+	return code ? ERR_CONFIG : 0;
+}
+
 static int open_ctx(struct server_tls *tls, const struct config *config, char *err, size_t cap)
 {
 	tls->ctx = SSL_CTX_new(TLS_server_method());
@@ -86,6 +96,8 @@ static int open_ctx(struct server_tls *tls, const struct config *config, char *e
 		snprintf(err, cap, "server.tls: to listen needs a certificate and its key");
 		return ERR_CONFIG;
 	}
+	if (check_file(config->tls_certificate, err, cap) || check_file(config->tls_key, err, cap))
+		return ERR_CONFIG;
 	ERR_clear_error();
 	(void)SSL_CTX_set_min_proto_version(tls->ctx, TLS1_3_VERSION);
 	SSL_CTX_set_mode(tls->ctx, SSL_MODE_RELEASE_BUFFERS);

@@ -7,7 +7,6 @@
  * it.
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -15,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/err.h"
+#include "base/regular.h"
 #include "base/wire.h"
 #include "dns/name.h"
 #include "dns/proto.h"
@@ -161,32 +161,6 @@ static int include_path(struct source *s, const struct text_token *token, char p
 	return 0;
 }
 
-/*
- * Opens a regular file; a FIFO or a terminal would stop the daemon. Returns the descriptor or
- * -errno.
- */
-static int open_regular(const char *path, struct stat *st)
-{
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY), rc = 0;
-
-	if (fd < 0)
-		return -errno;
-	if (fstat(fd, st))
-		rc = -errno;
-	else if (!S_ISREG(st->st_mode))
-		rc = S_ISDIR(st->st_mode) ? -EISDIR : -EINVAL;
-	if (rc) {
-		close(fd);
-		return rc;
-	}
-	return fd;
-}
-
-static const char *open_error(int rc)
-{
-	return rc == -EINVAL ? "it is not a regular file" : err_text(rc);
-}
-
 static bool is_being_read(const struct source *s, const struct stat *st)
 {
 	for (; s; s = s->outer)
@@ -199,10 +173,10 @@ static int read_include(struct source *s, const char *path, const uint8_t *origi
 {
 	struct source *inner;
 	struct stat st;
-	int fd = open_regular(path, &st), rc;
+	int fd = regular_open(path, &st), rc;
 
 	if (fd < 0)
-		return refuse(s, "cannot read '%.150s': %s", path, open_error(fd));
+		return refuse(s, "cannot read '%.150s': %s", path, err_text(fd));
 	if (is_being_read(s, &st) || s->depth >= INCLUDE_DEPTH_MAX) {
 		close(fd);
 		return refuse(s, "'%.150s' is included %s", path,
@@ -497,10 +471,10 @@ static int read_file(struct source *s, int fd)
 static int load(struct zone **out, struct source *s)
 {
 	struct stat st;
-	int fd = open_regular(s->path, &st), rc;
+	int fd = regular_open(s->path, &st), rc;
 
 	if (fd < 0) {
-		zone_error_set(s->err, s->path, 0, "cannot read the file: %s", open_error(fd));
+		zone_error_set(s->err, s->path, 0, "cannot read the file: %s", err_text(fd));
 		return fd;
 	}
 	s->st = st;

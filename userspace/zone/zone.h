@@ -67,7 +67,7 @@ struct zone_error {
  * than 150 iterations, a ZONEMD that cannot be checked. Dropped silently: duplicates. Kept but never
  * answered, except as glue: what lies below a zone cut.
  *
- * Control plane only: reads files, allocates. Returns 0; -ENOENT, -EACCES ... when a file cannot be
+ * Control plane only: reads files, allocates. Returns 0; -ENOENT, ERR_NOT_REGULAR ... when a file cannot be
  * read; -ENOMEM; ERR_ZONE for bad content. *@err is always filled in; on an error *@out is NULL.
  */
 int zone_load_file(struct zone **out, const char *origin_text, const char *path,

@@ -270,7 +270,7 @@ struct unreadable {
 static const struct unreadable unreadables[] = {
 	{ "no such file", "example.com", "/nonexistent/zone", -ENOENT, "No such file" },
 	{ "a folder", "example.com", "/tmp", -EISDIR, "directory" },
-	{ "a device", "example.com", "/dev/null", -EINVAL, "regular" },
+	{ "a device", "example.com", "/dev/null", ERR_NOT_REGULAR, "regular" },
 	{ "a bad zone name", "a..b", "zones/example.com.zone", ERR_ZONE, "empty label" },
 	{ "another zone's file", "example.org", "zones/example.com.zone", ERR_ZONE, "outside" },
 };
