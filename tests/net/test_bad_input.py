@@ -269,7 +269,7 @@ def test_odd_clients_of_the_control_socket(lab, daemon):
     for one in slow:
         one.send(b'{"v":1,"comm')
     for junk in (b"\n", b"\0\xff\n", b"[]\n", b'{"v":2}\n', b'{"v":1,"command":"nope"}\n',
-                 b'{"v":1,"command":"zone check","args":[1]}\n', b"x" * 100000 + b"\n",
+                 b'{"v":1,"command":"zone status","args":[1]}\n', b"x" * 100000 + b"\n",
                  b'{"v":1,"command":"stop","args":["a","b"]}\n'):
         with connect(daemon) as one:
             with contextlib.suppress(BrokenPipeError):  # a line too long is refused before its end

@@ -17,6 +17,7 @@
 #include "client/call.h"
 #include "client/health_call.h"
 #include "client/render.h"
+#include "cmd/zone_check.h"
 #include "config/help.h"
 #include "config/value.h"
 #include "config/words.h"
@@ -183,17 +184,15 @@ static char *make_absolute(const char *path)
 /* Whether argument i is the name of a file. */
 static bool is_file(const char *command, int i)
 {
-	if (!strcmp(command, "zone check"))
-		return i == 1;
-	return !strcmp(command, "cache dump") || !strcmp(command, "cache load");
+	return !i && (!strcmp(command, "cache dump") || !strcmp(command, "cache load"));
 }
 
 /* Whether it takes as long as it takes. */
 static bool is_long(const char *command)
 {
-	return !strcmp(command, "zone reload") || !strcmp(command, "zone check") ||
-	       !strcmp(command, "zone flush") || !strcmp(command, "cache dump") ||
-	       !strcmp(command, "cache load") || !strcmp(command, "cache resize");
+	return !strcmp(command, "zone reload") || !strcmp(command, "zone flush") ||
+	       !strcmp(command, "cache dump") || !strcmp(command, "cache load") ||
+	       !strcmp(command, "cache resize");
 }
 
 static json_t *make_args(const struct words_command *command, int n, char **words)
@@ -212,17 +211,10 @@ static json_t *make_args(const struct words_command *command, int n, char **word
 	return args;
 }
 
-static int print_reply(const struct options *options, const char *command, const json_t *reply)
+static int print_result(const struct options *options, const char *command, const json_t *result)
 {
-	const json_t *result = json_object_get(reply, "result");
-	const char *code = json_string_value(json_object_get(reply, "code"));
-	const char *error = json_string_value(json_object_get(reply, "error"));
 	int ret;
 
-	if (!json_is_true(json_object_get(reply, "ok"))) {
-		fprintf(stderr, "volleyctl: %s: %s\n", command, error ? error : "it failed");
-		return code && !strcmp(code, "usage") ? EXIT_USAGE : EXIT_REFUSED;
-	}
 	if (options->is_json)
 		ret = json_dumpf(result, stdout, JSON_INDENT(2)) || putchar('\n') < 0 ? -EIO : 0;
 	else
@@ -232,6 +224,17 @@ static int print_reply(const struct options *options, const char *command, const
 		return EXIT_REFUSED;
 	}
 	return finish_output();
+}
+
+static int print_reply(const struct options *options, const char *command, const json_t *reply)
+{
+	const char *code = json_string_value(json_object_get(reply, "code"));
+	const char *error = json_string_value(json_object_get(reply, "error"));
+
+	if (json_is_true(json_object_get(reply, "ok")))
+		return print_result(options, command, json_object_get(reply, "result"));
+	fprintf(stderr, "volleyctl: %s: %s\n", command, error ? error : "it failed");
+	return code && !strcmp(code, "usage") ? EXIT_USAGE : EXIT_REFUSED;
 }
 
 static int say_no_daemon(const char *socket, int err)
@@ -425,6 +428,21 @@ static int run_health(const struct options *options, int n, char **words)
 	return ret ? ret : code;
 }
 
+static int run_zone_check(const struct options *options, char **words)
+{
+	char err[1024];
+	json_t *result;
+	int code = zone_check_file(words[0], words[1], &result, err, sizeof(err)), ret;
+
+	if (code) {
+		fprintf(stderr, "volleyctl: zone check: %s\n", err);
+		return EXIT_REFUSED;
+	}
+	ret = print_result(options, "zone check", result);
+	json_decref(result);
+	return ret;
+}
+
 int main(int argc, char **argv)
 {
 	struct options options = { .socket = getenv(WORDS_SOCKET_ENV) };
@@ -446,6 +464,8 @@ int main(int argc, char **argv)
 		return run_doctor(&options, argc - n_words, argv + n_words);
 	if (!strcmp(command->name, "health"))
 		return run_health(&options, argc - n_words, argv + n_words);
+	if (!strcmp(command->name, "zone check"))
+		return run_zone_check(&options, argv + n_words);
 	args = make_args(command, argc - n_words, argv + n_words);
 	if (!args) {
 		fputs("volleyctl: an argument is not UTF-8\n", stderr);

@@ -55,8 +55,8 @@ const struct words_command words_commands[] = {
 	  "answers were withdrawn from the cache, or why all were." },
 	{ "zone check", "NAME FILE", 2, 2, "check a zone file, serve nothing",
 	  "Reads FILE as the zone NAME would be read and says what is wrong, with file and line. "
-	  "Nothing that is served changes, and the command of zones[].verify is not run. The daemon "
-	  "opens the file, so it must be able to read it." },
+	  "volleyctl does it by itself, with the rights of who calls it, and needs no daemon. Nothing that is "
+	  "served changes, and the command of zones[].verify is not run." },
 	{ "zone edit", "NAME add|remove RECORD...", 2, 4096,
 	  "change records of a zone that is served",
 	  "Changes the zone NAME. 'add OWNER [TTL] TYPE RDATA' adds a record, 'remove OWNER [TYPE "
@@ -207,7 +207,7 @@ const struct words_option words_volleyctl_options[] = {
 	{ "-j, --json", NULL,
 	  "Print the result as JSON, with the daemon's own names and no units." },
 	{ "-w, --wait", "SECONDS",
-	  "Wait at most that long for the reply. Default: 60, for health 5, but for zone reload, zone check, cache "
+	  "Wait at most that long for the reply. Default: 60, for health 5, but for zone reload, cache "
 	  "dump, cache load and cache resize as long as they take. What was begun goes on in the daemon." },
 	{ "-p, --progress", NULL,
 	  "Tell on standard error how far a reload is, twice a second, also when that is no "

@@ -163,46 +163,6 @@ static int run_zone_reload(void *user, const json_t *args, json_t **result, char
 	return code == ERR_NOT_FOUND ? no_such_zone(name, err, err_cap) : code;
 }
 
-static void on_checked(struct load *load)
-{
-	struct call *call = load->user;
-	json_t *result = NULL;
-	char err[1024] = "";
-	int code = load->code;
-
-	if (code == -ECANCELED) {
-		snprintf(err, sizeof(err), "volleyd stops: the check is given up");
-	} else if (code) {
-		load_put_error(load, err, sizeof(err));
-	} else {
-		result = report_check(load);
-		code = result ? 0 : -ENOMEM;
-	}
-	ctl_answer(call->daemon->ctl, call->ticket, clock_ns(), code, result, err);
-	load_free(load);
-	call_free(call);
-}
-
-static int run_zone_check(void *user, const json_t *args, json_t **result, char *err,
-			  size_t err_cap)
-{
-	struct daemon *d = user;
-	struct call *call;
-	int code = call_new(&call, d, NULL, err, err_cap);
-	struct load *load;
-
-	(void)result;
-	if (code)
-		return code;
-	load = load_new(arg(args, 0), arg(args, 1), NULL, on_checked, call);
-	if (!load) {
-		call_free(call);
-		return -ENOMEM;
-	}
-	loader_start(d->loader, load);
-	return CTL_LATER;
-}
-
 /* --- the daemon ---------------------------------------------------------------------------------- */
 
 static int run_attach(void *user, const json_t *args, json_t **result, char *err, size_t err_cap)
@@ -242,7 +202,6 @@ const struct ctl_command commands[] = {
 	{ "zone list", run_zone_status },
 	{ "zone status", run_zone_status },
 	{ "zone reload", run_zone_reload },
-	{ "zone check", run_zone_check },
 	{ "zone edit", commands_zone_edit },
 	{ "zone refresh", commands_zone_refresh },
 	{ "zone retransfer", commands_zone_retransfer },

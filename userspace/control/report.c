@@ -467,19 +467,6 @@ json_t *report_zones(struct daemon *d, const char *only)
 	return o;
 }
 
-json_t *report_check(const struct load *load)
-{
-	json_t *o = json_object();
-
-	json_put_bool(o, "valid", true);
-	json_put_int(o, "serial", zone_serial(load->zone));
-	json_put_int(o, "records", zone_n_records(load->zone));
-	json_put_int(o, "warnings", load->err.n_warnings);
-	if (*load->err.warning)
-		json_put_text(o, "warning", load->err.warning);
-	return o;
-}
-
 /* --- cache --------------------------------------------------------------------------------------- */
 
 /* Resident memory of this process; the cache's maps, being mapped, are in it as far as touched. */

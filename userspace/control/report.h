@@ -13,8 +13,6 @@
 json_t *report_status(struct daemon *d);
 json_t *report_stats(struct daemon *d);
 json_t *report_zones(struct daemon *d, const char *only); /* NULL: all */
-/* What the load of a file, which went well, has found. */
-json_t *report_check(const struct load *load);
 json_t *report_cache(struct daemon *d);
 json_t *report_ports(struct daemon *d);
 

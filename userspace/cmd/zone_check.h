@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * volleyctl zone check: a zone file, read as volleyd would read it. The caller opens it, and what it includes, so
+ * nobody is shown a line of a file that he may not read. No daemon is asked.
+ */
+#ifndef VOLLEY_CMD_ZONE_CHECK_H
+#define VOLLEY_CMD_ZONE_CHECK_H
+
+#include <jansson.h>
+#include <stddef.h>
+
+/*
+ * Reads FILE as the zone NAME. 0: *RESULT is a new object with valid, serial, records, warnings, and the first
+ * warning. Else a negative code, and a sentence with file and line in err.
+ */
+int zone_check_file(const char *name, const char *file, json_t **result, char *err, size_t err_cap)
+	__attribute__((warn_unused_result));
+
+#endif
