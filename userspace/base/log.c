@@ -2,6 +2,8 @@
 #include "base/log.h"
 
 #include <errno.h>
+#include <inttypes.h>
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -11,10 +13,17 @@
 #include <unistd.h>
 
 #include "base/err.h"
+#include "base/log_out.h"
+
+#define CLOSE_MS 500
 
 static const char *log_ident = "volley";
 static bool to_journal;
 static _Atomic int shown_level = LOG_LEVEL_NOTICE;
+
+static pthread_mutex_t out_lock = PTHREAD_MUTEX_INITIALIZER; /* of log_out.h and n_unsaid */
+static uint64_t n_unsaid;                                    /* lines dropped since it was said */
+static _Atomic uint64_t n_dropped;
 
 static const struct {
 	enum log_level level;
@@ -49,7 +58,19 @@ void log_open(const char *ident, enum log_level level)
 {
 	log_ident = ident;
 	to_journal = stderr_is_journal();
+	pthread_mutex_lock(&out_lock);
+	log_out_open();
+	n_unsaid = 0;
+	pthread_mutex_unlock(&out_lock);
 	log_set_level(level);
+}
+
+void log_close(void)
+{
+	pthread_mutex_lock(&out_lock);
+	(void)log_out_flush_within(CLOSE_MS);
+	log_out_close();
+	pthread_mutex_unlock(&out_lock);
 }
 
 void log_set_level(enum log_level level)
@@ -85,6 +106,58 @@ static void clean(char *text, size_t n)
 			text[i] = '?';
 }
 
+static size_t put_head(char line[static LOG_LINE_BYTES], enum log_level level)
+{
+	int n = to_journal ? snprintf(line, LOG_LINE_BYTES, "<%d>", (int)level) :
+			     snprintf(line, LOG_LINE_BYTES, "%s[%d]: %s: ", log_ident,
+				      (int)getpid(), level_text(level));
+
+	return written(n, LOG_LINE_BYTES);
+}
+
+/* With the lock held. Not until there is room for more than this line: else one would tell of each other. */
+static void say_dropped(void)
+{
+	char line[LOG_LINE_BYTES];
+	size_t n;
+
+	if (!n_unsaid || !log_out_has_room())
+		return;
+	n = put_head(line, LOG_LEVEL_WARN);
+	n += written(snprintf(line + n, sizeof(line) - n,
+			      "%" PRIu64 " lines of the log were dropped here: stderr did not take "
+			      "them\n",
+			      n_unsaid),
+		     sizeof(line) - n);
+	if (log_out_put(line, n))
+		n_unsaid = 0;
+}
+
+static void put(const char *line, size_t n)
+{
+	pthread_mutex_lock(&out_lock);
+	(void)log_out_flush();
+	say_dropped();
+	if (n_unsaid || !log_out_put(line, n)) {
+		n_unsaid++;
+		atomic_fetch_add_explicit(&n_dropped, 1, memory_order_relaxed);
+	}
+	pthread_mutex_unlock(&out_lock);
+}
+
+void log_flush(void)
+{
+	pthread_mutex_lock(&out_lock);
+	(void)log_out_flush();
+	say_dropped();
+	pthread_mutex_unlock(&out_lock);
+}
+
+uint64_t log_n_dropped(void)
+{
+	return atomic_load_explicit(&n_dropped, memory_order_relaxed);
+}
+
 void log_vline(enum log_level level, const char *format, va_list args)
 {
 	char line[LOG_LINE_BYTES];
@@ -93,19 +166,12 @@ void log_vline(enum log_level level, const char *format, va_list args)
 
 	if (level > log_get_level())
 		return;
-	if (to_journal)
-		n = written(snprintf(line, sizeof(line), "<%d>", (int)level), sizeof(line));
-	else
-		n = written(snprintf(line, sizeof(line), "%s[%d]: %s: ", log_ident, (int)getpid(),
-				     level_text(level)),
-			    sizeof(line));
+	n = put_head(line, level);
 	errno = errno_kept; /* for %m */
 	n += written(vsnprintf(line + n, sizeof(line) - n, format, args), sizeof(line) - n);
 	clean(line, n);
 	line[n++] = '\n'; /* over the NUL */
-	/* Where stderr takes nothing there is nobody to tell. */
-	while (write(STDERR_FILENO, line, n) < 0 && errno == EINTR)
-		;
+	put(line, n);
 	errno = errno_kept;
 }
 

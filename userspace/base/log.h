@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The log: one line to stderr, one write(2) per line, so that lines of several threads never
- * mix. Under systemd (JOURNAL_STREAM names what stderr is) a line begins with "<N>", the syslog
+ * The log: lines to stderr, where those of several threads never mix. Nobody waits for it: what stderr does not
+ * take now waits in memory (base/log_out.h), and when that is full lines are dropped and counted; a line says how
+ * many, where they would be, as soon as there is room again. Under systemd (JOURNAL_STREAM names what stderr is) a line begins with "<N>", the syslog
  * level, and without the program's name, which the journal adds; else with "ident[pid]: level: ".
  *
  * Only the floor that decides logs; the hot path counts and never logs. A line longer than
@@ -11,6 +12,7 @@
 #define VOLLEY_BASE_LOG_H
 
 #include <stdarg.h>
+#include <stdint.h>
 
 #define LOG_LINE_BYTES 2048
 
@@ -33,6 +35,14 @@ enum log_level {
  * shown. Call it once before threads start; without it the ident is "volley" and the level notice.
  */
 void log_open(const char *ident, enum log_level level);
+
+/* At the end: what waits for stderr has half a second. Afterwards lines go to stderr as before log_open(). */
+void log_close(void);
+
+/* Writes what waits, as far as stderr takes it now. To be called now and then, by any thread. */
+void log_flush(void);
+/* Lines that were dropped since the start. Any thread. */
+uint64_t log_n_dropped(void);
 
 /* Change the level at run time. Any thread. */
 void log_set_level(enum log_level level);

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* volleyd: reads the command line and the configuration, then runs the daemon. */
 #include <errno.h>
+#include <fcntl.h>
 #include <getopt.h>
 #include <malloc.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <unistd.h>
 
 #include "base/err.h"
 #include "base/log.h"
@@ -74,13 +76,27 @@ static int read_options(struct options *options, int argc, char **argv)
 	return EXIT_USAGE;
 }
 
+/* Else the first file that is opened would be stderr, and get the log. */
+static void hold_standard_files(void)
+{
+	int fd;
+
+	do
+		fd = open("/dev/null", O_RDWR);
+	while (fd >= 0 && fd <= STDERR_FILENO);
+	if (fd >= 0)
+		close(fd);
+}
+
 int main(int argc, char **argv)
 {
 	struct options options = { 0 };
 	struct config *config;
 	char err[512];
-	int code = read_options(&options, argc, argv);
+	int code;
 
+	hold_standard_files();
+	code = read_options(&options, argc, argv);
 	if (code >= 0)
 		return code;
 	mallopt(M_MMAP_THRESHOLD, MAPPED_BYTES);
@@ -95,5 +111,7 @@ int main(int argc, char **argv)
 		printf("%s: the configuration is right\n", options.config);
 		return EXIT_OK;
 	}
-	return daemon_run(config, options.keep) ? EXIT_FAILED : EXIT_OK;
+	code = daemon_run(config, options.keep);
+	log_close();
+	return code ? EXIT_FAILED : EXIT_OK;
 }

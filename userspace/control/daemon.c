@@ -273,6 +273,7 @@ static void on_tick(struct daemon *d)
 	if (d->crew)
 		hot_gather(d->hot, d, clock_ns() / CLOCK_NS_PER_S);
 	ctl_poll(d->ctl, clock_ns());
+	log_flush();
 }
 
 static void on_links(struct daemon *d)

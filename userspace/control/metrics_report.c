@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/log.h"
 #include "config/words.h"
 #include "control/health_ask.h"
 #include "control/metrics_zones.h"
@@ -49,6 +50,8 @@ static void put_daemon(const struct daemon *d, struct metrics_text *out)
 	gauge(out, "control_cores", "processors of all other threads, not shared with workers",
 	      d->affinity.n_own);
 	gauge(out, "services", "service addresses that the driver knows", d->n_services);
+	counter(out, "log", "dropped", "lines of the log that stderr did not take",
+		log_n_dropped());
 }
 
 /* --- The driver ---------------------------------------------------------------------------------- */

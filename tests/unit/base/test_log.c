@@ -7,15 +7,19 @@
 #include <cmocka.h>
 
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/err.h"
 #include "base/log.h"
+#include "base/log_out.h"
 
 static int stderr_kept;
 static int pipe_fd[2];
@@ -45,6 +49,7 @@ static size_t taken(char *dst, size_t cap)
 	size_t n = 0;
 	ssize_t got;
 
+	log_close();
 	close(pipe_fd[1]);
 	dup2(stderr_kept, STDERR_FILENO);
 	while ((got = read(pipe_fd[0], dst + n, cap - 1 - n)) > 0)
@@ -184,6 +189,172 @@ static void test_lines_of_threads_do_not_mix(void **state)
 	assert_int_equal(n, N_THREADS * N_LINES);
 }
 
+/* --- When stderr takes nothing ------------------------------------------------------------------- */
+
+#define N_MANY 20000
+
+/* All that is there to read now. */
+static size_t take_some(char *dst, size_t cap)
+{
+	size_t n = 0;
+	ssize_t got;
+
+	assert_int_equal(fcntl(pipe_fd[0], F_SETFL, O_NONBLOCK), 0);
+	while ((got = read(pipe_fd[0], dst + n, cap - 1 - n)) > 0)
+		n += (size_t)got;
+	dst[n] = '\0';
+	return n;
+}
+
+static void log_many(int n)
+{
+	alarm(60); /* who waits is ended */
+	for (int i = 0; i < n; i++)
+		log_info(
+			"line %d of many, which is some eighty octets long, as others of a log are",
+			i);
+	alarm(0);
+}
+
+/* Nobody reads: what a pipe does not take is kept, in its order, for when somebody does. */
+static void test_nobody_reads_for_a_while(void **state)
+{
+	static char got[LOG_OUT_BYTES], want[32];
+	size_t n = 0;
+	char *at = got;
+
+	(void)state;
+	log_open("tester", LOG_LEVEL_INFO);
+	log_many(5000);
+	assert_int_equal(log_n_dropped(), 0);
+	for (int i = 0; i < 100; i++) {
+		log_flush();
+		n += take_some(got + n, sizeof(got) - n);
+	}
+	for (int i = 0; i < 5000; i++) {
+		snprintf(want, sizeof(want), "info: line %d of", i);
+		at = strstr(at, want);
+		assert_non_null(at);
+	}
+	taken(got, sizeof(got));
+	assert_string_equal(got, "");
+}
+
+static unsigned count(const char *text, const char *word)
+{
+	unsigned n = 0;
+
+	for (; (text = strstr(text, word)); text++)
+		n++;
+	return n;
+}
+
+/* Too much for that, too: whole lines are dropped, counted, and told of where they would be. */
+static void test_what_is_dropped_is_told(void **state)
+{
+	static char got[4 * LOG_OUT_BYTES];
+	uint64_t before = log_n_dropped();
+	unsigned n_dropped, n_told;
+	size_t n = 0;
+	char *at;
+
+	(void)state;
+	log_open("tester", LOG_LEVEL_INFO);
+	log_many(N_MANY);
+	n_dropped = (unsigned)(log_n_dropped() - before);
+	assert_in_range(n_dropped, 1, N_MANY - 1);
+	for (int i = 0; i < 100; i++) {
+		n += take_some(got + n, sizeof(got) - n);
+		log_flush();
+	}
+	log_info("behind it");
+	(void)take_some(got + n, sizeof(got) - n);
+	assert_int_equal(count(got, " of many, which"), N_MANY - n_dropped);
+	at = strstr(got, " lines of the log were dropped");
+	assert_non_null(at);
+	assert_int_equal(count(got, "were dropped"), 1);
+	while (at[-1] != ' ')
+		at--;
+	assert_int_equal(sscanf(at, "%u", &n_told), 1);
+	assert_int_equal(n_told, n_dropped);
+	assert_non_null(strstr(at, "info: behind it\n"));
+	taken(got, sizeof(got));
+}
+
+/* The setting is not for others who write there. */
+static void test_others_may_wait(void **state)
+{
+	char got[256];
+
+	(void)state;
+	log_open("tester", LOG_LEVEL_INFO);
+	assert_false(fcntl(STDERR_FILENO, F_GETFL) & O_NONBLOCK);
+	log_info("come");
+	taken(got, sizeof(got));
+	assert_non_null(strstr(got, "info: come\n"));
+}
+
+static void send_to(const char *path, int flags)
+{
+	int fd = open(path, flags);
+
+	assert_true(fd >= 0 && dup2(fd, STDERR_FILENO) >= 0);
+	close(fd);
+}
+
+/* What the disk has no room for is not lost until there is too much of it. */
+static void test_full_disk(void **state)
+{
+	uint64_t before = log_n_dropped();
+
+	(void)state;
+	send_to("/dev/full", O_WRONLY);
+	log_open("tester", LOG_LEVEL_INFO);
+	log_many(100);
+	assert_int_equal(log_n_dropped(), before);
+	log_many(N_MANY);
+	assert_true(log_n_dropped() > before);
+	log_close();
+	close(pipe_fd[1]);
+}
+
+/* A socket, as systemd gives. */
+static void test_socket_that_nobody_reads(void **state)
+{
+	int pair[2], n = 0;
+	char got[4096];
+	ssize_t more;
+
+	(void)state;
+	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, pair), 0);
+	assert_true(dup2(pair[0], STDERR_FILENO) >= 0);
+	log_open("tester", LOG_LEVEL_INFO);
+	log_many(5000);
+	while ((more = recv(pair[1], got, sizeof(got), MSG_DONTWAIT)) > 0 && n < 10000000) {
+		n += (int)more;
+		log_flush();
+	}
+	assert_true(n > 5000 * 80);
+	log_close();
+	close(pair[0]);
+	close(pair[1]);
+	close(pipe_fd[1]);
+}
+
+static void test_reader_that_has_gone(void **state)
+{
+	uint64_t before = log_n_dropped();
+
+	(void)state;
+	assert_true(signal(SIGPIPE, SIG_IGN) != SIG_ERR);
+	log_open("tester", LOG_LEVEL_INFO);
+	close(pipe_fd[0]);
+	log_many(100);
+	assert_int_equal(log_n_dropped(), before + 100);
+	log_close();
+	close(pipe_fd[1]);
+}
+
 static void test_level_from_text(void **state)
 {
 	(void)state;
@@ -204,6 +375,12 @@ int main(void)
 		captured(test_long_line_is_cut),
 		captured(test_control_characters_make_no_line),
 		captured(test_lines_of_threads_do_not_mix),
+		captured(test_nobody_reads_for_a_while),
+		captured(test_what_is_dropped_is_told),
+		captured(test_others_may_wait),
+		captured(test_full_disk),
+		captured(test_socket_that_nobody_reads),
+		captured(test_reader_that_has_gone),
 		cmocka_unit_test(test_level_from_text),
 	};
 
