@@ -207,9 +207,20 @@ static __always_inline int question_opt(const struct message *m, struct volley_c
 				state->option_up_mask);
 }
 
+/* What the MTU leaves for DNS: the client may take more, the link does not. */
+static __always_inline void question_limit(struct volley_cpu *cpu, const struct volley_link *link)
+{
+	__u32 less = cpu->ipv6 ? link->udp_less[1] : link->udp_less[0];
+	__u32 limit = VOLLEY_UDP_MAX - less;
+
+	if (cpu->reply_limit > limit)
+		cpu->reply_limit = limit;
+}
+
 /* What follows the question: nothing, or OPT. */
 static __always_inline int question_tail(struct xdp_md *ctx, struct volley_cpu *cpu,
-					 const struct volley_state *state)
+					 const struct volley_state *state,
+					 const struct volley_link *link)
 {
 	struct message m;
 	int reason = message_at(&m, ctx, cpu);
@@ -224,6 +235,7 @@ static __always_inline int question_tail(struct xdp_md *ctx, struct volley_cpu *
 	} else {
 		reason = question_opt(&m, cpu, state, offset);
 	}
+	question_limit(cpu, link);
 	forget_bounds();
 	return reason;
 }
@@ -286,7 +298,8 @@ static __always_inline int question_hash(struct xdp_md *ctx, struct volley_cpu *
  * A reason, or -1.
  */
 static __always_inline int question_parse(struct xdp_md *ctx, struct volley_cpu *cpu,
-					  const struct volley_state *state)
+					  const struct volley_state *state,
+					  const struct volley_link *link)
 {
 	int reason;
 
@@ -296,7 +309,7 @@ static __always_inline int question_parse(struct xdp_md *ctx, struct volley_cpu 
 	if (reason < 0)
 		reason = question_key(ctx, cpu);
 	if (reason < 0)
-		reason = question_tail(ctx, cpu, state);
+		reason = question_tail(ctx, cpu, state, link);
 	if (reason < 0)
 		reason = question_hash(ctx, cpu, state);
 	return reason;

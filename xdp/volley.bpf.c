@@ -213,7 +213,7 @@ static __always_inline int answer(struct xdp_md *ctx, struct volley_cpu *cpu,
 	if (reason < 0 && unlikely(link->return_fib))
 		reason = fib_check(ctx, cpu);
 	if (reason < 0)
-		reason = question_parse(ctx, cpu, state);
+		reason = question_parse(ctx, cpu, state, link);
 	if (reason >= 0)
 		return reason;
 	if (!link->driver_answers)

@@ -22,6 +22,7 @@ struct sized {
 	uint8_t name[PKT_NAME_MAX];
 	size_t question_end;
 	uint8_t body[BODY_MAX];
+	size_t link_max; /* what its MTU leaves for DNS */
 };
 
 static void size_init(struct sized *s, void **state, const char *name)
@@ -29,6 +30,7 @@ static void size_init(struct sized *s, void **state, const char *name)
 	struct entry e = { .name = s->name, .full_bytes = BODY_MAX };
 
 	s->w = xdp_world_take(state);
+	s->link_max = SIZE_MAX;
 	s->question_end = PKT_DNS_HEADER + pkt_name(s->name, name) + 4;
 	e.ancount = 1;
 	e.nscount = 2;
@@ -54,13 +56,14 @@ static void size_set(struct sized *s, size_t full, size_t shorter)
 	s->entry->short_sum = sum_of(s, shorter);
 }
 
-/* udp_size 0: no EDNS. What RFC 1035, RFC 6891 and our maximum allow. */
+/* udp_size 0: no EDNS. What RFC 1035, RFC 6891, our maximum and the link allow. */
 static size_t limit_of(const struct sized *s, size_t udp_size)
 {
 	size_t max = s->w->maps.memory.state->max_udp_bytes;
 	size_t limit = udp_size < max ? udp_size : max;
 
-	return limit > 512 ? limit : 512;
+	limit = limit > 512 ? limit : 512;
+	return limit < s->link_max ? limit : s->link_max;
 }
 
 /* One query; the choice and the counts must be those that its sizes allow. */
@@ -151,6 +154,31 @@ static void test_our_maximum(void **state)
 	}
 }
 
+/* What the link's MTU leaves, for each family: less than our maximum, and than 512, too. */
+static void test_link_maximum(void **state)
+{
+	static const uint16_t maxima[] = { 300, 452, 511, 512, 513, 1231, 1232, 1233, 1400 };
+	static struct sized s;
+
+	size_init(&s, state, "mtu.example");
+	s.w->maps.memory.state->max_udp_bytes = VOLLEY_UDP_MAX;
+	for (size_t i = 0; i < 2 * sizeof(maxima) / sizeof(maxima[0]); i++) {
+		const uint16_t max = maxima[i / 2];
+		const bool ipv6 = i % 2;
+
+		*s.w->maps.link = (struct volley_link){ .driver_answers = 1 };
+		s.w->maps.link->udp_less[ipv6] = (uint16_t)(VOLLEY_UDP_MAX - max);
+		for (size_t full = max - 60u; full < max && full <= BODY_MAX; full++) {
+			size_set(&s, full, full - 40);
+			s.link_max = max;
+			size_ask(&s, ipv6 ? &pkt_ipv6 : &pkt_ipv4, 65535);
+			size_ask(&s, ipv6 ? &pkt_ipv6 : &pkt_ipv4, 0);
+			s.link_max = SIZE_MAX;
+			size_ask(&s, ipv6 ? &pkt_ipv4 : &pkt_ipv6, 65535);
+		}
+	}
+}
+
 /* Frames that are as long as the answer, longer, and with the answer's length but one. */
 static void test_padding(void **state)
 {
@@ -169,9 +197,8 @@ static void test_padding(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_every_length),
-		cmocka_unit_test(test_edges),
-		cmocka_unit_test(test_our_maximum),
+		cmocka_unit_test(test_every_length), cmocka_unit_test(test_edges),
+		cmocka_unit_test(test_our_maximum),  cmocka_unit_test(test_link_maximum),
 		cmocka_unit_test(test_padding),
 	};
 

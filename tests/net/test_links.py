@@ -7,10 +7,13 @@ import select
 import struct
 import time
 
+import dns.flags
 import dns.message
 import pytest
 
-from netlab import BIN, TIMEOUT, V4, Answered, iface, program, query_frame, texts, wait_for
+from netlab import (BIN, TIMEOUT, V4, V6, Answered, iface, program, query_frame, receive_frame, texts,
+                    wait_for, write_zone, zone)
+from ports import PORTS
 
 WWW = ["192.0.2.80", "192.0.2.81"]
 TUNSETIFF, IFF_TUN, IFF_TAP, IFF_NO_PI = 0x400454ca, 1, 2, 0x1000
@@ -96,6 +99,39 @@ def test_another_mtu(lab, daemon):
         lab.ip(end, "link", "set", f"{end}0", "mtu", 1400)
     wait_for("a new socket", lambda: daemon.log().count("AF_XDP on 1 queue(s)") == 2)
     driver_and_worker(lab, daemon, name="mail.example.com", data=["192.0.2.25"])
+
+
+def packet_of(wire, where):
+    """The packet that answers a query whose frame is padded, so that the driver has room for 1420 octets."""
+    query = dns.message.make_query("large.z.test", "TXT", use_edns=0, payload=4096)
+    wire.send(query_frame(query, where) + bytes(1200))
+    return receive_frame(wire)[14:]
+
+
+ANSWERERS = [("driver", PORTS[0])] + [("worker", port) for port in PORTS if port.kind == "worker"]
+
+
+@pytest.mark.parametrize("kind, port", ANSWERERS, ids=lambda value: getattr(value, "name", value))
+@pytest.mark.parametrize("where, headers", [(V4, 28), (V6, 48)])
+def test_no_reply_is_longer_than_the_mtu(lab, daemon, tmp_path, where, headers, kind, port):
+    """Driver and workers keep to it, also when it changes: 1420 octets of DNS, and max-udp-size has
+    room for them."""
+    text = " ".join([f'"{"x" * 255}"'] * 5 + [f'"{"x" * 86}"'])
+    path = write_zone(tmp_path / "z.zone", more=f"large IN TXT {text}\n")
+    port.start(daemon, kind == "driver", server={"max-udp-size": 1432}, zones=[zone("z.test", path)])
+    with lab.frames() as wire:
+        for mtu in (1500, 1400, 1420 + headers, 1419 + headers, 1300):
+            lab.ip("s", "link", "set", "s0", "mtu", mtu)
+            is_whole = mtu - headers >= 1420
+
+            def is_known(wanted=is_whole):
+                with Answered(daemon) as one:
+                    packet = packet_of(wire, where)
+                return one.by == {kind: 1} and (len(packet) == 1420 + headers) == wanted and packet
+
+            packet = wait_for(f"the MTU of {mtu} is kept", is_known)
+            reply = dns.message.from_wire(packet[headers:])
+            assert bool(reply.flags & dns.flags.TC) != is_whole and len(packet) <= mtu
 
 
 def test_an_mtu_above_one_buffer(lab, daemon):

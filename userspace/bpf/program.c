@@ -18,6 +18,9 @@
 #include "bpf/program_internal.h"
 #include "volley.skel.h"
 
+#define IPV4_UDP_BYTES (20 + 8)
+#define IPV6_UDP_BYTES (40 + 8)
+
 const char *program_mode_text(enum program_mode mode)
 {
 	return mode == PROGRAM_NATIVE ? "native" : "generic";
@@ -174,6 +177,20 @@ void program_set_mac(struct program *p, const uint8_t mac[6])
 {
 	if (memcmp(p->link->mac, mac, 6))
 		memcpy(p->link->mac, mac, 6);
+}
+
+/* Octets of DNS that have no room within a packet of `mtu`, of VOLLEY_UDP_MAX. */
+static uint16_t udp_less(uint32_t mtu, uint32_t headers)
+{
+	const uint32_t room = mtu > headers ? mtu - headers : 0;
+
+	return (uint16_t)(mtu && room < VOLLEY_UDP_MAX ? VOLLEY_UDP_MAX - room : 0);
+}
+
+void program_set_mtu(struct program *p, uint32_t mtu)
+{
+	__atomic_store_n(&p->link->udp_less[0], udp_less(mtu, IPV4_UDP_BYTES), __ATOMIC_RELAXED);
+	__atomic_store_n(&p->link->udp_less[1], udp_less(mtu, IPV6_UDP_BYTES), __ATOMIC_RELAXED);
 }
 
 void program_set_finer(struct program *p, unsigned int finer)

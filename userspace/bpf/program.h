@@ -125,6 +125,8 @@ void program_set_answers(struct program *program, bool driver_answers);
 /* Which tunnels are taken off (VOLLEY_TUNNEL_*, the port of GUE), and whether answers are routed. */
 void program_set_ways(struct program *program, uint8_t tunnels, __be16 gue_port, bool return_fib);
 void program_set_mac(struct program *program, const uint8_t mac[6]);
+/* No answer of the driver makes a packet that is longer. 0: not known. */
+void program_set_mtu(struct program *program, uint32_t mtu);
 
 enum program_origin program_origin(const struct program *program);
 enum program_mode program_mode(const struct program *program);

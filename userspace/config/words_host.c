@@ -44,7 +44,9 @@ static const struct words_key rows[] = {
 	  .max = 1432,
 	  .fallback = "1232",
 	  .text = "The longest answer over UDP, in bytes of DNS message, whatever the client offers. "
-		  "What is longer is truncated, and the client comes back over TCP." },
+		  "What is longer is truncated, and the client comes back over TCP. So is what the MTU of "
+		  "the interface has no room for, in the driver and by AF_XDP and DPDK; what kernel "
+		  "sockets send is cut into fragments then." },
 	{ .path = "server.minimal-responses",
 	  .type = WORDS_BOOL,
 	  .needs_start = true,

@@ -286,7 +286,7 @@ static void on_links(struct daemon *d)
 	daemon_update_services(d);
 	daemon_check_ifaces(d);
 	for (i = 0; i < d->n_ifaces; i++)
-		iface_update_mac(&d->ifaces[i]);
+		iface_update_link(&d->ifaces[i]);
 }
 
 /* Until changes of zones are to be put in place; -1: there are none. */

@@ -353,6 +353,11 @@ static bool is_gone(unsigned int ifindex)
 	return !if_indextoname(ifindex, name);
 }
 
+void dpdk_iface_set_mtu(struct dpdk_device *device, uint32_t mtu)
+{
+	dpdk_device_set_mtu(device, mtu);
+}
+
 void dpdk_iface_close(struct dpdk_device *device)
 {
 	for (size_t i = 0; i < ADDRESSES_CAP; i++) {

@@ -72,6 +72,9 @@ int dpdk_iface_open_port(struct port **out, struct dpdk_device *device, uint32_t
 			 const struct config_interface *config, const struct program *program)
 	__attribute__((warn_unused_result));
 
+/* Replies keep to it from now on. 0: as it is. */
+void dpdk_iface_set_mtu(struct dpdk_device *device, uint32_t mtu);
+
 /* After its ports. */
 void dpdk_iface_close(struct dpdk_device *device);
 

@@ -72,6 +72,12 @@ int dpdk_iface_open_port(struct port **out, struct dpdk_device *device, uint32_t
 	return -EOPNOTSUPP;
 }
 
+void dpdk_iface_set_mtu(struct dpdk_device *device, uint32_t mtu)
+{
+	(void)device;
+	(void)mtu;
+}
+
 void dpdk_iface_close(struct dpdk_device *device)
 {
 	(void)device;

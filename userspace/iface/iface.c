@@ -71,16 +71,21 @@ void iface_unsay(struct iface *iface, enum iface_topic topic)
 
 /* --- What the kernel says of the interface ------------------------------------------------------- */
 
-void iface_update_mac(struct iface *iface)
+void iface_update_link(struct iface *iface)
 {
-	struct linkinfo link;
+	struct linkinfo link = { 0 };
 	uint8_t mac[6] = { 0 };
 
-	if (!iface->program)
+	if (!iface->program && !iface->dpdk)
 		return;
 	if (!linkinfo_read(&link, iface->config.name) && link.is_ethernet)
 		linkinfo_host_mac(&link, mac);
+	if (iface->dpdk)
+		dpdk_iface_set_mtu(iface->dpdk, link.mtu);
+	if (!iface->program)
+		return;
 	program_set_mac(iface->program, mac);
+	program_set_mtu(iface->program, link.mtu);
 }
 
 bool iface_is_sound(const struct iface *iface)
@@ -200,7 +205,7 @@ static void begin(struct iface *iface)
 	else
 		iface_unsay(iface, IFACE_TOPIC_QUIRK);
 	say_kind(iface, &iface->link);
-	iface_update_mac(iface);
+	iface_update_link(iface);
 	iface_watch_tags(iface);
 	set_ways(iface);
 }

@@ -152,8 +152,8 @@ void iface_close(struct iface *iface, struct crew *crew, bool keep);
  */
 bool iface_driver_answers(const struct iface *iface);
 
-/* The MAC address by which the driver knows its frames, as it is now. */
-void iface_update_mac(struct iface *iface);
+/* The MAC address by which the driver knows its frames, and the MTU that its answers keep to, as they are now. */
+void iface_update_link(struct iface *iface);
 
 /* Whether interface and program are still those that we know. */
 bool iface_is_sound(const struct iface *iface);

@@ -121,6 +121,7 @@ void iface_open_dpdk(struct iface *iface, struct crew *crew)
 		return;
 	}
 	iface_unsay(iface, IFACE_TOPIC_QUEUES);
+	iface_update_link(iface);
 	log_info("%s: DPDK (%s) on %u queue(s)", iface->config.name, dpdk_iface_driver(iface->dpdk),
 		 iface->n_queues);
 }

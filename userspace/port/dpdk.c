@@ -161,7 +161,8 @@ static uint32_t room_for(const struct dpdk_device *device, const struct rte_mbuf
 {
 	uint32_t in_mbuf = (uint32_t)mbuf->buf_len - mbuf->data_off - f->data_off;
 	uint32_t headers = (uint32_t)f->data_off - f->net_off;
-	uint32_t in_mtu = device->mtu > headers ? device->mtu - headers : 0;
+	uint32_t mtu = __atomic_load_n(&device->mtu, __ATOMIC_RELAXED);
+	uint32_t in_mtu = mtu > headers ? mtu - headers : 0;
 	uint32_t room = in_mbuf < in_mtu ? in_mbuf : in_mtu;
 
 	return room > f->data_len ? room : f->data_len;

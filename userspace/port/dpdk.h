@@ -92,6 +92,9 @@ __attribute__((warn_unused_result)) int dpdk_device_open(struct dpdk_device **ou
 /* After all of its ports. On net_af_xdp that takes the XDP program off, whichever it is. NULL is allowed. */
 void dpdk_device_close(struct dpdk_device *device);
 
+/* Replies keep to it from now on; it is not set in the device. 0: as it is. Control's thread. */
+void dpdk_device_set_mtu(struct dpdk_device *device, uint32_t mtu);
+
 uint16_t dpdk_device_queues(const struct dpdk_device *device);
 
 /* "net_af_xdp". As long as the device. */

@@ -146,6 +146,13 @@ static int set_up(struct dpdk_device *d, const struct dpdk_config *config)
 	return 0;
 }
 
+void dpdk_device_set_mtu(struct dpdk_device *d, uint32_t mtu)
+{
+	if (mtu)
+		__atomic_store_n(&d->mtu, (uint16_t)(mtu < UINT16_MAX ? mtu : UINT16_MAX),
+				 __ATOMIC_RELAXED);
+}
+
 int dpdk_device_open(struct dpdk_device **out, const struct dpdk_config *config, char *err,
 		     size_t err_cap)
 {

@@ -14,7 +14,7 @@ struct rte_mempool;
 struct dpdk_device {
 	uint16_t id; /* of ethdev */
 	uint16_t n_queues;
-	uint16_t mtu;
+	uint16_t mtu; /* control sets it while workers read it */
 	uint8_t mac[6];
 	bool busy_poll;
 	bool is_made; /* by us: it goes when we close it */
