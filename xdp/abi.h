@@ -225,6 +225,8 @@ struct volley_state {
 	struct volley_services services[2];
 };
 
+#define VOLLEY_HOPS 256u
+
 /* One for each interface. */
 struct volley_link {
 	__u32 driver_answers; /* 0: hand up only */
@@ -237,6 +239,8 @@ struct volley_link {
 	/* By so much less than VOLLEY_UDP_MAX the MTU leaves for DNS: IPv4, IPv6. 0: it has room for that. */
 	__u16 udp_less[2];
 	__u32 reserved;
+	/* With return_fib: by volley_hop() of its MAC address, whether a next hop has been used. Userspace clears it. */
+	__u8 hops[VOLLEY_HOPS];
 };
 
 #define VOLLEY_TUNNEL_IPIP 0x01 /* protocols 4 and 41 in either family (RFC 2003, 2473, 4213) */
@@ -402,7 +406,7 @@ _Static_assert(sizeof(struct volley_client) == 20, "no padding, as the kernel wa
 _Static_assert(sizeof(struct volley_refresh) == 16, "no padding that differs");
 _Static_assert(sizeof(struct volley_segment) == 64, "entries begin aligned");
 _Static_assert(sizeof(struct volley_zone) == 64, "a zone is one cache line");
-_Static_assert(sizeof(struct volley_link) == 24, "no padding that differs");
+_Static_assert(sizeof(struct volley_link) == 24 + 256, "no padding that differs");
 _Static_assert(sizeof(struct volley_queue) == 128, "two cache lines");
 _Static_assert(sizeof(struct volley_shares) <= 32768, "the kernel takes no more for each CPU");
 _Static_assert(sizeof(struct volley_cpu) % 8 == 0, "the kernel lays these end to end");

@@ -51,11 +51,25 @@ static __always_inline int is_known(const __u8 mac[ETH_ALEN])
 }
 
 /*
+ * The helper takes a neighbour for valid until the kernel says otherwise, and the kernel only asks neighbours that its
+ * own packets go to. So userspace is told (iface/neighbours.c). Stored only when it is not said yet: the
+ * line is every processor's.
+ */
+static __always_inline void fib_note(struct volley_link *link, const __u8 mac[ETH_ALEN])
+{
+	__u8 *hop = &link->hops[bounded(volley_hop(mac), VOLLEY_HOPS - 1)];
+
+	if (!*hop)
+		*hop = 1;
+}
+
+/*
  * -1, and the query's source MAC is that of the next hop, so that who swaps the two, here or in the
  * worker, sends the answer there. Or VOLLEY_PASS_RETURN, and the frame is as it came: also with VLAN tags,
  * since up to Linux 6.18 the helper does not tell to which tag an interface of the table belongs.
  */
-static __always_inline int fib_check(struct xdp_md *ctx, const struct volley_cpu *cpu)
+static __always_inline int fib_check(struct xdp_md *ctx, const struct volley_cpu *cpu,
+				     struct volley_link *link)
 {
 	struct bpf_fib_lookup fib = { .l4_protocol = IPPROTO_UDP, .ifindex = FIB_IFINDEX_LO };
 	struct ethhdr *eth;
@@ -69,6 +83,7 @@ static __always_inline int fib_check(struct xdp_md *ctx, const struct volley_cpu
 	if (bpf_fib_lookup(ctx, &fib, sizeof(fib), 0) || fib.ifindex != ctx->ingress_ifindex ||
 	    !is_known(fib.dmac))
 		return VOLLEY_PASS_RETURN;
+	fib_note(link, fib.dmac);
 	eth = (void *)(long)ctx->data;
 	if ((void *)(eth + 1) > (void *)(long)ctx->data_end)
 		return VOLLEY_PASS_RUNT; /* cannot be, but the verifier has forgotten it */

@@ -99,6 +99,12 @@ volley_service_place(const struct volley_services *t, const struct volley_servic
 	return volley_service_slot(t, words);
 }
 
+/* The place of a next hop in volley_link.hops. Several may share one. */
+static inline __attribute__((always_inline)) __u8 volley_hop(const __u8 mac[6])
+{
+	return (__u8)(mac[0] ^ mac[1] ^ mac[2] ^ mac[3] ^ mac[4] ^ mac[5]);
+}
+
 /* Where the offsets of an entry's TTLs lie in it. */
 static inline __attribute__((always_inline)) __u32 volley_ttls_offset(const struct volley_entry *e)
 {

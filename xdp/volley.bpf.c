@@ -202,7 +202,7 @@ static __always_inline int admit(struct xdp_md *ctx, struct volley_cpu *cpu, str
 }
 
 static __always_inline int answer(struct xdp_md *ctx, struct volley_cpu *cpu,
-				  const struct volley_state *state, const struct volley_link *link)
+				  const struct volley_state *state, struct volley_link *link)
 {
 	struct volley_entry *e;
 	int reason;
@@ -211,7 +211,7 @@ static __always_inline int answer(struct xdp_md *ctx, struct volley_cpu *cpu,
 	if (reason >= 0 && unlikely(link->tunnels))
 		reason = tunnel_parse(ctx, cpu, state, link, reason);
 	if (reason < 0 && unlikely(link->return_fib))
-		reason = fib_check(ctx, cpu);
+		reason = fib_check(ctx, cpu, link);
 	if (reason < 0)
 		reason = question_parse(ctx, cpu, state, link);
 	if (reason >= 0)

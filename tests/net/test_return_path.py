@@ -10,8 +10,8 @@ import struct
 import dns.message
 import pytest
 
-from netlab import (CLIENT4, CLIENT_MAC, SERVER_MAC, V4, V6, Answered, checksum, iface, query_frame,
-                    receive_frame, udp_packet)
+from netlab import (CLIENT4, CLIENT6, CLIENT_MAC, SERVER_MAC, V4, V6, Answered, checksum, iface,
+                    query_frame, receive_frame, udp_packet, wait_for)
 from test_tunnels import END4, frame_of, tunnel
 
 BALANCER_MAC = bytes.fromhex("020000000099")
@@ -201,3 +201,26 @@ def test_without_forwarding_kernel_sockets_answer(routed, daemon):
         for where in (V4, V6):
             assert routed.ask(where=where).answer
     assert two.by == {"kernel_socket": 2}
+
+
+@pytest.mark.parametrize("where, client, other", [(V4, CLIENT4, "192.0.2.99"),
+                                                  (V6, CLIENT6, "2001:db8::99")])
+def test_a_next_hop_whose_mac_has_changed(routed, daemon, where, client, other):
+    """What the driver uses the kernel makes sure of, as of what it uses itself; and of nothing else."""
+    family = "ipv6" if where == V6 else "ipv4"
+    routed.exec("s", "sysctl", "-qw", f"net.{family}.neigh.s0.delay_first_probe_time=1",
+                f"net.{family}.neigh.s0.retrans_time_ms=100")
+    start(daemon)
+    with Answered(daemon) as two:
+        for _ in range(2):
+            assert routed.ask(where=where).answer
+    assert two.by == {"worker": 1, "driver": 1}
+    for neighbour, mac in ((client, BALANCER_MAC), (other, SERVER_MAC)):
+        routed.ip("s", "neighbour", "replace", neighbour, "lladdr", mac.hex(":"), "dev", "s0",
+                  "nud", "stale")
+    assert not routed.is_answered(where=where)
+    wait_for("the next hop's new address", lambda: routed.is_answered(where=where), 30)
+    with Answered(daemon) as one:
+        assert routed.ask(where=where).answer
+    assert one.by == {"driver": 1}
+    assert "STALE" in routed.ip("s", "neighbour", "show", other).stdout

@@ -179,6 +179,11 @@ void program_set_mac(struct program *p, const uint8_t mac[6])
 		memcpy(p->link->mac, mac, 6);
 }
 
+uint8_t *program_hops(struct program *p)
+{
+	return p->link->hops;
+}
+
 /* Octets of DNS that have no room within a packet of `mtu`, of VOLLEY_UDP_MAX. */
 static uint16_t udp_less(uint32_t mtu, uint32_t headers)
 {

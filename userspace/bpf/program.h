@@ -125,6 +125,8 @@ void program_set_answers(struct program *program, bool driver_answers);
 /* Which tunnels are taken off (VOLLEY_TUNNEL_*, the port of GUE), and whether answers are routed. */
 void program_set_ways(struct program *program, uint8_t tunnels, __be16 gue_port, bool return_fib);
 void program_set_mac(struct program *program, const uint8_t mac[6]);
+/* VOLLEY_HOPS flags: which next hops return-path: fib has used; cleared by whoever has looked. The program's. */
+uint8_t *program_hops(struct program *program);
 /* No answer of the driver makes a packet that is longer. 0: not known. */
 void program_set_mtu(struct program *program, uint32_t mtu);
 

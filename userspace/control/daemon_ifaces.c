@@ -100,6 +100,7 @@ static void check(struct daemon *d, struct iface *iface)
 	if (is_sound && !iface_is_cleared(iface)) {
 		iface_open_ports(iface, d->crew);
 		iface_watch_driver(iface);
+		iface_watch_neighbours(iface);
 		if (iface->is_renewal_due)
 			renew(d, iface);
 		if (iface->is_reattach_due)

@@ -238,6 +238,7 @@ static enum health_level remark_level(const struct iface *iface, enum iface_topi
 									     HEALTH_WARNS;
 	case IFACE_TOPIC_MODE:
 	case IFACE_TOPIC_RETURN:
+	case IFACE_TOPIC_NEIGHBOURS:
 	case IFACE_TOPIC_UNSEEN:
 	case IFACE_TOPIC_MTU:
 	case IFACE_TOPIC_QUIRK:

@@ -11,6 +11,7 @@
 #include "base/log.h"
 #include "iface/dpdk_iface.h"
 #include "iface/iface_guard.h"
+#include "iface/neighbours.h"
 
 const char *iface_state_text(enum iface_state state)
 {
@@ -174,6 +175,23 @@ static bool is_forwarding(const char *path)
 	if (file)
 		(void)fclose(file);
 	return is;
+}
+
+void iface_watch_neighbours(struct iface *iface)
+{
+	int n;
+
+	if (!iface->program || iface->config.return_path != CONFIG_RETURN_FIB)
+		return;
+	n = neighbours_use(iface->ifindex, program_hops(iface->program));
+	if (n < 0)
+		iface_say(iface, IFACE_TOPIC_NEIGHBOURS, true,
+			  "the kernel cannot be told which next hops are in use (%s): with "
+			  "return-path: fib the driver does not notice when one gets another MAC "
+			  "address",
+			  err_text(n));
+	else
+		iface_unsay(iface, IFACE_TOPIC_NEIGHBOURS);
 }
 
 /* How packets come and go beside the plain way. */

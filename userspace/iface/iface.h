@@ -38,18 +38,19 @@ enum iface_state {
 
 /* What there is to say of an interface: of each topic one sentence at a time. */
 enum iface_topic {
-	IFACE_TOPIC_PROGRAM, /* which program, or why none */
-	IFACE_TOPIC_KIND,    /* what would better be named instead */
-	IFACE_TOPIC_MODE,    /* why frames are copied */
-	IFACE_TOPIC_QUEUES,  /* which queues have no AF_XDP socket */
-	IFACE_TOPIC_CORES,   /* how queues and workers fit */
-	IFACE_TOPIC_RETURN,  /* why the routing table cannot be asked */
-	IFACE_TOPIC_UNSEEN,  /* that the driver does not run the program */
-	IFACE_TOPIC_MTU,     /* that larger frames may be dropped */
-	IFACE_TOPIC_TAGS,    /* why VLAN tags keep the program from answering */
-	IFACE_TOPIC_QUIRK,   /* why the driver must not answer natively */
-	IFACE_TOPIC_LEAVING, /* which sockets' replies do not leave */
-	IFACE_TOPIC_HITS,    /* that hits do not leave */
+	IFACE_TOPIC_PROGRAM,    /* which program, or why none */
+	IFACE_TOPIC_KIND,       /* what would better be named instead */
+	IFACE_TOPIC_MODE,       /* why frames are copied */
+	IFACE_TOPIC_QUEUES,     /* which queues have no AF_XDP socket */
+	IFACE_TOPIC_CORES,      /* how queues and workers fit */
+	IFACE_TOPIC_RETURN,     /* why the routing table cannot be asked */
+	IFACE_TOPIC_NEIGHBOURS, /* that next hops are not watched */
+	IFACE_TOPIC_UNSEEN,     /* that the driver does not run the program */
+	IFACE_TOPIC_MTU,        /* that larger frames may be dropped */
+	IFACE_TOPIC_TAGS,       /* why VLAN tags keep the program from answering */
+	IFACE_TOPIC_QUIRK,      /* why the driver must not answer natively */
+	IFACE_TOPIC_LEAVING,    /* which sockets' replies do not leave */
+	IFACE_TOPIC_HITS,       /* that hits do not leave */
 	IFACE_N_TOPICS,
 };
 
@@ -128,6 +129,12 @@ void iface_watch_driver(struct iface *iface);
  * card leaves tags alone, or the VLANs have gone, they answer again. Before iface_open_ports() looks at queues.
  */
 void iface_watch_tags(struct iface *iface);
+
+/*
+ * With return-path: fib the kernel is told which next hops the driver uses (iface/neighbours.h), so that it notices
+ * when one has another MAC address. Once a second.
+ */
+void iface_watch_neighbours(struct iface *iface);
 
 /* Closes the sockets of queue `first` and of those above. */
 void iface_close_ports(struct iface *iface, struct crew *crew, uint32_t first);

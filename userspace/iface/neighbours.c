@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "iface/neighbours.h"
+
+#include <errno.h>
+#include <linux/neighbour.h>
+#include <linux/rtnetlink.h>
+#include <stdbool.h>
+#include <string.h>
+
+#include "iface/genl.h"
+#include "xdp/key.h"
+
+#define MAC_BYTES     6
+#define ADDRESS_BYTES 16
+#define STALE_CAP     256 /* of one look; the others are for the next one */
+
+struct neighbour {
+	uint8_t family;
+	uint8_t n_bytes; /* of its address */
+	uint8_t address[ADDRESS_BYTES];
+};
+
+struct look {
+	unsigned int ifindex;
+	uint8_t used[VOLLEY_HOPS];
+	struct neighbour stale[STALE_CAP];
+	unsigned int n;
+};
+
+/* What is set is set again by the next packet that goes there. False: none was. */
+static bool take_used(struct look *look, uint8_t *used)
+{
+	bool any = false;
+
+	for (unsigned int i = 0; i < VOLLEY_HOPS; i++) {
+		look->used[i] = __atomic_load_n(&used[i], __ATOMIC_RELAXED);
+		if (look->used[i])
+			__atomic_store_n(&used[i], 0, __ATOMIC_RELAXED);
+		any |= look->used[i] != 0;
+	}
+	return any;
+}
+
+struct attrs {
+	const struct nlattr *address;
+	const struct nlattr *mac;
+};
+
+static int take_attr(const struct nlattr *attr, void *user)
+{
+	struct attrs *attrs = user;
+
+	if (mnl_attr_get_type(attr) == NDA_DST)
+		attrs->address = attr;
+	else if (mnl_attr_get_type(attr) == NDA_LLADDR)
+		attrs->mac = attr;
+	return MNL_CB_OK;
+}
+
+static int take_neighbour(const struct nlmsghdr *message, void *user)
+{
+	const struct ndmsg *head = mnl_nlmsg_get_payload(message);
+	struct attrs attrs = { NULL, NULL };
+	struct look *look = user;
+	struct neighbour *n;
+
+	if (message->nlmsg_type != RTM_NEWNEIGH ||
+	    mnl_nlmsg_get_payload_len(message) < sizeof(*head) ||
+	    head->ndm_ifindex != (int)look->ifindex || !(head->ndm_state & NUD_STALE) ||
+	    look->n == STALE_CAP)
+		return MNL_CB_OK;
+	mnl_attr_parse(message, sizeof(*head), take_attr, &attrs);
+	if (!attrs.address || mnl_attr_get_payload_len(attrs.address) > ADDRESS_BYTES ||
+	    !attrs.mac || mnl_attr_get_payload_len(attrs.mac) != MAC_BYTES ||
+	    !look->used[volley_hop(mnl_attr_get_payload(attrs.mac))])
+		return MNL_CB_OK;
+	n = &look->stale[look->n++];
+	n->family = head->ndm_family;
+	n->n_bytes = (uint8_t)mnl_attr_get_payload_len(attrs.address);
+	memcpy(n->address, mnl_attr_get_payload(attrs.address), n->n_bytes);
+	return MNL_CB_OK;
+}
+
+static struct nlmsghdr *begin(void *buf, uint16_t type, uint8_t family, unsigned int ifindex)
+{
+	struct nlmsghdr *question = mnl_nlmsg_put_header(buf);
+	struct ndmsg *head = mnl_nlmsg_put_extra_header(question, sizeof(*head));
+
+	question->nlmsg_type = type;
+	head->ndm_family = family;
+	head->ndm_ifindex = (int)ifindex;
+	return question;
+}
+
+/* Kernels that know no filters give the neighbours of all interfaces. */
+static int find_stale(struct look *look, uint8_t family)
+{
+	_Alignas(struct nlmsghdr) char buf[GENL_QUESTION_CAP];
+	struct nlmsghdr *question = begin(buf, RTM_GETNEIGH, family, 0);
+
+	question->nlmsg_flags = NLM_F_DUMP;
+	mnl_attr_put_u32(question, NDA_IFINDEX, look->ifindex);
+	return genl_ask(NETLINK_ROUTE, question, take_neighbour, look);
+}
+
+/* Without NLM_F_CREATE: what has gone meanwhile does not come again. */
+static int use(unsigned int ifindex, const struct neighbour *n)
+{
+	_Alignas(struct nlmsghdr) char buf[GENL_QUESTION_CAP];
+	struct nlmsghdr *question = begin(buf, RTM_NEWNEIGH, n->family, ifindex);
+	struct ndmsg *head = mnl_nlmsg_get_payload(question);
+
+	head->ndm_flags = NTF_USE;
+	mnl_attr_put(question, NDA_DST, n->n_bytes, n->address);
+	return genl_ask(NETLINK_ROUTE, question, NULL, NULL);
+}
+
+int neighbours_use(unsigned int ifindex, uint8_t *used)
+{
+	struct look look = { .ifindex = ifindex };
+	int err, n = 0;
+
+	if (!take_used(&look, used))
+		return 0;
+	err = find_stale(&look, AF_INET);
+	if (!err)
+		err = find_stale(&look, AF_INET6);
+	for (unsigned int i = 0; i < look.n; i++) {
+		int one = use(ifindex, &look.stale[i]);
+
+		if (one && one != -ENOENT)
+			err = one;
+		n += !one;
+	}
+	return err ? err : n;
+}
