@@ -19,9 +19,22 @@ uint64_t clock_ns(void)
 	return (uint64_t)ts.tv_sec * CLOCK_NS_PER_S + (uint64_t)ts.tv_nsec;
 }
 
+static int64_t offset_ns; /* of the process, set before there are threads */
+
 uint32_t clock_coarse_s(void)
 {
-	return (uint32_t)now(CLOCK_MONOTONIC_COARSE).tv_sec;
+	const struct timespec ts = now(CLOCK_MONOTONIC_COARSE);
+	int64_t ns;
+
+	if (!offset_ns)
+		return (uint32_t)ts.tv_sec;
+	ns = (int64_t)ts.tv_sec * (int64_t)CLOCK_NS_PER_S + ts.tv_nsec - offset_ns;
+	return ns < 0 ? 0 : (uint32_t)((uint64_t)ns / CLOCK_NS_PER_S);
+}
+
+void clock_set_offset(int64_t ahead_ns)
+{
+	offset_ns = ahead_ns;
 }
 
 uint64_t clock_wall_s(void)

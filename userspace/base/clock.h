@@ -18,9 +18,16 @@ uint64_t clock_ns(void);
 
 /*
  * CLOCK_MONOTONIC_COARSE in whole seconds: the clock that bpf_ktime_get_coarse_ns() reads, so an
- * expiry written here means the same in the XDP program. Starts at boot; stands during suspend.
+ * expiry written here means the same in the XDP program. Starts at boot; stands during suspend. Never before 0.
  */
 uint32_t clock_coarse_s(void);
+
+/*
+ * In a time namespace (time_namespaces(7)) our clock is ahead of that of the kernel, which the program reads, by so
+ * much (behind: negative). clock_coarse_s() leaves that out from now on, and nothing else does. To be called before
+ * there are other threads.
+ */
+void clock_set_offset(int64_t ahead_ns);
 
 /* CLOCK_REALTIME in seconds since 1970: cookies, signatures, serials. It may jump. */
 uint64_t clock_wall_s(void);

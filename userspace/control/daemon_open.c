@@ -15,6 +15,7 @@
 #include "base/err.h"
 #include "base/log.h"
 #include "base/privilege.h"
+#include "bpf/ktime.h"
 #include "bpf/lock.h"
 #include "bpf/services.h"
 #include "cache/memory.h"
@@ -92,6 +93,20 @@ static void refuse_size(const struct daemon *d, uint32_t n_zones, int err)
 			  d->config->n_zones, bound);
 }
 
+/* Before anything is written that the program compares with its clock. */
+static void follow_driver_clock(void)
+{
+	int64_t ahead_ns;
+
+	if (ktime_offset(&ahead_ns) || !ahead_ns)
+		return;
+	clock_set_offset(ahead_ns);
+	log_notice("volleyd is in a time namespace, %lld s %s the kernel's clock: what the driver "
+		   "compares with that clock is written by it",
+		   (long long)((ahead_ns < 0 ? -ahead_ns : ahead_ns) / (int64_t)CLOCK_NS_PER_S),
+		   ahead_ns < 0 ? "behind" : "ahead of");
+}
+
 static int open_cache(struct daemon *d)
 {
 	const uint32_t n_zones = d->config->n_zones + DAEMON_N_SLOTS;
@@ -101,6 +116,7 @@ static int open_cache(struct daemon *d)
 		refuse_size(d, n_zones, err);
 		return err;
 	}
+	follow_driver_clock();
 	err = daemon_attach_all(d);
 	if (err)
 		return err;

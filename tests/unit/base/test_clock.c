@@ -39,6 +39,23 @@ static void test_coarse_is_the_same_clock(void **state)
 	assert_true(coarse_s >= before_s);
 }
 
+/* As in a time namespace: a day ahead, a little behind, and so far ahead that 0 would be passed. */
+static void test_an_offset_is_left_out(void **state)
+{
+	const int64_t day_ns = 86400 * (int64_t)CLOCK_NS_PER_S;
+	const uint32_t before_s = clock_coarse_s();
+
+	(void)state;
+	clock_set_offset(-day_ns);
+	assert_in_range(clock_coarse_s(), before_s + 86400, before_s + 86400 + 60);
+	clock_set_offset(-(int64_t)CLOCK_NS_PER_S / 2);
+	assert_in_range(clock_coarse_s(), before_s, before_s + 60);
+	clock_set_offset(((int64_t)before_s + 3600) * (int64_t)CLOCK_NS_PER_S);
+	assert_int_equal(clock_coarse_s(), 0);
+	clock_set_offset(0);
+	assert_in_range(clock_coarse_s(), before_s, before_s + 60);
+}
+
 static void test_wall_is_the_time_of_day(void **state)
 {
 	uint64_t before_s = (uint64_t)time(NULL);
@@ -54,6 +71,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_ns_never_goes_back),
 		cmocka_unit_test(test_coarse_is_the_same_clock),
+		cmocka_unit_test(test_an_offset_is_left_out),
 		cmocka_unit_test(test_wall_is_the_time_of_day),
 	};
 
