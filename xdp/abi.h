@@ -225,7 +225,14 @@ struct volley_state {
 	struct volley_services services[2];
 };
 
-#define VOLLEY_HOPS 256u
+#define VOLLEY_HOPS           256u
+#define VOLLEY_TUNNEL_SOURCES 16u
+
+/* Addresses with the same first bits, as on the wire; IPv4 as ::ffff:0:0/96 (RFC 4291). */
+struct volley_prefix {
+	__u64 address[2];
+	__u64 mask[2];
+};
 
 /* One for each interface. */
 struct volley_link {
@@ -238,9 +245,10 @@ struct volley_link {
 	__be16 gue_port; /* UDP port of GUE */
 	/* By so much less than VOLLEY_UDP_MAX the MTU leaves for DNS: IPv4, IPv6. 0: it has room for that. */
 	__u16 udp_less[2];
-	__u32 reserved;
+	__u32 n_tunnel_sources; /* 0: everyone's tunnels are taken off */
 	/* With return_fib: by volley_hop() of its MAC address, whether a next hop has been used. Userspace clears it. */
 	__u8 hops[VOLLEY_HOPS];
+	struct volley_prefix tunnel_sources[VOLLEY_TUNNEL_SOURCES];
 };
 
 #define VOLLEY_TUNNEL_IPIP 0x01 /* protocols 4 and 41 in either family (RFC 2003, 2473, 4213) */
@@ -328,6 +336,7 @@ struct volley_shares {
 	V(PASS_DNS_SHORT, PASSED, "shorter than a DNS header")                      \
 	V(PASS_RESPONSE, PASSED, "a response")                                      \
 	V(PASS_TUNNEL, PASSED, "a tunnel header that is not understood")            \
+	V(PASS_TUNNEL_SOURCE, PASSED, "a tunnel of nobody in tunnel-sources")       \
 	V(PASS_RETURN, PASSED, "the answer would leave by another way")             \
 	V(DROP_EDIT, DROPPED, "the frame changed under the program")                \
 	V(DROP_OVERLOAD, DROPPED, "not in the cache, and the worker is far behind") \
@@ -406,7 +415,7 @@ _Static_assert(sizeof(struct volley_client) == 20, "no padding, as the kernel wa
 _Static_assert(sizeof(struct volley_refresh) == 16, "no padding that differs");
 _Static_assert(sizeof(struct volley_segment) == 64, "entries begin aligned");
 _Static_assert(sizeof(struct volley_zone) == 64, "a zone is one cache line");
-_Static_assert(sizeof(struct volley_link) == 24 + 256, "no padding that differs");
+_Static_assert(sizeof(struct volley_link) == 24 + 256 + 16 * 32, "no padding that differs");
 _Static_assert(sizeof(struct volley_queue) == 128, "two cache lines");
 _Static_assert(sizeof(struct volley_shares) <= 32768, "the kernel takes no more for each CPU");
 _Static_assert(sizeof(struct volley_cpu) % 8 == 0, "the kernel lays these end to end");

@@ -9,7 +9,8 @@
  *   answer  │ Ethernet, VLAN │ IP │ UDP │ DNS
  *
  * A tunnel is ours if it ends at an address of this host, and what is in it asks a service address. A
- * router passes on the tunnels of others, often with the very same anycast address in them.
+ * router passes on the tunnels of others, often with the very same anycast address in them. Where the link has a list
+ * of sources, it also comes from one of these.
  *
  * Nothing is written before the answer has room: what goes up or passes is as it came, so that the
  * kernel's tunnel devices go on working. userspace/port/frame.c does the same for what goes up.
@@ -117,6 +118,50 @@ static __always_inline int tunnel_outer(struct xdp_md *ctx, struct volley_cpu *c
 	return 1;
 }
 
+/* The outer source as in a struct volley_prefix. A whole IPv4 or IPv6 header is there, or it is nobody's. */
+static __always_inline void tunnel_source(struct xdp_md *ctx, const struct volley_cpu *cpu,
+					  __u64 source[2])
+{
+	const void *end = (void *)(long)ctx->data_end;
+	const void *l3 = (void *)(long)ctx->data + bounded(cpu->l3_offset, OFFSET_MASK);
+
+	source[0] = source[1] = 0;
+	if (cpu->ipv6) {
+		const struct ipv6hdr *ip = l3;
+
+		if ((const void *)(ip + 1) <= end)
+			__builtin_memcpy(source, &ip->saddr, sizeof(ip->saddr));
+	} else {
+		const struct iphdr *ip = l3;
+
+		if ((const void *)(ip + 1) <= end)
+			source[1] = 0xffff0000 | (__u64)ip->saddr << 32;
+	}
+}
+
+/* Whether a tunnel of this source is believed. */
+static __always_inline int tunnel_is_believed(struct xdp_md *ctx, const struct volley_cpu *cpu,
+					      const struct volley_link *link)
+{
+	__u64 source[2];
+	__u32 i;
+
+	if (!link->n_tunnel_sources)
+		return 1;
+	tunnel_source(ctx, cpu, source);
+#pragma nounroll
+	for (i = 0; i < VOLLEY_TUNNEL_SOURCES; i++) {
+		const struct volley_prefix *p = &link->tunnel_sources[i];
+
+		if (i >= link->n_tunnel_sources)
+			return 0;
+		if (!(((source[0] ^ p->address[0]) & p->mask[0]) |
+		      ((source[1] ^ p->address[1]) & p->mask[1])))
+			return 1;
+	}
+	return 0;
+}
+
 /*
  * If a tunnel of ours begins there, l3_offset is where the header within is, and that header's EtherType
  * is returned; else a reason to pass, negative, or 0: it is no tunnel of ours.
@@ -136,6 +181,8 @@ static __always_inline int tunnel_enter(struct xdp_md *ctx, struct volley_cpu *c
 	if (!is_tunnel(&in, link) ||
 	    !is_service(state, cpu->folded, 0, (__u8)(VOLLEY_TUNNEL_END | (4 + 2 * cpu->ipv6))))
 		return 0;
+	if (!tunnel_is_believed(ctx, cpu, link))
+		return -VOLLEY_PASS_TUNNEL_SOURCE;
 	if (in.proto == IPPROTO_UDP && !skip_gue(&in))
 		return -VOLLEY_PASS_TUNNEL;
 	if (!is_ip(in.proto) || !is_whole(&in))

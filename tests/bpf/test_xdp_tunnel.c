@@ -294,6 +294,70 @@ static void test_switched_off(void **state)
 	}
 }
 
+/* A prefix with these first octets of an address, from octet `at` of 16 on. */
+static struct volley_prefix prefix_of(const uint8_t *octets, size_t at, size_t bits)
+{
+	uint8_t address[16] = { [10] = at ? 0xff : 0, [11] = at ? 0xff : 0 }, mask[16] = { 0 };
+	struct volley_prefix p;
+
+	memcpy(address + at, octets, 16 - at);
+	for (size_t i = 0; i < at * 8 + bits; i++)
+		mask[i / 8] |= (uint8_t)(0x80 >> i % 8);
+	for (size_t i = 0; i < 16; i++)
+		address[i] &= mask[i];
+	memcpy(p.address, address, 16);
+	memcpy(p.mask, mask, 16);
+	return p;
+}
+
+/* A tunnel of either family in turn; its outer source, where bit `wrong` is changed unless that is 128. */
+static void expect_source(struct xdp_world *w, unsigned int i, size_t wrong, bool is_believed)
+{
+	size_t n = build(i % 2, 0), at = PKT_ETH_BYTES + (tunnels[i].ipv6 ? 8 : 12);
+	struct pkt_answer a;
+
+	if (tunnels[i].ipv6 && wrong == 7)
+		return; /* ::9, which is nobody's */
+	xdp_expect_answer(w, "plain", plain, n, VOLLEY_HIT_FULL, &expected, &a);
+	n = tunnel_wrap(frame, &tunnels[i], plain, n);
+	if (wrong < 128)
+		frame[at + wrong / 8] ^= (uint8_t)(0x80 >> wrong % 8);
+	if (is_believed)
+		expect_same(w, tunnels[i].name, n, &a);
+	else
+		xdp_expect_unchanged(w, tunnels[i].name, frame, n, VOLLEY_PASS_TUNNEL_SOURCE);
+}
+
+/* Each length of a prefix, at each place of the list: the last bit in it is looked at, and none behind it. */
+static void test_sources(void **state)
+{
+	static const uint8_t balancer4[4] = { 10, 0, 0, 9 }, balancer6[16] = { 1, [15] = 9 };
+	struct xdp_world *w = take(state, 40);
+	struct volley_link *link = w->maps.link;
+
+	for (unsigned int i = 0; i < TUNNELS; i++) {
+		const size_t all = tunnels[i].ipv6 ? 128 : 32;
+
+		for (size_t bits = 0; bits <= all; bits++) {
+			const uint32_t place = (uint32_t)bits % VOLLEY_TUNNEL_SOURCES;
+
+			memset(link->tunnel_sources, 0xff, sizeof(link->tunnel_sources));
+			link->tunnel_sources[place] = tunnels[i].ipv6 ?
+							      prefix_of(balancer6, 0, bits) :
+							      prefix_of(balancer4, 12, bits);
+			link->n_tunnel_sources = VOLLEY_TUNNEL_SOURCES;
+			expect_source(w, i, 128, true);
+			if (bits < all)
+				expect_source(w, i, bits, true);
+			if (bits)
+				expect_source(w, i, bits - 1, false);
+			link->n_tunnel_sources = place ? place :
+							 1; /* it is behind the end but for 0 */
+			expect_source(w, i, 128, !place);
+		}
+	}
+}
+
 /* An address at which tunnels end is no service: port 0 there is not DNS. */
 static void test_end_is_no_service(void **state)
 {
@@ -315,6 +379,7 @@ int main(void)
 		cmocka_unit_test(test_every_truncation), cmocka_unit_test(test_every_octet_changed),
 		cmocka_unit_test(test_passes),           cmocka_unit_test(test_nested),
 		cmocka_unit_test(test_switched_off),     cmocka_unit_test(test_end_is_no_service),
+		cmocka_unit_test(test_sources),
 	};
 
 	return cmocka_run_group_tests(tests, xdp_world_open, xdp_world_close);

@@ -226,9 +226,28 @@ def test_ends_follow_the_host(lab, daemon):
                  lambda expected=is_there: is_answered() == expected)
 
 
+def test_only_balancers_are_believed(lab, daemon):
+    """Of the prefixes of tunnel-sources, in either family; what others send the kernel gets whole."""
+    start(daemon, **{"tunnel-sources": ["10.0.0.0/24", "100::/64"]})
+    query = dns.message.make_query("www.example.com", "A")
+    packet = udp_packet(query.to_wire(), V4)
+    with lab.frames() as sock, Answered(daemon) as four:
+        for kind, to in (("ipip", END4), ("gue0", END6), ("gue1", END4), ("ipip", END6)):
+            assert texts(dns.message.from_wire(reply_to(sock, query, V4, kind, to)[42:])) == WWW
+            frame = bytearray(frame_of(tunnel(packet, kind, to)))
+            frame[24 if ":" in to else 28] ^= 1  # 101::9 or 10.0.1.9
+            sock.send(bytes(frame))
+    assert sum(four.by.values()) == 4
+    wait_for("strangers have passed", lambda: daemon.reasons()["pass-tunnel-source"] == 4)
+
+
 @pytest.mark.parametrize("keys, word", [
     ({"tunnels": ["gre"]}, "tunnels"), ({"tunnels": ["ipip", "ipip"]}, "tunnels"),
     ({"tunnels": ["gue"], "gue-port": 53}, "server.listen"), ({"gue-port": 0}, "gue-port"),
+    ({"tunnel-sources": ["10.0.0.0/8"]}, "say tunnels, too"),
+    ({"tunnels": ["ipip"], "tunnel-sources": []}, "has no prefix"),
+    ({"tunnels": ["ipip"], "tunnel-sources": ["10.0.0.1/8"]}, "tunnel-sources[0]"),
+    ({"tunnels": ["ipip"], "tunnel-sources": [f"10.{i}.0.0/16" for i in range(17)]}, "16 is the most"),
     ({"return-path": "ecmp"}, "return-path")])
 def test_wrong_configurations(lab, daemon, keys, word):
     daemon.configure(interfaces=[iface(**keys)])

@@ -7,6 +7,7 @@
 #include <linux/if_link.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <unistd.h>
 #include <xdp/libxdp.h>
 
@@ -172,6 +173,40 @@ void program_set_ways(struct program *p, uint8_t tunnels, __be16 gue_port, bool 
 	__atomic_store_n(&p->link->return_fib, return_fib, __ATOMIC_RELEASE);
 	__atomic_store_n(&p->link->tunnels, tunnels, __ATOMIC_RELEASE);
 }
+
+static struct volley_prefix prefix_of(const struct config_prefix *from)
+{
+	const uint32_t at = from->family == AF_INET ? 12 : 0, bits = at * 8 + from->bits;
+	uint8_t address[16] = { [10] = 0xff, [11] = 0xff }, mask[16] = { 0 };
+	struct volley_prefix p;
+
+	memcpy(address + at, from->addr, sizeof(address) - at);
+	for (uint32_t i = 0; i < bits; i++)
+		mask[i / 8] |= (uint8_t)(0x80 >> i % 8);
+	memcpy(p.address, address, sizeof(address));
+	memcpy(p.mask, mask, sizeof(mask));
+	return p;
+}
+
+/* Where the list is another one, no tunnel is taken off while it is written. */
+void program_set_tunnel_sources(struct program *p, const struct config_prefix *sources, uint32_t n)
+{
+	struct volley_prefix prefixes[VOLLEY_TUNNEL_SOURCES] = { 0 };
+	struct volley_link *link = p->link;
+	uint8_t tunnels = link->tunnels;
+
+	for (uint32_t i = 0; i < n; i++)
+		prefixes[i] = prefix_of(&sources[i]);
+	if (link->n_tunnel_sources == n &&
+	    !memcmp(link->tunnel_sources, prefixes, sizeof(prefixes)))
+		return;
+	__atomic_store_n(&link->tunnels, 0, __ATOMIC_SEQ_CST);
+	memcpy(link->tunnel_sources, prefixes, sizeof(prefixes));
+	link->n_tunnel_sources = n;
+	__atomic_store_n(&link->tunnels, tunnels, __ATOMIC_RELEASE);
+}
+
+_Static_assert(CONFIG_TUNNEL_SOURCES_MAX == VOLLEY_TUNNEL_SOURCES, "all have room");
 
 void program_set_mac(struct program *p, const uint8_t mac[6])
 {

@@ -28,6 +28,7 @@
 
 #include "cache/cache.h"
 #include "bpf/object.h"
+#include "config/config.h"
 
 enum program_origin {
 	PROGRAM_LOADED,   /* by us */
@@ -123,6 +124,9 @@ bool program_is_attached(const struct program *program);
 void program_set_answers(struct program *program, bool driver_answers);
 
 /* Which tunnels are taken off (VOLLEY_TUNNEL_*, the port of GUE), and whether answers are routed. */
+/* From now on only the tunnels of these are taken off; n 0: everyone's. At most VOLLEY_TUNNEL_SOURCES. */
+void program_set_tunnel_sources(struct program *program, const struct config_prefix *sources,
+				uint32_t n);
 void program_set_ways(struct program *program, uint8_t tunnels, __be16 gue_port, bool return_fib);
 void program_set_mac(struct program *program, const uint8_t mac[6]);
 /* VOLLEY_HOPS flags: which next hops return-path: fib has used; cleared by whoever has looked. The program's. */

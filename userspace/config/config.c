@@ -211,6 +211,26 @@ static void take_tunnels(struct take *take, struct config_interface *interface, 
 				    (unsigned int)port);
 }
 
+static void take_tunnel_sources(struct take *take, struct config_interface *interface,
+				const char *prefix, const struct config_raw_interface *raw)
+{
+	const struct config_raw_list *list = &raw->tunnel_sources;
+	char path[YAMLWALK_PATH_CAP];
+
+	take_join_path(take, path, prefix, "tunnel-sources");
+	if (source_has_empty(&take->source, path))
+		source_fail(
+			&take->source, 0, path,
+			"has no prefix, so no tunnel could be taken off: leave it out to believe "
+			"everyone");
+	if (list->n && !raw->tunnels.n)
+		source_fail(&take->source, 0, path, "is for tunnels: say tunnels, too");
+	interface->tunnel_sources = take_prefixes(take, path, list, CONFIG_TUNNEL_SOURCES_MAX,
+						  &interface->n_tunnel_sources);
+	take_note(take, path, interface->tunnel_sources,
+		  interface->n_tunnel_sources * sizeof(*interface->tunnel_sources));
+}
+
 static void take_device(struct take *take, struct config_interface *interface, const char *prefix,
 			const char *text)
 {
@@ -239,6 +259,7 @@ static void take_interface(struct take *take, uint32_t at, const struct config_r
 	interface->n_queues = (uint32_t)take_number(take, prefix, "queues", raw->queues);
 	take_queue_cores(take, interface, prefix, &raw->cores);
 	take_tunnels(take, interface, prefix, raw);
+	take_tunnel_sources(take, interface, prefix, raw);
 	interface->return_path =
 		(enum config_return)take_number(take, prefix, "return-path", raw->return_path);
 	take_device(take, interface, prefix, raw->device);
@@ -486,6 +507,7 @@ void config_free(struct config *config)
 		return;
 	for (uint32_t i = 0; i < config->n_interfaces; i++) {
 		free(config->interfaces[i].cores);
+		free(config->interfaces[i].tunnel_sources);
 		free(config->interfaces[i].device);
 	}
 	config_zones_free(config->zones, config->n_zones);

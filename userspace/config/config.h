@@ -27,8 +27,9 @@ struct config_addr {
 	uint8_t addr[16]; /* wire order; IPv4 in the first four bytes, zeros behind; zeros: wildcard */
 };
 
-#define CONFIG_PREFIXES_MAX   4096u /* of a list */
-#define CONFIG_INTERFACES_MAX 64u   /* that a daemon has, commanded ones included */
+#define CONFIG_PREFIXES_MAX       4096u /* of a list */
+#define CONFIG_TUNNEL_SOURCES_MAX 16u
+#define CONFIG_INTERFACES_MAX     64u /* that a daemon has, commanded ones included */
 
 /* Addresses with the same first bits; those behind are 0. */
 struct config_prefix {
@@ -53,6 +54,9 @@ struct config_interface {
 	bool driver_answers;
 	uint8_t tunnels; /* that are taken off: VOLLEY_TUNNEL_*, as bits in the order of the choices */
 	__be16 net_gue_port;
+	struct config_prefix
+		*tunnel_sources;   /* whose tunnels are taken off, none twice; NULL: everyone's */
+	uint32_t n_tunnel_sources; /* at most CONFIG_TUNNEL_SOURCES_MAX */
 	enum config_return return_path;
 	uint32_t busy_poll_budget; /* packets a poll, 0: off */
 	uint32_t n_umem_frames;    /* of each queue; a power of two, at least 2 * ring_size */

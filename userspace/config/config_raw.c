@@ -78,6 +78,7 @@ static const cyaml_schema_field_t interface_fields[] = {
 	LIST("cores", struct config_raw_interface, cores),
 	LIST("tunnels", struct config_raw_interface, tunnels),
 	TEXT("gue-port", struct config_raw_interface, gue_port),
+	LIST("tunnel-sources", struct config_raw_interface, tunnel_sources),
 	TEXT("return-path", struct config_raw_interface, return_path),
 	TEXT("device", struct config_raw_interface, device),
 	CYAML_FIELD_END,

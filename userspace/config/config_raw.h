@@ -65,6 +65,7 @@ struct config_raw_interface {
 	struct config_raw_list cores;
 	struct config_raw_list tunnels;
 	char *gue_port;
+	struct config_raw_list tunnel_sources;
 	char *return_path;
 	char *device;
 };

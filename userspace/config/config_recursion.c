@@ -9,16 +9,15 @@
 #include "config/value.h"
 #include "config/yamlwalk.h"
 
-/* The prefixes at KEY, *n of them; NULL: none. */
-static struct config_prefix *take_prefixes(struct take *take, const char *key,
-					   const struct config_raw_list *list, uint32_t *n)
+struct config_prefix *take_prefixes(struct take *take, const char *key,
+				    const struct config_raw_list *list, uint32_t most, uint32_t *n)
 {
 	struct config_prefix *prefixes = take_memory(take, list->n, sizeof(*prefixes));
 	char path[YAMLWALK_PATH_CAP], first[YAMLWALK_PATH_CAP];
 
-	if (list->n > CONFIG_PREFIXES_MAX)
+	if (list->n > most)
 		source_fail(&take->source, 0, key, "has %u prefixes, and %u is the most: join some",
-			    list->n, CONFIG_PREFIXES_MAX);
+			    list->n, most);
 	for (uint32_t i = 0; i < list->n && !take->source.failed; i++) {
 		snprintf(path, sizeof(path), "%s[%u]", key, i);
 		if (value_read_prefix(list->items[i], &prefixes[i]))
@@ -208,9 +207,10 @@ void take_recursion(struct take *take)
 	if (!allow->n && source_has(&take->source, "server.allow"))
 		source_fail(&take->source, 0, "server.allow",
 			    "has no prefix, so nobody could ask: leave it out to allow everyone");
-	config->allow = take_prefixes(take, "server.allow", allow, &config->n_allow);
-	config->recursion.allow =
-		take_prefixes(take, "recursion.allow", &raw->allow, &config->recursion.n_allow);
+	config->allow =
+		take_prefixes(take, "server.allow", allow, CONFIG_PREFIXES_MAX, &config->n_allow);
+	config->recursion.allow = take_prefixes(take, "recursion.allow", &raw->allow,
+						CONFIG_PREFIXES_MAX, &config->recursion.n_allow);
 	take_upstreams(take, raw);
 	take_times(take, raw);
 	config->recursion.local_data = take_texts(take, &raw->local_data);

@@ -52,6 +52,10 @@ char *take_name(struct take *take, const char *path, const char *text);
 struct config_addr *take_addresses(struct take *take, const char *key,
 				   const struct config_raw_list *list, uint16_t port, uint32_t *n);
 
+/* The prefixes at KEY, none twice, at most MOST; NULL: none. The caller's, *N of them. */
+struct config_prefix *take_prefixes(struct take *take, const char *key,
+				    const struct config_raw_list *list, uint32_t most, uint32_t *n);
+
 /* A value that take_number() reads: where its text is, and where it goes as a number of so many octets. */
 struct take_field {
 	const char *leaf;

@@ -251,6 +251,12 @@ static const struct words_key rows[] = {
 	  .max = 65535,
 	  .fallback = "6080",
 	  .text = "The UDP port that gue comes to." },
+	{ .path = "interfaces[].tunnel-sources",
+	  .type = WORDS_PREFIXES,
+	  .needs_start = true,
+	  .text = "The balancers: only tunnels whose outer source is in one of these prefixes, at most 16, "
+		  "are taken off; others go to the kernel as they came. See TUNNELS. Default: "
+		  "everyone's are." },
 	{ .path = "interfaces[].return-path",
 	  .type = WORDS_CHOICE,
 	  .needs_start = true,

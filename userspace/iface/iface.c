@@ -200,6 +200,7 @@ static void set_ways(struct iface *iface)
 	const struct config_interface *c = &iface->config;
 	bool is_fib = c->return_path == CONFIG_RETURN_FIB;
 
+	program_set_tunnel_sources(iface->program, c->tunnel_sources, c->n_tunnel_sources);
 	program_set_ways(iface->program, c->tunnels, c->net_gue_port, is_fib);
 	iface_unsay(iface, IFACE_TOPIC_RETURN);
 	if (is_fib && !(is_forwarding("/proc/sys/net/ipv4/conf/lo/forwarding") &&

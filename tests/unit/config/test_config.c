@@ -437,6 +437,7 @@ static const char everything[] =
 	"    cores: [3, 1]\n"
 	"    tunnels: [gue, ipip]\n"
 	"    gue-port: 7000\n"
+	"    tunnel-sources: [10.9.0.0/16, 2001:db8::/32]\n"
 	"    return-path: fib\n"
 	"  - name: eth1\n"
 	"    xdp: off\n"
@@ -534,6 +535,11 @@ static void check_everything_interfaces(const struct config *config)
 	assert_int_equal(first->n_queues, 2);
 	assert_int_equal(first->tunnels, VOLLEY_TUNNEL_IPIP | VOLLEY_TUNNEL_GUE);
 	assert_int_equal(first->net_gue_port, htons(7000));
+	assert_int_equal(first->n_tunnel_sources, 2);
+	assert_int_equal(first->tunnel_sources[0].family, AF_INET);
+	assert_int_equal(first->tunnel_sources[0].bits, 16);
+	assert_memory_equal(first->tunnel_sources[0].addr, "\x0a\x09\0\0", 4);
+	assert_int_equal(first->tunnel_sources[1].bits, 32);
 	assert_int_equal(first->return_path, CONFIG_RETURN_FIB);
 	assert_int_equal(first->n_cores, 2);
 	assert_int_equal(first->cores[0], 3);
@@ -693,7 +699,7 @@ static void test_all_keys_that_need_a_start(void **state)
 /* Each key of an interface by itself. */
 static void test_keys_of_an_interface_that_need_a_start(void **state)
 {
-	static const char *const rows[][2] = {
+	static const char *const rows[][3] = {
 		{ "xdp", "xdp: native" },
 		{ "port", "port: dpdk" },
 		{ "driver-answers", "driver-answers: false" },
@@ -705,8 +711,11 @@ static void test_keys_of_an_interface_that_need_a_start(void **state)
 		{ "cores", "cores: [0]" },
 		{ "tunnels", "tunnels: [ipip]" },
 		{ "gue-port", "gue-port: 7" },
+		{ "tunnel-sources", "tunnels: [ipip], tunnel-sources: [10.0.0.0/8]",
+		  LISTEN "interfaces: [{name: a, tunnels: [ipip]}]\n" },
 		{ "return-path", "return-path: fib" },
-		{ "device", "device: other, port: dpdk" },
+		{ "device", "device: other, port: dpdk",
+		  LISTEN "interfaces: [{name: a, port: dpdk}]\n" },
 	};
 	unsigned int n = 0;
 
@@ -716,10 +725,8 @@ static void test_keys_of_an_interface_that_need_a_start(void **state)
 
 		snprintf(next, sizeof(next), LISTEN "interfaces: [{name: a, %s}]\n", rows[i][1]);
 		snprintf(path, sizeof(path), "interfaces[].%s", rows[i][0]);
-		assert_for_start(!strcmp(rows[i][0], "device") ? LISTEN
-					 "interfaces: [{name: a, port: dpdk}]\n" :
-								 LISTEN "interfaces: [{name: a}]\n",
-				 next, path);
+		assert_for_start(rows[i][2] ? rows[i][2] : LISTEN "interfaces: [{name: a}]\n", next,
+				 path);
 	}
 	for (unsigned int i = 0; words_key_at(i); i++)
 		n += words_key_at(i)->needs_start &&
