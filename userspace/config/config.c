@@ -109,6 +109,9 @@ static void take_server(struct take *take)
 	config->identity = take_string(take, "server.identity", raw->identity);
 	config->tcp_connections_cap = (uint32_t)take_number(take, "server.tcp.", "max-connections",
 							    raw->tcp.max_connections);
+	config->tcp_client_cap = (uint32_t)take_number(take, "server.tcp.",
+						       "max-connections-per-client",
+						       raw->tcp.max_connections_per_client);
 	config->tcp_idle_s =
 		(uint32_t)take_number(take, "server.tcp.", "idle-timeout", raw->tcp.idle_timeout);
 	config->tcp_queries_max =

@@ -244,7 +244,8 @@ struct config {
 	char *identity;         /* likewise */
 	bool has_cookie_secret; /* false: make a random one */
 	uint8_t cookie_secret[16];
-	uint32_t tcp_connections_cap; /* over all workers */
+	uint32_t tcp_connections_cap; /* over all workers and addresses */
+	uint32_t tcp_client_cap;      /* of one client's prefix; 0: half of them */
 	uint32_t tcp_idle_s;
 	uint32_t tcp_queries_max; /* of one connection, 0: no limit */
 

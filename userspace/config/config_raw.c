@@ -26,6 +26,7 @@ static const cyaml_schema_value_t text_value = {
 
 static const cyaml_schema_field_t tcp_fields[] = {
 	TEXT("max-connections", struct config_raw_tcp, max_connections),
+	TEXT("max-connections-per-client", struct config_raw_tcp, max_connections_per_client),
 	TEXT("idle-timeout", struct config_raw_tcp, idle_timeout),
 	TEXT("max-queries", struct config_raw_tcp, max_queries),
 	CYAML_FIELD_END,

@@ -17,6 +17,7 @@ struct config_raw_list {
 
 struct config_raw_tcp {
 	char *max_connections;
+	char *max_connections_per_client;
 	char *idle_timeout;
 	char *max_queries;
 };

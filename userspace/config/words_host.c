@@ -93,15 +93,27 @@ static const struct words_key rows[] = {
 	  .min = 1,
 	  .max = 1000000,
 	  .fallback = "1000",
-	  .text = "Connections open at a time, over all workers. Past that, the one longest idle is "
-		  "closed." },
+	  .text = "Connections open at a time, over all workers and addresses. Past that, one is closed "
+		  "for each new one: first those that have sent half a message, then readers that have "
+		  "stalled, then those that never asked, then those longest idle. From half of this "
+		  "number on, timeouts shorten, down to a sixteenth." },
+	{ .path = "server.tcp.max-connections-per-client",
+	  .type = WORDS_COUNT,
+	  .needs_start = true,
+	  .min = 0,
+	  .max = 1000000,
+	  .fallback = "0",
+	  .text = "Of these, connections of one client: an IPv4 /24 or an IPv6 /48. Past that, each new "
+		  "one closes another of the same client. 0: half of max-connections. Raise it where "
+		  "all clients come through one proxy." },
 	{ .path = "server.tcp.idle-timeout",
 	  .type = WORDS_SECONDS,
 	  .needs_start = true,
 	  .min = 1,
 	  .max = 3600,
 	  .fallback = "10s",
-	  .text = "How long a connection may be silent before it is closed." },
+	  .text = "How long a connection may be silent before it is closed, while less than half of "
+		  "max-connections are open." },
 	{ .path = "server.tcp.max-queries",
 	  .type = WORDS_COUNT,
 	  .needs_start = true,

@@ -18,7 +18,7 @@
 #include "port/socket.h"
 #include "port/tcp.h"
 
-#define PORTS_CAP         1024u
+#define PORTS_FIRST       64u
 #define NODES_CAP         64u
 #define WORKERS_CAP       1024u /* server.workers */
 #define MS_PER_S          1000u
@@ -43,8 +43,9 @@ struct crew {
 	unsigned int n;
 	bool can_recurse;
 	struct refresh *refresh; /* of the first member */
-	struct crew_port ports[PORTS_CAP];
-	size_t n_ports;
+	struct tcp_share *tcp;   /* of the TCP ports of all members */
+	struct crew_port *ports; /* for ports_cap; it grows */
+	size_t n_ports, ports_cap;
 };
 
 /* --- Processors ---------------------------------------------------------------------------------- */
@@ -58,12 +59,27 @@ static unsigned int count_cpus(const cpu_set_t *allowed)
 
 /* --- Ports --------------------------------------------------------------------------------------- */
 
+static int make_place(struct crew *crew)
+{
+	size_t cap = crew->ports_cap ? 2 * crew->ports_cap : PORTS_FIRST;
+	struct crew_port *ports;
+
+	if (crew->n_ports < crew->ports_cap)
+		return 0;
+	ports = realloc(crew->ports, cap * sizeof(*ports));
+	if (!ports)
+		return -ENOMEM;
+	crew->ports = ports;
+	crew->ports_cap = cap;
+	return 0;
+}
+
 int crew_add(struct crew *crew, unsigned int worker, struct port *port)
 {
-	int err;
+	int err = make_place(crew);
 
-	if (crew->n_ports == PORTS_CAP)
-		return -ENOSPC;
+	if (err)
+		return err;
 	err = worker_port_add(crew->members[worker].worker, port);
 	if (err)
 		return err;
@@ -111,25 +127,33 @@ static int open_udp(struct crew *crew, unsigned int worker, const struct port_ad
 	return err ? err : add_or_close(crew, worker, port);
 }
 
-static int open_tcp(struct crew *crew, unsigned int worker, const struct port_addr *listen,
-		    const struct config *config)
+/* A worker's part of the memory for replies that wait. */
+static uint32_t tcp_pool_bytes(const struct crew *crew, const struct config *config)
 {
-	uint32_t n_listeners = crew->n * config->n_listen;
-	uint32_t n_conns = (config->tcp_connections_cap + n_listeners - 1) / n_listeners;
-	uint64_t pool = (uint64_t)n_conns * TCP_POOL_PER_CONN;
+	uint64_t bytes = (uint64_t)config->tcp_connections_cap * TCP_POOL_PER_CONN / crew->n;
+
+	return bytes < TCP_POOL_BYTES_MIN ? TCP_POOL_BYTES_MIN :
+	       bytes > TCP_POOL_MAX       ? TCP_POOL_MAX :
+					    (uint32_t)bytes;
+}
+
+static int open_tcp(struct port **out, const struct crew *crew, const struct config *config)
+{
 	struct tcp_config tcp = {
-		.listen = *listen,
-		.n_conns_max = n_conns,
+		.share = crew->tcp,
 		.idle_ms = config->tcp_idle_s * MS_PER_S,
 		.queries_max = config->tcp_queries_max,
-		.pool_bytes = (uint32_t)(pool < TCP_POOL_BYTES_MIN ? TCP_POOL_BYTES_MIN :
-					 pool > TCP_POOL_MAX       ? TCP_POOL_MAX :
-								     pool),
+		.pool_bytes = tcp_pool_bytes(crew, config),
 	};
-	struct port *port;
-	int err = tcp_open(&port, &tcp);
 
-	return err ? err : add_or_close(crew, worker, port);
+	return tcp_open(out, &tcp);
+}
+
+/* Half of all connections, where the configuration does not say. */
+static uint32_t tcp_client_cap(const struct config *config)
+{
+	return config->tcp_client_cap ? config->tcp_client_cap :
+					(config->tcp_connections_cap + 1) / 2;
 }
 
 /*
@@ -183,18 +207,35 @@ static int probe_all(const struct config *config, char *err, size_t err_cap)
 	return 0;
 }
 
-static int open_listen(struct crew *crew, unsigned int worker, const struct config_addr *listen,
-		       const struct config *config, char *err, size_t err_cap)
+/* A UDP socket for each address, and one TCP port that listens at all of them. */
+static int open_listen(struct crew *crew, unsigned int worker, const struct config *config,
+		       char *err, size_t err_cap)
 {
-	struct port_addr addr = port_addr_of(listen);
-	const char *what = "UDP";
-	int code = open_udp(crew, worker, &addr);
+	struct port *tcp;
+	int code = open_tcp(&tcp, crew, config);
 
-	if (!code) {
-		what = "TCP";
-		code = open_tcp(crew, worker, &addr, config);
+	if (code) {
+		snprintf(err, err_cap, "TCP: %s", err_text(code));
+		return code;
 	}
-	return code ? say_refused(&addr, what, code, err, err_cap) : 0;
+	for (uint32_t i = 0; i < config->n_listen; i++) {
+		struct port_addr addr = port_addr_of(&config->listen[i]);
+		const char *what = "UDP";
+
+		code = open_udp(crew, worker, &addr);
+		if (!code) {
+			what = "TCP";
+			code = tcp_listen(tcp, &addr);
+		}
+		if (code) {
+			port_close(tcp);
+			return say_refused(&addr, what, code, err, err_cap);
+		}
+	}
+	code = add_or_close(crew, worker, tcp);
+	if (code)
+		snprintf(err, err_cap, "TCP: %s", err_text(code));
+	return code;
 }
 
 /* --- Members ------------------------------------------------------------------------------------- */
@@ -249,20 +290,20 @@ static int open_all(struct crew *crew, const struct crew_env *env, char *err, si
 {
 	const struct config *config = env->config;
 	unsigned int i;
-	uint32_t k;
 	int code = probe_all(config, err, err_cap);
 
+	if (!code) {
+		code = tcp_share_new(&crew->tcp, config->tcp_connections_cap,
+				     tcp_client_cap(config), crew->n);
+		snprintf(err, err_cap, "TCP: %s", err_text(code));
+	}
 	for (i = 0; !code && i < crew->n; i++) {
 		code = open_member(crew, i, env);
 		if (code) {
 			snprintf(err, err_cap, "worker %u: %s", i, err_text(code));
 			return code;
 		}
-		for (k = 0; k < config->n_listen; k++) {
-			code = open_listen(crew, i, &config->listen[k], config, err, err_cap);
-			if (code)
-				return code;
-		}
+		code = open_listen(crew, i, config, err, err_cap);
 	}
 	return code;
 }
@@ -361,6 +402,8 @@ void crew_close(struct crew *crew)
 		worker_stop(crew->members[i].worker);
 	for (k = 0; k < crew->n_ports; k++)
 		port_close(crew->ports[k].port);
+	free(crew->ports);
+	tcp_share_free(crew->tcp);
 	refresh_close(crew->refresh);
 	for (i = 0; i < crew->n; i++) {
 		responder_free(crew->members[i].responder);

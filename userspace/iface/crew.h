@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * The workers with their engines and responders, and the kernel sockets that each of them reads: one
- * UDP socket and one TCP listener for every listen address and worker. The first worker also hears
+ * UDP socket and one TCP listener for every listen address and worker; a worker's listeners are one port,
+ * and the ports of all workers share the limits of connections. The first worker also hears
  * what the driver wants fetched anew (iface/refresh.h).
  *
  * Control's thread calls all of these.

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Who may be read from, who must go: epoll, timers and turns. Bytes are moved in tcp_conn.c, replies
- * begin in tcp_send.c, the listener is in tcp_open.c.
+ * Epoll, timers and turns. Bytes are moved in tcp_conn.c, replies begin in tcp_send.c, connections in
+ * tcp_admit.c; the listeners are in tcp_open.c.
  *
- * Each connection is in the list of the one timer that runs for it. As the timeouts are constant, a
- * list is in the order of its deadlines: entering is appending, expiry looks at the first.
+ * Each connection is in the list of the one timer that runs for it. As a timeout is the same for a whole
+ * list, the list is in the order of its deadlines: entering is appending, expiry looks at the first.
  */
 #include "port/tcp.h"
 
@@ -12,15 +12,14 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include "port/tcp_port.h"
 
-#define EVENTS_CAP      64
-#define ACCEPT_MAX      64         /* in a row, before others have their turn */
-#define ACCEPT_PAUSE_NS 100000000u /* after the system had no room for a connection */
-#define TAKE_MAX        8          /* messages of one connection in its turn */
+#define EVENTS_CAP 64
+#define TAKE_MAX   8 /* messages of one connection in its turn */
 
 static struct tcp_port *self(struct port *p)
 {
@@ -43,9 +42,13 @@ void tcp_port_forget(struct tcp_port *t, struct tcp_conn *c)
 {
 	port_count(&t->port.stats.tx_dropped, c->n_queued);
 	t->n_queued -= c->n_queued;
+	if (c->timer == TCP_PARTIAL)
+		tcp_share_count_half(t->share, -1);
+	tcp_share_give(t->share, &c->place);
 	c->fd = -1;
 	c->gen++;
 	tcp_conn_reset(c, &t->pool);
+	cds_list_del(&c->client_link);
 	cds_list_del_init(&c->ready_link);
 	cds_list_move(&c->timer_link, &t->free);
 	port_count(&t->port.stats.conns_closed, 1);
@@ -69,17 +72,24 @@ static enum tcp_timer timer_for(const struct tcp_conn *c, bool more)
 		return TCP_WRITING;
 	if (more || owes(c))
 		return TCP_BUSY;
-	return c->in_end > c->in_start || c->finished ? TCP_PARTIAL : TCP_IDLE;
+	if (c->in_end > c->in_start || c->finished)
+		return TCP_PARTIAL;
+	return c->n_queries ? TCP_IDLE : TCP_NEW;
 }
 
 /* A running timer runs on, but where a slow reader has taken something. */
-static void set_timer(struct tcp_port *t, struct tcp_conn *c, enum tcp_timer timer, uint64_t now_ns)
+void tcp_port_set_timer(struct tcp_port *t, struct tcp_conn *c, enum tcp_timer timer,
+			uint64_t now_ns)
 {
 	if (timer == c->timer && !(timer == TCP_WRITING && c->progress))
 		return;
+	if ((timer == TCP_PARTIAL) != (c->timer == TCP_PARTIAL))
+		tcp_share_count_half(t->share, timer == TCP_PARTIAL ? 1 : -1);
+	if (timer == TCP_IDLE)
+		tcp_conn_trim(c);
 	c->timer = timer;
 	c->progress = false;
-	c->deadline_ns = now_ns + t->timeout_ns[timer];
+	c->since_ns = now_ns;
 	cds_list_del(&c->timer_link);
 	cds_list_add_tail(&c->timer_link, &t->timers[timer]);
 }
@@ -132,7 +142,7 @@ void tcp_port_update(struct tcp_port *t, struct tcp_conn *c, uint64_t now_ns)
 	if (c->out_bytes)
 		interest |= EPOLLOUT;
 	watch(t, c, interest);
-	set_timer(t, c, timer_for(c, more), now_ns);
+	tcp_port_set_timer(t, c, timer_for(c, more), now_ns);
 }
 
 /* The replies that waited and are all gone now. */
@@ -162,69 +172,23 @@ static void on_conn(struct tcp_port *t, struct tcp_conn *c, uint32_t events, uin
 		tcp_port_update(t, c, now_ns);
 }
 
-/* A slot, if need be that of the connection which is idle longest. NULL where none can be had. */
-static struct tcp_conn *find_slot(struct tcp_port *t)
+static void take_event(struct tcp_port *t, uint64_t tag, uint32_t events, uint64_t now_ns)
 {
-	if (cds_list_empty(&t->free) && !cds_list_empty(&t->timers[TCP_IDLE])) {
-		port_count(&t->port.stats.conns_evicted, 1);
-		tcp_port_end(t, tcp_first(&t->timers[TCP_IDLE]));
-	}
-	return cds_list_empty(&t->free) ? NULL : tcp_first(&t->free);
-}
-
-static int admit(struct tcp_port *t, struct tcp_conn *c, int fd, const struct sockaddr *peer,
-		 uint64_t now_ns)
-{
-	struct epoll_event event = { .events = EPOLLIN, .data.u64 = tcp_port_tag(t, c) };
-	struct sockaddr_storage ss;
-	socklen_t len = sizeof(ss);
-
-	if (port_addr_from_sockaddr(&c->peer, peer) ||
-	    getsockname(fd, (struct sockaddr *)&ss, &len) ||
-	    port_addr_from_sockaddr(&c->local, (struct sockaddr *)&ss) ||
-	    epoll_ctl(t->port.fd, EPOLL_CTL_ADD, fd, &event))
-		return -1;
-	c->fd = fd;
-	c->interest = EPOLLIN;
-	c->timer = TCP_BUSY;
-	port_count(&t->port.stats.conns_opened, 1);
-	set_timer(t, c, TCP_IDLE, now_ns);
-	return 0;
-}
-
-/* Accept one. False where there is no more to accept now. */
-static bool accept_one(struct tcp_port *t, uint64_t now_ns)
-{
-	struct sockaddr_storage ss = { 0 };
-	socklen_t len = sizeof(ss);
-	int fd = accept4(t->listen_fd, (struct sockaddr *)&ss, &len, SOCK_NONBLOCK | SOCK_CLOEXEC);
 	struct tcp_conn *c;
+	eventfd_t value;
 
-	if (fd < 0) {
-		if (errno == EAGAIN)
-			return false;
-		port_count(&t->port.stats.rx_errors, 1);
-		if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM) {
-			/* It would be reported again at once, and in vain. */
-			tcp_port_watch_listener(t, false);
-			t->resume_at_ns = now_ns + ACCEPT_PAUSE_NS;
-			return false;
-		}
-		return true; /* that client is gone (ECONNABORTED, EPROTO ...); the next may be there */
+	if (tag == TCP_WAKE_TAG) {
+		(void)eventfd_read(t->wake_fd, &value);
+		return;
 	}
-	c = find_slot(t);
-	if (!c || admit(t, c, fd, (struct sockaddr *)&ss, now_ns)) {
-		port_count(&t->port.stats.conns_refused, 1);
-		close(fd);
+	if (tag > TCP_LISTENER_TAG - TCP_LISTENERS_MAX) {
+		tcp_port_accept(t, (uint32_t)(TCP_LISTENER_TAG - tag), now_ns);
+		return;
 	}
-	return true;
-}
-
-static void accept_some(struct tcp_port *t, uint64_t now_ns)
-{
-	for (int i = 0; i < ACCEPT_MAX; i++)
-		if (!accept_one(t, now_ns))
-			return;
+	c = &t->conns[(uint32_t)tag];
+	/* It may have been closed, and its slot given away, by an earlier event of these. */
+	if (c->fd >= 0 && tcp_port_tag(t, c) == tag)
+		on_conn(t, c, events, now_ns);
 }
 
 static void take_events(struct tcp_port *t, uint64_t now_ns)
@@ -232,28 +196,17 @@ static void take_events(struct tcp_port *t, uint64_t now_ns)
 	struct epoll_event events[EVENTS_CAP];
 	int n = epoll_wait(t->port.fd, events, EVENTS_CAP, 0);
 
-	for (int i = 0; i < n; i++) {
-		uint64_t tag = events[i].data.u64;
-		struct tcp_conn *c;
-
-		if (tag == TCP_LISTENER_TAG) {
-			accept_some(t, now_ns);
-			continue;
-		}
-		c = &t->conns[(uint32_t)tag];
-		/* It may have been closed, and its slot given away, by an earlier event of these. */
-		if (c->fd >= 0 && tcp_port_tag(t, c) == tag)
-			on_conn(t, c, events[i].events, now_ns);
-	}
+	for (int i = 0; i < n; i++)
+		take_event(t, events[i].data.u64, events[i].events, now_ns);
 }
 
 static void expire(struct tcp_port *t, uint64_t now_ns)
 {
-	for (enum tcp_timer i = TCP_IDLE; i < TCP_BUSY; i++) {
+	for (enum tcp_timer i = 0; i < TCP_BUSY; i++) {
 		while (!cds_list_empty(&t->timers[i])) {
 			struct tcp_conn *c = tcp_first(&t->timers[i]);
 
-			if (c->deadline_ns > now_ns)
+			if (tcp_port_deadline(t, c) > now_ns)
 				break;
 			port_count(&t->port.stats.conns_timed_out, 1);
 			tcp_port_end(t, c);
@@ -261,7 +214,7 @@ static void expire(struct tcp_port *t, uint64_t now_ns)
 	}
 	if (t->resume_at_ns <= now_ns) {
 		t->resume_at_ns = PORT_NEVER;
-		tcp_port_watch_listener(t, true);
+		tcp_port_watch_listeners(t, true);
 	}
 }
 
@@ -343,7 +296,9 @@ static unsigned int tcp_receive(struct port *p, uint64_t now_ns, struct port_msg
 
 	t->now_ns = now_ns;
 	take_events(t, now_ns);
+	t->scale = tcp_share_scale(t->share);
 	expire(t, now_ns);
+	tcp_port_grant(t, now_ns);
 	t->n_taken = take_messages(t, msgs, n_cap < TCP_BURST ? n_cap : TCP_BURST);
 	return t->n_taken;
 }
@@ -378,11 +333,14 @@ static uint64_t tcp_wake_at(struct port *p)
 
 	if (!cds_list_empty(&t->ready))
 		return 0;
-	for (enum tcp_timer i = TCP_IDLE; i < TCP_BUSY; i++) {
+	for (enum tcp_timer i = 0; i < TCP_BUSY; i++) {
+		uint64_t at;
+
 		if (cds_list_empty(&t->timers[i]))
 			continue;
-		if (tcp_first(&t->timers[i])->deadline_ns < first)
-			first = tcp_first(&t->timers[i])->deadline_ns;
+		at = tcp_port_deadline(t, tcp_first(&t->timers[i]));
+		if (at < first)
+			first = at;
 	}
 	return first;
 }
@@ -397,18 +355,20 @@ static void tcp_stop(struct port *p)
 {
 	struct tcp_port *t = self(p);
 
-	if (t->listen_fd < 0)
-		return;
-	accept_some(t, t->now_ns);
-	close(t->listen_fd);
-	t->listen_fd = -1;
+	for (uint32_t i = 0; i < t->n_listeners; i++) {
+		if (t->listen_fds[i] < 0)
+			continue;
+		tcp_port_accept(t, i, t->now_ns);
+		close(t->listen_fds[i]);
+		t->listen_fds[i] = -1;
+	}
 }
 
 static void tcp_close(struct port *p)
 {
 	struct tcp_port *t = self(p);
 
-	for (uint32_t i = 0; t->conns && i < t->n_conns_max; i++)
+	for (uint32_t i = 0; i < t->n_fresh; i++)
 		if (t->conns[i].fd >= 0)
 			tcp_port_end(t, &t->conns[i]);
 	tcp_port_fini(t);

@@ -2,7 +2,10 @@
 /*
  * DNS over TCP (RFC 1035 section 4.2.2, RFC 7766): messages with two octets of length before each.
  *
- *      listener ─► connections (slots, all made at open) ─► messages ─► worker ─► replies, in order
+ *      listeners ─► connections (slots, all made at open) ─► messages ─► worker ─► replies, in order
+ *
+ * One port has a worker's listeners, so that its connections share slots and memory whatever address they
+ * came to; the ports of all workers share the limits (port/tcp_share.h).
  *
  * A client may pipeline; all its complete messages are taken in turn with those of other clients.
  * Replies go straight to the socket. What a slow reader does not take waits in chunks of one bounded
@@ -15,10 +18,13 @@
  * nothing more is taken from it. A connection that ends does not wait for them: they are dropped.
  *
  * Nobody holds a connection for free: idle, half a message, and replies that are not read have a
- * timeout each. When all slots are taken, the connection that is idle longest goes. A client that
+ * timeout each, which shortens as the slots fill. A client (a prefix) that has its share of connections pays
+ * for the next with one of its own. Where the limit of all is reached, a connection is closed in this order:
+ * half a message, a reader that has stalled, one that never asked, one that is idle; the oldest of them
+ * first. A connection that waits for our replies is never closed for another. A client that
  * has closed its sending side still gets all its answers. A message of length 0 ends a connection.
  *
- * The port's fd is an epoll of its own with the listener and all connections in it. Address space:
+ * The port's fd is an epoll of its own with the listeners and all connections in it. Address space:
  * about 68 KiB for each slot and the pool; pages are used only by who fills them.
  */
 #ifndef VOLLEY_PORT_TCP_H
@@ -26,6 +32,7 @@
 
 #include "port/addr.h"
 #include "port/port.h"
+#include "port/tcp_share.h"
 
 #define TCP_CONNS_DEFAULT      256
 #define TCP_IDLE_MS_DEFAULT    10000
@@ -37,28 +44,35 @@
 #define TCP_OUT_HIGH           (64u << 10) /* bytes waiting from which on nothing more is read */
 #define TCP_DEFERRED_MAX       64          /* messages of one connection whose replies come late */
 #define TCP_MESSAGE_MAX        65535
+#define TCP_UNSENT_BYTES       (128u << 10) /* in the kernel, for one reader: TCP_NOTSENT_LOWAT */
 
 /* 0 is the default, but where 0 itself means something. */
 struct tcp_config {
-	struct port_addr listen; /* port 0: the kernel chooses, see tcp_port_addr() */
-	uint32_t n_conns_max;
-	uint32_t idle_ms;     /* without a query */
-	uint32_t message_ms;  /* from a message's first octet to its last */
-	uint32_t write_ms;    /* in which a slow reader takes 16 KiB, or all that waits */
-	uint32_t queries_max; /* of one connection, which then ends; 0: no limit */
-	uint32_t pool_bytes;  /* for replies that wait, of all connections; at least 1 MiB */
-	uint32_t backlog;     /* connections that wait to be accepted; 0: the system's most */
-	uint32_t fastopen;    /* TCP Fast Open requests that may be pending; 0: off */
+	struct tcp_share *share; /* of all ports; NULL: the port has limits of its own */
+	uint32_t n_conns_max;    /* without a share: its connections, of however few clients */
+	uint32_t idle_ms;        /* without a query */
+	uint32_t message_ms;     /* from a message's first octet to its last */
+	uint32_t write_ms;       /* in which a slow reader takes 16 KiB, or all that waits */
+	uint32_t queries_max;    /* of one connection, which then ends; 0: no limit */
+	uint32_t pool_bytes;     /* for replies that wait, of all connections; at least 1 MiB */
+	uint32_t backlog;        /* connections that wait to be accepted; 0: the system's most */
+	uint32_t fastopen;       /* TCP Fast Open requests that may be pending; 0: off */
 };
 
 /*
- * Open and listen; *out is closed with port_close(). The address need not exist yet (IP_FREEBIND).
- * Control's thread. 0 or -errno, as of bind() and listen(); -EINVAL for a pool that is too small.
+ * Open, without an address yet; *out is closed with port_close(). Control's thread. 0 or -errno;
+ * -EINVAL for a pool that is too small.
  */
 __attribute__((warn_unused_result)) int tcp_open(struct port **out,
 						 const struct tcp_config *config);
 
-/* The address bound, with the port that the kernel chose. Any thread. */
+/*
+ * Listen at one more address, which need not exist yet (IP_FREEBIND). Its port 0: the kernel chooses, see
+ * tcp_port_addr(). Before a worker gets the port. 0 or -errno, as of bind() and listen().
+ */
+__attribute__((warn_unused_result)) int tcp_listen(struct port *p, const struct port_addr *addr);
+
+/* The first address bound, with the port that the kernel chose. Any thread. */
 void tcp_port_addr(const struct port *p, struct port_addr *out);
 
 /* Connections open now. Any thread. */

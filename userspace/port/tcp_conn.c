@@ -3,6 +3,7 @@
 
 #include <assert.h>
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
@@ -27,10 +28,15 @@ int tcp_pool_init(struct tcp_pool *pool, uint32_t n_bytes)
 	if (area == MAP_FAILED)
 		return -errno;
 	pool->chunks = area;
-	pool->n_chunks = pool->n_free = n_bytes / TCP_CHUNK_BYTES;
-	/* A list through memory that was never touched would touch all of it: it grows as it is used. */
-	pool->free = NULL;
-	pool->n_fresh = 0;
+	pool->n_chunks = pool->n_free = pool->n_cold = n_bytes / TCP_CHUNK_BYTES;
+	/* A list through memory that was never touched would touch all of it. */
+	pool->cold = calloc(pool->n_chunks, sizeof(*pool->cold));
+	if (!pool->cold)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < pool->n_chunks; i++)
+		pool->cold[i] = pool->n_chunks - 1 - i;
+	pool->warm = NULL;
+	pool->n_warm = 0;
 	return 0;
 }
 
@@ -38,17 +44,20 @@ void tcp_pool_fini(struct tcp_pool *pool)
 {
 	if (pool->chunks)
 		munmap(pool->chunks, (size_t)pool->n_chunks * TCP_CHUNK_BYTES);
+	free(pool->cold);
 }
 
 static struct tcp_chunk *chunk_get(struct tcp_pool *pool)
 {
-	struct tcp_chunk *chunk = pool->free;
+	struct tcp_chunk *chunk = pool->warm;
 
 	assert(pool->n_free);
-	if (chunk)
-		pool->free = chunk->next;
-	else
-		chunk = &pool->chunks[pool->n_fresh++];
+	if (chunk) {
+		pool->warm = chunk->next;
+		pool->n_warm--;
+	} else {
+		chunk = &pool->chunks[pool->cold[--pool->n_cold]];
+	}
 	pool->n_free--;
 	chunk->next = NULL;
 	chunk->start = chunk->end = 0;
@@ -57,9 +66,15 @@ static struct tcp_chunk *chunk_get(struct tcp_pool *pool)
 
 static void chunk_put(struct tcp_pool *pool, struct tcp_chunk *chunk)
 {
-	chunk->next = pool->free;
-	pool->free = chunk;
 	pool->n_free++;
+	if (pool->n_warm == TCP_POOL_WARM) {
+		(void)madvise(chunk, TCP_CHUNK_BYTES, MADV_DONTNEED);
+		pool->cold[pool->n_cold++] = (uint32_t)(chunk - pool->chunks);
+		return;
+	}
+	chunk->next = pool->warm;
+	pool->warm = chunk;
+	pool->n_warm++;
 }
 
 /* Make the room behind in_end as large as a whole message may still need. */
@@ -229,6 +244,20 @@ int tcp_conn_flush(struct tcp_conn *c, struct tcp_pool *pool)
 	return 0;
 }
 
+/* What one greedy client has filled is not kept for a thousand modest ones. */
+static void release_input(struct tcp_conn *c)
+{
+	if (c->in_peak > PAGE_BYTES)
+		(void)madvise(c->in + PAGE_BYTES, TCP_IN_BYTES - PAGE_BYTES, MADV_DONTNEED);
+	c->in_start = c->in_end = c->in_peak = 0;
+}
+
+void tcp_conn_trim(struct tcp_conn *c)
+{
+	if (c->in_start == c->in_end && c->in_peak > PAGE_BYTES)
+		release_input(c);
+}
+
 void tcp_conn_reset(struct tcp_conn *c, struct tcp_pool *pool)
 {
 	while (c->out_first) {
@@ -239,9 +268,6 @@ void tcp_conn_reset(struct tcp_conn *c, struct tcp_pool *pool)
 	}
 	c->out_last = NULL;
 	c->out_bytes = c->n_queued = c->n_queries = c->n_taken = c->n_deferred = 0;
-	/* What one greedy client has filled is not kept for a thousand modest ones. */
-	if (c->in_peak > PAGE_BYTES)
-		(void)madvise(c->in + PAGE_BYTES, TCP_IN_BYTES - PAGE_BYTES, MADV_DONTNEED);
-	c->in_start = c->in_end = c->in_peak = 0;
+	release_input(c);
 	c->eof = c->finished = c->shut = c->alone = c->progress = false;
 }

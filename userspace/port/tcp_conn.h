@@ -16,12 +16,14 @@
 
 #include <urcu/list.h>
 
+#include "base/limits.h"
 #include "port/addr.h"
 
 #define TCP_PREFIX_BYTES   2
 #define TCP_IN_BYTES       (68u << 10) /* one message of any length, and whole pages */
 #define TCP_CHUNK_BYTES    (16u << 10)
-#define TCP_CHUNKS_PER_MSG 5 /* that 2 + 65535 bytes take at most */
+#define TCP_POOL_WARM      64 /* chunks: 1 MiB */
+#define TCP_CHUNKS_PER_MSG 5  /* that 2 + 65535 bytes take at most */
 
 struct tcp_chunk {
 	struct tcp_chunk *next;
@@ -29,10 +31,15 @@ struct tcp_chunk {
 	uint8_t bytes[TCP_CHUNK_BYTES - 16];
 };
 
+/*
+ * Of the chunks that were given back, the first TCP_POOL_WARM keep their memory, for the next reader; those
+ * beyond give it back to the kernel.
+ */
 struct tcp_pool {
 	struct tcp_chunk *chunks; /* all of them, one mapping */
-	struct tcp_chunk *free;   /* used before and given back */
-	uint32_t n_fresh;         /* of those never used, the first */
+	struct tcp_chunk *warm;   /* given back, with their memory */
+	uint32_t *cold;           /* the numbers of those without memory: a stack */
+	uint32_t n_warm, n_cold;
 	uint32_t n_chunks;
 	uint32_t n_free;
 };
@@ -40,11 +47,13 @@ struct tcp_pool {
 /*
  * What a connection waits for: each has a timeout of its own, but TCP_BUSY, where it waits for us: for
  * its turn, or for replies that come late, as those who owe them see to it that none is owed for ever.
+ * The order is that in which connections are closed to make room.
  */
 enum tcp_timer {
-	TCP_IDLE,
-	TCP_PARTIAL,
-	TCP_WRITING,
+	TCP_PARTIAL, /* the rest of a message */
+	TCP_WRITING, /* that its reader takes what waits */
+	TCP_NEW,     /* the first message */
+	TCP_IDLE,    /* the next one */
 	TCP_BUSY,
 	TCP_N_TIMERS,
 };
@@ -54,9 +63,11 @@ struct tcp_conn {
 	uint32_t gen;      /* counts the slot's connections */
 	uint32_t interest; /* in the epoll: EPOLLIN, EPOLLOUT */
 	enum tcp_timer timer;
-	uint64_t deadline_ns;
-	struct cds_list_head timer_link; /* in the list of its timer, or of free slots */
-	struct cds_list_head ready_link; /* self where it is not ready to be taken from */
+	uint64_t since_ns;                /* its timer runs */
+	struct cds_list_head timer_link;  /* in the list of its timer, or of free slots */
+	struct cds_list_head client_link; /* of connections whose clients have the same bucket */
+	struct limits_place place;        /* where its client is counted */
+	struct cds_list_head ready_link;  /* self where it is not ready to be taken from */
 	struct port_addr peer, local;
 
 	uint8_t *in;
@@ -101,6 +112,9 @@ __attribute__((warn_unused_result)) int tcp_conn_write(struct tcp_conn *c, struc
 
 /* Write what waits, as far as it goes. 0 or -errno; EAGAIN is no error. */
 __attribute__((warn_unused_result)) int tcp_conn_flush(struct tcp_conn *c, struct tcp_pool *pool);
+
+/* Give back the memory of a large input that has been taken whole. */
+void tcp_conn_trim(struct tcp_conn *c);
 
 /* Empty both directions and give memory back. The socket is the caller's to close. */
 void tcp_conn_reset(struct tcp_conn *c, struct tcp_pool *pool);

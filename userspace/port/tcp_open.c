@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The tcp port's making: listener, slots, memory. */
+/* The tcp port's making: listeners, slots, memory. */
 #include <errno.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
+#include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -18,15 +19,17 @@ static int set(int fd, int level, int option, int value)
 	return setsockopt(fd, level, option, &value, sizeof(value)) ? -errno : 0;
 }
 
-/* Accepted sockets inherit TCP_NODELAY. */
-static int set_options(int fd, const struct tcp_config *config)
+/* Accepted sockets inherit TCP_NODELAY and TCP_NOTSENT_LOWAT. */
+static int set_options(int fd, const struct port_addr *addr, const struct tcp_config *config)
 {
 	int err = set(fd, SOL_SOCKET, SO_REUSEPORT, 1);
 
 	err = err ? err : set(fd, SOL_SOCKET, SO_REUSEADDR, 1);
 	err = err ? err : set(fd, IPPROTO_IP, IP_FREEBIND, 1);
 	err = err ? err : set(fd, IPPROTO_TCP, TCP_NODELAY, 1);
-	if (config->listen.family == AF_INET6)
+	/* What a slow reader keeps in the kernel is bounded so; what is on its way is not. */
+	err = err ? err : set(fd, IPPROTO_TCP, TCP_NOTSENT_LOWAT, (int)TCP_UNSENT_BYTES);
+	if (addr->family == AF_INET6)
 		err = err ? err : set(fd, IPPROTO_IPV6, IPV6_V6ONLY, 1);
 	/* A wish: without it a handshake is one round trip longer. */
 	if (config->fastopen)
@@ -34,44 +37,90 @@ static int set_options(int fd, const struct tcp_config *config)
 	return err;
 }
 
-static int open_listener(struct tcp_port *t, const struct tcp_config *config)
+/* The descriptor, or -errno; where it is bound in *bound. */
+static int open_listener(const struct tcp_config *config, const struct port_addr *addr,
+			 struct port_addr *bound)
 {
-	int backlog = config->backlog ? (int)config->backlog : SOMAXCONN;
-	char text[PORT_ADDR_TEXT_CAP];
+	int backlog = config->backlog ? (int)config->backlog : SOMAXCONN, err;
 	struct sockaddr_storage ss;
-	socklen_t len = port_addr_to_sockaddr(&config->listen, &ss);
-	int err;
+	socklen_t len = port_addr_to_sockaddr(addr, &ss);
+	int fd = socket(addr->family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
 
-	t->listen_fd = socket(config->listen.family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-	if (t->listen_fd < 0)
+	if (fd < 0)
 		return -errno;
-	err = set_options(t->listen_fd, config);
-	if (err)
-		return err;
-	if (bind(t->listen_fd, (struct sockaddr *)&ss, len) || listen(t->listen_fd, backlog) ||
-	    getsockname(t->listen_fd, (struct sockaddr *)&ss, &len))
-		return -errno;
-	err = port_addr_from_sockaddr(&t->local, (struct sockaddr *)&ss);
-	snprintf(t->port.name, sizeof(t->port.name), "tcp %s", port_addr_text(&t->local, text));
+	err = set_options(fd, addr, config);
+	if (!err && (bind(fd, (struct sockaddr *)&ss, len) || listen(fd, backlog) ||
+		     getsockname(fd, (struct sockaddr *)&ss, &len)))
+		err = -errno;
+	if (!err)
+		err = port_addr_from_sockaddr(bound, (struct sockaddr *)&ss);
+	if (!err)
+		return fd;
+	close(fd);
 	return err;
 }
 
-static int open_epoll(struct tcp_port *t)
+static int watch(struct tcp_port *t, int op, int fd, uint64_t tag, uint32_t events)
 {
-	struct epoll_event event = { .events = EPOLLIN, .data.u64 = TCP_LISTENER_TAG };
+	struct epoll_event event = { .events = events, .data.u64 = tag };
 
-	t->port.fd = epoll_create1(EPOLL_CLOEXEC);
-	if (t->port.fd < 0 || epoll_ctl(t->port.fd, EPOLL_CTL_ADD, t->listen_fd, &event))
-		return -errno;
+	return epoll_ctl(t->port.fd, op, fd, &event) ? -errno : 0;
+}
+
+/* "tcp 192.0.2.1@53", and how many addresses more. */
+static void set_name(struct tcp_port *t)
+{
+	char text[PORT_ADDR_TEXT_CAP], more[16] = "";
+
+	if (t->n_listeners > 1)
+		snprintf(more, sizeof(more), " +%u", t->n_listeners - 1);
+	snprintf(t->port.name, sizeof(t->port.name), "tcp %s%s", port_addr_text(&t->local, text),
+		 more);
+}
+
+int tcp_listen(struct port *p, const struct port_addr *addr)
+{
+	struct tcp_port *t = (struct tcp_port *)p;
+	struct port_addr bound;
+	int *fds, fd, err;
+
+	if (t->n_listeners == TCP_LISTENERS_MAX)
+		return -ENOSPC;
+	fds = realloc(t->listen_fds, (t->n_listeners + 1) * sizeof(*fds));
+	if (!fds)
+		return -ENOMEM;
+	t->listen_fds = fds;
+	fd = open_listener(&t->config, addr, &bound);
+	if (fd < 0)
+		return fd;
+	err = watch(t, EPOLL_CTL_ADD, fd, TCP_LISTENER_TAG - t->n_listeners, EPOLLIN);
+	if (err) {
+		close(fd);
+		return err;
+	}
+	if (!t->n_listeners)
+		t->local = bound;
+	t->listen_fds[t->n_listeners++] = fd;
+	set_name(t);
 	return 0;
 }
 
-void tcp_port_watch_listener(struct tcp_port *t, bool on)
+void tcp_port_watch_listeners(struct tcp_port *t, bool on)
 {
-	struct epoll_event event = { .events = on ? EPOLLIN : 0, .data.u64 = TCP_LISTENER_TAG };
+	for (uint32_t i = 0; i < t->n_listeners; i++)
+		if (t->listen_fds[i] >= 0)
+			(void)watch(t, EPOLL_CTL_MOD, t->listen_fds[i], TCP_LISTENER_TAG - i,
+				    on ? EPOLLIN : 0);
+}
 
-	if (t->listen_fd >= 0)
-		(void)epoll_ctl(t->port.fd, EPOLL_CTL_MOD, t->listen_fd, &event);
+/* The epoll, and in it what wakes us for others. */
+static int open_fds(struct tcp_port *t)
+{
+	t->port.fd = epoll_create1(EPOLL_CLOEXEC);
+	t->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (t->port.fd < 0 || t->wake_fd < 0)
+		return -errno;
+	return watch(t, EPOLL_CTL_ADD, t->wake_fd, TCP_WAKE_TAG, EPOLLIN);
 }
 
 /* Memory that costs nothing until it is written to. */
@@ -85,25 +134,37 @@ static uint8_t *reserve(size_t n_bytes)
 
 static int make_slots(struct tcp_port *t)
 {
-	t->conns = calloc(t->n_conns_max, sizeof(*t->conns));
-	t->in = reserve((size_t)t->n_conns_max * TCP_IN_BYTES);
+	t->conns = (struct tcp_conn *)(void *)reserve(t->n_slots * sizeof(*t->conns));
+	t->in = reserve((size_t)t->n_slots * TCP_IN_BYTES);
 	t->buffers = reserve((size_t)TCP_BURST * TCP_BUFFER_BYTES);
-	if (!t->conns || !t->in || !t->buffers)
-		return -ENOMEM;
-	for (uint32_t i = 0; i < t->n_conns_max; i++) {
-		struct tcp_conn *c = &t->conns[i];
+	return t->conns && t->in && t->buffers ? 0 : -ENOMEM;
+}
 
-		c->fd = -1;
-		c->in = t->in + (size_t)i * TCP_IN_BYTES;
-		CDS_INIT_LIST_HEAD(&c->ready_link);
-		cds_list_add_tail(&c->timer_link, &t->free);
-	}
-	return 0;
+static int join(struct tcp_port *t, const struct tcp_config *config)
+{
+	uint32_t n_max = config->n_conns_max ? config->n_conns_max : TCP_CONNS_DEFAULT;
+	int err = config->share ? 0 : tcp_share_new(&t->own_share, n_max, 0, 1);
+
+	if (err)
+		return err;
+	t->share = config->share ? config->share : t->own_share;
+	t->n_slots = tcp_share_cap(t->share);
+	return tcp_share_join(t->share, t->wake_fd);
 }
 
 static uint64_t ns_of(uint32_t ms, uint32_t preset_ms)
 {
 	return (ms ? ms : preset_ms) * (uint64_t)CLOCK_NS_PER_MS;
+}
+
+static void init_lists(struct tcp_port *t)
+{
+	CDS_INIT_LIST_HEAD(&t->free);
+	CDS_INIT_LIST_HEAD(&t->ready);
+	for (int i = 0; i < TCP_N_TIMERS; i++)
+		CDS_INIT_LIST_HEAD(&t->timers[i]);
+	for (unsigned int i = 0; i < TCP_CLIENT_LISTS; i++)
+		CDS_INIT_LIST_HEAD(&t->clients[i]);
 }
 
 static int init(struct tcp_port *t, const struct tcp_config *config)
@@ -112,37 +173,47 @@ static int init(struct tcp_port *t, const struct tcp_config *config)
 	int err;
 
 	t->port = (struct port){ .ops = &tcp_ops, .kind = PORT_TCP, .fd = -1 };
-	t->listen_fd = -1;
+	t->wake_fd = -1;
+	t->config = *config;
+	t->scale = TCP_SHARE_SCALE_FULL;
 	t->resume_at_ns = PORT_NEVER;
 	t->queries_max = config->queries_max;
-	t->n_conns_max = config->n_conns_max ? config->n_conns_max : TCP_CONNS_DEFAULT;
 	t->timeout_ns[TCP_IDLE] = ns_of(config->idle_ms, TCP_IDLE_MS_DEFAULT);
+	t->timeout_ns[TCP_NEW] = t->timeout_ns[TCP_IDLE];
 	t->timeout_ns[TCP_PARTIAL] = ns_of(config->message_ms, TCP_MESSAGE_MS_DEFAULT);
 	t->timeout_ns[TCP_WRITING] = ns_of(config->write_ms, TCP_WRITE_MS_DEFAULT);
-	CDS_INIT_LIST_HEAD(&t->free);
-	CDS_INIT_LIST_HEAD(&t->ready);
-	for (int i = 0; i < TCP_N_TIMERS; i++)
-		CDS_INIT_LIST_HEAD(&t->timers[i]);
+	init_lists(t);
 	if (pool_bytes < TCP_POOL_BYTES_MIN)
 		return -EINVAL;
 	err = tcp_pool_init(&t->pool, pool_bytes);
-	err = err ? err : make_slots(t);
-	err = err ? err : open_listener(t, config);
-	return err ? err : open_epoll(t);
+	err = err ? err : open_fds(t);
+	err = err ? err : join(t, config);
+	return err ? err : make_slots(t);
+}
+
+static void unmap(void *area, size_t n_bytes)
+{
+	if (area)
+		munmap(area, n_bytes);
 }
 
 void tcp_port_fini(struct tcp_port *t)
 {
-	if (t->listen_fd >= 0)
-		close(t->listen_fd);
+	for (uint32_t i = 0; i < t->n_listeners; i++)
+		if (t->listen_fds[i] >= 0)
+			close(t->listen_fds[i]);
+	free(t->listen_fds);
+	if (t->share)
+		tcp_share_leave(t->share, t->wake_fd);
+	tcp_share_free(t->own_share);
 	if (t->port.fd >= 0)
 		close(t->port.fd);
-	if (t->in)
-		munmap(t->in, (size_t)t->n_conns_max * TCP_IN_BYTES);
-	if (t->buffers)
-		munmap(t->buffers, (size_t)TCP_BURST * TCP_BUFFER_BYTES);
+	if (t->wake_fd >= 0)
+		close(t->wake_fd);
+	unmap(t->conns, t->n_slots * sizeof(*t->conns));
+	unmap(t->in, (size_t)t->n_slots * TCP_IN_BYTES);
+	unmap(t->buffers, (size_t)TCP_BURST * TCP_BUFFER_BYTES);
 	tcp_pool_fini(&t->pool);
-	free(t->conns);
 }
 
 int tcp_open(struct port **out, const struct tcp_config *config)

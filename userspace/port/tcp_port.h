@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The tcp port's own state; its making is in tcp_open.c, its turns and timers are in tcp.c, its
- * replies in tcp_send.c. For the tcp port alone.
+ * The tcp port's own state; its making is in tcp_open.c, who is let in and who goes in tcp_admit.c, its
+ * turns and timers are in tcp.c, its replies in tcp_send.c. For the tcp port alone.
  */
 #ifndef VOLLEY_PORT_TCP_PORT_H
 #define VOLLEY_PORT_TCP_PORT_H
@@ -9,20 +9,30 @@
 #include "port/tcp.h"
 #include "port/tcp_conn.h"
 
-#define TCP_LISTENER_TAG  UINT64_MAX
+#define TCP_WAKE_TAG      UINT64_MAX
+#define TCP_LISTENER_TAG  (UINT64_MAX - 1) /* of the first listener; the next ones have less */
+#define TCP_LISTENERS_MAX 1024u
+#define TCP_CLIENT_LISTS  1024u          /* a power of two */
 #define TCP_BUFFER_BYTES  (64u + 65536u) /* one message, with room before it for its length */
 #define TCP_BUFFER_OFFSET 64u
 
 struct tcp_port {
-	struct port port; /* its fd is the epoll */
-	struct port_addr local;
-	int listen_fd; /* -1 after port_stop() */
-	uint64_t timeout_ns[TCP_N_TIMERS];
+	struct port port;       /* its fd is the epoll */
+	struct port_addr local; /* of the first listener */
+	int *listen_fds;        /* -1 after port_stop() */
+	uint32_t n_listeners;
+	struct tcp_config config;
+	struct tcp_share *share;
+	struct tcp_share *own_share;       /* the same, where it is the port's own; else NULL */
+	int wake_fd;                       /* of the share's wishes */
+	uint64_t timeout_ns[TCP_N_TIMERS]; /* as configured */
+	uint32_t scale;                    /* of them, now: tcp_share_scale() */
 	uint64_t resume_at_ns; /* accepting pauses until then; PORT_NEVER: it does not */
 	uint64_t now_ns;       /* of the last receive */
 	uint32_t queries_max;
 
-	uint32_t n_conns_max;
+	uint32_t n_slots;
+	uint32_t n_fresh; /* of the slots never used, the first */
 	struct tcp_conn *conns;
 	uint8_t *in;      /* their input, one mapping */
 	uint8_t *buffers; /* of the burst */
@@ -33,6 +43,7 @@ struct tcp_port {
 	struct cds_list_head free;
 	struct cds_list_head ready;
 	struct cds_list_head timers[TCP_N_TIMERS];
+	struct cds_list_head clients[TCP_CLIENT_LISTS];
 };
 
 extern const struct port_ops tcp_ops;
@@ -77,8 +88,22 @@ void tcp_port_send(struct port *p, uint64_t now_ns, struct port_msg *msgs, unsig
 unsigned int tcp_port_reply(struct port *p, uint64_t now_ns, const struct port_reply *replies,
 			    unsigned int n);
 
-/* Listen to the listener, or not for a while. */
-void tcp_port_watch_listener(struct tcp_port *t, bool on);
+/* Listen to the listeners, or not for a while. */
+void tcp_port_watch_listeners(struct tcp_port *t, bool on);
+
+/* When the connection's time is up, as full as it is now. */
+static inline uint64_t tcp_port_deadline(const struct tcp_port *t, const struct tcp_conn *c)
+{
+	return c->since_ns + t->timeout_ns[c->timer] / TCP_SHARE_SCALE_FULL * t->scale;
+}
+
+/* Which timer runs from now on. */
+void tcp_port_set_timer(struct tcp_port *t, struct tcp_conn *c, enum tcp_timer timer,
+			uint64_t now_ns);
+
+/* tcp_admit.c: accept what is there; close one where another port wishes it. */
+void tcp_port_accept(struct tcp_port *t, uint32_t listener, uint64_t now_ns);
+void tcp_port_grant(struct tcp_port *t, uint64_t now_ns);
 
 /* Free all but the struct itself and connections that are open. */
 void tcp_port_fini(struct tcp_port *t);

@@ -52,7 +52,7 @@
 #include "dns/name.h"
 #include "resolver/deadlines.h"
 #include "resolver/inbox.h"
-#include "resolver/limits.h"
+#include "base/limits.h"
 
 #define RESOLVER_THREADS_MAX 16
 #define RESOLVER_MEMORIES    2

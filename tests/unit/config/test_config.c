@@ -56,7 +56,8 @@ static const struct refusal refusals[] = {
 	  "max-udp-size, minimal-responses, any, nsid, version, identity, pid-file, tcp, cookies, tls, "
 	  "storage, storage-size, transfers-in, transfers-out" },
 	{ "unknown in a map below", "server:\n  listen: [192.0.2.1]\n  tcp:\n    idle: 3\n",
-	  "4: server.tcp.idle: unknown key, accepted here: max-connections, idle-timeout, max-queries" },
+	  "4: server.tcp.idle: unknown key, accepted here: max-connections, "
+	  "max-connections-per-client, idle-timeout, max-queries" },
 	{ "unknown in a list", LISTEN "zones:\n  - name: a\n    file: b\n  - nam: c\n",
 	  "6: zones[1].nam: unknown key, accepted here: name, template, file, verify, "
 	  "verify-timeout, primaries, notify, allow-transfer, " },
@@ -368,6 +369,7 @@ static void test_defaults(void **state)
 	assert_null(config->identity);
 	assert_false(config->has_cookie_secret);
 	assert_int_equal(config->tcp_connections_cap, 1000);
+	assert_int_equal(config->tcp_client_cap, 0);
 	assert_int_equal(config->tcp_idle_s, 10);
 	assert_int_equal(config->tcp_queries_max, 0);
 	assert_int_equal(config->cache_size_bytes, 256u << 20);
@@ -412,6 +414,7 @@ static const char everything[] =
 	"  pid-file: volley.pid\n"
 	"  tcp:\n"
 	"    max-connections: 50\n"
+	"    max-connections-per-client: 5\n"
 	"    idle-timeout: 2m\n"
 	"    max-queries: 8\n"
 	"  cookies:\n"
@@ -502,6 +505,7 @@ static void check_everything_server(const struct config *config)
 	assert_string_equal(config->version, "Volley");
 	assert_string_equal(config->identity, "ns1 of us");
 	assert_int_equal(config->tcp_connections_cap, 50);
+	assert_int_equal(config->tcp_client_cap, 5);
 	assert_int_equal(config->tcp_idle_s, 120);
 	assert_int_equal(config->tcp_queries_max, 8);
 	assert_int_equal(config->n_tls_listen, 2);

@@ -48,16 +48,21 @@ ssize_t sendmsg(int fd, const struct msghdr *hdr, int flags)
 	return syscall(SYS_sendmsg, fd, &part, flags);
 }
 
-static inline struct port *open_with(const struct tcp_config *wish, struct port_addr *bound)
+static inline struct port *open_at(const struct tcp_config *config, const char *address,
+				   struct port_addr *bound)
 {
-	struct tcp_config config = *wish;
+	struct port_addr listen = addr_of(address, 0);
 	struct port *p = NULL;
 
-	if (!config.listen.family)
-		config.listen = addr_of("127.0.0.1", 0);
-	assert_int_equal(tcp_open(&p, &config), 0);
+	assert_int_equal(tcp_open(&p, config), 0);
+	assert_int_equal(tcp_listen(p, &listen), 0);
 	tcp_port_addr(p, bound);
 	return p;
+}
+
+static inline struct port *open_with(const struct tcp_config *config, struct port_addr *bound)
+{
+	return open_at(config, "127.0.0.1", bound);
 }
 
 /* Rounds until nothing is left to do and nothing comes for 5 ms. later: what to put off, or NULL. */

@@ -69,7 +69,8 @@ static void test_several_connections_in_one_call(void **state)
 /* Who waits for us is not idle, nor pushed out by others; the idle time begins with the last reply. */
 static void test_no_timeout_while_a_reply_is_to_come(void **state)
 {
-	struct tcp_config config = { .idle_ms = 1000, .message_ms = 1000, .n_conns_max = 1 };
+	/* All slots are taken: a sixteenth of the time. */
+	struct tcp_config config = { .idle_ms = 16000, .message_ms = 16000, .n_conns_max = 1 };
 	struct port_addr bound;
 	struct port *p = open_with(&config, &bound);
 	int fd = client_open(SOCK_STREAM, &bound), other;

@@ -360,7 +360,8 @@ static void test_sources_are_called_at_the_end(void **state)
 /* A deferred TCP message, answered by a source, lets its connection go on. */
 static void test_tcp(void **state)
 {
-	struct tcp_config config = { .listen = addr_of("127.0.0.1", 0), .idle_ms = 1000 };
+	const struct port_addr listen_at = addr_of("127.0.0.1", 0);
+	struct tcp_config config = { .idle_ms = 1000 };
 	struct turn turns[1] = { 0 };
 	static struct scene s;
 	struct port_addr bound;
@@ -371,6 +372,7 @@ static void test_tcp(void **state)
 	(void)state;
 	start(&s, turns, 1);
 	assert_int_equal(tcp_open(&p, &config), 0);
+	assert_int_equal(tcp_listen(p, &listen_at), 0);
 	tcp_port_addr(p, &bound);
 	assert_int_equal(worker_port_add(s.w, p), 0);
 	fd = client_open(SOCK_STREAM, &bound);

@@ -147,7 +147,8 @@ static void test_refuses_one_port_too_many(void **state)
 /* UDP and TCP on one worker; a pipeline longer than a burst, and a timeout while nothing comes. */
 static void test_tcp_beside_udp(void **state)
 {
-	struct tcp_config config = { .listen = addr_of("127.0.0.1", 0), .idle_ms = 1000 };
+	const struct port_addr listen_at = addr_of("127.0.0.1", 0);
+	struct tcp_config config = { .idle_ms = 1000 };
 	struct worker_stats stats;
 	struct port_addr udp_at, tcp_at;
 	struct port *udp = open_on("127.0.0.1", &udp_at), *tcp;
@@ -157,6 +158,7 @@ static void test_tcp_beside_udp(void **state)
 
 	(void)state;
 	assert_int_equal(tcp_open(&tcp, &config), 0);
+	assert_int_equal(tcp_listen(tcp, &listen_at), 0);
 	tcp_port_addr(tcp, &tcp_at);
 	assert_int_equal(worker_port_add(w, udp), 0);
 	assert_int_equal(worker_port_add(w, tcp), 0);

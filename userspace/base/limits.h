@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * How many questions are outstanding, in all and for each client prefix. The clients are counted in
- * a table of a fixed size: a prefix has one cell in each of two rows, under a secret key, and counts
+ * How many of something there are now (questions upstream, connections), in all and for each client
+ * prefix. Clients are counted in a table of a fixed size: a prefix has one cell in each of two rows, under a secret key, and counts
  * as the smaller of the two. So memory is bounded whatever addresses come, and a client
  * suffers for others only where both cells are shared (a count-min sketch).
  *
  * Any thread; atomic additions, no lock.
  */
-#ifndef VOLLEY_RESOLVER_LIMITS_H
-#define VOLLEY_RESOLVER_LIMITS_H
+#ifndef VOLLEY_BASE_LIMITS_H
+#define VOLLEY_BASE_LIMITS_H
 
 #include <stdint.h>
 
@@ -35,8 +35,9 @@ struct limits_place {
 };
 
 /*
- * Takes a place for one question of the client (AF_INET: 4 octets, AF_INET6: 16, other families: one
+ * Takes a place for one more of the client (AF_INET: 4 octets, AF_INET6: 16, other families: one
  * client all together). LIMITS_TAKEN: to be given back once by limits_give(); else nothing was taken.
+ * LIMITS_CLIENT: *place still says where that client is counted.
  */
 enum limits_verdict limits_take(struct limits *l, uint8_t family, const uint8_t *address,
 				struct limits_place *place);

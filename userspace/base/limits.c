@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-#include "resolver/limits.h"
+#include "base/limits.h"
 
 #include <stdbool.h>
 #include <string.h>

@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Who is served over TCP when one client has more connections than there are places."""
+import contextlib
+import socket
+
+import dns.message
+import dns.query
+
+from netlab import CLIENT4, V4, texts, wait_for
+
+WWW = ["192.0.2.80", "192.0.2.81"]
+QUERY = dns.message.make_query("www.example.com", "A")
+SECOND = "192.0.2.54"
+HALF = b"\0\x40half"
+FAR = "198.51.100.9"
+
+
+def connect_from(lab, source, where):
+    sock = lab.socket("c", kind=socket.SOCK_STREAM)
+    sock.bind((source, 0))
+    sock.connect((where, 53))
+    return sock
+
+
+def ask_from(lab, source, where=V4):
+    """The answer's addresses over a new connection."""
+    with connect_from(lab, source, where) as sock:
+        dns.query.send_tcp(sock, QUERY)
+        return texts(dns.query.receive_tcp(sock)[0])
+
+
+def half_messages(lab, where, n, stack):
+    for _ in range(n):
+        sock = stack.enter_context(connect_from(lab, CLIENT4, where))
+        sock.sendall(HALF)
+
+
+def there_is_another_client(lab):
+    lab.ip("c", "address", "add", f"{FAR}/24", "dev", "c0")
+    lab.ip("s", "route", "add", "198.51.100.0/24", "via", CLIENT4)
+
+
+def n_open(daemon):
+    tcp = [port for port in daemon.json("port", "status")["ports"] if port["kind"] == "tcp"]
+    return sum(port.get("conns_opened", 0) - port.get("conns_closed", 0) for port in tcp)
+
+
+def test_half_messages_take_no_place_from_others(lab, daemon):
+    """Three times as many half messages as there are places: each honest query is answered, wherever from."""
+    there_is_another_client(lab)
+    daemon.start(server={"listen": [V4], "tcp": {"max-connections": 60}})
+    with contextlib.ExitStack() as stack:
+        for _ in range(6):
+            half_messages(lab, V4, 30, stack)
+            for source in (FAR, CLIENT4, FAR, CLIENT4):
+                assert ask_from(lab, source) == WWW
+
+
+def test_all_places_are_there_for_each_address(lab, daemon):
+    """2 workers and 4 addresses: max-connections is not divided by them."""
+    there_is_another_client(lab)
+    addresses = [V4, SECOND, "192.0.2.55", "192.0.2.56"]
+    for address in addresses[1:]:
+        lab.ip("s", "address", "add", f"{address}/24", "dev", "s0")
+    daemon.start(server={"listen": addresses, "tcp": {"max-connections": 80}})
+    with contextlib.ExitStack() as stack:
+        idle = []
+        for _ in range(30):
+            sock = stack.enter_context(connect_from(lab, FAR, SECOND))
+            dns.query.send_tcp(sock, QUERY)
+            assert texts(dns.query.receive_tcp(sock)[0]) == WWW
+            idle.append(sock)
+        for _ in range(5):
+            assert ask_from(lab, CLIENT4, SECOND) == WWW
+        for sock in idle:
+            dns.query.send_tcp(sock, QUERY)
+            assert texts(dns.query.receive_tcp(sock)[0]) == WWW
+
+
+def test_connections_are_never_more_than_allowed(lab, daemon):
+    """The limit holds over both workers: soon there are no more than that, whoever came to which."""
+    daemon.start(server={"listen": [V4], "tcp": {"max-connections": 20,
+                                                 "max-connections-per-client": 20}})
+    with contextlib.ExitStack() as stack:
+        half_messages(lab, V4, 60, stack)
+        assert ask_from(lab, CLIENT4) == WWW
+        wait_for("20 connections at most", lambda: n_open(daemon) <= 20)

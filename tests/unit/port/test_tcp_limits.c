@@ -1,0 +1,315 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Who gets a connection, and who loses one, when there are many: TCP over loopback with a clock of ours. */
+#include "tests/unit/port/tcp_client.h"
+
+#include <stdio.h>
+#include <sys/mman.h>
+
+#define IDLE_MS 10000
+
+static struct tcp_share *share_of(uint32_t n_conns_max, uint32_t n_client_max, uint32_t n_ports)
+{
+	struct tcp_share *share;
+
+	assert_int_equal(tcp_share_new(&share, n_conns_max, n_client_max, n_ports), 0);
+	return share;
+}
+
+/* From an address of 127.0.0.0/8, so that there are many clients. */
+static int client_from(const char *from, const struct port_addr *to)
+{
+	struct timeval limit = { .tv_sec = 10 };
+	struct port_addr addr = addr_of(from, 0);
+	struct sockaddr_storage ss;
+	socklen_t len = port_addr_to_sockaddr(&addr, &ss);
+	int fd = socket(AF_INET, SOCK_STREAM, 0);
+
+	assert_true(fd >= 0);
+	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit));
+	assert_int_equal(bind(fd, (struct sockaddr *)&ss, len), 0);
+	len = port_addr_to_sockaddr(to, &ss);
+	assert_int_equal(connect(fd, (struct sockaddr *)&ss, len), 0);
+	return fd;
+}
+
+static void close_all(const int *fds, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		close(fds[i]);
+}
+
+/* The idle ones came first and are still there when each half message has gone for another. */
+static void test_half_messages_go_before_idle(void **state)
+{
+	enum { IDLE = 4, HALF = 4, MORE = 12 };
+	struct tcp_config config = { .n_conns_max = IDLE + HALF, .idle_ms = IDLE_MS };
+	struct port_addr bound;
+	struct port *p = open_with(&config, &bound);
+	int idle[IDLE], half[HALF + MORE], fd;
+
+	(void)state;
+	for (int i = 0; i < IDLE; i++) {
+		idle[i] = client_open(SOCK_STREAM, &bound);
+		ask(idle[i], "query");
+		serve(p);
+		expect(idle[i], "query");
+	}
+	for (int i = 0; i < HALF + MORE; i++) {
+		half[i] = client_open(SOCK_STREAM, &bound);
+		put(half[i], "\0\11half", 6);
+		serve(p);
+	}
+	fd = client_open(SOCK_STREAM, &bound);
+	ask(fd, "new");
+	serve(p);
+	expect(fd, "new");
+	for (int i = 0; i < IDLE; i++)
+		assert_false(is_closed(idle[i]));
+	assert_true(is_closed(half[0]));
+	assert_int_equal(p->stats.conns_evicted, MORE + 1);
+	assert_int_equal(p->stats.conns_refused, 0);
+	assert_int_equal(tcp_n_conns(p), IDLE + HALF);
+	close_all(idle, IDLE);
+	close_all(half, HALF + MORE);
+	close(fd);
+	done(p);
+}
+
+/* One that has never asked goes before one that has, though it came later. */
+static void test_silent_ones_go_before_idle(void **state)
+{
+	struct tcp_config config = { .n_conns_max = 2 };
+	struct port_addr bound;
+	struct port *p = open_with(&config, &bound);
+	int asked = client_open(SOCK_STREAM, &bound), silent, fd;
+
+	(void)state;
+	ask(asked, "query");
+	serve(p);
+	expect(asked, "query");
+	silent = client_open(SOCK_STREAM, &bound);
+	serve(p);
+	fd = client_open(SOCK_STREAM, &bound);
+	serve(p);
+	assert_true(is_closed(silent));
+	assert_false(is_closed(asked));
+	assert_false(is_closed(fd));
+	close(asked);
+	close(silent);
+	close(fd);
+	done(p);
+}
+
+/* What waits for our replies is never closed for another: the new one is refused. */
+static void test_those_who_wait_for_us_stay(void **state)
+{
+	static struct later later;
+	struct tcp_config config = { .n_conns_max = 2 };
+	struct port_addr bound;
+	struct port *p = open_with(&config, &bound);
+	int fds[3];
+
+	(void)state;
+	later.n = 0;
+	for (int i = 0; i < 3; i++) {
+		fds[i] = client_open(SOCK_STREAM, &bound);
+		ask(fds[i], "late");
+		serve_or_defer(p, &later);
+	}
+	assert_int_equal(p->stats.conns_refused, 1);
+	assert_int_equal(p->stats.conns_evicted, 0);
+	assert_true(is_closed(fds[2]));
+	assert_int_equal(port_reply(p, now_ns, later.replies, later.n), 2);
+	expect(fds[0], "late");
+	expect(fds[1], "late");
+	close_all(fds, 3);
+	done(p);
+}
+
+/* A client with its share of connections pays for the next with its own; other clients notice nothing. */
+static void test_a_client_over_its_share_pays_itself(void **state)
+{
+	enum { OWN = 4, MORE = 20 };
+	struct tcp_share *share = share_of(10, OWN, 1);
+	struct tcp_config config = { .share = share, .idle_ms = IDLE_MS };
+	struct port_addr bound;
+	struct port *p = open_with(&config, &bound);
+	int honest = client_from("127.1.1.1", &bound), other = client_from("127.2.2.1", &bound);
+	int greedy[OWN + MORE];
+
+	(void)state;
+	put(other, "\0\11half", 6);
+	serve(p);
+	ask(honest, "query");
+	serve(p);
+	expect(honest, "query");
+	for (int i = 0; i < OWN + MORE; i++) {
+		char from[24];
+
+		snprintf(from, sizeof(from), "127.3.3.%d", i + 1);
+		greedy[i] = client_from(from, &bound);
+		put(greedy[i], "\0\11half", 6);
+		serve(p);
+	}
+	assert_int_equal(tcp_n_conns(p), 2 + OWN);
+	assert_int_equal(p->stats.conns_evicted, MORE);
+	assert_false(is_closed(honest));
+	assert_false(is_closed(other));
+	/* An honest client among them: a half message goes for it. */
+	close(greedy[0]);
+	greedy[0] = client_from("127.3.3.200", &bound);
+	ask(greedy[0], "query");
+	serve(p);
+	expect(greedy[0], "query");
+	close_all(greedy, OWN + MORE);
+	close(honest);
+	close(other);
+	done(p);
+	tcp_share_free(share);
+}
+
+/* Below half of the slots a timeout is as configured; when all are taken, a sixteenth of it. */
+static void test_timeouts_shorten_as_slots_fill(void **state)
+{
+	enum { SLOTS = 16 };
+	struct tcp_config config = { .n_conns_max = SLOTS, .idle_ms = 16000, .message_ms = 1600 };
+	struct port_addr bound;
+	struct port *p = open_with(&config, &bound);
+	int fds[SLOTS];
+
+	(void)state;
+	for (int i = 0; i < SLOTS / 2; i++)
+		fds[i] = client_open(SOCK_STREAM, &bound);
+	serve(p);
+	pass_ms(p, 900);
+	assert_int_equal(tcp_n_conns(p), SLOTS / 2);
+	for (int i = SLOTS / 2; i < SLOTS; i++)
+		fds[i] = client_open(SOCK_STREAM, &bound);
+	put(fds[SLOTS - 1], "\0\11half", 6);
+	serve(p);
+	assert_int_equal(tcp_n_conns(p), SLOTS);
+	assert_true(port_wake_at(p) == now_ns + 100 * MS);
+	pass_ms(p, 99);
+	assert_false(is_closed(fds[SLOTS - 1]));
+	pass_ms(p, 1);
+	assert_true(is_closed(fds[SLOTS - 1]));
+	/* The silent half is a second old. */
+	assert_true(is_closed(fds[0]));
+	assert_false(is_closed(fds[SLOTS - 2]));
+	close_all(fds, SLOTS);
+	done(p);
+}
+
+/* The limit is that of both ports together: a half message of the one goes for a connection of the other. */
+static void test_ports_share_one_limit(void **state)
+{
+	struct tcp_share *share = share_of(4, 0, 2);
+	struct tcp_config config = { .share = share, .idle_ms = IDLE_MS };
+	struct port_addr at_a, at_b;
+	struct port *a = open_with(&config, &at_a), *b = open_with(&config, &at_b);
+	int fds[4], fd;
+
+	(void)state;
+	for (int i = 0; i < 3; i++) {
+		fds[i] = client_open(SOCK_STREAM, &at_a);
+		put(fds[i], "\0\11half", 6);
+	}
+	serve(a);
+	fds[3] = client_open(SOCK_STREAM, &at_b);
+	ask(fds[3], "query");
+	serve(b);
+	expect(fds[3], "query");
+	fd = client_open(SOCK_STREAM, &at_b);
+	ask(fd, "new");
+	serve(b);
+	expect(fd, "new");
+	serve(a);
+	assert_int_equal(tcp_n_conns(a) + tcp_n_conns(b), 4);
+	assert_true(is_closed(fds[0]));
+	assert_false(is_closed(fds[3]));
+	/* A second look closes nothing more. */
+	serve(a);
+	serve(b);
+	assert_int_equal(tcp_n_conns(a) + tcp_n_conns(b), 4);
+	close_all(fds, 4);
+	close(fd);
+	done(a);
+	done(b);
+	tcp_share_free(share);
+}
+
+static void test_one_port_listens_at_many_addresses(void **state)
+{
+	struct port_addr bound, second;
+	struct port *p = open_with(&(struct tcp_config){ 0 }, &bound);
+	int a, b;
+
+	(void)state;
+	second = addr_of("127.0.0.2", ntohs(bound.port));
+	assert_int_equal(tcp_listen(p, &second), 0);
+	a = client_open(SOCK_STREAM, &bound);
+	b = client_open(SOCK_STREAM, &second);
+	ask(a, "first");
+	ask(b, "second");
+	serve(p);
+	expect(a, "first");
+	expect(b, "second");
+	assert_non_null(strstr(p->name, " +1"));
+	close(a);
+	close(b);
+	done(p);
+}
+
+static size_t resident_bytes(void)
+{
+	unsigned long all, resident;
+	FILE *f = fopen("/proc/self/statm", "re");
+
+	assert_non_null(f);
+	assert_int_equal(fscanf(f, "%lu %lu", &all, &resident), 2);
+	fclose(f);
+	return resident * 4096;
+}
+
+/* Readers that fill 16 MiB of the pool and then go: most of it is the system's again. */
+static void test_slow_readers_give_memory_back(void **state)
+{
+	enum { SLOW = 200, POOL = 16 << 20 };
+	struct tcp_config config = { .pool_bytes = POOL };
+	struct port_addr bound;
+	struct port *p = open_with(&config, &bound);
+	int fds[SLOW];
+	size_t before, full;
+
+	(void)state;
+	before = resident_bytes();
+	for (int i = 0; i < SLOW; i++) {
+		fds[i] = client_open(SOCK_STREAM, &bound);
+		for (int q = 0; q < 100; q++)
+			ask_big(fds[i], 'x', 65535);
+		serve(p);
+	}
+	full = resident_bytes();
+	assert_true(full - before > POOL / 2);
+	close_all(fds, SLOW);
+	serve(p);
+	assert_int_equal(tcp_n_conns(p), 0);
+	assert_true(resident_bytes() - before < POOL / 4);
+	done(p);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_half_messages_go_before_idle),
+		cmocka_unit_test(test_silent_ones_go_before_idle),
+		cmocka_unit_test(test_those_who_wait_for_us_stay),
+		cmocka_unit_test(test_a_client_over_its_share_pays_itself),
+		cmocka_unit_test(test_timeouts_shorten_as_slots_fill),
+		cmocka_unit_test(test_ports_share_one_limit),
+		cmocka_unit_test(test_one_port_listens_at_many_addresses),
+		cmocka_unit_test(test_slow_readers_give_memory_back),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

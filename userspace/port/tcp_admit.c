@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Who is let in, and who goes for it.
+ *
+ *      accepted ─► has its client a place left? ── no ─► one of that client's own goes, or the new one
+ *                          │ yes
+ *                  are there too many in all? ─── yes ─► one of ours goes, or one of another port (a wish), or the
+ *                          │ no                          new one
+ *                      a slot
+ */
+#include <errno.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "port/tcp_port.h"
+
+#define ACCEPT_MAX      64                      /* in a row, before others have their turn */
+#define ACCEPT_PAUSE_NS (100 * CLOCK_NS_PER_MS) /* after the system had no room for a connection */
+#define STALLED_NS      (200 * CLOCK_NS_PER_MS) /* a reader that has taken nothing for so long */
+#define TAKE_TRIES      8
+#define CLIENT_LOOK_MAX 256 /* connections of a client that are looked at */
+
+/* Whether it may go for another, and nobody who behaves well is hurt before those who do not. */
+static bool may_go(const struct tcp_conn *c, uint64_t now_ns)
+{
+	return c->timer != TCP_BUSY &&
+	       (c->timer != TCP_WRITING || now_ns - c->since_ns >= STALLED_NS);
+}
+
+static void evict(struct tcp_port *t, struct tcp_conn *c)
+{
+	port_count(&t->port.stats.conns_evicted, 1);
+	tcp_port_end(t, c);
+}
+
+/* The first of our connections to go, by timers from `first` to `last`. NULL: there is none. */
+static struct tcp_conn *find_victim(struct tcp_port *t, enum tcp_timer first, enum tcp_timer last,
+				    uint64_t now_ns)
+{
+	for (enum tcp_timer i = first; i <= last; i++)
+		if (!cds_list_empty(&t->timers[i]) && may_go(tcp_first(&t->timers[i]), now_ns))
+			return tcp_first(&t->timers[i]);
+	return NULL;
+}
+
+static bool is_of(const struct tcp_conn *c, const struct limits_place *client)
+{
+	return c->place.cell[0] == client->cell[0] && c->place.cell[1] == client->cell[1];
+}
+
+static struct cds_list_head *client_list(struct tcp_port *t, const struct limits_place *client)
+{
+	return &t->clients[client->cell[0] % TCP_CLIENT_LISTS];
+}
+
+/* The same of one client, the longest connected first; its half messages are found at once. */
+static struct tcp_conn *find_own_victim(struct tcp_port *t, const struct limits_place *client,
+					uint64_t now_ns)
+{
+	struct tcp_conn *c, *best = NULL;
+	unsigned int n = 0;
+
+	cds_list_for_each_entry(c, client_list(t, client), client_link) {
+		if (++n > CLIENT_LOOK_MAX || (best && best->timer == TCP_PARTIAL))
+			break;
+		if (is_of(c, client) && may_go(c, now_ns) && (!best || c->timer < best->timer))
+			best = c;
+	}
+	return best;
+}
+
+/*
+ * There is one connection too many. A half message goes first, be it another port's. False: the new one has
+ * to go.
+ */
+static bool make_room(struct tcp_port *t, uint64_t now_ns)
+{
+	struct tcp_conn *victim = find_victim(t, TCP_PARTIAL, TCP_PARTIAL, now_ns);
+
+	if (!victim && tcp_share_has_half(t->share) && tcp_share_wish(t->share, t->wake_fd))
+		return true;
+	if (!victim)
+		victim = find_victim(t, TCP_WRITING, TCP_IDLE, now_ns);
+	if (!victim)
+		return tcp_share_wish(t->share, t->wake_fd);
+	evict(t, victim);
+	return true;
+}
+
+/* Whether the client may have one more connection, which then counts. */
+static bool take_place(struct tcp_port *t, const struct port_addr *client,
+		       struct limits_place *place, uint64_t now_ns)
+{
+	/* Another port may take the place that was made here. */
+	for (unsigned int i = 0; i < TAKE_TRIES; i++) {
+		enum limits_verdict verdict = tcp_share_take(t->share, client, place);
+		struct tcp_conn *victim;
+
+		if (verdict == LIMITS_TAKEN)
+			return true;
+		victim = verdict == LIMITS_CLIENT ? find_own_victim(t, place, now_ns) :
+						    find_victim(t, TCP_PARTIAL, TCP_IDLE, now_ns);
+		if (!victim)
+			break;
+		evict(t, victim);
+	}
+	return false;
+}
+
+static struct tcp_conn *take_slot(struct tcp_port *t)
+{
+	struct tcp_conn *c;
+
+	if (!cds_list_empty(&t->free))
+		return tcp_first(&t->free);
+	if (t->n_fresh == t->n_slots)
+		return NULL;
+	c = &t->conns[t->n_fresh];
+	c->in = t->in + (size_t)t->n_fresh++ * TCP_IN_BYTES;
+	CDS_INIT_LIST_HEAD(&c->ready_link);
+	cds_list_add(&c->timer_link, &t->free);
+	return c;
+}
+
+/* False: nothing of it is left but the descriptor. */
+static bool enter(struct tcp_port *t, int fd, const struct port_addr *peer,
+		  const struct limits_place *place, uint64_t now_ns)
+{
+	struct sockaddr_storage ss;
+	socklen_t len = sizeof(ss);
+	struct port_addr local;
+	struct tcp_conn *c = take_slot(t);
+	struct epoll_event event = { .events = EPOLLIN };
+
+	if (!c)
+		return false;
+	c->fd = -1;
+	event.data.u64 = tcp_port_tag(t, c);
+	if (getsockname(fd, (struct sockaddr *)&ss, &len) ||
+	    port_addr_from_sockaddr(&local, (struct sockaddr *)&ss) ||
+	    epoll_ctl(t->port.fd, EPOLL_CTL_ADD, fd, &event))
+		return false;
+	c->fd = fd;
+	c->peer = *peer;
+	c->local = local;
+	c->place = *place;
+	c->interest = EPOLLIN;
+	c->timer = TCP_BUSY;
+	cds_list_add_tail(&c->client_link, client_list(t, place));
+	port_count(&t->port.stats.conns_opened, 1);
+	tcp_port_set_timer(t, c, TCP_NEW, now_ns);
+	return true;
+}
+
+static bool admit(struct tcp_port *t, int fd, const struct sockaddr *from, uint64_t now_ns)
+{
+	struct limits_place place;
+	struct port_addr peer;
+
+	if (port_addr_from_sockaddr(&peer, from) || !take_place(t, &peer, &place, now_ns))
+		return false;
+	if ((!tcp_share_is_over(t->share) || make_room(t, now_ns)) &&
+	    enter(t, fd, &peer, &place, now_ns))
+		return true;
+	tcp_share_give(t->share, &place);
+	return false;
+}
+
+/* Accept one. False where there is no more to accept now. */
+static bool accept_one(struct tcp_port *t, int listen_fd, uint64_t now_ns)
+{
+	struct sockaddr_storage ss = { 0 };
+	socklen_t len = sizeof(ss);
+	int fd = accept4(listen_fd, (struct sockaddr *)&ss, &len, SOCK_NONBLOCK | SOCK_CLOEXEC);
+
+	if (fd < 0) {
+		if (errno == EAGAIN)
+			return false;
+		port_count(&t->port.stats.rx_errors, 1);
+		if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM) {
+			/* It would be reported again at once, and in vain. */
+			tcp_port_watch_listeners(t, false);
+			t->resume_at_ns = now_ns + ACCEPT_PAUSE_NS;
+			return false;
+		}
+		return true; /* that client is gone (ECONNABORTED, EPROTO ...); the next may be there */
+	}
+	if (!admit(t, fd, (struct sockaddr *)&ss, now_ns)) {
+		port_count(&t->port.stats.conns_refused, 1);
+		close(fd);
+	}
+	return true;
+}
+
+void tcp_port_accept(struct tcp_port *t, uint32_t listener, uint64_t now_ns)
+{
+	for (int i = 0; i < ACCEPT_MAX; i++)
+		if (!accept_one(t, t->listen_fds[listener], now_ns))
+			return;
+}
+
+void tcp_port_grant(struct tcp_port *t, uint64_t now_ns)
+{
+	enum tcp_timer last;
+	struct tcp_conn *victim;
+
+	while (tcp_share_is_wished(t->share)) {
+		last = tcp_share_has_half(t->share) ? TCP_PARTIAL : TCP_IDLE;
+		victim = find_victim(t, TCP_PARTIAL, last, now_ns);
+		if (!victim || !tcp_share_take_wish(t->share))
+			return;
+		evict(t, victim);
+	}
+}

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "port/tcp_share.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/eventfd.h>
+#include <sys/random.h>
+
+struct tcp_share {
+	struct limits limits;
+	uint32_t n_conns_max;
+	int32_t n_half;
+	uint32_t n_wishes;
+	pthread_mutex_t lock; /* of what follows: which ports there are */
+	uint32_t n_ports, n_ports_max;
+	int wake_fds[];
+};
+
+static uint32_t load(const uint32_t *value)
+{
+	return __atomic_load_n(value, __ATOMIC_RELAXED);
+}
+
+int tcp_share_new(struct tcp_share **out, uint32_t n_conns_max, uint32_t n_client_max,
+		  uint32_t n_ports)
+{
+	struct tcp_share *share = calloc(1, sizeof(*share) + n_ports * sizeof(share->wake_fds[0]));
+
+	if (!share)
+		return -ENOMEM;
+	if (getrandom(share->limits.key, sizeof(share->limits.key), 0) < 0) {
+		free(share);
+		return -errno;
+	}
+	share->n_conns_max = n_conns_max;
+	share->limits.max_total = n_conns_max + n_ports; /* one too many for each: see above */
+	share->n_ports_max = n_ports;
+	share->limits.max_client = n_client_max;
+	share->limits.prefix4 = TCP_SHARE_PREFIX4;
+	share->limits.prefix6 = TCP_SHARE_PREFIX6;
+	pthread_mutex_init(&share->lock, NULL);
+	*out = share;
+	return 0;
+}
+
+void tcp_share_free(struct tcp_share *share)
+{
+	if (!share)
+		return;
+	pthread_mutex_destroy(&share->lock);
+	free(share);
+}
+
+uint32_t tcp_share_cap(const struct tcp_share *share)
+{
+	return share->limits.max_total;
+}
+
+int tcp_share_join(struct tcp_share *share, int wake_fd)
+{
+	bool is_full;
+
+	pthread_mutex_lock(&share->lock);
+	is_full = share->n_ports == share->n_ports_max;
+	if (!is_full)
+		share->wake_fds[share->n_ports++] = wake_fd;
+	pthread_mutex_unlock(&share->lock);
+	return is_full ? -ENOSPC : 0;
+}
+
+void tcp_share_leave(struct tcp_share *share, int wake_fd)
+{
+	pthread_mutex_lock(&share->lock);
+	for (uint32_t i = 0; i < share->n_ports; i++) {
+		if (share->wake_fds[i] != wake_fd)
+			continue;
+		share->wake_fds[i] = share->wake_fds[--share->n_ports];
+		break;
+	}
+	pthread_mutex_unlock(&share->lock);
+}
+
+enum limits_verdict tcp_share_take(struct tcp_share *share, const struct port_addr *client,
+				   struct limits_place *place)
+{
+	return limits_take(&share->limits, (uint8_t)client->family, client->bytes, place);
+}
+
+void tcp_share_give(struct tcp_share *share, const struct limits_place *place)
+{
+	limits_give(&share->limits, place);
+}
+
+bool tcp_share_is_over(const struct tcp_share *share)
+{
+	return load(&share->limits.total) > share->n_conns_max;
+}
+
+void tcp_share_count_half(struct tcp_share *share, int n)
+{
+	__atomic_fetch_add(&share->n_half, n, __ATOMIC_RELAXED);
+}
+
+bool tcp_share_has_half(const struct tcp_share *share)
+{
+	return __atomic_load_n(&share->n_half, __ATOMIC_RELAXED) > 0;
+}
+
+bool tcp_share_wish(struct tcp_share *share, int own_wake_fd)
+{
+	bool has_others;
+
+	pthread_mutex_lock(&share->lock);
+	has_others = share->n_ports > 1;
+	if (has_others)
+		__atomic_fetch_add(&share->n_wishes, 1, __ATOMIC_RELAXED);
+	for (uint32_t i = 0; i < share->n_ports; i++)
+		if (share->wake_fds[i] != own_wake_fd)
+			(void)eventfd_write(share->wake_fds[i], 1);
+	pthread_mutex_unlock(&share->lock);
+	return has_others;
+}
+
+bool tcp_share_is_wished(const struct tcp_share *share)
+{
+	return load(&share->n_wishes) > 0;
+}
+
+/* A wish that was met by itself, as some connection has ended, is forgotten. */
+bool tcp_share_take_wish(struct tcp_share *share)
+{
+	uint32_t n = load(&share->n_wishes);
+
+	if (!tcp_share_is_over(share)) {
+		__atomic_store_n(&share->n_wishes, 0, __ATOMIC_RELAXED);
+		return false;
+	}
+	while (n)
+		if (__atomic_compare_exchange_n(&share->n_wishes, &n, n - 1, false,
+						__ATOMIC_RELAXED, __ATOMIC_RELAXED))
+			return true;
+	return false;
+}
+
+uint32_t tcp_share_scale(const struct tcp_share *share)
+{
+	uint64_t total = load(&share->limits.total), cap = share->n_conns_max;
+	uint64_t half = cap / 2, scale;
+
+	if (total <= half)
+		return TCP_SHARE_SCALE_FULL;
+	if (total >= cap)
+		return TCP_SHARE_SCALE_MIN;
+	scale = TCP_SHARE_SCALE_FULL * (cap - total) / (cap - half);
+	return scale > TCP_SHARE_SCALE_MIN ? (uint32_t)scale : TCP_SHARE_SCALE_MIN;
+}
