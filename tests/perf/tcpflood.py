@@ -20,6 +20,7 @@ import argparse
 import concurrent.futures
 import contextlib
 import itertools
+import math
 import multiprocessing
 import pathlib
 import select
@@ -216,7 +217,7 @@ def measure(lab, options):
 
 
 def p99(values):
-    return sorted(values)[int(0.99 * (len(values) - 1))]
+    return sorted(values)[math.ceil(0.99 * (len(values) - 1))]
 
 
 def show(name, results):

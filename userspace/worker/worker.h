@@ -25,7 +25,7 @@
 
 #include "port/port.h"
 
-#define WORKER_PORTS_MAX   256
+#define WORKER_PORTS_MAX   768 /* 256 addresses, and queues of several interfaces */
 #define WORKER_BURSTS_MAX  8   /* of one port in a row of rounds without looking at epoll */
 #define WORKER_IDLE_MS     250 /* sleep at most so long: the heartbeat beats at least so often */
 #define WORKER_CPU_ANY     (-1)
