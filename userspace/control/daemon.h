@@ -25,6 +25,7 @@
 #include "bpf/program.h"
 #include "cache/grace.h"
 #include "cache/keeper.h"
+#include "control/descriptors.h"
 #include "control/ctl.h"
 #include "control/drain.h"
 #include "control/health.h"
@@ -88,6 +89,7 @@ struct daemon {
 	struct zones *zones;
 	struct progress progress;
 	struct affinity affinity;
+	struct descriptors descriptors;
 	struct crew *crew;
 	struct snapshots *snapshots; /* NULL until the workers are there */
 	struct iface ifaces[CONFIG_INTERFACES_MAX];

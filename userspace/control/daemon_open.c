@@ -233,6 +233,7 @@ static int open_transfers(struct daemon *d)
 	struct transfers_env env = {
 		.published = &d->published,
 		.engine_config = &d->engine_config,
+		.n_conns_max = d->descriptors.n_transfer,
 	};
 	char err[512];
 	int code = open_store(d);
@@ -515,6 +516,21 @@ static int choose_cpus(struct daemon *d)
 	return code;
 }
 
+/* Before anything is opened that needs many. */
+static int raise_descriptors(struct daemon *d)
+{
+	const unsigned int n_cpus = (unsigned int)CPU_COUNT(&d->affinity.allowed);
+	const unsigned int n_workers = d->config->n_workers ? d->config->n_workers : n_cpus;
+	char err[512];
+	int code = descriptors_raise(&d->descriptors, d->config, n_workers, err, sizeof(err));
+
+	if (code)
+		log_error("%s", err);
+	else if (*d->descriptors.problem)
+		log_warn("%s", d->descriptors.problem);
+	return code;
+}
+
 int daemon_open(struct daemon *d)
 {
 	char err[512];
@@ -530,6 +546,8 @@ int daemon_open(struct daemon *d)
 	for (i = 0; i < d->config->n_interfaces; i++)
 		iface_init(&d->ifaces[d->n_ifaces++], &d->config->interfaces[i]);
 	code = choose_cpus(d);
+	if (!code)
+		code = raise_descriptors(d);
 	if (!code) {
 		dpdk_iface_begin(d->config);
 		code = make_engine_config(d);
@@ -650,6 +668,7 @@ int daemon_open_crew(struct daemon *d)
 		.data = &d->published,
 		.resolver = recursion_resolver(d->recursion),
 		.n_pending = recursion->n_allow ? recursion->max_outstanding : 0,
+		.n_tcp_conns = d->descriptors.n_tcp,
 		.refresh_fd = d->is_anonymous ? -1 : d->maps.refresh_fd,
 		.handover = transfers_handover(d->transfers),
 	};

@@ -120,6 +120,8 @@ static json_t *report_degraded(struct daemon *d)
 	recursion_report(d->recursion, &recursion);
 	if (recursion.problem)
 		json_array_append_new(list, json_string(recursion.problem));
+	if (*d->descriptors.problem)
+		json_array_append_new(list, json_string(d->descriptors.problem));
 	if (d->is_anonymous)
 		json_array_append_new(list, json_string("no BPF maps: the driver cannot answer"));
 	if (d->services_overflow)

@@ -128,32 +128,33 @@ static int open_udp(struct crew *crew, unsigned int worker, const struct port_ad
 }
 
 /* A worker's part of the memory for replies that wait. */
-static uint32_t tcp_pool_bytes(const struct crew *crew, const struct config *config)
+static uint32_t tcp_pool_bytes(const struct crew *crew, uint32_t n_conns)
 {
-	uint64_t bytes = (uint64_t)config->tcp_connections_cap * TCP_POOL_PER_CONN / crew->n;
+	uint64_t bytes = (uint64_t)n_conns * TCP_POOL_PER_CONN / crew->n;
 
 	return bytes < TCP_POOL_BYTES_MIN ? TCP_POOL_BYTES_MIN :
 	       bytes > TCP_POOL_MAX       ? TCP_POOL_MAX :
 					    (uint32_t)bytes;
 }
 
-static int open_tcp(struct port **out, const struct crew *crew, const struct config *config)
+static int open_tcp(struct port **out, const struct crew *crew, const struct crew_env *env)
 {
 	struct tcp_config tcp = {
 		.share = crew->tcp,
-		.idle_ms = config->tcp_idle_s * MS_PER_S,
-		.queries_max = config->tcp_queries_max,
-		.pool_bytes = tcp_pool_bytes(crew, config),
+		.idle_ms = env->config->tcp_idle_s * MS_PER_S,
+		.queries_max = env->config->tcp_queries_max,
+		.pool_bytes = tcp_pool_bytes(crew, env->n_tcp_conns),
 	};
 
 	return tcp_open(out, &tcp);
 }
 
 /* Half of all connections, where the configuration does not say. */
-static uint32_t tcp_client_cap(const struct config *config)
+static int share_tcp(struct crew *crew, const struct crew_env *env)
 {
-	return config->tcp_client_cap ? config->tcp_client_cap :
-					(config->tcp_connections_cap + 1) / 2;
+	const uint32_t n = env->n_tcp_conns, n_client = env->config->tcp_client_cap;
+
+	return tcp_share_new(&crew->tcp, n, n_client ? n_client : (n + 1) / 2, crew->n);
 }
 
 /*
@@ -208,11 +209,12 @@ static int probe_all(const struct config *config, char *err, size_t err_cap)
 }
 
 /* A UDP socket for each address, and one TCP port that listens at all of them. */
-static int open_listen(struct crew *crew, unsigned int worker, const struct config *config,
+static int open_listen(struct crew *crew, unsigned int worker, const struct crew_env *env,
 		       char *err, size_t err_cap)
 {
+	const struct config *config = env->config;
 	struct port *tcp;
-	int code = open_tcp(&tcp, crew, config);
+	int code = open_tcp(&tcp, crew, env);
 
 	if (code) {
 		snprintf(err, err_cap, "TCP: %s", err_text(code));
@@ -293,8 +295,7 @@ static int open_all(struct crew *crew, const struct crew_env *env, char *err, si
 	int code = probe_all(config, err, err_cap);
 
 	if (!code) {
-		code = tcp_share_new(&crew->tcp, config->tcp_connections_cap,
-				     tcp_client_cap(config), crew->n);
+		code = share_tcp(crew, env);
 		snprintf(err, err_cap, "TCP: %s", err_text(code));
 	}
 	for (i = 0; !code && i < crew->n; i++) {
@@ -303,7 +304,7 @@ static int open_all(struct crew *crew, const struct crew_env *env, char *err, si
 			snprintf(err, err_cap, "worker %u: %s", i, err_text(code));
 			return code;
 		}
-		code = open_listen(crew, i, config, err, err_cap);
+		code = open_listen(crew, i, env, err, err_cap);
 	}
 	return code;
 }

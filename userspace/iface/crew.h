@@ -33,6 +33,7 @@ struct crew_env {
 	struct engine_data *data;
 	struct resolver **resolver; /* as in struct responder_config */
 	uint32_t n_pending;        /* questions outstanding, in all; 0: nothing is asked upstream */
+	uint32_t n_tcp_conns;      /* at a time, over all workers */
 	int refresh_fd;            /* the map volley_refresh; -1: none */
 	struct handover *handover; /* as in struct responder_config */
 };

@@ -22,7 +22,7 @@
 
 struct server {
 	struct cds_list_head idle, busy;
-	uint32_t n;
+	uint32_t n, n_max;
 };
 
 /* ---- One connection ---------------------------------------------------------------------------- */
@@ -30,11 +30,9 @@ struct server {
 static void set_timeouts(struct conn *c)
 {
 	const struct primary_settings *settings = c->t->primary->settings;
-	struct timeval in = { .tv_sec = settings ? settings->idle_s : SERVER_IDLE_S };
+	const struct timeval in = { .tv_sec = settings ? settings->idle_s : SERVER_IDLE_S };
 	const struct timeval out = { .tv_sec = SERVER_WRITE_S };
 
-	if (!c->is_open)
-		in.tv_sec = SERVER_HANDSHAKE_S;
 	(void)bufferevent_set_timeouts(c->bev, c->is_busy ? NULL : &in, &out);
 }
 
@@ -122,7 +120,7 @@ static size_t n_waiting(const struct conn *c)
 
 static bool can_take(const struct conn *c)
 {
-	return c->is_open && !c->is_busy && !c->is_ended && n_waiting(c) < SERVER_OUT_HIGH;
+	return !c->is_busy && !c->is_ended && n_waiting(c) < SERVER_OUT_HIGH;
 }
 
 static void handle(struct conn *c, uint8_t *msg, size_t n)
@@ -207,19 +205,14 @@ static void on_event(struct bufferevent *bev, short events, void *user)
 	struct conn *c = user;
 
 	loop_wake(c->t);
-	if (events & BEV_EVENT_CONNECTED) {
-		c->is_open = true;
-		set_timeouts(c);
+	if (events & BEV_EVENT_CONNECTED)
 		return;
-	}
 	/* It has not taken yet all that it asked for. Who takes nothing is told of as a writer. */
 	if ((events & BEV_EVENT_TIMEOUT) && (events & BEV_EVENT_READING) && n_waiting(c)) {
 		(void)bufferevent_enable(bev, EV_READ);
 		return;
 	}
-	if (!c->is_open)
-		transfer_count(c->t, tls_failed);
-	if ((events & BEV_EVENT_EOF) && c->is_open) {
+	if (events & BEV_EVENT_EOF) {
 		c->is_eof = true;
 		(void)bufferevent_disable(bev, EV_READ);
 		serve(c);
@@ -236,7 +229,7 @@ static bool make_room(struct transfer *t)
 {
 	struct server *s = t->primary->server;
 
-	if (s->n < SERVER_CONNS_MAX)
+	if (s->n < s->n_max)
 		return true;
 	if (cds_list_empty(&s->idle))
 		return false;
@@ -305,7 +298,6 @@ void server_take(struct transfer *t, struct handover_item *item)
 	handover_reply(item, NULL, 0);
 	if (!c)
 		return;
-	c->is_open = true;
 	set_timeouts(c);
 	(void)bufferevent_enable(c->bev, EV_READ | EV_WRITE);
 	serve(c);
@@ -316,7 +308,7 @@ void server_accept_tls(struct transfer *t, int fd, SSL *ssl, const struct port_a
 {
 	struct bufferevent *bev = make_room(t) ?
 					  bufferevent_openssl_socket_new(t->base, fd, ssl,
-									 BUFFEREVENT_SSL_ACCEPTING,
+									 BUFFEREVENT_SSL_OPEN,
 									 BEV_OPT_CLOSE_ON_FREE) :
 					  NULL;
 	struct conn *c;
@@ -342,6 +334,7 @@ int server_open(struct transfer *t)
 
 	if (!s)
 		return -ENOMEM;
+	s->n_max = t->env.n_conns_max ? t->env.n_conns_max : SERVER_CONNS_MAX;
 	CDS_INIT_LIST_HEAD(&s->idle);
 	CDS_INIT_LIST_HEAD(&s->busy);
 	t->primary->server = s;

@@ -23,13 +23,12 @@
 
 #include "transfer/internal.h"
 
-#define SERVER_CONNS_MAX   1024
-#define SERVER_IDLE_S      30 /* before there is a configuration: server.tcp.idle-timeout */
-#define SERVER_HANDSHAKE_S 5
-#define SERVER_WRITE_S     30           /* in which a reader takes something */
-#define SERVER_OUT_HIGH    (192u << 10) /* octets that wait, from which on nothing is added, */
-#define SERVER_OUT_LOW     (64u << 10)  /* until they are no more than these */
-#define SERVER_TURN        16           /* messages */
+#define SERVER_CONNS_MAX 1024
+#define SERVER_IDLE_S    30           /* before there is a configuration: server.tcp.idle-timeout */
+#define SERVER_WRITE_S   30           /* in which a reader takes something */
+#define SERVER_OUT_HIGH  (192u << 10) /* octets that wait, from which on nothing is added, */
+#define SERVER_OUT_LOW   (64u << 10)  /* until they are no more than these */
+#define SERVER_TURN      16           /* messages */
 
 struct handout;
 struct server;
@@ -43,7 +42,6 @@ struct conn {
 	struct event *on_turn; /* there is more in the input than one turn does */
 	struct port_addr peer;
 	bool is_tls;
-	bool is_open;  /* TLS: the handshake is done */
 	bool is_busy;  /* replies are to come */
 	bool is_eof;   /* nothing more comes */
 	bool is_ended; /* to be closed */
@@ -57,7 +55,7 @@ void server_close(struct transfer *t);
 
 /* A connection that a worker has given away; the item is freed. */
 void server_take(struct transfer *t, struct handover_item *item);
-/* One that has come to a listener for TLS; ssl and fd are the server's. */
+/* One over TLS, the handshake done; ssl and fd are the server's. */
 void server_accept_tls(struct transfer *t, int fd, SSL *ssl, const struct port_addr *peer);
 
 /* Puts a message, its length in front, into the output. From inquiries; the connection stays. */

@@ -13,19 +13,24 @@
 
 #include "base/err.h"
 #include "base/regular.h"
+#include "transfer/handshake.h"
 #include "transfer/inquiry.h"
 #include "transfer/server.h"
 
 #define ACCEPT_TURN 16
+#define PAUSE_MS    100 /* after the system had no descriptor for a connection */
 
 struct listener {
 	struct server_tls *owner;
 	struct event *event;
+	struct event *on_resume; /* accepting pauses until then */
 	int fd;
 };
 
 struct server_tls {
 	struct transfer *t;
+	struct handshakes *handshakes;
+	struct event *on_done;
 	SSL_CTX *ctx;
 	uint32_t n;
 	struct listener listeners[];
@@ -170,6 +175,8 @@ int server_tls_open(struct server_tls **out, const struct config *config, char *
 		tls->listeners[i] = (struct listener){ .owner = tls, .fd = -1 };
 	code = open_ctx(tls, config, err, err_cap);
 	if (!code)
+		code = handshakes_open(&tls->handshakes);
+	if (!code)
 		code = open_listeners(tls, config, err, err_cap);
 	if (code)
 		server_tls_close(tls);
@@ -185,9 +192,14 @@ void server_tls_close(struct server_tls *tls)
 	for (uint32_t i = 0; i < tls->n; i++) {
 		if (tls->listeners[i].event)
 			event_free(tls->listeners[i].event);
+		if (tls->listeners[i].on_resume)
+			event_free(tls->listeners[i].on_resume);
 		if (tls->listeners[i].fd >= 0)
 			close(tls->listeners[i].fd);
 	}
+	if (tls->on_done)
+		event_free(tls->on_done);
+	handshakes_close(tls->handshakes);
 	SSL_CTX_free(tls->ctx);
 	free(tls);
 }
@@ -197,14 +209,49 @@ void server_tls_close(struct server_tls *tls)
 static void admit(struct server_tls *tls, int fd, const struct sockaddr *from)
 {
 	struct port_addr addr;
-	SSL *ssl = SSL_new(tls->ctx);
 
-	if (!ssl || port_addr_from_sockaddr(&addr, from)) {
-		SSL_free(ssl);
+	if (port_addr_from_sockaddr(&addr, from))
 		close(fd);
-		return;
+	else if (!handshakes_begin(tls->handshakes, fd, tls->ctx, &addr))
+		transfer_count(tls->t, tls_failed);
+}
+
+static void on_done(evutil_socket_t fd, short events, void *user)
+{
+	struct server_tls *tls = user;
+	struct handshake *k = handshakes_take(tls->handshakes), *next;
+
+	(void)fd, (void)events;
+	for (; k; k = next) {
+		next = (struct handshake *)(void *)k->post.next;
+		if (k->ssl)
+			server_accept_tls(tls->t, k->fd, k->ssl, &k->peer);
+		else
+			transfer_count(tls->t, tls_failed);
+		free(k);
 	}
-	server_accept_tls(tls->t, fd, ssl, &addr);
+}
+
+static bool is_exhausted(int error)
+{
+	return error == EMFILE || error == ENFILE || error == ENOBUFS || error == ENOMEM;
+}
+
+/* It would be reported again at once, and in vain. */
+static void pause_listener(struct listener *l)
+{
+	const struct timeval pause = { .tv_usec = PAUSE_MS * 1000 };
+
+	if (!event_add(l->on_resume, &pause))
+		(void)event_del(l->event);
+}
+
+static void on_resume(evutil_socket_t fd, short events, void *user)
+{
+	struct listener *l = user;
+
+	(void)fd, (void)events;
+	(void)event_add(l->event, NULL);
 }
 
 static void on_accept(evutil_socket_t listen_fd, short events, void *user)
@@ -218,6 +265,8 @@ static void on_accept(evutil_socket_t listen_fd, short events, void *user)
 		int fd = accept4(listen_fd, (struct sockaddr *)&ss, &len,
 				 SOCK_NONBLOCK | SOCK_CLOEXEC);
 
+		if (fd < 0 && is_exhausted(errno))
+			pause_listener(l);
 		if (fd < 0)
 			return;
 		admit(l->owner, fd, (struct sockaddr *)&ss);
@@ -227,11 +276,16 @@ static void on_accept(evutil_socket_t listen_fd, short events, void *user)
 int server_tls_start(struct server_tls *tls, struct transfer *t)
 {
 	tls->t = t;
+	tls->on_done = event_new(t->base, handshakes_fd(tls->handshakes), EV_READ | EV_PERSIST,
+				 on_done, tls);
+	if (!tls->on_done || event_add(tls->on_done, NULL))
+		return -ENOMEM;
 	for (uint32_t i = 0; i < tls->n; i++) {
 		struct listener *l = &tls->listeners[i];
 
 		l->event = event_new(t->base, l->fd, EV_READ | EV_PERSIST, on_accept, l);
-		if (!l->event || event_add(l->event, NULL))
+		l->on_resume = evtimer_new(t->base, on_resume, l);
+		if (!l->event || !l->on_resume || event_add(l->event, NULL))
 			return -ENOMEM;
 	}
 	return 0;

@@ -35,6 +35,7 @@ struct transfer_env {
 	const struct engine_config *engine_config; /* for ordinary questions beside transfers */
 	struct handover *handover;                 /* what workers leave to us */
 	struct store *store;                       /* chains for IXFR out; NULL: none */
+	uint32_t n_conns_max;                      /* that others make to us; 0: SERVER_CONNS_MAX */
 };
 
 enum transfer_kind {

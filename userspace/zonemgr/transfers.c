@@ -226,6 +226,7 @@ int transfers_new(struct transfers **out, const struct transfers_env *env)
 		.published = env->published,
 		.engine_config = env->engine_config,
 		.store = env->store,
+		.n_conns_max = env->n_conns_max,
 	};
 	int err;
 

@@ -21,7 +21,8 @@ struct transfers;
 struct transfers_env {
 	struct engine_data *published;
 	const struct engine_config *engine_config;
-	struct store *store; /* NULL: none */
+	struct store *store;  /* NULL: none */
+	uint32_t n_conns_max; /* as in struct transfer_env */
 	struct upkeep *upkeep;
 };
 

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "control/descriptors.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <sys/resource.h>
+
+#include "base/err.h"
+#include "transfer/secondary.h"
+#include "transfer/server.h"
+#include "xdp/abi.h"
+
+#define CONTROL_FDS   192 /* clients of control and metrics, maps, zone files, the journal, logs */
+#define WORKER_FDS    10  /* epolls, mailboxes, inboxes */
+#define ADDRESS_FDS   2   /* of a worker: UDP and TCP */
+#define INTERFACE_FDS (VOLLEY_QUEUES + 16)
+
+static uint64_t n_fixed(const struct config *config, unsigned int n_workers)
+{
+	return CONTROL_FDS +
+	       (uint64_t)n_workers * (WORKER_FDS + ADDRESS_FDS * (uint64_t)config->n_listen) +
+	       (uint64_t)config->n_interfaces * INTERFACE_FDS + config->n_tls_listen +
+	       config->n_transfers + SECONDARY_CHECKS;
+}
+
+static void shrink(struct descriptors *out, uint64_t limit)
+{
+	const uint32_t n_tcp = out->n_tcp, n_transfer = out->n_transfer;
+	const uint64_t left = limit - out->n_fixed, wanted = out->n_wanted - out->n_fixed;
+
+	out->n_tcp = (uint32_t)(left * n_tcp / wanted);
+	out->n_tcp += !out->n_tcp;
+	out->n_transfer = (uint32_t)(left * n_transfer / wanted);
+	out->n_transfer += !out->n_transfer;
+	snprintf(
+		out->problem, sizeof(out->problem),
+		"RLIMIT_NOFILE is %llu, and %llu are wanted: at most %u of %u TCP connections, and %u of "
+		"%u for TLS and transfers: raise LimitNOFILE= or lower server.tcp.max-connections",
+		(unsigned long long)limit, (unsigned long long)out->n_wanted, out->n_tcp, n_tcp,
+		out->n_transfer, n_transfer);
+}
+
+int descriptors_plan(struct descriptors *out, const struct config *config, unsigned int n_workers,
+		     uint64_t limit, char *err, size_t err_cap)
+{
+	*out = (struct descriptors){
+		.n_fixed = n_fixed(config, n_workers),
+		.n_tcp = config->tcp_connections_cap,
+		.n_transfer = SERVER_CONNS_MAX,
+	};
+	/* A worker may have one connection too many, for a moment. */
+	out->n_wanted = out->n_fixed + out->n_tcp + n_workers + out->n_transfer;
+	if (limit >= out->n_wanted)
+		return 0;
+	if (limit >= out->n_fixed + DESCRIPTORS_CONNS_MIN) {
+		shrink(out, limit);
+		return 0;
+	}
+	snprintf(
+		err, err_cap,
+		"this configuration needs %llu file descriptors at least, and RLIMIT_NOFILE is %llu: raise "
+		"LimitNOFILE=, or give fewer workers or addresses",
+		(unsigned long long)out->n_fixed + DESCRIPTORS_CONNS_MIN,
+		(unsigned long long)limit);
+	return -EMFILE;
+}
+
+/* As far as the hard limit lets us. */
+static void raise_to(struct rlimit *limit, uint64_t wanted)
+{
+	struct rlimit wish = *limit;
+
+	wish.rlim_cur = wanted < limit->rlim_max ? wanted : limit->rlim_max;
+	if (!setrlimit(RLIMIT_NOFILE, &wish))
+		*limit = wish;
+}
+
+int descriptors_raise(struct descriptors *out, const struct config *config, unsigned int n_workers,
+		      char *err, size_t err_cap)
+{
+	struct rlimit limit;
+	int code;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit)) {
+		snprintf(err, err_cap, "RLIMIT_NOFILE: %s", err_text(-errno));
+		return -errno;
+	}
+	code = descriptors_plan(out, config, n_workers, limit.rlim_cur, err, err_cap);
+	if (!code && !*out->problem)
+		return 0;
+	raise_to(&limit, out->n_wanted);
+	return descriptors_plan(out, config, n_workers, limit.rlim_cur, err, err_cap);
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * File descriptors: what a configuration needs, and what the limit leaves for connections.
+ *
+ *      │ fixed: control, workers, sockets, queues, files │ TCP connections │ connections of the transfer thread │
+ *                                                         └──────── shrink together where the limit is low ─────┘
+ *
+ * Each part is bounded by itself, so connections never take the descriptors that control needs: volleyctl is
+ * answered however many clients come.
+ *
+ * Control's thread, at the start.
+ */
+#ifndef VOLLEY_CONTROL_DESCRIPTORS_H
+#define VOLLEY_CONTROL_DESCRIPTORS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "config/config.h"
+
+#define DESCRIPTORS_CONNS_MIN 32 /* connections without which there is no use in a start */
+
+struct descriptors {
+	uint64_t n_fixed;
+	uint64_t n_wanted;   /* with all connections */
+	uint32_t n_tcp;      /* connections of the workers: server.tcp.max-connections, or fewer */
+	uint32_t n_transfer; /* of the transfer thread */
+	char problem[256];   /* why there are fewer than configured; "" */
+};
+
+/*
+ * What `limit` descriptors are enough for. 0, or -EMFILE with a sentence in err: not even for a start.
+ */
+int descriptors_plan(struct descriptors *out, const struct config *config, unsigned int n_workers,
+		     uint64_t limit, char *err, size_t err_cap) __attribute__((warn_unused_result));
+
+/*
+ * Raises RLIMIT_NOFILE to what is wanted, as far as that is allowed, and plans with what it is then. As
+ * descriptors_plan().
+ */
+int descriptors_raise(struct descriptors *out, const struct config *config, unsigned int n_workers,
+		      char *err, size_t err_cap) __attribute__((warn_unused_result));
+
+#endif

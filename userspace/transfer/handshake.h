@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * TLS handshakes of those who connect to us, in threads of their own: a handshake signs, which takes up to a
+ * millisecond, and a flood of them must not hold up transfers, or workers on the same processor.
+ *
+ *      server_tls.c: accept ─► handshakes_begin() ─► thread: SSL_accept() ... ─► mailbox ─► server_accept_tls()
+ *
+ * The threads stand behind the workers (base/affinity.h). At most HANDSHAKES_MAX run at a time, and half of
+ * them for one client, an IPv4 /24 or an IPv6 /48: past either, the oldest gives way, in the second case the
+ * oldest of that client.
+ *
+ * Threads: the loop's calls all of these.
+ */
+#ifndef VOLLEY_TRANSFER_HANDSHAKE_H
+#define VOLLEY_TRANSFER_HANDSHAKE_H
+
+#include <openssl/types.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "port/addr.h"
+#include "transfer/mailbox.h"
+
+#define HANDSHAKE_S       5
+#define HANDSHAKE_THREADS 2
+#define HANDSHAKES_MAX    512 /* over all threads */
+#define HANDSHAKES_CLIENT 256
+#define HANDSHAKES_NEW    256 /* accepted, and no thread has come to them: more are closed at once */
+#define HANDSHAKES_NEW_OF 128 /* of these, of one client */
+
+/* One that is over. */
+struct handshake {
+	struct post post; /* first */
+	int fd;
+	SSL *ssl; /* NULL: it has failed, and the descriptor is closed */
+	struct port_addr peer;
+};
+
+struct handshakes;
+
+/* Starts the threads. 0 or -errno. */
+int handshakes_open(struct handshakes **out) __attribute__((warn_unused_result));
+/* What is on its way or not taken is closed. NULL is allowed. */
+void handshakes_close(struct handshakes *h);
+
+/* The descriptor, not blocking, is ours from here on. False: it is closed, as too many wait, or without memory. */
+bool handshakes_begin(struct handshakes *h, int fd, SSL_CTX *ctx, const struct port_addr *peer);
+
+/* Readable when there is something to take. */
+int handshakes_fd(const struct handshakes *h);
+/* Those that are over: descriptor and SSL are the caller's, who frees each item. NULL: none. */
+struct handshake *handshakes_take(struct handshakes *h);
+
+#endif
