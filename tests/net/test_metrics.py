@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """metrics.listen: what is told is well formed and true, and who asks cannot be in the way."""
+import contextlib
 import http.client
 import re
 import shutil
@@ -267,6 +268,44 @@ def test_clients_that_stand_still_are_in_nobodys_way(lab, told):
     finally:
         for sock in still:
             sock.close()
+
+
+def test_all_places_taken_by_slow_requests(lab, told):
+    """40 connections of 5 addresses send an octet now and then: a scraper is served all the same, each time."""
+    slow = []
+    try:
+        for i in range(5):
+            source = f"192.0.2.{30 + i}"
+            lab.ip("c", "address", "add", f"{source}/24", "dev", "c0")
+            for _ in range(8):
+                sock = lab.socket("c", kind=socket.SOCK_STREAM)
+                slow.append(sock)
+                sock.bind((source, 0))
+                sock.connect((V4, PORT))
+        for octet in b"GET /m":
+            for sock in slow:
+                with contextlib.suppress(OSError):
+                    sock.sendall(bytes([octet]))
+            assert fetch(lab)[0] == 200
+    finally:
+        for sock in slow:
+            sock.close()
+
+
+def test_a_request_has_its_time(lab, told):
+    """However busily its octets come, one that is not whole in time is closed."""
+    del told
+    with lab.connect("c", V4, PORT) as sock:
+        sock.sendall(b"GET /metrics HTTP/1.1\r\nHost: ")
+
+        def is_closed():
+            time.sleep(0.2)
+            try:
+                sock.sendall(b"a")
+            except OSError:
+                return True
+            return False
+        wait_for("it is closed", is_closed, 60)
 
 
 def test_one_that_reads_nothing(lab, told):

@@ -24,7 +24,8 @@ struct client {
 	int fd;            /* -1: the place is free */
 	bool at_end;       /* the client sends no more: close when the reply is out */
 	uint64_t ticket;   /* of the request whose reply comes later; 0: none */
-	uint64_t moved_ns; /* when bytes last went either way */
+	uint64_t since_ns; /* its request or reply has taken time since then */
+	bool is_owner;     /* root, or the daemon's user */
 	char *in;          /* CTL_LINE_BYTES */
 	size_t n_in;
 	char *out; /* the reply being sent, NULL: none */
@@ -42,7 +43,8 @@ struct ctl {
 	struct stat file; /* the socket file as we made it */
 	const struct ctl_command *commands;
 	void *user;
-	uint64_t n_requests; /* the last one's ticket */
+	uint64_t n_requests;          /* the last one's ticket */
+	const struct client *running; /* whose request runs now */
 	struct client clients[CTL_CLIENTS_CAP];
 };
 
@@ -78,10 +80,10 @@ static bool send_reply(struct client *client, uint64_t now_ns)
 
 		if (put < 0)
 			return errno == EAGAIN || errno == EINTR;
-		client->moved_ns = now_ns;
 		client->out_at += (size_t)put;
 		if (client->out_at < client->n_out)
 			continue;
+		client->since_ns = now_ns;
 		free(client->out);
 		client->out = NULL;
 	}
@@ -96,16 +98,21 @@ static void set_reply(struct client *client, char *reply)
 	client->at_end |= !reply;
 }
 
-static void run_line(struct ctl *ctl, struct client *client, const char *line, size_t len)
+static void run_line(struct ctl *ctl, struct client *client, const char *line, size_t len,
+		     uint64_t now_ns)
 {
 	uint64_t ticket = ++ctl->n_requests;
 	bool is_later = false;
-	char *reply = request_run(ctl->commands, ctl->user, line, len, &is_later);
+	char *reply;
 
+	ctl->running = client;
+	reply = request_run(ctl->commands, ctl->user, line, len, &is_later);
+	ctl->running = NULL;
 	if (is_later)
 		client->ticket = ticket;
 	else
 		set_reply(client, reply);
+	client->since_ns = now_ns;
 }
 
 /* Answers the lines that are whole, as long as their replies go out at once. False: gone. */
@@ -120,7 +127,7 @@ static bool run_lines(struct ctl *ctl, struct client *client, uint64_t now_ns)
 
 		if (!end)
 			break;
-		run_line(ctl, client, line, (size_t)(end - line));
+		run_line(ctl, client, line, (size_t)(end - line), now_ns);
 		from = (size_t)(end + 1 - client->in);
 		is_alive = send_reply(client, now_ns);
 	}
@@ -130,7 +137,7 @@ static bool run_lines(struct ctl *ctl, struct client *client, uint64_t now_ns)
 }
 
 /* Takes what has come, as far as there is room. False: the connection is broken. */
-static bool read_lines(struct client *client, uint64_t now_ns)
+static bool read_lines(struct client *client)
 {
 	while (!client->at_end && client->n_in < CTL_LINE_BYTES) {
 		ssize_t got = recv(client->fd, client->in + client->n_in,
@@ -138,7 +145,6 @@ static bool read_lines(struct client *client, uint64_t now_ns)
 
 		if (got < 0)
 			return errno == EAGAIN || errno == EINTR;
-		client->moved_ns = now_ns;
 		client->n_in += (size_t)got;
 		client->at_end = got == 0;
 	}
@@ -155,7 +161,7 @@ static bool serve(struct ctl *ctl, struct client *client, uint64_t now_ns)
 {
 	uint32_t events;
 
-	if (!client->out && !read_lines(client, now_ns))
+	if (!client->out && !read_lines(client))
 		return false;
 	if (!run_lines(ctl, client, now_ns))
 		return false;
@@ -185,38 +191,93 @@ static void turn_away(int fd, const char *code, const char *sentence)
 	close(fd);
 }
 
-static bool may_command(const struct ctl *ctl, int fd)
+/* False: the kernel does not say who it is. */
+static bool is_owner(int fd, bool *is)
 {
 	struct ucred peer;
 	socklen_t len = sizeof(peer);
 
 	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &len))
 		return false;
-	return peer.uid == 0 || peer.uid == geteuid() || ctl->may_others;
+	*is = peer.uid == 0 || peer.uid == geteuid();
+	return true;
+}
+
+/* Whether the one goes before the other: others before root, and who has taken longest. */
+static bool goes_before(const struct client *a, const struct client *b)
+{
+	if (!b || a->is_owner != b->is_owner)
+		return !b || b->is_owner;
+	return a->since_ns < b->since_ns;
+}
+
+/* Whose place a new client takes. NULL: nobody's. */
+static struct client *find_victim(struct ctl *ctl, bool is_for_owner, uint64_t now_ns)
+{
+	struct client *victim = NULL;
+
+	for (size_t i = 0; i < CTL_CLIENTS_CAP; i++) {
+		struct client *client = &ctl->clients[i];
+
+		if (client->fd < 0 || client->ticket)
+			continue;
+		if (!is_for_owner && (client->is_owner || now_ns - client->since_ns < CTL_TURN_NS))
+			continue;
+		if (goes_before(client, victim))
+			victim = client;
+	}
+	return victim;
+}
+
+static unsigned int count_others(const struct ctl *ctl, bool is_waiting)
+{
+	unsigned int n = 0;
+
+	for (size_t i = 0; i < CTL_CLIENTS_CAP; i++) {
+		const struct client *client = &ctl->clients[i];
+
+		n += client->fd >= 0 && !client->is_owner && (!is_waiting || client->ticket);
+	}
+	return n;
+}
+
+/* A free place, or one that is made free. NULL: none. */
+static struct client *find_place(struct ctl *ctl, bool is_for_owner, uint64_t now_ns)
+{
+	const bool is_full = !is_for_owner && count_others(ctl, false) >= CTL_OTHERS_CAP;
+	struct client *victim;
+
+	for (size_t i = 0; !is_full && i < CTL_CLIENTS_CAP; i++)
+		if (ctl->clients[i].fd < 0)
+			return &ctl->clients[i];
+	victim = find_victim(ctl, is_for_owner, now_ns);
+	if (victim)
+		drop_client(victim);
+	return victim;
 }
 
 static void add_client(struct ctl *ctl, int fd, uint64_t now_ns)
 {
-	uint32_t place = 0;
+	struct client *client;
+	bool is_root;
 	char *in;
 
-	while (place < CTL_CLIENTS_CAP && ctl->clients[place].fd >= 0)
-		place++;
-	if (place == CTL_CLIENTS_CAP) {
-		turn_away(fd, "busy", "too many clients are connected, try again later");
-		return;
-	}
-	if (!may_command(ctl, fd)) {
+	if (!is_owner(fd, &is_root) || (!is_root && !ctl->may_others)) {
 		turn_away(fd, "EACCES", "only root and the daemon's user may command it");
 		return;
 	}
+	client = find_place(ctl, is_root, now_ns);
+	if (!client) {
+		turn_away(fd, "busy", "too many clients are connected, try again later");
+		return;
+	}
 	in = malloc(CTL_LINE_BYTES);
-	if (!in || watch(ctl, EPOLL_CTL_ADD, fd, place, EPOLLIN)) {
+	if (!in || watch(ctl, EPOLL_CTL_ADD, fd, place_of(ctl, client), EPOLLIN)) {
 		free(in);
 		close(fd);
 		return;
 	}
-	ctl->clients[place] = (struct client){ .fd = fd, .in = in, .moved_ns = now_ns };
+	*client = (struct client){ .fd = fd, .in = in, .since_ns = now_ns, .is_owner = is_root };
 }
 
 /* Accepts until there is none. Out of descriptors, it rests: the event would come back at once. */
@@ -242,7 +303,7 @@ static void close_idle(struct ctl *ctl, uint64_t now_ns)
 	for (size_t i = 0; i < CTL_CLIENTS_CAP; i++) {
 		struct client *client = &ctl->clients[i];
 
-		if (client->fd >= 0 && !client->ticket && now_ns - client->moved_ns >= CTL_IDLE_NS)
+		if (client->fd >= 0 && !client->ticket && now_ns - client->since_ns >= CTL_IDLE_NS)
 			drop_client(client);
 	}
 	if (ctl->retry_ns && now_ns >= ctl->retry_ns &&
@@ -254,15 +315,19 @@ void ctl_poll(struct ctl *ctl, uint64_t now_ns)
 {
 	struct epoll_event events[N_EVENTS];
 	int n = epoll_wait(ctl->epoll_fd, events, N_EVENTS, 0);
+	bool has_new = false;
 
 	for (int i = 0; i < n; i++) {
 		uint32_t place = events[i].data.u32;
 
 		if (place == LISTEN_PLACE)
-			accept_clients(ctl, now_ns);
+			has_new = true;
 		else if (ctl->clients[place].ticket || !serve(ctl, &ctl->clients[place], now_ns))
 			drop_client(&ctl->clients[place]);
 	}
+	/* Behind the others: a new one may take the place of one that has just spoken. */
+	if (has_new)
+		accept_clients(ctl, now_ns);
 	close_idle(ctl, now_ns);
 }
 
@@ -272,7 +337,10 @@ uint64_t ctl_defer(const struct ctl *ctl)
 
 	for (size_t i = 0; i < CTL_CLIENTS_CAP; i++)
 		n_waiting += ctl->clients[i].ticket != 0;
-	return n_waiting < CTL_WAITING_CAP ? ctl->n_requests : 0;
+	if (n_waiting >= CTL_WAITING_CAP ||
+	    (!ctl->running->is_owner && count_others(ctl, true) >= CTL_WAITING_OTHERS_CAP))
+		return 0;
+	return ctl->n_requests;
 }
 
 void ctl_answer(struct ctl *ctl, uint64_t ticket, uint64_t now_ns, int code, json_t *result,
@@ -286,7 +354,7 @@ void ctl_answer(struct ctl *ctl, uint64_t ticket, uint64_t now_ns, int code, jso
 		if (client->fd < 0 || client->ticket != ticket)
 			continue;
 		client->ticket = 0;
-		client->moved_ns = now_ns;
+		client->since_ns = now_ns;
 		set_reply(client, reply);
 		if (!(ctl->is_stopping ? send_reply(client, now_ns) : serve(ctl, client, now_ns)))
 			drop_client(client);

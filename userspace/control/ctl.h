@@ -4,16 +4,18 @@
  * config/ctl_protocol.h says.
  *
  * Everything runs in the thread that calls ctl_poll(), and nothing there waits: a client that sends
- * half a line or does not read its reply holds only its own connection, and is closed when it has
- * stood still for CTL_IDLE_NS. While a reply waits to be sent, no further request of that client is
- * read.
+ * half a line or does not read its reply holds only its own connection, and is closed when a request, or a
+ * reply, has taken CTL_IDLE_NS in all, however busily its octets come. While a reply waits to be sent, no
+ * further request of that client is read.
  *
  * What takes its time is answered later: the command takes a ticket, ctl_defer(), returns CTL_LATER,
  * and ctl_answer() brings the reply. Meanwhile that client waits, however long, and the others are
  * served.
  *
  * Root and the daemon's own user are always let in; others when the mode of the socket lets the group
- * or everybody write to it, which the kernel checks at connect().
+ * or everybody write to it, which the kernel checks at connect(). Others have CTL_OTHERS_CAP of the
+ * places. Past the places there are, a new client takes that of the one whose request or reply has taken
+ * longest: root of anybody, others of others that have had CTL_TURN_NS.
  */
 #ifndef VOLLEY_CONTROL_CTL_H
 #define VOLLEY_CONTROL_CTL_H
@@ -26,10 +28,13 @@
 #include "config/ctl_protocol.h"
 
 #define CTL_CLIENTS_CAP 32
-#define CTL_IDLE_NS     30000000000ull /* a client that stands still is closed after 30 s */
+#define CTL_OTHERS_CAP  24             /* places that clients other than root may take */
+#define CTL_IDLE_NS     30000000000ull /* for one request, or one reply */
+#define CTL_TURN_NS     1000000000ull
 #define CTL_LATER       1
 #define CTL_WAITING_CAP \
 	24 /* clients whose reply comes later; the other places are for quick ones */
+#define CTL_WAITING_OTHERS_CAP 16 /* of these, other than root */
 
 /*
  * A command: its name is one of words_commands, from where the number of arguments is checked

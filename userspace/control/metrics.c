@@ -23,8 +23,17 @@
 #include "base/privilege.h"
 
 #define BACKLOG      16
+#define LOOK_MS      500             /* at requests that take too long */
 #define MEMORY_BYTES ((size_t)16384) /* of a connection */
 #define CONTENT_TYPE "text/plain; version=0.0.4; charset=utf-8"
+
+#define PLACES (METRICS_CONNECTIONS + 1) /* a new one, before the oldest has gone */
+
+struct connection {
+	struct MHD_Connection *is; /* NULL: the place is free */
+	uint64_t since_ns;         /* its request or answer has taken time since then */
+	bool is_over;              /* shut, and soon closed */
+};
 
 struct metrics {
 	struct MHD_Daemon *http;
@@ -35,6 +44,7 @@ struct metrics {
 	int stop_fd; /* to ours */
 	pthread_t thread;
 	bool has_thread;
+	struct connection connections[PLACES]; /* the HTTP thread's */
 
 	pthread_mutex_t lock;
 	pthread_cond_t written;
@@ -113,6 +123,94 @@ static enum MHD_Result handle(void *user, struct MHD_Connection *connection, con
 	return give_text(user, connection);
 }
 
+/* --- Time of connections: the HTTP thread -------------------------------------------------------- */
+
+static struct connection *find_connection(struct metrics *m, const struct MHD_Connection *is)
+{
+	for (size_t i = 0; i < PLACES; i++)
+		if (m->connections[i].is == is)
+			return &m->connections[i];
+	return NULL;
+}
+
+/* libmicrohttpd sees its end, and closes it. */
+static void shut(struct connection *c)
+{
+	const union MHD_ConnectionInfo *info =
+		MHD_get_connection_info(c->is, MHD_CONNECTION_INFO_CONNECTION_FD);
+
+	if (info)
+		(void)shutdown(info->connect_fd, SHUT_RDWR);
+	c->is_over = true;
+}
+
+/* With every place taken, the one that has taken longest goes. */
+static void shut_oldest(struct metrics *m)
+{
+	struct connection *oldest = NULL;
+	size_t n = 0;
+
+	for (size_t i = 0; i < PLACES; i++) {
+		struct connection *c = &m->connections[i];
+
+		if (!c->is || c->is_over)
+			continue;
+		n++;
+		if (!oldest || c->since_ns < oldest->since_ns)
+			oldest = c;
+	}
+	if (n > METRICS_CONNECTIONS)
+		shut(oldest);
+}
+
+static void on_connection(void *user, struct MHD_Connection *is, void **context,
+			  enum MHD_ConnectionNotificationCode what)
+{
+	struct metrics *m = user;
+	struct connection *c =
+		find_connection(m, what == MHD_CONNECTION_NOTIFY_STARTED ? NULL : is);
+
+	(void)context;
+	if (!c)
+		return;
+	*c = (struct connection){ 0 };
+	if (what == MHD_CONNECTION_NOTIFY_STARTED) {
+		c->is = is;
+		c->since_ns = clock_ns();
+		shut_oldest(m);
+	}
+}
+
+/* The next request of the connection has its own time. */
+static void on_completed(void *user, struct MHD_Connection *is, void **context,
+			 enum MHD_RequestTerminationCode how)
+{
+	struct connection *c = find_connection(user, is);
+
+	(void)context, (void)how;
+	if (c)
+		c->since_ns = clock_ns();
+}
+
+/* Whether there are any left. */
+static bool shut_late(struct metrics *m)
+{
+	const uint64_t now_ns = clock_ns();
+	bool any = false;
+
+	for (size_t i = 0; i < PLACES; i++) {
+		struct connection *c = &m->connections[i];
+
+		any |= c->is != NULL;
+		if (c->is && !c->is_over &&
+		    now_ns - c->since_ns >= METRICS_REQUEST_S * CLOCK_NS_PER_S)
+			shut(c);
+	}
+	return any;
+}
+
+/* --- The HTTP thread ---------------------------------------------------------------------------- */
+
 static int timeout_ms(struct MHD_Daemon *http)
 {
 	MHD_UNSIGNED_LONG_LONG ms;
@@ -145,7 +243,11 @@ static void *serve(void *user)
 		log_warn("metrics: capabilities that are not needed could not be given up");
 	(void)!affinity_stand_behind(0); /* else it has the priority of the others */
 	while (!is_stopping(m)) {
-		poll(fds, 2, timeout_ms(m->http));
+		int ms = timeout_ms(m->http);
+
+		if (shut_late(m) && (ms < 0 || ms > LOOK_MS))
+			ms = LOOK_MS;
+		poll(fds, 2, ms);
 		MHD_run(m->http);
 	}
 	return NULL;
@@ -189,12 +291,12 @@ static int start(struct metrics *m)
 {
 	int err;
 
-	m->http =
-		MHD_start_daemon(MHD_USE_EPOLL, 0, NULL, NULL, handle, m, MHD_OPTION_LISTEN_SOCKET,
-				 m->listen_fd, MHD_OPTION_CONNECTION_LIMIT, METRICS_CONNECTIONS,
-				 MHD_OPTION_PER_IP_CONNECTION_LIMIT, METRICS_CONNECTIONS_IP,
-				 MHD_OPTION_CONNECTION_TIMEOUT, METRICS_IDLE_S,
-				 MHD_OPTION_CONNECTION_MEMORY_LIMIT, MEMORY_BYTES, MHD_OPTION_END);
+	m->http = MHD_start_daemon(
+		MHD_USE_EPOLL, 0, NULL, NULL, handle, m, MHD_OPTION_LISTEN_SOCKET, m->listen_fd,
+		MHD_OPTION_CONNECTION_LIMIT, PLACES, MHD_OPTION_PER_IP_CONNECTION_LIMIT,
+		METRICS_CONNECTIONS_IP, MHD_OPTION_CONNECTION_TIMEOUT, METRICS_IDLE_S,
+		MHD_OPTION_NOTIFY_CONNECTION, on_connection, m, MHD_OPTION_NOTIFY_COMPLETED,
+		on_completed, m, MHD_OPTION_CONNECTION_MEMORY_LIMIT, MEMORY_BYTES, MHD_OPTION_END);
 	if (!m->http)
 		return -ENOMEM;
 	m->listen_fd = -1;

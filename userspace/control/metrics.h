@@ -7,8 +7,9 @@
  *
  * The HTTP thread looks at nothing of the daemon. Control's thread writes the text when somebody asks, at
  * most once in METRICS_FRESH_NS; workers are not asked, their counters are read where they lie.
- * So neither many scrapers nor one that reads slowly cost anybody else anything: connections are
- * bounded, and those that stand still are closed.
+ * So neither many scrapers nor one that reads slowly cost anybody else anything: a request and its answer have
+ * METRICS_REQUEST_S in all, however busily their octets come, and past METRICS_CONNECTIONS the one whose
+ * request has taken longest is closed for a new one.
  */
 #ifndef VOLLEY_CONTROL_METRICS_H
 #define VOLLEY_CONTROL_METRICS_H
@@ -22,6 +23,7 @@
 #define METRICS_CONNECTIONS    32u
 #define METRICS_CONNECTIONS_IP 8u  /* of one address */
 #define METRICS_IDLE_S         10u /* after which a connection is closed */
+#define METRICS_REQUEST_S      10u /* for a request and its answer, in all */
 #define METRICS_CONTROL_WAIT_S 5   /* then the scraper is told 503 */
 
 struct metrics;

@@ -341,6 +341,35 @@ static void test_idle(void **state)
 	ctl_close(ctl);
 }
 
+/* Each octet in time, but the request as a whole not; so a reply that is read so. */
+static void test_octets_now_and_then(void **state)
+{
+	static const char line[] = "{\"v\":1,\"command\":\"status\"";
+	struct ctl *ctl = open_ctl(0660);
+	int sender = connect_client(), reader = connect_client();
+	char buf[8192];
+
+	(void)state;
+	turn(ctl);
+	send_text(reader, "{\"v\":1,\"command\":\"stats\"}\n");
+	turn(ctl);
+	for (size_t i = 0; i < 20; i++) {
+		now_ns += CTL_IDLE_NS / 20;
+		if (i < 19)
+			assert_int_equal(send(sender, line + i, 1, MSG_NOSIGNAL), 1);
+		(void)!recv(reader, buf, 100, 0);
+		turn(ctl);
+	}
+	assert_int_equal(receive(sender, buf, sizeof(buf)), 0);
+	while (receive(reader, buf, sizeof(buf)) > 0)
+		;
+	assert_int_equal(receive(reader, buf, sizeof(buf)), 0);
+	close(sender);
+	close(reader);
+	ctl_close(ctl);
+}
+
+/* Root's places are taken by root's own: the one that has taken longest gives way. */
 static void test_too_many(void **state)
 {
 	struct ctl *ctl = open_ctl(0660);
@@ -351,22 +380,72 @@ static void test_too_many(void **state)
 	for (int i = 0; i < CTL_CLIENTS_CAP; i++) {
 		fds[i] = connect_client();
 		turn(ctl);
+		now_ns++;
 	}
 	more = connect_client();
+	send_text(more, "\n");
+	turn(ctl);
+	assert_true(receive(more, buf, sizeof(buf)) > 0);
+	assert_int_equal(receive(fds[0], buf, sizeof(buf)), 0);
+	send_text(fds[1], "\n");
+	turn(ctl);
+	assert_true(receive(fds[1], buf, sizeof(buf)) > 0);
+	close(more);
+	for (int i = 0; i < CTL_CLIENTS_CAP; i++)
+		close(fds[i]);
+	ctl_close(ctl);
+}
+
+static int connect_other(void)
+{
+	int fd;
+
+	assert_int_equal(seteuid(65534), 0);
+	fd = connect_client();
+	assert_int_equal(seteuid(0), 0);
+	return fd;
+}
+
+/* Others that hold half a request take neither root's places nor, for long, those of other users. */
+static void test_others_leave_room_for_root(void **state)
+{
+	struct ctl *ctl;
+	int fds[CTL_OTHERS_CAP], more, root;
+	char buf[256];
+
+	(void)state;
+	if (geteuid()) {
+		skip();
+		return;
+	}
+	assert_int_equal(chmod(tmpfolder, 0755), 0);
+	ctl = open_ctl(0666);
+	for (int i = 0; i < CTL_OTHERS_CAP; i++) {
+		fds[i] = connect_other();
+		send_text(fds[i], "{");
+		turn(ctl);
+	}
+	more = connect_other();
 	turn(ctl);
 	assert_true(receive(more, buf, sizeof(buf)) > 0);
 	assert_non_null(strstr(buf, "\"code\":\"busy\""));
-	assert_int_equal(receive(more, buf, sizeof(buf)), 0);
 	close(more);
-	close(fds[7]);
+	root = connect_client();
+	send_text(root, "\n");
 	turn(ctl);
-	fds[7] = connect_client();
+	assert_true(receive(root, buf, sizeof(buf)) > 0);
+	now_ns += CTL_TURN_NS;
+	more = connect_other();
+	send_text(more, "\n");
 	turn(ctl);
-	send_text(fds[7], "\n");
-	turn(ctl);
-	assert_true(receive(fds[7], buf, sizeof(buf)) > 0);
-	for (int i = 0; i < CTL_CLIENTS_CAP; i++)
+	assert_true(receive(more, buf, sizeof(buf)) > 0);
+	assert_null(strstr(buf, "\"code\":\"busy\""));
+	assert_int_equal(receive(fds[0], buf, sizeof(buf)), 0);
+	assert_int_equal(receive(fds[1], buf, sizeof(buf)), -1);
+	for (int i = 0; i < CTL_OTHERS_CAP; i++)
 		close(fds[i]);
+	close(more);
+	close(root);
 	ctl_close(ctl);
 }
 
@@ -644,14 +723,24 @@ static void test_later_and_many(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_exchanges),      cmocka_unit_test(test_bytes),
-		cmocka_unit_test(test_long_line),      cmocka_unit_test(test_slow_reader),
-		cmocka_unit_test(test_idle),           cmocka_unit_test(test_too_many),
-		cmocka_unit_test(test_no_descriptors), cmocka_unit_test(test_mode_and_end),
-		cmocka_unit_test(test_stale_and_live), cmocka_unit_test(test_not_a_socket),
-		cmocka_unit_test(test_open_failures),  cmocka_unit_test(test_peers),
-		cmocka_unit_test(test_later),          cmocka_unit_test(test_later_and_gone),
-		cmocka_unit_test(test_later_and_stop), cmocka_unit_test(test_later_and_many),
+		cmocka_unit_test(test_octets_now_and_then),
+		cmocka_unit_test(test_others_leave_room_for_root),
+		cmocka_unit_test(test_exchanges),
+		cmocka_unit_test(test_bytes),
+		cmocka_unit_test(test_long_line),
+		cmocka_unit_test(test_slow_reader),
+		cmocka_unit_test(test_idle),
+		cmocka_unit_test(test_too_many),
+		cmocka_unit_test(test_no_descriptors),
+		cmocka_unit_test(test_mode_and_end),
+		cmocka_unit_test(test_stale_and_live),
+		cmocka_unit_test(test_not_a_socket),
+		cmocka_unit_test(test_open_failures),
+		cmocka_unit_test(test_peers),
+		cmocka_unit_test(test_later),
+		cmocka_unit_test(test_later_and_gone),
+		cmocka_unit_test(test_later_and_stop),
+		cmocka_unit_test(test_later_and_many),
 	};
 
 	return cmocka_run_group_tests(tests, tmpfolder_make, tmpfolder_remove);
