@@ -63,6 +63,7 @@ def replace(lab):
         lab.ip(end, "link", "set", f"{end}0", "up")
         lab.ip(end, "neighbour", "replace", f"192.0.2.{other}", "lladdr",
                f"02:00:00:00:00:{other:02}", "dev", f"{end}0", "nud", "permanent")
+    lab.exec("c", "ip", "link", "set", "dev", "c0", "xdpdrv", "obj", BIN / "xdp_pass.bpf.o", "sec", "xdp")
 
 
 def test_replaced_by_another(lab, daemon):

@@ -276,6 +276,14 @@ static void on_tick(struct daemon *d)
 	log_flush();
 }
 
+static void on_guard(struct daemon *d)
+{
+	uint64_t n;
+
+	if (read(d->guard_fd, &n, sizeof(n)) > 0 && d->crew)
+		daemon_guard_ifaces(d);
+}
+
 static void on_links(struct daemon *d)
 {
 	size_t i;
@@ -284,6 +292,7 @@ static void on_links(struct daemon *d)
 	if (!d->crew)
 		return; /* all is looked at again when there are workers */
 	daemon_update_services(d);
+	daemon_guard_ifaces(d);
 	daemon_check_ifaces(d);
 	for (i = 0; i < d->n_ifaces; i++)
 		iface_update_link(&d->ifaces[i]);
@@ -307,6 +316,8 @@ static void on_event(struct daemon *d, const struct epoll_event *at)
 		on_signal(d);
 	else if (event.data.fd == d->tick_fd)
 		on_tick(d);
+	else if (event.data.fd == d->guard_fd)
+		on_guard(d);
 	else if (event.data.fd == d->links.fd)
 		on_links(d);
 	else if (event.data.fd == loader_fd(d->loader))
@@ -391,7 +402,7 @@ int daemon_run(struct config *config, bool keep)
 	}
 	d->config = config;
 	d->keep = keep;
-	d->lock_fd = d->epoll_fd = d->signal_fd = d->tick_fd = -1;
+	d->lock_fd = d->epoll_fd = d->signal_fd = d->tick_fd = d->guard_fd = -1;
 	d->links = (struct links){ .fd = -1 };
 	pthread_mutex_init(&d->alive_lock, NULL);
 	block_signals();

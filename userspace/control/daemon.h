@@ -108,6 +108,7 @@ struct daemon {
 	int signal_fd;
 	struct links links;
 	int tick_fd;
+	int guard_fd; /* daemon_guard_ifaces() is due */
 
 	pthread_t heartbeat;
 	bool has_heartbeat;

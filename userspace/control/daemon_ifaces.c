@@ -11,6 +11,7 @@
 #include "base/privilege.h"
 #include "control/daemon_internal.h"
 #include "iface/iface_guard.h"
+#include "iface/iface_peer.h"
 
 static int attach(struct daemon *d, struct iface *iface)
 {
@@ -85,7 +86,10 @@ static void renew(struct daemon *d, struct iface *iface)
 
 static void reattach(struct daemon *d, struct iface *iface)
 {
+	const bool has_peer_lost = iface->has_peer_lost;
+
 	iface_close(iface, d->crew, false);
+	iface->has_peer_lost = has_peer_lost;
 	if (!iface_attach(iface, &d->maps, &d->sizes))
 		iface_open_ports(iface, d->crew);
 }
@@ -121,6 +125,19 @@ void daemon_check_ifaces(struct daemon *d)
 {
 	for (size_t i = 0; i < d->n_ifaces; i++)
 		check(d, &d->ifaces[i]);
+}
+
+void daemon_guard_ifaces(struct daemon *d)
+{
+	struct iface *iface;
+
+	for (iface = d->ifaces; iface < d->ifaces + d->n_ifaces; iface++) {
+		if (!iface->wanted)
+			continue;
+		iface_peer_watch(iface, clock_ns());
+		if (iface->is_reattach_due)
+			reattach(d, iface);
+	}
 }
 
 void daemon_look_at_load(struct daemon *d)

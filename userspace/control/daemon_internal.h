@@ -43,6 +43,8 @@ int daemon_attach_all(struct daemon *d) __attribute__((warn_unused_result));
 void daemon_clean_others(struct daemon *d);
 /* Notices interfaces that came, went, or lost their program. While there are workers. */
 void daemon_check_ifaces(struct daemon *d);
+/* Sees several times a second whether what the driver answers can leave. While there are workers. */
+void daemon_guard_ifaces(struct daemon *d);
 /* Sees what the driver has dropped since it was called last, a second ago. */
 void daemon_look_at_load(struct daemon *d);
 

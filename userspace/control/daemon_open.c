@@ -26,6 +26,7 @@
 
 #define LOADERS_MIN 2u /* so that a small zone need not wait for a large one */
 #define MIB_SHIFT   20
+#define GUARD_NS    200000000 /* hits that do not leave meanwhile are lost */
 
 /* --- Open --------------------------------------------------------------------------------------- */
 
@@ -455,6 +456,9 @@ static int open_sources(struct daemon *d, const char **what)
 	d->tick_fd = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
 	if (d->tick_fd < 0)
 		return -errno;
+	d->guard_fd = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
+	if (d->guard_fd < 0)
+		return -errno;
 	*what = "links of the kernel";
 	return links_open(&d->links);
 }
@@ -475,19 +479,23 @@ static int open_chores(struct daemon *d, const char **what)
 	if (!code)
 		code = watch(d, d->tick_fd);
 	if (!code)
+		code = watch(d, d->guard_fd);
+	if (!code)
 		code = watch(d, d->links.fd);
 	return code ? code : watch(d, ctl_fd(d->ctl));
 }
 
 static int open_events(struct daemon *d)
 {
-	struct itimerspec second = { { 1, 0 }, { 1, 0 } };
+	const struct itimerspec second = { { 1, 0 }, { 1, 0 } };
+	const struct itimerspec fifth = { { 0, GUARD_NS }, { 0, GUARD_NS } };
 	const char *what;
 	char err[512] = "";
 	int code = open_sources(d, &what);
 
 	if (!code) {
 		timerfd_settime(d->tick_fd, 0, &second, NULL);
+		timerfd_settime(d->guard_fd, 0, &fifth, NULL);
 		code = ctl_open(&d->ctl, d->config->control_socket, d->config->control_mode,
 				commands, d, err, sizeof(err));
 	}
@@ -754,6 +762,7 @@ void daemon_close(struct daemon *d)
 	close_fd(d->signal_fd);
 	links_close(&d->links);
 	close_fd(d->tick_fd);
+	close_fd(d->guard_fd);
 	if (d->lock_fd >= 0)
 		lock_close(d->lock_fd, d->config->pid_file);
 	ctl_close(d->ctl);

@@ -243,6 +243,7 @@ static enum health_level remark_level(const struct iface *iface, enum iface_topi
 	case IFACE_TOPIC_MTU:
 	case IFACE_TOPIC_QUIRK:
 	case IFACE_TOPIC_HITS:
+	case IFACE_TOPIC_PEER:
 		return HEALTH_WARNS;
 	case IFACE_TOPIC_KIND:
 	case IFACE_TOPIC_CORES:

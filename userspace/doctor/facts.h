@@ -100,8 +100,8 @@ struct doctor_features {
 
 /* The other end of a veth pair. */
 struct doctor_peer {
-	int mtu; /* < 0: not to be seen from here */
-	int has_xdp;
+	int mtu;     /* < 0: not to be seen from here */
+	int has_xdp; /* natively */
 };
 
 struct doctor_nic {

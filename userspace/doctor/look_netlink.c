@@ -13,6 +13,7 @@
 #include "bpf/refusal.h"
 #include "doctor/look.h"
 #include "iface/genl.h"
+#include "iface/vethpeer.h"
 #include "iface/vlans.h"
 
 /* Of Linux 6.3's linux/netdev.h, and of 6.13's where said; the installed headers may be older. */
@@ -32,10 +33,7 @@ struct link {
 	char kind[16];
 	uint32_t lower;
 	bool has_lower;
-	uint32_t netnsid;
-	bool has_netnsid;
-	int mtu;
-	bool has_xdp;
+	bool has_netnsid; /* lower is of another network namespace */
 	bool is_there;
 };
 
@@ -45,15 +43,6 @@ static int take_kind(const struct nlattr *attr, void *user)
 
 	if (mnl_attr_get_type(attr) == IFLA_INFO_KIND)
 		genl_text(attr, link->kind, sizeof(link->kind));
-	return MNL_CB_OK;
-}
-
-static int take_xdp(const struct nlattr *attr, void *user)
-{
-	struct link *link = user;
-
-	if (mnl_attr_get_type(attr) == IFLA_XDP_ATTACHED)
-		link->has_xdp = genl_number(attr) != 0;
 	return MNL_CB_OK;
 }
 
@@ -71,13 +60,6 @@ static int take_link_attr(const struct nlattr *attr, void *user)
 		break;
 	case IFLA_LINK_NETNSID:
 		link->has_netnsid = true;
-		link->netnsid = (uint32_t)genl_number(attr);
-		break;
-	case IFLA_MTU:
-		link->mtu = (int)genl_number(attr);
-		break;
-	case IFLA_XDP:
-		mnl_attr_parse_nested(attr, take_xdp, link);
 		break;
 	default:
 		break;
@@ -93,8 +75,7 @@ static int take_link(const struct nlmsghdr *m, void *user)
 	return mnl_attr_parse(m, sizeof(struct ifinfomsg), take_link_attr, link);
 }
 
-/* NETNSID NULL: of this network namespace. */
-static int get_link(uint32_t ifindex, const uint32_t *netnsid, struct link *link)
+static int get_link(uint32_t ifindex, struct link *link)
 {
 	_Alignas(struct nlmsghdr) char buf[GENL_QUESTION_CAP];
 	struct nlmsghdr *question = mnl_nlmsg_put_header(buf);
@@ -104,16 +85,15 @@ static int get_link(uint32_t ifindex, const uint32_t *netnsid, struct link *link
 	*link = (struct link){ .kind = "" };
 	question->nlmsg_type = RTM_GETLINK;
 	head->ifi_index = (int)ifindex;
-	if (netnsid)
-		mnl_attr_put_u32(question, IFLA_TARGET_NETNSID, *netnsid);
 	err = genl_ask(NETLINK_ROUTE, question, take_link, link);
 	return err ? err : link->is_there ? 0 : -ENODEV;
 }
 
 static void look_at_link(struct doctor_nic *nic)
 {
-	struct link link, peer;
-	int err = get_link((uint32_t)nic->ifindex, NULL, &link);
+	struct vethpeer peer;
+	struct link link;
+	int err = get_link((uint32_t)nic->ifindex, &link);
 
 	nic->peer.mtu = -ENOENT;
 	if (err)
@@ -121,10 +101,13 @@ static void look_at_link(struct doctor_nic *nic)
 	memcpy(nic->kind, link.kind, sizeof(nic->kind));
 	if (!strcmp(link.kind, "vlan") && link.has_lower && !link.has_netnsid)
 		if_indextoname(link.lower, nic->lower);
-	if (strcmp(link.kind, "veth") || !link.has_lower)
+	if (strcmp(link.kind, "veth") != 0)
 		return;
-	err = get_link(link.lower, link.has_netnsid ? &link.netnsid : NULL, &peer);
-	nic->peer = (struct doctor_peer){ .mtu = err ? err : peer.mtu, .has_xdp = peer.has_xdp };
+	vethpeer_look(&peer, (unsigned int)nic->ifindex);
+	nic->peer = (struct doctor_peer){
+		.mtu = peer.mtu,
+		.has_xdp = peer.kind == VETHPEER_TAKES,
+	};
 }
 
 /* --- The family "netdev" ------------------------------------------------------------------------- */

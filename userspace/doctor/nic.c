@@ -384,12 +384,22 @@ static void veth_peer(const struct doctor_case *c, struct doctor_finding *f)
 		return;
 	if (peer->has_xdp) {
 		doctor_ok(f, "the other end has an XDP program, so it takes what XDP_TX sends");
-	} else {
-		doctor_warn(
-			f, "the other end has no XDP program: what XDP_TX sends reaches it only if "
-			   "GRO is on there");
-		doctor_fix(f, "ethtool -K PEER gro on, in the peer's network namespace");
+		return;
 	}
+	if (c->want->xdp == CONFIG_XDP_GENERIC) {
+		doctor_ok(f, "the other end takes what a generic program sends");
+		return;
+	}
+	doctor_warn(
+		f,
+		"the other end has no XDP program, and does not take what XDP_TX sends natively, "
+		"whether GRO is on there or not: %s",
+		c->want->xdp == CONFIG_XDP_NATIVE ? "workers answer in the driver's place" :
+						    "XDP is generic");
+	doctor_fix(f,
+		   "ip link set dev PEER xdpdrv obj xdp_pass.bpf.o sec xdp, in the peer's network "
+		   "namespace%s",
+		   c->want->xdp == CONFIG_XDP_NATIVE ? "; or xdp: auto" : "");
 }
 
 static void threaded_napi(const struct doctor_case *c, struct doctor_finding *f)

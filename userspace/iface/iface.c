@@ -11,6 +11,7 @@
 #include "base/log.h"
 #include "iface/dpdk_iface.h"
 #include "iface/iface_guard.h"
+#include "iface/iface_peer.h"
 #include "iface/neighbours.h"
 
 const char *iface_state_text(enum iface_state state)
@@ -225,6 +226,7 @@ static void begin(struct iface *iface)
 		iface_unsay(iface, IFACE_TOPIC_QUIRK);
 	say_kind(iface, &iface->link);
 	iface_update_link(iface);
+	iface_peer_say(iface);
 	iface_watch_tags(iface);
 	set_ways(iface);
 }
@@ -261,8 +263,11 @@ int iface_attach(struct iface *iface, struct object_maps *maps, const struct cac
 	iface->is_native_fatal = iface_guard_is_native_fatal(iface);
 	if (iface->is_native_fatal && want.native_only)
 		return refuse_fatal(iface);
-	want.generic_only |= iface->is_native_fatal;
-	want.driver_answers &= !iface->is_native_fatal;
+	iface_peer_begin(iface);
+	iface->is_generic_for_peer = !iface->is_native_fatal && iface_peer_wants_generic(iface);
+	want.generic_only |= iface->is_native_fatal || iface->is_generic_for_peer;
+	/* What is adopted may be native all the same: begin() switches on what is well. */
+	want.driver_answers &= !iface->is_native_fatal && iface->peer != VETHPEER_BARE;
 	code = program_open(&iface->program, maps, &want, err, sizeof(err));
 	if (code) {
 		iface->program = NULL;
@@ -280,6 +285,7 @@ void iface_close(struct iface *iface, struct crew *crew, bool keep)
 	iface->program = NULL;
 	iface->ifindex = 0;
 	iface_guard_reset(iface);
+	iface->has_peer_lost = false;
 	iface->zerocopy_err = 0;
 	iface->retry_at_ns = 0;
 	iface->state = IFACE_DOWN;

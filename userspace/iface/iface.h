@@ -26,6 +26,7 @@
 #include "iface/linkinfo.h"
 #include "iface/overload.h"
 #include "iface/unseen.h"
+#include "iface/vethpeer.h"
 
 #define IFACE_REMARK_CAP 384
 
@@ -51,6 +52,7 @@ enum iface_topic {
 	IFACE_TOPIC_QUIRK,      /* why the driver must not answer natively */
 	IFACE_TOPIC_LEAVING,    /* which sockets' replies do not leave */
 	IFACE_TOPIC_HITS,       /* that hits do not leave */
+	IFACE_TOPIC_PEER,       /* that the other end of a veth pair does not take hits */
 	IFACE_N_TOPICS,
 };
 
@@ -88,6 +90,10 @@ struct iface {
 	bool is_silenced;       /* the program answers nothing, for hits were lost */
 	bool is_native_fatal;   /* hits of a native program would crash the kernel (quirks.h) */
 	uint64_t hits_seen_ns;
+	enum vethpeer_kind peer;  /* of a veth: its other end, as it was seen last (iface_peer.h) */
+	uint64_t peer_since_ns;   /* it is like that */
+	bool is_generic_for_peer; /* else the program would be native */
+	bool has_peer_lost;       /* its program, while ours was native */
 	struct overload overload;
 	struct iface_remark remarks[IFACE_N_TOPICS];
 	char note[IFACE_NOTE_CAP]; /* all remarks; "": there is nothing to say */
@@ -155,7 +161,8 @@ void iface_close(struct iface *iface, struct crew *crew, bool keep);
 
 /*
  * Whether the program of the interface may answer: as configured, unless hits do not leave, or, in native mode, the
- * card takes tags away or the driver would crash. What program_set_answers() is given comes from here.
+ * card takes tags away, the driver would crash, or the other end of a veth pair takes nothing. What
+ * program_set_answers() is given comes from here.
  */
 bool iface_driver_answers(const struct iface *iface);
 

@@ -28,7 +28,7 @@ static const struct xdpdrops_driver drivers[] = {
 	{ "veth",
 	  { "rx_queue_[0-9]*_xdp_tx_errors", NULL },
 	  1,
-	  "its other end wants an XDP program, or GRO on (ethtool -K)" },
+	  "its other end wants an XDP program" },
 	/* ethernet/mellanox/mlx5/core/en_stats.c, sw_stats_desc; it asks the card as well, so seldom. */
 	{ "mlx5_core", { "rx_xdp_tx_full", "rx_xdp_tx_err" }, 10, "" },
 	/* ethernet/mellanox/mlx4/en_ethtool.c, main_strings. */

@@ -102,7 +102,9 @@
 	X(gro_on, "veth-gro", world_make_veth(w), DOCTOR_OK, "") \
 	X(gro_off, "veth-gro", world_make_veth(w); w->nic.features.gro = 0, DOCTOR_WARN, "ethtool -K eth0 gro on") \
 	X(peer_runs, "veth-peer", world_make_veth(w), DOCTOR_OK, "") \
-	X(peer_sleeps, "veth-peer", world_make_veth(w); w->nic.peer.has_xdp = false, DOCTOR_WARN, "PEER gro on") \
+	X(peer_sleeps, "veth-peer", world_make_veth(w); w->nic.peer.has_xdp = false, DOCTOR_WARN, "PEER xdpdrv obj xdp_pass.bpf.o") \
+	X(peer_generic, "veth-peer", world_make_veth(w); w->nic.peer.has_xdp = false; w->want.xdp = CONFIG_XDP_GENERIC, DOCTOR_OK, "") \
+	X(peer_native, "veth-peer", world_make_veth(w); w->nic.peer.has_xdp = false; w->want.xdp = CONFIG_XDP_NATIVE, DOCTOR_WARN, "or xdp: auto") \
 	X(peer_unseen, "veth-peer", world_make_veth(w); w->nic.peer.mtu = -EPERM, DOCTOR_UNKNOWN, "only root") \
 	X(threaded_on, "threaded-napi", world_make_veth(w), DOCTOR_OK, "") \
 	X(threaded_off, "threaded-napi", world_make_veth(w); w->nic.threaded = 0, DOCTOR_WARN, "/sys/class/net/eth0/threaded") \

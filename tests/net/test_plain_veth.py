@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""A veth pair as every container has it: without an XDP program at its other end, which native answers need."""
+import re
+import subprocess
+import time
+
+import pytest
+
+from netlab import BIN, ROOT, V4, Answered, iface, program, run, texts, wait_for
+
+WWW = ["192.0.2.80", "192.0.2.81"]
+NAMES = ("www.example.com A", "www.example.com AAAA", "example.com MX", "mail.example.com A", "www.example.net A")
+BARE = "the other end of the veth pair has no XDP program"
+LOST = "the other end of the veth pair has lost its XDP program"
+
+
+def make_plain(lab):
+    """What the lab has set up beyond a new pair goes."""
+    lose_program(lab)
+    for end in "cs":
+        lab.exec(end, "ethtool", "-K", end + "0", "gro", "off", "tx", "on")
+
+
+def lose_program(lab):
+    lab.exec("c", "ip", "link", "set", "dev", "c0", "xdpdrv", "off")
+
+
+def give_program(lab):
+    lab.exec("c", "ip", "link", "set", "dev", "c0", "xdpdrv", "obj", BIN / "xdp_pass.bpf.o", "sec", "xdp")
+
+
+def dnsperf(lab, folder, *words):
+    data = folder / "names"
+    data.write_text("".join(f"{name}\n" for name in NAMES), encoding="ascii")
+    return lab.popen("c", "dnsperf", "-s", V4, "-d", data, *words, stdout=subprocess.PIPE,
+                     stderr=subprocess.STDOUT, text=True)
+
+
+def ended(process):
+    """(queries that were sent, those without an answer)"""
+    out = process.communicate(timeout=60)[0]
+    return tuple(int(re.search(rf"Queries {word}:\s+(\d+)", out)[1]) for word in ("sent", "lost"))
+
+
+def auto(**keys):
+    return [iface(xdp="auto", **keys)]
+
+
+def test_all_is_answered_with_the_defaults(lab, daemon, tmp_path):
+    """10,000 queries, none lost, by the driver: in generic mode, and that is as it should be."""
+    make_plain(lab)
+    daemon.start(interfaces=[{"name": "s0"}])
+    seen = daemon.interface()
+    assert (seen["xdp"], seen["state"]) == ("generic", "up") and BARE in seen["note"]
+    with Answered(daemon) as many:
+        sent, lost = ended(dnsperf(lab, tmp_path, "-n", 10000 // len(NAMES), "-q", 20))
+    assert (sent, lost) == (10000, 0)
+    assert many.by["driver"] > 9900
+    assert not daemon.degraded()
+
+
+def test_native_that_would_lose_its_answers(lab, daemon, tmp_path):
+    """`xdp: native` stays native: workers answer from the first query on, and status says why."""
+    make_plain(lab)
+    daemon.start()
+    seen = daemon.interface()
+    assert (seen["xdp"], seen["state"], seen["driver_answers"]) == ("native", "degraded", False)
+    assert BARE in daemon.degraded() and "xdp: auto" in daemon.degraded()
+    sent, lost = ended(dnsperf(lab, tmp_path, "-n", 100, "-q", 20))
+    assert (sent, lost) == (100 * len(NAMES), 0)
+    give_program(lab)
+    wait_for("the driver answers", lambda: daemon.interface()["driver_answers"] and not daemon.degraded())
+    with Answered(daemon) as one:
+        assert texts(lab.ask()) == WWW
+    assert one.by == {"driver": 1}
+
+
+@pytest.mark.parametrize("gro", ["on", "off"])
+def test_a_program_of_somebody_else_that_runs_natively(lab, daemon, gro):
+    """What ip-link loaded is not taken off: it answers nothing as long as nothing would leave."""
+    lose_program(lab)
+    lab.exec("c", "ethtool", "-K", "c0", "gro", gro)
+    lab.exec("s", "ip", "link", "set", "dev", "s0", "xdpdrv", "obj", BIN / "volley.bpf.o", "sec", "xdp")
+    found = program(lab)
+    daemon.start(interfaces=auto())
+    assert program(lab) == found
+    assert BARE in daemon.degraded() and "ip link set dev s0 xdp off" in daemon.degraded()
+    with Answered(daemon) as many:
+        for _ in range(20):
+            assert texts(lab.ask()) == WWW
+    assert many.by == {"worker": 20}
+
+
+def test_the_other_end_cannot_be_seen(lab, daemon, tmp_path):
+    """So nobody knows whether it has a program: generic mode is right in any case, native is the operator's word."""
+    library = tmp_path / "hidden.so"
+    run("gcc", "-shared", "-fPIC", "-o", library, ROOT / "tests/net/preload/hidden.c", "-lmnl")
+    daemon.configure(interfaces=auto()).spawn(env={"LD_PRELOAD": str(library)}).wait_ready()
+    seen = daemon.interface()
+    assert (seen["xdp"], seen["state"]) == ("generic", "up")
+    assert "cannot be seen from here" in seen["note"] and "xdp: native for s0" in seen["note"]
+    assert lab.ask().answer and texts(lab.ask()) == WWW
+
+
+@pytest.mark.alone
+@pytest.mark.parametrize("mode", ["auto", "native"])
+@pytest.mark.parametrize("gro", ["on", "off"])
+def test_the_other_end_loses_its_program(lab, daemon, tmp_path, mode, gro):
+    """Under 3,000 queries a second: less than a second of them is lost, then none; native again when it is back."""
+    lab.exec("c", "ethtool", "-K", "c0", "gro", gro)
+    daemon.start(interfaces=[iface(xdp=mode)])
+    for _ in range(2):
+        assert ended(dnsperf(lab, tmp_path, "-n", 20))[1] == 0
+    assert daemon.interface()["xdp"] == "native" and not daemon.degraded()
+    load = dnsperf(lab, tmp_path, "-Q", 3000, "-l", 6, "-t", 2, "-q", 20000)
+    time.sleep(1)
+    lose_program(lab)
+    wait_for("it is seen", lambda: (LOST if mode == "auto" else BARE) in daemon.degraded())
+    if mode == "auto":
+        wait_for("generic mode", lambda: daemon.interface()["xdp"] == "generic")
+    sent, lost = ended(load)
+    print(f"{lost} of {sent} lost")
+    assert sent > 10000 and lost < 3000
+    assert "s0" in daemon.degraded()
+    with Answered(daemon) as many:
+        sent, lost = ended(dnsperf(lab, tmp_path, "-Q", 3000, "-l", 1))
+    assert sent > 2000 and lost == 0
+    assert set(many.by) == {"driver" if mode == "auto" else "worker"}
+    assert daemon.log().count(LOST if mode == "auto" else BARE) == 1
+    give_program(lab)
+    wait_for("native, and as it was",
+             lambda: daemon.interface()["xdp"] == "native" and not daemon.degraded(), 30)
+    lab.ask()
+    with Answered(daemon) as one:
+        assert texts(lab.ask()) == WWW
+    assert one.by == {"driver": 1}
