@@ -11,6 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "bpf/object.h"
 #include "cache/cache.h"
 #include "xdp/abi.h"
 #include "xdp/key.h"
@@ -47,6 +48,36 @@ static void maps_close(struct found_maps *maps)
 	}
 }
 
+/* Of these the entries follow the size of the cache; the sockets' map may be one of DPDK's (program_lend.c). */
+static bool are_entries_right(const struct bpf_map_info *info, const struct object_declared *want)
+{
+	const uint32_t n = info->max_entries;
+
+	if (!strcmp(info->name, "volley_index"))
+		return n && n % VOLLEY_PAGE_BUCKETS == 0;
+	if (!strcmp(info->name, "volley_store"))
+		return n && n <= (1ull << 32) / VOLLEY_SEGMENT_UNITS;
+	if (!strcmp(info->name, "volley_zones"))
+		return n > 1;
+	return n == want->n || !strcmp(info->name, "xsks_map");
+}
+
+/* Notes the first one that is not as our own object declares it. */
+static void check_map(struct found *found, const struct bpf_map_info *info)
+{
+	const struct object_declared *want = object_declares(info->name);
+
+	if (want && info->type == want->type && info->key_size == want->key_bytes &&
+	    info->value_size == want->value_bytes && info->map_flags == want->flags &&
+	    are_entries_right(info, want))
+		return;
+	if (*found->misfit)
+		return;
+	snprintf(found->misfit, sizeof(found->misfit),
+		 "%s is of type %u with %u entries of %u and %u octets, flags %u", info->name,
+		 info->type, info->max_entries, info->key_size, info->value_size, info->map_flags);
+}
+
 /* Keeps fd if its map is one of ours; notes another version's state map. */
 static void take_map(struct found *found, int fd)
 {
@@ -75,6 +106,7 @@ static void take_map(struct found *found, int fd)
 		if (strcmp(info.name, known[i].name) || *known[i].fd >= 0)
 			continue;
 		*known[i].fd = fd;
+		check_map(found, &info);
 		return;
 	}
 	if (!strncmp(info.name, VOLLEY_STATE_PREFIX, strlen(VOLLEY_STATE_PREFIX)))
@@ -111,22 +143,25 @@ static bool is_complete(const struct found_maps *maps)
 	       maps->queues >= 0 && maps->shares >= 0;
 }
 
-/* Is this program Volley? Takes its descriptor, and leaves it in *found only if so. */
+/* Is this program Volley? Takes its descriptor, and leaves it in *found only if its maps may be read. */
 static int look_at(struct found *found, int fd)
 {
+	bool is_ours;
 	int err;
 
 	found->abi = 0;
+	*found->misfit = 0;
 	found->prog_fd = fd;
 	err = take_maps(found);
-	if (!err && found->maps.state >= 0 && is_complete(&found->maps)) {
+	is_ours = !err && found->maps.state >= 0 && is_complete(&found->maps);
+	if (is_ours && !*found->misfit) {
 		found->kind = FOUND_VOLLEY;
 		return 0;
 	}
 	maps_close(&found->maps);
 	close(found->prog_fd);
 	found->prog_fd = -1;
-	found->kind = found->abi ? FOUND_OTHER_ABI : FOUND_OTHER;
+	found->kind = is_ours ? FOUND_MISFIT : found->abi ? FOUND_OTHER_ABI : FOUND_OTHER;
 	return err;
 }
 
@@ -154,7 +189,7 @@ static int look_behind(struct found *found, int ifindex, uint32_t dispatcher_id)
 		err = look_at(found, fd);
 		if (err)
 			return err;
-		if (found->kind == FOUND_VOLLEY || found->kind == FOUND_OTHER_ABI)
+		if (found->kind != FOUND_OTHER)
 			return 0;
 	}
 	found->kind = FOUND_NOTHING;
@@ -219,48 +254,23 @@ void found_close(struct found *found)
 	found->prog_fd = -1;
 }
 
-/* An array with values of this size that can be mapped; its number of entries, or 0. */
-static uint32_t array_entries(int fd, uint32_t value_bytes)
+static uint32_t entries(int fd)
 {
 	struct bpf_map_info info = { 0 };
 	uint32_t len = sizeof(info);
 
-	if (bpf_obj_get_info_by_fd(fd, &info, &len))
-		return 0;
-	if (info.type != BPF_MAP_TYPE_ARRAY || info.value_size != value_bytes ||
-	    !(info.map_flags & BPF_F_MMAPABLE))
-		return 0;
-	return info.max_entries;
-}
-
-/* The map of clients and the ring, which have one size each. */
-static bool is_as_declared(const struct found_maps *maps)
-{
-	struct bpf_map_info clients = { 0 }, refresh = { 0 };
-	uint32_t clients_len = sizeof(clients), refresh_len = sizeof(refresh);
-
-	if (bpf_obj_get_info_by_fd(maps->clients, &clients, &clients_len) ||
-	    bpf_obj_get_info_by_fd(maps->refresh, &refresh, &refresh_len))
-		return false;
-	return clients.type == BPF_MAP_TYPE_LPM_TRIE &&
-	       clients.key_size == sizeof(struct volley_client) &&
-	       clients.value_size == sizeof(uint32_t) &&
-	       clients.max_entries == VOLLEY_CLIENTS_MAX && refresh.type == BPF_MAP_TYPE_RINGBUF &&
-	       refresh.max_entries == VOLLEY_REFRESH_BYTES;
+	return bpf_obj_get_info_by_fd(fd, &info, &len) ? 0 : info.max_entries;
 }
 
 int found_sizes(const struct found_maps *maps, struct cache_sizes *sizes)
 {
 	*sizes = (struct cache_sizes){
-		.n_buckets = array_entries(maps->index, VOLLEY_BUCKET_SLOTS * 8),
-		.n_segments = array_entries(maps->store, VOLLEY_SEGMENT_BYTES),
-		.n_zones = array_entries(maps->zones, sizeof(struct volley_zone)),
+		.n_buckets = entries(maps->index),
+		.n_segments = entries(maps->store),
+		.n_zones = entries(maps->zones),
 	};
-	if (array_entries(maps->state, sizeof(struct volley_state)) != 1 ||
-	    array_entries(maps->queues, sizeof(struct volley_queue)) != VOLLEY_QUEUES ||
-	    !sizes->n_buckets || !sizes->n_segments || !sizes->n_zones ||
-	    sizes->n_buckets % VOLLEY_PAGE_BUCKETS || !is_as_declared(maps))
-		return -EPROTO;
+	if (!sizes->n_buckets || !sizes->n_segments || !sizes->n_zones)
+		return -errno;
 	cache_sizes_measure(sizes);
 	sizes->bytes = sizes->total_bytes;
 	return 0;

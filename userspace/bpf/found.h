@@ -26,6 +26,7 @@ enum found_kind {
 	FOUND_NOTHING,
 	FOUND_OTHER,     /* not Volley */
 	FOUND_OTHER_ABI, /* Volley, of another version */
+	FOUND_MISFIT,    /* Volley by its name, but a map is not what xdp/abi.h says */
 	FOUND_VOLLEY,
 };
 
@@ -37,14 +38,19 @@ struct found {
 	uint32_t abi; /* of FOUND_OTHER_ABI */
 	int prog_fd;
 	char name[32];
+	char misfit[128]; /* of FOUND_MISFIT: the map, and how it is */
 	struct found_maps maps;
 };
 
-/* Looks at the interface. 0 with *found (to be given to found_close), or -errno. Needs root. */
+/*
+ * Looks at the interface. 0 with *found (to be given to found_close), or -errno. Needs root. Of FOUND_VOLLEY every map
+ * has the type, key, value, entries and flags that this volleyd's own object declares, so all may be read and mapped;
+ * of the index, the store and the zones the entries are within bounds.
+ */
 int found_look(struct found *found, int ifindex) __attribute__((warn_unused_result));
 void found_close(struct found *found);
 
-/* Sizes of the maps, as they are. 0, or -EPROTO when they are not what xdp/abi.h says. */
+/* Sizes of the maps of FOUND_VOLLEY, as they are. 0 or -errno. */
 struct cache_sizes;
 int found_sizes(const struct found_maps *maps, struct cache_sizes *sizes)
 	__attribute__((warn_unused_result));

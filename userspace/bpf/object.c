@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "bpf/object.h"
 
+#include <assert.h>
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -143,6 +147,48 @@ void object_maps_keep_shared(struct object_maps *maps, struct object_maps *befor
 	exchange(&maps->zones_fd, &before->zones_fd);
 	exchange(&maps->clients_fd, &before->clients_fd);
 	exchange(&maps->refresh_fd, &before->refresh_fd);
+}
+
+/* --- What is declared ---------------------------------------------------------------------------- */
+
+#define DECLARED_MAX 16
+
+static struct object_declared declared[DECLARED_MAX];
+static size_t n_declared;
+
+static void read_declared(void)
+{
+	struct volley_bpf *skel = volley_bpf__open();
+	const struct bpf_map *map;
+
+	if (!skel)
+		return;
+	bpf_object__for_each_map(map, skel->obj) {
+		struct object_declared *one = &declared[n_declared];
+
+		assert(n_declared < DECLARED_MAX);
+		*one = (struct object_declared){
+			.type = bpf_map__type(map),
+			.key_bytes = bpf_map__key_size(map),
+			.value_bytes = bpf_map__value_size(map),
+			.n = bpf_map__max_entries(map),
+			.flags = bpf_map__map_flags(map),
+		};
+		snprintf(one->name, sizeof(one->name), "%s", bpf_map__name(map));
+		n_declared++;
+	}
+	volley_bpf__destroy(skel);
+}
+
+const struct object_declared *object_declares(const char *name)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+	pthread_once(&once, read_declared);
+	for (size_t i = 0; i < n_declared; i++)
+		if (!strcmp(declared[i].name, name))
+			return &declared[i];
+	return NULL;
 }
 
 /* --- Loading ------------------------------------------------------------------------------------- */

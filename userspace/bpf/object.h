@@ -10,6 +10,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "cache/cache.h"
 #include "bpf/found.h"
@@ -36,6 +37,15 @@ struct object_maps {
  * NULL with errno. For volley_bpf__destroy().
  */
 struct volley_bpf *object_open(const struct object_maps *maps, const struct cache_sizes *sizes);
+
+/*
+ * What the object declares of its map of that name; NULL: it has none, or there is no memory. Static, any thread.
+ */
+struct object_declared {
+	char name[16];
+	uint32_t type, key_bytes, value_bytes, n, flags;
+};
+const struct object_declared *object_declares(const char *name);
 
 /* The descriptors of a loaded object's maps, which stay the object's. */
 struct found_maps object_fds(const struct volley_bpf *skel);

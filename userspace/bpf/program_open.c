@@ -136,19 +136,14 @@ static bool is_same_size(const struct cache_sizes *a, const struct cache_sizes *
 
 /* Adopts what was found, unless another cache is in use or it has too few slots for the zones. */
 static int adopt_or_replace(struct program *p, struct object_maps *maps,
-			    const struct program_want *want, const struct found *found, char *err,
-			    size_t err_cap)
+			    const struct program_want *want, const struct found *found)
 {
 	struct cache_sizes sizes;
 
-	if (found_sizes(&found->maps, &sizes)) {
-		snprintf(
-			err, err_cap,
-			"%s: the maps of the Volley program there (id %u) are not those of ABI %u: "
-			"detach it (ip link set dev %s xdp off) and start again",
-			p->ifname, found->id, VOLLEY_ABI, p->ifname);
-		return -EPROTO;
-	}
+	int code = found_sizes(&found->maps, &sizes);
+
+	if (code)
+		return code;
 	if (maps->is_open && program_map_id(found->maps.state) != program_map_id(maps->state_fd))
 		return replace(p, maps, want, found);
 	if (!maps->is_open && is_by_daemon(found) && sizes.n_zones < want->sizes.n_zones) {
@@ -173,6 +168,13 @@ static int refuse(const struct program *p, const struct found *found, char *err,
 			 "ABI %u: detach it (ip link set dev %s xdp off) or run the volleyd of its "
 			 "version",
 			 p->ifname, found->id, found->abi, VOLLEY_ABI, p->ifname);
+		return -EPROTO;
+	}
+	if (found->kind == FOUND_MISFIT) {
+		snprintf(err, err_cap,
+			 "%s: the maps of the Volley program there (id %u) are not those of ABI %u "
+			 "(%s): detach it (ip link set dev %s xdp off) and start again",
+			 p->ifname, found->id, VOLLEY_ABI, found->misfit, p->ifname);
 		return -EPROTO;
 	}
 	snprintf(
@@ -207,7 +209,7 @@ static int find_or_load(struct program *p, struct object_maps *maps,
 			code = load(p, maps, want, !found.is_alone);
 			break;
 		case FOUND_VOLLEY:
-			code = adopt_or_replace(p, maps, want, &found, err, err_cap);
+			code = adopt_or_replace(p, maps, want, &found);
 			break;
 		default:
 			code = refuse(p, &found, err, err_cap);

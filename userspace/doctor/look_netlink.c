@@ -216,6 +216,7 @@ void doctor_look_program(struct doctor_nic *nic)
 	}
 	nic->xdp_program = found.kind == FOUND_VOLLEY    ? DOCTOR_VOLLEY :
 			   found.kind == FOUND_OTHER_ABI ? DOCTOR_OTHER_ABI :
+			   found.kind == FOUND_MISFIT    ? DOCTOR_OTHER_ABI :
 			   found.kind == FOUND_OTHER     ? DOCTOR_FOREIGN :
 							   DOCTOR_NO_PROGRAM;
 	nic->xdp_id = found.id ? found.id : nic->xdp_id;
