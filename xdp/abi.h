@@ -29,7 +29,9 @@
  * reads is at most 8 bytes, aligned, and read once.
  *
  * Any change of a structure here is a new VOLLEY_ABI, and so a new name of the first map: a daemon
- * knows by that name alone whether it can adopt what it finds on an interface.
+ * knows by that name alone whether it can adopt what it finds on an interface. Two fields have their place and
+ * meaning in every ABI, for the daemon that replaces a program of another one (docs/decisions/0032):
+ * serve_until_s in the first map, by_daemon in volley_link.
  */
 #ifndef VOLLEY_XDP_ABI_H
 #define VOLLEY_XDP_ABI_H
@@ -423,5 +425,7 @@ _Static_assert(sizeof(struct volley_service) == 24, "no padding that differs");
 _Static_assert(sizeof(struct volley_services) == 64 + 2048 * 24, "no padding that differs");
 _Static_assert(sizeof(struct volley_state) == 64 + 33 * 8 + 2 * (64 + 2048 * 24),
 	       "no padding that differs");
+_Static_assert(__builtin_offsetof(struct volley_state, serve_until_s) == 20, "of every ABI");
+_Static_assert(__builtin_offsetof(struct volley_link, by_daemon) == 10, "of every ABI");
 
 #endif

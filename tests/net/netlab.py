@@ -280,6 +280,7 @@ class Daemon:
         self.log_path = self.folder / "volleyd.log"
         self.process = None
         self.env = {}  # of every start
+        self.binary = BIN / "volleyd"
 
     def configure(self, **sections):
         """Writes the configuration: these sections in place of the usual ones. JSON is YAML."""
@@ -305,7 +306,7 @@ class Daemon:
         with open(self.log_path, "ab") as log:
             self.process = subprocess.Popen(
                 ["nsenter", f"--net=/run/netns/{self.lab.name}-s", "--", *before,
-                 str(BIN / "volleyd"), "-c", str(self.path), *options],
+                 str(self.binary), "-c", str(self.path), *options],
                 env={**ENV, **self.env, **(env or {})}, stdout=log, stderr=log)
         return self
 

@@ -31,14 +31,14 @@ struct named_map {
 
 static void maps_none(struct found_maps *maps)
 {
-	*maps = (struct found_maps){ -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1 };
+	*maps = (struct found_maps){ -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1 };
 }
 
 static void maps_close(struct found_maps *maps)
 {
-	int *fds[] = { &maps->state,   &maps->index,   &maps->store, &maps->zones,
-		       &maps->clients, &maps->refresh, &maps->link,  &maps->cpu,
-		       &maps->xsks,    &maps->queues,  &maps->shares };
+	int *fds[] = { &maps->state,   &maps->index,   &maps->store,  &maps->zones,
+		       &maps->clients, &maps->refresh, &maps->link,   &maps->cpu,
+		       &maps->xsks,    &maps->queues,  &maps->shares, &maps->other };
 	size_t i;
 
 	for (i = 0; i < sizeof(fds) / sizeof(fds[0]); i++) {
@@ -109,8 +109,12 @@ static void take_map(struct found *found, int fd)
 		check_map(found, &info);
 		return;
 	}
-	if (!strncmp(info.name, VOLLEY_STATE_PREFIX, strlen(VOLLEY_STATE_PREFIX)))
+	if (!strncmp(info.name, VOLLEY_STATE_PREFIX, strlen(VOLLEY_STATE_PREFIX)) &&
+	    found->maps.other < 0) {
 		found->abi = (uint32_t)strtoul(info.name + strlen(VOLLEY_STATE_PREFIX), NULL, 10);
+		found->maps.other = fd;
+		return;
+	}
 	close(fd);
 }
 
@@ -126,6 +130,7 @@ static int take_maps(struct found *found)
 	if (bpf_obj_get_info_by_fd(found->prog_fd, &info, &len))
 		return -errno;
 	found->id = info.id;
+	memcpy(found->tag, info.tag, sizeof(found->tag));
 	snprintf(found->name, sizeof(found->name), "%s", info.name);
 	for (i = 0; i < info.nr_map_ids && i < MAPS_CAP; i++) {
 		fd = bpf_map_get_fd_by_id(ids[i]);
@@ -143,6 +148,17 @@ static bool is_complete(const struct found_maps *maps)
 	       maps->queues >= 0 && maps->shares >= 0;
 }
 
+/* Of another ABI only what every ABI has in its place. */
+static void keep_other(struct found_maps *maps)
+{
+	const int other = maps->other, link = maps->link;
+
+	maps->other = maps->link = -1;
+	maps_close(maps);
+	maps->other = other;
+	maps->link = link;
+}
+
 /* Is this program Volley? Takes its descriptor, and leaves it in *found only if its maps may be read. */
 static int look_at(struct found *found, int fd)
 {
@@ -158,10 +174,14 @@ static int look_at(struct found *found, int fd)
 		found->kind = FOUND_VOLLEY;
 		return 0;
 	}
+	found->kind = is_ours ? FOUND_MISFIT : found->abi ? FOUND_OTHER_ABI : FOUND_OTHER;
+	if (!err && found->kind == FOUND_OTHER_ABI) {
+		keep_other(&found->maps);
+		return 0;
+	}
 	maps_close(&found->maps);
 	close(found->prog_fd);
 	found->prog_fd = -1;
-	found->kind = is_ours ? FOUND_MISFIT : found->abi ? FOUND_OTHER_ABI : FOUND_OTHER;
 	return err;
 }
 
@@ -253,6 +273,48 @@ void found_close(struct found *found)
 		close(found->prog_fd);
 	found->prog_fd = -1;
 }
+
+/* --- What every ABI has in its place ------------------------------------------------------------- */
+
+/* The first bytes of an array that can be mapped and has as many; for object_unmap(). */
+static void *map_head(int fd, size_t bytes)
+{
+	struct bpf_map_info info = { 0 };
+	uint32_t len = sizeof(info);
+
+	if (fd < 0 || bpf_obj_get_info_by_fd(fd, &info, &len) || info.type != BPF_MAP_TYPE_ARRAY ||
+	    !(info.map_flags & BPF_F_MMAPABLE) || info.value_size < bytes)
+		return NULL;
+	return object_map(fd, bytes);
+}
+
+bool found_is_by_daemon(const struct found *found)
+{
+	const size_t bytes = offsetof(struct volley_link, by_daemon) + 1;
+	uint8_t *link = map_head(found->maps.link, bytes);
+	bool is = link && link[bytes - 1];
+
+	object_unmap(link, bytes);
+	return is;
+}
+
+#define UNTIL_AT (offsetof(struct volley_state, serve_until_s))
+
+uint32_t *found_serve_until(const struct found *found)
+{
+	const int fd = found->kind == FOUND_OTHER_ABI ? found->maps.other : found->maps.state;
+	uint8_t *state = map_head(fd, UNTIL_AT + sizeof(uint32_t));
+
+	return state ? (uint32_t *)(void *)(state + UNTIL_AT) : NULL;
+}
+
+void found_unmap(uint32_t *serve_until_s)
+{
+	if (serve_until_s)
+		object_unmap((uint8_t *)serve_until_s - UNTIL_AT, UNTIL_AT + sizeof(uint32_t));
+}
+
+/* --- Sizes --------------------------------------------------------------------------------------- */
 
 static uint32_t entries(int fd)
 {

@@ -20,6 +20,7 @@ struct found_maps {
 	int xsks;
 	int queues;
 	int shares;
+	int other; /* the first map of another ABI */
 };
 
 enum found_kind {
@@ -35,7 +36,8 @@ struct found {
 	bool is_generic;
 	bool is_alone; /* not behind libxdp's dispatcher */
 	uint32_t id;
-	uint32_t abi; /* of FOUND_OTHER_ABI */
+	uint32_t abi; /* of FOUND_OTHER_ABI, which has its program, its maps `other` and `link`, and no more */
+	uint8_t tag[8]; /* the kernel's digest of the program */
 	int prog_fd;
 	char name[32];
 	char misfit[128]; /* of FOUND_MISFIT: the map, and how it is */
@@ -49,6 +51,16 @@ struct found {
  */
 int found_look(struct found *found, int ifindex) __attribute__((warn_unused_result));
 void found_close(struct found *found);
+
+/* Whether a volleyd of any ABI attached it, so that a volleyd may replace it. */
+bool found_is_by_daemon(const struct found *found);
+
+/*
+ * Where a program of any ABI reads until which coarse monotonic second it may answer; for found_unmap(). NULL: not
+ * to be had.
+ */
+uint32_t *found_serve_until(const struct found *found);
+void found_unmap(uint32_t *serve_until_s);
 
 /* Sizes of the maps of FOUND_VOLLEY, as they are. 0 or -errno. */
 struct cache_sizes;

@@ -207,6 +207,7 @@ struct found_maps object_fds(const struct volley_bpf *skel)
 		.xsks = bpf_map__fd(skel->maps.xsks_map),
 		.queues = bpf_map__fd(skel->maps.volley_queues),
 		.shares = bpf_map__fd(skel->maps.volley_shares),
+		.other = -1,
 	};
 }
 
@@ -236,23 +237,75 @@ struct volley_bpf *object_open(const struct object_maps *maps, const struct cach
 	return skel;
 }
 
+static int load_maps(struct volley_bpf **out, const struct object_maps *maps,
+		     const struct cache_sizes *sizes)
+{
+	int err;
+
+	refusal_listen();
+	*out = object_open(maps, sizes);
+	if (!*out)
+		return errno ? -errno : -EINVAL;
+	err = bpf_program__set_autoload((*out)->progs.volley, false);
+	if (!err)
+		err = volley_bpf__load(*out);
+	if (err) {
+		volley_bpf__destroy(*out);
+		*out = NULL;
+	}
+	return err;
+}
+
+struct volley_bpf *object_load_maps(const struct object_maps *maps)
+{
+	struct volley_bpf *skel;
+	int err = load_maps(&skel, maps, &maps->memory.sizes);
+
+	errno = -err;
+	return skel;
+}
+
 int object_maps_make(struct object_maps *maps, const struct cache_sizes *sizes)
 {
 	struct volley_bpf *skel;
 	struct found_maps fds;
+	int err = load_maps(&skel, maps, sizes);
+
+	if (err)
+		return err;
+	fds = object_fds(skel);
+	err = object_maps_open(maps, &fds, sizes);
+	volley_bpf__destroy(skel);
+	return err;
+}
+
+/* With maps as small as can be: the tag does not depend on them. */
+static int read_tag(uint8_t tag[OBJECT_TAG_BYTES])
+{
+	const struct object_maps none = { 0 };
+	const struct cache_sizes least = { .n_buckets = 1, .n_segments = 1, .n_zones = 1 };
+	struct volley_bpf *skel = object_open(&none, &least);
+	struct bpf_prog_info info = { 0 };
+	uint32_t len = sizeof(info);
 	int err;
 
-	refusal_listen();
-	skel = object_open(maps, sizes);
 	if (!skel)
 		return errno ? -errno : -EINVAL;
-	err = bpf_program__set_autoload(skel->progs.volley, false);
-	if (!err)
-		err = volley_bpf__load(skel);
-	if (!err) {
-		fds = object_fds(skel);
-		err = object_maps_open(maps, &fds, sizes);
-	}
+	err = volley_bpf__load(skel);
+	if (!err && bpf_obj_get_info_by_fd(bpf_program__fd(skel->progs.volley), &info, &len))
+		err = -errno;
+	memcpy(tag, info.tag, OBJECT_TAG_BYTES);
 	volley_bpf__destroy(skel);
+	return err;
+}
+
+int object_tag(uint8_t tag[OBJECT_TAG_BYTES])
+{
+	static uint8_t ours[OBJECT_TAG_BYTES];
+	static bool is_read;
+	int err = is_read ? 0 : read_tag(ours);
+
+	is_read = !err;
+	memcpy(tag, ours, OBJECT_TAG_BYTES);
 	return err;
 }

@@ -54,6 +54,19 @@ struct found_maps object_fds(const struct volley_bpf *skel);
 int object_maps_open(struct object_maps *maps, const struct found_maps *found,
 		     const struct cache_sizes *sizes) __attribute__((warn_unused_result));
 
+/*
+ * The kernel's tag of our program: a digest of its instructions, whatever loads them. Loads it, once. 0 or -errno.
+ * Control's thread.
+ */
+#define OBJECT_TAG_BYTES 8
+int object_tag(uint8_t tag[OBJECT_TAG_BYTES]) __attribute__((warn_unused_result));
+
+/*
+ * An object with its maps made, and no program loaded: those of the cache are `maps`, the interface's own are new.
+ * NULL with errno. For volley_bpf__destroy().
+ */
+struct volley_bpf *object_load_maps(const struct object_maps *maps);
+
 /* Makes these maps and loads no program: the next one gets them. 0 or -errno. */
 int object_maps_make(struct object_maps *maps, const struct cache_sizes *sizes)
 	__attribute__((warn_unused_result));

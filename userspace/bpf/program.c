@@ -5,6 +5,7 @@
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <linux/if_link.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -81,7 +82,8 @@ bool program_is_attached(const struct program *p)
 
 	if (found_look(&found, p->ifindex))
 		return false;
-	is_there = found.kind == FOUND_VOLLEY && found.id == p->id;
+	is_there = (found.kind == FOUND_VOLLEY || found.kind == FOUND_OTHER_ABI) &&
+		   found.id == p->id;
 	found_close(&found);
 	return is_there;
 }
@@ -97,6 +99,16 @@ uint32_t program_id_of(int fd)
 	uint32_t len = sizeof(info);
 
 	return bpf_obj_get_info_by_fd(fd, &info, &len) ? 0 : info.id;
+}
+
+void program_identify(struct program *p, int fd)
+{
+	struct bpf_prog_info info = { 0 };
+	uint32_t len = sizeof(info);
+
+	(void)bpf_obj_get_info_by_fd(fd, &info, &len);
+	p->id = info.id;
+	memcpy(p->tag, info.tag, sizeof(p->tag));
 }
 
 enum xdp_attach_mode program_libxdp_mode(const struct program *p)
@@ -134,6 +146,42 @@ static void close_fd(int fd)
 		close(fd);
 }
 
+int program_take_maps(struct program *p, struct object_maps *maps, const struct found_maps *found,
+		      const struct cache_sizes *sizes)
+{
+	if (!maps->is_open) {
+		int err = object_maps_open(maps, found, sizes);
+
+		if (err)
+			return err;
+	}
+	p->cpu_fd = dup(found->cpu);
+	p->xsks_fd = dup(found->xsks);
+	p->link_fd = dup(found->link);
+	p->queues_fd = dup(found->queues);
+	p->shares_fd = dup(found->shares);
+	if (p->cpu_fd < 0 || p->xsks_fd < 0 || p->link_fd < 0 || p->queues_fd < 0 ||
+	    p->shares_fd < 0)
+		return -errno;
+	p->link = object_map(p->link_fd, sizeof(*p->link));
+	p->queues = object_map(p->queues_fd, VOLLEY_QUEUES * sizeof(*p->queues));
+	return p->link && p->queues ? 0 : -ENOMEM;
+}
+
+void program_drop_maps(struct program *p)
+{
+	int *fds[] = { &p->cpu_fd, &p->xsks_fd, &p->link_fd, &p->queues_fd, &p->shares_fd };
+
+	object_unmap(p->link, sizeof(*p->link));
+	object_unmap(p->queues, VOLLEY_QUEUES * sizeof(*p->queues));
+	p->link = NULL;
+	p->queues = NULL;
+	for (size_t i = 0; i < sizeof(fds) / sizeof(fds[0]); i++) {
+		close_fd(*fds[i]);
+		*fds[i] = -1;
+	}
+}
+
 void program_close(struct program *p, bool keep)
 {
 	int err;
@@ -146,15 +194,10 @@ void program_close(struct program *p, bool keep)
 			log_warn("%s: detaching the XDP program: %s", p->ifname, err_text(err));
 	}
 	program_unprepare(p);
+	found_unmap(p->old_until_s);
 	if (p->xdp)
 		xdp_program__close(p->xdp);
-	object_unmap(p->link, sizeof(*p->link));
-	object_unmap(p->queues, VOLLEY_QUEUES * sizeof(*p->queues));
-	close_fd(p->link_fd);
-	close_fd(p->cpu_fd);
-	close_fd(p->xsks_fd);
-	close_fd(p->queues_fd);
-	close_fd(p->shares_fd);
+	program_drop_maps(p);
 	close_fd(p->prog_fd);
 	if (p->lock_fd >= 0)
 		lock_close(p->lock_fd, p->lock_path);
@@ -256,6 +299,20 @@ const char *program_generic_reason(const struct program *p)
 uint32_t program_id(const struct program *p)
 {
 	return p->id;
+}
+
+const char *program_tag_text(const struct program *p, char text[PROGRAM_TAG_CAP])
+{
+	for (int i = 0; i < OBJECT_TAG_BYTES; i++)
+		snprintf(text + 2 * i, PROGRAM_TAG_CAP - (size_t)(2 * i), "%02x", p->tag[i]);
+	return text;
+}
+
+bool program_is_our_build(const struct program *p)
+{
+	uint8_t ours[OBJECT_TAG_BYTES];
+
+	return object_tag(ours) || !memcmp(ours, p->tag, sizeof(ours));
 }
 
 int program_xsks_fd(const struct program *p)

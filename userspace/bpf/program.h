@@ -5,11 +5,12 @@
  *      what is on the interface                    what happens
  *      nothing                                     loaded and attached, beside others where libxdp's
  *                                                  dispatcher can be used (program_attach.c)
- *      Volley, this ABI (ip link, xdp-loader,      adopted: its maps are the cache
- *        or a volleyd before us)
- *      Volley, this ABI, but another cache is in   replaced in one step by one with our maps
+ *      Volley, this ABI (ip link, xdp-loader,      adopted: its maps are the cache; where a volleyd attached it
+ *        or a volleyd before us)                     and it is another build, ours takes its place at once
+ *      Volley, this ABI, but another cache is in   ours, with our maps, waits to take its place
  *        use already
- *      Volley, another ABI                         refused
+ *      Volley, another ABI, by a volleyd           the same, with a new cache
+ *      Volley, another ABI, by others              refused
  *      another program, no dispatcher possible     refused
  *      anything, but another volleyd works on it   refused
  *
@@ -33,7 +34,7 @@
 enum program_origin {
 	PROGRAM_LOADED,   /* by us */
 	PROGRAM_ADOPTED,  /* found on the interface */
-	PROGRAM_REPLACED, /* ours, in the place of a Volley with other maps */
+	PROGRAM_REPLACED, /* ours, in the place of a Volley of another build or with other maps */
 };
 
 enum program_mode { PROGRAM_NATIVE, PROGRAM_GENERIC };
@@ -51,7 +52,7 @@ struct program_want {
 /*
  * Finds or attaches the program and opens its maps. *maps is filled by the first program and shared
  * with the next ones. On an error err has a sentence that names the interface and what to do.
- * Errors: -ENODEV, -EPROTO (another ABI), -EBUSY (another program), ERR_RUNNING (another volleyd), -EOPNOTSUPP (the driver
+ * Errors: -ENODEV, -EPROTO (another ABI, not by a volleyd), -EBUSY (another program), ERR_RUNNING (another volleyd), -EOPNOTSUPP (the driver
  * knows no native XDP and only that is wanted), or what refused the last way of loading and attaching it.
  */
 int program_open(struct program **out, struct object_maps *maps, const struct program_want *want,
@@ -63,6 +64,16 @@ int program_open(struct program **out, struct object_maps *maps, const struct pr
  * that a volleyd before us used last.
  */
 uint32_t program_find(const char *ifname);
+
+/*
+ * Whether an earlier volleyd's program still runs in its place, with a cache that is not ours. When misses are
+ * answered, by kernel sockets at least, program_take_place() exchanges the two: a packet meets one of them. Until then
+ * who lives keeps the old one answering: program_old_deadline() is the coarse monotonic second until which it may, or
+ * NULL; valid until the place is taken or the program closed. 0 or -errno: then neither is on the interface.
+ */
+bool program_is_waiting(const struct program *program);
+uint32_t *program_old_deadline(const struct program *program);
+int program_take_place(struct program *program) __attribute__((warn_unused_result));
 
 /* Whether a volleyd attached it, this one or one before. */
 bool program_is_by_daemon(const struct program *program);
@@ -139,6 +150,11 @@ enum program_mode program_mode(const struct program *program);
 /* Why native mode was refused, where the program is generic; "": native was not tried. The program's. */
 const char *program_generic_reason(const struct program *program);
 uint32_t program_id(const struct program *program);
+
+/* The kernel's digest of its instructions, as hexadecimal digits; and whether it is that of our own object. */
+#define PROGRAM_TAG_CAP 17
+const char *program_tag_text(const struct program *program, char text[PROGRAM_TAG_CAP]);
+bool program_is_our_build(const struct program *program);
 int program_xsks_fd(const struct program *program);
 
 /* How far the worker of a receive queue (below VOLLEY_QUEUES) is behind; the program's, until it is closed. */

@@ -90,7 +90,7 @@ static int take_step(struct program *p, const struct object_maps *maps, const st
 		return errno ? -errno : -EINVAL;
 	err = step->is_plain ? attach_plain(p) : attach_by_dispatcher(p);
 	if (!err)
-		p->id = program_id_of(program_fd(p));
+		program_identify(p, program_fd(p));
 	return err;
 }
 

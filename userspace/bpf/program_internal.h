@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * What these share: program.c (a program that is open), program_open.c (how it is found), program_attach.c (how it is
- * loaded where none is), program_switch.c and program_lend.c (how another takes its place).
+ * loaded where none is), program_switch.c, program_lend.c and program_succeed.c (how another takes its place).
  */
 #ifndef VOLLEY_BPF_PROGRAM_INTERNAL_H
 #define VOLLEY_BPF_PROGRAM_INTERNAL_H
@@ -37,6 +37,13 @@ struct program {
 	struct volley_bpf *next;
 	struct xdp_program *next_xdp; /* behind libxdp's dispatcher; NULL: alone on the interface */
 	uint32_t next_state_id;
+
+	/* Of an earlier volleyd's program, whose place it is to take (program_succeed.c). */
+	bool is_waiting;
+	uint32_t old_abi;
+	uint32_t *old_until_s; /* until when it may answer; NULL: not known */
+
+	uint8_t tag[OBJECT_TAG_BYTES]; /* of the program that is attached */
 };
 
 /* Of the program that is attached; it stays the program's. */
@@ -80,6 +87,26 @@ int program_put_next(struct program *p) __attribute__((warn_unused_result));
 
 /* What is attached is p->next: the old one's descriptors are closed, and with them its maps. */
 void program_settle(struct program *p);
+
+/* Copies of what the program alone has, mapped; the maps of the cache, if they are not open yet. 0 or -errno. */
+int program_take_maps(struct program *p, struct object_maps *maps, const struct found_maps *found,
+		      const struct cache_sizes *sizes) __attribute__((warn_unused_result));
+
+/* Unmaps and closes what it has by program_take_maps(), but for the maps of the cache. */
+void program_drop_maps(struct program *p);
+
+/*
+ * Prepares a program with maps of its own, and those of the cache, in the place of OLD, which goes on for now. p has
+ * mode and prog_fd of the old one. On an error nothing has changed. 0 or -errno.
+ */
+int program_succeed(struct program *p, struct object_maps *maps, const struct cache_sizes *sizes,
+		    const struct found *old) __attribute__((warn_unused_result));
+
+/* Ours in the place of what was adopted, where a volleyd attached that and it is another build. Says what it does. */
+void program_update(struct program *p, const struct object_maps *maps, const struct found *found);
+
+/* Notes number and tag of the program that fd is. */
+void program_identify(struct program *p, int fd);
 
 /* The kernel's number of a map; 0: not known. */
 uint32_t program_map_id(int fd);

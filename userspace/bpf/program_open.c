@@ -22,34 +22,11 @@
 
 /* --- Loading ------------------------------------------------------------------------------------- */
 
-/* Copies of what the program alone has; the maps of the cache, if they are not open yet. */
-static int take_over(struct program *p, struct object_maps *maps, const struct found_maps *found,
-		     const struct cache_sizes *sizes)
-{
-	if (!maps->is_open) {
-		int err = object_maps_open(maps, found, sizes);
-
-		if (err)
-			return err;
-	}
-	p->cpu_fd = dup(found->cpu);
-	p->xsks_fd = dup(found->xsks);
-	p->link_fd = dup(found->link);
-	p->queues_fd = dup(found->queues);
-	p->shares_fd = dup(found->shares);
-	if (p->cpu_fd < 0 || p->xsks_fd < 0 || p->link_fd < 0 || p->queues_fd < 0 ||
-	    p->shares_fd < 0)
-		return -errno;
-	p->link = object_map(p->link_fd, sizeof(*p->link));
-	p->queues = object_map(p->queues_fd, VOLLEY_QUEUES * sizeof(*p->queues));
-	return p->link && p->queues ? 0 : -ENOMEM;
-}
-
 /* It goes with us. */
 static int claim_maps(struct program *p, struct object_maps *maps, const struct cache_sizes *sizes)
 {
 	struct found_maps fds = object_fds(p->skel);
-	int err = take_over(p, maps, &fds, sizes);
+	int err = program_take_maps(p, maps, &fds, sizes);
 
 	if (!err)
 		p->link->by_daemon = 1;
@@ -79,24 +56,27 @@ static int load(struct program *p, struct object_maps *maps, const struct progra
 	return err;
 }
 
-/* Ours in the place of `old`, with the maps that are in use. */
-static int replace(struct program *p, struct object_maps *maps, const struct program_want *want,
+/*
+ * Ours is prepared to take the place of `old`. Where that cannot be, the old one, which nobody would keep up to date, goes
+ * at once, and ours is attached as where there was none.
+ */
+static int succeed(struct program *p, struct object_maps *maps, const struct program_want *want,
 		   const struct found *old)
 {
 	int err;
 
 	p->mode = old->is_generic ? PROGRAM_GENERIC : PROGRAM_NATIVE;
 	p->prog_fd = dup(old->prog_fd);
-	p->next = object_open(maps, &want->sizes);
-	if (!p->next)
-		return errno ? -errno : -EINVAL;
-	err = program_load_next(p, old->is_alone);
+	err = program_succeed(p, maps, &want->sizes, old);
 	if (!err)
-		err = program_put_next(p);
-	if (!err)
-		return claim_maps(p, maps, &want->sizes);
+		return 0;
 	refusal_explain(err, p->refusal, sizeof(p->refusal));
-	return err;
+	log_warn("%s: putting ours in the place of the XDP program there: %s", p->ifname,
+		 p->refusal);
+	err = program_detach(p);
+	close(p->prog_fd);
+	p->prog_fd = -1;
+	return err ? err : load(p, maps, want, !old->is_alone);
 }
 
 /* --- Finding ------------------------------------------------------------------------------------- */
@@ -112,20 +92,17 @@ uint32_t program_map_id(int fd)
 static int adopt(struct program *p, struct object_maps *maps, const struct found *found,
 		 const struct cache_sizes *sizes)
 {
+	int err;
+
 	p->origin = PROGRAM_ADOPTED;
 	p->mode = found->is_generic ? PROGRAM_GENERIC : PROGRAM_NATIVE;
 	p->id = found->id;
 	p->prog_fd = dup(found->prog_fd);
-	return take_over(p, maps, &found->maps, sizes);
-}
-
-/* Whether volleyd attached what was found, so that a volleyd may replace it. */
-static bool is_by_daemon(const struct found *found)
-{
-	struct volley_link link = { 0 };
-	uint32_t zero = 0;
-
-	return !bpf_map_lookup_elem(found->maps.link, &zero, &link) && link.by_daemon;
+	memcpy(p->tag, found->tag, sizeof(p->tag));
+	err = program_take_maps(p, maps, &found->maps, sizes);
+	if (!err)
+		program_update(p, maps, found);
+	return err;
 }
 
 static bool is_same_size(const struct cache_sizes *a, const struct cache_sizes *b)
@@ -145,14 +122,14 @@ static int adopt_or_replace(struct program *p, struct object_maps *maps,
 	if (code)
 		return code;
 	if (maps->is_open && program_map_id(found->maps.state) != program_map_id(maps->state_fd))
-		return replace(p, maps, want, found);
-	if (!maps->is_open && is_by_daemon(found) && sizes.n_zones < want->sizes.n_zones) {
+		return succeed(p, maps, want, found);
+	if (!maps->is_open && found_is_by_daemon(found) && sizes.n_zones < want->sizes.n_zones) {
 		log_notice("%s: there are more zones than the old cache has slots for: its answers "
 			   "are dropped",
 			   p->ifname);
-		return replace(p, maps, want, found);
+		return succeed(p, maps, want, found);
 	}
-	if (!maps->is_open && !is_by_daemon(found) && !is_same_size(&sizes, &want->sizes))
+	if (!maps->is_open && !found_is_by_daemon(found) && !is_same_size(&sizes, &want->sizes))
 		log_warn("%s: the program there was loaded with a cache of %llu MiB, which holds "
 			 "until it is loaded anew; cache.size is not used",
 			 p->ifname,
@@ -163,11 +140,12 @@ static int adopt_or_replace(struct program *p, struct object_maps *maps,
 static int refuse(const struct program *p, const struct found *found, char *err, size_t err_cap)
 {
 	if (found->kind == FOUND_OTHER_ABI) {
-		snprintf(err, err_cap,
-			 "%s: the Volley program there (id %u) is of ABI %u, this volleyd speaks "
-			 "ABI %u: detach it (ip link set dev %s xdp off) or run the volleyd of its "
-			 "version",
-			 p->ifname, found->id, found->abi, VOLLEY_ABI, p->ifname);
+		snprintf(
+			err, err_cap,
+			"%s: the Volley program there (id %u), which volleyd has not loaded, is of "
+			"ABI %u, this volleyd speaks ABI %u: detach it (ip link set dev %s xdp off) "
+			"or run the volleyd of its version",
+			p->ifname, found->id, found->abi, VOLLEY_ABI, p->ifname);
 		return -EPROTO;
 	}
 	if (found->kind == FOUND_MISFIT) {
@@ -210,6 +188,10 @@ static int find_or_load(struct program *p, struct object_maps *maps,
 			break;
 		case FOUND_VOLLEY:
 			code = adopt_or_replace(p, maps, want, &found);
+			break;
+		case FOUND_OTHER_ABI:
+			code = found_is_by_daemon(&found) ? succeed(p, maps, want, &found) :
+							    refuse(p, &found, err, err_cap);
 			break;
 		default:
 			code = refuse(p, &found, err, err_cap);
@@ -286,7 +268,8 @@ int program_open(struct program **out, struct object_maps *maps, const struct pr
 		program_close(p, false);
 		return code;
 	}
-	p->state_id = program_map_id(maps->state_fd);
+	if (!p->is_waiting)
+		p->state_id = program_map_id(maps->state_fd);
 	program_set_answers(p, want->driver_answers);
 	*out = p;
 	return 0;
@@ -297,14 +280,13 @@ int program_open(struct program **out, struct object_maps *maps, const struct pr
 /* From now on it answers nothing. Whether it did before. */
 static bool silence(const struct found *found)
 {
-	struct volley_state *state = object_map(found->maps.state, sizeof(*state));
+	uint32_t *until_s = found_serve_until(found);
 	bool was_answering;
 
-	if (!state)
+	if (!until_s)
 		return false;
-	was_answering = __atomic_exchange_n(&state->serve_until_s, 0, __ATOMIC_ACQ_REL) >
-			clock_coarse_s();
-	object_unmap(state, sizeof(*state));
+	was_answering = __atomic_exchange_n(until_s, 0, __ATOMIC_ACQ_REL) > clock_coarse_s();
+	found_unmap(until_s);
 	return was_answering;
 }
 
@@ -312,7 +294,7 @@ static bool clean_up(struct program *p, const struct found *found)
 {
 	int err;
 
-	if (!is_by_daemon(found))
+	if (!found_is_by_daemon(found))
 		return silence(found);
 	p->mode = found->is_generic ? PROGRAM_GENERIC : PROGRAM_NATIVE;
 	p->prog_fd = dup(found->prog_fd);
@@ -323,6 +305,17 @@ static bool clean_up(struct program *p, const struct found *found)
 	return silence(found);
 }
 
+static bool is_left(const char *ifname)
+{
+	unsigned int ifindex = if_nametoindex(ifname);
+	struct found found;
+
+	if (!ifindex || found_look(&found, (int)ifindex))
+		return false;
+	found_close(&found);
+	return found.kind == FOUND_VOLLEY || found.kind == FOUND_OTHER_ABI;
+}
+
 bool program_clean_up(const char *ifname)
 {
 	struct program *p = NULL;
@@ -330,10 +323,11 @@ bool program_clean_up(const char *ifname)
 	struct found found;
 	char err[512];
 
-	if (!program_find(ifname) || program_new(&p, ifname))
+	if (!is_left(ifname) || program_new(&p, ifname))
 		return false;
 	if (!claim(p, err, sizeof(err)) && !found_look(&found, p->ifindex)) {
-		is_cleaned = found.kind == FOUND_VOLLEY && clean_up(p, &found);
+		is_cleaned = (found.kind == FOUND_VOLLEY || found.kind == FOUND_OTHER_ABI) &&
+			     clean_up(p, &found);
 		found_close(&found);
 	}
 	program_close(p, true);

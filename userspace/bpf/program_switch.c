@@ -139,7 +139,7 @@ void program_settle(struct program *p)
 	p->next = NULL;
 	p->next_xdp = NULL;
 	p->prog_fd = dup(p->xdp ? xdp_program__fd(p->xdp) : bpf_program__fd(p->skel->progs.volley));
-	p->id = program_id_of(p->prog_fd);
+	program_identify(p, p->prog_fd);
 	p->origin = PROGRAM_REPLACED;
 	p->state_id = p->next_state_id;
 }

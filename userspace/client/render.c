@@ -32,8 +32,8 @@ static const struct view views[] = {
 	{ NULL,
 	  "interfaces",
 	  false,
-	  { "name state xdp origin port zero_copy queues driver_answers ifindex program_id", "note",
-	    "" } },
+	  { "name state xdp origin port zero_copy queues driver_answers ifindex program_id program_tag",
+	    "note", "" } },
 	/* A port's name says its kind, interface and queue. */
 	{ NULL,
 	  "ports",

@@ -9,7 +9,7 @@
  *	status       {version, pid, uptime_s, abi, state:"starting|serving|stopping", ready, progress,
  *	              degraded:[sentence...],
  *	              interfaces:[{name, ifindex, xdp:"native", origin:"loaded|adopted|replaced",
- *	                program_id, port:"xsk", zero_copy, queues, driver_answers, state:"up|gone", note}...],
+ *	                program_id, program_tag, port:"xsk", zero_copy, queues, driver_answers, state:"up|gone", note}...],
  *	              workers, zones:{serving, stale, failed, loading},
  *	              recursion:{mode:"off|forward|iterate", zones_for_everyone,
  *	                by:"forwarder|libunbound", transport, upstreams:[text...], root_hints, stubs,

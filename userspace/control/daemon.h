@@ -69,7 +69,10 @@ struct daemon {
 	struct grace *grace;
 	pthread_mutex_t alive_lock;
 	struct volley_state
-		*alive[2];     /* under it: what programs read; the second one during a resize */
+		*alive[2]; /* under it: what programs read; the second one during a resize */
+	uint32_t *alive_old
+		[CONFIG_INTERFACES_MAX]; /* under it: deadlines of programs of earlier daemons */
+	size_t n_alive_old;
 	struct resize *resize; /* NULL until the workers are there */
 
 	struct engine_data published;

@@ -22,6 +22,8 @@ static void serve_until(struct daemon *d, uint32_t until_s)
 	for (i = 0; i < 2; i++)
 		if (d->alive[i])
 			__atomic_store_n(&d->alive[i]->serve_until_s, until_s, __ATOMIC_RELEASE);
+	for (i = 0; i < d->n_alive_old; i++)
+		__atomic_store_n(d->alive_old[i], until_s, __ATOMIC_RELEASE);
 	pthread_mutex_unlock(&d->alive_lock);
 }
 
@@ -41,6 +43,13 @@ void daemon_serve_by(struct daemon *d, struct volley_state *first, struct volley
 	d->alive[1] = second;
 	pthread_mutex_unlock(&d->alive_lock);
 	beat(d);
+}
+
+void daemon_let_old_go(struct daemon *d)
+{
+	pthread_mutex_lock(&d->alive_lock);
+	d->n_alive_old = 0;
+	pthread_mutex_unlock(&d->alive_lock);
 }
 
 /* Of its own, so that what takes the control thread long does not look like a death. */

@@ -24,6 +24,20 @@ static int attach(struct daemon *d, struct iface *iface)
 	return err;
 }
 
+/* Programs that ours are to replace answer on until there are workers; for the heartbeat. */
+static void keep_old_alive(struct daemon *d)
+{
+	uint32_t *until_s;
+
+	pthread_mutex_lock(&d->alive_lock);
+	for (size_t i = 0; i < d->n_ifaces; i++) {
+		until_s = d->ifaces[i].program ? program_old_deadline(d->ifaces[i].program) : NULL;
+		if (until_s)
+			d->alive_old[d->n_alive_old++] = until_s;
+	}
+	pthread_mutex_unlock(&d->alive_lock);
+}
+
 /*
  * A volleyd that died while it gave its interfaces another cache leaves two: the newer one first. What
  * was withdrawn was withdrawn from both (cache/sweep.h), and both have one table of generations.
@@ -46,7 +60,14 @@ int daemon_attach_all(struct daemon *d)
 		is_done[best] = true;
 		err = attach(d, &d->ifaces[best]);
 	}
+	keep_old_alive(d);
 	return err;
+}
+
+void daemon_take_places(struct daemon *d)
+{
+	for (size_t i = 0; i < d->n_ifaces; i++)
+		iface_take_place(&d->ifaces[i]);
 }
 
 static struct iface *find_iface(struct daemon *d, const char *ifname)
@@ -74,6 +95,18 @@ void daemon_clean_others(struct daemon *d)
 	if_freenameindex(names);
 }
 
+/* While there are workers; a crew that is yet to come opens all at once. */
+static int attach_and_open(struct daemon *d, struct iface *iface)
+{
+	int code = iface_attach(iface, &d->maps, &d->sizes);
+
+	if (code || !d->crew)
+		return code;
+	iface_open_ports(iface, d->crew);
+	iface_take_place(iface);
+	return 0;
+}
+
 static void renew(struct daemon *d, struct iface *iface)
 {
 	int err = program_renew(iface->program, &d->maps);
@@ -90,8 +123,7 @@ static void reattach(struct daemon *d, struct iface *iface)
 
 	iface_close(iface, d->crew, false);
 	iface->has_peer_lost = has_peer_lost;
-	if (!iface_attach(iface, &d->maps, &d->sizes))
-		iface_open_ports(iface, d->crew);
+	(void)attach_and_open(d, iface);
 }
 
 /* Has the interface come, gone, lost its program, or lost the one that was in the way? */
@@ -117,8 +149,7 @@ static void check(struct daemon *d, struct iface *iface)
 		log_warn("%s: the interface or its XDP program is gone", iface->config.name);
 		iface_close(iface, d->crew, false);
 	}
-	if (!iface_attach(iface, &d->maps, &d->sizes))
-		iface_open_ports(iface, d->crew);
+	(void)attach_and_open(d, iface);
 }
 
 void daemon_check_ifaces(struct daemon *d)
@@ -188,11 +219,9 @@ int daemon_attach(struct daemon *d, const char *ifname, char *err, size_t err_ca
 		return 0;
 	if (iface->config.xdp == CONFIG_XDP_OFF)
 		iface->config.xdp = CONFIG_XDP_AUTO;
-	code = iface_attach(iface, &d->maps, &d->sizes);
+	code = attach_and_open(d, iface);
 	if (code)
 		snprintf(err, err_cap, "%s: %s", ifname, iface->note);
-	else
-		iface_open_ports(iface, d->crew);
 	return code;
 }
 

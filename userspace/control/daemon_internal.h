@@ -29,6 +29,8 @@ int daemon_configure_recursion(struct daemon *d, struct config *config, char *er
 void daemon_update_services(struct daemon *d);
 /* A thread of its own says that we live. 0 or -errno. */
 int daemon_start_heartbeat(struct daemon *d) __attribute__((warn_unused_result));
+/* From now on it does not speak for programs of earlier daemons, which are about to be replaced. */
+void daemon_let_old_go(struct daemon *d);
 /* Its end. A program that stays although we go answers no more, but for a next daemon (d->keep). */
 void daemon_silence(struct daemon *d);
 /* From now on programs read these: the second one, if any, serves as long as the first one. */
@@ -39,6 +41,8 @@ void daemon_serve_by(struct daemon *d, struct volley_state *first, struct volley
  * maps with the answers. -EPROTO or ERR_RUNNING, logged, where one would go on answering beside us.
  */
 int daemon_attach_all(struct daemon *d) __attribute__((warn_unused_result));
+/* Ours take the places of earlier daemons' programs. When sockets are open; daemon_let_old_go() comes before. */
+void daemon_take_places(struct daemon *d);
 /* Sees to what a daemon that was killed left on interfaces that are not ours any more. */
 void daemon_clean_others(struct daemon *d);
 /* Notices interfaces that came, went, or lost their program. While there are workers. */

@@ -688,17 +688,16 @@ int daemon_open_crew(struct daemon *d)
 		log_error("%s", err);
 		return code;
 	}
+	daemon_let_old_go(d); /* they have some seconds left at least */
 	for (i = 0; i < d->n_ifaces; i++)
 		iface_open_ports(&d->ifaces[i], d->crew);
+	daemon_update_services(d);
+	daemon_take_places(d);
 	code = leave_cores(d);
 	if (code)
 		return code;
 	code = open_snapshots(d);
-	if (!code)
-		code = open_resize(d);
-	if (!code)
-		daemon_update_services(d);
-	return code;
+	return code ? code : open_resize(d);
 }
 
 /* --- Close --------------------------------------------------------------------------------------- */

@@ -42,6 +42,7 @@ static void put_dpdk(json_t *o, const struct dpdk_device *device)
 static json_t *report_iface(const struct daemon *d, const struct iface *iface)
 {
 	json_t *o = json_object();
+	char tag[PROGRAM_TAG_CAP];
 
 	json_put_text(o, "name", iface->config.name);
 	json_put_text(o, "state", iface_state_text(iface->state));
@@ -51,6 +52,7 @@ static json_t *report_iface(const struct daemon *d, const struct iface *iface)
 	if (iface->program) {
 		json_put_text(o, "origin", program_origin_text(program_origin(iface->program)));
 		json_put_int(o, "program_id", program_id(iface->program));
+		json_put_text(o, "program_tag", program_tag_text(iface->program, tag));
 		json_put_bool(o, "driver_answers", iface_driver_answers(iface));
 	}
 	json_put_text(o, "port", port_text(d, iface));

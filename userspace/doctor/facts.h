@@ -80,7 +80,13 @@ struct doctor_irq {
 	cpu_set_t cpus;
 };
 
-enum doctor_program { DOCTOR_NO_PROGRAM, DOCTOR_VOLLEY, DOCTOR_OTHER_ABI, DOCTOR_FOREIGN };
+enum doctor_program {
+	DOCTOR_NO_PROGRAM,
+	DOCTOR_VOLLEY,
+	DOCTOR_EARLIER,   /* of another ABI, by a volleyd */
+	DOCTOR_OTHER_ABI, /* loaded by hand, or with maps that are not those of this ABI */
+	DOCTOR_FOREIGN,
+};
 
 /* A flow rule of the card that takes UDP to port 53 somewhere. */
 struct doctor_steer {

@@ -197,6 +197,11 @@ void doctor_look_netlink(struct doctor_nic *nic)
 
 void doctor_look_program(struct doctor_nic *nic)
 {
+	static const enum doctor_program programs[] = {
+		[FOUND_NOTHING] = DOCTOR_NO_PROGRAM,  [FOUND_OTHER] = DOCTOR_FOREIGN,
+		[FOUND_OTHER_ABI] = DOCTOR_OTHER_ABI, [FOUND_MISFIT] = DOCTOR_OTHER_ABI,
+		[FOUND_VOLLEY] = DOCTOR_VOLLEY,
+	};
 	LIBBPF_OPTS(bpf_xdp_query_opts, there);
 	struct found found;
 	int err = bpf_xdp_query(nic->ifindex, 0, &there);
@@ -214,11 +219,9 @@ void doctor_look_program(struct doctor_nic *nic)
 		nic->xdp_program = err;
 		return;
 	}
-	nic->xdp_program = found.kind == FOUND_VOLLEY    ? DOCTOR_VOLLEY :
-			   found.kind == FOUND_OTHER_ABI ? DOCTOR_OTHER_ABI :
-			   found.kind == FOUND_MISFIT    ? DOCTOR_OTHER_ABI :
-			   found.kind == FOUND_OTHER     ? DOCTOR_FOREIGN :
-							   DOCTOR_NO_PROGRAM;
+	nic->xdp_program = programs[found.kind];
+	if (found.kind == FOUND_OTHER_ABI && found_is_by_daemon(&found))
+		nic->xdp_program = DOCTOR_EARLIER;
 	nic->xdp_id = found.id ? found.id : nic->xdp_id;
 	memcpy(nic->xdp_name, found.name, sizeof(nic->xdp_name));
 	found_close(&found);

@@ -227,6 +227,11 @@ static void program(const struct doctor_case *c, struct doctor_finding *f)
 	} else if (nic->xdp_program == DOCTOR_VOLLEY) {
 		doctor_ok(f, "Volley, id %u, %s", nic->xdp_id,
 			  nic->xdp_generic > 0 ? "generic" : "native");
+	} else if (nic->xdp_program == DOCTOR_EARLIER) {
+		doctor_ok(f,
+			  "the program of another version's volleyd is there (id %u): the next "
+			  "volleyd puts its own in its place",
+			  nic->xdp_id);
 	} else if (nic->xdp_program == DOCTOR_OTHER_ABI) {
 		doctor_fail(f,
 			    "the Volley program of another version is there (id %u): volleyd does "

@@ -158,13 +158,22 @@ static void say_program(struct iface *iface)
 {
 	const struct program *program = iface->program;
 	const char *reason = program_generic_reason(program);
+	char tag[PROGRAM_TAG_CAP];
 
 	if (program_mode(program) == PROGRAM_GENERIC && *reason)
 		iface_say(iface, IFACE_TOPIC_PROGRAM, false, "no native XDP (%s): generic", reason);
+	else if (program_origin(program) == PROGRAM_ADOPTED && !program_is_our_build(program))
+		iface_say(iface, IFACE_TOPIC_PROGRAM, false,
+			  "its XDP program is of another build than this volleyd (tag %s), and %s: "
+			  "ip link set dev %s xdp off, and volleyd attaches its own",
+			  program_tag_text(program, tag),
+			  program_is_by_daemon(program) ? "could not be replaced" :
+							  "not volleyd's to replace",
+			  iface->config.name);
 	else
 		iface_unsay(iface, IFACE_TOPIC_PROGRAM);
-	log_info("%s: XDP program %u, %s, %s", iface->config.name, program_id(program),
-		 program_mode_text(program_mode(program)),
+	log_info("%s: XDP program %u, tag %s, %s, %s", iface->config.name, program_id(program),
+		 program_tag_text(program, tag), program_mode_text(program_mode(program)),
 		 program_origin_text(program_origin(program)));
 }
 
@@ -275,6 +284,17 @@ int iface_attach(struct iface *iface, struct object_maps *maps, const struct cac
 	}
 	begin(iface);
 	return 0;
+}
+
+void iface_take_place(struct iface *iface)
+{
+	int err = iface->program ? program_take_place(iface->program) : 0;
+
+	if (err)
+		iface_say(
+			iface, IFACE_TOPIC_PROGRAM, true,
+			"putting the XDP program in the place of an earlier one: %s; kernel sockets answer",
+			err_text(err));
 }
 
 void iface_close(struct iface *iface, struct crew *crew, bool keep)

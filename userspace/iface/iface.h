@@ -118,6 +118,12 @@ void iface_open_ports(struct iface *iface, struct crew *crew);
 
 /* The same by DPDK (iface_dpdk.c), of what dpdk_iface.h calls owned and lent. Tried once. */
 void iface_open_dpdk(struct iface *iface, struct crew *crew);
+/*
+ * Where an earlier volleyd's program still runs, ours takes its place (program_is_waiting()): once its sockets are
+ * open and kernel sockets answer what it does not know.
+ */
+void iface_take_place(struct iface *iface);
+
 /* An owned device and its tap, which is the interface. 0, or a negative code and a sentence in err. */
 int iface_attach_dpdk(struct iface *iface, char *err, size_t err_cap)
 	__attribute__((warn_unused_result));

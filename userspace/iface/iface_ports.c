@@ -343,6 +343,7 @@ void iface_open_ports(struct iface *iface, struct crew *crew)
 
 	iface_watch_tags(iface);
 	if (iface->config.port == CONFIG_PORT_DPDK) {
+		iface_take_place(iface); /* which is about to be lent */
 		iface_open_dpdk(iface, crew);
 		return;
 	}

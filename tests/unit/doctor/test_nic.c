@@ -68,6 +68,7 @@
 	X(program_unloadable, "xdp-program", w->daemon.err = 0; w->host.load.err = -EACCES, DOCTOR_WARN, "what the host's program-load says") \
 	X(program_unloadable_yet, "xdp-program", w->host.load.err = -EACCES, DOCTOR_WARN, "does not load") \
 	X(program_ours, "xdp-program", w->nic.xdp_program = DOCTOR_VOLLEY; w->nic.xdp_id = 77, DOCTOR_OK, "id 77, native") \
+	X(program_earlier, "xdp-program", w->nic.xdp_program = DOCTOR_EARLIER, DOCTOR_OK, "puts its own in its place") \
 	X(program_old, "xdp-program", w->nic.xdp_program = DOCTOR_OTHER_ABI, DOCTOR_FAIL, "another version") \
 	X(program_foreign, "xdp-program", w->nic.xdp_program = DOCTOR_FOREIGN; strcpy(w->nic.xdp_name, "fw"), DOCTOR_FAIL, "(id 0, fw)") \
 	X(program_unseen, "xdp-program", w->nic.xdp_program = -EPERM, DOCTOR_UNKNOWN, "only root") \
