@@ -11,8 +11,8 @@ import dns.flags
 import dns.message
 import pytest
 
-from netlab import (BIN, TIMEOUT, V4, V6, Answered, iface, program, query_frame, receive_frame, texts,
-                    wait_for, write_zone, zone)
+from netlab import (BIN, SERVER_MAC, TIMEOUT, V4, V6, Answered, driver_counters, iface, program, query_frame,
+                    receive_frame, run, texts, wait_for, write_zone, zone)
 from ports import PORTS
 
 WWW = ["192.0.2.80", "192.0.2.81"]
@@ -80,6 +80,55 @@ def test_replaced_by_another(lab, daemon):
         assert texts(lab.ask("mail.example.com")) == ["192.0.2.25"]
     assert two.by.get("worker") == 1 and sum(two.by.values()) == 2
     assert not daemon.degraded()
+
+
+@contextlib.contextmanager
+def other_namespace(lab):
+    name = f"{lab.name}-x"
+    run("ip", "netns", "add", name)
+    try:
+        yield name
+    finally:
+        run("ip", "netns", "delete", name)
+
+
+def n_replies(lab, n=5):
+    """How many of n questions, as frames to s0 wherever it is, bring a frame back."""
+    with lab.frames() as sock:
+        sock.settimeout(0.3)
+        for _ in range(n):
+            sock.send(query_frame(dns.message.make_query("www.example.com", "A")))
+        replies = 0
+        with contextlib.suppress(TimeoutError):
+            while True:
+                frame = sock.recv(65535)
+                replies += frame[6:12] == SERVER_MAC and frame[23] == 17 and frame[34:36] == b"\0\x35"
+    return replies
+
+
+@pytest.mark.parametrize("load", ["volleyd", "ip-link"])
+def test_moved_to_another_namespace(lab, daemon, load):
+    """It is not ours any more: nobody there expects our answers, and no volleyd can take them back. Until it returns."""
+    if load == "ip-link":
+        lab.exec("s", "ip", "link", "set", "dev", "s0", "xdpdrv", "obj", BIN / "volley.bpf.o", "sec", "xdp")
+    daemon.start()
+    for _ in range(2):
+        lab.ask()
+    number = program(lab)["id"]
+    with other_namespace(lab) as there:
+        lab.ip("s", "link", "set", "dev", "s0", "netns", there)
+        wait_for("it is gone", lambda: daemon.interface()["state"] == "gone")
+        run("ip", "-n", there, "link", "set", "dev", "s0", "up")
+        wait_for("its link", lambda: "LOWER_UP" in lab.ip("c", "link", "show", "dev", "c0").stdout)
+        hits = driver_counters(number)
+        assert n_replies(lab) == 0
+        after = driver_counters(number)
+        assert after["received"] > hits["received"] and after["hit"] == hits["hit"]
+        run("ip", "-n", there, "link", "set", "dev", "s0", "netns", f"{lab.name}-s")
+    lab.ip("s", "link", "set", "dev", "s0", "up")
+    wait_for("it is back", lambda: daemon.interface()["state"] == "up")
+    assert daemon.interface()["driver_answers"]
+    wait_for("it answers", lambda: n_replies(lab) == 5)
 
 
 def test_down_at_the_start(lab, daemon):

@@ -182,17 +182,25 @@ void program_drop_maps(struct program *p)
 	}
 }
 
+/* One that is not attached here may run on in a network namespace that the interface was moved to. */
+static void leave(struct program *p)
+{
+	int err = 0;
+
+	if (!program_is_attached(p))
+		program_set_answers(p, false);
+	else if (p->link->by_daemon)
+		err = program_detach(p);
+	if (err)
+		log_warn("%s: detaching the XDP program: %s", p->ifname, err_text(err));
+}
+
 void program_close(struct program *p, bool keep)
 {
-	int err;
-
 	if (!p)
 		return;
-	if (p->id && p->link && p->link->by_daemon && !keep && program_is_attached(p)) {
-		err = program_detach(p);
-		if (err)
-			log_warn("%s: detaching the XDP program: %s", p->ifname, err_text(err));
-	}
+	if (p->id && p->link && !keep)
+		leave(p);
 	program_unprepare(p);
 	found_unmap(p->old_until_s);
 	if (p->xdp)

@@ -83,7 +83,7 @@ bool program_is_welcome(const char *ifname);
 
 /*
  * Lets go of the program. It stays on the interface if `keep`, or if it was not volleyd that
- * attached it. NULL is allowed.
+ * attached it. One that is no longer on the interface that we see answers nothing any more. NULL is allowed.
  */
 void program_close(struct program *program, bool keep);
 
