@@ -207,6 +207,49 @@ def test_detached_and_gone(lab, daemon):
     assert "s0: " in reasons and f"service address {V4}: this host does not have it" in reasons
 
 
+def test_attached_and_detached_by_hand(lab, daemon):
+    """Of an interface that the configuration does not name nothing stays, once it is detached."""
+    daemon.start(interfaces=None)
+    assert health(daemon)[0] == HEALTHY
+    for _ in range(3):
+        daemon.ctl("attach", "s0")
+        assert health(daemon)[0] == HEALTHY and len(daemon.status()["interfaces"]) == 1
+        daemon.ctl("detach", "s0")
+        assert health(daemon)[0] == HEALTHY and not daemon.status()["interfaces"]
+        assert not daemon.degraded() and lab.ask().answer
+
+
+def test_detached_where_nothing_could_be_attached(lab, daemon):
+    """What `attach` could not do is wanted on, until `detach` takes that back."""
+    lab.exec("s", "ip", "link", "set", "dev", "s0", "xdpdrv", "obj", BIN / "xdp_pass.bpf.o", "sec", "xdp")
+    daemon.start(interfaces=None)
+    assert daemon.ctl("attach", "s0", check=False).returncode == 1
+    assert health(daemon)[0] == NOT_HEALTHY
+    daemon.ctl("detach", "s0")
+    assert health(daemon)[0] == HEALTHY and not daemon.degraded()
+
+
+def test_detached_when_it_has_gone(lab, daemon):
+    """A container's interface, attached by hand, goes with the container."""
+    daemon.start(interfaces=None, server={"listen": ["0.0.0.0"]})
+    daemon.ctl("attach", "s0")
+    lab.ip("s", "link", "del", "dev", "s0")
+    wait_health(daemon, NOT_HEALTHY)
+    daemon.ctl("detach", "s0")
+    assert health(daemon)[0] == HEALTHY
+
+
+def test_detached_where_the_configuration_says_off(daemon):
+    """It is as the configuration says again."""
+    daemon.start(interfaces=[{"name": "s0", "xdp": "off"}])
+    assert health(daemon)[0] == HEALTHY
+    daemon.ctl("attach", "s0")
+    assert health(daemon)[0] == HEALTHY
+    daemon.ctl("detach", "s0")
+    assert health(daemon)[:2] == (HEALTHY, "")
+    assert daemon.interface()["xdp"] == "off"
+
+
 def test_steps_down(lab, daemon):
     """A generic program and copied frames answer, too."""
     daemon.start(interfaces=[{"name": "s0", "xdp": "auto", "port": "xsk"}])

@@ -143,7 +143,9 @@ const struct words_command words_commands[] = {
 	  "ports. The interface need not be in the configuration; what is configured for it holds." },
 	{ "detach", "IF", 1, 1, "stop answering on an interface",
 	  "Closes the ports of the interface IF and removes the XDP program, also one that was adopted. "
-	  "Kernel sockets go on answering, and the cache is kept for attach." },
+	  "Kernel sockets go on answering, and the cache is kept for attach. An interface that the "
+	  "configuration names is out of service then, for volleyctl health; of one that only attach has "
+	  "brought nothing stays." },
 	{ "port status", "", 0, 0, "every port: queue, core, mode and counters",
 	  "Lists the ports, one line for each queue, with the core that serves it, whether frames are "
 	  "copied, and what was received, sent, tried again and dropped." },

@@ -192,7 +192,22 @@ static struct iface *add_iface(struct daemon *d, const char *ifname)
 	snprintf(config.name, sizeof(config.name), "%s", ifname);
 	iface = &d->ifaces[d->n_ifaces++];
 	iface_init(iface, &config);
+	iface->is_added = true;
 	return iface;
+}
+
+/* What a command has brought goes with a command; what the configuration says of it holds again. */
+static void take_back(struct daemon *d, struct iface *iface)
+{
+	const struct iface *end = d->ifaces + d->n_ifaces;
+
+	if (iface->is_added) {
+		memmove(iface, iface + 1, (size_t)(end - (iface + 1)) * sizeof(*iface));
+		d->n_ifaces--;
+		return;
+	}
+	iface->config.xdp = CONFIG_XDP_OFF;
+	iface->is_switched_on = false;
 }
 
 int daemon_attach(struct daemon *d, const char *ifname, char *err, size_t err_cap)
@@ -217,8 +232,10 @@ int daemon_attach(struct daemon *d, const char *ifname, char *err, size_t err_ca
 	iface->wanted = true;
 	if (iface->program)
 		return 0;
-	if (iface->config.xdp == CONFIG_XDP_OFF)
+	if (iface->config.xdp == CONFIG_XDP_OFF) {
 		iface->config.xdp = CONFIG_XDP_AUTO;
+		iface->is_switched_on = true;
+	}
 	code = attach_and_open(d, iface);
 	if (code)
 		snprintf(err, err_cap, "%s: %s", ifname, iface->note);
@@ -228,17 +245,22 @@ int daemon_attach(struct daemon *d, const char *ifname, char *err, size_t err_ca
 int daemon_detach(struct daemon *d, const char *ifname, char *err, size_t err_cap)
 {
 	struct iface *iface = find_iface(d, ifname);
-	int code;
+	bool is_by_hand = iface && (iface->is_added || iface->is_switched_on);
+	int code = 0;
 
-	if (!iface || !iface->program) {
+	if (!iface || (!iface->program && !is_by_hand)) {
 		snprintf(err, err_cap, "%s: nothing of ours is attached", ifname);
 		return -ENOENT;
 	}
-	iface->wanted = false;
-	code = program_detach(iface->program);
+	if (iface->program)
+		code = program_detach(iface->program);
 	if (code)
 		snprintf(err, err_cap, "%s: %s", ifname, err_text(code));
 	iface_close(iface, d->crew, true);
+	if (is_by_hand && !code)
+		take_back(d, iface);
+	else
+		iface->wanted = false;
 	return code;
 }
 

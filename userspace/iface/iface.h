@@ -66,7 +66,9 @@ struct iface_remark {
 struct iface {
 	struct config_interface config;
 	enum iface_state state;
-	bool wanted; /* false: detached by hand */
+	bool wanted;         /* false: detached by hand */
+	bool is_added;       /* by hand: the configuration does not name it */
+	bool is_switched_on; /* by hand: the configuration says xdp: off */
 	unsigned int ifindex;
 	struct linkinfo link; /* as it was when its ports were looked at last */
 	uint32_t n_pairs; /* of virtio_net, without those that the program brought; 0: another driver */
