@@ -63,8 +63,13 @@ static uint32_t place_of(const struct ctl *ctl, const struct client *client)
 	return (uint32_t)(client - ctl->clients);
 }
 
-static void drop_client(struct client *client)
+/*
+ * Taken out of epoll first: a process that is being started may still hold the descriptor, and while it does, epoll
+ * would tell of the connection under a place that is another client's by then.
+ */
+static void drop_client(struct ctl *ctl, struct client *client)
 {
+	(void)watch(ctl, EPOLL_CTL_DEL, client->fd, place_of(ctl, client), 0);
 	close(client->fd);
 	free(client->in);
 	free(client->out);
@@ -252,7 +257,7 @@ static struct client *find_place(struct ctl *ctl, bool is_for_owner, uint64_t no
 			return &ctl->clients[i];
 	victim = find_victim(ctl, is_for_owner, now_ns);
 	if (victim)
-		drop_client(victim);
+		drop_client(ctl, victim);
 	return victim;
 }
 
@@ -304,7 +309,7 @@ static void close_idle(struct ctl *ctl, uint64_t now_ns)
 		struct client *client = &ctl->clients[i];
 
 		if (client->fd >= 0 && !client->ticket && now_ns - client->since_ns >= CTL_IDLE_NS)
-			drop_client(client);
+			drop_client(ctl, client);
 	}
 	if (ctl->retry_ns && now_ns >= ctl->retry_ns &&
 	    !watch(ctl, EPOLL_CTL_MOD, ctl->listen_fd, LISTEN_PLACE, EPOLLIN))
@@ -323,7 +328,7 @@ void ctl_poll(struct ctl *ctl, uint64_t now_ns)
 		if (place == LISTEN_PLACE)
 			has_new = true;
 		else if (ctl->clients[place].ticket || !serve(ctl, &ctl->clients[place], now_ns))
-			drop_client(&ctl->clients[place]);
+			drop_client(ctl, &ctl->clients[place]);
 	}
 	/* Behind the others: a new one may take the place of one that has just spoken. */
 	if (has_new)
@@ -357,7 +362,7 @@ void ctl_answer(struct ctl *ctl, uint64_t ticket, uint64_t now_ns, int code, jso
 		client->since_ns = now_ns;
 		set_reply(client, reply);
 		if (!(ctl->is_stopping ? send_reply(client, now_ns) : serve(ctl, client, now_ns)))
-			drop_client(client);
+			drop_client(ctl, client);
 		return;
 	}
 	free(reply);
@@ -493,7 +498,7 @@ void ctl_close(struct ctl *ctl)
 	ctl_unlink(ctl);
 	for (size_t i = 0; i < CTL_CLIENTS_CAP; i++)
 		if (ctl->clients[i].fd >= 0)
-			drop_client(&ctl->clients[i]);
+			drop_client(ctl, &ctl->clients[i]);
 	if (ctl->listen_fd >= 0)
 		close(ctl->listen_fd);
 	if (ctl->epoll_fd >= 0)

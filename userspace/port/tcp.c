@@ -54,8 +54,10 @@ void tcp_port_forget(struct tcp_port *t, struct tcp_conn *c)
 	port_count(&t->port.stats.conns_closed, 1);
 }
 
+/* Out of epoll first: a process that is being started may still hold the descriptor, and epoll would go on to tell of it. */
 void tcp_port_end(struct tcp_port *t, struct tcp_conn *c)
 {
+	(void)epoll_ctl(t->port.fd, EPOLL_CTL_DEL, c->fd, NULL);
 	close(c->fd);
 	tcp_port_forget(t, c);
 }

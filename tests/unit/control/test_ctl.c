@@ -671,6 +671,43 @@ static void test_later_and_gone(void **state)
 	ctl_close(the_ctl);
 }
 
+/* A process that is being started holds the connection of one that has gone: the next in its place is not disturbed. */
+static void test_later_and_inherited(void **state)
+{
+	char buf[256];
+	int hold[2], fd;
+	pid_t child;
+
+	(void)state;
+	the_ctl = open_ctl(0600);
+	fd = connect_client();
+	send_text(fd, STATUS);
+	turn(the_ctl);
+	receive(fd, buf, sizeof(buf));
+	assert_int_equal(pipe(hold), 0);
+	child = fork();
+	assert_true(child >= 0);
+	if (!child) {
+		close(hold[1]);
+		close(fd);
+		_exit(read(hold[0], buf, 1) != 0); /* until the parent closes its end */
+	}
+	close(hold[0]);
+	close(fd);
+	turn(the_ctl);
+	fd = connect_client();
+	send_text(fd, RELOAD);
+	for (int i = 0; i < 3; i++)
+		turn(the_ctl);
+	ctl_answer(the_ctl, ticket, now_ns, 0, NULL, "");
+	receive(fd, buf, sizeof(buf));
+	assert_string_equal(buf, "{\"ok\":true,\"result\":{}}\n");
+	close(fd);
+	close(hold[1]);
+	assert_int_equal(waitpid(child, NULL, 0), child);
+	ctl_close(the_ctl);
+}
+
 /* Who waits at the stop is told; what was asked behind that is not run any more. */
 static void test_later_and_stop(void **state)
 {
@@ -739,6 +776,7 @@ int main(void)
 		cmocka_unit_test(test_peers),
 		cmocka_unit_test(test_later),
 		cmocka_unit_test(test_later_and_gone),
+		cmocka_unit_test(test_later_and_inherited),
 		cmocka_unit_test(test_later_and_stop),
 		cmocka_unit_test(test_later_and_many),
 	};
