@@ -10,6 +10,7 @@ import signal
 import socket
 import struct
 import sys
+import time
 
 import dns.flags
 import dns.message
@@ -28,6 +29,7 @@ LIMIT = 512  # of what is on its way: the frames that the kernel has where it co
 FLOODS, BEHAVE = "203.0.113.7", ("198.51.100.9", "198.51.101.9")
 BEHAVE_EACH = 5  # so many find room, though the flood begins anew when slots change
 TOO_MANY = LIMIT + 512
+PERIOD_S = 1  # at least; see SHED_PERIOD_BITS of xdp/shed.h
 CHUNK = 128  # frames that the link takes at once
 
 
@@ -105,10 +107,29 @@ def start(lab, daemon):
     return Wire(lab, daemon.interface()["program_id"])
 
 
+def stopped_in_a_flood(wire, daemon):
+    """A context with the worker stopped and its queue full, and what came of the flood.
+
+    Where the machine was so slow that slots changed more than once, the flood has taken others' room, too: then it
+    is begun anew.
+    """
+    for n in range(10):
+        context = contextlib.ExitStack()
+        context.enter_context(stopped(daemon))
+        begin = time.monotonic()
+        flood = wire.send(misses(FLOODS, TOO_MANY, f"f{n}x"))
+        if time.monotonic() - begin < PERIOD_S:
+            return context, flood
+        context.close()
+        wait_for("the worker has come through",
+                 lambda: wire.send(misses("192.0.2.200", 1, "late"))["to_worker"] == 1)
+    pytest.fail(f"the link never takes {TOO_MANY} frames within {PERIOD_S} s")
+
+
 def test_prefixes_that_behave_are_served(lab, daemon):
     wire = start(lab, daemon)
-    with stopped(daemon):
-        flood = wire.send(misses(FLOODS, TOO_MANY, "f"))
+    context, flood = stopped_in_a_flood(wire, daemon)
+    with context:
         assert LIMIT // 2 < flood["to_worker"] < LIMIT
         assert flood["to_worker"] + flood["DROP_SHARE"] == TOO_MANY
         for i, source in enumerate(BEHAVE):
