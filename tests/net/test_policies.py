@@ -101,3 +101,20 @@ def test_rules_outlive_a_restart(lab, daemon, tmp_path):
     write(tmp_path, "other.far CNAME .")
     daemon.start()
     assert texts(ask(lab, "bad.far")) == [FIRST]
+
+
+@pytest.mark.usefixtures("upstream")
+@pytest.mark.parametrize("end", ["kill", "keep"])
+def test_rules_that_a_restart_has_no_more(lab, daemon, tmp_path, end):
+    """The last list and the local data go: what they said is not in the cache that the next daemon adopts."""
+    rules = write(tmp_path, "bad.far CNAME .")
+    start(daemon, recursion=recursion(**{"local-data": LOCAL, "rpz": rules}))
+    for name in ("bad.far", "held.far", "fine.far"):
+        for _ in range(2):
+            ask(lab, name)
+    daemon.kill() if end == "kill" else daemon.stop("--keep")
+    start(daemon, recursion=recursion())
+    assert daemon.status()["cache"]["adopted"]
+    assert hits(daemon, lambda: ask(lab, "fine.far")) == 1
+    for name in ("bad.far", "held.far"):
+        assert texts(ask(lab, name)) == [FIRST]

@@ -6,7 +6,7 @@ import signal
 import pytest
 
 from dnstree import ALLOW, COOKIE, OUTSIDE4, OUTSIDE6, ask, by, codes, has, query, records, world_of
-from netlab import CLIENT4, CLIENT6, V4, V6, wait_for
+from netlab import CLIENT4, CLIENT6, V4, V6, driver_counters, program, wait_for, zone
 
 PROHIBITED, NOT_AUTHORITATIVE = 18, 20
 INSIDE, OUTSIDE = {V4: CLIENT4, V6: CLIENT6}, {V4: OUTSIDE4, V6: OUTSIDE6}
@@ -148,3 +148,55 @@ def test_a_reload_changes_who_may(closed):
     daemon.configure(recursion=closed.recursion(), server={"allow": ALLOW})
     daemon.signal(signal.SIGHUP)
     wait_for("it is as before", lambda: are_swapped(CLIENT4, OUTSIDE4))
+
+
+# --- What was for everyone ----------------------------------------------------------------------------
+
+
+def gated_zone(folder):
+    """(example.com as a configuration has it, the file that lets it be loaded)."""
+    gate = folder / "go"
+    return {**zone("example.com"), "verify": ["sh", "-c", f"while [ ! -e {gate} ]; do sleep 0.05; done"]}, gate
+
+
+def hits_of(number):
+    return driver_counters(number)["hit"]
+
+
+@pytest.mark.parametrize("end", ["kill", "keep"])
+def test_a_restart_with_server_allow(lab, daemon, tmp_path, end):
+    """Answers that were for everyone are for nobody from the start on, however long the zones take to load."""
+    slow, gate = gated_zone(tmp_path)
+    gate.touch()
+    daemon.start(zones=[slow])
+    for _ in range(2):
+        lab.ask()
+    number = program(lab)["id"]
+    daemon.kill() if end == "kill" else daemon.stop("--keep")
+    gate.unlink()
+    daemon.configure(zones=[slow], server={"allow": ["203.0.113.0/24"]}).spawn()
+    wait_for("it has begun", lambda: daemon.ctl("status", check=False).returncode == 0)
+    before = hits_of(number)
+    assert not lab.is_answered(timeout=1) and hits_of(number) == before
+    gate.touch()
+    daemon.wait_ready()
+    assert lab.ask().rcode() == 5
+
+
+def test_a_reload_with_server_allow(lab, daemon, tmp_path):
+    """The same while the zones are loaded again: who may not ask is refused at once."""
+    slow, gate = gated_zone(tmp_path)
+    gate.touch()
+    daemon.start(zones=[slow])
+    for _ in range(2):
+        lab.ask()
+    gate.unlink()
+    daemon.configure(zones=[slow], server={"allow": ["203.0.113.0/24"]})
+    daemon.signal(signal.SIGHUP)
+    wait_for("it is for some", lambda: not daemon.status()["recursion"]["zones_for_everyone"])
+    try:
+        assert lab.ask().rcode() == 5
+    finally:
+        gate.touch()
+    wait_for("it is loaded", lambda: not daemon.status()["zones"]["loading"])
+    assert lab.ask().rcode() == 5

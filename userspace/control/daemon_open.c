@@ -19,6 +19,7 @@
 #include "bpf/lock.h"
 #include "bpf/services.h"
 #include "cache/memory.h"
+#include "cache/sweep.h"
 #include "control/commands.h"
 #include "control/daemon_internal.h"
 #include "control/metrics_report.h"
@@ -172,6 +173,32 @@ int daemon_configure_recursion(struct daemon *d, struct config *config, char *er
 	return code;
 }
 
+static enum walk_step is_public(void *user, const struct volley_entry *e)
+{
+	(void)user;
+	return e->key.view == VOLLEY_VIEW_PUBLIC ? WALK_WITHDRAW : WALK_ON;
+}
+
+/*
+ * Where not everyone may ask, no answer is public (engine/engine.c). Those of a daemon that let everyone ask would be
+ * given by the driver, to everyone, until their zones are loaded.
+ */
+static int withdraw_public(struct daemon *d)
+{
+	uint64_t n;
+	int err;
+
+	if (!d->is_adopted || !recursion_restricts_zones(d->recursion))
+		return 0;
+	err = cache_sweep(d->cache, NULL, is_public, NULL, daemon_grace, d, &n);
+	if (n)
+		log_info("answer cache: %llu answers were for everyone: withdrawn",
+			 (unsigned long long)n);
+	if (err)
+		log_error("answer cache: the kernel does not say when all readers are done");
+	return err;
+}
+
 static int open_recursion(struct daemon *d)
 {
 	struct recursion_env env = {
@@ -190,9 +217,11 @@ static int open_recursion(struct daemon *d)
 		snprintf(err, sizeof(err), "recursion: %s", err_text(code));
 	else
 		code = daemon_configure_recursion(d, d->config, err, sizeof(err));
-	if (code)
+	if (code) {
 		log_error("%s", err);
-	return code;
+		return code;
+	}
+	return withdraw_public(d);
 }
 
 static void on_loaded(void *user, int code)

@@ -58,6 +58,7 @@ struct policies {
 	struct parts next; /* being loaded */
 	size_t n_loading;
 	bool is_busy;
+	bool is_begun; /* something was put in place: before, the slot stands for what an earlier daemon had */
 	bool is_cancelled;
 	int code;
 	struct waiter *waiters;       /* of what is under way */
@@ -263,6 +264,7 @@ static void publish(struct policies *p)
 		return;
 	}
 	take_earlier(&p->next, &old);
+	p->is_begun = true;
 	p->now = p->next;
 	p->next = (struct parts){ 0 };
 	(void)rcu_xchg_pointer(&p->env.published->policy, p->now.policy);
@@ -400,7 +402,7 @@ static void begin(struct policies *p)
 			load_free(p->next.items[i].load);
 		parts_free(&p->next);
 		finish(p);
-	} else if (!p->n_loading && !p->now.n) {
+	} else if (!p->n_loading && !p->now.n && p->is_begun) {
 		parts_free(&p->next);
 		finish(p);
 	} else if (!p->n_loading) {

@@ -7,7 +7,8 @@
  *                             all of them have ended      (workers)      generation ─► walk ─► done
  *
  * A list that does not load is as it was before, or, where there was none, missing; the entry says why.
- * Which of both is safer is the operator's to judge, so it is logged as an error.
+ * Which of both is safer is the operator's to judge, so it is logged as an error. The first time also "none at all" is
+ * put in place: the cache may be an earlier daemon's, which had some.
  *
  * Control's thread calls all of these.
  */
