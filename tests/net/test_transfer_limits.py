@@ -3,6 +3,7 @@
 import contextlib
 import resource
 import socket
+import ssl
 import threading
 import time
 
@@ -108,6 +109,48 @@ def test_who_takes_too_little_is_given_up(lab, daemon, clock):
         assert clock.leapt + time.monotonic() - began >= 30, "not before"
         for sock in line:
             assert count_records(sock, 20005) == 20005
+
+
+def read_all(lab, source, n):
+    """A transfer over a connection from this address."""
+    with lab.socket("c", kind=socket.SOCK_STREAM) as sock:
+        sock.bind((source, 0))
+        sock.connect((V4, 53))
+        dns.query.send_tcp(sock, query())
+        assert count_records(sock, n) == n
+
+
+def test_readers_that_stand_still_keep_nobody_waiting(lab, daemon):
+    """70 of them, and 64 places: another client is served at once, and so is one of the same address. None has been
+    given up by then."""
+    lab.ip("c", "address", "add", "198.51.100.9/24", "dev", "c0")
+    lab.ip("s", "route", "add", "198.51.100.0/24", "via", CLIENT4)
+    more = "".join(f"n{i} TXT \"{'x' * 250}\"\n" for i in range(20000))
+    serve(daemon, ["any"], more=more)
+    with contextlib.ExitStack() as stack:
+        for _ in range(70):
+            dns.query.send_tcp(stack.enter_context(small_window(lab)), query())
+        for _ in range(3):
+            read_all(lab, "198.51.100.9", 20005)
+        for _ in range(3):
+            read_all(lab, CLIENT4, 20005)
+        assert counters(daemon)["out_failed"] == 0, "they still stand"
+
+
+def test_readers_that_stand_still_take_not_every_connection(lab, daemon, tmp_path, files):
+    """All connections wait for their readers: one more is served all the same, over TLS here."""
+    more = "".join(f"n{i} TXT \"{'x' * 250}\"\n" for i in range(20000))
+    tls = certificate(tmp_path)
+    serve(daemon, ["any"], more=more, tls=tls, server={"tcp": {"max-connections": 2000}})
+    with contextlib.ExitStack() as stack:
+        for _ in range(SERVER_CONNS):
+            dns.query.send_tcp(stack.enter_context(small_window(lab)), query())
+        wait_for("all have come", lambda: counters(daemon)["connections"] >= SERVER_CONNS)
+        time.sleep(1.5)    # until the first have lent their places
+        context = ssl.create_default_context(cafile=tls["bundle"])
+        with context.wrap_socket(lab.connect("c", V4, 853), server_hostname=tls["name"]) as sock:
+            dns.query.send_tcp(sock, query("SOA"))
+            assert dns.query.receive_tcp(sock)[0].answer
 
 
 def test_the_longest_idle_connection_gives_way(lab, daemon, files):

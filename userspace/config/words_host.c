@@ -171,7 +171,9 @@ static const struct words_key rows[] = {
 	  .min = 1,
 	  .max = 10000,
 	  .fallback = "64",
-	  .text = "Zones that are given to secondaries at a time. Others wait." },
+	  .text = "Zones that are given to secondaries at a time, three quarters of them to one client, "
+		  "an IPv4 /24 or an IPv6 /48. Others wait. A reader that takes nothing for a second does not "
+		  "count." },
 	{ .path = "interfaces",
 	  .type = WORDS_MAPS,
 	  .text = "The network interfaces to answer on in the driver. Without any, volleyd serves by "

@@ -5,6 +5,7 @@
 #include <event2/buffer.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 
 #include "base/err.h"
 #include "base/wire.h"
@@ -13,7 +14,9 @@
 #include "xfr/message.h"
 #include "xfr/out.h"
 
-#define PREFIX_BYTES 2
+#define PREFIX_BYTES   2
+#define CLIENT_PREFIX4 24 /* as xdp/shed.h has them */
+#define CLIENT_PREFIX6 48
 /*
  * Pointers reach 16 KiB: in larger messages most names are written out. With its prefix and what
  * libevent puts in front it is a block of 16 KiB.
@@ -31,7 +34,8 @@ struct source {
 struct handout {
 	struct cds_list_head link; /* of those that run, or wait */
 	struct conn *conn;
-	struct event *on_step;
+	struct event *on_step, *on_stall;
+	struct limits_place place;  /* of its client, while it runs and has not lent its own */
 	struct transfer_zone *zone; /* see handout_forget_zone() */
 	struct book *book;          /* for the key */
 	struct tsig tsig;
@@ -41,6 +45,7 @@ struct handout {
 	size_t n_question; /* header and question, as they came */
 	uint32_t serial;
 	bool is_running;
+	bool has_lent; /* its place, for good */
 	struct source source;
 };
 
@@ -189,18 +194,31 @@ void handout_datagram(struct inquiry *i, struct transfer_zone *zone, uint32_t se
 
 /* ---- By TCP and TLS ----------------------------------------------------------------------------- */
 
+static void leave_place(struct handout *h)
+{
+	struct primary *p = h->conn->t->primary;
+
+	if (!h->is_running || h->has_lent)
+		return;
+	p->n_handouts--;
+	limits_give(&p->clients, &h->place);
+}
+
 static void handout_free(struct handout *h)
 {
 	struct transfer *t = h->conn->t;
 
 	h->conn->handout = NULL;
 	cds_list_del(&h->link);
-	t->primary->n_handouts -= h->is_running;
+	leave_place(h);
+	t->primary->n_lent -= h->has_lent;
 	source_close(&h->source);
 	tsig_fini(&h->tsig);
 	book_put(h->book);
 	if (h->on_step)
 		event_free(h->on_step);
+	if (h->on_stall)
+		event_free(h->on_stall);
 	free(h);
 }
 
@@ -250,8 +268,11 @@ static int add_message(struct handout *h, struct evbuffer *output)
 static void arm(struct handout *h)
 {
 	const struct timeval step = { .tv_sec = HANDOUT_STEP_S };
+	const struct timeval stall = { .tv_sec = HANDOUT_STALL_S };
 
 	(void)event_add(h->on_step, &step);
+	if (!h->has_lent)
+		(void)event_add(h->on_stall, &stall);
 }
 
 void handout_go_on(struct conn *c)
@@ -278,6 +299,23 @@ static void on_step(evutil_socket_t fd, short events, void *user)
 	finish(h, false);
 }
 
+/* Its reader stands still: the next in line has its place. */
+static void on_stall(evutil_socket_t fd, short events, void *user)
+{
+	struct handout *h = user;
+	struct transfer *t = h->conn->t;
+	struct primary *p = t->primary;
+
+	(void)fd, (void)events;
+	loop_wake(t);
+	if (p->n_lent >= HANDOUT_LENT_MAX * t->book->n_transfers_out)
+		return;
+	leave_place(h);
+	h->has_lent = true;
+	p->n_lent++;
+	handout_next(t);
+}
+
 static void refuse(struct handout *h)
 {
 	struct transfer *t = h->conn->t;
@@ -302,9 +340,10 @@ static void start(struct handout *h)
 	struct conn *c = h->conn;
 	struct primary *p = c->t->primary;
 
-	cds_list_move(&h->link, &p->handouts);
+	cds_list_del(&h->link);
+	cds_list_add_tail(&h->link, &p->handouts);
 	h->is_running = true;
-	p->n_handouts++;
+	p->n_handouts++; /* its client has counted it */
 	h->request.tsig = &h->tsig;
 	h->request.qname = h->question + DNS_HEADER_BYTES;
 	if (h->zone && source_open(&h->source, c->t, h->zone, &h->request, h->serial)) {
@@ -315,17 +354,57 @@ static void start(struct handout *h)
 	finish(h, true);
 }
 
+/* The first in line whose client has not all that it may have, which then counts. NULL: none. */
+static struct handout *find_next(struct primary *p)
+{
+	struct handout *h;
+
+	cds_list_for_each_entry(h, &p->handouts_waiting, link)
+		if (limits_take(&p->clients, h->conn->peer.family, h->conn->peer.bytes,
+				&h->place) == LIMITS_TAKEN)
+			return h;
+	return NULL;
+}
+
 void handout_next(struct transfer *t)
 {
 	struct primary *p = t->primary;
+	const uint32_t n_max = t->book->n_transfers_out;
+	struct handout *h;
 
 	/* One that is over at once calls this again. */
 	if (p->is_starting)
 		return;
 	p->is_starting = true;
-	while (p->n_handouts < t->book->n_transfers_out && !cds_list_empty(&p->handouts_waiting))
-		start(cds_list_first_entry(&p->handouts_waiting, struct handout, link));
+	p->clients.max_client = n_max - (n_max + 3) / 4;
+	if (!p->clients.max_client)
+		p->clients.max_client = 1;
+	while (p->n_handouts < n_max && (h = find_next(p)))
+		start(h);
 	p->is_starting = false;
+}
+
+bool handout_end_lent(struct transfer *t)
+{
+	struct handout *h;
+
+	cds_list_for_each_entry(h, &t->primary->handouts, link)
+		if (h->has_lent) {
+			conn_destroy(h->conn);
+			return true;
+		}
+	return false;
+}
+
+int handout_open(struct transfer *t)
+{
+	struct limits *l = &t->primary->clients;
+
+	l->max_total = UINT32_MAX;
+	l->max_client = 1;
+	l->prefix4 = CLIENT_PREFIX4;
+	l->prefix6 = CLIENT_PREFIX6;
+	return getrandom(l->key, sizeof(l->key), 0) < 0 ? -errno : 0;
 }
 
 void handout_begin(struct inquiry *i, struct transfer_zone *zone, uint32_t serial)
@@ -335,7 +414,11 @@ void handout_begin(struct inquiry *i, struct transfer_zone *zone, uint32_t seria
 
 	if (h)
 		h->on_step = evtimer_new(i->t->base, on_step, h);
-	if (!h || !h->on_step) {
+	if (h)
+		h->on_stall = evtimer_new(i->t->base, on_stall, h);
+	if (!h || !h->on_step || !h->on_stall) {
+		if (h && h->on_step)
+			event_free(h->on_step);
 		free(h);
 		inquiry_refuse(i, 0, DNS_RCODE_SERVFAIL);
 		return;

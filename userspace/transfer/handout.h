@@ -9,18 +9,23 @@
  * Messages are of 16 KiB, as far as pointers to names reach; a record that needs more has a larger one.
  *
  * Those over the limit wait in line, oldest first, for as long as they stay connected: a secondary
- * that is refused would try again, and later. A reader that takes less than SERVER_OUT_HIGH in
- * HANDOUT_STEP_S seconds is given up, as it keeps others waiting.
+ * that is refused would try again, and later. One client, an IPv4 /24 or an IPv6 /48, has three quarters of the
+ * places at most, so that those of others are next in line. A reader that takes nothing for HANDOUT_STALL_S lends
+ * its place to the next in line, and goes on without one; so do HANDOUT_LENT_MAX for each place. A reader
+ * that takes less than SERVER_OUT_HIGH in HANDOUT_STEP_S seconds is given up.
  *
  * Threads: the loop's.
  */
 #ifndef VOLLEY_TRANSFER_HANDOUT_H
 #define VOLLEY_TRANSFER_HANDOUT_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
-#define HANDOUT_STEP_S 60
-#define HANDOUT_PAD_TO 468 /* RFC 8467 section 4.1, RFC 9103 section 8.3 */
+#define HANDOUT_STEP_S   60
+#define HANDOUT_STALL_S  1
+#define HANDOUT_LENT_MAX 4
+#define HANDOUT_PAD_TO   468 /* RFC 8467 section 4.1, RFC 9103 section 8.3 */
 
 struct conn;
 struct inquiry;
@@ -38,6 +43,10 @@ void handout_go_on(struct conn *c);
 void handout_abort(struct conn *c);
 /* It is not known any more: transfers that wait are told so, those that run go on. */
 void handout_forget_zone(struct transfer *t, const struct transfer_zone *zone);
+/* Of struct primary, what is ours. 0, or what getrandom() says. */
+int handout_open(struct transfer *t) __attribute__((warn_unused_result));
+/* Ends the oldest that has lent its place, and its connection. False: there is none. */
+bool handout_end_lent(struct transfer *t);
 /* More may run now. */
 void handout_next(struct transfer *t);
 

@@ -166,6 +166,7 @@ int primary_open(struct transfer *t)
 	CDS_INIT_LIST_HEAD(&p->updates);
 	code = engine_new(&p->engine, t->env.engine_config, NULL, t->env.published);
 	code = code ? code : rules_open(t);
+	code = code ? code : handout_open(t);
 	code = code ? code : server_open(t);
 	code = code ? code : notifier_open(t);
 	return code ? code : open_handover(t);

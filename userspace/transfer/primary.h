@@ -5,7 +5,7 @@
  *      primary.c    begin, end, settings; single messages from the workers
  *      server.c     connections: those that workers gave away, and those of server_tls.c
  *      inquiry.c    one message: its signature, who may, what it is; replies
- *      handout.c    transfers out, so many at a time, others in line
+ *      handout.c    transfers out, so many at a time and of one client, others in line
  *      updates.c    UPDATE: to control and back
  *      notify_out.c NOTIFY to secondaries, paced
  *      rules.c      who may; and the sieve that the workers have of it
@@ -17,6 +17,7 @@
 
 #include <urcu/list.h>
 
+#include "base/limits.h"
 #include "transfer/internal.h"
 
 struct engine;
@@ -43,7 +44,9 @@ struct primary {
 	struct notifier *notifier;
 	/* Transfers: handout.c. */
 	struct cds_list_head handouts, handouts_waiting;
-	uint32_t n_handouts;
+	uint32_t n_handouts;   /* that have a place */
+	uint32_t n_lent;       /* that run without one: handout.h */
+	struct limits clients; /* whose they are */
 	bool is_starting;
 	/* Updates that control has: updates.c. */
 	struct cds_list_head updates;

@@ -81,7 +81,7 @@ void conn_send(struct conn *c, const uint8_t *msg, size_t n)
 		conn_end(c);
 }
 
-static void destroy(struct conn *c)
+void conn_destroy(struct conn *c)
 {
 	handout_abort(c);
 	updates_forget(c);
@@ -164,7 +164,7 @@ static void end_of_turn(struct conn *c)
 	if (c->is_eof && !c->is_busy)
 		bufferevent_setwatermark(c->bev, EV_WRITE, 0, 0);
 	if (c->is_ended)
-		destroy(c);
+		conn_destroy(c);
 }
 
 static void on_read(struct bufferevent *bev, void *user)
@@ -224,7 +224,7 @@ static void on_event(struct bufferevent *bev, short events, void *user)
 
 /* ---- Connections ------------------------------------------------------------------------------- */
 
-/* Room for one more, if need be that of the one that is idle longest. */
+/* Room for one more, if need be that of the one that is idle longest, or of a reader that has stood still. */
 static bool make_room(struct transfer *t)
 {
 	struct server *s = t->primary->server;
@@ -232,8 +232,8 @@ static bool make_room(struct transfer *t)
 	if (s->n < s->n_max)
 		return true;
 	if (cds_list_empty(&s->idle))
-		return false;
-	destroy(cds_list_first_entry(&s->idle, struct conn, link));
+		return handout_end_lent(t);
+	conn_destroy(cds_list_first_entry(&s->idle, struct conn, link));
 	return true;
 }
 
@@ -348,9 +348,9 @@ void server_close(struct transfer *t)
 	if (!s)
 		return;
 	while (!cds_list_empty(&s->idle))
-		destroy(cds_list_first_entry(&s->idle, struct conn, link));
+		conn_destroy(cds_list_first_entry(&s->idle, struct conn, link));
 	while (!cds_list_empty(&s->busy))
-		destroy(cds_list_first_entry(&s->busy, struct conn, link));
+		conn_destroy(cds_list_first_entry(&s->busy, struct conn, link));
 	free(s);
 	t->primary->server = NULL;
 }

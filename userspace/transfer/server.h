@@ -8,7 +8,8 @@
  *                 ▲          │ conn is busy: wait      └─► conn_hold() ... conn_release()
  *                 └── full: nothing is read
  *
- * Bounds: connections in all, of which the one that is idle longest gives way to a new one; messages in
+ * Bounds: connections in all, of which the one that is idle longest, or a reader that has stood still, gives
+ * way to a new one; messages in
  * a turn; octets in input and output; time without a message, and time in which a slow reader takes
  * something. A connection that is to be closed is closed at the end of its turn.
  *
@@ -65,5 +66,7 @@ void conn_hold(struct conn *c);
 void conn_release(struct conn *c);
 /* To be closed at the end of this turn, or soon. */
 void conn_end(struct conn *c);
+/* At once: not from within its turn. */
+void conn_destroy(struct conn *c);
 
 #endif
