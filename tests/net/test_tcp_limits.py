@@ -2,11 +2,14 @@
 """Who is served over TCP when one client has more connections than there are places."""
 import contextlib
 import socket
+import ssl
 
+import dns.edns
 import dns.message
 import dns.query
 
 from netlab import CLIENT4, V4, texts, wait_for
+from secondaries import certificate
 
 WWW = ["192.0.2.80", "192.0.2.81"]
 QUERY = dns.message.make_query("www.example.com", "A")
@@ -85,3 +88,48 @@ def test_connections_are_never_more_than_allowed(lab, daemon):
         half_messages(lab, V4, 60, stack)
         assert ask_from(lab, CLIENT4) == WWW
         wait_for("20 connections at most", lambda: n_open(daemon) <= 20)
+
+
+# ---- How long a connection may be idle: RFC 7828 ---------------------------------------------------
+
+def keepalive(value=b"", name="www.example.com"):
+    return dns.message.make_query(name, "A", use_edns=0,
+                                  options=[dns.edns.GenericOption(dns.edns.OptionType(11), value)])
+
+
+def timeout_of(answer):
+    """Units of 100 ms, or None where nothing is said."""
+    found = [option.data for option in answer.options if option.otype == 11]
+    assert len(found) <= 1 and all(len(data) == 2 for data in found)
+    return int.from_bytes(found[0], "big") if found else None
+
+
+def test_keepalive_is_told_over_tcp_alone(lab, daemon, tmp_path):
+    """Who asks is told the idle timeout, by worker and cache and over TLS; by UDP, and who does not ask, nothing."""
+    tls = certificate(tmp_path)
+    daemon.start(server={"listen": [V4], "tcp": {"idle-timeout": "7s"}, "tls": tls["server"]})
+    for _ in range(2):
+        assert timeout_of(lab.tcp(keepalive())) == 70
+        assert timeout_of(lab.udp(keepalive())) is None
+    assert timeout_of(lab.tcp(keepalive(name="nothing.example.com"))) == 70
+    assert timeout_of(lab.tcp(dns.message.make_query("www.example.com", "A", use_edns=0))) is None
+    assert timeout_of(lab.tcp(keepalive(b"\x01\x00"))) is None, "a client gives no timeout"
+    context = ssl.create_default_context(cafile=tls["bundle"])
+    with context.wrap_socket(lab.connect("c", V4, 853), server_hostname=tls["name"]) as sock:
+        dns.query.send_tcp(sock, keepalive())
+        assert timeout_of(dns.query.receive_tcp(sock)[0]) == 70
+
+
+def test_keepalive_is_less_as_places_fill(lab, daemon):
+    """It is the timeout that holds now; 0 where the connection ends with this answer."""
+    daemon.start(server={"listen": [V4], "tcp": {"max-connections": 20, "max-queries": 2,
+                                                 "max-connections-per-client": 20}})
+    with contextlib.ExitStack() as stack:
+        for _ in range(15):
+            sock = stack.enter_context(lab.connect("c", V4))
+            dns.query.send_tcp(sock, keepalive())
+            told = timeout_of(dns.query.receive_tcp(sock)[0])
+        assert 0 < told < 100
+        dns.query.send_tcp(sock, keepalive())
+        assert timeout_of(dns.query.receive_tcp(sock)[0]) == 0
+        assert sock.recv(10) == b""

@@ -113,7 +113,7 @@ static const struct words_key rows[] = {
 	  .max = 3600,
 	  .fallback = "10s",
 	  .text = "How long a connection may be silent before it is closed, while less than half of "
-		  "max-connections are open." },
+		  "max-connections are open. Clients that ask are told (RFC 7828)." },
 	{ .path = "server.tcp.max-queries",
 	  .type = WORDS_COUNT,
 	  .needs_start = true,

@@ -5,7 +5,8 @@
 
 #include "base/err.h"
 
-#define EXPIRE_BYTES 4
+#define EXPIRE_BYTES    4
+#define KEEPALIVE_BYTES 2
 
 static size_t option_bytes(const void *value, size_t n_bytes)
 {
@@ -24,7 +25,7 @@ size_t edns_reply_bytes(const struct edns_reply *e)
 {
 	return DNS_OPT_FIXED_BYTES + option_bytes(e->cookie, e->cookie_bytes) +
 	       option_bytes(e->nsid, e->nsid_bytes) + option_bytes(e->expire, EXPIRE_BYTES) +
-	       ede_bytes(e);
+	       option_bytes(e->keepalive, KEEPALIVE_BYTES) + ede_bytes(e);
 }
 
 static void put_option(struct wire_writer *w, uint16_t code, const uint8_t *value, uint16_t n_bytes)
@@ -71,6 +72,7 @@ int edns_reply_write(struct wire_writer *w, const struct edns_reply *e)
 	put_option(w, DNS_OPTION_COOKIE, e->cookie, e->cookie_bytes);
 	put_option(w, DNS_OPTION_NSID, e->nsid, e->nsid_bytes);
 	put_option(w, DNS_OPTION_EXPIRE, e->expire, EXPIRE_BYTES);
+	put_option(w, DNS_OPTION_KEEPALIVE, e->keepalive, KEEPALIVE_BYTES);
 	put_ede(w, e);
 	return w->error;
 }

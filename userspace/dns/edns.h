@@ -27,9 +27,10 @@ struct edns_reply {
 	uint16_t cookie_bytes; /* 16..40 */
 	const uint8_t *nsid;   /* RFC 5001; an empty one is an option of length 0 */
 	uint16_t nsid_bytes;
-	const uint8_t *expire; /* RFC 7314: 4 octets, seconds in network order */
-	int ede_code;          /* RFC 8914: 0..65535, or EDNS_NO_EDE */
-	const char *ede_text;  /* UTF-8, or NULL for none */
+	const uint8_t *expire;    /* RFC 7314: 4 octets, seconds in network order */
+	const uint8_t *keepalive; /* RFC 7828: 2 octets, units of 100 ms in network order */
+	int ede_code;             /* RFC 8914: 0..65535, or EDNS_NO_EDE */
+	const char *ede_text;     /* UTF-8, or NULL for none */
 	uint16_t ede_text_bytes;
 };
 

@@ -135,7 +135,8 @@ static int read_option(struct query_edns *e, uint16_t code, const uint8_t *value
 		e->expire_asked = true;
 		return 0;
 	case DNS_OPTION_KEEPALIVE:
-		e->keepalive_asked = true;
+		/* A client gives no timeout: RFC 7828 section 3.2.1. */
+		e->keepalive_asked |= !n_bytes;
 		return 0;
 	default:
 		return 0;

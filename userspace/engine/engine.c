@@ -441,6 +441,7 @@ size_t engine_finish(struct engine *e, struct engine_pending *p, const struct en
 		.msg = p->asked.query,
 		.len = p->asked.question_end,
 		.stream = p->asked.stream,
+		.idle_100ms = p->asked.idle_100ms,
 		.family = p->question.family,
 		.client = p->question.client,
 		.now_ns = times->now_ns,

@@ -149,6 +149,7 @@ struct engine_asked {
 	uint8_t query[DNS_HEADER_BYTES + DNS_NAME_MAX + DNS_QUESTION_FIXED_BYTES];
 	uint16_t question_end;
 	bool stream;
+	uint16_t idle_100ms;
 	bool has_client; /* somebody waits; else only the cache is to have the answer */
 	struct query_edns edns;
 };
@@ -170,8 +171,9 @@ struct engine_pending {
 struct engine_request {
 	const uint8_t *msg; /* DNS message without a length in front */
 	size_t len;
-	bool stream;           /* TCP: no limit but 65535 */
-	uint8_t family;        /* AF_INET or AF_INET6 */
+	bool stream;         /* TCP: no limit but 65535 */
+	uint16_t idle_100ms; /* TCP: how long the connection may be idle, for who asks: RFC 7828 */
+	uint8_t family;      /* AF_INET or AF_INET6 */
 	const uint8_t *client; /* its address in network order: 4 or 16 octets */
 	uint64_t now_ns;       /* as in struct engine_times, all three */
 	uint32_t now_s;

@@ -84,6 +84,7 @@ static void fill_asked(struct engine *e, const struct engine_request *rq, const 
 	memcpy(p->asked.query, rq->msg, q->question_end);
 	p->asked.question_end = q->question_end;
 	p->asked.stream = rq->stream;
+	p->asked.idle_100ms = rq->idle_100ms;
 	p->asked.edns = q->edns;
 	p->asked.has_client = true;
 }

@@ -35,7 +35,7 @@
 #define RENDER_CHAIN_MAX   16 /* CNAMEs and DNAMEs that are followed */
 #define RENDER_TARGETS_MAX 64 /* names whose addresses are added as optional ones */
 #define RENDER_OPT_BYTES   39 /* OPT with a cookie */
-#define RENDER_OPT_MAX     (RENDER_OPT_BYTES + 4 + ENGINE_NSID_MAX)
+#define RENDER_OPT_MAX     (RENDER_OPT_BYTES + 4 + ENGINE_NSID_MAX + 6) /* NSID, keepalive */
 
 /* Counts up when the same zone and settings begin to give other bytes: engine_config_digest(). */
 #define RENDER_RULES 2

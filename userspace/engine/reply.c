@@ -10,7 +10,8 @@
 
 _Static_assert(RENDER_OPT_BYTES == DNS_OPT_FIXED_BYTES + DNS_OPTION_FIXED_BYTES + COOKIE_BYTES,
 	       "room is kept for the usual OPT");
-_Static_assert(RENDER_OPT_MAX == RENDER_OPT_BYTES + DNS_OPTION_FIXED_BYTES + ENGINE_NSID_MAX,
+_Static_assert(RENDER_OPT_MAX == RENDER_OPT_BYTES + DNS_OPTION_FIXED_BYTES + ENGINE_NSID_MAX +
+					 DNS_OPTION_FIXED_BYTES + sizeof(uint16_t),
 	       "room is kept for the largest OPT");
 
 static void count_rcode(struct engine *e, uint16_t rcode)
@@ -102,7 +103,7 @@ size_t reply_write(struct engine *e, const struct engine_request *rq, const stru
 		   const struct cache_answer *a, uint16_t rcode, uint8_t *out, size_t cap)
 {
 	struct edns_reply opt = EDNS_REPLY_INIT;
-	uint8_t expire[4];
+	uint8_t expire[4], keepalive[2];
 	size_t limit = reply_limit(e, rq, q, cap);
 	enum emit_form form;
 	size_t bytes;
@@ -120,6 +121,10 @@ size_t reply_write(struct engine *e, const struct engine_request *rq, const stru
 	if (q->edns.expire_asked && rq->has_expire) {
 		wire_store_be32(expire, rq->expire_s);
 		opt.expire = expire;
+	}
+	if (q->edns.keepalive_asked && rq->stream) {
+		wire_store_be16(keepalive, rq->idle_100ms);
+		opt.keepalive = keepalive;
 	}
 	bytes = emit_reply(out, limit, rq->msg, q, a, q->edns.present ? &opt : NULL, &form);
 	if (!bytes) {

@@ -106,6 +106,7 @@ struct port_msg {
 	uint32_t cap;
 	uint8_t family; /* AF_INET or AF_INET6 */
 	bool stream;    /* came over TCP: a reply may be 65535 bytes long, TC is never needed */
+	uint16_t idle_100ms; /* stream: how long the connection may be idle behind the reply; 0: it ends */
 	__be16 peer_port;
 	__be16 local_port;
 	uint8_t peer[16];

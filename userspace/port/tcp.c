@@ -16,6 +16,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "port/tcp_port.h"
 
 #define EVENTS_CAP 64
@@ -220,6 +221,18 @@ static void expire(struct tcp_port *t, uint64_t now_ns)
 	}
 }
 
+/* As full as it is now: it may be less when the time has come. */
+static uint16_t idle_100ms(const struct tcp_port *t, const struct tcp_conn *c)
+{
+	uint64_t idle_ns = t->timeout_ns[TCP_IDLE] / TCP_SHARE_SCALE_FULL * t->scale;
+
+	/* This one is the last that it may ask. */
+	if (t->queries_max && c->n_queries >= t->queries_max)
+		return 0;
+	idle_ns /= 100 * CLOCK_NS_PER_MS;
+	return idle_ns < UINT16_MAX ? (uint16_t)idle_ns : UINT16_MAX;
+}
+
 static void fill_msg(struct tcp_port *t, struct tcp_conn *c, struct port_msg *m, unsigned int slot)
 {
 	const uint8_t *bytes;
@@ -231,6 +244,7 @@ static void fill_msg(struct tcp_port *t, struct tcp_conn *c, struct port_msg *m,
 		.cap = TCP_MESSAGE_MAX,
 		.family = c->peer.family,
 		.stream = true,
+		.idle_100ms = idle_100ms(t, c),
 		.peer_port = c->peer.port,
 		.local_port = c->local.port,
 		.slot = (uint32_t)(c - t->conns),

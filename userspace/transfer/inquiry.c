@@ -213,6 +213,15 @@ static const struct transfer_zone *zone_of_secondary(const struct inquiry *i)
 	return zone && rules_allow(i->t, &zone->config.allow_transfer, &i->who) ? zone : NULL;
 }
 
+/* For who asks how long the connection may be idle: RFC 7828. */
+static uint16_t idle_100ms(const struct inquiry *i)
+{
+	const struct primary_settings *settings = i->t->primary->settings;
+	const uint32_t idle = 10 * (settings ? settings->idle_s : SERVER_IDLE_S);
+
+	return idle < UINT16_MAX ? (uint16_t)idle : UINT16_MAX;
+}
+
 static void take_question(struct inquiry *i)
 {
 	const struct transfer_zone *zone = zone_of_secondary(i);
@@ -221,6 +230,7 @@ static void take_question(struct inquiry *i)
 		.msg = i->msg,
 		.len = i->n,
 		.stream = i->conn,
+		.idle_100ms = idle_100ms(i),
 		.family = i->who.addr.family,
 		.client = i->who.addr.bytes,
 		.sees_zones = zone,

@@ -134,6 +134,7 @@ static void answer(struct responder *r, struct engine_request *rq, struct port_m
 	rq->msg = m->data;
 	rq->len = m->len;
 	rq->stream = m->stream;
+	rq->idle_100ms = m->idle_100ms;
 	rq->family = m->family;
 	rq->client = m->peer;
 	rq->pending = s ? &s->pending : NULL;
