@@ -1,9 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """What a start cannot have it names, with what to do about it; and it does not end without a word."""
+from pathlib import Path
+
 import pytest
 
 from netlab import Daemon, iface
 
+KEPT = {"cap_dac_read_search": 2, "cap_net_bind_service": 10, "cap_net_admin": 12, "cap_net_raw": 13,
+        "cap_ipc_lock": 14, "cap_sys_admin": 21, "cap_perfmon": 38, "cap_bpf": 39}
 CAPS = "needs CAP_BPF, CAP_PERFMON and CAP_NET_ADMIN"
 
 
@@ -28,6 +32,36 @@ def test_capabilities_that_are_missing(lab, daemon, caps):
     if "no BPF maps" in daemon.degraded():
         assert f"nothing is answered in the driver: start with {CAPS.removeprefix('needs ')}" in \
             daemon.log()
+
+
+def rights(task):
+    """{"CapPrm": number, ...} and NoNewPrivs of a thread."""
+    fields = dict(line.split(":\t", 1) for line in (task / "status").read_text("ascii").splitlines()
+                  if ":\t" in line)
+    return {name: int(fields[name], 16) for name in ("CapPrm", "CapEff", "CapInh", "CapAmb", "NoNewPrivs")}
+
+
+def test_capabilities_that_are_kept(lab, daemon):
+    """No thread has more than the parts of volleyd use, and none can get more; what it starts with is all of them."""
+    all_of_them = sum(1 << bit for bit in KEPT.values())
+    assert rights(Path("/proc/self"))["CapEff"] & ~all_of_them, "else this would show nothing"
+    daemon.start()
+    tasks = list(Path(f"/proc/{daemon.process.pid}/task").iterdir())
+    assert len(tasks) > 4
+    for task in tasks:
+        name, has = (task / "comm").read_text("ascii").strip(), rights(task)
+        assert has["CapPrm"] & ~all_of_them == 0 and has["CapEff"] & ~all_of_them == 0, name
+        assert has["CapInh"] == has["CapAmb"] == 0, name
+        assert has["NoNewPrivs"] == 1, name
+    assert rights(Path(f"/proc/{daemon.process.pid}"))["CapEff"] == all_of_them, "no less, either"
+
+
+@pytest.mark.parametrize("mode", [None, "0600", "0666"])
+def test_who_may_command(lab, daemon, mode):
+    """Whoever may write to the control socket may: so nobody else may, unless control.mode says so."""
+    control = {"socket": str(daemon.socket), **({"mode": mode} if mode else {})}
+    daemon.start(interfaces=None, control=control)
+    assert daemon.socket.stat().st_mode & 0o7777 == int(mode or "0660", 8)
 
 
 def test_files_that_are_too_few(lab, daemon):

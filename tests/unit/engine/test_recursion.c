@@ -36,6 +36,26 @@ static void test_asked_once(void **state)
 	assert_int_equal(COUNTER(finished), 1);
 }
 
+/* However long upstream says: nothing stays for longer than recursion.max-ttl, and nobody is told of more. */
+static void test_max_ttl(void **state)
+{
+	static const struct upstream week = { .name = "www.x.",
+					      .qtype = T(A),
+					      .answer = "www.x. 604800 IN CNAME a.x.\n"
+							"a.x. 604800 IN A 192.0.2.80\n" };
+	struct ask a = www;
+
+	(void)state;
+	r.rules.max_ttl_s = 120;
+	assert_true(ask(&r, &www));
+	complete(&r, &week);
+	check_answer("www.x. 120 IN CNAME a.x.\na.x. 120 IN A 192.0.2.80\n");
+	r.now_s += 119;
+	check_hit(&a, "www.x. 1 IN CNAME a.x.\na.x. 1 IN A 192.0.2.80\n");
+	r.now_s += 1;
+	assert_true(ask(&r, &www));
+}
+
 static void test_strangers(void **state)
 {
 	(void)state;
@@ -393,7 +413,7 @@ int main(void)
 		TEST(test_bogus),          TEST(test_failures),
 		TEST(test_unusable),       TEST(test_poison),
 		TEST(test_not_kept),       TEST(test_zone_comes),
-		TEST(test_large),
+		TEST(test_large),          TEST(test_max_ttl),
 	};
 
 	return cmocka_run_group_tests(tests, group_setup, group_teardown);
