@@ -223,6 +223,40 @@ def test_signed_question_by_udp(lab, daemon):
                               request_mac=asked.mac)
 
 
+@pytest.mark.parametrize("ahead", [330, -330])
+def test_messages_of_another_time(lab, daemon, clock, ahead):
+    """RFC 8945 section 5.2.3: signed well, but not now. Nothing of it is done, by any way, and BADTIME says why."""
+    serve(daemon, BY_KEY, allow_update=BY_KEY, others=[comes(*BY_KEY)])
+
+    def ask(message, way, expected):
+        message.use_tsig(RING, algorithm=KEY["algorithm"])
+        wire = message.to_wire()
+        if way == "udp":
+            got = lab.udp_wire(wire)
+        else:
+            with lab.connect("c", V4) as sock:
+                sock.sendall(len(wire).to_bytes(2, "big") + wire)
+                got = receive_wire(sock)
+        assert dns.rcode.from_flags(int.from_bytes(got[2:4], "big"), 0) == expected
+        return dns.message.from_wire(got, keyring=RING, request_mac=message.mac)
+
+    clock.set(ahead)
+    n_bad = 0
+    for message, way in ((query(), "tcp"), (query("IXFR", serial=0), "udp"), (query("SOA"), "udp"),
+                         (query("SOA"), "tcp"), (update(), "udp"), (update(), "tcp"),
+                         (notify(name="example.net"), "udp"), (notify(name="example.net"), "tcp")):
+        with pytest.raises(dns.tsig.PeerBadTime):
+            ask(message, way, dns.rcode.NOTAUTH)
+        n_bad += 1
+        assert counters(daemon)["tsig_bad"] == n_bad, message
+    said = counters(daemon)
+    assert said["axfr_out"] == said["ixfr_out"] == said["notify_in"] == said["update_in"] == 0, said
+    assert lab.ask("new.example.com").rcode() == dns.rcode.NXDOMAIN
+    clock.set(0)
+    assert ask(update(), "udp", dns.rcode.NOERROR).had_tsig
+    assert texts(lab.ask("new.example.com")) == ["192.0.2.77"]
+
+
 def test_ixfr_without_changes(lab, daemon):
     serve(daemon, ["192.0.2.0/24"], serial=7)
     for serial in (7, 8):
