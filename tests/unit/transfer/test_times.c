@@ -112,20 +112,29 @@ static void open_udp(struct config_addr *address)
 	memcpy(address->addr, &addr.sin_addr, 4);
 }
 
-static int begin(void **state)
+static char key_name[] = "key.test.";
+static uint8_t secret[] = "a secret of tests";
+static struct config_tsig_key key = { .name = key_name,
+				      .algorithm = CONFIG_TSIG_SHA256,
+				      .secret = secret,
+				      .n_secret = sizeof(secret) };
+
+static int begin_as(bool is_signed)
 {
 	static struct config_addr address;
-	static struct config_remote remote = { .name = other,
-					       .addresses = &address,
-					       .n_addresses = 1 };
+	struct config_remote remote = { .name = other,
+					.addresses = &address,
+					.n_addresses = 1,
+					.key = is_signed ? key_name : NULL };
 	const struct config config = { .remotes = &remote,
 				       .n_remotes = 1,
+				       .keys = &key,
+				       .n_keys = 1,
 				       .n_transfers = 10,
 				       .n_transfers_out = 10,
 				       .tcp_idle_s = 30 };
 	char err[256];
 
-	(void)state;
 	now = (struct clock_now){ .ns = S, .wall_s = BEGUN_S, .coarse_s = 1 };
 	engine_config = (struct engine_config)ENGINE_CONFIG_INIT;
 	published = (struct engine_data){ 0 };
@@ -140,6 +149,18 @@ static int begin(void **state)
 	zone = zone_of("z", ZONE);
 	run();
 	return 0;
+}
+
+static int begin(void **state)
+{
+	(void)state;
+	return begin_as(false);
+}
+
+static int begin_signed(void **state)
+{
+	(void)state;
+	return begin_as(true);
 }
 
 static int end(void **state)
@@ -210,10 +231,16 @@ static unsigned int n_come(void)
 	return n;
 }
 
-/* The SOA record of the zone with that serial number, as the reply to the last query. */
-static void answer(uint32_t serial)
+/*
+ * The SOA record of the zone with that serial number, as the reply to the last query; signed, where that was, so
+ * many seconds from now.
+ */
+static void answer_at(uint32_t serial, int64_t from_now_s)
 {
-	uint8_t msg[512];
+	uint8_t msg[1024];
+	struct tsig tsig;
+	size_t n_body;
+	int n;
 	struct wire_writer w;
 	size_t n_question = DNS_HEADER_BYTES + 3 + 4; /* z. */
 
@@ -234,10 +261,21 @@ static void answer(uint32_t serial)
 	wire_write_be32(&w, RETRY);
 	wire_write_be32(&w, EXPIRE);
 	wire_write_be32(&w, 60);
-	assert_int_equal(sendto(udp, msg, n_question + w.at, 0, (struct sockaddr *)&asker,
-				sizeof(asker)),
-			 n_question + w.at);
+	if (tsig_verify_request(&tsig, t.book->keys, query, n_query, now.wall_s, &n_body) !=
+	    TSIG_OK)
+		assert_true(!tsig.key && tsig.verdict == TSIG_NONE);
+	n = tsig_sign(&tsig, msg, n_question + w.at, sizeof(msg),
+		      (uint64_t)((int64_t)now.wall_s + from_now_s));
+	assert_true(n > 0);
+	assert_int_equal(sendto(udp, msg, (size_t)n, 0, (struct sockaddr *)&asker, sizeof(asker)),
+			 n);
+	tsig_fini(&tsig);
 	run();
+}
+
+static void answer(uint32_t serial)
+{
+	answer_at(serial, 0);
 }
 
 /* --- Refresh and retry --------------------------------------------------------------------------- */
@@ -333,6 +371,27 @@ static void asked_for_less_and_less_where_it_never_came(void **state)
 			step(3600 * S);
 		assert_in_range(now.ns - begun_ns, wait_s * 9 * S / 10 - MS, wait_s * S);
 	}
+}
+
+/* RFC 8945 section 5.2.3: a reply that is signed well at another time is none; that of now is taken all the same. */
+static void a_reply_of_another_time_is_none(void **state)
+{
+	(void)state;
+	put_served();
+	assert_asked_within(REFRESH);
+	answer_at(SERIAL, 301);
+	answer_at(SERIAL, -301);
+	answer_at(SERIAL + 1, -301);
+	assert_int_equal(n_events[TRANSFER_CHECKED], 0);
+	assert_int_equal(secondary()->state, SECONDARY_ASKING);
+	answer_at(SERIAL, -299);
+	assert_int_equal(n_events[TRANSFER_CHECKED], 1);
+	assert_asked_within(REFRESH);
+	answer_at(SERIAL, 301);
+	move_on(10 * S);
+	assert_int_equal(secondary()->n_failed, 1);
+	assert_non_null(strstr(secondary()->error, "clocks"));
+	assert_int_equal(t.counters.tsig_bad, 1);
 }
 
 /* --- Expiry -------------------------------------------------------------------------------------- */
@@ -488,6 +547,7 @@ int main(void)
 		TEST(asked_again_where_there_is_no_answer),
 		TEST(within_the_bounds),
 		TEST(asked_for_less_and_less_where_it_never_came),
+		cmocka_unit_test_setup_teardown(a_reply_of_another_time_is_none, begin_signed, end),
 		TEST(expires_when_nobody_answers_for_so_long),
 		TEST(an_answer_puts_expiry_off),
 		TEST(expiry_is_that_of_before),

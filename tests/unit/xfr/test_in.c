@@ -466,6 +466,23 @@ static void test_signatures(void **state)
 	assert_int_equal(in.verdict, TSIG_NONE);
 	xfr_in_fini(&in);
 	tsig_fini(&t);
+	/* They hold, but are of another time: the first, and one behind it. */
+	for (int i = 0; i < 2; i++) {
+		memset(&s, 0, sizeof(s));
+		t = asked(keys);
+		xfr_in_init(&in, &config);
+		if (i)
+			assert_int_equal(FEED(vector_reply0_sha256), XFR_IN_MORE);
+		assert_int_equal(
+			i ? xfr_in_message(&in, vector_reply1_sha256, sizeof(vector_reply1_sha256),
+					   VECTOR_NOW + 1000) :
+			    xfr_in_message(&in, vector_reply0_sha256, sizeof(vector_reply0_sha256),
+					   VECTOR_NOW - 1000),
+			XFR_IN_TSIG);
+		assert_int_equal(in.verdict, TSIG_BADTIME);
+		xfr_in_fini(&in);
+		tsig_fini(&t);
+	}
 #undef FEED
 	tsig_keys_free(keys);
 }
