@@ -168,7 +168,9 @@ LIBTESTS      := $(if $(TEST_LIB_SRCS),$(B)/tests/libtests.a)
 
 programs   = $(patsubst %.c,$(B)/%,$(1))
 # FLOOR=cache: the tests of one floor only; FLOOR=xdp: those of the XDP program.
-UNIT_TESTS := $(call programs,$(call skip_dpdk,$(wildcard $(addsuffix /test_*.c,tests/unit/$(or $(FLOOR),*) $(if $(FLOOR),,tests/unit)))))
+# TESTS=cache/test_threads: these alone.
+UNIT_TESTS := $(call programs,$(call skip_dpdk,$(wildcard $(if $(TESTS),$(TESTS:%=tests/unit/%.c),\
+	$(addsuffix /test_*.c,tests/unit/$(or $(FLOOR),*) $(if $(FLOOR),,tests/unit))))))
 PROG_TESTS := $(call programs,$(wildcard tests/bpf/test_*.c))
 CHECKED_UNIT := $(UNIT_TESTS)
 CHECKED_BPF  := $(if $(filter-out xdp,$(FLOOR)),,$(PROG_TESTS))
@@ -208,6 +210,7 @@ test: ## everything that must hold: installs deps, builds, runs all tests; ends 
 	$(call stage,all)
 	$(call stage,test-unit)
 	$(call stage,test-asan)
+	$(call stage,test-tsan-cache)
 	$(call stage,test-bpf)
 	$(call stage,verify)
 	$(call stage,test-fuzz)
@@ -233,6 +236,11 @@ test-asan: ## the unit tests under AddressSanitizer and UBSan
 .PHONY: test-tsan
 test-tsan: ## the unit tests under ThreadSanitizer
 	@$(MAKE) SAN=thread test-unit
+
+# Where threads share most, and without a lock in the fast path: what a lock too few does is rarely seen without this.
+.PHONY: test-tsan-cache
+test-tsan-cache: ## the cache beside writers, readers and its keeper under ThreadSanitizer
+	@$(MAKE) SAN=thread TESTS=cache/test_threads test-unit
 
 .PHONY: test-bpf
 test-bpf: $(PROG_TESTS) $(BPF_MAIN) $(BPF_OTHERS) $(BPF_TESTS) ## the XDP program by test run (root)
