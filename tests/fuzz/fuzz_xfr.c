@@ -10,7 +10,7 @@
 
 #include "base/wire.h"
 #include "xfr/in.h"
-#include "zone/rdata.h"
+#include "dns/rdata.h"
 
 #define ID 0x1234
 

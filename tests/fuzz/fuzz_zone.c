@@ -15,20 +15,10 @@
 #include "dns/proto.h"
 #include "tests/lib/must.h"
 #include "zone/denial.h"
-#include "zone/rdata.h"
+#include "dns/rdata.h"
 #include "zone/zone.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-/*
- * ldns 1.8 leaks a few octets where it refuses the text of some types; what we leak ourselves the
- * unit tests see.
- */
-const char *__lsan_default_suppressions(void);
-const char *__lsan_default_suppressions(void)
-{
-	return "leak:libldns";
-}
 
 static void check_rrset(const struct zone *z, const struct zone_rrset *rrset)
 {

@@ -6,6 +6,7 @@ The seeds are committed; run this again after a change here. Inputs that a fuzze
 them, named after what they showed, and are left alone.
 """
 import pathlib
+import re
 import struct
 
 CORPUS = pathlib.Path(__file__).parent / "corpus"
@@ -149,6 +150,23 @@ REPLIES = {
 }
 
 
+def record_data():
+    """Type and octets of each row of the unit tests' table, by the name of its type."""
+    root = pathlib.Path(__file__).parents[2]
+    types = dict((mnemonic, int(number)) for number, mnemonic in re.findall(
+        r'X\((\d+), \w+, "([^"]+)"', (root / "userspace/dns/rdtypes.h").read_text()))
+    rows = re.findall(r'{ ".*?(?<!\\)", "([^"]+)", ".*(?<!\\)", "([0-9a-f]*)" },',
+                      (root / "tests/unit/zone/rdata_rows.h").read_text())
+    seeds = {}
+    for mnemonic, octets in rows:
+        number = types.get(mnemonic) or int(mnemonic[4:])
+        name = mnemonic.lower()
+        while name in seeds:
+            name += "+"
+        seeds[name] = struct.pack(">H", number) + bytes.fromhex(octets)
+    return seeds
+
+
 def write(target, seeds):
     folder = CORPUS / target
     folder.mkdir(parents=True, exist_ok=True)
@@ -161,3 +179,4 @@ if __name__ == "__main__":
     write("fuzz_name", NAMES)
     write("fuzz_convert", ANSWERS)
     write("fuzz_forward", REPLIES)
+    write("fuzz_rdround", record_data())

@@ -14,7 +14,7 @@ struct mnemonic {
 };
 
 static const struct mnemonic types[] = {
-#define TYPE_ROW(number, name, text) { number, text },
+#define TYPE_ROW(number, name, text, ...) { number, text },
 	DNS_TYPE_LIST(TYPE_ROW)
 #undef TYPE_ROW
 };

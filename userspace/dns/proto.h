@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The numbers of DNS: types, classes, rcodes, opcodes, header bits and limits, each named as the
- * IANA registry names it. Masks are for host order: load the field with wire_load_be16() first.
+ * The numbers of DNS: types (one for each row of dns/rdtypes.h), classes, rcodes, opcodes, header bits
+ * and limits, each named as the IANA registry names it. Masks are for host order: load the field with wire_load_be16() first.
  */
 #ifndef VOLLEY_DNS_PROTO_H
 #define VOLLEY_DNS_PROTO_H
 
 #include <stddef.h>
 #include <stdint.h>
+
+#include "dns/rdtypes.h"
 
 #define DNS_NAME_MAX             255 /* octets of a wire name, root included: RFC 1035 2.3.4 */
 #define DNS_LABEL_MAX            63  /* octets of a label: RFC 1035 section 2.3.4 */
@@ -93,81 +95,9 @@ enum dns_class {
 	DNS_CLASS_ANY = 255,
 };
 
-/* number, identifier, mnemonic */
-#define DNS_TYPE_LIST(X)                \
-	X(1, A, "A")                    \
-	X(2, NS, "NS")                  \
-	X(3, MD, "MD")                  \
-	X(4, MF, "MF")                  \
-	X(5, CNAME, "CNAME")            \
-	X(6, SOA, "SOA")                \
-	X(7, MB, "MB")                  \
-	X(8, MG, "MG")                  \
-	X(9, MR, "MR")                  \
-	X(10, NULL, "NULL")             \
-	X(11, WKS, "WKS")               \
-	X(12, PTR, "PTR")               \
-	X(13, HINFO, "HINFO")           \
-	X(14, MINFO, "MINFO")           \
-	X(15, MX, "MX")                 \
-	X(16, TXT, "TXT")               \
-	X(17, RP, "RP")                 \
-	X(18, AFSDB, "AFSDB")           \
-	X(19, X25, "X25")               \
-	X(20, ISDN, "ISDN")             \
-	X(21, RT, "RT")                 \
-	X(22, NSAP, "NSAP")             \
-	X(24, SIG, "SIG")               \
-	X(25, KEY, "KEY")               \
-	X(26, PX, "PX")                 \
-	X(28, AAAA, "AAAA")             \
-	X(29, LOC, "LOC")               \
-	X(33, SRV, "SRV")               \
-	X(35, NAPTR, "NAPTR")           \
-	X(36, KX, "KX")                 \
-	X(37, CERT, "CERT")             \
-	X(39, DNAME, "DNAME")           \
-	X(41, OPT, "OPT")               \
-	X(42, APL, "APL")               \
-	X(43, DS, "DS")                 \
-	X(44, SSHFP, "SSHFP")           \
-	X(45, IPSECKEY, "IPSECKEY")     \
-	X(46, RRSIG, "RRSIG")           \
-	X(47, NSEC, "NSEC")             \
-	X(48, DNSKEY, "DNSKEY")         \
-	X(49, DHCID, "DHCID")           \
-	X(50, NSEC3, "NSEC3")           \
-	X(51, NSEC3PARAM, "NSEC3PARAM") \
-	X(52, TLSA, "TLSA")             \
-	X(53, SMIMEA, "SMIMEA")         \
-	X(55, HIP, "HIP")               \
-	X(59, CDS, "CDS")               \
-	X(60, CDNSKEY, "CDNSKEY")       \
-	X(61, OPENPGPKEY, "OPENPGPKEY") \
-	X(62, CSYNC, "CSYNC")           \
-	X(63, ZONEMD, "ZONEMD")         \
-	X(64, SVCB, "SVCB")             \
-	X(65, HTTPS, "HTTPS")           \
-	X(99, SPF, "SPF")               \
-	X(104, NID, "NID")              \
-	X(105, L32, "L32")              \
-	X(106, L64, "L64")              \
-	X(107, LP, "LP")                \
-	X(108, EUI48, "EUI48")          \
-	X(109, EUI64, "EUI64")          \
-	X(249, TKEY, "TKEY")            \
-	X(250, TSIG, "TSIG")            \
-	X(251, IXFR, "IXFR")            \
-	X(252, AXFR, "AXFR")            \
-	X(253, MAILB, "MAILB")          \
-	X(254, MAILA, "MAILA")          \
-	X(255, ANY, "ANY")              \
-	X(256, URI, "URI")              \
-	X(257, CAA, "CAA")
-
 /* Behind ## an argument is not expanded, so NULL is a name here as any other. */
 enum dns_type {
-#define DNS_TYPE(number, name, text) DNS_TYPE_##name = number,
+#define DNS_TYPE(number, name, ...) DNS_TYPE_##name = number,
 	DNS_TYPE_LIST(DNS_TYPE)
 #undef DNS_TYPE
 };

@@ -9,7 +9,7 @@
 #include "base/err.h"
 #include "base/wire.h"
 #include "dns/name.h"
-#include "dns/rdlayout.h"
+#include "dns/rdata.h"
 
 /* A longer bucket is not walked to its end: crafted names must not make a list of the table. */
 #define BUCKET_WALK_MAX 16
@@ -222,7 +222,7 @@ static int add_rdata_name(struct writer *w, struct wire_reader *r)
 
 static int add_rdata(struct writer *w, uint16_t type, const uint8_t *rdata, size_t rdata_bytes)
 {
-	struct rdlayout l = rdlayout_of(type, RDLAYOUT_SEND);
+	struct rdata_layout l = rdata_layout(type, RD_SEND);
 	struct wire_reader r;
 	int error;
 

@@ -7,7 +7,7 @@
 #include "base/err.h"
 #include "base/wire.h"
 #include "engine/rdnames.h"
-#include "zone/rdata.h"
+#include "dns/rdata.h"
 
 #define RRSIG_SIGNER_AT 18 /* in RDATA: RFC 4034 section 3.1 */
 #define SOA_TAIL_BYTES  20 /* behind the names; MINIMUM is the last 4 of them */
@@ -157,7 +157,7 @@ static int write_record(struct convert *c, struct convert_record *r, uint32_t tt
 	int n = rdnames_expand(&c->from->message, &record, c->rdata, sizeof(c->rdata));
 	const uint8_t *rdata = n > 0 ? c->rdata : record.rdata;
 	unsigned int len = n > 0 ? (unsigned int)n : record.len;
-	int err = n < 0 ? n : rdata_check(record.type, rdata, len);
+	int err = n < 0 ? n : rdata_check_frame(record.type, rdata, len);
 
 	if (!err)
 		err = writer_add_rr(&c->writer, c->owner, record.type, DNS_CLASS_IN, ttl, rdata,

@@ -4,7 +4,7 @@
 #include "base/err.h"
 #include "base/wire.h"
 #include "dns/name.h"
-#include "dns/rdlayout.h"
+#include "dns/rdata.h"
 
 /* Both cursors move. */
 static void copy(struct wire_writer *w, struct wire_reader *r, size_t n)
@@ -51,7 +51,7 @@ static void copy_name(struct wire_writer *w, struct wire_reader *r, const struct
 int rdnames_expand(const struct message *m, const struct message_record *record, uint8_t *out,
 		   size_t cap)
 {
-	struct rdlayout l = rdlayout_of(record->type, RDLAYOUT_ALL);
+	struct rdata_layout l = rdata_layout(record->type, RD_EXPAND);
 	struct wire_reader r;
 	struct wire_writer w;
 

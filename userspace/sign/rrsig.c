@@ -9,7 +9,7 @@
 #include "base/wire.h"
 #include "dns/name.h"
 #include "sign/internal.h"
-#include "zone/rdata.h"
+#include "dns/rdata.h"
 
 #define RRSIG_FIXED   18u
 #define INCEPTION_S   3600u /* before now: clocks differ */

@@ -13,7 +13,7 @@
 
 #include "base/err.h"
 #include "base/wire.h"
-#include "zone/rdata.h"
+#include "dns/rdata.h"
 
 enum state { FIRST, SECOND, WHOLE, REMOVED, ADDED, END };
 
@@ -197,11 +197,6 @@ static enum xfr_in_result take_second(struct xfr_in *in, const struct xfr_record
 
 /* ---- Records ---------------------------------------------------------------------------------- */
 
-static bool is_meta(uint16_t type)
-{
-	return !type || type == DNS_TYPE_OPT || (type >= 128 && type <= 255) || type == UINT16_MAX;
-}
-
 static enum xfr_in_result check_record(struct xfr_in *in, struct xfr_record *r, bool same_owner)
 {
 	if (in->state == END)
@@ -212,7 +207,7 @@ static enum xfr_in_result check_record(struct xfr_in *in, struct xfr_record *r, 
 		return XFR_IN_CLASS;
 	if (!same_owner && !name_is_under(r->owner, in->zone))
 		return XFR_IN_OUT_OF_ZONE;
-	if (is_meta(r->type))
+	if (rdata_is_meta(r->type))
 		return XFR_IN_TYPE;
 	if (rdata_check(r->type, r->rdata, r->rdata_bytes))
 		return XFR_IN_RDATA;

@@ -6,7 +6,7 @@
 #include "base/err.h"
 #include "base/wire.h"
 #include "dns/follow.h"
-#include "dns/rdlayout.h"
+#include "dns/rdata.h"
 
 int xfr_message_open(struct xfr_message *m, const uint8_t *bytes, size_t len)
 {
@@ -89,7 +89,7 @@ static int copy_name(struct expansion *x, const uint8_t *msg)
 	return 0;
 }
 
-static int expand(const uint8_t *msg, struct xfr_record *r, size_t at, struct rdlayout l)
+static int expand(const uint8_t *msg, struct xfr_record *r, size_t at, struct rdata_layout l)
 {
 	struct expansion x = { .at = at, .end = at + r->rdata_bytes, .out = r->expanded };
 	int err = copy(&x, msg, l.front_bytes);
@@ -133,7 +133,7 @@ static int read_owner(struct xfr_message *m, struct xfr_record *r)
 static int read_record(struct xfr_message *m, struct xfr_record *r)
 {
 	const uint8_t *fixed;
-	struct rdlayout l;
+	struct rdata_layout l;
 	size_t at;
 
 	r->at = m->at;
@@ -149,7 +149,7 @@ static int read_record(struct xfr_message *m, struct xfr_record *r)
 		return ERR_FORMAT;
 	m->at = at + r->rdata_bytes;
 	r->rdata = m->bytes + at;
-	l = rdlayout_of(r->type, RDLAYOUT_RECEIVE);
+	l = rdata_layout(r->type, RD_RECEIVE);
 	/* Without any data: the forms of an UPDATE that name an RRset. */
 	return l.n_names && r->rdata_bytes ? expand(m->bytes, r, at, l) : 0;
 }

@@ -3,7 +3,7 @@
 
 #include "base/err.h"
 #include "base/wire.h"
-#include "zone/rdata.h"
+#include "dns/rdata.h"
 
 #define FLAGS (DNS_OPCODE_NOTIFY << DNS_OPCODE_SHIFT)
 

@@ -5,7 +5,7 @@
 
 #include "base/err.h"
 #include "base/wire.h"
-#include "dns/rdlayout.h"
+#include "dns/rdata.h"
 
 /* A name is split once and compared with each that it may share something with. */
 static void split(struct pack_name *n, const uint8_t *name)
@@ -141,7 +141,7 @@ static int put_octets(struct pack *p, const uint8_t *octets, size_t n)
 
 static int put_rdata(struct pack *p, uint16_t type, const uint8_t *rdata, size_t n)
 {
-	struct rdlayout l = rdlayout_of(type, RDLAYOUT_SEND);
+	struct rdata_layout l = rdata_layout(type, RD_SEND);
 	const uint8_t *end = rdata + n;
 	int err;
 

@@ -5,7 +5,7 @@
 
 #include "base/err.h"
 #include "base/wire.h"
-#include "zone/rdata.h"
+#include "dns/rdata.h"
 
 /* Octets of padding, so that message and signature together are a multiple. */
 static size_t padding(const struct request *r, size_t at)

@@ -6,17 +6,11 @@
 
 #include "base/err.h"
 #include "xfr/update_internal.h"
-#include "zone/rdata.h"
-
-/* Types that name no data: ANY too, which the callers let through where it has a meaning. */
-static bool is_meta(uint16_t type)
-{
-	return !type || type == DNS_TYPE_OPT || (type >= 128 && type <= 255) || type == UINT16_MAX;
-}
+#include "dns/rdata.h"
 
 static bool is_data(const struct xfr_record *r)
 {
-	return !is_meta(r->type) && !rdata_check(r->type, r->rdata, r->rdata_bytes);
+	return !rdata_is_meta(r->type) && !rdata_check(r->type, r->rdata, r->rdata_bytes);
 }
 
 /* RFC 2136 section 3.2.5, without the zone. */
@@ -27,7 +21,7 @@ static enum dns_rcode check_prerequisite(const struct xfr_record *r)
 	switch (r->class) {
 	case DNS_CLASS_ANY:
 	case DNS_CLASS_NONE:
-		if (r->rdata_bytes || (is_meta(r->type) && r->type != DNS_TYPE_ANY))
+		if (r->rdata_bytes || (rdata_is_meta(r->type) && r->type != DNS_TYPE_ANY))
 			return DNS_RCODE_FORMERR;
 		return DNS_RCODE_NOERROR;
 	case DNS_CLASS_IN:
@@ -46,7 +40,7 @@ static enum dns_rcode check_update(const struct xfr_record *r)
 	case DNS_CLASS_NONE:
 		return !r->ttl && is_data(r) ? DNS_RCODE_NOERROR : DNS_RCODE_FORMERR;
 	case DNS_CLASS_ANY:
-		if (r->ttl || r->rdata_bytes || (is_meta(r->type) && r->type != DNS_TYPE_ANY))
+		if (r->ttl || r->rdata_bytes || (rdata_is_meta(r->type) && r->type != DNS_TYPE_ANY))
 			return DNS_RCODE_FORMERR;
 		return DNS_RCODE_NOERROR;
 	default:

@@ -9,7 +9,7 @@
 #include "base/err.h"
 #include "base/wire.h"
 #include "xfr/update_internal.h"
-#include "zone/rdata.h"
+#include "dns/rdata.h"
 
 #define SOA_MAX       (2 * DNS_NAME_MAX + 20)
 #define WKS_KEY_BYTES 5 /* address and protocol: section 3.4.2.2 */

@@ -7,7 +7,7 @@
 
 #include "base/err.h"
 #include "xfr/update_internal.h"
-#include "zone/rdata.h"
+#include "dns/rdata.h"
 
 /* Where a record that has to be there is. */
 struct place {

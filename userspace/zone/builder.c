@@ -16,7 +16,7 @@
 #include "dns/proto.h"
 #include "zone/building.h"
 #include "zone/image.h"
-#include "zone/rdata.h"
+#include "dns/rdata.h"
 
 #define TABLE_MIN  64
 #define FILES_MAX  UINT16_MAX
@@ -295,18 +295,11 @@ static int owner_node(struct zone_builder *b, const uint8_t *owner, unsigned own
 	return 0;
 }
 
-/* Types that are no data: RFC 6895 section 3.1 and OPT. */
-static bool is_meta(uint16_t type)
-{
-	return type == 0 || type == DNS_TYPE_OPT || (type >= 128 && type <= 255) ||
-	       type == UINT16_MAX;
-}
-
 const char *zone_record_refusal(const uint8_t *apex, const struct zone_builder_record *rec)
 {
 	if (!name_is_under(rec->owner, apex))
 		return "this owner is outside the zone";
-	if (is_meta(rec->type))
+	if (rdata_is_meta(rec->type))
 		return "this is a type of queries, not of data";
 	if (rec->type == DNS_TYPE_SOA && rec->owner_bytes != name_bytes(apex))
 		return "a SOA stands only at the apex of the zone";

@@ -12,7 +12,7 @@
 #include "dns/name.h"
 #include "dns/proto.h"
 #include "zone/image.h"
-#include "zone/rdata.h"
+#include "dns/rdata.h"
 #include "zone/version.h"
 #include "zone/walk.h"
 

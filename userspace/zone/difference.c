@@ -11,7 +11,7 @@
 #include "base/err.h"
 #include "dns/proto.h"
 #include "zone/diff.h"
-#include "zone/rdata.h"
+#include "dns/rdata.h"
 
 struct pass {
 	const struct zone *of, *against; /* records of the one that the other has not */

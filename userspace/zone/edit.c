@@ -16,7 +16,7 @@
 #include "zone/changeset.h"
 #include "zone/editing.h"
 #include "zone/nsec3.h"
-#include "zone/rdata.h"
+#include "dns/rdata.h"
 
 /* The parent of the apex: of nothing else. */
 #define NO_PARENT UINT32_MAX

@@ -16,7 +16,7 @@
 #include "zone/diff.h"
 #include "zone/editing.h"
 #include "zone/nsec3.h"
-#include "zone/rdata.h"
+#include "dns/rdata.h"
 #include "zone/sums.h"
 #include "zone/walk.h"
 

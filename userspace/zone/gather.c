@@ -11,7 +11,7 @@
 #include "base/wire.h"
 #include "zone/building.h"
 #include "zone/image.h"
-#include "zone/rdata.h"
+#include "dns/rdata.h"
 
 /*
  * Places for rdata seen lately, one for each hash: a later one puts out the earlier. 512 KiB; four

@@ -19,9 +19,9 @@
 #include "dns/name.h"
 #include "dns/proto.h"
 #include "zone/builder.h"
-#include "zone/rdfast.h"
 #include "zone/rdtext.h"
 #include "zone/text.h"
+#include "zone/textname.h"
 #include "zone/zone.h"
 
 #define INCLUDE_DEPTH_MAX 10
@@ -73,36 +73,10 @@ static void set_stage(struct source *s, enum zone_stage stage)
 
 /* --- Names --- */
 
-static bool is_absolute(const struct text_token *token)
+/* The name in @token, relative to the origin, to @out; its length or an error of name.h. */
+static int name_of(const struct source *s, const struct text_token *token, uint8_t out[256])
 {
-	size_t backslashes = 0;
-
-	if (!token->n || token->at[token->n - 1] != '.')
-		return false;
-	while (backslashes + 1 < token->n && token->at[token->n - 2 - backslashes] == '\\')
-		backslashes++;
-	return backslashes % 2 == 0;
-}
-
-/* The name in @token, relative to @origin, to @out; its length or an error of name.h. */
-static int name_of(const struct text_token *token, const uint8_t *origin, uint8_t out[256])
-{
-	size_t n_origin = name_bytes(origin);
-	int n;
-
-	if (!token->quoted && token->n == 1 && token->at[0] == '@') {
-		memcpy(out, origin, n_origin);
-		return (int)n_origin;
-	}
-	if (token->quoted || !token->n)
-		return ERR_NAME;
-	n = name_from_text(out, DNS_NAME_MAX, token->at, token->n);
-	if (n < 0 || is_absolute(token))
-		return n;
-	if ((size_t)n - 1 + n_origin > DNS_NAME_MAX)
-		return ERR_NAME_LONG;
-	memcpy(out + n - 1, origin, n_origin);
-	return n - 1 + (int)n_origin;
+	return textname_read(token, s->rd->origin, s->rd->origin_bytes, out);
 }
 
 static int refuse_name(struct source *s, const struct text_token *token, int rc)
@@ -129,7 +103,7 @@ static int take_origin(struct source *s, const char *cursor)
 
 	if (!text_next(&cursor, &token))
 		return refuse(s, "$ORIGIN has no name");
-	rc = name_of(&token, s->origin, name);
+	rc = name_of(s, &token, name);
 	if (rc < 0)
 		return refuse_name(s, &token, rc);
 	memcpy(s->origin, name, (size_t)rc);
@@ -217,7 +191,7 @@ static int take_include(struct source *s, const char *cursor)
 		return refuse(s, "$INCLUDE has no file name");
 	memcpy(origin, s->origin, name_bytes(s->origin));
 	if (text_next(&cursor, &name)) {
-		rc = name_of(&name, s->origin, origin);
+		rc = name_of(s, &name, origin);
 		if (rc < 0)
 			return refuse_name(s, &name, rc);
 	}
@@ -261,7 +235,7 @@ static int take_class(struct source *s, const struct text_token *token)
 
 	if (text_is(token, "IN") || text_is(token, "CLASS1"))
 		return 1;
-	if (!token->quoted && rdfast_type(token->at, token->n))
+	if (!token->quoted && rdtext_common_type(token->at, token->n))
 		return 0;
 	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
 		if (text_is(token, others[i]))
@@ -320,12 +294,7 @@ static int inherit_ttl(struct source *s, struct fields *f)
 
 static int take_owner(struct source *s, const struct text_token *token)
 {
-	int n = token->quoted ? 0 :
-				(int)rdfast_name(token->at, token->n, s->rd->origin_wire,
-						 s->rd->origin_bytes, s->owner);
-
-	if (!n)
-		n = name_of(token, s->origin, s->owner);
+	int n = name_of(s, token, s->owner);
 
 	s->owner_bytes = n < 0 ? 0 : (unsigned)n;
 	return n < 0 ? refuse_name(s, token, n) : 0;

@@ -1,29 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* A cursor over the rdata and one over the text; each field moves both or says no. */
+/* The fields that most types have, and the walk over a row. */
 #include "zone/rdprint.h"
-
-#include <stdbool.h>
-#include <string.h>
 
 #include "base/wire.h"
 #include "dns/name.h"
 #include "dns/proto.h"
+#include "zone/rdprinting.h"
 
-struct print {
-	const uint8_t *in, *end;
-	char *out;
-};
-
-static unsigned left(const struct print *p)
+static unsigned left(const struct rdprinting *p)
 {
-	return (unsigned)(p->end - p->in);
+	return rdprint_left(p);
 }
 
 /* Between two fields. */
-static bool blank(struct print *p)
+static void blank(struct rdprinting *p)
 {
 	*p->out++ = ' ';
-	return true;
 }
 
 /* --- Numbers --- */
@@ -42,7 +34,7 @@ size_t rdprint_u32(char *dst, uint32_t value)
 	return n;
 }
 
-static bool number(struct print *p, unsigned n_bytes)
+bool rdprint_number(struct rdprinting *p, unsigned n_bytes)
 {
 	uint32_t value = 0;
 
@@ -55,19 +47,34 @@ static bool number(struct print *p, unsigned n_bytes)
 }
 
 /* What is longer is no period of time for those who read it (RFC 2181 section 8). */
-static bool ttl(struct print *p)
+static bool period(struct rdprinting *p)
 {
-	return left(p) >= 4 && wire_load_be32(p->in) <= DNS_TTL_MAX && number(p, 4);
+	return left(p) >= 4 && wire_load_be32(p->in) <= DNS_TTL_MAX && rdprint_number(p, 4);
 }
 
-static void two_digits(struct print *p, unsigned value)
+static bool u8(struct rdprinting *p)
+{
+	return rdprint_number(p, 1);
+}
+
+static bool u16(struct rdprinting *p)
+{
+	return rdprint_number(p, 2);
+}
+
+static bool u32(struct rdprinting *p)
+{
+	return rdprint_number(p, 4);
+}
+
+static void two_digits(struct rdprinting *p, unsigned value)
 {
 	*p->out++ = (char)('0' + value / 10 % 10);
 	*p->out++ = (char)('0' + value % 10);
 }
 
 /* YYYYMMDDHHMMSS (RFC 4034 section 3.2). Years are counted from March, so that the leap day is last. */
-static bool date(struct print *p)
+static bool date(struct rdprinting *p)
 {
 	uint32_t t, days, era, of_era, year, of_year, month;
 
@@ -117,7 +124,7 @@ size_t rdprint_name(char *dst, const uint8_t *name)
 	return (size_t)(out - dst);
 }
 
-static bool name(struct print *p)
+bool rdprint_wire_name(struct rdprinting *p)
 {
 	int n = name_check(p->in, left(p));
 
@@ -130,63 +137,69 @@ static bool name(struct print *p)
 
 size_t rdprint_type(char *dst, uint16_t type)
 {
-	static const char *const names[] = {
-#define TYPE_ROW(number, name, text) [number] = text,
-		DNS_TYPE_LIST(TYPE_ROW)
-#undef TYPE_ROW
-	};
+	const struct rdata_type *row = rdata_type(type);
 
-	if (type < sizeof(names) / sizeof(names[0]) && names[type]) {
-		size_t n = strlen(names[type]);
+	if (row && row->print == RD_TEXT_FORM) {
+		size_t n = strlen(row->mnemonic);
 
-		memcpy(dst, names[type], n);
+		memcpy(dst, row->mnemonic, n);
 		return n;
 	}
 	memcpy(dst, "TYPE", 4);
 	return 4 + rdprint_u32(dst + 4, type);
 }
 
-static bool type_of(struct print *p)
+static bool type_of(struct rdprinting *p)
 {
-	if (left(p) < 2)
+	if (left(p) < 2 || !wire_load_be16(p->in)) /* type 0 has no text that all read */
 		return false;
 	p->out += rdprint_type(p->out, wire_load_be16(p->in));
 	p->in += 2;
 	return true;
 }
 
-/*
- * To the end: windows in order, each with the octets that it needs (RFC 4034 section 4.1.2). An octet may
- * become eighty: what nobody has, many types in high windows, is left to ldns.
- */
-static bool bitmap(struct print *p)
+/* The types of one window. Type 0 has no text that all read. */
+static bool window_types(struct rdprinting *p, unsigned window, unsigned n)
 {
-	int before = -1;
+	if (!window && *p->in & 0x80)
+		return false;
+	for (unsigned bit = 0; bit < n * 8; bit++) {
+		if (!(p->in[bit / 8] & 0x80 >> bit % 8))
+			continue;
+		if (!rdprint_has_room(p, 32))
+			return false;
+		p->out += rdprint_type(p->out, (uint16_t)(window << 8 | bit));
+		blank(p);
+	}
+	p->in += n;
+	return true;
+}
 
-	for (unsigned n_windows = 0; p->in < p->end; n_windows++) {
-		unsigned n, window = *p->in;
+/* To the end: windows in order, each with the octets that it needs (RFC 4034 section 4.1.2). */
+static bool bitmap_opt(struct rdprinting *p)
+{
+	while (left(p)) {
+		unsigned window = p->in[0], n;
 
-		if (left(p) < 3 || (int)window <= before || n_windows > 2)
+		if (left(p) < 3)
 			return false;
 		n = p->in[1];
-		if (!n || n > (window ? 8 : 32) || left(p) < 2 + n || !p->in[1 + n])
-			return false;
 		p->in += 2;
-		for (unsigned bit = 0; bit < n * 8; bit++) {
-			if (!(p->in[bit / 8] & 0x80 >> bit % 8))
-				continue;
-			blank(p);
-			p->out += rdprint_type(p->out, (uint16_t)(window << 8 | bit));
-		}
-		p->in += n;
-		before = (int)window;
+		if (n > left(p) || !window_types(p, window, n))
+			return false;
 	}
-	return before >= 0;
+	p->out--;
+	return true;
+}
+
+static bool bitmap(struct rdprinting *p)
+{
+	return left(p) && bitmap_opt(p);
 }
 
 /* --- Octets --- */
 
-static bool hex(struct print *p, unsigned n)
+bool rdprint_hex(struct rdprinting *p, unsigned n)
 {
 	static const char digits[] = "0123456789ABCDEF";
 
@@ -199,15 +212,15 @@ static bool hex(struct print *p, unsigned n)
 	return true;
 }
 
-static bool base64(struct print *p)
+bool rdprint_base64(struct rdprinting *p, unsigned n_bytes)
 {
 	static const char digits[] =
 		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
-	if (!left(p))
+	if (!n_bytes || left(p) < n_bytes)
 		return false;
-	while (p->in < p->end) {
-		unsigned n = left(p) < 3 ? left(p) : 3;
+	while (n_bytes) {
+		unsigned n = n_bytes < 3 ? n_bytes : 3;
 		uint32_t v = (uint32_t)p->in[0] << 16 | (n > 1 ? (uint32_t)p->in[1] << 8 : 0) |
 			     (n > 2 ? p->in[2] : 0);
 
@@ -216,12 +229,54 @@ static bool base64(struct print *p)
 		*p->out++ = n > 1 ? digits[v >> 6 & 63] : '=';
 		*p->out++ = n > 2 ? digits[v & 63] : '=';
 		p->in += n;
+		n_bytes -= n;
 	}
 	return true;
 }
 
+static bool hex_rest(struct rdprinting *p)
+{
+	return rdprint_hex(p, left(p));
+}
+
+static bool base64_rest(struct rdprinting *p)
+{
+	return rdprint_base64(p, left(p));
+}
+
+/* Octets in hex between dashes or colons. */
+static bool grouped(struct rdprinting *p, unsigned n_groups, unsigned group_bytes, char between)
+{
+	static const char digits[] = "0123456789abcdef";
+
+	if (left(p) < n_groups * group_bytes)
+		return false;
+	for (unsigned i = 0; i < n_groups * group_bytes; i++, p->in++) {
+		if (i && !(i % group_bytes))
+			*p->out++ = between;
+		*p->out++ = digits[*p->in >> 4];
+		*p->out++ = digits[*p->in & 15];
+	}
+	return true;
+}
+
+static bool eui48(struct rdprinting *p)
+{
+	return grouped(p, 6, 1, '-');
+}
+
+static bool eui64(struct rdprinting *p)
+{
+	return grouped(p, 8, 1, '-');
+}
+
+static bool ilnp64(struct rdprinting *p)
+{
+	return grouped(p, 4, 2, ':');
+}
+
 /* With its length before it, as base32 with the extended hex alphabet, not padded (RFC 5155 section 3.3). */
-static bool hash(struct print *p)
+static bool hash(struct rdprinting *p)
 {
 	static const char digits[] = "0123456789abcdefghijklmnopqrstuv";
 	unsigned n, n_bits = 0;
@@ -239,17 +294,19 @@ static bool hash(struct print *p)
 	return true;
 }
 
-static bool salt(struct print *p)
+static bool salt(struct rdprinting *p)
 {
 	if (!left(p))
 		return false;
 	if (*p->in++)
-		return hex(p, p->in[-1]);
+		return rdprint_hex(p, p->in[-1]);
 	*p->out++ = '-';
 	return true;
 }
 
-static void one_char(struct print *p, uint8_t c)
+/* --- Text --- */
+
+void rdprint_char(struct rdprinting *p, uint8_t c)
 {
 	if (c < ' ' || c > '~') {
 		*p->out++ = '\\';
@@ -262,31 +319,64 @@ static void one_char(struct print *p, uint8_t c)
 	*p->out++ = (char)c;
 }
 
-static bool strings(struct print *p)
+static bool quoted(struct rdprinting *p, unsigned n)
 {
-	if (!left(p))
+	if (left(p) < n)
 		return false;
-	while (p->in < p->end) {
-		unsigned n = *p->in++;
+	*p->out++ = '"';
+	for (; n; n--)
+		rdprint_char(p, *p->in++);
+	*p->out++ = '"';
+	return true;
+}
 
-		if (left(p) < n)
+static bool string(struct rdprinting *p)
+{
+	return left(p) && quoted(p, *p->in++);
+}
+
+static bool string_opt(struct rdprinting *p)
+{
+	if (left(p))
+		return string(p);
+	p->out--; /* the blank before it */
+	return true;
+}
+
+static bool strings(struct rdprinting *p)
+{
+	while (left(p)) {
+		if (!string(p))
 			return false;
-		*p->out++ = '"';
-		for (; n; n--)
-			one_char(p, *p->in++);
-		*p->out++ = '"';
 		blank(p);
 	}
 	p->out--;
 	return true;
 }
 
+static bool quoted_rest(struct rdprinting *p)
+{
+	return quoted(p, left(p));
+}
+
+static bool tag(struct rdprinting *p)
+{
+	unsigned n = left(p) ? *p->in : 0;
+
+	if (!n || n >= left(p))
+		return false;
+	memcpy(p->out, p->in + 1, n);
+	p->out += n;
+	p->in += 1 + n;
+	return true;
+}
+
 /* --- Addresses --- */
 
-static bool ipv4(struct print *p)
+bool rdprint_ipv4(struct rdprinting *p)
 {
 	for (unsigned i = 0; i < 4; i++) {
-		if (!number(p, 1))
+		if (!rdprint_number(p, 1))
 			return false;
 		*p->out++ = '.';
 	}
@@ -294,7 +384,7 @@ static bool ipv4(struct print *p)
 	return true;
 }
 
-static void hex_group(struct print *p, unsigned group)
+static void hex_group(struct rdprinting *p, unsigned group)
 {
 	static const char digits[] = "0123456789abcdef";
 
@@ -323,11 +413,11 @@ static unsigned zeros(const unsigned groups[8], unsigned *length)
 	return best;
 }
 
-static bool ipv6(struct print *p)
+bool rdprint_ipv6(struct rdprinting *p)
 {
 	unsigned groups[8], begin, length;
 
-	if (left(p) != 16)
+	if (left(p) < 16)
 		return false;
 	for (unsigned i = 0; i < 8; i++, p->in += 2)
 		groups[i] = wire_load_be16(p->in);
@@ -347,98 +437,105 @@ static bool ipv6(struct print *p)
 	return true;
 }
 
-/* --- Types --- */
+/* --- Rows --- */
 
-static bool soa(struct print *p)
+static const rdprint_field fields[RD_N_FIELDS] = {
+	[RD_U8] = u8,
+	[RD_U16] = u16,
+	[RD_U32] = u32,
+	[RD_PERIOD] = period,
+	[RD_TIME] = date,
+	[RD_TYPE] = type_of,
+	[RD_ALGORITHM] = u8,
+	[RD_CERTIFICATE] = u16,
+	[RD_IPV4] = rdprint_ipv4,
+	[RD_IPV6] = rdprint_ipv6,
+	[RD_EUI48] = eui48,
+	[RD_EUI64] = eui64,
+	[RD_ILNP64] = ilnp64,
+	[RD_NAME] = rdprint_wire_name,
+	[RD_STRING] = string,
+	[RD_STRING_OPT] = string_opt,
+	[RD_STRINGS] = strings,
+	[RD_HEX] = hex_rest,
+	[RD_BASE64] = base64_rest,
+	[RD_BASE64_OPT] = base64_rest,
+	[RD_QUOTED] = quoted_rest,
+	[RD_TAG] = tag,
+	[RD_SALT] = salt,
+	[RD_HASH] = hash,
+	[RD_BITMAP] = bitmap,
+	[RD_BITMAP_OPT] = bitmap_opt,
+	[RD_NXT] = rdprint_nxt,
+	[RD_WKS] = rdprint_wks,
+	[RD_NSAP] = rdprint_nsap,
+	[RD_ATMA] = rdprint_atma,
+	[RD_A6] = rdprint_a6,
+	[RD_LOC] = rdprint_loc,
+	[RD_APL] = rdprint_apl,
+	[RD_IPSECKEY] = rdprint_ipseckey,
+	[RD_AMTRELAY] = rdprint_amtrelay,
+	[RD_HIP] = rdprint_hip,
+	[RD_SVCPARAMS] = rdprint_svcparams,
+};
+
+/* The fields of one type alone take it that their data was checked. The first field has no blank before it. */
+static bool row_of_fields(struct rdprinting *p, const struct rdata_type *row)
 {
-	if (!name(p) || !blank(p) || !name(p) || !blank(p) || !number(p, 4))
-		return false;
-	for (unsigned i = 0; i < 4; i++)
-		if (!blank(p) || !ttl(p))
+	for (const uint8_t *field = row->fields; *field; field++) {
+		if (*field >= RD_NXT &&
+		    rdata_check(row->number, p->start, (unsigned)(p->end - p->start)))
 			return false;
-	return true;
-}
-
-static bool rrsig(struct print *p)
-{
-	return type_of(p) && blank(p) && number(p, 1) && blank(p) && number(p, 1) && blank(p) &&
-	       ttl(p) && blank(p) && date(p) && blank(p) && date(p) && blank(p) && number(p, 2) &&
-	       blank(p) && name(p) && blank(p) && base64(p);
-}
-
-/* Numbers of 2, 1 and 1 octets. */
-static bool three_numbers(struct print *p)
-{
-	return number(p, 2) && blank(p) && number(p, 1) && blank(p) && number(p, 1) && blank(p);
-}
-
-static bool nsec3_begin(struct print *p)
-{
-	return number(p, 1) && blank(p) && number(p, 1) && blank(p) && number(p, 2) && blank(p) &&
-	       salt(p);
-}
-
-static bool fields(struct print *p, uint16_t type)
-{
-	switch (type) {
-	case DNS_TYPE_A:
-		return ipv4(p);
-	case DNS_TYPE_AAAA:
-		return ipv6(p);
-	case DNS_TYPE_NS:
-	case DNS_TYPE_CNAME:
-	case DNS_TYPE_PTR:
-	case DNS_TYPE_DNAME:
-		return name(p);
-	case DNS_TYPE_SOA:
-		return soa(p);
-	case DNS_TYPE_MX:
-		return number(p, 2) && blank(p) && name(p);
-	case DNS_TYPE_SRV:
-		return number(p, 2) && blank(p) && number(p, 2) && blank(p) && number(p, 2) &&
-		       blank(p) && name(p);
-	case DNS_TYPE_TXT:
-		return strings(p);
-	case DNS_TYPE_DS:
-	case DNS_TYPE_CDS:
-		return three_numbers(p) && hex(p, left(p));
-	case DNS_TYPE_DNSKEY:
-	case DNS_TYPE_CDNSKEY:
-		return three_numbers(p) && base64(p);
-	case DNS_TYPE_RRSIG:
-		return rrsig(p);
-	case DNS_TYPE_NSEC:
-		return name(p) && bitmap(p);
-	case DNS_TYPE_NSEC3:
-		return nsec3_begin(p) && blank(p) && hash(p) && bitmap(p);
-	case DNS_TYPE_NSEC3PARAM:
-		return nsec3_begin(p);
-	default:
-		return false;
+		if (!fields[*field] ||
+		    !rdprint_has_room(p, RDPRINT_FIELD_ROOM + 4 * (size_t)left(p)))
+			return false;
+		if (field != row->fields)
+			blank(p);
+		if (!fields[*field](p))
+			return false;
 	}
-}
-
-bool rdprint_knows(uint16_t type)
-{
-	static const uint16_t types[] = {
-		DNS_TYPE_A,      DNS_TYPE_AAAA,       DNS_TYPE_NS,    DNS_TYPE_CNAME,
-		DNS_TYPE_PTR,    DNS_TYPE_DNAME,      DNS_TYPE_SOA,   DNS_TYPE_MX,
-		DNS_TYPE_SRV,    DNS_TYPE_TXT,        DNS_TYPE_DS,    DNS_TYPE_CDS,
-		DNS_TYPE_DNSKEY, DNS_TYPE_CDNSKEY,    DNS_TYPE_RRSIG, DNS_TYPE_NSEC,
-		DNS_TYPE_NSEC3,  DNS_TYPE_NSEC3PARAM,
-	};
-
-	for (unsigned i = 0; i < sizeof(types) / sizeof(types[0]); i++)
-		if (types[i] == type)
-			return true;
-	return false;
+	return p->in == p->end;
 }
 
 size_t rdprint(char *dst, uint16_t type, const uint8_t *rdata, unsigned n)
 {
-	struct print p = { .in = rdata, .end = rdata + n, .out = dst };
+	const struct rdata_type *row = rdata_type(type);
+	struct rdprinting p = {
+		.start = rdata,
+		.in = rdata,
+		.end = rdata + n,
+		.out = dst,
+		.out_end = dst + RDPRINT_TEXT_MAX - 16,
+	};
 
-	if (n > RDPRINT_RDATA_MAX || !fields(&p, type) || p.in != p.end)
+	if (!row || n < row->min || !row_of_fields(&p, row))
 		return 0;
 	return (size_t)(p.out - dst);
+}
+
+static size_t generic(char *dst, uint16_t type, const uint8_t *rdata, unsigned n)
+{
+	struct rdprinting p = { .in = rdata, .end = rdata + n, .out = dst };
+
+	rdprint_put(&p, "TYPE");
+	p.out += rdprint_u32(p.out, type);
+	rdprint_put(&p, "\t\\# ");
+	p.out += rdprint_u32(p.out, n);
+	blank(&p);
+	if (!n || !rdprint_hex(&p, n))
+		p.out--;
+	return (size_t)(p.out - dst);
+}
+
+size_t rdprint_record(char *dst, uint16_t type, const uint8_t *rdata, unsigned n)
+{
+	const struct rdata_type *row = rdata_type(type);
+	size_t n_type, n_text;
+
+	if (!row || row->print != RD_TEXT_FORM)
+		return generic(dst, type, rdata, n);
+	n_type = rdprint_type(dst, type);
+	dst[n_type++] = '\t';
+	n_text = rdprint(dst + n_type, type, rdata, n);
+	return n_text ? n_type + n_text : generic(dst, type, rdata, n);
 }

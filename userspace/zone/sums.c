@@ -9,7 +9,7 @@
 #include "dns/name.h"
 #include "dns/proto.h"
 #include "zone/nsec3.h"
-#include "zone/rdata.h"
+#include "dns/rdata.h"
 
 /* --- The digest --- */
 

@@ -352,7 +352,7 @@ static uint32_t unit_seconds(char c)
 	}
 }
 
-int text_to_ttl(const struct text_token *token, uint32_t *seconds)
+int text_to_period(const struct text_token *token, uint32_t max, uint32_t *seconds)
 {
 	uint64_t sum = 0, part = 0;
 	bool digits = false;
@@ -372,12 +372,21 @@ int text_to_ttl(const struct text_token *token, uint32_t *seconds)
 			part = 0;
 			digits = false;
 		}
-		if (part > DNS_TTL_MAX || sum > DNS_TTL_MAX)
+		if (part > max || sum > max)
 			return ERR_ZONE;
 	}
 	sum += part;
-	if (sum > DNS_TTL_MAX)
+	if (sum > max)
 		return ERR_ZONE;
 	*seconds = (uint32_t)sum;
 	return 0;
+}
+
+int text_to_ttl(const struct text_token *token, uint32_t *seconds)
+{
+	int rc = text_to_period(token, UINT32_MAX, seconds);
+
+	if (!rc && *seconds > DNS_TTL_MAX)
+		*seconds = 0;
+	return rc;
 }

@@ -55,7 +55,11 @@ bool text_is(const struct text_token *token, const char *word); /* letter case a
 int text_to_number(const struct text_token *token, uint32_t max, uint32_t *value)
 	__attribute__((warn_unused_result));
 
-/* A TTL: seconds, or a sum such as 1w2d3h4m5s, at most DNS_TTL_MAX. Returns 0 or ERR_ZONE. */
+/* Seconds, or a sum such as 1w2d3h4m5s, up to @max. Returns 0 or ERR_ZONE. */
+int text_to_period(const struct text_token *token, uint32_t max, uint32_t *seconds)
+	__attribute__((warn_unused_result));
+
+/* A TTL of 32 bits, as above; one with its top bit set is 0 (RFC 2181 section 8). Returns 0 or ERR_ZONE. */
 int text_to_ttl(const struct text_token *token, uint32_t *seconds)
 	__attribute__((warn_unused_result));
 

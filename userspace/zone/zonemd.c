@@ -14,7 +14,7 @@
 #include "dns/proto.h"
 #include "zone/builder.h"
 #include "zone/image.h"
-#include "zone/rdata.h"
+#include "dns/rdata.h"
 #include "zone/walk.h"
 
 #define SCHEME_SIMPLE 1

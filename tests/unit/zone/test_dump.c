@@ -56,7 +56,7 @@ static void writes_the_samples(void **state)
 	}
 }
 
-/* Escapes, types without a form of their own, rdata that ldns does not read. */
+/* Escapes, types without a form of their own, rdata that has none. */
 static void writes_what_is_odd(void **state)
 {
 	static const char text[] = ZONE_HEAD
@@ -71,7 +71,11 @@ static void writes_what_is_odd(void **state)
 		"caa IN CAA 0 issue \"ca.example; policy=ev\"\n"
 		"long IN NSEC . TYPE1234 TYPE65000\n"
 		"long IN RRSIG \\# 20 0001 0d02 ffffffff 00000001 00000002 0003 00 01\n"
-		"short IN CAA \\# 2 0000\n";
+		"empty IN CAA 0 issue \"\"\n"
+		"empty IN TLSA \\# 3 030101\n"
+		"other IN LOC \\# 1 01\n"
+		"other IN APL \\# 5 0009010161\n"
+		"other IN HTTPS 1 . key667=\"(x);\\\"\"\n";
 	struct zone *z = zone_of("example.com", text);
 
 	(void)state;
@@ -124,16 +128,19 @@ static ssize_t write_or_fail(void *cookie, const char *octets, size_t n)
 	return 0; /* so does fopencookie() want it */
 }
 
-/* One write fails, whichever, and those behind it do not: of lines together, of one, of a generic one. */
+/* One write fails, whichever, and those behind it do not. */
 static void tells_of_each_write_that_fails(void **state)
 {
-	struct zone *z = zone_of("example.com", ZONE_HEAD "caa IN CAA \\# 2 0000\n"
-							  "l IN LOC 52 22 23 N 4 53 32 E 0m\n"
-							  "x IN A 192.0.2.1\n");
+	static char text[1 << 20];
 	struct faulty f = { .fails_at = 0 };
+	struct zone *z;
 	int rc;
 
 	(void)state;
+	strcpy(text, ZONE_HEAD);
+	for (unsigned i = 0; i < 6; i++) /* each line is longer than what is gathered */
+		sprintf(text + strlen(text), "r%u TYPE65280 \\# 50000 %0100000d\n", i, 0);
+	z = zone_of("example.com", text);
 	do {
 		FILE *out = fopencookie(&f, "w", (cookie_io_functions_t){ .write = write_or_fail });
 

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The fields of record data that have no fixed size, checked one by one: private to dns/rdata.c. Each function
+ * moves the cursor behind its field and returns true, or says what is wrong.
+ */
+#ifndef VOLLEY_DNS_RDCHECK_H
+#define VOLLEY_DNS_RDCHECK_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "dns/rdtypes.h"
+
+struct rdcheck {
+	const uint8_t *start, *at, *end;
+	const char *why; /* static */
+};
+
+static inline bool rdcheck_refuse(struct rdcheck *c, const char *why)
+{
+	c->why = why;
+	return false;
+}
+
+static inline unsigned rdcheck_left(const struct rdcheck *c)
+{
+	return (unsigned)(c->end - c->at);
+}
+
+static inline bool rdcheck_skip(struct rdcheck *c, unsigned n)
+{
+	if (rdcheck_left(c) < n)
+		return rdcheck_refuse(c, "it ends too early");
+	c->at += n;
+	return true;
+}
+
+typedef bool (*rdcheck_field)(struct rdcheck *c);
+
+/* By enum rdata_field; NULL for those of a fixed size and RD_NAME. */
+extern const rdcheck_field rdcheck_fields[RD_N_FIELDS];
+
+#endif

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The fields of record data as text, one by one: private to zone/rdprint.c. Each function moves both cursors
+ * behind its field and returns true; false: the text would not be read back as these octets.
+ */
+#ifndef VOLLEY_ZONE_RDPRINTING_H
+#define VOLLEY_ZONE_RDPRINTING_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "dns/rdata.h"
+
+/* Room that a field may take without asking, beside four characters for each octet that is left. */
+#define RDPRINT_FIELD_ROOM 1280
+
+struct rdprinting {
+	const uint8_t *start, *in, *end;
+	char *out, *out_end;
+};
+
+static inline unsigned rdprint_left(const struct rdprinting *p)
+{
+	return (unsigned)(p->end - p->in);
+}
+
+static inline bool rdprint_has_room(const struct rdprinting *p, size_t n)
+{
+	return (size_t)(p->out_end - p->out) >= n;
+}
+
+static inline bool rdprint_put(struct rdprinting *p, const char *text)
+{
+	size_t n = strlen(text);
+
+	memcpy(p->out, text, n);
+	p->out += n;
+	return true;
+}
+
+typedef bool (*rdprint_field)(struct rdprinting *p);
+
+/* Of zone/rdprint.c, for the fields below. */
+bool rdprint_hex(struct rdprinting *p, unsigned n_bytes); /* one or more */
+bool rdprint_base64(struct rdprinting *p, unsigned n_bytes);
+bool rdprint_number(struct rdprinting *p, unsigned n_bytes);
+bool rdprint_ipv4(struct rdprinting *p);
+bool rdprint_ipv6(struct rdprinting *p);
+bool rdprint_wire_name(struct rdprinting *p);
+void rdprint_char(struct rdprinting *p, uint8_t c); /* within quotes */
+
+/* Of zone/rdprint_rare.c, by their fields. */
+bool rdprint_nxt(struct rdprinting *p);
+bool rdprint_wks(struct rdprinting *p);
+bool rdprint_nsap(struct rdprinting *p);
+bool rdprint_atma(struct rdprinting *p);
+bool rdprint_a6(struct rdprinting *p);
+bool rdprint_loc(struct rdprinting *p);
+bool rdprint_apl(struct rdprinting *p);
+bool rdprint_ipseckey(struct rdprinting *p);
+bool rdprint_amtrelay(struct rdprinting *p);
+bool rdprint_hip(struct rdprinting *p);
+bool rdprint_svcparams(struct rdprinting *p);
+
+#endif

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The fields of record data from text, one by one: private to zone/rdtext.c. Each function moves both cursors
+ * behind its field and returns true, or says what is wrong.
+ */
+#ifndef VOLLEY_ZONE_RDREADING_H
+#define VOLLEY_ZONE_RDREADING_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "dns/rdtypes.h"
+#include "zone/rdtext.h"
+#include "zone/text.h"
+
+struct rdreading {
+	const char *at;
+	uint8_t *out, *end;
+	struct rdtext *t;
+};
+
+typedef bool (*rdread_field)(struct rdreading *f);
+
+/* Always false. @at is where in the text. */
+bool rdread_refuse(struct rdreading *f, const char *at, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+bool rdread_refuse_token(struct rdreading *f, const struct text_token *token, const char *is_not);
+
+static inline bool rdread_is_end(char c)
+{
+	return !c || c == ' ' || c == '\t';
+}
+
+static inline bool rdread_is_digit(char c)
+{
+	return c >= '0' && c <= '9';
+}
+
+static inline void rdread_skip_blanks(struct rdreading *f)
+{
+	while (*f->at == ' ' || *f->at == '\t')
+		f->at++;
+}
+
+/* Is there nothing more? */
+static inline bool rdread_at_end(struct rdreading *f)
+{
+	rdread_skip_blanks(f);
+	return !*f->at;
+}
+
+static inline bool rdread_full(struct rdreading *f)
+{
+	return rdread_refuse(f, f->at, "it is longer than 65535 octets");
+}
+
+/* The next token; refused where there is none. */
+bool rdread_token(struct rdreading *f, struct text_token *token);
+/* A token that is not quoted. */
+bool rdread_word(struct rdreading *f, struct text_token *token);
+
+/* A decimal of one token, to @value. */
+bool rdread_decimal(struct rdreading *f, uint32_t max, uint32_t *value);
+
+/* The octets of a token, its escapes resolved, at @dst; how many, or -1. */
+long rdread_octets(struct rdreading *f, const struct text_token *token, uint8_t *dst, size_t cap);
+
+int rdread_hex_value(char c); /* -1: none */
+
+/* Of zone/rdread.c: common fields, for those below too. */
+bool rdread_u8(struct rdreading *f);
+bool rdread_u16(struct rdreading *f);
+bool rdread_ipv4(struct rdreading *f);
+bool rdread_ipv6(struct rdreading *f);
+bool rdread_name(struct rdreading *f);
+bool rdread_hex_word(struct rdreading *f);
+bool rdread_hex(struct rdreading *f);
+bool rdread_base64(struct rdreading *f);
+bool rdread_base64_text(struct rdreading *f, const char *text, size_t n);
+bool rdread_type(struct rdreading *f, uint16_t *type);
+
+/* By enum rdata_field, RD_END has none. */
+extern const rdread_field rdread_fields[RD_N_FIELDS];
+
+/* Of zone/rdread_rare.c and zone/rdread_svcb.c, by their fields. */
+bool rdread_eui48(struct rdreading *f);
+bool rdread_eui64(struct rdreading *f);
+bool rdread_ilnp64(struct rdreading *f);
+bool rdread_nxt(struct rdreading *f);
+bool rdread_wks(struct rdreading *f);
+bool rdread_nsap(struct rdreading *f);
+bool rdread_atma(struct rdreading *f);
+bool rdread_a6(struct rdreading *f);
+bool rdread_loc(struct rdreading *f);
+bool rdread_apl(struct rdreading *f);
+bool rdread_ipseckey(struct rdreading *f);
+bool rdread_amtrelay(struct rdreading *f);
+bool rdread_hip(struct rdreading *f);
+bool rdread_svcparams(struct rdreading *f);
+
+#endif
