@@ -68,7 +68,8 @@ static void fail(struct shaker *s, struct shake *k)
 {
 	SSL_free(k->is.ssl);
 	SSL_CTX_free(k->ctx);
-	(void)epoll_ctl(s->epoll_fd, EPOLL_CTL_DEL, k->is.fd, NULL); /* see drop_client() of control/ctl.c */
+	(void)epoll_ctl(s->epoll_fd, EPOLL_CTL_DEL, k->is.fd,
+			NULL); /* see drop_client() of control/ctl.c */
 	close(k->is.fd);
 	k->is.ssl = NULL;
 	mailbox_put(&s->owner->done, &k->is.post);

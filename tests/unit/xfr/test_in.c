@@ -426,6 +426,19 @@ static struct tsig asked(struct tsig_keys *keys)
 	return t;
 }
 
+static void begin_signed(struct xfr_in *in, const struct xfr_in_config *config, struct tsig *t,
+			 struct tsig_keys *keys)
+{
+	*t = asked(keys);
+	xfr_in_init(in, config);
+}
+
+static void end_signed(struct xfr_in *in, struct tsig *t)
+{
+	xfr_in_fini(in);
+	tsig_fini(t);
+}
+
 static void test_signatures(void **state)
 {
 	const struct tsig_key_source source = { .name = (const uint8_t *)"\3key\4test",
@@ -442,35 +455,28 @@ static void test_signatures(void **state)
 	config.zone = (const uint8_t *)"\7example";
 	config.tsig = &t;
 #define FEED(v) xfr_in_message(&in, v, sizeof(v), VECTOR_NOW)
-	t = asked(keys);
-	xfr_in_init(&in, &config);
+	begin_signed(&in, &config, &t, keys);
 	assert_int_equal(FEED(vector_reply0_sha256), XFR_IN_MORE);
 	assert_int_equal(FEED(vector_reply1_sha256), XFR_IN_MORE);
 	assert_int_equal(FEED(vector_reply2), XFR_IN_MORE);
 	assert_int_equal(FEED(vector_reply3_sha256), XFR_IN_DONE);
-	xfr_in_fini(&in);
-	tsig_fini(&t);
+	end_signed(&in, &t);
 	/* The last message is not signed. */
 	memset(&s, 0, sizeof(s));
-	t = asked(keys);
-	xfr_in_init(&in, &config);
+	begin_signed(&in, &config, &t, keys);
 	assert_int_equal(FEED(vector_reply0_sha256), XFR_IN_MORE);
 	assert_int_equal(FEED(vector_reply3), XFR_IN_TSIG);
 	assert_int_equal(in.verdict, TSIG_UNSIGNED);
-	xfr_in_fini(&in);
-	tsig_fini(&t);
+	end_signed(&in, &t);
 	/* None is. */
-	t = asked(keys);
-	xfr_in_init(&in, &config);
+	begin_signed(&in, &config, &t, keys);
 	assert_int_equal(FEED(vector_reply0), XFR_IN_TSIG);
 	assert_int_equal(in.verdict, TSIG_NONE);
-	xfr_in_fini(&in);
-	tsig_fini(&t);
+	end_signed(&in, &t);
 	/* They hold, but are of another time: the first, and one behind it. */
 	for (int i = 0; i < 2; i++) {
 		memset(&s, 0, sizeof(s));
-		t = asked(keys);
-		xfr_in_init(&in, &config);
+		begin_signed(&in, &config, &t, keys);
 		if (i)
 			assert_int_equal(FEED(vector_reply0_sha256), XFR_IN_MORE);
 		assert_int_equal(
@@ -480,8 +486,7 @@ static void test_signatures(void **state)
 					   VECTOR_NOW - 1000),
 			XFR_IN_TSIG);
 		assert_int_equal(in.verdict, TSIG_BADTIME);
-		xfr_in_fini(&in);
-		tsig_fini(&t);
+		end_signed(&in, &t);
 	}
 #undef FEED
 	tsig_keys_free(keys);
