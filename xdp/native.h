@@ -234,6 +234,11 @@ static inline long bpf_fib_lookup(struct xdp_md *ctx, struct bpf_fib_lookup *fib
 	return native_fib_result;
 }
 
+static inline __u64 bpf_xdp_get_buff_len(struct xdp_md *ctx)
+{
+	return ctx->data_end - ctx->data;
+}
+
 static inline __u64 bpf_ktime_get_coarse_ns(void)
 {
 	return native_now_ns;

@@ -19,15 +19,16 @@
 #include "xdp/source.h"
 #include "xdp/verifier.h"
 
-#define VLAN_TAGS_MAX  2
-#define L2_BYTES_MAX   (14 + VLAN_TAGS_MAX * 4)
-#define L3_OFFSET_MAX  (L2_BYTES_MAX + 40 + 8 + 4) /* in a tunnel: IPv6, UDP, GUE */
-#define DNS_OFFSET_MAX (L3_OFFSET_MAX + 40 + 8)
-#define OFFSET_MASK    127    /* holds both */
-#define FRAME_MASK     2047   /* holds the end of every query and answer: see reply.h */
-#define IPV4_MF_OFFSET 0x3fff /* More Fragments and the fragment offset */
-#define IPV4_BARE      5      /* IHL without options */
-#define DNS_HEADER     12
+#define VLAN_TAGS_MAX    2
+#define L2_BYTES_MAX     (14 + VLAN_TAGS_MAX * 4)
+#define L3_OFFSET_MAX    (L2_BYTES_MAX + 40 + 8 + 4) /* in a tunnel: IPv6, UDP, GUE */
+#define DNS_OFFSET_MAX   (L3_OFFSET_MAX + 40 + 8)
+#define OFFSET_MASK      127  /* holds both */
+#define FRAME_MASK       2047 /* holds the end of every query and answer: see reply.h */
+#define FIRST_BUFFER_MIN 1472
+#define IPV4_MF_OFFSET   0x3fff /* More Fragments and the fragment offset */
+#define IPV4_BARE        5      /* IHL without options */
+#define DNS_HEADER       12
 
 struct vlan_tag {
 	__be16 tci;
@@ -52,6 +53,17 @@ static __always_inline void packet_frame(struct packet *p, const struct xdp_md *
 	p->end = (void *)(long)ctx->data_end;
 	p->frame_bytes = (__u64)p->end - (__u64)p->data;
 	one_copy(p->frame_bytes); /* else clang subtracts in 32 bits, refused */
+}
+
+/*
+ * Whether the frame goes on behind the one buffer that we see: the driver gives such to a program that is loaded for
+ * them (bpf/frags.h). They can neither be edited as others nor redirected to a socket. Behind packet_parse(). No driver
+ * has several buffers where the first is not longer than FIRST_BUFFER_MIN, so most frames are not asked for.
+ */
+static __always_inline int packet_has_more(struct xdp_md *ctx, const struct volley_cpu *cpu)
+{
+	return unlikely(cpu->frame_bytes > FIRST_BUFFER_MIN) &&
+	       bpf_xdp_get_buff_len(ctx) != cpu->frame_bytes;
 }
 
 static __always_inline int packet_mac(const struct volley_link *link, const struct ethhdr *eth)

@@ -317,6 +317,8 @@ static __always_inline int reply_send(struct xdp_md *ctx, struct volley_cpu *cpu
 
 	if (body_offset > BODY_OFFSET_MAX || body_bytes > VOLLEY_UDP_MAX)
 		return VOLLEY_UP_NO_ROOM; /* a damaged entry */
+	if (packet_has_more(ctx, cpu))
+		return VOLLEY_UP_NO_ROOM;
 	if (cpu->tunnel_bytes)
 		grow = tunnel_growth(cpu, grow);
 	reason = reply_resize(ctx, cpu, grow);

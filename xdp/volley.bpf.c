@@ -261,8 +261,11 @@ static __always_inline int shed(struct xdp_md *ctx, struct volley_cpu *cpu,
 static __always_inline int redirect(struct xdp_md *ctx, struct volley_cpu *cpu,
 				    struct volley_queue *queue)
 {
-	long action = bpf_redirect_map(&xsks_map, ctx->rx_queue_index, XDP_PASS);
+	long action;
 
+	if (packet_has_more(ctx, cpu))
+		return XDP_PASS;
+	action = bpf_redirect_map(&xsks_map, ctx->rx_queue_index, XDP_PASS);
 	if (action == XDP_REDIRECT) {
 		cpu->to_worker++;
 		if (queue)

@@ -74,12 +74,19 @@ static int load(struct volley_bpf *skel, const struct cache_sizes *sizes)
 
 int bpfmaps_open(struct bpfmaps *maps, const struct cache_sizes *sizes)
 {
+	return bpfmaps_open_flags(maps, sizes, 0);
+}
+
+int bpfmaps_open_flags(struct bpfmaps *maps, const struct cache_sizes *sizes, uint32_t flags)
+{
 	int err;
 
 	*maps = (struct bpfmaps){ .skel = volley_bpf__open() };
 	if (!maps->skel)
 		return -errno;
-	err = load(maps->skel, sizes);
+	err = bpf_program__set_flags(maps->skel->progs.volley, flags);
+	if (!err)
+		err = load(maps->skel, sizes);
 	if (!err)
 		err = map_all(maps);
 	if (err) {

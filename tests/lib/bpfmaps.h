@@ -27,6 +27,8 @@ struct bpfmaps {
  * says when NULL. 0, -EPERM without the privilege, or another negative errno; then nothing stays.
  */
 int bpfmaps_open(struct bpfmaps *maps, const struct cache_sizes *sizes);
+/* The same, with BPF_F_* for the program. */
+int bpfmaps_open_flags(struct bpfmaps *maps, const struct cache_sizes *sizes, uint32_t flags);
 void bpfmaps_close(struct bpfmaps *maps);
 
 /* The map of this name, or -ENOENT. */

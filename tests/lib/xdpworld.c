@@ -22,7 +22,7 @@ const char *xdp_reason_name(int reason)
 	return reason >= 0 && reason < VOLLEY_N_REASONS ? reason_names[reason] : "none";
 }
 
-int xdp_world_open(void **state)
+static int open_world(void **state, uint32_t flags)
 {
 	const struct cache_sizes sizes = { .n_segments = XDP_WORLD_SEGMENTS,
 					   .n_buckets = XDP_WORLD_BUCKETS,
@@ -32,11 +32,21 @@ int xdp_world_open(void **state)
 
 	if (!w)
 		return -ENOMEM;
-	err = bpfmaps_open(&w->maps, &sizes);
+	err = bpfmaps_open_flags(&w->maps, &sizes, flags);
 	if (err)
 		free(w);
 	*state = err ? NULL : w;
 	return err == -EPERM ? 0 : err;
+}
+
+int xdp_world_open(void **state)
+{
+	return open_world(state, 0);
+}
+
+int xdp_world_open_frags(void **state)
+{
+	return open_world(state, BPF_F_XDP_HAS_FRAGS);
 }
 
 int xdp_world_close(void **state)

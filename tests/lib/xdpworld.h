@@ -36,6 +36,7 @@ struct xdp_result {
 
 /* Setup and teardown of a group. */
 int xdp_world_open(void **state);
+int xdp_world_open_frags(void **state); /* the program takes frames in several buffers */
 int xdp_world_close(void **state);
 
 struct xdp_world *xdp_world_take(void **state);

@@ -10,7 +10,7 @@ import time
 
 import pytest
 
-from netlab import BIN, ROOT, Answered, iface, program, run, texts, wait_for
+from netlab import BIN, ROOT, TOOLS, Answered, iface, program, run, texts, wait_for
 
 WWW = ["192.0.2.80", "192.0.2.81"]
 VERDICT = "invalid access to packet, off=2 size=2, R1(id=5,off=2,r=0)\nR1 offset is outside of the packet"
@@ -142,12 +142,42 @@ def test_driver_is_busy(lab, daemon, start):
     assert texts(lab.ask()) == WWW
 
 
-def test_kernels_own_words_without_dispatcher(lab, daemon, start):
+def large_frames(lab):
+    """An MTU with which a driver wants a program for frames in several buffers, which not every kernel knows."""
     lab.ip("c", "link", "set", "c0", "xdp", "off")
-    lab.ip("c", "link", "set", "c0", "mtu", "9000")
-    start(interfaces=[iface(xdp="native")], DISPATCHER_SAYS=errno.EINVAL)
-    assert re.search(r"XDP program: .*Peer MTU is too large to set XDP; kernel sockets answer",
-                     daemon.interface()["note"]), daemon.interface()["note"]
+    for end in ("c", "s"):
+        lab.ip(end, "link", "set", f"{end}0", "mtu", "9000")
+    lab.ip("c", "link", "set", "dev", "c0", "xdpdrv", "obj", TOOLS.parent / "jumbo.bpf.o", "sec", "xdp.frags")
+
+
+@pytest.mark.parametrize("dispatcher", [0, errno.EINVAL])
+def test_large_frames_on_an_older_kernel(lab, daemon, start, dispatcher):
+    """The kernel's own words say why it is generic; AF_XDP copies there, too."""
+    large_frames(lab)
+    start(interfaces=[iface(xdp="auto")], NO_FRAGS=1, DISPATCHER_SAYS=dispatcher)
+    seen = daemon.interface()
+    assert (seen["state"], seen["xdp"], seen["port"], seen["zero_copy"]) == \
+        ("up", "generic", "xsk", False)
+    assert re.search(r"no native XDP \(.*Peer MTU is too large to set XDP\): generic", seen["note"])
+    check_worker_then_driver(lab, daemon)
+    assert program(lab)["mode"] == "generic"
+
+
+@pytest.mark.parametrize("dispatcher", [0, errno.EINVAL])
+def test_large_frames_on_this_kernel(lab, daemon, start, dispatcher):
+    large_frames(lab)
+    start(interfaces=[iface(xdp="native")], DISPATCHER_SAYS=dispatcher)
+    seen = daemon.interface()
+    assert (seen["state"], seen["xdp"], seen["port"]) == ("up", "native", "xsk")
+
+
+def test_native_is_wished_and_cannot_be(lab, daemon, start):
+    large_frames(lab)
+    start(NO_FRAGS=1)
+    assert re.search(r"s0: .*MTU is too large.*kernel sockets answer", daemon.degraded())
+    with Answered(daemon) as one:
+        assert texts(lab.ask()) == WWW
+    assert one.by == {"kernel_socket": 1}
 
 
 @pytest.mark.parametrize("dispatcher", [0, errno.EINVAL])

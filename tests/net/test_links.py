@@ -7,17 +7,19 @@ import select
 import struct
 import time
 
+import dns.edns
 import dns.flags
 import dns.message
 import pytest
 
-from netlab import (BIN, SERVER_MAC, TIMEOUT, V4, V6, Answered, driver_counters, iface, program, query_frame,
-                    receive_frame, run, texts, wait_for, write_zone, zone)
+from netlab import (BIN, SERVER_MAC, TIMEOUT, TOOLS, V4, V6, Answered, driver_counters, iface, program,
+                    query_frame, receive_frame, run, texts, wait_for, write_zone, zone)
 from ports import PORTS
 
 WWW = ["192.0.2.80", "192.0.2.81"]
 TUNSETIFF, IFF_TUN, IFF_TAP, IFF_NO_PI = 0x400454ca, 1, 2, 0x1000
 ABOVE_ONE_BUFFER = 3500  # and not above what a veth takes whose peer has a program
+JUMBO = TOOLS.parent / "jumbo.bpf.o"
 TAP_MAC = "02:00:00:00:01:53"
 
 
@@ -208,6 +210,41 @@ def test_an_mtu_above_one_buffer_with_a_program_by_hand(lab, daemon):
     wait_for("it is said", lambda: f"MTU {ABOVE_ONE_BUFFER}" in daemon.degraded() and "s0 xdp off" in daemon.degraded())
     lab.ip("s", "link", "set", "s0", "mtu", 1500)
     wait_for("and taken back", lambda: not daemon.degraded())
+
+
+def test_jumbo_frames_natively(lab, daemon):
+    """What fits one buffer is answered as ever. A query in several is the kernel's, as is all that is larger."""
+    lab.exec("c", "ip", "link", "set", "dev", "c0", "xdpdrv", "off")
+    for end in ("c", "s"):
+        lab.ip(end, "link", "set", f"{end}0", "mtu", 9000)
+    lab.exec("c", "ip", "link", "set", "dev", "c0", "xdpdrv", "obj", JUMBO, "sec", "xdp.frags")
+    daemon.start(interfaces=[iface(xdp="auto")])
+    seen = daemon.interface()
+    assert (seen["state"], seen["xdp"], seen["port"]) == ("up", "native", "xsk"), seen
+    assert "note" not in seen or "no native" not in seen["note"]
+    driver_and_worker(lab, daemon)
+    lab.ping(V4, bytes(8000))
+    padding = dns.edns.GenericOption(12, bytes(3700))
+    query = dns.message.make_query("www.example.com", "A", use_edns=0, options=[padding])
+    with Answered(daemon) as one:
+        answer = lab.udp_wire(query.to_wire(max_size=8000), V4)
+        assert texts(dns.message.from_wire(answer)) == WWW
+    assert one.by == {"kernel_socket": 1}
+    query = query_frame(dns.message.make_query("www.example.com", "A"))
+    with Answered(daemon) as one, lab.frames() as wire:
+        wire.send(query + bytes(6000))  # which is in one buffer, and goes on in others
+        assert dns.message.from_wire(receive_frame(wire)[42:]).answer
+    assert one.by == {"kernel_socket": 1}
+    for size, name, data in (("24M", "mail.example.com", "192.0.2.25"),
+                             ("16M", "MixedCase.example.com", "192.0.2.99")):
+        before = daemon.interface()["program_id"]
+        daemon.ctl("cache", "resize", size)  # puts another program in its place
+        wait_for("another program", lambda known=before: daemon.interface()["program_id"] != known)
+        driver_and_worker(lab, daemon, name=name, data=[data])
+        assert daemon.interface()["xdp"] == "native" and not daemon.degraded()
+        daemon.kill()
+        daemon.start(interfaces=[iface(xdp="auto")], cache={"size": size})
+        assert daemon.interface()["origin"] == "adopted"
 
 
 def test_frames_are_seen(lab, daemon):

@@ -345,15 +345,6 @@ def test_generic_with_af_xdp(lab, daemon):
     assert program(lab)["mode"] == "generic"
 
 
-def test_native_is_wished_and_cannot_be(lab, daemon):
-    large_frames(lab)
-    daemon.start()
-    assert re.search(r"s0: .*MTU is too large.*kernel sockets answer", daemon.degraded())
-    with Answered(daemon) as one:
-        assert texts(lab.ask()) == WWW
-    assert one.by == {"kernel_socket": 1}
-
-
 def test_zero_copy_is_wished_and_generic(lab, daemon):
     daemon.start(interfaces=[iface(xdp="generic", **{"zero-copy": "on"})])
     assert "s0: queue 0: no AF_XDP socket (zero-copy: on needs native XDP)" in daemon.degraded()

@@ -6,6 +6,7 @@
  *      native, by libxdp's dispatcher       beside other programs
  *        └─► native, plain                  alone on the interface: an older libxdp, a kernel without
  *              │                            BTF or bpffs refuse the dispatcher
+ *              ├─► native, both, for frames in several buffers: where the MTU is too large for one
  *              └─► generic, by the dispatcher
  *                    └─► generic, plain
  *                          └─► none: the kernel's sockets answer
@@ -24,6 +25,7 @@
 #include <xdp/libxdp.h>
 
 #include "base/log.h"
+#include "bpf/frags.h"
 #include "bpf/program_internal.h"
 #include "bpf/refusal.h"
 #include "volley.skel.h"
@@ -31,14 +33,17 @@
 struct step {
 	enum program_mode mode;
 	bool is_plain;
+	bool has_frags;
 	const char *text;
 };
 
 static const struct step steps[] = {
-	{ PROGRAM_NATIVE, false, "native, by libxdp's dispatcher" },
-	{ PROGRAM_NATIVE, true, "native" },
-	{ PROGRAM_GENERIC, false, "generic, by libxdp's dispatcher" },
-	{ PROGRAM_GENERIC, true, "generic" },
+	{ PROGRAM_NATIVE, false, false, "native, by libxdp's dispatcher" },
+	{ PROGRAM_NATIVE, true, false, "native" },
+	{ PROGRAM_NATIVE, false, true, "native for several buffers, by libxdp's dispatcher" },
+	{ PROGRAM_NATIVE, true, true, "native for several buffers" },
+	{ PROGRAM_GENERIC, false, false, "generic, by libxdp's dispatcher" },
+	{ PROGRAM_GENERIC, true, false, "generic" },
 };
 
 #define N_STEPS (sizeof(steps) / sizeof(steps[0]))
@@ -81,13 +86,18 @@ static int attach_plain(struct program *p)
 
 static int take_step(struct program *p, const struct object_maps *maps, const struct step *step)
 {
-	int err;
+	int err = 0;
 
 	refusal_forget();
 	p->mode = step->mode;
+	p->has_frags = step->has_frags;
 	p->skel = object_open(maps, &maps->memory.sizes);
 	if (!p->skel)
 		return errno ? -errno : -EINVAL;
+	if (step->has_frags)
+		err = frags_want(p->skel->progs.volley);
+	if (err)
+		return err;
 	err = step->is_plain ? attach_plain(p) : attach_by_dispatcher(p);
 	if (!err)
 		program_identify(p, program_fd(p));
@@ -119,6 +129,8 @@ static bool is_wanted(const struct step *step, const struct program_want *want, 
 {
 	if (step->is_plain && has_dispatcher)
 		return false;
+	if (step->has_frags && !(want->takes_frags && frags_are_known()))
+		return false;
 	return step->mode == PROGRAM_NATIVE ? !want->generic_only : !want->native_only;
 }
 
@@ -148,7 +160,8 @@ int program_attach_steps(struct program *p, const struct object_maps *maps,
 		if (!err)
 			return 0;
 		note(p, step, err);
-		is_last = is_occupied(p, err) || (step->is_plain && !is_loaded(p));
+		is_last = is_occupied(p, err) ||
+			  (step->is_plain && !step->has_frags && !is_loaded(p));
 		if (was_plain(p, step))
 			i++;
 		drop_object(p);

@@ -17,6 +17,7 @@ struct program {
 	uint32_t id;
 	enum program_origin origin;
 	enum program_mode mode;
+	bool has_frags; /* native, and loaded by us for frames in several buffers */
 	char generic_reason[REFUSAL_CAP]; /* why it is not native; "": it was not tried */
 	char refusal[REFUSAL_CAP];        /* of the last step that was refused */
 	int prog_fd;

@@ -13,6 +13,7 @@
 #include <unistd.h>
 #include <xdp/libxdp.h>
 
+#include "bpf/frags.h"
 #include "bpf/program_internal.h"
 #include "volley.skel.h"
 
@@ -28,6 +29,12 @@ bool program_is_alone(const struct program *p)
 	return is_it;
 }
 
+/* One that was adopted does not tell what it was loaded for: the MTU does. */
+static bool wants_frags(const struct program *p)
+{
+	return p->has_frags || (p->mode == PROGRAM_NATIVE && frags_are_due(p->ifname));
+}
+
 struct volley_bpf *program_open_next(const struct program *p, const struct object_maps *maps)
 {
 	struct volley_bpf *skel = object_open(maps, &maps->memory.sizes);
@@ -40,6 +47,8 @@ struct volley_bpf *program_open_next(const struct program *p, const struct objec
 	err |= bpf_map__reuse_fd(skel->maps.xsks_map, p->xsks_fd);
 	err |= bpf_map__reuse_fd(skel->maps.volley_queues, p->queues_fd);
 	err |= bpf_map__reuse_fd(skel->maps.volley_shares, p->shares_fd);
+	if (wants_frags(p))
+		err |= frags_want(skel->progs.volley);
 	if (!err)
 		return skel;
 	volley_bpf__destroy(skel);

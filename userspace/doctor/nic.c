@@ -11,6 +11,7 @@
 #define XDP_ACT_BASIC        1
 #define XDP_ACT_REDIRECT     2
 #define XDP_ACT_XSK_ZEROCOPY 8
+#define XDP_ACT_RX_SG        32
 
 /* Of a page a driver keeps so much before and behind the frame: XDP_PACKET_HEADROOM, skb_shared_info. */
 #define XDP_HEADROOM    256
@@ -259,6 +260,12 @@ static int max_mtu(const struct doctor_case *c)
 	return c->host->page_bytes - XDP_HEADROOM - XDP_SHARED_INFO - ETH_HEADER - VLAN_TAGS;
 }
 
+/* Frames that do not fit one buffer are no hindrance: bpf/frags.h. */
+static bool takes_frags(const struct doctor_case *c)
+{
+	return c->nic->xdp_features >= 0 && c->nic->xdp_features & XDP_ACT_RX_SG;
+}
+
 static void mtu(const struct doctor_case *c, struct doctor_finding *f)
 {
 	int max = max_mtu(c), peer_max;
@@ -267,7 +274,13 @@ static void mtu(const struct doctor_case *c, struct doctor_finding *f)
 		return;
 	/* veth_xdp_set() */
 	peer_max = c->host->page_bytes - XDP_HEADROOM - XDP_SHARED_INFO - ETH_HEADER;
-	if (is_veth(c) && c->nic->peer.mtu > peer_max) {
+	if (takes_frags(c) && c->nic->mtu > max) {
+		doctor_ok(
+			f,
+			"%d: the driver gives a program frames in several buffers, and the kernel "
+			"answers those",
+			c->nic->mtu);
+	} else if (is_veth(c) && c->nic->peer.mtu > peer_max && !takes_frags(c)) {
 		doctor_refuse(f, c->want,
 			      "the other end has MTU %d: veth takes an XDP program up to %d only",
 			      c->nic->peer.mtu, peer_max);

@@ -277,6 +277,7 @@ int iface_attach(struct iface *iface, struct object_maps *maps, const struct cac
 	want.generic_only |= iface->is_native_fatal || iface->is_generic_for_peer;
 	/* What is adopted may be native all the same: begin() switches on what is well. */
 	want.driver_answers &= !iface->is_native_fatal && iface->peer != VETHPEER_BARE;
+	want.takes_frags = linkinfo_xdp_features(iface->ifindex) & LINKINFO_XDP_RX_SG;
 	code = program_open(&iface->program, maps, &want, err, sizeof(err));
 	if (code) {
 		iface->program = NULL;

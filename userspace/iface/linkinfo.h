@@ -51,6 +51,7 @@ void linkinfo_host_mac(const struct linkinfo *info, uint8_t mac[6]);
 #define LINKINFO_XDP_BASIC    (1u << 0)
 #define LINKINFO_XDP_REDIRECT (1u << 1)
 #define LINKINFO_XDP_ZEROCOPY (1u << 3)
+#define LINKINFO_XDP_RX_SG    (1u << 5) /* frames in several buffers */
 
 /* Those bits, and others. All that there are where the kernel does not say (before 6.3). Any thread. */
 uint64_t linkinfo_xdp_features(unsigned int ifindex);

@@ -5,6 +5,7 @@
  *
  *	NO_PWAIT2=1		epoll_pwait2() is not there (Linux 5.10)
  *	NO_HELPER=160,190	nor are the BPF helpers of these numbers
+ *	NO_FRAGS=1		nor programs for frames in several buffers (BPF_F_XDP_HAS_FRAGS)
  *	VERIFIER_SAYS=WORDS	the verifier refuses the program "volley" with these words and EACCES
  *	DISPATCHER_SAYS=22	libxdp's dispatcher refuses a program with this errno, once it is loaded
  *				for it (libxdp 1.3.1 with newer kernels)
@@ -122,6 +123,9 @@ long syscall(long nr, ...)
 		snprintf(words, sizeof(words), "invalid func unknown#%d", helper);
 		return refuse(attr, EINVAL, words);
 	}
+	if (nr == SYS_bpf && a[0] == BPF_PROG_LOAD && number("NO_FRAGS") &&
+	    attr->prog_flags & BPF_F_XDP_HAS_FRAGS)
+		return refuse(attr, EINVAL, "");
 	if (nr == SYS_bpf && a[0] == BPF_PROG_LOAD && getenv("VERIFIER_SAYS") &&
 	    !strcmp(attr->prog_name, "volley"))
 		return refuse(attr, EACCES, getenv("VERIFIER_SAYS"));

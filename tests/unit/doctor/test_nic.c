@@ -14,6 +14,9 @@
 /* What a kernel before 6.3 says of XDP. */
 #define SILENT w->nic.xdp_features = -EOPNOTSUPP
 
+/* A driver that has no several buffers for a program. */
+#define ONE_BUFFER w->nic.xdp_features = 7
+
 #define VLAN strcpy(w->nic.vlan, "eth0.5")
 
 /* clang-format off */
@@ -73,13 +76,16 @@
 	X(program_foreign, "xdp-program", w->nic.xdp_program = DOCTOR_FOREIGN; strcpy(w->nic.xdp_name, "fw"), DOCTOR_FAIL, "(id 0, fw)") \
 	X(program_unseen, "xdp-program", w->nic.xdp_program = -EPERM, DOCTOR_UNKNOWN, "only root") \
 	X(mtu_fits, "mtu", , DOCTOR_OK, "1500") \
-	X(mtu_jumbo, "mtu", w->nic.mtu = 9000, DOCTOR_WARN, "mtu 1500") \
-	X(mtu_ena, "mtu", DRIVER("ena"); w->nic.mtu = 3499, DOCTOR_WARN, "3498") \
+	X(mtu_jumbo, "mtu", ONE_BUFFER; w->nic.mtu = 9000, DOCTOR_WARN, "mtu 1500") \
+	X(mtu_frags, "mtu", w->nic.mtu = 9000, DOCTOR_OK, "several buffers") \
+	X(mtu_silent, "mtu", SILENT; w->nic.mtu = 9000, DOCTOR_WARN, "mtu 1500") \
+	X(mtu_peer_frags, "mtu", world_make_veth(w); w->nic.xdp_features = 39; w->nic.peer.mtu = 9000, DOCTOR_OK, "1500") \
+	X(mtu_ena, "mtu", ONE_BUFFER; DRIVER("ena"); w->nic.mtu = 3499, DOCTOR_WARN, "3498") \
 	X(mtu_ena_fits, "mtu", DRIVER("ena"); w->nic.mtu = 3498, DOCTOR_OK, "") \
-	X(mtu_igc, "mtu", DRIVER("igc"); w->nic.mtu = 1501, DOCTOR_WARN, "1500") \
+	X(mtu_igc, "mtu", ONE_BUFFER; DRIVER("igc"); w->nic.mtu = 1501, DOCTOR_WARN, "1500") \
 	X(mtu_peer, "mtu", world_make_veth(w); w->nic.peer.mtu = 9000, DOCTOR_WARN, "other end") \
-	X(mtu_native, "mtu", w->nic.mtu = 9000; w->want.xdp = CONFIG_XDP_NATIVE, DOCTOR_FAIL, "mtu 1500") \
-	X(mtu_auto, "mtu", w->nic.mtu = 9000, DOCTOR_WARN, "generic XDP instead") \
+	X(mtu_native, "mtu", ONE_BUFFER; w->nic.mtu = 9000; w->want.xdp = CONFIG_XDP_NATIVE, DOCTOR_FAIL, "mtu 1500") \
+	X(mtu_auto, "mtu", ONE_BUFFER; w->nic.mtu = 9000, DOCTOR_WARN, "generic XDP instead") \
 	X(mtu_not_native, "mtu", w->nic.mtu = 9000; w->nic.xdp_features = 0, DOCTOR_NOTHING, "") \
 	X(mtu_generic, "mtu", w->nic.mtu = 9000; w->want.xdp = CONFIG_XDP_GENERIC, DOCTOR_NOTHING, "") \
 	X(lro_off, "lro", , DOCTOR_OK, "off") \

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "bpf/frags.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <linux/bpf.h>
+#include <net/if.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#define ONE_BUFFER_MTU 3498 /* as in iface/watch.c: a page without what kernel and Ethernet need */
+
+bool frags_are_known(void)
+{
+	const struct bpf_insn insns[] = {
+		{ .code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0, .imm = XDP_PASS },
+		{ .code = BPF_JMP | BPF_EXIT },
+	};
+	LIBBPF_OPTS(bpf_prog_load_opts, opts, .prog_flags = BPF_F_XDP_HAS_FRAGS);
+	int fd = bpf_prog_load(BPF_PROG_TYPE_XDP, "volley_frags", "GPL", insns,
+			       sizeof(insns) / sizeof(insns[0]), &opts);
+
+	if (fd >= 0)
+		close(fd);
+	return fd >= 0;
+}
+
+bool frags_are_due(const char *ifname)
+{
+	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	struct ifreq request = { 0 };
+	bool are_due;
+
+	if (fd < 0)
+		return false;
+	snprintf(request.ifr_name, sizeof(request.ifr_name), "%s", ifname);
+	are_due = !ioctl(fd, SIOCGIFMTU, &request) && request.ifr_mtu > ONE_BUFFER_MTU;
+	close(fd);
+	return are_due && frags_are_known();
+}
+
+int frags_want(struct bpf_program *program)
+{
+	return bpf_program__set_flags(program, bpf_program__flags(program) | BPF_F_XDP_HAS_FRAGS);
+}
