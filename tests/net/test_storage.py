@@ -135,12 +135,3 @@ def test_member_that_goes_takes_our_file_along(lab, daemon, tmp_path):
     daemon.ctl("zone", "reload", CATALOG)
     wait_for("its file has gone", lambda: not list((store / "signed").iterdir()))
     assert own.exists() and keys and sorted((store / "keys").iterdir()) == keys
-
-
-def test_folder_that_cannot_be_written_ends_the_start(daemon, tmp_path, small_disk):
-    run("mount", "-o", "remount,ro", small_disk)
-    path = write_zone(tmp_path / "z.zone", 7)
-    daemon.configure(server={"listen": [V4], "storage": str(small_disk / "store")},
-                     zones=[zone("z.test", path)])
-    status, said = daemon.run_failing()
-    assert status != 0 and str(small_disk / "store") in said and "ead-only" in said

@@ -112,6 +112,8 @@ static int check_editable(const struct daemon *d, const struct zones_entry *entr
 {
 	if (zones_is_secondary(entry))
 		snprintf(err, err_cap, "%s: its primaries say what it holds", entry->name);
+	else if (*d->storage_error)
+		snprintf(err, err_cap, "%s: %s", entry->name, d->storage_error);
 	else if (!d->store)
 		snprintf(err, err_cap,
 			 "%s: without server.storage a change would be lost at the next start",

@@ -84,7 +84,8 @@ struct daemon {
 	struct chores *chores;
 	unsigned int n_walks; /* over the cache that wait or run, their clients gone or not */
 	struct hot *hot;
-	struct store *store; /* NULL: no server.storage */
+	struct store *store;     /* NULL: no server.storage, or it cannot be opened */
+	char storage_error[640]; /* it cannot be, or not be written to; "" */
 	struct upkeep *upkeep;
 	struct catalogs *catalogs;
 	struct signing_policies policies_of_signing;

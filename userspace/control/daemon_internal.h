@@ -52,4 +52,10 @@ void daemon_guard_ifaces(struct daemon *d);
 /* Sees what the driver has dropped since it was called last, a second ago. */
 void daemon_look_at_load(struct daemon *d);
 
+/*
+ * Opens server.storage. Where its disk is at fault: 0, with d->storage_error, and d->store to be read, or NULL. Else 0,
+ * or a negative code, which has been logged: a damaged store, or one in use, is for a person.
+ */
+int daemon_open_store(struct daemon *d) __attribute__((warn_unused_result));
+
 #endif

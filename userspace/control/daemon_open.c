@@ -232,20 +232,6 @@ static void on_loaded(void *user, int code)
 	d->is_loaded = true;
 }
 
-static int open_store(struct daemon *d)
-{
-	char err[512];
-	int code;
-
-	if (!d->config->storage)
-		return 0;
-	code = store_open(&d->store, d->config->storage, d->config->storage_bytes, err,
-			  sizeof(err));
-	if (code)
-		log_error("%s", err);
-	return code;
-}
-
 static void on_reset(void *user, const struct zones_entry *entry)
 {
 	struct daemon *d = user;
@@ -266,7 +252,7 @@ static int open_transfers(struct daemon *d)
 		.n_conns_max = d->descriptors.n_transfer,
 	};
 	char err[512];
-	int code = open_store(d);
+	int code = daemon_open_store(d);
 
 	if (code)
 		return code;

@@ -86,6 +86,8 @@ static void judge_rest(struct health *h, const struct daemon *d)
 	recursion_report(d->recursion, &recursion);
 	if (recursion.problem)
 		health_say(h, HEALTH_WARNS, "%s", recursion.problem);
+	if (*d->storage_error)
+		health_say(h, HEALTH_WARNS, "%s", d->storage_error);
 	if (d->is_anonymous && d->n_ifaces)
 		health_say(h, HEALTH_WARNS, "no BPF maps: the driver cannot answer");
 	if (d->services_overflow)

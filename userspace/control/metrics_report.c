@@ -50,6 +50,8 @@ static void put_daemon(const struct daemon *d, struct metrics_text *out)
 	gauge(out, "control_cores", "processors of all other threads, not shared with workers",
 	      d->affinity.n_own);
 	gauge(out, "services", "service addresses that the driver knows", d->n_services);
+	gauge(out, "storage_error", "1 when server.storage cannot be written to",
+	      *d->storage_error != 0);
 	counter(out, "log", "dropped", "lines of the log that stderr did not take",
 		log_n_dropped());
 }

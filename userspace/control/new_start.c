@@ -32,7 +32,7 @@ void new_start_append(const struct daemon *d, json_t *list)
 int new_start_check_storage(const struct daemon *d, const struct config *config, char *err,
 			    size_t err_cap)
 {
-	for (uint32_t i = 0; !d->store && i < config->n_zones; i++) {
+	for (uint32_t i = 0; !d->config->storage && i < config->n_zones; i++) {
 		const char *leaf = config_zone_storage_key(&config->zones[i]);
 
 		if (!leaf)

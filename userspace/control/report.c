@@ -115,6 +115,8 @@ static json_t *report_degraded(struct daemon *d)
 	}
 	for (i = 0; i < zones_n(d->zones); i++)
 		put_zone(list, zones_at(d->zones, i));
+	if (*d->storage_error)
+		json_array_append_new(list, json_string(d->storage_error));
 	if (*resize_problem(d->resize))
 		json_array_append_new(list, json_string(resize_problem(d->resize)));
 	if (*snapshots_error(d->snapshots))

@@ -48,6 +48,7 @@ struct store {
 	uint64_t max_live_pages; /* with which a change is still taken */
 	uint64_t max_map_bytes;  /* that LMDB has mapped: more than max_pages for a larger file */
 	bool has_warned;         /* of all zones that are damaged; atomic */
+	int refusal;             /* of each batch: it was opened to be read only; 0: none */
 };
 
 struct store_batch {

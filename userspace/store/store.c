@@ -177,14 +177,15 @@ static int open_dbs(struct store *st, const struct sentence *s)
 		STORE_DBS(STORE_DB)
 #undef STORE_DB
 	};
+	bool is_read = st->refusal;
 	MDB_txn *txn;
-	int rc = mdb_txn_begin(st->env, NULL, 0, &txn), err;
+	int rc = mdb_txn_begin(st->env, NULL, is_read ? MDB_RDONLY : 0, &txn), err;
 
 	if (rc)
 		return say_opening(s, rc);
 	err = check_format(txn, s);
 	for (unsigned i = 0; i < STORE_N_DBS && !err; i++) {
-		rc = mdb_dbi_open(txn, names[i], MDB_CREATE, &st->dbs[i]);
+		rc = mdb_dbi_open(txn, names[i], is_read ? 0 : MDB_CREATE, &st->dbs[i]);
 		err = rc ? say_opening(s, rc) : 0;
 	}
 	if (err) {
@@ -263,6 +264,48 @@ static int measure(struct store *st, const struct sentence *s)
 	return 0;
 }
 
+static int open_to_write(struct store *st, const struct sentence *s)
+{
+	int rc = make_lock_file(st, s);
+
+	if (!rc)
+		rc = open_env(st, s, s->folder, 0);
+	if (!rc)
+		rc = measure(st, s);
+	return rc ? rc : open_dbs(st, s);
+}
+
+static bool may_be_read(int rc)
+{
+	return rc == -EROFS || rc == -EACCES || rc == -EPERM || rc == -ENOSPC || rc == -EDQUOT ||
+	       rc == -EIO;
+}
+
+/*
+ * What was acknowledged is served, though nothing can be added. Nobody writes, so readers need no table: the lock
+ * of the folder keeps others away. The sentence is that of why it is so.
+ */
+static int open_to_read(struct store *st, int refusal, const char *folder)
+{
+	char ignored[256];
+	struct sentence s = { folder, ignored, sizeof(ignored) };
+	int rc;
+
+	close_env(st);
+	st->refusal = refusal;
+	rc = open_env(st, &s, folder, MDB_RDONLY | MDB_NOLOCK);
+	if (!rc)
+		rc = measure(st, &s);
+	if (!rc)
+		rc = open_dbs(st, &s);
+	return rc ? refusal : 0;
+}
+
+int store_refusal(const struct store *st)
+{
+	return st->refusal;
+}
+
 int store_open(struct store **out, const char *folder, uint64_t max_bytes, char *err,
 	       size_t err_cap)
 {
@@ -282,14 +325,11 @@ int store_open(struct store **out, const char *folder, uint64_t max_bytes, char 
 	rc = st->folder ? lock_folder(st, &s) : say(&s, -ENOMEM, "");
 	if (!rc)
 		rc = check_data_file(st, &s);
-	if (!rc)
-		rc = make_lock_file(st, &s);
-	if (!rc)
-		rc = open_env(st, &s, folder, 0);
-	if (!rc)
-		rc = measure(st, &s);
-	if (!rc)
-		rc = open_dbs(st, &s);
+	if (!rc) {
+		rc = open_to_write(st, &s);
+		if (may_be_read(rc))
+			rc = open_to_read(st, rc, folder);
+	}
 	if (rc)
 		store_close(st);
 	else
@@ -360,10 +400,13 @@ int store_usage(struct store *st, struct store_usage *usage)
 
 int store_begin(struct store *st, struct store_batch **out)
 {
-	struct store_batch *b = calloc(1, sizeof(*b));
+	struct store_batch *b;
 	int err;
 
 	*out = NULL;
+	if (st->refusal)
+		return st->refusal;
+	b = calloc(1, sizeof(*b));
 	if (!b)
 		return -ENOMEM;
 	b->store = st;

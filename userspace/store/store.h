@@ -36,10 +36,15 @@ struct store_batch;
  * takes more than @max_bytes of disk (at least STORE_MAX_BYTES_MIN), but a file that is larger already
  * stays so. 0; -EROFS, -EACCES, -ENOSPC ...; ERR_RUNNING if another process, or this one, has it;
  * ERR_STORE for another version of the format or a damaged one. A sentence goes to @err.
+ *
+ * One that is there and cannot be written to is opened to be read: 0 with a sentence in @err, and each
+ * store_begin() gives store_refusal().
  */
 int store_open(struct store **out, const char *folder, uint64_t max_bytes, char *err,
 	       size_t err_cap) __attribute__((warn_unused_result));
 void store_close(struct store *store); /* NULL is allowed; no batch, no reader */
+/* Why nothing can be written, -EROFS, -EACCES ..., as long as the store is open; 0: it can. */
+int store_refusal(const struct store *store);
 /* As it was opened. Lives as long as the store. */
 const char *store_folder(const struct store *store);
 

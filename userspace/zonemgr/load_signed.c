@@ -209,6 +209,23 @@ int load_make_without_content(struct load *load, int err)
 	return 0;
 }
 
+void load_fall_back(struct load *load)
+{
+	int err = load->code;
+
+	zone_unref(load->zone);
+	load->zone = NULL;
+	memcpy(load->content_digest, load->content_before, ZONE_DIGEST_LEN);
+	load->is_own_due = load->is_signed_anew = load->gives_up_journal = false;
+	load->code = load_make_without_content(load, err);
+}
+
+int load_make_without_keys(struct load *load)
+{
+	return load_make_without_content(load, zone_error_set(&load->err, "", 0, "%s",
+							      load->signing->why));
+}
+
 int load_sign_again(struct load *load)
 {
 	return sign(load, load->resign, load->resign, zone_serial(load->resign) + 1);
@@ -269,6 +286,7 @@ int load_make_unsigned(struct load *load)
 int load_sign(struct load *load, const struct zones_entry *entry)
 {
 	memcpy(load->content_digest, entry->content_digest, ZONE_DIGEST_LEN);
+	memcpy(load->content_before, entry->content_digest, ZONE_DIGEST_LEN);
 	memcpy(load->file_digest, entry->known.file_digest, ZONE_DIGEST_LEN);
 	load->unsigns = !entry->config->signing;
 	load->signing = calloc(1, sizeof(*load->signing));

@@ -231,6 +231,8 @@ static int read_file(struct load *load)
 	int err;
 
 	own_file_look(load->file, &load->file_mark);
+	if (load->signing && !load->unsigns && *load->signing->why)
+		return load_make_without_keys(load);
 	err = zone_load(&load->zone, load->name, load->file, &load->progress, &load->err);
 	if (load->may_be_absent || load->makes_catalog)
 		err = load_make_own(load, err);
@@ -301,8 +303,11 @@ static void run(struct load *load)
 		compare(load);
 	if (load->verify.argv)
 		ask_command(load);
-	if (!load->code && load->is_own_due)
-		write_own(load);
+	if (load->code || !load->is_own_due)
+		return;
+	write_own(load);
+	if (load->code && load->signing && !load->base)
+		load_fall_back(load);
 }
 
 static bool is_cancelled(const struct load *load)

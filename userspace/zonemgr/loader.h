@@ -101,6 +101,7 @@ struct load {
 	bool is_signed;      /* content_digest is that of the file, if it was read */
 	bool is_signed_anew; /* what was signed before, if anything, was of other content */
 	uint8_t content_digest[ZONE_DIGEST_LEN];
+	uint8_t content_before[ZONE_DIGEST_LEN]; /* what that was before this load */
 	enum changes_refusal refusal;
 	struct zone_error err;
 	bool gives_up_journal; /* what follows in it does not fit */

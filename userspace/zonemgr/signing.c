@@ -25,8 +25,9 @@ struct signing {
 	struct sign_keys keys;
 	struct sign_options options;
 	struct rollover_policy policy;
-	char *folder;             /* of the keys */
+	char *folder;             /* of the keys; NULL: there are none */
 	char *file;               /* the signed zone's */
+	char why[256];            /* its keys cannot be used; "": they can, or none are wanted */
 	uint64_t step_s;          /* when keys are looked at next; seconds since 1970 */
 	uint64_t look_s;          /* when signatures are */
 	uint64_t seen_s;          /* the time of the last tick */
@@ -181,12 +182,15 @@ void signing_set_policy(struct signing *s, const struct config_signing *policy)
 	s->look_s = s->step_s = 0;
 }
 
-struct signing *signing_new_without_keys(const uint8_t *apex, const char *storage)
+struct signing *signing_new_without_keys(const uint8_t *apex, const char *storage, const char *why)
 {
 	struct signing *s = calloc(1, sizeof(*s));
 
-	if (s)
+	if (s) {
+		snprintf(s->why, sizeof(s->why), "%s", why);
+		memcpy(s->keys.apex, apex, name_bytes(apex));
 		s->file = file_name(apex, storage);
+	}
 	if (s && s->file)
 		return s;
 	free(s);
@@ -219,6 +223,7 @@ const char *signing_file(const struct signing *s)
 int signing_work_init(struct signing_work *w, const struct signing *s, uint64_t now_s)
 {
 	*w = (struct signing_work){ .options = s->options, .now_s = now_s };
+	memcpy(w->why, s->why, sizeof(w->why));
 	w->file = strdup(s->file);
 	if (w->file && !sign_keys_copy(&w->keys, &s->keys))
 		return 0;
@@ -366,6 +371,15 @@ static void look_at_signatures(struct zones *zones, struct zones_entry *entry, u
 	}
 }
 
+/* Without keys nothing is made, and no keys either: the parent knows no new one. */
+static void look_only(struct signing *s, const struct zones_entry *entry, uint64_t now_s)
+{
+	if (now_s < s->look_s)
+		return;
+	s->span = sign_span(entry->zone, now_s);
+	s->look_s = now_s + LOOK_MAX_S;
+}
+
 /* What was planned by a clock that was ahead is looked at now; so is what was asked for and is there now. */
 static void note_time(struct signing *s, const struct zones_entry *entry, uint64_t now_s)
 {
@@ -390,6 +404,10 @@ void signing_tick(struct zones *zones, struct zones_entry *entry)
 	if (!entry->zone || entry->edited || entry->load || entry->fresh || s->is_renewing)
 		return;
 	note_time(s, entry, now_s);
+	if (!s->folder) {
+		look_only(s, entry, now_s);
+		return;
+	}
 	if (now_s >= s->step_s && !s->renew_at)
 		look_at_keys(s, entry, now_s);
 	if (now_s >= s->look_s || s->renew_at)

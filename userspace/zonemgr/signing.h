@@ -33,8 +33,11 @@ struct signing;
  */
 struct signing *signing_new(const uint8_t *apex, const struct config_signing *policy,
 			    const char *storage, uint64_t now_s, char *err, size_t err_cap);
-/* Of a zone that was signed until now: to read its signed version once more. NULL: no memory. */
-struct signing *signing_new_without_keys(const uint8_t *apex, const char *storage);
+/*
+ * Of a zone that was signed until now: to read its signed version once more. Or @why, unless "", says why its keys
+ * cannot be used: then it is served as it was signed, and not changed. NULL: no memory.
+ */
+struct signing *signing_new_without_keys(const uint8_t *apex, const char *storage, const char *why);
 void signing_free(struct signing *s); /* NULL is allowed */
 /* Where its keys are, which lives as long; NULL: it has none. Is it the one that @policy names? */
 const char *signing_folder(const struct signing *s);
@@ -74,6 +77,7 @@ struct signing_work {
 	struct sign_options options;
 	uint64_t now_s;
 	char *file;
+	char why[256]; /* the keys cannot be used; "": they can, or none are wanted */
 };
 int signing_work_init(struct signing_work *w, const struct signing *s, uint64_t now_s)
 	__attribute__((warn_unused_result));

@@ -90,10 +90,40 @@ int signing_check(const struct zones *zones, const struct config *config, const 
 	return code;
 }
 
+#define OF_KEYS "signing: " /* a storage_error that usable keys end */
+
+static void forget_error(struct zones_entry *entry)
+{
+	if (!strncmp(entry->storage_error, OF_KEYS, sizeof(OF_KEYS) - 1))
+		entry->storage_error[0] = 0;
+}
+
+/*
+ * Where the keys cannot be used, what was signed before is served, as it is. A zone that was not is not served:
+ * never without signatures.
+ */
+static void begin_signing(const struct config_signing *policy, const char *storage,
+			  struct zones_entry *entry)
+{
+	char err[512];
+	struct signing *next = signing_new(entry->apex, policy, storage,
+					   zones_time(entry->owner)->wall_s, err, sizeof(err));
+
+	if (next)
+		forget_error(entry);
+	else
+		snprintf(entry->storage_error, sizeof(entry->storage_error), OF_KEYS "%s", err);
+	if (!next && !entry->signing && !entry->zone && was_signed(entry))
+		next = signing_new_without_keys(entry->apex, storage, entry->storage_error);
+	if (!next)
+		return;
+	signing_free(entry->signing);
+	entry->signing = next;
+}
+
 void signing_apply(const struct signing_policies *p, const char *storage, struct zones_entry *entry)
 {
 	const struct config_signing *policy = NULL;
-	char err[512];
 
 	for (size_t i = 0; i < p->n && entry->config->signing; i++)
 		if (!strcmp(p->policies[i].name, entry->config->signing))
@@ -104,14 +134,9 @@ void signing_apply(const struct signing_policies *p, const char *storage, struct
 	if (policy && entry->signing && signing_folder(entry->signing)) {
 		signing_set_policy(entry->signing, policy);
 	} else if (policy) {
-		signing_free(entry->signing);
-		entry->signing = signing_new(entry->apex, policy, storage,
-					     zones_time(entry->owner)->wall_s, err, sizeof(err));
-		if (!entry->signing)
-			snprintf(entry->storage_error, sizeof(entry->storage_error), "signing: %s",
-				 err);
+		begin_signing(policy, storage, entry);
 	} else if (!entry->signing && !entry->zone && was_signed(entry)) {
-		entry->signing = signing_new_without_keys(entry->apex, storage);
+		entry->signing = signing_new_without_keys(entry->apex, storage, "");
 	}
 }
 
@@ -119,6 +144,7 @@ void signing_end(struct zones_entry *entry)
 {
 	if (entry->config->signing)
 		return;
+	forget_error(entry);
 	signing_free(entry->signing);
 	entry->signing = NULL;
 }

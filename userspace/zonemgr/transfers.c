@@ -158,8 +158,10 @@ static int update(struct transfers *t, struct zones_entry *entry, struct transfe
 	struct update update;
 	int code, rcode;
 
-	if (!p)
+	if (!p || !t->env.store) { /* a change would be lost at the next start */
+		free(p);
 		return DNS_RCODE_SERVFAIL;
+	}
 	p->update = &update;
 	p->is_signed = entry->signing;
 	p->rcode = update_open(&update, event->message, event->message_bytes);

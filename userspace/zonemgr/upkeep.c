@@ -179,6 +179,8 @@ static void note_load(struct upkeep *u, struct zones_entry *entry, const struct 
 		return;
 	}
 	has_news = is_news(u, entry, fresh, is_same_file);
+	if (!has_news && store_refusal(u->store))
+		return;
 	err = store_begin(u->store, &batch);
 	if (err) {
 		upkeep_note_error(entry, "journal", err);

@@ -48,7 +48,7 @@ static inline int storing_try(struct store **store, uint64_t max_bytes, char why
 
 	snprintf(path, sizeof(path), "%s/store", tmpfolder);
 	err = store_open(store, path, max_bytes, why, 512);
-	MUST(!err == !*why && !err == !!*store);
+	MUST(!err == !!*store && !*why == (!err && !store_refusal(*store)));
 	return err;
 }
 

@@ -112,6 +112,11 @@ static void full_disk_at_the_start(void)
 		snprintf(options, sizeof(options), "size=%uk", kb);
 		mount_disk(options);
 		err = storing_try(&store, ROOM, why);
+		if (!err &&
+		    store_refusal(store)) { /* room for the data, but not for the lock file */
+			err = store_refusal(store);
+			store_close(store);
+		}
 		if (err) {
 			n_refused++;
 			MUST(err == -ENOSPC && strstr(why, "No space left on device"));
@@ -125,8 +130,10 @@ static void full_disk_at_the_start(void)
 	MUST(n_refused > 10 && n_refused < 45);
 }
 
+/* What is there is read; where there is nothing, nothing can be made. */
 static void read_only(void)
 {
+	struct store_batch *batch;
 	struct store *store;
 	char why[512];
 
@@ -135,11 +142,14 @@ static void read_only(void)
 	MUST(!storing_append_one(store, storing_name("example."), 1, 2, 100));
 	store_close(store);
 	MUST(!mount("none", tmpfolder, "tmpfs", MS_REMOUNT | MS_RDONLY, NULL));
-	MUST(storing_try(&store, ROOM, why) == -EROFS);
+	MUST(!storing_try(&store, ROOM, why));
 	MUST(strstr(why, "Read-only file system"));
+	MUST(store_refusal(store) == -EROFS && end_of(store) == 2);
+	MUST(store_begin(store, &batch) == -EROFS && !batch);
+	store_close(store);
 	MUST(!mount("none", tmpfolder, "tmpfs", MS_REMOUNT, NULL));
 	store = must_open();
-	MUST(end_of(store) == 2);
+	MUST(end_of(store) == 2 && !store_refusal(store));
 	store_close(store);
 	MUST(!umount(tmpfolder));
 	mount_disk("ro");

@@ -153,7 +153,7 @@ static void says_what_is_wrong(void **state)
 		{ "zones/none", -ENOENT,
 		  "zones/none: cannot read the file: No such file or directory" },
 		{ "zones", -EISDIR, "zones: cannot read the file: Is a directory" },
-		{ gate_of("a"), -EINVAL, "it is not a regular file" },
+		{ gate_of("a"), ERR_NOT_REGULAR, "it is not a regular file" },
 		{ "tests/data/zones/bad/txt-string-too-long.zone", ERR_ZONE,
 		  "tests/data/zones/bad/txt-string-too-long.zone:" },
 		{ "tests/data/zones/bad/include-with-error.zone", ERR_ZONE, "error.inc:" },
