@@ -5,6 +5,7 @@ import ctypes
 import os
 import signal
 import socket
+import threading
 
 import pytest
 
@@ -87,14 +88,31 @@ def test_no_daemon_and_one_that_hangs(daemon):
 
 def test_a_daemon_without_time(daemon):
     """It is there: what announces it need not withdraw at once."""
+    refusal = b'{"ok":false,"error":"too many clients are connected, try again later","code":"busy"}\n'
+
+    def refuse(listener):
+        with contextlib.suppress(OSError):
+            while True:
+                listener.accept()[0].sendall(refusal)
+
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(str(daemon.socket))
+        listener.listen()
+        threading.Thread(target=refuse, args=(listener,), daemon=True).start()
+        status, reasons, _ = health(daemon)
+        assert status == NOT_HEALTHY and "too many clients" in reasons
+        listener.shutdown(socket.SHUT_RDWR)
+
+
+def test_health_finds_a_place(daemon):
+    """As many clients as there are places hold half a request each: root's next request is answered."""
     daemon.start()
     with contextlib.ExitStack() as clients:
         for _ in range(32):
             client = clients.enter_context(socket.socket(socket.AF_UNIX))
             client.connect(str(daemon.socket))
-        status, reasons, _ = health(daemon)
-        assert status == NOT_HEALTHY and "too many clients" in reasons
-    wait_health(daemon, HEALTHY)
+            client.sendall(b"{")
+        assert health(daemon)[:2] == (HEALTHY, "")
 
 
 def test_a_worker_hangs(daemon):
