@@ -6,6 +6,7 @@ import os
 import signal
 import socket
 import threading
+import time
 
 import pytest
 
@@ -121,6 +122,48 @@ def test_a_worker_hangs(daemon):
         _, reasons, _ = wait_health(daemon, NOT_HEALTHY)
         assert reasons.startswith("worker 1: hangs") and "\n" not in reasons
     wait_health(daemon, HEALTHY)
+
+
+def test_watchdog_is_fed_by_the_workers(daemon, tmp_path):
+    """systemd's, as long as each of them goes round; so it ends a volleyd with one that hangs."""
+    path = str(tmp_path / "notify")
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as heard:
+        heard.bind(path)
+        heard.settimeout(30)
+
+        def is_fed():
+            heard.setblocking(False)
+            told = []
+            with contextlib.suppress(BlockingIOError):
+                while True:
+                    told.append(heard.recv(1000))
+            return b"WATCHDOG=1" in told
+        daemon.configure().spawn(env={"NOTIFY_SOCKET": path, "WATCHDOG_USEC": "30000000"})
+        daemon.wait_ready()
+        for _ in range(2):
+            wait_for("it is fed", is_fed)
+        with thread_stopped(daemon.process.pid, "volley-w1"):
+            wait_health(daemon, NOT_HEALTHY)
+            wait_for("the log says so", lambda: "error: worker 1 hangs" in daemon.log())
+            is_fed()
+            time.sleep(2.5)  # two ticks
+            assert not is_fed()
+        wait_for("it is fed again", is_fed)
+        assert daemon.log().count("worker 1 hangs") == 1
+
+
+def test_watchdog_that_is_not_there(daemon, tmp_path):
+    path = str(tmp_path / "notify")
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as heard:
+        heard.bind(path)
+        daemon.configure().spawn(env={"NOTIFY_SOCKET": path})
+        daemon.wait_ready()
+        time.sleep(1.5)  # a tick
+        daemon.signal(signal.SIGTERM)
+        assert daemon.reap() == 0
+        heard.setblocking(False)
+        told = [heard.recv(1000) for _ in range(2)]
+        assert told == [b"READY=1", b"STOPPING=1"]
 
 
 def test_starting(daemon, tmp_path):

@@ -274,6 +274,7 @@ static void on_tick(struct daemon *d)
 		hot_gather(d->hot, d, clock_ns() / CLOCK_NS_PER_S);
 	ctl_poll(d->ctl, clock_ns());
 	log_flush();
+	daemon_feed_watchdog(d);
 }
 
 static void on_guard(struct daemon *d)
@@ -406,6 +407,7 @@ int daemon_run(struct config *config, bool keep)
 	d->links = (struct links){ .fd = -1 };
 	pthread_mutex_init(&d->alive_lock, NULL);
 	block_signals();
+	daemon_find_watchdog(d);
 	if (privilege_drop())
 		log_warn("capabilities that are not needed could not be given up");
 	rcu_register_thread();

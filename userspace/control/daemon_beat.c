@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/log.h"
 #include "control/daemon_internal.h"
 
 #define HEARTBEAT_S  1u
@@ -72,6 +73,46 @@ int daemon_start_heartbeat(struct daemon *d)
 	return -err;
 }
 
+/* --- The watchdog -------------------------------------------------------------------------------- */
+
+void daemon_find_watchdog(struct daemon *d)
+{
+	uint64_t usec;
+
+	d->is_watched = sd_watchdog_enabled(0, &usec) > 0;
+}
+
+/* The number of a worker that hangs, or -1. */
+static int find_hanging(const struct daemon *d)
+{
+	unsigned int n = d->crew ? crew_n(d->crew) : 0;
+
+	for (unsigned int i = 0; i < n && i < HEALTH_WORKERS_CAP; i++)
+		if (health_hangs(&d->beats, i))
+			return (int)i;
+	return -1;
+}
+
+/*
+ * Control's thread waits for readers here and there. So one that hangs while a zone changes keeps this from being
+ * called, and comes to the same.
+ */
+void daemon_feed_watchdog(struct daemon *d)
+{
+	int hanging = d->is_watched ? find_hanging(d) : -1;
+
+	if (!d->is_watched)
+		return;
+	if (hanging < 0)
+		sd_notify(0, "WATCHDOG=1");
+	else if (!d->is_unfed)
+		log_error("worker %d hangs: unless it goes on, systemd's watchdog ends volleyd",
+			  hanging);
+	d->is_unfed = hanging >= 0;
+}
+
+/* --- The end ------------------------------------------------------------------------------------- */
+
 static void stop_heartbeat(struct daemon *d)
 {
 	if (!d->has_heartbeat)
@@ -88,12 +129,15 @@ static void stop_heartbeat(struct daemon *d)
 static void ask_for_time(const struct daemon *d)
 {
 	struct cache_stats stats;
+	uint64_t usec;
 
 	if (!d->snapshots || !d->config->cache_snapshot)
 		return;
 	cache_stats_estimate(d->cache, &stats);
-	sd_notifyf(0, "EXTEND_TIMEOUT_USEC=%" PRIu64,
-		   (STOP_S + stats.used_bytes / STOP_BYTES_PER_S) * 1000000);
+	usec = (STOP_S + stats.used_bytes / STOP_BYTES_PER_S) * 1000000;
+	sd_notifyf(0, "EXTEND_TIMEOUT_USEC=%" PRIu64, usec);
+	if (d->is_watched) /* nobody feeds it meanwhile */
+		sd_notifyf(0, "WATCHDOG_USEC=%" PRIu64, usec);
 }
 
 void daemon_silence(struct daemon *d)

@@ -324,12 +324,17 @@ void health_look(struct health_beats *beats, unsigned int worker, uint64_t n_rou
 		beat->n_looks++;
 }
 
+bool health_hangs(const struct health_beats *beats, unsigned int worker)
+{
+	return beats->workers[worker].n_looks >= HEALTH_LOOKS_MAX;
+}
+
 void health_worker(struct health *h, const struct health_beats *beats, unsigned int worker,
 		   uint64_t n_rounds)
 {
 	const struct health_beat *beat = &beats->workers[worker];
 
-	if (beat->n_rounds == n_rounds && beat->n_looks >= HEALTH_LOOKS_MAX)
+	if (beat->n_rounds == n_rounds && health_hangs(beats, worker))
 		health_say(h, HEALTH_FAILS, "worker %u: hangs, no round for %u s", worker,
 			   beat->n_looks);
 }

@@ -112,6 +112,8 @@ struct health_beats {
 
 /* Once a second, for each worker. */
 void health_look(struct health_beats *beats, unsigned int worker, uint64_t n_rounds);
+/* It had not gone round for HEALTH_LOOKS_MAX looks, at the last of them. */
+bool health_hangs(const struct health_beats *beats, unsigned int worker);
 /* N_ROUNDS: as it is now. */
 void health_worker(struct health *h, const struct health_beats *beats, unsigned int worker,
 		   uint64_t n_rounds);
