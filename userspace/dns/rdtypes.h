@@ -26,9 +26,9 @@ enum rdata_names {
 };
 
 enum rdata_print {
-	RD_TEXT_FORM, /* with the mnemonic, in the type's own form where that says it all */
-	RD_GENERIC,   /* as TYPEnnn \# (RFC 3597 section 5): few other servers know the type */
-	RD_META,      /* it is no data: a type of queries or messages (RFC 6895 section 3.1) */
+	RD_TEXT_FORM, /* with the mnemonic, in the type's own form where all read that alike */
+	RD_GENERIC, /* as TYPEnnn \# (RFC 3597 section 5): not all of named, nsd, knotd, ldns know it */
+	RD_META, /* it is no data: a type of queries or messages (RFC 6895 section 3.1) */
 };
 
 /* What a field is in octets and as text. Up to RD_ILNP64 the size is fixed: rdata_fixed_bytes(). */
@@ -88,11 +88,11 @@ enum rdata_field {
 	X(5, CNAME, "CNAME", RD_SEND, RD_TEXT_FORM, 1, 255, "RFC 1035 section 3.3.1", RD_NAME) \
 	X(6, SOA, "SOA", RD_SEND, RD_TEXT_FORM, 22, 530, "RFC 1035 section 3.3.13", \
 	  RD_NAME, RD_NAME, RD_U32, RD_PERIOD, RD_PERIOD, RD_PERIOD, RD_PERIOD) \
-	X(7, MB, "MB", RD_SEND, RD_TEXT_FORM, 1, 255, "RFC 1035 section 3.3.3", RD_NAME) \
-	X(8, MG, "MG", RD_SEND, RD_TEXT_FORM, 1, 255, "RFC 1035 section 3.3.6", RD_NAME) \
-	X(9, MR, "MR", RD_SEND, RD_TEXT_FORM, 1, 255, "RFC 1035 section 3.3.8", RD_NAME) \
+	X(7, MB, "MB", RD_SEND, RD_GENERIC, 1, 255, "RFC 1035 section 3.3.3", RD_NAME) \
+	X(8, MG, "MG", RD_SEND, RD_GENERIC, 1, 255, "RFC 1035 section 3.3.6", RD_NAME) \
+	X(9, MR, "MR", RD_SEND, RD_GENERIC, 1, 255, "RFC 1035 section 3.3.8", RD_NAME) \
 	X(10, NULL, "NULL", RD_KEEP, RD_GENERIC, 0, RD_MAX, "RFC 1035 section 3.3.10", RD_REST) \
-	X(11, WKS, "WKS", RD_KEEP, RD_TEXT_FORM, 5, 8197, "RFC 1035 section 3.4.2", \
+	X(11, WKS, "WKS", RD_KEEP, RD_GENERIC, 5, 8197, "RFC 1035 section 3.4.2", \
 	  RD_IPV4, RD_WKS) \
 	X(12, PTR, "PTR", RD_SEND, RD_TEXT_FORM, 1, 255, "RFC 1035 section 3.3.12", RD_NAME) \
 	X(13, HINFO, "HINFO", RD_KEEP, RD_TEXT_FORM, 2, 512, "RFC 1035 section 3.3.2", \
@@ -106,20 +106,20 @@ enum rdata_field {
 	  RD_NAME, RD_NAME) \
 	X(18, AFSDB, "AFSDB", RD_RECEIVE, RD_TEXT_FORM, 3, 257, "RFC 1183 section 1", \
 	  RD_U16, RD_NAME) \
-	X(19, X25, "X25", RD_KEEP, RD_TEXT_FORM, 1, 256, "RFC 1183 section 3.1", RD_STRING) \
-	X(20, ISDN, "ISDN", RD_KEEP, RD_TEXT_FORM, 1, 512, "RFC 1183 section 3.2", \
+	X(19, X25, "X25", RD_KEEP, RD_GENERIC, 1, 256, "RFC 1183 section 3.1", RD_STRING) \
+	X(20, ISDN, "ISDN", RD_KEEP, RD_GENERIC, 1, 512, "RFC 1183 section 3.2", \
 	  RD_STRING, RD_STRING_OPT) \
 	X(21, RT, "RT", RD_RECEIVE, RD_TEXT_FORM, 3, 257, "RFC 1183 section 3.3", \
 	  RD_U16, RD_NAME) \
-	X(22, NSAP, "NSAP", RD_KEEP, RD_TEXT_FORM, 1, RD_MAX, "RFC 1706 section 5", RD_NSAP) \
+	X(22, NSAP, "NSAP", RD_KEEP, RD_GENERIC, 1, RD_MAX, "RFC 1706 section 5", RD_NSAP) \
 	X(23, NSAP_PTR, "NSAP-PTR", RD_KEEP, RD_GENERIC, 1, 255, "RFC 1348", RD_NAME) \
-	X(24, SIG, "SIG", RD_FOLD, RD_TEXT_FORM, 20, RD_MAX, "RFC 2535 section 4.1", RD_TYPE, \
+	X(24, SIG, "SIG", RD_FOLD, RD_GENERIC, 20, RD_MAX, "RFC 2535 section 4.1", RD_TYPE, \
 	  RD_ALGORITHM, RD_U8, RD_PERIOD, RD_TIME, RD_TIME, RD_U16, RD_NAME, RD_BASE64) \
 	X(25, KEY, "KEY", RD_KEEP, RD_TEXT_FORM, 4, RD_MAX, "RFC 2535 section 3.1", \
 	  RD_U16, RD_U8, RD_ALGORITHM, RD_BASE64_OPT) \
-	X(26, PX, "PX", RD_RECEIVE, RD_TEXT_FORM, 4, 512, "RFC 2163 section 4", \
+	X(26, PX, "PX", RD_RECEIVE, RD_GENERIC, 4, 512, "RFC 2163 section 4", \
 	  RD_U16, RD_NAME, RD_NAME) \
-	X(27, GPOS, "GPOS", RD_KEEP, RD_TEXT_FORM, 3, 768, "RFC 1712 section 3", \
+	X(27, GPOS, "GPOS", RD_KEEP, RD_GENERIC, 3, 768, "RFC 1712 section 3", \
 	  RD_STRING, RD_STRING, RD_STRING) \
 	X(28, AAAA, "AAAA", RD_KEEP, RD_TEXT_FORM, 16, 16, "RFC 3596 section 2.2", RD_IPV6) \
 	X(29, LOC, "LOC", RD_KEEP, RD_TEXT_FORM, 1, RD_MAX, "RFC 1876 section 2", RD_LOC) \
@@ -161,7 +161,7 @@ enum rdata_field {
 	  RD_U8, RD_U8, RD_U8, RD_HEX) \
 	X(53, SMIMEA, "SMIMEA", RD_KEEP, RD_TEXT_FORM, 3, RD_MAX, "RFC 8162 section 2", \
 	  RD_U8, RD_U8, RD_U8, RD_HEX) \
-	X(55, HIP, "HIP", RD_KEEP, RD_TEXT_FORM, 6, RD_MAX, "RFC 8005 section 5", RD_HIP) \
+	X(55, HIP, "HIP", RD_KEEP, RD_GENERIC, 6, RD_MAX, "RFC 8005 section 5", RD_HIP) \
 	X(56, NINFO, "NINFO", RD_KEEP, RD_GENERIC, 1, RD_MAX, "draft-reid-dnsext-zs", RD_STRINGS) \
 	X(57, RKEY, "RKEY", RD_KEEP, RD_GENERIC, 5, RD_MAX, "draft-reid-dnsext-rkey", \
 	  RD_U16, RD_U8, RD_ALGORITHM, RD_BASE64) \
@@ -185,7 +185,7 @@ enum rdata_field {
 	  RD_TYPE, RD_U8, RD_U16, RD_NAME) \
 	X(67, HHIT, "HHIT", RD_KEEP, RD_GENERIC, 1, RD_MAX, "RFC 9886 section 5.1", RD_BASE64) \
 	X(68, BRID, "BRID", RD_KEEP, RD_GENERIC, 1, RD_MAX, "RFC 9886 section 5.2", RD_BASE64) \
-	X(99, SPF, "SPF", RD_KEEP, RD_TEXT_FORM, 1, RD_MAX, "RFC 7208 section 14.1", RD_STRINGS) \
+	X(99, SPF, "SPF", RD_KEEP, RD_GENERIC, 1, RD_MAX, "RFC 7208 section 14.1", RD_STRINGS) \
 	X(100, UINFO, "UINFO", RD_KEEP, RD_GENERIC, 0, RD_MAX, "IANA", RD_REST) \
 	X(101, UID, "UID", RD_KEEP, RD_GENERIC, 0, RD_MAX, "IANA", RD_REST) \
 	X(102, GID, "GID", RD_KEEP, RD_GENERIC, 0, RD_MAX, "IANA", RD_REST) \
@@ -221,7 +221,7 @@ enum rdata_field {
 	X(264, IPN, "IPN", RD_KEEP, RD_GENERIC, 8, 8, "draft-johnson-dns-ipn-cla", RD_REST) \
 	X(32768, TA, "TA", RD_KEEP, RD_GENERIC, 5, RD_MAX, "IANA", \
 	  RD_U16, RD_ALGORITHM, RD_U8, RD_HEX) \
-	X(32769, DLV, "DLV", RD_KEEP, RD_TEXT_FORM, 5, RD_MAX, "RFC 4431 section 3", \
+	X(32769, DLV, "DLV", RD_KEEP, RD_GENERIC, 5, RD_MAX, "RFC 4431 section 3", \
 	  RD_U16, RD_ALGORITHM, RD_U8, RD_HEX)
 /* clang-format on */
 

@@ -9,6 +9,7 @@
 #ifndef VOLLEY_ZONE_BUILDER_H
 #define VOLLEY_ZONE_BUILDER_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "zone/zone.h"
@@ -28,6 +29,7 @@ struct zone_builder_record {
 	uint16_t rdata_bytes;
 	uint32_t ttl;
 	const uint8_t *rdata; /* uncompressed wire */
+	bool is_checked;      /* it has passed rdata_check() */
 	struct zone_origin at;
 };
 

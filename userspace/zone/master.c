@@ -329,6 +329,7 @@ static int take_record(struct source *s, const char *cursor)
 		.ttl = f.ttl,
 		.rdata = s->rd->rdata,
 		.rdata_bytes = s->rd->len,
+		.is_checked = true,
 		.at = { .line = s->text.entry_line, .file = s->file },
 	};
 	rc = zone_builder_add(s->b, &rec, s->err);
@@ -341,11 +342,17 @@ static int take_entry(struct source *s)
 {
 	const char *cursor = s->text.text;
 	struct text_token token;
+	unsigned n;
 	int rc;
 
 	if (s->text.blank_start) {
 		if (!s->owner_bytes)
 			return refuse(s, "the record has no owner, and none stands before it");
+		return take_record(s, cursor);
+	}
+	n = textname_read_plain(&cursor, s->rd->origin, s->rd->origin_bytes, s->owner);
+	if (n) {
+		s->owner_bytes = n;
 		return take_record(s, cursor);
 	}
 	if (!text_next(&cursor, &token))

@@ -62,6 +62,14 @@ static bool u16(struct rdprinting *p)
 	return rdprint_number(p, 2);
 }
 
+/* Of certificates ldns reads the kinds that have a name. */
+static bool certificate(struct rdprinting *p)
+{
+	unsigned kind = left(p) < 2 ? 0 : wire_load_be16(p->in);
+
+	return ((kind >= 1 && kind <= 8) || kind == 253 || kind == 254) && u16(p);
+}
+
 static bool u32(struct rdprinting *p)
 {
 	return rdprint_number(p, 4);
@@ -105,6 +113,23 @@ static const uint8_t plain[256] = {
 	['0' ... '9'] = 1, ['A' ... 'Z'] = 1, ['a' ... 'z'] = 1, ['-'] = 1, ['_'] = 1, ['*'] = 1,
 };
 
+/*
+ * All others as \DDD but for three: knotd takes few characters as they are, and nsd the dot behind "\\\\" for a part of
+ * the label.
+ */
+static size_t put_special(char *out, uint8_t c)
+{
+	*out = '\\';
+	if (c == '.' || c == '@' || c == '$') {
+		out[1] = (char)c;
+		return 2;
+	}
+	out[1] = (char)('0' + c / 100);
+	out[2] = (char)('0' + c / 10 % 10);
+	out[3] = (char)('0' + c % 10);
+	return 4;
+}
+
 size_t rdprint_name(char *dst, const uint8_t *name)
 {
 	char *out = dst;
@@ -115,9 +140,10 @@ size_t rdprint_name(char *dst, const uint8_t *name)
 	}
 	for (const uint8_t *label = name; *label; label += *label + 1) {
 		for (unsigned i = 1; i <= *label; i++) {
-			if (!plain[label[i]])
-				return (size_t)name_to_text(dst, NAME_TEXT_MAX, name);
-			*out++ = (char)label[i];
+			if (plain[label[i]])
+				*out++ = (char)label[i];
+			else
+				out += put_special(out, label[i]);
 		}
 		*out++ = '.';
 	}
@@ -128,7 +154,8 @@ bool rdprint_wire_name(struct rdprinting *p)
 {
 	int n = name_check(p->in, left(p));
 
-	if (n <= 0)
+	/* ldns takes a name with a first label "@" for the origin, however that is written. */
+	if (n <= 0 || (n > 1 && p->in[0] == 1 && p->in[1] == '@'))
 		return false;
 	p->out += rdprint_name(p->out, p->in);
 	p->in += n;
@@ -282,7 +309,8 @@ static bool hash(struct rdprinting *p)
 	unsigned n, n_bits = 0;
 	uint32_t bits = 0;
 
-	if (!left(p) || left(p) < 1u + *p->in || !*p->in)
+	/* Of another length than SHA-1's not all others read it. */
+	if (!left(p) || left(p) < 1u + *p->in || *p->in != 20)
 		return false;
 	for (n = *p->in++; n; n--) {
 		bits = bits << 8 | *p->in++;
@@ -354,20 +382,24 @@ static bool strings(struct rdprinting *p)
 	return true;
 }
 
+/* "" ldns keeps apart from nothing. */
 static bool quoted_rest(struct rdprinting *p)
 {
-	return quoted(p, left(p));
+	return left(p) && quoted(p, left(p));
 }
 
 static bool tag(struct rdprinting *p)
 {
 	unsigned n = left(p) ? *p->in : 0;
 
+	/* nsd reads no capitals here. */
 	if (!n || n >= left(p))
 		return false;
-	memcpy(p->out, p->in + 1, n);
-	p->out += n;
-	p->in += 1 + n;
+	for (p->in++; n; n--) {
+		if (*p->in >= 'A' && *p->in <= 'Z')
+			return false;
+		*p->out++ = (char)*p->in++;
+	}
 	return true;
 }
 
@@ -447,7 +479,7 @@ static const rdprint_field fields[RD_N_FIELDS] = {
 	[RD_TIME] = date,
 	[RD_TYPE] = type_of,
 	[RD_ALGORITHM] = u8,
-	[RD_CERTIFICATE] = u16,
+	[RD_CERTIFICATE] = certificate,
 	[RD_IPV4] = rdprint_ipv4,
 	[RD_IPV6] = rdprint_ipv6,
 	[RD_EUI48] = eui48,

@@ -210,6 +210,14 @@ bool rdprint_apl(struct rdprinting *p)
 
 /* --- Gateways --- */
 
+/* A name with escapes nsd takes apart at the wrong dots. */
+static bool put_plain_name(struct rdprinting *p)
+{
+	const char *begin = p->out;
+
+	return rdprint_wire_name(p) && !memchr(begin, '\\', (size_t)(p->out - begin));
+}
+
 static bool put_gateway(struct rdprinting *p, unsigned type)
 {
 	switch (type) {
@@ -221,7 +229,7 @@ static bool put_gateway(struct rdprinting *p, unsigned type)
 	case 2:
 		return rdprint_ipv6(p);
 	case 3:
-		return rdprint_wire_name(p);
+		return put_plain_name(p);
 	default:
 		return false;
 	}

@@ -314,6 +314,13 @@ bool rdread_name(struct rdreading *f)
 	uint8_t wire[256];
 	int n;
 
+	rdread_skip_blanks(f);
+	n = (int)textname_read_plain(&f->at, f->t->origin, f->t->origin_bytes, wire);
+	if (n > 0 && f->end - f->out >= n) {
+		memcpy(f->out, wire, (size_t)n);
+		f->out += n;
+		return true;
+	}
 	if (!rdread_token(f, &token))
 		return false;
 	if (token.quoted)
@@ -547,6 +554,14 @@ bool rdread_type(struct rdreading *f, uint16_t *type)
 	struct text_token token;
 	int rc;
 
+	rdread_skip_blanks(f);
+	token.n = word_length(f->at);
+	rc = rdtext_common_type(f->at, token.n);
+	if (rc) {
+		*type = (uint16_t)rc;
+		f->at += token.n;
+		return true;
+	}
 	if (!rdread_word(f, &token))
 		return false;
 	rc = rdtext_type(token.at, token.n);

@@ -15,30 +15,38 @@ static const uint8_t plain[256] = {
 	['0' ... '9'] = 1, ['A' ... 'Z'] = 1, ['a' ... 'z'] = 1, ['-'] = 1, ['_'] = 1, ['*'] = 1,
 };
 
-/* Labels of plain characters only, as nearly all names are. 0: not such a name. */
-static unsigned read_plain(const char *text, size_t n, const uint8_t *origin, unsigned origin_bytes,
-			   uint8_t *out)
+unsigned textname_read_plain(const char **cursor, const uint8_t *origin, unsigned origin_bytes,
+			     uint8_t out[static 256])
 {
+	const char *text = *cursor;
 	unsigned label = 0, at = 1; /* where the length of the label goes, and the next character */
 
-	for (size_t i = 0; i < n; i++) {
-		uint8_t c = (uint8_t)text[i];
+	for (;; text++) {
+		uint8_t c = (uint8_t)*text;
 
 		if (plain[c]) {
+			if (at > PLAIN_MAX)
+				return 0;
 			out[at++] = c;
 			continue;
 		}
-		if (c != '.' || at == label + 1 || at - label - 1 > DNS_LABEL_MAX)
+		if (c != '.')
+			break;
+		if (at == label + 1 || at - label - 1 > DNS_LABEL_MAX)
 			return 0;
 		out[label] = (uint8_t)(at - label - 1);
 		label = at++;
 	}
+	if ((*text && *text != ' ' && *text != '\t') || text == *cursor)
+		return 0;
 	if (at == label + 1) { /* it ended in a dot */
 		out[label] = 0;
+		*cursor = text;
 		return at;
 	}
 	if (at - label - 1 > DNS_LABEL_MAX || at + origin_bytes > DNS_NAME_MAX)
 		return 0;
+	*cursor = text;
 	out[label] = (uint8_t)(at - label - 1);
 	memcpy(out + at, origin, origin_bytes);
 	return at + origin_bytes;
@@ -71,8 +79,6 @@ static int read_odd(const struct text_token *token, const uint8_t *origin, unsig
 int textname_read(const struct text_token *token, const uint8_t *origin, unsigned origin_bytes,
 		  uint8_t out[static 256])
 {
-	unsigned n = 0;
-
 	if (token->quoted || !token->n)
 		return ERR_NAME;
 	if (token->n == 1 && token->at[0] == '@') {
@@ -83,7 +89,5 @@ int textname_read(const struct text_token *token, const uint8_t *origin, unsigne
 		out[0] = 0;
 		return 1;
 	}
-	if (token->n <= PLAIN_MAX)
-		n = read_plain(token->at, token->n, origin, origin_bytes, out);
-	return n ? (int)n : read_odd(token, origin, origin_bytes, out);
+	return read_odd(token, origin, origin_bytes, out);
 }

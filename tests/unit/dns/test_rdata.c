@@ -83,6 +83,62 @@ static void knows_shapes(void **state)
 	}
 }
 
+/* One row for each type that UPDATE and transfers once took with any octets. */
+static const struct shape malformed[] = {
+	{ "WKS", DNS_TYPE_WKS, B("\1\2\3\4"), BAD },
+	{ "X25", DNS_TYPE_X25, B("\5ab"), BAD },
+	{ "ISDN", DNS_TYPE_ISDN, B("\1a\1b\1c"), BAD },
+	{ "SIG", DNS_TYPE_SIG, B("012345678901234567\1a\0"), BAD },
+	{ "KEY", DNS_TYPE_KEY, B("\0\1\2"), BAD },
+	{ "GPOS", DNS_TYPE_GPOS, B("\1a\1b"), BAD },
+	{ "LOC", DNS_TYPE_LOC, B("\0\1\2"), BAD },
+	{ "LOC, a size", DNS_TYPE_LOC, B("\0\xa0\0\0\x80\0\0\0\x80\0\0\0\0\0\0\0"), BAD },
+	{ "LOC, a latitude", DNS_TYPE_LOC, B("\0\0\0\0\0\0\0\0\x80\0\0\0\0\0\0\0"), BAD },
+	{ "NXT", DNS_TYPE_NXT, B("\0\x80"), BAD },
+	{ "CERT", DNS_TYPE_CERT, B("\0\1\0\1"), BAD },
+	{ "SSHFP", DNS_TYPE_SSHFP, B("\1"), BAD },
+	{ "IPSECKEY, half an address", DNS_TYPE_IPSECKEY, B("\1\1\1\1\2"), BAD },
+	{ "IPSECKEY, a broken name", DNS_TYPE_IPSECKEY, B("\1\3\1\5a"), BAD },
+	{ "NSEC3, no hash", DNS_TYPE_NSEC3, B("\1\0\0\0\0\0\0"), BAD },
+	{ "NSEC3, a bitmap", DNS_TYPE_NSEC3, B("\1\0\0\0\0\1a\0\1\0"), BAD },
+	{ "NSEC3PARAM", DNS_TYPE_NSEC3PARAM, B("\1\0\0\0\1"), BAD },
+	{ "TLSA", DNS_TYPE_TLSA, B("\1\2"), BAD },
+	{ "SMIMEA", DNS_TYPE_SMIMEA, B("\1\2"), BAD },
+	{ "HIP", DNS_TYPE_HIP, B("\5\1\0\5abcde"), BAD },
+	{ "CDS", DNS_TYPE_CDS, B("\0\1\2\3"), BAD },
+	{ "CDNSKEY", DNS_TYPE_CDNSKEY, B("\0\1\2\3"), BAD },
+	{ "CSYNC", DNS_TYPE_CSYNC, B("\0\0\0\1\0\1\1"), BAD },
+	{ "ZONEMD", DNS_TYPE_ZONEMD, B("\0\0\0\1\1\1"), BAD },
+	{ "NID", DNS_TYPE_NID, B("\0\1\2\3\4\5\6\7\10"), BAD },
+	{ "L32", DNS_TYPE_L32, B("\0\1\2\3\4\5\6"), BAD },
+	{ "L64", DNS_TYPE_L64, B("\0\1"), BAD },
+	{ "EUI48", DNS_TYPE_EUI48, B("abcde"), BAD },
+	{ "EUI64", DNS_TYPE_EUI64, B("abcdefghi"), BAD },
+	{ "URI", DNS_TYPE_URI, B("\0\1\0"), BAD },
+	{ "CAA, no tag", DNS_TYPE_CAA, B("\0\0x"), BAD },
+	{ "CAA, a tag of marks", DNS_TYPE_CAA, B("\0\2--x"), BAD },
+	{ "DLV", DNS_TYPE_DLV, B("\0\1\2\3"), BAD },
+	{ "APL, a long prefix", DNS_TYPE_APL, B("\0\1\41\0"), BAD },
+	{ "SVCB, a key twice", DNS_TYPE_SVCB, B("\0\1\0\0\7\0\0\0\7\0\0"), BAD },
+	{ "HTTPS, a short port", DNS_TYPE_HTTPS, B("\0\1\0\0\3\0\1\1"), BAD },
+};
+
+/* The resolver passes on what is no fault of a name or number, as it came. */
+static void refuses_what_is_malformed(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < sizeof(malformed) / sizeof(malformed[0]); i++) {
+		const struct shape *row = &malformed[i];
+
+		print_message("  %s\n", row->name);
+		assert_int_equal(rdata_check(row->type, (const uint8_t *)row->bytes, row->len),
+				 row->rc);
+		assert_non_null(rdata_fault(row->type, (const uint8_t *)row->bytes, row->len));
+	}
+	assert_int_equal(rdata_check_frame(DNS_TYPE_HTTPS, (const uint8_t *)"\0\1\0\0\3\0", 6), 0);
+	assert_int_equal(rdata_check_frame(DNS_TYPE_MX, (const uint8_t *)"\0\1\1", 3), ERR_RDATA);
+}
+
 struct order {
 	const char *name;
 	uint16_t type;
@@ -123,6 +179,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(knows_shapes),
+		cmocka_unit_test(refuses_what_is_malformed),
 		cmocka_unit_test(orders_rdata),
 	};
 

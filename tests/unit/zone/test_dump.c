@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "rdata_rows.h"
 #include "zone_text.h"
 
 /* The zone as text, to be freed. */
@@ -79,6 +80,25 @@ static void writes_what_is_odd(void **state)
 	struct zone *z = zone_of("example.com", text);
 
 	(void)state;
+	assert_same(z, "example.com");
+	zone_free(z);
+}
+
+/* Every type and every odd form, a restart after a flush: no record is lost or changed. */
+static void writes_every_type(void **state)
+{
+	static char text[1 << 20];
+	size_t n = 0;
+	struct zone *z;
+
+	(void)state;
+	n += (size_t)sprintf(text, ZONE_HEAD "$ORIGIN test.example.com.\n");
+	for (size_t i = 0; i < sizeof(rdata_rows) / sizeof(rdata_rows[0]); i++)
+		if (rdata_rows[i].hex && strcmp(rdata_rows[i].type, "SOA"))
+			n += (size_t)sprintf(text + n, "r%zu\t%s %s ; %s\n", i, rdata_rows[i].type,
+					     rdata_rows[i].text, rdata_rows[i].name);
+	z = zone_of("example.com", text);
+	assert_true(zone_n_records(z) > 150);
 	assert_same(z, "example.com");
 	zone_free(z);
 }
@@ -160,6 +180,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(writes_the_samples),
 		cmocka_unit_test(writes_what_is_odd),
+		cmocka_unit_test(writes_every_type),
 		cmocka_unit_test(begins_with_the_soa),
 		cmocka_unit_test(ends_when_told),
 		cmocka_unit_test(tells_of_each_write_that_fails),

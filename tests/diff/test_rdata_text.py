@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Random record data as Volley writes it is, to named, nsd, knotd and ldns, the octets that it was.
+
+rdatatext makes two zones for each type: as text, and the same octets as RFC 3597 has them. What a peer makes of one it has to make of
+the other. Records that it refuses as octets have content that it does not allow; they are left out of both.
+RDATA_ROUNDS=10000 asks as many of each type.
+"""
+
+import os
+import pathlib
+import re
+import subprocess
+
+import pytest
+
+TESTS = pathlib.Path(os.environ.get("VOLLEY_TESTS", "build/release/tests"))
+ROUNDS = int(os.environ.get("RDATA_ROUNDS", "40"))
+SEED = os.environ.get("RDATA_SEED", "1")
+
+NAMED = ("named-compilezone -q -i none -k ignore -n ignore -m ignore -r ignore -s full -o - example").split()
+PEERS = {
+    "named": (NAMED, r":(\d+): "),
+    "nsd": (["nsd-checkzone", "-p", "example"], r":(\d+): "),
+    "ldns": (["ldns-read-zone", "-c"], r"at line (\d+)"),
+    "knot": (["kzonecheck", "-d", "off", "-o", "example"], r"line (\d+)"),
+}
+
+
+@pytest.fixture(scope="module")
+def zones(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("rdata")
+    done = subprocess.run([TESTS / "diff/rdatatext", folder, str(ROUNDS), SEED], check=True, capture_output=True, text=True)
+    return folder, [word for word in done.stdout.split() if word != "SOA"]
+
+
+def read(peer, file):
+    """Whether it loads, the zone as the peer writes it, and the lines that it complains of."""
+    command, pattern = PEERS[peer]
+    done = subprocess.run([*command, str(file)], capture_output=True, text=True, errors="replace", timeout=300)
+    bad = {int(n) for n in re.findall(pattern, done.stderr + done.stdout)} if done.returncode else set()
+    return done.returncode == 0, re.sub(r"[ \t]+|(?m:^;.*\n)", " ", done.stdout), bad, done.stderr[-600:]
+
+
+def without(file, lines, to):
+    text = file.read_text().splitlines(keepends=True)
+    to.write_text("".join(line for i, line in enumerate(text, 1) if i not in lines))
+    return to
+
+
+def both_ways(peer, folder, name):
+    """None, or what is wrong."""
+    octets, text = folder / f"{name}.octets", folder / f"{name}.text"
+    left_out = set()
+    for _ in range(ROUNDS):
+        ok, expected, bad, _ = read(peer, without(octets, left_out, folder / "octets"))
+        if ok or not bad:
+            break
+        kept = [i for i in range(1, len(octets.read_text().splitlines()) + 1) if i not in left_out]
+        left_out |= {kept[i - 1] for i in bad if i <= len(kept)}
+    if not ok:
+        return None
+    ok, got, _, said = read(peer, without(text, left_out, folder / "text"))
+    if not ok:
+        return f"{name} is refused: {said}"
+    if got == expected:
+        return None
+    differ = [pair for pair in zip(expected.splitlines(), got.splitlines()) if pair[0] != pair[1]]
+    return f"{name}: {len(differ)} differ: {differ[:1]}"
+
+
+@pytest.mark.parametrize("peer", PEERS)
+def test_reads_what_is_written(zones, peer):
+    folder, names = zones
+    assert len(names) > 30
+    wrong = [both_ways(peer, folder, name) for name in names]
+    assert [w for w in wrong if w] == []
