@@ -68,7 +68,7 @@
 /* Sizes in the object file, for who loads it with `ip link` or `xdp-loader`: 64 MiB in all. */
 #define VOLLEY_DEFAULT_BYTES    (64u << 20)
 #define VOLLEY_DEFAULT_SEGMENTS 232u
-#define VOLLEY_DEFAULT_BUCKETS  82944u
+#define VOLLEY_DEFAULT_BUCKETS  81600u
 #define VOLLEY_DEFAULT_ZONES    4096u
 
 /* Key flags. */

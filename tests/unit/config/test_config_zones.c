@@ -57,7 +57,7 @@ static const struct refusal refusals[] = {
 	{ "secret-file that is not there", LISTEN "keys: [{name: a, secret-file: /nowhere/f}]\n",
 	  "3: keys[0].secret-file: /nowhere/f cannot be read: No such file or directory" },
 	{ "secret-file that is a folder", LISTEN "keys: [{name: a, secret-file: /root}]\n",
-	  "3: keys[0].secret-file: /root is no file" },
+	  "3: keys[0].secret-file: /root cannot be read: Is a directory" },
 
 	/* remotes */
 	{ "remote without a name", LISTEN "remotes: [{address: [192.0.2.1]}]\n",
