@@ -593,6 +593,55 @@ def test_nsupdate_of_a_stranger(lab, daemon, key, said):
     assert not lab.ask("new.example.com").answer
 
 
+def test_update_of_a_zone_that_is_not_ours(lab, daemon):
+    """NOTAUTH before NOTZONE: RFC 2136 section 3.1.2."""
+    serve(daemon, [], allow_update=["192.0.2.0/24"])
+    for name, rcode in (("example.org", "NOTAUTH"), ("example.com", "NOTZONE")):
+        made = dns.update.UpdateMessage(name)
+        made.add("elsewhere.test.", 300, "A", "192.0.2.1")
+        assert dns.rcode.to_text(udp(lab, made).rcode()) == rcode, name
+
+
+# Type and octets: what has no text, or none that is easily read back.
+ODD = {"CAA": "0005697373756500"[:-2], "HTTPS": "000100029b0003287829", "SVCB": "000100029b0003613b62",
+       "TLSA": "030101", "CSYNC": "000000010001", "APL": "0009010161", "LOC": "01", "CERT": "ffff0001c801",
+       "IPSECKEY": "0a05020102", "TYPE11": "c0000201060000004000", "RP": "0361226200013b00",
+       "AFSDB": "000103612262" + "00", "SSHFP": "0101", "TYPE65280": ""}
+MALFORMED = {"CAA": "0000", "LOC": "0001", "EUI48": "01", "NID": "0001", "TLSA": "0301", "NSEC3": "0100", "SVCB": "000100000300010100"}
+
+
+def test_odd_updates_outlive_flush_and_restart(lab, daemon):
+    serve(daemon, ["192.0.2.0/24"], allow_update=["192.0.2.0/24"])
+    made = dns.update.UpdateMessage("example.com")
+    for kind, octets in ODD.items():
+        data = bytes.fromhex(octets)
+        made.add(f"odd-{kind}", 300, dns.rdata.GenericRdata("IN", dns.rdatatype.from_text(kind), data))
+    assert udp(lab, made).rcode() == dns.rcode.NOERROR
+
+    def answers():  # as octets: dnspython does not read all of them
+        asked = [dns.message.make_query(f"odd-{kind}.example.com", kind, id=1) for kind in ODD]
+        return [lab.udp_wire(query.to_wire()) for query in asked]
+
+    before = answers()
+    assert all(wire[6:8] == b"\0\1" for wire in before)
+    daemon.ctl("zone", "flush", "example.com")
+    wait_for("the file has the changes",
+             lambda: not daemon.json("zone", "status", "example.com")["zones"][0]["is_file_behind"])
+    daemon.stop()
+    (daemon.folder / "state").rename(daemon.folder / "state-before")  # the file has to do
+    daemon.start()
+    assert answers() == before
+
+
+@pytest.mark.parametrize("kind", MALFORMED)
+def test_malformed_update(lab, daemon, kind):
+    serve(daemon, [], allow_update=["192.0.2.0/24"])
+    made = dns.update.UpdateMessage("example.com")
+    data = bytes.fromhex(MALFORMED[kind])
+    made.add("odd", 300, dns.rdata.GenericRdata("IN", dns.rdatatype.from_text(kind), data))
+    assert udp(lab, made).rcode() == dns.rcode.FORMERR
+
+
 @pytest.mark.parametrize("kind", ["knotd", "nsd", "named"])
 def test_secondaries_take_updates(lab, daemon, tmp_path, kind):
     serve(daemon, BY_KEY, notify="signed", allow_update=BY_KEY)

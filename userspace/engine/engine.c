@@ -315,6 +315,9 @@ static uint16_t answer_opcode(struct engine *e, const struct engine_request *rq,
 
 	if (!rules || !what)
 		return engine_empty(a, DNS_RCODE_NOTIMP);
+	/* Both name a zone there: RFC 1996 section 3.7, RFC 2136 section 3.1.1. */
+	if (!q->has_question)
+		return engine_empty(a, DNS_RCODE_FORMERR);
 	if (q->has_tsig)
 		return answer_tsig(e, rq, q, a);
 	return handover_allows(rules, rq->family, rq->client, what) ? hand_over(e, a) :

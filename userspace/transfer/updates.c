@@ -102,6 +102,9 @@ void updates_take(struct inquiry *i)
 	enum dns_rcode rcode = update_open(&u, i->msg, i->n);
 
 	transfer_count(i->t, update_in);
+	/* The zone comes first, then what the records say of it: RFC 2136 section 3.1.2. */
+	if (rcode == DNS_RCODE_NOTZONE && !transfer_zones_find(&i->t->zones, u.zone))
+		rcode = DNS_RCODE_NOTAUTH;
 	if (rcode) {
 		refuse(i, rcode);
 		return;

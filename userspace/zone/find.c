@@ -131,8 +131,11 @@ static void answer_node(const struct zone *z, uint16_t qtype, struct zone_result
 	if (r->rrset)
 		return;
 	r->status = ZONE_NODATA;
-	/* What may stand beside a CNAME is not looked for behind it. */
-	if (node->flags & NODE_CNAME && qtype != DNS_TYPE_RRSIG && qtype != DNS_TYPE_NSEC) {
+	/*
+	 * The signatures of a CNAME stand beside it and are not looked for behind it. So do NSEC records, but where this name has
+	 * none (NSEC3, or not signed) the alias is followed: a denial would not hold, since its proof names a CNAME.
+	 */
+	if (node->flags & NODE_CNAME && qtype != DNS_TYPE_RRSIG) {
 		r->status = ZONE_CNAME;
 		r->rrset = zone_node_rrset(z, node, DNS_TYPE_CNAME);
 	}

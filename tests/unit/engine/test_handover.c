@@ -239,9 +239,38 @@ static void test_prefixes_nest(void **state)
 				     HANDOVER_TRANSFER | HANDOVER_NOTIFY | HANDOVER_UPDATE));
 }
 
+/* NOTIFY and UPDATE without a zone, by a stranger too: the header alone. */
+static void test_without_a_question(void **state)
+{
+	static const uint16_t flags[] = { NOTIFY, UPDATE };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(flags) / sizeof(flags[0]); i++) {
+		uint8_t msg[DNS_HEADER_BYTES] = { 0x12, 0x34 };
+		struct engine_request rq = {
+			.msg = msg,
+			.len = sizeof(msg),
+			.family = AF_INET,
+			.client = rows[0].client,
+			.now_s = WORLD_NOW_S,
+			.wall_s = WORLD_WALL_S,
+			.hands_over = true,
+		};
+		struct reply r;
+		size_t len;
+
+		wire_store_be16(msg + DNS_FLAGS_AT, flags[i]);
+		len = engine_answer(world.engine, &rq, r.bytes, sizeof(r.bytes));
+		rcu_quiescent_state();
+		assert_int_equal(len, DNS_HEADER_BYTES);
+		assert_int_equal(reply_rcode(&r), DNS_RCODE_FORMERR);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_without_a_question),
 		cmocka_unit_test(test_rows),
 		cmocka_unit_test(test_nobody_to_hand_over_to),
 		cmocka_unit_test(test_prefixes_nest),

@@ -257,9 +257,40 @@ static void finds_each_of_many(void **state)
 	free(ref);
 }
 
+/* The alias is followed where the name has no NSEC of its own. */
+static void nsec_at_a_cname(void **state)
+{
+	static const struct {
+		const char *name, *text;
+		uint16_t qtype;
+		enum zone_status status;
+	} rows[] = {
+		{ "not signed", "c CNAME ns\n", DNS_TYPE_NSEC, ZONE_CNAME },
+		{ "with an NSEC", "c CNAME ns\nc NSEC ns CNAME RRSIG NSEC\n", DNS_TYPE_NSEC,
+		  ZONE_ANSWER },
+		{ "its signatures", "c CNAME ns\n", DNS_TYPE_RRSIG, ZONE_NODATA },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		char text[512];
+		struct zone_result r;
+		uint8_t name[256];
+		struct zone *z;
+
+		print_message("  %s\n", rows[i].name);
+		snprintf(text, sizeof(text), ZONE_HEAD "%s", rows[i].text);
+		z = zone_of("example.com", text);
+		zone_find(z, name, wire_of(name, "c.example.com."), rows[i].qtype, &r);
+		assert_int_equal(r.status, rows[i].status);
+		zone_free(z);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(nsec_at_a_cname),
 		cmocka_unit_test(agrees_with_a_linear_search),
 		cmocka_unit_test(finds_each_of_many),
 	};
