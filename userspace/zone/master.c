@@ -19,6 +19,7 @@
 #include "dns/name.h"
 #include "dns/proto.h"
 #include "zone/builder.h"
+#include "zone/generate.h"
 #include "zone/rdtext.h"
 #include "zone/text.h"
 #include "zone/textname.h"
@@ -49,6 +50,7 @@ struct source {
 };
 
 static int read_source(struct source *s, int fd);
+static int take_generate(struct source *s, const char *cursor);
 
 #define refuse(s, ...) zone_error_set((s)->err, (s)->path, (s)->text.entry_line, __VA_ARGS__)
 
@@ -216,8 +218,10 @@ static int take_directive(struct source *s, const struct text_token *word, const
 		return take_ttl(s, cursor);
 	if (text_is(word, "$INCLUDE"))
 		return take_include(s, cursor);
-	return refuse(s, "'%.*s' is not a known directive ($ORIGIN, $TTL, $INCLUDE)", shown(word),
-		      word->at);
+	if (text_is(word, "$GENERATE"))
+		return take_generate(s, cursor);
+	return refuse(s, "'%.*s' is not a known directive ($ORIGIN, $TTL, $INCLUDE, $GENERATE)",
+		      shown(word), word->at);
 }
 
 /* --- Records --- */
@@ -361,6 +365,39 @@ static int take_entry(struct source *s)
 		return take_directive(s, &token, cursor);
 	rc = take_owner(s, &token);
 	return rc ? rc : take_record(s, cursor);
+}
+
+/* --- $GENERATE --- */
+
+/* One line that it makes: an owner and a record. */
+static int take_generated(struct source *s, const char *line)
+{
+	struct text_token token;
+	int rc;
+
+	if (!text_next(&line, &token))
+		return refuse(s, "$GENERATE has no owner");
+	rc = take_owner(s, &token);
+	return rc ? rc : take_record(s, line);
+}
+
+static int take_generate(struct source *s, const char *cursor)
+{
+	char line[GENERATE_LINE_MAX];
+	struct generate_range range;
+	struct text_token token;
+	const char *why = "$GENERATE has no range";
+	uint64_t i;
+	int rc;
+
+	if (!text_next(&cursor, &token) || generate_read_range(&range, &token, &why))
+		return refuse(s, "%s", why);
+	for (i = range.first, rc = 0; i <= range.last && !rc; i += range.step) {
+		if (generate_line(line, cursor, (uint32_t)i, &why))
+			return refuse(s, "%s", why);
+		rc = take_generated(s, line);
+	}
+	return rc;
 }
 
 /* --- Files --- */
