@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The systemd units: how much they leave open, and that volleyd does all of its work within."""
+import re
+import sys
+
+import pytest
+
+from netlab import ROOT, V4, Answered, run, texts, wait_for, write_zone, zone
+
+UNIT = ROOT / "scripts/volleyd.service"
+
+
+@pytest.mark.parametrize("path, most", [("volleyd.service", 2.8), ("anycast/volley-anycast.service", 2.5)])
+def test_exposure(tmp_path, path, most):
+    """systemd's own score. What is left of volleyd's: root, CAP_SYS_ADMIN (to adopt), the network, bpf()."""
+    unit = tmp_path / path.rpartition("/")[2]
+    unit.write_text((ROOT / "scripts" / path).read_text("ascii").replace("@PREFIX@", "/usr/local"), "ascii")
+    said = run("systemd-analyze", "security", "--offline=true", "--no-pager", unit).stdout
+    assert float(re.search(r"exposure level for .*: ([0-9.]+) ", said)[1]) <= most, said
+
+
+def test_capabilities_are_those_that_volleyd_keeps():
+    kept = re.search(r"kept\[\] = \{(.*?)\}", (ROOT / "userspace/base/privilege.c").read_text("ascii"), re.S)[1]
+    unit = re.findall(r"^CapabilityBoundingSet=(.*)$", UNIT.read_text("ascii"), re.M)
+    assert sorted(" ".join(unit).split()) == sorted(re.findall(r"CAP_\w+", kept))
+
+
+def test_volleyd_works_within_its_system_calls(lab, daemon, tmp_path):
+    """What the unit does not allow would end it here: a start, the driver, changes, files, recursion, a stop."""
+    path, other = (write_zone(tmp_path / name) for name in ("z.zone", "s.zone"))
+    verify = {"verify": ["/bin/sh", "-c", "cat >/dev/null"]}
+    daemon.configure(
+        server={"listen": [V4], "workers": 2, "storage": str(tmp_path / "store")},
+        cache={"size": "16M", "snapshot": str(tmp_path / "snapshot")}, signing=[{"name": "p"}],
+        recursion={"allow": ["192.0.2.0/24"]}, metrics={"listen": f"{V4}@9253"},
+        zones=[{**zone("z.test", path), **verify}, zone("s.test", other, signing="p")])
+    before = [sys.executable, str(ROOT / "tests/net/sandboxed.py"), str(UNIT)]
+    daemon.spawn(before=before).wait_ready()
+    with open(f"/proc/{daemon.process.pid}/status", encoding="ascii") as file:
+        assert "Seccomp:\t2\n" in file.read()
+    with Answered(daemon) as two:
+        for _ in range(2):
+            assert texts(lab.ask("www.z.test")) == ["192.0.2.10"]
+    assert two.by == {"worker": 1, "driver": 1}
+    assert daemon.interface()["port"] == "xsk" and not daemon.degraded()
+    lab.ask("www.nobody.example")
+    daemon.ctl("zone", "edit", "z.test", "add new 60 A 192.0.2.1")
+    daemon.ctl("zone", "flush", "z.test")
+    wait_for("its file has it", lambda: "192.0.2.1\n" in path.read_text("ascii"))
+    daemon.ctl("zone", "reload")
+    daemon.ctl("cache", "resize", "24M")
+    daemon.ctl("detach", "s0")
+    daemon.ctl("attach", "s0")
+    wait_for("an answer", lambda: texts(lab.ask("new.z.test")) == ["192.0.2.1"])
+    daemon.ctl("stop")
+    assert daemon.reap() == 0
+    daemon.spawn(before=before).wait_ready()
+    assert texts(lab.ask("new.z.test")) == ["192.0.2.1"]
