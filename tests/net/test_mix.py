@@ -38,6 +38,7 @@ def asked(lab, daemon, tmp_path):
     return share
 
 
+@pytest.mark.alone
 def test_warm_driver_answers_95_percent(asked):
     unanswered = 0
     for run in asked.runs():

@@ -186,9 +186,10 @@ static void start_sweep(struct policies *p)
 /* ---- Publishing --------------------------------------------------------------------------------- */
 
 /* Of all contents, in their order, and the settings by which they are rendered. */
+/* Without parts the slot stands for no content: there are no answers to adopt, or to keep in a snapshot. */
 static void digest_of(const struct policies *p, const struct parts *parts, uint64_t digest[2])
 {
-	digest[0] = p->env.settings_digest;
+	digest[0] = parts->n ? p->env.settings_digest : 0;
 	digest[1] = parts->n;
 	for (size_t i = 0; i < parts->n; i++) {
 		const struct policies_entry *e = &parts->items[i].entry;
