@@ -430,7 +430,7 @@ static int run_health(const struct options *options, int n, char **words)
 
 static int run_zone_check(const struct options *options, char **words)
 {
-	char err[1024];
+	char err[4096];
 	json_t *result;
 	int code = zone_check_file(words[0], words[1], &result, err, sizeof(err)), ret;
 

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/json_put.h"
 #include "zone/zone.h"
@@ -20,10 +21,18 @@ static json_t *tell(const struct zone *zone, const struct zone_error *why)
 	return o;
 }
 
+/* The first mistake, and each other on a line of its own. */
 static void put_error(const struct zone_error *why, const char *file, char *err, size_t err_cap)
 {
-	if (why->line)
-		snprintf(err, err_cap, "%s:%u: %s", why->file, why->line, why->sentence);
+	int more_bytes = (int)strlen(why->more) - (*why->more != 0); /* without the last line end */
+	const char *between = *why->more ? "\n" : "";
+
+	if (why->column)
+		snprintf(err, err_cap, "%s:%u:%u: %s%s%.*s", why->file, why->line, why->column,
+			 why->sentence, between, more_bytes, why->more);
+	else if (why->line)
+		snprintf(err, err_cap, "%s:%u: %s%s%.*s", why->file, why->line, why->sentence,
+			 between, more_bytes, why->more);
 	else
 		snprintf(err, err_cap, "%s: %s", file, why->sentence);
 }

@@ -28,6 +28,7 @@ int zone_error_set(struct zone_error *err, const char *file, uint32_t line, cons
 
 	snprintf(err->file, sizeof(err->file), "%s", file);
 	err->line = line;
+	err->column = 0;
 	va_start(args, format);
 	vsnprintf(err->sentence, sizeof(err->sentence), format, args);
 	va_end(args);

@@ -28,8 +28,19 @@
 #define INCLUDE_DEPTH_MAX 10
 #define PATH_BYTES        4096
 
+#define FAULTS_MAX 20 /* mistakes that are told of one zone */
+
+/* The first mistake of the text, while the others are looked for. */
+struct faults {
+	struct zone_error first;
+	uint32_t n;
+	size_t more_bytes;
+	char more[sizeof(((struct zone_error *)0)->more)];
+};
+
 /* One file that is being read; those that include it are reached by @outer. */
 struct source {
+	struct faults *faults;
 	struct zone_builder *b;
 	struct rdtext *rd;
 	struct zone_error *err;
@@ -304,6 +315,16 @@ static int take_owner(struct source *s, const struct text_token *token)
 	return n < 0 ? refuse_name(s, token, n) : 0;
 }
 
+/* Where in its line the text is, or 0: not in one line, or made by $GENERATE. */
+static uint32_t column_of(const struct source *s, const char *at)
+{
+	const struct text_reader *r = &s->text;
+
+	if (!r->column || at < r->text || at > r->text + r->n)
+		return 0;
+	return r->column + (uint32_t)(at - r->text);
+}
+
 static int take_record(struct source *s, const char *cursor)
 {
 	struct fields f = { 0 };
@@ -316,7 +337,9 @@ static int take_record(struct source *s, const char *cursor)
 	rc = rdtext_parse(s->rd, f.type, cursor);
 	if (rc == ERR_RDATA) {
 		proto_type_to_text(type, f.type);
-		return refuse(s, "the data of this %s record cannot be read: %s", type, s->rd->why);
+		refuse(s, "the data of this %s record cannot be read: %s", type, s->rd->why);
+		s->err->column = column_of(s, s->rd->why_at);
+		return ERR_ZONE;
 	}
 	if (!rc && !f.has_ttl)
 		rc = inherit_ttl(s, &f);
@@ -426,6 +449,44 @@ static int check_unchanged(struct source *s, int fd)
 	return zone_error_set(s->err, s->path, 0, "the file was written to while it was read");
 }
 
+/* Keeps what is in s->err; true: the next entry may be looked at, too. */
+static bool note_fault(struct source *s)
+{
+	struct faults *f = s->faults;
+	const struct zone_error *err = s->err;
+	size_t room = sizeof(f->more) - f->more_bytes;
+	int n;
+
+	if (!f->n++) {
+		f->first = *err;
+		return true;
+	}
+	n = err->column ? snprintf(f->more + f->more_bytes, room, "%s:%u:%u: %s\n", err->file,
+				   err->line, err->column, err->sentence) :
+			  snprintf(f->more + f->more_bytes, room, "%s:%u: %s\n", err->file,
+				   err->line, err->sentence);
+	if (n > 0 && (size_t)n < room)
+		f->more_bytes += (size_t)n;
+	f->more[f->more_bytes] = '\0';
+	return f->n < FAULTS_MAX;
+}
+
+/* After the text: the first mistake is the one to tell, if there was one. */
+static int tell_faults(struct source *s, int rc)
+{
+	const struct faults *f = s->faults;
+
+	if (!f->n || (rc && rc != ERR_ZONE))
+		return rc;
+	s->err->line = f->first.line;
+	s->err->column = f->first.column;
+	memcpy(s->err->file, f->first.file, sizeof(f->first.file));
+	memcpy(s->err->sentence, f->first.sentence, sizeof(f->first.sentence));
+	memcpy(s->err->more, f->more, f->more_bytes + 1);
+	s->err->n_errors = f->n;
+	return ERR_ZONE;
+}
+
 /* Reads the file and closes @fd. */
 static int read_source(struct source *s, int fd)
 {
@@ -442,13 +503,17 @@ static int read_source(struct source *s, int fd)
 	text_reader_init(&s->text, fp);
 	while ((rc = text_read(&s->text, &why)) > 0) {
 		rc = take_entry(s);
+		if (rc == ERR_ZONE && note_fault(s))
+			rc = 0;
 		if (!rc)
 			rc = tell_progress(s, &n_told);
 		if (rc)
 			goto out;
 	}
-	if (rc == ERR_ZONE)
+	if (rc == ERR_ZONE) {
 		refuse(s, "%s", why);
+		note_fault(s);
+	}
 	if (!rc)
 		rc = check_unchanged(s, fd);
 	if (!rc && s->text.n_read && s->text.last != '\n')
@@ -465,8 +530,11 @@ static int read_file(struct source *s, int fd)
 	struct rdtext *rd = malloc(sizeof(*rd));
 	int rc = -ENOMEM;
 
-	if (!rd) {
+	s->faults = calloc(1, sizeof(*s->faults));
+	if (!rd || !s->faults) {
 		close(fd);
+		free(rd);
+		free(s->faults);
 		return rc;
 	}
 	rdtext_init(rd);
@@ -476,8 +544,10 @@ static int read_file(struct source *s, int fd)
 		close(fd);
 	else
 		rc = read_source(s, fd);
+	rc = tell_faults(s, rc);
 	rdtext_fini(rd);
 	free(rd);
+	free(s->faults);
 	return rc;
 }
 

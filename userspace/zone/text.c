@@ -114,6 +114,7 @@ static bool read_plain(struct text_reader *r)
 	if (line == newline)
 		return false;
 	*newline = '\0';
+	r->column = (uint32_t)(line - (r->buffer + r->at)) + 1;
 	r->text = line;
 	r->n = (size_t)(newline - line);
 	r->entry_line = r->line++;
@@ -251,6 +252,7 @@ static int read_slowly(struct text_reader *r, const char **why)
 	int rc = 0;
 
 	r->n = 0;
+	r->entry_line = 0;
 	while (!rc) {
 		int c = next_char(r);
 
@@ -262,8 +264,10 @@ static int read_slowly(struct text_reader *r, const char **why)
 			r->blank_start = c == ' ' || c == '\t';
 			e.started = true;
 		}
-		if (!r->n)
+		if (!r->n) {
+			r->column = r->entry_line == r->line ? r->column + 1 : 1;
 			r->entry_line = r->line;
+		}
 		if (c == ';' && !e.quote)
 			skip_comment(r);
 		else if (c == '\n')
@@ -271,6 +275,8 @@ static int read_slowly(struct text_reader *r, const char **why)
 		else
 			rc = take(r, &e, c);
 	}
+	if (r->line > r->entry_line + 1)
+		r->column = 0;
 	r->text = r->own;
 	return rc;
 }

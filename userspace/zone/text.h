@@ -28,6 +28,7 @@ struct text_reader {
 	char last;           /* of these */
 	uint32_t entry_line; /* where the entry begins; where the fault is, after an error */
 	bool blank_start;    /* it begins with a blank: the owner of the record before */
+	uint32_t column;     /* of its first character, from 1; 0: it goes over several lines */
 };
 
 /* Borrows @fp. */

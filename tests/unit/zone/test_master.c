@@ -283,6 +283,50 @@ static void refuses_bad_files(void **state)
 	assert_true(n >= 60);
 }
 
+/* Where each mistake is, and that one does not hide the others; no more than 20 are told. */
+static void tells_of_all_mistakes(void **state)
+{
+	static const struct {
+		const char *text;
+		unsigned n, line, column;
+		const char *more;
+	} rows[] = {
+		{ "a A 192.0.2.256\n", 1, 5, 5, "" },
+		{ "  \t A 192.0.2.256\n", 1, 5, 7, "" },
+		{ "a MX 1 b ; c\nb MX 70000 c ; d\n", 1, 6, 6, "" },
+		{ "a MX (70000\n b) ; d\n", 1, 5, 0, "" },
+		{ "a A x\nb BOGUS y\nc TXT \"z\" \\256\nok A 192.0.2.1\n", 3, 5, 5,
+		  ":6: 'BOGUS' is not a record type\n@:7:11: the data of this TXT record" },
+		{ "a A x\nb A (\n", 2, 5, 5, ":6: a parenthesis is not closed\n" },
+		{ "a A 1\na A 1\na A 1\na A 1\na A 1\na A 1\na A 1\na A 1\na A 1\na A 1\na A 1\n"
+		  "a A 1\na A 1\na A 1\na A 1\na A 1\na A 1\na A 1\na A 1\na A 1\na A 1\na A 1\n",
+		  20, 5, 5, ":6:5: the data" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		char text[1024];
+		struct zone_error err;
+		struct zone *z;
+
+		snprintf(text, sizeof(text), ZONE_HEAD "%s", rows[i].text);
+		assert_int_equal(load_text(&z, "example.com", text, &err), ERR_ZONE);
+		assert_int_equal(err.n_errors, rows[i].n);
+		assert_int_equal(err.line, rows[i].line);
+		assert_int_equal(err.column, rows[i].column);
+		for (const char *want = rows[i].more; *want;) {
+			size_t n = strcspn(want, "@");
+			char part[128];
+
+			snprintf(part, sizeof(part), "%.*s", (int)n, want);
+			if (!strstr(err.more, part))
+				fail_msg("'%s' is not in '%s'", part, err.more);
+			want += n + (want[n] == '@');
+		}
+		assert_true(!*rows[i].more == !*err.more);
+	}
+}
+
 struct unreadable {
 	const char *name, *origin, *path;
 	int rc;
@@ -471,6 +515,7 @@ int main(void)
 		cmocka_unit_test(warns_of_differing_ttls),
 		cmocka_unit_test(warns_of_a_line_that_does_not_end),
 		cmocka_unit_test(refuses_bad_files),
+		cmocka_unit_test(tells_of_all_mistakes),
 		cmocka_unit_test(refuses_what_it_cannot_read),
 		cmocka_unit_test(bounds_the_depth_of_includes),
 		cmocka_unit_test(loads_the_samples),
