@@ -27,10 +27,7 @@ static void put_error(const struct zone_error *why, const char *file, char *err,
 	int more_bytes = (int)strlen(why->more) - (*why->more != 0); /* without the last line end */
 	const char *between = *why->more ? "\n" : "";
 
-	if (why->column)
-		snprintf(err, err_cap, "%s:%u:%u: %s%s%.*s", why->file, why->line, why->column,
-			 why->sentence, between, more_bytes, why->more);
-	else if (why->line)
+	if (why->line)
 		snprintf(err, err_cap, "%s:%u: %s%s%.*s", why->file, why->line, why->sentence,
 			 between, more_bytes, why->more);
 	else

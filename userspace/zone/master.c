@@ -325,6 +325,19 @@ static uint32_t column_of(const struct source *s, const char *at)
 	return r->column + (uint32_t)(at - r->text);
 }
 
+static int refuse_rdata(struct source *s, const char *type)
+{
+	uint32_t column = column_of(s, s->rd->why_at);
+
+	if (column)
+		refuse(s, "the data of this %s record cannot be read: %s (column %u)", type,
+		       s->rd->why, column);
+	else
+		refuse(s, "the data of this %s record cannot be read: %s", type, s->rd->why);
+	s->err->column = column;
+	return ERR_ZONE;
+}
+
 static int take_record(struct source *s, const char *cursor)
 {
 	struct fields f = { 0 };
@@ -337,9 +350,7 @@ static int take_record(struct source *s, const char *cursor)
 	rc = rdtext_parse(s->rd, f.type, cursor);
 	if (rc == ERR_RDATA) {
 		proto_type_to_text(type, f.type);
-		refuse(s, "the data of this %s record cannot be read: %s", type, s->rd->why);
-		s->err->column = column_of(s, s->rd->why_at);
-		return ERR_ZONE;
+		return refuse_rdata(s, type);
 	}
 	if (!rc && !f.has_ttl)
 		rc = inherit_ttl(s, &f);
@@ -461,10 +472,8 @@ static bool note_fault(struct source *s)
 		f->first = *err;
 		return true;
 	}
-	n = err->column ? snprintf(f->more + f->more_bytes, room, "%s:%u:%u: %s\n", err->file,
-				   err->line, err->column, err->sentence) :
-			  snprintf(f->more + f->more_bytes, room, "%s:%u: %s\n", err->file,
-				   err->line, err->sentence);
+	n = snprintf(f->more + f->more_bytes, room, "%s:%u: %s\n", err->file, err->line,
+		     err->sentence);
 	if (n > 0 && (size_t)n < room)
 		f->more_bytes += (size_t)n;
 	f->more[f->more_bytes] = '\0';

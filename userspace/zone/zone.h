@@ -50,10 +50,10 @@ struct zone_rrset {
 struct zone_error {
 	char file[256];
 	uint32_t line;   /* from 1; 0: the file as a whole */
-	uint32_t column; /* from 1; 0: the line as a whole */
+	uint32_t column; /* from 1, the sentence says it too; 0: the line as a whole */
 	char sentence[256];
 	uint32_t n_errors; /* mistakes in the text that were found, the one above among them */
-	char more[2048]; /* the others, as far as there is room: "file:line:column: sentence" and a line end each */
+	char more[2048]; /* the others, as far as there is room: "file:line: sentence" and a line end each */
 	uint32_t n_warnings;
 	char warning[512]; /* the first warning, "file:line: sentence"; "" without one */
 };

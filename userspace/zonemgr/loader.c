@@ -157,9 +157,6 @@ void load_put_error(const struct load *load, char *buf, size_t cap)
 	if (*load->why)
 		snprintf(buf, cap, "%s: serial %u is not accepted: %s", load->file, load->serial,
 			 load->why);
-	else if (err->column)
-		snprintf(buf, cap, "%s:%u:%u: %s", err->file, err->line, err->column,
-			 err->sentence);
 	else if (err->line)
 		snprintf(buf, cap, "%s:%u: %s", err->file, err->line, err->sentence);
 	else

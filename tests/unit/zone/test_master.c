@@ -296,11 +296,12 @@ static void tells_of_all_mistakes(void **state)
 		{ "a MX 1 b ; c\nb MX 70000 c ; d\n", 1, 6, 6, "" },
 		{ "a MX (70000\n b) ; d\n", 1, 5, 0, "" },
 		{ "a A x\nb BOGUS y\nc TXT \"z\" \\256\nok A 192.0.2.1\n", 3, 5, 5,
-		  ":6: 'BOGUS' is not a record type\n@:7:11: the data of this TXT record" },
+		  ":6: 'BOGUS' is not a record type\n@:7: the data of this TXT record" },
 		{ "a A x\nb A (\n", 2, 5, 5, ":6: a parenthesis is not closed\n" },
 		{ "a A 1\na A 1\na A 1\na A 1\na A 1\na A 1\na A 1\na A 1\na A 1\na A 1\na A 1\n"
 		  "a A 1\na A 1\na A 1\na A 1\na A 1\na A 1\na A 1\na A 1\na A 1\na A 1\na A 1\n",
-		  20, 5, 5, ":6:5: the data" },
+		  20, 5, 5,
+		  ":6: the data of this A record cannot be read: '1' is not an IPv4 address (column 5)" },
 	};
 
 	(void)state;
