@@ -468,6 +468,8 @@ static bool note_fault(struct source *s)
 	size_t room = sizeof(f->more) - f->more_bytes;
 	int n;
 
+	if (f->n == FAULTS_MAX)
+		return false;
 	if (!f->n++) {
 		f->first = *err;
 		return true;
@@ -521,7 +523,8 @@ static int read_source(struct source *s, int fd)
 	}
 	if (rc == ERR_ZONE) {
 		refuse(s, "%s", why);
-		note_fault(s);
+		if (note_fault(s) && s->outer)
+			rc = 0; /* the file that includes this one goes on */
 	}
 	if (!rc)
 		rc = check_unchanged(s, fd);

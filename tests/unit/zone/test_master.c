@@ -328,6 +328,26 @@ static void tells_of_all_mistakes(void **state)
 	}
 }
 
+/* A mistake of an included file is told once, and the file that includes it is read on. */
+static void tells_of_mistakes_in_includes_once(void **state)
+{
+	char inner[] = "/tmp/volley-zone-XXXXXX", text[256];
+	int fd = mkstemp(inner);
+	struct zone_error err;
+	struct zone *z;
+
+	(void)state;
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, "a A (\n", 6), 6);
+	close(fd);
+	snprintf(text, sizeof(text), ZONE_HEAD "$INCLUDE %s\nb A x\n", inner);
+	assert_int_equal(load_text(&z, "example.com", text, &err), ERR_ZONE);
+	unlink(inner);
+	assert_int_equal(err.n_errors, 2);
+	assert_string_equal(err.file, inner);
+	assert_non_null(strstr(err.more, ":6: the data of this A record"));
+}
+
 struct unreadable {
 	const char *name, *origin, *path;
 	int rc;
@@ -517,6 +537,7 @@ int main(void)
 		cmocka_unit_test(warns_of_a_line_that_does_not_end),
 		cmocka_unit_test(refuses_bad_files),
 		cmocka_unit_test(tells_of_all_mistakes),
+		cmocka_unit_test(tells_of_mistakes_in_includes_once),
 		cmocka_unit_test(refuses_what_it_cannot_read),
 		cmocka_unit_test(bounds_the_depth_of_includes),
 		cmocka_unit_test(loads_the_samples),
