@@ -17,6 +17,7 @@ sys.path.insert(0, str(ROOT / "tests" / "perf"))
 
 from rig import napi_threads, put_first  # noqa: E402
 
+ORPHAN_S = 8  # s: the next volleyd has to begin within that, also on a busy machine
 WWW = ["192.0.2.80", "192.0.2.81"]
 HOT = ["www.example.com A", "www.example.com AAAA", "example.com MX", "mail.example.com A", "www.example.net A"]
 HITS, MISSES = 3000, 1000  # a second
@@ -187,21 +188,27 @@ def test_another_abi_on_an_interface_that_is_no_longer_ours(lab, daemon, tmp_pat
     assert texts(lab.ask()) == WWW
 
 
+def slow_zone(folder, gate):
+    """A zone that is loaded when the file GATE is there."""
+    path = folder / "slow.zone"
+    path.write_text("$TTL 60\n@ SOA ns h 1 60 60 60 60\n@ NS ns\nns A 192.0.2.1\n", encoding="ascii")
+    return {"name": "slow.test", "file": str(path),
+            "verify": ["sh", "-c", f"while [ ! -e {gate} ]; do sleep 0.05; done"]}
+
+
 def test_hits_while_a_large_zone_is_loaded(lab, daemon, tmp_path):
     """The program of another ABI answers until there are workers, for longer than it might alone."""
     gate = tmp_path / "go"
-    slow = {"name": "slow.test", "file": str(tmp_path / "slow.zone"),
-            "verify": ["sh", "-c", f"while [ ! -e {gate} ]; do sleep 0.05; done"]}
-    (tmp_path / "slow.zone").write_text("$TTL 60\n@ SOA ns h 1 60 60 60 60\n@ NS ns\nns A 192.0.2.1\n", encoding="ascii")
+    slow = slow_zone(tmp_path, gate)
     zones = [{"name": "example.com", "file": str(ROOT / "zones/example.com.zone")}]
     daemon.binary = otherbuild.with_another_abi(tmp_path)
-    daemon.start(cache={"orphan-serve": "3s"}, zones=zones)
+    daemon.start(cache={"orphan-serve": f"{ORPHAN_S}s"}, zones=zones)
     lab.ask()
     old = program(lab)["id"]
     assert daemon.stop("--keep") == 0
     daemon.binary = BIN / "volleyd"
-    daemon.configure(cache={"orphan-serve": "3s"}, zones=[*zones, slow]).spawn()
-    end = time.monotonic() + 5
+    daemon.configure(cache={"orphan-serve": f"{ORPHAN_S}s"}, zones=[*zones, slow]).spawn()
+    end = time.monotonic() + ORPHAN_S + 2
     while time.monotonic() < end:
         assert texts(lab.ask(timeout=2)) == WWW
         time.sleep(0.05)
@@ -213,3 +220,44 @@ def test_hits_while_a_large_zone_is_loaded(lab, daemon, tmp_path):
         for _ in range(2):
             assert texts(lab.ask()) == WWW
     assert two.by.get("driver", 0) >= 1
+
+
+def test_who_may_ask_no_more_gets_no_hit_of_the_old_program(lab, daemon, tmp_path):
+    """server.allow comes with the upgrade: what everyone got is given to nobody while zones are loaded."""
+    gate = tmp_path / "go"
+    zones = [{"name": "example.com", "file": str(ROOT / "zones/example.com.zone")}]
+    daemon.binary = otherbuild.with_another_abi(tmp_path)
+    daemon.start(cache={"orphan-serve": "60s"}, zones=zones)
+    lab.ask()
+    old = program(lab)["id"]
+    assert daemon.stop("--keep") == 0
+    assert lab.is_answered()
+    daemon.binary = BIN / "volleyd"
+    daemon.configure(cache={"orphan-serve": "60s"}, server={"allow": ["203.0.113.0/24"]},
+                     zones=[*zones, slow_zone(tmp_path, gate)]).spawn()
+    wait_for("silence", lambda: not lab.is_answered(), 30)
+    assert program(lab)["id"] == old
+    gate.touch()
+    daemon.wait_ready()
+    assert lab.ask().rcode() == 5
+
+
+def test_an_old_program_that_has_fallen_silent_stays_so(lab, daemon, tmp_path):
+    """Nobody spoke for it for too long: what it has may be of another time."""
+    gate = tmp_path / "go"
+    zones = [{"name": "example.com", "file": str(ROOT / "zones/example.com.zone")}]
+    daemon.binary = otherbuild.with_another_abi(tmp_path)
+    daemon.start(cache={"orphan-serve": "3s"}, zones=zones)
+    lab.ask()
+    old = program(lab)["id"]
+    assert daemon.stop("--keep") == 0
+    wait_for("the driver has given up", lambda: not lab.is_answered(), 30)
+    daemon.binary = BIN / "volleyd"
+    daemon.configure(zones=[*zones, slow_zone(tmp_path, gate)]).spawn()
+    wait_for("it has begun", lambda: daemon.socket.exists() and "zone example.com" in daemon.log(), 30)
+    for _ in range(10):
+        assert not lab.is_answered()
+    assert program(lab)["id"] == old
+    gate.touch()
+    daemon.wait_ready()
+    assert texts(lab.ask()) == WWW

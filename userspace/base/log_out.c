@@ -77,7 +77,7 @@ static size_t try_to_write(const char *bytes, size_t n)
 				send(out.fd, bytes, n, MSG_DONTWAIT | MSG_NOSIGNAL) :
 				write(out.fd, bytes, n);
 	while (taken < 0 && errno == EINTR);
-	out.is_gone |= taken < 0 && (errno == EPIPE || errno == EBADF);
+	out.is_gone = taken < 0 && (errno == EPIPE || errno == EBADF);
 	return taken < 0 ? 0 : (size_t)taken;
 }
 

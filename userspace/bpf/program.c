@@ -68,11 +68,25 @@ bool program_is_welcome(const char *ifname)
 {
 	unsigned int ifindex = if_nametoindex(ifname);
 	struct found found;
+	bool is_welcome;
+
+	if (!ifindex || found_look(&found, (int)ifindex))
+		return false;
+	is_welcome = found.kind == FOUND_NOTHING || found.kind == FOUND_VOLLEY ||
+		     (found.kind == FOUND_OTHER_ABI && found_is_by_daemon(&found));
+	found_close(&found);
+	return is_welcome;
+}
+
+bool program_is_there(const char *ifname)
+{
+	unsigned int ifindex = if_nametoindex(ifname);
+	struct found found;
 
 	if (!ifindex || found_look(&found, (int)ifindex))
 		return false;
 	found_close(&found);
-	return found.kind == FOUND_NOTHING || found.kind == FOUND_VOLLEY;
+	return found.kind == FOUND_VOLLEY || found.kind == FOUND_OTHER_ABI;
 }
 
 bool program_is_attached(const struct program *p)

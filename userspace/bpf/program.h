@@ -66,6 +66,9 @@ int program_open(struct program **out, struct object_maps *maps, const struct pr
  */
 uint32_t program_find(const char *ifname);
 
+/* Whether a Volley program of any ABI is on the interface already. */
+bool program_is_there(const char *ifname);
+
 /*
  * Whether an earlier volleyd's program still runs in its place, with a cache that is not ours. When misses are
  * answered, by kernel sockets at least, program_take_place() exchanges the two: a packet meets one of them. Until then

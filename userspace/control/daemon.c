@@ -274,7 +274,7 @@ static void on_tick(struct daemon *d)
 		hot_gather(d->hot, d, clock_ns() / CLOCK_NS_PER_S);
 	ctl_poll(d->ctl, clock_ns());
 	log_flush();
-	daemon_feed_watchdog(d);
+	daemon_watch_workers(d);
 }
 
 static void on_guard(struct daemon *d)

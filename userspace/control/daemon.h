@@ -114,8 +114,8 @@ struct daemon {
 	int tick_fd;
 	int guard_fd; /* daemon_guard_ifaces() is due */
 
-	bool is_watched; /* by systemd's watchdog, */
-	bool is_unfed;   /* which is not told that all is well, for a worker hangs */
+	bool is_watched;  /* by systemd's watchdog, which the heartbeat feeds */
+	uint64_t well_ns; /* when control's thread last saw all workers go round; 0: one hangs */
 	pthread_t heartbeat;
 	bool has_heartbeat;
 	bool heartbeat_stops;

@@ -11,6 +11,12 @@
 #define HEARTBEAT_S  1u
 #define ORPHAN_S_MIN 3u /* a heartbeat that is late by two must not silence the driver */
 
+/*
+ * One event may keep control's thread that long: keys that are made for hundreds of zones, a disk that stands still.
+ * Workers and driver answer meanwhile, so this is no reason for an end.
+ */
+#define CONTROL_LONG_NS (300 * CLOCK_NS_PER_S)
+
 /* A stop may take that long, and the snapshot of a cache so much longer on a slow disk. */
 #define STOP_S           60u
 #define STOP_BYTES_PER_S (16u << 20)
@@ -46,6 +52,15 @@ void daemon_serve_by(struct daemon *d, struct volley_state *first, struct volley
 	beat(d);
 }
 
+void daemon_silence_old(struct daemon *d)
+{
+	pthread_mutex_lock(&d->alive_lock);
+	for (size_t i = 0; i < d->n_alive_old; i++)
+		__atomic_store_n(d->alive_old[i], 0, __ATOMIC_RELEASE);
+	d->n_alive_old = 0;
+	pthread_mutex_unlock(&d->alive_lock);
+}
+
 void daemon_let_old_go(struct daemon *d)
 {
 	pthread_mutex_lock(&d->alive_lock);
@@ -53,13 +68,24 @@ void daemon_let_old_go(struct daemon *d)
 	pthread_mutex_unlock(&d->alive_lock);
 }
 
+/* systemd's watchdog, unless a worker hangs, or control's thread. */
+static void feed_watchdog(const struct daemon *d)
+{
+	uint64_t well_ns = __atomic_load_n(&d->well_ns, __ATOMIC_ACQUIRE);
+
+	if (d->is_watched && well_ns && clock_ns() < well_ns + CONTROL_LONG_NS)
+		sd_notify(0, "WATCHDOG=1");
+}
+
 /* Of its own, so that what takes the control thread long does not look like a death. */
 static void *heartbeat_main(void *arg)
 {
 	struct daemon *d = arg;
 
-	while (!__atomic_load_n(&d->heartbeat_stops, __ATOMIC_ACQUIRE)) {
+	for (unsigned int n = 0; !__atomic_load_n(&d->heartbeat_stops, __ATOMIC_ACQUIRE); n++) {
 		beat(d);
+		if (n % 4 == 0)
+			feed_watchdog(d);
 		usleep(HEARTBEAT_S * 1000000 / 4);
 	}
 	return NULL;
@@ -80,6 +106,7 @@ void daemon_find_watchdog(struct daemon *d)
 	uint64_t usec;
 
 	d->is_watched = sd_watchdog_enabled(0, &usec) > 0;
+	d->well_ns = clock_ns();
 }
 
 /* The number of a worker that hangs, or -1. */
@@ -95,20 +122,18 @@ static int find_hanging(const struct daemon *d)
 
 /*
  * Control's thread waits for readers here and there. So one that hangs while a zone changes keeps this from being
- * called, and comes to the same.
+ * called, and comes to the same, later.
  */
-void daemon_feed_watchdog(struct daemon *d)
+void daemon_watch_workers(struct daemon *d)
 {
 	int hanging = d->is_watched ? find_hanging(d) : -1;
 
 	if (!d->is_watched)
 		return;
-	if (hanging < 0)
-		sd_notify(0, "WATCHDOG=1");
-	else if (!d->is_unfed)
+	if (hanging >= 0 && d->well_ns)
 		log_error("worker %d hangs: unless it goes on, systemd's watchdog ends volleyd",
 			  hanging);
-	d->is_unfed = hanging >= 0;
+	__atomic_store_n(&d->well_ns, hanging < 0 ? clock_ns() : 0, __ATOMIC_RELEASE);
 }
 
 /* --- The end ------------------------------------------------------------------------------------- */
@@ -124,7 +149,8 @@ static void stop_heartbeat(struct daemon *d)
 
 /*
  * Of systemd, which kills who does not end within TimeoutStopSec: sd_notify(3). Once, and not as long as
- * the writing goes on, so that a disk that hangs does not keep the host from stopping.
+ * the writing goes on, so that a disk that hangs does not keep the host from stopping. The watchdog is
+ * off by then: STOPPING=1 was said.
  */
 static void ask_for_time(const struct daemon *d)
 {
@@ -136,8 +162,6 @@ static void ask_for_time(const struct daemon *d)
 	cache_stats_estimate(d->cache, &stats);
 	usec = (STOP_S + stats.used_bytes / STOP_BYTES_PER_S) * 1000000;
 	sd_notifyf(0, "EXTEND_TIMEOUT_USEC=%" PRIu64, usec);
-	if (d->is_watched) /* nobody feeds it meanwhile */
-		sd_notifyf(0, "WATCHDOG_USEC=%" PRIu64, usec);
 }
 
 void daemon_silence(struct daemon *d)

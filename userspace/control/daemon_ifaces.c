@@ -24,7 +24,10 @@ static int attach(struct daemon *d, struct iface *iface)
 	return err;
 }
 
-/* Programs that ours are to replace answer on until there are workers; for the heartbeat. */
+/*
+ * Programs that ours are to replace answer on until there are workers; for the heartbeat. Not those that have fallen
+ * silent, since what they have may be of another time.
+ */
 static void keep_old_alive(struct daemon *d)
 {
 	uint32_t *until_s;
@@ -32,7 +35,7 @@ static void keep_old_alive(struct daemon *d)
 	pthread_mutex_lock(&d->alive_lock);
 	for (size_t i = 0; i < d->n_ifaces; i++) {
 		until_s = d->ifaces[i].program ? program_old_deadline(d->ifaces[i].program) : NULL;
-		if (until_s)
+		if (until_s && __atomic_load_n(until_s, __ATOMIC_ACQUIRE) > clock_coarse_s())
 			d->alive_old[d->n_alive_old++] = until_s;
 	}
 	pthread_mutex_unlock(&d->alive_lock);

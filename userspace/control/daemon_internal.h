@@ -31,10 +31,12 @@ void daemon_update_services(struct daemon *d);
 int daemon_start_heartbeat(struct daemon *d) __attribute__((warn_unused_result));
 /* From now on it does not speak for programs of earlier daemons, which are about to be replaced. */
 void daemon_let_old_go(struct daemon *d);
-/* Is there a watchdog of systemd's? Before the tick. */
+/* The same, and these programs answer no more. */
+void daemon_silence_old(struct daemon *d);
+/* Is there a watchdog of systemd's? Before the heartbeat. */
 void daemon_find_watchdog(struct daemon *d);
-/* Once a second, behind health_ask_tick(): tells it that this thread and all workers go on, as long as they do. */
-void daemon_feed_watchdog(struct daemon *d);
+/* Once a second, behind health_ask_tick(): as long as all workers go on, the heartbeat feeds the watchdog. */
+void daemon_watch_workers(struct daemon *d);
 /* Its end. A program that stays although we go answers no more, but for a next daemon (d->keep). */
 void daemon_silence(struct daemon *d);
 /* From now on programs read these: the second one, if any, serves as long as the first one. */

@@ -181,14 +181,18 @@ static enum walk_step is_public(void *user, const struct volley_entry *e)
 
 /*
  * Where not everyone may ask, no answer is public (engine/engine.c). Those of a daemon that let everyone ask would be
- * given by the driver, to everyone, until their zones are loaded.
+ * given by the driver, to everyone, until their zones are loaded. An earlier program that waits to be replaced has its own
+ * cache and its own list of who may ask: it falls silent.
  */
 static int withdraw_public(struct daemon *d)
 {
 	uint64_t n;
 	int err;
 
-	if (!d->is_adopted || !recursion_restricts_zones(d->recursion))
+	if (!recursion_restricts_zones(d->recursion))
+		return 0;
+	daemon_silence_old(d);
+	if (!d->is_adopted)
 		return 0;
 	err = cache_sweep(d->cache, NULL, is_public, NULL, daemon_grace, d, &n);
 	if (n)

@@ -6,6 +6,8 @@
 #include <sys/resource.h>
 
 #include "base/err.h"
+#include "transfer/handshake.h"
+#include "transfer/notify_out.h"
 #include "transfer/secondary.h"
 #include "transfer/server.h"
 #include "xdp/abi.h"
@@ -49,7 +51,10 @@ int descriptors_plan(struct descriptors *out, const struct config *config, unsig
 		.n_transfer = SERVER_CONNS_MAX,
 	};
 	/* A worker may have one connection too many, for a moment. */
-	out->n_wanted = out->n_fixed + out->n_tcp + n_workers + out->n_transfer;
+	out->n_wanted =
+		out->n_fixed + out->n_tcp + n_workers + out->n_transfer + NOTIFY_RUNNING_MAX;
+	if (config->n_tls_listen)
+		out->n_wanted += HANDSHAKES_MAX + HANDSHAKES_NEW;
 	if (limit >= out->n_wanted)
 		return 0;
 	if (limit >= out->n_fixed + DESCRIPTORS_CONNS_MIN) {

@@ -80,7 +80,10 @@ void iface_update_link(struct iface *iface)
 
 	if (!iface->program && !iface->dpdk)
 		return;
-	if (!linkinfo_read(&link, iface->config.name) && link.is_ethernet)
+	/* It has gone, or the kernel is slow to say: what was known holds. */
+	if (linkinfo_read(&link, iface->config.name))
+		return;
+	if (link.is_ethernet)
 		linkinfo_host_mac(&link, mac);
 	if (iface->dpdk)
 		dpdk_iface_set_mtu(iface->dpdk, link.mtu);

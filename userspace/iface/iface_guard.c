@@ -27,7 +27,7 @@ static void read_pairs(const struct iface *iface, struct quirks_pairs *pairs)
 
 void iface_guard_note_pairs(struct iface *iface)
 {
-	const bool is_there = program_find(iface->config.name);
+	const bool is_there = program_is_there(iface->config.name);
 	const int n_cpus = libbpf_num_possible_cpus();
 
 	if (!quirks_has_pairs(iface->link.driver))

@@ -44,6 +44,7 @@ static bool take_used(struct look *look, uint8_t *used)
 struct attrs {
 	const struct nlattr *address;
 	const struct nlattr *mac;
+	bool has_more_flags; /* NTF_EXT_*: who keeps it looks after it */
 };
 
 static int take_attr(const struct nlattr *attr, void *user)
@@ -54,24 +55,31 @@ static int take_attr(const struct nlattr *attr, void *user)
 		attrs->address = attr;
 	else if (mnl_attr_get_type(attr) == NDA_LLADDR)
 		attrs->mac = attr;
+	else if (mnl_attr_get_type(attr) == NDA_FLAGS_EXT)
+		attrs->has_more_flags = mnl_attr_get_u32(attr) != 0;
 	return MNL_CB_OK;
 }
 
+/*
+ * What a routing daemon (NTF_EXT_LEARNED) or the kernel (NTF_EXT_MANAGED) keeps up to date is left alone: NTF_USE would
+ * take these flags off.
+ */
 static int take_neighbour(const struct nlmsghdr *message, void *user)
 {
 	const struct ndmsg *head = mnl_nlmsg_get_payload(message);
-	struct attrs attrs = { NULL, NULL };
+	struct attrs attrs = { .address = NULL };
 	struct look *look = user;
 	struct neighbour *n;
 
 	if (message->nlmsg_type != RTM_NEWNEIGH ||
 	    mnl_nlmsg_get_payload_len(message) < sizeof(*head) ||
 	    head->ndm_ifindex != (int)look->ifindex || !(head->ndm_state & NUD_STALE) ||
-	    look->n == STALE_CAP)
+	    (head->ndm_flags & NTF_EXT_LEARNED) || look->n == STALE_CAP)
 		return MNL_CB_OK;
 	mnl_attr_parse(message, sizeof(*head), take_attr, &attrs);
-	if (!attrs.address || mnl_attr_get_payload_len(attrs.address) > ADDRESS_BYTES ||
-	    !attrs.mac || mnl_attr_get_payload_len(attrs.mac) != MAC_BYTES ||
+	if (attrs.has_more_flags || !attrs.address ||
+	    mnl_attr_get_payload_len(attrs.address) > ADDRESS_BYTES || !attrs.mac ||
+	    mnl_attr_get_payload_len(attrs.mac) != MAC_BYTES ||
 	    !look->used[volley_hop(mnl_attr_get_payload(attrs.mac))])
 		return MNL_CB_OK;
 	n = &look->stale[look->n++];

@@ -375,6 +375,7 @@ static void tcp_stop(struct port *p)
 		if (t->listen_fds[i] < 0)
 			continue;
 		tcp_port_accept(t, i, t->now_ns);
+		(void)epoll_ctl(t->port.fd, EPOLL_CTL_DEL, t->listen_fds[i], NULL);
 		close(t->listen_fds[i]);
 		t->listen_fds[i] = -1;
 	}

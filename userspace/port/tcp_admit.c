@@ -156,7 +156,7 @@ static bool enter(struct tcp_port *t, int fd, const struct port_addr *peer,
 
 static bool admit(struct tcp_port *t, int fd, const struct sockaddr *from, uint64_t now_ns)
 {
-	struct limits_place place;
+	struct limits_place place = { 0 };
 	struct port_addr peer;
 
 	if (port_addr_from_sockaddr(&peer, from) || !take_place(t, &peer, &place, now_ns))
@@ -201,6 +201,12 @@ void tcp_port_accept(struct tcp_port *t, uint32_t listener, uint64_t now_ns)
 			return;
 }
 
+/* The wish is for this one, perhaps: another port grants it. */
+static bool is_new_now(const struct tcp_conn *c, uint64_t now_ns)
+{
+	return c->timer == TCP_NEW && c->since_ns == now_ns;
+}
+
 void tcp_port_grant(struct tcp_port *t, uint64_t now_ns)
 {
 	enum tcp_timer last;
@@ -209,7 +215,7 @@ void tcp_port_grant(struct tcp_port *t, uint64_t now_ns)
 	while (tcp_share_is_wished(t->share)) {
 		last = tcp_share_has_half(t->share) ? TCP_PARTIAL : TCP_IDLE;
 		victim = find_victim(t, TCP_PARTIAL, last, now_ns);
-		if (!victim || !tcp_share_take_wish(t->share))
+		if (!victim || is_new_now(victim, now_ns) || !tcp_share_take_wish(t->share))
 			return;
 		evict(t, victim);
 	}

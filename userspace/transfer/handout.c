@@ -302,14 +302,17 @@ static void on_step(evutil_socket_t fd, short events, void *user)
 /* Its reader stands still: the next in line has its place. */
 static void on_stall(evutil_socket_t fd, short events, void *user)
 {
+	const struct timeval stall = { .tv_sec = HANDOUT_STALL_S };
 	struct handout *h = user;
 	struct transfer *t = h->conn->t;
 	struct primary *p = t->primary;
 
 	(void)fd, (void)events;
 	loop_wake(t);
-	if (p->n_lent >= HANDOUT_LENT_MAX * t->book->n_transfers_out)
+	if (p->n_lent >= HANDOUT_LENT_MAX * t->book->n_transfers_out) {
+		(void)event_add(h->on_stall, &stall); /* one may be free by then */
 		return;
+	}
 	leave_place(h);
 	h->has_lent = true;
 	p->n_lent++;

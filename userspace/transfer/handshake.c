@@ -178,6 +178,11 @@ static void expire(struct shaker *s, uint64_t now_ns)
 	}
 }
 
+static bool is_stopping(const struct shaker *s)
+{
+	return __atomic_load_n(&s->owner->is_stopping, __ATOMIC_ACQUIRE);
+}
+
 static void *run(void *user)
 {
 	struct shaker *s = user;
@@ -185,11 +190,11 @@ static void *run(void *user)
 
 	(void)!privilege_drop_thread();
 	(void)!affinity_stand_behind(0); /* else it has the priority of the others */
-	while (!__atomic_load_n(&s->owner->is_stopping, __ATOMIC_ACQUIRE)) {
+	while (!is_stopping(s)) {
 		int n = epoll_wait(s->epoll_fd, events, EVENTS_CAP, WAIT_MS);
 		bool has_new = false;
 
-		for (int i = 0; i < n; i++) {
+		for (int i = 0; i < n && !is_stopping(s); i++) {
 			has_new |= !events[i].data.ptr;
 			if (events[i].data.ptr)
 				go_on(s, events[i].data.ptr);

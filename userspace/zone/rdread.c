@@ -321,6 +321,8 @@ bool rdread_name(struct rdreading *f)
 		f->out += n;
 		return true;
 	}
+	if (n > 0 && !has_room(f, (size_t)n))
+		return false;
 	if (!rdread_token(f, &token))
 		return false;
 	if (token.quoted)
