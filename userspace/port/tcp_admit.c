@@ -16,6 +16,7 @@
 #include "base/clock.h"
 #include "port/tcp_port.h"
 
+#define YOUNG_NS        (100 * CLOCK_NS_PER_MS) /* a port that is asked comes to it sooner */
 #define ACCEPT_MAX      64                      /* in a row, before others have their turn */
 #define ACCEPT_PAUSE_NS (100 * CLOCK_NS_PER_MS) /* after the system had no room for a connection */
 #define STALLED_NS      (200 * CLOCK_NS_PER_MS) /* a reader that has taken nothing for so long */
@@ -201,10 +202,17 @@ void tcp_port_accept(struct tcp_port *t, uint32_t listener, uint64_t now_ns)
 			return;
 }
 
-/* The wish is for this one, perhaps: another port grants it. */
-static bool is_new_now(const struct tcp_conn *c, uint64_t now_ns)
+/* As find_victim(). One that has moved just now may be the one that the wish is for: another port has older ones. */
+static struct tcp_conn *find_for_wish(struct tcp_port *t, enum tcp_timer last, uint64_t now_ns)
 {
-	return c->timer == TCP_NEW && c->since_ns == now_ns;
+	struct tcp_conn *c;
+
+	for (enum tcp_timer i = TCP_PARTIAL; i <= last; i++) {
+		c = find_victim(t, i, i, now_ns);
+		if (c && (i == TCP_PARTIAL || now_ns - c->since_ns >= YOUNG_NS))
+			return c;
+	}
+	return NULL;
 }
 
 void tcp_port_grant(struct tcp_port *t, uint64_t now_ns)
@@ -214,8 +222,8 @@ void tcp_port_grant(struct tcp_port *t, uint64_t now_ns)
 
 	while (tcp_share_is_wished(t->share)) {
 		last = tcp_share_has_half(t->share) ? TCP_PARTIAL : TCP_IDLE;
-		victim = find_victim(t, TCP_PARTIAL, last, now_ns);
-		if (!victim || is_new_now(victim, now_ns) || !tcp_share_take_wish(t->share))
+		victim = find_for_wish(t, last, now_ns);
+		if (!victim || !tcp_share_take_wish(t->share))
 			return;
 		evict(t, victim);
 	}

@@ -355,6 +355,39 @@ static void test_reader_that_has_gone(void **state)
 	close(pipe_fd[1]);
 }
 
+/* A FIFO's reader is started anew: from then on it has the lines. */
+static void test_reader_that_returns(void **state)
+{
+	char path[] = "/tmp/volley-log-XXXXXX", got[1000] = "";
+	uint64_t before = log_n_dropped();
+	int reader, writer;
+
+	(void)state;
+	assert_true(signal(SIGPIPE, SIG_IGN) != SIG_ERR);
+	close(mkstemp(path));
+	unlink(path);
+	assert_int_equal(mkfifo(path, 0600), 0);
+	reader = open(path, O_RDONLY | O_NONBLOCK);
+	writer = open(path, O_WRONLY | O_NONBLOCK);
+	assert_true(reader >= 0 && writer >= 0 && dup2(writer, STDERR_FILENO) >= 0);
+	log_open("tester", LOG_LEVEL_INFO);
+	close(reader);
+	log_many(3);
+	assert_int_equal(log_n_dropped(), before + 3);
+	reader = open(path, O_RDONLY | O_NONBLOCK);
+	log_info("again");
+	log_info("and again");
+	log_flush();
+	assert_true(read(reader, got, sizeof(got) - 1) > 0);
+	assert_non_null(strstr(got, "again"));
+	assert_non_null(strstr(got, "and again"));
+	assert_int_equal(log_n_dropped(), before + 3);
+	log_close();
+	close(reader);
+	close(writer);
+	unlink(path);
+}
+
 static void test_level_from_text(void **state)
 {
 	(void)state;
@@ -381,6 +414,7 @@ int main(void)
 		captured(test_full_disk),
 		captured(test_socket_that_nobody_reads),
 		captured(test_reader_that_has_gone),
+		captured(test_reader_that_returns),
 		cmocka_unit_test(test_level_from_text),
 	};
 

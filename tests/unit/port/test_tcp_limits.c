@@ -238,6 +238,41 @@ static void test_ports_share_one_limit(void **state)
 	tcp_share_free(share);
 }
 
+/* What one port takes in is paid for by an idle one of another, not by itself, however early it looks again. */
+static void test_a_new_one_is_not_its_own_victim(void **state)
+{
+	struct tcp_share *share = share_of(2, 0, 2);
+	struct tcp_config config = { .share = share, .idle_ms = IDLE_MS };
+	struct port_addr at_a, at_b;
+	struct port *a = open_with(&config, &at_a), *b = open_with(&config, &at_b);
+	int idle[2], fd;
+
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		idle[i] = client_open(SOCK_STREAM, &at_a);
+		ask(idle[i], "query");
+		serve(a);
+		expect(idle[i], "query");
+	}
+	now_ns += 150 * MS; /* they are not new any more */
+	fd = client_open(SOCK_STREAM, &at_b);
+	ask(fd, "new");
+	serve(b);
+	expect(fd, "new");
+	serve(b);
+	assert_int_equal(tcp_n_conns(b), 1);
+	serve(a);
+	assert_int_equal(tcp_n_conns(a), 1);
+	serve(b);
+	assert_int_equal(tcp_n_conns(b), 1);
+	assert_false(is_closed(fd));
+	close_all(idle, 2);
+	close(fd);
+	done(a);
+	done(b);
+	tcp_share_free(share);
+}
+
 static void test_one_port_listens_at_many_addresses(void **state)
 {
 	struct port_addr bound, second;
@@ -310,6 +345,7 @@ int main(void)
 		cmocka_unit_test(test_a_client_over_its_share_pays_itself),
 		cmocka_unit_test(test_timeouts_shorten_as_slots_fill),
 		cmocka_unit_test(test_ports_share_one_limit),
+		cmocka_unit_test(test_a_new_one_is_not_its_own_victim),
 		cmocka_unit_test(test_one_port_listens_at_many_addresses),
 		cmocka_unit_test(test_slow_readers_give_memory_back),
 	};
