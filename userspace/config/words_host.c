@@ -45,8 +45,8 @@ static const struct words_key rows[] = {
 	  .fallback = "1232",
 	  .text = "The longest answer over UDP, in bytes of DNS message, whatever the client offers. "
 		  "What is longer is truncated, and the client comes back over TCP. So is what the MTU of "
-		  "the interface has no room for, in the driver and by AF_XDP and DPDK; what kernel "
-		  "sockets send is cut into fragments then." },
+		  "the interface has no room for, in the driver and by AF_XDP and DPDK; a VLAN with a "
+		  "smaller MTU is not looked at. What kernel sockets send is cut into fragments then." },
 	{ .path = "server.minimal-responses",
 	  .type = WORDS_BOOL,
 	  .needs_start = true,
