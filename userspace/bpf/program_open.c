@@ -305,17 +305,6 @@ static bool clean_up(struct program *p, const struct found *found)
 	return silence(found);
 }
 
-static bool is_left(const char *ifname)
-{
-	unsigned int ifindex = if_nametoindex(ifname);
-	struct found found;
-
-	if (!ifindex || found_look(&found, (int)ifindex))
-		return false;
-	found_close(&found);
-	return found.kind == FOUND_VOLLEY || found.kind == FOUND_OTHER_ABI;
-}
-
 bool program_clean_up(const char *ifname)
 {
 	struct program *p = NULL;
@@ -323,7 +312,7 @@ bool program_clean_up(const char *ifname)
 	struct found found;
 	char err[512];
 
-	if (!is_left(ifname) || program_new(&p, ifname))
+	if (!program_is_there(ifname) || program_new(&p, ifname))
 		return false;
 	if (!claim(p, err, sizeof(err)) && !found_look(&found, p->ifindex)) {
 		is_cleaned = (found.kind == FOUND_VOLLEY || found.kind == FOUND_OTHER_ABI) &&
