@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "base/err.h"
 
+#include <errno.h>
 #include <stddef.h>
 #include <string.h>
 
@@ -41,4 +42,9 @@ const char *err_name(int code)
 	const struct err_row *row = find(code);
 
 	return row ? row->name : strerrorname_np(to_errno(code));
+}
+
+bool err_is_exhausted(int code)
+{
+	return code == -EMFILE || code == -ENFILE || code == -ENOBUFS || code == -ENOMEM;
 }

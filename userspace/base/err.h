@@ -7,6 +7,8 @@
 #ifndef VOLLEY_BASE_ERR_H
 #define VOLLEY_BASE_ERR_H
 
+#include <stdbool.h>
+
 /* Append only: the numbers go out over the control socket. */
 #define ERR_LIST(X)                                                              \
 	X(ERR_SHORT, "the input ends too early")                                 \
@@ -56,5 +58,11 @@ const char *err_text(int code);
 
 /* The code's own name ("ERR_SHORT", "ENOENT"), or NULL for an unknown one. Static, any thread. */
 const char *err_name(int code);
+
+/*
+ * Whether the code (-errno) says that file descriptors or memory have run out: the same call may succeed
+ * later, and what it was to look at may be as it was. Any thread.
+ */
+bool err_is_exhausted(int code);
 
 #endif

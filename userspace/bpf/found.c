@@ -11,6 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/err.h"
 #include "bpf/object.h"
 #include "cache/cache.h"
 #include "xdp/abi.h"
@@ -204,6 +205,8 @@ static int look_behind(struct found *found, int ifindex, uint32_t dispatcher_id)
 	for (int i = 0; i < DISPATCHER_CAP; i++) {
 		int fd = open_pinned(ifindex, dispatcher_id, i), err;
 
+		if (err_is_exhausted(fd))
+			return fd;
 		if (fd < 0)
 			break;
 		err = look_at(found, fd);

@@ -93,9 +93,10 @@ bool program_is_attached(const struct program *p)
 {
 	struct found found;
 	bool is_there;
+	int err = found_look(&found, p->ifindex);
 
-	if (found_look(&found, p->ifindex))
-		return false;
+	if (err)
+		return err_is_exhausted(err);
 	is_there = (found.kind == FOUND_VOLLEY || found.kind == FOUND_OTHER_ABI) &&
 		   found.id == p->id;
 	found_close(&found);

@@ -133,7 +133,10 @@ int program_take_back(struct program *program, const struct object_maps *maps, b
 int program_use_sockets(struct program *program, const struct object_maps *maps, int xsks_fd)
 	__attribute__((warn_unused_result));
 
-/* Whether it is still what runs on its interface (somebody may have taken it off). */
+/*
+ * Whether it is still what runs on its interface (somebody may have taken it off). True, too, where descriptors or
+ * memory to look have run out: it was there when we looked last.
+ */
 bool program_is_attached(const struct program *program);
 
 void program_set_answers(struct program *program, bool driver_answers);

@@ -95,8 +95,11 @@ void iface_update_link(struct iface *iface)
 
 bool iface_is_sound(const struct iface *iface)
 {
-	if (if_nametoindex(iface->config.name) != iface->ifindex)
-		return false;
+	unsigned int ifindex;
+	int err = linkinfo_index(iface->config.name, &ifindex);
+
+	if (err || ifindex != iface->ifindex)
+		return err_is_exhausted(err);
 	return !iface->program || program_is_attached(iface->program);
 }
 

@@ -177,7 +177,7 @@ bool iface_driver_answers(const struct iface *iface);
 /* The MAC address by which the driver knows its frames, and the MTU that its answers keep to, as they are now. */
 void iface_update_link(struct iface *iface);
 
-/* Whether interface and program are still those that we know. */
+/* Whether interface and program are still those that we know. True where nothing is left to look with. */
 bool iface_is_sound(const struct iface *iface);
 
 /* Whether the program that was in the way of ours has gone. */

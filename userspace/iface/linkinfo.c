@@ -163,6 +163,15 @@ int linkinfo_read(struct linkinfo *info, const char *ifname)
 	return 0;
 }
 
+int linkinfo_index(const char *ifname, unsigned int *ifindex)
+{
+	struct linkinfo info = { 0 };
+	int err = ask(&info, ifname, 0);
+
+	*ifindex = info.ifindex;
+	return err;
+}
+
 void linkinfo_host_mac(const struct linkinfo *info, uint8_t mac[6])
 {
 	struct linkinfo master = { 0 };

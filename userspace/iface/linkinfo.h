@@ -35,6 +35,12 @@ struct linkinfo {
 int linkinfo_read(struct linkinfo *info, const char *ifname) __attribute__((warn_unused_result));
 
 /*
+ * The number of an interface, as if_nametoindex(3), which does not say why there is none. 0, -ENODEV (no such
+ * interface), or -errno. Any thread.
+ */
+int linkinfo_index(const char *ifname, unsigned int *ifindex) __attribute__((warn_unused_result));
+
+/*
  * All of it but the queues, from an RTM_NEWLINK message; what it does not say is 0. -EBADMSG: it is
  * no such message, or ends too early.
  */

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/err.h"
 #include "port/tcp_port.h"
 
 #define YOUNG_NS        (100 * CLOCK_NS_PER_MS) /* a port that is asked comes to it sooner */
@@ -180,7 +181,7 @@ static bool accept_one(struct tcp_port *t, int listen_fd, uint64_t now_ns)
 		if (errno == EAGAIN)
 			return false;
 		port_count(&t->port.stats.rx_errors, 1);
-		if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM) {
+		if (err_is_exhausted(-errno)) {
 			/* It would be reported again at once, and in vain. */
 			tcp_port_watch_listeners(t, false);
 			t->resume_at_ns = now_ns + ACCEPT_PAUSE_NS;

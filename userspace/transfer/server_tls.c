@@ -232,11 +232,6 @@ static void on_done(evutil_socket_t fd, short events, void *user)
 	}
 }
 
-static bool is_exhausted(int error)
-{
-	return error == EMFILE || error == ENFILE || error == ENOBUFS || error == ENOMEM;
-}
-
 /* It would be reported again at once, and in vain. */
 static void pause_listener(struct listener *l)
 {
@@ -265,7 +260,7 @@ static void on_accept(evutil_socket_t listen_fd, short events, void *user)
 		int fd = accept4(listen_fd, (struct sockaddr *)&ss, &len,
 				 SOCK_NONBLOCK | SOCK_CLOEXEC);
 
-		if (fd < 0 && is_exhausted(errno))
+		if (fd < 0 && err_is_exhausted(-errno))
 			pause_listener(l);
 		if (fd < 0)
 			return;

@@ -47,11 +47,24 @@ static void test_numbers_are_dense_from_minus_1000(void **state)
 		assert_non_null(err_name(-1000 - i));
 }
 
+static void test_what_has_run_out(void **state)
+{
+	const int out[] = { -EMFILE, -ENFILE, -ENOBUFS, -ENOMEM };
+	const int other[] = { 0, -ENOENT, EMFILE, ENOMEM, ERR_LIMIT, INT_MIN };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(out) / sizeof(out[0]); i++)
+		assert_true(err_is_exhausted(out[i]));
+	for (size_t i = 0; i < sizeof(other) / sizeof(other[0]); i++)
+		assert_false(err_is_exhausted(other[i]));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_text_and_name),
 		cmocka_unit_test(test_numbers_are_dense_from_minus_1000),
+		cmocka_unit_test(test_what_has_run_out),
 	};
 
 	return cmocka_run_group_tests_name("err", tests, NULL, NULL);
