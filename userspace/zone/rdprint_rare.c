@@ -235,12 +235,12 @@ static bool put_gateway(struct rdprinting *p, unsigned type)
 	}
 }
 
-/* Without a key not all others read it. */
+/* Not all others read it without a key; knotd takes no key of algorithm 0, which means that there is none. */
 bool rdprint_ipseckey(struct rdprinting *p)
 {
-	unsigned type = *p->in;
+	unsigned type = p->in[0], algorithm = p->in[1];
 
-	if (!rdprint_number(p, 1))
+	if (!algorithm || !rdprint_number(p, 1))
 		return false;
 	put(p, ' ');
 	if (!rdprint_number(p, 1))
@@ -315,11 +315,18 @@ static bool put_keys(struct rdprinting *p, const uint8_t *end)
 	return true;
 }
 
-/* Protocols with a comma or an escape would be read in two ways by others. */
+/*
+ * Protocols with a comma or an escape would be read in two ways by others. knotd 3.2 takes one of a single octet before
+ * another for an empty one.
+ */
 static bool put_protocols(struct rdprinting *p, const uint8_t *end)
 {
 	while (p->in < end) {
-		for (unsigned n = *p->in++; n; n--) {
+		unsigned n = *p->in++;
+
+		if (n == 1 && p->in + n < end)
+			return false;
+		for (; n; n--) {
 			if (!is_plain(*p->in))
 				return false;
 			put(p, (char)*p->in++);
@@ -385,6 +392,8 @@ bool rdprint_svcparams(struct rdprinting *p)
 			return false;
 		put(p, ' ');
 		put_key(p, key);
+		if (!n && key == 7) /* dohpath: nsd wants a value */
+			return false;
 		if (!n)
 			continue;
 		put(p, '=');
