@@ -39,23 +39,25 @@ uint16_t rdtext_common_type(const char *text, size_t n)
 	static const struct {
 		char text[8];
 		uint16_t type;
-	} common[] = {
+	} common[][5] = { /* by length */
 #define COMMON(name) { #name, DNS_TYPE_##name }
-		COMMON(A),     COMMON(AAAA),  COMMON(NS),     COMMON(RRSIG), COMMON(NSEC),
-		COMMON(NSEC3), COMMON(DS),    COMMON(MX),     COMMON(TXT),   COMMON(CNAME),
-		COMMON(PTR),   COMMON(SRV),   COMMON(SOA),    COMMON(CAA),   COMMON(DNAME),
-		COMMON(TLSA),  COMMON(HTTPS), COMMON(DNSKEY),
+		[1] = { COMMON(A) },
+		[2] = { COMMON(NS), COMMON(DS), COMMON(MX) },
+		[3] = { COMMON(TXT), COMMON(PTR), COMMON(SOA), COMMON(SRV), COMMON(CAA) },
+		[4] = { COMMON(AAAA), COMMON(NSEC), COMMON(TLSA) },
+		[5] = { COMMON(RRSIG), COMMON(NSEC3), COMMON(CNAME), COMMON(DNAME), COMMON(HTTPS) },
+		[6] = { COMMON(DNSKEY) },
 #undef COMMON
 	};
 	char word[8] = { 0 };
 
-	if (n > 6)
+	if (n >= sizeof(common) / sizeof(common[0]))
 		return 0;
 	for (size_t i = 0; i < n; i++)
 		word[i] = text[i];
-	for (size_t i = 0; i < sizeof(common) / sizeof(common[0]); i++)
-		if (!memcmp(common[i].text, word, sizeof(word)))
-			return common[i].type;
+	for (size_t i = 0; i < sizeof(common[0]) / sizeof(common[0][0]); i++)
+		if (!memcmp(common[n][i].text, word, sizeof(word)))
+			return common[n][i].type;
 	return 0;
 }
 
