@@ -219,7 +219,7 @@ void doctor_look_program(struct doctor_nic *nic)
 		nic->xdp_program = err;
 		return;
 	}
-	nic->xdp_program = programs[found.kind];
+	nic->xdp_program = (int)programs[found.kind];
 	if (found.kind == FOUND_OTHER_ABI && found_is_by_daemon(&found))
 		nic->xdp_program = DOCTOR_EARLIER;
 	nic->xdp_id = found.id ? found.id : nic->xdp_id;
