@@ -39,7 +39,8 @@ uint16_t rdtext_common_type(const char *text, size_t n)
 	static const struct {
 		char text[8];
 		uint16_t type;
-	} common[][5] = { /* by length */
+	} common[][5] = {
+		/* by length */
 #define COMMON(name) { #name, DNS_TYPE_##name }
 		[1] = { COMMON(A) },
 		[2] = { COMMON(NS), COMMON(DS), COMMON(MX) },
