@@ -36,11 +36,11 @@ int rdtext_set_origin(struct rdtext *t, const uint8_t *origin)
 
 uint16_t rdtext_common_type(const char *text, size_t n)
 {
+	/* By length. */
 	static const struct {
 		char text[8];
 		uint16_t type;
 	} common[][5] = {
-		/* by length */
 #define COMMON(name) { #name, DNS_TYPE_##name }
 		[1] = { COMMON(A) },
 		[2] = { COMMON(NS), COMMON(DS), COMMON(MX) },
