@@ -22,7 +22,7 @@ DPDK               | dpdk-dev librte-net-af-xdp23 librte-net-tap23 librte-mempoo
 DPDK, for tests    | librte-net-ring23 librte-net-null23
 other kernels      | clang-16 clang-19 cpio busybox-static xz-utils
 tests in C         | libcmocka-dev libclang-rt-14-dev
-tests in Python    | python3 python3-pytest python3-pytest-xdist python3-dnspython python3-yaml
+tests in Python    | python3 python3-pytest python3-pytest-xdist python3-dnspython python3-cryptography python3-yaml
 the units, tests   | systemd libseccomp2
 labs               | iproute2 ethtool procps util-linux
 loading by hand    | xdp-tools

@@ -3,9 +3,11 @@
 import json
 import signal
 
+import dns.dnssec
 import dns.message
 import dns.rcode
 import dns.rdatatype
+import dns.zone
 import pytest
 
 from netlab import ROOT, V4, V6, run, texts, tsig_key, wait_for, write_zone, zone
@@ -94,6 +96,34 @@ def test_signed_changed_and_started_again(lab, daemon, tmp_path, content, policy
     assert lab.ask("n7.z.test").rcode() == dns.rcode.NXDOMAIN
     daemon.ctl("zone", "edit", "z.test", "add after 60 A 192.0.2.3")
     verify(lab, tmp_path)
+
+
+def never_holds(lab, tmp_path):
+    """The records of never.z.test, whose signature holds. named cannot read them; ldns and knot sign 64 KiB of them at most."""
+    path = transferred(lab, tmp_path / "axfr")
+    found = dns.zone.from_file(str(path), "z.test.", relativize=False)
+    texts_of = found.find_rrset("never.z.test.", "TXT")
+    keys_of = found.find_rrset("z.test.", "DNSKEY")
+    dns.dnssec.validate(texts_of, found.find_rrset("never.z.test.", "RRSIG", "TXT"), {keys_of.name: keys_of})
+    return sorted(texts_of.to_text().splitlines())
+
+
+def test_rrset_that_fits_no_message(lab, daemon, tmp_path):
+    """It is signed, changed, transferred, kept and written like any other."""
+    more = "".join(f'never TXT "{i:0240}"\n' for i in range(280))
+    configure(daemon, tmp_path, write_zone(tmp_path / "z.zone", 7, more=more)).spawn().wait_ready()
+    assert len(never_holds(lab, tmp_path)) == 280
+    daemon.ctl("zone", "edit", "z.test", *(f'add never 300 TXT "more {i}"' for i in range(20)))
+    before = never_holds(lab, tmp_path)
+    assert len(before) == 300
+    restart(daemon)
+    assert never_holds(lab, tmp_path) == before
+    daemon.ctl("zone", "edit", "z.test", "remove never TXT \"more 7\"")
+    daemon.ctl("zone", "flush", "z.test")
+    restart(daemon)
+    assert never_holds(lab, tmp_path) == [line for line in before if "more 7" not in line]
+    daemon.ctl("zone", "edit", "z.test", "remove never TXT")
+    assert "never" not in verify(lab, tmp_path)
 
 
 def test_signed_file_follows_the_changes(lab, daemon, tmp_path, content):

@@ -186,12 +186,30 @@ static void count_verdict(struct engine *e, enum cache_verdict verdict)
 
 /* ---- The answer --------------------------------------------------------------------------------- */
 
+/*
+ * Over UDP the client is told to ask over TCP, where it learns that there is no such message (RFC 2181 section 9). The
+ * zone says so: AA.
+ */
+static uint16_t answer_too_large(struct engine *e, const struct engine_request *rq,
+				 struct cache_answer *a)
+{
+	engine_count(&e->counters.too_large);
+	if (rq->stream)
+		return engine_failure(e, a, DNS_RCODE_SERVFAIL, DNS_EDE_OTHER);
+	render_too_large(a, DNS_FLAG_QR | DNS_FLAG_AA);
+	return DNS_RCODE_NOERROR;
+}
+
 static uint16_t answer_from_zones(struct engine *e, const struct engine_request *rq,
 				  const struct query *q, const struct engine_client *client,
 				  struct cache_answer *a)
 {
-	if (render_answer(&e->render, &e->config, rcu_dereference(e->data->set), q, rq->stream,
-			  a)) {
+	int err = render_answer(&e->render, &e->config, rcu_dereference(e->data->set), q,
+				rq->stream, a);
+
+	if (err == -EMSGSIZE)
+		return answer_too_large(e, rq, a);
+	if (err) {
 		engine_count(&e->counters.too_large);
 		return engine_failure(e, a, DNS_RCODE_SERVFAIL, DNS_EDE_OTHER);
 	}

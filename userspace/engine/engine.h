@@ -246,7 +246,7 @@ bool engine_refresh(struct engine *e, const struct volley_refresh *refresh,
 	E(other_rcode, "answered with another rcode")                                            \
 	E(shortened, "answered without the optional additional records")                         \
 	E(truncated, "answered with TC=1")                                                       \
-	E(too_large, "SERVFAIL: the answer fits no DNS message")                                 \
+	E(too_large, "the answer fits no DNS message: TC=1 over UDP, SERVFAIL over TCP")         \
 	E(cache_hit, "answered from the cache")                                                  \
 	E(cache_miss, "not in the cache")                                                        \
 	E(cache_stale, "in the cache, but its zone has changed")                                 \

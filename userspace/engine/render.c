@@ -18,6 +18,15 @@ void render_empty(struct cache_answer *a, uint16_t flags)
 	*a = (struct cache_answer){ .flags = (uint16_t)(DNS_FLAG_QR | flags) };
 }
 
+void render_too_large(struct cache_answer *a, uint16_t flags)
+{
+	*a = (struct cache_answer){
+		.full_bytes = DNS_MESSAGE_MAX,
+		.short_bytes = DNS_MESSAGE_MAX,
+		.flags = flags,
+	};
+}
+
 static const struct zone_rrset *apex_ns(const struct render *r)
 {
 	return zone_node_rrset(r->zone, zone_apex_node(r->zone), DNS_TYPE_NS);

@@ -104,6 +104,12 @@ int render_answer(struct render *r, const struct engine_config *config, const st
 		  const struct query *q, bool stream, struct cache_answer *a)
 	__attribute__((warn_unused_result));
 
+/*
+ * An answer of which is known only that it fits no message: reply_write() over UDP truncates it (RFC 2181 section 9).
+ * flags: all of them, host order. Never cached, nor for TCP. Pure.
+ */
+void render_too_large(struct cache_answer *a, uint16_t flags);
+
 /* An answer without records: an error, or the empty NOERROR. Never cached. */
 void render_empty(struct cache_answer *a, uint16_t flags);
 

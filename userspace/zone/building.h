@@ -52,6 +52,7 @@ struct build_origin {
 	uint32_t line; /* of the last record */
 	uint16_t file;
 	bool ttls_differ; /* the part has the lowest */
+	bool too_many; /* more records than zone_rrset.n can count, which has those that it can */
 };
 _Static_assert(sizeof(struct build_origin) == 12, "an origin has little padding");
 

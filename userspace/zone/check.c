@@ -102,26 +102,13 @@ static int check_dname(const struct check *c, const struct zone_node *node, bool
 		       0;
 }
 
-/*
- * Header, the longest question, OPT, and each record behind a compressed owner must fit a message
- * (RFC 1035 section 4.2.2). The longest, since a wildcard may have to stand for it.
- */
-static int check_size(const struct check *c, const struct zone_node *node,
-		      const struct zone_rrset *rrset)
+/* No message counts more: RFC 1035 section 4.1.1. What fits none in octets is truncated where it is asked for. */
+static int check_count(const struct check *c, const struct zone_node *node,
+		       const struct zone_rrset *rrset)
 {
-	size_t bytes =
-		DNS_HEADER_BYTES + DNS_NAME_MAX + DNS_QUESTION_FIXED_BYTES + DNS_OPT_FIXED_BYTES;
-	const uint8_t *at = zone_rrset_first(c->z, rrset);
-	struct zone_rdata rd;
+	const struct build_origin *at = origin_of(c, rrset);
 
-	for (unsigned i = 0; i < rrset->n; i++) {
-		at = zone_rdata_next(at, &rd);
-		bytes += 2u + DNS_RR_FIXED_BYTES + rd.len;
-	}
-	if (bytes > DNS_MESSAGE_MAX)
-		return refuse(c, node, origin_of(c, rrset),
-			      "the RRset is too large for any message");
-	return 0;
+	return at->too_many ? refuse(c, node, at, "the RRset has more than 65535 records") : 0;
 }
 
 /* @dname_is_new: what is below the DNAME has not been looked at. */
@@ -136,7 +123,7 @@ static int check_node(const struct check *c, const struct zone_node *node, bool 
 	if (!rc && node->flags & NODE_DNAME)
 		rc = check_dname(c, node, dname_is_new);
 	for (unsigned i = 0; i < n && !rc; i++)
-		rc = check_size(c, node, &rrsets[i]);
+		rc = check_count(c, node, &rrsets[i]);
 	return rc;
 }
 

@@ -257,21 +257,22 @@ static size_t part_bytes(const struct build_arena *arena, const struct zone_rrse
 	return (size_t)(end - at);
 }
 
-/* More than n counts are too large for any message: zone_check() refuses what fits. */
+/* zone_check() refuses what zone_rrset.n cannot count. */
 int gather_join(struct zone_builder *b, size_t first, size_t n)
 {
 	struct zone_rrset *whole = &b->parts[first];
 	struct build_arena *arena = &b->arenas[arena_of(whole->type)];
 	uint32_t start = (uint32_t)arena->n;
 	unsigned n_records = 0;
-	bool differ = false;
+	bool differ = false, too_many = false;
 	int rc;
 
 	for (size_t i = first; i < first + n; i++) {
 		const struct zone_rrset *part = &b->parts[i];
 		size_t bytes = part_bytes(arena, part);
 
-		if (n_records + part->n > UINT16_MAX)
+		too_many |= n_records + part->n > UINT16_MAX;
+		if (too_many)
 			break;
 		rc = arena_reserve(arena, bytes);
 		if (rc)
@@ -284,6 +285,7 @@ int gather_join(struct zone_builder *b, size_t first, size_t n)
 	}
 	b->origins[first] = b->origins[first + n - 1];
 	b->origins[first].ttls_differ = differ;
+	b->origins[first].too_many = too_many;
 	whole->rdata = start;
 	whole->n = (uint16_t)n_records;
 	rc = make_canonical(arena, whole);

@@ -26,11 +26,21 @@ static uint8_t *put_rdata(uint8_t *to, uint16_t type, const struct zone_rdata *r
 	return to + rd->len;
 }
 
-/* Every part says its length, so that no two contents give the same octets. */
+static const uint8_t keys[2][SIPHASH_KEY_BYTES] = { "zone digest one", "zone digest two" };
+
+static void hash_octets(const uint8_t *from, const uint8_t *to, uint64_t hash[static 2])
+{
+	for (unsigned i = 0; i < 2; i++)
+		hash[i] = siphash24(keys[i], from, (size_t)(to - from));
+}
+
+/*
+ * Every part says its length, so that no two contents give the same octets. Where they are more than @scratch holds, the
+ * hash of what there was stands for it before the rest.
+ */
 static void hash_rrset(const struct zone *z, const struct zone_rrset *rrset, uint8_t *scratch,
 		       unsigned owner_bytes, uint64_t hash[static 2])
 {
-	static const uint8_t keys[2][SIPHASH_KEY_BYTES] = { "zone digest one", "zone digest two" };
 	const uint8_t *at = zone_rrset_first(z, rrset);
 	uint8_t *to = scratch + owner_bytes;
 	struct zone_rdata rd;
@@ -41,10 +51,15 @@ static void hash_rrset(const struct zone *z, const struct zone_rrset *rrset, uin
 	to += 8;
 	for (unsigned i = 0; i < rrset->n; i++) {
 		at = zone_rdata_next(at, &rd);
+		if (to + 2 + rd.len > scratch + SUMS_SCRATCH_BYTES) {
+			hash_octets(scratch, to, hash);
+			to = scratch + owner_bytes;
+			memcpy(to, hash, 2 * sizeof(*hash));
+			to += 2 * sizeof(*hash);
+		}
 		to = put_rdata(to, rrset->type, &rd);
 	}
-	for (unsigned i = 0; i < 2; i++)
-		hash[i] = siphash24(keys[i], scratch, (size_t)(to - scratch));
+	hash_octets(scratch, to, hash);
 }
 
 /* --- The chain --- */

@@ -19,7 +19,7 @@
 
 /*
  * Adds what one name of @z contributes, or takes it off; @node NULL: nothing. @scratch has
- * SUMS_SCRATCH_BYTES. No RRset is larger than a message. Pure.
+ * SUMS_SCRATCH_BYTES. Pure.
  */
 #define SUMS_SCRATCH_BYTES (65536 * 2)
 void sums_add(struct zone_sums *sums, const struct zone *z, const struct zone_node *node,

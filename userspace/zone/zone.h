@@ -64,7 +64,7 @@ struct zone_error {
  *
  * Refused: syntax, classes but IN, meta types, owners outside the zone, no SOA or a second one, a
  * SOA or no NS at the apex, CNAME beside other data, a second CNAME or DNAME, DNAME beside NS or
- * CNAME or above other names, an RRset that fits no message of 64 KiB, a ZONEMD that does not hold,
+ * CNAME or above other names, an RRset of more than 65,535 records, a ZONEMD that does not hold,
  * an NSEC3 chain of more than 2500 iterations. Warned: TTLs that differ within an RRset (the lowest
  * holds), a last line without an end, a DNSKEY without a chain of NSEC or NSEC3, NSEC3 with more
  * than 150 iterations, a ZONEMD that cannot be checked. Dropped silently: duplicates. Kept but never

@@ -2,6 +2,8 @@
 /*
  * Lookups in one tricky zone, the properties of a snapshot, and its digest.
  */
+#include <stdlib.h>
+
 #include "zone_text.h"
 
 static const char tricky[] =
@@ -356,6 +358,42 @@ static void serves_the_root(void **state)
 	zone_free(NULL);
 }
 
+/* 180 KiB of one RRset: the digest sees each of its records. */
+static char *long_rrset(unsigned changed)
+{
+	size_t bytes;
+	char *text;
+	FILE *f = open_memstream(&text, &bytes);
+
+	assert_non_null(f);
+	fputs(ZONE_HEAD, f);
+	for (unsigned i = 0; i < 700; i++)
+		fprintf(f, "long TXT \"%0250u%s\"\n", i, i == changed ? "x" : "");
+	fclose(f);
+	return text;
+}
+
+static void digests_long_rrsets(void **state)
+{
+	static const unsigned changed[] = { 0, 300, 699 };
+	uint8_t want[ZONE_DIGEST_LEN], got[ZONE_DIGEST_LEN];
+	char *text = long_rrset(700);
+	struct zone *z = zone_of("example.com", text);
+
+	(void)state;
+	zone_digest(z, want);
+	zone_free(z);
+	free(text);
+	for (size_t i = 0; i < sizeof(changed) / sizeof(changed[0]); i++) {
+		text = long_rrset(changed[i]);
+		z = zone_of("example.com", text);
+		zone_digest(z, got);
+		assert_memory_not_equal(want, got, sizeof(want));
+		zone_free(z);
+		free(text);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -366,6 +404,7 @@ int main(void)
 		cmocka_unit_test(orders_rrsets_and_rdata),
 		cmocka_unit_test(shares_rdata),
 		cmocka_unit_test(digests_content),
+		cmocka_unit_test(digests_long_rrsets),
 		cmocka_unit_test(serves_the_root),
 	};
 
