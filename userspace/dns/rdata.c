@@ -112,7 +112,7 @@ static bool check_fields(struct rdcheck *c, const struct rdata_type *row)
 const char *rdata_fault(uint16_t type, const uint8_t *rdata, unsigned len)
 {
 	const struct rdata_type *row = rdata_type(type);
-	struct rdcheck c = { .start = rdata, .at = rdata, .end = rdata + len };
+	struct rdcheck c = { .at = rdata, .end = rdata + len };
 
 	if (!row)
 		return NULL;
@@ -131,7 +131,7 @@ int rdata_check(uint16_t type, const uint8_t *rdata, unsigned len)
 int rdata_check_frame(uint16_t type, const uint8_t *rdata, unsigned len)
 {
 	const struct rdata_type *row = rdata_type(type);
-	struct rdcheck c = { .start = rdata, .at = rdata, .end = rdata + len };
+	struct rdcheck c = { .at = rdata, .end = rdata + len };
 
 	if (!row)
 		return 0;

@@ -235,21 +235,20 @@ static bool next_param(struct rdcheck *c, struct param *p)
 	return rdcheck_skip(c, p->n);
 }
 
-static bool has_key(const struct rdcheck *c, unsigned key)
+/* Is the key among the parameters from @at on? They are in order, so @at goes on to it for the next, larger one. */
+static bool has_key(struct rdcheck *at, struct param *p, unsigned key)
 {
-	struct rdcheck all = *c;
-	struct param p;
-
-	all.at = all.start;
-	while (rdcheck_left(&all) && next_param(&all, &p))
-		if (p.key == key)
-			return true;
-	return false;
+	while (p->key < key)
+		if (!rdcheck_left(at) || !next_param(at, p))
+			return false;
+	return p->key == key;
 }
 
 /* Keys in order, none twice, not "mandatory" itself, and each of them there: section 8. */
 static bool mandatory(struct rdcheck *c, const struct param *p)
 {
+	struct rdcheck others = *c;
+	struct param other = *p;
 	int before = 0;
 
 	if (!p->n || p->n % 2)
@@ -261,7 +260,7 @@ static bool mandatory(struct rdcheck *c, const struct param *p)
 			return rdcheck_refuse(
 				c, "a key is mandatory twice, or \"mandatory\" itself, or out of "
 				   "order");
-		if (!has_key(c, key))
+		if (!has_key(&others, &other, key))
 			return rdcheck_refuse(c, "a mandatory key is missing");
 		before = (int)key;
 	}
@@ -307,7 +306,7 @@ static bool param(struct rdcheck *c, const struct param *p)
 
 static bool svcparams(struct rdcheck *c)
 {
-	struct rdcheck all = { .start = c->at, .at = c->at, .end = c->end };
+	struct rdcheck all = { .at = c->at, .end = c->end };
 	int before = -1;
 	struct param p;
 

@@ -12,7 +12,7 @@
 #include "dns/rdtypes.h"
 
 struct rdcheck {
-	const uint8_t *start, *at, *end;
+	const uint8_t *at, *end;
 	const char *why; /* static */
 };
 
