@@ -2,7 +2,7 @@
 /*
  * The one header that the XDP program and userspace share: what lies in the maps.
  *
- *   volley_abi_4   one struct volley_state: switches, service addresses, hash keys
+ *   volley_abi_5   one struct volley_state: switches, service addresses, hash keys
  *   volley_index   buckets of 8 words, one cache line each:  tag (32 bits) | location (32 bits)
  *   volley_store   segments of 256 KiB; each a header and then entries, end to end
  *   volley_zones   one struct volley_zone for each zone: its generation
@@ -38,8 +38,10 @@
 
 #include <linux/types.h>
 
-#define VOLLEY_ABI          4
-#define VOLLEY_STATE_MAP    "volley_abi_4"
+#include "xdp/cookie.h"
+
+#define VOLLEY_ABI          5
+#define VOLLEY_STATE_MAP    "volley_abi_5"
 #define VOLLEY_STATE_PREFIX "volley_abi_" /* of any version */
 #define VOLLEY_MAGIC        0x766c6579u   /* "vley": the daemon has set the maps up */
 
@@ -208,6 +210,17 @@ struct volley_services {
 	struct volley_service slots[VOLLEY_SERVICE_SLOTS];
 };
 
+#define VOLLEY_NSID_BYTES 256u /* that may be read */
+
+/* What EDNS options of ours say: COOKIE and NSID. What is not set here goes up. */
+struct volley_options {
+	__u32 n_secrets;  /* at most VOLLEY_COOKIE_SECRETS; 0: no cookies */
+	__u32 nsid_bytes; /* of the option with its head, at most 132; 0: none */
+	__u64 secrets[VOLLEY_COOKIE_SECRETS][2]; /* as they lie in memory; the first makes cookies */
+	__u64 nsid_sum; /* of the option, one's complement, as at an even offset */
+	__u8 nsid[VOLLEY_NSID_BYTES];
+};
+
 struct volley_state {
 	__u32 magic; /* VOLLEY_MAGIC, written last: until then every packet passes */
 	__u32 abi;
@@ -217,14 +230,16 @@ struct volley_state {
 	__u32 serve_until_s; /* heartbeat and orphan time: from then on nothing is answered */
 	__u32 realtime; /* a PREEMPT_RT kernel: each run takes a room of its own (VOLLEY_ROOMS) */
 	__u32 max_udp_bytes;  /* our maximum, 512 to VOLLEY_UDP_MAX */
-	__u64 option_up_mask; /* EDNS options (code < 64) that go up; others change no answer */
+	__u64 option_up_mask; /* EDNS options (code < 64) that change the answer; others are free */
 	__u64 next_seq;       /* of segments */
 	__u32 cache_kib;      /* the budget that these maps were made for */
 	__u32 n_resizes;   /* before it, of the cache that it comes from: the newer one has more */
 	__u32 services_at; /* which of the tables is read, 0 or 1 */
-	__u32 reserved;
+	__u32 options_at;  /* the same of the options */
 	__u64 hash_keys[VOLLEY_NAME_WORDS + 1]; /* secret, random */
 	struct volley_services services[2];
+	__u64 wall_ns; /* CLOCK_REALTIME less the coarse monotonic clock, modulo 2^64 */
+	struct volley_options options[2];
 };
 
 #define VOLLEY_HOPS           256u
@@ -362,6 +377,9 @@ enum volley_reason { VOLLEY_REASONS(VOLLEY_REASON_ENUM) VOLLEY_N_REASONS };
  */
 #define VOLLEY_ROOMS 5u
 
+#define VOLLEY_OPTION_COOKIE 0x01
+#define VOLLEY_OPTION_NSID   0x02
+
 /*
  * Per CPU, room and interface. The counters are for everyone to read; the rest is the program's own
  * space for one query: where its parts lie, its key beside the folded name.
@@ -389,22 +407,28 @@ struct volley_cpu {
 	__u32 grown;        /* octets of room that were made before the frame */
 	__u8 ipv6;
 	__u8 edns;
-	__u16 reserved;
-	__u32 reason; /* of the answer that is being made, as all up to body_sum */
+	__u16 opt_bytes; /* of the answer's OPT with its options, or 0 */
+	__u32 reason;    /* of the answer that is being made, as all up to body_sum */
 	__u16 body_bytes;
 	__be16 flags;
 	__be16 ancount;
 	__be16 nscount;
-	__be16 arcount; /* with OPT */
-	__u16 reserved2;
-	__u32 in_use; /* a run has taken this room; 0 in room 0 */
+	__be16 arcount;  /* with OPT */
+	__u16 cookie_at; /* of the query's COOKIE: where its value lies in the message */
+	__u32 in_use;    /* a run has taken this room; 0 in room 0 */
 	__u64 body_sum;
 	__u64 question_sum; /* of name, type and class */
 	__u64 hash;
 	__u64 folded[1 + VOLLEY_NAME_WORDS]; /* key, name */
 	struct volley_client client;
-	__u32 reserved3;
+	__u32 wall_s; /* when now_s was read, modulo 2^32 */
 	struct volley_refresh refresh;
+	__u8 options;      /* of the answer: VOLLEY_OPTION_* */
+	__u8 options_at;   /* as the state's when the query was read */
+	__u8 cookie_bytes; /* of the query's, 8 or 16 to 40 */
+	__u8 reserved;
+	__be32 cookie_head; /* the answer's option, its value behind it */
+	__u64 cookie[3];
 	__u64 samples[VOLLEY_SAMPLES]; /* hashes of keys; the last at n_samples - 1 */
 };
 
@@ -423,8 +447,12 @@ _Static_assert(sizeof(struct volley_shares) <= 32768, "the kernel takes no more 
 _Static_assert(sizeof(struct volley_cpu) % 8 == 0, "the kernel lays these end to end");
 _Static_assert(sizeof(struct volley_service) == 24, "no padding that differs");
 _Static_assert(sizeof(struct volley_services) == 64 + 2048 * 24, "no padding that differs");
-_Static_assert(sizeof(struct volley_state) == 64 + 33 * 8 + 2 * (64 + 2048 * 24),
+_Static_assert(sizeof(struct volley_state) ==
+		       64 + 33 * 8 + 2 * (64 + 2048 * 24) + 8 + 2 * (16 + 64 + 256),
 	       "no padding that differs");
+_Static_assert(__builtin_offsetof(struct volley_cpu, cookie) ==
+		       __builtin_offsetof(struct volley_cpu, cookie_head) + 4,
+	       "an option's head and its value lie together");
 _Static_assert(__builtin_offsetof(struct volley_state, serve_until_s) == 20, "of every ABI");
 _Static_assert(__builtin_offsetof(struct volley_link, by_daemon) == 10, "of every ABI");
 

@@ -19,21 +19,18 @@
 #include <stdint.h>
 
 #include "base/siphash.h"
+#include "xdp/cookie.h"
 
 #define COOKIE_CLIENT_BYTES 8
 #define COOKIE_SERVER_BYTES 16
 #define COOKIE_BYTES        (COOKIE_CLIENT_BYTES + COOKIE_SERVER_BYTES)
-#define COOKIE_VERSION      1
+#define COOKIE_VERSION      VOLLEY_COOKIE_VERSION
 
-/* RFC 9018 section 4.3 */
-#define COOKIE_PAST_MAX_S   3600
-#define COOKIE_FUTURE_MAX_S 300
-#define COOKIE_RENEW_S      1800
-
+/* As the driver judges (xdp/cookie.h). */
 enum cookie_verdict {
-	COOKIE_BAD,   /* not ours, or too old: as if there were only a client cookie */
-	COOKIE_GOOD,  /* send the same server cookie back */
-	COOKIE_RENEW, /* good, but it is time for a new one */
+	COOKIE_BAD = VOLLEY_COOKIE_BAD,
+	COOKIE_GOOD = VOLLEY_COOKIE_GOOD,
+	COOKIE_RENEW = VOLLEY_COOKIE_RENEW,
 };
 
 /*
