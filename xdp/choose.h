@@ -19,7 +19,7 @@
  */
 static __always_inline void reply_choose(struct volley_cpu *cpu, const struct volley_entry *e)
 {
-	__u32 fixed = DNS_HEADER + cpu->name_bytes + 4 + cpu->edns * EDNS_OPT_BYTES;
+	__u32 fixed = DNS_HEADER + cpu->name_bytes + 4 + cpu->opt_bytes;
 	__u32 arcount;
 
 	cpu->flags = e->flags;

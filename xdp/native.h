@@ -92,6 +92,8 @@ struct bpf_fib_lookup {
 };
 
 #define SEC(name)
+#undef __noinline
+#define __noinline __attribute__((noinline, no_sanitize("alignment")))
 /*
  * A frame that has grown by an odd number at its head begins at an odd address. x86 and arm64, for
  * which the program is made, load from there.

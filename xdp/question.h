@@ -13,6 +13,7 @@
 
 #include "xdp/abi.h"
 #include "xdp/key.h"
+#include "xdp/options.h"
 #include "xdp/packet.h"
 #include "xdp/sum.h"
 
@@ -28,11 +29,9 @@
 #define DNS_UDP_MIN     512
 #define DNS_NAME_MAX    255
 #define EDNS_DO         0x8000
-#define EDNS_OPT_BYTES  11
 #define LABELS_MAX      127
 #define LABEL_BYTES_MAX 63
 #define OPTIONS_MAX     8
-#define OPTION_MASK     1023 /* VOLLEY_QUERY_MAX is 512, so one bit more than that less one */
 #define FRAME_HEAD_MAX  (DNS_OFFSET_MAX + DNS_HEADER + DNS_NAME_MAX + 4) /* with the question */
 #define HEAD_MASK       511
 
@@ -153,10 +152,12 @@ static __always_inline int question_key(struct xdp_md *ctx, struct volley_cpu *c
 	return -1;
 }
 
-/* The options between `option` and `left` octets on. */
+/* The options between `option` and `left` octets on, where the message ends. */
 static __always_inline int question_options(const __u8 *option, __u32 left, const void *end,
-					    __u64 up_mask)
+					    struct volley_cpu *cpu,
+					    const struct volley_state *state)
 {
+	__u64 mask = state->option_up_mask;
 	int i;
 
 	for (i = 0; i < OPTIONS_MAX; i++) {
@@ -168,11 +169,12 @@ static __always_inline int question_options(const __u8 *option, __u32 left, cons
 		if (left < 4 || (const void *)(head + 2) > end)
 			return VOLLEY_UP_OPTIONS;
 		code = bpf_ntohs(head[0]);
-		if (code < 64 && (up_mask >> code & 1))
-			return VOLLEY_UP_OPTION;
 		bytes = 4u + bpf_ntohs(head[1]);
 		if (bytes > left || bytes > VOLLEY_QUERY_MAX)
 			return VOLLEY_UP_OPTIONS;
+		if (code < 64 && (mask >> code & 1) &&
+		    options_note(cpu, state, code, cpu->dns_bytes - left + 4, bytes - 4) >= 0)
+			return VOLLEY_UP_OPTION;
 		option += bounded(bytes, OPTION_MASK);
 		left -= bytes;
 	}
@@ -201,10 +203,11 @@ static __always_inline int question_opt(const struct message *m, struct volley_c
 	if (opt->flags & bpf_htons(EDNS_DO))
 		key->flags |= VOLLEY_KEY_DO;
 	cpu->edns = 1;
+	cpu->opt_bytes = EDNS_OPT_BYTES;
 	if (!opt->rdlen)
 		return -1;
-	return question_options((const void *)(opt + 1), bpf_ntohs(opt->rdlen), m->end,
-				state->option_up_mask);
+	cpu->options_at = (__u8)state->options_at;
+	return question_options((const void *)(opt + 1), bpf_ntohs(opt->rdlen), m->end, cpu, state);
 }
 
 /* What the MTU leaves for DNS: the client may take more, the link does not. */
@@ -229,6 +232,8 @@ static __always_inline int question_tail(struct xdp_md *ctx, struct volley_cpu *
 	if (reason >= 0)
 		return reason;
 	cpu->edns = 0;
+	cpu->opt_bytes = 0;
+	cpu->options = 0;
 	cpu->reply_limit = DNS_UDP_MIN;
 	if (!((struct dns_header *)m.dns)->arcount) {
 		reason = offset == cpu->dns_bytes ? -1 : VOLLEY_UP_TAIL;

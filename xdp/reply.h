@@ -308,7 +308,7 @@ static __always_inline int reply_send(struct xdp_md *ctx, struct volley_cpu *cpu
 {
 	__u32 body_offset = e->body_offset, body_bytes = cpu->body_bytes;
 	__u32 before = DNS_HEADER + cpu->name_bytes + 4;
-	__u32 dns_bytes = before + body_bytes + cpu->edns * EDNS_OPT_BYTES;
+	__u32 dns_bytes = before + body_bytes + cpu->opt_bytes;
 	__u32 udp_bytes = (__u32)sizeof(struct udphdr) + dns_bytes;
 	int grow = (int)(cpu->dns_offset + dns_bytes) - (int)cpu->frame_bytes;
 	__u64 sum, opt = reply_opt_word(cpu, state);
@@ -338,6 +338,8 @@ static __always_inline int reply_send(struct xdp_md *ctx, struct volley_cpu *cpu
 		reason = age_write(ctx, cpu, e, at);
 	if (reason < 0)
 		reason = reply_opt(ctx, opt, at + body_bytes);
+	if (reason < 0 && unlikely(cpu->options))
+		reason = options_write(ctx, cpu, &state->options[cpu->options_at & 1]);
 	if (reason < 0 && cpu->tunnel_bytes)
 		reason = tunnel_cut(ctx, cpu->dns_offset + dns_bytes);
 	return reason >= 0 ? reason : (int)cpu->reason;

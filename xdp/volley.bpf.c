@@ -10,6 +10,7 @@
  *   lookup.h    is the answer known, for this client?     no: up, untouched
  *   choose.h    which part of it has room
  *   age.h       its TTLs, where it is from upstream       too many: up, untouched
+ *   options.h   COOKIE and NSID, for who asks             unusual: up, untouched
  *   reply.h     the answer, in place                      XDP_TX
  *
  * Up is the AF_XDP socket of the receive queue; where there is none, the kernel's stack. When the
@@ -159,13 +160,16 @@ static __always_inline struct volley_entry *find(struct volley_cpu *cpu,
  * The coarse clock moves when jiffies do, and these are one load where the clock is a call: so it
  * is asked once a tick.
  */
-static __always_inline void read_clock(struct volley_cpu *cpu)
+static __always_inline void read_clock(struct volley_cpu *cpu, const struct volley_state *state)
 {
 	__u64 jiffies = bpf_jiffies64();
+	__u64 now_ns;
 
 	if (cpu->jiffies == jiffies)
 		return;
-	cpu->now_s = (__u32)(bpf_ktime_get_coarse_ns() / 1000000000);
+	now_ns = bpf_ktime_get_coarse_ns();
+	cpu->now_s = (__u32)(now_ns / 1000000000);
+	cpu->wall_s = (__u32)((now_ns + state->wall_ns) / 1000000000);
 	cpu->jiffies = jiffies;
 }
 
@@ -218,7 +222,7 @@ static __always_inline int answer(struct xdp_md *ctx, struct volley_cpu *cpu,
 		return reason;
 	if (!link->driver_answers)
 		return VOLLEY_UP_SWITCHED_OFF;
-	read_clock(cpu);
+	read_clock(cpu, state);
 	if (cpu->now_s >= state->serve_until_s)
 		return VOLLEY_UP_ORPHANED;
 	e = find(cpu, state);
@@ -230,6 +234,11 @@ static __always_inline int answer(struct xdp_md *ctx, struct volley_cpu *cpu,
 	reply_choose(cpu, e);
 	if (!is_plain(e)) {
 		reason = admit(ctx, cpu, e);
+		if (reason >= 0)
+			return reason;
+	}
+	if (unlikely(cpu->options)) {
+		reason = options_make(ctx, cpu, &state->options[cpu->options_at & 1]);
 		if (reason >= 0)
 			return reason;
 	}

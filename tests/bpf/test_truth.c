@@ -31,6 +31,7 @@
 #include "tests/lib/answerkinds.h"
 #include "tests/lib/querygen.h"
 #include "tests/lib/xdpworld.h"
+#include "xdp/cookie.h"
 #include "zone/zone.h"
 
 #define N_QUERIES   1200000u
@@ -38,7 +39,9 @@
 #define HITS_SHARE  4    /* at least one in so many is answered by the driver */
 #define KINDS_SHARE 2000 /* and of each kind of answer one in so many */
 #define CACHE_BYTES (96ull << 20)
-#define NOW_WALL_S  1700000000u
+#define NOW_WALL_S  1700000000ull
+#define WITH_OPTIONS_SHARE \
+	100 /* and of its answers have COOKIE or NSID, where these are answered */
 
 static const struct {
 	const char *origin, *path; /* NULL: generated */
@@ -53,6 +56,14 @@ static const struct {
 };
 #define N_ZONES (sizeof(zone_files) / sizeof(zone_files[0]))
 
+static uint64_t coarse_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC_COARSE, &ts);
+	return (uint64_t)ts.tv_sec * CLOCK_NS_PER_S + (uint64_t)ts.tv_nsec;
+}
+
 /* Both answerers over one cache. */
 struct truth {
 	struct bpfmaps maps;
@@ -62,7 +73,9 @@ struct truth {
 	struct engine_data zones;
 	struct engine *engine, *bare; /* bare: without a cache */
 	struct querygen g;
-	uint64_t n_queries, n_sent;
+	struct cookie_secrets secrets;
+	const struct pkt *from; /* who asks */
+	uint64_t n_queries, n_sent, n_sent_options;
 	uint64_t kinds[N_ANSWER_KINDS]; /* of those that the driver sent */
 };
 
@@ -139,6 +152,8 @@ static void truth_open(struct truth *t, const struct engine_config *config)
 	state->serve_until_s = VOLLEY_NEVER;
 	state->max_udp_bytes = config->max_udp_bytes;
 	state->option_up_mask = engine_option_mask(config);
+	state->wall_ns = NOW_WALL_S * CLOCK_NS_PER_S - coarse_ns();
+	engine_options(config, &state->options[0]);
 	serve_addresses(state);
 	serve_zones(t);
 	assert_int_equal(engine_new(&t->engine, config, t->cache, &t->zones), 0);
@@ -154,8 +169,40 @@ static void truth_close(struct truth *t)
 	bpfmaps_close(&t->maps);
 }
 
+/* As the driver reads it. */
+static uint32_t wall_s(const struct truth *t)
+{
+	return (uint32_t)((cache_state(t->cache)->wall_ns + coarse_ns()) / CLOCK_NS_PER_S);
+}
+
+/* The driver reads its clock once a jiffy: away from where a second ends both clocks say the same. */
+static void wait_within_second(const struct truth *t)
+{
+	const uint64_t margin_ns = CLOCK_NS_PER_S / 50;
+	uint64_t ns;
+
+	do
+		ns = (cache_state(t->cache)->wall_ns + coarse_ns()) % CLOCK_NS_PER_S;
+	while (ns < margin_ns || ns > CLOCK_NS_PER_S - margin_ns);
+}
+
+/* A cookie of 24 octets: ours of any age, made with either secret or a wrong one, or damaged. */
+static void sign_cookie(struct querygen *g, uint8_t value[COOKIE_BYTES])
+{
+	static const uint8_t wrong[SIPHASH_KEY_BYTES] = "wrong";
+	const struct truth *t = (const void *)((char *)g - offsetof(struct truth, g));
+	const struct pkt *p = t->from;
+	const uint8_t *secrets[] = { t->secrets.active, t->secrets.active, t->secrets.previous,
+				     wrong };
+	const uint32_t made_s = wall_s(t) + 400 - querygen_draw(g, 4200);
+
+	cookie_make(value, value, p->from, p->ipv6 ? 16 : 4, made_s, secrets[querygen_draw(g, 4)]);
+	if (!querygen_draw(g, 8))
+		value[querygen_draw(g, COOKIE_BYTES)] ^= (uint8_t)(1u << querygen_draw(g, 8));
+}
+
 static size_t ask_engine(struct engine *e, const uint8_t *dns, size_t n, const struct pkt *p,
-			 uint8_t *reply)
+			 uint32_t wall, uint8_t *reply)
 {
 	const struct engine_request rq = {
 		.msg = dns,
@@ -163,7 +210,7 @@ static size_t ask_engine(struct engine *e, const uint8_t *dns, size_t n, const s
 		.family = p->ipv6 ? AF_INET6 : AF_INET,
 		.client = p->from,
 		.now_s = clock_coarse_s(),
-		.wall_s = NOW_WALL_S,
+		.wall_s = wall,
 	};
 
 	return engine_answer(e, &rq, reply, VOLLEY_UDP_MAX);
@@ -203,11 +250,18 @@ static size_t draw_frame(struct querygen *g, struct pkt *p, uint8_t *frame, cons
 	return bytes;
 }
 
+/* Where a frame has the address of who asks. */
+static const uint8_t *source_in(const uint8_t *frame, const struct pkt *p)
+{
+	return frame + pkt_dns_at(p) - 8 - (p->ipv6 ? 32 : 8);
+}
+
 /* The driver: the engine's reply in a right frame, or the frame unchanged. */
 static void ask_driver(struct truth *t, const struct pkt *p, const uint8_t *dns, size_t n,
-		       const uint8_t *reply, size_t reply_bytes)
+		       uint32_t wall, const uint8_t *reply, size_t reply_bytes)
 {
 	static uint8_t frame[PKT_FRAME_MAX], out[PKT_FRAME_MAX];
+	static uint8_t again[VOLLEY_UDP_MAX];
 	struct pkt drawn = *p;
 	size_t bytes = draw_frame(&t->g, &drawn, frame, dns, n);
 	LIBBPF_OPTS(bpf_test_run_opts, opts, .data_in = frame, .data_size_in = (__u32)bytes,
@@ -228,6 +282,14 @@ static void ask_driver(struct truth *t, const struct pkt *p, const uint8_t *dns,
 	if (wrong)
 		fail_msg("query %lu: %s", t->n_queries, wrong);
 	answer_kinds_count(t->kinds, &answer);
+	t->n_sent_options += answer.opt_options > 0;
+	if (memcmp(source_in(frame, &drawn), p->from, p->ipv6 ? 16 : 4)) {
+		memcpy(drawn.from, source_in(frame, &drawn), p->ipv6 ? 16 : 4);
+		reply_bytes = ask_engine(t->engine, dns, n, &drawn, wall, again);
+		reply = again; /* the address was what was wrong, and the cookie is for that one */
+	}
+	if (wall_s(t) != wall) /* this process had to wait meanwhile */
+		return;
 	expect_same(t, "the driver", dns, n, reply, reply_bytes, answer.dns, answer.dns_bytes);
 }
 
@@ -235,13 +297,18 @@ static void ask_all(struct truth *t)
 {
 	static uint8_t dns[QUERYGEN_BYTES_MAX], replies[2][VOLLEY_UDP_MAX];
 	const struct pkt *p = querygen_draw(&t->g, 2) ? &pkt_ipv6 : &pkt_ipv4;
-	size_t n = querygen_next(&t->g, dns);
-	size_t bytes = ask_engine(t->engine, dns, n, p, replies[0]);
-	size_t bare_bytes = ask_engine(t->bare, dns, n, p, replies[1]);
+	size_t n, bytes, bare_bytes;
+	uint32_t wall;
 
+	t->from = p;
+	wait_within_second(t);
+	wall = wall_s(t);
+	n = querygen_next(&t->g, dns);
+	bytes = ask_engine(t->engine, dns, n, p, wall, replies[0]);
+	bare_bytes = ask_engine(t->bare, dns, n, p, wall, replies[1]);
 	expect_same(t, "the engine without cache", dns, n, replies[0], bytes, replies[1],
 		    bare_bytes);
-	ask_driver(t, p, dns, n, replies[0], bytes);
+	ask_driver(t, p, dns, n, wall, replies[0], bytes);
 	rcu_quiescent_state();
 	t->n_queries++;
 }
@@ -291,7 +358,9 @@ static unsigned long from_environment(const char *variable, unsigned long otherw
 static void run(void **state, const struct engine_config *config, uint64_t nth)
 {
 	unsigned long n = from_environment("QUERIES", N_QUERIES) / N_SETTINGS;
-	struct truth t = { .g = { nth * 0x9e3779b97f4a7c15u + from_environment("SEED", 0) } };
+	struct truth t = { .g = { .state = nth * 0x9e3779b97f4a7c15u + from_environment("SEED", 0),
+				  .sign_cookie = sign_cookie },
+			   .secrets = config->cookie_secrets };
 
 	if (!*state)
 		skip();
@@ -300,6 +369,11 @@ static void run(void **state, const struct engine_config *config, uint64_t nth)
 		ask_all(&t);
 	report(&t);
 	assert_true(t.n_sent > n / HITS_SHARE);
+	print_message("             %8lu  with COOKIE or NSID\n", t.n_sent_options);
+	if (config->cookies || config->nsid)
+		assert_true(t.n_sent_options > t.n_sent / WITH_OPTIONS_SHARE);
+	else
+		assert_int_equal(t.n_sent_options, 0);
 	expect_all_kinds(&t);
 	truth_close(&t);
 }
@@ -309,6 +383,9 @@ static void test_defaults(void **state)
 	struct engine_config config = ENGINE_CONFIG_INIT;
 
 	config.cookies = true;
+	config.cookie_secrets = (struct cookie_secrets){ .active = "0123456789abcde",
+							 .previous = "edcba9876543210",
+							 .has_previous = true };
 	run(state, &config, 1);
 }
 
@@ -325,8 +402,13 @@ static void test_smallest(void **state)
 {
 	struct engine_config config = ENGINE_CONFIG_INIT;
 
+	static const uint8_t nsid[ENGINE_NSID_MAX] = "the longest that may be";
+
 	config.max_udp_bytes = 512;
 	config.any = ENGINE_ANY_FULL;
+	config.cookies = true;
+	config.nsid = nsid;
+	config.nsid_bytes = sizeof(nsid);
 	run(state, &config, 3);
 }
 

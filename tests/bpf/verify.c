@@ -3,7 +3,7 @@
  * verify [--max N] OBJECT...: loads each program of a BPF object and prints what it costs: the
  * instructions that the verifier walked and its states at most, the size of the bytecode (after the
  * kernel's rewriting) and of the native code. Fails if a program does not load, then with the end of
- * the verifier's log, or if more than N instructions (30,000) were walked. Maps are made as
+ * the verifier's log, or if more than N instructions (100,000) were walked. Maps are made as
  * the object declares them and go away again.
  */
 #include <stdio.h>
@@ -18,7 +18,7 @@
 #define LOG_STATS      4 /* BPF_LOG_STATS: totals only */
 #define LOG_TAIL_BYTES 3000u
 
-static unsigned long max_verified = 30000;
+static unsigned long max_verified = 100000;
 static char log_buf[LOG_BYTES];
 
 static unsigned long number_after(const char *word)

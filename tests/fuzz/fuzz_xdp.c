@@ -141,7 +141,12 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 	native_now_ns = NOW_S * 1000000000ull;
 	native_jiffies = NOW_S; /* any but what fills a room */
 	entry_set_up(&memory);
-	state.option_up_mask = 1u << 10;
+	state.option_up_mask = 1u << 10 | 1u << 3 | 1u << 9;
+	state.options[0] = (struct volley_options){ .n_secrets = 2,
+						    .nsid_bytes = 7,
+						    .secrets = { { 1, 2 }, { 3, 4 } },
+						    .nsid = "\0\3\0\3ns1" };
+	state.options[0].nsid_sum = (0x0300ull + 0x0300) + ('n' | 's' << 8) + '1';
 	serve(&pkt_ipv4, bpf_htons(53), 0);
 	serve(&pkt_ipv6, bpf_htons(53), 0);
 	serve(&pkt_ipv4, 0, VOLLEY_TUNNEL_END);

@@ -312,18 +312,31 @@ static const char *check_dns_header(struct check *c)
 	return NULL;
 }
 
+/* Whether the answer ends with OPT with n octets of options. */
+static bool is_last_opt(const struct pkt_answer *a, size_t n)
+{
+	const uint8_t *opt = a->body + a->body_bytes - PKT_OPT_BYTES - n;
+
+	return PKT_OPT_BYTES + n <= a->body_bytes && !memcmp(opt, "\0\0\x29", 3) &&
+	       !get16(opt + 5) && get16(opt + 9) == n;
+}
+
 static const char *check_opt(struct check *c, const uint8_t *asked_opt)
 {
 	struct pkt_answer *a = c->out;
 
-	if (a->body_bytes < PKT_OPT_BYTES || !a->arcount)
+	size_t n = 0; /* octets of options */
+
+	if (!a->arcount)
 		return "no OPT for a query with one";
-	a->body_bytes -= PKT_OPT_BYTES;
+	while (!is_last_opt(a, n))
+		if (PKT_OPT_BYTES + ++n > a->body_bytes)
+			return "no OPT at the end with rcode and version 0, or not of its length";
+	a->body_bytes -= PKT_OPT_BYTES + n;
 	a->opt = a->body + a->body_bytes;
+	a->opt_options = n;
 	a->opt_udp_size = get16(a->opt + 3);
 	a->opt_flags = get16(a->opt + 7);
-	if (memcmp(a->opt, "\0\0\x29", 3) || get16(a->opt + 5) || get16(a->opt + 9))
-		return "OPT: not at the end, or rcode, version or options are not 0";
 	if (a->opt_flags != (get16(asked_opt + 7) & PKT_DO))
 		return "OPT: DO is not copied, or another flag is set";
 	return NULL;

@@ -86,6 +86,7 @@ struct pkt_answer {
 	uint16_t flags, qdcount, ancount, nscount, arcount;
 	const uint8_t *opt; /* NULL: none */
 	uint16_t opt_udp_size, opt_flags;
+	size_t opt_options; /* octets */
 };
 
 /*

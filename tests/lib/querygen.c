@@ -250,6 +250,8 @@ static size_t draw_option(struct querygen *g, uint8_t *to)
 	to[3] = (uint8_t)n;
 	for (size_t k = 0; k < n; k++)
 		to[4 + k] = (uint8_t)querygen_draw(g, 256);
+	if (i < COUNT(known) && known[i].code == 10 && n == 24 && g->sign_cookie)
+		g->sign_cookie(g, to + 4);
 	if (i < COUNT(known) && known[i].code == 8)
 		memcpy(to + 4, "\0\1\x18\0", 4);
 	return 4 + n;

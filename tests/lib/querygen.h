@@ -21,6 +21,8 @@
 
 struct querygen {
 	uint64_t state; /* any but 0 */
+	/* Makes a cookie of 24 octets, all drawn, one that somebody may have made; NULL: they stay. */
+	void (*sign_cookie)(struct querygen *g, uint8_t value[24]);
 };
 
 /* A number from 0 to n - 1. */

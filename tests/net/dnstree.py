@@ -346,7 +346,7 @@ def query(name, kind="A", flags="rd", do=False, payload=1232, options=(), edns=T
     return made
 
 
-COOKIE = dns.edns.GenericOption(dns.edns.OptionType.COOKIE, bytes(range(8)))
+EXPIRE = dns.edns.GenericOption(9, b"")  # RFC 7314: the driver leaves it to the workers
 
 
 def ask(lab, made, where=V4, source=None, tcp=False, timeout=TIMEOUT + 4):

@@ -8,7 +8,7 @@ import dns.message
 import dns.rrset
 import pytest
 
-from dnstree import COOKIE, SCRIPTED, ask, by, query, records, ttls, world_of
+from dnstree import EXPIRE, SCRIPTED, ask, by, query, records, ttls, world_of
 from netlab import V6, wait_for
 
 SECONDS = 8
@@ -74,10 +74,10 @@ def within_a_second(asks):
 
 
 def ways(world, name, kind="A"):
-    """By the driver over IPv4 and IPv6; by the worker, whom a cookie needs; over TCP."""
+    """By the driver over IPv4 and IPv6; by the worker, whom EXPIRE needs; over TCP."""
     return [lambda: ask(world.lab, query(name, kind, do=True)),
             lambda: ask(world.lab, query(name, kind, do=True), V6),
-            lambda: ask(world.lab, query(name, kind, do=True, options=[COOKIE])),
+            lambda: ask(world.lab, query(name, kind, do=True, options=[EXPIRE])),
             lambda: ask(world.lab, query(name, kind, do=True), tcp=True)]
 
 

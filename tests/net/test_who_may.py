@@ -5,7 +5,7 @@ import signal
 
 import pytest
 
-from dnstree import ALLOW, COOKIE, OUTSIDE4, OUTSIDE6, ask, by, codes, has, query, records, world_of
+from dnstree import ALLOW, EXPIRE, OUTSIDE4, OUTSIDE6, ask, by, codes, has, query, records, world_of
 from netlab import CLIENT4, CLIENT6, V4, V6, driver_counters, program, wait_for, zone
 
 PROHIBITED, NOT_AUTHORITATIVE = 18, 20
@@ -43,7 +43,7 @@ def names(hot, world, ways):
     return "www.good.lab.", WWW
 
 
-WORDS = [{"edns": False}, {}, {"do": True}, {"flags": "rd cd", "do": True}, {"options": [COOKIE]}]
+WORDS = [{"edns": False}, {}, {"do": True}, {"flags": "rd cd", "do": True}, {"options": [EXPIRE]}]
 
 
 @pytest.mark.parametrize("hot", [True, False], ids=["hot", "cold"])

@@ -37,7 +37,7 @@ def verify(kernel, program, objects, limit):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--max", default="30000", help="instructions that may be verified")
+    parser.add_argument("--max", default="100000", help="instructions that may be verified")
     parser.add_argument("--kernels", default="6.1 6.12 newest", help=f"of {', '.join(fetch.SERIES)}")
     parser.add_argument("program", type=Path)
     parser.add_argument("objects", type=Path, nargs="+")

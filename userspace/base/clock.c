@@ -42,6 +42,14 @@ uint64_t clock_wall_s(void)
 	return (uint64_t)now(CLOCK_REALTIME).tv_sec;
 }
 
+uint64_t clock_wall_ahead_ns(void)
+{
+	struct timespec wall = now(CLOCK_REALTIME);
+	uint64_t wall_ns = (uint64_t)wall.tv_sec * CLOCK_NS_PER_S + (uint64_t)wall.tv_nsec;
+
+	return wall_ns - (clock_ns() - (uint64_t)offset_ns);
+}
+
 void clock_read(struct clock_now *now)
 {
 	*now = (struct clock_now){

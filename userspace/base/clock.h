@@ -32,6 +32,12 @@ void clock_set_offset(int64_t ahead_ns);
 /* CLOCK_REALTIME in seconds since 1970: cookies, signatures, serials. It may jump. */
 uint64_t clock_wall_s(void);
 
+/*
+ * CLOCK_REALTIME less the clock that bpf_ktime_get_coarse_ns() reads, modulo 2^64. It changes only when the wall
+ * clock is set.
+ */
+uint64_t clock_wall_ahead_ns(void);
+
 /* A moment, by all three. */
 struct clock_now {
 	uint64_t ns;       /* clock_ns() */

@@ -21,14 +21,19 @@
 #define STOP_S           60u
 #define STOP_BYTES_PER_S (16u << 20)
 
+/* The driver dates cookies by the wall clock, which may be set at any time. */
 static void serve_until(struct daemon *d, uint32_t until_s)
 {
+	uint64_t wall_ns = clock_wall_ahead_ns();
 	size_t i;
 
 	pthread_mutex_lock(&d->alive_lock);
-	for (i = 0; i < 2; i++)
-		if (d->alive[i])
-			__atomic_store_n(&d->alive[i]->serve_until_s, until_s, __ATOMIC_RELEASE);
+	for (i = 0; i < 2; i++) {
+		if (!d->alive[i])
+			continue;
+		__atomic_store_n(&d->alive[i]->wall_ns, wall_ns, __ATOMIC_RELAXED);
+		__atomic_store_n(&d->alive[i]->serve_until_s, until_s, __ATOMIC_RELEASE);
+	}
 	for (i = 0; i < d->n_alive_old; i++)
 		__atomic_store_n(d->alive_old[i], until_s, __ATOMIC_RELEASE);
 	pthread_mutex_unlock(&d->alive_lock);
@@ -50,6 +55,17 @@ void daemon_serve_by(struct daemon *d, struct volley_state *first, struct volley
 	d->alive[1] = second;
 	pthread_mutex_unlock(&d->alive_lock);
 	beat(d);
+}
+
+void daemon_tell_options(struct daemon *d)
+{
+	struct volley_state *state = d->memory.state;
+	uint32_t at = !(state->options_at & 1);
+
+	state->wall_ns = clock_wall_ahead_ns();
+	engine_options(&d->engine_config, &state->options[at]);
+	__atomic_store_n(&state->options_at, at, __ATOMIC_RELEASE);
+	state->option_up_mask = engine_option_mask(&d->engine_config);
 }
 
 void daemon_silence_old(struct daemon *d)

@@ -43,6 +43,12 @@ void daemon_silence(struct daemon *d);
 void daemon_serve_by(struct daemon *d, struct volley_state *first, struct volley_state *second);
 
 /*
+ * Tells the driver how to answer COOKIE and NSID: by the table that is not read, which then is, so that a query is
+ * answered by one of them. Control's thread.
+ */
+void daemon_tell_options(struct daemon *d);
+
+/*
  * Attaches to all interfaces of the configuration. Programs that are there come first: theirs are the
  * maps with the answers. -EPROTO or ERR_RUNNING, logged, where one would go on answering beside us.
  */

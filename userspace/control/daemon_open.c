@@ -137,7 +137,7 @@ static int open_cache(struct daemon *d)
 		log_info("answer cache: adopted with its answers");
 	daemon_clean_others(d);
 	d->memory.state->max_udp_bytes = d->config->max_udp_size_bytes;
-	d->memory.state->option_up_mask = engine_option_mask(&d->engine_config);
+	daemon_tell_options(d);
 	daemon_serve_by(d, d->memory.state, NULL);
 	return daemon_start_heartbeat(d);
 }

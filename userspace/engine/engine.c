@@ -38,6 +38,33 @@ uint64_t engine_option_mask(const struct engine_config *config)
 	return mask;
 }
 
+static void put_nsid(const struct engine_config *config, struct volley_options *out)
+{
+	uint64_t sum = 0;
+
+	out->nsid_bytes = DNS_OPTION_FIXED_BYTES + config->nsid_bytes;
+	wire_store_be16(out->nsid, DNS_OPTION_NSID);
+	wire_store_be16(out->nsid + 2, config->nsid_bytes);
+	memcpy(out->nsid + DNS_OPTION_FIXED_BYTES, config->nsid, config->nsid_bytes);
+	for (uint32_t i = 0; i < out->nsid_bytes; i += 2)
+		sum += out->nsid[i] | (uint64_t)out->nsid[i + 1] << 8;
+	out->nsid_sum = sum;
+}
+
+void engine_options(const struct engine_config *config, struct volley_options *out)
+{
+	const struct cookie_secrets *secrets = &config->cookie_secrets;
+
+	*out = (struct volley_options){ 0 };
+	if (config->cookies) {
+		out->n_secrets = secrets->has_previous ? 2 : 1;
+		memcpy(out->secrets[0], secrets->active, sizeof(out->secrets[0]));
+		memcpy(out->secrets[1], secrets->previous, sizeof(out->secrets[1]));
+	}
+	if (config->nsid)
+		put_nsid(config, out);
+}
+
 int engine_cache_new(struct engine_cache **out, struct cache *cache)
 {
 	struct engine_cache *place = calloc(1, sizeof(*place));

@@ -106,10 +106,16 @@ struct engine_data {
 uint64_t engine_config_digest(const struct engine_config *config);
 
 /*
- * The EDNS options that change an answer, a bit for each code below 64: what has one of them must
- * come to the engine (volley_state.option_up_mask). Pure; any thread.
+ * The EDNS options that change an answer, a bit for each code below 64: what has one of them comes to
+ * the engine, but for those that engine_options() tells the driver of (volley_state.option_up_mask). Pure; any thread.
  */
 uint64_t engine_option_mask(const struct engine_config *config);
+
+/*
+ * What the driver needs to answer COOKIE and NSID as an engine with this configuration does. Pure; any
+ * thread.
+ */
+void engine_options(const struct engine_config *config, struct volley_options *out);
 
 struct engine;
 

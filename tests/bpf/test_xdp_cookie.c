@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * COOKIE and NSID by the driver: the vectors of RFC 9018 appendix A, and what it leaves to the engine.
+ * That it always answers as the engine does is in test_truth.c.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <arpa/inet.h>
+#include <cmocka.h>
+#include <time.h>
+
+#include "base/wire.h"
+#include "tests/lib/xdpworld.h"
+
+#define WWW "\3www\7example\3com"
+#define NS  1000000000ull
+
+#define SECRET     "e5e973e5a6b2a43f48e7dc849e37bfcf"
+#define SECRET_OLD "dd3bdf9344b678b185a6f5cb60fca715"
+#define SECRET_NEW "445536bcd2513298075a5d379663c962"
+#define V6         "2001:db8:220:1:59de:d0f4:8769:82b8"
+#define LEARNT     "2464c4abcf10c957010000005cf79f111f8130c3eee29480"
+
+static uint8_t frame[PKT_FRAME_MAX], dns[PKT_FRAME_MAX];
+static struct xdp_result result;
+static struct pkt_answer answer;
+
+struct row {
+	const char *name, *secret, *previous, *from;
+	uint32_t now_s;
+	const char *asked, *wanted; /* values of the option; wanted NULL: it goes up */
+};
+
+static const struct row rows[] = {
+	{ "A.1 learning a new cookie", SECRET, NULL, "198.51.100.100", 1559731985,
+	  "2464c4abcf10c957", LEARNT },
+	{ "A.1 the same comes back", SECRET, NULL, "198.51.100.100", 1559731985 + 1800, LEARNT,
+	  LEARNT },
+	{ "A.2 the same client learns a renewed one", SECRET, NULL, "198.51.100.100", 1559734385,
+	  LEARNT, "2464c4abcf10c957010000005cf7a871d4a564a1442aca77" },
+	{ "A.3 another client learns a renewed one", SECRET, NULL, "203.0.113.203", 1559734700,
+	  "fc93fc62807ddb8601abcdef5cf78f71a314227b6679ebf5",
+	  "fc93fc62807ddb86010000005cf7a9acf73a7810aca2381e" },
+	{ "A.4 IPv6, made with the old secret", SECRET_NEW, SECRET_OLD, V6, 1559741961,
+	  "22681ab97d52c298010000005cf7c57926556bd0934c72f8",
+	  "22681ab97d52c298010000005cf7c609a6bb79d16625507a" },
+	{ "a server part of 8 octets", SECRET, NULL, "198.51.100.100", 1559731985,
+	  "2464c4abcf10c9570101010101010101", LEARNT },
+	{ "a server part of 32 octets", SECRET, NULL, "198.51.100.100", 1559731985,
+	  "2464c4abcf10c9570101010101010101010101010101010101010101010101010101010101010101",
+	  LEARNT },
+	{ "a client part of 7 octets", SECRET, NULL, "198.51.100.100", 1559731985, "2464c4abcf10c9",
+	  NULL },
+	{ "a server part of 7 octets", SECRET, NULL, "198.51.100.100", 1559731985,
+	  "2464c4abcf10c95701010101010101", NULL },
+	{ "a server part of 33 octets", SECRET, NULL, "198.51.100.100", 1559731985,
+	  "2464c4abcf10c957010101010101010101010101010101010101010101010101010101010101010101",
+	  NULL },
+};
+
+static size_t from_hex(void *to, const char *hex)
+{
+	uint8_t *octets = to;
+	size_t n = 0;
+
+	for (; *hex; hex += 2)
+		assert_int_equal(sscanf(hex, "%2hhx", octets + n++), 1);
+	return n;
+}
+
+static uint64_t coarse_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC_COARSE, &ts);
+	return (uint64_t)ts.tv_sec * NS + (uint64_t)ts.tv_nsec;
+}
+
+/* What the driver's wall clock says. */
+static uint32_t wall_s(struct xdp_world *w)
+{
+	return (uint32_t)((w->maps.memory.state->wall_ns + coarse_ns()) / NS);
+}
+
+/* For most of a second the driver's wall clock says now_s. It reads `wall_ns` once a jiffy. */
+static void set_wall(struct xdp_world *w, uint32_t now_s)
+{
+	const struct timespec jiffies = { .tv_nsec = 25000000 };
+
+	w->maps.memory.state->wall_ns = now_s * NS + NS / 16 - coarse_ns();
+	nanosleep(&jiffies, NULL);
+}
+
+static void know(struct xdp_world *w, const struct row *row)
+{
+	struct volley_options *o = &w->maps.memory.state->options[0];
+
+	*o = (struct volley_options){ .n_secrets = row->previous ? 2 : 1 };
+	from_hex(o->secrets[0], row->secret);
+	if (row->previous)
+		from_hex(o->secrets[1], row->previous);
+	set_wall(w, row->now_s);
+}
+
+/* A query with these options in a frame of its own family. */
+static size_t build(const char *from, const uint8_t *options, size_t n)
+{
+	const struct pkt_ask ask = { .name = (const uint8_t *)WWW,
+				     .edns = true,
+				     .udp_size = 1232,
+				     .options = options,
+				     .n_options = n };
+	struct pkt p = strchr(from, ':') ? pkt_ipv6 : pkt_ipv4;
+
+	assert_int_equal(inet_pton(p.ipv6 ? AF_INET6 : AF_INET, from, p.from), 1);
+	return pkt_build(frame, &p, dns, pkt_ask(dns, &ask));
+}
+
+static size_t put_cookie(uint8_t *to, const char *hex)
+{
+	size_t n = from_hex(to + 4, hex);
+
+	wire_store_be16(to, 10);
+	wire_store_be16(to + 2, (uint16_t)n);
+	return 4 + n;
+}
+
+static void expect_cookie(struct xdp_world *w, const struct row *row)
+{
+	uint8_t options[64], wanted[28];
+	size_t n = build(row->from, options, put_cookie(options, row->asked));
+
+	if (!row->wanted) {
+		know(w, row);
+		xdp_expect_unchanged(w, row->name, frame, n, VOLLEY_UP_OPTION);
+		return;
+	}
+	do { /* once more where this process had to wait until the second was over */
+		know(w, row);
+		xdp_expect_answer(w, row->name, frame, n, VOLLEY_HIT_FULL, &result, &answer);
+	} while (wall_s(w) != row->now_s);
+	put_cookie(wanted, row->wanted);
+	if (answer.opt_options != sizeof(wanted) ||
+	    memcmp(answer.opt + PKT_OPT_BYTES, wanted, sizeof(wanted)))
+		fail_msg("%s: another cookie", row->name);
+}
+
+static void test_as_the_rfc(void **state)
+{
+	struct xdp_world *w = xdp_world_take_with(state, (const uint8_t *)WWW);
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		expect_cookie(w, &rows[i]);
+}
+
+static void test_a_second_cookie_goes_up(void **state)
+{
+	struct xdp_world *w = xdp_world_take_with(state, (const uint8_t *)WWW);
+	uint8_t options[64];
+	size_t n = put_cookie(options, LEARNT);
+
+	know(w, &rows[0]);
+	n += put_cookie(options + n, LEARNT);
+	xdp_expect_unchanged(w, "twice", frame, build(rows[0].from, options, n), VOLLEY_UP_OPTION);
+}
+
+static void test_without_secrets_it_goes_up(void **state)
+{
+	struct xdp_world *w = xdp_world_take_with(state, (const uint8_t *)WWW);
+	uint8_t options[64];
+	size_t n = put_cookie(options, LEARNT);
+
+	xdp_expect_unchanged(w, "no secret", frame, build(rows[0].from, options, n),
+			     VOLLEY_UP_OPTION);
+}
+
+/* Of a limit that the whole answer just reaches, the cookie leaves the short one. */
+static void test_the_cookie_counts_for_the_limit(void **state)
+{
+	struct xdp_world *w = xdp_world_take(state);
+	const size_t fixed = 12 + sizeof(WWW) + 4 + PKT_OPT_BYTES;
+	uint8_t options[64];
+	size_t n = put_cookie(options, LEARNT);
+
+	for (size_t less = 0; less <= 1; less++) {
+		struct entry e = { .name = (const uint8_t *)WWW, .short_bytes = 20 };
+
+		w = xdp_world_take(state);
+		e.full_bytes = (uint16_t)(1232 - fixed - 28 + 1 - less);
+		xdp_world_put(w, &e);
+		know(w, &rows[0]);
+		xdp_expect_answer(w, "limit", frame, build(rows[0].from, options, n),
+				  less ? VOLLEY_HIT_FULL : VOLLEY_HIT_SHORT, &result, &answer);
+		assert_int_equal(answer.opt_options, 28);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_as_the_rfc),
+		cmocka_unit_test(test_a_second_cookie_goes_up),
+		cmocka_unit_test(test_without_secrets_it_goes_up),
+		cmocka_unit_test(test_the_cookie_counts_for_the_limit),
+	};
+
+	return cmocka_run_group_tests(tests, xdp_world_open, xdp_world_close);
+}

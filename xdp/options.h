@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The EDNS options that the driver answers: COOKIE (RFC 7873, RFC 9018) and NSID (RFC 5001).
+ *
+ *   query    OPT │ options: where COOKIE lies, whether NSID is there      question.h: options_note()
+ *   answer   body │ OPT │ COOKIE, 28 octets │ NSID                        options_make(), options_write()
+ *
+ * A query without these takes one branch for them. Both functions are global: the verifier looks at each
+ * once, by itself, and they have a stack of their own. What is unusual goes up.
+ */
+#ifndef VOLLEY_XDP_OPTIONS_H
+#define VOLLEY_XDP_OPTIONS_H
+
+#include "xdp/abi.h"
+#include "xdp/cookie.h"
+#include "xdp/packet.h"
+#include "xdp/sum.h"
+
+#define EDNS_OPT_BYTES     11
+#define OPTION_NSID        3
+#define OPTION_COOKIE      10
+#define OPTION_HEAD_BYTES  4
+#define OPTION_MASK        1023 /* VOLLEY_QUERY_MAX is 512, so one bit more than that less one */
+#define COOKIE_CLIENT_ONLY 8
+#define COOKIE_WHOLE       24
+#define COOKIE_LEAST       16
+#define COOKIE_MOST        40
+
+int options_make(struct xdp_md *ctx, struct volley_cpu *cpu, const struct volley_options *o);
+int options_write(struct xdp_md *ctx, struct volley_cpu *cpu, const struct volley_options *o);
+
+/* An option of the mask whose value lies at `at` in the message. -1, or a reason to go up. */
+static __always_inline int options_note(struct volley_cpu *cpu, const struct volley_state *state,
+					__u32 code, __u32 at, __u32 bytes)
+{
+	__u32 which = cpu->options_at & 1;
+	const struct volley_options *o = &state->options[which];
+
+	if (code == OPTION_COOKIE && o->n_secrets && !(cpu->options & VOLLEY_OPTION_COOKIE)) {
+		if (bytes != COOKIE_CLIENT_ONLY && (bytes < COOKIE_LEAST || bytes > COOKIE_MOST))
+			return VOLLEY_UP_OPTION;
+		cpu->options |= VOLLEY_OPTION_COOKIE;
+		cpu->cookie_at = (__u16)at;
+		cpu->cookie_bytes = (__u8)bytes;
+		cpu->opt_bytes += OPTION_HEAD_BYTES + COOKIE_WHOLE;
+		return -1;
+	}
+	if (code == OPTION_NSID && o->nsid_bytes && !(cpu->options & VOLLEY_OPTION_NSID)) {
+		cpu->options |= VOLLEY_OPTION_NSID;
+		cpu->opt_bytes = (__u16)(cpu->opt_bytes + o->nsid_bytes);
+		return -1;
+	}
+	return VOLLEY_UP_OPTION;
+}
+
+/* The source address, as it is hashed. -1 or a reason. */
+static __always_inline int cookie_client(struct volley_cookie_client *client, struct xdp_md *ctx,
+					 const struct volley_cpu *cpu)
+{
+	const void *end = (void *)(long)ctx->data_end;
+	const void *l3 = (void *)(long)ctx->data + bounded(cpu->l3_offset, OFFSET_MASK);
+	const __u32 *from;
+
+	if (l3 + sizeof(struct ipv6hdr) > end)
+		return VOLLEY_UP_OPTIONS; /* cannot be: with UDP and DNS, IPv4 has these, too */
+	client->is_ipv6 = cpu->ipv6;
+	if (!cpu->ipv6) {
+		client->address[0] = ((const struct iphdr *)l3)->saddr;
+		client->address[1] = 0;
+		return -1;
+	}
+	from = ((const struct ipv6hdr *)l3)->saddr.in6_u.u6_addr32;
+	client->address[0] = from[0] | (__u64)from[1] << 32;
+	client->address[1] = from[2] | (__u64)from[3] << 32;
+	return -1;
+}
+
+/* The answer's COOKIE to cpu->cookie_head and behind. -1 or a reason. */
+static __always_inline int cookie_answer(struct xdp_md *ctx, struct volley_cpu *cpu,
+					 const struct volley_options *o)
+{
+	enum volley_cookie verdict = VOLLEY_COOKIE_BAD;
+	struct volley_cookie_client client;
+	int reason = cookie_client(&client, ctx, cpu);
+	const void *end = (void *)(long)ctx->data_end;
+	const __u64 *asked = (void *)(long)ctx->data + bounded(cpu->dns_offset, OFFSET_MASK) +
+			     bounded(cpu->cookie_at, OPTION_MASK);
+
+	if (reason >= 0)
+		return reason;
+	if ((const void *)(asked + 1) > end)
+		return VOLLEY_UP_OPTIONS;
+	cpu->cookie_head = bpf_htonl(OPTION_COOKIE << 16 | COOKIE_WHOLE);
+	cpu->cookie[0] = asked[0];
+	if (cpu->cookie_bytes == COOKIE_WHOLE) {
+		if ((const void *)(asked + 3) > end)
+			return VOLLEY_UP_OPTIONS;
+		cpu->cookie[1] = asked[1];
+		cpu->cookie[2] = asked[2];
+		verdict = volley_cookie_judge(cpu->cookie, o->secrets, o->n_secrets, &client,
+					      cpu->wall_s);
+	}
+	if (verdict != VOLLEY_COOKIE_GOOD)
+		volley_cookie_make(cpu->cookie, o->secrets[0], &client, cpu->wall_s);
+	return -1;
+}
+
+/*
+ * Behind reply_choose(), while the query is whole: makes the options and adds them to the body's sum, with
+ * the length that OPT gives for them: both begin at an odd offset in OPT. -1 or a reason to go up.
+ */
+__noinline int options_make(struct xdp_md *ctx, struct volley_cpu *cpu,
+			    const struct volley_options *o)
+{
+	__u64 sum;
+	__u32 i;
+
+	if (!cpu || !o)
+		return VOLLEY_UP_OPTION;
+	sum = bpf_htons((__u16)(cpu->opt_bytes - EDNS_OPT_BYTES));
+	if (cpu->options & VOLLEY_OPTION_COOKIE) {
+		int reason = cookie_answer(ctx, cpu, o);
+
+		if (reason >= 0)
+			return reason;
+		sum += cpu->cookie_head;
+#pragma unroll
+		for (i = 0; i < 3; i++)
+			sum += (cpu->cookie[i] & 0xffffffff) + (cpu->cookie[i] >> 32);
+	}
+	if (cpu->options & VOLLEY_OPTION_NSID)
+		sum += o->nsid_sum;
+	cpu->body_sum += sum_at(sum, cpu->name_bytes + cpu->body_bytes + 1u);
+	return -1;
+}
+
+/* Puts the options behind the answer's OPT, and their length into it. -1 or a reason to drop. */
+__noinline int options_write(struct xdp_md *ctx, struct volley_cpu *cpu,
+			     const struct volley_options *o)
+{
+	const void *end = (void *)(long)ctx->data_end;
+	__u64 nsid_rest, at;
+	void *opt;
+
+	if (!cpu || !o)
+		return VOLLEY_DROP_EDIT;
+	at = bounded(cpu->dns_offset + DNS_HEADER + cpu->name_bytes + 4u + cpu->body_bytes,
+		     FRAME_MASK);
+	opt = (void *)(long)ctx->data + at;
+	if (opt + EDNS_OPT_BYTES > end)
+		return VOLLEY_DROP_EDIT;
+	*(__be16 *)(opt + 9) = bpf_htons((__u16)(cpu->opt_bytes - EDNS_OPT_BYTES));
+	at += EDNS_OPT_BYTES;
+	if (cpu->options & VOLLEY_OPTION_COOKIE) {
+		opt += EDNS_OPT_BYTES;
+		if (opt + OPTION_HEAD_BYTES + COOKIE_WHOLE > end)
+			return VOLLEY_DROP_EDIT;
+		*(__be32 *)opt = cpu->cookie_head;
+		*(__u64 *)(opt + 4) = cpu->cookie[0];
+		*(__u64 *)(opt + 12) = cpu->cookie[1];
+		*(__u64 *)(opt + 20) = cpu->cookie[2];
+		at += OPTION_HEAD_BYTES + COOKIE_WHOLE;
+	}
+	if (!(cpu->options & VOLLEY_OPTION_NSID))
+		return -1;
+	nsid_rest = bounded(o->nsid_bytes - 1, VOLLEY_NSID_BYTES - 1);
+	return bpf_xdp_store_bytes(ctx, (__u32)at, (void *)o->nsid, (__u32)nsid_rest + 1) ?
+		       VOLLEY_DROP_EDIT :
+		       -1;
+}
+
+#endif
