@@ -56,14 +56,6 @@ static const struct {
 };
 #define N_ZONES (sizeof(zone_files) / sizeof(zone_files[0]))
 
-static uint64_t coarse_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC_COARSE, &ts);
-	return (uint64_t)ts.tv_sec * CLOCK_NS_PER_S + (uint64_t)ts.tv_nsec;
-}
-
 /* Both answerers over one cache. */
 struct truth {
 	struct bpfmaps maps;
@@ -152,7 +144,7 @@ static void truth_open(struct truth *t, const struct engine_config *config)
 	state->serve_until_s = VOLLEY_NEVER;
 	state->max_udp_bytes = config->max_udp_bytes;
 	state->option_up_mask = engine_option_mask(config);
-	state->wall_ns = NOW_WALL_S * CLOCK_NS_PER_S - coarse_ns();
+	state->wall_ns = NOW_WALL_S * CLOCK_NS_PER_S - xdp_coarse_ns();
 	engine_options(config, &state->options[0]);
 	serve_addresses(state);
 	serve_zones(t);
@@ -172,7 +164,7 @@ static void truth_close(struct truth *t)
 /* As the driver reads it. */
 static uint32_t wall_s(const struct truth *t)
 {
-	return (uint32_t)((cache_state(t->cache)->wall_ns + coarse_ns()) / CLOCK_NS_PER_S);
+	return (uint32_t)((cache_state(t->cache)->wall_ns + xdp_coarse_ns()) / CLOCK_NS_PER_S);
 }
 
 /* The driver reads its clock once a jiffy: away from where a second ends both clocks say the same. */
@@ -182,7 +174,7 @@ static void wait_within_second(const struct truth *t)
 	uint64_t ns;
 
 	do
-		ns = (cache_state(t->cache)->wall_ns + coarse_ns()) % CLOCK_NS_PER_S;
+		ns = (cache_state(t->cache)->wall_ns + xdp_coarse_ns()) % CLOCK_NS_PER_S;
 	while (ns < margin_ns || ns > CLOCK_NS_PER_S - margin_ns);
 }
 

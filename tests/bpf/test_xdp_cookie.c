@@ -71,18 +71,10 @@ static size_t from_hex(void *to, const char *hex)
 	return n;
 }
 
-static uint64_t coarse_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC_COARSE, &ts);
-	return (uint64_t)ts.tv_sec * NS + (uint64_t)ts.tv_nsec;
-}
-
 /* What the driver's wall clock says. */
 static uint32_t wall_s(struct xdp_world *w)
 {
-	return (uint32_t)((w->maps.memory.state->wall_ns + coarse_ns()) / NS);
+	return (uint32_t)((w->maps.memory.state->wall_ns + xdp_coarse_ns()) / NS);
 }
 
 /* For most of a second the driver's wall clock says now_s. It reads `wall_ns` once a jiffy. */
@@ -90,7 +82,7 @@ static void set_wall(struct xdp_world *w, uint32_t now_s)
 {
 	const struct timespec jiffies = { .tv_nsec = 25000000 };
 
-	w->maps.memory.state->wall_ns = now_s * NS + NS / 16 - coarse_ns();
+	w->maps.memory.state->wall_ns = now_s * NS + NS / 16 - xdp_coarse_ns();
 	nanosleep(&jiffies, NULL);
 }
 

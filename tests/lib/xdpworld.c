@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "tests/lib/xdpworld.h"
 
+#include <time.h>
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -173,6 +174,14 @@ void xdp_expect_unchanged(struct xdp_world *w, const char *what, const uint8_t *
 		fail_msg("%s: action %d", what, r.action);
 	if (r.bytes != n || memcmp(r.frame, frame, n))
 		fail_msg("%s: passed, but not unchanged", what);
+}
+
+uint64_t xdp_coarse_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC_COARSE, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000ull + (uint64_t)ts.tv_nsec;
 }
 
 void xdp_expect_answer(struct xdp_world *w, const char *what, const uint8_t *frame, size_t n,

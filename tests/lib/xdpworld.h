@@ -61,6 +61,9 @@ void xdp_expect_unchanged(struct xdp_world *w, const char *what, const uint8_t *
 void xdp_expect_answer(struct xdp_world *w, const char *what, const uint8_t *frame, size_t n,
 		       int reason, struct xdp_result *r, struct pkt_answer *a);
 
+/* The clock that the program reads, once a jiffy: nanoseconds. */
+uint64_t xdp_coarse_ns(void);
+
 const char *xdp_reason_name(int reason);
 
 #endif
