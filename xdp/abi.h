@@ -2,7 +2,7 @@
 /*
  * The one header that the XDP program and userspace share: what lies in the maps.
  *
- *   volley_abi_5   one struct volley_state: switches, service addresses, hash keys
+ *   volley_abi_6   one struct volley_state: switches, service addresses, hash keys
  *   volley_index   buckets of 8 words, one cache line each:  tag (32 bits) | location (32 bits)
  *   volley_store   segments of 256 KiB; each a header and then entries, end to end
  *   volley_zones   one struct volley_zone for each zone: its generation
@@ -40,8 +40,8 @@
 
 #include "xdp/cookie.h"
 
-#define VOLLEY_ABI          5
-#define VOLLEY_STATE_MAP    "volley_abi_5"
+#define VOLLEY_ABI          6
+#define VOLLEY_STATE_MAP    "volley_abi_6"
 #define VOLLEY_STATE_PREFIX "volley_abi_" /* of any version */
 #define VOLLEY_MAGIC        0x766c6579u   /* "vley": the daemon has set the maps up */
 

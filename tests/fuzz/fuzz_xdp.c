@@ -122,7 +122,7 @@ static void serve(const struct pkt *p, __be16 port, uint8_t mark)
 int LLVMFuzzerInitialize(int *argc, char ***argv)
 {
 	static const struct native_map maps[] = {
-		{ &volley_abi_5, &state, sizeof(state), 1, 0 },
+		{ &volley_abi_6, &state, sizeof(state), 1, 0 },
 		{ &volley_index, index_buckets, sizeof(index_buckets[0]), N_BUCKETS, 0 },
 		{ &volley_store, store, VOLLEY_SEGMENT_BYTES, N_SEGMENTS, 0 },
 		{ &volley_zones, zones, sizeof(zones[0]), N_ZONES, 0 },
