@@ -8,7 +8,7 @@ import dns.message
 import dns.rcode
 import pytest
 
-from netlab import Answered, texts, write_zone, zone
+from netlab import V4, V6, Answered, texts, write_zone, zone
 
 N_FITS, N_HALF, N_NEVER = 240, 160, 280  # strings of 240 octets: 60, 40, 70 KiB of records
 
@@ -55,6 +55,22 @@ def test_too_large_for_udp_is_truncated_and_whole_over_tcp(lab, daemon, served):
     assert one.by == {"tcp": 1}
     assert engine(daemon)["truncated"] == 1
     assert shows(daemon, "truncated", 1)
+
+
+@pytest.mark.parametrize("where", (V4, V6))
+def test_queries_of_any_length_are_answered(lab, daemon, served, where):
+    """Padded (RFC 7830) up to all that UDP can carry, in as many fragments as it takes: as by knotd, nsd and named."""
+    longest = 65507 if where == V4 else 65527
+    sizes = (1400, 4096, 4097, 9000, longest)
+    with Answered(daemon) as all_of_them:
+        for size in sizes:
+            query = query_for("www", "A", use_edns=0, payload=1232)
+            padding = size - len(query.to_wire()) - 4
+            query.use_edns(0, payload=1232, options=[dns.edns.GenericOption(12, bytes(padding))])
+            wire = query.to_wire(max_size=65535)
+            assert len(wire) == size
+            assert texts(dns.message.from_wire(lab.udp_wire(wire, where))) == ["192.0.2.10"]
+    assert all_of_them.by == {"worker": 1, "kernel_socket": len(sizes) - 1}
 
 
 def test_too_large_for_a_message_is_truncated_and_servfail_over_tcp(lab, daemon, served):

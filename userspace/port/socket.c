@@ -14,12 +14,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "xdp/source.h"
 
 #define SEND_TRIES   3 /* when the kernel has no room: wait and try again so often */
 #define SEND_WAIT_MS 1
+#define LINE_BYTES   64u
+#define PAGE_BYTES   4096u /* of each buffer, what is kept */
 
 struct slot {
 	struct sockaddr_storage peer;
@@ -36,7 +39,8 @@ struct socket_port {
 	bool is_wildcard; /* the address that was asked is known of each message only */
 	uint32_t msg_bytes;
 	struct awake awake;
-	uint8_t *data;       /* PORT_BURST buffers of msg_bytes */
+	uint32_t stride;     /* from one buffer to the next */
+	uint8_t *data;       /* PORT_BURST buffers */
 	unsigned int n_used; /* slots, from the first on, that the kernel has written to */
 	struct slot slots[PORT_BURST];
 	struct slot late[PORT_BURST];
@@ -153,6 +157,17 @@ static unsigned int read_burst(struct socket_port *s, unsigned int n_cap)
 	return 0;
 }
 
+/* Gives back the memory that only long datagrams reach, so that a flood of them does not keep it. */
+static void trim(const struct socket_port *s, unsigned int i)
+{
+	uintptr_t at = (uintptr_t)s->data + (size_t)i * s->stride;
+	uintptr_t from = (at + 2 * PAGE_BYTES - 1) & ~(uintptr_t)(PAGE_BYTES - 1);
+	uintptr_t to = (at + s->msg_bytes) & ~(uintptr_t)(PAGE_BYTES - 1);
+
+	if (s->in[i].msg_len > PAGE_BYTES && from < to)
+		(void)madvise((void *)from, to - from, MADV_DONTNEED);
+}
+
 static unsigned int socket_receive(struct port *p, uint64_t now_ns, struct port_msg *msgs,
 				   unsigned int n_cap)
 {
@@ -161,9 +176,11 @@ static unsigned int socket_receive(struct port *p, uint64_t now_ns, struct port_
 
 	(void)now_ns;
 	assert(n_cap <= PORT_BURST);
-	for (unsigned int i = 0; i < s->n_used; i++)
-		arm(s, &s->slots[i], &s->in[i].msg_hdr, s->data + (size_t)i * s->msg_bytes,
+	for (unsigned int i = 0; i < s->n_used; i++) {
+		trim(s, i);
+		arm(s, &s->slots[i], &s->in[i].msg_hdr, s->data + (size_t)i * s->stride,
 		    s->msg_bytes);
+	}
 	n_in = read_burst(s, n_cap);
 	awake_note(&s->awake, n_in);
 	return take_burst(s, msgs, n_in);
@@ -301,7 +318,8 @@ static void socket_close(struct port *p)
 
 	if (p->fd >= 0)
 		close(p->fd);
-	free(s->data);
+	if (s->data)
+		munmap(s->data, (size_t)s->stride * PORT_BURST);
 	free(s);
 }
 
@@ -379,13 +397,33 @@ static int bind_socket(struct socket_port *s, const struct socket_config *config
 	return err;
 }
 
+/*
+ * The buffers are an odd number of cache lines apart, so that the heads of a burst lie in different sets. The part of a
+ * buffer that no datagram has reached takes no memory; with huge pages it would.
+ */
+static int map_buffers(struct socket_port *s)
+{
+	void *data;
+
+	s->stride = ((s->msg_bytes - 1) / LINE_BYTES + 1) | 1;
+	s->stride *= LINE_BYTES;
+	data = mmap(NULL, (size_t)s->stride * PORT_BURST, PROT_READ | PROT_WRITE,
+		    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (data == MAP_FAILED)
+		return -errno;
+	/* This fails only in a kernel that has no huge pages. */
+	(void)madvise(data, (size_t)s->stride * PORT_BURST, MADV_NOHUGEPAGE);
+	s->data = data;
+	return 0;
+}
+
 int socket_open(struct port **out, const struct socket_config *config)
 {
-	uint32_t msg_bytes = config->msg_bytes ? config->msg_bytes : SOCKET_MSG_BYTES_DEFAULT;
+	uint32_t msg_bytes = config->msg_bytes ? config->msg_bytes : SOCKET_MSG_BYTES_MAX;
 	struct socket_port *s;
-	int err = -ENOMEM;
+	int err;
 
-	if (msg_bytes < 512 || msg_bytes > 65507)
+	if (msg_bytes < 512 || msg_bytes > SOCKET_MSG_BYTES_MAX)
 		return -EINVAL;
 	s = calloc(1, sizeof(*s));
 	if (!s)
@@ -394,8 +432,8 @@ int socket_open(struct port **out, const struct socket_config *config)
 	s->msg_bytes = msg_bytes;
 	s->is_wildcard = is_wildcard(&config->listen);
 	s->n_used = PORT_BURST;
-	s->data = calloc(PORT_BURST, msg_bytes);
-	if (s->data)
+	err = map_buffers(s);
+	if (!err)
 		err = bind_socket(s, config);
 	if (err) {
 		port_close(&s->port);

@@ -14,7 +14,8 @@
 #include "port/addr.h"
 #include "port/port.h"
 
-#define SOCKET_MSG_BYTES_DEFAULT 4096
+/* All that UDP can carry: peers answer whatever length a query is padded to (RFC 7830). */
+#define SOCKET_MSG_BYTES_MAX 65535
 /*
  * A small datagram counts with all the memory that it lies in, up to 4 KiB and more, and the kernel doubles
  * this: some 120 of them, as many as come while the worker answers a burst or two. More would lie there in a
@@ -24,8 +25,8 @@
 
 struct socket_config {
 	struct port_addr listen; /* port 0: the kernel chooses, see socket_port_addr() */
-	uint32_t msg_bytes;      /* room for a query and its reply; 0: the default; 512 to 65507 */
-	uint32_t rcvbuf_bytes;   /* SO_RCVBUF, forced where we may; 0: the default above */
+	uint32_t msg_bytes; /* room for a query and its reply; 512 to SOCKET_MSG_BYTES_MAX; 0: that */
+	uint32_t rcvbuf_bytes; /* SO_RCVBUF, forced where we may; 0: the default above */
 	uint32_t sndbuf_bytes;
 };
 

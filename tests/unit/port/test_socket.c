@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <netinet/in.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 
 #include "port/awake.h"
@@ -218,6 +219,83 @@ static void test_too_long_a_datagram_is_counted_and_dropped(void **state)
 	port_close(p);
 }
 
+/* All that UDP can carry, for peers answer a query that is padded (RFC 7830) to any length. */
+static void test_datagrams_of_any_length(void **state)
+{
+	static const struct {
+		const char *ask;
+		size_t n;
+	} rows[] = {
+		{ "127.0.0.1", 4096 }, { "127.0.0.1", 4097 }, { "127.0.0.1", 65507 },
+		{ "::1", 4097 },       { "::1", 65527 },
+	};
+	static uint8_t query[65535], reply[65535];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct socket_config config = { .listen = addr_of(rows[i].ask, 0) };
+		struct port_addr bound;
+		struct port *p;
+		int fd;
+
+		print_message("  %s, %zu octets\n", rows[i].ask, rows[i].n);
+		assert_int_equal(socket_open(&p, &config), 0);
+		socket_port_addr(p, &bound);
+		fd = client_open(SOCK_DGRAM, &bound);
+		memset(query, 'q', sizeof(query));
+		query[rows[i].n - 1] = 'z';
+		assert_int_equal(send(fd, query, rows[i].n, 0), rows[i].n);
+		assert_int_equal(send(fd, "small", 5, 0), 5);
+		assert_int_equal(serve(p), 2);
+		assert_int_equal(recv(fd, reply, sizeof(reply), 0), rows[i].n);
+		query[0] |= 0x80;
+		assert_memory_equal(reply, query, rows[i].n);
+		assert_int_equal(recv(fd, reply, sizeof(reply), 0), 5);
+		assert_memory_equal(reply, "\xf3mall", 5);
+		assert_balance(p);
+		close(fd);
+		port_close(p);
+	}
+}
+
+static unsigned int n_resident(const uint8_t *data, size_t n)
+{
+	unsigned char pages[17];
+	uintptr_t from = ((uintptr_t)data + 4095) & ~(uintptr_t)4095;
+	unsigned int n_in = 0;
+
+	assert_int_equal(mincore((void *)from, n & ~(size_t)4095, pages), 0);
+	for (size_t i = 0; i < n / 4096; i++)
+		n_in += pages[i] & 1;
+	return n_in;
+}
+
+static void test_memory_of_long_datagrams_goes_back(void **state)
+{
+	struct socket_config config = { .listen = addr_of("127.0.0.1", 0) };
+	static uint8_t query[60000];
+	struct port_msg msgs[PORT_BURST];
+	struct port_addr bound;
+	const uint8_t *data;
+	struct port *p;
+	int fd;
+
+	(void)state;
+	assert_int_equal(socket_open(&p, &config), 0);
+	socket_port_addr(p, &bound);
+	fd = client_open(SOCK_DGRAM, &bound);
+	assert_int_equal(send(fd, query, sizeof(query), 0), sizeof(query));
+	assert_int_equal(port_receive(p, 1, msgs, PORT_BURST), 1);
+	data = msgs[0].data;
+	assert_true(n_resident(data, sizeof(query)) >= 14);
+	msgs[0].len = 0;
+	port_send(p, 1, msgs, 1);
+	assert_int_equal(port_receive(p, 1, msgs, PORT_BURST), 0);
+	assert_true(n_resident(data, sizeof(query)) <= 1);
+	close(fd);
+	port_close(p);
+}
+
 /*
  * Each row: six queries, a kernel that behaves as `calls` says, and what must come of it. The message
  * at which the kernel balks is the first one of its call.
@@ -393,6 +471,8 @@ int main(void)
 		cmocka_unit_test(test_a_busy_port_keeps_its_worker_awake_for_a_while),
 		cmocka_unit_test(test_a_burst_is_drained_and_answered),
 		cmocka_unit_test(test_too_long_a_datagram_is_counted_and_dropped),
+		cmocka_unit_test(test_datagrams_of_any_length),
+		cmocka_unit_test(test_memory_of_long_datagrams_goes_back),
 		cmocka_unit_test(test_no_reply_is_lost_silently),
 		cmocka_unit_test(test_late_reply_leaves_from_the_address_asked),
 		cmocka_unit_test(test_late_replies_in_a_burst),
