@@ -36,7 +36,7 @@ def any_in_full(query, part, ours, theirs):
 
 def ns_beside(query, part, ours, theirs):
     """compare.Tally.check_truncated() asks over TCP whether that is the cause."""
-    return part == "tc" and ours["tc"] and not theirs["tc"] and not query.tcp and query.limit < 1232
+    return part == "tc" and ours["tc"] and not theirs["tc"] and not query.tcp and 512 < query.limit < 1232
 
 
 def fits_better(query, part, ours, theirs):
@@ -53,9 +53,9 @@ RULES = [
          "one RRset (any: minimal), in this comparison all of them (any: full).", any_in_full),
     Rule("ns-beside", "RFC 2181 section 9",
          "An answer is made once for all clients, and the NS RRset may stand beside it if that "
-         "fits 512 octets or, where the answer alone does not, 1232. A client that offers less "
-         "than 1232 by EDNS may then get TC where the peers leave the NS RRset out for it. It gets "
-         "all over TCP. Few resolvers offer less than 1204, from which on there is room.",
+         "fits 512 octets with an OPT record or, where the answer alone does not fit 512, 1232. A client "
+         "that offers more than 512 and less than 1232 by EDNS may then get TC where the peers leave the NS "
+         "RRset out for it. It gets all over TCP. Few resolvers offer less than 1204, from which on there is room.",
          ns_beside),
     Rule("fits-better", "RFC 2181 section 9",
          "TC is for what does not fit. Volley compresses names a little better than the peers, "

@@ -52,8 +52,9 @@ def rows(section):
                   for rr in section for rdata in rr)
 
 
-@pytest.mark.parametrize("edns, octets", [(True, 533), (False, 506)])
+@pytest.mark.parametrize("edns, octets", [(True, 500), (False, 489)])
 def test_any_in_full(server, edns, octets):
+    """With the NS RRset it would have 506 octets, and a client of 512 no room for OPT."""
     for _ in range(2):  # from the zone, and from the cache
         options = {"use_edns": 0, "payload": 4096} if edns else {}
         reply, n = ask(server, "www.example2.jp.", "ANY", **options)
@@ -61,8 +62,7 @@ def test_any_in_full(server, edns, octets):
         assert reply.rcode() == dns.rcode.NOERROR and reply.flags & dns.flags.AA
         assert not reply.flags & dns.flags.TC
         assert sorted(len(rr) for rr in reply.answer) == [10, 11]
-        assert rows(reply.authority) == [("example2.jp.", "NS", "ns.example2.jp.")]
-        assert rows(reply.additional) == ([("ns.example2.jp.", "A", "192.0.2.153")] if edns else [])
+        assert not reply.authority and not reply.additional
 
 
 @pytest.mark.parametrize("rd", [False, True])

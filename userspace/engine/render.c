@@ -44,9 +44,9 @@ static int add_apex(struct render *r, const struct zone_rrset *rrset, uint32_t t
 /* Message octets up to which the NS RRset may go: see the header. */
 static uint32_t authority_limit(const struct render *r)
 {
-	if (r->writer.at <= DNS_UDP_MIN)
-		return DNS_UDP_MIN;
-	return r->config->max_udp_bytes - (uint32_t)RENDER_OPT_BYTES;
+	uint32_t most = r->writer.at <= DNS_UDP_MIN ? DNS_UDP_MIN : r->config->max_udp_bytes;
+
+	return most - RENDER_OPT_BYTES;
 }
 
 /* The zone's own NS RRset, for a positive answer that has room for it. */

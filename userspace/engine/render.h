@@ -10,8 +10,8 @@
  * optional is decided for all clients over UDP at once:
  *  - Optional additional records are taken as far as they fit into our largest UDP reply.
  *  - The NS RRset of a positive answer must cost no client a retry over TCP (RFC 2181 section 9),
- *    so it is there only where it does not push the message over 512 octets, or, where the answer
- *    alone is larger than these, over our largest UDP reply. DS has none: as knotd, nsd, named.
+ *    so it is there only where it does not push the message, with an OPT record, over 512 octets, or,
+ *    where the answer alone is larger than these, over our largest UDP reply. DS has none: as knotd, nsd, named.
  *  - In-domain glue of a referral is required (RFC 9471 section 3.1). Where there is none, the
  *    addresses of the first sibling are, so that each referral can be followed.
  * Over TCP nothing is left out. Mostly that is the same body; where it is not, it is rendered for
@@ -38,7 +38,7 @@
 #define RENDER_OPT_MAX     (RENDER_OPT_BYTES + 4 + ENGINE_NSID_MAX + 6) /* NSID, keepalive */
 
 /* Counts up when the same zone and settings begin to give other bytes: engine_config_digest(). */
-#define RENDER_RULES 2
+#define RENDER_RULES 3
 
 /* A name that answer or authority speak of. */
 struct render_target {

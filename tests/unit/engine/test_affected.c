@@ -35,7 +35,7 @@ static void random_line(char *dst)
 		"60 AAAA 2001:db8::1",
 		"TXT a",
 		"TXT %050u",
-		"TXT %1$0240u %1$0205u", /* with the NS RRset some 512 octets */
+		"TXT %1$0240u %1$0169u", /* with the NS RRset some 512 octets, with OPT */
 		"NS ns.other.",
 		"NS a",
 		"NS a.b",
