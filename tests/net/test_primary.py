@@ -537,6 +537,18 @@ def test_notify_of_a_zone_that_is_no_secondary(lab, daemon):
     assert counters(daemon)["notify_in"] == 1
 
 
+def test_without_a_zone_neither_makes_sense(lab, daemon):
+    """QDCOUNT 0 (RFC 1996 section 3.7, RFC 2136 section 3.1.1): FORMERR, to a primary as to a stranger."""
+    serve(daemon, [], allow_update=["192.0.2.0/24"], others=[comes("192.0.2.0/24")])
+    for opcode in (dns.opcode.NOTIFY, dns.opcode.UPDATE):
+        for end in ("c", "s"):
+            message = dns.message.Message()
+            message.set_opcode(opcode)
+            assert lab.udp(message, end=end).rcode() == dns.rcode.FORMERR
+            assert lab.tcp(message, end=end).rcode() == dns.rcode.FORMERR
+    assert nothing_came(daemon)
+
+
 def sent(lab):
     """Frames that have left the client."""
     return int(lab.ip("c", "-j", "-s", "link", "show", "c0").stdout.split('"tx":')[1]
