@@ -85,7 +85,15 @@ class Primary:
     def change(self, serial, name, address):
         """One more address; the serial number has to be the next one."""
         self.add(serial, name, address)
+        self.wait_serial(serial)
+
+    def wait_serial(self, serial):
         wait_for(f"{self.kind} has {serial}", lambda: self.serial() == serial, 20)
+
+    def reload(self, serial):
+        """The file has been changed: how knotd and nsd are told."""
+        self.run(*self.to_reload, ZONE)
+        self.wait_serial(serial)
 
     def run(self, *words, **kwargs):
         return run("nsenter", f"--net=/run/netns/{self.netns.name}", "--", *words, **kwargs)
@@ -101,6 +109,7 @@ class Knot(Primary):
         to = f"remote:\n  - id: there\n    address: {self.notify}@53\n" \
              f"{'    key: k1' if self.algorithm else ''}\n" if self.notify else ""
         self.conf = self.folder / "knot.conf"
+        self.to_reload = ("knotc", "-c", self.conf, "zone-reload")
         self.conf.write_text(f"""server:
     rundir: {self.folder}
     listen: {self.address}@53
@@ -146,9 +155,9 @@ class Nsd(Primary):
                 n += comm.read().startswith("nsd")
         return n
 
-    def change(self, serial, name, address):
+    def wait_serial(self, serial):
         """It goes on with other processes; as long as the ones before are there, they answer, too."""
-        super().change(serial, name, address)
+        super().wait_serial(serial)
         wait_for("the processes before have gone", lambda: self.count_processes() <= self.n_processes, 20)
 
     def configure(self):
@@ -158,6 +167,7 @@ class Nsd(Primary):
               f"  tls-service-pem: {self.tls}\n" if self.tls else ""
         to = f"  notify: {self.notify} {'k1' if self.algorithm else 'NOKEY'}\n" if self.notify else ""
         self.conf = self.folder / "nsd.conf"
+        self.to_reload = ("nsd-control", "-c", self.conf, "reload")
         self.conf.write_text(f"""server:
   ip-address: {self.address}@53
 {tls}  database: ""
@@ -184,7 +194,7 @@ remote-control:
         more = self.file.read_text(encoding="ascii").split("World\"\n", 1)[1]
         self.file.write_text(zone_text(serial, f"{more}{name} 60 IN A {address}\n"),
                              encoding="ascii")
-        self.run("nsd-control", "-c", self.conf, "reload", ZONE)
+        self.run(*self.to_reload, ZONE)
 
 
 class Named(Primary):

@@ -75,9 +75,16 @@ def transfer(lab, asked, where=V4):
         return receive(sock, asked)
 
 
+def is_whole(messages):
+    """The new SOA ends a zone as it began it; changes have it between what went and what came last, too."""
+    found = [record for message in messages for record in message.answer]
+    is_changes = len(found) > 1 and found[1].rdtype == dns.rdatatype.SOA and found[1] != found[0]
+    return bool(found) and sum(record == found[0] for record in found) == 2 + is_changes
+
+
 def receive(sock, asked):
-    messages, n_soa, context = [], 0, None
-    while n_soa < 2:
+    messages, context = [], None
+    while not is_whole(messages):
         wire = receive_wire(sock)
         got = dns.message.from_wire(wire, keyring=asked.keyring, request_mac=asked.mac, xfr=True,
                                     tsig_ctx=context, multi=True, one_rr_per_rrset=True,
@@ -86,7 +93,6 @@ def receive(sock, asked):
         messages.append(got)
         if got.rcode() or not got.answer:
             break
-        n_soa += sum(r.rdtype == dns.rdatatype.SOA for r in got.answer)
     return messages
 
 
@@ -417,6 +423,26 @@ def test_secondaries_take_changes(lab, daemon, tmp_path, kind):
         there.wait_address("www.example.com", "192.0.2.4")
     assert counters(daemon)["ixfr_out"] == 3
     assert counters(daemon)["axfr_out"] == 1
+
+
+@pytest.mark.parametrize("kind", ["knotd", "nsd"])
+def test_secondaries_take_changes_of_an_rrset_that_fits_no_message(lab, daemon, tmp_path, kind):
+    """72 KiB of strings, of which half are exchanged: in several messages. named holds no such RRset."""
+    def strings(name, numbers):
+        return "".join(f'{name} TXT "{i:0240}"\n' for i in numbers)
+
+    others = "".join(strings(f"other{i}", range(1000 * i, 1000 * i + 250)) for i in range(1, 5))
+    path = serve(daemon, [*BY_KEY, "192.0.2.0/24"], notify="signed", more=others + strings("large", range(300)))
+    with Secondary(lab, tmp_path, kind, key=KEY) as there:
+        there.wait_for(1)
+        for serial, more in ((2, strings("large", range(150, 450))), (3, "")):
+            change(daemon, path, serial, more=others + more)
+            there.wait_for(serial)
+    assert (counters(daemon)["ixfr_out"], counters(daemon)["axfr_out"]) == (2, 1)
+    messages = transfer(lab, query("IXFR", serial=1))
+    assert len(messages) > 2
+    [(gone, come), (gone_then, come_then)] = changes(messages)
+    assert (len(gone), len(come), len(gone_then), len(come_then)) == (150, 150, 300, 0)
 
 
 # ---- TLS -------------------------------------------------------------------------------------------

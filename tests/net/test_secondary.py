@@ -17,7 +17,7 @@ import dns.tsigkeyring
 import pytest
 
 from netlab import CLIENT4, V4, run, texts, wait_for
-from primaries import KINDS, SECRETS, ZONE, Mood, Scripted, records, reply, soa, whole, wire
+from primaries import KINDS, SECRETS, ZONE, Mood, Scripted, records, reply, soa, whole, wire, zone_text
 from test_forward_tls import Authority
 
 A, B, DEAD = "127.0.7.1", "127.0.7.2", "127.0.7.3"
@@ -50,6 +50,24 @@ def test_the_whole_zone_then_its_changes(scene, kind):
         secondary.expect("changes", ZONE, str(serial), "1")
     secondary.refresh("whole")
     secondary.expect("zone", ZONE, "3", "7")
+
+
+def strings(name, numbers):
+    return "".join(f'{name} IN TXT "{i:0240}"\n' for i in numbers)
+
+
+def test_changes_of_an_rrset_that_fits_no_message(scene):
+    """72 KiB of strings, of which half are exchanged, and then all go. knotd transfers no such RRset."""
+    others = strings("a", range(200)) + strings("b", range(200)) + strings("c", range(200))
+    primary = scene.start("nsd", A, text=zone_text(1, others + strings("large", range(300))))
+    secondary = scene.secondary({"main": A})
+    secondary.expect("zone", ZONE, "1", "905")
+    for serial, more in ((2, strings("large", range(150, 450))), (3, "")):
+        primary.file.write_text(zone_text(serial, others + more), encoding="ascii")
+        primary.reload(serial)
+        secondary.refresh()
+        secondary.expect("changes", ZONE, str(serial), "1")
+        assert secondary.has(primary.file)
 
 
 @pytest.mark.parametrize("algorithm", ("sha384", "sha512"))
