@@ -1,22 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The fields that most types have, and the walk over a row. */
+/* The fields that most types have: numbers, names, types, addresses; and the walk over a row. */
 #include "zone/rdprint.h"
 
 #include "base/wire.h"
 #include "dns/name.h"
 #include "dns/proto.h"
 #include "zone/rdprinting.h"
-
-static unsigned left(const struct rdprinting *p)
-{
-	return rdprint_left(p);
-}
-
-/* Between two fields. */
-static void blank(struct rdprinting *p)
-{
-	*p->out++ = ' ';
-}
 
 /* --- Numbers --- */
 
@@ -38,7 +27,7 @@ bool rdprint_number(struct rdprinting *p, unsigned n_bytes)
 {
 	uint32_t value = 0;
 
-	if (left(p) < n_bytes)
+	if (rdprint_left(p) < n_bytes)
 		return false;
 	for (unsigned i = 0; i < n_bytes; i++)
 		value = value << 8 | *p->in++;
@@ -49,7 +38,7 @@ bool rdprint_number(struct rdprinting *p, unsigned n_bytes)
 /* What is longer is no period of time for those who read it (RFC 2181 section 8). */
 static bool period(struct rdprinting *p)
 {
-	return left(p) >= 4 && wire_load_be32(p->in) <= DNS_TTL_MAX && rdprint_number(p, 4);
+	return rdprint_left(p) >= 4 && wire_load_be32(p->in) <= DNS_TTL_MAX && rdprint_number(p, 4);
 }
 
 static bool u8(struct rdprinting *p)
@@ -65,7 +54,7 @@ static bool u16(struct rdprinting *p)
 /* Of certificates ldns reads the kinds that have a name. */
 static bool certificate(struct rdprinting *p)
 {
-	unsigned kind = left(p) < 2 ? 0 : wire_load_be16(p->in);
+	unsigned kind = rdprint_left(p) < 2 ? 0 : wire_load_be16(p->in);
 
 	return ((kind >= 1 && kind <= 8) || kind == 253 || kind == 254) && u16(p);
 }
@@ -75,18 +64,12 @@ static bool u32(struct rdprinting *p)
 	return rdprint_number(p, 4);
 }
 
-static void two_digits(struct rdprinting *p, unsigned value)
-{
-	*p->out++ = (char)('0' + value / 10 % 10);
-	*p->out++ = (char)('0' + value % 10);
-}
-
 /* YYYYMMDDHHMMSS (RFC 4034 section 3.2). Years are counted from March, so that the leap day is last. */
 static bool date(struct rdprinting *p)
 {
 	uint32_t t, days, era, of_era, year, of_year, month;
 
-	if (left(p) < 4)
+	if (rdprint_left(p) < 4)
 		return false;
 	t = wire_load_be32(p->in);
 	p->in += 4;
@@ -97,13 +80,13 @@ static bool date(struct rdprinting *p)
 	of_year = of_era - (365 * year + year / 4 - year / 100);
 	month = (5 * of_year + 2) / 153;
 	year += era * 400 + (month >= 10);
-	two_digits(p, year / 100);
-	two_digits(p, year);
-	two_digits(p, month < 10 ? month + 3 : month - 9);
-	two_digits(p, of_year - (153 * month + 2) / 5 + 1);
-	two_digits(p, t % 86400 / 3600);
-	two_digits(p, t % 3600 / 60);
-	two_digits(p, t % 60);
+	rdprint_two_digits(p, year / 100);
+	rdprint_two_digits(p, year);
+	rdprint_two_digits(p, month < 10 ? month + 3 : month - 9);
+	rdprint_two_digits(p, of_year - (153 * month + 2) / 5 + 1);
+	rdprint_two_digits(p, t % 86400 / 3600);
+	rdprint_two_digits(p, t % 3600 / 60);
+	rdprint_two_digits(p, t % 60);
 	return true;
 }
 
@@ -152,7 +135,7 @@ size_t rdprint_name(char *dst, const uint8_t *name)
 
 bool rdprint_wire_name(struct rdprinting *p)
 {
-	int n = name_check(p->in, left(p));
+	int n = name_check(p->in, rdprint_left(p));
 
 	/* ldns takes a name with a first label "@" for the origin, however that is written. */
 	if (n <= 0 || (n > 1 && p->in[0] == 1 && p->in[1] == '@'))
@@ -178,7 +161,7 @@ size_t rdprint_type(char *dst, uint16_t type)
 
 static bool type_of(struct rdprinting *p)
 {
-	if (left(p) < 2 || !wire_load_be16(p->in)) /* type 0 has no text that all read */
+	if (rdprint_left(p) < 2 || !wire_load_be16(p->in)) /* type 0 has no text that all read */
 		return false;
 	p->out += rdprint_type(p->out, wire_load_be16(p->in));
 	p->in += 2;
@@ -196,7 +179,7 @@ static bool window_types(struct rdprinting *p, unsigned window, unsigned n)
 		if (!rdprint_has_room(p, 32))
 			return false;
 		p->out += rdprint_type(p->out, (uint16_t)(window << 8 | bit));
-		blank(p);
+		rdprint_blank(p);
 	}
 	p->in += n;
 	return true;
@@ -205,14 +188,14 @@ static bool window_types(struct rdprinting *p, unsigned window, unsigned n)
 /* To the end: windows in order, each with the octets that it needs (RFC 4034 section 4.1.2). */
 static bool bitmap_opt(struct rdprinting *p)
 {
-	while (left(p)) {
+	while (rdprint_left(p)) {
 		unsigned window = p->in[0], n;
 
-		if (left(p) < 3)
+		if (rdprint_left(p) < 3)
 			return false;
 		n = p->in[1];
 		p->in += 2;
-		if (n > left(p) || !window_types(p, window, n))
+		if (n > rdprint_left(p) || !window_types(p, window, n))
 			return false;
 	}
 	p->out--;
@@ -221,186 +204,7 @@ static bool bitmap_opt(struct rdprinting *p)
 
 static bool bitmap(struct rdprinting *p)
 {
-	return left(p) && bitmap_opt(p);
-}
-
-/* --- Octets --- */
-
-bool rdprint_hex(struct rdprinting *p, unsigned n)
-{
-	static const char digits[] = "0123456789ABCDEF";
-
-	if (left(p) < n || !n)
-		return false;
-	for (; n; n--, p->in++) {
-		*p->out++ = digits[*p->in >> 4];
-		*p->out++ = digits[*p->in & 15];
-	}
-	return true;
-}
-
-bool rdprint_base64(struct rdprinting *p, unsigned n_bytes)
-{
-	static const char digits[] =
-		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-
-	if (!n_bytes || left(p) < n_bytes)
-		return false;
-	while (n_bytes) {
-		unsigned n = n_bytes < 3 ? n_bytes : 3;
-		uint32_t v = (uint32_t)p->in[0] << 16 | (n > 1 ? (uint32_t)p->in[1] << 8 : 0) |
-			     (n > 2 ? p->in[2] : 0);
-
-		*p->out++ = digits[v >> 18];
-		*p->out++ = digits[v >> 12 & 63];
-		*p->out++ = n > 1 ? digits[v >> 6 & 63] : '=';
-		*p->out++ = n > 2 ? digits[v & 63] : '=';
-		p->in += n;
-		n_bytes -= n;
-	}
-	return true;
-}
-
-static bool hex_rest(struct rdprinting *p)
-{
-	return rdprint_hex(p, left(p));
-}
-
-static bool base64_rest(struct rdprinting *p)
-{
-	return rdprint_base64(p, left(p));
-}
-
-/* Octets in hex between dashes or colons. */
-static bool grouped(struct rdprinting *p, unsigned n_groups, unsigned group_bytes, char between)
-{
-	static const char digits[] = "0123456789abcdef";
-
-	if (left(p) < n_groups * group_bytes)
-		return false;
-	for (unsigned i = 0; i < n_groups * group_bytes; i++, p->in++) {
-		if (i && !(i % group_bytes))
-			*p->out++ = between;
-		*p->out++ = digits[*p->in >> 4];
-		*p->out++ = digits[*p->in & 15];
-	}
-	return true;
-}
-
-static bool eui48(struct rdprinting *p)
-{
-	return grouped(p, 6, 1, '-');
-}
-
-static bool eui64(struct rdprinting *p)
-{
-	return grouped(p, 8, 1, '-');
-}
-
-static bool ilnp64(struct rdprinting *p)
-{
-	return grouped(p, 4, 2, ':');
-}
-
-/* With its length before it, as base32 with the extended hex alphabet, not padded (RFC 5155 section 3.3). */
-static bool hash(struct rdprinting *p)
-{
-	static const char digits[] = "0123456789abcdefghijklmnopqrstuv";
-	unsigned n, n_bits = 0;
-	uint32_t bits = 0;
-
-	/* Of another length than SHA-1's not all others read it. */
-	if (!left(p) || left(p) < 1u + *p->in || *p->in != 20)
-		return false;
-	for (n = *p->in++; n; n--) {
-		bits = bits << 8 | *p->in++;
-		for (n_bits += 8; n_bits >= 5; n_bits -= 5)
-			*p->out++ = digits[bits >> (n_bits - 5) & 31];
-	}
-	if (n_bits)
-		*p->out++ = digits[bits << (5 - n_bits) & 31];
-	return true;
-}
-
-static bool salt(struct rdprinting *p)
-{
-	if (!left(p))
-		return false;
-	if (*p->in++)
-		return rdprint_hex(p, p->in[-1]);
-	*p->out++ = '-';
-	return true;
-}
-
-/* --- Text --- */
-
-void rdprint_char(struct rdprinting *p, uint8_t c)
-{
-	if (c < ' ' || c > '~') {
-		*p->out++ = '\\';
-		*p->out++ = (char)('0' + c / 100);
-		two_digits(p, c % 100);
-		return;
-	}
-	if (c == '"' || c == '\\')
-		*p->out++ = '\\';
-	*p->out++ = (char)c;
-}
-
-static bool quoted(struct rdprinting *p, unsigned n)
-{
-	if (left(p) < n)
-		return false;
-	*p->out++ = '"';
-	for (; n; n--)
-		rdprint_char(p, *p->in++);
-	*p->out++ = '"';
-	return true;
-}
-
-static bool string(struct rdprinting *p)
-{
-	return left(p) && quoted(p, *p->in++);
-}
-
-static bool string_opt(struct rdprinting *p)
-{
-	if (left(p))
-		return string(p);
-	p->out--; /* the blank before it */
-	return true;
-}
-
-static bool strings(struct rdprinting *p)
-{
-	while (left(p)) {
-		if (!string(p))
-			return false;
-		blank(p);
-	}
-	p->out--;
-	return true;
-}
-
-/* "" ldns keeps apart from nothing. */
-static bool quoted_rest(struct rdprinting *p)
-{
-	return left(p) && quoted(p, left(p));
-}
-
-static bool tag(struct rdprinting *p)
-{
-	unsigned n = left(p) ? *p->in : 0;
-
-	/* nsd reads no capitals here. */
-	if (!n || n >= left(p))
-		return false;
-	for (p->in++; n; n--) {
-		if (*p->in >= 'A' && *p->in <= 'Z')
-			return false;
-		*p->out++ = (char)*p->in++;
-	}
-	return true;
+	return rdprint_left(p) && bitmap_opt(p);
 }
 
 /* --- Addresses --- */
@@ -449,7 +253,7 @@ bool rdprint_ipv6(struct rdprinting *p)
 {
 	unsigned groups[8], begin, length;
 
-	if (left(p) < 16)
+	if (rdprint_left(p) < 16)
 		return false;
 	for (unsigned i = 0; i < 8; i++, p->in += 2)
 		groups[i] = wire_load_be16(p->in);
@@ -482,20 +286,20 @@ static const rdprint_field fields[RD_N_FIELDS] = {
 	[RD_CERTIFICATE] = certificate,
 	[RD_IPV4] = rdprint_ipv4,
 	[RD_IPV6] = rdprint_ipv6,
-	[RD_EUI48] = eui48,
-	[RD_EUI64] = eui64,
-	[RD_ILNP64] = ilnp64,
+	[RD_EUI48] = rdprint_eui48,
+	[RD_EUI64] = rdprint_eui64,
+	[RD_ILNP64] = rdprint_ilnp64,
 	[RD_NAME] = rdprint_wire_name,
-	[RD_STRING] = string,
-	[RD_STRING_OPT] = string_opt,
-	[RD_STRINGS] = strings,
-	[RD_HEX] = hex_rest,
-	[RD_BASE64] = base64_rest,
-	[RD_BASE64_OPT] = base64_rest,
-	[RD_QUOTED] = quoted_rest,
-	[RD_TAG] = tag,
-	[RD_SALT] = salt,
-	[RD_HASH] = hash,
+	[RD_STRING] = rdprint_string,
+	[RD_STRING_OPT] = rdprint_string_opt,
+	[RD_STRINGS] = rdprint_strings,
+	[RD_HEX] = rdprint_hex_rest,
+	[RD_BASE64] = rdprint_base64_rest,
+	[RD_BASE64_OPT] = rdprint_base64_rest,
+	[RD_QUOTED] = rdprint_quoted_rest,
+	[RD_TAG] = rdprint_tag,
+	[RD_SALT] = rdprint_salt,
+	[RD_HASH] = rdprint_hash,
 	[RD_BITMAP] = bitmap,
 	[RD_BITMAP_OPT] = bitmap_opt,
 	[RD_NXT] = rdprint_nxt,
@@ -519,10 +323,10 @@ static bool row_of_fields(struct rdprinting *p, const struct rdata_type *row)
 		    rdata_check(row->number, p->start, (unsigned)(p->end - p->start)))
 			return false;
 		if (!fields[*field] ||
-		    !rdprint_has_room(p, RDPRINT_FIELD_ROOM + 4 * (size_t)left(p)))
+		    !rdprint_has_room(p, RDPRINT_FIELD_ROOM + 4 * (size_t)rdprint_left(p)))
 			return false;
 		if (field != row->fields)
-			blank(p);
+			rdprint_blank(p);
 		if (!fields[*field](p))
 			return false;
 	}
@@ -553,7 +357,7 @@ static size_t generic(char *dst, uint16_t type, const uint8_t *rdata, unsigned n
 	p.out += rdprint_u32(p.out, type);
 	rdprint_put(&p, "\t\\# ");
 	p.out += rdprint_u32(p.out, n);
-	blank(&p);
+	rdprint_blank(&p);
 	if (!n || !rdprint_hex(&p, n))
 		p.out--;
 	return (size_t)(p.out - dst);

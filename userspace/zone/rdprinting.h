@@ -40,16 +40,42 @@ static inline bool rdprint_put(struct rdprinting *p, const char *text)
 	return true;
 }
 
+/* Between two fields. */
+static inline void rdprint_blank(struct rdprinting *p)
+{
+	*p->out++ = ' ';
+}
+
+static inline void rdprint_two_digits(struct rdprinting *p, unsigned value)
+{
+	*p->out++ = (char)('0' + value / 10 % 10);
+	*p->out++ = (char)('0' + value % 10);
+}
+
 typedef bool (*rdprint_field)(struct rdprinting *p);
 
 /* Of zone/rdprint.c, for the fields below. */
-bool rdprint_hex(struct rdprinting *p, unsigned n_bytes); /* one or more */
-bool rdprint_base64(struct rdprinting *p, unsigned n_bytes);
 bool rdprint_number(struct rdprinting *p, unsigned n_bytes);
 bool rdprint_ipv4(struct rdprinting *p);
 bool rdprint_ipv6(struct rdprinting *p);
 bool rdprint_wire_name(struct rdprinting *p);
+
+/* Of zone/rdprint_octets.c. */
+bool rdprint_hex(struct rdprinting *p, unsigned n_bytes); /* one or more */
+bool rdprint_base64(struct rdprinting *p, unsigned n_bytes);
 void rdprint_char(struct rdprinting *p, uint8_t c); /* within quotes */
+bool rdprint_hex_rest(struct rdprinting *p);
+bool rdprint_base64_rest(struct rdprinting *p);
+bool rdprint_eui48(struct rdprinting *p);
+bool rdprint_eui64(struct rdprinting *p);
+bool rdprint_ilnp64(struct rdprinting *p);
+bool rdprint_hash(struct rdprinting *p);
+bool rdprint_salt(struct rdprinting *p);
+bool rdprint_string(struct rdprinting *p);
+bool rdprint_string_opt(struct rdprinting *p);
+bool rdprint_strings(struct rdprinting *p);
+bool rdprint_quoted_rest(struct rdprinting *p);
+bool rdprint_tag(struct rdprinting *p);
 
 /* Of zone/rdprint_rare.c, by their fields. */
 bool rdprint_nxt(struct rdprinting *p);

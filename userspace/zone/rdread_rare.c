@@ -7,21 +7,6 @@
 #include "dns/proto.h"
 #include "zone/rdreading.h"
 
-static bool put(struct rdreading *f, const void *from, size_t n)
-{
-	if ((size_t)(f->end - f->out) < n)
-		return rdread_full(f);
-	if (n)
-		memcpy(f->out, from, n);
-	f->out += n;
-	return true;
-}
-
-static bool put8(struct rdreading *f, unsigned v)
-{
-	return put(f, &(uint8_t){ (uint8_t)v }, 1);
-}
-
 /* --- Identifiers --- */
 
 /* Groups of up to @n_digits hex digits each, all of them where @whole. */
@@ -47,7 +32,7 @@ static bool grouped(struct rdreading *f, unsigned n_groups, unsigned n_digits, c
 		}
 		if (!n || (whole && n != n_digits))
 			return rdread_refuse_token(f, &token, is_not);
-		if ((n_digits == 4 && !put8(f, v >> 8)) || !put8(f, v))
+		if ((n_digits == 4 && !rdread_put8(f, v >> 8)) || !rdread_put8(f, v))
 			return false;
 	}
 	return i == token.n || rdread_refuse_token(f, &token, is_not);
@@ -85,7 +70,7 @@ bool rdread_nxt(struct rdreading *f)
 	}
 	while (n && !bits[n - 1])
 		n--;
-	return put(f, bits, n);
+	return rdread_put(f, bits, n);
 }
 
 static bool protocol(struct rdreading *f)
@@ -98,9 +83,9 @@ static bool protocol(struct rdreading *f)
 	if (!rdread_word(f, &token))
 		return false;
 	if (text_is(&token, "TCP"))
-		return put8(f, 6);
+		return rdread_put8(f, 6);
 	if (text_is(&token, "UDP"))
-		return put8(f, 17);
+		return rdread_put8(f, 17);
 	return rdread_refuse_token(f, &token, "a protocol: TCP, UDP or a number");
 }
 
@@ -149,7 +134,7 @@ bool rdread_wks(struct rdreading *f)
 	}
 	while (n && !bits[n - 1])
 		n--;
-	return put(f, bits, n);
+	return rdread_put(f, bits, n);
 }
 
 /* --- Addresses of other networks --- */
@@ -166,7 +151,7 @@ static bool dotted_hex(struct rdreading *f, const struct text_token *token, size
 			continue;
 		if (v < 0)
 			return rdread_refuse_token(f, token, "an address in hex digits");
-		if (high >= 0 && !put8(f, (unsigned)(high << 4 | v)))
+		if (high >= 0 && !rdread_put8(f, (unsigned)(high << 4 | v)))
 			return false;
 		high = high >= 0 ? -1 : v;
 	}
@@ -191,15 +176,15 @@ bool rdread_atma(struct rdreading *f)
 	if (!rdread_word(f, &token))
 		return false;
 	if (token.at[0] != '+')
-		return put8(f, 0) && dotted_hex(f, &token, 0);
-	if (!put8(f, 1))
+		return rdread_put8(f, 0) && dotted_hex(f, &token, 0);
+	if (!rdread_put8(f, 1))
 		return false;
 	for (size_t i = 1; i < token.n; i++) {
 		if (token.at[i] == '.')
 			continue;
 		if (!rdread_is_digit(token.at[i]))
 			return rdread_refuse_token(f, &token, "a number of E.164");
-		if (!put8(f, (uint8_t)token.at[i]))
+		if (!rdread_put8(f, (uint8_t)token.at[i]))
 			return false;
 	}
 	return true;
@@ -287,7 +272,7 @@ static bool angle(struct rdreading *f, unsigned degrees_max, const char *sides, 
 	if (!side || sum > (uint64_t)degrees_max * 3600000)
 		return rdread_refuse_token(f, &token, is_not);
 	wire_store_be32(wire, (uint32_t)((1u << 31) + (side > 0 ? sum : 0 - sum)));
-	return put(f, wire, 4);
+	return rdread_put(f, wire, 4);
 }
 
 static bool altitude(struct rdreading *f)
@@ -309,7 +294,7 @@ static bool altitude(struct rdreading *f)
 		return rdread_refuse_token(f, &token,
 					   "an altitude from -100000 m to 42849672.95 m");
 	wire_store_be32(wire, (uint32_t)(negative ? 10000000 - cm : 10000000 + cm));
-	return put(f, wire, 4);
+	return rdread_put(f, wire, 4);
 }
 
 /* Size or precision in metres, as one digit and a power of ten of centimetres; it may be left out. */
@@ -335,7 +320,8 @@ bool rdread_loc(struct rdreading *f)
 	uint8_t *sizes = f->out + 1;
 
 	/* Version 0, 1 m, 10000 m and 10 m. */
-	return put(f, "\x00\x12\x16\x13", 4) && angle(f, 90, "NS", "a latitude up to 90 degrees") &&
+	return rdread_put(f, "\x00\x12\x16\x13", 4) &&
+	       angle(f, 90, "NS", "a latitude up to 90 degrees") &&
 	       angle(f, 180, "EW", "a longitude up to 180 degrees") && altitude(f) &&
 	       size(f, sizes) && size(f, sizes + 1) && size(f, sizes + 2);
 }
@@ -376,7 +362,7 @@ static bool prefix_item(struct rdreading *f, const struct text_token *token)
 	head[2] = (uint8_t)prefix;
 	head[3] = (uint8_t)((negated ? 0x80 : 0) | n);
 	f->t->scratch[0] = 1; /* it is one; room is another matter */
-	return put(f, head, 4) && put(f, address, n);
+	return rdread_put(f, head, 4) && rdread_put(f, address, n);
 }
 
 bool rdread_apl(struct rdreading *f)
@@ -443,7 +429,7 @@ bool rdread_amtrelay(struct rdreading *f)
 	if (!rdread_decimal(f, 1, &discovery))
 		return false;
 	at = f->at;
-	return rdread_decimal(f, 127, &type) && put8(f, discovery << 7 | type) &&
+	return rdread_decimal(f, 127, &type) && rdread_put8(f, discovery << 7 | type) &&
 	       gateway(f, type, at);
 }
 
@@ -455,7 +441,7 @@ bool rdread_hip(struct rdreading *f)
 	uint32_t algorithm;
 	size_t n_hit, n_key;
 
-	if (!rdread_decimal(f, UINT8_MAX, &algorithm) || !put(f, (uint8_t[4]){ 0 }, 4) ||
+	if (!rdread_decimal(f, UINT8_MAX, &algorithm) || !rdread_put(f, (uint8_t[4]){ 0 }, 4) ||
 	    !rdread_hex_word(f))
 		return false;
 	n_hit = (size_t)(f->out - head) - 4;

@@ -53,16 +53,6 @@ static int key_of(const char *text, size_t n, bool *generic)
 	return generic_key(text, n);
 }
 
-static bool put(struct rdreading *f, const void *from, size_t n)
-{
-	if ((size_t)(f->end - f->out) < n)
-		return rdread_full(f);
-	if (n)
-		memcpy(f->out, from, n);
-	f->out += n;
-	return true;
-}
-
 /* --- Lists: @value of scratch, items between commas --- */
 
 static bool next_item(struct text *list, struct text *item)
@@ -92,7 +82,7 @@ static bool mandatory(struct rdreading *f, struct text value, const char *at)
 		wire_store_be16(wire, (uint16_t)key);
 		while (to < f->out && wire_load_be16(to) <= key)
 			to += 2;
-		if (!put(f, wire, 2))
+		if (!rdread_put(f, wire, 2))
 			return false;
 		memmove(to + 2, to, (size_t)(f->out - to) - 2);
 		memcpy(to, wire, 2);
@@ -119,7 +109,7 @@ static bool alpn(struct rdreading *f, struct text value, const char *at)
 		if (!n)
 			return rdread_refuse(f, at, "a protocol is empty");
 		item[0] = (uint8_t)n;
-		if (!put(f, item, 1 + n))
+		if (!rdread_put(f, item, 1 + n))
 			return false;
 	}
 	return true;
@@ -139,7 +129,7 @@ static bool hints(struct rdreading *f, struct text value, int family, const char
 		if (item.n >= sizeof(text) || memchr(item.at, '\0', item.n) ||
 		    inet_pton(family, text, address) != 1)
 			return rdread_refuse(f, at, "a hint is not an address of its kind");
-		if (!put(f, address, family == AF_INET ? 4 : 16))
+		if (!rdread_put(f, address, family == AF_INET ? 4 : 16))
 			return false;
 	}
 	return true;
@@ -158,13 +148,13 @@ static bool port(struct rdreading *f, struct text value, const char *at)
 	if (!value.n || v > UINT16_MAX)
 		return rdread_refuse(f, at, "port is not a number from 0 to 65535");
 	wire_store_be16(wire, (uint16_t)v);
-	return put(f, wire, 2);
+	return rdread_put(f, wire, 2);
 }
 
 static bool value_of(struct rdreading *f, int key, bool generic, struct text value, const char *at)
 {
 	if (generic)
-		return put(f, value.at, value.n);
+		return rdread_put(f, value.at, value.n);
 	switch (key) {
 	case 0:
 		return mandatory(f, value, at);
@@ -180,7 +170,7 @@ static bool value_of(struct rdreading *f, int key, bool generic, struct text val
 	case 6:
 		return hints(f, value, AF_INET6, at);
 	default:
-		return put(f, value.at, value.n);
+		return rdread_put(f, value.at, value.n);
 	}
 }
 

@@ -9,7 +9,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
+#include "base/wire.h"
 #include "dns/rdtypes.h"
 #include "zone/rdtext.h"
 #include "zone/text.h"
@@ -55,6 +57,57 @@ static inline bool rdread_full(struct rdreading *f)
 	return rdread_refuse(f, f->at, "it is longer than 65535 octets");
 }
 
+static inline bool rdread_has_room(struct rdreading *f, size_t n)
+{
+	return (size_t)(f->end - f->out) >= n || rdread_full(f);
+}
+
+static inline bool rdread_put(struct rdreading *f, const void *from, size_t n)
+{
+	if (!rdread_has_room(f, n))
+		return false;
+	if (n)
+		memcpy(f->out, from, n);
+	f->out += n;
+	return true;
+}
+
+static inline bool rdread_put8(struct rdreading *f, uint32_t v)
+{
+	if (!rdread_has_room(f, 1))
+		return false;
+	*f->out++ = (uint8_t)v;
+	return true;
+}
+
+static inline bool rdread_put16(struct rdreading *f, uint32_t v)
+{
+	if (!rdread_has_room(f, 2))
+		return false;
+	wire_store_be16(f->out, (uint16_t)v);
+	f->out += 2;
+	return true;
+}
+
+static inline bool rdread_put32(struct rdreading *f, uint32_t v)
+{
+	if (!rdread_has_room(f, 4))
+		return false;
+	wire_store_be32(f->out, v);
+	f->out += 4;
+	return true;
+}
+
+/* The characters up to a blank or the end. */
+static inline size_t rdread_word_length(const char *text)
+{
+	size_t n = 0;
+
+	while (!rdread_is_end(text[n]))
+		n++;
+	return n;
+}
+
 /* The next token; refused where there is none. */
 bool rdread_token(struct rdreading *f, struct text_token *token);
 /* A token that is not quoted. */
@@ -68,20 +121,35 @@ long rdread_octets(struct rdreading *f, const struct text_token *token, uint8_t 
 
 int rdread_hex_value(char c); /* -1: none */
 
-/* Of zone/rdread.c: common fields, for those below too. */
-bool rdread_u8(struct rdreading *f);
-bool rdread_u16(struct rdreading *f);
+/* By enum rdata_field, RD_END has none. */
+extern const rdread_field rdread_fields[RD_N_FIELDS];
+
+/* Of zone/rdread.c. */
 bool rdread_ipv4(struct rdreading *f);
 bool rdread_ipv6(struct rdreading *f);
 bool rdread_name(struct rdreading *f);
-bool rdread_hex_word(struct rdreading *f);
+bool rdread_type(struct rdreading *f, uint16_t *type);
+
+/* Of zone/rdread_number.c. */
+bool rdread_u8(struct rdreading *f);
+bool rdread_u16(struct rdreading *f);
+bool rdread_u32(struct rdreading *f);
+bool rdread_period(struct rdreading *f);
+bool rdread_date(struct rdreading *f);
+bool rdread_algorithm(struct rdreading *f);
+bool rdread_certificate(struct rdreading *f);
+
+/* Of zone/rdread_octets.c. */
+bool rdread_hex_word(struct rdreading *f); /* one word of it */
 bool rdread_hex(struct rdreading *f);
 bool rdread_base64(struct rdreading *f);
 bool rdread_base64_text(struct rdreading *f, const char *text, size_t n);
-bool rdread_type(struct rdreading *f, uint16_t *type);
-
-/* By enum rdata_field, RD_END has none. */
-extern const rdread_field rdread_fields[RD_N_FIELDS];
+bool rdread_hash(struct rdreading *f);
+bool rdread_salt(struct rdreading *f);
+bool rdread_string(struct rdreading *f);
+bool rdread_string_opt(struct rdreading *f);
+bool rdread_strings(struct rdreading *f);
+bool rdread_quoted(struct rdreading *f);
 
 /* Of zone/rdread_rare.c and zone/rdread_svcb.c, by their fields. */
 bool rdread_eui48(struct rdreading *f);
