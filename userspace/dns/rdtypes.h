@@ -31,7 +31,7 @@ enum rdata_print {
 	RD_META, /* it is no data: a type of queries or messages (RFC 6895 section 3.1) */
 };
 
-/* What a field is in octets and as text. Up to RD_ILNP64 the size is fixed: rdata_fixed_bytes(). */
+/* What a field is in octets and as text. Up to RD_U64 the size is fixed: rdata_fixed_bytes(). */
 enum rdata_field {
 	RD_END,
 	RD_U8,
@@ -47,6 +47,7 @@ enum rdata_field {
 	RD_EUI48,  /* 00-00-5e-00-53-2a */
 	RD_EUI64,  /* 00-00-5e-ef-10-00-00-2a */
 	RD_ILNP64, /* 0014:4fff:ff20:ee64, RFC 6742 section 2.1.2 */
+	RD_U64,    /* a number, or its upper and lower half with a dot between */
 
 	RD_NAME,
 	RD_STRING,     /* a length octet and as many octets */

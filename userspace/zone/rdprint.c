@@ -9,9 +9,9 @@
 
 /* --- Numbers --- */
 
-size_t rdprint_u32(char *dst, uint32_t value)
+static size_t put_decimal(char *dst, uint64_t value)
 {
-	char digits[10];
+	char digits[20];
 	size_t n = 0;
 
 	do {
@@ -21,6 +21,11 @@ size_t rdprint_u32(char *dst, uint32_t value)
 	for (size_t i = 0; i < n; i++)
 		dst[i] = digits[n - 1 - i];
 	return n;
+}
+
+size_t rdprint_u32(char *dst, uint32_t value)
+{
+	return put_decimal(dst, value);
 }
 
 bool rdprint_number(struct rdprinting *p, unsigned n_bytes)
@@ -62,6 +67,16 @@ static bool certificate(struct rdprinting *p)
 static bool u32(struct rdprinting *p)
 {
 	return rdprint_number(p, 4);
+}
+
+static bool u64(struct rdprinting *p)
+{
+	if (rdprint_left(p) < 8)
+		return false;
+	p->out += put_decimal(p->out,
+			      (uint64_t)wire_load_be32(p->in) << 32 | wire_load_be32(p->in + 4));
+	p->in += 8;
+	return true;
 }
 
 /* YYYYMMDDHHMMSS (RFC 4034 section 3.2). Years are counted from March, so that the leap day is last. */
@@ -289,6 +304,7 @@ static const rdprint_field fields[RD_N_FIELDS] = {
 	[RD_EUI48] = rdprint_eui48,
 	[RD_EUI64] = rdprint_eui64,
 	[RD_ILNP64] = rdprint_ilnp64,
+	[RD_U64] = u64,
 	[RD_NAME] = rdprint_wire_name,
 	[RD_STRING] = rdprint_string,
 	[RD_STRING_OPT] = rdprint_string_opt,

@@ -203,6 +203,7 @@ const rdread_field rdread_fields[RD_N_FIELDS] = {
 	[RD_EUI48] = rdread_eui48,
 	[RD_EUI64] = rdread_eui64,
 	[RD_ILNP64] = rdread_ilnp64,
+	[RD_U64] = rdread_u64,
 	[RD_NAME] = rdread_name,
 	[RD_STRING] = rdread_string,
 	[RD_STRING_OPT] = rdread_string_opt,

@@ -54,6 +54,39 @@ bool rdread_u32(struct rdreading *f)
 	return rdread_decimal(f, UINT32_MAX, &v) && rdread_put32(f, v);
 }
 
+/* Digits from *@p on, which is moved behind them; false: there are none, or they are more than @max. */
+static bool digits(const char **p, uint64_t max, uint64_t *value)
+{
+	const char *begin = *p;
+
+	for (*value = 0; rdread_is_digit(**p); ++*p) {
+		unsigned digit = (unsigned)(**p - '0');
+
+		if (*value > (max - digit) / 10)
+			return false;
+		*value = *value * 10 + digit;
+	}
+	return *p > begin;
+}
+
+bool rdread_u64(struct rdreading *f)
+{
+	struct text_token token;
+	uint64_t high, low, all;
+	const char *p;
+
+	if (!rdread_word(f, &token))
+		return false;
+	p = token.at;
+	if (digits(&p, UINT64_MAX, &all) && p == token.at + token.n)
+		return rdread_put32(f, (uint32_t)(all >> 32)) && rdread_put32(f, (uint32_t)all);
+	p = token.at;
+	if (digits(&p, UINT32_MAX, &high) && *p++ == '.' && digits(&p, UINT32_MAX, &low) &&
+	    p == token.at + token.n)
+		return rdread_put32(f, (uint32_t)high) && rdread_put32(f, (uint32_t)low);
+	return rdread_refuse_token(f, &token, "a number of 64 bits");
+}
+
 bool rdread_period(struct rdreading *f)
 {
 	struct text_token token;

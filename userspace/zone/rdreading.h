@@ -134,6 +134,7 @@ bool rdread_type(struct rdreading *f, uint16_t *type);
 bool rdread_u8(struct rdreading *f);
 bool rdread_u16(struct rdreading *f);
 bool rdread_u32(struct rdreading *f);
+bool rdread_u64(struct rdreading *f);
 bool rdread_period(struct rdreading *f);
 bool rdread_date(struct rdreading *f);
 bool rdread_algorithm(struct rdreading *f);
