@@ -219,7 +219,7 @@ enum rdata_field {
 	X(261, RESINFO, "RESINFO", RD_KEEP, RD_GENERIC, 1, RD_MAX, "RFC 9606 section 4", RD_STRINGS) \
 	X(262, WALLET, "WALLET", RD_KEEP, RD_GENERIC, 1, RD_MAX, "IANA", RD_STRINGS) \
 	X(263, CLA, "CLA", RD_KEEP, RD_GENERIC, 1, RD_MAX, "draft-johnson-dns-ipn-cla", RD_STRINGS) \
-	X(264, IPN, "IPN", RD_KEEP, RD_GENERIC, 8, 8, "draft-johnson-dns-ipn-cla", RD_REST) \
+	X(264, IPN, "IPN", RD_KEEP, RD_GENERIC, 8, 8, "draft-johnson-dns-ipn-cla", RD_U64) \
 	X(32768, TA, "TA", RD_KEEP, RD_GENERIC, 5, RD_MAX, "IANA", \
 	  RD_U16, RD_ALGORITHM, RD_U8, RD_HEX) \
 	X(32769, DLV, "DLV", RD_KEEP, RD_GENERIC, 5, RD_MAX, "RFC 4431 section 3", \

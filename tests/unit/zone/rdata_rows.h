@@ -118,7 +118,11 @@ static const struct rdata_row rdata_rows[] = {
 	{ "RESINFO", "RESINFO", "qnamemin exterr=15,16,17", "08716e616d656d696e0f6578746572723d31352c31362c3137" },
 	{ "WALLET", "WALLET", "BTC abc", "0342544303616263" },
 	{ "CLA", "CLA", "a", "0161" },
-	{ "IPN", "IPN", "\\# 8 0000000000000001", "0000000000000001" },
+	{ "IPN", "IPN", "18446744073709551615", "ffffffffffffffff" },
+	{ "IPN in halves", "IPN", "1.4294967295", "00000001ffffffff" },
+	{ "IPN of more than 64 bits", "IPN", "18446744073709551616", NULL },
+	{ "IPN with a half of more than 32 bits", "IPN", "1.4294967296", NULL },
+	{ "IPN with half a half", "IPN", "1.", NULL },
 	{ "TA", "TA", "1 8 2 AA", "00010802aa" },
 	{ "DLV", "DLV", "1 8 2 AA", "00010802aa" },
 	/* Vectors of the RFCs, and what was read wrongly once. */
