@@ -34,7 +34,7 @@ zones:
     return ["volleyd", "-c", "volley.yaml"]
 
 
-def knotd(folder, port, zones):
+def knotd(folder, port, zones, transfers=False):
     lines = "".join(f"  - domain: {z}\n    file: {file}\n" for z, file in zones.items())
     (folder / "knot.conf").write_text(f"""
 server:
@@ -46,8 +46,13 @@ server:
     tcp-idle-timeout: 600
 database:
     storage: {folder}
+acl:
+  - id: all
+    address: 127.0.0.0/8
+    action: transfer
 template:
   - id: default
+    acl: [{'all' if transfers else ''}]
     zonefile-sync: -1
     journal-content: none
     semantic-checks: off

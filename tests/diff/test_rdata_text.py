@@ -11,11 +11,15 @@ import pathlib
 import re
 import subprocess
 
+import dns.message
 import pytest
+
+import peers
 
 TESTS = pathlib.Path(os.environ.get("VOLLEY_TESTS", "build/release/tests"))
 ROUNDS = int(os.environ.get("RDATA_ROUNDS", "40"))
 SEED = os.environ.get("RDATA_SEED", "1")
+ORIGIN = 1  # the line of it
 
 NAMED = ("named-compilezone -q -i none -k ignore -n ignore -m ignore -r ignore -s full -o - example").split()
 PEERS = {
@@ -47,25 +51,37 @@ def without(file, lines, to):
     return to
 
 
-def both_ways(peer, folder, name):
-    """None, or what is wrong."""
-    octets, text = folder / f"{name}.octets", folder / f"{name}.text"
-    left_out = set()
+def acceptable(peer, folder, name):
+    """The numbers of lines that the peer refuses as octets; None: it cannot say which."""
+    octets, left_out = folder / f"{name}.octets", set()
     for _ in range(ROUNDS):
-        ok, expected, bad, _ = read(peer, without(octets, left_out, folder / "octets"))
-        if ok or not bad:
-            break
+        ok, _, bad, _ = read(peer, without(octets, left_out, folder / "octets"))
+        if ok:
+            return left_out
+        if not bad:
+            return None
         kept = [i for i in range(1, len(octets.read_text().splitlines()) + 1) if i not in left_out]
         left_out |= {kept[i - 1] for i in bad if i <= len(kept)}
-    if not ok:
+    return None
+
+
+def both_ways(peer, folder, name):
+    """None, or what is wrong."""
+    left_out = acceptable(peer, folder, name)
+    if left_out is None:
         return None
-    ok, got, _, said = read(peer, without(text, left_out, folder / "text"))
+    _, expected, _, _ = read(peer, without(folder / f"{name}.octets", left_out, folder / "octets"))
+    ok, got, _, said = read(peer, without(folder / f"{name}.text", left_out, folder / "text"))
     if not ok:
         return f"{name} is refused: {said}"
+    return difference(name, expected.splitlines(), got.splitlines())
+
+
+def difference(name, expected, got):
     if got == expected:
         return None
-    differ = [pair for pair in zip(expected.splitlines(), got.splitlines()) if pair[0] != pair[1]]
-    return f"{name}: {len(differ)} differ: {differ[:1]}"
+    differ = [pair for pair in zip(expected, got) if pair[0] != pair[1]]
+    return f"{name}: {len(expected)} and {len(got)} records, {len(differ)} differ: {differ[:1]}"
 
 
 @pytest.mark.parametrize("peer", PEERS)
@@ -74,3 +90,28 @@ def test_reads_what_is_written(zones, peer):
     assert len(names) > 30
     wrong = [both_ways(peer, folder, name) for name in names]
     assert [w for w in wrong if w] == []
+
+
+def transferred(server, zone):
+    """(owner, type, octets) of the records that rdatatext drew."""
+    server.wait(dns.message.make_query(zone, "SOA").to_wire(), 300)
+    done = subprocess.run(["kdig", "@127.0.0.1", "-p", str(server.port), zone, "AXFR", "+generic"], check=True, text=True,
+                          capture_output=True, timeout=300)
+    fields = (line.split() for line in done.stdout.splitlines() if re.match(r"r[0-9]", line))
+    return sorted((f[0].split(".")[0], *f[3:]) for f in fields)
+
+
+def test_knotd_serves_what_is_written(own_loopback, zones, tmp_path):
+    """kzonecheck shows no octets, so knotd loads each zone in both forms and transfers it. (It folds names in data.)"""
+    folder, names = zones
+    known = {name: acceptable("knot", folder, name) for name in names}
+    files = {f"{name}.{form}.": str(without(folder / f"{name}.{form}", {ORIGIN} | left_out, tmp_path / f"{name}.{form}"))
+             for name, left_out in known.items() if left_out is not None for form in ("octets", "text")}
+    server = peers.Server("knotd", tmp_path, files, transfers=True)
+    try:
+        got = {zone: transferred(server, zone) for zone in files}
+    finally:
+        server.stop()
+    wrong = [difference(name, got[f"{name}.octets."], got[f"{name}.text."]) for name in names if f"{name}.text." in got]
+    assert [w for w in wrong if w] == []
+    assert len(wrong) > 30 and all(got.values()), {zone: len(records) for zone, records in got.items()}
