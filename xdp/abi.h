@@ -13,8 +13,12 @@
  *   xsks_map       the AF_XDP socket of each receive queue
  *   volley_queues  how far the worker of each receive queue is behind
  *   volley_shares  per CPU: what each prefix of clients has sent up of late
+ *   volley_near    per CPU: what each prefix of clients has been answered of late, roughly
+ *   volley_rrl     one struct volley_rrl: the limits of answers, and which prefixes are over them
+ *   volley_loads   what each prefix of clients has been answered of late
  *
- * An interface has a program of its own with the last five; the others are one for all interfaces.
+ * An interface has a program of its own with volley_link, volley_cpu, xsks_map, volley_queues, volley_shares and
+ * volley_near; the others are one for all interfaces.
  *
  *      word = tag:location ──► segment[location / units] + location % units * 16 = struct volley_entry
  *
@@ -85,7 +89,8 @@
 #define VOLLEY_VIEW_RECURSIVE 1 /* answers from upstream */
 #define VOLLEY_VIEW_PRIVATE   2 /* of our zones, where not everyone may ask */
 #define VOLLEY_N_VIEWS        3
-#define VOLLEY_CLIENTS_MAX    65536 /* prefixes */
+#define VOLLEY_CLIENT_EXEMPT  (1u << 31) /* beside the views of a client: no rate limit */
+#define VOLLEY_CLIENTS_MAX    65536      /* prefixes */
 
 /* Key of volley_clients; the value is a __u32, bit n for view n. IPv4 as ::ffff:0:0/96 (RFC 4291). */
 struct volley_client {
@@ -303,6 +308,68 @@ struct volley_shares {
 };
 
 /*
+ * Response rate limiting (xdp/rrl.h). A load of VOLLEY_RRL_FULL is what an address may have of answers in a second; it
+ * loses a thousandth with each millisecond.
+ *
+ *      volley_near    slot:  period (16 bits) | hot (1) | load of this period (47)      by prefix, without its address
+ *      volley_loads   slot:  id of the prefix (16 bits) | millisecond (16) | load (32)  8 to a line
+ */
+#define VOLLEY_RRL_FULL    (1u << 31)
+#define VOLLEY_RRL_WAYS    8u
+#define VOLLEY_RRL_LINES   65536u /* 4 MiB */
+#define VOLLEY_NEAR_SLOTS  4096u  /* a power of two; 32 KiB on each CPU */
+#define VOLLEY_RRL_LIMITED 1024u  /* prefixes that are listed */
+
+struct volley_near {
+	__u64 slots[VOLLEY_NEAR_SLOTS];
+};
+
+struct volley_rrl_line {
+	__u64 slots[VOLLEY_RRL_WAYS];
+};
+
+/* A prefix that is over its limit. It is listed until somebody else wants the place and it has had rest. */
+struct volley_limited {
+	__u64 key;        /* a hash of the prefix; 0: free */
+	__u64 address[2]; /* as on the wire; IPv4 as ::ffff:0:0/96 */
+	__u32 bits; /* of the prefix, IPv4 with the 96 before it; written last, with release: 0: not yet */
+	__u32 first_s; /* coarse monotonic second */
+	__u32 last_s;
+	__u32 reserved;
+	__u64 slipped; /* told to come by TCP, or with a cookie; with dry_run: would have been */
+	__u64 dropped; /* likewise */
+};
+
+struct volley_rrl {
+	__u32 answer_cost; /* load that an answer adds to its address; 0: nothing is limited */
+	__u32 octet_cost;  /* load of an octet sent, where an answer's are more than answer_cost */
+	__u32 slip; /* one in so many over the limit is told so, the others are dropped; 0: none */
+	__u8 dry_run;    /* everything is counted, nothing withheld */
+	__u8 has_exempt; /* volley_clients has prefixes with VOLLEY_CLIENT_EXEMPT */
+	__u16 reserved;
+	__u64 near_cost; /* load of a period up to which a CPU does not look at volley_loads */
+	__u64 keys[4];   /* secret, random */
+	__u32 ahead_ms;  /* of the clock: tests let time pass by it */
+	__u32 reserved2;
+	__u64 unlisted;     /* packets over the limit for whose prefix `limited` had no place */
+	__u32 decay[3][32]; /* what is left of a load of 2^32 after so many times 1, 32 and 1024 ms */
+	struct volley_limited limited[VOLLEY_RRL_LIMITED];
+};
+
+/* A look at one prefix of the client in hand (rrl.h). */
+#define VOLLEY_RRL_PREFIXES 5
+struct volley_try {
+	void *table; /* of loads, in userspace; the driver knows it by its map */
+	__u64 word;  /* of its place, as it was read */
+	__u32 line;
+	__u32 id;
+	__u32 place;
+	__u32 load; /* as of now */
+	__u32 tick; /* millisecond that is written back */
+	__u32 reserved;
+};
+
+/*
  * Which answers are asked for most: of the hits of a CPU every 256th on average is noted, the gaps
  * are random. `finer` halves them so many times.
  */
@@ -318,6 +385,8 @@ struct volley_shares {
 	V(HIT_FULL, HIT, "answered, whole")                                         \
 	V(HIT_SHORT, HIT, "answered, without optional additional records")          \
 	V(HIT_TRUNCATED, HIT, "answered with TC=1")                                 \
+	V(HIT_SLIPPED, HIT, "answered with TC=1: over the rate limit")              \
+	V(HIT_BADCOOKIE, HIT, "answered BADCOOKIE: over the rate limit")            \
 	V(UP_MISS, UP, "not in the cache")                                          \
 	V(UP_STALE, UP, "in the cache, but its zone has changed")                   \
 	V(UP_EXPIRED, UP, "in the cache, but expired")                              \
@@ -357,7 +426,8 @@ struct volley_shares {
 	V(PASS_RETURN, PASSED, "the answer would leave by another way")             \
 	V(DROP_EDIT, DROPPED, "the frame changed under the program")                \
 	V(DROP_OVERLOAD, DROPPED, "not in the cache, and the worker is far behind") \
-	V(DROP_SHARE, DROPPED, "the same, and its prefix had more than its share")
+	V(DROP_SHARE, DROPPED, "the same, and its prefix had more than its share")  \
+	V(DROP_LIMITED, DROPPED, "not answered: over the rate limit")
 
 enum volley_class {
 	VOLLEY_CLASS_HIT,
@@ -422,11 +492,20 @@ struct volley_cpu {
 	__u64 folded[1 + VOLLEY_NAME_WORDS]; /* key, name */
 	struct volley_client client;
 	__u32 wall_s; /* when now_s was read, modulo 2^32 */
+	__u32 now_ms; /* likewise: coarse monotonic */
+	__u32 reserved2;
+	__u64 rrl_cost;  /* load of the answer that is being made, */
+	__u64 rrl_carry; /* and with what volley_near had not passed on before */
+	struct volley_try tries[VOLLEY_RRL_PREFIXES];
+	/* Answers of clients near their limit; exempt ones; those that a limit would have withheld (dry_run). */
+	__u64 rrl_judged;
+	__u64 rrl_exempt;
+	__u64 rrl_dry;
 	struct volley_refresh refresh;
-	__u8 options;      /* of the answer: VOLLEY_OPTION_* */
-	__u8 options_at;   /* as the state's when the query was read */
-	__u8 cookie_bytes; /* of the query's, 8 or 16 to 40 */
-	__u8 reserved;
+	__u8 options; /* of the answer: VOLLEY_OPTION_* */
+	__u8 cookie_good; /* behind options_make(): the query has a cookie of ours, so its address is its own */
+	__u8 options_at;    /* as the state's when the query was read */
+	__u8 cookie_bytes;  /* of the query's, 8 or 16 to 40 */
 	__be32 cookie_head; /* the answer's option, its value behind it */
 	__u64 cookie[3];
 	__u64 samples[VOLLEY_SAMPLES]; /* hashes of keys; the last at n_samples - 1 */
@@ -444,6 +523,10 @@ _Static_assert(sizeof(struct volley_zone) == 64, "a zone is one cache line");
 _Static_assert(sizeof(struct volley_link) == 24 + 256 + 16 * 32, "no padding that differs");
 _Static_assert(sizeof(struct volley_queue) == 128, "two cache lines");
 _Static_assert(sizeof(struct volley_shares) <= 32768, "the kernel takes no more for each CPU");
+_Static_assert(sizeof(struct volley_near) <= 32768, "the kernel takes no more for each CPU");
+_Static_assert(sizeof(struct volley_limited) == 56, "no padding that differs");
+_Static_assert(sizeof(struct volley_rrl) == 24 + 32 + 16 + 3 * 32 * 4 + 1024 * 56,
+	       "no padding that differs");
 _Static_assert(sizeof(struct volley_cpu) % 8 == 0, "the kernel lays these end to end");
 _Static_assert(sizeof(struct volley_service) == 24, "no padding that differs");
 _Static_assert(sizeof(struct volley_services) == 64 + 2048 * 24, "no padding that differs");

@@ -128,7 +128,7 @@ struct native_map {
 	size_t key_bytes; /* of a trie; 0: an array */
 };
 
-#define NATIVE_MAPS_MAX   12
+#define NATIVE_MAPS_MAX   20
 #define NATIVE_RECORD_MAX 64
 static struct native_map native_maps[NATIVE_MAPS_MAX];
 static uint8_t native_record[NATIVE_RECORD_MAX]; /* the last that was put into a ring */

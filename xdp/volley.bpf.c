@@ -11,6 +11,7 @@
  *   choose.h    which part of it has room
  *   age.h       its TTLs, where it is from upstream       too many: up, untouched
  *   options.h   COOKIE and NSID, for who asks             unusual: up, untouched
+ *   limit.h     has the client had enough?                yes: TC=1, BADCOOKIE or XDP_DROP
  *   reply.h     the answer, in place                      XDP_TX
  *
  * Up is the AF_XDP socket of the receive queue; where there is none, the kernel's stack. When the
@@ -112,6 +113,31 @@ struct {
 	__type(value, struct volley_shares);
 } volley_shares SEC(".maps");
 
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct volley_rrl);
+} volley_rrl SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, VOLLEY_RRL_LINES);
+	__type(key, __u32);
+	__type(value, struct volley_rrl_line);
+} volley_loads SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct volley_near);
+} volley_near SEC(".maps");
+
+#include "xdp/limit.h" /* its functions are global, and so look at the maps by name */
+
 /* The entry that a word of the index names, if it has this hash, dead or alive. */
 static __always_inline struct volley_entry *entry_of(struct volley_cpu *cpu, __u64 word, __u64 hash)
 {
@@ -169,6 +195,7 @@ static __always_inline void read_clock(struct volley_cpu *cpu, const struct voll
 		return;
 	now_ns = bpf_ktime_get_coarse_ns();
 	cpu->now_s = (__u32)(now_ns / 1000000000);
+	cpu->now_ms = (__u32)(now_ns / 1000000);
 	cpu->wall_s = (__u32)((now_ns + state->wall_ns) / 1000000000);
 	cpu->jiffies = jiffies;
 }
@@ -203,6 +230,27 @@ static __always_inline int admit(struct xdp_md *ctx, struct volley_cpu *cpu, str
 	if (reason < 0 && e->refresh_s)
 		ask_anew(cpu, e);
 	return reason;
+}
+
+/* The answer that was chosen, or what is said to who has had enough: -1. Else a reason. */
+static __always_inline int limit(struct xdp_md *ctx, struct volley_cpu *cpu,
+				 const struct volley_state *state)
+{
+	const __u32 zero = 0;
+	struct volley_rrl *r = bpf_map_lookup_elem(&volley_rrl, &zero);
+	struct volley_near *near;
+	int reason;
+
+	if (!r || !r->answer_cost)
+		return -1;
+	near = bpf_map_lookup_elem(&volley_near, &zero);
+	if (!near)
+		return -1;
+	reason = limit_check(ctx, cpu, r, near);
+	if (reason != VOLLEY_HIT_SLIPPED && reason != VOLLEY_HIT_BADCOOKIE)
+		return reason;
+	limit_slip(cpu, reason);
+	return cpu->options ? options_make(ctx, cpu, &state->options[cpu->options_at & 1]) : -1;
 }
 
 static __always_inline int answer(struct xdp_md *ctx, struct volley_cpu *cpu,
@@ -242,6 +290,9 @@ static __always_inline int answer(struct xdp_md *ctx, struct volley_cpu *cpu,
 		if (reason >= 0)
 			return reason;
 	}
+	reason = limit(ctx, cpu, state);
+	if (reason >= 0)
+		return reason;
 	if (e->freq < VOLLEY_FREQ_MAX)
 		e->freq++;
 	return reply_send(ctx, cpu, state, e);
@@ -261,7 +312,11 @@ static __always_inline int shed(struct xdp_md *ctx, struct volley_cpu *cpu,
 	if (!shed_is_behind(queue) || !bpf_map_lookup_elem(&xsks_map, &number) ||
 	    client_of(ctx, cpu) >= 0)
 		return -1;
-	reason = shed_judge(cpu, state, queue, number, bpf_map_lookup_elem(&volley_shares, &zero));
+	if (limit_is_over(cpu, bpf_map_lookup_elem(&volley_rrl, &zero)))
+		reason = VOLLEY_DROP_SHARE;
+	else
+		reason = shed_judge(cpu, state, queue, number,
+				    bpf_map_lookup_elem(&volley_shares, &zero));
 	if (reason >= 0)
 		queue->shed++;
 	return reason;

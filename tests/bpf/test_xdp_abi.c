@@ -46,6 +46,10 @@ static const struct map_row map_rows[] = {
 	{ "volley_queues", BPF_MAP_TYPE_ARRAY, 4, sizeof(struct volley_queue), VOLLEY_QUEUES,
 	  BPF_F_MMAPABLE },
 	{ "volley_shares", BPF_MAP_TYPE_PERCPU_ARRAY, 4, sizeof(struct volley_shares), 1, 0 },
+	{ "volley_near", BPF_MAP_TYPE_PERCPU_ARRAY, 4, sizeof(struct volley_near), 1, 0 },
+	{ "volley_rrl", BPF_MAP_TYPE_ARRAY, 4, sizeof(struct volley_rrl), 1, BPF_F_MMAPABLE },
+	{ "volley_loads", BPF_MAP_TYPE_ARRAY, 4, sizeof(struct volley_rrl_line), VOLLEY_RRL_LINES,
+	  BPF_F_MMAPABLE },
 };
 #define N_MAPS (sizeof(map_rows) / sizeof(map_rows[0]))
 

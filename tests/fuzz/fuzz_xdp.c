@@ -73,6 +73,9 @@ static struct volley_link the_link;
 static struct volley_cpu cpu;
 static struct volley_queue queues[VOLLEY_QUEUES];
 static struct volley_shares shares;
+static struct volley_near near;
+static struct volley_rrl rrl;
+static struct volley_rrl_line loads[VOLLEY_RRL_LINES];
 static __u32 sockets[VOLLEY_QUEUES];
 static struct bucket index_buckets[N_BUCKETS];
 static struct volley_zone zones[N_ZONES];
@@ -133,6 +136,9 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 		{ &xsks_map, sockets, sizeof(sockets[0]), VOLLEY_QUEUES, 0 },
 		{ &volley_queues, queues, sizeof(queues[0]), VOLLEY_QUEUES, 0 },
 		{ &volley_shares, &shares, sizeof(shares), 1, 0 },
+		{ &volley_near, &near, sizeof(near), 1, 0 },
+		{ &volley_rrl, &rrl, sizeof(rrl), 1, 0 },
+		{ &volley_loads, loads, sizeof(loads[0]), VOLLEY_RRL_LINES, 0 },
 	};
 
 	(void)argc;

@@ -54,6 +54,10 @@ static int map_all(struct bpfmaps *maps)
 		err = map_in(skel->maps.volley_link, &maps->link);
 	if (!err)
 		err = map_in(skel->maps.volley_queues, &maps->queues);
+	if (!err)
+		err = map_in(skel->maps.volley_rrl, &maps->limiter.rrl);
+	if (!err)
+		err = map_in(skel->maps.volley_loads, &maps->limiter.loads);
 	return err;
 }
 
@@ -117,6 +121,8 @@ void bpfmaps_close(struct bpfmaps *maps)
 	map_out(skel->maps.volley_zones, maps->memory.zones);
 	map_out(skel->maps.volley_link, maps->link);
 	map_out(skel->maps.volley_queues, maps->queues);
+	map_out(skel->maps.volley_rrl, maps->limiter.rrl);
+	map_out(skel->maps.volley_loads, maps->limiter.loads);
 	volley_bpf__destroy(maps->skel);
 	*maps = (struct bpfmaps){ 0 };
 }

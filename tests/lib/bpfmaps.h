@@ -11,6 +11,7 @@
 #define VOLLEY_TESTS_LIB_BPFMAPS_H
 
 #include "cache/cache.h"
+#include "engine/limiter.h"
 
 struct volley_bpf; /* volley.skel.h */
 
@@ -19,6 +20,7 @@ struct bpfmaps {
 	struct cache_memory memory;  /* of the four maps that all interfaces share */
 	struct volley_link *link;    /* of this load; driver_answers is 1 */
 	struct volley_queue *queues; /* VOLLEY_QUEUES of them */
+	struct limiter limiter;
 	int prog_fd;
 };
 

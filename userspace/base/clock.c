@@ -37,6 +37,11 @@ void clock_set_offset(int64_t ahead_ns)
 	offset_ns = ahead_ns;
 }
 
+uint64_t clock_kernel_ns(uint64_t ns)
+{
+	return ns - (uint64_t)offset_ns;
+}
+
 uint64_t clock_wall_s(void)
 {
 	return (uint64_t)now(CLOCK_REALTIME).tv_sec;

@@ -29,6 +29,9 @@ uint32_t clock_coarse_s(void);
  */
 void clock_set_offset(int64_t ahead_ns);
 
+/* The moment `ns` of clock_ns() on the kernel's own clock: without what clock_set_offset() has said. Any thread. */
+uint64_t clock_kernel_ns(uint64_t ns);
+
 /* CLOCK_REALTIME in seconds since 1970: cookies, signatures, serials. It may jump. */
 uint64_t clock_wall_s(void);
 

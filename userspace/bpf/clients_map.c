@@ -39,6 +39,8 @@ static uint32_t views_of(const struct clients_prefix *p, const struct config *co
 		views |= CLIENTS_VIEW(VOLLEY_VIEW_RECURSIVE);
 	if (is_inside(p, config->allow, config->n_allow))
 		views |= CLIENTS_VIEW(VOLLEY_VIEW_PRIVATE);
+	if (is_inside(p, config->rrl.exempt, config->rrl.n_exempt))
+		views |= VOLLEY_CLIENT_EXEMPT;
 	return views;
 }
 
@@ -79,7 +81,7 @@ static void sort(struct clients_list *list)
 int clients_list_make(struct clients_list *list, const struct config *config)
 {
 	static const struct config_prefix every_ipv4 = { .family = AF_INET };
-	size_t n = config->n_allow + config->recursion.n_allow;
+	size_t n = config->n_allow + config->recursion.n_allow + config->rrl.n_exempt;
 
 	*list = (struct clients_list){ 0 };
 	if (!n)
@@ -91,6 +93,7 @@ int clients_list_make(struct clients_list *list, const struct config *config)
 	add(list, &every_ipv4, 1);
 	add(list, config->allow, config->n_allow);
 	add(list, config->recursion.allow, config->recursion.n_allow);
+	add(list, config->rrl.exempt, config->rrl.n_exempt);
 	sort(list);
 	for (size_t i = 0; i < list->n; i++)
 		list->prefixes[i].views = views_of(&list->prefixes[i], config);

@@ -17,7 +17,7 @@
 #include "xdp/abi.h"
 #include "xdp/key.h"
 
-#define MAPS_CAP 16
+#define MAPS_CAP 32
 #define TRIES    5
 
 /* Of libxdp: its program, how many it calls at most, and where these are pinned unless $LIBXDP_BPFFS says. */
@@ -32,14 +32,14 @@ struct named_map {
 
 static void maps_none(struct found_maps *maps)
 {
-	*maps = (struct found_maps){ -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1 };
+	*maps = (struct found_maps){ -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1 };
 }
 
 static void maps_close(struct found_maps *maps)
 {
-	int *fds[] = { &maps->state,   &maps->index,   &maps->store,  &maps->zones,
-		       &maps->clients, &maps->refresh, &maps->link,   &maps->cpu,
-		       &maps->xsks,    &maps->queues,  &maps->shares, &maps->other };
+	int *fds[] = { &maps->state,   &maps->index, &maps->store, &maps->zones, &maps->clients,
+		       &maps->refresh, &maps->link,  &maps->cpu,   &maps->xsks,  &maps->queues,
+		       &maps->shares,  &maps->near,  &maps->rrl,   &maps->loads, &maps->other };
 	size_t i;
 
 	for (i = 0; i < sizeof(fds) / sizeof(fds[0]); i++) {
@@ -94,6 +94,9 @@ static void take_map(struct found *found, int fd)
 		{ "xsks_map", &found->maps.xsks },
 		{ "volley_queues", &found->maps.queues },
 		{ "volley_shares", &found->maps.shares },
+		{ "volley_near", &found->maps.near },
+		{ "volley_rrl", &found->maps.rrl },
+		{ "volley_loads", &found->maps.loads },
 	};
 	struct bpf_map_info info = { 0 };
 	uint32_t len = sizeof(info);
@@ -146,7 +149,8 @@ static bool is_complete(const struct found_maps *maps)
 {
 	return maps->index >= 0 && maps->store >= 0 && maps->zones >= 0 && maps->clients >= 0 &&
 	       maps->refresh >= 0 && maps->link >= 0 && maps->cpu >= 0 && maps->xsks >= 0 &&
-	       maps->queues >= 0 && maps->shares >= 0;
+	       maps->queues >= 0 && maps->shares >= 0 && maps->near >= 0 && maps->rrl >= 0 &&
+	       maps->loads >= 0;
 }
 
 /* Of another ABI only what every ABI has in its place. */

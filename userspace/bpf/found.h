@@ -20,6 +20,9 @@ struct found_maps {
 	int xsks;
 	int queues;
 	int shares;
+	int near;
+	int rrl;
+	int loads;
 	int other; /* the first map of another ABI */
 };
 

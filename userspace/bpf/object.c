@@ -14,7 +14,8 @@
 #include "bpf/refusal.h"
 #include "volley.skel.h"
 
-#define PAGE_BYTES 4096u
+#define PAGE_BYTES  4096u
+#define LOADS_BYTES (VOLLEY_RRL_LINES * sizeof(struct volley_rrl_line))
 
 /* --- Maps ---------------------------------------------------------------------------------------- */
 
@@ -73,6 +74,10 @@ void object_maps_close(struct object_maps *maps)
 	close(maps->zones_fd);
 	close(maps->clients_fd);
 	close(maps->refresh_fd);
+	object_unmap(maps->limiter.rrl, sizeof(*maps->limiter.rrl));
+	object_unmap(maps->limiter.loads, LOADS_BYTES);
+	close(maps->rrl_fd);
+	close(maps->loads_fd);
 	*maps = (struct object_maps){ 0 };
 }
 
@@ -88,13 +93,17 @@ int object_maps_open(struct object_maps *maps, const struct found_maps *found,
 	maps->zones_fd = dup(found->zones);
 	maps->clients_fd = dup(found->clients);
 	maps->refresh_fd = dup(found->refresh);
+	maps->rrl_fd = dup(found->rrl);
+	maps->loads_fd = dup(found->loads);
 	memory->sizes = *sizes;
 	memory->state = object_map(maps->state_fd, sizeof(*memory->state));
 	memory->index = object_map(maps->index_fd, index_bytes(sizes));
 	memory->store = object_map(maps->store_fd, store_bytes(sizes));
 	memory->zones = object_map(maps->zones_fd, zones_bytes(sizes));
-	if (memory->state && memory->index && memory->store && memory->zones &&
-	    maps->clients_fd >= 0 && maps->refresh_fd >= 0)
+	maps->limiter.rrl = object_map(maps->rrl_fd, sizeof(*maps->limiter.rrl));
+	maps->limiter.loads = object_map(maps->loads_fd, LOADS_BYTES);
+	if (memory->state && memory->index && memory->store && memory->zones && maps->limiter.rrl &&
+	    maps->limiter.loads && maps->clients_fd >= 0 && maps->refresh_fd >= 0)
 		return 0;
 	object_maps_close(maps);
 	return -ENOMEM;
@@ -116,7 +125,9 @@ int object_maps_make_beside(struct object_maps *maps, const struct cache_sizes *
 				  .store = -1,
 				  .zones = shared->zones_fd,
 				  .clients = shared->clients_fd,
-				  .refresh = shared->refresh_fd };
+				  .refresh = shared->refresh_fd,
+				  .rrl = shared->rrl_fd,
+				  .loads = shared->loads_fd };
 	int err = 0;
 
 	fds.state = make_array(VOLLEY_STATE_MAP, sizeof(struct volley_state), 1);
@@ -147,11 +158,13 @@ void object_maps_keep_shared(struct object_maps *maps, struct object_maps *befor
 	exchange(&maps->zones_fd, &before->zones_fd);
 	exchange(&maps->clients_fd, &before->clients_fd);
 	exchange(&maps->refresh_fd, &before->refresh_fd);
+	exchange(&maps->rrl_fd, &before->rrl_fd);
+	exchange(&maps->loads_fd, &before->loads_fd);
 }
 
 /* --- What is declared ---------------------------------------------------------------------------- */
 
-#define DECLARED_MAX 16
+#define DECLARED_MAX 32
 
 static struct object_declared declared[DECLARED_MAX];
 static size_t n_declared;
@@ -207,6 +220,9 @@ struct found_maps object_fds(const struct volley_bpf *skel)
 		.xsks = bpf_map__fd(skel->maps.xsks_map),
 		.queues = bpf_map__fd(skel->maps.volley_queues),
 		.shares = bpf_map__fd(skel->maps.volley_shares),
+		.near = bpf_map__fd(skel->maps.volley_near),
+		.rrl = bpf_map__fd(skel->maps.volley_rrl),
+		.loads = bpf_map__fd(skel->maps.volley_loads),
 		.other = -1,
 	};
 }
@@ -225,6 +241,8 @@ struct volley_bpf *object_open(const struct object_maps *maps, const struct cach
 		err |= bpf_map__reuse_fd(skel->maps.volley_zones, maps->zones_fd);
 		err |= bpf_map__reuse_fd(skel->maps.volley_clients, maps->clients_fd);
 		err |= bpf_map__reuse_fd(skel->maps.volley_refresh, maps->refresh_fd);
+		err |= bpf_map__reuse_fd(skel->maps.volley_rrl, maps->rrl_fd);
+		err |= bpf_map__reuse_fd(skel->maps.volley_loads, maps->loads_fd);
 	} else {
 		err = bpf_map__set_max_entries(skel->maps.volley_index, sizes->n_buckets);
 		err |= bpf_map__set_max_entries(skel->maps.volley_store, sizes->n_segments);

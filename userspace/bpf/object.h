@@ -14,12 +14,13 @@
 
 #include "cache/cache.h"
 #include "bpf/found.h"
+#include "engine/limiter.h"
 
 struct volley_bpf;
 
 /*
- * The maps that all interfaces share: descriptors of all six, and where the four of the cache are
- * mapped. Who may read which view, and the ring of answers to be fetched anew, go by system calls.
+ * The maps that all interfaces share: descriptors of all eight, and where the four of the cache and the two
+ * of the rate limit are mapped. Who may read which view, and the ring of answers to be fetched anew, go by system calls.
  */
 struct object_maps {
 	int state_fd;
@@ -28,7 +29,10 @@ struct object_maps {
 	int zones_fd;
 	int clients_fd; /* volley_clients */
 	int refresh_fd; /* volley_refresh */
+	int rrl_fd;     /* volley_rrl */
+	int loads_fd;   /* volley_loads */
 	struct cache_memory memory;
+	struct limiter limiter;
 	bool is_open;
 };
 

@@ -25,6 +25,7 @@ struct program {
 	int xsks_fd;
 	int queues_fd;
 	int shares_fd;
+	int near_fd;
 	int link_fd;
 	int lock_fd;
 	char lock_path[64];

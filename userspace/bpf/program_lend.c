@@ -16,7 +16,7 @@
 #include "bpf/program_internal.h"
 #include "volley.skel.h"
 
-#define MAPS_CAP 16
+#define MAPS_CAP 32
 
 int program_lend(struct program *p)
 {

@@ -42,6 +42,7 @@ static const struct view views[] = {
 	    "tx_kicks note error", "kind interface queue" } },
 	{ "cache lookup", "entries", true, { "", "", "" } },
 	{ "cache top", "top", false, { "name type zone share_percent error_percent", "", "" } },
+	{ "rrl top", "top", false, { "prefix over_s over_per_second slipped dropped", "", "" } },
 	{ "cache stats",
 	  NULL,
 	  false,

@@ -355,6 +355,7 @@ static void take_values(struct take *take)
 	take_signing(take);
 	take_zones(take);
 	take_recursion(take);
+	take_limits(take);
 	take_dpdk(take);
 	take_control(take);
 	take_metrics(take, take->raw->metrics.listen);
@@ -533,6 +534,7 @@ void config_free(struct config *config)
 	free(config->listen);
 	free(config->control_cores);
 	free_list(config->dpdk.options);
+	free(config->rrl.exempt);
 	free(config->interfaces);
 	free(config->control_socket);
 	free(config->pid_file);

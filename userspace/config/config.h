@@ -225,6 +225,15 @@ struct config_recursion {
 	uint32_t n_rpz;
 };
 
+struct config_rrl {
+	uint32_t answers; /* a second, to one address; 0: no limit */
+	uint32_t octets;  /* likewise */
+	uint32_t slip;
+	bool dry_run;
+	struct config_prefix *exempt; /* none twice */
+	uint32_t n_exempt;
+};
+
 struct config {
 	char *path; /* as given to config_load() */
 
@@ -277,6 +286,7 @@ struct config {
 	uint32_t n_zones;
 
 	struct config_recursion recursion;
+	struct config_rrl rrl;
 	struct config_dpdk dpdk;
 
 	char *control_socket;

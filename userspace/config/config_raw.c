@@ -244,6 +244,15 @@ static const cyaml_schema_field_t recursion_fields[] = {
 	CYAML_FIELD_END,
 };
 
+static const cyaml_schema_field_t rrl_fields[] = {
+	TEXT("answers", struct config_raw_rrl, answers),
+	TEXT("octets", struct config_raw_rrl, octets),
+	TEXT("slip", struct config_raw_rrl, slip),
+	TEXT("dry-run", struct config_raw_rrl, dry_run),
+	LIST("exempt", struct config_raw_rrl, exempt),
+	CYAML_FIELD_END,
+};
+
 static const cyaml_schema_field_t dpdk_fields[] = {
 	TEXT("huge-pages", struct config_raw_dpdk, huge_pages),
 	TEXT("memory", struct config_raw_dpdk, memory),
@@ -272,6 +281,7 @@ static const cyaml_schema_field_t top_fields[] = {
 	MAPS("templates", struct config_raw, templates, &zone_value),
 	MAPS("zones", struct config_raw, zones, &zone_value),
 	MAP("recursion", struct config_raw, recursion, recursion_fields),
+	MAP("rrl", struct config_raw, rrl, rrl_fields),
 	MAP("dpdk", struct config_raw, dpdk, dpdk_fields),
 	MAP("control", struct config_raw, control, control_fields),
 	MAP("metrics", struct config_raw, metrics, metrics_fields),

@@ -193,6 +193,14 @@ struct config_raw_recursion {
 	unsigned int n_rpz;
 };
 
+struct config_raw_rrl {
+	char *answers;
+	char *octets;
+	char *slip;
+	char *dry_run;
+	struct config_raw_list exempt;
+};
+
 struct config_raw_dpdk {
 	char *huge_pages;
 	char *memory;
@@ -224,6 +232,7 @@ struct config_raw {
 	struct config_raw_zone *zones;
 	unsigned int n_zones;
 	struct config_raw_recursion recursion;
+	struct config_raw_rrl rrl;
 	struct config_raw_dpdk dpdk;
 	struct config_raw_control control;
 	struct config_raw_metrics metrics;

@@ -138,6 +138,14 @@ const struct words_command words_commands[] = {
 	  "where there is not so much memory available. cache stats says how far it is. Snapshots wait "
 	  "meanwhile. The configuration is not changed: after a restart, and when another cache.size is "
 	  "read by a reload, the cache is resized to that." },
+	{ "rrl status", "", 0, 0, "the rate limits in force, and how many prefixes are over them",
+	  "Shows what rrl in volley.yaml(5) says, how many prefixes of clients are over their limit now, and how many "
+	  "packets over a limit were of prefixes for which the list of 1024 had no place. Their counters are "
+	  "in stats." },
+	{ "rrl top", "[-n N]", 0, 2, "which prefixes are over their limit",
+	  "Lists the N prefixes of clients, 10 if nothing is said, that are over their limit or were in the last 10 "
+	  "seconds, those first of which most answers are withheld: since when, how many in the last second, and "
+	  "how many were sent with TC=1 or as BADCOOKIE, or dropped, since the prefix was listed." },
 	{ "attach", "IF", 1, 1, "start answering on an interface",
 	  "Loads the XDP program on the interface IF, or adopts it when it is there already, and opens "
 	  "ports. The interface need not be in the configuration; what is configured for it holds." },

@@ -74,7 +74,8 @@ struct words_key {
 
 #define WORDS_KEYS_MAX 256 /* words_key_number() is below that */
 
-/* Those of one subject, in the order of the man page: words_host.c, words_zones.c, words_recursion.c. */
+/* Those of one subject, in the order of the man page: words_host.c, words_zones.c, words_recursion.c,
+ * words_limits.c. */
 struct words_table {
 	const struct words_key *keys;
 	unsigned int n;
@@ -106,7 +107,8 @@ struct words_counter {
 	const char *text;
 };
 
-extern const struct words_table words_host_keys, words_zone_keys, words_recursion_keys;
+extern const struct words_table words_host_keys, words_zone_keys, words_recursion_keys,
+	words_limit_keys;
 
 /* Each of these ends with an entry whose first member is NULL; exits end with code -1. */
 extern const struct words_command words_commands[];

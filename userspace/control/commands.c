@@ -12,6 +12,7 @@
 #include "control/cache_ask.h"
 #include "control/commands_port.h"
 #include "control/commands_resize.h"
+#include "control/commands_rrl.h"
 #include "control/commands_snapshot.h"
 #include "control/commands_zone.h"
 #include "control/daemon.h"
@@ -218,6 +219,8 @@ const struct ctl_command commands[] = {
 	{ "cache dump", commands_cache_dump },
 	{ "cache load", commands_cache_load },
 	{ "cache resize", commands_cache_resize },
+	{ "rrl status", commands_rrl_status },
+	{ "rrl top", commands_rrl_top },
 	{ "attach", run_attach },
 	{ "detach", run_detach },
 	{ "port status", run_port_status },

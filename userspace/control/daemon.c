@@ -162,6 +162,8 @@ int daemon_reload(struct daemon *d, zones_done_fn *done, void *user, char *err, 
 		code = signing_policies_set(&d->policies_of_signing, config);
 	if (!code)
 		code = daemon_configure_recursion(d, config, err, err_cap);
+	if (!code)
+		code = daemon_configure_rrl(d, config);
 	if (!code) {
 		code = start_reload(d, config, done, user);
 		if (code)
@@ -260,6 +262,7 @@ static void on_tick(struct daemon *d)
 		health_ask_tick(d);
 		check_wall_clock(d);
 	}
+	rrl_tick(d->rrl, clock_coarse_s());
 	if (d->snapshots)
 		snapshots_tick(d->snapshots, clock_ns());
 	if (d->resize)

@@ -35,6 +35,7 @@
 #include "control/progress.h"
 #include "control/recursion.h"
 #include "control/resize.h"
+#include "control/rrl.h"
 #include "control/snapshots.h"
 #include "iface/crew.h"
 #include "iface/iface.h"
@@ -74,6 +75,8 @@ struct daemon {
 		[CONFIG_INTERFACES_MAX]; /* under it: deadlines of programs of earlier daemons */
 	size_t n_alive_old;
 	struct resize *resize; /* NULL until the workers are there */
+
+	struct rrl *rrl;
 
 	struct engine_data published;
 	struct recursion *recursion;

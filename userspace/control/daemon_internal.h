@@ -25,6 +25,12 @@ void daemon_close(struct daemon *d);
 int daemon_configure_recursion(struct daemon *d, struct config *config, char *err, size_t err_cap)
 	__attribute__((warn_unused_result));
 
+/* The rate limits, with maps or memory that are open; before any engine, since what limits these is not exchanged later. */
+int daemon_open_rrl(struct daemon *d) __attribute__((warn_unused_result));
+/* Puts the rate limits of a configuration in force, for driver and workers. 0, or -errno, logged. */
+int daemon_configure_rrl(struct daemon *d, const struct config *config)
+	__attribute__((warn_unused_result));
+
 /* Tells the programs which addresses are ours. */
 void daemon_update_services(struct daemon *d);
 /* A thread of its own says that we live. 0 or -errno. */

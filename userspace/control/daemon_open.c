@@ -124,6 +124,8 @@ static int open_cache(struct daemon *d)
 		return err;
 	err = open_memory(d);
 	if (!err)
+		err = daemon_open_rrl(d);
+	if (!err)
 		err = cache_new(&d->cache, &d->memory, &d->is_adopted);
 	if (!err && !d->is_anonymous)
 		err = grace_open(&d->grace);
@@ -772,6 +774,7 @@ void daemon_close(struct daemon *d)
 	loader_free(d->loader);
 	cache_free(d->cache);
 	grace_close(d->grace);
+	rrl_close(d->rrl);
 	if (d->is_anonymous)
 		cache_memory_release(&d->memory);
 	object_maps_close(&d->maps);

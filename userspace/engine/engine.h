@@ -87,6 +87,7 @@ struct engine_recursion {
 
 struct clients;
 struct handover_rules;
+struct limiter;
 struct policy;
 
 /* What is served, to whom: control swaps each pointer (rcu_xchg_pointer) and waits for all workers. */
@@ -96,6 +97,8 @@ struct engine_data {
 	struct policy *policy;   /* NULL: none */
 	struct engine_recursion *recursion; /* NULL: nothing is asked upstream */
 	struct handover_rules *handover;    /* engine/handover.h; NULL: nothing is handed over */
+	const struct limiter
+		*limiter; /* engine/limiter.h; set before there are engines; NULL: no limits */
 };
 
 /*
@@ -235,8 +238,8 @@ bool engine_refresh(struct engine *e, const struct volley_refresh *refresh,
 	__attribute__((warn_unused_result));
 
 /*
- * Each message counts in queries, and in ignored, no_room, dropped, deferred, handed_over or exactly one
- * rcode; what was deferred counts in no_room or an rcode when it is finished. E(name, words).
+ * Each message counts in queries, and in ignored, no_room, dropped, limited, deferred, handed_over or exactly one
+ * rcode; what was deferred counts in no_room, limited or an rcode when it is finished. E(name, words).
  */
 #define ENGINE_COUNTERS(E)                                                                       \
 	E(queries, "messages looked at")                                                         \
@@ -252,6 +255,10 @@ bool engine_refresh(struct engine *e, const struct volley_refresh *refresh,
 	E(other_rcode, "answered with another rcode")                                            \
 	E(shortened, "answered without the optional additional records")                         \
 	E(truncated, "answered with TC=1")                                                       \
+	E(slipped, "of these, since the client is over the rate limit")                          \
+	E(badcookie, "answered BADCOOKIE: over the rate limit")                                  \
+	E(rrl_exempt, "not limited: clients with a good cookie, or in rrl.exempt")               \
+	E(rrl_dry, "answered, though over the rate limit: rrl.dry-run")                          \
 	E(too_large, "the answer fits no DNS message: TC=1 over UDP, SERVFAIL over TCP")         \
 	E(cache_hit, "answered from the cache")                                                  \
 	E(cache_miss, "not in the cache")                                                        \
@@ -261,6 +268,7 @@ bool engine_refresh(struct engine *e, const struct volley_refresh *refresh,
 	E(not_published, "answers that found no place in the cache")                             \
 	E(not_asked, "SERVFAIL: too many questions upstream, or no resolver")                    \
 	E(dropped, "not answered: a policy says so")                                             \
+	E(limited, "not answered: over the rate limit")                                          \
 	E(deferred, "asked upstream, to be answered later")                                      \
 	E(finished, "of the deferred, those that were completed")                                \
 	E(handed_over, "transfers, NOTIFY, UPDATE and signed messages, left to their thread")    \

@@ -54,7 +54,9 @@ struct engine {
 	int ede_code;
 	size_t tsig_bytes;
 	uint8_t cookie[COOKIE_BYTES];
+	bool cookie_good; /* the query has a cookie of ours, so its address is its own: reply_write() */
 	uint8_t tsig[TSIG_ERROR_MAX];
+	struct volley_near near; /* first stage of the rate limit */
 	struct sampler sampler;
 	struct failures failures;
 	struct render render;

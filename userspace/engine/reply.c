@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "engine/reply.h"
 
+#include <arpa/inet.h>
 #include <string.h>
 #include <sys/socket.h>
 
+#include "base/clock.h"
 #include "base/wire.h"
 #include "engine/emit.h"
 #include "engine/internal.h"
+#include "engine/limiter.h"
 
 _Static_assert(RENDER_OPT_BYTES == DNS_OPT_FIXED_BYTES + DNS_OPTION_FIXED_BYTES + COOKIE_BYTES,
 	       "room is kept for the usual OPT");
@@ -68,6 +71,7 @@ static void add_cookie(struct engine *e, const struct engine_request *rq,
 		cookie_make(e->cookie, edns->cookie_client, address, address_bytes, rq->wall_s,
 			    e->config.cookie_secrets.active);
 	}
+	e->cookie_good = verdict != COOKIE_BAD;
 	opt->cookie = e->cookie;
 	opt->cookie_bytes = COOKIE_BYTES;
 }
@@ -99,12 +103,62 @@ static size_t add_tsig(const struct engine *e, uint8_t *out, size_t bytes, size_
 	return bytes + e->tsig_bytes;
 }
 
+/* Is it to be limited? How the reply of so many octets is to be sent. */
+static enum limiter_verdict judge(struct engine *e, const struct engine_request *rq,
+				  const struct query *q, size_t bytes)
+{
+	const struct limiter *limiter = e->data->limiter;
+	const struct limiter_answer answer = {
+		.family = rq->family,
+		.client = rq->client,
+		.octets = (uint32_t)bytes,
+		.net_id = htons(q->id),
+		.is_exempt = e->cookie_good,
+		.clients = rcu_dereference(e->data->clients),
+		.now_ms = (uint32_t)(clock_kernel_ns(rq->now_ns) / CLOCK_NS_PER_MS),
+		.now_s = rq->now_s,
+	};
+
+	if (!limiter || rq->stream)
+		return LIMITER_GIVEN;
+	return limiter_judge(limiter, &e->near, &answer);
+}
+
+/*
+ * What is told to a client that is over its limit, octet for octet as the driver does (xdp/limit.h): BADCOOKIE where it
+ * has shown a cookie (RFC 7873 section 5.2.3), and with the new one it is not limited; else TC=1.
+ */
+static size_t write_slip(struct engine *e, const struct engine_request *rq, const struct query *q,
+			 const struct cache_answer *a, struct edns_reply *opt, uint8_t *out,
+			 size_t limit)
+{
+	const bool is_badcookie = opt->cookie != NULL;
+	struct cache_answer cut = { 0 };
+	enum emit_form form;
+
+	cut.flags = is_badcookie ? (a->flags & (DNS_FLAG_QR | DNS_FLAG_RA)) |
+					   (DNS_RCODE_BADCOOKIE & DNS_RCODE_MASK) :
+				   a->flags | DNS_FLAG_TC;
+	if (is_badcookie)
+		opt->rcode = DNS_RCODE_BADCOOKIE;
+	opt->ede_code = EDNS_NO_EDE;
+	count_rcode(e, is_badcookie ? DNS_RCODE_BADCOOKIE : opt->rcode);
+	if (is_badcookie) {
+		engine_count(&e->counters.badcookie);
+	} else {
+		engine_count(&e->counters.truncated);
+		engine_count(&e->counters.slipped);
+	}
+	return emit_reply(out, limit, rq->msg, q, &cut, q->edns.present ? opt : NULL, &form);
+}
+
 size_t reply_write(struct engine *e, const struct engine_request *rq, const struct query *q,
 		   const struct cache_answer *a, uint16_t rcode, uint8_t *out, size_t cap)
 {
 	struct edns_reply opt = EDNS_REPLY_INIT;
 	uint8_t expire[4], keepalive[2];
 	size_t limit = reply_limit(e, rq, q, cap);
+	enum limiter_verdict verdict;
 	enum emit_form form;
 	size_t bytes;
 
@@ -112,6 +166,7 @@ size_t reply_write(struct engine *e, const struct engine_request *rq, const stru
 	opt.rcode = rcode;
 	opt.dnssec_ok = q->edns.dnssec_ok;
 	opt.ede_code = e->ede_code;
+	e->cookie_good = false;
 	if (q->edns.has_cookie && e->config.cookies)
 		add_cookie(e, rq, &q->edns, &opt);
 	if (q->edns.nsid_asked && e->config.nsid) {
@@ -129,6 +184,13 @@ size_t reply_write(struct engine *e, const struct engine_request *rq, const stru
 	bytes = emit_reply(out, limit, rq->msg, q, a, q->edns.present ? &opt : NULL, &form);
 	if (!bytes) {
 		engine_count(&e->counters.no_room);
+		return 0;
+	}
+	verdict = judge(e, rq, q, bytes);
+	if (verdict == LIMITER_SLIPS)
+		return write_slip(e, rq, q, a, &opt, out, limit);
+	if (verdict == LIMITER_DROPPED) {
+		engine_count(&e->counters.limited);
 		return 0;
 	}
 	count_rcode(e, rcode);

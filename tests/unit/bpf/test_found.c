@@ -26,7 +26,7 @@
 #include "xdp/abi.h"
 #include "xdp/key.h"
 
-#define N_MAPS 11
+#define N_MAPS 14
 
 struct map {
 	const char *name;
@@ -51,6 +51,9 @@ static const struct map sound[N_MAPS] = {
 	{ "xsks_map", BPF_MAP_TYPE_XSKMAP, 4, 4, VOLLEY_QUEUES, 0 },
 	ARRAY("volley_queues", sizeof(struct volley_queue), VOLLEY_QUEUES),
 	{ "volley_shares", BPF_MAP_TYPE_PERCPU_ARRAY, 4, sizeof(struct volley_shares), 1, 0 },
+	{ "volley_near", BPF_MAP_TYPE_PERCPU_ARRAY, 4, sizeof(struct volley_near), 1, 0 },
+	ARRAY("volley_rrl", sizeof(struct volley_rrl), 1),
+	ARRAY("volley_loads", sizeof(struct volley_rrl_line), VOLLEY_RRL_LINES),
 };
 
 /* What differs: a map, by its place above, and how it is instead. */
@@ -105,6 +108,10 @@ static const struct row rows[] = {
 	{ "many shares",
 	  10,
 	  { NULL, BPF_MAP_TYPE_PERCPU_ARRAY, 4, sizeof(struct volley_shares), 2, 0 } },
+	{ "a small first stage", 11, { NULL, BPF_MAP_TYPE_PERCPU_ARRAY, 4, 64, 1, 0 } },
+	{ "limits of a small size", 12, ARRAY(NULL, 64, 1) },
+	{ "few loads", 13, ARRAY(NULL, sizeof(struct volley_rrl_line), 2) },
+	{ "loads of another size", 13, ARRAY(NULL, 8, VOLLEY_RRL_LINES) },
 };
 
 static int make_map(const char *name, const struct map *map)

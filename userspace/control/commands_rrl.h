@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* `rrl status` and `rrl top`: see control/ctl.h for what a command is. USER is the daemon. */
+#ifndef VOLLEY_CONTROL_COMMANDS_RRL_H
+#define VOLLEY_CONTROL_COMMANDS_RRL_H
+
+#include <jansson.h>
+#include <stddef.h>
+
+int commands_rrl_status(void *user, const json_t *args, json_t **result, char *err, size_t err_cap);
+int commands_rrl_top(void *user, const json_t *args, json_t **result, char *err, size_t err_cap);
+
+#endif

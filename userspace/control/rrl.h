@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Rate limits as control sees them: where their table lies, what the configuration says of them, and which prefixes are
+ * over them, in the log and for volleyctl.
+ *
+ *	configuration ─► rrl_configure() ─► struct volley_rrl, at once for driver and workers
+ *	                                        │ limited: written by who withholds an answer
+ *	log ◄─ rrl_tick(), once a second ◄──────┘
+ *	volleyctl rrl top ◄─ rrl_report_top()
+ *
+ * Control's thread calls all of these.
+ */
+#ifndef VOLLEY_CONTROL_RRL_H
+#define VOLLEY_CONTROL_RRL_H
+
+#include <jansson.h>
+#include <stdint.h>
+
+#include "config/config.h"
+#include "engine/limiter.h"
+
+struct rrl;
+
+/*
+ * Over the maps of the programs, or, where MAPS is NULL, over memory of this process: then only workers know the limits.
+ * 0 or -ENOMEM.
+ */
+int rrl_open(struct rrl **out, const struct limiter *maps) __attribute__((warn_unused_result));
+/* No engine uses it any more. NULL is allowed. */
+void rrl_close(struct rrl *rrl);
+
+/* For engine_data.limiter: lives until rrl_close(). */
+const struct limiter *rrl_limiter(const struct rrl *rrl);
+
+/* Puts what the configuration says in force; n_workers of userspace answer, beside the driver. 0 or -errno. */
+int rrl_configure(struct rrl *rrl, const struct config *config, unsigned int n_workers)
+	__attribute__((warn_unused_result));
+
+/* Once a second: says in the log which prefix began or stopped to be over its limit, some lines at most. */
+void rrl_tick(struct rrl *rrl, uint32_t now_s);
+
+/* For `rrl top`: the n prefixes that are over their limit, those first of which most is withheld. NULL: no memory. */
+json_t *rrl_report_top(const struct rrl *rrl, unsigned int n, uint32_t now_s);
+/* For `rrl status`: the limits, and how many prefixes are over them. NULL: no memory. */
+json_t *rrl_report(const struct rrl *rrl, uint32_t now_s);
+/* How many prefixes are over their limit. */
+unsigned int rrl_n_limited(const struct rrl *rrl, uint32_t now_s);
+
+#endif

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Rate limiting in the driver: who is near a limit, and what becomes of an answer that is over it. rrl.h has the
+ * arithmetic, which userspace shares.
+ *
+ *   limit_check()   every hit: this CPU's own table alone      far below: goes on
+ *   limit_judge()   who is near: the table of all              room: goes on
+ *   limit_slip()    over: TC=1, or BADCOOKIE for who showed a cookie; or DROP_LIMITED
+ *
+ * limit_judge() is global: the verifier walks it once, and it has a stack of its own.
+ */
+#ifndef VOLLEY_XDP_LIMIT_H
+#define VOLLEY_XDP_LIMIT_H
+
+#include "xdp/abi.h"
+#include "xdp/lookup.h"
+#include "xdp/options.h"
+#include "xdp/packet.h"
+#include "xdp/question.h"
+#include "xdp/rrl.h"
+
+#define RCODE_BADCOOKIE      23
+#define RCODE_HEADER_MASK    0x000f
+#define RCODE_BADCOOKIE_HIGH (RCODE_BADCOOKIE >> 4) /* in OPT */
+#define DNS_HEADER_KEPT      (DNS_QR | DNS_RA)      /* of the answer's flags, in BADCOOKIE */
+#define DNS_RA               0x0080
+#define LIMIT_SHED           (VOLLEY_RRL_FULL - VOLLEY_RRL_FULL / 64)
+
+int limit_judge(struct xdp_md *ctx, struct volley_cpu *cpu, struct volley_rrl *r);
+int limit_is_over(struct volley_cpu *cpu, const struct volley_rrl *r);
+
+/* What the first stage knows the source by. -1 or a reason. */
+static __always_inline int limit_prefix(struct xdp_md *ctx, const struct volley_cpu *cpu,
+					__u64 *prefix)
+{
+	const void *end = (void *)(long)ctx->data_end;
+	const void *l3 = (void *)(long)ctx->data + bounded(cpu->l3_offset, OFFSET_MASK);
+
+	if (l3 + sizeof(struct ipv6hdr) > end)
+		return VOLLEY_PASS_RUNT; /* cannot be: with UDP and DNS, IPv4 has these, too */
+	if (cpu->ipv6)
+		*prefix =
+			rrl_near_prefix_ipv6(*(const __u64 *)&((const struct ipv6hdr *)l3)->saddr);
+	else
+		*prefix = rrl_near_prefix_ipv4(((const struct iphdr *)l3)->saddr);
+	return -1;
+}
+
+/* Behind the choice of the answer: 0 it is given, 1 TC=1 or BADCOOKIE instead, or nothing: a reason. */
+static __always_inline int limit_check(struct xdp_md *ctx, struct volley_cpu *cpu,
+				       struct volley_rrl *r, struct volley_near *near)
+{
+	__u32 octets = DNS_HEADER + cpu->name_bytes + 4 + cpu->body_bytes + cpu->opt_bytes;
+	__u64 prefix;
+	int reason;
+
+	if (unlikely(cpu->cookie_good)) {
+		cpu->rrl_exempt++;
+		return -1;
+	}
+	reason = limit_prefix(ctx, cpu, &prefix);
+	if (reason >= 0)
+		return reason;
+	cpu->rrl_cost = rrl_cost(r, octets);
+	cpu->rrl_carry = rrl_near(near, r, prefix, cpu->now_ms + r->ahead_ms, cpu->rrl_cost);
+	return cpu->rrl_carry ? limit_judge(ctx, cpu, r) : -1;
+}
+
+static __always_inline void limit_client(struct rrl_client *client, const struct volley_cpu *cpu)
+{
+	__builtin_memcpy(client->address, cpu->client.address, sizeof(client->address));
+	client->is_ipv6 = cpu->ipv6;
+}
+
+/* Over its limit, as prefix `over`: what is told of it, and counted. */
+static __always_inline int limit_over(struct xdp_md *ctx, struct volley_cpu *cpu,
+				      struct volley_rrl *r, const struct rrl_client *client,
+				      int over, __u32 now_ms)
+{
+	const void *end = (void *)(long)ctx->data_end;
+	const __u16 *id = (void *)(long)ctx->data + bounded(cpu->dns_offset, OFFSET_MASK);
+	enum rrl_verdict verdict;
+
+	if ((const void *)(id + 1) > end)
+		return VOLLEY_PASS_RUNT;
+	verdict = rrl_slip(r, client, *id, now_ms);
+	rrl_list(r, client, over, verdict, cpu->now_s);
+	if (r->dry_run) {
+		cpu->rrl_dry++;
+		return -1;
+	}
+	if (verdict == RRL_DROPPED)
+		return VOLLEY_DROP_LIMITED;
+	return cpu->options & VOLLEY_OPTION_COOKIE ? VOLLEY_HIT_BADCOOKIE : VOLLEY_HIT_SLIPPED;
+}
+
+/* -1, or why the answer is not given: VOLLEY_HIT_SLIPPED, VOLLEY_HIT_BADCOOKIE, VOLLEY_DROP_LIMITED. */
+__noinline int limit_judge(struct xdp_md *ctx, struct volley_cpu *cpu, struct volley_rrl *r)
+{
+	struct rrl_client client;
+	const __u32 *views;
+	__u32 now_ms;
+	int over;
+
+	if (!cpu || !r || client_of(ctx, cpu) >= 0)
+		return -1;
+	if (r->has_exempt) {
+		views = bpf_map_lookup_elem(&volley_clients, &cpu->client);
+		if (views && *views & VOLLEY_CLIENT_EXEMPT) {
+			cpu->rrl_exempt++;
+			return -1;
+		}
+	}
+	cpu->rrl_judged++;
+	limit_client(&client, cpu);
+	now_ms = cpu->now_ms + r->ahead_ms;
+	over = rrl_charge(cpu->tries, NULL, r, &client, now_ms, cpu->rrl_cost, cpu->rrl_carry);
+	return over < 0 ? -1 : limit_over(ctx, cpu, r, &client, over, now_ms);
+}
+
+/*
+ * For a packet of cpu->client that goes up while the worker is behind: is one of its prefixes at its limit? Nothing is
+ * charged: the worker does that, if it comes to answer.
+ */
+__noinline int limit_is_over(struct volley_cpu *cpu, const struct volley_rrl *r)
+{
+	struct rrl_client client;
+
+	if (!cpu || !r || !r->answer_cost || r->dry_run)
+		return 0;
+	limit_client(&client, cpu);
+	rrl_look_all(cpu->tries, NULL, r, &client, cpu->now_ms + r->ahead_ms);
+	return rrl_find_over(cpu->tries, &client, VOLLEY_RRL_FULL - LIMIT_SHED) >= 0;
+}
+
+/*
+ * The answer that was chosen becomes one that says no more than that: without a body; `reason` says which. What the
+ * options add to its sum has to be made anew.
+ */
+static __always_inline void limit_slip(struct volley_cpu *cpu, int reason)
+{
+	cpu->reason = (__u32)reason;
+	cpu->body_bytes = 0;
+	cpu->body_sum = 0;
+	cpu->ancount = 0;
+	cpu->nscount = 0;
+	cpu->arcount = bpf_htons(cpu->edns);
+	if (reason == VOLLEY_HIT_BADCOOKIE)
+		cpu->flags = (cpu->flags & bpf_htons(DNS_HEADER_KEPT)) |
+			     bpf_htons(RCODE_BADCOOKIE & RCODE_HEADER_MASK);
+	else
+		cpu->flags |= bpf_htons(DNS_TC);
+	forget_bounds();
+}
+
+#endif

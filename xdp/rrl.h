@@ -1,0 +1,492 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Response rate limiting: what a prefix of clients may be sent, the same in the driver and in userspace.
+ *
+ *      answer ─► near: load of this CPU in this period, by IPv4 /24 or IPv6 /40
+ *                  │ little                        ─► given; no other CPU's memory is touched
+ *                  │ much: what has not been passed on goes along
+ *                  ▼
+ *                loads: /32 /24 /20 /18, or /128 /64 /56 /48 /32, one line each, for all CPUs and workers
+ *                  │ all of them have room          ─► given, and added to each
+ *                  ▼ one has none
+ *                over the limit: nothing is added. TC=1 or BADCOOKIE for one in `slip`, the others are dropped
+ *
+ * The table of loads is that of Knot's limiter in its idea (count what is heavy, evict the lightest, exponential decay by
+ * the millisecond), with other words: id, time and load of a prefix are one word of 8 octets, changed by one
+ * compare-and-swap. So there is no lock, a load is never half decayed, and the load of a line of 8 takes 64 octets.
+ * Each prefix has one line. A prefix that is not in its line takes the place of the lightest one, and inherits a load of
+ * that, so it is never taken for lighter than it is by much.
+ *
+ * A wide prefix may have VOLLEY_RRL weights times what an address may have.
+ *
+ * The first stage is there so that a client far below its limit costs no cache line that others write. It holds back at
+ * most near_cost for each CPU and period, half of an address's limit over all CPUs and workers (limiter_configure()), and
+ * what it holds back is charged as soon as there is more. So who is over a limit is counted exactly; only an IPv6 /32
+ * whose load is spread evenly over its /40s may have up to three times its limit.
+ *
+ * An answer costs the larger of its two shares: one of the answers that an address may have in a second, or its octets of
+ * the octets. The decision record is docs/decisions/0038-rate-limiting.md.
+ */
+#ifndef VOLLEY_XDP_RRL_H
+#define VOLLEY_XDP_RRL_H
+
+#include "xdp/abi.h"
+#include "xdp/verifier.h"
+
+/* For the verifier every access of an array has a place that is known; userspace is faster so, too. */
+#ifdef __clang__
+#define RRL_UNROLL _Pragma("unroll")
+#else
+#define RRL_UNROLL _Pragma("GCC unroll 5")
+#endif
+
+#define RRL_INLINE static inline __attribute__((always_inline))
+
+#define RRL_PREFIXES     VOLLEY_RRL_PREFIXES
+#define RRL_PREFIXES_V4  4
+#define RRL_V6_MAPPED    0xffff0000u /* third word of ::ffff:0:0/96, in network order */
+#define RRL_PERIOD_BITS  7           /* a period of the first stage: 128 ms */
+#define RRL_PERIOD_SHIFT 48
+#define RRL_HOT          (1ull << 47)
+#define RRL_HOT_PERIODS  4u /* without a packet, then a prefix is not hot any more */
+#define RRL_LOAD_MASK    (RRL_HOT - 1)
+#define RRL_NEWER_MAX    1024u  /* ms that another clock may be ahead of ours */
+#define RRL_DEAD         0x8000 /* ms after which nothing is left of a load */
+#define RRL_INHERIT_MAX  (VOLLEY_RRL_FULL / 4)
+#define RRL_TRIES        3
+#define RRL_MIX          0x9e3779b97f4a7c15ull /* odd, its bits are spread */
+
+enum rrl_verdict { RRL_GIVEN, RRL_SLIPS, RRL_DROPPED };
+
+/* A client as the table knows it: two words as they lie in memory, IPv4 as ::ffff:0:0/96 (RFC 4291). */
+struct rrl_client {
+	__u64 address[2];
+	__u32 is_ipv6;
+};
+
+/* The functions that the verifier walks once each, and not once for each way that leads to them. */
+#if defined(__bpf__) || defined(VOLLEY_XDP_NATIVE_H)
+#define RRL_GLOBAL __noinline
+int rrl_look(struct volley_try *t, const struct volley_rrl *r, __u32 now_ms);
+int rrl_add(struct volley_try *t, const struct volley_rrl *r, __u64 load, __u32 now_ms);
+#else
+#define RRL_GLOBAL static inline
+#endif
+
+/* The line of this prefix; NULL: never, but the verifier does not know that. */
+RRL_INLINE struct volley_rrl_line *rrl_line(const struct volley_try *t)
+{
+#if defined(__bpf__) || defined(VOLLEY_XDP_NATIVE_H)
+	__u32 line = t->line;
+
+	return bpf_map_lookup_elem(&volley_loads, &line);
+#else
+	return (struct volley_rrl_line *)t->table + t->line;
+#endif
+}
+
+/* ---- Prefixes ----------------------------------------------------------------------------------- */
+
+/* Octets from the start of a word in memory that a prefix keeps. */
+RRL_INLINE __u64 rrl_keep(__u64 word, __u32 octets)
+{
+	return word & (~0ull >> (64 - 8 * octets));
+}
+
+/* IPv4 addresses are the last 4 octets; /20 and /18 keep half an octet and two bits of the next. */
+RRL_INLINE __u64 rrl_ipv4_prefix(const struct rrl_client *c, int i)
+{
+	return c->address[1] >> 32 & (i == 0 ? 0xffffffff :
+				      i == 1 ? 0x00ffffff :
+				      i == 2 ? 0x00f0ffff :
+					       0x00c0ffff);
+}
+
+/* Bits of prefix i, those of IPv4 with the 96 before it. No table: the program has no data of its own. */
+RRL_INLINE __u32 rrl_bits(const struct rrl_client *c, int i)
+{
+	switch (i) {
+	case 0:
+		return 128;
+	case 1:
+		return c->is_ipv6 ? 64 : 120;
+	case 2:
+		return c->is_ipv6 ? 56 : 116;
+	case 3:
+		return c->is_ipv6 ? 48 : 114;
+	default:
+		return 32;
+	}
+}
+
+/* The two words of prefix i. */
+RRL_INLINE void rrl_prefix(const struct rrl_client *c, int i, __u64 words[2])
+{
+	words[0] = 0;
+	words[1] = 0;
+	if (!c->is_ipv6) {
+		words[1] = rrl_ipv4_prefix(c, i);
+		return;
+	}
+	words[0] = i < 2 ? c->address[0] : rrl_keep(c->address[0], i == 2 ? 7 : i == 3 ? 6 : 4);
+	if (!i)
+		words[1] = c->address[1];
+}
+
+/*
+ * Keyed, so that nobody can choose addresses that meet. The upper half says line and id. Each step is a bijection of
+ * what it adds.
+ */
+RRL_INLINE __u64 rrl_hash(const struct volley_rrl *r, const __u64 words[2], __u32 bits)
+{
+	__u64 h = (words[0] ^ r->keys[0]) * (r->keys[1] | 1);
+
+	h = ((h ^ h >> 32) + words[1] + bits) * (r->keys[2] | 1);
+	h = ((h ^ h >> 32) + r->keys[3]) * RRL_MIX;
+	return h ^ h >> 29;
+}
+
+/* What prefix i is charged of a load: Knot's weights. A third is taken by a multiplication, 2^-32 too little. */
+RRL_INLINE __u64 rrl_weigh(__u64 load, __u32 is_ipv6, int i)
+{
+	const __u64 third = load * 0x55555555 >> 32;
+
+	switch (i) {
+	case 0:
+		return load;
+	case 1:
+		return is_ipv6 ? load >> 1 : load >> 5;
+	case 2:
+		return is_ipv6 ? third : load >> 8;
+	case 3:
+		return is_ipv6 ? load >> 2 : third >> 8;
+	default:
+		return load >> 6;
+	}
+}
+
+/* ---- The first stage ---------------------------------------------------------------------------- */
+
+/* Load of an answer with so many octets of DNS. */
+RRL_INLINE __u64 rrl_cost(const struct volley_rrl *r, __u32 octets)
+{
+	__u64 cost = (__u64)r->octet_cost * octets;
+
+	if (cost < r->answer_cost)
+		cost = r->answer_cost;
+	return cost < VOLLEY_RRL_FULL ? cost : VOLLEY_RRL_FULL;
+}
+
+/* The prefix that a slot of the first stage stands for, as a word. */
+RRL_INLINE __u64 rrl_near_prefix_ipv4(__u32 net_address)
+{
+	return net_address & 0x00ffffff;
+}
+
+RRL_INLINE __u64 rrl_near_prefix_ipv6(__u64 first_word)
+{
+	return rrl_keep(first_word, 5) | 1ull << 63;
+}
+
+/*
+ * Adds an answer to this CPU's load of the prefix. Returns what is to be charged in the table of loads: 0 for who is far
+ * below any limit, else this answer's load and what was held back before.
+ */
+RRL_INLINE __u64 rrl_near(struct volley_near *near, const struct volley_rrl *r, __u64 prefix,
+			  __u32 now_ms, __u64 cost)
+{
+	__u64 h = (prefix ^ r->keys[0]) * (r->keys[1] | 1);
+	__u64 *slot = &near->slots[(h ^ h >> 32) * RRL_MIX >> 52];
+	__u64 period = now_ms >> RRL_PERIOD_BITS & 0xffff;
+	__u64 word = *slot, load = word & RRL_LOAD_MASK, hot = word & RRL_HOT;
+	__u64 periods = (period - (word >> RRL_PERIOD_SHIFT)) & 0xffff;
+
+	if (periods) {
+		if (periods > RRL_HOT_PERIODS || load <= r->near_cost / 2)
+			hot = 0;
+		load = 0;
+	}
+	load += cost;
+	if (load > RRL_LOAD_MASK)
+		load = RRL_LOAD_MASK;
+	if (!hot && load > r->near_cost) {
+		hot = RRL_HOT;
+		cost = load;
+	}
+	*slot = period << RRL_PERIOD_SHIFT | hot | load;
+	return hot ? cost : 0;
+}
+
+/* ---- Loads -------------------------------------------------------------------------------------- */
+
+/* What is left of a load `ms` milliseconds later. */
+RRL_INLINE __u32 rrl_decayed(const struct volley_rrl *r, __u32 load, __u32 ms)
+{
+	__u64 left = load;
+
+	if (!ms)
+		return load;
+	if (ms >= RRL_DEAD)
+		return 0;
+	left = left * r->decay[0][ms % 32] >> 32;
+	left = left * r->decay[1][ms / 32 % 32] >> 32;
+	return (__u32)(left * r->decay[2][ms / 1024 % 32] >> 32);
+}
+
+/* Milliseconds from a slot's time to ours; 0 where another clock was ahead. */
+RRL_INLINE __u32 rrl_age(__u64 word, __u32 now_ms)
+{
+	__u32 ms = (now_ms - (__u32)(word >> 32)) & 0xffff;
+
+	return ms > 0xffff - RRL_NEWER_MAX ? 0 : ms;
+}
+
+/* Roughly what is left of a slot's load: to choose the lightest of a line. Half of a load goes in 693 ms. */
+RRL_INLINE __u32 rrl_weight(__u64 word, __u32 now_ms)
+{
+	__u32 halves = rrl_age(word, now_ms) * 3 / 2048;
+
+	return halves < 32 ? (__u32)word >> halves : 0;
+}
+
+/* The place in its line of the prefix with this id, or of the lightest one. */
+RRL_INLINE __u32 rrl_place(const struct volley_rrl_line *line, __u32 id, __u32 now_ms)
+{
+	__u32 least = ~0u, place = 0, i;
+
+	for (i = 0; i < VOLLEY_RRL_WAYS; i++) {
+		__u64 word = *(const volatile __u64 *)&line->slots[i];
+		__u32 weight = rrl_weight(word, now_ms);
+
+		if (word >> 48 == id)
+			return i;
+		if (weight < least) {
+			least = weight;
+			place = i;
+		}
+	}
+	return place;
+}
+
+/* What t->word holds, as it is now. */
+RRL_INLINE void rrl_read(struct volley_try *t, const struct volley_rrl *r, __u32 now_ms)
+{
+	__u32 age = rrl_age(t->word, now_ms);
+
+	t->load = rrl_decayed(r, (__u32)t->word, age);
+	t->tick = (age ? now_ms : (__u32)(t->word >> 32)) & 0xffff;
+	if (t->word >> 48 == t->id)
+		return;
+	t->tick = now_ms & 0xffff;
+	if (t->load > RRL_INHERIT_MAX)
+		t->load = RRL_INHERIT_MAX;
+}
+
+/* Finds the prefix in its line. 0. */
+RRL_GLOBAL int rrl_look(struct volley_try *t, const struct volley_rrl *r, __u32 now_ms)
+{
+	const struct volley_rrl_line *line;
+
+	if (!t || !r)
+		return 0;
+	line = rrl_line(t);
+	if (!line)
+		return 0;
+	t->place = rrl_place(line, t->id, now_ms);
+	t->word = *(const volatile __u64 *)&line->slots[bounded(t->place, VOLLEY_RRL_WAYS - 1)];
+	rrl_read(t, r, now_ms);
+	return 0;
+}
+
+/* Adds to the prefix, unless others change its word all the time: then a little is forgotten. 0. */
+RRL_GLOBAL int rrl_add(struct volley_try *t, const struct volley_rrl *r, __u64 load, __u32 now_ms)
+{
+	struct volley_rrl_line *line;
+	int i;
+
+	if (!t || !r)
+		return 0;
+	line = rrl_line(t);
+	if (!line)
+		return 0;
+	for (i = 0; i < RRL_TRIES; i++) {
+		__u64 *slot = &line->slots[bounded(t->place, VOLLEY_RRL_WAYS - 1)];
+		__u64 sum = t->load + load, found;
+
+		if (sum > VOLLEY_RRL_FULL)
+			sum = VOLLEY_RRL_FULL;
+		sum |= (__u64)t->id << 48 | (__u64)t->tick << 32;
+		found = __sync_val_compare_and_swap(slot, t->word, sum);
+		if (found == t->word || found >> 48 != t->id)
+			return 0;
+		t->word = found;
+		rrl_read(t, r, now_ms);
+	}
+	return 0;
+}
+
+/* ---- The verdict -------------------------------------------------------------------------------- */
+
+RRL_INLINE int rrl_has(const struct rrl_client *c, int i)
+{
+	return i < RRL_PREFIXES_V4 || c->is_ipv6;
+}
+
+/* Looks at all prefixes of the client. All lines are asked for before the first is needed: the waits overlap. */
+RRL_INLINE void rrl_look_all(struct volley_try tries[RRL_PREFIXES], struct volley_rrl_line *table,
+			     const struct volley_rrl *r, const struct rrl_client *c, __u32 now_ms)
+{
+	int i;
+
+	RRL_UNROLL
+	for (i = 0; i < RRL_PREFIXES; i++) {
+		const struct volley_rrl_line *line;
+		__u64 words[2], hash;
+
+		rrl_prefix(c, i, words);
+		hash = rrl_hash(r, words, rrl_bits(c, i));
+		tries[i].table = table;
+		tries[i].line = (__u32)(hash >> 48);
+		tries[i].id = (__u32)(hash >> 32) & 0xffff;
+		if (!rrl_has(c, i))
+			break;
+		line = rrl_line(&tries[i]);
+		if (line)
+			(void)*(const volatile __u64 *)&line->slots[0];
+	}
+	RRL_UNROLL
+	for (i = 0; i < RRL_PREFIXES; i++)
+		if (rrl_has(c, i))
+			rrl_look(&tries[i], r, now_ms);
+}
+
+/* The first prefix, from the address on, that has no room for an answer of this cost; -1: none. */
+RRL_INLINE int rrl_find_over(const struct volley_try tries[RRL_PREFIXES],
+			     const struct rrl_client *c, __u64 cost)
+{
+	int i, over = -1;
+
+	RRL_UNROLL
+	for (i = 0; i < RRL_PREFIXES; i++)
+		if (over < 0 && rrl_has(c, i) &&
+		    tries[i].load + rrl_weigh(cost, c->is_ipv6, i) > VOLLEY_RRL_FULL)
+			over = i;
+	return over;
+}
+
+/*
+ * Charges an answer of this cost to all prefixes of the client, and with it what the first stage held back (carry is
+ * both). -1, or the prefix that is over its limit, and then nothing is charged.
+ */
+RRL_INLINE int rrl_charge(struct volley_try tries[RRL_PREFIXES], struct volley_rrl_line *table,
+			  const struct volley_rrl *r, const struct rrl_client *c, __u32 now_ms,
+			  __u64 cost, __u64 carry)
+{
+	int i, over;
+
+	rrl_look_all(tries, table, r, c, now_ms);
+	over = rrl_find_over(tries, c, cost);
+	if (over >= 0)
+		return over;
+	RRL_UNROLL
+	for (i = 0; i < RRL_PREFIXES; i++)
+		if (rrl_has(c, i))
+			rrl_add(&tries[i], r, rrl_weigh(carry, c->is_ipv6, i), now_ms);
+	return -1;
+}
+
+/* Whether an answer over the limit is one of those that the client is told of. `id` is the query's. */
+RRL_INLINE enum rrl_verdict rrl_slip(const struct volley_rrl *r, const struct rrl_client *c,
+				     __u16 id, __u32 now_ms)
+{
+	const __u64 words[2] = { c->address[0] ^ (__u64)id << 32 ^ now_ms, c->address[1] };
+
+	if (!r->slip)
+		return RRL_DROPPED;
+	return (__u32)(rrl_hash(r, words, 1) >> 32) % r->slip ? RRL_DROPPED : RRL_SLIPS;
+}
+
+/* ---- The list ----------------------------------------------------------------------------------- */
+
+#define RRL_LIST_PROBES 4
+#define RRL_LIST_REST_S 60 /* after which a prefix gives way to another one */
+
+/* A prefix by itself: two words as in struct rrl_client, and its length. */
+struct rrl_listed {
+	__u64 key;
+	__u64 address[2];
+	__u32 bits;
+};
+
+/* Prefix i of the client. By a loop, since an index that is not a constant would need tables in memory. */
+RRL_INLINE void rrl_listed_of(struct rrl_listed *p, const struct volley_rrl *r,
+			      const struct rrl_client *c, int which)
+{
+	int i;
+
+	RRL_UNROLL
+	for (i = 0; i < RRL_PREFIXES; i++) {
+		if (i != which)
+			continue;
+		rrl_prefix(c, i, p->address);
+		p->bits = rrl_bits(c, i);
+	}
+	p->key = rrl_hash(r, p->address, p->bits) | 1;
+	if (!c->is_ipv6)
+		p->address[1] = p->address[1] << 32 | RRL_V6_MAPPED;
+}
+
+/* Whether this place is the prefix's, perhaps from now on. */
+RRL_INLINE int rrl_list_take(struct volley_limited *at, const struct rrl_listed *p, __u32 now_s)
+{
+	__u64 theirs = *(const volatile __u64 *)&at->key;
+
+	if (theirs == p->key)
+		return 1;
+	if (theirs && now_s - at->last_s < RRL_LIST_REST_S)
+		return 0;
+	if (__sync_val_compare_and_swap(&at->key, theirs, p->key) != theirs)
+		return 0;
+	*(volatile __u32 *)&at->bits = 0;
+	at->address[0] = p->address[0];
+	at->address[1] = p->address[1];
+	at->first_s = now_s;
+	at->slipped = 0;
+	at->dropped = 0;
+	forget_bounds(); /* the compiler keeps these stores before the next one */
+	*(volatile __u32 *)&at->bits = p->bits;
+	return 1;
+}
+
+/* Counts a packet of prefix i of the client, which is over its limit. */
+RRL_INLINE void rrl_list(struct volley_rrl *r, const struct rrl_client *c, int which,
+			 enum rrl_verdict verdict, __u32 now_s)
+{
+	struct rrl_listed p = {};
+	__u32 n;
+
+	rrl_listed_of(&p, r, c, which);
+	for (n = 0; n < RRL_LIST_PROBES; n++) {
+		struct volley_limited *at =
+			&r->limited[bounded((p.key >> 20) + n, VOLLEY_RRL_LIMITED - 1)];
+
+		if (!rrl_list_take(at, &p, now_s))
+			continue;
+		at->last_s = now_s;
+		if (verdict == RRL_SLIPS)
+			__sync_fetch_and_add(&at->slipped, 1);
+		else
+			__sync_fetch_and_add(&at->dropped, 1);
+		return;
+	}
+	__sync_fetch_and_add(&r->unlisted, 1);
+}
+
+_Static_assert(VOLLEY_NEAR_SLOTS == 1u << 12, "rrl_near gives 12 bits");
+_Static_assert(VOLLEY_RRL_LINES == 1u << 16, "rrl_look_all gives 16 bits");
+#ifdef __BYTE_ORDER__
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
+	       "prefixes are octets of little endian words");
+#endif
+
+#endif
