@@ -491,8 +491,10 @@ struct volley_cpu {
 	__u64 hash;
 	__u64 folded[1 + VOLLEY_NAME_WORDS]; /* key, name */
 	struct volley_client client;
-	__u32 wall_s; /* when now_s was read, modulo 2^32 */
-	__u32 now_ms; /* likewise: coarse monotonic */
+	__u32 wall_s;    /* when now_s was read, modulo 2^32 */
+	__u32 now_ms;    /* likewise: coarse monotonic */
+	__s32 rrl_over;  /* of prefixes: which is over its limit, or -1 */
+	__u32 opt_rcode; /* high bits of the answer's rcode, in OPT */
 	__u32 reserved2;
 	__u64 rrl_cost;  /* load of the answer that is being made, */
 	__u64 rrl_carry; /* and with what volley_near had not passed on before */

@@ -7,7 +7,7 @@
  *   limit_judge()   who is near: the table of all              room: goes on
  *   limit_slip()    over: TC=1, or BADCOOKIE for who showed a cookie; or DROP_LIMITED
  *
- * limit_judge() is global: the verifier walks it once, and it has a stack of its own.
+ * The functions that are not inlined are global: the verifier walks each once, with a stack of its own.
  */
 #ifndef VOLLEY_XDP_LIMIT_H
 #define VOLLEY_XDP_LIMIT_H
@@ -24,9 +24,9 @@
 #define RCODE_BADCOOKIE_HIGH (RCODE_BADCOOKIE >> 4) /* in OPT */
 #define DNS_HEADER_KEPT      (DNS_QR | DNS_RA)      /* of the answer's flags, in BADCOOKIE */
 #define DNS_RA               0x0080
-#define LIMIT_SHED           (VOLLEY_RRL_FULL - VOLLEY_RRL_FULL / 64)
 
 int limit_judge(struct xdp_md *ctx, struct volley_cpu *cpu, struct volley_rrl *r);
+int limit_over(struct xdp_md *ctx, struct volley_cpu *cpu, struct volley_rrl *r);
 int limit_is_over(struct volley_cpu *cpu, const struct volley_rrl *r);
 
 /* What the first stage knows the source by. -1 or a reason. */
@@ -72,19 +72,36 @@ static __always_inline void limit_client(struct rrl_client *client, const struct
 	client->is_ipv6 = cpu->ipv6;
 }
 
-/* Over its limit, as prefix `over`: what is told of it, and counted. */
-static __always_inline int limit_over(struct xdp_md *ctx, struct volley_cpu *cpu,
-				      struct volley_rrl *r, const struct rrl_client *client,
-				      int over, __u32 now_ms)
+/* rrl_charge(), once for each family: the compiler knows which, and no branch on it is left for the verifier. */
+static __always_inline int limit_charge(struct volley_cpu *cpu, const struct volley_rrl *r,
+					struct rrl_client *client, __u32 now_ms)
+{
+	if (client->is_ipv6) {
+		client->is_ipv6 = 1;
+		return rrl_charge(cpu->tries, NULL, r, client, now_ms, cpu->rrl_cost,
+				  cpu->rrl_carry);
+	}
+	client->is_ipv6 = 0;
+	return rrl_charge(cpu->tries, NULL, r, client, now_ms, cpu->rrl_cost, cpu->rrl_carry);
+}
+
+/* Over its limit, as prefix cpu->rrl_over: counted, and what is told: as limit_judge(). */
+__noinline int limit_over(struct xdp_md *ctx, struct volley_cpu *cpu, struct volley_rrl *r)
 {
 	const void *end = (void *)(long)ctx->data_end;
-	const __u16 *id = (void *)(long)ctx->data + bounded(cpu->dns_offset, OFFSET_MASK);
+	const void *data = (void *)(long)ctx->data;
+	struct rrl_client client;
 	enum rrl_verdict verdict;
+	const __u16 *id;
 
+	if (!cpu || !r)
+		return -1;
+	id = data + bounded(cpu->dns_offset, OFFSET_MASK);
 	if ((const void *)(id + 1) > end)
 		return VOLLEY_PASS_RUNT;
-	verdict = rrl_slip(r, client, *id, now_ms);
-	rrl_list(r, client, over, verdict, cpu->now_s);
+	limit_client(&client, cpu);
+	verdict = rrl_slip(r, &client, *id, cpu->now_ms + r->ahead_ms);
+	rrl_list(r, &client, cpu->rrl_over, verdict, cpu->now_s);
 	if (r->dry_run) {
 		cpu->rrl_dry++;
 		return -1;
@@ -99,8 +116,6 @@ __noinline int limit_judge(struct xdp_md *ctx, struct volley_cpu *cpu, struct vo
 {
 	struct rrl_client client;
 	const __u32 *views;
-	__u32 now_ms;
-	int over;
 
 	if (!cpu || !r || client_of(ctx, cpu) >= 0)
 		return -1;
@@ -113,9 +128,8 @@ __noinline int limit_judge(struct xdp_md *ctx, struct volley_cpu *cpu, struct vo
 	}
 	cpu->rrl_judged++;
 	limit_client(&client, cpu);
-	now_ms = cpu->now_ms + r->ahead_ms;
-	over = rrl_charge(cpu->tries, NULL, r, &client, now_ms, cpu->rrl_cost, cpu->rrl_carry);
-	return over < 0 ? -1 : limit_over(ctx, cpu, r, &client, over, now_ms);
+	cpu->rrl_over = limit_charge(cpu, r, &client, cpu->now_ms + r->ahead_ms);
+	return cpu->rrl_over < 0 ? -1 : limit_over(ctx, cpu, r);
 }
 
 /*
@@ -125,12 +139,18 @@ __noinline int limit_judge(struct xdp_md *ctx, struct volley_cpu *cpu, struct vo
 __noinline int limit_is_over(struct volley_cpu *cpu, const struct volley_rrl *r)
 {
 	struct rrl_client client;
+	__u32 now_ms;
 
 	if (!cpu || !r || !r->answer_cost || r->dry_run)
 		return 0;
 	limit_client(&client, cpu);
-	rrl_look_all(cpu->tries, NULL, r, &client, cpu->now_ms + r->ahead_ms);
-	return rrl_find_over(cpu->tries, &client, VOLLEY_RRL_FULL - LIMIT_SHED) >= 0;
+	now_ms = cpu->now_ms + r->ahead_ms;
+	if (client.is_ipv6) {
+		client.is_ipv6 = 1;
+		return rrl_is_full(cpu->tries, r, &client, now_ms);
+	}
+	client.is_ipv6 = 0;
+	return rrl_is_full(cpu->tries, r, &client, now_ms);
 }
 
 /*
@@ -145,6 +165,7 @@ static __always_inline void limit_slip(struct volley_cpu *cpu, int reason)
 	cpu->ancount = 0;
 	cpu->nscount = 0;
 	cpu->arcount = bpf_htons(cpu->edns);
+	cpu->opt_rcode = reason == VOLLEY_HIT_BADCOOKIE ? RCODE_BADCOOKIE_HIGH : 0;
 	if (reason == VOLLEY_HIT_BADCOOKIE)
 		cpu->flags = (cpu->flags & bpf_htons(DNS_HEADER_KEPT)) |
 			     bpf_htons(RCODE_BADCOOKIE & RCODE_HEADER_MASK);

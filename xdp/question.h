@@ -203,6 +203,7 @@ static __always_inline int question_opt(const struct message *m, struct volley_c
 	if (opt->flags & bpf_htons(EDNS_DO))
 		key->flags |= VOLLEY_KEY_DO;
 	cpu->edns = 1;
+	cpu->opt_rcode = 0;
 	cpu->opt_bytes = EDNS_OPT_BYTES;
 	if (!opt->rdlen)
 		return -1;

@@ -196,7 +196,7 @@ static __always_inline __u64 reply_opt_word(const struct volley_cpu *cpu,
 	__u64 size = bpf_htons((__u16)state->max_udp_bytes);
 	__u64 flags = key->flags & VOLLEY_KEY_DO ? EDNS_DO >> 8 : 0;
 
-	__u64 rcode = (__u64)(cpu->reason == VOLLEY_HIT_BADCOOKIE); /* its high bits are 1 */
+	__u64 rcode = cpu->opt_rcode;
 
 	return ((__u64)DNS_TYPE_OPT << 16 | size << 24 | rcode << 40 | flags << 56) * cpu->edns;
 }

@@ -374,6 +374,20 @@ RRL_INLINE int rrl_find_over(const struct volley_try tries[RRL_PREFIXES],
 	return over;
 }
 
+/* Whether a prefix of the client has used up its limit but for a 64th. */
+RRL_INLINE int rrl_is_full(struct volley_try tries[RRL_PREFIXES], const struct volley_rrl *r,
+			   const struct rrl_client *c, __u32 now_ms)
+{
+	int i, full = 0;
+
+	rrl_look_all(tries, NULL, r, c, now_ms);
+	RRL_UNROLL
+	for (i = 0; i < RRL_PREFIXES; i++)
+		if (rrl_has(c, i))
+			full |= tries[i].load > VOLLEY_RRL_FULL - VOLLEY_RRL_FULL / 64;
+	return full;
+}
+
 /*
  * Charges an answer of this cost to all prefixes of the client, and with it what the first stage held back (carry is
  * both). -1, or the prefix that is over its limit, and then nothing is charged.
