@@ -2,9 +2,13 @@
 /*
  * Two answerers, one truth: what the driver sends is byte for byte what the engine sends.
  *
- *   query ─┬─► engine with the cache ─► reply, published ─┐
- *          ├─► engine without a cache ─► reply ───────────┼─► all the same, or up and unchanged
- *          └─► frame ─► XDP program, the same cache ──────┘
+ *   query ─┬─► engine with the cache, without limits ─► published
+ *          ├─► frame ─► XDP program, the same cache ──────┐ at a time that is read from it
+ *          ├─► engine with the cache ─► reply ────────────┼─► all the same, or up and unchanged
+ *          └─► engine without a cache ─► reply ───────────┘
+ *
+ * Where there are rate limits, driver and engines have a table of loads each, and the driver's is charged for what it
+ * hands up, as a worker would charge it.
  *
  * Over generated queries with a fixed seed (tests/lib/querygen.h), under several settings. QUERIES
  * in the environment is the number of queries in all, SEED the seed.
@@ -16,9 +20,11 @@
 #include <string.h>
 
 #include <bpf/bpf.h>
+#include <bpf/libbpf.h>
 #include <cmocka.h>
 #include <errno.h>
 #include <linux/bpf.h>
+#include <sched.h>
 #include <sys/socket.h>
 #include <unistd.h>
 #include <urcu-qsbr.h>
@@ -28,6 +34,7 @@
 #include "dns/name.h"
 #include "dns/proto.h"
 #include "engine/engine.h"
+#include "engine/limiter.h"
 #include "tests/lib/answerkinds.h"
 #include "tests/lib/querygen.h"
 #include "tests/lib/xdpworld.h"
@@ -35,7 +42,7 @@
 #include "zone/zone.h"
 
 #define N_QUERIES   1200000u
-#define N_SETTINGS  4u
+#define N_SETTINGS  5u
 #define HITS_SHARE  4    /* at least one in so many is answered by the driver */
 #define KINDS_SHARE 2000 /* and of each kind of answer one in so many */
 #define CACHE_BYTES (96ull << 20)
@@ -56,18 +63,29 @@ static const struct {
 };
 #define N_ZONES (sizeof(zone_files) / sizeof(zone_files[0]))
 
+/* What limits one of the answerers. */
+struct side {
+	struct limiter limiter;
+	struct volley_near *near;
+};
+
 /* Both answerers over one cache. */
 struct truth {
 	struct bpfmaps maps;
 	struct cache *cache;
 	struct zone_member members[N_ZONES];
 	uint8_t apexes[N_ZONES][DNS_NAME_MAX];
-	struct engine_data zones;
-	struct engine *engine, *bare; /* bare: without a cache */
+	struct engine_data zones, bare_zones;
+	struct engine *engine, *bare;        /* bare: without a cache */
+	const struct limiter_config *limits; /* NULL: none */
+	struct side of_driver, of_engine, of_bare;
 	struct querygen g;
 	struct cookie_secrets secrets;
-	const struct pkt *from; /* who asks */
-	uint64_t n_queries, n_sent, n_sent_options;
+	struct pkt from;         /* who asks */
+	uint32_t now_ms, wall_s; /* of the driver, in its last run */
+	struct volley_cpu *cpus; /* room for what each CPU has */
+	int cpu;                 /* on which all runs are */
+	uint64_t n_queries, n_sent, n_sent_options, n_dropped;
 	uint64_t kinds[N_ANSWER_KINDS]; /* of those that the driver sent */
 };
 
@@ -130,6 +148,33 @@ static void serve_addresses(struct volley_state *state)
 	bpfmaps_serve(state, address, 6, pkt_ipv6.to_port);
 }
 
+/* The same limits and secret keys for each. */
+static void limits_open(struct side *l, const struct limiter *maps,
+			const struct limiter_config *config)
+{
+	l->near = calloc(1, sizeof(*l->near));
+	if (maps)
+		l->limiter = *maps;
+	else
+		l->limiter = (struct limiter){ calloc(1, sizeof(struct volley_rrl)),
+					       calloc(VOLLEY_RRL_LINES,
+						      sizeof(struct volley_rrl_line)) };
+	assert_true(l->near && l->limiter.rrl && l->limiter.loads);
+	for (uint64_t i = 0; i < 4; i++)
+		l->limiter.rrl->keys[i] = 0x0123456789abcdefull * (2 * i + 1);
+	assert_int_equal(limiter_configure(l->limiter.rrl, config), 0);
+	l->limiter.rrl->near_cost = 0;
+}
+
+static void limits_close(struct side *l, bool is_own)
+{
+	free(l->near);
+	if (!is_own)
+		return;
+	free(l->limiter.rrl);
+	free(l->limiter.loads);
+}
+
 static void truth_open(struct truth *t, const struct engine_config *config)
 {
 	struct cache_sizes sizes;
@@ -149,11 +194,21 @@ static void truth_open(struct truth *t, const struct engine_config *config)
 	serve_addresses(state);
 	serve_zones(t);
 	assert_int_equal(engine_new(&t->engine, config, t->cache, &t->zones), 0);
-	assert_int_equal(engine_new(&t->bare, config, NULL, &t->zones), 0);
+	t->bare_zones = t->zones;
+	assert_int_equal(engine_new(&t->bare, config, NULL, &t->bare_zones), 0);
+	if (!t->limits)
+		return;
+	limits_open(&t->of_driver, &t->maps.limiter, t->limits);
+	limits_open(&t->of_engine, NULL, t->limits);
+	limits_open(&t->of_bare, NULL, t->limits);
+	t->bare_zones.limiter = &t->of_bare.limiter;
 }
 
 static void truth_close(struct truth *t)
 {
+	limits_close(&t->of_driver, false);
+	limits_close(&t->of_engine, true);
+	limits_close(&t->of_bare, true);
 	engine_free(t->engine);
 	engine_free(t->bare);
 	zone_set_free(t->zones.set);
@@ -167,23 +222,12 @@ static uint32_t wall_s(const struct truth *t)
 	return (uint32_t)((cache_state(t->cache)->wall_ns + xdp_coarse_ns()) / CLOCK_NS_PER_S);
 }
 
-/* The driver reads its clock once a jiffy: away from where a second ends both clocks say the same. */
-static void wait_within_second(const struct truth *t)
-{
-	const uint64_t margin_ns = CLOCK_NS_PER_S / 50;
-	uint64_t ns;
-
-	do
-		ns = (cache_state(t->cache)->wall_ns + xdp_coarse_ns()) % CLOCK_NS_PER_S;
-	while (ns < margin_ns || ns > CLOCK_NS_PER_S - margin_ns);
-}
-
 /* A cookie of 24 octets: ours of any age, made with either secret or a wrong one, or damaged. */
 static void sign_cookie(struct querygen *g, uint8_t value[COOKIE_BYTES])
 {
 	static const uint8_t wrong[SIPHASH_KEY_BYTES] = "wrong";
 	const struct truth *t = (const void *)((char *)g - offsetof(struct truth, g));
-	const struct pkt *p = t->from;
+	const struct pkt *p = &t->from;
 	const uint8_t *secrets[] = { t->secrets.active, t->secrets.active, t->secrets.previous,
 				     wrong };
 	const uint32_t made_s = wall_s(t) + 400 - querygen_draw(g, 4200);
@@ -193,16 +237,18 @@ static void sign_cookie(struct querygen *g, uint8_t value[COOKIE_BYTES])
 		value[querygen_draw(g, COOKIE_BYTES)] ^= (uint8_t)(1u << querygen_draw(g, 8));
 }
 
-static size_t ask_engine(struct engine *e, const uint8_t *dns, size_t n, const struct pkt *p,
-			 uint32_t wall, uint8_t *reply)
+/* At the time that the driver has read. */
+static size_t ask_engine(const struct truth *t, struct engine *e, const uint8_t *dns, size_t n,
+			 const struct pkt *p, uint8_t *reply)
 {
 	const struct engine_request rq = {
 		.msg = dns,
 		.len = n,
 		.family = p->ipv6 ? AF_INET6 : AF_INET,
 		.client = p->from,
+		.now_ns = t->now_ms * CLOCK_NS_PER_MS,
 		.now_s = clock_coarse_s(),
-		.wall_s = wall,
+		.wall_s = t->wall_s,
 	};
 
 	return engine_answer(e, &rq, reply, VOLLEY_UDP_MAX);
@@ -228,16 +274,18 @@ static void expect_same(const struct truth *t, const char *what, const uint8_t *
 }
 
 /* The frame of a query: any that the driver takes, and now and then one octet of it wrong. */
-static size_t draw_frame(struct querygen *g, struct pkt *p, uint8_t *frame, const uint8_t *dns,
+static size_t draw_frame(struct truth *t, struct pkt *p, uint8_t *frame, const uint8_t *dns,
 			 size_t n)
 {
+	struct querygen *g = &t->g;
 	size_t bytes;
 
 	p->n_tags = querygen_draw(g, 8) ? 0 : querygen_draw(g, 3);
 	p->pad_to = querygen_draw(g, 4) ? 60 : querygen_draw(g, 600);
 	p->from_port = (uint16_t)(1 + querygen_draw(g, 65535));
 	bytes = pkt_build(frame, p, dns, n);
-	if (!querygen_draw(g, 100))
+	/* With limits it would be another client that is charged. */
+	if (!t->limits && !querygen_draw(g, 100))
 		frame[querygen_draw(g, (uint32_t)pkt_dns_at(p))] ^= 1u << querygen_draw(g, 8);
 	return bytes;
 }
@@ -248,59 +296,131 @@ static const uint8_t *source_in(const uint8_t *frame, const struct pkt *p)
 	return frame + pkt_dns_at(p) - 8 - (p->ipv6 ? 32 : 8);
 }
 
-/* The driver: the engine's reply in a right frame, or the frame unchanged. */
-static void ask_driver(struct truth *t, const struct pkt *p, const uint8_t *dns, size_t n,
-		       uint32_t wall, const uint8_t *reply, size_t reply_bytes)
+/* A query on its way through the driver. */
+struct passage {
+	uint8_t frame[PKT_FRAME_MAX], out[PKT_FRAME_MAX];
+	size_t bytes, out_bytes;
+	struct pkt drawn;
+	uint32_t action;
+};
+
+/* What the driver read of its clocks, if it came so far: this CPU's, on which the test stays. */
+static void read_driver_clock(struct truth *t)
 {
-	static uint8_t frame[PKT_FRAME_MAX], out[PKT_FRAME_MAX];
+	const uint32_t room = 0;
+
+	assert_int_equal(
+		bpf_map_lookup_elem(bpfmaps_map_fd(&t->maps, "volley_cpu"), &room, t->cpus), 0);
+	t->now_ms = t->cpus[t->cpu].now_ms;
+	t->wall_s = t->cpus[t->cpu].wall_s;
+}
+
+static void run_driver(struct truth *t, struct passage *r, const uint8_t *dns, size_t n)
+{
+	LIBBPF_OPTS(bpf_test_run_opts, opts, .data_in = r->frame, .data_out = r->out,
+		    .data_size_out = sizeof(r->out), .repeat = 1);
+
+	r->drawn = t->from;
+	r->bytes = draw_frame(t, &r->drawn, r->frame, dns, n);
+	opts.data_size_in = (__u32)r->bytes;
+	assert_int_equal(bpf_prog_test_run_opts(t->maps.prog_fd, &opts), 0);
+	r->action = opts.retval;
+	r->out_bytes = opts.data_size_out;
+	read_driver_clock(t);
+}
+
+/* What is handed up is charged by the worker that answers it. */
+static void charge_for_worker(struct truth *t, const uint8_t *dns, size_t bytes,
+			      const struct engine_counters *before)
+{
+	const struct pkt *p = &t->from;
+	struct limiter_answer a = { .family = p->ipv6 ? AF_INET6 : AF_INET,
+				    .client = p->from,
+				    .octets = (uint32_t)bytes,
+				    .now_ms = t->now_ms };
+	struct engine_counters c;
+
+	engine_counters_read(t->engine, &c);
+	if (!bytes || c.slipped != before->slipped || c.badcookie != before->badcookie ||
+	    c.rrl_exempt != before->rrl_exempt)
+		return;
+	memcpy(&a.net_id, dns, sizeof(a.net_id));
+	assert_int_equal(limiter_judge(&t->of_driver.limiter, t->of_driver.near, &a),
+			 LIMITER_GIVEN);
+}
+
+/* The driver: the engine's reply in a right frame, or the frame unchanged, or nothing where the engine sends nothing. */
+static void check_driver(struct truth *t, const struct passage *r, const uint8_t *dns, size_t n,
+			 const uint8_t *reply, size_t reply_bytes)
+{
+	const uint8_t *source = source_in(r->frame, &r->drawn);
 	static uint8_t again[VOLLEY_UDP_MAX];
-	struct pkt drawn = *p;
-	size_t bytes = draw_frame(&t->g, &drawn, frame, dns, n);
-	LIBBPF_OPTS(bpf_test_run_opts, opts, .data_in = frame, .data_size_in = (__u32)bytes,
-		    .data_out = out, .data_size_out = sizeof(out), .repeat = 1);
+	const struct pkt *p = &t->from;
+	struct pkt other = r->drawn;
 	struct pkt_answer answer;
 	const char *wrong;
 
-	assert_int_equal(bpf_prog_test_run_opts(t->maps.prog_fd, &opts), 0);
-	if (opts.retval == XDP_PASS) {
-		if (opts.data_size_out != bytes || memcmp(frame, out, bytes))
+	if (r->action == XDP_PASS) {
+		if (r->out_bytes != r->bytes || memcmp(r->frame, r->out, r->bytes))
 			fail_msg("query %lu: passed, but changed", t->n_queries);
 		return;
 	}
-	assert_int_equal(opts.retval, XDP_TX);
+	if (r->action == XDP_DROP && t->limits) {
+		assert_int_equal(reply_bytes, 0);
+		t->n_dropped++;
+		return;
+	}
+	assert_int_equal(r->action, XDP_TX);
 	t->n_sent++;
-	wrong = pkt_check_answer(frame, bytes, out, opts.data_size_out,
+	wrong = pkt_check_answer(r->frame, r->bytes, r->out, r->out_bytes,
 				 cache_state(t->cache)->max_udp_bytes, &answer);
 	if (wrong)
 		fail_msg("query %lu: %s", t->n_queries, wrong);
 	answer_kinds_count(t->kinds, &answer);
 	t->n_sent_options += answer.opt_options > 0;
-	if (memcmp(source_in(frame, &drawn), p->from, p->ipv6 ? 16 : 4)) {
-		memcpy(drawn.from, source_in(frame, &drawn), p->ipv6 ? 16 : 4);
-		reply_bytes = ask_engine(t->engine, dns, n, &drawn, wall, again);
+	if (memcmp(source, p->from, p->ipv6 ? 16 : 4)) {
+		memcpy(other.from, source, p->ipv6 ? 16 : 4);
+		reply_bytes = ask_engine(t, t->engine, dns, n, &other, again);
 		reply = again; /* the address was what was wrong, and the cookie is for that one */
 	}
-	if (wall_s(t) != wall) /* this process had to wait meanwhile */
-		return;
 	expect_same(t, "the driver", dns, n, reply, reply_bytes, answer.dns, answer.dns_bytes);
+}
+
+/* With limits there are 1,000 clients, of which some ask much more than others. */
+static void draw_client(struct truth *t)
+{
+	uint32_t number;
+
+	t->from = querygen_draw(&t->g, 2) ? pkt_ipv6 : pkt_ipv4;
+	if (!t->limits)
+		return;
+	number = querygen_draw(&t->g, 1 + querygen_draw(&t->g, 1000));
+	t->from.from[t->from.ipv6 ? 5 : 1] = (uint8_t)(number >> 8);
+	t->from.from[t->from.ipv6 ? 6 : 2] = (uint8_t)number;
 }
 
 static void ask_all(struct truth *t)
 {
 	static uint8_t dns[QUERYGEN_BYTES_MAX], replies[2][VOLLEY_UDP_MAX];
-	const struct pkt *p = querygen_draw(&t->g, 2) ? &pkt_ipv6 : &pkt_ipv4;
+	static struct passage passage;
+	struct engine_counters before;
 	size_t n, bytes, bare_bytes;
-	uint32_t wall;
 
-	t->from = p;
-	wait_within_second(t);
-	wall = wall_s(t);
+	draw_client(t);
+	t->wall_s = wall_s(t);
 	n = querygen_next(&t->g, dns);
-	bytes = ask_engine(t->engine, dns, n, p, wall, replies[0]);
-	bare_bytes = ask_engine(t->bare, dns, n, p, wall, replies[1]);
+	t->zones.limiter = NULL;
+	(void)ask_engine(t, t->engine, dns, n, &t->from, replies[0]);
+	run_driver(t, &passage, dns, n);
+	t->zones.limiter = t->limits ? &t->of_engine.limiter : NULL;
+	engine_counters_read(t->engine, &before);
+	bytes = ask_engine(t, t->engine, dns, n, &t->from, replies[0]);
+	bare_bytes = ask_engine(t, t->bare, dns, n, &t->from, replies[1]);
 	expect_same(t, "the engine without cache", dns, n, replies[0], bytes, replies[1],
 		    bare_bytes);
-	ask_driver(t, p, dns, n, wall, replies[0], bytes);
+	check_driver(t, &passage, dns, n, replies[0], bytes);
+	if (t->limits && passage.action == XDP_PASS)
+		charge_for_worker(t, dns, bytes, &before);
 	rcu_quiescent_state();
 	t->n_queries++;
 }
@@ -339,6 +459,19 @@ static void expect_all_kinds(const struct truth *t)
 	}
 }
 
+/* Enough of each is over a limit, told in each way; and both tables have the same loads. */
+static void expect_limited(const struct truth *t)
+{
+	static const int reasons[] = { VOLLEY_HIT_SLIPPED, VOLLEY_HIT_BADCOOKIE,
+				       VOLLEY_DROP_LIMITED };
+	struct volley_cpu counted;
+
+	assert_int_equal(bpfmaps_counters(&t->maps, &counted), 0);
+	for (size_t i = 0; i < sizeof(reasons) / sizeof(reasons[0]); i++)
+		assert_true(counted.reasons[reasons[i]] > t->n_queries / KINDS_SHARE);
+	assert_int_equal(t->n_dropped, counted.reasons[VOLLEY_DROP_LIMITED]);
+}
+
 static unsigned long from_environment(const char *variable, unsigned long otherwise)
 {
 	const char *text = getenv(variable);
@@ -347,15 +480,30 @@ static unsigned long from_environment(const char *variable, unsigned long otherw
 }
 
 /* `nth` of the settings: each has queries of its own. */
-static void run(void **state, const struct engine_config *config, uint64_t nth)
+static void stay_on_a_cpu(struct truth *t)
+{
+	cpu_set_t cpus;
+
+	t->cpu = sched_getcpu();
+	t->cpus = calloc((size_t)libbpf_num_possible_cpus(), sizeof(*t->cpus));
+	assert_non_null(t->cpus);
+	CPU_ZERO(&cpus);
+	CPU_SET((size_t)t->cpu, &cpus);
+	assert_int_equal(sched_setaffinity(0, sizeof(cpus), &cpus), 0);
+}
+
+static void run(void **state, const struct engine_config *config,
+		const struct limiter_config *limits, uint64_t nth)
 {
 	unsigned long n = from_environment("QUERIES", N_QUERIES) / N_SETTINGS;
 	struct truth t = { .g = { .state = nth * 0x9e3779b97f4a7c15u + from_environment("SEED", 0),
 				  .sign_cookie = sign_cookie },
-			   .secrets = config->cookie_secrets };
+			   .secrets = config->cookie_secrets,
+			   .limits = limits };
 
 	if (!*state)
 		skip();
+	stay_on_a_cpu(&t);
 	truth_open(&t, config);
 	while (t.n_queries < n)
 		ask_all(&t);
@@ -367,7 +515,10 @@ static void run(void **state, const struct engine_config *config, uint64_t nth)
 	else
 		assert_int_equal(t.n_sent_options, 0);
 	expect_all_kinds(&t);
+	if (limits)
+		expect_limited(&t);
 	truth_close(&t);
+	free(t.cpus);
 }
 
 static void test_defaults(void **state)
@@ -378,7 +529,7 @@ static void test_defaults(void **state)
 	config.cookie_secrets = (struct cookie_secrets){ .active = "0123456789abcde",
 							 .previous = "edcba9876543210",
 							 .has_previous = true };
-	run(state, &config, 1);
+	run(state, &config, NULL, 1);
 }
 
 static void test_largest(void **state)
@@ -387,7 +538,7 @@ static void test_largest(void **state)
 
 	config.max_udp_bytes = VOLLEY_UDP_MAX;
 	config.any = ENGINE_ANY_FULL;
-	run(state, &config, 2);
+	run(state, &config, NULL, 2);
 }
 
 static void test_smallest(void **state)
@@ -401,7 +552,7 @@ static void test_smallest(void **state)
 	config.cookies = true;
 	config.nsid = nsid;
 	config.nsid_bytes = sizeof(nsid);
-	run(state, &config, 3);
+	run(state, &config, NULL, 3);
 }
 
 static void test_minimal(void **state)
@@ -412,7 +563,22 @@ static void test_minimal(void **state)
 	config.version = "volley";
 	config.nsid = (const uint8_t *)"ns1";
 	config.nsid_bytes = 3;
-	run(state, &config, 4);
+	run(state, &config, NULL, 4);
+}
+
+/* Some clients are over the limits of answers, others over that of octets. */
+static void test_limited(void **state)
+{
+	const struct limiter_config limits = {
+		.answers = 2000, .octets = 200000, .slip = 2, .n_readers = 1
+	};
+	struct engine_config config = ENGINE_CONFIG_INIT;
+
+	config.cookies = true;
+	config.cookie_secrets = (struct cookie_secrets){ .active = "0123456789abcde" };
+	config.nsid = (const uint8_t *)"ns1";
+	config.nsid_bytes = 3;
+	run(state, &config, &limits, 5);
 }
 
 static int group_open(void **state)
@@ -441,10 +607,9 @@ static int group_close(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_defaults),
-		cmocka_unit_test(test_largest),
-		cmocka_unit_test(test_smallest),
-		cmocka_unit_test(test_minimal),
+		cmocka_unit_test(test_defaults), cmocka_unit_test(test_largest),
+		cmocka_unit_test(test_smallest), cmocka_unit_test(test_minimal),
+		cmocka_unit_test(test_limited),
 	};
 
 	return cmocka_run_group_tests(tests, group_open, group_close);

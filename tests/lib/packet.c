@@ -316,9 +316,11 @@ static const char *check_dns_header(struct check *c)
 static bool is_last_opt(const struct pkt_answer *a, size_t n)
 {
 	const uint8_t *opt = a->body + a->body_bytes - PKT_OPT_BYTES - n;
+	const bool is_badcookie = (a->flags & 15) ==
+				  (23 & 15); /* else it is YXRRSET, of no answer */
 
-	return PKT_OPT_BYTES + n <= a->body_bytes && !memcmp(opt, "\0\0\x29", 3) &&
-	       !get16(opt + 5) && get16(opt + 9) == n;
+	return PKT_OPT_BYTES + n <= a->body_bytes && !memcmp(opt, "\0\0\x29", 3) && !opt[6] &&
+	       opt[5] == is_badcookie && get16(opt + 9) == n;
 }
 
 static const char *check_opt(struct check *c, const uint8_t *asked_opt)
@@ -331,7 +333,7 @@ static const char *check_opt(struct check *c, const uint8_t *asked_opt)
 		return "no OPT for a query with one";
 	while (!is_last_opt(a, n))
 		if (PKT_OPT_BYTES + ++n > a->body_bytes)
-			return "no OPT at the end with rcode and version 0, or not of its length";
+			return "no OPT at the end with rcode 0 or BADCOOKIE and version 0, or not of its length";
 	a->body_bytes -= PKT_OPT_BYTES + n;
 	a->opt = a->body + a->body_bytes;
 	a->opt_options = n;
