@@ -440,6 +440,12 @@ enum volley_class {
 enum volley_reason { VOLLEY_REASONS(VOLLEY_REASON_ENUM) VOLLEY_N_REASONS };
 #undef VOLLEY_REASON_ENUM
 
+/* Cookies of queries that the driver answered: C(counter, words). The names are those of the engine's. */
+#define VOLLEY_COOKIE_COUNTERS(C)                                   \
+	C(cookies_new, "hits for a COOKIE with a client part only") \
+	C(cookies_good, "hits for a COOKIE of ours")                \
+	C(cookies_bad, "hits for a COOKIE that is not ours, or too old")
+
 /*
  * Rooms of a CPU. On most kernels the runs of a CPU come one after the other, and all use room 0. A
  * PREEMPT_RT kernel may preempt a run, and another run begins on the same CPU: there each run takes
@@ -458,6 +464,9 @@ struct volley_cpu {
 	__u64 received;
 	__u64 to_worker; /* of those that went up: redirected to an AF_XDP socket */
 	__u64 reasons[VOLLEY_N_REASONS];
+#define VOLLEY_COOKIE_FIELD(name, words) __u64 name;
+	VOLLEY_COOKIE_COUNTERS(VOLLEY_COOKIE_FIELD)
+#undef VOLLEY_COOKIE_FIELD
 
 	__u64 jiffies; /* when now_s was read: it is read again when these have moved */
 	__u32 now_s;   /* coarse monotonic second */
@@ -504,8 +513,8 @@ struct volley_cpu {
 	__u64 rrl_exempt;
 	__u64 rrl_dry;
 	struct volley_refresh refresh;
-	__u8 options; /* of the answer: VOLLEY_OPTION_* */
-	__u8 cookie_good; /* behind options_make(): the query has a cookie of ours, so its address is its own */
+	__u8 options;     /* of the answer: VOLLEY_OPTION_* */
+	__u8 cookie_good; /* the query has a cookie of ours: its address is its own (options_make()) */
 	__u8 options_at;    /* as the state's when the query was read */
 	__u8 cookie_bytes;  /* of the query's, 8 or 16 to 40 */
 	__be32 cookie_head; /* the answer's option, its value behind it */

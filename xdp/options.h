@@ -100,6 +100,7 @@ static __always_inline int cookie_answer(struct xdp_md *ctx, struct volley_cpu *
 		verdict = volley_cookie_judge(cpu->cookie, o->secrets, o->n_secrets, &client,
 					      cpu->wall_s);
 	}
+	cpu->cookie_good = verdict != VOLLEY_COOKIE_BAD;
 	if (verdict != VOLLEY_COOKIE_GOOD)
 		volley_cookie_make(cpu->cookie, o->secrets[0], &client, cpu->wall_s);
 	return -1;
@@ -134,6 +135,17 @@ __noinline int options_make(struct xdp_md *ctx, struct volley_cpu *cpu,
 	return -1;
 }
 
+/* Of a query that is answered here: one that goes up is counted by the engine. */
+static __always_inline void cookie_count(struct volley_cpu *cpu)
+{
+	if (cpu->cookie_good)
+		cpu->cookies_good++;
+	else if (cpu->cookie_bytes == COOKIE_CLIENT_ONLY)
+		cpu->cookies_new++;
+	else
+		cpu->cookies_bad++;
+}
+
 /* Puts the options behind the answer's OPT, and their length into it. -1 or a reason to drop. */
 __noinline int options_write(struct xdp_md *ctx, struct volley_cpu *cpu,
 			     const struct volley_options *o)
@@ -159,6 +171,7 @@ __noinline int options_write(struct xdp_md *ctx, struct volley_cpu *cpu,
 		*(__u64 *)(opt + 4) = cpu->cookie[0];
 		*(__u64 *)(opt + 12) = cpu->cookie[1];
 		*(__u64 *)(opt + 20) = cpu->cookie[2];
+		cookie_count(cpu);
 		at += OPTION_HEAD_BYTES + COOKIE_WHOLE;
 	}
 	if (!(cpu->options & VOLLEY_OPTION_NSID))

@@ -3,12 +3,16 @@
  * COOKIE and NSID by the driver: the vectors of RFC 9018 appendix A, and what it leaves to the engine.
  * That it always answers as the engine does is in test_truth.c.
  */
+#include <sched.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <arpa/inet.h>
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
 #include <cmocka.h>
 #include <time.h>
 
@@ -23,6 +27,8 @@
 #define SECRET_NEW "445536bcd2513298075a5d379663c962"
 #define V6         "2001:db8:220:1:59de:d0f4:8769:82b8"
 #define LEARNT     "2464c4abcf10c957010000005cf79f111f8130c3eee29480"
+#define WRONG      "2464c4abcf10c957010000005cf79f111f8130c3eee29481"
+#define OLDER      "2464c4abcf10c957010000005cf79740626bd0e1a13ff0c8" /* by 2001 seconds */
 
 static uint8_t frame[PKT_FRAME_MAX], dns[PKT_FRAME_MAX];
 static struct xdp_result result;
@@ -111,6 +117,30 @@ static size_t build(const char *from, const uint8_t *options, size_t n)
 	return pkt_build(frame, &p, dns, pkt_ask(dns, &ask));
 }
 
+/* Test runs go where we are. */
+static void stay(void)
+{
+	cpu_set_t cpus;
+
+	CPU_ZERO(&cpus);
+	CPU_SET((size_t)sched_getcpu(), &cpus);
+	assert_int_equal(sched_setaffinity(0, sizeof(cpus), &cpus), 0);
+}
+
+static bool cookie_is_good(const struct xdp_world *w)
+{
+	struct volley_cpu *cpus = calloc((size_t)libbpf_num_possible_cpus(), sizeof(*cpus));
+	const __u32 zero = 0;
+	bool is_good;
+
+	assert_non_null(cpus);
+	assert_int_equal(bpf_map_lookup_elem(bpfmaps_map_fd(&w->maps, "volley_cpu"), &zero, cpus),
+			 0);
+	is_good = cpus[sched_getcpu()].cookie_good;
+	free(cpus);
+	return is_good;
+}
+
 static size_t put_cookie(uint8_t *to, const char *hex)
 {
 	size_t n = from_hex(to + 4, hex);
@@ -146,6 +176,41 @@ static void test_as_the_rfc(void **state)
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
 		expect_cookie(w, &rows[i]);
+}
+
+static const struct {
+	const char *name, *asked; /* NULL: no COOKIE */
+	struct volley_cpu counts; /* by how much more */
+} counted[] = {
+	{ "a client part", "2464c4abcf10c957", { .cookies_new = 1 } },
+	{ "a good one", LEARNT, { .cookies_good = 1 } },
+	{ "none, behind a good one", NULL, { 0 } },
+	{ "a good one that is renewed", OLDER, { .cookies_good = 1 } },
+	{ "a wrong one, behind a good one", WRONG, { .cookies_bad = 1 } },
+	{ "a server part of 8 octets", "2464c4abcf10c9570101010101010101", { .cookies_bad = 1 } },
+};
+
+/* Also whether the last query of the CPU that we are on had a good one. */
+static void test_cookies_are_counted(void **state)
+{
+	struct xdp_world *w = xdp_world_take_with(state, (const uint8_t *)WWW);
+	uint8_t options[64];
+
+	stay();
+	for (size_t i = 0; i < sizeof(counted) / sizeof(counted[0]); i++) {
+		const struct volley_cpu before = w->counted, *more = &counted[i].counts;
+		size_t n = counted[i].asked ? put_cookie(options, counted[i].asked) : 0;
+
+		know(w, &rows[0]);
+		xdp_expect_answer(w, counted[i].name, frame, build(rows[0].from, options, n),
+				  VOLLEY_HIT_FULL, &result, &answer);
+		if (w->counted.cookies_new - before.cookies_new != more->cookies_new ||
+		    w->counted.cookies_good - before.cookies_good != more->cookies_good ||
+		    w->counted.cookies_bad - before.cookies_bad != more->cookies_bad)
+			fail_msg("%s: counted otherwise", counted[i].name);
+		if (cookie_is_good(w) != more->cookies_good)
+			fail_msg("%s: good or not?", counted[i].name);
+	}
 }
 
 static void test_a_second_cookie_goes_up(void **state)
@@ -194,6 +259,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_as_the_rfc),
+		cmocka_unit_test(test_cookies_are_counted),
 		cmocka_unit_test(test_a_second_cookie_goes_up),
 		cmocka_unit_test(test_without_secrets_it_goes_up),
 		cmocka_unit_test(test_the_cookie_counts_for_the_limit),

@@ -138,6 +138,9 @@ static void add_cpu(struct volley_cpu *sum, const struct volley_cpu *one)
 	sum->to_worker += one->to_worker;
 	for (size_t i = 0; i < VOLLEY_N_REASONS; i++)
 		sum->reasons[i] += one->reasons[i];
+#define ADD(name, words) sum->name += one->name;
+	VOLLEY_COOKIE_COUNTERS(ADD)
+#undef ADD
 }
 
 int bpfmaps_counters(const struct bpfmaps *maps, struct volley_cpu *sum)

@@ -7,6 +7,7 @@ import dns.rcode
 import pytest
 
 from netlab import V4, Answered, wait_for
+from test_metrics import AT, Metrics
 
 SECRET = "e5e973e5a6b2a43f48e7dc849e37bfcf"
 CLIENT = bytes(range(8))
@@ -62,6 +63,23 @@ def cookie_of(lab, value, port):
         answer = dns.message.from_wire(sock.recv(4096))
     (option,) = [o for o in answer.options if o.otype == 10]
     return answer.rcode(), bytes(option.to_wire())
+
+
+KINDS = ["cookies_new", "cookies_good", "cookies_bad"]
+
+
+def test_cookies_are_counted(lab, daemon):
+    """By the engine for the first query, by the driver for those that are hits; metrics say the same."""
+    daemon.start(server={"cookies": {"secret": SECRET}}, metrics={"listen": AT})
+    ours = cookie_of(lab, CLIENT, 53)[1]
+    for value in (CLIENT, ours, ours, ours[:-1] + bytes([ours[-1] ^ 1])):
+        cookie_of(lab, value, 53)
+    stats = daemon.stats()
+    assert [stats["engine"][kind] for kind in KINDS] == [1, 0, 0]
+    assert [stats["driver"][kind] for kind in KINDS] == [1, 2, 1]
+    metrics = Metrics(lab)
+    for kind, n in zip(KINDS, (1, 2, 1)):
+        assert metrics.sum(f"volley_driver_{kind}_total", interface="s0") == n
 
 
 @pytest.mark.parametrize("peer", [named, knotd])

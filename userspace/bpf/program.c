@@ -376,21 +376,28 @@ int program_cpus(const struct program *p, struct volley_cpu **cpus, int *n)
 	return err;
 }
 
+void program_add_counters(struct volley_cpu *sum, const struct volley_cpu *one)
+{
+	sum->received += one->received;
+	sum->to_worker += one->to_worker;
+	for (int i = 0; i < VOLLEY_N_REASONS; i++)
+		sum->reasons[i] += one->reasons[i];
+#define ADD(name, words) sum->name += one->name;
+	VOLLEY_COOKIE_COUNTERS(ADD)
+#undef ADD
+}
+
 int program_counters(const struct program *p, struct volley_cpu *sum)
 {
 	struct volley_cpu *cpus;
-	int cpu, i, n, err;
+	int cpu, n, err;
 
 	memset(sum, 0, sizeof(*sum));
 	err = program_cpus(p, &cpus, &n);
 	if (err)
 		return err;
-	for (cpu = 0; cpu < n; cpu++) {
-		sum->received += cpus[cpu].received;
-		sum->to_worker += cpus[cpu].to_worker;
-		for (i = 0; i < VOLLEY_N_REASONS; i++)
-			sum->reasons[i] += cpus[cpu].reasons[i];
-	}
+	for (cpu = 0; cpu < n; cpu++)
+		program_add_counters(sum, &cpus[cpu]);
 	free(cpus);
 	return 0;
 }

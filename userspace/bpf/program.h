@@ -170,9 +170,12 @@ struct volley_queue *program_queue(const struct program *program, uint32_t queue
 /* XDP_FLAGS_* of its mode, as AF_XDP sockets want them. */
 uint32_t program_xdp_flags(const struct program *program);
 
-/* Sums the counters over all CPUs and their rooms (the fields of struct volley_cpu up to `reasons`). 0 or -errno. */
+/* Sums the counters over all CPUs and their rooms (the fields of struct volley_cpu up to `cookies_bad`). 0 or -errno. */
 int program_counters(const struct program *program, struct volley_cpu *sum)
 	__attribute__((warn_unused_result));
+
+/* The same fields of one more CPU, or of the sum over another program. */
+void program_add_counters(struct volley_cpu *sum, const struct volley_cpu *one);
 
 /*
  * A new array of n: what each possible CPU has in volley_cpu, on a real-time kernel in each of its rooms. free() it.

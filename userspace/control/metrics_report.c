@@ -100,6 +100,22 @@ static void put_reasons(const struct driver *drivers, size_t n, struct metrics_t
 					    words_reason_key((enum volley_reason)k, key), NULL);
 }
 
+/* A family of struct volley_cpu, a row for each interface. */
+static void put_driver_counter(const struct driver *drivers, size_t n, struct metrics_text *out,
+			       const char *name, const char *help, size_t at)
+{
+	char family[METRICS_NAME_CAP];
+
+	snprintf(family, sizeof(family), "driver_%s", name);
+	metrics_text_family(out, METRICS_COUNTER, family, help);
+	for (size_t i = 0; i < n; i++) {
+		uint64_t value;
+
+		memcpy(&value, (const char *)&drivers[i].sum + at, sizeof(value));
+		metrics_text_sample(out, value, "interface", drivers[i].iface->config.name, NULL);
+	}
+}
+
 static void put_ifaces(const struct daemon *d, struct metrics_text *out)
 {
 	metrics_text_family(out, METRICS_GAUGE, "interface_up", "1 when all is as configured");
@@ -130,17 +146,16 @@ static void put_driver(const struct daemon *d, struct metrics_text *out)
 		return;
 	}
 	n = read_drivers(d, drivers);
-	metrics_text_family(out, METRICS_COUNTER, "driver_received",
-			    "packets that the program saw");
-	for (size_t i = 0; i < n; i++)
-		metrics_text_sample(out, drivers[i].sum.received, "interface",
-				    drivers[i].iface->config.name, NULL);
+	put_driver_counter(drivers, n, out, "received", "packets that the program saw",
+			   offsetof(struct volley_cpu, received));
 	put_reasons(drivers, n, out);
-	metrics_text_family(out, METRICS_COUNTER, "driver_to_worker",
-			    "of those that went up, handed to a worker's queue");
-	for (size_t i = 0; i < n; i++)
-		metrics_text_sample(out, drivers[i].sum.to_worker, "interface",
-				    drivers[i].iface->config.name, NULL);
+	put_driver_counter(drivers, n, out, "to_worker",
+			   "of those that went up, handed to a worker's queue",
+			   offsetof(struct volley_cpu, to_worker));
+#define PUT(name, words) \
+	put_driver_counter(drivers, n, out, #name, words, offsetof(struct volley_cpu, name));
+	VOLLEY_COOKIE_COUNTERS(PUT)
+#undef PUT
 	free(drivers);
 }
 

@@ -201,17 +201,11 @@ static void sum_programs(const struct daemon *d, struct volley_cpu *sum)
 {
 	struct volley_cpu one;
 	size_t i;
-	int k;
 
 	memset(sum, 0, sizeof(*sum));
-	for (i = 0; i < d->n_ifaces; i++) {
-		if (!d->ifaces[i].program || program_counters(d->ifaces[i].program, &one))
-			continue;
-		sum->received += one.received;
-		sum->to_worker += one.to_worker;
-		for (k = 0; k < VOLLEY_N_REASONS; k++)
-			sum->reasons[k] += one.reasons[k];
-	}
+	for (i = 0; i < d->n_ifaces; i++)
+		if (d->ifaces[i].program && !program_counters(d->ifaces[i].program, &one))
+			program_add_counters(sum, &one);
 }
 
 static json_t *report_driver(const struct daemon *d, uint64_t *hits)
@@ -237,6 +231,9 @@ static json_t *report_driver(const struct daemon *d, uint64_t *hits)
 	json_put_int(o, "passed", classes[VOLLEY_CLASS_PASSED]);
 	json_put_int(o, "dropped", classes[VOLLEY_CLASS_DROPPED]);
 	json_put_int(o, "to_worker", sum.to_worker);
+#define PUT(name, words) json_put_int(o, #name, sum.name);
+	VOLLEY_COOKIE_COUNTERS(PUT)
+#undef PUT
 	json_object_set_new(o, "reasons", reasons);
 	return o;
 }
