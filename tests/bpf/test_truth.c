@@ -80,7 +80,6 @@ struct truth {
 	const struct limiter_config *limits; /* NULL: none */
 	struct side of_driver, of_engine, of_bare;
 	struct querygen g;
-	struct cookie_secrets secrets;
 	struct pkt from;         /* who asks */
 	uint32_t now_ms, wall_s; /* of the driver, in its last run */
 	struct volley_cpu *cpus; /* room for what each CPU has */
@@ -190,7 +189,7 @@ static void truth_open(struct truth *t, const struct engine_config *config)
 	state->max_udp_bytes = config->max_udp_bytes;
 	state->option_up_mask = engine_option_mask(config);
 	state->wall_ns = NOW_WALL_S * CLOCK_NS_PER_S - xdp_coarse_ns();
-	engine_options(config, &state->options[0]);
+	engine_options(config, t->zones.cookies, &state->options[0]);
 	serve_addresses(state);
 	serve_zones(t);
 	assert_int_equal(engine_new(&t->engine, config, t->cache, &t->zones), 0);
@@ -228,8 +227,8 @@ static void sign_cookie(struct querygen *g, uint8_t value[COOKIE_BYTES])
 	static const uint8_t wrong[SIPHASH_KEY_BYTES] = "wrong";
 	const struct truth *t = (const void *)((char *)g - offsetof(struct truth, g));
 	const struct pkt *p = &t->from;
-	const uint8_t *secrets[] = { t->secrets.active, t->secrets.active, t->secrets.previous,
-				     wrong };
+	const uint8_t *secrets[] = { t->zones.cookies->keys[0], t->zones.cookies->keys[0],
+				     t->zones.cookies->keys[1], wrong };
 	const uint32_t made_s = wall_s(t) + 400 - querygen_draw(g, 4200);
 
 	cookie_make(value, value, p->from, p->ipv6 ? 16 : 4, made_s, secrets[querygen_draw(g, 4)]);
@@ -492,13 +491,13 @@ static void stay_on_a_cpu(struct truth *t)
 	assert_int_equal(sched_setaffinity(0, sizeof(cpus), &cpus), 0);
 }
 
-static void run(void **state, const struct engine_config *config,
+static void run(void **state, const struct engine_config *config, struct cookie_secrets *cookies,
 		const struct limiter_config *limits, uint64_t nth)
 {
 	unsigned long n = from_environment("QUERIES", N_QUERIES) / N_SETTINGS;
 	struct truth t = { .g = { .state = nth * 0x9e3779b97f4a7c15u + from_environment("SEED", 0),
-				  .sign_cookie = sign_cookie },
-			   .secrets = config->cookie_secrets,
+				  .sign_cookie = cookies ? sign_cookie : NULL },
+			   .zones = { .cookies = cookies },
 			   .limits = limits };
 
 	if (!*state)
@@ -510,7 +509,7 @@ static void run(void **state, const struct engine_config *config,
 	report(&t);
 	assert_true(t.n_sent > n / HITS_SHARE);
 	print_message("             %8lu  with COOKIE or NSID\n", t.n_sent_options);
-	if (config->cookies || config->nsid)
+	if (cookies || config->nsid)
 		assert_true(t.n_sent_options > t.n_sent / WITH_OPTIONS_SHARE);
 	else
 		assert_int_equal(t.n_sent_options, 0);
@@ -523,13 +522,13 @@ static void run(void **state, const struct engine_config *config,
 
 static void test_defaults(void **state)
 {
+	static struct cookie_secrets cookies = {
+		.n = 2,
+		.keys = { "0123456789abcde", "edcba9876543210" },
+	};
 	struct engine_config config = ENGINE_CONFIG_INIT;
 
-	config.cookies = true;
-	config.cookie_secrets = (struct cookie_secrets){ .active = "0123456789abcde",
-							 .previous = "edcba9876543210",
-							 .has_previous = true };
-	run(state, &config, NULL, 1);
+	run(state, &config, &cookies, NULL, 1);
 }
 
 static void test_largest(void **state)
@@ -538,21 +537,21 @@ static void test_largest(void **state)
 
 	config.max_udp_bytes = VOLLEY_UDP_MAX;
 	config.any = ENGINE_ANY_FULL;
-	run(state, &config, NULL, 2);
+	run(state, &config, NULL, NULL, 2);
 }
 
 static void test_smallest(void **state)
 {
+	static struct cookie_secrets cookies = { .n = 1, .keys = { "0123456789abcde" } };
 	struct engine_config config = ENGINE_CONFIG_INIT;
 
 	static const uint8_t nsid[ENGINE_NSID_MAX] = "the longest that may be";
 
 	config.max_udp_bytes = 512;
 	config.any = ENGINE_ANY_FULL;
-	config.cookies = true;
 	config.nsid = nsid;
 	config.nsid_bytes = sizeof(nsid);
-	run(state, &config, NULL, 3);
+	run(state, &config, &cookies, NULL, 3);
 }
 
 static void test_minimal(void **state)
@@ -563,7 +562,7 @@ static void test_minimal(void **state)
 	config.version = "volley";
 	config.nsid = (const uint8_t *)"ns1";
 	config.nsid_bytes = 3;
-	run(state, &config, NULL, 4);
+	run(state, &config, NULL, NULL, 4);
 }
 
 /* Some clients are over the limits of answers, others over that of octets. */
@@ -572,13 +571,12 @@ static void test_limited(void **state)
 	const struct limiter_config limits = {
 		.answers = 2000, .octets = 200000, .slip = 2, .n_readers = 1
 	};
+	static struct cookie_secrets cookies = { .n = 1, .keys = { "0123456789abcde" } };
 	struct engine_config config = ENGINE_CONFIG_INIT;
 
-	config.cookies = true;
-	config.cookie_secrets = (struct cookie_secrets){ .active = "0123456789abcde" };
 	config.nsid = (const uint8_t *)"ns1";
 	config.nsid_bytes = 3;
-	run(state, &config, &limits, 5);
+	run(state, &config, &cookies, &limits, 5);
 }
 
 static int group_open(void **state)

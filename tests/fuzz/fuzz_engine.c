@@ -35,9 +35,10 @@ static struct world world;
 
 static void set_up(void)
 {
+	static struct cookie_secrets cookies = { .n = 1 };
 	struct engine_config config = ENGINE_CONFIG_INIT;
 
-	config.cookies = true;
+	world.zones.cookies = &cookies;
 	config.version = "1";
 	config.identity = "2";
 	config.nsid = (const uint8_t *)"3";

@@ -1,15 +1,22 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""DNS cookies between servers with the same secret: named, knotd, the worker, the driver (RFC 9018)."""
+"""
+DNS cookies between servers with the same secret: named, knotd, the worker, the driver (RFC 9018); and secrets
+that change while clients ask.
+"""
+import itertools
+import re
+import signal
+import threading
+
 import dns.edns
 import dns.message
-import dns.query
 import dns.rcode
 import pytest
 
 from netlab import V4, Answered, wait_for
 from test_metrics import AT, Metrics
 
-SECRET = "e5e973e5a6b2a43f48e7dc849e37bfcf"
+SECRET, NEXT = "e5e973e5a6b2a43f48e7dc849e37bfcf", "445536bcd2513298075a5d379663c962"
 CLIENT = bytes(range(8))
 PORT = 5300
 
@@ -17,7 +24,8 @@ ZONE = "$ORIGIN example.com.\n$TTL 300\n@ SOA ns1 root 1 3600 600 86400 300\n@ N
        "ns1 A 192.0.2.53\nwww A 192.0.2.80\n"
 
 
-def named(folder):
+def named(folder, secrets=(SECRET,)):
+    secrets = " ".join(f'cookie-secret "{secret}";' for secret in secrets)
     (folder / "named.conf").write_text(f"""
 options {{
   directory "{folder}";
@@ -25,7 +33,7 @@ options {{
   listen-on-v6 {{ none; }};
   pid-file "{folder}/named.pid"; session-keyfile "{folder}/session.key"; lock-file none;
   recursion no; dnssec-validation no; empty-zones-enable no;
-  cookie-algorithm siphash24; cookie-secret "{SECRET}"; require-server-cookie yes;
+  cookie-algorithm siphash24; {secrets} require-server-cookie yes;
 }};
 controls {{ }};
 zone "example.com" {{ type primary; file "{folder}/peer.zone"; }};
@@ -54,13 +62,10 @@ zone:
     return ["knotd", "-c", str(folder / "knot.conf")]
 
 
-def cookie_of(lab, value, port):
-    query = dns.message.make_query("www.example.com", "A", use_edns=0, payload=1232,
+def cookie_of(lab, value, port, name="www.example.com"):
+    query = dns.message.make_query(name, "A", use_edns=0, payload=1232,
                                    options=[dns.edns.GenericOption(10, value)])
-    with lab.socket("c") as sock:
-        sock.settimeout(1)
-        sock.sendto(query.to_wire(), (V4, port))
-        answer = dns.message.from_wire(sock.recv(4096))
+    answer = lab.udp(query, port=port, timeout=5)
     (option,) = [o for o in answer.options if o.otype == 10]
     return answer.rcode(), bytes(option.to_wire())
 
@@ -112,3 +117,162 @@ def test_cookies_of_a_peer(lab, daemon, tmp_path, peer):
     finally:
         process.terminate()
         process.wait(10)
+
+
+# --- Secrets that change ---------------------------------------------------------------------------
+
+
+class Client(threading.Thread):
+    """
+    Asks servers in turn, each of LAB and PORT, with the cookie that the last one gave: for a name that drivers have,
+    and for one that no cache has.
+    """
+
+    def __init__(self, servers):
+        super().__init__()
+        self.servers, self.cookie = servers, CLIENT
+        self.n, self.rcodes, self.stops, self.error = 0, set(), False, None
+
+    def run(self):
+        try:
+            for number, (lab, port) in zip(itertools.count(), itertools.cycle(self.servers)):
+                if self.stops:
+                    return
+                name = f"n{number}.example.com" if number // len(self.servers) % 2 else "www.example.com"
+                rcode, self.cookie = cookie_of(lab, self.cookie, port, name)
+                self.rcodes.add(rcode)
+                self.n += 1
+        except Exception as error:  # pylint: disable=broad-exception-caught
+            self.error = error
+
+    def __enter__(self):
+        self.start()
+        self.asks(1)
+        return self
+
+    def __exit__(self, *exception):
+        self.stops = True
+        self.join()
+        assert exception[0] or not self.error, self.error
+
+    def asks(self, n):
+        """Waits until it has had so many answers more."""
+        until = self.n + n
+        wait_for(f"{n} answers", lambda: self.n >= until or self.error)
+        assert not self.error, self.error
+
+
+def counted(daemon):
+    """The cookies of engine and driver, by kind."""
+    stats = daemon.stats()
+    return {kind: stats["engine"][kind] + stats["driver"][kind] for kind in KINDS}
+
+
+def secrets(daemon):
+    return [(one["state"], one["digest"]) for one in daemon.json("cookies")["secrets"]]
+
+
+def write_secret(path, text):
+    path.write_text(text)
+    path.chmod(0o600)
+    return str(path)
+
+
+def test_a_fleet_rolls_its_secret(lab, make_lab, make_daemon, tmp_path):
+    """
+    Two hosts and named: NEXT is accepted by all, then makes cookies, then SECRET goes. A client that comes to all of
+    them is never refused, and no host sees a cookie that it does not know.
+    """
+    (tmp_path / "peer.zone").write_text(ZONE)
+    files = {secret: write_secret(tmp_path / secret[:4], secret) for secret in (SECRET, NEXT)}
+    hosts = [make_daemon("one"), make_daemon("two", make_lab())]
+    process = lab.popen("s", *named(tmp_path, [SECRET]))
+    try:
+        for host in hosts:
+            host.start(server={"cookies": {"secret-files": [files[SECRET]]}})
+        wait_for("named answers", lambda: cookie_of(lab, CLIENT, PORT))
+        assert secrets(hosts[0]) == secrets(hosts[1])
+        before = [counted(host) for host in hosts]
+        with Client([(hosts[0].lab, 53), (lab, PORT), (hosts[1].lab, 53)]) as client:
+            for step in ([SECRET, NEXT], [NEXT, SECRET]):
+                named(tmp_path, step)
+                for host in hosts:
+                    host.configure(server={"cookies": {"secret-files": [files[one] for one in step]}})
+                    host.ctl("zone", "reload")
+                    client.asks(12)
+                process.send_signal(signal.SIGHUP)
+                client.asks(30)
+        for host, old in zip(hosts, before):
+            new = counted(host)
+            assert new["cookies_bad"] == old["cookies_bad"]
+            assert new["cookies_good"] > old["cookies_good"] + 10
+        assert client.rcodes <= {dns.rcode.NOERROR, dns.rcode.NXDOMAIN}
+        theirs = cookie_of(lab, CLIENT, PORT)[1]
+        for host in hosts:  # theirs are of NEXT by now, ours too, and the old ones are accepted as yet
+            assert cookie_of(host.lab, theirs, 53)[1] == theirs
+            host.configure(server={"cookies": {"secret-files": [files[NEXT]]}})
+            host.ctl("zone", "reload")
+            assert cookie_of(host.lab, theirs, 53)[1] == theirs
+            assert [state for state, _ in secrets(host)] == ["active"]
+        assert secrets(hosts[0]) == secrets(hosts[1])
+    finally:
+        process.terminate()
+        process.wait(10)
+
+
+def test_rotation_of_own_secrets(lab, daemon):
+    """By command, under load: nobody with a cookie of ours is taken for a stranger."""
+    storage = daemon.folder / "storage"
+    daemon.start(server={"storage": str(storage)})
+    wait_for("kept", (storage / "cookies").exists)
+    with Client([(lab, 53)]) as client:
+        for n in range(1, 4):
+            client.asks(5)
+            digest = secrets(daemon)[0][1]
+            daemon.ctl("cookies", "rotate")
+            assert secrets(daemon)[1] == ("accepted", digest)
+            assert secrets(daemon)[0][0] == "active" and len(secrets(daemon)) == n + 1
+        client.asks(5)
+    assert counted(daemon)["cookies_bad"] == 0 and counted(daemon)["cookies_new"] == 1
+    kept = re.findall(r"^([0-9a-f]{32}) [0-9]+$", (storage / "cookies").read_text(), re.M)
+    assert len(kept) == 4
+    told = daemon.ctl("cookies").stdout + daemon.ctl("--json", "cookies").stdout + daemon.log()
+    assert not [secret for secret in kept if secret in told]
+    daemon.ctl("cache", "resize", "32M")  # another map, with the secrets of now
+    with Answered(daemon) as one:
+        assert cookie_of(lab, client.cookie, 53)[1] == client.cookie
+    assert one.by == {"driver": 1}
+    daemon.ctl("cookies", "rotate")
+    assert cookie_of(lab, client.cookie, 53)[1] != client.cookie
+    assert counted(daemon)["cookies_bad"] == 0
+    before = secrets(daemon)
+    daemon.stop()
+    daemon.start()
+    assert secrets(daemon) == before
+    cookie_of(lab, client.cookie, 53)
+    assert counted(daemon) == {"cookies_new": 0, "cookies_good": 1, "cookies_bad": 0}
+
+
+def test_who_gives_the_secrets(lab, daemon, tmp_path):
+    """Files that change are read by a reload, those at fault change nothing, and `rotate` is for secrets of ours."""
+    path = tmp_path / "secret"
+    write_secret(path, SECRET)
+    daemon.start(server={"cookies": {"secret-files": [str(path)]}})
+    before, ours = secrets(daemon), cookie_of(lab, CLIENT, 53)[1]
+    refused = daemon.ctl("cookies", "rotate", check=False)
+    assert refused.returncode == 1 and "volleyctl zone reload" in refused.stderr
+    path.chmod(0o604)
+    refused = daemon.ctl("zone", "reload", check=False)
+    assert "everyone can read or write" in refused.stderr and secrets(daemon) == before
+    assert cookie_of(lab, ours, 53)[1] == ours
+    write_secret(path, f"0x{NEXT}\n")
+    daemon.process.send_signal(signal.SIGHUP)
+    wait_for("another secret", lambda: secrets(daemon) != before)
+    assert cookie_of(lab, ours, 53)[1] != ours
+    daemon.configure(server={"cookies": {"secret": SECRET}})
+    daemon.ctl("zone", "reload")
+    assert secrets(daemon) == before and cookie_of(lab, ours, 53)[1] == ours
+    daemon.configure()
+    daemon.ctl("zone", "reload")  # from now on volleyd makes its own, and accepts that for an hour
+    assert secrets(daemon)[1] == ("accepted", before[0][1])
+    assert daemon.json("cookies")["source"] == "volleyd"

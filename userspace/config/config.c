@@ -58,20 +58,6 @@ static void take_listen(struct take *take, const struct config_raw_list *list)
 	config->listen = take_addresses(take, "server.listen", list, 53, &config->n_listen);
 }
 
-static void take_cookies(struct take *take, const struct config_raw_cookies *raw)
-{
-	struct config *config = take->config;
-
-	config->has_cookie_secret = raw->secret != NULL;
-	if (take->source.failed || !raw->secret)
-		return;
-	/* The refusal does not show what was written: it may be most of a secret. */
-	if (value_read_hex(raw->secret, config->cookie_secret, sizeof(config->cookie_secret)))
-		source_refuse_value(&take->source, "server.cookies.secret", "(hidden)");
-	take_note(take, "server.cookies.secret", config->cookie_secret,
-		  sizeof(config->cookie_secret));
-}
-
 /* Processors, none twice. */
 static uint16_t *take_cores(struct take *take, const char *prefix, const char *name,
 			    const struct config_raw_list *list)
@@ -116,7 +102,7 @@ static void take_server(struct take *take)
 		(uint32_t)take_number(take, "server.tcp.", "idle-timeout", raw->tcp.idle_timeout);
 	config->tcp_queries_max =
 		(uint32_t)take_number(take, "server.tcp.", "max-queries", raw->tcp.max_queries);
-	take_cookies(take, &raw->cookies);
+	take_cookies(take);
 	if (raw->storage)
 		config->storage = take_path(take, "server.", "storage", raw->storage);
 	config->storage_bytes = take_number(take, "server.", "storage-size", raw->storage_size);
@@ -523,7 +509,9 @@ void config_free(struct config *config)
 	free(config->tls_listen);
 	free(config->tls_certificate);
 	free(config->tls_key);
-	explicit_bzero(config->cookie_secret, sizeof(config->cookie_secret));
+	for (uint32_t i = 0; i < config->n_cookie_secrets; i++)
+		free(config->cookie_secrets[i].file);
+	explicit_bzero(config->cookie_secrets, sizeof(config->cookie_secrets));
 	config_recursion_fini(&config->recursion);
 	free(config->path);
 	free(config->allow);

@@ -67,6 +67,11 @@ struct config_interface {
 	char *device;              /* for DPDK; NULL: net_af_xdp on the interface */
 };
 
+struct config_cookie_secret {
+	uint8_t secret[16];
+	char *file; /* NULL: it stands in the configuration */
+};
+
 enum config_tsig { CONFIG_TSIG_SHA256, CONFIG_TSIG_SHA384, CONFIG_TSIG_SHA512 };
 
 struct config_tsig_key {
@@ -249,12 +254,14 @@ struct config {
 	enum config_any any;
 	uint8_t *nsid; /* n_nsid octets; NULL: none */
 	uint32_t n_nsid;
-	char *version;          /* NULL: not told */
-	char *identity;         /* likewise */
-	bool has_cookie_secret; /* false: make a random one */
-	uint8_t cookie_secret[16];
-	uint32_t tcp_connections_cap; /* over all workers and addresses */
-	uint32_t tcp_client_cap;      /* of one client's prefix; 0: half of them */
+	char *version;  /* NULL: not told */
+	char *identity; /* likewise */
+	struct config_cookie_secret
+		cookie_secrets[VOLLEY_COOKIE_SECRETS]; /* the first makes cookies; none twice */
+	uint32_t n_cookie_secrets;                     /* 0: volleyd makes its own */
+	uint32_t cookie_rotate_s;                      /* these; 0: by command alone */
+	uint32_t tcp_connections_cap;                  /* over all workers and addresses */
+	uint32_t tcp_client_cap;                       /* of one client's prefix; 0: half of them */
 	uint32_t tcp_idle_s;
 	uint32_t tcp_queries_max; /* of one connection, 0: no limit */
 

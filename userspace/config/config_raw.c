@@ -34,6 +34,8 @@ static const cyaml_schema_field_t tcp_fields[] = {
 
 static const cyaml_schema_field_t cookies_fields[] = {
 	TEXT("secret", struct config_raw_cookies, secret),
+	LIST("secret-files", struct config_raw_cookies, secret_files),
+	TEXT("rotate", struct config_raw_cookies, rotate),
 	CYAML_FIELD_END,
 };
 

@@ -24,6 +24,8 @@ struct config_raw_tcp {
 
 struct config_raw_cookies {
 	char *secret;
+	struct config_raw_list secret_files;
+	char *rotate;
 };
 
 struct config_raw_tls {

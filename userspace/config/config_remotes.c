@@ -1,17 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Who is talked to about zones, and how they prove who they are: server.tls, keys, remotes. */
 #include <arpa/inet.h>
-#include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/log.h"
-#include "base/err.h"
-#include "base/regular.h"
 #include "config/take.h"
 #include "config/value.h"
 #include "config/yamlwalk.h"
@@ -93,44 +89,16 @@ static void take_secret(struct take *take, const char *path, const char *file, c
 	explicit_bzero(secret, sizeof(secret));
 }
 
-/* Reads a file that not everyone can read; what is behind the last word of it is cut off. */
-static int read_private(const char *file, char *text, size_t cap)
-{
-	struct stat st;
-	ssize_t n = 0;
-	int fd = regular_open(file, &st), err = 0;
-
-	if (fd < 0)
-		return fd;
-	if (st.st_mode & (S_IROTH | S_IWOTH))
-		err = -EPERM;
-	else if ((n = read(fd, text, cap - 1)) < 0)
-		err = -errno;
-	close(fd);
-	while (n > 0 && isspace((unsigned char)text[n - 1]))
-		n--;
-	text[n > 0 ? n : 0] = '\0';
-	return err;
-}
-
 static void take_secret_file(struct take *take, const char *prefix, const char *text,
 			     struct config_tsig_key *key)
 {
 	char *file = take_path(take, prefix, "secret-file", text);
 	char path[YAMLWALK_PATH_CAP], secret[4096];
-	int err;
 
 	if (!file)
 		return;
 	take_join_path(take, path, prefix, "secret-file");
-	err = read_private(file, secret, sizeof(secret));
-	if (err == -EPERM)
-		source_fail(&take->source, 0, path,
-			    "everyone can read or write %s: chmod o-rw it, and make a new secret",
-			    file);
-	else if (err)
-		source_fail(&take->source, 0, path, "%s cannot be read: %s", file, err_text(err));
-	else
+	if (take_private(take, path, file, secret, sizeof(secret)))
 		take_secret(take, path, file, secret, key);
 	explicit_bzero(secret, sizeof(secret));
 	free(file);

@@ -105,6 +105,7 @@ static enum yamlwalk_shape get_shape(enum words_type type)
 	case WORDS_CHOICES:
 	case WORDS_COMMAND:
 	case WORDS_WORDS:
+	case WORDS_PATHS:
 		return YAMLWALK_LIST;
 	default:
 		return YAMLWALK_SCALAR;

@@ -1,11 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "config/take.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
+#include "base/err.h"
+#include "base/regular.h"
 #include "config/value.h"
 #include "config/yamlwalk.h"
 
@@ -92,6 +97,39 @@ char *take_path(struct take *take, const char *prefix, const char *leaf, const c
 	else
 		take_note(take, path, out, strlen(out));
 	return take->source.failed ? NULL : out;
+}
+
+/* Reads a file that not everyone can read; what is behind the last word of it is cut off. */
+static int read_private(const char *file, char *text, size_t cap)
+{
+	struct stat st;
+	ssize_t n = 0;
+	int fd = regular_open(file, &st), err = 0;
+
+	if (fd < 0)
+		return fd;
+	if (st.st_mode & (S_IROTH | S_IWOTH))
+		err = -EPERM;
+	else if ((n = read(fd, text, cap - 1)) < 0)
+		err = -errno;
+	close(fd);
+	while (n > 0 && isspace((unsigned char)text[n - 1]))
+		n--;
+	text[n > 0 ? n : 0] = '\0';
+	return err;
+}
+
+bool take_private(struct take *take, const char *path, const char *file, char *text, size_t cap)
+{
+	int err = read_private(file, text, cap);
+
+	if (err == -EPERM)
+		source_fail(&take->source, 0, path,
+			    "everyone can read or write %s: chmod o-rw it, and make a new secret",
+			    file);
+	else if (err)
+		source_fail(&take->source, 0, path, "%s cannot be read: %s", file, err_text(err));
+	return !err;
 }
 
 char *take_string(struct take *take, const char *path, const char *text)

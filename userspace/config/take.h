@@ -9,6 +9,7 @@
 #ifndef VOLLEY_CONFIG_TAKE_H
 #define VOLLEY_CONFIG_TAKE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -37,6 +38,13 @@ void *take_memory(struct take *take, size_t n, size_t size);
 
 /* The path TEXT from the folder of the configuration on, unless it is absolute. The caller's. */
 char *take_path(struct take *take, const char *prefix, const char *leaf, const char *text);
+
+/*
+ * The text of FILE, for the key at PATH, without the white space at its end. False, and told: it cannot be read, or
+ * everyone can read or write it.
+ */
+bool take_private(struct take *take, const char *path, const char *file, char *text, size_t cap)
+	__attribute__((warn_unused_result));
 
 /* A copy of a text whose length is checked, or NULL where the key is absent. The caller's. */
 char *take_string(struct take *take, const char *path, const char *text);
@@ -80,6 +88,7 @@ void take_refuse_twice(struct take *take, const char *list, const char *leaf, ui
 /* Each a part of the configuration, of raw into config; what one names has to be taken before it. */
 void take_recursion(struct take *take); /* and who may ask */
 void take_tls(struct take *take);
+void take_cookies(struct take *take);
 void take_keys(struct take *take);
 void take_remotes(struct take *take);
 void take_signing(struct take *take);

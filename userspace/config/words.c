@@ -146,6 +146,17 @@ const struct words_command words_commands[] = {
 	  "Lists the N prefixes of clients, 10 if nothing is said, that are over their limit or were in the last 10 "
 	  "seconds, those first of which most answers are withheld: since when, how many in the last second, and "
 	  "how many were sent with TC=1 or as BADCOOKIE, or dropped, since the prefix was listed." },
+	{ "cookies", "", 0, 0, "the secrets of DNS cookies: how many, since when",
+	  "Lists the secrets that DNS cookies are made with and accepted by: the active one first, each with "
+	  "a digest of 8 digits, which is the same on all hosts that have the secret, never the secret "
+	  "itself, since when it is active or only accepted, and its file. It says whether volleyd makes "
+	  "them or the configuration gives them, where they are kept, and when the next one is due." },
+	{ "cookies rotate", "", 0, 0, "a new secret for DNS cookies",
+	  "Makes a new secret, which makes cookies from now on, where volleyd makes its own "
+	  "(server.cookies in volley.yaml(5)). Cookies of the one before are accepted for an hour, which is as "
+	  "long as any cookie is, but of four secrets at most. When the command returns, no worker and no "
+	  "CPU makes a cookie with an earlier secret. Where the configuration gives the secrets it is "
+	  "refused: change them there, and reload; docs/fleet.md says how, for several servers." },
 	{ "attach", "IF", 1, 1, "start answering on an interface",
 	  "Loads the XDP program on the interface IF, or adopts it when it is there already, and opens "
 	  "ports. The interface need not be in the configuration; what is configured for it holds." },

@@ -124,10 +124,27 @@ static const struct words_key rows[] = {
 	{ .path = "server.cookies", .type = WORDS_MAP, .text = "DNS cookies (RFC 7873, RFC 9018)." },
 	{ .path = "server.cookies.secret",
 	  .type = WORDS_SECRET,
-	  .needs_start = true,
 	  .text = "The secret that server cookies are made with. Give the same to all servers behind "
-		  "one anycast address, and keep the file unreadable to others. Default: a random one "
-		  "at each start." },
+		  "one anycast address, and keep the file unreadable to others. Default: volleyd makes "
+		  "its own, and keeps them in server.storage where that is given; else each start makes "
+		  "a new one." },
+	{ .path = "server.cookies.secret-files",
+	  .type = WORDS_PATHS,
+	  .max = VOLLEY_COOKIE_SECRETS,
+	  .text = "Secrets in files of their own, 1 to 4: cookies are made with the first one, and those "
+		  "made with any of them are accepted. A file has 32 hexadecimal digits, as BIND's "
+		  "cookie-secret, with or without 0x before them, and is refused where everyone can read "
+		  "or write it. A reload reads the files again. To change the secret of several servers: "
+		  "see docs/fleet.md. A relative path starts at the folder of the configuration file. Not "
+		  "beside server.cookies.secret." },
+	{ .path = "server.cookies.rotate",
+	  .type = WORDS_SECONDS,
+	  .min = 0,
+	  .max = (uint64_t)36 * 86400,
+	  .fallback = "1d",
+	  .text = "How long secrets that volleyd makes itself are used, before a new one takes their "
+		  "place; cookies of the one before are accepted for another hour, as long as any cookie "
+		  "is. 0s: until 'volleyctl cookies rotate'. It means nothing where secrets are given." },
 	{ .path = "server.tls",
 	  .type = WORDS_MAP,
 	  .text = "DNS over TLS (RFC 7858), for transfers above all (RFC 9103)." },

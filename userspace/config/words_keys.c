@@ -143,6 +143,8 @@ static const char *fixed_phrase(enum words_type type)
 		return "a list of a command and its arguments, such as [check-zone, --strict]";
 	case WORDS_WORDS:
 		return "a list of words, such as [--log-level, pmd:debug]";
+	case WORDS_PATHS:
+		return "a list of paths of files";
 	case WORDS_BOOL:
 		return "true or false";
 	case WORDS_MODE:

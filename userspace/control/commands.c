@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "base/err.h"
 #include "control/cache_ask.h"
+#include "control/commands_cookies.h"
 #include "control/commands_port.h"
 #include "control/commands_resize.h"
 #include "control/commands_rrl.h"
@@ -221,6 +222,8 @@ const struct ctl_command commands[] = {
 	{ "cache resize", commands_cache_resize },
 	{ "rrl status", commands_rrl_status },
 	{ "rrl top", commands_rrl_top },
+	{ "cookies", commands_cookies },
+	{ "cookies rotate", commands_cookies_rotate },
 	{ "attach", run_attach },
 	{ "detach", run_detach },
 	{ "port status", run_port_status },

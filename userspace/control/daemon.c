@@ -139,6 +139,8 @@ static void take_back(struct daemon *d)
 
 	if (!code)
 		code = signing_policies_set(&d->policies_of_signing, before);
+	if (!code)
+		code = cookies_configure(d->cookies, before, clock_wall_s(), err, sizeof(err));
 	if (code)
 		log_error("what held before the reload: %s: %s", err, err_text(code));
 }
@@ -164,6 +166,8 @@ int daemon_reload(struct daemon *d, zones_done_fn *done, void *user, char *err, 
 		code = daemon_configure_recursion(d, config, err, err_cap);
 	if (!code)
 		code = daemon_configure_rrl(d, config);
+	if (!code)
+		code = cookies_configure(d->cookies, config, clock_wall_s(), err, err_cap);
 	if (!code) {
 		code = start_reload(d, config, done, user);
 		if (code)
@@ -261,6 +265,7 @@ static void on_tick(struct daemon *d)
 		daemon_look_at_load(d);
 		health_ask_tick(d);
 		check_wall_clock(d);
+		cookies_tick(d->cookies, clock_wall_s());
 	}
 	rrl_tick(d->rrl, clock_coarse_s());
 	if (d->snapshots)

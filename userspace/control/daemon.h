@@ -26,6 +26,7 @@
 #include "cache/grace.h"
 #include "cache/keeper.h"
 #include "control/descriptors.h"
+#include "control/cookies.h"
 #include "control/ctl.h"
 #include "control/drain.h"
 #include "control/health.h"
@@ -79,6 +80,7 @@ struct daemon {
 	struct rrl *rrl;
 
 	struct engine_data published;
+	struct cookies *cookies;
 	struct recursion *recursion;
 	int64_t wall_ahead_s; /* of the monotonic clock, when it was looked at last */
 	struct policies *policies;

@@ -57,17 +57,6 @@ void daemon_serve_by(struct daemon *d, struct volley_state *first, struct volley
 	beat(d);
 }
 
-void daemon_tell_options(struct daemon *d)
-{
-	struct volley_state *state = d->memory.state;
-	uint32_t at = !(state->options_at & 1);
-
-	state->wall_ns = clock_wall_ahead_ns();
-	engine_options(&d->engine_config, &state->options[at]);
-	__atomic_store_n(&state->options_at, at, __ATOMIC_RELEASE);
-	state->option_up_mask = engine_option_mask(&d->engine_config);
-}
-
 void daemon_silence_old(struct daemon *d)
 {
 	pthread_mutex_lock(&d->alive_lock);

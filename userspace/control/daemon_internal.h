@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * What daemon.c (the thread's loop, reloads), daemon_open.c (start and stop), daemon_beat.c (the
- * heartbeat) and daemon_ifaces.c (the interfaces) share. Control's thread calls all of these.
+ * heartbeat), daemon_ifaces.c (the interfaces), daemon_cookies.c and daemon_storage.c share. Control's thread
+ * calls all of these.
  */
 #ifndef VOLLEY_CONTROL_DAEMON_INTERNAL_H
 #define VOLLEY_CONTROL_DAEMON_INTERNAL_H
@@ -50,9 +51,11 @@ void daemon_serve_by(struct daemon *d, struct volley_state *first, struct volley
 
 /*
  * Tells the driver how to answer COOKIE and NSID: by the table that is not read, which then is, so that a query is
- * answered by one of them. Control's thread.
+ * answered by one of them. A grace period must be between two calls. During a resize both caches are told.
  */
 void daemon_tell_options(struct daemon *d);
+/* Before the cache is opened, so that the driver has the secrets of cookies from the beginning. 0 or a code, logged. */
+int daemon_open_cookies(struct daemon *d) __attribute__((warn_unused_result));
 
 /*
  * Attaches to all interfaces of the configuration. Programs that are there come first: theirs are the

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
-#include <sys/random.h>
 #include <sys/signalfd.h>
 #include <sys/timerfd.h>
 #include <systemd/sd-daemon.h>
@@ -412,11 +411,9 @@ static int open_loader(struct daemon *d)
 	return err;
 }
 
-static int make_engine_config(struct daemon *d)
+static void make_engine_config(struct daemon *d)
 {
-	struct engine_config *e = &d->engine_config;
-
-	*e = (struct engine_config){
+	d->engine_config = (struct engine_config){
 		.max_udp_bytes = d->config->max_udp_size_bytes,
 		.minimal_responses = d->config->minimal_responses,
 		.any = (enum engine_any)d->config->any,
@@ -424,14 +421,7 @@ static int make_engine_config(struct daemon *d)
 		.identity = d->config->identity,
 		.nsid = d->config->nsid,
 		.nsid_bytes = (uint16_t)d->config->n_nsid,
-		.cookies = true,
 	};
-	if (d->config->has_cookie_secret)
-		memcpy(e->cookie_secrets.active, d->config->cookie_secret,
-		       sizeof(e->cookie_secrets.active));
-	else if (getrandom(e->cookie_secrets.active, sizeof(e->cookie_secrets.active), 0) < 0)
-		return -errno;
-	return 0;
 }
 
 static void write_metrics(void *user, struct metrics_text *out)
@@ -579,7 +569,8 @@ int daemon_open(struct daemon *d)
 		code = raise_descriptors(d);
 	if (!code) {
 		dpdk_iface_begin(d->config);
-		code = make_engine_config(d);
+		make_engine_config(d);
+		code = daemon_open_cookies(d);
 	}
 	if (!code)
 		code = open_cache(d);
@@ -771,6 +762,7 @@ void daemon_close(struct daemon *d)
 	store_close(d->store);
 	policies_free(d->policies);
 	recursion_free(d->recursion);
+	cookies_free(d->cookies);
 	loader_free(d->loader);
 	cache_free(d->cache);
 	grace_close(d->grace);

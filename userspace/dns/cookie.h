@@ -33,13 +33,12 @@ enum cookie_verdict {
 	COOKIE_RENEW = VOLLEY_COOKIE_RENEW,
 };
 
-/*
- * The roll-over of RFC 9018 section 5: make with active, take previous as well while there is one.
- */
+#define COOKIE_SECRETS_MAX VOLLEY_COOKIE_SECRETS
+
+/* The first makes cookies, those of all n are accepted: the roll-over of RFC 9018 section 5. */
 struct cookie_secrets {
-	uint8_t active[SIPHASH_KEY_BYTES];
-	uint8_t previous[SIPHASH_KEY_BYTES];
-	bool has_previous;
+	uint32_t n; /* 1 to COOKIE_SECRETS_MAX */
+	uint8_t keys[COOKIE_SECRETS_MAX][SIPHASH_KEY_BYTES];
 };
 
 /*
@@ -51,9 +50,11 @@ void cookie_make(uint8_t out[COOKIE_BYTES], const uint8_t client[COOKIE_CLIENT_B
 		 const void *addr, size_t addr_bytes, uint32_t now_s,
 		 const uint8_t secret[SIPHASH_KEY_BYTES]);
 
-/*
- * Judge a server cookie of server_bytes (any length). Made with the previous secret: COOKIE_RENEW.
- */
+/* Is this one of them? */
+bool cookie_secrets_have(const struct cookie_secrets *secrets,
+			 const uint8_t key[SIPHASH_KEY_BYTES]);
+
+/* Judge a server cookie of server_bytes (any length). Made with another than the first secret: COOKIE_RENEW. */
 enum cookie_verdict cookie_check(const struct cookie_secrets *secrets,
 				 const uint8_t client[COOKIE_CLIENT_BYTES], const uint8_t *server,
 				 size_t server_bytes, const void *addr, size_t addr_bytes,

@@ -51,15 +51,15 @@ static void put_nsid(const struct engine_config *config, struct volley_options *
 	out->nsid_sum = sum;
 }
 
-void engine_options(const struct engine_config *config, struct volley_options *out)
+void engine_options(const struct engine_config *config, const struct cookie_secrets *cookies,
+		    struct volley_options *out)
 {
-	const struct cookie_secrets *secrets = &config->cookie_secrets;
+	_Static_assert(sizeof(out->secrets) == sizeof(cookies->keys), "as they lie in memory");
 
 	*out = (struct volley_options){ 0 };
-	if (config->cookies) {
-		out->n_secrets = secrets->has_previous ? 2 : 1;
-		memcpy(out->secrets[0], secrets->active, sizeof(out->secrets[0]));
-		memcpy(out->secrets[1], secrets->previous, sizeof(out->secrets[1]));
+	if (cookies) {
+		out->n_secrets = cookies->n;
+		memcpy(out->secrets, cookies->keys, sizeof(out->secrets));
 	}
 	if (config->nsid)
 		put_nsid(config, out);
@@ -124,7 +124,6 @@ void engine_free(struct engine *e)
 	if (!e)
 		return;
 	engine_cache_free(e->place);
-	explicit_bzero(&e->config.cookie_secrets, sizeof(e->config.cookie_secrets));
 	free(e);
 }
 
@@ -394,7 +393,8 @@ static uint16_t decide(struct engine *e, const struct engine_request *rq, const 
 	case QUERY_OK:
 		return answer_question(e, rq, q, a);
 	case QUERY_COOKIE_ONLY: /* RFC 7873 section 5.4 */
-		return engine_empty(a, e->config.cookies ? DNS_RCODE_NOERROR : DNS_RCODE_FORMERR);
+		return engine_empty(a, rcu_dereference(e->data->cookies) ? DNS_RCODE_NOERROR :
+									   DNS_RCODE_FORMERR);
 	case QUERY_NOTIMP:
 		return answer_opcode(e, rq, q, a);
 	case QUERY_BADVERS:

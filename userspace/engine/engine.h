@@ -51,8 +51,6 @@ struct engine_config {
 	uint16_t max_udp_bytes; /* largest UDP reply, 512 to VOLLEY_UDP_MAX; said in OPT */
 	bool minimal_responses; /* no records that a client can do without */
 	enum engine_any any;
-	bool cookies; /* answer COOKIE options; false: as any unknown option */
-	struct cookie_secrets cookie_secrets;
 	/* What the server says of itself to who asks; NULL: nothing. Borrowed. */
 	const char *version;  /* CH TXT version.bind, version.server; at most 255 octets */
 	const char *identity; /* CH TXT id.server, hostname.bind; likewise */
@@ -99,6 +97,7 @@ struct engine_data {
 	struct handover_rules *handover;    /* engine/handover.h; NULL: nothing is handed over */
 	const struct limiter
 		*limiter; /* engine/limiter.h; set before there are engines; NULL: no limits */
+	struct cookie_secrets *cookies; /* NULL: COOKIE options are as any unknown option */
 };
 
 /*
@@ -115,10 +114,11 @@ uint64_t engine_config_digest(const struct engine_config *config);
 uint64_t engine_option_mask(const struct engine_config *config);
 
 /*
- * What the driver needs to answer COOKIE and NSID as an engine with this configuration does. Pure; any
- * thread.
+ * What the driver needs to answer COOKIE (NULL: it does not) and NSID as an engine with this configuration does.
+ * Pure; any thread.
  */
-void engine_options(const struct engine_config *config, struct volley_options *out);
+void engine_options(const struct engine_config *config, const struct cookie_secrets *cookies,
+		    struct volley_options *out);
 
 struct engine;
 

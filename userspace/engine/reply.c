@@ -48,7 +48,8 @@ const uint8_t *reply_client(const struct engine_request *rq, size_t *bytes)
  * section 4.4 hashes 4 octets of an IPv4 client.
  */
 static void add_cookie(struct engine *e, const struct engine_request *rq,
-		       const struct query_edns *edns, struct edns_reply *opt)
+		       const struct query_edns *edns, const struct cookie_secrets *secrets,
+		       struct edns_reply *opt)
 {
 	enum cookie_verdict verdict = COOKIE_BAD;
 	const uint8_t *address;
@@ -56,9 +57,9 @@ static void add_cookie(struct engine *e, const struct engine_request *rq,
 
 	address = reply_client(rq, &address_bytes);
 	if (edns->cookie_server_bytes) {
-		verdict = cookie_check(&e->config.cookie_secrets, edns->cookie_client,
-				       edns->cookie_server, edns->cookie_server_bytes, address,
-				       address_bytes, rq->wall_s);
+		verdict = cookie_check(secrets, edns->cookie_client, edns->cookie_server,
+				       edns->cookie_server_bytes, address, address_bytes,
+				       rq->wall_s);
 		engine_count(verdict == COOKIE_BAD ? &e->counters.cookies_bad :
 						     &e->counters.cookies_good);
 	} else {
@@ -69,7 +70,7 @@ static void add_cookie(struct engine *e, const struct engine_request *rq,
 		memcpy(e->cookie + COOKIE_CLIENT_BYTES, edns->cookie_server, COOKIE_SERVER_BYTES);
 	} else {
 		cookie_make(e->cookie, edns->cookie_client, address, address_bytes, rq->wall_s,
-			    e->config.cookie_secrets.active);
+			    secrets->keys[0]);
 	}
 	e->cookie_good = verdict != COOKIE_BAD;
 	opt->cookie = e->cookie;
@@ -155,6 +156,7 @@ static size_t write_slip(struct engine *e, const struct engine_request *rq, cons
 size_t reply_write(struct engine *e, const struct engine_request *rq, const struct query *q,
 		   const struct cache_answer *a, uint16_t rcode, uint8_t *out, size_t cap)
 {
+	const struct cookie_secrets *secrets = rcu_dereference(e->data->cookies);
 	struct edns_reply opt = EDNS_REPLY_INIT;
 	uint8_t expire[4], keepalive[2];
 	size_t limit = reply_limit(e, rq, q, cap);
@@ -167,8 +169,8 @@ size_t reply_write(struct engine *e, const struct engine_request *rq, const stru
 	opt.dnssec_ok = q->edns.dnssec_ok;
 	opt.ede_code = e->ede_code;
 	e->cookie_good = false;
-	if (q->edns.has_cookie && e->config.cookies)
-		add_cookie(e, rq, &q->edns, &opt);
+	if (q->edns.has_cookie && secrets)
+		add_cookie(e, rq, &q->edns, secrets, &opt);
 	if (q->edns.nsid_asked && e->config.nsid) {
 		opt.nsid = e->config.nsid;
 		opt.nsid_bytes = e->config.nsid_bytes;

@@ -367,7 +367,8 @@ static void test_defaults(void **state)
 	assert_null(config->nsid);
 	assert_null(config->version);
 	assert_null(config->identity);
-	assert_false(config->has_cookie_secret);
+	assert_int_equal(config->n_cookie_secrets, 0);
+	assert_int_equal(config->cookie_rotate_s, 86400);
 	assert_int_equal(config->tcp_connections_cap, 1000);
 	assert_int_equal(config->tcp_client_cap, 0);
 	assert_int_equal(config->tcp_idle_s, 10);
@@ -419,6 +420,7 @@ static const char everything[] =
 	"    max-queries: 8\n"
 	"  cookies:\n"
 	"    secret: 000102030405060708090A0b0c0d0e0f\n"
+	"    rotate: 2h # secret-files: beside secret it is refused, see test_config_cookies.c\n"
 	"  tls:\n"
 	"    listen: [192.0.2.53, \"::@8853\"]\n"
 	"    certificate: tls/cert.pem\n"
@@ -518,9 +520,11 @@ static void check_everything_server(const struct config *config)
 	assert_int_equal(config->storage_bytes, 2ull << 30);
 	assert_int_equal(config->n_transfers, 3);
 	assert_int_equal(config->n_transfers_out, 5);
-	assert_true(config->has_cookie_secret);
+	assert_int_equal(config->n_cookie_secrets, 1);
 	for (int i = 0; i < 16; i++)
-		assert_int_equal(config->cookie_secret[i], i);
+		assert_int_equal(config->cookie_secrets[0].secret[i], i);
+	assert_null(config->cookie_secrets[0].file);
+	assert_int_equal(config->cookie_rotate_s, 7200);
 }
 
 static void check_everything_interfaces(const struct config *config)

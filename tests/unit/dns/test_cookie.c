@@ -118,12 +118,12 @@ static void test_checked(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < sizeof(checked) / sizeof(checked[0]); i++) {
-		struct cookie_secrets secrets = { .has_previous = checked[i].previous };
+		struct cookie_secrets secrets = { .n = checked[i].previous ? 2 : 1 };
 		uint8_t value[COOKIE_BYTES];
 
-		from_hex(secrets.active, checked[i].active);
+		from_hex(secrets.keys[0], checked[i].active);
 		if (checked[i].previous)
-			from_hex(secrets.previous, checked[i].previous);
+			from_hex(secrets.keys[1], checked[i].previous);
 		from_hex(value, checked[i].value);
 		if (check(&secrets, value, COOKIE_SERVER_BYTES, checked[i].addr,
 			  checked[i].now_s) != checked[i].want)
@@ -133,11 +133,11 @@ static void test_checked(void **state)
 
 static void test_every_bit_matters(void **state)
 {
-	struct cookie_secrets secrets = { .has_previous = false };
+	struct cookie_secrets secrets = { .n = 1 };
 	uint8_t value[COOKIE_BYTES];
 
 	(void)state;
-	from_hex(secrets.active, SECRET);
+	from_hex(secrets.keys[0], SECRET);
 	for (unsigned int bit = 0; bit < 8 * COOKIE_BYTES; bit++) {
 		from_hex(value, A1);
 		value[bit / 8] ^= (uint8_t)(1u << bit % 8);
@@ -149,11 +149,11 @@ static void test_every_bit_matters(void **state)
 /* Another version may mean another layout, so it is refused though the hash is right. */
 static void test_other_versions(void **state)
 {
-	struct cookie_secrets secrets = { .has_previous = false };
+	struct cookie_secrets secrets = { .n = 1 };
 	struct addr a = to_addr(A1_ADDR);
 
 	(void)state;
-	from_hex(secrets.active, SECRET);
+	from_hex(secrets.keys[0], SECRET);
 	for (unsigned int version = 0; version <= 255; version++) {
 		uint8_t value[COOKIE_BYTES], input[20];
 		uint64_t hash;
@@ -162,7 +162,7 @@ static void test_other_versions(void **state)
 		value[8] = (uint8_t)version;
 		memcpy(input, value, 16);
 		memcpy(input + 16, a.bytes, 4);
-		hash = siphash24(secrets.active, input, sizeof(input));
+		hash = siphash24(secrets.keys[0], input, sizeof(input));
 		for (unsigned int i = 0; i < 8; i++)
 			value[16 + i] = (uint8_t)(hash >> (8 * i));
 		assert_int_equal(check(&secrets, value, COOKIE_SERVER_BYTES, A1_ADDR, A1_S),
@@ -172,11 +172,11 @@ static void test_other_versions(void **state)
 
 static void test_every_other_length(void **state)
 {
-	struct cookie_secrets secrets = { .has_previous = false };
+	struct cookie_secrets secrets = { .n = 1 };
 	uint8_t value[COOKIE_CLIENT_BYTES + 40] = { 0 };
 
 	(void)state;
-	from_hex(secrets.active, SECRET);
+	from_hex(secrets.keys[0], SECRET);
 	from_hex(value, A1);
 	for (size_t n = 0; n <= 40; n++)
 		assert_int_equal(check(&secrets, value, n, A1_ADDR, A1_S),
@@ -186,16 +186,16 @@ static void test_every_other_length(void **state)
 /* RFC 1982: seconds go on over 2^32. */
 static void test_over_the_wrap(void **state)
 {
-	struct cookie_secrets secrets = { .has_previous = false };
+	struct cookie_secrets secrets = { .n = 1 };
 	uint8_t value[COOKIE_BYTES] = { 1, 2, 3, 4, 5, 6, 7, 8 };
 	struct addr a = to_addr(A1_ADDR);
 
 	(void)state;
-	cookie_make(value, value, a.bytes, a.n_bytes, 0xffffff00, secrets.active);
+	cookie_make(value, value, a.bytes, a.n_bytes, 0xffffff00, secrets.keys[0]);
 	assert_int_equal(check(&secrets, value, 16, A1_ADDR, 0x10), COOKIE_GOOD);
 	assert_int_equal(check(&secrets, value, 16, A1_ADDR, 1801 - 0x100), COOKIE_RENEW);
 	assert_int_equal(check(&secrets, value, 16, A1_ADDR, 3601 - 0x100), COOKIE_BAD);
-	cookie_make(value, value, a.bytes, a.n_bytes, 0x10, secrets.active);
+	cookie_make(value, value, a.bytes, a.n_bytes, 0x10, secrets.keys[0]);
 	assert_int_equal(check(&secrets, value, 16, A1_ADDR, 0xffffff80), COOKIE_GOOD);
 }
 

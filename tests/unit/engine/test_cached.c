@@ -47,9 +47,9 @@ static struct world world;
 
 static const struct engine_config config = {
 	.max_udp_bytes = ENGINE_MAX_UDP_BYTES,
-	.cookies = true,
-	.cookie_secrets = { .active = "0123456789abcde" },
 };
+
+static struct cookie_secrets cookies = { .n = 1, .keys = { "0123456789abcde" } };
 
 static int setup(void **state)
 {
@@ -58,6 +58,7 @@ static int setup(void **state)
 	world_add_zone(&world, "example.org", zone_org);
 	world_load_zone(&world, "example.edu", NULL);
 	world_open(&world, &config);
+	world.zones.cookies = &cookies;
 	return 0;
 }
 

@@ -51,13 +51,14 @@ static char *zone_text(void)
 
 static int setup(void **state)
 {
+	static struct cookie_secrets cookies = { .n = 1 };
 	struct engine_config config = ENGINE_CONFIG_INIT;
 
 	world_begin(&world, state);
 	world_add_zone(&world, "example2.jp", zone_text());
 	world_publish(&world);
 	config.any = ENGINE_ANY_FULL;
-	config.cookies = true;
+	world.zones.cookies = &cookies;
 	assert_int_equal(engine_new(&engine, &config, NULL, &world.zones), 0);
 	config.minimal_responses = true;
 	assert_int_equal(engine_new(&minimal, &config, NULL, &world.zones), 0);

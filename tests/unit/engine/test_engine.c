@@ -27,10 +27,10 @@ static struct world world;
 
 static const struct engine_config config = {
 	.max_udp_bytes = ENGINE_MAX_UDP_BYTES,
-	.cookies = true,
-	.cookie_secrets = { .active = "0123456789abcde" },
 	.version = "Volley 0",
 };
+
+static struct cookie_secrets cookies = { .n = 1, .keys = { "0123456789abcde" } };
 
 static int setup(void **state)
 {
@@ -38,6 +38,7 @@ static int setup(void **state)
 	world_add_zone(&world, "example.com", zone_com);
 	world_load_zone(&world, "example.edu", NULL);
 	world_open(&world, &config);
+	world.zones.cookies = &cookies;
 	return 0;
 }
 
@@ -261,8 +262,8 @@ static void test_cookie_is_made_and_taken(void **state)
 	assert_int_equal(reply_flags(&r), QR | AA);
 	assert_memory_equal(reply_cookie(&r), "client-8", 8);
 	assert_false(world.engine->cookie_good);
-	assert_int_equal(cookie_check(&config.cookie_secrets, cookie, reply_cookie(&r) + 8, 16,
-				      world_client, 4, WORLD_WALL_S),
+	assert_int_equal(cookie_check(&cookies, cookie, reply_cookie(&r) + 8, 16, world_client, 4,
+				      WORLD_WALL_S),
 			 COOKIE_GOOD);
 
 	memcpy(cookie, reply_cookie(&r), COOKIE_BYTES);
@@ -326,13 +327,14 @@ static void test_cookie_of_mapped_address(void **state)
 
 static void test_cookies_switched_off(void **state)
 {
+	struct engine_data without = { .set = world.zones.set };
 	struct engine_config off = ENGINE_CONFIG_INIT;
 	struct ask ask = { .name = "www.example.com", .type = T(A), .udp_size = 1232 };
 	struct reply plain, r;
 	struct engine *e;
 
 	(void)state;
-	assert_int_equal(engine_new(&e, &off, NULL, &world.zones), 0);
+	assert_int_equal(engine_new(&e, &off, NULL, &without), 0);
 	send_ask(e, &ask, &plain);
 	ask.cookie = (const uint8_t *)"client-8";
 	ask.cookie_bytes = 8;
@@ -428,7 +430,6 @@ static void test_settings(void **state)
 
 	(void)state;
 	assert_true(engine_config_digest(&other) == engine_config_digest(&config));
-	other.cookies = false;
 	other.version = NULL;
 	assert_true(engine_config_digest(&other) == engine_config_digest(&config));
 	other.minimal_responses = true;

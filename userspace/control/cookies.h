@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The secrets of DNS cookies: which there are, and how another set takes the place of the one in use.
+ *
+ *	configuration ─► server.cookies.secret, secret-files: the first makes cookies, all are accepted
+ *	none of these ─► volleyd makes its own: kept in server.storage, and rotated
+ *
+ * Where the new set has another secret that makes cookies, B in place of A, there is a step between:
+ *
+ *	before     A makes cookies, B is not known
+ *	step 1     A makes cookies, B is accepted      no CPU is to get a cookie that it does not know yet
+ *	step 2     B makes cookies, A is accepted if the new set has it (RFC 9018 section 5)
+ *
+ * A step is published to workers (engine_data.cookies), told to the driver, and ends with a grace period: behind
+ * the last one no worker and no CPU makes cookies with A.
+ *
+ * Control's thread calls all of these. Seconds are wall seconds since 1970.
+ */
+#ifndef VOLLEY_CONTROL_COOKIES_H
+#define VOLLEY_CONTROL_COOKIES_H
+
+#include <jansson.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "cache/keeper.h"
+#include "config/config.h"
+#include "engine/engine.h"
+
+struct cookies;
+
+/* What it needs of the daemon; all of it outlives it. */
+struct cookies_env {
+	struct engine_data *published;
+	const char *storage; /* folder for secrets that are made here; NULL: they are not kept */
+	void (*tell)(void *user); /* tells the driver what is published */
+	cache_grace_fn *grace;    /* waits for all who read it */
+	void *user;               /* of both */
+};
+
+/* 0 or -ENOMEM. Nothing is published before cookies_configure(). */
+int cookies_new(struct cookies **out, const struct cookies_env *env)
+	__attribute__((warn_unused_result));
+
+/* Puts in place what the configuration says. 0; or a negative code with a sentence in err. */
+int cookies_configure(struct cookies *c, const struct config *config, uint64_t now_s, char *err,
+		      size_t err_cap) __attribute__((warn_unused_result));
+
+/* A new secret, and the one before is accepted for as long as its cookies live. As cookies_configure(). */
+int cookies_rotate(struct cookies *c, uint64_t now_s, char *err, size_t err_cap)
+	__attribute__((warn_unused_result));
+
+/* Once a second: rotates what is due, forgets what has no cookies any more, and keeps what is not kept yet. */
+void cookies_tick(struct cookies *c, uint64_t now_s);
+
+/* For `volleyctl cookies`: short digests, never a secret. A new object, or NULL. */
+json_t *cookies_report(const struct cookies *c);
+
+/* When nobody reads what it published. NULL is allowed. */
+void cookies_free(struct cookies *c);
+
+#endif
