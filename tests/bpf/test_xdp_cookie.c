@@ -17,6 +17,7 @@
 #include <time.h>
 
 #include "base/wire.h"
+#include "dns/cookie.h"
 #include "tests/lib/xdpworld.h"
 
 #define WWW "\3www\7example\3com"
@@ -213,6 +214,81 @@ static void test_cookies_are_counted(void **state)
 	}
 }
 
+/* The steps of control/cookies.h: which secrets are known, and what becomes of a cookie of each. */
+static const struct {
+	const char *first, *second;
+	const char *made; /* by whom new ones are */
+	bool takes_a, takes_b;
+} steps[] = {
+	{ SECRET, NULL, SECRET, true, false },
+	{ SECRET, SECRET_NEW, SECRET, true, true },
+	{ SECRET_NEW, SECRET, SECRET_NEW, true, true },
+	{ SECRET_NEW, NULL, SECRET_NEW, false, true },
+	{ SECRET, SECRET_NEW, SECRET, true, true }, /* and back at once */
+};
+
+/* A cookie of the client of rows[0]. */
+static void make_cookie(char hex[2 * COOKIE_BYTES + 1], const char *secret, uint32_t made_s)
+{
+	uint8_t value[COOKIE_BYTES] = "client-8", key[16], from[4];
+
+	from_hex(key, secret);
+	assert_int_equal(inet_pton(AF_INET, rows[0].from, from), 1);
+	cookie_make(value, value, from, sizeof(from), made_s, key);
+	for (size_t i = 0; i < sizeof(value); i++)
+		snprintf(hex + 2 * i, 3, "%02x", value[i]);
+}
+
+/* Whether it was taken, and in `hex` what came back. */
+static bool asks_with(struct xdp_world *w, char hex[2 * COOKIE_BYTES + 1])
+{
+	const uint64_t n_good = w->counted.cookies_good;
+	uint8_t options[64];
+
+	xdp_expect_answer(w, hex, frame, build(rows[0].from, options, put_cookie(options, hex)),
+			  VOLLEY_HIT_FULL, &result, &answer);
+	assert_int_equal(answer.opt_options, 4 + COOKIE_BYTES);
+	for (size_t i = 0; i < COOKIE_BYTES; i++)
+		snprintf(hex + 2 * i, 3, "%02x", answer.opt[PKT_OPT_BYTES + 4 + i]);
+	return w->counted.cookies_good > n_good;
+}
+
+/* By the table that is not read, which then is, as daemon_tell_options() does. */
+static void test_rotation(void **state)
+{
+	struct xdp_world *w = xdp_world_take_with(state, (const uint8_t *)WWW);
+	struct volley_state *maps = w->maps.memory.state;
+	char a[2 * COOKIE_BYTES + 1], b[sizeof(a)], wanted[sizeof(a)];
+
+	for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
+		struct volley_options *o = &maps->options[i & 1];
+		const struct row row = rows[0];
+		bool took_a, took_b;
+
+		memset(&maps->options[!(i & 1)], 0xee, sizeof(*o)); /* nobody reads it */
+		*o = (struct volley_options){ .n_secrets = steps[i].second ? 2 : 1 };
+		from_hex(o->secrets[0], steps[i].first);
+		if (steps[i].second)
+			from_hex(o->secrets[1], steps[i].second);
+		maps->options_at = i & 1;
+		do {
+			set_wall(w, row.now_s);
+			make_cookie(a, SECRET, row.now_s - 10);
+			make_cookie(b, SECRET_NEW, row.now_s - 10);
+			took_a = asks_with(w, a);
+			took_b = asks_with(w, b);
+		} while (wall_s(w) != row.now_s);
+		assert_int_equal(took_a, steps[i].takes_a);
+		assert_int_equal(took_b, steps[i].takes_b);
+		make_cookie(wanted, steps[i].made, row.now_s);
+		if (strcmp(steps[i].made, SECRET) != 0)
+			assert_string_equal(a,
+					    wanted); /* what the first has not made is made anew */
+		else
+			assert_string_equal(b, wanted);
+	}
+}
+
 static void test_a_second_cookie_goes_up(void **state)
 {
 	struct xdp_world *w = xdp_world_take_with(state, (const uint8_t *)WWW);
@@ -260,6 +336,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_as_the_rfc),
 		cmocka_unit_test(test_cookies_are_counted),
+		cmocka_unit_test(test_rotation),
 		cmocka_unit_test(test_a_second_cookie_goes_up),
 		cmocka_unit_test(test_without_secrets_it_goes_up),
 		cmocka_unit_test(test_the_cookie_counts_for_the_limit),
