@@ -28,6 +28,7 @@
 int limit_judge(struct xdp_md *ctx, struct volley_cpu *cpu, struct volley_rrl *r);
 int limit_over(struct xdp_md *ctx, struct volley_cpu *cpu, struct volley_rrl *r);
 int limit_is_over(struct volley_cpu *cpu, const struct volley_rrl *r);
+int limit_give_back(struct volley_cpu *cpu, const struct volley_rrl *r);
 
 /* What the first stage knows the source by. -1 or a reason. */
 static __always_inline int limit_prefix(struct xdp_md *ctx, const struct volley_cpu *cpu,
@@ -54,6 +55,7 @@ static __always_inline int limit_check(struct xdp_md *ctx, struct volley_cpu *cp
 	__u64 prefix;
 	int reason;
 
+	cpu->rrl_carry = 0;
 	if (unlikely(cpu->cookie_good)) {
 		cpu->rrl_exempt++;
 		return -1;
@@ -122,6 +124,7 @@ __noinline int limit_judge(struct xdp_md *ctx, struct volley_cpu *cpu, struct vo
 	if (r->has_exempt) {
 		views = bpf_map_lookup_elem(&volley_clients, &cpu->client);
 		if (views && *views & VOLLEY_CLIENT_EXEMPT) {
+			cpu->rrl_carry = 0;
 			cpu->rrl_exempt++;
 			return -1;
 		}
@@ -129,7 +132,30 @@ __noinline int limit_judge(struct xdp_md *ctx, struct volley_cpu *cpu, struct vo
 	cpu->rrl_judged++;
 	limit_client(&client, cpu);
 	cpu->rrl_over = limit_charge(cpu, r, &client, cpu->now_ms + r->ahead_ms);
-	return cpu->rrl_over < 0 ? -1 : limit_over(ctx, cpu, r);
+	if (cpu->rrl_over < 0)
+		return -1;
+	cpu->rrl_carry = 0;
+	return limit_over(ctx, cpu, r);
+}
+
+/*
+ * The answer that limit_judge() has charged is not given: it had no room in the frame. A worker answers, and charges it
+ * itself. What the first stage keeps of it alone is not worth it.
+ */
+__noinline int limit_give_back(struct volley_cpu *cpu, const struct volley_rrl *r)
+{
+	__u32 now_ms;
+	int i;
+
+	if (!cpu || !r || !cpu->rrl_carry)
+		return 0;
+	now_ms = cpu->now_ms + r->ahead_ms;
+	RRL_UNROLL
+	for (i = 0; i < RRL_PREFIXES_V4; i++)
+		rrl_give_back(&cpu->tries[i], r, rrl_weigh(cpu->rrl_carry, cpu->ipv6, i), now_ms);
+	if (cpu->ipv6)
+		rrl_give_back(&cpu->tries[4], r, rrl_weigh(cpu->rrl_carry, 1, 4), now_ms);
+	return 0;
 }
 
 /*

@@ -69,6 +69,7 @@ struct rrl_client {
 #define RRL_GLOBAL __noinline
 int rrl_look(struct volley_try *t, const struct volley_rrl *r, __u32 now_ms);
 int rrl_add(struct volley_try *t, const struct volley_rrl *r, __u64 load, __u32 now_ms);
+int rrl_give_back(struct volley_try *t, const struct volley_rrl *r, __u64 load, __u32 now_ms);
 #else
 #define RRL_GLOBAL static inline
 #endif
@@ -324,6 +325,30 @@ RRL_GLOBAL int rrl_add(struct volley_try *t, const struct volley_rrl *r, __u64 l
 	}
 	return 0;
 }
+
+#if defined(__bpf__) || defined(VOLLEY_XDP_NATIVE_H)
+/* Takes what rrl_add() has added from the prefix again, if it is still in its line. 0. */
+RRL_GLOBAL int rrl_give_back(struct volley_try *t, const struct volley_rrl *r, __u64 load,
+			     __u32 now_ms)
+{
+	struct volley_rrl_line *line;
+	__u64 left;
+
+	if (!t || !r)
+		return 0;
+	line = rrl_line(t);
+	if (!line)
+		return 0;
+	rrl_look(t, r, now_ms);
+	if (t->word >> 48 != t->id)
+		return 0;
+	left = t->load > load ? t->load - load : 0;
+	left |= (__u64)t->id << 48 | (__u64)t->tick << 32;
+	__sync_val_compare_and_swap(&line->slots[bounded(t->place, VOLLEY_RRL_WAYS - 1)], t->word,
+				    left);
+	return 0;
+}
+#endif
 
 /* ---- The verdict -------------------------------------------------------------------------------- */
 

@@ -241,8 +241,10 @@ static __always_inline int limit(struct xdp_md *ctx, struct volley_cpu *cpu,
 	struct volley_near *near;
 	int reason;
 
-	if (!r || !r->answer_cost)
+	if (!r || !r->answer_cost) {
+		cpu->rrl_carry = 0;
 		return -1;
+	}
 	near = bpf_map_lookup_elem(&volley_near, &zero);
 	if (!near)
 		return -1;
@@ -256,6 +258,7 @@ static __always_inline int limit(struct xdp_md *ctx, struct volley_cpu *cpu,
 static __always_inline int answer(struct xdp_md *ctx, struct volley_cpu *cpu,
 				  const struct volley_state *state, struct volley_link *link)
 {
+	const __u32 zero = 0;
 	struct volley_entry *e;
 	int reason;
 
@@ -295,7 +298,10 @@ static __always_inline int answer(struct xdp_md *ctx, struct volley_cpu *cpu,
 		return reason;
 	if (e->freq < VOLLEY_FREQ_MAX)
 		e->freq++;
-	return reply_send(ctx, cpu, state, e);
+	reason = reply_send(ctx, cpu, state, e);
+	if (unlikely(reason == VOLLEY_UP_NO_ROOM))
+		limit_give_back(cpu, bpf_map_lookup_elem(&volley_rrl, &zero));
+	return reason;
 }
 
 /*

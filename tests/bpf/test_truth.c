@@ -41,12 +41,13 @@
 #include "xdp/cookie.h"
 #include "zone/zone.h"
 
-#define N_QUERIES   1200000u
-#define N_SETTINGS  5u
-#define HITS_SHARE  4    /* at least one in so many is answered by the driver */
-#define KINDS_SHARE 2000 /* and of each kind of answer one in so many */
-#define CACHE_BYTES (96ull << 20)
-#define NOW_WALL_S  1700000000ull
+#define N_QUERIES        1200000u
+#define N_SETTINGS       5u
+#define HITS_SHARE       4    /* at least one in so many is answered by the driver */
+#define KINDS_SHARE      2000 /* and of each kind of answer one in so many */
+#define CACHE_BYTES      (96ull << 20)
+#define NOW_WALL_S       1700000000ull
+#define QUERIES_A_SECOND 2000 /* with limits */
 #define WITH_OPTIONS_SHARE \
 	100 /* and of its answers have COOKIE or NSID, where these are answered */
 
@@ -147,7 +148,7 @@ static void serve_addresses(struct volley_state *state)
 	bpfmaps_serve(state, address, 6, pkt_ipv6.to_port);
 }
 
-/* The same limits and secret keys for each. */
+/* The same limits and secret keys for each. Loads do not decay: how many are over a limit depends on no clock. */
 static void limits_open(struct side *l, const struct limiter *maps,
 			const struct limiter_config *config)
 {
@@ -163,6 +164,16 @@ static void limits_open(struct side *l, const struct limiter *maps,
 		l->limiter.rrl->keys[i] = 0x0123456789abcdefull * (2 * i + 1);
 	assert_int_equal(limiter_configure(l->limiter.rrl, config), 0);
 	l->limiter.rrl->near_cost = 0;
+	memset(l->limiter.rrl->decay, 0xff, sizeof(l->limiter.rrl->decay));
+}
+
+static void forget_loads(struct truth *t)
+{
+	const size_t bytes = VOLLEY_RRL_LINES * sizeof(struct volley_rrl_line);
+
+	memset(t->of_driver.limiter.loads, 0, bytes);
+	memset(t->of_engine.limiter.loads, 0, bytes);
+	memset(t->of_bare.limiter.loads, 0, bytes);
 }
 
 static void limits_close(struct side *l, bool is_own)
@@ -365,7 +376,9 @@ static void check_driver(struct truth *t, const struct passage *r, const uint8_t
 		return;
 	}
 	if (r->action == XDP_DROP && t->limits) {
-		assert_int_equal(reply_bytes, 0);
+		if (reply_bytes)
+			fail_msg("query %lu: dropped, but the engine sends %zu octets",
+				 t->n_queries, reply_bytes);
 		t->n_dropped++;
 		return;
 	}
@@ -405,6 +418,8 @@ static void ask_all(struct truth *t)
 	struct engine_counters before;
 	size_t n, bytes, bare_bytes;
 
+	if (t->limits && t->n_queries % QUERIES_A_SECOND == 0)
+		forget_loads(t);
 	draw_client(t);
 	t->wall_s = wall_s(t);
 	n = querygen_next(&t->g, dns);
@@ -569,7 +584,7 @@ static void test_minimal(void **state)
 static void test_limited(void **state)
 {
 	const struct limiter_config limits = {
-		.answers = 2000, .octets = 200000, .slip = 2, .n_readers = 1
+		.answers = 8, .octets = 1000, .slip = 2, .n_readers = 1
 	};
 	static struct cookie_secrets cookies = { .n = 1, .keys = { "0123456789abcde" } };
 	struct engine_config config = ENGINE_CONFIG_INIT;

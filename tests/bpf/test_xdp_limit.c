@@ -197,6 +197,33 @@ static void test_exempt(void **state)
 	assert_int_equal(result.reason, VOLLEY_HIT_SLIPPED);
 }
 
+/* What goes up for want of room is the worker's to charge. A damaged entry has none, whatever the frame. */
+static void test_no_room_costs_nothing(void **state)
+{
+	const struct client *const clients[] = { &ipv4, &ipv6 };
+	struct xdp_world *w = take(state, &usual);
+	struct entry e = { .name = (const uint8_t *)"\3all", .full_bytes = 40, .short_bytes = 20 };
+
+	stop_decay(w);
+	xdp_world_put(w, &e)->body_offset = 0xffff;
+	for (size_t i = 0; i < 2; i++) {
+		const struct pkt_ask ask = { .name = (const uint8_t *)"\3all" };
+		struct pkt p = clients[i]->ipv6 ? pkt_ipv6 : pkt_ipv4;
+
+		memcpy(p.from, clients[i]->address, clients[i]->ipv6 ? 16 : 4);
+		for (unsigned int n = 0; n < 2 * ANSWERS; n++)
+			xdp_expect_unchanged(w, "no room", frame,
+					     pkt_build(frame, &p, dns, pkt_ask(dns, &ask)),
+					     VOLLEY_UP_NO_ROOM);
+		for (unsigned int n = 0; n < ANSWERS; n++) {
+			run(w, clients[i], (uint16_t)(1 + n));
+			assert_int_equal(result.reason, VOLLEY_HIT_FULL);
+		}
+		run(w, clients[i], 1);
+		assert_int_equal(result.reason, VOLLEY_HIT_SLIPPED);
+	}
+}
+
 /* ---- Two answerers, one truth ------------------------------------------------------------------- */
 
 /* What the driver's clock said in the run that was the last on this CPU. */
@@ -300,9 +327,13 @@ static void test_two_answerers(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_exact),         cmocka_unit_test(test_slipped),
-		cmocka_unit_test(test_dropped),       cmocka_unit_test(test_dry_run),
-		cmocka_unit_test(test_cookies),       cmocka_unit_test(test_exempt),
+		cmocka_unit_test(test_exact),
+		cmocka_unit_test(test_slipped),
+		cmocka_unit_test(test_dropped),
+		cmocka_unit_test(test_dry_run),
+		cmocka_unit_test(test_cookies),
+		cmocka_unit_test(test_exempt),
+		cmocka_unit_test(test_no_room_costs_nothing),
 		cmocka_unit_test(test_two_answerers),
 	};
 

@@ -188,7 +188,11 @@ size_t reply_write(struct engine *e, const struct engine_request *rq, const stru
 		engine_count(&e->counters.no_room);
 		return 0;
 	}
-	verdict = judge(e, rq, q, bytes);
+	verdict = judge(e, rq, q, bytes + e->tsig_bytes);
+	if (verdict == LIMITER_EXEMPT)
+		engine_count(&e->counters.rrl_exempt);
+	if (verdict == LIMITER_DRY)
+		engine_count(&e->counters.rrl_dry);
 	if (verdict == LIMITER_SLIPS)
 		return write_slip(e, rq, q, a, &opt, out, limit);
 	if (verdict == LIMITER_DROPPED) {
