@@ -440,11 +440,14 @@ enum volley_class {
 enum volley_reason { VOLLEY_REASONS(VOLLEY_REASON_ENUM) VOLLEY_N_REASONS };
 #undef VOLLEY_REASON_ENUM
 
-/* Cookies of queries that the driver answered: C(counter, words). The names are those of the engine's. */
-#define VOLLEY_COOKIE_COUNTERS(C)                                   \
-	C(cookies_new, "hits for a COOKIE with a client part only") \
-	C(cookies_good, "hits for a COOKIE of ours")                \
-	C(cookies_bad, "hits for a COOKIE that is not ours, or too old")
+/* What else is counted of answers, beside their reason: C(counter, words). Where the engine counts it, too, by this name. */
+#define VOLLEY_NOTES(C)                                                          \
+	C(cookies_new, "hits for a COOKIE with a client part only")              \
+	C(cookies_good, "hits for a COOKIE of ours")                             \
+	C(cookies_bad, "hits for a COOKIE that is not ours, or too old")         \
+	C(rrl_judged, "hits of clients that are not far below their rate limit") \
+	C(rrl_exempt, "hits that are not limited: a good cookie, or rrl.exempt") \
+	C(rrl_dry, "hits, though over the rate limit: rrl.dry-run")
 
 /*
  * Rooms of a CPU. On most kernels the runs of a CPU come one after the other, and all use room 0. A
@@ -464,9 +467,9 @@ struct volley_cpu {
 	__u64 received;
 	__u64 to_worker; /* of those that went up: redirected to an AF_XDP socket */
 	__u64 reasons[VOLLEY_N_REASONS];
-#define VOLLEY_COOKIE_FIELD(name, words) __u64 name;
-	VOLLEY_COOKIE_COUNTERS(VOLLEY_COOKIE_FIELD)
-#undef VOLLEY_COOKIE_FIELD
+#define VOLLEY_NOTE_FIELD(name, words) __u64 name;
+	VOLLEY_NOTES(VOLLEY_NOTE_FIELD)
+#undef VOLLEY_NOTE_FIELD
 
 	__u64 jiffies; /* when now_s was read: it is read again when these have moved */
 	__u32 now_s;   /* coarse monotonic second */
@@ -508,10 +511,6 @@ struct volley_cpu {
 	__u64 rrl_cost;  /* load of the answer that is being made, */
 	__u64 rrl_carry; /* and with what volley_near had not passed on before */
 	struct volley_try tries[VOLLEY_RRL_PREFIXES];
-	/* Answers of clients near their limit; exempt ones; those that a limit would have withheld (dry_run). */
-	__u64 rrl_judged;
-	__u64 rrl_exempt;
-	__u64 rrl_dry;
 	struct volley_refresh refresh;
 	__u8 options;     /* of the answer: VOLLEY_OPTION_* */
 	__u8 cookie_good; /* the query has a cookie of ours: its address is its own (options_make()) */

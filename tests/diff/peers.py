@@ -27,6 +27,9 @@ server:
   {server}
 cache:
   size: 64M
+rrl:
+  answers: 0
+  octets: 0
 control:
   socket: {folder}/control.sock
 zones:

@@ -176,6 +176,7 @@ class Lab:
         lines = "".join(f'  - {{name: "{z}", file: {file}}}\n' for z, file in zones.items())
         (self.folder / f"{address}.yaml").write_text(
             f'server:\n  listen: ["{address}"]\n  workers: 1\ncache:\n  size: 16M\n'
+            f"rrl:\n  answers: 0\n  octets: 0\n"
             f"control:\n  socket: {self.folder}/{address}.sock\nzones:\n{lines}")
         self.start(address, "volleyd", "-c", f"{address}.yaml")
         self.wait(f"@{address}", next(iter(zones)), "SOA")

@@ -139,7 +139,7 @@ static void add_cpu(struct volley_cpu *sum, const struct volley_cpu *one)
 	for (size_t i = 0; i < VOLLEY_N_REASONS; i++)
 		sum->reasons[i] += one->reasons[i];
 #define ADD(name, words) sum->name += one->name;
-	VOLLEY_COOKIE_COUNTERS(ADD)
+	VOLLEY_NOTES(ADD)
 #undef ADD
 }
 

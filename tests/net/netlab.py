@@ -290,6 +290,7 @@ class Daemon:
             "cache": {"size": "16M"},
             "zones": [zone("example.com"), zone("example.net")],
             "control": {"socket": str(self.socket)},
+            "rrl": {"answers": 0, "octets": 0},  # all load comes from one address here
         }
         for name, section in sections.items():
             if isinstance(section, dict):

@@ -133,6 +133,7 @@ class Volley(Loader):
     def configure(self, folder, zone, port):
         config = {"server": {"listen": [f"127.0.0.1@{port}"]},
                   "zones": [rig.zone(ORIGIN, zone)],
+                  "rrl": {"answers": 0, "octets": 0},
                   "control": {"socket": str(folder / "control.sock")}}
         (folder / "volley.yaml").write_text(json.dumps(config), encoding="ascii")
         return [rig.BIN / "volleyd", "-c", folder / "volley.yaml"]

@@ -154,7 +154,7 @@ static void put_driver(const struct daemon *d, struct metrics_text *out)
 			   offsetof(struct volley_cpu, to_worker));
 #define PUT(name, words) \
 	put_driver_counter(drivers, n, out, #name, words, offsetof(struct volley_cpu, name));
-	VOLLEY_COOKIE_COUNTERS(PUT)
+	VOLLEY_NOTES(PUT)
 #undef PUT
 	free(drivers);
 }

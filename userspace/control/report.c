@@ -232,7 +232,7 @@ static json_t *report_driver(const struct daemon *d, uint64_t *hits)
 	json_put_int(o, "dropped", classes[VOLLEY_CLASS_DROPPED]);
 	json_put_int(o, "to_worker", sum.to_worker);
 #define PUT(name, words) json_put_int(o, #name, sum.name);
-	VOLLEY_COOKIE_COUNTERS(PUT)
+	VOLLEY_NOTES(PUT)
 #undef PUT
 	json_object_set_new(o, "reasons", reasons);
 	return o;

@@ -1,0 +1,153 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""
+Rate limits by every way in: what a client over its limit is told, how it gets its answer nevertheless, and what the operator
+sees. The limit is one answer a second here, so that a few queries are over it on a machine of any speed.
+"""
+import time
+
+import dns.edns
+import dns.flags
+import dns.message
+import dns.rcode
+import pytest
+
+from netlab import CLIENT4, V4, Answered, iface, wait_for
+from test_metrics import AT, Metrics
+
+TIGHT = {"answers": 1, "slip": 1}
+WAYS = {"driver": [iface()], "worker": [iface(**{"driver-answers": False})], "kernel_socket": []}
+
+
+def question(cookie=None, name="www.example.com"):
+    options = [dns.edns.GenericOption(10, cookie)] if cookie else []
+    return dns.message.make_query(name, "A", use_edns=0 if cookie else False, options=options)
+
+
+def cookie_in(answer):
+    (option,) = [o for o in answer.options if o.otype == 10]
+    return bytes(option.to_wire())
+
+
+def until_limited(lab, cookie=None):
+    """The first answer that is not whole: with TC=1, or BADCOOKIE."""
+    def limited():
+        answer = lab.udp(question(cookie), timeout=5)
+        return None if answer.answer else answer
+    return wait_for("an answer over the limit", limited)
+
+
+@pytest.fixture(params=WAYS)
+def way(request, daemon):
+    daemon.start(interfaces=WAYS[request.param], rrl=TIGHT)
+    return request.param
+
+
+def test_tc_and_then_tcp(lab, daemon, way):
+    """TC=1 without records; the same over TCP is whole."""
+    lab.ask()
+    with Answered(daemon) as both:
+        answer = until_limited(lab)
+        assert answer.flags & dns.flags.TC and answer.rcode() == dns.rcode.NOERROR
+        assert not answer.answer and not answer.authority and not answer.additional
+        for _ in range(5):
+            assert lab.tcp(question()).answer
+    assert both.by.get(way, 0) >= 1 and both.by["tcp"] == 5
+
+
+def test_badcookie_and_then_all(lab, daemon, way):
+    """With a client's cookie: BADCOOKIE and a whole one, by which nothing is limited (RFC 7873 section 5.2.3)."""
+    lab.ask()
+    answer = until_limited(lab, bytes(range(8)))
+    assert answer.rcode() == dns.rcode.BADCOOKIE and not answer.flags & dns.flags.TC
+    cookie = cookie_in(answer)
+    assert cookie[:8] == bytes(range(8)) and len(cookie) == 24
+    for _ in range(20):
+        assert lab.udp(question(cookie), timeout=5).answer
+    stats = daemon.stats()
+    assert stats["engine"]["rrl_exempt"] + stats["driver"]["rrl_exempt"] >= 20
+
+
+def test_what_driver_and_worker_give_counts_together(lab, daemon):
+    """Names that only a worker can answer use up what the driver may give, and the other way round."""
+    daemon.start(rrl=TIGHT)
+    lab.ask()
+    until_limited(lab)
+    before = daemon.stats()["engine"]
+
+    def limited_by_a_worker():
+        lab.udp(question(name=f"n{time.monotonic_ns()}.wild.example.com"), timeout=5)
+        return daemon.stats()["engine"]["slipped"] > before["slipped"]
+    wait_for("a name that is not in the cache is over the limit, too", limited_by_a_worker)
+
+
+def test_reloads(lab, daemon):
+    """Exempt, dry run, other limits, off: each by a reload, and at once."""
+    daemon.start(rrl=TIGHT)
+    lab.ask()
+    until_limited(lab)
+    for rrl in ({**TIGHT, "exempt": [f"{CLIENT4}/32"]}, {**TIGHT, "dry-run": True},
+                {"answers": 1000000, "octets": 0}, {"answers": 0, "octets": 0}):
+        daemon.configure(rrl=rrl)
+        daemon.ctl("zone", "reload")
+        for _ in range(10):
+            assert lab.udp(question(), timeout=5).answer, rrl
+    daemon.configure(rrl=TIGHT)
+    daemon.ctl("zone", "reload")
+    until_limited(lab)
+    driver = daemon.stats()["driver"]
+    assert driver["rrl_exempt"] >= 9 and driver["rrl_dry"] >= 9
+
+
+def test_nothing_is_sent_without_slip(lab, daemon):
+    daemon.start(rrl={"answers": 1, "slip": 0})
+    lab.ask()
+
+    def dropped():
+        try:
+            lab.udp(question(), timeout=0.2)
+        except TimeoutError:
+            pass
+        return daemon.stats()["driver"]["reasons"].get("drop-limited")
+    wait_for("the driver drops", dropped)
+
+
+def test_what_the_operator_sees(lab, daemon):
+    daemon.start(rrl=TIGHT, metrics={"listen": AT})
+    assert daemon.json("rrl", "top") == {"prefixes_over": 0, "top": []}
+    lab.ask()
+    until_limited(lab)
+    for _ in range(5):
+        lab.udp(question(), timeout=5)
+    (row,) = daemon.json("rrl", "top", "-n", "5")["top"]
+    assert row["prefix"] == f"{CLIENT4}/32" and row["slipped"] >= 5 and row["dropped"] == 0
+    status = daemon.json("rrl", "status")
+    assert status["answers_per_second"] == 1 and status["slip"] == 1 and status["prefixes_over"] == 1
+    wait_for("it is logged", lambda: f"rrl: {CLIENT4}/32 is over its limit" in daemon.log())
+    wait_for("its end is logged", lambda: f"rrl: {CLIENT4}/32 is within its limit again" in daemon.log(), 60)
+    assert daemon.json("rrl", "top")["top"] == []
+    driver = daemon.stats()["driver"]
+    metrics = Metrics(lab)
+    assert metrics.sum("volley_driver_packets_total", reason="hit-slipped") == driver["reasons"]["hit-slipped"]
+    assert metrics.sum("volley_driver_rrl_judged_total") == driver["rrl_judged"] > 0
+    refused = daemon.ctl("rrl", "top", "-n", "0", check=False)
+    assert refused.returncode and "from 1 to 1024" in refused.stderr
+
+
+def test_limits_are_on_by_default(lab, daemon):
+    daemon.configure(rrl=None).start()
+    status = daemon.json("rrl", "status")
+    assert (status["answers_per_second"], status["octets_per_second"]) == (1000, 512 << 10)
+    assert (status["slip"], status["dry_run"]) == (2, False)
+    assert lab.ask(where=V4).answer
+
+
+def test_what_was_sent_outlives_a_daemon(lab, daemon):
+    """The table is the program's: after a death it limits as before, and the next daemon finds it."""
+    daemon.start(rrl=TIGHT)
+    lab.ask()
+    until_limited(lab)
+    daemon.kill()
+    until_limited(lab)
+    daemon.start()
+    until_limited(lab)
+    assert daemon.json("rrl", "top")["top"][0]["prefix"] == f"{CLIENT4}/32"
