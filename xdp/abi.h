@@ -16,6 +16,8 @@
  *   volley_near    per CPU: what each prefix of clients has been answered of late, roughly
  *   volley_rrl     one struct volley_rrl: the limits of answers, and which prefixes are over them
  *   volley_loads   what each prefix of clients has been answered of late
+ *   volley_blocks  the table of blocks (xdp/block.h), as a map in a map: as large as it has to be, or none
+ *   volley_blocked per CPU: packets that each list of blocks has met
  *
  * An interface has a program of its own with volley_link, volley_cpu, xsks_map, volley_queues, volley_shares and
  * volley_near; the others are one for all interfaces.
@@ -226,6 +228,26 @@ struct volley_options {
 	__u8 nsid[VOLLEY_NSID_BYTES];
 };
 
+/* Which kinds there are in volley_blocks, for whom it is not looked at where there are none. */
+#define VOLLEY_BLOCKS_PREFIXES 0x01u
+#define VOLLEY_BLOCKS_NAMES    0x02u
+#define VOLLEY_BLOCKS_TYPES    0x04u
+
+struct volley_blocks_state {
+	__u32 kinds; /* VOLLEY_BLOCKS_*; written behind the table */
+	__u32 reserved;
+};
+
+/* volley_blocks has one table at most: an array of these. The first two are filters, the third has the head. */
+#define VOLLEY_BLOCK_CHUNK_BYTES (2u << 20)
+#define VOLLEY_BLOCK_HEAD        2u
+#define VOLLEY_BLOCK_LISTS       256u
+#define VOLLEY_BLOCK_SUFFIXES    128u /* of a name: 127 labels, and the root */
+
+struct volley_blocked {
+	__u64 met[VOLLEY_BLOCK_LISTS];
+};
+
 struct volley_state {
 	__u32 magic; /* VOLLEY_MAGIC, written last: until then every packet passes */
 	__u32 abi;
@@ -245,6 +267,7 @@ struct volley_state {
 	struct volley_services services[2];
 	__u64 wall_ns; /* CLOCK_REALTIME less the coarse monotonic clock, modulo 2^64 */
 	struct volley_options options[2];
+	struct volley_blocks_state blocks;
 };
 
 #define VOLLEY_HOPS           256u
@@ -387,6 +410,8 @@ struct volley_try {
 	V(HIT_TRUNCATED, HIT, "answered with TC=1")                                 \
 	V(HIT_SLIPPED, HIT, "answered with TC=1: over the rate limit")              \
 	V(HIT_BADCOOKIE, HIT, "answered BADCOOKIE: over the rate limit")            \
+	V(HIT_REFUSED, HIT, "answered REFUSED: blocked")                            \
+	V(HIT_BLOCK_TRUNCATED, HIT, "answered with TC=1: blocked over UDP")         \
 	V(UP_MISS, UP, "not in the cache")                                          \
 	V(UP_STALE, UP, "in the cache, but its zone has changed")                   \
 	V(UP_EXPIRED, UP, "in the cache, but expired")                              \
@@ -405,6 +430,7 @@ struct volley_try {
 	V(UP_EDNS, UP, "not a plain OPT record of version 0")                       \
 	V(UP_OPTION, UP, "an EDNS option that the engine answers")                  \
 	V(UP_OPTIONS, UP, "malformed or very many EDNS options")                    \
+	V(UP_BLOCKED, UP, "a block says that a worker answers")                     \
 	V(PASS_UNCONFIGURED, PASSED, "no daemon has set the program up yet")        \
 	V(PASS_RUNT, PASSED, "frame is cut short")                                  \
 	V(PASS_GROUP, PASSED, "Ethernet group address")                             \
@@ -427,7 +453,8 @@ struct volley_try {
 	V(DROP_EDIT, DROPPED, "the frame changed under the program")                \
 	V(DROP_OVERLOAD, DROPPED, "not in the cache, and the worker is far behind") \
 	V(DROP_SHARE, DROPPED, "the same, and its prefix had more than its share")  \
-	V(DROP_LIMITED, DROPPED, "not answered: over the rate limit")
+	V(DROP_LIMITED, DROPPED, "not answered: over the rate limit")               \
+	V(DROP_BLOCKED, DROPPED, "blocked")
 
 enum volley_class {
 	VOLLEY_CLASS_HIT,
@@ -518,6 +545,18 @@ struct volley_cpu {
 	__u8 cookie_bytes;  /* of the query's, 8 or 16 to 40 */
 	__be32 cookie_head; /* the answer's option, its value behind it */
 	__u64 cookie[3];
+	__u64 block_key[3]; /* what is looked for among the blocks: a struct volley_block_key */
+	__u64 block_before[VOLLEY_BLOCK_SUFFIXES]; /* of the octets before each suffix, */
+	__u8 block_from[VOLLEY_BLOCK_SUFFIXES];    /* and their number */
+	__u64 block_client[2];
+	__u32 block_kinds; /* the state's, when the packet came */
+	__u32 block_suffixes;
+	__u8 block_ede;     /* of the answer; 0: none */
+	__u8 block_label;   /* octets of it */
+	__u8 block_is_done; /* the answer is written */
+	__u8 block;         /* what is done with this client: VOLLEY_BLOCK_* */
+	__u8 block_rest[4];
+	__u8 block_masks[32];          /* of groups of lengths: see volley_block_masks() */
 	__u64 samples[VOLLEY_SAMPLES]; /* hashes of keys; the last at n_samples - 1 */
 };
 
@@ -541,7 +580,7 @@ _Static_assert(sizeof(struct volley_cpu) % 8 == 0, "the kernel lays these end to
 _Static_assert(sizeof(struct volley_service) == 24, "no padding that differs");
 _Static_assert(sizeof(struct volley_services) == 64 + 2048 * 24, "no padding that differs");
 _Static_assert(sizeof(struct volley_state) ==
-		       64 + 33 * 8 + 2 * (64 + 2048 * 24) + 8 + 2 * (16 + 64 + 256),
+		       64 + 33 * 8 + 2 * (64 + 2048 * 24) + 8 + 2 * (16 + 64 + 256) + 8,
 	       "no padding that differs");
 _Static_assert(__builtin_offsetof(struct volley_cpu, cookie) ==
 		       __builtin_offsetof(struct volley_cpu, cookie_head) + 4,

@@ -52,10 +52,12 @@ enum native_map_types {
 	BPF_MAP_TYPE_ARRAY = 2,
 	BPF_MAP_TYPE_PERCPU_ARRAY = 6,
 	BPF_MAP_TYPE_LPM_TRIE = 11,
+	BPF_MAP_TYPE_ARRAY_OF_MAPS = 12,
 	BPF_MAP_TYPE_XSKMAP = 17,
 	BPF_MAP_TYPE_RINGBUF = 27,
 	BPF_F_NO_PREALLOC = 1,
 	BPF_F_MMAPABLE = 1024,
+	BPF_F_INNER_MAP = 4096,
 };
 
 /* Addresses are whole here, not 32 bits wide. */
@@ -99,9 +101,10 @@ struct bpf_fib_lookup {
  * which the program is made, load from there.
  */
 #undef __always_inline
-#define __always_inline   inline __attribute__((always_inline, no_sanitize("alignment")))
-#define __uint(name, val) int(*name)[val]
-#define __type(name, val) typeof(val) *name
+#define __always_inline    inline __attribute__((always_inline, no_sanitize("alignment")))
+#define __uint(name, val)  int(*name)[val]
+#define __type(name, val)  typeof(val) *name
+#define __array(name, val) typeof(val) *name[]
 
 static inline __u16 bpf_htons(__u16 host)
 {
@@ -118,7 +121,8 @@ static inline __u32 bpf_htonl(__u32 host)
 
 /*
  * A declared map and the memory that is behind it. An array is values one after the other; a trie is
- * pairs of a key (length of the prefix in bits, __u32 in host order, then octets) and a value.
+ * pairs of a key (length of the prefix in bits, __u32 in host order, then octets) and a value. A map in a map is a value
+ * there, whose address is that of a map.
  */
 struct native_map {
 	const void *map; /* the address of what stands in SEC(".maps") */
@@ -128,7 +132,7 @@ struct native_map {
 	size_t key_bytes; /* of a trie; 0: an array */
 };
 
-#define NATIVE_MAPS_MAX   20
+#define NATIVE_MAPS_MAX   24
 #define NATIVE_RECORD_MAX 64
 static struct native_map native_maps[NATIVE_MAPS_MAX];
 static uint8_t native_record[NATIVE_RECORD_MAX]; /* the last that was put into a ring */
@@ -258,6 +262,15 @@ static inline __u32 bpf_get_prandom_u32(void)
 
 	return number++;
 }
+
+/* `each` is long (*)(__u32, TYPE *), called with `context`. */
+#define bpf_loop(n, each, context, flags)                                \
+	({                                                               \
+		__u32 loop_n_ = (n), loop_i_ = 0;                        \
+		while (loop_i_ < loop_n_ && !(each)(loop_i_, (context))) \
+			loop_i_++;                                       \
+		(void)(flags);                                           \
+	})
 
 #define NATIVE_ETH_BYTES 14 /* a frame is never made shorter */
 

@@ -7,6 +7,7 @@
  *   tunnel.h    or ours in a tunnel?                      no: the same
  *   fib.h       does the answer leave by this interface?  no: the same
  *   question.h  is it understood?                         no: up, untouched
+ *   blocked.h   may it be asked, by this client?          no: dropped, REFUSED or TC=1
  *   lookup.h    is the answer known, for this client?     no: up, untouched
  *   choose.h    which part of it has room
  *   age.h       its TTLs, where it is from upstream       too many: up, untouched
@@ -30,6 +31,8 @@
 #include "xdp/lookup.h"
 #include "xdp/reply.h"
 #include "xdp/shed.h"
+#include "xdp/clock.h"
+#include "xdp/blocked.h"
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -182,24 +185,6 @@ static __always_inline struct volley_entry *find(struct volley_cpu *cpu,
 	return e ? e : find_in(cpu, hash, volley_bucket2(hash, state->n_buckets));
 }
 
-/*
- * The coarse clock moves when jiffies do, and these are one load where the clock is a call: so it
- * is asked once a tick.
- */
-static __always_inline void read_clock(struct volley_cpu *cpu, const struct volley_state *state)
-{
-	__u64 jiffies = bpf_jiffies64();
-	__u64 now_ns;
-
-	if (cpu->jiffies == jiffies)
-		return;
-	now_ns = bpf_ktime_get_coarse_ns();
-	cpu->now_s = (__u32)(now_ns / 1000000000);
-	cpu->now_ms = (__u32)(now_ns / 1000000);
-	cpu->wall_s = (__u32)((now_ns + state->wall_ns) / 1000000000);
-	cpu->jiffies = jiffies;
-}
-
 /* Says once that the answer expires soon and is still asked for. When nobody listens nothing is lost. */
 static __always_inline void ask_anew(struct volley_cpu *cpu, struct volley_entry *e)
 {
@@ -255,6 +240,19 @@ static __always_inline int limit(struct xdp_md *ctx, struct volley_cpu *cpu,
 	return cpu->options ? options_make(ctx, cpu, &state->options[cpu->options_at & 1]) : -1;
 }
 
+/* Whether the answer may go back to this client. -1 or a reason. */
+static __always_inline int allow(struct xdp_md *ctx, struct volley_cpu *cpu,
+				 const struct volley_state *state, struct volley_link *link)
+{
+	int reason = -1;
+
+	if (link->return_fib)
+		reason = fib_check(ctx, cpu, link);
+	if (reason < 0 && block_load(&cpu->block_kinds))
+		reason = block_client(ctx, cpu, state);
+	return reason;
+}
+
 static __always_inline int answer(struct xdp_md *ctx, struct volley_cpu *cpu,
 				  const struct volley_state *state, struct volley_link *link)
 {
@@ -262,13 +260,16 @@ static __always_inline int answer(struct xdp_md *ctx, struct volley_cpu *cpu,
 	struct volley_entry *e;
 	int reason;
 
+	cpu->block_kinds =
+		state->blocks.kinds; /* through memory: else all below were walked for each value */
 	reason = packet_parse(cpu, state, link, ctx);
 	if (reason >= 0 && unlikely(link->tunnels))
 		reason = tunnel_parse(ctx, cpu, state, link, reason);
-	if (reason < 0 && unlikely(link->return_fib))
-		reason = fib_check(ctx, cpu, link);
-	if (reason < 0)
-		reason = question_parse(ctx, cpu, state, link);
+	if (reason < 0 && unlikely(link->return_fib | block_load(&cpu->block_kinds)))
+		reason = allow(ctx, cpu, state, link);
+	if (reason >= 0)
+		return reason;
+	reason = question_parse(ctx, cpu, state, link);
 	if (reason >= 0)
 		return reason;
 	if (!link->driver_answers)
@@ -276,6 +277,9 @@ static __always_inline int answer(struct xdp_md *ctx, struct volley_cpu *cpu,
 	read_clock(cpu, state);
 	if (cpu->now_s >= state->serve_until_s)
 		return VOLLEY_UP_ORPHANED;
+	reason = unlikely(block_load(&cpu->block_kinds)) ? block_turn(ctx, cpu, state) : -1;
+	if (reason >= 0)
+		return reason;
 	e = find(cpu, state);
 	if (!e || !is_key_of(e, cpu))
 		return VOLLEY_UP_MISS;

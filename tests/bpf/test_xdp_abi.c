@@ -50,6 +50,8 @@ static const struct map_row map_rows[] = {
 	{ "volley_rrl", BPF_MAP_TYPE_ARRAY, 4, sizeof(struct volley_rrl), 1, BPF_F_MMAPABLE },
 	{ "volley_loads", BPF_MAP_TYPE_ARRAY, 4, sizeof(struct volley_rrl_line), VOLLEY_RRL_LINES,
 	  BPF_F_MMAPABLE },
+	{ "volley_blocks", BPF_MAP_TYPE_ARRAY_OF_MAPS, 4, 4, 1, 0 },
+	{ "volley_blocked", BPF_MAP_TYPE_PERCPU_ARRAY, 4, sizeof(struct volley_blocked), 1, 0 },
 };
 #define N_MAPS (sizeof(map_rows) / sizeof(map_rows[0]))
 

@@ -25,6 +25,8 @@
 
 #include "xdp/volley.bpf.c"
 
+#include "engine/block_table.h" /* behind the program, which has its own way to a table (xdp/block.h) */
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerInitialize(int *argc, char ***argv);
 
@@ -76,6 +78,10 @@ static struct volley_shares shares;
 static struct volley_near near;
 static struct volley_rrl rrl;
 static struct volley_rrl_line loads[VOLLEY_RRL_LINES];
+static struct volley_blocked blocked;
+static uint8_t block_map; /* whose address is that of the map in volley_blocks */
+static uint8_t block_chunks[(VOLLEY_BLOCK_HEAD + 1) * VOLLEY_BLOCK_CHUNK_BYTES]
+	__attribute__((aligned(64)));
 static __u32 sockets[VOLLEY_QUEUES];
 static struct bucket index_buckets[N_BUCKETS];
 static struct volley_zone zones[N_ZONES];
@@ -122,6 +128,29 @@ static void serve(const struct pkt *p, __be16 port, uint8_t mark)
 	t->slots[slot % VOLLEY_SERVICE_SLOTS] = s;
 }
 
+/* Blocks of each kind, which are looked for with each query, and change nothing: they allow. */
+static void block_nothing(void)
+{
+	static struct volley_block_head secrets;
+	static const uint8_t nobody[16] = { 255, 255, 255, 255 };
+	static struct block_table table;
+	struct volley_block_key keys[4];
+
+	for (size_t i = 0; i < sizeof(secrets) / 8; i++) /* the same each time; any do */
+		((uint64_t *)(void *)&secrets)[i] = volley_hash_mix(i + 1);
+	must(!block_table_init(&table, block_chunks, BLOCK_TABLE_MIN, &secrets), "no memory");
+	keys[0] = block_key_prefix(false, nobody, 32);
+	keys[1] = block_key_prefix(true, nobody, 120);
+	keys[2] = block_key_name(&secrets, (const uint8_t *)"\6nobody\4test", 13);
+	keys[3] = block_key_type(0);
+	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
+		must(!block_table_set(&table, &keys[i],
+				      volley_block_rule(VOLLEY_NEVER, keys[i].kind_bits,
+							VOLLEY_BLOCK_ALLOW, 0)),
+		     "a block has no room");
+	state.blocks.kinds = block_table_kinds(&table);
+}
+
 int LLVMFuzzerInitialize(int *argc, char ***argv)
 {
 	static const struct native_map maps[] = {
@@ -139,11 +168,15 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 		{ &volley_near, &near, sizeof(near), 1, 0 },
 		{ &volley_rrl, &rrl, sizeof(rrl), 1, 0 },
 		{ &volley_loads, loads, sizeof(loads[0]), VOLLEY_RRL_LINES, 0 },
+		{ &volley_blocks, &block_map, sizeof(block_map), 1, 0 },
+		{ &block_map, block_chunks, VOLLEY_BLOCK_CHUNK_BYTES, VOLLEY_BLOCK_HEAD + 1, 0 },
+		{ &volley_blocked, &blocked, sizeof(blocked), 1, 0 },
 	};
 
 	(void)argc;
 	(void)argv;
 	memcpy(native_maps, maps, sizeof(maps));
+	block_nothing();
 	native_now_ns = NOW_S * 1000000000ull;
 	native_jiffies = NOW_S; /* any but what fills a room */
 	entry_set_up(&memory);

@@ -32,14 +32,16 @@ struct named_map {
 
 static void maps_none(struct found_maps *maps)
 {
-	*maps = (struct found_maps){ -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1 };
+	*maps = (struct found_maps){ -1, -1, -1, -1, -1, -1, -1, -1, -1,
+				     -1, -1, -1, -1, -1, -1, -1, -1 };
 }
 
 static void maps_close(struct found_maps *maps)
 {
-	int *fds[] = { &maps->state,   &maps->index, &maps->store, &maps->zones, &maps->clients,
-		       &maps->refresh, &maps->link,  &maps->cpu,   &maps->xsks,  &maps->queues,
-		       &maps->shares,  &maps->near,  &maps->rrl,   &maps->loads, &maps->other };
+	int *fds[] = { &maps->state,   &maps->index,  &maps->store, &maps->zones, &maps->clients,
+		       &maps->refresh, &maps->link,   &maps->cpu,   &maps->xsks,  &maps->queues,
+		       &maps->shares,  &maps->near,   &maps->rrl,   &maps->loads, &maps->other,
+		       &maps->blocks,  &maps->blocked };
 	size_t i;
 
 	for (i = 0; i < sizeof(fds) / sizeof(fds[0]); i++) {
@@ -89,6 +91,8 @@ static void take_map(struct found *found, int fd)
 		{ "volley_zones", &found->maps.zones },
 		{ "volley_clients", &found->maps.clients },
 		{ "volley_refresh", &found->maps.refresh },
+		{ "volley_blocks", &found->maps.blocks },
+		{ "volley_blocked", &found->maps.blocked },
 		{ "volley_link", &found->maps.link },
 		{ "volley_cpu", &found->maps.cpu },
 		{ "xsks_map", &found->maps.xsks },
@@ -150,7 +154,7 @@ static bool is_complete(const struct found_maps *maps)
 	return maps->index >= 0 && maps->store >= 0 && maps->zones >= 0 && maps->clients >= 0 &&
 	       maps->refresh >= 0 && maps->link >= 0 && maps->cpu >= 0 && maps->xsks >= 0 &&
 	       maps->queues >= 0 && maps->shares >= 0 && maps->near >= 0 && maps->rrl >= 0 &&
-	       maps->loads >= 0;
+	       maps->loads >= 0 && maps->blocks >= 0 && maps->blocked >= 0;
 }
 
 /* Of another ABI only what every ABI has in its place. */

@@ -15,6 +15,8 @@ struct found_maps {
 	int zones;
 	int clients;
 	int refresh;
+	int blocks;
+	int blocked;
 	int link;
 	int cpu;
 	int xsks;

@@ -78,6 +78,8 @@ void object_maps_close(struct object_maps *maps)
 	object_unmap(maps->limiter.loads, LOADS_BYTES);
 	close(maps->rrl_fd);
 	close(maps->loads_fd);
+	close(maps->blocks_fd);
+	close(maps->blocked_fd);
 	*maps = (struct object_maps){ 0 };
 }
 
@@ -95,6 +97,8 @@ int object_maps_open(struct object_maps *maps, const struct found_maps *found,
 	maps->refresh_fd = dup(found->refresh);
 	maps->rrl_fd = dup(found->rrl);
 	maps->loads_fd = dup(found->loads);
+	maps->blocks_fd = dup(found->blocks);
+	maps->blocked_fd = dup(found->blocked);
 	memory->sizes = *sizes;
 	memory->state = object_map(maps->state_fd, sizeof(*memory->state));
 	memory->index = object_map(maps->index_fd, index_bytes(sizes));
@@ -103,7 +107,8 @@ int object_maps_open(struct object_maps *maps, const struct found_maps *found,
 	maps->limiter.rrl = object_map(maps->rrl_fd, sizeof(*maps->limiter.rrl));
 	maps->limiter.loads = object_map(maps->loads_fd, LOADS_BYTES);
 	if (memory->state && memory->index && memory->store && memory->zones && maps->limiter.rrl &&
-	    maps->limiter.loads && maps->clients_fd >= 0 && maps->refresh_fd >= 0)
+	    maps->limiter.loads && maps->clients_fd >= 0 && maps->refresh_fd >= 0 &&
+	    maps->blocks_fd >= 0 && maps->blocked_fd >= 0)
 		return 0;
 	object_maps_close(maps);
 	return -ENOMEM;
@@ -127,7 +132,9 @@ int object_maps_make_beside(struct object_maps *maps, const struct cache_sizes *
 				  .clients = shared->clients_fd,
 				  .refresh = shared->refresh_fd,
 				  .rrl = shared->rrl_fd,
-				  .loads = shared->loads_fd };
+				  .loads = shared->loads_fd,
+				  .blocks = shared->blocks_fd,
+				  .blocked = shared->blocked_fd };
 	int err = 0;
 
 	fds.state = make_array(VOLLEY_STATE_MAP, sizeof(struct volley_state), 1);
@@ -160,6 +167,8 @@ void object_maps_keep_shared(struct object_maps *maps, struct object_maps *befor
 	exchange(&maps->refresh_fd, &before->refresh_fd);
 	exchange(&maps->rrl_fd, &before->rrl_fd);
 	exchange(&maps->loads_fd, &before->loads_fd);
+	exchange(&maps->blocks_fd, &before->blocks_fd);
+	exchange(&maps->blocked_fd, &before->blocked_fd);
 }
 
 /* --- What is declared ---------------------------------------------------------------------------- */
@@ -215,6 +224,8 @@ struct found_maps object_fds(const struct volley_bpf *skel)
 		.zones = bpf_map__fd(skel->maps.volley_zones),
 		.clients = bpf_map__fd(skel->maps.volley_clients),
 		.refresh = bpf_map__fd(skel->maps.volley_refresh),
+		.blocks = bpf_map__fd(skel->maps.volley_blocks),
+		.blocked = bpf_map__fd(skel->maps.volley_blocked),
 		.link = bpf_map__fd(skel->maps.volley_link),
 		.cpu = bpf_map__fd(skel->maps.volley_cpu),
 		.xsks = bpf_map__fd(skel->maps.xsks_map),
@@ -243,6 +254,8 @@ struct volley_bpf *object_open(const struct object_maps *maps, const struct cach
 		err |= bpf_map__reuse_fd(skel->maps.volley_refresh, maps->refresh_fd);
 		err |= bpf_map__reuse_fd(skel->maps.volley_rrl, maps->rrl_fd);
 		err |= bpf_map__reuse_fd(skel->maps.volley_loads, maps->loads_fd);
+		err |= bpf_map__reuse_fd(skel->maps.volley_blocks, maps->blocks_fd);
+		err |= bpf_map__reuse_fd(skel->maps.volley_blocked, maps->blocked_fd);
 	} else {
 		err = bpf_map__set_max_entries(skel->maps.volley_index, sizes->n_buckets);
 		err |= bpf_map__set_max_entries(skel->maps.volley_store, sizes->n_segments);

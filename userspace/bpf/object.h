@@ -19,8 +19,9 @@
 struct volley_bpf;
 
 /*
- * The maps that all interfaces share: descriptors of all eight, and where the four of the cache and the two
- * of the rate limit are mapped. Who may read which view, and the ring of answers to be fetched anew, go by system calls.
+ * The maps that all interfaces share: descriptors of all ten, and where the four of the cache and the two
+ * of the rate limit are mapped. Who may read which view, the ring of answers to be fetched anew, and blocks go by system
+ * calls.
  */
 struct object_maps {
 	int state_fd;
@@ -31,6 +32,8 @@ struct object_maps {
 	int refresh_fd; /* volley_refresh */
 	int rrl_fd;     /* volley_rrl */
 	int loads_fd;   /* volley_loads */
+	int blocks_fd;  /* volley_blocks, in which a table is put by bpf/block_map.h */
+	int blocked_fd;
 	struct cache_memory memory;
 	struct limiter limiter;
 	bool is_open;

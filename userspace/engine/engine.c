@@ -7,6 +7,7 @@
 #include <urcu-qsbr.h>
 
 #include "dns/tsig.h"
+#include "engine/blocks.h"
 #include "engine/chaos.h"
 #include "engine/clients.h"
 #include "engine/handover.h"
@@ -406,6 +407,41 @@ static uint16_t decide(struct engine *e, const struct engine_request *rq, const 
 	return engine_empty(a, DNS_RCODE_FORMERR);
 }
 
+/* ---- Blocks ------------------------------------------------------------------------------------- */
+
+/* Whether a block decides; then *rcode and *a are the reply, or there is none. */
+static bool is_blocked(struct engine *e, const struct engine_request *rq,
+		       const struct engine_look *look, struct cache_answer *a, uint16_t *rcode)
+{
+	const struct blocks *b = rcu_dereference(e->data->blocks);
+	struct blocks_verdict v;
+
+	if (!b || !b->kinds)
+		return false;
+	v = blocks_judge(b, rq->family, rq->client, look->verdict == QUERY_OK ? &look->query : NULL,
+			 rq->now_s);
+	if (blocks_lets_through(&v) || (v.action == VOLLEY_BLOCK_TRUNCATE && rq->stream))
+		return false;
+	blocks_count(b, v.block);
+	if (v.action == VOLLEY_BLOCK_UP)
+		return false;
+	e->is_blocked = true;
+	if (v.action == VOLLEY_BLOCK_DROP) {
+		e->outcome = ENGINE_BLOCKS;
+		return true;
+	}
+	if (v.action == VOLLEY_BLOCK_TRUNCATE) {
+		engine_count(&e->counters.block_truncated);
+		*rcode = engine_empty(a, DNS_RCODE_NOERROR);
+		a->flags |= DNS_FLAG_TC;
+		return true;
+	}
+	engine_count(&e->counters.block_refused);
+	*rcode = engine_failure(e, a, DNS_RCODE_REFUSED,
+				v.is_client ? DNS_EDE_PROHIBITED : DNS_EDE_BLOCKED);
+	return true;
+}
+
 /* ---- What is called ----------------------------------------------------------------------------- */
 
 static void begin(struct engine *e, struct engine_look *look)
@@ -415,12 +451,13 @@ static void begin(struct engine *e, struct engine_look *look)
 	e->ede_code = EDNS_NO_EDE;
 	e->tsig_bytes = 0;
 	e->outcome = ENGINE_REPLIES;
+	e->is_blocked = false;
 	e->expired = NULL;
 	e->memory = 0;
 }
 
 /* What engine_answer() says then. */
-static size_t without_reply(struct engine *e)
+static size_t without_reply(struct engine *e, bool is_stream)
 {
 	if (e->outcome == ENGINE_DEFERS) {
 		engine_count(&e->counters.deferred);
@@ -429,6 +466,10 @@ static size_t without_reply(struct engine *e)
 	if (e->outcome == ENGINE_HANDS_OVER) {
 		engine_count(&e->counters.handed_over);
 		return ENGINE_HANDOVER;
+	}
+	if (e->outcome == ENGINE_BLOCKS) {
+		engine_count(&e->counters.blocked);
+		return is_stream ? ENGINE_CLOSE : 0;
 	}
 	engine_count(&e->counters.dropped);
 	return 0;
@@ -439,7 +480,7 @@ size_t engine_answer(struct engine *e, const struct engine_request *rq, uint8_t 
 	struct engine_look *look = &e->looks[rq->ahead ? rq->ahead - 1 : 0];
 	const struct query *q = &look->query;
 	struct cache_answer a;
-	uint16_t rcode;
+	uint16_t rcode = DNS_RCODE_NOERROR;
 
 	engine_take_cache(e);
 	if (!rq->ahead)
@@ -452,12 +493,14 @@ size_t engine_answer(struct engine *e, const struct engine_request *rq, uint8_t 
 		return 0;
 	}
 	begin(e, look);
-	rcode = decide(e, rq, q, look->verdict, &a);
-	if (look->verdict == QUERY_OK)
-		sampler_see(&e->sampler, q);
+	if (!is_blocked(e, rq, look, &a, &rcode)) {
+		rcode = decide(e, rq, q, look->verdict, &a);
+		if (look->verdict == QUERY_OK)
+			sampler_see(&e->sampler, q);
+	}
 	if (e->outcome == ENGINE_REPLIES)
 		return reply_write(e, rq, q, &a, rcode, out, cap);
-	return without_reply(e);
+	return without_reply(e, rq->stream);
 }
 
 /* The query that has waited. Its letter case is as it was. */

@@ -83,6 +83,7 @@ struct engine_recursion {
 	.stale_wait_ms = 1800, .prefetch = true }
 /* clang-format on */
 
+struct blocks;
 struct clients;
 struct handover_rules;
 struct limiter;
@@ -98,6 +99,7 @@ struct engine_data {
 	const struct limiter
 		*limiter; /* engine/limiter.h; set before there are engines; NULL: no limits */
 	struct cookie_secrets *cookies; /* NULL: COOKIE options are as any unknown option */
+	struct blocks *blocks;          /* engine/blocks.h; NULL: nothing is blocked */
 };
 
 /*
@@ -211,13 +213,15 @@ void engine_read_ahead(struct engine *e, const struct engine_message *msgs, unsi
 
 #define ENGINE_DEFERRED SIZE_MAX
 #define ENGINE_HANDOVER (SIZE_MAX - 1)
+#define ENGINE_CLOSE    (SIZE_MAX - 2)
 
 /*
  * The reply to rq, written to out, which has room for cap octets and may be rq->msg itself (the
  * ports answer in place) but must not overlap it otherwise. Returns its length, never more than the
  * client takes; 0: there is nothing to be sent; ENGINE_DEFERRED: engine_finish() makes the reply when
  * rq->pending is completed. That may be to be submitted beside a reply, too: what was in the cache is
- * fetched anew then. ENGINE_HANDOVER: the message is for the transfer thread (worker/handover.h). Owner thread only, in a QSBR read section.
+ * fetched anew then. ENGINE_HANDOVER: the message is for the transfer thread (worker/handover.h). ENGINE_CLOSE, of a
+ * stream: a block drops the message, and nothing more is said on its connection. Owner thread only, in a QSBR read section.
  */
 size_t engine_answer(struct engine *e, const struct engine_request *rq, uint8_t *out, size_t cap);
 
@@ -238,8 +242,8 @@ bool engine_refresh(struct engine *e, const struct volley_refresh *refresh,
 	__attribute__((warn_unused_result));
 
 /*
- * Each message counts in queries, and in ignored, no_room, dropped, limited, deferred, handed_over or exactly one
- * rcode; what was deferred counts in no_room, limited or an rcode when it is finished. E(name, words).
+ * Each message counts in queries, and in ignored, no_room, dropped, blocked, limited, deferred, handed_over or exactly
+ * one rcode; what was deferred counts in no_room, limited or an rcode when it is finished. E(name, words).
  */
 #define ENGINE_COUNTERS(E)                                                                       \
 	E(queries, "messages looked at")                                                         \
@@ -269,6 +273,9 @@ bool engine_refresh(struct engine *e, const struct volley_refresh *refresh,
 	E(not_asked, "SERVFAIL: too many questions upstream, or no resolver")                    \
 	E(dropped, "not answered: a policy says so")                                             \
 	E(limited, "not answered: over the rate limit")                                          \
+	E(blocked, "not answered: blocked")                                                      \
+	E(block_refused, "REFUSED: blocked")                                                     \
+	E(block_truncated, "TC=1 over UDP: blocked")                                             \
 	E(deferred, "asked upstream, to be answered later")                                      \
 	E(finished, "of the deferred, those that were completed")                                \
 	E(handed_over, "transfers, NOTIFY, UPDATE and signed messages, left to their thread")    \

@@ -21,6 +21,7 @@ enum engine_outcome {
 	ENGINE_REPLIES,
 	ENGINE_DEFERS, /* it is asked upstream */
 	ENGINE_DROPS,  /* no reply */
+	ENGINE_BLOCKS, /* the same, for a block says so */
 	ENGINE_HANDS_OVER,
 };
 
@@ -49,6 +50,7 @@ struct engine {
 	bool has_key;                           /* where it has one */
 	/* What the present reply carries beside the answer. */
 	enum engine_outcome outcome;
+	bool is_blocked; /* the reply is what a block says, and no larger than the query: it is not limited */
 	const struct volley_entry *expired; /* of the question: may be given stale; NULL: none */
 	uint8_t memory;                     /* of the resolver: where the question is to be asked */
 	int ede_code;

@@ -120,7 +120,7 @@ static enum limiter_verdict judge(struct engine *e, const struct engine_request 
 		.now_s = rq->now_s,
 	};
 
-	if (!limiter || rq->stream)
+	if (!limiter || rq->stream || e->is_blocked)
 		return LIMITER_GIVEN;
 	return limiter_judge(limiter, &e->near, &answer);
 }

@@ -115,6 +115,7 @@ struct port_msg {
 	bool deferred; /* out, with len 0: the reply follows by port_reply(); see port_defer() */
 	bool given;    /* out, with len 0: see port_give(), for both */
 	bool put_back;
+	bool closes; /* out, with len 0: its connection ends; what follows it there is not answered */
 
 	/* The port's own; nobody else reads or writes these. */
 	uint32_t slot;     /* of the buffer or connection */

@@ -58,6 +58,16 @@ static void put_back(struct tcp_port *t, struct tcp_conn *c, const struct port_m
 	tcp_conn_put_back(c, (uint32_t)msgs->frame_at, n);
 }
 
+static void drop(struct tcp_port *t, const struct port_msg *msgs, unsigned int n)
+{
+	for (unsigned int i = 0; i < n; i++) {
+		if (msgs[i].len)
+			port_count(&t->port.stats.tx_dropped, 1);
+		else
+			port_count_unsent(&t->port, &msgs[i]);
+	}
+}
+
 /* The replies to one connection. The length goes right before the bytes: the buffer has room there. */
 static void send_to(struct tcp_port *t, struct tcp_conn *c, struct port_msg *msgs, unsigned int n,
 		    uint64_t now_ns)
@@ -65,6 +75,7 @@ static void send_to(struct tcp_port *t, struct tcp_conn *c, struct port_msg *msg
 	struct iovec iov[TCP_BURST];
 	unsigned int n_out = 0;
 	uint64_t n_bytes = 0;
+	bool closes = false;
 
 	c->n_taken = 0;
 	for (unsigned int i = 0; i < n; i++) {
@@ -72,6 +83,11 @@ static void send_to(struct tcp_port *t, struct tcp_conn *c, struct port_msg *msg
 
 		if (msgs[i].put_back) {
 			put_back(t, c, msgs + i, n - i);
+			break;
+		}
+		if (msgs[i].closes) {
+			drop(t, msgs + i, n - i);
+			closes = true;
 			break;
 		}
 		if (!msgs[i].len) {
@@ -84,18 +100,12 @@ static void send_to(struct tcp_port *t, struct tcp_conn *c, struct port_msg *msg
 		iov[n_out++] = (struct iovec){ start, TCP_PREFIX_BYTES + msgs[i].len };
 		n_bytes += msgs[i].len;
 	}
-	if (write_replies(t, c, iov, n_out, 1, n_bytes))
+	if (!write_replies(t, c, iov, n_out, 1, n_bytes))
+		return;
+	if (closes)
+		tcp_port_end(t, c);
+	else
 		tcp_port_update(t, c, now_ns);
-}
-
-static void drop(struct tcp_port *t, const struct port_msg *msgs, unsigned int n)
-{
-	for (unsigned int i = 0; i < n; i++) {
-		if (msgs[i].len)
-			port_count(&t->port.stats.tx_dropped, 1);
-		else
-			port_count_unsent(&t->port, &msgs[i]);
-	}
 }
 
 void tcp_port_send(struct port *p, uint64_t now_ns, struct port_msg *msgs, unsigned int n)

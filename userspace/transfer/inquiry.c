@@ -7,6 +7,7 @@
 
 #include "base/err.h"
 #include "base/wire.h"
+#include "engine/blocks.h"
 #include "transfer/handout.h"
 #include "transfer/server.h"
 #include "transfer/updates.h"
@@ -244,6 +245,10 @@ static void take_question(struct inquiry *i)
 	rcu_thread_online();
 	n = engine_answer(p->engine, &rq, p->out, question_cap(i));
 	rcu_thread_offline();
+	if (n == ENGINE_CLOSE) {
+		conn_end(i->conn);
+		return;
+	}
 	inquiry_reply(i, p->out, n);
 }
 
@@ -258,6 +263,28 @@ static void take(struct inquiry *i)
 		take_transfer(i);
 	else
 		take_question(i);
+}
+
+/* ---- Blocks ------------------------------------------------------------------------------------- */
+
+/*
+ * Whether a block drops or refuses it: then an engine says so. What a worker has handed over was let through there, but
+ * not what follows on a connection.
+ */
+static bool is_blocked(const struct inquiry *i, enum query_verdict verdict)
+{
+	struct blocks_verdict v = { 0 };
+	const struct blocks *b;
+
+	if (!i->conn)
+		return false;
+	rcu_thread_online();
+	b = rcu_dereference(i->t->env.published->blocks);
+	if (b && b->kinds)
+		v = blocks_judge(b, i->who.addr.family, i->who.addr.bytes,
+				 verdict == QUERY_OK ? &i->q : NULL, i->t->now.coarse_s);
+	rcu_thread_offline();
+	return v.action == VOLLEY_BLOCK_DROP || v.action == VOLLEY_BLOCK_REFUSE;
 }
 
 /* ---- Signature ---------------------------------------------------------------------------------- */
@@ -297,7 +324,7 @@ void inquiry_handle(struct inquiry *i)
 		return;
 	}
 	/* Whatever is wrong with it, the engine has the words for it. */
-	if (verdict == QUERY_OK || verdict == QUERY_NOTIMP)
+	if ((verdict == QUERY_OK || verdict == QUERY_NOTIMP) && !is_blocked(i, verdict))
 		check_tsig(i);
 	else
 		take_question(i);

@@ -143,6 +143,10 @@ static void answer(struct responder *r, struct engine_request *rq, struct port_m
 		hand_over(r, m, port);
 		return;
 	}
+	if (len == ENGINE_CLOSE) {
+		m->closes = true;
+		len = 0;
+	}
 	if (len == ENGINE_DEFERRED) {
 		port_defer(port, m, &s->to);
 		m->deferred = true;

@@ -26,7 +26,7 @@
 #include "xdp/abi.h"
 #include "xdp/key.h"
 
-#define N_MAPS 14
+#define N_MAPS 16
 
 struct map {
 	const char *name;
@@ -54,6 +54,8 @@ static const struct map sound[N_MAPS] = {
 	{ "volley_near", BPF_MAP_TYPE_PERCPU_ARRAY, 4, sizeof(struct volley_near), 1, 0 },
 	ARRAY("volley_rrl", sizeof(struct volley_rrl), 1),
 	ARRAY("volley_loads", sizeof(struct volley_rrl_line), VOLLEY_RRL_LINES),
+	{ "volley_blocks", BPF_MAP_TYPE_ARRAY_OF_MAPS, 4, 4, 1, 0 },
+	{ "volley_blocked", BPF_MAP_TYPE_PERCPU_ARRAY, 4, sizeof(struct volley_blocked), 1, 0 },
 };
 
 /* What differs: a map, by its place above, and how it is instead. */
@@ -112,14 +114,24 @@ static const struct row rows[] = {
 	{ "limits of a small size", 12, ARRAY(NULL, 64, 1) },
 	{ "few loads", 13, ARRAY(NULL, sizeof(struct volley_rrl_line), 2) },
 	{ "loads of another size", 13, ARRAY(NULL, 8, VOLLEY_RRL_LINES) },
+	{ "two tables of blocks", 14, { NULL, BPF_MAP_TYPE_ARRAY_OF_MAPS, 4, 4, 2, 0 } },
+	{ "a table of blocks that is none", 14, ARRAY(NULL, 4, 1) },
+	{ "few lists", 15, { NULL, BPF_MAP_TYPE_PERCPU_ARRAY, 4, 8, 1, 0 } },
 };
 
 static int make_map(const char *name, const struct map *map)
 {
+	const bool has_inner = map->type == BPF_MAP_TYPE_ARRAY_OF_MAPS;
+	int inner = has_inner ? bpf_map_create(BPF_MAP_TYPE_ARRAY, NULL, 4, 4, 1, NULL) : -1;
 	LIBBPF_OPTS(bpf_map_create_opts, opts, .map_flags = map->flags);
-	int fd = bpf_map_create((enum bpf_map_type)map->type, name, map->key_bytes,
-				map->value_bytes, map->n, &opts);
+	int fd;
 
+	if (has_inner)
+		opts.inner_map_fd = (uint32_t)inner;
+	fd = bpf_map_create((enum bpf_map_type)map->type, name, map->key_bytes, map->value_bytes,
+			    map->n, &opts);
+	if (has_inner)
+		close(inner);
 	assert_true(fd >= 0);
 	return fd;
 }

@@ -1,0 +1,433 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What the driver does with a query that is blocked (xdp/block.h): nothing is looked up for it.
+ *
+ *      packet ─► its prefix: drop, up ──────────────────────────► at once, whatever the message is
+ *                            refuse, truncate ─┐
+ *      question ─► its name, its type ─────────┴─► REFUSED or TC=1, in place; malformed: up, the engine says so
+ *
+ * A query pays one branch where nothing is blocked. These functions are global: the verifier walks each once, by itself.
+ * When no daemon has been heard for cache.orphan-serve nothing is blocked, as nothing is answered.
+ */
+#ifndef VOLLEY_XDP_BLOCKED_H
+#define VOLLEY_XDP_BLOCKED_H
+
+#define VOLLEY_BLOCK_MAP
+
+#include "xdp/abi.h"
+#include "xdp/block.h"
+#include "xdp/options.h"
+#include "xdp/packet.h"
+#include "xdp/question.h"
+#include "xdp/reply.h"
+
+#define DNS_REFUSED         5
+#define OPTION_EDE          15 /* RFC 8914 */
+#define EDE_BYTES           6
+#define EDE_BLOCKED         15 /* a name or a type */
+#define EDE_PROHIBITED      18 /* a client */
+#define BLOCK_GROUP_LENGTHS 8
+
+/* As large as it has to be: volleyd makes the one that is in use. */
+struct volley_block_map {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE | BPF_F_INNER_MAP);
+	__uint(max_entries, 1);
+	__uint(key_size, sizeof(__u32));
+	__uint(value_size, VOLLEY_BLOCK_CHUNK_BYTES);
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__array(values, struct volley_block_map);
+} volley_blocks SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct volley_blocked);
+} volley_blocked SEC(".maps");
+
+int block_probe(struct volley_cpu *cpu);
+int block_length(struct volley_cpu *cpu, __u32 bits);
+int block_masks(struct volley_cpu *cpu);
+int block_choose(struct xdp_md *ctx, struct volley_cpu *cpu, const struct volley_options *o);
+int block_send(struct xdp_md *ctx, struct volley_cpu *cpu, const struct volley_state *state);
+int block_client(struct xdp_md *ctx, struct volley_cpu *cpu, const struct volley_state *state);
+int block_question(struct volley_cpu *cpu);
+
+static __always_inline void *block_table_now(void)
+{
+	const __u32 zero = 0;
+
+	return bpf_map_lookup_elem(&volley_blocks, &zero);
+}
+
+static __always_inline void block_count(struct volley_block *block, __u64 rule)
+{
+	const __u32 zero = 0;
+	__u32 list = volley_block_list(rule);
+	struct volley_blocked *blocked;
+
+	if (!list) {
+		__sync_fetch_and_add(&block->met, 1);
+		return;
+	}
+	blocked = bpf_map_lookup_elem(&volley_blocked, &zero);
+	if (blocked) /* a run may be preempted: VOLLEY_ROOMS */
+		__sync_fetch_and_add(&blocked->met[bounded(list, VOLLEY_BLOCK_LISTS - 1)], 1);
+}
+
+/*
+ * What the block of cpu->block_key says, or VOLLEY_BLOCK_NONE: there is none, or it has expired. A packet is counted
+ * where it ends: here if it is dropped, behind its answer if it has one (block_is_done), in the worker if it goes up.
+ */
+__noinline int block_probe(struct volley_cpu *cpu)
+{
+	const struct volley_block_head *head;
+	struct volley_block *block;
+	void *table;
+	int action;
+	__u64 rule;
+
+	if (!cpu)
+		return VOLLEY_BLOCK_NONE;
+	table = block_table_now();
+	if (!table)
+		return VOLLEY_BLOCK_NONE;
+	head = block_chunk(table, VOLLEY_BLOCK_HEAD);
+	if (!head)
+		return VOLLEY_BLOCK_NONE;
+	block = volley_block_find(table, head, (const struct volley_block_key *)cpu->block_key);
+	if (!block)
+		return VOLLEY_BLOCK_NONE;
+	rule = block_load(&block->rule);
+	if (!volley_block_is_alive(rule, cpu->now_s))
+		return VOLLEY_BLOCK_NONE;
+	action = (int)volley_block_action(rule);
+	if (action == VOLLEY_BLOCK_DROP || cpu->block_is_done)
+		block_count(block, rule);
+	return action;
+}
+
+/* The client's address. 0, or -1. */
+static __always_inline int block_address(struct xdp_md *ctx, struct volley_cpu *cpu)
+{
+	const void *end = (void *)(long)ctx->data_end;
+	const void *l3 = (void *)(long)ctx->data + bounded(cpu->l3_offset, OFFSET_MASK);
+	const __be32 *from;
+
+	if (l3 + sizeof(struct ipv6hdr) > end)
+		return -1; /* cannot be: with UDP and DNS, IPv4 has these, too */
+	if (!cpu->ipv6) {
+		cpu->block_client[0] = (__u64)bpf_ntohl(((const struct iphdr *)l3)->saddr) << 32;
+		cpu->block_client[1] = 0;
+		return 0;
+	}
+	from = ((const struct ipv6hdr *)l3)->saddr.in6_u.u6_addr32;
+	cpu->block_client[0] = (__u64)bpf_ntohl(from[0]) << 32 | bpf_ntohl(from[1]);
+	cpu->block_client[1] = (__u64)bpf_ntohl(from[2]) << 32 | bpf_ntohl(from[3]);
+	return 0;
+}
+
+/* cpu->block_masks for the address. 0: no length is left. */
+__noinline int block_masks(struct volley_cpu *cpu)
+{
+	const struct volley_block_head *head;
+	const void *table, *filter;
+
+	if (!cpu)
+		return 0;
+	table = block_table_now();
+	if (!table)
+		return 0;
+	head = block_chunk((void *)table, VOLLEY_BLOCK_HEAD);
+	filter = block_chunk((void *)table, cpu->ipv6 ? 1 : 0);
+	if (!head || !filter)
+		return 0;
+	if (cpu->ipv6)
+		return (int)volley_block_masks(head, filter, 1, cpu->block_client[0],
+					       cpu->block_client[1], cpu->block_masks);
+	__builtin_memset(cpu->block_masks, 0, sizeof(cpu->block_masks)); /* of IPv6's */
+	return (int)volley_block_masks(head, filter, 0, cpu->block_client[0], 0, cpu->block_masks);
+}
+
+/* What the block of the client's first `bits` bits says. */
+__noinline int block_length(struct volley_cpu *cpu, __u32 bits)
+{
+	if (!cpu)
+		return VOLLEY_BLOCK_NONE;
+	bits &= 0xff;
+	cpu->block_key[0] = volley_block_high(cpu->block_client[0], bits);
+	cpu->block_key[1] = volley_block_low(cpu->block_client[1], bits);
+	cpu->block_key[2] = (cpu->ipv6 ? VOLLEY_BLOCK_PREFIX6 : VOLLEY_BLOCK_PREFIX4) | bits << 8;
+	return block_probe(cpu);
+}
+
+/* The longest prefix of those that the filter has left. */
+static __always_inline int block_longest(struct volley_cpu *cpu)
+{
+	int group, bit, action;
+
+	for (group = VOLLEY_BLOCK_GROUPS6 - 1; group >= 0; group--) {
+		if (!cpu->block_masks[group])
+			continue;
+		for (bit = BLOCK_GROUP_LENGTHS - 1; bit >= 0; bit--) {
+			if (!(cpu->block_masks[group] >> bit & 1))
+				continue;
+			action = block_length(cpu, (__u32)(group * BLOCK_GROUP_LENGTHS + bit));
+			if (action)
+				return action;
+		}
+	}
+	return VOLLEY_BLOCK_NONE;
+}
+
+/*
+ * For a packet that is ours: -1, and what its answer is to be is in cpu->block, or a reason to drop it or to hand it up.
+ */
+__noinline int block_client(struct xdp_md *ctx, struct volley_cpu *cpu,
+			    const struct volley_state *state)
+{
+	int action;
+
+	if (!cpu || !state)
+		return -1;
+	cpu->block = VOLLEY_BLOCK_NONE;
+	cpu->block_is_done = 0;
+	if (!(cpu->block_kinds & VOLLEY_BLOCKS_PREFIXES))
+		return -1;
+	read_clock(cpu, state);
+	if (cpu->now_s >= state->serve_until_s || block_address(ctx, cpu) || !block_masks(cpu))
+		return -1;
+	action = block_longest(cpu);
+	if (action == VOLLEY_BLOCK_DROP)
+		return VOLLEY_DROP_BLOCKED;
+	if (action == VOLLEY_BLOCK_UP)
+		return VOLLEY_UP_BLOCKED;
+	if (action == VOLLEY_BLOCK_REFUSE || action == VOLLEY_BLOCK_TRUNCATE)
+		cpu->block = (__u8)action;
+	return -1;
+}
+
+/* A walk over the labels of a name. */
+struct block_walk {
+	struct volley_cpu *cpu;
+	const struct volley_block_head *head;
+	const void *filter;
+	__u64 sum;  /* of the octets before the next label */
+	__u32 next; /* their number */
+	int action;
+};
+
+/* Notes where a suffix begins, and goes on behind its first label. 1: that was the root. */
+static long block_label(__u32 number, struct block_walk *walk)
+{
+	struct volley_cpu *cpu = walk->cpu;
+	const __u8 *name = (const __u8 *)&cpu->folded[1];
+	__u64 at = bounded(number, VOLLEY_BLOCK_SUFFIXES - 1);
+	__u32 from = (__u32)bounded(walk->next, DNS_NAME_MAX);
+	__u32 to_end = cpu->name_bytes - 1 - from;
+	__u64 sum = walk->sum;
+	__u32 i;
+
+	cpu->block_before[at] = sum;
+	cpu->block_from[at] = (__u8)from;
+	cpu->block_suffixes = (__u32)at + 1;
+	cpu->block_label =
+		name[from]; /* loaded anew each time, so all ends of the loop are one for the verifier */
+	for (i = 0; i <= LABEL_BYTES_MAX && i <= block_load(&cpu->block_label); i++)
+		sum += volley_block_part(walk->head, name[bounded(from + i, DNS_NAME_MAX)],
+					 to_end - i);
+	walk->sum = sum;
+	walk->next = from + block_load(&cpu->block_label) + 1;
+	return !block_load(&cpu->block_label);
+}
+
+/* What the block of a suffix says. 1: something. */
+static long block_suffix(__u32 number, struct block_walk *walk)
+{
+	struct volley_cpu *cpu = walk->cpu;
+	__u64 at = bounded(number, VOLLEY_BLOCK_SUFFIXES - 1);
+	__u64 hash = volley_hash_mix(walk->sum - cpu->block_before[at]);
+
+	if (!(volley_block_filtered(walk->head, walk->filter, hash) & VOLLEY_BLOCK_BIT(hash)))
+		return 0;
+	cpu->block_key[0] = hash;
+	cpu->block_key[1] = 0;
+	cpu->block_key[2] = VOLLEY_BLOCK_NAME |
+			    (__u64)((cpu->name_bytes - cpu->block_from[at]) & 0xff) << 8;
+	walk->action = block_probe(cpu);
+	return walk->action != VOLLEY_BLOCK_NONE;
+}
+
+/* What the longest suffix of the name that is blocked says. Each loop is walked once by the verifier. */
+static __always_inline int block_name(struct volley_cpu *cpu)
+{
+	struct block_walk walk = { .cpu = cpu };
+	void *table = block_table_now();
+
+	if (!table)
+		return VOLLEY_BLOCK_NONE;
+	walk.head = block_chunk(table, VOLLEY_BLOCK_HEAD);
+	walk.filter = block_chunk(table, 1);
+	if (!walk.head || !walk.filter)
+		return VOLLEY_BLOCK_NONE;
+	bpf_loop(VOLLEY_BLOCK_SUFFIXES, block_label, &walk, 0);
+	bpf_loop(cpu->block_suffixes, block_suffix, &walk, 0);
+	return walk.action;
+}
+
+static __always_inline int block_type(struct volley_cpu *cpu)
+{
+	const struct volley_key *key = (const void *)&cpu->folded[0];
+
+	cpu->block_key[0] = bpf_ntohs(key->qtype);
+	cpu->block_key[1] = 0;
+	cpu->block_key[2] = VOLLEY_BLOCK_TYPE;
+	return block_probe(cpu);
+}
+
+static __always_inline int block_is_silent(int action)
+{
+	return action == VOLLEY_BLOCK_NONE || action == VOLLEY_BLOCK_ALLOW;
+}
+
+/*
+ * For a query that is understood, behind block_client(): -1, and what its answer is to be is in cpu->block, or a
+ * reason to drop it or to hand it up.
+ */
+__noinline int block_question(struct volley_cpu *cpu)
+{
+	int action = VOLLEY_BLOCK_NONE;
+
+	if (!cpu)
+		return -1;
+	cpu->block_ede = EDE_PROHIBITED;
+	if (cpu->block)
+		return -1;
+	cpu->block_ede = EDE_BLOCKED;
+	if (cpu->block_kinds & VOLLEY_BLOCKS_NAMES)
+		action = block_name(cpu);
+	if (block_is_silent(action) && (cpu->block_kinds & VOLLEY_BLOCKS_TYPES))
+		action = block_type(cpu);
+	if (action == VOLLEY_BLOCK_DROP)
+		return VOLLEY_DROP_BLOCKED;
+	if (action == VOLLEY_BLOCK_UP)
+		return VOLLEY_UP_BLOCKED;
+	cpu->block = block_is_silent(action) ? VOLLEY_BLOCK_NONE : (__u8)action;
+	return -1;
+}
+
+/* The answer's header, and the sums of its OPT. -1 or a reason to go up. */
+__noinline int block_choose(struct xdp_md *ctx, struct volley_cpu *cpu,
+			    const struct volley_options *o)
+{
+	int reason = -1;
+
+	if (!cpu || !o)
+		return VOLLEY_UP_BLOCKED;
+	cpu->reason = VOLLEY_HIT_REFUSED;
+	cpu->flags = bpf_htons(DNS_QR | DNS_REFUSED);
+	if (cpu->block == VOLLEY_BLOCK_TRUNCATE) {
+		cpu->reason = VOLLEY_HIT_BLOCK_TRUNCATED;
+		cpu->flags = bpf_htons(DNS_QR | DNS_TC);
+	}
+	if (cpu->block == VOLLEY_BLOCK_TRUNCATE || !cpu->edns)
+		cpu->block_ede = 0;
+	cpu->ancount = 0;
+	cpu->nscount = 0;
+	cpu->arcount = bpf_htons(cpu->edns);
+	cpu->body_bytes = 0;
+	cpu->body_sum = 0;
+	if (cpu->block_ede)
+		cpu->opt_bytes += EDE_BYTES;
+	if (cpu->options)
+		reason = options_make(ctx, cpu, o);
+	else if (cpu->block_ede)
+		cpu->body_sum += sum_at(bpf_htons(EDE_BYTES), cpu->name_bytes + 1u);
+	if (cpu->block_ede)
+		cpu->body_sum += sum_at((__u64)bpf_htons(OPTION_EDE) + bpf_htons(2) +
+						bpf_htons(cpu->block_ede),
+					cpu->name_bytes + (__u32)cpu->opt_bytes);
+	return reason;
+}
+
+/* Behind OPT and its other options; the length of all is OPT's. */
+static __always_inline int block_ede(struct xdp_md *ctx, const struct volley_cpu *cpu, __u32 opt_at)
+{
+	const void *end = (void *)(long)ctx->data_end;
+	void *opt = (void *)(long)ctx->data + bounded(opt_at, FRAME_MASK);
+	__be16 *option =
+		(void *)(long)ctx->data + bounded(opt_at + cpu->opt_bytes - EDE_BYTES, FRAME_MASK);
+
+	if (opt + EDNS_OPT_BYTES > end || (void *)(option + 3) > end)
+		return VOLLEY_DROP_EDIT;
+	*(__be16 *)(opt + 9) = bpf_htons((__u16)(cpu->opt_bytes - EDNS_OPT_BYTES));
+	option[0] = bpf_htons(OPTION_EDE);
+	option[1] = bpf_htons(2);
+	option[2] = bpf_htons(cpu->block_ede);
+	return -1;
+}
+
+/* As reply_send(), without a body. */
+__noinline int block_send(struct xdp_md *ctx, struct volley_cpu *cpu,
+			  const struct volley_state *state)
+{
+	__u32 dns_bytes, udp_bytes, opt_at;
+	int grow, reason;
+	__u64 sum, opt;
+
+	if (!cpu || !state)
+		return VOLLEY_UP_BLOCKED;
+	dns_bytes = DNS_HEADER + cpu->name_bytes + 4u + cpu->opt_bytes;
+	udp_bytes = (__u32)sizeof(struct udphdr) + dns_bytes;
+	grow = (int)(cpu->dns_offset + dns_bytes) - (int)cpu->frame_bytes;
+	opt = reply_opt_word(cpu, state);
+	if (packet_has_more(ctx, cpu))
+		return VOLLEY_UP_NO_ROOM;
+	if (cpu->tunnel_bytes)
+		grow = tunnel_growth(cpu, grow);
+	reason = reply_resize(ctx, cpu, grow);
+	if (reason < 0 && cpu->tunnel_bytes)
+		reason = tunnel_leave(ctx, cpu);
+	opt_at = cpu->dns_offset + DNS_HEADER + cpu->name_bytes + 4u;
+	if (reason < 0)
+		reason = reply_ethernet(ctx, cpu);
+	if (reason < 0)
+		reason = reply_ip(ctx, cpu, udp_bytes, &sum);
+	if (reason < 0)
+		reason = reply_headers(ctx, cpu, udp_bytes, opt, sum);
+	if (reason < 0)
+		reason = reply_opt(ctx, opt, opt_at);
+	if (reason < 0 && cpu->options)
+		reason = options_write(ctx, cpu, &state->options[cpu->options_at & 1]);
+	if (reason < 0 && cpu->block_ede)
+		reason = block_ede(ctx, cpu, opt_at);
+	if (reason < 0 && cpu->tunnel_bytes)
+		reason = tunnel_cut(ctx, cpu->dns_offset + dns_bytes);
+	return reason >= 0 ? reason : (int)cpu->reason;
+}
+
+/* The same, and then the answer, in place, where that is what the block says. -1: nothing is blocked. */
+static __always_inline int block_turn(struct xdp_md *ctx, struct volley_cpu *cpu,
+				      const struct volley_state *state)
+{
+	int reason = block_question(cpu);
+
+	if (reason >= 0 || !cpu->block)
+		return reason;
+	reason = block_choose(ctx, cpu, &state->options[cpu->options_at & 1]);
+	if (reason < 0)
+		reason = block_send(ctx, cpu, state);
+	if (reason == VOLLEY_HIT_REFUSED || reason == VOLLEY_HIT_BLOCK_TRUNCATED) {
+		cpu->block_is_done = 1;
+		block_probe(cpu);
+	}
+	return reason;
+}
+
+#endif
