@@ -162,11 +162,16 @@ static void exchange(int *a, int *b)
 
 void object_maps_keep_shared(struct object_maps *maps, struct object_maps *before)
 {
+	const struct limiter limiter = maps->limiter;
+
 	exchange(&maps->zones_fd, &before->zones_fd);
 	exchange(&maps->clients_fd, &before->clients_fd);
 	exchange(&maps->refresh_fd, &before->refresh_fd);
 	exchange(&maps->rrl_fd, &before->rrl_fd);
 	exchange(&maps->loads_fd, &before->loads_fd);
+	maps->limiter =
+		before->limiter; /* which engines have; the other mapping goes with the old cache */
+	before->limiter = limiter;
 	exchange(&maps->blocks_fd, &before->blocks_fd);
 	exchange(&maps->blocked_fd, &before->blocked_fd);
 }
