@@ -342,6 +342,7 @@ static void take_values(struct take *take)
 	take_zones(take);
 	take_recursion(take);
 	take_limits(take);
+	take_blocks(take);
 	take_dpdk(take);
 	take_control(take);
 	take_metrics(take, take->raw->metrics.listen);
@@ -523,6 +524,11 @@ void config_free(struct config *config)
 	free(config->control_cores);
 	free_list(config->dpdk.options);
 	free(config->rrl.exempt);
+	for (uint32_t i = 0; i < config->n_block; i++) {
+		free(config->block[i].file);
+		free(config->block[i].why);
+	}
+	free(config->block);
 	free(config->interfaces);
 	free(config->control_socket);
 	free(config->pid_file);

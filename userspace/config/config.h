@@ -32,6 +32,8 @@ struct config_addr {
 #define CONFIG_INTERFACES_MAX     64u /* that a daemon has, commanded ones included */
 
 /* Addresses with the same first bits; those behind are 0. */
+#define CONFIG_BLOCK_LISTS_MAX 255u
+
 struct config_prefix {
 	uint8_t family; /* AF_INET or AF_INET6; no IPv4-mapped addresses */
 	uint8_t bits;   /* to 32 or 128 */
@@ -239,6 +241,21 @@ struct config_rrl {
 	uint32_t n_exempt;
 };
 
+/* In the order of the choices of the key, as enum volley_block_action from VOLLEY_BLOCK_DROP on. */
+enum config_block_action {
+	CONFIG_BLOCK_DROP,
+	CONFIG_BLOCK_REFUSE,
+	CONFIG_BLOCK_TRUNCATE,
+	CONFIG_BLOCK_UP,
+	CONFIG_BLOCK_ALLOW,
+};
+
+struct config_block {
+	char *file;
+	char *why; /* or NULL */
+	enum config_block_action action;
+};
+
 struct config {
 	char *path; /* as given to config_load() */
 
@@ -294,6 +311,8 @@ struct config {
 
 	struct config_recursion recursion;
 	struct config_rrl rrl;
+	struct config_block *block; /* lists; the first that has something holds */
+	uint32_t n_block;           /* at most CONFIG_BLOCK_LISTS_MAX */
 	struct config_dpdk dpdk;
 
 	char *control_socket;

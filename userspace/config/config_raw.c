@@ -255,6 +255,22 @@ static const cyaml_schema_field_t rrl_fields[] = {
 	CYAML_FIELD_END,
 };
 
+static const cyaml_schema_field_t block_fields[] = {
+	TEXT("file", struct config_raw_block, file),
+	TEXT("action", struct config_raw_block, action),
+	TEXT("why", struct config_raw_block, why),
+	CYAML_FIELD_END,
+};
+
+static const cyaml_schema_value_t block_value = {
+	CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, struct config_raw_block, block_fields),
+};
+
+static const cyaml_schema_field_t policy_fields[] = {
+	MAPS("block", struct config_raw_policy, block, &block_value),
+	CYAML_FIELD_END,
+};
+
 static const cyaml_schema_field_t dpdk_fields[] = {
 	TEXT("huge-pages", struct config_raw_dpdk, huge_pages),
 	TEXT("memory", struct config_raw_dpdk, memory),
@@ -284,6 +300,7 @@ static const cyaml_schema_field_t top_fields[] = {
 	MAPS("zones", struct config_raw, zones, &zone_value),
 	MAP("recursion", struct config_raw, recursion, recursion_fields),
 	MAP("rrl", struct config_raw, rrl, rrl_fields),
+	MAP("policy", struct config_raw, policy, policy_fields),
 	MAP("dpdk", struct config_raw, dpdk, dpdk_fields),
 	MAP("control", struct config_raw, control, control_fields),
 	MAP("metrics", struct config_raw, metrics, metrics_fields),

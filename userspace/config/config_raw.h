@@ -203,6 +203,17 @@ struct config_raw_rrl {
 	struct config_raw_list exempt;
 };
 
+struct config_raw_block {
+	char *file;
+	char *action;
+	char *why;
+};
+
+struct config_raw_policy {
+	struct config_raw_block *block;
+	unsigned int n_block;
+};
+
 struct config_raw_dpdk {
 	char *huge_pages;
 	char *memory;
@@ -235,6 +246,7 @@ struct config_raw {
 	unsigned int n_zones;
 	struct config_raw_recursion recursion;
 	struct config_raw_rrl rrl;
+	struct config_raw_policy policy;
 	struct config_raw_dpdk dpdk;
 	struct config_raw_control control;
 	struct config_raw_metrics metrics;

@@ -94,6 +94,7 @@ void take_remotes(struct take *take);
 void take_signing(struct take *take);
 void take_zones(struct take *take); /* and templates */
 void take_limits(struct take *take);
+void take_blocks(struct take *take);
 
 /* Whether what is said of one at PREFIX goes together: before it has a file, and when all have theirs. */
 void take_check_template(struct take *take, const struct config_zone *template, const char *prefix);

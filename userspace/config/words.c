@@ -146,6 +146,20 @@ const struct words_command words_commands[] = {
 	  "Lists the N prefixes of clients, 10 if nothing is said, that are over their limit or were in the last 10 "
 	  "seconds, those first of which most answers are withheld: since when, how many in the last second, and "
 	  "how many were sent with TC=1 or as BADCOOKIE, or dropped, since the prefix was listed." },
+	{ "block add", "WHAT [--for TIME] [--action ACTION] [--why TEXT]", 1, 7,
+	  "do not answer a prefix of clients, a name or a type",
+	  "Blocks WHAT on every way in, at once: a prefix of clients (192.0.2.0/24) or an address, a "
+	  "name with all below it (example.com; a top-level domain with its dot, mx.), or a type (ANY). TIME is "
+	  "written as 90s, 10m, 12h or 7d; without it the block holds until it is removed. ACTION is drop "
+	  "if nothing is said; or refuse, truncate, up or allow: see BLOCKS in volley.yaml(5). What is blocked "
+	  "already gets this time, action and reason. It survives a restart of volleyd where there is "
+	  "server.storage; else the reply says that it is not kept." },
+	{ "block remove", "WHAT", 1, 1, "end a block",
+	  "Ends what block add has begun. Where a list of policy.block has WHAT as well, it holds again." },
+	{ "block list", "[-n N]", 0, 2, "what is blocked, and how many packets that has met",
+	  "Shows each list of policy.block with the number of its blocks and of lines that are none, and the first N, "
+	  "1000 if nothing is said, of the blocks that commands have set: how long they hold, why, and how many "
+	  "packets each has met. Those of a list are counted together." },
 	{ "cookies", "", 0, 0, "the secrets of DNS cookies: how many, since when",
 	  "Lists the secrets that DNS cookies are made with and accepted by: the active one first, each with "
 	  "a digest of 8 digits, which is the same on all hosts that have the secret, never the secret "

@@ -76,7 +76,7 @@ struct words_key {
 #define WORDS_KEYS_MAX 256 /* words_key_number() is below that */
 
 /* Those of one subject, in the order of the man page: words_host.c, words_zones.c, words_recursion.c,
- * words_limits.c. */
+ * words_limits.c, words_blocks.c. */
 struct words_table {
 	const struct words_key *keys;
 	unsigned int n;
@@ -109,7 +109,7 @@ struct words_counter {
 };
 
 extern const struct words_table words_host_keys, words_zone_keys, words_recursion_keys,
-	words_limit_keys;
+	words_limit_keys, words_block_keys;
 
 /* Each of these ends with an entry whose first member is NULL; exits end with code -1. */
 extern const struct words_command words_commands[];

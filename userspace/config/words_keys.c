@@ -7,7 +7,8 @@
 #include <string.h>
 
 static const struct words_table *const tables[] = { &words_host_keys, &words_zone_keys,
-						    &words_recursion_keys, &words_limit_keys };
+						    &words_recursion_keys, &words_limit_keys,
+						    &words_block_keys };
 #define N_TABLES (sizeof(tables) / sizeof(tables[0]))
 
 const struct words_key *words_key_at(unsigned int number)

@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "base/err.h"
 #include "control/cache_ask.h"
+#include "control/commands_block.h"
 #include "control/commands_cookies.h"
 #include "control/commands_port.h"
 #include "control/commands_resize.h"
@@ -222,6 +223,9 @@ const struct ctl_command commands[] = {
 	{ "cache resize", commands_cache_resize },
 	{ "rrl status", commands_rrl_status },
 	{ "rrl top", commands_rrl_top },
+	{ "block add", commands_block_add },
+	{ "block remove", commands_block_remove },
+	{ "block list", commands_block_list },
 	{ "cookies", commands_cookies },
 	{ "cookies rotate", commands_cookies_rotate },
 	{ "attach", run_attach },

@@ -59,6 +59,10 @@ static int tell_first_error(const struct daemon *d, char *err, size_t err_cap)
 			 entry->zone ? "; what was there before stays" : "");
 		return ERR_ZONE;
 	}
+	if (*block_book_error(d->blocks)) {
+		snprintf(err, err_cap, "policy.block: %s", block_book_error(d->blocks));
+		return ERR_CONFIG;
+	}
 	return 0;
 }
 
@@ -91,7 +95,7 @@ static void want_size(struct daemon *d, uint64_t bytes)
 		resize_want(d->resize, bytes);
 }
 
-/* Zones and policies are read side by side; both are in place when the reload is over. */
+/* Zones, policies and lists of blocks are read side by side; all are in place when the reload is over. */
 struct reload {
 	zones_done_fn *done;
 	void *user;
@@ -118,13 +122,16 @@ static int start_reload(struct daemon *d, struct config *config, zones_done_fn *
 
 	if (!reload)
 		return -ENOMEM;
-	*reload = (struct reload){ .done = done, .user = user, .n_left = 2 };
+	*reload = (struct reload){ .done = done, .user = user, .n_left = 3 };
 	code = zones_configure(d->zones, config, part_ended, reload);
 	if (code) {
 		free(reload);
 		return code;
 	}
 	code = policies_reload(d->policies, part_ended, reload);
+	if (code)
+		part_ended(reload, code);
+	code = block_book_reload(d->blocks, config, part_ended, reload);
 	if (code)
 		part_ended(reload, code);
 	return 0;
@@ -268,6 +275,8 @@ static void on_tick(struct daemon *d)
 		cookies_tick(d->cookies, clock_wall_s());
 	}
 	rrl_tick(d->rrl, clock_coarse_s());
+	if (d->blocks)
+		block_book_tick(d->blocks);
 	if (d->snapshots)
 		snapshots_tick(d->snapshots, clock_ns());
 	if (d->resize)

@@ -26,6 +26,7 @@
 #include "cache/grace.h"
 #include "cache/keeper.h"
 #include "control/descriptors.h"
+#include "control/blocks.h"
 #include "control/cookies.h"
 #include "control/ctl.h"
 #include "control/drain.h"
@@ -84,6 +85,7 @@ struct daemon {
 	struct recursion *recursion;
 	int64_t wall_ahead_s; /* of the monotonic clock, when it was looked at last */
 	struct policies *policies;
+	struct block_book *blocks;            /* NULL until server.storage is open */
 	uint32_t other_slots[DAEMON_N_SLOTS]; /* in the cache, of what is no zone; 0: none */
 	struct loader *loader;
 	struct chores *chores;

@@ -32,6 +32,9 @@ int daemon_open_rrl(struct daemon *d) __attribute__((warn_unused_result));
 int daemon_configure_rrl(struct daemon *d, const struct config *config)
 	__attribute__((warn_unused_result));
 
+/* Behind daemon_open_store(): takes what was blocked before. 0 or a negative code, logged. */
+int daemon_open_blocks(struct daemon *d) __attribute__((warn_unused_result));
+
 /* Tells the programs which addresses are ours. */
 void daemon_update_services(struct daemon *d);
 /* A thread of its own says that we live. 0 or -errno. */

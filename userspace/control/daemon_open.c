@@ -585,6 +585,8 @@ int daemon_open(struct daemon *d)
 	if (!code)
 		code = open_transfers(d);
 	if (!code)
+		code = daemon_open_blocks(d);
+	if (!code)
 		code = open_zones(d);
 	return code;
 }
@@ -760,6 +762,7 @@ void daemon_close(struct daemon *d)
 	catalogs_free(d->catalogs);
 	signing_policies_fini(&d->policies_of_signing);
 	store_close(d->store);
+	block_book_close(d->blocks);
 	policies_free(d->policies);
 	recursion_free(d->recursion);
 	cookies_free(d->cookies);

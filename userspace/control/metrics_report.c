@@ -340,6 +340,8 @@ static const struct zones_entry *zone_at(const void *user, size_t i)
 void metrics_report(struct daemon *d, struct metrics_text *out)
 {
 	put_daemon(d, out);
+	if (d->blocks)
+		block_book_metrics(d->blocks, out);
 	put_ifaces(d, out);
 	put_driver(d, out);
 	if (d->crew) {

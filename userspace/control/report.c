@@ -117,6 +117,9 @@ static json_t *report_degraded(struct daemon *d)
 		put_zone(list, zones_at(d->zones, i));
 	if (*d->storage_error)
 		json_array_append_new(list, json_string(d->storage_error));
+	if (d->blocks && *block_book_error(d->blocks))
+		json_array_append_new(list, json_sprintf("policy.block: %s",
+							 block_book_error(d->blocks)));
 	if (*resize_problem(d->resize))
 		json_array_append_new(list, json_string(resize_problem(d->resize)));
 	if (*snapshots_error(d->snapshots))

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Configuration keys: what is blocked. */
+#include "config/words.h"
+
+static const struct words_key rows[] = {
+	{ .path = "policy",
+	  .type = WORDS_MAP,
+	  .text = "Which clients and questions are not answered. See BLOCKS." },
+	{ .path = "policy.block",
+	  .type = WORDS_MAPS,
+	  .text = "Lists of what is blocked, at most 255. The first that has a prefix, name or type holds for it, and "
+		  "volleyctl block add over all of them. A reload reads them anew: when one of them cannot be read, "
+		  "all stay as they were." },
+	{ .path = "policy.block[].file",
+	  .type = WORDS_PATH,
+	  .text = "A file with one entry a line: a prefix of clients or an address, a name, which stands for "
+		  "all names below it, too, or a type, which has no dot. What is behind # does not count; lines "
+		  "of another form are left out, and counted in volleyctl block list. Required." },
+	{ .path = "policy.block[].action",
+	  .type = WORDS_CHOICE,
+	  .choices = "drop|refuse|truncate|up|allow",
+	  .fallback = "drop",
+	  .text = "What is done with it: see BLOCKS." },
+	{ .path = "policy.block[].why",
+	  .type = WORDS_TEXT,
+	  .min = 1,
+	  .max = 199,
+	  .text = "The reason, for volleyctl block list. Default: none." },
+};
+
+const struct words_table words_block_keys = { rows, sizeof(rows) / sizeof(rows[0]) };

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What blocks.c (changes) and blocks_report.c (what is told of them) share. */
+#ifndef VOLLEY_CONTROL_BLOCK_BOOK_H
+#define VOLLEY_CONTROL_BLOCK_BOOK_H
+
+#include "control/block_journal.h"
+#include "control/block_lists.h"
+#include "control/block_records.h"
+#include "control/blocks.h"
+
+struct block_book {
+	struct block_env env;
+	struct volley_block_head secrets;
+	struct block_memory *now; /* the table in place; NULL: none */
+	struct block_records records;
+	struct block_journal journal;
+	int journal_code; /* of the last write */
+	struct block_list *lists;
+	uint32_t n_lists;
+	char error[704]; /* of the last reading of the lists; "" */
+	/*
+	 * Packets that engines have met, by list; programs count theirs in a map, and never from 0 on. So of each list it
+	 * is known what was counted under its number when it got that, and what it had met before.
+	 */
+	struct blocks_met met;
+	uint64_t base[VOLLEY_BLOCK_LISTS];
+	uint64_t carry[VOLLEY_BLOCK_LISTS];
+};
+
+/* Before these lists take the place of b->lists: what a list of the same file has met stays its own. */
+void block_book_move_met(struct block_book *b, const struct block_list *lists, uint32_t n);
+
+json_t *block_book_describe(const struct block_book *b, const struct block_record *record);
+
+#endif

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The files of policy.block, read into a table that nobody looks at yet. Any thread. */
+#ifndef VOLLEY_CONTROL_BLOCK_LISTS_H
+#define VOLLEY_CONTROL_BLOCK_LISTS_H
+
+#include <stdbool.h>
+
+#include "control/block_memory.h"
+
+#define BLOCK_LISTS_MAX (VOLLEY_BLOCK_LISTS - 1)
+
+/* A list, as it is configured, and what was read of it. */
+struct block_list {
+	char *file, *why; /* why: NULL is none */
+	enum volley_block_action action;
+	uint64_t n;       /* lines that are blocks */
+	uint64_t n_wrong; /* that are not */
+};
+
+struct block_lists {
+	struct block_list *lists;
+	uint32_t n;
+	const struct volley_block_head *secrets;
+	bool is_map;
+	struct blocks_met *met;
+	const bool *is_cancelled; /* atomic; NULL: never */
+	char error[640];          /* of the first file that could not be read, and why */
+	struct block_memory
+		*memory; /* with all of them, and as much room again as `spare`, at least */
+	uint32_t spare;
+};
+
+/*
+ * Reads all, the first of two that block the same thing holds. A line is a prefix, a name or a type (block_words.h);
+ * what is behind # and empty lines do not count, and what is none of these is counted and left out. A file that cannot
+ * be read is told in `error`, and the others are read. 0, -ECANCELED, -E2BIG: they are more than BLOCK_TABLE_MAX, or
+ * -errno.
+ */
+int block_lists_read(struct block_lists *l) __attribute__((warn_unused_result));
+
+#endif

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* volleyctl block: see control/blocks.h. */
+#ifndef VOLLEY_CONTROL_COMMANDS_BLOCK_H
+#define VOLLEY_CONTROL_COMMANDS_BLOCK_H
+
+#include <jansson.h>
+#include <stddef.h>
+
+/* Commands of the control socket (control/ctl.h); user is the daemon. */
+int commands_block_add(void *user, const json_t *args, json_t **result, char *err, size_t err_cap);
+int commands_block_remove(void *user, const json_t *args, json_t **result, char *err,
+			  size_t err_cap);
+int commands_block_list(void *user, const json_t *args, json_t **result, char *err, size_t err_cap);
+
+#endif
