@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "dns/rdata.h"
 
+#include <string.h>
+
 #include "base/err.h"
 #include "dns/name.h"
 #include "dns/proto.h"
@@ -186,18 +188,29 @@ struct rdata_span rdata_names(uint16_t type, const uint8_t *rdata, unsigned len)
 	return span;
 }
 
+/* Up to the first difference the names of a and b stand at the same places. */
+static int cmp_with_names(const uint8_t *a, const uint8_t *b, unsigned n, struct rdata_span names)
+{
+	int diff = 0;
+
+	for (unsigned i = 0; i < n && !diff; i++) {
+		bool in_name = i >= names.start && i < names.end;
+
+		diff = in_name ? fold(a[i]) - fold(b[i]) : a[i] - b[i];
+	}
+	return diff;
+}
+
 int rdata_cmp(uint16_t type, const uint8_t *a, unsigned a_len, const uint8_t *b, unsigned b_len)
 {
 	unsigned n = a_len < b_len ? a_len : b_len;
 	struct rdata_span names = rdata_names(type, a, a_len);
 	int diff = 0;
 
-	/* Up to the first difference the names of a and b stand at the same places. */
-	for (unsigned i = 0; i < n && !diff; i++) {
-		bool in_name = i >= names.start && i < names.end;
-
-		diff = in_name ? fold(a[i]) - fold(b[i]) : a[i] - b[i];
-	}
+	if (names.start < names.end)
+		diff = cmp_with_names(a, b, n, names);
+	else if (n)
+		diff = memcmp(a, b, n);
 	return diff ? diff : (int)a_len - (int)b_len;
 }
 

@@ -12,11 +12,10 @@
 #include "base/wire.h"
 #include "dns/name.h"
 #include "dns/proto.h"
+#include "dns/rdata.h"
 #include "zone/builder.h"
-#include "zone/changeset.h"
 #include "zone/editing.h"
 #include "zone/nsec3.h"
-#include "dns/rdata.h"
 
 /* The parent of the apex: of nothing else. */
 #define NO_PARENT UINT32_MAX
@@ -343,6 +342,21 @@ static int records_reserve(struct zone_edit *e, size_t n)
 	return 0;
 }
 
+static int compare(uint16_t type, const struct zone_rdata *a, const struct zone_rdata *b)
+{
+	return rdata_cmp(type, a->bytes, a->len, b->bytes, b->len);
+}
+
+/* As they are kept, each with its length. */
+static size_t sum_bytes(const struct zone_rdata *rds, unsigned n)
+{
+	size_t bytes = 0;
+
+	while (n--)
+		bytes += 2u + rds[n].len;
+	return bytes;
+}
+
 static uint8_t *put_record(uint8_t *to, const struct zone_rdata *rd)
 {
 	wire_store_be16(to, rd->len);
@@ -352,41 +366,38 @@ static uint8_t *put_record(uint8_t *to, const struct zone_rdata *rd)
 }
 
 /*
- * The records of @rrset (NULL: none) to @e->records and *@patch, with @rd among them or without it.
- * *@found: it was there; then, with @add, it stays as it was. Returns 0 or -ENOMEM.
+ * The records of @rrset (NULL: none) to @e->records and *@patch, with the @n of @rds among them or without them; those are
+ * in canonical order. *@n_found of them were there; with @add, those stay as they were. Returns the number of records, or -ENOMEM.
  */
-static int merge(struct zone_edit *e, const struct zone_rrset *rrset, const struct zone_rdata *rd,
-		 bool add, struct patch *patch, bool *found)
+static int merge(struct zone_edit *e, const struct zone_rrset *rrset, const struct zone_rdata *rds,
+		 unsigned n, bool add, struct patch *patch, unsigned *n_found)
 {
 	const struct zone *z = e->over.z;
 	const uint8_t *at = rrset ? zone_rrset_first(z, rrset) : NULL;
-	bool waits = add;
+	unsigned n_old = rrset ? rrset->n : 0, k = 0;
 	uint8_t *to;
 
-	*found = false;
-	if (records_reserve(e, (rrset ? rrset_bytes(z, rrset) : 0) + 2u + rd->len))
+	*n_found = 0;
+	if (records_reserve(e, (rrset ? rrset_bytes(z, rrset) : 0) + (add ? sum_bytes(rds, n) : 0)))
 		return -ENOMEM;
 	to = e->records;
-	for (unsigned i = 0; rrset && i < rrset->n; i++) {
+	for (unsigned i = 0; i < n_old; i++) {
 		struct zone_rdata own;
-		int order;
+		int order = 1;
 
 		at = zone_rdata_next(at, &own);
-		order = rdata_cmp(patch->type, own.bytes, own.len, rd->bytes, rd->len);
-		*found |= !order;
-		if (waits && order > 0)
-			to = put_record(to, rd);
-		if (order >= 0)
-			waits = false;
-		if (order || add)
+		for (; k < n && (order = compare(patch->type, &rds[k], &own)) < 0; k++)
+			to = add ? put_record(to, &rds[k]) : to;
+		if (add || order)
 			to = put_record(to, &own);
+		k += !order;
+		*n_found += !order;
 	}
-	if (waits)
-		to = put_record(to, rd);
+	for (; add && k < n; k++)
+		to = put_record(to, &rds[k]);
 	patch->records = e->records;
 	patch->n_bytes = (size_t)(to - e->records);
-	patch->n = (uint16_t)((rrset ? rrset->n : 0) + (add && !*found) - (!add && *found));
-	return 0;
+	return (int)(add ? n_old + n - *n_found : n_old - *n_found);
 }
 
 /* The lowest original TTL (RFC 4034 section 3.1.4) of a set of signatures. */
@@ -425,46 +436,57 @@ static int ended(struct zone_edit *e, int rc)
 }
 
 static int add(struct zone_edit *e, const uint8_t *owner, struct patch *patch,
-	       const struct zone_rdata *rd)
+	       const struct zone_rdata *rds, unsigned n)
 {
 	const struct zone_rrset *rrset;
 	const struct zone_node *node;
-	bool found;
-	int rc = get_node(e, owner, &node);
+	unsigned n_found;
+	int rc = get_node(e, owner, &node), n_records;
 
 	if (rc)
 		return rc;
 	rrset = zone_node_rrset(e->over.z, node, patch->type);
-	if (rrset && rrset->n == UINT16_MAX)
+	n_records = merge(e, rrset, rds, n, true, patch, &n_found);
+	if (n_records < 0)
+		return n_records;
+	if (n_records > UINT16_MAX)
 		return ERR_LIMIT;
-	rc = merge(e, rrset, rd, true, patch, &found);
-	if (rc)
-		return rc;
+	patch->n = (uint16_t)n_records;
 	/* Signatures of an owner are one RRset; they are sent with the TTL of what they cover. */
 	if (patch->type == DNS_TYPE_RRSIG)
 		patch->ttl = original_ttl(patch);
-	if (found && (rrset->ttl == patch->ttl || patch->type == DNS_TYPE_RRSIG))
+	if (n_found && (n > 1 || rrset->ttl == patch->ttl || patch->type == DNS_TYPE_RRSIG))
 		return 1;
 	return put_patch(e, node, patch);
+}
+
+int edit_add_all(struct zone_edit *e, const uint8_t *owner, uint16_t type, uint32_t ttl,
+		 const struct zone_rdata *rds, unsigned n)
+{
+	struct zone_builder_record record = {
+		.owner = owner, .owner_bytes = (unsigned)name_bytes(owner), .type = type, .ttl = ttl
+	};
+	struct patch patch = { .type = type, .ttl = ttl };
+
+	if (e->failed)
+		return e->failed;
+	for (unsigned i = 0; i < n; i++) {
+		record.rdata = rds[i].bytes;
+		record.rdata_bytes = rds[i].len;
+		if (zone_record_refusal(e->over.z->apex, &record))
+			return ERR_ZONE;
+		if (i && !compare(type, &rds[i - 1], &rds[i]))
+			return 1;
+	}
+	return ended(e, add(e, owner, &patch, rds, n));
 }
 
 int zone_edit_add(struct zone_edit *e, const uint8_t *owner, uint16_t type, uint32_t ttl,
 		  const uint8_t *rdata, uint16_t rdata_bytes)
 {
-	struct zone_builder_record record = { .owner = owner,
-					      .owner_bytes = (unsigned)name_bytes(owner),
-					      .type = type,
-					      .ttl = ttl,
-					      .rdata = rdata,
-					      .rdata_bytes = rdata_bytes };
-	struct zone_rdata rd = { rdata, rdata_bytes };
-	struct patch patch = { .type = type, .ttl = ttl };
+	const struct zone_rdata rd = { rdata, rdata_bytes };
 
-	if (e->failed)
-		return e->failed;
-	if (zone_record_refusal(e->over.z->apex, &record))
-		return ERR_ZONE;
-	return ended(e, add(e, owner, &patch, &rd));
+	return edit_add_all(e, owner, type, ttl, &rd, 1);
 }
 
 /* The RRset as it shall be, and the names that go with it. */
@@ -476,27 +498,38 @@ static int replace(struct zone_edit *e, const struct zone_node *node, const uint
 	return ended(e, rc || patch->n ? rc : tidy(e, owner));
 }
 
-int zone_edit_remove(struct zone_edit *e, const uint8_t *owner, uint16_t type, const uint8_t *rdata,
-		     uint16_t rdata_bytes)
+int edit_remove_all(struct zone_edit *e, const uint8_t *owner, uint16_t type,
+		    const struct zone_rdata *rds, unsigned n)
 {
 	const struct zone_node *node = zone_node_of(e->over.z, owner);
 	const struct zone_rrset *rrset = node ? zone_node_rrset(e->over.z, node, type) : NULL;
-	struct zone_rdata rd = { rdata, rdata_bytes };
 	struct patch patch = { .type = type };
-	bool found;
+	unsigned n_found;
+	int n_records;
 
 	if (e->failed)
 		return e->failed;
-	if (!rrset || rdata_check(type, rdata, rdata_bytes))
-		return ERR_NOT_FOUND;
+	for (unsigned i = 0; i < n; i++)
+		if (!rrset || rdata_check(type, rds[i].bytes, rds[i].len))
+			return ERR_NOT_FOUND;
 	patch.ttl = rrset->ttl;
-	if (merge(e, rrset, &rd, false, &patch, &found))
-		return ended(e, -ENOMEM);
-	if (!found)
+	n_records = merge(e, rrset, rds, n, false, &patch, &n_found);
+	if (n_records < 0)
+		return ended(e, n_records);
+	if (n_found < n)
 		return ERR_NOT_FOUND;
+	patch.n = (uint16_t)n_records;
 	if (type == DNS_TYPE_RRSIG)
 		patch.ttl = original_ttl(&patch);
 	return replace(e, node, owner, &patch);
+}
+
+int zone_edit_remove(struct zone_edit *e, const uint8_t *owner, uint16_t type, const uint8_t *rdata,
+		     uint16_t rdata_bytes)
+{
+	const struct zone_rdata rd = { rdata, rdata_bytes };
+
+	return edit_remove_all(e, owner, type, &rd, 1);
 }
 
 int zone_edit_remove_rrset(struct zone_edit *e, const uint8_t *owner, uint16_t type)
@@ -530,43 +563,6 @@ int zone_edit_remove_name(struct zone_edit *e, const uint8_t *owner)
 	return ended(e, rc ? rc : tidy(e, owner));
 }
 
-/* --- Change sets --- */
-
-static int apply_one(struct zone_edit *e, const struct changeset_record *r, const char **why)
-{
-	int rc;
-
-	if (r->op == CHANGESET_REMOVE) {
-		rc = zone_edit_remove(e, r->owner, r->type, r->rdata, r->rdata_bytes);
-		*why = "the record to be removed is not there";
-		return rc == ERR_NOT_FOUND ? ERR_ZONE : rc;
-	}
-	rc = zone_edit_add(e, r->owner, r->type, r->ttl, r->rdata, r->rdata_bytes);
-	*why = rc == 1 ? "the record to be added is there already" : "the record cannot be added";
-	return rc == 1 ? ERR_ZONE : rc;
-}
-
-int zone_edit_apply(struct zone_edit *e, const struct changeset *changes, struct zone_error *err)
-{
-	struct changeset_record r;
-	const char *why;
-	size_t at = 0;
-	int rc = 0;
-
-	*err = (struct zone_error){ 0 };
-	while (!rc && changeset_next(changes, &at, &r)) {
-		rc = apply_one(e, &r, &why);
-		if (rc == ERR_ZONE) {
-			char owner[NAME_TEXT_MAX], type[PROTO_TEXT_MAX];
-
-			name_to_text(owner, sizeof(owner), r.owner);
-			proto_type_to_text(type, r.type);
-			e->failed = zone_error_set(err, "", 0, "%s: %.160s %s", why, owner, type);
-		}
-	}
-	return rc;
-}
-
 /* --- Beginning and ending --- */
 
 int zone_edit_begin(struct zone_edit **out, struct zone *base)
@@ -597,6 +593,7 @@ void edit_free(struct zone_edit *e)
 	zone_unref(e->base);
 	free(e->over.garbage);
 	free(e->records);
+	free(e->rds);
 	free(e);
 }
 

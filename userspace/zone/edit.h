@@ -66,7 +66,7 @@ int zone_edit_touched(const struct zone_edit *e, uint8_t **names, size_t *n_byte
 /*
  * All of a change set, strictly: to remove what is not there, or to add what is, is ERR_ZONE, and so
  * is a first SOA that is not the zone's. @err is filled in. After an error the edit can only be
- * cancelled; a secondary falls back to AXFR.
+ * cancelled; a secondary falls back to AXFR. An RRset is copied once for all records of it that follow each other.
  */
 int zone_edit_apply(struct zone_edit *e, const struct changeset *changes, struct zone_error *err)
 	__attribute__((warn_unused_result));

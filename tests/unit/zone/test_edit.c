@@ -467,9 +467,148 @@ static void test_cut_in_chain(void **state)
 	zone_unref(closed_image);
 }
 
+/* --- Change sets of one RRset -------------------------------------------------------------------- */
+
+#define N_MANY 3000u
+
+static const uint8_t many[] = "\1a\1z";
+
+static void put_address(struct changeset *set, enum changeset_op op, uint32_t address, uint32_t ttl)
+{
+	uint8_t rdata[4] = { (uint8_t)(address >> 24), (uint8_t)(address >> 16),
+			     (uint8_t)(address >> 8), (uint8_t)address };
+	const struct changeset_record r = { .owner = many,
+					    .rdata = rdata,
+					    .ttl = ttl,
+					    .type = DNS_TYPE_A,
+					    .rdata_bytes = sizeof(rdata),
+					    .op = (uint8_t)op };
+
+	assert_int_equal(changeset_put(set, &r), 0);
+}
+
+/* A zone with @n addresses at a.z, the first of them @from. */
+static struct zone *zone_with_many(uint32_t from, unsigned n)
+{
+	size_t bytes;
+	char *text;
+	FILE *f = open_memstream(&text, &bytes);
+	struct zone *z;
+
+	fprintf(f, "$TTL 300\n@ SOA a h 1 2 3 4 5\n@ NS a\nb A 192.0.2.1\n");
+	for (uint32_t i = from; i < from + n; i++)
+		fprintf(f, "a A 10.%u.%u.%u\n", i >> 16, i >> 8 & 255, i & 255);
+	fclose(f);
+	z = zone_of("z", text);
+	free(text);
+	return z;
+}
+
+/* In no order: half of them go, as many come. */
+static void test_many_of_one_rrset(void **state)
+{
+	struct zone *from = zone_with_many(0, N_MANY), *to = zone_with_many(N_MANY / 2, N_MANY), *z;
+	struct changeset set = { 0 };
+	struct zone_error err;
+	struct zone_edit *e;
+
+	(void)state;
+	for (unsigned i = 0; i < N_MANY / 2; i++)
+		put_address(&set, CHANGESET_REMOVE, 0x0a000000 + i * 7 % (N_MANY / 2), 300);
+	for (unsigned i = 0; i < N_MANY / 2; i++)
+		put_address(&set, CHANGESET_ADD, 0x0a000000 + N_MANY + i * 7 % (N_MANY / 2), 300);
+	assert_int_equal(zone_edit_begin(&e, from), 0);
+	assert_int_equal(zone_edit_apply(e, &set, &err), 0);
+	assert_int_equal(zone_edit_finish(e, &z, NULL, &err), 0);
+	assert_same(z, to);
+	changeset_fini(&set);
+	zone_unref(z);
+	zone_unref(from);
+	zone_unref(to);
+}
+
+/* Of a.z, which has 10.0.0.0 to 10.0.0.3 with TTL 300, record by record: +address, -address, /TTL. */
+static const struct {
+	const char *name;
+	struct {
+		char op;
+		uint8_t address;
+		uint16_t ttl;
+	} records[4];
+	const char *why; /* NULL: it can be applied */
+} sets[] = {
+	{ "new ones", { { '+', 9, 300 }, { '+', 8, 300 } }, NULL },
+	{ "the same twice", { { '+', 8, 300 }, { '+', 9, 300 }, { '+', 8, 300 } }, "there already" },
+	{ "one that is there", { { '+', 8, 300 }, { '+', 2, 300 } }, "there already" },
+	{ "the first is there, with another TTL", { { '+', 2, 60 }, { '+', 8, 60 } }, NULL },
+	{ "the second is there, with another TTL",
+	  { { '+', 8, 60 }, { '+', 2, 60 } },
+	  "there already" },
+	{ "two TTLs", { { '+', 8, 60 }, { '+', 2, 70 } }, NULL },
+	{ "all go", { { '-', 3, 0 }, { '-', 0, 0 }, { '-', 2, 0 }, { '-', 1, 0 } }, NULL },
+	{ "one goes twice", { { '-', 3, 0 }, { '-', 0, 0 }, { '-', 3, 0 } }, "is not there" },
+	{ "one that is not there", { { '-', 3, 0 }, { '-', 8, 0 } }, "is not there" },
+	{ "gone and there again",
+	  { { '-', 3, 0 }, { '-', 2, 0 }, { '+', 3, 60 }, { '+', 2, 60 } },
+	  NULL },
+};
+
+static struct zone *one_by_one(struct zone *base, const struct changeset *set)
+{
+	struct changeset_record r;
+	struct zone_error err;
+	struct zone_edit *e;
+	struct zone *z;
+	size_t at = 0;
+
+	assert_int_equal(zone_edit_begin(&e, base), 0);
+	while (changeset_next(set, &at, &r))
+		assert_int_equal(
+			r.op == CHANGESET_ADD ?
+				zone_edit_add(e, r.owner, r.type, r.ttl, r.rdata, r.rdata_bytes) :
+				zone_edit_remove(e, r.owner, r.type, r.rdata, r.rdata_bytes),
+			0);
+	assert_int_equal(zone_edit_finish(e, &z, NULL, &err), 0);
+	return z;
+}
+
+static void test_sets_of_one_rrset(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < sizeof(sets) / sizeof(sets[0]); i++) {
+		struct zone *base = zone_with_many(0, 4), *together, *each;
+		struct changeset set = { 0 };
+		struct zone_error err;
+		struct zone_edit *e;
+
+		print_message("  %s\n", sets[i].name);
+		for (unsigned k = 0; k < 4 && sets[i].records[k].op; k++)
+			put_address(&set,
+				    sets[i].records[k].op == '+' ? CHANGESET_ADD : CHANGESET_REMOVE,
+				    0x0a000000 + sets[i].records[k].address,
+				    sets[i].records[k].ttl);
+		assert_int_equal(zone_edit_begin(&e, base), 0);
+		assert_int_equal(zone_edit_apply(e, &set, &err), sets[i].why ? ERR_ZONE : 0);
+		if (sets[i].why) {
+			assert_non_null(strstr(err.sentence, sets[i].why));
+			zone_edit_cancel(e);
+		} else {
+			assert_int_equal(zone_edit_finish(e, &together, NULL, &err), 0);
+			each = one_by_one(base, &set);
+			assert_same(together, each);
+			zone_unref(together);
+			zone_unref(each);
+		}
+		changeset_fini(&set);
+		zone_unref(base);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_many_of_one_rrset),
+		cmocka_unit_test(test_sets_of_one_rrset),
 		cmocka_unit_test(test_programs),
 		cmocka_unit_test(test_cut_in_chain),
 		cmocka_unit_test(test_series),
