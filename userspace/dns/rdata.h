@@ -77,8 +77,8 @@ struct rdata_layout {
 };
 
 /*
- * For those who compress or expand the names: RD_SEND, RD_RECEIVE, RD_EXPAND. No names: the data is octets for this use,
- * whatever its type. Pure.
+ * For those who compress or expand the names: RD_SEND, RD_RECEIVE, RD_EXPAND; RD_KEEP: for those who read them. No names:
+ * the data is octets for this use, whatever its type. Pure.
  */
 struct rdata_layout rdata_layout(uint16_t type, enum rdata_names use);
 

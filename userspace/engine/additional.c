@@ -3,21 +3,20 @@
 
 #include "base/wire.h"
 #include "dns/name.h"
+#include "dns/rdata.h"
 #include "engine/dnssec.h"
 
 int additional_target_offset(uint16_t type)
 {
 	switch (type) {
 	case DNS_TYPE_NS:
-		return 0;
 	case DNS_TYPE_MX:
 	case DNS_TYPE_KX:
 	case DNS_TYPE_AFSDB:
+	case DNS_TYPE_SRV:
 	case DNS_TYPE_SVCB:
 	case DNS_TYPE_HTTPS:
-		return 2;
-	case DNS_TYPE_SRV:
-		return 6;
+		return rdata_layout(type, RD_KEEP).front_bytes;
 	default:
 		return -1;
 	}
