@@ -93,6 +93,7 @@ static const struct shape malformed[] = {
 	{ "GPOS", DNS_TYPE_GPOS, B("\1a\1b"), BAD },
 	{ "LOC", DNS_TYPE_LOC, B("\0\1\2"), BAD },
 	{ "LOC, a size", DNS_TYPE_LOC, B("\0\xa0\0\0\x80\0\0\0\x80\0\0\0\0\0\0\0"), BAD },
+	{ "LOC, a precision", DNS_TYPE_LOC, B("\0\0\0\x1a\x80\0\0\0\x80\0\0\0\0\0\0\0"), BAD },
 	{ "LOC, a latitude", DNS_TYPE_LOC, B("\0\0\0\0\0\0\0\0\x80\0\0\0\0\0\0\0"), BAD },
 	{ "NXT", DNS_TYPE_NXT, B("\0\x80"), BAD },
 	{ "CERT", DNS_TYPE_CERT, B("\0\1\0\1"), BAD },

@@ -329,6 +329,51 @@ static void test_rows(void **state)
 		check_row(&rows[i], &limits);
 }
 
+/* Names of data that point back, by types that no new server compresses, too: RFC 3597 section 4. */
+static void test_pointers_in_data(void **state)
+{
+	static const struct {
+		uint16_t type;
+		uint16_t n_before; /* octets before the first name */
+		uint16_t n_names;
+		const char *answer;
+	} types[] = {
+		{ DNS_TYPE_NS, 0, 1, "a.x. 60 IN NS a.x.\n" },
+		{ DNS_TYPE_DNAME, 0, 1, "a.x. 60 IN DNAME a.x.\n" },
+		{ DNS_TYPE_KX, 2, 1, "a.x. 60 IN KX 0 a.x.\n" },
+		{ DNS_TYPE_SRV, 6, 1, "a.x. 60 IN SRV 0 0 0 a.x.\n" },
+		{ DNS_TYPE_PX, 2, 2, "a.x. 60 IN PX 0 a.x. a.x.\n" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
+		uint8_t wire[64] =
+			"\0\0\x81\x80\0\1\0\1\0\0\0\0\1a\1x\0\0\0\0\1\xc0\x0c\0\0\0\1\0\0\0\x3c";
+		uint8_t folded[NAME_FOLDED_BYTES] = "\1a\1x";
+		const struct convert_question question = { folded, types[i].type, false };
+		uint16_t n_rdata = (uint16_t)(types[i].n_before + 2 * types[i].n_names);
+		struct convert_source from;
+		struct cache_answer a;
+		uint32_t ttl_s;
+		ldns_pkt *pkt;
+		char *text;
+
+		wire_store_be16(wire + 17, types[i].type);
+		wire_store_be16(wire + 23, types[i].type);
+		wire_store_be16(wire + 31, n_rdata);
+		for (unsigned k = 0; k < types[i].n_names; k++)
+			wire_store_be16(wire + 33 + types[i].n_before + 2 * k, 0xc00c);
+		assert_true(convert_from_wire(&from, wire, 33u + n_rdata));
+		assert_int_equal(convert_answer(&convert, &from, &question, &limits, &a, &ttl_s),
+				 0);
+		pkt = packet_of("a.x.", types[i].type, &a);
+		text = section_text(pkt, LDNS_SECTION_ANSWER);
+		assert_string_equal(text, types[i].answer);
+		free(text);
+		ldns_pkt_free(pkt);
+	}
+}
+
 static void test_floor(void **state)
 {
 	static const struct convert_limits floor = { 3600, 120, 90 };
@@ -431,9 +476,9 @@ static void test_broken(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_rows),       cmocka_unit_test(test_floor),
-		cmocka_unit_test(test_long_chain), cmocka_unit_test(test_large),
-		cmocka_unit_test(test_broken),
+		cmocka_unit_test(test_rows),  cmocka_unit_test(test_pointers_in_data),
+		cmocka_unit_test(test_floor), cmocka_unit_test(test_long_chain),
+		cmocka_unit_test(test_large), cmocka_unit_test(test_broken),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

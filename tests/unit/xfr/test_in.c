@@ -367,17 +367,23 @@ static void test_of_others(void **state)
 	}
 }
 
-/* Pointers into the header, forward, to themselves; a name in data of an unknown type stays as it is. */
+/*
+ * Pointers into the header, forward, to themselves. In data they are followed for the types of RFC 3597 section 4; of an
+ * unknown type it stays as it is.
+ */
 static void test_pointers(void **state)
 {
 	static const struct {
 		uint16_t target, type;
 		enum xfr_in_result result;
+		unsigned n_before; /* octets before the name */
 	} cases[] = {
-		{ 12, DNS_TYPE_NS, XFR_IN_MORE },    { 0, DNS_TYPE_NS, XFR_IN_FORMAT },
-		{ 11, DNS_TYPE_NS, XFR_IN_FORMAT },  { 0x3fff, DNS_TYPE_NS, XFR_IN_FORMAT },
-		{ 12, 65280, XFR_IN_MORE },          { 12, DNS_TYPE_DNAME, XFR_IN_RDATA },
-		{ 12, DNS_TYPE_NSEC, XFR_IN_RDATA },
+		{ 12, DNS_TYPE_NS, XFR_IN_MORE, 0 },    { 0, DNS_TYPE_NS, XFR_IN_FORMAT, 0 },
+		{ 11, DNS_TYPE_NS, XFR_IN_FORMAT, 0 },  { 0x3fff, DNS_TYPE_NS, XFR_IN_FORMAT, 0 },
+		{ 12, 65280, XFR_IN_MORE, 0 },          { 12, DNS_TYPE_DNAME, XFR_IN_RDATA, 0 },
+		{ 12, DNS_TYPE_NSEC, XFR_IN_RDATA, 0 }, { 12, DNS_TYPE_MX, XFR_IN_MORE, 2 },
+		{ 12, DNS_TYPE_SRV, XFR_IN_MORE, 6 },   { 12, DNS_TYPE_KX, XFR_IN_RDATA, 2 },
+		{ 12, DNS_TYPE_SVCB, XFR_IN_RDATA, 2 },
 	};
 
 	(void)state;
@@ -405,8 +411,11 @@ static void test_pointers(void **state)
 									XFR_IN_MORE :
 									XFR_IN_FORMAT);
 			} else {
+				uint8_t rdata[8] = { 0 };
+
+				memcpy(rdata + cases[i].n_before, pointer, 2);
 				made_record(&m, DNS_ANCOUNT_AT, "b.z", cases[i].type, DNS_CLASS_IN,
-					    1, pointer, 2);
+					    1, rdata, cases[i].n_before + 2);
 				assert_int_equal(feed(&in, &m), cases[i].result);
 			}
 			xfr_in_fini(&in);

@@ -499,6 +499,56 @@ static void test_datagram(void **state)
 	free(t);
 }
 
+static unsigned n_times(const uint8_t *octets, size_t n, const char *what, size_t n_what)
+{
+	unsigned found = 0;
+
+	for (size_t i = 0; i + n_what <= n; i++)
+		found += !memcmp(octets + i, what, n_what);
+	return found;
+}
+
+/* RFC 3597 section 4: names in data are compressed for the types of RFC 1035 alone. */
+static void test_compressed_names(void **state)
+{
+	static const char whole[] = "\4mail\5other";
+	static const struct {
+		const char *lines;
+		unsigned n_whole;
+	} rows[] = {
+		{ "a MX 1 mail.other.\na MX 2 mail.other.\n", 1 },
+		{ "a NS mail.other.\na MX 2 mail.other.\n", 1 },
+		{ "a MX 1 mail.other.\na SRV 1 2 3 mail.other.\n", 2 },
+		{ "a RP mail.other. mail.other.\n", 2 },
+		{ "a KX 1 mail.other.\na AFSDB 1 mail.other.\n", 2 },
+	};
+	struct transfer *t = malloc(sizeof(*t));
+	struct xfr_out *out = malloc(sizeof(*out));
+	uint8_t buf[4096];
+
+	(void)state;
+	assert_true(t && out);
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		char text[256];
+		struct zone *z;
+		int n;
+
+		snprintf(text, sizeof(text), ZONE_HEAD "%s", rows[i].lines);
+		z = zone_of("z", text);
+		begin(t, DNS_TYPE_AXFR, 0, false);
+		xfr_out_axfr(out, &t->request, z);
+		n = xfr_out_next(out, buf, sizeof(buf), 1000);
+		assert_true(n > 0 && xfr_out_is_done(out));
+		print_message("  %s", rows[i].lines);
+		assert_int_equal(n_times(buf, (size_t)n, whole, sizeof(whole) - 1),
+				 rows[i].n_whole);
+		end(t, out);
+		zone_free(z);
+	}
+	free(out);
+	free(t);
+}
+
 /* RFC 4034 section 3: a signature's TTL is that of what it covers, whatever the file says. */
 static void test_signature_ttl(void **state)
 {
@@ -557,9 +607,13 @@ static void test_no_room(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_axfr),          cmocka_unit_test(test_ixfr),
-		cmocka_unit_test(test_ixfr_broken),   cmocka_unit_test(test_soa),
-		cmocka_unit_test(test_no_room),       cmocka_unit_test(test_datagram),
+		cmocka_unit_test(test_axfr),
+		cmocka_unit_test(test_ixfr),
+		cmocka_unit_test(test_ixfr_broken),
+		cmocka_unit_test(test_soa),
+		cmocka_unit_test(test_no_room),
+		cmocka_unit_test(test_datagram),
+		cmocka_unit_test(test_compressed_names),
 		cmocka_unit_test(test_signature_ttl),
 	};
 

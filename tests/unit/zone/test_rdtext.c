@@ -187,6 +187,26 @@ static void knows_dates(void **state)
 	}
 }
 
+/* Days that no calendar has, and times that 32 bits do not hold. */
+static void refuses_dates(void **state)
+{
+	static const char *const dates[] = {
+		"19691231235959", "21060207062816", "20230229000000", "21000229000000",
+		"20230431000000", "20231301000000", "20230001000000", "20230100000000",
+		"20230101240000", "20230101006000", "20230101000060",
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(dates) / sizeof(dates[0]); i++) {
+		char line[64];
+
+		snprintf(line, sizeof(line), "A 8 0 0 %s 1 1 . AAAA", dates[i]);
+		print_message("  %s\n", dates[i]);
+		assert_int_equal(rdtext_parse(&rd, DNS_TYPE_RRSIG, line), ERR_RDATA);
+		assert_non_null(strstr(rd.why, "a time from 1970 to 2106"));
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -195,6 +215,7 @@ int main(void)
 		cmocka_unit_test(prints_what_it_reads),
 		cmocka_unit_test(knows_types),
 		cmocka_unit_test(knows_dates),
+		cmocka_unit_test(refuses_dates),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
