@@ -210,6 +210,8 @@ static const struct record_row records[] = {
 	{ "SOA, 136 years", DNS_TYPE_SOA, B("\0\0\0\0\0\0\xff\xff\xff\xff\0\0\0\0\0\0\0\0\0\0\0\0"),
 	  "TYPE6\t\\# 22 000000000000FFFFFFFF000000000000000000000000" },
 	{ "an empty value", DNS_TYPE_CAA, B("\0\1x"), "TYPE257\t\\# 3 000178" },
+	{ "a capital in a tag", DNS_TYPE_CAA, B("\0\1Ax"), "TYPE257\t\\# 4 00014178" },
+	{ "the last capital", DNS_TYPE_CAA, B("\0\1Zx"), "TYPE257\t\\# 4 00015A78" },
 	{ "names with quotes", DNS_TYPE_RP, B("\2a\"\0\1;\0"), "RP\ta\\034. \\059." },
 };
 
