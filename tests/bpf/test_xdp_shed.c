@@ -171,6 +171,28 @@ static void test_share(void **state)
 	}
 }
 
+/* Who has used up its rate limit is dropped as soon as the worker is behind, and who has not goes up. */
+static void test_over_the_rate_limit(void **state)
+{
+	const struct limiter_config limits = { .answers = 1, .slip = 1, .n_readers = 1 };
+	struct xdp_world *w = take(state);
+	struct volley_rrl *rrl = w->maps.limiter.rrl;
+
+	memset(rrl, 0, sizeof(*rrl));
+	memset(w->maps.limiter.loads, 0, VOLLEY_RRL_LINES * sizeof(struct volley_rrl_line));
+	assert_int_equal(limiter_configure(rrl, &limits), 0);
+	rrl->near_cost = 0;
+	memset(rrl->decay, 0xff, sizeof(rrl->decay)); /* time stands still */
+	assert_int_equal(ask_as(w, CLIENT, 1), VOLLEY_HIT_FULL);
+	set_behind(w, LIMIT / 4);
+	expect_miss(w, CLIENT, VOLLEY_DROP_SHARE);
+	expect_miss(w, "198.51.100.8", VOLLEY_UP_MISS);
+	expect_miss(w, "2001:db8:7::7", VOLLEY_UP_MISS);
+	set_behind(w, LIMIT / 4 - 1);
+	expect_miss(w, CLIENT, VOLLEY_UP_MISS);
+	rrl->answer_cost = 0;
+}
+
 static void test_overload(void **state)
 {
 	static const int64_t many[] = { LIMIT, LIMIT + 1, 1ll << 40 };
@@ -308,10 +330,15 @@ static void test_no_socket(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_room),     cmocka_unit_test(test_share),
-		cmocka_unit_test(test_overload), cmocka_unit_test(test_turns),
-		cmocka_unit_test(test_prefixes), cmocka_unit_test(test_salt),
-		cmocka_unit_test(test_not_shed), cmocka_unit_test(test_no_socket),
+		cmocka_unit_test(test_room),
+		cmocka_unit_test(test_share),
+		cmocka_unit_test(test_over_the_rate_limit),
+		cmocka_unit_test(test_overload),
+		cmocka_unit_test(test_turns),
+		cmocka_unit_test(test_prefixes),
+		cmocka_unit_test(test_salt),
+		cmocka_unit_test(test_not_shed),
+		cmocka_unit_test(test_no_socket),
 	};
 
 	return cmocka_run_group_tests(tests, xdp_world_open, xdp_world_close);

@@ -6,6 +6,7 @@
  */
 #include <arpa/inet.h>
 #include <errno.h>
+#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -309,6 +310,60 @@ static void test_one_prefix_floods(void **state)
 	assert_in_range(n_slipped, n_dropped - n_dropped / 20, n_dropped + n_dropped / 20);
 }
 
+/* ---- Side by side ------------------------------------------------------------------------------- */
+
+#define N_THREADS 4
+
+struct asker {
+	pthread_t thread;
+	const struct limiter *limiter;
+	unsigned int n_given;
+};
+
+static void *ask_much(void *arg)
+{
+	static const uint8_t address[4] = { 192, 0, 2, 1 };
+	struct volley_near *near = calloc(1, sizeof(*near));
+	struct asker *asker = arg;
+
+	MUST(near);
+	for (unsigned int i = 0; i < 200000; i++) {
+		const struct limiter_answer a = { .family = AF_INET,
+						  .client = address,
+						  .octets = 100,
+						  .net_id = (uint16_t)i,
+						  .now_ms = START,
+						  .now_s = 1 };
+
+		asker->n_given += limiter_judge(asker->limiter, near, &a) == LIMITER_GIVEN;
+	}
+	free(near);
+	return NULL;
+}
+
+/*
+ * Together they get what one would get, and each at most one more: it may have looked while another added. What three
+ * tries do not add is lost, so each may have a few more; not as much as if each had a limit of its own.
+ */
+static void test_side_by_side(void **state)
+{
+	const struct limiter_config config = { .answers = 65536, .slip = 2, .n_readers = 1 };
+	struct asker askers[N_THREADS] = { 0 };
+	struct fixture *f = *state;
+	unsigned int n = 0;
+
+	configure(f, &config);
+	for (int i = 0; i < N_THREADS; i++) {
+		askers[i].limiter = &f->limiter;
+		assert_int_equal(pthread_create(&askers[i].thread, NULL, ask_much, &askers[i]), 0);
+	}
+	for (int i = 0; i < N_THREADS; i++) {
+		pthread_join(askers[i].thread, NULL);
+		n += askers[i].n_given;
+	}
+	assert_in_range(n, 65536, 65536 + 65536 / 2);
+}
+
 /* ---- What is told ------------------------------------------------------------------------------- */
 
 static unsigned int slips_of(struct fixture *f, uint32_t slip)
@@ -460,6 +515,7 @@ int main(void)
 		TEST(test_who_goes_on_stays_hot),
 		TEST(test_forged_sources),
 		TEST(test_one_prefix_floods),
+		TEST(test_side_by_side),
 		TEST(test_slip),
 		TEST(test_list),
 		TEST(test_exempt),
