@@ -8,6 +8,7 @@ import collections
 import contextlib
 import pathlib
 
+import dns.edns
 import dns.message
 import dns.rcode
 import pytest
@@ -242,6 +243,24 @@ def test_own_device_leaves_the_rest_to_the_kernel(lab, daemon):
         sums = books(daemon)
         assert sums["tx"] == 0 and sums["to_kernel"] >= 10
         assert not sums["malformed"]
+
+
+def padded(octets):
+    query = dns.message.make_query("www.example.com", "A", use_edns=0, payload=1232)
+    empty = len(query.to_wire()) + 4
+    query.use_edns(0, payload=1232, options=[dns.edns.GenericOption(dns.edns.OptionType.PADDING, bytes(octets - empty))])
+    return query.to_wire(max_size=65535)
+
+
+@built
+def test_own_device_and_queries_of_any_length(lab, daemon):
+    """In one frame they are the worker's, in fragments the kernel's, which gets them by the tap."""
+    with owned(lab, daemon):
+        for octets, who in ((1400, "worker"), (5000, "kernel_socket"), (65000, "kernel_socket")):
+            for where in (V4, V6):
+                with Answered(daemon) as one:
+                    answer = dns.message.from_wire(lab.udp_wire(padded(octets), where))
+                assert texts(answer) == WWW and one.by == {who: 1}, (octets, where)
 
 
 @built
