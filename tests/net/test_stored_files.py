@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Files that volleyd has written and that are cut or changed while it is down: noticed, never served."""
+import dns.message
 import dns.rcode
 import pytest
 
 from catalogpeers import CATALOG
 from netlab import CLIENT4, V4, V6, texts, wait_for, write_zone, zone
 from primaries import ZONE, zone_text
+from test_primary import ODD
 from test_secondary import begin, serial as asked_serial
 from test_signing import configure, serial, stop, transferred, verify
 
@@ -139,6 +141,26 @@ def test_harmed_file_of_a_secondary(lab, there, daemon, harm):
     primary.stop()
     daemon.start()
     assert texts(lab.ask(f"n49.{ZONE}")) == ["10.0.0.49"], "by its file"
+
+
+def test_odd_records_of_a_secondary_outlive_its_primary(lab, there, daemon):
+    """Those that have no text, or none that is easily read back: the stored file gives each octet again."""
+    lines = "".join(f"odd-{kind} {kind} \\# {len(octets) // 2} {octets}\n" for kind, octets in ODD.items())
+    primary = there.start("nsd", CLIENT4, algorithm="sha256", text=zone_text(1, lines))
+    begin(daemon, CLIENT4)
+    wait_for("the zone is there", lambda: asked_serial(lab) == 1)
+    wait_for("its file is written", lambda: "serial 1 written to" in daemon.log())
+
+    def answers():  # as octets: dnspython does not read all of them
+        asked = [dns.message.make_query(f"odd-{kind}.{ZONE}", kind, id=1) for kind in ODD]
+        return [lab.udp_wire(query.to_wire()) for query in asked]
+
+    before = answers()
+    assert all(wire[6:8] == b"\0\1" for wire in before)
+    assert daemon.stop() == 0
+    primary.stop()
+    daemon.start()
+    assert answers() == before
 
 
 @pytest.mark.parametrize("harm", [cut, cut_in_line])
