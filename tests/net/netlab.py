@@ -53,7 +53,7 @@ def run(*command, check=True, timeout=30, **kwargs):
     return result
 
 
-def wait_for(what, condition, seconds=10):
+def wait_for(what, condition, seconds=30):
     """Returns what CONDITION returns, as soon as that is true; fails when it never is."""
     end = time.monotonic() + seconds
     while True:
