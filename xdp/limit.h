@@ -47,7 +47,7 @@ static __always_inline int limit_prefix(struct xdp_md *ctx, const struct volley_
 	return -1;
 }
 
-/* Behind the choice of the answer: 0 it is given, 1 TC=1 or BADCOOKIE instead, or nothing: a reason. */
+/* Behind the choice of the answer: as limit_judge(). */
 static __always_inline int limit_check(struct xdp_md *ctx, struct volley_cpu *cpu,
 				       struct volley_rrl *r, struct volley_near *near)
 {

@@ -49,6 +49,8 @@ static void put_daemon(const struct daemon *d, struct metrics_text *out)
 	gauge(out, "workers", "threads that answer", d->crew ? crew_n(d->crew) : 0);
 	gauge(out, "control_cores", "processors of all other threads, not shared with workers",
 	      d->affinity.n_own);
+	gauge(out, "rrl_prefixes_over", "prefixes of clients that are over their rate limit",
+	      rrl_n_limited(d->rrl, clock_coarse_s()));
 	gauge(out, "services", "service addresses that the driver knows", d->n_services);
 	gauge(out, "storage_error", "1 when server.storage cannot be written to",
 	      *d->storage_error != 0);

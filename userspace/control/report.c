@@ -189,6 +189,7 @@ json_t *report_status(struct daemon *d)
 	json_put_int(o, "services", d->n_services);
 	json_object_set_new(o, "zones", count_zones(d));
 	json_object_set_new(o, "recursion", report_recursion(d));
+	json_object_set_new(o, "rrl", rrl_report(d->rrl, clock_coarse_s()));
 	cache_stats_estimate(d->cache, &stats);
 	json_put_int(cache, "size_bytes", stats.sizes.bytes);
 	json_put_int(cache, "used_bytes", stats.used_bytes);
