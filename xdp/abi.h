@@ -556,6 +556,7 @@ struct volley_cpu {
 	__u8 block_is_done; /* the answer is written */
 	__u8 block;         /* what is done with this client: VOLLEY_BLOCK_* */
 	__u8 block_rest[4];
+	__u64 block_hashes[32];
 	__u8 block_masks[32];          /* of groups of lengths: see volley_block_masks() */
 	__u64 samples[VOLLEY_SAMPLES]; /* hashes of keys; the last at n_samples - 1 */
 };

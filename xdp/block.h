@@ -13,10 +13,12 @@
  * A client has up to 129 prefixes. The filter says which of them may be in the table: it has a line for each group of
  * eight lengths and the address's octets before these, and eight bits for the lengths, in three octets of the line
  * (a blocked Bloom filter: Putze, Sanders and Singler, JEA 14, 2009). So a client costs one line for each group, 5 or 17
- * at most, and these loads do not wait for each other; then a probe for each length that is left, the longest first.
+ * at most, and these loads do not wait for each other. For a length that is left two bits more of the same line say
+ * whether the prefix itself may be there; then it is looked for, the longest first.
  *
  *   address    a0 │ a1 │ a2 │ ...              group 2: lengths 16 to 23, found by a0 and a1
  *              └────────┴─► line ─► 3 octets, and-ed: bit 0 for /16, 1 for /17, ... 7 for /23
+ *                             └───► 2 bits, by the address's first 16 to 23 bits
  *
  * A suffix of a name is known by a hash of 64 bits: the sum of its octets times secret numbers, one for each distance
  * from the end. For two different suffixes the chance to be taken for each other is at most 2^-57. So one pass
@@ -178,6 +180,12 @@ VOLLEY_BLOCK_INLINE __u32 volley_block_line(const struct volley_block_head *head
 #define VOLLEY_BLOCK_OCTET2(hash) ((hash) >> 14 & 63)
 #define VOLLEY_BLOCK_OCTET3(hash) ((hash) >> 20 & 63)
 
+/* Two of the line's bits, of a hash of its own: the octet, and the bit in it. */
+#define VOLLEY_BLOCK_FINE1(hash)     ((hash) >> 40 & 63)
+#define VOLLEY_BLOCK_FINE1_BIT(hash) (1u << ((hash) >> 46 & 7))
+#define VOLLEY_BLOCK_FINE2(hash)     ((hash) >> 50 & 63)
+#define VOLLEY_BLOCK_FINE2_BIT(hash) (1u << ((hash) >> 56 & 7))
+
 /* Of what is no prefix, one of the eight bits. */
 #define VOLLEY_BLOCK_BIT(hash) (1u << ((hash) >> 26 & 7))
 
@@ -191,6 +199,25 @@ VOLLEY_BLOCK_INLINE __u32 volley_block_filtered(const struct volley_block_head *
 	return (__u32)(block_load(&line[VOLLEY_BLOCK_OCTET1(hash)]) &
 		       block_load(&line[VOLLEY_BLOCK_OCTET2(hash)]) &
 		       block_load(&line[VOLLEY_BLOCK_OCTET3(hash)]));
+}
+
+/* The hash of a prefix with `more` bits, 0 to 7, behind the octets of its group, whose hash this is; they are `next`. */
+VOLLEY_BLOCK_INLINE __u64 volley_block_fine(__u64 hash, __u64 next, __u32 more)
+{
+	__u64 position = 1ull << more | next >> (8 - more);
+
+	return (hash ^ position) * 0x9e3779b97f4a7c15ull;
+}
+
+/* Whether the two bits are set, so that it may be there. */
+VOLLEY_BLOCK_INLINE int volley_block_is_fine(const struct volley_block_head *head,
+					     const void *filter, __u64 hash, __u64 fine)
+{
+	const __u8 *line =
+		(const __u8 *)filter + (__u64)volley_block_line(head, hash) * VOLLEY_BLOCK_LINE;
+
+	return (block_load(&line[VOLLEY_BLOCK_FINE1(fine)]) & VOLLEY_BLOCK_FINE1_BIT(fine)) &&
+	       (block_load(&line[VOLLEY_BLOCK_FINE2(fine)]) & VOLLEY_BLOCK_FINE2_BIT(fine));
 }
 
 /* The block at a location, or NULL where none can be. */
@@ -276,12 +303,13 @@ VOLLEY_BLOCK_INLINE struct volley_block *volley_block_find(void *table,
 }
 
 /*
- * Of each group of lengths, which of its eight may be in the table for this address: one octet in `masks`. 0: none is.
+ * Of each group of lengths, which of its eight may be in the table for this address: one octet in `masks`, and the
+ * group's hash. 0: none is.
  * `is_ipv6` is known when this is compiled.
  */
 VOLLEY_BLOCK_INLINE __u32 volley_block_masks(const struct volley_block_head *head,
 					     const void *filter, int is_ipv6, __u64 high, __u64 low,
-					     __u8 *masks)
+					     __u8 *masks, __u64 *hashes)
 {
 	const __u64 *keys = head->group_keys[is_ipv6];
 	const __u32 in_use = block_load(&head->groups[is_ipv6]);
@@ -295,6 +323,7 @@ VOLLEY_BLOCK_INLINE __u32 volley_block_masks(const struct volley_block_head *hea
 		if (in_use >> i & 1)
 			mask = volley_block_filtered(head, filter, sum + keys[i]);
 		masks[i] = (__u8)mask;
+		hashes[i] = sum + keys[i];
 		any |= mask;
 		if (i < 16)
 			sum += volley_block_octet(high, low, i) * head->octet_keys[i];

@@ -54,6 +54,7 @@ struct {
 int block_probe(struct volley_cpu *cpu);
 int block_length(struct volley_cpu *cpu, __u32 bits);
 int block_masks(struct volley_cpu *cpu);
+int block_group(struct volley_cpu *cpu, __u32 group);
 int block_choose(struct xdp_md *ctx, struct volley_cpu *cpu, const struct volley_options *o);
 int block_send(struct xdp_md *ctx, struct volley_cpu *cpu, const struct volley_state *state);
 int block_client(struct xdp_md *ctx, struct volley_cpu *cpu, const struct volley_state *state);
@@ -150,9 +151,11 @@ __noinline int block_masks(struct volley_cpu *cpu)
 		return 0;
 	if (cpu->ipv6)
 		return (int)volley_block_masks(head, filter, 1, cpu->block_client[0],
-					       cpu->block_client[1], cpu->block_masks);
+					       cpu->block_client[1], cpu->block_masks,
+					       cpu->block_hashes);
 	__builtin_memset(cpu->block_masks, 0, sizeof(cpu->block_masks)); /* of IPv6's */
-	return (int)volley_block_masks(head, filter, 0, cpu->block_client[0], 0, cpu->block_masks);
+	return (int)volley_block_masks(head, filter, 0, cpu->block_client[0], 0, cpu->block_masks,
+				       cpu->block_hashes);
 }
 
 /* What the block of the client's first `bits` bits says. */
@@ -167,21 +170,50 @@ __noinline int block_length(struct volley_cpu *cpu, __u32 bits)
 	return block_probe(cpu);
 }
 
+/* What the longest block of a group says, of those lengths that the filter has left. */
+__noinline int block_group(struct volley_cpu *cpu, __u32 group)
+{
+	const struct volley_block_head *head;
+	const void *filter;
+	void *table;
+	int bit, action;
+	__u64 next;
+
+	if (!cpu || group >= VOLLEY_BLOCK_GROUPS6)
+		return VOLLEY_BLOCK_NONE;
+	table = block_table_now();
+	if (!table)
+		return VOLLEY_BLOCK_NONE;
+	head = block_chunk(table, VOLLEY_BLOCK_HEAD);
+	filter = block_chunk(table, cpu->ipv6 ? 1 : 0);
+	if (!head || !filter)
+		return VOLLEY_BLOCK_NONE;
+	next = volley_block_octet(cpu->block_client[0], cpu->block_client[1], group & 15);
+	for (bit = BLOCK_GROUP_LENGTHS - 1; bit >= 0; bit--) {
+		__u64 hash = cpu->block_hashes[bounded(group, 31)];
+
+		if (!(cpu->block_masks[bounded(group, 31)] >> bit & 1) ||
+		    !volley_block_is_fine(head, filter, hash,
+					  volley_block_fine(hash, next, (__u32)bit)))
+			continue;
+		action = block_length(cpu, group * BLOCK_GROUP_LENGTHS + (__u32)bit);
+		if (action)
+			return action;
+	}
+	return VOLLEY_BLOCK_NONE;
+}
+
 /* The longest prefix of those that the filter has left. */
 static __always_inline int block_longest(struct volley_cpu *cpu)
 {
-	int group, bit, action;
+	int group, action;
 
 	for (group = VOLLEY_BLOCK_GROUPS6 - 1; group >= 0; group--) {
 		if (!cpu->block_masks[group])
 			continue;
-		for (bit = BLOCK_GROUP_LENGTHS - 1; bit >= 0; bit--) {
-			if (!(cpu->block_masks[group] >> bit & 1))
-				continue;
-			action = block_length(cpu, (__u32)(group * BLOCK_GROUP_LENGTHS + bit));
-			if (action)
-				return action;
-		}
+		action = block_group(cpu, (__u32)group);
+		if (action)
+			return action;
 	}
 	return VOLLEY_BLOCK_NONE;
 }
@@ -416,8 +448,10 @@ __noinline int block_send(struct xdp_md *ctx, struct volley_cpu *cpu,
 static __always_inline int block_turn(struct xdp_md *ctx, struct volley_cpu *cpu,
 				      const struct volley_state *state)
 {
-	int reason = block_question(cpu);
+	int reason = -1;
 
+	if (cpu->block || (cpu->block_kinds & ~VOLLEY_BLOCKS_PREFIXES))
+		reason = block_question(cpu);
 	if (reason >= 0 || !cpu->block)
 		return reason;
 	reason = block_choose(ctx, cpu, &state->options[cpu->options_at & 1]);

@@ -73,6 +73,20 @@ static __always_inline void put_back4(struct xdp_md *ctx, __u32 at)
 	*(__u32 *)(data + at) = *(const __u32 *)&frame[at];
 }
 
+/* 1.0.0.0 to 64.255.255.255, or within 2000::/3. */
+static __always_inline void draw_source(struct xdp_md *ctx)
+{
+	__u64 drawn = bpf_get_prandom_u32() | (__u64)bpf_get_prandom_u32() << 32;
+	__u8 *to = (void *)(long)ctx->data + (config.source_offset & 127);
+
+	if ((void *)(to + 8) > (void *)(long)ctx->data_end)
+		return;
+	if (config.ipv6)
+		*(__u64 *)to = (drawn & ~0xffull) | 0x20 | (drawn & 0x1f);
+	else
+		*(__u32 *)to = ((__u32)drawn & ~0xffu) | (1 + ((__u32)drawn & 0x3f));
+}
+
 static __always_inline void make_query(struct xdp_md *ctx)
 {
 	__u32 name = config.name_offset;
@@ -95,6 +109,8 @@ static __always_inline void make_query(struct xdp_md *ctx)
 	if (name > FRONT_FRAME_MAX || (void *)(to + name + 8) > (void *)(long)ctx->data_end)
 		return;
 	*(__u64 *)(to + name) = front_label(config.first + number);
+	if (config.source_offset)
+		draw_source(ctx);
 }
 
 SEC("xdp")

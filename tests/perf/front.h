@@ -22,6 +22,8 @@ struct front_config {
 	__u32 tail_offset; /* behind the question; frame_bytes, or at least 8 octets before it */
 	__u32 first;       /* numbers first to first + n - 1 are drawn, of 28 bits */
 	__u32 n;
+	__u32 source_offset; /* of the client's address, if that is drawn, too; 0: it stays */
+	__u32 ipv6;
 };
 
 /* The number as a label of 7 letters from a to p, the lowest 4 bits first. */

@@ -140,6 +140,7 @@ struct spot {
 	int filter; /* 0: IPv4; 1: the others */
 	uint32_t group;
 	uint64_t hash;
+	uint64_t fine; /* of a prefix */
 	uint32_t bit;
 };
 
@@ -158,25 +159,28 @@ static struct spot spot_of(const struct volley_block_head *head, const struct vo
 	for (uint32_t i = 0; i < s.group; i++)
 		sum += volley_block_octet(key->high, key->low, i) * head->octet_keys[i];
 	s.hash = sum + head->group_keys[s.filter][s.group];
+	s.fine = volley_block_fine(s.hash, volley_block_octet(key->high, key->low, s.group & 15),
+				   bits % 8);
 	s.bit = 1u << bits % 8;
 	return s;
 }
 
-/* One of the three octets: sets or clears the bit in it where that changes. */
-static void count_bit(struct block_table *t, const struct spot *s, uint64_t octet, bool is_added)
+/* Sets or clears a bit of an octet where that changes. */
+static void count_bit(struct block_table *t, const struct spot *s, uint64_t octet, uint32_t bit,
+		      bool is_added)
 {
 	size_t at = (size_t)volley_block_line(t->head, s->hash) * VOLLEY_BLOCK_LINE + octet;
 	uint8_t *filter = block_chunk(t->memory, (uint32_t)s->filter);
-	uint8_t *count = &t->counts[s->filter][at * 8 + (uint32_t)__builtin_ctz(s->bit)];
+	uint8_t *count = &t->counts[s->filter][at * 8 + (uint32_t)__builtin_ctz(bit)];
 	uint8_t old = filter[at];
 
 	if (*count == COUNT_MAX) /* it is not known any more by how many, and stays */
 		return;
 	*count = (uint8_t)(is_added ? *count + 1 : *count - 1);
 	if (is_added && *count == 1)
-		__atomic_store_n(&filter[at], (uint8_t)(old | s->bit), __ATOMIC_RELAXED);
+		__atomic_store_n(&filter[at], (uint8_t)(old | bit), __ATOMIC_RELAXED);
 	if (!*count)
-		__atomic_store_n(&filter[at], (uint8_t)(old & ~s->bit), __ATOMIC_RELAXED);
+		__atomic_store_n(&filter[at], (uint8_t)(old & ~bit), __ATOMIC_RELAXED);
 }
 
 static void count_group(struct block_table *t, const struct spot *s, bool is_added)
@@ -197,12 +201,17 @@ static void count(struct block_table *t, const struct volley_block_key *key, boo
 	const struct spot s = spot_of(t->head, key);
 
 	if (kind != VOLLEY_BLOCK_TYPE) {
-		count_bit(t, &s, VOLLEY_BLOCK_OCTET1(s.hash), is_added);
-		count_bit(t, &s, VOLLEY_BLOCK_OCTET2(s.hash), is_added);
-		count_bit(t, &s, VOLLEY_BLOCK_OCTET3(s.hash), is_added);
+		count_bit(t, &s, VOLLEY_BLOCK_OCTET1(s.hash), s.bit, is_added);
+		count_bit(t, &s, VOLLEY_BLOCK_OCTET2(s.hash), s.bit, is_added);
+		count_bit(t, &s, VOLLEY_BLOCK_OCTET3(s.hash), s.bit, is_added);
 	}
-	if (kind == VOLLEY_BLOCK_PREFIX4 || kind == VOLLEY_BLOCK_PREFIX6)
+	if (kind == VOLLEY_BLOCK_PREFIX4 || kind == VOLLEY_BLOCK_PREFIX6) {
+		count_bit(t, &s, VOLLEY_BLOCK_FINE1(s.fine), VOLLEY_BLOCK_FINE1_BIT(s.fine),
+			  is_added);
+		count_bit(t, &s, VOLLEY_BLOCK_FINE2(s.fine), VOLLEY_BLOCK_FINE2_BIT(s.fine),
+			  is_added);
 		count_group(t, &s, is_added);
+	}
 	t->n = is_added ? t->n + 1 : t->n - 1;
 	t->n_of[kind] += is_added ? 1 : -1u;
 }

@@ -33,11 +33,21 @@ void blocks_count(const struct blocks *b, struct volley_block *block)
 	__atomic_fetch_add(list ? &b->met->of[list] : &block->met, 1, __ATOMIC_RELAXED);
 }
 
-/* The longest prefix of those that the filter has left. */
-static struct blocks_verdict probe_lengths(const struct blocks *b, const uint8_t *masks,
+/* What the filter has left of an address's lengths. */
+struct lengths {
+	const void *filter;
+	uint8_t masks[VOLLEY_BLOCK_GROUPS6];
+	__u64 hashes[VOLLEY_BLOCK_GROUPS6];
+};
+
+/* The longest prefix of a group. */
+static struct blocks_verdict probe_lengths(const struct blocks *b, const struct lengths *l,
 					   uint32_t group, const struct volley_block_key *whole,
 					   uint32_t now_s)
 {
+	const struct volley_block_head *head = block_chunk(b->table, VOLLEY_BLOCK_HEAD);
+	const uint64_t hash = l->hashes[group];
+	const uint64_t next = volley_block_octet(whole->high, whole->low, group & 15);
 	struct blocks_verdict v = { 0 };
 
 	for (uint32_t n = 8; n-- > 0 && !v.action;) {
@@ -48,7 +58,8 @@ static struct blocks_verdict probe_lengths(const struct blocks *b, const uint8_t
 			.kind_bits = (whole->kind_bits & 0xff) | bits << 8,
 		};
 
-		if (masks[group] >> n & 1)
+		if (l->masks[group] >> n & 1 &&
+		    volley_block_is_fine(head, l->filter, hash, volley_block_fine(hash, next, n)))
 			v = probe(b, &key, now_s);
 	}
 	return v;
@@ -61,8 +72,8 @@ struct blocks_verdict blocks_client(const struct blocks *b, uint8_t family, cons
 	const struct volley_block_head *head = block_chunk(b->table, VOLLEY_BLOCK_HEAD);
 	struct blocks_verdict v = { 0 };
 	bool is_ipv6 = family == AF_INET6;
-	uint8_t masks[VOLLEY_BLOCK_GROUPS6];
 	struct volley_block_key whole;
+	struct lengths l;
 	uint32_t any;
 
 	if (!(b->kinds & VOLLEY_BLOCKS_PREFIXES))
@@ -72,15 +83,16 @@ struct blocks_verdict blocks_client(const struct blocks *b, uint8_t family, cons
 		address += sizeof(mapped);
 	}
 	whole = block_key_prefix(is_ipv6, address, is_ipv6 ? 128 : 32);
-	any = is_ipv6 ? volley_block_masks(head, block_chunk(b->table, 1), 1, whole.high, whole.low,
-					   masks) :
-			volley_block_masks(head, block_chunk(b->table, 0), 0, whole.high, 0, masks);
+	l.filter = block_chunk(b->table, is_ipv6);
+	any = is_ipv6 ? volley_block_masks(head, l.filter, 1, whole.high, whole.low, l.masks,
+					   l.hashes) :
+			volley_block_masks(head, l.filter, 0, whole.high, 0, l.masks, l.hashes);
 	if (!any)
 		return v;
 	for (uint32_t group = is_ipv6 ? VOLLEY_BLOCK_GROUPS6 : VOLLEY_BLOCK_GROUPS4;
 	     group-- > 0 && !v.action;)
-		if (masks[group])
-			v = probe_lengths(b, masks, group, &whole, now_s);
+		if (l.masks[group])
+			v = probe_lengths(b, &l, group, &whole, now_s);
 	v.is_client = true;
 	return v;
 }

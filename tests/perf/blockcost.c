@@ -1,0 +1,312 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * blockcost [--blocks N] [--repeat N] [--rounds N] [--changes N]
+ *
+ * What blocks cost a hit of a client that is not blocked: ns per packet by BPF_PROG_TEST_RUN, names and clients drawn at
+ * random (front.bpf.c). In turns, in each round:
+ *
+ *   reflect          the reflector, which looks at nothing
+ *   none             nothing is blocked
+ *   few              100 prefixes
+ *   many             N prefixes of mixed lengths, IPv4 /8 to /32 and IPv6 /16 to /128
+ *   many, changing   the same, while another processor adds and removes --changes prefixes a second
+ *
+ * All blocks say `allow`, so that each query is a hit. Of each length they cover a 64th of all addresses at most. Printed:
+ * medians of the differences within a round, and how long all took to be added.
+ */
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <getopt.h>
+#include <linux/bpf.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/clock.h"
+#include "bpf/block_map.h"
+#include "cache/cache.h"
+#include "engine/block_table.h"
+#include "tests/lib/bpfmaps.h"
+#include "tests/lib/draw.h"
+#include "tests/perf/front.h"
+#include "tests/perf/query.h"
+#include "tests/perf/stock.h"
+#include "front.skel.h"
+#include "reflect.skel.h"
+
+#define ROUNDS_CAP 201
+#define ENTRIES    10000u
+#define FRAME_CAP  2048
+#define FEW        100u
+
+enum target { REFLECT, NONE, FEW_BLOCKS, MANY, CHANGING, N_TARGETS };
+static const char *const names[N_TARGETS] = { "reflect", "none", "few", "many", "many, changing" };
+
+struct table {
+	struct block_table table;
+	void *memory;
+	int fd;
+};
+
+struct bench {
+	struct bpfmaps maps;
+	struct cache *cache;
+	struct reflect_bpf *reflect;
+	struct front_bpf *front;
+	struct volley_block_head secrets;
+	struct table few, many;
+	uint32_t n_blocks, repeat, changes;
+	unsigned int rounds;
+	bool ipv6;
+	uint8_t frame[FRAME_CAP];
+	size_t frame_bytes;
+	uint32_t ns[N_TARGETS][ROUNDS_CAP];
+	bool stops;
+};
+
+static void must(bool holds, const char *what)
+{
+	if (holds)
+		return;
+	fprintf(stderr, "blockcost: %s: %s\n", what, strerror(errno));
+	exit(1);
+}
+
+/* ---- Blocks ------------------------------------------------------------------------------------- */
+
+static void draw_octets(uint8_t octets[16], bool ipv6)
+{
+	for (int i = 0; i < 16; i++)
+		octets[i] = (uint8_t)draw(256);
+	octets[0] = ipv6 ? 0x20 | (octets[0] & 0x1f) : (uint8_t)(1 + octets[0] % 64);
+}
+
+/* Bits, so that shorter ones are as many as cover a 64th. */
+static unsigned int draw_bits(bool ipv6, uint32_t n)
+{
+	const unsigned int first = ipv6 ? 16 : 8, last = ipv6 ? 128 : 32;
+	const uint64_t share = n / (last - first + 1) + 1;
+	unsigned int bits;
+
+	do
+		bits = first + draw(last - first + 1);
+	while (bits < 32 && draw(1000000) > 1000000 * ((1ull << bits) >> (ipv6 ? 9 : 8)) / share);
+	return bits;
+}
+
+static bool add_one(struct table *t, bool ipv6, uint32_t n)
+{
+	uint8_t octets[16];
+	struct volley_block_key key;
+	uint64_t rule;
+
+	draw_octets(octets, ipv6);
+	key = block_key_prefix(ipv6, octets, draw_bits(ipv6, n));
+	rule = volley_block_rule(VOLLEY_NEVER, key.kind_bits, VOLLEY_BLOCK_ALLOW, 1);
+	return !block_table_set(&t->table, &key, rule);
+}
+
+static void open_table(struct bench *b, struct table *t, uint32_t n)
+{
+	uint32_t cap = n + n / 4 + BLOCK_TABLE_MIN, chunks = block_table_chunks(cap);
+	uint64_t start = clock_ns();
+
+	t->fd = block_map_make(chunks, &t->memory);
+	must(t->fd >= 0, "a map of blocks");
+	must(!block_table_init(&t->table, t->memory, cap, &b->secrets), "a table");
+	while (t->table.n < n)
+		add_one(t, t->table.n % 2, n / 2);
+	printf("%u blocks added in %.3f s, in %u MiB\n", n,
+	       (double)(clock_ns() - start) / CLOCK_NS_PER_S, chunks * 2);
+}
+
+static void choose(struct bench *b, const struct table *t)
+{
+	b->maps.memory.state->blocks.kinds = 0;
+	if (!t)
+		return;
+	must(!block_map_put(bpfmaps_map_fd(&b->maps, "volley_blocks"), t->fd), "volley_blocks");
+	b->maps.memory.state->blocks.kinds = VOLLEY_BLOCKS_PREFIXES;
+}
+
+/* Half of them add, half remove; a place is used again a second later. */
+static void *change(void *arg)
+{
+	struct bench *b = arg;
+	struct volley_block_key keys[64];
+	const struct timespec pause = { .tv_nsec = (long)(1000000000ull * 128 / b->changes) };
+	uint8_t octets[16];
+
+	while (!__atomic_load_n(&b->stops, __ATOMIC_ACQUIRE)) {
+		for (int i = 0; i < 64; i++) {
+			draw_octets(octets, i % 2);
+			keys[i] = block_key_prefix(i % 2, octets, i % 2 ? 64 : 32);
+			must(!block_table_set(&b->many.table, &keys[i],
+					      volley_block_rule(VOLLEY_NEVER, keys[i].kind_bits,
+								VOLLEY_BLOCK_ALLOW, 1)),
+			     "a change");
+		}
+		for (int i = 0; i < 64; i++)
+			block_table_remove(&b->many.table, &keys[i]);
+		if (block_table_retire(&b->many.table))
+			block_table_reclaim(&b->many.table);
+		nanosleep(&pause, NULL);
+	}
+	return NULL;
+}
+
+/* ---- Measuring ---------------------------------------------------------------------------------- */
+
+static void open_front(struct bench *b)
+{
+	static const uint8_t mac[ETH_ALEN] = { 2, 0, 0, 0, 0, 0x53 };
+	uint8_t name[256];
+	struct query q = { .ipv6 = b->ipv6, .qtype = 1, .name = name, .from_port = 12345 };
+	int fds[FRONT_TARGETS];
+
+	stock_name(name, &stock_kinds[0], 0);
+	memcpy(q.to_mac, mac, ETH_ALEN);
+	memcpy(q.from_mac, mac, ETH_ALEN);
+	if (b->ipv6)
+		memcpy(q.to, (uint8_t[16]){ 0x20, 1, 0xd, 0xb8, [15] = 0x53 }, 16);
+	else
+		memcpy(q.to, (uint8_t[16]){ 192, 0, 2, 53 }, 16);
+	q.from[0] = b->ipv6 ? 0x20 : 1;
+	b->frame_bytes = query_frame(b->frame, FRONT_FRAME_MAX, &q);
+	b->front = front_bpf__open();
+	must(b->front != NULL, "front");
+	b->front->rodata->config = (struct front_config){
+		.frame_bytes = (uint32_t)b->frame_bytes,
+		.name_offset = (uint32_t)query_dns_offset(b->ipv6) + 12,
+		.tail_offset = (uint32_t)b->frame_bytes,
+		.n = ENTRIES,
+		.source_offset = b->ipv6 ? 22 : 26,
+		.ipv6 = b->ipv6,
+	};
+	memcpy(b->front->data->frame, b->frame, b->frame_bytes);
+	must(!front_bpf__load(b->front), "front");
+	fds[0] = bpf_program__fd(b->front->progs.empty);
+	fds[1] = bpf_program__fd(b->reflect->progs.reflect);
+	fds[2] = b->maps.prog_fd;
+	for (uint32_t i = 0; i < FRONT_TARGETS; i++)
+		must(!bpf_map_update_elem(bpf_map__fd(b->front->maps.targets), &i, &fds[i],
+					  BPF_ANY),
+		     "targets");
+}
+
+static uint32_t run(struct bench *b, enum target target, uint32_t repeat)
+{
+	uint8_t out[FRAME_CAP];
+	LIBBPF_OPTS(bpf_test_run_opts, opts, .data_in = b->frame,
+		    .data_size_in = (uint32_t)b->frame_bytes, .data_out = out,
+		    .data_size_out = FRAME_CAP, .repeat = (int)repeat);
+	const struct bpf_program *program = target == REFLECT ? b->front->progs.front_reflect :
+								b->front->progs.front_volley;
+
+	b->front->bss->home = 0;
+	must(!bpf_prog_test_run_opts(bpf_program__fd(program), &opts), "a test run");
+	must(opts.retval == XDP_TX, "it was not answered");
+	return opts.duration;
+}
+
+static void measure(struct bench *b, enum target target, unsigned int round)
+{
+	pthread_t thread;
+
+	choose(b, target == FEW_BLOCKS                 ? &b->few :
+		  target == MANY || target == CHANGING ? &b->many :
+							 NULL);
+	b->stops = false;
+	if (target == CHANGING)
+		must(!pthread_create(&thread, NULL, change, b), "a thread");
+	run(b, target, b->repeat / 8);
+	b->ns[target][round] = run(b, target, b->repeat);
+	__atomic_store_n(&b->stops, true, __ATOMIC_RELEASE);
+	if (target == CHANGING)
+		pthread_join(thread, NULL);
+}
+
+static int compare(const void *a, const void *b)
+{
+	int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+static int32_t median_above(const struct bench *b, enum target target, enum target base)
+{
+	int32_t values[ROUNDS_CAP];
+
+	for (unsigned int i = 0; i < b->rounds; i++)
+		values[i] = (int32_t)b->ns[target][i] - (int32_t)b->ns[base][i];
+	qsort(values, b->rounds, sizeof(values[0]), compare);
+	return values[b->rounds / 2];
+}
+
+static void bench_family(struct bench *b)
+{
+	open_front(b);
+	for (unsigned int round = 0; round < b->rounds; round++)
+		for (int target = 0; target < N_TARGETS; target++)
+			measure(b, (enum target)target, round);
+	printf("%s, ns above the reflector:", b->ipv6 ? "IPv6" : "IPv4");
+	for (int target = 1; target < N_TARGETS; target++)
+		printf("  %s %d", names[target], median_above(b, (enum target)target, REFLECT));
+	printf("; many above none %d; changing above many %d\n", median_above(b, MANY, NONE),
+	       median_above(b, CHANGING, MANY));
+	front_bpf__destroy(b->front);
+}
+
+static void read_options(struct bench *b, int argc, char **argv)
+{
+	static const struct option options[] = { { "blocks", required_argument, NULL, 'b' },
+						 { "repeat", required_argument, NULL, 'r' },
+						 { "rounds", required_argument, NULL, 'n' },
+						 { "changes", required_argument, NULL, 'c' },
+						 { NULL, 0, NULL, 0 } };
+	int c;
+
+	while ((c = getopt_long(argc, argv, "", options, NULL)) != -1) {
+		uint32_t n = optarg ? (uint32_t)atoi(optarg) : 0;
+
+		must(n > 0, "a number is wanted");
+		if (c == 'b')
+			b->n_blocks = n;
+		else if (c == 'r')
+			b->repeat = n;
+		else if (c == 'n')
+			b->rounds = n < ROUNDS_CAP ? n : ROUNDS_CAP;
+		else if (c == 'c')
+			b->changes = n;
+	}
+}
+
+int main(int argc, char **argv)
+{
+	static struct bench b = {
+		.n_blocks = 1000000, .repeat = 200000, .rounds = 15, .changes = 1000
+	};
+	struct cache_sizes sizes;
+	bool adopted;
+
+	read_options(&b, argc, argv);
+	must(!cache_sizes_plan(&sizes, stock_budget(&stock_kinds[0], ENTRIES), 0), "sizes");
+	must(!bpfmaps_open(&b.maps, &sizes), "the program");
+	must(!cache_new(&b.cache, &b.maps.memory, &adopted), "the cache");
+	stock_configure(cache_state(b.cache));
+	must(!stock_fill(b.cache, &stock_kinds[0], ENTRIES), "answers");
+	b.reflect = reflect_bpf__open_and_load();
+	must(b.reflect != NULL, "the reflector");
+	must(!block_table_secrets(&b.secrets), "random numbers");
+	open_table(&b, &b.few, FEW);
+	open_table(&b, &b.many, b.n_blocks);
+	for (int family = 0; family < 2; family++) {
+		b.ipv6 = family;
+		bench_family(&b);
+	}
+	return 0;
+}
