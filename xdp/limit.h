@@ -122,7 +122,10 @@ __noinline int limit_judge(struct xdp_md *ctx, struct volley_cpu *cpu, struct vo
 	if (!cpu || !r || client_of(ctx, cpu) >= 0)
 		return -1;
 	if (r->has_exempt) {
-		views = bpf_map_lookup_elem(&volley_clients, &cpu->client);
+		/* Linux 6.1 takes no key from the memory of a global function's argument. */
+		const struct volley_client key = cpu->client;
+
+		views = bpf_map_lookup_elem(&volley_clients, &key);
 		if (views && *views & VOLLEY_CLIENT_EXEMPT) {
 			cpu->rrl_carry = 0;
 			cpu->rrl_exempt++;

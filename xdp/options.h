@@ -5,8 +5,8 @@
  *   query    OPT │ options: where COOKIE lies, whether NSID is there      question.h: options_note()
  *   answer   body │ OPT │ COOKIE, 28 octets │ NSID                        options_make(), options_write()
  *
- * A query without these takes one branch for them. Both functions are global: the verifier looks at each
- * once, by itself, and they have a stack of their own. What is unusual goes up.
+ * A query without these takes one branch for each step. options_make() is a global function: the verifier looks at it
+ * once, by itself, and it has a stack of its own. What is unusual goes up.
  */
 #ifndef VOLLEY_XDP_OPTIONS_H
 #define VOLLEY_XDP_OPTIONS_H
@@ -25,9 +25,9 @@
 #define COOKIE_WHOLE       24
 #define COOKIE_LEAST       16
 #define COOKIE_MOST        40
+#define NSID_WORDS_MAX     8
 
 int options_make(struct xdp_md *ctx, struct volley_cpu *cpu, const struct volley_options *o);
-int options_write(struct xdp_md *ctx, struct volley_cpu *cpu, const struct volley_options *o);
 
 /* An option of the mask whose value lies at `at` in the message. -1, or a reason to go up. */
 static __always_inline int options_note(struct volley_cpu *cpu, const struct volley_state *state,
@@ -146,12 +146,40 @@ static __always_inline void cookie_count(struct volley_cpu *cpu)
 		cpu->cookies_bad++;
 }
 
+/*
+ * NSID at `at` in the frame. One of usual length goes by words, the last of which ends with it: to call
+ * bpf_xdp_store_bytes() costs more.
+ */
+static __always_inline int nsid_write(struct xdp_md *ctx, __u32 at, const struct volley_options *o)
+{
+	void *end = (void *)(long)ctx->data_end;
+	void *to = (void *)(long)ctx->data + bounded(at, FRAME_MASK);
+	__u64 rest = bounded(o->nsid_bytes - 1, VOLLEY_NSID_BYTES - 1), last;
+	__u32 i;
+
+	if (rest < 7 || rest >= NSID_WORDS_MAX * 8)
+		return bpf_xdp_store_bytes(ctx, at, (void *)o->nsid, (__u32)rest + 1) ?
+			       VOLLEY_DROP_EDIT :
+			       -1;
+	for (i = 0; i < NSID_WORDS_MAX && i < (rest + 1) / 8; i++) {
+		if (to + i * 8 + 8 > end)
+			return VOLLEY_DROP_EDIT;
+		*(__u64 *)(to + i * 8) = *(const __u64 *)(o->nsid + i * 8);
+	}
+	last = bounded(rest - 7, NSID_WORDS_MAX * 8 - 1);
+	to += last;
+	if (to + 8 > end)
+		return VOLLEY_DROP_EDIT;
+	*(__u64 *)to = *(const __u64 *)(o->nsid + last);
+	return -1;
+}
+
 /* Puts the options behind the answer's OPT, and their length into it. -1 or a reason to drop. */
-__noinline int options_write(struct xdp_md *ctx, struct volley_cpu *cpu,
-			     const struct volley_options *o)
+static __always_inline int options_write(struct xdp_md *ctx, struct volley_cpu *cpu,
+					 const struct volley_options *o)
 {
 	const void *end = (void *)(long)ctx->data_end;
-	__u64 nsid_rest, at;
+	__u64 at;
 	void *opt;
 
 	if (!cpu || !o)
@@ -174,12 +202,7 @@ __noinline int options_write(struct xdp_md *ctx, struct volley_cpu *cpu,
 		cookie_count(cpu);
 		at += OPTION_HEAD_BYTES + COOKIE_WHOLE;
 	}
-	if (!(cpu->options & VOLLEY_OPTION_NSID))
-		return -1;
-	nsid_rest = bounded(o->nsid_bytes - 1, VOLLEY_NSID_BYTES - 1);
-	return bpf_xdp_store_bytes(ctx, (__u32)at, (void *)o->nsid, (__u32)nsid_rest + 1) ?
-		       VOLLEY_DROP_EDIT :
-		       -1;
+	return cpu->options & VOLLEY_OPTION_NSID ? nsid_write(ctx, (__u32)at, o) : -1;
 }
 
 #endif

@@ -552,6 +552,8 @@ static void test_largest(void **state)
 
 	config.max_udp_bytes = VOLLEY_UDP_MAX;
 	config.any = ENGINE_ANY_FULL;
+	config.nsid = (const uint8_t *)"ns1.example"; /* by words; the longest is by the helper */
+	config.nsid_bytes = 11;
 	run(state, &config, NULL, NULL, 2);
 }
 

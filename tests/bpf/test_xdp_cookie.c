@@ -310,6 +310,37 @@ static void test_without_secrets_it_goes_up(void **state)
 			     VOLLEY_UP_OPTION);
 }
 
+/* By words and by the helper, alone and behind a cookie. */
+static void test_every_length_of_nsid(void **state)
+{
+	struct xdp_world *w = xdp_world_take_with(state, (const uint8_t *)WWW);
+	struct volley_options *o = &w->maps.memory.state->options[0];
+	uint8_t options[64], *nsid;
+
+	w->maps.memory.state->option_up_mask |= 1u << 3;
+	know(w, &rows[0]);
+	for (uint32_t n = 1; n <= 2 * 128; n++) {
+		const uint32_t bytes = 4 + (n + 1) / 2;
+		size_t cookie = n & 1 ? put_cookie(options, LEARNT) : 0;
+
+		o->nsid_sum = 0;
+		o->nsid_bytes = bytes;
+		wire_store_be16(o->nsid, 3);
+		wire_store_be16(o->nsid + 2, (uint16_t)(bytes - 4));
+		memset(o->nsid + bytes, 0xee, sizeof(o->nsid) - bytes);
+		for (uint32_t i = 4; i < bytes; i++)
+			o->nsid[i] = (uint8_t)(0x80 + i);
+		for (uint32_t i = 0; i < bytes; i++)
+			o->nsid_sum += (uint64_t)o->nsid[i] << (i & 1 ? 8 : 0);
+		memcpy(options + cookie, (uint8_t[]){ 0, 3, 0, 0 }, 4);
+		xdp_expect_answer(w, "NSID", frame, build(rows[0].from, options, cookie + 4),
+				  VOLLEY_HIT_FULL, &result, &answer);
+		assert_int_equal(answer.opt_options, (cookie ? 28 : 0) + bytes);
+		nsid = (uint8_t *)answer.opt + PKT_OPT_BYTES + (cookie ? 28 : 0);
+		assert_memory_equal(nsid, o->nsid, bytes);
+	}
+}
+
 /* Of a limit that the whole answer just reaches, the cookie leaves the short one. */
 static void test_the_cookie_counts_for_the_limit(void **state)
 {
@@ -337,6 +368,7 @@ int main(void)
 		cmocka_unit_test(test_as_the_rfc),
 		cmocka_unit_test(test_cookies_are_counted),
 		cmocka_unit_test(test_rotation),
+		cmocka_unit_test(test_every_length_of_nsid),
 		cmocka_unit_test(test_a_second_cookie_goes_up),
 		cmocka_unit_test(test_without_secrets_it_goes_up),
 		cmocka_unit_test(test_the_cookie_counts_for_the_limit),

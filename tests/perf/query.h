@@ -29,6 +29,8 @@ struct query {
 	const uint8_t *name; /* wire form */
 	uint16_t qtype;
 	bool edns;
+	const uint8_t *options; /* in OPT; NULL: none */
+	size_t n_options;       /* octets of these */
 	bool dnssec_ok;
 	uint16_t udp_size; /* that OPT offers; 0: QUERY_UDP_SIZE */
 };
@@ -104,7 +106,10 @@ static inline uint8_t *query_put_dns(uint8_t *dns, const struct query *q, size_t
 	at[2] = 41;
 	query_put16(at + 3, q->udp_size ? q->udp_size : QUERY_UDP_SIZE);
 	at[7] = q->dnssec_ok ? 0x80 : 0;
-	return at + 11;
+	query_put16(at + 9, (uint32_t)q->n_options);
+	if (q->n_options)
+		memcpy(at + 11, q->options, q->n_options);
+	return at + 11 + q->n_options;
 }
 
 static inline void query_put_udp(uint8_t *udp, const struct query *q, size_t bytes)
@@ -126,7 +131,7 @@ static inline size_t query_frame(uint8_t *frame, size_t cap, const struct query 
 {
 	size_t dns_offset = query_dns_offset(q->ipv6), udp_offset = query_udp_offset(q->ipv6);
 	size_t name_octets = name_bytes(q->name);
-	size_t bytes = dns_offset + 12 + name_octets + 4 + (q->edns ? 11 : 0);
+	size_t bytes = dns_offset + 12 + name_octets + 4 + (q->edns ? 11 + q->n_options : 0);
 
 	if (bytes > cap)
 		return 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * xdpcost [--entries N,...] [--mib N] [--repeat N] [--rounds N] [--cpu N] [--json FILE]
+ * xdpcost [--entries N,...] [--kinds N] [--mib N] [--repeat N] [--rounds N] [--cpu N] [--json FILE]
  *
  * What the XDP program costs: ns per packet by BPF_PROG_TEST_RUN, of the object that is installed
  * over a cache that is filled through cache/. front.bpf.c stands before each program: it draws a
@@ -8,8 +8,11 @@
  * well, so that the differences between the columns are the programs' own.
  *
  *   for each cache (entries x kind of answer): fill
- *     for each query (IPv4, IPv6, with OPT, without):
+ *     for each query (IPv4, IPv6, with OPT, without; of the first kind also with COOKIE and NSID):
  *       empty, reflect, miss, hit: in turns, `rounds` times, some ms each
+ *
+ * A query with options is measured beside one that has OPT alone, in the same rounds: "options" is what a
+ * hit above the reflector costs more with them. The cookie is one of ours, and comes back as it is.
  *
  * Printed are medians, and for a hit above the reflector also the difference of the least times:
  * what the programs cost while nothing else was at work. What disturbs a round only adds to it.
@@ -25,12 +28,17 @@
 #include <getopt.h>
 #include <jansson.h>
 #include <linux/bpf.h>
+#include <math.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
+#include "base/wire.h"
 #include "cache/cache.h"
+#include "dns/cookie.h"
+#include "dns/proto.h"
 #include "tests/lib/bpfmaps.h"
 #include "tests/perf/front.h"
 #include "tests/perf/query.h"
@@ -39,6 +47,7 @@
 #include "reflect.skel.h"
 
 #define ROUNDS_CAP  101
+#define N_KINDS     (sizeof(stock_kinds) / sizeof(stock_kinds[0]))
 #define ENTRIES_CAP 16
 #define FRAME_CAP   2048
 #define HITS_MIN    0.99 /* a bucket may overflow: so many of the draws must be what they should */
@@ -46,12 +55,17 @@
 /* Of these kinds only the first is filled with more entries than this: 1,200 octets each. */
 #define LARGE_ENTRIES_MAX 1000000u
 
+/* What a query has behind its question. */
+enum tail { TAIL_NONE, TAIL_OPT, TAIL_COOKIE, TAIL_COOKIE_NSID, N_TAILS };
+static const char *const tail_names[N_TAILS] = { "no", "yes", "cookie", "+nsid" };
+
 enum target { EMPTY, REFLECT, MISS, HIT, N_TARGETS };
 static const char *const target_names[N_TARGETS] = { "empty", "reflect", "miss", "hit" };
 
 struct options {
 	uint32_t entries[ENTRIES_CAP];
 	unsigned int n_entries;
+	unsigned int n_kinds; /* the first of stock_kinds */
 	uint64_t cache_bytes; /* 0: what they need */
 	uint32_t repeat;
 	unsigned int rounds;
@@ -73,12 +87,17 @@ struct row {
 	const struct stock_kind *kind;
 	uint32_t n_entries;
 	bool ipv6;
-	bool edns;
+	enum tail tail;
+	uint8_t options[64];
+	size_t n_options;
 	struct front_bpf *fronts[2]; /* names that are in the cache; names that are not */
 	uint8_t frame[FRAME_CAP];
 	size_t frame_bytes;
 	uint32_t ns[N_TARGETS][ROUNDS_CAP];
 };
+
+static const uint8_t secret[16] = "0123456789abcde";
+static const uint8_t nsid[] = { 0, 3, 0, 4, 'n', 's', '0', '1' };
 
 static const uint8_t to_mac[ETH_ALEN] = { 2, 0, 0, 0, 0, 0x53 };
 static const uint8_t from_mac[ETH_ALEN] = { 2, 0, 0, 0, 0, 1 };
@@ -88,6 +107,20 @@ static const uint8_t to6[16] = { 0x20, 1, 0xd, 0xb8, [15] = 0x53 };
 static const uint8_t from6[16] = { 0x20, 1, 0xd, 0xb8, [15] = 1 };
 
 /* --- The cache ----------------------------------------------------------------------------------- */
+
+/* As volleyd does for a server with a cookie secret and server.nsid. */
+static void configure_options(struct volley_state *state)
+{
+	struct volley_options *o = &state->options[0];
+
+	*o = (struct volley_options){ .n_secrets = 1, .nsid_bytes = sizeof(nsid) };
+	memcpy(o->secrets[0], secret, sizeof(secret));
+	memcpy(o->nsid, nsid, sizeof(nsid));
+	for (size_t i = 0; i < sizeof(nsid); i += 2)
+		o->nsid_sum += nsid[i] | (uint64_t)nsid[i + 1] << 8;
+	state->wall_ns = clock_wall_ahead_ns();
+	state->option_up_mask = 1u << DNS_OPTION_COOKIE | 1u << DNS_OPTION_NSID;
+}
 
 static int open_cache(struct bench *b, const struct stock_kind *kind, uint32_t n_entries)
 {
@@ -109,6 +142,7 @@ static int open_cache(struct bench *b, const struct stock_kind *kind, uint32_t n
 		return err;
 	}
 	stock_configure(cache_state(b->cache));
+	configure_options(cache_state(b->cache));
 	return stock_fill(b->cache, kind, n_entries);
 }
 
@@ -144,7 +178,8 @@ static int open_front(struct front_bpf **out, const struct bench *b, const struc
 		return -errno;
 	front->rodata->config.frame_bytes = (uint32_t)row->frame_bytes;
 	front->rodata->config.name_offset = (uint32_t)query_dns_offset(row->ipv6) + 12;
-	front->rodata->config.tail_offset = (uint32_t)row->frame_bytes - (row->edns ? 11 : 0);
+	front->rodata->config.tail_offset =
+		(uint32_t)(row->frame_bytes - (row->tail ? 11 + row->n_options : 0));
 	front->rodata->config.first = first;
 	front->rodata->config.n = row->n_entries;
 	memcpy(front->data->frame, row->frame, row->frame_bytes);
@@ -159,12 +194,35 @@ static int open_front(struct front_bpf **out, const struct bench *b, const struc
 	return 0;
 }
 
+/* A cookie that is good for half an hour, and an empty NSID. */
+static void make_options(struct row *row)
+{
+	uint8_t *cookie = row->options + 4;
+
+	if (row->tail < TAIL_COOKIE)
+		return;
+	wire_store_be16(row->options, DNS_OPTION_COOKIE);
+	wire_store_be16(row->options + 2, COOKIE_BYTES);
+	memcpy(cookie, "client-8", COOKIE_CLIENT_BYTES);
+	cookie_make(cookie, cookie, row->ipv6 ? from6 : from4, row->ipv6 ? 16 : 4,
+		    (uint32_t)clock_wall_s(), secret);
+	row->n_options = 4 + COOKIE_BYTES;
+	if (row->tail < TAIL_COOKIE_NSID)
+		return;
+	wire_store_be16(row->options + row->n_options, DNS_OPTION_NSID);
+	wire_store_be16(row->options + row->n_options + 2, 0);
+	row->n_options += 4;
+}
+
 static int open_row(struct row *row, const struct bench *b)
 {
 	uint8_t name[256];
-	struct query query = { .ipv6 = row->ipv6, .edns = row->edns, .qtype = 1, .name = name };
+	struct query query = { .ipv6 = row->ipv6, .edns = row->tail, .qtype = 1, .name = name };
 	int err;
 
+	make_options(row);
+	query.options = row->options;
+	query.n_options = row->n_options;
 	query.from_port = 12345;
 	query.id = 0x1234;
 	stock_name(name, row->kind, 0);
@@ -226,15 +284,15 @@ static enum volley_reason expected(const struct row *row, enum target target)
 {
 	if (target == MISS)
 		return VOLLEY_UP_MISS;
-	return row->kind->message_bytes > 512 && !row->edns ? VOLLEY_HIT_TRUNCATED :
+	return row->kind->message_bytes > 512 && !row->tail ? VOLLEY_HIT_TRUNCATED :
 							      VOLLEY_HIT_FULL;
 }
 
 static int complain(const struct row *row, enum target target, const char *what)
 {
-	fprintf(stderr, "xdpcost: %s, %u entries, %s%s, %s: %s\n", row->kind->name, row->n_entries,
-		row->ipv6 ? "IPv6" : "IPv4", row->edns ? " with OPT" : "", target_names[target],
-		what);
+	fprintf(stderr, "xdpcost: %s, %u entries, %s, OPT %s, %s: %s\n", row->kind->name,
+		row->n_entries, row->ipv6 ? "IPv6" : "IPv4", tail_names[row->tail],
+		target_names[target], what);
 	return -EPROTO;
 }
 
@@ -260,6 +318,9 @@ static int check(const struct bench *b, const struct row *row, enum target targe
 		reason = expected(row, target);
 		share = (double)(after.reasons[reason] - before.reasons[reason]) /
 			b->options->repeat;
+		if (target == HIT && row->n_options)
+			share = fmin(share, (double)(after.cookies_good - before.cookies_good) /
+						    b->options->repeat);
 		return share < HITS_MIN ? complain(row, target, "it did something else") : 0;
 	}
 	if (action != actions[target] ||
@@ -268,18 +329,38 @@ static int check(const struct bench *b, const struct row *row, enum target targe
 	return 0;
 }
 
-static int measure(const struct bench *b, struct row *row)
+static int check_all(const struct bench *b, const struct row *row)
+{
+	int err = 0;
+
+	for (int t = 0; !err && t < N_TARGETS; t++)
+		err = check(b, row, (enum target)t);
+	return err;
+}
+
+static int measure_round(const struct bench *b, struct row *row, unsigned int round)
 {
 	uint8_t out[FRAME_CAP];
 	uint32_t action;
 	int err = 0;
 
 	for (int t = 0; !err && t < N_TARGETS; t++)
-		err = check(b, row, (enum target)t);
-	for (unsigned int i = 0; i < b->options->rounds; i++) {
-		for (int t = 0; !err && t < N_TARGETS; t++)
-			err = run(row, (enum target)t, b->options->repeat, out, &action,
-				  &row->ns[t][i]);
+		err = run(row, (enum target)t, b->options->repeat, out, &action,
+			  &row->ns[t][round]);
+	return err;
+}
+
+/* `plain`, unless NULL, is measured in the same rounds. */
+static int measure(const struct bench *b, struct row *row, struct row *plain)
+{
+	int err = check_all(b, row);
+
+	if (!err && plain)
+		err = check_all(b, plain);
+	for (unsigned int i = 0; !err && i < b->options->rounds; i++) {
+		err = measure_round(b, row, i);
+		if (!err && plain)
+			err = measure_round(b, plain, i);
 	}
 	return err;
 }
@@ -319,9 +400,37 @@ static double least_ns(const struct row *row, enum target target, unsigned int r
 	return least;
 }
 
+/* What a hit above the reflector costs more than one of `plain`: the median of all rounds. */
+static double options_ns(const struct row *row, const struct row *plain, unsigned int rounds)
+{
+	double values[ROUNDS_CAP];
+
+	for (unsigned int i = 0; i < rounds; i++)
+		values[i] = (double)row->ns[HIT][i] - row->ns[REFLECT][i] -
+			    ((double)plain->ns[HIT][i] - plain->ns[REFLECT][i]);
+	return median(values, rounds);
+}
+
+/* The same of the least times. */
+static double options_least_ns(const struct row *row, const struct row *plain, unsigned int rounds)
+{
+	return least_ns(row, HIT, rounds) - least_ns(row, REFLECT, rounds) -
+	       (least_ns(plain, HIT, rounds) - least_ns(plain, REFLECT, rounds));
+}
+
 /* --- Output -------------------------------------------------------------------------------------- */
 
-static void report(struct bench *b, const struct row *row)
+static void report_options(json_t *record, const struct row *row, const struct row *plain,
+			   unsigned int rounds)
+{
+	double more = options_ns(row, plain, rounds), least = options_least_ns(row, plain, rounds);
+
+	printf(" %8.0f %6.0f", more, least);
+	json_object_set_new(record, "options_ns", json_real(more));
+	json_object_set_new(record, "options_least_ns", json_real(least));
+}
+
+static void report(struct bench *b, const struct row *row, const struct row *plain)
 {
 	unsigned int rounds = b->options->rounds;
 	double ns[N_TARGETS], above = median_ns(row, HIT, REFLECT, rounds);
@@ -330,38 +439,48 @@ static void report(struct bench *b, const struct row *row)
 
 	for (int t = 0; t < N_TARGETS; t++)
 		ns[t] = median_ns(row, t, -1, rounds);
-	printf("%9u  %-31s %s %s %7.0f %8.0f %6.0f %6.0f  %11.0f %13.0f %6.0f\n", row->n_entries,
-	       row->kind->name, row->ipv6 ? "IPv6" : "IPv4", row->edns ? "yes" : "no ", ns[EMPTY],
+	printf("%9u  %-31s %s %-6s %7.0f %8.0f %6.0f %6.0f  %11.0f %13.0f %6.0f", row->n_entries,
+	       row->kind->name, row->ipv6 ? "IPv6" : "IPv4", tail_names[row->tail], ns[EMPTY],
 	       ns[REFLECT], ns[MISS], ns[HIT], median_ns(row, MISS, REFLECT, rounds), above, least);
-	fflush(stdout);
 	record = json_pack("{s:I, s:s, s:b, s:b, s:f, s:f, s:f, s:f, s:f, s:f, s:f}", "entries",
 			   (json_int_t)row->n_entries, "kind", row->kind->name, "ipv6", row->ipv6,
-			   "edns", row->edns, "empty_ns", ns[EMPTY], "reflect_ns", ns[REFLECT],
-			   "miss_ns", ns[MISS], "hit_ns", ns[HIT], "miss_above_reflect_ns",
-			   median_ns(row, MISS, REFLECT, rounds), "hit_above_reflect_ns", above,
-			   "hit_above_reflect_least_ns", least);
+			   "edns", row->tail != TAIL_NONE, "empty_ns", ns[EMPTY], "reflect_ns",
+			   ns[REFLECT], "miss_ns", ns[MISS], "hit_ns", ns[HIT],
+			   "miss_above_reflect_ns", median_ns(row, MISS, REFLECT, rounds),
+			   "hit_above_reflect_ns", above, "hit_above_reflect_least_ns", least);
+	json_object_set_new(record, "tail", json_string(tail_names[row->tail]));
+	if (plain)
+		report_options(record, row, plain, rounds);
+	puts("");
+	fflush(stdout);
 	json_array_append_new(b->rows, record);
 }
 
 static int bench_row(struct bench *b, const struct stock_kind *kind, uint32_t n_entries,
 		     unsigned int i)
 {
-	struct row *row = calloc(1, sizeof(*row));
+	const bool has_plain = i % N_TAILS > TAIL_OPT;
+	struct row *rows = calloc(2, sizeof(*rows)), *plain = has_plain ? &rows[1] : NULL;
 	int err;
 
-	if (!row)
+	if (!rows)
 		return -ENOMEM;
-	row->kind = kind;
-	row->n_entries = n_entries;
-	row->ipv6 = i & 2;
-	row->edns = i & 1;
-	err = open_row(row, b);
+	for (int k = 0; k < 2; k++) {
+		rows[k].kind = kind;
+		rows[k].n_entries = n_entries;
+		rows[k].ipv6 = i / N_TAILS;
+		rows[k].tail = k ? TAIL_OPT : (enum tail)(i % N_TAILS);
+	}
+	err = open_row(&rows[0], b);
+	if (!err && plain)
+		err = open_row(plain, b);
 	if (!err)
-		err = measure(b, row);
+		err = measure(b, &rows[0], plain);
 	if (!err)
-		report(b, row);
-	close_row(row);
-	free(row);
+		report(b, &rows[0], plain);
+	close_row(&rows[0]);
+	close_row(&rows[1]);
+	free(rows);
 	return err;
 }
 
@@ -371,8 +490,9 @@ static int bench_cache(struct bench *b, const struct stock_kind *kind, uint32_t 
 
 	if (err)
 		return err;
-	for (unsigned int i = 0; !err && i < 4; i++)
-		err = bench_row(b, kind, n_entries, i);
+	for (unsigned int i = 0; !err && i < 2 * N_TAILS; i++)
+		if (kind == &stock_kinds[0] || i % N_TAILS <= TAIL_OPT)
+			err = bench_row(b, kind, n_entries, i);
 	close_cache(b);
 	return err;
 }
@@ -382,9 +502,10 @@ static int bench_all(struct bench *b)
 	const struct options *o = b->options;
 	int err = 0;
 
-	printf("%9s  %-31s %-4s %-3s %7s %8s %6s %6s  %11s %13s %6s\n", "entries", "kind", "IP",
-	       "OPT", "empty", "reflect", "miss", "hit", "miss-reflect", "hit-reflect", "least");
-	for (size_t k = 0; k < sizeof(stock_kinds) / sizeof(stock_kinds[0]); k++) {
+	printf("%9s  %-31s %-4s %-6s %7s %8s %6s %6s  %11s %13s %6s %8s %6s\n", "entries", "kind",
+	       "IP", "OPT", "empty", "reflect", "miss", "hit", "miss-reflect", "hit-reflect",
+	       "least", "options", "least");
+	for (size_t k = 0; k < N_KINDS && k < o->n_kinds; k++) {
 		for (unsigned int i = 0; !err && i < o->n_entries; i++) {
 			if (k && o->entries[i] > LARGE_ENTRIES_MAX)
 				continue;
@@ -409,6 +530,7 @@ static int parse_options(struct options *o, int argc, char **argv)
 {
 	static const struct option known[] = {
 		{ "entries", required_argument, NULL, 'e' },
+		{ "kinds", required_argument, NULL, 'k' },
 		{ "mib", required_argument, NULL, 'm' },
 		{ "repeat", required_argument, NULL, 'r' },
 		{ "rounds", required_argument, NULL, 'n' },
@@ -422,6 +544,9 @@ static int parse_options(struct options *o, int argc, char **argv)
 		switch (c) {
 		case 'e':
 			err = parse_entries(o, optarg);
+			break;
+		case 'k':
+			o->n_kinds = (unsigned int)strtoul(optarg, NULL, 10);
 			break;
 		case 'm':
 			o->cache_bytes = strtoull(optarg, NULL, 10) << 20;
@@ -462,6 +587,7 @@ int main(int argc, char **argv)
 	struct options options = {
 		.entries = { 1000, 1000000, 4000000 },
 		.n_entries = 3,
+		.n_kinds = N_KINDS,
 		.repeat = 20000,
 		.rounds = 51,
 		.cpu = 1,
@@ -470,8 +596,9 @@ int main(int argc, char **argv)
 	int err;
 
 	if (parse_options(&options, argc, argv)) {
-		fprintf(stderr, "usage: xdpcost [--entries N,...] [--mib N] [--repeat N] "
-				"[--rounds N] [--cpu N] [--json FILE]\n");
+		fprintf(stderr,
+			"usage: xdpcost [--entries N,...] [--kinds N] [--mib N] [--repeat N] "
+			"[--rounds N] [--cpu N] [--json FILE]\n");
 		return 2;
 	}
 	pin(options.cpu);
