@@ -52,7 +52,6 @@ struct {
 } volley_blocked SEC(".maps");
 
 int block_probe(struct volley_cpu *cpu);
-int block_length(struct volley_cpu *cpu, __u32 bits);
 int block_masks(struct volley_cpu *cpu);
 int block_group(struct volley_cpu *cpu, __u32 group);
 int block_choose(struct xdp_md *ctx, struct volley_cpu *cpu, const struct volley_options *o);
@@ -158,16 +157,14 @@ __noinline int block_masks(struct volley_cpu *cpu)
 				       cpu->block_hashes);
 }
 
-/* What the block of the client's first `bits` bits says. */
-__noinline int block_length(struct volley_cpu *cpu, __u32 bits)
+/* What is looked for: the client's first `bits` bits. */
+static __always_inline void block_key_of(struct volley_cpu *cpu, __u32 bits)
 {
-	if (!cpu)
-		return VOLLEY_BLOCK_NONE;
 	bits &= 0xff;
 	cpu->block_key[0] = volley_block_high(cpu->block_client[0], bits);
 	cpu->block_key[1] = volley_block_low(cpu->block_client[1], bits);
 	cpu->block_key[2] = (cpu->ipv6 ? VOLLEY_BLOCK_PREFIX6 : VOLLEY_BLOCK_PREFIX4) | bits << 8;
-	return block_probe(cpu);
+	forget_bounds();
 }
 
 /* What the longest block of a group says, of those lengths that the filter has left. */
@@ -196,7 +193,8 @@ __noinline int block_group(struct volley_cpu *cpu, __u32 group)
 		    !volley_block_is_fine(head, filter, hash,
 					  volley_block_fine(hash, next, (__u32)bit)))
 			continue;
-		action = block_length(cpu, group * BLOCK_GROUP_LENGTHS + (__u32)bit);
+		block_key_of(cpu, group * BLOCK_GROUP_LENGTHS + (__u32)bit);
+		action = block_probe(cpu);
 		if (action)
 			return action;
 	}
@@ -218,22 +216,32 @@ static __always_inline int block_longest(struct volley_cpu *cpu)
 	return VOLLEY_BLOCK_NONE;
 }
 
-/*
- * For a packet that is ours: -1, and what its answer is to be is in cpu->block, or a reason to drop it or to hand it up.
- */
+/* For a packet that is ours: whether lengths of prefixes are left. What is not blocked by then is not. */
 __noinline int block_client(struct xdp_md *ctx, struct volley_cpu *cpu,
 			    const struct volley_state *state)
 {
-	int action;
-
 	if (!cpu || !state)
-		return -1;
+		return 0;
 	cpu->block = VOLLEY_BLOCK_NONE;
 	cpu->block_is_done = 0;
 	if (!(cpu->block_kinds & VOLLEY_BLOCKS_PREFIXES))
-		return -1;
+		return 0;
 	read_clock(cpu, state);
-	if (cpu->now_s >= state->serve_until_s || block_address(ctx, cpu) || !block_masks(cpu))
+	if (cpu->now_s >= state->serve_until_s || block_address(ctx, cpu))
+		return 0;
+	return block_masks(cpu);
+}
+
+/*
+ * For a packet that is ours: -1, and what its answer is to be is in cpu->block, or a reason to drop it or to hand it up.
+ * Inline, since on some kernels the stacks of all that call each other have 512 octets.
+ */
+static __always_inline int block_judge(struct xdp_md *ctx, struct volley_cpu *cpu,
+				       const struct volley_state *state)
+{
+	int action;
+
+	if (!block_client(ctx, cpu, state))
 		return -1;
 	action = block_longest(cpu);
 	if (action == VOLLEY_BLOCK_DROP)

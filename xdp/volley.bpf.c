@@ -249,7 +249,7 @@ static __always_inline int allow(struct xdp_md *ctx, struct volley_cpu *cpu,
 	if (link->return_fib)
 		reason = fib_check(ctx, cpu, link);
 	if (reason < 0 && block_load(&cpu->block_kinds))
-		reason = block_client(ctx, cpu, state);
+		reason = block_judge(ctx, cpu, state);
 	return reason;
 }
 
