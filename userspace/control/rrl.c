@@ -9,13 +9,15 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/json_put.h"
 #include "base/log.h"
 #include "xdp/abi.h"
 
 #define LOADS_BYTES (VOLLEY_RRL_LINES * sizeof(struct volley_rrl_line))
 #define REST_S      10u /* so long within its limit, and a prefix is no more said to be over it */
-#define LINES_MAX   5u  /* of the log in a second */
+#define SWEEP_LINES (VOLLEY_RRL_LINES / 16) /* in a second: all of them in 16 s */
+#define LINES_MAX   5u                      /* of the log in a second */
 #define PREFIX_CAP  (INET6_ADDRSTRLEN + 4)
 #define MAPPED_BITS 96u /* before an IPv4 address */
 
@@ -32,7 +34,8 @@ struct seen {
 struct rrl {
 	struct limiter limiter;
 	struct limiter_config config;
-	bool is_own; /* the memory */
+	bool is_own;    /* the memory */
+	uint32_t swept; /* the line at which the next sweep begins */
 	struct seen seen[VOLLEY_RRL_LIMITED];
 };
 
@@ -182,6 +185,9 @@ void rrl_tick(struct rrl *rrl, uint32_t now_s)
 {
 	struct lines lines = { .left = LINES_MAX };
 
+	limiter_sweep(&rrl->limiter, rrl->swept, SWEEP_LINES,
+		      (uint32_t)(clock_kernel_ns(clock_ns()) / CLOCK_NS_PER_MS));
+	rrl->swept = (rrl->swept + SWEEP_LINES) % VOLLEY_RRL_LINES;
 	for (unsigned int i = 0; i < VOLLEY_RRL_LIMITED; i++) {
 		const struct volley_limited *at = &rrl->limiter.rrl->limited[i];
 		uint64_t key = __atomic_load_n(&at->key, __ATOMIC_RELAXED);

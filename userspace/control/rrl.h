@@ -36,7 +36,7 @@ const struct limiter *rrl_limiter(const struct rrl *rrl);
 int rrl_configure(struct rrl *rrl, const struct config *config, unsigned int n_workers)
 	__attribute__((warn_unused_result));
 
-/* Once a second: says in the log which prefix began or stopped to be over its limit, some lines at most. */
+/* Once a second: forgets loads that are dead, and says in the log which prefix began or stopped to be over its limit, some lines at most. */
 void rrl_tick(struct rrl *rrl, uint32_t now_s);
 
 /* For `rrl top`: the n prefixes that are over their limit, those first of which most is withheld. NULL: no memory. */

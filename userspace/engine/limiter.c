@@ -10,7 +10,8 @@
 #include "xdp/rrl.h"
 
 #define LEFT_PER_MS \
-	0.999L       /* of a load: so what may be had in a second comes back within about one */
+	0.999L           /* of a load: so what may be had in a second comes back within about one */
+#define SWEEP_MS   20000 /* after which 2 of 10^9 are left of a load */
 #define NEAR_SHARE 2 /* what all first stages hold back together is so small a part of a limit */
 
 /* decay[i][n]: what is left of 2^32 after n times 1, 32 and 1024 ms. */
@@ -81,6 +82,21 @@ int limiter_configure(struct volley_rrl *rrl, const struct limiter_config *confi
 	rrl->near_cost = near_cost(answer_cost, config->n_readers);
 	store(&rrl->answer_cost, answer_cost);
 	return 0;
+}
+
+void limiter_sweep(const struct limiter *limiter, uint32_t line, uint32_t n, uint32_t now_ms)
+{
+	now_ms += limiter->rrl->ahead_ms;
+	for (uint32_t i = 0; i < n; i++) {
+		struct volley_rrl_line *at = &limiter->loads[(line + i) % VOLLEY_RRL_LINES];
+
+		for (unsigned int way = 0; way < VOLLEY_RRL_WAYS; way++) {
+			uint64_t word = __atomic_load_n(&at->slots[way], __ATOMIC_RELAXED);
+
+			if (word && rrl_age(word, now_ms) > SWEEP_MS)
+				__sync_val_compare_and_swap(&at->slots[way], word, 0);
+		}
+	}
 }
 
 /* The client's address as the table knows it. */

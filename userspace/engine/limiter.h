@@ -48,6 +48,13 @@ struct limiter_config {
 int limiter_configure(struct volley_rrl *rrl, const struct limiter_config *config)
 	__attribute__((warn_unused_result));
 
+/*
+ * Empties the places of the n lines from `line` on (modulo VOLLEY_RRL_LINES) whose loads are dead. A place tells time by 16
+ * bits of milliseconds, so each line has to be swept within 40 s, else what is 65 s old is taken for new. Beside driver
+ * and engines; one thread.
+ */
+void limiter_sweep(const struct limiter *limiter, uint32_t line, uint32_t n, uint32_t now_ms);
+
 /* What becomes of an answer. In the order of what the driver counts. */
 enum limiter_verdict {
 	LIMITER_GIVEN,

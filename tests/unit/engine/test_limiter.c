@@ -199,8 +199,6 @@ static void test_decay(void **state)
 	}
 }
 
-/* ---- The first stage ---------------------------------------------------------------------------- */
-
 static bool is_untouched(const struct fixture *f)
 {
 	for (uint32_t i = 0; i < VOLLEY_RRL_LINES; i++)
@@ -209,6 +207,24 @@ static bool is_untouched(const struct fixture *f)
 				return false;
 	return true;
 }
+
+/* 65 s later the 16 bits of a load's time would have come round: nothing is left of it, since it was swept. */
+static void test_sweep(void **state)
+{
+	struct fixture *f = *state;
+
+	assert_int_equal(count(f, "192.0.2.1", 0, 0, 1000), ANSWERS);
+	f->now_ms += 15000;
+	limiter_sweep(&f->limiter, 0, VOLLEY_RRL_LINES, f->now_ms);
+	assert_false(is_untouched(f));
+	f->now_ms += 10000;
+	limiter_sweep(&f->limiter, 1000, VOLLEY_RRL_LINES, f->now_ms);
+	assert_true(is_untouched(f));
+	f->now_ms += 65536 - 25000;
+	assert_int_equal(count(f, "192.0.2.1", 0, 0, 1000), ANSWERS);
+}
+
+/* ---- The first stage ---------------------------------------------------------------------------- */
 
 /* A thousand resolvers at 20 answers a second, for a minute, on one of four readers: nobody looks at the table. */
 static void test_far_below(void **state)
@@ -510,6 +526,7 @@ int main(void)
 		TEST(test_each_length),
 		TEST(test_rate_comes_back),
 		TEST(test_decay),
+		TEST(test_sweep),
 		TEST(test_far_below),
 		TEST(test_what_was_held_back_counts),
 		TEST(test_who_goes_on_stays_hot),
