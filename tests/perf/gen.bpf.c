@@ -22,6 +22,7 @@
 
 #include "tests/perf/front.h"
 #include "tests/perf/gen.h"
+#include "tests/perf/pace.h"
 #include "xdp/sum.h"
 
 #define DNS_PORT   53
@@ -30,7 +31,6 @@
 #define DNS_HEADER 12
 #define PORT_FIRST 1024
 #define PORTS      32768
-#define DEBT_NS    10000000 /* a pause longer than this is not made up for */
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -58,9 +58,8 @@ const volatile struct gen_config config = { .n_queries = 1, .burst = 1 };
 
 /* The generator runs on one CPU. */
 __u64 seq;
-static __u64 next_ns;
-static __u32 left;  /* of this burst */
-static __u16 stamp; /* when it was let go */
+static struct pace pace;
+static __u16 stamp; /* when this burst was let go */
 
 static __always_inline struct gen_counters *my_counters(void)
 {
@@ -74,35 +73,12 @@ static __always_inline __u16 ticks(__u64 ns)
 	return (__u16)(ns >> GEN_TICK_SHIFT);
 }
 
-/* Keeps the pace: 0 when it is too early for the next burst. */
-static __always_inline int is_time(struct gen_counters *c, __u64 now_ns)
-{
-	if (!next_ns)
-		next_ns = now_ns;
-	if (now_ns < next_ns)
-		return 0;
-	if (now_ns - next_ns > DEBT_NS) {
-		c->late += (now_ns - next_ns) / config.ns_per_burst;
-		next_ns = now_ns;
-	}
-	next_ns += config.ns_per_burst;
-	return 1;
-}
-
 /* May one more query go now? */
 static __always_inline int is_due(struct gen_counters *c)
 {
-	__u64 now_ns;
-
-	if (left) {
-		left--;
-		return 1;
-	}
-	now_ns = bpf_ktime_get_ns();
-	if (config.ns_per_burst && !is_time(c, now_ns))
+	if (!pace_is_due(&pace, config.ns_per_burst, config.burst, &c->late))
 		return 0;
-	left = config.burst - 1;
-	stamp = ticks(now_ns);
+	stamp = ticks(pace.let_go_ns);
 	return 1;
 }
 

@@ -30,7 +30,6 @@
  */
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
-#include <dirent.h>
 #include <errno.h>
 #include <getopt.h>
 #include <jansson.h>
@@ -41,7 +40,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <sys/time.h>
 #include <time.h>
 #include <unistd.h>
@@ -49,10 +47,10 @@
 #include "tests/perf/front.h"
 #include "tests/perf/gen.h"
 #include "tests/perf/gen_result.h"
+#include "tests/perf/labonly.h"
 #include "tests/perf/querylist.h"
 #include "gen.skel.h" /* after gen.h, whose struct it holds */
 
-#define NETNS_DIR "/run/netns"
 #define BATCH \
 	256 /* frames of a test run at once, and pages in its pool: as in the ring of a card */
 #define BURST_RATE  40000 /* from here on queries are let go 32 at a time */
@@ -308,24 +306,6 @@ static int run(const struct options *o, const struct gen_bpf *gen)
 
 /* --- Options ------------------------------------------------------------------------------------- */
 
-/* Is this a namespace that somebody has made and named? What cannot be told is none. */
-static bool in_named_netns(void)
-{
-	DIR *names = opendir(NETNS_DIR);
-	struct stat mine, named;
-	struct dirent *entry;
-	bool found = false;
-
-	if (names && !stat("/proc/self/ns/net", &mine)) {
-		while (!found && (entry = readdir(names)))
-			found = !fstatat(dirfd(names), entry->d_name, &named, 0) &&
-				named.st_ino == mine.st_ino && named.st_dev == mine.st_dev;
-	}
-	if (names)
-		closedir(names);
-	return found;
-}
-
 static int parse_mac(uint8_t mac[ETH_ALEN], const char *text)
 {
 	int n = sscanf(text, "%2hhx:%2hhx:%2hhx:%2hhx:%2hhx:%2hhx", &mac[0], &mac[1], &mac[2],
@@ -475,7 +455,7 @@ int main(int argc, char **argv)
 			"       xdpgen --count IF\n");
 		return 2;
 	}
-	if (!in_named_netns()) {
+	if (!labonly_is_lab()) {
 		fprintf(stderr,
 			"xdpgen: load goes only to a named network namespace: scripts/lab.sh\n");
 		return 2;
