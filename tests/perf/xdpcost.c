@@ -8,11 +8,14 @@
  * well, so that the differences between the columns are the programs' own.
  *
  *   for each cache (entries x kind of answer): fill
- *     for each query (IPv4, IPv6, with OPT, without; of the first kind also with COOKIE and NSID):
+ *     for each query (IPv4, IPv6, with OPT, without; of the first kind also with COOKIE and NSID, and limited):
  *       empty, reflect, miss, hit: in turns, `rounds` times, some ms each
  *
  * A query with options is measured beside one that has OPT alone, in the same rounds: "options" is what a
  * hit above the reflector costs more with them. The cookie is one of ours, and comes back as it is.
+ *
+ * A query is measured in the same way with rate limits on: `far` and `near` are one client far below its limit and near it,
+ * `near, any` are clients drawn from all addresses, each near its limit. In the other rows nothing is limited.
  *
  * Printed are medians, and for a hit above the reflector also the difference of the least times:
  * what the programs cost while nothing else was at work. What disturbs a round only adds to it.
@@ -39,6 +42,7 @@
 #include "cache/cache.h"
 #include "dns/cookie.h"
 #include "dns/proto.h"
+#include "engine/limiter.h"
 #include "tests/lib/bpfmaps.h"
 #include "tests/perf/front.h"
 #include "tests/perf/query.h"
@@ -56,8 +60,19 @@
 #define LARGE_ENTRIES_MAX 1000000u
 
 /* What a query has behind its question. */
-enum tail { TAIL_NONE, TAIL_OPT, TAIL_COOKIE, TAIL_COOKIE_NSID, N_TAILS };
-static const char *const tail_names[N_TAILS] = { "no", "yes", "cookie", "+nsid" };
+enum tail {
+	TAIL_NONE,
+	TAIL_OPT,
+	TAIL_COOKIE,
+	TAIL_COOKIE_NSID,
+	/* OPT alone, and rate limits: */
+	TAIL_LIMIT_FAR,
+	TAIL_LIMIT_NEAR,
+	TAIL_LIMIT_ANY,
+	N_TAILS
+};
+static const char *const tail_names[N_TAILS] = { "no",  "yes",  "cookie",   "+nsid",
+						 "far", "near", "near, any" };
 
 enum target { EMPTY, REFLECT, MISS, HIT, N_TARGETS };
 static const char *const target_names[N_TARGETS] = { "empty", "reflect", "miss", "hit" };
@@ -90,6 +105,8 @@ struct row {
 	enum tail tail;
 	uint8_t options[64];
 	size_t n_options;
+	bool any_client;
+	struct volley_rrl *rrl;
 	struct front_bpf *fronts[2]; /* names that are in the cache; names that are not */
 	uint8_t frame[FRAME_CAP];
 	size_t frame_bytes;
@@ -182,6 +199,9 @@ static int open_front(struct front_bpf **out, const struct bench *b, const struc
 		(uint32_t)(row->frame_bytes - (row->tail ? 11 + row->n_options : 0));
 	front->rodata->config.first = first;
 	front->rodata->config.n = row->n_entries;
+	front->rodata->config.ipv6 = row->ipv6;
+	if (row->any_client)
+		front->rodata->config.source_offset = ETH_HLEN + (row->ipv6 ? 8 : 12);
 	memcpy(front->data->frame, row->frame, row->frame_bytes);
 	err = front_bpf__load(front);
 	if (!err)
@@ -199,7 +219,7 @@ static void make_options(struct row *row)
 {
 	uint8_t *cookie = row->options + 4;
 
-	if (row->tail < TAIL_COOKIE)
+	if (row->tail != TAIL_COOKIE && row->tail != TAIL_COOKIE_NSID)
 		return;
 	wire_store_be16(row->options, DNS_OPTION_COOKIE);
 	wire_store_be16(row->options + 2, COOKIE_BYTES);
@@ -264,14 +284,35 @@ static const struct bpf_program *front_program(const struct row *row, enum targe
 
 /* --- Measuring ----------------------------------------------------------------------------------- */
 
+/*
+ * The limits of this row. Test runs send more than any client may have, so one is far below its limit since the first stage
+ * holds all of it back, and near its limit since that holds nothing back; an answer then is so small a part of the limit
+ * that all are given.
+ */
+static int set_limits(const struct row *row)
+{
+	const bool is_on = row->tail >= TAIL_LIMIT_FAR;
+	const struct limiter_config limits = { .answers = is_on ? LIMITER_ANSWERS_MAX : 0,
+					       .slip = 2,
+					       .n_readers = 1 };
+	int err = limiter_configure(row->rrl, &limits);
+
+	row->rrl->near_cost = row->tail == TAIL_LIMIT_FAR ? UINT64_MAX : 0;
+	if (is_on)
+		row->rrl->answer_cost = 1;
+	return err;
+}
+
 static int run(const struct row *row, enum target target, uint32_t repeat, uint8_t out[FRAME_CAP],
 	       uint32_t *action, uint32_t *ns)
 {
 	LIBBPF_OPTS(bpf_test_run_opts, opts, .data_in = row->frame,
 		    .data_size_in = (uint32_t)row->frame_bytes, .data_out = out,
 		    .data_size_out = FRAME_CAP, .repeat = (int)repeat);
-	int err;
+	int err = set_limits(row);
 
+	if (err)
+		return err;
 	front_of(row, target)->bss->home = 0; /* each run has memory of its own */
 	err = bpf_prog_test_run_opts(bpf_program__fd(front_program(row, target)), &opts);
 	*action = opts.retval;
@@ -320,6 +361,9 @@ static int check(const struct bench *b, const struct row *row, enum target targe
 			b->options->repeat;
 		if (target == HIT && row->n_options)
 			share = fmin(share, (double)(after.cookies_good - before.cookies_good) /
+						    b->options->repeat);
+		if (target == HIT && row->tail > TAIL_LIMIT_FAR)
+			share = fmin(share, (double)(after.rrl_judged - before.rrl_judged) /
 						    b->options->repeat);
 		return share < HITS_MIN ? complain(row, target, "it did something else") : 0;
 	}
@@ -439,7 +483,7 @@ static void report(struct bench *b, const struct row *row, const struct row *pla
 
 	for (int t = 0; t < N_TARGETS; t++)
 		ns[t] = median_ns(row, t, -1, rounds);
-	printf("%9u  %-31s %s %-6s %7.0f %8.0f %6.0f %6.0f  %11.0f %13.0f %6.0f", row->n_entries,
+	printf("%9u  %-31s %s %-9s %7.0f %8.0f %6.0f %6.0f  %11.0f %13.0f %6.0f", row->n_entries,
 	       row->kind->name, row->ipv6 ? "IPv6" : "IPv4", tail_names[row->tail], ns[EMPTY],
 	       ns[REFLECT], ns[MISS], ns[HIT], median_ns(row, MISS, REFLECT, rounds), above, least);
 	record = json_pack("{s:I, s:s, s:b, s:b, s:f, s:f, s:f, s:f, s:f, s:f, s:f}", "entries",
@@ -470,6 +514,8 @@ static int bench_row(struct bench *b, const struct stock_kind *kind, uint32_t n_
 		rows[k].n_entries = n_entries;
 		rows[k].ipv6 = i / N_TAILS;
 		rows[k].tail = k ? TAIL_OPT : (enum tail)(i % N_TAILS);
+		rows[k].any_client = i % N_TAILS == TAIL_LIMIT_ANY;
+		rows[k].rrl = b->maps.limiter.rrl;
 	}
 	err = open_row(&rows[0], b);
 	if (!err && plain)
@@ -502,7 +548,7 @@ static int bench_all(struct bench *b)
 	const struct options *o = b->options;
 	int err = 0;
 
-	printf("%9s  %-31s %-4s %-6s %7s %8s %6s %6s  %11s %13s %6s %8s %6s\n", "entries", "kind",
+	printf("%9s  %-31s %-4s %-9s %7s %8s %6s %6s  %11s %13s %6s %8s %6s\n", "entries", "kind",
 	       "IP", "OPT", "empty", "reflect", "miss", "hit", "miss-reflect", "hit-reflect",
 	       "least", "options", "least");
 	for (size_t k = 0; k < N_KINDS && k < o->n_kinds; k++) {
