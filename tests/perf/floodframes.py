@@ -26,7 +26,7 @@ def siphash24(key, data):
 
     def rounds(n):
         for _ in range(n):
-            for a, b, c, d, left, right in ((0, 1, 2, 3, 13, 16), (2, 3, 0, 1, 17, 21)):
+            for a, b, c, d, left, right in ((0, 1, 2, 3, 13, 16), (2, 1, 0, 3, 17, 21)):
                 v[a], v[c] = (v[a] + v[b]) & WORD, (v[c] + v[d]) & WORD
                 v[b], v[d] = turn(v[b], left) ^ v[a], turn(v[d], right) ^ v[c]
                 v[a] = turn(v[a], 32)

@@ -74,6 +74,7 @@ class Volley(servers.Volley):
         found = collections.Counter({r: n for r, n in stats["driver"]["reasons"].items()
                                      if r in ("hit-slipped", "hit-badcookie") or r.startswith("drop-")})
         found.update({key: stats["engine"][key] for key in ("slipped", "limited")})
+        found["good cookies"] = stats["driver"]["cookies_good"] + stats["engine"]["cookies_good"]
         found["received"] = stats["driver"]["received"]
         return found
 
@@ -201,7 +202,7 @@ class Run:
               f"{plain[0]:8d} {plain[1]:8.3%} {cookie[0]:8d} {cookie[1]:8.3%} {self.truncated():8.3%} "
               f"{1 - self.arrived / self.sent:8.3%} {self.buffer:8.3%} {self.cpu[0]:6.2f} {self.cpu[1]:6.2f}", flush=True)
         if self.reasons or self.over:
-            print("    withheld: " + (", ".join(f"{k} {n}" for k, n in self.reasons.most_common()) or "nothing") +
+            print("    counted: " + (", ".join(f"{k} {n}" for k, n in self.reasons.most_common()) or "nothing") +
                   f"; over a limit beside the victim: {len(self.over)}; "
                   f"resident {self.rss[0]} to {self.rss[1]} KiB", flush=True)
 
