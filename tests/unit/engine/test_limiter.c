@@ -20,6 +20,7 @@
 #include "engine/clients.h"
 #include "engine/limiter.h"
 #include "tests/lib/must.h"
+#include "xdp/rrl.h"
 
 #define ANSWERS 256u
 #define START   12345u /* ms */
@@ -267,6 +268,55 @@ static void test_who_goes_on_stays_hot(void **state)
 		for (int i = 0; i < 10; i++)
 			n += judge(f, "192.0.2.1") == LIMITER_GIVEN;
 	assert_in_range(n, 10 * 1024, 11 * 1024);
+}
+
+/* ---- Places and clocks -------------------------------------------------------------------------- */
+
+/* The line in which 192.0.2.1 has its place. */
+static struct volley_rrl_line *line_of_client(const struct fixture *f)
+{
+	const __u64 words[2] = { 0, 192 | 2 << 16 | 1 << 24 };
+
+	return &f->limiter.loads[rrl_hash(f->limiter.rrl, words, 128) >> 48];
+}
+
+/* Where all of a line are at their limit, a new prefix inherits a quarter of one, and no more. */
+static void test_a_full_line(void **state)
+{
+	struct fixture *f = *state;
+	struct volley_rrl_line *line = line_of_client(f);
+
+	for (uint64_t way = 0; way < VOLLEY_RRL_WAYS; way++)
+		line->slots[way] = (way + 1) << 48 | (uint64_t)(f->now_ms & 0xffff) << 32 |
+				   VOLLEY_RRL_FULL;
+	assert_int_equal(count(f, "192.0.2.1", 0, 0, 1000), ANSWERS - ANSWERS / 4);
+}
+
+/* The lightest gives way: of those with the same load the one that had it first. */
+static void test_who_gives_way(void **state)
+{
+	struct fixture *f = *state;
+	struct volley_rrl_line *line = line_of_client(f);
+
+	for (uint64_t way = 0; way < VOLLEY_RRL_WAYS; way++)
+		line->slots[way] = (way + 1) << 48 |
+				   (uint64_t)((f->now_ms - (way == 5 ? 3000 : 0)) & 0xffff) << 32 |
+				   VOLLEY_RRL_FULL / 2;
+	judge(f, "192.0.2.1");
+	for (uint64_t way = 0; way < VOLLEY_RRL_WAYS; way++)
+		assert_int_equal(line->slots[way] >> 48 == way + 1, way != 5);
+}
+
+/* Workers read a finer clock than the driver: who is a little behind sees the load as it is. */
+static void test_a_clock_that_is_behind(void **state)
+{
+	struct fixture *f = *state;
+
+	assert_int_equal(count(f, "192.0.2.1", 0, 0, 1000), ANSWERS);
+	f->now_ms -= 10;
+	assert_int_equal(count(f, "192.0.2.1", 0, 0, 1000), 0);
+	f->now_ms += 10;
+	assert_int_equal(count(f, "192.0.2.1", 0, 0, 1000), 0);
 }
 
 /* ---- Attacks ------------------------------------------------------------------------------------ */
@@ -530,6 +580,9 @@ int main(void)
 		TEST(test_far_below),
 		TEST(test_what_was_held_back_counts),
 		TEST(test_who_goes_on_stays_hot),
+		TEST(test_a_full_line),
+		TEST(test_who_gives_way),
+		TEST(test_a_clock_that_is_behind),
 		TEST(test_forged_sources),
 		TEST(test_one_prefix_floods),
 		TEST(test_side_by_side),
