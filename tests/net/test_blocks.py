@@ -227,15 +227,21 @@ def test_a_list_that_is_missing(lab, daemon, tmp_path):
     assert lab.udp(query()).answer
 
 
-def test_many_by_commands(lab, daemon):
-    """The table grows in use; what was blocked stays blocked."""
-    daemon.start()
+def test_many_by_commands(lab, daemon, tmp_path):
+    """The table grows in use; what was blocked stays blocked, and what a command hides of a list comes back."""
+    path = tmp_path / "list"
+    path.write_text("example.net\n")
+    daemon.start(policy={"block": [{"file": str(path), "action": "refuse"}]})
+    daemon.ctl("block", "add", "example.net", "--action", "allow")
     daemon.ctl("block", "add", "example.com", "--action", "refuse")
     lines = "".join(json.dumps({"v": 1, "command": "block add", "args": [f"10.{i >> 8}.{i & 255}.0/24"]}) + "\n"
-                    for i in range(5000))
+                    for i in range(9000))
     feed(daemon, lines)
-    assert daemon.json("block", "list")["total"] == 5001
+    assert daemon.json("block", "list")["total"] == 9002
     assert lab.udp(query()).rcode() == dns.rcode.REFUSED
+    assert lab.udp(query("example.net", "SOA")).answer
+    daemon.ctl("block", "remove", "example.net")
+    assert lab.udp(query("example.net", "SOA")).rcode() == dns.rcode.REFUSED
 
 
 @pytest.mark.parametrize("words", [["add", "192.0.2.1/24"], ["add", "300.1.2.3/8"], ["add", "a..b"],

@@ -51,7 +51,11 @@ static void put_record(void *user, struct block_record *record)
 	if (put->err)
 		return;
 	there = block_table_get(&put->to->table, &record->key);
-	record->hidden = there && volley_block_list(there->rule) ? there->rule : 0;
+	if (!there)
+		record->hidden = 0;
+	else if (volley_block_list(
+			 there->rule)) /* else it is its own, from a table that was too small */
+		record->hidden = there->rule;
 	put->err = set(put->to, &record->key, record->expires_s, record->action);
 }
 
