@@ -21,6 +21,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 #define STEP_BYTES 4
 #define STEPS_MAX  2000
 #define N_CLIENTS  32
+#define START_MS   123456
+#define SWEEP_MS   20000
 #define SURE       1e-4 /* of a limit: nearer than that the model does not judge */
 
 static const int bits_v4[] = { 32, 24, 20, 18 }, bits_v6[] = { 128, 64, 56, 48, 32 };
@@ -39,6 +41,7 @@ static struct volley_rrl_line loads[VOLLEY_RRL_LINES];
 static struct volley_near near_;
 static struct model models[N_CLIENTS * RRL_PREFIXES];
 static size_t n_models;
+static uint32_t swept_ms;
 
 static void must(int holds, const char *what)
 {
@@ -126,12 +129,22 @@ static int set_up(const uint8_t *data)
 	memset(loads, 0, sizeof(loads));
 	memset(&near_, 0, sizeof(near_));
 	n_models = 0;
+	swept_ms = START_MS;
 	for (uint64_t i = 0; i < 4; i++)
 		rrl.keys[i] = 0x0123456789abcdefull * (2 * i + 1);
 	if (limiter_configure(&rrl, &config))
 		return -1;
 	rrl.near_cost = 0;
 	return config.answers || config.octets;
+}
+
+/* As control does, in time. */
+static void sweep(const struct limiter *limiter, uint32_t now_ms)
+{
+	if (now_ms - swept_ms < SWEEP_MS)
+		return;
+	swept_ms = now_ms;
+	limiter_sweep(limiter, 0, VOLLEY_RRL_LINES, now_ms);
 }
 
 static void step(const uint8_t *data, uint32_t *now_ms, int is_on)
@@ -144,7 +157,8 @@ static void step(const uint8_t *data, uint32_t *now_ms, int is_on)
 	double cost, fullest;
 	int is_ipv6, is_over;
 
-	*now_ms += data[2] & 1 ? (uint32_t)(data[2] >> 1) << (data[3] & 7) : 0;
+	*now_ms += data[2] & 1 ? (uint32_t)(data[2] >> 1) << (data[3] & 3) : 0;
+	sweep(&limiter, *now_ms);
 	a.family = client_of(data[0], address);
 	a.now_ms = *now_ms;
 	a.now_s = *now_ms / 1000;
@@ -167,7 +181,7 @@ static void step(const uint8_t *data, uint32_t *now_ms, int is_on)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	uint32_t now_ms = 123456;
+	uint32_t now_ms = START_MS;
 	int is_on;
 
 	if (size < HEAD_BYTES)
