@@ -55,7 +55,7 @@ acl:
     action: transfer
 template:
   - id: default
-    acl: [{'all' if transfers else ''}]
+{"    acl: all" if transfers else ""}
     zonefile-sync: -1
     journal-content: none
     semantic-checks: off
