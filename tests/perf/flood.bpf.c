@@ -56,7 +56,8 @@ struct {
 const volatile struct flood_config config = { .n_frames = 2, .burst = 1, .honest_every = 1 };
 
 /* The generator runs on one CPU. */
-static struct pace pace;
+/* Not static: of its members clang 14 would make variables, whose BTF the kernel refuses. */
+struct pace pace;
 static __u32 n_honest, n_forged, until_honest;
 
 static __always_inline struct flood_counters *my_counters(void)

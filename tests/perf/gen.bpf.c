@@ -58,7 +58,8 @@ const volatile struct gen_config config = { .n_queries = 1, .burst = 1 };
 
 /* The generator runs on one CPU. */
 __u64 seq;
-static struct pace pace;
+/* Not static: of its members clang 14 would make variables, whose BTF the kernel refuses. */
+struct pace pace;
 static __u16 stamp; /* when this burst was let go */
 
 static __always_inline struct gen_counters *my_counters(void)

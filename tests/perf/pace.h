@@ -7,7 +7,9 @@
 #define VOLLEY_TESTS_PERF_PACE_H
 
 #include <linux/types.h>
+#ifdef __bpf__
 #include <bpf/bpf_helpers.h>
+#endif
 
 #define PACE_DEBT_NS 10000000
 
@@ -17,6 +19,8 @@ struct pace {
 	__u64 let_go_ns; /* when this burst was let go */
 	__u32 left;      /* of this burst */
 };
+
+#ifdef __bpf__
 
 /* Whether the next burst may go. ns_per_burst is not 0. */
 static __always_inline int pace_is_time(struct pace *p, __u64 ns_per_burst, __u64 *late,
@@ -50,5 +54,7 @@ static __always_inline int pace_is_due(struct pace *p, __u64 ns_per_burst, __u32
 	p->let_go_ns = now_ns;
 	return 1;
 }
+
+#endif /* __bpf__ */
 
 #endif

@@ -48,6 +48,7 @@
 #include "tests/perf/gen.h"
 #include "tests/perf/gen_result.h"
 #include "tests/perf/labonly.h"
+#include "tests/perf/pace.h" /* before the skeleton, which has one */
 #include "tests/perf/querylist.h"
 #include "gen.skel.h" /* after gen.h, whose struct it holds */
 
