@@ -255,12 +255,12 @@ RRL_INLINE __u32 rrl_place(const struct volley_rrl_line *line, __u32 id, __u32 n
 {
 	__u32 least = ~0u, place = 0, i;
 
-	for (i = 0; i < VOLLEY_RRL_WAYS; i++) {
-		__u64 word = *(const volatile __u64 *)&line->slots[i];
-		__u32 weight = rrl_weight(word, now_ms);
-
-		if (word >> 48 == id)
+	for (i = 0; i < VOLLEY_RRL_WAYS; i++)
+		if (*(const volatile __u64 *)&line->slots[i] >> 48 == id)
 			return i;
+	for (i = 0; i < VOLLEY_RRL_WAYS; i++) {
+		__u32 weight = rrl_weight(*(const volatile __u64 *)&line->slots[i], now_ms);
+
 		if (weight < least) {
 			least = weight;
 			place = i;

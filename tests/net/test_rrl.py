@@ -136,7 +136,7 @@ def test_what_the_operator_sees(lab, daemon):
 def test_limits_are_on_by_default(lab, daemon):
     daemon.configure(rrl=None).start()
     status = daemon.json("rrl", "status")
-    assert (status["answers_per_second"], status["octets_per_second"]) == (1000, 512 << 10)
+    assert (status["answers_per_second"], status["octets_per_second"]) == (1000, 256 << 10)
     assert (status["slip"], status["dry_run"]) == (2, False)
     assert lab.ask(where=V4).answer
 

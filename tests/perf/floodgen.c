@@ -34,7 +34,7 @@
 #include "tests/perf/flood.h"
 #include "tests/perf/labonly.h"
 #include "tests/perf/pace.h" /* before the skeleton, which has one */
-#include "flood.skel.h" /* after flood.h, whose struct it holds */
+#include "flood.skel.h"      /* after flood.h, whose struct it holds */
 
 #define BATCH     256 /* as in xdpgen */
 #define BURST     8

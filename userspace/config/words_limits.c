@@ -20,7 +20,7 @@ static const struct words_key rows[] = {
 	  .type = WORDS_SIZE,
 	  .min = 0,
 	  .max = LIMITER_OCTETS_MAX,
-	  .fallback = "512K",
+	  .fallback = "256K",
 	  .text = "Octets of DNS in a second to one address; prefixes likewise. An answer counts as one, or, where "
 		  "that is more, as the share of these octets that it has. 0: no limit." },
 	{ .path = "rrl.slip",

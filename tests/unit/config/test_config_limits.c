@@ -39,7 +39,7 @@ static void test_defaults(void **state)
 
 	(void)state;
 	assert_int_equal(config->rrl.answers, 1000);
-	assert_int_equal(config->rrl.octets, 512 << 10);
+	assert_int_equal(config->rrl.octets, 256 << 10);
 	assert_int_equal(config->rrl.slip, 2);
 	assert_false(config->rrl.dry_run);
 	assert_int_equal(config->rrl.n_exempt, 0);
