@@ -16,8 +16,15 @@
 
 #define DIGEST_BYTES 9 /* 8 digits */
 
+/* What is published, first, so that one is the other. */
+struct published {
+	struct cookie_secrets set;
+	struct published *next; /* of those that may still be read */
+};
+
 struct cookies {
 	struct cookies_env env;
+	struct published *unread; /* nobody knows whether: they stay until the end */
 	struct cookies_known known;
 	char *files[COOKIE_SECRETS_MAX]; /* that these are from; NULL: none */
 	bool is_made;                    /* by us; else the configuration gives them */
@@ -52,7 +59,7 @@ static void join(struct cookie_secrets *both, const struct cookie_secrets *now,
 		add(both, now->keys[i]);
 }
 
-static void forget_set(struct cookie_secrets *set)
+static void forget_set(struct published *set)
 {
 	if (set)
 		explicit_bzero(set, sizeof(*set));
@@ -62,17 +69,21 @@ static void forget_set(struct cookie_secrets *set)
 /* -ENOMEM: all is as it was. Another error: it is published, and nobody knows who reads what was before. */
 static int publish(struct cookies *c, const struct cookie_secrets *set)
 {
-	struct cookie_secrets *copy = malloc(sizeof(*copy)), *old;
+	struct published *copy = malloc(sizeof(*copy)), *old;
 	int err;
 
 	if (!copy)
 		return -ENOMEM;
-	*copy = *set;
-	old = rcu_xchg_pointer(&c->env.published->cookies, copy);
+	*copy = (struct published){ .set = *set };
+	old = (struct published *)rcu_xchg_pointer(&c->env.published->cookies, &copy->set);
 	c->env.tell(c->env.user);
 	err = old ? c->env.grace(c->env.user) : 0;
-	if (!err)
+	if (!err) {
 		forget_set(old);
+	} else {
+		old->next = c->unread;
+		c->unread = old;
+	}
 	return err;
 }
 
@@ -370,8 +381,14 @@ void cookies_free(struct cookies *c)
 {
 	if (!c)
 		return;
-	forget_set(c->env.published->cookies);
+	forget_set((struct published *)c->env.published->cookies);
 	c->env.published->cookies = NULL;
+	while (c->unread) {
+		struct published *next = c->unread->next;
+
+		forget_set(c->unread);
+		c->unread = next;
+	}
 	forget_files(c);
 	free(c->file);
 	explicit_bzero(c, sizeof(*c));
