@@ -2,7 +2,7 @@
 /*
  * The one header that the XDP program and userspace share: what lies in the maps.
  *
- *   volley_abi_6   one struct volley_state: switches, service addresses, hash keys
+ *   volley_abi_7   one struct volley_state: switches, service addresses, hash keys
  *   volley_index   buckets of 8 words, one cache line each:  tag (32 bits) | location (32 bits)
  *   volley_store   segments of 256 KiB; each a header and then entries, end to end
  *   volley_zones   one struct volley_zone for each zone: its generation
@@ -14,13 +14,14 @@
  *   volley_queues  how far the worker of each receive queue is behind
  *   volley_shares  per CPU: what each prefix of clients has sent up of late
  *   volley_near    per CPU: what each prefix of clients has been answered of late, roughly
+ *   volley_cookies per CPU: cookies of clients that were good of late
  *   volley_rrl     one struct volley_rrl: the limits of answers, and which prefixes are over them
  *   volley_loads   what each prefix of clients has been answered of late
  *   volley_blocks  the table of blocks (xdp/block.h), as a map in a map: as large as it has to be, or none
  *   volley_blocked per CPU: packets that each list of blocks has met
  *
- * An interface has a program of its own with volley_link, volley_cpu, xsks_map, volley_queues, volley_shares and
- * volley_near; the others are one for all interfaces.
+ * An interface has a program of its own with volley_link, volley_cpu, xsks_map, volley_queues, volley_shares,
+ * volley_near and volley_cookies; the others are one for all interfaces.
  *
  *      word = tag:location ──► segment[location / units] + location % units * 16 = struct volley_entry
  *
@@ -46,8 +47,8 @@
 
 #include "xdp/cookie.h"
 
-#define VOLLEY_ABI          6
-#define VOLLEY_STATE_MAP    "volley_abi_6"
+#define VOLLEY_ABI          7
+#define VOLLEY_STATE_MAP    "volley_abi_7"
 #define VOLLEY_STATE_PREFIX "volley_abi_" /* of any version */
 #define VOLLEY_MAGIC        0x766c6579u   /* "vley": the daemon has set the maps up */
 
@@ -228,15 +229,24 @@ struct volley_options {
 	__u8 nsid[VOLLEY_NSID_BYTES];
 };
 
+/* A cookie that was good, of a client and with a secret: what its hash was made of, and the hash. */
+struct volley_good_cookie {
+	__u64 head[2]; /* of the cookie, as on the wire: the client's part, version and seconds */
+	__u64 address[2];
+	__u64 secret; /* a digest of it, and of the family */
+	__u64 hash;   /* 0: the slot is free */
+};
+
+#define VOLLEY_GOOD_COOKIES 512u /* slots, a power of two; 24 KiB on each CPU */
+
+struct volley_cookies {
+	struct volley_good_cookie slots[VOLLEY_GOOD_COOKIES];
+};
+
 /* Which kinds there are in volley_blocks, for whom it is not looked at where there are none. */
 #define VOLLEY_BLOCKS_PREFIXES 0x01u
 #define VOLLEY_BLOCKS_NAMES    0x02u
 #define VOLLEY_BLOCKS_TYPES    0x04u
-
-struct volley_blocks_state {
-	__u32 kinds; /* VOLLEY_BLOCKS_*; written behind the table */
-	__u32 reserved;
-};
 
 /* volley_blocks has one table at most: an array of these. The first two are filters, the third has the head. */
 #define VOLLEY_BLOCK_CHUNK_BYTES (2u << 20)
@@ -259,15 +269,16 @@ struct volley_state {
 	__u32 max_udp_bytes;  /* our maximum, 512 to VOLLEY_UDP_MAX */
 	__u64 option_up_mask; /* EDNS options (code < 64) that change the answer; others are free */
 	__u64 next_seq;       /* of segments */
-	__u32 cache_kib;      /* the budget that these maps were made for */
-	__u32 n_resizes;   /* before it, of the cache that it comes from: the newer one has more */
+	__u32 block_kinds;    /* VOLLEY_BLOCKS_*; written behind the table */
+	__u32 reserved;
 	__u32 services_at; /* which of the tables is read, 0 or 1 */
 	__u32 options_at;  /* the same of the options */
 	__u64 hash_keys[VOLLEY_NAME_WORDS + 1]; /* secret, random */
 	struct volley_services services[2];
 	__u64 wall_ns; /* CLOCK_REALTIME less the coarse monotonic clock, modulo 2^64 */
 	struct volley_options options[2];
-	struct volley_blocks_state blocks;
+	__u32 cache_kib; /* the budget that these maps were made for */
+	__u32 n_resizes; /* before it, of the cache that it comes from: the newer one has more */
 };
 
 #define VOLLEY_HOPS           256u
@@ -500,6 +511,8 @@ struct volley_cpu {
 
 	__u64 jiffies; /* when now_s was read: it is read again when these have moved */
 	__u32 now_s;   /* coarse monotonic second */
+	__u32 now_ms;  /* and millisecond, modulo 2^32 */
+	__u32 wall_s;  /* likewise CLOCK_REALTIME's second */
 
 	__u32 n_samples; /* ever noted */
 	__u64 sample_at; /* when `received` has come so far, the next hit is noted */
@@ -528,34 +541,31 @@ struct volley_cpu {
 	__u64 body_sum;
 	__u64 question_sum; /* of name, type and class */
 	__u64 hash;
-	__u64 folded[1 + VOLLEY_NAME_WORDS]; /* key, name */
-	struct volley_client client;
-	__u32 wall_s;    /* when now_s was read, modulo 2^32 */
-	__u32 now_ms;    /* likewise: coarse monotonic */
-	__s32 rrl_over;  /* of prefixes: which is over its limit, or -1 */
-	__u32 opt_rcode; /* high bits of the answer's rcode, in OPT */
-	__u32 reserved2;
-	__u64 rrl_cost;  /* load of the answer that is being made, */
-	__u64 rrl_carry; /* and with what volley_near had not passed on before */
-	struct volley_try tries[VOLLEY_RRL_PREFIXES];
-	struct volley_refresh refresh;
-	__u8 options;     /* of the answer: VOLLEY_OPTION_* */
-	__u8 cookie_good; /* the query has a cookie of ours: its address is its own (options_make()) */
+	__u32 block_kinds; /* the state's, when the packet came */
+	__u32 opt_rcode;   /* high bits of the answer's rcode, in OPT */
+	__u64 rrl_cost;    /* load of the answer that is being made, */
+	__u64 rrl_carry;   /* and with what volley_near had not passed on before */
+	__u8 options;      /* of the answer: VOLLEY_OPTION_* */
+	__u8 cookie_good;  /* the query has a cookie of ours: its address is its own (options_make()) */
 	__u8 options_at;    /* as the state's when the query was read */
 	__u8 cookie_bytes;  /* of the query's, 8 or 16 to 40 */
 	__be32 cookie_head; /* the answer's option, its value behind it */
 	__u64 cookie[3];
+	__u64 folded[1 + VOLLEY_NAME_WORDS]; /* key, name */
+
+	struct volley_client client;
+	__s32 rrl_over; /* of prefixes: which is over its limit, or -1 */
+	struct volley_try tries[VOLLEY_RRL_PREFIXES];
+	struct volley_refresh refresh;
 	__u64 block_key[3]; /* what is looked for among the blocks: a struct volley_block_key */
 	__u64 block_before[VOLLEY_BLOCK_SUFFIXES]; /* of the octets before each suffix, */
 	__u8 block_from[VOLLEY_BLOCK_SUFFIXES];    /* and their number */
 	__u64 block_client[2];
-	__u32 block_kinds; /* the state's, when the packet came */
 	__u32 block_suffixes;
 	__u8 block_ede;     /* of the answer; 0: none */
 	__u8 block_label;   /* octets of it */
 	__u8 block_is_done; /* the answer is written */
 	__u8 block;         /* what is done with this client: VOLLEY_BLOCK_* */
-	__u8 block_rest[4];
 	__u64 block_hashes[32];
 	__u8 block_masks[32];          /* of groups of lengths: see volley_block_masks() */
 	__u64 samples[VOLLEY_SAMPLES]; /* hashes of keys; the last at n_samples - 1 */
@@ -574,6 +584,7 @@ _Static_assert(sizeof(struct volley_link) == 24 + 256 + 16 * 32, "no padding tha
 _Static_assert(sizeof(struct volley_queue) == 128, "two cache lines");
 _Static_assert(sizeof(struct volley_shares) <= 32768, "the kernel takes no more for each CPU");
 _Static_assert(sizeof(struct volley_near) <= 32768, "the kernel takes no more for each CPU");
+_Static_assert(sizeof(struct volley_cookies) <= 32768, "the kernel takes no more for each CPU");
 _Static_assert(sizeof(struct volley_limited) == 56, "no padding that differs");
 _Static_assert(sizeof(struct volley_rrl) == 24 + 32 + 16 + 3 * 32 * 4 + 1024 * 56,
 	       "no padding that differs");

@@ -18,6 +18,8 @@
 #define VOLLEY_COOKIE_SECRETS 4u /* that are known at a time; the first makes cookies */
 #define VOLLEY_COOKIE_VERSION 1u
 
+#define VOLLEY_COOKIE_MIX     0x9e3779b97f4a7c15ull /* odd, its bits are spread */
+
 /* RFC 9018 section 4.3 */
 #define VOLLEY_COOKIE_PAST_MAX_S   3600
 #define VOLLEY_COOKIE_FUTURE_MAX_S 300
@@ -98,15 +100,37 @@ VOLLEY_COOKIE_INLINE void volley_cookie_make(__u64 value[3], const __u64 secret[
 	value[2] = volley_cookie_hash(secret, value, client);
 }
 
+/* Where volley_cookies may have a cookie of this client: 9 bits. */
+VOLLEY_COOKIE_INLINE __u32 volley_cookie_slot(const __u64 value[3],
+					      const struct volley_cookie_client *client)
+{
+	__u64 sum = value[0] ^ client->address[0] ^ client->address[1];
+
+	return (__u32)(sum * VOLLEY_COOKIE_MIX >> 55);
+}
+
+/* Seconds since it was made, in serial arithmetic (RFC 1982). */
+VOLLEY_COOKIE_INLINE __s32 volley_cookie_age_s(const __u64 value[3], __u32 now_s)
+{
+	return (__s32)(now_s - __builtin_bswap32((__u32)(value[1] >> 32)));
+}
+
+/* Neither of a time to come nor to be renewed. */
+VOLLEY_COOKIE_INLINE int volley_cookie_is_fresh(const __u64 value[3], __u32 now_s)
+{
+	__s32 age_s = volley_cookie_age_s(value, now_s);
+
+	return age_s <= VOLLEY_COOKIE_RENEW_S && age_s >= -VOLLEY_COOKIE_FUTURE_MAX_S;
+}
+
 /*
- * Judges a cookie of 24 octets. Times are compared in serial arithmetic (RFC 1982). What the first of
- * the n secrets has not made is at best to be renewed.
+ * Judges a cookie of 24 octets. What the first of the n secrets has not made is at best to be renewed.
  */
 VOLLEY_COOKIE_INLINE enum volley_cookie
 volley_cookie_judge(const __u64 value[3], const __u64 (*secrets)[2], __u32 n,
 		    const struct volley_cookie_client *client, __u32 now_s)
 {
-	__s32 age_s = (__s32)(now_s - __builtin_bswap32((__u32)(value[1] >> 32)));
+	__s32 age_s = volley_cookie_age_s(value, now_s);
 	__u32 i;
 
 	if ((value[1] & 0xff) != VOLLEY_COOKIE_VERSION || age_s > VOLLEY_COOKIE_PAST_MAX_S ||

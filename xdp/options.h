@@ -27,6 +27,14 @@
 #define COOKIE_MOST        40
 #define NSID_WORDS_MAX     8
 
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct volley_cookies);
+} volley_cookies SEC(".maps");
+
 int options_make(struct xdp_md *ctx, struct volley_cpu *cpu, const struct volley_options *o);
 
 /* An option of the mask whose value lies at `at` in the message. -1, or a reason to go up. */
@@ -75,12 +83,75 @@ static __always_inline int cookie_client(struct volley_cookie_client *client, st
 	return -1;
 }
 
+/*
+ * Where cpu->cookie of this client is, if it was good of late, or is to be noted. NULL: nowhere, since where runs of a CPU
+ * preempt each other (VOLLEY_ROOMS) one would read what another has half written.
+ */
+static __always_inline struct volley_good_cookie *
+cookie_slot(const struct volley_cpu *cpu, const struct volley_cookie_client *client)
+{
+	const __u32 zero = 0;
+	struct volley_cookies *cookies;
+
+	if (cpu->in_use)
+		return NULL;
+	cookies = bpf_map_lookup_elem(&volley_cookies, &zero);
+	if (!cookies)
+		return NULL;
+	return &cookies->slots[bounded(volley_cookie_slot(cpu->cookie, client),
+				       VOLLEY_GOOD_COOKIES - 1)];
+}
+
+static __always_inline __u64 cookie_secret_digest(const __u64 secret[2],
+						  const struct volley_cookie_client *client)
+{
+	return (secret[0] ^ secret[1] * VOLLEY_COOKIE_MIX) + client->is_ipv6;
+}
+
+/* Whether this is the cookie of the slot. Its age is not looked at. */
+static __always_inline int cookie_is(const struct volley_good_cookie *slot, const __u64 cookie[3],
+				     const struct volley_cookie_client *client, __u64 digest)
+{
+	__u64 differs = (slot->head[0] ^ cookie[0]) | (slot->head[1] ^ cookie[1]) |
+			(slot->hash ^ cookie[2]) | (slot->address[0] ^ client->address[0]) |
+			(slot->address[1] ^ client->address[1]) | (slot->secret ^ digest);
+
+	return slot->hash && !differs;
+}
+
+/*
+ * volley_cookie_judge(), which is asked once for each cookie of a client: resolvers send the same for half an hour. Kept is
+ * what the first secret has made, and needs no renewal yet.
+ */
+static __always_inline enum volley_cookie cookie_judge(struct volley_cpu *cpu,
+						       const struct volley_options *o,
+						       const struct volley_cookie_client *client)
+{
+	__u64 digest = cookie_secret_digest(o->secrets[0], client);
+	struct volley_good_cookie *slot = cookie_slot(cpu, client);
+	enum volley_cookie verdict;
+
+	if (slot && cookie_is(slot, cpu->cookie, client, digest) &&
+	    volley_cookie_is_fresh(cpu->cookie, cpu->wall_s))
+		return VOLLEY_COOKIE_GOOD;
+	verdict = volley_cookie_judge(cpu->cookie, o->secrets, o->n_secrets, client, cpu->wall_s);
+	if (!slot || verdict != VOLLEY_COOKIE_GOOD)
+		return verdict;
+	slot->head[0] = cpu->cookie[0];
+	slot->head[1] = cpu->cookie[1];
+	slot->address[0] = client->address[0];
+	slot->address[1] = client->address[1];
+	slot->secret = digest;
+	slot->hash = cpu->cookie[2];
+	return verdict;
+}
+
 /* The answer's COOKIE to cpu->cookie_head and behind. -1 or a reason. */
 static __always_inline int cookie_answer(struct xdp_md *ctx, struct volley_cpu *cpu,
 					 const struct volley_options *o)
 {
 	enum volley_cookie verdict = VOLLEY_COOKIE_BAD;
-	struct volley_cookie_client client;
+	struct volley_cookie_client client = {};
 	int reason = cookie_client(&client, ctx, cpu);
 	const void *end = (void *)(long)ctx->data_end;
 	const __u64 *asked = (void *)(long)ctx->data + bounded(cpu->dns_offset, OFFSET_MASK) +
@@ -97,8 +168,7 @@ static __always_inline int cookie_answer(struct xdp_md *ctx, struct volley_cpu *
 			return VOLLEY_UP_OPTIONS;
 		cpu->cookie[1] = asked[1];
 		cpu->cookie[2] = asked[2];
-		verdict = volley_cookie_judge(cpu->cookie, o->secrets, o->n_secrets, &client,
-					      cpu->wall_s);
+		verdict = cookie_judge(cpu, o, &client);
 	}
 	cpu->cookie_good = verdict != VOLLEY_COOKIE_BAD;
 	if (verdict != VOLLEY_COOKIE_GOOD)

@@ -40,7 +40,7 @@ struct {
 	__uint(max_entries, 1);
 	__type(key, __u32);
 	__type(value, struct volley_state);
-} volley_abi_6 SEC(".maps");
+} volley_abi_7 SEC(".maps");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -261,7 +261,7 @@ static __always_inline int answer(struct xdp_md *ctx, struct volley_cpu *cpu,
 	int reason;
 
 	cpu->block_kinds =
-		state->blocks.kinds; /* through memory: else all below were walked for each value */
+		state->block_kinds; /* through memory: else all below were walked for each value */
 	reason = packet_parse(cpu, state, link, ctx);
 	if (reason >= 0 && unlikely(link->tunnels))
 		reason = tunnel_parse(ctx, cpu, state, link, reason);
@@ -444,7 +444,7 @@ SEC("xdp")
 int volley(struct xdp_md *ctx)
 {
 	__u32 key __attribute__((aligned(8))) = 0;
-	volatile struct volley_state *state = bpf_map_lookup_elem(&volley_abi_6, &key);
+	volatile struct volley_state *state = bpf_map_lookup_elem(&volley_abi_7, &key);
 	struct volley_link *link = bpf_map_lookup_elem(&volley_link, &key);
 	struct volley_cpu *cpu = bpf_map_lookup_elem(&volley_cpu, &key);
 	int reason = VOLLEY_PASS_UNCONFIGURED;

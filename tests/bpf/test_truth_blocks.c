@@ -187,7 +187,7 @@ static void change_blocks(const struct query *q)
 	if (block_table_retire(&t.lab.table))
 		block_table_reclaim(&t.lab.table);
 	t.lab.view.kinds = block_table_kinds(&t.lab.table);
-	t.maps.memory.state->blocks.kinds = t.lab.view.kinds;
+	t.maps.memory.state->block_kinds = t.lab.view.kinds;
 }
 
 /* From time to time all names go, else in the end all that may be asked for are blocked. */

@@ -45,6 +45,7 @@ static const struct map_row map_rows[] = {
 	{ "xsks_map", BPF_MAP_TYPE_XSKMAP, 4, 4, VOLLEY_QUEUES, 0 },
 	{ "volley_queues", BPF_MAP_TYPE_ARRAY, 4, sizeof(struct volley_queue), VOLLEY_QUEUES,
 	  BPF_F_MMAPABLE },
+	{ "volley_cookies", BPF_MAP_TYPE_PERCPU_ARRAY, 4, sizeof(struct volley_cookies), 1, 0 },
 	{ "volley_shares", BPF_MAP_TYPE_PERCPU_ARRAY, 4, sizeof(struct volley_shares), 1, 0 },
 	{ "volley_near", BPF_MAP_TYPE_PERCPU_ARRAY, 4, sizeof(struct volley_near), 1, 0 },
 	{ "volley_rrl", BPF_MAP_TYPE_ARRAY, 4, sizeof(struct volley_rrl), 1, BPF_F_MMAPABLE },

@@ -289,6 +289,159 @@ static void test_rotation(void **state)
 	}
 }
 
+/* How often the cookie of 24 octets in `hex` is in volley_cookies of the CPU that we are on. */
+static int times_noted(const struct xdp_world *w, const char *hex)
+{
+	const int n_cpus = libbpf_num_possible_cpus();
+	struct volley_cookies *all = calloc((size_t)n_cpus, sizeof(*all));
+	const struct volley_good_cookie *slots;
+	const __u32 zero = 0;
+	__u64 value[3];
+	int n = 0;
+
+	assert_non_null(all);
+	from_hex(value, hex);
+	assert_int_equal(
+		bpf_map_lookup_elem(bpfmaps_map_fd(&w->maps, "volley_cookies"), &zero, all), 0);
+	slots = all[sched_getcpu()].slots;
+	for (size_t i = 0; i < VOLLEY_GOOD_COOKIES; i++)
+		n += slots[i].head[0] == value[0] && slots[i].head[1] == value[1] &&
+		     slots[i].hash == value[2];
+	free(all);
+	return n;
+}
+
+static void forget_noted(const struct xdp_world *w)
+{
+	struct volley_cookies *none = calloc((size_t)libbpf_num_possible_cpus(), sizeof(*none));
+	const __u32 zero = 0;
+
+	assert_non_null(none);
+	assert_int_equal(bpf_map_update_elem(bpfmaps_map_fd(&w->maps, "volley_cookies"), &zero,
+					     none, BPF_ANY),
+			 0);
+	free(none);
+}
+
+/* Behind LEARNT, which was good and is noted: what differs in one thing. */
+static const struct {
+	const char *name, *secret, *from, *asked;
+	uint32_t age_s;
+	bool is_good, is_renewed;
+} nearly[] = {
+	{ "the same", SECRET, "198.51.100.100", LEARNT, 1, true, false },
+	{ "the last octet of its hash", SECRET, "198.51.100.100", WRONG, 1, false, true },
+	{ "another second", SECRET, "198.51.100.100",
+	  "2464c4abcf10c957010000005cf79f121f8130c3eee29480", 1, false, true },
+	{ "another client part", SECRET, "198.51.100.100",
+	  "2464c4abcf10c958010000005cf79f111f8130c3eee29480", 1, false, true },
+	{ "another address", SECRET, "198.51.100.101", LEARNT, 1, false, true },
+	{ "the address as the first octets of an IPv6 one", SECRET, "c633:6464::", LEARNT, 1, false,
+	  true },
+	{ "another secret", SECRET_NEW, "198.51.100.100", LEARNT, 1, false, true },
+	{ "half an hour old", SECRET, "198.51.100.100", LEARNT, 1800, true, false },
+	{ "a second more", SECRET, "198.51.100.100", LEARNT, 1801, true, true },
+	{ "an hour and a second old", SECRET, "198.51.100.100", LEARNT, 3601, false, true },
+	{ "of a time to come", SECRET, "198.51.100.100", LEARNT, -301u, false, true },
+};
+
+static void test_good_cookies_are_noted(void **state)
+{
+	struct xdp_world *w = xdp_world_take_with(state, (const uint8_t *)WWW);
+	uint8_t options[64];
+	struct row row = rows[0];
+
+	stay();
+	know(w, &row);
+	forget_noted(w);
+	xdp_expect_answer(w, "good", frame, build(row.from, options, put_cookie(options, LEARNT)),
+			  VOLLEY_HIT_FULL, &result, &answer);
+	assert_int_equal(times_noted(w, LEARNT), 1);
+	for (size_t i = 0; i < sizeof(nearly) / sizeof(nearly[0]); i++) {
+		const size_t n = build(nearly[i].from, options, put_cookie(options, nearly[i].asked));
+		bool is_renewed;
+
+		row.secret = nearly[i].secret;
+		row.now_s = rows[0].now_s + nearly[i].age_s;
+		do {
+			know(w, &row);
+			xdp_expect_answer(w, nearly[i].name, frame, n, VOLLEY_HIT_FULL, &result,
+					  &answer);
+		} while (wall_s(w) != row.now_s);
+		if (cookie_is_good(w) != nearly[i].is_good)
+			fail_msg("%s: good or not?", nearly[i].name);
+		is_renewed = memcmp(answer.opt + PKT_OPT_BYTES, options, 4 + COOKIE_BYTES) != 0;
+		if (is_renewed != nearly[i].is_renewed)
+			fail_msg("%s: renewed or not?", nearly[i].name);
+		assert_int_equal(times_noted(w, LEARNT), 1);
+	}
+}
+
+/* The slot of this cookie for IPv4 address 10.0.0.0 + n. */
+static uint32_t slot_of(const uint8_t cookie[COOKIE_BYTES], uint32_t n)
+{
+	struct volley_cookie_client client = { .address = { 10 | (uint64_t)htonl(n) } };
+	__u64 value[3];
+
+	memcpy(value, cookie, sizeof(value));
+	return volley_cookie_slot(value, &client);
+}
+
+/* Who shares a slot with LEARNT, by another address or by another client part, is another. */
+static void test_slots_are_shared(void **state)
+{
+	struct xdp_world *w = xdp_world_take_with(state, (const uint8_t *)WWW);
+	uint8_t options[64], cookie[COOKIE_BYTES];
+	struct row row = rows[0];
+	char from[32], hex[2 * COOKIE_BYTES + 1];
+	uint32_t n = 1;
+
+	stay();
+	know(w, &row);
+	forget_noted(w);
+	row.from = "10.0.0.0";
+	memcpy(cookie, "client-8", 8);
+	from_hex(options, SECRET);
+	cookie_make(cookie, cookie, (const uint8_t[]){ 10, 0, 0, 0 }, 4, row.now_s, options);
+	for (size_t i = 0; i < COOKIE_BYTES; i++)
+		snprintf(hex + 2 * i, 3, "%02x", cookie[i]);
+	for (; slot_of(cookie, n) != slot_of(cookie, 0); n++)
+		;
+	snprintf(from, sizeof(from), "10.%u.%u.%u", n >> 16, n >> 8 & 255, n & 255);
+	xdp_expect_answer(w, "good", frame, build(row.from, options, put_cookie(options, hex)),
+			  VOLLEY_HIT_FULL, &result, &answer);
+	assert_int_equal(times_noted(w, hex), 1);
+	xdp_expect_answer(w, from, frame, build(from, options, put_cookie(options, hex)),
+			  VOLLEY_HIT_FULL, &result, &answer);
+	assert_false(cookie_is_good(w));
+	n = slot_of(cookie, 0);
+	do
+		wire_store_be16(cookie + 6, (uint16_t)(wire_load_be16(cookie + 6) + 1));
+	while (slot_of(cookie, 0) != n);
+	build(row.from, options, put_cookie(options, hex));
+	memcpy(options + 4, cookie, sizeof(cookie));
+	xdp_expect_answer(w, "another client part", frame, build(row.from, options, 28),
+			  VOLLEY_HIT_FULL, &result, &answer);
+	assert_false(cookie_is_good(w));
+	assert_int_equal(times_noted(w, hex), 1);
+}
+
+/* Runs that preempt each other (VOLLEY_ROOMS) note none. */
+static void test_none_is_noted_in_other_rooms(void **state)
+{
+	struct xdp_world *w = xdp_world_take_with(state, (const uint8_t *)WWW);
+	uint8_t options[64];
+
+	stay();
+	know(w, &rows[0]);
+	forget_noted(w);
+	w->maps.memory.state->realtime = 1;
+	xdp_expect_answer(w, "good", frame,
+			  build(rows[0].from, options, put_cookie(options, LEARNT)),
+			  VOLLEY_HIT_FULL, &result, &answer);
+	assert_int_equal(times_noted(w, LEARNT), 0);
+}
+
 static void test_a_second_cookie_goes_up(void **state)
 {
 	struct xdp_world *w = xdp_world_take_with(state, (const uint8_t *)WWW);
@@ -368,6 +521,9 @@ int main(void)
 		cmocka_unit_test(test_as_the_rfc),
 		cmocka_unit_test(test_cookies_are_counted),
 		cmocka_unit_test(test_rotation),
+		cmocka_unit_test(test_good_cookies_are_noted),
+		cmocka_unit_test(test_slots_are_shared),
+		cmocka_unit_test(test_none_is_noted_in_other_rooms),
 		cmocka_unit_test(test_every_length_of_nsid),
 		cmocka_unit_test(test_a_second_cookie_goes_up),
 		cmocka_unit_test(test_without_secrets_it_goes_up),

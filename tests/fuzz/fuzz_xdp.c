@@ -75,6 +75,7 @@ static struct volley_link the_link;
 static struct volley_cpu cpu;
 static struct volley_queue queues[VOLLEY_QUEUES];
 static struct volley_shares shares;
+static struct volley_cookies cookies;
 static struct volley_near near;
 static struct volley_rrl rrl;
 static struct volley_rrl_line loads[VOLLEY_RRL_LINES];
@@ -148,13 +149,13 @@ static void block_nothing(void)
 				      volley_block_rule(VOLLEY_NEVER, keys[i].kind_bits,
 							VOLLEY_BLOCK_ALLOW, 0)),
 		     "a block has no room");
-	state.blocks.kinds = block_table_kinds(&table);
+	state.block_kinds = block_table_kinds(&table);
 }
 
 int LLVMFuzzerInitialize(int *argc, char ***argv)
 {
 	static const struct native_map maps[] = {
-		{ &volley_abi_6, &state, sizeof(state), 1, 0 },
+		{ &volley_abi_7, &state, sizeof(state), 1, 0 },
 		{ &volley_index, index_buckets, sizeof(index_buckets[0]), N_BUCKETS, 0 },
 		{ &volley_store, store, VOLLEY_SEGMENT_BYTES, N_SEGMENTS, 0 },
 		{ &volley_zones, zones, sizeof(zones[0]), N_ZONES, 0 },
@@ -165,6 +166,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 		{ &xsks_map, sockets, sizeof(sockets[0]), VOLLEY_QUEUES, 0 },
 		{ &volley_queues, queues, sizeof(queues[0]), VOLLEY_QUEUES, 0 },
 		{ &volley_shares, &shares, sizeof(shares), 1, 0 },
+		{ &volley_cookies, &cookies, sizeof(cookies), 1, 0 },
 		{ &volley_near, &near, sizeof(near), 1, 0 },
 		{ &volley_rrl, &rrl, sizeof(rrl), 1, 0 },
 		{ &volley_loads, loads, sizeof(loads[0]), VOLLEY_RRL_LINES, 0 },

@@ -28,7 +28,7 @@ void blocklab_close(struct blocklab *lab)
 {
 	block_table_fini(&lab->table);
 	block_map_free(lab->fd, lab->memory, lab->n_chunks);
-	lab->maps->memory.state->blocks.kinds = 0;
+	lab->maps->memory.state->block_kinds = 0;
 }
 
 static struct volley_block_key name_key(const struct blocklab *lab, const char *text)
@@ -60,7 +60,7 @@ static struct volley_block_key key_of(const struct blocklab *lab, const char *wh
 static void tell(struct blocklab *lab)
 {
 	lab->view.kinds = block_table_kinds(&lab->table);
-	lab->maps->memory.state->blocks.kinds = lab->view.kinds;
+	lab->maps->memory.state->block_kinds = lab->view.kinds;
 }
 
 void blocklab_set(struct blocklab *lab, const char *what, uint32_t action, uint32_t expires_s,

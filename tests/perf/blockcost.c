@@ -126,11 +126,11 @@ static void open_table(struct bench *b, struct table *t, uint32_t n)
 
 static void choose(struct bench *b, const struct table *t)
 {
-	b->maps.memory.state->blocks.kinds = 0;
+	b->maps.memory.state->block_kinds = 0;
 	if (!t)
 		return;
 	must(!block_map_put(bpfmaps_map_fd(&b->maps, "volley_blocks"), t->fd), "volley_blocks");
-	b->maps.memory.state->blocks.kinds = VOLLEY_BLOCKS_PREFIXES;
+	b->maps.memory.state->block_kinds = VOLLEY_BLOCKS_PREFIXES;
 }
 
 /* Half of them add, half remove; a place is used again a second later. */

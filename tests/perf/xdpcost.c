@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * xdpcost [--entries N,...] [--kinds N] [--mib N] [--repeat N] [--rounds N] [--cpu N] [--json FILE]
+ * xdpcost [--entries N,...] [--kinds N] [--tails N] [--mib N] [--repeat N] [--rounds N] [--cpu N] [--json FILE]
  *
  * What the XDP program costs: ns per packet by BPF_PROG_TEST_RUN, of the object that is installed
  * over a cache that is filled through cache/. front.bpf.c stands before each program: it draws a
@@ -81,6 +81,7 @@ struct options {
 	uint32_t entries[ENTRIES_CAP];
 	unsigned int n_entries;
 	unsigned int n_kinds; /* the first of stock_kinds */
+	unsigned int n_tails; /* the first of enum tail */
 	uint64_t cache_bytes; /* 0: what they need */
 	uint32_t repeat;
 	unsigned int rounds;
@@ -537,7 +538,8 @@ static int bench_cache(struct bench *b, const struct stock_kind *kind, uint32_t 
 	if (err)
 		return err;
 	for (unsigned int i = 0; !err && i < 2 * N_TAILS; i++)
-		if (kind == &stock_kinds[0] || i % N_TAILS <= TAIL_OPT)
+		if (i % N_TAILS < b->options->n_tails &&
+		    (kind == &stock_kinds[0] || i % N_TAILS <= TAIL_OPT))
 			err = bench_row(b, kind, n_entries, i);
 	close_cache(b);
 	return err;
@@ -577,6 +579,7 @@ static int parse_options(struct options *o, int argc, char **argv)
 	static const struct option known[] = {
 		{ "entries", required_argument, NULL, 'e' },
 		{ "kinds", required_argument, NULL, 'k' },
+		{ "tails", required_argument, NULL, 't' },
 		{ "mib", required_argument, NULL, 'm' },
 		{ "repeat", required_argument, NULL, 'r' },
 		{ "rounds", required_argument, NULL, 'n' },
@@ -593,6 +596,9 @@ static int parse_options(struct options *o, int argc, char **argv)
 			break;
 		case 'k':
 			o->n_kinds = (unsigned int)strtoul(optarg, NULL, 10);
+			break;
+		case 't':
+			o->n_tails = (unsigned int)strtoul(optarg, NULL, 10);
 			break;
 		case 'm':
 			o->cache_bytes = strtoull(optarg, NULL, 10) << 20;
@@ -634,6 +640,7 @@ int main(int argc, char **argv)
 		.entries = { 1000, 1000000, 4000000 },
 		.n_entries = 3,
 		.n_kinds = N_KINDS,
+		.n_tails = N_TAILS,
 		.repeat = 20000,
 		.rounds = 51,
 		.cpu = 1,
@@ -643,7 +650,7 @@ int main(int argc, char **argv)
 
 	if (parse_options(&options, argc, argv)) {
 		fprintf(stderr,
-			"usage: xdpcost [--entries N,...] [--kinds N] [--mib N] [--repeat N] "
+			"usage: xdpcost [--entries N,...] [--kinds N] [--tails N] [--mib N] [--repeat N] "
 			"[--rounds N] [--cpu N] [--json FILE]\n");
 		return 2;
 	}

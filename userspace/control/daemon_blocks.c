@@ -11,7 +11,7 @@ static void tell_kinds(void *user, uint32_t kinds)
 	pthread_mutex_lock(&d->alive_lock);
 	for (int i = 0; i < 2; i++)
 		if (d->alive[i])
-			__atomic_store_n(&d->alive[i]->blocks.kinds, kinds, __ATOMIC_RELEASE);
+			__atomic_store_n(&d->alive[i]->block_kinds, kinds, __ATOMIC_RELEASE);
 	pthread_mutex_unlock(&d->alive_lock);
 }
 
