@@ -229,7 +229,7 @@ static void truth_close(struct truth *t)
 /* As the driver reads it. */
 static uint32_t wall_s(const struct truth *t)
 {
-	return (uint32_t)((cache_state(t->cache)->wall_ns + xdp_coarse_ns()) / CLOCK_NS_PER_S);
+	return xdp_ahead_s(cache_state(t->cache)->wall_ns);
 }
 
 /* A cookie of 24 octets: ours of any age, made with either secret or a wrong one, or damaged. */

@@ -245,7 +245,7 @@ static size_t ask_both(struct truth *t, const struct pkt *p, const uint8_t *dns,
 					     .client = p->from };
 
 		opts->data_size_out = PKT_FRAME_MAX;
-		rq.now_s = now_s = clock_coarse_s();
+		rq.now_s = now_s = xdp_coarse_s();
 		bytes = engine_answer(t->engine, &rq, reply, VOLLEY_UDP_MAX);
 		assert_int_equal(bpf_prog_test_run_opts(t->maps.prog_fd, opts), 0);
 	} while (clock_coarse_s() != now_s);

@@ -215,7 +215,7 @@ static void forget_blocks(void)
 
 static uint32_t wall_s(void)
 {
-	return (uint32_t)((cache_state(t.cache)->wall_ns + xdp_coarse_ns()) / CLOCK_NS_PER_S);
+	return xdp_ahead_s(cache_state(t.cache)->wall_ns);
 }
 
 static size_t ask_engine(const uint8_t *dns, size_t n, const struct pkt *p, uint32_t wall,

@@ -60,7 +60,7 @@ static void expect_at_age(struct xdp_world *w, const char *what, const struct en
 	uint32_t now_s;
 
 	do { /* once more where a second has begun meanwhile */
-		now_s = clock_coarse_s();
+		now_s = xdp_coarse_s();
 		entry->born_s = now_s - age_s;
 		xdp_expect_answer(w, what, frame, bytes, reason, &result, &answer);
 	} while (clock_coarse_s() != now_s);
@@ -144,16 +144,16 @@ static void test_clock(void **state)
 	e = make_records(name);
 	entry = xdp_world_put(w, &e);
 	bytes = build(&pkt_ipv6, &ask);
-	entry->born_s = born_s = clock_coarse_s();
+	entry->born_s = born_s = xdp_coarse_s();
 	do {
-		uint32_t before_s = clock_coarse_s();
+		uint32_t before_s = xdp_coarse_s();
 
 		xdp_expect_answer(w, "the clock", frame, bytes, VOLLEY_HIT_FULL, &result, &answer);
 		ttl = wire_load_be32(answer.body + ttls[0]);
 		assert_in_range(ttl, TTL_S - (clock_coarse_s() - born_s),
 				TTL_S - (before_s - born_s));
 	} while (ttl > TTL_S - 2);
-	entry->born_s = clock_coarse_s() + 10;
+	entry->born_s = xdp_coarse_s() + 10;
 	xdp_expect_answer(w, "not born yet", frame, bytes, VOLLEY_HIT_FULL, &result, &answer);
 	expect_aged("not born yet", &e, e.full_bytes, 0);
 	entry->born_s = VOLLEY_NEVER;

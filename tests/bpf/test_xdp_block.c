@@ -20,7 +20,6 @@
 #define OTHER  "\3www\7exampl2"
 #define CAP    1024u
 #define NEVER  VOLLEY_NEVER
-#define NS     1000000000ull
 #define WAYS   (2 * 3 * (1 + TUNNELS)) /* families, tags, tunnels or none */
 #define LABELS 100
 
@@ -28,11 +27,6 @@ static uint8_t frame[PKT_FRAME_MAX], plain[PKT_FRAME_MAX], dns[PKT_FRAME_MAX];
 static struct xdp_result result;
 static struct pkt_answer answer;
 static struct blocklab lab;
-
-static uint32_t now_s(void)
-{
-	return (uint32_t)(xdp_coarse_ns() / NS);
-}
 
 /* A world whose program knows NAME, takes tunnels off, and blocks nothing yet. */
 static struct xdp_world *take(void **state)
@@ -229,14 +223,14 @@ static void test_expiry(void **state)
 	struct pkt_ask ask = ask_for(NAME);
 	size_t plain_n, n = build(0, &ask, &plain_n);
 
-	block_clients(VOLLEY_BLOCK_DROP, now_s() + 1000);
+	block_clients(VOLLEY_BLOCK_DROP, xdp_coarse_s() + 1000);
 	expect_dropped(w, n);
-	block_clients(VOLLEY_BLOCK_DROP, now_s());
+	block_clients(VOLLEY_BLOCK_DROP, xdp_coarse_s());
 	expect_hit(w, n, plain_n);
-	blocklab_set(&lab, "name:example.", VOLLEY_BLOCK_DROP, now_s(), 0);
+	blocklab_set(&lab, "name:example.", VOLLEY_BLOCK_DROP, xdp_coarse_s(), 0);
 	expect_hit(w, n, plain_n);
 	block_clients(VOLLEY_BLOCK_DROP, NEVER);
-	w->maps.memory.state->serve_until_s = now_s(); /* nobody has been heard of for long */
+	w->maps.memory.state->serve_until_s = xdp_coarse_s(); /* nobody has been heard of for long */
 	xdp_expect_unchanged(w, "orphaned", frame, n, VOLLEY_UP_ORPHANED);
 	blocklab_close(&lab);
 }

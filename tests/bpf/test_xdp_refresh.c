@@ -80,7 +80,7 @@ static void test_when(void **state)
 		do {
 			(void)look(w);
 			entry->refreshing = 0;
-			now_s = clock_coarse_s();
+			now_s = xdp_coarse_s();
 			entry->expires_s = now_s + left_s;
 			expect_hit(w, "expires");
 			said = look(w);
@@ -101,7 +101,7 @@ static void test_once(void **state)
 	struct volley_entry *entry = put(w, REFRESH_S, 0);
 	size_t units = (size_t)((uint8_t *)entry - w->maps.memory.store) / VOLLEY_UNIT_BYTES;
 
-	entry->expires_s = clock_coarse_s() + REFRESH_S;
+	entry->expires_s = xdp_coarse_s() + REFRESH_S;
 	for (unsigned int i = 0; i < 3; i++) {
 		expect_hit(w, "asked for");
 		assert_int_equal(look(w), i == 0);
@@ -128,7 +128,7 @@ static void test_location(void **state)
 	hash = entry_hash(memory, &other);
 	*entry_slot(memory, hash, false, 0) = hash >> 32 << 32 | (uint32_t)word;
 	entry = put(w, REFRESH_S, 0);
-	entry->expires_s = clock_coarse_s() + REFRESH_S;
+	entry->expires_s = xdp_coarse_s() + REFRESH_S;
 	expect_hit(w, "behind another");
 	assert_int_equal(look(w), 1);
 	units = (size_t)((uint8_t *)entry - memory->store) / VOLLEY_UNIT_BYTES;
@@ -141,7 +141,7 @@ static void test_not(void **state)
 	struct xdp_world *w = xdp_world_take(state);
 	struct volley_entry *entry = put(w, 0, 0);
 
-	entry->expires_s = clock_coarse_s() + 5;
+	entry->expires_s = xdp_coarse_s() + 5;
 	expect_hit(w, "never fetched anew");
 	entry->refresh_s = REFRESH_S;
 	entry->key.view = VOLLEY_VIEW_RECURSIVE;
@@ -163,7 +163,7 @@ static void test_full_ring(void **state)
 	struct volley_entry *entry = put(w, REFRESH_S, 0);
 	const unsigned int most = VOLLEY_REFRESH_BYTES / (sizeof(last) + 8);
 
-	entry->expires_s = clock_coarse_s() + REFRESH_S;
+	entry->expires_s = xdp_coarse_s() + REFRESH_S;
 	for (unsigned int i = 0; i < most + 100; i++) {
 		entry->refreshing = 0;
 		expect_hit(w, "nobody listens");

@@ -12,6 +12,10 @@
 #include <cmocka.h>
 #include <linux/bpf.h>
 
+#include "base/clock.h"
+
+#define SETTLED_NS (CLOCK_NS_PER_S / 50)
+
 static const char *const reason_names[] = {
 #define NAME_OF(name, class, words) #name,
 	VOLLEY_REASONS(NAME_OF)
@@ -182,6 +186,21 @@ uint64_t xdp_coarse_ns(void)
 
 	clock_gettime(CLOCK_MONOTONIC_COARSE, &ts);
 	return (uint64_t)ts.tv_sec * 1000000000ull + (uint64_t)ts.tv_nsec;
+}
+
+uint32_t xdp_ahead_s(uint64_t ahead_ns)
+{
+	const struct timespec jiffy = { .tv_nsec = SETTLED_NS / 4 };
+	uint64_t now_ns;
+
+	while ((now_ns = xdp_coarse_ns() + ahead_ns) % CLOCK_NS_PER_S < SETTLED_NS)
+		nanosleep(&jiffy, NULL);
+	return (uint32_t)(now_ns / CLOCK_NS_PER_S);
+}
+
+uint32_t xdp_coarse_s(void)
+{
+	return xdp_ahead_s(0);
 }
 
 void xdp_expect_answer(struct xdp_world *w, const char *what, const uint8_t *frame, size_t n,

@@ -64,6 +64,15 @@ void xdp_expect_answer(struct xdp_world *w, const char *what, const uint8_t *fra
 /* The clock that the program reads, once a jiffy: nanoseconds. */
 uint64_t xdp_coarse_ns(void);
 
+/*
+ * Its second, once two hundredths of that are over: the program may be a jiffy behind, since a processor may see the
+ * kernel's jiffies before the clock that they move.
+ */
+uint32_t xdp_coarse_s(void);
+
+/* The same of another clock, which is `ahead_ns` ahead of this one, modulo 2^64: its second, modulo 2^32. */
+uint32_t xdp_ahead_s(uint64_t ahead_ns);
+
 const char *xdp_reason_name(int reason);
 
 #endif
