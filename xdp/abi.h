@@ -271,8 +271,8 @@ struct volley_state {
 	__u64 next_seq;       /* of segments */
 	__u32 block_kinds;    /* VOLLEY_BLOCKS_*; written behind the table */
 	__u32 reserved;
-	__u32 services_at; /* which of the tables is read, 0 or 1 */
-	__u32 options_at;  /* the same of the options */
+	__u32 services_at;                      /* which of the tables is read, 0 or 1 */
+	__u32 options_at;                       /* the same of the options */
 	__u64 hash_keys[VOLLEY_NAME_WORDS + 1]; /* secret, random */
 	struct volley_services services[2];
 	__u64 wall_ns; /* CLOCK_REALTIME less the coarse monotonic clock, modulo 2^64 */
@@ -546,7 +546,7 @@ struct volley_cpu {
 	__u64 rrl_cost;    /* load of the answer that is being made, */
 	__u64 rrl_carry;   /* and with what volley_near had not passed on before */
 	__u8 options;      /* of the answer: VOLLEY_OPTION_* */
-	__u8 cookie_good;  /* the query has a cookie of ours: its address is its own (options_make()) */
+	__u8 cookie_good; /* the query has a cookie of ours: its address is its own (options_make()) */
 	__u8 options_at;    /* as the state's when the query was read */
 	__u8 cookie_bytes;  /* of the query's, 8 or 16 to 40 */
 	__be32 cookie_head; /* the answer's option, its value behind it */

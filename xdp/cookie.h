@@ -18,7 +18,7 @@
 #define VOLLEY_COOKIE_SECRETS 4u /* that are known at a time; the first makes cookies */
 #define VOLLEY_COOKIE_VERSION 1u
 
-#define VOLLEY_COOKIE_MIX     0x9e3779b97f4a7c15ull /* odd, its bits are spread */
+#define VOLLEY_COOKIE_MIX 0x9e3779b97f4a7c15ull /* odd, its bits are spread */
 
 /* RFC 9018 section 4.3 */
 #define VOLLEY_COOKIE_PAST_MAX_S   3600

@@ -27,7 +27,6 @@
 #define COOKIE_MOST        40
 #define NSID_WORDS_MAX     8
 
-
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__uint(max_entries, 1);

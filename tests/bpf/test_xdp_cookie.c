@@ -358,7 +358,8 @@ static void test_good_cookies_are_noted(void **state)
 			  VOLLEY_HIT_FULL, &result, &answer);
 	assert_int_equal(times_noted(w, LEARNT), 1);
 	for (size_t i = 0; i < sizeof(nearly) / sizeof(nearly[0]); i++) {
-		const size_t n = build(nearly[i].from, options, put_cookie(options, nearly[i].asked));
+		const size_t n =
+			build(nearly[i].from, options, put_cookie(options, nearly[i].asked));
 		bool is_renewed;
 
 		row.secret = nearly[i].secret;
