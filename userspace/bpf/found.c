@@ -32,8 +32,7 @@ struct named_map {
 
 static void maps_none(struct found_maps *maps)
 {
-	*maps = (struct found_maps){ -1, -1, -1, -1, -1, -1, -1, -1, -1,
-				     -1, -1, -1, -1, -1, -1, -1, -1 };
+	memset(maps, 0xff, sizeof(*maps)); /* each is -1 */
 }
 
 static void maps_close(struct found_maps *maps)
@@ -99,6 +98,7 @@ static void take_map(struct found *found, int fd)
 		{ "volley_queues", &found->maps.queues },
 		{ "volley_shares", &found->maps.shares },
 		{ "volley_near", &found->maps.near },
+		{ "volley_cookies", &found->maps.cookies },
 		{ "volley_rrl", &found->maps.rrl },
 		{ "volley_loads", &found->maps.loads },
 	};

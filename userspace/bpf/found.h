@@ -23,6 +23,7 @@ struct found_maps {
 	int queues;
 	int shares;
 	int near;
+	int cookies;
 	int rrl;
 	int loads;
 	int other; /* the first map of another ABI */

@@ -237,6 +237,7 @@ struct found_maps object_fds(const struct volley_bpf *skel)
 		.queues = bpf_map__fd(skel->maps.volley_queues),
 		.shares = bpf_map__fd(skel->maps.volley_shares),
 		.near = bpf_map__fd(skel->maps.volley_near),
+		.cookies = bpf_map__fd(skel->maps.volley_cookies),
 		.rrl = bpf_map__fd(skel->maps.volley_rrl),
 		.loads = bpf_map__fd(skel->maps.volley_loads),
 		.other = -1,

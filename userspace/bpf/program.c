@@ -176,8 +176,9 @@ int program_take_maps(struct program *p, struct object_maps *maps, const struct 
 	p->queues_fd = dup(found->queues);
 	p->shares_fd = dup(found->shares);
 	p->near_fd = dup(found->near);
+	p->cookies_fd = dup(found->cookies);
 	if (p->cpu_fd < 0 || p->xsks_fd < 0 || p->link_fd < 0 || p->queues_fd < 0 ||
-	    p->shares_fd < 0 || p->near_fd < 0)
+	    p->shares_fd < 0 || p->near_fd < 0 || p->cookies_fd < 0)
 		return -errno;
 	p->link = object_map(p->link_fd, sizeof(*p->link));
 	p->queues = object_map(p->queues_fd, VOLLEY_QUEUES * sizeof(*p->queues));
@@ -186,8 +187,8 @@ int program_take_maps(struct program *p, struct object_maps *maps, const struct 
 
 void program_drop_maps(struct program *p)
 {
-	int *fds[] = { &p->cpu_fd,    &p->xsks_fd,   &p->link_fd,
-		       &p->queues_fd, &p->shares_fd, &p->near_fd };
+	int *fds[] = { &p->cpu_fd,    &p->xsks_fd, &p->link_fd,   &p->queues_fd,
+		       &p->shares_fd, &p->near_fd, &p->cookies_fd };
 
 	object_unmap(p->link, sizeof(*p->link));
 	object_unmap(p->queues, VOLLEY_QUEUES * sizeof(*p->queues));

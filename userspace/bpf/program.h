@@ -15,7 +15,7 @@
  *      anything, but another volleyd works on it   refused
  *
  * The maps of the cache are shared by the programs of all interfaces; volley_link, volley_cpu,
- * xsks_map, volley_queues, volley_shares and volley_near are each program's own.
+ * xsks_map, volley_queues, volley_shares, volley_near and volley_cookies are each program's own.
  *
  * Control's thread calls all of these; they load, attach and map, so they may take milliseconds.
  */

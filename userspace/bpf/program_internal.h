@@ -26,6 +26,7 @@ struct program {
 	int queues_fd;
 	int shares_fd;
 	int near_fd;
+	int cookies_fd;
 	int link_fd;
 	int lock_fd;
 	char lock_path[64];

@@ -237,7 +237,7 @@ static int program_new(struct program **out, const char *ifname)
 	if (!p)
 		return -ENOMEM;
 	p->prog_fd = p->cpu_fd = p->xsks_fd = p->link_fd = p->lock_fd = -1;
-	p->queues_fd = p->shares_fd = p->near_fd = -1;
+	p->queues_fd = p->shares_fd = p->near_fd = p->cookies_fd = -1;
 	snprintf(p->ifname, sizeof(p->ifname), "%s", ifname);
 	p->ifindex = (int)if_nametoindex(p->ifname);
 	if (!p->ifindex) {

@@ -48,6 +48,7 @@ struct volley_bpf *program_open_next(const struct program *p, const struct objec
 	err |= bpf_map__reuse_fd(skel->maps.volley_queues, p->queues_fd);
 	err |= bpf_map__reuse_fd(skel->maps.volley_shares, p->shares_fd);
 	err |= bpf_map__reuse_fd(skel->maps.volley_near, p->near_fd);
+	err |= bpf_map__reuse_fd(skel->maps.volley_cookies, p->cookies_fd);
 	if (wants_frags(p))
 		err |= frags_want(skel->progs.volley);
 	if (!err)

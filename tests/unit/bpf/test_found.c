@@ -26,7 +26,7 @@
 #include "xdp/abi.h"
 #include "xdp/key.h"
 
-#define N_MAPS 16
+#define N_MAPS 17
 
 struct map {
 	const char *name;
@@ -56,6 +56,7 @@ static const struct map sound[N_MAPS] = {
 	ARRAY("volley_loads", sizeof(struct volley_rrl_line), VOLLEY_RRL_LINES),
 	{ "volley_blocks", BPF_MAP_TYPE_ARRAY_OF_MAPS, 4, 4, 1, 0 },
 	{ "volley_blocked", BPF_MAP_TYPE_PERCPU_ARRAY, 4, sizeof(struct volley_blocked), 1, 0 },
+	{ "volley_cookies", BPF_MAP_TYPE_PERCPU_ARRAY, 4, sizeof(struct volley_cookies), 1, 0 },
 };
 
 /* What differs: a map, by its place above, and how it is instead. */
@@ -116,6 +117,7 @@ static const struct row rows[] = {
 	{ "loads of another size", 13, ARRAY(NULL, 8, VOLLEY_RRL_LINES) },
 	{ "two tables of blocks", 14, { NULL, BPF_MAP_TYPE_ARRAY_OF_MAPS, 4, 4, 2, 0 } },
 	{ "a table of blocks that is none", 14, ARRAY(NULL, 4, 1) },
+	{ "few cookies", 16, { NULL, BPF_MAP_TYPE_PERCPU_ARRAY, 4, 48, 1, 0 } },
 	{ "few lists", 15, { NULL, BPF_MAP_TYPE_PERCPU_ARRAY, 4, 8, 1, 0 } },
 };
 
