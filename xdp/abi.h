@@ -18,6 +18,7 @@
  *   volley_rrl     one struct volley_rrl: the limits of answers, and which prefixes are over them
  *   volley_loads   what each prefix of clients has been answered of late
  *   volley_blocks  the table of blocks (xdp/block.h), as a map in a map: as large as it has to be, or none
+ *   volley_names   a filter of the names that exist in our zones (xdp/names.h)
  *   volley_blocked per CPU: packets that each list of blocks has met
  *
  * An interface has a program of its own with volley_link, volley_cpu, xsks_map, volley_queues, volley_shares,
@@ -258,6 +259,44 @@ struct volley_blocked {
 	__u64 met[VOLLEY_BLOCK_LISTS];
 };
 
+/* A line of the filter of names that exist: xdp/names.h. */
+#define VOLLEY_NAMES_N_BITS        7u
+#define VOLLEY_NAMES_LINE_BYTES    64u
+#define VOLLEY_DEFAULT_NAMES_LINES 1024u /* in the object file: 64 KiB */
+
+struct volley_names_line {
+	__u64 words[8];
+};
+
+struct volley_names_state {
+	__u32 id;      /* of what is in it, random, below 2^31; 0: it says nothing, and nothing is denied */
+	__u32 n_lines; /* of volley_names */
+	__u32 labels;  /* that the shortest apex has, without the root's; nothing shorter is looked up */
+	__u32 reserved;
+	__u64 keys[VOLLEY_NAME_BYTES]; /* secret, random: for an octet, by its distance from the name's end */
+};
+
+/*
+ * The denial of a zone: an entry whose key is the apex, with a type and a class that no query has. The id of the filter
+ * stands in them, so the entry of another filter is not found. Its short body is what is sent, as in an answer to a question
+ * for the apex itself: for a name below, the pointers in it grow by the difference of the names' lengths. The full body
+ * has a struct volley_denial behind that.
+ */
+#define VOLLEY_DENIAL_CLASS(id) ((__u16)(0x8000 | (id) >> 16))
+#define VOLLEY_DENIAL_TYPE(id)  ((__u16)(id))
+#define VOLLEY_DENIAL_POINTERS  3u
+
+/* Any alignment. */
+struct volley_denial {
+	__u16 n_pointers; /* at most VOLLEY_DENIAL_POINTERS */
+	__u16 pointers[VOLLEY_DENIAL_POINTERS]; /* where they lie in the body */
+	/*
+	 * Of the names in SOA that lie below the apex: the hash of what is one label longer than the apex. A question below that
+	 * would be pointed to by them, and so goes up. 0: none.
+	 */
+	__u64 suffixes[2];
+};
+
 struct volley_state {
 	__u32 magic; /* VOLLEY_MAGIC, written last: until then every packet passes */
 	__u32 abi;
@@ -279,6 +318,7 @@ struct volley_state {
 	struct volley_options options[2];
 	__u32 cache_kib; /* the budget that these maps were made for */
 	__u32 n_resizes; /* before it, of the cache that it comes from: the newer one has more */
+	struct volley_names_state names;
 };
 
 #define VOLLEY_HOPS           256u
@@ -592,8 +632,11 @@ _Static_assert(sizeof(struct volley_cpu) % 8 == 0, "the kernel lays these end to
 _Static_assert(sizeof(struct volley_service) == 24, "no padding that differs");
 _Static_assert(sizeof(struct volley_services) == 64 + 2048 * 24, "no padding that differs");
 _Static_assert(sizeof(struct volley_state) ==
-		       64 + 33 * 8 + 2 * (64 + 2048 * 24) + 8 + 2 * (16 + 64 + 256) + 8,
+		       64 + 33 * 8 + 2 * (64 + 2048 * 24) + 8 + 2 * (16 + 64 + 256) + 8 + 16 +
+			       VOLLEY_NAME_BYTES * 8,
 	       "no padding that differs");
+_Static_assert(sizeof(struct volley_denial) == 24, "no padding that differs");
+_Static_assert(sizeof(struct volley_names_line) == VOLLEY_NAMES_LINE_BYTES, "a cache line");
 _Static_assert(__builtin_offsetof(struct volley_cpu, cookie) ==
 		       __builtin_offsetof(struct volley_cpu, cookie_head) + 4,
 	       "an option's head and its value lie together");

@@ -19,6 +19,8 @@ struct zone_member {
 	struct zone *zone; /* NULL: there is nothing to serve: SERVFAIL. Read by zone_set_zone() */
 	uint32_t cache_slot; /* the zone's place in the generation table of the answer cache */
 	uint32_t cache_gen;  /* the generation that answers of this snapshot carry */
+	/* The filter (xdp/names.h) that has all names of the zone, by its id; 0: none, the driver denies nothing of it. */
+	uint32_t names_id;
 };
 
 /*
