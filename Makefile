@@ -28,7 +28,7 @@ CLANG      ?= clang-14
 # Whose objects `make verify` shows to the kernels, beside that of CLANG: those of these that are installed.
 CLANGS     ?= clang-14 clang-16 clang-19
 KERNELS    ?= 6.1 6.12 newest
-VERIFY_MAX ?= 100000
+VERIFY_MAX ?= 200000
 LLVM_STRIP ?= llvm-strip-14
 BPFTOOL    ?= PATH="$$PATH:/usr/sbin:/sbin" bpftool
 PYTHON     ?= /usr/bin/python3

@@ -244,6 +244,8 @@ struct volley_cookies {
 	struct volley_good_cookie slots[VOLLEY_GOOD_COOKIES];
 };
 
+#define VOLLEY_SUFFIXES 128u /* of a name: 127 labels, and the root */
+
 /* Which kinds there are in volley_blocks, for whom it is not looked at where there are none. */
 #define VOLLEY_BLOCKS_PREFIXES 0x01u
 #define VOLLEY_BLOCKS_NAMES    0x02u
@@ -253,7 +255,6 @@ struct volley_cookies {
 #define VOLLEY_BLOCK_CHUNK_BYTES (2u << 20)
 #define VOLLEY_BLOCK_HEAD        2u
 #define VOLLEY_BLOCK_LISTS       256u
-#define VOLLEY_BLOCK_SUFFIXES    128u /* of a name: 127 labels, and the root */
 
 struct volley_blocked {
 	__u64 met[VOLLEY_BLOCK_LISTS];
@@ -461,9 +462,11 @@ struct volley_try {
 	V(HIT_TRUNCATED, HIT, "answered with TC=1")                                 \
 	V(HIT_SLIPPED, HIT, "answered with TC=1: over the rate limit")              \
 	V(HIT_BADCOOKIE, HIT, "answered BADCOOKIE: over the rate limit")            \
+	V(HIT_DENIED, HIT, "answered NXDOMAIN: no zone has the name")               \
 	V(HIT_REFUSED, HIT, "answered REFUSED: blocked")                            \
 	V(HIT_BLOCK_TRUNCATED, HIT, "answered with TC=1: blocked over UDP")         \
 	V(UP_MISS, UP, "not in the cache")                                          \
+	V(UP_MAYBE, UP, "not in the cache, and the name may exist")                 \
 	V(UP_STALE, UP, "in the cache, but its zone has changed")                   \
 	V(UP_EXPIRED, UP, "in the cache, but expired")                              \
 	V(UP_VIEW, UP, "in the cache, but not for this client")                     \
@@ -582,6 +585,8 @@ struct volley_cpu {
 	__u64 question_sum; /* of name, type and class */
 	__u64 hash;
 	__u32 block_kinds; /* the state's, when the packet came */
+	__u32 denies;      /* the answer is a denial (xdp/deny.h) */
+	__u32 reserved;
 	__u32 opt_rcode;   /* high bits of the answer's rcode, in OPT */
 	__u64 rrl_cost;    /* load of the answer that is being made, */
 	__u64 rrl_carry;   /* and with what volley_near had not passed on before */
@@ -597,15 +602,22 @@ struct volley_cpu {
 	__s32 rrl_over; /* of prefixes: which is over its limit, or -1 */
 	struct volley_try tries[VOLLEY_RRL_PREFIXES];
 	struct volley_refresh refresh;
+	__u64 suffix_before[VOLLEY_SUFFIXES]; /* of the octets before each suffix: xdp/suffixes.h */
+	__u8 suffix_from[VOLLEY_SUFFIXES];    /* and their number */
+	__u32 n_suffixes;
+	__u8 label_bytes;
+	__u8 denial_rest[3];
+	__u32 denial_at;    /* where the apex begins in the name */
+	__u32 denial_bytes; /* of the apex */
+	__u64 denial_next;  /* hash of what is one label longer than the apex */
+	__u64 denial_hash;
+	__u64 denial_key[1 + VOLLEY_NAME_WORDS]; /* of the entry: key, apex */
 	__u64 block_key[3]; /* what is looked for among the blocks: a struct volley_block_key */
-	__u64 block_before[VOLLEY_BLOCK_SUFFIXES]; /* of the octets before each suffix, */
-	__u8 block_from[VOLLEY_BLOCK_SUFFIXES];    /* and their number */
 	__u64 block_client[2];
-	__u32 block_suffixes;
 	__u8 block_ede;     /* of the answer; 0: none */
-	__u8 block_label;   /* octets of it */
 	__u8 block_is_done; /* the answer is written */
 	__u8 block;         /* what is done with this client: VOLLEY_BLOCK_* */
+	__u8 block_rest[5];
 	__u64 block_hashes[32];
 	__u8 block_masks[32];          /* of groups of lengths: see volley_block_masks() */
 	__u64 samples[VOLLEY_SAMPLES]; /* hashes of keys; the last at n_samples - 1 */

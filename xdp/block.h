@@ -337,13 +337,6 @@ VOLLEY_BLOCK_INLINE int volley_block_is_alive(__u64 rule, __u32 now_s)
 	return now_s < volley_block_expires_s(rule) || volley_block_expires_s(rule) == VOLLEY_NEVER;
 }
 
-/* What an octet of a folded name adds to the hash of each suffix that it is in: it is so far from the name's end. */
-VOLLEY_BLOCK_INLINE __u64 volley_block_part(const struct volley_block_head *head, __u8 octet,
-					    __u32 from_end)
-{
-	return octet * head->name_keys[from_end & (VOLLEY_NAME_BYTES - 1)];
-}
-
 _Static_assert(sizeof(struct volley_block) == VOLLEY_BLOCK_BYTES, "two to a cache line");
 _Static_assert(sizeof(struct volley_block_head) <= VOLLEY_BLOCK_HEAD_BYTES, "it has its room");
 

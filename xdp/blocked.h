@@ -20,6 +20,7 @@
 #include "xdp/packet.h"
 #include "xdp/question.h"
 #include "xdp/reply.h"
+#include "xdp/suffixes.h"
 
 #define DNS_REFUSED         5
 #define OPTION_EDE          15 /* RFC 8914 */
@@ -253,53 +254,28 @@ static __always_inline int block_judge(struct xdp_md *ctx, struct volley_cpu *cp
 	return -1;
 }
 
-/* A walk over the labels of a name. */
+/* A walk over the suffixes of a name. */
 struct block_walk {
 	struct volley_cpu *cpu;
 	const struct volley_block_head *head;
 	const void *filter;
-	__u64 sum;  /* of the octets before the next label */
-	__u32 next; /* their number */
+	__u64 sum; /* of the name */
 	int action;
 };
-
-/* Notes where a suffix begins, and goes on behind its first label. 1: that was the root. */
-static long block_label(__u32 number, struct block_walk *walk)
-{
-	struct volley_cpu *cpu = walk->cpu;
-	const __u8 *name = (const __u8 *)&cpu->folded[1];
-	__u64 at = bounded(number, VOLLEY_BLOCK_SUFFIXES - 1);
-	__u32 from = (__u32)bounded(walk->next, DNS_NAME_MAX);
-	__u32 to_end = cpu->name_bytes - 1 - from;
-	__u64 sum = walk->sum;
-	__u32 i;
-
-	cpu->block_before[at] = sum;
-	cpu->block_from[at] = (__u8)from;
-	cpu->block_suffixes = (__u32)at + 1;
-	cpu->block_label =
-		name[from]; /* loaded anew each time, so all ends of the loop are one for the verifier */
-	for (i = 0; i <= LABEL_BYTES_MAX && i <= block_load(&cpu->block_label); i++)
-		sum += volley_block_part(walk->head, name[bounded(from + i, DNS_NAME_MAX)],
-					 to_end - i);
-	walk->sum = sum;
-	walk->next = from + block_load(&cpu->block_label) + 1;
-	return !block_load(&cpu->block_label);
-}
 
 /* What the block of a suffix says. 1: something. */
 static long block_suffix(__u32 number, struct block_walk *walk)
 {
 	struct volley_cpu *cpu = walk->cpu;
-	__u64 at = bounded(number, VOLLEY_BLOCK_SUFFIXES - 1);
-	__u64 hash = volley_hash_mix(walk->sum - cpu->block_before[at]);
+	__u64 at = bounded(number, VOLLEY_SUFFIXES - 1);
+	__u64 hash = suffix_hash(cpu, walk->sum, at);
 
 	if (!(volley_block_filtered(walk->head, walk->filter, hash) & VOLLEY_BLOCK_BIT(hash)))
 		return 0;
 	cpu->block_key[0] = hash;
 	cpu->block_key[1] = 0;
 	cpu->block_key[2] = VOLLEY_BLOCK_NAME |
-			    (__u64)((cpu->name_bytes - cpu->block_from[at]) & 0xff) << 8;
+			    (__u64)((cpu->name_bytes - cpu->suffix_from[at]) & 0xff) << 8;
 	walk->action = block_probe(cpu);
 	return walk->action != VOLLEY_BLOCK_NONE;
 }
@@ -316,8 +292,8 @@ static __always_inline int block_name(struct volley_cpu *cpu)
 	walk.filter = block_chunk(table, 1);
 	if (!walk.head || !walk.filter)
 		return VOLLEY_BLOCK_NONE;
-	bpf_loop(VOLLEY_BLOCK_SUFFIXES, block_label, &walk, 0);
-	bpf_loop(cpu->block_suffixes, block_suffix, &walk, 0);
+	walk.sum = suffixes_note(cpu, walk.head->name_keys);
+	bpf_loop(cpu->n_suffixes, block_suffix, &walk, 0);
 	return walk.action;
 }
 

@@ -31,19 +31,20 @@ static __always_inline struct volley_entry *entry_at(void *store, __u32 location
 	return base + offset;
 }
 
-/* The key word, whatever the view, and the name, word by word. */
-static __always_inline int is_key_of(const struct volley_entry *e, const struct volley_cpu *cpu)
+/* The key word, whatever the view, and the name of so many octets, word by word. */
+static __always_inline int is_key_of(const struct volley_entry *e, const __u64 *words,
+				     __u32 name_bytes)
 {
 	const __u64 *theirs = (const void *)&e->key;
-	__u32 n = 1 + (cpu->name_bytes + 7) / 8;
+	__u32 n = 1 + (name_bytes + 7) / 8;
 	__u32 i;
 
-	if ((theirs[0] ^ cpu->folded[0]) & ~KEY_VIEW)
+	if ((theirs[0] ^ words[0]) & ~KEY_VIEW)
 		return 0;
 	for (i = 1; i <= VOLLEY_NAME_WORDS; i++) {
 		if (i >= n)
 			return 1;
-		if (theirs[i] != cpu->folded[i])
+		if (theirs[i] != words[i])
 			return 0;
 	}
 	return 1;

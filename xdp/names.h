@@ -35,6 +35,9 @@
 
 #define VOLLEY_NAMES_MIX 0x9e3779b97f4a7c15ull /* odd, its bits are spread */
 
+/* What changes behind the compiler's back, or what the verifier should take for that, is read once. */
+#define names_load(where) (*(const volatile __typeof__(*(where)) *)(where))
+
 enum volley_name_mark {
 	VOLLEY_NAME_EXISTS,
 	VOLLEY_NAME_MARKED, /* has one of the following */
@@ -73,7 +76,7 @@ VOLLEY_NAMES_INLINE __u64 volley_names_bits(__u64 hash, enum volley_name_mark ma
 VOLLEY_NAMES_INLINE int volley_names_has(const struct volley_names_line *line, __u64 bits)
 {
 	__u64 all = 1;
-	int i;
+	__u32 i;
 
 #if defined(__bpf__)
 #pragma unroll
@@ -81,7 +84,7 @@ VOLLEY_NAMES_INLINE int volley_names_has(const struct volley_names_line *line, _
 	for (i = 0; i < VOLLEY_NAMES_N_BITS; i++) {
 		__u64 bit = bounded(bits >> 9 * i, 511);
 
-		all &= *(const volatile __u64 *)&line->words[bit >> 6] >> (bit & 63);
+		all &= names_load(&line->words[bit >> 6]) >> (bit & 63);
 	}
 	return (int)(all & 1);
 }

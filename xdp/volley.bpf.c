@@ -9,6 +9,7 @@
  *   question.h  is it understood?                         no: up, untouched
  *   blocked.h   may it be asked, by this client?          no: dropped, REFUSED or TC=1
  *   lookup.h    is the answer known, for this client?     no: up, untouched
+ *   deny.h      or known that there is none?              no: up, untouched
  *   choose.h    which part of it has room
  *   age.h       its TTLs, where it is from upstream       too many: up, untouched
  *   options.h   COOKIE and NSID, for who asks             unusual: up, untouched
@@ -29,6 +30,16 @@
 #include "xdp/fib.h"
 #include "xdp/question.h"
 #include "xdp/lookup.h"
+
+/* A filter: xdp/names.h. Before the headers whose functions look at it. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, VOLLEY_DEFAULT_NAMES_LINES);
+	__type(key, __u32);
+	__type(value, struct volley_names_line);
+} volley_names SEC(".maps");
+
 #include "xdp/reply.h"
 #include "xdp/shed.h"
 #include "xdp/clock.h"
@@ -172,17 +183,35 @@ static __always_inline struct volley_entry *find_in(struct volley_cpu *cpu, __u6
 }
 
 /*
- * The first entry with cpu's hash, or NULL. There is one for each view at most, but for a moment in
+ * The first entry with this hash, or NULL. There is one for each view at most, but for a moment in
  * which two threads publish it. Its key, whether it is valid and for whom are looked at behind this,
  * and not in each slot.
  */
 static __always_inline struct volley_entry *find(struct volley_cpu *cpu,
-						 const struct volley_state *state)
+						 const struct volley_state *state, __u64 hash)
 {
-	__u64 hash = cpu->hash;
 	struct volley_entry *e = find_in(cpu, hash, volley_bucket(hash, state->n_buckets));
 
 	return e ? e : find_in(cpu, hash, volley_bucket2(hash, state->n_buckets));
+}
+
+/* The denial that answers a query without an entry: -1 and *e, or a reason to go up. */
+static __always_inline int find_denial(struct volley_cpu *cpu, const struct volley_state *state,
+				       struct volley_entry **e)
+{
+	int reason;
+
+	if (!state->names.id)
+		return VOLLEY_UP_MISS;
+	reason = deny_look(cpu, state);
+	if (reason >= 0)
+		return reason;
+	deny_key(cpu, state);
+	*e = find(cpu, state, cpu->denial_hash);
+	if (!*e || !is_key_of(*e, cpu->denial_key, cpu->denial_bytes))
+		return VOLLEY_UP_MISS;
+	cpu->denies = 1;
+	return -1;
 }
 
 /* Says once that the answer expires soon and is still asked for. When nobody listens nothing is lost. */
@@ -280,13 +309,22 @@ static __always_inline int answer(struct xdp_md *ctx, struct volley_cpu *cpu,
 	reason = unlikely(block_load(&cpu->block_kinds)) ? block_turn(ctx, cpu, state) : -1;
 	if (reason >= 0)
 		return reason;
-	e = find(cpu, state);
-	if (!e || !is_key_of(e, cpu))
-		return VOLLEY_UP_MISS;
+	e = find(cpu, state, cpu->hash);
+	if (!e || !is_key_of(e, cpu->folded, cpu->name_bytes)) {
+		reason = find_denial(cpu, state, &e);
+		if (reason >= 0)
+			return reason;
+	}
 	reason = entry_check(e, &volley_zones, cpu->now_s);
 	if (reason != VOLLEY_HIT_FULL)
 		return reason;
-	reply_choose(cpu, e);
+	if (unlikely(cpu->denies)) {
+		reason = deny_choose(cpu, e);
+		if (reason >= 0)
+			return reason;
+	} else {
+		reply_choose(cpu, e);
+	}
 	if (!is_plain(e)) {
 		reason = admit(ctx, cpu, e);
 		if (reason >= 0)

@@ -126,7 +126,7 @@ struct volley_block_key block_key_name(const struct volley_block_head *secrets,
 	uint64_t sum = 0;
 
 	for (unsigned int i = 0; i < bytes; i++)
-		sum += volley_block_part(secrets, folded[i], bytes - 1 - i);
+		sum += volley_names_part(secrets->name_keys, folded[i], bytes - 1 - i);
 	return (struct volley_block_key){
 		.high = volley_hash_mix(sum),
 		.kind_bits = VOLLEY_BLOCK_NAME | bytes << 8,

@@ -112,7 +112,7 @@ static struct blocks_verdict probe_name(const struct blocks *b, const uint8_t *f
 			at[n++] = i;
 			next = i + 1u + folded[i];
 		}
-		sum += volley_block_part(head, folded[i], bytes - 1 - i);
+		sum += volley_names_part(head->name_keys, folded[i], bytes - 1 - i);
 	}
 	for (unsigned int i = 0; i < n && !v.action; i++) {
 		const struct volley_block_key key = {
