@@ -8,6 +8,7 @@
 #include <sys/random.h>
 
 #include "base/wire.h"
+#include "xdp/names.h"
 
 #define BUCKET_LOAD    4u /* blocks for each bucket of a full table: half of its words */
 #define OCTETS_A_BLOCK 2u /* of a filter */

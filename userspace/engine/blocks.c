@@ -7,6 +7,7 @@
 #include "base/wire.h"
 #include "dns/proto.h"
 #include "engine/block_table.h"
+#include "xdp/names.h"
 
 #define LABELS_MAX 128
 
