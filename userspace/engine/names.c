@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "engine/names.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <string.h>
+#include <sys/random.h>
+
+#include "dns/name.h"
+#include "dns/proto.h"
+#include "zone/diff.h"
+#include "zone/walk.h"
+#include "zone/zone.h"
+
+#define N_STATES 2
+
+/* --- States -------------------------------------------------------------------------------------- */
+
+static void set_id(struct names *names, uint32_t id)
+{
+	for (unsigned int i = 0; i < N_STATES && names->states[i]; i++)
+		__atomic_store_n(&names->states[i]->id, id, __ATOMIC_RELEASE);
+}
+
+static void set_labels(struct names *names, uint32_t labels)
+{
+	for (unsigned int i = 0; i < N_STATES && names->states[i]; i++)
+		__atomic_store_n(&names->states[i]->labels, labels, __ATOMIC_RELEASE);
+}
+
+void names_init(struct names *names, struct volley_names_line *lines, uint32_t n_lines,
+		struct volley_names_state *state)
+{
+	assert(n_lines);
+	*names = (struct names){ .lines = lines, .n_lines = n_lines, .states = { state } };
+}
+
+bool names_adopt(const struct names *names)
+{
+	return names_id(names) && names->states[0]->n_lines == names->n_lines;
+}
+
+void names_end(struct names *names)
+{
+	set_id(names, 0);
+}
+
+/* 31 random bits, not all 0. */
+static int make_id(uint32_t *id)
+{
+	do {
+		if (getrandom(id, sizeof(*id), 0) != (ssize_t)sizeof(*id))
+			return -errno;
+		*id &= INT32_MAX;
+	} while (!*id);
+	return 0;
+}
+
+int names_begin(struct names *names, cache_grace_fn *grace, void *user)
+{
+	struct volley_names_state *first = names->states[0];
+	uint64_t keys[VOLLEY_NAME_BYTES];
+	uint32_t id;
+	int err;
+
+	set_id(names, 0);
+	err = grace(user);
+	if (!err)
+		err = make_id(&id);
+	if (!err && getrandom(keys, sizeof(keys), 0) != (ssize_t)sizeof(keys))
+		err = -errno;
+	if (err)
+		return err;
+	memset(names->lines, 0, (size_t)names->n_lines * sizeof(*names->lines));
+	names->n_added = 0;
+	for (unsigned int i = 0; i < N_STATES && names->states[i]; i++) {
+		memcpy(names->states[i]->keys, keys, sizeof(first->keys));
+		names->states[i]->n_lines = names->n_lines;
+		names->states[i]->labels = DNS_LABELS_MAX;
+	}
+	set_id(names, id);
+	return 0;
+}
+
+static bool has_state(const struct names *names, const struct volley_names_state *state)
+{
+	return names->states[0] == state || names->states[1] == state;
+}
+
+static void copy_state(struct volley_names_state *to, const struct volley_names_state *from)
+{
+	__atomic_store_n(&to->id, 0, __ATOMIC_RELEASE);
+	memcpy(to->keys, from->keys, sizeof(to->keys));
+	to->n_lines = from->n_lines;
+	to->labels = from->labels;
+	__atomic_store_n(&to->id, from->id, __ATOMIC_RELEASE);
+}
+
+void names_set_states(struct names *names, struct volley_names_state *first,
+		      struct volley_names_state *second)
+{
+	if (!has_state(names, first))
+		copy_state(first, names->states[0]);
+	if (second && !has_state(names, second))
+		copy_state(second, names->states[0]);
+	names->states[0] = first;
+	names->states[1] = second;
+}
+
+/* --- Bits ---------------------------------------------------------------------------------------- */
+
+/* Whether one of them was not set. */
+static bool set(struct names *names, uint64_t hash, enum volley_name_mark mark)
+{
+	struct volley_names_line *line = &names->lines[volley_names_line(hash, names->n_lines)];
+	uint64_t bits = volley_names_bits(hash, mark);
+	bool is_new = false;
+
+	for (unsigned int i = 0; i < VOLLEY_NAMES_N_BITS; i++) {
+		uint32_t at = VOLLEY_NAMES_BIT(bits, i);
+		uint64_t bit = 1ull << (at & 63);
+
+		if (__atomic_load_n(&line->words[at >> 6], __ATOMIC_RELAXED) & bit)
+			continue;
+		__atomic_fetch_or(&line->words[at >> 6], bit, __ATOMIC_RELAXED);
+		is_new = true;
+	}
+	return is_new;
+}
+
+static void set_marked(struct names *names, uint64_t hash, enum volley_name_mark mark)
+{
+	set(names, hash, VOLLEY_NAME_MARKED);
+	set(names, hash, mark);
+}
+
+static uint64_t hash_of(const struct names *names, const uint8_t *name, unsigned int n)
+{
+	return names_hash_of(names->states[0]->keys, name, n);
+}
+
+static void add_exists(struct names *names, uint64_t hash)
+{
+	names->n_added += set(names, hash, VOLLEY_NAME_EXISTS);
+}
+
+bool names_may_exist(const struct names *names, const uint8_t *name, enum volley_name_mark mark)
+{
+	uint64_t hash = hash_of(names, name, (unsigned int)name_bytes(name));
+
+	return !names_id(names) ||
+	       volley_names_has(&names->lines[volley_names_line(hash, names->n_lines)],
+				volley_names_bits(hash, mark));
+}
+
+double names_fill(const struct names *names)
+{
+	const size_t n_words = sizeof(names->lines->words) / sizeof(names->lines->words[0]);
+	uint64_t n = 0;
+
+	for (uint32_t i = 0; i < names->n_lines; i++)
+		for (size_t k = 0; k < n_words; k++)
+			n += (uint64_t)__builtin_popcountll(names->lines[i].words[k]);
+	return (double)n / (64.0 * (double)n_words * names->n_lines);
+}
+
+/* --- Names --------------------------------------------------------------------------------------- */
+
+void names_add_apex(struct names *names, const uint8_t *apex, unsigned int n)
+{
+	uint32_t labels = name_n_labels(apex);
+
+	set_marked(names, hash_of(names, apex, n), VOLLEY_NAME_APEX);
+	for (const uint8_t *at = apex; at; at = name_parent(at))
+		add_exists(names, hash_of(names, at, n - (unsigned int)(at - apex)));
+	if (labels < names->states[0]->labels)
+		set_labels(names, labels);
+	__atomic_thread_fence(__ATOMIC_RELEASE);
+}
+
+struct adding {
+	struct names *names;
+	const struct zone *zone;
+	unsigned int apex_n;
+};
+
+/* A wildcard may be an empty non-terminal, too (RFC 4592 section 2.2.2): its parent is marked all the same. */
+static void add_name(struct names *names, const uint8_t *owner, unsigned int n)
+{
+	add_exists(names, hash_of(names, owner, n));
+	if (owner[0] == 1 && owner[1] == '*')
+		set_marked(names, hash_of(names, owner + 2, n - 2), VOLLEY_NAME_WILD);
+}
+
+static void add_node(const struct adding *a, const struct zone_node *node, const uint8_t *owner,
+		     unsigned int n)
+{
+	bool is_apex = n == a->apex_n;
+
+	add_name(a->names, owner, n);
+	if (zone_node_rrset(a->zone, node, DNS_TYPE_DNAME) ||
+	    (!is_apex && zone_node_rrset(a->zone, node, DNS_TYPE_NS)))
+		set_marked(a->names, hash_of(a->names, owner, n), VOLLEY_NAME_STOP);
+}
+
+static void add_all(const struct adding *a)
+{
+	uint8_t owner[NAME_FOLDED_BYTES];
+	const struct zone_node *node;
+	struct zone_walk walk;
+
+	zone_walk_init(&walk, a->zone);
+	while ((node = zone_walk_next(&walk))) {
+		unsigned int n = zone_node_owner(a->zone, node, owner);
+
+		name_fold(owner, owner, n);
+		add_node(a, node, owner, n);
+	}
+}
+
+/* The names above it are added, too: so nothing rests on whether an empty non-terminal is told of. */
+static int add_change(void *context, const struct zone_change *change)
+{
+	const struct adding *a = context;
+	const uint8_t *above = change->owner;
+	unsigned int n = change->owner_bytes;
+
+	if (!change->new_node)
+		return 0;
+	add_node(a, change->new_node, change->owner, n);
+	while (n > a->apex_n) {
+		n -= above[0] + 1u;
+		above += above[0] + 1u;
+		add_name(a->names, above, n);
+	}
+	return 0;
+}
+
+void names_add_zone(struct names *names, const struct zone *zone, const struct zone *old)
+{
+	struct adding a = { .names = names, .zone = zone };
+
+	(void)zone_apex(zone, &a.apex_n);
+	if (!old || zone_diff(old, zone, add_change, &a))
+		add_all(&a);
+	__atomic_thread_fence(__ATOMIC_RELEASE);
+}

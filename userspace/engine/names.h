@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The filter of names that exist (xdp/names.h) as control has it: control writes it, the driver and the engine read it.
+ *
+ *	names_begin()      a new, empty filter with a new id; or names_adopt(): that of an earlier daemon goes on
+ *	names_add_apex()   each apex of a zone set      ┐
+ *	names_add_zone()   each name of a zone version  ┴─► then the set or the version is served, with the filter's id
+ *
+ * What is added stays until the next names_begin(). So a name that leaves its zone stays known, and its queries go up.
+ * A name that is served and not known would be denied by the driver: each caller adds first and serves then.
+ *
+ * While the cache is resized there are two states, one for the programs of each cache; each change is written to both.
+ *
+ * Control's thread calls all of these, beside the driver and workers.
+ */
+#ifndef VOLLEY_ENGINE_NAMES_H
+#define VOLLEY_ENGINE_NAMES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "cache/keeper.h"
+#include "xdp/abi.h"
+#include "xdp/names.h"
+
+struct zone;
+
+#define NAMES_BYTES_MIN (64u << 10) /* a smaller filter is full at once */
+
+struct names {
+	struct volley_names_line *lines; /* volley_names, mapped */
+	uint32_t n_lines;
+	struct volley_names_state *states[2]; /* the second one during a resize, else NULL */
+	uint64_t n_added; /* names that were added and not known before, apexes and what is above them too */
+};
+
+/* Over n_lines (at least 1) of `lines` and a state; both outlive it. Writes nothing. */
+void names_init(struct names *names, struct volley_names_line *lines, uint32_t n_lines,
+		struct volley_names_state *state);
+
+/* Whether state and lines are those of one filter that an earlier daemon began: then it goes on as it is. Pure. */
+bool names_adopt(const struct names *names);
+
+/*
+ * Begins a filter with a new id, secret keys and no names. The id is 0 first, so the driver denies nothing; `grace` waits for
+ * all programs that may still read the one before; the new id comes last. 0, or what `grace` returned, or -errno of
+ * getrandom(2): then the id stays 0.
+ */
+int names_begin(struct names *names, cache_grace_fn *grace, void *user)
+	__attribute__((warn_unused_result));
+
+/* The driver denies nothing from now on; programs that run may still do so. */
+void names_end(struct names *names);
+
+/*
+ * From now on the programs read `first`, and during a resize `second` as well (else NULL). A state that was not there before gets
+ * what the others have. Before any program or writer uses it.
+ */
+void names_set_states(struct names *names, struct volley_names_state *first,
+		      struct volley_names_state *second);
+
+/* Of the filter; 0: there is none, and no zone's names are in it. */
+static inline uint32_t names_id(const struct names *names)
+{
+	return names ? __atomic_load_n(&names->states[0]->id, __ATOMIC_RELAXED) : 0;
+}
+
+/*
+ * Adds an apex (folded wire, n octets) of a zone, be it one that cannot be served, and all names above it. When it returns the
+ * zone may be served. O(labels).
+ */
+void names_add_apex(struct names *names, const uint8_t *apex, unsigned int n);
+
+/*
+ * Adds each name of `zone`, empty non-terminals included, with its marks; with `old` (of the same apex), which has been added
+ * before, only what differs. When it returns the zone may be served. O(names), or O(names that differ) between versions of
+ * one image. Allocates for a difference; without memory all names are added.
+ */
+void names_add_zone(struct names *names, const struct zone *zone, const struct zone *old);
+
+/* The hash of a name or of its suffix: `name` is folded wire form of n octets, the root's among them. Pure, any thread. */
+static inline uint64_t names_hash_of(const __u64 keys[static VOLLEY_NAME_BYTES],
+				     const uint8_t *name, unsigned int n)
+{
+	uint64_t sum = 0;
+
+	for (unsigned int i = 0; i < n; i++)
+		sum += volley_names_part(keys, name[i], n - 1 - i);
+	return volley_names_hash(sum);
+}
+
+/* Whether the name (folded wire) with this mark may have been added; false: it has not. True where there is no filter. */
+bool names_may_exist(const struct names *names, const uint8_t *name, enum volley_name_mark mark);
+
+/* The share of bits that are set, from 0 to 1: a name that was not added is known with this to the power of 7. O(lines). */
+double names_fill(const struct names *names);
+
+#endif
