@@ -270,9 +270,9 @@ struct volley_names_line {
 };
 
 struct volley_names_state {
-	__u32 id;      /* of what is in it, random, below 2^31; 0: it says nothing, and nothing is denied */
+	__u32 id; /* of what is in it, random, below 2^31; 0: it says nothing, and nothing is denied */
 	__u32 n_lines; /* of volley_names */
-	__u32 labels;  /* that the shortest apex has, without the root's; nothing shorter is looked up */
+	__u32 labels; /* that the shortest apex has, without the root's; nothing shorter is looked up */
 	__u32 reserved;
 	__u64 keys[VOLLEY_NAME_BYTES]; /* secret, random: for an octet, by its distance from the name's end */
 };
@@ -289,7 +289,7 @@ struct volley_names_state {
 
 /* Any alignment. */
 struct volley_denial {
-	__u16 n_pointers; /* at most VOLLEY_DENIAL_POINTERS */
+	__u16 n_pointers;                       /* at most VOLLEY_DENIAL_POINTERS */
 	__u16 pointers[VOLLEY_DENIAL_POINTERS]; /* where they lie in the body */
 	/*
 	 * Of the names in SOA that lie below the apex: the hash of what is one label longer than the apex. A question below that
@@ -587,10 +587,10 @@ struct volley_cpu {
 	__u32 block_kinds; /* the state's, when the packet came */
 	__u32 denies;      /* the answer is a denial (xdp/deny.h) */
 	__u32 reserved;
-	__u32 opt_rcode;   /* high bits of the answer's rcode, in OPT */
-	__u64 rrl_cost;    /* load of the answer that is being made, */
-	__u64 rrl_carry;   /* and with what volley_near had not passed on before */
-	__u8 options;      /* of the answer: VOLLEY_OPTION_* */
+	__u32 opt_rcode; /* high bits of the answer's rcode, in OPT */
+	__u64 rrl_cost;  /* load of the answer that is being made, */
+	__u64 rrl_carry; /* and with what volley_near had not passed on before */
+	__u8 options;    /* of the answer: VOLLEY_OPTION_* */
 	__u8 cookie_good; /* the query has a cookie of ours: its address is its own (options_make()) */
 	__u8 options_at;    /* as the state's when the query was read */
 	__u8 cookie_bytes;  /* of the query's, 8 or 16 to 40 */
@@ -643,9 +643,9 @@ _Static_assert(sizeof(struct volley_rrl) == 24 + 32 + 16 + 3 * 32 * 4 + 1024 * 5
 _Static_assert(sizeof(struct volley_cpu) % 8 == 0, "the kernel lays these end to end");
 _Static_assert(sizeof(struct volley_service) == 24, "no padding that differs");
 _Static_assert(sizeof(struct volley_services) == 64 + 2048 * 24, "no padding that differs");
-_Static_assert(sizeof(struct volley_state) ==
-		       64 + 33 * 8 + 2 * (64 + 2048 * 24) + 8 + 2 * (16 + 64 + 256) + 8 + 16 +
-			       VOLLEY_NAME_BYTES * 8,
+_Static_assert(sizeof(struct volley_state) == 64 + 33 * 8 + 2 * (64 + 2048 * 24) + 8 +
+						      2 * (16 + 64 + 256) + 8 + 16 +
+						      VOLLEY_NAME_BYTES * 8,
 	       "no padding that differs");
 _Static_assert(sizeof(struct volley_denial) == 24, "no padding that differs");
 _Static_assert(sizeof(struct volley_names_line) == VOLLEY_NAMES_LINE_BYTES, "a cache line");

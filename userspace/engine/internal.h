@@ -11,6 +11,7 @@
 #include "dns/query.h"
 #include "dns/tsig.h"
 #include "engine/convert.h"
+#include "engine/denials.h"
 #include "engine/engine.h"
 #include "engine/failures.h"
 #include "engine/render.h"
@@ -62,6 +63,7 @@ struct engine {
 	struct sampler sampler;
 	struct failures failures;
 	struct render render;
+	struct denial denial; /* in the making */
 	struct convert convert;
 };
 

@@ -1,0 +1,562 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Two answerers, one truth: names that do not exist (xdp/deny.h).
+ *
+ *   zones at random ─► filter of names ─► served
+ *   query ─┬─► frame ─► XDP program ─┬─ an answer: octet for octet that of an engine without a cache
+ *          │                         └─ up, and unchanged
+ *          └─► engine with the cache ─► publishes answers and denials
+ *
+ * The zones lie in each other, and have deep empty non-terminals, wildcards, cuts, DNAMEs, aliases, odd labels and names in
+ * their SOA that a question may point to. Behind half of the queries of a set of zones each zone is edited: names are added
+ * before they are served, and denials of the driver are compared with the new version.
+ *
+ * QUERIES in the environment is the number of queries in all, ZONES that of zones, SEED the seed.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <bpf/bpf.h>
+#include <cmocka.h>
+#include <errno.h>
+#include <linux/bpf.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <unistd.h>
+#include <urcu-qsbr.h>
+
+#include "base/clock.h"
+#include "base/wire.h"
+#include "cache/zones.h"
+#include "dns/name.h"
+#include "dns/proto.h"
+#include "engine/engine.h"
+#include "engine/names.h"
+#include "tests/lib/draw.h"
+#include "tests/lib/xdpworld.h"
+#include "zone/edit.h"
+#include "zone/set.h"
+#include "zone/zone.h"
+
+#define N_QUERIES   200000u
+#define N_ZONES     80u
+#define SET_ZONES   10u /* at a time: ORIGINS, and two that are signed */
+#define ORIGINS     8u
+#define NAMES_MAX   24u
+#define CACHE_BYTES (64ull << 20)
+#define TEXT_MAX    65536
+#define TRIES       400
+
+/* Apexes: some lie in others, with and without names of the outer one between. */
+static const char *const origins[ORIGINS] = {
+	"example.com", "b.example.com", "a.b.example.com", "c.d.example.com",
+	"example.org", "x.example.org", "com.example.org", "a.b.c.d.e.f.g.h.test",
+};
+static const char *const signed_zones[][2] = {
+	{ "signed-nsec.example", "zones/signed-nsec.example.zone" },
+	{ "signed-nsec3.example", "zones/signed-nsec3.example.zone" },
+};
+
+static const char *const labels[] = {
+	"a",
+	"b",
+	"c",
+	"d",
+	"A",
+	"ns1",
+	"www",
+	"com",
+	"example",
+	"org",
+	"host",
+	"_tcp",
+	"xn--abc",
+	"\\032x",
+	"a\\.b",
+	"\\000\\255",
+	"\\@*",
+	"*",
+	"this-label-is-as-long-as-a-label-may-be-which-is-63-octets-long",
+};
+#define N_LABELS (sizeof(labels) / sizeof(labels[0]))
+
+static const uint16_t qtypes[] = { 1,  28, 2,   6,   5, 16,  43,    255, 257, 39,
+				   64, 41, 252, 251, 0, 128, 65280, 46,  47,  12 };
+
+struct truth {
+	struct bpfmaps maps;
+	struct cache *cache;
+	struct names names;
+	size_t lines_bytes;
+	struct zone *zones[SET_ZONES];
+	struct zone_member members[SET_ZONES];
+	uint8_t apexes[SET_ZONES][DNS_NAME_MAX];
+	struct engine_data data, bare_data;
+	struct engine *engine, *bare;
+	bool is_edited; /* answers of before may still be in the cache: only denials are compared */
+	uint64_t n, n_sent, n_denied, n_nxdomain;
+};
+
+static unsigned long from_environment(const char *variable, unsigned long otherwise)
+{
+	const char *text = getenv(variable);
+
+	return text ? strtoul(text, NULL, 0) : otherwise;
+}
+
+/* ---- Zones -------------------------------------------------------------------------------------- */
+
+/* A name below the origin, relative; at most five labels. */
+static void draw_relative(char *text)
+{
+	unsigned int n = 1 + draw(1 + draw(5));
+
+	*text = 0;
+	for (unsigned int i = 0; i < n; i++) {
+		strcat(text, i ? "." : "");
+		strcat(text, labels[draw(N_LABELS)]);
+	}
+}
+
+/* One record, in a line of its own. */
+static void draw_line(char *to)
+{
+	static const char *const rows[] = {
+		"A 192.0.2.1",
+		"A 192.0.2.2",
+		"AAAA 2001:db8::1",
+		"TXT \"x\"",
+		"CNAME b",
+		"NS ns.other.",
+		"NS ns1",
+		"DNAME other.test.",
+		"MX 1 ns1",
+		"A 192.0.2.3",
+		"A 192.0.2.4",
+		"DS 1 8 2 0102030405060708091011121314151617181920212223242526272829303132",
+	};
+	char owner[512];
+
+	draw_relative(owner);
+	if (!draw(8)) {
+		char below[512];
+
+		memcpy(below, owner, sizeof(below));
+		snprintf(owner, sizeof(owner), "*.%.400s", below);
+	}
+	sprintf(to, "%s %u %s\n", draw(40) ? owner : "*", 300 + draw(3),
+		rows[draw(sizeof(rows) / sizeof(rows[0]))]);
+}
+
+static struct zone *load_text(const char *origin, const char *text, struct zone_error *error)
+{
+	char path[] = "/tmp/volley-denials-XXXXXX";
+	struct zone *zone = NULL;
+	FILE *f = fdopen(mkstemp(path), "w");
+
+	assert_non_null(f);
+	fputs(text, f);
+	fclose(f);
+	(void)!zone_load_file(&zone, origin, path, error);
+	unlink(path);
+	return zone;
+}
+
+/* Leaves out line number `line`, from 1. */
+static void drop_line(char *text, unsigned int line)
+{
+	char *at = text, *end;
+
+	while (--line && at)
+		at = strchr(at, '\n') ? strchr(at, '\n') + 1 : NULL;
+	end = at ? strchr(at, '\n') : NULL;
+	if (end)
+		memmove(at, end + 1, strlen(end + 1) + 1);
+}
+
+/* Lines that contradict others are left out until the zone loads. */
+static struct zone *draw_zone(const char *origin)
+{
+	static const char *const servers[] = { "ns1",       "@",   "a.ns1",   "NS1",
+					       "ns.other.", "b.a", "www.com." };
+	static const char *const people[] = { "host", "@", "x.host", "a.b", "who.other.", "ns1" };
+	static char text[TEXT_MAX];
+	struct zone_error error;
+	struct zone *zone = NULL;
+	unsigned int n = draw(NAMES_MAX);
+	size_t at;
+
+	at = (size_t)sprintf(text, "$TTL 3600\n@ %u SOA %s %s 1 2 3 4 %u\n@ NS ns.other.\n",
+			     draw(1000), servers[draw(7)], people[draw(6)], draw(1000));
+	for (unsigned int i = 0; i < n; i++) {
+		draw_line(text + at);
+		at += strlen(text + at);
+	}
+	for (unsigned int i = 0; !zone && i < TRIES; i++) {
+		zone = load_text(origin, text, &error);
+		if (!zone && error.line < 4)
+			fail_msg("%s: line %u: %s\n%s", origin, error.line, error.sentence, text);
+		if (!zone)
+			drop_line(text, error.line);
+	}
+	assert_non_null(zone);
+	return zone;
+}
+
+/* ---- Serving ------------------------------------------------------------------------------------ */
+
+static void serve_addresses(struct volley_state *state)
+{
+	uint32_t address[4] = { 0 };
+
+	memcpy(address, pkt_ipv4.to, 4);
+	bpfmaps_serve(state, address, 4, pkt_ipv4.to_port);
+	memcpy(address, pkt_ipv6.to, 16);
+	bpfmaps_serve(state, address, 6, pkt_ipv6.to_port);
+}
+
+static int no_grace(void *user)
+{
+	(void)user;
+	return 0;
+}
+
+static void open_names(struct truth *t)
+{
+	const uint32_t lines = VOLLEY_DEFAULT_NAMES_LINES;
+	void *at;
+
+	t->lines_bytes = lines * sizeof(struct volley_names_line);
+	at = mmap(NULL, t->lines_bytes, PROT_READ | PROT_WRITE, MAP_SHARED,
+		  bpfmaps_map_fd(&t->maps, "volley_names"), 0);
+	assert_true(at != MAP_FAILED);
+	names_init(&t->names, at, lines, &cache_state(t->cache)->names);
+}
+
+static void truth_open(struct truth *t)
+{
+	const struct engine_config config = ENGINE_CONFIG_INIT;
+	struct cache_sizes sizes;
+	struct volley_state *state;
+	bool adopted;
+
+	assert_int_equal(cache_sizes_plan(&sizes, CACHE_BYTES, SET_ZONES), 0);
+	assert_int_equal(bpfmaps_open(&t->maps, &sizes), 0);
+	assert_int_equal(cache_new(&t->cache, &t->maps.memory, &adopted), 0);
+	state = cache_state(t->cache);
+	state->serve_until_s = VOLLEY_NEVER;
+	state->max_udp_bytes = config.max_udp_bytes;
+	state->option_up_mask = engine_option_mask(&config);
+	serve_addresses(state);
+	__atomic_store_n(&state->magic, VOLLEY_MAGIC, __ATOMIC_RELEASE);
+	open_names(t);
+	assert_int_equal(engine_new(&t->engine, &config, t->cache, &t->data), 0);
+	assert_int_equal(engine_new(&t->bare, &config, NULL, &t->bare_data), 0);
+}
+
+static void truth_close(struct truth *t)
+{
+	engine_free(t->engine);
+	engine_free(t->bare);
+	munmap(t->names.lines, t->lines_bytes);
+	cache_free(t->cache);
+	bpfmaps_close(&t->maps);
+}
+
+/* Each zone is there, or not, or there and not to be served. All names first. */
+static void serve_set(struct truth *t, uint64_t nth)
+{
+	struct zone_set *set;
+	uint32_t slots[SET_ZONES];
+	size_t n = 0;
+
+	assert_int_equal(names_begin(&t->names, no_grace, NULL), 0);
+	for (size_t i = 0; i < SET_ZONES; i++) {
+		const uint64_t digest[2] = { nth, i };
+		struct zone_member *m = &t->members[n];
+		const char *origin = i < ORIGINS ? origins[i] : signed_zones[i - ORIGINS][0];
+		struct zone_error error;
+		int len;
+
+		if (i < ORIGINS && !draw(4))
+			continue;
+		if (i < ORIGINS)
+			t->zones[n] = draw(12) ? draw_zone(origin) : NULL;
+		else
+			assert_int_equal(zone_load_file(&t->zones[n], origin,
+							signed_zones[i - ORIGINS][1], &error),
+					 0);
+		len = name_from_text(t->apexes[n], DNS_NAME_MAX, origin, strlen(origin));
+		*m = (struct zone_member){ .apex = t->apexes[n], .zone = t->zones[n] };
+		m->apex_len = (unsigned int)len;
+		cache_zone_prepare(t->cache, m->apex, m->apex_len, digest, &m->cache_slot,
+				   &m->cache_gen);
+		cache_zone_commit(t->cache, m->cache_slot, m->cache_gen, digest);
+		names_add_apex(&t->names, m->apex, m->apex_len);
+		if (m->zone)
+			names_add_zone(&t->names, m->zone, NULL);
+		m->names_id = draw(10) ? names_id(&t->names) : 0;
+		slots[n++] = m->cache_slot;
+	}
+	assert_int_equal(cache_zone_drop_others(t->cache, slots, (uint32_t)n), 0);
+	assert_int_equal(zone_set_new(&set, t->members, n), 0);
+	t->data.set = t->bare_data.set = set;
+	t->is_edited = false;
+}
+
+static void end_set(struct truth *t)
+{
+	size_t n = zone_set_n(t->data.set);
+
+	zone_set_free(t->data.set);
+	t->data.set = t->bare_data.set = NULL;
+	for (size_t i = 0; i < n; i++)
+		zone_free(t->zones[i]);
+}
+
+/* Another version of a zone: some records more. What contradicts others is left out. */
+static void edit_zone(struct truth *t, size_t i)
+{
+	struct zone *old = t->zones[i], *new;
+	struct zone_error error;
+	struct zone_edit *e;
+
+	for (unsigned int tries = 0; tries < 8; tries++) {
+		unsigned int n = 1 + draw(3);
+
+		assert_int_equal(zone_edit_begin(&e, old), 0);
+		while (n--) {
+			static const uint8_t a[] = { 192, 0, 2, 9 }, ns[] = "\002ns\005other";
+			uint16_t type = draw(4) ? 1 : draw(2) ? 2 : 39;
+			uint8_t owner[DNS_NAME_MAX];
+			char text[1024];
+			int len;
+
+			draw_relative(text);
+			if (!draw(4)) {
+				memmove(text + 2, text, strlen(text) + 1);
+				memcpy(text, "*.", 2);
+			}
+			strcat(text, ".");
+			len = name_from_text(owner, DNS_NAME_MAX, text, strlen(text));
+			if (len < 0 || (size_t)len + t->members[i].apex_len > DNS_NAME_MAX)
+				continue;
+			memcpy(owner + len - 1, t->members[i].apex, t->members[i].apex_len);
+			(void)!zone_edit_add(e, owner, type, 300, type == 1 ? a : ns,
+					     type == 1 ? sizeof(a) : sizeof(ns));
+		}
+		if (!zone_edit_finish(e, &new, NULL, &error))
+			break;
+		new = NULL;
+	}
+	if (!new)
+		return;
+	names_add_zone(&t->names, new, old);
+	zone_set_swap(t->data.set, t->members[i].apex, t->members[i].apex_len, new);
+	t->zones[i] = new;
+	zone_free(old);
+}
+
+/* How many denials the driver has given. */
+static uint64_t denials(const struct truth *t)
+{
+	struct volley_cpu counted;
+
+	assert_int_equal(bpfmaps_counters(&t->maps, &counted), 0);
+	return counted.reasons[VOLLEY_HIT_DENIED];
+}
+
+static void edit_all(struct truth *t)
+{
+	t->is_edited = true;
+	t->n_denied = denials(t);
+	for (size_t i = 0; i < zone_set_n(t->data.set); i++)
+		if (t->zones[i] && !zone_is_signed(t->zones[i]))
+			edit_zone(t, i);
+}
+
+/* ---- Queries ------------------------------------------------------------------------------------ */
+
+/* A name in or near a zone, some letters upper case. */
+static void draw_name(const struct truth *t, uint8_t *name)
+{
+	const struct zone_member *m =
+		zone_set_at(t->data.set, draw((unsigned)zone_set_n(t->data.set)));
+	char text[1024];
+	int len = -1;
+
+	while (len < 0 || (size_t)len + m->apex_len > DNS_NAME_MAX) {
+		draw_relative(text);
+		if (draw(3) == 0)
+			sprintf(text + strlen(text), ".r%u", draw(100000));
+		if (draw(3) == 0) {
+			char below[1000];
+
+			memcpy(below, text, sizeof(below));
+			snprintf(text, sizeof(text), "q%u.%.999s", draw(1000), below);
+		}
+		strcat(text, ".");
+		len = name_from_text(name, DNS_NAME_MAX, text, strlen(text));
+	}
+	if (!draw(30))
+		len = 1; /* the apex */
+	memcpy(name + len - 1, m->apex, m->apex_len);
+	for (size_t i = 0; i < name_bytes(name); i++)
+		if (name[i] >= 'a' && name[i] <= 'z' && !draw(3))
+			name[i] = (uint8_t)(name[i] - 32);
+}
+
+static size_t draw_query(const struct truth *t, uint8_t *dns)
+{
+	static const uint16_t sizes[] = { 512, 700, 1232, 4096 };
+	uint8_t name[PKT_NAME_MAX];
+	struct pkt_ask ask = {
+		.name = name,
+		.id = (uint16_t)(1 + draw(65535)),
+		.qtype = qtypes[draw(2) ? draw(4) : draw(sizeof(qtypes) / sizeof(qtypes[0]))],
+		.flags = (uint16_t)((draw(2) ? PKT_RD : 0) | (draw(4) ? 0 : PKT_AD) |
+				    (draw(8) ? 0 : PKT_CD)),
+		.edns = draw(4),
+		.udp_size = sizes[draw(4)],
+		.edns_flags = draw(3) ? 0 : PKT_DO,
+	};
+
+	draw_name(t, name);
+	return pkt_ask(dns, &ask);
+}
+
+static size_t ask_engine(struct engine *e, const uint8_t *dns, size_t n, const struct pkt *p,
+			 uint8_t *reply)
+{
+	const struct engine_request rq = {
+		.msg = dns,
+		.len = n,
+		.family = p->ipv6 ? AF_INET6 : AF_INET,
+		.client = p->from,
+		.now_s = clock_coarse_s(),
+	};
+
+	return engine_answer(e, &rq, reply, VOLLEY_UDP_MAX);
+}
+
+static void print_octets(const char *what, const uint8_t *octets, size_t n)
+{
+	print_message("%s, %zu octets:", what, n);
+	for (size_t i = 0; i < n; i++)
+		print_message("%s%02x", i % 32 ? "" : "\n  ", octets[i]);
+	print_message("\n");
+}
+
+static void check_sent(struct truth *t, const uint8_t *frame, size_t n, const uint8_t *out,
+		       size_t out_bytes, const uint8_t *reply, size_t bytes)
+{
+	struct pkt_answer answer;
+	const char *wrong = pkt_check_answer(frame, n, out, out_bytes,
+					     cache_state(t->cache)->max_udp_bytes, &answer);
+	const uint64_t before = t->n_denied;
+
+	if (wrong)
+		fail_msg("query %lu: %s", t->n, wrong);
+	t->n_sent++;
+	if (t->is_edited) {
+		t->n_denied = denials(t);
+		if (t->n_denied == before)
+			return;
+	}
+	if (answer.dns_bytes == bytes && !memcmp(answer.dns, reply, bytes))
+		return;
+	print_octets("engine", reply, bytes);
+	print_octets("driver", answer.dns, answer.dns_bytes);
+	fail_msg("query %lu: driver and engine differ", t->n);
+}
+
+static void ask(struct truth *t)
+{
+	static uint8_t dns[PKT_FRAME_MAX], reply[VOLLEY_UDP_MAX], other[VOLLEY_UDP_MAX];
+	static uint8_t frame[PKT_FRAME_MAX], out[PKT_FRAME_MAX];
+	struct pkt p = draw(2) ? pkt_ipv6 : pkt_ipv4;
+	LIBBPF_OPTS(bpf_test_run_opts, opts, .data_in = frame, .data_out = out,
+		    .data_size_out = sizeof(out), .repeat = 1);
+	size_t n = draw_query(t, dns), bytes;
+
+	t->n++;
+	opts.data_size_in = (__u32)pkt_build(frame, &p, dns, n);
+	bytes = ask_engine(t->bare, dns, n, &p, reply);
+	assert_int_equal(bpf_prog_test_run_opts(t->maps.prog_fd, &opts), 0);
+	t->n_nxdomain += bytes > 4 && (reply[3] & DNS_RCODE_MASK) == DNS_RCODE_NXDOMAIN;
+	if (opts.retval == XDP_TX) {
+		check_sent(t, frame, opts.data_size_in, out, opts.data_size_out, reply, bytes);
+	} else {
+		assert_int_equal(opts.retval, XDP_PASS);
+		if (opts.data_size_out != opts.data_size_in ||
+		    memcmp(frame, out, opts.data_size_in))
+			fail_msg("query %lu: passed, but changed", t->n);
+		(void)ask_engine(t->engine, dns, n, &p, other);
+	}
+	rcu_quiescent_state();
+}
+
+static void test_denials(void **state)
+{
+	static struct truth t;
+	unsigned long n_sets = from_environment("ZONES", N_ZONES) / SET_ZONES, i;
+	unsigned long n = from_environment("QUERIES", N_QUERIES) / n_sets;
+	struct volley_cpu counted;
+
+	if (!*state)
+		skip();
+	seed = 0x9e3779b97f4a7c15u + from_environment("SEED", 0);
+	truth_open(&t);
+	for (i = 0; i < n_sets; i++) {
+		serve_set(&t, i);
+		for (unsigned long k = 0; k < n; k++) {
+			if (k >= n / 2 && k % (n / 64 + 1) == 0)
+				edit_all(&t);
+			ask(&t);
+		}
+		end_set(&t);
+	}
+	assert_int_equal(bpfmaps_counters(&t.maps, &counted), 0);
+	print_message("           %lu queries, %lu NXDOMAIN; the driver gave %lu answers\n", t.n,
+		      t.n_nxdomain, t.n_sent);
+	for (int r = 0; r < VOLLEY_N_REASONS; r++)
+		if (counted.reasons[r])
+			print_message("           %-18s %llu\n", xdp_reason_name(r),
+				      counted.reasons[r]);
+	assert_true(counted.reasons[VOLLEY_HIT_DENIED] > t.n_nxdomain / 4);
+	assert_true(counted.reasons[VOLLEY_UP_MAYBE] > t.n / 1000);
+	assert_int_equal(counted.reasons[VOLLEY_DROP_EDIT], 0);
+	truth_close(&t);
+}
+
+static int group_open(void **state)
+{
+	struct bpfmaps maps;
+	int err = bpfmaps_open(&maps, NULL);
+
+	rcu_register_thread();
+	*state = err ? NULL : (void *)(uintptr_t)origins;
+	if (err)
+		return err == -EPERM ? 0 : err;
+	bpfmaps_close(&maps);
+	return 0;
+}
+
+static int group_close(void **state)
+{
+	(void)state;
+	rcu_unregister_thread();
+	return 0;
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_denials),
+	};
+
+	return cmocka_run_group_tests(tests, group_open, group_close);
+}
