@@ -165,7 +165,7 @@ static void edition_add(struct edition *edition, struct zones *zones, struct zon
 	entry_digest(zones, entry, edition->digests[k]);
 	choose_generation(zones, edition, entry, edition->digests[k]);
 	edition->members[k] = (struct zone_member){ entry->apex, entry->apex_len, next_zone(entry),
-						    entry->cache_slot, entry->cache_gen };
+						    entry->cache_slot, entry->cache_gen, 0 };
 	edition->entries[k] = entry;
 }
 
