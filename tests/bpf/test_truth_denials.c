@@ -51,6 +51,8 @@
 #define TRIES       400
 #define CACHE_SETS  8
 
+#define LONGEST "this-label-is-as-long-as-a-label-may-be-which-is-63-octets-long"
+
 /* Apexes: some lie in others, with and without names of the outer one between. */
 static const char *const origins[ORIGINS] = {
 	"example.com", "b.example.com", "a.b.example.com", "c.d.example.com",
@@ -62,25 +64,8 @@ static const char *const signed_zones[][2] = {
 };
 
 static const char *const labels[] = {
-	"a",
-	"b",
-	"c",
-	"d",
-	"A",
-	"ns1",
-	"www",
-	"com",
-	"example",
-	"org",
-	"host",
-	"_tcp",
-	"xn--abc",
-	"\\032x",
-	"a\\.b",
-	"\\000\\255",
-	"\\@*",
-	"*",
-	"this-label-is-as-long-as-a-label-may-be-which-is-63-octets-long",
+	"a",    "b",    "c",       "d",      "A",     "ns1",        "www",  "com", "example", "org",
+	"host", "_tcp", "xn--abc", "\\032x", "a\\.b", "\\000\\255", "\\@*", "*",   LONGEST,
 };
 #define N_LABELS (sizeof(labels) / sizeof(labels[0]))
 
@@ -181,9 +166,13 @@ static void drop_line(char *text, unsigned int line)
 /* Lines that contradict others are left out until the zone loads. */
 static struct zone *draw_zone(const char *origin)
 {
-	static const char *const servers[] = { "ns1",       "@",   "a.ns1",   "NS1",
-					       "ns.other.", "b.a", "www.com." };
-	static const char *const people[] = { "host", "@", "x.host", "a.b", "who.other.", "ns1" };
+	static const char *const servers[] = {
+		"ns1",       "@",   "a.ns1",    "NS1",
+		"ns.other.", "b.a", "www.com.", LONGEST "." LONGEST ".other.",
+	};
+	static const char *const people[] = {
+		"host", "@", "x.host", "a.b", "who.other.", "ns1", LONGEST ".who." LONGEST ".",
+	};
 	static char text[TEXT_MAX];
 	struct zone_error error;
 	struct zone *zone = NULL;
@@ -191,7 +180,7 @@ static struct zone *draw_zone(const char *origin)
 	size_t at;
 
 	at = (size_t)sprintf(text, "$TTL 3600\n@ %u SOA %s %s 1 2 3 4 %u\n@ NS ns.other.\n",
-			     draw(1000), servers[draw(7)], people[draw(6)], draw(1000));
+			     draw(1000), servers[draw(8)], people[draw(7)], draw(1000));
 	for (unsigned int i = 0; i < n; i++) {
 		draw_line(text + at);
 		at += strlen(text + at);
@@ -285,7 +274,7 @@ static void serve_set(struct truth *t, uint64_t nth)
 		if (i < ORIGINS && !draw(4))
 			continue;
 		if (i < ORIGINS)
-			t->zones[n] = draw(12) ? draw_zone(origin) : NULL;
+			t->zones[n] = draw(6) ? draw_zone(origin) : NULL;
 		else
 			assert_int_equal(zone_load_file(&t->zones[n], origin,
 							signed_zones[i - ORIGINS][1], &error),
