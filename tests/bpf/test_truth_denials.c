@@ -176,11 +176,12 @@ static struct zone *draw_zone(const char *origin)
 	static char text[TEXT_MAX];
 	struct zone_error error;
 	struct zone *zone = NULL;
-	unsigned int n = draw(NAMES_MAX);
+	unsigned int n = draw(NAMES_MAX), is_long = !draw(6);
 	size_t at;
 
 	at = (size_t)sprintf(text, "$TTL 3600\n@ %u SOA %s %s 1 2 3 4 %u\n@ NS ns.other.\n",
-			     draw(1000), servers[draw(8)], people[draw(7)], draw(1000));
+			     draw(1000), servers[is_long ? 7 : draw(8)],
+			     people[is_long ? 6 : draw(7)], draw(1000));
 	for (unsigned int i = 0; i < n; i++) {
 		draw_line(text + at);
 		at += strlen(text + at);
@@ -388,7 +389,7 @@ static void draw_name(const struct truth *t, uint8_t *name)
 			memcpy(below, text, sizeof(below));
 			snprintf(text, sizeof(text), "q%u.%.999s", draw(1000), below);
 		}
-		strcat(text, ".");
+		strcat(text, draw(20) ? "." : "." LONGEST "." LONGEST "." LONGEST ".");
 		len = name_from_text(name, DNS_NAME_MAX, text, strlen(text));
 	}
 	if (!draw(30))
