@@ -66,11 +66,13 @@ static inline uint16_t stock_body(uint8_t *body, const struct stock_kind *kind,
 	return (uint16_t)(12 + rdata);
 }
 
+/* Of the zone. */
+static const uint64_t stock_digest[2] = { 1, 1 };
+
 /* Entries 0 to n_entries - 1, type A, below one zone. 0 or what the cache said. QSBR thread. */
 static inline int stock_fill(struct cache *cache, const struct stock_kind *kind, uint32_t n_entries)
 {
 	static const uint8_t apex[] = "\5bench\4test";
-	const uint64_t digest[2] = { 1, 1 };
 	uint8_t name[256] = { 0 }, body[STOCK_BODY_CAP];
 	struct cache_answer answer = { .body = body, .ancount = 1, .flags = 0x8400 };
 	struct cache_writer *writer;
@@ -78,8 +80,8 @@ static inline int stock_fill(struct cache *cache, const struct stock_kind *kind,
 	uint32_t gen, slot, now_s = clock_coarse_s();
 	int err;
 
-	cache_zone_prepare(cache, apex, sizeof(apex), digest, &slot, &gen);
-	cache_zone_commit(cache, slot, gen, digest);
+	cache_zone_prepare(cache, apex, sizeof(apex), stock_digest, &slot, &gen);
+	cache_zone_commit(cache, slot, gen, stock_digest);
 	answer.zone_slot = slot;
 	answer.zone_gen = gen;
 	answer.expires_s = VOLLEY_NEVER;

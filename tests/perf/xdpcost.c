@@ -9,7 +9,9 @@
  *
  *   for each cache (entries x kind of answer): fill
  *     for each query (IPv4, IPv6, with OPT, without; of the first kind also with COOKIE and NSID, and limited):
- *       empty, reflect, miss, hit: in turns, `rounds` times, some ms each
+ *       empty, reflect, miss, hit, deny: in turns, `rounds` times, some ms each
+ *
+ * `deny` are names that do not exist and that the driver denies (xdp/deny.h); the filter has all names of the cache.
  *
  * A query with options is measured beside one that has OPT alone, in the same rounds: "options" is what a
  * hit above the reflector costs more with them. The cookie is one of ours, and comes back as it is.
@@ -42,7 +44,9 @@
 #include "cache/cache.h"
 #include "dns/cookie.h"
 #include "dns/proto.h"
+#include "engine/denials.h"
 #include "engine/limiter.h"
+#include "engine/names.h"
 #include "tests/lib/bpfmaps.h"
 #include "tests/perf/front.h"
 #include "tests/perf/query.h"
@@ -50,11 +54,12 @@
 #include "front.skel.h" /* after front.h, whose struct it holds */
 #include "reflect.skel.h"
 
-#define ROUNDS_CAP  101
-#define N_KINDS     (sizeof(stock_kinds) / sizeof(stock_kinds[0]))
-#define ENTRIES_CAP 16
-#define FRAME_CAP   2048
-#define HITS_MIN    0.99 /* a bucket may overflow: so many of the draws must be what they should */
+#define ROUNDS_CAP    101
+#define N_KINDS       (sizeof(stock_kinds) / sizeof(stock_kinds[0]))
+#define ENTRIES_CAP   16
+#define FRAME_CAP     2048
+#define NAMES_IN_LINE 32u  /* 2 octets for each */
+#define HITS_MIN      0.99 /* a bucket may overflow: so many of the draws must be what they should */
 
 /* Of these kinds only the first is filled with more entries than this: 1,200 octets each. */
 #define LARGE_ENTRIES_MAX 1000000u
@@ -74,8 +79,8 @@ enum tail {
 static const char *const tail_names[N_TAILS] = { "no",  "yes",  "cookie",   "+nsid",
 						 "far", "near", "near, any" };
 
-enum target { EMPTY, REFLECT, MISS, HIT, N_TARGETS };
-static const char *const target_names[N_TARGETS] = { "empty", "reflect", "miss", "hit" };
+enum target { EMPTY, REFLECT, MISS, HIT, DENY, N_TARGETS };
+static const char *const target_names[N_TARGETS] = { "empty", "reflect", "miss", "hit", "deny" };
 
 struct options {
 	uint32_t entries[ENTRIES_CAP];
@@ -94,6 +99,8 @@ struct bench {
 	struct bpfmaps maps;
 	struct cache *cache;
 	struct reflect_bpf *reflect;
+	struct names names; /* all that is in the cache; its id is 0 but while denials are measured */
+	uint32_t names_id;
 	const struct options *options;
 	json_t *rows;
 };
@@ -108,6 +115,8 @@ struct row {
 	size_t n_options;
 	bool any_client;
 	struct volley_rrl *rrl;
+	struct volley_names_state *names;
+	uint32_t names_id;
 	struct front_bpf *fronts[2]; /* names that are in the cache; names that are not */
 	uint8_t frame[FRAME_CAP];
 	size_t frame_bytes;
@@ -140,6 +149,60 @@ static void configure_options(struct volley_state *state)
 	state->option_up_mask = 1u << DNS_OPTION_COOKIE | 1u << DNS_OPTION_NSID;
 }
 
+static int no_grace(void *user)
+{
+	(void)user;
+	return 0;
+}
+
+static void add_name(struct names *names, const uint8_t *name, uint32_t bytes)
+{
+	uint64_t hash = names_hash_of((const uint64_t *)names->states[0]->keys, name, bytes);
+	struct volley_names_line *line = &names->lines[volley_names_line(hash, names->n_lines)];
+	uint64_t bits = volley_names_bits(hash, VOLLEY_NAME_EXISTS);
+
+	for (uint32_t i = 0; i < VOLLEY_NAMES_N_BITS; i++)
+		line->words[VOLLEY_NAMES_BIT(bits, i) >> 6] |= 1ull
+							       << (VOLLEY_NAMES_BIT(bits, i) & 63);
+}
+
+/* The zone of the stock, which has these names, and its denial: an SOA whose owner is a pointer. */
+static int open_denials(struct bench *b, const struct stock_kind *kind, uint32_t n_entries)
+{
+	static const uint8_t apex[] = "\5bench\4test", soa[] = "\xc0\x0c\0\6\0\1\0\0\x0e\x10\0\x1c"
+							       "\2ns\xc0\x0c\2me\xc0\x0c";
+	struct volley_denial denial = { 3, { 0, 15, 20 }, { 0, 0 } };
+	uint8_t name[256] = { 0 }, body[sizeof(soa) - 1 + 20 + sizeof(denial)] = { 0 };
+	struct cache_answer answer = { .body = body, .nscount = 1, .flags = 0x8403 };
+	struct zone_member member = { .apex = apex, .apex_len = sizeof(apex) };
+	struct cache_writer *writer;
+	struct cache_key key;
+	int err;
+
+	names_init(&b->names, b->maps.names, b->maps.names_lines, &cache_state(b->cache)->names);
+	err = names_begin(&b->names, no_grace, NULL);
+	if (err)
+		return err;
+	names_add_apex(&b->names, apex, sizeof(apex));
+	for (uint32_t i = 0; i < n_entries; i++)
+		add_name(&b->names, name, stock_name(name, kind, i));
+	b->names_id = names_id(&b->names);
+	memcpy(body, soa, sizeof(soa) - 1);
+	memcpy(body + sizeof(soa) - 1 + 20, &denial, sizeof(denial));
+	answer.full_bytes = sizeof(body);
+	answer.short_bytes = sizeof(body) - sizeof(denial);
+	answer.expires_s = VOLLEY_NEVER;
+	err = cache_writer_new(&writer, b->cache);
+	if (err)
+		return err;
+	cache_zone_prepare(b->cache, apex, sizeof(apex), stock_digest, &answer.zone_slot,
+			   &answer.zone_gen);
+	denial_key(&key, b->cache, &member, b->names_id, 0, 0);
+	err = cache_publish(writer, &key, &answer, clock_coarse_s());
+	cache_writer_free(writer);
+	return err;
+}
+
 static int open_cache(struct bench *b, const struct stock_kind *kind, uint32_t n_entries)
 {
 	struct cache_sizes sizes;
@@ -150,6 +213,7 @@ static int open_cache(struct bench *b, const struct stock_kind *kind, uint32_t n
 			       b->options->cache_bytes ? b->options->cache_bytes :
 							 stock_budget(kind, n_entries),
 			       0);
+	sizes.n_names_lines = n_entries / NAMES_IN_LINE + 1;
 	if (!err)
 		err = bpfmaps_open(&b->maps, &sizes);
 	if (err)
@@ -161,7 +225,8 @@ static int open_cache(struct bench *b, const struct stock_kind *kind, uint32_t n
 	}
 	stock_configure(cache_state(b->cache));
 	configure_options(cache_state(b->cache));
-	return stock_fill(b->cache, kind, n_entries);
+	err = stock_fill(b->cache, kind, n_entries);
+	return err ? err : open_denials(b, kind, n_entries);
 }
 
 static void close_cache(struct bench *b)
@@ -266,7 +331,7 @@ static void close_row(struct row *row)
 
 static struct front_bpf *front_of(const struct row *row, enum target target)
 {
-	return row->fronts[target == MISS];
+	return row->fronts[target == MISS || target == DENY];
 }
 
 static const struct bpf_program *front_program(const struct row *row, enum target target)
@@ -314,6 +379,7 @@ static int run(const struct row *row, enum target target, uint32_t repeat, uint8
 
 	if (err)
 		return err;
+	row->names->id = target == DENY ? row->names_id : 0;
 	front_of(row, target)->bss->home = 0; /* each run has memory of its own */
 	err = bpf_prog_test_run_opts(bpf_program__fd(front_program(row, target)), &opts);
 	*action = opts.retval;
@@ -326,6 +392,8 @@ static enum volley_reason expected(const struct row *row, enum target target)
 {
 	if (target == MISS)
 		return VOLLEY_UP_MISS;
+	if (target == DENY)
+		return VOLLEY_HIT_DENIED;
 	return row->kind->message_bytes > 512 && !row->tail ? VOLLEY_HIT_TRUNCATED :
 							      VOLLEY_HIT_FULL;
 }
@@ -360,10 +428,10 @@ static int check(const struct bench *b, const struct row *row, enum target targe
 		reason = expected(row, target);
 		share = (double)(after.reasons[reason] - before.reasons[reason]) /
 			b->options->repeat;
-		if (target == HIT && row->n_options)
+		if (target >= HIT && row->n_options)
 			share = fmin(share, (double)(after.cookies_good - before.cookies_good) /
 						    b->options->repeat);
-		if (target == HIT && row->tail > TAIL_LIMIT_FAR)
+		if (target >= HIT && row->tail > TAIL_LIMIT_FAR)
 			share = fmin(share, (double)(after.rrl_judged - before.rrl_judged) /
 						    b->options->repeat);
 		return share < HITS_MIN ? complain(row, target, "it did something else") : 0;
@@ -484,15 +552,19 @@ static void report(struct bench *b, const struct row *row, const struct row *pla
 
 	for (int t = 0; t < N_TARGETS; t++)
 		ns[t] = median_ns(row, t, -1, rounds);
-	printf("%9u  %-31s %s %-9s %7.0f %8.0f %6.0f %6.0f  %11.0f %13.0f %6.0f", row->n_entries,
-	       row->kind->name, row->ipv6 ? "IPv6" : "IPv4", tail_names[row->tail], ns[EMPTY],
-	       ns[REFLECT], ns[MISS], ns[HIT], median_ns(row, MISS, REFLECT, rounds), above, least);
+	printf("%9u  %-31s %s %-9s %7.0f %8.0f %6.0f %6.0f %6.0f  %11.0f %13.0f %6.0f %12.0f",
+	       row->n_entries, row->kind->name, row->ipv6 ? "IPv6" : "IPv4", tail_names[row->tail],
+	       ns[EMPTY], ns[REFLECT], ns[MISS], ns[HIT], ns[DENY],
+	       median_ns(row, MISS, REFLECT, rounds), above, least,
+	       median_ns(row, DENY, REFLECT, rounds));
 	record = json_pack("{s:I, s:s, s:b, s:b, s:f, s:f, s:f, s:f, s:f, s:f, s:f}", "entries",
 			   (json_int_t)row->n_entries, "kind", row->kind->name, "ipv6", row->ipv6,
 			   "edns", row->tail != TAIL_NONE, "empty_ns", ns[EMPTY], "reflect_ns",
 			   ns[REFLECT], "miss_ns", ns[MISS], "hit_ns", ns[HIT],
 			   "miss_above_reflect_ns", median_ns(row, MISS, REFLECT, rounds),
 			   "hit_above_reflect_ns", above, "hit_above_reflect_least_ns", least);
+	json_object_set_new(record, "deny_above_reflect_ns",
+			    json_real(median_ns(row, DENY, REFLECT, rounds)));
 	json_object_set_new(record, "tail", json_string(tail_names[row->tail]));
 	if (plain)
 		report_options(record, row, plain, rounds);
@@ -517,6 +589,8 @@ static int bench_row(struct bench *b, const struct stock_kind *kind, uint32_t n_
 		rows[k].tail = k ? TAIL_OPT : (enum tail)(i % N_TAILS);
 		rows[k].any_client = i % N_TAILS == TAIL_LIMIT_ANY;
 		rows[k].rrl = b->maps.limiter.rrl;
+		rows[k].names = b->names.states[0];
+		rows[k].names_id = b->names_id;
 	}
 	err = open_row(&rows[0], b);
 	if (!err && plain)
@@ -550,9 +624,9 @@ static int bench_all(struct bench *b)
 	const struct options *o = b->options;
 	int err = 0;
 
-	printf("%9s  %-31s %-4s %-9s %7s %8s %6s %6s  %11s %13s %6s %8s %6s\n", "entries", "kind",
-	       "IP", "OPT", "empty", "reflect", "miss", "hit", "miss-reflect", "hit-reflect",
-	       "least", "options", "least");
+	printf("%9s  %-31s %-4s %-9s %7s %8s %6s %6s %6s  %11s %13s %6s %12s %8s %6s\n", "entries",
+	       "kind", "IP", "OPT", "empty", "reflect", "miss", "hit", "deny", "miss-reflect",
+	       "hit-reflect", "least", "deny-reflect", "options", "least");
 	for (size_t k = 0; k < N_KINDS && k < o->n_kinds; k++) {
 		for (unsigned int i = 0; !err && i < o->n_entries; i++) {
 			if (k && o->entries[i] > LARGE_ENTRIES_MAX)
