@@ -53,6 +53,8 @@ static const struct map_row map_rows[] = {
 	  BPF_F_MMAPABLE },
 	{ "volley_blocks", BPF_MAP_TYPE_ARRAY_OF_MAPS, 4, 4, 1, 0 },
 	{ "volley_blocked", BPF_MAP_TYPE_PERCPU_ARRAY, 4, sizeof(struct volley_blocked), 1, 0 },
+	{ "volley_names", BPF_MAP_TYPE_ARRAY, 4, sizeof(struct volley_names_line),
+	  VOLLEY_DEFAULT_NAMES_LINES, BPF_F_MMAPABLE },
 };
 #define N_MAPS (sizeof(map_rows) / sizeof(map_rows[0]))
 

@@ -80,6 +80,7 @@ static struct volley_near near;
 static struct volley_rrl rrl;
 static struct volley_rrl_line loads[VOLLEY_RRL_LINES];
 static struct volley_blocked blocked;
+static struct volley_names_line names_lines[VOLLEY_DEFAULT_NAMES_LINES];
 static uint8_t block_map; /* whose address is that of the map in volley_blocks */
 static uint8_t block_chunks[(VOLLEY_BLOCK_HEAD + 1) * VOLLEY_BLOCK_CHUNK_BYTES]
 	__attribute__((aligned(64)));
@@ -173,6 +174,8 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 		{ &volley_blocks, &block_map, sizeof(block_map), 1, 0 },
 		{ &block_map, block_chunks, VOLLEY_BLOCK_CHUNK_BYTES, VOLLEY_BLOCK_HEAD + 1, 0 },
 		{ &volley_blocked, &blocked, sizeof(blocked), 1, 0 },
+		{ &volley_names, names_lines, sizeof(names_lines[0]), VOLLEY_DEFAULT_NAMES_LINES,
+		  0 },
 	};
 
 	(void)argc;

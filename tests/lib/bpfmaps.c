@@ -58,6 +58,9 @@ static int map_all(struct bpfmaps *maps)
 		err = map_in(skel->maps.volley_rrl, &maps->limiter.rrl);
 	if (!err)
 		err = map_in(skel->maps.volley_loads, &maps->limiter.loads);
+	if (!err)
+		err = map_in(skel->maps.volley_names, &maps->names);
+	maps->names_lines = bpf_map__max_entries(skel->maps.volley_names);
 	return err;
 }
 
@@ -72,6 +75,9 @@ static int load(struct volley_bpf *skel, const struct cache_sizes *sizes)
 			err = bpf_map__set_max_entries(skel->maps.volley_store, sizes->n_segments);
 		if (!err)
 			err = bpf_map__set_max_entries(skel->maps.volley_zones, sizes->n_zones);
+		if (!err && sizes->n_names_lines)
+			err = bpf_map__set_max_entries(skel->maps.volley_names,
+						       sizes->n_names_lines);
 	}
 	return err ? err : volley_bpf__load(skel);
 }
@@ -102,6 +108,7 @@ int bpfmaps_open_flags(struct bpfmaps *maps, const struct cache_sizes *sizes, ui
 		.n_segments = bpf_map__max_entries(maps->skel->maps.volley_store),
 		.n_buckets = bpf_map__max_entries(maps->skel->maps.volley_index),
 		.n_zones = bpf_map__max_entries(maps->skel->maps.volley_zones),
+		.n_names_lines = maps->names_lines,
 	};
 	cache_sizes_measure(&maps->memory.sizes);
 	maps->memory.sizes.bytes = sizes ? sizes->bytes : VOLLEY_DEFAULT_BYTES;
@@ -123,6 +130,7 @@ void bpfmaps_close(struct bpfmaps *maps)
 	map_out(skel->maps.volley_queues, maps->queues);
 	map_out(skel->maps.volley_rrl, maps->limiter.rrl);
 	map_out(skel->maps.volley_loads, maps->limiter.loads);
+	map_out(skel->maps.volley_names, maps->names);
 	volley_bpf__destroy(maps->skel);
 	*maps = (struct bpfmaps){ 0 };
 }

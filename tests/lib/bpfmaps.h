@@ -21,11 +21,13 @@ struct bpfmaps {
 	struct volley_link *link;    /* of this load; driver_answers is 1 */
 	struct volley_queue *queues; /* VOLLEY_QUEUES of them */
 	struct limiter limiter;
+	struct volley_names_line *names; /* names_lines of them */
+	uint32_t names_lines;
 	int prog_fd;
 };
 
 /*
- * Loads with maps of these sizes (n_segments, n_buckets and n_zones count), or as the object file
+ * Loads with maps of these sizes (n_segments, n_buckets, n_zones and, unless it is 0, n_names_lines count), or as the object file
  * says when NULL. 0, -EPERM without the privilege, or another negative errno; then nothing stays.
  */
 int bpfmaps_open(struct bpfmaps *maps, const struct cache_sizes *sizes);

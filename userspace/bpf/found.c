@@ -37,10 +37,10 @@ static void maps_none(struct found_maps *maps)
 
 static void maps_close(struct found_maps *maps)
 {
-	int *fds[] = { &maps->state,   &maps->index,  &maps->store, &maps->zones, &maps->clients,
-		       &maps->refresh, &maps->link,   &maps->cpu,   &maps->xsks,  &maps->queues,
-		       &maps->shares,  &maps->near,   &maps->rrl,   &maps->loads, &maps->other,
-		       &maps->blocks,  &maps->blocked };
+	int *fds[] = { &maps->state,   &maps->index,   &maps->store, &maps->zones, &maps->clients,
+		       &maps->refresh, &maps->link,    &maps->cpu,   &maps->xsks,  &maps->queues,
+		       &maps->shares,  &maps->near,    &maps->rrl,   &maps->loads, &maps->other,
+		       &maps->blocks,  &maps->blocked, &maps->names };
 	size_t i;
 
 	for (i = 0; i < sizeof(fds) / sizeof(fds[0]); i++) {
@@ -50,7 +50,10 @@ static void maps_close(struct found_maps *maps)
 	}
 }
 
-/* Of these the entries follow the size of the cache; the sockets' map may be one of DPDK's (program_lend.c). */
+/*
+ * Of these the entries follow the sizes of the cache and of the filter of names; the sockets' map may be one of DPDK's
+ * (program_lend.c).
+ */
 static bool are_entries_right(const struct bpf_map_info *info, const struct object_declared *want)
 {
 	const uint32_t n = info->max_entries;
@@ -61,6 +64,8 @@ static bool are_entries_right(const struct bpf_map_info *info, const struct obje
 		return n && n <= (1ull << 32) / VOLLEY_SEGMENT_UNITS;
 	if (!strcmp(info->name, "volley_zones"))
 		return n > 1;
+	if (!strcmp(info->name, "volley_names"))
+		return n > 0;
 	return n == want->n || !strcmp(info->name, "xsks_map");
 }
 
@@ -101,6 +106,7 @@ static void take_map(struct found *found, int fd)
 		{ "volley_cookies", &found->maps.cookies },
 		{ "volley_rrl", &found->maps.rrl },
 		{ "volley_loads", &found->maps.loads },
+		{ "volley_names", &found->maps.names },
 	};
 	struct bpf_map_info info = { 0 };
 	uint32_t len = sizeof(info);
@@ -154,7 +160,7 @@ static bool is_complete(const struct found_maps *maps)
 	return maps->index >= 0 && maps->store >= 0 && maps->zones >= 0 && maps->clients >= 0 &&
 	       maps->refresh >= 0 && maps->link >= 0 && maps->cpu >= 0 && maps->xsks >= 0 &&
 	       maps->queues >= 0 && maps->shares >= 0 && maps->near >= 0 && maps->rrl >= 0 &&
-	       maps->loads >= 0 && maps->blocks >= 0 && maps->blocked >= 0;
+	       maps->loads >= 0 && maps->names >= 0 && maps->blocks >= 0 && maps->blocked >= 0;
 }
 
 /* Of another ABI only what every ABI has in its place. */
@@ -327,7 +333,7 @@ void found_unmap(uint32_t *serve_until_s)
 
 /* --- Sizes --------------------------------------------------------------------------------------- */
 
-static uint32_t entries(int fd)
+uint32_t found_entries(int fd)
 {
 	struct bpf_map_info info = { 0 };
 	uint32_t len = sizeof(info);
@@ -338,9 +344,10 @@ static uint32_t entries(int fd)
 int found_sizes(const struct found_maps *maps, struct cache_sizes *sizes)
 {
 	*sizes = (struct cache_sizes){
-		.n_buckets = entries(maps->index),
-		.n_segments = entries(maps->store),
-		.n_zones = entries(maps->zones),
+		.n_buckets = found_entries(maps->index),
+		.n_segments = found_entries(maps->store),
+		.n_zones = found_entries(maps->zones),
+		.n_names_lines = found_entries(maps->names),
 	};
 	if (!sizes->n_buckets || !sizes->n_segments || !sizes->n_zones)
 		return -errno;

@@ -26,6 +26,7 @@ struct found_maps {
 	int cookies;
 	int rrl;
 	int loads;
+	int names;
 	int other; /* the first map of another ABI */
 };
 
@@ -53,7 +54,7 @@ struct found {
 /*
  * Looks at the interface. 0 with *found (to be given to found_close), or -errno. Needs root. Of FOUND_VOLLEY every map
  * has the type, key, value, entries and flags that this volleyd's own object declares, so all may be read and mapped;
- * of the index, the store and the zones the entries are within bounds.
+ * of the index, the store, the zones and the names the entries are within bounds.
  */
 int found_look(struct found *found, int ifindex) __attribute__((warn_unused_result));
 void found_close(struct found *found);
@@ -67,6 +68,9 @@ bool found_is_by_daemon(const struct found *found);
  */
 uint32_t *found_serve_until(const struct found *found);
 void found_unmap(uint32_t *serve_until_s);
+
+/* How many entries a map has; 0: not to be had. */
+uint32_t found_entries(int fd);
 
 /* Sizes of the maps of FOUND_VOLLEY, as they are. 0 or -errno. */
 struct cache_sizes;

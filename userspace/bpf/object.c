@@ -53,6 +53,11 @@ static size_t store_bytes(const struct cache_sizes *sizes)
 	return (size_t)sizes->n_segments * VOLLEY_SEGMENT_BYTES;
 }
 
+static size_t names_bytes(const struct object_maps *maps)
+{
+	return (size_t)maps->names_lines * sizeof(*maps->names);
+}
+
 static size_t zones_bytes(const struct cache_sizes *sizes)
 {
 	return (size_t)sizes->n_zones * sizeof(struct volley_zone);
@@ -78,8 +83,10 @@ void object_maps_close(struct object_maps *maps)
 	object_unmap(maps->limiter.loads, LOADS_BYTES);
 	close(maps->rrl_fd);
 	close(maps->loads_fd);
+	object_unmap(maps->names, names_bytes(maps));
 	close(maps->blocks_fd);
 	close(maps->blocked_fd);
+	close(maps->names_fd);
 	*maps = (struct object_maps){ 0 };
 }
 
@@ -99,6 +106,8 @@ int object_maps_open(struct object_maps *maps, const struct found_maps *found,
 	maps->loads_fd = dup(found->loads);
 	maps->blocks_fd = dup(found->blocks);
 	maps->blocked_fd = dup(found->blocked);
+	maps->names_fd = dup(found->names);
+	maps->names_lines = found_entries(maps->names_fd);
 	memory->sizes = *sizes;
 	memory->state = object_map(maps->state_fd, sizeof(*memory->state));
 	memory->index = object_map(maps->index_fd, index_bytes(sizes));
@@ -106,8 +115,10 @@ int object_maps_open(struct object_maps *maps, const struct found_maps *found,
 	memory->zones = object_map(maps->zones_fd, zones_bytes(sizes));
 	maps->limiter.rrl = object_map(maps->rrl_fd, sizeof(*maps->limiter.rrl));
 	maps->limiter.loads = object_map(maps->loads_fd, LOADS_BYTES);
+	if (maps->names_lines)
+		maps->names = object_map(maps->names_fd, names_bytes(maps));
 	if (memory->state && memory->index && memory->store && memory->zones && maps->limiter.rrl &&
-	    maps->limiter.loads && maps->clients_fd >= 0 && maps->refresh_fd >= 0 &&
+	    maps->limiter.loads && maps->names && maps->clients_fd >= 0 && maps->refresh_fd >= 0 &&
 	    maps->blocks_fd >= 0 && maps->blocked_fd >= 0)
 		return 0;
 	object_maps_close(maps);
@@ -134,7 +145,8 @@ int object_maps_make_beside(struct object_maps *maps, const struct cache_sizes *
 				  .rrl = shared->rrl_fd,
 				  .loads = shared->loads_fd,
 				  .blocks = shared->blocks_fd,
-				  .blocked = shared->blocked_fd };
+				  .blocked = shared->blocked_fd,
+				  .names = shared->names_fd };
 	int err = 0;
 
 	fds.state = make_array(VOLLEY_STATE_MAP, sizeof(struct volley_state), 1);
@@ -163,6 +175,7 @@ static void exchange(int *a, int *b)
 void object_maps_keep_shared(struct object_maps *maps, struct object_maps *before)
 {
 	const struct limiter limiter = maps->limiter;
+	struct volley_names_line *const names = maps->names;
 
 	exchange(&maps->zones_fd, &before->zones_fd);
 	exchange(&maps->clients_fd, &before->clients_fd);
@@ -174,6 +187,9 @@ void object_maps_keep_shared(struct object_maps *maps, struct object_maps *befor
 	before->limiter = limiter;
 	exchange(&maps->blocks_fd, &before->blocks_fd);
 	exchange(&maps->blocked_fd, &before->blocked_fd);
+	exchange(&maps->names_fd, &before->names_fd);
+	maps->names = before->names; /* likewise, control has it */
+	before->names = names;
 }
 
 /* --- What is declared ---------------------------------------------------------------------------- */
@@ -240,6 +256,7 @@ struct found_maps object_fds(const struct volley_bpf *skel)
 		.cookies = bpf_map__fd(skel->maps.volley_cookies),
 		.rrl = bpf_map__fd(skel->maps.volley_rrl),
 		.loads = bpf_map__fd(skel->maps.volley_loads),
+		.names = bpf_map__fd(skel->maps.volley_names),
 		.other = -1,
 	};
 }
@@ -262,10 +279,14 @@ struct volley_bpf *object_open(const struct object_maps *maps, const struct cach
 		err |= bpf_map__reuse_fd(skel->maps.volley_loads, maps->loads_fd);
 		err |= bpf_map__reuse_fd(skel->maps.volley_blocks, maps->blocks_fd);
 		err |= bpf_map__reuse_fd(skel->maps.volley_blocked, maps->blocked_fd);
+		err |= bpf_map__reuse_fd(skel->maps.volley_names, maps->names_fd);
 	} else {
 		err = bpf_map__set_max_entries(skel->maps.volley_index, sizes->n_buckets);
 		err |= bpf_map__set_max_entries(skel->maps.volley_store, sizes->n_segments);
 		err |= bpf_map__set_max_entries(skel->maps.volley_zones, sizes->n_zones);
+		if (sizes->n_names_lines) /* else as few as are declared */
+			err |= bpf_map__set_max_entries(skel->maps.volley_names,
+							sizes->n_names_lines);
 	}
 	if (err) {
 		volley_bpf__destroy(skel);

@@ -19,8 +19,8 @@
 struct volley_bpf;
 
 /*
- * The maps that all interfaces share: descriptors of all ten, and where the four of the cache and the two
- * of the rate limit are mapped. Who may read which view, the ring of answers to be fetched anew, and blocks go by system
+ * The maps that all interfaces share: descriptors of all eleven, and where the four of the cache, the two
+ * of the rate limit and the filter of names are mapped. Who may read which view, the ring of answers to be fetched anew, and blocks go by system
  * calls.
  */
 struct object_maps {
@@ -34,8 +34,11 @@ struct object_maps {
 	int loads_fd;   /* volley_loads */
 	int blocks_fd;  /* volley_blocks, in which a table is put by bpf/block_map.h */
 	int blocked_fd;
+	int names_fd; /* volley_names */
 	struct cache_memory memory;
 	struct limiter limiter;
+	struct volley_names_line *names; /* names_lines of them, as many as the map has */
+	uint32_t names_lines;
 	bool is_open;
 };
 

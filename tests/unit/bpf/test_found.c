@@ -26,7 +26,7 @@
 #include "xdp/abi.h"
 #include "xdp/key.h"
 
-#define N_MAPS 17
+#define N_MAPS 18
 
 struct map {
 	const char *name;
@@ -57,6 +57,7 @@ static const struct map sound[N_MAPS] = {
 	{ "volley_blocks", BPF_MAP_TYPE_ARRAY_OF_MAPS, 4, 4, 1, 0 },
 	{ "volley_blocked", BPF_MAP_TYPE_PERCPU_ARRAY, 4, sizeof(struct volley_blocked), 1, 0 },
 	{ "volley_cookies", BPF_MAP_TYPE_PERCPU_ARRAY, 4, sizeof(struct volley_cookies), 1, 0 },
+	ARRAY("volley_names", sizeof(struct volley_names_line), 3),
 };
 
 /* What differs: a map, by its place above, and how it is instead. */
@@ -119,6 +120,10 @@ static const struct row rows[] = {
 	{ "a table of blocks that is none", 14, ARRAY(NULL, 4, 1) },
 	{ "few cookies", 16, { NULL, BPF_MAP_TYPE_PERCPU_ARRAY, 4, 48, 1, 0 } },
 	{ "few lists", 15, { NULL, BPF_MAP_TYPE_PERCPU_ARRAY, 4, 8, 1, 0 } },
+	{ "names in long lines", 17, ARRAY(NULL, 128, 3) },
+	{ "names that cannot be mapped",
+	  17,
+	  { NULL, BPF_MAP_TYPE_ARRAY, 4, sizeof(struct volley_names_line), 3, 0 } },
 };
 
 static int make_map(const char *name, const struct map *map)
@@ -184,6 +189,7 @@ static void test_sound(void **state)
 	assert_int_equal(sizes.n_buckets, VOLLEY_PAGE_BUCKETS);
 	assert_int_equal(sizes.n_segments, 2);
 	assert_int_equal(sizes.n_zones, 16);
+	assert_int_equal(sizes.n_names_lines, 3);
 	found_close(&found);
 	assert_int_equal(program_find("lo"), 1);
 }
