@@ -13,6 +13,7 @@
 #include "config/take.h"
 #include "config/value.h"
 #include "config/yamlwalk.h"
+#include "engine/names.h"
 
 static void load_raw(struct take *take)
 {
@@ -269,6 +270,17 @@ static void take_interfaces(struct take *take)
 		take_interface(take, i, &take->raw->interfaces[i]);
 }
 
+/* Whole lines of the filter; a smaller one would be full at once. */
+static uint32_t take_names(struct take *take, const char *text)
+{
+	uint64_t bytes = take_number(take, "cache.", "names", text);
+
+	if (bytes && bytes < NAMES_BYTES_MIN)
+		source_fail(&take->source, 0, "cache.names",
+			    "%s is too small for a filter: give at least 64K, or 0 for none", text);
+	return (uint32_t)(bytes / VOLLEY_NAMES_LINE_BYTES);
+}
+
 static void take_cache(struct take *take)
 {
 	const struct config_raw_cache *raw = &take->raw->cache;
@@ -279,6 +291,7 @@ static void take_cache(struct take *take)
 		(uint32_t)take_number(take, "cache.", "orphan-serve", raw->orphan_serve);
 	config->cache_snapshot_interval_s =
 		(uint32_t)take_number(take, "cache.", "snapshot-interval", raw->snapshot_interval);
+	config->cache_names_lines = take_names(take, raw->names);
 	if (raw->snapshot)
 		config->cache_snapshot = take_path(take, "cache.", "snapshot", raw->snapshot);
 	else if (raw->snapshot_interval)

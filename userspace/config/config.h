@@ -143,6 +143,7 @@ struct config_signing {
 	uint32_t parent_propagation_s;
 };
 
+enum config_denials { CONFIG_DENIALS_AUTO, CONFIG_DENIALS_OFF };
 enum config_catalog { CONFIG_CATALOG_NONE, CONFIG_CATALOG_CONSUME, CONFIG_CATALOG_PRODUCE };
 
 /*
@@ -172,7 +173,8 @@ struct config_zone {
 	uint32_t refresh_min_s, refresh_max_s; /* bounds of what the SOA says, likewise */
 	uint32_t retry_min_s, retry_max_s;
 	uint32_t expire_min_s, expire_max_s;
-	char *signing; /* name of a policy, or NULL: served as it is */
+	char *signing;                      /* name of a policy, or NULL: served as it is */
+	enum config_denials driver_denials; /* what the driver denies of it by itself (xdp/names.h) */
 	enum config_catalog catalog;
 	char *member_of;      /* a zone that is produced as a catalog, or NULL */
 	char *member_group;   /* its group property there, or NULL */
@@ -289,6 +291,7 @@ struct config {
 	uint32_t cache_orphan_serve_s;
 	char *cache_snapshot;               /* NULL: none */
 	uint32_t cache_snapshot_interval_s; /* 0: at the end only */
+	uint32_t cache_names_lines; /* of the filter of names (xdp/names.h); 0: there is none */
 
 	char *storage; /* folder for journals, zones that come from elsewhere, keys; or NULL */
 	uint64_t storage_bytes;         /* that the journals take at most */

@@ -96,6 +96,7 @@ static const cyaml_schema_field_t cache_fields[] = {
 	TEXT("orphan-serve", struct config_raw_cache, orphan_serve),
 	TEXT("snapshot", struct config_raw_cache, snapshot),
 	TEXT("snapshot-interval", struct config_raw_cache, snapshot_interval),
+	TEXT("names", struct config_raw_cache, names),
 	CYAML_FIELD_END,
 };
 
@@ -186,6 +187,7 @@ static const cyaml_schema_field_t zone_fields[] = {
 	TEXT("expire-min", struct config_raw_zone, expire_min),
 	TEXT("expire-max", struct config_raw_zone, expire_max),
 	TEXT("signing", struct config_raw_zone, signing),
+	TEXT("driver-denials", struct config_raw_zone, driver_denials),
 	TEXT("catalog", struct config_raw_zone, catalog),
 	TEXT("member-of", struct config_raw_zone, member_of),
 	TEXT("group", struct config_raw_zone, group),

@@ -141,6 +141,7 @@ struct config_raw_zone {
 	char *expire_min;
 	char *expire_max;
 	char *signing;
+	char *driver_denials;
 	char *catalog;
 	char *member_of;
 	char *group;
@@ -153,6 +154,7 @@ struct config_raw_cache {
 	char *orphan_serve;
 	char *snapshot;
 	char *snapshot_interval;
+	char *names;
 };
 
 struct config_raw_stub {

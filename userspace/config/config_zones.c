@@ -33,6 +33,7 @@ static const struct take_field fields[] = {
 	FIELD("retry-max", retry_max, retry_max_s),
 	FIELD("expire-min", expire_min, expire_min_s),
 	FIELD("expire-max", expire_max, expire_max_s),
+	FIELD("driver-denials", driver_denials, driver_denials),
 	FIELD("catalog", catalog, catalog),
 };
 

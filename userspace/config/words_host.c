@@ -3,6 +3,7 @@
 #include "config/words.h"
 
 #define SIZE_M (1ull << 20)
+#define SIZE_G (1ull << 30)
 #define SIZE_T (1ull << 40)
 
 static const struct words_key rows[] = {
@@ -339,6 +340,17 @@ static const struct words_key rows[] = {
 	  .fallback = "0",
 	  .text = "How often cache.snapshot is written while volleyd runs. 0: at the stop only, so nothing is "
 		  "left of a daemon that dies with its host." },
+	{ .path = "cache.names",
+	  .type = WORDS_SIZE,
+	  .needs_start = true,
+	  .min = 0,
+	  .max = 4 * SIZE_G,
+	  .fallback = "0",
+	  .text = "The memory of a filter of all names that zones have, beside cache.size, so that the driver "
+		  "answers NXDOMAIN by itself for a name that it has never been asked for. See NAMES THAT DO NOT "
+		  "EXIST. 64K at least; 1.5 octets for each name are enough, and what is over counts as whole "
+		  "lines of 64. 0: there is none, and workers answer. A program that is adopted keeps the filter "
+		  "that it has." },
 	{ .path = "dpdk",
 	  .type = WORDS_MAP,
 	  .text = "DPDK itself, which is started if an interface has port: dpdk." },

@@ -313,6 +313,13 @@ static const struct words_key rows[] = {
 	  .max = 63,
 	  .text = "The name of one of signing: the zone is kept signed that way. Not for a zone with "
 		  "primaries. none: as it is, whatever the template says. Default: none." },
+	{ .path = "zones[].driver-denials",
+	  .type = WORDS_CHOICE,
+	  .choices = "auto|off",
+	  .fallback = "auto",
+	  .text = "Whether the driver answers NXDOMAIN by itself for names that the zone has not, where cache.names "
+		  "gives it a filter. With auto to all queries, of a zone that is signed to those without DO; with "
+		  "off to none: workers answer." },
 	{ .path = "zones[].catalog",
 	  .type = WORDS_CHOICE,
 	  .choices = "none|consume|produce",

@@ -164,6 +164,8 @@ static const struct refusal refusals[] = {
 	  "5: zones[0].allow-update: is not for a zone with primaries: updates go to a primary" },
 	{ "notify of a primary", ZONE("allow-notify: [any]"),
 	  "5: zones[0].allow-notify: is for a zone with primaries, and it has none" },
+	{ "driver-denials", ZONE("driver-denials: on"),
+	  "5: zones[0].driver-denials: \"on\" is not accepted, give auto or off" },
 	{ "ixfr", ZONE("ixfr: yes"),
 	  "5: zones[0].ixfr: \"yes\" is not accepted, give true or false" },
 	{ "max-transfer-time", ZONE("max-transfer-time: 0"),
@@ -393,6 +395,7 @@ static void check_defaults_zone(const struct config_zone *zone)
 	assert_int_equal(zone->expire_min_s, 3);
 	assert_int_equal(zone->expire_max_s, 36500u * 86400);
 	assert_null(zone->signing);
+	assert_int_equal(zone->driver_denials, CONFIG_DENIALS_AUTO);
 	assert_int_equal(zone->catalog, CONFIG_CATALOG_NONE);
 	assert_null(zone->member_of);
 	assert_null(zone->member_group);
@@ -473,6 +476,7 @@ static const char everything[] =
 	"      tls, any tls]\n"
 	"    allow-notify: [192.0.2.7]\n"
 	"    ixfr: false\n"
+	"    driver-denials: off\n"
 	"    journal-size: 0\n"
 	"    zonefile-sync: 90\n"
 	"    max-transfer-size: 1M\n"
@@ -590,6 +594,7 @@ static void check_zone(const struct config_zone *zone)
 	assert_int_equal(zone->allow_notify.n, 1);
 	assert_int_equal(zone->allow_notify.rules[0].prefix.bits, 32);
 	assert_false(zone->ixfr);
+	assert_int_equal(zone->driver_denials, CONFIG_DENIALS_OFF);
 	assert_int_equal(zone->journal_bytes, 0);
 	assert_int_equal(zone->zonefile_sync_s, 90);
 	assert_int_equal(zone->transfer_bytes, 1 << 20);
