@@ -264,8 +264,8 @@ static void put_zones(void)
 		if (!zone->primaries)
 			continue;
 		name_fold(apexes[n_zones], wire, (size_t)n);
-		members[n_zones] =
-			(struct zone_member){ apexes[n_zones], (unsigned int)n, NULL, 0, 0 };
+		members[n_zones] = (struct zone_member){ .apex = apexes[n_zones],
+							 .apex_len = (unsigned int)n };
 		n_zones++;
 	}
 	publish();

@@ -77,6 +77,7 @@ struct zones_entry {
 	uint64_t load_ns;
 	uint32_t cache_slot;
 	uint32_t cache_gen;
+	uint32_t names_id;          /* of the filter that has all names of `zone`; 0: none */
 	struct withdrawn withdrawn; /* by the last change */
 
 	struct load *load;       /* that waits or runs, or NULL */
@@ -133,6 +134,7 @@ struct zones_env {
 	uint64_t settings_digest; /* of all beside the zones: zones_set_settings() */
 	const uint32_t *others; /* slots in the cache that are no zones' (0: none); they may change */
 	size_t n_others;
+	struct names *names;   /* the filter of names that exist; NULL: there is none */
 	cache_grace_fn *grace; /* waits for the readers of zones and of the cache */
 	void *grace_user;
 	cache_grace_fn *grace_userspace; /* for those of zones alone; NULL: `grace` does */

@@ -8,6 +8,7 @@
 #include "base/log.h"
 #include "base/siphash.h"
 #include "cache/zones.h"
+#include "engine/names.h"
 #include "zonemgr/zones_internal.h"
 #include "zone/set.h"
 
@@ -42,6 +43,33 @@ static void entry_digest(const struct zones *zones, const struct zones_entry *en
 		zone_digest(zone, parts.zone);
 	digest[0] = siphash24(digest_key, &parts, sizeof(parts));
 	digest[1] = siphash24(parts.zone, &parts, sizeof(parts)); /* 128 bits in all */
+}
+
+/* --- Names ---------------------------------------------------------------------------------------- */
+
+/*
+ * The filter that has all names of the zone when it is served, for the set. What is not to be denied by the driver has none:
+ * its names are in it all the same, since those of a zone above it may not be denied either.
+ */
+static uint32_t names_id_of(const struct zones *zones, const struct zones_entry *entry)
+{
+	if (!next_zone(entry) || entry->config->driver_denials == CONFIG_DENIALS_OFF)
+		return 0;
+	return names_id(zones->env.names);
+}
+
+/*
+ * Of a version whose names are in the filter only what differs is added. An entry that is new, be the filter an adopted one,
+ * has none that we know of.
+ */
+static void add_names(struct names *names, const struct zones_entry *entry)
+{
+	const struct zone *next = next_zone(entry);
+	bool is_known = entry->zone && entry->names_id == names_id(names);
+
+	names_add_apex(names, entry->apex, entry->apex_len);
+	if (next && !(is_known && next == entry->zone))
+		names_add_zone(names, next, is_known ? entry->zone : NULL);
 }
 
 /* --- What has changed ---------------------------------------------------------------------------- */
@@ -164,9 +192,20 @@ static void edition_add(struct edition *edition, struct zones *zones, struct zon
 
 	entry_digest(zones, entry, edition->digests[k]);
 	choose_generation(zones, edition, entry, edition->digests[k]);
-	edition->members[k] = (struct zone_member){ entry->apex, entry->apex_len, next_zone(entry),
-						    entry->cache_slot, entry->cache_gen, 0 };
+	edition->members[k] = (struct zone_member){ .apex = entry->apex,
+						    .apex_len = entry->apex_len,
+						    .zone = next_zone(entry),
+						    .cache_slot = entry->cache_slot,
+						    .cache_gen = entry->cache_gen,
+						    .names_id = names_id_of(zones, entry) };
 	edition->entries[k] = entry;
+}
+
+/* Before any of them is served. */
+static void edition_add_names(const struct edition *edition, const struct zones *zones)
+{
+	for (size_t i = 0; zones->env.names && i < edition->n; i++)
+		add_names(zones->env.names, edition->entries[i]);
 }
 
 static int edition_of_all(struct edition *edition, struct zones *zones)
@@ -286,6 +325,7 @@ static void settle(struct zones *zones, struct zones_entry *entry, bool is_old_f
 	struct zone *old = entry->zone;
 
 	entry->zone = next_zone(entry);
+	entry->names_id = entry->zone ? names_id(zones->env.names) : 0;
 	entry->fresh = fresh ? NULL : entry->fresh;
 	if (fresh && entry->zone) {
 		fresh->zone = NULL;
@@ -325,6 +365,7 @@ int zones_publish(struct zones *zones)
 		withdrawal_cancel(edition.withdrawal);
 		zone_set_free(set);
 	} else {
+		edition_add_names(&edition, zones);
 		old = rcu_xchg_pointer(&zones->env.published->set, set);
 		err = withdraw(zones, &edition);
 		if (!err)
@@ -340,11 +381,13 @@ int zones_publish(struct zones *zones)
 
 /* --- A few of them ------------------------------------------------------------------------------- */
 
-/* Only another version, of which the cache keeps what has not changed? */
-static bool is_swap(const struct zones_entry *entry, const struct zone_member *served)
+/* Only another version, of which the cache keeps what has not changed? What else the set says of it stays. */
+static bool is_swap(const struct zones *zones, const struct zones_entry *entry,
+		    const struct zone_member *served)
 {
 	return served && served->zone && next_zone(entry) &&
-	       entry->cache_slot == served->cache_slot;
+	       entry->cache_slot == served->cache_slot &&
+	       names_id_of(zones, entry) == served->names_id;
 }
 
 static bool are_swaps(const struct zones *zones)
@@ -352,7 +395,8 @@ static bool are_swaps(const struct zones *zones)
 	const struct zone_set *set = zones->env.published->set;
 
 	for (const struct zones_entry *e = zones->changed; e; e = e->next_changed)
-		if (!set || !e->in_set || !is_swap(e, zone_set_get(set, e->apex, e->apex_len)))
+		if (!set || !e->in_set ||
+		    !is_swap(zones, e, zone_set_get(set, e->apex, e->apex_len)))
 			return false;
 	return true;
 }
@@ -374,6 +418,7 @@ static int swap(struct zones *zones, struct edition *edition)
 	struct zone_set *set = zones->env.published->set;
 	int err;
 
+	edition_add_names(edition, zones);
 	for (size_t i = 0; i < edition->n; i++)
 		zone_set_swap(set, edition->members[i].apex, edition->members[i].apex_len,
 			      edition->members[i].zone);
