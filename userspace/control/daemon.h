@@ -39,6 +39,7 @@
 #include "control/resize.h"
 #include "control/rrl.h"
 #include "control/snapshots.h"
+#include "engine/names.h"
 #include "iface/crew.h"
 #include "iface/iface.h"
 #include "iface/links.h"
@@ -79,6 +80,9 @@ struct daemon {
 	struct resize *resize; /* NULL until the workers are there */
 
 	struct rrl *rrl;
+
+	struct names names_memory;
+	struct names *names; /* or NULL: there is no filter of names */
 
 	struct engine_data published;
 	struct cookies *cookies;

@@ -32,6 +32,14 @@ int daemon_open_rrl(struct daemon *d) __attribute__((warn_unused_result));
 int daemon_configure_rrl(struct daemon *d, const struct config *config)
 	__attribute__((warn_unused_result));
 
+/*
+ * The filter of names that exist: that of an earlier daemon goes on, or a new one begins, or there is none. When the maps and
+ * the cache are open, before any zone is loaded. 0 or a negative code, logged.
+ */
+int daemon_open_names(struct daemon *d) __attribute__((warn_unused_result));
+/* During a resize: programs read these, the second one unless it is NULL. Before any of them is used. */
+void daemon_tell_names(struct daemon *d, struct volley_state *first, struct volley_state *second);
+
 /* Behind daemon_open_store(): takes what was blocked before. 0 or a negative code, logged. */
 int daemon_open_blocks(struct daemon *d) __attribute__((warn_unused_result));
 

@@ -117,6 +117,7 @@ static int open_cache(struct daemon *d)
 		refuse_size(d, n_zones, err);
 		return err;
 	}
+	d->sizes.n_names_lines = d->config->cache_names_lines;
 	follow_driver_clock();
 	err = daemon_attach_all(d);
 	if (err)
@@ -128,6 +129,8 @@ static int open_cache(struct daemon *d)
 		err = cache_new(&d->cache, &d->memory, &d->is_adopted);
 	if (!err && !d->is_anonymous)
 		err = grace_open(&d->grace);
+	if (!err)
+		err = daemon_open_names(d);
 	if (!err)
 		err = cache_keeper_start(&d->keeper, d->cache, daemon_grace, d);
 	if (err) {
@@ -325,6 +328,7 @@ static int open_zones(struct daemon *d)
 	struct zones_env env = {
 		.cache = d->cache,
 		.is_adopted = d->is_adopted,
+		.names = d->names,
 		.published = &d->published,
 		.settings_digest = settings_digest(d),
 		.others = d->other_slots,

@@ -165,6 +165,7 @@ static void give_up(struct resize *r, int code)
 			program_unprepare(r->d->ifaces[i].program);
 	cache_keeper_stop(r->other.keeper);
 	r->other.keeper = NULL;
+	daemon_tell_names(r->d, r->d->memory.state, NULL);
 	if (r->other.cache)
 		cache_copy_give_up(r->other.cache);
 	start_freeing(r);
@@ -195,6 +196,7 @@ static void switch_programs(struct resize *r)
 		switch_iface(r, &d->ifaces[i]);
 	r->is_torn |= daemon_grace(d) != 0;
 	daemon_serve_by(d, d->memory.state, NULL);
+	daemon_tell_names(d, d->memory.state, NULL);
 	cache_copy_end(d->cache);
 	cache_keeper_stop(r->other.keeper);
 	r->other.keeper = NULL;
@@ -249,6 +251,8 @@ static void move_workers(struct resize *r)
 	struct whole *new = &r->other;
 	int err = prepare_programs(r);
 
+	daemon_tell_names(d, d->memory.state,
+			  new->memory.state); /* workers put denials into the new one */
 	if (!err)
 		err = cache_keeper_start(&new->keeper, new->cache, daemon_grace, d);
 	if (!err) {

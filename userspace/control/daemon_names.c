@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The filter of names that exist, as the daemon has it. */
+#include "base/err.h"
+#include "base/log.h"
+#include "config/words.h"
+#include "control/daemon_internal.h"
+
+static void say_size(const struct daemon *d)
+{
+	char has[24], said[24];
+
+	if (d->maps.names_lines == d->config->cache_names_lines)
+		return;
+	words_put_size((uint64_t)d->maps.names_lines * VOLLEY_NAMES_LINE_BYTES, has, sizeof(has));
+	words_put_size((uint64_t)d->config->cache_names_lines * VOLLEY_NAMES_LINE_BYTES, said,
+		       sizeof(said));
+	log_notice(
+		"cache.names: the XDP program that was adopted has a filter of %s, which is used; %s "
+		"holds from a start on that adopts none",
+		has, said);
+}
+
+/* The driver reads what an earlier daemon began, until nothing is denied any more. */
+static int end_adopted(struct daemon *d, struct names *names)
+{
+	if (!names_id(names))
+		return 0;
+	names_end(names);
+	return daemon_grace(d);
+}
+
+int daemon_open_names(struct daemon *d)
+{
+	struct names *names = &d->names_memory;
+	int err = 0;
+
+	if (d->is_anonymous)
+		return 0; /* no driver would read it */
+	names_init(names, d->maps.names, d->maps.names_lines, &d->memory.state->names);
+	if (!d->config->cache_names_lines)
+		return end_adopted(d, names);
+	say_size(d);
+	if (!names_adopt(names))
+		err = names_begin(names, daemon_grace, d);
+	if (err)
+		log_error("cache.names: %s", err_text(err));
+	else
+		d->names = names;
+	return err;
+}
+
+void daemon_tell_names(struct daemon *d, struct volley_state *first, struct volley_state *second)
+{
+	if (d->names)
+		names_set_states(d->names, &first->names, second ? &second->names : NULL);
+}
