@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Each name that is served is in the filter of names before; which members of a set say so. The lines of the filter cannot be
+ * written to when a publish begins: the first write shows what is served at that moment.
+ */
+#include <signal.h>
+#include <sys/mman.h>
+
+#include "engine/names.h"
+#include "tests/unit/zonemgr/changing.h"
+
+#define N_LINES    1024u
+#define LINE_BYTES (N_LINES * sizeof(struct volley_names_line))
+
+static struct volley_names_line *lines;
+static struct volley_names_state names_state;
+static struct names names;
+static struct zone *served_at_write; /* of `entry`, when the filter was first written to */
+static bool was_written;
+
+static const struct zone_member *member_of(const struct zones_entry *e)
+{
+	return zone_set_get(published.set, e->apex, e->apex_len);
+}
+
+static void on_write(int number)
+{
+	const struct zone_member *m = member_of(&entry);
+
+	(void)number;
+	was_written = true;
+	served_at_write = m ? m->zone : NULL;
+	if (mprotect(lines, LINE_BYTES, PROT_READ | PROT_WRITE))
+		abort();
+}
+
+static void watch_writes(void)
+{
+	was_written = false;
+	MUST(!mprotect(lines, LINE_BYTES, PROT_READ));
+}
+
+static bool is_known(const char *name)
+{
+	uint8_t wire[256];
+
+	wire_of(wire, name);
+	return names_may_exist(&names, wire, VOLLEY_NAME_EXISTS);
+}
+
+static bool is_apex(const char *name)
+{
+	uint8_t wire[256];
+
+	wire_of(wire, name);
+	return names_may_exist(&names, wire, VOLLEY_NAME_APEX);
+}
+
+/* Two zones are served, and neither is in the filter. */
+static void begin_with_names(void)
+{
+	struct sigaction act = { .sa_handler = on_write };
+
+	begin();
+	said.driver_denials = other_said.driver_denials = CONFIG_DENIALS_AUTO;
+	MUST(!sigaction(SIGSEGV, &act, NULL));
+	lines = mmap(NULL, LINE_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	MUST(lines != MAP_FAILED);
+	names_init(&names, lines, N_LINES, &names_state);
+	MUST(!names_begin(&names, no_readers, NULL));
+	for (unsigned i = 0; i < VOLLEY_NAME_BYTES; i++) /* the same in each run */
+		names_state.keys[i] = volley_hash_mix(i + 1);
+	zones.env.names = &names;
+	assert_int_equal(member_of(&entry)->names_id, 0);
+}
+
+static void end_with_names(void)
+{
+	end();
+	signal(SIGSEGV, SIG_DFL);
+	munmap(lines, LINE_BYTES);
+}
+
+static void publish(void)
+{
+	assert_int_equal(zones_publish(&zones), 0);
+}
+
+/* --- All zones ----------------------------------------------------------------------------------- */
+
+/* A filter that comes to zones that are served: all names are added, though no version is new. */
+static void all_names_at_first(void **state)
+{
+	(void)state;
+	begin_with_names();
+	publish();
+	assert_int_equal(member_of(&entry)->names_id, names_state.id);
+	assert_int_equal(member_of(&other)->names_id, names_state.id);
+	assert_true(is_apex("z.test") && is_apex("y.test"));
+	assert_true(is_known("b.z.test") && is_known("c.z.test") && is_known("ns.y.test"));
+	assert_false(is_known("d.z.test"));
+	assert_int_equal(names_state.labels, 2);
+	end_with_names();
+}
+
+static void names_before_the_set(void **state)
+{
+	struct zone *old;
+
+	(void)state;
+	begin_with_names();
+	publish();
+	old = entry.zone;
+	make_due(zone_of("z.test", ZONE_HEAD "d.e A 192.0.2.1\n"));
+	watch_writes();
+	publish();
+	assert_true(was_written);
+	assert_ptr_equal(served_at_write, old);
+	assert_true(is_known("d.e.z.test") && is_known("e.z.test"));
+	end_with_names();
+}
+
+/* Of a version that is a new one of another image only what differs is written; of the same version nothing. */
+static void nothing_twice(void **state)
+{
+	(void)state;
+	begin_with_names();
+	publish();
+	watch_writes();
+	make_due(zone_of("z.test", text));
+	publish();
+	assert_false(was_written);
+	assert_int_equal(member_of(&entry)->names_id, names_state.id);
+	end_with_names();
+}
+
+/* What is not in the filter any more, since another one has begun, is added once more. */
+static void another_filter(void **state)
+{
+	uint32_t id;
+
+	(void)state;
+	begin_with_names();
+	publish();
+	id = names_state.id;
+	MUST(!names_begin(&names, no_readers, NULL));
+	assert_false(is_known("b.z.test"));
+	assert_int_equal(member_of(&entry)->names_id, id);
+	assert_int_equal(change("add d A 192.0.2.4"), 0);
+	zones_flush(&zones); /* of one zone, but each member gets the new filter */
+	assert_int_equal(member_of(&entry)->names_id, names_state.id);
+	assert_int_equal(member_of(&other)->names_id, names_state.id);
+	assert_true(is_known("b.z.test") && is_known("d.z.test") && is_known("ns.y.test"));
+	end_with_names();
+}
+
+/* Names stay unsaid of a zone that is not to be denied, and are there when it may be. */
+static void no_denials(void **state)
+{
+	(void)state;
+	begin_with_names();
+	said.driver_denials = CONFIG_DENIALS_OFF;
+	publish();
+	assert_int_equal(member_of(&entry)->names_id, 0);
+	assert_int_equal(member_of(&other)->names_id, names_state.id);
+	assert_true(is_apex("z.test"));
+	assert_int_equal(change("add d A 192.0.2.4"), 0);
+	zones_flush(&zones);
+	assert_int_equal(member_of(&entry)->names_id, 0);
+	said.driver_denials = CONFIG_DENIALS_AUTO;
+	assert_int_equal(change("add e A 192.0.2.4"), 0);
+	zones_flush(&zones);
+	assert_int_equal(member_of(&entry)->names_id, names_state.id);
+	assert_true(is_known("b.z.test") && is_known("d.z.test") && is_known("e.z.test"));
+	end_with_names();
+}
+
+/* A zone that cannot be served is an apex, so no zone above it denies its names. */
+static void nothing_to_serve(void **state)
+{
+	struct config_zone below_said = { 0 };
+	struct zones_entry below, *three[] = { &entry, &other, &below };
+	char name[] = "s.z.test";
+
+	(void)state;
+	begin_with_names();
+	begin_entry(&below, &below_said, name);
+	zones.entries = three;
+	zones.n = 3;
+	watch_writes();
+	publish();
+	assert_true(was_written);
+	assert_ptr_equal(served_at_write, entry.zone);
+	assert_null(member_of(&below)->zone);
+	assert_int_equal(member_of(&below)->names_id, 0);
+	assert_true(is_apex("s.z.test"));
+	make_due_of(&below, zone_of("s.z.test", ZONE_HEAD));
+	publish();
+	assert_int_equal(member_of(&below)->names_id, names_state.id);
+	assert_true(is_known("ns.s.z.test"));
+	zone_unref(below.zone);
+	zones.n = 2;
+	end_with_names();
+}
+
+/* Expired, then back with other names: all of them are added. */
+static void expired_and_back(void **state)
+{
+	(void)state;
+	begin_with_names();
+	publish();
+	zones_expire(&zones, &entry);
+	zones_flush(&zones);
+	assert_int_equal(member_of(&entry)->names_id, 0);
+	make_due(zone_of("z.test", ZONE_HEAD "d A 192.0.2.1\n"));
+	MUST(!zone_builder_new(&entry.fresh->builder, entry.apex));
+	publish();
+	assert_int_equal(member_of(&entry)->names_id, names_state.id);
+	assert_true(is_known("d.z.test"));
+	end_with_names();
+}
+
+/* --- A few of them ------------------------------------------------------------------------------- */
+
+static void names_before_a_swap(void **state)
+{
+	const struct zone_set *set;
+	struct zone *old;
+
+	(void)state;
+	begin_with_names();
+	publish();
+	old = entry.zone;
+	set = published.set;
+	assert_int_equal(change("add x.y A 192.0.2.4"), 0);
+	watch_writes();
+	zones_flush(&zones);
+	assert_ptr_equal(published.set, set); /* it was swapped in place */
+	assert_ptr_not_equal(entry.zone, old);
+	assert_true(was_written);
+	assert_ptr_equal(served_at_write, old);
+	assert_true(is_known("x.y.z.test") && is_known("y.z.test"));
+	assert_int_equal(member_of(&entry)->names_id, names_state.id);
+	end_with_names();
+}
+
+/* Without a filter nothing is said. */
+static void no_filter(void **state)
+{
+	(void)state;
+	begin_with_names();
+	zones.env.names = NULL;
+	watch_writes();
+	publish();
+	assert_int_equal(change("add d A 192.0.2.4"), 0);
+	zones_flush(&zones);
+	assert_false(was_written);
+	assert_int_equal(member_of(&entry)->names_id, 0);
+	end_with_names();
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(all_names_at_first), cmocka_unit_test(names_before_the_set),
+		cmocka_unit_test(nothing_twice),      cmocka_unit_test(another_filter),
+		cmocka_unit_test(no_denials),         cmocka_unit_test(nothing_to_serve),
+		cmocka_unit_test(expired_and_back),   cmocka_unit_test(names_before_a_swap),
+		cmocka_unit_test(no_filter),
+	};
+	int rc;
+
+	rcu_register_thread();
+	rc = cmocka_run_group_tests(tests, tmpfolder_make, tmpfolder_remove);
+	rcu_unregister_thread();
+	return rc;
+}
