@@ -244,6 +244,25 @@ static void names_before_a_swap(void **state)
 	end_with_names();
 }
 
+/* What is there already is not looked at: that it has gone, by a filter that is emptied here, is not seen. */
+static void only_what_differs(void **state)
+{
+	(void)state;
+	begin_with_names();
+	publish();
+	memset(lines, 0, LINE_BYTES);
+	assert_int_equal(change("add d 300 A 192.0.2.4"), 0);
+	zones_flush(&zones);
+	assert_true(is_known("d.z.test"));
+	assert_false(is_known("b.z.test"));
+	memset(lines, 0, LINE_BYTES);
+	make_due(zone_of("z.test", ZONE_HEAD "d A 192.0.2.4\nb A 192.0.2.9\n"));
+	publish();
+	assert_true(is_known("b.z.test"));
+	assert_false(is_known("d.z.test"));
+	end_with_names();
+}
+
 /* Without a filter nothing is said. */
 static void no_filter(void **state)
 {
@@ -266,7 +285,7 @@ int main(void)
 		cmocka_unit_test(nothing_twice),      cmocka_unit_test(another_filter),
 		cmocka_unit_test(no_denials),         cmocka_unit_test(nothing_to_serve),
 		cmocka_unit_test(expired_and_back),   cmocka_unit_test(names_before_a_swap),
-		cmocka_unit_test(no_filter),
+		cmocka_unit_test(only_what_differs),  cmocka_unit_test(no_filter),
 	};
 	int rc;
 

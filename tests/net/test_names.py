@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The filter of names that exist: who begins one, who goes on with it, and what stays in it."""
+import json
+import struct
+
+import pytest
+
+from netlab import map_ids, program, run, write_zone, zone
+
+LINE_BYTES = 64
+HEAD = "=4I256Q"  # struct volley_names_state
+
+
+@pytest.fixture
+def zones(tmp_path):
+    return [zone("z.test", write_zone(tmp_path / "z.zone", 1, more="a.b IN A 192.0.2.1\n")), zone("example.com")]
+
+
+def state(lab):
+    """The filter's head, which is the end of the first map."""
+    number = next(n for name, n in map_ids(program(lab)["id"]).items() if name.startswith("volley_abi_"))
+    shown = json.loads(run("bpftool", "-j", "map", "lookup", "id", number, "key", 0, 0, 0, 0).stdout)
+    raw = bytes(int(octet, 16) for octet in shown["value"])
+    filter_id, n_lines, labels, _, *keys = struct.unpack(HEAD, raw[-struct.calcsize(HEAD):])
+    return {"id": filter_id, "n_lines": n_lines, "labels": labels, "keys": keys}
+
+
+def lines(lab):
+    """(entries of the map, those of them in which something is)"""
+    number = map_ids(program(lab)["id"])["volley_names"]
+    info = json.loads(run("bpftool", "-j", "map", "show", "id", number).stdout)
+    dump = json.loads(run("bpftool", "-j", "map", "dump", "id", number).stdout)
+    return info["max_entries"], sum(any(int(octet, 16) for octet in line["value"]) for line in dump)
+
+
+def test_begun_and_adopted(lab, daemon, zones):
+    """A daemon that adopts the program goes on with its filter, after a stop and after its death; whatever size is said."""
+    daemon.start(cache={"size": "8M", "names": "128K"}, zones=zones)
+    begun = state(lab)
+    assert begun["id"] and begun["n_lines"] == (128 << 10) / LINE_BYTES
+    assert begun["labels"] == 2 and len(set(begun["keys"])) > 200
+    n, used = lines(lab)
+    assert n == begun["n_lines"] and used > 5
+    daemon.stop("--keep")
+    daemon.start(cache={"size": "8M", "names": "64K"}, zones=zones)
+    assert "cache.names: the XDP program that was adopted has a filter of 128K" in daemon.log()
+    assert state(lab) == begun and lines(lab) == (n, used)
+    daemon.kill()
+    daemon.start(cache={"size": "8M", "names": "128K"}, zones=zones)
+    assert state(lab) == begun and lines(lab) == (n, used)
+
+
+def test_none(lab, daemon, zones):
+    """Without cache.names there is none, and an adopted one ends; the next one has another id, and is empty at first."""
+    daemon.start(cache={"size": "8M", "names": "64K"}, zones=zones)
+    begun, before = state(lab), lines(lab)
+    daemon.stop("--keep")
+    daemon.start(cache={"size": "8M"}, zones=zones)
+    assert state(lab)["id"] == 0
+    daemon.stop("--keep")
+    daemon.start(cache={"size": "8M", "names": "64K"}, zones=zones)
+    assert state(lab)["id"] not in (0, begun["id"]) and state(lab)["keys"] != begun["keys"]
+    assert lines(lab)[0] == before[0]
+
+
+def test_resized(lab, daemon, zones, tmp_path):
+    """A cache of another size has the same filter, to which names are added as before."""
+    daemon.start(cache={"size": "8M", "names": "64K"}, zones=zones)
+    begun, used, map_id = state(lab), lines(lab), map_ids(program(lab)["id"])["volley_names"]
+    daemon.json("cache", "resize", "32M")
+    assert state(lab) == begun and lines(lab) == used
+    assert map_ids(program(lab)["id"])["volley_names"] == map_id
+    write_zone(tmp_path / "z.zone", 2, more="".join(f"n{i} IN A 192.0.2.1\n" for i in range(100)))
+    daemon.ctl("zone", "reload", "z.test")
+    assert lines(lab)[1] > used[1] + 50 and state(lab) == begun
