@@ -259,10 +259,6 @@ static const struct refusal refusals[] = {
 	{ "snapshot empty", LISTEN "cache:\n  snapshot: \"\"\n", "4: cache.snapshot: " },
 	{ "snapshot-interval", LISTEN "cache:\n  snapshot: f\n  snapshot-interval: 8d\n",
 	  "5: cache.snapshot-interval: \"8d\" is not accepted, give a time from 0 to 7d" },
-	{ "names small", LISTEN "cache:\n  names: 65535\n",
-	  "4: cache.names: 65535 is too small for a filter: give at least 64K, or 0 for none" },
-	{ "names big", LISTEN "cache:\n  names: 5G\n",
-	  "4: cache.names: \"5G\" is not accepted, give a size from 0 to 4G" },
 	{ "orphan-serve with two units", LISTEN "cache:\n  orphan-serve: 1h30m\n",
 	  "4: cache.orphan-serve: \"1h30m\" is not accepted" },
 
@@ -381,7 +377,6 @@ static void test_defaults(void **state)
 	assert_int_equal(config->cache_orphan_serve_s, 300);
 	assert_null(config->cache_snapshot);
 	assert_int_equal(config->cache_snapshot_interval_s, 0);
-	assert_int_equal(config->cache_names_lines, 0);
 	assert_int_equal(config->n_tls_listen, 0);
 	assert_null(config->tls_certificate);
 	assert_null(config->tls_key);
@@ -460,7 +455,6 @@ static const char everything[] =
 	"  orphan-serve: 1h\n"
 	"  snapshot: state/cache\n"
 	"  snapshot-interval: 15m\n"
-	"  names: 65599\n"
 	"zones:\n"
 	"  - name: EXAMPLE.com\n"
 	"    file: zones/example.com.zone\n"
@@ -584,7 +578,6 @@ static void test_everything(void **state)
 	assert_int_equal(config->cache_orphan_serve_s, 3600);
 	assert_non_null(strstr(config->cache_snapshot, "/state/cache"));
 	assert_int_equal(config->cache_snapshot_interval_s, 900);
-	assert_int_equal(config->cache_names_lines, 1024); /* and 63 octets that are not used */
 	assert_int_equal(config->n_zones, 2);
 	assert_string_equal(config->zones[0].name, "example.com.");
 	assert_below_folder(config->zones[0].file, "zones/example.com.zone");

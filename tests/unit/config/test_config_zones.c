@@ -164,6 +164,10 @@ static const struct refusal refusals[] = {
 	  "5: zones[0].allow-update: is not for a zone with primaries: updates go to a primary" },
 	{ "notify of a primary", ZONE("allow-notify: [any]"),
 	  "5: zones[0].allow-notify: is for a zone with primaries, and it has none" },
+	{ "names small", LISTEN "cache:\n  names: 65535\n",
+	  "4: cache.names: 65535 is too small for a filter: give at least 64K, or 0 for none" },
+	{ "names big", LISTEN "cache:\n  names: 5G\n",
+	  "4: cache.names: \"5G\" is not accepted, give a size from 0 to 4G" },
 	{ "driver-denials", ZONE("driver-denials: on"),
 	  "5: zones[0].driver-denials: \"on\" is not accepted, give auto or off" },
 	{ "ixfr", ZONE("ixfr: yes"),
@@ -414,6 +418,7 @@ static void test_defaults(void **state)
 	check_defaults_remote(&config->remotes[0]);
 	check_defaults_signing(&config->signing[0]);
 	check_defaults_zone(&config->zones[0]);
+	assert_int_equal(config->cache_names_lines, 0);
 	assert_below_folder(config->zones[0].file, "b");
 	assert_string_equal(config->zones[1].file, "/var/lib/volley/zones/c.zone");
 	assert_string_equal(config->zones[2].file, "/var/lib/volley/zones/d.zone");
@@ -423,6 +428,7 @@ static void test_defaults(void **state)
 /* Every key below these, none with its default. */
 static const char everything[] =
 	"server: {listen: [192.0.2.53], storage: state}\n"
+	"cache: {names: 65599}\n"
 	"keys:\n"
 	"  - name: XFR.example\n"
 	"    algorithm: hmac-sha384\n"
@@ -645,6 +651,7 @@ static void test_everything(void **state)
 	check_remotes(config);
 	check_signing(config);
 	assert_int_equal(config->n_templates, 1);
+	assert_int_equal(config->cache_names_lines, 1024); /* and 63 octets that are not used */
 	check_zone(&config->zones[0]);
 	check_others(config);
 	config_free(config);
