@@ -3,9 +3,10 @@
 import json
 import struct
 
+import dns.rcode
 import pytest
 
-from netlab import map_ids, program, run, write_zone, zone
+from netlab import map_ids, program, run, texts, write_zone, zone
 
 LINE_BYTES = 64
 HEAD = "=4I256Q"  # struct volley_names_state
@@ -61,6 +62,30 @@ def test_none(lab, daemon, zones):
     daemon.start(cache={"size": "8M", "names": "64K"}, zones=zones)
     assert state(lab)["id"] not in (0, begun["id"]) and state(lab)["keys"] != begun["keys"]
     assert lines(lab)[0] == before[0]
+
+
+def test_denied_by_the_driver(lab, daemon, zones, tmp_path):
+    """
+    What no zone has is denied by the driver, once a worker has published the zone's denial; not below a zone with
+    driver-denials: off; and a name that comes is answered.
+    """
+    zones[1]["driver-denials"] = "off"
+    daemon.start(server={"storage": str(tmp_path / "state")}, cache={"size": "8M", "names": "64K"}, zones=zones)
+    lab.ask("no.z.test")
+
+    def denied():
+        return daemon.reasons()["hit-denied"]
+    before = denied()
+    for i in range(20):
+        answer = lab.ask(f"n{i}.a.z.test")
+        assert answer.rcode() == dns.rcode.NXDOMAIN and answer.authority[0].name.to_text() == "z.test."
+    assert denied() == before + 20
+    for i in range(20):
+        assert lab.ask(f"n{i}.example.com").rcode() == dns.rcode.NXDOMAIN
+    assert denied() == before + 20
+    daemon.ctl("zone", "edit", "z.test", "add n1.a 300 A 192.0.2.7")
+    assert texts(lab.ask("n1.a.z.test")) == ["192.0.2.7"]
+    assert lab.ask("n2.a.z.test").rcode() == dns.rcode.NXDOMAIN
 
 
 def test_resized(lab, daemon, zones, tmp_path):
