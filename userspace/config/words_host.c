@@ -348,9 +348,9 @@ static const struct words_key rows[] = {
 	  .fallback = "0",
 	  .text = "The memory of a filter of all names that zones have, beside cache.size, so that the driver "
 		  "answers NXDOMAIN by itself for a name that it has never been asked for. See NAMES THAT DO NOT "
-		  "EXIST. 64K at least; 1.5 octets for each name are enough, and what is over counts as whole "
-		  "lines of 64. 0: there is none, and workers answer. A program that is adopted keeps the filter "
-		  "that it has." },
+		  "EXIST. 64K at least, in whole lines of 64 octets. With 1.5 octets for each name one of 200 "
+		  "names that do not exist goes to a worker all the same, with 1 octet one of 40. 0: there is "
+		  "none, and workers answer. A program that is adopted keeps the filter that it has." },
 	{ .path = "dpdk",
 	  .type = WORDS_MAP,
 	  .text = "DPDK itself, which is started if an interface has port: dpdk." },
