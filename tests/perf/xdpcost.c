@@ -44,7 +44,6 @@
 #include "cache/cache.h"
 #include "dns/cookie.h"
 #include "dns/proto.h"
-#include "engine/denials.h"
 #include "engine/limiter.h"
 #include "engine/names.h"
 #include "tests/lib/bpfmaps.h"
@@ -157,7 +156,7 @@ static int no_grace(void *user)
 
 static void add_name(struct names *names, const uint8_t *name, uint32_t bytes)
 {
-	uint64_t hash = names_hash_of((const uint64_t *)names->states[0]->keys, name, bytes);
+	uint64_t hash = names_hash_of(names->states[0]->keys, name, bytes);
 	struct volley_names_line *line = &names->lines[volley_names_line(hash, names->n_lines)];
 	uint64_t bits = volley_names_bits(hash, VOLLEY_NAME_EXISTS);
 
@@ -174,7 +173,6 @@ static int open_denials(struct bench *b, const struct stock_kind *kind, uint32_t
 	struct volley_denial denial = { 3, { 0, 15, 20 }, { 0, 0 } };
 	uint8_t name[256] = { 0 }, body[sizeof(soa) - 1 + 20 + sizeof(denial)] = { 0 };
 	struct cache_answer answer = { .body = body, .nscount = 1, .flags = 0x8403 };
-	struct zone_member member = { .apex = apex, .apex_len = sizeof(apex) };
 	struct cache_writer *writer;
 	struct cache_key key;
 	int err;
@@ -197,7 +195,8 @@ static int open_denials(struct bench *b, const struct stock_kind *kind, uint32_t
 		return err;
 	cache_zone_prepare(b->cache, apex, sizeof(apex), stock_digest, &answer.zone_slot,
 			   &answer.zone_gen);
-	denial_key(&key, b->cache, &member, b->names_id, 0, 0);
+	cache_key_init(&key, b->cache, apex, sizeof(apex), VOLLEY_DENIAL_TYPE(b->names_id),
+		       VOLLEY_DENIAL_CLASS(b->names_id), 0, 0);
 	err = cache_publish(writer, &key, &answer, clock_coarse_s());
 	cache_writer_free(writer);
 	return err;
