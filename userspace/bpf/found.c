@@ -37,10 +37,10 @@ static void maps_none(struct found_maps *maps)
 
 static void maps_close(struct found_maps *maps)
 {
-	int *fds[] = { &maps->state,   &maps->index,   &maps->store, &maps->zones, &maps->clients,
-		       &maps->refresh, &maps->link,    &maps->cpu,   &maps->xsks,  &maps->queues,
-		       &maps->shares,  &maps->near,    &maps->rrl,   &maps->loads, &maps->other,
-		       &maps->blocks,  &maps->blocked, &maps->names };
+	int *fds[] = { &maps->state,   &maps->index,   &maps->store, &maps->zones,  &maps->clients,
+		       &maps->refresh, &maps->link,    &maps->cpu,   &maps->xsks,   &maps->queues,
+		       &maps->shares,  &maps->near,    &maps->rrl,   &maps->loads,  &maps->other,
+		       &maps->blocks,  &maps->blocked, &maps->names, &maps->cookies };
 	size_t i;
 
 	for (i = 0; i < sizeof(fds) / sizeof(fds[0]); i++) {

@@ -5,6 +5,7 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/if_link.h>
 #include <net/if.h>
 #include <sched.h>
@@ -176,13 +177,26 @@ static void attach(const struct row *row)
 		close(fds[i]);
 }
 
+#define FDS_CAP 256
+
+static int n_fds(void)
+{
+	int n = 0;
+
+	for (int fd = 0; fd < FDS_CAP; fd++)
+		n += fcntl(fd, F_GETFD) >= 0;
+	return n;
+}
+
 static void test_sound(void **state)
 {
 	struct cache_sizes sizes;
 	struct found found;
+	int n;
 
 	(void)state;
 	attach(NULL);
+	n = n_fds();
 	assert_int_equal(found_look(&found, 1), 0);
 	assert_int_equal(found.kind, FOUND_VOLLEY);
 	assert_int_equal(found_sizes(&found.maps, &sizes), 0);
@@ -191,6 +205,7 @@ static void test_sound(void **state)
 	assert_int_equal(sizes.n_zones, 16);
 	assert_int_equal(sizes.n_names_lines, 3);
 	found_close(&found);
+	assert_int_equal(n_fds(), n); /* each is closed */
 	assert_int_equal(program_find("lo"), 1);
 }
 
