@@ -269,6 +269,26 @@ static __always_inline int limit(struct xdp_md *ctx, struct volley_cpu *cpu,
 	return cpu->options ? options_make(ctx, cpu, &state->options[cpu->options_at & 1]) : -1;
 }
 
+/* What is sent of an entry to this client, while nothing is written yet: -1. Else a reason. */
+static __always_inline int choose(struct xdp_md *ctx, struct volley_cpu *cpu,
+				  const struct volley_state *state, struct volley_entry *e)
+{
+	int reason = entry_check(e, &volley_zones, cpu->now_s);
+
+	if (reason != VOLLEY_HIT_FULL)
+		return reason;
+	reason = -1;
+	if (unlikely(cpu->denies))
+		reason = deny_choose(cpu, e);
+	else
+		reply_choose(cpu, e);
+	if (reason < 0 && !is_plain(e))
+		reason = admit(ctx, cpu, e);
+	if (reason < 0 && unlikely(cpu->options))
+		reason = options_make(ctx, cpu, &state->options[cpu->options_at & 1]);
+	return reason < 0 ? limit(ctx, cpu, state) : reason;
+}
+
 /* Whether the answer may go back to this client. -1 or a reason. */
 static __always_inline int allow(struct xdp_md *ctx, struct volley_cpu *cpu,
 				 const struct volley_state *state, struct volley_link *link)
@@ -315,27 +335,7 @@ static __always_inline int answer(struct xdp_md *ctx, struct volley_cpu *cpu,
 		if (reason >= 0)
 			return reason;
 	}
-	reason = entry_check(e, &volley_zones, cpu->now_s);
-	if (reason != VOLLEY_HIT_FULL)
-		return reason;
-	if (unlikely(cpu->denies)) {
-		reason = deny_choose(cpu, e);
-		if (reason >= 0)
-			return reason;
-	} else {
-		reply_choose(cpu, e);
-	}
-	if (!is_plain(e)) {
-		reason = admit(ctx, cpu, e);
-		if (reason >= 0)
-			return reason;
-	}
-	if (unlikely(cpu->options)) {
-		reason = options_make(ctx, cpu, &state->options[cpu->options_at & 1]);
-		if (reason >= 0)
-			return reason;
-	}
-	reason = limit(ctx, cpu, state);
+	reason = choose(ctx, cpu, state, e);
 	if (reason >= 0)
 		return reason;
 	if (e->freq < VOLLEY_FREQ_MAX)
