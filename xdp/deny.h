@@ -186,8 +186,11 @@ static __always_inline int deny_choose(struct volley_cpu *cpu, const struct voll
 	cpu->arcount = bpf_htons(cpu->edns);
 	cpu->body_bytes = e->short_bytes;
 	sum = sum_at(e->short_sum, longer);
-	for (i = 0; i < VOLLEY_DENIAL_POINTERS && i < d->n_pointers; i++)
+	for (i = 0; i < VOLLEY_DENIAL_POINTERS && i < d->n_pointers; i++) {
+		if (d->pointers[i] + POINTER_BYTES > e->short_bytes)
+			return VOLLEY_UP_MISS;
 		sum += sum_at(bpf_htons((__u16)longer), cpu->name_bytes + d->pointers[i]);
+	}
 	cpu->body_sum = sum;
 	forget_bounds();
 	return -1;

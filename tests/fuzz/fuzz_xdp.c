@@ -67,6 +67,7 @@ enum {
 #define CLIENTS_MAP 6 /* in native_maps */
 #define SOCKETS_MAP 7
 #define LIMIT       64u
+#define NAMES_ID    0x12345u
 #define GUE_PORT    6080
 #define IFINDEX     3u
 
@@ -130,6 +131,28 @@ static void serve(const struct pkt *p, __be16 port, uint8_t mark)
 	t->slots[slot % VOLLEY_SERVICE_SLOTS] = s;
 }
 
+/* A filter that knows the root, which is an apex, and no other name. */
+static void know_root(void)
+{
+	static const enum volley_name_mark marks[] = { VOLLEY_NAME_EXISTS, VOLLEY_NAME_MARKED,
+						       VOLLEY_NAME_APEX };
+	__u64 hash = volley_names_hash(0);
+	struct volley_names_line *line;
+
+	state.names.id = NAMES_ID;
+	state.names.n_lines = VOLLEY_DEFAULT_NAMES_LINES;
+	for (size_t i = 0; i < VOLLEY_NAME_BYTES; i++) /* the same each time; any do */
+		state.names.keys[i] = volley_hash_mix(i + 1);
+	line = &names_lines[volley_names_line(hash, VOLLEY_DEFAULT_NAMES_LINES)];
+	for (size_t m = 0; m < sizeof(marks) / sizeof(marks[0]); m++) {
+		__u64 bits = volley_names_bits(hash, marks[m]);
+
+		for (__u32 i = 0; i < VOLLEY_NAMES_N_BITS; i++)
+			line->words[VOLLEY_NAMES_BIT(bits, i) >> 6] |=
+				1ull << (VOLLEY_NAMES_BIT(bits, i) & 63);
+	}
+}
+
 /* Blocks of each kind, which are looked for with each query, and change nothing: they allow. */
 static void block_nothing(void)
 {
@@ -182,6 +205,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 	(void)argv;
 	memcpy(native_maps, maps, sizeof(maps));
 	block_nothing();
+	know_root();
 	native_now_ns = NOW_S * 1000000000ull;
 	native_jiffies = NOW_S; /* any but what fills a room */
 	entry_set_up(&memory);
@@ -202,6 +226,7 @@ struct input {
 	uint8_t switches;
 	size_t head, tail; /* room */
 	uint16_t full_bytes, short_bytes;
+	struct volley_denial denial; /* with NO_ENTRY */
 	uint8_t view;
 	uint16_t n_ttls;
 	uint16_t ttls[N_TTLS_MAX];
@@ -316,6 +341,10 @@ static int input_read(struct input *in, const uint8_t *data, size_t size)
 	in->tail = (data[1] >> 4) * 128u;
 	in->full_bytes = (uint16_t)(data[2] * 6);
 	in->short_bytes = (uint16_t)(in->full_bytes * data[3] / 255);
+	in->denial.n_pointers = (uint16_t)(data[3] == 0xff ? 4 : data[3] >> 6);
+	in->denial.pointers[0] = data[3];
+	in->denial.pointers[1] = (uint16_t)(data[3] + 2 + data[4]);
+	in->denial.pointers[2] = (uint16_t)(data[3] + 4 + data[4] + data[5]);
 	in->view = data[4] >> 6;
 	in->more = data[5];
 	in->behind = data[3] % (LIMIT + 1);
@@ -370,6 +399,44 @@ static void publish(const struct input *in, const struct query *q)
 		entry_write(&memory, &e, LOCATION, &next);
 }
 
+/* The body of a denial: the pattern, and in it pointers, as far as they have room. */
+static void denial_body(const struct input *in, uint8_t *body, unsigned int longer)
+{
+	for (size_t i = 0; i < in->full_bytes; i++)
+		body[i] = entry_pattern(i);
+	for (unsigned int i = 0; i < in->denial.n_pointers && i < VOLLEY_DENIAL_POINTERS; i++)
+		if (in->denial.pointers[i] + 2u <= in->full_bytes)
+			store_be16(body + in->denial.pointers[i], 0xc00c + longer);
+}
+
+/* In place of the entry that is asked for: the denial of the root, which every other name is below. */
+static void publish_denial(const struct input *in, const struct query *q)
+{
+	static uint8_t body[UINT8_MAX * 6 + sizeof(in->denial)];
+	const struct entry e = {
+		.name = (const uint8_t *)"",
+		.qtype = VOLLEY_DENIAL_TYPE(NAMES_ID),
+		.qclass = VOLLEY_DENIAL_CLASS(NAMES_ID),
+		.view = in->view,
+		.key_flags = (uint8_t)((q->edns.dnssec_ok ? VOLLEY_KEY_DO : 0) |
+				       (q->cd ? VOLLEY_KEY_CD : 0)),
+		.nscount = 1,
+		.flags = PKT_AA | PKT_AD | 3,
+		.body = body,
+		.full_bytes = (uint16_t)(in->full_bytes + sizeof(in->denial)),
+		.short_bytes = in->full_bytes,
+		.zone_gen = in->switches & STALE ? ENTRY_ZONE_GEN + 1 : 0,
+		.expires_s = in->switches & EXPIRED ? NOW_S : NOW_S + 1,
+	};
+	uint32_t next;
+	uint64_t hash = entry_hash(&memory, &e);
+
+	denial_body(in, body, 0);
+	memcpy(body + in->full_bytes, &in->denial, sizeof(in->denial));
+	*entry_slot(&memory, hash, hash & 1, hash >> 1 & 7) =
+		entry_write(&memory, &e, LOCATION, &next);
+}
+
 static enum query_verdict prepare(const struct input *in, struct query *q)
 {
 	enum query_verdict verdict = QUERY_IGNORE;
@@ -393,7 +460,9 @@ static enum query_verdict prepare(const struct input *in, struct query *q)
 	native_maps[CLIENTS_MAP].n_values = in->more & NO_CLIENTS ? 0 : N_CLIENTS;
 	if (in->dns_at && in->dns_at < in->plain_n)
 		verdict = query_parse(q, in->plain + in->dns_at, in->plain_n - in->dns_at);
-	if (verdict == QUERY_OK && !(in->switches & NO_ENTRY))
+	if (verdict == QUERY_OK && in->switches & NO_ENTRY)
+		publish_denial(in, q);
+	else if (verdict == QUERY_OK)
 		publish(in, q);
 	return verdict;
 }
@@ -488,6 +557,18 @@ static void check_body(const struct input *in, int reason, const struct pkt_answ
 	must(!(a->flags & PKT_TC) == (reason != VOLLEY_HIT_TRUNCATED), "TC");
 }
 
+static void check_denial(const struct input *in, const struct query *q, const struct pkt_answer *a)
+{
+	uint8_t body[UINT8_MAX * 6];
+
+	must(q->qname_bytes > 1 && q->qtype != 41, "denied what may exist");
+	must(in->denial.n_pointers <= VOLLEY_DENIAL_POINTERS, "a damaged denial");
+	must(a->body_bytes == in->full_bytes, "the denial's length");
+	denial_body(in, body, q->qname_bytes - 1u);
+	must(!memcmp(a->body, body, in->full_bytes), "the denial's octets");
+	must(a->nscount == 1 && !a->ancount, "the denial's counts");
+}
+
 static void check_sent(const struct input *in, int reason, const struct xdp_md *ctx,
 		       const struct query *q, enum query_verdict verdict)
 {
@@ -498,10 +579,14 @@ static void check_sent(const struct input *in, int reason, const struct xdp_md *
 	must(!wrong, wrong);
 	must(verdict == QUERY_OK, "answered what the engine does not understand");
 	must(in->switches & REPAIR_LENGTHS || in->dns_at, "answered what has no IP header");
-	must(!(in->switches & (NO_ANSWERS | NO_ENTRY | STALE | EXPIRED)), "answered from nothing");
+	must(!(in->switches & (NO_ANSWERS | STALE | EXPIRED)), "answered from nothing");
+	must(!(in->switches & NO_ENTRY) == (reason != VOLLEY_HIT_DENIED), "a denial or none");
 	must(!in->view || VIEW_BIT(in->view) & views_of(in), "answered whom it is not for");
 	must(!(a.flags & PKT_AD) == !(q->ad || q->edns.dnssec_ok), "AD");
-	check_body(in, reason, &a);
+	if (reason == VOLLEY_HIT_DENIED)
+		check_denial(in, q, &a);
+	else
+		check_body(in, reason, &a);
 }
 
 static void check_same(const struct input *in, const struct xdp_md *ctx)
@@ -573,7 +658,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		      !memcmp((const void *)ctx[0].data, (const void *)ctx[1].data,
 			      ctx[0].data_end - ctx[0].data)),
 	     "another frame next time");
-	if (class_of(reason) == VOLLEY_CLASS_HIT)
+	if (class_of(reason) == VOLLEY_CLASS_HIT && reason != VOLLEY_HIT_DENIED)
 		check_refresh(&in);
 	return 0;
 }
