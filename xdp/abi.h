@@ -286,6 +286,7 @@ struct volley_names_state {
 #define VOLLEY_DENIAL_CLASS(id) ((__u16)(0x8000 | (id) >> 16))
 #define VOLLEY_DENIAL_TYPE(id)  ((__u16)(id))
 #define VOLLEY_DENIAL_POINTERS  3u
+#define VOLLEY_IS_DENIAL(key)   ((key).qclass & __builtin_bswap16(0x8000))
 
 /* Any alignment. */
 struct volley_denial {

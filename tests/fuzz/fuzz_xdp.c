@@ -330,8 +330,22 @@ static void read_ttls(struct input *in, unsigned int wanted)
 		in->ttls[in->n_ttls - 1] = (uint16_t)(in->full_bytes - 1);
 }
 
+/* What the switches say, of what begins at `at`. */
+static void repair(struct input *in, size_t at)
+{
+	if (in->tunnel_bytes)
+		repair_tunnel(in, at, in->frame[at - 2] == 0x86, in->plain[at - 2] == 0x86);
+	else if (at <= in->n && in->n >= PKT_ETH_BYTES && in->frame[at - 2] == 8 &&
+		 in->frame[at - 1] == 0)
+		repair_ip(in, at, 0);
+	else if (at <= in->n && in->n >= PKT_ETH_BYTES && in->frame[at - 2] == 0x86 &&
+		 in->frame[at - 1] == 0xdd)
+		repair_ip(in, at, 1);
+}
+
 static int input_read(struct input *in, const uint8_t *data, size_t size)
 {
+	bool is_tunnel;
 	size_t at;
 
 	if (size < CONTROL_BYTES || size - CONTROL_BYTES > FRAME_MAX)
@@ -356,14 +370,11 @@ static int input_read(struct input *in, const uint8_t *data, size_t size)
 	memcpy(in->frame, data + CONTROL_BYTES, in->n);
 	unwrap(in);
 	at = find_ip(in);
-	if (in->tunnel_bytes)
-		repair_tunnel(in, at, in->frame[at - 2] == 0x86, in->plain[at - 2] == 0x86);
-	else if (at <= in->n && in->n >= PKT_ETH_BYTES && in->frame[at - 2] == 8 &&
-		 in->frame[at - 1] == 0)
-		repair_ip(in, at, 0);
-	else if (at <= in->n && in->n >= PKT_ETH_BYTES && in->frame[at - 2] == 0x86 &&
-		 in->frame[at - 1] == 0xdd)
-		repair_ip(in, at, 1);
+	is_tunnel = in->tunnel_bytes;
+	repair(in, at);
+	unwrap(in);
+	if (!is_tunnel && in->tunnel_bytes) /* by its new lengths */
+		repair(in, at);
 	unwrap(in);
 	return 1;
 }

@@ -98,3 +98,31 @@ def test_resized(lab, daemon, zones, tmp_path):
     write_zone(tmp_path / "z.zone", 2, more="".join(f"n{i} IN A 192.0.2.1\n" for i in range(100)))
     daemon.ctl("zone", "reload", "z.test")
     assert lines(lab)[1] > used[1] + 50 and state(lab) == begun
+
+
+CHANGES = ("{name} 300 A 192.0.2.7", "*.{name} 300 A 192.0.2.7", "below.{name} 300 A 192.0.2.7",
+           "{name} 300 NS ns.other.test.", "{name} 300 DNAME other.test.")
+
+
+@pytest.mark.parametrize("round_", range(2))
+def test_denied_under_change(lab, daemon, zones, tmp_path, round_):
+    """
+    Names, wildcards, names below empty ones, cuts and DNAMEs come and go, while others ask: what has come is never
+    denied from the end of its edit to the beginning of the next one.
+    """
+    daemon.start(server={"storage": str(tmp_path / "state")}, cache={"size": "8M", "names": "64K"}, zones=zones)
+    assert lab.ask("no.z.test").rcode() == dns.rcode.NXDOMAIN
+    before = daemon.reasons()["hit-denied"]
+    for i in range(40):
+        name = f"c{i % 25}-{round_}"
+        record = CHANGES[i % len(CHANGES)].format(name=name)
+        asked = f"{'' if record.startswith(name + ' 300 A') else 'below.'}{name}.z.test"
+        assert lab.ask(asked).rcode() == dns.rcode.NXDOMAIN, (i, asked)
+        daemon.ctl("zone", "edit", "z.test", f"add {record}")
+        for _ in range(3):
+            assert lab.ask(asked).rcode() == dns.rcode.NOERROR, (i, record)
+        assert lab.ask(f"d{i}.z.test").rcode() == dns.rcode.NXDOMAIN
+        owner, _, kind = record.split()[:3]
+        daemon.ctl("zone", "edit", "z.test", f"remove {owner} {kind}")
+        assert lab.ask(asked).rcode() == dns.rcode.NXDOMAIN, (i, "removed")
+    assert daemon.reasons()["hit-denied"] >= before + 40
