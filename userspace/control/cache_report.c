@@ -237,9 +237,9 @@ static ldns_pkt *make_packet(const struct volley_entry *e, uint32_t now_s)
 	memcpy(wire + DNS_HEADER_BYTES, m.name, e->key.name_bytes);
 	memcpy(wire + m.name_end, &e->key.qtype, 2);
 	memcpy(wire + m.name_end + 2, &e->key.qclass, 2);
-	memcpy(wire + m.body_at, m.body, e->full_bytes);
+	memcpy(wire + m.body_at, m.body, m.end - m.body_at);
 	cache_answer_of(&a, e, now_s);
-	cache_answer_age(&a, wire + m.body_at, e->full_bytes);
+	cache_answer_age(&a, wire + m.body_at, m.end - m.body_at);
 	if (ldns_wire2pkt(&packet, wire, m.end) != LDNS_STATUS_OK)
 		packet = NULL;
 	free(wire);
