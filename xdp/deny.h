@@ -149,7 +149,10 @@ __noinline int deny_key(struct volley_cpu *cpu, const struct volley_state *state
 	return 0;
 }
 
-/* What lies behind the body of a denial, or NULL: that is no denial. */
+/*
+ * What lies behind the body of a denial, or NULL: that is no denial. Loops over its pointers load n_pointers anew: else clang
+ * 19 takes from a comparison before them that VOLLEY_DENIAL_POINTERS need not be compared with, and the verifier does not.
+ */
 static __always_inline const struct volley_denial *deny_of(const struct volley_entry *e)
 {
 	__u32 at = e->body_offset + (__u32)e->short_bytes;
@@ -186,7 +189,7 @@ static __always_inline int deny_choose(struct volley_cpu *cpu, const struct voll
 	cpu->arcount = bpf_htons(cpu->edns);
 	cpu->body_bytes = e->short_bytes;
 	sum = sum_at(e->short_sum, longer);
-	for (i = 0; i < VOLLEY_DENIAL_POINTERS && i < d->n_pointers; i++) {
+	for (i = 0; i < VOLLEY_DENIAL_POINTERS && i < names_load(&d->n_pointers); i++) {
 		if (d->pointers[i] + POINTER_BYTES > e->short_bytes)
 			return VOLLEY_UP_MISS;
 		sum += sum_at(bpf_htons((__u16)longer), cpu->name_bytes + d->pointers[i]);
@@ -209,7 +212,7 @@ static __always_inline int deny_write(struct xdp_md *ctx, const struct volley_cp
 		return -1; /* TC=1 or BADCOOKIE, in its place */
 	if (!d)
 		return VOLLEY_DROP_EDIT;
-	for (i = 0; i < VOLLEY_DENIAL_POINTERS && i < d->n_pointers; i++) {
+	for (i = 0; i < VOLLEY_DENIAL_POINTERS && i < names_load(&d->n_pointers); i++) {
 		__be16 *pointer = body + bounded(d->pointers[i], DENIAL_BODY_MAX);
 
 		if ((void *)(pointer + 1) > end)
