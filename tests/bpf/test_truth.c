@@ -138,16 +138,6 @@ static void serve_zones(struct truth *t)
 	assert_int_equal(zone_set_new(&t->zones.set, t->members, N_ZONES), 0);
 }
 
-static void serve_addresses(struct volley_state *state)
-{
-	uint32_t address[4] = { 0 };
-
-	memcpy(address, pkt_ipv4.to, 4);
-	bpfmaps_serve(state, address, 4, pkt_ipv4.to_port);
-	memcpy(address, pkt_ipv6.to, 16);
-	bpfmaps_serve(state, address, 6, pkt_ipv6.to_port);
-}
-
 /* The same limits and secret keys for each. Loads do not decay: how many are over a limit depends on no clock. */
 static void limits_open(struct side *l, const struct limiter *maps,
 			const struct limiter_config *config)
@@ -201,7 +191,7 @@ static void truth_open(struct truth *t, const struct engine_config *config)
 	state->option_up_mask = engine_option_mask(config);
 	state->wall_ns = NOW_WALL_S * CLOCK_NS_PER_S - xdp_coarse_ns();
 	engine_options(config, t->zones.cookies, &state->options[0]);
-	serve_addresses(state);
+	xdp_serve(state);
 	serve_zones(t);
 	assert_int_equal(engine_new(&t->engine, config, t->cache, &t->zones), 0);
 	t->bare_zones = t->zones;
@@ -598,25 +588,18 @@ static void test_limited(void **state)
 
 static int group_open(void **state)
 {
-	struct bpfmaps maps;
-	int err = bpfmaps_open(&maps, NULL);
+	int err = xdp_engines_open(state);
 
-	rcu_register_thread();
-	*state = err ? NULL : zones;
-	if (err)
-		return err == -EPERM ? 0 : err;
-	bpfmaps_close(&maps);
-	for (size_t i = 0; i < N_ZONES; i++)
+	for (size_t i = 0; *state && i < N_ZONES; i++)
 		zones[i] = load(zone_files[i].origin, zone_files[i].path);
-	return 0;
+	return err;
 }
 
 static int group_close(void **state)
 {
 	for (size_t i = 0; *state && i < N_ZONES; i++)
 		zone_free(zones[i]);
-	rcu_unregister_thread();
-	return 0;
+	return xdp_engines_close(state);
 }
 
 int main(void)

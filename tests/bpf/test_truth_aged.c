@@ -56,16 +56,6 @@ struct truth {
 	uint64_t n_queries, n_sent, n_refused;
 };
 
-static void serve(struct volley_state *state)
-{
-	uint32_t address[4] = { 0 };
-
-	memcpy(address, pkt_ipv4.to, 4);
-	bpfmaps_serve(state, address, 4, pkt_ipv4.to_port);
-	memcpy(address, pkt_ipv6.to, 16);
-	bpfmaps_serve(state, address, 6, pkt_ipv6.to_port);
-}
-
 /* The same prefixes for both. */
 static void allow(struct truth *t)
 {
@@ -102,7 +92,7 @@ static void truth_open(struct truth *t)
 	state->serve_until_s = VOLLEY_NEVER;
 	state->max_udp_bytes = config.max_udp_bytes;
 	state->option_up_mask = engine_option_mask(&config);
-	serve(state);
+	xdp_serve(state);
 	allow(t);
 	t->rules = (struct engine_recursion)ENGINE_RECURSION_INIT;
 	cache_zone_prepare(t->cache, &root, 1, digest, &t->rules.zone_slot, &t->rules.zone_gen);
@@ -331,31 +321,11 @@ static void test_aged(void **state)
 	truth_close(&t);
 }
 
-static int group_open(void **state)
-{
-	struct bpfmaps maps;
-	int err = bpfmaps_open(&maps, NULL);
-
-	rcu_register_thread();
-	*state = err ? NULL : (void *)(uintptr_t)prefixes;
-	if (err)
-		return err == -EPERM ? 0 : err;
-	bpfmaps_close(&maps);
-	return 0;
-}
-
-static int group_close(void **state)
-{
-	(void)state;
-	rcu_unregister_thread();
-	return 0;
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_aged),
 	};
 
-	return cmocka_run_group_tests(tests, group_open, group_close);
+	return cmocka_run_group_tests(tests, xdp_engines_open, xdp_engines_close);
 }

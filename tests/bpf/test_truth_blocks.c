@@ -80,16 +80,6 @@ static void serve_zone(void)
 	assert_int_equal(zone_set_new(&t.data.set, &t.member, 1), 0);
 }
 
-static void serve_addresses(struct volley_state *state)
-{
-	uint32_t address[4] = { 0 };
-
-	memcpy(address, pkt_ipv4.to, 4);
-	bpfmaps_serve(state, address, 4, pkt_ipv4.to_port);
-	memcpy(address, pkt_ipv6.to, 16);
-	bpfmaps_serve(state, address, 6, pkt_ipv6.to_port);
-}
-
 static void truth_open(const struct engine_config *config)
 {
 	static struct cookie_secrets secrets = { .n = 1 };
@@ -107,7 +97,7 @@ static void truth_open(const struct engine_config *config)
 	state->wall_ns = NOW_WALL_S * CLOCK_NS_PER_S - xdp_coarse_ns();
 	t.data.cookies = &secrets;
 	engine_options(config, t.data.cookies, &state->options[0]);
-	serve_addresses(state);
+	xdp_serve(state);
 	serve_zone();
 	blocklab_open(&t.lab, &t.maps, CAP);
 	t.data.blocks = &t.lab.view;
@@ -354,28 +344,9 @@ static void test_truth(void **state)
 	truth_close();
 }
 
-static int group_open(void **state)
-{
-	struct bpfmaps maps;
-	int err = bpfmaps_open(&maps, NULL);
-
-	rcu_register_thread();
-	*state = err ? NULL : &t;
-	if (!err)
-		bpfmaps_close(&maps);
-	return err == -EPERM ? 0 : err;
-}
-
-static int group_close(void **state)
-{
-	(void)state;
-	rcu_unregister_thread();
-	return 0;
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = { cmocka_unit_test(test_truth) };
 
-	return cmocka_run_group_tests(tests, group_open, group_close);
+	return cmocka_run_group_tests(tests, xdp_engines_open, xdp_engines_close);
 }

@@ -199,16 +199,6 @@ static struct zone *draw_zone(const char *origin)
 
 /* ---- Serving ------------------------------------------------------------------------------------ */
 
-static void serve_addresses(struct volley_state *state)
-{
-	uint32_t address[4] = { 0 };
-
-	memcpy(address, pkt_ipv4.to, 4);
-	bpfmaps_serve(state, address, 4, pkt_ipv4.to_port);
-	memcpy(address, pkt_ipv6.to, 16);
-	bpfmaps_serve(state, address, 6, pkt_ipv6.to_port);
-}
-
 static int no_grace(void *user)
 {
 	(void)user;
@@ -241,7 +231,7 @@ static void truth_open(struct truth *t)
 	state->serve_until_s = VOLLEY_NEVER;
 	state->max_udp_bytes = config.max_udp_bytes;
 	state->option_up_mask = engine_option_mask(&config);
-	serve_addresses(state);
+	xdp_serve(state);
 	__atomic_store_n(&state->magic, VOLLEY_MAGIC, __ATOMIC_RELEASE);
 	open_names(t);
 	assert_int_equal(engine_new(&t->engine, &config, t->cache, &t->data), 0);
@@ -541,31 +531,11 @@ static void test_denials(void **state)
 	assert_int_equal(counts[VOLLEY_DROP_EDIT], 0);
 }
 
-static int group_open(void **state)
-{
-	struct bpfmaps maps;
-	int err = bpfmaps_open(&maps, NULL);
-
-	rcu_register_thread();
-	*state = err ? NULL : (void *)(uintptr_t)origins;
-	if (err)
-		return err == -EPERM ? 0 : err;
-	bpfmaps_close(&maps);
-	return 0;
-}
-
-static int group_close(void **state)
-{
-	(void)state;
-	rcu_unregister_thread();
-	return 0;
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_denials),
 	};
 
-	return cmocka_run_group_tests(tests, group_open, group_close);
+	return cmocka_run_group_tests(tests, xdp_engines_open, xdp_engines_close);
 }

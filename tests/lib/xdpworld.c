@@ -11,6 +11,7 @@
 #include <bpf/bpf.h>
 #include <cmocka.h>
 #include <linux/bpf.h>
+#include <urcu-qsbr.h>
 
 #include "base/clock.h"
 
@@ -72,6 +73,32 @@ static void serve(struct volley_state *state, const struct pkt *p)
 	bpfmaps_serve(state, address, p->ipv6 ? 6 : 4, p->to_port);
 }
 
+void xdp_serve(struct volley_state *state)
+{
+	serve(state, &pkt_ipv4);
+	serve(state, &pkt_ipv6);
+}
+
+int xdp_engines_open(void **state)
+{
+	static char allowed;
+	struct bpfmaps maps;
+	int err = bpfmaps_open(&maps, NULL);
+
+	rcu_register_thread();
+	*state = err ? NULL : &allowed;
+	if (!err)
+		bpfmaps_close(&maps);
+	return err == -EPERM ? 0 : err;
+}
+
+int xdp_engines_close(void **state)
+{
+	(void)state;
+	rcu_unregister_thread();
+	return 0;
+}
+
 static void forget_clients(const struct xdp_world *w)
 {
 	int fd = bpfmaps_map_fd(&w->maps, "volley_clients");
@@ -98,8 +125,7 @@ struct xdp_world *xdp_world_take(void **state)
 	entry_set_up(memory);
 	memory->state->max_udp_bytes = XDP_WORLD_MAX_UDP;
 	memory->state->option_up_mask = 1u << 10; /* COOKIE */
-	serve(memory->state, &pkt_ipv4);
-	serve(memory->state, &pkt_ipv6);
+	xdp_serve(memory->state);
 	assert_int_equal(bpfmaps_counters(&w->maps, &w->counted), 0);
 	return w;
 }

@@ -39,6 +39,16 @@ int xdp_world_open(void **state);
 int xdp_world_open_frags(void **state); /* the program takes frames in several buffers */
 int xdp_world_close(void **state);
 
+/*
+ * The same for a test that opens maps and engines of its own: its thread may call engines, and *state is NULL where this process
+ * may not load programs.
+ */
+int xdp_engines_open(void **state);
+int xdp_engines_close(void **state);
+
+/* The program answers for the addresses to which pkt_ipv4 and pkt_ipv6 go. The cache is set up already. */
+void xdp_serve(struct volley_state *state);
+
 struct xdp_world *xdp_world_take(void **state);
 
 /* The same with one answer in the cache, of 40 octets, 20 of them short, for this name in wire form. */
