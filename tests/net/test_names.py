@@ -104,8 +104,7 @@ CHANGES = ("{name} 300 A 192.0.2.7", "*.{name} 300 A 192.0.2.7", "below.{name} 3
            "{name} 300 NS ns.other.test.", "{name} 300 DNAME other.test.")
 
 
-@pytest.mark.parametrize("round_", range(2))
-def test_denied_under_change(lab, daemon, zones, tmp_path, round_):
+def test_denied_under_change(lab, daemon, zones, tmp_path):
     """
     Names, wildcards, names below empty ones, cuts and DNAMEs come and go, while others ask: what has come is never
     denied from the end of its edit to the beginning of the next one.
@@ -114,7 +113,7 @@ def test_denied_under_change(lab, daemon, zones, tmp_path, round_):
     assert lab.ask("no.z.test").rcode() == dns.rcode.NXDOMAIN
     before = daemon.reasons()["hit-denied"]
     for i in range(40):
-        name = f"c{i % 25}-{round_}"
+        name = f"c{i % 25}"
         record = CHANGES[i % len(CHANGES)].format(name=name)
         asked = f"{'' if record.startswith(name + ' 300 A') else 'below.'}{name}.z.test"
         assert lab.ask(asked).rcode() == dns.rcode.NXDOMAIN, (i, asked)
