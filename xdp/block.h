@@ -102,7 +102,7 @@ struct volley_block_head {
 /* What may change meanwhile is read once. In userspace the sanitizers are told so. */
 #ifdef __bpf__
 #define BLOCK_UNROLL        _Pragma("unroll")
-#define block_load(where)   (*(const volatile __typeof__(*(where)) *)(where))
+#define block_load(where)   load_once(where)
 #define block_follow(where) block_load(where) /* what is loaded from there on depends on it */
 #else
 #define BLOCK_UNROLL

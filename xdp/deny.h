@@ -102,7 +102,7 @@ __noinline int deny_look(struct volley_cpu *cpu, const struct volley_state *stat
 	if (!cpu || !state)
 		return VOLLEY_UP_MISS;
 	key = (const void *)&cpu->folded[0];
-	if (!volley_names_takes(bpf_ntohs(key->qtype)))
+	if (!volley_is_data_type(bpf_ntohs(key->qtype)))
 		return VOLLEY_UP_MISS;
 	walk.sum = suffixes_note(cpu, state->names.keys);
 	labels = state->names.labels;
@@ -135,7 +135,7 @@ __noinline int deny_key(struct volley_cpu *cpu, const struct volley_state *state
 	key->name_bytes = (__u8)bytes;
 	cpu->denial_bytes = bytes;
 	name = (const __u8 *)&cpu->folded[1] + bounded(cpu->denial_at, DNS_NAME_MAX);
-	sum = volley_hash_word(names_load(&cpu->denial_key[0]), state->hash_keys[0]);
+	sum = volley_hash_word(load_once(&cpu->denial_key[0]), state->hash_keys[0]);
 	for (i = 0; i < VOLLEY_NAME_WORDS && i * 8 < bytes; i++) {
 		__u64 word = *(const __u64 *)(name + i * 8);
 		__u32 left = bytes - i * 8;
@@ -189,7 +189,7 @@ static __always_inline int deny_choose(struct volley_cpu *cpu, const struct voll
 	cpu->arcount = bpf_htons(cpu->edns);
 	cpu->body_bytes = e->short_bytes;
 	sum = sum_at(e->short_sum, longer);
-	for (i = 0; i < VOLLEY_DENIAL_POINTERS && i < names_load(&d->n_pointers); i++) {
+	for (i = 0; i < VOLLEY_DENIAL_POINTERS && i < load_once(&d->n_pointers); i++) {
 		if (d->pointers[i] + POINTER_BYTES > e->short_bytes)
 			return VOLLEY_UP_MISS;
 		sum += sum_at(bpf_htons((__u16)longer), cpu->name_bytes + d->pointers[i]);
@@ -212,7 +212,7 @@ static __always_inline int deny_write(struct xdp_md *ctx, const struct volley_cp
 		return -1; /* TC=1 or BADCOOKIE, in its place */
 	if (!d)
 		return VOLLEY_DROP_EDIT;
-	for (i = 0; i < VOLLEY_DENIAL_POINTERS && i < names_load(&d->n_pointers); i++) {
+	for (i = 0; i < VOLLEY_DENIAL_POINTERS && i < load_once(&d->n_pointers); i++) {
 		__be16 *pointer = body + bounded(d->pointers[i], DENIAL_BODY_MAX);
 
 		if ((void *)(pointer + 1) > end)

@@ -113,6 +113,12 @@ static inline __attribute__((always_inline)) __u32 volley_ttls_offset(const stru
 
 _Static_assert(VOLLEY_SERVICE_SLOTS == 2048, "volley_service_slot gives 11 bits");
 
+/* A type of data, in host order: not OPT, TSIG or what else asks for more. The others are never cached, and never asked upstream. */
+static inline __attribute__((always_inline)) int volley_is_data_type(__u16 qtype)
+{
+	return qtype && qtype != 41 && (qtype < 128 || qtype >= 255);
+}
+
 /* A name's octets with their padding to whole words. */
 static inline __attribute__((always_inline)) __u32 volley_name_padded(__u32 name_bytes)
 {

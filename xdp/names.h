@@ -35,9 +35,6 @@
 
 #define VOLLEY_NAMES_MIX 0x9e3779b97f4a7c15ull /* odd, its bits are spread */
 
-/* What changes behind the compiler's back, or what the verifier should take for that, is read once. */
-#define names_load(where) (*(const volatile __typeof__(*(where)) *)(where))
-
 enum volley_name_mark {
 	VOLLEY_NAME_EXISTS,
 	VOLLEY_NAME_MARKED, /* has one of the following */
@@ -84,15 +81,9 @@ VOLLEY_NAMES_INLINE int volley_names_has(const struct volley_names_line *line, _
 	for (i = 0; i < VOLLEY_NAMES_N_BITS; i++) {
 		__u64 bit = bounded(bits >> 9 * i, 511);
 
-		all &= names_load(&line->words[bit >> 6]) >> (bit & 63);
+		all &= load_once(&line->words[bit >> 6]) >> (bit & 63);
 	}
 	return (int)(all & 1);
-}
-
-/* Whether the zone's answer is no more than its data: engine_is_data_type(). The others go up. */
-VOLLEY_NAMES_INLINE int volley_names_takes(__u16 qtype)
-{
-	return qtype && qtype != 41 && (qtype < 128 || qtype >= 255);
 }
 
 #endif

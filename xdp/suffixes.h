@@ -34,12 +34,12 @@ static long suffix_note(__u32 number, struct suffix_walk *walk)
 	cpu->n_suffixes = (__u32)at + 1;
 	cpu->label_bytes =
 		name[from]; /* loaded anew each time, so all ends of the loop are one for the verifier */
-	for (i = 0; i <= LABEL_BYTES_MAX && i <= names_load(&cpu->label_bytes); i++)
+	for (i = 0; i <= LABEL_BYTES_MAX && i <= load_once(&cpu->label_bytes); i++)
 		sum += volley_names_part(walk->keys, name[bounded(from + i, DNS_NAME_MAX)],
 					 to_end - i);
 	walk->sum = sum;
-	walk->next = from + names_load(&cpu->label_bytes) + 1;
-	return !names_load(&cpu->label_bytes);
+	walk->next = from + load_once(&cpu->label_bytes) + 1;
+	return !load_once(&cpu->label_bytes);
 }
 
 /* Fills cpu->suffix_*; returns the sum of the whole name. The verifier walks the loop once. */

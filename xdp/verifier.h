@@ -33,6 +33,9 @@
 #define bounded(value, mask) ((__u64)(value) & (mask))
 #endif
 
+/* What changes behind the compiler's back, or what the verifier should take for that, is read once. */
+#define load_once(where) (*(const volatile __typeof__(*(where)) *)(where))
+
 #define unlikely(condition) __builtin_expect(!!(condition), 0)
 
 /* From here on clang knows nothing of `value`, and so has one copy of it, and compares it when told to. */

@@ -5,7 +5,7 @@
 
 #include "base/wire.h"
 #include "dns/name.h"
-#include "xdp/names.h"
+#include "engine/names.h"
 #include "zone/zone.h"
 
 #define SOA_NUMBERS_BYTES 20 /* behind the two names of SOA: RFC 1035 section 3.3.13 */
@@ -58,27 +58,19 @@ static bool take_soa(struct making *m)
 	return take_name(m) && take_name(m) && m->at + SOA_NUMBERS_BYTES == m->n;
 }
 
-static uint64_t hash_of(const struct volley_names_state *names, const uint8_t *name, uint32_t bytes)
-{
-	uint8_t folded[NAME_FOLDED_BYTES];
-	uint64_t sum = 0;
-
-	name_fold(folded, name, bytes);
-	for (uint32_t i = 0; i < bytes; i++)
-		sum += volley_names_part(names->keys, folded[i], bytes - 1 - i);
-	return volley_names_hash(sum);
-}
-
 /* For a name below the apex, the hash of its suffix that is one label longer than that. Else 0. */
 static uint64_t suffix_below(const struct volley_names_state *names, const uint8_t *name,
 			     const uint8_t *apex)
 {
-	unsigned int n = name_n_labels(name), n_apex = name_n_labels(apex);
+	unsigned int n = name_n_labels(name), n_apex = name_n_labels(apex), bytes;
+	uint8_t folded[NAME_FOLDED_BYTES];
 
 	if (n <= n_apex || !name_is_under(name, apex))
 		return 0;
 	name = name_skip_labels(name, n - n_apex - 1);
-	return hash_of(names, name, (uint32_t)name_bytes(name));
+	bytes = (unsigned int)name_bytes(name);
+	name_fold(folded, name, bytes);
+	return names_hash_of(names->keys, folded, bytes);
 }
 
 static void note_suffixes(struct volley_denial *d, const struct volley_names_state *names,
@@ -91,14 +83,6 @@ static void note_suffixes(struct volley_denial *d, const struct volley_names_sta
 	d->suffixes[1] = suffix_below(names, rd.bytes + name_bytes(rd.bytes), apex);
 }
 
-/* NXDOMAIN for the question's own name, with one record. */
-static bool is_bare(const struct cache_answer *a)
-{
-	return (a->flags & DNS_RCODE_MASK) == DNS_RCODE_NXDOMAIN && a->zone_slot && !a->ancount &&
-	       a->nscount == 1 && !a->arcount_full && !a->partial && !a->n_ttls &&
-	       a->full_bytes == a->short_bytes;
-}
-
 bool denial_make(struct denial *out, const struct cache_answer *a, const struct query *q,
 		 const struct zone *zone, const struct volley_names_state *names)
 {
@@ -107,8 +91,7 @@ bool denial_make(struct denial *out, const struct cache_answer *a, const struct 
 	unsigned int apex_bytes;
 	const uint8_t *apex = zone_apex(zone, &apex_bytes);
 
-	if (!is_bare(a) || !volley_names_takes(q->qtype) || q->qname_bytes <= apex_bytes ||
-	    apex_bytes == 1 || a->full_bytes + sizeof(denial) > sizeof(out->body))
+	if (apex_bytes == 1 || a->full_bytes + sizeof(denial) > sizeof(out->body))
 		return false;
 	m.longer = q->qname_bytes - apex_bytes;
 	memcpy(out->body, a->body, a->full_bytes);

@@ -20,17 +20,17 @@
 #include "dns/query.h"
 #include "zone/set.h"
 
-/* Two names, one of them compressed to a pointer, and the rest of an SOA record with its owner. */
-#define DENIAL_BODY_MAX 1024u
+/* More than an SOA record with its owner (542 octets at most) and a struct volley_denial; others make no denial. */
+#define DENIAL_ROOM 1024u
 
 struct denial {
 	struct cache_answer answer; /* body: below */
-	uint8_t body[DENIAL_BODY_MAX];
+	uint8_t body[DENIAL_ROOM];
 };
 
 /*
- * Makes the denial of the zone whose answer to q is `a`; `zone` is the version that it is from, `names` the filter that
- * has all names of that version. False: this answer makes none. Caller's QSBR read section; no allocation.
+ * Makes the denial of the zone whose answer to q is `a`, an NXDOMAIN that may be cached; `zone` is the version that it is from,
+ * `names` the filter that has all names of that version. False: this answer makes none. Caller's QSBR read section; no allocation.
  */
 bool denial_make(struct denial *out, const struct cache_answer *a, const struct query *q,
 		 const struct zone *zone, const struct volley_names_state *names);

@@ -16,6 +16,7 @@
 #include "engine/failures.h"
 #include "engine/render.h"
 #include "engine/sample.h"
+#include "xdp/key.h"
 
 /* What becomes of a query. */
 enum engine_outcome {
@@ -103,12 +104,6 @@ static inline uint16_t engine_failure(struct engine *e, struct cache_answer *a, 
 {
 	e->ede_code = ede_code;
 	return engine_empty(a, rcode);
-}
-
-/* OPT, TSIG and what else asks for more than data: never cached, never asked upstream. */
-static inline bool engine_is_data_type(uint16_t type)
-{
-	return type && type != DNS_TYPE_OPT && (type < 128 || type >= DNS_TYPE_ANY);
 }
 
 /* The same question in another view: its hash stays. */

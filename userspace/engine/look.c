@@ -9,7 +9,7 @@ static bool takes_key(const struct engine *e, const struct engine_look *look)
 	const struct query *q = &look->query;
 
 	return e->cache && look->verdict == QUERY_OK && q->qclass == DNS_CLASS_IN &&
-	       engine_is_data_type(q->qtype);
+	       volley_is_data_type(q->qtype);
 }
 
 void look_read(const struct engine *e, struct engine_look *look, const uint8_t *msg, size_t len)

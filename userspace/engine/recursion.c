@@ -280,7 +280,7 @@ uint16_t recursion_answer(struct engine *e, const struct engine_request *rq, con
 
 	if (!rules)
 		return refuse(e, q, a);
-	if (!engine_is_data_type(q->qtype))
+	if (!volley_is_data_type(q->qtype))
 		return failure(e, a, DNS_RCODE_NOTIMP, DNS_EDE_NOT_SUPPORTED);
 	if (obey_policy(e, rq, q, a, &rcode))
 		return rcode;
