@@ -15,7 +15,7 @@
 #include "engine/names.h"
 #include "tests/unit/engine/world.h"
 
-#define SOA "$TTL 300\n@ 60 SOA ns1.a Host.b %u 2 3 4 60\n"
+#define SOA "$TTL 300\n@ 60 SOA ns1.A Host.b %u 2 3 4 60\n"
 #define ZONE                                                                               \
 	"@ NS ns1.a\n@ A 192.0.2.1\nns1.a A 192.0.2.2\nb.c A 192.0.2.3\n*.w A 192.0.2.4\n" \
 	"alias CNAME nowhere\nout CNAME x.other.test.\ncut NS ns.other.test.\n"
@@ -204,7 +204,7 @@ static const struct {
 	{ "a name", "new A 192.0.2.9\n", SOA, false },
 	{ "a wildcard", "*.new A 192.0.2.9\n", SOA, false },
 	{ "a cut", "new NS ns.other.test.\n", SOA, false },
-	{ "the time of denials", "", "$TTL 300\n@ 60 SOA ns1.a Host.b %u 2 3 4 59\n", true },
+	{ "the time of denials", "", "$TTL 300\n@ 60 SOA ns1.A Host.b %u 2 3 4 59\n", true },
 	{ "the server in SOA", "", "$TTL 300\n@ 60 SOA ns2.a Host.b %u 2 3 4 60\n", true },
 };
 
