@@ -2,7 +2,7 @@
 /*
  * The one header that the XDP program and userspace share: what lies in the maps.
  *
- *   volley_abi_7   one struct volley_state: switches, service addresses, hash keys
+ *   volley_abi_8   one struct volley_state: switches, service addresses, hash keys
  *   volley_index   buckets of 8 words, one cache line each:  tag (32 bits) | location (32 bits)
  *   volley_store   segments of 256 KiB; each a header and then entries, end to end
  *   volley_zones   one struct volley_zone for each zone: its generation
@@ -48,8 +48,8 @@
 
 #include "xdp/cookie.h"
 
-#define VOLLEY_ABI          7
-#define VOLLEY_STATE_MAP    "volley_abi_7"
+#define VOLLEY_ABI          8
+#define VOLLEY_STATE_MAP    "volley_abi_8"
 #define VOLLEY_STATE_PREFIX "volley_abi_" /* of any version */
 #define VOLLEY_MAGIC        0x766c6579u   /* "vley": the daemon has set the maps up */
 
@@ -62,7 +62,7 @@
  * The driver reads at most so far into an entry, and an entry starts at least so far before its
  * segment's end: one comparison bounds all of its reads.
  */
-#define VOLLEY_READ_MAX  2048u
+#define VOLLEY_READ_MAX  2176u
 #define VOLLEY_START_MAX (VOLLEY_SEGMENT_BYTES - VOLLEY_READ_MAX)
 
 #define VOLLEY_NAME_BYTES     256 /* of a folded name: 255 octets, padded */
@@ -124,7 +124,7 @@ struct volley_key {
 	__u8 flags; /* VOLLEY_KEY_* */
 	__u8 view;
 	__u8 name_bytes; /* 1 to 255 */
-	__u8 zero;
+	__u8 kind;       /* VOLLEY_KEY_QUESTION, or VOLLEY_SHARED_KIND() */
 };
 
 /*
@@ -270,7 +270,7 @@ struct volley_names_line {
 };
 
 struct volley_names_state {
-	__u32 id; /* of what is in it, random, below 2^31; 0: it says nothing, and nothing is denied */
+	__u32 id; /* of what is in it, random, below 2^22; 0: it says nothing, and nothing is denied */
 	__u32 n_lines; /* of volley_names */
 	__u32 labels; /* that the shortest apex has, without the root's; nothing shorter is looked up */
 	__u32 reserved;
@@ -278,25 +278,38 @@ struct volley_names_state {
 };
 
 /*
- * The denial of a zone: an entry whose key is the apex, with a type and a class that no query has. The id of the filter
- * stands in them, so the entry of another filter is not found. Its short body is what is sent, as in an answer to a question
- * for the apex itself: for a name below, the pointers in it grow by the difference of the names' lengths. The full body
- * has a struct volley_denial behind that.
+ * Shared answers: entries that answer many names. No query has such a key, since its `kind` is not 0; the id of the filter
+ * stands in it, so the entry of another filter is not found.
+ *
+ *      kind       name               type           answers
+ *      DENIAL     the apex           0              names that do not exist in the zone
+ *      WILDCARD   of the wildcard    of the query   names that it stands for
+ *
+ * The short body is what is sent, as in an answer to a question for the key's name. For another question the pointers in it
+ * grow by the difference of the names' lengths. The full body has a struct volley_shared behind that.
  */
-#define VOLLEY_DENIAL_CLASS(id) ((__u16)(0x8000 | (id) >> 16))
-#define VOLLEY_DENIAL_TYPE(id)  ((__u16)(id))
-#define VOLLEY_DENIAL_POINTERS  3u
-#define VOLLEY_IS_DENIAL(key)   ((key).qclass & __builtin_bswap16(0x8000))
+#define VOLLEY_KEY_QUESTION          0u
+#define VOLLEY_KEY_DENIAL            1u
+#define VOLLEY_KEY_WILDCARD          2u
+#define VOLLEY_NAMES_ID_MAX          0x3fffffu
+#define VOLLEY_SHARED_KIND(kind, id) ((__u8)((kind) | (id) >> 16 << 2))
+#define VOLLEY_SHARED_CLASS(id)      ((__u16)(id))
+#define VOLLEY_IS_SHARED(key)        ((key).kind != VOLLEY_KEY_QUESTION)
+#define VOLLEY_SHARED_POINTERS       24u
+#define VOLLEY_SHARED_SUFFIXES       6u
 
 /* Any alignment. */
-struct volley_denial {
-	__u16 n_pointers;                       /* at most VOLLEY_DENIAL_POINTERS */
-	__u16 pointers[VOLLEY_DENIAL_POINTERS]; /* where they lie in the body */
+struct volley_shared {
+	__u16 n_pointers;                       /* at most VOLLEY_SHARED_POINTERS */
+	__u16 pointers[VOLLEY_SHARED_POINTERS]; /* where they lie in the body */
+	__u8 name_min,
+		name_max; /* octets of names for which it is the answer: others have room for more, or for less */
+	__u16 reserved[2];
 	/*
-	 * Of the names in SOA that lie below the apex: the hash of what is one label longer than the apex. A question below that
-	 * would be pointed to by them, and so goes up. 0: none.
+	 * Of the names in the body that lie below the base, which is the apex or the wildcard's parent: the hash of what is one
+	 * label longer than the base. A question below that would be pointed to by them, and so goes up. 0: none.
 	 */
-	__u64 suffixes[2];
+	__u64 suffixes[VOLLEY_SHARED_SUFFIXES];
 };
 
 struct volley_state {
@@ -464,6 +477,7 @@ struct volley_try {
 	V(HIT_SLIPPED, HIT, "answered with TC=1: over the rate limit")              \
 	V(HIT_BADCOOKIE, HIT, "answered BADCOOKIE: over the rate limit")            \
 	V(HIT_DENIED, HIT, "answered NXDOMAIN: no zone has the name")               \
+	V(HIT_WILDCARD, HIT, "answered from a wildcard")                            \
 	V(HIT_REFUSED, HIT, "answered REFUSED: blocked")                            \
 	V(HIT_BLOCK_TRUNCATED, HIT, "answered with TC=1: blocked over UDP")         \
 	V(UP_MISS, UP, "not in the cache")                                          \
@@ -586,7 +600,7 @@ struct volley_cpu {
 	__u64 question_sum; /* of name, type and class */
 	__u64 hash;
 	__u32 block_kinds; /* the state's, when the packet came */
-	__u32 denies;      /* the answer is a denial (xdp/deny.h) */
+	__u32 shared;      /* kind of the answer's key: VOLLEY_KEY_* */
 	__u32 reserved;
 	__u32 opt_rcode; /* high bits of the answer's rcode, in OPT */
 	__u64 rrl_cost;  /* load of the answer that is being made, */
@@ -607,12 +621,16 @@ struct volley_cpu {
 	__u8 suffix_from[VOLLEY_SUFFIXES];    /* and their number */
 	__u32 n_suffixes;
 	__u8 label_bytes;
-	__u8 denial_rest[3];
-	__u32 denial_at;    /* where the apex begins in the name */
-	__u32 denial_bytes; /* of the apex */
-	__u64 denial_next;  /* hash of what is one label longer than the apex */
-	__u64 denial_hash;
-	__u64 denial_key[1 + VOLLEY_NAME_WORDS]; /* of the entry: key, apex */
+	__u8 label_rest[3];
+	__u32 apex_at;      /* where the deepest apex begins in the name, */
+	__u32 encloser_at;  /* and the longest suffix that the filter knows */
+	__u64 below_apex;   /* hash of what is one label longer than the apex, */
+	__u64 below;        /* and than the base of the shared answer */
+	__u64 unknown;      /* hash of the shortest suffix that the filter does not know */
+	__u32 shared_bytes; /* of the name in the shared answer's key */
+	__u32 reserved2;
+	__u64 shared_hash;
+	__u64 shared_key[1 + VOLLEY_NAME_WORDS];
 	__u64 block_key[3]; /* what is looked for among the blocks: a struct volley_block_key */
 	__u64 block_client[2];
 	__u8 block_ede;     /* of the answer; 0: none */
@@ -648,7 +666,7 @@ _Static_assert(sizeof(struct volley_state) == 64 + 33 * 8 + 2 * (64 + 2048 * 24)
 						      2 * (16 + 64 + 256) + 8 + 16 +
 						      VOLLEY_NAME_BYTES * 8,
 	       "no padding that differs");
-_Static_assert(sizeof(struct volley_denial) == 24, "no padding that differs");
+_Static_assert(sizeof(struct volley_shared) == 104, "no padding that differs");
 _Static_assert(sizeof(struct volley_names_line) == VOLLEY_NAMES_LINE_BYTES, "a cache line");
 _Static_assert(__builtin_offsetof(struct volley_cpu, cookie) ==
 		       __builtin_offsetof(struct volley_cpu, cookie_head) + 4,

@@ -1,38 +1,39 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Names that do not exist, answered in the driver.
+ * Names that do not exist, and names that a wildcard stands for: which shared answer (xdp/shared.h) answers them?
  *
  *      query that is not in the cache
  *        │  the suffixes of its name, from the shortest apex's length on: does the filter know them?   xdp/names.h
- *        │     known                                  go on with one label more
- *        │     known, an apex                         the zone is this one, or a deeper one
- *        │     known, a cut, a DNAME, a wildcard      what is below may exist: up
- *        │     all known                              it may exist: up
- *        ▼     unknown, an apex above it              it does not exist
- *      the zone's denial, an entry of the cache       none, or a dead one: up, and a worker publishes one
- *        ▼
- *      NXDOMAIN with the zone's SOA, its pointers moved to this question's length
+ *        │     known                        go on with one label more
+ *        │     known, an apex               the zone is this one, or a deeper one
+ *        │     known, a cut or a DNAME      what is below may exist: up
+ *        │     all known                    it may exist: up
+ *        ▼     unknown, an apex above it    it does not exist
+ *      is there a wildcard's parent between the apex and what is unknown?
+ *        │     none                         the zone's denial
+ *        │     right above it               the wildcard's answer; it is there only if that parent exists
+ *        ▼     further above                what the filter knows below it may be known by mistake: up
+ *      an entry of the cache                none, or a dead one: up, and a worker publishes one
  *
- * What is uncertain goes up. A denial is an entry like others: it dies with its zone's generation, has a view, and is
- * withdrawn when the SOA changes.
+ * What is uncertain goes up. A shared answer is an entry like others: it dies with its zone's generation, has a view, and is
+ * withdrawn when one of its records changes.
  */
 #ifndef VOLLEY_XDP_DENY_H
 #define VOLLEY_XDP_DENY_H
 
 #include "xdp/abi.h"
-#include "xdp/choose.h"
 #include "xdp/key.h"
 #include "xdp/names.h"
 #include "xdp/packet.h"
 #include "xdp/question.h"
 #include "xdp/suffixes.h"
-#include "xdp/sum.h"
 
-#define DENIAL_BODY_MAX 1023 /* octets, a mask: SOA with its owner has 542 at most */
-#define POINTER_BYTES   2
+/* What deny_look() says beside a reason, which is 0 or more. */
+#define DENY_NAME     -1 /* the name does not exist */
+#define DENY_WILDCARD -2 /* it does not, but perhaps a wildcard stands for it */
 
 int deny_look(struct volley_cpu *cpu, const struct volley_state *state);
-int deny_key(struct volley_cpu *cpu, const struct volley_state *state);
+int shared_make_key(struct volley_cpu *cpu, const struct volley_state *state, __u32 kind);
 
 /* A walk over the suffixes of a name, from the shortest on. */
 struct deny_walk {
@@ -41,8 +42,10 @@ struct deny_walk {
 	__u32 n_lines;
 	__u32 first; /* number of the suffix that is looked at first; the whole name has number 0 */
 	__u32 has_apex;
-	__u32 is_stopped; /* behind a cut, a DNAME or a wildcard's parent of the zone */
+	__u32 is_stopped; /* behind a cut or a DNAME of the zone */
 	__u32 is_unknown;
+	__u32 wild; /* number of the last wildcard's parent of the zone, and 1; 0: none */
+	__u32 last; /* number of the suffix that was looked at last, and 1 */
 };
 
 static __always_inline int deny_is(const struct volley_names_line *line, __u64 hash,
@@ -58,13 +61,16 @@ static __always_inline void deny_marked(struct deny_walk *walk,
 	struct volley_cpu *cpu = walk->cpu;
 
 	if (deny_is(line, hash, VOLLEY_NAME_APEX)) {
-		cpu->denial_at = cpu->suffix_from[at];
-		cpu->denial_next = 0;
+		cpu->apex_at = cpu->suffix_from[at];
+		cpu->below_apex = 0;
 		walk->has_apex = 1;
 		walk->is_stopped = 0;
+		walk->wild = 0;
 	}
-	if (deny_is(line, hash, VOLLEY_NAME_STOP) || deny_is(line, hash, VOLLEY_NAME_WILD))
+	if (deny_is(line, hash, VOLLEY_NAME_STOP))
 		walk->is_stopped = 1;
+	if (deny_is(line, hash, VOLLEY_NAME_WILD))
+		walk->wild = (__u32)at + 1;
 }
 
 /* Looks at the next suffix. 1: the walk has ended. */
@@ -78,20 +84,23 @@ static long deny_suffix(__u32 number, struct deny_walk *walk)
 
 	if (!line) /* cannot be: n_lines are there */
 		return 1;
-	if (walk->has_apex && !cpu->denial_next)
-		cpu->denial_next = hash;
+	if (walk->has_apex && !cpu->below_apex)
+		cpu->below_apex = hash;
+	walk->last = (__u32)at + 1;
 	if (!deny_is(line, hash, VOLLEY_NAME_EXISTS)) {
+		cpu->unknown = hash;
 		walk->is_unknown = 1;
 		return 1;
 	}
+	cpu->encloser_at = cpu->suffix_from[at];
 	if (deny_is(line, hash, VOLLEY_NAME_MARKED))
 		deny_marked(walk, line, hash, at);
 	return !at;
 }
 
 /*
- * For a query that has no entry: -1, and cpu->denial_at is the apex of the zone that has nothing at its name, or above it;
- * or a reason to go up.
+ * For a query that has no entry: DENY_NAME or DENY_WILDCARD, and cpu->apex_at is the apex of the zone that has nothing at its
+ * name, cpu->encloser_at what the filter knows of it; or a reason to go up.
  */
 __noinline int deny_look(struct volley_cpu *cpu, const struct volley_state *state)
 {
@@ -113,112 +122,67 @@ __noinline int deny_look(struct volley_cpu *cpu, const struct volley_state *stat
 	bpf_loop(VOLLEY_SUFFIXES, deny_suffix, &walk, 0);
 	if (!walk.has_apex)
 		return VOLLEY_UP_MISS;
-	return walk.is_unknown && !walk.is_stopped ? -1 : VOLLEY_UP_MAYBE;
+	if (!walk.is_unknown || walk.is_stopped)
+		return VOLLEY_UP_MAYBE;
+	if (!walk.wild)
+		return DENY_NAME;
+	return walk.wild == walk.last + 1 ? DENY_WILDCARD : VOLLEY_UP_MAYBE;
 }
 
-/* The key and the hash of the zone's denial: cpu->denial_key, denial_bytes and denial_hash. 0. */
-__noinline int deny_key(struct volley_cpu *cpu, const struct volley_state *state)
+/* What stands before the base in a key's name: its first octets, and a mask of those behind it. */
+struct deny_prefix {
+	__u64 octets, rest;
+};
+
+#define DENY_STAR       0x2a01ull /* label "*", as it lies in memory */
+#define DENY_STAR_BYTES 2u
+
+/*
+ * Makes the key and the hash of the shared answer of this kind: cpu->shared_key, shared_bytes and shared_hash. -1, or a reason:
+ * there is no such name. What stands before the base in the query's name makes room for the prefix.
+ */
+__noinline int shared_make_key(struct volley_cpu *cpu, const struct volley_state *state, __u32 kind)
 {
+	struct deny_prefix prefix = { .rest = ~0ull };
+	__u32 id, bytes, i, at;
 	struct volley_key *key;
 	const __u8 *name;
-	__u32 id, bytes, i;
 	__u64 sum;
 
 	if (!cpu || !state)
-		return 0;
-	key = (void *)&cpu->denial_key[0];
-	cpu->denial_key[0] = cpu->folded[0];
+		return VOLLEY_UP_MISS;
+	key = (void *)&cpu->shared_key[0];
+	cpu->shared_key[0] = cpu->folded[0];
+	at = cpu->apex_at;
+	cpu->below = cpu->below_apex;
+	if (kind == VOLLEY_KEY_WILDCARD) {
+		at = cpu->encloser_at - DENY_STAR_BYTES;
+		cpu->below = cpu->unknown;
+		prefix = (struct deny_prefix){ .octets = DENY_STAR, .rest = ~0xffffull };
+	} else {
+		key->qtype = 0;
+	}
 	id = state->names.id;
-	bytes = cpu->name_bytes - cpu->denial_at;
-	key->qtype = bpf_htons(VOLLEY_DENIAL_TYPE(id));
-	key->qclass = bpf_htons(VOLLEY_DENIAL_CLASS(id));
+	bytes = cpu->name_bytes - at;
+	key->qclass = bpf_htons(VOLLEY_SHARED_CLASS(id));
 	key->name_bytes = (__u8)bytes;
-	cpu->denial_bytes = bytes;
-	name = (const __u8 *)&cpu->folded[1] + bounded(cpu->denial_at, DNS_NAME_MAX);
-	sum = volley_hash_word(load_once(&cpu->denial_key[0]), state->hash_keys[0]);
+	key->kind = VOLLEY_SHARED_KIND(kind, id);
+	cpu->shared_bytes = bytes;
+	name = (const __u8 *)&cpu->folded[1] + bounded(at, DNS_NAME_MAX);
+	sum = volley_hash_word(load_once(&cpu->shared_key[0]), state->hash_keys[0]);
 	for (i = 0; i < VOLLEY_NAME_WORDS && i * 8 < bytes; i++) {
 		__u64 word = *(const __u64 *)(name + i * 8);
 		__u32 left = bytes - i * 8;
 
+		if (!i)
+			word = (word & prefix.rest) | prefix.octets;
 		if (left < 8)
 			word &= ~0ull >> (64 - 8 * (left & 7));
-		cpu->denial_key[1 + i] = word;
+		cpu->shared_key[1 + i] = word;
 		sum += volley_hash_word(word, state->hash_keys[1 + i]);
 	}
-	cpu->denial_hash = volley_hash_mix(sum);
-	return 0;
-}
-
-/*
- * What lies behind the body of a denial, or NULL: that is no denial. Loops over its pointers load n_pointers anew: else clang
- * 19 takes from a comparison before them that VOLLEY_DENIAL_POINTERS need not be compared with, and the verifier does not.
- */
-static __always_inline const struct volley_denial *deny_of(const struct volley_entry *e)
-{
-	__u32 at = e->body_offset + (__u32)e->short_bytes;
-
-	if (at > DENIAL_BODY_MAX || e->body_offset > BODY_OFFSET_MAX ||
-	    e->full_bytes != e->short_bytes + sizeof(struct volley_denial))
-		return NULL;
-	return (const void *)e + bounded(at, DENIAL_BODY_MAX);
-}
-
-/* By how much the question is longer than one for the apex. */
-static __always_inline __u32 deny_longer(const struct volley_cpu *cpu)
-{
-	return cpu->name_bytes - cpu->denial_bytes;
-}
-
-/* As reply_choose(), of a denial: -1, or a reason to go up. */
-static __always_inline int deny_choose(struct volley_cpu *cpu, const struct volley_entry *e)
-{
-	const struct volley_denial *d = deny_of(e);
-	__u32 fixed = DNS_HEADER + cpu->name_bytes + 4 + cpu->opt_bytes;
-	__u32 longer = deny_longer(cpu), i;
-	__u64 sum;
-
-	if (!d || d->n_pointers > VOLLEY_DENIAL_POINTERS ||
-	    fixed + e->short_bytes > cpu->reply_limit)
-		return VOLLEY_UP_MISS;
-	if (cpu->denial_next == d->suffixes[0] || cpu->denial_next == d->suffixes[1])
-		return VOLLEY_UP_MAYBE;
-	cpu->reason = VOLLEY_HIT_DENIED;
-	cpu->flags = e->flags;
-	cpu->ancount = e->ancount;
-	cpu->nscount = e->nscount;
-	cpu->arcount = bpf_htons(cpu->edns);
-	cpu->body_bytes = e->short_bytes;
-	sum = sum_at(e->short_sum, longer);
-	for (i = 0; i < VOLLEY_DENIAL_POINTERS && i < load_once(&d->n_pointers); i++) {
-		if (d->pointers[i] + POINTER_BYTES > e->short_bytes)
-			return VOLLEY_UP_MISS;
-		sum += sum_at(bpf_htons((__u16)longer), cpu->name_bytes + d->pointers[i]);
-	}
-	cpu->body_sum = sum;
-	forget_bounds();
-	return -1;
-}
-
-/* Moves the pointers of the body, which lies at `at` in the frame. -1 or a reason. */
-static __always_inline int deny_write(struct xdp_md *ctx, const struct volley_cpu *cpu,
-				      const struct volley_entry *e, __u32 at)
-{
-	const void *end = (void *)(long)ctx->data_end;
-	void *body = (void *)(long)ctx->data + bounded(at, HEAD_MASK);
-	const struct volley_denial *d = deny_of(e);
-	__u32 i;
-
-	if (!cpu->body_bytes)
-		return -1; /* TC=1 or BADCOOKIE, in its place */
-	if (!d)
-		return VOLLEY_DROP_EDIT;
-	for (i = 0; i < VOLLEY_DENIAL_POINTERS && i < load_once(&d->n_pointers); i++) {
-		__be16 *pointer = body + bounded(d->pointers[i], DENIAL_BODY_MAX);
-
-		if ((void *)(pointer + 1) > end)
-			return VOLLEY_DROP_EDIT;
-		*pointer = bpf_htons((__u16)(bpf_ntohs(*pointer) + deny_longer(cpu)));
-	}
+	cpu->shared_hash = volley_hash_mix(sum);
+	cpu->shared = kind;
 	return -1;
 }
 

@@ -236,7 +236,7 @@ static __always_inline int question_tail(struct xdp_md *ctx, struct volley_cpu *
 	cpu->opt_bytes = 0;
 	cpu->options = 0;
 	cpu->cookie_good = 0;
-	cpu->denies = 0;
+	cpu->shared = 0;
 	cpu->reply_limit = DNS_UDP_MIN;
 	if (!((struct dns_header *)m.dns)->arcount) {
 		reason = offset == cpu->dns_bytes ? -1 : VOLLEY_UP_TAIL;

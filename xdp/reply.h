@@ -20,6 +20,7 @@
 #include "xdp/deny.h"
 #include "xdp/packet.h"
 #include "xdp/question.h"
+#include "xdp/shared.h"
 #include "xdp/sum.h"
 #include "xdp/tunnel.h"
 
@@ -339,8 +340,8 @@ static __always_inline int reply_send(struct xdp_md *ctx, struct volley_cpu *cpu
 				    body_bytes);
 	if (reason < 0 && e->n_ttls)
 		reason = age_write(ctx, cpu, e, at);
-	if (reason < 0 && unlikely(cpu->denies))
-		reason = deny_write(ctx, cpu, e, at);
+	if (reason < 0 && unlikely(cpu->shared))
+		reason = shared_write(ctx, cpu, e, at);
 	if (reason < 0)
 		reason = reply_opt(ctx, opt, at + body_bytes);
 	if (reason < 0 && unlikely(cpu->options))

@@ -9,7 +9,7 @@
  *   question.h  is it understood?                         no: up, untouched
  *   blocked.h   may it be asked, by this client?          no: dropped, REFUSED or TC=1
  *   lookup.h    is the answer known, for this client?     no: up, untouched
- *   deny.h      or known that there is none?              no: up, untouched
+ *   deny.h      or one that many names share?             no: up, untouched
  *   choose.h    which part of it has room
  *   age.h       its TTLs, where it is from upstream       too many: up, untouched
  *   options.h   COOKIE and NSID, for who asks             unusual: up, untouched
@@ -51,7 +51,7 @@ struct {
 	__uint(max_entries, 1);
 	__type(key, __u32);
 	__type(value, struct volley_state);
-} volley_abi_7 SEC(".maps");
+} volley_abi_8 SEC(".maps");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -195,9 +195,24 @@ static __always_inline struct volley_entry *find(struct volley_cpu *cpu,
 	return e ? e : find_in(cpu, hash, volley_bucket2(hash, state->n_buckets));
 }
 
-/* The denial that answers a query without an entry: -1 and *e, or a reason to go up. */
-static __always_inline int find_denial(struct volley_cpu *cpu, const struct volley_state *state,
-				       struct volley_entry **e)
+/* The shared answer of this kind is the entry at cpu->location: -1, or a reason to go up. Verified by itself, once. */
+__noinline int find_shared(struct volley_cpu *cpu, const struct volley_state *state, __u32 kind)
+{
+	const struct volley_entry *e;
+	int reason;
+
+	if (!cpu || !state)
+		return VOLLEY_UP_MISS;
+	reason = shared_make_key(cpu, state, kind);
+	if (reason >= 0)
+		return reason;
+	e = find(cpu, state, cpu->shared_hash);
+	return e && is_key_of(e, cpu->shared_key, cpu->shared_bytes) ? -1 : VOLLEY_UP_MISS;
+}
+
+/* The shared answer to a query without an entry: -1 and *e, or a reason to go up. */
+static __always_inline int look_for_shared(struct volley_cpu *cpu, const struct volley_state *state,
+					   struct volley_entry **e)
 {
 	int reason;
 
@@ -206,12 +221,12 @@ static __always_inline int find_denial(struct volley_cpu *cpu, const struct voll
 	reason = deny_look(cpu, state);
 	if (reason >= 0)
 		return reason;
-	deny_key(cpu, state);
-	*e = find(cpu, state, cpu->denial_hash);
-	if (!*e || !is_key_of(*e, cpu->denial_key, cpu->denial_bytes))
-		return VOLLEY_UP_MISS;
-	cpu->denies = 1;
-	return -1;
+	reason = find_shared(cpu, state,
+			     reason == DENY_WILDCARD ? VOLLEY_KEY_WILDCARD : VOLLEY_KEY_DENIAL);
+	if (reason >= 0)
+		return reason;
+	*e = entry_at(&volley_store, cpu->location);
+	return *e ? -1 : VOLLEY_UP_MISS;
 }
 
 /* Says once that the answer expires soon and is still asked for. When nobody listens nothing is lost. */
@@ -278,8 +293,8 @@ static __always_inline int choose(struct xdp_md *ctx, struct volley_cpu *cpu,
 	if (reason != VOLLEY_HIT_FULL)
 		return reason;
 	reason = -1;
-	if (unlikely(cpu->denies))
-		reason = deny_choose(cpu, e);
+	if (unlikely(cpu->shared))
+		reason = shared_choose(cpu, e);
 	else
 		reply_choose(cpu, e);
 	if (reason < 0 && !is_plain(e))
@@ -331,7 +346,7 @@ static __always_inline int answer(struct xdp_md *ctx, struct volley_cpu *cpu,
 		return reason;
 	e = find(cpu, state, cpu->hash);
 	if (!e || !is_key_of(e, cpu->folded, cpu->name_bytes)) {
-		reason = find_denial(cpu, state, &e);
+		reason = look_for_shared(cpu, state, &e);
 		if (reason >= 0)
 			return reason;
 	}
@@ -482,7 +497,7 @@ SEC("xdp")
 int volley(struct xdp_md *ctx)
 {
 	__u32 key __attribute__((aligned(8))) = 0;
-	volatile struct volley_state *state = bpf_map_lookup_elem(&volley_abi_7, &key);
+	volatile struct volley_state *state = bpf_map_lookup_elem(&volley_abi_8, &key);
 	struct volley_link *link = bpf_map_lookup_elem(&volley_link, &key);
 	struct volley_cpu *cpu = bpf_map_lookup_elem(&volley_cpu, &key);
 	int reason = VOLLEY_PASS_UNCONFIGURED;

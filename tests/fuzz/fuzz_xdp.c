@@ -179,7 +179,7 @@ static void block_nothing(void)
 int LLVMFuzzerInitialize(int *argc, char ***argv)
 {
 	static const struct native_map maps[] = {
-		{ &volley_abi_7, &state, sizeof(state), 1, 0 },
+		{ &volley_abi_8, &state, sizeof(state), 1, 0 },
 		{ &volley_index, index_buckets, sizeof(index_buckets[0]), N_BUCKETS, 0 },
 		{ &volley_store, store, VOLLEY_SEGMENT_BYTES, N_SEGMENTS, 0 },
 		{ &volley_zones, zones, sizeof(zones[0]), N_ZONES, 0 },
@@ -226,7 +226,7 @@ struct input {
 	uint8_t switches;
 	size_t head, tail; /* room */
 	uint16_t full_bytes, short_bytes;
-	struct volley_denial denial; /* with NO_ENTRY */
+	struct volley_shared denial; /* with NO_ENTRY */
 	uint8_t view;
 	uint16_t n_ttls;
 	uint16_t ttls[N_TTLS_MAX];
@@ -355,7 +355,10 @@ static int input_read(struct input *in, const uint8_t *data, size_t size)
 	in->tail = (data[1] >> 4) * 128u;
 	in->full_bytes = (uint16_t)(data[2] * 6);
 	in->short_bytes = (uint16_t)(in->full_bytes * data[3] / 255);
-	in->denial.n_pointers = (uint16_t)(data[3] == 0xff ? 4 : data[3] >> 6);
+	in->denial.n_pointers =
+		(uint16_t)(data[3] == 0xff ? VOLLEY_SHARED_POINTERS + 1 : data[3] >> 6);
+	in->denial.name_min = 1;
+	in->denial.name_max = (uint8_t)(UINT8_MAX - 60 * (data[5] & 3));
 	in->denial.pointers[0] = data[3];
 	in->denial.pointers[1] = (uint16_t)(data[3] + 2 + data[4]);
 	in->denial.pointers[2] = (uint16_t)(data[3] + 4 + data[4] + data[5]);
@@ -415,7 +418,7 @@ static void denial_body(const struct input *in, uint8_t *body, unsigned int long
 {
 	for (size_t i = 0; i < in->full_bytes; i++)
 		body[i] = entry_pattern(i);
-	for (unsigned int i = 0; i < in->denial.n_pointers && i < VOLLEY_DENIAL_POINTERS; i++)
+	for (unsigned int i = 0; i < in->denial.n_pointers && i < VOLLEY_SHARED_POINTERS; i++)
 		if (in->denial.pointers[i] + 2u <= in->full_bytes)
 			store_be16(body + in->denial.pointers[i], 0xc00c + longer);
 }
@@ -426,8 +429,8 @@ static void publish_denial(const struct input *in, const struct query *q)
 	static uint8_t body[UINT8_MAX * 6 + sizeof(in->denial)];
 	const struct entry e = {
 		.name = (const uint8_t *)"",
-		.qtype = VOLLEY_DENIAL_TYPE(NAMES_ID),
-		.qclass = VOLLEY_DENIAL_CLASS(NAMES_ID),
+		.qclass = VOLLEY_SHARED_CLASS(NAMES_ID),
+		.kind = VOLLEY_SHARED_KIND(VOLLEY_KEY_DENIAL, NAMES_ID),
 		.view = in->view,
 		.key_flags = (uint8_t)((q->edns.dnssec_ok ? VOLLEY_KEY_DO : 0) |
 				       (q->cd ? VOLLEY_KEY_CD : 0)),
@@ -573,7 +576,8 @@ static void check_denial(const struct input *in, const struct query *q, const st
 	uint8_t body[UINT8_MAX * 6];
 
 	must(q->qname_bytes > 1 && q->qtype != 41, "denied what may exist");
-	must(in->denial.n_pointers <= VOLLEY_DENIAL_POINTERS, "a damaged denial");
+	must(in->denial.n_pointers <= VOLLEY_SHARED_POINTERS, "a damaged denial");
+	must(q->qname_bytes <= in->denial.name_max, "denied a name that is too long");
 	must(a->body_bytes == in->full_bytes, "the denial's length");
 	denial_body(in, body, q->qname_bytes - 1u);
 	must(!memcmp(a->body, body, in->full_bytes), "the denial's octets");

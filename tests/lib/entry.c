@@ -33,11 +33,12 @@ static size_t make_key(uint64_t words[1 + VOLLEY_NAME_WORDS], const struct entry
 {
 	size_t n = pkt_name_bytes(e->name);
 	struct volley_key key = {
-		.qtype = htons(e->qtype ? e->qtype : 1),
+		.qtype = htons(e->qtype || e->kind ? e->qtype : 1),
 		.qclass = htons(e->qclass ? e->qclass : 1),
 		.flags = e->key_flags,
 		.view = view,
 		.name_bytes = (uint8_t)n,
+		.kind = e->kind,
 	};
 	uint8_t *name = (uint8_t *)&words[1];
 

@@ -17,11 +17,11 @@
 #define ENTRY_ZONE_SLOT 7u
 #define ENTRY_ZONE_GEN  3u
 
-/* What is asked, and what is answered. 0 means: type A, class IN, ENTRY_ZONE_*, never expires. */
+/* What is asked, and what is answered. 0 means: type A (but of a kind: 0), class IN, ENTRY_ZONE_*, never expires. */
 struct entry {
 	const uint8_t *name; /* wire form, in any case */
 	uint16_t qtype, qclass;
-	uint8_t key_flags, view;
+	uint8_t key_flags, view, kind;
 	uint16_t flags; /* host order, as the counts; QR is set */
 	uint16_t ancount, nscount, arcount_full, arcount_short;
 	const uint8_t *body; /* NULL: a pattern */

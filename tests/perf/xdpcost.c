@@ -170,9 +170,12 @@ static int open_denials(struct bench *b, const struct stock_kind *kind, uint32_t
 {
 	static const uint8_t apex[] = "\5bench\4test", soa[] = "\xc0\x0c\0\6\0\1\0\0\x0e\x10\0\x1c"
 							       "\2ns\xc0\x0c\2me\xc0\x0c";
-	struct volley_denial denial = { 3, { 0, 15, 20 }, { 0, 0 } };
+	struct volley_shared denial = {
+		.n_pointers = 3, .pointers = { 0, 15, 20 }, .name_min = 1, .name_max = 255
+	};
 	uint8_t name[256] = { 0 }, body[sizeof(soa) - 1 + 20 + sizeof(denial)] = { 0 };
 	struct cache_answer answer = { .body = body, .nscount = 1, .flags = 0x8403 };
+	struct volley_key first = { .name_bytes = sizeof(apex) };
 	struct cache_writer *writer;
 	struct cache_key key;
 	int err;
@@ -185,6 +188,8 @@ static int open_denials(struct bench *b, const struct stock_kind *kind, uint32_t
 	for (uint32_t i = 0; i < n_entries; i++)
 		add_name(&b->names, name, stock_name(name, kind, i));
 	b->names_id = names_id(&b->names);
+	first.qclass = __builtin_bswap16(VOLLEY_SHARED_CLASS(b->names_id));
+	first.kind = VOLLEY_SHARED_KIND(VOLLEY_KEY_DENIAL, b->names_id);
 	memcpy(body, soa, sizeof(soa) - 1);
 	memcpy(body + sizeof(soa) - 1 + 20, &denial, sizeof(denial));
 	answer.full_bytes = sizeof(body);
@@ -195,8 +200,7 @@ static int open_denials(struct bench *b, const struct stock_kind *kind, uint32_t
 		return err;
 	cache_zone_prepare(b->cache, apex, sizeof(apex), stock_digest, &answer.zone_slot,
 			   &answer.zone_gen);
-	cache_key_init(&key, b->cache, apex, sizeof(apex), VOLLEY_DENIAL_TYPE(b->names_id),
-		       VOLLEY_DENIAL_CLASS(b->names_id), 0, 0);
+	cache_key_from(&key, b->cache, &first, apex);
 	err = cache_publish(writer, &key, &answer, clock_coarse_s());
 	cache_writer_free(writer);
 	return err;

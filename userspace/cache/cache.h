@@ -125,6 +125,10 @@ void cache_key_init(struct cache_key *key, const struct cache *cache, const uint
 		    uint32_t name_bytes, uint16_t qtype, uint16_t qclass, uint8_t key_flags,
 		    uint8_t view);
 
+/* The same from the key's first word, and the name that it speaks of. */
+void cache_key_from(struct cache_key *key, const struct cache *cache,
+		    const struct volley_key *first, const uint8_t *folded);
+
 /*
  * Any QSBR thread. On CACHE_HIT, and on CACHE_EXPIRED, *entry may be read until the thread's next
  * quiescent state, else it is NULL. An expired one is of its zone's present generation; it is there

@@ -18,11 +18,21 @@ uint64_t key_hash(const struct cache *cache, const uint64_t *words, uint32_t n_w
 	return volley_hash_mix(sum);
 }
 
+void cache_key_from(struct cache_key *key, const struct cache *cache,
+		    const struct volley_key *first, const uint8_t *folded)
+{
+	key->n_words = 1 + volley_name_padded(first->name_bytes) / 8;
+	key->words[key->n_words - 1] = 0;
+	memcpy(&key->words[0], first, sizeof(*first));
+	memcpy(&key->words[1], folded, first->name_bytes);
+	key->hash = key_hash(cache, key->words, key->n_words);
+}
+
 void cache_key_init(struct cache_key *key, const struct cache *cache, const uint8_t *folded,
 		    uint32_t name_bytes, uint16_t qtype, uint16_t qclass, uint8_t key_flags,
 		    uint8_t view)
 {
-	struct volley_key word = {
+	const struct volley_key first = {
 		.qtype = __builtin_bswap16(qtype),
 		.qclass = __builtin_bswap16(qclass),
 		.flags = key_flags,
@@ -30,11 +40,7 @@ void cache_key_init(struct cache_key *key, const struct cache *cache, const uint
 		.name_bytes = (uint8_t)name_bytes,
 	};
 
-	key->n_words = 1 + volley_name_padded(name_bytes) / 8;
-	key->words[key->n_words - 1] = 0;
-	memcpy(&key->words[0], &word, sizeof(word));
-	memcpy(&key->words[1], folded, name_bytes);
-	key->hash = key_hash(cache, key->words, key->n_words);
+	cache_key_from(key, cache, &first, folded);
 }
 
 enum cache_verdict entry_verdict(const struct cache *cache, const struct volley_entry *e,

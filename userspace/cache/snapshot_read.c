@@ -267,8 +267,7 @@ static int publish(struct in *in, const struct volley_entry *e, const struct mat
 	answer.zone_gen = match->gen;
 	answer.expires_s = expires_s;
 	answer.memory = e->memory & SNAPSHOT_MEMORY ? 1 : 0;
-	cache_key_init(&key, cache, e->name, e->key.name_bytes, ntohs(e->key.qtype),
-		       ntohs(e->key.qclass), e->key.flags, e->key.view);
+	cache_key_from(&key, cache, &e->key, e->name);
 	if (cache_lookup(cache, &key, in->source->times.now_s, false, &present) == CACHE_HIT)
 		return -EEXIST;
 	return cache_restore(in->source->writer, &key, &answer, &past, in->source->times.now_s);

@@ -159,6 +159,7 @@ static void end_required(struct render *r)
 
 	r->short_at = r->writer.at;
 	r->n_short = r->writer.n_records[WRITER_ADDITIONAL];
+	render_note_room(r, r->writer.at, limit);
 	if (!r->stream)
 		writer_set_limit(&r->writer, r->writer.at > limit ? r->writer.at : limit);
 }
@@ -166,6 +167,9 @@ static void end_required(struct render *r)
 /* Behind the last optional record; err: something did not fit. */
 static void end_optional(struct render *r, bool err)
 {
+	r->is_exact |= err;
+	if (r->writer.at > r->short_at)
+		render_note_room(r, r->writer.at, udp_limit(r));
 	if (err || (r->writer.at > r->short_at && r->writer.at > udp_limit(r)))
 		r->partial = true;
 }

@@ -10,12 +10,12 @@
 #include "engine/blocks.h"
 #include "engine/chaos.h"
 #include "engine/clients.h"
-#include "engine/denials.h"
 #include "engine/handover.h"
 #include "engine/internal.h"
 #include "engine/look.h"
 #include "engine/recursion.h"
 #include "engine/reply.h"
+#include "engine/shared.h"
 
 uint64_t engine_config_digest(const struct engine_config *config)
 {
@@ -228,28 +228,6 @@ static uint16_t answer_too_large(struct engine *e, const struct engine_request *
 	return DNS_RCODE_NOERROR;
 }
 
-/* From now on the driver denies what the filter of names does not know of this zone, in this way. */
-static void publish_denial(struct engine *e, const struct query *q, uint8_t view,
-			   const struct cache_answer *a, uint32_t now_s)
-{
-	const struct volley_names_state *names = &cache_state(e->cache)->names;
-	const struct zone_member *member = e->render.first;
-	const struct volley_key *asked = (const void *)e->key->words;
-	uint32_t id = __atomic_load_n(&names->id, __ATOMIC_ACQUIRE);
-	const struct volley_entry *entry;
-	struct cache_key key;
-
-	if (!id || !member || member->names_id != id || !e->render.zone ||
-	    (a->flags & DNS_RCODE_MASK) != DNS_RCODE_NXDOMAIN)
-		return;
-	denial_key(&key, e->cache, member, id, asked->flags, view);
-	if (cache_lookup(e->cache, &key, now_s, false, &entry) == CACHE_HIT ||
-	    !denial_make(&e->denial, a, q, e->render.zone, names))
-		return;
-	if (!cache_publish(e->writer, &key, &e->denial.answer, now_s))
-		engine_count(&e->counters.denials);
-}
-
 static uint16_t answer_from_zones(struct engine *e, const struct engine_request *rq,
 				  const struct query *q, const struct engine_client *client,
 				  struct cache_answer *a)
@@ -267,7 +245,7 @@ static uint16_t answer_from_zones(struct engine *e, const struct engine_request 
 	    !engine_is_of_parent(e, q->folded, q->qname_bytes, q->qtype)) {
 		engine_key_set_view(e, client->zone_view);
 		engine_publish(e, a, rq->now_s);
-		publish_denial(e, q, client->zone_view, a, rq->now_s);
+		shared_publish(e, q, a, rq->now_s);
 	}
 	if ((a->flags & DNS_RCODE_MASK) == DNS_RCODE_SERVFAIL)
 		return engine_failure(e, a, DNS_RCODE_SERVFAIL, DNS_EDE_NOT_READY);

@@ -270,6 +270,7 @@ bool engine_refresh(struct engine *e, const struct volley_refresh *refresh,
 	E(cache_expired, "in the cache, but expired")                                            \
 	E(published, "answers put into the cache")                                               \
 	E(denials, "denials of zones put into the cache, for the driver")                        \
+	E(wildcards, "answers of wildcards put into the cache, for the driver")                  \
 	E(not_published, "answers that found no place in the cache")                             \
 	E(not_asked, "SERVFAIL: too many questions upstream, or no resolver")                    \
 	E(dropped, "not answered: a policy says so")                                             \

@@ -11,7 +11,7 @@
 #include "dns/query.h"
 #include "dns/tsig.h"
 #include "engine/convert.h"
-#include "engine/denials.h"
+#include "engine/shared.h"
 #include "engine/engine.h"
 #include "engine/failures.h"
 #include "engine/render.h"
@@ -64,7 +64,7 @@ struct engine {
 	struct sampler sampler;
 	struct failures failures;
 	struct render render;
-	struct denial denial; /* in the making */
+	struct shared shared; /* in the making */
 	struct convert convert;
 };
 

@@ -17,7 +17,7 @@ struct message message_of_entry(const struct volley_entry *entry)
 	};
 
 	m.body_at = m.name_end + DNS_QUESTION_FIXED_BYTES;
-	m.end = m.body_at + (VOLLEY_IS_DENIAL(entry->key) ? entry->short_bytes : entry->full_bytes);
+	m.end = m.body_at + (VOLLEY_IS_SHARED(entry->key) ? entry->short_bytes : entry->full_bytes);
 	return m;
 }
 

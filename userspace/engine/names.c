@@ -45,14 +45,14 @@ void names_end(struct names *names)
 	set_id(names, 0);
 }
 
-/* 31 random bits, not all 0. */
-static int make_id(uint32_t *id)
+/* Another than the one before, and not 0. */
+static int make_id(uint32_t *id, uint32_t before)
 {
 	do {
 		if (getrandom(id, sizeof(*id), 0) != (ssize_t)sizeof(*id))
 			return -errno;
-		*id &= INT32_MAX;
-	} while (!*id);
+		*id &= VOLLEY_NAMES_ID_MAX;
+	} while (!*id || *id == before);
 	return 0;
 }
 
@@ -60,13 +60,13 @@ int names_begin(struct names *names, cache_grace_fn *grace, void *user)
 {
 	struct volley_names_state *first = names->states[0];
 	uint64_t keys[VOLLEY_NAME_BYTES];
-	uint32_t id;
+	uint32_t id, before = names_id(names);
 	int err;
 
 	set_id(names, 0);
 	err = grace(user);
 	if (!err)
-		err = make_id(&id);
+		err = make_id(&id, before);
 	if (!err && getrandom(keys, sizeof(keys), 0) != (ssize_t)sizeof(keys))
 		err = -errno;
 	if (err)

@@ -42,10 +42,11 @@ static int add_apex(struct render *r, const struct zone_rrset *rrset, uint32_t t
 }
 
 /* Message octets up to which the NS RRset may go: see the header. */
-static uint32_t authority_limit(const struct render *r)
+static uint32_t authority_limit(struct render *r)
 {
 	uint32_t most = r->writer.at <= DNS_UDP_MIN ? DNS_UDP_MIN : r->config->max_udp_bytes;
 
+	render_note_room(r, r->writer.at, DNS_UDP_MIN);
 	return most - RENDER_OPT_BYTES;
 }
 
@@ -54,14 +55,17 @@ static void add_authority(struct render *r)
 {
 	const struct zone_rrset *ns = apex_ns(r);
 	struct writer_mark mark = writer_get_mark(&r->writer);
-	uint32_t limit = authority_limit(r);
+	uint32_t limit;
 	int err;
 
 	if (r->config->minimal_responses || !ns)
 		return;
+	limit = authority_limit(r);
 	writer_set_section(&r->writer, WRITER_AUTHORITY);
 	err = add_apex(r, ns, ns->ttl);
 	r->partial = err || r->writer.at > limit;
+	r->is_exact |= err != 0;
+	render_note_room(r, r->writer.at, limit);
 	if (err || (r->partial && !r->stream))
 		writer_rollback(&r->writer, &mark);
 	else
@@ -243,6 +247,17 @@ static int step_delegation(struct render *r, const struct zone_result *found)
 	return err ? err : additional_referral(r, cut, found->rrset);
 }
 
+static void note_origin(struct render *r, const struct zone_result *found)
+{
+	enum zone_status status = found->status;
+
+	r->origin.zone = r->zone;
+	r->origin.encloser = found->encloser;
+	r->origin.is_nxdomain = status == ZONE_NXDOMAIN;
+	r->origin.is_wildcard = found->wildcard && (status == ZONE_ANSWER || status == ZONE_CNAME ||
+						    status == ZONE_NODATA);
+}
+
 static int step(struct render *r)
 {
 	const uint8_t *folded = r->chain[r->n_steps];
@@ -251,6 +266,8 @@ static int step(struct render *r)
 	r->zone = zone_set_zone(r->member);
 	zone_find(r->zone, folded, (unsigned int)name_bytes(folded), r->qtype, &found);
 	dnssec_note_proofs(r, &found);
+	if (!r->n_steps)
+		note_origin(r, &found);
 	switch (found.status) {
 	case ZONE_ANSWER:
 		return step_answer(r, &found);
@@ -280,6 +297,9 @@ static void begin(struct render *r, const struct engine_config *config, const st
 	r->n_steps = 0;
 	r->crossed = false;
 	r->flags = DNS_FLAG_QR | DNS_FLAG_AA;
+	r->origin = (struct render_origin){ 0 };
+	r->shorter = r->longer = DNS_NAME_MAX;
+	r->is_exact = false;
 	r->n_targets = 0;
 	r->n_answered = 0;
 	r->n_proofs = 0;

@@ -75,6 +75,21 @@ struct render {
 	bool crossed; /* another zone was looked into: what it says may change by itself */
 	uint16_t flags;
 
+	/* How the question's name was found. */
+	struct render_origin {
+		const struct zone *zone;
+		const struct zone_node *encloser; /* the deepest node at or above it */
+		bool is_wildcard; /* what was found, data or none, is that of the wildcard below the encloser */
+		bool is_nxdomain;
+	} origin;
+
+	/*
+	 * A question that is so many octets shorter or longer, its answer otherwise the same, has room for the same records;
+	 * is_exact: some did not fit, and nothing is known of their size.
+	 */
+	uint32_t shorter, longer;
+	bool is_exact;
+
 	/* What the additional section is about, and what it need not repeat. */
 	struct render_target targets[RENDER_TARGETS_MAX];
 	unsigned int n_targets;
@@ -92,6 +107,15 @@ struct render {
 	struct writer writer;
 	uint8_t body[DNS_MESSAGE_MAX];
 };
+
+/* Notes that the choice of records rests on whether the message, `at` octets so far, has at most `limit`. */
+static inline void render_note_room(struct render *r, uint32_t at, uint32_t limit)
+{
+	if (at <= limit && limit - at < r->longer)
+		r->longer = limit - at;
+	if (at > limit && at - limit - 1 < r->shorter)
+		r->shorter = at - limit - 1;
+}
 
 /*
  * Renders the answer to q, of class IN, from set (NULL: no zones), for TCP (stream) or UDP. a->body lies in r until the next

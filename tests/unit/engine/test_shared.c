@@ -1,24 +1,32 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Which answers make a denial of their zone, what it looks like, and which changes of the zone withdraw it.
- * tests/bpf/test_truth_denials.c compares what the driver makes of denials with the engine's answers.
+ * Which answers are shared by many names, what they look like, and which changes of the zone withdraw them.
+ * tests/bpf/test_truth_denials.c compares what the driver makes of them with the engine's answers.
  */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 
+#include <arpa/inet.h>
 #include <cmocka.h>
 
 #include "engine/affected.h"
-#include "engine/denials.h"
 #include "engine/names.h"
+#include "engine/shared.h"
 #include "tests/unit/engine/world.h"
 
 #define SOA "$TTL 300\n@ 60 SOA ns1.A Host.b %u 2 3 4 60\n"
+#define FILL                                                                                           \
+	"\"the octets of this text leave so little room in 512 octets that the servers of the zone "   \
+	"have none behind it, whatever the length of the name, but for very short ones: that is what " \
+	"it is for. So it has to go on for a while, and here it does.\" \"And a second part, of some " \
+	"octets more, so that it comes to 400 and a few octets in all. It is nearly there.\""
 #define ZONE                                                                               \
 	"@ NS ns1.a\n@ A 192.0.2.1\nns1.a A 192.0.2.2\nb.c A 192.0.2.3\n*.w A 192.0.2.4\n" \
-	"alias CNAME nowhere\nout CNAME x.other.test.\ncut NS ns.other.test.\n"
+	"alias CNAME nowhere\nout CNAME x.other.test.\ncut NS ns.other.test.\n"            \
+	"*.x CNAME target\ntarget A 192.0.2.5\ncut.w NS ns.other.test.\n"                  \
+	"*.m MX 1 srv.m\n*.m MX 2 mail.y.z.test.\nmail.y A 192.0.2.6\n*.many TXT " FILL "\n"
 
 static struct world w;
 static struct names names;
@@ -56,13 +64,25 @@ static int open_world(void **state)
 	return 0;
 }
 
+static void denial_key(struct cache_key *key, size_t i, uint8_t key_flags)
+{
+	const struct volley_key first = {
+		.qclass = htons(VOLLEY_SHARED_CLASS(names_id(&names))),
+		.flags = key_flags,
+		.name_bytes = (uint8_t)w.members[i].apex_len,
+		.kind = VOLLEY_SHARED_KIND(VOLLEY_KEY_DENIAL, names_id(&names)),
+	};
+
+	cache_key_from(key, w.cache, &first, w.members[i].apex);
+}
+
 /* The denial of zone number i in the cache, or NULL. */
 static const struct volley_entry *denial_of(size_t i, uint8_t key_flags)
 {
 	const struct volley_entry *entry;
 	struct cache_key key;
 
-	denial_key(&key, w.cache, &w.members[i], names_id(&names), key_flags, VOLLEY_VIEW_PUBLIC);
+	denial_key(&key, i, key_flags);
 	return cache_lookup(w.cache, &key, WORLD_NOW_S, false, &entry) == CACHE_HIT ? entry : NULL;
 }
 
@@ -71,8 +91,7 @@ static void forget(size_t i)
 	struct cache_key key;
 
 	for (uint8_t flags = 0; flags < 4; flags++) {
-		denial_key(&key, w.cache, &w.members[i], names_id(&names), flags,
-			   VOLLEY_VIEW_PUBLIC);
+		denial_key(&key, i, flags);
 		(void)cache_withdraw(w.cache, &key);
 	}
 }
@@ -146,7 +165,7 @@ static void test_what_it_says(void **state)
 {
 	static const struct ask ask = { .name = "one.two.z.test", .type = 1 };
 	const struct volley_entry *entry;
-	struct volley_denial d;
+	struct volley_shared d;
 	const uint8_t *body;
 	uint32_t longer = 8, body_at = DNS_HEADER_BYTES + 16 + 4;
 	struct reply r;
@@ -162,6 +181,8 @@ static void test_what_it_says(void **state)
 	assert_int_equal(entry->short_bytes + sizeof(d), entry->full_bytes);
 	assert_int_equal(r.len, body_at + entry->short_bytes);
 	assert_int_equal(d.n_pointers, 3); /* owner, and both names of the SOA */
+	assert_int_equal(d.name_min, 1);
+	assert_int_equal(d.name_max, 255);
 	for (unsigned int i = 0; i < d.n_pointers; i++) {
 		uint8_t *at = r.bytes + body_at + d.pointers[i];
 
@@ -230,12 +251,135 @@ static void test_what_withdraws_it(void **state)
 	}
 }
 
+/* --- Wildcards ------------------------------------------------------------------------------------ */
+
+static const struct volley_entry *wildcard_of(const char *name, uint16_t type, uint8_t key_flags)
+{
+	const struct volley_entry *entry;
+	struct volley_key first = {
+		.qtype = htons(type),
+		.qclass = htons(VOLLEY_SHARED_CLASS(names_id(&names))),
+		.flags = key_flags,
+		.kind = VOLLEY_SHARED_KIND(VOLLEY_KEY_WILDCARD, names_id(&names)),
+	};
+	uint8_t wire[NAME_FOLDED_BYTES];
+	struct cache_key key;
+	int n = name_from_text(wire, DNS_NAME_MAX, name, strlen(name));
+
+	assert_true(n > 0);
+	first.name_bytes = (uint8_t)n;
+	cache_key_from(&key, w.cache, &first, wire);
+	return cache_lookup(w.cache, &key, WORLD_NOW_S, false, &entry) == CACHE_HIT ? entry : NULL;
+}
+
+static const struct {
+	struct ask ask;
+	const char *wildcard;
+	bool makes_one;
+} wild_rows[] = {
+	{ { .name = "x.w.z.test", .type = 1 }, "*.w.z.test", true },
+	{ { .name = "a.b.c.w.z.test", .type = 33 }, "*.w.z.test", true }, /* no data */
+	{ { .name = "a.b.x.z.test", .type = 1 }, "*.x.z.test", true }, /* an alias, and its end */
+	{ { .name = "srv.m.z.test", .type = 15 },
+	  "*.m.z.test",
+	  false }, /* RDATA points into the question */
+	{ { .name = "y.m.z.test", .type = 15 }, "*.m.z.test", true }, /* names in RDATA, addresses */
+	{ { .name = "*.w.z.test", .type = 16 },
+	  "*.w.z.test",
+	  false }, /* the wildcard itself: it exists */
+	{ { .name = "c.cut.w.z.test", .type = 16 }, "*.w.z.test", false }, /* below a cut */
+	{ { .name = "x.w.off.test", .type = 1 },
+	  "*.w.off.test",
+	  false }, /* its names are in no filter */
+	{ { .name = "x.alias.signed-nsec.example", .type = 1 }, "*.alias.signed-nsec.example", true },
+	{ { .name = "x.alias.signed-nsec.example", .type = 1, .udp_size = 1232, .dnssec_ok = true },
+	  "*.alias.signed-nsec.example",
+	  false }, /* with proofs */
+	{ { .name = "x.many.z.test", .type = 16 },
+	  "*.many.z.test",
+	  true }, /* NS RRset left out: lengths */
+};
+
+static void test_which_wildcards_make_one(void **state)
+{
+	struct reply r;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(wild_rows) / sizeof(wild_rows[0]); i++) {
+		const struct ask *ask = &wild_rows[i].ask;
+		const struct volley_entry *before =
+			wildcard_of(wild_rows[i].wildcard, ask->type, flags_of(ask));
+
+		if (before)
+			fail_msg("row %zu: one was there before", i);
+		send_ask(w.engine, ask, &r);
+		if (!wildcard_of(wild_rows[i].wildcard, ask->type, flags_of(ask)) ==
+		    wild_rows[i].makes_one)
+			fail_msg("row %zu: a shared answer or none", i);
+	}
+}
+
+/* Up to which length of a name the NS RRset has room, and from which on it has not. */
+static void test_for_which_lengths(void **state)
+{
+	struct volley_shared fits, misfits;
+	const struct volley_entry *entry;
+
+	(void)state;
+	entry = wildcard_of("*.w.z.test", 1, 0);
+	assert_non_null(entry);
+	memcpy(&fits, cache_entry_body(entry) + entry->short_bytes, sizeof(fits));
+	assert_int_equal(fits.name_min, 1);
+	assert_int_equal(fits.name_max, 255);
+	entry = wildcard_of("*.many.z.test", 16, 0);
+	assert_non_null(entry);
+	memcpy(&misfits, cache_entry_body(entry) + entry->short_bytes, sizeof(misfits));
+	assert_in_range(misfits.name_min, 2, 14);
+	assert_in_range(misfits.name_max, 15, 254);
+}
+
+static const struct {
+	const char *what, *more;
+	bool is_withdrawn;
+} wild_changes[] = {
+	{ "a serial number", "", false },
+	{ "another name", "new A 192.0.2.9\n", false },
+	{ "its records", "*.w A 192.0.2.9\n", true },
+	{ "another type of it", "*.w TXT x\n", true },
+	{ "a cut above it", "w NS ns.other.test.\n", true },
+	{ "a name below its parent", "n.w A 192.0.2.9\n", false },
+};
+
+static void test_what_withdraws_a_wildcard(void **state)
+{
+	static const struct ask ask = { .name = "x.w.z.test", .type = 1 };
+	struct reply r;
+
+	(void)state;
+	send_ask(w.engine, &ask, &r);
+	assert_non_null(wildcard_of("*.w.z.test", 1, 0));
+	for (size_t i = 0; i < sizeof(wild_changes) / sizeof(wild_changes[0]); i++) {
+		struct zone *z = version(2, wild_changes[i].more, SOA);
+		enum changes_refusal why;
+		struct changes *c = changes_new(w.members[0].zone, z, &why);
+
+		assert_non_null(c);
+		if (affected_by(c, wildcard_of("*.w.z.test", 1, 0)) != wild_changes[i].is_withdrawn)
+			fail_msg("%s: withdrawn or not", wild_changes[i].what);
+		changes_free(c);
+		zone_free(z);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_what_makes_one),
 		cmocka_unit_test(test_what_it_says),
 		cmocka_unit_test(test_what_withdraws_it),
+		cmocka_unit_test(test_which_wildcards_make_one),
+		cmocka_unit_test(test_for_which_lengths),
+		cmocka_unit_test(test_what_withdraws_a_wildcard),
 	};
 
 	return cmocka_run_group_tests(tests, open_world, world_end);

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Answers that many names share, as entries of the cache (xdp/shared.h). The driver gives them to names that the filter of names
+ * (xdp/names.h) does not know.
+ *
+ *      answer from a zone                               entry
+ *      NXDOMAIN: the SOA and nothing else           ──► kind DENIAL, the apex
+ *      of a wildcard: data, an alias, or no data    ──► kind WILDCARD, the wildcard's name, the query's type
+ *
+ *      short body: the answer, as to a question for the key's name
+ *      full body:  and a struct volley_shared
+ *
+ * An answer with proofs makes none: the next name may need others.
+ */
+#ifndef VOLLEY_ENGINE_SHARED_H
+#define VOLLEY_ENGINE_SHARED_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "cache/cache.h"
+#include "dns/name.h"
+#include "dns/query.h"
+#include "engine/render.h"
+
+/* A larger answer is shared by nobody: no query over UDP would get it. */
+#define SHARED_ROOM (VOLLEY_UDP_MAX + sizeof(struct volley_shared))
+
+/* A shared answer in the making. */
+struct shared {
+	uint32_t kind;           /* VOLLEY_KEY_* */
+	uint32_t base_at;        /* where the base begins in the question's name */
+	struct volley_key first; /* of the key; then its name, folded */
+	uint8_t name[NAME_FOLDED_BYTES];
+	struct cache_answer answer; /* its body: below */
+	uint8_t body[SHARED_ROOM];
+};
+
+/*
+ * The key of the answer `a` that `r` has just made for q, and that may be cached: out->first and name. `asked` is the key of the
+ * query with its view, names_id that of the filter that has all names of r->first. False: the answer is for its own name
+ * only. Caller's QSBR read section; no allocation.
+ */
+bool shared_make_key(struct shared *out, const struct render *r, const struct cache_answer *a,
+		     const struct query *q, const struct volley_key *asked, uint32_t names_id);
+
+/*
+ * Behind that, out->answer and its body. False: it is for its own name only, since it is too large, what has room in it depends on the name's
+ * length, or another name that stands in it leads into the question. As above.
+ */
+bool shared_make_body(struct shared *out, const struct render *r, const struct cache_answer *a,
+		      const struct query *q, const struct volley_names_state *names);
+
+struct engine;
+
+/*
+ * Publishes the shared answer, if there is one, unless a valid one is there: `a` is what e has just rendered for q and published under
+ * e->key. Counted as `denials` or `wildcards`. As above.
+ */
+void shared_publish(struct engine *e, const struct query *q, const struct cache_answer *a,
+		    uint32_t now_s);
+
+#endif

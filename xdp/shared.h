@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Answers that many names share: an entry's body is the same octets for each of them, but for its pointers into the question.
+ *
+ *      entry's key      │ *  │ example.com │            body: ... pointer to example.com ...
+ *      question         │ long-label │ example.com │    body: ... pointer + what the name is longer ...
+ *
+ * A pointer to the question's very begin stays as it is. userspace/engine/shared.h makes these entries.
+ */
+#ifndef VOLLEY_XDP_SHARED_H
+#define VOLLEY_XDP_SHARED_H
+
+#include "xdp/abi.h"
+#include "xdp/choose.h"
+#include "xdp/packet.h"
+#include "xdp/question.h"
+#include "xdp/sum.h"
+
+#define SHARED_BODY_MAX 2047 /* a mask: from an entry's begin to what lies behind the body */
+#define POINTER_BYTES   2
+
+/*
+ * What lies behind the body of a shared answer, or NULL: that is none. Loops over its pointers load n_pointers anew: else clang
+ * 19 takes from a comparison before them that VOLLEY_SHARED_POINTERS need not be compared with, and the verifier does not.
+ */
+static __always_inline const struct volley_shared *shared_of(const struct volley_entry *e)
+{
+	__u32 at = e->body_offset + (__u32)e->short_bytes;
+
+	if (at > SHARED_BODY_MAX || e->body_offset > BODY_OFFSET_MAX ||
+	    e->full_bytes != e->short_bytes + sizeof(struct volley_shared))
+		return NULL;
+	return (const void *)e + bounded(at, SHARED_BODY_MAX);
+}
+
+/* By how much the question is longer than the key's name; below 0: shorter. */
+static __always_inline __u32 shared_longer(const struct volley_cpu *cpu)
+{
+	return cpu->name_bytes - cpu->shared_bytes;
+}
+
+/* The same, to be added to a sum in which 65535 counts as 0. */
+static __always_inline __u32 shared_longer_sum(const struct volley_cpu *cpu)
+{
+	__u32 longer = shared_longer(cpu);
+
+	return (longer & 0xffff) - (longer >> 31);
+}
+
+/* Whether the entry answers this question: -1, or a reason to go up. */
+static __always_inline int shared_fits(const struct volley_cpu *cpu, const struct volley_entry *e,
+				       const struct volley_shared *s)
+{
+	__u32 fixed = DNS_HEADER + cpu->name_bytes + 4 + cpu->opt_bytes;
+	__u32 i;
+
+	if (s->n_pointers > VOLLEY_SHARED_POINTERS || fixed + e->short_bytes > cpu->reply_limit ||
+	    cpu->name_bytes < s->name_min || cpu->name_bytes > s->name_max)
+		return VOLLEY_UP_MISS;
+	for (i = 0; i < VOLLEY_SHARED_SUFFIXES; i++)
+		if (cpu->below == s->suffixes[i])
+			return VOLLEY_UP_MAYBE;
+	return -1;
+}
+
+/* As reply_choose(), of a shared answer: -1, or a reason to go up. */
+static __always_inline int shared_choose(struct volley_cpu *cpu, const struct volley_entry *e)
+{
+	const struct volley_shared *s = shared_of(e);
+	__u32 longer = shared_longer_sum(cpu), i;
+	int reason;
+	__u64 sum;
+
+	reason = s ? shared_fits(cpu, e, s) : VOLLEY_UP_MISS;
+	if (reason >= 0)
+		return reason;
+	cpu->reason = cpu->shared == VOLLEY_KEY_WILDCARD ? VOLLEY_HIT_WILDCARD : VOLLEY_HIT_DENIED;
+	cpu->flags = e->flags;
+	cpu->ancount = e->ancount;
+	cpu->nscount = e->nscount;
+	cpu->arcount = bpf_htons((__u16)(bpf_ntohs(e->arcount_short) + cpu->edns));
+	cpu->body_bytes = e->short_bytes;
+	sum = sum_at(e->short_sum, shared_longer(cpu));
+	for (i = 0; i < VOLLEY_SHARED_POINTERS && i < load_once(&s->n_pointers); i++) {
+		if (s->pointers[i] + POINTER_BYTES > e->short_bytes)
+			return VOLLEY_UP_MISS;
+		sum += sum_at(bpf_htons((__u16)longer), cpu->name_bytes + s->pointers[i]);
+	}
+	cpu->body_sum = sum;
+	forget_bounds();
+	return -1;
+}
+
+/* Moves the pointers of the body, which lies at `at` in the frame. -1 or a reason. */
+static __always_inline int shared_write(struct xdp_md *ctx, const struct volley_cpu *cpu,
+					const struct volley_entry *e, __u32 at)
+{
+	const void *end = (void *)(long)ctx->data_end;
+	void *body = (void *)(long)ctx->data + bounded(at, HEAD_MASK);
+	const struct volley_shared *s = shared_of(e);
+	__u32 i;
+
+	if (!cpu->body_bytes)
+		return -1; /* TC=1 or BADCOOKIE, in its place */
+	if (!s)
+		return VOLLEY_DROP_EDIT;
+	for (i = 0; i < VOLLEY_SHARED_POINTERS && i < load_once(&s->n_pointers); i++) {
+		__be16 *pointer = body + bounded(s->pointers[i], SHARED_BODY_MAX);
+
+		if ((void *)(pointer + 1) > end)
+			return VOLLEY_DROP_EDIT;
+		*pointer = bpf_htons((__u16)(bpf_ntohs(*pointer) + shared_longer(cpu)));
+	}
+	return -1;
+}
+
+_Static_assert(SHARED_BODY_MAX + sizeof(struct volley_shared) <= VOLLEY_READ_MAX,
+	       "what may be read of an entry");
+
+#endif
