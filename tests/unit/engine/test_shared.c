@@ -17,11 +17,10 @@
 #include "tests/unit/engine/world.h"
 
 #define SOA "$TTL 300\n@ 60 SOA ns1.A Host.b %u 2 3 4 60\n"
-#define FILL                                                                                           \
-	"\"the octets of this text leave so little room in 512 octets that the servers of the zone "   \
-	"have none behind it, whatever the length of the name, but for very short ones: that is what " \
-	"it is for. So it has to go on for a while, and here it does.\" \"And a second part, of some " \
-	"octets more, so that it comes to 400 and a few octets in all. It is nearly there.\""
+/* 422 octets of TXT: behind these there is no room for the servers of the zone in 512 octets, but for very short names. */
+#define OCTETS_52  "0123456789012345678901234567890123456789012345678901"
+#define OCTETS_210 OCTETS_52 OCTETS_52 OCTETS_52 OCTETS_52 "01"
+#define FILL       "\"" OCTETS_210 "\" \"" OCTETS_210 "\""
 #define ZONE                                                                               \
 	"@ NS ns1.a\n@ A 192.0.2.1\nns1.a A 192.0.2.2\nb.c A 192.0.2.3\n*.w A 192.0.2.4\n" \
 	"alias CNAME nowhere\nout CNAME x.other.test.\ncut NS ns.other.test.\n"            \
@@ -41,7 +40,7 @@ static int no_grace(void *user)
 static int open_world(void **state)
 {
 	struct engine_config config = ENGINE_CONFIG_INIT;
-	char text[1024];
+	char text[2048];
 	size_t n;
 
 	world_begin(&w, state);
@@ -291,7 +290,9 @@ static const struct {
 	{ { .name = "x.w.off.test", .type = 1 },
 	  "*.w.off.test",
 	  false }, /* its names are in no filter */
-	{ { .name = "x.alias.signed-nsec.example", .type = 1 }, "*.alias.signed-nsec.example", true },
+	{ { .name = "x.alias.signed-nsec.example", .type = 1 },
+	  "*.alias.signed-nsec.example",
+	  true },
 	{ { .name = "x.alias.signed-nsec.example", .type = 1, .udp_size = 1232, .dnssec_ok = true },
 	  "*.alias.signed-nsec.example",
 	  false }, /* with proofs */
