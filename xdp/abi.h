@@ -18,7 +18,7 @@
  *   volley_rrl     one struct volley_rrl: the limits of answers, and which prefixes are over them
  *   volley_loads   what each prefix of clients has been answered of late
  *   volley_blocks  the table of blocks (xdp/block.h), as a map in a map: as large as it has to be, or none
- *   volley_names   a filter of the names that exist in our zones (xdp/names.h)
+ *   volley_names   a filter of the names that exist in our zones (xdp/names.h), and behind it intervals (xdp/intervals.h)
  *   volley_blocked per CPU: packets that each list of blocks has met
  *
  * An interface has a program of its own with volley_link, volley_cpu, xsks_map, volley_queues, volley_shares,
@@ -271,9 +271,9 @@ struct volley_names_line {
 
 struct volley_names_state {
 	__u32 id; /* of what is in it, random, below 2^22; 0: it says nothing, and nothing is denied */
-	__u32 n_lines; /* of volley_names */
+	__u32 n_lines; /* of the filter: the first of volley_names; those behind them are for xdp/intervals.h */
 	__u32 labels; /* that the shortest apex has, without the root's; nothing shorter is looked up */
-	__u32 reserved;
+	__u32 intervals_id; /* random, below 2^31; 0: the driver uses no intervals. Each region has an id of its own */
 	__u64 keys[VOLLEY_NAME_BYTES]; /* secret, random: for an octet, by its distance from the name's end */
 };
 

@@ -22,6 +22,12 @@ static void set_id(struct names *names, uint32_t id)
 		__atomic_store_n(&names->states[i]->id, id, __ATOMIC_RELEASE);
 }
 
+static void set_intervals_id(struct names *names, uint32_t id)
+{
+	for (unsigned int i = 0; i < N_STATES && names->states[i]; i++)
+		__atomic_store_n(&names->states[i]->intervals_id, id, __ATOMIC_RELEASE);
+}
+
 static void set_labels(struct names *names, uint32_t labels)
 {
 	for (unsigned int i = 0; i < N_STATES && names->states[i]; i++)
@@ -35,6 +41,16 @@ void names_init(struct names *names, struct volley_names_line *lines, uint32_t n
 	*names = (struct names){ .lines = lines, .n_lines = n_lines, .states = { state } };
 }
 
+void names_init_intervals(struct names *names, uint32_t n_lines)
+{
+	intervals_init(&names->intervals, names->lines, names->n_lines, n_lines);
+}
+
+void names_fini(struct names *names)
+{
+	intervals_fini(&names->intervals);
+}
+
 bool names_adopt(const struct names *names)
 {
 	return names_id(names) && names->states[0]->n_lines == names->n_lines;
@@ -43,6 +59,7 @@ bool names_adopt(const struct names *names)
 void names_end(struct names *names)
 {
 	set_id(names, 0);
+	set_intervals_id(names, 0);
 }
 
 /* Another than the one before, and not 0. */
@@ -56,6 +73,29 @@ static int make_id(uint32_t *id, uint32_t before)
 	return 0;
 }
 
+/* Nobody reads them. */
+static int clear_intervals(struct names *names)
+{
+	uint32_t id;
+	int err = names->intervals.n_lines ? make_id(&id) : 0;
+
+	if (err || !names->intervals.n_lines)
+		return err;
+	intervals_begin(&names->intervals, id);
+	names->n_refused = 0;
+	set_intervals_id(names, id);
+	return 0;
+}
+
+int names_begin_intervals(struct names *names, cache_grace_fn *grace, void *user)
+{
+	int err;
+
+	set_intervals_id(names, 0);
+	err = grace(user);
+	return err ? err : clear_intervals(names);
+}
+
 int names_begin(struct names *names, cache_grace_fn *grace, void *user)
 {
 	struct volley_names_state *first = names->states[0];
@@ -63,8 +103,10 @@ int names_begin(struct names *names, cache_grace_fn *grace, void *user)
 	uint32_t id, before = names_id(names);
 	int err;
 
-	set_id(names, 0);
+	names_end(names);
 	err = grace(user);
+	if (!err)
+		err = clear_intervals(names);
 	if (!err)
 		err = make_id(&id, before);
 	if (!err && getrandom(keys, sizeof(keys), 0) != (ssize_t)sizeof(keys))
@@ -93,6 +135,7 @@ static void copy_state(struct volley_names_state *to, const struct volley_names_
 	memcpy(to->keys, from->keys, sizeof(to->keys));
 	to->n_lines = from->n_lines;
 	to->labels = from->labels;
+	__atomic_store_n(&to->intervals_id, from->intervals_id, __ATOMIC_RELEASE);
 	__atomic_store_n(&to->id, from->id, __ATOMIC_RELEASE);
 }
 
@@ -243,5 +286,7 @@ void names_add_zone(struct names *names, const struct zone *zone, const struct z
 	(void)zone_apex(zone, &a.apex_n);
 	if (!old || zone_diff(old, zone, add_change, &a))
 		add_all(&a);
+	if (intervals_add_zone(&names->intervals, zone, old))
+		names->n_refused++;
 	__atomic_thread_fence(__ATOMIC_RELEASE);
 }

@@ -9,6 +9,9 @@
  * What is added stays until the next names_begin(). So a name that leaves its zone stays known, and its queries go up.
  * A name that is served and not known would be denied by the driver: each caller adds first and serves then.
  *
+ * Behind the filter lie the intervals of signed zones (engine/intervals.h), if there are lines for them; a zone's are added with its
+ * names.
+ *
  * While the cache is resized there are two states, one for the programs of each cache; each change is written to both.
  *
  * Control's thread calls all of these, beside the driver and workers.
@@ -21,6 +24,7 @@
 #include <stdint.h>
 
 #include "cache/keeper.h"
+#include "engine/intervals.h"
 #include "xdp/abi.h"
 #include "xdp/names.h"
 
@@ -33,21 +37,36 @@ struct names {
 	uint32_t n_lines;
 	struct volley_names_state *states[2]; /* the second one during a resize, else NULL */
 	uint64_t n_added; /* names that were added and not known before, apexes and what is above them too */
+	struct intervals intervals;
+	uint64_t n_refused; /* versions whose intervals had no room: they got none, or kept those that are full */
 };
 
 /* Over n_lines (at least 1) of `lines` and a state; both outlive it. Writes nothing. */
 void names_init(struct names *names, struct volley_names_line *lines, uint32_t n_lines,
 		struct volley_names_state *state);
 
+/* The n_lines of `lines` behind the filter's are for intervals: none, until this is called. Before names_begin(). */
+void names_init_intervals(struct names *names, uint32_t n_lines);
+
+/* Frees what intervals have allocated; the lines and the state stay as they are. */
+void names_fini(struct names *names);
+
 /* Whether state and lines are those of one filter that an earlier daemon began: then it goes on as it is. Pure. */
 bool names_adopt(const struct names *names);
 
 /*
- * Begins a filter with a new id, secret keys and no names. The id is 0 first, so the driver denies nothing; `grace` waits for
+ * Begins a filter with a new id, secret keys and no names, and intervals with new ids and no zones. The id is 0 first, so the driver denies nothing; `grace` waits for
  * all programs that may still read the one before; the new id comes last. 0, or what `grace` returned, or -errno of
  * getrandom(2): then the id stays 0.
  */
 int names_begin(struct names *names, cache_grace_fn *grace, void *user)
+	__attribute__((warn_unused_result));
+
+/*
+ * Only the intervals are begun: those of an earlier daemon end, whose filter goes on. Each zone is added anew then. Returns as
+ * names_begin().
+ */
+int names_begin_intervals(struct names *names, cache_grace_fn *grace, void *user)
 	__attribute__((warn_unused_result));
 
 /* The driver denies nothing from now on; programs that run may still do so. */
@@ -75,7 +94,8 @@ void names_add_apex(struct names *names, const uint8_t *apex, unsigned int n);
 /*
  * Adds each name of `zone`, empty non-terminals included, with its marks; with `old` (of the same apex), which has been added
  * before, only what differs. When it returns the zone may be served. O(names), or O(names that differ) between versions of
- * one image. Allocates for a difference; without memory all names are added.
+ * one image. Allocates for a difference; without memory all names are added. Its intervals are added, too: intervals_add_zone();
+ * where they have no room n_refused grows.
  */
 void names_add_zone(struct names *names, const struct zone *zone, const struct zone *old);
 

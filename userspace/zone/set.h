@@ -21,6 +21,10 @@ struct zone_member {
 	uint32_t cache_gen;  /* the generation that answers of this snapshot carry */
 	/* The filter (xdp/names.h) that has all names of the zone, by its id; 0: none, the driver denies nothing of it. */
 	uint32_t names_id;
+	/* The region of its intervals (xdp/intervals.h): the line of its head; id 0: none. */
+	struct {
+		uint32_t at, id;
+	} intervals;
 };
 
 /*

@@ -201,11 +201,22 @@ static void edition_add(struct edition *edition, struct zones *zones, struct zon
 	edition->entries[k] = entry;
 }
 
-/* Before any of them is served. */
+/* Before any of them is served. Tells the members which regions have their intervals: those may be others than before. */
 static void edition_add_names(const struct edition *edition, const struct zones *zones)
 {
-	for (size_t i = 0; zones->env.names && i < edition->n; i++)
-		add_names(zones->env.names, edition->entries[i]);
+	struct names *names = zones->env.names;
+	struct volley_zone_intervals found;
+
+	for (size_t i = 0; names && i < edition->n; i++) {
+		struct zone_member *m = &edition->members[i];
+
+		add_names(names, edition->entries[i]);
+		if (!m->names_id)
+			continue;
+		intervals_of(&names->intervals, m->apex, m->apex_len, &found);
+		m->intervals.at = found.at;
+		m->intervals.id = found.id;
+	}
 }
 
 static int edition_of_all(struct edition *edition, struct zones *zones)
@@ -358,6 +369,7 @@ int zones_publish(struct zones *zones)
 
 	if (err)
 		return err;
+	edition_add_names(&edition, zones);
 	err = zone_set_new(&set, edition.members, edition.n);
 	if (!err && edition.has_come)
 		err = withdrawal_plan_routes(edition.withdrawal, set);
@@ -365,7 +377,6 @@ int zones_publish(struct zones *zones)
 		withdrawal_cancel(edition.withdrawal);
 		zone_set_free(set);
 	} else {
-		edition_add_names(&edition, zones);
 		old = rcu_xchg_pointer(&zones->env.published->set, set);
 		err = withdraw(zones, &edition);
 		if (!err)
@@ -401,13 +412,14 @@ static bool are_swaps(const struct zones *zones)
 	return true;
 }
 
-/* False: one has another generation, which stands in the set beside its zone. */
-static bool keeps_generations(const struct edition *edition, const struct zone_set *set)
+/* False: one has another generation or region, which stand in the set beside its zone. */
+static bool keeps_members(const struct edition *edition, const struct zone_set *set)
 {
 	for (size_t i = 0; i < edition->n; i++) {
 		const struct zone_member *m = &edition->members[i];
+		const struct zone_member *served = zone_set_get(set, m->apex, m->apex_len);
 
-		if (zone_set_get(set, m->apex, m->apex_len)->cache_gen != m->cache_gen)
+		if (served->cache_gen != m->cache_gen || served->intervals.id != m->intervals.id)
 			return false;
 	}
 	return !edition->is_new;
@@ -418,7 +430,6 @@ static int swap(struct zones *zones, struct edition *edition)
 	struct zone_set *set = zones->env.published->set;
 	int err;
 
-	edition_add_names(edition, zones);
 	for (size_t i = 0; i < edition->n; i++)
 		zone_set_swap(set, edition->members[i].apex, edition->members[i].apex_len,
 			      edition->members[i].zone);
@@ -446,7 +457,8 @@ int zones_publish_changed(struct zones *zones)
 	edition.is_swap = true;
 	for (; entry && !edition.is_new; entry = entry->next_changed)
 		edition_add(&edition, zones, entry);
-	is_quick = keeps_generations(&edition, zones->env.published->set);
+	edition_add_names(&edition, zones);
+	is_quick = keeps_members(&edition, zones->env.published->set);
 	if (is_quick)
 		err = swap(zones, &edition);
 	else
