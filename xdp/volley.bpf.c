@@ -195,7 +195,10 @@ static __always_inline struct volley_entry *find(struct volley_cpu *cpu,
 	return e ? e : find_in(cpu, hash, volley_bucket2(hash, state->n_buckets));
 }
 
-/* The denial that answers a query without an entry: -1 and *e, or a reason to go up. */
+/*
+ * The denial that answers a query without an entry: -1 and *e, or a reason to go up. A few go up all the same: the worker's
+ * answer shows whether the filter is right (userspace/engine/shield.h).
+ */
 static __always_inline int find_denial(struct volley_cpu *cpu, const struct volley_state *state,
 				       struct volley_entry **e)
 {
@@ -210,6 +213,8 @@ static __always_inline int find_denial(struct volley_cpu *cpu, const struct voll
 	*e = find(cpu, state, cpu->denial_hash);
 	if (!*e || !is_key_of(*e, cpu->denial_key, cpu->denial_bytes))
 		return VOLLEY_UP_MISS;
+	if (!(++cpu->n_deniable % VOLLEY_CHECK_EVERY))
+		return VOLLEY_UP_CHECKED;
 	cpu->denies = 1;
 	return -1;
 }
