@@ -265,6 +265,9 @@ struct volley_blocked {
 #define VOLLEY_NAMES_LINE_BYTES    64u
 #define VOLLEY_DEFAULT_NAMES_LINES 1024u /* in the object file: 64 KiB */
 
+/* Of the queries that the driver could deny, on each CPU, each of this number goes to a worker. A power of two. */
+#define VOLLEY_CHECK_EVERY 1024u
+
 struct volley_names_line {
 	__u64 words[8];
 };
@@ -482,6 +485,7 @@ struct volley_try {
 	V(HIT_BLOCK_TRUNCATED, HIT, "answered with TC=1: blocked over UDP")         \
 	V(UP_MISS, UP, "not in the cache")                                          \
 	V(UP_MAYBE, UP, "not in the cache, and the name may exist")                 \
+	V(UP_CHECKED, UP, "could be denied, handed up to be compared")              \
 	V(UP_STALE, UP, "in the cache, but its zone has changed")                   \
 	V(UP_EXPIRED, UP, "in the cache, but expired")                              \
 	V(UP_VIEW, UP, "in the cache, but not for this client")                     \
@@ -601,7 +605,7 @@ struct volley_cpu {
 	__u64 hash;
 	__u32 block_kinds; /* the state's, when the packet came */
 	__u32 shared;      /* kind of the answer's key: VOLLEY_KEY_* */
-	__u32 reserved;
+	__u32 n_deniable; /* queries that could be denied, modulo 2^32: each VOLLEY_CHECK_EVERY'th is checked */
 	__u32 opt_rcode; /* high bits of the answer's rcode, in OPT */
 	__u64 rrl_cost;  /* load of the answer that is being made, */
 	__u64 rrl_carry; /* and with what volley_near had not passed on before */

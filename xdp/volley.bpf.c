@@ -210,7 +210,10 @@ __noinline int find_shared(struct volley_cpu *cpu, const struct volley_state *st
 	return e && is_key_of(e, cpu->shared_key, cpu->shared_bytes) ? -1 : VOLLEY_UP_MISS;
 }
 
-/* The shared answer to a query without an entry: -1 and *e, or a reason to go up. */
+/*
+ * The shared answer to a query without an entry: -1 and *e, or a reason to go up. A few go up all the same: the worker's
+ * answer shows whether the filter is right (userspace/engine/shield.h).
+ */
 static __always_inline int look_for_shared(struct volley_cpu *cpu, const struct volley_state *state,
 					   struct volley_entry **e)
 {

@@ -1,12 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """The filter of names that exist: who begins one, who goes on with it, and what stays in it."""
 import json
+import os
 import struct
 
+import dns.message
+import dns.name
 import dns.rcode
 import pytest
 
-from netlab import map_ids, program, run, texts, write_zone, zone
+from netlab import V4, map_ids, program, run, texts, wait_for, write_zone, zone
 
 LINE_BYTES = 64
 HEAD = "=4I256Q"  # struct volley_names_state
@@ -86,6 +89,71 @@ def test_denied_by_the_driver(lab, daemon, zones, tmp_path):
     daemon.ctl("zone", "edit", "z.test", "add n1.a 300 A 192.0.2.7")
     assert texts(lab.ask("n1.a.z.test")) == ["192.0.2.7"]
     assert lab.ask("n2.a.z.test").rcode() == dns.rcode.NXDOMAIN
+
+
+U64 = (1 << 64) - 1
+
+
+def mix(word):
+    """volley_hash_mix() of xdp/key.h"""
+    for factor in (0xff51afd7ed558ccd, 0xc4ceb9fe1a85ec53):
+        word = (word ^ word >> 33) * factor & U64
+    return word ^ word >> 33
+
+
+def forget(lab, name):
+    """Clears the seven bits by which the filter knows that the name exists."""
+    head, wire = state(lab), dns.name.from_text(name).to_wire()
+    number = mix(sum(octet * head["keys"][len(wire) - 1 - i] for i, octet in enumerate(wire)) & U64)
+    line, bits = (number >> 32) * head["n_lines"] >> 32, (number * 0x9e3779b97f4a7c15 & U64) >> 1
+    key = [str(octet) for octet in struct.pack("=I", line)]
+    map_id = map_ids(program(lab)["id"])["volley_names"]
+    shown = json.loads(run("bpftool", "-j", "map", "lookup", "id", map_id, "key", *key).stdout)
+    value = bytearray(int(octet, 16) for octet in shown["value"])
+    for i in range(7):
+        at = bits >> 9 * i & 511
+        assert value[at // 8] & 1 << at % 8, "the filter does not know it"
+        value[at // 8] &= ~(1 << at % 8)
+    run("bpftool", "map", "update", "id", map_id, "key", *key, "value", *[str(octet) for octet in value])
+
+
+def ask_until(lab, name, rcode, most):
+    """How many queries it takes; by one socket, so that they are fast."""
+    query = dns.message.make_query(name, "A").to_wire()
+    with lab.socket("c") as sock:
+        sock.settimeout(2)
+        for n in range(1, most):
+            sock.sendto(query, (V4, 53))
+            if sock.recv(2000)[3] & 15 == rcode:
+                return n
+    return most
+
+
+def test_filter_that_lacks_a_name(lab, daemon, zones):
+    """
+    A name that the filter has lost is denied by the driver, until a worker is shown one of its queries: then the zone's
+    denials end, the log tells which, and other zones have theirs.
+    """
+    daemon.start(cache={"size": "8M", "names": "64K"}, zones=zones)
+    for name in ("no.z.test", "no.example.com"):
+        assert lab.ask(name).rcode() == dns.rcode.NXDOMAIN
+    forget(lab, "b.z.test")
+    assert lab.ask("a.b.z.test").rcode() == dns.rcode.NXDOMAIN, "the driver should be wrong here"
+    n = ask_until(lab, "a.b.z.test", dns.rcode.NOERROR, 5000)
+    assert 500 < n < 1025 * len(os.sched_getaffinity(0))
+    wait_for("the log tells", lambda: "zone z.test.: cache.names: the filter of names does not know a.b.z.test." in
+             daemon.log())
+    assert daemon.stats()["engine"]["denials_wrong"] == 1 and daemon.reasons()["up-checked"] >= 1
+    assert "zone z.test.: the filter of names lacked one" in daemon.degraded()
+    assert {zone["name"]: zone["driver_denials"] for zone in daemon.json("zone", "list")["zones"]} == {
+        "z.test.": "off: the filter of names lacked one", "example.com.": "on"}
+    before = daemon.reasons()["hit-denied"]
+    for i in range(10):
+        assert lab.ask(f"n{i}.z.test").rcode() == dns.rcode.NXDOMAIN
+    assert daemon.reasons()["hit-denied"] == before
+    for i in range(10):
+        assert lab.ask(f"n{i}.example.com").rcode() == dns.rcode.NXDOMAIN
+    assert daemon.reasons()["hit-denied"] >= before + 8
 
 
 def test_resized(lab, daemon, zones, tmp_path):

@@ -286,6 +286,8 @@ static void on_tick(struct daemon *d)
 	if (d->catalogs)
 		catalogs_tick(d->catalogs);
 	if (d->zones)
+		daemon_check_names(d);
+	if (d->zones)
 		progress_tick(&d->progress, d->zones, clock_ns());
 	if (d->crew)
 		hot_gather(d->hot, d, clock_ns() / CLOCK_NS_PER_S);

@@ -40,6 +40,7 @@
 #include "control/rrl.h"
 #include "control/snapshots.h"
 #include "engine/names.h"
+#include "engine/shield.h"
 #include "iface/crew.h"
 #include "iface/iface.h"
 #include "iface/links.h"
@@ -83,6 +84,7 @@ struct daemon {
 
 	struct names names_memory;
 	struct names *names; /* or NULL: there is no filter of names */
+	struct shield shield;
 
 	struct engine_data published;
 	struct cookies *cookies;

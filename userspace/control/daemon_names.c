@@ -4,6 +4,7 @@
 #include "base/log.h"
 #include "config/words.h"
 #include "control/daemon_internal.h"
+#include "dns/name.h"
 
 static void say_size(const struct daemon *d)
 {
@@ -42,15 +43,47 @@ int daemon_open_names(struct daemon *d)
 	say_size(d);
 	if (!names_adopt(names))
 		err = names_begin(names, daemon_grace, d);
-	if (err)
+	if (err) {
 		log_error("cache.names: %s", err_text(err));
-	else
-		d->names = names;
-	return err;
+		return err;
+	}
+	d->names = names;
+	shield_init(&d->shield, names->lines);
+	d->published.shield = &d->shield;
+	return 0;
 }
 
 void daemon_tell_names(struct daemon *d, struct volley_state *first, struct volley_state *second)
 {
 	if (d->names)
 		names_set_states(d->names, &first->names, second ? &second->names : NULL);
+}
+
+/* --- Wrong denials ------------------------------------------------------------------------------- */
+
+static void stop_denials(struct daemon *d, const struct shield_found *found)
+{
+	const uint8_t *apex = found->name + found->apex;
+	char zone[NAME_TEXT_MAX], name[NAME_TEXT_MAX];
+	int err = zones_stop_denials(d->zones, apex, found->bytes - found->apex);
+
+	if (err == ERR_NOT_FOUND) /* it was done before, or the zone has gone */
+		return;
+	name_to_text(zone, sizeof(zone), apex);
+	name_to_text(name, sizeof(name), found->name);
+	log_error(
+		"zone %s: cache.names: the filter of names does not know %s, which exists: the driver may have "
+		"answered NXDOMAIN for it. It denies no names of this zone until volleyctl names rebuild, or a "
+		"restart%s%s",
+		zone, name, err ? ": " : "", err ? err_text(err) : "");
+}
+
+void daemon_check_names(struct daemon *d)
+{
+	struct shield_found found;
+
+	/* As many as were there: others may be found meanwhile. */
+	for (unsigned int i = 0; d->names && i < SHIELD_PLACES; i++)
+		if (shield_take(&d->shield, &found))
+			stop_denials(d, &found);
 }

@@ -93,7 +93,11 @@ static void put_zone(json_t *list, const struct zones_entry *entry)
 {
 	char fault[128] = "";
 	const char *const texts[] = { entry->error, entry->storage_error, entry->storage_warning,
-				      fault };
+				      fault,
+				      entry->are_denials_off ?
+					      "the filter of names lacked one: the "
+					      "driver denies no names of it" :
+					      "" };
 
 	(void)!signing_judge(entry, clock_wall_s(), fault, sizeof(fault));
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
@@ -421,6 +425,15 @@ static void put_life(json_t *o, const struct zones_entry *entry, const struct tr
 		json_put_text(o, "transfer_error", t->error);
 }
 
+static const char *denials_text(const struct zones_entry *entry)
+{
+	if (entry->are_denials_off)
+		return "off: the filter of names lacked one";
+	if (entry->config->driver_denials == CONFIG_DENIALS_OFF)
+		return "off";
+	return entry->names_id ? "on" : "no filter";
+}
+
 static json_t *report_zone(const struct zones_entry *entry, const struct transfer_status *t)
 {
 	json_t *o = json_object();
@@ -439,6 +452,7 @@ static json_t *report_zone(const struct zones_entry *entry, const struct transfe
 		json_put_int(o, "loaded_at", entry->loaded_wall_s);
 	}
 	json_put_bool(o, "cacheable", entry->cache_slot != 0);
+	json_put_text(o, "driver_denials", denials_text(entry));
 	put_withdrawn(o, &entry->withdrawn);
 	json_put_text(o, "file", entry->file);
 	put_life(o, entry, t);

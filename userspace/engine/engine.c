@@ -16,6 +16,7 @@
 #include "engine/recursion.h"
 #include "engine/reply.h"
 #include "engine/shared.h"
+#include "engine/shield.h"
 
 uint64_t engine_config_digest(const struct engine_config *config)
 {
@@ -228,6 +229,17 @@ static uint16_t answer_too_large(struct engine *e, const struct engine_request *
 	return DNS_RCODE_NOERROR;
 }
 
+/* An alias exists, though the rcode is that of its target: RFC 6604 section 3. */
+static void check_denials(struct engine *e, const struct query *q, const struct cache_answer *a)
+{
+	bool exists = a->ancount || (a->flags & DNS_RCODE_MASK) != DNS_RCODE_NXDOMAIN;
+
+	if (!exists || !e->data->shield || !e->has_key)
+		return;
+	if (shield_check(e->data->shield, &cache_state(e->cache)->names, e->render.set, q))
+		engine_count(&e->counters.denials_wrong);
+}
+
 static uint16_t answer_from_zones(struct engine *e, const struct engine_request *rq,
 				  const struct query *q, const struct engine_client *client,
 				  struct cache_answer *a)
@@ -247,6 +259,7 @@ static uint16_t answer_from_zones(struct engine *e, const struct engine_request 
 		engine_publish(e, a, rq->now_s);
 		shared_publish(e, q, a, rq->now_s);
 	}
+	check_denials(e, q, a);
 	if ((a->flags & DNS_RCODE_MASK) == DNS_RCODE_SERVFAIL)
 		return engine_failure(e, a, DNS_RCODE_SERVFAIL, DNS_EDE_NOT_READY);
 	return a->flags & DNS_RCODE_MASK;

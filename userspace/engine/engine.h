@@ -88,6 +88,7 @@ struct clients;
 struct handover_rules;
 struct limiter;
 struct policy;
+struct shield;
 
 /* What is served, to whom: control swaps each pointer (rcu_xchg_pointer) and waits for all workers. */
 struct engine_data {
@@ -100,6 +101,7 @@ struct engine_data {
 		*limiter; /* engine/limiter.h; set before there are engines; NULL: no limits */
 	struct cookie_secrets *cookies; /* NULL: COOKIE options are as any unknown option */
 	struct blocks *blocks;          /* engine/blocks.h; NULL: nothing is blocked */
+	struct shield *shield; /* engine/shield.h; set before there are engines; NULL: no filter */
 };
 
 /*
@@ -271,6 +273,7 @@ bool engine_refresh(struct engine *e, const struct volley_refresh *refresh,
 	E(published, "answers put into the cache")                                               \
 	E(denials, "denials of zones put into the cache, for the driver")                        \
 	E(wildcards, "answers of wildcards put into the cache, for the driver")                  \
+	E(denials_wrong, "names that exist, and that the driver's filter does not know")         \
 	E(not_published, "answers that found no place in the cache")                             \
 	E(not_asked, "SERVFAIL: too many questions upstream, or no resolver")                    \
 	E(dropped, "not answered: a policy says so")                                             \

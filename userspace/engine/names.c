@@ -207,6 +207,68 @@ double names_fill(const struct names *names)
 	return (double)n / (64.0 * (double)n_words * names->n_lines);
 }
 
+/* --- The driver's walk --------------------------------------------------------------------------- */
+
+struct walking {
+	const struct volley_names_line *lines;
+	uint32_t n_lines;
+	bool has_apex;
+	struct names_walk *walk;
+};
+
+static bool has(const struct walking *w, uint64_t hash, enum volley_name_mark mark)
+{
+	return volley_names_has(&w->lines[volley_names_line(hash, w->n_lines)],
+				volley_names_bits(hash, mark));
+}
+
+/* Looks at the suffix that begins at `at`. False: it is unknown. */
+static bool step(struct walking *w, uint64_t hash, unsigned int at)
+{
+	struct names_walk *walk = w->walk;
+
+	if (!has(w, hash, VOLLEY_NAME_EXISTS))
+		return false;
+	if (!has(w, hash, VOLLEY_NAME_MARKED))
+		return true;
+	if (has(w, hash, VOLLEY_NAME_APEX)) {
+		walk->apex = at;
+		walk->apex_hash = hash;
+		walk->is_stopped = false;
+		w->has_apex = true;
+	}
+	walk->is_stopped |= has(w, hash, VOLLEY_NAME_STOP) || has(w, hash, VOLLEY_NAME_WILD);
+	return true;
+}
+
+enum names_verdict names_walk(struct names_walk *walk, const struct volley_names_line *lines,
+			      const struct volley_names_state *state, const uint8_t *name,
+			      unsigned int n)
+{
+	struct walking w = { .lines = lines, .n_lines = state->n_lines, .walk = walk };
+	uint32_t from = __atomic_load_n(&state->labels, __ATOMIC_RELAXED);
+	unsigned int labels = name_n_labels(name), end = n;
+	bool is_known = true;
+	uint64_t sum = 0;
+
+	*walk = (struct names_walk){ 0 };
+	if (from > labels || !w.n_lines || !__atomic_load_n(&state->id, __ATOMIC_ACQUIRE))
+		return NAMES_NONE;
+	for (unsigned int k = from; k <= labels && is_known; k++) {
+		unsigned int at = (unsigned int)(name_skip_labels(name, labels - k) - name);
+
+		while (end > at) {
+			end--;
+			sum += volley_names_part(state->keys, name[end], n - 1 - end);
+		}
+		walk->unknown = at;
+		is_known = step(&w, volley_names_hash(sum), at);
+	}
+	if (!w.has_apex)
+		return NAMES_NONE;
+	return is_known || walk->is_stopped ? NAMES_MAYBE : NAMES_DENIED;
+}
+
 /* --- Names --------------------------------------------------------------------------------------- */
 
 void names_add_apex(struct names *names, const uint8_t *apex, unsigned int n)

@@ -110,6 +110,29 @@ static inline uint64_t names_hash_of(const __u64 keys[static VOLLEY_NAME_BYTES],
 	return volley_names_hash(sum);
 }
 
+enum names_verdict {
+	NAMES_NONE,   /* there is no filter, or no zone's apex at or above the name */
+	NAMES_MAYBE,  /* it may exist */
+	NAMES_DENIED, /* it does not, nor does what is below names_walk.unknown */
+};
+
+/* Where a walk came to: octets into the name. */
+struct names_walk {
+	unsigned int apex; /* of the zone that the name is in */
+	unsigned int
+		unknown; /* NAMES_DENIED, or is_stopped: the shortest suffix that the filter does not know */
+	bool is_stopped; /* NAMES_MAYBE, since the walk passed a cut, a DNAME or a wildcard's parent */
+	uint64_t apex_hash;
+};
+
+/*
+ * What the driver makes of a name (folded wire, n octets) that has no entry in the cache: the walk of xdp/deny.h, for types of
+ * data. It does not tell whether the zone has a denial. `walk` is set unless it is NAMES_NONE. Pure, any thread, O(octets).
+ */
+enum names_verdict names_walk(struct names_walk *walk, const struct volley_names_line *lines,
+			      const struct volley_names_state *state, const uint8_t *name,
+			      unsigned int n);
+
 /* Whether the name (folded wire) with this mark may have been added; false: it has not. True where there is no filter. */
 bool names_may_exist(const struct names *names, const uint8_t *name, enum volley_name_mark mark);
 

@@ -78,6 +78,7 @@ struct zones_entry {
 	uint32_t cache_slot;
 	uint32_t cache_gen;
 	uint32_t names_id;          /* of the filter that has all names of `zone`; 0: none */
+	bool are_denials_off;       /* the filter lacked a name of it: zones_stop_denials() */
 	struct withdrawn withdrawn; /* by the last change */
 
 	struct load *load;       /* that waits or runs, or NULL */
@@ -257,6 +258,14 @@ void zones_configure_member(struct zones *zones, struct zones_entry *entry,
 /* What is said of it holds on, beside a configuration that is another. */
 void zones_tell_member(struct zones *zones, struct zones_entry *entry);
 void zones_remove_member(struct zones *zones, struct zones_entry *entry);
+
+/*
+ * The filter of names lacks a name of this zone, or of one below it: the driver denies nothing of the zone any more when this
+ * returns 0, and its cached answers are dead. ERR_NOT_FOUND: there is no such zone, or this was done before. Any other error is
+ * that of a publish, which is tried once more by zones_flush().
+ */
+int zones_stop_denials(struct zones *zones, const uint8_t *apex, unsigned int apex_len)
+	__attribute__((warn_unused_result));
 
 /*
  * From now on answers depend on other settings: all that are cached are dead when this returns 0. An

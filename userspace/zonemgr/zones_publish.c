@@ -5,6 +5,7 @@
 #include <string.h>
 #include <urcu-qsbr.h>
 
+#include "base/err.h"
 #include "base/log.h"
 #include "base/siphash.h"
 #include "cache/zones.h"
@@ -15,6 +16,18 @@
 static const uint8_t digest_key[SIPHASH_KEY_BYTES] = "volley zones v1";
 
 /* --- What answers depend on ---------------------------------------------------------------------- */
+
+/* The driver denies nothing of it: the configuration says so, or the filter was found to be wrong. */
+static bool is_never_denied(const struct zones_entry *entry)
+{
+	return entry->are_denials_off || entry->config->driver_denials == CONFIG_DENIALS_OFF;
+}
+
+/* What answers of the zone depend on beside its content. Where there are to be no more denials, those in the cache die. */
+static uint64_t settings_of(const struct zones *zones, const struct zones_entry *entry)
+{
+	return zones->env.settings_digest ^ (is_never_denied(entry) ? 1ull << 63 : 0);
+}
 
 /* The zone that the next publish serves; entry->zone is the one of the last. */
 static struct zone *next_zone(const struct zones_entry *entry)
@@ -36,7 +49,7 @@ static void entry_digest(const struct zones *zones, const struct zones_entry *en
 	struct {
 		uint8_t zone[ZONE_DIGEST_LEN];
 		uint64_t settings;
-	} parts = { .settings = zones->env.settings_digest };
+	} parts = { .settings = settings_of(zones, entry) };
 	const struct zone *zone = next_zone(entry);
 
 	if (zone)
@@ -53,7 +66,7 @@ static void entry_digest(const struct zones *zones, const struct zones_entry *en
  */
 static uint32_t names_id_of(const struct zones *zones, const struct zones_entry *entry)
 {
-	if (!next_zone(entry) || entry->config->driver_denials == CONFIG_DENIALS_OFF)
+	if (!next_zone(entry) || is_never_denied(entry))
 		return 0;
 	return names_id(zones->env.names);
 }
@@ -146,15 +159,15 @@ static void choose_generation(struct zones *zones, struct edition *edition,
 	};
 	bool is_same = !memcmp(digest, entry->digest, sizeof(entry->digest));
 	bool is_fresh = entry->is_due && entry->fresh, is_kept = true;
+	bool is_set_anew = entry->zone && entry->settings != settings_of(zones, entry);
 	const struct zone_set *served = zones->env.published->set;
 	uint32_t gen = 0;
 
 	if (is_fresh || !is_same)
 		entry->withdrawn = (struct withdrawn){ .is_known = entry->zone };
-	if (entry->zone && entry->settings != zones->env.settings_digest)
+	if (is_set_anew)
 		entry->withdrawn.all = "the settings have changed";
-	if (entry->zone && change.new_zone && !is_same &&
-	    entry->settings == zones->env.settings_digest) {
+	if (entry->zone && change.new_zone && !is_same && !is_set_anew) {
 		take_changes(&change, entry);
 		gen = withdrawal_plan(edition->withdrawal, &change);
 	}
@@ -255,7 +268,7 @@ static void commit(struct zones *zones, const struct edition *edition)
 			cache_zone_begin_change(zones->env.cache, entry->cache_slot,
 						edition->digests[i]);
 		memcpy(entry->digest, edition->digests[i], sizeof(entry->digest));
-		entry->settings = zones->env.settings_digest;
+		entry->settings = settings_of(zones, entry);
 	}
 }
 
@@ -465,6 +478,23 @@ int zones_publish_changed(struct zones *zones)
 		withdrawal_cancel(edition.withdrawal);
 	edition_fini(&edition);
 	return is_quick ? err : zones_publish(zones);
+}
+
+/* --- Denials ------------------------------------------------------------------------------------- */
+
+int zones_stop_denials(struct zones *zones, const uint8_t *apex, unsigned int apex_len)
+{
+	struct zones_entry *entry = zones_get_apex(zones, apex, apex_len);
+	int err;
+
+	if (!entry || entry->are_denials_off)
+		return ERR_NOT_FOUND;
+	entry->are_denials_off = true;
+	zones_flush_journal(zones); /* before what was made is served with the rest */
+	err = zones_publish(zones);
+	if (err)
+		zones_flush_again(zones);
+	return err;
 }
 
 int zones_drop_others(struct zones *zones)

@@ -13,6 +13,7 @@
 
 #include <cmocka.h>
 
+#include "dns/name.h"
 #include "engine/names.h"
 #include "tests/lib/must.h"
 #include "tests/unit/zone/zone_text.h"
@@ -449,6 +450,94 @@ static void names_that_go(void **state)
 	zone_free(old);
 }
 
+/* --- The driver's walk --------------------------------------------------------------------------- */
+
+static const struct walk_row {
+	const char *what, *name;
+	enum names_verdict verdict;
+	const char *apex, *unknown; /* NULL: not looked at */
+} walk_rows[] = {
+	{ "no zone", "a.other", NAMES_NONE, NULL, NULL },
+	{ "shorter than any apex", "test", NAMES_NONE, NULL, NULL },
+	{ "the root", ".", NAMES_NONE, NULL, NULL },
+	{ "an apex", "z.test", NAMES_MAYBE, "z.test", NULL },
+	{ "an owner", "b.z.test", NAMES_MAYBE, "z.test", NULL },
+	{ "an empty non-terminal", "e.z.test", NAMES_MAYBE, "z.test", NULL },
+	{ "below the apex", "no.z.test", NAMES_DENIED, "z.test", "no.z.test" },
+	{ "far below the apex", "x.y.no.z.test", NAMES_DENIED, "z.test", "no.z.test" },
+	{ "below an owner", "x.y.b.z.test", NAMES_DENIED, "z.test", "y.b.z.test" },
+	{ "beside a name below an empty one", "x.e.z.test", NAMES_DENIED, "z.test", "x.e.z.test" },
+	{ "below a wildcard's parent", "x.y.w.z.test", NAMES_MAYBE, "z.test", "y.w.z.test" },
+	{ "below a cut", "x.k.z.test", NAMES_MAYBE, "z.test", "x.k.z.test" },
+	{ "below a DNAME", "x.d.z.test", NAMES_MAYBE, "z.test", "x.d.z.test" },
+	{ "a zone in the zone", "no.s.z.test", NAMES_DENIED, "s.z.test", "no.s.z.test" },
+	{ "a zone below a cut", "no.s.k.z.test", NAMES_DENIED, "s.k.z.test", "no.s.k.z.test" },
+};
+
+static void check_walk(const struct fixture *f, const struct walk_row *row)
+{
+	uint8_t name[256], want[256];
+	struct names_walk walk;
+	unsigned n = wire_of(name, row->name);
+	enum names_verdict verdict = names_walk(&walk, f->lines, &f->state, name, n);
+
+	if (verdict != row->verdict)
+		fail_msg("%s: verdict %d", row->what, verdict);
+	if (row->apex) {
+		wire_of(want, row->apex);
+		if (!name_equal(name + walk.apex, want))
+			fail_msg("%s: another apex", row->what);
+	}
+	if (row->unknown) {
+		wire_of(want, row->unknown);
+		if (!name_equal(name + walk.unknown, want))
+			fail_msg("%s: another suffix", row->what);
+	}
+	if (row->apex)
+		assert_int_equal(walk.is_stopped, verdict == NAMES_MAYBE && row->unknown);
+}
+
+static void walks(void **state)
+{
+	struct fixture *f = *state;
+	struct zone *z = zone_from("z.test", "b A 192.0.2.1\nf.e A 192.0.2.1\n*.w A 192.0.2.1\n"
+					     "k NS ns.other.\nd DNAME other.\n");
+	struct names_walk walk;
+
+	names_add_zone(&f->names, z, NULL);
+	add_apex(f, "z.test");
+	add_apex(f, "s.z.test");
+	add_apex(f, "s.k.z.test");
+	for (size_t i = 0; i < sizeof(walk_rows) / sizeof(walk_rows[0]); i++)
+		check_walk(f, &walk_rows[i]);
+	names_end(&f->names);
+	assert_int_equal(names_walk(&walk, f->lines, &f->state, (const uint8_t *)"\2no\1z\4test",
+				    11),
+			 NAMES_NONE);
+	zone_free(z);
+}
+
+/* The longest name, with the root as an apex. */
+static void longest_walk(void **state)
+{
+	struct fixture *f = *state;
+	uint8_t name[256] = { 0 };
+	struct names_walk walk;
+	unsigned n = 0;
+
+	while (n < 254) {
+		name[n++] = 1;
+		name[n++] = 'a';
+	}
+	add_apex(f, ".");
+	assert_int_equal(names_walk(&walk, f->lines, &f->state, name, n + 1), NAMES_DENIED);
+	assert_int_equal(walk.apex, n);
+	assert_int_equal(walk.unknown, n - 2);
+	names_add_apex(&f->names, name, n + 1);
+	assert_int_equal(names_walk(&walk, f->lines, &f->state, name, n + 1), NAMES_MAYBE);
+	assert_int_equal(walk.apex, 0);
+}
+
 /* --- Beginning, states --------------------------------------------------------------------------- */
 
 struct waiting {
@@ -550,6 +639,8 @@ int main(void)
 		cmocka_unit_test(edits),
 		TEST(edits_in_a_row),
 		TEST(names_that_go),
+		TEST(walks),
+		TEST(longest_walk),
 		TEST(begin),
 		TEST(no_grace),
 		TEST(adopt),

@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <sys/mman.h>
 
+#include "base/err.h"
 #include "engine/names.h"
 #include "tests/unit/zonemgr/changing.h"
 
@@ -220,6 +221,64 @@ static void expired_and_back(void **state)
 	end_with_names();
 }
 
+/* --- Denials that stop --------------------------------------------------------------------------- */
+
+static uint32_t generation(const struct zones_entry *e)
+{
+	return member_of(e)->cache_gen;
+}
+
+/* The filter lacked a name: no later publish brings denials back, of one zone or of all, and all others keep theirs. */
+static void stopped(void **state)
+{
+	uint32_t gen, other_gen;
+
+	(void)state;
+	begin_with_names();
+	publish();
+	gen = generation(&entry);
+	other_gen = generation(&other);
+	assert_int_equal(zones_stop_denials(&zones, entry.apex, entry.apex_len), 0);
+	assert_int_equal(member_of(&entry)->names_id, 0);
+	assert_int_not_equal(generation(&entry), gen); /* the denial that the driver has is dead */
+	assert_int_equal(member_of(&other)->names_id, names_state.id);
+	assert_int_equal(generation(&other), other_gen);
+	gen = generation(&entry);
+	publish();
+	assert_int_equal(change("add d A 192.0.2.4"), 0);
+	zones_flush(&zones);
+	make_due(zone_of("z.test", text));
+	publish();
+	assert_int_equal(member_of(&entry)->names_id, 0);
+	assert_int_equal(generation(&entry), gen);
+	assert_true(is_known("d.z.test"));
+	assert_int_equal(zones_stop_denials(&zones, entry.apex, entry.apex_len), ERR_NOT_FOUND);
+	assert_int_equal(zones_stop_denials(&zones, (const uint8_t *)"\1x\4test", 8),
+			 ERR_NOT_FOUND);
+	end_with_names();
+}
+
+/* The same by the configuration, which may take it back. */
+static void switched_off(void **state)
+{
+	uint32_t gen, id;
+
+	(void)state;
+	begin_with_names();
+	publish();
+	gen = generation(&entry);
+	id = names_state.id;
+	said.driver_denials = CONFIG_DENIALS_OFF;
+	publish();
+	assert_int_equal(member_of(&entry)->names_id, 0);
+	assert_int_not_equal(generation(&entry), gen);
+	said.driver_denials = CONFIG_DENIALS_AUTO;
+	publish();
+	assert_int_equal(member_of(&entry)->names_id, id);
+	assert_int_not_equal(generation(&entry), gen); /* the old denial does not come back */
+	end_with_names();
+}
+
 /* --- A few of them ------------------------------------------------------------------------------- */
 
 static void names_before_a_swap(void **state)
@@ -281,11 +340,18 @@ static void no_filter(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(all_names_at_first), cmocka_unit_test(names_before_the_set),
-		cmocka_unit_test(nothing_twice),      cmocka_unit_test(another_filter),
-		cmocka_unit_test(no_denials),         cmocka_unit_test(nothing_to_serve),
-		cmocka_unit_test(expired_and_back),   cmocka_unit_test(names_before_a_swap),
-		cmocka_unit_test(only_what_differs),  cmocka_unit_test(no_filter),
+		cmocka_unit_test(all_names_at_first),
+		cmocka_unit_test(names_before_the_set),
+		cmocka_unit_test(nothing_twice),
+		cmocka_unit_test(another_filter),
+		cmocka_unit_test(no_denials),
+		cmocka_unit_test(nothing_to_serve),
+		cmocka_unit_test(expired_and_back),
+		cmocka_unit_test(names_before_a_swap),
+		cmocka_unit_test(only_what_differs),
+		cmocka_unit_test(no_filter),
+		cmocka_unit_test(stopped),
+		cmocka_unit_test(switched_off),
 	};
 	int rc;
 

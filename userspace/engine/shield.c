@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "engine/shield.h"
+
+#include <string.h>
+
+#include "engine/names.h"
+
+enum { PLACE_FREE, PLACE_TAKEN, PLACE_WRITTEN };
+
+void shield_init(struct shield *shield, const struct volley_names_line *lines)
+{
+	*shield = (struct shield){ .lines = lines };
+}
+
+static void note(struct shield *shield, const struct query *q, const struct names_walk *walk)
+{
+	struct shield_place *place = &shield->places[walk->apex_hash % SHIELD_PLACES];
+	uint32_t state = PLACE_FREE;
+
+	if (!__atomic_compare_exchange_n(&place->state, &state, PLACE_TAKEN, false,
+					 __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
+		return;
+	memcpy(place->found.name, q->folded, q->qname_bytes);
+	place->found.bytes = (uint8_t)q->qname_bytes;
+	place->found.apex = (uint8_t)walk->apex;
+	__atomic_store_n(&place->state, PLACE_WRITTEN, __ATOMIC_RELEASE);
+}
+
+/*
+ * Names are added before the set that has them is published, and a filter is cleared behind a grace period, which this
+ * reader's section holds up: so a zone of the set with the filter's id has all its names, and those of all zones below it,
+ * in the lines that are read here.
+ */
+bool shield_check(struct shield *shield, const struct volley_names_state *names,
+		  const struct zone_set *set, const struct query *q)
+{
+	uint32_t id = __atomic_load_n(&names->id, __ATOMIC_ACQUIRE);
+	const struct zone_member *member;
+	struct names_walk walk;
+
+	if (!id || !set ||
+	    names_walk(&walk, shield->lines, names, q->folded, q->qname_bytes) != NAMES_DENIED)
+		return false;
+	member = zone_set_get(set, q->folded + walk.apex, q->qname_bytes - walk.apex);
+	if (!member || !zone_set_zone(member) || member->names_id != id)
+		return false;
+	note(shield, q, &walk);
+	return true;
+}
+
+bool shield_take(struct shield *shield, struct shield_found *out)
+{
+	for (unsigned int i = 0; i < SHIELD_PLACES; i++) {
+		struct shield_place *place = &shield->places[i];
+
+		if (__atomic_load_n(&place->state, __ATOMIC_ACQUIRE) != PLACE_WRITTEN)
+			continue;
+		*out = place->found;
+		__atomic_store_n(&place->state, PLACE_FREE, __ATOMIC_RELEASE);
+		return true;
+	}
+	return false;
+}
