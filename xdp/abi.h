@@ -287,6 +287,9 @@ struct volley_names_state {
  *      kind       name               type           answers
  *      DENIAL     the apex           0              names that do not exist in the zone
  *      WILDCARD   of the wildcard    of the query   names that it stands for
+ *      INTERVAL   8 octets, and      0              names that do not exist, with proofs: those that have this closest
+ *                 the closest                       encloser and lie in the interval that begins with these octets
+ *                 encloser           of the query   names that a wildcard stands for, likewise
  *
  * The short body is what is sent, as in an answer to a question for the key's name. For another question the pointers in it
  * grow by the difference of the names' lengths. The full body has a struct volley_shared behind that.
@@ -294,6 +297,7 @@ struct volley_names_state {
 #define VOLLEY_KEY_QUESTION          0u
 #define VOLLEY_KEY_DENIAL            1u
 #define VOLLEY_KEY_WILDCARD          2u
+#define VOLLEY_KEY_INTERVAL          3u
 #define VOLLEY_NAMES_ID_MAX          0x3fffffu
 #define VOLLEY_SHARED_KIND(kind, id) ((__u8)((kind) | (id) >> 16 << 2))
 #define VOLLEY_SHARED_CLASS(id)      ((__u16)(id))
@@ -306,10 +310,12 @@ struct volley_shared {
 	__u16 n_pointers;                       /* at most VOLLEY_SHARED_POINTERS */
 	__u16 pointers[VOLLEY_SHARED_POINTERS]; /* where they lie in the body */
 	__u8 name_min,
-		name_max; /* octets of names for which it is the answer: others have room for more, or for less */
-	__u16 reserved[2];
+		name_max; /* octets of names for which it is the answer: there is as much room for these */
+	__u32 intervals_at; /* of the denial of a signed zone, with DO: the region of its intervals (xdp/intervals.h). */
+	__u32 intervals_id; /* 0: this is the answer. Else it has no body, and the answer is that of the interval. */
+	__u32 reserved;
 	/*
-	 * Of the names in the body that lie below the base, which is the apex or the wildcard's parent: the hash of what is one
+	 * Of the names in the body that lie below the base, which is the apex or the closest encloser: the hash of what is one
 	 * label longer than the base. A question below that would be pointed to by them, and so goes up. 0: none.
 	 */
 	__u64 suffixes[VOLLEY_SHARED_SUFFIXES];
@@ -604,7 +610,7 @@ struct volley_cpu {
 	__u64 question_sum; /* of name, type and class */
 	__u64 hash;
 	__u32 block_kinds; /* the state's, when the packet came */
-	__u32 shared;      /* kind of the answer's key: VOLLEY_KEY_* */
+	__u32 shared; /* the answer is one for many names: VOLLEY_KEY_DENIAL, VOLLEY_KEY_WILDCARD */
 	__u32 n_deniable; /* queries that could be denied, modulo 2^32: each VOLLEY_CHECK_EVERY'th is checked */
 	__u32 opt_rcode; /* high bits of the answer's rcode, in OPT */
 	__u64 rrl_cost;  /* load of the answer that is being made, */
@@ -631,8 +637,9 @@ struct volley_cpu {
 	__u64 below_apex;   /* hash of what is one label longer than the apex, */
 	__u64 below;        /* and than the base of the shared answer */
 	__u64 unknown;      /* hash of the shortest suffix that the filter does not know */
+	__u64 interval;     /* the point that its interval begins with */
+	__u32 unknown_at;   /* where that suffix begins */
 	__u32 shared_bytes; /* of the name in the shared answer's key */
-	__u32 reserved2;
 	__u64 shared_hash;
 	__u64 shared_key[1 + VOLLEY_NAME_WORDS];
 	__u64 block_key[3]; /* what is looked for among the blocks: a struct volley_block_key */
@@ -670,7 +677,7 @@ _Static_assert(sizeof(struct volley_state) == 64 + 33 * 8 + 2 * (64 + 2048 * 24)
 						      2 * (16 + 64 + 256) + 8 + 16 +
 						      VOLLEY_NAME_BYTES * 8,
 	       "no padding that differs");
-_Static_assert(sizeof(struct volley_shared) == 104, "no padding that differs");
+_Static_assert(sizeof(struct volley_shared) == 112, "no padding that differs");
 _Static_assert(sizeof(struct volley_names_line) == VOLLEY_NAMES_LINE_BYTES, "a cache line");
 _Static_assert(__builtin_offsetof(struct volley_cpu, cookie) ==
 		       __builtin_offsetof(struct volley_cpu, cookie_head) + 4,

@@ -89,6 +89,7 @@ static long deny_suffix(__u32 number, struct deny_walk *walk)
 	walk->last = (__u32)at + 1;
 	if (!deny_is(line, hash, VOLLEY_NAME_EXISTS)) {
 		cpu->unknown = hash;
+		cpu->unknown_at = cpu->suffix_from[at];
 		walk->is_unknown = 1;
 		return 1;
 	}
@@ -129,60 +130,90 @@ __noinline int deny_look(struct volley_cpu *cpu, const struct volley_state *stat
 	return walk.wild == walk.last + 1 ? DENY_WILDCARD : VOLLEY_UP_MAYBE;
 }
 
-/* What stands before the base in a key's name: its first octets, and a mask of those behind it. */
+/* What stands before the base in a key's name: the first words, and what of the words that lie there stays. */
 struct deny_prefix {
-	__u64 octets, rest;
+	__u64 octets[2], rest[2];
+	__u32 bytes;
 };
 
-#define DENY_STAR       0x2a01ull /* label "*", as it lies in memory */
-#define DENY_STAR_BYTES 2u
+#define DENY_STAR        0x2a01ull /* label "*", as it lies in memory */
+#define DENY_STAR_BYTES  2u
+#define DENY_POINT_BYTES 9u /* a label of 8 octets */
+
+/* Beside a kind: the name does not exist, and a wildcard stands for it. */
+#define DENY_EXPANDED 0x10u
+
+static __always_inline void deny_prefix_of(struct deny_prefix *prefix, const struct volley_cpu *cpu,
+					   __u32 kind)
+{
+	__u64 point = bpf_cpu_to_be64(cpu->interval);
+
+	prefix->octets[0] = prefix->octets[1] = 0;
+	prefix->rest[0] = prefix->rest[1] = ~0ull;
+	prefix->bytes = 0;
+	if (kind == VOLLEY_KEY_WILDCARD) {
+		prefix->octets[0] = DENY_STAR;
+		prefix->rest[0] = ~0xffffull;
+		prefix->bytes = DENY_STAR_BYTES;
+	} else if (kind == VOLLEY_KEY_INTERVAL) {
+		prefix->octets[0] = 8 | point << 8;
+		prefix->rest[0] = 0;
+		prefix->octets[1] = point >> 56;
+		prefix->rest[1] = ~0xffull;
+		prefix->bytes = DENY_POINT_BYTES;
+	}
+}
+
+/* The first word of the key. */
+static __always_inline void shared_key_word(struct volley_cpu *cpu, __u32 kind, __u32 id,
+					    __u32 bytes)
+{
+	struct volley_key *key = (void *)&cpu->shared_key[0];
+
+	cpu->shared_key[0] = cpu->folded[0];
+	if (kind != VOLLEY_KEY_WILDCARD && !(kind & DENY_EXPANDED))
+		key->qtype = 0;
+	key->qclass = bpf_htons(VOLLEY_SHARED_CLASS(id));
+	key->name_bytes = (__u8)bytes;
+	key->kind = VOLLEY_SHARED_KIND(kind & 3, id);
+}
 
 /*
  * Makes the key and the hash of the shared answer of this kind: cpu->shared_key, shared_bytes and shared_hash. -1, or a reason:
- * there is no such name. What stands before the base in the query's name makes room for the prefix.
+ * there is no such name. The prefix takes the place of what stands before the base; where that is the query's first label, it
+ * may reach into the key's own word.
  */
 __noinline int shared_make_key(struct volley_cpu *cpu, const struct volley_state *state, __u32 kind)
 {
-	struct deny_prefix prefix = { .rest = ~0ull };
-	__u32 id, bytes, i, at;
-	struct volley_key *key;
+	struct deny_prefix prefix;
+	__u32 bytes, i, base;
 	const __u8 *name;
-	__u64 sum;
+	__u64 sum, *last;
 
 	if (!cpu || !state)
 		return VOLLEY_UP_MISS;
-	key = (void *)&cpu->shared_key[0];
-	cpu->shared_key[0] = cpu->folded[0];
-	at = cpu->apex_at;
-	cpu->below = cpu->below_apex;
-	if (kind == VOLLEY_KEY_WILDCARD) {
-		at = cpu->encloser_at - DENY_STAR_BYTES;
-		cpu->below = cpu->unknown;
-		prefix = (struct deny_prefix){ .octets = DENY_STAR, .rest = ~0xffffull };
-	} else {
-		key->qtype = 0;
-	}
-	id = state->names.id;
-	bytes = cpu->name_bytes - at;
-	key->qclass = bpf_htons(VOLLEY_SHARED_CLASS(id));
-	key->name_bytes = (__u8)bytes;
-	key->kind = VOLLEY_SHARED_KIND(kind, id);
+	deny_prefix_of(&prefix, cpu, kind & 3);
+	base = kind == VOLLEY_KEY_DENIAL ? cpu->apex_at : cpu->encloser_at;
+	cpu->below = kind == VOLLEY_KEY_DENIAL ? cpu->below_apex : cpu->unknown;
+	bytes = cpu->name_bytes - base + prefix.bytes;
+	if (bytes > DNS_NAME_MAX)
+		return VOLLEY_UP_MISS;
+	shared_key_word(cpu, kind, state->names.id, bytes);
 	cpu->shared_bytes = bytes;
-	name = (const __u8 *)&cpu->folded[1] + bounded(at, DNS_NAME_MAX);
+	name = (const __u8 *)&cpu->folded[0] + bounded(8 + base - prefix.bytes, 511);
 	sum = volley_hash_word(load_once(&cpu->shared_key[0]), state->hash_keys[0]);
-	for (i = 0; i < VOLLEY_NAME_WORDS && i * 8 < bytes; i++) {
-		__u64 word = *(const __u64 *)(name + i * 8);
-		__u32 left = bytes - i * 8;
-
-		if (!i)
-			word = (word & prefix.rest) | prefix.octets;
-		if (left < 8)
-			word &= ~0ull >> (64 - 8 * (left & 7));
-		cpu->shared_key[1 + i] = word;
-		sum += volley_hash_word(word, state->hash_keys[1 + i]);
-	}
+	for (i = 0; i < VOLLEY_NAME_WORDS && i * 8 < bytes; i++)
+		cpu->shared_key[1 + i] = *(const __u64 *)(name + i * 8);
+	cpu->shared_key[1] = (cpu->shared_key[1] & prefix.rest[0]) | prefix.octets[0];
+	cpu->shared_key[2] = (cpu->shared_key[2] & prefix.rest[1]) | prefix.octets[1];
+	last = &cpu->shared_key[1 + bounded((bytes - 1) / 8, VOLLEY_NAME_WORDS - 1)];
+	*last &= ~0ull >> ((64 - 8 * (bytes & 7)) & 63);
+	for (i = 0; i < VOLLEY_NAME_WORDS && i * 8 < bytes; i++)
+		sum += volley_hash_word(load_once(&cpu->shared_key[1 + i]),
+					state->hash_keys[1 + i]);
 	cpu->shared_hash = volley_hash_mix(sum);
-	cpu->shared = kind;
+	cpu->shared = kind == VOLLEY_KEY_WILDCARD || kind & DENY_EXPANDED ? VOLLEY_KEY_WILDCARD :
+									    VOLLEY_KEY_DENIAL;
 	return -1;
 }
 

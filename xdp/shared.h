@@ -54,8 +54,9 @@ static __always_inline int shared_fits(const struct volley_cpu *cpu, const struc
 	__u32 fixed = DNS_HEADER + cpu->name_bytes + 4 + cpu->opt_bytes;
 	__u32 i;
 
-	if (s->n_pointers > VOLLEY_SHARED_POINTERS || fixed + e->short_bytes > cpu->reply_limit ||
-	    cpu->name_bytes < s->name_min || cpu->name_bytes > s->name_max)
+	if (s->intervals_id || s->n_pointers > VOLLEY_SHARED_POINTERS ||
+	    fixed + e->short_bytes > cpu->reply_limit || cpu->name_bytes < s->name_min ||
+	    cpu->name_bytes > s->name_max)
 		return VOLLEY_UP_MISS;
 	for (i = 0; i < VOLLEY_SHARED_SUFFIXES; i++)
 		if (cpu->below == s->suffixes[i])

@@ -10,6 +10,7 @@
  *   blocked.h   may it be asked, by this client?          no: dropped, REFUSED or TC=1
  *   lookup.h    is the answer known, for this client?     no: up, untouched
  *   deny.h      or one that many names share?             no: up, untouched
+ *   interval.h  that proves it for this name as well
  *   choose.h    which part of it has room
  *   age.h       its TTLs, where it is from upstream       too many: up, untouched
  *   options.h   COOKIE and NSID, for who asks             unusual: up, untouched
@@ -40,6 +41,7 @@ struct {
 	__type(value, struct volley_names_line);
 } volley_names SEC(".maps");
 
+#include "xdp/interval.h"
 #include "xdp/reply.h"
 #include "xdp/shed.h"
 #include "xdp/clock.h"
@@ -211,23 +213,73 @@ __noinline int find_shared(struct volley_cpu *cpu, const struct volley_state *st
 }
 
 /*
+ * The zone's denial is the entry at cpu->location. Of a signed zone it says where the zone's intervals are: then the entry of the
+ * name's interval is at cpu->location. -1, or a reason to go up.
+ */
+__noinline int find_interval(struct volley_cpu *cpu, const struct volley_state *state,
+			     __u32 expanded)
+{
+	const struct volley_entry *e;
+	const struct volley_shared *s;
+	int reason;
+
+	if (!cpu || !state)
+		return VOLLEY_UP_MISS;
+	e = entry_at(&volley_store, cpu->location);
+	if (!e)
+		return VOLLEY_UP_MISS;
+	reason = entry_check(e, &volley_zones, cpu->now_s);
+	if (reason != VOLLEY_HIT_FULL)
+		return reason;
+	s = shared_of(e);
+	if (!s)
+		return VOLLEY_UP_MISS;
+	if (!s->intervals_id)
+		return expanded ? VOLLEY_UP_MISS : -1;
+	reason = interval_look(cpu, s->intervals_at, s->intervals_id);
+	if (reason >= 0)
+		return reason;
+	return find_shared(cpu, state, VOLLEY_KEY_INTERVAL | expanded);
+}
+
+/* The shared answer to a query is the entry at cpu->location: -1, or a reason to go up. */
+__noinline int find_for_name(struct volley_cpu *cpu, const struct volley_state *state)
+{
+	const struct volley_key *key;
+	__u32 expanded;
+	int reason;
+
+	if (!cpu || !state || !state->names.id)
+		return VOLLEY_UP_MISS;
+	reason = deny_look(cpu, state);
+	if (reason >= 0)
+		return reason;
+	key = (const void *)&cpu->folded[0];
+	expanded = reason == DENY_WILDCARD ? DENY_EXPANDED : 0;
+	reason = VOLLEY_UP_MISS;
+	if (expanded)
+		reason = find_shared(cpu, state, VOLLEY_KEY_WILDCARD);
+	if (reason < 0 || (expanded && !(key->flags & VOLLEY_KEY_DO)))
+		return reason;
+	reason = find_shared(cpu, state, VOLLEY_KEY_DENIAL);
+	if (reason < 0 && key->flags & VOLLEY_KEY_DO)
+		reason = find_interval(cpu, state, expanded);
+	return reason;
+}
+
+/*
  * The shared answer to a query without an entry: -1 and *e, or a reason to go up. A few go up all the same: the worker's
  * answer shows whether the filter is right (userspace/engine/shield.h).
  */
 static __always_inline int look_for_shared(struct volley_cpu *cpu, const struct volley_state *state,
 					   struct volley_entry **e)
 {
-	int reason;
+	int reason = find_for_name(cpu, state);
 
-	if (!state->names.id)
-		return VOLLEY_UP_MISS;
-	reason = deny_look(cpu, state);
 	if (reason >= 0)
 		return reason;
-	reason = find_shared(cpu, state,
-			     reason == DENY_WILDCARD ? VOLLEY_KEY_WILDCARD : VOLLEY_KEY_DENIAL);
-	if (reason >= 0)
-		return reason;
+	if (!(++cpu->n_deniable % VOLLEY_CHECK_EVERY))
+		return VOLLEY_UP_CHECKED;
 	*e = entry_at(&volley_store, cpu->location);
 	return *e ? -1 : VOLLEY_UP_MISS;
 }

@@ -48,7 +48,7 @@ int daemon_open_names(struct daemon *d)
 		return err;
 	}
 	d->names = names;
-	shield_init(&d->shield, names->lines);
+	shield_init(&d->shield, names->lines, d->maps.names_lines);
 	d->published.shield = &d->shield;
 	return 0;
 }

@@ -509,6 +509,24 @@ int intervals_add_zone(struct intervals *in, const struct zone *zone, const stru
 
 /* --- Finding ------------------------------------------------------------------------------------- */
 
+bool intervals_point(const struct zone *zone, const uint8_t *name, uint64_t *point)
+{
+	struct nsec3_label hash;
+
+	switch (kind_of(zone)) {
+	case VOLLEY_INTERVALS_NSEC:
+		*point = label_point(name);
+		return true;
+	case VOLLEY_INTERVALS_NSEC3:
+		nsec3_hash(&zone->nsec3_params, name, &hash);
+		*point = hash_point(hash.label);
+		return true;
+	case VOLLEY_INTERVALS_NONE:
+		break;
+	}
+	return false;
+}
+
 int intervals_find(const struct volley_names_line *lines, uint32_t n_all_lines, uint32_t at,
 		   uint32_t id, uint64_t point, uint64_t *start)
 {

@@ -16,6 +16,7 @@
 #ifndef VOLLEY_ENGINE_INTERVALS_H
 #define VOLLEY_ENGINE_INTERVALS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -67,6 +68,12 @@ int intervals_add_zone(struct intervals *in, const struct zone *zone, const stru
 /* The region of the zone with this apex (folded wire, n octets), for zone_member.intervals. */
 void intervals_of(const struct intervals *in, const uint8_t *apex, unsigned int n,
 		  struct volley_zone_intervals *out);
+
+/*
+ * The point of a name (folded wire, not the root) by the chain of this zone, whose region is asked for it. False: the zone has no
+ * chain that regions are made of. Pure; with NSEC3 one hash.
+ */
+bool intervals_point(const struct zone *zone, const uint8_t *name, uint64_t *point);
 
 /*
  * As the driver looks for a point in the region at line `at` with this id, among n_all_lines of volley_names. 0: *start is the largest

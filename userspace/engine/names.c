@@ -77,7 +77,7 @@ static int make_id(uint32_t *id, uint32_t before)
 static int clear_intervals(struct names *names)
 {
 	uint32_t id;
-	int err = names->intervals.n_lines ? make_id(&id) : 0;
+	int err = names->intervals.n_lines ? make_id(&id, 0) : 0;
 
 	if (err || !names->intervals.n_lines)
 		return err;

@@ -8,8 +8,10 @@
 #include "dns/proto.h"
 #include "dns/rdata.h"
 #include "engine/internal.h"
+#include "engine/intervals.h"
 #include "engine/message.h"
 #include "engine/names.h"
+#include "engine/shield.h"
 #include "zone/set.h"
 #include "zone/zone.h"
 
@@ -147,41 +149,107 @@ static bool take_records(struct making *m, const struct cache_answer *a)
 
 /* --- Keys ----------------------------------------------------------------------------------------- */
 
-/* The SOA, and no proof, no alias before it. */
-static bool is_bare_denial(const struct cache_answer *a)
+/* The SOA, and no alias before it; without proofs, or with these alone. */
+static bool is_denial(const struct cache_answer *a, bool has_proofs)
 {
-	return a->nscount == 1 && !a->ancount && !a->arcount_full;
+	return !a->ancount && !a->arcount_full && (has_proofs || a->nscount == 1);
 }
 
-/* The kind of the key, and the octets of the base; 0: the answer is for its own name only. */
-static uint32_t kind_of(const struct render *r, const struct cache_answer *a,
-			unsigned int *base_bytes)
+/* Where the shortest suffix of the question's name begins that is not there; and behind it the closest encloser. */
+static unsigned int unknown_at(const struct render *r, const struct query *q,
+			       unsigned int *encloser_bytes)
 {
 	uint8_t owner[ZONE_NAME_MAX];
+	unsigned int labels;
 
-	if (r->origin.is_wildcard) {
-		*base_bytes = zone_node_owner(r->origin.zone, r->origin.encloser, owner);
-		return r->dnssec_ok && zone_is_signed(r->origin.zone) ? 0 : VOLLEY_KEY_WILDCARD;
-	}
-	*base_bytes = r->first->apex_len;
-	return r->origin.is_nxdomain && is_bare_denial(a) ? VOLLEY_KEY_DENIAL : 0;
+	*encloser_bytes = zone_node_owner(r->origin.zone, r->origin.encloser, owner);
+	labels = name_n_labels(q->folded) - name_n_labels(owner) - 1;
+	return (unsigned int)(name_skip_labels(q->folded, labels) - q->folded);
 }
 
-static void make_key(struct shared *out, uint32_t kind, const uint8_t *base,
-		     unsigned int base_bytes, const struct volley_key *asked, uint32_t id)
+/* The point that begins the interval of the suffix at `at`. False: uncertain, or the zone has no region. */
+static bool find_start(const struct engine *e, const struct query *q, unsigned int at,
+		       uint64_t *start)
 {
-	bool is_wildcard = kind == VOLLEY_KEY_WILDCARD;
-	unsigned int n = is_wildcard ? PREFIX_BYTES : 0;
+	const struct render *r = &e->render;
+	const struct shield *shield = e->data->shield;
+	uint64_t point;
 
-	memcpy(out->name, WILDCARD_PREFIX, n);
-	memcpy(out->name + n, base, base_bytes);
+	return shield && r->first->intervals.id &&
+	       intervals_point(r->origin.zone, q->folded + at, &point) &&
+	       !intervals_find(shield->lines, shield->n_lines, r->first->intervals.at,
+			       r->first->intervals.id, point, start);
+}
+
+/* What stands before the base in the key's name. */
+struct prefix {
+	uint8_t octets[1 + sizeof(uint64_t)];
+	unsigned int n;
+};
+
+static struct prefix prefix_of(uint32_t kind, uint64_t start)
+{
+	struct prefix prefix = { 0 };
+
+	if (kind == VOLLEY_KEY_WILDCARD) {
+		memcpy(prefix.octets, WILDCARD_PREFIX, PREFIX_BYTES);
+		prefix.n = PREFIX_BYTES;
+	} else if (kind == VOLLEY_KEY_INTERVAL) {
+		prefix.octets[0] = sizeof(start);
+		wire_store_be32(prefix.octets + 1, (uint32_t)(start >> 32));
+		wire_store_be32(prefix.octets + 5, (uint32_t)start);
+		prefix.n = sizeof(prefix.octets);
+	}
+	return prefix;
+}
+
+/* False: there is no such name. */
+static bool make_key(struct shared *out, const struct prefix *prefix, const struct query *q,
+		     const struct volley_key *asked, uint32_t id)
+{
+	unsigned int base_bytes = q->qname_bytes - out->base_at;
+
+	if (base_bytes == 1 || prefix->n + base_bytes > DNS_NAME_MAX)
+		return false;
+	memcpy(out->name, prefix->octets, prefix->n);
+	memcpy(out->name + prefix->n, q->folded + out->base_at, base_bytes);
 	out->first = *asked;
-	if (!is_wildcard)
+	if (!out->is_expanded)
 		out->first.qtype = 0;
 	out->first.qclass = __builtin_bswap16(VOLLEY_SHARED_CLASS(id));
-	out->first.name_bytes = (uint8_t)(n + base_bytes);
-	out->first.kind = VOLLEY_SHARED_KIND(kind, id);
+	out->first.name_bytes = (uint8_t)(prefix->n + base_bytes);
+	out->first.kind = VOLLEY_SHARED_KIND(out->kind, id);
+	return true;
 }
+
+bool shared_make_key(struct shared *out, const struct engine *e, const struct cache_answer *a,
+		     const struct query *q, uint32_t names_id)
+{
+	const struct render *r = &e->render;
+	unsigned int encloser_bytes, at;
+	struct prefix prefix;
+	uint64_t start = 0;
+	bool has_proofs;
+
+	out->is_expanded = r->origin.is_wildcard;
+	if (!out->is_expanded && !r->origin.is_nxdomain)
+		return false;
+	has_proofs = r->dnssec_ok && zone_chain(r->origin.zone) != ZONE_CHAIN_NONE;
+	if (!out->is_expanded && !is_denial(a, has_proofs))
+		return false;
+	at = unknown_at(r, q, &encloser_bytes);
+	if (has_proofs && !find_start(e, q, at, &start))
+		return false;
+	out->kind = has_proofs       ? VOLLEY_KEY_INTERVAL :
+		    out->is_expanded ? VOLLEY_KEY_WILDCARD :
+				       VOLLEY_KEY_DENIAL;
+	out->base_at = q->qname_bytes -
+		       (out->kind == VOLLEY_KEY_DENIAL ? r->first->apex_len : encloser_bytes);
+	prefix = prefix_of(out->kind, start);
+	return make_key(out, &prefix, q, (const void *)e->key->words, names_id);
+}
+
+/* --- Bodies --------------------------------------------------------------------------------------- */
 
 /* For which names the same records have room. False: for this one alone, at most. */
 static bool note_lengths(struct volley_shared *s, const struct render *r, const struct query *q)
@@ -193,17 +261,14 @@ static bool note_lengths(struct volley_shared *s, const struct render *r, const 
 	return !r->is_exact;
 }
 
-bool shared_make_key(struct shared *out, const struct render *r, const struct cache_answer *a,
-		     const struct query *q, const struct volley_key *asked, uint32_t names_id)
+/* Behind `n` octets of body, all of which are short. */
+static void end_body(struct shared *out, uint16_t n, const struct volley_shared *shared)
 {
-	unsigned int base_bytes;
-
-	out->kind = kind_of(r, a, &base_bytes);
-	out->base_at = q->qname_bytes - base_bytes;
-	if (!out->kind || base_bytes == 1 || base_bytes + PREFIX_BYTES > DNS_NAME_MAX)
-		return false;
-	make_key(out, out->kind, q->folded + out->base_at, base_bytes, asked, names_id);
-	return true;
+	memcpy(out->body + n, shared, sizeof(*shared));
+	out->answer.body = out->body;
+	out->answer.short_bytes = n;
+	out->answer.arcount_short = out->answer.arcount_full;
+	out->answer.full_bytes = (uint16_t)(n + sizeof(*shared));
 }
 
 bool shared_make_body(struct shared *out, const struct render *r, const struct cache_answer *a,
@@ -218,7 +283,7 @@ bool shared_make_body(struct shared *out, const struct render *r, const struct c
 		.base = q->folded + out->base_at,
 		.base_at = DNS_HEADER_BYTES + out->base_at,
 		.shift = (uint32_t)out->first.name_bytes - q->qname_bytes,
-		.is_expanded = out->kind == VOLLEY_KEY_WILDCARD,
+		.is_expanded = out->is_expanded,
 	};
 
 	if (a->full_bytes > VOLLEY_UDP_MAX || !note_lengths(&shared, r, q))
@@ -229,34 +294,59 @@ bool shared_make_body(struct shared *out, const struct render *r, const struct c
 	memcpy(out->body, a->body, a->full_bytes);
 	if (!take_records(&m, a))
 		return false;
-	memcpy(out->body + a->full_bytes, &shared, sizeof(shared));
 	out->answer = *a;
-	out->answer.body = out->body;
-	out->answer.short_bytes = a->full_bytes;
-	out->answer.arcount_short = a->arcount_full;
-	out->answer.full_bytes = (uint16_t)(a->full_bytes + sizeof(shared));
+	end_body(out, a->full_bytes, &shared);
 	return true;
 }
 
 /* --- Publishing ----------------------------------------------------------------------------------- */
 
+/* The denial of a signed zone for queries with DO: where its intervals are. Made when none is there. */
+static void publish_intervals(struct engine *e, const struct query *q, const struct cache_answer *a,
+			      uint32_t names_id, uint32_t now_s)
+{
+	const struct zone_member *member = e->render.first;
+	const struct volley_shared shared = { .intervals_at = member->intervals.at,
+					      .intervals_id = member->intervals.id };
+	struct shared *s = &e->shared;
+	const struct prefix none = { 0 };
+	const struct volley_entry *entry;
+	struct cache_key key;
+
+	s->kind = VOLLEY_KEY_DENIAL;
+	s->is_expanded = false;
+	s->base_at = q->qname_bytes - member->apex_len;
+	if (!make_key(s, &none, q, (const void *)e->key->words, names_id))
+		return;
+	cache_key_from(&key, e->cache, &s->first, s->name);
+	if (cache_lookup(e->cache, &key, now_s, false, &entry) == CACHE_HIT &&
+	    !memcmp(cache_entry_body(entry), &shared, sizeof(shared)))
+		return;
+	s->answer = (struct cache_answer){ .flags = a->flags,
+					   .zone_slot = a->zone_slot,
+					   .zone_gen = a->zone_gen,
+					   .expires_s = a->expires_s };
+	end_body(s, 0, &shared);
+	(void)!cache_publish(e->writer, &key, &s->answer, now_s);
+}
+
 void shared_publish(struct engine *e, const struct query *q, const struct cache_answer *a,
 		    uint32_t now_s)
 {
 	const struct volley_names_state *names = &cache_state(e->cache)->names;
-	const struct render *r = &e->render;
 	uint32_t id = __atomic_load_n(&names->id, __ATOMIC_ACQUIRE);
+	struct shared *s = &e->shared;
 	const struct volley_entry *entry;
 	struct cache_key key;
 
-	if (!id || !r->first || r->first->names_id != id ||
-	    !shared_make_key(&e->shared, r, a, q, (const void *)e->key->words, id))
+	if (!id || !e->render.first || e->render.first->names_id != id ||
+	    !shared_make_key(s, e, a, q, id))
 		return;
-	cache_key_from(&key, e->cache, &e->shared.first, e->shared.name);
-	if (cache_lookup(e->cache, &key, now_s, false, &entry) == CACHE_HIT ||
-	    !shared_make_body(&e->shared, r, a, q, names) ||
-	    cache_publish(e->writer, &key, &e->shared.answer, now_s))
-		return;
-	engine_count(e->shared.kind == VOLLEY_KEY_WILDCARD ? &e->counters.wildcards :
-							     &e->counters.denials);
+	cache_key_from(&key, e->cache, &s->first, s->name);
+	if (cache_lookup(e->cache, &key, now_s, false, &entry) != CACHE_HIT &&
+	    shared_make_body(s, &e->render, a, q, names) &&
+	    !cache_publish(e->writer, &key, &s->answer, now_s))
+		engine_count(s->is_expanded ? &e->counters.wildcards : &e->counters.denials);
+	if (s->kind == VOLLEY_KEY_INTERVAL)
+		publish_intervals(e, q, a, id, now_s);
 }

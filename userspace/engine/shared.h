@@ -6,11 +6,11 @@
  *      answer from a zone                               entry
  *      NXDOMAIN: the SOA and nothing else           ──► kind DENIAL, the apex
  *      of a wildcard: data, an alias, or no data    ──► kind WILDCARD, the wildcard's name, the query's type
+ *      either of them with proofs                   ──► kind INTERVAL, the interval and the closest encloser; and
+ *                                                       kind DENIAL, the apex: where the zone's intervals are
  *
  *      short body: the answer, as to a question for the key's name
  *      full body:  and a struct volley_shared
- *
- * An answer with proofs makes none: the next name may need others.
  */
 #ifndef VOLLEY_ENGINE_SHARED_H
 #define VOLLEY_ENGINE_SHARED_H
@@ -29,6 +29,7 @@
 /* A shared answer in the making. */
 struct shared {
 	uint32_t kind;           /* VOLLEY_KEY_* */
+	bool is_expanded;        /* a wildcard stands for the name */
 	uint32_t base_at;        /* where the base begins in the question's name */
 	struct volley_key first; /* of the key; then its name, folded */
 	uint8_t name[NAME_FOLDED_BYTES];
@@ -36,13 +37,14 @@ struct shared {
 	uint8_t body[SHARED_ROOM];
 };
 
+struct engine;
+
 /*
- * The key of the answer `a` that `r` has just made for q, and that may be cached: out->first and name. `asked` is the key of the
- * query with its view, names_id that of the filter that has all names of r->first. False: the answer is for its own name
- * only. Caller's QSBR read section; no allocation.
+ * The key of the answer `a` that e has just rendered for q, and that may be cached under e->key: out->first and name. names_id is that of the
+ * filter that has all names of the zone. False: the answer is for its own name only. Caller's QSBR read section; no allocation.
  */
-bool shared_make_key(struct shared *out, const struct render *r, const struct cache_answer *a,
-		     const struct query *q, const struct volley_key *asked, uint32_t names_id);
+bool shared_make_key(struct shared *out, const struct engine *e, const struct cache_answer *a,
+		     const struct query *q, uint32_t names_id);
 
 /*
  * Behind that, out->answer and its body. False: it is for its own name only, since it is too large, what has room in it depends on the name's
@@ -50,8 +52,6 @@ bool shared_make_key(struct shared *out, const struct render *r, const struct ca
  */
 bool shared_make_body(struct shared *out, const struct render *r, const struct cache_answer *a,
 		      const struct query *q, const struct volley_names_state *names);
-
-struct engine;
 
 /*
  * Publishes the shared answer, if there is one, unless a valid one is there: `a` is what e has just rendered for q and published under

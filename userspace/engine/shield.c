@@ -7,9 +7,9 @@
 
 enum { PLACE_FREE, PLACE_TAKEN, PLACE_WRITTEN };
 
-void shield_init(struct shield *shield, const struct volley_names_line *lines)
+void shield_init(struct shield *shield, const struct volley_names_line *lines, uint32_t n_lines)
 {
-	*shield = (struct shield){ .lines = lines };
+	*shield = (struct shield){ .lines = lines, .n_lines = n_lines };
 }
 
 static void note(struct shield *shield, const struct query *q, const struct names_walk *walk)

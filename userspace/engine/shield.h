@@ -35,12 +35,13 @@ struct shield_place {
 };
 
 struct shield {
-	const struct volley_names_line *lines; /* of the filter; they outlive the engines */
+	const struct volley_names_line *lines; /* volley_names; they outlive the engines */
+	uint32_t n_lines;                      /* the filter's, and those of intervals */
 	struct shield_place places[SHIELD_PLACES];
 };
 
-/* Over the lines of a filter. Before there are engines. */
-void shield_init(struct shield *shield, const struct volley_names_line *lines);
+/* Over the lines of a filter, and of intervals behind it. Before there are engines. */
+void shield_init(struct shield *shield, const struct volley_names_line *lines, uint32_t n_lines);
 
 /*
  * For a query whose name exists, by an answer that was rendered from `set`: true if the driver would deny the name by a zone

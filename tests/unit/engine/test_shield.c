@@ -48,7 +48,7 @@ static int open_world(void **state)
 	for (size_t i = 0; i < w.n_zones; i++)
 		w.members[i].names_id = i < 2 ? names_id(&names) : 0;
 	world_publish(&w);
-	shield_init(&shield, lines);
+	shield_init(&shield, lines, sizeof(lines) / sizeof(lines[0]));
 	w.zones.shield = &shield;
 	MUST(!engine_new(&w.engine, &config, w.cache, &w.zones));
 	MUST(!engine_new(&w.uncached, &config, NULL, &w.zones));

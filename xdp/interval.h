@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Which interval of its zone's chain a name lies in (xdp/intervals.h), in the driver.
+ *
+ *      the shortest suffix that the filter does not know ─► its point ─► root, ..., leaf ─► the largest point below
+ */
+#ifndef VOLLEY_XDP_INTERVAL_H
+#define VOLLEY_XDP_INTERVAL_H
+
+#include "xdp/abi.h"
+#include "xdp/intervals.h"
+#include "xdp/packet.h"
+
+int interval_look(struct volley_cpu *cpu, __u32 at, __u32 id);
+
+static __always_inline const void *interval_line(__u32 number)
+{
+	return bpf_map_lookup_elem(&volley_names, &number);
+}
+
+/* Of the first label of the suffix that is unknown. */
+static __always_inline __u64 interval_label_point(const struct volley_cpu *cpu)
+{
+	const __u8 *label = (const __u8 *)&cpu->folded[1] + bounded(cpu->unknown_at, DNS_NAME_MAX);
+	__u64 octets = *(const __u64 *)(label + 1);
+	__u32 n = label[0];
+
+	if (n < 8)
+		octets &= (1ull << 8 * (n & 7)) - 1;
+	return bpf_be64_to_cpu(octets);
+}
+
+/* The number of the leaf for a point, or that of no line. */
+static __always_inline __u32 interval_leaf(const struct volley_intervals_head *head, __u64 point)
+{
+	__u32 node = 0, level;
+
+	for (level = 0; level < VOLLEY_INTERVALS_LEVELS - 1; level++) {
+		const struct volley_names_line *line;
+
+		if (level + 1 >= load_once(&head->n_levels))
+			break;
+		line = interval_line(load_once(&head->level_at[level]) + node);
+		if (!line)
+			return ~0u;
+		node = node * VOLLEY_INTERVALS_CHILDREN + volley_intervals_child(line, point);
+	}
+	return load_once(&head->level_at[level]) + node;
+}
+
+/*
+ * In the region whose head lies at this line, by its id: cpu->interval is the point that the interval begins with. -1, or a
+ * reason to go up.
+ */
+__noinline int interval_look(struct volley_cpu *cpu, __u32 at, __u32 id)
+{
+	const struct volley_intervals_head *head = interval_line(at);
+	const struct volley_names_line *leaf;
+	__u64 point, start;
+
+	if (!cpu || !head || !id || load_once(&head->id) != id)
+		return VOLLEY_UP_MISS;
+	if (load_once(&head->kind) != VOLLEY_INTERVALS_NSEC)
+		return VOLLEY_UP_MISS;
+	point = interval_label_point(cpu);
+	leaf = interval_line(interval_leaf(head, point));
+	if (!leaf)
+		return VOLLEY_UP_MISS;
+	if (volley_intervals_before(leaf, point, &start))
+		return VOLLEY_UP_MAYBE;
+	cpu->interval = start;
+	return -1;
+}
+
+#endif
