@@ -21,6 +21,10 @@
 
 #define SIGNING_NAMES_MAX 4096
 
+#ifndef SIGNING_ITERATIONS
+#define SIGNING_ITERATIONS 1 /* of NSEC3 */
+#endif
+
 struct signing {
 	enum zone_chain chain; /* NONE: nothing is signed */
 	bool opt_out;
@@ -139,7 +143,7 @@ static inline void signing_hash_name(const uint8_t *owner, char out[NAME_TEXT_MA
 	ldns_rdf *name = ldns_dname_new_frm_data((uint16_t)name_bytes(owner), owner), *hashed;
 
 	ldns_dname2canonical(name);
-	hashed = ldns_nsec3_hash_name(name, 1, 1, sizeof(salt), salt);
+	hashed = ldns_nsec3_hash_name(name, 1, SIGNING_ITERATIONS, sizeof(salt), salt);
 	memcpy(out, ldns_rdf_data(hashed) + 1, 32);
 	strcpy(out + 32, ".z.");
 	ldns_rdf_deep_free(hashed);
@@ -164,7 +168,8 @@ static inline void signing_write_chain(const struct signing *s, struct signing_l
 		const char *next = links[(i + 1) % n].owner;
 
 		if (nsec3)
-			snprintf(rdata, sizeof(rdata), "1 %d 1 ab %.32s", s->opt_out, next);
+			snprintf(rdata, sizeof(rdata), "1 %d %d ab %.32s", s->opt_out,
+				 SIGNING_ITERATIONS, next);
 		else
 			snprintf(rdata, sizeof(rdata), "%s NSEC", next);
 		signing_write_link(s, &links[i], rdata, nsec3 ? DNS_TYPE_NSEC3 : DNS_TYPE_NSEC);
@@ -180,7 +185,7 @@ static inline void signing_write(const struct signing *s)
 	size_t n = 0;
 
 	if (s->chain == ZONE_CHAIN_NSEC3)
-		fputs("z. 60 NSEC3PARAM 1 0 1 ab\n", s->f);
+		fprintf(s->f, "z. 60 NSEC3PARAM 1 0 %d ab\n", SIGNING_ITERATIONS);
 	for (size_t i = 0; s->chain != ZONE_CHAIN_NONE && i < zone_n_names(s->z); i++) {
 		const struct zone_node *node = zone_node_at(s->z, i);
 
