@@ -41,6 +41,7 @@ struct {
 } volley_names SEC(".maps");
 
 #include "xdp/reply.h"
+#include "xdp/nsec3.h"
 #include "xdp/shed.h"
 #include "xdp/clock.h"
 #include "xdp/blocked.h"
@@ -206,6 +207,8 @@ static __always_inline int find_denial(struct volley_cpu *cpu, const struct voll
 	reason = deny_look(cpu, state);
 	if (reason >= 0)
 		return reason;
+	if (unlikely(state->names.intervals_id))
+		(void)nsec3_point(cpu, cpu->denial_at); /* nothing uses it yet: so it is verified */
 	deny_key(cpu, state);
 	*e = find(cpu, state, cpu->denial_hash);
 	if (!*e || !is_key_of(*e, cpu->denial_key, cpu->denial_bytes))
