@@ -281,8 +281,11 @@ static int find_label(const char *label, uint64_t *start)
 /* A version that changes little takes the place of the one before, which the set's region is for, too; another region needs a new set. */
 static void intervals(void **state)
 {
-	uint32_t id;
+	static const char *const insertion[] = { "remove b NSEC", "add b NSEC c A",
+						 "add c A 192.0.2.4", "add c NSEC ns A" };
+	const struct zone_set *set;
 	uint64_t start;
+	uint32_t id;
 
 	(void)state;
 	begin_with_names();
@@ -300,11 +303,20 @@ static void intervals(void **state)
 	zones_flush(&zones);
 	assert_int_equal(member_of(&entry)->intervals.id, 0);
 	assert_int_equal(lines[N_LINES].words[0] & UINT32_MAX, 0); /* the head of the first */
-	assert_int_equal(change("del x A 192.0.2.4"), 0);
+	assert_int_equal(change("remove x A 192.0.2.4"), 0);
 	zones_flush(&zones);
 	assert_int_equal(member_of(&entry)->intervals.id, id + 1);
 	assert_int_equal(find_label("c", &start), 0);
 	assert_int_equal(find_label("x", &start), 0); /* and x was never a point of it */
+	set = published.set;
+	for (size_t i = 0; i < sizeof(insertion) / sizeof(insertion[0]); i++)
+		assert_int_equal(change(insertion[i]), 0);
+	zones_flush(&zones);
+	assert_ptr_equal(published.set, set); /* it was swapped in place */
+	assert_int_equal(member_of(&entry)->intervals.id, id + 1);
+	assert_int_equal(find_label("c", &start), 1);
+	assert_int_equal(find_label("x", &start), 0);
+	assert_int_equal(start >> 56, 'n'); /* of ns */
 	end_with_names();
 }
 
