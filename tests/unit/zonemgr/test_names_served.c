@@ -320,6 +320,50 @@ static void intervals(void **state)
 	end_with_names();
 }
 
+/* A name behind the one before in the chain, before ns. */
+static void insert_label(char label, char before)
+{
+	static const char *const lines_of[] = { "remove %c NSEC", "add %c NSEC %c A" };
+	char line[64];
+
+	for (unsigned int i = 0; i < 2; i++) {
+		snprintf(line, sizeof(line), lines_of[i], before, label);
+		assert_int_equal(change(line), 0);
+	}
+	snprintf(line, sizeof(line), "add %c A 192.0.2.4", label);
+	assert_int_equal(change(line), 0);
+	snprintf(line, sizeof(line), "add %c NSEC ns A", label);
+	assert_int_equal(change(line), 0);
+	zones_flush(&zones);
+	n_told = 0;
+}
+
+/* Versions are swapped in place until the region is full: then another one is in a new set. */
+static void intervals_that_are_full(void **state)
+{
+	const struct zone_set *set;
+	uint64_t start;
+	uint32_t id;
+
+	(void)state;
+	begin_with_names();
+	make_due(zone_of("z.test", ZONE_HEAD CHAIN));
+	publish();
+	set = published.set;
+	id = member_of(&entry)->intervals.id;
+	for (char c = 'c'; c <= 'h'; c++) {
+		insert_label(c, (char)(c - 1));
+		assert_ptr_equal(published.set, set);
+		assert_int_equal(member_of(&entry)->intervals.id, id);
+		assert_int_equal(find_label("az", &start), 0);
+	}
+	insert_label('i', 'h');
+	assert_int_equal(member_of(&entry)->intervals.id, id + 1);
+	assert_int_equal(find_label("az", &start), 0);
+	assert_int_equal(find_label("i", &start), 1);
+	end_with_names();
+}
+
 /* A zone that is not to be denied has a region, and does not say so. */
 static void intervals_without_denials(void **state)
 {
@@ -353,12 +397,19 @@ static void no_filter(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(all_names_at_first), cmocka_unit_test(names_before_the_set),
-		cmocka_unit_test(nothing_twice),      cmocka_unit_test(another_filter),
-		cmocka_unit_test(no_denials),         cmocka_unit_test(nothing_to_serve),
-		cmocka_unit_test(expired_and_back),   cmocka_unit_test(names_before_a_swap),
-		cmocka_unit_test(only_what_differs),  cmocka_unit_test(no_filter),
-		cmocka_unit_test(intervals),          cmocka_unit_test(intervals_without_denials),
+		cmocka_unit_test(all_names_at_first),
+		cmocka_unit_test(names_before_the_set),
+		cmocka_unit_test(nothing_twice),
+		cmocka_unit_test(another_filter),
+		cmocka_unit_test(no_denials),
+		cmocka_unit_test(nothing_to_serve),
+		cmocka_unit_test(expired_and_back),
+		cmocka_unit_test(names_before_a_swap),
+		cmocka_unit_test(only_what_differs),
+		cmocka_unit_test(no_filter),
+		cmocka_unit_test(intervals),
+		cmocka_unit_test(intervals_that_are_full),
+		cmocka_unit_test(intervals_without_denials),
 	};
 	int rc;
 
