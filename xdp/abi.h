@@ -649,7 +649,12 @@ struct volley_cpu {
 	__u8 block;         /* what is done with this client: VOLLEY_BLOCK_* */
 	__u8 block_rest[5];
 	__u64 block_hashes[32];
-	__u8 block_masks[32];          /* of groups of lengths: see volley_block_masks() */
+	__u8 block_masks[32]; /* of groups of lengths: see volley_block_masks() */
+	__u64 interval_point; /* of a name, for xdp/intervals.h */
+	__u64 nsec3_salt;     /* octets, zeros behind them */
+	__u32 nsec3_salt_bytes;
+	__u32 sha1[5];                 /* the hash, as numbers */
+	__u64 sha1_message[44];        /* 5 blocks, and what is written behind them */
 	__u64 samples[VOLLEY_SAMPLES]; /* hashes of keys; the last at n_samples - 1 */
 };
 

@@ -9,6 +9,7 @@
 
 #include "xdp/abi.h"
 #include "xdp/intervals.h"
+#include "xdp/nsec3.h"
 #include "xdp/packet.h"
 
 int interval_look(struct volley_cpu *cpu, __u32 at, __u32 id);
@@ -28,6 +29,26 @@ static __always_inline __u64 interval_label_point(const struct volley_cpu *cpu)
 	if (n < 8)
 		octets &= (1ull << 8 * (n & 7)) - 1;
 	return bpf_be64_to_cpu(octets);
+}
+
+/* The point of that suffix in the chain of this region: 0, or 1: it has none. */
+static __always_inline int interval_point(struct volley_cpu *cpu,
+					  const struct volley_intervals_head *head, __u64 *point)
+{
+	__u32 kind = load_once(&head->kind);
+
+	if (kind == VOLLEY_INTERVALS_NSEC) {
+		*point = interval_label_point(cpu);
+		return 0;
+	}
+	if (kind != VOLLEY_INTERVALS_NSEC3)
+		return 1;
+	cpu->nsec3_salt = *(const __u64 *)head->salt;
+	cpu->nsec3_salt_bytes = head->salt_bytes;
+	if (nsec3_point(cpu, cpu->unknown_at))
+		return 1;
+	*point = cpu->interval_point;
+	return 0;
 }
 
 /* The number of the leaf for a point, or that of no line. */
@@ -60,9 +81,8 @@ __noinline int interval_look(struct volley_cpu *cpu, __u32 at, __u32 id)
 
 	if (!cpu || !head || !id || load_once(&head->id) != id)
 		return VOLLEY_UP_MISS;
-	if (load_once(&head->kind) != VOLLEY_INTERVALS_NSEC)
+	if (interval_point(cpu, head, &point))
 		return VOLLEY_UP_MISS;
-	point = interval_label_point(cpu);
 	leaf = interval_line(interval_leaf(head, point));
 	if (!leaf)
 		return VOLLEY_UP_MISS;

@@ -41,6 +41,7 @@ struct {
 	__type(value, struct volley_names_line);
 } volley_names SEC(".maps");
 
+#include "xdp/nsec3.h"
 #include "xdp/interval.h"
 #include "xdp/reply.h"
 #include "xdp/shed.h"
@@ -236,6 +237,8 @@ __noinline int find_interval(struct volley_cpu *cpu, const struct volley_state *
 		return VOLLEY_UP_MISS;
 	if (!s->intervals_id)
 		return expanded ? VOLLEY_UP_MISS : -1;
+	if (!state->names.intervals_id)
+		return VOLLEY_UP_MISS;
 	reason = interval_look(cpu, s->intervals_at, s->intervals_id);
 	if (reason >= 0)
 		return reason;

@@ -39,7 +39,8 @@ struct cache_sizes {
 	uint32_t n_segments;
 	uint32_t n_buckets;
 	uint32_t n_zones; /* slots, with slot 0 */
-	uint32_t n_names_lines; /* of the filter of names (xdp/names.h), beside the budget; 0: the fewest */
+	/* Of the filter of names (xdp/names.h) and the intervals behind it, beside the budget; 0: the fewest. */
+	uint32_t n_names_lines;
 };
 
 #define CACHE_BYTES_MIN (4ull << 20)

@@ -281,6 +281,20 @@ static uint32_t take_names(struct take *take, const char *text)
 	return (uint32_t)(bytes / VOLLEY_NAMES_LINE_BYTES);
 }
 
+/* Whole lines, behind those of the filter. */
+static uint32_t take_intervals(struct take *take, const char *text)
+{
+	uint64_t bytes = take_number(take, "cache.", "intervals", text);
+
+	if (bytes && !take->config->cache_names_lines)
+		source_fail(&take->source, 0, "cache.intervals",
+			    "is of no use without a filter of names: give cache.names, too");
+	if (bytes && bytes < NAMES_BYTES_MIN)
+		source_fail(&take->source, 0, "cache.intervals",
+			    "%s is too small: give at least 64K, or 0 for none", text);
+	return (uint32_t)(bytes / VOLLEY_NAMES_LINE_BYTES);
+}
+
 static void take_cache(struct take *take)
 {
 	const struct config_raw_cache *raw = &take->raw->cache;
@@ -292,6 +306,7 @@ static void take_cache(struct take *take)
 	config->cache_snapshot_interval_s =
 		(uint32_t)take_number(take, "cache.", "snapshot-interval", raw->snapshot_interval);
 	config->cache_names_lines = take_names(take, raw->names);
+	config->cache_intervals_lines = take_intervals(take, raw->intervals);
 	if (raw->snapshot)
 		config->cache_snapshot = take_path(take, "cache.", "snapshot", raw->snapshot);
 	else if (raw->snapshot_interval)

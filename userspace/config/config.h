@@ -291,7 +291,8 @@ struct config {
 	uint32_t cache_orphan_serve_s;
 	char *cache_snapshot;               /* NULL: none */
 	uint32_t cache_snapshot_interval_s; /* 0: at the end only */
-	uint32_t cache_names_lines; /* of the filter of names (xdp/names.h); 0: there is none */
+	uint32_t cache_names_lines;     /* of the filter of names (xdp/names.h); 0: there is none */
+	uint32_t cache_intervals_lines; /* behind it (xdp/intervals.h); 0: there are none */
 
 	char *storage; /* folder for journals, zones that come from elsewhere, keys; or NULL */
 	uint64_t storage_bytes;         /* that the journals take at most */

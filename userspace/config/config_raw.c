@@ -97,6 +97,7 @@ static const cyaml_schema_field_t cache_fields[] = {
 	TEXT("snapshot", struct config_raw_cache, snapshot),
 	TEXT("snapshot-interval", struct config_raw_cache, snapshot_interval),
 	TEXT("names", struct config_raw_cache, names),
+	TEXT("intervals", struct config_raw_cache, intervals),
 	CYAML_FIELD_END,
 };
 

@@ -155,6 +155,7 @@ struct config_raw_cache {
 	char *snapshot;
 	char *snapshot_interval;
 	char *names;
+	char *intervals;
 };
 
 struct config_raw_stub {

@@ -351,6 +351,18 @@ static const struct words_key rows[] = {
 		  "EXIST. 64K at least, in whole lines of 64 octets. With 1.5 octets for each name one of 200 "
 		  "names that do not exist goes to a worker all the same, with 1 octet one of 40. 0: there is "
 		  "none, and workers answer. A program that is adopted keeps the filter that it has." },
+	{ .path = "cache.intervals",
+	  .type = WORDS_SIZE,
+	  .needs_start = true,
+	  .min = 0,
+	  .max = 4 * SIZE_G,
+	  .fallback = "0",
+	  .text = "The memory of what is known of chains of NSEC and NSEC3 beside cache.names, which it needs: "
+		  "in which interval of its zone's chain a name lies that does not exist. 64K at least, in whole "
+		  "lines of 64 octets. Each signed zone takes 16 octets for each of its names, 128 at least, "
+		  "and as much again when many names have come and it is built anew. A zone for which there is "
+		  "no room, or whose NSEC3 has iterations or a salt of more than 8 octets, has none. 0: there "
+		  "are none. A program that is adopted keeps the memory that it has." },
 	{ .path = "dpdk",
 	  .type = WORDS_MAP,
 	  .text = "DPDK itself, which is started if an interface has port: dpdk." },

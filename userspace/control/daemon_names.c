@@ -6,19 +6,40 @@
 #include "control/daemon_internal.h"
 #include "dns/name.h"
 
-static void say_size(const struct daemon *d)
+static void say_size(const char *key, const char *what, uint32_t has_lines, uint32_t said_lines)
 {
 	char has[24], said[24];
 
-	if (d->maps.names_lines == d->config->cache_names_lines)
+	if (has_lines == said_lines)
 		return;
-	words_put_size((uint64_t)d->maps.names_lines * VOLLEY_NAMES_LINE_BYTES, has, sizeof(has));
-	words_put_size((uint64_t)d->config->cache_names_lines * VOLLEY_NAMES_LINE_BYTES, said,
-		       sizeof(said));
+	words_put_size((uint64_t)has_lines * VOLLEY_NAMES_LINE_BYTES, has, sizeof(has));
+	words_put_size((uint64_t)said_lines * VOLLEY_NAMES_LINE_BYTES, said, sizeof(said));
 	log_notice(
-		"cache.names: the XDP program that was adopted has a filter of %s, which is used; %s "
-		"holds from a start on that adopts none",
-		has, said);
+		"%s: the XDP program that was adopted has %s of %s, which stays; %s holds from a "
+		"start on that adopts none",
+		key, what, has, said);
+}
+
+/* A filter that goes on keeps its lines; what the map has behind them is for intervals. */
+static uint32_t filter_lines(const struct daemon *d)
+{
+	const struct volley_names_state *state = &d->memory.state->names;
+	uint32_t n = d->config->cache_names_lines;
+
+	if (state->id && state->n_lines && state->n_lines <= d->maps.names_lines)
+		return state->n_lines;
+	return n && n < d->maps.names_lines ? n : d->maps.names_lines;
+}
+
+/* With them the filter is begun, unless an earlier one goes on. */
+static int begin_intervals(struct daemon *d, struct names *names, bool is_adopted)
+{
+	uint32_t n = d->config->cache_intervals_lines ? d->maps.names_lines - names->n_lines : 0;
+
+	say_size("cache.intervals", "memory", n, d->config->cache_intervals_lines);
+	names_init_intervals(names, n);
+	return is_adopted ? names_begin_intervals(names, daemon_grace, d) :
+			    names_begin(names, daemon_grace, d);
 }
 
 /* The driver reads what an earlier daemon began, until nothing is denied any more. */
@@ -37,12 +58,11 @@ int daemon_open_names(struct daemon *d)
 
 	if (d->is_anonymous)
 		return 0; /* no driver would read it */
-	names_init(names, d->maps.names, d->maps.names_lines, &d->memory.state->names);
+	names_init(names, d->maps.names, filter_lines(d), &d->memory.state->names);
 	if (!d->config->cache_names_lines)
 		return end_adopted(d, names);
-	say_size(d);
-	if (!names_adopt(names))
-		err = names_begin(names, daemon_grace, d);
+	say_size("cache.names", "a filter", names->n_lines, d->config->cache_names_lines);
+	err = begin_intervals(d, names, names_adopt(names));
 	if (err) {
 		log_error("cache.names: %s", err_text(err));
 		return err;

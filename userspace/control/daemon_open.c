@@ -117,7 +117,7 @@ static int open_cache(struct daemon *d)
 		refuse_size(d, n_zones, err);
 		return err;
 	}
-	d->sizes.n_names_lines = d->config->cache_names_lines;
+	d->sizes.n_names_lines = d->config->cache_names_lines + d->config->cache_intervals_lines;
 	follow_driver_clock();
 	err = daemon_attach_all(d);
 	if (err)
@@ -771,6 +771,7 @@ void daemon_close(struct daemon *d)
 	recursion_free(d->recursion);
 	cookies_free(d->cookies);
 	loader_free(d->loader);
+	names_fini(&d->names_memory);
 	cache_free(d->cache);
 	grace_close(d->grace);
 	rrl_close(d->rrl);

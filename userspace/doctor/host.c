@@ -205,9 +205,11 @@ static uint64_t needed_bytes(const struct doctor_case *c)
 	/* A daemon that runs has its cache already. */
 	if (c->daemon->pid)
 		return 0;
-	return (c->config ? c->config->cache_size_bytes + (uint64_t)c->config->cache_names_lines *
-								  VOLLEY_NAMES_LINE_BYTES :
-			    256ull << 20) +
+	if (!c->config)
+		return (256ull << 20) + c->umem_bytes + BASE_BYTES;
+	return c->config->cache_size_bytes +
+	       ((uint64_t)c->config->cache_names_lines + c->config->cache_intervals_lines) *
+		       VOLLEY_NAMES_LINE_BYTES +
 	       c->umem_bytes + BASE_BYTES;
 }
 

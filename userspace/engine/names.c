@@ -91,6 +91,8 @@ int names_begin_intervals(struct names *names, cache_grace_fn *grace, void *user
 {
 	int err;
 
+	if (!names->intervals.n_lines && !names->states[0]->intervals_id)
+		return 0;
 	set_intervals_id(names, 0);
 	err = grace(user);
 	return err ? err : clear_intervals(names);

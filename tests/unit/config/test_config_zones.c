@@ -168,6 +168,12 @@ static const struct refusal refusals[] = {
 	  "4: cache.names: 65535 is too small for a filter: give at least 64K, or 0 for none" },
 	{ "names big", LISTEN "cache:\n  names: 5G\n",
 	  "4: cache.names: \"5G\" is not accepted, give a size from 0 to 4G" },
+	{ "intervals small", LISTEN "cache:\n  names: 64K\n  intervals: 65535\n",
+	  "5: cache.intervals: 65535 is too small: give at least 64K, or 0 for none" },
+	{ "intervals big", LISTEN "cache:\n  names: 64K\n  intervals: 5G\n",
+	  "5: cache.intervals: \"5G\" is not accepted, give a size from 0 to 4G" },
+	{ "intervals alone", LISTEN "cache:\n  intervals: 1M\n",
+	  "4: cache.intervals: is of no use without a filter of names: give cache.names, too" },
 	{ "driver-denials", ZONE("driver-denials: on"),
 	  "5: zones[0].driver-denials: \"on\" is not accepted, give auto or off" },
 	{ "ixfr", ZONE("ixfr: yes"),
@@ -419,6 +425,7 @@ static void test_defaults(void **state)
 	check_defaults_signing(&config->signing[0]);
 	check_defaults_zone(&config->zones[0]);
 	assert_int_equal(config->cache_names_lines, 0);
+	assert_int_equal(config->cache_intervals_lines, 0);
 	assert_below_folder(config->zones[0].file, "b");
 	assert_string_equal(config->zones[1].file, "/var/lib/volley/zones/c.zone");
 	assert_string_equal(config->zones[2].file, "/var/lib/volley/zones/d.zone");
@@ -428,7 +435,7 @@ static void test_defaults(void **state)
 /* Every key below these, none with its default. */
 static const char everything[] =
 	"server: {listen: [192.0.2.53], storage: state}\n"
-	"cache: {names: 65599}\n"
+	"cache: {names: 65599, intervals: 1M}\n"
 	"keys:\n"
 	"  - name: XFR.example\n"
 	"    algorithm: hmac-sha384\n"
@@ -652,6 +659,7 @@ static void test_everything(void **state)
 	check_signing(config);
 	assert_int_equal(config->n_templates, 1);
 	assert_int_equal(config->cache_names_lines, 1024); /* and 63 octets that are not used */
+	assert_int_equal(config->cache_intervals_lines, 16384);
 	check_zone(&config->zones[0]);
 	check_others(config);
 	config_free(config);

@@ -14,6 +14,13 @@
 
 #include <cmocka.h>
 
+#include "xdp/verifier.h"
+
+/* What a reader loads of a line passes through here, so that a writer can come in between. */
+static const unsigned long long *between(const unsigned long long *word);
+#undef load_once
+#define load_once(where) (*(const volatile __typeof__(*(where)) *)between(where))
+
 #include "engine/intervals.h"
 #include "tests/lib/must.h"
 #include "tests/unit/zone/zone_text.h"
@@ -589,43 +596,64 @@ static void damage(void **state)
 
 /* --- Readers beside the writer -------------------------------------------------------------------- */
 
-#define N_LEAVES 200000u
+/* Of a writer that adds up to 3 points while a leaf is read: before which load each comes. */
+static struct {
+	__u64 *words; /* NULL: nobody writes */
+	unsigned int n_loads, n_added;
+	unsigned int when[3]; /* ascending */
+	uint64_t added[3];
+} writer;
 
-static struct volley_names_line leaves[N_LEAVES];
-static uint64_t leaf_points[N_LEAVES][7]; /* in the order in which they are added */
-static volatile uint32_t leaf_now, leaf_is_done;
-
-/* Each leaf gets 7 points, from the greatest to the least: who misses the first and has the second is wrong. */
-static void *fill_leaves(void *arg)
+static const unsigned long long *between(const unsigned long long *word)
 {
-	(void)arg;
-	for (uint32_t i = 0; i < N_LEAVES; i++) {
-		__atomic_store_n(&leaf_now, i, __ATOMIC_RELEASE);
-		for (unsigned int k = 0; k < 7; k++)
-			__atomic_store_n(&leaves[i].words[k], leaf_points[i][k], __ATOMIC_RELEASE);
-	}
-	__atomic_store_n(&leaf_is_done, 1, __ATOMIC_RELEASE);
-	return NULL;
+	if (!writer.words)
+		return word;
+	for (; writer.n_added < 3 && writer.when[writer.n_added] == writer.n_loads;
+	     writer.n_added++)
+		writer.words[5 + writer.n_added] = writer.added[writer.n_added];
+	writer.n_loads++;
+	return word;
 }
 
-/* Points are added from the greatest on, so for one above all of them only 0 and the greatest are ever true. */
+/* A leaf of 5 points is read; the start is that of the set at some moment, whenever the 3 points come, in any order. */
+static void check_order(const unsigned int when[3], const uint64_t added[3])
+{
+	static struct points set;
+	struct volley_names_line leaf = { { 10, 20, 30, 40, 50 } };
+	bool is_true = false;
+	__u64 start;
+
+	memset(&writer, 0, sizeof(writer));
+	memcpy(writer.when, when, sizeof(writer.when));
+	memcpy(writer.added, added, sizeof(writer.added));
+	writer.words = leaf.words;
+	assert_int_equal(volley_intervals_before(&leaf, 49, &start), 0);
+	writer.words = NULL;
+	assert_int_equal(writer.n_loads, 8); /* each word once */
+	set.n = 0;
+	for (unsigned int i = 0; i < 5; i++)
+		insert(&set, leaf.words[i]);
+	for (unsigned int i = 0; i <= 3; i++) {
+		is_true |= start == start_of(&set, 49);
+		if (i < 3)
+			insert(&set, added[i]);
+	}
+	assert_true(is_true);
+}
+
 static void order_in_a_leaf(void **state)
 {
-	pthread_t writer;
+	static const uint64_t orders[][3] = { { 41, 42, 43 }, { 41, 43, 42 }, { 42, 41, 43 },
+					      { 42, 43, 41 }, { 43, 41, 42 }, { 43, 42, 41 },
+					      { 15, 45, 25 }, { 99, 45, 41 } };
+	unsigned int when[3];
 
 	(void)state;
-	for (uint32_t i = 0; i < N_LEAVES; i++)
-		for (unsigned int k = 0; k < 7; k++)
-			leaf_points[i][k] = 8 - k;
-	MUST(!pthread_create(&writer, NULL, fill_leaves, NULL));
-	while (!__atomic_load_n(&leaf_is_done, __ATOMIC_ACQUIRE)) {
-		uint32_t i = __atomic_load_n(&leaf_now, __ATOMIC_ACQUIRE);
-		__u64 start;
-
-		MUST(!volley_intervals_before(&leaves[i], 100, &start));
-		MUST(!start || start == 8);
-	}
-	pthread_join(writer, NULL);
+	for (size_t i = 0; i < sizeof(orders) / sizeof(orders[0]); i++)
+		for (when[0] = 0; when[0] < 9; when[0]++)
+			for (when[1] = when[0]; when[1] < 9; when[1]++)
+				for (when[2] = when[1]; when[2] < 9; when[2]++)
+					check_order(when, orders[i]);
 }
 
 #define N_VERSIONS 50u
@@ -677,7 +705,7 @@ static void look_beside(unsigned long *n_certain)
 static void reader_beside_writer(void **state)
 {
 	unsigned long n_certain = 0;
-	pthread_t writer;
+	pthread_t thread;
 
 	beside.f = *state;
 	begin_points(&points, 300);
@@ -691,10 +719,10 @@ static void reader_beside_writer(void **state)
 	beside.at = region_of(beside.f).at;
 	beside.id = region_of(beside.f).id;
 	beside.begun = beside.served = 0;
-	MUST(!pthread_create(&writer, NULL, add_versions, NULL));
+	MUST(!pthread_create(&thread, NULL, add_versions, NULL));
 	while (__atomic_load_n(&beside.served, __ATOMIC_SEQ_CST) < N_VERSIONS - 1)
 		look_beside(&n_certain);
-	pthread_join(writer, NULL);
+	pthread_join(thread, NULL);
 	assert_true(n_certain > 100);
 	for (uint32_t k = 0; k < N_VERSIONS; k++)
 		zone_free(beside.zones[k]);

@@ -627,10 +627,45 @@ static void two_states(void **state)
 	check_marks(f, "resized", "d", "exists marked apex");
 }
 
+/* Regions begin with the filter, or alone; both states have their id; a grace period is waited for while that is 0. */
+static void intervals(void **state)
+{
+	struct fixture *f = *state;
+	struct zone *z = zone_from("z.test", "@ NSEC ns A\nns NSEC @ A\n");
+	struct waiting w = { .f = f };
+	struct volley_zone_intervals found;
+	uint32_t id;
+
+	names_init(&f->names, f->lines, N_LINES - 64, &f->state);
+	assert_int_equal(names_begin_intervals(&f->names, look, &w), 0);
+	assert_int_equal(w.n, 0); /* there are none */
+	names_init_intervals(&f->names, 64);
+	MUST(!names_begin(&f->names, no_readers, NULL));
+	id = f->state.intervals_id;
+	assert_in_range(id, 1, INT32_MAX);
+	names_set_states(&f->names, &f->state, &f->other);
+	assert_int_equal(f->other.intervals_id, id);
+	names_add_zone(&f->names, z, NULL);
+	intervals_of(&f->names.intervals, (const uint8_t *)"\1z\4test", 8, &found);
+	assert_int_equal(found.id, id);
+	assert_int_equal(found.at, N_LINES - 64);
+	assert_int_equal(names_begin_intervals(&f->names, no_readers, NULL), 0);
+	intervals_of(&f->names.intervals, (const uint8_t *)"\1z\4test", 8, &found);
+	assert_int_equal(found.id, 0);
+	assert_int_not_equal(f->state.intervals_id, id); /* but once in 2^31 runs */
+	assert_int_equal(f->other.intervals_id, f->state.intervals_id);
+	assert_int_equal(f->names.n_refused, 0);
+	names_end(&f->names);
+	assert_int_equal(f->other.intervals_id, 0);
+	names_fini(&f->names);
+	zone_free(z);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, open_fixture, close_fixture)
 	const struct CMUnitTest tests[] = {
+		TEST(intervals),
 		cmocka_unit_test(marks),
 		TEST(dname_at_the_apex),
 		TEST(apexes),

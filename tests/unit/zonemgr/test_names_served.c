@@ -11,7 +11,8 @@
 #include "tests/unit/zonemgr/changing.h"
 
 #define N_LINES    1024u
-#define LINE_BYTES (N_LINES * sizeof(struct volley_names_line))
+#define N_BEHIND   64u /* lines for intervals */
+#define LINE_BYTES ((N_LINES + N_BEHIND) * sizeof(struct volley_names_line))
 
 static struct volley_names_line *lines;
 static struct volley_names_state names_state;
@@ -68,6 +69,7 @@ static void begin_with_names(void)
 	lines = mmap(NULL, LINE_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	MUST(lines != MAP_FAILED);
 	names_init(&names, lines, N_LINES, &names_state);
+	names_init_intervals(&names, N_BEHIND);
 	MUST(!names_begin(&names, no_readers, NULL));
 	for (unsigned i = 0; i < VOLLEY_NAME_BYTES; i++) /* the same in each run */
 		names_state.keys[i] = volley_hash_mix(i + 1);
@@ -78,6 +80,7 @@ static void begin_with_names(void)
 static void end_with_names(void)
 {
 	end();
+	names_fini(&names);
 	signal(SIGSEGV, SIG_DFL);
 	munmap(lines, LINE_BYTES);
 }
@@ -322,6 +325,119 @@ static void only_what_differs(void **state)
 	end_with_names();
 }
 
+#define CHAIN "@ NSEC b A\nb A 192.0.2.1\nb NSEC ns A\nns NSEC @ A\n"
+
+/* How a name with this first label is found in the region that the set names. */
+static int find_label(const char *label, uint64_t *start)
+{
+	const struct zone_member *m = member_of(&entry);
+	uint32_t n = (uint32_t)strlen(label);
+
+	return intervals_find(lines, N_LINES + N_BEHIND, m->intervals.at, m->intervals.id,
+			      volley_intervals_label_point((const uint8_t *)label, n), start);
+}
+
+/* A version that changes little takes the place of the one before, which the set's region is for, too; another region needs a new set. */
+static void intervals(void **state)
+{
+	static const char *const insertion[] = { "remove b NSEC", "add b NSEC c A",
+						 "add c A 192.0.2.4", "add c NSEC ns A" };
+	const struct zone_set *set;
+	uint64_t start;
+	uint32_t id;
+
+	(void)state;
+	begin_with_names();
+	publish();
+	assert_int_equal(member_of(&entry)->intervals.id, 0); /* it is not signed */
+	make_due(zone_of("z.test", ZONE_HEAD CHAIN));
+	publish();
+	id = member_of(&entry)->intervals.id;
+	assert_int_equal(id, names_state.intervals_id);
+	assert_int_equal(member_of(&other)->intervals.id, 0);
+	assert_int_equal(find_label("b", &start), 1);
+	assert_int_equal(find_label("c", &start), 0);
+	assert_int_equal(start, 'b' * (1ull << 56));
+	assert_int_equal(change("add x A 192.0.2.4"), 0); /* no more a closed chain */
+	zones_flush(&zones);
+	assert_int_equal(member_of(&entry)->intervals.id, 0);
+	assert_int_equal(lines[N_LINES].words[0] & UINT32_MAX, 0); /* the head of the first */
+	assert_int_equal(change("remove x A 192.0.2.4"), 0);
+	zones_flush(&zones);
+	assert_int_equal(member_of(&entry)->intervals.id, id + 1);
+	assert_int_equal(find_label("c", &start), 0);
+	assert_int_equal(find_label("x", &start), 0); /* and x was never a point of it */
+	set = published.set;
+	for (size_t i = 0; i < sizeof(insertion) / sizeof(insertion[0]); i++)
+		assert_int_equal(change(insertion[i]), 0);
+	zones_flush(&zones);
+	assert_ptr_equal(published.set, set); /* it was swapped in place */
+	assert_int_equal(member_of(&entry)->intervals.id, id + 1);
+	assert_int_equal(find_label("c", &start), 1);
+	assert_int_equal(find_label("x", &start), 0);
+	assert_int_equal(start >> 56, 'n'); /* of ns */
+	end_with_names();
+}
+
+/* A name behind the one before in the chain, before ns. */
+static void insert_label(char label, char before)
+{
+	static const char *const lines_of[] = { "remove %c NSEC", "add %c NSEC %c A" };
+	char line[64];
+
+	for (unsigned int i = 0; i < 2; i++) {
+		snprintf(line, sizeof(line), lines_of[i], before, label);
+		assert_int_equal(change(line), 0);
+	}
+	snprintf(line, sizeof(line), "add %c A 192.0.2.4", label);
+	assert_int_equal(change(line), 0);
+	snprintf(line, sizeof(line), "add %c NSEC ns A", label);
+	assert_int_equal(change(line), 0);
+	zones_flush(&zones);
+	n_told = 0;
+}
+
+/* Versions are swapped in place until the region is full: then another one is in a new set. */
+static void intervals_that_are_full(void **state)
+{
+	const struct zone_set *set;
+	uint64_t start;
+	uint32_t id;
+
+	(void)state;
+	begin_with_names();
+	make_due(zone_of("z.test", ZONE_HEAD CHAIN));
+	publish();
+	set = published.set;
+	id = member_of(&entry)->intervals.id;
+	for (char c = 'c'; c <= 'h'; c++) {
+		insert_label(c, (char)(c - 1));
+		assert_ptr_equal(published.set, set);
+		assert_int_equal(member_of(&entry)->intervals.id, id);
+		assert_int_equal(find_label("az", &start), 0);
+	}
+	insert_label('i', 'h');
+	assert_int_equal(member_of(&entry)->intervals.id, id + 1);
+	assert_int_equal(find_label("az", &start), 0);
+	assert_int_equal(find_label("i", &start), 1);
+	end_with_names();
+}
+
+/* A zone that is not to be denied has a region, and does not say so. */
+static void intervals_without_denials(void **state)
+{
+	(void)state;
+	begin_with_names();
+	said.driver_denials = CONFIG_DENIALS_OFF;
+	make_due(zone_of("z.test", ZONE_HEAD CHAIN));
+	publish();
+	assert_int_equal(member_of(&entry)->intervals.id, 0);
+	said.driver_denials = CONFIG_DENIALS_AUTO;
+	publish();
+	assert_int_equal(member_of(&entry)->intervals.id, names_state.intervals_id);
+	end_with_names();
+}
+
 /* Without a filter nothing is said. */
 static void no_filter(void **state)
 {
@@ -352,6 +468,9 @@ int main(void)
 		cmocka_unit_test(no_filter),
 		cmocka_unit_test(stopped),
 		cmocka_unit_test(switched_off),
+		cmocka_unit_test(intervals),
+		cmocka_unit_test(intervals_that_are_full),
+		cmocka_unit_test(intervals_without_denials),
 	};
 	int rc;
 
