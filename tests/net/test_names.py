@@ -154,6 +154,48 @@ def test_filter_that_lacks_a_name(lab, daemon, zones):
     for i in range(10):
         assert lab.ask(f"n{i}.example.com").rcode() == dns.rcode.NXDOMAIN
     assert daemon.reasons()["hit-denied"] >= before + 8
+    assert daemon.json("names")["zones_not_denied"] == ["z.test."]
+    assert daemon.json("names", "rebuild")["zones_not_denied"] == []
+    assert lab.ask("no3.z.test").rcode() == lab.ask("no4.z.test").rcode() == dns.rcode.NXDOMAIN
+    assert daemon.reasons()["hit-denied"] >= before + 9
+
+
+def test_rebuilt(lab, daemon, zones, tmp_path):
+    """Names that went are known until the filter is rebuilt; then the driver denies them, and a stopped zone's names again."""
+    many = "".join(f"n{i} IN A 192.0.2.1\n" for i in range(3000))
+    few = "".join(f"n{i} IN A 192.0.2.1\n" for i in range(1000))
+    zones[0] = zone("z.test", write_zone(tmp_path / "z.zone", 1, more=many))
+    daemon.start(cache={"size": "8M", "names": "64K"}, zones=zones)
+    before = daemon.json("names")
+    assert before["in_use"] and before["names_gone"] == 0 and before["size_bytes"] == 64 << 10
+    assert before["names_served"] > 3000 and before["names_added"] > 3000 and before["false_positives_percent"] < 5
+    write_zone(tmp_path / "z.zone", 2, more=few)
+    daemon.ctl("zone", "reload", "z.test")
+    assert lab.ask("no.z.test").rcode() == dns.rcode.NXDOMAIN
+    assert daemon.json("names")["names_gone"] == 2000
+
+    def denied(first, n):
+        at_first = daemon.reasons()["hit-denied"]
+        for i in range(first, first + n):
+            assert lab.ask(f"n{i}.z.test").rcode() == dns.rcode.NXDOMAIN
+        return daemon.reasons()["hit-denied"] - at_first
+    assert denied(1000, 40) == 0
+    begun = state(lab)
+    after = daemon.json("names", "rebuild")
+    assert state(lab)["id"] not in (0, begun["id"])
+    assert after["names_gone"] == 0 and after["rebuilds"] == 1 and after["zones_not_denied"] == []
+    assert after["fill_percent"] < before["fill_percent"]
+    assert "the filter of names was rebuilt" in daemon.log()
+    assert lab.ask("no2.z.test").rcode() == dns.rcode.NXDOMAIN
+    assert denied(1100, 40) >= 38
+    assert texts(lab.ask("n999.z.test")) == ["192.0.2.1"]
+
+
+def test_rebuild_without_a_filter(lab, daemon):
+    daemon.start(cache={"size": "8M"})
+    assert daemon.json("names") == {"in_use": False}
+    refused = daemon.ctl("names", "rebuild", check=False)
+    assert refused.returncode and "there is no filter of names" in refused.stderr
 
 
 def test_resized(lab, daemon, zones, tmp_path):
