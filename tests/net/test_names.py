@@ -198,6 +198,41 @@ def test_rebuild_without_a_filter(lab, daemon):
     assert refused.returncode and "there is no filter of names" in refused.stderr
 
 
+def test_lookup_tells(lab, daemon, zones, tmp_path):
+    """What the driver says to a name that has no entry, and that it does."""
+    zones[0] = zone("z.test", write_zone(tmp_path / "z.zone", 1, more="a.b IN A 192.0.2.1\n*.w IN A 192.0.2.1\n"
+                                                                      "cut IN NS ns.other.test.\n"))
+    zones[1]["driver-denials"] = "off"
+    daemon.start(cache={"size": "8M", "names": "64K"}, zones=zones)
+
+    def told(*words):
+        return daemon.json("cache", "lookup", *words)["driver"]
+    up = "goes up: "
+    assert told("x.y.b.z.test") == up + "no denial of zone z.test. in the cache yet"
+    assert lab.ask("no.z.test").rcode() == dns.rcode.NXDOMAIN
+    for name, words in (
+            ("x.y.b.z.test", "the driver denies it: zone z.test., nothing at or below y.b.z.test."),
+            ("a.b.z.test", up + "the filter knows the name"),
+            ("x.w.z.test", up + "may exist (a wildcard, a cut or a DNAME above it)"),
+            ("x.cut.z.test", up + "may exist (a wildcard, a cut or a DNAME above it)"),
+            ("no.example.com", up + "no names of zone example.com. are denied"),
+            ("a.other", up + "it is in no zone")):
+        assert told(name) == told(name, "AAAA") == words
+        before = daemon.reasons()["hit-denied"]
+        lab.ask(name)
+        assert daemon.reasons()["hit-denied"] - before == words.startswith("the driver denies it"), name
+    assert told("x.y.b.z.test", "TYPE200") == up + "the driver denies nothing to queries of this type"
+    assert "driver" not in daemon.json("cache", "lookup", "a.b.z.test")
+    assert "denies it: zone z.test." in daemon.ctl("cache", "lookup", "q.z.test").stdout
+    daemon.ctl("cache", "flush", "--zone", "z.test")
+    assert told("x.y.b.z.test") == up + "no denial of zone z.test. in the cache yet"
+
+
+def test_lookup_without_a_filter(daemon):
+    daemon.start(cache={"size": "8M"})
+    assert daemon.json("cache", "lookup", "no.example.com")["driver"] == "goes up: the filter of names is off"
+
+
 def test_resized(lab, daemon, zones, tmp_path):
     """A cache of another size has the same filter, to which names are added as before."""
     daemon.start(cache={"size": "8M", "names": "64K"}, zones=zones)

@@ -102,7 +102,8 @@ const struct words_command words_commands[] = {
 	  "recurse; private: of our zones, for those of server.allow), its state, age and sizes with and "
 	  "without optional records, how often it was used since it was written (3 stands for more, "
 	  "too), in which queue it is, and its records. The TTLs of what came from upstream are what is "
-	  "left of them." },
+	  "left of them. Of a name that has none it tells what the driver says to its queries: by the filter "
+	  "of names (cache.names in volley.yaml(5)) it denies the name, or the query goes up, and why." },
 	{ "cache flush", "NAME [TYPE] | WHICH", 0, 2, "withdraw cached answers",
 	  "Withdraws the answers for NAME, or for NAME and TYPE, or those that WHICH tells, and says "
 	  "how many these were. WHICH is --subtree NAME for NAME and all names below it, or --zone ZONE "
