@@ -3,13 +3,17 @@
 import json
 import os
 import struct
+import sys
 
 import dns.message
 import dns.name
 import dns.rcode
 import pytest
 
-from netlab import V4, map_ids, program, run, texts, wait_for, write_zone, zone
+from netlab import ROOT, V4, map_ids, program, run, texts, wait_for, write_zone, zone
+
+sys.path.insert(0, str(ROOT / "tests" / "perf"))
+import denialchange  # noqa: E402
 
 LINE_BYTES = 64
 HEAD = "=4I256Q"  # struct volley_names_state
@@ -270,3 +274,12 @@ def test_denied_under_change(lab, daemon, zones, tmp_path):
         daemon.ctl("zone", "edit", "z.test", f"remove {owner} {kind}")
         assert lab.ask(asked).rcode() == dns.rcode.NXDOMAIN, (i, "removed")
     assert daemon.reasons()["hit-denied"] >= before + 40
+
+
+def test_denied_under_many_changes(lab, daemon, zones, tmp_path):
+    """Some hundred changes a second and rebuilds beside queries; tests/perf/denialchange.py runs the same for minutes."""
+    daemon.start(server={"storage": str(tmp_path / "state")}, cache={"size": "8M", "names": "1M"}, zones=zones)
+    told = denialchange.run(lab, daemon, seconds=4, rate=300, askers=1, pause=1)
+    assert told["errors"] == [] and told["denied"] == [] and told["revived"] == [] and told["wrong"] == 0
+    assert told["edits"] > 100 and told["n_there"] > 50 and told["n_not_there"] > 50
+    assert told["denied_by_driver"] > 20 and told["rebuilds"] > 0
