@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """The filter of names that exist: who begins one, who goes on with it, and what stays in it."""
+import itertools
 import json
 import os
 import struct
@@ -193,6 +194,65 @@ def test_rebuilt(lab, daemon, zones, tmp_path):
     assert lab.ask("no2.z.test").rcode() == dns.rcode.NXDOMAIN
     assert denied(1100, 40) >= 38
     assert texts(lab.ask("n999.z.test")) == ["192.0.2.1"]
+
+
+def test_rebuilt_by_itself(daemon, clock, zones, tmp_path):
+    """Once a minute the filter is looked at, and when a quarter of it has gone it is rebuilt, but not twice in 10 minutes."""
+    def serve(serial, n):
+        path = write_zone(tmp_path / "z.zone", serial, more="".join(f"n{i} IN A 192.0.2.1\n" for i in range(n)))
+        if serial > 1:
+            daemon.ctl("zone", "reload", "z.test")
+        return path
+    zones[0] = zone("z.test", serve(1, 3000))
+    daemon.start(cache={"size": "8M", "names": "64K"}, zones=zones)
+    wait_for("it was looked at", lambda: daemon.json("names")["names_served"])
+    clock.wait_ticks()
+    serve(2, 2500)
+    clock.leap(61)
+    clock.wait_ticks()
+    assert daemon.json("names")["names_gone"] == 500 and daemon.json("names")["rebuilds"] == 0
+    serve(3, 1000)
+    clock.leap(61)
+    wait_for("it is rebuilt", lambda: daemon.json("names")["rebuilds"] == 1)
+    assert daemon.json("names")["names_gone"] == 0
+    serve(4, 3000)
+    serve(5, 1000)
+    clock.leap(540)
+    clock.wait_ticks()
+    assert daemon.json("names")["names_gone"] == 2000 and daemon.json("names")["rebuilds"] == 1
+    clock.leap(61)
+    wait_for("it is rebuilt once more", lambda: daemon.json("names")["rebuilds"] == 2)
+
+
+def test_switched_off_by_reload(lab, daemon, zones):
+    """The denial in the cache is given no more; nor is the old one when denials are switched on again."""
+    config = {"cache": {"size": "8M", "names": "64K"}, "zones": zones}
+    daemon.start(**config)
+
+    def denied():
+        before = daemon.reasons()["hit-denied"]
+        for _ in range(3):
+            assert lab.ask(f"{next(number)}.z.test").rcode() == dns.rcode.NXDOMAIN
+        return daemon.reasons()["hit-denied"] - before
+    number = itertools.count()
+    assert denied() == 2  # and one is that by which a worker makes the denial
+    for said, n in (("off", 0), ("auto", 2)):
+        zones[0]["driver-denials"] = said
+        daemon.configure(**config)
+        daemon.ctl("zone", "reload")
+        assert denied() == n
+
+
+def test_restart_after_a_lost_name(lab, daemon, zones):
+    """A daemon that adopts the filter adds all names to it, so one that was lost is known again."""
+    daemon.start(cache={"size": "8M", "names": "64K"}, zones=zones)
+    assert lab.ask("no.z.test").rcode() == dns.rcode.NXDOMAIN
+    forget(lab, "b.z.test")
+    begun = state(lab)
+    assert lab.ask("a.b.z.test").rcode() == dns.rcode.NXDOMAIN
+    daemon.stop("--keep")
+    daemon.start()
+    assert state(lab) == begun and texts(lab.ask("a.b.z.test")) == ["192.0.2.1"]
 
 
 def test_rebuild_without_a_filter(lab, daemon):

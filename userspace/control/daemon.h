@@ -55,7 +55,7 @@ enum daemon_slot { DAEMON_SLOT_RECURSION, DAEMON_SLOT_POLICIES, DAEMON_N_SLOTS }
 
 /* How the filter of names is, and when it began anew. */
 struct names_care {
-	uint64_t looked_ns;  /* when `use` and n_live were read; 0: not yet */
+	uint64_t looked_ns;  /* when it was looked at whether a rebuild is due; 0: not yet */
 	uint64_t rebuilt_ns; /* when the last rebuild was tried; 0: not yet */
 	uint64_t took_ns;    /* it */
 	uint64_t n_rebuilds; /* that succeeded */

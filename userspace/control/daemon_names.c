@@ -92,7 +92,6 @@ void daemon_look_at_names(struct daemon *d)
 
 	names_read_use(d->names, &care->use);
 	care->n_live = zones_n_names(d->zones);
-	care->looked_ns = clock_ns();
 }
 
 int daemon_rebuild_names(struct daemon *d, bool is_asked)
@@ -124,11 +123,13 @@ static void look_after_filter(struct daemon *d)
 {
 	struct names_care *care = &d->names_care;
 	uint64_t now_ns = clock_ns();
+	bool is_first = !care->looked_ns; /* behind a start, which has just added all names */
 
 	if (care->looked_ns && now_ns < care->looked_ns + LOOK_NS)
 		return;
+	care->looked_ns = now_ns;
 	daemon_look_at_names(d);
-	if (care->rebuilt_ns && now_ns < care->rebuilt_ns + REBUILD_NS)
+	if (is_first || (care->rebuilt_ns && now_ns < care->rebuilt_ns + REBUILD_NS))
 		return;
 	if (!names_id(d->names) || names_is_worn(d->names, &care->use, care->n_live))
 		(void)!daemon_rebuild_names(d, false);
