@@ -630,6 +630,7 @@ static int run(const struct input *in, uint8_t filler, struct xdp_md *ctx, uint8
 
 	memset(&cpu, filler, sizeof(cpu));
 	cpu.received = cpu.to_worker = 0;
+	cpu.n_deniable = 0; /* it goes on from run to run: each VOLLEY_CHECK_EVERY'th goes up */
 	memset(cpu.reasons, 0, sizeof(cpu.reasons));
 	memset(&shares, 0, sizeof(shares));
 	queues[0] = (struct volley_queue){ .limit = LIMIT, .handed = in->behind };

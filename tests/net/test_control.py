@@ -34,6 +34,7 @@ COMMANDS = {
     "cache flush --all": {"withdrawn"},
     "cache flush --zone example.com": {"withdrawn"},
     "cache flush www.example.com": {"withdrawn"},
+    "names": {"in_use"},
     "cache top": {"figures", "answers", "samples", "half_life_s", "top"},
     "cache top -n 1 --by zone": {"top"},
     "port status": {"ports"},

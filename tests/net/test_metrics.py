@@ -105,6 +105,17 @@ def told(lab, daemon):
     return daemon
 
 
+def test_filter_of_names(lab, daemon):
+    daemon.start(metrics={"listen": AT}, cache={"size": "8M", "names": "64K"})
+    wait_for("it was looked at", lambda: Metrics(lab).sum("volley_names_served"))
+    metrics, said = Metrics(lab), daemon.json("names")
+    assert metrics.sum("volley_names_in_use") == 1 and metrics.sum("volley_names_rebuilds_total") == 0
+    for family, key in (("size_bytes", "size_bytes"), ("served", "names_served"), ("added", "names_added"),
+                        ("gone", "names_gone")):
+        assert metrics.sum(f"volley_names_{family}") == said[key]
+    assert metrics.sum("volley_names_fill_ppm") > 0 and "volley_names_false_positives_ppm" in metrics
+
+
 def test_what_is_told_is_what_stats_tells(lab, told):
     metrics, stats = Metrics(lab), told.stats()
     driver = stats["driver"]
@@ -122,6 +133,7 @@ def test_what_is_told_is_what_stats_tells(lab, told):
     assert len(metrics["volley_port_rx_total"]) == len(stats["ports"])
     assert metrics.sum("volley_interface_up", interface="s0") == 1
     assert metrics.sum("volley_ready") == 1
+    assert metrics.sum("volley_names_in_use") == 0 and "volley_names_added" not in metrics
     assert metrics.sum("volley_build_info", abi=str(told.status()["abi"])) == 1
 
 

@@ -1,15 +1,20 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """The filter of names that exist: who begins one, who goes on with it, and what stays in it."""
+import itertools
 import json
 import os
 import struct
+import sys
 
 import dns.message
 import dns.name
 import dns.rcode
 import pytest
 
-from netlab import V4, map_ids, program, run, texts, wait_for, write_zone, zone
+from netlab import ROOT, V4, map_ids, program, run, texts, wait_for, write_zone, zone
+
+sys.path.insert(0, str(ROOT / "tests" / "perf"))
+import denialchange  # noqa: E402
 
 LINE_BYTES = 64
 HEAD = "=4I256Q"  # struct volley_names_state
@@ -154,6 +159,142 @@ def test_filter_that_lacks_a_name(lab, daemon, zones):
     for i in range(10):
         assert lab.ask(f"n{i}.example.com").rcode() == dns.rcode.NXDOMAIN
     assert daemon.reasons()["hit-denied"] >= before + 8
+    assert daemon.json("names")["zones_not_denied"] == ["z.test."]
+    assert daemon.json("names", "rebuild")["zones_not_denied"] == []
+    assert lab.ask("no3.z.test").rcode() == lab.ask("no4.z.test").rcode() == dns.rcode.NXDOMAIN
+    assert daemon.reasons()["hit-denied"] >= before + 9
+
+
+def test_rebuilt(lab, daemon, zones, tmp_path):
+    """Names that went are known until the filter is rebuilt; then the driver denies them, and a stopped zone's names again."""
+    many = "".join(f"n{i} IN A 192.0.2.1\n" for i in range(3000))
+    few = "".join(f"n{i} IN A 192.0.2.1\n" for i in range(1000))
+    zones[0] = zone("z.test", write_zone(tmp_path / "z.zone", 1, more=many))
+    daemon.start(cache={"size": "8M", "names": "64K"}, zones=zones)
+    before = daemon.json("names")
+    assert before["in_use"] and before["names_gone"] == 0 and before["size_bytes"] == 64 << 10
+    assert before["names_served"] > 3000 and before["names_added"] > 3000 and before["false_positives_percent"] < 5
+    write_zone(tmp_path / "z.zone", 2, more=few)
+    daemon.ctl("zone", "reload", "z.test")
+    assert lab.ask("no.z.test").rcode() == dns.rcode.NXDOMAIN
+    assert daemon.json("names")["names_gone"] == 2000
+
+    def denied(first, n):
+        at_first = daemon.reasons()["hit-denied"]
+        for i in range(first, first + n):
+            assert lab.ask(f"n{i}.z.test").rcode() == dns.rcode.NXDOMAIN
+        return daemon.reasons()["hit-denied"] - at_first
+    assert denied(1000, 40) == 0
+    begun = state(lab)
+    after = daemon.json("names", "rebuild")
+    assert state(lab)["id"] not in (0, begun["id"])
+    assert after["names_gone"] == 0 and after["rebuilds"] == 1 and after["zones_not_denied"] == []
+    assert after["fill_percent"] < before["fill_percent"]
+    assert "the filter of names was rebuilt" in daemon.log()
+    assert lab.ask("no2.z.test").rcode() == dns.rcode.NXDOMAIN
+    assert denied(1100, 40) >= 38
+    assert texts(lab.ask("n999.z.test")) == ["192.0.2.1"]
+
+
+def test_rebuilt_by_itself(daemon, clock, zones, tmp_path):
+    """Once a minute the filter is looked at, and when a quarter of it has gone it is rebuilt, but not twice in 10 minutes."""
+    def serve(serial, n):
+        path = write_zone(tmp_path / "z.zone", serial, more="".join(f"n{i} IN A 192.0.2.1\n" for i in range(n)))
+        if serial > 1:
+            daemon.ctl("zone", "reload", "z.test")
+        return path
+    zones[0] = zone("z.test", serve(1, 3000))
+    daemon.start(cache={"size": "8M", "names": "64K"}, zones=zones)
+    wait_for("it was looked at", lambda: daemon.json("names")["names_served"])
+    clock.wait_ticks()
+    serve(2, 2500)
+    clock.leap(61)
+    clock.wait_ticks()
+    assert daemon.json("names")["names_gone"] == 500 and daemon.json("names")["rebuilds"] == 0
+    serve(3, 1000)
+    clock.leap(61)
+    wait_for("it is rebuilt", lambda: daemon.json("names")["rebuilds"] == 1)
+    assert daemon.json("names")["names_gone"] == 0
+    serve(4, 3000)
+    serve(5, 1000)
+    clock.leap(540)
+    clock.wait_ticks()
+    assert daemon.json("names")["names_gone"] == 2000 and daemon.json("names")["rebuilds"] == 1
+    clock.leap(61)
+    wait_for("it is rebuilt once more", lambda: daemon.json("names")["rebuilds"] == 2)
+
+
+def test_switched_off_by_reload(lab, daemon, zones):
+    """The denial in the cache is given no more; nor is the old one when denials are switched on again."""
+    config = {"cache": {"size": "8M", "names": "64K"}, "zones": zones}
+    daemon.start(**config)
+
+    def denied():
+        before = daemon.reasons()["hit-denied"]
+        for _ in range(3):
+            assert lab.ask(f"{next(number)}.z.test").rcode() == dns.rcode.NXDOMAIN
+        return daemon.reasons()["hit-denied"] - before
+    number = itertools.count()
+    assert denied() == 2  # and one is that by which a worker makes the denial
+    for said, n in (("off", 0), ("auto", 2)):
+        zones[0]["driver-denials"] = said
+        daemon.configure(**config)
+        daemon.ctl("zone", "reload")
+        assert denied() == n
+
+
+def test_restart_after_a_lost_name(lab, daemon, zones):
+    """A daemon that adopts the filter adds all names to it, so one that was lost is known again."""
+    daemon.start(cache={"size": "8M", "names": "64K"}, zones=zones)
+    assert lab.ask("no.z.test").rcode() == dns.rcode.NXDOMAIN
+    forget(lab, "b.z.test")
+    begun = state(lab)
+    assert lab.ask("a.b.z.test").rcode() == dns.rcode.NXDOMAIN
+    daemon.stop("--keep")
+    daemon.start()
+    assert state(lab) == begun and texts(lab.ask("a.b.z.test")) == ["192.0.2.1"]
+
+
+def test_rebuild_without_a_filter(lab, daemon):
+    daemon.start(cache={"size": "8M"})
+    assert daemon.json("names") == {"in_use": False}
+    refused = daemon.ctl("names", "rebuild", check=False)
+    assert refused.returncode and "there is no filter of names" in refused.stderr
+
+
+def test_lookup_tells(lab, daemon, zones, tmp_path):
+    """What the driver says to a name that has no entry, and that it does."""
+    zones[0] = zone("z.test", write_zone(tmp_path / "z.zone", 1, more="a.b IN A 192.0.2.1\n*.w IN A 192.0.2.1\n"
+                                                                      "cut IN NS ns.other.test.\n"))
+    zones[1]["driver-denials"] = "off"
+    daemon.start(cache={"size": "8M", "names": "64K"}, zones=zones)
+
+    def told(*words):
+        return daemon.json("cache", "lookup", *words)["driver"]
+    up = "goes up: "
+    assert told("x.y.b.z.test") == up + "no denial of zone z.test. in the cache yet"
+    assert lab.ask("no.z.test").rcode() == dns.rcode.NXDOMAIN
+    for name, words in (
+            ("x.y.b.z.test", "the driver denies it: zone z.test., nothing at or below y.b.z.test."),
+            ("a.b.z.test", up + "the filter knows the name"),
+            ("x.w.z.test", up + "may exist (a wildcard, a cut or a DNAME above it)"),
+            ("x.cut.z.test", up + "may exist (a wildcard, a cut or a DNAME above it)"),
+            ("no.example.com", up + "no names of zone example.com. are denied"),
+            ("a.other", up + "it is in no zone")):
+        assert told(name) == told(name, "AAAA") == words
+        before = daemon.reasons()["hit-denied"]
+        lab.ask(name)
+        assert daemon.reasons()["hit-denied"] - before == words.startswith("the driver denies it"), name
+    assert told("x.y.b.z.test", "TYPE200") == up + "the driver denies nothing to queries of this type"
+    assert "driver" not in daemon.json("cache", "lookup", "a.b.z.test")
+    assert "denies it: zone z.test." in daemon.ctl("cache", "lookup", "q.z.test").stdout
+    daemon.ctl("cache", "flush", "--zone", "z.test")
+    assert told("x.y.b.z.test") == up + "no denial of zone z.test. in the cache yet"
+
+
+def test_lookup_without_a_filter(daemon):
+    daemon.start(cache={"size": "8M"})
+    assert daemon.json("cache", "lookup", "no.example.com")["driver"] == "goes up: the filter of names is off"
 
 
 def test_resized(lab, daemon, zones, tmp_path):
@@ -193,3 +334,12 @@ def test_denied_under_change(lab, daemon, zones, tmp_path):
         daemon.ctl("zone", "edit", "z.test", f"remove {owner} {kind}")
         assert lab.ask(asked).rcode() == dns.rcode.NXDOMAIN, (i, "removed")
     assert daemon.reasons()["hit-denied"] >= before + 40
+
+
+def test_denied_under_many_changes(lab, daemon, zones, tmp_path):
+    """Some hundred changes a second and rebuilds beside queries; tests/perf/denialchange.py runs the same for minutes."""
+    daemon.start(server={"storage": str(tmp_path / "state")}, cache={"size": "8M", "names": "1M"}, zones=zones)
+    told = denialchange.run(lab, daemon, seconds=4, rate=300, askers=1, pause=1)
+    assert told["errors"] == [] and told["denied"] == [] and told["revived"] == [] and told["wrong"] == 0
+    assert told["edits"] > 100 and told["n_there"] > 50 and told["n_not_there"] > 50
+    assert told["denied_by_driver"] > 20 and told["rebuilds"] > 0

@@ -102,7 +102,8 @@ const struct words_command words_commands[] = {
 	  "recurse; private: of our zones, for those of server.allow), its state, age and sizes with and "
 	  "without optional records, how often it was used since it was written (3 stands for more, "
 	  "too), in which queue it is, and its records. The TTLs of what came from upstream are what is "
-	  "left of them." },
+	  "left of them. Of a name that has none it tells what the driver says to its queries: by the filter "
+	  "of names (cache.names in volley.yaml(5)) it denies the name, or the query goes up, and why." },
 	{ "cache flush", "NAME [TYPE] | WHICH", 0, 2, "withdraw cached answers",
 	  "Withdraws the answers for NAME, or for NAME and TYPE, or those that WHICH tells, and says "
 	  "how many these were. WHICH is --subtree NAME for NAME and all names below it, or --zone ZONE "
@@ -138,6 +139,16 @@ const struct words_command words_commands[] = {
 	  "where there is not so much memory available. cache stats says how far it is. Snapshots wait "
 	  "meanwhile. The configuration is not changed: after a restart, and when another cache.size is "
 	  "read by a reload, the cache is resized to that." },
+	{ "names", "", 0, 0, "the driver's filter of names that exist",
+	  "Shows the size of the filter that cache.names in volley.yaml(5) gives the driver; how many names the zones have, how many "
+	  "were added to it since it began, and how many of the names in it no zone has any more (their queries go to "
+	  "workers); which share of its bits is set, and of names that do not exist which share it knows by mistake, so that a "
+	  "worker answers; how often it was rebuilt, and how long the last time took. It is rebuilt by itself when a quarter "
+	  "of its names has gone or mistakes are many, once in 10 minutes at most. zones_not_denied are zones for which the driver denies "
+	  "nothing, since a worker has found that the filter lacked a name." },
+	{ "names rebuild", "", 0, 0, "begin the filter of names anew",
+	  "Begins a new filter of the names that the zones have now. Until it has all of them, the driver denies nothing, and control "
+	  "does nothing else. Zones in zones_not_denied are denied again." },
 	{ "rrl status", "", 0, 0, "the rate limits in force, and how many prefixes are over them",
 	  "Shows what rrl in volley.yaml(5) says, how many prefixes of clients are over their limit now, and how many "
 	  "packets over a limit were of prefixes for which the list of 1024 had no place. Their counters are "

@@ -11,6 +11,7 @@
 #include "cache/sweep.h"
 #include "control/cache_match.h"
 #include "control/cache_report.h"
+#include "control/denial_ask.h"
 #include "base/chore.h"
 #include "base/json_put.h"
 #include "control/report.h"
@@ -33,6 +34,7 @@ struct ask {
 	int code;
 
 	struct cache_match match;
+	struct denial_ask denial;
 	uint64_t n_withdrawn;
 	struct census *census;
 	size_t n_zones;
@@ -68,6 +70,9 @@ static enum walk_step take_copy(void *user, const struct volley_entry *e)
 	struct ask *ask = user;
 	struct cache_found *found;
 
+	if (denial_ask_is_denial(&ask->denial, e) &&
+	    cache_entry_verdict(ask->cache, e, clock_coarse_s()) == CACHE_HIT)
+		ask->denial.has_denial = true;
 	if (!cache_match_has(&ask->match, e) || ask->n_found++ >= FOUND_MAX)
 		return WALK_ON;
 	found = &ask->found[ask->n_found - 1];
@@ -106,10 +111,15 @@ static size_t n_shown(const struct ask *ask)
 static json_t *report_found(struct ask *ask)
 {
 	json_t *o = json_object(), *list = json_array();
+	char text[2 * NAME_TEXT_MAX + 64];
 
 	for (size_t i = 0; i < n_shown(ask); i++)
 		json_array_append_new(list, cache_report_entry(ask->daemon, &ask->found[i]));
 	json_put_bool(o, "found", ask->n_found != 0);
+	if (!ask->n_found) {
+		denial_ask_text(&ask->denial, ask->daemon->zones, text, sizeof(text));
+		json_put_text(o, "driver", text);
+	}
 	if (ask->n_found > FOUND_MAX)
 		json_put_int(o, "not_shown", ask->n_found - FOUND_MAX);
 	json_object_set_new(o, "entries", list);
@@ -231,6 +241,7 @@ int cache_ask_lookup(void *user, const json_t *args, json_t **result, char *err,
 	if (code)
 		return code;
 	ask->match = match;
+	denial_ask_begin(&ask->denial, ask->daemon->names, &ask->match);
 	return start(ask, take_copy, report_found);
 }
 

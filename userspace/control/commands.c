@@ -12,6 +12,7 @@
 #include "control/cache_ask.h"
 #include "control/commands_block.h"
 #include "control/commands_cookies.h"
+#include "control/commands_names.h"
 #include "control/commands_port.h"
 #include "control/commands_resize.h"
 #include "control/commands_rrl.h"
@@ -221,6 +222,8 @@ const struct ctl_command commands[] = {
 	{ "cache dump", commands_cache_dump },
 	{ "cache load", commands_cache_load },
 	{ "cache resize", commands_cache_resize },
+	{ "names", commands_names },
+	{ "names rebuild", commands_names_rebuild },
 	{ "rrl status", commands_rrl_status },
 	{ "rrl top", commands_rrl_top },
 	{ "block add", commands_block_add },

@@ -53,6 +53,16 @@
 /* What has a slot in the cache beside the zones. */
 enum daemon_slot { DAEMON_SLOT_RECURSION, DAEMON_SLOT_POLICIES, DAEMON_N_SLOTS };
 
+/* How the filter of names is, and when it began anew. */
+struct names_care {
+	uint64_t looked_ns;  /* when it was looked at whether a rebuild is due; 0: not yet */
+	uint64_t rebuilt_ns; /* when the last rebuild was tried; 0: not yet */
+	uint64_t took_ns;    /* it */
+	uint64_t n_rebuilds; /* that succeeded */
+	struct names_use use;
+	uint64_t n_live; /* names that are served */
+};
+
 /* Commands (control/commands.c) and reports (control/report.c) read these. */
 struct daemon {
 	struct config *config;
@@ -85,6 +95,7 @@ struct daemon {
 	struct names names_memory;
 	struct names *names; /* or NULL: there is no filter of names */
 	struct shield shield;
+	struct names_care names_care;
 
 	struct engine_data published;
 	struct cookies *cookies;
@@ -153,6 +164,14 @@ int daemon_detach(struct daemon *d, const char *ifname, char *err, size_t err_ca
  * do with it) or -EAGAIN (there are no workers yet), with a sentence in err.
  */
 int daemon_set_queues(struct daemon *d, const char *ifname, uint32_t n, char *err, size_t err_cap);
+
+/* Reads how the filter of names is, into d->names_care. O(lines) of it. With a filter only. */
+void daemon_look_at_names(struct daemon *d);
+/*
+ * A new filter takes the place of the present one, with the names that are served; in control's thread, logged. is_asked: by a
+ * person, and zones whose denials were stopped have them again. 0 or a negative code. With a filter only.
+ */
+int daemon_rebuild_names(struct daemon *d, bool is_asked) __attribute__((warn_unused_result));
 
 /*
  * Reads the configuration again, puts in place what it says of clients and recursion, and begins to

@@ -37,7 +37,10 @@ int daemon_configure_rrl(struct daemon *d, const struct config *config)
  * the cache are open, before any zone is loaded. 0 or a negative code, logged.
  */
 int daemon_open_names(struct daemon *d) __attribute__((warn_unused_result));
-/* Once a second: the driver denies no more of zones of which a worker has found that the filter lacks a name. */
+/*
+ * Once a second, when the zones are there: the driver denies no more of zones of which a worker has found that the filter lacks a name;
+ * and once a minute a filter in which much has gone is rebuilt.
+ */
 void daemon_check_names(struct daemon *d);
 /* During a resize: programs read these, the second one unless it is NULL. Before any of them is used. */
 void daemon_tell_names(struct daemon *d, struct volley_state *first, struct volley_state *second);

@@ -1,10 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* The filter of names that exist, as the daemon has it. */
+#include "base/clock.h"
 #include "base/err.h"
 #include "base/log.h"
 #include "config/words.h"
 #include "control/daemon_internal.h"
 #include "dns/name.h"
+
+#define LOOK_NS (60 * CLOCK_NS_PER_S)
+#define REBUILD_NS \
+	(600 *     \
+	 CLOCK_NS_PER_S) /* between two rebuilds at least: each keeps control's thread for as long as a load */
 
 static void say_size(const char *key, const char *what, uint32_t has_lines, uint32_t said_lines)
 {
@@ -98,12 +104,66 @@ static void stop_denials(struct daemon *d, const struct shield_found *found)
 		zone, name, err ? ": " : "", err ? err_text(err) : "");
 }
 
+/* --- Rebuilds ------------------------------------------------------------------------------------ */
+
+void daemon_look_at_names(struct daemon *d)
+{
+	struct names_care *care = &d->names_care;
+
+	names_read_use(d->names, &care->use);
+	care->n_live = zones_n_names(d->zones);
+}
+
+int daemon_rebuild_names(struct daemon *d, bool is_asked)
+{
+	struct names_care *care = &d->names_care;
+	uint64_t n_gone = d->names->n_gone;
+	int err;
+
+	care->rebuilt_ns = clock_ns();
+	err = zones_rebuild_names(d->zones, is_asked);
+	care->took_ns = clock_ns() - care->rebuilt_ns;
+	daemon_look_at_names(d);
+	if (err) {
+		log_error(
+			"cache.names: the filter of names cannot be rebuilt, the driver denies no names until it is: %s",
+			err_text(err));
+		return err;
+	}
+	care->n_rebuilds++;
+	log_notice(
+		"cache.names: the filter of names was rebuilt in %llu ms: %llu names, %llu that have gone are out of it",
+		(unsigned long long)(care->took_ns / CLOCK_NS_PER_MS),
+		(unsigned long long)d->names->n_added, (unsigned long long)n_gone);
+	return 0;
+}
+
+/* Without an id a rebuild has failed. */
+static void look_after_filter(struct daemon *d)
+{
+	struct names_care *care = &d->names_care;
+	uint64_t now_ns = clock_ns();
+	bool is_first = !care->looked_ns; /* behind a start, which has just added all names */
+
+	if (care->looked_ns && now_ns < care->looked_ns + LOOK_NS)
+		return;
+	care->looked_ns = now_ns;
+	daemon_look_at_names(d);
+	if (is_first || (care->rebuilt_ns && now_ns < care->rebuilt_ns + REBUILD_NS))
+		return;
+	if (!names_id(d->names) || names_is_worn(d->names, &care->use, care->n_live))
+		(void)!daemon_rebuild_names(d, false);
+}
+
 void daemon_check_names(struct daemon *d)
 {
 	struct shield_found found;
 
+	if (!d->names || !d->is_ready)
+		return;
 	/* As many as were there: others may be found meanwhile. */
-	for (unsigned int i = 0; d->names && i < SHIELD_PLACES; i++)
+	for (unsigned int i = 0; i < SHIELD_PLACES; i++)
 		if (shield_take(&d->shield, &found))
 			stop_denials(d, &found);
+	look_after_filter(d);
 }

@@ -334,6 +334,30 @@ static void put_cache(const struct daemon *d, struct metrics_text *out)
 #undef PUT
 }
 
+#define PER_MILLION(share) ((uint64_t)((share)*1e6))
+
+static void put_names(const struct daemon *d, struct metrics_text *out)
+{
+	const struct names_care *care = &d->names_care;
+
+	gauge(out, "names_in_use", "1 when the driver has a filter of the names that exist",
+	      names_id(d->names) != 0);
+	if (!d->names)
+		return;
+	gauge(out, "names_size_bytes", "cache.names: memory of the filter",
+	      (uint64_t)d->names->n_lines * VOLLEY_NAMES_LINE_BYTES);
+	gauge(out, "names_served", "names of all zones", care->n_live);
+	gauge(out, "names_added", "names that were added to the filter since it began",
+	      d->names->n_added);
+	gauge(out, "names_gone", "names in the filter that no zone has any more", d->names->n_gone);
+	gauge(out, "names_fill_ppm", "of a million bits of the filter, those that are set",
+	      PER_MILLION(care->use.fill));
+	gauge(out, "names_false_positives_ppm",
+	      "of a million names that do not exist, those that the filter knows by mistake",
+	      PER_MILLION(care->use.false_positives));
+	counter(out, "names", "rebuilds", "times that the filter was rebuilt", care->n_rebuilds);
+}
+
 static const struct zones_entry *zone_at(const void *user, size_t i)
 {
 	return zones_at(user, i);
@@ -354,6 +378,7 @@ void metrics_report(struct daemon *d, struct metrics_text *out)
 	}
 	put_transfers(d, out);
 	put_cache(d, out);
+	put_names(d, out);
 	if (d->zones)
 		metrics_zones(zone_at, d->zones, zones_n(d->zones), clock_wall_s(), out);
 }

@@ -3,6 +3,7 @@
 
 #include <assert.h>
 #include <errno.h>
+#include <math.h>
 #include <string.h>
 #include <sys/random.h>
 
@@ -12,7 +13,12 @@
 #include "zone/walk.h"
 #include "zone/zone.h"
 
-#define N_STATES 2
+#define N_STATES  2
+#define LINE_BITS (8 * VOLLEY_NAMES_LINE_BYTES)
+
+/* A rebuild costs as much as adding all names: for fewer that went, or fewer mistakes, it is not worth that. */
+#define GONE_MIN  1000u
+#define FALSE_MAX 0.01
 
 /* --- States -------------------------------------------------------------------------------------- */
 
@@ -116,7 +122,7 @@ int names_begin(struct names *names, cache_grace_fn *grace, void *user)
 	if (err)
 		return err;
 	memset(names->lines, 0, (size_t)names->n_lines * sizeof(*names->lines));
-	names->n_added = 0;
+	names->n_added = names->n_gone = 0;
 	for (unsigned int i = 0; i < N_STATES && names->states[i]; i++) {
 		memcpy(names->states[i]->keys, keys, sizeof(first->keys));
 		names->states[i]->n_lines = names->n_lines;
@@ -184,9 +190,13 @@ static uint64_t hash_of(const struct names *names, const uint8_t *name, unsigned
 	return names_hash_of(names->states[0]->keys, name, n);
 }
 
-static void add_exists(struct names *names, uint64_t hash)
+/* Whether it was not known. */
+static bool add_exists(struct names *names, uint64_t hash)
 {
-	names->n_added += set(names, hash, VOLLEY_NAME_EXISTS);
+	bool is_new = set(names, hash, VOLLEY_NAME_EXISTS);
+
+	names->n_added += is_new;
+	return is_new;
 }
 
 bool names_may_exist(const struct names *names, const uint8_t *name, enum volley_name_mark mark)
@@ -198,15 +208,43 @@ bool names_may_exist(const struct names *names, const uint8_t *name, enum volley
 				volley_names_bits(hash, mark));
 }
 
-double names_fill(const struct names *names)
+void names_read_use(const struct names *names, struct names_use *out)
 {
 	const size_t n_words = sizeof(names->lines->words) / sizeof(names->lines->words[0]);
-	uint64_t n = 0;
+	double sum = 0, known = 0;
 
-	for (uint32_t i = 0; i < names->n_lines; i++)
+	for (uint32_t i = 0; i < names->n_lines; i++) {
+		unsigned int n = 0;
+		double share;
+
 		for (size_t k = 0; k < n_words; k++)
-			n += (uint64_t)__builtin_popcountll(names->lines[i].words[k]);
-	return (double)n / (64.0 * (double)n_words * names->n_lines);
+			n += (unsigned int)__builtin_popcountll(names->lines[i].words[k]);
+		share = n / (double)LINE_BITS;
+		sum += share;
+		known += share * share * share * share * share * share * share;
+	}
+	_Static_assert(VOLLEY_NAMES_N_BITS == 7, "the power above");
+	*out = (struct names_use){ sum / names->n_lines, known / names->n_lines };
+}
+
+/* How many names and marks have set so many bits. */
+static double n_held(const struct names *names, const struct names_use *use)
+{
+	double free = use->fill < 1 ? 1 - use->fill : 1e-9;
+
+	return -log(free) * LINE_BITS * names->n_lines / VOLLEY_NAMES_N_BITS;
+}
+
+bool names_is_worn(const struct names *names, const struct names_use *use, uint64_t n_live)
+{
+	if (names->n_gone > GONE_MIN && names->n_gone > (n_live + names->n_gone) / 4)
+		return true;
+	return use->false_positives > FALSE_MAX && (double)n_live < n_held(names, use) / 4 * 3;
+}
+
+void names_note_gone(struct names *names, uint64_t n)
+{
+	names->n_gone += n;
 }
 
 /* --- The driver's walk --------------------------------------------------------------------------- */
@@ -291,23 +329,26 @@ struct adding {
 	unsigned int apex_n;
 };
 
-/* A wildcard may be an empty non-terminal, too (RFC 4592 section 2.2.2): its parent is marked all the same. */
-static void add_name(struct names *names, const uint8_t *owner, unsigned int n)
+/*
+ * Whether it was not known. A wildcard may be an empty non-terminal, too (RFC 4592 section 2.2.2): its parent is marked all the
+ * same.
+ */
+static bool add_name(struct names *names, const uint8_t *owner, unsigned int n)
 {
-	add_exists(names, hash_of(names, owner, n));
 	if (owner[0] == 1 && owner[1] == '*')
 		set_marked(names, hash_of(names, owner + 2, n - 2), VOLLEY_NAME_WILD);
+	return add_exists(names, hash_of(names, owner, n));
 }
 
-static void add_node(const struct adding *a, const struct zone_node *node, const uint8_t *owner,
+static bool add_node(const struct adding *a, const struct zone_node *node, const uint8_t *owner,
 		     unsigned int n)
 {
-	bool is_apex = n == a->apex_n;
+	bool is_apex = n == a->apex_n, is_new = add_name(a->names, owner, n);
 
-	add_name(a->names, owner, n);
 	if (zone_node_rrset(a->zone, node, DNS_TYPE_DNAME) ||
 	    (!is_apex && zone_node_rrset(a->zone, node, DNS_TYPE_NS)))
 		set_marked(a->names, hash_of(a->names, owner, n), VOLLEY_NAME_STOP);
+	return is_new;
 }
 
 static void add_all(const struct adding *a)
@@ -332,9 +373,13 @@ static int add_change(void *context, const struct zone_change *change)
 	const uint8_t *above = change->owner;
 	unsigned int n = change->owner_bytes;
 
-	if (!change->new_node)
+	if (!change->new_node) {
+		names_note_gone(a->names, 1);
 		return 0;
-	add_node(a, change->new_node, change->owner, n);
+	}
+	if (!add_node(a, change->new_node, change->owner, n) && !change->old_node &&
+	    a->names->n_gone)
+		a->names->n_gone--; /* it is back */
 	while (n > a->apex_n) {
 		n -= above[0] + 1u;
 		above += above[0] + 1u;

@@ -37,6 +37,7 @@ struct names {
 	uint32_t n_lines;
 	struct volley_names_state *states[2]; /* the second one during a resize, else NULL */
 	uint64_t n_added; /* names that were added and not known before, apexes and what is above them too */
+	uint64_t n_gone; /* names that no zone has any more, and that are known all the same */
 	struct intervals intervals;
 	uint64_t n_refused; /* versions whose intervals had no room: they got none, or kept those that are full */
 };
@@ -136,7 +137,30 @@ enum names_verdict names_walk(struct names_walk *walk, const struct volley_names
 /* Whether the name (folded wire) with this mark may have been added; false: it has not. True where there is no filter. */
 bool names_may_exist(const struct names *names, const uint8_t *name, enum volley_name_mark mark);
 
-/* The share of bits that are set, from 0 to 1: a name that was not added is known with this to the power of 7. O(lines). */
-double names_fill(const struct names *names);
+/* So many names of a zone are not served any more: names_add_zone() notes by itself what its difference has. */
+void names_note_gone(struct names *names, uint64_t n);
+
+/* Shares from 0 to 1. */
+struct names_use {
+	double fill;            /* of the bits, those that are set */
+	double false_positives; /* of names that were not added, those that are known all the same */
+};
+
+/* O(lines). */
+void names_read_use(const struct names *names, struct names_use *out);
+
+static inline double names_fill(const struct names *names)
+{
+	struct names_use use;
+
+	names_read_use(names, &use);
+	return use.fill;
+}
+
+/*
+ * Whether a new filter with the n_live names that are served would spare the workers many queries: a quarter of what is known
+ * has gone, or one name of a hundred is known by mistake and what has gone has its part in that. Pure.
+ */
+bool names_is_worn(const struct names *names, const struct names_use *use, uint64_t n_live);
 
 #endif

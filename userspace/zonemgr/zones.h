@@ -268,6 +268,16 @@ int zones_stop_denials(struct zones *zones, const uint8_t *apex, unsigned int ap
 	__attribute__((warn_unused_result));
 
 /*
+ * Another filter of names, with the names of the zones that are served alone. Until it has all of them the driver denies nothing.
+ * forgives: zones whose denials were stopped have them again. 0; or that of names_begin(), and the driver denies nothing until this
+ * succeeds; or that of a publish, which is tried once more by zones_flush(). With a filter only. O(names).
+ */
+int zones_rebuild_names(struct zones *zones, bool forgives) __attribute__((warn_unused_result));
+
+/* Names of all zones that are served, empty non-terminals included. O(zones). */
+uint64_t zones_n_names(const struct zones *zones);
+
+/*
  * From now on answers depend on other settings: all that are cached are dead when this returns 0. An
  * error is that of zones_publish(); the next publish does it then.
  */

@@ -81,6 +81,8 @@ static void add_names(struct names *names, const struct zones_entry *entry)
 	bool is_known = entry->zone && entry->names_id == names_id(names);
 
 	names_add_apex(names, entry->apex, entry->apex_len);
+	if (!next && is_known)
+		names_note_gone(names, zone_n_names(entry->zone));
 	if (next && !(is_known && next == entry->zone))
 		names_add_zone(names, next, is_known ? entry->zone : NULL);
 }
@@ -229,6 +231,19 @@ static void edition_add_names(const struct edition *edition, const struct zones 
 		intervals_of(&names->intervals, m->apex, m->apex_len, &found);
 		m->intervals.at = found.at;
 		m->intervals.id = found.id;
+	}
+}
+
+/* Zones that are not to be served any more leave their names in the filter. */
+static void note_gone(const struct zones *zones)
+{
+	for (size_t i = 0; zones->env.names && i < zones->n; i++) {
+		struct zones_entry *entry = zones->entries[i];
+
+		if (entry->in_set || !entry->zone || entry->names_id != names_id(zones->env.names))
+			continue;
+		names_note_gone(zones->env.names, zone_n_names(entry->zone));
+		entry->names_id = 0;
 	}
 }
 
@@ -390,6 +405,7 @@ int zones_publish(struct zones *zones)
 		withdrawal_cancel(edition.withdrawal);
 		zone_set_free(set);
 	} else {
+		note_gone(zones);
 		old = rcu_xchg_pointer(&zones->env.published->set, set);
 		err = withdraw(zones, &edition);
 		if (!err)
@@ -495,6 +511,31 @@ int zones_stop_denials(struct zones *zones, const uint8_t *apex, unsigned int ap
 	if (err)
 		zones_flush_again(zones);
 	return err;
+}
+
+int zones_rebuild_names(struct zones *zones, bool forgives)
+{
+	int err = names_begin(zones->env.names, zones->env.grace, zones->env.grace_user);
+
+	if (err)
+		return err;
+	for (size_t i = 0; forgives && i < zones->n; i++)
+		zones->entries[i]->are_denials_off = false;
+	zones_flush_journal(zones);
+	err = zones_publish(zones);
+	if (err)
+		zones_flush_again(zones);
+	return err;
+}
+
+uint64_t zones_n_names(const struct zones *zones)
+{
+	uint64_t n = 0;
+
+	for (size_t i = 0; i < zones->n; i++)
+		if (zones->entries[i]->zone)
+			n += zone_n_names(zones->entries[i]->zone);
+	return n;
 }
 
 int zones_drop_others(struct zones *zones)

@@ -446,8 +446,66 @@ static void names_that_go(void **state)
 	names_add_zone(&f->names, old, NULL);
 	names_add_zone(&f->names, z, old);
 	check_marks(f, "a name that went", "b.z.test", "exists");
+	assert_int_equal(f->names.n_gone, 1);
+	names_add_zone(&f->names, old, z); /* and is back */
+	assert_int_equal(f->names.n_gone, 0);
+	names_note_gone(&f->names, 5);
+	assert_int_equal(f->names.n_gone, 5);
 	zone_free(z);
 	zone_free(old);
+}
+
+static const struct {
+	const char *what;
+	uint64_t n_gone, n_live;
+	double fill, false_positives;
+	bool is_worn;
+} worn_rows[] = {
+	{ "nothing has gone", 0, 100000, 0.3, 0.001, false },
+	{ "few have gone, of few", 1000, 0, 0.01, 0, false },
+	{ "many have gone, of few", 1001, 0, 0.01, 0, true },
+	{ "a quarter has gone", 2001, 6000, 0.2, 0, true },
+	{ "less than a quarter has", 2001, 6100, 0.2, 0, false },
+	/* 7 of 512 * 1024 bits for each name: half of them are set by 51,900. */
+	{ "it is too small for what is served", 0, 50000, 0.5, 0.02, false },
+	{ "another one would be better", 0, 30000, 0.5, 0.02, true },
+	{ "it is good enough", 0, 30000, 0.5, 0.009, false },
+	{ "all bits are set", 0, 30000, 1, 1, true },
+};
+
+static void worn(void **state)
+{
+	struct fixture *f = *state;
+
+	for (size_t i = 0; i < sizeof(worn_rows) / sizeof(worn_rows[0]); i++) {
+		const struct names_use use = { worn_rows[i].fill, worn_rows[i].false_positives };
+
+		f->names.n_gone = worn_rows[i].n_gone;
+		if (names_is_worn(&f->names, &use, worn_rows[i].n_live) != worn_rows[i].is_worn)
+			fail_msg("%s", worn_rows[i].what);
+	}
+}
+
+/* What names_read_use() expects, and what is so. */
+static void false_positives(void **state)
+{
+	struct fixture *f = *state;
+	uint8_t name[] = "\6......\4test";
+	unsigned n_known = 0, i;
+	struct names_use use;
+
+	for (i = 0; i < 40000; i++) {
+		memcpy(name + 1, &i, sizeof(i));
+		names_add_apex(&f->names, name, sizeof(name));
+	}
+	names_read_use(&f->names, &use);
+	for (; i < 140000; i++) {
+		memcpy(name + 1, &i, sizeof(i));
+		n_known += names_may_exist(&f->names, name, VOLLEY_NAME_EXISTS);
+	}
+	assert_true(use.false_positives > 0.01);
+	assert_in_range(n_known, (unsigned)(use.false_positives * 90000),
+			(unsigned)(use.false_positives * 110000));
 }
 
 /* --- The driver's walk --------------------------------------------------------------------------- */
@@ -566,6 +624,7 @@ static void begin(void **state)
 	assert_in_range(before.id, 1, INT32_MAX);
 	assert_int_equal(before.n_lines, N_LINES);
 	add_apex(f, "z.test");
+	names_note_gone(&f->names, 1);
 	assert_int_equal(names_begin(&f->names, look, &w), 0);
 	assert_int_equal(w.n, 1);
 	assert_in_range(f->state.id, 1, INT32_MAX);
@@ -573,7 +632,7 @@ static void begin(void **state)
 	assert_memory_not_equal(f->state.keys, before.keys, sizeof(before.keys));
 	assert_int_equal(f->state.labels, DNS_LABELS_MAX);
 	assert_true(names_fill(&f->names) == 0);
-	assert_int_equal(f->names.n_added, 0);
+	assert_int_equal(f->names.n_added + f->names.n_gone, 0);
 	check_marks(f, "begun", "z.test", "");
 }
 
@@ -674,6 +733,8 @@ int main(void)
 		cmocka_unit_test(edits),
 		TEST(edits_in_a_row),
 		TEST(names_that_go),
+		TEST(worn),
+		TEST(false_positives),
 		TEST(walks),
 		TEST(longest_walk),
 		TEST(begin),

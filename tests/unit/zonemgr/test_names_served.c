@@ -282,6 +282,91 @@ static void switched_off(void **state)
 	end_with_names();
 }
 
+/* --- Another filter ------------------------------------------------------------------------------ */
+
+/* The names that went are out of it, and each zone has the new one; what was being changed is served with the rest. */
+static void rebuilt(void **state)
+{
+	uint32_t id, gen;
+
+	(void)state;
+	begin_with_names();
+	publish();
+	id = names_state.id;
+	gen = generation(&entry);
+	make_due(zone_of("z.test", ZONE_HEAD "d A 192.0.2.1\n"));
+	publish();
+	assert_true(is_known("b.z.test") && is_known("c.z.test"));
+	assert_int_equal(names.n_gone, 2);
+	assert_int_equal(change("add e A 192.0.2.4"), 0);
+	assert_int_equal(zones_rebuild_names(&zones, false), 0);
+	assert_int_not_equal(names_state.id, id);
+	assert_int_equal(names.n_gone, 0);
+	assert_int_equal(member_of(&entry)->names_id, names_state.id);
+	assert_int_equal(member_of(&other)->names_id, names_state.id);
+	assert_int_equal(generation(&entry), gen); /* answers stay */
+	assert_true(is_known("d.z.test") && is_known("e.z.test") && is_known("ns.y.test"));
+	assert_true(is_apex("z.test") && is_apex("y.test"));
+	assert_false(is_known("b.z.test") || is_known("c.z.test"));
+	assert_int_equal(zones_n_names(&zones), 4 + 4); /* apex, ns, d, e; apex, ns, b, c */
+	end_with_names();
+}
+
+static int no_end(void *user)
+{
+	(void)user;
+	return -EIO;
+}
+
+/* Then nothing is denied, until it succeeds. */
+static void not_rebuilt(void **state)
+{
+	(void)state;
+	begin_with_names();
+	publish();
+	zones.env.grace = no_end;
+	assert_int_equal(zones_rebuild_names(&zones, false), -EIO);
+	assert_int_equal(names_state.id, 0);
+	zones.env.grace = no_readers;
+	publish();
+	assert_int_equal(member_of(&entry)->names_id, 0);
+	assert_int_equal(zones_rebuild_names(&zones, false), 0);
+	assert_int_equal(member_of(&entry)->names_id, names_state.id);
+	assert_true(names_state.id && is_known("b.z.test") && is_known("ns.y.test"));
+	end_with_names();
+}
+
+static void forgiven(void **state)
+{
+	(void)state;
+	begin_with_names();
+	publish();
+	assert_int_equal(zones_stop_denials(&zones, entry.apex, entry.apex_len), 0);
+	assert_int_equal(zones_rebuild_names(&zones, false), 0);
+	assert_int_equal(member_of(&entry)->names_id, 0);
+	assert_int_equal(member_of(&other)->names_id, names_state.id);
+	assert_int_equal(zones_rebuild_names(&zones, true), 0);
+	assert_int_equal(member_of(&entry)->names_id, names_state.id);
+	end_with_names();
+}
+
+/* All names of a zone that expires, or is taken out, have gone. */
+static void zones_that_go(void **state)
+{
+	(void)state;
+	begin_with_names();
+	publish();
+	zones_expire(&zones, &entry);
+	zones_flush(&zones);
+	assert_int_equal(names.n_gone, 4);
+	other.in_set = false;
+	publish();
+	assert_int_equal(names.n_gone, 8);
+	publish();
+	assert_int_equal(names.n_gone, 8);
+	end_with_names();
+}
+
 /* --- A few of them ------------------------------------------------------------------------------- */
 
 static void names_before_a_swap(void **state)
@@ -471,6 +556,10 @@ int main(void)
 		cmocka_unit_test(intervals),
 		cmocka_unit_test(intervals_that_are_full),
 		cmocka_unit_test(intervals_without_denials),
+		cmocka_unit_test(rebuilt),
+		cmocka_unit_test(not_rebuilt),
+		cmocka_unit_test(forgiven),
+		cmocka_unit_test(zones_that_go),
 	};
 	int rc;
 

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* `names`, `names rebuild`: see control/ctl.h for what a command is. USER is the daemon. */
+#ifndef VOLLEY_CONTROL_COMMANDS_NAMES_H
+#define VOLLEY_CONTROL_COMMANDS_NAMES_H
+
+#include <jansson.h>
+#include <stddef.h>
+
+int commands_names(void *user, const json_t *args, json_t **result, char *err, size_t err_cap);
+int commands_names_rebuild(void *user, const json_t *args, json_t **result, char *err,
+			   size_t err_cap);
+
+#endif
