@@ -236,7 +236,8 @@ static void check_denials(struct engine *e, const struct query *q, const struct 
 
 	if (!exists || !e->data->shield || !e->has_key)
 		return;
-	if (shield_check(e->data->shield, &cache_state(e->cache)->names, e->render.set, q))
+	if (shield_check(e->data->shield, &cache_state(e->cache)->names, e->render.set, q,
+			 e->render.origin.is_wildcard))
 		engine_count(&e->counters.denials_wrong);
 }
 

@@ -253,6 +253,8 @@ struct walking {
 	const struct volley_names_line *lines;
 	uint32_t n_lines;
 	bool has_apex;
+	bool has_wild;     /* a wildcard's parent of the zone was passed, */
+	unsigned int wild; /* the last one begins here */
 	struct names_walk *walk;
 };
 
@@ -269,6 +271,7 @@ static bool step(struct walking *w, uint64_t hash, unsigned int at)
 
 	if (!has(w, hash, VOLLEY_NAME_EXISTS))
 		return false;
+	walk->encloser = at;
 	if (!has(w, hash, VOLLEY_NAME_MARKED))
 		return true;
 	if (has(w, hash, VOLLEY_NAME_APEX)) {
@@ -276,9 +279,25 @@ static bool step(struct walking *w, uint64_t hash, unsigned int at)
 		walk->apex_hash = hash;
 		walk->is_stopped = false;
 		w->has_apex = true;
+		w->has_wild = false;
 	}
-	walk->is_stopped |= has(w, hash, VOLLEY_NAME_STOP) || has(w, hash, VOLLEY_NAME_WILD);
+	walk->is_stopped |= has(w, hash, VOLLEY_NAME_STOP);
+	if (has(w, hash, VOLLEY_NAME_WILD)) {
+		w->has_wild = true;
+		w->wild = at;
+	}
 	return true;
+}
+
+/* Of a name that is unknown, in a zone, and not stopped. */
+static enum names_verdict verdict_of(const struct walking *w)
+{
+	if (!w->has_wild)
+		return NAMES_DENIED;
+	if (w->wild == w->walk->encloser)
+		return NAMES_EXPANDED;
+	w->walk->is_stopped = true;
+	return NAMES_MAYBE;
 }
 
 enum names_verdict names_walk(struct names_walk *walk, const struct volley_names_line *lines,
@@ -306,7 +325,7 @@ enum names_verdict names_walk(struct names_walk *walk, const struct volley_names
 	}
 	if (!w.has_apex)
 		return NAMES_NONE;
-	return is_known || walk->is_stopped ? NAMES_MAYBE : NAMES_DENIED;
+	return is_known || walk->is_stopped ? NAMES_MAYBE : verdict_of(&w);
 }
 
 /* --- Names --------------------------------------------------------------------------------------- */

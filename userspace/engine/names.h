@@ -115,14 +115,15 @@ enum names_verdict {
 	NAMES_NONE,   /* there is no filter, or no zone's apex at or above the name */
 	NAMES_MAYBE,  /* it may exist */
 	NAMES_DENIED, /* it does not, nor does what is below names_walk.unknown */
+	NAMES_EXPANDED, /* the same, but the wildcard below names_walk.encloser stands for it, if that is there */
 };
 
 /* Where a walk came to: octets into the name. */
 struct names_walk {
-	unsigned int apex; /* of the zone that the name is in */
-	unsigned int
-		unknown; /* NAMES_DENIED, or is_stopped: the shortest suffix that the filter does not know */
-	bool is_stopped; /* NAMES_MAYBE, since the walk passed a cut, a DNAME or a wildcard's parent */
+	unsigned int apex;     /* of the zone that the name is in */
+	unsigned int encloser; /* the longest suffix that the filter knows */
+	unsigned int unknown;  /* unless all are known: the shortest that it does not */
+	bool is_stopped; /* NAMES_MAYBE, since the walk passed a cut or a DNAME, or a wildcard's parent before others */
 	uint64_t apex_hash;
 };
 

@@ -32,14 +32,17 @@ static void note(struct shield *shield, const struct query *q, const struct name
  * in the lines that are read here.
  */
 bool shield_check(struct shield *shield, const struct volley_names_state *names,
-		  const struct zone_set *set, const struct query *q)
+		  const struct zone_set *set, const struct query *q, bool is_expanded)
 {
 	uint32_t id = __atomic_load_n(&names->id, __ATOMIC_ACQUIRE);
 	const struct zone_member *member;
+	enum names_verdict verdict;
 	struct names_walk walk;
 
-	if (!id || !set ||
-	    names_walk(&walk, shield->lines, names, q->folded, q->qname_bytes) != NAMES_DENIED)
+	if (!id || !set)
+		return false;
+	verdict = names_walk(&walk, shield->lines, names, q->folded, q->qname_bytes);
+	if (verdict != NAMES_DENIED && (verdict != NAMES_EXPANDED || is_expanded))
 		return false;
 	member = zone_set_get(set, q->folded + walk.apex, q->qname_bytes - walk.apex);
 	if (!member || !zone_set_zone(member) || member->names_id != id)

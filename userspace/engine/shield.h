@@ -44,12 +44,12 @@ struct shield {
 void shield_init(struct shield *shield, const struct volley_names_line *lines, uint32_t n_lines);
 
 /*
- * For a query whose name exists, by an answer that was rendered from `set`: true if the driver would deny the name by a zone
- * of the set whose names are all in the filter. That is noted for control, or lost if another one waits in its place.
- * Caller's QSBR read section, in which the set was read; no lock, no allocation.
+ * For a query whose name exists, or a wildcard stands for it (is_expanded), by an answer that was rendered from `set`: true if the driver
+ * would say otherwise, by a zone of the set whose names are all in the filter. That is noted for control, or lost if another one
+ * waits in its place. Caller's QSBR read section, in which the set was read; no lock, no allocation.
  */
 bool shield_check(struct shield *shield, const struct volley_names_state *names,
-		  const struct zone_set *set, const struct query *q);
+		  const struct zone_set *set, const struct query *q, bool is_expanded);
 
 /* Takes what was noted; false: nothing is left. One thread at a time. */
 bool shield_take(struct shield *shield, struct shield_found *out);
