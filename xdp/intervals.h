@@ -63,6 +63,15 @@ struct volley_intervals_head {
 	__u64 reserved;
 };
 
+/* A word of a line, once, and in order with the words read before it. BPF has volatile for that. A test puts its own here. */
+#ifndef VOLLEY_INTERVALS_LOAD
+#if defined(__bpf__)
+#define VOLLEY_INTERVALS_LOAD(word) load_once(word)
+#else
+#define VOLLEY_INTERVALS_LOAD(word) __atomic_load_n(word, __ATOMIC_ACQUIRE)
+#endif
+#endif
+
 _Static_assert(sizeof(struct volley_intervals_head) == VOLLEY_NAMES_LINE_BYTES, "a cache line");
 
 /* Others are uncertain, and are not looked for. */
@@ -85,7 +94,10 @@ VOLLEY_INTERVALS_INLINE __u64 volley_intervals_label_point(const __u8 *octets, _
 /* a < b: 1, else 0. BPF compares only to branch, and these branches would be missed half of the time: so by the borrow of a - b. */
 VOLLEY_INTERVALS_INLINE __u64 volley_intervals_less(__u64 a, __u64 b)
 {
-	return ((~a & b) | ((~a | b) & (a - b))) >> 63;
+	__u64 borrow = ((~a & b) | ((~a | b) & (a - b))) >> 63;
+
+	one_copy(borrow); /* else clang makes a branch of what is done with it */
+	return borrow;
 }
 
 /* Which child of an inner line has the leaf for `point`: from 0 to 8. Separators that are not used are ~0. */
@@ -98,7 +110,8 @@ VOLLEY_INTERVALS_INLINE __u32 volley_intervals_child(const struct volley_names_l
 #pragma unroll
 #endif
 	for (i = 0; i < VOLLEY_INTERVALS_WORDS; i++)
-		child -= (__u32)volley_intervals_less(point, load_once(&line->words[i]));
+		child -=
+			(__u32)volley_intervals_less(point, VOLLEY_INTERVALS_LOAD(&line->words[i]));
 	return child;
 }
 
@@ -117,7 +130,7 @@ VOLLEY_INTERVALS_INLINE int volley_intervals_before(const struct volley_names_li
 #pragma unroll
 #endif
 	for (i = VOLLEY_INTERVALS_WORDS; i > 0; i--) {
-		__u64 word = load_once(&line->words[i - 1]);
+		__u64 word = VOLLEY_INTERVALS_LOAD(&line->words[i - 1]);
 		__u64 distance = point - word;
 
 		if (i == VOLLEY_INTERVALS_WORDS)

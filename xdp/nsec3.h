@@ -137,7 +137,7 @@ static __always_inline __u32 nsec3_fill(struct volley_cpu *cpu, __u32 from, __u3
 #if defined(__bpf__)
 #pragma unroll
 #endif
-	for (i = 1; i <= 1 + SHA1_BLOCK_BYTES / 8; i++)
+	for (i = 1; i <= SHA1_BLOCK_BYTES / 8; i++)
 		*(__u64 *)(tail + i * 8) = 0;
 	message[bounded(bytes, 511)] = 0x80;
 	*(__u64 *)(message + bounded((blocks - 1) * SHA1_BLOCK_BYTES, 511) + SHA1_BLOCK_BYTES - 8) =

@@ -14,12 +14,9 @@
 
 #include <cmocka.h>
 
-#include "xdp/verifier.h"
-
 /* What a reader loads of a line passes through here, so that a writer can come in between. */
 static const unsigned long long *between(const unsigned long long *word);
-#undef load_once
-#define load_once(where) (*(const volatile __typeof__(*(where)) *)between(where))
+#define VOLLEY_INTERVALS_LOAD(word) __atomic_load_n(between(word), __ATOMIC_ACQUIRE)
 
 #include "engine/intervals.h"
 #include "tests/lib/must.h"
