@@ -632,12 +632,14 @@ struct volley_cpu {
 	__u32 n_suffixes;
 	__u8 label_bytes;
 	__u8 label_rest[3];
-	__u32 apex_at;      /* where the deepest apex begins in the name, */
-	__u32 encloser_at;  /* and the longest suffix that the filter knows */
-	__u64 below_apex;   /* hash of what is one label longer than the apex, */
-	__u64 below;        /* and than the base of the shared answer */
-	__u64 unknown;      /* hash of the shortest suffix that the filter does not know */
-	__u64 interval;     /* the point that its interval begins with */
+	__u32 apex_at;     /* where the deepest apex begins in the name, */
+	__u32 encloser_at; /* and the longest suffix that the filter knows */
+	__u64 below_apex;  /* hash of what is one label longer than the apex, */
+	__u64 below;       /* and than the base of the shared answer */
+	__u64 unknown;     /* hash of the shortest suffix that the filter does not know */
+	__u64 interval;    /* the point that its interval begins with, in this line */
+	__u32 interval_leaf;
+	__u32 fence;        /* exchanged for the sake of order */
 	__u32 unknown_at;   /* where that suffix begins */
 	__u32 shared_bytes; /* of the name in the shared answer's key */
 	__u64 shared_hash;

@@ -130,6 +130,16 @@ __noinline int deny_look(struct volley_cpu *cpu, const struct volley_state *stat
 	return walk.wild == walk.last + 1 ? DENY_WILDCARD : VOLLEY_UP_MAYBE;
 }
 
+/* The suffix that deny_look() did not know is unknown still: -1, or a reason to go up. */
+static __always_inline int deny_again(const struct volley_cpu *cpu,
+				      const struct volley_state *state)
+{
+	__u32 n = volley_names_line(cpu->unknown, state->names.n_lines);
+	const struct volley_names_line *line = bpf_map_lookup_elem(&volley_names, &n);
+
+	return !line || deny_is(line, cpu->unknown, VOLLEY_NAME_EXISTS) ? VOLLEY_UP_MAYBE : -1;
+}
+
 /* What stands before the base in a key's name: the first words, and what of the words that lie there stays. */
 struct deny_prefix {
 	__u64 octets[2], rest[2];

@@ -51,6 +51,18 @@ static __always_inline int interval_point(struct volley_cpu *cpu,
 	return 0;
 }
 
+/* What interval_look() has found is still so: -1, or a reason to go up. */
+static __always_inline int interval_again(const struct volley_cpu *cpu)
+{
+	const struct volley_names_line *leaf = interval_line(cpu->interval_leaf);
+	__u64 start;
+
+	if (!leaf || volley_intervals_before(leaf, cpu->interval_point, &start) ||
+	    start != cpu->interval)
+		return VOLLEY_UP_MAYBE;
+	return -1;
+}
+
 /* The number of the leaf for a point, or that of no line. */
 static __always_inline __u32 interval_leaf(const struct volley_intervals_head *head, __u64 point)
 {
@@ -78,17 +90,23 @@ __noinline int interval_look(struct volley_cpu *cpu, __u32 at, __u32 id)
 	const struct volley_intervals_head *head = interval_line(at);
 	const struct volley_names_line *leaf;
 	__u64 point, start;
+	__u32 number;
 
 	if (!cpu || !head || !id || load_once(&head->id) != id)
 		return VOLLEY_UP_MISS;
 	if (interval_point(cpu, head, &point))
 		return VOLLEY_UP_MISS;
-	leaf = interval_line(interval_leaf(head, point));
+	if (!volley_intervals_is_point(point))
+		return VOLLEY_UP_MAYBE;
+	number = interval_leaf(head, point);
+	leaf = interval_line(number);
 	if (!leaf)
 		return VOLLEY_UP_MISS;
 	if (volley_intervals_before(leaf, point, &start))
 		return VOLLEY_UP_MAYBE;
 	cpu->interval = start;
+	cpu->interval_point = point;
+	cpu->interval_leaf = number;
 	return -1;
 }
 

@@ -214,6 +214,25 @@ __noinline int find_shared(struct volley_cpu *cpu, const struct volley_state *st
 }
 
 /*
+ * The entry that was found may be of a newer version than what the walk has read. Names and points are added before a version is
+ * served, and its answers are published behind that: so where the filter and the leaf say the same as before, they are
+ * those of this entry as well. -1, or a reason to go up.
+ */
+static __always_inline int find_again(struct volley_cpu *cpu, const struct volley_state *state,
+				      int has_interval)
+{
+	int reason;
+
+	(void)__sync_lock_test_and_set(
+		&cpu->fence, 0); /* in BPF a full barrier: what follows is read behind the entry */
+	/* A full barrier, in BPF as well: what follows is read behind the entry. */
+	if (__sync_val_compare_and_swap(&cpu->fence, 0, 1))
+		cpu->fence = 0;
+	reason = deny_again(cpu, state);
+	return reason < 0 && has_interval ? interval_again(cpu) : reason;
+}
+
+/*
  * The zone's denial is the entry at cpu->location. Of a signed zone it says where the zone's intervals are: then the entry of the
  * name's interval is at cpu->location. -1, or a reason to go up.
  */
@@ -240,16 +259,31 @@ __noinline int find_interval(struct volley_cpu *cpu, const struct volley_state *
 	if (!state->names.intervals_id)
 		return VOLLEY_UP_MISS;
 	reason = interval_look(cpu, s->intervals_at, s->intervals_id);
-	if (reason >= 0)
-		return reason;
-	return find_shared(cpu, state, VOLLEY_KEY_INTERVAL | expanded);
+	if (reason < 0)
+		reason = find_shared(cpu, state, VOLLEY_KEY_INTERVAL | expanded);
+	return reason < 0 ? find_again(cpu, state, 1) : reason;
+}
+
+/* A name that a wildcard may stand for: as find_for_name(). */
+static __always_inline int find_expanded(struct volley_cpu *cpu, const struct volley_state *state,
+					 __u32 has_do)
+{
+	int reason = find_shared(cpu, state, VOLLEY_KEY_WILDCARD);
+
+	if (reason < 0)
+		return find_again(cpu, state, 0);
+	if (has_do)
+		reason = find_shared(cpu, state, VOLLEY_KEY_DENIAL);
+	if (reason < 0)
+		reason = find_interval(cpu, state, DENY_EXPANDED);
+	return reason;
 }
 
 /* The shared answer to a query is the entry at cpu->location: -1, or a reason to go up. */
 __noinline int find_for_name(struct volley_cpu *cpu, const struct volley_state *state)
 {
 	const struct volley_key *key;
-	__u32 expanded;
+	__u32 has_do;
 	int reason;
 
 	if (!cpu || !state || !state->names.id)
@@ -258,16 +292,11 @@ __noinline int find_for_name(struct volley_cpu *cpu, const struct volley_state *
 	if (reason >= 0)
 		return reason;
 	key = (const void *)&cpu->folded[0];
-	expanded = reason == DENY_WILDCARD ? DENY_EXPANDED : 0;
-	reason = VOLLEY_UP_MISS;
-	if (expanded)
-		reason = find_shared(cpu, state, VOLLEY_KEY_WILDCARD);
-	if (reason < 0 || (expanded && !(key->flags & VOLLEY_KEY_DO)))
-		return reason;
+	has_do = key->flags & VOLLEY_KEY_DO;
+	if (reason == DENY_WILDCARD)
+		return find_expanded(cpu, state, has_do);
 	reason = find_shared(cpu, state, VOLLEY_KEY_DENIAL);
-	if (reason < 0 && key->flags & VOLLEY_KEY_DO)
-		reason = find_interval(cpu, state, expanded);
-	return reason;
+	return reason < 0 && has_do ? find_interval(cpu, state, 0) : reason;
 }
 
 /*

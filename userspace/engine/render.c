@@ -249,13 +249,10 @@ static int step_delegation(struct render *r, const struct zone_result *found)
 
 static void note_origin(struct render *r, const struct zone_result *found)
 {
-	enum zone_status status = found->status;
-
 	r->origin.zone = r->zone;
 	r->origin.encloser = found->encloser;
-	r->origin.is_nxdomain = status == ZONE_NXDOMAIN;
-	r->origin.is_wildcard = found->wildcard && (status == ZONE_ANSWER || status == ZONE_CNAME ||
-						    status == ZONE_NODATA);
+	r->origin.status = found->status;
+	r->origin.is_wildcard = found->wildcard;
 }
 
 static int step(struct render *r)

@@ -79,8 +79,8 @@ struct render {
 	struct render_origin {
 		const struct zone *zone;
 		const struct zone_node *encloser; /* the deepest node at or above it */
-		bool is_wildcard; /* what was found, data or none, is that of the wildcard below the encloser */
-		bool is_nxdomain;
+		bool is_wildcard; /* what was found is that of the wildcard below the encloser */
+		enum zone_status status;
 	} origin;
 
 	/*

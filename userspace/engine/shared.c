@@ -149,6 +149,23 @@ static bool take_records(struct making *m, const struct cache_answer *a)
 
 /* --- Keys ----------------------------------------------------------------------------------------- */
 
+/* What does not exist; data of a wildcard, its alias, or none. Not what a cut or a DNAME says. */
+static bool is_of_many_names(const struct render_origin *origin)
+{
+	switch (origin->status) {
+	case ZONE_NXDOMAIN:
+		return origin->zone;
+	case ZONE_ANSWER:
+	case ZONE_CNAME:
+	case ZONE_NODATA:
+		return origin->is_wildcard;
+	case ZONE_DNAME:
+	case ZONE_DELEGATION:
+		break;
+	}
+	return false;
+}
+
 /* The SOA, and no alias before it; without proofs, or with these alone. */
 static bool is_denial(const struct cache_answer *a, bool has_proofs)
 {
@@ -231,9 +248,9 @@ bool shared_make_key(struct shared *out, const struct engine *e, const struct ca
 	uint64_t start = 0;
 	bool has_proofs;
 
-	out->is_expanded = r->origin.is_wildcard;
-	if (!out->is_expanded && !r->origin.is_nxdomain)
+	if (!is_of_many_names(&r->origin))
 		return false;
+	out->is_expanded = r->origin.is_wildcard;
 	has_proofs = r->dnssec_ok && zone_chain(r->origin.zone) != ZONE_CHAIN_NONE;
 	if (!out->is_expanded && !is_denial(a, has_proofs))
 		return false;
