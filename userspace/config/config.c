@@ -286,6 +286,8 @@ static uint32_t take_intervals(struct take *take, const char *text)
 {
 	uint64_t bytes = take_number(take, "cache.", "intervals", text);
 
+	if (!text && !take->config->cache_names_lines)
+		return 0;
 	if (bytes && !take->config->cache_names_lines)
 		source_fail(&take->source, 0, "cache.intervals",
 			    "is of no use without a filter of names: give cache.names, too");

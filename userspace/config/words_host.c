@@ -345,7 +345,7 @@ static const struct words_key rows[] = {
 	  .needs_start = true,
 	  .min = 0,
 	  .max = 4 * SIZE_G,
-	  .fallback = "0",
+	  .fallback = "4M",
 	  .text = "The memory of a filter of all names that zones have, beside cache.size, so that the driver "
 		  "answers NXDOMAIN by itself for a name that it has never been asked for. See NAMES THAT DO NOT "
 		  "EXIST. 64K at least, in whole lines of 64 octets. With 1.5 octets for each name one of 200 "
@@ -356,8 +356,8 @@ static const struct words_key rows[] = {
 	  .needs_start = true,
 	  .min = 0,
 	  .max = 4 * SIZE_G,
-	  .fallback = "0",
-	  .text = "The memory of what is known of chains of NSEC and NSEC3 beside cache.names, which it needs: "
+	  .fallback = "4M",
+	  .text = "The memory of what is known of chains of NSEC and NSEC3 beside cache.names, without which there is none: "
 		  "in which interval of its zone's chain a name lies that does not exist. 64K at least, in whole "
 		  "lines of 64 octets. Each signed zone takes 16 octets for each of its names, 128 at least, "
 		  "and as much again when many names have come and it is built anew. A zone for which there is "

@@ -172,8 +172,8 @@ static const struct refusal refusals[] = {
 	  "5: cache.intervals: 65535 is too small: give at least 64K, or 0 for none" },
 	{ "intervals big", LISTEN "cache:\n  names: 64K\n  intervals: 5G\n",
 	  "5: cache.intervals: \"5G\" is not accepted, give a size from 0 to 4G" },
-	{ "intervals alone", LISTEN "cache:\n  intervals: 1M\n",
-	  "4: cache.intervals: is of no use without a filter of names: give cache.names, too" },
+	{ "intervals alone", LISTEN "cache:\n  names: 0\n  intervals: 1M\n",
+	  "5: cache.intervals: is of no use without a filter of names: give cache.names, too" },
 	{ "driver-denials", ZONE("driver-denials: on"),
 	  "5: zones[0].driver-denials: \"on\" is not accepted, give auto or off" },
 	{ "ixfr", ZONE("ixfr: yes"),
@@ -424,8 +424,8 @@ static void test_defaults(void **state)
 	check_defaults_remote(&config->remotes[0]);
 	check_defaults_signing(&config->signing[0]);
 	check_defaults_zone(&config->zones[0]);
-	assert_int_equal(config->cache_names_lines, 0);
-	assert_int_equal(config->cache_intervals_lines, 0);
+	assert_int_equal(config->cache_names_lines, 65536);
+	assert_int_equal(config->cache_intervals_lines, 65536);
 	assert_below_folder(config->zones[0].file, "b");
 	assert_string_equal(config->zones[1].file, "/var/lib/volley/zones/c.zone");
 	assert_string_equal(config->zones[2].file, "/var/lib/volley/zones/d.zone");
