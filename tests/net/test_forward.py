@@ -449,7 +449,7 @@ def test_all_fail(resolve, upstream):
     it = resolve("-w", "20000", to=[A, B])
     start = time.monotonic()
     assert it.ask("www.lab.").brief() == ("SERVFAIL", "insecure", NO_REACHABLE_AUTHORITY)
-    assert time.monotonic() - start < 5
+    assert time.monotonic() - start < 15, "it has waited for the 20 s that a question may take"
     assert it.counters()["failed"] == 1
 
 

@@ -304,7 +304,7 @@ class Resolve:
     def close(self):
         """Ends it. (Questions that the stop completed, the last counters, seconds.)"""
         start = time.monotonic()
-        out, _ = self.process.communicate(timeout=30)
+        out, _ = self.process.communicate(timeout=90)
         seconds = time.monotonic() - start
         assert self.process.returncode == 0, out
         stopped, counters = out.splitlines()[-2:]
