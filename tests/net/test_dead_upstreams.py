@@ -7,9 +7,10 @@ import socket
 import threading
 import time
 
+import dns.rcode
 import pytest
 
-from dnstree import answers, ask, by, query, records, world_of
+from dnstree import answers, ask, by, has, query, records, world_of
 from netlab import CLIENT4, V4, V6, wait_for
 from upstreams import family
 
@@ -142,6 +143,19 @@ def test_a_client_cannot_take_all(world):
         assert records(reply) == ["A 192.0.2.9"]
         assert time.monotonic() - start < 4
     with_settings(world, {})
+
+
+def test_a_denial_serves_for_other_names(world):
+    """Its servers are silent, and names that were never asked for are denied by the NSEC records of another (RFC 8198)."""
+    lab = world.lab
+    assert ask(lab, query("zz.good.lab.", do=True)).rcode() == dns.rcode.NXDOMAIN
+    send_signal(world.tree.leaf, signal.SIGSTOP)
+    try:
+        for n in range(10):
+            reply = ask(lab, query(f"zz{n}.good.lab.", do=True))
+            assert reply.rcode() == dns.rcode.NXDOMAIN and has(reply, "AD"), reply
+    finally:
+        send_signal(world.tree.leaf, signal.SIGCONT)
 
 
 def test_it_stops_with_questions_outstanding(world):
