@@ -57,8 +57,7 @@ static enum queue queue_of(const struct copier *c, const struct volley_entry *e)
 {
 	if (cache_entry_is_main(c->from, e))
 		return QUEUE_MAIN;
-	return (ntohs(e->flags) & DNS_RCODE_MASK) == DNS_RCODE_NXDOMAIN ? QUEUE_DENIAL :
-									  QUEUE_PROBATION;
+	return entry_queue(&e->key, ntohs(e->flags));
 }
 
 static void take_key(struct cache_key *key, const struct volley_entry *e)

@@ -221,6 +221,8 @@ void appender_release(struct appender *appender);
  */
 struct volley_entry *segment_reserve(struct cache *cache, struct appender *appender,
 				     enum queue queue, uint32_t bytes);
+/* The queue of a new entry with these flags (host order). */
+enum queue entry_queue(const struct volley_key *key, uint16_t flags);
 void segment_commit(struct appender *appender, enum queue queue, const struct volley_entry *e);
 
 /* Seals open segments that are older than all sealed ones of their queue. Keeper. */

@@ -234,11 +234,15 @@ int publish_word(struct cache_writer *writer, const struct cache_key *key,
 	return -EAGAIN;
 }
 
-/* Of names that do not exist there is no end: they have a queue, so that they crowd out no others. */
-static enum queue queue_of(const struct cache_answer *answer)
+/*
+ * Of names that do not exist there is no end: they have a queue, so that they crowd out no others. A denial that many of them
+ * share is as good as any answer.
+ */
+enum queue entry_queue(const struct volley_key *key, uint16_t flags)
 {
-	return (answer->flags & DNS_RCODE_MASK) == DNS_RCODE_NXDOMAIN ? QUEUE_DENIAL :
-									QUEUE_PROBATION;
+	return (flags & DNS_RCODE_MASK) == DNS_RCODE_NXDOMAIN && !VOLLEY_IS_SHARED(*key) ?
+		       QUEUE_DENIAL :
+		       QUEUE_PROBATION;
 }
 
 static int publish_in(struct cache_writer *writer, struct appender *appender,
@@ -261,7 +265,9 @@ static int publish_new(struct cache_writer *writer, struct appender *appender,
 {
 	struct ghost *ghost = &writer->cache->ghost;
 	bool remembered = ghost_recall(ghost, key->hash);
-	struct birth birth = { .queue = remembered ? QUEUE_MAIN : queue_of(answer),
+	struct birth birth = { .queue = remembered ? QUEUE_MAIN :
+						     entry_queue((const void *)key->words,
+								 answer->flags),
 			       .born_s = now_s };
 	int err = publish_in(writer, appender, key, answer, &birth, now_s);
 
@@ -318,7 +324,8 @@ int cache_restore(struct cache_writer *writer, const struct cache_key *key,
 		  const struct cache_answer *answer, const struct cache_past *past, uint32_t now_s)
 {
 	const struct birth birth = {
-		.queue = past->was_kept ? QUEUE_MAIN : queue_of(answer),
+		.queue = past->was_kept ? QUEUE_MAIN :
+					  entry_queue((const void *)key->words, answer->flags),
 		.born_s = past->age_s < now_s ? now_s - past->age_s : 0,
 		.freq = past->freq < VOLLEY_FREQ_MAX ? past->freq : VOLLEY_FREQ_MAX,
 		.yields = true,

@@ -454,7 +454,7 @@ static const char everything[] =
 	"  size: 1G\n"
 	"  orphan-serve: 1h\n"
 	"  snapshot: state/cache\n"
-	"  snapshot-interval: 15m\n  names: 65599\n"
+	"  snapshot-interval: 15m\n  names: 65599\n  intervals: 65600\n"
 	"zones:\n"
 	"  - name: EXAMPLE.com\n"
 	"    file: zones/example.com.zone\n"
