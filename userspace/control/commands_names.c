@@ -20,6 +20,13 @@ static json_t *report_stopped(const struct daemon *d)
 	return list;
 }
 
+static void put_intervals(json_t *o, const struct intervals *in)
+{
+	json_put_int(o, "intervals_size_bytes", (uint64_t)in->n_lines * VOLLEY_NAMES_LINE_BYTES);
+	json_put_int(o, "intervals_used_bytes", (uint64_t)in->used * VOLLEY_NAMES_LINE_BYTES);
+	json_put_int(o, "intervals_refused", in->n_refused);
+}
+
 static json_t *report(const struct daemon *d)
 {
 	const struct names_care *care = &d->names_care;
@@ -34,6 +41,7 @@ static json_t *report(const struct daemon *d)
 	json_put_int(o, "names_gone", d->names->n_gone);
 	json_put_percent(o, "fill_percent", care->use.fill);
 	json_put_percent(o, "false_positives_percent", care->use.false_positives);
+	put_intervals(o, &d->names->intervals);
 	json_put_int(o, "rebuilds", care->n_rebuilds);
 	if (care->rebuilt_ns) {
 		json_put_int(o, "rebuilt_s_ago", (clock_ns() - care->rebuilt_ns) / CLOCK_NS_PER_S);

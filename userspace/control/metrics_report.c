@@ -355,6 +355,15 @@ static void put_names(const struct daemon *d, struct metrics_text *out)
 	gauge(out, "names_false_positives_ppm",
 	      "of a million names that do not exist, those that the filter knows by mistake",
 	      PER_MILLION(care->use.false_positives));
+	gauge(out, "names_intervals_size_bytes",
+	      "cache.intervals: memory of signed zones' intervals",
+	      (uint64_t)d->names->intervals.n_lines * VOLLEY_NAMES_LINE_BYTES);
+	gauge(out, "names_intervals_used_bytes",
+	      "of that, what zones have, or had before the last rebuild",
+	      (uint64_t)d->names->intervals.used * VOLLEY_NAMES_LINE_BYTES);
+	gauge(out, "names_intervals_refused",
+	      "versions of zones that had no room in it since it began",
+	      d->names->intervals.n_refused);
 	counter(out, "names", "rebuilds", "times that the filter was rebuilt", care->n_rebuilds);
 }
 

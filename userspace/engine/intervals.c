@@ -28,7 +28,7 @@ struct intervals_region {
 	uint32_t at, id; /* id 0: none */
 	enum volley_intervals_kind kind;
 	uint32_t n_leaves, n_marked;
-	uint64_t n_points;
+	uint64_t n_points;  /* also of one for which there was no room */
 	uint64_t digest[2]; /* of the version that was added last */
 };
 
@@ -130,7 +130,8 @@ void intervals_fini(struct intervals *in)
 void intervals_begin(struct intervals *in, uint32_t id)
 {
 	for (size_t i = 0; i < in->regions_cap; i++)
-		in->regions[i].id = 0;
+		in->regions[i].id = in->regions[i].n_points = 0;
+	in->n_refused = 0;
 	if (in->n_lines)
 		memset(&in->lines[in->first], 0, (size_t)in->n_lines * sizeof(*in->lines));
 	in->used = 0;
@@ -153,6 +154,25 @@ static void end(const struct intervals *in, struct intervals_region *region)
 	if (region->id)
 		__atomic_store_n(&head_of(in, region)->id, 0, __ATOMIC_RELEASE);
 	region->id = 0;
+	region->n_points = 0;
+}
+
+void intervals_end_zone(struct intervals *in, const uint8_t *apex, unsigned int n)
+{
+	struct intervals_region *region = find(in, apex, n);
+
+	if (region)
+		end(in, region);
+}
+
+bool intervals_are_worn(const struct intervals *in)
+{
+	uint64_t n = 0;
+
+	for (size_t i = 0; in->n_refused && i < in->regions_cap; i++)
+		if (in->regions[i].n_points)
+			n += n_lines_of(in->regions[i].n_points);
+	return in->n_refused && n < in->n_lines / 4 * 3;
 }
 
 /* --- Building ------------------------------------------------------------------------------------ */
@@ -365,6 +385,8 @@ static int build(struct intervals *in, struct intervals_region *region, const st
 		sort(&g);
 		err = fits(in, g.n) ? 0 : -ENOSPC;
 	}
+	if (err == -ENOSPC && !region->id)
+		region->n_points = g.n;
 	if (!err) {
 		end(in, region);
 		lay(in, region, g.points, g.n);
@@ -504,6 +526,7 @@ int intervals_add_zone(struct intervals *in, const struct zone *zone, const stru
 			err = fits(in, region->n_points) ? build(in, region, zone, kind) : -ENOSPC;
 	}
 	memcpy(region->digest, zone->sums.digest, sizeof(region->digest));
+	in->n_refused += err != 0;
 	return err;
 }
 

@@ -30,6 +30,7 @@ struct intervals {
 	uint32_t first, n_lines;         /* the part of it that is for regions */
 	uint32_t used;                   /* of these */
 	uint32_t next_id;
+	uint64_t n_refused; /* versions for which there was no room: their zones have none, or one that is full */
 	struct intervals_region
 		*regions; /* a hash table by apex; an entry stays until intervals_fini() */
 	size_t n_regions, regions_cap; /* a power of two, or 0 */
@@ -64,6 +65,12 @@ void intervals_begin(struct intervals *in, uint32_t id);
  */
 int intervals_add_zone(struct intervals *in, const struct zone *zone, const struct zone *old)
 	__attribute__((warn_unused_result));
+
+/* The zone has none any more. Before a set without it is served. */
+void intervals_end_zone(struct intervals *in, const uint8_t *apex, unsigned int n);
+
+/* Some were refused, and would have room if all began anew: what was replaced is not used again until then. O(zones). */
+bool intervals_are_worn(const struct intervals *in);
 
 /* The region of the zone with this apex (folded wire, n octets), for zone_member.intervals. */
 void intervals_of(const struct intervals *in, const uint8_t *apex, unsigned int n,

@@ -88,7 +88,6 @@ static int clear_intervals(struct names *names)
 	if (err || !names->intervals.n_lines)
 		return err;
 	intervals_begin(&names->intervals, id);
-	names->n_refused = 0;
 	set_intervals_id(names, id);
 	return 0;
 }
@@ -238,6 +237,8 @@ static double n_held(const struct names *names, const struct names_use *use)
 bool names_is_worn(const struct names *names, const struct names_use *use, uint64_t n_live)
 {
 	if (names->n_gone > GONE_MIN && names->n_gone > (n_live + names->n_gone) / 4)
+		return true;
+	if (intervals_are_worn(&names->intervals))
 		return true;
 	return use->false_positives > FALSE_MAX && (double)n_live < n_held(names, use) / 4 * 3;
 }
@@ -414,7 +415,6 @@ void names_add_zone(struct names *names, const struct zone *zone, const struct z
 	(void)zone_apex(zone, &a.apex_n);
 	if (!old || zone_diff(old, zone, add_change, &a))
 		add_all(&a);
-	if (intervals_add_zone(&names->intervals, zone, old))
-		names->n_refused++;
+	(void)!intervals_add_zone(&names->intervals, zone, old); /* which counts what it refuses */
 	__atomic_thread_fence(__ATOMIC_RELEASE);
 }

@@ -39,7 +39,6 @@ struct names {
 	uint64_t n_added; /* names that were added and not known before, apexes and what is above them too */
 	uint64_t n_gone; /* names that no zone has any more, and that are known all the same */
 	struct intervals intervals;
-	uint64_t n_refused; /* versions whose intervals had no room: they got none, or kept those that are full */
 };
 
 /* Over n_lines (at least 1) of `lines` and a state; both outlive it. Writes nothing. */
@@ -96,7 +95,7 @@ void names_add_apex(struct names *names, const uint8_t *apex, unsigned int n);
  * Adds each name of `zone`, empty non-terminals included, with its marks; with `old` (of the same apex), which has been added
  * before, only what differs. When it returns the zone may be served. O(names), or O(names that differ) between versions of
  * one image. Allocates for a difference; without memory all names are added. Its intervals are added, too: intervals_add_zone();
- * where they have no room n_refused grows.
+ * where they have no room intervals.n_refused grows.
  */
 void names_add_zone(struct names *names, const struct zone *zone, const struct zone *old);
 
@@ -160,7 +159,7 @@ static inline double names_fill(const struct names *names)
 
 /*
  * Whether a new filter with the n_live names that are served would spare the workers many queries: a quarter of what is known
- * has gone, or one name of a hundred is known by mistake and what has gone has its part in that. Pure.
+ * has gone, or one name of a hundred is known by mistake and what has gone has its part in that; or intervals_are_worn(). Pure.
  */
 bool names_is_worn(const struct names *names, const struct names_use *use, uint64_t n_live);
 

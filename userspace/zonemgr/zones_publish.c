@@ -243,6 +243,7 @@ static void note_gone(const struct zones *zones)
 		if (entry->in_set || !entry->zone || entry->names_id != names_id(zones->env.names))
 			continue;
 		names_note_gone(zones->env.names, zone_n_names(entry->zone));
+		intervals_end_zone(&zones->env.names->intervals, entry->apex, entry->apex_len);
 		entry->names_id = 0;
 	}
 }

@@ -472,6 +472,49 @@ static void no_room(void **state)
 	assert_int_equal(region_of(f).id, 0);
 }
 
+/* What was replaced takes room until all begins anew; a zone that is too large would not have room then either. */
+static void worn(void **state)
+{
+	struct fixture *f = *state;
+	unsigned int n = 0;
+
+	f->in.n_lines = 16;
+	begin_points(&points, 5);
+	assert_int_equal(add(f, &points, NULL), 0);
+	while (!f->in.n_refused && n++ < 200) {
+		assert_false(intervals_are_worn(&f->in));
+		begin_points(&points, 5);
+		(void)!add(f, &points, NULL);
+	}
+	assert_int_equal(f->in.n_refused, 1);
+	assert_true(intervals_are_worn(&f->in));
+	intervals_begin(&f->in, 2000);
+	assert_false(intervals_are_worn(&f->in));
+	begin_points(&points, 90);
+	assert_int_equal(add(f, &points, NULL), -ENOSPC);
+	assert_false(intervals_are_worn(&f->in));
+}
+
+/* A zone that went has no region, and is not in the way. */
+static void a_zone_that_goes(void **state)
+{
+	struct fixture *f = *state;
+	struct volley_zone_intervals r;
+	uint64_t start;
+
+	begin_points(&points, 20);
+	assert_int_equal(add(f, &points, NULL), 0);
+	r = region_of(f);
+	intervals_end_zone(&f->in, (const uint8_t *)"\1z\4test", 8);
+	assert_int_equal(region_of(f).id, 0);
+	assert_int_equal(intervals_find(f->lines, f->in.first + f->in.n_lines, r.at, r.id,
+					draw_point(), &start),
+			 1);
+	f->in.n_refused = 1;
+	assert_true(intervals_are_worn(&f->in));
+	intervals_end_zone(&f->in, (const uint8_t *)"\1y\4test", 8); /* none */
+}
+
 /* --- Which zones have a region -------------------------------------------------------------------- */
 
 #define CHAIN "@ NSEC a A\na A 192.0.2.1\na NSEC ns A\nns NSEC @ A\n"
@@ -739,6 +782,8 @@ int main(void)
 		TEST(the_same_again),
 		TEST(a_version_that_was_not_served),
 		TEST(no_room),
+		TEST(worn),
+		TEST(a_zone_that_goes),
 		TEST(kinds),
 		TEST(many_zones),
 		TEST(damage),

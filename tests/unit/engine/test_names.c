@@ -713,7 +713,7 @@ static void intervals(void **state)
 	assert_int_equal(found.id, 0);
 	assert_int_not_equal(f->state.intervals_id, id); /* but once in 2^31 runs */
 	assert_int_equal(f->other.intervals_id, f->state.intervals_id);
-	assert_int_equal(f->names.n_refused, 0);
+	assert_int_equal(f->names.intervals.n_refused, 0);
 	names_end(&f->names);
 	assert_int_equal(f->other.intervals_id, 0);
 	names_fini(&f->names);
