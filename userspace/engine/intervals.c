@@ -129,8 +129,10 @@ void intervals_fini(struct intervals *in)
 
 void intervals_begin(struct intervals *in, uint32_t id)
 {
-	for (size_t i = 0; i < in->regions_cap; i++)
-		in->regions[i].id = in->regions[i].n_points = 0;
+	for (size_t i = 0; i < in->regions_cap; i++) {
+		in->regions[i].id = 0;
+		in->regions[i].n_points = 0;
+	}
 	in->n_refused = 0;
 	if (in->n_lines)
 		memset(&in->lines[in->first], 0, (size_t)in->n_lines * sizeof(*in->lines));
@@ -165,16 +167,6 @@ void intervals_end_zone(struct intervals *in, const uint8_t *apex, unsigned int 
 		end(in, region);
 }
 
-bool intervals_are_worn(const struct intervals *in)
-{
-	uint64_t n = 0;
-
-	for (size_t i = 0; in->n_refused && i < in->regions_cap; i++)
-		if (in->regions[i].n_points)
-			n += n_lines_of(in->regions[i].n_points);
-	return in->n_refused && n < in->n_lines / 4 * 3;
-}
-
 /* --- Building ------------------------------------------------------------------------------------ */
 
 /* Lines of each level, the root's first; their number, or 0: there are too many points. */
@@ -206,6 +198,16 @@ static uint64_t n_lines_of(uint64_t n_points)
 uint64_t intervals_region_bytes(uint64_t n_points)
 {
 	return n_lines_of(n_points) * sizeof(struct volley_names_line);
+}
+
+bool intervals_are_worn(const struct intervals *in)
+{
+	uint64_t n = 0;
+
+	for (size_t i = 0; in->n_refused && i < in->regions_cap; i++)
+		if (in->regions[i].n_points)
+			n += n_lines_of(in->regions[i].n_points);
+	return in->n_refused && n < in->n_lines / 4 * 3;
 }
 
 static bool fits(const struct intervals *in, uint64_t n_points)
