@@ -223,11 +223,9 @@ static __always_inline int find_again(struct volley_cpu *cpu, const struct volle
 {
 	int reason;
 
-	(void)__sync_lock_test_and_set(
-		&cpu->fence, 0); /* in BPF a full barrier: what follows is read behind the entry */
-	/* A full barrier, in BPF as well: what follows is read behind the entry. */
-	if (__sync_val_compare_and_swap(&cpu->fence, 0, 1))
-		cpu->fence = 0;
+	/* It is 0 and stays so: a full barrier, in BPF as well. What follows is read behind the entry. */
+	if (__sync_val_compare_and_swap(&cpu->fence, 0, 0))
+		return VOLLEY_UP_MISS;
 	reason = deny_again(cpu, state);
 	return reason < 0 && has_interval ? interval_again(cpu) : reason;
 }
