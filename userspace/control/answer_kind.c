@@ -48,6 +48,8 @@ enum answer_kind answer_kind(const struct volley_entry *e)
 	uint16_t flags = ntohs(e->flags);
 	struct contents c;
 
+	if (VOLLEY_IS_SHARED(e->key))
+		return ANSWER_SHARED;
 	if ((flags & DNS_RCODE_MASK) == DNS_RCODE_NXDOMAIN)
 		return ANSWER_NXDOMAIN;
 	if ((flags & DNS_RCODE_MASK) != DNS_RCODE_NOERROR || !read_contents(&c, e))

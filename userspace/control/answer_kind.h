@@ -8,13 +8,14 @@
 #include "xdp/abi.h"
 
 /* K(name, words). An alias that ends in nothing is NODATA or NXDOMAIN (RFC 2308 section 2). */
-#define ANSWER_KINDS(K)                                      \
-	K(POSITIVE, "positive") /* the RRset asked for */    \
-	K(ALIAS, "alias")       /* by way of CNAME, DNAME */ \
-	K(REFERRAL, "referral")                              \
-	K(NODATA, "nodata")                                  \
-	K(NXDOMAIN, "nxdomain")                              \
-	K(ANY, "any") /* to a query of type ANY */           \
+#define ANSWER_KINDS(K)                                        \
+	K(POSITIVE, "positive") /* the RRset asked for */      \
+	K(ALIAS, "alias")       /* by way of CNAME, DNAME */   \
+	K(REFERRAL, "referral")                                \
+	K(NODATA, "nodata")                                    \
+	K(NXDOMAIN, "nxdomain")                                \
+	K(ANY, "any")       /* to a query of type ANY */       \
+	K(SHARED, "shared") /* for many names: xdp/shared.h */ \
 	K(ERROR, "error")
 
 enum answer_kind {

@@ -86,7 +86,8 @@ void census_add(struct census *census, const struct volley_entry *e, enum cache_
 		uint32_t now_s)
 {
 	add(&census->all, e->bytes);
-	add(&census->by_type[ntohs(e->key.qtype)], e->bytes);
+	if (e->key.qtype) /* of the shared ones some are for any */
+		add(&census->by_type[ntohs(e->key.qtype)], e->bytes);
 	add(&census->by_kind[answer_kind(e)], e->bytes);
 	add(&census->by_variant[e->key.view][e->key.flags % CENSUS_VARIANTS], e->bytes);
 	add(&census->by_zone[e->zone_slot < census->n_zones ? e->zone_slot : 0], e->bytes);
