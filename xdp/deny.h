@@ -212,13 +212,13 @@ __noinline int shared_make_key(struct volley_cpu *cpu, const struct volley_state
 	cpu->shared_bytes = bytes;
 	name = (const __u8 *)&cpu->folded[0] + bounded(8 + base - prefix.bytes, 511);
 	sum = volley_hash_word(load_once(&cpu->shared_key[0]), state->hash_keys[0]);
-	for (i = 0; i < VOLLEY_NAME_WORDS && i * 8 < bytes; i++)
+	for (i = 0; i < VOLLEY_NAME_WORDS && i * 8 < load_once(&cpu->shared_bytes); i++)
 		cpu->shared_key[1 + i] = *(const __u64 *)(name + i * 8);
 	cpu->shared_key[1] = (cpu->shared_key[1] & prefix.rest[0]) | prefix.octets[0];
 	cpu->shared_key[2] = (cpu->shared_key[2] & prefix.rest[1]) | prefix.octets[1];
 	last = &cpu->shared_key[1 + bounded((bytes - 1) / 8, VOLLEY_NAME_WORDS - 1)];
 	*last &= ~0ull >> ((64 - 8 * (bytes & 7)) & 63);
-	for (i = 0; i < VOLLEY_NAME_WORDS && i * 8 < bytes; i++)
+	for (i = 0; i < VOLLEY_NAME_WORDS && i * 8 < load_once(&cpu->shared_bytes); i++)
 		sum += volley_hash_word(load_once(&cpu->shared_key[1 + i]),
 					state->hash_keys[1 + i]);
 	cpu->shared_hash = volley_hash_mix(sum);

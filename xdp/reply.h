@@ -17,7 +17,6 @@
 #include "xdp/abi.h"
 #include "xdp/age.h"
 #include "xdp/choose.h"
-#include "xdp/deny.h"
 #include "xdp/packet.h"
 #include "xdp/question.h"
 #include "xdp/shared.h"
@@ -341,7 +340,7 @@ static __always_inline int reply_send(struct xdp_md *ctx, struct volley_cpu *cpu
 	if (reason < 0 && e->n_ttls)
 		reason = age_write(ctx, cpu, e, at);
 	if (reason < 0 && unlikely(cpu->shared))
-		reason = shared_write(ctx, cpu, e, at);
+		reason = shared_write(ctx, cpu, at);
 	if (reason < 0)
 		reason = reply_opt(ctx, opt, at + body_bytes);
 	if (reason < 0 && unlikely(cpu->options))

@@ -32,7 +32,7 @@
 #include "xdp/question.h"
 #include "xdp/lookup.h"
 
-/* A filter: xdp/names.h. Before the headers whose functions look at it. */
+/* A filter: xdp/names.h. This map and the next one stand before the headers whose functions look at them. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(map_flags, BPF_F_MMAPABLE);
@@ -41,6 +41,15 @@ struct {
 	__type(value, struct volley_names_line);
 } volley_names SEC(".maps");
 
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, VOLLEY_DEFAULT_SEGMENTS);
+	__uint(key_size, sizeof(__u32));
+	__uint(value_size, VOLLEY_SEGMENT_BYTES);
+} volley_store SEC(".maps");
+
+#include "xdp/deny.h"
 #include "xdp/nsec3.h"
 #include "xdp/interval.h"
 #include "xdp/reply.h"
@@ -63,14 +72,6 @@ struct {
 	__type(key, __u32);
 	__type(value, struct bucket);
 } volley_index SEC(".maps");
-
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, VOLLEY_DEFAULT_SEGMENTS);
-	__uint(key_size, sizeof(__u32));
-	__uint(value_size, VOLLEY_SEGMENT_BYTES);
-} volley_store SEC(".maps");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -379,7 +380,7 @@ static __always_inline int choose(struct xdp_md *ctx, struct volley_cpu *cpu,
 		return reason;
 	reason = -1;
 	if (unlikely(cpu->shared))
-		reason = shared_choose(cpu, e);
+		reason = shared_choose(cpu);
 	else
 		reply_choose(cpu, e);
 	if (reason < 0 && !is_plain(e))
