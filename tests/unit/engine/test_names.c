@@ -724,22 +724,14 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, open_fixture, close_fixture)
 	const struct CMUnitTest tests[] = {
-		TEST(intervals),
-		cmocka_unit_test(marks),
-		TEST(dname_at_the_apex),
-		TEST(apexes),
-		TEST(others_are_unknown),
-		TEST(longest_name),
-		cmocka_unit_test(edits),
-		TEST(edits_in_a_row),
-		TEST(names_that_go),
-		TEST(worn),
-		TEST(false_positives),
-		TEST(walks),
-		TEST(longest_walk),
-		TEST(begin),
-		TEST(no_grace),
-		TEST(adopt),
+		TEST(intervals),          cmocka_unit_test(marks),
+		TEST(dname_at_the_apex),  TEST(apexes),
+		TEST(others_are_unknown), TEST(longest_name),
+		cmocka_unit_test(edits),  TEST(edits_in_a_row),
+		TEST(names_that_go),      TEST(worn),
+		TEST(false_positives),    TEST(walks),
+		TEST(longest_walk),       TEST(begin),
+		TEST(no_grace),           TEST(adopt),
 		TEST(two_states),
 	};
 
