@@ -116,8 +116,14 @@ static inline __u32 bpf_htonl(__u32 host)
 	return __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? __builtin_bswap32(host) : host;
 }
 
-#define bpf_ntohs bpf_htons
-#define bpf_ntohl bpf_htonl
+static inline __u64 bpf_cpu_to_be64(__u64 host)
+{
+	return __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? __builtin_bswap64(host) : host;
+}
+
+#define bpf_ntohs       bpf_htons
+#define bpf_ntohl       bpf_htonl
+#define bpf_be64_to_cpu bpf_cpu_to_be64
 
 /*
  * A declared map and the memory that is behind it. An array is values one after the other; a trie is

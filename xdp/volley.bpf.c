@@ -156,6 +156,10 @@ struct {
 
 #include "xdp/limit.h" /* its functions are global, and so look at the maps by name */
 
+int find_shared(struct volley_cpu *cpu, const struct volley_state *state, __u32 kind);
+int find_interval(struct volley_cpu *cpu, const struct volley_state *state, __u32 expanded);
+int find_for_name(struct volley_cpu *cpu, const struct volley_state *state);
+
 /* The entry that a word of the index names, if it has this hash, dead or alive. */
 static __always_inline struct volley_entry *entry_of(struct volley_cpu *cpu, __u64 word, __u64 hash)
 {

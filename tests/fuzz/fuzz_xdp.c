@@ -2,7 +2,7 @@
 /*
  * The whole XDP program, built natively (xdp/native.h), over any frame.
  *
- *   6 octets of control │ frame
+ *   6 octets of control │ frame │ 13 octets of control of an answer that many names share (fuzz_xdp_shared.h), if it is one
  *
  * Control says how much room there is around the frame, what is repaired in it (lengths, the
  * destination), and whether the cache holds an answer for its question, of what length, of which view,
@@ -23,7 +23,16 @@
 
 #include "xdp/native.h"
 
+static void *lookup(const void *map, const void *key); /* fuzz_xdp_shared.h */
+#define native_lookup       bpf_map_lookup_elem
+#define bpf_map_lookup_elem lookup
+
 #include "xdp/volley.bpf.c"
+
+#undef bpf_map_lookup_elem
+
+#include "engine/names.h"
+#include "zone/nsec3.h"
 
 #include "engine/block_table.h" /* behind the program, which has its own way to a table (xdp/block.h) */
 
@@ -63,6 +72,8 @@ enum {
 #define N_TTLS_MAX  63u
 #define REFRESH_S   10u
 #define N_CLIENTS   3u
+#define KIND_SHIFT  5 /* with NO_ENTRY, CUT_TTL and REFRESH say which shared answer there is */
+#define KIND_MASK   3
 #define VIEW_BIT(v) (1u << (v))
 #define CLIENTS_MAP 6 /* in native_maps */
 #define SOCKETS_MAP 7
@@ -81,7 +92,6 @@ static struct volley_near near;
 static struct volley_rrl rrl;
 static struct volley_rrl_line loads[VOLLEY_RRL_LINES];
 static struct volley_blocked blocked;
-static struct volley_names_line names_lines[VOLLEY_DEFAULT_NAMES_LINES];
 static uint8_t block_map; /* whose address is that of the map in volley_blocks */
 static uint8_t block_chunks[(VOLLEY_BLOCK_HEAD + 1) * VOLLEY_BLOCK_CHUNK_BYTES]
 	__attribute__((aligned(64)));
@@ -117,6 +127,8 @@ static void must(int holds, const char *what)
 		fail(what);
 }
 
+#include "tests/fuzz/fuzz_xdp_shared.h"
+
 /* The address of `p`, with this port: a service, or the end of tunnels. */
 static void serve(const struct pkt *p, __be16 port, uint8_t mark)
 {
@@ -131,26 +143,13 @@ static void serve(const struct pkt *p, __be16 port, uint8_t mark)
 	t->slots[slot % VOLLEY_SERVICE_SLOTS] = s;
 }
 
-/* A filter that knows the root, which is an apex, and no other name. */
-static void know_root(void)
+/* Its keys; no names. */
+static void begin_filter(void)
 {
-	static const enum volley_name_mark marks[] = { VOLLEY_NAME_EXISTS, VOLLEY_NAME_MARKED,
-						       VOLLEY_NAME_APEX };
-	__u64 hash = volley_names_hash(0);
-	struct volley_names_line *line;
-
 	state.names.id = NAMES_ID;
-	state.names.n_lines = VOLLEY_DEFAULT_NAMES_LINES;
+	state.names.n_lines = FILTER_LINES;
 	for (size_t i = 0; i < VOLLEY_NAME_BYTES; i++) /* the same each time; any do */
 		state.names.keys[i] = volley_hash_mix(i + 1);
-	line = &names_lines[volley_names_line(hash, VOLLEY_DEFAULT_NAMES_LINES)];
-	for (size_t m = 0; m < sizeof(marks) / sizeof(marks[0]); m++) {
-		__u64 bits = volley_names_bits(hash, marks[m]);
-
-		for (__u32 i = 0; i < VOLLEY_NAMES_N_BITS; i++)
-			line->words[VOLLEY_NAMES_BIT(bits, i) >> 6] |=
-				1ull << (VOLLEY_NAMES_BIT(bits, i) & 63);
-	}
 }
 
 /* Blocks of each kind, which are looked for with each query, and change nothing: they allow. */
@@ -197,15 +196,14 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 		{ &volley_blocks, &block_map, sizeof(block_map), 1, 0 },
 		{ &block_map, block_chunks, VOLLEY_BLOCK_CHUNK_BYTES, VOLLEY_BLOCK_HEAD + 1, 0 },
 		{ &volley_blocked, &blocked, sizeof(blocked), 1, 0 },
-		{ &volley_names, names_lines, sizeof(names_lines[0]), VOLLEY_DEFAULT_NAMES_LINES,
-		  0 },
+		{ &volley_names, names_lines, sizeof(names_lines[0]), ALL_LINES, 0 },
 	};
 
 	(void)argc;
 	(void)argv;
 	memcpy(native_maps, maps, sizeof(maps));
 	block_nothing();
-	know_root();
+	begin_filter();
 	native_now_ns = NOW_S * 1000000000ull;
 	native_jiffies = NOW_S; /* any but what fills a room */
 	entry_set_up(&memory);
@@ -226,7 +224,8 @@ struct input {
 	uint8_t switches;
 	size_t head, tail; /* room */
 	uint16_t full_bytes, short_bytes;
-	struct volley_shared denial; /* with NO_ENTRY */
+	struct volley_shared denial; /* with NO_ENTRY, */
+	struct shared_input shared;  /* or this, of a kind other than ROOT_DENIAL */
 	uint8_t view;
 	uint16_t n_ttls;
 	uint16_t ttls[N_TTLS_MAX];
@@ -343,10 +342,22 @@ static void repair(struct input *in, size_t at)
 		repair_ip(in, at, 1);
 }
 
+/* The control of a shared answer, if there is any: its octets. */
+static size_t read_shared(struct input *in, const uint8_t *data, size_t size)
+{
+	uint8_t kind = in->more >> KIND_SHIFT & KIND_MASK;
+
+	in->shared.kind = ROOT_DENIAL;
+	if (!(in->switches & NO_ENTRY) || !kind || size < CONTROL_BYTES + SHARED_CONTROL_BYTES)
+		return 0;
+	shared_read(&in->shared, data + size - SHARED_CONTROL_BYTES, kind);
+	return SHARED_CONTROL_BYTES;
+}
+
 static int input_read(struct input *in, const uint8_t *data, size_t size)
 {
+	size_t at, shared_bytes;
 	bool is_tunnel;
-	size_t at;
 
 	if (size < CONTROL_BYTES || size - CONTROL_BYTES > FRAME_MAX)
 		return 0;
@@ -368,7 +379,8 @@ static int input_read(struct input *in, const uint8_t *data, size_t size)
 	in->fib = data[3] % 4 == 3;
 	in->is_routed = data[3] & 4;
 	read_ttls(in, data[4] & 63);
-	in->n = size - CONTROL_BYTES;
+	shared_bytes = read_shared(in, data, size);
+	in->n = size - CONTROL_BYTES - shared_bytes;
 	in->ip_at = in->dns_at = 0;
 	memcpy(in->frame, data + CONTROL_BYTES, in->n);
 	unwrap(in);
@@ -424,9 +436,24 @@ static void denial_body(const struct input *in, uint8_t *body, unsigned int long
 }
 
 /* In place of the entry that is asked for: the denial of the root, which every other name is below. */
-static void publish_denial(const struct input *in, const struct query *q)
+static void publish_denial(const struct input *in, const struct entry *e)
 {
 	static uint8_t body[UINT8_MAX * 6 + sizeof(in->denial)];
+	struct entry denial = *e;
+	uint32_t location = LOCATION;
+
+	know_root();
+	denial_body(in, body, 0);
+	memcpy(body + in->full_bytes, &in->denial, sizeof(in->denial));
+	denial.body = body;
+	denial.full_bytes = (uint16_t)(in->full_bytes + sizeof(in->denial));
+	denial.short_bytes = in->full_bytes;
+	shared_put(&denial, &location);
+}
+
+/* An answer that many names share. */
+static void publish_shared(struct input *in, const struct query *q)
+{
 	const struct entry e = {
 		.name = (const uint8_t *)"",
 		.qclass = VOLLEY_SHARED_CLASS(NAMES_ID),
@@ -436,26 +463,23 @@ static void publish_denial(const struct input *in, const struct query *q)
 				       (q->cd ? VOLLEY_KEY_CD : 0)),
 		.nscount = 1,
 		.flags = PKT_AA | PKT_AD | 3,
-		.body = body,
-		.full_bytes = (uint16_t)(in->full_bytes + sizeof(in->denial)),
-		.short_bytes = in->full_bytes,
 		.zone_gen = in->switches & STALE ? ENTRY_ZONE_GEN + 1 : 0,
 		.expires_s = in->switches & EXPIRED ? NOW_S : NOW_S + 1,
 	};
-	uint32_t next;
-	uint64_t hash = entry_hash(&memory, &e);
 
-	denial_body(in, body, 0);
-	memcpy(body + in->full_bytes, &in->denial, sizeof(in->denial));
-	*entry_slot(&memory, hash, hash & 1, hash >> 1 & 7) =
-		entry_write(&memory, &e, LOCATION, &next);
+	if (in->shared.kind == ROOT_DENIAL)
+		publish_denial(in, &e);
+	else
+		shared_publish_all(&in->shared, q, e, in->full_bytes, LOCATION);
 }
 
-static enum query_verdict prepare(const struct input *in, struct query *q)
+static enum query_verdict prepare(struct input *in, struct query *q)
 {
 	enum query_verdict verdict = QUERY_IGNORE;
 
 	memset(index_buckets, 0, sizeof(index_buckets));
+	state.names.id = NAMES_ID;
+	know_root();
 	the_link = (struct volley_link){
 		.driver_answers = !(in->switches & NO_ANSWERS),
 		.tunnels = VOLLEY_TUNNEL_IPIP | VOLLEY_TUNNEL_GUE,
@@ -475,7 +499,7 @@ static enum query_verdict prepare(const struct input *in, struct query *q)
 	if (in->dns_at && in->dns_at < in->plain_n)
 		verdict = query_parse(q, in->plain + in->dns_at, in->plain_n - in->dns_at);
 	if (verdict == QUERY_OK && in->switches & NO_ENTRY)
-		publish_denial(in, q);
+		publish_shared(in, q);
 	else if (verdict == QUERY_OK)
 		publish(in, q);
 	return verdict;
@@ -595,10 +619,17 @@ static void check_sent(const struct input *in, int reason, const struct xdp_md *
 	must(verdict == QUERY_OK, "answered what the engine does not understand");
 	must(in->switches & REPAIR_LENGTHS || in->dns_at, "answered what has no IP header");
 	must(!(in->switches & (NO_ANSWERS | STALE | EXPIRED)), "answered from nothing");
-	must(!(in->switches & NO_ENTRY) == (reason != VOLLEY_HIT_DENIED), "a denial or none");
+	must(!(in->switches & NO_ENTRY) ==
+		     (reason != VOLLEY_HIT_DENIED && reason != VOLLEY_HIT_WILDCARD),
+	     "a shared answer or none");
+	must((in->shared.kind == WILDCARD || in->shared.kind == INTERVAL_EXPANDED) ==
+		     (reason == VOLLEY_HIT_WILDCARD),
+	     "a wildcard's answer or none");
 	must(!in->view || VIEW_BIT(in->view) & views_of(in), "answered whom it is not for");
 	must(!(a.flags & PKT_AD) == !(q->ad || q->edns.dnssec_ok), "AD");
-	if (reason == VOLLEY_HIT_DENIED)
+	if (in->shared.kind != ROOT_DENIAL)
+		check_shared(&in->shared, q, &a, in->full_bytes);
+	else if (reason == VOLLEY_HIT_DENIED)
 		check_denial(in, q, &a);
 	else
 		check_body(in, reason, &a);
@@ -622,6 +653,8 @@ static void check_worker(const struct input *in)
 	     "another message");
 }
 
+static struct volley_names_line before[ALL_LINES]; /* as each run begins and ends */
+
 /* One run, in a room that is full of `filler`. The reason. */
 static int run(const struct input *in, uint8_t filler, struct xdp_md *ctx, uint8_t *room)
 {
@@ -630,13 +663,17 @@ static int run(const struct input *in, uint8_t filler, struct xdp_md *ctx, uint8
 
 	memset(&cpu, filler, sizeof(cpu));
 	cpu.received = cpu.to_worker = 0;
+	cpu.fence = 0;
 	cpu.n_deniable = 0; /* it goes on from run to run: each VOLLEY_CHECK_EVERY'th goes up */
 	memset(cpu.reasons, 0, sizeof(cpu.reasons));
 	memset(&shares, 0, sizeof(shares));
 	queues[0] = (struct volley_queue){ .limit = LIMIT, .handed = in->behind };
 	native_frame(ctx, room, in->head, in->tail, in->frame, in->n);
 	ctx->ingress_ifindex = IFINDEX;
+	running = in->switches & NO_ENTRY && in->shared.kind != ROOT_DENIAL ? &in->shared : NULL;
+	n_reads = 0;
 	action = volley(ctx);
+	memcpy(names_lines, before, sizeof(before));
 	reason = counted_reason();
 	if (class_of(reason) == VOLLEY_CLASS_UP && native_has_socket)
 		must(action == XDP_REDIRECT && cpu.to_worker == 1, "not given to the socket");
@@ -661,6 +698,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (!input_read(&in, data, size))
 		return 0;
 	verdict = prepare(&in, &q);
+	memcpy(before, names_lines, sizeof(before));
 	reason = run(&in, 0xff, &ctx[0], rooms[0]);
 	if (class_of(reason) <= VOLLEY_CLASS_UP)
 		check_worker(&in);
@@ -674,7 +712,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		      !memcmp((const void *)ctx[0].data, (const void *)ctx[1].data,
 			      ctx[0].data_end - ctx[0].data)),
 	     "another frame next time");
-	if (class_of(reason) == VOLLEY_CLASS_HIT && reason != VOLLEY_HIT_DENIED)
+	if (class_of(reason) == VOLLEY_CLASS_HIT && !(in.switches & NO_ENTRY))
 		check_refresh(&in);
 	return 0;
 }

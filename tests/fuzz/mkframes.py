@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Write the seeds of the fuzz targets that take frames: tests/fuzz/corpus/fuzz_xdp/NAME, fuzz_frame/NAME.
 
-Six octets of control and a frame (fuzz_xdp.c), or three (fuzz_frame.c). The seeds are committed; run this again after a
+Six octets of control, a frame and perhaps thirteen more of control (fuzz_xdp.c), or three (fuzz_frame.c). The seeds are committed; run this again after a
 change here. What a fuzzer has found lies beside them and is left alone.
 """
 import itertools
@@ -14,6 +14,7 @@ from mkcorpus import QUERIES, message, opt, option, question
 CORPUS = pathlib.Path(__file__).parent / "corpus"
 
 CUT_TTL, REFRESH, NO_CLIENTS = 0x20, 0x40, 0x80
+WILDCARD, INTERVAL, EXPANDED = (kind << 5 for kind in (1, 2, 3))  # with NO_ENTRY
 LENGTHS, TO, NO_ANSWERS, NO_ENTRY, STALE, EXPIRED, MAC, SOCKET = (1 << i for i in range(8))
 MACS = bytes.fromhex("020000000053" "020000000001")
 V4 = bytes([192, 0, 2, 1]), bytes([192, 0, 2, 53])
@@ -92,6 +93,40 @@ TUNNELS.update({
 })
 
 
+def shared(names=1, n_levels=2, kind=1, salt_bytes=0, level=0, words=5, n_pointers=3, name_min=1, name_max=255, at=0,
+           damage=0, seed=7, late=0):
+    """The control of a shared answer (fuzz_xdp_shared.h)."""
+    return bytes([names, n_levels, kind, salt_bytes, level, words, n_pointers, name_min, name_max, at, damage, seed, late])
+
+
+SHARED = {
+    "plain": {}, "root": {"names": 0}, "deep": {"names": 2}, "exists": {"names": 3}, "far-wild": {"names": 5},
+    "stopped": {"names": 9}, "no-apex": {"names": 0x11}, "no-filter": {"names": 0x21}, "no-regions": {"names": 0x41},
+    "other-start": {"names": 0x81}, "no-levels": {"n_levels": 0}, "eight-levels": {"n_levels": 8}, "many-levels": {"n_levels": 255},
+    "no-kind": {"kind": 0}, "nsec3": {"kind": 2}, "nsec3-salt": {"kind": 2, "salt_bytes": 8},
+    "nsec3-long-salt": {"kind": 2, "salt_bytes": 9}, "nsec3-longest-salt": {"kind": 2, "salt_bytes": 255}, "other-kind": {"kind": 3},
+    "level-outside": {"level": 31 << 3}, "level-at-end": {"level": 15 << 3 | 1}, "equal": {"words": 0x18}, "mark": {"words": 0x28},
+    "any-words": {"words": 0x48}, "no-words": {"words": 0}, "other-region": {"words": 0x85}, "all-pointers": {"n_pointers": 24},
+    "too-many-pointers": {"n_pointers": 25}, "too-long": {"name_max": 16}, "too-short": {"name_min": 18}, "at-level": {"at": 1},
+    "at-outside": {"at": 255}, "has-intervals": {"damage": 1}, "suffix": {"damage": 2}, "cut": {"damage": 4},
+    "no-anchor": {"damage": 8}, "stale-anchor": {"damage": 16}, "other-key": {"damage": 32}, "other-filter": {"damage": 64},
+    "other-type": {"damage": 128}, "late-name": {"late": 1}, "late-point": {"late": 2}, "late-mark": {"late": 3},
+    "later-name": {"late": 9}, "later-point": {"late": 10}, "later-mark": {"late": 11}, "latest-name": {"late": 13},
+}
+
+
+def shared_seeds():
+    asks = {"do": message(question() + opt(ttl=0x8000), ar=1), "plain": ASK}
+    for name, args in SHARED.items():
+        for kind, more in {"wildcard": WILDCARD, "interval": INTERVAL, "expanded": EXPANDED}.items():
+            frame = ethernet(ipv4(udp(asks["plain" if kind == "wildcard" else "do"])))
+            yield f"shared-{kind}-{name}", control(switches=NO_ENTRY, more=more) + frame + shared(**args)
+    for kind, more in {"interval": INTERVAL, "expanded": EXPANDED}.items():
+        yield f"shared-{kind}-no-do", control(switches=NO_ENTRY, more=more) + FRAMES["ipv4"] + shared()
+        yield f"shared-{kind}-ipip", control(switches=NO_ENTRY, more=more) + ethernet(ipip(ipv4(udp(asks["do"])))) + shared()
+        yield f"shared-{kind}-ipv6", control(switches=NO_ENTRY, more=more) + ethernet(ipv6(udp(asks["do"]))) + shared()
+
+
 def seeds():
     for name, frame in (FRAMES | TUNNELS).items():
         yield name, control() + frame
@@ -118,7 +153,7 @@ def seeds():
 if __name__ == "__main__":
     for target in ("fuzz_xdp", "fuzz_frame"):
         (CORPUS / target).mkdir(parents=True, exist_ok=True)
-    for seed, data in seeds():
+    for seed, data in itertools.chain(seeds(), shared_seeds()):
         (CORPUS / "fuzz_xdp" / seed).write_bytes(data)
     for seed, frame in (FRAMES | TUNNELS).items():
         (CORPUS / "fuzz_frame" / seed).write_bytes(b"\3" + (6080).to_bytes(2, "big") + frame)

@@ -47,7 +47,7 @@ static size_t make_key(uint64_t words[1 + VOLLEY_NAME_WORDS], const struct entry
 	for (size_t i = 0; i < n; i++) {
 		uint8_t octet = e->name[i];
 
-		name[i] = octet >= 'A' && octet <= 'Z' ? (uint8_t)(octet + 32) : octet;
+		name[i] = octet >= 'A' && octet <= 'Z' && !e->kind ? (uint8_t)(octet + 32) : octet;
 	}
 	return 1 + (n + 7) / 8;
 }

@@ -19,7 +19,7 @@
 
 /* What is asked, and what is answered. 0 means: type A (but of a kind: 0), class IN, ENTRY_ZONE_*, never expires. */
 struct entry {
-	const uint8_t *name; /* wire form, in any case */
+	const uint8_t *name; /* wire form, in any case; of a kind: as it stands in the key */
 	uint16_t qtype, qclass;
 	uint8_t key_flags, view, kind;
 	uint16_t flags; /* host order, as the counts; QR is set */

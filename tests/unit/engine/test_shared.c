@@ -159,6 +159,23 @@ static void test_what_makes_one(void **state)
 	}
 }
 
+/* An answer is found by the filter that it relies on, and by no other: the key has the whole id. */
+static void test_key_has_the_id(void **state)
+{
+	(void)state;
+	for (uint32_t bit = 1; bit <= VOLLEY_NAMES_ID_MAX; bit <<= 1) {
+		uint32_t ids[] = { bit, VOLLEY_NAMES_ID_MAX ^ bit };
+
+		for (size_t i = 0; i < 2; i++) {
+			uint8_t kind = VOLLEY_SHARED_KIND(VOLLEY_KEY_INTERVAL, ids[i]);
+
+			assert_int_equal(VOLLEY_SHARED_CLASS(ids[i]) | (uint32_t)kind >> 2 << 16,
+					 ids[i]);
+			assert_int_equal(kind & 3, VOLLEY_KEY_INTERVAL);
+		}
+	}
+}
+
 /* Its body fits a question for the apex, and what differs from that lies where it says. */
 static void test_what_it_says(void **state)
 {
@@ -376,6 +393,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_what_makes_one),
+		cmocka_unit_test(test_key_has_the_id),
 		cmocka_unit_test(test_what_it_says),
 		cmocka_unit_test(test_what_withdraws_it),
 		cmocka_unit_test(test_which_wildcards_make_one),
