@@ -18,6 +18,7 @@
 #include "dns/proto.h"
 #include "engine/names.h"
 #include "tests/lib/must.h"
+#include "tests/perf/median.h"
 #include "zone/edit.h"
 #include "zone/zone.h"
 
@@ -49,20 +50,6 @@ static int no_grace(void *user)
 {
 	(void)user;
 	return 0;
-}
-
-static int compare(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
-
-/* Sorts them. */
-static double median(double *values, size_t n)
-{
-	qsort(values, n, sizeof(*values), compare);
-	return n ? values[n / 2] : 0;
 }
 
 /* --- All of a zone ------------------------------------------------------------------------------- */
