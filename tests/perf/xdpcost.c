@@ -9,9 +9,13 @@
  *
  *   for each cache (entries x kind of answer): fill
  *     for each query (IPv4, IPv6, with OPT, without; of the first kind also with COOKIE and NSID, and limited):
- *       empty, reflect, miss, hit, deny: in turns, `rounds` times, some ms each
+ *       empty, reflect, miss, hit, deny, wild, nsec, nsec3: in turns, `rounds` times, some ms each
  *
- * `deny` are names that do not exist and that the driver denies (xdp/deny.h); the filter has all names of the cache.
+ * `deny` are names that do not exist and that the driver denies (xdp/deny.h), `wild` names that a wildcard stands for, `nsec` and `nsec3`
+ * names that do not exist in a signed zone, asked with DO (tests/lib/sharedzones.h). A signed zone has as many names as the cache has
+ * entries, a million at most, and the cache has the denial of each interval, behind the entries. The names that are asked are drawn
+ * from as many, so each time another interval is met. The filter has the names of the cache and of these zones, and NSEC3's owners.
+ * `wild` is measured without options and limits, `nsec` and `nsec3` with OPT alone, all for the first kind of answer.
  *
  * A query with options is measured beside one that has OPT alone, in the same rounds: "options" is what a
  * hit above the reflector costs more with them. The cookie is one of ours, and comes back as it is.
@@ -19,7 +23,7 @@
  * A query is measured in the same way with rate limits on: `far` and `near` are one client far below its limit and near it,
  * `near, any` are clients drawn from all addresses, each near its limit. In the other rows nothing is limited.
  *
- * Printed are medians, and for a hit above the reflector also the difference of the least times:
+ * Printed are medians, for `deny` and behind it above the reflector, and for all of these and a hit also the difference of the least times:
  * what the programs cost while nothing else was at work. What disturbs a round only adds to it.
  *
  * The cache is as large as its entries need, or has --mib MiB: what an index costs that is mostly empty.
@@ -30,7 +34,6 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
-#include <getopt.h>
 #include <jansson.h>
 #include <linux/bpf.h>
 #include <math.h>
@@ -47,17 +50,20 @@
 #include "engine/limiter.h"
 #include "engine/names.h"
 #include "tests/lib/bpfmaps.h"
+#include "tests/lib/sharedzones.h"
 #include "tests/perf/front.h"
+#include "tests/perf/median.h"
 #include "tests/perf/query.h"
 #include "tests/perf/stock.h"
+#include "tests/perf/xdpcost_options.h"
 #include "front.skel.h" /* after front.h, whose struct it holds */
 #include "reflect.skel.h"
 
-#define ROUNDS_CAP    101
 #define N_KINDS       (sizeof(stock_kinds) / sizeof(stock_kinds[0]))
-#define ENTRIES_CAP   16
 #define FRAME_CAP     2048
-#define NAMES_IN_LINE 32u  /* 2 octets for each */
+#define NAMES_IN_LINE 32u        /* 2 octets for each */
+#define OTHERS        0x8000000u /* names from this number on are in no cache and no zone */
+#define ASKED         0x4000000u /* the number of a name in no zone, and of no query */
 #define HITS_MIN      0.99 /* a bucket may overflow: so many of the draws must be what they should */
 
 /* Of these kinds only the first is filled with more entries than this: 1,200 octets each. */
@@ -78,20 +84,12 @@ enum tail {
 static const char *const tail_names[N_TAILS] = { "no",  "yes",  "cookie",   "+nsid",
 						 "far", "near", "near, any" };
 
-enum target { EMPTY, REFLECT, MISS, HIT, DENY, N_TARGETS };
-static const char *const target_names[N_TARGETS] = { "empty", "reflect", "miss", "hit", "deny" };
+enum target { EMPTY, REFLECT, MISS, HIT, DENY, WILD, NSEC, NSEC3, N_TARGETS };
+static const char *const target_names[N_TARGETS] = { "empty", "reflect", "miss", "hit",
+						     "deny",  "wild",    "nsec", "nsec3" };
 
-struct options {
-	uint32_t entries[ENTRIES_CAP];
-	unsigned int n_entries;
-	unsigned int n_kinds; /* the first of stock_kinds */
-	unsigned int n_tails; /* the first of enum tail */
-	uint64_t cache_bytes; /* 0: what they need */
-	uint32_t repeat;
-	unsigned int rounds;
-	int cpu;
-	const char *json;
-};
+/* What is asked: names that are in the cache, names that are not, and names below the apexes of sharedzones.h. */
+enum asked { ASK_STOCK, ASK_OTHERS, ASK_WILD, ASK_NSEC, ASK_NSEC3, N_ASKED };
 
 /* The programs that are measured, and the memory behind the one. */
 struct bench {
@@ -99,6 +97,7 @@ struct bench {
 	struct cache *cache;
 	struct reflect_bpf *reflect;
 	struct names names; /* all that is in the cache; its id is 0 but while denials are measured */
+	uint32_t n_signed; /* names of each signed zone */
 	uint32_t names_id;
 	const struct options *options;
 	json_t *rows;
@@ -107,7 +106,7 @@ struct bench {
 /* One kind of query, before each target. */
 struct row {
 	const struct stock_kind *kind;
-	uint32_t n_entries;
+	uint32_t n_entries, n_signed;
 	bool ipv6;
 	enum tail tail;
 	uint8_t options[64];
@@ -116,9 +115,11 @@ struct row {
 	struct volley_rrl *rrl;
 	struct volley_names_state *names;
 	uint32_t names_id;
-	struct front_bpf *fronts[2]; /* names that are in the cache; names that are not */
-	uint8_t frame[FRAME_CAP];
-	size_t frame_bytes;
+	struct asked_query {
+		struct front_bpf *front;
+		uint8_t frame[FRAME_CAP];
+		size_t frame_bytes;
+	} asked[N_ASKED];
 	uint32_t ns[N_TARGETS][ROUNDS_CAP];
 };
 
@@ -180,7 +181,6 @@ static int open_denials(struct bench *b, const struct stock_kind *kind, uint32_t
 	struct cache_key key;
 	int err;
 
-	names_init(&b->names, b->maps.names, b->maps.names_lines, &cache_state(b->cache)->names);
 	err = names_begin(&b->names, no_grace, NULL);
 	if (err)
 		return err;
@@ -206,17 +206,31 @@ static int open_denials(struct bench *b, const struct stock_kind *kind, uint32_t
 	return err;
 }
 
+/* The filter is behind the sizes of the map, and what is for intervals behind the filter. */
+static void open_names(struct bench *b)
+{
+	uint32_t n_intervals = b->n_signed ? sharedzones_lines(b->n_signed) : 0;
+
+	names_init(&b->names, b->maps.names, b->maps.names_lines - n_intervals,
+		   &cache_state(b->cache)->names);
+	names_init_intervals(&b->names, n_intervals);
+}
+
 static int open_cache(struct bench *b, const struct stock_kind *kind, uint32_t n_entries)
 {
+	const uint32_t n_most = n_entries < LARGE_ENTRIES_MAX ? n_entries : LARGE_ENTRIES_MAX;
 	struct cache_sizes sizes;
+	uint64_t bytes = b->options->cache_bytes;
 	bool adopted;
 	int err;
 
-	err = cache_sizes_plan(&sizes,
-			       b->options->cache_bytes ? b->options->cache_bytes :
-							 stock_budget(kind, n_entries),
-			       0);
-	sizes.n_names_lines = n_entries / NAMES_IN_LINE + 1;
+	b->n_signed = kind == &stock_kinds[0] ? n_most : 0;
+	if (!bytes)
+		bytes = stock_budget(kind, n_entries);
+	err = cache_sizes_plan(&sizes, bytes + sharedzones_cache_bytes(b->n_signed), 0);
+	sizes.n_names_lines = (n_entries + 3 * b->n_signed) / NAMES_IN_LINE + 1;
+	if (b->n_signed)
+		sizes.n_names_lines += sharedzones_lines(b->n_signed);
 	if (!err)
 		err = bpfmaps_open(&b->maps, &sizes);
 	if (err)
@@ -228,12 +242,18 @@ static int open_cache(struct bench *b, const struct stock_kind *kind, uint32_t n
 	}
 	stock_configure(cache_state(b->cache));
 	configure_options(cache_state(b->cache));
+	open_names(b);
 	err = stock_fill(b->cache, kind, n_entries);
-	return err ? err : open_denials(b, kind, n_entries);
+	if (!err)
+		err = open_denials(b, kind, n_entries);
+	if (!err && b->n_signed)
+		err = sharedzones_publish(b->cache, &b->names, front_label, b->n_signed, ASKED);
+	return err;
 }
 
 static void close_cache(struct bench *b)
 {
+	names_fini(&b->names);
 	cache_free(b->cache);
 	bpfmaps_close(&b->maps);
 	b->cache = NULL;
@@ -254,24 +274,24 @@ static int set_targets(struct front_bpf *front, const struct bench *b)
 }
 
 /* Draws `n` names from number `first` on. */
-static int open_front(struct front_bpf **out, const struct bench *b, const struct row *row,
-		      uint32_t first)
+static int open_front(struct asked_query *q, const struct bench *b, const struct row *row,
+		      uint32_t first, uint32_t n)
 {
 	struct front_bpf *front = front_bpf__open();
 	int err;
 
 	if (!front)
 		return -errno;
-	front->rodata->config.frame_bytes = (uint32_t)row->frame_bytes;
+	front->rodata->config.frame_bytes = (uint32_t)q->frame_bytes;
 	front->rodata->config.name_offset = (uint32_t)query_dns_offset(row->ipv6) + 12;
 	front->rodata->config.tail_offset =
-		(uint32_t)(row->frame_bytes - (row->tail ? 11 + row->n_options : 0));
+		(uint32_t)(q->frame_bytes - (row->tail ? 11 + row->n_options : 0));
 	front->rodata->config.first = first;
-	front->rodata->config.n = row->n_entries;
+	front->rodata->config.n = n;
 	front->rodata->config.ipv6 = row->ipv6;
 	if (row->any_client)
 		front->rodata->config.source_offset = ETH_HLEN + (row->ipv6 ? 8 : 12);
-	memcpy(front->data->frame, row->frame, row->frame_bytes);
+	memcpy(front->data->frame, q->frame, q->frame_bytes);
 	err = front_bpf__load(front);
 	if (!err)
 		err = set_targets(front, b);
@@ -279,7 +299,7 @@ static int open_front(struct front_bpf **out, const struct bench *b, const struc
 		front_bpf__destroy(front);
 		return err;
 	}
-	*out = front;
+	q->front = front;
 	return 0;
 }
 
@@ -303,38 +323,69 @@ static void make_options(struct row *row)
 	row->n_options += 4;
 }
 
-static int open_row(struct row *row, const struct bench *b)
+static bool has_target(const struct row *row, enum target target)
 {
-	uint8_t name[256];
-	struct query query = { .ipv6 = row->ipv6, .edns = row->tail, .qtype = 1, .name = name };
-	int err;
+	if (target < WILD)
+		return true;
+	return row->n_signed && (row->tail == TAIL_OPT || (target == WILD && !row->tail));
+}
 
-	make_options(row);
-	query.options = row->options;
-	query.n_options = row->n_options;
-	query.from_port = 12345;
-	query.id = 0x1234;
+/* The frame, and the program that draws names for it. */
+static int open_asked(struct row *row, const struct bench *b, enum asked asked)
+{
+	static const uint32_t firsts[N_ASKED] = { 0, OTHERS, OTHERS, OTHERS, OTHERS };
+	struct asked_query *q = &row->asked[asked];
+	uint8_t name[256];
+	struct query query = { .ipv6 = row->ipv6,
+			       .edns = row->tail,
+			       .qtype = 1,
+			       .name = name,
+			       .options = row->options,
+			       .n_options = row->n_options,
+			       .dnssec_ok = asked >= ASK_NSEC,
+			       .from_port = 12345,
+			       .id = 0x1234 };
+
 	stock_name(name, row->kind, 0);
+	if (asked >= ASK_WILD)
+		memcpy(name + SHAREDZONE_LABEL_BYTES, sharedzone_apexes[asked - ASK_WILD],
+		       SHAREDZONE_APEX_BYTES);
 	memcpy(query.to_mac, to_mac, ETH_ALEN);
 	memcpy(query.from_mac, from_mac, ETH_ALEN);
 	memcpy(query.to, row->ipv6 ? to6 : to4, 16);
 	memcpy(query.from, row->ipv6 ? from6 : from4, 16);
-	row->frame_bytes = query_frame(row->frame, FRONT_FRAME_MAX, &query);
-	err = open_front(&row->fronts[0], b, row, 0);
-	if (!err)
-		err = open_front(&row->fronts[1], b, row, 0x8000000);
+	q->frame_bytes = query_frame(q->frame, FRONT_FRAME_MAX, &query);
+	return open_front(q, b, row, firsts[asked],
+			  asked >= ASK_WILD ? row->n_signed : row->n_entries);
+}
+
+static enum asked asked_by(enum target target)
+{
+	return target >= WILD                   ? ASK_WILD + (target - WILD) :
+	       target == MISS || target == DENY ? ASK_OTHERS :
+						  ASK_STOCK;
+}
+
+static int open_row(struct row *row, const struct bench *b)
+{
+	int err = 0;
+
+	make_options(row);
+	for (int t = 0; !err && t < N_TARGETS; t++)
+		if (has_target(row, t) && !row->asked[asked_by(t)].front)
+			err = open_asked(row, b, asked_by(t));
 	return err;
 }
 
 static void close_row(struct row *row)
 {
-	front_bpf__destroy(row->fronts[0]);
-	front_bpf__destroy(row->fronts[1]);
+	for (int i = 0; i < N_ASKED; i++)
+		front_bpf__destroy(row->asked[i].front);
 }
 
 static struct front_bpf *front_of(const struct row *row, enum target target)
 {
-	return row->fronts[target == MISS || target == DENY];
+	return row->asked[asked_by(target)].front;
 }
 
 static const struct bpf_program *front_program(const struct row *row, enum target target)
@@ -375,14 +426,15 @@ static int set_limits(const struct row *row)
 static int run(const struct row *row, enum target target, uint32_t repeat, uint8_t out[FRAME_CAP],
 	       uint32_t *action, uint32_t *ns)
 {
-	LIBBPF_OPTS(bpf_test_run_opts, opts, .data_in = row->frame,
-		    .data_size_in = (uint32_t)row->frame_bytes, .data_out = out,
+	const struct asked_query *q = &row->asked[asked_by(target)];
+	LIBBPF_OPTS(bpf_test_run_opts, opts, .data_in = q->frame,
+		    .data_size_in = (uint32_t)q->frame_bytes, .data_out = out,
 		    .data_size_out = FRAME_CAP, .repeat = (int)repeat);
 	int err = set_limits(row);
 
 	if (err)
 		return err;
-	row->names->id = target == DENY ? row->names_id : 0;
+	row->names->id = target >= DENY ? row->names_id : 0;
 	front_of(row, target)->bss->home = 0; /* each run has memory of its own */
 	err = bpf_prog_test_run_opts(bpf_program__fd(front_program(row, target)), &opts);
 	*action = opts.retval;
@@ -395,7 +447,9 @@ static enum volley_reason expected(const struct row *row, enum target target)
 {
 	if (target == MISS)
 		return VOLLEY_UP_MISS;
-	if (target == DENY)
+	if (target == WILD)
+		return VOLLEY_HIT_WILDCARD;
+	if (target >= DENY)
 		return VOLLEY_HIT_DENIED;
 	return row->kind->message_bytes > 512 && !row->tail ? VOLLEY_HIT_TRUNCATED :
 							      VOLLEY_HIT_FULL;
@@ -450,7 +504,8 @@ static int check_all(const struct bench *b, const struct row *row)
 	int err = 0;
 
 	for (int t = 0; !err && t < N_TARGETS; t++)
-		err = check(b, row, (enum target)t);
+		if (has_target(row, t))
+			err = check(b, row, (enum target)t);
 	return err;
 }
 
@@ -461,8 +516,9 @@ static int measure_round(const struct bench *b, struct row *row, unsigned int ro
 	int err = 0;
 
 	for (int t = 0; !err && t < N_TARGETS; t++)
-		err = run(row, (enum target)t, b->options->repeat, out, &action,
-			  &row->ns[t][round]);
+		if (has_target(row, t))
+			err = run(row, (enum target)t, b->options->repeat, out, &action,
+				  &row->ns[t][round]);
 	return err;
 }
 
@@ -479,22 +535,6 @@ static int measure(const struct bench *b, struct row *row, struct row *plain)
 			err = measure_round(b, plain, i);
 	}
 	return err;
-}
-
-static int compare(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
-
-static double median(const double *values, unsigned int n)
-{
-	double sorted[ROUNDS_CAP];
-
-	memcpy(sorted, values, n * sizeof(*values));
-	qsort(sorted, n, sizeof(*sorted), compare);
-	return n & 1 ? sorted[n / 2] : (sorted[n / 2 - 1] + sorted[n / 2]) / 2;
 }
 
 /* Median of `target`, less that of `base` in the same round when there is one. */
@@ -546,6 +586,25 @@ static void report_options(json_t *record, const struct row *row, const struct r
 	json_object_set_new(record, "options_least_ns", json_real(least));
 }
 
+/* A shared answer above the reflector: the median, and the difference of the least times. */
+static void report_shared(json_t *record, const struct row *row, enum target target,
+			  unsigned int rounds)
+{
+	double above = median_ns(row, target, REFLECT, rounds);
+	double least = least_ns(row, target, rounds) - least_ns(row, REFLECT, rounds);
+	char key[64];
+
+	if (!has_target(row, target)) {
+		printf(" %7s %6s", "-", "-");
+		return;
+	}
+	printf(" %7.0f %6.0f", above, least);
+	snprintf(key, sizeof(key), "%s_above_reflect_ns", target_names[target]);
+	json_object_set_new(record, key, json_real(above));
+	snprintf(key, sizeof(key), "%s_above_reflect_least_ns", target_names[target]);
+	json_object_set_new(record, key, json_real(least));
+}
+
 static void report(struct bench *b, const struct row *row, const struct row *plain)
 {
 	unsigned int rounds = b->options->rounds;
@@ -555,19 +614,18 @@ static void report(struct bench *b, const struct row *row, const struct row *pla
 
 	for (int t = 0; t < N_TARGETS; t++)
 		ns[t] = median_ns(row, t, -1, rounds);
-	printf("%9u  %-31s %s %-9s %7.0f %8.0f %6.0f %6.0f %6.0f  %11.0f %13.0f %6.0f %12.0f",
-	       row->n_entries, row->kind->name, row->ipv6 ? "IPv6" : "IPv4", tail_names[row->tail],
-	       ns[EMPTY], ns[REFLECT], ns[MISS], ns[HIT], ns[DENY],
-	       median_ns(row, MISS, REFLECT, rounds), above, least,
-	       median_ns(row, DENY, REFLECT, rounds));
-	record = json_pack("{s:I, s:s, s:b, s:b, s:f, s:f, s:f, s:f, s:f, s:f, s:f}", "entries",
-			   (json_int_t)row->n_entries, "kind", row->kind->name, "ipv6", row->ipv6,
+	printf("%9u  %-31s %s %-9s %7.0f %8.0f %6.0f %6.0f  %11.0f %13.0f %6.0f", row->n_entries,
+	       row->kind->name, row->ipv6 ? "IPv6" : "IPv4", tail_names[row->tail], ns[EMPTY],
+	       ns[REFLECT], ns[MISS], ns[HIT], median_ns(row, MISS, REFLECT, rounds), above, least);
+	record = json_pack("{s:I, s:I, s:s, s:b, s:b, s:f, s:f, s:f, s:f, s:f, s:f, s:f}",
+			   "entries", (json_int_t)row->n_entries, "signed_names",
+			   (json_int_t)row->n_signed, "kind", row->kind->name, "ipv6", row->ipv6,
 			   "edns", row->tail != TAIL_NONE, "empty_ns", ns[EMPTY], "reflect_ns",
 			   ns[REFLECT], "miss_ns", ns[MISS], "hit_ns", ns[HIT],
 			   "miss_above_reflect_ns", median_ns(row, MISS, REFLECT, rounds),
 			   "hit_above_reflect_ns", above, "hit_above_reflect_least_ns", least);
-	json_object_set_new(record, "deny_above_reflect_ns",
-			    json_real(median_ns(row, DENY, REFLECT, rounds)));
+	for (int t = DENY; t < N_TARGETS; t++)
+		report_shared(record, row, t, rounds);
 	json_object_set_new(record, "tail", json_string(tail_names[row->tail]));
 	if (plain)
 		report_options(record, row, plain, rounds);
@@ -588,6 +646,7 @@ static int bench_row(struct bench *b, const struct stock_kind *kind, uint32_t n_
 	for (int k = 0; k < 2; k++) {
 		rows[k].kind = kind;
 		rows[k].n_entries = n_entries;
+		rows[k].n_signed = b->n_signed;
 		rows[k].ipv6 = i / N_TAILS;
 		rows[k].tail = k ? TAIL_OPT : (enum tail)(i % N_TAILS);
 		rows[k].any_client = i % N_TAILS == TAIL_LIMIT_ANY;
@@ -627,9 +686,11 @@ static int bench_all(struct bench *b)
 	const struct options *o = b->options;
 	int err = 0;
 
-	printf("%9s  %-31s %-4s %-9s %7s %8s %6s %6s %6s  %11s %13s %6s %12s %8s %6s\n", "entries",
-	       "kind", "IP", "OPT", "empty", "reflect", "miss", "hit", "deny", "miss-reflect",
-	       "hit-reflect", "least", "deny-reflect", "options", "least");
+	printf("%9s  %-31s %-4s %-9s %7s %8s %6s %6s  %11s %13s %6s", "entries", "kind", "IP",
+	       "OPT", "empty", "reflect", "miss", "hit", "miss-reflect", "hit-reflect", "least");
+	for (int t = DENY; t < N_TARGETS; t++)
+		printf(" %7s %6s", target_names[t], "least");
+	printf(" %8s %6s\n", "options", "least");
 	for (size_t k = 0; k < N_KINDS && k < o->n_kinds; k++) {
 		for (unsigned int i = 0; !err && i < o->n_entries; i++) {
 			if (k && o->entries[i] > LARGE_ENTRIES_MAX)
@@ -638,67 +699,6 @@ static int bench_all(struct bench *b)
 		}
 	}
 	return err;
-}
-
-static int parse_entries(struct options *o, char *text)
-{
-	o->n_entries = 0;
-	for (char *word = strtok(text, ","); word; word = strtok(NULL, ",")) {
-		if (o->n_entries == ENTRIES_CAP || strtoul(word, NULL, 10) == 0)
-			return -EINVAL;
-		o->entries[o->n_entries++] = (uint32_t)strtoul(word, NULL, 10);
-	}
-	return o->n_entries ? 0 : -EINVAL;
-}
-
-static int parse_options(struct options *o, int argc, char **argv)
-{
-	static const struct option known[] = {
-		{ "entries", required_argument, NULL, 'e' },
-		{ "kinds", required_argument, NULL, 'k' },
-		{ "tails", required_argument, NULL, 't' },
-		{ "mib", required_argument, NULL, 'm' },
-		{ "repeat", required_argument, NULL, 'r' },
-		{ "rounds", required_argument, NULL, 'n' },
-		{ "cpu", required_argument, NULL, 'c' },
-		{ "json", required_argument, NULL, 'j' },
-		{ 0 },
-	};
-	int c, err = 0;
-
-	while (!err && (c = getopt_long(argc, argv, "", known, NULL)) != -1) {
-		switch (c) {
-		case 'e':
-			err = parse_entries(o, optarg);
-			break;
-		case 'k':
-			o->n_kinds = (unsigned int)strtoul(optarg, NULL, 10);
-			break;
-		case 't':
-			o->n_tails = (unsigned int)strtoul(optarg, NULL, 10);
-			break;
-		case 'm':
-			o->cache_bytes = strtoull(optarg, NULL, 10) << 20;
-			break;
-		case 'r':
-			o->repeat = (uint32_t)strtoul(optarg, NULL, 10);
-			break;
-		case 'n':
-			o->rounds = (unsigned int)strtoul(optarg, NULL, 10);
-			break;
-		case 'c':
-			o->cpu = atoi(optarg);
-			break;
-		case 'j':
-			o->json = optarg;
-			break;
-		default:
-			err = -EINVAL;
-		}
-	}
-	if (!o->repeat || !o->rounds || o->rounds > ROUNDS_CAP || o->repeat > 1u << 30)
-		err = -EINVAL;
-	return optind == argc ? err : -EINVAL;
 }
 
 static void pin(int cpu)
@@ -713,15 +713,7 @@ static void pin(int cpu)
 
 int main(int argc, char **argv)
 {
-	struct options options = {
-		.entries = { 1000, 1000000, 4000000 },
-		.n_entries = 3,
-		.n_kinds = N_KINDS,
-		.n_tails = N_TAILS,
-		.repeat = 20000,
-		.rounds = 51,
-		.cpu = 1,
-	};
+	struct options options = OPTIONS_INIT;
 	struct bench bench = { .options = &options };
 	int err;
 
