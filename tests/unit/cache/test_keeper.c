@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "dns/proto.h"
 #include "world.h"
 
 /* ---- Bounds ------------------------------------------------------------------------------------- */
@@ -233,6 +234,31 @@ static void test_expiry_is_linear(void **state)
 	}
 }
 
+/* A denial of one name goes to the queue of denials; one that many names share is on probation as any other answer. */
+static void test_shared_denials(void **state)
+{
+	static const uint8_t body[BODY_MAX];
+	struct world w;
+
+	(void)state;
+	world_open(&w, CACHE_BYTES_MIN);
+	for (uint8_t kind = VOLLEY_KEY_INTERVAL; kind <= VOLLEY_KEY_INTERVAL; kind--) {
+		struct cache_key key = key_of(w.cache, 1);
+		struct cache_answer a = answer_of(&w, 1, body);
+		struct volley_key first;
+		const struct appender *appender = &w.cache->appenders[0];
+
+		memcpy(&first, key.words, sizeof(first));
+		first.kind = kind;
+		cache_key_from(&key, w.cache, &first, (const uint8_t *)&key.words[1]);
+		a.flags |= DNS_RCODE_NXDOMAIN;
+		assert_int_equal(cache_publish(w.writer, &key, &a, WORLD_NOW_S), 0);
+		assert_int_equal(!appender->open[QUEUE_DENIAL], kind != VOLLEY_KEY_QUESTION);
+		assert_non_null(appender->open[QUEUE_PROBATION]);
+	}
+	world_close(&w);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -243,6 +269,7 @@ int main(void)
 		cmocka_unit_test(test_failed_grace_frees_nothing),
 		cmocka_unit_test(test_batch_never_drops_for_want_of_room),
 		cmocka_unit_test(test_expiry_is_linear),
+		cmocka_unit_test(test_shared_denials),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
