@@ -17,7 +17,7 @@
 #define ZONE                                                                                      \
 	"$TTL 300\n@ SOA ns1.a host 1 2 3 4 60\n@ NS ns1.a\nns1.a A 192.0.2.2\nb.c A 192.0.2.3\n" \
 	"*.w A 192.0.2.4\nalias CNAME nowhere\nout CNAME a.off.test.\ncut NS ns.other.test.\n"    \
-	"d DNAME other.test.\n"
+	"d DNAME other.test.\ne.w A 192.0.2.44\n"
 
 static struct world w;
 static struct names names;
@@ -120,6 +120,7 @@ static const struct row {
 	{ "an alias without a target", "alias.z.test", E, A("alias.z.test"), "z.test" },
 	{ "an alias that leads to another zone", "out.z.test", E, A("out.z.test"), "z.test" },
 	{ "a wildcard's parent", "w.z.test", VOLLEY_NAME_WILD, A("x.w.z.test"), "z.test" },
+	{ "a name beside a wildcard", "e.w.z.test", E, A("e.w.z.test"), "z.test" },
 	{ "a cut", "cut.z.test", VOLLEY_NAME_STOP, A("x.cut.z.test"), "z.test" },
 	{ "a DNAME", "d.z.test", VOLLEY_NAME_STOP, A("x.d.z.test"), "z.test" },
 	{ "a zone in the zone", "b.c.s.z.test", E, A("b.c.s.z.test"), "s.z.test" },
