@@ -94,6 +94,7 @@ struct truth {
 	uint64_t n_versions;
 	bool is_edited; /* answers of before may still be in the cache: only denials are compared */
 	uint64_t n, n_sent, n_denied, n_nxdomain;
+	uint64_t n_proved[3]; /* shared answers with proofs, by enum zone_chain of z */
 };
 
 static unsigned long from_environment(const char *variable, unsigned long otherwise)
@@ -460,7 +461,8 @@ static void edit_all(struct truth *t, uint64_t nth)
 			edit_zone(t, i);
 	for (size_t i = 0; i < zone_set_n(t->data.set); i++)
 		t->members[i].zone = t->zones[i];
-	edit_signed(t, nth);
+	if (!draw(4))
+		edit_signed(t, nth);
 }
 
 /* ---- Queries ------------------------------------------------------------------------------------ */
@@ -495,6 +497,13 @@ static void draw_name(const struct truth *t, uint8_t *name)
 			name[i] = (uint8_t)(name[i] - 32);
 }
 
+static bool is_in_z(const uint8_t *name)
+{
+	size_t n = name_bytes(name);
+
+	return n > 3 && !memcmp(name + n - 3, "\1z", 3);
+}
+
 static size_t draw_query(const struct truth *t, uint8_t *dns)
 {
 	static const uint16_t sizes[] = { 512, 700, 1232, 4096 };
@@ -511,6 +520,10 @@ static size_t draw_query(const struct truth *t, uint8_t *dns)
 	};
 
 	draw_name(t, name);
+	if (is_in_z(name) && draw(4)) {
+		ask.edns = 1;
+		ask.edns_flags = PKT_DO;
+	}
 	return pkt_ask(dns, &ask);
 }
 
@@ -573,6 +586,24 @@ static void check_sent(struct truth *t, const uint8_t *frame, size_t n, const ui
 	fail_msg("query %lu: driver and engine differ", t->n);
 }
 
+/* Answers that many names share, as the driver has counted them. */
+static uint64_t n_shared(const struct truth *t)
+{
+	struct volley_cpu counted;
+
+	assert_int_equal(bpfmaps_counters(&t->maps, &counted), 0);
+	return counted.reasons[VOLLEY_HIT_DENIED] + counted.reasons[VOLLEY_HIT_WILDCARD];
+}
+
+/* A query with DO for a name in the signed zone z? */
+static bool wants_proof(const uint8_t *dns)
+{
+	const uint8_t *name = dns + DNS_HEADER_BYTES;
+	size_t flags_at = DNS_HEADER_BYTES + name_bytes(name) + 4 + 7;
+
+	return dns[DNS_ARCOUNT_AT + 1] && dns[flags_at] & 0x80 && is_in_z(name);
+}
+
 static void ask(struct truth *t)
 {
 	static uint8_t dns[PKT_FRAME_MAX], reply[VOLLEY_UDP_MAX], other[VOLLEY_UDP_MAX];
@@ -581,6 +612,8 @@ static void ask(struct truth *t)
 	LIBBPF_OPTS(bpf_test_run_opts, opts, .data_in = frame, .data_out = out,
 		    .data_size_out = sizeof(out), .repeat = 1);
 	size_t n = draw_query(t, dns), bytes;
+	bool counts = wants_proof(dns);
+	uint64_t before = counts ? n_shared(t) : 0;
 
 	t->n++;
 	opts.data_size_in = (__u32)pkt_build(frame, &p, dns, n);
@@ -589,6 +622,8 @@ static void ask(struct truth *t)
 	t->n_nxdomain += bytes > 4 && (reply[3] & DNS_RCODE_MASK) == DNS_RCODE_NXDOMAIN;
 	if (opts.retval == XDP_TX) {
 		check_sent(t, frame, opts.data_size_in, out, opts.data_size_out, reply, bytes);
+		if (counts && n_shared(t) > before)
+			t->n_proved[t->signing.chain]++;
 	} else {
 		assert_int_equal(opts.retval, XDP_PASS);
 		if (opts.data_size_out != opts.data_size_in ||
@@ -626,7 +661,7 @@ static void test_denials(void **state)
 	static struct truth t;
 	unsigned long n_sets = from_environment("ZONES", N_ZONES) / SET_ZONES;
 	unsigned long n = from_environment("QUERIES", N_QUERIES) / n_sets;
-	uint64_t counts[VOLLEY_N_REASONS] = { 0 }, n_shared;
+	uint64_t counts[VOLLEY_N_REASONS] = { 0 }, n_given;
 
 	if (!*state)
 		skip();
@@ -642,14 +677,18 @@ static void test_denials(void **state)
 	}
 	print_message("           %lu queries, %lu NXDOMAIN; the driver gave %lu answers\n", t.n,
 		      t.n_nxdomain, t.n_sent);
+	print_message("           shared with proofs: %lu with NSEC, %lu with NSEC3\n",
+		      t.n_proved[ZONE_CHAIN_NSEC], t.n_proved[ZONE_CHAIN_NSEC3]);
 	for (int r = 0; r < VOLLEY_N_REASONS; r++)
 		if (counts[r])
 			print_message("           %-18s %lu\n", xdp_reason_name(r), counts[r]);
 	assert_true(counts[VOLLEY_HIT_DENIED] > t.n_nxdomain / 4);
 	assert_true(counts[VOLLEY_UP_MAYBE] > t.n / 1000);
+	assert_true(t.n_proved[ZONE_CHAIN_NSEC] > t.n / 1000);
+	assert_true(t.n_proved[ZONE_CHAIN_NSEC3] > t.n / 1000);
 	/* Each CPU counts by itself, and denials that are dead count as well. */
-	n_shared = counts[VOLLEY_HIT_DENIED] + counts[VOLLEY_HIT_WILDCARD];
-	assert_in_range(counts[VOLLEY_UP_CHECKED] * VOLLEY_CHECK_EVERY, n_shared / 2, n_shared * 2);
+	n_given = counts[VOLLEY_HIT_DENIED] + counts[VOLLEY_HIT_WILDCARD];
+	assert_in_range(counts[VOLLEY_UP_CHECKED] * VOLLEY_CHECK_EVERY, n_given / 2, n_given * 2);
 	assert_int_equal(counts[VOLLEY_DROP_EDIT], 0);
 }
 

@@ -236,8 +236,9 @@ static void report(struct bench *b, size_t n_names, uint32_t used)
 	       "\"more_99_us\": %.1f, \"more_most_us\": %.1f}\n",
 	       n_names, b->load_s, b->add_s, b->add_s / b->load_s,
 	       (double)b->n_lines * sizeof(*b->lines) / (double)n_names, lines / (double)n_names,
-	       (unsigned long long)b->names.n_refused, b->n_edits, median(b->edit_us, b->n_edits),
-	       half, more, b->n_edits ? b->more_us[b->n_edits * 99 / 100] : 0,
+	       (unsigned long long)b->names.intervals.n_refused, b->n_edits,
+	       median(b->edit_us, b->n_edits), half, more,
+	       b->n_edits ? b->more_us[b->n_edits * 99 / 100] : 0,
 	       b->n_edits ? b->more_us[b->n_edits - 1] : 0);
 }
 
