@@ -229,7 +229,8 @@ static int check_entries(struct in *in)
 	while (at < n) {
 		const struct volley_entry *e = (const struct volley_entry *)(in->buf + at);
 
-		if (!entry_is_sound(e, n - at) || !is_name_sound(e->name, e->key.name_bytes))
+		if (!entry_is_sound(e, n - at) || VOLLEY_IS_SHARED(e->key) ||
+		    !is_name_sound(e->name, e->key.name_bytes))
 			return refuse(in, "has an entry that contradicts itself");
 		at += e->bytes;
 		in->told->n_entries++;

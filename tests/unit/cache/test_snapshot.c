@@ -47,6 +47,30 @@ static void test_there_and_back(void **state)
 	pair_close(&p);
 }
 
+/* Shared answers stay behind, whatever octets their names have: they hold beside one filter of names. */
+static void test_shared_answers(void **state)
+{
+	struct snapshot_read told;
+	struct pair p;
+
+	(void)state;
+	pair_open(&p, CACHE_BYTES_MIN, CACHE_BYTES_MIN);
+	for (uint8_t kind = VOLLEY_KEY_DENIAL; kind <= VOLLEY_KEY_INTERVAL; kind++) {
+		static const uint8_t body[BODY_MAX];
+		struct cache_answer a = answer_of(&p.a, 1, body);
+		const struct volley_key first = { .name_bytes = 10, .kind = kind };
+		struct cache_key key;
+
+		cache_key_from(&key, p.a.cache, &first, (const uint8_t *)"\10ABC\0\377xyz\0");
+		assert_int_equal(cache_publish(p.a.writer, &key, &a, WORLD_NOW_S), 0);
+	}
+	put(&p.a, 1);
+	assert_int_equal(save(&p.a, p.fd).n_entries, 1);
+	assert_int_equal(load(&p.b, p.fd, &told), 0);
+	assert_int_equal(told.n_loaded, 1);
+	pair_close(&p);
+}
+
 static void test_empty(void **state)
 {
 	struct snapshot_read told;
@@ -489,6 +513,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_there_and_back),
+		cmocka_unit_test(test_shared_answers),
 		cmocka_unit_test(test_empty),
 		cmocka_unit_test(test_keeps_the_past),
 		cmocka_unit_test(test_a_valid_one_stays),
