@@ -159,7 +159,7 @@ void names_set_states(struct names *names, struct volley_names_state *first,
 
 /* --- Bits ---------------------------------------------------------------------------------------- */
 
-/* Whether one of them was not set. */
+/* Whether one of them was not set. There is one writer, so no locked instruction; readers see whole words. */
 static bool set(struct names *names, uint64_t hash, enum volley_name_mark mark)
 {
 	struct volley_names_line *line = &names->lines[volley_names_line(hash, names->n_lines)];
@@ -169,10 +169,11 @@ static bool set(struct names *names, uint64_t hash, enum volley_name_mark mark)
 	for (unsigned int i = 0; i < VOLLEY_NAMES_N_BITS; i++) {
 		uint32_t at = VOLLEY_NAMES_BIT(bits, i);
 		uint64_t bit = 1ull << (at & 63);
+		uint64_t word = __atomic_load_n(&line->words[at >> 6], __ATOMIC_RELAXED);
 
-		if (__atomic_load_n(&line->words[at >> 6], __ATOMIC_RELAXED) & bit)
+		if (word & bit)
 			continue;
-		__atomic_fetch_or(&line->words[at >> 6], bit, __ATOMIC_RELAXED);
+		__atomic_store_n(&line->words[at >> 6], word | bit, __ATOMIC_RELAXED);
 		is_new = true;
 	}
 	return is_new;
@@ -343,35 +344,52 @@ void names_add_apex(struct names *names, const uint8_t *apex, unsigned int n)
 	__atomic_thread_fence(__ATOMIC_RELEASE);
 }
 
+#define AHEAD 16u /* names whose lines are fetched before they are needed */
+
 struct adding {
 	struct names *names;
 	const struct zone *zone;
 	unsigned int apex_n;
+	uint64_t ahead[AHEAD]; /* hashes: a ring */
+	unsigned int n_ahead;  /* ever put into it */
 };
 
-/*
- * Whether it was not known. A wildcard may be an empty non-terminal, too (RFC 4592 section 2.2.2): its parent is marked all the
- * same.
- */
-static bool add_name(struct names *names, const uint8_t *owner, unsigned int n)
+/* A wildcard may be an empty non-terminal, too (RFC 4592 section 2.2.2): its parent is marked all the same. */
+static void mark_parent(struct names *names, const uint8_t *owner, unsigned int n)
 {
 	if (owner[0] == 1 && owner[1] == '*')
 		set_marked(names, hash_of(names, owner + 2, n - 2), VOLLEY_NAME_WILD);
-	return add_exists(names, hash_of(names, owner, n));
 }
 
-static bool add_node(const struct adding *a, const struct zone_node *node, const uint8_t *owner,
-		     unsigned int n)
+static void mark_node(const struct adding *a, const struct zone_node *node, const uint8_t *owner,
+		      unsigned int n)
 {
-	bool is_apex = n == a->apex_n, is_new = add_name(a->names, owner, n);
+	bool is_apex = n == a->apex_n;
 
+	mark_parent(a->names, owner, n);
 	if (zone_node_rrset(a->zone, node, DNS_TYPE_DNAME) ||
 	    (!is_apex && zone_node_rrset(a->zone, node, DNS_TYPE_NS)))
 		set_marked(a->names, hash_of(a->names, owner, n), VOLLEY_NAME_STOP);
-	return is_new;
 }
 
-static void add_all(const struct adding *a)
+/* Has the line of a hash fetched, and adds the one whose place in the ring it takes. */
+static void add_ahead(struct adding *a, uint64_t hash)
+{
+	uint64_t *place = &a->ahead[a->n_ahead % AHEAD];
+
+	__builtin_prefetch(&a->names->lines[volley_names_line(hash, a->names->n_lines)], 1);
+	if (a->n_ahead++ >= AHEAD)
+		add_exists(a->names, *place);
+	*place = hash;
+}
+
+static void add_rest(struct adding *a)
+{
+	for (unsigned int i = 0; i < AHEAD && i < a->n_ahead; i++)
+		add_exists(a->names, a->ahead[i]);
+}
+
+static void add_all(struct adding *a)
 {
 	uint8_t owner[NAME_FOLDED_BYTES];
 	const struct zone_node *node;
@@ -382,8 +400,10 @@ static void add_all(const struct adding *a)
 		unsigned int n = zone_node_owner(a->zone, node, owner);
 
 		name_fold(owner, owner, n);
-		add_node(a, node, owner, n);
+		mark_node(a, node, owner, n);
+		add_ahead(a, hash_of(a->names, owner, n));
 	}
+	add_rest(a);
 }
 
 /* The names above it are added, too: so nothing rests on whether an empty non-terminal is told of. */
@@ -397,13 +417,15 @@ static int add_change(void *context, const struct zone_change *change)
 		names_note_gone(a->names, 1);
 		return 0;
 	}
-	if (!add_node(a, change->new_node, change->owner, n) && !change->old_node &&
+	mark_node(a, change->new_node, change->owner, n);
+	if (!add_exists(a->names, hash_of(a->names, change->owner, n)) && !change->old_node &&
 	    a->names->n_gone)
 		a->names->n_gone--; /* it is back */
 	while (n > a->apex_n) {
 		n -= above[0] + 1u;
 		above += above[0] + 1u;
-		add_name(a->names, above, n);
+		mark_parent(a->names, above, n);
+		add_exists(a->names, hash_of(a->names, above, n));
 	}
 	return 0;
 }
