@@ -344,7 +344,7 @@ void names_add_apex(struct names *names, const uint8_t *apex, unsigned int n)
 	__atomic_thread_fence(__ATOMIC_RELEASE);
 }
 
-#define AHEAD 16u /* names whose lines are fetched before they are needed */
+#define AHEAD 64u /* names whose lines are fetched before they are needed */
 
 struct adding {
 	struct names *names;
