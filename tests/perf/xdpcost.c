@@ -216,6 +216,25 @@ static void open_names(struct bench *b)
 	names_init_intervals(&b->names, n_intervals);
 }
 
+/*
+ * The filter may have a mark at an apex by mistake, at one in some 1,000, by its random keys: then a worker gets all queries
+ * of that zone, and there is nothing to measure.
+ */
+static bool has_wrong_mark(const struct bench *b)
+{
+	static const uint8_t apex[] = "\5bench\4test";
+	bool is_wrong = names_may_exist(&b->names, apex, VOLLEY_NAME_STOP) ||
+			names_may_exist(&b->names, apex, VOLLEY_NAME_WILD);
+
+	for (int i = 0; b->n_signed && i < N_SHAREDZONES; i++) {
+		is_wrong |= names_may_exist(&b->names, sharedzone_apexes[i], VOLLEY_NAME_STOP);
+		is_wrong |= i != SHAREDZONE_WILD &&
+			    names_may_exist(&b->names, sharedzone_apexes[i], VOLLEY_NAME_WILD);
+	}
+	return is_wrong;
+}
+
+/* -EAGAIN: not with this filter. */
 static int open_cache(struct bench *b, const struct stock_kind *kind, uint32_t n_entries)
 {
 	const uint32_t n_most = n_entries < LARGE_ENTRIES_MAX ? n_entries : LARGE_ENTRIES_MAX;
@@ -248,7 +267,7 @@ static int open_cache(struct bench *b, const struct stock_kind *kind, uint32_t n
 		err = open_denials(b, kind, n_entries);
 	if (!err && b->n_signed)
 		err = sharedzones_publish(b->cache, &b->names, front_label, b->n_signed, ASKED);
-	return err;
+	return !err && has_wrong_mark(b) ? -EAGAIN : err;
 }
 
 static void close_cache(struct bench *b)
@@ -671,6 +690,10 @@ static int bench_cache(struct bench *b, const struct stock_kind *kind, uint32_t 
 {
 	int err = open_cache(b, kind, n_entries);
 
+	while (err == -EAGAIN) {
+		close_cache(b);
+		err = open_cache(b, kind, n_entries);
+	}
 	if (err)
 		return err;
 	for (unsigned int i = 0; !err && i < 2 * N_TAILS; i++)
