@@ -340,7 +340,7 @@ static __always_inline int reply_send(struct xdp_md *ctx, struct volley_cpu *cpu
 	if (reason < 0 && e->n_ttls)
 		reason = age_write(ctx, cpu, e, at);
 	if (reason < 0 && unlikely(cpu->shared))
-		reason = shared_write(ctx, cpu, at);
+		reason = shared_write(ctx, cpu, e, at);
 	if (reason < 0)
 		reason = reply_opt(ctx, opt, at + body_bytes);
 	if (reason < 0 && unlikely(cpu->options))

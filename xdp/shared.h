@@ -12,13 +12,9 @@
 
 #include "xdp/abi.h"
 #include "xdp/choose.h"
-#include "xdp/lookup.h"
 #include "xdp/packet.h"
 #include "xdp/question.h"
 #include "xdp/sum.h"
-
-int shared_choose(struct volley_cpu *cpu);
-int shared_write(struct xdp_md *ctx, struct volley_cpu *cpu, __u32 at);
 
 #define SHARED_BODY_MAX 2047 /* a mask: from an entry's begin to what lies behind the body */
 #define POINTER_BYTES   2
@@ -68,25 +64,14 @@ static __always_inline int shared_fits(const struct volley_cpu *cpu, const struc
 	return -1;
 }
 
-/* The entry at cpu->location. */
-static __always_inline const struct volley_entry *shared_entry(const struct volley_cpu *cpu)
+/* As reply_choose(), of a shared answer: -1, or a reason to go up. */
+static __always_inline int shared_choose(struct volley_cpu *cpu, const struct volley_entry *e)
 {
-	return entry_at(&volley_store, cpu->location);
-}
-
-/* As reply_choose(), of the shared answer at cpu->location: -1, or a reason to go up. Verified by itself, for its loops. */
-__noinline int shared_choose(struct volley_cpu *cpu)
-{
-	const struct volley_entry *e;
-	const struct volley_shared *s;
+	const struct volley_shared *s = shared_of(e);
 	__u32 longer, i;
 	int reason;
 	__u64 sum;
 
-	if (!cpu)
-		return VOLLEY_UP_MISS;
-	e = shared_entry(cpu);
-	s = e ? shared_of(e) : NULL;
 	reason = s ? shared_fits(cpu, e, s) : VOLLEY_UP_MISS;
 	if (reason >= 0)
 		return reason;
@@ -104,28 +89,23 @@ __noinline int shared_choose(struct volley_cpu *cpu)
 		sum += sum_at(bpf_htons((__u16)longer), cpu->name_bytes + s->pointers[i]);
 	}
 	cpu->body_sum = sum;
+	forget_bounds();
 	return -1;
 }
 
-/* Moves the pointers of the body, which lies at `at` in the frame. -1 or a reason. Verified by itself, for its loop. */
-__noinline int shared_write(struct xdp_md *ctx, struct volley_cpu *cpu, __u32 at)
+/* Moves the pointers of the body, which lies at `at` in the frame. -1 or a reason. */
+static __always_inline int shared_write(struct xdp_md *ctx, const struct volley_cpu *cpu,
+					const struct volley_entry *e, __u32 at)
 {
-	const struct volley_entry *e;
-	const struct volley_shared *s;
-	const void *end;
-	void *body;
+	const void *end = (void *)(long)ctx->data_end;
+	void *body = (void *)(long)ctx->data + bounded(at, HEAD_MASK);
+	const struct volley_shared *s = shared_of(e);
 	__u32 i;
 
-	if (!cpu)
-		return VOLLEY_DROP_EDIT;
 	if (!cpu->body_bytes)
 		return -1; /* TC=1 or BADCOOKIE, in its place */
-	e = shared_entry(cpu);
-	s = e ? shared_of(e) : NULL;
 	if (!s)
 		return VOLLEY_DROP_EDIT;
-	end = (void *)(long)ctx->data_end;
-	body = (void *)(long)ctx->data + bounded(at, HEAD_MASK);
 	for (i = 0; i < VOLLEY_SHARED_POINTERS && i < load_once(&s->n_pointers); i++) {
 		__be16 *pointer = body + bounded(s->pointers[i], SHARED_BODY_MAX);
 

@@ -384,7 +384,7 @@ static __always_inline int choose(struct xdp_md *ctx, struct volley_cpu *cpu,
 		return reason;
 	reason = -1;
 	if (unlikely(cpu->shared))
-		reason = shared_choose(cpu);
+		reason = shared_choose(cpu, e);
 	else
 		reply_choose(cpu, e);
 	if (reason < 0 && !is_plain(e))
