@@ -639,7 +639,7 @@ struct volley_cpu {
 	__u64 unknown;     /* hash of the shortest suffix that the filter does not know */
 	__u64 interval;    /* the point that its interval begins with, in this line */
 	__u32 interval_leaf;
-	__u32 fence;        /* exchanged for the sake of order */
+	__u32 fence;        /* 0: compared and swapped for the sake of order */
 	__u32 unknown_at;   /* where that suffix begins */
 	__u32 shared_bytes; /* of the name in the shared answer's key */
 	__u64 shared_hash;

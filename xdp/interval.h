@@ -51,14 +51,18 @@ static __always_inline int interval_point(struct volley_cpu *cpu,
 	return 0;
 }
 
-/* What interval_look() has found is still so: -1, or a reason to go up. */
-static __always_inline int interval_again(const struct volley_cpu *cpu)
+/*
+ * What interval_look() has found is still so: -1, or a reason to go up. A region that was replaced gets no more points: its leaf
+ * would say the same for ever, but its id has gone.
+ */
+static __always_inline int interval_again(const struct volley_cpu *cpu, __u32 at, __u32 id)
 {
+	const struct volley_intervals_head *head = interval_line(at);
 	const struct volley_names_line *leaf = interval_line(cpu->interval_leaf);
 	__u64 start;
 
-	if (!leaf || volley_intervals_before(leaf, cpu->interval_point, &start) ||
-	    start != cpu->interval)
+	if (!head || load_once(&head->id) != id || !leaf ||
+	    volley_intervals_before(leaf, cpu->interval_point, &start) || start != cpu->interval)
 		return VOLLEY_UP_MAYBE;
 	return -1;
 }

@@ -223,16 +223,12 @@ __noinline int find_shared(struct volley_cpu *cpu, const struct volley_state *st
  * served, and its answers are published behind that: so where the filter and the leaf say the same as before, they are
  * those of this entry as well. -1, or a reason to go up.
  */
-static __always_inline int find_again(struct volley_cpu *cpu, const struct volley_state *state,
-				      int has_interval)
+static __always_inline int find_again(struct volley_cpu *cpu, const struct volley_state *state)
 {
-	int reason;
-
 	/* It is 0 and stays so: a full barrier, in BPF as well. What follows is read behind the entry. */
 	if (__sync_val_compare_and_swap(&cpu->fence, 0, 0))
 		return VOLLEY_UP_MISS;
-	reason = deny_again(cpu, state);
-	return reason < 0 && has_interval ? interval_again(cpu) : reason;
+	return deny_again(cpu, state);
 }
 
 /*
@@ -264,7 +260,9 @@ __noinline int find_interval(struct volley_cpu *cpu, const struct volley_state *
 	reason = interval_look(cpu, s->intervals_at, s->intervals_id);
 	if (reason < 0)
 		reason = find_shared(cpu, state, VOLLEY_KEY_INTERVAL | expanded);
-	return reason < 0 ? find_again(cpu, state, 1) : reason;
+	if (reason < 0)
+		reason = find_again(cpu, state);
+	return reason < 0 ? interval_again(cpu, s->intervals_at, s->intervals_id) : reason;
 }
 
 /* A name that a wildcard may stand for: as find_for_name(). */
@@ -274,7 +272,7 @@ static __always_inline int find_expanded(struct volley_cpu *cpu, const struct vo
 	int reason = find_shared(cpu, state, VOLLEY_KEY_WILDCARD);
 
 	if (reason < 0)
-		return find_again(cpu, state, 0);
+		return find_again(cpu, state);
 	if (has_do)
 		reason = find_shared(cpu, state, VOLLEY_KEY_DENIAL);
 	if (reason < 0)

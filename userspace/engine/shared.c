@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "engine/shared.h"
 
-#include <limits.h>
 #include <string.h>
 
 #include "base/wire.h"
