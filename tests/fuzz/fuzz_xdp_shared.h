@@ -55,7 +55,9 @@ struct shared_control {
  * but once.
  */
 enum late { NEVER, LATE_NAME, LATE_POINT, LATE_MARK, LATE_MASK = 3 };
-#define LATE_SHIFT 2
+#define LATE_SHIFT  2
+#define LATE_REGION 0x10 /* and the region is replaced, if that is before the answer's read */
+#define ANSWER_READ 2u   /* of an interval */
 
 /* Of one input. */
 struct shared_input {
@@ -369,6 +371,8 @@ static void add_late(const struct shared_input *in)
 
 	if (!in->unknown)
 		return;
+	if (in->control.late & LATE_REGION && late_at(in) <= ANSWER_READ)
+		names_lines[FILTER_LINES].words[0] &= ~(__u64)UINT32_MAX; /* its head's id */
 	if (what == LATE_NAME)
 		know(suffix_of(in->unknown), VOLLEY_NAME_EXISTS);
 	for (size_t i = FILTER_LINES + 1; what > LATE_NAME && i < ALL_LINES; i++)
@@ -387,8 +391,10 @@ static void *lookup(const void *map, const void *key)
 /* Whether the answer was read behind the change. */
 static bool is_late(const struct shared_input *in)
 {
-	unsigned int answer_at = in->kind == WILDCARD ? 0 : 2;
+	unsigned int answer_at = in->kind == WILDCARD ? 0 : ANSWER_READ;
 
+	if (in->control.late & LATE_REGION && in->kind != WILDCARD && late_at(in) <= answer_at)
+		return true;
 	return in->control.late & LATE_MASK && late_at(in) <= answer_at &&
 	       (in->kind != WILDCARD || (in->control.late & LATE_MASK) == LATE_NAME);
 }

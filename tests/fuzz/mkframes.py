@@ -112,6 +112,7 @@ SHARED = {
     "no-anchor": {"damage": 8}, "stale-anchor": {"damage": 16}, "other-key": {"damage": 32}, "other-filter": {"damage": 64},
     "other-type": {"damage": 128}, "late-name": {"late": 1}, "late-point": {"late": 2}, "late-mark": {"late": 3},
     "later-name": {"late": 9}, "later-point": {"late": 10}, "later-mark": {"late": 11}, "latest-name": {"late": 13},
+    "late-region": {"late": 16}, "later-region": {"late": 24},
 }
 
 
