@@ -182,7 +182,7 @@ static void salt_is_of_the_region(void **state)
 	assert_true(look(1ull << 56, AT, ID) >= 0);
 }
 
-/* A point that comes, or a mark, behind the look-up: what was found does not hold any more. */
+/* A point that comes, a mark, or another region behind the look-up: what was found does not hold any more. */
 static void found_again(void **state)
 {
 	(void)state;
@@ -194,11 +194,17 @@ static void found_again(void **state)
 
 		lay(6);
 		assert_int_equal(look(point, AT, ID), -1);
-		assert_int_equal(interval_again(&cpu), -1);
+		assert_int_equal(interval_again(&cpu, AT, ID), -1);
 		word = &lines[cpu.interval_leaf].words[way == 2 ? 7 : 5];
 		*word = way == 0 ? point : way == 1 ? point - 1 : VOLLEY_INTERVALS_MARK;
-		assert_int_equal(interval_again(&cpu), VOLLEY_UP_MAYBE);
+		assert_int_equal(interval_again(&cpu, AT, ID), VOLLEY_UP_MAYBE);
 	}
+	lay(6);
+	assert_int_equal(look(points[5] + 10, AT, ID), -1);
+	assert_int_equal(interval_again(&cpu, AT, ID), -1);
+	head()->id = ID + 1;
+	assert_int_equal(interval_again(&cpu, AT, ID), VOLLEY_UP_MAYBE);
+	assert_int_equal(interval_again(&cpu, LINES, ID), VOLLEY_UP_MAYBE);
 }
 
 int main(void)
