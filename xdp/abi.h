@@ -304,6 +304,17 @@ struct volley_names_state {
 #define VOLLEY_IS_SHARED(key)        ((key).kind != VOLLEY_KEY_QUESTION)
 #define VOLLEY_SHARED_POINTERS       24u
 #define VOLLEY_SHARED_SUFFIXES       6u
+#define VOLLEY_REGIONS_NOTED         16u
+#define VOLLEY_LEAD_MAX              16u
+#define VOLLEY_LEAD_FIRST \
+	8u /* from this lead on names are walked before an entry of their own is looked for */
+
+/* Where the intervals of a zone are, as its denial said when it was looked up last. */
+struct volley_region_note {
+	__u64 apex; /* hash of the zone's apex */
+	__u32 at;   /* the region's head in volley_names */
+	__u32 id;   /* of the region; 0: nothing is noted */
+};
 
 /* Any alignment. */
 struct volley_shared {
@@ -612,6 +623,10 @@ struct volley_cpu {
 	__u32 block_kinds; /* the state's, when the packet came */
 	__u32 shared; /* the answer is one for many names: VOLLEY_KEY_DENIAL, VOLLEY_KEY_WILDCARD */
 	__u32 n_deniable; /* queries that could be denied, modulo 2^32: each VOLLEY_CHECK_EVERY'th is checked */
+	__u32 shared_lead; /* shared answers less others, of the last ones: from 0 to VOLLEY_LEAD_MAX */
+	__u32 region_at; /* the head of the zone's region in volley_names, */
+	__u32 region_id; /* and the region's id; 0: the zone has none */
+	__u32 rest;
 	__u32 opt_rcode; /* high bits of the answer's rcode, in OPT */
 	__u64 rrl_cost;  /* load of the answer that is being made, */
 	__u64 rrl_carry; /* and with what volley_near had not passed on before */
@@ -634,10 +649,11 @@ struct volley_cpu {
 	__u8 label_rest[3];
 	__u32 apex_at;     /* where the deepest apex begins in the name, */
 	__u32 encloser_at; /* and the longest suffix that the filter knows */
-	__u64 below_apex;  /* hash of what is one label longer than the apex, */
-	__u64 below;       /* and than the base of the shared answer */
-	__u64 unknown;     /* hash of the shortest suffix that the filter does not know */
-	__u64 interval;    /* the point that its interval begins with, in this line */
+	__u64 apex_hash;
+	__u64 below_apex; /* hash of what is one label longer than the apex, */
+	__u64 below;      /* and than the base of the shared answer */
+	__u64 unknown;    /* hash of the shortest suffix that the filter does not know */
+	__u64 interval;   /* the point that its interval begins with, in this line */
 	__u32 interval_leaf;
 	__u32 fence;        /* 0: compared and swapped for the sake of order */
 	__u32 unknown_at;   /* where that suffix begins */
@@ -655,9 +671,11 @@ struct volley_cpu {
 	__u64 interval_point; /* of a name, for xdp/intervals.h */
 	__u64 nsec3_salt;     /* octets, zeros behind them */
 	__u32 nsec3_salt_bytes;
-	__u32 sha1[5];                 /* the hash, as numbers */
-	__u64 sha1_message[44];        /* 5 blocks, and what is written behind them */
-	__u64 samples[VOLLEY_SAMPLES]; /* hashes of keys; the last at n_samples - 1 */
+	__u32 sha1[5];          /* the hash, as numbers */
+	__u64 sha1_message[44]; /* 5 blocks, and what is written behind them */
+	struct volley_region_note
+		regions[VOLLEY_REGIONS_NOTED]; /* by the apex's hash, modulo their number */
+	__u64 samples[VOLLEY_SAMPLES];         /* hashes of keys; the last at n_samples - 1 */
 };
 
 #ifdef __cplusplus

@@ -62,6 +62,7 @@ static __always_inline void deny_marked(struct deny_walk *walk,
 
 	if (deny_is(line, hash, VOLLEY_NAME_APEX)) {
 		cpu->apex_at = cpu->suffix_from[at];
+		cpu->apex_hash = hash;
 		cpu->below_apex = 0;
 		walk->has_apex = 1;
 		walk->is_stopped = 0;

@@ -231,20 +231,35 @@ static __always_inline int find_again(struct volley_cpu *cpu, const struct volle
 	return deny_again(cpu, state);
 }
 
-/*
- * The zone's denial is the entry at cpu->location. Of a signed zone it says where the zone's intervals are: then the entry of the
- * name's interval is at cpu->location. -1, or a reason to go up.
- */
-__noinline int find_interval(struct volley_cpu *cpu, const struct volley_state *state,
-			     __u32 expanded)
+/* The place where the region of this zone is noted. */
+static __always_inline struct volley_region_note *region_note(struct volley_cpu *cpu)
 {
-	const struct volley_entry *e;
+	return &cpu->regions[bounded(cpu->apex_hash, VOLLEY_REGIONS_NOTED - 1)];
+}
+
+/*
+ * cpu->region_at and region_id are those of the zone, if they are noted and the region has not been replaced since: 1, else 0. The
+ * zone's denial, which they come from, may be dead by now. The interval's entry is of the same zone, and is looked at then.
+ */
+static __always_inline int is_region_noted(struct volley_cpu *cpu)
+{
+	const struct volley_region_note *note = region_note(cpu);
+	const struct volley_intervals_head *head = interval_line(note->at);
+
+	if (note->apex != cpu->apex_hash || !note->id || !head || load_once(&head->id) != note->id)
+		return 0;
+	cpu->region_at = note->at;
+	cpu->region_id = note->id;
+	return 1;
+}
+
+/* The zone's denial is the entry at cpu->location. What it says of the zone's region, also in the note: -1, or a reason to go up. */
+static __always_inline int find_region(struct volley_cpu *cpu)
+{
+	const struct volley_entry *e = entry_at(&volley_store, cpu->location);
 	const struct volley_shared *s;
 	int reason;
 
-	if (!cpu || !state)
-		return VOLLEY_UP_MISS;
-	e = entry_at(&volley_store, cpu->location);
 	if (!e)
 		return VOLLEY_UP_MISS;
 	reason = entry_check(e, &volley_zones, cpu->now_s);
@@ -253,38 +268,48 @@ __noinline int find_interval(struct volley_cpu *cpu, const struct volley_state *
 	s = shared_of(e);
 	if (!s)
 		return VOLLEY_UP_MISS;
-	if (!s->intervals_id)
-		return expanded ? VOLLEY_UP_MISS : -1;
-	if (!state->names.intervals_id)
+	cpu->region_at = s->intervals_at;
+	cpu->region_id = s->intervals_id;
+	*region_note(cpu) = (struct volley_region_note){ .apex = cpu->apex_hash,
+							 .at = cpu->region_at,
+							 .id = cpu->region_id };
+	return -1;
+}
+
+/* The entry of the name's interval in the zone's region is at cpu->location: -1, or a reason to go up. */
+__noinline int find_interval(struct volley_cpu *cpu, const struct volley_state *state,
+			     __u32 expanded)
+{
+	int reason;
+
+	if (!cpu || !state || !state->names.intervals_id)
 		return VOLLEY_UP_MISS;
-	reason = interval_look(cpu, s->intervals_at, s->intervals_id);
+	reason = interval_look(cpu, cpu->region_at, cpu->region_id);
 	if (reason < 0)
 		reason = find_shared(cpu, state, VOLLEY_KEY_INTERVAL | expanded);
 	if (reason < 0)
 		reason = find_again(cpu, state);
-	return reason < 0 ? interval_again(cpu, s->intervals_at, s->intervals_id) : reason;
+	return reason < 0 ? interval_again(cpu, cpu->region_at, cpu->region_id) : reason;
 }
 
-/* A name that a wildcard may stand for: as find_for_name(). */
-static __always_inline int find_expanded(struct volley_cpu *cpu, const struct volley_state *state,
-					 __u32 has_do)
+/* What find_for_name() does for queries with DO, of a zone that has a denial. Expanded: a wildcard may stand for the name. */
+static __always_inline int find_with_proofs(struct volley_cpu *cpu,
+					    const struct volley_state *state, __u32 expanded)
 {
-	int reason = find_shared(cpu, state, VOLLEY_KEY_WILDCARD);
+	int reason = find_region(cpu);
 
-	if (reason < 0)
-		return find_again(cpu, state);
-	if (has_do)
-		reason = find_shared(cpu, state, VOLLEY_KEY_DENIAL);
-	if (reason < 0)
-		reason = find_interval(cpu, state, DENY_EXPANDED);
-	return reason;
+	if (reason >= 0)
+		return reason;
+	if (!cpu->region_id)
+		return expanded ? VOLLEY_UP_MISS : -1;
+	return find_interval(cpu, state, expanded);
 }
 
 /* The shared answer to a query is the entry at cpu->location: -1, or a reason to go up. */
 __noinline int find_for_name(struct volley_cpu *cpu, const struct volley_state *state)
 {
 	const struct volley_key *key;
-	__u32 has_do;
+	__u32 has_do, expanded;
 	int reason;
 
 	if (!cpu || !state || !state->names.id)
@@ -292,29 +317,76 @@ __noinline int find_for_name(struct volley_cpu *cpu, const struct volley_state *
 	reason = deny_look(cpu, state);
 	if (reason >= 0)
 		return reason;
+	expanded = reason == DENY_WILDCARD ? DENY_EXPANDED : 0;
 	key = (const void *)&cpu->folded[0];
 	has_do = key->flags & VOLLEY_KEY_DO;
-	if (reason == DENY_WILDCARD)
-		return find_expanded(cpu, state, has_do);
+	if (has_do && is_region_noted(cpu))
+		return find_interval(cpu, state, expanded);
+	if (expanded) {
+		reason = find_shared(cpu, state, VOLLEY_KEY_WILDCARD);
+		if (reason < 0)
+			return find_again(cpu, state);
+		if (!has_do)
+			return reason;
+	}
 	reason = find_shared(cpu, state, VOLLEY_KEY_DENIAL);
-	return reason < 0 && has_do ? find_interval(cpu, state, 0) : reason;
+	return reason < 0 && has_do ? find_with_proofs(cpu, state, expanded) : reason;
 }
 
 /*
- * The shared answer to a query without an entry: -1 and *e, or a reason to go up. A few go up all the same: the worker's
- * answer shows whether the filter is right (userspace/engine/shield.h).
+ * The shared answer to a query, or NULL and a reason to go up. A few go up all the same: the worker's answer shows whether the
+ * filter is right (userspace/engine/shield.h).
  */
-static __always_inline int look_for_shared(struct volley_cpu *cpu, const struct volley_state *state,
-					   struct volley_entry **e)
+static __always_inline struct volley_entry *
+look_for_shared(struct volley_cpu *cpu, const struct volley_state *state, int *reason)
 {
-	int reason = find_for_name(cpu, state);
+	struct volley_entry *e;
 
-	if (reason >= 0)
-		return reason;
+	*reason = find_for_name(cpu, state);
+	if (*reason >= 0)
+		return NULL;
+	*reason = VOLLEY_UP_CHECKED;
 	if (!(++cpu->n_deniable % VOLLEY_CHECK_EVERY))
-		return VOLLEY_UP_CHECKED;
-	*e = entry_at(&volley_store, cpu->location);
-	return *e ? -1 : VOLLEY_UP_MISS;
+		return NULL;
+	*reason = VOLLEY_UP_MISS;
+	e = entry_at(&volley_store, cpu->location);
+	if (e && cpu->shared_lead < VOLLEY_LEAD_MAX)
+		cpu->shared_lead++;
+	return e;
+}
+
+/* The entry of the query's own name, or NULL. */
+static __always_inline struct volley_entry *find_own(struct volley_cpu *cpu,
+						     const struct volley_state *state)
+{
+	struct volley_entry *e = find(cpu, state, cpu->hash);
+
+	if (!e || !is_key_of(e, cpu->folded, cpu->name_bytes))
+		return NULL;
+	cpu->shared = 0;
+	if (unlikely(cpu->shared_lead))
+		cpu->shared_lead--;
+	return e;
+}
+
+/*
+ * The answer to a query, or NULL and a reason to go up. An entry of the name's own is looked for first, unless most answers are
+ * shared ones, as under an attack with random names: the buckets that have no entry for such a name are not waited for then. Either
+ * order gives the same answer: a name that our zones do not have has no other one.
+ */
+static __always_inline struct volley_entry *
+find_answer(struct volley_cpu *cpu, const struct volley_state *state, int *reason)
+{
+	int is_flood = cpu->shared_lead >= VOLLEY_LEAD_FIRST;
+	struct volley_entry *e = NULL;
+
+	if (unlikely(is_flood))
+		e = look_for_shared(cpu, state, reason);
+	if (!e)
+		e = find_own(cpu, state);
+	if (!e && !is_flood)
+		e = look_for_shared(cpu, state, reason);
+	return e;
 }
 
 /* Says once that the answer expires soon and is still asked for. When nobody listens nothing is lost. */
@@ -432,12 +504,9 @@ static __always_inline int answer(struct xdp_md *ctx, struct volley_cpu *cpu,
 	reason = unlikely(block_load(&cpu->block_kinds)) ? block_turn(ctx, cpu, state) : -1;
 	if (reason >= 0)
 		return reason;
-	e = find(cpu, state, cpu->hash);
-	if (!e || !is_key_of(e, cpu->folded, cpu->name_bytes)) {
-		reason = look_for_shared(cpu, state, &e);
-		if (reason >= 0)
-			return reason;
-	}
+	e = find_answer(cpu, state, &reason);
+	if (!e)
+		return reason;
 	reason = choose(ctx, cpu, state, e);
 	if (reason >= 0)
 		return reason;
