@@ -159,7 +159,8 @@ def test_filter_that_lacks_a_name(lab, daemon, zones):
     for i in range(10):
         assert lab.ask(f"n{i}.example.com").rcode() == dns.rcode.NXDOMAIN
     assert daemon.reasons()["hit-denied"] >= before + 8
-    assert daemon.json("names")["zones_not_denied"] == ["z.test."]
+    assert daemon.json("names")["zones_not_denied"] == [
+        {"zone": "z.test.", "why": "the filter of names lacked one"}]
     assert daemon.json("names", "rebuild")["zones_not_denied"] == []
     assert lab.ask("no3.z.test").rcode() == lab.ask("no4.z.test").rcode() == dns.rcode.NXDOMAIN
     assert daemon.reasons()["hit-denied"] >= before + 9

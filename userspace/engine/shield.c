@@ -12,6 +12,17 @@ void shield_init(struct shield *shield, const struct volley_names_line *lines, u
 	*shield = (struct shield){ .lines = lines, .n_lines = n_lines };
 }
 
+const char *shield_fault_text(enum shield_fault fault)
+{
+	static const char *const texts[] = {
+#define SHIELD_WORDS(fault, words) words,
+		SHIELD_FAULTS(SHIELD_WORDS)
+#undef SHIELD_WORDS
+	};
+
+	return texts[fault];
+}
+
 void shield_note(struct shield *shield, const struct query *q, const struct names_walk *walk,
 		 enum shield_fault fault)
 {

@@ -30,11 +30,19 @@
 
 struct names_walk;
 
-/* What a worker has found to be wrong. */
+/* What a worker has found to be wrong: F(fault, words for people). */
+#define SHIELD_FAULTS(F)                               \
+	F(EXISTENCE, "the filter of names lacked one") \
+	F(OCTETS, "an answer of the driver had other octets than the zone's")
+
 enum shield_fault {
-	SHIELD_EXISTENCE, /* the driver would deny a name that exists */
-	SHIELD_OCTETS,    /* it would give another answer than the zone's */
+#define SHIELD_FAULT(fault, words) SHIELD_##fault,
+	SHIELD_FAULTS(SHIELD_FAULT)
+#undef SHIELD_FAULT
 };
+
+/* A clause; static. */
+const char *shield_fault_text(enum shield_fault fault);
 
 /* A query to which the driver would give a wrong answer. */
 struct shield_found {

@@ -18,10 +18,10 @@ static const uint8_t digest_key[SIPHASH_KEY_BYTES] = "volley zones v1";
 
 /* --- What answers depend on ---------------------------------------------------------------------- */
 
-/* The driver denies nothing of it: the configuration says so, or the filter was found to be wrong. */
+/* The driver denies nothing of it: the configuration says so, or a worker found a wrong answer. */
 static bool is_never_denied(const struct zones_entry *entry)
 {
-	return entry->are_denials_off || entry->config->driver_denials == CONFIG_DENIALS_OFF;
+	return entry->denials_fault || entry->config->driver_denials == CONFIG_DENIALS_OFF;
 }
 
 /* What answers of the zone depend on beside its content. Where there are to be no more denials, those in the cache die. */
@@ -517,14 +517,15 @@ int zones_publish_changed(struct zones *zones)
 
 /* --- Denials ------------------------------------------------------------------------------------- */
 
-int zones_stop_denials(struct zones *zones, const uint8_t *apex, unsigned int apex_len)
+int zones_stop_denials(struct zones *zones, const uint8_t *apex, unsigned int apex_len,
+		       const char *fault)
 {
 	struct zones_entry *entry = zones_get_apex(zones, apex, apex_len);
 	int err;
 
-	if (!entry || entry->are_denials_off)
+	if (!entry || entry->denials_fault)
 		return ERR_NOT_FOUND;
-	entry->are_denials_off = true;
+	entry->denials_fault = fault;
 	zones_flush_journal(zones); /* before what was made is served with the rest */
 	err = zones_publish(zones);
 	if (err)
@@ -539,7 +540,7 @@ int zones_rebuild_names(struct zones *zones, bool forgives)
 	if (err)
 		return err;
 	for (size_t i = 0; forgives && i < zones->n; i++)
-		zones->entries[i]->are_denials_off = false;
+		zones->entries[i]->denials_fault = NULL;
 	zones_flush_journal(zones);
 	err = zones_publish(zones);
 	if (err)
