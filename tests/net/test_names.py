@@ -11,6 +11,7 @@ import dns.name
 import dns.rcode
 import pytest
 
+import sharedentries
 from netlab import ROOT, V4, map_ids, program, run, texts, wait_for, write_zone, zone
 
 sys.path.insert(0, str(ROOT / "tests" / "perf"))
@@ -159,10 +160,56 @@ def test_filter_that_lacks_a_name(lab, daemon, zones):
     for i in range(10):
         assert lab.ask(f"n{i}.example.com").rcode() == dns.rcode.NXDOMAIN
     assert daemon.reasons()["hit-denied"] >= before + 8
-    assert daemon.json("names")["zones_not_denied"] == ["z.test."]
+    assert daemon.json("names")["zones_not_denied"] == [
+        {"zone": "z.test.", "why": "the filter of names lacked one"}]
     assert daemon.json("names", "rebuild")["zones_not_denied"] == []
     assert lab.ask("no3.z.test").rcode() == lab.ask("no4.z.test").rcode() == dns.rcode.NXDOMAIN
     assert daemon.reasons()["hit-denied"] >= before + 9
+
+
+def test_answer_with_other_octets(lab, daemon, zones):
+    """
+    An answer of the driver that has other octets than the zone's goes out, until a worker is shown one of its queries: then
+    the zone's denials end, the log tells why, and other zones have theirs.
+    """
+    daemon.start(cache={"size": "8M", "names": "64K"}, zones=zones)
+    for name in ("no.z.test", "no.example.com"):
+        assert lab.ask(name).rcode() == dns.rcode.NXDOMAIN
+    ttl = lab.ask("no2.z.test").authority[0].ttl
+    store = sharedentries.map_memory(map_ids(program(lab)["id"])["volley_store"])
+    (begin, end), = sharedentries.bodies(store, state(lab)["id"], "denial", b"\1z\4test\0")
+    sharedentries.damage(store, begin, end)
+    assert lab.ask("no3.z.test").authority[0].ttl == ttl + 1, "the driver should be wrong here"
+    query = dns.message.make_query("no4.z.test", "A").to_wire()
+    with lab.socket("c") as sock:
+        sock.settimeout(2)
+        for n in range(1, 5000):
+            sock.sendto(query, (V4, 53))
+            if dns.message.from_wire(sock.recv(2000)).authority[0].ttl == ttl:
+                break
+    assert 500 < n < 1025 * len(os.sched_getaffinity(0))
+    wait_for("the log tells", lambda: "zone z.test.: cache.names: the driver has an answer to no4.z.test. A whose octets "
+             "differ from the zone's" in daemon.log())
+    why = "an answer of the driver had other octets than the zone's"
+    told = daemon.json("names")
+    assert told["zones_not_denied"] == [{"zone": "z.test.", "why": why}]
+    assert told["answers_wrong"] == 1 and told["answers_compared"] >= 1 and told["denials_wrong"] == 0
+    assert f"zone z.test.: {why}" in daemon.degraded()
+    assert why in daemon.ctl("names").stdout
+    assert {zone["name"]: zone["driver_denials"] for zone in daemon.json("zone", "list")["zones"]} == {
+        "z.test.": f"off: {why}", "example.com.": "on"}
+    before = daemon.reasons()["hit-denied"]
+    for i in range(10):
+        assert lab.ask(f"n{i}.z.test").authority[0].ttl == ttl
+    assert daemon.reasons()["hit-denied"] == before
+    for i in range(10):
+        assert lab.ask(f"n{i}.example.com").rcode() == dns.rcode.NXDOMAIN
+    assert daemon.reasons()["hit-denied"] >= before + 8
+    assert daemon.json("names", "rebuild")["zones_not_denied"] == []
+    before = daemon.reasons()["hit-denied"]
+    for i in range(10, 15):
+        assert lab.ask(f"n{i}.z.test").authority[0].ttl == ttl
+    assert daemon.reasons()["hit-denied"] >= before + 3
 
 
 def test_rebuilt(lab, daemon, zones, tmp_path):

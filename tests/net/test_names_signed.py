@@ -9,7 +9,8 @@ import dns.rcode
 import dns.rdatatype
 import pytest
 
-from netlab import V4, texts, wait_for, write_zone, zone
+import sharedentries
+from netlab import V4, map_ids, program, texts, wait_for, write_zone, zone
 
 POLICIES = {
     "nsec": {"denial": "nsec"},
@@ -152,6 +153,34 @@ def test_proofs_through_edits(lab, daemon, tmp_path, number, policy):
         daemon.ctl("zone", "edit", "z.test", f"remove {owner}")
         same(lab, number, names=["xnew", "xent", "a.b.xent", "q.xwild", "q.wild", "q.xcut"])
     assert lab.udp(dns.message.make_query("xnew.z.test", "A")).rcode() == dns.rcode.NXDOMAIN
+
+
+@pytest.mark.parametrize("policy", POLICIES)
+def test_proofs_with_other_octets(lab, daemon, tmp_path, number, policy):
+    """Proofs in the cache of which an octet has changed are found by a worker, through edits no other is: the zone's denials end."""
+    configure(daemon, tmp_path, **POLICIES[policy]).spawn()
+    daemon.wait_ready()
+    learn(lab, number)
+    daemon.ctl("zone", "edit", "z.test", "add xnew 60 A 192.0.2.66")
+    learn(lab, number, n=40)
+    told = daemon.json("names")
+    assert told["zones_not_denied"] == [] and told["answers_wrong"] == 0
+    maps = map_ids(program(lab)["id"])
+    store = sharedentries.map_memory(maps["volley_store"])
+    damaged = list(sharedentries.bodies(store, sharedentries.filter_id(maps), "interval", b"\1z\4test\0"))
+    assert damaged
+    for begin, end in damaged:
+        sharedentries.damage(store, begin, end)
+
+    def is_found():
+        learn(lab, number, n=200)
+        return daemon.json("names")["zones_not_denied"]
+    wait_for("the zone's denials end", is_found)
+    assert "octets differ from the zone's" in daemon.log()
+    learn(lab, number, n=10)
+    before = found(daemon)[1]
+    learn(lab, number, n=40)
+    assert found(daemon)[1] == before
 
 
 def kind_of(lab, number):

@@ -151,7 +151,7 @@ def run(lab, daemon, seconds, rate, askers=2, pause=0):
         thread.join()
     took = time.monotonic() - begun
     errors = [str(editor.error) for editor in editors if editor.error]
-    asking, after = threads[len(editors):], daemon.reasons()
+    asking, after, names = threads[len(editors):], daemon.reasons(), daemon.json("names")
     sums = {key: sum(getattr(asker, key) for asker in asking) for key in ("asked", "lost", "n_there", "n_not_there")}
     return {**sums, "denied": sum((asker.denied for asker in asking), []),
             "revived": sum((asker.revived for asker in asking), []), "errors": errors,
@@ -159,7 +159,8 @@ def run(lab, daemon, seconds, rate, askers=2, pause=0):
             "edits_per_second": round(sum(editor.n for editor in editors) / took),
             "denied_by_driver": after["hit-denied"] - before["hit-denied"],
             "checked": after["up-checked"] - before["up-checked"],
-            "wrong": daemon.stats()["engine"]["denials_wrong"], "rebuilds": daemon.json("names")["rebuilds"]}
+            "compared": names["answers_compared"], "undecided": names["answers_undecided"],
+            "wrong": names["denials_wrong"] + names["answers_wrong"], "rebuilds": names["rebuilds"]}
 
 
 def main(argv):

@@ -156,6 +156,12 @@ static inline const uint8_t *cache_entry_body(const struct volley_entry *entry)
 	return (const uint8_t *)entry + entry->body_offset;
 }
 
+/*
+ * Whether an entry that lies in so many octets of room agrees with itself: lengths, offsets of TTLs, and the sums of its body that
+ * the driver sends. Pure; O(octets).
+ */
+bool cache_entry_is_sound(const struct volley_entry *entry, size_t room_bytes);
+
 /* What an entry holds at now_s; all pointers lead into it. An entry that cache_lookup() gave. */
 void cache_answer_of(struct cache_answer *answer, const struct volley_entry *entry, uint32_t now_s);
 

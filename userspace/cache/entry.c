@@ -82,6 +82,11 @@ bool entry_is_sound(const struct volley_entry *e, size_t room_bytes)
 	       entry_body_sum(body, e->short_bytes, body_at, ttls, e->n_ttls) == e->short_sum;
 }
 
+bool cache_entry_is_sound(const struct volley_entry *entry, size_t room_bytes)
+{
+	return entry_is_sound(entry, room_bytes);
+}
+
 void cache_answer_of(struct cache_answer *answer, const struct volley_entry *entry, uint32_t now_s)
 {
 	*answer = (struct cache_answer){

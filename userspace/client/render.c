@@ -42,6 +42,8 @@ static const struct view views[] = {
 	    "tx_kicks note error", "kind interface queue" } },
 	{ "cache lookup", "entries", true, { "", "", "" } },
 	{ "cache top", "top", false, { "name type zone share_percent error_percent", "", "" } },
+	{ "names", "zones_not_denied", false, { "zone", "why", "" } },
+	{ "names rebuild", "zones_not_denied", false, { "zone", "why", "" } },
 	{ "block list", "lists", false, { "file action blocks other_lines met", "why", "" } },
 	{ "block list", "blocks", false, { "block action left_s met", "why", "" } },
 	{ "rrl top", "top", false, { "prefix over_s over_per_second slipped dropped", "", "" } },

@@ -41,6 +41,8 @@
  *	              top:[{name|type|zone, share_percent, error_percent, answers}...]}
  *	drain        {drained, why}
  *	port status  {ports:[{interface, queue, kind, core, mode:"copy|zero-copy", rx, tx, ...}...]}
+ *	names        {in_use, size_bytes, names_served, names_added, names_gone, ...,
+ *	              zones_not_denied:[{zone, why}...]}
  *	the others   any object; {} is written as "done"
  *
  * *_at is seconds since 1970 or a string. What is absent or null is "-" in a row, and no column if it

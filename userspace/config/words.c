@@ -144,8 +144,11 @@ const struct words_command words_commands[] = {
 	  "were added to it since it began, and how many of the names in it no zone has any more (their queries go to "
 	  "workers); which share of its bits is set, and of names that do not exist which share it knows by mistake, so that a "
 	  "worker answers; how often it was rebuilt, and how long the last time took. It is rebuilt by itself when a quarter "
-	  "of its names has gone or mistakes are many, once in 10 minutes at most. zones_not_denied are zones for which the driver denies "
-	  "nothing, since a worker has found that the filter lacked a name." },
+	  "of its names has gone or mistakes are many, once in 10 minutes at most. answers_compared are answers "
+	  "of the driver for many names that workers have compared with the zone's, record by record; answers_undecided those that "
+	  "could not be judged, since a zone was changing at that moment; answers_wrong those that differed; denials_wrong names that exist and that the "
+	  "filter did not know. zones_not_denied are zones for which the driver denies nothing since then, and why: the filter "
+	  "lacked a name, or an answer had other octets." },
 	{ "names rebuild", "", 0, 0, "begin the filter of names anew",
 	  "Begins a new filter of the names that the zones have now. Until it has all of them, the driver denies nothing, and control "
 	  "does nothing else. Zones in zones_not_denied are denied again." },

@@ -9,15 +9,36 @@
 #include "base/json_put.h"
 #include "control/daemon.h"
 
-/* Zones of which the driver denies nothing since the filter lacked a name. */
+/* Zones of which the driver denies nothing since a worker found a wrong answer. */
 static json_t *report_stopped(const struct daemon *d)
 {
-	json_t *list = json_array();
+	json_t *list = json_array(), *o;
 
-	for (size_t i = 0; i < zones_n(d->zones); i++)
-		if (zones_at(d->zones, i)->are_denials_off)
-			json_array_append_new(list, json_string(zones_at(d->zones, i)->name));
+	for (size_t i = 0; i < zones_n(d->zones); i++) {
+		const struct zones_entry *entry = zones_at(d->zones, i);
+
+		if (!entry->denials_fault)
+			continue;
+		o = json_object();
+		json_put_text(o, "zone", entry->name);
+		json_put_text(o, "why", entry->denials_fault);
+		json_array_append_new(list, o);
+	}
 	return list;
+}
+
+/* What workers have compared with the driver's shared answers. */
+static void put_checks(json_t *o, const struct daemon *d)
+{
+	struct engine_counters c;
+
+	if (!d->crew)
+		return;
+	crew_engine_counters(d->crew, &c);
+	json_put_int(o, "answers_compared", c.shared_compared);
+	json_put_int(o, "answers_undecided", c.shared_undecided);
+	json_put_int(o, "answers_wrong", c.shared_wrong);
+	json_put_int(o, "denials_wrong", c.denials_wrong);
 }
 
 static void put_intervals(json_t *o, const struct intervals *in)
@@ -47,6 +68,7 @@ static json_t *report(const struct daemon *d)
 		json_put_int(o, "rebuilt_s_ago", (clock_ns() - care->rebuilt_ns) / CLOCK_NS_PER_S);
 		json_put_int(o, "rebuild_ms", care->took_ns / CLOCK_NS_PER_MS);
 	}
+	put_checks(o, d);
 	json_object_set_new(o, "zones_not_denied", report_stopped(d));
 	return o;
 }

@@ -6,6 +6,7 @@
 #include "config/words.h"
 #include "control/daemon_internal.h"
 #include "dns/name.h"
+#include "dns/proto.h"
 
 #define LOOK_NS (60 * CLOCK_NS_PER_S)
 #define REBUILD_NS \
@@ -87,21 +88,44 @@ void daemon_tell_names(struct daemon *d, struct volley_state *first, struct voll
 
 /* --- Wrong denials ------------------------------------------------------------------------------- */
 
+/* What is wrong, as a sentence. */
+static void put_fault(const struct shield_found *found, char *text, size_t cap)
+{
+	char name[NAME_TEXT_MAX], type[PROTO_TEXT_MAX];
+
+	name_to_text(name, sizeof(name), found->name);
+	proto_type_to_text(type, found->qtype);
+	switch (found->fault) {
+	case SHIELD_EXISTENCE:
+		snprintf(text, cap,
+			 "the filter of names does not know %s, which exists: the driver may have "
+			 "answered NXDOMAIN for it",
+			 name);
+		return;
+	case SHIELD_OCTETS:
+		break;
+	}
+	snprintf(
+		text, cap,
+		"the driver has an answer to %s %s whose octets differ from the zone's: it may have "
+		"given that answer to this name and others",
+		name, type);
+}
+
 static void stop_denials(struct daemon *d, const struct shield_found *found)
 {
 	const uint8_t *apex = found->name + found->apex;
-	char zone[NAME_TEXT_MAX], name[NAME_TEXT_MAX];
-	int err = zones_stop_denials(d->zones, apex, found->bytes - found->apex);
+	char zone[NAME_TEXT_MAX], text[NAME_TEXT_MAX + 256];
+	int err = zones_stop_denials(d->zones, apex, found->bytes - found->apex,
+				     shield_fault_text(found->fault));
 
 	if (err == ERR_NOT_FOUND) /* it was done before, or the zone has gone */
 		return;
 	name_to_text(zone, sizeof(zone), apex);
-	name_to_text(name, sizeof(name), found->name);
-	log_error(
-		"zone %s: cache.names: the filter of names does not know %s, which exists: the driver may have "
-		"answered NXDOMAIN for it. It denies no names of this zone until volleyctl names rebuild, or a "
-		"restart%s%s",
-		zone, name, err ? ": " : "", err ? err_text(err) : "");
+	put_fault(found, text, sizeof(text));
+	log_error("zone %s: cache.names: %s. It denies no names of this zone until volleyctl names "
+		  "rebuild, or a restart%s%s",
+		  zone, text, err ? ": " : "", err ? err_text(err) : "");
 }
 
 /* --- Rebuilds ------------------------------------------------------------------------------------ */

@@ -6,9 +6,8 @@
 #include <string.h>
 
 #include "dns/name.h"
+#include "engine/shared.h"
 #include "xdp/key.h"
-
-#define WILDCARD "\001*" /* a label */
 
 void denial_ask_begin(struct denial_ask *ask, const struct names *names,
 		      const struct cache_match *match)
@@ -25,7 +24,7 @@ bool denial_ask_is_denial(const struct denial_ask *ask, const struct volley_entr
 	bool is_expanded = ask->verdict == NAMES_EXPANDED;
 	uint32_t kind = is_expanded ? VOLLEY_KEY_WILDCARD : VOLLEY_KEY_DENIAL;
 	unsigned int at = is_expanded ? ask->walk.encloser : ask->walk.apex;
-	unsigned int n = is_expanded ? sizeof(WILDCARD) - 1 : 0,
+	unsigned int n = is_expanded ? SHARED_WILDCARD_BYTES : 0,
 		     bytes = ask->match->name_bytes - at;
 
 	return (is_expanded || ask->verdict == NAMES_DENIED) && e->key.name_bytes == n + bytes &&
@@ -33,7 +32,7 @@ bool denial_ask_is_denial(const struct denial_ask *ask, const struct volley_entr
 	       e->key.qclass == htons(VOLLEY_SHARED_CLASS(ask->id)) &&
 	       (!is_expanded || !ask->match->has_type ||
 		e->key.qtype == htons(ask->match->qtype)) &&
-	       !memcmp(e->name, WILDCARD, n) &&
+	       !memcmp(e->name, SHARED_WILDCARD, n) &&
 	       !memcmp(e->name + n, ask->match->folded + at, bytes);
 }
 
@@ -42,7 +41,7 @@ static bool is_served_without(const struct denial_ask *ask, struct zones *zones)
 	const struct zones_entry *entry = zones_get_apex(zones, ask->match->folded + ask->walk.apex,
 							 ask->match->name_bytes - ask->walk.apex);
 
-	return !entry || !entry->names_id || entry->are_denials_off ||
+	return !entry || !entry->names_id || entry->denials_fault ||
 	       entry->config->driver_denials == CONFIG_DENIALS_OFF;
 }
 

@@ -91,14 +91,13 @@ static void append_overload(json_t *list, const struct iface *iface)
 
 static void put_zone(json_t *list, const struct zones_entry *entry)
 {
-	char fault[128] = "";
+	char fault[128] = "", denials[128] = "";
 	const char *const texts[] = { entry->error, entry->storage_error, entry->storage_warning,
-				      fault,
-				      entry->are_denials_off ?
-					      "the filter of names lacked one: the "
-					      "driver denies no names of it" :
-					      "" };
+				      fault, denials };
 
+	if (entry->denials_fault)
+		snprintf(denials, sizeof(denials), "%s: the driver denies no names of it",
+			 entry->denials_fault);
 	(void)!signing_judge(entry, clock_wall_s(), fault, sizeof(fault));
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
 		if (*texts[i])
@@ -425,13 +424,13 @@ static void put_life(json_t *o, const struct zones_entry *entry, const struct tr
 		json_put_text(o, "transfer_error", t->error);
 }
 
-static const char *denials_text(const struct zones_entry *entry)
+static json_t *denials_text(const struct zones_entry *entry)
 {
-	if (entry->are_denials_off)
-		return "off: the filter of names lacked one";
+	if (entry->denials_fault)
+		return json_sprintf("off: %s", entry->denials_fault);
 	if (entry->config->driver_denials == CONFIG_DENIALS_OFF)
-		return "off";
-	return entry->names_id ? "on" : "no filter";
+		return json_string("off");
+	return json_string(entry->names_id ? "on" : "no filter");
 }
 
 static json_t *report_zone(const struct zones_entry *entry, const struct transfer_status *t)
@@ -452,7 +451,7 @@ static json_t *report_zone(const struct zones_entry *entry, const struct transfe
 		json_put_int(o, "loaded_at", entry->loaded_wall_s);
 	}
 	json_put_bool(o, "cacheable", entry->cache_slot != 0);
-	json_put_text(o, "driver_denials", denials_text(entry));
+	json_object_set_new(o, "driver_denials", denials_text(entry));
 	put_withdrawn(o, &entry->withdrawn);
 	json_put_text(o, "file", entry->file);
 	put_life(o, entry, t);

@@ -274,6 +274,9 @@ bool engine_refresh(struct engine *e, const struct volley_refresh *refresh,
 	E(denials, "denials of zones put into the cache, for the driver")                        \
 	E(wildcards, "answers of wildcards put into the cache, for the driver")                  \
 	E(denials_wrong, "names that exist, and that the driver's filter does not know")         \
+	E(shared_compared, "shared answers of the driver that were compared with the zone's")    \
+	E(shared_undecided, "the same, while nobody could tell: a zone was changing")            \
+	E(shared_wrong, "of the compared, those that differ from the zone's answer")             \
 	E(not_published, "answers that found no place in the cache")                             \
 	E(not_asked, "SERVFAIL: too many questions upstream, or no resolver")                    \
 	E(dropped, "not answered: a policy says so")                                             \

@@ -64,7 +64,9 @@ struct engine {
 	struct sampler sampler;
 	struct failures failures;
 	struct render render;
-	struct shared shared; /* in the making */
+	struct shared shared; /* in the making, or compared */
+	uint32_t checks_s; /* the second in which n_checks comparisons with the driver's were begun */
+	uint32_t n_checks;
 	struct convert convert;
 };
 

@@ -14,9 +14,7 @@
 #include "zone/set.h"
 #include "zone/zone.h"
 
-#define POINTER_BYTES   2u
-#define WILDCARD_PREFIX "\001*" /* and its parent: a wildcard's name */
-#define PREFIX_BYTES    (sizeof(WILDCARD_PREFIX) - 1)
+#define POINTER_BYTES 2u
 
 /* A body in the making: that of an answer, whose pointers come to be as in one to a question for the key's name. */
 struct making {
@@ -148,8 +146,7 @@ static bool take_records(struct making *m, const struct cache_answer *a)
 
 /* --- Keys ----------------------------------------------------------------------------------------- */
 
-/* What does not exist; data of a wildcard, its alias, or none. Not what a cut or a DNAME says. */
-static bool is_of_many_names(const struct render_origin *origin)
+bool shared_is_possible(const struct render_origin *origin)
 {
 	switch (origin->status) {
 	case ZONE_NXDOMAIN:
@@ -208,8 +205,8 @@ static struct prefix prefix_of(uint32_t kind, uint64_t start)
 	struct prefix prefix = { 0 };
 
 	if (kind == VOLLEY_KEY_WILDCARD) {
-		memcpy(prefix.octets, WILDCARD_PREFIX, PREFIX_BYTES);
-		prefix.n = PREFIX_BYTES;
+		memcpy(prefix.octets, SHARED_WILDCARD, SHARED_WILDCARD_BYTES);
+		prefix.n = SHARED_WILDCARD_BYTES;
 	} else if (kind == VOLLEY_KEY_INTERVAL) {
 		prefix.octets[0] = sizeof(start);
 		wire_store_be32(prefix.octets + 1, (uint32_t)(start >> 32));
@@ -219,21 +216,21 @@ static struct prefix prefix_of(uint32_t kind, uint64_t start)
 	return prefix;
 }
 
-/* False: there is no such name. */
-static bool make_key(struct shared *out, const struct prefix *prefix, const struct query *q,
-		     const struct volley_key *asked, uint32_t id)
+bool shared_put_key(struct shared *out, const struct query *q, const struct volley_key *asked,
+		    uint64_t start, uint32_t id)
 {
+	const struct prefix prefix = prefix_of(out->kind, start);
 	unsigned int base_bytes = q->qname_bytes - out->base_at;
 
-	if (base_bytes == 1 || prefix->n + base_bytes > DNS_NAME_MAX)
+	if (base_bytes == 1 || prefix.n + base_bytes > DNS_NAME_MAX)
 		return false;
-	memcpy(out->name, prefix->octets, prefix->n);
-	memcpy(out->name + prefix->n, q->folded + out->base_at, base_bytes);
+	memcpy(out->name, prefix.octets, prefix.n);
+	memcpy(out->name + prefix.n, q->folded + out->base_at, base_bytes);
 	out->first = *asked;
 	if (!out->is_expanded)
 		out->first.qtype = 0;
 	out->first.qclass = __builtin_bswap16(VOLLEY_SHARED_CLASS(id));
-	out->first.name_bytes = (uint8_t)(prefix->n + base_bytes);
+	out->first.name_bytes = (uint8_t)(prefix.n + base_bytes);
 	out->first.kind = VOLLEY_SHARED_KIND(out->kind, id);
 	return true;
 }
@@ -243,11 +240,10 @@ bool shared_make_key(struct shared *out, const struct engine *e, const struct ca
 {
 	const struct render *r = &e->render;
 	unsigned int encloser_bytes, at;
-	struct prefix prefix;
 	uint64_t start = 0;
 	bool has_proofs;
 
-	if (!is_of_many_names(&r->origin))
+	if (!shared_is_possible(&r->origin))
 		return false;
 	out->is_expanded = r->origin.is_wildcard;
 	has_proofs = r->dnssec_ok && zone_chain(r->origin.zone) != ZONE_CHAIN_NONE;
@@ -261,8 +257,7 @@ bool shared_make_key(struct shared *out, const struct engine *e, const struct ca
 				       VOLLEY_KEY_DENIAL;
 	out->base_at = q->qname_bytes -
 		       (out->kind == VOLLEY_KEY_DENIAL ? r->first->apex_len : encloser_bytes);
-	prefix = prefix_of(out->kind, start);
-	return make_key(out, &prefix, q, (const void *)e->key->words, names_id);
+	return shared_put_key(out, q, (const void *)e->key->words, start, names_id);
 }
 
 /* --- Bodies --------------------------------------------------------------------------------------- */
@@ -325,14 +320,13 @@ static void publish_intervals(struct engine *e, const struct query *q, const str
 	const struct volley_shared shared = { .intervals_at = member->intervals.at,
 					      .intervals_id = member->intervals.id };
 	struct shared *s = &e->shared;
-	const struct prefix none = { 0 };
 	const struct volley_entry *entry;
 	struct cache_key key;
 
 	s->kind = VOLLEY_KEY_DENIAL;
 	s->is_expanded = false;
 	s->base_at = q->qname_bytes - member->apex_len;
-	if (!make_key(s, &none, q, (const void *)e->key->words, names_id))
+	if (!shared_put_key(s, q, (const void *)e->key->words, 0, names_id))
 		return;
 	cache_key_from(&key, e->cache, &s->first, s->name);
 	if (cache_lookup(e->cache, &key, now_s, false, &entry) == CACHE_HIT &&

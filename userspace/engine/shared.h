@@ -26,6 +26,10 @@
 /* A larger answer is shared by nobody: no query over UDP would get it. */
 #define SHARED_ROOM (VOLLEY_UDP_MAX + sizeof(struct volley_shared))
 
+/* The label that stands before the closest encloser in a wildcard's name: wire form without a root label. */
+#define SHARED_WILDCARD       "\001*"
+#define SHARED_WILDCARD_BYTES (sizeof(SHARED_WILDCARD) - 1)
+
 /* A shared answer in the making. */
 struct shared {
 	uint32_t kind;           /* VOLLEY_KEY_* */
@@ -38,6 +42,20 @@ struct shared {
 };
 
 struct engine;
+
+/*
+ * Whether an answer whose name was found so may be one for many names: what does not exist; data of a wildcard, its alias, or
+ * none. Not what a cut or a DNAME says. Pure.
+ */
+bool shared_is_possible(const struct render_origin *origin);
+
+/*
+ * The key of the shared answer to q of out->kind, out->is_expanded and out->base_at: out->first and name. `asked` is the first word
+ * of the question's own key; `start` the point that an INTERVAL begins with; names_id the id of the filter. False: there is no such
+ * name. Pure.
+ */
+bool shared_put_key(struct shared *out, const struct query *q, const struct volley_key *asked,
+		    uint64_t start, uint32_t names_id) __attribute__((warn_unused_result));
 
 /*
  * The key of the answer `a` that e has just rendered for q, and that may be cached under e->key: out->first and name. names_id is that of the

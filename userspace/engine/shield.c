@@ -12,7 +12,19 @@ void shield_init(struct shield *shield, const struct volley_names_line *lines, u
 	*shield = (struct shield){ .lines = lines, .n_lines = n_lines };
 }
 
-static void note(struct shield *shield, const struct query *q, const struct names_walk *walk)
+const char *shield_fault_text(enum shield_fault fault)
+{
+	static const char *const texts[] = {
+#define SHIELD_WORDS(fault, words) words,
+		SHIELD_FAULTS(SHIELD_WORDS)
+#undef SHIELD_WORDS
+	};
+
+	return texts[fault];
+}
+
+void shield_note(struct shield *shield, const struct query *q, const struct names_walk *walk,
+		 enum shield_fault fault)
 {
 	struct shield_place *place = &shield->places[walk->apex_hash % SHIELD_PLACES];
 	uint32_t state = PLACE_FREE;
@@ -23,6 +35,8 @@ static void note(struct shield *shield, const struct query *q, const struct name
 	memcpy(place->found.name, q->folded, q->qname_bytes);
 	place->found.bytes = (uint8_t)q->qname_bytes;
 	place->found.apex = (uint8_t)walk->apex;
+	place->found.qtype = q->qtype;
+	place->found.fault = fault;
 	__atomic_store_n(&place->state, PLACE_WRITTEN, __ATOMIC_RELEASE);
 }
 
@@ -47,7 +61,7 @@ bool shield_check(struct shield *shield, const struct volley_names_state *names,
 	member = zone_set_get(set, q->folded + walk.apex, q->qname_bytes - walk.apex);
 	if (!member || !zone_set_zone(member) || member->names_id != id)
 		return false;
-	note(shield, q, &walk);
+	shield_note(shield, q, &walk, SHIELD_EXISTENCE);
 	return true;
 }
 
@@ -63,4 +77,19 @@ bool shield_take(struct shield *shield, struct shield_found *out)
 		return true;
 	}
 	return false;
+}
+
+void shield_begin_edition(struct shield *shield)
+{
+	uint32_t edition = __atomic_load_n(&shield->edition, __ATOMIC_RELAXED);
+
+	__atomic_store_n(&shield->edition, edition | 1, __ATOMIC_RELAXED);
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+}
+
+void shield_end_edition(struct shield *shield)
+{
+	uint32_t edition = __atomic_load_n(&shield->edition, __ATOMIC_RELAXED);
+
+	__atomic_store_n(&shield->edition, (edition | 1) + 1, __ATOMIC_RELEASE);
 }

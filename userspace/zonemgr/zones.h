@@ -77,8 +77,8 @@ struct zones_entry {
 	uint64_t load_ns;
 	uint32_t cache_slot;
 	uint32_t cache_gen;
-	uint32_t names_id;          /* of the filter that has all names of `zone`; 0: none */
-	bool are_denials_off;       /* the filter lacked a name of it: zones_stop_denials() */
+	uint32_t names_id;         /* of the filter that has all names of `zone`; 0: none */
+	const char *denials_fault; /* why the driver denies nothing: zones_stop_denials(); or NULL */
 	struct withdrawn withdrawn; /* by the last change */
 
 	struct load *load;       /* that waits or runs, or NULL */
@@ -260,12 +260,12 @@ void zones_tell_member(struct zones *zones, struct zones_entry *entry);
 void zones_remove_member(struct zones *zones, struct zones_entry *entry);
 
 /*
- * The filter of names lacks a name of this zone, or of one below it: the driver denies nothing of the zone any more when this
- * returns 0, and its cached answers are dead. ERR_NOT_FOUND: there is no such zone, or this was done before. Any other error is
- * that of a publish, which is tried once more by zones_flush().
+ * The driver's answers for this zone cannot be trusted; `fault`, a static clause, says why. It gives no shared answers of the zone any more
+ * when this returns 0, and the zone's cached answers are dead. ERR_NOT_FOUND: there is no such zone, or this was done before. Any other
+ * error is that of a publish, which is tried once more by zones_flush().
  */
-int zones_stop_denials(struct zones *zones, const uint8_t *apex, unsigned int apex_len)
-	__attribute__((warn_unused_result));
+int zones_stop_denials(struct zones *zones, const uint8_t *apex, unsigned int apex_len,
+		       const char *fault) __attribute__((warn_unused_result));
 
 /*
  * Another filter of names, with the names of the zones that are served alone. Until it has all of them the driver denies nothing.

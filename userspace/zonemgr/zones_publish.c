@@ -10,6 +10,7 @@
 #include "base/siphash.h"
 #include "cache/zones.h"
 #include "engine/names.h"
+#include "engine/shield.h"
 #include "zonemgr/zones_internal.h"
 #include "zone/set.h"
 
@@ -17,10 +18,10 @@ static const uint8_t digest_key[SIPHASH_KEY_BYTES] = "volley zones v1";
 
 /* --- What answers depend on ---------------------------------------------------------------------- */
 
-/* The driver denies nothing of it: the configuration says so, or the filter was found to be wrong. */
+/* The driver denies nothing of it: the configuration says so, or a worker found a wrong answer. */
 static bool is_never_denied(const struct zones_entry *entry)
 {
-	return entry->are_denials_off || entry->config->driver_denials == CONFIG_DENIALS_OFF;
+	return entry->denials_fault || entry->config->driver_denials == CONFIG_DENIALS_OFF;
 }
 
 /* What answers of the zone depend on beside its content. Where there are to be no more denials, those in the cache die. */
@@ -309,6 +310,19 @@ static int wait_for_renderers(const struct zones *zones, const struct edition *e
 	return zones->env.grace_userspace(NULL);
 }
 
+/* Around the time in which the cache may have answers that are not of the version that serves (engine/given.h). */
+static void begin_edition(const struct zones *zones)
+{
+	if (zones->env.published->shield)
+		shield_begin_edition(zones->env.published->shield);
+}
+
+static void end_edition(const struct zones *zones)
+{
+	if (zones->env.published->shield)
+		shield_end_edition(zones->env.published->shield);
+}
+
 /* The new set serves. Each entry still has the zone before (entry->zone) beside the new one. */
 static int withdraw(struct zones *zones, const struct edition *edition)
 {
@@ -321,9 +335,11 @@ static int withdraw(struct zones *zones, const struct edition *edition)
 		return err;
 	}
 	err = withdrawal_run(edition->withdrawal, zones->env.grace, zones->env.grace_user);
-	if (!err)
-		end_change(zones, edition);
-	return err;
+	if (err)
+		return err;
+	end_change(zones, edition);
+	end_edition(zones);
+	return 0;
 }
 
 static void log_withdrawn(const struct zones_entry *entry)
@@ -407,6 +423,7 @@ int zones_publish(struct zones *zones)
 		zone_set_free(set);
 	} else {
 		note_gone(zones);
+		begin_edition(zones);
 		old = rcu_xchg_pointer(&zones->env.published->set, set);
 		err = withdraw(zones, &edition);
 		if (!err)
@@ -460,6 +477,7 @@ static int swap(struct zones *zones, struct edition *edition)
 	struct zone_set *set = zones->env.published->set;
 	int err;
 
+	begin_edition(zones);
 	for (size_t i = 0; i < edition->n; i++)
 		zone_set_swap(set, edition->members[i].apex, edition->members[i].apex_len,
 			      edition->members[i].zone);
@@ -499,14 +517,15 @@ int zones_publish_changed(struct zones *zones)
 
 /* --- Denials ------------------------------------------------------------------------------------- */
 
-int zones_stop_denials(struct zones *zones, const uint8_t *apex, unsigned int apex_len)
+int zones_stop_denials(struct zones *zones, const uint8_t *apex, unsigned int apex_len,
+		       const char *fault)
 {
 	struct zones_entry *entry = zones_get_apex(zones, apex, apex_len);
 	int err;
 
-	if (!entry || entry->are_denials_off)
+	if (!entry || entry->denials_fault)
 		return ERR_NOT_FOUND;
-	entry->are_denials_off = true;
+	entry->denials_fault = fault;
 	zones_flush_journal(zones); /* before what was made is served with the rest */
 	err = zones_publish(zones);
 	if (err)
@@ -521,7 +540,7 @@ int zones_rebuild_names(struct zones *zones, bool forgives)
 	if (err)
 		return err;
 	for (size_t i = 0; forgives && i < zones->n; i++)
-		zones->entries[i]->are_denials_off = false;
+		zones->entries[i]->denials_fault = NULL;
 	zones_flush_journal(zones);
 	err = zones_publish(zones);
 	if (err)
