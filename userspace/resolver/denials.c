@@ -226,7 +226,7 @@ static struct denials_zone *zone_of(struct denials *d, const uint8_t *name, uint
 		return NULL;
 	if (qtype == DNS_TYPE_DS && *name && !is_stub(d, name))
 		name = name_parent(name);
-	for (; name && *name; name = name_parent(name)) {
+	for (; name; name = name_parent(name)) {
 		struct denials_zone *z = find_zone(d, name);
 
 		if (z)
@@ -313,7 +313,7 @@ size_t denials_answer(struct denials *d, const uint8_t *name, uint16_t qtype, ui
 	if (cds_list_empty(&d->used) || qclass != DNS_CLASS_IN || !is_plain_type(qtype))
 		return 0;
 	z = zone_of(d, name, qtype);
-	if (!z || !denials_zone_prove(z, name, qtype, now_ns, &proof))
+	if (!z || !denials_zone_prove(z, name, qtype, &proof))
 		return 0;
 	ttl_s = ttl_of(z, &proof, now_ns);
 	if (!ttl_s)

@@ -75,15 +75,14 @@ struct denials_proof {
 };
 
 /*
- * Whether what is known at now_ns proves that name, folded, at or below the apex, does not exist, or has no
+ * Whether what is known, though it may have expired, proves that name, folded, at or below the apex, does not exist, or has no
  * records of this type, which is a type of data. No more than DENIALS_HASHES_MAX + 1 names are hashed. Never true:
  *
  *	- by an interval with Opt-Out that would have to cover a name (RFC 8198 section 5.1)
  *	- below a delegation or a DNAME, at a delegation for other types than DS
  *	- for DS at the apex, which is the parent's to say
- *	- by an interval that ends within a second
  */
 bool denials_zone_prove(struct denials_zone *z, const uint8_t *name, uint16_t qtype,
-			uint64_t now_ns, struct denials_proof *out);
+			struct denials_proof *out);
 
 #endif
