@@ -219,13 +219,11 @@ static bool is_stub(const struct denials *d, const uint8_t *name)
 	return false;
 }
 
-/* The deepest that is known of those that the name may be in; DS is in the parent's: RFC 4035 section 3.1.4.1. */
-static struct denials_zone *zone_of(struct denials *d, const uint8_t *name, uint16_t qtype)
+/* The deepest zone that is known of those that the name may be in; a stub's apex is in the stub. */
+static struct denials_zone *zone_of(struct denials *d, const uint8_t *name)
 {
 	if (name_n_labels(name) > LABELS_MAX)
 		return NULL;
-	if (qtype == DNS_TYPE_DS && *name && !is_stub(d, name))
-		name = name_parent(name);
 	for (; name; name = name_parent(name)) {
 		struct denials_zone *z = find_zone(d, name);
 
@@ -312,7 +310,7 @@ size_t denials_answer(struct denials *d, const uint8_t *name, uint16_t qtype, ui
 
 	if (cds_list_empty(&d->used) || qclass != DNS_CLASS_IN || !is_plain_type(qtype))
 		return 0;
-	z = zone_of(d, name, qtype);
+	z = zone_of(d, name);
 	if (!z || !denials_zone_prove(z, name, qtype, &proof))
 		return 0;
 	ttl_s = ttl_of(z, &proof, now_ns);

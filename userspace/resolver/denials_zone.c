@@ -48,13 +48,22 @@ void denials_zone_free(struct denials_zone *z)
 	free(z);
 }
 
+static bool is_same(const struct denials_draft *draft, const uint8_t *bytes, size_t n)
+{
+	return draft->n_bytes == n && !memcmp(draft->bytes, bytes, n);
+}
+
 int denials_zone_set_soa(struct denials_zone *z, const struct denials_draft *draft, uint64_t now_ns)
 {
-	struct denials_soa *soa = malloc(sizeof(*soa) + draft->n_bytes);
+	uint64_t until_ns = now_ns + CLOCK_NS_PER_S * draft->life_s;
+	struct denials_soa *soa = z->soa;
 
+	if (soa && soa->until_ns >= until_ns && is_same(draft, soa->bytes, soa->n_bytes))
+		return 0;
+	soa = malloc(sizeof(*soa) + draft->n_bytes);
 	if (!soa)
 		return -ENOMEM;
-	soa->until_ns = now_ns + draft->life_s * CLOCK_NS_PER_S;
+	soa->until_ns = until_ns;
 	soa->n_bytes = draft->n_bytes;
 	memcpy(soa->bytes, draft->bytes, draft->n_bytes);
 	if (z->soa)
@@ -151,18 +160,35 @@ static void drop_older(struct denials_zone *z, const struct denials_interval *ne
 	}
 }
 
+/* The same record, known for at least as long; NULL: none is. */
+static struct denials_interval *find_same(const struct denials_zone *z,
+					  const struct denials_draft *draft, uint64_t until_ns)
+{
+	struct denials_interval *i = nearest(z, draft->owner);
+
+	if (!i || i->until_ns < until_ns || !matches(i, draft->owner))
+		return NULL;
+	return is_same(draft, i->bytes, i->n_bytes) ? i : NULL;
+}
+
 int denials_zone_put(struct denials_zone *z, const struct denials_draft *draft, uint64_t now_ns,
 		     struct cds_list_head *used)
 {
-	struct denials_interval *new = malloc(sizeof(*new) + draft->n_bytes);
+	uint64_t until_ns = now_ns + CLOCK_NS_PER_S * draft->life_s;
+	struct denials_interval *new = find_same(z, draft, until_ns);
 	uint32_t at;
 
+	if (new) {
+		cds_list_move(&new->used, used);
+		return 0;
+	}
+	new = malloc(sizeof(*new) + draft->n_bytes);
 	if (!new || make_room(z)) {
 		free(new);
 		return -ENOMEM;
 	}
 	new->zone = z;
-	new->until_ns = now_ns + draft->life_s *CLOCK_NS_PER_S;
+	new->until_ns = until_ns;
 	new->n_bytes = draft->n_bytes;
 	memcpy(new->owner, draft->owner, NSEC3_HASH_BYTES);
 	memcpy(new->bytes, draft->bytes, draft->n_bytes);

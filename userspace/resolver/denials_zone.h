@@ -53,12 +53,12 @@ struct denials_zone *denials_zone_new(const uint8_t *apex, const struct nsec3_pa
 /* With all its intervals, which are taken out of the list that they are in. */
 void denials_zone_free(struct denials_zone *z);
 
-/* Copies the SOA. -ENOMEM: there is the one that was. */
+/* Copies the SOA, unless it is known for longer. -ENOMEM: there is the one that was. */
 int denials_zone_set_soa(struct denials_zone *z, const struct denials_draft *draft, uint64_t now_ns)
 	__attribute__((warn_unused_result));
 
 /*
- * Copies an interval, and adds it to the list at its front. The chain is as the latest answer says: an interval with
+ * Copies an interval, unless it is known for longer, and moves it to the front of the list. The chain is as the latest answer says: an interval with
  * the same owner goes, so do one that its owner lies in and those whose owners lie in it. -ENOMEM:
  * nothing has changed.
  */

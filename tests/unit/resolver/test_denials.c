@@ -77,6 +77,32 @@ static void an_interval_does_not_outlive_its_soa(void **state)
 	zone_free(z);
 }
 
+/* The same records with less of their TTL, as from a cache, change nothing; another SOA does. */
+static void records_that_are_known_for_longer_stay(void **state)
+{
+	const struct how aged = { .soa_ttl = 20, .nsec3_ttl = 20 }, other = { .minimum = 20 };
+	struct zone *z = sign("example.", HEAD);
+	struct denials *d = new_store();
+	uint64_t late_ns = START_NS + 30 * CLOCK_NS_PER_S;
+	struct message m;
+	uint8_t name[256];
+
+	(void)state;
+	learn_all(d, z, "example.", &usual);
+	learn_all(d, z, "example.", &aged);
+	assert_string_equal(say_at(d, "x.example.", DNS_TYPE_A, late_ns), "NXDOMAIN");
+	wire_of(name, "x.example.");
+	assert_true(deny(&m, z, name, DNS_TYPE_A, &usual));
+	denials_learn(d, m.bytes, m.n, late_ns, lab_now());
+	assert_string_equal(say_at(d, "x.example.", DNS_TYPE_A, late_ns + 59 * CLOCK_NS_PER_S),
+			    "NXDOMAIN");
+	learn_text(d, z, "x.example.", &other);
+	assert_string_equal(say_at(d, "x.example.", DNS_TYPE_A, late_ns), "asked");
+	assert_string_equal(say(d, "x.example.", DNS_TYPE_A), "NXDOMAIN");
+	denials_free(d);
+	zone_free(z);
+}
+
 /* --- What is not learnt -------------------------------------------------------------------------- */
 
 static const struct how faults[] = {
@@ -318,6 +344,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_is_left_of_the_first_that_ends),
 		cmocka_unit_test(an_interval_does_not_outlive_its_soa),
+		cmocka_unit_test(records_that_are_known_for_longer_stay),
 		cmocka_unit_test(nothing_is_learnt_of),
 		cmocka_unit_test(iterations_are_few),
 		cmocka_unit_test(parameters_are_those_of_all),
