@@ -25,9 +25,9 @@
  * anew before it expires, or just as it does, asks the memory that it did not come from. That one has
  * asked before the other did, or never, so what it knows has expired, and it asks upstream.
  *
- * Denials (RFC 8198): libunbound answers for names between two that it knows of from NSEC records that it
- * has validated, and resolver/denials.h from NSEC3 records, before libunbound is asked. These denials are the thread's,
- * whichever memory they came from, so a question with is_refresh set goes past them.
+ * Denials (RFC 8198): libunbound makes denials of other names from NSEC records that it has validated.
+ * resolver/denials.h does the same with NSEC3 records, before libunbound is asked. It has one store in each
+ * thread, whichever memory the records came from; so a question with is_refresh set does not use it.
  *
  * What bounds memory: places for max_outstanding questions; upstream_max of them at a time with
  * upstreams, the others wait in line (they cost a fixed struct, where one in libunbound has
@@ -39,9 +39,10 @@
  * resolver_stop(). On the caller's side nothing locks, allocates or waits.
  *
  * CD (RFC 4035 section 3.2.2): all questions are validated; one with checking_disabled gets what
- * was found also when that is bogus. A denial that is known answers it as well: its proof holds. DO is always set upstream: the answer has signatures and proofs.
- * The answer is a whole message: header with QR, RD, RA (AD where secure), the question with the name
- * in lower case, and perhaps an OPT record, which is between libunbound and us.
+ * was found also when that is bogus. A denial that is known answers it as well, since its proof holds.
+ * DO is always set upstream: the answer has signatures and proofs. The answer is a whole message: header
+ * with QR, RD, RA (AD where secure), the question with the name in lower case, and perhaps an OPT record,
+ * which is between libunbound and us.
  *
  * RFC 5011: the file of auto_trust_anchor_file is followed when the DNSKEY set is fetched; libunbound
  * has no timer that fetches it otherwise.
