@@ -2,7 +2,8 @@
 /*
  * resolve [OPTION]...: the resolver floor by itself. Reads lines from stdin:
  *
- *	NAME TYPE [cd] [other] [from ADDRESS]	a question; other: of the second memory
+ *	NAME TYPE [cd] [other] [refresh] [from ADDRESS]
+ *					a question; other: of the second memory; refresh: is_refresh
  *	flood N SUFFIX			N questions for A of f0.SUFFIX, f1.SUFFIX, ...
  *	same N NAME			N times the same question
  *	counters			one line: name=value ...
@@ -214,6 +215,8 @@ static void ask(char *name)
 			q->checking_disabled = true;
 		else if (!strcmp(word, "other"))
 			q->memory = 1;
+		else if (!strcmp(word, "refresh"))
+			q->is_refresh = true;
 		else if (!strcmp(word, "from"))
 			set_client(q, strtok(NULL, " "));
 	}

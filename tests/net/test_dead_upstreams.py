@@ -158,6 +158,54 @@ def test_a_denial_serves_for_other_names(world):
         send_signal(world.tree.leaf, signal.SIGCONT)
 
 
+def learn(lab, zone):
+    """Enough names that do not exist to learn all of the zone's chain of NSEC3 records."""
+    for n in range(300):
+        assert ask(lab, query(f"learn{n}.{zone}")).rcode() == dns.rcode.NXDOMAIN
+
+
+def n_denied(world):
+    return world.daemon.stats()["resolver"]["denied"]
+
+
+def test_nsec3_denies_other_names(world):
+    """The same with NSEC3: names that were never asked for, types of names, and a client can prove it."""
+    lab = world.lab
+    learn(lab, "nsec3.lab.")
+    assert world.delv("other.nsec3.lab.", "A") == ["negative response, fully validated"]  # has its keys cached
+    before = n_denied(world)
+    send_signal(world.tree.leaf, signal.SIGSTOP)
+    try:
+        for n in range(20):
+            reply = ask(lab, query(f"zz{n}.nsec3.lab.", do=True))
+            assert reply.rcode() == dns.rcode.NXDOMAIN and has(reply, "AD"), reply
+            ttls = {rrset.ttl for rrset in reply.authority}
+            assert len(ttls) == 1 and 0 < ttls.pop() <= 60, reply
+        reply = ask(lab, query("www.nsec3.lab.", "HINFO", do=True))
+        assert reply.rcode() == dns.rcode.NOERROR and has(reply, "AD") and not reply.answer, reply
+        assert n_denied(world) == before + 21
+        for name, kind in (("proved.nsec3.lab.", "A"), ("www.nsec3.lab.", "LOC"), ("er.nsec3.lab.", "A"),
+                           ("x.wild.nsec3.lab.", "TXT")):
+            assert world.delv(name, kind) == ["negative response, fully validated"], name
+        assert n_denied(world) >= before + 25
+    finally:
+        send_signal(world.tree.leaf, signal.SIGCONT)
+
+
+def test_opt_out_denies_no_names(world):
+    """Its intervals may have delegations between their names (RFC 5155 section 6)."""
+    lab = world.lab
+    learn(lab, "optout.lab.")
+    before = n_denied(world)
+    send_signal(world.tree.leaf, signal.SIGSTOP)
+    try:
+        for n in range(3):
+            assert answers(lab, query(f"zz{n}.optout.lab.")) is None
+    finally:
+        send_signal(world.tree.leaf, signal.SIGCONT)
+    assert n_denied(world) == before
+
+
 def test_it_stops_with_questions_outstanding(world):
     """What nobody answers holds up no stop; the clients are told."""
     flood = Flood(world, "silent.lab.", 5000)

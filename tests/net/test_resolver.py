@@ -204,6 +204,40 @@ def test_who_joins_gets_what_another_memory_is_asked(resolve):
     assert counters["coalesced"] == 1 == counters["upstream"]
 
 
+def test_nsec3_records_that_are_known_deny_other_names(resolve):
+    """RFC 8198: all intervals of the zone are learnt; then no random name goes upstream, but to be fetched anew."""
+    it = resolve()
+    for n in range(100):
+        assert it.ask(f"learn{n}.hashed.lab.").brief() == ("NXDOMAIN", "secure", NONE)
+    before = it.counters()
+    for n in range(100):
+        got = it.ask(f"n{n}.hashed.lab.", "A", *(("cd",) if n % 2 else ()))
+        assert got.brief() == ("NXDOMAIN", "secure", NONE)
+        assert got.message.flags & HEADER == dns.flags.QR | dns.flags.RD | dns.flags.RA | dns.flags.AD
+    assert it.ask("www.hashed.lab.", "TXT").brief() == ("NOERROR", "secure", NONE)
+    assert it.ask("x.wild.hashed.lab.", "TXT").brief() == ("NOERROR", "secure", NONE)
+    after = it.counters()
+    assert after["upstream"] == before["upstream"]
+    assert after["denied"] == before["denied"] + 102
+    for name, kind, *_, records in KINDS:  # none that exists is denied
+        if records and name.endswith(".good.lab."):
+            assert it.ask(name.replace("good", "hashed"), kind).texts(kind) == records
+    assert it.ask("n0.hashed.lab.", "A", "refresh").rcode == "NXDOMAIN"
+    assert it.ask("*.wild.hashed.lab.").texts("A") == ["192.0.2.9"]
+    assert it.counters()["denied"] == after["denied"]
+    assert it.counters()["upstream"] > after["upstream"] + 1
+    assert it.close()[1]["outstanding"] == 0
+
+
+@pytest.mark.parametrize("options", [("-o", "aggressive-nsec=no"), ("-o", "domain-insecure=x.")])
+def test_nsec3_records_deny_nothing(resolve, options):
+    it = resolve(*options)
+    for n in range(100):
+        assert it.ask(f"learn{n}.hashed.lab.").rcode == "NXDOMAIN"
+    counters = it.counters()
+    assert counters["upstream"] == 100 and counters["denied"] == 0
+
+
 def test_limits_refuse_at_once(resolve):
     it = resolve("-m", "20", "-c", "5", "-w", "60000")
     for n in range(7):

@@ -31,8 +31,9 @@ NEEDED = ("ip", "nsd", "ldns-keygen", "ldns-signzone", "dnssec-dsfromkey")
 
 HEAD = "$TTL 300\n@ SOA ns hostmaster 1 7200 3600 1209600 60\n@ NS ns\nns A {}\n"
 
-# leaf: (the address of its server, signed)
-LEAVES = {"good.lab.": (LEAF_NS, True), "bogus.lab.": (LEAF_NS, True), "plain.lab.": (LEAF_NS, False)}
+# leaf: (the address of its server, options of ldns-signzone; None: not signed)
+LEAVES = {"good.lab.": (LEAF_NS, ()), "bogus.lab.": (LEAF_NS, ()), "plain.lab.": (LEAF_NS, None),
+          "hashed.lab.": (LEAF_NS, ("-n", "-t", "0"))}
 LEAF = HEAD + """www A 192.0.2.80
 alias CNAME www
 far CNAME www.plain.lab.
@@ -229,8 +230,8 @@ class Tree(Netns):
             self.make_zones()
             self.nsd(ROOT_NS, {".": ".signed"})
             self.nsd(TLD_NS, {"lab.": "lab.signed"})
-            self.nsd(LEAF_NS, {z: z + ("signed" if signed else "zone")
-                               for z, (_, signed) in LEAVES.items()})
+            self.nsd(LEAF_NS, {z: z + ("zone" if how is None else "signed")
+                               for z, (_, how) in LEAVES.items()})
             self.nsd(LAME_NS, {"elsewhere.": "plain.lab.zone"})
         except BaseException:
             self.close()
@@ -238,14 +239,14 @@ class Tree(Netns):
 
     def make_zones(self):
         tld = HEAD.format(TLD_NS) + LAME
-        for zone, (address, signed) in LEAVES.items():
+        for zone, (address, how) in LEAVES.items():
             text = LEAF.format(address)
             name = zone.split(".")[0]
             tld += f"{name} NS ns.{name}\nns.{name} A {address}\n"
-            if signed:
-                tld += sign(self.folder, zone, text)[0]
-            else:
+            if how is None:
                 (self.folder / f"{zone}zone").write_text(text)
+            else:
+                tld += sign(self.folder, zone, text, *how)[0]
         alter(self.folder / "bogus.lab.signed", "www.bogus.lab.", "A")
         for zone, address in SCRIPTED.items():
             name = zone.split(".")[0]

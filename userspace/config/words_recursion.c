@@ -62,7 +62,8 @@ static const struct words_key rows[] = {
 	  .type = WORDS_BOOL,
 	  .fallback = "true",
 	  .text = "Whether the proof that one name does not exist answers for others in the same gap (RFC "
-		  "8198). Only what was validated is used." },
+		  "8198), by NSEC or NSEC3. Only what was validated is used; intervals with opt-out and zones "
+		  "with more than 10 iterations of NSEC3 are not." },
 	{ .path = "recursion.caps-for-id",
 	  .type = WORDS_BOOL,
 	  .fallback = "false",
@@ -121,7 +122,8 @@ static const struct words_key rows[] = {
 	  .min = 1,
 	  .max = 86400,
 	  .fallback = "1h",
-	  .text = "The longest time for answers that say that there is nothing (RFC 2308)." },
+	  .text = "The longest time for answers that say that there is nothing (RFC 2308), and for which an "
+		  "NSEC3 record denies other names." },
 	{ .path = "recursion.serve-stale",
 	  .type = WORDS_SECONDS,
 	  .min = 0,

@@ -41,6 +41,7 @@ static void set_resolver(struct recursion_settings *s, const struct config_recur
 	r->aggressive_nsec = config->aggressive_nsec;
 	r->caps_for_id = config->caps_for_id;
 	r->query_localhost = config->query_localhost;
+	r->max_negative_ttl_s = config->max_negative_ttl_s;
 	r->max_outstanding = config->max_outstanding;
 	r->max_per_client = config->max_per_client;
 	r->upstream_timeout_ms = config->upstream_timeout_ms;
@@ -99,9 +100,10 @@ static void put_ways(FILE *out, const struct resolver_config *r)
 {
 	put_file(out, "hints", r->root_hints);
 	put_file(out, "tls", r->tls_bundle);
-	fprintf(out, "%u %d %d %d %d %d %u %u %u\n", r->n_threads, r->transport,
+	fprintf(out, "%u %d %d %d %d %d %u %u %u %u\n", r->n_threads, r->transport,
 		r->qname_minimisation, r->aggressive_nsec, r->caps_for_id, r->query_localhost,
-		r->max_outstanding, r->max_per_client, r->upstream_timeout_ms);
+		r->max_negative_ttl_s, r->max_outstanding, r->max_per_client,
+		r->upstream_timeout_ms);
 }
 
 static void put_rules(FILE *out, const struct engine_recursion *rules, uint64_t engine_digest)

@@ -36,6 +36,7 @@ static void fill(struct engine_pending *p, const struct engine_recursion *rules,
 	q->qtype = qtype;
 	q->qclass = DNS_CLASS_IN;
 	q->checking_disabled = cd;
+	q->is_refresh = false;
 	q->family = 0;
 	p->asked.has_client = false;
 	p->asked.edns.dnssec_ok = dnssec_ok;
@@ -62,6 +63,7 @@ static void fill_refresh(struct engine *e, struct engine_pending *p,
 			 const struct volley_entry *entry, uint64_t now_ns)
 {
 	p->question.memory = other_memory(entry);
+	p->question.is_refresh = true;
 	fill_without_client(e, p, now_ns);
 }
 

@@ -25,6 +25,10 @@
  * anew before it expires, or just as it does, asks the memory that it did not come from. That one has
  * asked before the other did, or never, so what it knows has expired, and it asks upstream.
  *
+ * Denials (RFC 8198): libunbound makes denials of other names from NSEC records that it has validated.
+ * resolver/denials.h does the same with NSEC3 records, before libunbound is asked. It has one store in each
+ * thread, whichever memory the records came from; so a question with is_refresh set does not use it.
+ *
  * What bounds memory: places for max_outstanding questions; upstream_max of them at a time with
  * upstreams, the others wait in line (they cost a fixed struct, where one in libunbound has
  * buffers, sockets and timers).
@@ -35,9 +39,10 @@
  * resolver_stop(). On the caller's side nothing locks, allocates or waits.
  *
  * CD (RFC 4035 section 3.2.2): all questions are validated; one with checking_disabled gets what
- * was found also when that is bogus. DO is always set upstream: the answer has signatures and proofs.
- * The answer is a whole message: header with QR, RD, RA (AD where secure), the question with the name
- * in lower case, and perhaps an OPT record, which is between libunbound and us.
+ * was found also when that is bogus. A denial that is known answers it as well, since its proof holds.
+ * DO is always set upstream: the answer has signatures and proofs. The answer is a whole message: header
+ * with QR, RD, RA (AD where secure), the question with the name in lower case, and perhaps an OPT record,
+ * which is between libunbound and us.
  *
  * RFC 5011: the file of auto_trust_anchor_file is followed when the DNSKEY set is fetched; libunbound
  * has no timer that fetches it otherwise.
@@ -96,11 +101,12 @@ struct resolver_config {
 	const char *trust_anchor_file;      /* DS or DNSKEY records; NULL and the next NULL: */
 	const char *auto_trust_anchor_file; /* nothing is validated. This one is written to */
 	bool qname_minimisation;            /* RFC 9156 */
-	bool aggressive_nsec;               /* RFC 8198 */
-	bool caps_for_id;                   /* 0x20: draft-vixie-dnsext-dns0x20 */
-	bool query_localhost;               /* for labs: upstreams may be on 127.0.0.0/8 and ::1 */
-	uint64_t msg_cache_bytes;           /* of each thread: both its memories */
+	bool aggressive_nsec;     /* RFC 8198: with NSEC by libunbound, with NSEC3 by denials.h */
+	bool caps_for_id;         /* 0x20: draft-vixie-dnsext-dns0x20 */
+	bool query_localhost;     /* for labs: upstreams may be on 127.0.0.0/8 and ::1 */
+	uint64_t msg_cache_bytes; /* of each thread: both its memories */
 	uint64_t rrset_cache_bytes;
+	uint32_t max_negative_ttl_s; /* so long an NSEC3 record denies other names at most */
 	const char *const *private_addresses;   /* prefixes that no answer may have */
 	const char *const *outgoing_interfaces; /* addresses that are asked from */
 	uint16_t port_first;                    /* ports that are asked from; 0: all above 1023 */
@@ -125,6 +131,7 @@ struct resolver_config {
 #define RESOLVER_CONFIG_INIT {                                                              \
 	.n_threads = 1, .qname_minimisation = true, .aggressive_nsec = true,                \
 	.msg_cache_bytes = 4 << 20, .rrset_cache_bytes = 8 << 20,                           \
+	.max_negative_ttl_s = 3600,                                                         \
 	.max_outstanding = 131072, .client_prefix4 = 32, .client_prefix6 = 64,              \
 	.upstream_timeout_ms = 2000, .upstream_forget_s = 5 }
 /* clang-format on */
@@ -149,6 +156,7 @@ struct resolver_question {
 	uint16_t qtype;
 	uint16_t qclass;
 	bool checking_disabled; /* CD of the query */
+	bool is_refresh;        /* the answer is known, and one is wanted that is fetched anew */
 	uint8_t family;         /* the client, for its limit: AF_INET, AF_INET6, 0: nobody */
 	uint8_t client[16];
 	/*
@@ -228,6 +236,7 @@ void resolver_free(struct resolver *r);
 	E(upstream, "questions asked upstream")                                      \
 	E(answered, "completed with an answer")                                      \
 	E(secure, "of these, secure")                                                \
+	E(denied, "of these, by NSEC3 records that were known, without upstream")    \
 	E(bogus, "completed with SERVFAIL: bogus")                                   \
 	E(failed, "completed with an error of the upstreams")                        \
 	E(timed_out, "completed by their deadline")                                  \

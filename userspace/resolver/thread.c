@@ -127,6 +127,8 @@ static void on_result(void *user, int rcode, void *msg, int n_bytes, int securit
 	struct resolver_group *group = user;
 	struct resolver_thread *t = group->owner;
 
+	if (t->denials && !rcode && msg && security == UB_SECURE)
+		denials_learn(t->denials, msg, (size_t)n_bytes, clock_ns(), clock_wall_s());
 	if (cds_list_empty(&group->waiters))
 		count(&t->counters.late);
 	else if (!rcode && msg && n_bytes >= DNS_HEADER_BYTES)
@@ -183,18 +185,49 @@ static void ask(struct resolver_thread *t, uint64_t now_ns)
 		ask_libunbound(t);
 }
 
+/* Answers a question from denials that are known; false: it has to be asked. */
+static bool deny(struct resolver_thread *t, struct resolver_question *q, uint64_t now_ns)
+{
+	struct outcome o = { .ede_code = EDNS_NO_EDE, .security = RESOLVER_SECURE };
+	const uint8_t *msg;
+	size_t n;
+
+	if (q->is_refresh)
+		return false;
+	n = denials_answer(t->denials, q->name, q->qtype, q->qclass, now_ns, &msg);
+	if (!n || answer_new(&o, msg, n, NULL, &t->home))
+		return false;
+	o.rcode = wire_load_be16(msg + DNS_FLAGS_AT) & DNS_RCODE_MASK;
+	t->n_answers++;
+	count(&t->counters.answered);
+	count(&t->counters.secure);
+	count(&t->counters.denied);
+	limits_give(t->limits, &q->place);
+	question_set_outcome(q, &o);
+	completions_add(&t->completions, q);
+	answer_put(o.answer);
+	return true;
+}
+
+static void ask_later(struct resolver_thread *t, struct resolver_question *q)
+{
+	if (groups_join(&t->groups, q))
+		count(&t->counters.coalesced);
+	deadlines_add(&t->deadlines, &q->deadline, q->deadline_ns);
+	t->n_waiting++;
+}
+
 static void take_questions(struct resolver_thread *t)
 {
 	struct resolver_question *q = resolver_take(&t->questions);
+	uint64_t now_ns = t->denials ? clock_ns() : 0;
 
 	while (q) {
 		struct resolver_question *next = resolver_next(q);
 
 		count(&t->counters.asked);
-		if (groups_join(&t->groups, q))
-			count(&t->counters.coalesced);
-		deadlines_add(&t->deadlines, &q->deadline, q->deadline_ns);
-		t->n_waiting++;
+		if (!t->denials || !deny(t, q, now_ns))
+			ask_later(t, q);
 		q = next;
 	}
 }
@@ -331,8 +364,11 @@ static int open_upstream(struct resolver_thread *t, const struct resolver_config
 {
 	const struct forward_done done = { t, on_forwarded, on_not_forwarded };
 
-	if (!forward_suits(config))
-		return open_contexts(t, config, err, cap);
+	if (!forward_suits(config)) {
+		int code = denials_suit(config) ? denials_new(&t->denials, config) : 0;
+
+		return code ? code : open_contexts(t, config, err, cap);
+	}
 	t->groups.keeps_cd = true;
 	return forward_new(&t->forward, config, t->base, &done, &t->counters, err, cap);
 }
@@ -359,6 +395,7 @@ void thread_close(struct resolver_thread *t)
 	for (unsigned int i = 0; i < RESOLVER_MEMORIES; i++)
 		ub_ctx_delete(t->ctx[i]);
 	forward_free(t->forward);
+	denials_free(t->denials);
 	if (t->wake)
 		event_free(t->wake);
 	if (t->tick)

@@ -11,6 +11,7 @@
 #include <unbound.h>
 
 #include "resolver/answer.h"
+#include "resolver/denials.h"
 #include "resolver/forward.h"
 
 struct resolver_thread {
@@ -26,6 +27,7 @@ struct resolver_thread {
 	struct event *tick;
 	struct ub_ctx *ctx[RESOLVER_MEMORIES]; /* NULL where it forwards */
 	struct forward *forward;               /* or NULL */
+	struct denials *denials;               /* NULL: none are made */
 	struct groups groups;
 	struct deadlines deadlines;
 	struct completions completions;

@@ -20,7 +20,7 @@
 
 /* --- Hashes --- */
 
-static void encode(const uint8_t hash[NSEC3_HASH_BYTES], struct nsec3_label *out)
+void nsec3_label_of(const uint8_t hash[NSEC3_HASH_BYTES], struct nsec3_label *out)
 {
 	static const char digits[] = "0123456789abcdefghijklmnopqrstuv";
 	uint8_t *to = out->label;
@@ -34,9 +34,9 @@ static void encode(const uint8_t hash[NSEC3_HASH_BYTES], struct nsec3_label *out
 	}
 }
 
-void nsec3_hash(const struct nsec3_params *params, const uint8_t *name, struct nsec3_label *out)
+void nsec3_hash_octets(const struct nsec3_params *params, const uint8_t *name,
+		       uint8_t out[NSEC3_HASH_BYTES])
 {
-	uint8_t hash[NSEC3_HASH_BYTES];
 	size_t n = name_bytes(name);
 	const uint8_t *text = name;
 
@@ -46,11 +46,18 @@ void nsec3_hash(const struct nsec3_params *params, const uint8_t *name, struct n
 		SHA1_Init(&sha);
 		SHA1_Update(&sha, text, n);
 		SHA1_Update(&sha, params->salt, params->salt_bytes);
-		SHA1_Final(hash, &sha);
-		text = hash;
-		n = sizeof(hash);
+		SHA1_Final(out, &sha);
+		text = out;
+		n = NSEC3_HASH_BYTES;
 	}
-	encode(hash, out);
+}
+
+void nsec3_hash(const struct nsec3_params *params, const uint8_t *name, struct nsec3_label *out)
+{
+	uint8_t hash[NSEC3_HASH_BYTES];
+
+	nsec3_hash_octets(params, name, hash);
+	nsec3_label_of(hash, out);
 }
 
 /* --- The parameters --- */
@@ -230,7 +237,7 @@ bool nsec3_next(const struct zone *z, const struct zone_node *node, struct nsec3
 	if (rrset->n != 1 || rd.len < fixed + 1 + NSEC3_HASH_BYTES ||
 	    rd.bytes[fixed] != NSEC3_HASH_BYTES)
 		return false;
-	encode(rd.bytes + fixed + 1, out);
+	nsec3_label_of(rd.bytes + fixed + 1, out);
 	return true;
 }
 

@@ -22,6 +22,13 @@ struct nsec3_label {
 /* Hashes @name (folded wire) as a chain with these parameters does. Pure. */
 void nsec3_hash(const struct nsec3_params *params, const uint8_t *name, struct nsec3_label *out);
 
+/* The same as the octets of the hash. */
+void nsec3_hash_octets(const struct nsec3_params *params, const uint8_t *name,
+		       uint8_t out[NSEC3_HASH_BYTES]);
+
+/* The label that stands for the octets of a hash. Pure. */
+void nsec3_label_of(const uint8_t hash[NSEC3_HASH_BYTES], struct nsec3_label *out);
+
 bool nsec3_params_equal(const struct nsec3_params *a, const struct nsec3_params *b);
 
 /*

@@ -47,7 +47,7 @@ static const struct change_row change_rows[] = {
 	{ "query-localhost", FORWARD "  query-localhost: true\n", true, false },
 	{ "max-ttl", FORWARD "  max-ttl: 5\n", false, true },
 	{ "min-ttl", FORWARD "  min-ttl: 5\n", false, true },
-	{ "max-negative-ttl", FORWARD "  max-negative-ttl: 5\n", false, true },
+	{ "max-negative-ttl", FORWARD "  max-negative-ttl: 5\n", true, true },
 	{ "query-timeout", FORWARD "  query-timeout: 1s\n", false, false },
 	{ "serve-stale", FORWARD "  serve-stale: 1s\n", false, false },
 	{ "stale-client-timeout", FORWARD "  stale-client-timeout: 1s\n", false, false },

@@ -229,6 +229,7 @@ static void test_driver_refresh(void **state)
 	assert_memory_equal(r.pending.question.name, "\3www\1x", 7);
 	assert_int_equal(r.pending.question.qtype, T(A));
 	assert_int_equal(r.pending.question.memory, 1);
+	assert_true(r.pending.question.is_refresh);
 	r.now_s += 250;
 	assert_int_equal(complete(&r, &www_answer), 0);
 	check_hit(&www, "www.x. 300 IN A 192.0.2.80\n");
@@ -252,6 +253,7 @@ static void refresh_www(uint8_t memory)
 	check_hit(&www, "www.x. 1 IN A 192.0.2.80\n");
 	assert_true(r.pending.submit);
 	assert_int_equal(r.pending.question.memory, memory);
+	assert_true(r.pending.question.is_refresh);
 	complete(&r, &www_answer);
 }
 
@@ -272,6 +274,7 @@ static void test_memories_take_turns(void **state)
 		r.now_s += 301;
 		assert_true(ask(&r, &www));
 		assert_int_equal(r.pending.question.memory, !(n % 2));
+		assert_false(r.pending.question.is_refresh); /* nothing of it is known any more */
 		complete(&r, &www_answer);
 	}
 	recursing_flush(&r);
