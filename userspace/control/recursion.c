@@ -15,6 +15,7 @@
 #include "cache/zones.h"
 #include "bpf/clients_map.h"
 #include "control/recursion_settings.h"
+#include "resolver/anchors.h"
 #include "resolver/forward.h"
 
 #define RELEASE_US 5000 /* between two looks at whether all answers of a resolver came home */
@@ -138,13 +139,30 @@ static int start_resolver(struct resolver **out, const struct recursion_settings
 	return code;
 }
 
+/*
+ * The resolver that is there has read the followed anchor, and does not read it again. The next start would: so an anchor that is gone from
+ * the file is told now.
+ */
+static int check_followed_anchor(const struct recursion_settings *settings, char *err,
+				 size_t err_cap)
+{
+	const char *path = settings->resolver.auto_trust_anchor_file;
+	char why[256] = "";
+	int code = path ? anchors_check(path, why, sizeof(why)) : 0;
+
+	if (code)
+		snprintf(err, err_cap, "recursion: auto-trust-anchor: %s: %s", path,
+			 *why ? why : err_text(code));
+	return code;
+}
+
 /* The one that is there where it would do the same, else a new one. */
 static int choose_resolver(struct recursion *r, struct setup *s, char *err, size_t err_cap)
 {
 	if (!r->now.resolver || strcmp(s->settings.text, r->now.settings.text) != 0)
 		return start_resolver(&s->resolver, &s->settings, err, err_cap);
 	s->resolver = r->now.resolver;
-	return 0;
+	return check_followed_anchor(&s->settings, err, err_cap);
 }
 
 /* Under the present generation where answers may be kept; else one that is to be committed. */

@@ -9,6 +9,7 @@
 
 #include "base/err.h"
 #include "base/regular.h"
+#include "resolver/anchors.h"
 
 /* libunbound's own defaults, shared out. */
 #define KEY_CACHE_BYTES   ((4u << 20) / RESOLVER_MEMORIES)
@@ -82,15 +83,35 @@ static bool is_readable(struct making *m, const char *key, const char *path)
 	return false;
 }
 
+/* With an anchor file that has none, libunbound would validate nothing. */
+static bool has_anchor(struct making *m, const char *key, const char *path)
+{
+	char why[256] = "";
+	int err;
+
+	if (!is_readable(m, key, path))
+		return false;
+	err = anchors_check(path, why, sizeof(why));
+	if (!err)
+		return true;
+	snprintf(
+		m->err, m->cap,
+		"%s: %s: %s: nothing would be validated; give the DS or DNSKEY records of the root "
+		"zone, as in /usr/share/dns/root.key",
+		key, path, *why ? why : err_text(err));
+	m->code = ERR_CONFIG;
+	return false;
+}
+
 static void set_anchors(struct making *m, const struct resolver_config *c)
 {
 	bool validate = c->trust_anchor_file || c->auto_trust_anchor_file;
 
 	set(m, "module-config:", validate ? "validator iterator" : "iterator");
-	if (is_readable(m, "trust-anchor", c->trust_anchor_file))
+	if (has_anchor(m, "trust-anchor", c->trust_anchor_file))
 		check(m, ub_ctx_add_ta_file(m->ctx, c->trust_anchor_file), "trust anchor",
 		      c->trust_anchor_file);
-	if (is_readable(m, "auto-trust-anchor", c->auto_trust_anchor_file))
+	if (has_anchor(m, "auto-trust-anchor", c->auto_trust_anchor_file))
 		check(m, ub_ctx_add_ta_autr(m->ctx, c->auto_trust_anchor_file), "trust anchor",
 		      c->auto_trust_anchor_file);
 }

@@ -186,7 +186,7 @@ struct resolver;
 
 /*
  * Starts the threads. 0; ERR_CONFIG with a sentence in err of cap octets: libunbound refuses an
- * option, a file cannot be read, more sockets than RLIMIT_NOFILE allows; or -errno. Nothing is
+ * option, a file cannot be read, a file of trust anchors has no usable one, more sockets than RLIMIT_NOFILE allows; or -errno. Nothing is
  * asked upstream before the first question.
  */
 int resolver_start(struct resolver **out, const struct resolver_config *config, char *err,
