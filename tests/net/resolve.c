@@ -40,7 +40,7 @@ static struct resolver *resolver;
 static uint64_t deadline_ms = 5000;
 static uint32_t flood_left, flood_n, flood_noerror, flood_servfail;
 
-static const char *forwards[LIST_CAP + 1], *privates[LIST_CAP + 1];
+static const char *forwards[LIST_CAP + 1], *privates[LIST_CAP + 1], *insecure[LIST_CAP + 1];
 static struct resolver_stub stubs[LIST_CAP];
 static struct resolver_option options[LIST_CAP];
 static struct resolver_config config = RESOLVER_CONFIG_INIT;
@@ -49,6 +49,7 @@ static _Noreturn void usage(void)
 {
 	fputs("usage: resolve [-n THREADS] [-f FORWARD]... [-t udp|tcp|tls] [-b CERTIFICATES]\n"
 	      "  [-r HINTS] [-a ANCHOR] [-A AUTO-ANCHOR] [-s ZONE=ADDRESS]... [-p PRIVATE]...\n"
+	      "  [-i INSECURE]...\n"
 	      "  [-o OPTION=VALUE]... [-m OUTSTANDING] [-c PER-CLIENT] [-u UPSTREAM-MAX]\n"
 	      "  [-q UPSTREAM-QPS] [-w DEADLINE-MS] [-P FIRST-LAST]\n"
 	      "  [-x]   (-x: 0x20)\n",
@@ -111,10 +112,11 @@ static void read_options(int argc, char **argv)
 
 	config.forwards = forwards;
 	config.private_addresses = privates;
+	config.insecure = insecure;
 	config.stubs = stubs;
 	config.options = options;
 	config.query_localhost = true;
-	while ((c = getopt(argc, argv, "n:f:t:b:r:a:A:s:p:o:m:c:u:q:w:P:x")) != -1) {
+	while ((c = getopt(argc, argv, "n:f:t:b:r:a:A:s:p:i:o:m:c:u:q:w:P:x")) != -1) {
 		switch (c) {
 		case 'n':
 			config.n_threads = (unsigned int)atoi(optarg);
@@ -142,6 +144,9 @@ static void read_options(int argc, char **argv)
 			break;
 		case 'p':
 			add(privates, optarg);
+			break;
+		case 'i':
+			add(insecure, optarg);
 			break;
 		case 'o':
 			add_option(optarg);

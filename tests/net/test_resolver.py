@@ -238,6 +238,30 @@ def test_nsec3_records_deny_nothing(resolve, options):
     assert counters["upstream"] == 100 and counters["denied"] == 0
 
 
+def test_nsec3_records_deny_no_name_that_is_not_validated(resolve):
+    """RFC 7646: a zone of one's own that its signed parent does not know. Upstream is asked, which does not know it either here."""
+    it = resolve("-i", "inside.hashed.lab.")
+    for n in range(100):
+        assert it.ask(f"learn{n}.hashed.lab.").security == "secure"
+    before = it.counters()
+    for name in ("inside.hashed.lab.", "a.b.inside.hashed.lab."):
+        assert it.ask(name).rcode == "NXDOMAIN"
+    assert it.counters()["upstream"] == before["upstream"] + 2
+    assert it.ask("other.hashed.lab.").security == "secure"
+    assert it.counters()["denied"] == before["denied"] + 1
+
+
+def test_special_names_are_asked_upstream(resolve, tree):
+    """What libunbound says of them by itself would hide stub zones, and no chain of trust leads to them."""
+    names = ("10.in-addr.arpa.", "home.arpa.", "corp.test.", "localhost.", "a.onion.", "1.0.0.127.in-addr.arpa.")
+    it = resolve(*(word for name in names for word in ("-s", f"{name}={SCRIPTED['case.lab.']}")))
+    for name in names:
+        got = it.ask(f"www.{name}")
+        assert got.brief() == ("NOERROR", "insecure", NONE) and got.texts("A") == ["192.0.2.80"], name
+    assert it.ask("www.good.lab.").security == "secure"
+    assert it.ask("b.onion.").rcode == "NXDOMAIN"
+
+
 def test_limits_refuse_at_once(resolve):
     it = resolve("-m", "20", "-c", "5", "-w", "60000")
     for n in range(7):

@@ -480,7 +480,9 @@ void config_recursion_fini(struct config_recursion *recursion)
 	free(recursion->rpz);
 	free(recursion->allow);
 	free_list(recursion->forward);
+	free_list(recursion->domain_insecure);
 	free_list(recursion->local_data);
+	free_list(recursion->special_names_off);
 	free(recursion->tls_bundle);
 	free(recursion->root_hints);
 	free(recursion->trust_anchor);

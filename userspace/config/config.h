@@ -212,6 +212,7 @@ struct config_recursion {
 	char *root_hints;
 	char *trust_anchor;
 	char *auto_trust_anchor;
+	char **domain_insecure; /* as zones' names; NULL behind the last, or NULL */
 	bool qname_minimisation;
 	bool aggressive_nsec;
 	bool caps_for_id;
@@ -229,8 +230,10 @@ struct config_recursion {
 	uint32_t max_negative_ttl_s;
 	struct config_stub *stubs;
 	uint32_t n_stubs;
-	char **local_data;      /* records as text; as forward */
-	struct config_rpz *rpz; /* in the order of their precedence */
+	char **local_data; /* records as text; as forward */
+	bool special_names;
+	char **special_names_off; /* each with a special name at or below it; as domain_insecure */
+	struct config_rpz *rpz;   /* in the order of their precedence */
 	uint32_t n_rpz;
 };
 

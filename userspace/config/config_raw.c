@@ -229,6 +229,7 @@ static const cyaml_schema_field_t recursion_fields[] = {
 	TEXT("root-hints", struct config_raw_recursion, root_hints),
 	TEXT("trust-anchor", struct config_raw_recursion, trust_anchor),
 	TEXT("auto-trust-anchor", struct config_raw_recursion, auto_trust_anchor),
+	LIST("domain-insecure", struct config_raw_recursion, domain_insecure),
 	TEXT("qname-minimisation", struct config_raw_recursion, qname_minimisation),
 	TEXT("aggressive-nsec", struct config_raw_recursion, aggressive_nsec),
 	TEXT("caps-for-id", struct config_raw_recursion, caps_for_id),
@@ -245,6 +246,8 @@ static const cyaml_schema_field_t recursion_fields[] = {
 	TEXT("stale-client-timeout", struct config_raw_recursion, stale_client_timeout),
 	TEXT("prefetch", struct config_raw_recursion, prefetch),
 	LIST("local-data", struct config_raw_recursion, local_data),
+	TEXT("special-names", struct config_raw_recursion, special_names),
+	LIST("special-names-off", struct config_raw_recursion, special_names_off),
 	MAPS("rpz", struct config_raw_recursion, rpz, &rpz_value),
 	CYAML_FIELD_END,
 };

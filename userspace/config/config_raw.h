@@ -178,6 +178,7 @@ struct config_raw_recursion {
 	char *root_hints;
 	char *trust_anchor;
 	char *auto_trust_anchor;
+	struct config_raw_list domain_insecure;
 	char *qname_minimisation;
 	char *aggressive_nsec;
 	char *caps_for_id;
@@ -194,6 +195,8 @@ struct config_raw_recursion {
 	char *stale_client_timeout;
 	char *prefetch;
 	struct config_raw_list local_data;
+	char *special_names;
+	struct config_raw_list special_names_off;
 	struct config_raw_rpz *rpz;
 	unsigned int n_rpz;
 };

@@ -8,6 +8,8 @@
 #include "config/take.h"
 #include "config/value.h"
 #include "config/yamlwalk.h"
+#include "dns/name.h"
+#include "dns/special_names.h"
 
 struct config_prefix *take_prefixes(struct take *take, const char *key,
 				    const struct config_raw_list *list, uint32_t most, uint32_t *n)
@@ -41,6 +43,19 @@ static char **take_texts(struct take *take, const struct config_raw_list *list)
 	for (uint32_t i = 0; i < list->n && !take->source.failed; i++)
 		texts[i] = take_copy(take, list->items[i]);
 	return texts;
+}
+
+/* Domain names in the form of zones' names, NULL behind the last; NULL: none. */
+static char **take_domains(struct take *take, const char *key, const struct config_raw_list *list)
+{
+	char **names = list->n ? take_memory(take, list->n + 1, sizeof(*names)) : NULL;
+	char path[YAMLWALK_PATH_CAP];
+
+	for (uint32_t i = 0; i < list->n && !take->source.failed; i++) {
+		snprintf(path, sizeof(path), "%s[%u]", key, i);
+		names[i] = take_domain(take, path, list->items[i]);
+	}
+	return names;
 }
 
 static char *take_optional_path(struct take *take, const char *leaf, const char *text)
@@ -143,6 +158,8 @@ static void take_upstreams(struct take *take, const struct config_raw_recursion 
 	recursion->trust_anchor = take_optional_path(take, "trust-anchor", raw->trust_anchor);
 	recursion->auto_trust_anchor =
 		take_optional_path(take, "auto-trust-anchor", raw->auto_trust_anchor);
+	recursion->domain_insecure =
+		take_domains(take, "recursion.domain-insecure", &raw->domain_insecure);
 	recursion->qname_minimisation =
 		take_bool(take, "qname-minimisation", raw->qname_minimisation);
 	recursion->aggressive_nsec = take_bool(take, "aggressive-nsec", raw->aggressive_nsec);
@@ -173,6 +190,39 @@ static void take_times(struct take *take, const struct config_raw_recursion *raw
 			    raw->min_ttl ? "recursion.min-ttl" : "recursion.max-ttl",
 			    "min-ttl is %u s and max-ttl %u s: no time is between them",
 			    recursion->min_ttl_s, recursion->max_ttl_s);
+}
+
+/* Whether a special name is this one, or below it. */
+static bool has_special_name(const char *text)
+{
+	uint8_t name[DNS_NAME_MAX], special[DNS_NAME_MAX];
+
+	if (name_from_text(name, sizeof(name), text, strlen(text)) < 0)
+		return false;
+	for (const char *const *at = special_names; *at; at++)
+		if (name_from_text(special, sizeof(special), *at, strlen(*at)) > 0 &&
+		    name_is_under(special, name))
+			return true;
+	return false;
+}
+
+static void take_special_names(struct take *take, const struct config_raw_recursion *raw)
+{
+	struct config_recursion *recursion = &take->config->recursion;
+	char path[YAMLWALK_PATH_CAP];
+
+	recursion->special_names = take_bool(take, "special-names", raw->special_names);
+	recursion->special_names_off =
+		take_domains(take, "recursion.special-names-off", &raw->special_names_off);
+	for (uint32_t i = 0; i < raw->special_names_off.n && !take->source.failed; i++) {
+		if (has_special_name(recursion->special_names_off[i]))
+			continue;
+		snprintf(path, sizeof(path), "recursion.special-names-off[%u]", i);
+		source_fail(&take->source, 0, path,
+			    "\"%s\" is no special name and has none below it: see "
+			    "recursion.special-names in volley.yaml(5)",
+			    raw->special_names_off.items[i]);
+	}
 }
 
 static void take_rpz(struct take *take, const struct config_raw_recursion *raw)
@@ -214,5 +264,6 @@ void take_recursion(struct take *take)
 	take_upstreams(take, raw);
 	take_times(take, raw);
 	config->recursion.local_data = take_texts(take, &raw->local_data);
+	take_special_names(take, raw);
 	take_rpz(take, raw);
 }

@@ -101,6 +101,7 @@ static enum yamlwalk_shape get_shape(enum words_type type)
 	case WORDS_PREFIXES:
 	case WORDS_UPSTREAMS:
 	case WORDS_RECORDS:
+	case WORDS_DOMAINS:
 	case WORDS_CORES:
 	case WORDS_CHOICES:
 	case WORDS_COMMAND:

@@ -33,6 +33,7 @@ enum words_type {
 	WORDS_UPSTREAM,   /* ADDRESS or ADDRESS@PORT */
 	WORDS_LISTEN,     /* ADDRESS@PORT */
 	WORDS_RECORDS,    /* a list of records as text */
+	WORDS_DOMAINS,    /* a list of domain names */
 	WORDS_CORES,      /* a list of whole numbers */
 	WORDS_COMMAND,    /* a list of a command and its arguments */
 	WORDS_WORDS,      /* a list of texts */

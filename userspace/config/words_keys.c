@@ -140,6 +140,8 @@ static const char *fixed_phrase(enum words_type type)
 		return "an IPv4 or IPv6 address with @ and a port behind it, such as 127.0.0.1@9253";
 	case WORDS_RECORDS:
 		return "a list of records as in a master file, such as \"host.lan. 300 IN A 192.0.2.1\"";
+	case WORDS_DOMAINS:
+		return "a list of domain names, such as [corp.example, 10.in-addr.arpa]";
 	case WORDS_COMMAND:
 		return "a list of a command and its arguments, such as [check-zone, --strict]";
 	case WORDS_WORDS:

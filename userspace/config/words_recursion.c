@@ -49,11 +49,18 @@ static const struct words_key rows[] = {
 	{ .path = "recursion.trust-anchor",
 	  .type = WORDS_PATH,
 	  .text = "A file of DS or DNSKEY records with which answers are validated (RFC 4035). Default: "
-		  "none. Without this and the next key nothing is validated." },
+		  "none. Without this and the next key nothing is validated. A file without a usable "
+		  "record is refused." },
 	{ .path = "recursion.auto-trust-anchor",
 	  .type = WORDS_PATH,
 	  .text = "The same, kept up to date as keys roll (RFC 5011). volleyd writes to the file and makes "
 		  "others beside it, so that folder must be its own. Default: none." },
+	{ .path = "recursion.domain-insecure",
+	  .type = WORDS_DOMAINS,
+	  .fallback = "[]",
+	  .text = "Names that are not validated, with all below them (negative trust anchors, RFC 7646): a zone "
+		  "of your own, below a signed zone that does not know it, or a zone whose signatures are "
+		  "broken. Keep the list short, and take names out again." },
 	{ .path = "recursion.qname-minimisation",
 	  .type = WORDS_BOOL,
 	  .fallback = "true",
@@ -147,6 +154,18 @@ static const struct words_key rows[] = {
 	  .fallback = "[]",
 	  .text = "Records that are answered instead of what upstreams would say, to clients that may ask "
 		  "for recursion. A name that has any has no others." },
+	{ .path = "recursion.special-names",
+	  .type = WORDS_BOOL,
+	  .fallback = "true",
+	  .text = "Whether names that have no place in the public DNS are answered here, and not asked "
+		  "upstream. See RECURSION for which these are. For one of them, or a name below it, "
+		  "zones, recursion.stubs, recursion.local-data and recursion.rpz come first." },
+	{ .path = "recursion.special-names-off",
+	  .type = WORDS_DOMAINS,
+	  .fallback = "[]",
+	  .text = "The special names that are asked upstream all the same: each item stands for itself and "
+		  "all special names below it. [172.in-addr.arpa, home.arpa] is good where the "
+		  "resolvers of recursion.forward know such names." },
 	{ .path = "recursion.rpz",
 	  .type = WORDS_MAPS,
 	  .text = "Response policy zones: which names are answered otherwise than upstreams would. The "

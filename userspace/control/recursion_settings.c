@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/siphash.h"
+#include "engine/special.h"
 
 /* Where make install puts what all configurations may share. */
 #define ROOT_HINTS VOLLEY_SHARE "/root.hints"
@@ -37,6 +38,7 @@ static void set_resolver(struct recursion_settings *s, const struct config_recur
 	r->n_stubs = config->n_stubs;
 	r->trust_anchor_file = config->trust_anchor;
 	r->auto_trust_anchor_file = config->auto_trust_anchor;
+	r->insecure = (const char *const *)config->domain_insecure;
 	r->qname_minimisation = config->qname_minimisation;
 	r->aggressive_nsec = config->aggressive_nsec;
 	r->caps_for_id = config->caps_for_id;
@@ -63,6 +65,27 @@ static void set_rules(struct recursion_settings *s, const struct config_recursio
 		.stale_wait_ms = config->stale_client_timeout_ms,
 		.prefetch = config->prefetch,
 	};
+}
+
+static int set_special(struct recursion_settings *s, const struct config_recursion *config)
+{
+	const char **stubs = calloc(config->n_stubs + 1, sizeof(*stubs));
+	struct special_config special = {
+		.off = (const char *const *)config->special_names_off,
+		.is_off = !config->special_names,
+		.stubs = stubs,
+		.insecure = (const char *const *)config->domain_insecure,
+	};
+	int err;
+
+	if (!stubs)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < config->n_stubs; i++)
+		stubs[i] = config->stubs[i].zone;
+	err = special_new(&s->special, &special);
+	free(stubs);
+	s->rules.special = s->special;
+	return err;
 }
 
 /* --- To compare ---------------------------------------------------------------------------------- */
@@ -92,6 +115,8 @@ static void put_sources(FILE *out, const struct resolver_config *r)
 		put_text(out, "stub", r->stubs[i].zone);
 		put_text(out, "at", r->stubs[i].address);
 	}
+	for (const char *const *name = r->insecure; name && *name; name++)
+		put_text(out, "insecure", *name);
 	put_file(out, "anchor", r->trust_anchor_file);
 	put_text(out, "auto", r->auto_trust_anchor_file);
 }
@@ -104,6 +129,14 @@ static void put_ways(FILE *out, const struct resolver_config *r)
 		r->qname_minimisation, r->aggressive_nsec, r->caps_for_id, r->query_localhost,
 		r->max_negative_ttl_s, r->max_outstanding, r->max_per_client,
 		r->upstream_timeout_ms);
+}
+
+/* Which names are answered without upstream; a resolver does the same whatever they are. */
+static void put_special(FILE *out, const struct config_recursion *config)
+{
+	fprintf(out, "special %d\n", config->special_names);
+	for (char **name = config->special_names_off; name && *name; name++)
+		put_text(out, "off", *name);
 }
 
 static void put_rules(FILE *out, const struct engine_recursion *rules, uint64_t engine_digest)
@@ -127,7 +160,8 @@ static int close_text(FILE *out)
 	return fclose(out) ? -ENOMEM : err;
 }
 
-static int compare_by(struct recursion_settings *s, uint64_t engine_digest)
+static int compare_by(struct recursion_settings *s, const struct config_recursion *config,
+		      uint64_t engine_digest)
 {
 	char *text = NULL;
 	size_t n;
@@ -137,6 +171,7 @@ static int compare_by(struct recursion_settings *s, uint64_t engine_digest)
 	if (!out)
 		return -ENOMEM;
 	put_sources(out, &s->resolver);
+	put_special(out, config);
 	put_rules(out, &s->rules, engine_digest);
 	err = close_text(out);
 	if (!err)
@@ -165,7 +200,9 @@ int recursion_settings_make(struct recursion_settings *s, const struct config_re
 	}
 	set_resolver(s, config);
 	set_rules(s, config);
-	err = compare_by(s, engine_digest);
+	err = set_special(s, config);
+	if (!err)
+		err = compare_by(s, config, engine_digest);
 	if (err)
 		recursion_settings_fini(s);
 	return err;
@@ -173,6 +210,7 @@ int recursion_settings_make(struct recursion_settings *s, const struct config_re
 
 void recursion_settings_fini(struct recursion_settings *s)
 {
+	special_free(s->special);
 	free(s->stubs);
 	free(s->text);
 	*s = (struct recursion_settings){ 0 };

@@ -18,6 +18,7 @@ struct recursion_settings {
 	struct resolver_config resolver; /* points into the configuration, and to stubs */
 	struct resolver_stub *stubs;
 	struct engine_recursion rules; /* slot and generation are not set */
+	struct special *special;       /* that of rules */
 	/*
 	 * Equal where a resolver would do the same: with files as they were by size and time. The file of
 	 * auto_trust_anchor is by name only, since the resolver itself writes to it.
@@ -28,7 +29,7 @@ struct recursion_settings {
 
 /*
  * engine_digest: engine_config_digest(). The configuration has to live as long as .resolver is used.
- * 0 or -ENOMEM.
+ * rules.special lives as long as the settings. 0 or -ENOMEM.
  */
 int recursion_settings_make(struct recursion_settings *s, const struct config_recursion *config,
 			    uint64_t engine_digest) __attribute__((warn_unused_result));

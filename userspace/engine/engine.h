@@ -62,6 +62,8 @@ struct engine_config {
 #define ENGINE_CONFIG_INIT { .max_udp_bytes = ENGINE_MAX_UDP_BYTES }
 /* clang-format on */
 
+struct special;
+
 /* How questions are asked upstream, and what becomes of the answers. Never changed once published. */
 struct engine_recursion {
 	/* Answers are cached under this zone's slot and generation; slot 0: not cached. */
@@ -75,6 +77,8 @@ struct engine_recursion {
 	uint32_t stale_s;
 	uint32_t stale_wait_ms; /* so long upstream has to answer before that: section 5 says 1800 */
 	bool prefetch;          /* what is asked for shortly before it expires is fetched anew */
+	const struct special *
+		special; /* names that are answered here; NULL: none. Lives as long as this is published */
 };
 
 /* clang-format off */

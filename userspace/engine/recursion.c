@@ -9,6 +9,7 @@
 #include "engine/internal.h"
 #include "engine/policy.h"
 #include "engine/reply.h"
+#include "engine/special.h"
 #include "xdp/key.h"
 
 /* ---- Questions -------------------------------------------------------------------------------- */
@@ -42,6 +43,7 @@ static void fill(struct engine_pending *p, const struct engine_recursion *rules,
 	p->asked.edns.dnssec_ok = dnssec_ok;
 	p->is_hurried = false;
 	p->rules = *rules;
+	p->rules.special = NULL; /* it may be gone when the question comes back */
 	p->submit = true;
 }
 
@@ -192,14 +194,16 @@ static bool answer_cut(struct engine *e, const struct engine_request *rq, const 
 	return true;
 }
 
+/* The servers of a stub zone say what is in it: a denial of a zone above it does not hold there. */
 static bool is_cut(struct engine *e, const struct engine_request *rq, const struct query *q,
-		   struct cache_answer *a)
+		   const struct engine_recursion *rules, struct cache_answer *a)
 {
+	const uint8_t *apart = rules->special ? special_apart(rules->special, q->folded) : NULL;
 	const uint8_t *above = q->folded;
 
 	for (unsigned int i = 0; i < RECURSION_CUT_MAX; i++) {
 		above = name_parent(above);
-		if (!above || !*above)
+		if (!above || !*above || (apart && above > apart))
 			return false;
 		if (answer_cut(e, rq, q, above, q->qtype, a) ||
 		    (q->qtype != DNS_TYPE_A && answer_cut(e, rq, q, above, DNS_TYPE_A, a)))
@@ -250,6 +254,23 @@ static bool obey_policy(struct engine *e, const struct engine_request *rq, const
 	return true;
 }
 
+/* A name that has no place in the public DNS. A DS of a zone of ours may come here: its name exists. */
+static bool answer_special(struct engine *e, const struct engine_request *rq, const struct query *q,
+			   const struct engine_recursion *rules, struct cache_answer *a)
+{
+	bool exists = engine_is_ours(e, q->folded, q->qname_bytes, q->qtype);
+
+	if (!rules->special || !special_answer(rules->special, &e->render, q, exists, a))
+		return false;
+	if (e->cache && rules->zone_slot && !exists) {
+		a->zone_slot = rules->zone_slot;
+		a->zone_gen = rules->zone_gen;
+		engine_key_set_view(e, VOLLEY_VIEW_RECURSIVE);
+		engine_publish(e, a, rq->now_s);
+	}
+	return true;
+}
+
 static uint16_t refuse(struct engine *e, const struct query *q, struct cache_answer *a)
 {
 	if (!rcu_dereference(e->data->recursion) || !q->rd)
@@ -261,7 +282,7 @@ static uint16_t refuse(struct engine *e, const struct query *q, struct cache_ans
 static uint16_t ask(struct engine *e, const struct engine_request *rq, const struct query *q,
 		    const struct engine_recursion *rules, struct cache_answer *a)
 {
-	if (e->cache && is_cut(e, rq, q, a))
+	if (e->cache && is_cut(e, rq, q, rules, a))
 		return DNS_RCODE_NXDOMAIN;
 	if (e->expired &&
 	    (!rq->pending || failures_is_recent(&e->failures, e->key->hash, rq->now_s)))
@@ -286,6 +307,8 @@ uint16_t recursion_answer(struct engine *e, const struct engine_request *rq, con
 		return failure(e, a, DNS_RCODE_NOTIMP, DNS_EDE_NOT_SUPPORTED);
 	if (obey_policy(e, rq, q, a, &rcode))
 		return rcode;
+	if (answer_special(e, rq, q, rules, a))
+		return a->flags & DNS_RCODE_MASK;
 	if (!q->rd)
 		return failure(e, a, DNS_RCODE_REFUSED, DNS_EDE_NOT_AUTHORITATIVE);
 	return ask(e, rq, q, rules, a);

@@ -6,6 +6,8 @@
  *	  │ no
  *	policy: local data, block lists ────────────────────────► what these say
  *	  │ nothing
+ *	a name that has no place in the public DNS (special.h) ─► what its RFC says
+ *	  │ no
  *	a name above that does not exist (RFC 8020) ────────────► NXDOMAIN
  *	  │ no
  *	expired, and upstream has failed lately (RFC 8767) ─────► the stale answer
@@ -16,7 +18,8 @@
  *	                └─► SERVFAIL, for a short time into the cache
  *
  * A name above that does not exist counts where that is validated, as in unbound: servers that say
- * NXDOMAIN for an empty non-terminal are not signed. Its answer is not cached again.
+ * NXDOMAIN for an empty non-terminal are not signed. Its answer is not cached again. For a name in a stub zone only names in
+ * that zone count.
  *
  * Answers are cached under the question, CD and DO (RFC 4035 section 3.2.2), for VOLLEY_VIEW_RECURSIVE
  * alone. What was bogus and is given with CD=1 stays a minute at most (RFC 4035 section 4.7), and so

@@ -9,12 +9,16 @@
 
 #include "base/err.h"
 #include "base/regular.h"
+#include "dns/special_names.h"
 #include "resolver/anchors.h"
 
 /* libunbound's own defaults, shared out. */
 #define KEY_CACHE_BYTES   ((4u << 20) / RESOLVER_MEMORIES)
 #define NEG_CACHE_BYTES   ((1u << 20) / RESOLVER_MEMORIES)
 #define INFRA_CACHE_HOSTS (10000u / RESOLVER_MEMORIES)
+
+/* The first question: libunbound has a zone of this name, so no server is asked. */
+#define FIRST_NAME "first.volley.invalid."
 
 /* A context that is being made. The first error stays, and nothing more is set. */
 struct making {
@@ -108,6 +112,8 @@ static void set_anchors(struct making *m, const struct resolver_config *c)
 	bool validate = c->trust_anchor_file || c->auto_trust_anchor_file;
 
 	set(m, "module-config:", validate ? "validator iterator" : "iterator");
+	set_each(m, "domain-insecure:", c->insecure);
+	set_each(m, "domain-insecure:", special_names);
 	if (has_anchor(m, "trust-anchor", c->trust_anchor_file))
 		check(m, ub_ctx_add_ta_file(m->ctx, c->trust_anchor_file), "trust anchor",
 		      c->trust_anchor_file);
@@ -199,10 +205,25 @@ static void ignore(void *user, int rcode, void *msg, int n_bytes, int security, 
 	(void)was_limited;
 }
 
-/* The first question makes libunbound read its files; this one it answers by itself (RFC 6761). */
+/*
+ * libunbound has zones of its own for special names, and these would hide stub zones. A transparent zone takes the place of each;
+ * "nodefault" would be the word for it, but ub_ctx_set_option() takes it for a part of the name.
+ */
+static void set_local_zones(struct making *m)
+{
+	for (const char *const *name = special_names; *name; name++) {
+		char text[NAME_TEXT_MAX];
+
+		snprintf(text, sizeof(text), "%s transparent", *name);
+		set(m, "local-zone:", text);
+	}
+	set(m, "local-zone:", FIRST_NAME " static");
+}
+
+/* The first question makes libunbound read its files; this one it answers by itself. */
 static void finish(struct making *m, const struct resolver_config *c)
 {
-	int code = m->code ? 0 : ub_resolve_event(m->ctx, "localhost.", 1, 1, NULL, ignore, NULL);
+	int code = m->code ? 0 : ub_resolve_event(m->ctx, FIRST_NAME, 1, 1, NULL, ignore, NULL);
 
 	if (code && c->transport == RESOLVER_TLS)
 		fail(m, c->tls_bundle,
@@ -224,6 +245,7 @@ int context_open(struct ub_ctx **out, const struct resolver_config *config, stru
 	set_ports(&m, config);
 	set_limits(&m, config);
 	set_anchors(&m, config);
+	set_local_zones(&m);
 	for (size_t i = 0; i < config->n_options; i++)
 		set(&m, config->options[i].name, config->options[i].value);
 	finish(&m, config);

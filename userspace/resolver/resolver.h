@@ -13,8 +13,12 @@
  * resolver_start() decides. The forwarder is taken where there are forwards, without a trust anchor
  * and without stubs, private_addresses, outgoing_interfaces, upstream_qps and options, which only
  * libunbound knows. What differs then: nothing is validated, and no answer is secure; CD goes upstream
- * as it came, so questions with it and without are two; names such as "localhost." go upstream as all
- * others; and so does every question, for nothing is cached here.
+ * as it came, so questions with it and without are two; and every question goes upstream, for nothing
+ * is cached here.
+ *
+ * Either asks upstream for all names, "localhost." and other special ones included: engine/special.h answers for these before.
+ * With libunbound nothing below a special name (dns/special_names.h) is validated, unless there is a trust anchor for it: the
+ * chain from the root ends above it.
  *
  * Each resolver thread has an event base (libevent), and a forwarder or two contexts of libunbound with
  * small caches of their own; a question goes to the thread that its hash names, so the same one always
@@ -100,6 +104,7 @@ struct resolver_config {
 	size_t n_stubs;
 	const char *trust_anchor_file;      /* DS or DNSKEY records; NULL and the next NULL: */
 	const char *auto_trust_anchor_file; /* nothing is validated. This one is written to */
+	const char *const *insecure;        /* names below which nothing is validated: RFC 7646 */
 	bool qname_minimisation;            /* RFC 9156 */
 	bool aggressive_nsec;     /* RFC 8198: with NSEC by libunbound, with NSEC3 by denials.h */
 	bool caps_for_id;         /* 0x20: draft-vixie-dnsext-dns0x20 */

@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/wire.h"
 #include "dns/edns.h"
+#include "dns/special_names.h"
 #include "resolver/context.h"
 #include "resolver/count.h"
 
@@ -192,7 +193,7 @@ static bool deny(struct resolver_thread *t, struct resolver_question *q, uint64_
 	const uint8_t *msg;
 	size_t n;
 
-	if (q->is_refresh)
+	if (q->is_refresh || nameset_find(&t->insecure, q->name))
 		return false;
 	n = denials_answer(t->denials, q->name, q->qtype, q->qclass, now_ns, &msg);
 	if (!n || answer_new(&o, msg, n, NULL, &t->home))
@@ -359,13 +360,32 @@ static int open_contexts(struct resolver_thread *t, const struct resolver_config
 	return code;
 }
 
+/* What is not validated, a validated record does not deny. */
+static int open_denials(struct resolver_thread *t, const struct resolver_config *config)
+{
+	const char *const none[] = { NULL }, *const *insecure = config->insecure;
+	const char *const *const lists[] = { insecure ? insecure : none, special_names };
+	size_t n = 0;
+	int code;
+
+	for (unsigned int i = 0; i < 2; i++)
+		for (const char *const *name = lists[i]; *name; name++)
+			n++;
+	code = nameset_init(&t->insecure, n);
+	for (unsigned int i = 0; i < 2; i++)
+		for (const char *const *name = lists[i]; *name && !code; name++)
+			code = nameset_add(&t->insecure, *name);
+	nameset_sort(&t->insecure);
+	return code ? code : denials_new(&t->denials, config);
+}
+
 static int open_upstream(struct resolver_thread *t, const struct resolver_config *config, char *err,
 			 size_t cap)
 {
 	const struct forward_done done = { t, on_forwarded, on_not_forwarded };
 
 	if (!forward_suits(config)) {
-		int code = denials_suit(config) ? denials_new(&t->denials, config) : 0;
+		int code = denials_suit(config) ? open_denials(t, config) : 0;
 
 		return code ? code : open_contexts(t, config, err, cap);
 	}
@@ -396,6 +416,7 @@ void thread_close(struct resolver_thread *t)
 		ub_ctx_delete(t->ctx[i]);
 	forward_free(t->forward);
 	denials_free(t->denials);
+	nameset_fini(&t->insecure);
 	if (t->wake)
 		event_free(t->wake);
 	if (t->tick)

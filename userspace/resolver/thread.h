@@ -10,6 +10,7 @@
 #include <pthread.h>
 #include <unbound.h>
 
+#include "dns/nameset.h"
 #include "resolver/answer.h"
 #include "resolver/denials.h"
 #include "resolver/forward.h"
@@ -28,6 +29,7 @@ struct resolver_thread {
 	struct ub_ctx *ctx[RESOLVER_MEMORIES]; /* NULL where it forwards */
 	struct forward *forward;               /* or NULL */
 	struct denials *denials;               /* NULL: none are made */
+	struct nameset insecure;               /* no denial holds below these */
 	struct groups groups;
 	struct deadlines deadlines;
 	struct completions completions;

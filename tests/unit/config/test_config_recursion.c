@@ -87,6 +87,14 @@ static const struct refusal refusals[] = {
 	  "4: recursion.serve-stale: \"8d\" is not accepted, give a time from 0 to 7d" },
 	{ "local-data, no list", RECURSION "  local-data: a. A 192.0.2.1\n",
 	  "4: recursion.local-data: has the wrong shape, give a list of records as in a master file" },
+	{ "domain-insecure, no name", RECURSION "  domain-insecure: [lan, a..b]\n",
+	  "4: recursion.domain-insecure[1]: \"a..b\" is not accepted, give a list of domain names" },
+	{ "special-names", RECURSION "  special-names: some\n",
+	  "4: recursion.special-names: \"some\" is not accepted, give true or false" },
+	{ "special-names-off, not special", RECURSION "  special-names-off: [test, corp.example]\n",
+	  "4: recursion.special-names-off[1]: \"corp.example\" is no special name and has none below" },
+	{ "special-names-off, below one", RECURSION "  special-names-off: [corp.test]\n",
+	  "4: recursion.special-names-off[0]: \"corp.test\" is no special name" },
 	{ "rpz without a file", RECURSION "  rpz: [{name: a}]\n",
 	  "4: recursion.rpz[0].file: is missing, give the path of a file" },
 	{ "rpz twice", RECURSION "  rpz:\n    - {name: a, file: a}\n    - {name: A., file: b}\n",
@@ -152,6 +160,9 @@ static void test_recursion_defaults(void **state)
 	assert_int_equal(recursion->min_ttl_s, 0);
 	assert_int_equal(recursion->max_negative_ttl_s, 3600);
 	assert_null(recursion->local_data);
+	assert_null(recursion->domain_insecure);
+	assert_true(recursion->special_names);
+	assert_null(recursion->special_names_off);
 	assert_int_equal(recursion->n_rpz, 0);
 	config_free(config);
 }
@@ -170,6 +181,7 @@ static const char everything[] =
 	"  root-hints: /etc/hints\n"
 	"  trust-anchor: root.key\n"
 	"  auto-trust-anchor: auto.key\n"
+	"  domain-insecure: [LAN, a.example.]\n"
 	"  qname-minimisation: false\n"
 	"  aggressive-nsec: false\n"
 	"  caps-for-id: true\n"
@@ -186,6 +198,8 @@ static const char everything[] =
 	"  stale-client-timeout: 1s\n"
 	"  prefetch: false\n"
 	"  local-data: [\"router.lan. A 10.0.0.1\", \"router.lan. TXT hello\"]\n"
+	"  special-names: false\n"
+	"  special-names-off: [172.in-addr.arpa, Home.arpa.]\n"
 	"  rpz: [{name: Block.RPZ, file: block.zone}]\n";
 
 static void assert_prefix(const struct config_prefix *prefix, const char *text, unsigned int bits)
@@ -212,6 +226,13 @@ static void check_everything_upstream(const struct config_recursion *recursion)
 	assert_string_equal(recursion->stubs[1].zone, "lan.");
 	assert_string_equal(recursion->stubs[1].address, "10.0.0.2");
 	assert_string_equal(recursion->root_hints, "/etc/hints");
+	assert_string_equal(recursion->domain_insecure[0], "lan.");
+	assert_string_equal(recursion->domain_insecure[1], "a.example.");
+	assert_null(recursion->domain_insecure[2]);
+	assert_false(recursion->special_names);
+	assert_string_equal(recursion->special_names_off[0], "172.in-addr.arpa.");
+	assert_string_equal(recursion->special_names_off[1], "home.arpa.");
+	assert_null(recursion->special_names_off[2]);
 	assert_below_folder(recursion->trust_anchor, "root.key");
 	assert_below_folder(recursion->auto_trust_anchor, "auto.key");
 	assert_false(recursion->qname_minimisation);

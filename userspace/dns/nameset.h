@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * A set of domain names, asked for the deepest of them at or above a name, and whether one is at or below it. Names stand in
+ * canonical order, so all below one are behind it. A name whose last label no member has costs no comparison.
+ *
+ *	nameset_init ─► nameset_add ... ─► nameset_sort ─► nameset_find, nameset_has_under ─► nameset_fini
+ *
+ * Pure after nameset_sort(); any thread reads.
+ */
+#ifndef VOLLEY_DNS_NAMESET_H
+#define VOLLEY_DNS_NAMESET_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "dns/name.h"
+
+struct nameset {
+	uint8_t (*names)[NAME_FOLDED_BYTES]; /* folded */
+	size_t n;
+	size_t cap;
+	uint64_t tops; /* a bit for the last label of each; all of them where the root is a member */
+};
+
+/* An empty set with room for cap names. 0 or -ENOMEM; nameset_fini() is right after both. */
+int nameset_init(struct nameset *s, size_t cap) __attribute__((warn_unused_result));
+void nameset_fini(struct nameset *s);
+
+/* Adds the name that text says; there is room. 0, or an error of name_from_text(). */
+int nameset_add(struct nameset *s, const char *text) __attribute__((warn_unused_result));
+
+/* Once, behind the last nameset_add(). */
+void nameset_sort(struct nameset *s);
+
+/* The deepest member that is `folded` or above it, as the place in folded where it begins; NULL: none. */
+const uint8_t *nameset_find(const struct nameset *s, const uint8_t *folded);
+
+/* Is a member equal to `folded`, or below it? */
+bool nameset_has_under(const struct nameset *s, const uint8_t *folded);
+
+#endif
