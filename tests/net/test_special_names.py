@@ -131,6 +131,26 @@ def test_what_is_configured_for_such_a_name_comes_first(lab, daemon, tmp_path):
     assert reply.rcode() == dns.rcode.NOERROR and soa_of(reply) == ["test."], reply
 
 
+@pytest.mark.usefixtures("upstream")
+def test_what_a_reload_adds_for_such_a_name_is_seen_at_once(lab, daemon, tmp_path):
+    """The denials in the cache, from which the driver answers, end."""
+    names = ("www.own.test", "data.test", "listed.test", "x.stub.test")
+    start(daemon)
+    for name in (*names, *names, "localhost"):
+        assert ask(lab, name).rcode() == (0 if name == "localhost" else dns.rcode.NXDOMAIN)
+    for path, record in (("own", "www A 192.0.2.1"), ("list", "listed.test A 192.0.2.1")):
+        (tmp_path / path).write_text(f"$TTL 60\n@ SOA ns h 1 2 3 4 5\n@ NS ns\n{record}\n", encoding="ascii")
+    more = {"local-data": ["data.test. A 192.0.2.1"], "rpz": [{"name": "rpz.", "file": str(tmp_path / "list")}]}
+    zones = [{"name": "own.test", "file": str(tmp_path / "own")}]
+    for stubs in ([], [{"zone": "stub.test", "address": INSIDE}]):
+        daemon.configure(zones=zones, recursion=recursion(stubs=stubs, **more))
+        daemon.ctl("zone", "reload")
+        for name in names[:3]:
+            wait_for(name, lambda name=name: texts(ask(lab, name)) == ["192.0.2.1"])
+        assert texts(ask(lab, "x.stub.test")) == ([INSIDE] if stubs else [])
+        assert ask(lab, "other.test").rcode() == dns.rcode.NXDOMAIN
+
+
 # --- With validation ---------------------------------------------------------------------------------
 
 

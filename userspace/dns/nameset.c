@@ -8,13 +8,13 @@
 int nameset_init(struct nameset *s, size_t cap)
 {
 	*s = (struct nameset){ .cap = cap };
-	s->names = calloc(cap ? cap : 1, sizeof(*s->names));
-	return s->names ? 0 : -ENOMEM;
+	s->members = calloc(cap ? cap : 1, sizeof(*s->members));
+	return s->members ? 0 : -ENOMEM;
 }
 
 void nameset_fini(struct nameset *s)
 {
-	free(s->names);
+	free(s->members);
 	*s = (struct nameset){ 0 };
 }
 
@@ -33,7 +33,7 @@ static uint64_t top_of(const uint8_t *folded)
 
 int nameset_add(struct nameset *s, const char *text)
 {
-	uint8_t *name = s->names[s->n];
+	uint8_t *name = s->members[s->n].name;
 	int bytes = name_from_text(name, DNS_NAME_MAX, text, strlen(text));
 
 	if (bytes < 0)
@@ -46,36 +46,59 @@ int nameset_add(struct nameset *s, const char *text)
 
 static int compare(const void *a, const void *b)
 {
-	return name_canonical_cmp(a, b);
+	const struct nameset_member *first = a, *second = b;
+
+	return name_canonical_cmp(first->name, second->name);
+}
+
+/* 1 + the place of the deepest member that `folded` is under: the one at place n - 1, or one above that; 0: none. */
+static size_t climb(const struct nameset *s, size_t n, const uint8_t *folded)
+{
+	while (n && !name_is_under(folded, s->members[n - 1].name))
+		n = s->members[n - 1].above;
+	return n;
 }
 
 void nameset_sort(struct nameset *s)
 {
-	qsort(s->names, s->n, sizeof(*s->names), compare);
+	qsort(s->members, s->n, sizeof(*s->members), compare);
+	for (size_t i = 0; i < s->n; i++)
+		s->members[i].above = climb(s, i, s->members[i].name);
 }
 
-const uint8_t *nameset_find(const struct nameset *s, const uint8_t *folded)
-{
-	if (s->tops != UINT64_MAX && !(s->tops & top_of(folded)))
-		return NULL;
-	for (const uint8_t *at = folded; at; at = name_parent(at))
-		if (bsearch(at, s->names, s->n, sizeof(*s->names), compare))
-			return at;
-	return NULL;
-}
-
-/* The first member that is not before `folded` is under it, or none is. */
-bool nameset_has_under(const struct nameset *s, const uint8_t *folded)
+/* How many members stand before `folded`; with_equal: or are equal to it. */
+static size_t count_before(const struct nameset *s, const uint8_t *folded, bool with_equal)
 {
 	size_t first = 0, end = s->n;
 
 	while (first < end) {
 		size_t middle = first + (end - first) / 2;
+		int order = name_canonical_cmp(s->members[middle].name, folded);
 
-		if (name_canonical_cmp(s->names[middle], folded) < 0)
+		if (order < 0 || (with_equal && !order))
 			first = middle + 1;
 		else
 			end = middle;
 	}
-	return first < s->n && name_is_under(s->names[first], folded);
+	return first;
+}
+
+const uint8_t *nameset_find(const struct nameset *s, const uint8_t *folded)
+{
+	size_t n;
+
+	if (s->tops != UINT64_MAX && !(s->tops & top_of(folded)))
+		return NULL;
+	n = climb(s, count_before(s, folded, true), folded);
+	if (!n)
+		return NULL;
+	return folded + name_bytes(folded) - name_bytes(s->members[n - 1].name);
+}
+
+/* The first member that is not before `folded` is under it, or none is. */
+bool nameset_has_under(const struct nameset *s, const uint8_t *folded)
+{
+	size_t n = count_before(s, folded, false);
+
+	return n < s->n && name_is_under(s->members[n].name, folded);
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * A set of domain names, asked for the deepest of them at or above a name, and whether one is at or below it. Names stand in
- * canonical order, so all below one are behind it. A name whose last label no member has costs no comparison.
+ * canonical order, so all below one are right behind it, and the last member that is not behind a name is below all members that are
+ * above the name: one binary search finds it, and its line of members above it has the answer. A name whose last label no member has costs no comparison.
  *
  *	nameset_init ─► nameset_add ... ─► nameset_sort ─► nameset_find, nameset_has_under ─► nameset_fini
  *
@@ -17,7 +18,10 @@
 #include "dns/name.h"
 
 struct nameset {
-	uint8_t (*names)[NAME_FOLDED_BYTES]; /* folded */
+	struct nameset_member {
+		uint8_t name[NAME_FOLDED_BYTES]; /* folded */
+		size_t above; /* 1 + the place of the deepest member above it; 0: none */
+	} * members;
 	size_t n;
 	size_t cap;
 	uint64_t tops; /* a bit for the last label of each; all of them where the root is a member */

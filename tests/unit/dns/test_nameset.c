@@ -12,7 +12,8 @@
 #include "dns/nameset.h"
 #include "dns/special_names.h"
 
-static const char *const names[] = { "b.a.", "C.b.a.", "x.", "under.long-label.net.", "z.x." };
+static const char *const names[] = { "b.a.", "C.b.a.", "x.",   "under.long-label.net.",
+				     "z.x.", "m.z.x.", "b.a.", "k.c.b.a." };
 static const char *const with_root[] = { "b.a.", "." };
 
 static void make(struct nameset *s, const char *const *list, size_t n)
@@ -54,6 +55,10 @@ static void test_the_deepest_above(void **state)
 		{ "y.b.a.", "b.a." },
 		{ "y.C.B.A.", "c.b.a." },
 		{ "cc.b.a.", "b.a." },
+		{ "l.c.b.a.", "c.b.a." },
+		{ "n.m.z.x.", "m.z.x." },
+		{ "n.z.x.", "z.x." },
+		{ "zz.x.", "x." },
 		{ "a.", "" },
 		{ "bb.a.", "" },
 		{ "x.", "x." },
@@ -135,7 +140,7 @@ static void test_special_names(void **state)
 		assert_true(name_to_text(text, sizeof(text), name) > 0);
 		assert_string_equal(text, special_names[i]);
 		assert_null(nameset_find(&s, name_parent(name)));
-		assert_true(!i || name_canonical_cmp(s.names[i - 1], s.names[i]) < 0);
+		assert_true(!i || name_canonical_cmp(s.members[i - 1].name, s.members[i].name) < 0);
 	}
 	for (unsigned int i = 0; i < 256; i++) {
 		snprintf(text, sizeof(text), "%u.172.in-addr.arpa.", i);
