@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """What the benchmarks' generator counts is what came, and a run of `peers` is not mixed with another."""
+import bisect
 import collections
 import json
 import os
+import random
 import re
 import socket
 import struct
@@ -19,6 +21,7 @@ from netlab import (BIN, CLIENT4, CLIENT6, CLIENT_MAC, ROOT, SERVER_MAC, TOOLS, 
 
 sys.path.insert(0, str(ROOT / "tests" / "perf"))
 
+import randomnames  # noqa: E402
 import sidebyside  # noqa: E402
 
 XDPGEN = TOOLS.parent / "perf" / "xdpgen"
@@ -144,6 +147,18 @@ def test_random_labels_need_eight_octets_in_each_line(lab, tmp_path):
     (tmp_path / "queries").write_text(LISTED + "www.bench.test A\n", encoding="ascii")
     made = lab.exec("c", XDPGEN, "--random", "1/1", "c0", tmp_path / "queries", 1, 500, check=False)
     assert made.returncode == 1 and "www.bench.test: the first label must have 8 octets" in made.stderr
+
+
+def test_names_of_zones_are_spread_over_the_random_ones():
+    """Else all queries would meet a few intervals of NSEC. None of the zone's names is a random one."""
+    names = randomnames.names_of(4096)
+    assert len(set(names)) == 4096
+    for name in names:
+        assert len(name) == 8 and not RANDOM_LABEL.fullmatch(name)
+    owners, rng = sorted(names), random.Random(7)
+    asked = ["".join(rng.choices("abcdefghijklmnop", k=8)) for _ in range(4096)]
+    met = {bisect.bisect(owners, label) for label in asked}
+    assert len(met) > 1024   # of as many intervals, where both are drawn evenly, half are met
 
 
 def peers_run(out, **differing):
