@@ -22,6 +22,7 @@ from netlab import (BIN, CLIENT4, CLIENT6, CLIENT_MAC, ROOT, SERVER_MAC, TOOLS, 
 sys.path.insert(0, str(ROOT / "tests" / "perf"))
 
 import randomnames  # noqa: E402
+import report_random  # noqa: E402
 import sidebyside  # noqa: E402
 
 XDPGEN = TOOLS.parent / "perf" / "xdpgen"
@@ -159,6 +160,18 @@ def test_names_of_zones_are_spread_over_the_random_ones():
     asked = ["".join(rng.choices("abcdefghijklmnop", k=8)) for _ in range(4096)]
     met = {bisect.bisect(owners, label) for label in asked}
     assert len(met) > 1024   # of as many intervals, where both are drawn evenly, half are met
+
+
+def rounds_of(*numbers_and_rates):
+    return {"rounds": [{"round": number, "best": {"replies_per_s": rate}}
+                       for number, rate in numbers_and_rates]}
+
+
+def test_ratios_are_of_one_round():
+    """A round that a server could not be measured in has none."""
+    one = {"servers": {"driver": rounds_of((0, 400), (1, 900)), "nsd": rounds_of((1, 300), (2, 1))}}
+    assert report_random.times(one, "nsd") == "3.00"
+    assert report_random.times(one, "knotd-xdp") == "-"
 
 
 def peers_run(out, **differing):

@@ -86,7 +86,8 @@ class Zone:
         names = names_of(n_names)
         with open(self.zone, "w", encoding="ascii") as f:
             f.write(f"$ORIGIN {servers.ORIGIN}.\n$TTL 3600\n"
-                    "@ SOA ns1 hostmaster 1 7200 900 1209600 300\n@ NS ns1\nns1 A 192.0.2.53\n")
+                    "@ SOA ns1 hostmaster 1 7200 900 1209600 300\n@ NS ns1\n@ NS ns2\n"
+                    "ns1 A 192.0.2.53\nns2 A 192.0.2.54\n")
             f.write("*.wild A 192.0.2.9\n" if title == "wildcard" else "")
             f.writelines(f"{name} A 10.{i >> 16}.{i >> 8 & 255}.{i & 255}\n"
                          for i, name in enumerate(names))
@@ -244,9 +245,9 @@ def measure_round(server, options):
     return made
 
 
-def one_round(server, found, options):
+def one_round(server, number, found, options):
     made, note = sweep.at_work(server, lambda: measure_round(server, options))
-    found["rounds"].append({**made, "note": note})
+    found["rounds"].append({"round": number, **made, "note": note})
     sweep.say(f"  {server.kind.name}: {server.name}: {made['best']['replies_per_s']:,.0f}/s")
 
 
@@ -263,9 +264,10 @@ def compare_kind(key, bench, options):
     """{kind, name, servers: {key: {name, rounds, left_out}}}, servers in turns."""
     chosen = {row: ROWS[row](bench) for row in ROWS if row in options.servers}
     found = {row: {"name": server.name, "rounds": []} for row, server in chosen.items()}
-    for _ in range(options.random_rounds):
+    for i in range(options.random_rounds):
         for row, server in chosen.items():
-            why = sidebyside.attempt(server, lambda s=server, f=found[row]: one_round(s, f, options))
+            why = sidebyside.attempt(
+                server, lambda s=server, i=i, f=found[row]: one_round(s, i, f, options))
             if why:
                 sweep.say(f"  {bench.kind.name}: {server.name}: left out: {why}")
                 found[row]["left_out"] = why

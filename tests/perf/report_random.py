@@ -17,14 +17,14 @@ def joined(values, form):
 
 
 def times(one, peer):
-    """Volley's replies a second to the peer's, round by round."""
-    pairs = zip(rounds_of(one, "driver"), rounds_of(one, peer))
-    return joined((ours["best"]["replies_per_s"] / max(1, its["best"]["replies_per_s"])
-                   for ours, its in pairs), "{:.2f}")
+    """Volley's replies a second to the peer's, of the rounds that both have."""
+    rates = {made["round"]: made["best"]["replies_per_s"] for made in rounds_of(one, peer)}
+    return joined((made["best"]["replies_per_s"] / max(1, rates[made["round"]])
+                   for made in rounds_of(one, "driver") if made["round"] in rates), "{:.2f}")
 
 
 def rate_table(found):
-    keys = [key for key in found["kinds"][0]["servers"]]
+    keys = list(found["kinds"][0]["servers"])
     peers = [key for key in PEERS if key in keys and "driver" in keys]
     lines = []
     for one in found["kinds"]:
@@ -98,7 +98,7 @@ def sections(found):
     made = [f"Names that nobody has asked before: zones of {found['names']:,} names; "
             f"{found['rounds']} rounds, the best rates tried again for {found['seconds']:g} s"
             + "".join(f"; {said}" for said in found["versions"].values()) + "."]
-    if found["kinds"]:
+    if any(one["servers"] for one in found["kinds"]):
         made += [rate_table(found), cost_table(found), overload_table(found), warming_table(found)]
     made += [f"Left out: {one['name']}: {one['why']}." for one in found["left_out"]]
     made += [f"Left out: {one['name']}: {server['name']}: {server['left_out']}."
