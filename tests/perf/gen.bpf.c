@@ -10,9 +10,7 @@
  * The id is the time at which the query's burst was let go, in ticks, so the reply alone tells how
  * long it took. The source port comes from a counter that is multiplied by an odd number: it looks
  * random. Its lowest bit says whether the query is of the list (1) or its name was made here (0).
- *
- * A random label is made from a word of 32 bits: the query's number, mixed so that each number has a
- * word of its own (random_mix()). Four bits make a letter, so no label comes twice in 2^32 queries.
+ * Random labels are those of gen_letters.h.
  */
 #include <linux/bpf.h>
 #include <linux/if_ether.h>
@@ -25,6 +23,7 @@
 
 #include "tests/perf/front.h"
 #include "tests/perf/gen.h"
+#include "tests/perf/gen_letters.h"
 #include "tests/perf/pace.h"
 #include "xdp/sum.h"
 
@@ -133,29 +132,10 @@ static __always_inline int put_label(struct xdp_md *ctx, __u32 number, __u64 *su
 	return 0;
 }
 
-/* Another word for each number, in an order that looks random: each step can be undone (Mueller, lowbias32). */
-static __always_inline __u32 random_mix(__u32 number)
-{
-	number = (number ^ number >> 16) * 0x21f0aaadu;
-	number = (number ^ number >> 15) * 0xd35a2d97u;
-	return number ^ number >> 15;
-}
-
-/* Four bits of the word for each letter, from a to p. */
-static __always_inline __u64 random_letters(__u32 number)
-{
-	__u64 word = random_mix(number);
-
-	word = (word | word << 16) & 0x0000ffff0000ffffull;
-	word = (word | word << 8) & 0x00ff00ff00ff00ffull;
-	word = (word | word << 4) & 0x0f0f0f0f0f0f0f0full;
-	return word + 0x6161616161616161ull;
-}
-
 /* Puts the letters in place of the first label's; the sum loses the old ones and gets the new ones. */
 static __always_inline int put_random(struct xdp_md *ctx, __u32 number, __u64 *sum)
 {
-	__u64 letters = random_letters(config.random_first + number), old;
+	__u64 letters = gen_letters(config.random_first + number), old;
 	__u32 offset = config.name_offset + 1;
 	__u64 *at;
 
