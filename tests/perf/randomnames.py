@@ -184,7 +184,7 @@ class Driver(Asked, servers.Volley):
 
     def __init__(self, bench):
         super().__init__(bench, "Volley, driver", "driver", port="xsk")
-        self.run_s, self.warming = bench.step_s, []
+        self.run_s, self.warming = bench.warm_s, []
 
     def counts(self):
         driver = self.daemon.stats()["driver"]
@@ -251,13 +251,18 @@ def one_round(server, number, found, options):
     sweep.say(f"  {server.kind.name}: {server.name}: {made['best']['replies_per_s']:,.0f}/s")
 
 
+def warm_s(options):
+    """Of each run that warms the driver: short ones would not warm a zone of 100,000 names."""
+    return options.random_seconds if options.quick else STEP_S
+
+
 class KindBench:
     """What the servers of one kind share."""
 
     def __init__(self, bench, kind, data, options):
         self.rig, self.folder, self.kind, self.data = bench.rig, bench.folder, kind, data
         self.generator = generators.Xdpgen(self, generators.BURST)
-        self.step_s = min(STEP_S, options.random_seconds)
+        self.warm_s = warm_s(options)
 
 
 def compare_kind(key, bench, options):
@@ -298,5 +303,5 @@ def compare(options, bench):
         found.append(compare_kind(key, KindBench(bench, kind, data, options), options))
     return {"names": options.names, "rounds": options.random_rounds,
             "seconds": options.random_seconds, "warm_rate": servers.WARM_RATE,
-            "warm_s": min(STEP_S, options.random_seconds), "versions": versions(),
+            "warm_s": warm_s(options), "versions": versions(),
             "kinds": found, "left_out": left_out}

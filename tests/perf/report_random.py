@@ -45,7 +45,7 @@ def median(samples, figure):
 
 
 def cost_table(found):
-    """What is behind the rates: medians over the rounds; of others on the CPU the most."""
+    """What is behind the rates: of each round; medians over the rounds; of others on the CPU the most."""
     lines = []
     for one in found["kinds"]:
         for server in one["servers"].values():
@@ -53,9 +53,9 @@ def cost_table(found):
             if not best:
                 continue
             lines.append([one["name"], server["name"],
-                          *(f"{median(best, lambda b, k=key: b[k]):,.0f}" for key in (
-                              "offered_per_s", "sent_per_s")),
-                          f"{median(best, lambda b: b['loss']):.1%}",
+                          *(joined((b[key] for b in best), form) for key, form in (
+                              ("offered_per_s", "{:,}"), ("sent_per_s", "{:,.0f}"),
+                              ("loss", "{:.1%}"))),
                           *(f"{median(best, lambda b, k=key: b[k]):,.0f}" for key in (
                               "reply_octets", "napi_ns", "daemon_ns")),
                           f"{max(b['other'] for b in best):.0%}", len(best)])
