@@ -1,16 +1,28 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """What the benchmarks' generator counts is what came, and a run of `peers` is not mixed with another."""
+import bisect
+import collections
 import json
 import os
+import random
+import re
+import socket
+import struct
 import sys
 import types
 
+import dns.flags
+import dns.message
+import dns.rdatatype
 import pytest
 
-from netlab import ROOT, TOOLS, Answered, write_zone, zone
+from netlab import (BIN, CLIENT4, CLIENT6, CLIENT_MAC, ROOT, SERVER_MAC, TOOLS, V4, V6, Answered,
+                    checksum, family_of, write_zone, zone)
 
 sys.path.insert(0, str(ROOT / "tests" / "perf"))
 
+import randomnames  # noqa: E402
+import report_random  # noqa: E402
 import sidebyside  # noqa: E402
 
 XDPGEN = TOOLS.parent / "perf" / "xdpgen"
@@ -54,6 +66,115 @@ def test_latencies_are_told_when_wanted(lab, daemon, tmp_path):
     made = generate(lab, tmp_path, "--latency")
     assert made["sent"] == made["listed_sent"] and made["replies"] == made["listed_replies"] > 0
     assert 1.1 < made["p50_us"] <= made["p99_us"] < 67109
+
+
+LISTED = "h0000001.bench.test A DO\nh0000002.sub.bench.test AAAA 4096\n"
+N_RANDOM = 240
+RANDOM_LABEL = re.compile("[a-p]{8}")
+
+
+def generated(lab, tmp_path, n, to, *words):
+    """The first N frames of xdpgen as they reach s0, whose program lets them pass."""
+    queries = tmp_path / "queries"
+    queries.write_text(LISTED, encoding="ascii")
+    ends = ["--from", CLIENT6 if ":" in to else CLIENT4, "--to", to]
+    found = []
+    with lab.frames("s") as sock:
+        run = lab.popen("c", XDPGEN, "--random", "3/4", *words, *ends, "c0", queries, 20, 500)
+        try:
+            while len(found) < n:
+                frame = sock.recv(65535)
+                if frame[:12] == SERVER_MAC + CLIENT_MAC and is_query(frame, ":" in to):
+                    found.append(frame)
+        finally:
+            run.terminate()
+            run.wait()
+    return found
+
+
+def is_query(frame, ipv6):
+    """Whether it is UDP to port 53."""
+    udp = 54 if ipv6 else 34
+    return len(frame) > udp + 8 and frame[20 if ipv6 else 23] == 17 and \
+        frame[udp + 2:udp + 4] == b"\0\x35"
+
+
+def message_of(frame, to):
+    """(source port, message) of a frame whose lengths and checksums are right."""
+    ip, udp = frame[14:], frame[54 if ":" in to else 34:]
+    ends = b"".join(socket.inet_pton(family_of(to), end)
+                    for end in ((CLIENT6, V6) if ":" in to else (CLIENT4, V4)))
+    if ":" not in to:
+        assert checksum(ip[:20]) == 0 and len(ip) == struct.unpack_from("!H", ip, 2)[0]
+    port, _, length, check = struct.unpack_from("!4H", udp)
+    assert length == len(udp) and check
+    assert checksum(ends + struct.pack("!HH", 17, length) + udp) == 0
+    return port, dns.message.from_wire(udp[8:])
+
+
+@pytest.mark.parametrize("to", [V4, V6])
+def test_random_labels_differ_in_valid_frames(lab, tmp_path, to):
+    """Three of four queries of the list get a label that no other has; all else is as the list says."""
+    lab.exec("s", "ip", "link", "set", "dev", "s0", "xdpdrv", "obj", BIN / "xdp_pass.bpf.o", "sec",
+             "xdp")
+    labels, listed, changed = [], collections.Counter(), collections.Counter()
+    for first in (0, N_RANDOM):
+        for frame in generated(lab, tmp_path, N_RANDOM, to, "--first", first):
+            port, query = message_of(frame, to)
+            label, rest = query.question[0].name.to_text().split(".", 1)
+            is_first = rest == "bench.test."
+            assert is_first or rest == "sub.bench.test."
+            assert query.question[0].rdtype == (dns.rdatatype.A if is_first else dns.rdatatype.AAAA)
+            assert bool(query.ednsflags & dns.flags.DO) == is_first
+            assert query.payload == (1232 if is_first else 4096)
+            if port & 1:
+                assert label == ("h0000001" if is_first else "h0000002")
+                listed[label] += 1
+            else:
+                assert RANDOM_LABEL.fullmatch(label)
+                labels.append(label)
+                changed[rest] += 1
+    assert len(set(labels)) == len(labels) == 2 * N_RANDOM * 3 // 4
+    assert list(listed.values()) == 2 * [N_RANDOM // 4]
+    assert list(changed.values()) == 2 * [N_RANDOM * 3 // 4]
+
+
+@pytest.mark.parametrize("share", ["0/1", "2/1", "1/0", "-1/2", "1", "1/2x", "x"])
+def test_no_share_that_is_none(lab, tmp_path, share):
+    (tmp_path / "queries").write_text(LISTED, encoding="ascii")
+    made = lab.exec("c", XDPGEN, f"--random={share}", "c0", tmp_path / "queries", 1, 500,
+                    check=False)
+    assert made.returncode == 2 and "usage" in made.stderr
+
+
+def test_random_labels_need_eight_octets_in_each_line(lab, tmp_path):
+    (tmp_path / "queries").write_text(LISTED + "www.bench.test A\n", encoding="ascii")
+    made = lab.exec("c", XDPGEN, "--random", "1/1", "c0", tmp_path / "queries", 1, 500, check=False)
+    assert made.returncode == 1 and "www.bench.test: the first label must have 8 octets" in made.stderr
+
+
+def test_names_of_zones_are_spread_over_the_random_ones():
+    """Else all queries would meet a few intervals of NSEC. None of the zone's names is a random one."""
+    names = randomnames.names_of(4096)
+    assert len(set(names)) == 4096
+    for name in names:
+        assert len(name) == 8 and not RANDOM_LABEL.fullmatch(name)
+    owners, rng = sorted(names), random.Random(7)
+    asked = ["".join(rng.choices("abcdefghijklmnop", k=8)) for _ in range(4096)]
+    met = {bisect.bisect(owners, label) for label in asked}
+    assert len(met) > 1024   # of as many intervals, where both are drawn evenly, half are met
+
+
+def rounds_of(*numbers_and_rates):
+    return {"rounds": [{"round": number, "best": {"replies_per_s": rate}}
+                       for number, rate in numbers_and_rates]}
+
+
+def test_ratios_are_of_one_round():
+    """A round that a server could not be measured in has none."""
+    one = {"servers": {"driver": rounds_of((0, 400), (1, 900)), "nsd": rounds_of((1, 300), (2, 1))}}
+    assert report_random.times(one, "nsd") == "3.00"
+    assert report_random.times(one, "knotd-xdp") == "-"
 
 
 def peers_run(out, **differing):
