@@ -28,10 +28,7 @@ import sidebyside  # noqa: E402
 XDPGEN = TOOLS.parent / "perf" / "xdpgen"
 N_QUERIES = 250
 
-pytestmark = [
-    pytest.mark.alone,
-    pytest.mark.skipif(os.geteuid() != 0, reason="network namespaces and XDP need root"),
-]
+pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="network namespaces and XDP need root")
 
 
 def generate(lab, tmp_path, *words):
@@ -46,6 +43,7 @@ def generate(lab, tmp_path, *words):
     return made
 
 
+@pytest.mark.alone
 def test_each_reply_is_told_as_listed_or_new(lab, daemon, tmp_path):
     """The new names are not there, and each comes once: none is a hit. Those of the list are."""
     mine = write_zone(tmp_path / "bench.test.zone")
@@ -59,6 +57,7 @@ def test_each_reply_is_told_as_listed_or_new(lab, daemon, tmp_path):
     assert made["rcodes"][3] == new == all_of.by["worker"] > 0
 
 
+@pytest.mark.alone
 def test_latencies_are_told_when_wanted(lab, daemon, tmp_path):
     daemon.start()
     # below: in no time; above: more than the histogram has
