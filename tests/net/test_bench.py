@@ -22,8 +22,10 @@ from netlab import (BIN, CLIENT4, CLIENT6, CLIENT_MAC, ROOT, SERVER_MAC, TOOLS, 
 sys.path.insert(0, str(ROOT / "tests" / "perf"))
 
 import randomnames  # noqa: E402
+import report_peers  # noqa: E402
 import report_random  # noqa: E402
 import sidebyside  # noqa: E402
+import sweep  # noqa: E402
 
 XDPGEN = TOOLS.parent / "perf" / "xdpgen"
 N_QUERIES = 250
@@ -206,3 +208,62 @@ def test_other_programs_are_another_run(tmp_path, monkeypatch):
     monkeypatch.setattr(sidebyside, "digest", lambda: "of another build")
     with pytest.raises(RuntimeError, match="another programs"):
         peers_run(tmp_path)
+
+
+def at(rate, replies, loss):
+    figures = dict.fromkeys(sweep.FIGURES, 0)
+    return {**figures, "offered_per_s": rate, "replies_per_s": replies, "loss": loss}
+
+
+def test_clean_is_the_highest_rate_without_loss():
+    assert sweep.clean_rates([at(1, 1, 0), at(2, 2, 0.0009), at(3, 3, 0), at(4, 3.9, 0.001)]) == [2, 3]
+    assert sweep.clean_rates([at(1, 0.9, 0.1)]) == []
+    rounds = [{"clean": [at(2, 2, 0), at(3, 2.9, loss)]} for loss in (0, 0.03, 0.03)]
+    assert sidebyside.clean_rate({"rounds": rounds}) == 2
+    assert sidebyside.clean_rate({"rounds": rounds[:1]}) == 2.9
+    assert sidebyside.clean_rate({"rounds": rounds[1:]}) == 2
+    assert sidebyside.clean_rate({"rounds": [{"clean": [at(3, 2.9, 0.03)]}]}) is None
+
+
+class Disturbed:
+    """A server whose answers a second are given in turn, the last one for ever."""
+
+    name, echo = "any", True
+    generator = types.SimpleNamespace(can=())
+
+    def __init__(self, *rates):
+        self.rates = list(rates)
+
+    def next(self):
+        return self.rates.pop(0) if len(self.rates) > 1 else self.rates[0]
+
+
+def disturbed_run(tmp_path, monkeypatch, rates):
+    """What two rounds of the reflector and another server come to. The ladder takes the reflector's first rate."""
+    reflector, other = Disturbed(*rates), Disturbed(50)
+    monkeypatch.setattr(sidebyside, "ROWS", {"reflector": lambda _: reflector, "nsd": lambda _: other})
+    monkeypatch.setattr(sweep, "at_work", lambda server, work: (work(), ""))
+    monkeypatch.setattr(sweep, "climb", lambda server, ladder, seconds: [at(100, server.next(), 0)])
+    monkeypatch.setattr(sweep, "sample", lambda server, rate, seconds, **how: at(
+        rate, server.next() if rate == 100 and server is reflector else 50, 0))
+    monkeypatch.setattr(sweep, "best_rates", lambda samples: [100])
+    monkeypatch.setattr(sweep, "clean_rates", lambda samples: [])
+    run = peers_run(tmp_path)
+    options = types.SimpleNamespace(servers=["reflector", "nsd"], peer_rounds=2, peer_seconds=1, quick=True)
+    sidebyside.measure_all(run, options, None)
+    return sidebyside.results(run, types.SimpleNamespace(title="none", burst=1))
+
+
+@pytest.mark.parametrize("rates, told", [
+    ([100, 100, 95, 100], []),
+    ([100, 100, 80, 100], [{"round": 1, "again": 1, "spread": 0}]),
+    ([100, 100, 95, 80, 100, 90, 91], [{"round": 2, "again": 1, "spread": pytest.approx(1 / 91)}]),
+    ([100, 100, 50, 100, 50, 100, 80, 70], [{"round": 1, "again": 2, "spread": pytest.approx(0.2)}]),
+])
+def test_a_disturbed_round_is_measured_again(tmp_path, monkeypatch, rates, told):
+    """Where the reflector's best at both ends of a round differ by more than a tenth; twice at most, and it is told."""
+    found = disturbed_run(tmp_path, monkeypatch, rates)
+    assert [row["rounds"] for row in found["rows"]] == [2, 2]
+    assert found["disturbed"] == told
+    text = "\n".join(report_peers.sections(found))
+    assert text.count("was measured again") == len(told)
