@@ -86,6 +86,13 @@ unsigned int help_put_commands_of(FILE *out, const char *first)
 	return n;
 }
 
+void help_put_command(FILE *out, const struct words_command *command)
+{
+	fprintf(out, "usage: volleyctl %s%s%s\n", command->name, *command->args ? " " : "",
+		command->args);
+	put_wrapped(out, TEXT_AT, 2, command->text);
+}
+
 void help_put_volleyctl(FILE *out)
 {
 	fputs("usage: volleyctl [-s SOCKET] [--json] [-w SECONDS] COMMAND [ARGUMENT...]\n"

@@ -254,7 +254,8 @@ const struct words_option words_volleyctl_options[] = {
 	  "Ask the daemon behind this control socket. Default: $" WORDS_SOCKET_ENV
 	  ", else " WORDS_SOCKET_PATH "." },
 	{ "-j, --json", NULL,
-	  "Print the result as JSON, with the daemon's own names and no units." },
+	  "Print the result as JSON, with the daemon's own names and no units. What failed is an object with "
+	  "\"error\", a sentence, and perhaps \"code\", on standard output." },
 	{ "-w, --wait", "SECONDS",
 	  "Wait at most that long for the reply. Default: 60, for health 5, but for zone reload, cache "
 	  "dump, cache load and cache resize as long as they take. What was begun goes on in the daemon." },
@@ -262,7 +263,7 @@ const struct words_option words_volleyctl_options[] = {
 	  "Tell on standard error how far a reload is, twice a second, also when that is no "
 	  "terminal." },
 	{ "--version", NULL, "Print the version and exit." },
-	{ "--help", NULL, "Print a summary and exit." },
+	{ "-h, --help", NULL, "Print a summary and exit." },
 	{ 0 },
 };
 
@@ -278,7 +279,7 @@ const struct words_exit words_volleyctl_exits[] = {
 	{ 1,
 	  "The daemon refused the command or failed; the sentence is on standard error. Of doctor: "
 	  "something will not work. Of health: the host is not healthy." },
-	{ 2, "The command line is wrong." },
+	{ 2, "The command line is wrong, or an argument cannot be read." },
 	{ 3, "No daemon was reached; of health also: it did not reply in time." },
 	{ -1, NULL },
 };
