@@ -3,6 +3,7 @@
 import json
 import os
 import random
+import re
 import signal
 import socket
 import stat
@@ -10,12 +11,12 @@ import stat
 import dns.message
 import pytest
 
-from netlab import BIN, ENV, ROOT, V4, ZONES, open_to_all, program, run, texts, wait_for
+from netlab import BIN, ENV, ROOT, V4, V6, ZONES, open_to_all, program, run, texts, wait_for
 
 # Command, and keys that its JSON has (those of userspace/client/render.h); of lists, of each item.
 COMMANDS = {
     "status": {"version", "pid", "uptime_s", "abi", "state", "ready", "degraded", "interfaces", "workers",
-               "services", "zones", "recursion", "cache"},
+               "listen", "tls_listen", "services", "zones", "recursion", "cache"},
     "stats": {"answered", "driver", "engine", "ports"},
     "zone list": {"zones"},
     "zone status": {"zones"},
@@ -135,6 +136,13 @@ def test_refusals(lab, daemon, words, status, sentence):
     assert refusal.returncode == status and not refusal.stderr
     assert json.loads(refusal.stdout)["error"] == told
     daemon.status()
+
+
+def test_status_has_the_addresses(lab, daemon):
+    daemon.start()
+    status = daemon.status()
+    assert status["listen"] == [f"{V4}@53", f"{V6}@53"] and status["tls_listen"] == []
+    assert re.search(rf"^listen: +{re.escape(V4)}@53, {re.escape(V6)}@53$", daemon.ctl("status").stdout, re.M)
 
 
 def test_a_refusal_as_json_has_the_code(lab, daemon, tmp_path):

@@ -9,8 +9,8 @@
 #include "base/err.h"
 #include "base/log.h"
 #include "control/health.h"
+#include "control/report.h"
 #include "base/json_put.h"
-#include "port/addr.h"
 
 static const char *state_text(const struct daemon *d)
 {
@@ -113,21 +113,6 @@ static void judge(struct health *h, const struct daemon *d)
 
 /* --- Commands ------------------------------------------------------------------------------------ */
 
-static json_t *list_services(const struct config *config)
-{
-	char text[PORT_ADDR_TEXT_CAP];
-	json_t *list = json_array();
-
-	for (uint32_t i = 0; i < config->n_listen; i++) {
-		struct port_addr addr = { .family = (uint8_t)config->listen[i].family,
-					  .port = config->listen[i].net_port };
-
-		memcpy(addr.bytes, config->listen[i].addr, sizeof(addr.bytes));
-		json_array_append_new(list, json_string(port_addr_text(&addr, text)));
-	}
-	return list;
-}
-
 /* *WELL: no reason was found, and memory was there to tell one. */
 static json_t *report(const struct daemon *d, const struct health_options *options, bool *well)
 {
@@ -143,7 +128,7 @@ static json_t *report(const struct daemon *d, const struct health_options *optio
 	json_object_set_new(o, "warnings", h.warnings);
 	json_put_bool(o, "drained", d->drain.is_on);
 	json_put_text(o, "state", state_text(d));
-	json_object_set_new(o, "services", list_services(d->config));
+	json_object_set_new(o, "services", report_listen(d->config->listen, d->config->n_listen));
 	return o;
 }
 

@@ -11,6 +11,7 @@
 #include "control/new_start.h"
 #include "control/report_recursion.h"
 #include "iface/dpdk_iface.h"
+#include "port/addr.h"
 #include "port/xsk.h"
 
 /* --- status -------------------------------------------------------------------------------------- */
@@ -166,6 +167,21 @@ static json_t *count_zones(const struct daemon *d)
 	return o;
 }
 
+json_t *report_listen(const struct config_addr *listen, uint32_t n)
+{
+	char text[PORT_ADDR_TEXT_CAP];
+	json_t *list = json_array();
+
+	for (uint32_t i = 0; i < n; i++) {
+		struct port_addr addr = { .family = (uint8_t)listen[i].family,
+					  .port = listen[i].net_port };
+
+		memcpy(addr.bytes, listen[i].addr, sizeof(addr.bytes));
+		json_array_append_new(list, json_string(port_addr_text(&addr, text)));
+	}
+	return list;
+}
+
 json_t *report_status(struct daemon *d)
 {
 	json_t *o = json_object(), *ifaces = json_array(), *cache = json_object();
@@ -189,6 +205,9 @@ json_t *report_status(struct daemon *d)
 	json_put_int(o, "workers", d->crew ? crew_n(d->crew) : 0);
 	json_put_text(o, "control_cores", affinity_text(&d->affinity.control, text, sizeof(text)));
 	json_put_bool(o, "control_cores_shared", !d->affinity.n_own);
+	json_object_set_new(o, "listen", report_listen(d->config->listen, d->config->n_listen));
+	json_object_set_new(o, "tls_listen",
+			    report_listen(d->config->tls_listen, d->config->n_tls_listen));
 	json_put_int(o, "services", d->n_services);
 	json_object_set_new(o, "zones", count_zones(d));
 	json_object_set_new(o, "recursion", report_recursion(d));
