@@ -485,6 +485,8 @@ static void end_reload(struct chore *chore)
 		r->code = ERR_CONFIG;
 	if (!r->code)
 		r->code = take_lists(b, &r->lists);
+	if (!r->code)
+		b->lacks_list = false;
 	if (*r->lists.error)
 		snprintf(b->error, sizeof(b->error), "%s: the lists of blocks are as they were",
 			 r->lists.error);
@@ -505,6 +507,7 @@ int block_book_reload(struct block_book *b, const struct config *config, block_d
 
 	if (!config->n_block && !b->n_lists) {
 		*b->error = 0;
+		b->lacks_list = false;
 		done(user, 0);
 		return 0;
 	}
@@ -529,6 +532,11 @@ const char *block_book_error(const struct block_book *b)
 	return b->error;
 }
 
+bool block_book_lacks_list(const struct block_book *b)
+{
+	return b->lacks_list;
+}
+
 /* ---- Life --------------------------------------------------------------------------------------- */
 
 static int open_lists(struct block_book *b, const struct config *config)
@@ -538,7 +546,8 @@ static int open_lists(struct block_book *b, const struct config *config)
 
 	if (!err)
 		err = block_lists_read(&l);
-	if (!err && *l.error)
+	b->lacks_list = !err && *l.error;
+	if (b->lacks_list)
 		snprintf(b->error, sizeof(b->error), "%s: this list blocks nothing", l.error);
 	if (*b->error)
 		log_error("blocks: %s", b->error);

@@ -85,5 +85,7 @@ int block_book_reload(struct block_book *b, const struct config *config, block_d
 		      void *user) __attribute__((warn_unused_result));
 /* Why the last reload did not read a list; "": it did. */
 const char *block_book_error(const struct block_book *b);
+/* A list could not be read when there was no earlier version of it, so nothing that it names is blocked. */
+bool block_book_lacks_list(const struct block_book *b);
 
 #endif

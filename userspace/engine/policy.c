@@ -92,46 +92,53 @@ static bool is_other_trigger(const uint8_t *label)
 	return false;
 }
 
-static uint32_t count_ignored(const struct zone *list)
+static bool is_ignored(const struct zone *list, const struct zone_node *node,
+		       unsigned int apex_bytes)
 {
+	const struct zone_rrset *cname = zone_node_rrset(list, node, DNS_TYPE_CNAME);
 	uint8_t owner[ZONE_NAME_MAX], folded[NAME_FOLDED_BYTES];
-	unsigned int apex_bytes, n;
+	unsigned int bytes = zone_node_owner(list, node, owner);
+
+	name_fold(folded, owner, bytes);
+	return is_other_trigger(label_below(folded, bytes, apex_bytes)) ||
+	       (cname && action_of(list, cname) == ACTION_NONE);
+}
+
+struct policy_counts policy_count(const struct zone *zone, bool is_list)
+{
+	struct policy_counts counts = { 0 };
 	const struct zone_node *node;
+	unsigned int apex_bytes, n;
 	struct zone_walk walk;
-	uint32_t n_ignored = 0;
 
-	zone_apex(list, &apex_bytes);
-	zone_walk_behind(&walk, list, zone_apex_node(list));
+	zone_apex(zone, &apex_bytes);
+	zone_walk_behind(&walk, zone, zone_apex_node(zone));
 	while ((node = zone_walk_next(&walk))) {
-		const struct zone_rrset *cname = zone_node_rrset(list, node, DNS_TYPE_CNAME);
-		unsigned int bytes = zone_node_owner(list, node, owner);
-
-		zone_node_rrsets(list, node, &n);
-		name_fold(folded, owner, bytes);
-		if (n && (is_other_trigger(label_below(folded, bytes, apex_bytes)) ||
-			  (cname && action_of(list, cname) == ACTION_NONE)))
-			n_ignored++;
+		zone_node_rrsets(zone, node, &n);
+		if (!n)
+			continue;
+		if (is_list && is_ignored(zone, node, apex_bytes))
+			counts.n_ignored++;
+		else
+			counts.n_rules++;
 	}
-	return n_ignored;
+	return counts;
 }
 
 int policy_new(struct policy **out, const struct zone *local, const struct zone *const *lists,
-	       size_t n, uint32_t slot, uint32_t gen, uint32_t *n_ignored)
+	       size_t n, uint32_t slot, uint32_t gen)
 {
 	struct policy *p = calloc(1, sizeof(*p) + n * sizeof(p->lists[0]));
 
 	*out = NULL;
-	*n_ignored = 0;
 	if (!p)
 		return -ENOMEM;
 	p->local = local;
 	p->slot = slot;
 	p->gen = gen;
 	p->n_lists = n;
-	for (size_t i = 0; i < n; i++) {
+	for (size_t i = 0; i < n; i++)
 		p->lists[i] = lists[i];
-		*n_ignored += count_ignored(lists[i]);
-	}
 	*out = p;
 	return 0;
 }

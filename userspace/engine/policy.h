@@ -15,7 +15,7 @@
  *	CNAME *.             NODATA              CNAME rpz-drop.      no reply
  *	other records        these               CNAME rpz-tcp-only.  TC=1 over UDP
  *
- * Ignored, and counted by policy_new(): triggers by address or name server (rpz-ip, rpz-client-ip,
+ * Ignored, and counted by policy_count(): triggers by address or name server (rpz-ip, rpz-client-ip,
  * rpz-nsip, rpz-nsdname), and CNAMEs to other names.
  *
  * Immutable after policy_new(); any thread reads.
@@ -35,12 +35,20 @@ struct policy;
 /*
  * Local data (NULL: none) and n lists, the first that has a rule decides. The zones are borrowed
  * and must outlive the policy. Answers carry slot and gen, of a slot in the cache that stands for
- * policy alone. *n_ignored: rules that no question triggers. 0 or -ENOMEM.
+ * policy alone. 0 or -ENOMEM.
  */
 int policy_new(struct policy **out, const struct zone *local, const struct zone *const *lists,
-	       size_t n, uint32_t slot, uint32_t gen, uint32_t *n_ignored)
-	__attribute__((warn_unused_result));
+	       size_t n, uint32_t slot, uint32_t gen) __attribute__((warn_unused_result));
 void policy_free(struct policy *p);
+
+/* The names below the apex that have records. */
+struct policy_counts {
+	uint32_t n_rules;   /* questions for these names are answered by the policy */
+	uint32_t n_ignored; /* no question triggers these */
+};
+
+/* Counts those of a list, or of local data, which ignores none. O(names). */
+struct policy_counts policy_count(const struct zone *zone, bool is_list);
 
 enum policy_verdict {
 	POLICY_NONE,     /* no rule, or one that says to pass: ask upstream */

@@ -318,7 +318,7 @@ struct lists {
 
 static void lists_open(struct lists *l)
 {
-	uint32_t slot, gen, n_ignored;
+	uint32_t slot, gen;
 	const uint64_t digest[2] = { 9, 9 };
 	const struct zone *zones[1];
 
@@ -326,7 +326,7 @@ static void lists_open(struct lists *l)
 	zones[0] = l->zone;
 	cache_zone_prepare(r.world.cache, (const uint8_t *)"\3rpz", 5, digest, &slot, &gen);
 	cache_zone_commit(r.world.cache, slot, gen, digest);
-	MUST(!policy_new(&l->policy, NULL, zones, 1, slot, gen, &n_ignored));
+	MUST(!policy_new(&l->policy, NULL, zones, 1, slot, gen));
 	r.world.zones.policy = l->policy;
 }
 
