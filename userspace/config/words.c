@@ -244,7 +244,12 @@ const struct words_command words_commands[] = {
 const struct words_option words_volleyd_options[] = {
 	{ "-c", "FILE", "Read the configuration from FILE, see volley.yaml(5). Required." },
 	{ "--check", NULL,
-	  "Check the configuration, say what is wrong with file, line and key, and exit." },
+	  "Check the configuration, say what is wrong, with file, line and key where it is in the file, and exit. Files that it "
+	  "names are read as at a start: root hints, trust anchors, certificates and keys, policies, lists of blocks. What "
+	  "a start would do without (a policy, a list or the file of a zone that cannot be read) is a warning; zone files are not "
+	  "read to their end: volleyctl zone check does that. Sockets, interfaces and what another volleyd has open are left for "
+	  "the start." },
+	{ "--strict", NULL, "With --check: the status is 1 where there is a warning." },
 	{ "--keep", NULL,
 	  "At the end leave the XDP programs and the answer cache in place for the next volleyd." },
 	{ "-v, --verbose", NULL, "Log everything, what the BPF libraries say included." },
@@ -271,8 +276,8 @@ const struct words_option words_volleyctl_options[] = {
 };
 
 const struct words_exit words_volleyd_exits[] = {
-	{ 0, "It ran and was stopped, or the configuration is right (--check)." },
-	{ 1, "It could not start; the last line logged says why." },
+	{ 0, "It ran and was stopped, or it would start (--check)." },
+	{ 1, "It could not start, or would not (--check); the last line logged says why." },
 	{ 2, "The command line or the configuration is wrong." },
 	{ -1, NULL },
 };
