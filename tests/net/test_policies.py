@@ -64,6 +64,29 @@ def test_a_list(lab, daemon, tmp_path):
 
 
 @pytest.mark.usefixtures("upstream")
+def test_aliases(lab, daemon, tmp_path):
+    """A CNAME to another name: what that leads to is asked for, upstream, in our zones and in local data."""
+    rules = write(tmp_path, "alias.far CNAME www.far.", "*.wild.far 30 CNAME *.far.", "ours.far CNAME ns1.example.com.",
+                  "gate.far CNAME router.lan.", "www.far CNAME .", "itself.far CNAME itself.far.")
+    start(daemon, recursion=recursion(**{"rpz": rules, "local-data": LOCAL}))
+    ours = texts(lab.ask("ns1.example.com"))
+    for _ in range(2):
+        for ask_for in (lambda name: ask(lab, name), lambda name: lab.tcp(dns.message.make_query(name, "A"))):
+            for name, target, wanted in (("alias.far", "www.far.", [FIRST]), ("A.wild.far", "a.wild.far.far.", [FIRST]),
+                                         ("ours.far", "ns1.example.com.", ours), ("gate.far", "router.lan.", ["192.0.2.1"])):
+                answer = ask_for(name)
+                assert answer.answer[0].to_text().split()[3:] == ["CNAME", target], answer
+                assert sorted(record.to_text() for record in answer.answer[1]) == wanted and len(answer.answer) == 2
+                assert answer.flags & dns.flags.RA and not answer.flags & (dns.flags.AA | dns.flags.AD)
+    assert texts(ask(lab, "itself.far")) == [FIRST]
+    assert ask(lab, "www.far").rcode() == dns.rcode.NXDOMAIN, "the target by itself has its own rule"
+    write(tmp_path, "alias.far CNAME .")
+    daemon.ctl("zone", "reload")
+    assert ask(lab, "alias.far").rcode() == dns.rcode.NXDOMAIN
+    assert texts(ask(lab, "gate.far")) == [FIRST]
+
+
+@pytest.mark.usefixtures("upstream")
 def test_who_may_not_recurse_is_told_nothing(lab, daemon, tmp_path):
     rules = write(tmp_path, "bad.far CNAME .")
     start(daemon, recursion=recursion(**{"allow": [CLIENT4], "local-data": LOCAL, "rpz": rules}))

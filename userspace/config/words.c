@@ -159,7 +159,7 @@ const struct words_command words_commands[] = {
 	  "how many were sent with TC=1 or as BADCOOKIE, or dropped, since the prefix was listed." },
 	{ "policy list", "", 0, 0, "response policy zones and local data, each with its state",
 	  "Lists recursion.local-data and each of recursion.rpz with its state, the names that it has rules for, how many "
-	  "rules are ignored (triggers rpz-ip, rpz-client-ip, rpz-nsip and rpz-nsdname, and CNAMEs to names that are no "
+	  "rules are ignored (triggers rpz-ip, rpz-client-ip, rpz-nsip and rpz-nsdname, and CNAMEs to names rpz-... that are no known "
 	  "action), when it was loaded, its file and what was wrong with the last load. The state is serving; stale: the file "
 	  "does not load, and the version before is in force; or failed: it does not load, and none was loaded since the "
 	  "start, so nothing is filtered by this list. Status, health and metrics tell of the last two." },

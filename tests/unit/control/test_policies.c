@@ -195,7 +195,7 @@ static void test_names_leave_the_cache(void **state)
 	put("fine.example", VOLLEY_VIEW_RECURSIVE);
 	put("blocked.example", VOLLEY_VIEW_PUBLIC);
 	write_list("blocked.example CNAME .\n*.blocked.example CNAME .\n"
-		   "elsewhere.example CNAME www.example.\n");
+		   "elsewhere.example CNAME rpz-other.\n");
 	assert_int_equal(configure((char *[]){ (char[]){ "router.lan. A 192.0.2.1" }, NULL }, true),
 			 0);
 	assert_int_equal(policies_n(policies), 2);
@@ -251,7 +251,7 @@ static void test_no_version_yet(void **state)
 {
 	(void)state;
 	unlink(path);
-	write_file(second_path, "second.example CNAME .\nb.second.example CNAME other.example.\n");
+	write_file(second_path, "second.example CNAME .\nb.second.example CNAME rpz-other.\n");
 	assert_int_equal(configure(NULL, 2), -ENOENT);
 	assert_int_equal(policies_n(policies), 2);
 	assert_entry(0, POLICIES_FAILED, 0, "policy list.rpz.: not in force: ");
