@@ -39,6 +39,11 @@ static const struct zones_entry *zone_at(const void *user, size_t i)
 	return zones_at(user, i);
 }
 
+static const struct policies_entry *policy_at(const void *user, size_t i)
+{
+	return policies_at(user, i);
+}
+
 static void note_zones(struct daemon *d)
 {
 	if (d->is_ready && !d->have_zones_come)
@@ -79,6 +84,20 @@ static void judge_overload(struct health *h, const struct daemon *d)
 				health_say(h, HEALTH_WARNS, "%s", text);
 }
 
+/* What could not be put in place as a whole was, at a start, nothing. */
+static void judge_policies(struct health *h, const struct daemon *d)
+{
+	const char *error = policies_error(d->policies);
+	size_t n = policies_n(d->policies);
+
+	health_policies(h, policy_at, d->policies, n);
+	if (*error)
+		health_say(h, n ? HEALTH_WARNS : HEALTH_FAILS, "%s", error);
+	if (*block_book_error(d->blocks))
+		health_say(h, block_book_lacks_list(d->blocks) ? HEALTH_FAILS : HEALTH_WARNS,
+			   "policy.block: %s", block_book_error(d->blocks));
+}
+
 static void judge_rest(struct health *h, const struct daemon *d)
 {
 	struct recursion_report recursion;
@@ -107,6 +126,7 @@ static void judge(struct health *h, const struct daemon *d)
 	judge_workers(h, d);
 	judge_ifaces(h, d);
 	health_zones(h, zone_at, d->zones, zones_n(d->zones));
+	judge_policies(h, d);
 	judge_overload(h, d);
 	judge_rest(h, d);
 }

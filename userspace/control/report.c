@@ -106,6 +106,17 @@ static void put_zone(json_t *list, const struct zones_entry *entry)
 					      json_sprintf("zone %s: %s", entry->name, texts[i]));
 }
 
+static void append_policies(json_t *list, const struct policies *policies)
+{
+	char text[POLICIES_TEXT_CAP];
+
+	for (size_t i = 0; i < policies_n(policies); i++)
+		if (policies_entry_tell(policies_at(policies, i), text))
+			json_array_append_new(list, json_string(text));
+	if (*policies_error(policies))
+		json_array_append_new(list, json_string(policies_error(policies)));
+}
+
 static json_t *report_degraded(struct daemon *d)
 {
 	json_t *list = json_array();
@@ -119,6 +130,8 @@ static json_t *report_degraded(struct daemon *d)
 	}
 	for (i = 0; i < zones_n(d->zones); i++)
 		put_zone(list, zones_at(d->zones, i));
+	if (d->policies)
+		append_policies(list, d->policies);
 	if (*d->storage_error)
 		json_array_append_new(list, json_string(d->storage_error));
 	if (d->blocks && *block_book_error(d->blocks))
