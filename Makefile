@@ -69,9 +69,10 @@ N_CORES := $(shell nproc)
 ifeq ($(MAKELEVEL),0)
 MAKEFLAGS += -j$(N_CORES)
 endif
-# As many tests at a time, in a recipe: that is where MAKEFLAGS is complete. Network tests wait most of the time: two
-# for each core, up to 16.
+# As many tests at a time, and one more, in a recipe: that is where MAKEFLAGS is complete. Some tests wait most of
+# their time. Network tests all do: two for each core, up to 16.
 JOBS     = $(or $(patsubst -j%,%,$(firstword $(filter -j%,$(MAKEFLAGS)))),$(N_CORES))
+TEST_JOBS = $(if $(filter 1,$(JOBS)),1,$(shell echo $$(($(JOBS) + 1))))
 NET_JOBS ?= $(if $(filter 1,$(JOBS)),1,$(shell n=$$(($(JOBS) * 2)); echo $$((n > 16 ? 16 : n))))
 
 ifeq ($(V),1)
@@ -100,13 +101,16 @@ DPDK_LIBS   = $(if $(filter 1,$(DPDK)),-lrte_ethdev -lrte_mbuf -lrte_mempool -lr
 MULTIARCH  = $(call once,MULTIARCH,gcc -print-multiarch)
 
 CPPFLAGS_ALL := -I. -Iuserspace -I$(B)/gen -D_GNU_SOURCE= -DVOLLEY_VERSION='"$(VERSION)"'
-CFLAGS_ALL   := -std=gnu17 -g -pthread $(WARN) -fno-strict-aliasing
+CFLAGS_ALL   := -std=gnu17 -pthread $(WARN) -fno-strict-aliasing
 LDFLAGS_ALL  := -pthread -Wl,--as-needed
 
+# AddressSanitizer without the fuzzer: twice as long to compile at -O2 -g, and the programs run no faster for
+# it. -g1 is enough for the file and the line of a report.
+OPTIMISE := $(if $(filter debug,$(PROFILE)),-Og -g,$(if $(filter fuzzer,$(SANS)),-O2 -g,$(if $(filter address,$(SANS)),-O1 -g1,-O2 -g)))
 ifeq ($(PROFILE),debug)
-CFLAGS_ALL   += -Og -fno-omit-frame-pointer
+CFLAGS_ALL   += $(OPTIMISE) -fno-omit-frame-pointer
 else
-CFLAGS_ALL   += -O2 -fPIE -fstack-protector-strong
+CFLAGS_ALL   += $(OPTIMISE) -fPIE -fstack-protector-strong
 LDFLAGS_ALL  += -pie -Wl,-z,relro,-z,now
 ifeq ($(SAN),)
 CPPFLAGS_ALL += -D_FORTIFY_SOURCE=2
@@ -201,7 +205,11 @@ deps: ## install what building, tests, demo and benchmarks need (Debian 12, root
 
 # Each stage of `make test` is timed; a test that passed before is run again.
 TIMES := $(abspath $(O))/times
-stage  = +@VOLLEY_DURATIONS=$(TIMES)/tests scripts/times.sh --stage $(TIMES)/stages $(1) $(MAKE) AGAIN=1 $(1)
+timed  = VOLLEY_DURATIONS=$(TIMES)/tests scripts/times.sh --stage $(TIMES)/stages $(1)
+stage  = +@$(call timed,$(1)) $(MAKE) AGAIN=1 $(1)
+# The network tests that run side by side leave a part of the processors idle: there the programs of later stages are
+# compiled. The tests that run alone begin when that has ended.
+stage_beside = +@$(call timed,$(1)) scripts/beside.sh $(TIMES)/$(2).log '$(MAKE) $(2)' $(MAKE) AGAIN=1 $(1)
 
 .PHONY: test
 test: ## everything that must hold: installs deps, builds, runs all tests; ends with what took how long
@@ -209,12 +217,13 @@ test: ## everything that must hold: installs deps, builds, runs all tests; ends 
 	@rm -rf $(TIMES) && mkdir -p $(TIMES)
 	$(call stage,all)
 	$(call stage,test-unit)
-	$(call stage,test-asan)
-	$(call stage,test-tsan-cache)
 	$(call stage,test-bpf)
 	$(call stage,verify)
+	$(call stage_beside,test-net-together,sanitized)
+	$(call stage,test-net-alone)
+	$(call stage,test-asan)
+	$(call stage,test-tsan-cache)
 	$(call stage,test-fuzz)
-	$(call stage,test-net-diff)
 	@scripts/times.sh --show $(TIMES)
 
 .PHONY: check
@@ -223,7 +232,7 @@ check: $(ALL) $(CHECKED) ## what a change needs first: build, lint, unit and BPF
 	@$(if $(CHECKED_UNIT),$(run_tests) unit $(CHECKED_UNIT))
 	@$(if $(CHECKED_BPF),$(run_tests) bpf $(CHECKED_BPF))
 
-run_tests = TEST_JOBS=$(JOBS) AGAIN=$(AGAIN) scripts/run-tests.sh
+run_tests = TEST_JOBS=$(TEST_JOBS) AGAIN=$(AGAIN) scripts/run-tests.sh
 
 .PHONY: test-unit
 test-unit: $(UNIT_TESTS) ## unit tests of userspace/ that have not passed as they are; FLOOR=cache AGAIN=1
@@ -232,6 +241,15 @@ test-unit: $(UNIT_TESTS) ## unit tests of userspace/ that have not passed as the
 .PHONY: test-asan
 test-asan: ## the unit tests under AddressSanitizer and UBSan
 	@$(MAKE) SAN=address,undefined test-unit
+
+# What test-asan, test-tsan-cache and test-fuzz run, compiled.
+.PHONY: sanitized unit-programs fuzz-programs
+sanitized:
+	@$(MAKE) SAN=address,undefined unit-programs fuzz-programs
+	@$(MAKE) SAN=thread TESTS=cache/test_threads unit-programs
+
+unit-programs: $(UNIT_TESTS)
+fuzz-programs: $(FUZZERS)
 
 .PHONY: test-tsan
 test-tsan: ## the unit tests under ThreadSanitizer
@@ -266,9 +284,10 @@ test-diff: $(ALL) $(TOOLS) $(BPF_TESTS) ## Volley's answers against those of kno
 .PHONY: tools
 tools: $(ALL) $(TOOLS) $(BPF_TESTS) ## what scripts/loadtest, the benchmarks and the network tests call
 
-.PHONY: test-net-diff
-test-net-diff: $(ALL) $(TOOLS) $(BPF_TESTS)
-	@$(call pytest,tests/net tests/diff)
+# The same in two parts: the tests without the mark `alone`, and those with it.
+.PHONY: test-net-diff test-net-together test-net-alone
+test-net-diff test-net-together test-net-alone: $(ALL) $(TOOLS) $(BPF_TESTS)
+	@NET_PART=$(filter together alone,$(@:test-net-%=%)) $(call pytest,tests/net tests/diff)
 
 .PHONY: fuzz
 fuzz: ## fuzz each parser with libFuzzer for FUZZ_SECS seconds (60)

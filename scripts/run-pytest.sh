@@ -4,7 +4,8 @@
 # run-pytest.sh ARGUMENT...: runs pytest, NET_JOBS tests at a time (default: two per core, up to 16, since
 # tests wait most of the time). First all tests but those marked `alone`, side by side; when all of these
 # have ended, the marked ones, one after the other. With NET_JOBS=1, or without pytest-xdist, one process
-# runs them all in the order of the files. tests/conftest.py has the other half.
+# runs them all in the order of the files. tests/conftest.py has the other half. NET_PART=together or
+# NET_PART=alone: only the tests without the mark, or only those with it.
 #
 # The folders of a run are its own, and stay when a test failed: pytest's usual place is one that other
 # runs close to other users again. Its path is short, since a control socket's has 107 octets at most.
@@ -37,18 +38,26 @@ if [ "$jobs" -gt 1 ] && ! "$python" -c 'import xdist' 2>/dev/null; then
 	jobs=1
 fi
 if [ "$jobs" -eq 1 ]; then
+	case ${NET_PART:-} in
+	together) set -- --alone=no "$@" ;;
+	alone) set -- --alone=only "$@" ;;
+	esac
 	pytest a "$@"
 	end $?
 fi
 
 # 5: no test was chosen
-pytest a --alone=no -n "$jobs" --dist loadgroup "$@"
-together=$?
+together=5
+if [ "${NET_PART:-together}" = together ]; then
+	pytest a --alone=no -n "$jobs" --dist loadgroup "$@"
+	together=$?
+fi
 case $together in
 0 | 5) ;;
 1) case " $* " in *' -x '* | *' --exitfirst '* | *' --maxfail'*) end 1 ;; esac ;;
 *) end "$together" ;;
 esac
+[ "${NET_PART:-}" != together ] || end "$together"
 pytest b --alone=only "$@"
 alone=$?
 [ "$alone" -eq 5 ] && alone=$together

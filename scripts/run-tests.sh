@@ -1,10 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# run-tests.sh SUITE PROGRAM...: runs cmocka programs, TEST_JOBS at a time (default: one per core), each
-# for at most TEST_TIMEOUT seconds (900: beside other work a long one takes ten times its time). Prints a
-# line for each, the whole output of each that fails, and a closing line. With CI=true a skipped test is a
-# failure.
+# run-tests.sh SUITE PROGRAM...: runs cmocka programs, TEST_JOBS at a time (default: one per core, and one
+# more, since some of them wait most of their time), each for at most TEST_TIMEOUT seconds (900: beside other
+# work a long one takes ten times its time). Prints a line for each, the whole output of each that fails, and a
+# closing line. With CI=true a skipped test is a failure.
 #
 # A program that passed gets a stamp, PROGRAM.passed: a checksum of the program and of all files that tests
 # read. While the checksum stays the same, the program is not run again, unless AGAIN is set.
@@ -74,11 +74,19 @@ folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 trap 'exit 130' INT TERM
 
+# The milliseconds that a program took in another build, where it has passed in one.
+ms_elsewhere() {
+	for stamp in "${1%%/tests/*}"/../*/tests/"${1#*/tests/}".passed; do
+		[ ! -e "$stamp" ] || cut -d ' ' -f 3 "$stamp"
+	done | sort -n | tail -n 1
+}
+
 # The programs whose stamp does not hold, those that took longest first: a long one begun last would be waited for.
 around=$(sum_of_surroundings)
 for program in "$@"; do
-	had='' n_ok=0 ms=0
+	had='' n_ok=0 ms=''
 	[ ! -e "$program.passed" ] || read -r had n_ok ms <"$program.passed"
+	ms=${ms:-$(ms_elsewhere "$program")}
 	echo "$program ${had:--} ${n_ok:-0} ${ms:-0}"
 done >"$folder/stamps"
 sha256sum "$@" | awk -v around="$around" -v again="${AGAIN:-}" -v folder="$folder" '
@@ -89,7 +97,7 @@ sha256sum "$@" | awk -v around="$around" -v again="${AGAIN:-}" -v folder="$folde
 read -r kept kept_tests <"$folder/kept"
 
 if [ -s "$folder/wanted" ]; then
-	cut -d ' ' -f 2- "$folder/wanted" | xargs -n 2 -P "${TEST_JOBS:-$(nproc)}" "$0" --one "$folder"
+	cut -d ' ' -f 2- "$folder/wanted" | xargs -n 2 -P "${TEST_JOBS:-$(($(nproc) + 1))}" "$0" --one "$folder"
 fi
 
 # shellcheck disable=SC2046 # a list of counts

@@ -7,8 +7,6 @@ import pytest
 
 from netlab import wait_for, write_zone, zone
 
-pytestmark = pytest.mark.alone
-
 CPUS = sorted(os.sched_getaffinity(0))
 needs_two = pytest.mark.skipif(len(CPUS) < 2, reason="there is one processor")
 

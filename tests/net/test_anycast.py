@@ -28,8 +28,6 @@ import yaml
 
 from netlab import BIN, ENV, ROOT, V4, V6, Daemon, has, inside_netns, run, wait_for, write_zone
 
-pytestmark = pytest.mark.alone
-
 CONFIGS = ROOT / "scripts" / "anycast"
 HEALTH = ROOT / "scripts" / "anycast-health"
 CLIENT4, CLIENT6 = "203.0.113.1", "2001:db8:c::1"
@@ -358,6 +356,7 @@ def quick_fleet(tmp_path):
 # --- The fleet -------------------------------------------------------------------------------------
 
 
+@pytest.mark.alone
 def test_drained_and_upgraded_without_a_lost_query(fleet):
     """Both answer. Each in turn is drained, stopped, started and brought back: nobody notices."""
     with Asker(fleet) as asker:
@@ -383,6 +382,7 @@ def test_drained_and_upgraded_without_a_lost_query(fleet):
         assert "drained: upgrade" in host.health_log()
 
 
+@pytest.mark.alone
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGSTOP])
 def test_a_daemon_dies_or_hangs(fleet, number):
     a, b = fleet.hosts
@@ -418,16 +418,19 @@ def check_a_is_left(fleet, cut):
     assert asker.sites(gone) == {"b"} and not asker.lost(gone)
 
 
+@pytest.mark.alone
 def test_a_host_falls_silent(quick_fleet):
     """Its BIRD speaks no more, though the link is up: BFD tells the router, before BGP's hold time."""
     check_a_is_left(quick_fleet, lambda: quick_fleet.hosts[0].bird.process.send_signal(signal.SIGSTOP))
 
 
+@pytest.mark.alone
 def test_the_cable_is_pulled(quick_fleet):
     host = quick_fleet.hosts[0]
     check_a_is_left(quick_fleet, lambda: quick_fleet.ip(host.netns, "link", "set", "dev", "s0", "down"))
 
 
+@pytest.mark.alone
 def test_the_loop_withdraws_before_it_ends(fleet):
     a, _ = fleet.hosts
     with Asker(fleet) as asker:
@@ -439,6 +442,7 @@ def test_the_loop_withdraws_before_it_ends(fleet):
     assert not asker.lost(only4=True)
 
 
+@pytest.mark.alone
 def test_exabgp(fleet):
     """In BIRD's place on one host: it starts anycast-health itself."""
     a, _ = fleet.hosts
@@ -523,6 +527,7 @@ def serials(fleet, name, *addresses):
     return found
 
 
+@pytest.mark.alone
 def test_zones_of_the_page_from_the_primary_to_all(fleet):
     """A zone that changes there changes on every host."""
     a, b = fleet.hosts

@@ -71,7 +71,7 @@ def test_check_says_well_of_a_fleet(daemon, tmp_path):
         templates=[{"name": "member", "primaries": ["hidden"]}],
         zones=[zone("example.com", allow_transfer=["192.0.2.0/24 key xfr.test."], signing="fast"),
                zone("example.net", primaries=["hidden"], allow_notify=["any"]),
-               zone("cat.test", catalog="consume", groups=[{"template": "member"}])])
+               zone("cat.test", catalog="consume", primaries=["hidden"], groups=[{"template": "member"}])])
     assert run(BIN / "volleyd", "--check", "-c", daemon.path).stdout.endswith("right\n")
 
 

@@ -3,6 +3,7 @@
 import json
 import os
 import random
+import re
 import signal
 import socket
 import stat
@@ -10,12 +11,12 @@ import stat
 import dns.message
 import pytest
 
-from netlab import BIN, ENV, ROOT, V4, ZONES, open_to_all, program, run, texts, wait_for
+from netlab import BIN, ENV, ROOT, V4, V6, ZONES, open_to_all, program, run, texts, wait_for
 
 # Command, and keys that its JSON has (those of userspace/client/render.h); of lists, of each item.
 COMMANDS = {
     "status": {"version", "pid", "uptime_s", "abi", "state", "ready", "degraded", "interfaces", "workers",
-               "services", "zones", "recursion", "cache"},
+               "listen", "tls_listen", "services", "zones", "recursion", "cache"},
     "stats": {"answered", "driver", "engine", "ports"},
     "zone list": {"zones"},
     "zone status": {"zones"},
@@ -104,33 +105,54 @@ def test_numbers_agree_with_what_was_asked(lab, daemon):
     (["zone", "lost"], 2, 'no command "zone lost"\nvolleyctl: zone is the first word of'),
     (["zone", "check", "example.com"], 2, "usage"),
     (["attach"], 2, "usage"),
-    (["stop", "--fast"], 1, "--keep"),
+    (["help", "nonsense"], 2, "no command"),
+    (["stop", "--fast"], 2, "--keep"),
     (["zone", "status", "other.test"], 1, "other.test: no such zone"),
     (["zone", "check", "a..b", "/dev/null"], 1, "a..b"),
     (["zone", "check", "a.test", "/no/such/file"], 1, "/no/such/file"),
-    (["cache", "lookup", "www.example.com", "NOTYPE"], 1, "NOTYPE"),
-    (["cache", "lookup", "a..b", "A"], 1, "a..b"),
-    (["cache", "flush"], 1, "--all"),
-    (["cache", "flush", "--zone"], 1, "--zone ZONE"),
+    (["zone", "notify", "example.com"], 1, "example.com.: nobody is to be told: it has no zones[].notify"),
+    (["cache", "lookup", "www.example.com", "NOTYPE"], 2, "NOTYPE"),
+    (["cache", "lookup", "a..b", "A"], 2, "a..b"),
+    (["cache", "flush"], 2, "--all"),
+    (["cache", "flush", "--zone"], 2, "--zone ZONE"),
     (["cache", "flush", "--zone", "other.test"], 1, "no such zone"),
-    (["cache", "flush", "--everything"], 1, "--all"),
-    (["cache", "flush", "--all", "now"], 1, "--all"),
-    (["cache", "flush", "--type", "NOTYPE"], 1, "NOTYPE"),
-    (["cache", "stats", "-n", "0"], 1, "-n"),
-    (["cache", "top", "--by", "client"], 1, "--by name, type or zone"),
-    (["cache", "top", "-n"], 1, "-n"),
+    (["cache", "flush", "--everything"], 2, "--all"),
+    (["cache", "flush", "--all", "now"], 2, "--all"),
+    (["cache", "flush", "--type", "NOTYPE"], 2, "NOTYPE"),
+    (["cache", "stats", "-n", "0"], 2, "-n"),
+    (["cache", "top", "--by", "client"], 2, "--by name, type or zone"),
+    (["cache", "top", "-n"], 2, "-n"),
     (["attach", "nothere0"], 1, "no such interface"),
     (["attach", "a-name-that-is-too-long"], 1, "no such interface"),
     (["detach", "lo"], 1, "lo: nothing of ours"),
 ])
 def test_refusals(lab, daemon, words, status, sentence):
     daemon.start(interfaces=None)
-    for options in ([], ["--json"]):
-        refusal = daemon.ctl(*options, *words, check=False)
-        assert refusal.returncode == status, refusal.stderr
-        assert sentence in refusal.stderr and refusal.stderr.startswith(("volleyctl: ", "usage: "))
-        assert not refusal.stdout
+    refusal = daemon.ctl(*words, check=False)
+    assert refusal.returncode == status, refusal.stderr
+    assert sentence in refusal.stderr and refusal.stderr.startswith(("volleyctl: ", "usage: "))
+    assert not refusal.stdout
+    told = refusal.stderr.removeprefix("volleyctl: ").rstrip("\n")
+    refusal = daemon.ctl("--json", *words, check=False)
+    assert refusal.returncode == status and not refusal.stderr
+    assert json.loads(refusal.stdout)["error"] == told
     daemon.status()
+
+
+def test_status_has_the_addresses(lab, daemon):
+    daemon.start()
+    status = daemon.status()
+    assert status["listen"] == [f"{V4}@53", f"{V6}@53"] and status["tls_listen"] == []
+    assert re.search(rf"^listen: +{re.escape(V4)}@53, {re.escape(V6)}@53$", daemon.ctl("status").stdout, re.M)
+
+
+def test_a_refusal_as_json_has_the_code(lab, daemon, tmp_path):
+    daemon.start()
+    refusal = daemon.ctl("zone", "status", "other.test", "--json", check=False)
+    assert json.loads(refusal.stdout)["code"] == "ERR_NOT_FOUND"
+    refusal = run(BIN / "volleyctl", "--json", "-s", tmp_path / "none", "status", check=False)
+    assert refusal.returncode == 3 and not refusal.stderr
+    assert str(tmp_path / "none") in json.loads(refusal.stdout)["error"]
 
 
 def test_what_is_asked_most(lab, daemon):
@@ -224,6 +246,9 @@ def test_help_and_version():
         assert run(BIN / name, "--version").stdout.startswith(name + " ")
         assert "usage: " in run(BIN / name, "--help").stdout.lower()
     words = run(BIN / "volleyctl", "--help").stdout
+    assert run(BIN / "volleyctl", "-h").stdout == run(BIN / "volleyctl", "help").stdout == words
+    assert "usage: volleyctl zone reload" in run(BIN / "volleyctl", "help", "zone", "reload").stdout
+    assert "  zone reload" in run(BIN / "volleyctl", "help", "zone").stdout
     for command in COMMANDS:
         assert " ".join(command.split()[:2 if command.split()[0] in ("zone", "cache", "port") else 1]) \
             in words

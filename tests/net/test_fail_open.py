@@ -13,8 +13,6 @@ import pytest
 from netlab import (BIN, TIMEOUT, TOOLS, V4, Answered, driver_counters, iface, program, texts, wait_for,
                     write_zone, zone)
 
-pytestmark = pytest.mark.alone  # under load, and within a second
-
 WWW = ["192.0.2.80", "192.0.2.81"]
 HOT = [("www.example.com", "A"), ("www.example.com", "AAAA"), ("example.com", "MX"),
        ("mail.example.com", "A"), ("www.example.net", "A"), ("nothing.example.com", "A")]
@@ -55,6 +53,7 @@ def is_unreachable(lab, name):
         return False
 
 
+@pytest.mark.alone  # under load
 @pytest.mark.parametrize("end", ["kill", "keep"])
 def test_no_hit_is_lost_under_load(lab, daemon, tmp_path, end):
     """The daemon dies (or is upgraded) and another comes; by the driver's own counters."""
@@ -81,6 +80,7 @@ def test_no_hit_is_lost_under_load(lab, daemon, tmp_path, end):
     assert after["dropped"] == 0
 
 
+@pytest.mark.alone
 def test_misses_while_nobody_is_there(lab, daemon):
     daemon.start()
     lab.ask()
@@ -141,6 +141,7 @@ def test_signals_end_it_well(lab, daemon, number):
     assert {path.name for path in daemon.folder.iterdir()} == {"volley.yaml", "volleyd.log"}
 
 
+@pytest.mark.alone
 def test_killed_again_and_again(lab, daemon, tmp_path):
     """At any moment of publishing and of a reload; what is answered afterwards is right."""
     path = write_zone(tmp_path / "z.zone", 1, "192.0.2.1", "* IN A 192.0.2.1\n")
@@ -168,6 +169,7 @@ def test_killed_again_and_again(lab, daemon, tmp_path):
     daemon.stats()
 
 
+@pytest.mark.alone
 def test_orphan_serve_bounds_how_long(lab, daemon):
     daemon.start(cache={"orphan-serve": "3s"})
     lab.ask()
@@ -184,6 +186,7 @@ def test_orphan_serve_bounds_how_long(lab, daemon):
     assert one.by == {"driver": 1}
 
 
+@pytest.mark.alone
 def test_a_daemon_that_stands_still(lab, daemon):
     """Hits go on; what the worker has been handed is answered when it goes on."""
     daemon.start()
@@ -239,6 +242,7 @@ def test_settings_that_change_answers(lab, daemon):
     assert not lab.ask("example.com", "MX").additional
 
 
+@pytest.mark.alone  # within a second
 def test_a_million_entries_are_adopted_within_a_second(lab, daemon, tmp_path):
     million = 1000000
     path = write_zone(tmp_path / "z.zone")

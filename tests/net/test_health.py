@@ -363,8 +363,8 @@ def test_probe_meets_silence(lab, daemon):
 def test_drain(lab, daemon):
     daemon.start()
     assert daemon.json("drain") == {"drained": False, "why": ""}
-    assert daemon.ctl("drain", "perhaps", check=False).returncode == 1
-    assert daemon.ctl("drain", "off", "why", check=False).returncode == 1
+    assert daemon.ctl("drain", "perhaps", check=False).returncode == 2
+    assert daemon.ctl("drain", "off", "why", check=False).returncode == 2
     daemon.ctl("drain", "on", "new kernel")
     assert health(daemon)[:2] == (NOT_HEALTHY, "drained: new kernel")
     assert daemon.status()["drained"] is True

@@ -12,8 +12,6 @@ import pytest
 
 from netlab import TIMEOUT, V4, V6, Answered, iface, query_frame, texts, wait_for
 
-pytestmark = pytest.mark.alone
-
 WWW = ["192.0.2.80", "192.0.2.81"]
 
 
@@ -33,6 +31,7 @@ def flood(lab, folder, seconds, where=V4):
     return int(re.search(r"Queries completed:\s+(\d+)", out)[1])
 
 
+@pytest.mark.alone
 @pytest.mark.parametrize("xdp", ["native", "off"])
 def test_a_flood_of_misses(lab, daemon, tmp_path, xdp):
     daemon.start(cache={"size": "8M"}, interfaces=[iface(xdp=xdp)])
@@ -52,6 +51,7 @@ def test_a_flood_of_misses(lab, daemon, tmp_path, xdp):
     assert cache["evicted"] > 0 or n < 100000  # a slow machine does not fill it
 
 
+@pytest.mark.alone
 def test_hot_names_outlive_a_flood(lab, daemon, tmp_path):
     daemon.start(cache={"size": "8M"})
     hot = [f"hot{i}.wild.example.com" for i in range(30)]
@@ -65,6 +65,7 @@ def test_hot_names_outlive_a_flood(lab, daemon, tmp_path):
         assert all_of.by.get("driver", 0) >= 28, all_of.by
 
 
+@pytest.mark.alone
 def test_small_rings_lose_nothing_uncounted(lab, daemon, tmp_path):
     """Each query that reached a port was answered, not to be answered, or counted as lost."""
     daemon.start(interfaces=[iface(**{"ring-size": 32, "umem-frames": 64})])
@@ -80,6 +81,7 @@ def test_small_rings_lose_nothing_uncounted(lab, daemon, tmp_path):
     daemon.stats()
 
 
+@pytest.mark.alone
 def test_a_burst_of_frames(lab, daemon):
     """Without a pause, by an AF_PACKET socket: hits and misses mixed."""
     daemon.start()
@@ -110,6 +112,7 @@ def test_tcp_clients_that_are_gone_before_accept(lab, daemon):
     assert texts(lab.ask()) == WWW
 
 
+@pytest.mark.alone
 def test_idle_tcp_clients_make_room(lab, daemon):
     """Past the limit the one longest idle is closed; new ones are served all the time."""
     daemon.start(server={"listen": [V4], "workers": 1,
@@ -127,6 +130,7 @@ def test_idle_tcp_clients_make_room(lab, daemon):
             sock.close()
 
 
+@pytest.mark.alone
 def test_tcp_pipelining_of_many(lab, daemon):
     """More than fit into the server's buffers at once: all are answered, in whatever order."""
     daemon.start(server={"listen": [V4], "workers": 1})

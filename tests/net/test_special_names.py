@@ -113,7 +113,8 @@ def test_names_that_are_off(lab, daemon, upstream, more):
 def test_what_is_configured_for_such_a_name_comes_first(lab, daemon, tmp_path):
     own = tmp_path / "own"
     own.write_text("$TTL 60\n@ SOA ns h 1 2 3 4 5\n@ NS ns\nwww A 192.0.2.99\n", encoding="ascii")
-    (tmp_path / "list").write_text("$TTL 60\n@ SOA ns h 1 2 3 4 5\n@ NS ns\nlisted.test A 192.0.2.98\n",
+    (tmp_path / "list").write_text("$TTL 60\n@ SOA ns h 1 2 3 4 5\n@ NS ns\nlisted.test A 192.0.2.98\n"
+                                   "alias.far CNAME localhost.\nother.far CNAME x.y.test.\n",
                                    encoding="ascii")
     stubs = [{"zone": name, "address": INSIDE} for name in ("10.in-addr.arpa", "home.arpa", "a.corp.test")]
     daemon.start(zones=[{"name": "own.test", "file": str(own)}],
@@ -124,6 +125,8 @@ def test_what_is_configured_for_such_a_name_comes_first(lab, daemon, tmp_path):
     wait_for("the list", lambda: texts(ask(lab, "listed.test")) == ["192.0.2.98"])
     assert texts(ask(lab, "data.test")) == ["192.0.2.97"]
     assert texts(ask(lab, "www.own.test")) == ["192.0.2.99"]
+    assert sorted(texts(ask(lab, "alias.far"))) == ["127.0.0.1", "localhost."]
+    assert ask(lab, "other.far").rcode() == dns.rcode.NXDOMAIN
     for name, rcode in (("other.test", dns.rcode.NXDOMAIN), ("corp.test", dns.rcode.NOERROR)):
         reply = ask(lab, name)
         assert reply.rcode() == rcode and soa_of(reply) == ["test."], reply

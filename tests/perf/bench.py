@@ -8,6 +8,8 @@
             CPU time for each, latencies at half load, and what a flood leaves
     zones   start to the first right answer of large zones, and memory: volleyd, knotd, nsd
     reload  replies per second while a large zone is loaded again, against those before
+    random  names that nobody has asked before: Volley, knotd, nsd and the reflector, for zones without
+            signatures, with a wildcard, with NSEC and with NSEC3
     fill    resolvers' caches filled past their limits: volleyd, unbound, named; takes hours, so it
             is run only when it is named
     curve   CPU time of volleyd and unbound against the load, one name from upstream
@@ -26,6 +28,7 @@ import tempfile
 import caches
 import curve
 import generators
+import randomnames
 import sidebyside
 import reloads
 import report
@@ -35,7 +38,7 @@ import servers
 import sweep
 import zones
 
-PARTS = ("cost", "cache", "peers", "zones", "reload", "curve", "fill")
+PARTS = ("cost", "cache", "peers", "zones", "reload", "curve", "random", "fill")
 ENTRIES = [1000, 10000, 100000, 1000000, 4000000]
 RECORDS = [1000000, 5000000]
 QUICK_RECORDS = 100000
@@ -70,6 +73,13 @@ def servers_of(text):
     return made
 
 
+def kinds_of(text):
+    made = text.split(",")
+    if not set(made) <= set(randomnames.KINDS):
+        raise argparse.ArgumentTypeError(f"{text}: must be of {', '.join(randomnames.KINDS)}")
+    return made
+
+
 def run_of(text):
     if not re.fullmatch(r"[A-Za-z0-9_.-]+", text) or text.startswith("."):
         raise argparse.ArgumentTypeError(f"{text}: letters, digits, _ . - only")
@@ -92,20 +102,23 @@ def parse_options(argv):
         help="default: all but fill")
     add("--quick", action="store_true", help="some minutes: shows that everything works, not how fast")
     add("--servers", type=servers_of, default=list(sidebyside.ROWS), metavar="NAME,...",
-        help=f"rows of `peers`: {', '.join(sidebyside.ROWS)}; default: all that are here")
+        help=f"rows of `peers`: {', '.join(sidebyside.ROWS)}; of `random`: "
+        f"{', '.join(randomnames.ROWS)}; default: all that are here")
+    add("--kinds", type=kinds_of, default=list(randomnames.KINDS), metavar="KIND,...",
+        help=f"of names in `random`: {', '.join(randomnames.KINDS)}; default: all")
     add("--run", type=run_of, metavar="NAME",
         help="of `peers`: go on with this run, where it stopped (default: a new one)")
     add("--generator", choices=generators.KINDS, default="xdpgen", help="of `peers` (xdpgen)")
     add("--entries", type=numbers, metavar="N,...", help="sizes of the cache (1k 10k 100k 1M 4M)")
-    add("--names", type=int, metavar="N", help="names in the zone of `peers` (100000)")
+    add("--names", type=int, metavar="N", help="names in the zones of `peers` and `random` (100000)")
     add("--records", type=numbers, metavar="N,...",
         help="sizes of the zones (1M 5M); `reload` has the smallest")
     add("--fill-names", type=int, metavar="N", help="names that fill asks for (3M)")
     add("--fill-seconds", type=int, default=900, metavar="S", help="at most for each phase (900)")
     add("--limits", type=limits_of, default=tuple(caches.LIMITS), metavar="WORDS,...",
         help=f"of the caches: {', '.join(caches.LIMITS)}; default: all")
-    add("--rounds", type=int, metavar="N", help="after the one up the ladder (3; `peers`: 5)")
-    add("--seconds", type=float, metavar="S", help="of each run (1.5; `peers`: 1)")
+    add("--rounds", type=int, metavar="N", help="after the one up the ladder (3; `peers`: 5; `random`: 2)")
+    add("--seconds", type=float, metavar="S", help="of each run (1.5; `peers`: 1; `random`: 2.5)")
     add("--out", type=pathlib.Path, default=rig.BIN.parent / "bench", metavar="FOLDER",
         help="default: build/bench")
     add("--markdown", type=pathlib.Path, metavar="FILE", help="write the tables there too")
@@ -117,6 +130,8 @@ def parse_options(argv):
     options.fill_names = options.fill_names or (30000 if options.quick else 3000000)
     options.peer_rounds = options.rounds or (1 if options.quick else 5)
     options.peer_seconds = options.seconds or (0.3 if options.quick else 1.0)
+    options.random_rounds = options.rounds or (1 if options.quick else 2)
+    options.random_seconds = options.seconds or (0.3 if options.quick else 2.5)
     options.rounds = options.rounds or (1 if options.quick else 3)
     options.seconds = options.seconds or (0.3 if options.quick else 1.5)
     options.ladder = sweep.QUICK_LADDER if options.quick else sweep.LADDER
@@ -139,7 +154,8 @@ def bench_cache(options, bench):
 
 
 LAB_PARTS = {"cache": bench_cache, "peers": sidebyside.compare, "reload": reloads.compare,
-             "curve": curve.compare, "fill": caches.compare}
+             "curve": curve.compare, "random": randomnames.compare,
+             "fill": caches.compare}
 
 
 def run_lab_parts(options, folder, found):
@@ -175,9 +191,10 @@ def write(options, found):
     text = report.markdown(found, options)
     how = {"machine": found["machine"], "rounds": options.rounds, "seconds": options.seconds,
            "quick": options.quick}
-    of_peers = {"rounds": options.peer_rounds, "seconds": options.peer_seconds}
+    own = {"peers": {"rounds": options.peer_rounds, "seconds": options.peer_seconds},
+           "random": {"rounds": options.random_rounds, "seconds": options.random_seconds}}
     for part in options.parts:
-        all_of_it = {**how, **(of_peers if part == "peers" else {}), "results": found[part]}
+        all_of_it = {**how, **own.get(part, {}), "results": found[part]}
         text_of_part = json.dumps(all_of_it, indent=1)
         (options.out / f"{part}.json").write_text(text_of_part, encoding="ascii")
     for path in filter(None, (options.out / "bench.md", options.markdown)):

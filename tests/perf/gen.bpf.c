@@ -10,6 +10,7 @@
  * The id is the time at which the query's burst was let go, in ticks, so the reply alone tells how
  * long it took. The source port comes from a counter that is multiplied by an odd number: it looks
  * random. Its lowest bit says whether the query is of the list (1) or its name was made here (0).
+ * Random labels are those of gen_letters.h.
  */
 #include <linux/bpf.h>
 #include <linux/if_ether.h>
@@ -22,6 +23,7 @@
 
 #include "tests/perf/front.h"
 #include "tests/perf/gen.h"
+#include "tests/perf/gen_letters.h"
 #include "tests/perf/pace.h"
 #include "xdp/sum.h"
 
@@ -130,6 +132,24 @@ static __always_inline int put_label(struct xdp_md *ctx, __u32 number, __u64 *su
 	return 0;
 }
 
+/* Puts the letters in place of the first label's; the sum loses the old ones and gets the new ones. */
+static __always_inline int put_random(struct xdp_md *ctx, __u32 number, __u64 *sum)
+{
+	__u64 letters = gen_letters(config.random_first + number), old;
+	__u32 offset = config.name_offset + 1;
+	__u64 *at;
+
+	if (offset > 96)
+		return -1;
+	at = at_offset(ctx, offset, sizeof(letters));
+	if (!at)
+		return -1;
+	old = ~*at;
+	*at = letters;
+	*sum += sum_at((letters >> 32) + (__u32)letters + (old >> 32) + (__u32)old, offset);
+	return 0;
+}
+
 /* Source port, id and with them the checksum. */
 static __always_inline int vary(struct xdp_md *ctx, __u64 sum, __u32 number, int is_listed)
 {
@@ -154,15 +174,38 @@ static __always_inline int vary(struct xdp_md *ctx, __u64 sum, __u32 number, int
 
 static __always_inline int is_of_list(__u32 number)
 {
+	if (config.random_of)
+		return number % config.random_of >= config.random_n;
 	return !config.fresh || (config.listed_every && number % config.listed_every == 0);
+}
+
+/* Random names and those as they are each go through all of the list. */
+static __always_inline __u32 random_index(__u32 number, int is_listed)
+{
+	__u32 cycle = number / config.random_of, place = number % config.random_of;
+
+	if (is_listed)
+		return (cycle * (config.random_of - config.random_n) + place - config.random_n) %
+		       config.n_queries;
+	return (cycle * config.random_n + place) % config.n_queries;
 }
 
 /* Of the frames; with fresh the one for made names comes before those of the list. */
 static __always_inline __u32 frame_index(__u32 number, int is_listed)
 {
+	if (config.random_of)
+		return random_index(number, is_listed);
 	if (!config.fresh)
 		return number % config.n_queries;
 	return is_listed ? 1 + number / config.listed_every % config.n_queries : 0;
+}
+
+/* The first label, where the list's is not wanted. */
+static __always_inline int put_name(struct xdp_md *ctx, __u32 number, int is_listed, __u64 *sum)
+{
+	if (config.random_of)
+		return is_listed ? 0 : put_random(ctx, number, sum);
+	return config.draw || !is_listed ? put_label(ctx, number, sum) : 0;
 }
 
 SEC("xdp")
@@ -183,7 +226,7 @@ int gen(struct xdp_md *ctx)
 	if (!q || put_query(ctx, q))
 		return XDP_ABORTED;
 	sum = q->sum;
-	if ((config.draw || !is_listed) && put_label(ctx, number, &sum))
+	if (put_name(ctx, number, is_listed, &sum))
 		return XDP_ABORTED;
 	if (vary(ctx, sum, number, is_listed))
 		return XDP_ABORTED;

@@ -9,6 +9,7 @@
 #define GEN_FRAME_BYTES 116 /* longer queries are left out of a list */
 #define GEN_TICK_SHIFT  10  /* ids and latencies are in ticks of 1,024 ns, and wrap after 67 ms */
 #define GEN_TICKS       65536
+#define GEN_LETTERS     8 /* of a random label */
 
 /* A frame with id 0 and source port 0, and the sum of what its UDP checksum covers. */
 struct gen_query {
@@ -30,6 +31,9 @@ struct gen_config {
 	__u32 fresh;        /* not 0: names one after the other, put into the first frame */
 	__u32 fresh_first;  /* the number of the first of them */
 	__u32 listed_every; /* with fresh: so often a query of the list, which begins behind; 0: never */
+	__u32 random_n; /* of random_of queries so many have a random first label, of GEN_LETTERS */
+	__u32 random_of;    /* 0: none has */
+	__u32 random_first; /* what the first query's label is made from */
 	__u32 latency;      /* not 0: how long each reply took is counted */
 	__u32 echo;         /* not 0: a reply need not have QR */
 };
@@ -41,7 +45,7 @@ struct gen_counters {
 	__u64 replies;
 	__u64 reply_bytes; /* of frames */
 	__u64 truncated;
-	__u64 listed_sent; /* of the list: all, but with fresh */
+	__u64 listed_sent; /* names as in the list: all, but with fresh and random */
 	__u64 listed_replies;
 	__u64 rcodes[16];
 };

@@ -8,6 +8,7 @@ import subprocess
 import caches
 import curve
 import report_peers
+import report_random
 import rig
 from tables import pyplot, save, table
 
@@ -212,7 +213,9 @@ def claims(found):
 
 
 def how_long(found, options):
-    """`peers` tells of itself."""
+    """`peers` tells of itself, and `random`."""
+    if set(found) == {"machine", "random"}:
+        return f"{options.random_rounds} rounds of {options.random_seconds:g} s"
     if set(found) <= {"machine", "peers"}:
         return f"{options.peer_rounds} rounds of {options.peer_seconds:g} s"
     return f"{options.rounds} rounds of {options.seconds:g} s"
@@ -235,6 +238,8 @@ def markdown(found, options):
         parts.append(reload_table(found["reload"]))
     if "curve" in found:
         parts.append(curve_table(found["curve"]))
+    if "random" in found:
+        parts += report_random.sections(found["random"])
     if "fill" in found:
         parts.append(fill_table(found["fill"]))
     checked = claims(found)

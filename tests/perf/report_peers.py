@@ -28,11 +28,14 @@ def rate_table(rows):
         p50, p99 = ("-" if row[key] is None else f"{row[key]:,.0f}" for key in ("p50_us", "p99_us"))
         lines.append([row["name"], f"{row['replies_per_s']:,.0f}",
                       f"{row['replies_per_s'] / max(1, first):.3f}", f"{row['offered_per_s']:,.0f}",
-                      f"{row['loss']:.1%}", f"{row['spread']:.0%}", f"{row['napi_ns']:,.0f}",
+                      f"{row['loss']:.1%}",
+                      "-" if row["clean_per_s"] is None else f"{row['clean_per_s']:,.0f}",
+                      f"{row['spread']:.0%}", f"{row['napi_ns']:,.0f}",
                       f"{row['daemon_ns']:,.0f}", p50, p99,
                       f"{row['flood']['replies_per_s']:,.0f}", f"{row['flood']['share']:.0%}",
                       f"{row['other']:.0%}", row["rounds"]])
-    return table(["side by side", "replies/s", "ratio", "at offered/s", "lost", "spread",
+    return table(["side by side", "replies/s", "ratio", "at offered/s", "lost", "replies/s with less than 0.1 % lost",
+                         "spread",
                          "CPU ns/reply: NAPI", "process", "half load: p50 µs", "p99 µs",
                          "flood: replies/s", "of its best", "others on the CPU", "rounds"], lines)
 
@@ -59,6 +62,13 @@ def mixed_table(rows):
                           f"{row['mixed']['misses']:.1%}"] for row in mixes])
 
 
+def disturbed_text(one):
+    """A round whose reflector did not answer alike at its begin and at its end."""
+    again = f"was measured again ({one['again']}x)" if one["again"] else "was disturbed"
+    kept = "" if one["spread"] is None else f"; of the one that counts the reflector's best differ by {one['spread']:.0%}"
+    return f"Round {one['round']} {again}{kept}."
+
+
 def sections(found):
     rows = found["rows"]
     if not rows:
@@ -69,6 +79,7 @@ def sections(found):
             f"{found['seconds']:g} s; flood: {found['flood']:,}/s asked for, up to {offered:,.0f}/s "
             "sent.", rate_table(rows), ratio_table(rows), mixed_table(rows)]
     made += [f"Left out: {one['name']}: {one['why']}." for one in found["left_out"]]
+    made += [disturbed_text(one) for one in found["disturbed"]]
     return [one for one in made if one]
 
 

@@ -103,6 +103,7 @@ class Filled(Server):
 
 class Volley(Server):
     """volleyd with the zone. `who` is to answer nearly all, once warm."""
+    cache = {"size": "256M"}
 
     def __init__(self, bench, name, who, **interface):
         super().__init__(bench, name)
@@ -125,7 +126,7 @@ class Volley(Server):
     def start(self):
         self.folder = tempfile.TemporaryDirectory(prefix="volley-bench-")
         self.daemon = rig.PinnedDaemon(self.rig, self.folder.name)
-        self.daemon.start(interfaces=[rig.iface(**self.interface)], cache={"size": "256M"},
+        self.daemon.start(interfaces=[rig.iface(**self.interface)], cache=self.cache,
                           zones=[rig.zone(ORIGIN, self.data.zone)])
         self.warm()
 
@@ -268,6 +269,7 @@ class KnotXdp(Knot):
 
 class Nsd(Peer):
     title, program = "nsd, sockets", "nsd"
+    more = ""   # lines of its section `server`
 
     def configure(self, folder):
         (folder / "nsd.conf").write_text(f"""
@@ -280,7 +282,7 @@ server:
   zonelistfile: {folder}/zone.list
   server-count: 1
   rrl-ratelimit: 0
-remote-control:
+{self.more}remote-control:
   control-enable: no
 zone:
   name: {ORIGIN}

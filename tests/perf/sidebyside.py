@@ -4,9 +4,13 @@
 Each server goes up the ladder once. Then, in each round and with the servers in turns:
 
     at its best three rates      replies a second, loss, CPU time for one; the median decides
+    at its best two clean rates  up the ladder it lost less than one in 1,000 there
     at half of its best          how long replies took
     FLOOD queries a second       what is left of the best when far more is offered
     FLOOD of new names, mixed    Volley alone: one query in ten is a warm hit
+
+A round begins and ends with the bare reflector. Where it answers more than a tenth more at one end than at the other,
+something else was at work: the round is measured again, twice at most, and the report says so.
 
 What was measured is kept at once: a file for each server, in a folder of the run's own. A run that
 is named with --run goes on where it stopped, with the servers or rounds that are missing, and only on
@@ -26,6 +30,8 @@ import servers
 import sweep
 
 FLOOD, LISTED_EVERY = 3000000, 10
+BASE = "reflector"
+SPREAD_MAX, REPEATS_MAX = 0.10, 2
 LADDER = [10, 20, 30, 45, 60, 80, 100, 125, 150, 200, 250, 300, 400, 500, 600, 750, 900, 1100, 1300,
           1500, 1750, 2000, 2300, 2600, 3000]
 QUICK_LADDER = [20, 80, 200, 500, 1200]
@@ -33,7 +39,7 @@ NO_DRIVER = {"driver-answers": False}
 
 # key: what makes the server, in the order of the table. The first is what ratios are to.
 ROWS = {
-    "reflector": lambda b: servers.Reflector(b, "reflector, XDP_TX"),
+    BASE: lambda b: servers.Reflector(b, "reflector, XDP_TX"),
     "driver": lambda b: servers.Volley(b, "Volley, driver hits", "driver"),
     "xsk": lambda b: servers.Volley(b, "Volley, AF_XDP", "worker", port="xsk", **NO_DRIVER),
     "unasked": lambda b: servers.Unasked(b, "Volley, AF_XDP, new names", "worker", port="xsk"),
@@ -122,6 +128,7 @@ def measure_round(server, record, seconds):
     made["half"] = sweep.sample(server, record["half"], seconds,
                                 **({"latency": True} if "latency" in can else {}))
     made["flood"] = sweep.sample(server, FLOOD, seconds)
+    made["clean"] = [sweep.sample(server, rate, seconds) for rate in record["clean_rates"]]
     if record["key"] in MIXED and "fresh" in can:
         made["mixed"] = mixed(server, seconds)
     return made
@@ -147,7 +154,7 @@ def climb(server, record, ladder, seconds):
     samples, note = sweep.at_work(server, work)
     top = max(one["replies_per_s"] for one in samples)
     record.update(name=server.name, climb=samples, note=note, rates=sweep.best_rates(samples),
-                  half=max(1000, int(top / 2)))
+                  clean_rates=sweep.clean_rates(samples), half=max(1000, int(top / 2)))
     sweep.say(f"  {server.name}: {top:,.0f}/s up the ladder")
 
 
@@ -189,15 +196,57 @@ def one_round(run, server, record, seconds):
     run.write(record)
 
 
+def round_of_all(run, there, i, seconds):
+    """Each server that has not had round I has it."""
+    for server, record in there:
+        if len(record["rounds"]) <= i:
+            attempt(server, lambda s=server, r=record: one_round(run, s, r, seconds))
+
+
+def spread_of(made):
+    """By how much the reflector's best at the begin of a round and at its end differ, a share of the larger. None: not known."""
+    ends = [max(one["replies_per_s"] for one in made[key]) for key in ("best", "again") if key in made]
+    return 1 - min(ends) / max(1, max(ends)) if len(ends) == 2 else None
+
+
+def base_spread(run, there, i, seconds):
+    """spread_of() round I, at the end of which the reflector is measured again. None: it is not there."""
+    server, record = next(((s, r) for s, r in there if r["key"] == BASE), (None, None))
+    if not record or len(record["rounds"]) <= i:
+        return None
+    made = record["rounds"][i]
+    if "again" not in made:
+        attempt(server, lambda: made.update(again=sweep.at_work(server, lambda: [
+            sweep.sample(server, rate, seconds) for rate in record["rates"]])[0]))
+        run.write(record)
+    return spread_of(made)
+
+
+def drop_round(run, there, i, spread):
+    """Round I was disturbed; the reflector's record keeps how often, and by how much."""
+    for _, record in there:
+        del record["rounds"][i:]
+        if record["key"] == BASE:
+            record.setdefault("disturbed", []).append({"round": i, "spread": spread})
+        run.write(record)
+
+
+def is_disturbed(spread):
+    return spread is not None and spread > SPREAD_MAX
+
+
 def measure_all(run, options, bench):
     """Brings each chosen server to as many rounds as are wanted."""
     chosen = {key: ROWS[key](bench) for key in ROWS if key in options.servers}
     there = climb_all(run, chosen, options)
     for i in range(options.peer_rounds):
-        for server, record in there:
-            if len(record["rounds"]) <= i:
-                attempt(server, lambda s=server, r=record: one_round(run, s, r,
-                                                                     options.peer_seconds))
+        for left in reversed(range(REPEATS_MAX + 1)):
+            round_of_all(run, there, i, options.peer_seconds)
+            spread = base_spread(run, there, i, options.peer_seconds)
+            if not is_disturbed(spread) or not left:
+                break
+            sweep.say(f"  round {i + 1}: the reflector's best differ by {spread:.0%}: again")
+            drop_round(run, there, i, spread)
         sweep.say(f"  round {i + 1} of {options.peer_rounds}")
 
 
@@ -213,6 +262,14 @@ def latencies(halves):
     return {key: median(told, key) if told else None for key in ("p50_us", "p99_us")}
 
 
+def clean_rate(record):
+    """The most replies a second, of medians, at an offered rate of which less than one in 1,000 was lost. None: at no rate."""
+    samples = [one for r in record["rounds"] for one in r.get("clean", [])]
+    medians = [sweep.median_of([one for one in samples if one["offered_per_s"] == rate])
+               for rate in sorted({one["offered_per_s"] for one in samples})]
+    return max((one["replies_per_s"] for one in medians if one["loss"] < sweep.CLEAN_LOSS), default=None)
+
+
 def row(record):
     """A server's line of the table: each figure is the median over the rounds."""
     rounds = record["rounds"]
@@ -221,11 +278,22 @@ def row(record):
              for key in ("sent_per_s", "replies_per_s")}
     mixes = [r["mixed"] for r in rounds if "mixed" in r]
     return {"key": record["key"], "name": record["name"], **made, "rounds": len(rounds),
-            **latencies([r["half"] for r in rounds]), "half_per_s": record["half"],
+            **latencies([r["half"] for r in rounds]), "half_per_s": record["half"], "clean_per_s": clean_rate(record),
             "flood": {**flood, "share": flood["replies_per_s"] / max(1, made["replies_per_s"])},
             "mixed": {key: median(mixes, key) for key in ("hits", "misses", "misses_per_s",
                                                           "sent_per_s")} if mixes else None,
             "climb": record["climb"], "note": record["note"]}
+
+
+def told_of_base(record):
+    """[(round, how often it was measured again, the spread that stayed)] of those that were disturbed."""
+    made = []
+    for i, one in enumerate(record["rounds"]):
+        spread = spread_of(one)
+        times = sum(d["round"] == i for d in record.get("disturbed", []))
+        if times or is_disturbed(spread):
+            made.append({"round": i + 1, "again": times, "spread": spread})
+    return made
 
 
 def results(run, generator):
@@ -234,7 +302,8 @@ def results(run, generator):
     left_out = [{"name": one["name"], "why": one["left_out"]} for one in records
                 if "left_out" in one and not one["rounds"]]
     return {"run": run.name, "generator": generator.title, "burst": generator.burst,
-            "seconds": run.settings["seconds"], "flood": FLOOD, "rows": rows, "left_out": left_out}
+            "seconds": run.settings["seconds"], "flood": FLOOD, "rows": rows, "left_out": left_out,
+            "disturbed": [d for one in records if one["key"] == BASE for d in told_of_base(one)]}
 
 
 def compare(options, bench):

@@ -16,7 +16,9 @@ LADDER = [10, 20, 30, 50, 75, 100, 150, 200, 250, 300, 350, 400, 500, 600, 700, 
 QUICK_LADDER = [20, 50, 100, 200, 400, 800, 1600]
 GIVE_UP = 0.7   # of the best so far, twice in a row: the peak lies behind
 BEST = 3
-TOLD = ("p50_us", "p99_us", "burst", "sent", "replies", "listed_sent", "listed_replies", "seconds")
+CLEAN, CLEAN_LOSS = 2, 0.001   # the highest rates at which no more than this is lost, as RFC 2544 section 26.1 has it with 0
+TOLD = ("p50_us", "p99_us", "burst", "sent", "replies", "listed_sent", "listed_replies", "seconds",
+        "truncated")
 FIGURES = ("offered_per_s", "sent_per_s", "replies_per_s", "loss", "napi_ns", "daemon_ns", "other")
 
 
@@ -34,6 +36,7 @@ def sample(server, rate, seconds, **how):
         "offered_per_s": rate,
         "sent_per_s": run["sent_per_s"],
         "replies_per_s": run["replies_per_s"],
+        "reply_octets": run.get("reply_bytes", 0) / replies,
         "loss": 1 - run["replies"] / max(1, run["sent"]),
         "napi_ns": meter.napi_ns / replies,
         "daemon_ns": meter.daemon_ns / replies,
@@ -55,9 +58,14 @@ def climb(server, ladder, seconds):
     return samples
 
 
-def best_rates(samples):
-    ranked = sorted(samples, key=lambda one: -one["replies_per_s"])[:BEST]
+def best_rates(samples, n=BEST):
+    ranked = sorted(samples, key=lambda one: -one["replies_per_s"])[:n]
     return sorted(one["offered_per_s"] for one in ranked)
+
+
+def clean_rates(samples, n=CLEAN):
+    """The highest rates up the ladder at which next to nothing was lost."""
+    return sorted(one["offered_per_s"] for one in samples if one["loss"] < CLEAN_LOSS)[-n:]
 
 
 def at_work(server, work):

@@ -3,6 +3,7 @@
  * xdpgen [options] IF QUERIES SECONDS RATE
  * xdpgen [options] --draw N IF SECONDS RATE
  * xdpgen [options] --fresh FIRST [--listed-every N] IF QUERIES SECONDS RATE
+ * xdpgen [options] --random N/M [--first NUMBER] IF QUERIES SECONDS RATE
  * xdpgen --count IF
  *
  * A query generator inside the kernel: a frame for each line of QUERIES (querylist.h), sent by test
@@ -18,6 +19,11 @@
  *                                        puts into a cache, drawn at random, type A
  *   --fresh FIRST                        names that nobody has asked for, numbered from FIRST on,
  *                                        in the zone bench.test; every Nth query is of the list
+ *   --random N/M                         of M queries of the list N get another first label, of eight
+ *                                        letters from a to p, which no other query has. The list's
+ *                                        first labels must have eight octets, too
+ *   --first NUMBER                       of the first such label (0). A later run that begins behind
+ *                                        the queries of the runs before it repeats no name of theirs
  *   --latency                            how long replies took: p50 and p99, above 67 ms wrong
  *   --burst N                            so many queries are let go at once (1, from 40,000 a
  *                                        second on 32)
@@ -31,7 +37,6 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
-#include <getopt.h>
 #include <jansson.h>
 #include <linux/if_link.h>
 #include <net/if.h>
@@ -50,6 +55,7 @@
 #include "tests/perf/labonly.h"
 #include "tests/perf/pace.h" /* before the skeleton, which has one */
 #include "tests/perf/querylist.h"
+#include "tests/perf/xdpgen_options.h"
 #include "gen.skel.h" /* after gen.h, whose struct it holds */
 
 #define BATCH \
@@ -60,24 +66,6 @@
 #define COUNT_US    100000
 #define REPEAT      (1 << 30)
 #define ONCE_MORE_S 0.5 /* to begin a test run anew takes some hundred ms: not often */
-
-struct options {
-	const char *ifname;
-	const char *queries;
-	double seconds;
-	double rate;
-	struct query query; /* all but the name */
-	int cpu;
-	uint32_t draw;
-	uint32_t fresh_first;
-	uint32_t listed_every;
-	uint32_t burst; /* 0: by the rate */
-	bool fresh;
-	bool only_count;
-	bool once;
-	bool latency;
-	bool echo;
-};
 
 static volatile sig_atomic_t stopped;
 
@@ -132,18 +120,34 @@ static int make_template(const struct options *o, struct gen_query *to)
 	return 0;
 }
 
+/* Whether a random label fits in place of the frame's; says so where it does not. */
+static bool is_replaceable(const struct options *o, const struct gen_query *q, const char *line)
+{
+	if (q->frame[query_dns_offset(o->query.ipv6) + 12] == GEN_LETTERS)
+		return true;
+	fprintf(stderr, "xdpgen: %.*s: the first label must have %d octets\n",
+		(int)strcspn(line, " \t\n"), line, GEN_LETTERS);
+	return false;
+}
+
 static int read_queries(const struct options *o, struct gen_query *to, __u32 *n)
 {
 	FILE *f = fopen(o->queries, "r");
 	char line[1200];
+	int err = 0;
 
 	if (!f)
 		return -errno;
 	*n = 0;
-	while (*n < GEN_QUERIES_CAP - 1 && fgets(line, sizeof(line), f))
-		*n += (__u32)store(&to[*n], &o->query, line);
+	while (!err && *n < GEN_QUERIES_CAP - 1 && fgets(line, sizeof(line), f)) {
+		if (!store(&to[*n], &o->query, line))
+			continue;
+		if (o->random_of && !is_replaceable(o, &to[*n], line))
+			err = -EINVAL;
+		++*n;
+	}
 	fclose(f);
-	return *n ? 0 : -ENODATA;
+	return err ? err : *n ? 0 : -ENODATA;
 }
 
 /* n: of the list. With --fresh the frame for other names comes before them. */
@@ -173,6 +177,9 @@ static int open_generator(struct gen_bpf **out, const struct options *o, __u32 n
 	gen->rodata->config.fresh = o->fresh;
 	gen->rodata->config.fresh_first = o->fresh_first;
 	gen->rodata->config.listed_every = o->listed_every;
+	gen->rodata->config.random_n = o->random_n;
+	gen->rodata->config.random_of = o->random_of;
+	gen->rodata->config.random_first = o->random_first;
 	gen->rodata->config.latency = o->latency;
 	gen->rodata->config.echo = o->echo;
 	gen->rodata->config.ifindex = if_nametoindex(o->ifname);
@@ -305,121 +312,7 @@ static int run(const struct options *o, const struct gen_bpf *gen)
 	return err ? err : print_result(o, gen, seconds, in_time.replies);
 }
 
-/* --- Options ------------------------------------------------------------------------------------- */
-
-static int parse_mac(uint8_t mac[ETH_ALEN], const char *text)
-{
-	int n = sscanf(text, "%2hhx:%2hhx:%2hhx:%2hhx:%2hhx:%2hhx", &mac[0], &mac[1], &mac[2],
-		       &mac[3], &mac[4], &mac[5]);
-
-	return n == ETH_ALEN ? 0 : -EINVAL;
-}
-
-static int parse_address(uint8_t address[16], bool *ipv6, const char *text)
-{
-	*ipv6 = strchr(text, ':') != NULL;
-	return inet_pton(*ipv6 ? AF_INET6 : AF_INET, text, address) == 1 ? 0 : -EINVAL;
-}
-
-static int parse_draw(uint32_t *draw, const char *text)
-{
-	*draw = (uint32_t)strtoul(text, NULL, 10);
-	return *draw && *draw <= FRONT_NUMBERS ? 0 : -EINVAL;
-}
-
-static int parse_positional(struct options *o, char **argv, int n)
-{
-	int i = 0, wanted = o->only_count ? 1 : o->draw ? 3 : 4;
-
-	if (n != wanted)
-		return -EINVAL;
-	o->ifname = argv[i++];
-	if (o->only_count)
-		return if_nametoindex(o->ifname) ? 0 : -EINVAL;
-	if (!o->draw)
-		o->queries = argv[i++];
-	o->seconds = atof(argv[i++]);
-	o->rate = atof(argv[i]);
-	return o->seconds > 0 && o->rate >= 0 && if_nametoindex(o->ifname) ? 0 : -EINVAL;
-}
-
-static const struct option known[] = {
-	{ "from-mac", required_argument, NULL, 'M' },
-	{ "to-mac", required_argument, NULL, 'm' },
-	{ "from", required_argument, NULL, 'F' },
-	{ "to", required_argument, NULL, 't' },
-	{ "no-edns", no_argument, NULL, 'e' },
-	{ "cpu", required_argument, NULL, 'c' },
-	{ "draw", required_argument, NULL, 'd' },
-	{ "fresh", required_argument, NULL, 'f' },
-	{ "listed-every", required_argument, NULL, 'l' },
-	{ "burst", required_argument, NULL, 'b' },
-	{ "latency", no_argument, NULL, 'L' },
-	{ "echo", no_argument, NULL, 'E' },
-	{ "once", no_argument, NULL, 'o' },
-	{ "count", no_argument, NULL, 'C' },
-	{ 0 },
-};
-
-/* Those with a number; false for another letter. */
-static bool set_number(struct options *o, int c, const char *text)
-{
-	uint32_t number = text ? (uint32_t)strtoul(text, NULL, 10) : 0;
-
-	if (c == 'c')
-		o->cpu = (int)number;
-	else if (c == 'f')
-		o->fresh_first = number;
-	else if (c == 'l')
-		o->listed_every = number;
-	else if (c == 'b')
-		o->burst = number;
-	else
-		return false;
-	o->fresh |= c == 'f';
-	return true;
-}
-
-static bool set_flag(struct options *o, int c)
-{
-	if (c == 'e')
-		o->query.edns = false;
-	else if (c == 'L')
-		o->latency = true;
-	else if (c == 'E')
-		o->echo = true;
-	else if (c == 'o')
-		o->once = true;
-	else if (c == 'C')
-		o->only_count = true;
-	else
-		return false;
-	return true;
-}
-
-static int parse_options(struct options *o, int argc, char **argv)
-{
-	bool from_ipv6 = false;
-	int c, err = 0;
-
-	while (!err && (c = getopt_long(argc, argv, "", known, NULL)) != -1) {
-		if (c == 'M')
-			err = parse_mac(o->query.from_mac, optarg);
-		else if (c == 'm')
-			err = parse_mac(o->query.to_mac, optarg);
-		else if (c == 'F')
-			err = parse_address(o->query.from, &from_ipv6, optarg);
-		else if (c == 't')
-			err = parse_address(o->query.to, &o->query.ipv6, optarg);
-		else if (c == 'd')
-			err = parse_draw(&o->draw, optarg);
-		else if (!set_number(o, c, optarg) && !set_flag(o, c))
-			err = -EINVAL;
-	}
-	if (!err && (from_ipv6 != o->query.ipv6 || (o->draw && o->fresh)))
-		err = -EINVAL;
-	return err ? err : parse_positional(o, argv + optind, argc - optind);
-}
+/* --- The program ------------------------------------------------------------------------------------- */
 
 static void prepare_process(int cpu)
 {
@@ -447,13 +340,8 @@ int main(int argc, char **argv)
 	__u32 n = 0;
 	int err;
 
-	if (!queries || parse_options(&o, argc, argv)) {
-		fprintf(stderr,
-			"usage: xdpgen [--from-mac MAC] [--to-mac MAC] [--from IP] [--to IP] "
-			"[--no-edns] [--once] [--cpu N] IF QUERIES SECONDS RATE\n"
-			"       xdpgen [...] --draw N IF SECONDS RATE\n"
-			"       xdpgen [...] --fresh FIRST [--listed-every N] IF QUERIES SECONDS RATE\n"
-			"       xdpgen --count IF\n");
+	if (!queries || options_parse(&o, argc, argv)) {
+		fputs(options_usage, stderr);
 		return 2;
 	}
 	if (!labonly_is_lab()) {

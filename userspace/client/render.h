@@ -24,6 +24,7 @@
  *	zone list    {zones:[{name, state:"serving|stale|failed|loading|awaited|expired", serves, stage,
  *	and status    percent, read_bytes, read_records, loading_s, serial, records, names, memory_bytes,
  *	              load_ms, loaded_at, file, error}...]}
+ *	policy list  {policies:[{name, state:"serving|stale|failed", rules, ignored, loaded_at, file, error}...], error}
  *	cache stats  {size_bytes, total_bytes, used_bytes, index_bytes, store_bytes, entries,
  *	              capacity_entries, segments, segments_free, published, replaced, evicted,
  *	              expired, grace_periods, rss_bytes, within_budget, answers_bytes, entries_stale,

@@ -36,6 +36,8 @@ struct options {
 	int wait_s; /* 0: not given */
 	bool is_json;
 	bool has_progress;
+	FILE *errors; /* sentences about what failed: standard error, or with is_json a text to be printed as JSON */
+	char code[32]; /* of the error that the daemon has replied with; "": it has not */
 };
 
 enum { OPT_VERSION = 256, OPT_HELP, OPT_MAN };
@@ -72,9 +74,9 @@ static int fill_man(const char *path)
 	return EXIT_REFUSED;
 }
 
-static int refuse_usage(void)
+static int refuse_usage(FILE *errors)
 {
-	fputs("volleyctl: see volleyctl --help\n", stderr);
+	fputs("volleyctl: see volleyctl --help\n", errors);
 	return EXIT_USAGE;
 }
 
@@ -95,7 +97,7 @@ static bool read_wait(const char *text, int *wait_s)
 static int read_options(int argc, char **argv, struct options *options)
 {
 	for (;;) {
-		switch (getopt_long(argc, argv, "+s:jw:p", long_options, NULL)) {
+		switch (getopt_long(argc, argv, "+s:jw:ph", long_options, NULL)) {
 		case -1:
 			return -1;
 		case 's':
@@ -114,13 +116,14 @@ static int read_options(int argc, char **argv, struct options *options)
 		case OPT_VERSION:
 			puts("volleyctl " VOLLEY_VERSION);
 			return finish_output();
+		case 'h':
 		case OPT_HELP:
 			help_put_volleyctl(stdout);
 			return finish_output();
 		case OPT_MAN:
 			return fill_man(optarg);
 		default:
-			return refuse_usage();
+			return refuse_usage(stderr);
 		}
 	}
 }
@@ -140,27 +143,27 @@ static int take_json(int argc, char **argv, struct options *options)
 }
 
 /* "zone" alone is none, but the first word of several. */
-static void refuse_command(int argc, char **argv)
+static void refuse_command(FILE *errors, int argc, char **argv)
 {
-	if (argc == 1 && help_put_commands_of(stderr, argv[0]))
+	if (argc == 1 && help_put_commands_of(errors, argv[0]))
 		return;
-	fprintf(stderr, "volleyctl: there is no command \"%s%s%s\"\n", argv[0], argc > 1 ? " " : "",
+	fprintf(errors, "volleyctl: there is no command \"%s%s%s\"\n", argv[0], argc > 1 ? " " : "",
 		argc > 1 ? argv[1] : "");
 	if (argc > 1)
-		(void)help_put_commands_of(stderr, argv[0]);
+		(void)help_put_commands_of(errors, argv[0]);
 }
 
-static const struct words_command *read_command(int argc, char **argv, int *n_words)
+static const struct words_command *read_command(FILE *errors, int argc, char **argv, int *n_words)
 {
 	const struct words_command *command = words_find_command(argc, argv, n_words);
 	int n_args = argc - *n_words;
 
 	if (!argc)
-		fputs("volleyctl: which command?\n", stderr);
+		fputs("volleyctl: which command?\n", errors);
 	else if (!command)
-		refuse_command(argc, argv);
+		refuse_command(errors, argc, argv);
 	else if (n_args < (int)command->min_args || n_args > (int)command->max_args)
-		fprintf(stderr, "usage: volleyctl %s%s%s\n", command->name,
+		fprintf(errors, "usage: volleyctl %s%s%s\n", command->name,
 			*command->args ? " " : "", command->args);
 	else
 		return command;
@@ -220,37 +223,55 @@ static int print_result(const struct options *options, const char *command, cons
 	else
 		ret = render_result(stdout, command, result);
 	if (ret) {
-		fprintf(stderr, "volleyctl: the result cannot be shown: %s\n", err_text(ret));
+		fprintf(options->errors, "volleyctl: the result cannot be shown: %s\n",
+			err_text(ret));
 		return EXIT_REFUSED;
 	}
 	return finish_output();
 }
 
-static int print_reply(const struct options *options, const char *command, const json_t *reply)
+/* What was given cannot be right, whatever the daemon has. */
+static bool is_usage(const char *code)
+{
+	static const char *const codes[] = { "usage",         "EINVAL",          "ERR_NAME",
+					     "ERR_NAME_LONG", "ERR_LABEL_EMPTY", "ERR_LABEL_LONG",
+					     "ERR_ESCAPE",    "ERR_TYPE" };
+
+	for (size_t i = 0; i < sizeof(codes) / sizeof(codes[0]); i++)
+		if (!strcmp(code, codes[i]))
+			return true;
+	return false;
+}
+
+static int print_reply(struct options *options, const char *command, const json_t *reply)
 {
 	const char *code = json_string_value(json_object_get(reply, "code"));
 	const char *error = json_string_value(json_object_get(reply, "error"));
 
 	if (json_is_true(json_object_get(reply, "ok")))
 		return print_result(options, command, json_object_get(reply, "result"));
-	fprintf(stderr, "volleyctl: %s: %s\n", command, error ? error : "it failed");
-	return code && !strcmp(code, "usage") ? EXIT_USAGE : EXIT_REFUSED;
+	fprintf(options->errors, "volleyctl: %s: %s\n", command, error ? error : "it failed");
+	snprintf(options->code, sizeof(options->code), "%s", code ? code : "");
+	return is_usage(options->code) ? EXIT_USAGE : EXIT_REFUSED;
 }
 
-static int say_no_daemon(const char *socket, int err)
+static int say_no_daemon(const struct options *options, int err)
 {
+	const char *socket = options->socket;
+
 	if (err == -EACCES || err == -EPERM)
-		fprintf(stderr,
+		fprintf(options->errors,
 			"volleyctl: no permission for %s: run as root, or in the socket's group\n",
 			socket);
 	else if (err == -ENOENT || err == -ECONNREFUSED)
-		fprintf(stderr,
+		fprintf(options->errors,
 			"volleyctl: no volleyd listens on %s: start one with\n"
 			"  volleyd -c /etc/volley/volley.yaml\n"
 			"or name the socket of another with -s\n",
 			socket);
 	else
-		fprintf(stderr, "volleyctl: cannot connect to %s: %s\n", socket, err_text(err));
+		fprintf(options->errors, "volleyctl: cannot connect to %s: %s\n", socket,
+			err_text(err));
 	return EXIT_NO_DAEMON;
 }
 
@@ -261,7 +282,7 @@ static int wait_for_stop(int fd, const struct options *options)
 
 	if (!call_wait_end(fd, wait_s * 1000))
 		return EXIT_DONE;
-	fprintf(stderr, "volleyctl: volleyd has not stopped after %d s\n", wait_s);
+	fprintf(options->errors, "volleyctl: volleyd has not stopped after %d s\n", wait_s);
 	return EXIT_REFUSED;
 }
 
@@ -358,18 +379,18 @@ static int ask(const struct options *options, int fd, const char *command, const
 	return ret ? ret : call_receive(fd, wait_ms, reply);
 }
 
-static int run_command(const struct options *options, const char *command, const json_t *args)
+static int run_command(struct options *options, const char *command, const json_t *args)
 {
 	int fd = call_open(options->socket);
 	json_t *reply;
 	int ret;
 
 	if (fd < 0)
-		return say_no_daemon(options->socket, fd);
+		return say_no_daemon(options, fd);
 	ret = ask(options, fd, command, args, &reply);
 	if (ret) {
-		fprintf(stderr, "volleyctl: no reply from volleyd on %s: %s\n", options->socket,
-			err_text(ret));
+		fprintf(options->errors, "volleyctl: no reply from volleyd on %s: %s\n",
+			options->socket, err_text(ret));
 		close(fd);
 		return EXIT_REFUSED;
 	}
@@ -399,11 +420,11 @@ static int run_doctor(const struct options *options, int n, char **words)
 	int ret = doctor_run(options->socket, n, words, &result), code;
 
 	if (ret == -EINVAL) {
-		fputs("usage: volleyctl doctor [--config FILE] [IF...]\n", stderr);
+		fputs("usage: volleyctl doctor [--config FILE] [IF...]\n", options->errors);
 		return EXIT_USAGE;
 	}
 	if (ret) {
-		fprintf(stderr, "volleyctl: doctor: %s\n", err_text(ret));
+		fprintf(options->errors, "volleyctl: doctor: %s\n", err_text(ret));
 		return EXIT_REFUSED;
 	}
 	code = json_integer_value(json_object_get(result, "failures")) ? EXIT_REFUSED : EXIT_DONE;
@@ -435,7 +456,7 @@ static int run_zone_check(const struct options *options, char **words)
 	int code = zone_check_file(words[0], words[1], &result, err, sizeof(err)), ret;
 
 	if (code) {
-		fprintf(stderr, "volleyctl: zone check: %s\n", err);
+		fprintf(options->errors, "volleyctl: zone check: %s\n", err);
 		return EXIT_REFUSED;
 	}
 	ret = print_result(options, "zone check", result);
@@ -443,13 +464,100 @@ static int run_zone_check(const struct options *options, char **words)
 	return ret;
 }
 
-int main(int argc, char **argv)
+/* "help", "help zone", "help zone reload". */
+static int run_help(FILE *errors, int argc, char **argv)
 {
-	struct options options = { .socket = getenv(WORDS_SOCKET_ENV) };
-	int code = read_options(argc, argv, &options);
 	const struct words_command *command;
 	int n_words;
+
+	if (!argc) {
+		help_put_volleyctl(stdout);
+		return finish_output();
+	}
+	command = words_find_command(argc, argv, &n_words);
+	if (command && n_words == argc) {
+		help_put_command(stdout, command);
+		return finish_output();
+	}
+	if (argc == 1 && help_put_commands_of(stdout, argv[0]))
+		return finish_output();
+	refuse_command(errors, argc, argv);
+	return refuse_usage(errors);
+}
+
+static int run(struct options *options, int argc, char **argv)
+{
+	const struct words_command *command;
+	int n_words, code;
 	json_t *args;
+
+	if (argc && !strcmp(argv[0], "help"))
+		return run_help(options->errors, argc - 1, argv + 1);
+	command = read_command(options->errors, argc, argv, &n_words);
+	if (!command)
+		return refuse_usage(options->errors);
+	if (!strcmp(command->name, "doctor"))
+		return run_doctor(options, argc - n_words, argv + n_words);
+	if (!strcmp(command->name, "health"))
+		return run_health(options, argc - n_words, argv + n_words);
+	if (!strcmp(command->name, "zone check"))
+		return run_zone_check(options, argv + n_words);
+	args = make_args(command, argc - n_words, argv + n_words);
+	if (!args) {
+		fputs("volleyctl: an argument is not UTF-8\n", options->errors);
+		return EXIT_USAGE;
+	}
+	code = run_command(options, command->name, args);
+	json_decref(args);
+	return code;
+}
+
+/* --- Errors as JSON ------------------------------------------------------------------------------ */
+
+/* {"error": "zone status: other.test: no such zone", "code": "ERR_NOT_FOUND"}; the code only where the daemon gave one. */
+static void print_error(const struct options *options, char *text)
+{
+	static const char name[] = "volleyctl: ";
+	const char *sentence = strncmp(text, name, sizeof(name) - 1) ? text :
+								       text + sizeof(name) - 1;
+	json_t *error = json_object();
+
+	for (size_t n = strlen(text); n && text[n - 1] == '\n'; n--)
+		text[n - 1] = 0;
+	json_object_set_new(error, "error", json_string(sentence));
+	if (*options->code)
+		json_object_set_new(error, "code", json_string(options->code));
+	json_dumpf(error, stdout, JSON_INDENT(2));
+	putchar('\n');
+	json_decref(error);
+}
+
+static int run_with_json(struct options *options, int argc, char **argv)
+{
+	char *text = NULL;
+	size_t n;
+	int code, ret;
+
+	options->errors = open_memstream(&text, &n);
+	if (!options->errors) {
+		options->errors = stderr;
+		return run(options, argc, argv);
+	}
+	code = run(options, argc, argv);
+	if (fclose(options->errors) || !n) {
+		free(text);
+		return code;
+	}
+	print_error(options, text);
+	free(text);
+	ret = finish_output();
+	return ret ? ret : code;
+}
+
+int main(int argc, char **argv)
+{
+	struct options options = { .socket = getenv(WORDS_SOCKET_ENV), .errors = stderr };
+	int code = read_options(argc, argv, &options);
 
 	if (code >= 0)
 		return code;
@@ -457,21 +565,5 @@ int main(int argc, char **argv)
 		options.socket = WORDS_SOCKET_PATH;
 	argv += optind;
 	argc = take_json(argc - optind, argv, &options);
-	command = read_command(argc, argv, &n_words);
-	if (!command)
-		return refuse_usage();
-	if (!strcmp(command->name, "doctor"))
-		return run_doctor(&options, argc - n_words, argv + n_words);
-	if (!strcmp(command->name, "health"))
-		return run_health(&options, argc - n_words, argv + n_words);
-	if (!strcmp(command->name, "zone check"))
-		return run_zone_check(&options, argv + n_words);
-	args = make_args(command, argc - n_words, argv + n_words);
-	if (!args) {
-		fputs("volleyctl: an argument is not UTF-8\n", stderr);
-		return EXIT_USAGE;
-	}
-	code = run_command(&options, command->name, args);
-	json_decref(args);
-	return code;
+	return options.is_json ? run_with_json(&options, argc, argv) : run(&options, argc, argv);
 }

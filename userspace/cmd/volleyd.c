@@ -11,6 +11,7 @@
 #include "base/err.h"
 #include "base/log.h"
 #include "config/config.h"
+#include "control/check.h"
 #include "control/daemon.h"
 #include "config/help.h"
 
@@ -22,23 +23,21 @@ enum { EXIT_OK, EXIT_FAILED, EXIT_USAGE };
  */
 #define MAPPED_BYTES (128 * 1024)
 
-enum { OPT_CHECK = 256, OPT_KEEP, OPT_VERSION, OPT_HELP };
+enum { OPT_CHECK = 256, OPT_STRICT, OPT_KEEP, OPT_VERSION, OPT_HELP };
 
 struct options {
 	const char *config;
 	bool is_check;
+	bool is_strict;
 	bool keep;
 	bool is_verbose;
 };
 
 static const struct option long_options[] = {
-	{ "config", required_argument, NULL, 'c' },
-	{ "check", no_argument, NULL, OPT_CHECK },
-	{ "keep", no_argument, NULL, OPT_KEEP },
-	{ "verbose", no_argument, NULL, 'v' },
-	{ "version", no_argument, NULL, OPT_VERSION },
-	{ "help", no_argument, NULL, OPT_HELP },
-	{ NULL, 0, NULL, 0 },
+	{ "config", required_argument, NULL, 'c' },  { "check", no_argument, NULL, OPT_CHECK },
+	{ "strict", no_argument, NULL, OPT_STRICT }, { "keep", no_argument, NULL, OPT_KEEP },
+	{ "verbose", no_argument, NULL, 'v' },       { "version", no_argument, NULL, OPT_VERSION },
+	{ "help", no_argument, NULL, OPT_HELP },     { NULL, 0, NULL, 0 },
 };
 
 /* -1 to go on, else the exit status. */
@@ -53,6 +52,9 @@ static int read_options(struct options *options, int argc, char **argv)
 			break;
 		case OPT_CHECK:
 			options->is_check = true;
+			break;
+		case OPT_STRICT:
+			options->is_strict = true;
 			break;
 		case OPT_KEEP:
 			options->keep = true;
@@ -70,6 +72,10 @@ static int read_options(struct options *options, int argc, char **argv)
 			return EXIT_USAGE;
 		}
 	}
+	if (options->is_strict && !options->is_check) {
+		fprintf(stderr, "volleyd: --strict is for --check\n");
+		return EXIT_USAGE;
+	}
 	if (options->config && optind == argc)
 		return -1;
 	fprintf(stderr, "volleyd: say which configuration: volleyd -c FILE\n");
@@ -86,6 +92,21 @@ static void hold_standard_files(void)
 	while (fd >= 0 && fd <= STDERR_FILENO);
 	if (fd >= 0)
 		close(fd);
+}
+
+static int check(struct config *config, const struct options *options)
+{
+	unsigned int n_warnings = 0;
+	int code = check_run(config, &n_warnings);
+
+	config_free(config);
+	if (code)
+		return EXIT_FAILED;
+	if (n_warnings)
+		printf("%s: volleyd would start, with what the warnings say\n", options->config);
+	else
+		printf("%s: the configuration is right\n", options->config);
+	return n_warnings && options->is_strict ? EXIT_FAILED : EXIT_OK;
 }
 
 int main(int argc, char **argv)
@@ -106,11 +127,8 @@ int main(int argc, char **argv)
 		log_error("%s", err);
 		return code == ERR_CONFIG ? EXIT_USAGE : EXIT_FAILED;
 	}
-	if (options.is_check) {
-		config_free(config);
-		printf("%s: the configuration is right\n", options.config);
-		return EXIT_OK;
-	}
+	if (options.is_check)
+		return check(config, &options);
 	code = daemon_run(config, options.keep);
 	log_close();
 	return code ? EXIT_FAILED : EXIT_OK;

@@ -5,7 +5,10 @@
 #include <cyaml/cyaml.h>
 #include <errno.h>
 #include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define TEXT(key, type, member)                                                                \
@@ -334,13 +337,43 @@ __attribute__((format(printf, 3, 0))) static void keep_first(cyaml_log_t level, 
 	message->text[strcspn(message->text, "\n")] = '\0';
 }
 
+/*
+ * Memory for libcyaml. It makes a list longer by one item at a time: a realloc() for each item would copy the list
+ * each time, and 20,000 zones would cost 20,000 copies. So a block that grows gets half its size more than was asked.
+ */
+struct block {
+	size_t cap_bytes;
+	_Alignas(max_align_t) unsigned char bytes[];
+};
+
+static void *resize_block(void *unused, void *ptr, size_t n_bytes)
+{
+	struct block *block = ptr ? (struct block *)((char *)ptr - sizeof(*block)) : NULL;
+	size_t cap_bytes = block ? n_bytes + n_bytes / 2 : n_bytes;
+
+	(void)unused;
+	if (!n_bytes) {
+		free(block);
+		return NULL;
+	}
+	if (block && n_bytes <= block->cap_bytes)
+		return ptr;
+	if (cap_bytes < n_bytes || cap_bytes > SIZE_MAX - sizeof(*block))
+		return NULL;
+	block = realloc(block, sizeof(*block) + cap_bytes);
+	if (!block)
+		return NULL;
+	block->cap_bytes = cap_bytes;
+	return block->bytes;
+}
+
 static cyaml_config_t make_cyaml_config(struct message *message)
 {
 	return (cyaml_config_t){
 		.log_fn = message ? keep_first : NULL,
 		.log_ctx = message,
 		.log_level = CYAML_LOG_ERROR,
-		.mem_fn = cyaml_mem,
+		.mem_fn = resize_block,
 		.flags = CYAML_CFG_NO_ALIAS,
 	};
 }

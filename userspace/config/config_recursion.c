@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "config/local_data.h"
+#include "config/loops.h"
 #include "config/take.h"
 #include "config/value.h"
 #include "config/yamlwalk.h"
@@ -75,9 +77,10 @@ static bool take_bool(struct take *take, const char *leaf, const char *text)
 
 /* --- Upstreams ----------------------------------------------------------------------------------- */
 
-static void refuse_upstream(struct take *take, const char *path, const char *text)
+static void read_upstream(struct take *take, const char *path, const char *text,
+			  struct config_addr *out)
 {
-	int err = text ? value_read_upstream(text) : 0;
+	int err = text ? value_read_upstream(text, out) : 0;
 
 	if (take->source.failed)
 		return;
@@ -89,6 +92,26 @@ static void refuse_upstream(struct take *take, const char *path, const char *tex
 		source_refuse_value(&take->source, path, text);
 }
 
+/* What is forwarded to ourselves would be forwarded again, without end. */
+static void refuse_loop(struct take *take, const char *path, const char *text,
+			const struct config_addr *to)
+{
+	const struct config *config = take->config;
+	const char *key = NULL;
+
+	if (take->source.failed)
+		return;
+	if (loops_find(config->listen, config->n_listen, to))
+		key = "server.listen";
+	else if (loops_find(config->tls_listen, config->n_tls_listen, to))
+		key = "server.tls.listen";
+	if (key)
+		source_fail(&take->source, 0, path,
+			    "volleyd itself listens at %s (%s), so each question would come back "
+			    "to it: give the address of another server",
+			    text, key);
+}
+
 /* With TLS a forwarder has a name, by which its certificate is known, and no other has. */
 static void check_forwards(struct take *take, const struct config_raw_list *list)
 {
@@ -98,9 +121,10 @@ static void check_forwards(struct take *take, const struct config_raw_list *list
 	for (uint32_t i = 0; i < list->n && !take->source.failed; i++) {
 		const char *text = list->items[i];
 		const char *port = strchr(text, '@');
+		struct config_addr to;
 
 		snprintf(path, sizeof(path), "recursion.forward[%u]", i);
-		refuse_upstream(take, path, text);
+		read_upstream(take, path, text, &to);
 		if (is_tls && !(port && strchr(port, '#')))
 			source_fail(
 				&take->source, 0, path,
@@ -109,6 +133,7 @@ static void check_forwards(struct take *take, const struct config_raw_list *list
 		else if (!is_tls && strchr(text, '#'))
 			source_fail(&take->source, 0, path,
 				    "has the name of a certificate, but transport is not tls");
+		refuse_loop(take, path, text, &to);
 	}
 }
 
@@ -133,11 +158,12 @@ static void take_stubs(struct take *take, const struct config_raw_recursion *raw
 	recursion->n_stubs = recursion->stubs ? raw->n_stubs : 0;
 	for (uint32_t i = 0; i < recursion->n_stubs && !take->source.failed; i++) {
 		const char *address = raw->stubs[i].address;
+		struct config_addr to;
 
 		snprintf(path, sizeof(path), "recursion.stubs[%u].zone", i);
 		recursion->stubs[i].zone = take_domain(take, path, raw->stubs[i].zone);
 		snprintf(path, sizeof(path), "recursion.stubs[%u].address", i);
-		refuse_upstream(take, path, address);
+		read_upstream(take, path, address, &to);
 		if (address && strchr(address, '#'))
 			source_refuse_value(&take->source, path, address);
 		recursion->stubs[i].address = address ? take_copy(take, address) : NULL;
@@ -225,6 +251,26 @@ static void take_special_names(struct take *take, const struct config_raw_recurs
 	}
 }
 
+/* A bad record would leave all of them out, so nothing of the configuration is taken. */
+static void check_local_data(struct take *take)
+{
+	char path[YAMLWALK_PATH_CAP] = "recursion.local-data";
+	struct local_data_error why;
+	struct zone *zone;
+	int code;
+
+	if (take->source.failed || !take->config->recursion.local_data)
+		return;
+	code = local_data_load(&zone, take->config->recursion.local_data, &why);
+	zone_free(zone);
+	if (code == -ENOMEM)
+		source_fail_memory(&take->source);
+	if (code && why.at >= 0)
+		snprintf(path, sizeof(path), "recursion.local-data[%d]", why.at);
+	if (code)
+		source_fail(&take->source, 0, path, "%s", why.sentence);
+}
+
 static void take_rpz(struct take *take, const struct config_raw_recursion *raw)
 {
 	struct config_recursion *recursion = &take->config->recursion;
@@ -264,6 +310,7 @@ void take_recursion(struct take *take)
 	take_upstreams(take, raw);
 	take_times(take, raw);
 	config->recursion.local_data = take_texts(take, &raw->local_data);
+	check_local_data(take);
 	take_special_names(take, raw);
 	take_rpz(take, raw);
 }

@@ -55,7 +55,7 @@ static void put_exits(FILE *out, const struct words_exit *exits)
 
 void help_put_volleyd(FILE *out)
 {
-	fputs("usage: volleyd -c FILE [--check] [--keep] [-v]\n"
+	fputs("usage: volleyd -c FILE [--check [--strict]] [--keep] [-v]\n"
 	      "Answers DNS queries in the network driver, and in userspace what cannot be.\n",
 	      out);
 	put_options(out, words_volleyd_options);
@@ -84,6 +84,13 @@ unsigned int help_put_commands_of(FILE *out, const char *first)
 		put_command(out, command);
 	}
 	return n;
+}
+
+void help_put_command(FILE *out, const struct words_command *command)
+{
+	fprintf(out, "usage: volleyctl %s%s%s\n", command->name, *command->args ? " " : "",
+		command->args);
+	put_wrapped(out, TEXT_AT, 2, command->text);
 }
 
 void help_put_volleyctl(FILE *out)

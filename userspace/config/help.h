@@ -9,6 +9,11 @@
 void help_put_volleyd(FILE *out);
 void help_put_volleyctl(FILE *out);
 
+struct words_command;
+
+/* What "help COMMAND" prints. */
+void help_put_command(FILE *out, const struct words_command *command);
+
 /* Writes which commands of several words begin with @first; nothing if none does. How many there are. */
 unsigned int help_put_commands_of(FILE *out, const char *first);
 

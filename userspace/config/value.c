@@ -205,7 +205,7 @@ int value_read_addr(const char *text, uint16_t port, struct config_addr *out)
 	return 0;
 }
 
-int value_read_upstream(const char *text)
+int value_read_upstream(const char *text, struct config_addr *out)
 {
 	char address[INET6_ADDRSTRLEN + sizeof("@65535")];
 	const char *name = strchr(text, '#');
@@ -219,11 +219,13 @@ int value_read_upstream(const char *text)
 	memcpy(address, text, len);
 	address[len] = '\0';
 	err = value_read_addr(address, 53, &addr);
-	if (err || !name)
-		return err;
-	err = value_read_domain(name + 1, &domain);
+	if (!err && name) {
+		err = value_read_domain(name + 1, &domain);
+		if (!err)
+			free(domain);
+	}
 	if (!err)
-		free(domain);
+		*out = addr;
 	return err;
 }
 

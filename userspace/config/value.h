@@ -34,8 +34,9 @@ int value_read_number(const struct words_key *key, const char *text, uint64_t *o
 int value_read_addr(const char *text, uint16_t port, struct config_addr *out)
 	__attribute__((warn_unused_result));
 
-/* Checks ADDRESS, ADDRESS@PORT or ADDRESS@PORT#NAME. -ENOMEM is possible. */
-int value_read_upstream(const char *text) __attribute__((warn_unused_result));
+/* Reads the address of ADDRESS, ADDRESS@PORT or ADDRESS@PORT#NAME, port 53 when absent. -ENOMEM is possible. */
+int value_read_upstream(const char *text, struct config_addr *out)
+	__attribute__((warn_unused_result));
 
 /*
  * Reads ADDRESS/LENGTH, or ADDRESS alone for all its bits. Refused with -ERANGE: bits that are set behind

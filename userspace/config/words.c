@@ -160,6 +160,12 @@ const struct words_command words_commands[] = {
 	  "Lists the N prefixes of clients, 10 if nothing is said, that are over their limit or were in the last 10 "
 	  "seconds, those first of which most answers are withheld: since when, how many in the last second, and "
 	  "how many were sent with TC=1 or as BADCOOKIE, or dropped, since the prefix was listed." },
+	{ "policy list", "", 0, 0, "response policy zones and local data, each with its state",
+	  "Lists recursion.local-data and each of recursion.rpz with its state, the names that it has rules for, how many "
+	  "rules are ignored (triggers rpz-ip, rpz-client-ip, rpz-nsip and rpz-nsdname, and CNAMEs to names rpz-... that are no known "
+	  "action), when it was loaded, its file and what was wrong with the last load. The state is serving; stale: the file "
+	  "does not load, and the version before is in force; or failed: it does not load, and none was loaded since the "
+	  "start, so nothing is filtered by this list. Status, health and metrics tell of the last two." },
 	{ "block add", "WHAT [--for TIME] [--action ACTION] [--why TEXT]", 1, 7,
 	  "do not answer a prefix of clients, a name or a type",
 	  "Blocks WHAT on every way in, at once: a prefix of clients (192.0.2.0/24) or an address, a "
@@ -217,11 +223,12 @@ const struct words_command words_commands[] = {
 	  "gone round its loop for 3 seconds; a service address that the host does not have; a "
 	  "zone that is not served (one that is added to a host which had all once only warns until it has come "
 	  "from its primary); an interface that is gone, was detached, or does not have our "
-	  "program, and, with port: xsk or dpdk, one whose queues lack sockets. A step down from native "
-	  "to generic, or from zero-copy to copies or kernel sockets, is a warning, and so is a zone "
-	  "of which an earlier version is served. The options are --zones all|any|none and "
-	  "--interfaces all|any|none: how many have to be well, all if nothing is said; --ignore ZONE: not "
-	  "this one, given as often as needed; --strict: warnings are reasons; --probe NAME[/TYPE]: "
+	  "program, and, with port: xsk or dpdk, one whose queues lack sockets; a response policy zone, local data "
+	  "or a list of policy.block that did not load at the start, so that nothing is filtered by it. A step down from native "
+	  "to generic, or from zero-copy to copies or kernel sockets, is a warning, and so is a zone, a policy or a list "
+	  "of which an earlier version is in use. The options are --zones all|any|none, "
+	  "--interfaces all|any|none and --policies all|any|none: how many have to be well, all if nothing is said; --ignore NAME: not "
+	  "this zone or policy, given as often as needed; --strict: warnings are reasons; --probe NAME[/TYPE]: "
 	  "asks each service address by UDP, for the SOA record if there is no TYPE, and expects "
 	  "NOERROR and an answer, so that sockets, workers and zones are seen to work (server.allow "
 	  "has to allow the host itself)." },
@@ -240,7 +247,12 @@ const struct words_command words_commands[] = {
 const struct words_option words_volleyd_options[] = {
 	{ "-c", "FILE", "Read the configuration from FILE, see volley.yaml(5). Required." },
 	{ "--check", NULL,
-	  "Check the configuration, say what is wrong with file, line and key, and exit." },
+	  "Check the configuration, say what is wrong, with file, line and key where it is in the file, and exit. Files that it "
+	  "names are read as at a start: root hints, trust anchors, certificates and keys, policies, lists of blocks. What "
+	  "a start would do without (a policy, a list or the file of a zone that cannot be read) is a warning; zone files are not "
+	  "read to their end: volleyctl zone check does that. Sockets, interfaces and what another volleyd has open are left for "
+	  "the start." },
+	{ "--strict", NULL, "With --check: the status is 1 where there is a warning." },
 	{ "--keep", NULL,
 	  "At the end leave the XDP programs and the answer cache in place for the next volleyd." },
 	{ "-v, --verbose", NULL, "Log everything, what the BPF libraries say included." },
@@ -254,7 +266,8 @@ const struct words_option words_volleyctl_options[] = {
 	  "Ask the daemon behind this control socket. Default: $" WORDS_SOCKET_ENV
 	  ", else " WORDS_SOCKET_PATH "." },
 	{ "-j, --json", NULL,
-	  "Print the result as JSON, with the daemon's own names and no units." },
+	  "Print the result as JSON, with the daemon's own names and no units. What failed is an object with "
+	  "\"error\", a sentence, and perhaps \"code\", on standard output." },
 	{ "-w, --wait", "SECONDS",
 	  "Wait at most that long for the reply. Default: 60, for health 5, but for zone reload, cache "
 	  "dump, cache load and cache resize as long as they take. What was begun goes on in the daemon." },
@@ -262,13 +275,13 @@ const struct words_option words_volleyctl_options[] = {
 	  "Tell on standard error how far a reload is, twice a second, also when that is no "
 	  "terminal." },
 	{ "--version", NULL, "Print the version and exit." },
-	{ "--help", NULL, "Print a summary and exit." },
+	{ "-h, --help", NULL, "Print a summary and exit." },
 	{ 0 },
 };
 
 const struct words_exit words_volleyd_exits[] = {
-	{ 0, "It ran and was stopped, or the configuration is right (--check)." },
-	{ 1, "It could not start; the last line logged says why." },
+	{ 0, "It ran and was stopped, or it would start (--check)." },
+	{ 1, "It could not start, or would not (--check); the last line logged says why." },
 	{ 2, "The command line or the configuration is wrong." },
 	{ -1, NULL },
 };
@@ -278,7 +291,7 @@ const struct words_exit words_volleyctl_exits[] = {
 	{ 1,
 	  "The daemon refused the command or failed; the sentence is on standard error. Of doctor: "
 	  "something will not work. Of health: the host is not healthy." },
-	{ 2, "The command line is wrong." },
+	{ 2, "The command line is wrong, or an argument cannot be read." },
 	{ 3, "No daemon was reached; of health also: it did not reply in time." },
 	{ -1, NULL },
 };

@@ -17,7 +17,8 @@ static const struct words_key rows[] = {
 	  .fallback = "[]",
 	  .text = "Resolvers that are asked instead of the servers of each zone. Without any volleyd "
 		  "asks these itself, from the root on. For TLS with the port and the name in its "
-		  "certificate: \"192.0.2.1@853#dns.example\"." },
+		  "certificate: \"192.0.2.1@853#dns.example\". An address at which volleyd itself listens is refused, "
+		  "for a question would come back without end." },
 	{ .path = "recursion.transport",
 	  .type = WORDS_CHOICE,
 	  .choices = "udp|tcp|tls",
@@ -153,7 +154,8 @@ static const struct words_key rows[] = {
 	  .type = WORDS_RECORDS,
 	  .fallback = "[]",
 	  .text = "Records that are answered instead of what upstreams would say, to clients that may ask "
-		  "for recursion. A name that has any has no others." },
+		  "for recursion. A name that has any has no others. The configuration is refused if one of them cannot be "
+		  "read, or if they cannot stand together in a zone." },
 	{ .path = "recursion.special-names",
 	  .type = WORDS_BOOL,
 	  .fallback = "true",
@@ -169,11 +171,20 @@ static const struct words_key rows[] = {
 	{ .path = "recursion.rpz",
 	  .type = WORDS_MAPS,
 	  .text = "Response policy zones: which names are answered otherwise than upstreams would. The "
-		  "first that has a rule for a name decides." },
+		  "first that has a rule for a name decides. Where a file does not load, the version that was loaded before "
+		  "stays in force; at a start there is none, and names are answered as upstreams say. volleyctl policy list, "
+		  "status, health and metrics tell of both." },
 	{ .path = "recursion.rpz[].name",
 	  .type = WORDS_DOMAIN,
 	  .text = "The name of the policy zone. Required, and none twice." },
-	{ .path = "recursion.rpz[].file", .type = WORDS_PATH, .text = "Its master file. Required." },
+	{ .path = "recursion.rpz[].file",
+	  .type = WORDS_PATH,
+	  .text = "Its master file. Required. A record NAME.ZONE is a rule for questions for NAME, *.NAME.ZONE for all below "
+		  "it: CNAME . says NXDOMAIN, CNAME *. NODATA, CNAME rpz-passthru. as if there were no rule, CNAME rpz-drop. "
+		  "gives no reply, CNAME rpz-tcp-only. a reply with TC=1 over UDP. CNAME to another name is answered as an alias, and "
+		  "what it leads to is asked for, in our zones, local data or upstream; in CNAME *.OTHER the asterisk stands for the name that "
+		  "was asked for. Other records are the answer. Other triggers (rpz-ip, rpz-client-ip, rpz-nsip, rpz-nsdname) are "
+		  "ignored." },
 };
 
 const struct words_table words_recursion_keys = { rows, sizeof(rows) / sizeof(rows[0]) };

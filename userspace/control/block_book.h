@@ -18,6 +18,7 @@ struct block_book {
 	struct block_list *lists;
 	uint32_t n_lists;
 	char error[704]; /* of the last reading of the lists; "" */
+	bool lacks_list; /* block_book_lacks_list() */
 	/*
 	 * Packets that engines have met, by list; programs count theirs in a map, and never from 0 on. So of each list it
 	 * is known what was counted under its number when it got that, and what it had met before.

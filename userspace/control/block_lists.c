@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "base/regular.h"
 #include "control/block_words.h"
 
 #define CAP_FIRST 4096u
@@ -102,11 +103,11 @@ static void tell(struct block_lists *l, const char *file, int code)
 static int read_file(struct block_lists *l, uint32_t number)
 {
 	struct block_list *list = &l->lists[number];
-	FILE *f = fopen(list->file, "re");
-	int err;
+	FILE *f;
+	int err = regular_fopen(&f, list->file, NULL);
 
-	if (!f) {
-		tell(l, list->file, -errno);
+	if (err) {
+		tell(l, list->file, err);
 		return 0;
 	}
 	err = read_lines(l, number, f);

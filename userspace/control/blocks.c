@@ -485,6 +485,8 @@ static void end_reload(struct chore *chore)
 		r->code = ERR_CONFIG;
 	if (!r->code)
 		r->code = take_lists(b, &r->lists);
+	if (!r->code)
+		b->lacks_list = false;
 	if (*r->lists.error)
 		snprintf(b->error, sizeof(b->error), "%s: the lists of blocks are as they were",
 			 r->lists.error);
@@ -505,6 +507,7 @@ int block_book_reload(struct block_book *b, const struct config *config, block_d
 
 	if (!config->n_block && !b->n_lists) {
 		*b->error = 0;
+		b->lacks_list = false;
 		done(user, 0);
 		return 0;
 	}
@@ -529,23 +532,57 @@ const char *block_book_error(const struct block_book *b)
 	return b->error;
 }
 
+bool block_book_lacks_list(const struct block_book *b)
+{
+	return b->lacks_list;
+}
+
 /* ---- Life --------------------------------------------------------------------------------------- */
+
+static int read_lists(struct block_book *b, struct block_lists *l, const struct config *config)
+{
+	int err = begin_lists(b, l, config);
+
+	if (!err)
+		err = block_lists_read(l);
+	b->lacks_list = !err && *l->error;
+	if (b->lacks_list)
+		snprintf(b->error, sizeof(b->error), "%s: this list blocks nothing", l->error);
+	return err;
+}
 
 static int open_lists(struct block_book *b, const struct config *config)
 {
 	struct block_lists l;
-	int err = begin_lists(b, &l, config);
+	int err = read_lists(b, &l, config);
 
-	if (!err)
-		err = block_lists_read(&l);
-	if (!err && *l.error)
-		snprintf(b->error, sizeof(b->error), "%s: this list blocks nothing", l.error);
 	if (*b->error)
 		log_error("blocks: %s", b->error);
 	if (!err)
 		err = take_lists(b, &l);
 	end_lists(&l);
 	return err;
+}
+
+int block_book_check(const struct config *config, char *err, size_t err_cap)
+{
+	struct block_book *b = calloc(1, sizeof(*b));
+	struct block_lists l;
+	int code = b ? block_table_secrets(&b->secrets) : -ENOMEM;
+
+	*err = '\0';
+	if (!code && config->n_block) {
+		b->env.blocks_fd = -1; /* in memory of ours */
+		code = read_lists(b, &l, config);
+		end_lists(&l);
+		snprintf(err, err_cap, "policy.block: %s", b->error);
+		if (!*b->error)
+			*err = '\0';
+	}
+	if (code)
+		snprintf(err, err_cap, "blocks: %s", err_text(code));
+	free(b);
+	return code;
 }
 
 int block_book_open(struct block_book **out, const struct block_env *env,

@@ -83,7 +83,15 @@ void block_book_tick(struct block_book *b);
 typedef void block_done_fn(void *user, int code);
 int block_book_reload(struct block_book *b, const struct config *config, block_done_fn *done,
 		      void *user) __attribute__((warn_unused_result));
+/*
+ * Reads the lists as block_book_open() would, and forgets them. 0, and a sentence in err where a list cannot be read ("":
+ * all can); or a negative code, with a sentence too: a start would end.
+ */
+int block_book_check(const struct config *config, char *err, size_t err_cap)
+	__attribute__((warn_unused_result));
 /* Why the last reload did not read a list; "": it did. */
 const char *block_book_error(const struct block_book *b);
+/* A list could not be read when there was no earlier version of it, so nothing that it names is blocked. */
+bool block_book_lacks_list(const struct block_book *b);
 
 #endif

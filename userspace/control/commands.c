@@ -13,6 +13,7 @@
 #include "control/commands_block.h"
 #include "control/commands_cookies.h"
 #include "control/commands_names.h"
+#include "control/commands_policy.h"
 #include "control/commands_port.h"
 #include "control/commands_resize.h"
 #include "control/commands_rrl.h"
@@ -226,6 +227,7 @@ const struct ctl_command commands[] = {
 	{ "names rebuild", commands_names_rebuild },
 	{ "rrl status", commands_rrl_status },
 	{ "rrl top", commands_rrl_top },
+	{ "policy list", commands_policy_list },
 	{ "block add", commands_block_add },
 	{ "block remove", commands_block_remove },
 	{ "block list", commands_block_list },

@@ -207,6 +207,11 @@ int commands_zone_notify(void *user, const json_t *args, json_t **result, char *
 	(void)result;
 	if (!entry)
 		return ERR_NOT_FOUND;
+	if (!entry->config->notify || !*entry->config->notify) {
+		snprintf(err, err_cap, "%s: nobody is to be told: it has no zones[].notify",
+			 entry->name);
+		return ERR_NOT_FOUND;
+	}
 	return transfer_notify(transfers_thread(d->transfers), entry->apex);
 }
 

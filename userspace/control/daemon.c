@@ -40,6 +40,7 @@ static void put_zone_error(const struct zones_entry *entry, char *err, size_t er
  */
 static int tell_first_error(const struct daemon *d, char *err, size_t err_cap)
 {
+	char text[POLICIES_TEXT_CAP];
 	size_t i;
 
 	for (i = 0; i < zones_n(d->zones); i++) {
@@ -53,10 +54,9 @@ static int tell_first_error(const struct daemon *d, char *err, size_t err_cap)
 	for (i = 0; i < policies_n(d->policies); i++) {
 		const struct policies_entry *entry = policies_at(d->policies, i);
 
-		if (!*entry->error)
+		if (!policies_entry_tell(entry, text))
 			continue;
-		snprintf(err, err_cap, "policy %s: %s%s", entry->name, entry->error,
-			 entry->zone ? "; what was there before stays" : "");
+		snprintf(err, err_cap, "%s", text);
 		return ERR_ZONE;
 	}
 	if (*block_book_error(d->blocks)) {

@@ -94,5 +94,7 @@ void daemon_look_at_load(struct daemon *d);
  * or a negative code, which has been logged: a damaged store, or one in use, is for a person.
  */
 int daemon_open_store(struct daemon *d) __attribute__((warn_unused_result));
+/* Whether a store that gives this code is done without. Pure. */
+bool daemon_serves_without_store(int code);
 
 #endif

@@ -19,13 +19,13 @@
 #include "bpf/services.h"
 #include "cache/memory.h"
 #include "cache/sweep.h"
+#include "control/cache_plan.h"
 #include "control/commands.h"
 #include "control/daemon_internal.h"
 #include "control/metrics_report.h"
 #include "iface/dpdk_iface.h"
 
-#define LOADERS_MIN 2u /* so that a small zone need not wait for a large one */
-#define MIB_SHIFT   20
+#define LOADERS_MIN 2u        /* so that a small zone need not wait for a large one */
 #define GUARD_NS    200000000 /* hits that do not leave meanwhile are lost */
 
 /* --- Open --------------------------------------------------------------------------------------- */
@@ -58,42 +58,6 @@ static int open_memory(struct daemon *d)
 	return cache_memory_anonymous(&d->memory, &d->sizes);
 }
 
-/* Of the sizes that may be configured the last one, in steps of a MiB, that suits n zones, or the first. */
-static uint64_t find_bound(uint32_t n_zones, bool is_last)
-{
-	const struct words_key *key = words_find_key("cache.size");
-	uint64_t low = key->min >> MIB_SHIFT, high = key->max >> MIB_SHIFT;
-	struct cache_sizes sizes;
-
-	while (low < high) {
-		uint64_t middle = (low + high + is_last) / 2;
-		int err = cache_sizes_plan(&sizes, middle << MIB_SHIFT, n_zones);
-
-		if (is_last && err == -E2BIG)
-			high = middle - 1;
-		else if (is_last)
-			low = middle;
-		else if (err && err != -E2BIG)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low << MIB_SHIFT;
-}
-
-static void refuse_size(const struct daemon *d, uint32_t n_zones, int err)
-{
-	char size[24], bound[24];
-
-	words_put_size(d->config->cache_size_bytes, size, sizeof(size));
-	words_put_size(find_bound(n_zones, err == -E2BIG), bound, sizeof(bound));
-	if (err == -E2BIG)
-		log_error("cache.size: %s is too large: give at most %s", size, bound);
-	else
-		log_error("cache.size: %s is too small for %u zones: give at least %s", size,
-			  d->config->n_zones, bound);
-}
-
 /* Before anything is written that the program compares with its clock. */
 static void follow_driver_clock(void)
 {
@@ -110,14 +74,13 @@ static void follow_driver_clock(void)
 
 static int open_cache(struct daemon *d)
 {
-	const uint32_t n_zones = d->config->n_zones + DAEMON_N_SLOTS;
-	int err = cache_sizes_plan(&d->sizes, d->config->cache_size_bytes, n_zones);
+	char why[CACHE_PLAN_TEXT_CAP];
+	int err = cache_plan(&d->sizes, d->config, why, sizeof(why));
 
 	if (err) {
-		refuse_size(d, n_zones, err);
+		log_error("%s", why);
 		return err;
 	}
-	d->sizes.n_names_lines = d->config->cache_names_lines + d->config->cache_intervals_lines;
 	follow_driver_clock();
 	err = daemon_attach_all(d);
 	if (err)
@@ -271,14 +234,14 @@ static int open_transfers(struct daemon *d)
 	catalogs_on_reset(d->catalogs, on_reset, d);
 	env.store = d->store;
 	env.upkeep = d->upkeep;
-	snprintf(err, sizeof(err), "transfers");
 	code = transfers_new(&d->transfers, &env);
 	if (!code)
-		code = transfers_configure(d->transfers, d->config, err, sizeof(err));
-	if (!code)
 		code = watch(d, transfers_fd(d->transfers));
+	snprintf(err, sizeof(err), "transfers: %s", err_text(code ? code : -ENOMEM));
+	if (!code)
+		code = transfers_configure(d->transfers, d->config, err, sizeof(err));
 	if (code)
-		log_error("%s: %s", err, err_text(code));
+		log_error("%s", err);
 	return code;
 }
 

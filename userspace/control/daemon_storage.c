@@ -7,7 +7,7 @@
 #include "control/daemon_internal.h"
 
 /* A disk that has to be seen to; zones of files need none. What a person has to decide ends the start. */
-static bool is_of_disk(int code)
+bool daemon_serves_without_store(int code)
 {
 	return code == -EROFS || code == -EACCES || code == -EPERM || code == -ENOSPC ||
 	       code == -EDQUOT || code == -EIO;
@@ -25,7 +25,7 @@ int daemon_open_store(struct daemon *d)
 	if (!*err)
 		return 0;
 	log_error("%s", err);
-	if (code && !is_of_disk(code))
+	if (code && !daemon_serves_without_store(code))
 		return code;
 	snprintf(
 		d->storage_error, sizeof(d->storage_error),

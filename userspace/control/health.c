@@ -34,7 +34,9 @@ static int ignore(struct health_options *options, const char *zone, char *err, s
 		options->ignored[options->n_ignored++] = zone;
 		return 0;
 	}
-	snprintf(err, err_cap, zone ? "--ignore: at most %d zones" : "--ignore takes a zone",
+	snprintf(err, err_cap,
+		 zone ? "--ignore: at most %d zones and policies" :
+			"--ignore takes a zone or a policy",
 		 HEALTH_IGNORED_CAP);
 	return -EINVAL;
 }
@@ -58,12 +60,14 @@ int health_read_options(struct health_options *options, const json_t *args, char
 			code = read_scope(&options->zones, word, value, err, err_cap);
 		} else if (!strcmp(word, "--interfaces")) {
 			code = read_scope(&options->interfaces, word, value, err, err_cap);
+		} else if (!strcmp(word, "--policies")) {
+			code = read_scope(&options->policies, word, value, err, err_cap);
 		} else if (!strcmp(word, "--ignore")) {
 			code = ignore(options, value, err, err_cap);
 		} else {
 			snprintf(err, err_cap,
-				 "%s: health takes --zones, --interfaces, --ignore, --strict and "
-				 "--probe",
+				 "%s: health takes --zones, --interfaces, --policies, --ignore, "
+				 "--strict and --probe",
 				 word);
 			code = -EINVAL;
 		}
@@ -147,10 +151,10 @@ static bool is_name(const char *a, const char *b)
 	return n == m && !strncasecmp(a, b, n);
 }
 
-static bool is_ignored(const struct health_options *options, const struct zones_entry *entry)
+static bool is_ignored(const struct health_options *options, const char *name)
 {
 	for (size_t i = 0; i < options->n_ignored; i++)
-		if (is_name(options->ignored[i], entry->name))
+		if (is_name(options->ignored[i], name))
 			return true;
 	return false;
 }
@@ -181,7 +185,7 @@ static void count(const struct health *h, struct tally *t, const struct zones_en
 {
 	char text[HEALTH_TEXT_CAP];
 
-	if (is_ignored(h->options, entry))
+	if (is_ignored(h->options, entry->name))
 		return;
 	t->n++;
 	t->n_well += health_zone(entry, h->now_s, text) != HEALTH_FAILS;
@@ -192,7 +196,7 @@ static void tell(struct health *h, struct tally *t, const struct zones_entry *en
 	char text[HEALTH_TEXT_CAP];
 	enum health_level level = zone_level(h, entry, text);
 
-	if (level == HEALTH_WELL || is_ignored(h->options, entry))
+	if (level == HEALTH_WELL || is_ignored(h->options, entry->name))
 		return;
 	if (h->options->zones != HEALTH_ALL)
 		level = HEALTH_NOTED;
@@ -216,6 +220,37 @@ void health_zones(struct health *h, health_zone_at *at, const void *user, size_t
 		if (t.n_left[level])
 			health_say(h, level, "and %zu more zones: volleyctl zone list",
 				   t.n_left[level]);
+}
+
+/* --- Policies ------------------------------------------------------------------------------------ */
+
+static void tell_policy(struct health *h, const struct policies_entry *entry)
+{
+	char text[POLICIES_TEXT_CAP];
+	enum health_level level = policies_entry_state(entry) == POLICIES_FAILED ? HEALTH_FAILS :
+										   HEALTH_WARNS;
+
+	if (h->options->policies != HEALTH_ALL)
+		level = HEALTH_NOTED;
+	if (policies_entry_tell(entry, text))
+		health_say(h, level, "%s", text);
+}
+
+void health_policies(struct health *h, health_policy_at *at, const void *user, size_t n)
+{
+	size_t n_counted = 0, n_in_force = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		const struct policies_entry *entry = at(user, i);
+
+		if (is_ignored(h->options, entry->name))
+			continue;
+		n_counted++;
+		n_in_force += policies_entry_state(entry) != POLICIES_FAILED;
+		tell_policy(h, entry);
+	}
+	if (h->options->policies == HEALTH_ANY && n_counted && !n_in_force)
+		health_say(h, HEALTH_FAILS, "no policy is in force, of %zu", n_counted);
 }
 
 /* --- Interfaces ---------------------------------------------------------------------------------- */

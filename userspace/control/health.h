@@ -8,8 +8,8 @@
  *
  * A reason is what a client would notice, or what the operator asked to hold. Whatever else is not as
  * configured is a warning: the next step down the ladder still answers, and a fleet in which a warning
- * takes hosts out takes all of them out at once. An operator may say what matters: zones and interfaces
- * all, any or none of them; zones that are left out of it; warnings that count (strict).
+ * takes hosts out takes all of them out at once. An operator may say what matters: zones, interfaces and policies
+ * all, any or none of them; zones and policies that are left out of it; warnings that count (strict).
  *
  * What makes a zone not current is one function, health_zone(): a new state of zones (zonemgr/zones.h) does
  * not compile until it has its words there.
@@ -25,6 +25,7 @@
 #include <stdint.h>
 
 #include "config/config.h"
+#include "control/policies.h"
 #include "iface/iface.h"
 #include "zonemgr/zones.h"
 
@@ -43,8 +44,9 @@ enum health_level { HEALTH_WELL, HEALTH_NOTED, HEALTH_WARNS, HEALTH_FAILS };
 struct health_options {
 	enum health_scope zones;
 	enum health_scope interfaces;
+	enum health_scope policies;
 	bool is_strict;
-	const char *ignored[HEALTH_IGNORED_CAP]; /* zones; of the arguments */
+	const char *ignored[HEALTH_IGNORED_CAP]; /* zones and policies; of the arguments */
 	size_t n_ignored;
 };
 
@@ -86,6 +88,15 @@ void health_zones(struct health *h, health_zone_at *at, const void *user, size_t
  * zone is a reason. Afterwards it is one that is new everywhere, as by a catalog, and only warns.
  */
 bool health_have_zones_come(health_zone_at *at, const void *user, size_t n);
+
+/* --- Policies --- */
+
+/*
+ * Lists and local data, all N of them, the i-th by at(): one that is not in force is a reason, for its clients reach what
+ * it forbids; one of which an earlier version is in force is a warning.
+ */
+typedef const struct policies_entry *health_policy_at(const void *user, size_t i);
+void health_policies(struct health *h, health_policy_at *at, const void *user, size_t n);
 
 /* --- Interfaces --- */
 

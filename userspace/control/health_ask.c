@@ -9,8 +9,8 @@
 #include "base/err.h"
 #include "base/log.h"
 #include "control/health.h"
+#include "control/report.h"
 #include "base/json_put.h"
-#include "port/addr.h"
 
 static const char *state_text(const struct daemon *d)
 {
@@ -37,6 +37,11 @@ static void judge_daemon(struct health *h, const struct daemon *d)
 static const struct zones_entry *zone_at(const void *user, size_t i)
 {
 	return zones_at(user, i);
+}
+
+static const struct policies_entry *policy_at(const void *user, size_t i)
+{
+	return policies_at(user, i);
 }
 
 static void note_zones(struct daemon *d)
@@ -79,6 +84,20 @@ static void judge_overload(struct health *h, const struct daemon *d)
 				health_say(h, HEALTH_WARNS, "%s", text);
 }
 
+/* What could not be put in place as a whole was, at a start, nothing. */
+static void judge_policies(struct health *h, const struct daemon *d)
+{
+	const char *error = policies_error(d->policies);
+	size_t n = policies_n(d->policies);
+
+	health_policies(h, policy_at, d->policies, n);
+	if (*error)
+		health_say(h, n ? HEALTH_WARNS : HEALTH_FAILS, "%s", error);
+	if (*block_book_error(d->blocks))
+		health_say(h, block_book_lacks_list(d->blocks) ? HEALTH_FAILS : HEALTH_WARNS,
+			   "policy.block: %s", block_book_error(d->blocks));
+}
+
 static void judge_rest(struct health *h, const struct daemon *d)
 {
 	struct recursion_report recursion;
@@ -107,26 +126,12 @@ static void judge(struct health *h, const struct daemon *d)
 	judge_workers(h, d);
 	judge_ifaces(h, d);
 	health_zones(h, zone_at, d->zones, zones_n(d->zones));
+	judge_policies(h, d);
 	judge_overload(h, d);
 	judge_rest(h, d);
 }
 
 /* --- Commands ------------------------------------------------------------------------------------ */
-
-static json_t *list_services(const struct config *config)
-{
-	char text[PORT_ADDR_TEXT_CAP];
-	json_t *list = json_array();
-
-	for (uint32_t i = 0; i < config->n_listen; i++) {
-		struct port_addr addr = { .family = (uint8_t)config->listen[i].family,
-					  .port = config->listen[i].net_port };
-
-		memcpy(addr.bytes, config->listen[i].addr, sizeof(addr.bytes));
-		json_array_append_new(list, json_string(port_addr_text(&addr, text)));
-	}
-	return list;
-}
 
 /* *WELL: no reason was found, and memory was there to tell one. */
 static json_t *report(const struct daemon *d, const struct health_options *options, bool *well)
@@ -143,7 +148,7 @@ static json_t *report(const struct daemon *d, const struct health_options *optio
 	json_object_set_new(o, "warnings", h.warnings);
 	json_put_bool(o, "drained", d->drain.is_on);
 	json_put_text(o, "state", state_text(d));
-	json_object_set_new(o, "services", list_services(d->config));
+	json_object_set_new(o, "services", report_listen(d->config->listen, d->config->n_listen));
 	return o;
 }
 

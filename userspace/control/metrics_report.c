@@ -386,6 +386,8 @@ void metrics_report(struct daemon *d, struct metrics_text *out)
 		put_recursion(d, out);
 	}
 	put_transfers(d, out);
+	if (d->has_policies)
+		policies_metrics(d->policies, out);
 	put_cache(d, out);
 	put_names(d, out);
 	if (d->zones)

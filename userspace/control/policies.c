@@ -5,14 +5,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 #include <urcu-qsbr.h>
 
+#include "base/clock.h"
 #include "base/err.h"
 #include "base/log.h"
 #include "cache/sweep.h"
 #include "cache/zones.h"
+#include "config/local_data.h"
 #include "engine/policy.h"
 
 /* Its slot's name in the cache: no zone's, for a label has no more than 63 octets. */
@@ -22,7 +22,6 @@ struct part {
 	struct policies_entry entry;
 	struct policies *owner;
 	struct load *load; /* under way, or NULL */
-	int local_fd;      /* a memory file of the local data; -1 */
 	bool is_earlier;   /* entry.zone is that of the part of this name that is in place */
 };
 
@@ -31,7 +30,6 @@ struct parts {
 	struct part *items;
 	size_t n;
 	struct policy *policy; /* NULL: none of them has anything */
-	uint32_t n_ignored;
 };
 
 /* The walk over the cache, with what has to stay until it has ended. */
@@ -61,6 +59,7 @@ struct policies {
 	bool is_begun; /* something was put in place: before, the slot stands for what an earlier daemon had */
 	bool is_cancelled;
 	int code;
+	char error[128];              /* policies_error() */
 	struct waiter *waiters;       /* of what is under way */
 	struct waiter *later_waiters; /* of what follows it */
 };
@@ -88,8 +87,6 @@ static void parts_free(struct parts *parts)
 		free(part->entry.file);
 		if (!part->is_earlier)
 			zone_free(part->entry.zone);
-		if (part->local_fd >= 0)
-			close(part->local_fd);
 	}
 	free(parts->items);
 	policy_free(parts->policy);
@@ -219,9 +216,7 @@ static int make_policy(struct policies *p, struct parts *parts, uint32_t gen)
 		else if (e->zone)
 			lists[n++] = e->zone;
 	}
-	err = local || n ?
-		      policy_new(&parts->policy, local, lists, n, p->slot, gen, &parts->n_ignored) :
-		      0;
+	err = local || n ? policy_new(&parts->policy, local, lists, n, p->slot, gen) : 0;
 	free(lists);
 	return err;
 }
@@ -248,6 +243,19 @@ static void take_earlier(struct parts *parts, struct parts *old)
 	}
 }
 
+/* Of all that was read; what is in force stays so. */
+static void give_up(struct policies *p, int code)
+{
+	for (size_t i = 0; i < p->next.n; i++)
+		load_free(p->next.items[i].load);
+	parts_free(&p->next);
+	snprintf(p->error, sizeof(p->error), "lists and local data could not be put in place: %s",
+		 err_text(code));
+	log_error("policies: %s", p->error);
+	p->code = code;
+	finish(p);
+}
+
 static void publish(struct policies *p)
 {
 	struct parts old = p->now;
@@ -259,11 +267,10 @@ static void publish(struct policies *p)
 	cache_zone_prepare(p->env.cache, slot_name, sizeof(slot_name) - 1, digest, &p->slot, &gen);
 	err = make_policy(p, &p->next, gen);
 	if (err) {
-		p->code = err;
-		parts_free(&p->next);
-		finish(p);
+		give_up(p, err);
 		return;
 	}
+	*p->error = '\0';
 	take_earlier(&p->next, &old);
 	p->is_begun = true;
 	p->now = p->next;
@@ -272,47 +279,61 @@ static void publish(struct policies *p)
 	(void)p->env.grace(p->env.grace_user); /* who asked the old one has published */
 	cache_zone_commit(p->env.cache, p->slot, gen, digest);
 	parts_free(&old);
-	if (p->now.n_ignored)
-		log_warn("policy: %u rules are triggers that are not supported: ignored",
-			 p->now.n_ignored);
 	start_sweep(p);
 }
 
 /* ---- Loading ------------------------------------------------------------------------------------ */
 
-static void fail(struct policies *p, struct part *part, const struct load *load)
+/* Its entry says why. What is in force by this name stays. */
+static void fail(struct policies *p, struct part *part, int code)
 {
 	const struct part *earlier = find_part(&p->now, part->entry.name);
 	struct policies_entry *e = &part->entry;
+	char text[POLICIES_TEXT_CAP];
 
-	if (e->file)
-		load_put_error(load, e->error, sizeof(e->error));
-	else /* the first two records are not the operator's */
-		snprintf(e->error, sizeof(e->error), "record %u: %s",
-			 load->err.line > 2 ? load->err.line - 2 : 0, load->err.sentence);
-	log_error("policy %s: %s", e->name, e->error);
-	part->is_earlier = earlier != NULL;
-	if (earlier)
+	if (earlier && earlier->entry.zone) {
+		part->is_earlier = true;
 		e->zone = earlier->entry.zone;
+		e->n_rules = earlier->entry.n_rules;
+		e->n_ignored = earlier->entry.n_ignored;
+		e->loaded_wall_s = earlier->entry.loaded_wall_s;
+	}
+	if (policies_entry_tell(e, text))
+		log_error("%s", text);
 	if (!p->code)
-		p->code = load->code;
+		p->code = code;
+}
+
+static void take_zone(struct part *part, struct zone *zone, uint64_t wall_s)
+{
+	struct policies_entry *e = &part->entry;
+	struct policy_counts counts = policy_count(zone, e->file);
+
+	e->zone = zone;
+	e->n_rules = counts.n_rules;
+	e->n_ignored = counts.n_ignored;
+	e->loaded_wall_s = wall_s;
+	log_info("policy %s: %u rules", e->name, e->n_rules);
+	if (e->n_ignored)
+		log_warn("policy %s: %u rules have triggers or actions that are not supported: "
+			 "they are ignored",
+			 e->name, e->n_ignored);
 }
 
 static void on_loaded(struct load *load)
 {
 	struct part *part = load->user;
 	struct policies *p = part->owner;
-	struct policies_entry *e = &part->entry;
 
 	part->load = NULL;
 	if (p->is_cancelled) {
 		p->code = -ECANCELED;
 	} else if (load->code) {
-		fail(p, part, load);
+		load_put_error(load, part->entry.error, sizeof(part->entry.error));
+		fail(p, part, load->code);
 	} else {
-		e->zone = load->zone;
+		take_zone(part, load->zone, load->ended_wall_s);
 		load->zone = NULL;
-		log_info("policy %s: %zu records", e->name, zone_n_records(e->zone));
 	}
 	loader_discard(p->env.loader, load);
 	if (--p->n_loading)
@@ -323,55 +344,41 @@ static void on_loaded(struct load *load)
 		publish(p);
 }
 
-/* The local data as a zone of the root, in a file that is nowhere but in memory. */
-static int make_local(struct part *part, char *const *records)
-{
-	char path[32];
-	FILE *out;
-	int fd = memfd_create("volley-local-data", MFD_CLOEXEC);
-
-	if (fd < 0)
-		return -errno;
-	part->local_fd = fd;
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-	out = fopen(path, "w");
-	if (!out)
-		return -errno;
-	fprintf(out, ". 300 IN SOA localhost. nobody.invalid. 1 3600 1200 604800 300\n"
-		     ". 300 IN NS localhost.\n");
-	for (; *records; records++)
-		fprintf(out, "%s\n", *records);
-	return fclose(out) ? -errno : 0;
-}
-
-static int start_load(struct part *part, const char *origin, const char *path)
-{
-	part->load = load_new(origin, path, NULL, on_loaded, part);
-	return part->load ? 0 : -ENOMEM;
-}
-
+/* At once: it is a few records of the configuration. */
 static int add_local(struct policies *p, struct part *part, char *const *records)
 {
-	char path[32];
-	int err;
+	struct local_data_error why;
+	struct zone *zone;
+	int code;
 
-	*part = (struct part){ .owner = p, .local_fd = -1 };
+	*part = (struct part){ .owner = p };
 	part->entry.name = strdup(POLICIES_LOCAL);
 	if (!part->entry.name)
 		return -ENOMEM;
-	err = make_local(part, records);
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", part->local_fd);
-	return err ? err : start_load(part, ".", path);
+	code = local_data_load(&zone, records, &why);
+	if (!code) {
+		take_zone(part, zone, clock_wall_s());
+		return 0;
+	}
+	if (why.at >= 0)
+		snprintf(part->entry.error, sizeof(part->entry.error), "record %d: %s", why.at + 1,
+			 why.sentence);
+	else
+		snprintf(part->entry.error, sizeof(part->entry.error), "%s", why.sentence);
+	fail(p, part, code);
+	return 0;
 }
 
 static int add_list(struct policies *p, struct part *part, const struct config_rpz *list)
 {
-	*part = (struct part){ .owner = p, .local_fd = -1 };
+	*part = (struct part){ .owner = p };
 	part->entry.name = strdup(list->name);
 	part->entry.file = strdup(list->file);
 	if (!part->entry.name || !part->entry.file)
 		return -ENOMEM;
-	return start_load(part, list->name, list->file);
+	part->load = load_new(list->name, list->file, NULL, on_loaded, part);
+	p->n_loading++;
+	return part->load ? 0 : -ENOMEM;
 }
 
 static int add_parts(struct policies *p, const struct config_recursion *config)
@@ -392,25 +399,25 @@ static int add_parts(struct policies *p, const struct config_recursion *config)
 
 static void begin(struct policies *p)
 {
-	int err = add_parts(p, p->env.config(p->env.config_user));
+	int err;
 
 	p->waiters = p->later_waiters;
 	p->later_waiters = NULL;
-	p->code = err;
-	p->n_loading = p->next.n;
+	p->code = 0;
+	p->n_loading = 0;
+	err = add_parts(p, p->env.config(p->env.config_user));
 	if (err) {
-		for (size_t i = 0; i < p->next.n; i++)
-			load_free(p->next.items[i].load);
+		give_up(p, err);
+	} else if (!p->next.n && !p->now.n && p->is_begun) {
 		parts_free(&p->next);
-		finish(p);
-	} else if (!p->n_loading && !p->now.n && p->is_begun) {
-		parts_free(&p->next);
+		*p->error = '\0';
 		finish(p);
 	} else if (!p->n_loading) {
 		publish(p);
 	} else {
 		for (size_t i = 0; i < p->next.n; i++)
-			loader_start(p->env.loader, p->next.items[i].load);
+			if (p->next.items[i].load)
+				loader_start(p->env.loader, p->next.items[i].load);
 	}
 }
 
@@ -457,7 +464,7 @@ const struct policies_entry *policies_at(const struct policies *p, size_t i)
 	return &p->now.items[i].entry;
 }
 
-uint32_t policies_n_ignored(const struct policies *p)
+const char *policies_error(const struct policies *p)
 {
-	return p->now.n_ignored;
+	return p->error;
 }

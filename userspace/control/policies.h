@@ -6,25 +6,35 @@
  *      policies_reload ─► loads (zonemgr/loader.h) ─► struct policy ─► pointer swap ─► grace ─► new
  *                             all of them have ended      (workers)      generation ─► walk ─► done
  *
- * A list that does not load is as it was before, or, where there was none, missing; the entry says why.
- * Which of both is safer is the operator's to judge, so it is logged as an error. The first time also "none at all" is
- * put in place: the cache may be an earlier daemon's, which had some.
+ * Each list has a state, told by status, health, metrics and `volleyctl policy list`:
+ *
+ *               it loads                 it does not load
+ *      start ──────────────► SERVING ◄────────────► STALE: the last version that loaded is in force
+ *        │                      ▲      it loads
+ *        └───► FAILED ──────────┘
+ *      no version was ever loaded: nothing is filtered by this list
+ *
+ * The other lists are put in place all the same. Local data with a bad record is refused with the whole configuration
+ * (config/local_data.h), so at a reload all stays as it was. The first time also "none at all" is put in place: the cache
+ * may be an earlier daemon's, which had some.
  *
  * Control's thread calls all of these.
  */
 #ifndef VOLLEY_CONTROL_POLICIES_H
 #define VOLLEY_CONTROL_POLICIES_H
 
+#include <jansson.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/chore.h"
 #include "cache/cache.h"
 #include "cache/keeper.h"
-#include "base/chore.h"
 #include "config/config.h"
-#include "zonemgr/loader.h"
+#include "control/metrics_text.h"
 #include "engine/engine.h"
+#include "zonemgr/loader.h"
 
 struct policies;
 
@@ -42,12 +52,24 @@ struct policies_env {
 	void *grace_user;
 };
 
+enum policies_state {
+	POLICIES_SERVING, /* what was read last is in force */
+	POLICIES_STALE,   /* that did not load: an earlier version is in force */
+	POLICIES_FAILED,  /* likewise, and there is no earlier version: nothing is in force */
+	POLICIES_N_STATES,
+};
+
+#define POLICIES_TEXT_CAP 1024
+
 /* A list, or (first, where there is any) the local data. */
 struct policies_entry {
-	char *name;        /* "list.rpz.", or POLICIES_LOCAL */
-	char *file;        /* NULL for local data */
-	struct zone *zone; /* that is in place, or NULL */
-	char error[640];   /* of the last load; "" when it was well */
+	char *name;             /* "list.rpz.", or POLICIES_LOCAL */
+	char *file;             /* NULL for local data */
+	struct zone *zone;      /* that is in force, or NULL; the members below are of it */
+	uint32_t n_rules;       /* engine/policy.h */
+	uint32_t n_ignored;     /* rules that no question triggers */
+	uint64_t loaded_wall_s; /* seconds since 1970 */
+	char error[640];        /* of the last load; "" when it was well */
 };
 
 #define POLICIES_LOCAL "local-data"
@@ -79,7 +101,19 @@ uint32_t policies_slot(const struct policies *policies);
 
 size_t policies_n(const struct policies *policies);
 const struct policies_entry *policies_at(const struct policies *policies, size_t i);
-/* Rules of these lists that no question triggers: engine/policy.h. */
-uint32_t policies_n_ignored(const struct policies *policies);
+/* Why what was read last could not be put in place as a whole; "": it was. What was in force before still is. */
+const char *policies_error(const struct policies *policies);
+
+/* ---- For people (policies_report.c) ---- */
+
+enum policies_state policies_entry_state(const struct policies_entry *entry);
+/* "serving", "stale", "failed". Static. */
+const char *policies_state_text(enum policies_state state);
+/* What is wrong with it as a sentence in TEXT; false: nothing is. */
+bool policies_entry_tell(const struct policies_entry *entry, char text[POLICIES_TEXT_CAP]);
+/* For `volleyctl policy list`. A new object, or NULL. */
+json_t *policies_report(const struct policies *policies);
+/* Gauges of each, and of how many are in which state. */
+void policies_metrics(const struct policies *policies, struct metrics_text *out);
 
 #endif

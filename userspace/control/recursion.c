@@ -156,6 +156,28 @@ static int check_followed_anchor(const struct recursion_settings *settings, char
 	return code;
 }
 
+int recursion_check(const struct config *config, char *err, size_t err_cap)
+{
+	struct recursion_settings settings;
+	struct resolver *resolver;
+	int code;
+
+	if (!config->recursion.n_allow)
+		return 0;
+	code = recursion_settings_make(&settings, &config->recursion, 0);
+	if (code) {
+		snprintf(err, err_cap, "recursion: %s", err_text(code));
+		return code;
+	}
+	code = start_resolver(&resolver, &settings, err, err_cap);
+	if (!code) {
+		resolver_stop(resolver);
+		resolver_free(resolver);
+	}
+	recursion_settings_fini(&settings);
+	return code;
+}
+
 /* The one that is there where it would do the same, else a new one. */
 static int choose_resolver(struct recursion *r, struct setup *s, char *err, size_t err_cap)
 {

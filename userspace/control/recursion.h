@@ -55,6 +55,13 @@ int recursion_new(struct recursion **out, const struct recursion_env *env)
 int recursion_configure(struct recursion *r, struct config *config, char *err, size_t err_cap)
 	__attribute__((warn_unused_result));
 
+/*
+ * Whether recursion_configure() would take it: the resolver is started with its settings, so all of its files are read, and
+ * ended without a question. 0; or a negative code with a sentence in err. Of no resolver that runs.
+ */
+int recursion_check(const struct config *config, char *err, size_t err_cap)
+	__attribute__((warn_unused_result));
+
 /* What was taken last; zeros at first. Until the next recursion_configure(). */
 const struct config_recursion *recursion_config(const struct recursion *r);
 

@@ -11,6 +11,7 @@
 #include "control/new_start.h"
 #include "control/report_recursion.h"
 #include "iface/dpdk_iface.h"
+#include "port/addr.h"
 #include "port/xsk.h"
 
 /* --- status -------------------------------------------------------------------------------------- */
@@ -105,6 +106,17 @@ static void put_zone(json_t *list, const struct zones_entry *entry)
 					      json_sprintf("zone %s: %s", entry->name, texts[i]));
 }
 
+static void append_policies(json_t *list, const struct policies *policies)
+{
+	char text[POLICIES_TEXT_CAP];
+
+	for (size_t i = 0; i < policies_n(policies); i++)
+		if (policies_entry_tell(policies_at(policies, i), text))
+			json_array_append_new(list, json_string(text));
+	if (*policies_error(policies))
+		json_array_append_new(list, json_string(policies_error(policies)));
+}
+
 static json_t *report_degraded(struct daemon *d)
 {
 	json_t *list = json_array();
@@ -118,6 +130,8 @@ static json_t *report_degraded(struct daemon *d)
 	}
 	for (i = 0; i < zones_n(d->zones); i++)
 		put_zone(list, zones_at(d->zones, i));
+	if (d->policies)
+		append_policies(list, d->policies);
 	if (*d->storage_error)
 		json_array_append_new(list, json_string(d->storage_error));
 	if (d->blocks && *block_book_error(d->blocks))
@@ -166,6 +180,21 @@ static json_t *count_zones(const struct daemon *d)
 	return o;
 }
 
+json_t *report_listen(const struct config_addr *listen, uint32_t n)
+{
+	char text[PORT_ADDR_TEXT_CAP];
+	json_t *list = json_array();
+
+	for (uint32_t i = 0; i < n; i++) {
+		struct port_addr addr = { .family = (uint8_t)listen[i].family,
+					  .port = listen[i].net_port };
+
+		memcpy(addr.bytes, listen[i].addr, sizeof(addr.bytes));
+		json_array_append_new(list, json_string(port_addr_text(&addr, text)));
+	}
+	return list;
+}
+
 json_t *report_status(struct daemon *d)
 {
 	json_t *o = json_object(), *ifaces = json_array(), *cache = json_object();
@@ -189,6 +218,9 @@ json_t *report_status(struct daemon *d)
 	json_put_int(o, "workers", d->crew ? crew_n(d->crew) : 0);
 	json_put_text(o, "control_cores", affinity_text(&d->affinity.control, text, sizeof(text)));
 	json_put_bool(o, "control_cores_shared", !d->affinity.n_own);
+	json_object_set_new(o, "listen", report_listen(d->config->listen, d->config->n_listen));
+	json_object_set_new(o, "tls_listen",
+			    report_listen(d->config->tls_listen, d->config->n_tls_listen));
 	json_put_int(o, "services", d->n_services);
 	json_object_set_new(o, "zones", count_zones(d));
 	json_object_set_new(o, "recursion", report_recursion(d));

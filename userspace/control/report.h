@@ -11,6 +11,8 @@
 #include "control/daemon.h"
 
 json_t *report_status(struct daemon *d);
+/* Of addresses: ["ADDRESS@PORT"...]. */
+json_t *report_listen(const struct config_addr *listen, uint32_t n);
 json_t *report_stats(struct daemon *d);
 json_t *report_zones(struct daemon *d, const char *only); /* NULL: all */
 json_t *report_cache(struct daemon *d);

@@ -205,9 +205,15 @@ static int write_signed(struct convert *c, uint16_t type, bool in_answer)
 
 /* ---- The answer section ----------------------------------------------------------------------- */
 
+/* Where the chain begins in the message. */
+static const uint8_t *first_name(const struct convert *c)
+{
+	return c->question->alias ? c->question->alias : c->question->name;
+}
+
 static const uint8_t *name_now(const struct convert *c)
 {
-	return c->n_chain ? c->chain[c->n_chain - 1] : c->question->name;
+	return c->n_chain ? c->chain[c->n_chain - 1] : first_name(c);
 }
 
 /* The first record of this type whose owner is above the name, or the name itself where `same`. */
@@ -355,7 +361,7 @@ static int write_soa(struct convert *c)
 
 static bool is_on_chain(const struct convert *c, const uint8_t *zone)
 {
-	if (name_is_under(c->question->name, zone))
+	if (name_is_under(first_name(c), zone))
 		return true;
 	for (unsigned int i = 0; i < c->n_chain; i++)
 		if (name_is_under(c->chain[i], zone))
@@ -410,11 +416,23 @@ static int write_proofs(struct convert *c)
 
 /* ---- All of it -------------------------------------------------------------------------------- */
 
+/* The alias that is ours, if there is one. */
+static int write_alias(struct convert *c)
+{
+	const struct convert_question *q = c->question;
+
+	if (!q->alias)
+		return 0;
+	return writer_add_rr(&c->writer, q->name, DNS_TYPE_CNAME, DNS_CLASS_IN, q->alias_ttl_s,
+			     q->alias, (uint16_t)name_bytes(q->alias));
+}
+
 static int write_body(struct convert *c)
 {
-	int found, err;
+	int found = write_alias(c), err;
 
-	found = write_chain(c);
+	if (!found)
+		found = write_chain(c);
 	if (found < 0)
 		return found;
 	if (c->from->n_answer && !c->n_ttls)

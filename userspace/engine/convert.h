@@ -48,6 +48,9 @@ struct convert_question {
 	const uint8_t *name; /* folded; stays the caller's, and as long as the converter is used */
 	uint16_t qtype;      /* of class IN */
 	bool dnssec_ok;
+	/* The name stands for this one, of which the message tells: a CNAME comes first. NULL: for itself. Borrowed likewise. */
+	const uint8_t *alias;
+	uint32_t alias_ttl_s;
 };
 
 struct convert_limits {

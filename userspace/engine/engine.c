@@ -349,7 +349,7 @@ static uint16_t answer_data(struct engine *e, const struct engine_request *rq,
 	if (!engine_is_ours(e, q->folded, q->qname_bytes, q->qtype) ||
 	    (client.recursion && q->rd &&
 	     engine_is_of_parent(e, q->folded, q->qname_bytes, q->qtype)))
-		return recursion_answer(e, rq, q, client.recursion, a);
+		return recursion_answer(e, rq, q, &client, a);
 	if (!client.zones && !rq->sees_zones) {
 		if (may_be_secondary(e, rq, q))
 			return hand_over(e, a);
@@ -566,7 +566,7 @@ static void restore(struct query *q, const struct engine_pending *p)
 		.id = wire_load_be16(asked->query + DNS_ID_AT),
 		.flags = wire_load_be16(asked->query + DNS_FLAGS_AT),
 		.has_question = true,
-		.qname_bytes = (uint16_t)name_bytes(p->question.name),
+		.qname_bytes = (uint16_t)name_bytes(asked->query + DNS_HEADER_BYTES),
 		.qtype = p->question.qtype,
 		.qclass = p->question.qclass,
 		.question_end = asked->question_end,
@@ -575,7 +575,7 @@ static void restore(struct query *q, const struct engine_pending *p)
 	q->rd = q->flags & DNS_FLAG_RD;
 	q->ad = q->flags & DNS_FLAG_AD;
 	q->cd = q->flags & DNS_FLAG_CD;
-	name_fold(q->folded, p->question.name, q->qname_bytes);
+	name_fold(q->folded, q->qname, q->qname_bytes);
 }
 
 size_t engine_finish(struct engine *e, struct engine_pending *p, const struct engine_times *times,

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "dns/name.h"
 #include "zone/walk.h"
@@ -34,6 +35,7 @@ enum action {
 	ACTION_PASS,
 	ACTION_DROP,
 	ACTION_TCP_ONLY,
+	ACTION_REWRITE,
 };
 
 static bool is_name(const uint8_t *name, const uint8_t *wire, size_t bytes)
@@ -44,6 +46,12 @@ static bool is_name(const uint8_t *name, const uint8_t *wire, size_t bytes)
 		return false;
 	name_fold(folded, name, bytes);
 	return !memcmp(folded, wire, bytes);
+}
+
+/* One label "rpz-...": an action that is not known here. */
+static bool is_reserved(const uint8_t *name)
+{
+	return *name > 4 && !strncasecmp((const char *)name + 1, "rpz-", 4) && !name[1 + *name];
 }
 
 static enum action action_of(const struct zone *list, const struct zone_rrset *cname)
@@ -66,7 +74,7 @@ static enum action action_of(const struct zone *list, const struct zone_rrset *c
 		if (is_name(rd.bytes, actions[i].wire, actions[i].bytes))
 			return actions[i].action;
 	}
-	return ACTION_NONE;
+	return is_reserved(rd.bytes) ? ACTION_NONE : ACTION_REWRITE;
 }
 
 /* The label of `name` that stands right before its last `apex_bytes` octets; NULL: it is the apex. */
@@ -92,46 +100,53 @@ static bool is_other_trigger(const uint8_t *label)
 	return false;
 }
 
-static uint32_t count_ignored(const struct zone *list)
+static bool is_ignored(const struct zone *list, const struct zone_node *node,
+		       unsigned int apex_bytes)
 {
+	const struct zone_rrset *cname = zone_node_rrset(list, node, DNS_TYPE_CNAME);
 	uint8_t owner[ZONE_NAME_MAX], folded[NAME_FOLDED_BYTES];
-	unsigned int apex_bytes, n;
+	unsigned int bytes = zone_node_owner(list, node, owner);
+
+	name_fold(folded, owner, bytes);
+	return is_other_trigger(label_below(folded, bytes, apex_bytes)) ||
+	       (cname && action_of(list, cname) == ACTION_NONE);
+}
+
+struct policy_counts policy_count(const struct zone *zone, bool is_list)
+{
+	struct policy_counts counts = { 0 };
 	const struct zone_node *node;
+	unsigned int apex_bytes, n;
 	struct zone_walk walk;
-	uint32_t n_ignored = 0;
 
-	zone_apex(list, &apex_bytes);
-	zone_walk_behind(&walk, list, zone_apex_node(list));
+	zone_apex(zone, &apex_bytes);
+	zone_walk_behind(&walk, zone, zone_apex_node(zone));
 	while ((node = zone_walk_next(&walk))) {
-		const struct zone_rrset *cname = zone_node_rrset(list, node, DNS_TYPE_CNAME);
-		unsigned int bytes = zone_node_owner(list, node, owner);
-
-		zone_node_rrsets(list, node, &n);
-		name_fold(folded, owner, bytes);
-		if (n && (is_other_trigger(label_below(folded, bytes, apex_bytes)) ||
-			  (cname && action_of(list, cname) == ACTION_NONE)))
-			n_ignored++;
+		zone_node_rrsets(zone, node, &n);
+		if (!n)
+			continue;
+		if (is_list && is_ignored(zone, node, apex_bytes))
+			counts.n_ignored++;
+		else
+			counts.n_rules++;
 	}
-	return n_ignored;
+	return counts;
 }
 
 int policy_new(struct policy **out, const struct zone *local, const struct zone *const *lists,
-	       size_t n, uint32_t slot, uint32_t gen, uint32_t *n_ignored)
+	       size_t n, uint32_t slot, uint32_t gen)
 {
 	struct policy *p = calloc(1, sizeof(*p) + n * sizeof(p->lists[0]));
 
 	*out = NULL;
-	*n_ignored = 0;
 	if (!p)
 		return -ENOMEM;
 	p->local = local;
 	p->slot = slot;
 	p->gen = gen;
 	p->n_lists = n;
-	for (size_t i = 0; i < n; i++) {
+	for (size_t i = 0; i < n; i++)
 		p->lists[i] = lists[i];
-		*n_ignored += count_ignored(lists[i]);
-	}
 	*out = p;
 	return 0;
 }
@@ -263,8 +278,63 @@ static bool answer(const struct policy *p, struct render *r, const struct query 
 	return true;
 }
 
+/* Of *.NAME the asterisk stands for the name of the question. False: that has no room in a name. */
+static bool read_alias(const struct rule *rule, const struct query *q, struct policy_alias *alias)
+{
+	const struct zone_rrset *cname = zone_node_rrset(rule->zone, rule->node, DNS_TYPE_CNAME);
+	unsigned int n_before = q->qname_bytes - 1u;
+	struct zone_rdata rd;
+
+	zone_rdata_next(zone_rrset_first(rule->zone, cname), &rd);
+	alias->ttl_s = cname->ttl;
+	if (rd.bytes[0] != 1 || rd.bytes[1] != '*') {
+		name_fold(alias->target, rd.bytes, rd.len);
+		alias->n_bytes = rd.len;
+		return true;
+	}
+	if (n_before + rd.len - 2u > DNS_NAME_MAX)
+		return false;
+	memcpy(alias->target, q->folded, n_before);
+	memcpy(alias->target + n_before, rd.bytes + 2, rd.len - 2u);
+	alias->n_bytes = n_before + rd.len - 2u;
+	name_fold(alias->target, alias->target, alias->n_bytes);
+	return true;
+}
+
+/* The CNAME, which is all of the answer to who asks for it. */
+static bool write_alias(const struct policy *p, struct render *r, const struct query *q,
+			const struct policy_alias *alias, struct cache_answer *a)
+{
+	begin(r, q);
+	if (writer_add_rr(&r->writer, r->chain[0], DNS_TYPE_CNAME, DNS_CLASS_IN, alias->ttl_s,
+			  alias->target, (uint16_t)alias->n_bytes))
+		return false;
+	finish(p, r, DNS_RCODE_NOERROR, a);
+	return true;
+}
+
+static enum policy_verdict rewrite(const struct policy *p, struct render *r, const struct query *q,
+				   const struct rule *rule, struct policy_alias *alias,
+				   struct cache_answer *a)
+{
+	bool is_asked = q->qtype == DNS_TYPE_CNAME || q->qtype == DNS_TYPE_ANY;
+
+	if (!read_alias(rule, q, alias)) /* nothing of what the operator meant is there */
+		return answer(p, r, q, rule, DNS_RCODE_NXDOMAIN, NULL, a) ? POLICY_FILTERED :
+									    POLICY_NONE;
+	if (name_equal(alias->target, q->folded) || !write_alias(p, r, q, alias, a)) {
+		alias->n_bytes = 0;
+		return POLICY_NONE;
+	}
+	if (!is_asked)
+		return POLICY_REWRITE;
+	alias->n_bytes = 0;
+	return POLICY_FILTERED;
+}
+
 static enum policy_verdict obey(const struct policy *p, struct render *r, const struct query *q,
-				const struct rule *rule, struct cache_answer *a)
+				const struct rule *rule, struct policy_alias *alias,
+				struct cache_answer *a)
 {
 	const struct zone_rrset *rrset = NULL;
 	uint16_t rcode = DNS_RCODE_NOERROR;
@@ -277,6 +347,8 @@ static enum policy_verdict obey(const struct policy *p, struct render *r, const 
 		return POLICY_DROP;
 	case ACTION_TCP_ONLY:
 		return POLICY_TCP_ONLY;
+	case ACTION_REWRITE:
+		return rewrite(p, r, q, rule, alias, a);
 	case ACTION_NXDOMAIN:
 		rcode = DNS_RCODE_NXDOMAIN;
 		break;
@@ -290,18 +362,35 @@ static enum policy_verdict obey(const struct policy *p, struct render *r, const 
 	return answer(p, r, q, rule, rcode, rrset, a) ? POLICY_FILTERED : POLICY_NONE;
 }
 
-enum policy_verdict policy_answer(const struct policy *p, struct render *r, const struct query *q,
-				  struct cache_answer *a)
+bool policy_answer_local(const struct policy *p, struct render *r, const struct query *q,
+			 struct cache_answer *a)
 {
 	struct rule rule = find_local(p, q->folded, q->qname_bytes);
 
+	return rule.zone && answer(p, r, q, &rule, DNS_RCODE_NOERROR, choose(&rule, q->qtype), a);
+}
+
+enum policy_verdict policy_answer(const struct policy *p, struct render *r, const struct query *q,
+				  struct policy_alias *alias, struct cache_answer *a)
+{
+	struct rule rule = find_local(p, q->folded, q->qname_bytes);
+
+	alias->n_bytes = 0;
 	if (rule.zone)
-		return answer(p, r, q, &rule, DNS_RCODE_NOERROR, choose(&rule, q->qtype), a) ?
-			       POLICY_LOCAL :
-			       POLICY_NONE;
+		return policy_answer_local(p, r, q, a) ? POLICY_LOCAL : POLICY_NONE;
 	for (size_t i = 0; i < p->n_lists && !rule.zone; i++)
 		rule = find_in_list(p->lists[i], q->folded, q->qname_bytes);
-	return rule.zone ? obey(p, r, q, &rule, a) : POLICY_NONE;
+	return rule.zone ? obey(p, r, q, &rule, alias, a) : POLICY_NONE;
+}
+
+/* An alias of itself is an old way to say rpz-passthru. */
+static bool is_itself(const struct rule *rule, const uint8_t *folded)
+{
+	const struct zone_rrset *cname = zone_node_rrset(rule->zone, rule->node, DNS_TYPE_CNAME);
+	struct zone_rdata rd;
+
+	zone_rdata_next(zone_rrset_first(rule->zone, cname), &rd);
+	return name_equal(rd.bytes, folded);
 }
 
 bool policy_names(const struct policy *p, const uint8_t *folded, unsigned int bytes)
@@ -320,6 +409,8 @@ bool policy_names(const struct policy *p, const uint8_t *folded, unsigned int by
 		return false;
 	case ACTION_NONE:
 		return !is_action;
+	case ACTION_REWRITE:
+		return !is_itself(&rule, folded);
 	default:
 		return true;
 	}

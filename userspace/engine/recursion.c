@@ -9,6 +9,7 @@
 #include "engine/internal.h"
 #include "engine/policy.h"
 #include "engine/reply.h"
+#include "engine/rewrite.h"
 #include "engine/special.h"
 #include "xdp/key.h"
 
@@ -40,6 +41,7 @@ static void fill(struct engine_pending *p, const struct engine_recursion *rules,
 	q->is_refresh = false;
 	q->family = 0;
 	p->asked.has_client = false;
+	p->asked.is_alias = false;
 	p->asked.edns.dnssec_ok = dnssec_ok;
 	p->is_hurried = false;
 	p->rules = *rules;
@@ -173,7 +175,8 @@ static bool answer_cut(struct engine *e, const struct engine_request *rq, const 
 		       const uint8_t *above, uint16_t qtype, struct cache_answer *a)
 {
 	const struct convert_limits limits = { DNS_TTL_MAX, 0, DNS_TTL_MAX };
-	const struct convert_question question = { q->folded, q->qtype, q->edns.dnssec_ok };
+	const struct convert_question question = { q->folded, q->qtype, q->edns.dnssec_ok, NULL,
+						   0 };
 	const struct volley_key *own = (const struct volley_key *)e->key->words;
 	const struct volley_entry *entry;
 	struct convert_source from;
@@ -221,14 +224,19 @@ static uint16_t failure(struct engine *e, struct cache_answer *a, uint16_t rcode
 	return rcode;
 }
 
-/* What the operator says in the place of upstream: true, and the rcode, if it is anything. */
+/*
+ * What the operator says in the place of upstream: true, and the rcode, if it is anything. False with alias->n_bytes: the
+ * question goes on with another name.
+ */
 static bool obey_policy(struct engine *e, const struct engine_request *rq, const struct query *q,
-			struct cache_answer *a, uint16_t *rcode)
+			struct policy_alias *alias, struct cache_answer *a, uint16_t *rcode)
 {
 	const struct policy *policy = rcu_dereference(e->data->policy);
 
-	switch (policy ? policy_answer(policy, &e->render, q, a) : POLICY_NONE) {
+	alias->n_bytes = 0;
+	switch (policy ? policy_answer(policy, &e->render, q, alias, a) : POLICY_NONE) {
 	case POLICY_NONE:
+	case POLICY_REWRITE:
 		return false;
 	case POLICY_DROP:
 		e->outcome = ENGINE_DROPS;
@@ -279,6 +287,12 @@ static uint16_t refuse(struct engine *e, const struct query *q, struct cache_ans
 	return engine_failure(e, a, DNS_RCODE_REFUSED, DNS_EDE_PROHIBITED);
 }
 
+static uint16_t not_asked(struct engine *e, struct cache_answer *a)
+{
+	engine_count(&e->counters.not_asked);
+	return failure(e, a, DNS_RCODE_SERVFAIL, DNS_EDE_NOT_READY);
+}
+
 static uint16_t ask(struct engine *e, const struct engine_request *rq, const struct query *q,
 		    const struct engine_recursion *rules, struct cache_answer *a)
 {
@@ -287,26 +301,52 @@ static uint16_t ask(struct engine *e, const struct engine_request *rq, const str
 	if (e->expired &&
 	    (!rq->pending || failures_is_recent(&e->failures, e->key->hash, rq->now_s)))
 		return answer_stale(e, e->expired, rq->now_s, a);
-	if (!rq->pending) {
-		engine_count(&e->counters.not_asked);
-		return failure(e, a, DNS_RCODE_SERVFAIL, DNS_EDE_NOT_READY);
-	}
+	if (!rq->pending)
+		return not_asked(e, a);
 	fill_asked(e, rq, q, rules);
 	e->outcome = ENGINE_DEFERS;
 	return DNS_RCODE_NOERROR;
 }
 
-uint16_t recursion_answer(struct engine *e, const struct engine_request *rq, const struct query *q,
-			  const struct engine_recursion *rules, struct cache_answer *a)
+/* The answer is not cached under this name, but what upstream says of the target is, under that. */
+static uint16_t follow_alias(struct engine *e, const struct engine_request *rq,
+			     const struct query *q, const struct engine_client *client,
+			     const struct policy_alias *alias, struct cache_answer *a)
 {
+	struct engine_pending *p = rq->pending;
+
+	e->expired = NULL; /* of the name as it was without the rule */
+	e->memory = 0;
+	if (rewrite_find(e, rq, q, client, alias, a))
+		return rewrite_wrap(e, q, alias->target, alias->ttl_s, a);
+	if (!q->rd)
+		return failure(e, a, DNS_RCODE_REFUSED, DNS_EDE_NOT_AUTHORITATIVE);
+	if (!p)
+		return not_asked(e, a);
+	fill_asked(e, rq, q, client->recursion);
+	memset(p->question.name, 0, sizeof(p->question.name));
+	memcpy(p->question.name, alias->target, alias->n_bytes);
+	p->asked.is_alias = true;
+	p->asked.alias_ttl_s = alias->ttl_s;
+	e->outcome = ENGINE_DEFERS;
+	return DNS_RCODE_NOERROR;
+}
+
+uint16_t recursion_answer(struct engine *e, const struct engine_request *rq, const struct query *q,
+			  const struct engine_client *client, struct cache_answer *a)
+{
+	const struct engine_recursion *rules = client->recursion;
+	struct policy_alias alias;
 	uint16_t rcode;
 
 	if (!rules)
 		return refuse(e, q, a);
 	if (!volley_is_data_type(q->qtype))
 		return failure(e, a, DNS_RCODE_NOTIMP, DNS_EDE_NOT_SUPPORTED);
-	if (obey_policy(e, rq, q, a, &rcode))
+	if (obey_policy(e, rq, q, &alias, a, &rcode))
 		return rcode;
+	if (alias.n_bytes)
+		return follow_alias(e, rq, q, client, &alias, a);
 	if (answer_special(e, rq, q, rules, a))
 		return a->flags & DNS_RCODE_MASK;
 	if (!q->rd)
@@ -378,7 +418,8 @@ static int convert(struct engine *e, const struct engine_pending *p, struct cach
 {
 	const struct resolver_question *q = &p->question;
 	const bool is_bogus = q->security == RESOLVER_BOGUS;
-	const struct convert_question question = { q->name, q->qtype, p->asked.edns.dnssec_ok };
+	const struct convert_question question = { q->name, q->qtype, p->asked.edns.dnssec_ok, NULL,
+						   0 };
 	const struct convert_limits limits = {
 		.max_ttl_s = is_bogus && p->rules.max_ttl_s > RECURSION_BOGUS_S ?
 				     RECURSION_BOGUS_S :
@@ -463,11 +504,20 @@ uint16_t recursion_finish(struct engine *e, const struct engine_request *rq, con
 			  struct engine_pending *p, struct cache_answer *a)
 {
 	const struct engine_times times = { rq->now_ns, rq->now_s, rq->wall_s };
+	struct policy_alias alias;
 	uint16_t rcode;
 
 	p->submit = false;
 	begin_finish(e, p);
-	if (p->asked.has_client && obey_policy(e, rq, q, a, &rcode))
+	if (!p->asked.has_client)
+		return finish(e, p, &times, a);
+	if (p->asked.is_alias) { /* as it was when it was asked */
+		(void)finish(e, p, &times, a);
+		return rewrite_wrap(e, q, p->question.name, p->asked.alias_ttl_s, a);
+	}
+	if (obey_policy(e, rq, q, &alias, a, &rcode))
 		return rcode;
+	if (alias.n_bytes) /* since it was asked: the client asks again */
+		return failure(e, a, DNS_RCODE_SERVFAIL, DNS_EDE_NOT_READY);
 	return finish(e, p, &times, a);
 }

@@ -5,7 +5,7 @@
  *	cache: valid ───────────────────────────────────────────► answer; fetched anew when it ends soon
  *	  │ no
  *	policy: local data, block lists ────────────────────────► what these say
- *	  │ nothing
+ *	  │ nothing                                               an alias: rewrite.h, and on with its target
  *	a name that has no place in the public DNS (special.h) ─► what its RFC says
  *	  │ no
  *	a name above that does not exist (RFC 8020) ────────────► NXDOMAIN
@@ -35,6 +35,8 @@
 
 #include "engine/engine.h"
 
+struct engine_client;
+
 #define RECURSION_SERVFAIL_S 5u
 #define RECURSION_BOGUS_S    60u
 #define RECURSION_STALE_S    30u /* TTL of a stale answer: RFC 8767 section 5 */
@@ -55,10 +57,10 @@ enum cache_verdict recursion_lookup(struct engine *e, const struct engine_reques
 
 /*
  * The answer to a name that is not ours and not cached: *a and the rcode, or e->outcome is not
- * ENGINE_REPLIES. rules: NULL: this client may not recurse.
+ * ENGINE_REPLIES.
  */
 uint16_t recursion_answer(struct engine *e, const struct engine_request *rq, const struct query *q,
-			  const struct engine_recursion *rules, struct cache_answer *a);
+			  const struct engine_client *client, struct cache_answer *a);
 
 /*
  * The answer to a completed question; what there is to be kept is cached. rq and q are of the client

@@ -22,7 +22,7 @@
 struct resolver {
 	unsigned int n_threads;
 	uint8_t key[SIPHASH_KEY_BYTES];
-	uint64_t n_limited_total; /* by all who submit */
+	uint64_t n_limited_outstanding; /* by all who submit */
 	uint64_t n_limited_client;
 	struct limits limits;
 	struct resolver_thread threads[RESOLVER_THREADS_MAX];
@@ -157,7 +157,7 @@ static bool is_taken(struct resolver *r, struct resolver_question *q, struct com
 	case LIMITS_TAKEN:
 		return true;
 	case LIMITS_TOTAL:
-		__atomic_fetch_add(&r->n_limited_total, 1, __ATOMIC_RELAXED);
+		__atomic_fetch_add(&r->n_limited_outstanding, 1, __ATOMIC_RELAXED);
 		question_set_outcome(q, &outcome_total);
 		break;
 	case LIMITS_CLIENT:
@@ -228,11 +228,11 @@ static void add_counters(struct resolver_counters *sum, const struct resolver_co
 void resolver_counters_read(const struct resolver *r, struct resolver_counters *out)
 {
 	*out = (struct resolver_counters){
-		.limited_total = __atomic_load_n(&r->n_limited_total, __ATOMIC_RELAXED),
+		.limited_outstanding = __atomic_load_n(&r->n_limited_outstanding, __ATOMIC_RELAXED),
 		.limited_client = __atomic_load_n(&r->n_limited_client, __ATOMIC_RELAXED),
 		.outstanding = __atomic_load_n(&r->limits.total, __ATOMIC_RELAXED),
 	};
-	out->asked = out->limited_total + out->limited_client;
+	out->asked = out->limited_outstanding + out->limited_client;
 	for (unsigned int i = 0; i < r->n_threads; i++)
 		add_counters(out, &r->threads[i].counters);
 }

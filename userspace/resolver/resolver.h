@@ -232,7 +232,7 @@ bool resolver_is_released(struct resolver *r);
 void resolver_free(struct resolver *r);
 
 /*
- * asked = answered + bogus + failed + timed_out + limited_total + limited_client + limited_upstream
+ * asked = answered + bogus + failed + timed_out + limited_outstanding + limited_client + limited_upstream
  *         + stopped + outstanding, once all is at rest. E(name, words).
  */
 #define RESOLVER_COUNTERS(E)                                                         \
@@ -245,7 +245,7 @@ void resolver_free(struct resolver *r);
 	E(bogus, "completed with SERVFAIL: bogus")                                   \
 	E(failed, "completed with an error of the upstreams")                        \
 	E(timed_out, "completed by their deadline")                                  \
-	E(limited_total, "refused: too many questions outstanding")                  \
+	E(limited_outstanding, "refused: too many questions outstanding")            \
 	E(limited_client, "refused: too many questions of the client's prefix")      \
 	E(limited_upstream, "refused: too many queries for the servers of the zone") \
 	E(stopped, "completed by the stop")                                          \

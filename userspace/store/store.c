@@ -11,6 +11,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <libgen.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -94,6 +95,25 @@ static int say_opening(const struct sentence *s, int rc)
 		 KEY "%s/data.mdb: %s: move the folder away; zones are fetched or read anew",
 		 s->folder, mdb_strerror(rc));
 	return rc == MDB_MAP_FULL ? -ENOSPC : ERR_STORE;
+}
+
+int store_check(const char *folder, char *err, size_t err_cap)
+{
+	const struct sentence s = { folder, err, err_cap };
+	char *copy = strdup(folder);
+	struct stat st;
+	int code = 0;
+
+	if (!copy)
+		return say(&s, -ENOMEM, "");
+	if (!stat(folder, &st))
+		code = S_ISDIR(st.st_mode) ? 0 : say(&s, -ENOTDIR, "");
+	else if (errno != ENOENT)
+		code = say(&s, -errno, "");
+	else if (access(dirname(copy), W_OK | X_OK))
+		code = say(&s, -errno, "cannot be made");
+	free(copy);
+	return code;
 }
 
 static int lock_folder(struct store *st, const struct sentence *s)

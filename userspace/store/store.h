@@ -42,6 +42,12 @@ struct store_batch;
  */
 int store_open(struct store **out, const char *folder, uint64_t max_bytes, char *err,
 	       size_t err_cap) __attribute__((warn_unused_result));
+
+/*
+ * Whether store_open() would find @folder, or could make it; nothing is made, opened or locked. 0, or a code of
+ * store_open() with its sentence in @err. Any thread.
+ */
+int store_check(const char *folder, char *err, size_t err_cap) __attribute__((warn_unused_result));
 void store_close(struct store *store); /* NULL is allowed; no batch, no reader */
 /* Why nothing can be written, -EROFS, -EACCES ..., as long as the store is open; 0: it can. */
 int store_refusal(const struct store *store);

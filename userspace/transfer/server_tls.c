@@ -92,10 +92,13 @@ static int check_file(const char *file, char *err, size_t cap)
 	return code ? ERR_CONFIG : 0;
 }
 
-static int open_ctx(struct server_tls *tls, const struct config *config, char *err, size_t cap)
+/* *out is the caller's after an error too, or NULL. */
+static int open_ctx(SSL_CTX **out, const struct config *config, char *err, size_t cap)
 {
-	tls->ctx = SSL_CTX_new(TLS_server_method());
-	if (!tls->ctx)
+	SSL_CTX *ctx = SSL_CTX_new(TLS_server_method());
+
+	*out = ctx;
+	if (!ctx)
 		return -ENOMEM;
 	if (!config->tls_certificate || !config->tls_key) {
 		snprintf(err, cap, "server.tls: to listen needs a certificate and its key");
@@ -104,12 +107,24 @@ static int open_ctx(struct server_tls *tls, const struct config *config, char *e
 	if (check_file(config->tls_certificate, err, cap) || check_file(config->tls_key, err, cap))
 		return ERR_CONFIG;
 	ERR_clear_error();
-	(void)SSL_CTX_set_min_proto_version(tls->ctx, TLS1_3_VERSION);
-	SSL_CTX_set_mode(tls->ctx, SSL_MODE_RELEASE_BUFFERS);
-	SSL_CTX_set_alpn_select_cb(tls->ctx, choose_alpn, NULL);
-	if (SSL_CTX_use_certificate_chain_file(tls->ctx, config->tls_certificate) != 1)
+	(void)SSL_CTX_set_min_proto_version(ctx, TLS1_3_VERSION);
+	SSL_CTX_set_mode(ctx, SSL_MODE_RELEASE_BUFFERS);
+	SSL_CTX_set_alpn_select_cb(ctx, choose_alpn, NULL);
+	if (SSL_CTX_use_certificate_chain_file(ctx, config->tls_certificate) != 1)
 		return say_tls(config->tls_certificate, err, cap);
-	return load_key(tls->ctx, config, err, cap);
+	return load_key(ctx, config, err, cap);
+}
+
+int server_tls_check(const struct config *config, char *err, size_t err_cap)
+{
+	SSL_CTX *ctx;
+	int code;
+
+	if (!config->n_tls_listen)
+		return 0;
+	code = open_ctx(&ctx, config, err, err_cap);
+	SSL_CTX_free(ctx);
+	return code;
 }
 
 /* ---- Sockets ------------------------------------------------------------------------------------ */
@@ -173,7 +188,7 @@ int server_tls_open(struct server_tls **out, const struct config *config, char *
 	tls->n = config->n_tls_listen;
 	for (uint32_t i = 0; i < tls->n; i++)
 		tls->listeners[i] = (struct listener){ .owner = tls, .fd = -1 };
-	code = open_ctx(tls, config, err, err_cap);
+	code = open_ctx(&tls->ctx, config, err, err_cap);
 	if (!code)
 		code = handshakes_open(&tls->handshakes);
 	if (!code)

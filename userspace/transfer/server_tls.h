@@ -17,6 +17,9 @@ struct server_tls;
  */
 int server_tls_open(struct server_tls **out, const struct config *config, char *err, size_t err_cap)
 	__attribute__((warn_unused_result));
+/* Whether server_tls_open() could use certificate and key. 0, -ENOMEM or ERR_CONFIG, with a sentence in @err. */
+int server_tls_check(const struct config *config, char *err, size_t err_cap)
+	__attribute__((warn_unused_result));
 /* Connections go to server_accept_tls() from now on. 0 or -ENOMEM. */
 int server_tls_start(struct server_tls *tls, struct transfer *t)
 	__attribute__((warn_unused_result));

@@ -13,6 +13,7 @@
 #include "dns/name.h"
 #include "transfer/calls.h"
 #include "transfer/internal.h"
+#include "transfer/server_tls.h"
 
 /* An event on its way, with what it points to. */
 struct event_post {
@@ -194,6 +195,17 @@ int transfer_configure(struct transfer *t, const struct config *config, char *er
 	}
 	call_post(t, &c.call, sizeof(c));
 	return 0;
+}
+
+int transfer_check(const struct config *config, char *err, size_t err_cap)
+{
+	struct book *book;
+	int code = book_new(&book, config, err, err_cap);
+
+	if (code)
+		return code;
+	book_put(book);
+	return server_tls_check(config, err, err_cap);
 }
 
 struct call_zone {

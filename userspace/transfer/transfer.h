@@ -86,6 +86,13 @@ void transfer_poll(struct transfer *t);
 int transfer_configure(struct transfer *t, const struct config *config, char *err, size_t err_cap)
 	__attribute__((warn_unused_result));
 
+/*
+ * Whether transfer_configure() would take its keys, remotes and certificates; no socket is opened. 0, or as that, with a
+ * sentence in @err. Any thread.
+ */
+int transfer_check(const struct config *config, char *err, size_t err_cap)
+	__attribute__((warn_unused_result));
+
 /* What is known of a zone from before. */
 struct transfer_past {
 	uint64_t checked_wall_s; /* 0: never */

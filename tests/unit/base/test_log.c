@@ -216,12 +216,18 @@ static void log_many(int n)
 	alarm(0);
 }
 
+/* As strstr(), in text whose end is known: AddressSanitizer's strstr() looks for the end each time. */
+static const char *find(const char *text, const char *end, const char *word)
+{
+	return memmem(text, (size_t)(end - text), word, strlen(word));
+}
+
 /* Nobody reads: what a pipe does not take is kept, in its order, for when somebody does. */
 static void test_nobody_reads_for_a_while(void **state)
 {
 	static char got[LOG_OUT_BYTES], want[32];
+	const char *at = got;
 	size_t n = 0;
-	char *at = got;
 
 	(void)state;
 	log_open("tester", LOG_LEVEL_INFO);
@@ -233,7 +239,7 @@ static void test_nobody_reads_for_a_while(void **state)
 	}
 	for (int i = 0; i < 5000; i++) {
 		snprintf(want, sizeof(want), "info: line %d of", i);
-		at = strstr(at, want);
+		at = find(at, got + n, want);
 		assert_non_null(at);
 	}
 	taken(got, sizeof(got));
@@ -242,9 +248,10 @@ static void test_nobody_reads_for_a_while(void **state)
 
 static unsigned count(const char *text, const char *word)
 {
+	const char *end = text + strlen(text);
 	unsigned n = 0;
 
-	for (; (text = strstr(text, word)); text++)
+	for (; (text = find(text, end, word)); text++)
 		n++;
 	return n;
 }

@@ -33,15 +33,18 @@ static void test_options(void **state)
 
 	(void)state;
 	assert_int_equal(read_options(&o, "[]", &args), 0);
-	assert_true(o.zones == HEALTH_ALL && o.interfaces == HEALTH_ALL && !o.is_strict);
+	assert_true(o.zones == HEALTH_ALL && o.interfaces == HEALTH_ALL &&
+		    o.policies == HEALTH_ALL && !o.is_strict);
 	json_decref(args);
 	assert_int_equal(
 		read_options(&o,
 			     "[\"--zones\", \"any\", \"--strict\", \"--ignore\", \"a.test\", "
-			     "\"--interfaces\", \"none\", \"--ignore\", \"b.test.\"]",
+			     "\"--interfaces\", \"none\", \"--policies\", \"any\", \"--ignore\", "
+			     "\"b.test.\"]",
 			     &args),
 		0);
-	assert_true(o.zones == HEALTH_ANY && o.interfaces == HEALTH_NONE && o.is_strict);
+	assert_true(o.zones == HEALTH_ANY && o.interfaces == HEALTH_NONE &&
+		    o.policies == HEALTH_ANY && o.is_strict);
 	assert_int_equal(o.n_ignored, 2);
 	assert_string_equal(o.ignored[1], "b.test.");
 	json_decref(args);
@@ -50,8 +53,13 @@ static void test_options(void **state)
 static void test_bad_options(void **state)
 {
 	static const char *const rows[] = {
-		"[\"--zones\"]",  "[\"--zones\", \"some\"]", "[\"--interfaces\", \"\"]",
-		"[\"--ignore\"]", "[\"--zone\", \"all\"]",   "[\"all\"]",
+		"[\"--zones\"]",
+		"[\"--zones\", \"some\"]",
+		"[\"--interfaces\", \"\"]",
+		"[\"--policies\", \"stale\"]",
+		"[\"--ignore\"]",
+		"[\"--zone\", \"all\"]",
+		"[\"all\"]",
 	};
 	struct health_options o;
 	json_t *args;
@@ -224,6 +232,58 @@ static void test_many_zones(void **state)
 	assert_int_equal(json_array_size(h.warnings), 1);
 	json_decref(h.reasons);
 	json_decref(h.warnings);
+}
+
+/* --- Policies ------------------------------------------------------------------------------------ */
+
+/* A policy never looks into its zone here. */
+#define LOADED ((struct zone *)name_a)
+
+static const struct policies_entry policies[] = {
+	{ .name = name_a, .zone = LOADED },
+	{ .name = name_b, .zone = LOADED, .error = "b.rpz:3: broken" },
+	{ .name = name_c, .error = "c.rpz: no such file" },
+};
+
+#define POLICY_B "policy b.test.: an earlier version is in force: b.rpz:3: broken"
+#define POLICY_C "policy c.test.: not in force: c.rpz: no such file"
+
+static const struct policies_entry *policy_at(const void *user, size_t i)
+{
+	return (const struct policies_entry *)user + i;
+}
+
+static const struct zones_row policies_rows[] = {
+	{ "none", { .is_strict = true }, 0, 0, " | " },
+	{ "well", { .is_strict = true }, 0, 1, " | " },
+	{ "all", { .is_strict = false }, 0, 3, POLICY_C " | " POLICY_B },
+	{ "strict", { .is_strict = true }, 0, 3, POLICY_B "; " POLICY_C " | " },
+	{ "ignored", { .ignored = { "C.test" }, .n_ignored = 1 }, 0, 3, " | " POLICY_B },
+	{ "one is enough",
+	  { .policies = HEALTH_ANY, .is_strict = true },
+	  0,
+	  3,
+	  " | " POLICY_B "; " POLICY_C },
+	{ "but there is not one",
+	  { .policies = HEALTH_ANY },
+	  2,
+	  1,
+	  "no policy is in force, of 1 | " POLICY_C },
+	{ "nobody needs one", { .policies = HEALTH_NONE }, 2, 1, " | " POLICY_C },
+};
+
+static void test_policies(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < sizeof(policies_rows) / sizeof(policies_rows[0]); i++) {
+		const struct zones_row *row = &policies_rows[i];
+		struct health h;
+
+		print_message("%s\n", row->label);
+		begin(&h, &row->options);
+		health_policies(&h, policy_at, policies + row->first, row->n);
+		assert_said(&h, row->says);
+	}
 }
 
 /* --- Interfaces ---------------------------------------------------------------------------------- */
@@ -404,6 +464,7 @@ int main(void)
 		cmocka_unit_test(test_zones),
 		cmocka_unit_test(test_zones_from_elsewhere),
 		cmocka_unit_test(test_many_zones),
+		cmocka_unit_test(test_policies),
 		cmocka_unit_test(test_interface),
 		cmocka_unit_test(test_nothing_attached),
 		cmocka_unit_test(test_queues_without_sockets),

@@ -22,7 +22,7 @@ static struct chores *chores;
 static struct policies *policies;
 static struct cache_writer *writer;
 static char folder[] = "/tmp/volley-test-policies-XXXXXX";
-static char path[64];
+static char path[64], second_path[64];
 static bool is_over;
 static int over_code;
 static uint32_t upstream_slot;
@@ -34,8 +34,11 @@ static int no_readers(void *user)
 	return 0;
 }
 
-static struct config_rpz list = { .name = (char[]){ "list.rpz." }, .file = path };
-static struct config_recursion config = { .rpz = &list };
+static struct config_rpz lists[] = {
+	{ .name = (char[]){ "list.rpz." }, .file = path },
+	{ .name = (char[]){ "second.rpz." }, .file = second_path },
+};
+static struct config_recursion config = { .rpz = lists };
 
 static const struct config_recursion *config_of(void *user)
 {
@@ -54,6 +57,7 @@ static int setup(void **state)
 	world_add_cache(&world);
 	MUST(mkdtemp(folder));
 	snprintf(path, sizeof(path), "%s/list", folder);
+	snprintf(second_path, sizeof(second_path), "%s/second", folder);
 	MUST(!loader_new(&loader, 1) && !chores_new(&chores));
 	MUST(!cache_writer_new(&writer, world.cache));
 	cache_zone_prepare(world.cache, (const uint8_t *)"\377up", 3, digest, &upstream_slot,
@@ -75,20 +79,26 @@ static int teardown(void **state)
 	loader_free(loader);
 	cache_writer_free(writer);
 	unlink(path);
+	unlink(second_path);
 	rmdir(folder);
 	return world_end(state);
 }
 
 /* In the place of the one that is there: what is being read stays as it is. */
-static void write_list(const char *rules)
+static void write_file(const char *to, const char *rules)
 {
 	char new[sizeof(path) + 4];
 	FILE *f;
 
-	snprintf(new, sizeof(new), "%s.new", path);
+	snprintf(new, sizeof(new), "%s.new", to);
 	f = fopen(new, "w");
 	MUST(f && fprintf(f, HEAD "%s", rules) > 0 && !fclose(f));
-	MUST(!rename(new, path));
+	MUST(!rename(new, to));
+}
+
+static void write_list(const char *rules)
+{
+	write_file(path, rules);
 }
 
 static void over(void *user, int code)
@@ -111,11 +121,11 @@ static void poll_all(void)
 }
 
 /* The code with which it ends. */
-static int configure(char **local, bool has_list)
+static int configure(char **local, unsigned int n_lists)
 {
 	is_over = false;
 	config.local_data = local;
-	config.n_rpz = has_list;
+	config.n_rpz = n_lists;
 	assert_int_equal(policies_reload(policies, over, NULL), 0);
 	for (int i = 0; !is_over && i < WAIT_S * 10; i++)
 		poll_all();
@@ -185,12 +195,13 @@ static void test_names_leave_the_cache(void **state)
 	put("fine.example", VOLLEY_VIEW_RECURSIVE);
 	put("blocked.example", VOLLEY_VIEW_PUBLIC);
 	write_list("blocked.example CNAME .\n*.blocked.example CNAME .\n"
-		   "elsewhere.example CNAME www.example.\n");
+		   "elsewhere.example CNAME rpz-other.\n");
 	assert_int_equal(configure((char *[]){ (char[]){ "router.lan. A 192.0.2.1" }, NULL }, true),
 			 0);
 	assert_int_equal(policies_n(policies), 2);
 	assert_string_equal(policies_at(policies, 0)->name, POLICIES_LOCAL);
-	assert_int_equal(policies_n_ignored(policies), 1);
+	assert_int_equal(policies_at(policies, 1)->n_ignored, 1);
+	assert_int_equal(policies_at(policies, 1)->n_rules, 2);
 	assert_true(names("blocked.example") && names("router.lan") && !names("fine.example"));
 	assert_false(is_cached("blocked.example", VOLLEY_VIEW_RECURSIVE));
 	assert_false(is_cached("x.blocked.example", VOLLEY_VIEW_RECURSIVE));
@@ -218,6 +229,93 @@ static void test_generation(void **state)
 	assert_int_not_equal(zones[slot].gen, first);
 	assert_int_equal(policies_slot(policies), slot);
 	assert_true(names("other.example") && !names("blocked.example"));
+}
+
+static void assert_entry(size_t i, enum policies_state state, unsigned int n_rules,
+			 const char *says)
+{
+	const struct policies_entry *entry = policies_at(policies, i);
+	char text[POLICIES_TEXT_CAP] = "";
+
+	print_message("%s\n", entry->name);
+	assert_int_equal(policies_entry_state(entry), state);
+	assert_int_equal(entry->n_rules, n_rules);
+	assert_int_equal(entry->loaded_wall_s != 0, state != POLICIES_FAILED);
+	assert_int_equal(policies_entry_tell(entry, text), *says != 0);
+	if (!strstr(text, says))
+		fail_msg("%s does not say %s", text, says);
+}
+
+/* At a start there is no earlier version; the other list is in force all the same. */
+static void test_no_version_yet(void **state)
+{
+	(void)state;
+	unlink(path);
+	write_file(second_path, "second.example CNAME .\nb.second.example CNAME rpz-other.\n");
+	assert_int_equal(configure(NULL, 2), -ENOENT);
+	assert_int_equal(policies_n(policies), 2);
+	assert_entry(0, POLICIES_FAILED, 0, "policy list.rpz.: not in force: ");
+	assert_entry(1, POLICIES_SERVING, 1, "");
+	assert_int_equal(policies_at(policies, 1)->n_ignored, 1);
+	assert_true(names("second.example"));
+	write_list("first.example CNAME .\n");
+	assert_int_equal(configure(NULL, 2), 0);
+	assert_entry(0, POLICIES_SERVING, 1, "");
+	assert_true(names("first.example") && names("second.example"));
+}
+
+/* The list that breaks stays as it was, in numbers too; the other one is the new one. */
+static void test_one_of_two_breaks(void **state)
+{
+	uint64_t loaded_s = policies_at(policies, 0)->loaded_wall_s;
+
+	(void)state;
+	write_list("broken.example CNAME\n");
+	write_file(second_path, "second.example CNAME .\nthird.example CNAME .\n");
+	for (int i = 0; i < 2; i++) { /* also when it is read again */
+		assert_int_not_equal(configure(NULL, 2), 0);
+		assert_entry(0, POLICIES_STALE, 1, "an earlier version is in force: ");
+		assert_int_equal(policies_at(policies, 0)->loaded_wall_s, loaded_s);
+		assert_entry(1, POLICIES_SERVING, 2, "");
+		assert_true(names("first.example") && names("third.example"));
+	}
+	unlink(path);
+	assert_int_equal(configure(NULL, 2), -ENOENT);
+	assert_entry(0, POLICIES_STALE, 1, "No such file");
+	assert_true(names("first.example"));
+	assert_int_equal(configure(NULL, 0), 0);
+	assert_null(world.zones.policy);
+}
+
+static void test_what_is_told(void **state)
+{
+	struct metrics_text metrics = { 0 };
+	char *text;
+	json_t *o;
+
+	(void)state;
+	unlink(path);
+	write_file(second_path, "second.example CNAME .\nx.rpz-ip CNAME .\n");
+	assert_int_equal(configure((char *[]){ (char[]){ "a.lan. A 192.0.2.2" }, NULL }, 2),
+			 -ENOENT);
+	o = policies_report(policies);
+	text = json_dumps(o, JSON_COMPACT | JSON_SORT_KEYS);
+	assert_non_null(strstr(text, "\"ignored\":0,\"loaded_at\":"));
+	assert_non_null(strstr(text, "\"name\":\"local-data\",\"rules\":1,\"state\":\"serving\"}"));
+	assert_non_null(strstr(text, "\"name\":\"list.rpz.\",\"state\":\"failed\"}"));
+	assert_non_null(
+		strstr(text, "\"name\":\"second.rpz.\",\"rules\":1,\"state\":\"serving\"}"));
+	free(text);
+	json_decref(o);
+	policies_metrics(policies, &metrics);
+	assert_non_null(strstr(metrics.text, "volley_policies{state=\"failed\"} 1\n"));
+	assert_non_null(strstr(metrics.text,
+			       "volley_policy_state{policy=\"list.rpz.\",state=\"failed\"} 1\n"));
+	assert_non_null(strstr(metrics.text, "volley_policy_rules{policy=\"second.rpz.\"} 1\n"));
+	assert_non_null(strstr(metrics.text, "volley_policy_ignored{policy=\"second.rpz.\"} 1\n"));
+	assert_null(strstr(metrics.text, "volley_policy_rules{policy=\"list.rpz.\"}"));
+	free(metrics.text);
+	assert_int_equal(configure(NULL, 0), 0);
 }
 
 /* What does not load is as it was; the rest is new. */
@@ -270,6 +368,9 @@ int main(void)
 		cmocka_unit_test(test_names_leave_the_cache),
 		cmocka_unit_test(test_generation),
 		cmocka_unit_test(test_errors),
+		cmocka_unit_test(test_no_version_yet),
+		cmocka_unit_test(test_one_of_two_breaks),
+		cmocka_unit_test(test_what_is_told),
 		cmocka_unit_test(test_asked_meanwhile),
 	};
 

@@ -19,8 +19,6 @@
 #include "dns/proto.h"
 #include "zone/zone.h"
 
-#define SIGNING_NAMES_MAX 4096
-
 #ifndef SIGNING_ITERATIONS
 #define SIGNING_ITERATIONS 1 /* of NSEC3 */
 #endif
@@ -179,7 +177,7 @@ static inline void signing_write_chain(const struct signing *s, struct signing_l
 /* Writes to s->f what signing adds to s->z, the zone "z.". */
 static inline void signing_write(const struct signing *s)
 {
-	struct signing_link *links = calloc(SIGNING_NAMES_MAX, sizeof(*links));
+	struct signing_link *links = calloc(zone_n_names(s->z), sizeof(*links));
 	char owner[NAME_TEXT_MAX];
 	uint8_t wire[256];
 	size_t n = 0;
@@ -193,8 +191,6 @@ static inline void signing_write(const struct signing *s)
 			continue;
 		zone_node_owner(s->z, node, wire);
 		name_to_text(owner, sizeof(owner), wire);
-		if (n == SIGNING_NAMES_MAX)
-			abort();
 		signing_sign_node(s, i, owner, links[n].types);
 		if (s->chain == ZONE_CHAIN_NSEC3)
 			signing_hash_name(wire, owner);

@@ -223,7 +223,7 @@ static void test_identity_and_nsid(void **state)
 
 	ask = (struct ask){ .name = "www.example.com", .type = T(A), .udp_size = 1232 };
 	len = ask_bytes(&ask, msg);
-	memcpy(msg + len - 2, "\0\4\0\3\0", 5); /* the option, empty: asked */
+	memcpy(msg + len - 2, "\0\4\0\3\0", 6); /* the option, empty: asked */
 	send_bytes(e, msg, len + 4, false, &r);
 	assert_memory_equal(r.bytes + r.len - sizeof(nsid), nsid, sizeof(nsid));
 	len = r.len;

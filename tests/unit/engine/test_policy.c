@@ -31,7 +31,10 @@ static const char list_text[] = "@ 300 SOA localhost. root. 1 3600 600 86400 30\
 				"tcp.example CNAME rpz-tcp-only.\n"
 				"garden.example A 192.0.2.80\n"
 				"garden.example TXT \"no\"\n"
-				"elsewhere.example CNAME www.example.\n"
+				"elsewhere.example 60 CNAME WWW.example.\n"
+				"*.elsewhere.example CNAME *.garden.example.\n"
+				"itself.example CNAME itself.example.\n"
+				"unknown.example CNAME rpz-future.\n"
 				"32.1.2.0.192.rpz-ip CNAME .\n"
 				"ns.example.rpz-nsdname CNAME .\n";
 
@@ -42,7 +45,7 @@ static const char second_text[] = "@ 300 SOA localhost. root. 1 3600 600 86400 3
 
 static struct world world;
 static struct policy *policy;
-static uint32_t n_ignored;
+static struct policy_alias alias;
 static struct render render;
 
 static int setup(void **state)
@@ -55,7 +58,7 @@ static int setup(void **state)
 	world_add_zone(&world, "second.rpz", second_text);
 	lists[0] = world.members[1].zone;
 	lists[1] = world.members[2].zone;
-	return policy_new(&policy, world.members[0].zone, lists, 2, SLOT, GEN, &n_ignored);
+	return policy_new(&policy, world.members[0].zone, lists, 2, SLOT, GEN);
 }
 
 static int teardown(void **state)
@@ -92,7 +95,11 @@ static const struct row rows[] = {
 	{ "tcp.example.", DNS_TYPE_A, POLICY_TCP_ONLY, 0, 0, 0 },
 	{ "garden.example.", DNS_TYPE_A, POLICY_FILTERED, DNS_RCODE_NOERROR, 1, 0 },
 	{ "garden.example.", DNS_TYPE_AAAA, POLICY_FILTERED, DNS_RCODE_NOERROR, 0, 1 },
-	{ "elsewhere.example.", DNS_TYPE_A, POLICY_NONE, 0, 0, 0 },
+	{ "elsewhere.example.", DNS_TYPE_A, POLICY_REWRITE, 0, 1, 0 },
+	{ "elsewhere.example.", DNS_TYPE_CNAME, POLICY_FILTERED, DNS_RCODE_NOERROR, 1, 0 },
+	{ "a.elsewhere.example.", DNS_TYPE_MX, POLICY_REWRITE, 0, 1, 0 },
+	{ "itself.example.", DNS_TYPE_A, POLICY_NONE, 0, 0, 0 },
+	{ "unknown.example.", DNS_TYPE_A, POLICY_NONE, 0, 0, 0 },
 	{ "second.example.", DNS_TYPE_A, POLICY_FILTERED, DNS_RCODE_NXDOMAIN, 0, 1 },
 	{ "32.1.2.0.192.rpz-ip.", DNS_TYPE_A, POLICY_NONE, 0, 0, 0 },
 	{ "other.example.", DNS_TYPE_A, POLICY_NONE, 0, 0, 0 },
@@ -116,7 +123,7 @@ static void test_rules(void **state)
 
 		print_message("%s %u\n", row->name, row->type);
 		parse(&q, msg, row->name, row->type);
-		assert_int_equal(policy_answer(policy, &render, &q, &a), row->verdict);
+		assert_int_equal(policy_answer(policy, &render, &q, &alias, &a), row->verdict);
 		assert_int_equal(policy_names(policy, q.folded, q.qname_bytes),
 				 row->verdict != POLICY_NONE);
 		if (row->verdict != POLICY_LOCAL && row->verdict != POLICY_FILTERED)
@@ -132,10 +139,74 @@ static void test_rules(void **state)
 }
 
 /* Triggers by address and by server, and a CNAME to another name. */
-static void test_ignored_are_counted(void **state)
+static void test_rules_are_counted(void **state)
 {
+	static const struct {
+		const char *name;
+		bool is_list;
+		uint32_t n_rules, n_ignored;
+	} counted[] = { { "local data", false, 4, 0 },
+			{ "the list", true, 10, 3 },
+			{ "the second list", true, 2, 0 } };
+
 	(void)state;
-	assert_int_equal(n_ignored, 3);
+	for (size_t i = 0; i < sizeof(counted) / sizeof(counted[0]); i++) {
+		struct policy_counts counts =
+			policy_count(world.members[i].zone, counted[i].is_list);
+
+		print_message("%s\n", counted[i].name);
+		assert_int_equal(counts.n_rules, counted[i].n_rules);
+		assert_int_equal(counts.n_ignored, counted[i].n_ignored);
+	}
+}
+
+/* Where the question goes on; a wildcard stands for the whole name of the question. */
+static void test_aliases(void **state)
+{
+	static const struct {
+		const char *name;
+		const char *target; /* NULL: it has no room */
+		uint32_t ttl_s;
+	} aliases[] = {
+		{ "elsewhere.example.", "www.example.", 60 },
+		{ "a.B.elsewhere.example.", "a.b.elsewhere.example.garden.example.", 60 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(aliases) / sizeof(aliases[0]); i++) {
+		char text[NAME_TEXT_MAX];
+		struct cache_answer a;
+		uint8_t msg[512];
+		struct query q;
+
+		print_message("%s\n", aliases[i].name);
+		parse(&q, msg, aliases[i].name, DNS_TYPE_A);
+		assert_int_equal(policy_answer(policy, &render, &q, &alias, &a), POLICY_REWRITE);
+		name_to_text(text, sizeof(text), alias.target);
+		assert_string_equal(text, aliases[i].target);
+		assert_int_equal(alias.n_bytes, name_bytes(alias.target));
+		assert_int_equal(alias.ttl_s, aliases[i].ttl_s);
+	}
+}
+
+/* The name of the question has no room before the rest of the target. */
+static void test_alias_too_long(void **state)
+{
+	char name[256];
+	struct cache_answer a;
+	uint8_t msg[512];
+	struct query q;
+
+	(void)state;
+	for (int n = 0; n < 2; n++) { /* 239 octets, then 244 */
+		snprintf(name, sizeof(name), "%063d.%063d.%063d.%0*d.elsewhere.example.", 0, 0, 0,
+			 n ? 31 : 26, 0);
+		parse(&q, msg, name, DNS_TYPE_A);
+		assert_int_equal(policy_answer(policy, &render, &q, &alias, &a),
+				 n ? POLICY_FILTERED : POLICY_REWRITE);
+		if (n)
+			assert_int_equal(a.flags & DNS_RCODE_MASK, DNS_RCODE_NXDOMAIN);
+	}
 }
 
 /* c0 0c, type, class, TTL, length, address: the owner is the question, whatever its letters. */
@@ -148,7 +219,7 @@ static void test_bytes(void **state)
 
 	(void)state;
 	parse(&q, msg, "GARDEN.example.", DNS_TYPE_A);
-	assert_int_equal(policy_answer(policy, &render, &q, &a), POLICY_FILTERED);
+	assert_int_equal(policy_answer(policy, &render, &q, &alias, &a), POLICY_FILTERED);
 	assert_int_equal(a.full_bytes, sizeof(wanted));
 	assert_memory_equal(a.body, wanted, sizeof(wanted));
 }
@@ -170,7 +241,7 @@ static void test_long_name(void **state)
 	strcat(name, ".blocked.example.");
 	parse(&q, msg, name, DNS_TYPE_A);
 	assert_true(q.qname_bytes + sizeof("list.rpz") > DNS_NAME_MAX);
-	assert_int_equal(policy_answer(policy, &render, &q, &a), POLICY_NONE);
+	assert_int_equal(policy_answer(policy, &render, &q, &alias, &a), POLICY_NONE);
 }
 
 static void test_nothing(void **state)
@@ -179,19 +250,19 @@ static void test_nothing(void **state)
 	struct cache_answer a;
 	uint8_t msg[512];
 	struct query q;
-	uint32_t n;
 
 	(void)state;
-	assert_int_equal(policy_new(&none, NULL, NULL, 0, SLOT, GEN, &n), 0);
+	assert_int_equal(policy_new(&none, NULL, NULL, 0, SLOT, GEN), 0);
 	parse(&q, msg, "blocked.example.", DNS_TYPE_A);
-	assert_int_equal(policy_answer(none, &render, &q, &a), POLICY_NONE);
+	assert_int_equal(policy_answer(none, &render, &q, &alias, &a), POLICY_NONE);
 	policy_free(none);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_rules),   cmocka_unit_test(test_ignored_are_counted),
+		cmocka_unit_test(test_rules),   cmocka_unit_test(test_rules_are_counted),
+		cmocka_unit_test(test_aliases), cmocka_unit_test(test_alias_too_long),
 		cmocka_unit_test(test_bytes),   cmocka_unit_test(test_long_name),
 		cmocka_unit_test(test_nothing),
 	};

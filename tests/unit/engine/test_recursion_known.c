@@ -312,7 +312,9 @@ static void test_memory_stays_when_asked_on(void **state)
 
 static const char rules_text[] = "$TTL 60\n@ SOA ns root 1 2 3 4 5\n@ NS ns\n"
 				 "www.x CNAME .\nlocal.x A 192.0.2.7\ndrop.x CNAME rpz-drop.\n"
-				 "tcp.x CNAME rpz-tcp-only.\n";
+				 "tcp.x CNAME rpz-tcp-only.\n"
+				 "alias.x 30 CNAME www.y.\n*.wild.x CNAME *.y.\n"
+				 "ours.x CNAME ns1.example.com.\nnone.x CNAME none.example.com.\n";
 
 struct lists {
 	struct zone *zone;
@@ -321,7 +323,7 @@ struct lists {
 
 static void lists_open(struct lists *l)
 {
-	uint32_t slot, gen, n_ignored;
+	uint32_t slot, gen;
 	const uint64_t digest[2] = { 9, 9 };
 	const struct zone *zones[1];
 
@@ -329,7 +331,7 @@ static void lists_open(struct lists *l)
 	zones[0] = l->zone;
 	cache_zone_prepare(r.world.cache, (const uint8_t *)"\3rpz", 5, digest, &slot, &gen);
 	cache_zone_commit(r.world.cache, slot, gen, digest);
-	MUST(!policy_new(&l->policy, NULL, zones, 1, slot, gen, &n_ignored));
+	MUST(!policy_new(&l->policy, NULL, zones, 1, slot, gen));
 	r.world.zones.policy = l->policy;
 }
 
@@ -377,6 +379,92 @@ static void test_policy(void **state)
 	lists_close(&l);
 }
 
+static const struct upstream www_y = {
+	"www.y.", T(A), 0, "www.y. 300 IN A 192.0.2.90\n", NULL, NULL
+};
+
+/* A CNAME to another name: the question goes on there, and the answer begins with the alias. */
+static void test_policy_alias(void **state)
+{
+	struct ask a = www, target = www;
+	struct lists l;
+
+	(void)state;
+	lists_open(&l);
+	a.name = "Alias.x";
+	a.flags = RD | AD;
+	assert_true(ask(&r, &a));
+	assert_true(name_equal(r.pending.question.name, (const uint8_t *)"\3www\1y"));
+	complete_as(&r, &www_y, EDNS_NO_EDE, RESOLVER_SECURE);
+	check_answer("Alias.x. 30 IN CNAME www.y.\nwww.y. 300 IN A 192.0.2.90\n");
+	assert_int_equal(reply_flags(&r.reply), QR | RD | RA); /* no AD: nobody has signed that */
+	assert_int_equal(ede_of(&r.reply), DNS_EDE_BLOCKED);
+	r.now_s += 10; /* the target is in the cache, by its own name */
+	assert_false(ask(&r, &a));
+	check_answer("Alias.x. 30 IN CNAME www.y.\nwww.y. 290 IN A 192.0.2.90\n");
+	target.name = "www.y";
+	check_hit(&target, "www.y. 290 IN A 192.0.2.90\n");
+	a.name = "alias.x";
+	a.type = T(CNAME);
+	assert_false(ask(&r, &a));
+	check_answer("alias.x. 30 IN CNAME www.y.\n");
+	a.type = T(A);
+	assert_false(ask(&r, &a)); /* that was another question */
+	a.flags = 0;
+	a.name = "b.wild.x";
+	assert_false(ask(&r, &a));
+	check_error(DNS_RCODE_REFUSED, DNS_EDE_NOT_AUTHORITATIVE);
+	a.flags = RD;
+	assert_true(ask(&r, &a));
+	assert_true(name_equal(r.pending.question.name, (const uint8_t *)"\1b\4wild\1x\1y"));
+	complete_failed(&r, DNS_EDE_NO_REACHABLE_AUTHORITY);
+	assert_int_equal(reply_rcode(&r.reply), DNS_RCODE_SERVFAIL);
+	lists_close(&l);
+	recursing_flush(&r);
+}
+
+/* The target is one of our zones. */
+static void test_policy_alias_to_ours(void **state)
+{
+	struct ask a = www;
+	struct lists l;
+
+	(void)state;
+	lists_open(&l);
+	a.name = "ours.x";
+	assert_false(ask(&r, &a));
+	check_answer(
+		"ours.x. 60 IN CNAME ns1.example.com.\nns1.example.com. 3600 IN A 192.0.2.1\n");
+	assert_int_equal(reply_flags(&r.reply), QR | RD | RA);
+	a.name = "none.x";
+	assert_false(ask(&r, &a));
+	assert_int_equal(reply_rcode(&r.reply), DNS_RCODE_NXDOMAIN);
+	check_answer("none.x. 60 IN CNAME none.example.com.\n");
+	lists_close(&l);
+	recursing_flush(&r);
+}
+
+/* A rule for the name comes while it is asked upstream: its answer is not given, nor what the rule leads to known. */
+static void test_policy_alias_comes(void **state)
+{
+	struct ask a = www;
+	struct lists l;
+
+	(void)state;
+	a.name = "alias.x";
+	assert_true(ask(&r, &a));
+	lists_open(&l);
+	complete(&r, &(struct upstream){ .name = "alias.x.",
+					 .qtype = T(A),
+					 .answer = "alias.x. 300 IN A 192.0.2.80\n" });
+	assert_int_equal(reply_rcode(&r.reply), DNS_RCODE_SERVFAIL);
+	assert_true(ask(&r, &a)); /* and nothing was kept */
+	complete(&r, &www_y);
+	check_answer("alias.x. 30 IN CNAME www.y.\nwww.y. 300 IN A 192.0.2.90\n");
+	lists_close(&l);
+	recursing_flush(&r);
+}
+
 /* A list that comes while its name is asked upstream has the word, too. */
 static void test_policy_comes(void **state)
 {
@@ -407,6 +495,9 @@ int main(void)
 		TEST(test_memory_is_the_one_that_was_asked),
 		TEST(test_memory_stays_when_asked_on),
 		TEST(test_policy),
+		TEST(test_policy_alias),
+		TEST(test_policy_alias_to_ours),
+		TEST(test_policy_alias_comes),
 		TEST(test_policy_comes),
 	};
 

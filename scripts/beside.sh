@@ -1,0 +1,26 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# beside.sh LOG BUILD COMMAND...: runs the command, and beside it, where processors have nothing else to do, the
+# shell command BUILD, whose output goes to LOG. Ends when both have ended, with the status of the command. How
+# BUILD ended is left to the caller, who runs it again: then what is wrong is printed in its own place.
+# Where the command fails, BUILD is ended.
+set -u
+
+log=$1 build=$2
+shift 2
+
+# A group of its own, so that all of it can be ended.
+setsid nice -n 19 sh -c "$build" >"$log" 2>&1 </dev/null &
+group=$!
+end_build() {
+	kill -TERM "-$group" "$group" 2>/dev/null # the second: where setsid has not begun yet
+	wait "$group" 2>/dev/null
+}
+trap 'end_build; exit 130' INT TERM
+
+"$@"
+status=$?
+[ "$status" -eq 0 ] || end_build
+wait "$group"
+exit "$status"

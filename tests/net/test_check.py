@@ -1,0 +1,144 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""volleyd --check, a start and a reload read one configuration in the same way: each row is given to all three."""
+import dataclasses
+import re
+
+import pytest
+
+from netlab import V4, zone
+from secondaries import certificate
+from test_policies import HEAD
+
+REFUSED, USAGE, DEGRADED, WELL = "refused", "usage", "degraded", "well"
+STATUS = {REFUSED: 1, USAGE: 2, DEGRADED: 0, WELL: 0}
+
+
+@dataclasses.dataclass
+class Row:
+    id: str
+    says: str
+    sections: dict  # {} in a text is the folder of the test
+    outcome: str = REFUSED
+    reloads: bool = True  # False: what it changes needs a start
+
+
+def recursion(**keys):
+    return {"recursion": {"allow": ["192.0.2.0/24"], **{key.replace("_", "-"): value for key, value in keys.items()}}}
+
+
+def tls(certificate_file, key):
+    return {"server": {"listen": [V4], "tls": {"listen": [V4], "certificate": certificate_file, "key": key}}}
+
+
+def upstream_tls(bundle):
+    return recursion(forward=["192.0.2.7@853#a.test"], transport="tls", tls_bundle=bundle)
+
+
+def rpz(file):
+    return recursion(rpz=[{"name": "list.rpz", "file": file}])
+
+
+def strict(bundle):
+    return {"remotes": [{"name": "a", "address": ["192.0.2.7"], "tls": "strict", "tls-name": "a.test",
+                         "tls-bundle": bundle}]}
+
+
+ROWS = [
+    Row("root hints, missing", "root-hints: {}/nothing: No such file", recursion(root_hints="{}/nothing")),
+    Row("root hints, a folder", "root-hints: {}: Is a directory", recursion(root_hints="{}")),
+    Row("root hints, no records", "recursion: ", recursion(root_hints="{}/text")),
+    Row("trust anchor, missing", "trust-anchor: {}/nothing: No such file", recursion(trust_anchor="{}/nothing")),
+    Row("trust anchor, a folder", "trust-anchor: {}: Is a directory", recursion(trust_anchor="{}")),
+    Row("trust anchor, no records", "recursion: ", recursion(trust_anchor="{}/text")),
+    Row("auto trust anchor, missing", "trust-anchor: {}/nothing: No such file", recursion(auto_trust_anchor="{}/nothing")),
+    Row("certificates of forwarders, missing", "{}/nothing: No such file", upstream_tls("{}/nothing")),
+    Row("certificates of forwarders, none in it", "{}/text", upstream_tls("{}/text")),
+    Row("forwarder, volleyd itself", "recursion.forward[0]: volleyd itself listens", recursion(forward=[V4]), USAGE),
+    Row("local data", "recursion.local-data[1]: ",
+        recursion(local_data=["a.lan. A 192.0.2.1", "b.lan. A 192.0.2"]), USAGE),
+    Row("certificate, missing", "server.tls: {}/nothing: No such file", tls("{}/nothing", "{}/a/tls.key")),
+    Row("certificate, none in it", "server.tls: {}/text: ", tls("{}/text", "{}/a/tls.key")),
+    Row("key, missing", "server.tls: {}/nothing: No such file", tls("{}/a/tls.crt", "{}/nothing")),
+    Row("key, of another certificate", "server.tls: {}/b/tls.key is not the key of {}/a/tls.crt", tls("{}/a/tls.crt", "{}/b/tls.key")),
+    Row("certificate and key", "", tls("{}/a/tls.crt", "{}/a/tls.key"), WELL),
+    Row("certificates for a remote, missing", "remote a: ", strict("{}/nothing")),
+    Row("certificates for a remote, none in it", "remote a: ", strict("{}/text")),
+    Row("policy, missing", "policy list.rpz.: not in force: {}/nothing: ", rpz("{}/nothing"), DEGRADED),
+    Row("policy, broken", "policy list.rpz.: not in force: {}/broken:4: ", rpz("{}/broken"), DEGRADED),
+    Row("policy, a folder", "policy list.rpz.: not in force: {}: ", rpz("{}"), DEGRADED),
+    Row("policy", "", rpz("{}/rules"), WELL),
+    Row("blocks, missing", "policy.block: {}/nothing: No such file", {"policy": {"block": [{"file": "{}/nothing"}]}}, DEGRADED),
+    Row("blocks, a folder", "policy.block: {}: Is a directory", {"policy": {"block": [{"file": "{}"}]}}, DEGRADED),
+    Row("zone, missing", "zone a.test.: {}/nothing: cannot read the file: No such file",
+        {"zones": [zone("a.test", "{}/nothing")]}, DEGRADED),
+    Row("zone, a folder", "zone a.test.: {}: cannot read the file: Is a directory", {"zones": [zone("a.test", "{}")]}, DEGRADED),
+    Row("storage, no folder above it", "server.storage: {}/no/store: cannot be made: No such file",
+        {"server": {"listen": [V4], "storage": "{}/no/store"}}, reloads=False),
+    Row("storage, a file", "server.storage: {}/text: Not a directory", {"server": {"listen": [V4], "storage": "{}/text"}},
+        reloads=False),
+    Row("cores that are not there", "server.control-cores", {"server": {"listen": [V4], "control-cores": [1000]}},
+        reloads=False),
+    Row("cache, too large", "cache.size: 1T is too large: give at most ", {"cache": {"size": "1T"}}, reloads=False),
+]
+
+
+def put(value, folder):
+    if isinstance(value, dict):
+        return {key: put(one, folder) for key, one in value.items()}
+    if isinstance(value, list):
+        return [put(one, folder) for one in value]
+    return value.replace("{}", str(folder)) if isinstance(value, str) else value
+
+
+@pytest.fixture(name="folder", scope="module")
+def make_folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("check")
+    for name in "ab":
+        (folder / name).mkdir()
+        certificate(folder / name)
+    (folder / "text").write_text("nothing that is of use\n", encoding="ascii")
+    (folder / "broken").write_text(HEAD + "bad.example CNAME\n", encoding="ascii")
+    (folder / "rules").write_text(HEAD + "bad.example CNAME .\n", encoding="ascii")
+    return folder
+
+
+def errors(said):
+    return re.findall(r"volleyd\[\d+\]: error: (.*)", said)
+
+
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: row.id)
+def test_check_start_and_reload(daemon, folder, row):
+    plain = {"interfaces": [], "zones": [zone("example.com")]}
+    sections, says = {**plain, **put(row.sections, folder)}, row.says.replace("{}", str(folder))
+    daemon.configure(**sections)
+    status, checked = daemon.run_failing("--check")
+    assert status == STATUS[row.outcome] and says in checked, checked
+    assert daemon.run_failing("--check", "--strict")[0] == (1 if row.outcome == DEGRADED else STATUS[row.outcome])
+    assert ("warning: " in checked) == (row.outcome == DEGRADED), checked
+    if row.outcome in (REFUSED, USAGE):
+        started = daemon.run_failing()
+        assert started[0] == status and errors(started[1]) == errors(checked) and len(errors(checked)) == 1
+    else:
+        daemon.start()
+        assert says in daemon.degraded() and bool(daemon.degraded()) == (row.outcome == DEGRADED)
+        assert daemon.stop() == 0
+    if not row.reloads:
+        return
+    daemon.start(**plain, recursion={"allow": ["192.0.2.0/24"]})
+    daemon.configure(**sections)
+    told = daemon.ctl("zone", "reload", check=False)
+    assert (told.returncode == 0) == (row.outcome == WELL) and says in told.stderr, told.stderr
+
+
+def test_a_check_beside_a_daemon(daemon, folder):
+    """It opens no socket and no lock of a daemon, and leaves nothing behind."""
+    sections = {"interfaces": [], "server": {"listen": [V4], "storage": str(daemon.folder / "store"), **tls(
+        str(folder / "a/tls.crt"), str(folder / "a/tls.key"))["server"]}}
+    daemon.configure(**sections)
+    assert daemon.run_failing("--check")[0] == 0
+    assert not (daemon.folder / "store").exists()
+    daemon.start()
+    process, daemon.process = daemon.process, None
+    assert daemon.run_failing("--check")[0] == 0
+    daemon.process = process
+    assert daemon.status()["ready"]

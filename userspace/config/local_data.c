@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* zone_load() reads files, so the records are written to a file in memory. */
+#include "config/local_data.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/err.h"
+
+#define PATH_CAP 32
+
+/* A zone needs them; they are the lines before the first record. */
+#define APEX                                                               \
+	". 300 IN SOA localhost. nobody.invalid. 1 3600 1200 604800 300\n" \
+	". 300 IN NS localhost.\n"
+#define N_APEX_LINES 2u
+
+/* A descriptor, or -errno. */
+static int write_records(char *const *records)
+{
+	int fd = memfd_create("volley-local-data", MFD_CLOEXEC), copy, err = 0;
+	FILE *out;
+
+	if (fd < 0)
+		return -errno;
+	copy = dup(fd);
+	out = copy < 0 ? NULL : fdopen(copy, "w");
+	if (!out) {
+		err = -errno;
+		if (copy >= 0)
+			close(copy);
+		close(fd);
+		return err;
+	}
+	fputs(APEX, out);
+	for (; *records; records++)
+		fprintf(out, "%s\n", *records);
+	if (fclose(out))
+		err = -errno;
+	if (err)
+		close(fd);
+	return err ? err : fd;
+}
+
+static unsigned int count_lines(const char *record)
+{
+	unsigned int n = 1;
+
+	for (; *record; record++)
+		n += *record == '\n';
+	return n;
+}
+
+/* The record that has this line of the file; -1: none. */
+static int find_record(char *const *records, unsigned int line)
+{
+	unsigned int last = N_APEX_LINES;
+
+	if (line <= last)
+		return -1;
+	for (int i = 0; records[i]; i++) {
+		last += count_lines(records[i]);
+		if (line <= last)
+			return i;
+	}
+	return -1;
+}
+
+static void tell(struct local_data_error *why, const struct zone_error *err, const char *path,
+		 char *const *records)
+{
+	bool is_included = err->line && strcmp(err->file, path) != 0;
+
+	why->at = is_included ? -1 : find_record(records, err->line);
+	if (is_included)
+		snprintf(why->sentence, sizeof(why->sentence), "%s:%u: %s", err->file, err->line,
+			 err->sentence);
+	else
+		snprintf(why->sentence, sizeof(why->sentence), "%s", err->sentence);
+}
+
+int local_data_load(struct zone **out, char *const *records, struct local_data_error *why)
+{
+	int fd = write_records(records), code;
+	struct zone_error err;
+	char path[PATH_CAP];
+
+	*out = NULL;
+	*why = (struct local_data_error){ .at = -1 };
+	if (fd < 0) {
+		snprintf(why->sentence, sizeof(why->sentence), "%s", err_text(fd));
+		return fd;
+	}
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	code = zone_load(out, ".", path, NULL, &err);
+	close(fd);
+	if (code)
+		tell(why, &err, path, records);
+	return code;
+}

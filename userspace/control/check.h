@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * volleyd --check: what a start and a reload would say of a configuration, without either.
+ *
+ *	config_load()        the file itself, local data, loops of forwarders     start, reload, --check
+ *	check_run()          ─► the functions that open each part, asked for all but sockets and locks:
+ *	                        affinity_init, descriptors_raise, cache_plan, recursion_check, transfer_check, store_check,
+ *	                        block_book_check, and a loader for policies
+ *
+ * What ends a start ends the check, with the same sentence. What a start would serve without is a warning.
+ */
+#ifndef VOLLEY_CONTROL_CHECK_H
+#define VOLLEY_CONTROL_CHECK_H
+
+#include "config/config.h"
+
+/*
+ * Checks what config_load() gave, in the order of a start. 0, or the negative code with which a start would end; both it
+ * and warnings are logged. *n_warnings is how many there were. Only in a process that serves nothing: it raises limits, and
+ * starts and ends threads.
+ */
+int check_run(const struct config *config, unsigned int *n_warnings)
+	__attribute__((warn_unused_result));
+
+#endif
