@@ -631,16 +631,6 @@ static void test_numbers(void **state)
 	}
 }
 
-static void test_tebibytes(void **state)
-{
-	struct config *config = load_good(
-		"server:\n  listen: [127.0.0.1]\n  storage: /tmp/store\n  storage-size: 1T\n");
-
-	(void)state;
-	assert_int_equal(config->storage_bytes, 1ull << 40);
-	config_free(config);
-}
-
 static void test_everything_is_everything(void **state)
 {
 	(void)state;
@@ -797,7 +787,6 @@ int main(void)
 		cmocka_unit_test(test_defaults),
 		cmocka_unit_test(test_everything),
 		cmocka_unit_test(test_numbers),
-		cmocka_unit_test(test_tebibytes),
 		cmocka_unit_test(test_everything_is_everything),
 		cmocka_unit_test(test_keys_that_need_a_start),
 		cmocka_unit_test(test_all_keys_that_need_a_start),
