@@ -266,14 +266,27 @@ static void take_question(struct inquiry *i)
 	inquiry_reply(i, p->out, n);
 }
 
+static bool is_transfer(const struct query *q)
+{
+	return q->qclass == DNS_CLASS_IN &&
+	       (q->qtype == DNS_TYPE_AXFR || q->qtype == DNS_TYPE_IXFR);
+}
+
+bool inquiry_is_last(const uint8_t *msg, size_t n)
+{
+	struct query q;
+	enum query_verdict verdict = query_parse(&q, msg, n);
+
+	return verdict == QUERY_NOTIMP || (verdict == QUERY_OK && is_transfer(&q));
+}
+
 static void take(struct inquiry *i)
 {
 	if (i->q.opcode == DNS_OPCODE_NOTIFY)
 		take_notify(i);
 	else if (i->q.opcode == DNS_OPCODE_UPDATE)
 		updates_take(i);
-	else if (i->q.qclass == DNS_CLASS_IN &&
-		 (i->q.qtype == DNS_TYPE_AXFR || i->q.qtype == DNS_TYPE_IXFR))
+	else if (is_transfer(&i->q))
 		take_transfer(i);
 	else
 		take_question(i);

@@ -36,6 +36,12 @@ struct inquiry {
 
 void inquiry_handle(struct inquiry *i);
 
+/*
+ * Whether the message is to be answered behind all that came before it on its connection: a transfer, a NOTIFY,
+ * an UPDATE. Questions are answered in any order.
+ */
+bool inquiry_is_last(const uint8_t *msg, size_t n);
+
 /* An address of a message; IPv4 behind an IPv6 socket is IPv4. */
 struct port_addr inquiry_peer(uint8_t family, const uint8_t bytes[16], __be16 net_port);
 

@@ -116,7 +116,15 @@ void conn_destroy(struct conn *c)
 	free(c);
 }
 
-/* The next whole message to @in; its length, 0: there is none yet. */
+static void copy_out(struct evbuffer *buffer, size_t at, uint8_t *out, size_t n)
+{
+	struct evbuffer_ptr ptr;
+
+	if (!evbuffer_ptr_set(buffer, &ptr, at, EVBUFFER_PTR_SET))
+		evbuffer_copyout_from(buffer, &ptr, out, n);
+}
+
+/* The next whole message to @in; its length, 0: there is none yet, or it has to wait for replies. */
 static size_t take_message(struct conn *c, uint8_t *in)
 {
 	struct evbuffer *buffer = bufferevent_get_input(c->bev);
@@ -132,8 +140,10 @@ static size_t take_message(struct conn *c, uint8_t *in)
 	}
 	if (evbuffer_get_length(buffer) < PREFIX_BYTES + n)
 		return 0;
-	evbuffer_drain(buffer, PREFIX_BYTES);
-	evbuffer_remove(buffer, in, n);
+	copy_out(buffer, PREFIX_BYTES, in, n);
+	if (c->n_asked && inquiry_is_last(in, n))
+		return 0;
+	evbuffer_drain(buffer, PREFIX_BYTES + n);
 	return n;
 }
 
