@@ -214,7 +214,8 @@ struct config_recursion {
 	char *auto_trust_anchor;
 	bool qname_minimisation;
 	bool aggressive_nsec;
-	bool caps_for_id;
+	bool caps_for_id; /* where has_caps_for_id is set, else the way upstream decides */
+	bool has_caps_for_id;
 	bool query_localhost;
 	bool prefetch;
 	uint32_t n_threads;

@@ -150,7 +150,9 @@ static const struct words_key rows[] = {
 		  "is. 0s: until 'volleyctl cookies rotate'. It means nothing where secrets are given." },
 	{ .path = "server.tls",
 	  .type = WORDS_MAP,
-	  .text = "DNS over TLS (RFC 7858), for transfers above all (RFC 9103)." },
+	  .text = "DNS over TLS, for transfers (RFC 9103) and for clients (RFC 7858), who get what they get "
+		  "over TCP. Replies to queries with padding are padded to a multiple of 468 octets (RFC "
+		  "8467)." },
 	{ .path = "server.tls.listen",
 	  .type = WORDS_ADDRESSES,
 	  .min = 853,
