@@ -16,6 +16,7 @@ import os
 import pathlib
 import re
 import socket
+import ssl
 import struct
 import time
 
@@ -350,14 +351,18 @@ EXPIRE = dns.edns.GenericOption(9, b"")  # RFC 7314: the driver leaves it to the
 
 
 def ask(lab, made, where=V4, source=None, tcp=False, timeout=TIMEOUT + 4):
-    """The answer to a query, from a client's address, over UDP or TCP."""
+    """The answer to a query, from a client's address, over UDP or TCP; over TLS where TCP is a context of it."""
     kind = socket.SOCK_STREAM if tcp else socket.SOCK_DGRAM
     with lab.socket("c", family_of(where), kind) as sock:
         sock.settimeout(timeout)
         sock.bind((source or (CLIENT6 if ":" in where else CLIENT4), 0))
-        sock.connect((where, 53))
+        sock.connect((where, 853 if isinstance(tcp, ssl.SSLContext) else 53))
         wire = made.to_wire()
-        if tcp:
+        if isinstance(tcp, ssl.SSLContext):
+            with tcp.wrap_socket(sock) as stream:
+                stream.sendall(struct.pack("!H", len(wire)) + wire)
+                reply = receive(stream)
+        elif tcp:
             sock.sendall(struct.pack("!H", len(wire)) + wire)
             reply = dns.query.receive_tcp(sock, time.time() + timeout)[0]
         else:
@@ -365,6 +370,34 @@ def ask(lab, made, where=V4, source=None, tcp=False, timeout=TIMEOUT + 4):
             reply = dns.message.from_wire(sock.recv(65535))
     assert made.is_response(reply), f"{made}\n{reply}"
     return reply
+
+
+def read(stream, n):
+    """As many octets of a connection."""
+    octets = b""
+    while len(octets) < n:
+        more = stream.recv(n - len(octets))
+        if not more:
+            raise EOFError
+        octets += more
+    return octets
+
+
+def receive_wire(stream):
+    """The next message of a connection, over TLS too."""
+    return read(stream, int.from_bytes(read(stream, 2), "big"))
+
+
+def receive(stream):
+    return dns.message.from_wire(receive_wire(stream))
+
+
+def anyone():
+    """A context of TLS that trusts whoever it is."""
+    context = ssl.create_default_context()
+    context.check_hostname = False
+    context.verify_mode = ssl.CERT_NONE
+    return context
 
 
 def answers(lab, made, seconds=1, **kwargs):

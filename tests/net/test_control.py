@@ -84,7 +84,7 @@ def test_numbers_agree_with_what_was_asked(lab, daemon):
     lab.ask("nothing.example.com")
     lab.ask("www.example.org")
     stats = daemon.stats()
-    assert stats["answered"] == {"driver": 4, "worker": 3, "kernel_socket": 0, "tcp": 0}
+    assert stats["answered"] == {"driver": 4, "worker": 3, "kernel_socket": 0, "tcp": 0, "tls": 0}
     engine = stats["engine"]
     assert (engine["queries"], engine["noerror"], engine["nxdomain"], engine["refused"]) == \
         (3, 1, 1, 1)

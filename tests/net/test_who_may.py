@@ -5,8 +5,9 @@ import signal
 
 import pytest
 
-from dnstree import ALLOW, EXPIRE, OUTSIDE4, OUTSIDE6, ask, by, codes, has, query, records, world_of
+from dnstree import ALLOW, EXPIRE, OUTSIDE4, OUTSIDE6, anyone, ask, by, codes, has, query, records, world_of
 from netlab import CLIENT4, CLIENT6, V4, V6, driver_counters, program, wait_for, zone
+from secondaries import certificate
 
 PROHIBITED, NOT_AUTHORITATIVE = 18, 20
 INSIDE, OUTSIDE = {V4: CLIENT4, V6: CLIENT6}, {V4: OUTSIDE4, V6: OUTSIDE6}
@@ -14,12 +15,17 @@ WWW = ["A 192.0.2.80"]
 OWN = ["A 192.0.2.80", "A 192.0.2.81"]
 
 _numbers = itertools.count()
+WAYS = {"udp": False, "tcp": True, "tls": anyone()}
+
+
+def tls_at_both(folder):
+    return {**certificate(folder)["server"], "listen": [V4, V6]}
 
 
 @pytest.fixture(name="world", scope="module", params=["native", "off"])
 def make_world(request, tmp_path_factory, tree_zones):
     with world_of(tmp_path_factory.mktemp("world"), tree_zones) as world:
-        world.start(request.param)
+        world.start(request.param, server={"tls": tls_at_both(world.folder)})
         world.driver = request.param == "native"
         yield world
 
@@ -28,7 +34,7 @@ def make_world(request, tmp_path_factory, tree_zones):
 def make_closed(request, tmp_path_factory, tree_zones):
     """Our own zones are for those of ALLOW, too."""
     with world_of(tmp_path_factory.mktemp("closed"), tree_zones) as world:
-        world.start(request.param, server={"allow": ALLOW})
+        world.start(request.param, server={"allow": ALLOW, "tls": tls_at_both(world.folder)})
         world.driver = request.param == "native"
         yield world
 
@@ -47,7 +53,7 @@ WORDS = [{"edns": False}, {}, {"do": True}, {"flags": "rd cd", "do": True}, {"op
 
 
 @pytest.mark.parametrize("hot", [True, False], ids=["hot", "cold"])
-@pytest.mark.parametrize("tcp", [False, True], ids=["udp", "tcp"])
+@pytest.mark.parametrize("tcp", WAYS.values(), ids=WAYS)
 @pytest.mark.parametrize("where", [V4, V6])
 def test_recursion_is_for_those_that_are_allowed(world, hot, tcp, where):
     for words in WORDS:
@@ -86,7 +92,7 @@ def test_the_driver_looks_at_the_client_of_each(world):
 
 
 @pytest.mark.parametrize("where", [V4, V6])
-@pytest.mark.parametrize("tcp", [False, True], ids=["udp", "tcp"])
+@pytest.mark.parametrize("tcp", WAYS.values(), ids=WAYS)
 def test_without_recursion_desired(world, where, tcp):
     """RFC 1034 section 4.3.1: what is known is said, nobody is asked."""
     cold = f"n{next(_numbers)}.wild.good.lab."
@@ -118,7 +124,7 @@ def test_our_own_zones_are_for_everyone(world, where):
 @pytest.mark.parametrize("where", [V4, V6])
 def test_a_server_that_is_not_for_everyone(closed, name, where):
     for n in range(3):
-        for tcp in (False, True):
+        for tcp in WAYS.values():
             for words in WORDS if n else WORDS[:1]:
                 check_refused(closed, name, words, where, tcp)
         reply = ask(closed.lab, query(name), where, INSIDE[where])

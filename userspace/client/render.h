@@ -15,7 +15,7 @@
  *	                by:"forwarder|libunbound", transport, upstreams:[text...], root_hints, stubs,
  *	                client_prefixes, validates, threads, outstanding, max_outstanding},
  *	              cache:{size_bytes, used_bytes, entries}}
- *	stats        {answered:{driver, worker, kernel_socket, tcp},
+ *	stats        {answered:{driver, worker, kernel_socket, tcp, tls},
  *	              driver:{received, hit, up, passed, dropped, reasons:{name:count...}},
  *	              engine:{queries, noerror, nxdomain, refused, ...},
  *	              resolver:{asked, answered, secure, bogus, failed, timed_out, outstanding, ...},

@@ -215,7 +215,8 @@ struct config_recursion {
 	char **domain_insecure; /* as zones' names; NULL behind the last, or NULL */
 	bool qname_minimisation;
 	bool aggressive_nsec;
-	bool caps_for_id;
+	bool caps_for_id; /* where has_caps_for_id is set, else the way upstream decides */
+	bool has_caps_for_id;
 	bool query_localhost;
 	bool prefetch;
 	uint32_t n_threads;

@@ -190,6 +190,7 @@ static void take_upstreams(struct take *take, const struct config_raw_recursion 
 		take_bool(take, "qname-minimisation", raw->qname_minimisation);
 	recursion->aggressive_nsec = take_bool(take, "aggressive-nsec", raw->aggressive_nsec);
 	recursion->caps_for_id = take_bool(take, "caps-for-id", raw->caps_for_id);
+	recursion->has_caps_for_id = raw->caps_for_id;
 	recursion->query_localhost = take_bool(take, "query-localhost", raw->query_localhost);
 	recursion->n_threads = take_u32(take, "threads", raw->threads);
 	recursion->max_outstanding = take_u32(take, "max-outstanding", raw->max_outstanding);

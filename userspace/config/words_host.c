@@ -5,6 +5,8 @@
 #define SIZE_M (1ull << 20)
 #define SIZE_G (1ull << 30)
 #define SIZE_T (1ull << 40)
+/* 71,678M with few zones is the most that an entry's number reaches: cache_sizes_plan(). */
+#define CACHE_MAX (69 * SIZE_G)
 
 static const struct words_key rows[] = {
 	{ .path = "server", .type = WORDS_MAP, .text = "What the whole server does." },
@@ -148,7 +150,9 @@ static const struct words_key rows[] = {
 		  "is. 0s: until 'volleyctl cookies rotate'. It means nothing where secrets are given." },
 	{ .path = "server.tls",
 	  .type = WORDS_MAP,
-	  .text = "DNS over TLS (RFC 7858), for transfers above all (RFC 9103)." },
+	  .text = "DNS over TLS, for transfers (RFC 9103) and for clients (RFC 7858), who get what they get "
+		  "over TCP. Replies to queries with padding are padded to a multiple of 468 octets (RFC "
+		  "8467)." },
 	{ .path = "server.tls.listen",
 	  .type = WORDS_ADDRESSES,
 	  .min = 853,
@@ -311,7 +315,7 @@ static const struct words_key rows[] = {
 	{ .path = "cache.size",
 	  .type = WORDS_SIZE,
 	  .min = 8 * SIZE_M,
-	  .max = SIZE_T,
+	  .max = CACHE_MAX,
 	  .fallback = "256M",
 	  .text = "The memory of the whole cache, its index included. It is taken at the start and never "
 		  "passed; the answers least asked for make room. A reload or a restart with another "

@@ -74,9 +74,10 @@ static const struct words_key rows[] = {
 		  "with more than 10 iterations of NSEC3 are not." },
 	{ .path = "recursion.caps-for-id",
 	  .type = WORDS_BOOL,
-	  .fallback = "false",
 	  .text = "Whether names are asked upstream in random letter case, which a forged reply does not "
-		  "know. Some servers do not keep it." },
+		  "know. A forwarder that does not keep it is asked over TCP, and where it does not keep it "
+		  "there either, in lower case for ten minutes. Default: true where questions are only "
+		  "forwarded, without a trust anchor and stubs; else false." },
 	{ .path = "recursion.query-localhost",
 	  .type = WORDS_BOOL,
 	  .fallback = "false",

@@ -12,8 +12,8 @@
 
 /*
  * For cache.size, cache.names and cache.intervals, the zones of the configuration, and what else has a slot. 0; or, with a
- * sentence that names a size that would do, -E2BIG where cache.size is too large, else a negative code where it is too small.
- * Pure.
+ * sentence, -ENOMEM where cache.size is more than the host's memory, else a negative code where it is too small: then the sentence
+ * has a size that would do.
  */
 int cache_plan(struct cache_sizes *sizes, const struct config *config, char *err, size_t err_cap)
 	__attribute__((warn_unused_result));

@@ -660,6 +660,7 @@ int daemon_open_crew(struct daemon *d)
 		.n_tcp_conns = d->descriptors.n_tcp,
 		.refresh_fd = d->is_anonymous ? -1 : d->maps.refresh_fd,
 		.handover = transfers_handover(d->transfers),
+		.relay = transfers_relay(d->transfers),
 	};
 	int code;
 

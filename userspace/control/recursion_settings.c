@@ -11,6 +11,7 @@
 
 #include "base/siphash.h"
 #include "engine/special.h"
+#include "resolver/forward.h"
 
 /* Where make install puts what all configurations may share. */
 #define ROOT_HINTS VOLLEY_SHARE "/root.hints"
@@ -41,7 +42,6 @@ static void set_resolver(struct recursion_settings *s, const struct config_recur
 	r->insecure = (const char *const *)config->domain_insecure;
 	r->qname_minimisation = config->qname_minimisation;
 	r->aggressive_nsec = config->aggressive_nsec;
-	r->caps_for_id = config->caps_for_id;
 	r->query_localhost = config->query_localhost;
 	r->max_negative_ttl_s = config->max_negative_ttl_s;
 	r->max_outstanding = config->max_outstanding;
@@ -50,6 +50,7 @@ static void set_resolver(struct recursion_settings *s, const struct config_recur
 	for (uint32_t i = 0; i < config->n_stubs; i++)
 		s->stubs[i] = (struct resolver_stub){ .zone = config->stubs[i].zone,
 						      .address = config->stubs[i].address };
+	r->caps_for_id = config->has_caps_for_id ? config->caps_for_id : forward_suits(r);
 }
 
 /* --- For the engine ------------------------------------------------------------------------------ */

@@ -327,6 +327,7 @@ json_t *report_stats(struct daemon *d)
 	json_put_int(answered, "worker", by_kind[PORT_XSK] + by_kind[PORT_DPDK]);
 	json_put_int(answered, "kernel_socket", by_kind[PORT_SOCKET]);
 	json_put_int(answered, "tcp", by_kind[PORT_TCP]);
+	json_put_int(answered, "tls", by_kind[PORT_TLS]);
 	json_object_set_new(o, "answered", answered);
 	json_object_set_new(o, "driver", driver);
 	json_object_set_new(o, "engine", report_engine(d));

@@ -138,6 +138,9 @@ static int read_option(struct query_edns *e, uint16_t code, const uint8_t *value
 		/* A client gives no timeout: RFC 7828 section 3.2.1. */
 		e->keepalive_asked |= !n_bytes;
 		return 0;
+	case DNS_OPTION_PADDING:
+		e->padding_asked = true;
+		return 0;
 	default:
 		return 0;
 	}

@@ -45,6 +45,7 @@ struct query_edns {
 	bool nsid_asked;      /* RFC 5001 */
 	bool expire_asked;    /* RFC 7314 */
 	bool keepalive_asked; /* RFC 7828: only to be honoured over TCP */
+	bool padding_asked;   /* RFC 7830: only to be honoured where it is encrypted */
 	bool has_cookie;      /* RFC 7873, of a valid length; the first where there are several */
 	uint8_t version;
 	uint8_t cookie_server_bytes; /* 0 (client part only) or 8..32 */

@@ -15,6 +15,7 @@
 #include "iface/cores.h"
 #include "iface/refresh.h"
 #include "port/addr.h"
+#include "worker/relay.h"
 #include "port/socket.h"
 #include "port/tcp.h"
 
@@ -208,6 +209,14 @@ static int probe_all(const struct config *config, char *err, size_t err_cap)
 	return 0;
 }
 
+static int open_relay(struct crew *crew, unsigned int worker, struct relay *relay)
+{
+	struct port *port;
+	int err = relay_open_port(&port, relay);
+
+	return err ? err : add_or_close(crew, worker, port);
+}
+
 /* A UDP socket for each address, and one TCP port that listens at all of them. */
 static int open_listen(struct crew *crew, unsigned int worker, const struct crew_env *env,
 		       char *err, size_t err_cap)
@@ -305,6 +314,10 @@ static int open_all(struct crew *crew, const struct crew_env *env, char *err, si
 			return code;
 		}
 		code = open_listen(crew, i, env, err, err_cap);
+		if (!code && env->relay) {
+			code = open_relay(crew, i, env->relay);
+			snprintf(err, err_cap, "TLS: %s", err_text(code));
+		}
 	}
 	return code;
 }

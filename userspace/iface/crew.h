@@ -2,7 +2,8 @@
 /*
  * The workers with their engines and responders, and the kernel sockets that each of them reads: one
  * UDP socket and one TCP listener for every listen address and worker; a worker's listeners are one port,
- * and the ports of all workers share the limits of connections. The first worker also hears
+ * and the ports of all workers share the limits of connections. Each has a port for what the transfer thread
+ * reads from its connections, those over TLS among them. The first worker also hears
  * what the driver wants fetched anew (iface/refresh.h).
  *
  * Control's thread calls all of these.
@@ -23,6 +24,7 @@
 #include "worker/worker.h"
 
 struct crew;
+struct relay;
 
 /* What the workers share. All of it outlives them, but for config, which is read by crew_open() only. */
 struct crew_env {
@@ -36,6 +38,7 @@ struct crew_env {
 	uint32_t n_tcp_conns;      /* at a time, over all workers */
 	int refresh_fd;            /* the map volley_refresh; -1: none */
 	struct handover *handover; /* as in struct responder_config */
+	struct relay *relay; /* connections of the transfer thread: worker/relay.h; NULL: none */
 };
 
 /*

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A port: packets in and out in bursts, whatever they travel over. AF_XDP, kernel sockets, TCP (and
+ * A port: packets in and out in bursts, whatever they travel over. AF_XDP, kernel sockets, TCP, TLS (worker/relay.h; and
  * DPDK) share the table of functions below; a worker drives them without knowing which it has. A
  * port knows no DNS: a message is bytes, a place for the reply, and where both belong.
  *
@@ -40,6 +40,7 @@
 	X(PORT_XSK, "xsk")       \
 	X(PORT_SOCKET, "socket") \
 	X(PORT_TCP, "tcp")       \
+	X(PORT_TLS, "tls")       \
 	X(PORT_DPDK, "dpdk")
 
 enum port_kind {

@@ -313,6 +313,8 @@ static int init(struct forward *f, const struct resolver_config *config, struct 
 	CDS_INIT_LIST_HEAD(&f->waiting);
 	CDS_INIT_LIST_HEAD(&f->free);
 	random_init(&f->random);
+	for (unsigned int i = 0; i < f->upstreams.n; i++)
+		upstream_cookie_init(&f->upstreams.all[i].cookie, random_u64(&f->random));
 	deadlines_init(&f->timers, clock_ns());
 	f->caps_for_id = config->caps_for_id;
 	f->tcp_only = config->transport != RESOLVER_UDP;

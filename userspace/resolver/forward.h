@@ -8,11 +8,15 @@
  *	                     ├─ no reply in time ◄┘             │
  *	                     ├─ truncated: over TCP ◄───────────┤
  *	                     ├─ EDNS is refused: without ◄──────┤
+ *	                     ├─ case or cookie is wrong: TCP ◄──┤
  *	                     └─ a failure: the next upstream ◄──┘ there is none: done->failed()
  *
- * A question has one query to each upstream, which keeps its port and ID when it is sent again: so
- * many chances has who guesses, and no more (RFC 5452 section 5); but that now and then a copy goes to
- * an upstream that is to be known. It is asked until nobody waits for it, each time at an upstream that
+ * A question has one query to each upstream, which keeps its port and ID when it is sent again (RFC 5452
+ * section 5); now and then a copy goes to an upstream that is to be known. Against who forges replies: after
+ * FORWARD_UDP_WRONG wrong ones a socket is closed, and its queries go over TCP to the same upstream, with
+ * other IDs. The question has letters of random case, where the configuration says so, and each upstream
+ * has DNS cookies (resolver/upstream_cookie.h); what cannot be told from a forged reply is asked for over
+ * TCP. It is asked until nobody waits for it, each time at an upstream that
  * was not asked yet in this turn, and waited for longer. All is made at the start: nothing is
  * allocated for a question.
  *

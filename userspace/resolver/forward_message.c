@@ -17,6 +17,22 @@ static void put_name(uint8_t *out, const uint8_t *name, size_t n_bytes, uint64_t
 	}
 }
 
+static void write_opt(struct wire_writer *w, const struct forward_text *text)
+{
+	size_t n_bytes = text->cookie ? (size_t)DNS_OPTION_FIXED_BYTES + text->cookie_bytes : 0;
+
+	wire_write_u8(w, 0);
+	wire_write_be16(w, DNS_TYPE_OPT);
+	wire_write_be16(w, FORWARD_UDP_BYTES);
+	wire_write_be32(w, DNS_EDNS_DO);
+	wire_write_be16(w, (uint16_t)n_bytes);
+	if (!text->cookie)
+		return;
+	wire_write_be16(w, DNS_OPTION_COOKIE);
+	wire_write_be16(w, text->cookie_bytes);
+	wire_write_bytes(w, text->cookie, text->cookie_bytes);
+}
+
 size_t forward_message_write(uint8_t out[FORWARD_QUERY_MAX], const struct forward_text *text)
 {
 	size_t n_bytes = name_bytes(text->name);
@@ -31,13 +47,8 @@ size_t forward_message_write(uint8_t out[FORWARD_QUERY_MAX], const struct forwar
 	put_name(wire_write_ref(&w, n_bytes), text->name, n_bytes, text->upper);
 	wire_write_be16(&w, text->qtype);
 	wire_write_be16(&w, text->qclass);
-	if (text->edns) {
-		wire_write_u8(&w, 0);
-		wire_write_be16(&w, DNS_TYPE_OPT);
-		wire_write_be16(&w, FORWARD_UDP_BYTES);
-		wire_write_be32(&w, DNS_EDNS_DO);
-		wire_write_be16(&w, 0);
-	}
+	if (text->edns)
+		write_opt(&w, text);
 	return w.at;
 }
 
@@ -139,6 +150,10 @@ static void read_options(struct forward_reply *reply, struct wire_reader *r, siz
 
 		if (data && code == DNS_OPTION_EDE && size >= 2 && reply->ede_code == EDNS_NO_EDE)
 			reply->ede_code = wire_load_be16(data);
+		if (data && code == DNS_OPTION_COOKIE && !reply->cookie) {
+			reply->cookie = data;
+			reply->cookie_bytes = size;
+		}
 	}
 	if (r->at != end)
 		r->error = ERR_SHORT;

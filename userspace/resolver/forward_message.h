@@ -11,9 +11,11 @@
 #include <stdint.h>
 
 #include "dns/proto.h"
+#include "resolver/upstream_cookie.h"
 
-#define FORWARD_QUERY_MAX \
-	(DNS_HEADER_BYTES + DNS_NAME_MAX + DNS_QUESTION_FIXED_BYTES + DNS_OPT_FIXED_BYTES)
+#define FORWARD_QUERY_MAX                                                                   \
+	(DNS_HEADER_BYTES + DNS_NAME_MAX + DNS_QUESTION_FIXED_BYTES + DNS_OPT_FIXED_BYTES + \
+	 DNS_OPTION_FIXED_BYTES + UPSTREAM_COOKIE_MAX)
 
 /* What we take over UDP: no fragments on common paths (DNS flag day 2020). */
 #define FORWARD_UDP_BYTES 1232
@@ -27,6 +29,8 @@ struct forward_text {
 	bool checking_disabled; /* CD: RFC 6840 section 5.9 */
 	bool edns;              /* OPT with DO */
 	uint64_t upper; /* bit n modulo 64: the n-th octet, where a letter, is upper case (0x20) */
+	const uint8_t *cookie; /* with edns: the option's octets (RFC 7873); NULL: it is left out */
+	uint8_t cookie_bytes;  /* 8 to UPSTREAM_COOKIE_MAX */
 };
 
 /* Writes it with RD; octets written. */
@@ -50,8 +54,10 @@ struct forward_reply {
 	size_t end;     /* octets up to the last record's end; what is behind means nothing */
 	uint16_t rcode; /* all 12 bits */
 	bool has_opt;
-	bool is_referral; /* to other servers, by one that does not recurse */
-	int ede_code;     /* RFC 8914, the first; EDNS_NO_EDE: none */
+	bool is_referral;      /* to other servers, by one that does not recurse */
+	int ede_code;          /* RFC 8914, the first; EDNS_NO_EDE: none */
+	const uint8_t *cookie; /* the first COOKIE option, in the message; NULL: none */
+	uint16_t cookie_bytes;
 };
 
 /*

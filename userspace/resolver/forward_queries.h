@@ -42,6 +42,8 @@ struct forward_query {
 	bool is_resent;   /* with the same ID: its time says nothing */
 	bool in_flight;   /* counted by its upstream */
 	bool has_edns;
+	bool has_case;   /* letters of random case, which the reply has to have */
+	bool has_cookie; /* RFC 7873 */
 };
 
 struct forward_queries {

@@ -55,7 +55,7 @@ void forward_query_drop(struct forward *f, struct forward_query *query)
 		return;
 	forward_queries_remove(query);
 	if (!channel->is_tcp)
-		forward_udp_put(&f->udp, channel);
+		forward_udp_put(&f->udp, channel, query->id);
 }
 
 void forward_question_free(struct forward *f, struct forward_question *q)
@@ -164,6 +164,23 @@ static bool may_use_edns(const struct forward *f, const struct forward_question 
 	       now_ns >= f->upstreams.all[upstream].plain_until_ns;
 }
 
+/*
+ * With what the query is asked. Also over TCP as over UDP, where both are asked: that is how it is learnt
+ * what the upstream can do.
+ */
+static void set_form(struct forward *f, struct forward_query *query, uint64_t now_ns)
+{
+	const struct forward_question *q = query->question;
+	const struct upstream *u = &f->upstreams.all[query->upstream];
+
+	query->has_edns = may_use_edns(f, q, query->upstream, now_ns);
+	query->has_case = f->caps_for_id && !f->tcp_only && now_ns >= u->caseless_until_ns;
+	query->upper = query->has_case ? random_u64(&f->random) : 0;
+	query->has_cookie = query->has_edns && !f->tcp_only &&
+			    !(q->bare & upstream_bit(query->upstream)) &&
+			    upstream_cookie_is_on(&u->cookie, now_ns);
+}
+
 /* Gives the query a channel where it has none; false: there is none to be had. */
 static bool give_channel(struct forward *f, struct forward_query *query, bool tcp, uint64_t now_ns)
 {
@@ -181,19 +198,21 @@ static bool give_channel(struct forward *f, struct forward_query *query, bool tc
 	if (!channel)
 		return false;
 	query->is_resent = false;
-	query->has_edns = may_use_edns(f, query->question, query->upstream, now_ns);
-	query->upper = f->caps_for_id && !tcp ? random_u64(&f->random) : 0;
+	set_form(f, query, now_ns);
 	forward_queries_add(&f->queries, query, channel, &f->random);
 	return true;
 }
 
 static void write_query(struct forward *f, struct forward_query *query)
 {
+	const struct upstream_cookie *cookie = &f->upstreams.all[query->upstream].cookie;
 	struct forward_text text = forward_query_text(query);
 	struct forward_channel *channel = query->channel;
 	uint8_t bytes[FORWARD_QUERY_MAX];
 	size_t n_bytes;
 
+	text.cookie = query->has_cookie ? cookie->bytes : NULL;
+	text.cookie_bytes = cookie->n_bytes;
 	if (channel->is_tcp) {
 		/* What was written to a connection once comes there. */
 		if (query->is_resent)

@@ -38,6 +38,8 @@ struct forward_question {
 	uint16_t failed;  /* replied that they cannot answer */
 	uint16_t refused; /* could not be reached */
 	uint16_t plain;   /* refused EDNS */
+	uint16_t bare;    /* refused the COOKIE option */
+	uint16_t bad;     /* said BADCOOKIE */
 	uint16_t qtype;
 	uint16_t qclass;
 	int ede_code;
@@ -120,7 +122,7 @@ void forward_query_land(struct forward *f, struct forward_query *query);
 /* Its reply is not taken any more. */
 void forward_query_drop(struct forward *f, struct forward_query *query);
 
-/* The query as it was sent. */
+/* The query as it was sent, but for its cookie. */
 struct forward_text forward_query_text(const struct forward_query *query);
 
 #endif

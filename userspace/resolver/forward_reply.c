@@ -12,7 +12,7 @@ static bool is_answer(const struct forward_reply *reply)
 		reply->rcode == DNS_RCODE_YXDOMAIN);
 }
 
-/* The same upstream once more, in another way. */
+/* The same upstream once more, in another way: with another ID, and another port or over TCP. */
 static void ask_otherwise(struct forward *f, struct forward_query *query)
 {
 	struct forward_question *q = query->question;
@@ -21,6 +21,12 @@ static void ask_otherwise(struct forward *f, struct forward_query *query)
 	forward_query_drop(f, query);
 	query->sent_ns = 0;
 	forward_question_ask_again(f, q);
+}
+
+static void ask_over_tcp(struct forward *f, struct forward_query *query)
+{
+	query->question->tcp = true;
+	ask_otherwise(f, query);
 }
 
 static void on_failure(struct forward *f, struct forward_query *query,
@@ -44,6 +50,64 @@ static void hear(struct forward *f, const struct forward_query *query, uint64_t 
 			  query->is_resent ? 0 : rtt_ns, now_ns);
 }
 
+/*
+ * BADCOOKIE: the server cookie that came with it is remembered by now (RFC 7873 section 5.3). It is used
+ * once; who says so again is asked over TCP, where no cookie is needed.
+ */
+static void on_badcookie(struct forward *f, struct forward_query *query)
+{
+	struct forward_question *q = query->question;
+	uint16_t bit = upstream_bit(query->upstream);
+
+	count(&f->counters->badcookie);
+	if (q->bad & bit)
+		q->tcp = true;
+	q->bad |= bit;
+	ask_otherwise(f, query);
+}
+
+/* Whether the reply says that the query had something in it which the server does not know. */
+static bool refuses_form(const struct forward_reply *reply)
+{
+	return reply->rcode == DNS_RCODE_FORMERR || reply->rcode == DNS_RCODE_NOTIMP;
+}
+
+/* Only an answer shows what the failures before it were for. */
+static void remember_form(struct upstream *u, const struct forward_query *query, uint64_t now_ns)
+{
+	const struct forward_question *q = query->question;
+	uint16_t bit = upstream_bit(query->upstream);
+
+	if (q->plain & bit)
+		u->plain_until_ns = now_ns + UPSTREAM_PLAIN_NS;
+	else if (q->bare & bit)
+		upstream_cookie_refused(&u->cookie, now_ns);
+}
+
+/* The query is asked again in another form, where the reply says that this one is wrong. */
+static bool asks_in_other_form(struct forward *f, struct forward_query *query,
+			       const struct forward_reply *reply)
+{
+	struct forward_question *q = query->question;
+
+	if (query->has_edns && !reply->has_opt && refuses_form(reply)) {
+		count(&f->counters->plain);
+		q->plain |= upstream_bit(query->upstream);
+		ask_otherwise(f, query);
+		return true;
+	}
+	if (query->has_cookie && refuses_form(reply)) {
+		q->bare |= upstream_bit(query->upstream);
+		ask_otherwise(f, query);
+		return true;
+	}
+	if (query->has_cookie && reply->rcode == DNS_RCODE_BADCOOKIE && !query->channel->is_tcp) {
+		on_badcookie(f, query);
+		return true;
+	}
+	return false;
+}
+
 /* A reply to this query, and not truncated. */
 static void on_reply(struct forward *f, struct forward_query *query, uint8_t *msg,
 		     const struct forward_reply *reply, uint64_t now_ns)
@@ -53,20 +117,45 @@ static void on_reply(struct forward *f, struct forward_query *query, uint8_t *ms
 
 	if (is_answer(reply)) {
 		upstream_on_outcome(u, true, now_ns);
-		/* Only now it is sure that it was for the OPT. */
-		if (q->plain & upstream_bit(query->upstream))
-			u->plain_until_ns = now_ns + UPSTREAM_PLAIN_NS;
+		remember_form(u, query, now_ns);
 		forward_message_finish(msg, q->name);
 		forward_question_answer(f, q, msg, reply->end);
-	} else if (query->has_edns && !reply->has_opt &&
-		   (reply->rcode == DNS_RCODE_FORMERR || reply->rcode == DNS_RCODE_NOTIMP)) {
-		count(&f->counters->plain);
-		q->plain |= upstream_bit(query->upstream);
-		ask_otherwise(f, query);
-	} else {
+	} else if (!asks_in_other_form(f, query, reply)) {
 		upstream_on_outcome(u, false, now_ns);
 		on_failure(f, query, reply);
 	}
+}
+
+/* The reply can be read to its end, as *reply: whether it has the cookie that it has to have. */
+static bool has_cookie(struct forward *f, struct forward_query *query,
+		       const struct forward_reply *reply, uint64_t now_ns)
+{
+	struct upstream *u = &f->upstreams.all[query->upstream];
+	enum upstream_cookie_verdict verdict = UPSTREAM_COOKIE_GOOD;
+
+	if (query->has_cookie)
+		verdict = upstream_cookie_judge(&u->cookie, reply->cookie, reply->cookie_bytes,
+						query->channel->is_tcp, now_ns);
+	if (verdict == UPSTREAM_COOKIE_MISSING) {
+		count(&f->counters->no_cookie);
+		ask_over_tcp(f, query);
+	}
+	return verdict == UPSTREAM_COOKIE_GOOD;
+}
+
+/*
+ * The name came back in other letter case: over UDP it may be forged, over TCP it is how the server is.
+ * Whether the reply may be taken.
+ */
+static bool on_other_case(struct forward *f, struct forward_query *query, uint64_t now_ns)
+{
+	if (query->channel->is_tcp) {
+		f->upstreams.all[query->upstream].caseless_until_ns = now_ns + UPSTREAM_CASELESS_NS;
+		return true;
+	}
+	count(&f->counters->miscased);
+	ask_over_tcp(f, query);
+	return false;
 }
 
 /* A message that has the query's ID, and came its way. Whether it is a reply to it. */
@@ -81,23 +170,20 @@ static bool take_reply(struct forward *f, struct forward_query *query, uint8_t *
 
 	if (match == FORWARD_OTHER)
 		return false;
-	if (match == FORWARD_OTHER_CASE && f->caps_for_id && !is_tcp) {
-		/* Forged, or a server that changes it: by TCP both cannot do harm. */
-		query->question->tcp = true;
-		ask_otherwise(f, query);
+	if (match == FORWARD_OTHER_CASE && query->has_case && !on_other_case(f, query, now_ns))
 		return false;
-	}
 	if (is_truncated && !is_tcp) {
 		hear(f, query, now_ns);
 		count(&f->counters->truncated);
-		query->question->tcp = true;
-		ask_otherwise(f, query);
+		ask_over_tcp(f, query);
 		return true;
 	}
 	if (is_truncated || forward_message_read(&reply, msg, n)) {
 		count(&f->counters->malformed);
 		return true;
 	}
+	if (!has_cookie(f, query, &reply, now_ns))
+		return false;
 	hear(f, query, now_ns);
 	on_reply(f, query, msg, &reply, now_ns);
 	return true;
@@ -117,6 +203,15 @@ static bool on_message(void *ctx, struct forward_channel *channel, uint8_t *msg,
 	return false;
 }
 
+/* Somebody guesses the ID of a query on this socket. The handshake of TCP shows that a sender is real. */
+static void move_to_tcp(struct forward *f, struct forward_query *query)
+{
+	count(&f->counters->forged);
+	query->question->tcp = true;
+	query->question->prefer = query->upstream;
+	query->sent_ns = 0;
+}
+
 static void on_broken(void *ctx, struct forward_channel *channel, enum forward_break how,
 		      uint64_t now_ns)
 {
@@ -133,6 +228,8 @@ static void on_broken(void *ctx, struct forward_channel *channel, enum forward_b
 		forward_query_drop(f, query);
 		if (how == FORWARD_LOST)
 			continue; /* its time will be over */
+		if (how == FORWARD_FORGED)
+			move_to_tcp(f, query);
 		if (how == FORWARD_REFUSED)
 			q->refused |= upstream_bit(channel->upstream);
 		if (was_in_flight)

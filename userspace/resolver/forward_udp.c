@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/wire.h"
 #include "resolver/count.h"
 
 #define PORT_TRIES      32
@@ -39,15 +40,21 @@ static void close_socket(struct forward_socket *s)
 	cds_list_add(&s->node, &s->udp->free);
 }
 
-void forward_udp_put(struct forward_udp *udp, struct forward_channel *channel)
+static void close_if_done(struct forward_socket *s)
+{
+	if (s->is_current || s->channel.n_queries)
+		return;
+	cds_list_del(&s->node);
+	close_socket(s);
+}
+
+void forward_udp_put(struct forward_udp *udp, struct forward_channel *channel, uint16_t id)
 {
 	struct forward_socket *s = socket_of(channel);
 
 	(void)udp;
-	if (s->is_current || channel->n_queries)
-		return;
-	cds_list_del(&s->node);
-	close_socket(s);
+	s->past[s->n_past++] = id; /* as many queries as it may have in its life */
+	close_if_done(s);
 }
 
 static void retire(struct forward_socket *s)
@@ -59,20 +66,43 @@ static void retire(struct forward_socket *s)
 			current[i] = NULL;
 	s->is_current = false;
 	cds_list_add_tail(&s->node, &s->udp->retired);
-	forward_udp_put(s->udp, &s->channel);
+	close_if_done(s);
 }
 
-/* How many replies of a burst were to queries. */
-static unsigned int take_burst(struct forward_socket *s, unsigned int n, uint64_t now_ns)
+static bool is_guessed(const struct forward_socket *s)
+{
+	return s->n_wrong >= FORWARD_UDP_WRONG;
+}
+
+/* Whether a message has the ID of one of the first n queries that were on the socket. */
+static bool is_of_past(const struct forward_socket *s, uint32_t n, const uint8_t *msg,
+		       size_t n_bytes)
+{
+	uint16_t id;
+
+	if (n_bytes < DNS_HEADER_BYTES)
+		return false;
+	id = wire_load_be16(msg + DNS_ID_AT);
+	for (uint32_t i = 0; i < n; i++)
+		if (s->past[i] == id)
+			return true;
+	return false;
+}
+
+/* The messages of a burst, up to the guess that is one too many: what is behind it is not looked at. */
+static void take_burst(struct forward_socket *s, unsigned int n, uint64_t now_ns)
 {
 	struct forward_received *received = s->udp->received;
 	const struct forward_events *events = &s->udp->events;
-	unsigned int n_matched = 0;
 
-	for (unsigned int i = 0; i < n; i++)
-		n_matched += events->message(events->ctx, &s->channel, received->bytes[i],
-					     received->headers[i].msg_len, now_ns);
-	return n_matched;
+	for (unsigned int i = 0; i < n && !is_guessed(s); i++) {
+		size_t n_bytes = received->headers[i].msg_len;
+		uint32_t n_past = s->n_past;
+		bool is_reply = events->message(events->ctx, &s->channel, received->bytes[i],
+						n_bytes, now_ns);
+
+		s->n_wrong += !is_reply && !is_of_past(s, n_past, received->bytes[i], n_bytes);
+	}
 }
 
 static void receive(struct forward_socket *s, uint64_t now_ns)
@@ -80,10 +110,10 @@ static void receive(struct forward_socket *s, uint64_t now_ns)
 	const struct forward_events *events = &s->udp->events;
 	int n = FORWARD_BURST;
 
-	for (unsigned int i = 0; i < RECEIVE_BURSTS && n == FORWARD_BURST; i++) {
+	for (unsigned int i = 0; i < RECEIVE_BURSTS && n == FORWARD_BURST && !is_guessed(s); i++) {
 		n = recvmmsg(s->fd, s->udp->received->headers, FORWARD_BURST, 0, NULL);
 		if (n > 0)
-			s->n_unmatched += (uint32_t)n - take_burst(s, (unsigned int)n, now_ns);
+			take_burst(s, (unsigned int)n, now_ns);
 		else if (n < 0 && errno != EAGAIN && errno != EINTR)
 			events->broken(events->ctx, &s->channel, FORWARD_REFUSED, now_ns);
 	}
@@ -92,16 +122,20 @@ static void receive(struct forward_socket *s, uint64_t now_ns)
 static void on_readable(evutil_socket_t fd, short what, void *user)
 {
 	struct forward_socket *s = user;
+	const struct forward_events *events = &s->udp->events;
+	uint64_t now_ns = clock_ns();
 
 	(void)fd, (void)what;
 	/* That its last query is answered does not close it while it is being read. */
 	s->channel.n_queries++;
-	receive(s, clock_ns());
+	receive(s, now_ns);
+	if (is_guessed(s))
+		events->broken(events->ctx, &s->channel, FORWARD_FORGED, now_ns);
 	s->channel.n_queries--;
-	if (s->is_current && s->n_unmatched >= FORWARD_UDP_UNMATCHED)
+	if (s->is_current && is_guessed(s))
 		retire(s);
 	else
-		forward_udp_put(s->udp, &s->channel);
+		close_if_done(s);
 }
 
 static void set_port(struct sockaddr_storage *address, uint16_t port)
@@ -156,7 +190,7 @@ static struct forward_socket *take_free(struct forward_udp *udp, uint64_t now_ns
 		s->channel.n_queries++;
 		udp->events.broken(udp->events.ctx, &s->channel, FORWARD_LOST, now_ns);
 		s->channel.n_queries--;
-		forward_udp_put(udp, &s->channel);
+		close_if_done(s);
 	}
 	s = cds_list_entry(udp->free.next, struct forward_socket, node);
 	cds_list_del(&s->node);
@@ -174,7 +208,8 @@ static struct forward_socket *open_socket(struct forward_udp *udp, uint8_t upstr
 		if (!event_add(s->event, NULL)) {
 			forward_channel_init(&s->channel, upstream, false);
 			s->n_left = FORWARD_UDP_QUERIES;
-			s->n_unmatched = 0;
+			s->n_wrong = 0;
+			s->n_past = 0;
 			s->opened_ns = now_ns;
 			s->is_current = true;
 			count(udp->n_opened);
@@ -283,7 +318,7 @@ bool forward_udp_end_round(struct forward_udp *udp, uint64_t now_ns)
 		s->channel.n_queries++;
 		udp->events.broken(udp->events.ctx, &s->channel, FORWARD_REFUSED, now_ns);
 		s->channel.n_queries--;
-		forward_udp_put(udp, &s->channel);
+		close_if_done(s);
 	}
 	return is_broken;
 }

@@ -10,7 +10,12 @@
  * A socket is bound to a random port and connected to its upstream, so the kernel lets nothing in but
  * what has the upstream's address and port and goes to this port (RFC 5452 section 9). It serves
  * many queries, for opening one costs more than a query; it is changed so soon that nobody has the time
- * to find out its port, and at once when replies come to it that nobody asked for.
+ * to find out its port.
+ *
+ * Guesses: after FORWARD_UDP_WRONG replies to no query of the socket it is closed, and its queries are the
+ * owner's to ask elsewhere (FORWARD_FORGED): with n queries on it, a guesser has at most FORWARD_UDP_WRONG
+ * times n chances in 65536. Replies to queries that were on the socket before are late, or doubled by the
+ * network: they are refused and not counted, as their IDs are of no use to a guesser.
  *
  * Queries are gathered for each upstream and sent with one system call.
  *
@@ -25,17 +30,18 @@
 #include "resolver/forward_queries.h"
 #include "resolver/upstreams.h"
 
-#define FORWARD_UDP_SOCKETS   256
-#define FORWARD_UDP_CURRENT   8 /* of each upstream */
-#define FORWARD_UDP_QUERIES   1024
-#define FORWARD_UDP_AGE_NS    2000000000ULL
-#define FORWARD_UDP_UNMATCHED 16 /* replies that nobody asked for, then it is changed */
-#define FORWARD_BURST         64
+#define FORWARD_UDP_SOCKETS 256
+#define FORWARD_UDP_CURRENT 8 /* of each upstream */
+#define FORWARD_UDP_QUERIES 1024
+#define FORWARD_UDP_AGE_NS  2000000000ULL
+#define FORWARD_UDP_WRONG   3 /* replies to no query, of now or before: then it is closed */
+#define FORWARD_BURST       64
 
 enum forward_break {
 	FORWARD_LOST,    /* to make room for another one */
 	FORWARD_CLOSED,  /* by the upstream, which had replied on it */
 	FORWARD_REFUSED, /* the network or the upstream's host says that it cannot be reached */
+	FORWARD_FORGED, /* wrong replies came: the next one may be a forged one with the right ID */
 };
 
 /* What comes of channels. Called on the thread by libevent, and by what says so. */
@@ -58,10 +64,12 @@ struct forward_socket {
 	struct event *event;
 	int fd; /* -1: free */
 	uint32_t n_left;
-	uint32_t n_unmatched;
+	uint32_t n_wrong;
+	uint32_t n_past;
 	bool is_current;
 	bool is_refused; /* the system said so, and the owner has not been told yet */
 	uint64_t opened_ns;
+	uint16_t past[FORWARD_UDP_QUERIES]; /* IDs of the n_past queries that were on it */
 };
 
 struct forward_burst {
@@ -117,8 +125,8 @@ uint8_t *forward_udp_room(struct forward_udp *udp, struct forward_channel *chann
 /* Its octets were written there. */
 void forward_udp_add(struct forward_udp *udp, struct forward_channel *channel, size_t n_bytes);
 
-/* A query was taken off the channel. */
-void forward_udp_put(struct forward_udp *udp, struct forward_channel *channel);
+/* A query with this ID was taken off the channel. */
+void forward_udp_put(struct forward_udp *udp, struct forward_channel *channel, uint16_t id);
 
 /* Sends all that was gathered; whether channels were broken by that: FORWARD_REFUSED. */
 bool forward_udp_end_round(struct forward_udp *udp, uint64_t now_ns);

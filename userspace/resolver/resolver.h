@@ -14,7 +14,8 @@
  * and without stubs, private_addresses, outgoing_interfaces, upstream_qps and options, which only
  * libunbound knows. What differs then: nothing is validated, and no answer is secure; CD goes upstream
  * as it came, so questions with it and without are two; and every question goes upstream, for nothing
- * is cached here.
+ * is cached here. Against forged replies it has cookies (RFC 7873), letter case (caps_for_id), and TCP
+ * after a few wrong replies.
  *
  * Either asks upstream for all names, "localhost." and other special ones included: engine/special.h answers for these before.
  * With libunbound nothing below a special name (dns/special_names.h) is validated, unless there is a trust anchor for it: the
@@ -258,7 +259,11 @@ void resolver_free(struct resolver *r);
 	E(truncated, "replies that were truncated: asked again over TCP")            \
 	E(plain, "replies that refused EDNS: asked again without")                   \
 	E(malformed, "replies refused: they cannot be read to their end")            \
+	E(miscased, "replies in other letter case: asked again over TCP")            \
+	E(no_cookie, "replies without the cookie expected: asked again over TCP")    \
+	E(badcookie, "replies BADCOOKIE: asked again")                               \
 	E(unmatched, "messages refused: replies to no query under way")              \
+	E(forged, "queries moved to TCP: wrong replies came to their socket")        \
 	E(sockets, "UDP sockets opened, each with a random port")
 
 struct resolver_counters {

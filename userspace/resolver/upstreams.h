@@ -25,6 +25,7 @@
 #include <sys/socket.h>
 
 #include "resolver/random.h"
+#include "resolver/upstream_cookie.h"
 
 #define UPSTREAMS_MAX 16 /* sets of them are bits of 16 */
 #define UPSTREAM_NONE UINT8_MAX
@@ -43,7 +44,8 @@
 #define UPSTREAM_FAILING       16             /* SERVFAIL or REFUSED in a row */
 #define UPSTREAM_PROBE_NS      10000000000ULL /* one in good health that others are better than */
 #define UPSTREAM_PROBE_ILL_NS  1000000000ULL
-#define UPSTREAM_PLAIN_NS      60000000000ULL /* so long one without EDNS is remembered */
+#define UPSTREAM_PLAIN_NS      60000000000ULL  /* so long one without EDNS is remembered */
+#define UPSTREAM_CASELESS_NS   600000000000ULL /* and one that does not keep the letter case */
 
 struct upstream {
 	struct sockaddr_storage address;
@@ -61,9 +63,11 @@ struct upstream {
 	uint64_t heard_ns;
 	uint64_t answered_sent_ns; /* of the queries that were answered, the last one was sent */
 	uint64_t backed_off_ns; /* queries that were sent later may double the waiting time again */
-	uint64_t silent_since_ns;     /* the first of n_silent was sent */
-	uint64_t probe_ns;            /* from then on it is to be asked besides */
-	uint64_t plain_until_ns;      /* RFC 6891 section 6.2.2: it refuses EDNS */
+	uint64_t silent_since_ns;   /* the first of n_silent was sent */
+	uint64_t probe_ns;          /* from then on it is to be asked besides */
+	uint64_t plain_until_ns;    /* RFC 6891 section 6.2.2: it refuses EDNS */
+	uint64_t caseless_until_ns; /* over TCP it has answered in other letter case than asked */
+	struct upstream_cookie cookie;
 	char name[UPSTREAM_NAME_CAP]; /* that its certificate is for; empty without TLS */
 };
 

@@ -7,8 +7,10 @@
 
 #include "base/err.h"
 #include "base/wire.h"
+#include "dns/padding.h"
 #include "engine/blocks.h"
 #include "transfer/handout.h"
+#include "transfer/questions.h"
 #include "transfer/server.h"
 #include "transfer/updates.h"
 #include "xfr/notify.h"
@@ -38,9 +40,18 @@ static void send_reply(struct inquiry *i, const uint8_t *out, size_t n)
 	i->item = NULL;
 }
 
+bool inquiry_is_padded(const struct inquiry *i)
+{
+	return i->is_padded || (i->who.is_tls && i->q.edns.padding_asked);
+}
+
 void inquiry_reply(struct inquiry *i, uint8_t *out, size_t n)
 {
-	int bytes = n ? tsig_sign(&i->tsig, out, n, i->cap, i->t->now.wall_s) : 0;
+	int bytes;
+
+	if (n && inquiry_is_padded(i))
+		n = padding_add(out, n, i->cap, tsig_room(&i->tsig));
+	bytes = n ? tsig_sign(&i->tsig, out, n, i->cap, i->t->now.wall_s) : 0;
 
 	send_reply(i, out, bytes > 0 ? (size_t)bytes : 0);
 	if (bytes < 0 && i->conn)
@@ -241,6 +252,9 @@ static void take_question(struct inquiry *i)
 	};
 	size_t n;
 
+	/* A worker knows by a client's address alone who may see a zone. */
+	if (!zone && i->conn && questions_ask(i, rq.idle_100ms, question_cap(i)))
+		return;
 	rq.has_expire = zone && secondary_expire_left(i->t, zone, &rq.expire_s);
 	rcu_thread_online();
 	n = engine_answer(p->engine, &rq, p->out, question_cap(i));
@@ -252,14 +266,27 @@ static void take_question(struct inquiry *i)
 	inquiry_reply(i, p->out, n);
 }
 
+static bool is_transfer(const struct query *q)
+{
+	return q->qclass == DNS_CLASS_IN &&
+	       (q->qtype == DNS_TYPE_AXFR || q->qtype == DNS_TYPE_IXFR);
+}
+
+bool inquiry_is_last(const uint8_t *msg, size_t n)
+{
+	struct query q;
+	enum query_verdict verdict = query_parse(&q, msg, n);
+
+	return verdict == QUERY_NOTIMP || (verdict == QUERY_OK && is_transfer(&q));
+}
+
 static void take(struct inquiry *i)
 {
 	if (i->q.opcode == DNS_OPCODE_NOTIFY)
 		take_notify(i);
 	else if (i->q.opcode == DNS_OPCODE_UPDATE)
 		updates_take(i);
-	else if (i->q.qclass == DNS_CLASS_IN &&
-		 (i->q.qtype == DNS_TYPE_AXFR || i->q.qtype == DNS_TYPE_IXFR))
+	else if (is_transfer(&i->q))
 		take_transfer(i);
 	else
 		take_question(i);

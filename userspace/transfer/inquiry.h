@@ -6,7 +6,8 @@
  *      TSIG ─► opcode ─┬─► NOTIFY: rules, reply, secondary_notified()
  *                      ├─► UPDATE: rules, updates.c
  *                      ├─► AXFR, IXFR: rules, handout.c (IXFR by UDP: here)
- *                      └─► any other question: an engine without a cache
+ *                      └─► any other question: by a connection, a worker (questions.c); else, and where
+ *                          a secondary asks for the SOA of its zone, an engine without a cache
  *
  * Threads: the loop's.
  */
@@ -30,15 +31,25 @@ struct inquiry {
 	struct handover_item *item; /* gets one reply, or is told that there is none */
 	struct query q;
 	struct tsig tsig;
+	bool is_padded; /* the reply is: inquiry_is_padded() */
 };
 
 void inquiry_handle(struct inquiry *i);
 
+/*
+ * Whether the message is to be answered behind all that came before it on its connection: a transfer, a NOTIFY,
+ * an UPDATE. Questions are answered in any order.
+ */
+bool inquiry_is_last(const uint8_t *msg, size_t n);
+
 /* An address of a message; IPv4 behind an IPv6 socket is IPv4. */
 struct port_addr inquiry_peer(uint8_t family, const uint8_t bytes[16], __be16 net_port);
 
+/* Whether the reply gets padding (RFC 7830): the query had some, and came over TLS. */
+bool inquiry_is_padded(const struct inquiry *i);
+
 /*
- * Signs the n octets at out, which has room for inquiry.cap, and sends them; once for each inquiry. n 0:
+ * Pads and signs the n octets at out, which has room for inquiry.cap, and sends them; once for each inquiry. n 0:
  * there is no reply.
  */
 void inquiry_reply(struct inquiry *i, uint8_t *out, size_t n);

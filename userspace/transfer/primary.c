@@ -12,6 +12,7 @@
 #include "transfer/handout.h"
 #include "transfer/inquiry.h"
 #include "transfer/notify_out.h"
+#include "transfer/questions.h"
 #include "transfer/server.h"
 #include "transfer/server_tls.h"
 #include "transfer/updates.h"
@@ -164,7 +165,9 @@ int primary_open(struct transfer *t)
 	CDS_INIT_LIST_HEAD(&p->handouts);
 	CDS_INIT_LIST_HEAD(&p->handouts_waiting);
 	CDS_INIT_LIST_HEAD(&p->updates);
+	CDS_INIT_LIST_HEAD(&p->questions);
 	code = engine_new(&p->engine, t->env.engine_config, NULL, t->env.published);
+	code = code ? code : questions_open(t);
 	code = code ? code : rules_open(t);
 	code = code ? code : handout_open(t);
 	code = code ? code : server_open(t);
@@ -182,6 +185,7 @@ void primary_close(struct transfer *t)
 	if (p->on_handover)
 		event_free(p->on_handover);
 	server_close(t);
+	questions_close(t);
 	updates_close(t);
 	notifier_close(t);
 	primary_discard(p->settings);

@@ -5,6 +5,7 @@
  *      primary.c    begin, end, settings; single messages from the workers
  *      server.c     connections: those that workers gave away, and those of server_tls.c
  *      inquiry.c    one message: its signature, who may, what it is; replies
+ *      questions.c  ordinary questions on connections: to a worker and back
  *      handout.c    transfers out, so many at a time and of one client, others in line
  *      updates.c    UPDATE: to control and back
  *      notify_out.c NOTIFY to secondaries, paced
@@ -36,6 +37,8 @@ struct primary_settings {
 struct primary {
 	struct primary_settings *settings; /* NULL until there are some */
 	struct event *on_handover;
+	struct event *on_replies;
+	struct cds_list_head questions; /* questions.c */
 	struct event *on_rules;
 	struct handover_rules *rules; /* what the workers have now */
 	uint64_t rules_made_ns, rules_took_ns;

@@ -14,6 +14,7 @@
 #include "transfer/handout.h"
 #include "transfer/inquiry.h"
 #include "transfer/primary.h"
+#include "transfer/questions.h"
 #include "transfer/updates.h"
 
 #define PREFIX_BYTES 2
@@ -23,9 +24,16 @@
 struct server {
 	struct cds_list_head idle, busy;
 	uint32_t n, n_max;
+	uint32_t n_made; /* ever */
 };
 
 /* ---- One connection ---------------------------------------------------------------------------- */
+
+/* A reply of ours is to come. */
+static bool is_awaited(const struct conn *c)
+{
+	return c->is_busy || c->n_asked;
+}
 
 static void set_timeouts(struct conn *c)
 {
@@ -33,7 +41,7 @@ static void set_timeouts(struct conn *c)
 	const struct timeval in = { .tv_sec = settings ? settings->idle_s : SERVER_IDLE_S };
 	const struct timeval out = { .tv_sec = SERVER_WRITE_S };
 
-	(void)bufferevent_set_timeouts(c->bev, c->is_busy ? NULL : &in, &out);
+	(void)bufferevent_set_timeouts(c->bev, is_awaited(c) ? NULL : &in, &out);
 }
 
 static void move(struct conn *c)
@@ -41,7 +49,7 @@ static void move(struct conn *c)
 	struct server *s = c->t->primary->server;
 
 	cds_list_del(&c->link);
-	cds_list_add_tail(&c->link, c->is_busy ? &s->busy : &s->idle);
+	cds_list_add_tail(&c->link, is_awaited(c) ? &s->busy : &s->idle);
 }
 
 static void turn_soon(struct conn *c)
@@ -61,6 +69,21 @@ void conn_release(struct conn *c)
 	c->is_busy = false;
 	move(c);
 	set_timeouts(c);
+	turn_soon(c);
+}
+
+void conn_asked(struct conn *c)
+{
+	if (!c->n_asked++)
+		set_timeouts(c);
+	move(c);
+}
+
+void conn_answered(struct conn *c)
+{
+	if (!--c->n_asked)
+		set_timeouts(c);
+	move(c);
 	turn_soon(c);
 }
 
@@ -85,6 +108,7 @@ void conn_destroy(struct conn *c)
 {
 	handout_abort(c);
 	updates_forget(c);
+	questions_forget(c);
 	c->t->primary->server->n--;
 	cds_list_del(&c->link);
 	event_free(c->on_turn);
@@ -92,7 +116,15 @@ void conn_destroy(struct conn *c)
 	free(c);
 }
 
-/* The next whole message to @in; its length, 0: there is none yet. */
+static void copy_out(struct evbuffer *buffer, size_t at, uint8_t *out, size_t n)
+{
+	struct evbuffer_ptr ptr;
+
+	if (!evbuffer_ptr_set(buffer, &ptr, at, EVBUFFER_PTR_SET))
+		evbuffer_copyout_from(buffer, &ptr, out, n);
+}
+
+/* The next whole message to @in; its length, 0: there is none yet, or it has to wait for replies. */
 static size_t take_message(struct conn *c, uint8_t *in)
 {
 	struct evbuffer *buffer = bufferevent_get_input(c->bev);
@@ -108,8 +140,10 @@ static size_t take_message(struct conn *c, uint8_t *in)
 	}
 	if (evbuffer_get_length(buffer) < PREFIX_BYTES + n)
 		return 0;
-	evbuffer_drain(buffer, PREFIX_BYTES);
-	evbuffer_remove(buffer, in, n);
+	copy_out(buffer, PREFIX_BYTES, in, n);
+	if (c->n_asked && inquiry_is_last(in, n))
+		return 0;
+	evbuffer_drain(buffer, PREFIX_BYTES + n);
 	return n;
 }
 
@@ -120,7 +154,8 @@ static size_t n_waiting(const struct conn *c)
 
 static bool can_take(const struct conn *c)
 {
-	return !c->is_busy && !c->is_ended && n_waiting(c) < SERVER_OUT_HIGH;
+	return !c->is_busy && !c->is_ended && c->n_asked < QUESTIONS_OF_CONN_MAX &&
+	       n_waiting(c) < SERVER_OUT_HIGH;
 }
 
 static void handle(struct conn *c, uint8_t *msg, size_t n)
@@ -150,7 +185,7 @@ static void serve(struct conn *c)
 		}
 		n = take_message(c, in);
 		if (!n) {
-			c->is_ended |= c->is_eof && !n_waiting(c);
+			c->is_ended |= c->is_eof && !n_waiting(c) && !c->n_asked;
 			return;
 		}
 		move(c);
@@ -208,7 +243,8 @@ static void on_event(struct bufferevent *bev, short events, void *user)
 	if (events & BEV_EVENT_CONNECTED)
 		return;
 	/* It has not taken yet all that it asked for. Who takes nothing is told of as a writer. */
-	if ((events & BEV_EVENT_TIMEOUT) && (events & BEV_EVENT_READING) && n_waiting(c)) {
+	if ((events & BEV_EVENT_TIMEOUT) && (events & BEV_EVENT_READING) &&
+	    (n_waiting(c) || c->n_asked)) {
 		(void)bufferevent_enable(bev, EV_READ);
 		return;
 	}
@@ -245,6 +281,8 @@ static struct conn *conn_new(struct transfer *t, struct bufferevent *bev,
 	if (!c)
 		return NULL;
 	*c = (struct conn){ .t = t, .bev = bev, .peer = *peer };
+	c->number = t->primary->server->n_made++;
+	CDS_INIT_LIST_HEAD(&c->questions);
 	c->on_turn = evtimer_new(t->base, on_turn, c);
 	if (!c->on_turn) {
 		free(c);

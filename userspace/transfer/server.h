@@ -10,7 +10,7 @@
  *
  * Bounds: connections in all, of which the one that is idle longest, or a reader that has stood still, gives
  * way to a new one; messages in
- * a turn; octets in input and output; time without a message, and time in which a slow reader takes
+ * a turn; questions that workers have; octets in input and output; time without a message, and time in which a slow reader takes
  * something. A connection that is to be closed is closed at the end of its turn.
  *
  * Threads: the loop's.
@@ -49,6 +49,9 @@ struct conn {
 	/* What it is busy with, one of them. */
 	struct handout *handout;
 	struct update_in *update;
+	struct cds_list_head questions; /* with workers: questions.c */
+	uint32_t n_asked;               /* of these */
+	uint32_t number;                /* of the connection */
 };
 
 int server_open(struct transfer *t) __attribute__((warn_unused_result));
@@ -64,6 +67,9 @@ void conn_send(struct conn *c, const uint8_t *msg, size_t n);
 /* No message is taken until conn_release(), which goes on at the next turn. */
 void conn_hold(struct conn *c);
 void conn_release(struct conn *c);
+/* One more question is with a worker; its reply has come, or there is none. */
+void conn_asked(struct conn *c);
+void conn_answered(struct conn *c);
 /* To be closed at the end of this turn, or soon. */
 void conn_end(struct conn *c);
 /* At once: not from within its turn. */

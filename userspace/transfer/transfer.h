@@ -28,14 +28,16 @@
 #include "zone/builder.h"
 #include "zone/changeset.h"
 
+struct relay;
 struct transfer;
 
 struct transfer_env {
 	struct engine_data *published;             /* RCU: zones that are served */
-	const struct engine_config *engine_config; /* for ordinary questions beside transfers */
+	const struct engine_config *engine_config; /* for questions that no worker answers */
 	struct handover *handover;                 /* what workers leave to us */
-	struct store *store;                       /* chains for IXFR out; NULL: none */
-	uint32_t n_conns_max;                      /* that others make to us; 0: SERVER_CONNS_MAX */
+	struct relay *relay;  /* what we leave to workers: worker/relay.h; NULL: nothing */
+	struct store *store;  /* chains for IXFR out; NULL: none */
+	uint32_t n_conns_max; /* that others make to us; 0: SERVER_CONNS_MAX */
 };
 
 enum transfer_kind {

@@ -181,7 +181,7 @@ void responder_handle(void *ctx, struct port_msg *msgs, unsigned int n, struct p
 		.now_ns = now_ns,
 		.now_s = times.now_s,
 		.wall_s = times.wall_s,
-		.hands_over = r->handover,
+		.hands_over = r->handover && port->kind != PORT_TLS, /* it has been there */
 	};
 
 	for (unsigned int i = 0; i < n; i++) {

@@ -9,12 +9,14 @@
 #include "base/err.h"
 #include "base/log.h"
 #include "dns/proto.h"
+#include "worker/relay.h"
 #include "xfr/update.h"
 
 struct transfers {
 	struct transfers_env env;
 	struct zones *zones;
 	struct handover *handover;
+	struct relay *relay;
 	struct transfer *thread;
 };
 
@@ -236,7 +238,10 @@ int transfers_new(struct transfers **out, const struct transfers_env *env)
 		return -ENOMEM;
 	t->env = *env;
 	err = handover_new(&t->handover);
+	if (!err)
+		err = relay_new(&t->relay);
 	thread.handover = t->handover;
+	thread.relay = t->relay;
 	if (!err)
 		err = transfer_new(&t->thread, &thread, on_event, t);
 	if (err) {
@@ -259,6 +264,7 @@ void transfers_free(struct transfers *t)
 		return;
 	transfer_free(t->thread);
 	handover_free(t->handover);
+	relay_free(t->relay);
 	free(t);
 }
 
@@ -270,6 +276,11 @@ void transfers_set_zones(struct transfers *t, struct zones *zones)
 struct handover *transfers_handover(struct transfers *t)
 {
 	return t->handover;
+}
+
+struct relay *transfers_relay(struct transfers *t)
+{
+	return t->relay;
 }
 
 struct transfer *transfers_thread(struct transfers *t)

@@ -72,9 +72,9 @@ static const struct refusal refusals[] = {
 	{ "value for a list", "server:\n  listen: 192.0.2.1\n",
 	  "2: server.listen: has the wrong shape, give a list of IPv4 or IPv6 addresses" },
 	{ "list for a value", LISTEN "cache:\n  size: [8M]\n",
-	  "4: cache.size: has the wrong shape, give a size from 8M to 1T" },
+	  "4: cache.size: has the wrong shape, give a size from 8M to 69G" },
 	{ "nothing for a value", LISTEN "cache:\n  size:\n",
-	  "4: cache.size: \"\" is not accepted, give a size from 8M to 1T" },
+	  "4: cache.size: \"\" is not accepted, give a size from 8M to 69G" },
 	{ "map in a list of values", "server:\n  listen:\n    - {addr: 192.0.2.1}\n",
 	  "3: server.listen[0]: has the wrong shape, " },
 	{ "value in a list of maps", LISTEN "zones:\n  - example.com\n",
@@ -243,7 +243,7 @@ static const struct refusal refusals[] = {
 
 	/* cache */
 	{ "cache small", LISTEN "cache:\n  size: 8388607\n",
-	  "4: cache.size: \"8388607\" is not accepted, give a size from 8M to 1T: bytes, or a number "
+	  "4: cache.size: \"8388607\" is not accepted, give a size from 8M to 69G: bytes, or a number "
 	  "with K, M, G or T behind it" },
 	{ "cache big", LISTEN "cache:\n  size: 1025G\n",
 	  "4: cache.size: \"1025G\" is not accepted" },
@@ -609,7 +609,7 @@ static const struct number numbers[] = {
 	{ "K, bare seconds", "{size: 8192K, orphan-serve: 90}", 8388608, 90 },
 	{ "M, s", "{size: 8M, orphan-serve: 300s}", 8388608, 300 },
 	{ "G, m", "{size: 3G, orphan-serve: 7m}", 3ull << 30, 420 },
-	{ "T, h", "{size: 1T, orphan-serve: 2h}", 1ull << 40, 7200 },
+	{ "the most, h", "{size: 69G, orphan-serve: 2h}", 69ull << 30, 7200 },
 	{ "quoted, d", "{size: \"16M\", orphan-serve: '7d'}", 16u << 20, 604800 },
 };
 

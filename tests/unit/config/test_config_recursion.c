@@ -178,7 +178,7 @@ static void test_recursion_defaults(void **state)
 	assert_null(recursion->auto_trust_anchor);
 	assert_true(recursion->qname_minimisation);
 	assert_true(recursion->aggressive_nsec);
-	assert_false(recursion->caps_for_id);
+	assert_false(recursion->has_caps_for_id);
 	assert_false(recursion->query_localhost);
 	assert_true(recursion->prefetch);
 	assert_int_equal(recursion->n_threads, 1);
@@ -269,7 +269,7 @@ static void check_everything_upstream(const struct config_recursion *recursion)
 	assert_below_folder(recursion->auto_trust_anchor, "auto.key");
 	assert_false(recursion->qname_minimisation);
 	assert_false(recursion->aggressive_nsec);
-	assert_true(recursion->caps_for_id);
+	assert_true(recursion->caps_for_id && recursion->has_caps_for_id);
 	assert_true(recursion->query_localhost);
 	assert_int_equal(recursion->n_threads, 3);
 	assert_int_equal(recursion->max_outstanding, 1000);

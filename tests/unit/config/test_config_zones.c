@@ -696,6 +696,16 @@ static void test_default_template(void **state)
 	config_free(config);
 }
 
+static void test_tebibytes(void **state)
+{
+	struct config *config = load_good(
+		"server: {listen: [192.0.2.53], storage: /var/lib/volley, storage-size: 1T}\n");
+
+	(void)state;
+	assert_int_equal(config->storage_bytes, 1ull << 40);
+	config_free(config);
+}
+
 /* Files that are only read may be shared. */
 static void test_shared_file(void **state)
 {
@@ -716,6 +726,7 @@ int main(void)
 		cmocka_unit_test(test_everything),
 		cmocka_unit_test(test_everything_is_everything),
 		cmocka_unit_test(test_default_template),
+		cmocka_unit_test(test_tebibytes),
 		cmocka_unit_test(test_shared_file),
 	};
 

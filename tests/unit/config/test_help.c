@@ -41,7 +41,7 @@ static const struct accepts_row accepts_rows[] = {
 	{ "server.workers", "auto or a whole number from 1 to 1024" },
 	{ "interfaces[].xdp", "auto, native, generic or off" },
 	{ "interfaces[].zero-copy", "auto, on or off" },
-	{ "cache.size", "a size from 8M to 1T: bytes, or a number with K, M, G or T behind it" },
+	{ "cache.size", "a size from 8M to 69G: bytes, or a number with K, M, G or T behind it" },
 	{ "recursion.query-timeout",
 	  "a time from 100ms to 1m: seconds, or a number with ms, s, m, h or d behind it" },
 	{ "cache.orphan-serve",

@@ -46,7 +46,8 @@ static const struct change_row change_rows[] = {
 	{ "upstream-timeout", FORWARD "  upstream-timeout: 1s\n", true, false },
 	{ "qname-minimisation", FORWARD "  qname-minimisation: false\n", true, false },
 	{ "aggressive-nsec", FORWARD "  aggressive-nsec: false\n", true, false },
-	{ "caps-for-id", FORWARD "  caps-for-id: true\n", true, false },
+	{ "caps-for-id", FORWARD "  caps-for-id: false\n", true, false },
+	{ "caps-for-id as it is without", FORWARD "  caps-for-id: true\n", false, false },
 	{ "query-localhost", FORWARD "  query-localhost: true\n", true, false },
 	{ "max-ttl", FORWARD "  max-ttl: 5\n", false, true },
 	{ "min-ttl", FORWARD "  min-ttl: 5\n", false, true },
@@ -88,6 +89,35 @@ static void test_what_is_the_same(void **state)
 	recursion_settings_fini(&to);
 	recursion_settings_fini(&from);
 	config_free(base);
+}
+
+static const struct {
+	const char *name;
+	const char *text;
+	bool caps_for_id;
+} case_rows[] = {
+	{ "forwarding", FORWARD, true },
+	{ "forwarding, off", FORWARD "  caps-for-id: false\n", false },
+	{ "forwarding, validated", FORWARD "  trust-anchor: nowhere\n", false },
+	{ "a stub", STUB, false },
+	{ "from the root", "allow: [192.0.2.0/24]\n", false },
+	{ "from the root, on", "allow: [192.0.2.0/24]\n  caps-for-id: true\n", true },
+};
+
+/* Letter case is random by default where our own forwarder asks. */
+static void test_letter_case_by_default(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < sizeof(case_rows) / sizeof(case_rows[0]); i++) {
+		struct config *config = configure(case_rows[i].text);
+		struct recursion_settings s;
+
+		assert_int_equal(recursion_settings_make(&s, &config->recursion, 1), 0);
+		if (s.resolver.caps_for_id != case_rows[i].caps_for_id)
+			fail_msg("%s", case_rows[i].name);
+		recursion_settings_fini(&s);
+		config_free(config);
+	}
 }
 
 /* A file that is written anew under its name is read anew. */
@@ -371,6 +401,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_what_is_the_same),
+		cmocka_unit_test(test_letter_case_by_default),
 		cmocka_unit_test(test_a_file_that_changes),
 		cmocka_unit_test(test_on_and_off),
 		cmocka_unit_test(test_what_a_reload_keeps),

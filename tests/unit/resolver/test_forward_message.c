@@ -97,13 +97,42 @@ static void checking_disabled_and_no_edns(void **state)
 static void the_longest_name_has_room(void **state)
 {
 	uint8_t name[DNS_NAME_MAX] = { 0 }, out[FORWARD_QUERY_MAX];
+	uint8_t cookie[UPSTREAM_COOKIE_MAX] = { 0 };
 	struct forward_text text = asked;
 
 	(void)state;
 	for (unsigned int at = 0; at < DNS_NAME_MAX - 1; at += 2)
 		memcpy(name + at, "\1a", 2);
 	text.name = name;
+	text.cookie = cookie;
+	text.cookie_bytes = sizeof(cookie);
 	assert_int_equal(forward_message_write(out, &text), FORWARD_QUERY_MAX);
+}
+
+static void a_cookie_is_written_and_read(void **state)
+{
+	static const uint8_t cookie[] = "CLIENT-8server-cookie-16";
+	struct forward_text text = asked;
+	uint8_t out[FORWARD_QUERY_MAX];
+	struct forward_reply reply;
+	struct query q;
+	size_t n;
+
+	(void)state;
+	text.cookie = cookie;
+	text.cookie_bytes = 24;
+	n = forward_message_write(out, &text);
+	assert_int_equal(query_parse(&q, out, n), QUERY_OK);
+	assert_int_equal(q.end, n);
+	assert_int_equal(forward_message_read(&reply, out, n), 0);
+	assert_int_equal(reply.cookie_bytes, 24);
+	assert_memory_equal(reply.cookie, cookie, 24);
+	for (size_t i = 1; i <= 28; i++) /* the option is cut: the OPT is shorter than it says */
+		assert_int_equal(forward_message_read(&reply, out, n - i), ERR_FORMAT);
+	text.cookie = NULL;
+	n = forward_message_write(out, &text);
+	assert_int_equal(forward_message_read(&reply, out, n), 0);
+	assert_null(reply.cookie);
 }
 
 static void letters_alone_change_their_case(void **state)
@@ -364,6 +393,7 @@ int main(void)
 		cmocka_unit_test(a_query_is_what_a_server_reads),
 		cmocka_unit_test(checking_disabled_and_no_edns),
 		cmocka_unit_test(the_longest_name_has_room),
+		cmocka_unit_test(a_cookie_is_written_and_read),
 		cmocka_unit_test(letters_alone_change_their_case),
 		cmocka_unit_test(a_reply_to_what_was_asked_matches),
 		cmocka_unit_test(no_other_reply_matches),

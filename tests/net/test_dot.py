@@ -1,0 +1,223 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""DNS over TLS for clients (RFC 7858): it serves what TCP serves, by the same workers and counters."""
+import contextlib
+import socket
+import struct
+
+import dns.edns
+import dns.message
+import dns.rcode
+import dns.tsigkeyring
+import pytest
+
+from dnstree import anyone, receive, receive_wire
+from netlab import CLIENT4, CLIENT6, V4, V6, family_of, texts, tsig_key, wait_for, zone
+from secondaries import certificate
+from upstreams import Netns, address_answer
+
+UPSTREAM = "127.0.1.1"
+WAYS = ["tcp", "tls"]
+PADDING = dns.edns.GenericOption(12, b"\0" * 16)
+KEEPALIVE = dns.edns.GenericOption(11, b"")
+
+
+@pytest.fixture(name="upstream")
+def make_upstream(lab, tmp_path):
+    """A scripted server in the daemon's namespace."""
+    lab.ip("s", "link", "set", "lo", "up")
+    netns = Netns(tmp_path, f"{lab.name}-s")
+    yield netns.script("all.", lambda query, tcp: address_answer(query).to_wire(), UPSTREAM)
+    netns.close()
+
+
+@pytest.fixture(name="tls")
+def make_tls(tmp_path):
+    return {**certificate(tmp_path)["server"], "listen": [V4, V6]}
+
+
+def start(daemon, tls, recursion=None, **sections):
+    return daemon.start(server={"tls": tls}, **{
+        "zones": [zone("example.com")],
+        "recursion": {"allow": [CLIENT4, CLIENT6], "forward": [UPSTREAM], "query-localhost": True,
+                      **(recursion or {})}, **sections})
+
+
+@contextlib.contextmanager
+def connect(lab, way, where=V4):
+    with lab.socket("c", family_of(where), socket.SOCK_STREAM) as sock:
+        sock.settimeout(8)
+        sock.connect((where, 853 if way == "tls" else 53))
+        if way == "tls":
+            with anyone().wrap_socket(sock) as stream:
+                yield stream
+        else:
+            yield sock
+
+
+def send(stream, *queries):
+    wires = [query.to_wire() for query in queries]
+    stream.sendall(b"".join(struct.pack("!H", len(wire)) + wire for wire in wires))
+
+
+def ask(lab, name, way="tls", where=V4, kind="A", **kwargs):
+    query = dns.message.make_query(name, kind, use_edns=0, **kwargs)
+    with connect(lab, way, where) as stream:
+        send(stream, query)
+        reply = receive(stream)
+    assert query.is_response(reply)
+    return reply
+
+
+def delta(daemon, section, before):
+    after = daemon.stats()[section]
+    return {name: after[name] - before[name] for name in after if after[name] != before[name]}
+
+
+@pytest.mark.parametrize("where", [V4, V6])
+@pytest.mark.parametrize("way", WAYS)
+def test_an_answer_from_upstream_and_then_from_the_cache(lab, daemon, upstream, tls, way, where):
+    start(daemon, tls)
+    before = daemon.stats()
+    for _ in range(3):
+        assert texts(ask(lab, "www.far.", way, where)) == ["192.0.2.80"]
+    assert len(upstream.seen) == 1
+    wait_for("it is released", lambda: daemon.stats()["responder"]["released"] == 1)
+    engine = delta(daemon, "engine", before["engine"])
+    assert {name: engine[name] for name in ("queries", "noerror", "cache_hit", "deferred", "finished",
+                                            "published")} == \
+        {"queries": 3, "noerror": 3, "cache_hit": 2, "deferred": 1, "finished": 1, "published": 1}
+    assert delta(daemon, "answered", before["answered"]) == {way: 3}
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_what_udp_has_put_into_the_cache(lab, daemon, upstream, tls, way):
+    start(daemon, tls)
+    assert texts(lab.ask("www.far.")) == ["192.0.2.80"]
+    upstream.silent = True
+    assert texts(ask(lab, "www.far.", way)) == ["192.0.2.80"]
+    assert texts(ask(lab, "www.example.com.", way)) == texts(lab.ask())
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_policies_and_local_data(lab, daemon, upstream, tls, way, tmp_path):
+    (tmp_path / "rpz.zone").write_text("$TTL 60\n@ SOA ns host 1 60 60 60 60\n@ NS ns\n"
+                                       "blocked.far CNAME .\n", encoding="ascii")
+    start(daemon, tls, {"local-data": ["router.lan. A 10.0.0.1"],
+                        "rpz": [{"name": "rpz.", "file": str(tmp_path / "rpz.zone")}]})
+    assert texts(ask(lab, "router.lan.", way)) == ["10.0.0.1"]
+    assert ask(lab, "blocked.far.", way).rcode() == dns.rcode.NXDOMAIN
+    assert not upstream.seen
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_many_questions_at_once(lab, daemon, upstream, tls, way):
+    """The replies come in any order, more of them than a connection may wait for at a time."""
+    start(daemon, tls)
+    upstream.delay_s = 0.05
+    queries = [dns.message.make_query(f"w{n}.far.", "A") for n in range(300)]
+    for query, number in zip(queries, range(300)):
+        query.id = number
+    with connect(lab, way) as stream:
+        send(stream, *queries)
+        replies = [receive(stream) for _ in queries]
+    assert sorted(reply.id for reply in replies) == list(range(300))
+    for reply in replies:
+        assert queries[reply.id].is_response(reply) and texts(reply) == ["192.0.2.80"]
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_a_slow_answer_does_not_hold_up_the_others(lab, daemon, upstream, tls, way):
+    start(daemon, tls)
+    ask(lab, "known.far.")
+    upstream.silent = True
+    with connect(lab, way) as stream:
+        send(stream, dns.message.make_query("slow.far.", "A"),
+             dns.message.make_query("known.far.", "A"))
+        assert str(receive(stream).question[0].name) == "known.far."
+        upstream.silent = False
+        assert texts(receive(stream)) == ["192.0.2.80"]
+
+
+def test_a_connection_that_ends_while_questions_wait(lab, daemon, upstream, tls):
+    start(daemon, tls, {"query-timeout": "1s"})
+    upstream.silent = True
+    for _ in range(3):
+        with connect(lab, "tls") as stream:
+            send(stream, *[dns.message.make_query(f"w{n}.far.", "A") for n in range(20)])
+            wait_for("all wait", lambda: daemon.stats()["responder"]["taken"] -
+                     daemon.stats()["responder"]["released"] >= 20)
+    wait_for("all are released", lambda: daemon.stats()["responder"]["taken"] ==
+             daemon.stats()["responder"]["released"])
+    upstream.silent = False
+    wait_for("it is seen that upstream lives", lambda: texts(ask(lab, "alive.far.")) == ["192.0.2.80"])
+
+
+def test_a_stop_while_questions_wait(lab, daemon, upstream, tls):
+    start(daemon, tls)
+    upstream.silent = True
+    with connect(lab, "tls") as stream:
+        send(stream, *[dns.message.make_query(f"w{n}.far.", "A") for n in range(20)])
+        wait_for("all wait", lambda: daemon.stats()["responder"]["taken"] == 20)
+        assert daemon.stop() == 0
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_after_a_transfer_too(lab, daemon, upstream, tls, way):
+    """The connection is the transfer thread's by then."""
+    assert upstream
+    start(daemon, tls, zones=[zone("example.com", **{"allow-transfer": [CLIENT4]})])
+    with connect(lab, way) as stream:
+        send(stream, dns.message.make_query("example.com.", "AXFR"))
+        assert receive(stream).answer
+        send(stream, dns.message.make_query("www.far.", "A"))
+        assert texts(receive(stream)) == ["192.0.2.80"]
+
+
+def test_a_signed_question(lab, daemon, upstream, tls):
+    """The reply is signed, whoever has made it."""
+    assert upstream
+    key = tsig_key()
+    start(daemon, tls, keys=[key])
+    query = dns.message.make_query("www.far.", "A")
+    ring = dns.tsigkeyring.from_text({key["name"]: (key["algorithm"] + ".", key["secret"])})
+    query.use_tsig(ring)
+    wire = query.to_wire()
+    with connect(lab, "tls") as stream:
+        stream.sendall(struct.pack("!H", len(wire)) + wire)
+        got = receive_wire(stream)
+    reply = dns.message.from_wire(got, keyring=ring, request_mac=query.mac)
+    assert reply.had_tsig and texts(reply) == ["192.0.2.80"]
+
+
+# --- Options --------------------------------------------------------------------------------------
+
+
+def wire_of(lab, name, way, options):
+    query = dns.message.make_query(name, "A", use_edns=0, options=options)
+    with connect(lab, way) as stream:
+        send(stream, query)
+        return receive_wire(stream)
+
+
+def test_padding_where_the_client_has_some(lab, daemon, upstream, tls):
+    """RFC 8467 section 4.1: to a multiple of 468 octets, on encrypted connections only."""
+    assert upstream
+    start(daemon, tls)
+    for name in ("www.far.", "www.example.com.", "nothing.example.com.", "cold.far."):
+        padded = wire_of(lab, name, "tls", [PADDING])
+        assert len(padded) == 468, name
+        assert [int(option.otype) for option in dns.message.from_wire(padded).options] == [12]
+        for way, options in (("tls", []), ("tcp", [PADDING])):
+            plain = wire_of(lab, name, way, options)
+            assert len(plain) < 468 and not dns.message.from_wire(plain).options, (name, way)
+            assert dns.message.from_wire(plain).answer == dns.message.from_wire(padded).answer
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_how_long_a_connection_may_be_idle(lab, daemon, upstream, tls, way):
+    """RFC 7828: who asks is told server.tcp.idle-timeout."""
+    assert upstream
+    start(daemon, tls)
+    for name in ("www.far.", "www.far.", "www.example.com."):
+        found = [option.to_wire() for option in ask(lab, name, way, options=[KEEPALIVE]).options]
+        assert found == [(10 * 10).to_bytes(2, "big")]

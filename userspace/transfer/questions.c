@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "transfer/questions.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "worker/relay.h"
+#include "transfer/server.h"
+
+struct question {
+	struct relay_item item;       /* first */
+	struct cds_list_head link;    /* of all */
+	struct cds_list_head on_conn; /* while there is a connection */
+	struct conn *conn;            /* NULL: it has ended */
+	struct book *book;            /* for the key */
+	struct tsig tsig;
+	bool is_padded;
+};
+
+static void release(struct question *q)
+{
+	cds_list_del(&q->link);
+	tsig_fini(&q->tsig);
+	book_put(q->book);
+	q->book = NULL;
+}
+
+static struct question *keep(struct inquiry *i, uint16_t idle_100ms, size_t cap)
+{
+	struct question *q = calloc(1, sizeof(*q));
+	const struct port_addr *peer = &i->who.addr;
+
+	if (!q)
+		return NULL;
+	q->item = (struct relay_item){
+		.family = peer->family,
+		.peer_port = peer->port,
+		.idle_100ms = idle_100ms,
+		.reply_cap = (uint32_t)cap,
+		.bytes = malloc(i->n),
+		.n_bytes = (uint32_t)i->n,
+	};
+	if (!q->item.bytes) {
+		free(q);
+		return NULL;
+	}
+	memcpy(q->item.peer, peer->bytes, sizeof(q->item.peer));
+	memcpy(q->item.bytes, i->msg, i->n);
+	q->conn = i->conn;
+	q->is_padded = inquiry_is_padded(i);
+	return q;
+}
+
+bool questions_ask(struct inquiry *i, uint16_t idle_100ms, size_t cap)
+{
+	struct relay *relay = i->t->env.relay;
+	struct question *q = relay && cap >= i->n ? keep(i, idle_100ms, cap) : NULL;
+
+	if (!q)
+		return false;
+	if (!relay_put(relay, &q->item, i->conn->number)) {
+		free(q->item.bytes);
+		free(q);
+		return false;
+	}
+	q->book = book_get(i->t->book);
+	q->tsig = i->tsig;
+	i->tsig = (struct tsig){ 0 };
+	cds_list_add_tail(&q->link, &i->t->primary->questions);
+	cds_list_add_tail(&q->on_conn, &i->conn->questions);
+	conn_asked(i->conn);
+	return true;
+}
+
+void questions_forget(struct conn *c)
+{
+	struct question *q, *next;
+
+	cds_list_for_each_entry_safe(q, next, &c->questions, on_conn) {
+		cds_list_del(&q->on_conn);
+		q->conn = NULL;
+	}
+}
+
+static void reply(struct transfer *t, struct question *q)
+{
+	struct inquiry i = {
+		.t = t,
+		.conn = q->conn,
+		.cap = DNS_MESSAGE_MAX,
+		.tsig = q->tsig,
+		.is_padded = q->is_padded,
+	};
+	uint8_t *out = t->primary->out;
+
+	if (q->item.n_bytes)
+		memcpy(out, q->item.bytes, q->item.n_bytes);
+	inquiry_reply(&i, out, q->item.n_bytes);
+	q->tsig = i.tsig;
+}
+
+static void finish(struct transfer *t, struct question *q)
+{
+	struct conn *c = q->conn;
+
+	if (c) {
+		cds_list_del(&q->on_conn);
+		if (q->item.closes)
+			conn_end(c);
+		else
+			reply(t, q);
+		conn_answered(c);
+	}
+	release(q);
+	free(q->item.bytes);
+	free(q);
+}
+
+static void on_replies(evutil_socket_t fd, short events, void *user)
+{
+	struct transfer *t = user;
+	struct relay_item *item = relay_take(t->env.relay), *next;
+
+	(void)fd, (void)events;
+	loop_wake(t);
+	for (; item; item = next) {
+		next = relay_next(item);
+		finish(t, caa_container_of(item, struct question, item));
+	}
+}
+
+int questions_open(struct transfer *t)
+{
+	struct primary *p = t->primary;
+
+	if (!t->env.relay)
+		return 0;
+	p->on_replies =
+		event_new(t->base, relay_fd(t->env.relay), EV_READ | EV_PERSIST, on_replies, t);
+	return p->on_replies && !event_add(p->on_replies, NULL) ? 0 : -ENOMEM;
+}
+
+/* Their memory comes back to the relay, which frees it. */
+void questions_close(struct transfer *t)
+{
+	struct primary *p = t->primary;
+	struct question *q, *next;
+
+	if (p->on_replies)
+		event_free(p->on_replies);
+	cds_list_for_each_entry_safe(q, next, &p->questions, link)
+		release(q);
+}

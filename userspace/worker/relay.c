@@ -1,0 +1,325 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "worker/relay.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <urcu/compiler.h>
+
+#define MESSAGE_MAX 65535u
+
+struct relay_port {
+	struct port port; /* first */
+	struct relay *relay;
+	struct inbox inbox;
+	struct inbox_link *waiting; /* taken out of the inbox, and not received yet */
+	uint32_t n_free;
+	uint16_t free[RELAY_PENDING_MAX];
+	struct relay_item *slots[RELAY_PENDING_MAX]; /* items with the worker */
+	uint8_t buffers[RELAY_BURST][MESSAGE_MAX];
+};
+
+_Static_assert(RELAY_PENDING_MAX <= UINT16_MAX, "a slot's number has 16 bits");
+
+struct relay {
+	pthread_mutex_t lock; /* of ports and n_ports */
+	struct relay_port **ports;
+	unsigned int n_ports, cap_ports;
+	struct inbox replies;
+	/* The owner's. */
+	uint32_t n_pending;
+	uint64_t n_bytes;
+};
+
+/* ---- The owner ---------------------------------------------------------------------------------- */
+
+int relay_new(struct relay **out)
+{
+	struct relay *relay = calloc(1, sizeof(*relay));
+	int err = relay ? inbox_open(&relay->replies) : -ENOMEM;
+
+	if (err) {
+		free(relay);
+		return err;
+	}
+	pthread_mutex_init(&relay->lock, NULL);
+	*out = relay;
+	return 0;
+}
+
+void relay_free(struct relay *relay)
+{
+	struct relay_item *item, *next;
+
+	if (!relay)
+		return;
+	for (item = relay_take(relay); item; item = next) {
+		next = relay_next(item);
+		free(item->bytes);
+		free(item);
+	}
+	inbox_close(&relay->replies);
+	pthread_mutex_destroy(&relay->lock);
+	free(relay->ports);
+	free(relay);
+}
+
+int relay_fd(const struct relay *relay)
+{
+	return relay->replies.fd;
+}
+
+static bool put_into(struct relay_port *p, struct relay_item *item)
+{
+	struct inbox_chain chain = { 0 };
+
+	inbox_chain_add(&chain, &item->link);
+	inbox_put(&p->inbox, &chain);
+	return true;
+}
+
+bool relay_put(struct relay *relay, struct relay_item *item, unsigned int number)
+{
+	bool is_put = false;
+
+	assert(item->reply_cap <= MESSAGE_MAX && item->n_bytes <= item->reply_cap);
+	if (relay->n_pending >= RELAY_PENDING_MAX ||
+	    relay->n_bytes + item->n_bytes > RELAY_PENDING_BYTES)
+		return false;
+	item->n_bytes_in = item->n_bytes;
+	pthread_mutex_lock(&relay->lock);
+	if (relay->n_ports)
+		is_put = put_into(relay->ports[number % relay->n_ports], item);
+	pthread_mutex_unlock(&relay->lock);
+	relay->n_pending += is_put;
+	relay->n_bytes += is_put ? item->n_bytes_in : 0; /* the item itself may be back already */
+	return is_put;
+}
+
+struct relay_item *relay_take(struct relay *relay)
+{
+	struct relay_item *first = (struct relay_item *)(void *)inbox_take(&relay->replies);
+
+	for (struct relay_item *item = first; item; item = relay_next(item)) {
+		relay->n_pending--;
+		relay->n_bytes -= item->n_bytes_in;
+	}
+	return first;
+}
+
+/* ---- A worker's port ---------------------------------------------------------------------------- */
+
+static struct relay_port *port_of(const struct port *port)
+{
+	return caa_container_of(port, struct relay_port, port);
+}
+
+static void receive_one(struct relay_port *p, struct relay_item *item, uint8_t *buffer,
+			struct port_msg *msg)
+{
+	uint16_t slot = p->free[--p->n_free];
+
+	p->slots[slot] = item;
+	*msg = (struct port_msg){
+		.data = buffer,
+		.len = item->n_bytes,
+		.cap = item->reply_cap,
+		.family = item->family,
+		.stream = true,
+		.idle_100ms = item->idle_100ms,
+		.peer_port = item->peer_port,
+		.slot = slot,
+	};
+	memcpy(msg->peer, item->peer, sizeof(msg->peer));
+	memcpy(buffer, item->bytes, item->n_bytes);
+	port_count(&p->port.stats.rx, 1);
+	port_count(&p->port.stats.rx_bytes, item->n_bytes);
+	free(item->bytes);
+	item->bytes = NULL;
+	item->n_bytes = 0;
+}
+
+/* There are as many slots as items on their way. */
+static unsigned int receive(struct port *port, uint64_t now_ns, struct port_msg *msgs,
+			    unsigned int n_cap)
+{
+	struct relay_port *p = port_of(port);
+	unsigned int n = 0;
+
+	(void)now_ns;
+	if (!p->waiting)
+		p->waiting = inbox_take(&p->inbox);
+	while (p->waiting && n < n_cap && n < RELAY_BURST) {
+		struct relay_item *item = (struct relay_item *)(void *)p->waiting;
+
+		p->waiting = p->waiting->next;
+		receive_one(p, item, p->buffers[n], &msgs[n]);
+		n++;
+	}
+	return n;
+}
+
+/* The item in a slot goes back, with a copy of the reply. Whether it has one. */
+static bool give_back(struct relay_port *p, uint32_t slot, const uint8_t *reply, uint32_t n_bytes,
+		      struct inbox_chain *chain)
+{
+	struct port_stats *stats = &p->port.stats;
+	struct relay_item *item = p->slots[slot];
+
+	item->bytes = n_bytes ? malloc(n_bytes) : NULL;
+	if (item->bytes) {
+		memcpy(item->bytes, reply, n_bytes);
+		item->n_bytes = n_bytes;
+		port_count(&stats->tx, 1);
+		port_count(&stats->tx_bytes, n_bytes);
+	} else if (n_bytes) {
+		port_count(&stats->tx_dropped, 1);
+	}
+	p->slots[slot] = NULL;
+	p->free[p->n_free++] = (uint16_t)slot;
+	inbox_chain_add(chain, &item->link);
+	return item->bytes;
+}
+
+static void send_back(struct port *port, uint64_t now_ns, struct port_msg *msgs, unsigned int n)
+{
+	struct relay_port *p = port_of(port);
+	struct inbox_chain chain = { 0 };
+
+	(void)now_ns;
+	for (unsigned int i = 0; i < n; i++) {
+		if (!msgs[i].len)
+			port_count_unsent(port, &msgs[i]);
+		if (msgs[i].deferred)
+			continue;
+		p->slots[msgs[i].slot]->closes = msgs[i].closes;
+		(void)give_back(p, msgs[i].slot, msgs[i].data, msgs[i].len, &chain);
+	}
+	inbox_put(&p->relay->replies, &chain);
+}
+
+static unsigned int reply_late(struct port *port, uint64_t now_ns, const struct port_reply *replies,
+			       unsigned int n)
+{
+	struct relay_port *p = port_of(port);
+	struct inbox_chain chain = { 0 };
+	unsigned int n_sent = 0;
+
+	(void)now_ns;
+	for (unsigned int i = 0; i < n; i++) {
+		if (!replies[i].len)
+			port_count(&port->stats.no_reply, 1);
+		n_sent +=
+			give_back(p, replies[i].to->slot, replies[i].data, replies[i].len, &chain);
+	}
+	inbox_put(&p->relay->replies, &chain);
+	return n_sent;
+}
+
+static uint64_t wake_at(struct port *port)
+{
+	return port_of(port)->waiting ? 0 : PORT_NEVER;
+}
+
+/* From now on the owner finds it. */
+static int start(struct port *port)
+{
+	struct relay_port *p = port_of(port), **ports;
+	struct relay *relay = p->relay;
+	int err = 0;
+
+	pthread_mutex_lock(&relay->lock);
+	if (relay->n_ports == relay->cap_ports) {
+		ports = realloc(relay->ports,
+				(relay->cap_ports + 16) * sizeof(struct relay_port *));
+		if (ports) {
+			relay->ports = ports;
+			relay->cap_ports += 16;
+		}
+		err = ports ? 0 : -ENOMEM;
+	}
+	if (!err)
+		relay->ports[relay->n_ports++] = p;
+	pthread_mutex_unlock(&relay->lock);
+	return err;
+}
+
+static void stop(struct port *port)
+{
+	struct relay_port *p = port_of(port);
+	struct relay *relay = p->relay;
+
+	pthread_mutex_lock(&relay->lock);
+	for (unsigned int i = 0; i < relay->n_ports; i++) {
+		if (relay->ports[i] == p) {
+			relay->ports[i] = relay->ports[--relay->n_ports];
+			break;
+		}
+	}
+	pthread_mutex_unlock(&relay->lock);
+}
+
+static void bounce(struct inbox_chain *chain, struct relay_item *item)
+{
+	free(item->bytes);
+	item->bytes = NULL;
+	item->n_bytes = 0;
+	inbox_chain_add(chain, &item->link);
+}
+
+static void bounce_all(struct inbox_chain *chain, struct inbox_link *link)
+{
+	struct inbox_link *next;
+
+	for (; link; link = next) {
+		next = link->next;
+		bounce(chain, (struct relay_item *)(void *)link);
+	}
+}
+
+static void close_port(struct port *port)
+{
+	struct relay_port *p = port_of(port);
+	struct inbox_chain chain = { 0 };
+
+	bounce_all(&chain, p->waiting);
+	bounce_all(&chain, inbox_take(&p->inbox));
+	for (unsigned int i = 0; i < RELAY_PENDING_MAX; i++)
+		if (p->slots[i])
+			bounce(&chain, p->slots[i]);
+	inbox_put(&p->relay->replies, &chain);
+	inbox_close(&p->inbox);
+	free(p);
+}
+
+static const struct port_ops relay_ops = {
+	.receive = receive,
+	.send = send_back,
+	.reply = reply_late,
+	.start = start,
+	.stop = stop,
+	.wake_at = wake_at,
+	.close = close_port,
+};
+
+int relay_open_port(struct port **out, struct relay *relay)
+{
+	struct relay_port *p = calloc(1, sizeof(*p));
+	int err = p ? inbox_open(&p->inbox) : -ENOMEM;
+
+	if (err) {
+		free(p);
+		return err;
+	}
+	p->port = (struct port){ .ops = &relay_ops, .kind = PORT_TLS, .fd = p->inbox.fd };
+	snprintf(p->port.name, sizeof(p->port.name), "tls");
+	p->relay = relay;
+	for (uint16_t i = 0; i < RELAY_PENDING_MAX; i++)
+		p->free[p->n_free++] = i;
+	*out = &p->port;
+	return 0;
+}
