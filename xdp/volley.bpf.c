@@ -334,21 +334,22 @@ __noinline int find_for_name(struct volley_cpu *cpu, const struct volley_state *
 }
 
 /*
- * The shared answer to a query, or NULL and a reason to go up. A few go up all the same: the worker's answer shows whether the
+ * The shared answer to a query, or NULL and in cpu->reason a reason to go up. A few go up all the same: the worker's answer shows whether the
  * filter is right (userspace/engine/shield.h).
  */
-static __always_inline struct volley_entry *
-look_for_shared(struct volley_cpu *cpu, const struct volley_state *state, int *reason)
+static __always_inline struct volley_entry *look_for_shared(struct volley_cpu *cpu,
+							    const struct volley_state *state)
 {
+	int reason = find_for_name(cpu, state);
 	struct volley_entry *e;
 
-	*reason = find_for_name(cpu, state);
-	if (*reason >= 0)
+	cpu->reason = (__u32)reason;
+	if (reason >= 0)
 		return NULL;
-	*reason = VOLLEY_UP_CHECKED;
+	cpu->reason = VOLLEY_UP_CHECKED;
 	if (!(++cpu->n_deniable % VOLLEY_CHECK_EVERY))
 		return NULL;
-	*reason = VOLLEY_UP_MISS;
+	cpu->reason = VOLLEY_UP_MISS;
 	e = entry_at(&volley_store, cpu->location);
 	if (e && cpu->shared_lead < VOLLEY_LEAD_MAX)
 		cpu->shared_lead++;
@@ -369,23 +370,31 @@ static __always_inline struct volley_entry *find_own(struct volley_cpu *cpu,
 	return e;
 }
 
+/* Most of the last answers were shared ones. Read anew each time, since the stack has no room to keep it; what finds nothing does not change it. */
+static __always_inline int is_flood(const struct volley_cpu *cpu)
+{
+	return load_once(&cpu->shared_lead) >= VOLLEY_LEAD_FIRST;
+}
+
+#define REASON_MASK 127
+_Static_assert(VOLLEY_N_REASONS <= REASON_MASK, "a reason that is kept in memory");
+
 /*
- * The answer to a query, or NULL and a reason to go up. An entry of the name's own is looked for first, unless most answers are
+ * The answer to a query, or NULL and in cpu->reason a reason to go up. An entry of the name's own is looked for first, unless most answers are
  * shared ones, as under an attack with random names: the buckets that have no entry for such a name are not waited for then. Either
  * order gives the same answer: a name that our zones do not have has no other one.
  */
-static __always_inline struct volley_entry *
-find_answer(struct volley_cpu *cpu, const struct volley_state *state, int *reason)
+static __always_inline struct volley_entry *find_answer(struct volley_cpu *cpu,
+							const struct volley_state *state)
 {
-	int is_flood = cpu->shared_lead >= VOLLEY_LEAD_FIRST;
 	struct volley_entry *e = NULL;
 
-	if (unlikely(is_flood))
-		e = look_for_shared(cpu, state, reason);
+	if (unlikely(is_flood(cpu)))
+		e = look_for_shared(cpu, state);
 	if (!e)
 		e = find_own(cpu, state);
-	if (!e && !is_flood)
-		e = look_for_shared(cpu, state, reason);
+	if (!e && !is_flood(cpu))
+		e = look_for_shared(cpu, state);
 	return e;
 }
 
@@ -504,9 +513,9 @@ static __always_inline int answer(struct xdp_md *ctx, struct volley_cpu *cpu,
 	reason = unlikely(block_load(&cpu->block_kinds)) ? block_turn(ctx, cpu, state) : -1;
 	if (reason >= 0)
 		return reason;
-	e = find_answer(cpu, state, &reason);
+	e = find_answer(cpu, state);
 	if (!e)
-		return reason;
+		return (int)bounded(cpu->reason, REASON_MASK);
 	reason = choose(ctx, cpu, state, e);
 	if (reason >= 0)
 		return reason;
