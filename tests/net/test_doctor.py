@@ -246,7 +246,8 @@ def test_cores_that_are_not_there(doctor):
 @pytest.mark.parametrize("words", [["--config"], ["--all"], ["a-name-that-is-too-long"]])
 def test_wrong_words(doctor, words):
     said = doctor.run(*words, config=False)
-    assert said.returncode == 2 and "usage: volleyctl doctor" in said.stderr and not said.stdout
+    assert said.returncode == 2 and not said.stderr
+    assert "usage: volleyctl doctor" in json.loads(said.stdout)["error"]
 
 
 def test_beside_a_daemon(lab, daemon):
