@@ -11,24 +11,12 @@
 
 #include "base/wire.h"
 #include "dns/proto.h"
+#include "tests/lib/bytes.h"
 
 #define QUESTION "\3www\7example\0\0\1\0\1"
 #define ANSWER   "\xc0\x0c\0\1\0\1\0\0\1\x2c\0\4\xc0\0\2\1"
 #define OPT      "\0\0\x29\4\xd0\0\0\0\0\0\0"
 #define OPT_EDE  "\0\0\x29\4\xd0\0\0\0\0\0\6\0\x0f\0\2\0\1"
-
-struct bytes {
-	uint8_t at[2048];
-	size_t n;
-};
-
-#define add(b, text) add_bytes(b, text, sizeof(text) - 1)
-
-static void add_bytes(struct bytes *b, const char *bytes, size_t n)
-{
-	memcpy(b->at + b->n, bytes, n);
-	b->n += n;
-}
 
 static struct bytes reply_with(uint16_t n_answers, uint16_t n_additional)
 {

@@ -167,4 +167,19 @@ static inline void sharing_key(const struct sharing *s, struct cache_key *key,
 	cache_key_from(key, s->w.cache, &e->key, e->name);
 }
 
+/* Setup and teardown of a group: its thread may call engines. */
+static inline int sharing_begin(void **state)
+{
+	(void)state;
+	rcu_register_thread();
+	return 0;
+}
+
+static inline int sharing_end(void **state)
+{
+	(void)state;
+	rcu_unregister_thread();
+	return 0;
+}
+
 #endif

@@ -366,20 +366,6 @@ static void test_seconds(void **state)
 	sharing_close(&s);
 }
 
-static int begin_all(void **state)
-{
-	(void)state;
-	rcu_register_thread();
-	return 0;
-}
-
-static int end_all(void **state)
-{
-	(void)state;
-	rcu_unregister_thread();
-	return 0;
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -389,5 +375,5 @@ int main(void)
 		cmocka_unit_test(test_left_alone), cmocka_unit_test(test_seconds),
 	};
 
-	return cmocka_run_group_tests(tests, begin_all, end_all);
+	return cmocka_run_group_tests(tests, sharing_begin, sharing_end);
 }

@@ -206,20 +206,6 @@ static void test_what_stays_is_right(void **state)
 	run(ZONE_CHAIN_NSEC3);
 }
 
-static int begin_all(void **state)
-{
-	(void)state;
-	rcu_register_thread();
-	return 0;
-}
-
-static int end_all(void **state)
-{
-	(void)state;
-	rcu_unregister_thread();
-	return 0;
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -227,5 +213,5 @@ int main(void)
 		cmocka_unit_test(test_what_stays_is_right),
 	};
 
-	return cmocka_run_group_tests(tests, begin_all, end_all);
+	return cmocka_run_group_tests(tests, sharing_begin, sharing_end);
 }

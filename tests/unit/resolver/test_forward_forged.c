@@ -35,6 +35,13 @@ static int end(void **state)
 
 /* --- Guesses ------------------------------------------------------------------------------------- */
 
+/* A question, and the query for it that the upstream gets. */
+static struct lab_message asked(void)
+{
+	lab_ask(&lab, WWW);
+	return lab_query(&lab);
+}
+
 static void send_with_id(const struct lab_message *reply, uint16_t id)
 {
 	struct lab_message m = *reply;
@@ -50,8 +57,7 @@ static void the_right_id_behind_all_others_is_not_taken(void **state)
 	uint16_t id;
 
 	(void)state;
-	lab_ask(&lab, WWW);
-	query = lab_query(&lab);
+	query = asked();
 	forged = lab_reply(&query, LAB_FORGED);
 	id = wire_load_be16(query.at);
 	for (uint32_t i = 1; i <= 65535; i++)
@@ -73,8 +79,7 @@ static void guesses_of_one_burst_are_counted_one_by_one(void **state)
 	struct lab_message query, forged;
 
 	(void)state;
-	lab_ask(&lab, WWW);
-	query = lab_query(&lab);
+	query = asked();
 	forged = lab_reply(&query, LAB_FORGED);
 	for (unsigned int i = 0; i <= FORWARD_UDP_WRONG; i++) {
 		struct lab_message m = forged;
@@ -93,8 +98,7 @@ static void a_wrong_question_is_a_guess_as_well(void **state)
 	struct lab_message query, forged;
 
 	(void)state;
-	lab_ask(&lab, WWW);
-	query = lab_query(&lab);
+	query = asked();
 	forged = lab_reply(&query, LAB_FORGED);
 	forged.at[DNS_HEADER_BYTES + 1] ^= 1;
 	for (unsigned int i = 0; i < FORWARD_UDP_WRONG; i++)
@@ -110,8 +114,7 @@ static void fewer_wrong_replies_change_nothing(void **state)
 	struct lab_message query, reply;
 
 	(void)state;
-	lab_ask(&lab, WWW);
-	query = lab_query(&lab);
+	query = asked();
 	reply = lab_reply(&query, LAB_FORGED);
 	for (uint16_t i = 1; i < FORWARD_UDP_WRONG; i++)
 		send_with_id(&reply, (uint16_t)(wire_load_be16(query.at) + i));
@@ -129,8 +132,7 @@ static void replies_to_queries_of_the_past_are_no_guesses(void **state)
 
 	(void)state;
 	for (unsigned int i = 0; i < 50; i++) {
-		lab_ask(&lab, WWW);
-		query = lab_query(&lab);
+		query = asked();
 		reply = lab_reply(&query, LAB_TRUE);
 		lab_send(&lab, &reply);
 		lab_assert_answer(&lab, LAB_TRUE);
@@ -237,8 +239,7 @@ static void learn(uint8_t cookie[24])
 	const uint8_t *sent;
 	size_t n;
 
-	lab_ask(&lab, WWW);
-	query = lab_query(&lab);
+	query = asked();
 	sent = lab_cookie(&query, &n);
 	assert_int_equal(n, 8);
 	memcpy(cookie, sent, 8);
@@ -317,8 +318,7 @@ static void a_cookie_that_is_missing_is_asked_for_over_tcp(void **state)
 	lab_assert_answer(&lab, LAB_TRUE);
 	assert_int_equal(lab.counters.no_cookie, 1);
 	/* It has none over TCP either: from now on it goes without. */
-	lab_ask(&lab, WWW);
-	query = lab_query(&lab);
+	query = asked();
 	answer(&query, NULL, 0);
 }
 
@@ -328,8 +328,7 @@ static void a_server_without_cookies_goes_on_without(void **state)
 	for (unsigned int i = 0; i < 3; i++) {
 		struct lab_message query;
 
-		lab_ask(&lab, WWW);
-		query = lab_query(&lab);
+		query = asked();
 		answer(&query, NULL, 0);
 	}
 	assert_int_equal(lab.counters.queries_tcp, 0);
@@ -380,8 +379,7 @@ static void a_server_that_refuses_the_option_is_asked_without(void **state)
 	size_t n;
 
 	(void)state;
-	lab_ask(&lab, WWW);
-	query = lab_query(&lab);
+	query = asked();
 	reply = lab_error(&query, DNS_RCODE_FORMERR);
 	lab_add_opt(&reply, DNS_RCODE_FORMERR, NULL, 0);
 	lab_send(&lab, &reply);

@@ -12,6 +12,7 @@
 #include "base/wire.h"
 #include "dns/edns.h"
 #include "dns/query.h"
+#include "tests/lib/bytes.h"
 
 #define WWW "\3www\7example\0"
 
@@ -22,19 +23,6 @@ static const struct forward_text asked = {
 	.id = 0x1234,
 	.edns = true,
 };
-
-struct bytes {
-	uint8_t at[2048];
-	size_t n;
-};
-
-#define add(b, text) add_bytes(b, text, sizeof(text) - 1)
-
-static void add_bytes(struct bytes *b, const char *bytes, size_t n)
-{
-	memcpy(b->at + b->n, bytes, n);
-	b->n += n;
-}
 
 /* A reply with the header's second to sixth words, and the question. */
 static struct bytes reply_of(uint16_t flags, const uint16_t counts[3])
