@@ -183,3 +183,15 @@ int call_wait_end(int fd, int wait_ms)
 			return 0;
 	}
 }
+
+bool call_is_usage(const char *code)
+{
+	static const char *const codes[] = { "usage",         "EINVAL",          "ERR_NAME",
+					     "ERR_NAME_LONG", "ERR_LABEL_EMPTY", "ERR_LABEL_LONG",
+					     "ERR_ESCAPE",    "ERR_TYPE" };
+
+	for (size_t i = 0; code && i < sizeof(codes) / sizeof(codes[0]); i++)
+		if (!strcmp(code, codes[i]))
+			return true;
+	return false;
+}

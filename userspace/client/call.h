@@ -4,6 +4,7 @@
 #define VOLLEY_CLIENT_CALL_H
 
 #include <jansson.h>
+#include <stdbool.h>
 #include <stddef.h>
 
 /*
@@ -28,6 +29,9 @@ int call_send(int fd, const char *command, const json_t *args, int wait_ms)
 int call_wait_reply(int fd, int wait_ms) __attribute__((warn_unused_result));
 /* The second half. */
 int call_receive(int fd, int wait_ms, json_t **reply) __attribute__((warn_unused_result));
+
+/* Whether the code of a reply that refuses (NULL: none) says that the words of the command cannot be right, whatever the daemon has. */
+bool call_is_usage(const char *code);
 
 /* Waits until the daemon closes the connection. 0, or -ETIMEDOUT after WAIT_MS. */
 int call_wait_end(int fd, int wait_ms) __attribute__((warn_unused_result));

@@ -147,12 +147,6 @@ static void print(FILE *out, bool is_json, const json_t *result)
 	print_list(out, "warning", json_object_get(result, "warnings"));
 }
 
-/* A word of ours that the daemon does not take is no matter of health. */
-static bool is_usage(const char *code)
-{
-	return code && (!strcmp(code, "usage") || !strcmp(code, "EINVAL"));
-}
-
 /* One that has no time for us, or does not know the question, is there all the same. */
 static enum health_exit take_refusal(const char *socket, const json_t *reply, json_t **result)
 {
@@ -160,7 +154,8 @@ static enum health_exit take_refusal(const char *socket, const json_t *reply, js
 
 	if (!error)
 		error = "it failed";
-	if (!is_usage(json_string_value(json_object_get(reply, "code")))) {
+	/* A word of ours that the daemon does not take is no matter of health. */
+	if (!call_is_usage(json_string_value(json_object_get(reply, "code")))) {
 		*result = make_result("volleyd says no on", socket, error);
 		return HEALTH_EXIT_NOT;
 	}

@@ -230,19 +230,6 @@ static int print_result(const struct options *options, const char *command, cons
 	return finish_output();
 }
 
-/* What was given cannot be right, whatever the daemon has. */
-static bool is_usage(const char *code)
-{
-	static const char *const codes[] = { "usage",         "EINVAL",          "ERR_NAME",
-					     "ERR_NAME_LONG", "ERR_LABEL_EMPTY", "ERR_LABEL_LONG",
-					     "ERR_ESCAPE",    "ERR_TYPE" };
-
-	for (size_t i = 0; i < sizeof(codes) / sizeof(codes[0]); i++)
-		if (!strcmp(code, codes[i]))
-			return true;
-	return false;
-}
-
 static int print_reply(struct options *options, const char *command, const json_t *reply)
 {
 	const char *code = json_string_value(json_object_get(reply, "code"));
@@ -252,7 +239,7 @@ static int print_reply(struct options *options, const char *command, const json_
 		return print_result(options, command, json_object_get(reply, "result"));
 	fprintf(options->errors, "volleyctl: %s: %s\n", command, error ? error : "it failed");
 	snprintf(options->code, sizeof(options->code), "%s", code ? code : "");
-	return is_usage(options->code) ? EXIT_USAGE : EXIT_REFUSED;
+	return call_is_usage(options->code) ? EXIT_USAGE : EXIT_REFUSED;
 }
 
 static int say_no_daemon(const struct options *options, int err)
