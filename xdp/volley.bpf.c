@@ -253,7 +253,7 @@ static __always_inline int is_region_noted(struct volley_cpu *cpu)
 	return 1;
 }
 
-/* The zone's denial is the entry at cpu->location. What it says of the zone's region, also in the note: -1, or a reason to go up. */
+/* Takes the zone's region from its denial, which is the entry at cpu->location, and notes it: -1, or a reason to go up. */
 static __always_inline int find_region(struct volley_cpu *cpu)
 {
 	const struct volley_entry *e = entry_at(&volley_store, cpu->location);
@@ -270,9 +270,10 @@ static __always_inline int find_region(struct volley_cpu *cpu)
 		return VOLLEY_UP_MISS;
 	cpu->region_at = s->intervals_at;
 	cpu->region_id = s->intervals_id;
-	*region_note(cpu) = (struct volley_region_note){ .apex = cpu->apex_hash,
-							 .at = cpu->region_at,
-							 .id = cpu->region_id };
+	if (cpu->region_id)
+		*region_note(cpu) = (struct volley_region_note){ .apex = cpu->apex_hash,
+								 .at = cpu->region_at,
+								 .id = cpu->region_id };
 	return -1;
 }
 
@@ -334,8 +335,8 @@ __noinline int find_for_name(struct volley_cpu *cpu, const struct volley_state *
 }
 
 /*
- * The shared answer to a query, or NULL and in cpu->reason a reason to go up. A few go up all the same: the worker's answer shows whether the
- * filter is right (userspace/engine/shield.h).
+ * The shared answer to a query, or NULL and in cpu->reason a reason to go up. A few go up all the same: the worker's answer
+ * shows whether the driver's would be right (userspace/engine/shield.h).
  */
 static __always_inline struct volley_entry *look_for_shared(struct volley_cpu *cpu,
 							    const struct volley_state *state)
@@ -370,7 +371,10 @@ static __always_inline struct volley_entry *find_own(struct volley_cpu *cpu,
 	return e;
 }
 
-/* Most of the last answers were shared ones. Read anew each time, since the stack has no room to keep it; what finds nothing does not change it. */
+/*
+ * Most of the last answers were shared ones. Read anew each time, since the stack has no room to keep it; a look that finds
+ * nothing does not change it.
+ */
 static __always_inline int is_flood(const struct volley_cpu *cpu)
 {
 	return load_once(&cpu->shared_lead) >= VOLLEY_LEAD_FIRST;
@@ -380,9 +384,9 @@ static __always_inline int is_flood(const struct volley_cpu *cpu)
 _Static_assert(VOLLEY_N_REASONS <= REASON_MASK, "a reason that is kept in memory");
 
 /*
- * The answer to a query, or NULL and in cpu->reason a reason to go up. An entry of the name's own is looked for first, unless most answers are
- * shared ones, as under an attack with random names: the buckets that have no entry for such a name are not waited for then. Either
- * order gives the same answer: a name that our zones do not have has no other one.
+ * The answer to a query, or NULL and in cpu->reason a reason to go up. An entry of the name's own is looked for first, unless most
+ * answers are shared ones, as under an attack with random names: then nobody waits for the two buckets, which have no entry for
+ * such a name. Either order gives the same answer: a name that our zones do not have has no other one.
  */
 static __always_inline struct volley_entry *find_answer(struct volley_cpu *cpu,
 							const struct volley_state *state)
