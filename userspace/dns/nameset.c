@@ -44,6 +44,24 @@ int nameset_add(struct nameset *s, const char *text)
 	return 0;
 }
 
+int nameset_add_all(struct nameset *s, const char *const *list)
+{
+	int err = 0;
+
+	for (; list && *list && !err; list++)
+		err = nameset_add(s, *list);
+	return err;
+}
+
+size_t nameset_length(const char *const *list)
+{
+	size_t n = 0;
+
+	while (list && list[n])
+		n++;
+	return n;
+}
+
 static int compare(const void *a, const void *b)
 {
 	const struct nameset_member *first = a, *second = b;

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A set of domain names, asked for the deepest of them at or above a name, and whether one is at or below it. Names stand in
- * canonical order, so all below one are right behind it, and the last member that is not behind a name is below all members that are
- * above the name: one binary search finds it, and its line of members above it has the answer. A name whose last label no member has costs no comparison.
+ * A set of domain names. It tells which member is the deepest at or above a name, and whether a member is at or below it.
  *
- *	nameset_init ─► nameset_add ... ─► nameset_sort ─► nameset_find, nameset_has_under ─► nameset_fini
+ * Members stand in canonical order, so those below a name follow right behind it. One binary search finds the last member that
+ * does not come behind the name. All members above the name are above that one, too, and each member notes the next one above
+ * it. A name whose last label no member has costs no comparison.
+ *
+ *	nameset_init ─► nameset_add_all ... ─► nameset_sort ─► nameset_find, nameset_has_under ─► nameset_fini
  *
  * Pure after nameset_sort(); any thread reads.
  */
@@ -34,7 +36,11 @@ void nameset_fini(struct nameset *s);
 /* Adds the name that text says; there is room. 0, or an error of name_from_text(). */
 int nameset_add(struct nameset *s, const char *text) __attribute__((warn_unused_result));
 
-/* Once, behind the last nameset_add(). */
+/* The same for each name of a list, which NULL ends; NULL is the empty list. */
+int nameset_add_all(struct nameset *s, const char *const *list) __attribute__((warn_unused_result));
+size_t nameset_length(const char *const *list);
+
+/* Once, behind the last name. */
 void nameset_sort(struct nameset *s);
 
 /* The deepest member that is `folded` or above it, as the place in folded where it begins; NULL: none. */

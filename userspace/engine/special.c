@@ -35,30 +35,12 @@ static const uint8_t reverse6[] =
 
 /* --- The sets ------------------------------------------------------------------------------------ */
 
-static size_t length(const char *const *list)
-{
-	size_t n = 0;
-
-	while (list && list[n])
-		n++;
-	return n;
-}
-
-static int fill(struct nameset *s, const char *const *list)
-{
-	int err = 0;
-
-	for (; list && *list && !err; list++)
-		err = nameset_add(s, *list);
-	return err;
-}
-
 static int make(struct nameset *s, const char *const *list)
 {
-	int err = nameset_init(s, length(list));
+	int err = nameset_init(s, nameset_length(list));
 
 	if (!err)
-		err = fill(s, list);
+		err = nameset_add_all(s, list);
 	if (!err)
 		nameset_sort(s);
 	return err;
@@ -87,15 +69,16 @@ static int make_zones(struct special *s, const struct special_config *config)
 
 static int make_apart(struct special *s, const struct special_config *config)
 {
-	int err = nameset_init(&s->apart,
-			       length(config->stubs) + length(config->insecure) + SPECIAL_NAMES_N);
+	int err =
+		nameset_init(&s->apart, nameset_length(config->stubs) +
+						nameset_length(config->insecure) + SPECIAL_NAMES_N);
 
 	if (!err)
-		err = fill(&s->apart, config->stubs);
+		err = nameset_add_all(&s->apart, config->stubs);
 	if (!err)
-		err = fill(&s->apart, config->insecure);
+		err = nameset_add_all(&s->apart, config->insecure);
 	if (!err)
-		err = fill(&s->apart, special_names);
+		err = nameset_add_all(&s->apart, special_names);
 	nameset_sort(&s->apart);
 	return err;
 }

@@ -363,18 +363,12 @@ static int open_contexts(struct resolver_thread *t, const struct resolver_config
 /* What is not validated, a validated record does not deny. */
 static int open_denials(struct resolver_thread *t, const struct resolver_config *config)
 {
-	const char *const none[] = { NULL }, *const *insecure = config->insecure;
-	const char *const *const lists[] = { insecure ? insecure : none, special_names };
-	size_t n = 0;
-	int code;
+	int code = nameset_init(&t->insecure, nameset_length(config->insecure) + SPECIAL_NAMES_N);
 
-	for (unsigned int i = 0; i < 2; i++)
-		for (const char *const *name = lists[i]; *name; name++)
-			n++;
-	code = nameset_init(&t->insecure, n);
-	for (unsigned int i = 0; i < 2; i++)
-		for (const char *const *name = lists[i]; *name && !code; name++)
-			code = nameset_add(&t->insecure, *name);
+	if (!code)
+		code = nameset_add_all(&t->insecure, config->insecure);
+	if (!code)
+		code = nameset_add_all(&t->insecure, special_names);
 	nameset_sort(&t->insecure);
 	return code ? code : denials_new(&t->denials, config);
 }
