@@ -216,6 +216,7 @@ test: ## everything that must hold: installs deps, builds, runs all tests; ends 
 	@$(MAKE) deps
 	@rm -rf $(TIMES) && mkdir -p $(TIMES)
 	$(call stage,all)
+	$(call stage,test-read)
 	$(call stage,test-unit)
 	$(call stage,test-bpf)
 	$(call stage,verify)
@@ -227,7 +228,7 @@ test: ## everything that must hold: installs deps, builds, runs all tests; ends 
 	@scripts/times.sh --show $(TIMES)
 
 .PHONY: check
-check: $(ALL) $(CHECKED) ## what a change needs first: build, lint, unit and BPF tests, of what changed (root); FLOOR=cache
+check: $(ALL) $(CHECKED) $(O)/read.stamp ## what a change needs first: build, lint, unit and BPF tests, of what changed (root); FLOOR=cache
 	@scripts/lint.sh --changed $(O)/lint.stamp
 	@$(if $(CHECKED_UNIT),$(run_tests) unit $(CHECKED_UNIT))
 	@$(if $(CHECKED_BPF),$(run_tests) bpf $(CHECKED_BPF))
@@ -272,6 +273,15 @@ test-fuzz: ## replay the fuzz corpora under the sanitizers, without a fuzzer
 pytest_dirs = $(sort $(dir $(foreach d,$(1),$(wildcard $(d)/test_*.py))))
 pytest = $(if $(call pytest_dirs,$(1)),NET_JOBS=$(NET_JOBS) PYTHON=$(PYTHON) scripts/run-pytest.sh $(PYTEST_ARGS) \
          $(or $(FILES),$(call pytest_dirs,$(1))),echo '$(1): no tests here')
+
+# pytest reads the tests before any of them runs: a file that imports what is not there is found at once.
+$(O)/read.stamp: $(wildcard tests/*.py tests/*/*.py) | $(ALL)
+	@$(PYTHON) -m pytest -q -p no:cacheprovider --collect-only tests/net tests/diff >$@.out 2>&1 || \
+		{ grep -v :: $@.out; false; }
+	@touch $@
+
+.PHONY: test-read
+test-read: $(O)/read.stamp ## pytest can read all network and comparison tests
 
 .PHONY: test-net
 test-net: $(ALL) $(TOOLS) $(BPF_TESTS) ## tests in network namespaces (root); FILES=tests/net/test_x.py PYTEST_ARGS="-k name"

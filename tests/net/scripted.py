@@ -20,6 +20,7 @@ from upstreams import Netns, Resolve, address_answer
 
 A, B, C, NOBODY = "127.0.2.1", "127.0.2.2", "127.0.2.3", "127.0.2.9"
 TRUE, FORGED = "192.0.2.80", "192.0.2.66"
+NETWORK_ERROR = 23
 
 
 @pytest.fixture(name="netns", scope="module")
@@ -171,6 +172,13 @@ def quick_answer(wire):
     end = wire.index(b"\0", 12) + 5
     return (wire[:2] + b"\x85\x80\0\1\0\1\0\0\0\0" + wire[12:end] +
             b"\xc0\x0c\0\1\0\1\0\0\1\x2c\0\4" + socket.inet_aton(TRUE))
+
+
+def large_answer(query):
+    out = address_answer(query, TRUE)
+    out.answer.append(dns.rrset.from_text_list(
+        query.question[0].name, 300, "IN", "TXT", [f'"{n:0200}"' for n in range(280)]))
+    return out.to_wire(max_size=65535)
 
 
 def silent(_query, _seen, _upstream):

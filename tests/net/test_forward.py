@@ -11,10 +11,11 @@ import pytest
 
 import scripted
 from netlab import wait_for
-from scripted import A, B, C, FORGED, NOBODY, TRUE, failing, quick_answer, silent, true_answer
+from scripted import (A, B, C, FORGED, NETWORK_ERROR, NOBODY, TRUE, failing, large_answer, quick_answer, silent,
+                      true_answer)
 from upstreams import address_answer
 
-NO_REACHABLE_AUTHORITY, NETWORK_ERROR, BOGUS, NONE = 22, 23, 6, -1
+NO_REACHABLE_AUTHORITY, BOGUS, NONE = 22, 6, -1
 
 make_netns, make_upstream, make_resolve = scripted.make_netns, scripted.make_upstream, scripted.make_resolve  # fixtures
 
@@ -254,16 +255,9 @@ def test_formerr_for_another_reason_changes_nothing(resolve, upstream):
 # --- TCP -------------------------------------------------------------------------------------------
 
 
-def large(query):
-    out = address_answer(query, TRUE)
-    out.answer.append(dns.rrset.from_text_list(
-        query.question[0].name, 300, "IN", "TXT", [f'"{n:0200}"' for n in range(280)]))
-    return out.to_wire(max_size=65535)
-
-
 def truncating(query, seen, _server):
     if seen.tcp:
-        return large(query)
+        return large_answer(query)
     out = dns.message.make_response(query)
     out.flags |= dns.flags.TC
     return out.to_wire()[:-5]  # in the middle of a record, as old servers do

@@ -10,7 +10,7 @@ import dns.rcode
 import pytest
 
 from netlab import CLIENT4, CLIENT6, TOOLS, V4, inside_netns, run, texts, wait_for, zone
-from test_forward import NETWORK_ERROR, TRUE, Upstream, large, silent, true_answer
+from scripted import NETWORK_ERROR, TRUE, Upstream, large_answer, silent, true_answer
 from upstreams import Netns, Resolve
 
 A, B, C = "127.0.3.1", "127.0.3.2", "127.0.3.3"
@@ -218,7 +218,7 @@ def test_large_answers(resolve, upstream):
 
     def reply(query, seen, _server):
         if not made:
-            made.append(large(query))
+            made.append(large_answer(query))
             return made[0]
         kept.append(seen.wire[:2] + made[0][2:12] + question_of(seen.wire) +
                     made[0][12 + len(question_of(made[0])):])
