@@ -355,6 +355,10 @@ install: all ## install below $(DESTDIR)$(PREFIX)
 		install -D -m 644 $$m $(DESTDIR)$(PREFIX)/share/man/man$${m##*.}/$${m##*/} || exit 1; \
 	done
 
+.PHONY: deb
+deb: ## Debian packages of what is committed, in build/deb (needs no root; what it needs: scripts/debian/control)
+	@scripts/deb.sh $(VERSION) $(O)/deb
+
 .PHONY: clean
 clean: ## remove all that was built
 	rm -rf $(O)

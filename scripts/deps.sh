@@ -30,6 +30,7 @@ clients            | knot-dnsutils bind9-dnsutils dnsperf netsniff-ng
 servers to compare | knot knot-dnssecutils nsd bind9 unbound
 routers, for tests | bird2 python3-exabgp
 validators         | ldnsutils bind9-utils
+packages           | debhelper dpkg-dev fakeroot lintian debootstrap
 benchmark plots    | python3-matplotlib
 profiles           | linux-perf
 lint               | clang-format-14 shellcheck python3-pyflakes

@@ -1,0 +1,25 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# deb.sh VERSION FOLDER: makes the Debian packages of what is committed, in FOLDER. Nobody has to be root. What the
+# build needs is said by scripts/debian/control; deps.sh --build installs it.
+set -eu
+cd "$(dirname "$0")/.."
+
+version=$1
+mkdir -p "$2"
+folder=$(cd "$2" && pwd)
+tree=$folder/volley-$version
+
+rm -rf "$tree"
+mkdir "$tree"
+git archive HEAD | tar -x -C "$tree"
+mv "$tree/scripts/debian" "$tree/debian"
+seconds=$(git log -1 --format=%ct)
+{
+	printf 'volley (%s) unstable; urgency=medium\n\n  * See CHANGELOG.md.\n\n' "$version"
+	printf ' -- The Volley authors <volley@packages.invalid>  %s\n' "$(date -uR -d "@$seconds")"
+} >"$tree/debian/changelog"
+cd "$tree"
+SOURCE_DATE_EPOCH=$seconds dpkg-buildpackage -b -us -uc
+rm -rf "$tree"
