@@ -359,6 +359,10 @@ install: all ## install below $(DESTDIR)$(PREFIX)
 deb: ## Debian packages of what is committed, in build/deb (needs no root; what it needs: scripts/debian/control)
 	@scripts/deb.sh $(VERSION) $(O)/deb
 
+.PHONY: test-deb
+test-deb: deb ## the packages installed, upgraded and purged in a bare Debian 12 (root; asks a Debian mirror)
+	@PYTHONPATH=tests/net VOLLEY_DEBS=$(O)/deb $(PYTHON) -m pytest -q -ra -p no:cacheprovider tests/deb
+
 .PHONY: clean
 clean: ## remove all that was built
 	rm -rf $(O)

@@ -1,0 +1,165 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The Debian packages (scripts/debian), installed in a Debian 12 that has nothing but what every Debian has.
+
+`make test-deb` builds them before, and needs a Debian mirror. There is no systemd in the chroot, so the tests start the daemon where
+the unit would.
+"""
+import json
+import os
+import pathlib
+import re
+import shutil
+import signal
+import socket
+import threading
+
+import dns.message
+import pytest
+
+from netlab import ROOT, V4, Lab, iface, run, wait_for, write_zone, zone
+
+DEBS = pathlib.Path(os.environ.get("VOLLEY_DEBS", ROOT / "build" / "deb"))
+MOUNTS = ("/proc", "/sys", "/sys/fs/bpf", "/dev")
+# What apt and dpkg themselves keep, and what the packages that Volley depends on bring.
+KEPT = re.compile(r"/(var/(cache|log|lib/(apt|dpkg|systemd|ucf|pam))|tmp|root|run|proc|sys|dev)(/|$)|.*\.pyc$")
+
+
+def deb(name):
+    found = sorted(DEBS.glob(f"{name}_*.deb"))
+    assert len(found) == 1, f"make deb: {found}"
+    return found[0]
+
+
+@pytest.fixture(name="debian", scope="module")
+def make_debian(tmp_path_factory):
+    """The root of a Debian 12, with this machine's kernel file systems."""
+    root = tmp_path_factory.mktemp("debian") / "root"
+    run("debootstrap", "--variant=minbase", "bookworm", root, timeout=600)
+    (root / "usr/sbin/policy-rc.d").write_text("#!/bin/sh\nexit 101\n", encoding="ascii")
+    (root / "usr/sbin/policy-rc.d").chmod(0o755)
+    shutil.copy("/etc/resolv.conf", root / "etc/resolv.conf")
+    for folder in MOUNTS:
+        run("mount", "--bind", folder, root / folder[1:])
+    yield Debian(root)
+    for folder in reversed(MOUNTS):
+        run("umount", root / folder[1:])
+
+
+class Debian:
+    def __init__(self, root):
+        self.root = root
+
+    def run(self, *command, **kwargs):
+        return run("chroot", self.root, "env", "DEBIAN_FRONTEND=noninteractive", *command, timeout=600, **kwargs)
+
+    def install(self, path):
+        shutil.copy(path, self.root / "root")
+        return self.run("apt-get", "-q", "-y", "install", "--no-install-recommends", f"/root/{path.name}")
+
+    def files(self):
+        found = self.run("find", "/", "-xdev", "(", "-type", "f", "-o", "-type", "l", ")").stdout.split("\n")
+        return {path for path in found if path and not KEPT.match(path)}
+
+    def packages(self):
+        return set(self.run("dpkg-query", "-W", "-f", "${Package}\n").stdout.split())
+
+    def ctl(self, *words):
+        return self.run("volleyctl", *words).stdout
+
+    def start(self, lab):
+        """volleyd as the unit calls it, in the lab's server. Ready when this returns."""
+        process = lab.popen("s", "chroot", self.root, "volleyd", "-c", "/etc/volley/volley.yaml")
+        wait_for("volleyd is ready", lambda: '"ready": true' in self.run(
+            "volleyctl", "--json", "status", check=False).stdout)
+        return process
+
+
+def newer(path, folder, version):
+    """The same package with another version."""
+    tree = folder / "tree"
+    run("dpkg-deb", "-R", path, tree)
+    control = tree / "DEBIAN/control"
+    control.write_text(re.sub(r"(?m)^Version: .*", f"Version: {version}", control.read_text("utf-8")), "utf-8")
+    made = folder / f"volley_{version}_amd64.deb"
+    run("dpkg-deb", "--root-owner-group", "-b", tree, made)
+    return made
+
+
+class Asker(threading.Thread):
+    """Asks one name, 500 times a second, until it is told to end."""
+
+    def __init__(self, lab):
+        super().__init__()
+        self.sock = lab.socket("c", socket.AF_INET)
+        self.sock.settimeout(1)
+        self.asked = self.answered = 0
+        self.ends = threading.Event()
+        self.start()
+
+    def run(self):
+        query = dns.message.make_query("www.example.com", "A")
+        while not self.ends.wait(0.002):
+            query.id = self.asked % 65536
+            self.asked += 1
+            self.sock.sendto(query.to_wire(), (V4, 53))
+            try:
+                self.answered += self.sock.recvfrom(4096)[0][:2] == query.id.to_bytes(2, "big")
+            except TimeoutError:
+                pass
+
+    def end(self):
+        self.ends.set()
+        self.join()
+        self.sock.close()
+
+
+def test_lintian_has_no_objection():
+    said = run("lintian", "--fail-on", "error,warning", deb("volley"), deb("volley-doc"), check=False, timeout=120)
+    assert said.returncode == 0, said.stdout
+
+
+def test_life(debian, tmp_path):
+    """Installed, started, upgraded under load, removed, purged."""
+    before, had = debian.files(), debian.packages()
+    debian.install(deb("volley"))
+    came = debian.packages() - had
+    assert len(came) < 45, came  # libraries; no compiler, no DPDK, no other name server
+    assert not [name for name in came if name.startswith(("librte", "dpdk", "gcc", "clang", "knot", "bind9"))]
+    debian.run("volleyd", "--check")
+    etc = debian.root / "etc/volley"
+    assert (etc / "volley.yaml").stat().st_mode & 0o777 == 0o640
+
+    write_zone(etc / "example.com.zone")
+    daemon = {"server": {"listen": [V4]}, "interfaces": [iface()], "zones": [zone("example.com", "/etc/volley/example.com.zone")],
+              "rrl": {"answers": 0, "octets": 0}, "control": {"socket": "/run/volley/control.sock"}}
+    (etc / "volley.yaml").write_text(json.dumps(daemon), encoding="utf-8")
+    lab = Lab()
+    process = None
+    try:
+        process = debian.start(lab)
+        lab.ask()
+        asker = Asker(lab)
+        wait_for("the driver answers", lambda: asker.answered > 100)
+        debian.install(newer(deb("volley"), tmp_path, "99.0"))
+        assert process.wait(30) == 0  # stopped by the package; the driver goes on
+        process = debian.start(lab)
+        seen = asker.answered
+        wait_for("the new daemon is asked", lambda: asker.answered > seen + 100)
+        asker.end()
+        assert asker.asked == asker.answered > 500
+        assert json.loads(debian.ctl("--json", "status"))["ready"]
+        assert "99.0" in debian.run("dpkg-query", "-W", "volley").stdout
+        debian.ctl("stop")
+        assert process.wait(30) == 0
+        process = None
+    finally:
+        if process:
+            process.send_signal(signal.SIGKILL)
+            process.wait()
+        lab.close()
+
+    debian.run("apt-get", "-q", "-y", "purge", "--auto-remove", "volley")
+    (etc / "example.com.zone").unlink(missing_ok=True)
+    assert debian.packages() == had
+    assert debian.files() - before == set()
+    assert not (debian.root / "var/lib/volley").exists()
