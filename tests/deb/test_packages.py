@@ -125,7 +125,7 @@ def test_life(debian, tmp_path):
     came = debian.packages() - had
     assert len(came) < 45, came  # libraries; no compiler, no DPDK, no other name server
     assert not [name for name in came if name.startswith(("librte", "dpdk", "gcc", "clang", "knot", "bind9"))]
-    debian.run("volleyd", "--check")
+    debian.run("volleyd", "--check", "-c", "/etc/volley/volley.yaml")
     etc = debian.root / "etc/volley"
     assert (etc / "volley.yaml").stat().st_mode & 0o777 == 0o640
 
