@@ -100,6 +100,7 @@ static enum yamlwalk_shape get_shape(enum words_type type)
 	case WORDS_REMOTES:
 	case WORDS_PREFIXES:
 	case WORDS_UPSTREAMS:
+	case WORDS_HOSTS:
 	case WORDS_RECORDS:
 	case WORDS_DOMAINS:
 	case WORDS_CORES:

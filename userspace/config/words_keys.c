@@ -136,6 +136,11 @@ static const char *fixed_phrase(enum words_type type)
 		       "TLS each with # and its name";
 	case WORDS_UPSTREAM:
 		return "an IPv4 or IPv6 address, with @ and a port behind it if not 53";
+	case WORDS_UPSTREAM_NAMED:
+		return "an IPv4 or IPv6 address, with @ and a port behind it if not 53; for TLS with # and "
+		       "its name";
+	case WORDS_HOSTS:
+		return "a list of IPv4 or IPv6 addresses";
 	case WORDS_LISTEN:
 		return "an IPv4 or IPv6 address with @ and a port behind it, such as 127.0.0.1@9253";
 	case WORDS_RECORDS:
