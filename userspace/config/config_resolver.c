@@ -26,6 +26,8 @@ static bool take_bool(struct take *take, const char *leaf, const char *text)
 	return take_number(take, "recursion.", leaf, text) != 0;
 }
 
+#define DNS64_PREFIX "64:ff9b::/96" /* RFC 6052 section 2.1 */
+
 /* --- Upstreams ----------------------------------------------------------------------------------- */
 
 static void read_upstream(struct take *take, const char *path, const char *text,
@@ -302,9 +304,7 @@ static void take_dns64(struct take *take, const struct config_raw_recursion *raw
 			"bits, such as \"64:ff9b::/96\"",
 			prefix);
 	if (take_bool(take, "dns64", raw->dns64)) {
-		recursion->dns64_prefix = take_copy(
-			take,
-			prefix ? prefix : source_find_key("recursion.dns64-prefix")->fallback);
+		recursion->dns64_prefix = take_copy(take, prefix ? prefix : DNS64_PREFIX);
 		return;
 	}
 	if (prefix || recursion->dns64_synthall)
@@ -345,7 +345,6 @@ static void take_hardening(struct take *take, const struct config_raw_recursion 
 		take_bool(take, "harden-dnssec-stripped", raw->harden_dnssec_stripped);
 	recursion->harden_algo_downgrade =
 		take_bool(take, "harden-algo-downgrade", raw->harden_algo_downgrade);
-	recursion->root_key_sentinel = take_bool(take, "root-key-sentinel", raw->root_key_sentinel);
 	if (recursion->qname_minimisation_strict && !recursion->qname_minimisation)
 		source_fail(&take->source, 0, "recursion.qname-minimisation-strict",
 			    "is for recursion.qname-minimisation, which is off");

@@ -111,11 +111,6 @@ static const struct words_key rows[] = {
 	  .text = "Names that are not validated, with all below them (negative trust anchors, RFC 7646): a zone "
 		  "of your own, below a signed zone that does not know it, or a zone whose signatures are "
 		  "broken. Keep the list short, and take names out again." },
-	{ .path = "recursion.root-key-sentinel",
-	  .type = WORDS_BOOL,
-	  .fallback = "true",
-	  .text = "Whether names that begin with root-key-sentinel-is-ta- or root-key-sentinel-not-ta- and a number tell "
-		  "which keys of the root are trusted here (RFC 8509). Only with a trust anchor." },
 	{ .path = "recursion.qname-minimisation",
 	  .type = WORDS_BOOL,
 	  .fallback = "true",
@@ -161,8 +156,9 @@ static const struct words_key rows[] = {
 	{ .path = "recursion.harden-dnssec-stripped",
 	  .type = WORDS_BOOL,
 	  .fallback = "true",
-	  .text = "Whether an answer without signatures is bogus where the trust anchor or the DS record says that the zone "
-		  "is signed. Where this is false such answers are insecure." },
+	  .text = "Whether an answer without signatures is bogus where a trust anchor is for the zone itself. Else "
+		  "such a zone is as one that is not signed. Below a DS record an answer without signatures is always "
+		  "bogus." },
 	{ .path = "recursion.harden-algo-downgrade",
 	  .type = WORDS_BOOL,
 	  .fallback = "false",
@@ -186,8 +182,7 @@ static const struct words_key rows[] = {
 	  .type = WORDS_TEXT,
 	  .min = 3,
 	  .max = 43,
-	  .fallback = "64:ff9b::/96",
-	  .text = "The prefix of these addresses: 32, 40, 48, 56, 64 or 96 bits." },
+	  .text = "The prefix of these addresses: 32, 40, 48, 56, 64 or 96 bits. Default: 64:ff9b::/96 (RFC 6052)." },
 	{ .path = "recursion.dns64-synthall",
 	  .type = WORDS_BOOL,
 	  .fallback = "false",

@@ -47,7 +47,6 @@ static const struct {
 	FLAG("harden-below-nxdomain:", harden_below_nxdomain),
 	FLAG("harden-dnssec-stripped:", harden_dnssec_stripped),
 	FLAG("harden-algo-downgrade:", harden_algo_downgrade),
-	FLAG("root-key-sentinel:", root_key_sentinel),
 	NUMBER("max-query-restarts:", max_query_restarts),
 #undef FLAG
 #undef NUMBER
