@@ -130,8 +130,8 @@ static const struct words_key rows[] = {
 	  .type = WORDS_BOOL,
 	  .text = "Whether names are asked upstream in random letter case, which a forged reply does not "
 		  "know. A forwarder that does not keep it is asked over TCP, and where it does not keep it "
-		  "there either, in lower case for ten minutes. Default: true where questions are only "
-		  "forwarded, without a trust anchor and stubs; else false." },
+		  "there either, in lower case for ten minutes. Default: true where volleyd forwards by "
+		  "itself (see RECURSION); else false." },
 	{ .path = "recursion.caps-exempt",
 	  .type = WORDS_DOMAINS,
 	  .fallback = "[]",
