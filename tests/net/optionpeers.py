@@ -11,8 +11,8 @@ import dns.message
 import dns.rcode
 import dns.rrset
 
-from dnstree import ask, query, records
-from netlab import family_of, wait_for
+from dnstree import HEAD, ask, query, records
+from netlab import family_of, run, wait_for
 from scripted import Upstream
 from upstreams import address_answer
 
@@ -188,4 +188,33 @@ def ttl_of(reply):
 
 
 def until_expired(seconds):
+    """Both keep an answer by their own clocks."""
     time.sleep(seconds)
+
+
+# --- A zone that grows ---------------------------------------------------------------------------------
+
+
+class Growing:
+    """A signed zone at an address; serve() puts other records into it, signed by the same key, and nobody is told."""
+
+    def __init__(self, world, zone, address):
+        self.tree, self.folder, self.zone, self.address = world.tree, world.folder, zone, address
+        self.key = run("ldns-keygen", "-k", "-a", "ECDSAP256SHA256", zone, cwd=self.folder).stdout.strip()
+        self.ds = run("dnssec-dsfromkey", "-2", self.key + ".key", cwd=self.folder).stdout
+        self.process = None
+        self.serve("")
+
+    def serve(self, records):
+        self.end()
+        text = HEAD.format(ttl=300) + f"ns A {self.address}\n" + records
+        (self.folder / "growing").write_text(text, encoding="ascii")
+        run("ldns-signzone", "-o", self.zone, "-f", "growing.signed", "growing", self.key, cwd=self.folder)
+        self.process = self.tree.nsd(self.address, {self.zone: self.folder / "growing.signed"})
+
+    def end(self):
+        if self.process:
+            self.process.terminate()
+            self.process.wait(20)
+            self.tree.processes.remove(self.process)
+            self.process = None

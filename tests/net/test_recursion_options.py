@@ -5,7 +5,7 @@ import pytest
 
 from dnstree import OUTSIDE4, ask, query, world_of
 from netlab import wait_for
-from optionpeers import (EVIL, FORWARDED, PEER, PEER6, RESOLVERS, SOURCE, Pair, chain, fails, hides_above, leads_away, says,
+from optionpeers import (EVIL, FORWARDED, PEER, PEER6, RESOLVERS, SOURCE, Growing, Pair, chain, fails, hides_above, leads_away, says,
                          tells_case, ttl_of, until_expired, verdict)
 
 TRUE = "A 192.0.2.80"
@@ -172,6 +172,25 @@ def test_hardening_of_signatures(pair, option, default, name, record, is_on):
     expected = FAILED if (default if is_on is None else is_on) else OK
     ours, theirs = pair.ask(query(name))
     assert (verdict(ours), verdict(theirs)) == (expected, expected), f"{ours}\n{theirs}"
+
+
+@pytest.mark.parametrize("is_on", [True, False], ids=["on", "off"])
+def test_harden_below_nxdomain(pair, is_on):
+    """A name was proved not to exist, and has names below it since: RFC 8020 says that they are not there either."""
+    zone = "growing.example."
+    growing = Growing(pair.world, zone, SECOND)
+    try:
+        pair.start({"harden-below-nxdomain": is_on, "aggressive-nsec": False, "stubs": zones_key(zone, SECOND),
+                    "trust-anchor": str(anchors(pair.world, growing.ds))},
+                   ["aggressive-nsec: no", f"harden-below-nxdomain: {'yes' if is_on else 'no'}"],
+                   zone_clause("stub", zone, SECOND))
+        for reply in pair.ask(query(f"late.{zone}")):
+            assert verdict(reply) == NO_NAME
+        growing.serve("www.late A 192.0.2.80\n")
+        for reply in pair.ask(query(f"www.late.{zone}")):
+            assert verdict(reply) == (NO_NAME if is_on else OK), reply
+    finally:
+        growing.end()
 
 
 # --- Time --------------------------------------------------------------------------------------------
