@@ -5,8 +5,8 @@ import pytest
 
 from dnstree import OUTSIDE4, ask, query, world_of
 from netlab import wait_for
-from optionpeers import (EVIL, FORWARDED, PEER, PEER6, RESOLVERS, SOURCE, Growing, Pair, chain, fails, hides_above, leads_away, says,
-                         tells_case, ttl_of, until_expired, verdict)
+from optionpeers import (EVIL, FORWARDED, PEER, PEER6, RESOLVERS, SOURCE, Growing, Pair, chain, fails, hides_above,
+                         leads_away, says, tells_case, ttl_of, until_expired, verdict)
 
 TRUE = "A 192.0.2.80"
 OK, NOTHING, FAILED, NO_NAME = ("NOERROR", [TRUE]), ("NOERROR", []), ("SERVFAIL", []), ("NXDOMAIN", [])
@@ -212,6 +212,17 @@ def test_bounds_of_ttls(pair, forward, keys, lines, life_s, name, least, most):
     for _ in range(2):
         for reply in pair.ask(query(name)):
             assert least <= ttl_of(reply) <= most, reply
+
+
+def test_an_answer_that_was_kept_long_enough_is_fetched_anew(pair):
+    """max-ttl is libunbound's as well: it does not answer with what its first memory still has."""
+    server = pair.script(FILL, says("192.0.2.80", 300))
+    pair.start_ours({"max-ttl": 1, "qname-minimisation": False})
+    server.seen.clear()
+    for n in range(3):
+        until_expired(2.1 * bool(n))
+        assert verdict(ask(pair.world.lab, query("kept.fill.lab."))) == OK
+    assert [name.lower() for name in server.seen].count("kept.fill.lab.") == 3
 
 
 def test_stale_at_once(pair):
