@@ -63,7 +63,7 @@ class Seen:
 
     def __init__(self, wire, peer, tcp):
         self.wire, self.id = wire, int.from_bytes(wire[:2], "big")
-        self.port, self.tcp, self.at = peer[1], tcp, time.monotonic()
+        self.address, self.port, self.tcp, self.at = peer[0], peer[1], tcp, time.monotonic()
 
     @functools.cached_property
     def message(self):

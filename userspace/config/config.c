@@ -466,23 +466,35 @@ static void free_list(char **list)
 	free(list);
 }
 
+static void free_stubs(struct config_stub *stubs, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		free(stubs[i].zone);
+		free(stubs[i].address);
+	}
+	free(stubs);
+}
+
 void config_recursion_fini(struct config_recursion *recursion)
 {
-	for (uint32_t i = 0; i < recursion->n_stubs; i++) {
-		free(recursion->stubs[i].zone);
-		free(recursion->stubs[i].address);
-	}
+	free_stubs(recursion->stubs, recursion->n_stubs);
+	free_stubs(recursion->forward_zones, recursion->n_forward_zones);
 	for (uint32_t i = 0; i < recursion->n_rpz; i++) {
 		free(recursion->rpz[i].name);
 		free(recursion->rpz[i].file);
 	}
-	free(recursion->stubs);
 	free(recursion->rpz);
 	free(recursion->allow);
 	free_list(recursion->forward);
 	free_list(recursion->domain_insecure);
 	free_list(recursion->local_data);
 	free_list(recursion->special_names_off);
+	free_list(recursion->outgoing_interface);
+	free_list(recursion->caps_exempt);
+	free_list(recursion->private_address);
+	free_list(recursion->private_domain);
+	free(recursion->dns64_prefix);
+	free(recursion->target_fetch_policy);
 	free(recursion->tls_bundle);
 	free(recursion->root_hints);
 	free(recursion->trust_anchor);

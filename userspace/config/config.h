@@ -193,9 +193,12 @@ struct config_dpdk {
 	char **options; /* more words for the EAL; NULL behind the last, or NULL */
 };
 
+/* A stub zone, or a forward zone. One of several addresses of a zone: all of these say the same else. */
 struct config_stub {
-	char *zone;    /* as a zone's name */
-	char *address; /* "192.0.2.1@53" */
+	char *zone;                      /* as a zone's name */
+	char *address;                   /* "192.0.2.1@53", with TLS "192.0.2.1@853#name" */
+	bool first;                      /* where it gives no answer, ask as if it were not there */
+	enum config_transport transport; /* recursion.transport where nothing is said */
 };
 
 struct config_rpz {
@@ -207,16 +210,34 @@ struct config_recursion {
 	struct config_prefix *allow; /* none twice; without any there is no recursion */
 	uint32_t n_allow;
 	char **forward; /* "192.0.2.1@53", with TLS "192.0.2.1@853#name"; NULL behind the last, or NULL */
+	bool forward_first;
 	enum config_transport transport;
 	char *tls_bundle; /* NULL: none, as all paths here */
 	char *root_hints;
 	char *trust_anchor;
 	char *auto_trust_anchor;
 	char **domain_insecure; /* as zones' names; NULL behind the last, or NULL */
+	bool do_ip4;            /* one of these two at least */
+	bool do_ip6;
+	char **outgoing_interface; /* addresses without ports; as forward */
 	bool qname_minimisation;
+	bool qname_minimisation_strict;
 	bool aggressive_nsec;
 	bool caps_for_id; /* where has_caps_for_id is set, else the way upstream decides */
 	bool has_caps_for_id;
+	char **caps_exempt; /* as domain_insecure */
+	bool harden_glue;
+	bool harden_referral_path;
+	bool harden_below_nxdomain;
+	bool harden_dnssec_stripped;
+	bool harden_algo_downgrade;
+	char **private_address; /* prefixes as text; as forward */
+	char **private_domain;  /* as domain_insecure */
+	char *dns64_prefix;     /* "64:ff9b::/96"; NULL: no DNS64 */
+	bool dns64_synthall;
+	uint32_t max_query_restarts;
+	uint32_t outbound_msg_retry; /* 0: nothing is said */
+	char *target_fetch_policy;   /* numbers with spaces between them; NULL: nothing is said */
 	bool query_localhost;
 	bool prefetch;
 	uint32_t n_threads;
@@ -225,12 +246,15 @@ struct config_recursion {
 	uint32_t upstream_timeout_ms;
 	uint32_t query_timeout_ms;
 	uint32_t stale_client_timeout_ms;
+	uint32_t stale_reply_ttl_s;
 	uint32_t serve_stale_s; /* 0: off */
 	uint32_t max_ttl_s;
 	uint32_t min_ttl_s;
 	uint32_t max_negative_ttl_s;
 	struct config_stub *stubs;
 	uint32_t n_stubs;
+	struct config_stub *forward_zones;
+	uint32_t n_forward_zones;
 	char **local_data; /* records as text; as forward */
 	bool special_names;
 	char **special_names_off; /* each with a special name at or below it; as domain_insecure */

@@ -158,9 +158,12 @@ struct config_raw_cache {
 	char *intervals;
 };
 
+/* A stub zone, and a forward zone. */
 struct config_raw_stub {
 	char *zone;
 	char *address;
+	char *first;
+	char *transport;
 };
 
 struct config_raw_rpz {
@@ -171,17 +174,38 @@ struct config_raw_rpz {
 struct config_raw_recursion {
 	struct config_raw_list allow;
 	struct config_raw_list forward;
+	char *forward_first;
 	char *transport;
 	char *tls_bundle;
+	struct config_raw_stub *forward_zones;
+	unsigned int n_forward_zones;
 	struct config_raw_stub *stubs;
 	unsigned int n_stubs;
+	char *do_ip4;
+	char *do_ip6;
+	struct config_raw_list outgoing_interface;
 	char *root_hints;
 	char *trust_anchor;
 	char *auto_trust_anchor;
 	struct config_raw_list domain_insecure;
 	char *qname_minimisation;
+	char *qname_minimisation_strict;
 	char *aggressive_nsec;
 	char *caps_for_id;
+	struct config_raw_list caps_exempt;
+	char *harden_glue;
+	char *harden_referral_path;
+	char *harden_below_nxdomain;
+	char *harden_dnssec_stripped;
+	char *harden_algo_downgrade;
+	struct config_raw_list private_address;
+	struct config_raw_list private_domain;
+	char *dns64;
+	char *dns64_prefix;
+	char *dns64_synthall;
+	char *max_query_restarts;
+	char *outbound_msg_retry;
+	char *target_fetch_policy;
 	char *query_localhost;
 	char *threads;
 	char *max_outstanding;
@@ -193,6 +217,7 @@ struct config_raw_recursion {
 	char *max_negative_ttl;
 	char *serve_stale;
 	char *stale_client_timeout;
+	char *stale_reply_ttl;
 	char *prefetch;
 	struct config_raw_list local_data;
 	char *special_names;

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Who may ask, and how upstreams are asked: server.allow and the keys below recursion. */
+/* Who may ask, and what is answered: server.allow and the keys below recursion, but for those of config_resolver.c. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "config/local_data.h"
-#include "config/loops.h"
 #include "config/take.h"
 #include "config/value.h"
 #include "config/yamlwalk.h"
@@ -37,34 +36,6 @@ struct config_prefix *take_prefixes(struct take *take, const char *key,
 	return prefixes;
 }
 
-/* Texts of any kind, NULL behind the last; NULL: none. */
-static char **take_texts(struct take *take, const struct config_raw_list *list)
-{
-	char **texts = list->n ? take_memory(take, list->n + 1, sizeof(*texts)) : NULL;
-
-	for (uint32_t i = 0; i < list->n && !take->source.failed; i++)
-		texts[i] = take_copy(take, list->items[i]);
-	return texts;
-}
-
-/* Domain names in the form of zones' names, NULL behind the last; NULL: none. */
-static char **take_domains(struct take *take, const char *key, const struct config_raw_list *list)
-{
-	char **names = list->n ? take_memory(take, list->n + 1, sizeof(*names)) : NULL;
-	char path[YAMLWALK_PATH_CAP];
-
-	for (uint32_t i = 0; i < list->n && !take->source.failed; i++) {
-		snprintf(path, sizeof(path), "%s[%u]", key, i);
-		names[i] = take_domain(take, path, list->items[i]);
-	}
-	return names;
-}
-
-static char *take_optional_path(struct take *take, const char *leaf, const char *text)
-{
-	return text ? take_path(take, "recursion.", leaf, text) : NULL;
-}
-
 static uint32_t take_u32(struct take *take, const char *leaf, const char *text)
 {
 	return (uint32_t)take_number(take, "recursion.", leaf, text);
@@ -73,129 +44,6 @@ static uint32_t take_u32(struct take *take, const char *leaf, const char *text)
 static bool take_bool(struct take *take, const char *leaf, const char *text)
 {
 	return take_number(take, "recursion.", leaf, text) != 0;
-}
-
-/* --- Upstreams ----------------------------------------------------------------------------------- */
-
-static void read_upstream(struct take *take, const char *path, const char *text,
-			  struct config_addr *out)
-{
-	int err = text ? value_read_upstream(text, out) : 0;
-
-	if (take->source.failed)
-		return;
-	if (!text)
-		source_refuse_missing(&take->source, path);
-	else if (err == -ENOMEM)
-		source_fail_memory(&take->source);
-	else if (err)
-		source_refuse_value(&take->source, path, text);
-}
-
-/* What is forwarded to ourselves would be forwarded again, without end. */
-static void refuse_loop(struct take *take, const char *path, const char *text,
-			const struct config_addr *to)
-{
-	const struct config *config = take->config;
-	const char *key = NULL;
-
-	if (take->source.failed)
-		return;
-	if (loops_find(config->listen, config->n_listen, to))
-		key = "server.listen";
-	else if (loops_find(config->tls_listen, config->n_tls_listen, to))
-		key = "server.tls.listen";
-	if (key)
-		source_fail(&take->source, 0, path,
-			    "volleyd itself listens at %s (%s), so each question would come back "
-			    "to it: give the address of another server",
-			    text, key);
-}
-
-/* With TLS a forwarder has a name, by which its certificate is known, and no other has. */
-static void check_forwards(struct take *take, const struct config_raw_list *list)
-{
-	bool is_tls = take->config->recursion.transport == CONFIG_TRANSPORT_TLS;
-	char path[YAMLWALK_PATH_CAP];
-
-	for (uint32_t i = 0; i < list->n && !take->source.failed; i++) {
-		const char *text = list->items[i];
-		const char *port = strchr(text, '@');
-		struct config_addr to;
-
-		snprintf(path, sizeof(path), "recursion.forward[%u]", i);
-		read_upstream(take, path, text, &to);
-		if (is_tls && !(port && strchr(port, '#')))
-			source_fail(
-				&take->source, 0, path,
-				"transport is tls: give ADDRESS@853#NAME, where NAME is that of the "
-				"certificate");
-		else if (!is_tls && strchr(text, '#'))
-			source_fail(&take->source, 0, path,
-				    "has the name of a certificate, but transport is not tls");
-		refuse_loop(take, path, text, &to);
-	}
-}
-
-static void check_transport(struct take *take, const struct config_raw_recursion *raw)
-{
-	if (take->config->recursion.transport != CONFIG_TRANSPORT_TLS)
-		return;
-	if (!raw->forward.n)
-		source_fail(&take->source, 0, "recursion.transport",
-			    "tls is for forwarders, and recursion.forward has none");
-	else if (!raw->tls_bundle)
-		source_fail(&take->source, 0, "recursion.transport",
-			    "tls needs recursion.tls-bundle: the certificates that are trusted");
-}
-
-static void take_stubs(struct take *take, const struct config_raw_recursion *raw)
-{
-	struct config_recursion *recursion = &take->config->recursion;
-	char path[YAMLWALK_PATH_CAP];
-
-	recursion->stubs = take_memory(take, raw->n_stubs, sizeof(*recursion->stubs));
-	recursion->n_stubs = recursion->stubs ? raw->n_stubs : 0;
-	for (uint32_t i = 0; i < recursion->n_stubs && !take->source.failed; i++) {
-		const char *address = raw->stubs[i].address;
-		struct config_addr to;
-
-		snprintf(path, sizeof(path), "recursion.stubs[%u].zone", i);
-		recursion->stubs[i].zone = take_domain(take, path, raw->stubs[i].zone);
-		snprintf(path, sizeof(path), "recursion.stubs[%u].address", i);
-		read_upstream(take, path, address, &to);
-		if (address && strchr(address, '#'))
-			source_refuse_value(&take->source, path, address);
-		recursion->stubs[i].address = address ? take_copy(take, address) : NULL;
-	}
-}
-
-static void take_upstreams(struct take *take, const struct config_raw_recursion *raw)
-{
-	struct config_recursion *recursion = &take->config->recursion;
-
-	recursion->transport = (enum config_transport)take_u32(take, "transport", raw->transport);
-	check_forwards(take, &raw->forward);
-	check_transport(take, raw);
-	recursion->forward = take_texts(take, &raw->forward);
-	take_stubs(take, raw);
-	recursion->tls_bundle = take_optional_path(take, "tls-bundle", raw->tls_bundle);
-	recursion->root_hints = take_optional_path(take, "root-hints", raw->root_hints);
-	recursion->trust_anchor = take_optional_path(take, "trust-anchor", raw->trust_anchor);
-	recursion->auto_trust_anchor =
-		take_optional_path(take, "auto-trust-anchor", raw->auto_trust_anchor);
-	recursion->domain_insecure =
-		take_domains(take, "recursion.domain-insecure", &raw->domain_insecure);
-	recursion->qname_minimisation =
-		take_bool(take, "qname-minimisation", raw->qname_minimisation);
-	recursion->aggressive_nsec = take_bool(take, "aggressive-nsec", raw->aggressive_nsec);
-	recursion->caps_for_id = take_bool(take, "caps-for-id", raw->caps_for_id);
-	recursion->has_caps_for_id = raw->caps_for_id;
-	recursion->query_localhost = take_bool(take, "query-localhost", raw->query_localhost);
-	recursion->n_threads = take_u32(take, "threads", raw->threads);
-	recursion->max_outstanding = take_u32(take, "max-outstanding", raw->max_outstanding);
-	recursion->max_per_client = take_u32(take, "max-per-client", raw->max_per_client);
-	recursion->upstream_timeout_ms = take_u32(take, "upstream-timeout", raw->upstream_timeout);
 }
 
 /* --- Answers ------------------------------------------------------------------------------------- */
@@ -211,6 +59,7 @@ static void take_times(struct take *take, const struct config_raw_recursion *raw
 	recursion->serve_stale_s = take_u32(take, "serve-stale", raw->serve_stale);
 	recursion->stale_client_timeout_ms =
 		take_u32(take, "stale-client-timeout", raw->stale_client_timeout);
+	recursion->stale_reply_ttl_s = take_u32(take, "stale-reply-ttl", raw->stale_reply_ttl);
 	recursion->prefetch = take_bool(take, "prefetch", raw->prefetch);
 	if (recursion->min_ttl_s > recursion->max_ttl_s)
 		source_fail(&take->source, 0,
@@ -308,7 +157,7 @@ void take_recursion(struct take *take)
 		take_prefixes(take, "server.allow", allow, CONFIG_PREFIXES_MAX, &config->n_allow);
 	config->recursion.allow = take_prefixes(take, "recursion.allow", &raw->allow,
 						CONFIG_PREFIXES_MAX, &config->recursion.n_allow);
-	take_upstreams(take, raw);
+	take_resolver(take);
 	take_times(take, raw);
 	config->recursion.local_data = take_texts(take, &raw->local_data);
 	check_local_data(take);

@@ -100,6 +100,7 @@ static enum yamlwalk_shape get_shape(enum words_type type)
 	case WORDS_REMOTES:
 	case WORDS_PREFIXES:
 	case WORDS_UPSTREAMS:
+	case WORDS_HOSTS:
 	case WORDS_RECORDS:
 	case WORDS_DOMAINS:
 	case WORDS_CORES:
@@ -113,23 +114,29 @@ static enum yamlwalk_shape get_shape(enum words_type type)
 	}
 }
 
-/* Lists the last words of the keys that may stand where NODE does. */
+/* Lists the last words of the keys that may stand where NODE does, as many as a sentence has room for. */
 static void refuse_unknown(struct source *source, const struct yamlwalk_node *node)
 {
 	const char *dot = strrchr(node->generic, '.');
 	int len = dot ? (int)(dot - node->generic) + 1 : 0;
-	char known[480], path[2 * YAMLWALK_PATH_CAP];
+	static const char more[] = "; volley.yaml(5) has all";
+	char known[400], path[2 * YAMLWALK_PATH_CAP];
 	const struct words_key *key;
 	size_t used = 0;
 
-	for (unsigned int i = 0; (key = words_key_at(i)) && used < sizeof(known); i++) {
+	for (unsigned int i = 0; (key = words_key_at(i)); i++) {
 		const char *leaf = strrchr(key->path, '.');
 
 		leaf = leaf ? leaf + 1 : key->path;
 		snprintf(path, sizeof(path), "%.*s%s", len, node->generic, leaf);
-		if (words_find_key(path) == key)
-			used += (size_t)snprintf(known + used, sizeof(known) - used, "%s%s",
-						 used ? ", " : "", leaf);
+		if (words_find_key(path) != key)
+			continue;
+		if (used + strlen(leaf) + sizeof(", ") + sizeof(more) > sizeof(known)) {
+			snprintf(known + used, sizeof(known) - used, "%s", more);
+			break;
+		}
+		used += (size_t)snprintf(known + used, sizeof(known) - used, "%s%s",
+					 used ? ", " : "", leaf);
 	}
 	source_fail(source, node->line, node->path, "unknown key, accepted here: %s", known);
 }

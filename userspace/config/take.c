@@ -218,6 +218,27 @@ struct config_addr *take_addresses(struct take *take, const char *key,
 	return addrs;
 }
 
+char **take_texts(struct take *take, const struct config_raw_list *list)
+{
+	char **texts = list->n ? take_memory(take, list->n + 1, sizeof(*texts)) : NULL;
+
+	for (uint32_t i = 0; i < list->n && !take->source.failed; i++)
+		texts[i] = take_copy(take, list->items[i]);
+	return texts;
+}
+
+char **take_domains(struct take *take, const char *key, const struct config_raw_list *list)
+{
+	char **names = list->n ? take_memory(take, list->n + 1, sizeof(*names)) : NULL;
+	char path[YAMLWALK_PATH_CAP];
+
+	for (uint32_t i = 0; i < list->n && !take->source.failed; i++) {
+		snprintf(path, sizeof(path), "%s[%u]", key, i);
+		names[i] = take_domain(take, path, list->items[i]);
+	}
+	return names;
+}
+
 /* Bounds of the keys are those of the fields. */
 static void put_number(void *at, size_t n_bytes, uint64_t value)
 {

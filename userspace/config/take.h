@@ -56,6 +56,13 @@ char *take_copy(struct take *take, const char *text);
 char *take_domain(struct take *take, const char *path, const char *text);
 char *take_name(struct take *take, const char *path, const char *text);
 
+/*
+ * Texts of any kind, and the domain names at KEY in the form of zones' names: NULL behind the last; NULL: none. The
+ * caller's.
+ */
+char **take_texts(struct take *take, const struct config_raw_list *list);
+char **take_domains(struct take *take, const char *key, const struct config_raw_list *list);
+
 /* Addresses, none twice; PORT where none is said. The caller's, *N of them. */
 struct config_addr *take_addresses(struct take *take, const char *key,
 				   const struct config_raw_list *list, uint16_t port, uint32_t *n);
@@ -87,6 +94,7 @@ void take_refuse_twice(struct take *take, const char *list, const char *leaf, ui
 
 /* Each a part of the configuration, of raw into config; what one names has to be taken before it. */
 void take_recursion(struct take *take); /* and who may ask */
+void take_resolver(struct take *take);  /* who is asked upstream, and how */
 void take_tls(struct take *take);
 void take_cookies(struct take *take);
 void take_keys(struct take *take);

@@ -29,31 +29,33 @@ enum words_type {
 	WORDS_RULES,     /* a list of [PREFIX] [key NAME] [tls] */
 	WORDS_REMOTES,   /* a list of names of remotes */
 	WORDS_PREFIXES,  /* a list of ADDRESS/LENGTH, or ADDRESS for one alone */
-	WORDS_UPSTREAMS,  /* a list of ADDRESS, ADDRESS@PORT or ADDRESS@PORT#NAME */
-	WORDS_UPSTREAM,   /* ADDRESS or ADDRESS@PORT */
-	WORDS_LISTEN,     /* ADDRESS@PORT */
-	WORDS_RECORDS,    /* a list of records as text */
-	WORDS_DOMAINS,    /* a list of domain names */
-	WORDS_CORES,      /* a list of whole numbers */
-	WORDS_COMMAND,    /* a list of a command and its arguments */
-	WORDS_WORDS,      /* a list of texts */
-	WORDS_PATHS,      /* a list of files */
-	WORDS_COUNT,      /* a whole number */
-	WORDS_AUTO_COUNT, /* a whole number, or auto, which is read as 0 */
-	WORDS_POWER,      /* a power of two */
-	WORDS_BUDGET,     /* a whole number, or false (0), or true (WORDS_BUDGET_TRUE) */
-	WORDS_SIZE,       /* bytes: a number with K, M, G or T behind it */
-	WORDS_SECONDS,    /* a time: a number with s, m, h or d behind it */
-	WORDS_MS,         /* the same with ms, too, and read as milliseconds */
-	WORDS_BOOL,       /* true or false */
-	WORDS_CHOICE,     /* one of .choices, read as its place among them */
-	WORDS_CHOICES,    /* a list of such, none twice */
-	WORDS_MODE,       /* file permissions, octal */
-	WORDS_SECRET,     /* 32 hexadecimal digits */
-	WORDS_BASE64,     /* .min to .max octets as base64 */
-	WORDS_NAME,       /* .min to .max letters, digits, dots, hyphens and underscores */
-	WORDS_TEXT,       /* .min to .max bytes */
-	WORDS_OCTETS,     /* as text, or 0x and hexadecimal digits */
+	WORDS_UPSTREAMS,      /* a list of ADDRESS, ADDRESS@PORT or ADDRESS@PORT#NAME */
+	WORDS_UPSTREAM,       /* ADDRESS or ADDRESS@PORT */
+	WORDS_UPSTREAM_NAMED, /* ADDRESS, ADDRESS@PORT or ADDRESS@PORT#NAME */
+	WORDS_HOSTS,          /* a list of ADDRESS */
+	WORDS_LISTEN,         /* ADDRESS@PORT */
+	WORDS_RECORDS,        /* a list of records as text */
+	WORDS_DOMAINS,        /* a list of domain names */
+	WORDS_CORES,          /* a list of whole numbers */
+	WORDS_COMMAND,        /* a list of a command and its arguments */
+	WORDS_WORDS,          /* a list of texts */
+	WORDS_PATHS,          /* a list of files */
+	WORDS_COUNT,          /* a whole number */
+	WORDS_AUTO_COUNT,     /* a whole number, or auto, which is read as 0 */
+	WORDS_POWER,          /* a power of two */
+	WORDS_BUDGET,         /* a whole number, or false (0), or true (WORDS_BUDGET_TRUE) */
+	WORDS_SIZE,           /* bytes: a number with K, M, G or T behind it */
+	WORDS_SECONDS,        /* a time: a number with s, m, h or d behind it */
+	WORDS_MS,             /* the same with ms, too, and read as milliseconds */
+	WORDS_BOOL,           /* true or false */
+	WORDS_CHOICE,         /* one of .choices, read as its place among them */
+	WORDS_CHOICES,        /* a list of such, none twice */
+	WORDS_MODE,           /* file permissions, octal */
+	WORDS_SECRET,         /* 32 hexadecimal digits */
+	WORDS_BASE64,         /* .min to .max octets as base64 */
+	WORDS_NAME,           /* .min to .max letters, digits, dots, hyphens and underscores */
+	WORDS_TEXT,           /* .min to .max bytes */
+	WORDS_OCTETS,         /* as text, or 0x and hexadecimal digits */
 	WORDS_PATH,
 	WORDS_SOCKET, /* a path short enough for a Unix socket */
 	WORDS_DOMAIN,

@@ -113,6 +113,26 @@ static const char *number_format(enum words_type type)
 	}
 }
 
+static const char *address_phrase(enum words_type type)
+{
+	switch (type) {
+	case WORDS_UPSTREAMS:
+		return "a list of IPv4 or IPv6 addresses, each with @ and a port behind it if not 53; for "
+		       "TLS each with # and its name";
+	case WORDS_UPSTREAM:
+		return "an IPv4 or IPv6 address, with @ and a port behind it if not 53";
+	case WORDS_UPSTREAM_NAMED:
+		return "an IPv4 or IPv6 address, with @ and a port behind it if not 53; for TLS with # and "
+		       "its name";
+	case WORDS_HOSTS:
+		return "a list of IPv4 or IPv6 addresses";
+	case WORDS_LISTEN:
+		return "an IPv4 or IPv6 address with @ and a port behind it, such as 127.0.0.1@9253";
+	default:
+		return "something else";
+	}
+}
+
 /* What takes no number: one phrase does for all keys of the type. */
 static const char *fixed_phrase(enum words_type type)
 {
@@ -131,13 +151,6 @@ static const char *fixed_phrase(enum words_type type)
 	case WORDS_PREFIXES:
 		return "a list of prefixes with zeros behind them, such as 192.0.2.0/24 or "
 		       "\"2001:db8::/32\"";
-	case WORDS_UPSTREAMS:
-		return "a list of IPv4 or IPv6 addresses, each with @ and a port behind it if not 53; for "
-		       "TLS each with # and its name";
-	case WORDS_UPSTREAM:
-		return "an IPv4 or IPv6 address, with @ and a port behind it if not 53";
-	case WORDS_LISTEN:
-		return "an IPv4 or IPv6 address with @ and a port behind it, such as 127.0.0.1@9253";
 	case WORDS_RECORDS:
 		return "a list of records as in a master file, such as \"host.lan. 300 IN A 192.0.2.1\"";
 	case WORDS_DOMAINS:
@@ -163,7 +176,7 @@ static const char *fixed_phrase(enum words_type type)
 	case WORDS_INTERFACE:
 		return "the name of a network interface, 1 to 15 bytes, such as eth0";
 	default:
-		return "something else";
+		return address_phrase(type);
 	}
 }
 

@@ -19,6 +19,11 @@ static const struct words_key rows[] = {
 		  "asks these itself, from the root on. For TLS with the port and the name in its "
 		  "certificate: \"192.0.2.1@853#dns.example\". An address at which volleyd itself listens is refused, "
 		  "for a question would come back without end." },
+	{ .path = "recursion.forward-first",
+	  .type = WORDS_BOOL,
+	  .fallback = "false",
+	  .text = "Whether a question is asked from the root on where no address of recursion.forward gives an answer. It "
+		  "is then done by libunbound." },
 	{ .path = "recursion.transport",
 	  .type = WORDS_CHOICE,
 	  .choices = "udp|tcp|tls",
@@ -43,6 +48,50 @@ static const struct words_key rows[] = {
 	{ .path = "recursion.stubs[].address",
 	  .type = WORDS_UPSTREAM,
 	  .text = "One authoritative server of the zone. Required." },
+	{ .path = "recursion.stubs[].first",
+	  .type = WORDS_BOOL,
+	  .fallback = "false",
+	  .text = "Whether a name is asked as if there were no stub zone where no server of the zone gives an answer. All "
+		  "items of one zone have to say the same, as for the next key." },
+	{ .path = "recursion.stubs[].transport",
+	  .type = WORDS_CHOICE,
+	  .choices = "udp|tcp",
+	  .text = "How the servers of this zone are asked. Default: as recursion.transport." },
+	{ .path = "recursion.forward-zones",
+	  .type = WORDS_MAPS,
+	  .text = "Zones with resolvers of their own: names below them are asked there, not of recursion.forward and not of "
+		  "the servers of the zone. A zone is here or in recursion.stubs. With any, questions are asked by "
+		  "libunbound." },
+	{ .path = "recursion.forward-zones[].zone",
+	  .type = WORDS_DOMAIN,
+	  .text = "The name of the zone. Required. Given again, it has more than one resolver." },
+	{ .path = "recursion.forward-zones[].address",
+	  .type = WORDS_UPSTREAM_NAMED,
+	  .text = "A resolver, as in recursion.forward. Required." },
+	{ .path = "recursion.forward-zones[].first",
+	  .type = WORDS_BOOL,
+	  .fallback = "false",
+	  .text = "Whether a name is asked as if there were no forward zone where no resolver of the zone gives an answer. "
+		  "All items of one zone have to say the same, as for the next key." },
+	{ .path = "recursion.forward-zones[].transport",
+	  .type = WORDS_CHOICE,
+	  .choices = "udp|tcp|tls",
+	  .text = "How the resolvers of this zone are asked. Default: as recursion.transport. tls needs "
+		  "recursion.tls-bundle and a libunbound that was built with TLS." },
+	{ .path = "recursion.do-ip4",
+	  .type = WORDS_BOOL,
+	  .fallback = "true",
+	  .text = "Whether servers are asked over IPv4. Clients are answered over both. An address of the other family in a "
+		  "key here is refused where this is false." },
+	{ .path = "recursion.do-ip6",
+	  .type = WORDS_BOOL,
+	  .fallback = "true",
+	  .text = "Whether servers are asked over IPv6." },
+	{ .path = "recursion.outgoing-interface",
+	  .type = WORDS_HOSTS,
+	  .fallback = "[]",
+	  .text = "The addresses of this host that servers are asked from; each question takes one at random. Default: the "
+		  "kernel chooses. With any, questions are asked by libunbound." },
 	{ .path = "recursion.root-hints",
 	  .type = WORDS_PATH,
 	  .text = "The names and addresses of the root servers, as a master file. Default: those that were "
@@ -66,6 +115,11 @@ static const struct words_key rows[] = {
 	  .type = WORDS_BOOL,
 	  .fallback = "true",
 	  .text = "Whether a server is told no more of a name than it needs (RFC 9156)." },
+	{ .path = "recursion.qname-minimisation-strict",
+	  .type = WORDS_BOOL,
+	  .fallback = "false",
+	  .text = "Whether it stays so where a server gives an error for the shorter name. Names below broken servers are "
+		  "then not answered. Of libunbound." },
 	{ .path = "recursion.aggressive-nsec",
 	  .type = WORDS_BOOL,
 	  .fallback = "true",
@@ -76,8 +130,63 @@ static const struct words_key rows[] = {
 	  .type = WORDS_BOOL,
 	  .text = "Whether names are asked upstream in random letter case, which a forged reply does not "
 		  "know. A forwarder that does not keep it is asked over TCP, and where it does not keep it "
-		  "there either, in lower case for ten minutes. Default: true where questions are only "
-		  "forwarded, without a trust anchor and stubs; else false." },
+		  "there either, in lower case for ten minutes. Default: true where volleyd forwards by "
+		  "itself (see RECURSION); else false." },
+	{ .path = "recursion.caps-exempt",
+	  .type = WORDS_DOMAINS,
+	  .fallback = "[]",
+	  .text = "Names that are not asked in random letter case, with all below them: those whose servers do not answer "
+		  "it." },
+	{ .path = "recursion.harden-glue",
+	  .type = WORDS_BOOL,
+	  .fallback = "true",
+	  .text = "Whether addresses of name servers in a referral are used only where they are within the zone that the "
+		  "server is asked for. All keys harden-... are of libunbound; they change nothing where volleyd forwards "
+		  "by itself." },
+	{ .path = "recursion.harden-referral-path",
+	  .type = WORDS_BOOL,
+	  .fallback = "false",
+	  .text = "Whether the NS records and addresses on the way from the root are asked for and validated as well. This "
+		  "takes many more questions." },
+	{ .path = "recursion.harden-below-nxdomain",
+	  .type = WORDS_BOOL,
+	  .fallback = "true",
+	  .text = "Whether a name that is proved not to exist denies all names below it (RFC 8020). It is for the answer "
+		  "cache as well." },
+	{ .path = "recursion.harden-dnssec-stripped",
+	  .type = WORDS_BOOL,
+	  .fallback = "true",
+	  .text = "Whether an answer without signatures is bogus where a trust anchor is for the zone itself. Else "
+		  "such a zone is as one that is not signed. Below a DS record an answer without signatures is always "
+		  "bogus." },
+	{ .path = "recursion.harden-algo-downgrade",
+	  .type = WORDS_BOOL,
+	  .fallback = "false",
+	  .text = "Whether a zone has to be signed with all algorithms of its DS records. Else one of them is enough." },
+	{ .path = "recursion.private-address",
+	  .type = WORDS_PREFIXES,
+	  .fallback = "[]",
+	  .text = "Prefixes that no public name may have an address in: such addresses are taken out of answers, so that no "
+		  "foreign page reaches servers in your network (DNS rebinding). Zones, local data and recursion.rpz may "
+		  "have them. With any, questions are asked by libunbound." },
+	{ .path = "recursion.private-domain",
+	  .type = WORDS_DOMAINS,
+	  .fallback = "[]",
+	  .text = "Names that may have them, with all below: exceptions to recursion.private-address." },
+	{ .path = "recursion.dns64",
+	  .type = WORDS_BOOL,
+	  .fallback = "false",
+	  .text = "Whether a name with IPv4 addresses alone gets IPv6 addresses made of these (RFC 6147), for clients "
+		  "behind a NAT64. It is for all clients that recurse here: see RECURSION." },
+	{ .path = "recursion.dns64-prefix",
+	  .type = WORDS_TEXT,
+	  .min = 3,
+	  .max = 43,
+	  .text = "The prefix of these addresses: 32, 40, 48, 56, 64 or 96 bits. Default: 64:ff9b::/96 (RFC 6052)." },
+	{ .path = "recursion.dns64-synthall",
+	  .type = WORDS_BOOL,
+	  .fallback = "false",
+	  .text = "Whether names that have IPv6 addresses get addresses made of IPv4 ones all the same. For tests." },
 	{ .path = "recursion.query-localhost",
 	  .type = WORDS_BOOL,
 	  .fallback = "false",
@@ -108,6 +217,26 @@ static const struct words_key rows[] = {
 	  .max = 60000,
 	  .fallback = "2s",
 	  .text = "The longest wait for one reply of a server, before it or another is asked again." },
+	{ .path = "recursion.max-query-restarts",
+	  .type = WORDS_COUNT,
+	  .min = 1,
+	  .max = 100,
+	  .fallback = "11",
+	  .text = "How many aliases of a chain are followed to other names, then SERVFAIL. Of libunbound." },
+	{ .path = "recursion.outbound-msg-retry",
+	  .type = WORDS_COUNT,
+	  .min = 1,
+	  .max = 100,
+	  .text = "How often a server is asked again that does not reply to a question, before it counts as failed for this "
+		  "question. Default: 5 with libunbound. Where volleyd forwards by itself it asks until no client waits, "
+		  "and with this key so often." },
+	{ .path = "recursion.target-fetch-policy",
+	  .type = WORDS_TEXT,
+	  .min = 1,
+	  .max = 64,
+	  .text = "How many addresses of name servers are looked up before they are needed, at each depth of such look-ups: "
+		  "numbers with spaces between them, as in unbound.conf(5). -1: all. Default: '3 2 1 0 0', libunbound's "
+		  "own." },
 	{ .path = "recursion.query-timeout",
 	  .type = WORDS_MS,
 	  .min = 100,
@@ -142,15 +271,23 @@ static const struct words_key rows[] = {
 		  "(RFC 8767). 0: never." },
 	{ .path = "recursion.stale-client-timeout",
 	  .type = WORDS_MS,
-	  .min = 10,
+	  .min = 0,
 	  .max = 60000,
 	  .fallback = "1800ms",
-	  .text = "How long a client waits for a fresh answer before it gets such a stale one." },
+	  .text = "How long a client waits for a fresh answer before it gets such a stale one. 0: it gets the stale "
+		  "one at once, and a fresh one is asked for behind it." },
+	{ .path = "recursion.stale-reply-ttl",
+	  .type = WORDS_SECONDS,
+	  .min = 1,
+	  .max = 3600,
+	  .fallback = "30",
+	  .text = "The TTL of stale answers." },
 	{ .path = "recursion.prefetch",
 	  .type = WORDS_BOOL,
 	  .fallback = "true",
-	  .text = "Whether answers that are in use are asked for anew shortly before they expire, from a "
-		  "TTL of 8 seconds on." },
+	  .text = "Whether an answer that is asked for in the last tenth of its life is fetched anew before it "
+		  "expires, from a TTL of 8 seconds on. So names that are in use never make a client wait. "
+		  "They are fetched up to 11 % more often; one answer is fetched anew once, however many ask." },
 	{ .path = "recursion.local-data",
 	  .type = WORDS_RECORDS,
 	  .fallback = "[]",

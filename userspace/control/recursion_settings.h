@@ -16,7 +16,8 @@
 
 struct recursion_settings {
 	struct resolver_config resolver; /* points into the configuration, and to stubs */
-	struct resolver_stub *stubs;
+	struct resolver_stub *stubs;     /* and forward zones */
+	struct recursion_tuning *tuning;
 	struct engine_recursion rules; /* slot and generation are not set */
 	struct special *special;       /* that of rules */
 	/*

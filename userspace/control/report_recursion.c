@@ -33,6 +33,7 @@ static void put_upstreams(json_t *o, const struct recursion_report *report,
 		json_put_text(o, "root_hints",
 			      report->root_hints ? report->root_hints : "those of libunbound");
 	json_put_int(o, "stubs", config->n_stubs);
+	json_put_int(o, "forward_zones", config->n_forward_zones);
 	json_put_int(o, "client_prefixes", config->n_allow);
 	json_put_bool(o, "validates", config->trust_anchor || config->auto_trust_anchor);
 	json_put_int(o, "threads", config->n_threads);

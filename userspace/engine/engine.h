@@ -76,7 +76,9 @@ struct engine_recursion {
 	/* RFC 8767: answers are given so long after they expired, where upstream fails; 0: never. */
 	uint32_t stale_s;
 	uint32_t stale_wait_ms; /* so long upstream has to answer before that: section 5 says 1800 */
-	bool prefetch;          /* what is asked for shortly before it expires is fetched anew */
+	uint32_t stale_ttl_s;   /* of the answer that is given then */
+	bool cuts;     /* a name that is proved not to exist denies those below it: RFC 8020 */
+	bool prefetch; /* what is asked for shortly before it expires is fetched anew */
 	const struct special *
 		special; /* names that are answered here; NULL: none. Lives as long as this is published */
 };
@@ -84,7 +86,7 @@ struct engine_recursion {
 /* clang-format off */
 #define ENGINE_RECURSION_INIT {                                                              \
 	.max_ttl_s = 86400, .max_negative_ttl_s = 3600, .timeout_ms = 5000,                  \
-	.stale_wait_ms = 1800, .prefetch = true }
+	.stale_wait_ms = 1800, .stale_ttl_s = 30, .cuts = true, .prefetch = true }
 /* clang-format on */
 
 struct blocks;

@@ -157,14 +157,14 @@ enum cache_verdict recursion_lookup(struct engine *e, const struct engine_reques
 }
 
 /* What it says of itself is not vouched for any more: no AD. */
-static uint16_t answer_stale(struct engine *e, const struct volley_entry *entry, uint32_t now_s,
-			     struct cache_answer *a)
+static uint16_t answer_stale(struct engine *e, const struct volley_entry *entry, uint32_t ttl_s,
+			     uint32_t now_s, struct cache_answer *a)
 {
 	uint16_t rcode = ntohs(entry->flags) & DNS_RCODE_MASK;
 
 	cache_answer_of(a, entry, now_s);
 	a->flags &= (uint16_t)~DNS_FLAG_AD;
-	a->stale_ttl_s = RECURSION_STALE_S;
+	a->stale_ttl_s = ttl_s;
 	e->ede_code = rcode == DNS_RCODE_NXDOMAIN ? DNS_EDE_STALE_NXDOMAIN : DNS_EDE_STALE_ANSWER;
 	engine_count(&e->counters.stale);
 	return rcode;
@@ -293,14 +293,30 @@ static uint16_t not_asked(struct engine *e, struct cache_answer *a)
 	return failure(e, a, DNS_RCODE_SERVFAIL, DNS_EDE_NOT_READY);
 }
 
+/*
+ * Whether nobody waits for a fresh answer: upstream has failed lately, or no time is given to it. Then one is asked for behind the
+ * reply, and counted as a failure until it comes, so that those who ask meanwhile do not ask upstream as well.
+ */
+static bool is_stale_at_once(struct engine *e, const struct engine_request *rq,
+			     const struct query *q, const struct engine_recursion *rules)
+{
+	if (failures_is_recent(&e->failures, e->key->hash, rq->now_s))
+		return true;
+	if (rules->stale_wait_ms)
+		return false;
+	fill_from_query(rq->pending, rules, q);
+	fill_refresh(e, rq->pending, e->expired, rq->now_ns);
+	failures_note(&e->failures, e->key->hash, rq->now_s);
+	return true;
+}
+
 static uint16_t ask(struct engine *e, const struct engine_request *rq, const struct query *q,
 		    const struct engine_recursion *rules, struct cache_answer *a)
 {
-	if (e->cache && is_cut(e, rq, q, rules, a))
+	if (e->cache && rules->cuts && is_cut(e, rq, q, rules, a))
 		return DNS_RCODE_NXDOMAIN;
-	if (e->expired &&
-	    (!rq->pending || failures_is_recent(&e->failures, e->key->hash, rq->now_s)))
-		return answer_stale(e, e->expired, rq->now_s, a);
+	if (e->expired && (!rq->pending || is_stale_at_once(e, rq, q, rules)))
+		return answer_stale(e, e->expired, rules->stale_ttl_s, rq->now_s, a);
 	if (!rq->pending)
 		return not_asked(e, a);
 	fill_asked(e, rq, q, rules);
@@ -392,9 +408,7 @@ static void keep(struct engine *e, const struct engine_pending *p, struct cache_
 	if (ttl_s >= RECURSION_REFRESH_MIN_S) /* at least a second */
 		refresh_s = (ttl_s + RECURSION_REFRESH_PART - 1) / RECURSION_REFRESH_PART;
 	if (p->rules.prefetch && (a->flags & DNS_RCODE_MASK) != DNS_RCODE_SERVFAIL)
-		a->refresh_s = (uint16_t)(refresh_s < RECURSION_REFRESH_MAX_S ?
-						  refresh_s :
-						  RECURSION_REFRESH_MAX_S);
+		a->refresh_s = refresh_s < UINT16_MAX ? (uint16_t)refresh_s : UINT16_MAX;
 	engine_publish(e, a, now_s);
 }
 
@@ -475,7 +489,7 @@ static uint16_t finish_with_failure(struct engine *e, struct engine_pending *p,
 		if (!p->asked.has_client)
 			return DNS_RCODE_SERVFAIL;
 		p->submit = goes_on;
-		return answer_stale(e, entry, times->now_s, a);
+		return answer_stale(e, entry, p->rules.stale_ttl_s, times->now_s, a);
 	}
 	(void)failure(e, a, DNS_RCODE_SERVFAIL, ede_code);
 	a->body = e->convert.body;            /* none of it, but a place */

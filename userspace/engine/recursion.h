@@ -39,12 +39,13 @@ struct engine_client;
 
 #define RECURSION_SERVFAIL_S 5u
 #define RECURSION_BOGUS_S    60u
-#define RECURSION_STALE_S    30u /* TTL of a stale answer: RFC 8767 section 5 */
-#define RECURSION_CUT_MAX    8   /* names above that are looked at */
+#define RECURSION_CUT_MAX    8 /* names above that are looked at */
 
-/* What is asked for again in the last tenth of its life, and at most a minute, is fetched anew. */
+/*
+ * What is asked for again in the last tenth of its life is fetched anew, once (volley_entry.refreshing): a name in steady use is
+ * fetched every nine tenths of its TTL. A tenth of the longest TTL, 7 days, fits into volley_entry.refresh_s.
+ */
 #define RECURSION_REFRESH_PART  10u
-#define RECURSION_REFRESH_MAX_S 60u
 #define RECURSION_REFRESH_MIN_S 8u /* what lives shorter is not */
 
 /*

@@ -5,12 +5,14 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 #include <unbound-event.h>
 
 #include "base/err.h"
 #include "base/regular.h"
 #include "dns/special_names.h"
 #include "resolver/anchors.h"
+#include "resolver/context_file.h"
 
 /* libunbound's own defaults, shared out. */
 #define KEY_CACHE_BYTES   ((4u << 20) / RESOLVER_MEMORIES)
@@ -110,8 +112,11 @@ static bool has_anchor(struct making *m, const char *key, const char *path)
 static void set_anchors(struct making *m, const struct resolver_config *c)
 {
 	bool validate = c->trust_anchor_file || c->auto_trust_anchor_file;
+	char modules[48];
 
-	set(m, "module-config:", validate ? "validator iterator" : "iterator");
+	snprintf(modules, sizeof(modules), "%s%siterator", c->dns64_prefix ? "dns64 " : "",
+		 validate ? "validator " : "");
+	set(m, "module-config:", modules);
 	set_each(m, "domain-insecure:", c->insecure);
 	set_each(m, "domain-insecure:", special_names);
 	if (has_anchor(m, "trust-anchor", c->trust_anchor_file))
@@ -133,29 +138,59 @@ static void set_forward(struct making *m, const struct resolver_config *c, const
 		check(m, ub_ctx_set_fwd(m->ctx, address), "forward", address);
 }
 
+static bool has_tls(const struct resolver_config *c)
+{
+	for (size_t i = 0; i < c->n_stubs; i++)
+		if (c->stubs[i].transport == RESOLVER_TLS)
+			return true;
+	return c->transport == RESOLVER_TLS;
+}
+
 static void set_tls(struct making *m, const struct resolver_config *c)
 {
-	if (c->transport != RESOLVER_TLS)
+	if (!has_tls(c))
 		return;
 	if (!c->tls_bundle)
 		fail(m, "TLS", "the file of certificates that are trusted is missing");
 	if (is_readable(m, "tls-bundle", c->tls_bundle))
 		set(m, "tls-cert-bundle:", c->tls_bundle);
-	if (!m->code)
+	if (!m->code && c->transport == RESOLVER_TLS)
 		check(m, ub_ctx_set_tls(m->ctx, 1), "transport", "TLS");
+}
+
+static void set_stub(struct making *m, const struct resolver_stub *stub)
+{
+	if (!m->code && !stub->is_forward) /* else it is in the file */
+		check(m, ub_ctx_set_stub(m->ctx, stub->zone, stub->address, stub->prime), "stub",
+		      stub->zone);
+}
+
+/* Before the functions that add to what it says. */
+static void read_file(struct making *m, const struct resolver_config *c)
+{
+	char path[32];
+	int fd = m->code ? -ENOENT : context_file_open(c);
+
+	if (fd == -ENOENT)
+		return;
+	if (fd < 0) {
+		fail(m, "a file in memory for libunbound", err_text(fd));
+		return;
+	}
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	check(m, ub_ctx_config(m->ctx, path), "forward-zones, stubs, forward-first or dns64", "");
+	close(fd);
 }
 
 static void set_upstreams(struct making *m, const struct resolver_config *c)
 {
 	if (is_readable(m, "root-hints", c->root_hints))
 		set(m, "root-hints:", c->root_hints);
+	read_file(m, c);
 	for (const char *const *f = c->forwards; f && *f; f++)
 		set_forward(m, c, *f);
-	for (size_t i = 0; i < c->n_stubs && !m->code; i++)
-		check(m,
-		      ub_ctx_set_stub(m->ctx, c->stubs[i].zone, c->stubs[i].address,
-				      c->stubs[i].prime),
-		      "stub", c->stubs[i].zone);
+	for (size_t i = 0; i < c->n_stubs; i++)
+		set_stub(m, &c->stubs[i]);
 	set_bool(m, "tcp-upstream:", c->transport == RESOLVER_TCP);
 	set_tls(m, c);
 }
@@ -181,6 +216,8 @@ static void set_limits(struct making *m, const struct resolver_config *c)
 	/* A server that was given up is tried again by single queries. */
 	set(m, "infra-keep-probing:", "yes");
 	set_number(m, "ratelimit:", c->upstream_qps);
+	if (c->msg_retry)
+		set_number(m, "outbound-msg-retry:", c->msg_retry);
 }
 
 static void set_behaviour(struct making *m, const struct resolver_config *c)
@@ -194,7 +231,12 @@ static void set_behaviour(struct making *m, const struct resolver_config *c)
 	set_number(m, "key-cache-size:", KEY_CACHE_BYTES);
 	set_number(m, "neg-cache-size:", NEG_CACHE_BYTES);
 	set_number(m, "infra-cache-numhosts:", INFRA_CACHE_HOSTS);
+	set_number(m, "cache-max-ttl:", c->max_ttl_s);
+	set_number(m, "cache-min-ttl:", c->min_ttl_s);
+	set_number(m, "cache-max-negative-ttl:", c->max_negative_ttl_s);
+	set_each(m, "caps-whitelist:", c->caps_exempt);
 	set_each(m, "private-address:", c->private_addresses);
+	set_each(m, "private-domain:", c->private_domains);
 	set_each(m, "outgoing-interface:", c->outgoing_interfaces);
 }
 
@@ -225,7 +267,7 @@ static void finish(struct making *m, const struct resolver_config *c)
 {
 	int code = m->code ? 0 : ub_resolve_event(m->ctx, FIRST_NAME, 1, 1, NULL, ignore, NULL);
 
-	if (code && c->transport == RESOLVER_TLS)
+	if (code && has_tls(c))
 		fail(m, c->tls_bundle,
 		     "not certificates, or this libunbound, by which all but plain forwarding is "
 		     "done, has no TLS");
@@ -246,6 +288,8 @@ int context_open(struct ub_ctx **out, const struct resolver_config *config, stru
 	set_limits(&m, config);
 	set_anchors(&m, config);
 	set_local_zones(&m);
+	for (size_t i = 0; i < config->n_tuning; i++)
+		set(&m, config->tuning[i].name, config->tuning[i].value);
 	for (size_t i = 0; i < config->n_options; i++)
 		set(&m, config->options[i].name, config->options[i].value);
 	finish(&m, config);

@@ -26,6 +26,7 @@
 struct denials {
 	size_t bytes, bytes_max;
 	uint32_t max_life_s;
+	bool has_dns64; /* NODATA for AAAA is not the end: libunbound makes addresses of those for A */
 	uint8_t key[SIPHASH_KEY_BYTES];
 	struct cds_list_head used; /* all intervals, the latest used first */
 	struct cds_list_head zones[CHAINS];
@@ -89,6 +90,7 @@ int denials_new(struct denials **out, const struct resolver_config *config)
 		return -ENOMEM;
 	d->bytes_max = bound(config);
 	d->max_life_s = config->max_negative_ttl_s;
+	d->has_dns64 = config->dns64_prefix;
 	CDS_INIT_LIST_HEAD(&d->used);
 	for (unsigned int i = 0; i < CHAINS; i++)
 		CDS_INIT_LIST_HEAD(&d->zones[i]);
@@ -308,7 +310,8 @@ size_t denials_answer(struct denials *d, const uint8_t *name, uint16_t qtype, ui
 	struct denials_zone *z;
 	uint32_t ttl_s;
 
-	if (cds_list_empty(&d->used) || qclass != DNS_CLASS_IN || !is_plain_type(qtype))
+	if (cds_list_empty(&d->used) || qclass != DNS_CLASS_IN || !is_plain_type(qtype) ||
+	    (d->has_dns64 && qtype == DNS_TYPE_AAAA))
 		return 0;
 	z = zone_of(d, name);
 	if (!z || !denials_zone_prove(z, name, qtype, &proof))

@@ -18,7 +18,8 @@
  *	  answer, and the root has NSEC
  *	- zones that have more iterations, or a longer salt, than denials_read.h says
  *
- * and nothing is proved for a name in a stub zone by a zone above that, since the stub's servers may have the name.
+ * nothing is proved for AAAA with DNS64, as an address may be made where there is none,
+ * and nothing is proved for a name in a stub or forward zone by a zone above that, since the stub's servers may have the name.
  *
  * Memory is bounded in octets. The interval that was used for no answer for the longest time goes first; a zone goes with
  * its last interval.
@@ -45,7 +46,8 @@ struct denials;
 bool denials_suit(const struct resolver_config *config);
 
 /*
- * A new store for one thread; config is read by this call only: rrset_cache_bytes, max_negative_ttl_s, stubs.
+ * A new store for one thread; config is read by this call only: rrset_cache_bytes, max_negative_ttl_s,
+ * dns64_prefix, stubs.
  * -ENOMEM, -EIO (no random numbers), ERR_... of name_from_text() for a stub.
  */
 int denials_new(struct denials **out, const struct resolver_config *config)

@@ -37,6 +37,17 @@ static uint16_t silent(const struct forward_question *q, uint64_t now_ns)
 	return set;
 }
 
+/* Those that were asked again as often as may be, and said nothing. */
+static uint16_t worn_out(const struct forward *f, const struct forward_question *q)
+{
+	uint16_t set = 0;
+
+	for (unsigned int i = 0; i < FORWARD_QUERIES_EACH && f->msg_retry; i++)
+		if (q->queries[i].is_used && q->queries[i].n_silent > f->msg_retry)
+			set |= upstream_bit(q->queries[i].upstream);
+	return set;
+}
+
 static uint16_t all_of(const struct forward *f)
 {
 	return (uint16_t)((1U << f->upstreams.n) - 1);
@@ -45,7 +56,7 @@ static uint16_t all_of(const struct forward *f)
 /* Those that may answer this question yet. */
 static uint16_t open_to(const struct forward *f, const struct forward_question *q, uint64_t now_ns)
 {
-	uint16_t set = all_of(f) & (uint16_t) ~(q->failed | q->refused);
+	uint16_t set = all_of(f) & (uint16_t) ~(q->failed | q->refused | worn_out(f, q));
 
 	/* One has failed: for the others it is not waited without end. */
 	if (q->failed)
@@ -239,8 +250,8 @@ bool forward_suits(const struct resolver_config *c)
 {
 	bool forwards = c->forwards && c->forwards[0];
 	bool validates = c->trust_anchor_file || c->auto_trust_anchor_file;
-	bool is_special = c->n_stubs || c->n_options || c->upstream_qps ||
-			  (c->private_addresses && c->private_addresses[0]) ||
+	bool is_special = c->n_stubs || c->n_options || c->upstream_qps || c->forward_first ||
+			  c->dns64_prefix || (c->private_addresses && c->private_addresses[0]) ||
 			  (c->outgoing_interfaces && c->outgoing_interfaces[0]);
 
 	return forwards && !validates && !is_special;
@@ -305,6 +316,16 @@ static int init_tls(struct forward *f, const struct resolver_config *config, cha
 	return ERR_CONFIG;
 }
 
+static int init_caps_exempt(struct nameset *names, const char *const *list)
+{
+	int code = nameset_init(names, nameset_length(list));
+
+	if (!code)
+		code = nameset_add_all(names, list);
+	nameset_sort(names);
+	return code;
+}
+
 static int init(struct forward *f, const struct resolver_config *config, struct event_base *base,
 		char *err, size_t cap)
 {
@@ -317,12 +338,15 @@ static int init(struct forward *f, const struct resolver_config *config, struct 
 		upstream_cookie_init(&f->upstreams.all[i].cookie, random_u64(&f->random));
 	deadlines_init(&f->timers, clock_ns());
 	f->caps_for_id = config->caps_for_id;
+	f->msg_retry = config->msg_retry;
 	f->tcp_only = config->transport != RESOLVER_UDP;
 	f->tcp_wait_ns = config->upstream_timeout_ms * CLOCK_NS_PER_MS;
 	f->n_all = GROUPS_ORPHANED_TIMES * config->upstream_max;
 	f->all = calloc(f->n_all, sizeof(*f->all));
 	if (!code && !f->all)
 		code = -ENOMEM;
+	if (!code)
+		code = init_caps_exempt(&f->caps_exempt, config->caps_exempt);
 	if (!code && config->transport == RESOLVER_TLS)
 		code = init_tls(f, config, err, cap);
 	if (!code)
@@ -359,6 +383,7 @@ void forward_free(struct forward *f)
 	forward_udp_fini(&f->udp);
 	forward_tcp_fini(&f->tcp);
 	SSL_CTX_free(f->tls);
+	nameset_fini(&f->caps_exempt);
 	forward_queries_fini(&f->queries);
 	free(f->all);
 	free(f);

@@ -174,7 +174,8 @@ static void set_form(struct forward *f, struct forward_query *query, uint64_t no
 	const struct upstream *u = &f->upstreams.all[query->upstream];
 
 	query->has_edns = may_use_edns(f, q, query->upstream, now_ns);
-	query->has_case = f->caps_for_id && !f->tcp_only && now_ns >= u->caseless_until_ns;
+	query->has_case = f->caps_for_id && !f->tcp_only && now_ns >= u->caseless_until_ns &&
+			  !nameset_find(&f->caps_exempt, q->name);
 	query->upper = query->has_case ? random_u64(&f->random) : 0;
 	query->has_cookie = query->has_edns && !f->tcp_only &&
 			    !(q->bare & upstream_bit(query->upstream)) &&

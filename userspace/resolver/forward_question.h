@@ -12,6 +12,7 @@
 #ifndef VOLLEY_RESOLVER_FORWARD_QUESTION_H
 #define VOLLEY_RESOLVER_FORWARD_QUESTION_H
 
+#include "dns/nameset.h"
 #include "resolver/forward.h"
 #include "resolver/forward_tcp.h"
 #include "resolver/forward_udp.h"
@@ -60,6 +61,8 @@ struct forward {
 	struct resolver_counters *counters;
 	bool caps_for_id;
 	bool tcp_only;
+	uint32_t msg_retry; /* queries to one upstream after the first that may stay without reply; 0: any number */
+	struct nameset caps_exempt;
 	SSL_CTX *tls; /* or NULL */
 	uint64_t tcp_wait_ns;
 	struct upstreams upstreams;

@@ -11,8 +11,8 @@
  *	   └─► resolver_release()                                or the forwarder
  *
  * resolver_start() decides. The forwarder is taken where there are forwards, without a trust anchor
- * and without stubs, private_addresses, outgoing_interfaces, upstream_qps and options, which only
- * libunbound knows. What differs then: nothing is validated, and no answer is secure; CD goes upstream
+ * and without stubs, forward_first, private_addresses, outgoing_interfaces, dns64_prefix, upstream_qps and
+ * options, which only libunbound knows. What differs then: nothing is validated, and no answer is secure; CD goes upstream
  * as it came, so questions with it and without are two; and every question goes upstream, for nothing
  * is cached here. Against forged replies it has cookies (RFC 7873), letter case (caps_for_id), and TCP
  * after a few wrong replies.
@@ -73,10 +73,17 @@ enum resolver_transport {
 	RESOLVER_TLS, /* RFC 7858 */
 };
 
+/*
+ * A zone that is asked at servers of its own. Those of one zone and kind say the same but for the address, and no zone is
+ * of both kinds.
+ */
 struct resolver_stub {
-	const char *zone;    /* text */
-	const char *address; /* "192.0.2.1" or "192.0.2.1@5353" */
-	bool prime;          /* ask there for the NS records, and go on with those */
+	const char *zone;    /* text, without quotation marks and backslashes */
+	const char *address; /* "192.0.2.1" or "192.0.2.1@5353"; with RESOLVER_TLS as forwards */
+	bool is_forward;     /* a recursive server; else an authoritative one */
+	bool prime; /* not is_forward: ask there for the NS records, and go on with those */
+	bool first; /* where no server gives an answer, ask as if the zone were not here */
+	enum resolver_transport transport; /* RESOLVER_UDP: as that of all upstreams */
 };
 
 /* An option of unbound.conf(5) that has no member here: {"serve-expired:", "no"}. */
@@ -99,6 +106,7 @@ struct resolver_config {
 	 * iterate.
 	 */
 	const char *const *forwards;
+	bool forward_first;                /* where none of them gives an answer, iterate */
 	enum resolver_transport transport; /* to all upstreams */
 	const char *tls_bundle; /* a file of trusted certificates; RESOLVER_TLS needs it */
 	const struct resolver_stub *stubs;
@@ -107,13 +115,27 @@ struct resolver_config {
 	const char *auto_trust_anchor_file; /* nothing is validated. This one is written to */
 	const char *const *insecure;        /* names below which nothing is validated: RFC 7646 */
 	bool qname_minimisation;            /* RFC 9156 */
-	bool aggressive_nsec;     /* RFC 8198: with NSEC by libunbound, with NSEC3 by denials.h */
-	bool caps_for_id;         /* 0x20: draft-vixie-dnsext-dns0x20 */
-	bool query_localhost;     /* for labs: upstreams may be on 127.0.0.0/8 and ::1 */
-	uint64_t msg_cache_bytes; /* of each thread: both its memories */
+	bool aggressive_nsec; /* RFC 8198: with NSEC by libunbound, with NSEC3 by denials.h */
+	bool caps_for_id;     /* 0x20: draft-vixie-dnsext-dns0x20 */
+	const char *const *caps_exempt; /* not for these names and those below */
+	bool query_localhost;           /* for labs: upstreams may be on 127.0.0.0/8 and ::1 */
+	uint64_t msg_cache_bytes;       /* of each thread: both its memories */
 	uint64_t rrset_cache_bytes;
-	uint32_t max_negative_ttl_s; /* so long an NSEC3 record denies other names at most */
-	const char *const *private_addresses;   /* prefixes that no answer may have */
+	/*
+	 * How long libunbound keeps an answer; the forwarder keeps none. An NSEC3 record denies other names for
+	 * max_negative_ttl_s at most.
+	 */
+	uint32_t max_ttl_s;
+	uint32_t min_ttl_s;
+	uint32_t max_negative_ttl_s;
+	const char *const *private_addresses; /* prefixes that no answer may have */
+	const char *const *private_domains;   /* but for names at or below these */
+	/*
+	 * RFC 6147, by libunbound's module dns64: "64:ff9b::/96"; NULL: none. It is for all questions, those with
+	 * CD as well: libunbound's API has no CD.
+	 */
+	const char *dns64_prefix;
+	bool dns64_synthall;                    /* also where there are AAAA records */
 	const char *const *outgoing_interfaces; /* addresses that are asked from */
 	uint16_t port_first;                    /* ports that are asked from; 0: all above 1023 */
 	uint16_t port_last;
@@ -129,6 +151,14 @@ struct resolver_config {
 	uint32_t upstream_qps;        /* of each memory, for the servers of a zone; 0: no limit */
 	uint32_t upstream_timeout_ms; /* longest wait for one reply of a server */
 	uint32_t upstream_forget_s;   /* so long libunbound remembers a server's failure */
+	/*
+	 * A server that does not reply to a question is asked again so often for it; 0: 5 times by libunbound, by the
+	 * forwarder as long as somebody waits.
+	 */
+	uint32_t msg_retry;
+	const struct resolver_option
+		*tuning; /* what the forwarder does without; set before the next */
+	size_t n_tuning;
 	const struct resolver_option *options; /* set last */
 	size_t n_options;
 };
@@ -137,7 +167,7 @@ struct resolver_config {
 #define RESOLVER_CONFIG_INIT {                                                              \
 	.n_threads = 1, .qname_minimisation = true, .aggressive_nsec = true,                \
 	.msg_cache_bytes = 4 << 20, .rrset_cache_bytes = 8 << 20,                           \
-	.max_negative_ttl_s = 3600,                                                         \
+	.max_ttl_s = 86400, .max_negative_ttl_s = 3600,                                     \
 	.max_outstanding = 131072, .client_prefix4 = 32, .client_prefix6 = 64,              \
 	.upstream_timeout_ms = 2000, .upstream_forget_s = 5 }
 /* clang-format on */

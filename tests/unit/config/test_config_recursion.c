@@ -32,8 +32,8 @@ static const struct refusal refusals[] = {
 
 	/* recursion */
 	{ "unknown below recursion", RECURSION "  forwards: []\n",
-	  "4: recursion.forwards: unknown key, accepted here: allow, forward, transport, tls-bundle, "
-	  "stubs, root-hints, " },
+	  "4: recursion.forwards: unknown key, accepted here: allow, forward, forward-first, transport, "
+	  "tls-bundle, stubs, forward-zones, " },
 	{ "forward, no address", RECURSION "  forward: [dns.example]\n",
 	  "4: recursion.forward[0]: \"dns.example\" is not accepted, give a list of IPv4 or IPv6 "
 	  "addresses, each with @ and a port behind it if not 53; for TLS each with # and its name" },
@@ -107,6 +107,8 @@ static const struct refusal refusals[] = {
 	  "4: recursion.serve-stale: \"8d\" is not accepted, give a time from 0 to 7d" },
 	{ "local-data, no list", RECURSION "  local-data: a. A 192.0.2.1\n",
 	  "4: recursion.local-data: has the wrong shape, give a list of records as in a master file" },
+	{ "stale-reply-ttl", RECURSION "  stale-reply-ttl: 0\n",
+	  "4: recursion.stale-reply-ttl: \"0\" is not accepted, give a time from 1s to 1h" },
 	{ "domain-insecure, no name", RECURSION "  domain-insecure: [lan, a..b]\n",
 	  "4: recursion.domain-insecure[1]: \"a..b\" is not accepted, give a list of domain names" },
 	{ "special-names", RECURSION "  special-names: some\n",
@@ -139,6 +141,29 @@ static void test_refusals(void **state)
 	assert_refused(refusals, sizeof(refusals) / sizeof(refusals[0]));
 }
 
+/* There are more keys than a sentence has room for: it ends with a whole word, and says where all of them are. */
+static void test_unknown_among_many(void **state)
+{
+	static const char end[] = "; volley.yaml(5) has all";
+	struct config *config;
+	char err[512], *last;
+
+	(void)state;
+	assert_int_equal(load(&config, RECURSION "  forwards: []\n", err, sizeof(err)), ERR_CONFIG);
+	assert_true(strlen(err) > strlen(end));
+	last = err + strlen(err) - strlen(end);
+	assert_string_equal(last, end);
+	*last = '\0';
+	last = strrchr(err, ' ') + 1;
+	for (unsigned int i = 0; i < words_recursion_keys.n; i++) {
+		const char *dot = strrchr(words_recursion_keys.keys[i].path, '.');
+
+		if (dot && !strcmp(dot + 1, last))
+			return;
+	}
+	fail_msg("\"%s\" is no key", last);
+}
+
 static void test_too_many_prefixes(void **state)
 {
 	static char text[128 << 10];
@@ -158,6 +183,37 @@ static void test_too_many_prefixes(void **state)
 		config_free(config);
 	}
 	assert_non_null(strstr(err, "4: recursion.allow: has 4097 prefixes, and 4096 is the most"));
+}
+
+static void test_resolver_defaults(void **state)
+{
+	struct config *config = load_good(LISTEN);
+	const struct config_recursion *recursion = &config->recursion;
+
+	(void)state;
+	assert_false(recursion->forward_first);
+	assert_int_equal(recursion->n_forward_zones, 0);
+	assert_true(recursion->do_ip4 && recursion->do_ip6);
+	assert_null(recursion->outgoing_interface);
+	assert_false(recursion->qname_minimisation_strict);
+	assert_null(recursion->caps_exempt);
+	assert_true(recursion->harden_glue);
+	assert_false(recursion->harden_referral_path);
+	assert_true(recursion->harden_below_nxdomain);
+	assert_true(recursion->harden_dnssec_stripped);
+	assert_false(recursion->harden_algo_downgrade);
+	assert_null(recursion->private_address);
+	assert_null(recursion->private_domain);
+	assert_null(recursion->dns64_prefix);
+	assert_false(recursion->dns64_synthall);
+	assert_int_equal(recursion->max_query_restarts, 11);
+	assert_int_equal(recursion->outbound_msg_retry, 0);
+	assert_null(recursion->target_fetch_policy);
+	assert_int_equal(recursion->stale_reply_ttl_s, 30);
+	config_free(config);
+	config = load_good(RECURSION "  dns64: true\n");
+	assert_string_equal(config->recursion.dns64_prefix, "64:ff9b::/96");
+	config_free(config);
 }
 
 static void test_recursion_defaults(void **state)
@@ -199,6 +255,129 @@ static void test_recursion_defaults(void **state)
 	config_free(config);
 }
 
+/* Those of config_resolver.c besides. */
+static const struct refusal resolver_refusals[] = {
+	{ "neither family", RECURSION "  do-ip4: false\n  do-ip6: false\n",
+	  "4: recursion.do-ip4: is false, and do-ip6 too: no server could be asked" },
+	{ "a forwarder of a family that is off",
+	  RECURSION "  do-ip6: false\n  forward: [192.0.2.1, \"2001:db8::1\"]\n",
+	  "5: recursion.forward[1]: 2001:db8::1 is an IPv6 address, and do-ip6 is false" },
+	{ "a stub of a family that is off",
+	  RECURSION "  do-ip4: false\n  stubs: [{zone: a, address: 192.0.2.1@54}]\n",
+	  "5: recursion.stubs[0].address: 192.0.2.1@54 is an IPv4 address, and do-ip4 is false" },
+	{ "a forward zone of a family that is off",
+	  RECURSION "  do-ip4: false\n  forward-zones: [{zone: a, address: 192.0.2.1}]\n",
+	  "5: recursion.forward-zones[0].address: 192.0.2.1 is an IPv4 address" },
+	{ "an outgoing address of a family that is off",
+	  RECURSION "  do-ip4: false\n  outgoing-interface: [192.0.2.1]\n",
+	  "5: recursion.outgoing-interface[0]: 192.0.2.1 is an IPv4 address" },
+	{ "outgoing-interface, a port", RECURSION "  outgoing-interface: [192.0.2.1@53]\n",
+	  "4: recursion.outgoing-interface[0]: \"192.0.2.1@53\" is not accepted, give a list of IPv4 or "
+	  "IPv6 addresses" },
+	{ "forward-first without forwarders", RECURSION "  forward-first: true\n",
+	  "4: recursion.forward-first: is for recursion.forward, which has no address" },
+	{ "forward zone without a zone", RECURSION "  forward-zones: [{address: 192.0.2.1}]\n",
+	  "4: recursion.forward-zones[0].zone: is missing, give a domain name" },
+	{ "forward zone without an address", RECURSION "  forward-zones: [{zone: a}]\n",
+	  "4: recursion.forward-zones[0].address: is missing, give an IPv4 or IPv6 address, with @ and a "
+	  "port behind it if not 53; for TLS with # and its name" },
+	{ "forward zone, the root", RECURSION "  forward-zones: [{zone: ., address: 192.0.2.1}]\n",
+	  "4: recursion.forward-zones[0].zone: is the root: recursion.forward is for all names" },
+	{ "forward zone, to ourselves",
+	  RECURSION "  forward-zones: [{zone: a, address: 192.0.2.53}]\n",
+	  "4: recursion.forward-zones[0].address: volleyd itself listens at 192.0.2.53" },
+	{ "forward zone, a stub too",
+	  RECURSION "  stubs: [{zone: a, address: 192.0.2.1}]\n"
+		    "  forward-zones: [{zone: A., address: 192.0.2.1}]\n",
+	  "5: recursion.forward-zones[0].zone: a. is also recursion.stubs[0]: it is asked in one way or "
+	  "the other" },
+	{ "forward zone, a name that libunbound would cut",
+	  RECURSION "  forward-zones: [{zone: 'a\"b', address: 192.0.2.1}]\n",
+	  "4: recursion.forward-zones[0].zone: " },
+	{ "forward zone, two words on it",
+	  RECURSION
+	  "  forward-zones: [{zone: a, address: 192.0.2.1}, {zone: b, address: 192.0.2.1},\n"
+	  "    {zone: a, address: 192.0.2.2, first: true}]\n",
+	  "5: recursion.forward-zones[2]: a. is also recursion.forward-zones[0], with another first or "
+	  "transport: say the same in both" },
+	{ "stub, two words on it",
+	  RECURSION "  stubs: [{zone: a, address: 192.0.2.1},\n"
+		    "    {zone: a, address: 192.0.2.2, transport: tcp}]\n",
+	  "5: recursion.stubs[1]: a. is also recursion.stubs[0], with another first or transport" },
+	{ "stub by TLS", RECURSION "  stubs: [{zone: a, address: 192.0.2.1, transport: tls}]\n",
+	  "4: recursion.stubs[0].transport: \"tls\" is not accepted, give udp or tcp" },
+	{ "forward zone by UDP, all by TCP",
+	  RECURSION "  transport: tcp\n"
+		    "  forward-zones: [{zone: a, address: 192.0.2.1, transport: udp}]\n",
+	  "5: recursion.forward-zones[0].transport: recursion.transport is for all upstreams: leave it "
+	  "out there to say something else here" },
+	{ "forward zone by TLS without a name",
+	  RECURSION "  tls-bundle: b\n"
+		    "  forward-zones: [{zone: a, address: 192.0.2.1@853, transport: tls}]\n",
+	  "5: recursion.forward-zones[0].address: transport is tls: give ADDRESS@853#NAME" },
+	{ "forward zone by TLS without certificates",
+	  RECURSION "  forward-zones: [{zone: a, address: 192.0.2.1@853#b, transport: tls}]\n",
+	  "4: recursion.forward-zones[0].zone: is asked by tls, which needs recursion.tls-bundle" },
+	{ "forward zone, a name without TLS",
+	  RECURSION "  forward-zones: [{zone: a, address: 192.0.2.1@853#b}]\n",
+	  "4: recursion.forward-zones[0].address: has the name of a certificate, but transport is not "
+	  "tls" },
+	{ "private-address, bits behind the prefix", RECURSION "  private-address: [10.0.0.1/8]\n",
+	  "4: recursion.private-address[0]: \"10.0.0.1/8\" is not accepted, give a list of prefixes" },
+	{ "private-domain without private-address", RECURSION "  private-domain: [lan]\n",
+	  "4: recursion.private-domain: names exceptions to recursion.private-address, which is not "
+	  "given" },
+	{ "caps-exempt, all are", RECURSION "  caps-for-id: false\n  caps-exempt: [lan]\n",
+	  "5: recursion.caps-exempt: names exceptions to recursion.caps-for-id, which is off" },
+	{ "qname-minimisation-strict without it",
+	  RECURSION "  qname-minimisation: false\n  qname-minimisation-strict: true\n",
+	  "5: recursion.qname-minimisation-strict: is for recursion.qname-minimisation, which is off" },
+	{ "dns64-prefix without dns64", RECURSION "  dns64-prefix: \"64:ff9b::/96\"\n",
+	  "4: recursion.dns64-prefix: is for recursion.dns64, which is off" },
+	{ "dns64-synthall without dns64", RECURSION "  dns64-synthall: true\n",
+	  "4: recursion.dns64-synthall: is for recursion.dns64, which is off" },
+	{ "dns64-prefix, IPv4", RECURSION "  dns64: true\n  dns64-prefix: 10.0.0.0/32\n",
+	  "5: recursion.dns64-prefix: \"10.0.0.0/32\" is not accepted, give an IPv6 prefix of 32, 40, 48, "
+	  "56, 64 or 96 bits" },
+	{ "dns64-prefix, 72 bits", RECURSION "  dns64: true\n  dns64-prefix: \"64:ff9b::/72\"\n",
+	  "5: recursion.dns64-prefix: " },
+	{ "max-query-restarts", RECURSION "  max-query-restarts: 0\n",
+	  "4: recursion.max-query-restarts: \"0\" is not accepted, give a whole number from 1 to 100" },
+	{ "outbound-msg-retry", RECURSION "  outbound-msg-retry: 101\n",
+	  "4: recursion.outbound-msg-retry: \"101\" is not accepted" },
+	{ "target-fetch-policy", RECURSION "  target-fetch-policy: \"3, 2\"\n",
+	  "4: recursion.target-fetch-policy: \"3, 2\" is not accepted" },
+};
+
+static void test_resolver_refusals(void **state)
+{
+	(void)state;
+	assert_refused(resolver_refusals, sizeof(resolver_refusals) / sizeof(resolver_refusals[0]));
+}
+
+/* What other keys make possible is taken: no refusal reaches too far. */
+static void test_what_goes_together(void **state)
+{
+	static const char *const texts[] = {
+		"do-ip4: false\n  forward: [\"2001:db8::1\"]\n",
+		"caps-exempt: [lan]\n",
+		"stubs: [{zone: a, address: 192.0.2.1, first: true}, {zone: a, address: 192.0.2.2, first: "
+		"true}, {zone: b, address: 192.0.2.2}]\n",
+		"transport: tcp\n  forward-zones: [{zone: a, address: 192.0.2.1, transport: tcp}]\n",
+		"tls-bundle: b\n"
+		"  forward-zones: [{zone: a, address: \"192.0.2.1@853#b\", transport: tls}]\n",
+		"private-address: [10.0.0.0/8]\n  private-domain: [lan]\n",
+		"target-fetch-policy: \"3 2 -1 0\"\n",
+	};
+	char text[512];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+		snprintf(text, sizeof(text), RECURSION "  %s", texts[i]);
+		config_free(load_good(text));
+	}
+}
+
 /* None with its default. */
 static const char everything[] =
 	"server:\n"
@@ -207,16 +386,37 @@ static const char everything[] =
 	"recursion:\n"
 	"  allow: [192.0.2.0/25, 192.0.2.200, \"::/0\", \"2001:db8::1\"]\n"
 	"  forward: [\"192.0.2.7@853#dns.example\", \"2001:db8::7@8853#b\"]\n"
+	"  forward-first: true\n"
 	"  transport: tls\n"
 	"  tls-bundle: certs.pem\n"
-	"  stubs: [{zone: LAN, address: 10.0.0.1@54}, {zone: lan., address: 10.0.0.2}]\n"
+	"  stubs: [{zone: LAN, address: 10.0.0.1@54}, {zone: lan., address: 10.0.0.2},\n"
+	"    {zone: b, address: 10.0.0.3, first: true}]\n"
+	"  forward-zones: [{zone: Corp, address: \"192.0.2.3@853#c\", first: true}]\n"
+	"  do-ip4: true\n"
+	"  do-ip6: true\n"
+	"  outgoing-interface: [192.0.2.53, \"2001:db8::53\"]\n"
 	"  root-hints: /etc/hints\n"
 	"  trust-anchor: root.key\n"
 	"  auto-trust-anchor: auto.key\n"
 	"  domain-insecure: [LAN, a.example.]\n"
-	"  qname-minimisation: false\n"
+	"  qname-minimisation: true\n"
+	"  qname-minimisation-strict: true\n"
 	"  aggressive-nsec: false\n"
 	"  caps-for-id: true\n"
+	"  caps-exempt: [Old.example]\n"
+	"  harden-glue: false\n"
+	"  harden-referral-path: true\n"
+	"  harden-below-nxdomain: false\n"
+	"  harden-dnssec-stripped: false\n"
+	"  harden-algo-downgrade: true\n"
+	"  private-address: [10.0.0.0/8, \"fd00::/8\"]\n"
+	"  private-domain: [LAN]\n"
+	"  dns64: true\n"
+	"  dns64-prefix: \"2001:db8:64::/96\"\n"
+	"  dns64-synthall: true\n"
+	"  max-query-restarts: 5\n"
+	"  outbound-msg-retry: 2\n"
+	"  target-fetch-policy: \"1 0\"\n"
 	"  query-localhost: true\n"
 	"  threads: 3\n"
 	"  max-outstanding: 1000\n"
@@ -228,6 +428,7 @@ static const char everything[] =
 	"  max-negative-ttl: 1m\n"
 	"  serve-stale: 1d\n"
 	"  stale-client-timeout: 1s\n"
+	"  stale-reply-ttl: 1m\n"
 	"  prefetch: false\n"
 	"  local-data: [\"router.lan. A 10.0.0.1\", \"router.lan. TXT hello\"]\n"
 	"  special-names: false\n"
@@ -252,7 +453,16 @@ static void check_everything_upstream(const struct config_recursion *recursion)
 	assert_null(recursion->forward[2]);
 	assert_int_equal(recursion->transport, CONFIG_TRANSPORT_TLS);
 	assert_below_folder(recursion->tls_bundle, "certs.pem");
-	assert_int_equal(recursion->n_stubs, 2);
+	assert_true(recursion->forward_first);
+	assert_int_equal(recursion->n_stubs, 3);
+	assert_false(recursion->stubs[0].first);
+	assert_true(recursion->stubs[2].first);
+	assert_int_equal(recursion->stubs[0].transport, CONFIG_TRANSPORT_TLS);
+	assert_int_equal(recursion->n_forward_zones, 1);
+	assert_string_equal(recursion->forward_zones[0].zone, "corp.");
+	assert_string_equal(recursion->forward_zones[0].address, "192.0.2.3@853#c");
+	assert_true(recursion->forward_zones[0].first);
+	assert_int_equal(recursion->forward_zones[0].transport, CONFIG_TRANSPORT_TLS);
 	assert_string_equal(recursion->stubs[0].zone, "lan.");
 	assert_string_equal(recursion->stubs[0].address, "10.0.0.1@54");
 	assert_string_equal(recursion->stubs[1].zone, "lan.");
@@ -267,7 +477,8 @@ static void check_everything_upstream(const struct config_recursion *recursion)
 	assert_null(recursion->special_names_off[2]);
 	assert_below_folder(recursion->trust_anchor, "root.key");
 	assert_below_folder(recursion->auto_trust_anchor, "auto.key");
-	assert_false(recursion->qname_minimisation);
+	assert_true(recursion->qname_minimisation);
+	assert_true(recursion->qname_minimisation_strict);
 	assert_false(recursion->aggressive_nsec);
 	assert_true(recursion->caps_for_id && recursion->has_caps_for_id);
 	assert_true(recursion->query_localhost);
@@ -275,6 +486,31 @@ static void check_everything_upstream(const struct config_recursion *recursion)
 	assert_int_equal(recursion->max_outstanding, 1000);
 	assert_int_equal(recursion->max_per_client, 100);
 	assert_int_equal(recursion->upstream_timeout_ms, 300);
+}
+
+static void check_everything_resolver(const struct config_recursion *recursion)
+{
+	assert_string_equal(recursion->outgoing_interface[0], "192.0.2.53");
+	assert_string_equal(recursion->outgoing_interface[1], "2001:db8::53");
+	assert_null(recursion->outgoing_interface[2]);
+	assert_string_equal(recursion->caps_exempt[0], "old.example.");
+	assert_null(recursion->caps_exempt[1]);
+	assert_false(recursion->harden_glue);
+	assert_true(recursion->harden_referral_path);
+	assert_false(recursion->harden_below_nxdomain);
+	assert_false(recursion->harden_dnssec_stripped);
+	assert_true(recursion->harden_algo_downgrade);
+	assert_string_equal(recursion->private_address[0], "10.0.0.0/8");
+	assert_string_equal(recursion->private_address[1], "fd00::/8");
+	assert_null(recursion->private_address[2]);
+	assert_string_equal(recursion->private_domain[0], "lan.");
+	assert_null(recursion->private_domain[1]);
+	assert_string_equal(recursion->dns64_prefix, "2001:db8:64::/96");
+	assert_true(recursion->dns64_synthall);
+	assert_int_equal(recursion->max_query_restarts, 5);
+	assert_int_equal(recursion->outbound_msg_retry, 2);
+	assert_string_equal(recursion->target_fetch_policy, "1 0");
+	assert_int_equal(recursion->stale_reply_ttl_s, 60);
 }
 
 static void test_everything(void **state)
@@ -292,6 +528,7 @@ static void test_everything(void **state)
 	assert_prefix(&recursion->allow[2], "::", 0);
 	assert_prefix(&recursion->allow[3], "2001:db8::1", 128);
 	check_everything_upstream(recursion);
+	check_everything_resolver(recursion);
 	assert_int_equal(recursion->query_timeout_ms, 3000);
 	assert_int_equal(recursion->max_ttl_s, 7200);
 	assert_int_equal(recursion->min_ttl_s, 5);
@@ -318,8 +555,12 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_refusals),
+		cmocka_unit_test(test_unknown_among_many),
 		cmocka_unit_test(test_too_many_prefixes),
+		cmocka_unit_test(test_resolver_refusals),
+		cmocka_unit_test(test_what_goes_together),
 		cmocka_unit_test(test_recursion_defaults),
+		cmocka_unit_test(test_resolver_defaults),
 		cmocka_unit_test(test_everything),
 		cmocka_unit_test(test_everything_is_everything),
 	};

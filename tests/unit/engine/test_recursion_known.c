@@ -37,6 +37,11 @@ static void test_cut(void **state)
 	below.name = "ww.x";
 	assert_true(ask(&r, &below));
 	below.name = "a.www.x";
+	assert_false(ask(&r, &below));
+	r.rules.cuts = false;
+	assert_true(ask(&r, &below));
+	r.rules.cuts = true;
+	below.name = "a.www.x";
 	r.now_s += 40;
 	assert_true(ask(&r, &below));
 }
@@ -91,6 +96,32 @@ static void test_stale_in_time(void **state)
 	assert_int_equal(COUNTER(refreshed), 1);
 	r.now_s += 5; /* upstream is well again */
 	assert_true(ask(&r, &www));
+}
+
+/* No time is given to upstream: the stale answer goes out, and one question goes on behind it, for all who ask in 30 s. */
+static void test_stale_at_once(void **state)
+{
+	(void)state;
+	r.rules.stale_wait_ms = 0;
+	r.rules.stale_ttl_s = 7;
+	go_stale(&www_answer, 100);
+	check_hit(&www, "www.x. 7 IN A 192.0.2.80\n");
+	assert_int_equal(ede_of(&r.reply), DNS_EDE_STALE_ANSWER);
+	assert_true(r.pending.submit);
+	assert_false(r.pending.asked.has_client);
+	assert_true(r.pending.question.is_refresh);
+	r.pending.submit = false;
+	r.now_s += 29;
+	check_hit(&www, "www.x. 7 IN A 192.0.2.80\n");
+	assert_false(r.pending.submit);
+	r.now_s += 1; /* it was lost */
+	check_hit(&www, "www.x. 7 IN A 192.0.2.80\n");
+	assert_true(r.pending.submit);
+	assert_int_equal(complete(&r, &www_answer), 0);
+	check_hit(&www, "www.x. 300 IN A 192.0.2.80\n");
+	r.now_s += 301; /* it came: the next time it is asked for at once */
+	check_hit(&www, "www.x. 7 IN A 192.0.2.80\n");
+	assert_true(r.pending.submit);
 }
 
 /* Upstream fails at once: it is left alone for 30 s. */
@@ -205,6 +236,41 @@ static void test_prefetch(void **state)
 	r.now_s += 299;
 	check_hit(&www, "www.x. 1 IN A 192.0.2.80\n");
 	assert_false(r.pending.submit);
+}
+
+/* Also a long life has a last tenth, in which one question is asked, however many clients ask. */
+static void test_prefetch_of_long_lives(void **state)
+{
+	static const struct {
+		uint32_t ttl_s, window_s;
+		const char *before, *in;
+	} rows[] = {
+		{ 3600, 360, "www.x. 361 IN A 192.0.2.80\n", "www.x. 360 IN A 192.0.2.80\n" },
+		{ 86400, 8640, "www.x. 8641 IN A 192.0.2.80\n", "www.x. 8640 IN A 192.0.2.80\n" },
+		{ 604800, 60480, "www.x. 60481 IN A 192.0.2.80\n",
+		  "www.x. 60480 IN A 192.0.2.80\n" },
+	};
+	char text[64];
+
+	(void)state;
+	r.rules.max_ttl_s = 604800;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct upstream answer = www_answer;
+
+		snprintf(text, sizeof(text), "www.x. %u IN A 192.0.2.80\n", rows[i].ttl_s);
+		answer.answer = text;
+		recursing_flush(&r);
+		assert_true(ask(&r, &www));
+		complete(&r, &answer);
+		r.now_s += rows[i].ttl_s - rows[i].window_s - 1;
+		check_hit(&www, rows[i].before);
+		assert_false(r.pending.submit);
+		r.now_s++;
+		check_hit(&www, rows[i].in);
+		assert_true(r.pending.submit);
+		check_hit(&www, rows[i].in);
+		assert_false(r.pending.submit); /* another client has asked upstream */
+	}
 }
 
 /* What the driver names: by hash and place. */
@@ -485,11 +551,13 @@ int main(void)
 		TEST(test_cut),
 		TEST(test_cut_behind_alias),
 		TEST(test_stale_in_time),
+		TEST(test_stale_at_once),
 		TEST(test_stale_recheck),
 		TEST(test_stale_limits),
 		TEST(test_stale_pushed_out),
 		TEST(test_failure_beside_answer),
 		TEST(test_prefetch),
+		TEST(test_prefetch_of_long_lives),
 		TEST(test_driver_refresh),
 		TEST(test_memories_take_turns),
 		TEST(test_memory_is_the_one_that_was_asked),

@@ -339,6 +339,28 @@ static void when_there_is_a_store(void **state)
 	assert_false(denials_suit(&config));
 }
 
+/* RFC 6147: where there are no AAAA records libunbound makes some, so it has to be asked. */
+static void what_dns64_may_answer(void **state)
+{
+	struct resolver_config config = RESOLVER_CONFIG_INIT;
+	struct zone *z = sign("example.", HEAD);
+
+	(void)state;
+	for (unsigned int i = 0; i < 2; i++) {
+		struct denials *d;
+
+		config.dns64_prefix = i ? "64:ff9b::/96" : NULL;
+		d = store_of(&config);
+		learn_all(d, z, "example.", &times[0].how);
+		assert_string_equal(say(d, "example.", DNS_TYPE_AAAA), i ? "asked" : "NODATA");
+		assert_string_equal(say(d, "x.example.", DNS_TYPE_AAAA), i ? "asked" : "NXDOMAIN");
+		assert_string_equal(say(d, "example.", DNS_TYPE_TXT), "NODATA");
+		assert_string_equal(say(d, "x.example.", DNS_TYPE_A), "NXDOMAIN");
+		denials_free(d);
+	}
+	zone_free(z);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -353,6 +375,7 @@ int main(void)
 		cmocka_unit_test(a_newer_chain_wins),
 		cmocka_unit_test(memory_is_bounded),
 		cmocka_unit_test(when_there_is_a_store),
+		cmocka_unit_test(what_dns64_may_answer),
 	};
 
 	seed = 8198;
