@@ -171,21 +171,14 @@ static const struct words_key rows[] = {
 		  "resolvers of recursion.forward know such names." },
 	{ .path = "recursion.rpz",
 	  .type = WORDS_MAPS,
-	  .text = "Response policy zones: which names are answered otherwise than upstreams would. The "
-		  "first that has a rule for a name decides. Where a file does not load, the version that was loaded before "
-		  "stays in force; at a start there is none, and names are answered as upstreams say. volleyctl policy list, "
+	  .text = "Response policy zones: what is answered otherwise than upstreams would. See RESPONSE POLICY ZONES. "
+		  "Where a file does not load, the version that was loaded before "
+		  "stays in force; at a start there is none, and nothing is filtered by this list. volleyctl policy list, "
 		  "status, health and metrics tell of both." },
 	{ .path = "recursion.rpz[].name",
 	  .type = WORDS_DOMAIN,
 	  .text = "The name of the policy zone. Required, and none twice." },
-	{ .path = "recursion.rpz[].file",
-	  .type = WORDS_PATH,
-	  .text = "Its master file. Required. A record NAME.ZONE is a rule for questions for NAME, *.NAME.ZONE for all below "
-		  "it: CNAME . says NXDOMAIN, CNAME *. NODATA, CNAME rpz-passthru. as if there were no rule, CNAME rpz-drop. "
-		  "gives no reply, CNAME rpz-tcp-only. a reply with TC=1 over UDP. CNAME to another name is answered as an alias, and "
-		  "what it leads to is asked for, in our zones, local data or upstream; in CNAME *.OTHER the asterisk stands for the name that "
-		  "was asked for. Other records are the answer. Other triggers (rpz-ip, rpz-client-ip, rpz-nsip, rpz-nsdname) are "
-		  "ignored." },
+	{ .path = "recursion.rpz[].file", .type = WORDS_PATH, .text = "Its master file. Required." },
 };
 
 const struct words_table words_recursion_keys = { rows, sizeof(rows) / sizeof(rows[0]) };

@@ -333,6 +333,13 @@ static const struct config_recursion *policies_config(void *user)
 	return recursion_config(d->recursion);
 }
 
+static int policies_set_apart(void *user, const struct clients_prefix *prefixes, size_t n)
+{
+	const struct daemon *d = user;
+
+	return recursion_set_apart(d->recursion, prefixes, n);
+}
+
 static void on_policies(void *user, int code)
 {
 	struct daemon *d = user;
@@ -347,6 +354,8 @@ static int open_policies(struct daemon *d)
 	struct policies_env env = {
 		.config = policies_config,
 		.config_user = d,
+		.set_apart = policies_set_apart,
+		.apart_user = d,
 		.cache = d->cache,
 		.published = &d->published,
 		.settings_digest = engine_config_digest(&d->engine_config),

@@ -130,13 +130,13 @@ static void finish(struct policies *p)
 
 /* ---- The walk ----------------------------------------------------------------------------------- */
 
-/* What came from upstream for a name that has a rule now. Answers of rules die by their generation. */
+/* What came from upstream and has a rule now. Answers of rules die by their generation. */
 static enum walk_step judge(void *user, const struct volley_entry *e)
 {
 	struct sweep *sweep = user;
 
 	if (e->key.view != VOLLEY_VIEW_RECURSIVE || e->zone_slot == sweep->owner->slot ||
-	    !policy_names(sweep->policy, e->name, e->key.name_bytes))
+	    !policy_changes_entry(sweep->policy, e))
 		return WALK_ON;
 	return WALK_WITHDRAW;
 }
@@ -201,7 +201,7 @@ static void digest_of(const struct policies *p, const struct parts *parts, uint6
 
 static int make_policy(struct policies *p, struct parts *parts, uint32_t gen)
 {
-	const struct zone **lists = calloc(parts->n + 1, sizeof(struct zone *));
+	struct policy_list *lists = calloc(parts->n + 1, sizeof(*lists));
 	const struct zone *local = NULL;
 	size_t n = 0;
 	int err;
@@ -214,10 +214,29 @@ static int make_policy(struct policies *p, struct parts *parts, uint32_t gen)
 		if (!e->file)
 			local = e->zone;
 		else if (e->zone)
-			lists[n++] = e->zone;
+			lists[n++].zone = e->zone;
 	}
 	err = local || n ? policy_new(&parts->policy, local, lists, n, p->slot, gen) : 0;
 	free(lists);
+	return err;
+}
+
+/* The clients that the next policy has rules for go to workers from now on, before there are these rules. */
+static int set_apart(const struct policies *p, const struct parts *parts)
+{
+	size_t n = parts->policy ? policy_clients(parts->policy, NULL, 0) : 0;
+	struct clients_prefix *prefixes;
+	int err;
+
+	if (!p->env.set_apart)
+		return 0;
+	prefixes = calloc(n + 1, sizeof(*prefixes));
+	if (!prefixes)
+		return -ENOMEM;
+	if (n)
+		policy_clients(parts->policy, prefixes, n);
+	err = p->env.set_apart(p->env.apart_user, prefixes, n);
+	free(prefixes);
 	return err;
 }
 
@@ -266,6 +285,8 @@ static void publish(struct policies *p)
 	digest_of(p, &p->next, digest);
 	cache_zone_prepare(p->env.cache, slot_name, sizeof(slot_name) - 1, digest, &p->slot, &gen);
 	err = make_policy(p, &p->next, gen);
+	if (!err)
+		err = set_apart(p, &p->next);
 	if (err) {
 		give_up(p, err);
 		return;

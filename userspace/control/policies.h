@@ -33,6 +33,7 @@
 #include "cache/keeper.h"
 #include "config/config.h"
 #include "control/metrics_text.h"
+#include "engine/clients.h"
 #include "engine/engine.h"
 #include "zonemgr/loader.h"
 
@@ -46,6 +47,9 @@ struct policies_env {
 	struct cache *cache;
 	struct engine_data *published;
 	uint64_t settings_digest; /* engine_config_digest() */
+	/* Told before they are put in place: the n prefixes of clients that they name. 0 or -ENOMEM. NULL: nobody is told. */
+	int (*set_apart)(void *user, const struct clients_prefix *prefixes, size_t n);
+	void *apart_user;
 	struct loader *loader;
 	struct chores *chores;
 	cache_grace_fn *grace;
