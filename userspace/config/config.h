@@ -200,7 +200,7 @@ struct config_stub {
 
 struct config_rpz {
 	char *name; /* as a zone's */
-	char *file;
+	char *file; /* NULL: it is the zone of this name that is served here */
 };
 
 struct config_recursion {

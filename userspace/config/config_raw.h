@@ -166,6 +166,7 @@ struct config_raw_stub {
 struct config_raw_rpz {
 	char *name;
 	char *file;
+	char *zone;
 };
 
 struct config_raw_recursion {

@@ -179,6 +179,12 @@ static const struct words_key rows[] = {
 	  .type = WORDS_DOMAIN,
 	  .text = "The name of the policy zone. Required, and none twice." },
 	{ .path = "recursion.rpz[].file", .type = WORDS_PATH, .text = "Its master file. Required." },
+	{ .path = "recursion.rpz[].zone",
+	  .type = WORDS_DOMAIN,
+	  .text = "In the place of name and file: the zone of this name that is served here, of zones or of a catalog, is the policy zone. "
+		  "So it may come from primaries, with a key and NOTIFY; its changes hold as soon as they are served. While it is not "
+		  "served, or no more, the version that was in force stays; where there is none, nothing is filtered by it. Who may ask "
+		  "for our zones (server.allow) can read it." },
 };
 
 const struct words_table words_recursion_keys = { rows, sizeof(rows) / sizeof(rows[0]) };

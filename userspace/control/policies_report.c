@@ -51,6 +51,8 @@ static json_t *report_entry(const struct policies_entry *entry)
 	}
 	if (entry->file)
 		json_put_text(o, "file", entry->file);
+	else if (entry->is_list)
+		json_put_text(o, "zone", entry->name);
 	if (*entry->error)
 		json_put_text(o, "error", entry->error);
 	return o;
