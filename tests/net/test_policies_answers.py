@@ -7,6 +7,7 @@ import pytest
 
 from netlab import CLIENT4, V6, texts
 from policypeers import peers_of, upstream_of, verdict, write
+from test_metrics import AT, Metrics
 from test_recursion import ask, hits, recursion, start
 
 UPSTREAM = """*.far A 192.0.2.10
@@ -128,15 +129,19 @@ BY_ADDRESS = {
 
 def test_addresses(lab, daemon, tmp_path, upstream):
     lists = [write(tmp_path, "list.rpz", *ADDRESSES)]
-    start(daemon, recursion=recursion(rpz=lists))
+    start(daemon, recursion=recursion(rpz=lists), metrics={"listen": AT})
     check(lab, upstream, tmp_path, lists, BY_ADDRESS, ["named"])
     assert hits(daemon, lambda: ask(lab, "ip.far")) == 1
+    # one each for ip, to-ip, two-ip, garden-ip; two for what is not cached: drop-ip, tcp-ip, moved-ip
+    assert daemon.json("policy", "list")["policies"][0]["hits"] == 10
+    assert Metrics(lab).sum("volley_policy_hits_total", policy="list.rpz.") == 10
     assert verdict(lab, "six.far", "AAAA") == ("NOERROR",)
     write(tmp_path, "list.rpz", "32.10.2.0.192.rpz-ip CNAME .")
     daemon.ctl("zone", "reload")
     assert verdict(lab, "www.far") == NXDOMAIN and verdict(lab, "two-ip.far") == NXDOMAIN
     assert verdict(lab, "ip.far") == ("NOERROR", "198.51.100.1")
     assert verdict(lab, "six.far", "AAAA") == ("NOERROR", "2001:db8:1::1")
+    assert daemon.json("policy", "list")["policies"][0]["hits"] == 13, "a reload begins no new count"
 
 
 def test_an_address_in_the_first_list_and_a_name_in_the_second(lab, daemon, tmp_path, upstream):

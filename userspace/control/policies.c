@@ -24,6 +24,13 @@ struct part {
 	struct load *load; /* under way, or NULL */
 };
 
+/* The hits of a list, by its name: they outlive its versions, for workers count in them. */
+struct hits {
+	uint64_t n;
+	struct hits *next;
+	char name[];
+};
+
 /* A set of parts, in place or in the making. */
 struct parts {
 	struct part *items;
@@ -54,6 +61,7 @@ struct policies {
 	struct parts now;
 	struct parts next; /* being loaded */
 	size_t n_loading;
+	struct hits *hits; /* of all lists that ever were */
 	bool is_busy;
 	bool is_begun; /* something was put in place: before, the slot stands for what an earlier daemon had */
 	bool is_zone_due; /* another version of a list that is a zone */
@@ -98,6 +106,10 @@ void policies_free(struct policies *p)
 		return;
 	parts_free(&p->next);
 	parts_free(&p->now);
+	for (struct hits *hits = p->hits, *next; hits; hits = next) {
+		next = hits->next;
+		free(hits);
+	}
 	free(p);
 }
 
@@ -198,6 +210,25 @@ static void digest_of(const struct policies *p, const struct parts *parts, uint6
 	}
 }
 
+/* NULL: there is no memory for them, and they are not counted. */
+static uint64_t *hits_of(struct policies *p, const char *name)
+{
+	struct hits *hits = p->hits;
+	size_t n_bytes = strlen(name) + 1;
+
+	while (hits && strcmp(hits->name, name) != 0)
+		hits = hits->next;
+	if (hits)
+		return &hits->n;
+	hits = calloc(1, sizeof(*hits) + n_bytes);
+	if (!hits)
+		return NULL;
+	memcpy(hits->name, name, n_bytes);
+	hits->next = p->hits;
+	p->hits = hits;
+	return &hits->n;
+}
+
 static int make_policy(struct policies *p, struct parts *parts, uint32_t gen)
 {
 	struct policy_list *lists = calloc(parts->n + 1, sizeof(*lists));
@@ -208,12 +239,15 @@ static int make_policy(struct policies *p, struct parts *parts, uint32_t gen)
 	if (!lists)
 		return -ENOMEM;
 	for (size_t i = 0; i < parts->n; i++) {
-		const struct policies_entry *e = &parts->items[i].entry;
+		struct policies_entry *e = &parts->items[i].entry;
 
-		if (!e->is_list)
+		if (!e->is_list) {
 			local = e->zone;
-		else if (e->zone)
-			lists[n++].zone = e->zone;
+			continue;
+		}
+		e->hits = hits_of(p, e->name);
+		if (e->zone)
+			lists[n++] = (struct policy_list){ e->zone, e->hits };
 	}
 	err = local || n ? policy_new(&parts->policy, local, lists, n, p->slot, gen) : 0;
 	free(lists);

@@ -80,7 +80,8 @@ struct policies_entry {
 	uint32_t n_rules;       /* engine/policy.h */
 	uint32_t n_ignored;     /* rules that no question triggers */
 	uint64_t loaded_wall_s; /* seconds since 1970 */
-	char error[640];        /* of the last load; "" when it was well */
+	uint64_t *hits; /* of a list: how often a rule of it changed what a worker said, since the start */
+	char error[640]; /* of the last load; "" when it was well */
 };
 
 #define POLICIES_LOCAL "local-data"

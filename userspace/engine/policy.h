@@ -54,7 +54,7 @@ struct policy;
 
 struct policy_list {
 	const struct zone *zone;
-	uint64_t *hits; /* how often a rule of it decided; any worker counts, atomically. NULL: not counted */
+	uint64_t *hits; /* how often a rule of it changed an answer; any worker counts, atomically. NULL: not counted */
 };
 
 /*
@@ -156,7 +156,7 @@ struct policy_alias {
 };
 
 /*
- * What the rule says to q, and a hit is counted. With an answer, a->body lies in r until its next use, and zone_slot
+ * What the rule says to q, and a hit is counted unless that is to pass. With an answer, a->body lies in r until its next use, and zone_slot
  * and zone_gen say under which slot it may be cached, for good: its TTLs do not age. from: the answer of upstream in which the rule
  * was found (NULL: none); its aliases come first; it may be *a itself, but not lie in r. alias->n_bytes is 0 but for
  * POLICY_REWRITE. No allocation.

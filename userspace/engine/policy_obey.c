@@ -206,15 +206,17 @@ enum policy_verdict policy_obey(const struct policy *p, struct render *r,
 				struct cache_answer *a)
 {
 	const struct rule rule = { hit->zone, hit->node, hit->name, hit->n_bytes };
+	enum policy_verdict verdict;
 
 	alias->n_bytes = 0;
 	if (hit->trigger == POLICY_BY_LOCAL_DATA)
 		return policy_answer_local(p, r, q, a) ? POLICY_LOCAL : POLICY_NONE;
-	if (hit->hits)
-		__atomic_fetch_add(hit->hits, 1, __ATOMIC_RELAXED);
 	if (begin(r, q, from, from ? hit->n_before : 0))
 		return POLICY_NONE;
-	return obey(p, r, q->qtype, &rule, alias, a);
+	verdict = obey(p, r, q->qtype, &rule, alias, a);
+	if (hit->hits && verdict != POLICY_NONE)
+		__atomic_fetch_add(hit->hits, 1, __ATOMIC_RELAXED);
+	return verdict;
 }
 
 bool policy_answer_local(const struct policy *p, struct render *r, const struct policy_question *q,

@@ -228,6 +228,16 @@ static void tie(struct policy_prefixes *t)
 	}
 }
 
+/* What was room to grow. */
+static void trim(struct policy_prefixes *t)
+{
+	struct prefix *less = reallocarray(t->prefixes, t->n, sizeof(*less));
+
+	if (less)
+		t->prefixes = less;
+	t->cap = t->n;
+}
+
 int policy_prefixes_new(struct policy_prefixes **out, const struct zone *list, const char *label)
 {
 	struct policy_prefixes *t = calloc(1, sizeof(*t));
@@ -250,6 +260,7 @@ int policy_prefixes_new(struct policy_prefixes **out, const struct zone *list, c
 		return err;
 	}
 	tie(t);
+	trim(t);
 	*out = t;
 	return 0;
 }
