@@ -8,6 +8,7 @@ import pytest
 from netlab import CLIENT4, V6, texts
 from policypeers import peers_of, upstream_of, verdict, write
 from test_metrics import AT, Metrics
+from test_policies import ask_edns, ede
 from test_recursion import ask, hits, recursion, start
 
 UPSTREAM = """*.far A 192.0.2.10
@@ -229,3 +230,15 @@ def test_more_clients_than_the_driver_is_told(lab, daemon, tmp_path, upstream):
     write(tmp_path, "list.rpz", of_client() + " CNAME .")
     daemon.ctl("zone", "reload")
     assert hits(daemon, lambda: verdict(lab, "www.far", where=V6)) == 1
+
+
+@pytest.mark.parametrize("kind, code", [("blocked", 15), ("censored", 16), ("filtered", 17), ("prohibited", 18)])
+def test_kinds(lab, daemon, tmp_path, upstream, kind, code):
+    """The extended error of each list is its own, whatever the trigger."""
+    assert upstream
+    first = write(tmp_path, "first.rpz", "bad.far CNAME .", "24.0.100.51.198.rpz-ip CNAME .", "moved.far CNAME www.far.")
+    second = write(tmp_path, "second.rpz", "*.poison.far CNAME *.")
+    start(daemon, recursion=recursion(rpz=[{**first, "ede": kind}, second]))
+    for name in ("bad.far", "one.far", "ip.far", "moved.far", "moved-alias.far"):
+        assert ede(ask_edns(lab, name)) == [code], name
+    assert ede(ask_edns(lab, "x.poison.far")) == [15]

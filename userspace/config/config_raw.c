@@ -217,6 +217,7 @@ static const cyaml_schema_field_t rpz_fields[] = {
 	TEXT("name", struct config_raw_rpz, name),
 	TEXT("file", struct config_raw_rpz, file),
 	TEXT("zone", struct config_raw_rpz, zone),
+	TEXT("ede", struct config_raw_rpz, ede),
 	CYAML_FIELD_END,
 };
 

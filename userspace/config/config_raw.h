@@ -167,6 +167,7 @@ struct config_raw_rpz {
 	char *name;
 	char *file;
 	char *zone;
+	char *ede;
 };
 
 struct config_raw_recursion {

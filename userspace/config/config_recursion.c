@@ -11,6 +11,7 @@
 #include "config/value.h"
 #include "config/yamlwalk.h"
 #include "dns/name.h"
+#include "dns/proto.h"
 #include "dns/special_names.h"
 
 struct config_prefix *take_prefixes(struct take *take, const char *key,
@@ -291,6 +292,8 @@ static void take_rpz(struct take *take, const struct config_raw_recursion *raw)
 		else if (raw->rpz[i].name || raw->rpz[i].file)
 			source_fail(&take->source, 0, path,
 				    "a zone that is served here has no name and no file beside it");
+		rpz->ede_code = (uint16_t)(DNS_EDE_BLOCKED +
+					   take_number(take, prefix, "ede", raw->rpz[i].ede));
 		for (uint32_t j = 0; j < i && !take->source.failed; j++) {
 			if (strcmp(rpz->name, recursion->rpz[j].name) != 0)
 				continue;

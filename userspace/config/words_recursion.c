@@ -185,6 +185,12 @@ static const struct words_key rows[] = {
 		  "So it may come from primaries, with a key and NOTIFY; its changes hold as soon as they are served. While it is not "
 		  "served, or no more, the version that was in force stays; where there is none, nothing is filtered by it. Who may ask "
 		  "for our zones (server.allow) can read it." },
+	{ .path = "recursion.rpz[].ede",
+	  .type = WORDS_CHOICE,
+	  .choices = "blocked|censored|filtered|prohibited",
+	  .fallback = "blocked",
+	  .text = "Why its rules change answers, for clients with EDNS: the code 15 (the operator blocks it), 16 (somebody else demands it), 17 (the "
+		  "client has asked for it) or 18 (the client may not ask this) of RFC 8914." },
 };
 
 const struct words_table words_recursion_keys = { rows, sizeof(rows) / sizeof(rows[0]) };

@@ -205,6 +205,7 @@ static void digest_of(const struct policies *p, const struct parts *parts, uint6
 
 		if (e->zone)
 			zone_digest(e->zone, (uint8_t *)one);
+		one[0] ^= e->ede_code;
 		digest[0] = digest[0] * 0x9e3779b97f4a7c15ull + one[0];
 		digest[1] = digest[1] * 0x9e3779b97f4a7c15ull + one[1];
 	}
@@ -247,7 +248,7 @@ static int make_policy(struct policies *p, struct parts *parts, uint32_t gen)
 		}
 		e->hits = hits_of(p, e->name);
 		if (e->zone)
-			lists[n++] = (struct policy_list){ e->zone, e->hits };
+			lists[n++] = (struct policy_list){ e->zone, e->hits, e->ede_code };
 	}
 	err = local || n ? policy_new(&parts->policy, local, lists, n, p->slot, gen) : 0;
 	free(lists);
@@ -441,6 +442,7 @@ static int add_list(struct policies *p, struct part *part, const struct config_r
 {
 	*part = (struct part){ .owner = p };
 	part->entry.is_list = true;
+	part->entry.ede_code = list->ede_code;
 	part->entry.name = strdup(list->name);
 	if (!part->entry.name)
 		return -ENOMEM;
@@ -508,6 +510,7 @@ static int copy_part(struct policies *p, struct part *to, const struct part *fro
 {
 	*to = (struct part){ .owner = p };
 	to->entry.is_list = from->entry.is_list;
+	to->entry.ede_code = from->entry.ede_code;
 	to->entry.name = strdup(from->entry.name);
 	to->entry.file = from->entry.file ? strdup(from->entry.file) : NULL;
 	if (!to->entry.name || (from->entry.file && !to->entry.file))

@@ -76,6 +76,7 @@ struct policies_entry {
 	char *name;             /* "list.rpz.", or POLICIES_LOCAL */
 	char *file;             /* NULL for local data, and for a list that is a zone served here */
 	bool is_list;           /* not local data */
+	uint16_t ede_code;      /* of a list: RFC 8914 */
 	struct zone *zone;      /* that is in force, or NULL; the members below are of it */
 	uint32_t n_rules;       /* engine/policy.h */
 	uint32_t n_ignored;     /* rules that no question triggers */

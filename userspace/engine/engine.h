@@ -170,6 +170,7 @@ struct engine_asked {
 	bool has_client; /* somebody waits; else only the cache is to have the answer */
 	bool is_alias; /* a policy says that the name stands for that of the question upstream: engine/rewrite.h */
 	uint32_t alias_ttl_s;
+	int alias_ede_code; /* that the policy gives with it */
 	struct query_edns edns;
 };
 

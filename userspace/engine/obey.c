@@ -61,7 +61,7 @@ static bool act(struct engine *e, const struct engine_request *rq, const struct 
 		a->flags |= DNS_FLAG_RA | DNS_FLAG_TC;
 		return true;
 	case POLICY_FILTERED:
-		e->ede_code = DNS_EDE_BLOCKED;
+		e->ede_code = hit->ede_code;
 		break;
 	case POLICY_LOCAL:
 		break;

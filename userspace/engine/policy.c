@@ -152,6 +152,7 @@ static int add_list(struct policy *p, const struct policy_list *list)
 
 	rules->zone = list->zone;
 	rules->hits = list->hits;
+	rules->ede_code = list->ede_code;
 	err = policy_prefixes_new(&rules->clients, list->zone, BY_CLIENT);
 	if (!err)
 		err = policy_prefixes_new(&rules->addresses, list->zone, BY_ADDRESS);
@@ -287,6 +288,7 @@ static bool hit_with(struct policy_hit *hit, const struct policy_rules *rules,
 {
 	hit->zone = rules->zone;
 	hit->hits = rules->hits;
+	hit->ede_code = rules->ede_code;
 	hit->node = node;
 	hit->trigger = trigger;
 	return node != NULL;

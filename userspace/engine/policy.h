@@ -55,6 +55,7 @@ struct policy;
 struct policy_list {
 	const struct zone *zone;
 	uint64_t *hits; /* how often a rule of it changed an answer; any worker counts, atomically. NULL: not counted */
+	int ede_code; /* of its answers: RFC 8914 sections 4.16 to 4.19 */
 };
 
 /*
@@ -103,6 +104,7 @@ struct policy_hit {
 	const struct zone *zone; /* of the rule; NULL: there is none */
 	const struct zone_node *node;
 	uint64_t *hits;
+	int ede_code;
 	enum policy_trigger trigger;
 	bool is_final;         /* no answer of upstream can change it; also where there is none */
 	unsigned int n_before; /* records of the answer section that lead to the name: aliases */
@@ -142,7 +144,7 @@ size_t policy_clients(const struct policy *p, struct clients_prefix *prefixes, s
 enum policy_verdict {
 	POLICY_NONE,     /* no rule, or one that says to pass: ask upstream */
 	POLICY_LOCAL,    /* *a is the answer: local data */
-	POLICY_FILTERED, /* *a is the answer of a list: RFC 8914 section 4.18 */
+	POLICY_FILTERED, /* *a is the answer of a list, with its hit's ede_code */
 	POLICY_REWRITE, /* *alias is what the name stands for; *a is this CNAME alone, not to be cached */
 	POLICY_DROP,     /* no reply */
 	POLICY_TCP_ONLY, /* over UDP an empty answer with TC=1; over TCP as POLICY_NONE */
@@ -153,6 +155,7 @@ struct policy_alias {
 	uint8_t target[NAME_FOLDED_BYTES]; /* folded */
 	unsigned int n_bytes;              /* of it; 0: there is none */
 	uint32_t ttl_s;
+	int ede_code;
 };
 
 /*

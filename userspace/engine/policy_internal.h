@@ -10,6 +10,7 @@
 struct policy_rules {
 	const struct zone *zone;
 	uint64_t *hits;
+	int ede_code;
 	struct policy_prefixes *clients;   /* rpz-client-ip; NULL: none */
 	struct policy_prefixes *addresses; /* rpz-ip; NULL: none */
 };

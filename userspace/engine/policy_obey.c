@@ -213,6 +213,7 @@ enum policy_verdict policy_obey(const struct policy *p, struct render *r,
 		return policy_answer_local(p, r, q, a) ? POLICY_LOCAL : POLICY_NONE;
 	if (begin(r, q, from, from ? hit->n_before : 0))
 		return POLICY_NONE;
+	alias->ede_code = hit->ede_code;
 	verdict = obey(p, r, q->qtype, &rule, alias, a);
 	if (hit->hits && verdict != POLICY_NONE)
 		__atomic_fetch_add(hit->hits, 1, __ATOMIC_RELAXED);

@@ -103,6 +103,16 @@ static void fill_alias(struct engine_pending *p, const struct policy_alias *alia
 	memcpy(p->question.name, alias->target, alias->n_bytes);
 	p->asked.is_alias = true;
 	p->asked.alias_ttl_s = alias->ttl_s;
+	p->asked.alias_ede_code = alias->ede_code;
+}
+
+/* The other way round. */
+static void read_alias(const struct engine_pending *p, struct policy_alias *alias)
+{
+	alias->n_bytes = (unsigned int)name_bytes(p->question.name);
+	memcpy(alias->target, p->question.name, alias->n_bytes);
+	alias->ttl_s = p->asked.alias_ttl_s;
+	alias->ede_code = p->asked.alias_ede_code;
 }
 
 void recursion_ask_again(struct engine *e, struct engine_pending *p,
@@ -293,7 +303,7 @@ static uint16_t follow_alias(struct engine *e, const struct engine_request *rq,
 	e->expired = NULL; /* of the name as it was without the rule */
 	e->memory = 0;
 	if (rewrite_find(e, rq, q, client, alias, a))
-		return rewrite_wrap(e, q, alias->target, alias->ttl_s, a);
+		return rewrite_wrap(e, q, alias, a);
 	if (!q->rd)
 		return failure(e, a, DNS_RCODE_REFUSED, DNS_EDE_NOT_AUTHORITATIVE);
 	if (!p)
@@ -509,7 +519,7 @@ static uint16_t go_on(struct engine *e, const struct engine_request *rq, const s
 	if (!client.recursion)
 		return failure(e, a, DNS_RCODE_SERVFAIL, DNS_EDE_NOT_READY);
 	if (rewrite_find(e, rq, q, &client, alias, a))
-		return rewrite_wrap(e, q, alias->target, alias->ttl_s, a);
+		return rewrite_wrap(e, q, alias, a);
 	fill_alias(p, alias);
 	p->is_hurried = false;
 	p->question.memory = 0;
@@ -532,7 +542,8 @@ uint16_t recursion_finish(struct engine *e, const struct engine_request *rq, con
 	obey_set_apart(e, rq);
 	if (p->asked.is_alias) { /* as it was when it was asked */
 		(void)finish(e, rq, p, &alias, a);
-		return rewrite_wrap(e, q, p->question.name, p->asked.alias_ttl_s, a);
+		read_alias(p, &alias);
+		return rewrite_wrap(e, q, &alias, a);
 	}
 	if (obey_before(e, rq, q, &alias, a, &rcode))
 		return rcode;

@@ -88,11 +88,11 @@ static void read_answer(struct engine *e, const uint8_t *target, const struct ca
 	};
 }
 
-uint16_t rewrite_wrap(struct engine *e, const struct query *q, const uint8_t *target,
-		      uint32_t ttl_s, struct cache_answer *a)
+uint16_t rewrite_wrap(struct engine *e, const struct query *q, const struct policy_alias *alias,
+		      struct cache_answer *a)
 {
-	const struct convert_question question = { q->folded, q->qtype, q->edns.dnssec_ok, target,
-						   ttl_s };
+	const struct convert_question question = { q->folded, q->qtype, q->edns.dnssec_ok,
+						   alias->target, alias->ttl_s };
 	const struct convert_limits limits = {
 		.max_ttl_s = a->stale_ttl_s ? a->stale_ttl_s : DNS_TTL_MAX,
 		.min_ttl_s = a->stale_ttl_s,
@@ -106,13 +106,13 @@ uint16_t rewrite_wrap(struct engine *e, const struct query *q, const uint8_t *ta
 		a->flags = (uint16_t)(DNS_FLAG_QR | DNS_FLAG_RA | rcode);
 		return rcode;
 	}
-	read_answer(e, target, a, &from);
+	read_answer(e, alias->target, a, &from);
 	if (convert_answer(&e->convert, &from, &question, &limits, a, &ignored_s)) {
 		rcode = engine_failure(e, a, DNS_RCODE_SERVFAIL, DNS_EDE_OTHER);
 		a->flags |= DNS_FLAG_RA;
 		return rcode;
 	}
-	e->ede_code = DNS_EDE_BLOCKED;
+	e->ede_code = alias->ede_code;
 	a->flags = (uint16_t)(DNS_FLAG_QR | DNS_FLAG_RA | rcode);
 	return rcode;
 }

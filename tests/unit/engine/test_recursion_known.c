@@ -316,6 +316,8 @@ static const char rules_text[] = "$TTL 60\n@ SOA ns root 1 2 3 4 5\n@ NS ns\n"
 				 "alias.x 30 CNAME www.y.\n*.wild.x CNAME *.y.\n"
 				 "ours.x CNAME ns1.example.com.\nnone.x CNAME none.example.com.\n";
 
+#define EDE_OF_LIST 17
+
 struct lists {
 	struct zone *zone;
 	struct policy *policy;
@@ -329,6 +331,7 @@ static void lists_open(struct lists *l)
 
 	l->zone = zone_of("rpz", rules_text);
 	lists[0].zone = l->zone;
+	lists[0].ede_code = EDE_OF_LIST;
 	cache_zone_prepare(r.world.cache, (const uint8_t *)"\3rpz", 5, digest, &slot, &gen);
 	cache_zone_commit(r.world.cache, slot, gen, digest);
 	MUST(!policy_new(&l->policy, NULL, lists, 1, slot, gen));
@@ -353,7 +356,7 @@ static void test_policy(void **state)
 		assert_false(ask(&r, &www));
 		assert_int_equal(reply_rcode(&r.reply), DNS_RCODE_NXDOMAIN);
 		if (!i)
-			assert_int_equal(ede_of(&r.reply), DNS_EDE_BLOCKED);
+			assert_int_equal(ede_of(&r.reply), EDE_OF_LIST);
 	}
 	assert_int_equal(COUNTER(cache_hit), 1);
 	assert_false(ask_from(&r, &www, stranger, &r.pending));
@@ -398,7 +401,7 @@ static void test_policy_alias(void **state)
 	complete_as(&r, &www_y, EDNS_NO_EDE, RESOLVER_SECURE);
 	check_answer("Alias.x. 30 IN CNAME www.y.\nwww.y. 300 IN A 192.0.2.90\n");
 	assert_int_equal(reply_flags(&r.reply), QR | RD | RA); /* no AD: nobody has signed that */
-	assert_int_equal(ede_of(&r.reply), DNS_EDE_BLOCKED);
+	assert_int_equal(ede_of(&r.reply), EDE_OF_LIST);
 	r.now_s += 10; /* the target is in the cache, by its own name */
 	assert_false(ask(&r, &a));
 	check_answer("Alias.x. 30 IN CNAME www.y.\nwww.y. 290 IN A 192.0.2.90\n");
@@ -491,7 +494,7 @@ static void test_policy_behind_alias(void **state)
 	complete(&r, &to_www);
 	check_answer("a.z. 300 IN CNAME www.x.\n");
 	assert_int_equal(reply_rcode(&r.reply), DNS_RCODE_NXDOMAIN);
-	assert_int_equal(ede_of(&r.reply), DNS_EDE_BLOCKED);
+	assert_int_equal(ede_of(&r.reply), EDE_OF_LIST);
 	assert_false(ask(&r, &a));
 	assert_int_equal(reply_rcode(&r.reply), DNS_RCODE_NXDOMAIN);
 	r.now_s += 300; /* no longer than upstream would say the same */
