@@ -161,6 +161,45 @@ static bool is_listed(const struct clients_list *list, const struct volley_clien
 	return false;
 }
 
+static bool is_apart(const struct clients_prefix *p, const struct clients_prefix *apart, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (apart[i].family == p->family && apart[i].bits <= p->bits &&
+		    has_same_bits(apart[i].address, p->address, apart[i].bits))
+			return true;
+	return false;
+}
+
+int clients_list_without(struct clients_list *out, const struct clients_list *list,
+			 const struct clients_prefix *apart, size_t n, bool all)
+{
+	all |= n > CLIENTS_APART_MAX;
+	if (all || !list->n)
+		n = 0;
+	*out = (struct clients_list){ 0 };
+	if (!list->n)
+		return 0;
+	out->prefixes = calloc(list->n + n, sizeof(*out->prefixes));
+	if (!out->prefixes)
+		return -ENOMEM;
+	for (size_t i = 0; i < list->n; i++) {
+		struct clients_prefix *p = &out->prefixes[out->n++];
+
+		*p = list->prefixes[i];
+		if (all || is_apart(p, apart, n))
+			p->views &= ~CLIENTS_VIEW(VOLLEY_VIEW_RECURSIVE);
+	}
+	for (size_t i = 0; i < n; i++) {
+		struct volley_client key = key_of(&apart[i]);
+		struct clients_prefix *p = &out->prefixes[out->n++];
+
+		*p = apart[i];
+		p->views = look(list, &key) & ~CLIENTS_VIEW(VOLLEY_VIEW_RECURSIVE);
+	}
+	sort(out); /* one that both have has the same views in both */
+	return 0;
+}
+
 /* All keys of the map, *n of them, the caller's. */
 static int read_keys(int fd, struct volley_client **out, size_t *n)
 {

@@ -5,8 +5,8 @@
  *
  *	server.allow ────┐                              ┌─► clients_new(): engine
  *	                 ├─► struct clients_list, views ┤
- *	recursion.allow ─┤                              └─► clients_map_*(): driver
- *	rrl.exempt ──────┘
+ *	recursion.allow ─┤                              └─► clients_list_without() ─► clients_map_*(): driver
+ *	rrl.exempt ──────┘                                            ▲ clients that policies name
  *
  * The longest prefix decides alone, so each has the views of those around it, too.
  *
@@ -35,6 +35,18 @@ int clients_list_make(struct clients_list *list, const struct config *config)
 	__attribute__((warn_unused_result));
 void clients_list_fini(struct clients_list *list);
 bool clients_list_equal(const struct clients_list *a, const struct clients_list *b);
+
+/* With more clients that are apart, all are. */
+#define CLIENTS_APART_MAX 2048u
+
+/*
+ * The list for the driver where a policy has rules for clients (rpz-client-ip): as `list`, but clients in one of the n prefixes `apart` have
+ * no VOLLEY_VIEW_RECURSIVE, so that a worker applies the rules; nobody has it where `all`, or n is more than CLIENTS_APART_MAX.
+ * The lists may share nothing. 0 or -ENOMEM. O(n × list).
+ */
+int clients_list_without(struct clients_list *out, const struct clients_list *list,
+			 const struct clients_prefix *apart, size_t n, bool all)
+	__attribute__((warn_unused_result));
 
 /*
  * The map goes from what it holds to the list in two steps, so that no client ever has a view there

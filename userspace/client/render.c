@@ -47,7 +47,7 @@ static const struct view views[] = {
 	{ "policy list",
 	  "policies",
 	  false,
-	  { "name state rules ignored loaded_at", "file error", "" } },
+	  { "name state rules ignored hits loaded_at", "file zone error", "" } },
 	{ "block list", "lists", false, { "file action blocks other_lines met", "why", "" } },
 	{ "block list", "blocks", false, { "block action left_s met", "why", "" } },
 	{ "rrl top", "top", false, { "prefix over_s over_per_second slipped dropped", "", "" } },

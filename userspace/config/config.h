@@ -202,8 +202,9 @@ struct config_stub {
 };
 
 struct config_rpz {
-	char *name; /* as a zone's */
-	char *file;
+	char *name;        /* as a zone's */
+	char *file;        /* NULL: it is the zone of this name that is served here */
+	uint16_t ede_code; /* of RFC 8914: 15 to 18 */
 };
 
 struct config_recursion {

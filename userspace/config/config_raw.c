@@ -218,6 +218,8 @@ static const cyaml_schema_value_t stub_value = {
 static const cyaml_schema_field_t rpz_fields[] = {
 	TEXT("name", struct config_raw_rpz, name),
 	TEXT("file", struct config_raw_rpz, file),
+	TEXT("zone", struct config_raw_rpz, zone),
+	TEXT("ede", struct config_raw_rpz, ede),
 	CYAML_FIELD_END,
 };
 

@@ -169,6 +169,8 @@ struct config_raw_stub {
 struct config_raw_rpz {
 	char *name;
 	char *file;
+	char *zone;
+	char *ede;
 };
 
 struct config_raw_recursion {

@@ -10,6 +10,7 @@
 #include "config/value.h"
 #include "config/yamlwalk.h"
 #include "dns/name.h"
+#include "dns/proto.h"
 #include "dns/special_names.h"
 
 struct config_prefix *take_prefixes(struct take *take, const char *key,
@@ -132,13 +133,21 @@ static void take_rpz(struct take *take, const struct config_raw_recursion *raw)
 		struct config_rpz *rpz = &recursion->rpz[i];
 
 		snprintf(prefix, sizeof(prefix), "recursion.rpz[%u].", i);
-		take_join_path(take, path, prefix, "name");
-		rpz->name = take_domain(take, path, raw->rpz[i].name);
-		rpz->file = take_path(take, prefix, "file", raw->rpz[i].file);
+		take_join_path(take, path, prefix, raw->rpz[i].zone ? "zone" : "name");
+		rpz->name = take_domain(take, path,
+					raw->rpz[i].zone ? raw->rpz[i].zone : raw->rpz[i].name);
+		if (!raw->rpz[i].zone)
+			rpz->file = take_path(take, prefix, "file", raw->rpz[i].file);
+		else if (raw->rpz[i].name || raw->rpz[i].file)
+			source_fail(&take->source, 0, path,
+				    "a zone that is served here has no name and no file beside it");
+		rpz->ede_code = (uint16_t)(DNS_EDE_BLOCKED +
+					   take_number(take, prefix, "ede", raw->rpz[i].ede));
 		for (uint32_t j = 0; j < i && !take->source.failed; j++) {
 			if (strcmp(rpz->name, recursion->rpz[j].name) != 0)
 				continue;
-			snprintf(first, sizeof(first), "recursion.rpz[%u].name", j);
+			snprintf(first, sizeof(first), "recursion.rpz[%u].%s", j,
+				 raw->rpz[j].zone ? "zone" : "name");
 			source_refuse_twice(&take->source, path, rpz->name, first);
 		}
 	}

@@ -308,21 +308,26 @@ static const struct words_key rows[] = {
 		  "resolvers of recursion.forward know such names." },
 	{ .path = "recursion.rpz",
 	  .type = WORDS_MAPS,
-	  .text = "Response policy zones: which names are answered otherwise than upstreams would. The "
-		  "first that has a rule for a name decides. Where a file does not load, the version that was loaded before "
-		  "stays in force; at a start there is none, and names are answered as upstreams say. volleyctl policy list, "
+	  .text = "Response policy zones: what is answered otherwise than upstreams would. See RESPONSE POLICY ZONES. "
+		  "Where a file does not load, the version that was loaded before "
+		  "stays in force; at a start there is none, and nothing is filtered by this list. volleyctl policy list, "
 		  "status, health and metrics tell of both." },
 	{ .path = "recursion.rpz[].name",
 	  .type = WORDS_DOMAIN,
 	  .text = "The name of the policy zone. Required, and none twice." },
-	{ .path = "recursion.rpz[].file",
-	  .type = WORDS_PATH,
-	  .text = "Its master file. Required. A record NAME.ZONE is a rule for questions for NAME, *.NAME.ZONE for all below "
-		  "it: CNAME . says NXDOMAIN, CNAME *. NODATA, CNAME rpz-passthru. as if there were no rule, CNAME rpz-drop. "
-		  "gives no reply, CNAME rpz-tcp-only. a reply with TC=1 over UDP. CNAME to another name is answered as an alias, and "
-		  "what it leads to is asked for, in our zones, local data or upstream; in CNAME *.OTHER the asterisk stands for the name that "
-		  "was asked for. Other records are the answer. Other triggers (rpz-ip, rpz-client-ip, rpz-nsip, rpz-nsdname) are "
-		  "ignored." },
+	{ .path = "recursion.rpz[].file", .type = WORDS_PATH, .text = "Its master file. Required." },
+	{ .path = "recursion.rpz[].zone",
+	  .type = WORDS_DOMAIN,
+	  .text = "In the place of name and file: the zone of this name that is served here, of zones or of a catalog, is the policy zone. "
+		  "So it may come from primaries, with a key and NOTIFY; its changes hold as soon as they are served. While it is not "
+		  "served, or no more, the version that was in force stays; where there is none, nothing is filtered by it. Who may ask "
+		  "for our zones (server.allow) can read it." },
+	{ .path = "recursion.rpz[].ede",
+	  .type = WORDS_CHOICE,
+	  .choices = "blocked|censored|filtered|prohibited",
+	  .fallback = "blocked",
+	  .text = "Why its rules change answers, for clients with EDNS: the code 15 (the operator blocks it), 16 (somebody else demands it), 17 (the "
+		  "client has asked for it) or 18 (the client may not ask this) of RFC 8914." },
 };
 
 const struct words_table words_recursion_keys = { rows, sizeof(rows) / sizeof(rows[0]) };

@@ -124,7 +124,8 @@ static int check_policies(struct check *c)
 		return code;
 	}
 	for (uint32_t i = 0; i < recursion->n_rpz && !code; i++)
-		code = check_list(c, loader, &recursion->rpz[i]);
+		if (recursion->rpz[i].file)
+			code = check_list(c, loader, &recursion->rpz[i]);
 	loader_stop(loader);
 	loader_free(loader);
 	if (code)

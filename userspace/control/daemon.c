@@ -373,6 +373,8 @@ static void wait_for_event(struct daemon *d)
 		catalogs_poll(d->catalogs);
 	if (d->upkeep)
 		upkeep_poll(d->upkeep);
+	if (d->has_policies)
+		policies_poll(d->policies);
 }
 
 /* --- From start to life -------------------------------------------------------------------------- */
@@ -381,7 +383,8 @@ static int start(struct daemon *d)
 {
 	int code = daemon_open(d);
 
-	while (!code && !(d->is_loaded && d->has_policies) && !d->stopping)
+	while (!code && !d->stopping &&
+	       !(d->is_loaded && d->has_policies && policies_is_idle(d->policies)))
 		wait_for_event(d);
 	if (code || d->stopping)
 		return code;

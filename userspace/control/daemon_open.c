@@ -252,6 +252,7 @@ static void on_served(void *user, struct zones_entry *entry, const struct load *
 	upkeep_served(d->upkeep, entry, fresh);
 	transfers_served(d->transfers, entry);
 	catalogs_served(d->catalogs, entry);
+	policies_zone_served(d->policies, entry->name);
 }
 
 static void on_sign(void *user, struct zones_entry *entry)
@@ -275,6 +276,7 @@ static void on_gone(void *user, struct zones_entry *entry)
 
 	catalogs_gone(d->catalogs, entry);
 	transfers_gone(d->transfers, entry);
+	policies_zone_served(d->policies, entry->name);
 	upkeep_gone(d->upkeep, entry);
 }
 
@@ -333,6 +335,21 @@ static const struct config_recursion *policies_config(void *user)
 	return recursion_config(d->recursion);
 }
 
+static int policies_set_apart(void *user, const struct clients_prefix *prefixes, size_t n)
+{
+	const struct daemon *d = user;
+
+	return recursion_set_apart(d->recursion, prefixes, n);
+}
+
+static struct zone *policies_served(void *user, const char *name)
+{
+	const struct daemon *d = user;
+	const struct zones_entry *entry = d->zones ? zones_find(d->zones, name) : NULL;
+
+	return entry && entry->zone ? zone_ref(entry->zone) : NULL;
+}
+
 static void on_policies(void *user, int code)
 {
 	struct daemon *d = user;
@@ -347,6 +364,10 @@ static int open_policies(struct daemon *d)
 	struct policies_env env = {
 		.config = policies_config,
 		.config_user = d,
+		.set_apart = policies_set_apart,
+		.apart_user = d,
+		.served = policies_served,
+		.served_user = d,
 		.cache = d->cache,
 		.published = &d->published,
 		.settings_digest = engine_config_digest(&d->engine_config),

@@ -22,7 +22,13 @@ struct part {
 	struct policies_entry entry;
 	struct policies *owner;
 	struct load *load; /* under way, or NULL */
-	bool is_earlier;   /* entry.zone is that of the part of this name that is in place */
+};
+
+/* The hits of a list, by its name: they outlive its versions, for workers count in them. */
+struct hits {
+	uint64_t n;
+	struct hits *next;
+	char name[];
 };
 
 /* A set of parts, in place or in the making. */
@@ -55,8 +61,10 @@ struct policies {
 	struct parts now;
 	struct parts next; /* being loaded */
 	size_t n_loading;
+	struct hits *hits; /* of all lists that ever were */
 	bool is_busy;
 	bool is_begun; /* something was put in place: before, the slot stands for what an earlier daemon had */
+	bool is_zone_due; /* another version of a list that is a zone */
 	bool is_cancelled;
 	int code;
 	char error[128];              /* policies_error() */
@@ -85,8 +93,7 @@ static void parts_free(struct parts *parts)
 
 		free(part->entry.name);
 		free(part->entry.file);
-		if (!part->is_earlier)
-			zone_free(part->entry.zone);
+		zone_unref(part->entry.zone);
 	}
 	free(parts->items);
 	policy_free(parts->policy);
@@ -99,6 +106,10 @@ void policies_free(struct policies *p)
 		return;
 	parts_free(&p->next);
 	parts_free(&p->now);
+	for (struct hits *hits = p->hits, *next; hits; hits = next) {
+		next = hits->next;
+		free(hits);
+	}
 	free(p);
 }
 
@@ -130,13 +141,13 @@ static void finish(struct policies *p)
 
 /* ---- The walk ----------------------------------------------------------------------------------- */
 
-/* What came from upstream for a name that has a rule now. Answers of rules die by their generation. */
+/* What came from upstream and has a rule now. Answers of rules die by their generation. */
 static enum walk_step judge(void *user, const struct volley_entry *e)
 {
 	struct sweep *sweep = user;
 
 	if (e->key.view != VOLLEY_VIEW_RECURSIVE || e->zone_slot == sweep->owner->slot ||
-	    !policy_names(sweep->policy, e->name, e->key.name_bytes))
+	    !policy_changes_entry(sweep->policy, e))
 		return WALK_ON;
 	return WALK_WITHDRAW;
 }
@@ -194,14 +205,34 @@ static void digest_of(const struct policies *p, const struct parts *parts, uint6
 
 		if (e->zone)
 			zone_digest(e->zone, (uint8_t *)one);
+		one[0] ^= e->ede_code;
 		digest[0] = digest[0] * 0x9e3779b97f4a7c15ull + one[0];
 		digest[1] = digest[1] * 0x9e3779b97f4a7c15ull + one[1];
 	}
 }
 
+/* NULL: there is no memory for them, and they are not counted. */
+static uint64_t *hits_of(struct policies *p, const char *name)
+{
+	struct hits *hits = p->hits;
+	size_t n_bytes = strlen(name) + 1;
+
+	while (hits && strcmp(hits->name, name) != 0)
+		hits = hits->next;
+	if (hits)
+		return &hits->n;
+	hits = calloc(1, sizeof(*hits) + n_bytes);
+	if (!hits)
+		return NULL;
+	memcpy(hits->name, name, n_bytes);
+	hits->next = p->hits;
+	p->hits = hits;
+	return &hits->n;
+}
+
 static int make_policy(struct policies *p, struct parts *parts, uint32_t gen)
 {
-	const struct zone **lists = calloc(parts->n + 1, sizeof(struct zone *));
+	struct policy_list *lists = calloc(parts->n + 1, sizeof(*lists));
 	const struct zone *local = NULL;
 	size_t n = 0;
 	int err;
@@ -209,15 +240,37 @@ static int make_policy(struct policies *p, struct parts *parts, uint32_t gen)
 	if (!lists)
 		return -ENOMEM;
 	for (size_t i = 0; i < parts->n; i++) {
-		const struct policies_entry *e = &parts->items[i].entry;
+		struct policies_entry *e = &parts->items[i].entry;
 
-		if (!e->file)
+		if (!e->is_list) {
 			local = e->zone;
-		else if (e->zone)
-			lists[n++] = e->zone;
+			continue;
+		}
+		e->hits = hits_of(p, e->name);
+		if (e->zone)
+			lists[n++] = (struct policy_list){ e->zone, e->hits, e->ede_code };
 	}
 	err = local || n ? policy_new(&parts->policy, local, lists, n, p->slot, gen) : 0;
 	free(lists);
+	return err;
+}
+
+/* The clients that the next policy has rules for go to workers from now on, before there are these rules. */
+static int set_apart(const struct policies *p, const struct parts *parts)
+{
+	size_t n = parts->policy ? policy_clients(parts->policy, NULL, 0) : 0;
+	struct clients_prefix *prefixes;
+	int err;
+
+	if (!p->env.set_apart)
+		return 0;
+	prefixes = calloc(n + 1, sizeof(*prefixes));
+	if (!prefixes)
+		return -ENOMEM;
+	if (n)
+		policy_clients(parts->policy, prefixes, n);
+	err = p->env.set_apart(p->env.apart_user, prefixes, n);
+	free(prefixes);
 	return err;
 }
 
@@ -228,19 +281,6 @@ static struct part *find_part(const struct parts *parts, const char *name)
 			return &parts->items[i];
 	}
 	return NULL;
-}
-
-/* What did not load is now theirs who are put in place. */
-static void take_earlier(struct parts *parts, struct parts *old)
-{
-	for (size_t i = 0; i < parts->n; i++) {
-		struct part *part = &parts->items[i];
-
-		if (!part->is_earlier)
-			continue;
-		part->is_earlier = false;
-		find_part(old, part->entry.name)->entry.zone = NULL;
-	}
 }
 
 /* Of all that was read; what is in force stays so. */
@@ -266,12 +306,13 @@ static void publish(struct policies *p)
 	digest_of(p, &p->next, digest);
 	cache_zone_prepare(p->env.cache, slot_name, sizeof(slot_name) - 1, digest, &p->slot, &gen);
 	err = make_policy(p, &p->next, gen);
+	if (!err)
+		err = set_apart(p, &p->next);
 	if (err) {
 		give_up(p, err);
 		return;
 	}
 	*p->error = '\0';
-	take_earlier(&p->next, &old);
 	p->is_begun = true;
 	p->now = p->next;
 	p->next = (struct parts){ 0 };
@@ -284,21 +325,24 @@ static void publish(struct policies *p)
 
 /* ---- Loading ------------------------------------------------------------------------------------ */
 
-/* Its entry says why. What is in force by this name stays. */
+/* What is in force by this name stays. */
+static void take_present(struct policies_entry *e, const struct policies_entry *present)
+{
+	e->zone = zone_ref(present->zone);
+	e->n_rules = present->n_rules;
+	e->n_ignored = present->n_ignored;
+	e->loaded_wall_s = present->loaded_wall_s;
+}
+
+/* Its entry says why. */
 static void fail(struct policies *p, struct part *part, int code)
 {
-	const struct part *earlier = find_part(&p->now, part->entry.name);
-	struct policies_entry *e = &part->entry;
+	const struct part *present = find_part(&p->now, part->entry.name);
 	char text[POLICIES_TEXT_CAP];
 
-	if (earlier && earlier->entry.zone) {
-		part->is_earlier = true;
-		e->zone = earlier->entry.zone;
-		e->n_rules = earlier->entry.n_rules;
-		e->n_ignored = earlier->entry.n_ignored;
-		e->loaded_wall_s = earlier->entry.loaded_wall_s;
-	}
-	if (policies_entry_tell(e, text))
+	if (present && present->entry.zone)
+		take_present(&part->entry, &present->entry);
+	if (policies_entry_tell(&part->entry, text))
 		log_error("%s", text);
 	if (!p->code)
 		p->code = code;
@@ -307,7 +351,7 @@ static void fail(struct policies *p, struct part *part, int code)
 static void take_zone(struct part *part, struct zone *zone, uint64_t wall_s)
 {
 	struct policies_entry *e = &part->entry;
-	struct policy_counts counts = policy_count(zone, e->file);
+	struct policy_counts counts = policy_count(zone, e->is_list);
 
 	e->zone = zone;
 	e->n_rules = counts.n_rules;
@@ -369,12 +413,45 @@ static int add_local(struct policies *p, struct part *part, char *const *records
 	return 0;
 }
 
+/* Of a list that is a zone. While that is not served, the command that reads lists is well. */
+static void take_served(struct policies *p, struct part *part)
+{
+	const struct part *present = find_part(&p->now, part->entry.name);
+	const struct policies_entry *was = present ? &present->entry : NULL;
+	struct policies_entry *e = &part->entry;
+	struct zone *zone = p->env.served ? p->env.served(p->env.served_user, e->name) : NULL;
+
+	if (zone && was && was->zone == zone) {
+		take_present(e, was);
+		zone_unref(zone);
+		return;
+	}
+	if (zone) {
+		take_zone(part, zone, clock_wall_s());
+		return;
+	}
+	snprintf(e->error, sizeof(e->error), "the zone is not served");
+	if (was && was->zone)
+		take_present(e, was);
+	if (!was || !*was->error)
+		log_warn("policy %s: the zone is not served: %s", e->name,
+			 e->zone ? "the version before stays in force" : "nothing is in force");
+}
+
 static int add_list(struct policies *p, struct part *part, const struct config_rpz *list)
 {
 	*part = (struct part){ .owner = p };
+	part->entry.is_list = true;
+	part->entry.ede_code = list->ede_code;
 	part->entry.name = strdup(list->name);
+	if (!part->entry.name)
+		return -ENOMEM;
+	if (!list->file) {
+		take_served(p, part);
+		return 0;
+	}
 	part->entry.file = strdup(list->file);
-	if (!part->entry.name || !part->entry.file)
+	if (!part->entry.file)
 		return -ENOMEM;
 	part->load = load_new(list->name, list->file, NULL, on_loaded, part);
 	p->n_loading++;
@@ -419,6 +496,73 @@ static void begin(struct policies *p)
 			if (p->next.items[i].load)
 				loader_start(p->env.loader, p->next.items[i].load);
 	}
+}
+
+/* ---- Lists that are zones ------------------------------------------------------------------------- */
+
+static bool is_zone_list(const struct policies_entry *e)
+{
+	return e->is_list && !e->file;
+}
+
+/* The same as what is in place: what it is made of is shared. */
+static int copy_part(struct policies *p, struct part *to, const struct part *from)
+{
+	*to = (struct part){ .owner = p };
+	to->entry.is_list = from->entry.is_list;
+	to->entry.ede_code = from->entry.ede_code;
+	to->entry.name = strdup(from->entry.name);
+	to->entry.file = from->entry.file ? strdup(from->entry.file) : NULL;
+	if (!to->entry.name || (from->entry.file && !to->entry.file))
+		return -ENOMEM;
+	if (is_zone_list(&to->entry)) {
+		take_served(p, to);
+		return 0;
+	}
+	memcpy(to->entry.error, from->entry.error, sizeof(to->entry.error));
+	if (from->entry.zone)
+		take_present(&to->entry, &from->entry);
+	return 0;
+}
+
+static void begin_zones(struct policies *p)
+{
+	struct parts *next = &p->next;
+	int err = 0;
+
+	p->code = 0;
+	p->n_loading = 0;
+	next->items = calloc(p->now.n + 1, sizeof(*next->items));
+	if (!next->items)
+		err = -ENOMEM;
+	for (size_t i = 0; !err && i < p->now.n; i++)
+		err = copy_part(p, &next->items[next->n++], &p->now.items[i]);
+	if (err)
+		give_up(p, err);
+	else
+		publish(p);
+}
+
+void policies_zone_served(struct policies *p, const char *name)
+{
+	const struct part *now = find_part(&p->now, name), *next = find_part(&p->next, name);
+
+	p->is_zone_due |= (now && is_zone_list(&now->entry)) ||
+			  (next && is_zone_list(&next->entry));
+}
+
+void policies_poll(struct policies *p)
+{
+	if (!p->is_zone_due || p->is_busy || p->is_cancelled)
+		return;
+	p->is_zone_due = false;
+	p->is_busy = true;
+	begin_zones(p);
+}
+
+bool policies_is_idle(const struct policies *p)
+{
+	return !p->is_zone_due && !p->is_busy;
 }
 
 int policies_reload(struct policies *p, policies_done_fn *done, void *user)

@@ -18,6 +18,9 @@
  * (config/local_data.h), so at a reload all stays as it was. The first time also "none at all" is put in place: the cache
  * may be an earlier daemon's, which had some.
  *
+ * A list that is a zone served here (recursion.rpz[].zone) is read by nobody: it is a reference to the version that is served, taken anew whenever
+ * another one is. So primaries, keys, NOTIFY, journals and expiry are those of the zone.
+ *
  * Control's thread calls all of these.
  */
 #ifndef VOLLEY_CONTROL_POLICIES_H
@@ -33,6 +36,7 @@
 #include "cache/keeper.h"
 #include "config/config.h"
 #include "control/metrics_text.h"
+#include "engine/clients.h"
 #include "engine/engine.h"
 #include "zonemgr/loader.h"
 
@@ -46,6 +50,12 @@ struct policies_env {
 	struct cache *cache;
 	struct engine_data *published;
 	uint64_t settings_digest; /* engine_config_digest() */
+	/* Told before they are put in place: the n prefixes of clients that they name. 0 or -ENOMEM. NULL: nobody is told. */
+	int (*set_apart)(void *user, const struct clients_prefix *prefixes, size_t n);
+	void *apart_user;
+	/* A reference, the caller's, to the zone of this name that is served; NULL: none is. NULL: there are no zones. */
+	struct zone *(*served)(void *user, const char *name);
+	void *served_user;
 	struct loader *loader;
 	struct chores *chores;
 	cache_grace_fn *grace;
@@ -64,12 +74,15 @@ enum policies_state {
 /* A list, or (first, where there is any) the local data. */
 struct policies_entry {
 	char *name;             /* "list.rpz.", or POLICIES_LOCAL */
-	char *file;             /* NULL for local data */
+	char *file;             /* NULL for local data, and for a list that is a zone served here */
+	bool is_list;           /* not local data */
+	uint16_t ede_code;      /* of a list: RFC 8914 */
 	struct zone *zone;      /* that is in force, or NULL; the members below are of it */
 	uint32_t n_rules;       /* engine/policy.h */
 	uint32_t n_ignored;     /* rules that no question triggers */
 	uint64_t loaded_wall_s; /* seconds since 1970 */
-	char error[640];        /* of the last load; "" when it was well */
+	uint64_t *hits; /* of a list: how often a rule of it changed what a worker said, since the start */
+	char error[640]; /* of the last load; "" when it was well */
 };
 
 #define POLICIES_LOCAL "local-data"
@@ -92,6 +105,15 @@ void policies_free(struct policies *policies);
 typedef void policies_done_fn(void *user, int code);
 int policies_reload(struct policies *policies, policies_done_fn *done, void *user)
 	__attribute__((warn_unused_result));
+
+/*
+ * Another version of this zone is served, or none any more: a list that is the zone is put in place with the next policies_poll(). The other
+ * lists and local data stay as they are.
+ */
+void policies_zone_served(struct policies *policies, const char *name);
+void policies_poll(struct policies *policies);
+/* Whether nothing of this is under way or due. */
+bool policies_is_idle(const struct policies *policies);
 
 /* From now on it is this one, with the same slots: cache/copy.h. */
 void policies_set_cache(struct policies *policies, struct cache *cache);

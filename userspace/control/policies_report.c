@@ -49,8 +49,12 @@ static json_t *report_entry(const struct policies_entry *entry)
 		json_put_int(o, "ignored", entry->n_ignored);
 		json_put_int(o, "loaded_at", entry->loaded_wall_s);
 	}
+	if (entry->hits)
+		json_put_int(o, "hits", __atomic_load_n(entry->hits, __ATOMIC_RELAXED));
 	if (entry->file)
 		json_put_text(o, "file", entry->file);
+	else if (entry->is_list)
+		json_put_text(o, "zone", entry->name);
 	if (*entry->error)
 		json_put_text(o, "error", entry->error);
 	return o;
@@ -106,4 +110,13 @@ void policies_metrics(const struct policies *policies, struct metrics_text *out)
 	EACH("policy_ignored", "its rules that no question triggers", entry->n_ignored)
 	EACH("policy_loaded_timestamp_seconds", "when it was loaded", entry->loaded_wall_s)
 #undef EACH
+	metrics_text_family(
+		out, METRICS_COUNTER, "policy_hits",
+		"how often a rule changed what a worker answered; what the cache has of it is not counted again");
+	for (i = 0; i < n; i++) {
+		entry = policies_at(policies, i);
+		if (entry->hits)
+			metrics_text_sample(out, __atomic_load_n(entry->hits, __ATOMIC_RELAXED),
+					    "policy", entry->name, NULL);
+	}
 }

@@ -26,7 +26,8 @@ static const uint8_t apex[] = "\011RECURSION";
 /* All that one configuration makes. */
 struct setup {
 	struct clients_list list;
-	struct clients *clients;        /* NULL: the list is empty */
+	struct clients_list mapped; /* the same for the driver: without clients that are apart */
+	struct clients *clients;    /* NULL: the list is empty */
 	struct engine_recursion *rules; /* NULL: no recursion */
 	struct resolver *resolver;      /* likewise */
 	struct recursion_settings settings;
@@ -47,7 +48,10 @@ struct recursion {
 	struct setup now;
 	struct resolver *published; /* RCU: now.resolver, until the stop */
 	struct retired *left;
-	bool is_map_right; /* it holds now.list, and nothing else */
+	struct clients_prefix *apart; /* recursion_set_apart() */
+	size_t n_apart;
+	bool is_apart_known;
+	bool is_map_right; /* it holds now.mapped, and nothing else */
 	char problem[128];
 };
 
@@ -111,6 +115,7 @@ static void setup_fini(struct recursion *r, struct setup *s)
 	free(s->rules);
 	clients_free(s->clients);
 	clients_list_fini(&s->list);
+	clients_list_fini(&s->mapped);
 	recursion_settings_fini(&s->settings);
 }
 
@@ -211,6 +216,9 @@ static int setup_make(struct setup *s, struct recursion *r, const struct config 
 	*s = (struct setup){ 0 };
 	snprintf(err, err_cap, "%s", err_text(-ENOMEM));
 	code = clients_list_make(&s->list, config);
+	if (!code)
+		code = clients_list_without(&s->mapped, &s->list, r->apart, r->n_apart,
+					    !r->is_apart_known && recursion->n_rpz);
 	if (!code && s->list.n)
 		code = clients_new(&s->clients, s->list.prefixes, s->list.n);
 	if (!code && recursion->n_allow)
@@ -262,12 +270,12 @@ static void begin_generation(struct recursion *r, const struct setup *s)
 
 static void put_in_place(struct recursion *r, struct setup *s, struct retired *retired)
 {
-	bool is_map_right = r->is_map_right && clients_list_equal(&r->now.list, &s->list);
+	bool is_map_right = r->is_map_right && clients_list_equal(&r->now.mapped, &s->mapped);
 	struct setup old = r->now;
 	int err = 0;
 
 	if (!is_map_right)
-		err = clients_map_restrict(r->env.clients_fd, &s->list);
+		err = clients_map_restrict(r->env.clients_fd, &s->mapped);
 	rcu_xchg_pointer(&r->env.published->clients, s->clients);
 	rcu_xchg_pointer(&r->env.published->recursion, s->rules);
 	rcu_xchg_pointer(&r->published, s->resolver);
@@ -275,7 +283,7 @@ static void put_in_place(struct recursion *r, struct setup *s, struct retired *r
 	if (wait_for_readers(r))
 		log_error("recursion: the kernel does not say when all readers are done");
 	if (!is_map_right)
-		note_map(r, err ? err : clients_map_extend(r->env.clients_fd, &s->list));
+		note_map(r, err ? err : clients_map_extend(r->env.clients_fd, &s->mapped));
 	r->now = *s;
 	if (old.resolver && old.resolver != s->resolver) {
 		retire(r, retired, old.resolver);
@@ -284,6 +292,41 @@ static void put_in_place(struct recursion *r, struct setup *s, struct retired *r
 	free(retired);
 	old.resolver = s->resolver;
 	setup_fini(r, &old);
+}
+
+/* The map alone; the engines' table has all clients. */
+static void put_in_map(struct recursion *r, const struct clients_list *mapped)
+{
+	int err = clients_map_restrict(r->env.clients_fd, mapped);
+
+	if (wait_for_readers(r))
+		log_error("recursion: the kernel does not say when all readers are done");
+	note_map(r, err ? err : clients_map_extend(r->env.clients_fd, mapped));
+}
+
+int recursion_set_apart(struct recursion *r, const struct clients_prefix *prefixes, size_t n)
+{
+	struct clients_prefix *apart = malloc((n ? n : 1) * sizeof(*apart));
+	struct clients_list mapped;
+
+	if (!apart || clients_list_without(&mapped, &r->now.list, prefixes, n, false)) {
+		free(apart);
+		return -ENOMEM;
+	}
+	memcpy(apart, prefixes, n * sizeof(*apart));
+	free(r->apart);
+	r->apart = apart;
+	r->n_apart = n;
+	r->is_apart_known = true;
+	if (!r->is_map_right || !clients_list_equal(&r->now.mapped, &mapped))
+		put_in_map(r, &mapped);
+	clients_list_fini(&r->now.mapped);
+	r->now.mapped = mapped;
+	if (n > CLIENTS_APART_MAX)
+		log_warn(
+			"recursion.rpz: rules for %zu prefixes of clients: with more than %u, workers answer all clients that recurse",
+			n, CLIENTS_APART_MAX);
+	return 0;
 }
 
 static void tell(const struct recursion *r)
@@ -446,5 +489,6 @@ void recursion_free(struct recursion *r)
 	rcu_xchg_pointer(&r->env.published->recursion, NULL);
 	setup_fini(r, &r->now);
 	config_recursion_fini(&r->config);
+	free(r->apart);
 	free(r);
 }

@@ -27,6 +27,7 @@
 #include "cache/keeper.h"
 #include "base/chore.h"
 #include "config/config.h"
+#include "engine/clients.h"
 #include "engine/engine.h"
 #include "resolver/resolver.h"
 
@@ -60,6 +61,14 @@ int recursion_configure(struct recursion *r, struct config *config, char *err, s
  * ended without a question. 0; or a negative code with a sentence in err. Of no resolver that runs.
  */
 int recursion_check(const struct config *config, char *err, size_t err_cap)
+	__attribute__((warn_unused_result));
+
+/*
+ * Clients that a policy names by their address: from now on the driver gives none of them what came from upstream, also when clients
+ * change; n prefixes, copied. Until the first call, that is nobody where recursion.rpz has lists. To be called before the policy is
+ * put in place. 0 or -ENOMEM; then it is as before.
+ */
+int recursion_set_apart(struct recursion *r, const struct clients_prefix *prefixes, size_t n)
 	__attribute__((warn_unused_result));
 
 /* What was taken last; zeros at first. Until the next recursion_configure(). */

@@ -163,6 +163,11 @@ static struct engine_client client_of(const struct engine *e, const struct clien
 	return c;
 }
 
+struct engine_client engine_client_of(const struct engine *e, const struct engine_request *rq)
+{
+	return client_of(e, rcu_dereference(e->data->clients), rq);
+}
+
 /* What our zones have said. */
 static enum cache_verdict lookup_zones(struct engine *e, const struct engine_request *rq,
 				       uint8_t view, struct cache_answer *a)
@@ -507,6 +512,8 @@ static void begin(struct engine *e, struct engine_look *look)
 	e->is_blocked = false;
 	e->expired = NULL;
 	e->memory = 0;
+	e->is_apart = false;
+	e->is_passed = false;
 }
 
 /* What engine_answer() says then. */
@@ -602,6 +609,8 @@ size_t engine_finish(struct engine *e, struct engine_pending *p, const struct en
 	if (p->asked.has_client)
 		restore(&look->query, p);
 	rcode = recursion_finish(e, &rq, &look->query, p, &a);
+	if (e->outcome == ENGINE_DEFERS)
+		return ENGINE_DEFERRED;
 	if (p->asked.has_client) {
 		engine_count(&e->counters.finished);
 		if (e->outcome == ENGINE_REPLIES)

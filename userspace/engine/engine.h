@@ -172,6 +172,7 @@ struct engine_asked {
 	bool has_client; /* somebody waits; else only the cache is to have the answer */
 	bool is_alias; /* a policy says that the name stands for that of the question upstream: engine/rewrite.h */
 	uint32_t alias_ttl_s;
+	int alias_ede_code; /* that the policy gives with it */
 	struct query_edns edns;
 };
 
@@ -238,7 +239,8 @@ size_t engine_answer(struct engine *e, const struct engine_request *rq, uint8_t 
 /*
  * The reply to a question that was completed, and its answer into the cache. Returns the reply's
  * length, at most cap; 0: nobody waits for one. The question can be released then, and where p->submit
- * says so it goes upstream again, for the cache alone: no second reply comes of it. As engine_answer().
+ * says so it goes upstream again, for the cache alone: no second reply comes of it. ENGINE_DEFERRED: a policy says that
+ * the name stands for another one; p->submit is set, and the reply comes with the next completion. As engine_answer().
  */
 size_t engine_finish(struct engine *e, struct engine_pending *p, const struct engine_times *times,
 		     uint8_t *out, size_t cap);

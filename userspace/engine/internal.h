@@ -54,6 +54,8 @@ struct engine {
 	enum engine_outcome outcome;
 	bool is_blocked; /* the reply is what a block says, and no larger than the query: it is not limited */
 	const struct volley_entry *expired; /* of the question: may be given stale; NULL: none */
+	bool is_apart;                      /* a rule of a policy names the client: engine/obey.h */
+	bool is_passed;                     /* and says to pass */
 	uint8_t memory;                     /* of the resolver: where the question is to be asked */
 	int ede_code;
 	size_t tsig_bytes;
@@ -86,6 +88,9 @@ struct engine_client {
 	/* How its questions go upstream; NULL: it may not recurse. */
 	const struct engine_recursion *recursion;
 };
+
+/* Who asks, as the present list of clients says. */
+struct engine_client engine_client_of(const struct engine *e, const struct engine_request *rq);
 
 /* One writer, so no locked instruction; readers see whole values. */
 static inline void engine_count(uint64_t *counter)

@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "engine/policy.h"
 
+#include <arpa/inet.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/socket.h>
 
+#include "base/wire.h"
 #include "dns/name.h"
+#include "engine/convert.h"
+#include "engine/policy_internal.h"
 #include "zone/walk.h"
 
-struct policy {
-	const struct zone *local; /* may be NULL */
-	uint32_t slot;
-	uint32_t gen;
-	size_t n_lists;
-	const struct zone *lists[];
-};
+#define BY_CLIENT  "rpz-client-ip"
+#define BY_ADDRESS "rpz-ip"
 
 /* Targets of CNAME that are actions, as on the wire. */
 static const uint8_t to_nxdomain[] = "";
@@ -25,18 +25,18 @@ static const uint8_t to_drop[] = "\10rpz-drop";
 static const uint8_t to_tcp_only[] = "\14rpz-tcp-only";
 
 /* Labels below the origin that make a trigger something else than a name. */
-static const char *const other_triggers[] = { "rpz-ip", "rpz-client-ip", "rpz-nsip",
-					      "rpz-nsdname" };
-
-enum action {
-	ACTION_NONE, /* not one that is known */
-	ACTION_NXDOMAIN,
-	ACTION_NODATA,
-	ACTION_PASS,
-	ACTION_DROP,
-	ACTION_TCP_ONLY,
-	ACTION_REWRITE,
+static const struct {
+	const char *label;
+	bool is_prefix;
+} other_triggers[] = {
+	{ BY_ADDRESS, true },
+	{ BY_CLIENT, true },
+	{ "rpz-nsip", false },
+	{ "rpz-nsdname", false },
 };
+#define N_OTHER_TRIGGERS (sizeof(other_triggers) / sizeof(other_triggers[0]))
+
+/* ---- One rule ----------------------------------------------------------------------------------- */
 
 static bool is_name(const uint8_t *name, const uint8_t *wire, size_t bytes)
 {
@@ -54,27 +54,30 @@ static bool is_reserved(const uint8_t *name)
 	return *name > 4 && !strncasecmp((const char *)name + 1, "rpz-", 4) && !name[1 + *name];
 }
 
-static enum action action_of(const struct zone *list, const struct zone_rrset *cname)
+enum policy_action policy_action(const struct zone *list, const struct zone_node *node)
 {
 	static const struct {
 		const uint8_t *wire;
 		size_t bytes;
-		enum action action;
+		enum policy_action action;
 	} actions[] = {
-		{ to_nxdomain, sizeof(to_nxdomain), ACTION_NXDOMAIN },
-		{ to_nodata, sizeof(to_nodata), ACTION_NODATA },
-		{ to_passthru, sizeof(to_passthru), ACTION_PASS },
-		{ to_drop, sizeof(to_drop), ACTION_DROP },
-		{ to_tcp_only, sizeof(to_tcp_only), ACTION_TCP_ONLY },
+		{ to_nxdomain, sizeof(to_nxdomain), POLICY_ACTION_NXDOMAIN },
+		{ to_nodata, sizeof(to_nodata), POLICY_ACTION_NODATA },
+		{ to_passthru, sizeof(to_passthru), POLICY_ACTION_PASS },
+		{ to_drop, sizeof(to_drop), POLICY_ACTION_DROP },
+		{ to_tcp_only, sizeof(to_tcp_only), POLICY_ACTION_TCP_ONLY },
 	};
+	const struct zone_rrset *cname = zone_node_rrset(list, node, DNS_TYPE_CNAME);
 	struct zone_rdata rd;
 
+	if (!cname)
+		return POLICY_ACTION_DATA;
 	zone_rdata_next(zone_rrset_first(list, cname), &rd);
 	for (size_t i = 0; i < sizeof(actions) / sizeof(actions[0]); i++) {
 		if (is_name(rd.bytes, actions[i].wire, actions[i].bytes))
 			return actions[i].action;
 	}
-	return is_reserved(rd.bytes) ? ACTION_NONE : ACTION_REWRITE;
+	return is_reserved(rd.bytes) ? POLICY_ACTION_UNKNOWN : POLICY_ACTION_ALIAS;
 }
 
 /* The label of `name` that stands right before its last `apex_bytes` octets; NULL: it is the apex. */
@@ -90,26 +93,33 @@ static const uint8_t *label_below(const uint8_t *name, unsigned int bytes, unsig
 	return label;
 }
 
-static bool is_other_trigger(const uint8_t *label)
+/* Which of other_triggers; -1: none of them. */
+static int other_trigger(const uint8_t *label)
 {
-	for (size_t i = 0; i < sizeof(other_triggers) / sizeof(other_triggers[0]); i++) {
-		if (*label == strlen(other_triggers[i]) &&
-		    !memcmp(label + 1, other_triggers[i], *label))
-			return true;
+	for (size_t i = 0; i < N_OTHER_TRIGGERS; i++) {
+		if (*label == strlen(other_triggers[i].label) &&
+		    !memcmp(label + 1, other_triggers[i].label, *label))
+			return (int)i;
 	}
-	return false;
+	return -1;
 }
 
 static bool is_ignored(const struct zone *list, const struct zone_node *node,
 		       unsigned int apex_bytes)
 {
-	const struct zone_rrset *cname = zone_node_rrset(list, node, DNS_TYPE_CNAME);
 	uint8_t owner[ZONE_NAME_MAX], folded[NAME_FOLDED_BYTES];
 	unsigned int bytes = zone_node_owner(list, node, owner);
+	struct clients_prefix prefix;
+	const uint8_t *label;
+	int other;
 
 	name_fold(folded, owner, bytes);
-	return is_other_trigger(label_below(folded, bytes, apex_bytes)) ||
-	       (cname && action_of(list, cname) == ACTION_NONE);
+	label = label_below(folded, bytes, apex_bytes);
+	other = other_trigger(label);
+	if (other >= 0 &&
+	    (!other_triggers[other].is_prefix || !policy_prefix_read(folded, label, &prefix)))
+		return true;
+	return policy_action(list, node) == POLICY_ACTION_UNKNOWN;
 }
 
 struct policy_counts policy_count(const struct zone *zone, bool is_list)
@@ -133,10 +143,28 @@ struct policy_counts policy_count(const struct zone *zone, bool is_list)
 	return counts;
 }
 
-int policy_new(struct policy **out, const struct zone *local, const struct zone *const *lists,
+/* ---- All of them -------------------------------------------------------------------------------- */
+
+static int add_list(struct policy *p, const struct policy_list *list)
+{
+	struct policy_rules *rules = &p->lists[p->n_lists++];
+	int err;
+
+	rules->zone = list->zone;
+	rules->hits = list->hits;
+	rules->ede_code = list->ede_code;
+	err = policy_prefixes_new(&rules->clients, list->zone, BY_CLIENT);
+	if (!err)
+		err = policy_prefixes_new(&rules->addresses, list->zone, BY_ADDRESS);
+	p->has_clients |= rules->clients != NULL;
+	return err;
+}
+
+int policy_new(struct policy **out, const struct zone *local, const struct policy_list *lists,
 	       size_t n, uint32_t slot, uint32_t gen)
 {
 	struct policy *p = calloc(1, sizeof(*p) + n * sizeof(p->lists[0]));
+	int err = 0;
 
 	*out = NULL;
 	if (!p)
@@ -144,29 +172,35 @@ int policy_new(struct policy **out, const struct zone *local, const struct zone 
 	p->local = local;
 	p->slot = slot;
 	p->gen = gen;
-	p->n_lists = n;
-	for (size_t i = 0; i < n; i++)
-		p->lists[i] = lists[i];
-	*out = p;
-	return 0;
+	for (size_t i = 0; i < n && !err; i++)
+		err = add_list(p, &lists[i]);
+	if (err)
+		policy_free(p);
+	else
+		*out = p;
+	return err;
 }
 
 void policy_free(struct policy *p)
 {
+	for (size_t i = 0; p && i < p->n_lists; i++) {
+		policy_prefixes_free(p->lists[i].clients);
+		policy_prefixes_free(p->lists[i].addresses);
+	}
 	free(p);
 }
 
-/* ---- Rules ---------------------------------------------------------------------------------------- */
-
-/* A node that speaks of a name: an owner of records, itself or by a wildcard. */
-struct rule {
-	const struct zone *zone; /* NULL: there is none */
-	const struct zone_node *node;
-};
-
-static struct rule find_node(const struct zone *zone, const uint8_t *folded, unsigned int bytes)
+uint32_t policy_slot(const struct policy *p)
 {
-	const struct rule none = { 0 };
+	return p->slot;
+}
+
+/* ---- Which one decides -------------------------------------------------------------------------- */
+
+/* A node that speaks of a name: an owner of records, itself or by a wildcard. NULL: none. */
+static const struct zone_node *find_node(const struct zone *zone, const uint8_t *folded,
+					 unsigned int bytes)
+{
 	struct zone_result found;
 	unsigned int n = 0;
 
@@ -174,244 +208,266 @@ static struct rule find_node(const struct zone *zone, const uint8_t *folded, uns
 	zone_find(zone, folded, bytes, DNS_TYPE_NULL, &found);
 	if (found.node && found.status != ZONE_DNAME && found.status != ZONE_DELEGATION)
 		zone_node_rrsets(zone, found.node, &n);
-	return n && found.node != zone_apex_node(zone) ? (struct rule){ zone, found.node } : none;
+	return n && found.node != zone_apex_node(zone) ? found.node : NULL;
 }
 
-static struct rule find_local(const struct policy *p, const uint8_t *folded, unsigned int bytes)
+const struct zone_node *policy_local_node(const struct policy *p, const uint8_t *folded,
+					  unsigned int n_bytes)
 {
-	return p->local ? find_node(p->local, folded, bytes) : (struct rule){ 0 };
+	return p->local ? find_node(p->local, folded, n_bytes) : NULL;
 }
 
 /* The rule for NAME.ORIGIN: of a name so long that there is no such, none. */
-static struct rule find_in_list(const struct zone *list, const uint8_t *folded, unsigned int bytes)
+static const struct zone_node *find_name(const struct zone *list, const uint8_t *folded,
+					 unsigned int bytes)
 {
 	uint8_t trigger[NAME_FOLDED_BYTES];
 	unsigned int apex_bytes, kept = bytes - 1; /* without the root's octet */
 	const uint8_t *apex = zone_apex(list, &apex_bytes);
+	const struct zone_node *node;
 
 	if (!kept || kept + apex_bytes > DNS_NAME_MAX ||
-	    is_other_trigger(label_below(folded, bytes, 1)))
-		return (struct rule){ 0 };
+	    other_trigger(label_below(folded, bytes, 1)) >= 0)
+		return NULL;
 	memcpy(trigger, folded, kept);
 	memcpy(trigger + kept, apex, apex_bytes);
-	return find_node(list, trigger, kept + apex_bytes);
+	node = find_node(list, trigger, kept + apex_bytes);
+	return node && policy_action(list, node) != POLICY_ACTION_UNKNOWN ? node : NULL;
 }
 
-static enum action rule_action(const struct rule *rule, bool *is_action)
+static const struct zone_node *find_client(const struct policy_rules *rules,
+					   const struct policy_client *client)
 {
-	const struct zone_rrset *cname = zone_node_rrset(rule->zone, rule->node, DNS_TYPE_CNAME);
+	unsigned int bits;
 
-	*is_action = cname != NULL;
-	return cname ? action_of(rule->zone, cname) : ACTION_NONE;
+	return rules->clients && client->family ?
+		       policy_prefixes_find(rules->clients, client->family, client->address,
+					    &bits) :
+		       NULL;
 }
 
-/* ---- Answers -------------------------------------------------------------------------------------- */
+/* An answer that is looked through: from one name of the chain to the next. */
+struct chain {
+	struct message message;
+	unsigned int n_records;
+	unsigned int n_read; /* of these, those that lead to the name in hand */
+	uint32_t at;         /* behind them */
+};
 
-static int add_rrset(struct render *r, const struct zone *zone, const uint8_t *owner,
-		     const struct zone_rrset *rrset)
+/* Of the addresses of the answer that of the longest prefix, and of several the lowest. */
+static const struct zone_node *find_address(const struct policy_prefixes *t,
+					    const struct chain *chain)
 {
-	const uint8_t *at = zone_rrset_first(zone, rrset);
-	struct zone_rdata rd;
-	int err = 0;
+	const struct zone_node *best = NULL, *node;
+	unsigned int bits, best_bits = 0, n_address;
+	const uint8_t *lowest = NULL;
+	uint32_t at = chain->at;
+	struct message_record r;
 
-	for (unsigned int i = 0; !err && i < rrset->n; i++) {
-		at = zone_rdata_next(at, &rd);
-		err = writer_add_rr(&r->writer, owner, rrset->type, DNS_CLASS_IN, rrset->ttl,
-				    rd.bytes, rd.len);
+	for (unsigned int i = chain->n_read; t && i < chain->n_records; i++) {
+		at = message_name_end(&chain->message, at);
+		if (!at || !message_read_record(&chain->message, at, &r))
+			break;
+		at = r.rdata_at + r.len;
+		n_address = r.type == DNS_TYPE_A ? 4 : r.type == DNS_TYPE_AAAA ? 16 : 0;
+		if (!n_address || r.len != n_address)
+			continue;
+		node = policy_prefixes_find(t, n_address == 4 ? AF_INET : AF_INET6, r.rdata, &bits);
+		if (!node || (best && bits < best_bits) ||
+		    (best && bits == best_bits && memcmp(r.rdata, lowest, n_address) >= 0))
+			continue;
+		best = node;
+		best_bits = bits;
+		lowest = r.rdata;
 	}
-	return err;
+	return best;
 }
 
-/* The records of the type that was asked for, or a CNAME; of ANY one set (RFC 8482 section 4.1). */
-static const struct zone_rrset *choose(const struct rule *rule, uint16_t qtype)
+static bool hit_with(struct policy_hit *hit, const struct policy_rules *rules,
+		     const struct zone_node *node, enum policy_trigger trigger)
 {
-	const struct zone_rrset *cname = zone_node_rrset(rule->zone, rule->node, DNS_TYPE_CNAME);
-	unsigned int n;
-
-	if (cname || qtype == DNS_TYPE_ANY)
-		return cname ? cname : zone_node_rrsets(rule->zone, rule->node, &n);
-	return zone_node_rrset(rule->zone, rule->node, qtype);
+	hit->zone = rules->zone;
+	hit->hits = rules->hits;
+	hit->ede_code = rules->ede_code;
+	hit->node = node;
+	hit->trigger = trigger;
+	return node != NULL;
 }
 
-/* The SOA says whose rule it was, and for how long a negative answer holds (RFC 2308 section 3). */
-static int add_soa(struct render *r, const struct zone *zone)
+/* The first list with a rule for hit->name. last: the answer where it ends with this name, else NULL. */
+static bool find_at(const struct policy *p, const struct policy_client *client,
+		    const struct chain *last, struct policy_hit *hit)
 {
-	uint8_t owner[ZONE_NAME_MAX];
+	for (size_t i = 0; i < p->n_lists; i++) {
+		const struct policy_rules *rules = &p->lists[i];
 
-	zone_node_owner(zone, zone_apex_node(zone), owner);
-	writer_set_section(&r->writer, WRITER_AUTHORITY);
-	return add_rrset(r, zone, owner, zone_soa(zone));
+		if (hit_with(hit, rules, find_client(rules, client), POLICY_BY_CLIENT) ||
+		    hit_with(hit, rules, find_name(rules->zone, hit->name, hit->n_bytes),
+			     POLICY_BY_NAME) ||
+		    (last &&
+		     hit_with(hit, rules, find_address(rules->addresses, last), POLICY_BY_ADDRESS)))
+			return true;
+		hit->is_final &= !rules->addresses;
+	}
+	hit->zone = NULL;
+	return false;
 }
 
-static void begin(struct render *r, const struct query *q)
+static void begin(struct policy_hit *hit, const struct policy_question *q)
 {
-	memcpy(r->chain[0], q->folded, (q->qname_bytes + 7u) & ~7u);
-	writer_init(&r->writer, r->body, q->question_end, DNS_MESSAGE_MAX - RENDER_OPT_MAX,
-		    r->chain[0]);
+	hit->zone = NULL;
+	hit->is_final = true;
+	hit->n_before = 0;
+	hit->n_bytes = q->n_bytes;
+	memcpy(hit->name, q->folded, q->n_bytes);
 }
 
-static void finish(const struct policy *p, const struct render *r, uint16_t rcode,
-		   struct cache_answer *a)
+static bool find_local(const struct policy *p, struct policy_hit *hit)
 {
-	*a = (struct cache_answer){
-		.body = r->body,
-		.full_bytes = (uint16_t)writer_bytes(&r->writer),
-		.short_bytes = (uint16_t)writer_bytes(&r->writer),
-		.ancount = r->writer.n_records[WRITER_ANSWER],
-		.nscount = r->writer.n_records[WRITER_AUTHORITY],
-		.flags = (uint16_t)(DNS_FLAG_QR | DNS_FLAG_RA | rcode),
-		.zone_slot = p->slot,
-		.zone_gen = p->gen,
-		.expires_s = VOLLEY_NEVER,
-	};
+	const struct policy_rules rules = { .zone = p->local };
+
+	return hit_with(hit, &rules, policy_local_node(p, hit->name, hit->n_bytes),
+			POLICY_BY_LOCAL_DATA);
 }
 
-/* Records of the rule, or none of them with the SOA; false where they fit no message. */
-static bool answer(const struct policy *p, struct render *r, const struct query *q,
-		   const struct rule *rule, uint16_t rcode, const struct zone_rrset *rrset,
-		   struct cache_answer *a)
+bool policy_find(const struct policy *p, const struct policy_client *client,
+		 const struct policy_question *q, struct policy_hit *hit)
 {
-	begin(r, q);
-	if (rrset ? add_rrset(r, rule->zone, r->chain[0], rrset) : add_soa(r, rule->zone))
-		return false;
-	finish(p, r, rcode, a);
-	return true;
-}
-
-/* Of *.NAME the asterisk stands for the name of the question. False: that has no room in a name. */
-static bool read_alias(const struct rule *rule, const struct query *q, struct policy_alias *alias)
-{
-	const struct zone_rrset *cname = zone_node_rrset(rule->zone, rule->node, DNS_TYPE_CNAME);
-	unsigned int n_before = q->qname_bytes - 1u;
-	struct zone_rdata rd;
-
-	zone_rdata_next(zone_rrset_first(rule->zone, cname), &rd);
-	alias->ttl_s = cname->ttl;
-	if (rd.bytes[0] != 1 || rd.bytes[1] != '*') {
-		name_fold(alias->target, rd.bytes, rd.len);
-		alias->n_bytes = rd.len;
+	begin(hit, q);
+	if (find_local(p, hit))
 		return true;
+	if (find_at(p, client, NULL, hit))
+		return true;
+	/* An answer may lead to other names, and has addresses. */
+	hit->is_final = false;
+	return false;
+}
+
+/* The name that the one in hand is an alias of, into `target`; 0: it is none. The chain is then behind that CNAME. */
+static unsigned int follow(struct chain *chain, const uint8_t *name,
+			   uint8_t target[NAME_FOLDED_BYTES])
+{
+	uint8_t owner[NAME_FOLDED_BYTES];
+	uint32_t at = chain->at;
+	struct message_record r;
+
+	for (unsigned int i = chain->n_read; i < chain->n_records; i++) {
+		uint32_t owner_at = at;
+
+		at = message_name_end(&chain->message, at);
+		if (!at || !message_read_record(&chain->message, at, &r))
+			return 0;
+		at = r.rdata_at + r.len;
+		if (r.type != DNS_TYPE_CNAME ||
+		    !message_read_name(&chain->message, owner_at, owner) ||
+		    !name_equal(owner, name))
+			continue;
+		chain->at = at;
+		chain->n_read = i + 1;
+		return message_read_name(&chain->message, r.rdata_at, target);
 	}
-	if (n_before + rd.len - 2u > DNS_NAME_MAX)
-		return false;
-	memcpy(alias->target, q->folded, n_before);
-	memcpy(alias->target + n_before, rd.bytes + 2, rd.len - 2u);
-	alias->n_bytes = n_before + rd.len - 2u;
-	name_fold(alias->target, alias->target, alias->n_bytes);
-	return true;
+	return 0;
 }
 
-/* The CNAME, which is all of the answer to who asks for it. */
-static bool write_alias(const struct policy *p, struct render *r, const struct query *q,
-			const struct policy_alias *alias, struct cache_answer *a)
+static void chain_begin(struct chain *chain, const struct policy_question *q,
+			const struct cache_answer *a)
 {
-	begin(r, q);
-	if (writer_add_rr(&r->writer, r->chain[0], DNS_TYPE_CNAME, DNS_CLASS_IN, alias->ttl_s,
-			  alias->target, (uint16_t)alias->n_bytes))
-		return false;
-	finish(p, r, DNS_RCODE_NOERROR, a);
-	return true;
+	uint32_t name_end = DNS_HEADER_BYTES + q->n_bytes;
+	uint32_t body_at = name_end + DNS_QUESTION_FIXED_BYTES;
+
+	chain->message =
+		(struct message){ q->folded, a->body, name_end, body_at, body_at + a->full_bytes };
+	chain->n_records = a->ancount;
+	chain->n_read = 0;
+	chain->at = body_at;
 }
 
-static enum policy_verdict rewrite(const struct policy *p, struct render *r, const struct query *q,
-				   const struct rule *rule, struct policy_alias *alias,
-				   struct cache_answer *a)
+/* These ask for the alias itself. */
+static bool follows_aliases(uint16_t qtype)
 {
-	bool is_asked = q->qtype == DNS_TYPE_CNAME || q->qtype == DNS_TYPE_ANY;
+	return qtype != DNS_TYPE_CNAME && qtype != DNS_TYPE_ANY && qtype != DNS_TYPE_RRSIG;
+}
 
-	if (!read_alias(rule, q, alias)) /* nothing of what the operator meant is there */
-		return answer(p, r, q, rule, DNS_RCODE_NXDOMAIN, NULL, a) ? POLICY_FILTERED :
-									    POLICY_NONE;
-	if (name_equal(alias->target, q->folded) || !write_alias(p, r, q, alias, a)) {
-		alias->n_bytes = 0;
-		return POLICY_NONE;
+bool policy_find_in_answer(const struct policy *p, const struct policy_client *client,
+			   const struct policy_question *q, const struct cache_answer *a,
+			   struct policy_hit *hit)
+{
+	static const struct policy_client nobody;
+	uint8_t target[NAME_FOLDED_BYTES];
+	struct chain chain, next;
+
+	begin(hit, q);
+	chain_begin(&chain, q, a);
+	if (find_local(p, hit))
+		return true;
+	for (unsigned int i = 0; i <= CONVERT_CHAIN_MAX + 1; i++) {
+		unsigned int n = 0;
+
+		next = chain;
+		if (follows_aliases(q->qtype))
+			n = follow(&next, hit->name, target);
+		if (find_at(p, i ? &nobody : client, n ? NULL : &chain, hit) || !n)
+			break;
+		chain = next;
+		hit->n_before = chain.n_read;
+		hit->n_bytes = n;
+		memcpy(hit->name, target, n);
 	}
-	if (!is_asked)
-		return POLICY_REWRITE;
-	alias->n_bytes = 0;
-	return POLICY_FILTERED;
+	hit->is_final = true;
+	return hit->zone != NULL;
 }
 
-static enum policy_verdict obey(const struct policy *p, struct render *r, const struct query *q,
-				const struct rule *rule, struct policy_alias *alias,
-				struct cache_answer *a)
+bool policy_names_client(const struct policy *p, const struct policy_client *client)
 {
-	const struct zone_rrset *rrset = NULL;
-	uint16_t rcode = DNS_RCODE_NOERROR;
-	bool is_action;
-
-	switch (rule_action(rule, &is_action)) {
-	case ACTION_PASS:
-		return POLICY_NONE;
-	case ACTION_DROP:
-		return POLICY_DROP;
-	case ACTION_TCP_ONLY:
-		return POLICY_TCP_ONLY;
-	case ACTION_REWRITE:
-		return rewrite(p, r, q, rule, alias, a);
-	case ACTION_NXDOMAIN:
-		rcode = DNS_RCODE_NXDOMAIN;
-		break;
-	case ACTION_NODATA:
-		break;
-	case ACTION_NONE:
-		if (is_action)
-			return POLICY_NONE;
-		rrset = choose(rule, q->qtype);
-	}
-	return answer(p, r, q, rule, rcode, rrset, a) ? POLICY_FILTERED : POLICY_NONE;
-}
-
-bool policy_answer_local(const struct policy *p, struct render *r, const struct query *q,
-			 struct cache_answer *a)
-{
-	struct rule rule = find_local(p, q->folded, q->qname_bytes);
-
-	return rule.zone && answer(p, r, q, &rule, DNS_RCODE_NOERROR, choose(&rule, q->qtype), a);
-}
-
-enum policy_verdict policy_answer(const struct policy *p, struct render *r, const struct query *q,
-				  struct policy_alias *alias, struct cache_answer *a)
-{
-	struct rule rule = find_local(p, q->folded, q->qname_bytes);
-
-	alias->n_bytes = 0;
-	if (rule.zone)
-		return policy_answer_local(p, r, q, a) ? POLICY_LOCAL : POLICY_NONE;
-	for (size_t i = 0; i < p->n_lists && !rule.zone; i++)
-		rule = find_in_list(p->lists[i], q->folded, q->qname_bytes);
-	return rule.zone ? obey(p, r, q, &rule, alias, a) : POLICY_NONE;
+	for (size_t i = 0; p->has_clients && i < p->n_lists; i++)
+		if (find_client(&p->lists[i], client))
+			return true;
+	return false;
 }
 
 /* An alias of itself is an old way to say rpz-passthru. */
-static bool is_itself(const struct rule *rule, const uint8_t *folded)
+static bool is_itself(const struct policy_hit *hit)
 {
-	const struct zone_rrset *cname = zone_node_rrset(rule->zone, rule->node, DNS_TYPE_CNAME);
+	const struct zone_rrset *cname = zone_node_rrset(hit->zone, hit->node, DNS_TYPE_CNAME);
 	struct zone_rdata rd;
 
-	zone_rdata_next(zone_rrset_first(rule->zone, cname), &rd);
-	return name_equal(rd.bytes, folded);
+	zone_rdata_next(zone_rrset_first(hit->zone, cname), &rd);
+	return name_equal(rd.bytes, hit->name);
 }
 
-bool policy_names(const struct policy *p, const uint8_t *folded, unsigned int bytes)
+bool policy_changes(const struct policy_hit *hit)
 {
-	struct rule rule = find_local(p, folded, bytes);
-	bool is_action;
-
-	if (rule.zone)
+	if (hit->trigger == POLICY_BY_LOCAL_DATA)
 		return true;
-	for (size_t i = 0; i < p->n_lists && !rule.zone; i++)
-		rule = find_in_list(p->lists[i], folded, bytes);
-	if (!rule.zone)
+	switch (policy_action(hit->zone, hit->node)) {
+	case POLICY_ACTION_PASS:
+	case POLICY_ACTION_UNKNOWN:
 		return false;
-	switch (rule_action(&rule, &is_action)) {
-	case ACTION_PASS:
-		return false;
-	case ACTION_NONE:
-		return !is_action;
-	case ACTION_REWRITE:
-		return !is_itself(&rule, folded);
+	case POLICY_ACTION_ALIAS:
+		return !is_itself(hit);
 	default:
 		return true;
 	}
+}
+
+bool policy_changes_entry(const struct policy *p, const struct volley_entry *entry)
+{
+	static const struct policy_client nobody;
+	const struct policy_question q = { entry->name, entry->key.name_bytes,
+					   ntohs(entry->key.qtype) };
+	struct policy_hit hit;
+	struct cache_answer a;
+
+	cache_answer_of(&a, entry, 0);
+	return policy_find_in_answer(p, &nobody, &q, &a, &hit) && policy_changes(&hit);
+}
+
+size_t policy_clients(const struct policy *p, struct clients_prefix *prefixes, size_t cap)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < p->n_lists; i++)
+		n += policy_prefixes_copy(p->lists[i].clients, n < cap ? prefixes + n : NULL,
+					  n < cap ? cap - n : 0);
+	return n;
 }

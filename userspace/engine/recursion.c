@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "engine/internal.h"
+#include "engine/obey.h"
 #include "engine/policy.h"
 #include "engine/reply.h"
 #include "engine/rewrite.h"
@@ -95,6 +96,25 @@ static void fill_asked(struct engine *e, const struct engine_request *rq, const 
 	p->asked.has_client = true;
 }
 
+/* The target in the place of the name that was asked for. */
+static void fill_alias(struct engine_pending *p, const struct policy_alias *alias)
+{
+	memset(p->question.name, 0, sizeof(p->question.name));
+	memcpy(p->question.name, alias->target, alias->n_bytes);
+	p->asked.is_alias = true;
+	p->asked.alias_ttl_s = alias->ttl_s;
+	p->asked.alias_ede_code = alias->ede_code;
+}
+
+/* The other way round. */
+static void read_alias(const struct engine_pending *p, struct policy_alias *alias)
+{
+	alias->n_bytes = (unsigned int)name_bytes(p->question.name);
+	memcpy(alias->target, p->question.name, alias->n_bytes);
+	alias->ttl_s = p->asked.alias_ttl_s;
+	alias->ede_code = p->asked.alias_ede_code;
+}
+
 void recursion_ask_again(struct engine *e, struct engine_pending *p,
 			 const struct engine_times *times)
 {
@@ -140,6 +160,9 @@ enum cache_verdict recursion_lookup(struct engine *e, const struct engine_reques
 	const struct volley_entry *entry;
 	enum cache_verdict verdict;
 
+	obey_set_apart(e, rq);
+	if (e->is_apart) /* its rule comes first: answer_apart() */
+		return CACHE_MISS;
 	engine_key_set_view(e, VOLLEY_VIEW_RECURSIVE);
 	verdict = cache_lookup(e->cache, e->key, rq->now_s, true, &entry);
 	if (verdict == CACHE_EXPIRED)
@@ -224,44 +247,6 @@ static uint16_t failure(struct engine *e, struct cache_answer *a, uint16_t rcode
 	return rcode;
 }
 
-/*
- * What the operator says in the place of upstream: true, and the rcode, if it is anything. False with alias->n_bytes: the
- * question goes on with another name.
- */
-static bool obey_policy(struct engine *e, const struct engine_request *rq, const struct query *q,
-			struct policy_alias *alias, struct cache_answer *a, uint16_t *rcode)
-{
-	const struct policy *policy = rcu_dereference(e->data->policy);
-
-	alias->n_bytes = 0;
-	switch (policy ? policy_answer(policy, &e->render, q, alias, a) : POLICY_NONE) {
-	case POLICY_NONE:
-	case POLICY_REWRITE:
-		return false;
-	case POLICY_DROP:
-		e->outcome = ENGINE_DROPS;
-		*rcode = DNS_RCODE_NOERROR;
-		return true;
-	case POLICY_TCP_ONLY:
-		if (rq->stream)
-			return false;
-		*rcode = engine_empty(a, DNS_RCODE_NOERROR);
-		a->flags |= DNS_FLAG_RA | DNS_FLAG_TC;
-		return true;
-	case POLICY_FILTERED:
-		e->ede_code = DNS_EDE_BLOCKED;
-		break;
-	case POLICY_LOCAL:
-		break;
-	}
-	if (e->cache && a->zone_slot) {
-		engine_key_set_view(e, VOLLEY_VIEW_RECURSIVE);
-		engine_publish(e, a, rq->now_s);
-	}
-	*rcode = a->flags & DNS_RCODE_MASK;
-	return true;
-}
-
 /* A name that has no place in the public DNS. A DS of a zone of ours may come here: its name exists. */
 static bool answer_special(struct engine *e, const struct engine_request *rq, const struct query *q,
 			   const struct engine_recursion *rules, struct cache_answer *a)
@@ -334,18 +319,30 @@ static uint16_t follow_alias(struct engine *e, const struct engine_request *rq,
 	e->expired = NULL; /* of the name as it was without the rule */
 	e->memory = 0;
 	if (rewrite_find(e, rq, q, client, alias, a))
-		return rewrite_wrap(e, q, alias->target, alias->ttl_s, a);
+		return rewrite_wrap(e, q, alias, a);
 	if (!q->rd)
 		return failure(e, a, DNS_RCODE_REFUSED, DNS_EDE_NOT_AUTHORITATIVE);
 	if (!p)
 		return not_asked(e, a);
 	fill_asked(e, rq, q, client->recursion);
-	memset(p->question.name, 0, sizeof(p->question.name));
-	memcpy(p->question.name, alias->target, alias->n_bytes);
-	p->asked.is_alias = true;
-	p->asked.alias_ttl_s = alias->ttl_s;
+	fill_alias(p, alias);
 	e->outcome = ENGINE_DEFERS;
 	return DNS_RCODE_NOERROR;
+}
+
+/* Of the cache, to a client whose rule says to pass. */
+static bool answer_apart(struct engine *e, const struct engine_request *rq, struct cache_answer *a)
+{
+	const struct volley_entry *entry;
+
+	if (!e->is_passed || !e->has_key)
+		return false;
+	engine_key_set_view(e, VOLLEY_VIEW_RECURSIVE);
+	if (cache_lookup(e->cache, e->key, rq->now_s, true, &entry) != CACHE_HIT ||
+	    !obey_is_for_client(e, entry))
+		return false;
+	cache_answer_of(a, entry, rq->now_s);
+	return true;
 }
 
 uint16_t recursion_answer(struct engine *e, const struct engine_request *rq, const struct query *q,
@@ -359,10 +356,12 @@ uint16_t recursion_answer(struct engine *e, const struct engine_request *rq, con
 		return refuse(e, q, a);
 	if (!volley_is_data_type(q->qtype))
 		return failure(e, a, DNS_RCODE_NOTIMP, DNS_EDE_NOT_SUPPORTED);
-	if (obey_policy(e, rq, q, &alias, a, &rcode))
+	if (obey_before(e, rq, q, &alias, a, &rcode))
 		return rcode;
 	if (alias.n_bytes)
 		return follow_alias(e, rq, q, client, &alias, a);
+	if (answer_apart(e, rq, a))
+		return a->flags & DNS_RCODE_MASK;
 	if (answer_special(e, rq, q, rules, a))
 		return a->flags & DNS_RCODE_MASK;
 	if (!q->rd)
@@ -383,15 +382,15 @@ static void begin_finish(struct engine *e, const struct engine_pending *p)
 			       q->qclass, flags, VOLLEY_VIEW_RECURSIVE);
 }
 
-/* Whether a zone or a policy speaks for the name, perhaps since it was asked for: then nothing is kept. */
-static bool is_spoken_for(const struct engine *e, const struct resolver_question *q)
+/* Whether a zone speaks for the name, or a policy for the answer, perhaps since it was asked for: then nothing is kept. */
+static bool is_spoken_for(const struct engine *e, const struct resolver_question *q,
+			  const struct cache_answer *a)
 {
-	const struct policy *policy = rcu_dereference(e->data->policy);
 	unsigned int n = (unsigned int)name_bytes(q->name);
 
 	return (engine_is_ours(e, q->name, n, q->qtype) &&
 		!engine_is_of_parent(e, q->name, n, q->qtype)) ||
-	       (policy && policy_names(policy, q->name, n));
+	       !obey_allows(e, q, a);
 }
 
 static void keep(struct engine *e, const struct engine_pending *p, struct cache_answer *a,
@@ -399,7 +398,7 @@ static void keep(struct engine *e, const struct engine_pending *p, struct cache_
 {
 	uint32_t refresh_s = 0;
 
-	if (!ttl_s || !e->cache || !p->rules.zone_slot || is_spoken_for(e, &p->question))
+	if (!ttl_s || !e->cache || !p->rules.zone_slot || is_spoken_for(e, &p->question, a))
 		return;
 	a->zone_slot = p->rules.zone_slot;
 	a->zone_gen = p->rules.zone_gen;
@@ -450,15 +449,19 @@ static int convert(struct engine *e, const struct engine_pending *p, struct cach
 	return convert_answer(&e->convert, &from, &question, &limits, a, ttl_s);
 }
 
-static uint16_t finish_with_answer(struct engine *e, struct engine_pending *p,
-				   const struct engine_times *times, struct cache_answer *a,
-				   uint32_t ttl_s)
+static uint16_t finish_with_answer(struct engine *e, const struct engine_request *rq,
+				   struct engine_pending *p, struct policy_alias *alias,
+				   struct cache_answer *a, uint32_t ttl_s)
 {
+	uint16_t rcode;
+
 	a->flags |= DNS_FLAG_QR | DNS_FLAG_RA;
 	if (p->question.security == RESOLVER_SECURE)
 		a->flags |= DNS_FLAG_AD;
 	failures_forget(&e->failures, e->key->hash);
-	keep(e, p, a, ttl_s, times->now_s);
+	if (obey_answer(e, rq, p, ttl_s, alias, a, &rcode))
+		return rcode;
+	keep(e, p, a, ttl_s, rq->now_s);
 	return a->flags & DNS_RCODE_MASK;
 }
 
@@ -479,6 +482,8 @@ static uint16_t finish_with_failure(struct engine *e, struct engine_pending *p,
 
 	if (e->cache)
 		verdict = cache_lookup(e->cache, e->key, times->now_s, false, &entry);
+	if (verdict != CACHE_MISS && !obey_is_for_client(e, entry))
+		verdict = CACHE_MISS;
 	if (verdict == CACHE_HIT) { /* another worker has it by now */
 		cache_answer_of(a, entry, times->now_s);
 		return a->flags & DNS_RCODE_MASK;
@@ -499,39 +504,64 @@ static uint16_t finish_with_failure(struct engine *e, struct engine_pending *p,
 	return DNS_RCODE_SERVFAIL;
 }
 
-static uint16_t finish(struct engine *e, struct engine_pending *p, const struct engine_times *times,
-		       struct cache_answer *a)
+static uint16_t finish(struct engine *e, const struct engine_request *rq, struct engine_pending *p,
+		       struct policy_alias *alias, struct cache_answer *a)
 {
+	const struct engine_times times = { rq->now_ns, rq->now_s, rq->wall_s };
 	const struct resolver_question *q = &p->question;
 	int ede_code = q->ede_code == EDNS_NO_EDE ? DNS_EDE_NO_REACHABLE_AUTHORITY : q->ede_code;
+	bool is_usable = q->msg && is_answer(q->rcode);
+	uint16_t rcode;
 	uint32_t ttl_s;
 
-	if (!q->msg || !is_answer(q->rcode))
-		return finish_with_failure(e, p, times, ede_code, a);
-	if (!convert(e, p, a, &ttl_s))
-		return finish_with_answer(e, p, times, a, ttl_s);
-	engine_count(&e->counters.unusable);
-	return finish_with_failure(e, p, times, DNS_EDE_INVALID_DATA, a);
+	if (is_usable && !convert(e, p, a, &ttl_s))
+		return finish_with_answer(e, rq, p, alias, a, ttl_s);
+	if (is_usable)
+		engine_count(&e->counters.unusable);
+	if (obey_failure(e, rq, p, alias, a, &rcode))
+		return rcode;
+	return finish_with_failure(e, p, &times, is_usable ? DNS_EDE_INVALID_DATA : ede_code, a);
+}
+
+/* The question goes on with another name; its client still waits. */
+static uint16_t go_on(struct engine *e, const struct engine_request *rq, const struct query *q,
+		      struct engine_pending *p, const struct policy_alias *alias,
+		      struct cache_answer *a)
+{
+	const struct engine_client client = engine_client_of(e, rq);
+
+	if (!client.recursion)
+		return failure(e, a, DNS_RCODE_SERVFAIL, DNS_EDE_NOT_READY);
+	if (rewrite_find(e, rq, q, &client, alias, a))
+		return rewrite_wrap(e, q, alias, a);
+	fill_alias(p, alias);
+	p->is_hurried = false;
+	p->question.memory = 0;
+	p->question.deadline_ns = deadline(rq->now_ns, p->rules.timeout_ms);
+	p->submit = true;
+	e->outcome = ENGINE_DEFERS;
+	return DNS_RCODE_NOERROR;
 }
 
 uint16_t recursion_finish(struct engine *e, const struct engine_request *rq, const struct query *q,
 			  struct engine_pending *p, struct cache_answer *a)
 {
-	const struct engine_times times = { rq->now_ns, rq->now_s, rq->wall_s };
-	struct policy_alias alias;
+	struct policy_alias alias = { .n_bytes = 0 };
 	uint16_t rcode;
 
 	p->submit = false;
 	begin_finish(e, p);
 	if (!p->asked.has_client)
-		return finish(e, p, &times, a);
+		return finish(e, rq, p, &alias, a);
+	obey_set_apart(e, rq);
 	if (p->asked.is_alias) { /* as it was when it was asked */
-		(void)finish(e, p, &times, a);
-		return rewrite_wrap(e, q, p->question.name, p->asked.alias_ttl_s, a);
+		(void)finish(e, rq, p, &alias, a);
+		read_alias(p, &alias);
+		return rewrite_wrap(e, q, &alias, a);
 	}
-	if (obey_policy(e, rq, q, &alias, a, &rcode))
+	if (obey_before(e, rq, q, &alias, a, &rcode))
 		return rcode;
-	if (alias.n_bytes) /* since it was asked: the client asks again */
-		return failure(e, a, DNS_RCODE_SERVFAIL, DNS_EDE_NOT_READY);
-	return finish(e, p, &times, a);
+	if (!alias.n_bytes)
+		rcode = finish(e, rq, p, &alias, a);
+	return alias.n_bytes ? go_on(e, rq, q, p, &alias, a) : rcode;
 }

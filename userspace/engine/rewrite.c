@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "engine/obey.h"
 #include "engine/special.h"
 
 /* The question with the target in the place of its name. */
@@ -23,6 +24,7 @@ static void answer_from_zones(struct engine *e, const struct engine_request *rq,
 		(void)engine_empty(a, DNS_RCODE_SERVFAIL);
 }
 
+/* What upstream has said: lists are not asked about the target. */
 static bool find_cached(struct engine *e, const struct engine_request *rq, const struct query *q,
 			struct cache_answer *a)
 {
@@ -35,7 +37,8 @@ static bool find_cached(struct engine *e, const struct engine_request *rq, const
 		return false;
 	cache_key_init(&key, e->cache, q->folded, q->qname_bytes, q->qtype, q->qclass, flags,
 		       VOLLEY_VIEW_RECURSIVE);
-	if (cache_lookup(e->cache, &key, rq->now_s, true, &entry) != CACHE_HIT)
+	if (cache_lookup(e->cache, &key, rq->now_s, true, &entry) != CACHE_HIT ||
+	    obey_is_of_policy(e, entry))
 		return false;
 	cache_answer_of(a, entry, rq->now_s);
 	return true;
@@ -48,6 +51,7 @@ bool rewrite_find(struct engine *e, const struct engine_request *rq, const struc
 	const struct policy *policy = rcu_dereference(e->data->policy);
 	const struct special *special = client->recursion->special;
 	struct query target;
+	struct policy_question question;
 
 	ask_for(&target, q, alias);
 	if ((client->zones || rq->sees_zones) &&
@@ -55,7 +59,8 @@ bool rewrite_find(struct engine *e, const struct engine_request *rq, const struc
 		answer_from_zones(e, rq, &target, a);
 		return true;
 	}
-	if (policy && policy_answer_local(policy, &e->render, &target, a))
+	question = (struct policy_question){ target.folded, target.qname_bytes, target.qtype };
+	if (policy && policy_answer_local(policy, &e->render, &question, a))
 		return true;
 	if (special && special_answer(special, &e->render, &target, false, a))
 		return true;
@@ -83,11 +88,11 @@ static void read_answer(struct engine *e, const uint8_t *target, const struct ca
 	};
 }
 
-uint16_t rewrite_wrap(struct engine *e, const struct query *q, const uint8_t *target,
-		      uint32_t ttl_s, struct cache_answer *a)
+uint16_t rewrite_wrap(struct engine *e, const struct query *q, const struct policy_alias *alias,
+		      struct cache_answer *a)
 {
-	const struct convert_question question = { q->folded, q->qtype, q->edns.dnssec_ok, target,
-						   ttl_s };
+	const struct convert_question question = { q->folded, q->qtype, q->edns.dnssec_ok,
+						   alias->target, alias->ttl_s };
 	const struct convert_limits limits = {
 		.max_ttl_s = a->stale_ttl_s ? a->stale_ttl_s : DNS_TTL_MAX,
 		.min_ttl_s = a->stale_ttl_s,
@@ -101,13 +106,13 @@ uint16_t rewrite_wrap(struct engine *e, const struct query *q, const uint8_t *ta
 		a->flags = (uint16_t)(DNS_FLAG_QR | DNS_FLAG_RA | rcode);
 		return rcode;
 	}
-	read_answer(e, target, a, &from);
+	read_answer(e, alias->target, a, &from);
 	if (convert_answer(&e->convert, &from, &question, &limits, a, &ignored_s)) {
 		rcode = engine_failure(e, a, DNS_RCODE_SERVFAIL, DNS_EDE_OTHER);
 		a->flags |= DNS_FLAG_RA;
 		return rcode;
 	}
-	e->ede_code = DNS_EDE_BLOCKED;
+	e->ede_code = alias->ede_code;
 	a->flags = (uint16_t)(DNS_FLAG_QR | DNS_FLAG_RA | rcode);
 	return rcode;
 }

@@ -20,10 +20,10 @@ bool rewrite_find(struct engine *e, const struct engine_request *rq, const struc
 		  struct cache_answer *a);
 
 /*
- * Makes of *a, the answer to a question for target (folded), the answer to q: with the alias, of that TTL in seconds, before
- * it. A failure stays one. Its body lies in e->convert until the next use. The rcode.
+ * Makes of *a, the answer to a question for the alias's target, the answer to q: with the alias before it and with its
+ * extended error. A failure stays one. Its body lies in e->convert until the next use. The rcode.
  */
-uint16_t rewrite_wrap(struct engine *e, const struct query *q, const uint8_t *target,
-		      uint32_t ttl_s, struct cache_answer *a);
+uint16_t rewrite_wrap(struct engine *e, const struct query *q, const struct policy_alias *alias,
+		      struct cache_answer *a);
 
 #endif

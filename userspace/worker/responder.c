@@ -248,13 +248,21 @@ static bool is_to_be_moved(const struct slot *s, const struct resolver *resolver
 	       q->rcode == DNS_RCODE_SERVFAIL && q->ede_code == DNS_EDE_NOT_READY;
 }
 
-static void finish(struct responder *r, struct slot *s, const struct engine_times *times)
+static void finish(struct responder *r, struct slot *s, struct resolver *resolver,
+		   const struct engine_times *times)
 {
 	uint32_t cap = s->to.port && s->to.cap < MESSAGE_MAX ? s->to.cap : MESSAGE_MAX;
 	uint8_t *out = r->scratch + r->scratch_at;
 	size_t len = engine_finish(r->engine, &s->pending, times, out, cap);
 
 	resolver_release(&s->pending.question);
+	if (len == ENGINE_DEFERRED && resolver) { /* its client waits for another name's answer */
+		s->asked = resolver;
+		add_to_batch(r, s, resolver);
+		return;
+	}
+	if (len == ENGINE_DEFERRED)
+		len = 0;
 	r->done[r->n_done++] = s;
 	if (!s->to.port) {
 		count(&r->counters.orphaned, len != 0);
@@ -278,7 +286,7 @@ static void complete(struct responder *r, struct slot *s, struct resolver *resol
 	}
 	if (r->n_done == PORT_BURST || SCRATCH_BYTES - r->scratch_at < MESSAGE_MAX)
 		flush(r, s->to.port, resolver, times->now_ns);
-	finish(r, s, times);
+	finish(r, s, resolver, times);
 }
 
 /* Those of one port, the first one's; the others in their order. */

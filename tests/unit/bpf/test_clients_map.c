@@ -141,12 +141,51 @@ static void test_equal(void **state)
 		clients_list_fini(&lists[i]);
 }
 
+/* What the driver is told where a policy names clients: within these nobody recurses, and all else is as before. */
+static void test_without(void **state)
+{
+	static const struct allow_row row = {
+		"", "192.0.2.0/24", "10.0.0.0/8, 10.1.2.0/24", { { 0 } }
+	};
+	static const struct clients_prefix apart[] = {
+		{ AF_INET, 16, { 10, 1 }, 0 },
+		{ AF_INET, 24, { 192, 0, 2 }, 0 },
+		{ AF_INET, 32, { 203, 0, 113, 1 }, 0 },
+	};
+	static const struct client_row told[] = { { "10.2.0.1", P | R }, { "10.1.0.1", P },
+						  { "10.1.2.1", P },     { "192.0.2.1", P | Z },
+						  { "203.0.113.1", P },  { "203.0.113.2", P } };
+	struct config *config = configure(&row);
+	struct clients_list list, without;
+	struct clients *clients;
+
+	(void)state;
+	assert_int_equal(clients_list_make(&list, config), 0);
+	for (int all = 0; all < 2; all++) {
+		assert_int_equal(clients_list_without(&without, &list, apart, 3, all), 0);
+		assert_int_equal(clients_new(&clients, without.prefixes, without.n), 0);
+		for (size_t i = 0; i < sizeof(told) / sizeof(told[0]); i++) {
+			uint32_t views = all ? told[i].views & ~(uint32_t)R : told[i].views;
+			uint8_t address[4];
+
+			inet_pton(AF_INET, told[i].address, address);
+			if (clients_views(clients, AF_INET, address) != views)
+				fail_msg("%s", told[i].address);
+		}
+		clients_free(clients);
+		clients_list_fini(&without);
+	}
+	clients_list_fini(&list);
+	config_free(config);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_views),
 		cmocka_unit_test(test_nobody_is_listed),
 		cmocka_unit_test(test_equal),
+		cmocka_unit_test(test_without),
 	};
 
 	return cmocka_run_group_tests(tests, tmpfolder_make, tmpfolder_remove);

@@ -131,6 +131,13 @@ static const struct refusal refusals[] = {
 	  "4: recursion.local-data" },
 	{ "rpz without a file", RECURSION "  rpz: [{name: a}]\n",
 	  "4: recursion.rpz[0].file: is missing, give the path of a file" },
+	{ "rpz of a zone and a file", RECURSION "  rpz: [{zone: a, file: b}]\n",
+	  "4: recursion.rpz[0].zone: a zone that is served here has no name and no file beside it" },
+	{ "rpz of a zone and a file, twice",
+	  RECURSION "  rpz:\n    - {zone: a}\n    - {name: A., file: b}\n",
+	  "6: recursion.rpz[1].name: \"a.\" is given twice, first in line 5" },
+	{ "rpz of another kind", RECURSION "  rpz: [{zone: a, ede: stale}]\n",
+	  "4: recursion.rpz[0].ede: " },
 	{ "rpz twice", RECURSION "  rpz:\n    - {name: a, file: a}\n    - {name: A., file: b}\n",
 	  "6: recursion.rpz[1].name: \"a.\" is given twice, first in line 5" },
 };
@@ -433,7 +440,7 @@ static const char everything[] =
 	"  local-data: [\"router.lan. A 10.0.0.1\", \"router.lan. TXT hello\"]\n"
 	"  special-names: false\n"
 	"  special-names-off: [172.in-addr.arpa, Home.arpa.]\n"
-	"  rpz: [{name: Block.RPZ, file: block.zone}]\n";
+	"  rpz: [{name: Block.RPZ, file: block.zone}, {zone: Other.RPZ, ede: filtered}]\n";
 
 static void assert_prefix(const struct config_prefix *prefix, const char *text, unsigned int bits)
 {
@@ -539,7 +546,11 @@ static void test_everything(void **state)
 	assert_string_equal(recursion->local_data[0], "router.lan. A 10.0.0.1");
 	assert_string_equal(recursion->local_data[1], "router.lan. TXT hello");
 	assert_null(recursion->local_data[2]);
-	assert_int_equal(recursion->n_rpz, 1);
+	assert_int_equal(recursion->n_rpz, 2);
+	assert_string_equal(recursion->rpz[1].name, "other.rpz.");
+	assert_null(recursion->rpz[1].file);
+	assert_int_equal(recursion->rpz[0].ede_code, 15);
+	assert_int_equal(recursion->rpz[1].ede_code, 17);
 	assert_string_equal(recursion->rpz[0].name, "block.rpz.");
 	assert_below_folder(recursion->rpz[0].file, "block.zone");
 	config_free(config);

@@ -50,14 +50,14 @@ static struct render render;
 
 static int setup(void **state)
 {
-	const struct zone *lists[2];
+	struct policy_list lists[2] = { 0 };
 
 	world_begin(&world, state);
 	world_add_zone(&world, ".", local_text);
 	world_add_zone(&world, "list.rpz", list_text);
 	world_add_zone(&world, "second.rpz", second_text);
-	lists[0] = world.members[1].zone;
-	lists[1] = world.members[2].zone;
+	lists[0].zone = world.members[1].zone;
+	lists[1].zone = world.members[2].zone;
 	return policy_new(&policy, world.members[0].zone, lists, 2, SLOT, GEN);
 }
 
@@ -65,6 +65,21 @@ static int teardown(void **state)
 {
 	policy_free(policy);
 	return world_end(state);
+}
+
+/* By the question's name alone. */
+static enum policy_verdict policy_answer(const struct policy *p, struct render *r,
+					 const struct query *q, struct policy_alias *to,
+					 struct cache_answer *a)
+{
+	const struct policy_question question = { q->folded, q->qname_bytes, q->qtype };
+	const struct policy_client nobody = { 0 };
+	struct policy_hit hit;
+
+	to->n_bytes = 0;
+	return policy_find(p, &nobody, &question, &hit) ?
+		       policy_obey(p, r, &question, &hit, NULL, to, a) :
+		       POLICY_NONE;
 }
 
 struct row {
@@ -124,8 +139,6 @@ static void test_rules(void **state)
 		print_message("%s %u\n", row->name, row->type);
 		parse(&q, msg, row->name, row->type);
 		assert_int_equal(policy_answer(policy, &render, &q, &alias, &a), row->verdict);
-		assert_int_equal(policy_names(policy, q.folded, q.qname_bytes),
-				 row->verdict != POLICY_NONE);
 		if (row->verdict != POLICY_LOCAL && row->verdict != POLICY_FILTERED)
 			continue;
 		assert_int_equal(a.flags & DNS_RCODE_MASK, row->rcode);
@@ -146,7 +159,7 @@ static void test_rules_are_counted(void **state)
 		bool is_list;
 		uint32_t n_rules, n_ignored;
 	} counted[] = { { "local data", false, 4, 0 },
-			{ "the list", true, 10, 3 },
+			{ "the list", true, 11, 2 },
 			{ "the second list", true, 2, 0 } };
 
 	(void)state;

@@ -382,6 +382,8 @@ static const char rules_text[] = "$TTL 60\n@ SOA ns root 1 2 3 4 5\n@ NS ns\n"
 				 "alias.x 30 CNAME www.y.\n*.wild.x CNAME *.y.\n"
 				 "ours.x CNAME ns1.example.com.\nnone.x CNAME none.example.com.\n";
 
+#define EDE_OF_LIST 17
+
 struct lists {
 	struct zone *zone;
 	struct policy *policy;
@@ -391,13 +393,14 @@ static void lists_open(struct lists *l)
 {
 	uint32_t slot, gen;
 	const uint64_t digest[2] = { 9, 9 };
-	const struct zone *zones[1];
+	struct policy_list lists[1] = { 0 };
 
 	l->zone = zone_of("rpz", rules_text);
-	zones[0] = l->zone;
+	lists[0].zone = l->zone;
+	lists[0].ede_code = EDE_OF_LIST;
 	cache_zone_prepare(r.world.cache, (const uint8_t *)"\3rpz", 5, digest, &slot, &gen);
 	cache_zone_commit(r.world.cache, slot, gen, digest);
-	MUST(!policy_new(&l->policy, NULL, zones, 1, slot, gen));
+	MUST(!policy_new(&l->policy, NULL, lists, 1, slot, gen));
 	r.world.zones.policy = l->policy;
 }
 
@@ -419,7 +422,7 @@ static void test_policy(void **state)
 		assert_false(ask(&r, &www));
 		assert_int_equal(reply_rcode(&r.reply), DNS_RCODE_NXDOMAIN);
 		if (!i)
-			assert_int_equal(ede_of(&r.reply), DNS_EDE_BLOCKED);
+			assert_int_equal(ede_of(&r.reply), EDE_OF_LIST);
 	}
 	assert_int_equal(COUNTER(cache_hit), 1);
 	assert_false(ask_from(&r, &www, stranger, &r.pending));
@@ -464,7 +467,7 @@ static void test_policy_alias(void **state)
 	complete_as(&r, &www_y, EDNS_NO_EDE, RESOLVER_SECURE);
 	check_answer("Alias.x. 30 IN CNAME www.y.\nwww.y. 300 IN A 192.0.2.90\n");
 	assert_int_equal(reply_flags(&r.reply), QR | RD | RA); /* no AD: nobody has signed that */
-	assert_int_equal(ede_of(&r.reply), DNS_EDE_BLOCKED);
+	assert_int_equal(ede_of(&r.reply), EDE_OF_LIST);
 	r.now_s += 10; /* the target is in the cache, by its own name */
 	assert_false(ask(&r, &a));
 	check_answer("Alias.x. 30 IN CNAME www.y.\nwww.y. 290 IN A 192.0.2.90\n");
@@ -510,7 +513,7 @@ static void test_policy_alias_to_ours(void **state)
 	recursing_flush(&r);
 }
 
-/* A rule for the name comes while it is asked upstream: its answer is not given, nor what the rule leads to known. */
+/* A rule for the name comes while it is asked upstream: its answer is not given, and the question goes on with the target. */
 static void test_policy_alias_comes(void **state)
 {
 	struct ask a = www;
@@ -520,13 +523,61 @@ static void test_policy_alias_comes(void **state)
 	a.name = "alias.x";
 	assert_true(ask(&r, &a));
 	lists_open(&l);
-	complete(&r, &(struct upstream){ .name = "alias.x.",
-					 .qtype = T(A),
-					 .answer = "alias.x. 300 IN A 192.0.2.80\n" });
-	assert_int_equal(reply_rcode(&r.reply), DNS_RCODE_SERVFAIL);
-	assert_true(ask(&r, &a)); /* and nothing was kept */
+	assert_int_equal(complete(&r,
+				  &(struct upstream){ .name = "alias.x.",
+						      .qtype = T(A),
+						      .answer = "alias.x. 300 IN A 192.0.2.80\n" }),
+			 ENGINE_DEFERRED);
+	assert_true(r.pending.submit);
 	complete(&r, &www_y);
 	check_answer("alias.x. 30 IN CNAME www.y.\nwww.y. 300 IN A 192.0.2.90\n");
+	lists_close(&l);
+	recursing_flush(&r);
+}
+
+/* Rules for names that an alias leads to: what they say comes behind the alias, and into the cache. */
+static void test_policy_behind_alias(void **state)
+{
+	static const struct upstream to_www = {
+		"a.z.", T(A), 0, "a.z. 300 IN CNAME www.x.\nwww.x. 300 IN A 192.0.2.80\n",
+		NULL,   NULL
+	};
+	static const struct upstream to_alias = {
+		"b.z.", T(A), 0, "b.z. 300 IN CNAME alias.x.\nalias.x. 300 IN A 192.0.2.80\n",
+		NULL,   NULL
+	};
+	static const struct upstream to_tcp = {
+		"c.z.", T(A), 0, "c.z. 300 IN CNAME tcp.x.\ntcp.x. 300 IN A 192.0.2.80\n",
+		NULL,   NULL
+	};
+	struct ask a = www;
+	struct lists l;
+
+	(void)state;
+	lists_open(&l);
+	a.name = "a.z";
+	assert_true(ask(&r, &a));
+	complete(&r, &to_www);
+	check_answer("a.z. 300 IN CNAME www.x.\n");
+	assert_int_equal(reply_rcode(&r.reply), DNS_RCODE_NXDOMAIN);
+	assert_int_equal(ede_of(&r.reply), EDE_OF_LIST);
+	assert_false(ask(&r, &a));
+	assert_int_equal(reply_rcode(&r.reply), DNS_RCODE_NXDOMAIN);
+	r.now_s += 300; /* no longer than upstream would say the same */
+	assert_true(ask(&r, &a));
+	a.name = "b.z";
+	assert_true(ask(&r, &a));
+	assert_int_equal(complete(&r, &to_alias), ENGINE_DEFERRED);
+	complete(&r, &www_y);
+	check_answer("b.z. 30 IN CNAME www.y.\nwww.y. 300 IN A 192.0.2.90\n");
+	a.name = "c.z";
+	for (unsigned int i = 0; i < 4; i++) { /* nothing of it is kept, neither of TCP */
+		a.stream = i % 2;
+		assert_true(ask(&r, &a));
+		complete(&r, &to_tcp);
+		assert_int_equal(reply_flags(&r.reply),
+				 QR | RD | RA | (a.stream ? 0 : DNS_FLAG_TC));
+	}
 	lists_close(&l);
 	recursing_flush(&r);
 }
@@ -566,6 +617,7 @@ int main(void)
 		TEST(test_policy_alias),
 		TEST(test_policy_alias_to_ours),
 		TEST(test_policy_alias_comes),
+		TEST(test_policy_behind_alias),
 		TEST(test_policy_comes),
 	};
 

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "engine/obey.h"
+
+#include <sys/socket.h>
+
+#include "engine/reply.h"
+#include "engine/special.h"
+
+static const struct policy_client nobody;
+
+static struct policy_client client_of(const struct engine_request *rq)
+{
+	size_t n_bytes;
+	const uint8_t *address = reply_client(rq, &n_bytes);
+
+	return (struct policy_client){ n_bytes == 4 ? AF_INET : AF_INET6, address };
+}
+
+static struct policy_question question_of(const struct resolver_question *q)
+{
+	return (struct policy_question){ q->name, (unsigned int)name_bytes(q->name), q->qtype };
+}
+
+void obey_set_apart(struct engine *e, const struct engine_request *rq)
+{
+	const struct policy *policy = rcu_dereference(e->data->policy);
+	struct policy_client client = client_of(rq);
+
+	e->is_apart = policy && policy_names_client(policy, &client);
+}
+
+bool obey_is_of_policy(const struct engine *e, const struct volley_entry *entry)
+{
+	const struct policy *policy = rcu_dereference(e->data->policy);
+
+	return policy && entry->zone_slot == policy_slot(policy);
+}
+
+bool obey_is_for_client(const struct engine *e, const struct volley_entry *entry)
+{
+	return !e->is_apart || !obey_is_of_policy(e, entry);
+}
+
+/* What a rule says, as what the reply is; false: the question or the answer passes, but for the alias. until_s: 0: not to be cached. */
+static bool act(struct engine *e, const struct engine_request *rq, const struct policy_hit *hit,
+		enum policy_verdict verdict, uint32_t until_s, struct cache_answer *a,
+		uint16_t *rcode)
+{
+	switch (verdict) {
+	case POLICY_NONE:
+	case POLICY_REWRITE:
+		return false;
+	case POLICY_DROP:
+		e->outcome = ENGINE_DROPS;
+		*rcode = DNS_RCODE_NOERROR;
+		return true;
+	case POLICY_TCP_ONLY:
+		if (rq->stream)
+			return false;
+		*rcode = engine_empty(a, DNS_RCODE_NOERROR);
+		a->flags |= DNS_FLAG_RA | DNS_FLAG_TC;
+		return true;
+	case POLICY_FILTERED:
+		e->ede_code = hit->ede_code;
+		break;
+	case POLICY_LOCAL:
+		break;
+	}
+	if (e->cache && a->zone_slot && until_s && hit->trigger != POLICY_BY_CLIENT) {
+		a->expires_s = until_s;
+		engine_key_set_view(e, VOLLEY_VIEW_RECURSIVE);
+		engine_publish(e, a, rq->now_s);
+	}
+	*rcode = a->flags & DNS_RCODE_MASK;
+	return true;
+}
+
+/* Names that are answered here: upstream would never say what another list waits for. */
+static bool is_special(struct engine *e, const struct query *q)
+{
+	const struct engine_recursion *rules = rcu_dereference(e->data->recursion);
+	struct cache_answer ignored;
+
+	return rules && rules->special &&
+	       special_answer(rules->special, &e->render, q, false, &ignored);
+}
+
+bool obey_before(struct engine *e, const struct engine_request *rq, const struct query *q,
+		 struct policy_alias *alias, struct cache_answer *a, uint16_t *rcode)
+{
+	const struct policy *policy = rcu_dereference(e->data->policy);
+	const struct policy_question question = { q->folded, q->qname_bytes, q->qtype };
+	struct policy_client client = client_of(rq);
+	enum policy_verdict verdict;
+	struct policy_hit hit;
+
+	alias->n_bytes = 0;
+	if (!policy || !policy_find(policy, &client, &question, &hit))
+		return false;
+	if (!hit.is_final && q->rd && !is_special(e, q))
+		return false;
+	e->is_passed = e->is_apart && !policy_changes(&hit);
+	verdict = policy_obey(policy, &e->render, &question, &hit, NULL, alias, a);
+	return act(e, rq, &hit, verdict, VOLLEY_NEVER, a, rcode);
+}
+
+bool obey_answer(struct engine *e, const struct engine_request *rq, const struct engine_pending *p,
+		 uint32_t ttl_s, struct policy_alias *alias, struct cache_answer *a,
+		 uint16_t *rcode)
+{
+	const struct policy *policy = rcu_dereference(e->data->policy);
+	const struct policy_question question = question_of(&p->question);
+	struct policy_client client = p->asked.has_client ? client_of(rq) : nobody;
+	enum policy_verdict verdict;
+	struct cache_answer said;
+	struct policy_hit hit;
+
+	alias->n_bytes = 0;
+	if (!policy || p->asked.is_alias ||
+	    !policy_find_in_answer(policy, &client, &question, a, &hit) || !policy_changes(&hit))
+		return false;
+	verdict = policy_obey(policy, &e->render, &question, &hit, a, alias, &said);
+	if (!act(e, rq, &hit, verdict, ttl_s ? rq->now_s + ttl_s : 0, &said, rcode))
+		return false;
+	*a = said;
+	return true;
+}
+
+bool obey_failure(struct engine *e, const struct engine_request *rq, const struct engine_pending *p,
+		  struct policy_alias *alias, struct cache_answer *a, uint16_t *rcode)
+{
+	const struct policy *policy = rcu_dereference(e->data->policy);
+	const struct policy_question question = question_of(&p->question);
+	struct policy_client client = client_of(rq);
+	enum policy_verdict verdict;
+	struct policy_hit hit;
+
+	alias->n_bytes = 0;
+	if (!policy || !p->asked.has_client || p->asked.is_alias ||
+	    !policy_find(policy, &client, &question, &hit))
+		return false;
+	verdict = policy_obey(policy, &e->render, &question, &hit, NULL, alias, a);
+	return act(e, rq, &hit, verdict, 0, a, rcode);
+}
+
+bool obey_allows(const struct engine *e, const struct resolver_question *q,
+		 const struct cache_answer *a)
+{
+	const struct policy *policy = rcu_dereference(e->data->policy);
+	const struct policy_question question = question_of(q);
+	struct policy_hit hit;
+
+	return !policy || !policy_find_in_answer(policy, &nobody, &question, a, &hit) ||
+	       !policy_changes(&hit);
+}

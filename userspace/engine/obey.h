@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Policies (engine/policy.h) in the way of a question, before it goes upstream and when its answer has come.
+ *
+ *	obey_before() ─ a rule that is final ──────────────────────────────────────► decided
+ *	     │ none yet
+ *	  upstream ─► obey_answer() ─ a rule ───────────────────────────────────────► decided
+ *	     │ fails       └─ none ─► obey_allows(): the same for all clients ─► cached
+ *	obey_failure() ─ the rule that an answer might have outdone ────────────────► decided
+ *
+ * Decided: an answer, nothing, TC=1, or an alias, with whose target the question goes on (engine/rewrite.h). What a rule for the name, or
+ * for the answer, says is cached: for good the one, as long as the answer of upstream would be the other. A client that a rule names by its
+ * address is set apart (e->is_apart): of the cache it gets only what upstream said and no rule has changed, and nothing is cached of what it
+ * alone is told.
+ *
+ * Owner thread of the engine, in a QSBR read section, all.
+ */
+#ifndef VOLLEY_ENGINE_OBEY_H
+#define VOLLEY_ENGINE_OBEY_H
+
+#include "engine/internal.h"
+#include "engine/policy.h"
+
+/* Sets e->is_apart for the client. */
+void obey_set_apart(struct engine *e, const struct engine_request *rq);
+
+/* Whether a policy has said it. */
+bool obey_is_of_policy(const struct engine *e, const struct volley_entry *entry);
+
+/* Whether the entry may be given to the client: one that is apart does not get what policies have said to all. */
+bool obey_is_for_client(const struct engine *e, const struct volley_entry *entry);
+
+/*
+ * What the operator says in the place of upstream: true, and the rcode, if it is anything. False with alias->n_bytes: the
+ * question goes on with another name.
+ */
+bool obey_before(struct engine *e, const struct engine_request *rq, const struct query *q,
+		 struct policy_alias *alias, struct cache_answer *a, uint16_t *rcode);
+
+/* The same of a question that completed, whose answer is *a, for ttl_s. p->asked.has_client: for rq's client, else for the cache alone. */
+bool obey_answer(struct engine *e, const struct engine_request *rq, const struct engine_pending *p,
+		 uint32_t ttl_s, struct policy_alias *alias, struct cache_answer *a,
+		 uint16_t *rcode);
+
+/* The same of one that failed. */
+bool obey_failure(struct engine *e, const struct engine_request *rq, const struct engine_pending *p,
+		  struct policy_alias *alias, struct cache_answer *a, uint16_t *rcode);
+
+/* Whether no rule changes the answer *a to the question for any client that is not apart: only then it may be cached. */
+bool obey_allows(const struct engine *e, const struct resolver_question *q,
+		 const struct cache_answer *a);
+
+#endif

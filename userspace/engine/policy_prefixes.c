@@ -1,0 +1,321 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "engine/policy_prefixes.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include "dns/name.h"
+#include "engine/policy_internal.h"
+#include "zone/walk.h"
+
+#define ADDRESS_BITS 128u
+#define MAPPED_BITS  96u /* of ::ffff:0:0/96 */
+#define N_GROUPS     8
+#define NOBODY       UINT32_MAX
+
+/* An address as a number; IPv4 is mapped. */
+typedef unsigned __int128 number;
+
+struct prefix {
+	number first;
+	const struct zone_node *node;
+	uint32_t up; /* the narrowest one around it, or NOBODY */
+	uint8_t bits;
+};
+
+_Static_assert(sizeof(struct prefix) == 32, "as the header says");
+
+struct policy_prefixes {
+	size_t n, cap;
+	struct prefix *prefixes;
+};
+
+/* ---- Reading ------------------------------------------------------------------------------------ */
+
+/* A number of 1 to max_digits digits in this base. */
+static bool read_number(const uint8_t *label, int base, unsigned int max_digits, unsigned long *out)
+{
+	char text[8];
+
+	if (!*label || *label > max_digits)
+		return false;
+	memcpy(text, label + 1, *label);
+	text[*label] = '\0';
+	*out = strtoul(text, NULL, base);
+	return strspn(text, base == 16 ? "0123456789abcdef" : "0123456789") == *label;
+}
+
+static bool is_zeros(const uint8_t *label)
+{
+	return *label == 2 && !memcmp(label + 1, "zz", 2);
+}
+
+static bool read_ipv4(const uint8_t *const labels[], struct clients_prefix *out)
+{
+	unsigned long octet;
+
+	out->family = AF_INET;
+	for (unsigned int i = 0; i < 4; i++) {
+		if (!read_number(labels[i], 10, 3, &octet) || octet > 255)
+			return false;
+		out->address[3 - i] = (uint8_t)octet;
+	}
+	return true;
+}
+
+/* The groups from the last to the first; "zz" stands for those that are missing. */
+static bool read_ipv6(const uint8_t *const labels[], unsigned int n, struct clients_prefix *out)
+{
+	unsigned int at = N_GROUPS;
+	unsigned long group;
+	bool has_zeros = false;
+
+	out->family = AF_INET6;
+	for (unsigned int i = 0; i < n; i++) {
+		if (is_zeros(labels[i])) {
+			if (has_zeros || n > N_GROUPS)
+				return false;
+			has_zeros = true;
+			at -= N_GROUPS - (n - 1);
+			continue;
+		}
+		if (!at || !read_number(labels[i], 16, 4, &group))
+			return false;
+		at--;
+		out->address[2 * at] = (uint8_t)(group >> 8);
+		out->address[2 * at + 1] = (uint8_t)group;
+	}
+	return !at;
+}
+
+static bool has_host_bits(const struct clients_prefix *p)
+{
+	unsigned int n_bits = p->family == AF_INET ? 32 : ADDRESS_BITS;
+
+	for (unsigned int i = p->bits; i < n_bits; i++)
+		if (p->address[i / 8] & (0x80u >> i % 8))
+			return true;
+	return false;
+}
+
+bool policy_prefix_read(const uint8_t *name, const uint8_t *end, struct clients_prefix *out)
+{
+	const uint8_t *labels[N_GROUPS + 2];
+	unsigned int n = 0;
+	bool has_zeros = false;
+	unsigned long bits;
+
+	*out = (struct clients_prefix){ 0 };
+	for (; name < end; name += 1 + *name) {
+		if (n == N_GROUPS + 2)
+			return false;
+		has_zeros |= is_zeros(name);
+		labels[n++] = name;
+	}
+	if (n < 2 || !read_number(labels[0], 10, 3, &bits))
+		return false;
+	if (n == 5 && !has_zeros ? !read_ipv4(labels + 1, out) : !read_ipv6(labels + 1, n - 1, out))
+		return false;
+	if (bits > (out->family == AF_INET ? 32 : ADDRESS_BITS))
+		return false;
+	out->bits = (uint8_t)bits;
+	return !has_host_bits(out);
+}
+
+/* ---- The table ---------------------------------------------------------------------------------- */
+
+static number number_of(uint8_t family, const uint8_t *address)
+{
+	unsigned int n = family == AF_INET ? 4 : 16;
+	number value = family == AF_INET ? 0xffff : 0;
+
+	for (unsigned int i = 0; i < n; i++)
+		value = value << 8 | address[i];
+	return value;
+}
+
+static bool holds(const struct prefix *p, number at)
+{
+	return !p->bits || !((p->first ^ at) >> (ADDRESS_BITS - p->bits));
+}
+
+/* By the first address, and the wider one before those within it. */
+static int compare(const void *a, const void *b)
+{
+	const struct prefix *x = a, *y = b;
+
+	if (x->first != y->first)
+		return x->first < y->first ? -1 : 1;
+	return x->bits < y->bits ? -1 : x->bits > y->bits;
+}
+
+static int add(struct policy_prefixes *t, const struct clients_prefix *p,
+	       const struct zone_node *node)
+{
+	if (t->n == t->cap) {
+		size_t cap = t->cap ? t->cap + t->cap / 2 : 16;
+		struct prefix *grown = reallocarray(t->prefixes, cap, sizeof(*grown));
+
+		if (!grown)
+			return -ENOMEM;
+		t->prefixes = grown;
+		t->cap = cap;
+	}
+	t->prefixes[t->n++] = (struct prefix){
+		.first = number_of(p->family, p->address),
+		.node = node,
+		.up = NOBODY,
+		.bits = (uint8_t)(p->bits + (p->family == AF_INET ? MAPPED_BITS : 0)),
+	};
+	return 0;
+}
+
+/* Of a node below top: its rule, where it has one. */
+static int take(struct policy_prefixes *t, const struct zone *list, const struct zone_node *node,
+		const uint8_t *owner, unsigned int n_prefix)
+{
+	struct clients_prefix prefix;
+	unsigned int n;
+
+	zone_node_rrsets(list, node, &n);
+	if (!n || policy_action(list, node) == POLICY_ACTION_UNKNOWN ||
+	    !policy_prefix_read(owner, owner + n_prefix, &prefix))
+		return 0;
+	return add(t, &prefix, node);
+}
+
+/* All below LABEL.ORIGIN, which stand together. */
+static int collect(struct policy_prefixes *t, const struct zone *list, const uint8_t *top,
+		   unsigned int top_bytes)
+{
+	uint8_t owner[ZONE_NAME_MAX], folded[NAME_FOLDED_BYTES];
+	const struct zone_node *node = zone_node_of(list, top);
+	struct zone_walk walk;
+	int err = 0;
+
+	if (!node)
+		return 0;
+	zone_walk_behind(&walk, list, node);
+	while (!err && (node = zone_walk_next(&walk))) {
+		unsigned int n = zone_node_owner(list, node, owner);
+
+		name_fold(folded, owner, n);
+		if (!name_is_under(folded, top))
+			break;
+		err = take(t, list, node, folded, n - top_bytes);
+	}
+	return err;
+}
+
+/* Sorts, drops what stands twice, and ties each to the one around it. */
+static void tie(struct policy_prefixes *t)
+{
+	uint32_t around = NOBODY;
+	size_t n = 0;
+
+	qsort(t->prefixes, t->n, sizeof(*t->prefixes), compare);
+	for (size_t i = 0; i < t->n; i++)
+		if (!n || compare(&t->prefixes[n - 1], &t->prefixes[i]))
+			t->prefixes[n++] = t->prefixes[i];
+	t->n = n;
+	for (uint32_t i = 0; i < n; i++) {
+		while (around != NOBODY && !holds(&t->prefixes[around], t->prefixes[i].first))
+			around = t->prefixes[around].up;
+		t->prefixes[i].up = around;
+		around = i;
+	}
+}
+
+/* What was room to grow. */
+static void trim(struct policy_prefixes *t)
+{
+	struct prefix *less = reallocarray(t->prefixes, t->n, sizeof(*less));
+
+	if (less)
+		t->prefixes = less;
+	t->cap = t->n;
+}
+
+int policy_prefixes_new(struct policy_prefixes **out, const struct zone *list, const char *label)
+{
+	struct policy_prefixes *t = calloc(1, sizeof(*t));
+	unsigned int apex_bytes, n = (unsigned int)strlen(label);
+	const uint8_t *apex = zone_apex(list, &apex_bytes);
+	uint8_t top[NAME_FOLDED_BYTES] = { 0 };
+	int err;
+
+	*out = NULL;
+	if (!t)
+		return -ENOMEM;
+	if (1 + n + apex_bytes <= DNS_NAME_MAX) {
+		top[0] = (uint8_t)n;
+		memcpy(top + 1, label, n);
+		memcpy(top + 1 + n, apex, apex_bytes);
+	}
+	err = *top ? collect(t, list, top, 1 + n + apex_bytes) : 0;
+	if (err || !t->n) {
+		policy_prefixes_free(t);
+		return err;
+	}
+	tie(t);
+	trim(t);
+	*out = t;
+	return 0;
+}
+
+void policy_prefixes_free(struct policy_prefixes *t)
+{
+	if (t)
+		free(t->prefixes);
+	free(t);
+}
+
+const struct zone_node *policy_prefixes_find(const struct policy_prefixes *t, uint8_t family,
+					     const uint8_t *address, unsigned int *bits)
+{
+	number at = number_of(family, address);
+	bool is_ipv4 = at >> 32 == 0xffff;
+	size_t low = 0,
+	       high = t ? t->n : 0; /* prefixes before low begin at or before the address */
+	uint32_t i;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (t->prefixes[middle].first <= at)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (!low)
+		return NULL;
+	for (i = (uint32_t)low - 1; i != NOBODY && !holds(&t->prefixes[i], at);)
+		i = t->prefixes[i].up;
+	if (i == NOBODY || (is_ipv4 && t->prefixes[i].bits < MAPPED_BITS))
+		return NULL;
+	*bits = t->prefixes[i].bits;
+	return t->prefixes[i].node;
+}
+
+size_t policy_prefixes_copy(const struct policy_prefixes *t, struct clients_prefix *out, size_t cap)
+{
+	size_t n = t ? t->n : 0;
+
+	for (size_t i = 0; i < n && i < cap; i++) {
+		const struct prefix *p = &t->prefixes[i];
+		number value = p->first;
+
+		out[i] = (struct clients_prefix){ .family = AF_INET6, .bits = p->bits };
+		for (unsigned int k = 16; k--; value >>= 8)
+			out[i].address[k] = (uint8_t)value;
+		if (p->bits < MAPPED_BITS || p->first >> 32 != 0xffff)
+			continue;
+		out[i].family = AF_INET;
+		out[i].bits = (uint8_t)(p->bits - MAPPED_BITS);
+		memmove(out[i].address, out[i].address + 12, 4);
+		memset(out[i].address + 4, 0, 12);
+	}
+	return n;
+}
