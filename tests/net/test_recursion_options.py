@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Keys below recursion that unbound has as well: each row asks volleyd and unbound the same, with the same option."""
+import re
+
 import dns.rdatatype
 import pytest
 
@@ -172,6 +174,24 @@ def test_hardening_of_signatures(pair, option, default, name, record, is_on):
     expected = FAILED if (default if is_on is None else is_on) else OK
     ours, theirs = pair.ask(query(name))
     assert (verdict(ours), verdict(theirs)) == (expected, expected), f"{ours}\n{theirs}"
+
+
+def key_tag(zones):
+    return int(re.search(r"id = (\d+)|keytag.*?(\d+)", zones.anchor.read_text(encoding="ascii"))[1])
+
+
+@pytest.mark.parametrize("is_on", [True, False], ids=["on", "off"])
+def test_root_key_sentinel(pair, is_on):
+    """RFC 8509 section 3.3: of a key that is trusted "is" resolves and "not" fails; of another one the other way."""
+    pair.start({"root-key-sentinel": is_on}, [f"root-key-sentinel: {'yes' if is_on else 'no'}"])
+    tag = key_tag(pair.world.tree.zones)
+    found = ("NOERROR", ["A 192.0.2.9"])
+    for word, number, is_found in (("is", tag, True), ("is", tag ^ 1, False), ("not", tag, False),
+                                   ("not", tag ^ 1, True)):
+        name = f"root-key-sentinel-{word}-ta-{number:05}.wild.good.lab."
+        expected = found if is_found or not is_on else FAILED
+        ours, theirs = pair.ask(query(name))
+        assert (verdict(ours), verdict(theirs)) == (expected, expected), f"{name}\n{ours}\n{theirs}"
 
 
 @pytest.mark.parametrize("is_on", [True, False], ids=["on", "off"])

@@ -221,6 +221,7 @@ struct config_recursion {
 	bool do_ip4;            /* one of these two at least */
 	bool do_ip6;
 	char **outgoing_interface; /* addresses without ports; as forward */
+	bool root_key_sentinel;
 	bool qname_minimisation;
 	bool qname_minimisation_strict;
 	bool aggressive_nsec;

@@ -242,6 +242,7 @@ static const cyaml_schema_field_t recursion_fields[] = {
 	TEXT("trust-anchor", struct config_raw_recursion, trust_anchor),
 	TEXT("auto-trust-anchor", struct config_raw_recursion, auto_trust_anchor),
 	LIST("domain-insecure", struct config_raw_recursion, domain_insecure),
+	TEXT("root-key-sentinel", struct config_raw_recursion, root_key_sentinel),
 	TEXT("qname-minimisation", struct config_raw_recursion, qname_minimisation),
 	TEXT("qname-minimisation-strict", struct config_raw_recursion, qname_minimisation_strict),
 	TEXT("aggressive-nsec", struct config_raw_recursion, aggressive_nsec),

@@ -190,6 +190,7 @@ struct config_raw_recursion {
 	char *trust_anchor;
 	char *auto_trust_anchor;
 	struct config_raw_list domain_insecure;
+	char *root_key_sentinel;
 	char *qname_minimisation;
 	char *qname_minimisation_strict;
 	char *aggressive_nsec;

@@ -336,6 +336,7 @@ static void take_hardening(struct take *take, const struct config_raw_recursion 
 	recursion->qname_minimisation_strict =
 		take_bool(take, "qname-minimisation-strict", raw->qname_minimisation_strict);
 	recursion->aggressive_nsec = take_bool(take, "aggressive-nsec", raw->aggressive_nsec);
+	recursion->root_key_sentinel = take_bool(take, "root-key-sentinel", raw->root_key_sentinel);
 	recursion->harden_glue = take_bool(take, "harden-glue", raw->harden_glue);
 	recursion->harden_referral_path =
 		take_bool(take, "harden-referral-path", raw->harden_referral_path);

@@ -111,6 +111,12 @@ static const struct words_key rows[] = {
 	  .text = "Names that are not validated, with all below them (negative trust anchors, RFC 7646): a zone "
 		  "of your own, below a signed zone that does not know it, or a zone whose signatures are "
 		  "broken. Keep the list short, and take names out again." },
+	{ .path = "recursion.root-key-sentinel",
+	  .type = WORDS_BOOL,
+	  .fallback = "true",
+	  .text = "Whether names that begin with root-key-sentinel-is-ta- or root-key-sentinel-not-ta- and a number "
+		  "tell which keys of the root are trusted here (RFC 8509): where the sentence is not true, the answer is "
+		  "SERVFAIL. Only with a trust anchor." },
 	{ .path = "recursion.qname-minimisation",
 	  .type = WORDS_BOOL,
 	  .fallback = "true",

@@ -42,6 +42,7 @@ static const struct {
 	FLAG("do-ip4:", do_ip4),
 	FLAG("do-ip6:", do_ip6),
 	FLAG("qname-minimisation-strict:", qname_minimisation_strict),
+	FLAG("root-key-sentinel:", root_key_sentinel),
 	FLAG("harden-glue:", harden_glue),
 	FLAG("harden-referral-path:", harden_referral_path),
 	FLAG("harden-below-nxdomain:", harden_below_nxdomain),

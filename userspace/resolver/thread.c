@@ -118,6 +118,12 @@ static enum resolver_security security_of(int ub_security)
 					  RESOLVER_INSECURE;
 }
 
+/* RFC 8509: libunbound has an answer, and a reason not to give it; of what is merely not signed there is none. */
+static bool is_sentinel_failure(int ub_security, const char *why)
+{
+	return ub_security == UB_INSECURE && why;
+}
+
 /*
  * libunbound is done with a group; perhaps already within ub_resolve_event(). No question may be
  * asked from in here: libunbound is in the middle of its own lists.
@@ -132,7 +138,8 @@ static void on_result(void *user, int rcode, void *msg, int n_bytes, int securit
 		denials_learn(t->denials, msg, (size_t)n_bytes, clock_ns(), clock_wall_s());
 	if (cds_list_empty(&group->waiters))
 		count(&t->counters.late);
-	else if (!rcode && msg && n_bytes >= DNS_HEADER_BYTES)
+	else if (!rcode && msg && n_bytes >= DNS_HEADER_BYTES &&
+		 !is_sentinel_failure(security, why))
 		finish_with_answer(t, group, msg, (size_t)n_bytes, security_of(security), why);
 	else if (was_limited)
 		finish_with_error(t, group, &outcome_limited, &t->counters.limited_upstream);

@@ -204,6 +204,7 @@ static void test_resolver_defaults(void **state)
 	assert_null(recursion->outgoing_interface);
 	assert_false(recursion->qname_minimisation_strict);
 	assert_null(recursion->caps_exempt);
+	assert_true(recursion->root_key_sentinel);
 	assert_true(recursion->harden_glue);
 	assert_false(recursion->harden_referral_path);
 	assert_true(recursion->harden_below_nxdomain);
@@ -406,6 +407,7 @@ static const char everything[] =
 	"  trust-anchor: root.key\n"
 	"  auto-trust-anchor: auto.key\n"
 	"  domain-insecure: [LAN, a.example.]\n"
+	"  root-key-sentinel: false\n"
 	"  qname-minimisation: true\n"
 	"  qname-minimisation-strict: true\n"
 	"  aggressive-nsec: false\n"
@@ -502,6 +504,7 @@ static void check_everything_resolver(const struct config_recursion *recursion)
 	assert_null(recursion->outgoing_interface[2]);
 	assert_string_equal(recursion->caps_exempt[0], "old.example.");
 	assert_null(recursion->caps_exempt[1]);
+	assert_false(recursion->root_key_sentinel);
 	assert_false(recursion->harden_glue);
 	assert_true(recursion->harden_referral_path);
 	assert_false(recursion->harden_below_nxdomain);

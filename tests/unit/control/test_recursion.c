@@ -81,6 +81,7 @@ static const struct change_row libunbound_rows[] = {
 	  FORWARD "  stubs: [{zone: lan, address: 192.0.2.2, transport: tcp}]\n", true, true },
 	{ "the transport that it has",
 	  FORWARD "  stubs: [{zone: lan, address: 192.0.2.2, transport: udp}]\n", false, false },
+	{ "root-key-sentinel", STUB "  root-key-sentinel: false\n", true, true },
 	{ "harden-glue", STUB "  harden-glue: false\n", true, true },
 	{ "harden-below-nxdomain", STUB "  harden-below-nxdomain: false\n", true, true },
 	{ "qname-minimisation-strict", STUB "  qname-minimisation-strict: true\n", true, true },
