@@ -32,6 +32,18 @@ static const struct outcome outcome_timed_out = {
 	.text = "no answer from upstream in time",
 };
 
+static const struct outcome outcome_unasked = {
+	.rcode = DNS_RCODE_SERVFAIL,
+	.ede_code = DNS_EDE_OTHER,
+	.text = "no place upstream came free in time",
+};
+
+static const struct outcome outcome_displaced = {
+	.rcode = DNS_RCODE_SERVFAIL,
+	.ede_code = DNS_EDE_OTHER,
+	.text = "its place upstream went to a client with fewer questions",
+};
+
 static const struct outcome outcome_stopped = {
 	.rcode = DNS_RCODE_SERVFAIL,
 	.ede_code = DNS_EDE_NOT_READY,
@@ -89,6 +101,13 @@ static void finish_with_error(struct resolver_thread *t, struct resolver_group *
 		count(counter);
 		complete(t, first_waiter(group), o);
 	}
+}
+
+static void displace(void *owner, struct resolver_group *group)
+{
+	struct resolver_thread *t = owner;
+
+	finish_with_error(t, group, &outcome_displaced, &t->counters.displaced);
 }
 
 static void finish_with_answer(struct resolver_thread *t, struct resolver_group *group,
@@ -253,9 +272,13 @@ static void expire(struct resolver_thread *t, uint64_t now_ns)
 	CDS_INIT_LIST_HEAD(&over);
 	deadlines_expire(&t->deadlines, now_ns, &over);
 	cds_list_for_each_entry_safe(entry, next, &over, node) {
+		struct resolver_question *q =
+			caa_container_of(entry, struct resolver_question, deadline);
+		bool was_asked = q->group->asked;
+
 		count(&t->counters.timed_out);
-		complete(t, caa_container_of(entry, struct resolver_question, deadline),
-			 &outcome_timed_out);
+		count_n(&t->counters.unasked, !was_asked);
+		complete(t, q, was_asked ? &outcome_timed_out : &outcome_unasked);
 	}
 }
 
@@ -397,6 +420,7 @@ int thread_open(struct resolver_thread *t, const struct resolver_config *config,
 	code = inbox_open(&t->questions);
 	if (!code)
 		code = groups_init(&t->groups, config->max_outstanding, config->upstream_max, t);
+	t->groups.displace = displace;
 	if (!code)
 		code = open_events(t);
 	if (!code)
