@@ -1,11 +1,16 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""fairness.py [--seconds S] [--rate QPS] [--threads N]: what one client with names that never answer does to others.
+"""fairness.py [--seconds S] [--rate QPS] [--threads N] [WAY]...: what one client with names that never answer does to others.
 
-The resolver floor (tests/net/resolve.c), by its own forwarder and by libunbound, asks one upstream. The upstream
-answers at once, but for names below "dead.", for which it says nothing. One client asks for QPS new dead names a second (1,500
-by default); 20 other clients ask together for 50 new living names a second. Prints how many questions of the others
-failed, and how long the answered ones took: median, 99th percentile, longest. The first line is without the busy client.
+The resolver floor (tests/net/resolve.c) asks an upstream that answers at once, but says nothing to names below "dead.".
+One client asks for QPS new dead names a second (1,500 by default); 20 other clients ask together for 50 new living names a
+second, from 2 seconds before the busy client on (--dead-first: from 7 seconds after it on). Prints how many questions of the others failed, and how long the answered ones took: median, 99th percentile, longest. The
+first line of each way is without the busy client. The ways:
+
+    forwarder     by the own forwarder
+    libunbound    by libunbound, to the same upstream
+    silent        by libunbound; "dead." has a server of its own, which never replies
+    choosy        by libunbound; "dead." has a server of its own, which replies to one name of ten
 
 Run it as root after `make tools`.
 """
@@ -27,15 +32,30 @@ UPSTREAM = "127.0.1.3"
 BUSY = "192.0.2.66"
 OTHERS = [f"198.51.100.{i}" for i in range(1, 21)]
 OTHERS_QPS = 50
-WAYS = {"own forwarder": (), "libunbound": ("-o", "outgoing-num-tcp=1")}  # any option of it
+WARM_S, FILL_S = 2, 7  # the latter is longer than a client waits: all that can be full is full
+SILENT, CHOOSY = "127.0.1.4", "127.0.1.5"
+BY_LIBUNBOUND = "-o", "outgoing-num-tcp=1"  # any option of it
+WAYS = {"forwarder": (), "libunbound": BY_LIBUNBOUND,
+        "silent": (*BY_LIBUNBOUND, "-s", f"dead.={SILENT}"),
+        "choosy": (*BY_LIBUNBOUND, "-s", f"dead.={CHOOSY}")}
 
 
-def serve(sock):
+def serve(sock, is_choosy):
     """In a process of its own: the queries of the busy client come many times each."""
     while True:
         wire, peer = sock.recvfrom(4096)
-        if b"\4dead" not in wire.lower():
+        at = wire.lower().find(b"\4dead")
+        if at < 0 or (is_choosy and wire[at - 1:at] == b"7"):
             sock.sendto(address_answer(dns.message.from_wire(wire)).to_wire(), peer)
+
+
+def start_server(netns, address):
+    sock = netns.socket(socket.SOCK_DGRAM)
+    sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 8 << 20)
+    sock.bind((address, 53))
+    server = multiprocessing.Process(target=serve, args=(sock, address == CHOOSY), daemon=True)
+    server.start()
+    return server
 
 
 class Run:
@@ -45,17 +65,20 @@ class Run:
         self.resolve = Resolve(netns, "-f", UPSTREAM, "-n", args.threads, *options)
         self.args, self.rate = args, rate
         self.asked, self.took, self.failed = {}, [], 0
-        self.lock = threading.Lock()
-        self.left = args.seconds * OTHERS_QPS
+        self.lock, self.is_over = threading.Lock(), threading.Event()
+        self.n = (args.seconds + (0 if args.dead_first else WARM_S + FILL_S)) * OTHERS_QPS
         self.reader = threading.Thread(target=self.read)
 
     def read(self):
-        while self.left:
+        n_left = self.n
+        while n_left:
             words = self.resolve.line().split("\t")
             at = self.asked.pop(words[1], None)
             if at is None:
                 continue
-            self.left -= 1
+            n_left -= 1
+            if n_left >= self.args.seconds * OTHERS_QPS:
+                continue
             if words[3] == "NOERROR":
                 self.took.append(time.monotonic() - at)
             else:
@@ -65,33 +88,35 @@ class Run:
         with self.lock:
             self.resolve.say(text)
 
-    def ask_dead(self, until):
-        start, n = time.monotonic(), 0
-        while time.monotonic() < until:
+    def ask_dead(self):
+        n, start = 0, time.monotonic()
+        while not self.is_over.wait(0.004):
             due = int((time.monotonic() - start) * self.rate)
             if n < due:
                 self.say("\n".join(f"d{i}.dead. A from {BUSY}" for i in range(n, due)))
                 n = due
-            time.sleep(0.004)
 
-    def ask_living(self, until):
+    def ask_living(self):
         start = time.monotonic()
-        for n in range(self.args.seconds * OTHERS_QPS):
+        for n in range(self.n):
             time.sleep(max(0, start + n / OTHERS_QPS - time.monotonic()))
             name = f"l{n}.living."
             self.asked[name] = time.monotonic()
             self.say(f"{name} A from {OTHERS[n % len(OTHERS)]}")
-        assert time.monotonic() < until
 
     def go(self):
-        until = time.monotonic() + self.args.seconds + 14
-        busy = threading.Thread(target=self.ask_dead, args=(until - 7,))
+        busy, others = (threading.Thread(target=one) for one in (self.ask_dead, self.ask_living))
+        first, second = (busy, others) if self.args.dead_first else (others, busy)
         self.reader.start()
-        if self.rate:
-            busy.start()
-        time.sleep(7)  # longer than a client waits: all that can be full is full
-        self.ask_living(until)
-        self.reader.join()
+        if not self.rate:
+            second = first = others
+        first.start()
+        time.sleep(FILL_S if self.args.dead_first else WARM_S)
+        if second is not first:
+            second.start()
+        for one in (others, self.reader):
+            one.join()
+        self.is_over.set()
         if self.rate:
             busy.join()
         _, counters, _ = self.resolve.close()
@@ -112,21 +137,22 @@ def main():
     parser.add_argument("--seconds", type=int, default=20)
     parser.add_argument("--rate", type=int, default=1500)
     parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--dead-first", action="store_true")
+    parser.add_argument("--option", action="append", default=[], help="of libunbound: NAME=VALUE")
+    parser.add_argument("ways", nargs="*", metavar="WAY")
     args = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         netns = Netns(folder)
-        sock = netns.socket(socket.SOCK_DGRAM)
-        sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 8 << 20)
-        sock.bind((UPSTREAM, 53))
-        server = multiprocessing.Process(target=serve, args=(sock,), daemon=True)
-        server.start()
+        servers = [start_server(netns, address) for address in (UPSTREAM, SILENT, CHOOSY)]
         try:
-            for way, options in WAYS.items():
+            for way in args.ways or WAYS:
+                options = [*WAYS[way], *(word for o in args.option if WAYS[way] for word in ("-o", o))]
                 for rate in (0, args.rate):
                     run = Run(netns, options, args, rate)
                     show(way, rate, run, run.go())
         finally:
-            server.terminate()
+            for server in servers:
+                server.terminate()
             netns.close()
 
 
