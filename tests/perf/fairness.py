@@ -22,7 +22,7 @@ import tempfile
 import threading
 import time
 
-import rig  # pylint: disable=unused-import  # sets the path
+import rig  # noqa: F401 pylint: disable=unused-import  # sets the path
 
 import dns.message
 

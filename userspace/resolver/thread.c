@@ -13,6 +13,8 @@
 #include "resolver/context.h"
 #include "resolver/count.h"
 
+#define ASK_MAX 8 /* questions to libunbound in one round: some 100 us of work each */
+
 enum { UB_INSECURE, UB_BOGUS, UB_SECURE }; /* as unbound-event.h says of its callback */
 
 static void complete(struct resolver_thread *t, struct resolver_question *q,
@@ -182,11 +184,13 @@ static void on_not_forwarded(void *user, struct resolver_group *group, int ede_c
 	groups_put(&t->groups, group);
 }
 
-static void ask_libunbound(struct resolver_thread *t)
+/* Whether there may be more to ask: who has come meanwhile, and has few places, goes before the rest. */
+static bool ask_libunbound(struct resolver_thread *t)
 {
 	struct resolver_group *group;
+	unsigned int n = 0;
 
-	while ((group = groups_next(&t->groups))) {
+	while (n++ < ASK_MAX && (group = groups_next(&t->groups))) {
 		char name[NAME_TEXT_MAX];
 
 		(void)name_to_text(name, sizeof(name), group->name); /* it has room for any */
@@ -195,6 +199,7 @@ static void ask_libunbound(struct resolver_thread *t)
 				     group, on_result, NULL))
 			on_result(group, DNS_RCODE_SERVFAIL, NULL, 0, UB_INSECURE, NULL, 0);
 	}
+	return n > ASK_MAX;
 }
 
 static void ask(struct resolver_thread *t, uint64_t now_ns)
@@ -202,7 +207,7 @@ static void ask(struct resolver_thread *t, uint64_t now_ns)
 	if (t->forward)
 		t->is_hurried = forward_round(t->forward, &t->groups, now_ns);
 	else
-		ask_libunbound(t);
+		t->is_hurried = ask_libunbound(t);
 }
 
 /* Answers a question from denials that are known; false: it has to be asked. */

@@ -35,7 +35,7 @@ struct resolver_thread {
 	struct completions completions;
 	uint32_t n_waiting; /* questions */
 	uint32_t n_answers; /* not yet home */
-	bool is_hurried;    /* the forwarder has more to do at once */
+	bool is_hurried;    /* there is more to do at once */
 	struct resolver_counters counters;
 };
 
