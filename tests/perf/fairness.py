@@ -22,7 +22,7 @@ import tempfile
 import threading
 import time
 
-import rig  # noqa: F401 pylint: disable=unused-import  # sets the path
+from rig import TOOLS  # it sets the path
 
 import dns.message
 
@@ -141,6 +141,8 @@ def main():
     parser.add_argument("--option", action="append", default=[], help="of libunbound: NAME=VALUE")
     parser.add_argument("ways", nargs="*", metavar="WAY")
     args = parser.parse_args()
+    if not (TOOLS / "resolve").exists():
+        parser.error("run `make tools` first")
     with tempfile.TemporaryDirectory() as folder:
         netns = Netns(folder)
         servers = [start_server(netns, address) for address in (UPSTREAM, SILENT, CHOOSY)]

@@ -57,10 +57,11 @@ static void wait_in_line(struct forward *f, struct forward_question *q, bool is_
 
 static void leave_line(struct forward *f, struct forward_question *q)
 {
-	struct share *share = q->group->share;
+	struct share *share;
 
-	if (!q->is_waiting)
+	if (!q->is_waiting) /* as a probe, which is nobody's */
 		return;
+	share = q->group->share;
 	q->is_waiting = false;
 	cds_list_del(&q->waiting);
 	if (cds_list_empty(&share->again))
