@@ -24,6 +24,8 @@ static void complete(struct resolver_thread *t, struct resolver_question *q,
 	groups_leave(&t->groups, q);
 	t->n_waiting--;
 	limits_give(t->limits, &q->place);
+	if (o->rcode == DNS_RCODE_SERVFAIL && o->ede_code != DNS_EDE_NOT_READY)
+		failures_tell(&t->failures, q, o->ede_code, o->text, clock_ns());
 	question_set_outcome(q, o);
 	completions_add(&t->completions, q);
 }
