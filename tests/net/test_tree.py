@@ -5,6 +5,7 @@ The same tables hold for unbound, which shows that the tree is what it says; for
 on its interface; and for volleyd with the kernel's sockets alone.
 """
 import itertools
+import re
 import time
 
 import dns.rcode
@@ -168,6 +169,13 @@ def test_a_chain_that_ends_in_a_bogus_zone(world):
     assert reply.rcode() == 2 and not reply.answer and 6 in codes(reply)
     reply = ask(world.lab, query("tobroken.good.lab.", "A", "rd cd"))
     assert records(reply) == ["CNAME www.broken.lab.", *WWW]
+
+
+def test_the_log_says_why(world):
+    """The first bogus answer's reason, which is the validator's; others within ten seconds are counted only."""
+    assert ask(world.lab, query("www.broken.lab.")).rcode() == 2
+    if world.kind != "unbound":
+        assert re.search(r"recursion: \S+\.lab\. \S+ failed: validation failure <\S+ \S+ IN>: ", world.daemon.log())
 
 
 def test_a_secure_name_with_checking_disabled(world):

@@ -27,17 +27,36 @@ static void sub(uint32_t *counter)
 	__atomic_fetch_sub(counter, 1, __ATOMIC_RELAXED);
 }
 
-static bool take_client(struct limits *l, uint8_t family, const uint8_t *address,
-			struct limits_place *place)
+static bool is_counted(const struct limits *l)
 {
-	uint64_t hash = client_hash(l, family, address);
-	bool over = true;
+	return l->max_client || l->has_shares;
+}
+
+static void set_place(struct limits_place *place, uint64_t client)
+{
+	place->client = client;
+	for (unsigned int i = 0; i < LIMITS_ROWS; i++)
+		place->cell[i] = (uint16_t)(client >> 32 * i & (LIMITS_CELLS - 1));
+}
+
+/* How many the client has now, with this one. */
+static uint32_t take_client(struct limits *l, const struct limits_place *place)
+{
+	uint32_t least = UINT32_MAX;
 
 	for (unsigned int i = 0; i < LIMITS_ROWS; i++) {
-		place->cell[i] = (uint16_t)(hash >> 32 * i & (LIMITS_CELLS - 1));
-		over &= add(&l->cells[i][place->cell[i]], 1) > l->max_client;
+		uint32_t n = add(&l->cells[i][place->cell[i]], 1);
+
+		least = n < least ? n : least;
 	}
-	return !over;
+	return least;
+}
+
+static bool is_over_share(const struct limits *l, uint8_t family, uint32_t n, uint32_t total)
+{
+	uint64_t free = total < l->max_total ? l->max_total - total : 0;
+
+	return l->has_shares && family && n > LIMITS_SHARE_FEW && n > LIMITS_SHARE_TIMES * free;
 }
 
 static void give_client(struct limits *l, const struct limits_place *place)
@@ -49,21 +68,45 @@ static void give_client(struct limits *l, const struct limits_place *place)
 enum limits_verdict limits_take(struct limits *l, uint8_t family, const uint8_t *address,
 				struct limits_place *place)
 {
-	if (add(&l->total, 1) > l->max_total) {
+	uint32_t total = add(&l->total, 1), n;
+	enum limits_verdict verdict = LIMITS_TAKEN;
+
+	if (total > l->max_total) {
 		sub(&l->total);
 		return LIMITS_TOTAL;
 	}
-	if (l->max_client && !take_client(l, family, address, place)) {
-		give_client(l, place);
-		sub(&l->total);
-		return LIMITS_CLIENT;
-	}
-	return LIMITS_TAKEN;
+	if (!is_counted(l))
+		return LIMITS_TAKEN;
+	set_place(place, client_hash(l, family, address));
+	n = take_client(l, place);
+	if (l->max_client && n > l->max_client)
+		verdict = LIMITS_CLIENT;
+	else if (is_over_share(l, family, n, total))
+		verdict = LIMITS_SHARE;
+	if (verdict != LIMITS_TAKEN)
+		limits_give(l, place);
+	return verdict;
 }
 
 void limits_give(struct limits *l, const struct limits_place *place)
 {
-	if (l->max_client)
+	if (is_counted(l))
 		give_client(l, place);
 	sub(&l->total);
+}
+
+bool limits_has_room(const struct limits *l, uint8_t family, const uint8_t *address)
+{
+	uint32_t total = __atomic_load_n(&l->total, __ATOMIC_RELAXED) + 1, n = UINT32_MAX;
+	struct limits_place place;
+
+	if (total <= l->max_total / 2)
+		return true;
+	set_place(&place, client_hash(l, family, address));
+	for (unsigned int i = 0; i < LIMITS_ROWS; i++) {
+		uint32_t cell = __atomic_load_n(&l->cells[i][place.cell[i]], __ATOMIC_RELAXED);
+
+		n = cell < n ? cell : n;
+	}
+	return total <= l->max_total && !is_over_share(l, family, n + 1, total);
 }

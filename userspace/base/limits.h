@@ -5,11 +5,15 @@
  * as the smaller of the two. So memory is bounded whatever addresses come, and a client
  * suffers for others only where both cells are shared (a count-min sketch).
  *
+ * With has_shares a client has at most LIMITS_SHARE_TIMES times as many places as are free, or LIMITS_SHARE_FEW. So there is
+ * always room for the others: one client alone gets four fifths, two get four ninths each, and so on.
+ *
  * Any thread; atomic additions, no lock.
  */
 #ifndef VOLLEY_BASE_LIMITS_H
 #define VOLLEY_BASE_LIMITS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/siphash.h"
@@ -17,11 +21,15 @@
 #define LIMITS_ROWS  2
 #define LIMITS_CELLS 16384 /* of a row; a power of two */
 
-enum limits_verdict { LIMITS_TAKEN, LIMITS_TOTAL, LIMITS_CLIENT };
+#define LIMITS_SHARE_TIMES 4
+#define LIMITS_SHARE_FEW   8
+
+enum limits_verdict { LIMITS_TAKEN, LIMITS_TOTAL, LIMITS_CLIENT, LIMITS_SHARE };
 
 struct limits {
 	uint32_t max_total;
 	uint32_t max_client; /* 0: no limit for clients */
+	bool has_shares;     /* not for family 0: that is nobody's */
 	uint8_t prefix4;     /* bits of an address that make a client: 0 to 32 */
 	uint8_t prefix6;     /* 0 to 128 */
 	uint8_t key[SIPHASH_KEY_BYTES];
@@ -29,18 +37,25 @@ struct limits {
 	uint32_t cells[LIMITS_ROWS][LIMITS_CELLS];
 };
 
-/* Where a client is counted, to be given back. */
+/* Where a client is counted, to be given back. Of limits without max_client and has_shares nothing of it is set. */
 struct limits_place {
+	uint64_t client; /* stands for the prefix: the same for the same one, under the key */
 	uint16_t cell[LIMITS_ROWS];
 };
 
 /*
  * Takes a place for one more of the client (AF_INET: 4 octets, AF_INET6: 16, other families: one
  * client all together). LIMITS_TAKEN: to be given back once by limits_give(); else nothing was taken.
- * LIMITS_CLIENT: *place still says where that client is counted.
+ * LIMITS_CLIENT, LIMITS_SHARE: *place still says where that client is counted.
  */
 enum limits_verdict limits_take(struct limits *l, uint8_t family, const uint8_t *address,
 				struct limits_place *place);
 void limits_give(struct limits *l, const struct limits_place *place);
+
+/*
+ * Whether limits_take() would find a place within the client's share, and how little of all is taken. Counts nothing; while half
+ * of the places are free it looks at no client. Only where has_shares is set.
+ */
+bool limits_has_room(const struct limits *l, uint8_t family, const uint8_t *address);
 
 #endif

@@ -208,7 +208,8 @@ static const struct words_key rows[] = {
 	  .min = 16,
 	  .max = 4194304,
 	  .fallback = "131072",
-	  .text = "Questions that wait for upstreams at a time. What comes on top gets SERVFAIL. A reload "
+	  .text = "Questions that wait for upstreams at a time. What comes on top gets SERVFAIL, and so does "
+		  "a client (as in max-per-client) that has 8 or more, and 4 times as many as are free. A reload "
 		  "does not go over what was said at the start." },
 	{ .path = "recursion.max-per-client",
 	  .type = WORDS_COUNT,

@@ -288,7 +288,8 @@ bool engine_refresh(struct engine *e, const struct volley_refresh *refresh,
 	E(shared_undecided, "the same, while nobody could tell: a zone was changing")            \
 	E(shared_wrong, "of the compared, those that differ from the zone's answer")             \
 	E(not_published, "answers that found no place in the cache")                             \
-	E(not_asked, "SERVFAIL: too many questions upstream, or no resolver")                    \
+	E(not_asked,                                                                             \
+	  "SERVFAIL: too many questions upstream, of all or the client, or no resolver")         \
 	E(dropped, "not answered: a policy says so")                                             \
 	E(limited, "not answered: over the rate limit")                                          \
 	E(blocked, "not answered: blocked")                                                      \

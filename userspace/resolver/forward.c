@@ -122,6 +122,28 @@ static uint16_t full(const struct forward *f, const struct forward_question *q)
 	return set;
 }
 
+/*
+ * Whether the question's client may have another query in flight at these upstreams. One that has few takes the place of one
+ * that has more, where there is none: the reply to that query is taken as ever, but another one goes before.
+ */
+static bool has_place(struct forward *f, const struct forward_question *q, uint16_t set)
+{
+	const struct share *share = q->group->share;
+	uint32_t n_free = upstreams_room(&f->upstreams, set);
+	struct rank *rank;
+	struct share *most;
+
+	if (n_free)
+		return share_fits(share->n_in_flight, n_free);
+	rank = ranks_most(&f->sent);
+	most = rank ? caa_container_of(rank, struct share, by_sent) : NULL;
+	if (!most || !share_may_displace(share->n_in_flight, most->n_in_flight))
+		return false;
+	count(&f->counters->overtaken);
+	forward_query_land(f, cds_list_entry(most->sent.next, struct forward_query, on_share));
+	return true;
+}
+
 /* False: it waits, for no upstream has room. */
 static bool ask(struct forward *f, struct forward_question *q, uint64_t now_ns)
 {
@@ -143,6 +165,8 @@ static bool ask(struct forward *f, struct forward_question *q, uint64_t now_ns)
 		forward_question_arm(f, q, now_ns + BUSY_AGAIN_NS);
 		return true;
 	}
+	if (!has_place(f, q, set & (uint16_t)~busy))
+		return false;
 	upstream = choose(f, q, set & (uint16_t)~busy);
 	if (upstream == UPSTREAM_NONE)
 		return false;
@@ -151,7 +175,7 @@ static bool ask(struct forward *f, struct forward_question *q, uint64_t now_ns)
 	return true;
 }
 
-static void begin(struct forward *f, struct resolver_group *group)
+static struct forward_question *begin(struct forward *f, struct resolver_group *group)
 {
 	struct forward_question *q = forward_question_take(f);
 
@@ -163,7 +187,7 @@ static void begin(struct forward *f, struct resolver_group *group)
 	q->qclass = group->qclass;
 	q->checking_disabled = group->checking_disabled;
 	count(&f->counters->upstream);
-	forward_question_ask_again(f, q);
+	return q;
 }
 
 /* --- Rounds --------------------------------------------------------------------------------------- */
@@ -203,18 +227,19 @@ static void expire(struct forward *f, uint64_t now_ns)
 	}
 }
 
-/* The next one that waits, or a new one; NULL: none. */
+/* The next one of the client with the fewest queries in flight, first one that waits; NULL: none. */
 static struct forward_question *next_question(struct forward *f, struct groups *groups)
 {
-	struct resolver_group *group;
+	struct rank *rank = ranks_least(&f->waiting);
+	struct share *waits = rank ? caa_container_of(rank, struct share, by_in_flight) : NULL;
+	struct share *is_new = groups_peek(groups);
+	struct resolver_group *group = NULL;
 
-	if (cds_list_empty(&f->waiting)) {
+	if (is_new && (!waits || is_new->n_in_flight < waits->n_in_flight))
 		group = groups_next(groups);
-		if (!group)
-			return NULL;
-		begin(f, group);
-	}
-	return cds_list_entry(f->waiting.next, struct forward_question, waiting);
+	if (group)
+		return begin(f, group);
+	return waits ? forward_question_next(f, waits) : NULL;
 }
 
 bool forward_round(struct forward *f, struct groups *groups, uint64_t now_ns)
@@ -225,11 +250,8 @@ bool forward_round(struct forward *f, struct groups *groups, uint64_t now_ns)
 
 	expire(f, now_ns);
 	while (n < ROUND_MAX && (q = next_question(f, groups))) {
-		cds_list_del(&q->waiting);
-		q->is_waiting = false;
 		if (!ask(f, q, now_ns)) {
-			cds_list_add(&q->waiting, &f->waiting);
-			q->is_waiting = true;
+			forward_question_wait_first(f, q);
 			break;
 		}
 		n++;
@@ -331,7 +353,8 @@ static int init(struct forward *f, const struct resolver_config *config, struct 
 {
 	int code = init_upstreams(&f->upstreams, config, err, cap);
 
-	CDS_INIT_LIST_HEAD(&f->waiting);
+	ranks_init(&f->waiting);
+	ranks_init(&f->sent);
 	CDS_INIT_LIST_HEAD(&f->free);
 	random_init(&f->random);
 	for (unsigned int i = 0; i < f->upstreams.n; i++)

@@ -30,6 +30,7 @@ struct forward_channel {
 struct forward_query {
 	struct cds_list_head chain; /* of the table */
 	struct cds_list_head on_channel;
+	struct cds_list_head on_share;   /* while in flight, for a client */
 	struct forward_channel *channel; /* NULL: not under way */
 	struct forward_question *question;
 	uint64_t first_sent_ns;

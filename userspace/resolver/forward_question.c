@@ -40,11 +40,85 @@ void forward_question_arm(struct forward *f, struct forward_question *q, uint64_
 	deadlines_add(&f->timers, &q->timer, at_ns);
 }
 
+/* --- Waiting for a place, and in one -------------------------------------------------------------- */
+
+static void wait_in_line(struct forward *f, struct forward_question *q, bool is_first)
+{
+	struct share *share = q->group->share;
+
+	if (is_first)
+		cds_list_add(&q->waiting, &share->again);
+	else
+		cds_list_add_tail(&q->waiting, &share->again);
+	q->is_waiting = true;
+	if (!share->by_in_flight.at)
+		ranks_put(&f->waiting, &share->by_in_flight, share->n_in_flight);
+}
+
+static void leave_line(struct forward *f, struct forward_question *q)
+{
+	struct share *share;
+
+	if (!q->is_waiting) /* as a probe, which is nobody's */
+		return;
+	share = q->group->share;
+	q->is_waiting = false;
+	cds_list_del(&q->waiting);
+	if (cds_list_empty(&share->again))
+		ranks_remove(&f->waiting, &share->by_in_flight);
+}
+
+void forward_question_wait_first(struct forward *f, struct forward_question *q)
+{
+	wait_in_line(f, q, true);
+}
+
+struct forward_question *forward_question_next(struct forward *f, struct share *share)
+{
+	struct forward_question *q =
+		cds_list_entry(share->again.next, struct forward_question, waiting);
+
+	leave_line(f, q);
+	return q;
+}
+
+static void count_in_flight(struct forward *f, struct share *share, uint32_t n)
+{
+	share->n_in_flight = n;
+	ranks_move(&f->waiting, &share->by_in_flight, n);
+	if (n)
+		ranks_put(&f->sent, &share->by_sent, n);
+	else
+		ranks_remove(&f->sent, &share->by_sent);
+}
+
+static void fly(struct forward *f, struct forward_query *query)
+{
+	struct resolver_group *group = query->question->group;
+
+	query->in_flight = true;
+	f->upstreams.all[query->upstream].n_in_flight++;
+	if (!group)
+		return;
+	cds_list_add_tail(&query->on_share, &group->share->sent);
+	count_in_flight(f, group->share, group->share->n_in_flight + 1);
+}
+
 void forward_query_land(struct forward *f, struct forward_query *query)
 {
-	f->upstreams.all[query->upstream].n_in_flight -= query->in_flight;
+	struct resolver_group *group = query->question->group;
+
+	if (!query->in_flight)
+		return;
 	query->in_flight = false;
+	f->upstreams.all[query->upstream].n_in_flight--;
+	if (!group)
+		return;
+	cds_list_del(&query->on_share);
+	count_in_flight(f, group->share, group->share->n_in_flight - 1);
 }
+
+/* --- Begin and end -------------------------------------------------------------------------------- */
 
 void forward_query_drop(struct forward *f, struct forward_query *query)
 {
@@ -61,9 +135,7 @@ void forward_query_drop(struct forward *f, struct forward_query *query)
 void forward_question_free(struct forward *f, struct forward_question *q)
 {
 	disarm(q);
-	if (q->is_waiting)
-		cds_list_del(&q->waiting);
-	q->is_waiting = false;
+	leave_line(f, q);
 	for (unsigned int i = 0; i < FORWARD_QUERIES_EACH; i++)
 		forward_query_drop(f, &q->queries[i]);
 	if (!q->group) {
@@ -109,8 +181,7 @@ void forward_question_ask_again(struct forward *f, struct forward_question *q)
 	}
 	disarm(q);
 	if (!q->is_waiting)
-		cds_list_add_tail(&q->waiting, &f->waiting);
-	q->is_waiting = true;
+		wait_in_line(f, q, false);
 }
 
 bool forward_question_has_in_flight(const struct forward_question *q)
@@ -248,8 +319,7 @@ void forward_query_send(struct forward *f, struct forward_question *q, uint8_t u
 		query->first_sent_ns = now_ns;
 	query->sent_ns = now_ns;
 	forward_query_land(f, query); /* it may be, if another one was answered late */
-	query->in_flight = true;
-	u->n_in_flight++;
+	fly(f, query);
 	forward_question_arm(f, q,
 			     now_ns + (tcp ? f->tcp_wait_ns :
 					     upstream_wait_ns(&f->upstreams, u, query->n_silent)));

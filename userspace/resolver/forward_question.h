@@ -28,7 +28,7 @@
 
 struct forward_question {
 	struct deadline timer;        /* while armed: of the last query */
-	struct cds_list_head waiting; /* to be asked; or of the free ones */
+	struct cds_list_head waiting; /* to be asked, in its share; or of the free ones */
 	bool is_armed;
 	bool is_waiting;
 	bool tcp; /* a reply was truncated */
@@ -69,7 +69,8 @@ struct forward {
 	struct random random;
 	struct forward_queries queries;
 	struct deadlines timers;
-	struct cds_list_head waiting;
+	struct ranks waiting; /* share.by_in_flight: who has questions that wait */
+	struct ranks sent;    /* share.by_sent: whose queries are in flight */
 	struct cds_list_head free;
 	struct forward_question *all;
 	uint32_t n_fresh; /* of all, those never used */
@@ -106,6 +107,12 @@ bool forward_question_is_wanted(const struct forward_question *q);
 
 /* It is to be asked again, in the next round; a probe has done what it is for and ends. */
 void forward_question_ask_again(struct forward *f, struct forward_question *q);
+
+/* It waits, before all others of its share. */
+void forward_question_wait_first(struct forward *f, struct forward_question *q);
+
+/* The question that waits first, of a share with the fewest queries in flight, which waits no more then. */
+struct forward_question *forward_question_next(struct forward *f, struct share *share);
 
 bool forward_question_has_in_flight(const struct forward_question *q);
 

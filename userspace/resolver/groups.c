@@ -19,10 +19,11 @@ int groups_init(struct groups *g, uint32_t max_questions, uint32_t upstream_max,
 		.n_all = max_questions + GROUPS_ORPHANED_TIMES * upstream_max,
 	};
 	CDS_INIT_LIST_HEAD(&g->free);
-	CDS_INIT_LIST_HEAD(&g->queue);
+	ranks_init(&g->waiting);
+	ranks_init(&g->live);
 	g->all = calloc(g->n_all, sizeof(*g->all));
 	g->table = malloc(n_chains * sizeof(*g->table));
-	if (!g->all || !g->table) {
+	if (shares_init(&g->shares, g->n_all) || !g->all || !g->table) {
 		groups_fini(g);
 		return -ENOMEM;
 	}
@@ -33,6 +34,7 @@ int groups_init(struct groups *g, uint32_t max_questions, uint32_t upstream_max,
 
 void groups_fini(struct groups *g)
 {
+	shares_fini(&g->shares);
 	free(g->all);
 	free(g->table);
 	g->all = NULL;
@@ -71,6 +73,78 @@ static struct resolver_group *take_free(struct groups *g)
 	return group;
 }
 
+/* --- What a share has ----------------------------------------------------------------------------- */
+
+static void enqueue(struct groups *g, struct resolver_group *group, struct share *share)
+{
+	group->share = share;
+	cds_list_add_tail(&group->queue, &share->queue);
+	if (!share->by_asked.at)
+		ranks_put(&g->waiting, &share->by_asked, share->n_asked);
+}
+
+static void dequeue(struct groups *g, struct resolver_group *group)
+{
+	struct share *share = group->share;
+
+	cds_list_del(&group->queue);
+	if (cds_list_empty(&share->queue))
+		ranks_remove(&g->waiting, &share->by_asked);
+}
+
+static void set_asked(struct groups *g, struct share *share, uint32_t n_asked)
+{
+	share->n_asked = n_asked;
+	ranks_move(&g->waiting, &share->by_asked, n_asked);
+}
+
+static void make_live(struct groups *g, struct resolver_group *group)
+{
+	struct share *share = group->share;
+
+	group->is_live = true;
+	cds_list_add_tail(&group->queue, &share->live);
+	ranks_put(&g->live, &share->by_live, ++share->n_live);
+}
+
+static void end_live(struct groups *g, struct resolver_group *group)
+{
+	struct share *share = group->share;
+
+	if (!group->is_live)
+		return;
+	group->is_live = false;
+	cds_list_del(&group->queue);
+	if (--share->n_live)
+		ranks_move(&g->live, &share->by_live, share->n_live);
+	else
+		ranks_remove(&g->live, &share->by_live);
+}
+
+/* A client with fewer places wants the same: it is not to wait as long as who came first. */
+static void recharge(struct groups *g, struct resolver_group *group, uint64_t client)
+{
+	struct share *old = group->share, *share;
+
+	if (client == old->client)
+		return;
+	if (group->asked) {
+		end_live(g, group);
+		group->is_joined = true;
+		return;
+	}
+	share = shares_get(&g->shares, client);
+	if (share->n_asked >= old->n_asked) {
+		shares_put(&g->shares, share);
+		return;
+	}
+	dequeue(g, group);
+	enqueue(g, group, share);
+	shares_put(&g->shares, old);
+}
+
+/* --- Questions ------------------------------------------------------------------------------------ */
+
 static struct resolver_group *make(struct groups *g, const struct resolver_question *q)
 {
 	struct resolver_group *group = take_free(g);
@@ -82,17 +156,29 @@ static struct resolver_group *make(struct groups *g, const struct resolver_quest
 	group->memory = q->memory;
 	group->checking_disabled = q->checking_disabled;
 	group->asked = false;
+	group->is_live = false;
+	group->is_joined = false;
 	memcpy(group->name, q->name, name_bytes(q->name));
 	CDS_INIT_LIST_HEAD(&group->waiters);
 	cds_list_add(&group->chain, &g->table[q->hash & g->table_mask]);
-	cds_list_add_tail(&group->queue, &g->queue);
+	enqueue(g, group, shares_get(&g->shares, q->place.client));
 	return group;
 }
 
 static void drop(struct groups *g, struct resolver_group *group)
 {
+	shares_put(&g->shares, group->share);
 	cds_list_del(&group->chain);
 	cds_list_add(&group->chain, &g->free);
+}
+
+/* Somebody waits for an abandoned group again. */
+static void adopt(struct groups *g, struct resolver_group *group, uint64_t client)
+{
+	g->n_orphaned--;
+	group->is_joined = client != group->share->client;
+	if (!group->is_joined)
+		make_live(g, group);
 }
 
 bool groups_join(struct groups *g, struct resolver_question *q)
@@ -103,7 +189,9 @@ bool groups_join(struct groups *g, struct resolver_question *q)
 	if (!group)
 		group = make(g, q);
 	else if (cds_list_empty(&group->waiters))
-		g->n_orphaned--;
+		adopt(g, group, q->place.client);
+	else
+		recharge(g, group, q->place.client);
 	cds_list_add_tail(&q->waiting, &group->waiters);
 	q->group = group;
 	q->memory = group->memory;
@@ -119,24 +207,60 @@ void groups_leave(struct groups *g, struct resolver_question *q)
 	if (!cds_list_empty(&group->waiters))
 		return;
 	if (group->asked) {
+		end_live(g, group);
 		g->n_orphaned++;
 		return;
 	}
-	cds_list_del(&group->queue);
+	dequeue(g, group);
 	drop(g, group);
+}
+
+/* --- Asking --------------------------------------------------------------------------------------- */
+
+struct share *groups_peek(const struct groups *g)
+{
+	struct rank *rank = ranks_least(&g->waiting);
+
+	return rank ? caa_container_of(rank, struct share, by_asked) : NULL;
+}
+
+/* Takes the place of one that has more; false: nobody has so much more. */
+static bool displace(struct groups *g, const struct share *share)
+{
+	struct rank *rank = ranks_most(&g->live);
+	struct share *most = rank ? caa_container_of(rank, struct share, by_live) : NULL;
+
+	if (!g->displace || !most || !share_may_displace(share->n_asked, most->n_live))
+		return false;
+	g->displace(g->owner, cds_list_entry(most->live.next, struct resolver_group, queue));
+	return true;
+}
+
+static bool has_place(struct groups *g, const struct share *share)
+{
+	uint32_t n_free = g->n_asked < g->upstream_max ? g->upstream_max - g->n_asked : 0;
+
+	if (g->n_asked >= GROUPS_ORPHANED_TIMES * g->upstream_max ||
+	    !share_fits(share->n_asked, n_free))
+		return false;
+	return g->n_asked - g->n_orphaned < g->upstream_max || displace(g, share);
 }
 
 struct resolver_group *groups_next(struct groups *g)
 {
+	struct share *share = groups_peek(g);
 	struct resolver_group *group;
 
-	if (cds_list_empty(&g->queue) || g->n_asked - g->n_orphaned >= g->upstream_max ||
-	    g->n_asked >= GROUPS_ORPHANED_TIMES * g->upstream_max)
+	if (!share || !has_place(g, share))
 		return NULL;
-	group = cds_list_entry(g->queue.next, struct resolver_group, queue);
-	cds_list_del(&group->queue);
+	group = cds_list_entry(share->queue.next, struct resolver_group, queue);
+	dequeue(g, group);
 	group->asked = true;
 	g->n_asked++;
+	set_asked(g, share, share->n_asked + 1);
+	make_live(g, group);
+	if (share->by_asked.at) /* the others with as many are before it */
+		ranks_put(&g->waiting, &share->by_asked, share->n_asked);
 	return group;
 }
 
@@ -145,5 +269,6 @@ void groups_put(struct groups *g, struct resolver_group *group)
 	assert(group->asked && cds_list_empty(&group->waiters));
 	g->n_asked--;
 	g->n_orphaned--;
+	set_asked(g, group->share, group->share->n_asked - 1);
 	drop(g, group);
 }

@@ -24,6 +24,7 @@ struct resolver {
 	uint8_t key[SIPHASH_KEY_BYTES];
 	uint64_t n_limited_outstanding; /* by all who submit */
 	uint64_t n_limited_client;
+	uint64_t n_limited_share;
 	struct limits limits;
 	struct resolver_thread threads[RESOLVER_THREADS_MAX];
 };
@@ -38,6 +39,12 @@ static const struct outcome outcome_client = {
 	.rcode = DNS_RCODE_SERVFAIL,
 	.ede_code = DNS_EDE_OTHER,
 	.text = "too many questions of this client are outstanding",
+};
+
+static const struct outcome outcome_share = {
+	.rcode = DNS_RCODE_SERVFAIL,
+	.ede_code = DNS_EDE_OTHER,
+	.text = "this client has more than its share of the questions outstanding",
 };
 
 static int check_ranges(const struct resolver_config *c, char *err, size_t cap)
@@ -117,6 +124,7 @@ static int start(struct resolver **out, const struct resolver_config *config, ch
 		return -ENOMEM;
 	r->limits.max_total = config->max_outstanding;
 	r->limits.max_client = config->max_per_client;
+	r->limits.has_shares = true;
 	r->limits.prefix4 = config->client_prefix4;
 	r->limits.prefix6 = config->client_prefix6;
 	code = fill_keys(r);
@@ -163,6 +171,10 @@ static bool is_taken(struct resolver *r, struct resolver_question *q, struct com
 	case LIMITS_CLIENT:
 		__atomic_fetch_add(&r->n_limited_client, 1, __ATOMIC_RELAXED);
 		question_set_outcome(q, &outcome_client);
+		break;
+	case LIMITS_SHARE:
+		__atomic_fetch_add(&r->n_limited_share, 1, __ATOMIC_RELAXED);
+		question_set_outcome(q, &outcome_share);
 		break;
 	}
 	completions_add(back, q);
@@ -230,9 +242,10 @@ void resolver_counters_read(const struct resolver *r, struct resolver_counters *
 	*out = (struct resolver_counters){
 		.limited_outstanding = __atomic_load_n(&r->n_limited_outstanding, __ATOMIC_RELAXED),
 		.limited_client = __atomic_load_n(&r->n_limited_client, __ATOMIC_RELAXED),
+		.limited_share = __atomic_load_n(&r->n_limited_share, __ATOMIC_RELAXED),
 		.outstanding = __atomic_load_n(&r->limits.total, __ATOMIC_RELAXED),
 	};
-	out->asked = out->limited_outstanding + out->limited_client;
+	out->asked = out->limited_outstanding + out->limited_client + out->limited_share;
 	for (unsigned int i = 0; i < r->n_threads; i++)
 		add_counters(out, &r->threads[i].counters);
 }

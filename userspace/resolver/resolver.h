@@ -34,6 +34,10 @@
  * resolver/denials.h does the same with NSEC3 records, before libunbound is asked. It has one store in each
  * thread, whichever memory the records came from; so a question with is_refresh set does not use it.
  *
+ * What is fair: each prefix of clients has a share of the places (resolver/shares.h). One that has more waits, and a prefix
+ * with few always gets one, that of one of those with most where none is free. Questions that nobody answers have their place until they end, so they
+ * count for their whole time. Questions of nobody (family 0) are one prefix, whose questions are refused for its share in no case.
+ *
  * What bounds memory: places for max_outstanding questions; upstream_max of them at a time with
  * upstreams, the others wait in line (they cost a fixed struct, where one in libunbound has
  * buffers, sockets and timers).
@@ -263,37 +267,41 @@ bool resolver_is_released(struct resolver *r);
 void resolver_free(struct resolver *r);
 
 /*
- * asked = answered + bogus + failed + timed_out + limited_outstanding + limited_client + limited_upstream
- *         + stopped + outstanding, once all is at rest. E(name, words).
+ * asked = answered + bogus + failed + timed_out + displaced + limited_outstanding + limited_client + limited_share
+ *         + limited_upstream + stopped + outstanding, once all is at rest. E(name, words).
  */
-#define RESOLVER_COUNTERS(E)                                                         \
-	E(asked, "questions submitted")                                              \
-	E(coalesced, "of these, joined to the same question under way")              \
-	E(upstream, "questions asked upstream")                                      \
-	E(answered, "completed with an answer")                                      \
-	E(secure, "of these, secure")                                                \
-	E(denied, "of these, by NSEC3 records that were known, without upstream")    \
-	E(bogus, "completed with SERVFAIL: bogus")                                   \
-	E(failed, "completed with an error of the upstreams")                        \
-	E(timed_out, "completed by their deadline")                                  \
-	E(limited_outstanding, "refused: too many questions outstanding")            \
-	E(limited_client, "refused: too many questions of the client's prefix")      \
-	E(limited_upstream, "refused: too many queries for the servers of the zone") \
-	E(stopped, "completed by the stop")                                          \
-	E(late, "answers for which nobody waited any more")                          \
-	E(queries, "forwarder: queries sent over UDP")                               \
-	E(queries_tcp, "forwarder: queries sent over TCP or TLS")                    \
-	E(tls_failed, "forwarder: TLS handshakes that failed")                       \
-	E(resent, "of these, once more, since no reply came in time")                \
-	E(probes, "of these, besides, to know an upstream")                          \
-	E(truncated, "replies that were truncated: asked again over TCP")            \
-	E(plain, "replies that refused EDNS: asked again without")                   \
-	E(malformed, "replies refused: they cannot be read to their end")            \
-	E(miscased, "replies in other letter case: asked again over TCP")            \
-	E(no_cookie, "replies without the cookie expected: asked again over TCP")    \
-	E(badcookie, "replies BADCOOKIE: asked again")                               \
-	E(unmatched, "messages refused: replies to no query under way")              \
-	E(forged, "queries moved to TCP: wrong replies came to their socket")        \
+#define RESOLVER_COUNTERS(E)                                                              \
+	E(asked, "questions submitted")                                                   \
+	E(coalesced, "of these, joined to the same question under way")                   \
+	E(upstream, "questions asked upstream")                                           \
+	E(answered, "completed with an answer")                                           \
+	E(secure, "of these, secure")                                                     \
+	E(denied, "of these, by NSEC3 records that were known, without upstream")         \
+	E(bogus, "completed with SERVFAIL: bogus")                                        \
+	E(failed, "completed with an error of the upstreams")                             \
+	E(timed_out, "completed by their deadline")                                       \
+	E(unasked, "of these, never asked upstream: no place came free for their client") \
+	E(displaced, "completed with SERVFAIL: a client with fewer took their place")     \
+	E(limited_outstanding, "refused: too many questions outstanding")                 \
+	E(limited_client, "refused: too many questions of the client's prefix")           \
+	E(limited_share, "refused: more than the share of the client's prefix")           \
+	E(limited_upstream, "refused: too many queries for the servers of the zone")      \
+	E(stopped, "completed by the stop")                                               \
+	E(late, "answers for which nobody waited any more")                               \
+	E(queries, "forwarder: queries sent over UDP")                                    \
+	E(queries_tcp, "forwarder: queries sent over TCP or TLS")                         \
+	E(tls_failed, "forwarder: TLS handshakes that failed")                            \
+	E(resent, "of these, once more, since no reply came in time")                     \
+	E(probes, "of these, besides, to know an upstream")                               \
+	E(overtaken, "forwarder: queries whose place another client's took")              \
+	E(truncated, "replies that were truncated: asked again over TCP")                 \
+	E(plain, "replies that refused EDNS: asked again without")                        \
+	E(malformed, "replies refused: they cannot be read to their end")                 \
+	E(miscased, "replies in other letter case: asked again over TCP")                 \
+	E(no_cookie, "replies without the cookie expected: asked again over TCP")         \
+	E(badcookie, "replies BADCOOKIE: asked again")                                    \
+	E(unmatched, "messages refused: replies to no query under way")                   \
+	E(forged, "queries moved to TCP: wrong replies came to their socket")             \
 	E(sockets, "UDP sockets opened, each with a random port")
 
 struct resolver_counters {

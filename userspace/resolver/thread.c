@@ -13,6 +13,8 @@
 #include "resolver/context.h"
 #include "resolver/count.h"
 
+#define ASK_MAX 8 /* questions to libunbound in one round: some 100 us of work each */
+
 enum { UB_INSECURE, UB_BOGUS, UB_SECURE }; /* as unbound-event.h says of its callback */
 
 static void complete(struct resolver_thread *t, struct resolver_question *q,
@@ -22,6 +24,8 @@ static void complete(struct resolver_thread *t, struct resolver_question *q,
 	groups_leave(&t->groups, q);
 	t->n_waiting--;
 	limits_give(t->limits, &q->place);
+	if (o->rcode == DNS_RCODE_SERVFAIL && o->ede_code != DNS_EDE_NOT_READY)
+		failures_tell(&t->failures, q, o->ede_code, o->text, clock_ns());
 	question_set_outcome(q, o);
 	completions_add(&t->completions, q);
 }
@@ -30,6 +34,18 @@ static const struct outcome outcome_timed_out = {
 	.rcode = DNS_RCODE_SERVFAIL,
 	.ede_code = DNS_EDE_NO_REACHABLE_AUTHORITY,
 	.text = "no answer from upstream in time",
+};
+
+static const struct outcome outcome_unasked = {
+	.rcode = DNS_RCODE_SERVFAIL,
+	.ede_code = DNS_EDE_OTHER,
+	.text = "no place upstream came free in time",
+};
+
+static const struct outcome outcome_displaced = {
+	.rcode = DNS_RCODE_SERVFAIL,
+	.ede_code = DNS_EDE_OTHER,
+	.text = "its place upstream went to a client with fewer questions",
 };
 
 static const struct outcome outcome_stopped = {
@@ -89,6 +105,13 @@ static void finish_with_error(struct resolver_thread *t, struct resolver_group *
 		count(counter);
 		complete(t, first_waiter(group), o);
 	}
+}
+
+static void displace(void *owner, struct resolver_group *group)
+{
+	struct resolver_thread *t = owner;
+
+	finish_with_error(t, group, &outcome_displaced, &t->counters.displaced);
 }
 
 static void finish_with_answer(struct resolver_thread *t, struct resolver_group *group,
@@ -170,11 +193,13 @@ static void on_not_forwarded(void *user, struct resolver_group *group, int ede_c
 	groups_put(&t->groups, group);
 }
 
-static void ask_libunbound(struct resolver_thread *t)
+/* Whether there may be more to ask: who has come meanwhile, and has few places, goes before the rest. */
+static bool ask_libunbound(struct resolver_thread *t)
 {
 	struct resolver_group *group;
+	unsigned int n = 0;
 
-	while ((group = groups_next(&t->groups))) {
+	while (n++ < ASK_MAX && (group = groups_next(&t->groups))) {
 		char name[NAME_TEXT_MAX];
 
 		(void)name_to_text(name, sizeof(name), group->name); /* it has room for any */
@@ -183,6 +208,7 @@ static void ask_libunbound(struct resolver_thread *t)
 				     group, on_result, NULL))
 			on_result(group, DNS_RCODE_SERVFAIL, NULL, 0, UB_INSECURE, NULL, 0);
 	}
+	return n > ASK_MAX;
 }
 
 static void ask(struct resolver_thread *t, uint64_t now_ns)
@@ -190,7 +216,7 @@ static void ask(struct resolver_thread *t, uint64_t now_ns)
 	if (t->forward)
 		t->is_hurried = forward_round(t->forward, &t->groups, now_ns);
 	else
-		ask_libunbound(t);
+		t->is_hurried = ask_libunbound(t);
 }
 
 /* Answers a question from denials that are known; false: it has to be asked. */
@@ -260,9 +286,13 @@ static void expire(struct resolver_thread *t, uint64_t now_ns)
 	CDS_INIT_LIST_HEAD(&over);
 	deadlines_expire(&t->deadlines, now_ns, &over);
 	cds_list_for_each_entry_safe(entry, next, &over, node) {
+		struct resolver_question *q =
+			caa_container_of(entry, struct resolver_question, deadline);
+		bool was_asked = q->group->asked;
+
 		count(&t->counters.timed_out);
-		complete(t, caa_container_of(entry, struct resolver_question, deadline),
-			 &outcome_timed_out);
+		count_n(&t->counters.unasked, !was_asked);
+		complete(t, q, was_asked ? &outcome_timed_out : &outcome_unasked);
 	}
 }
 
@@ -404,6 +434,7 @@ int thread_open(struct resolver_thread *t, const struct resolver_config *config,
 	code = inbox_open(&t->questions);
 	if (!code)
 		code = groups_init(&t->groups, config->max_outstanding, config->upstream_max, t);
+	t->groups.displace = displace;
 	if (!code)
 		code = open_events(t);
 	if (!code)

@@ -13,6 +13,7 @@
 #include "dns/nameset.h"
 #include "resolver/answer.h"
 #include "resolver/denials.h"
+#include "resolver/failures.h"
 #include "resolver/forward.h"
 
 struct resolver_thread {
@@ -33,9 +34,10 @@ struct resolver_thread {
 	struct groups groups;
 	struct deadlines deadlines;
 	struct completions completions;
+	struct failures failures;
 	uint32_t n_waiting; /* questions */
 	uint32_t n_answers; /* not yet home */
-	bool is_hurried;    /* the forwarder has more to do at once */
+	bool is_hurried;    /* there is more to do at once */
 	struct resolver_counters counters;
 };
 

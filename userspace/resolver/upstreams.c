@@ -133,9 +133,21 @@ static uint64_t score(const struct upstreams *us, const struct upstream *u)
 	return upstream_wait_ns(us, u, 0) << min_u32(u->n_silent, SILENT_MAX);
 }
 
-static bool has_room(const struct upstream *u)
+static uint32_t room(const struct upstream *u)
 {
-	return u->n_in_flight < u->window && (!u->down || u->n_in_flight < UPSTREAM_DOWN_MAX);
+	uint32_t window = u->down ? min_u32(u->window, UPSTREAM_DOWN_MAX) : u->window;
+
+	return u->n_in_flight < window ? window - u->n_in_flight : 0;
+}
+
+uint32_t upstreams_room(const struct upstreams *us, uint16_t set)
+{
+	uint32_t n = 0;
+
+	for (unsigned int i = 0; i < us->n; i++)
+		if (set >> i & 1)
+			n += room(&us->all[i]);
+	return n;
 }
 
 uint8_t upstreams_choose(const struct upstreams *us, uint16_t set, struct random *random)
@@ -146,7 +158,7 @@ uint8_t upstreams_choose(const struct upstreams *us, uint16_t set, struct random
 
 	for (unsigned int i = 0; i < us->n; i++) {
 		scores[i] = UINT64_MAX;
-		if (set >> i & 1 && has_room(&us->all[i]))
+		if (set >> i & 1 && room(&us->all[i]))
 			scores[i] = score(us, &us->all[i]);
 		if (scores[i] < best)
 			best = scores[i];

@@ -95,6 +95,9 @@ int upstreams_init(struct upstreams *us, const struct upstreams_config *config, 
  */
 uint8_t upstreams_choose(const struct upstreams *us, uint16_t set, struct random *random);
 
+/* How many queries more those in the set have room for, together. */
+uint32_t upstreams_room(const struct upstreams *us, uint16_t set);
+
 /* Those in the set that are down. */
 uint16_t upstreams_down(const struct upstreams *us, uint16_t set);
 

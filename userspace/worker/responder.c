@@ -3,9 +3,11 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <sys/random.h>
 #include <urcu-qsbr.h>
 
 #include "base/clock.h"
+#include "base/limits.h"
 #include "dns/proto.h"
 #include "resolver/resolver.h"
 #include "worker/handover.h"
@@ -20,6 +22,7 @@ struct slot {
 	struct resolver *asked; /* only to tell it from another; may be gone */
 	bool is_second;         /* asked anew of another resolver */
 	bool is_taken;
+	struct limits_place place;
 	struct slot *next_free;
 };
 
@@ -34,6 +37,7 @@ struct responder {
 	unsigned int n_used; /* ever: the memory of those behind was never touched */
 	struct slot *slots;
 	struct slot *free;
+	struct limits limits; /* of these slots: this thread's alone */
 
 	/* To be submitted together. */
 	struct resolver_question *batch[PORT_BURST];
@@ -72,8 +76,18 @@ static struct slot *free_slot(struct responder *r)
 	return r->free;
 }
 
+/* The same for a client's question; NULL, too, where the client has its share of the slots. */
+static struct slot *free_slot_for(struct responder *r, const struct port_msg *m)
+{
+	return limits_has_room(&r->limits, m->family, m->peer) ? free_slot(r) : NULL;
+}
+
 static void take(struct responder *r, struct slot *s, struct resolver *resolver)
 {
+	const struct resolver_question *q = &s->pending.question;
+
+	/* A slot is free, and free_slot_for() has found room: it cannot fail. */
+	(void)limits_take(&r->limits, q->family, q->client, &s->place);
 	r->free = s->next_free;
 	s->is_taken = true;
 	s->is_second = false;
@@ -84,6 +98,7 @@ static void take(struct responder *r, struct slot *s, struct resolver *resolver)
 static void give_back(struct responder *r, struct slot *s)
 {
 	s->is_taken = false;
+	limits_give(&r->limits, &s->place);
 	s->to.port = NULL;
 	s->next_free = r->free;
 	r->free = s;
@@ -128,7 +143,7 @@ static bool follows(struct port_msg *m, const struct port_msg *before)
 static void answer(struct responder *r, struct engine_request *rq, struct port_msg *m,
 		   struct port *port, struct resolver *resolver)
 {
-	struct slot *s = resolver && port_can_defer(port) ? free_slot(r) : NULL;
+	struct slot *s = resolver && port_can_defer(port) ? free_slot_for(r, m) : NULL;
 	size_t len;
 
 	rq->msg = m->data;
@@ -356,8 +371,13 @@ int responder_new(struct responder **out, const struct responder_config *config)
 	r->resolver = config->resolver;
 	r->handover = config->handover;
 	r->n_slots = config->n_pending;
+	r->limits = (struct limits){
+		.max_total = config->n_pending, .has_shares = true, .prefix4 = 32, .prefix6 = 64
+	};
 	r->slots = calloc(r->n_slots ? r->n_slots : 1, sizeof(*r->slots));
 	err = r->slots ? 0 : -ENOMEM;
+	if (!err && getrandom(r->limits.key, sizeof(r->limits.key), 0) != sizeof(r->limits.key))
+		err = -EIO;
 	if (!err && r->handover)
 		err = handover_way_new(&r->way);
 	err = err ? err : inbox_open(&r->inbox);

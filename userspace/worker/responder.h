@@ -12,7 +12,7 @@
  * are another source.
  *
  * A slot is a question upstream with the way back to its client; all are made at the start. Where none
- * is free, or there is no resolver, the engine says SERVFAIL at once. A port that goes takes the ways
+ * is free, or there is no resolver, or the client has its share of the slots (base/limits.h), the engine says SERVFAIL at once. A port that goes takes the ways
  * back with it: its questions are completed for the cache alone.
  *
  * One for each worker. All but new and free belong to the worker's thread.

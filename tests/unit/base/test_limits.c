@@ -126,6 +126,57 @@ static void one_shared_cell_harms_nobody(void **state)
 	assert_true(n_met > 0);
 }
 
+/* Takes until it is refused, at most 1000; how many. */
+static unsigned int take_all(const char *client, enum limits_verdict last)
+{
+	struct limits_place place;
+	unsigned int n = 0;
+	enum limits_verdict verdict;
+
+	while ((verdict = take(client, &place)) == LIMITS_TAKEN && n < 1000)
+		n++;
+	assert_int_equal(verdict, last);
+	return n;
+}
+
+/* Each is left a part of what is free; the others always find some. */
+static void clients_have_shares(void **state)
+{
+	(void)state;
+	begin(500, 0);
+	limits.has_shares = true;
+	assert_int_equal(take_all("192.0.2.1", LIMITS_SHARE), 400);
+	assert_true(limits_has_room(&limits, AF_INET, (uint8_t[]){ 192, 0, 3, 1 }));
+	assert_false(limits_has_room(&limits, AF_INET, (uint8_t[]){ 192, 0, 2, 1 }));
+	assert_int_equal(take_all("192.0.3.1", LIMITS_SHARE), 80);
+	assert_int_equal(take_all("192.0.4.1", LIMITS_SHARE), 16);
+	assert_int_equal(take_all("192.0.5.1", LIMITS_TOTAL), 4);
+	assert_false(limits_has_room(&limits, AF_INET, (uint8_t[]){ 192, 0, 6, 1 }));
+	assert_int_equal(limits.total, 500);
+}
+
+static void what_is_nobodys_has_no_share(void **state)
+{
+	(void)state;
+	begin(50, 0);
+	limits.has_shares = true;
+	assert_int_equal(take_all("", LIMITS_TOTAL), 50);
+}
+
+static void a_share_comes_back(void **state)
+{
+	struct limits_place places[400];
+
+	(void)state;
+	begin(500, 0);
+	limits.has_shares = true;
+	for (unsigned int i = 0; i < 400; i++)
+		assert_int_equal(take("2001:db8::1", &places[i]), LIMITS_TAKEN);
+	assert_int_equal(take("2001:db8::2", &places[0]), LIMITS_SHARE);
+	limits_give(&limits, &places[1]);
+	assert_int_equal(take("2001:db8::2", &places[1]), LIMITS_TAKEN);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -133,6 +184,9 @@ int main(void)
 		cmocka_unit_test(clients_are_their_prefixes),
 		cmocka_unit_test(nothing_stays_counted),
 		cmocka_unit_test(one_shared_cell_harms_nobody),
+		cmocka_unit_test(clients_have_shares),
+		cmocka_unit_test(what_is_nobodys_has_no_share),
+		cmocka_unit_test(a_share_comes_back),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -299,6 +299,7 @@ static void test_no_slot(void **state)
 
 			snprintf(name, sizeof(name), "n%u-%u.x", burst, i);
 			put_query(i, name, false);
+			msgs[i].peer[3] = (uint8_t)i; /* nobody has more than a share */
 		}
 		handle(&a, 50);
 		for (unsigned int i = 0; i < 50; i++) {
@@ -315,6 +316,40 @@ static void test_no_slot(void **state)
 	handle(&a, 1);
 	assert_true(msgs[0].deferred);
 	answer_from(&first, N_SLOTS);
+}
+
+/* One client asks for all, and another one still gets a slot; so does the first, when its questions are done. */
+static void test_share(void **state)
+{
+	unsigned int n_deferred = 0;
+
+	(void)state;
+	for (unsigned int i = 0; i < 2 * N_SLOTS; i++) {
+		char name[32];
+
+		snprintf(name, sizeof(name), "n%u.x", i);
+		put_query(0, name, false);
+		handle(&a, 1);
+		n_deferred += msgs[0].deferred;
+	}
+	assert_int_equal(n_deferred, N_SLOTS * LIMITS_SHARE_TIMES / (LIMITS_SHARE_TIMES + 1));
+	for (unsigned int i = 0; i < LIMITS_SHARE_FEW; i++) {
+		char name[32];
+
+		snprintf(name, sizeof(name), "other%u.x", i);
+		put_query(0, name, false);
+		msgs[0].peer[3] ^= 1;
+		handle(&a, 1);
+		assert_true(msgs[0].deferred);
+	}
+	answer_from(&first, 0);
+	put_query(0, "n0.x", false); /* from the cache: no place is needed */
+	handle(&a, 1);
+	assert_int_equal(msgs[0].data[3] & DNS_RCODE_MASK, DNS_RCODE_NOERROR);
+	put_query(0, "after.x", false);
+	handle(&a, 1);
+	assert_true(msgs[0].deferred);
+	answer_from(&first, n_deferred + LIMITS_SHARE_FEW);
 }
 
 static void test_no_resolver(void **state)
@@ -510,17 +545,12 @@ static int group_teardown(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_later),
-		TEST(test_bursts),
-		TEST(test_no_slot),
-		TEST(test_no_resolver),
-		TEST(test_port_gone),
-		TEST(test_exchanged),
-		TEST(test_stopped),
-		TEST(test_stale),
-		TEST(test_refresh),
-		TEST(test_large),
-		cmocka_unit_test_setup(test_end, setup),
+		TEST(test_later),       TEST(test_bursts),
+		TEST(test_no_slot),     TEST(test_share),
+		TEST(test_no_resolver), TEST(test_port_gone),
+		TEST(test_exchanged),   TEST(test_stopped),
+		TEST(test_stale),       TEST(test_refresh),
+		TEST(test_large),       cmocka_unit_test_setup(test_end, setup),
 	};
 
 	return cmocka_run_group_tests(tests, group_setup, group_teardown);

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Why questions failed, told in the log: the name, the type, and what the validator, the upstream or a limit said. For each
+ * cause there is one line in FAILURES_EVERY_NS at most, which says how many were left out since the last one; so who asks
+ * for names that fail does not fill the log. One struct for each resolver thread; one thread.
+ */
+#ifndef VOLLEY_RESOLVER_FAILURES_H
+#define VOLLEY_RESOLVER_FAILURES_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "resolver/resolver.h"
+
+#define FAILURES_EVERY_NS 10000000000ULL
+#define FAILURES_CAUSES   32 /* EDE codes (RFC 8914); those above are one cause */
+#define FAILURES_TEXT_CAP 1600
+
+struct failures {
+	struct {
+		uint64_t told_ns; /* CLOCK_MONOTONIC; 0: never */
+		uint64_t n_left_out;
+	} of[FAILURES_CAUSES];
+};
+
+/*
+ * Writes the line for a question that failed with this extended error (EDNS_NO_EDE: none) into out, of
+ * cap octets, and returns its length; 0: a line for this cause was written lately, and the failure is only counted. text is
+ * why, for a person, or NULL. now_ns: CLOCK_MONOTONIC, not 0.
+ */
+size_t failures_line(struct failures *f, char *out, size_t cap, const struct resolver_question *q,
+		     int ede_code, const char *text, uint64_t now_ns);
+
+/* Logs that line, if there is one, at level info. */
+void failures_tell(struct failures *f, const struct resolver_question *q, int ede_code,
+		   const char *text, uint64_t now_ns);
+
+#endif
