@@ -191,6 +191,8 @@ static void set_behaviour(struct making *m, const struct resolver_config *c)
 	set_bool(m, "do-not-query-localhost:", !c->query_localhost);
 	set_number(m, "msg-cache-size:", c->msg_cache_bytes);
 	set_number(m, "rrset-cache-size:", c->rrset_cache_bytes);
+	/* What has ended here has ended there: it is asked of the same memory. */
+	set_number(m, "cache-max-negative-ttl:", c->max_negative_ttl_s);
 	set_number(m, "key-cache-size:", KEY_CACHE_BYTES);
 	set_number(m, "neg-cache-size:", NEG_CACHE_BYTES);
 	set_number(m, "infra-cache-numhosts:", INFRA_CACHE_HOSTS);
