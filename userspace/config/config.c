@@ -554,6 +554,7 @@ void config_free(struct config *config)
 	free(config->tls_listen);
 	free(config->tls_certificate);
 	free(config->tls_key);
+	free(config->tls_ticket_keys);
 	for (uint32_t i = 0; i < config->n_cookie_secrets; i++)
 		free(config->cookie_secrets[i].file);
 	explicit_bzero(config->cookie_secrets, sizeof(config->cookie_secrets));

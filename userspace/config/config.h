@@ -330,6 +330,7 @@ struct config {
 	uint32_t n_tls_listen;
 	char *tls_certificate; /* files in PEM; NULL: none, then none may listen */
 	char *tls_key;
+	char *tls_ticket_keys; /* a file, read by transfer/ticket_keys.h; NULL: random ones */
 	struct config_tsig_key *keys;
 	uint32_t n_keys;
 	struct config_remote *remotes;

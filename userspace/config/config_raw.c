@@ -46,6 +46,7 @@ static const cyaml_schema_field_t tls_fields[] = {
 	LIST("listen", struct config_raw_tls, listen),
 	TEXT("certificate", struct config_raw_tls, certificate),
 	TEXT("key", struct config_raw_tls, key),
+	TEXT("ticket-keys", struct config_raw_tls, ticket_keys),
 	CYAML_FIELD_END,
 };
 

@@ -32,6 +32,7 @@ struct config_raw_tls {
 	struct config_raw_list listen;
 	char *certificate;
 	char *key;
+	char *ticket_keys;
 };
 
 struct config_raw_server {

@@ -49,6 +49,9 @@ void take_tls(struct take *take)
 	if (raw->key)
 		config->tls_key = take_path(take, "server.tls.", "key", raw->key);
 	warn_of_readers(config->tls_key);
+	if (raw->ticket_keys)
+		config->tls_ticket_keys =
+			take_path(take, "server.tls.", "ticket-keys", raw->ticket_keys);
 	if (!raw->certificate != !raw->key)
 		source_fail(&take->source, 0, "server.tls",
 			    "certificate and key belong together: give both or none");

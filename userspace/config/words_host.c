@@ -164,7 +164,17 @@ static const struct words_key rows[] = {
 		  "behind it. A relative path starts at the folder of the configuration file." },
 	{ .path = "server.tls.key",
 	  .type = WORDS_PATH,
-	  .text = "The file of its private key, in PEM. The two are given together." },
+	  .text = "The file of its private key, in PEM. The two are given together. A reload reads both "
+		  "again: new connections get the new certificate, those that are open stay open." },
+	{ .path = "server.tls.ticket-keys",
+	  .type = WORDS_PATH,
+	  .text = "A file of keys for session tickets (RFC 8446), by which a client that comes back needs no "
+		  "whole handshake. Give the same file to all servers behind one address. Each line is one "
+		  "key: 160 hexadecimal digits, as 'openssl rand -hex 80' makes them; 1 to 8 lines. The first "
+		  "key makes tickets, and tickets of all of them are read. The file is refused where everyone "
+		  "can read or write it. A reload reads it again; docs/fleet.md says how to change a key. "
+		  "Default: random keys, changed every two hours, which other servers and the next start do "
+		  "not have. A session can be resumed for two hours." },
 	{ .path = "server.storage",
 	  .type = WORDS_PATH,
 	  .needs_start = true,

@@ -166,7 +166,8 @@ enum cache_verdict recursion_lookup(struct engine *e, const struct engine_reques
 	engine_key_set_view(e, VOLLEY_VIEW_RECURSIVE);
 	verdict = cache_lookup(e->cache, e->key, rq->now_s, true, &entry);
 	if (verdict == CACHE_EXPIRED)
-		e->memory = other_memory(entry);
+		e->memory =
+			entry->memory; /* it knows the servers of the zone; the other one perhaps has to begin at the root */
 	if (verdict == CACHE_EXPIRED && may_be_stale(entry, rules, rq->now_s))
 		e->expired = entry;
 	if (verdict != CACHE_HIT)
@@ -425,15 +426,31 @@ static bool is_answer(uint16_t rcode)
 	       rcode == DNS_RCODE_YXDOMAIN;
 }
 
+/*
+ * The resolver's memory counts TTLs by the seconds of another clock, and so an answer may live there a second longer than here.
+ * True: the completion is perhaps from that second. (What the servers give with a TTL of 0 is in no memory.)
+ */
+static bool is_last_second(struct engine *e, const struct engine_pending *p, uint32_t now_s)
+{
+	const struct volley_entry *entry;
+	enum cache_verdict verdict;
+
+	if (!p->question.is_known || !e->cache)
+		return false;
+	verdict = cache_lookup(e->cache, e->key, now_s, false, &entry);
+	return verdict == CACHE_HIT || /* another worker was sooner */
+	       (verdict == CACHE_EXPIRED && now_s - entry->expires_s <= RECURSION_LAST_S);
+}
+
 /* 0, or what is wrong with it. */
-static int convert(struct engine *e, const struct engine_pending *p, struct cache_answer *a,
-		   uint32_t *ttl_s)
+static int convert(struct engine *e, const struct engine_pending *p, uint32_t now_s,
+		   struct cache_answer *a, uint32_t *ttl_s)
 {
 	const struct resolver_question *q = &p->question;
 	const bool is_bogus = q->security == RESOLVER_BOGUS;
 	const struct convert_question question = { q->name, q->qtype, p->asked.edns.dnssec_ok, NULL,
 						   0 };
-	const struct convert_limits limits = {
+	struct convert_limits limits = {
 		.max_ttl_s = is_bogus && p->rules.max_ttl_s > RECURSION_BOGUS_S ?
 				     RECURSION_BOGUS_S :
 				     p->rules.max_ttl_s,
@@ -444,6 +461,8 @@ static int convert(struct engine *e, const struct engine_pending *p, struct cach
 	};
 	struct convert_source from;
 
+	if (!limits.min_ttl_s && is_last_second(e, p, now_s))
+		limits.min_ttl_s = RECURSION_LAST_S;
 	if (!convert_from_wire(&from, q->msg, q->msg_bytes) || !is_about(&from.message, q))
 		return ERR_FORMAT;
 	return convert_answer(&e->convert, &from, &question, &limits, a, ttl_s);
@@ -471,12 +490,19 @@ static bool is_local(int ede_code)
 	return ede_code == DNS_EDE_NOT_READY || ede_code == DNS_EDE_OTHER;
 }
 
+/* So long nobody asks again. */
+static uint32_t failure_ttl_s(struct engine *e, const struct engine_pending *p, uint32_t now_s)
+{
+	if (is_last_second(e, p, now_s))
+		return RECURSION_LAST_S;
+	return p->question.security == RESOLVER_BOGUS ? RECURSION_BOGUS_S : RECURSION_SERVFAIL_S;
+}
+
 static uint16_t finish_with_failure(struct engine *e, struct engine_pending *p,
 				    const struct engine_times *times, int ede_code,
 				    struct cache_answer *a)
 {
 	bool goes_on = p->asked.has_client && times->now_ns >= p->question.deadline_ns;
-	bool is_bogus = p->question.security == RESOLVER_BOGUS;
 	const struct volley_entry *entry = NULL;
 	enum cache_verdict verdict = CACHE_MISS;
 
@@ -500,7 +526,7 @@ static uint16_t finish_with_failure(struct engine *e, struct engine_pending *p,
 	a->body = e->convert.body;            /* none of it, but a place */
 	p->submit = goes_on && p->is_hurried; /* for an entry that has gone since */
 	if (!is_local(ede_code) && !p->submit)
-		keep(e, p, a, is_bogus ? RECURSION_BOGUS_S : RECURSION_SERVFAIL_S, times->now_s);
+		keep(e, p, a, failure_ttl_s(e, p, times->now_s), times->now_s);
 	return DNS_RCODE_SERVFAIL;
 }
 
@@ -514,7 +540,7 @@ static uint16_t finish(struct engine *e, const struct engine_request *rq, struct
 	uint16_t rcode;
 	uint32_t ttl_s;
 
-	if (is_usable && !convert(e, p, a, &ttl_s))
+	if (is_usable && !convert(e, p, rq->now_s, a, &ttl_s))
 		return finish_with_answer(e, rq, p, alias, a, ttl_s);
 	if (is_usable)
 		engine_count(&e->counters.unusable);

@@ -26,7 +26,10 @@
  * does a SERVFAIL for it; another SERVFAIL 5 seconds (RFC 2308 section 7), and none in the place of
  * data that is valid or may still be given. A TTL of 0 is never cached.
  *
- * What was in the cache is asked of the other of the resolver's memories, so the answer is a fresh one.
+ * What is fetched anew before it ends is asked of the other of the resolver's memories, so the answer is a fresh one. What has
+ * ended is asked of the memory that it came from: that one knows the servers of the zone, and asks these at once, also while
+ * the servers of the zones above are silent. Where the memory still has the old answer, in its last second, that lives
+ * RECURSION_LAST_S here (docs/decisions/0043).
  *
  * EDNS client subnet (RFC 7871) is neither sent nor looked at: one answer is for all clients.
  */
@@ -39,7 +42,8 @@ struct engine_client;
 
 #define RECURSION_SERVFAIL_S 5u
 #define RECURSION_BOGUS_S    60u
-#define RECURSION_CUT_MAX    8 /* names above that are looked at */
+#define RECURSION_LAST_S     1u /* TTL of what a memory gives in the last second of its own */
+#define RECURSION_CUT_MAX    8  /* names above that are looked at */
 
 /*
  * What is asked for again in the last tenth of its life is fetched anew, once (volley_entry.refreshing): a name in steady use is

@@ -231,6 +231,7 @@ static void set_behaviour(struct making *m, const struct resolver_config *c)
 	set_number(m, "key-cache-size:", KEY_CACHE_BYTES);
 	set_number(m, "neg-cache-size:", NEG_CACHE_BYTES);
 	set_number(m, "infra-cache-numhosts:", INFRA_CACHE_HOSTS);
+	/* What has ended here has ended there: it is asked of the same memory. */
 	set_number(m, "cache-max-ttl:", c->max_ttl_s);
 	set_number(m, "cache-min-ttl:", c->min_ttl_s);
 	set_number(m, "cache-max-negative-ttl:", c->max_negative_ttl_s);

@@ -45,7 +45,8 @@ static bool is_same(const struct groups *g, const struct resolver_group *group,
 		    const struct resolver_question *q)
 {
 	return group->hash == q->hash && group->qtype == q->qtype && group->qclass == q->qclass &&
-	       (!g->keeps_cd || group->checking_disabled == q->checking_disabled) &&
+	       (g->keeps_cd ? group->checking_disabled == q->checking_disabled :
+			      group->memory == q->memory) &&
 	       name_equal(group->name, q->name);
 }
 
@@ -194,7 +195,6 @@ bool groups_join(struct groups *g, struct resolver_question *q)
 		recharge(g, group, q->place.client);
 	cds_list_add_tail(&q->waiting, &group->waiters);
 	q->group = group;
-	q->memory = group->memory;
 	return joined;
 }
 

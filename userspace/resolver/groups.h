@@ -38,7 +38,7 @@ struct resolver_group {
 	uint64_t hash;
 	uint16_t qtype;
 	uint16_t qclass;
-	uint8_t memory;         /* of the first question: where it is asked */
+	uint8_t memory;         /* where it is asked */
 	bool checking_disabled; /* of groups that keep it */
 	bool asked;
 	bool is_live;   /* asked, and its place may be taken from it */
@@ -58,7 +58,11 @@ struct groups {
 	struct ranks waiting; /* share.by_asked */
 	struct ranks live;    /* share.by_live */
 	uint32_t upstream_max;
-	bool keeps_cd; /* questions with CD and without are not the same; set after groups_init() */
+	/*
+	 * Set after groups_init(). True, for the forwarder: questions with CD and without are not the same, and memory says
+	 * nothing. False, for libunbound: questions to the one memory and to the other are not the same.
+	 */
+	bool keeps_cd;
 	uint32_t n_fresh; /* of all, those never used: memory that is not touched yet */
 	uint32_t n_all;
 	uint32_t n_asked;    /* with those below */
@@ -75,8 +79,7 @@ void groups_fini(struct groups *g);
 
 /*
  * Joins the question, with hash and folded name, to its group; a new one is queued. Whether there was
- * one (true), or it is new. Its memory is the group's from then on. There is always room for
- * max_questions.
+ * one (true), or it is new. There is always room for max_questions.
  */
 bool groups_join(struct groups *g, struct resolver_question *q);
 

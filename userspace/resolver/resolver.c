@@ -161,6 +161,7 @@ static uint64_t question_hash(const struct resolver *r, struct resolver_question
 /* Whether it may go on; if not, it is on its way back. */
 static bool is_taken(struct resolver *r, struct resolver_question *q, struct completions *back)
 {
+	q->is_known = false;
 	switch (limits_take(&r->limits, q->family, q->client, &q->place)) {
 	case LIMITS_TAKEN:
 		return true;

@@ -26,9 +26,11 @@
  * meets itself.
  *
  * Two contexts, since each is a memory: what was asked there is answered from there for as long as its
- * TTL lasts, with what is left of it, and nothing in libunbound makes it ask sooner. Who fetches an answer
- * anew before it expires, or just as it does, asks the memory that it did not come from. That one has
- * asked before the other did, or never, so what it knows has expired, and it asks upstream.
+ * TTL lasts, with what is left of it, and nothing in libunbound makes it ask sooner. An answer that is fetched
+ * anew before it expires is asked of the memory that it did not come from. That one has
+ * asked before the other did, or never, so what it knows has expired, and it asks upstream. But it perhaps does not know the
+ * servers of the zone, and then begins at the root. So an answer that has expired is asked of the memory that it came from.
+ * The same question to the one memory and to the other is two: a refresh that gets no reply holds up nobody.
  *
  * Denials (RFC 8198): libunbound makes denials of other names from NSEC records that it has validated.
  * resolver/denials.h does the same with NSEC3 records, before libunbound is asked. It has one store in each
@@ -200,8 +202,7 @@ struct resolver_question {
 	uint8_t family;         /* the client, for its limit: AF_INET, AF_INET6, 0: nobody */
 	uint8_t client[16];
 	/*
-	 * Which memory is to be asked, 0 or 1; 0 where there is no reason for either. In the completion it is
-	 * the one that was: of questions that are the same, the first one's. The forwarder has none.
+	 * Which memory is to be asked, 0 or 1; 0 where there is no reason for either. The forwarder has none.
 	 */
 	uint8_t memory;
 
@@ -210,6 +211,7 @@ struct resolver_question {
 	int ede_code;     /* RFC 8914, or EDNS_NO_EDE */
 	const char *text; /* why not, for a person; NULL: nothing to be said */
 	enum resolver_security security;
+	bool is_known;      /* the memory had it, and nobody was asked */
 	const uint8_t *msg; /* the answer, msg_bytes long; NULL: there is none, rcode is all */
 	size_t msg_bytes;
 

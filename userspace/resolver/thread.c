@@ -20,6 +20,7 @@ enum { UB_INSECURE, UB_BOGUS, UB_SECURE }; /* as unbound-event.h says of its cal
 static void complete(struct resolver_thread *t, struct resolver_question *q,
 		     const struct outcome *o)
 {
+	q->is_known = q->group == t->asking; /* it is done before libunbound could ask anybody */
 	deadlines_remove(&q->deadline);
 	groups_leave(&t->groups, q);
 	t->n_waiting--;
@@ -204,9 +205,11 @@ static bool ask_libunbound(struct resolver_thread *t)
 
 		(void)name_to_text(name, sizeof(name), group->name); /* it has room for any */
 		count(&t->counters.upstream);
+		t->asking = group;
 		if (ub_resolve_event(t->ctx[group->memory], name, group->qtype, group->qclass,
 				     group, on_result, NULL))
 			on_result(group, DNS_RCODE_SERVFAIL, NULL, 0, UB_INSECURE, NULL, 0);
+		t->asking = NULL;
 	}
 	return n > ASK_MAX;
 }
@@ -238,6 +241,7 @@ static bool deny(struct resolver_thread *t, struct resolver_question *q, uint64_
 	count(&t->counters.denied);
 	limits_give(t->limits, &q->place);
 	question_set_outcome(q, &o);
+	q->is_known = true;
 	completions_add(&t->completions, q);
 	answer_put(o.answer);
 	return true;

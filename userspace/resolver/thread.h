@@ -32,6 +32,7 @@ struct resolver_thread {
 	struct denials *denials;               /* NULL: none are made */
 	struct nameset insecure;               /* no denial holds below these */
 	struct groups groups;
+	const struct resolver_group *asking; /* libunbound is being asked it now; or NULL */
 	struct deadlines deadlines;
 	struct completions completions;
 	struct failures failures;

@@ -58,6 +58,7 @@ struct transfer {
 	void *user;
 	pthread_t pthread;
 	bool is_running;
+	struct server_tls_kept *tls_kept; /* from one configuration to the next; NULL: nothing yet */
 	/* Both sides'. */
 	bool is_stopping; /* atomic */
 	struct mailbox to_loop, to_control;

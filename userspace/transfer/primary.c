@@ -78,14 +78,13 @@ int primary_prepare(struct primary_settings **out, struct transfer *t, const str
 	struct primary_settings *s = calloc(1, sizeof(*s));
 	int code;
 
-	(void)t;
 	*out = NULL;
 	if (!s)
 		return -ENOMEM;
 	s->idle_s = config->tcp_idle_s;
 	code = copy_keys(s, config);
 	if (!code)
-		code = server_tls_open(&s->tls, config, err, err_cap);
+		code = server_tls_open(&s->tls, &t->tls_kept, config, err, err_cap);
 	if (code)
 		primary_discard(s);
 	else
@@ -108,6 +107,8 @@ void primary_configure(struct transfer *t, struct primary_settings *settings)
 {
 	struct primary *p = t->primary;
 
+	if (settings->tls && p->settings && p->settings->tls)
+		server_tls_inherit(settings->tls, p->settings->tls);
 	primary_discard(p->settings);
 	p->settings = settings;
 	if (settings->tls && server_tls_start(settings->tls, t))

@@ -2,6 +2,7 @@
 #include "transfer/server_tls.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <openssl/err.h>
@@ -11,11 +12,13 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/err.h"
 #include "base/regular.h"
 #include "transfer/handshake.h"
 #include "transfer/inquiry.h"
 #include "transfer/server.h"
+#include "transfer/ticket_keys.h"
 
 #define ACCEPT_TURN 16
 #define PAUSE_MS    100 /* after the system had no descriptor for a connection */
@@ -34,6 +37,17 @@ struct server_tls {
 	SSL_CTX *ctx;
 	uint32_t n;
 	struct listener listeners[];
+};
+
+struct kept_socket {
+	struct port_addr addr;
+	int fd;
+};
+
+struct server_tls_kept {
+	struct ticket_keys *random; /* NULL: there were none yet */
+	uint32_t n;
+	struct kept_socket sockets[];
 };
 
 /* ---- The certificate --------------------------------------------------------------------------- */
@@ -115,15 +129,36 @@ static int open_ctx(SSL_CTX **out, const struct config *config, char *err, size_
 	return load_key(ctx, config, err, cap);
 }
 
+/* Those of the file; where none is named, *random, which is made if it is NULL. */
+static int use_tickets(SSL_CTX *ctx, struct ticket_keys **random, const struct config *config,
+		       char *err, size_t cap)
+{
+	struct ticket_keys *read = NULL;
+	int code = 0;
+
+	if (config->tls_ticket_keys)
+		code = ticket_keys_read(&read, config->tls_ticket_keys, err, cap);
+	else if (!*random)
+		code = ticket_keys_make(random, clock_ns());
+	if (!code)
+		code = ticket_keys_use(read ? read : *random, ctx);
+	ticket_keys_put(read);
+	return code;
+}
+
 int server_tls_check(const struct config *config, char *err, size_t err_cap)
 {
+	struct ticket_keys *random = NULL;
 	SSL_CTX *ctx;
 	int code;
 
 	if (!config->n_tls_listen)
 		return 0;
 	code = open_ctx(&ctx, config, err, err_cap);
+	if (!code)
+		code = use_tickets(ctx, &random, config, err, err_cap);
 	SSL_CTX_free(ctx);
+	ticket_keys_put(random);
 	return code;
 }
 
@@ -136,7 +171,7 @@ static int set(int fd, int level, int option)
 	return setsockopt(fd, level, option, &on, sizeof(on)) ? -errno : 0;
 }
 
-/* The one of the configuration before may still be open: SO_REUSEPORT. */
+/* The one of a volleyd before may still be open: SO_REUSEPORT. */
 static int listen_at(struct listener *l, const struct port_addr *addr)
 {
 	struct sockaddr_storage ss;
@@ -157,12 +192,30 @@ static int listen_at(struct listener *l, const struct port_addr *addr)
 	return bind(l->fd, (struct sockaddr *)&ss, len) || listen(l->fd, SOMAXCONN) ? -errno : 0;
 }
 
-static int open_listeners(struct server_tls *tls, const struct config *config, char *err,
-			  size_t cap)
+static bool is_same(const struct port_addr *a, const struct port_addr *b)
+{
+	return port_addr_same_host(a, b) && a->port == b->port && a->scope_id == b->scope_id;
+}
+
+/* The socket that listens there already, by another descriptor: its connections that wait stay. */
+static int open_listener(struct listener *l, const struct port_addr *addr,
+			 const struct server_tls_kept *kept)
+{
+	for (uint32_t i = 0; kept && i < kept->n; i++) {
+		if (!is_same(&kept->sockets[i].addr, addr))
+			continue;
+		l->fd = fcntl(kept->sockets[i].fd, F_DUPFD_CLOEXEC, 0);
+		return l->fd < 0 ? -errno : 0;
+	}
+	return listen_at(l, addr);
+}
+
+static int open_listeners(struct server_tls *tls, const struct server_tls_kept *kept,
+			  const struct config *config, char *err, size_t cap)
 {
 	for (uint32_t i = 0; i < tls->n; i++) {
 		const struct port_addr addr = book_addr(&config->tls_listen[i]);
-		int code = listen_at(&tls->listeners[i], &addr);
+		int code = open_listener(&tls->listeners[i], &addr, kept);
 		char text[PORT_ADDR_TEXT_CAP];
 
 		if (!code)
@@ -174,7 +227,45 @@ static int open_listeners(struct server_tls *tls, const struct config *config, c
 	return 0;
 }
 
-int server_tls_open(struct server_tls **out, const struct config *config, char *err, size_t err_cap)
+void server_tls_forget(struct server_tls_kept *kept)
+{
+	if (!kept)
+		return;
+	for (uint32_t i = 0; i < kept->n; i++)
+		close(kept->sockets[i].fd);
+	ticket_keys_put(kept->random);
+	free(kept);
+}
+
+/* What is to be kept of this one (NULL: it does not listen), with the keys, which are the caller's after an error. */
+static int keep(struct server_tls_kept **out, const struct server_tls *tls,
+		const struct config *config, struct ticket_keys *random)
+{
+	uint32_t n = tls ? tls->n : 0;
+	struct server_tls_kept *kept = calloc(1, sizeof(*kept) + n * sizeof(kept->sockets[0]));
+
+	if (!kept)
+		return -ENOMEM;
+	for (; kept->n < n; kept->n++) {
+		struct kept_socket *s = &kept->sockets[kept->n];
+
+		s->addr = book_addr(&config->tls_listen[kept->n]);
+		s->fd = fcntl(tls->listeners[kept->n].fd, F_DUPFD_CLOEXEC, 0);
+		if (s->fd < 0) {
+			int code = -errno;
+
+			server_tls_forget(kept);
+			return code;
+		}
+	}
+	kept->random = random;
+	*out = kept;
+	return 0;
+}
+
+static int open_new(struct server_tls **out, const struct server_tls_kept *kept,
+		    struct ticket_keys **random, const struct config *config, char *err,
+		    size_t err_cap)
 {
 	struct server_tls *tls;
 	int code;
@@ -190,14 +281,49 @@ int server_tls_open(struct server_tls **out, const struct config *config, char *
 		tls->listeners[i] = (struct listener){ .owner = tls, .fd = -1 };
 	code = open_ctx(&tls->ctx, config, err, err_cap);
 	if (!code)
+		code = use_tickets(tls->ctx, random, config, err, err_cap);
+	if (!code)
 		code = handshakes_open(&tls->handshakes);
 	if (!code)
-		code = open_listeners(tls, config, err, err_cap);
+		code = open_listeners(tls, kept, config, err, err_cap);
 	if (code)
 		server_tls_close(tls);
 	else
 		*out = tls;
 	return code;
+}
+
+int server_tls_open(struct server_tls **out, struct server_tls_kept **kept,
+		    const struct config *config, char *err, size_t err_cap)
+{
+	struct ticket_keys *had = *kept ? (*kept)->random : NULL, *random = had;
+	struct server_tls_kept *now = NULL;
+	int code = open_new(out, *kept, &random, config, err, err_cap);
+
+	if (!code) {
+		code = keep(&now, *out, config, random);
+		if (code)
+			server_tls_close(*out);
+	}
+	if (code) {
+		if (random != had)
+			ticket_keys_put(random);
+		*out = NULL;
+		return code;
+	}
+	if (*kept)
+		(*kept)->random = NULL; /* it has moved */
+	server_tls_forget(*kept);
+	*kept = now;
+	return 0;
+}
+
+void server_tls_inherit(struct server_tls *tls, struct server_tls *before)
+{
+	struct handshakes *unused = tls->handshakes;
+
+	tls->handshakes = before->handshakes;
+	before->handshakes = unused;
 }
 
 void server_tls_close(struct server_tls *tls)

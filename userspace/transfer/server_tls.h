@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The listeners for DNS over TLS (RFC 7858, RFC 9103): TLS 1.3 only; who says ALPN has to say "dot".
+ * The listeners for DNS over TLS (RFC 7858, RFC 9103): TLS 1.3 only; a client that says ALPN has to say "dot". Sessions are
+ * resumed by tickets (transfer/ticket_keys.h).
+ *
+ * A reload without a gap: the new configuration has its own context with certificate and ticket keys. It takes the sockets
+ * of the one before, for the same addresses, with the connections that wait there, and the handshakes that are on their way, which
+ * end with the certificate that they began with. Connections that are open hold the context that they were made with.
  *
  * Threads: opened in control's, so that what is wrong is known at once; all else is the loop's.
  */
@@ -12,14 +17,26 @@
 struct server_tls;
 
 /*
- * Binds server.tls.listen and reads the certificate and its key. *out is NULL where there is no
- * address. 0, -ENOMEM, -errno of a socket, or ERR_CONFIG; with a sentence in @err.
+ * What control's thread keeps from one configuration to the next: a descriptor of each socket that listens, and the random ticket
+ * keys, so that sessions are resumed after a reload too.
  */
-int server_tls_open(struct server_tls **out, const struct config *config, char *err, size_t err_cap)
+struct server_tls_kept;
+
+/*
+ * Binds what of server.tls.listen is not bound yet, and reads the certificate, its key and the file of ticket keys. *out is
+ * NULL where there is no address. *kept is NULL at first, and is changed only where the result is 0.
+ * 0, -ENOMEM, -errno of a socket, or ERR_CONFIG; with a sentence in @err.
+ */
+int server_tls_open(struct server_tls **out, struct server_tls_kept **kept,
+		    const struct config *config, char *err, size_t err_cap)
 	__attribute__((warn_unused_result));
-/* Whether server_tls_open() could use certificate and key. 0, -ENOMEM or ERR_CONFIG, with a sentence in @err. */
+/* NULL is allowed. */
+void server_tls_forget(struct server_tls_kept *kept);
+/* Whether server_tls_open() could use the files. 0, -ENOMEM or ERR_CONFIG, with a sentence in @err. */
 int server_tls_check(const struct config *config, char *err, size_t err_cap)
 	__attribute__((warn_unused_result));
+/* The handshakes of the one before go on in this one. Before server_tls_start(). */
+void server_tls_inherit(struct server_tls *tls, struct server_tls *before);
 /* Connections go to server_accept_tls() from now on. 0 or -ENOMEM. */
 int server_tls_start(struct server_tls *tls, struct transfer *t)
 	__attribute__((warn_unused_result));

@@ -161,6 +161,7 @@ void transfer_free(struct transfer *t)
 		return;
 	mailbox_close(&t->to_loop);
 	mailbox_close(&t->to_control);
+	server_tls_forget(t->tls_kept);
 	free(t);
 }
 

@@ -380,6 +380,7 @@ static void test_defaults(void **state)
 	assert_int_equal(config->n_tls_listen, 0);
 	assert_null(config->tls_certificate);
 	assert_null(config->tls_key);
+	assert_null(config->tls_ticket_keys);
 	assert_null(config->storage);
 	assert_int_equal(config->storage_bytes, 1u << 30);
 	assert_int_equal(config->n_transfers, 16);
@@ -424,6 +425,7 @@ static const char everything[] =
 	"  tls:\n"
 	"    listen: [192.0.2.53, \"::@8853\"]\n"
 	"    certificate: tls/cert.pem\n"
+	"    ticket-keys: tls/tickets\n"
 	"    key: /etc/key.pem\n"
 	"  storage: state\n"
 	"  storage-size: 2G\n"
@@ -516,6 +518,7 @@ static void check_everything_server(const struct config *config)
 	assert_int_equal(ntohs(config->tls_listen[1].net_port), 8853);
 	assert_below_folder(config->tls_certificate, "tls/cert.pem");
 	assert_string_equal(config->tls_key, "/etc/key.pem");
+	assert_non_null(strstr(config->tls_ticket_keys, "/tls/tickets"));
 	assert_below_folder(config->storage, "state");
 	assert_int_equal(config->storage_bytes, 2ull << 30);
 	assert_int_equal(config->n_transfers, 3);

@@ -4,6 +4,7 @@
  * that have expired or are about to, policies.
  */
 #include "engine/policy.h"
+#include "engine/recursion.h"
 #include "tests/unit/engine/recursion_rows.h"
 #include "tests/unit/zone/zone_text.h"
 
@@ -323,7 +324,10 @@ static void refresh_www(uint8_t memory)
 	complete(&r, &www_answer);
 }
 
-/* What is fetched anew, or asked for when it has expired, is asked of the memory it is not from. */
+/*
+ * What is fetched anew is asked of the memory it is not from; what has expired, of the memory it is from, which knows the zone's
+ * servers.
+ */
 static void test_memories_take_turns(void **state)
 {
 	(void)state;
@@ -339,10 +343,16 @@ static void test_memories_take_turns(void **state)
 	for (uint8_t n = 0; n < 4; n++) {
 		r.now_s += 301;
 		assert_true(ask(&r, &www));
-		assert_int_equal(r.pending.question.memory, !(n % 2));
+		assert_int_equal(r.pending.question.memory, 0);
 		assert_false(r.pending.question.is_refresh); /* nothing of it is known any more */
 		complete(&r, &www_answer);
 	}
+	r.now_s += 299;
+	refresh_www(1);
+	r.now_s += 301;
+	assert_true(ask(&r, &www));
+	assert_int_equal(r.pending.question.memory, 1);
+	complete(&r, &www_answer);
 	recursing_flush(&r);
 	r.pending.question.memory = 1;
 	assert_true(ask(&r, &www));
@@ -366,12 +376,78 @@ static void test_memory_stays_when_asked_on(void **state)
 {
 	(void)state;
 	go_stale(&www_answer, 100);
+	r.pending.question.memory = 1; /* of a question before */
 	assert_true(ask(&r, &www));
-	assert_int_equal(r.pending.question.memory, 1);
+	assert_int_equal(r.pending.question.memory, 0);
 	r.now_s += 2;
 	complete_failed(&r, DNS_EDE_NO_REACHABLE_AUTHORITY);
 	assert_true(r.pending.submit);
-	assert_int_equal(r.pending.question.memory, 1);
+	assert_int_equal(r.pending.question.memory, 0);
+}
+
+/* libunbound is given the same bound, so there it has ended, too. */
+static void test_memory_after_the_longest_life(void **state)
+{
+	(void)state;
+	r.rules.max_ttl_s = 200;
+	assert_true(ask(&r, &www));
+	assert_int_equal(r.pending.question.memory, 0);
+	complete(&r, &www_answer);
+	for (uint8_t n = 0; n < 4; n++) {
+		r.now_s += 201;
+		assert_true(ask(&r, &www));
+		assert_int_equal(r.pending.question.memory, 0);
+		complete(&r, &www_answer);
+	}
+}
+
+/* The question of an answer that ended so long ago, completed with TTL 0; its TTL then. */
+static int ttl_of_last(uint32_t ended_s, bool is_known)
+{
+	struct upstream last = www_answer;
+
+	last.answer = "www.x. 0 IN A 192.0.2.80\n";
+	recursing_flush(&r);
+	assert_true(ask(&r, &www));
+	complete(&r, &www_answer);
+	r.now_s += 300 + ended_s;
+	assert_true(ask(&r, &www));
+	r.pending.question.is_known = is_known;
+	complete(&r, &last);
+	if (ask(&r, &www)) /* it is not kept */
+		return 0;
+	check_answer("www.x. 1 IN A 192.0.2.80\n");
+	r.now_s++;
+	assert_true(ask(&r, &www));
+	return 1;
+}
+
+/* A memory counts TTLs by other seconds: what has just ended here, and not there, is asked for once a second. */
+static void test_last_second(void **state)
+{
+	(void)state;
+	assert_int_equal(ttl_of_last(0, true), 1);
+	assert_int_equal(ttl_of_last(1, true), 1);
+	assert_int_equal(ttl_of_last(2, true), 0);
+	assert_int_equal(ttl_of_last(0, false), 0); /* the servers say 0 now */
+}
+
+static void test_last_second_of_a_failure(void **state)
+{
+	(void)state;
+	assert_true(ask(&r, &www));
+	complete_failed(&r, DNS_EDE_NO_REACHABLE_AUTHORITY);
+	r.now_s += RECURSION_SERVFAIL_S;
+	assert_true(ask(&r, &www));
+	r.pending.question.is_known = true;
+	complete_failed(&r, DNS_EDE_NO_REACHABLE_AUTHORITY);
+	assert_false(ask(&r, &www));
+	r.now_s++;
+	assert_true(ask(&r, &www));
+	r.pending.question.is_known = false;
+	complete_failed(&r, DNS_EDE_NO_REACHABLE_AUTHORITY);
+	r.now_s += RECURSION_SERVFAIL_S - 1;
+	assert_false(ask(&r, &www));
 }
 
 /* ---- Policies --------------------------------------------------------------------------------- */
@@ -613,6 +689,9 @@ int main(void)
 		TEST(test_memories_take_turns),
 		TEST(test_memory_is_the_one_that_was_asked),
 		TEST(test_memory_stays_when_asked_on),
+		TEST(test_memory_after_the_longest_life),
+		TEST(test_last_second),
+		TEST(test_last_second_of_a_failure),
 		TEST(test_policy),
 		TEST(test_policy_alias),
 		TEST(test_policy_alias_to_ours),

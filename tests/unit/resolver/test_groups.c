@@ -66,19 +66,26 @@ static void checking_disabled_is_another_question_where_it_is_kept(void **state)
 	assert_ptr_equal(questions[3].group, questions[0].group);
 }
 
-/* One answer for all: they are told where it comes from. */
-static void the_first_question_says_which_memory_is_asked(void **state)
+/* What the one memory is asked, perhaps in vain, holds up nobody who asks the other one. */
+static void another_memory_is_another_question(void **state)
 {
 	(void)state;
 	question(0, 'a', DNS_TYPE_A)->memory = 1;
 	assert_false(groups_join(&groups, &questions[0]));
-	assert_true(groups_join(&groups, question(1, 'a', DNS_TYPE_A)));
-	assert_int_equal(questions[1].memory, 1);
+	assert_false(groups_join(&groups, question(1, 'a', DNS_TYPE_A)));
+	question(2, 'a', DNS_TYPE_A)->memory = 1;
+	assert_true(groups_join(&groups, &questions[2]));
 	assert_int_equal(groups_next(&groups)->memory, 1);
-	assert_false(groups_join(&groups, question(2, 'b', DNS_TYPE_A)));
-	question(3, 'b', DNS_TYPE_A)->memory = 1;
-	assert_true(groups_join(&groups, &questions[3]));
-	assert_int_equal(questions[3].memory, 0);
+	assert_int_equal(groups_next(&groups)->memory, 0);
+}
+
+static void who_forwards_has_no_memories(void **state)
+{
+	(void)state;
+	groups.keeps_cd = true;
+	question(0, 'a', DNS_TYPE_A)->memory = 1;
+	assert_false(groups_join(&groups, &questions[0]));
+	assert_true(groups_join(&groups, question(1, 'a', DNS_TYPE_A)));
 }
 
 static void groups_are_asked_in_their_order_up_to_the_limit(void **state)
@@ -312,8 +319,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(only_the_same_question_joins, begin, end),
 		cmocka_unit_test_setup_teardown(
 			checking_disabled_is_another_question_where_it_is_kept, begin, end),
-		cmocka_unit_test_setup_teardown(the_first_question_says_which_memory_is_asked,
-						begin, end),
+		cmocka_unit_test_setup_teardown(another_memory_is_another_question, begin, end),
+		cmocka_unit_test_setup_teardown(who_forwards_has_no_memories, begin, end),
 		cmocka_unit_test_setup_teardown(groups_are_asked_in_their_order_up_to_the_limit,
 						begin, end),
 		cmocka_unit_test_setup_teardown(a_queued_group_without_waiters_is_never_asked,
