@@ -199,9 +199,12 @@ ALL := $(BPF_MAIN) $(BPF_OTHERS) $(PROGRAMS_HERE:%=$(O)/bin/%) $(MANS)
 .PHONY: all
 all: $(ALL) ## build the programs and the XDP objects (default)
 
-.PHONY: deps
-deps: ## install what building, tests, demo and benchmarks need (Debian 12, root)
+.PHONY: deps deps-run deps-build deps-test
+deps: ## install what building, tests, demo and benchmarks need (Debian 12, root); deps-build, deps-run, deps-test: parts of it
 	@scripts/deps.sh
+
+deps-run deps-build deps-test:
+	@scripts/deps.sh $(@:deps-%=%)
 
 # Each stage of `make test` is timed; a test that passed before is run again.
 TIMES := $(abspath $(O))/times

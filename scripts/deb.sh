@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # deb.sh VERSION FOLDER: makes the Debian packages of what is committed, in FOLDER. Nobody has to be root. What the
-# build needs is said by scripts/debian/control; deps.sh --build installs it.
+# build needs is said by scripts/debian/control; `make deps-build deps-test` installs it.
 set -eu
 cd "$(dirname "$0")/.."
 

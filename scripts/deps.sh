@@ -1,39 +1,45 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# deps.sh: installs the Debian 12 packages that building, tests, demo and benchmarks need; does nothing,
-# quickly, when all are there. Needs root to install. No packaged daemon is started by this: the
-# name servers are here to be compared with and are started by the tests, in their own namespaces.
-# deps.sh --list prints the packages.
+# deps.sh [GROUP...]: installs the Debian 12 packages of these groups; does nothing, quickly, when all are there.
+# Needs root to install. Groups:
+#   run    the libraries of programs that were built elsewhere without DPDK (DPDK=0)
+#   build  what compiling and installing needs
+#   test   what tests, demo, lint, packages and benchmarks need beside that
+# Without a group: build and test. No packaged daemon is started or enabled by this: the name servers are here to be compared
+# with and are started by the tests, in their own namespaces.
+# deps.sh --list [GROUP...] prints the packages.
 set -eu
 
-# what | packages
+# group | what | packages
 packages() {
-	sed -E '/^#/d; s/^[^|]*\|//' <<'END'
-building           | gcc make ccache pkg-config libc6-dev linux-libc-dev
-the XDP program    | clang-14 llvm-14 bpftool libbpf-dev libxdp-dev libelf-dev zlib1g-dev
-zones, TSIG, TLS   | libldns-dev libssl-dev
-journal            | liblmdb-dev
-resolution         | libunbound-dev libevent-dev
-RCU                | liburcu-dev
-configuration      | libcyaml-dev libyaml-dev libjansson-dev
-the daemon         | libsystemd-dev libcap-ng-dev libmicrohttpd-dev libmnl-dev
-DPDK               | dpdk-dev librte-net-af-xdp23 librte-net-tap23 librte-mempool-ring23
-DPDK, for tests    | librte-net-ring23 librte-net-null23
-other kernels      | clang-16 clang-19 cpio busybox-static xz-utils
-tests in C         | libcmocka-dev libclang-rt-14-dev
-tests in Python    | python3 python3-pytest python3-pytest-xdist python3-dnspython python3-cryptography python3-yaml
-the units, tests   | systemd libseccomp2
-labs               | iproute2 ethtool procps util-linux
-loading by hand    | xdp-tools
-clients            | knot-dnsutils bind9-dnsutils dnsperf netsniff-ng
-servers to compare | knot knot-dnssecutils nsd bind9 unbound
-routers, for tests | bird2 python3-exabgp
-validators         | ldnsutils bind9-utils
-packages           | debhelper dpkg-dev fakeroot lintian debootstrap
-benchmark plots    | python3-matplotlib
-profiles           | linux-perf
-lint               | clang-format-14 shellcheck python3-pyflakes
+	sed -nE "s/^($(echo "$groups" | tr ' ' '|')) *\|[^|]*\|//p" <<'END'
+run   | libraries          | libbpf1 libcap-ng0 libcyaml1 libevent-core-2.1-7 libevent-openssl-2.1-7 libjansson4 libldns3 liblmdb0
+run   | libraries          | libmicrohttpd12 libmnl0 libssl3 libsystemd0 libunbound8 liburcu8 libxdp1 libyaml-0-2
+build | C                  | gcc make ccache pkg-config libc6-dev linux-libc-dev
+build | the XDP program    | clang-14 llvm-14 bpftool libbpf-dev libxdp-dev libelf-dev zlib1g-dev
+build | zones, TSIG, TLS   | libldns-dev libssl-dev
+build | journal            | liblmdb-dev
+build | resolution         | libunbound-dev libevent-dev
+build | RCU                | liburcu-dev
+build | configuration      | libcyaml-dev libyaml-dev libjansson-dev
+build | the daemon         | libsystemd-dev libcap-ng-dev libmicrohttpd-dev libmnl-dev
+build | DPDK               | dpdk-dev librte-net-af-xdp23 librte-net-tap23 librte-mempool-ring23
+test  | DPDK, for tests    | librte-net-ring23 librte-net-null23
+test  | other kernels      | clang-16 clang-19 cpio busybox-static xz-utils
+test  | tests in C         | libcmocka-dev libclang-rt-14-dev
+test  | tests in Python    | python3 python3-pytest python3-pytest-xdist python3-dnspython python3-cryptography python3-yaml
+test  | the units, tests   | systemd libseccomp2
+test  | labs               | iproute2 ethtool procps util-linux
+test  | loading by hand    | xdp-tools
+test  | clients            | knot-dnsutils bind9-dnsutils dnsperf netsniff-ng
+test  | servers to compare | knot knot-dnssecutils nsd bind9 unbound
+test  | routers, for tests | bird2 python3-exabgp
+test  | validators         | ldnsutils bind9-utils
+test  | packages           | debhelper dpkg-dev fakeroot lintian debootstrap
+test  | benchmark plots    | python3-matplotlib
+test  | profiles           | linux-perf
+test  | lint               | clang-format-14 shellcheck python3-pyflakes
 END
 }
 
@@ -88,7 +94,35 @@ install_missing() {
 	apt-get -q -y -o DPkg::Lock::Timeout=300 install --no-install-recommends "$@"
 }
 
+# Packages with a name server or a router, and its unit. One that this script brings does not start with the machine; one that was there
+# before stays as it was.
+units='knot:knot nsd:nsd bind9:named unbound:unbound bird2:bird'
+
+disable_units() {
+	command -v systemctl >/dev/null || return 0
+	for pair in $units; do
+		case " $* " in
+		*" ${pair%:*} "*) systemctl -q disable "${pair#*:}.service" || true ;;
+		esac
+	done
+}
+
+list_only=
 if [ "${1:-}" = --list ]; then
+	list_only=yes
+	shift
+fi
+groups=${*:-build test}
+for group in $groups; do
+	case $group in
+	run | build | test) ;;
+	*)
+		echo "deps: no such group: $group (run, build, test)" >&2
+		exit 2
+		;;
+	esac
+done
+if [ "$list_only" ]; then
 	packages
 	exit
 fi
@@ -101,6 +135,8 @@ if [ -n "$list" ]; then
 	echo "deps: installing" $list
 	# shellcheck disable=SC2086
 	install_missing $list
+	# shellcheck disable=SC2086
+	disable_units $list
 	list=$(missing)
 	[ -z "$list" ] || { echo "deps: still missing: $list" >&2; exit 1; }
 fi
