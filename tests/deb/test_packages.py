@@ -67,8 +67,14 @@ class Debian:
         return self.run("volleyctl", *words).stdout
 
     def start(self, lab):
-        """volleyd as the unit calls it, in the lab's server. Ready when this returns."""
-        process = lab.popen("s", "chroot", self.root, "volleyd", "-c", "/etc/volley/volley.yaml")
+        """volleyd as the unit calls it, in the lab's server: as its user, with these capabilities alone. Ready when this returns."""
+        unit = (self.root / "lib/systemd/system/volleyd.service.d/user.conf").read_text("ascii")
+        caps = re.findall(r"CAP_(\w+)", unit)
+        some = ",".join(f"+{cap.lower()}" for cap in caps)
+        self.run("install", "-d", "-o", "volley", "-g", "volley", "/run/volley", "/var/lib/volley")
+        process = lab.popen("s", "chroot", self.root, "setpriv", "--reuid=volley", "--regid=volley", "--clear-groups",
+                            "--no-new-privs", f"--bounding-set=-all,{some}", f"--inh-caps=-all,{some}",
+                            f"--ambient-caps=-all,{some}", "volleyd", "-c", "/etc/volley/volley.yaml")
         wait_for("volleyd is ready", lambda: '"ready": true' in self.run(
             "volleyctl", "--json", "status", check=False).stdout)
         return process
@@ -118,6 +124,13 @@ def test_lintian_has_no_objection():
     assert said.returncode == 0, said.stdout
 
 
+def test_the_group_run_is_what_the_package_needs():
+    """scripts/deps.sh run: for who copies programs without a package."""
+    needed = re.search(r" Depends: (.*)", run("dpkg-deb", "-I", deb("volley")).stdout).group(1)
+    names = {re.split(r"[ (|]", one)[0] for one in needed.split(", ")} - {"libc6", "systemd"}
+    assert names == set(run(ROOT / "scripts/deps.sh", "--list", "run").stdout.split())
+
+
 def test_life(debian, tmp_path):
     """Installed, started, upgraded under load, removed, purged."""
     before, had = debian.files(), debian.packages()
@@ -128,6 +141,7 @@ def test_life(debian, tmp_path):
     debian.run("volleyd", "--check", "-c", "/etc/volley/volley.yaml")
     etc = debian.root / "etc/volley"
     assert (etc / "volley.yaml").stat().st_mode & 0o777 == 0o640
+    assert debian.run("stat", "-c", "%U %G", "/etc/volley/volley.yaml").stdout == "root volley\n"
 
     write_zone(etc / "example.com.zone")
     daemon = {"server": {"listen": [V4]}, "interfaces": [iface()], "zones": [zone("example.com", "/etc/volley/example.com.zone")],
