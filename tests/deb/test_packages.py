@@ -20,8 +20,8 @@ from netlab import ROOT, V4, Lab, iface, run, wait_for, write_zone, zone
 
 DEBS = pathlib.Path(os.environ.get("VOLLEY_DEBS", ROOT / "build" / "deb"))
 MOUNTS = ("/proc", "/sys", "/sys/fs/bpf", "/dev")
-# What apt and dpkg themselves keep, and what the packages that Volley depends on bring.
-KEPT = re.compile(r"/(var/(cache|log|lib/(apt|dpkg|systemd|ucf|pam))|tmp|root|run|proc|sys|dev)(/|$)|.*\.pyc$")
+# What apt, dpkg and the packages that Volley depends on keep for themselves.
+KEPT = re.compile(r"/(etc/(mtab|machine-id|(g?shadow|passwd|group)-)$|var/(cache|log|lib/(apt|dpkg|systemd|ucf|pam))|tmp|root|run|proc|sys|dev)(/|$)|.*\.pyc$")
 
 
 def deb(name):
