@@ -92,9 +92,11 @@
 #define VOLLEY_VIEW_PUBLIC    0 /* everyone: nobody looks at the client */
 #define VOLLEY_VIEW_RECURSIVE 1 /* answers from upstream */
 #define VOLLEY_VIEW_PRIVATE   2 /* of our zones, where not everyone may ask */
-#define VOLLEY_N_VIEWS        3
-#define VOLLEY_CLIENT_EXEMPT  (1u << 31) /* beside the views of a client: no rate limit */
-#define VOLLEY_CLIENTS_MAX    65536      /* prefixes */
+#define VOLLEY_VIEW_ITERATIVE \
+	3 /* of our zones, leading out of them: for clients that may not recurse */
+#define VOLLEY_N_VIEWS       4
+#define VOLLEY_CLIENT_EXEMPT (1u << 31) /* beside the views of a client: no rate limit */
+#define VOLLEY_CLIENTS_MAX   65536      /* prefixes */
 
 /* Key of volley_clients; the value is a __u32, bit n for view n. IPv4 as ::ffff:0:0/96 (RFC 4291). */
 struct volley_client {

@@ -168,8 +168,7 @@ struct engine_asked {
 	bool stream;
 	uint16_t idle_100ms;
 	bool has_client; /* somebody waits; else only the cache is to have the answer */
-	bool is_alias; /* a policy says that the name stands for that of the question upstream: engine/rewrite.h */
-	uint32_t alias_ttl_s;
+	bool is_followed; /* the question upstream is for the name where an alias of the query's ends: engine/follow.h */
 	struct query_edns edns;
 };
 

@@ -362,12 +362,31 @@ static enum policy_verdict obey(const struct policy *p, struct render *r, const 
 	return answer(p, r, q, rule, rcode, rrset, a) ? POLICY_FILTERED : POLICY_NONE;
 }
 
-bool policy_answer_local(const struct policy *p, struct render *r, const struct query *q,
-			 struct cache_answer *a)
+/* The target of a rule's CNAME as it stands, if that is not the name itself. */
+static void note_target(const struct rule *rule, const struct query *q, struct policy_alias *alias)
+{
+	const struct zone_rrset *cname = zone_node_rrset(rule->zone, rule->node, DNS_TYPE_CNAME);
+	struct zone_rdata rd;
+
+	if (!cname || q->qtype == DNS_TYPE_CNAME || q->qtype == DNS_TYPE_ANY)
+		return;
+	zone_rdata_next(zone_rrset_first(rule->zone, cname), &rd);
+	name_fold(alias->target, rd.bytes, rd.len);
+	alias->ttl_s = cname->ttl;
+	alias->n_bytes = name_equal(alias->target, q->folded) ? 0 : rd.len;
+}
+
+enum policy_verdict policy_answer_local(const struct policy *p, struct render *r,
+					const struct query *q, struct policy_alias *alias,
+					struct cache_answer *a)
 {
 	struct rule rule = find_local(p, q->folded, q->qname_bytes);
 
-	return rule.zone && answer(p, r, q, &rule, DNS_RCODE_NOERROR, choose(&rule, q->qtype), a);
+	alias->n_bytes = 0;
+	if (!rule.zone || !answer(p, r, q, &rule, DNS_RCODE_NOERROR, choose(&rule, q->qtype), a))
+		return POLICY_NONE;
+	note_target(&rule, q, alias);
+	return alias->n_bytes ? POLICY_ALIAS : POLICY_LOCAL;
 }
 
 enum policy_verdict policy_answer(const struct policy *p, struct render *r, const struct query *q,
@@ -377,7 +396,7 @@ enum policy_verdict policy_answer(const struct policy *p, struct render *r, cons
 
 	alias->n_bytes = 0;
 	if (rule.zone)
-		return policy_answer_local(p, r, q, a) ? POLICY_LOCAL : POLICY_NONE;
+		return policy_answer_local(p, r, q, alias, a);
 	for (size_t i = 0; i < p->n_lists && !rule.zone; i++)
 		rule = find_in_list(p->lists[i], q->folded, q->qname_bytes);
 	return rule.zone ? obey(p, r, q, &rule, alias, a) : POLICY_NONE;

@@ -54,8 +54,9 @@ struct policy_counts {
 struct policy_counts policy_count(const struct zone *zone, bool is_list);
 
 enum policy_verdict {
-	POLICY_NONE,     /* no rule, or one that says to pass: ask upstream */
-	POLICY_LOCAL,    /* *a is the answer: local data */
+	POLICY_NONE,  /* no rule, or one that says to pass: ask upstream */
+	POLICY_LOCAL, /* *a is the answer: local data */
+	POLICY_ALIAS, /* the same, and it is a CNAME: for who asks for more, *alias is where that is */
 	POLICY_FILTERED, /* *a is the answer of a list: RFC 8914 section 4.18 */
 	POLICY_REWRITE, /* *alias is what the name stands for; *a is this CNAME alone, not to be cached */
 	POLICY_DROP,     /* no reply */
@@ -72,14 +73,15 @@ struct policy_alias {
 /*
  * What is said to q (class IN). With an answer, a->body lies in r until its next use, and zone_slot
  * and zone_gen say under which slot it may be cached, for good: its TTLs do not age. alias->n_bytes is 0 but for
- * POLICY_REWRITE. No allocation.
+ * POLICY_ALIAS and POLICY_REWRITE. No allocation.
  */
 enum policy_verdict policy_answer(const struct policy *p, struct render *r, const struct query *q,
 				  struct policy_alias *alias, struct cache_answer *a);
 
-/* The same of local data alone; false: it does not have the name. */
-bool policy_answer_local(const struct policy *p, struct render *r, const struct query *q,
-			 struct cache_answer *a);
+/* The same of local data alone: POLICY_NONE, POLICY_LOCAL or POLICY_ALIAS. */
+enum policy_verdict policy_answer_local(const struct policy *p, struct render *r,
+					const struct query *q, struct policy_alias *alias,
+					struct cache_answer *a);
 
 /* Whether policy_answer() would say anything but POLICY_NONE to questions for this folded name. */
 bool policy_names(const struct policy *p, const uint8_t *folded, unsigned int bytes);

@@ -6,10 +6,10 @@
 #include <sys/socket.h>
 
 #include "base/clock.h"
+#include "engine/follow.h"
 #include "engine/internal.h"
 #include "engine/policy.h"
 #include "engine/reply.h"
-#include "engine/rewrite.h"
 #include "engine/special.h"
 #include "xdp/key.h"
 
@@ -41,7 +41,7 @@ static void fill(struct engine_pending *p, const struct engine_recursion *rules,
 	q->is_refresh = false;
 	q->family = 0;
 	p->asked.has_client = false;
-	p->asked.is_alias = false;
+	p->asked.is_followed = false;
 	p->asked.edns.dnssec_ok = dnssec_ok;
 	p->is_hurried = false;
 	p->rules = *rules;
@@ -87,12 +87,17 @@ static void fill_asked(struct engine *e, const struct engine_request *rq, const 
 	p->is_hurried = e->expired && rules->stale_wait_ms < rules->timeout_ms;
 	p->question.deadline_ns =
 		deadline(rq->now_ns, p->is_hurried ? rules->stale_wait_ms : rules->timeout_ms);
+	p->asked.has_client = true;
+}
+
+void recursion_note_client(struct engine_pending *p, const struct engine_request *rq,
+			   const struct query *q)
+{
 	memcpy(p->asked.query, rq->msg, q->question_end);
 	p->asked.question_end = q->question_end;
 	p->asked.stream = rq->stream;
 	p->asked.idle_100ms = rq->idle_100ms;
 	p->asked.edns = q->edns;
-	p->asked.has_client = true;
 }
 
 void recursion_ask_again(struct engine *e, struct engine_pending *p,
@@ -175,8 +180,7 @@ static bool answer_cut(struct engine *e, const struct engine_request *rq, const 
 		       const uint8_t *above, uint16_t qtype, struct cache_answer *a)
 {
 	const struct convert_limits limits = { DNS_TTL_MAX, 0, DNS_TTL_MAX };
-	const struct convert_question question = { q->folded, q->qtype, q->edns.dnssec_ok, NULL,
-						   0 };
+	const struct convert_question question = { q->folded, q->qtype, q->edns.dnssec_ok, NULL };
 	const struct volley_key *own = (const struct volley_key *)e->key->words;
 	const struct volley_entry *entry;
 	struct convert_source from;
@@ -224,23 +228,47 @@ static uint16_t failure(struct engine *e, struct cache_answer *a, uint16_t rcode
 	return rcode;
 }
 
-/*
- * What the operator says in the place of upstream: true, and the rcode, if it is anything. False with alias->n_bytes: the
- * question goes on with another name.
- */
-static bool obey_policy(struct engine *e, const struct engine_request *rq, const struct query *q,
-			struct policy_alias *alias, struct cache_answer *a, uint16_t *rcode)
+static enum policy_verdict ask_policy(struct engine *e, const struct query *q,
+				      struct recursion_want *want, struct cache_answer *a)
 {
 	const struct policy *policy = rcu_dereference(e->data->policy);
 
-	alias->n_bytes = 0;
-	switch (policy ? policy_answer(policy, &e->render, q, alias, a) : POLICY_NONE) {
+	want->alias.n_bytes = 0;
+	if (!policy)
+		return POLICY_NONE;
+	return want->no_lists ? policy_answer_local(policy, &e->render, q, &want->alias, a) :
+				policy_answer(policy, &e->render, q, &want->alias, a);
+}
+
+static void publish_of_policy(struct engine *e, const struct cache_answer *a, uint32_t now_s)
+{
+	if (!e->cache || !a->zone_slot)
+		return;
+	engine_key_set_view(e, VOLLEY_VIEW_RECURSIVE);
+	engine_publish(e, a, now_s);
+}
+
+/*
+ * What the operator says in the place of upstream: true, and the rcode, if it is anything. False with want->alias.n_bytes: the
+ * question goes on with another name.
+ */
+static bool obey_policy(struct engine *e, const struct engine_request *rq, const struct query *q,
+			struct recursion_want *want, struct cache_answer *a, uint16_t *rcode)
+{
+	*rcode = DNS_RCODE_NOERROR;
+	switch (ask_policy(e, q, want, a)) {
 	case POLICY_NONE:
-	case POLICY_REWRITE:
 		return false;
+	case POLICY_REWRITE:
+		want->is_of_list = true;
+		return false;
+	case POLICY_ALIAS: /* the alias alone is for who does not want more: it is not cached */
+		if (q->rd)
+			return false;
+		want->alias.n_bytes = 0;
+		return true;
 	case POLICY_DROP:
 		e->outcome = ENGINE_DROPS;
-		*rcode = DNS_RCODE_NOERROR;
 		return true;
 	case POLICY_TCP_ONLY:
 		if (rq->stream)
@@ -254,10 +282,7 @@ static bool obey_policy(struct engine *e, const struct engine_request *rq, const
 	case POLICY_LOCAL:
 		break;
 	}
-	if (e->cache && a->zone_slot) {
-		engine_key_set_view(e, VOLLEY_VIEW_RECURSIVE);
-		engine_publish(e, a, rq->now_s);
-	}
+	publish_of_policy(e, a, rq->now_s);
 	*rcode = a->flags & DNS_RCODE_MASK;
 	return true;
 }
@@ -279,7 +304,7 @@ static bool answer_special(struct engine *e, const struct engine_request *rq, co
 	return true;
 }
 
-static uint16_t refuse(struct engine *e, const struct query *q, struct cache_answer *a)
+uint16_t recursion_refuse(struct engine *e, const struct query *q, struct cache_answer *a)
 {
 	if (!rcu_dereference(e->data->recursion) || !q->rd)
 		return engine_failure(e, a, DNS_RCODE_REFUSED, DNS_EDE_NOT_AUTHORITATIVE);
@@ -308,45 +333,33 @@ static uint16_t ask(struct engine *e, const struct engine_request *rq, const str
 	return DNS_RCODE_NOERROR;
 }
 
-/* The answer is not cached under this name, but what upstream says of the target is, under that. */
-static uint16_t follow_alias(struct engine *e, const struct engine_request *rq,
-			     const struct query *q, const struct engine_client *client,
-			     const struct policy_alias *alias, struct cache_answer *a)
+void recursion_turn(struct engine *e, const struct query *q)
 {
-	struct engine_pending *p = rq->pending;
+	uint8_t flags =
+		(uint8_t)((q->edns.dnssec_ok ? VOLLEY_KEY_DO : 0) | (q->cd ? VOLLEY_KEY_CD : 0));
 
-	e->expired = NULL; /* of the name as it was without the rule */
+	e->expired = NULL;
 	e->memory = 0;
-	if (rewrite_find(e, rq, q, client, alias, a))
-		return rewrite_wrap(e, q, alias->target, alias->ttl_s, a);
-	if (!q->rd)
-		return failure(e, a, DNS_RCODE_REFUSED, DNS_EDE_NOT_AUTHORITATIVE);
-	if (!p)
-		return not_asked(e, a);
-	fill_asked(e, rq, q, client->recursion);
-	memset(p->question.name, 0, sizeof(p->question.name));
-	memcpy(p->question.name, alias->target, alias->n_bytes);
-	p->asked.is_alias = true;
-	p->asked.alias_ttl_s = alias->ttl_s;
-	e->outcome = ENGINE_DEFERS;
-	return DNS_RCODE_NOERROR;
+	if (e->cache)
+		cache_key_init(e->key, e->cache, q->folded, q->qname_bytes, q->qtype, q->qclass,
+			       flags, VOLLEY_VIEW_RECURSIVE);
 }
 
-uint16_t recursion_answer(struct engine *e, const struct engine_request *rq, const struct query *q,
-			  const struct engine_client *client, struct cache_answer *a)
+uint16_t recursion_find(struct engine *e, const struct engine_request *rq, const struct query *q,
+			const struct engine_client *client, struct recursion_want *want,
+			struct cache_answer *a)
 {
 	const struct engine_recursion *rules = client->recursion;
-	struct policy_alias alias;
 	uint16_t rcode;
 
-	if (!rules)
-		return refuse(e, q, a);
 	if (!volley_is_data_type(q->qtype))
 		return failure(e, a, DNS_RCODE_NOTIMP, DNS_EDE_NOT_SUPPORTED);
-	if (obey_policy(e, rq, q, &alias, a, &rcode))
+	if (want->is_target && e->cache && recursion_lookup(e, rq, q, rules, a) == CACHE_HIT)
+		return a->flags & DNS_RCODE_MASK;
+	if (obey_policy(e, rq, q, want, a, &rcode))
 		return rcode;
-	if (alias.n_bytes)
-		return follow_alias(e, rq, q, client, &alias, a);
+	if (want->alias.n_bytes)
+		return DNS_RCODE_NOERROR;
 	if (answer_special(e, rq, q, rules, a))
 		return a->flags & DNS_RCODE_MASK;
 	if (!q->rd)
@@ -374,7 +387,8 @@ static bool is_spoken_for(const struct engine *e, const struct resolver_question
 	unsigned int n = (unsigned int)name_bytes(q->name);
 
 	return (engine_is_ours(e, q->name, n, q->qtype) &&
-		!engine_is_of_parent(e, q->name, n, q->qtype)) ||
+		!engine_is_of_parent(e, q->name, n, q->qtype) &&
+		!engine_is_delegated(e, q->name, n, q->qtype)) ||
 	       (policy && policy_names(policy, q->name, n));
 }
 
@@ -418,8 +432,8 @@ static int convert(struct engine *e, const struct engine_pending *p, struct cach
 {
 	const struct resolver_question *q = &p->question;
 	const bool is_bogus = q->security == RESOLVER_BOGUS;
-	const struct convert_question question = { q->name, q->qtype, p->asked.edns.dnssec_ok, NULL,
-						   0 };
+	const struct convert_question question = { q->name, q->qtype, p->asked.edns.dnssec_ok,
+						   NULL };
 	const struct convert_limits limits = {
 		.max_ttl_s = is_bogus && p->rules.max_ttl_s > RECURSION_BOGUS_S ?
 				     RECURSION_BOGUS_S :
@@ -504,20 +518,20 @@ uint16_t recursion_finish(struct engine *e, const struct engine_request *rq, con
 			  struct engine_pending *p, struct cache_answer *a)
 {
 	const struct engine_times times = { rq->now_ns, rq->now_s, rq->wall_s };
-	struct policy_alias alias;
+	struct recursion_want want = { 0 };
 	uint16_t rcode;
 
 	p->submit = false;
 	begin_finish(e, p);
 	if (!p->asked.has_client)
 		return finish(e, p, &times, a);
-	if (p->asked.is_alias) { /* as it was when it was asked */
+	if (p->asked.is_followed) {
 		(void)finish(e, p, &times, a);
-		return rewrite_wrap(e, q, p->question.name, p->asked.alias_ttl_s, a);
+		return follow_finish(e, rq, q, p, a);
 	}
-	if (obey_policy(e, rq, q, &alias, a, &rcode))
+	if (obey_policy(e, rq, q, &want, a, &rcode))
 		return rcode;
-	if (alias.n_bytes) /* since it was asked: the client asks again */
+	if (want.alias.n_bytes) /* since it was asked: the client asks again */
 		return failure(e, a, DNS_RCODE_SERVFAIL, DNS_EDE_NOT_READY);
 	return finish(e, p, &times, a);
 }

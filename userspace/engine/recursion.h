@@ -5,7 +5,7 @@
  *	cache: valid ───────────────────────────────────────────► answer; fetched anew when it ends soon
  *	  │ no
  *	policy: local data, block lists ────────────────────────► what these say
- *	  │ nothing                                               an alias: rewrite.h, and on with its target
+ *	  │ nothing                                               an alias: follow.h, and on with its target
  *	a name that has no place in the public DNS (special.h) ─► what its RFC says
  *	  │ no
  *	a name above that does not exist (RFC 8020) ────────────► NXDOMAIN
@@ -33,9 +33,8 @@
 #ifndef VOLLEY_ENGINE_RECURSION_H
 #define VOLLEY_ENGINE_RECURSION_H
 
-#include "engine/engine.h"
-
-struct engine_client;
+#include "engine/internal.h"
+#include "engine/policy.h"
 
 #define RECURSION_SERVFAIL_S 5u
 #define RECURSION_BOGUS_S    60u
@@ -55,12 +54,32 @@ enum cache_verdict recursion_lookup(struct engine *e, const struct engine_reques
 				    const struct query *q, const struct engine_recursion *rules,
 				    struct cache_answer *a);
 
+/* For who may not ask upstream: REFUSED. */
+uint16_t recursion_refuse(struct engine *e, const struct query *q, struct cache_answer *a);
+
+struct recursion_want {
+	bool is_target; /* an alias led to the name: the cache has not been looked at for it */
+	bool no_lists;  /* local data alone are asked, since a list made one of the aliases */
+	/* What was found where alias.n_bytes is not 0: *a is an alias, and goes on there. */
+	struct policy_alias alias;
+	bool is_of_list; /* a list said so, and not local data */
+};
+
+/* The key in hand, and what is noted of the cache, are those of another question from now on. */
+void recursion_turn(struct engine *e, const struct query *q);
+
 /*
- * The answer to a name that is not ours and not cached: *a and the rcode, or e->outcome is not
- * ENGINE_REPLIES.
+ * The answer to a name that is not ours to answer: *a and the rcode, an alias in *want, or e->outcome is not
+ * ENGINE_REPLIES. With ENGINE_DEFERS rq->pending has the question for q's name; recursion_note_client() has to follow.
+ * client->recursion is not NULL.
  */
-uint16_t recursion_answer(struct engine *e, const struct engine_request *rq, const struct query *q,
-			  const struct engine_client *client, struct cache_answer *a);
+uint16_t recursion_find(struct engine *e, const struct engine_request *rq, const struct query *q,
+			const struct engine_client *client, struct recursion_want *want,
+			struct cache_answer *a);
+
+/* Notes the query that waits for p: q is read from rq. */
+void recursion_note_client(struct engine_pending *p, const struct engine_request *rq,
+			   const struct query *q);
 
 /*
  * The answer to a completed question; what there is to be kept is cached. rq and q are of the client

@@ -40,8 +40,10 @@ static int withdraw_in_view(const struct world *w, uint64_t number, uint8_t view
 /* In each order of publishing: each has a word, and is replaced and withdrawn alone. */
 static void test_side_by_side(void **state)
 {
-	static const uint8_t orders[][VOLLEY_N_VIEWS] = { { 0, 1, 2 }, { 0, 2, 1 }, { 1, 0, 2 },
-							  { 1, 2, 0 }, { 2, 0, 1 }, { 2, 1, 0 } };
+	static const uint8_t orders[][VOLLEY_N_VIEWS] = {
+		{ 0, 1, 2, 3 }, { 0, 2, 3, 1 }, { 1, 3, 0, 2 },
+		{ 3, 1, 2, 0 }, { 2, 0, 1, 3 }, { 2, 3, 1, 0 },
+	};
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(orders) / sizeof(orders[0]); i++) {
