@@ -10,8 +10,8 @@
  *	             └─ malformed, other opcode, class, ... ──────▲
  *	                                render, finish ─► publish (the next one is a hit, in the driver)
  *
- * A name of no zone of ours is asked upstream, for clients that may recurse (engine/clients.h): then
- * the caller has a question to submit, and the reply comes out of engine_finish() later. The way of
+ * A name of no zone of ours is asked upstream, for clients that may recurse (engine/clients.h), and so is what an answer of our zones
+ * leads to (engine/follow.h): then the caller has a question to submit, and the reply comes out of engine_finish() later. The way of
  * such a miss is engine/recursion.h.
  *
  * Emit is one function for hits and fresh answers, and the XDP program does the same with the same

@@ -115,7 +115,7 @@ static inline uint16_t engine_empty(struct cache_answer *a, uint16_t rcode)
 	return rcode;
 }
 
-/* An error, and why, for people: RFC 8914. Never in what is cached: the driver does not say it. */
+/* An error, and why, for people: RFC 8914. Not noted in *a: what is cached has it by cache_ede(). */
 static inline uint16_t engine_failure(struct engine *e, struct cache_answer *a, uint16_t rcode,
 				      int ede_code)
 {

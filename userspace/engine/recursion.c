@@ -129,13 +129,52 @@ bool engine_refresh(struct engine *e, const struct volley_refresh *refresh,
 /* ---- The cache -------------------------------------------------------------------------------- */
 
 /* RFC 8767 section 4: data, and what does not exist; never a failure. */
-static bool may_be_stale(const struct volley_entry *entry, const struct engine_recursion *rules,
-			 uint32_t now_s)
+static bool is_data(const struct volley_entry *entry)
 {
 	uint16_t rcode = ntohs(entry->flags) & DNS_RCODE_MASK;
 
-	return rules->stale_s && now_s - entry->expires_s <= rules->stale_s &&
-	       (rcode == DNS_RCODE_NOERROR || rcode == DNS_RCODE_NXDOMAIN);
+	return rcode == DNS_RCODE_NOERROR || rcode == DNS_RCODE_NXDOMAIN;
+}
+
+static bool may_be_stale(const struct volley_entry *entry, const struct engine_recursion *rules,
+			 uint32_t now_s)
+{
+	return rules->stale_s && now_s - entry->expires_s <= rules->stale_s && is_data(entry);
+}
+
+/* As it was published, with what was said beside it. */
+static void answer_as_cached(struct engine *e, const struct volley_entry *entry, uint32_t now_s,
+			     struct cache_answer *a)
+{
+	cache_answer_of(a, entry, now_s);
+	e->ede_code = cache_ede_code(entry->ede);
+}
+
+static bool has_do(const struct volley_key *key)
+{
+	return key->flags & VOLLEY_KEY_DO;
+}
+
+/*
+ * The answer to the same question with DO, where e->key is without and serve-stale is on: it has all that is asked for. Valid or
+ * not, it is given where upstream fails; NULL: there is none.
+ */
+static const struct volley_entry *find_with_do(struct engine *e,
+					       const struct engine_recursion *rules, uint32_t now_s)
+{
+	struct volley_key first = *(const struct volley_key *)e->key->words;
+	const struct volley_entry *entry;
+	enum cache_verdict verdict;
+	struct cache_key key;
+
+	if (has_do(&first) || !rules->stale_s)
+		return NULL;
+	first.flags |= VOLLEY_KEY_DO;
+	cache_key_from(&key, e->cache, &first, (const uint8_t *)&e->key->words[1]);
+	verdict = cache_lookup(e->cache, &key, now_s, false, &entry);
+	if (verdict == CACHE_HIT)
+		return is_data(entry) ? entry : NULL;
+	return verdict == CACHE_EXPIRED && may_be_stale(entry, rules, now_s) ? entry : NULL;
 }
 
 enum cache_verdict recursion_lookup(struct engine *e, const struct engine_request *rq,
@@ -151,9 +190,11 @@ enum cache_verdict recursion_lookup(struct engine *e, const struct engine_reques
 		e->memory = other_memory(entry);
 	if (verdict == CACHE_EXPIRED && may_be_stale(entry, rules, rq->now_s))
 		e->expired = entry;
+	else if (verdict != CACHE_HIT)
+		e->expired = find_with_do(e, rules, rq->now_s);
 	if (verdict != CACHE_HIT)
 		return verdict;
-	cache_answer_of(a, entry, rq->now_s);
+	answer_as_cached(e, entry, rq->now_s, a);
 	if (rq->pending && cache_refresh_is_due(entry, rq->now_s)) {
 		fill_from_query(rq->pending, rules, q);
 		fill_refresh(e, rq->pending, entry, rq->now_ns);
@@ -161,15 +202,46 @@ enum cache_verdict recursion_lookup(struct engine *e, const struct engine_reques
 	return verdict;
 }
 
-/* What it says of itself is not vouched for any more: no AD. */
+/* Without DO nothing of DNSSEC that was not asked for (RFC 4035 section 3.2.1). False: it cannot be read. */
+static bool strip(struct engine *e, const struct volley_entry *entry, uint32_t ttl_s,
+		  uint32_t now_s, struct cache_answer *a)
+{
+	const struct convert_question question = { entry->name, ntohs(entry->key.qtype), false,
+						   NULL };
+	const struct convert_limits limits = { ttl_s ? ttl_s : DNS_TTL_MAX, ttl_s,
+					       ttl_s ? ttl_s : DNS_TTL_MAX };
+	struct convert_source from;
+	uint32_t ignored_s;
+
+	convert_from_entry(&from, entry, now_s);
+	if (convert_answer(&e->convert, &from, &question, &limits, a, &ignored_s))
+		return false;
+	a->flags = ntohs(entry->flags);
+	return true;
+}
+
+/*
+ * Upstream fails, and this is known: expired, or of the question with DO and perhaps valid still. What an expired one says of itself
+ * is not vouched for any more: no AD.
+ */
 static uint16_t answer_stale(struct engine *e, const struct volley_entry *entry, uint32_t now_s,
 			     struct cache_answer *a)
 {
+	uint32_t ttl_s = now_s < entry->expires_s ? 0 : RECURSION_STALE_S;
 	uint16_t rcode = ntohs(entry->flags) & DNS_RCODE_MASK;
 
-	cache_answer_of(a, entry, now_s);
+	if (has_do(&entry->key) == has_do((const struct volley_key *)e->key->words)) {
+		cache_answer_of(a, entry, now_s);
+	} else if (!strip(e, entry, ttl_s, now_s, a)) {
+		rcode = engine_failure(e, a, DNS_RCODE_SERVFAIL, DNS_EDE_OTHER);
+		a->flags |= DNS_FLAG_RA;
+		return rcode;
+	}
+	e->ede_code = cache_ede_code(entry->ede);
+	if (!ttl_s)
+		return rcode;
 	a->flags &= (uint16_t)~DNS_FLAG_AD;
-	a->stale_ttl_s = RECURSION_STALE_S;
+	a->stale_ttl_s = ttl_s;
 	e->ede_code = rcode == DNS_RCODE_NXDOMAIN ? DNS_EDE_STALE_NXDOMAIN : DNS_EDE_STALE_ANSWER;
 	engine_count(&e->counters.stale);
 	return rcode;
@@ -278,6 +350,7 @@ static bool obey_policy(struct engine *e, const struct engine_request *rq, const
 		return true;
 	case POLICY_FILTERED:
 		e->ede_code = DNS_EDE_BLOCKED;
+		a->ede = cache_ede(DNS_EDE_BLOCKED);
 		break;
 	case POLICY_LOCAL:
 		break;
@@ -480,10 +553,12 @@ static uint16_t finish_with_failure(struct engine *e, struct engine_pending *p,
 	if (e->cache)
 		verdict = cache_lookup(e->cache, e->key, times->now_s, false, &entry);
 	if (verdict == CACHE_HIT) { /* another worker has it by now */
-		cache_answer_of(a, entry, times->now_s);
+		answer_as_cached(e, entry, times->now_s, a);
 		return a->flags & DNS_RCODE_MASK;
 	}
-	if (verdict == CACHE_EXPIRED && may_be_stale(entry, &p->rules, times->now_s)) {
+	if (verdict != CACHE_EXPIRED || !may_be_stale(entry, &p->rules, times->now_s))
+		entry = e->cache ? find_with_do(e, &p->rules, times->now_s) : NULL;
+	if (entry) {
 		if (!is_local(ede_code))
 			failures_note(&e->failures, e->key->hash, times->now_s);
 		if (!p->asked.has_client)
@@ -492,7 +567,8 @@ static uint16_t finish_with_failure(struct engine *e, struct engine_pending *p,
 		return answer_stale(e, entry, times->now_s, a);
 	}
 	(void)failure(e, a, DNS_RCODE_SERVFAIL, ede_code);
-	a->body = e->convert.body;            /* none of it, but a place */
+	a->body = e->convert.body; /* none of it, but a place */
+	a->ede = cache_ede(ede_code);
 	p->submit = goes_on && p->is_hurried; /* for an entry that has gone since */
 	if (!is_local(ede_code) && !p->submit)
 		keep(e, p, a, is_bogus ? RECURSION_BOGUS_S : RECURSION_SERVFAIL_S, times->now_s);

@@ -28,6 +28,11 @@
  *
  * What was in the cache is asked of the other of the resolver's memories, so the answer is a fresh one.
  *
+ * Where upstream fails and serve-stale is on, an answer with DO, valid or expired, serves a query without DO that has none of its own:
+ * signatures and proofs are taken out. Not the other way: an entry without DO does not tell whether signatures are missing in it.
+ *
+ * An extended error (RFC 8914) is kept with the entry, and said each time to queries with EDNS.
+ *
  * EDNS client subnet (RFC 7871) is neither sent nor looked at: one answer is for all clients.
  */
 #ifndef VOLLEY_ENGINE_RECURSION_H
