@@ -92,9 +92,11 @@
 #define VOLLEY_VIEW_PUBLIC    0 /* everyone: nobody looks at the client */
 #define VOLLEY_VIEW_RECURSIVE 1 /* answers from upstream */
 #define VOLLEY_VIEW_PRIVATE   2 /* of our zones, where not everyone may ask */
-#define VOLLEY_N_VIEWS        3
-#define VOLLEY_CLIENT_EXEMPT  (1u << 31) /* beside the views of a client: no rate limit */
-#define VOLLEY_CLIENTS_MAX    65536      /* prefixes */
+#define VOLLEY_VIEW_ITERATIVE \
+	3 /* of our zones, leading out of them: for clients that may not recurse */
+#define VOLLEY_N_VIEWS       4
+#define VOLLEY_CLIENT_EXEMPT (1u << 31) /* beside the views of a client: no rate limit */
+#define VOLLEY_CLIENTS_MAX   65536      /* prefixes */
 
 /* Key of volley_clients; the value is a __u32, bit n for view n. IPv4 as ::ffff:0:0/96 (RFC 4291). */
 struct volley_client {
@@ -141,15 +143,16 @@ struct volley_key {
  * ascending, lie at volley_ttls_offset() (key.h). The sums take these TTLs as 0.
  */
 struct volley_entry {
-	__u64 hash;      /* of the key; compared before the key is */
-	__u32 bytes;     /* of all this, a multiple of VOLLEY_UNIT_BYTES */
-	__u32 expires_s; /* coarse monotonic second from which it is dead; ~0: never */
-	__u32 zone_slot; /* in volley_zones */
-	__u32 zone_gen;  /* valid while equal to that zone's */
-	__u32 born_s;    /* coarse monotonic second of publication */
-	__be16 flags;    /* second 16 bits of the DNS header, QR set, without RD and CD */
-	__u8 freq;       /* hits since it was written, at most VOLLEY_FREQ_MAX */
-	__u8 partial;    /* something optional was left out that has room over TCP */
+	__u64 hash;       /* of the key; compared before the key is */
+	__u32 bytes;      /* of all this, a multiple of VOLLEY_UNIT_BYTES */
+	__u32 expires_s;  /* coarse monotonic second from which it is dead; ~0: never */
+	__u32 zone_slot;  /* in volley_zones */
+	__u32 zone_gen;   /* valid while equal to that zone's */
+	__u32 born_s;     /* coarse monotonic second of publication */
+	__be16 flags;     /* second 16 bits of the DNS header, QR set, without RD and CD */
+	__u8 freq;        /* hits since it was written, at most VOLLEY_FREQ_MAX */
+	__u8 partial : 1; /* something optional was left out that has room over TCP */
+	__u8 ede     : 7; /* an extended error's code and 1 (RFC 8914): queries with EDNS go up; 0: none. Never in the public view */
 	__be16 ancount;
 	__be16 nscount;
 	__be16 arcount_full; /* without OPT */

@@ -427,6 +427,8 @@ static __always_inline int admit(struct xdp_md *ctx, struct volley_cpu *cpu, str
 
 	if (e->key.view)
 		reason = client_check(ctx, cpu, e->key.view, &volley_clients);
+	if (reason < 0 && e->ede && cpu->edns)
+		reason = VOLLEY_UP_OPTION; /* a worker says it */
 	if (reason < 0 && e->n_ttls)
 		reason = age_sum(cpu, e);
 	if (reason < 0 && e->refresh_s)

@@ -215,13 +215,37 @@ static void test_before(void **state)
 	xdp_expect_unchanged(w, "stale", frame, n, VOLLEY_UP_STALE);
 }
 
+/* An entry with an extended error is for queries that have no EDNS to carry it; a worker answers the others. */
+static void test_extended_error(void **state)
+{
+	struct xdp_world *w = xdp_world_take(state);
+	struct volley_entry *entry = put(w, VOLLEY_VIEW_RECURSIVE);
+	struct pkt_ask ask = { .name = name, .edns = true, .udp_size = 1232 };
+	size_t n;
+
+	allow(w, "192.0.2.0", 24, PUBLIC | RECURSIVE);
+	for (uint8_t ede = 0; ede < 128; ede++) {
+		entry->ede = ede & 0x7fu;
+		entry->partial = ede & 1u;
+		expect(w, "192.0.2.1", true);
+		expect(w, "198.51.100.1", false);
+		n = pkt_build(frame, &pkt_ipv4, dns, pkt_ask(dns, &ask));
+		if (ede)
+			xdp_expect_unchanged(w, "with EDNS", frame, n, VOLLEY_UP_OPTION);
+		else
+			xdp_expect_answer(w, "with EDNS", frame, n, VOLLEY_HIT_FULL, &result,
+					  &answer);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_public),       cmocka_unit_test(test_nobody),
-		cmocka_unit_test(test_bits),         cmocka_unit_test(test_lengths),
-		cmocka_unit_test(test_longest),      cmocka_unit_test(test_families),
-		cmocka_unit_test(test_side_by_side), cmocka_unit_test(test_before),
+		cmocka_unit_test(test_public),         cmocka_unit_test(test_nobody),
+		cmocka_unit_test(test_bits),           cmocka_unit_test(test_lengths),
+		cmocka_unit_test(test_longest),        cmocka_unit_test(test_families),
+		cmocka_unit_test(test_side_by_side),   cmocka_unit_test(test_before),
+		cmocka_unit_test(test_extended_error),
 	};
 
 	return cmocka_run_group_tests(tests, xdp_world_open, xdp_world_close);

@@ -89,7 +89,7 @@ BAD_SERVERS = {"closed": CLOSED, "silent": SILENT, "unreachable": UNREACHABLE, "
 # Scripted leaves, of no signatures: N for 10.53.1.N
 SCRIPTED = {f"{name}.lab.": f"10.53.1.{n}" for n, name in enumerate(
     ("trunc", "late", "wrongid", "wrongport", "wrongaddress", "question", "case", "garbage", "poison",
-     "aging", "stale", "dead", "fill", "count"), 1)}
+     "aging", "stale", "dead", "fill", "count", "signs"), 1)}
 
 _numbers = itertools.count()
 

@@ -50,8 +50,9 @@ def test_a_list(lab, daemon, tmp_path):
     for name in ("bad.far", "x.bad.far"):
         assert ask(lab, name).rcode() == dns.rcode.NXDOMAIN
         assert hits(daemon, lambda name=name: ask(lab, name)) == 1
-    first = ask_edns(lab, "y.bad.far")
-    assert first.rcode() == dns.rcode.NXDOMAIN and ede(first) == [15]
+    for name in ("y.bad.far", "Y.bad.far", "x.bad.far", "bad.far"):
+        blocked = ask_edns(lab, name)
+        assert blocked.rcode() == dns.rcode.NXDOMAIN and ede(blocked) == [15], "also when it is known"
     assert texts(ask(lab, "good.bad.far")) == [FIRST]
     nodata = ask(lab, "empty.far")
     assert nodata.rcode() == dns.rcode.NOERROR and not nodata.answer and nodata.authority

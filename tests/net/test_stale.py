@@ -60,6 +60,16 @@ def test_stale_answers_while_the_upstream_is_dead(world, upstream):
     assert ask(world.lab, query("never.stale.lab.")).rcode() == 2
 
 
+@pytest.mark.parametrize("upstream", ["signs.lab."], indirect=True)
+def test_what_was_asked_with_do_is_given_without_it(world, upstream):
+    ask(world.lab, query("www.signs.lab.", do=True))
+    upstream.silent = True
+    time.sleep(EXPIRED_S)
+    for _ in range(2):
+        check_stale(world, "www.signs.lab.")
+    assert codes(ask(world.lab, query("www.signs.lab.", do=True))) == [STALE]
+
+
 @pytest.mark.parametrize("upstream", ["fill.lab."], indirect=True)
 def test_fresh_answers_are_preferred_to_stale_ones(world, upstream):
     """The servers answer in time: nothing stale is said."""

@@ -33,11 +33,14 @@ static bool is_inside(const struct clients_prefix *p, const struct config_prefix
 static uint32_t views_of(const struct clients_prefix *p, const struct config *config)
 {
 	const struct config_recursion *recursion = &config->recursion;
+	bool is_listed = is_inside(p, config->allow, config->n_allow);
 	uint32_t views = PUBLIC;
 
 	if (is_inside(p, recursion->allow, recursion->n_allow))
 		views |= CLIENTS_VIEW(VOLLEY_VIEW_RECURSIVE);
-	if (is_inside(p, config->allow, config->n_allow))
+	else if (recursion->n_allow && (is_listed || !config->n_allow))
+		views |= CLIENTS_VIEW(VOLLEY_VIEW_ITERATIVE);
+	if (is_listed)
 		views |= CLIENTS_VIEW(VOLLEY_VIEW_PRIVATE);
 	if (is_inside(p, config->rrl.exempt, config->rrl.n_exempt))
 		views |= VOLLEY_CLIENT_EXEMPT;
@@ -81,16 +84,19 @@ static void sort(struct clients_list *list)
 int clients_list_make(struct clients_list *list, const struct config *config)
 {
 	static const struct config_prefix every_ipv4 = { .family = AF_INET };
+	static const struct config_prefix every_ipv6 = { .family = AF_INET6 };
 	size_t n = config->n_allow + config->recursion.n_allow + config->rrl.n_exempt;
 
 	*list = (struct clients_list){ 0 };
 	if (!n)
 		return 0;
-	list->prefixes = calloc(n + 1, sizeof(*list->prefixes));
+	list->prefixes = calloc(n + 2, sizeof(*list->prefixes));
 	if (!list->prefixes)
 		return -ENOMEM;
 	/* So that no short IPv6 prefix decides for IPv4 addresses, which are mapped into the others. */
 	add(list, &every_ipv4, 1);
+	if (config->recursion.n_allow)
+		add(list, &every_ipv6, 1);
 	add(list, config->allow, config->n_allow);
 	add(list, config->recursion.allow, config->recursion.n_allow);
 	add(list, config->rrl.exempt, config->rrl.n_exempt);

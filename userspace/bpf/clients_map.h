@@ -29,7 +29,8 @@ struct clients_list {
 /*
  * The views of every prefix that the configuration gives: of all clients VOLLEY_VIEW_PUBLIC, of those
  * in recursion.allow VOLLEY_VIEW_RECURSIVE, of those in server.allow VOLLEY_VIEW_PRIVATE; that one nobody has
- * where everyone may ask. Those in rrl.exempt have VOLLEY_CLIENT_EXEMPT beside them. IPv6 prefixes hold no IPv4 clients, ::/0 neither. 0 or -ENOMEM.
+ * where everyone may ask. Where some clients may recurse, all others that may ask for the zones have VOLLEY_VIEW_ITERATIVE, so
+ * there is a prefix for all addresses. Those in rrl.exempt have VOLLEY_CLIENT_EXEMPT beside them. IPv6 prefixes hold no IPv4 clients, ::/0 neither. 0 or -ENOMEM.
  */
 int clients_list_make(struct clients_list *list, const struct config *config)
 	__attribute__((warn_unused_result));

@@ -91,6 +91,7 @@ struct cache_answer {
 	uint16_t arcount_full;
 	uint16_t arcount_short;
 	bool partial;   /* something optional was left out that has room over TCP */
+	uint8_t ede;    /* cache_ede() of what goes with it in OPT; 0: nothing */
 	uint16_t flags; /* host order: QR, AA, RCODE, ...; without RD, CD, TC */
 	uint32_t zone_slot;
 	uint32_t zone_gen;
@@ -104,6 +105,22 @@ struct cache_answer {
 	uint32_t age_s;       /* since it was published: taken off each */
 	uint32_t stale_ttl_s; /* not 0: each is this (an expired answer: RFC 8767 section 4) */
 };
+
+/*
+ * An extended error's code (RFC 8914; -1: none) as an entry holds it, and back. An answer with one is in no public view, and the driver
+ * gives it to queries without EDNS alone. A code above CACHE_EDE_MAX has no room, and is lost; the registry has none so far.
+ */
+#define CACHE_EDE_MAX 126
+
+static inline uint8_t cache_ede(int code)
+{
+	return code >= 0 && code <= CACHE_EDE_MAX ? (uint8_t)(code + 1) : 0;
+}
+
+static inline int cache_ede_code(uint8_t ede)
+{
+	return (int)ede - 1;
+}
 
 enum cache_verdict { CACHE_HIT, CACHE_MISS, CACHE_STALE, CACHE_EXPIRED };
 
@@ -193,7 +210,7 @@ void cache_writer_free(struct cache_writer *writer);
  * -ENOSPC  no segment is free just now; the keeper frees some soon
  * -EAGAIN  other writers were at all places to append, or at this key
  * -ESTALE  it is dead already (old generation, expired) and there is a valid one for this key
- * -EINVAL  zone_slot 0 or out of range, no such view, short_bytes over full_bytes, or ttls that do not
+ * -EINVAL  zone_slot 0 or out of range, no such view, an extended error in the public one, short_bytes over full_bytes, or ttls that do not
  *          ascend by 4 and more, reach beyond the body, or over the end of the short form
  */
 int cache_publish(struct cache_writer *writer, const struct cache_key *key,

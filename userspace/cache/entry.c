@@ -75,6 +75,7 @@ bool entry_is_sound(const struct volley_entry *e, size_t room_bytes)
 	uint32_t body_at;
 
 	if (!are_lengths_sound(e, room_bytes) || e->key.view >= VOLLEY_N_VIEWS ||
+	    (!e->key.view && e->ede) ||
 	    !entry_ttls_are_sound(ttls, e->n_ttls, e->full_bytes, e->short_bytes))
 		return false;
 	body_at = entry_body_at(&e->key);
@@ -98,6 +99,7 @@ void cache_answer_of(struct cache_answer *answer, const struct volley_entry *ent
 		.arcount_full = ntohs(entry->arcount_full),
 		.arcount_short = ntohs(entry->arcount_short),
 		.partial = entry->partial,
+		.ede = entry->ede,
 		.flags = ntohs(entry->flags),
 		.zone_slot = entry->zone_slot,
 		.zone_gen = entry->zone_gen,

@@ -50,6 +50,7 @@ static void write_entry(struct volley_entry *e, uint32_t bytes, const struct cac
 		.flags = htons(a->flags),
 		.freq = birth->freq,
 		.partial = a->partial,
+		.ede = a->ede & 0x7fu,
 		.ancount = htons(a->ancount),
 		.nscount = htons(a->nscount),
 		.arcount_full = htons(a->arcount_full),
@@ -283,7 +284,7 @@ static bool can_be_entry(const struct cache *cache, const struct cache_key *key,
 {
 	const struct volley_key *k = (const struct volley_key *)key->words;
 
-	return k->view < VOLLEY_N_VIEWS && answer->zone_slot &&
+	return k->view < VOLLEY_N_VIEWS && (k->view || !answer->ede) && answer->zone_slot &&
 	       answer->zone_slot < cache->memory.sizes.n_zones &&
 	       answer->short_bytes <= answer->full_bytes &&
 	       entry_ttls_are_sound(answer->ttls, answer->n_ttls, answer->full_bytes,

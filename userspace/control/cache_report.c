@@ -43,6 +43,7 @@ static const char *view_text(uint32_t view)
 		[VOLLEY_VIEW_PUBLIC] = "public",
 		[VOLLEY_VIEW_RECURSIVE] = "recursive",
 		[VOLLEY_VIEW_PRIVATE] = "private",
+		[VOLLEY_VIEW_ITERATIVE] = "iterative",
 	};
 
 	return texts[view];

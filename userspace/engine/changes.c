@@ -47,6 +47,7 @@ struct changes {
 	size_t n_names, n_names_max;
 	bool servers, soa;
 	bool keep_soa;
+	bool cuts;
 };
 
 const char *changes_refusal_text(enum changes_refusal refusal)
@@ -188,6 +189,13 @@ static bool soa_is_kept(const struct changes *c)
 	       !memcmp(ra.bytes + serial_at + 4, rb.bytes + serial_at + 4, SOA_NUMBERS - 4);
 }
 
+static bool has_cut(const struct zone *zone, const struct zone_node *node)
+{
+	return node && node != zone_apex_node(zone) &&
+	       (zone_node_rrset(zone, node, DNS_TYPE_NS) ||
+		zone_node_rrset(zone, node, DNS_TYPE_DNAME));
+}
+
 static int visit(void *context, const struct zone_change *change)
 {
 	struct changes *c = context;
@@ -196,6 +204,7 @@ static int visit(void *context, const struct zone_change *change)
 
 	if (++c->n_names > c->n_names_max)
 		return -E2BIG;
+	c->cuts |= has_cut(c->old_zone, change->old_node) || has_cut(c->new_zone, change->new_node);
 	if (change->subtree && change->below != change->owner)
 		err = add_name(c, change->below, NAME_WILD, 0, 0);
 	if (err)
@@ -369,6 +378,11 @@ bool changes_have_servers(const struct changes *changes)
 bool changes_have_soa(const struct changes *changes)
 {
 	return changes->soa;
+}
+
+bool changes_have_cuts(const struct changes *changes)
+{
+	return changes->cuts;
 }
 
 bool changes_keep_soa(const struct changes *changes)

@@ -59,6 +59,12 @@ size_t changes_n_names(const struct changes *changes);
 /* The servers of the zone changed: its NS RRset at the apex, or the signatures of it. */
 bool changes_have_servers(const struct changes *changes);
 
+/*
+ * A name below the apex that has NS or DNAME records, in one of the versions, changed: what lies below it may be in other hands, or
+ * not any more.
+ */
+bool changes_have_cuts(const struct changes *changes);
+
 /* The SOA RRset changed, or the signatures of it. */
 bool changes_have_soa(const struct changes *changes);
 

@@ -205,15 +205,9 @@ static int write_signed(struct convert *c, uint16_t type, bool in_answer)
 
 /* ---- The answer section ----------------------------------------------------------------------- */
 
-/* Where the chain begins in the message. */
-static const uint8_t *first_name(const struct convert *c)
-{
-	return c->question->alias ? c->question->alias : c->question->name;
-}
-
 static const uint8_t *name_now(const struct convert *c)
 {
-	return c->n_chain ? c->chain[c->n_chain - 1] : first_name(c);
+	return c->n_chain ? c->chain[c->n_chain - 1] : c->question->name;
 }
 
 /* The first record of this type whose owner is above the name, or the name itself where `same`. */
@@ -361,7 +355,7 @@ static int write_soa(struct convert *c)
 
 static bool is_on_chain(const struct convert *c, const uint8_t *zone)
 {
-	if (name_is_under(first_name(c), zone))
+	if (name_is_under(c->question->name, zone))
 		return true;
 	for (unsigned int i = 0; i < c->n_chain; i++)
 		if (name_is_under(c->chain[i], zone))
@@ -416,26 +410,39 @@ static int write_proofs(struct convert *c)
 
 /* ---- All of it -------------------------------------------------------------------------------- */
 
-/* The alias that is ours, if there is one. */
-static int write_alias(struct convert *c)
+/* Takes another message in hand: its records are read, and none of them is written. */
+static int take_source(struct convert *c, const struct convert_source *from)
 {
-	const struct convert_question *q = c->question;
-
-	if (!q->alias)
-		return 0;
-	return writer_add_rr(&c->writer, q->name, DNS_TYPE_CNAME, DNS_CLASS_IN, q->alias_ttl_s,
-			     q->alias, (uint16_t)name_bytes(q->alias));
+	c->from = from;
+	c->n_records = 0;
+	return read_records(c);
 }
 
-static int write_body(struct convert *c)
+/* The chain that was found before, which ends in a name without an answer. */
+static int write_before(struct convert *c, const struct convert_limits *limits)
 {
-	int found = write_alias(c), err;
+	static const struct convert_limits none = { DNS_TTL_MAX, 0, DNS_TTL_MAX };
+	int found;
 
+	c->limits = &none;
+	c->ttl_cap_s = none.max_ttl_s;
+	found = take_source(c, c->question->before);
 	if (!found)
 		found = write_chain(c);
+	c->limits = limits;
+	c->ttl_cap_s = limits->max_ttl_s;
+	return found > 0 ? ERR_FORMAT : found;
+}
+
+/* What the message itself has. */
+static int write_message(struct convert *c)
+{
+	uint16_t n_before = c->n_ttls;
+	int found = write_chain(c), err;
+
 	if (found < 0)
 		return found;
-	if (c->from->n_answer && !c->n_ttls)
+	if (c->from->n_answer && c->n_ttls == n_before)
 		return ERR_FORMAT; /* an answer to something else */
 	if (found && c->from->rcode == DNS_RCODE_NXDOMAIN)
 		return ERR_FORMAT;
@@ -443,22 +450,38 @@ static int write_body(struct convert *c)
 	err = found ? 0 : write_soa(c);
 	if (err >= 0 && c->question->dnssec_ok)
 		err = write_proofs(c);
+	return err;
+}
+
+static int write_body(struct convert *c, const struct convert_source *from,
+		      const struct convert_limits *limits)
+{
+	const struct convert_source *before = c->question->before;
+	int err = before ? write_before(c, limits) : 0;
+
+	if (err >= 0)
+		err = take_source(c, from);
+	if (err >= 0)
+		err = write_message(c);
+	if (err >= 0 && before && c->question->dnssec_ok) {
+		err = take_source(c, before);
+		if (err >= 0)
+			err = write_proofs(c);
+	}
 	return err < 0 ? err : 0;
 }
 
-static void begin(struct convert *c, const struct convert_source *from,
-		  const struct convert_question *question, const struct convert_limits *limits)
+static void begin(struct convert *c, const struct convert_question *question,
+		  const struct convert_limits *limits)
 {
 	uint32_t base =
 		DNS_HEADER_BYTES + (uint32_t)name_bytes(question->name) + DNS_QUESTION_FIXED_BYTES;
 
-	c->from = from;
 	c->question = question;
 	c->limits = limits;
 	c->ttl_s = DNS_TTL_MAX;
 	c->ttl_cap_s = limits->max_ttl_s;
 	c->n_chain = 0;
-	c->n_records = 0;
 	c->n_ttls = 0;
 	writer_init(&c->writer, c->body, base, DNS_MESSAGE_MAX - CONVERT_OPT_ROOM, question->name);
 }
@@ -469,10 +492,8 @@ int convert_answer(struct convert *c, const struct convert_source *from,
 {
 	int err;
 
-	begin(c, from, question, limits);
-	err = read_records(c);
-	if (!err)
-		err = write_body(c);
+	begin(c, question, limits);
+	err = write_body(c, from, limits);
 	if (err)
 		return err;
 	*a = (struct cache_answer){

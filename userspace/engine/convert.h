@@ -48,9 +48,11 @@ struct convert_question {
 	const uint8_t *name; /* folded; stays the caller's, and as long as the converter is used */
 	uint16_t qtype;      /* of class IN */
 	bool dnssec_ok;
-	/* The name stands for this one, of which the message tells: a CNAME comes first. NULL: for itself. Borrowed likewise. */
-	const uint8_t *alias;
-	uint32_t alias_ttl_s;
+	/*
+	 * What was found before, NULL: nothing. Its chain begins at the name, and the message goes on where that ends. Of its authority
+	 * section the proofs are kept.
+	 */
+	const struct convert_source *before;
 };
 
 struct convert_limits {
@@ -71,7 +73,7 @@ struct convert_record {
 
 /* Room for one answer in the making. Nothing here is on the stack. */
 struct convert {
-	const struct convert_source *from;
+	const struct convert_source *from; /* `before` first, if there is one */
 	const struct convert_question *question;
 	const struct convert_limits *limits;
 	uint32_t ttl_s;     /* the smallest that was written */

@@ -6,7 +6,7 @@
  *	 0        12          question_end
  *	 | header | question | full body, or its short prefix, or nothing and TC=1 | OPT |
  *
- * xdp/reply.h does exactly the same in the driver; a test compares the two byte for byte.
+ * xdp/reply.h does exactly the same in the driver, but for extended errors, which it leaves to the engine; a test compares the two byte for byte.
  */
 #ifndef VOLLEY_ENGINE_EMIT_H
 #define VOLLEY_ENGINE_EMIT_H

@@ -10,6 +10,7 @@
 #include "engine/blocks.h"
 #include "engine/chaos.h"
 #include "engine/clients.h"
+#include "engine/follow.h"
 #include "engine/given.h"
 #include "engine/handover.h"
 #include "engine/internal.h"
@@ -151,6 +152,7 @@ static struct engine_client client_of(const struct engine *e, const struct clien
 	struct engine_client c = { .zones = true, .zone_view = VOLLEY_VIEW_PUBLIC };
 	uint32_t views;
 
+	c.leading_view = c.zone_view;
 	if (!clients)
 		return c;
 	views = clients_views(clients, rq->family, rq->client);
@@ -160,6 +162,9 @@ static struct engine_client client_of(const struct engine *e, const struct clien
 	}
 	if (views & CLIENTS_VIEW(VOLLEY_VIEW_RECURSIVE))
 		c.recursion = rcu_dereference(e->data->recursion);
+	c.leading_view = c.zone_view;
+	if (!c.recursion && rcu_dereference(e->data->recursion))
+		c.leading_view = VOLLEY_VIEW_ITERATIVE;
 	return c;
 }
 
@@ -202,6 +207,9 @@ static enum cache_verdict lookup(struct engine *e, const struct engine_request *
 	*client = client_of(e, clients, rq);
 	if (is_restricted && client->zones)
 		verdict = lookup_zones(e, rq, VOLLEY_VIEW_PRIVATE, a);
+	if (verdict != CACHE_HIT && client->zones && client->leading_view != client->zone_view &&
+	    lookup_zones(e, rq, client->leading_view, a) == CACHE_HIT)
+		return CACHE_HIT;
 	if (verdict != CACHE_HIT && client->recursion)
 		upstream = recursion_lookup(e, rq, q, client->recursion, a);
 	return upstream == CACHE_MISS ? verdict : upstream;
@@ -280,6 +288,26 @@ static void check_octets(struct engine *e, const struct engine_request *rq, cons
 	engine_count(&e->counters.shared_compared);
 }
 
+/*
+ * What was rendered, into the cache. An answer that leads out of our zones is in a view of its own, which no client reads that may
+ * recurse: else the driver would give it to these as well.
+ */
+static void publish_from_zones(struct engine *e, const struct engine_request *rq,
+			       const struct query *q, const struct engine_client *client,
+			       const struct cache_answer *a, bool is_wrong)
+{
+	bool leads_out = e->render.leads_out;
+
+	if (!e->has_key || !a->zone_slot || (leads_out && client->recursion) ||
+	    engine_is_of_parent(e, q->folded, q->qname_bytes, q->qtype))
+		return;
+	engine_key_set_view(e, leads_out ? client->leading_view : client->zone_view);
+	if (!is_wrong)
+		check_octets(e, rq, q, a); /* before this answer itself is there */
+	engine_publish(e, a, rq->now_s);
+	shared_publish(e, q, a, rq->now_s);
+}
+
 static uint16_t answer_from_zones(struct engine *e, const struct engine_request *rq,
 				  const struct query *q, const struct engine_client *client,
 				  struct cache_answer *a)
@@ -295,16 +323,13 @@ static uint16_t answer_from_zones(struct engine *e, const struct engine_request 
 		return engine_failure(e, a, DNS_RCODE_SERVFAIL, DNS_EDE_OTHER);
 	}
 	is_wrong = is_denied(e, q, a);
-	if (e->has_key && a->zone_slot &&
-	    !engine_is_of_parent(e, q->folded, q->qname_bytes, q->qtype)) {
-		engine_key_set_view(e, client->zone_view);
-		if (!is_wrong)
-			check_octets(e, rq, q, a); /* before this answer itself is there */
-		engine_publish(e, a, rq->now_s);
-		shared_publish(e, q, a, rq->now_s);
-	}
+	if (follow_is_wanted(e, rq, q, client))
+		return follow_answer(e, rq, q, client, a);
+	publish_from_zones(e, rq, q, client, a, is_wrong);
 	if ((a->flags & DNS_RCODE_MASK) == DNS_RCODE_SERVFAIL)
-		return engine_failure(e, a, DNS_RCODE_SERVFAIL, DNS_EDE_NOT_READY);
+		(void)engine_failure(e, a, DNS_RCODE_SERVFAIL, DNS_EDE_NOT_READY);
+	if (client->recursion && (e->render.leads_out || !a->zone_slot))
+		a->flags |= DNS_FLAG_RA; /* the others are one for all clients */
 	return a->flags & DNS_RCODE_MASK;
 }
 
@@ -332,9 +357,8 @@ static bool may_be_secondary(const struct engine *e, const struct engine_request
 }
 
 /*
- * Our zones come before upstream, with all that they say: a client that may recurse gets a referral or
- * an alias that leads out of them as anyone does, and asks for the rest by itself. Only the DS of a zone
- * is not that zone's to say.
+ * Our zones come before upstream. A client that may recurse gets the rest of what leads out of them from there (engine/follow.h); any
+ * other gets the referral or the alias, and asks by itself. The DS of a zone is not that zone's to say.
  */
 static uint16_t answer_data(struct engine *e, const struct engine_request *rq,
 			    const struct query *q, struct cache_answer *a)
@@ -354,12 +378,15 @@ static uint16_t answer_data(struct engine *e, const struct engine_request *rq,
 	if (!engine_is_ours(e, q->folded, q->qname_bytes, q->qtype) ||
 	    (client.recursion && q->rd &&
 	     engine_is_of_parent(e, q->folded, q->qname_bytes, q->qtype)))
-		return recursion_answer(e, rq, q, &client, a);
+		return client.recursion ? follow_answer(e, rq, q, &client, a) :
+					  recursion_refuse(e, q, a);
 	if (!client.zones && !rq->sees_zones) {
 		if (may_be_secondary(e, rq, q))
 			return hand_over(e, a);
 		engine_count(&e->counters.prohibited);
-		return engine_failure(e, a, DNS_RCODE_REFUSED, DNS_EDE_PROHIBITED);
+		(void)engine_failure(e, a, DNS_RCODE_REFUSED, DNS_EDE_PROHIBITED);
+		a->flags |= client.recursion ? DNS_FLAG_RA : 0;
+		return DNS_RCODE_REFUSED;
 	}
 	return answer_from_zones(e, rq, q, &client, a);
 }

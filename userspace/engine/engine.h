@@ -10,8 +10,8 @@
  *	             └─ malformed, other opcode, class, ... ──────▲
  *	                                render, finish ─► publish (the next one is a hit, in the driver)
  *
- * A name of no zone of ours is asked upstream, for clients that may recurse (engine/clients.h): then
- * the caller has a question to submit, and the reply comes out of engine_finish() later. The way of
+ * A name of no zone of ours is asked upstream, for clients that may recurse (engine/clients.h), and so is what an answer of our zones
+ * leads to (engine/follow.h): then the caller has a question to submit, and the reply comes out of engine_finish() later. The way of
  * such a miss is engine/recursion.h.
  *
  * Emit is one function for hits and fresh answers, and the XDP program does the same with the same
@@ -170,9 +170,11 @@ struct engine_asked {
 	bool stream;
 	uint16_t idle_100ms;
 	bool has_client; /* somebody waits; else only the cache is to have the answer */
-	bool is_alias; /* a policy says that the name stands for that of the question upstream: engine/rewrite.h */
+	bool is_followed; /* the question upstream is for the name where an alias of the query's ends: engine/follow.h */
+	bool no_lists; /* a list made one of the aliases, and so none is asked about the answer */
+	bool is_alias; /* a rule made this alias of an answer: it holds as it was then */
 	uint32_t alias_ttl_s;
-	int alias_ede_code; /* that the policy gives with it */
+	int alias_ede_code; /* that the rule gives with it */
 	struct query_edns edns;
 };
 

@@ -18,6 +18,17 @@
 #include "engine/sample.h"
 #include "xdp/key.h"
 
+/* What was found so far of an answer that is followed: engine/follow.h. */
+struct engine_follow {
+	struct cache_answer head;
+	uint8_t target[NAME_FOLDED_BYTES]; /* where it ends, folded; zeros behind it */
+	bool is_rewritten;                 /* a rule of a list made one of the aliases, */
+	int ede_code;                      /* and this is said with it */
+	uint8_t head_body[DNS_MESSAGE_MAX];
+	/* What upstream said, in engine_finish(). */
+	uint8_t done_body[DNS_MESSAGE_MAX];
+};
+
 /* What becomes of a query. */
 enum engine_outcome {
 	ENGINE_REPLIES,
@@ -70,6 +81,7 @@ struct engine {
 	uint32_t checks_s; /* the second in which n_checks comparisons with the driver's were begun */
 	uint32_t n_checks;
 	struct convert convert;
+	struct engine_follow follow;
 };
 
 /* One cache for all that a call does: each exported function that looks at it begins with this. */
@@ -83,13 +95,14 @@ static inline void engine_take_cache(struct engine *e)
 
 /* Who asks, and what that allows. */
 struct engine_client {
-	bool zones;        /* it may ask for our zones */
-	uint8_t zone_view; /* where their answers are cached */
+	bool zones;           /* it may ask for our zones */
+	uint8_t zone_view;    /* where their answers are cached, */
+	uint8_t leading_view; /* and those that lead out of them: never where `recursion` is set */
 	/* How its questions go upstream; NULL: it may not recurse. */
 	const struct engine_recursion *recursion;
 };
 
-/* Who asks, as the present list of clients says. */
+/* Who asks, and what it may, by the list of clients as it is now. */
 struct engine_client engine_client_of(const struct engine *e, const struct engine_request *rq);
 
 /* One writer, so no locked instruction; readers see whole values. */
@@ -105,7 +118,7 @@ static inline uint16_t engine_empty(struct cache_answer *a, uint16_t rcode)
 	return rcode;
 }
 
-/* An error, and why, for people: RFC 8914. Never in what is cached: the driver does not say it. */
+/* An error, and why, for people: RFC 8914. Not noted in *a: what is cached has it by cache_ede(). */
 static inline uint16_t engine_failure(struct engine *e, struct cache_answer *a, uint16_t rcode,
 				      int ede_code)
 {
@@ -133,6 +146,15 @@ static inline bool engine_is_ours(const struct engine *e, const uint8_t *folded,
 	const struct zone_set *set = rcu_dereference(e->data->set);
 
 	return set && zone_set_find(set, folded, n_bytes, qtype);
+}
+
+/* Is this name of our zones below a cut, so that what is there is for the zone's servers below to say? */
+static inline bool engine_is_delegated(const struct engine *e, const uint8_t *folded,
+				       unsigned int n_bytes, uint16_t qtype)
+{
+	const struct zone_set *set = rcu_dereference(e->data->set);
+
+	return set && zone_set_delegates(set, folded, n_bytes, qtype);
 }
 
 /*

@@ -36,6 +36,13 @@ bool obey_is_of_policy(const struct engine *e, const struct volley_entry *entry)
 	return policy && entry->zone_slot == policy_slot(policy);
 }
 
+bool obey_has_said(const struct engine *e, const struct cache_answer *a)
+{
+	const struct policy *policy = rcu_dereference(e->data->policy);
+
+	return policy && a->zone_slot == policy_slot(policy);
+}
+
 bool obey_is_for_client(const struct engine *e, const struct volley_entry *entry)
 {
 	return !e->is_apart || !obey_is_of_policy(e, entry);
@@ -48,6 +55,7 @@ static bool act(struct engine *e, const struct engine_request *rq, const struct 
 {
 	switch (verdict) {
 	case POLICY_NONE:
+	case POLICY_ALIAS:
 	case POLICY_REWRITE:
 		return false;
 	case POLICY_DROP:
@@ -62,6 +70,7 @@ static bool act(struct engine *e, const struct engine_request *rq, const struct 
 		return true;
 	case POLICY_FILTERED:
 		e->ede_code = hit->ede_code;
+		a->ede = cache_ede(hit->ede_code);
 		break;
 	case POLICY_LOCAL:
 		break;
@@ -85,23 +94,50 @@ static bool is_special(struct engine *e, const struct query *q)
 	       special_answer(rules->special, &e->render, q, false, &ignored);
 }
 
+/* The rule for the question by itself, if it decides now. */
+static bool find_before(struct engine *e, const struct engine_request *rq, const struct query *q,
+			const struct policy *policy, const struct policy_question *question,
+			struct policy_hit *hit)
+{
+	struct policy_client client = client_of(rq);
+
+	if (!policy_find(policy, &client, question, hit) ||
+	    (!hit->is_final && q->rd && !is_special(e, q)))
+		return false;
+	e->is_passed = e->is_apart && !policy_changes(hit);
+	return true;
+}
+
 bool obey_before(struct engine *e, const struct engine_request *rq, const struct query *q,
-		 struct policy_alias *alias, struct cache_answer *a, uint16_t *rcode)
+		 bool no_lists, struct policy_alias *alias, struct cache_answer *a, uint16_t *rcode)
 {
 	const struct policy *policy = rcu_dereference(e->data->policy);
 	const struct policy_question question = { q->folded, q->qname_bytes, q->qtype };
-	struct policy_client client = client_of(rq);
-	enum policy_verdict verdict;
-	struct policy_hit hit;
+	struct policy_hit hit = { .trigger = POLICY_BY_LOCAL_DATA, .ede_code = EDNS_NO_EDE };
+	enum policy_verdict verdict = POLICY_NONE;
 
 	alias->n_bytes = 0;
-	if (!policy || !policy_find(policy, &client, &question, &hit))
-		return false;
-	if (!hit.is_final && q->rd && !is_special(e, q))
-		return false;
-	e->is_passed = e->is_apart && !policy_changes(&hit);
-	verdict = policy_obey(policy, &e->render, &question, &hit, NULL, alias, a);
-	return act(e, rq, &hit, verdict, VOLLEY_NEVER, a, rcode);
+	e->is_passed = false;
+	if (policy && no_lists)
+		verdict = policy_answer_local(policy, &e->render, &question, alias, a);
+	else if (policy && find_before(e, rq, q, policy, &question, &hit))
+		verdict = policy_obey(policy, &e->render, &question, &hit, NULL, alias, a);
+	if (verdict != POLICY_ALIAS || q->rd)
+		return act(e, rq, &hit, verdict, VOLLEY_NEVER, a, rcode);
+	alias->n_bytes = 0; /* the alias alone is for who does not want more: it is not cached */
+	*rcode = DNS_RCODE_NOERROR;
+	return true;
+}
+
+/* The alias ends an answer that is joined to others. */
+static enum policy_verdict end_with(const struct engine_pending *p, enum policy_verdict verdict,
+				    struct policy_alias *alias, uint32_t *until_s)
+{
+	if (!alias->n_bytes || !p->asked.is_followed)
+		return verdict;
+	alias->n_bytes = 0;
+	*until_s = 0;
+	return verdict == POLICY_ALIAS ? POLICY_LOCAL : POLICY_FILTERED;
 }
 
 bool obey_answer(struct engine *e, const struct engine_request *rq, const struct engine_pending *p,
@@ -111,16 +147,18 @@ bool obey_answer(struct engine *e, const struct engine_request *rq, const struct
 	const struct policy *policy = rcu_dereference(e->data->policy);
 	const struct policy_question question = question_of(&p->question);
 	struct policy_client client = p->asked.has_client ? client_of(rq) : nobody;
+	uint32_t until_s = ttl_s ? rq->now_s + ttl_s : 0;
 	enum policy_verdict verdict;
 	struct cache_answer said;
 	struct policy_hit hit;
 
 	alias->n_bytes = 0;
-	if (!policy || p->asked.is_alias ||
+	if (!policy || p->asked.no_lists ||
 	    !policy_find_in_answer(policy, &client, &question, a, &hit) || !policy_changes(&hit))
 		return false;
 	verdict = policy_obey(policy, &e->render, &question, &hit, a, alias, &said);
-	if (!act(e, rq, &hit, verdict, ttl_s ? rq->now_s + ttl_s : 0, &said, rcode))
+	verdict = end_with(p, verdict, alias, &until_s);
+	if (!act(e, rq, &hit, verdict, until_s, &said, rcode))
 		return false;
 	*a = said;
 	return true;
@@ -134,13 +172,15 @@ bool obey_failure(struct engine *e, const struct engine_request *rq, const struc
 	struct policy_client client = client_of(rq);
 	enum policy_verdict verdict;
 	struct policy_hit hit;
+	uint32_t until_s = 0;
 
 	alias->n_bytes = 0;
-	if (!policy || !p->asked.has_client || p->asked.is_alias ||
+	if (!policy || !p->asked.has_client || p->asked.no_lists ||
 	    !policy_find(policy, &client, &question, &hit))
 		return false;
 	verdict = policy_obey(policy, &e->render, &question, &hit, NULL, alias, a);
-	return act(e, rq, &hit, verdict, 0, a, rcode);
+	verdict = end_with(p, verdict, alias, &until_s);
+	return act(e, rq, &hit, verdict, until_s, a, rcode);
 }
 
 bool obey_allows(const struct engine *e, const struct resolver_question *q,

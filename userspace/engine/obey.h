@@ -8,7 +8,7 @@
  *	     │ fails       └─ none ─► obey_allows(): the same for all clients ─► cached
  *	obey_failure() ─ the rule that an answer might have outdone ────────────────► decided
  *
- * Decided: an answer, nothing, TC=1, or an alias, with whose target the question goes on (engine/rewrite.h). What a rule for the name, or
+ * Decided: an answer, nothing, TC=1, or an alias, with whose target the question goes on (engine/follow.h). What a rule for the name, or
  * for the answer, says is cached: for good the one, as long as the answer of upstream would be the other. A client that a rule names by its
  * address is set apart (e->is_apart): of the cache it gets only what upstream said and no rule has changed, and nothing is cached of what it
  * alone is told.
@@ -30,14 +30,22 @@ bool obey_is_of_policy(const struct engine *e, const struct volley_entry *entry)
 /* Whether the entry may be given to the client: one that is apart does not get what policies have said to all. */
 bool obey_is_for_client(const struct engine *e, const struct volley_entry *entry);
 
+/* The same of an answer that was read from an entry. */
+bool obey_has_said(const struct engine *e, const struct cache_answer *a);
+
 /*
- * What the operator says in the place of upstream: true, and the rcode, if it is anything. False with alias->n_bytes: the
- * question goes on with another name.
+ * What the operator says in the place of upstream: true, and the rcode, if it is anything. False with alias->n_bytes: *a is this alias
+ * alone, and the question goes on with another name. no_lists: only local data are asked.
  */
 bool obey_before(struct engine *e, const struct engine_request *rq, const struct query *q,
-		 struct policy_alias *alias, struct cache_answer *a, uint16_t *rcode);
+		 bool no_lists, struct policy_alias *alias, struct cache_answer *a,
+		 uint16_t *rcode);
 
-/* The same of a question that completed, whose answer is *a, for ttl_s. p->asked.has_client: for rq's client, else for the cache alone. */
+/*
+ * The same of a question that completed, whose answer is *a, for ttl_s; of *a nothing counts where there is an alias. p->asked.has_client:
+ * for rq's client, else for the cache alone. An answer that is joined to what aliases of our zones have said (p->asked.is_followed) goes
+ * on with no other name: it ends with the rule's alias.
+ */
 bool obey_answer(struct engine *e, const struct engine_request *rq, const struct engine_pending *p,
 		 uint32_t ttl_s, struct policy_alias *alias, struct cache_answer *a,
 		 uint16_t *rcode);

@@ -148,8 +148,9 @@ size_t policy_clients(const struct policy *p, struct clients_prefix *prefixes, s
 /* ---- What it says ---- */
 
 enum policy_verdict {
-	POLICY_NONE,     /* no rule, or one that says to pass: ask upstream */
-	POLICY_LOCAL,    /* *a is the answer: local data */
+	POLICY_NONE,  /* no rule, or one that says to pass: ask upstream */
+	POLICY_LOCAL, /* *a is the answer: local data */
+	POLICY_ALIAS, /* the same, and it is a CNAME: for who asks for more, *alias is where that is */
 	POLICY_FILTERED, /* *a is the answer of a list, with its hit's ede_code */
 	POLICY_REWRITE, /* *alias is what the name stands for; *a is this CNAME alone, not to be cached */
 	POLICY_DROP,     /* no reply */
@@ -162,21 +163,23 @@ struct policy_alias {
 	unsigned int n_bytes;              /* of it; 0: there is none */
 	uint32_t ttl_s;
 	int ede_code;
+	bool is_of_list; /* or of local data */
 };
 
 /*
  * What the rule says to q, and a hit is counted unless that is to pass. With an answer, a->body lies in r until its next use, and zone_slot
  * and zone_gen say under which slot it may be cached, for good: its TTLs do not age. from: the answer of upstream in which the rule
  * was found (NULL: none); its aliases come first; it may be *a itself, but not lie in r. alias->n_bytes is 0 but for
- * POLICY_REWRITE. No allocation.
+ * POLICY_ALIAS and POLICY_REWRITE. No allocation.
  */
 enum policy_verdict policy_obey(const struct policy *p, struct render *r,
 				const struct policy_question *q, const struct policy_hit *hit,
 				const struct cache_answer *from, struct policy_alias *alias,
 				struct cache_answer *a);
 
-/* What local data says; false: it does not have the name. */
-bool policy_answer_local(const struct policy *p, struct render *r, const struct policy_question *q,
-			 struct cache_answer *a);
+/* The same of local data alone: POLICY_NONE, POLICY_LOCAL or POLICY_ALIAS. */
+enum policy_verdict policy_answer_local(const struct policy *p, struct render *r,
+					const struct policy_question *q, struct policy_alias *alias,
+					struct cache_answer *a);
 
 #endif

@@ -2,6 +2,7 @@
 /* What the rules of a policy say, as answers. */
 #include <string.h>
 
+#include "dns/edns.h"
 #include "dns/name.h"
 #include "engine/message.h"
 #include "engine/policy_internal.h"
@@ -210,22 +211,44 @@ enum policy_verdict policy_obey(const struct policy *p, struct render *r,
 
 	alias->n_bytes = 0;
 	if (hit->trigger == POLICY_BY_LOCAL_DATA)
-		return policy_answer_local(p, r, q, a) ? POLICY_LOCAL : POLICY_NONE;
+		return policy_answer_local(p, r, q, alias, a);
 	if (begin(r, q, from, from ? hit->n_before : 0))
 		return POLICY_NONE;
 	alias->ede_code = hit->ede_code;
+	alias->is_of_list = true;
 	verdict = obey(p, r, q->qtype, &rule, alias, a);
 	if (hit->hits && verdict != POLICY_NONE)
 		__atomic_fetch_add(hit->hits, 1, __ATOMIC_RELAXED);
 	return verdict;
 }
 
-bool policy_answer_local(const struct policy *p, struct render *r, const struct policy_question *q,
-			 struct cache_answer *a)
+/* The target of a rule's CNAME as it stands, if that is not the name itself. */
+static void note_target(const struct rule *rule, uint16_t qtype, struct policy_alias *alias)
+{
+	const struct zone_rrset *cname = zone_node_rrset(rule->zone, rule->node, DNS_TYPE_CNAME);
+	struct zone_rdata rd;
+
+	if (!cname || qtype == DNS_TYPE_CNAME || qtype == DNS_TYPE_ANY)
+		return;
+	zone_rdata_next(zone_rrset_first(rule->zone, cname), &rd);
+	name_fold(alias->target, rd.bytes, rd.len);
+	alias->ttl_s = cname->ttl;
+	alias->ede_code = EDNS_NO_EDE;
+	alias->is_of_list = false;
+	alias->n_bytes = name_equal(alias->target, rule->name) ? 0 : rd.len;
+}
+
+enum policy_verdict policy_answer_local(const struct policy *p, struct render *r,
+					const struct policy_question *q, struct policy_alias *alias,
+					struct cache_answer *a)
 {
 	const struct rule rule = { p->local, policy_local_node(p, q->folded, q->n_bytes), q->folded,
 				   q->n_bytes };
 
-	return rule.node && !begin(r, q, NULL, 0) &&
-	       answer(p, r, &rule, DNS_RCODE_NOERROR, choose(&rule, q->qtype), a);
+	alias->n_bytes = 0;
+	if (!rule.node || begin(r, q, NULL, 0) ||
+	    !answer(p, r, &rule, DNS_RCODE_NOERROR, choose(&rule, q->qtype), a))
+		return POLICY_NONE;
+	note_target(&rule, q->qtype, alias);
+	return alias->n_bytes ? POLICY_ALIAS : POLICY_LOCAL;
 }

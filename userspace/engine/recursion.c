@@ -6,11 +6,11 @@
 #include <sys/socket.h>
 
 #include "base/clock.h"
+#include "engine/follow.h"
 #include "engine/internal.h"
 #include "engine/obey.h"
 #include "engine/policy.h"
 #include "engine/reply.h"
-#include "engine/rewrite.h"
 #include "engine/special.h"
 #include "xdp/key.h"
 
@@ -42,7 +42,7 @@ static void fill(struct engine_pending *p, const struct engine_recursion *rules,
 	q->is_refresh = false;
 	q->family = 0;
 	p->asked.has_client = false;
-	p->asked.is_alias = false;
+	p->asked.is_followed = p->asked.is_alias = p->asked.no_lists = false;
 	p->asked.edns.dnssec_ok = dnssec_ok;
 	p->is_hurried = false;
 	p->rules = *rules;
@@ -88,31 +88,33 @@ static void fill_asked(struct engine *e, const struct engine_request *rq, const 
 	p->is_hurried = e->expired && rules->stale_wait_ms < rules->timeout_ms;
 	p->question.deadline_ns =
 		deadline(rq->now_ns, p->is_hurried ? rules->stale_wait_ms : rules->timeout_ms);
+	p->asked.has_client = true;
+}
+
+void recursion_note_client(struct engine_pending *p, const struct engine_request *rq,
+			   const struct query *q)
+{
 	memcpy(p->asked.query, rq->msg, q->question_end);
 	p->asked.question_end = q->question_end;
 	p->asked.stream = rq->stream;
 	p->asked.idle_100ms = rq->idle_100ms;
 	p->asked.edns = q->edns;
-	p->asked.has_client = true;
 }
 
-/* The target in the place of the name that was asked for. */
-static void fill_alias(struct engine_pending *p, const struct policy_alias *alias)
+void recursion_ask_on(struct engine *e, const struct engine_request *rq, struct engine_pending *p,
+		      const uint8_t *folded, const struct policy_alias *alias)
 {
 	memset(p->question.name, 0, sizeof(p->question.name));
-	memcpy(p->question.name, alias->target, alias->n_bytes);
-	p->asked.is_alias = true;
+	memcpy(p->question.name, folded, name_bytes(folded));
+	p->asked.is_followed = p->asked.is_alias = true;
+	p->asked.no_lists = alias->is_of_list;
 	p->asked.alias_ttl_s = alias->ttl_s;
 	p->asked.alias_ede_code = alias->ede_code;
-}
-
-/* The other way round. */
-static void read_alias(const struct engine_pending *p, struct policy_alias *alias)
-{
-	alias->n_bytes = (unsigned int)name_bytes(p->question.name);
-	memcpy(alias->target, p->question.name, alias->n_bytes);
-	alias->ttl_s = p->asked.alias_ttl_s;
-	alias->ede_code = p->asked.alias_ede_code;
+	p->is_hurried = false;
+	p->question.memory = 0;
+	p->question.deadline_ns = deadline(rq->now_ns, p->rules.timeout_ms);
+	p->submit = true;
+	e->outcome = ENGINE_DEFERS;
 }
 
 void recursion_ask_again(struct engine *e, struct engine_pending *p,
@@ -144,13 +146,52 @@ bool engine_refresh(struct engine *e, const struct volley_refresh *refresh,
 /* ---- The cache -------------------------------------------------------------------------------- */
 
 /* RFC 8767 section 4: data, and what does not exist; never a failure. */
-static bool may_be_stale(const struct volley_entry *entry, const struct engine_recursion *rules,
-			 uint32_t now_s)
+static bool is_data(const struct volley_entry *entry)
 {
 	uint16_t rcode = ntohs(entry->flags) & DNS_RCODE_MASK;
 
-	return rules->stale_s && now_s - entry->expires_s <= rules->stale_s &&
-	       (rcode == DNS_RCODE_NOERROR || rcode == DNS_RCODE_NXDOMAIN);
+	return rcode == DNS_RCODE_NOERROR || rcode == DNS_RCODE_NXDOMAIN;
+}
+
+static bool may_be_stale(const struct volley_entry *entry, const struct engine_recursion *rules,
+			 uint32_t now_s)
+{
+	return rules->stale_s && now_s - entry->expires_s <= rules->stale_s && is_data(entry);
+}
+
+/* As it was published, with what was said beside it. */
+static void answer_as_cached(struct engine *e, const struct volley_entry *entry, uint32_t now_s,
+			     struct cache_answer *a)
+{
+	cache_answer_of(a, entry, now_s);
+	e->ede_code = cache_ede_code(entry->ede);
+}
+
+static bool has_do(const struct volley_key *key)
+{
+	return key->flags & VOLLEY_KEY_DO;
+}
+
+/*
+ * The answer to the same question with DO, where e->key is without and serve-stale is on: it has all that is asked for. Valid or
+ * not, it is given where upstream fails; NULL: there is none.
+ */
+static const struct volley_entry *find_with_do(struct engine *e,
+					       const struct engine_recursion *rules, uint32_t now_s)
+{
+	struct volley_key first = *(const struct volley_key *)e->key->words;
+	const struct volley_entry *entry;
+	enum cache_verdict verdict;
+	struct cache_key key;
+
+	if (has_do(&first) || !rules->stale_s)
+		return NULL;
+	first.flags |= VOLLEY_KEY_DO;
+	cache_key_from(&key, e->cache, &first, (const uint8_t *)&e->key->words[1]);
+	verdict = cache_lookup(e->cache, &key, now_s, false, &entry);
+	if (verdict == CACHE_HIT)
+		return is_data(entry) ? entry : NULL;
+	return verdict == CACHE_EXPIRED && may_be_stale(entry, rules, now_s) ? entry : NULL;
 }
 
 enum cache_verdict recursion_lookup(struct engine *e, const struct engine_request *rq,
@@ -170,9 +211,11 @@ enum cache_verdict recursion_lookup(struct engine *e, const struct engine_reques
 			entry->memory; /* it knows the servers of the zone; the other one perhaps has to begin at the root */
 	if (verdict == CACHE_EXPIRED && may_be_stale(entry, rules, rq->now_s))
 		e->expired = entry;
+	else if (verdict != CACHE_HIT)
+		e->expired = find_with_do(e, rules, rq->now_s);
 	if (verdict != CACHE_HIT)
 		return verdict;
-	cache_answer_of(a, entry, rq->now_s);
+	answer_as_cached(e, entry, rq->now_s, a);
 	if (rq->pending && cache_refresh_is_due(entry, rq->now_s)) {
 		fill_from_query(rq->pending, rules, q);
 		fill_refresh(e, rq->pending, entry, rq->now_ns);
@@ -180,13 +223,44 @@ enum cache_verdict recursion_lookup(struct engine *e, const struct engine_reques
 	return verdict;
 }
 
-/* What it says of itself is not vouched for any more: no AD. */
-static uint16_t answer_stale(struct engine *e, const struct volley_entry *entry, uint32_t ttl_s,
-			     uint32_t now_s, struct cache_answer *a)
+/* Without DO nothing of DNSSEC that was not asked for (RFC 4035 section 3.2.1). False: it cannot be read. */
+static bool strip(struct engine *e, const struct volley_entry *entry, uint32_t ttl_s,
+		  uint32_t now_s, struct cache_answer *a)
 {
+	const struct convert_question question = { entry->name, ntohs(entry->key.qtype), false,
+						   NULL };
+	const struct convert_limits limits = { ttl_s ? ttl_s : DNS_TTL_MAX, ttl_s,
+					       ttl_s ? ttl_s : DNS_TTL_MAX };
+	struct convert_source from;
+	uint32_t ignored_s;
+
+	convert_from_entry(&from, entry, now_s);
+	if (convert_answer(&e->convert, &from, &question, &limits, a, &ignored_s))
+		return false;
+	a->flags = ntohs(entry->flags);
+	return true;
+}
+
+/*
+ * Upstream fails, and this is known: expired, or of the question with DO and perhaps valid still. What an expired one says of itself
+ * is not vouched for any more: no AD.
+ */
+static uint16_t answer_stale(struct engine *e, const struct volley_entry *entry,
+			     uint32_t stale_ttl_s, uint32_t now_s, struct cache_answer *a)
+{
+	uint32_t ttl_s = now_s < entry->expires_s ? 0 : stale_ttl_s;
 	uint16_t rcode = ntohs(entry->flags) & DNS_RCODE_MASK;
 
-	cache_answer_of(a, entry, now_s);
+	if (has_do(&entry->key) == has_do((const struct volley_key *)e->key->words)) {
+		cache_answer_of(a, entry, now_s);
+	} else if (!strip(e, entry, ttl_s, now_s, a)) {
+		rcode = engine_failure(e, a, DNS_RCODE_SERVFAIL, DNS_EDE_OTHER);
+		a->flags |= DNS_FLAG_RA;
+		return rcode;
+	}
+	e->ede_code = cache_ede_code(entry->ede);
+	if (!ttl_s)
+		return rcode;
 	a->flags &= (uint16_t)~DNS_FLAG_AD;
 	a->stale_ttl_s = ttl_s;
 	e->ede_code = rcode == DNS_RCODE_NXDOMAIN ? DNS_EDE_STALE_NXDOMAIN : DNS_EDE_STALE_ANSWER;
@@ -199,8 +273,7 @@ static bool answer_cut(struct engine *e, const struct engine_request *rq, const 
 		       const uint8_t *above, uint16_t qtype, struct cache_answer *a)
 {
 	const struct convert_limits limits = { DNS_TTL_MAX, 0, DNS_TTL_MAX };
-	const struct convert_question question = { q->folded, q->qtype, q->edns.dnssec_ok, NULL,
-						   0 };
+	const struct convert_question question = { q->folded, q->qtype, q->edns.dnssec_ok, NULL };
 	const struct volley_key *own = (const struct volley_key *)e->key->words;
 	const struct volley_entry *entry;
 	struct convert_source from;
@@ -265,7 +338,7 @@ static bool answer_special(struct engine *e, const struct engine_request *rq, co
 	return true;
 }
 
-static uint16_t refuse(struct engine *e, const struct query *q, struct cache_answer *a)
+uint16_t recursion_refuse(struct engine *e, const struct query *q, struct cache_answer *a)
 {
 	if (!rcu_dereference(e->data->recursion) || !q->rd)
 		return engine_failure(e, a, DNS_RCODE_REFUSED, DNS_EDE_NOT_AUTHORITATIVE);
@@ -297,38 +370,31 @@ static bool is_stale_at_once(struct engine *e, const struct engine_request *rq,
 }
 
 static uint16_t ask(struct engine *e, const struct engine_request *rq, const struct query *q,
-		    const struct engine_recursion *rules, struct cache_answer *a)
+		    const struct engine_recursion *rules, struct recursion_want *want,
+		    struct cache_answer *a)
 {
 	if (e->cache && rules->cuts && is_cut(e, rq, q, rules, a))
 		return DNS_RCODE_NXDOMAIN;
 	if (e->expired && (!rq->pending || is_stale_at_once(e, rq, q, rules)))
 		return answer_stale(e, e->expired, rules->stale_ttl_s, rq->now_s, a);
+	want->is_unasked = !rq->pending && want->may_wait;
 	if (!rq->pending)
-		return not_asked(e, a);
+		return want->is_unasked ? DNS_RCODE_NOERROR : not_asked(e, a);
 	fill_asked(e, rq, q, rules);
 	e->outcome = ENGINE_DEFERS;
 	return DNS_RCODE_NOERROR;
 }
 
-/* The answer is not cached under this name, but what upstream says of the target is, under that. */
-static uint16_t follow_alias(struct engine *e, const struct engine_request *rq,
-			     const struct query *q, const struct engine_client *client,
-			     const struct policy_alias *alias, struct cache_answer *a)
+void recursion_turn(struct engine *e, const struct query *q)
 {
-	struct engine_pending *p = rq->pending;
+	uint8_t flags =
+		(uint8_t)((q->edns.dnssec_ok ? VOLLEY_KEY_DO : 0) | (q->cd ? VOLLEY_KEY_CD : 0));
 
-	e->expired = NULL; /* of the name as it was without the rule */
+	e->expired = NULL;
 	e->memory = 0;
-	if (rewrite_find(e, rq, q, client, alias, a))
-		return rewrite_wrap(e, q, alias, a);
-	if (!q->rd)
-		return failure(e, a, DNS_RCODE_REFUSED, DNS_EDE_NOT_AUTHORITATIVE);
-	if (!p)
-		return not_asked(e, a);
-	fill_asked(e, rq, q, client->recursion);
-	fill_alias(p, alias);
-	e->outcome = ENGINE_DEFERS;
-	return DNS_RCODE_NOERROR;
+	if (e->cache)
+		cache_key_init(e->key, e->cache, q->folded, q->qname_bytes, q->qtype, q->qclass,
+			       flags, VOLLEY_VIEW_RECURSIVE);
 }
 
 /* Of the cache, to a client whose rule says to pass. */
@@ -342,32 +408,41 @@ static bool answer_apart(struct engine *e, const struct engine_request *rq, stru
 	if (cache_lookup(e->cache, e->key, rq->now_s, true, &entry) != CACHE_HIT ||
 	    !obey_is_for_client(e, entry))
 		return false;
-	cache_answer_of(a, entry, rq->now_s);
+	answer_as_cached(e, entry, rq->now_s, a);
 	return true;
 }
 
-uint16_t recursion_answer(struct engine *e, const struct engine_request *rq, const struct query *q,
-			  const struct engine_client *client, struct cache_answer *a)
+/* What the cache has of the target. Where a list made the alias, it is not asked again: what a policy has said there does not count. */
+static bool find_target(struct engine *e, const struct engine_request *rq, const struct query *q,
+			const struct engine_recursion *rules, const struct recursion_want *want,
+			struct cache_answer *a)
+{
+	return e->cache && recursion_lookup(e, rq, q, rules, a) == CACHE_HIT &&
+	       !(want->no_lists && obey_has_said(e, a));
+}
+
+uint16_t recursion_find(struct engine *e, const struct engine_request *rq, const struct query *q,
+			const struct engine_client *client, struct recursion_want *want,
+			struct cache_answer *a)
 {
 	const struct engine_recursion *rules = client->recursion;
-	struct policy_alias alias;
 	uint16_t rcode;
 
-	if (!rules)
-		return refuse(e, q, a);
 	if (!volley_is_data_type(q->qtype))
 		return failure(e, a, DNS_RCODE_NOTIMP, DNS_EDE_NOT_SUPPORTED);
-	if (obey_before(e, rq, q, &alias, a, &rcode))
+	if (want->is_target && find_target(e, rq, q, rules, want, a))
+		return a->flags & DNS_RCODE_MASK;
+	if (obey_before(e, rq, q, want->no_lists, &want->alias, a, &rcode))
 		return rcode;
-	if (alias.n_bytes)
-		return follow_alias(e, rq, q, client, &alias, a);
+	if (want->alias.n_bytes)
+		return DNS_RCODE_NOERROR;
 	if (answer_apart(e, rq, a))
 		return a->flags & DNS_RCODE_MASK;
 	if (answer_special(e, rq, q, rules, a))
 		return a->flags & DNS_RCODE_MASK;
 	if (!q->rd)
 		return failure(e, a, DNS_RCODE_REFUSED, DNS_EDE_NOT_AUTHORITATIVE);
-	return ask(e, rq, q, rules, a);
+	return ask(e, rq, q, rules, want, a);
 }
 
 /* ---- A completion ----------------------------------------------------------------------------- */
@@ -390,7 +465,8 @@ static bool is_spoken_for(const struct engine *e, const struct resolver_question
 	unsigned int n = (unsigned int)name_bytes(q->name);
 
 	return (engine_is_ours(e, q->name, n, q->qtype) &&
-		!engine_is_of_parent(e, q->name, n, q->qtype)) ||
+		!engine_is_of_parent(e, q->name, n, q->qtype) &&
+		!engine_is_delegated(e, q->name, n, q->qtype)) ||
 	       !obey_allows(e, q, a);
 }
 
@@ -448,8 +524,8 @@ static int convert(struct engine *e, const struct engine_pending *p, uint32_t no
 {
 	const struct resolver_question *q = &p->question;
 	const bool is_bogus = q->security == RESOLVER_BOGUS;
-	const struct convert_question question = { q->name, q->qtype, p->asked.edns.dnssec_ok, NULL,
-						   0 };
+	const struct convert_question question = { q->name, q->qtype, p->asked.edns.dnssec_ok,
+						   NULL };
 	struct convert_limits limits = {
 		.max_ttl_s = is_bogus && p->rules.max_ttl_s > RECURSION_BOGUS_S ?
 				     RECURSION_BOGUS_S :
@@ -480,6 +556,8 @@ static uint16_t finish_with_answer(struct engine *e, const struct engine_request
 	failures_forget(&e->failures, e->key->hash);
 	if (obey_answer(e, rq, p, ttl_s, alias, a, &rcode))
 		return rcode;
+	if (alias->n_bytes)
+		return DNS_RCODE_NOERROR;
 	keep(e, p, a, ttl_s, rq->now_s);
 	return a->flags & DNS_RCODE_MASK;
 }
@@ -511,10 +589,12 @@ static uint16_t finish_with_failure(struct engine *e, struct engine_pending *p,
 	if (verdict != CACHE_MISS && !obey_is_for_client(e, entry))
 		verdict = CACHE_MISS;
 	if (verdict == CACHE_HIT) { /* another worker has it by now */
-		cache_answer_of(a, entry, times->now_s);
+		answer_as_cached(e, entry, times->now_s, a);
 		return a->flags & DNS_RCODE_MASK;
 	}
-	if (verdict == CACHE_EXPIRED && may_be_stale(entry, &p->rules, times->now_s)) {
+	if (verdict != CACHE_EXPIRED || !may_be_stale(entry, &p->rules, times->now_s))
+		entry = e->cache ? find_with_do(e, &p->rules, times->now_s) : NULL;
+	if (entry) {
 		if (!is_local(ede_code))
 			failures_note(&e->failures, e->key->hash, times->now_s);
 		if (!p->asked.has_client)
@@ -523,7 +603,8 @@ static uint16_t finish_with_failure(struct engine *e, struct engine_pending *p,
 		return answer_stale(e, entry, p->rules.stale_ttl_s, times->now_s, a);
 	}
 	(void)failure(e, a, DNS_RCODE_SERVFAIL, ede_code);
-	a->body = e->convert.body;            /* none of it, but a place */
+	a->body = e->convert.body; /* none of it, but a place */
+	a->ede = cache_ede(ede_code);
 	p->submit = goes_on && p->is_hurried; /* for an entry that has gone since */
 	if (!is_local(ede_code) && !p->submit)
 		keep(e, p, a, failure_ttl_s(e, p, times->now_s), times->now_s);
@@ -537,36 +618,16 @@ static uint16_t finish(struct engine *e, const struct engine_request *rq, struct
 	const struct resolver_question *q = &p->question;
 	int ede_code = q->ede_code == EDNS_NO_EDE ? DNS_EDE_NO_REACHABLE_AUTHORITY : q->ede_code;
 	bool is_usable = q->msg && is_answer(q->rcode);
-	uint16_t rcode;
+	uint16_t rcode = DNS_RCODE_NOERROR;
 	uint32_t ttl_s;
 
 	if (is_usable && !convert(e, p, rq->now_s, a, &ttl_s))
 		return finish_with_answer(e, rq, p, alias, a, ttl_s);
 	if (is_usable)
 		engine_count(&e->counters.unusable);
-	if (obey_failure(e, rq, p, alias, a, &rcode))
+	if (obey_failure(e, rq, p, alias, a, &rcode) || alias->n_bytes)
 		return rcode;
 	return finish_with_failure(e, p, &times, is_usable ? DNS_EDE_INVALID_DATA : ede_code, a);
-}
-
-/* The question goes on with another name; its client still waits. */
-static uint16_t go_on(struct engine *e, const struct engine_request *rq, const struct query *q,
-		      struct engine_pending *p, const struct policy_alias *alias,
-		      struct cache_answer *a)
-{
-	const struct engine_client client = engine_client_of(e, rq);
-
-	if (!client.recursion)
-		return failure(e, a, DNS_RCODE_SERVFAIL, DNS_EDE_NOT_READY);
-	if (rewrite_find(e, rq, q, &client, alias, a))
-		return rewrite_wrap(e, q, alias, a);
-	fill_alias(p, alias);
-	p->is_hurried = false;
-	p->question.memory = 0;
-	p->question.deadline_ns = deadline(rq->now_ns, p->rules.timeout_ms);
-	p->submit = true;
-	e->outcome = ENGINE_DEFERS;
-	return DNS_RCODE_NOERROR;
 }
 
 uint16_t recursion_finish(struct engine *e, const struct engine_request *rq, const struct query *q,
@@ -580,14 +641,14 @@ uint16_t recursion_finish(struct engine *e, const struct engine_request *rq, con
 	if (!p->asked.has_client)
 		return finish(e, rq, p, &alias, a);
 	obey_set_apart(e, rq);
-	if (p->asked.is_alias) { /* as it was when it was asked */
+	if (p->asked.is_followed) {
 		(void)finish(e, rq, p, &alias, a);
-		read_alias(p, &alias);
-		return rewrite_wrap(e, q, &alias, a);
+		return e->outcome == ENGINE_DROPS ? DNS_RCODE_NOERROR :
+						    follow_finish(e, rq, q, p, a);
 	}
-	if (obey_before(e, rq, q, &alias, a, &rcode))
+	if (obey_before(e, rq, q, false, &alias, a, &rcode))
 		return rcode;
 	if (!alias.n_bytes)
 		rcode = finish(e, rq, p, &alias, a);
-	return alias.n_bytes ? go_on(e, rq, q, p, &alias, a) : rcode;
+	return alias.n_bytes ? follow_alias(e, rq, q, p, &alias, a) : rcode;
 }

@@ -5,7 +5,7 @@
  *	cache: valid ───────────────────────────────────────────► answer; fetched anew when it ends soon
  *	  │ no
  *	policy: local data, block lists ────────────────────────► what these say
- *	  │ nothing                                               an alias: rewrite.h, and on with its target
+ *	  │ nothing                                               an alias: follow.h, and on with its target
  *	a name that has no place in the public DNS (special.h) ─► what its RFC says
  *	  │ no
  *	a name above that does not exist (RFC 8020) ────────────► NXDOMAIN
@@ -31,14 +31,18 @@
  * the servers of the zones above are silent. Where the memory still has the old answer, in its last second, that lives
  * RECURSION_LAST_S here (docs/decisions/0043).
  *
+ * Where upstream fails and serve-stale is on, an answer with DO, valid or expired, serves a query without DO that has none of its own:
+ * signatures and proofs are taken out. Not the other way: an entry without DO does not tell whether signatures are missing in it.
+ *
+ * An extended error (RFC 8914) is kept with the entry, and said each time to queries with EDNS.
+ *
  * EDNS client subnet (RFC 7871) is neither sent nor looked at: one answer is for all clients.
  */
 #ifndef VOLLEY_ENGINE_RECURSION_H
 #define VOLLEY_ENGINE_RECURSION_H
 
-#include "engine/engine.h"
-
-struct engine_client;
+#include "engine/internal.h"
+#include "engine/policy.h"
 
 #define RECURSION_SERVFAIL_S 5u
 #define RECURSION_BOGUS_S    60u
@@ -60,12 +64,40 @@ enum cache_verdict recursion_lookup(struct engine *e, const struct engine_reques
 				    const struct query *q, const struct engine_recursion *rules,
 				    struct cache_answer *a);
 
+/* For who may not ask upstream: REFUSED. */
+uint16_t recursion_refuse(struct engine *e, const struct query *q, struct cache_answer *a);
+
+struct recursion_want {
+	bool is_target; /* an alias led to the name: the cache has not been looked at for it */
+	bool no_lists;  /* local data alone are asked, since a list made one of the aliases */
+	bool may_wait; /* without rq->pending, where upstream is to be asked: is_unasked in place of a failure */
+	bool is_unasked;
+	/* What was found where alias.n_bytes is not 0: *a is an alias, and goes on there. */
+	struct policy_alias alias;
+};
+
+/* The key in hand, and what is noted of the cache, are those of another question from now on. */
+void recursion_turn(struct engine *e, const struct query *q);
+
 /*
- * The answer to a name that is not ours and not cached: *a and the rcode, or e->outcome is not
- * ENGINE_REPLIES.
+ * The answer to a name that is not ours to answer: *a and the rcode, an alias in *want, or e->outcome is not
+ * ENGINE_REPLIES. With ENGINE_DEFERS rq->pending has the question for q's name; recursion_note_client() has to follow.
+ * client->recursion is not NULL.
  */
-uint16_t recursion_answer(struct engine *e, const struct engine_request *rq, const struct query *q,
-			  const struct engine_client *client, struct cache_answer *a);
+uint16_t recursion_find(struct engine *e, const struct engine_request *rq, const struct query *q,
+			const struct engine_client *client, struct recursion_want *want,
+			struct cache_answer *a);
+
+/*
+ * p has completed, and its client waits on: for the answer to the same question for another name, where an alias leads that a rule
+ * has made of the first answer. e->outcome is ENGINE_DEFERS then.
+ */
+void recursion_ask_on(struct engine *e, const struct engine_request *rq, struct engine_pending *p,
+		      const uint8_t *folded, const struct policy_alias *alias);
+
+/* Notes the query that waits for p: q is read from rq. */
+void recursion_note_client(struct engine_pending *p, const struct engine_request *rq,
+			   const struct query *q);
 
 /*
  * The answer to a completed question; what there is to be kept is cached. rq and q are of the client

@@ -155,6 +155,7 @@ static int follow(struct render *r, const uint8_t *target)
 	r->member = zone_set_find(r->set, folded, (unsigned int)len, r->qtype);
 	if (r->member && r->member != r->first)
 		r->crossed = true;
+	r->leads_out = !r->member;
 	return r->member && zone_set_zone(r->member) ? STEP_ON : STEP_DONE;
 }
 
@@ -239,6 +240,7 @@ static int step_delegation(struct render *r, const struct zone_result *found)
 	/* AA is about the first owner in the answer: behind an alias of ours it stays set. */
 	if (!r->n_steps)
 		r->flags &= (uint16_t)~DNS_FLAG_AA;
+	r->leads_out = true;
 	zone_node_owner(r->zone, found->cut, cut);
 	writer_set_section(&r->writer, WRITER_AUTHORITY);
 	err = dnssec_add_rrset(r, found->cut, cut, found->rrset, found->rrset->ttl);
@@ -293,6 +295,7 @@ static void begin(struct render *r, const struct engine_config *config, const st
 	r->name = r->chain[0];
 	r->n_steps = 0;
 	r->crossed = false;
+	r->leads_out = false;
 	r->flags = DNS_FLAG_QR | DNS_FLAG_AA;
 	r->origin = (struct render_origin){ 0 };
 	r->shorter = r->longer = DNS_NAME_MAX;

@@ -73,6 +73,11 @@ struct render {
 	const struct zone_rrset *dnames[RENDER_CHAIN_MAX + 1]; /* in the answer already */
 	unsigned int n_dnames;
 	bool crossed; /* another zone was looked into: what it says may change by itself */
+	/*
+	 * The answer is none of our zones': an alias leads out of them, or the name is below a cut. The rest of it is that of
+	 * chain[n_steps]; n_steps is 0 where that is the question's own name.
+	 */
+	bool leads_out;
 	uint16_t flags;
 
 	/* How the question's name was found. */

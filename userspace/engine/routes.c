@@ -44,7 +44,7 @@ bool routes_hold(const struct zone_set *set, const struct volley_entry *entry)
 	uint32_t at = m.body_at;
 
 	if (entry->key.view == VOLLEY_VIEW_RECURSIVE)
-		return !first;
+		return !first || zone_set_delegates(set, m.name, entry->key.name_bytes, qtype);
 	if (!first || first->cache_slot != entry->zone_slot)
 		return false;
 	for (; n; n--) {

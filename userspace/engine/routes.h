@@ -13,7 +13,7 @@
  * and it stays true until a zone comes: one below the question's name or a target, one where an alias
  * led out of all zones, or, for DS at an apex, one above (RFC 4035 section 3.1.4.1). A zone that goes
  * changes no answer of another. An answer from upstream holds while its question's name leads to no
- * zone of ours; where its aliases lead is for those upstream to say.
+ * zone of ours, or lies below a cut of the one that it leads to; where its aliases lead is for those upstream to say.
  */
 #ifndef VOLLEY_ENGINE_ROUTES_H
 #define VOLLEY_ENGINE_ROUTES_H
@@ -28,7 +28,7 @@
  * of another zone or have more in it. Of
  * answers to ANY some that would be the same are among these. The entry is whole (in the index of a
  * cache); a body that cannot be read does not hold. The members of the set have the slots that entries
- * carry. Pure; any thread that may read entry and set; O(labels) for the question and for each alias.
+ * carry. Pure; any thread that may read entry, set and zones; O(labels) for the question and for each alias.
  */
 bool routes_hold(const struct zone_set *set, const struct volley_entry *entry);
 

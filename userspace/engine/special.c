@@ -127,6 +127,11 @@ static const uint8_t *find_apex(const struct special *s, const struct query *q)
 	return stub && stub <= apex ? NULL : apex;
 }
 
+bool special_has(const struct special *s, const struct query *q)
+{
+	return find_apex(s, q) != NULL;
+}
+
 static bool is_reverse(const uint8_t *name)
 {
 	return name_equal(name, reverse4) || name_equal(name, reverse6);

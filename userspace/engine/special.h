@@ -49,6 +49,9 @@ void special_free(struct special *s);
 bool special_answer(const struct special *s, struct render *r, const struct query *q, bool exists,
 		    struct cache_answer *a);
 
+/* Whether special_answer() has an answer to q. Pure. */
+bool special_has(const struct special *s, const struct query *q);
+
 /*
  * The part of a folded name that no zone above it may deny: where it begins in `folded`, or NULL. Special names are such, too,
  * answered or not.

@@ -155,6 +155,19 @@ const struct zone_member *zone_set_find(const struct zone_set *set, const uint8_
 	return found;
 }
 
+bool zone_set_delegates(const struct zone_set *set, const uint8_t *qname, unsigned qname_len,
+			uint16_t qtype)
+{
+	const struct zone_member *member = zone_set_find(set, qname, qname_len, qtype);
+	const struct zone *zone = member ? zone_set_zone(member) : NULL;
+	struct zone_result found;
+
+	if (!zone)
+		return false;
+	zone_find(zone, qname, qname_len, qtype, &found);
+	return found.status == ZONE_DELEGATION;
+}
+
 const struct zone_member *zone_set_get(const struct zone_set *set, const uint8_t *apex,
 				       unsigned apex_len)
 {

@@ -7,6 +7,7 @@
 #ifndef VOLLEY_ZONE_SET_H
 #define VOLLEY_ZONE_SET_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -55,6 +56,13 @@ static inline struct zone *zone_set_zone(const struct zone_member *member)
 {
 	return __atomic_load_n(&member->zone, __ATOMIC_CONSUME);
 }
+
+/*
+ * Whether a zone of the set is responsible for @qname (folded, uncompressed wire), is loaded, and has a cut at or above it: then it has
+ * a referral to say, and nothing else. In an RCU read section; any thread; no lock, no allocation.
+ */
+bool zone_set_delegates(const struct zone_set *set, const uint8_t *qname, unsigned qname_len,
+			uint16_t qtype);
 
 /* The member with exactly this apex, or NULL. */
 const struct zone_member *zone_set_get(const struct zone_set *set, const uint8_t *apex,

@@ -23,8 +23,9 @@ struct withdrawal {
 	struct plan *plans;
 	struct plan **by_slot;
 	uint32_t n_slots;
-	const struct zone_set *set; /* NULL: no zone has come */
-	uint32_t *gens;             /* its generations, by slot */
+	const struct zone_set *set; /* NULL: no routes are planned */
+	bool moves_cuts;
+	uint32_t *gens; /* its generations, by slot */
 	uint64_t n_led_elsewhere;
 };
 
@@ -119,9 +120,15 @@ uint32_t withdrawal_plan(struct withdrawal *w, const struct withdrawal_zone *zon
 	plan->next = w->plans;
 	w->plans = plan;
 	w->by_slot[zone->slot] = plan;
+	w->moves_cuts |= changes_have_cuts(plan->changes);
 	*zone->told =
 		(struct withdrawn){ .is_known = true, .n_names = changes_n_names(plan->changes) };
 	return plan->gen;
+}
+
+bool withdrawal_moves_cuts(const struct withdrawal *w)
+{
+	return w->moves_cuts;
 }
 
 int withdrawal_plan_routes(struct withdrawal *w, const struct zone_set *set)
@@ -250,7 +257,7 @@ int withdrawal_run(struct withdrawal *w, cache_grace_fn *grace, void *grace_user
 	for (struct plan *plan = w->plans; plan; plan = plan->next)
 		cache_zone_end_change(w->cache, plan->zone.slot, plan->zone.to);
 	if (w->n_led_elsewhere)
-		log_info("zones: %llu cached answers withdrawn for zones that have come",
+		log_info("zones: %llu cached answers withdrawn: their names lead elsewhere now",
 			 (unsigned long long)w->n_led_elsewhere);
 	forget_plans(w);
 	return 0;

@@ -4,7 +4,8 @@
  * can be told; else all of the zone's. docs/decisions/0010-withdraw-what-changed.md
  *
  *      withdrawal_plan        for each zone: compares old and new, unless that is done; its generation stays
- *      withdrawal_plan_routes where a zone has come: answers of others may change (engine/routes.h)
+ *      withdrawal_plan_routes where a zone has come: answers of others may change (engine/routes.h); where a cut has changed
+ *                             and there is recursion: names may be ours now
  *      the new zones serve
  *      grace period           who rendered from the old ones has published
  *      withdrawal_run         one sift through the cache for all of them, or a walk; grace period
@@ -65,8 +66,14 @@ void withdrawal_free(struct withdrawal *withdrawal);
 uint32_t withdrawal_plan(struct withdrawal *withdrawal, const struct withdrawal_zone *zone);
 
 /*
+ * Does a change that was planned touch a cut or a DNAME? Then names below it may be ours that upstream has answered for, and where
+ * there is recursion routes have to be planned.
+ */
+bool withdrawal_moves_cuts(const struct withdrawal *withdrawal);
+
+/*
  * The walk also takes out what `set`, which is to serve, no longer leads to: answers of zones that
- * have not changed themselves, and those from upstream for names that are ours now. The set lives until run has returned. 0 or -ENOMEM.
+ * have not changed themselves, and those from upstream for names that are ours now, below no cut. The set lives until run has returned. 0 or -ENOMEM.
  */
 int withdrawal_plan_routes(struct withdrawal *withdrawal, const struct zone_set *set)
 	__attribute__((warn_unused_result));

@@ -121,7 +121,8 @@ struct edition {
 	size_t n;
 	bool is_swap; /* of pointers: whoever needs another generation gets none, for all are published then */
 	bool has_come; /* a zone that was not there before */
-	bool is_new;   /* a zone has come, gone, or has a new generation */
+	bool moves_cuts; /* names below a cut, which upstream answers for, may be a zone's own now, or another's */
+	bool is_new; /* a zone has come, gone, or has a new generation */
 };
 
 static void edition_fini(struct edition *edition)
@@ -185,6 +186,8 @@ static void choose_generation(struct zones *zones, struct edition *edition,
 		edition->has_come |= !zone_set_get(served, entry->apex, entry->apex_len);
 	else
 		edition->has_come |= zones->env.is_adopted && !is_kept;
+	if (zones->env.published->recursion && change.new_zone && !is_same)
+		edition->moves_cuts |= !gen || withdrawal_moves_cuts(edition->withdrawal);
 	edition->is_new |= edition->has_come || !is_kept;
 }
 
@@ -416,7 +419,7 @@ int zones_publish(struct zones *zones)
 		return err;
 	edition_add_names(&edition, zones);
 	err = zone_set_new(&set, edition.members, edition.n);
-	if (!err && edition.has_come)
+	if (!err && (edition.has_come || edition.moves_cuts))
 		err = withdrawal_plan_routes(edition.withdrawal, set);
 	if (err) {
 		withdrawal_cancel(edition.withdrawal);
@@ -507,6 +510,8 @@ int zones_publish_changed(struct zones *zones)
 		edition_add(&edition, zones, entry);
 	edition_add_names(&edition, zones);
 	is_quick = keeps_members(&edition, zones->env.published->set);
+	if (is_quick && edition.moves_cuts)
+		is_quick = !withdrawal_plan_routes(edition.withdrawal, zones->env.published->set);
 	if (is_quick)
 		err = swap(zones, &edition);
 	else

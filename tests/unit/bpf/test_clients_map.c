@@ -10,6 +10,7 @@
 #define P CLIENTS_VIEW(VOLLEY_VIEW_PUBLIC)
 #define R CLIENTS_VIEW(VOLLEY_VIEW_RECURSIVE)
 #define Z CLIENTS_VIEW(VOLLEY_VIEW_PRIVATE)
+#define I CLIENTS_VIEW(VOLLEY_VIEW_ITERATIVE)
 
 struct client_row {
 	const char *address;
@@ -30,10 +31,10 @@ static const struct allow_row allow_rows[] = {
 	  "192.0.2.0/25, 10.0.0.0/8",
 	  { { "192.0.2.0", P | R },
 	    { "192.0.2.127", P | R },
-	    { "192.0.2.128", P },
+	    { "192.0.2.128", P | I },
 	    { "10.255.255.255", P | R },
-	    { "11.0.0.0", P },
-	    { "::192.0.2.1", P } } },
+	    { "11.0.0.0", P | I },
+	    { "::192.0.2.1", P | I } } },
 	{ "zones for some",
 	  "192.0.2.0/24",
 	  NULL,
@@ -42,29 +43,29 @@ static const struct allow_row allow_rows[] = {
 	  "10.0.0.0/8, 192.0.2.128/25",
 	  "10.1.0.0/16, 192.0.2.0/24",
 	  { { "10.1.2.3", P | R | Z },
-	    { "10.2.0.0", P | Z },
+	    { "10.2.0.0", P | Z | I },
 	    { "192.0.2.1", P | R },
 	    { "192.0.2.129", P | R | Z } } },
 	{ "the same in both, and one of an address alone",
 	  "192.0.2.0/24, \"2001:db8::1\"",
 	  "192.0.2.0/24",
-	  { { "192.0.2.1", P | R | Z }, { "2001:db8::1", P | Z }, { "2001:db8::2", P } } },
+	  { { "192.0.2.1", P | R | Z }, { "2001:db8::1", P | Z | I }, { "2001:db8::2", P } } },
 	{ "everybody of one family",
 	  NULL,
 	  "\"::/0\"",
-	  { { "2001:db8::1", P | R }, { "192.0.2.1", P }, { "::ffff:192.0.2.1", P } } },
+	  { { "2001:db8::1", P | R }, { "192.0.2.1", P | I }, { "::ffff:192.0.2.1", P | I } } },
 	{ "IPv6 around IPv4, which has its own",
 	  NULL,
 	  "\"::/0\", 192.0.2.0/24",
-	  { { "::1", P | R }, { "192.0.2.1", P | R }, { "192.0.3.1", P } } },
+	  { { "::1", P | R }, { "192.0.2.1", P | R }, { "192.0.3.1", P | I } } },
 	{ "bits within an octet",
 	  NULL,
 	  "192.0.2.8/29, \"2001:db8:8000::/33\"",
-	  { { "192.0.2.7", P },
+	  { { "192.0.2.7", P | I },
 	    { "192.0.2.8", P | R },
 	    { "192.0.2.15", P | R },
-	    { "192.0.2.16", P },
-	    { "2001:db8:7fff::", P },
+	    { "192.0.2.16", P | I },
+	    { "2001:db8:7fff::", P | I },
 	    { "2001:db8:8000::", P | R } } },
 };
 

@@ -40,8 +40,10 @@ static int withdraw_in_view(const struct world *w, uint64_t number, uint8_t view
 /* In each order of publishing: each has a word, and is replaced and withdrawn alone. */
 static void test_side_by_side(void **state)
 {
-	static const uint8_t orders[][VOLLEY_N_VIEWS] = { { 0, 1, 2 }, { 0, 2, 1 }, { 1, 0, 2 },
-							  { 1, 2, 0 }, { 2, 0, 1 }, { 2, 1, 0 } };
+	static const uint8_t orders[][VOLLEY_N_VIEWS] = {
+		{ 0, 1, 2, 3 }, { 0, 2, 3, 1 }, { 1, 3, 0, 2 },
+		{ 3, 1, 2, 0 }, { 2, 0, 1, 3 }, { 2, 3, 1, 0 },
+	};
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(orders) / sizeof(orders[0]); i++) {
@@ -224,6 +226,39 @@ static void test_valid_goes_before_expired_before_stale(void **state)
 	}
 }
 
+/* Each code that has room comes back; the driver does not look at who asks for a public entry, so such has none. */
+static void test_extended_errors(void **state)
+{
+	static const int codes[] = { -1, 0, 6, 15, CACHE_EDE_MAX };
+	struct world w;
+
+	(void)state;
+	world_open(&w, CACHE_BYTES_MIN);
+	for (size_t i = 0; i < sizeof(codes) / sizeof(codes[0]); i++) {
+		for (uint8_t view = 0; view < VOLLEY_N_VIEWS; view++) {
+			struct cache_key key = key_in_view(w.cache, i, view);
+			struct cache_answer a = ttls_answer(&w);
+			const struct volley_entry *e;
+			int err;
+
+			a.partial = view & 1;
+			a.ede = cache_ede(codes[i]);
+			err = cache_publish(w.writer, &key, &a, WORLD_NOW_S);
+			assert_int_equal(err, view || codes[i] < 0 ? 0 : -EINVAL);
+			if (err)
+				continue;
+			assert_int_equal(cache_lookup(w.cache, &key, WORLD_NOW_S, false, &e),
+					 CACHE_HIT);
+			assert_true(cache_entry_is_sound(e, e->bytes));
+			cache_answer_of(&a, e, WORLD_NOW_S);
+			assert_int_equal(cache_ede_code(a.ede), codes[i]);
+			assert_int_equal(a.partial, view & 1);
+		}
+	}
+	assert_int_equal(cache_ede(CACHE_EDE_MAX + 1), 0);
+	world_close(&w);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -232,6 +267,7 @@ int main(void)
 		cmocka_unit_test(test_adopted),
 		cmocka_unit_test(test_kept),
 		cmocka_unit_test(test_no_such_view),
+		cmocka_unit_test(test_extended_errors),
 		cmocka_unit_test(test_expired_is_given),
 		cmocka_unit_test(test_valid_goes_before_expired_before_stale),
 	};

@@ -58,7 +58,7 @@ static const char *word(const json_t *o, const char *key)
 
 static void test_views(void **state)
 {
-	static const char *const words[] = { "public", "recursive", "private" };
+	static const char *const words[] = { "public", "recursive", "private", "iterative" };
 	struct daemon d = { 0 };
 	struct world w;
 

@@ -37,7 +37,7 @@ static int run(const struct row *row, const struct convert_limits *l, struct cac
 {
 	static uint8_t folded[NAME_FOLDED_BYTES];
 	const struct convert_question question = { folded, row->upstream.qtype, row->dnssec_ok,
-						   NULL, 0 };
+						   NULL };
 	struct convert_source from;
 	size_t n;
 	uint8_t *wire = upstream_wire(&row->upstream, &n);
@@ -351,7 +351,7 @@ static void test_pointers_in_data(void **state)
 		uint8_t wire[64] =
 			"\0\0\x81\x80\0\1\0\1\0\0\0\0\1a\1x\0\0\0\0\1\xc0\x0c\0\0\0\1\0\0\0\x3c";
 		uint8_t folded[NAME_FOLDED_BYTES] = "\1a\1x";
-		const struct convert_question question = { folded, types[i].type, false, NULL, 0 };
+		const struct convert_question question = { folded, types[i].type, false, NULL };
 		uint16_t n_rdata = (uint16_t)(types[i].n_before + 2 * types[i].n_names);
 		struct convert_source from;
 		struct cache_answer a;
@@ -436,7 +436,7 @@ static void test_large(void **state)
 static void test_broken(void **state)
 {
 	static uint8_t folded[NAME_FOLDED_BYTES] = "\1a\1b\1x";
-	const struct convert_question question = { folded, T(A), true, NULL, 0 };
+	const struct convert_question question = { folded, T(A), true, NULL };
 	const struct upstream u = {
 		"a.b.x.",
 		T(A),

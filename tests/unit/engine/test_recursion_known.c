@@ -450,6 +450,92 @@ static void test_last_second_of_a_failure(void **state)
 	assert_false(ask(&r, &www));
 }
 
+/* What was asked with DO is there for who asks without; not the other way, where signatures would be missing. */
+static void test_stale_of_other_do(void **state)
+{
+	static const struct upstream with_signature = {
+		"www.x.",
+		T(A),
+		0,
+		"www.x. 300 IN A 192.0.2.80\nwww.x. 300 IN RRSIG A 13 2 300 20380101000000 20200101000000 1 x. AAAA\n",
+		NULL,
+		NULL
+	};
+	struct ask with = www, without = www;
+
+	(void)state;
+	with.dnssec_ok = true;
+	without.flags = RD | AD;
+	r.rules.stale_s = 1000;
+	assert_true(ask(&r, &with));
+	complete_as(&r, &with_signature, EDNS_NO_EDE, RESOLVER_SECURE);
+	assert_int_equal(reply_count(&r.reply, DNS_ANCOUNT_AT), 2);
+	r.now_s += 100; /* valid still */
+	assert_true(ask(&r, &without));
+	assert_true(r.pending.is_hurried);
+	complete_failed(&r, DNS_EDE_NO_REACHABLE_AUTHORITY);
+	check_answer("www.x. 200 IN A 192.0.2.80\n");
+	assert_int_equal(reply_flags(&r.reply), QR | RD | RA | AD);
+	assert_int_equal(ede_of(&r.reply), EDNS_NO_EDE);
+	r.now_s += 300;
+	assert_true(ask(&r, &without));
+	complete_failed(&r, DNS_EDE_NO_REACHABLE_AUTHORITY);
+	check_answer("www.x. 30 IN A 192.0.2.80\n");
+	assert_int_equal(reply_flags(&r.reply), QR | RD | RA);
+	assert_int_equal(ede_of(&r.reply), DNS_EDE_STALE_ANSWER);
+	r.now_s += 1; /* upstream is left alone */
+	check_hit(&without, "www.x. 30 IN A 192.0.2.80\n");
+	assert_int_equal(ede_of(&r.reply), DNS_EDE_STALE_ANSWER);
+	without.flags = RD | CD; /* another question */
+	assert_true(ask(&r, &without));
+	complete_failed(&r, DNS_EDE_NO_REACHABLE_AUTHORITY);
+	assert_int_equal(reply_rcode(&r.reply), DNS_RCODE_SERVFAIL);
+}
+
+static void test_stale_without_do(void **state)
+{
+	struct ask with = www;
+
+	(void)state;
+	go_stale(&www_answer, 100);
+	with.dnssec_ok = true;
+	assert_true(ask(&r, &with));
+	assert_false(r.pending.is_hurried);
+	complete_failed(&r, DNS_EDE_NO_REACHABLE_AUTHORITY);
+	assert_int_equal(reply_rcode(&r.reply), DNS_RCODE_SERVFAIL);
+}
+
+/* An extended error is said each time, to queries with EDNS. */
+static void test_errors_are_kept(void **state)
+{
+	static const struct {
+		int ede;
+		enum resolver_security security;
+	} rows[] = { { DNS_EDE_DNSSEC_BOGUS, RESOLVER_BOGUS },
+		     { 7, RESOLVER_BOGUS },
+		     { DNS_EDE_NO_REACHABLE_AUTHORITY, RESOLVER_INSECURE } };
+	struct ask plain = www;
+
+	(void)state;
+	plain.udp_size = 0;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		assert_true(ask(&r, &www));
+		complete_as(&r, NULL, rows[i].ede, rows[i].security);
+		for (unsigned int again = 0; again < 3; again++) {
+			check_error(DNS_RCODE_SERVFAIL, rows[i].ede);
+			assert_false(ask(&r, &www));
+		}
+		assert_int_equal(COUNTER(cache_hit), 4 * i + 3);
+		assert_false(ask(&r, &plain));
+		assert_int_equal(reply_count(&r.reply, DNS_ARCOUNT_AT), 0);
+		recursing_flush(&r);
+	}
+	assert_true(ask(&r, &www)); /* and of none there is none */
+	complete(&r, &www_answer);
+	check_hit(&www, "www.x. 300 IN A 192.0.2.80\n");
+	assert_int_equal(ede_of(&r.reply), EDNS_NO_EDE);
+}
+
 /* ---- Policies --------------------------------------------------------------------------------- */
 
 static const char rules_text[] = "$TTL 60\n@ SOA ns root 1 2 3 4 5\n@ NS ns\n"
@@ -497,8 +583,7 @@ static void test_policy(void **state)
 	for (unsigned int i = 0; i < 2; i++) {
 		assert_false(ask(&r, &www));
 		assert_int_equal(reply_rcode(&r.reply), DNS_RCODE_NXDOMAIN);
-		if (!i)
-			assert_int_equal(ede_of(&r.reply), EDE_OF_LIST);
+		assert_int_equal(ede_of(&r.reply), EDE_OF_LIST);
 	}
 	assert_int_equal(COUNTER(cache_hit), 1);
 	assert_false(ask_from(&r, &www, stranger, &r.pending));
@@ -693,6 +778,9 @@ int main(void)
 		TEST(test_last_second),
 		TEST(test_last_second_of_a_failure),
 		TEST(test_policy),
+		TEST(test_stale_of_other_do),
+		TEST(test_stale_without_do),
+		TEST(test_errors_are_kept),
 		TEST(test_policy_alias),
 		TEST(test_policy_alias_to_ours),
 		TEST(test_policy_alias_comes),

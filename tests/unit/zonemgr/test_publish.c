@@ -307,6 +307,60 @@ static void a_zone_comes_beside_answers_from_upstream(void **state)
 	end();
 }
 
+static struct zone *make_zone_above(unsigned serial, const char *records)
+{
+	char text[256];
+
+	snprintf(text, sizeof(text),
+		 "$TTL 300\n@ SOA ns root %u 2 3 4 60\n@ NS ns\nns A 192.0.2.1\n%s", serial,
+		 records);
+	return zone_of("z.test", text);
+}
+
+/*
+ * Below a cut upstream answers. Its answers go when the cut does, and stay when something else changes; by an edit of one zone and by
+ * a publish of all.
+ */
+static void a_cut_moves_beside_answers_from_upstream(void **state)
+{
+	static const struct {
+		const char *records;
+		bool is_kept;
+	} versions[] = {
+		{ "sub NS ns.x.\nd A 192.0.2.2\n", true },
+		{ "sub NS ns.x.\nd A 192.0.2.3\ne A 192.0.2.4\n", true },
+		{ "a.sub A 192.0.2.5\nd A 192.0.2.3\n", false },
+	};
+	static const uint64_t digest[2] = { 5, 6 };
+	struct engine_recursion rules = ENGINE_RECURSION_INIT;
+	struct cache_writer *writer;
+
+	(void)state;
+	for (unsigned is_quick = 0; is_quick < 2; is_quick++) {
+		begin();
+		published.recursion = &rules;
+		cache_zone_prepare(zones.env.cache, (const uint8_t *)"\1U", 3, digest,
+				   &upstream_slot, &upstream_gen);
+		cache_zone_commit(zones.env.cache, upstream_slot, upstream_gen, digest);
+		MUST(!cache_writer_new(&writer, zones.env.cache));
+		for (size_t i = 0; i < sizeof(versions) / sizeof(versions[0]); i++) {
+			make_due(make_zone_above((unsigned)i + 5, versions[i].records));
+			if (is_quick)
+				zones_mark_changed(&zones, &entry);
+			assert_int_equal(is_quick ? zones_publish_changed(&zones) :
+						    zones_publish(&zones),
+					 0);
+			assert_true(!i || is_from_upstream("a.sub.z.test") == versions[i].is_kept);
+			assert_true(!i || is_from_upstream("a.other.test"));
+			put_upstream(writer, "a.sub.z.test");
+			put_upstream(writer, "a.other.test");
+		}
+		published.recursion = NULL;
+		cache_writer_free(writer);
+		end();
+	}
+}
+
 /* --- Who may ask --------------------------------------------------------------------------------- */
 
 static void other_settings(void **state)
@@ -419,6 +473,7 @@ int main(void)
 		cmocka_unit_test(order_of_a_change),
 		cmocka_unit_test(a_zone_below_comes_and_leaves),
 		cmocka_unit_test(a_zone_comes_beside_answers_from_upstream),
+		cmocka_unit_test(a_cut_moves_beside_answers_from_upstream),
 		cmocka_unit_test(other_settings),
 		cmocka_unit_test(other_settings_and_another_zone),
 		cmocka_unit_test(what_the_loader_compared),

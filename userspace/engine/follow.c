@@ -1,0 +1,329 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "engine/follow.h"
+
+#include <string.h>
+
+#include "base/err.h"
+#include "engine/policy.h"
+#include "engine/recursion.h"
+#include "engine/special.h"
+
+/* One walk from name to name. */
+struct walk {
+	struct engine *e;
+	const struct engine_request *rq;
+	const struct query *q; /* the client's */
+	const struct engine_client *client;
+	struct query at;                 /* the same question for the name where the walk is */
+	const struct cache_answer *done; /* what upstream says of done_name; NULL: it was not asked */
+	const uint8_t *done_name;
+	const struct policy_alias *
+		alias; /* the first alias, whatever zones and policies say by now; NULL: these say it */
+	struct engine_pending
+		*again; /* to be filled where upstream is to be asked; NULL: rq->pending */
+	uint16_t rcode; /* all 12 bits, of the last step */
+};
+
+/* What a step has found. */
+enum found {
+	FOUND_END,     /* *a is the answer */
+	FOUND_HEAD,    /* *a is an alias, and follow.target where it leads */
+	FOUND_NO_MORE, /* *a has an error, and is the reply as it is; or there is none now */
+};
+
+bool follow_is_wanted(const struct engine *e, const struct engine_request *rq,
+		      const struct query *q, const struct engine_client *client)
+{
+	const struct render *r = &e->render;
+
+	if (!r->leads_out || !client->recursion || !q->rd || rq->sees_zones ||
+	    !volley_is_data_type(q->qtype))
+		return false;
+	if (r->n_steps)
+		return q->qtype != DNS_TYPE_ANY && q->qtype != DNS_TYPE_RRSIG;
+	return !client->recursion->special || !special_has(client->recursion->special, q);
+}
+
+static void set_target(struct engine_follow *f, const uint8_t *folded)
+{
+	memset(f->target, 0, sizeof(f->target));
+	memcpy(f->target, folded, name_bytes(folded));
+}
+
+/* The walk goes on at the target. */
+static void go_on(struct walk *w)
+{
+	struct query *at = &w->at;
+
+	memcpy(at->folded, w->e->follow.target, sizeof(w->e->follow.target));
+	at->qname = at->folded;
+	at->qname_bytes = (uint16_t)name_bytes(at->folded);
+	at->question_end =
+		(uint16_t)(DNS_HEADER_BYTES + at->qname_bytes + DNS_QUESTION_FIXED_BYTES);
+}
+
+static enum found fail(struct walk *w, struct cache_answer *a, int ede_code)
+{
+	w->rcode = engine_failure(w->e, a, DNS_RCODE_SERVFAIL, ede_code);
+	a->flags |= DNS_FLAG_RA;
+	return FOUND_NO_MORE;
+}
+
+/* ---- Steps ------------------------------------------------------------------------------------ */
+
+/* What our zones say. *is_below: it is a cut, and upstream is to be asked. */
+static enum found look_in_zones(struct walk *w, struct cache_answer *a, bool *is_below)
+{
+	struct engine *e = w->e;
+	const struct render *r = &e->render;
+
+	if (render_answer(&e->render, &e->config, rcu_dereference(e->data->set), &w->at,
+			  w->rq->stream, a))
+		return fail(w, a, DNS_EDE_OTHER);
+	w->rcode = a->flags & DNS_RCODE_MASK;
+	if (w->rcode == DNS_RCODE_SERVFAIL)
+		return fail(w, a, DNS_EDE_NOT_READY);
+	*is_below = r->leads_out && !r->n_steps;
+	if (!r->leads_out)
+		return FOUND_END;
+	set_target(&e->follow, r->chain[r->n_steps]);
+	return FOUND_HEAD;
+}
+
+static void note_alias(struct engine_follow *f, const struct policy_alias *alias)
+{
+	f->is_rewritten |= alias->is_of_list;
+	if (alias->is_of_list)
+		f->ede_code = alias->ede_code;
+	set_target(f, alias->target);
+}
+
+/* The alias that is given. */
+static enum found take_alias(struct walk *w, struct cache_answer *a)
+{
+	struct render *r = &w->e->render;
+
+	memcpy(r->chain[0], w->q->folded, (w->q->qname_bytes + 7u) & ~7u);
+	writer_init(&r->writer, r->body, w->q->question_end, DNS_MESSAGE_MAX - RENDER_OPT_MAX,
+		    r->chain[0]);
+	if (writer_add_rr(&r->writer, r->chain[0], DNS_TYPE_CNAME, DNS_CLASS_IN, w->alias->ttl_s,
+			  w->alias->target, (uint16_t)w->alias->n_bytes))
+		return fail(w, a, DNS_EDE_OTHER);
+	w->rcode = engine_empty(a, DNS_RCODE_NOERROR);
+	a->body = r->body;
+	a->full_bytes = a->short_bytes = (uint16_t)writer_bytes(&r->writer);
+	a->ancount = 1;
+	note_alias(&w->e->follow, w->alias);
+	return FOUND_HEAD;
+}
+
+/* What recursion.h says. */
+static enum found look_upstream(struct walk *w, struct cache_answer *a)
+{
+	struct engine_follow *f = &w->e->follow;
+	struct recursion_want want = { .is_target = f->head.ancount != 0,
+				       .no_lists = f->is_rewritten,
+				       .may_wait = w->again != NULL };
+
+	if (w->done && name_equal(w->at.folded, w->done_name)) {
+		*a = *w->done;
+		w->rcode = a->flags & DNS_RCODE_MASK;
+		return a->flags & DNS_FLAG_TC ? FOUND_NO_MORE : FOUND_END;
+	}
+	if (!w->client->recursion)
+		return fail(w, a, DNS_EDE_NOT_READY);
+	if (f->head.ancount)
+		recursion_turn(w->e, &w->at);
+	w->rcode = recursion_find(w->e, w->rq, &w->at, w->client, &want, a);
+	if (want.is_unasked) {
+		recursion_ask_on(w->e, w->rq, w->again, w->at.folded, w->alias);
+		return FOUND_NO_MORE;
+	}
+	if (!want.alias.n_bytes)
+		return w->e->outcome != ENGINE_REPLIES || (a->flags & DNS_FLAG_TC) ? FOUND_NO_MORE :
+										     FOUND_END;
+	note_alias(f, &want.alias);
+	return FOUND_HEAD;
+}
+
+static enum found look(struct walk *w, struct cache_answer *a)
+{
+	const struct query *at = &w->at;
+	enum found found = FOUND_END;
+	bool is_below = true;
+
+	if (w->alias && !w->e->follow.head.ancount)
+		return take_alias(w, a);
+	if ((w->client->zones || w->rq->sees_zones) &&
+	    engine_is_ours(w->e, at->folded, at->qname_bytes, at->qtype) &&
+	    !engine_is_of_parent(w->e, at->folded, at->qname_bytes, at->qtype)) {
+		is_below = false;
+		found = look_in_zones(w, a, &is_below);
+	}
+	return is_below ? look_upstream(w, a) : found;
+}
+
+/* ---- Joining ---------------------------------------------------------------------------------- */
+
+/* The answer as a message, of this name (folded). A body where the next one is written is moved away. */
+static void read_answer(struct engine *e, const uint8_t *name, const struct cache_answer *a,
+			struct convert_source *from)
+{
+	uint32_t name_end = DNS_HEADER_BYTES + (uint32_t)name_bytes(name);
+	uint32_t body_at = name_end + DNS_QUESTION_FIXED_BYTES;
+	const uint8_t *body = a->body;
+
+	if (body == e->convert.body) {
+		memcpy(e->render.body, body, a->full_bytes);
+		body = e->render.body;
+	}
+	*from = (struct convert_source){
+		.message = { name, body, name_end, body_at, body_at + a->full_bytes },
+		.n_answer = a->ancount,
+		.n_authority = a->nscount,
+		.rcode = a->flags & DNS_RCODE_MASK,
+		.age_s = a->n_ttls ? a->age_s : 0,
+	};
+}
+
+static bool is_answer(uint16_t rcode)
+{
+	return rcode == DNS_RCODE_NOERROR || rcode == DNS_RCODE_NXDOMAIN ||
+	       rcode == DNS_RCODE_YXDOMAIN;
+}
+
+/* Puts the head before *a, which is of w->at. */
+static enum found join(struct walk *w, struct cache_answer *a)
+{
+	struct engine *e = w->e;
+	const struct convert_limits limits = {
+		.max_ttl_s = a->stale_ttl_s ? a->stale_ttl_s : DNS_TTL_MAX,
+		.min_ttl_s = a->stale_ttl_s,
+		.max_negative_ttl_s = a->stale_ttl_s ? a->stale_ttl_s : DNS_TTL_MAX,
+	};
+	struct convert_source before, from;
+	const struct convert_question question = { w->q->folded, w->q->qtype, w->q->edns.dnssec_ok,
+						   &before };
+	uint32_t ignored_s;
+
+	if (!e->follow.head.ancount) /* of the question's own name */
+		return FOUND_END;
+	if (!is_answer(w->rcode)) {
+		engine_empty(a, w->rcode);
+		a->flags |= DNS_FLAG_RA;
+		return FOUND_NO_MORE;
+	}
+	read_answer(e, w->at.folded, a, &from);
+	read_answer(e, w->q->folded, &e->follow.head, &before);
+	if (convert_answer(&e->convert, &from, &question, &limits, a, &ignored_s))
+		return fail(w, a, DNS_EDE_OTHER);
+	return FOUND_END;
+}
+
+/* What was joined is the head of what comes. */
+static void keep_head(struct walk *w, const struct cache_answer *a)
+{
+	struct engine_follow *f = &w->e->follow;
+	bool is_first = !f->head.ancount;
+	uint16_t first_flags = is_first ? a->flags : f->head.flags;
+
+	memcpy(f->head_body, a->body, a->full_bytes);
+	f->head = *a;
+	f->head.body = f->head_body;
+	f->head.flags = first_flags;
+	f->head.n_ttls = 0; /* the body has them as they are now */
+}
+
+static uint16_t end(struct walk *w, struct cache_answer *a)
+{
+	const struct engine_follow *f = &w->e->follow;
+
+	if (!f->head.ancount)
+		return w->rcode;
+	if (f->is_rewritten)
+		w->e->ede_code = f->ede_code;
+	a->flags = (uint16_t)(DNS_FLAG_QR | DNS_FLAG_RA | (f->head.flags & DNS_FLAG_AA) | w->rcode);
+	return w->rcode;
+}
+
+/* The question goes upstream for another name; the reply is to the client's own. */
+static void note_asked(struct walk *w)
+{
+	struct engine_pending *p = w->rq->pending;
+
+	if (w->e->outcome != ENGINE_DEFERS || w->again)
+		return;
+	recursion_note_client(p, w->rq, w->q);
+	p->asked.is_followed = w->e->follow.head.ancount != 0;
+	p->asked.no_lists = w->e->follow.is_rewritten;
+}
+
+static uint16_t follow(struct walk *w, struct cache_answer *a)
+{
+	struct engine_follow *f = &w->e->follow;
+
+	f->head = (struct cache_answer){ 0 };
+	f->is_rewritten = false;
+	f->ede_code = EDNS_NO_EDE;
+	for (unsigned int i = 0; i <= FOLLOW_MAX; i++) {
+		enum found found = look(w, a);
+
+		if (found == FOUND_NO_MORE) {
+			note_asked(w);
+			return w->rcode;
+		}
+		if (join(w, a) == FOUND_NO_MORE)
+			return w->rcode;
+		if (found == FOUND_END)
+			return end(w, a);
+		keep_head(w, a);
+		go_on(w);
+	}
+	(void)fail(w, a, DNS_EDE_OTHER);
+	return w->rcode;
+}
+
+uint16_t follow_answer(struct engine *e, const struct engine_request *rq, const struct query *q,
+		       const struct engine_client *client, struct cache_answer *a)
+{
+	struct walk w = { .e = e, .rq = rq, .q = q, .client = client, .at = *q };
+
+	return follow(&w, a);
+}
+
+uint16_t follow_finish(struct engine *e, const struct engine_request *rq, const struct query *q,
+		       const struct engine_pending *p, struct cache_answer *a)
+{
+	const struct engine_client client = engine_client_of(e, rq);
+	struct cache_answer done = *a;
+	struct policy_alias alias = { .n_bytes = (unsigned int)name_bytes(p->question.name),
+				      .ttl_s = p->asked.alias_ttl_s,
+				      .ede_code = p->asked.alias_ede_code,
+				      .is_of_list = p->asked.no_lists };
+	struct walk w = { .e = e,
+			  .rq = rq,
+			  .q = q,
+			  .client = &client,
+			  .at = *q,
+			  .done = &done,
+			  .done_name = p->question.name,
+			  .alias = p->asked.is_alias ? &alias : NULL };
+
+	memcpy(alias.target, p->question.name, alias.n_bytes);
+	if (a->full_bytes)
+		memcpy(e->follow.done_body, a->body, a->full_bytes);
+	done.body = e->follow.done_body;
+	return follow(&w, a);
+}
+
+uint16_t follow_alias(struct engine *e, const struct engine_request *rq, const struct query *q,
+		      struct engine_pending *p, const struct policy_alias *alias,
+		      struct cache_answer *a)
+{
+	const struct engine_client client = engine_client_of(e, rq);
+	struct walk w = {
+		.e = e, .rq = rq, .q = q, .client = &client, .at = *q, .alias = alias, .again = p
+	};
+
+	return follow(&w, a);
+}
