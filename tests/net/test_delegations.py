@@ -163,14 +163,17 @@ def test_a_name_that_is_asked_all_the_time(tree, daemon):
 
 def test_a_refresh_that_gets_no_reply_holds_up_nobody(tree, daemon):
     """It asks the memory that knows no servers of the zone; when the answer has ended, the other one is asked."""
-    tree.script("zone.lab.", leaf_of(10), LEAF)
+    tree.script("zone.lab.", leaf_of(20), LEAF)
     daemon.start(recursion=tree.recursion(prefetch=True))
     check_answers(tree, NAMES[:1])
     tree.root.silent = tree.tld.silent = True
-    time.sleep(9.2)
-    check_answers(tree, NAMES[:1])
-    wait_for("a refresh", lambda: daemon.stats()["resolver"]["asked"] == 2)
-    time.sleep(2)  # it waits for 5 seconds
+    time.sleep(17)
+
+    def is_refreshed():
+        check_answers(tree, NAMES[:1])
+        return daemon.stats()["resolver"]["asked"] == 2
+    wait_for("a refresh, in the last tenth", is_refreshed)
+    time.sleep(2.2)  # it waits for 5 seconds, and the answer ends meanwhile
     assert daemon.status()["recursion"]["outstanding"] == 1
     check_answers(tree, NAMES[:1])
 
