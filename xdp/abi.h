@@ -152,7 +152,7 @@ struct volley_entry {
 	__be16 flags;     /* second 16 bits of the DNS header, QR set, without RD and CD */
 	__u8 freq;        /* hits since it was written, at most VOLLEY_FREQ_MAX */
 	__u8 partial : 1; /* something optional was left out that has room over TCP */
-	__u8 ede     : 7; /* an extended error's code and 1 (RFC 8914): queries with EDNS go up; 0: none. Never in the public view */
+	__u8 ede     : 7; /* an extended error's code and 1 (RFC 8914), for queries with EDNS; 0: none. Never in the public view */
 	__be16 ancount;
 	__be16 nscount;
 	__be16 arcount_full; /* without OPT */
@@ -578,6 +578,7 @@ enum volley_reason { VOLLEY_REASONS(VOLLEY_REASON_ENUM) VOLLEY_N_REASONS };
 
 #define VOLLEY_OPTION_COOKIE 0x01
 #define VOLLEY_OPTION_NSID   0x02
+#define VOLLEY_OPTION_EDE    0x04
 
 /*
  * Per CPU, room and interface. The counters are for everyone to read; the rest is the program's own
@@ -665,7 +666,7 @@ struct volley_cpu {
 	__u64 shared_key[1 + VOLLEY_NAME_WORDS];
 	__u64 block_key[3]; /* what is looked for among the blocks: a struct volley_block_key */
 	__u64 block_client[2];
-	__u8 block_ede;     /* of the answer; 0: none */
+	__u8 ede;           /* code of the answer's extended error, with VOLLEY_OPTION_EDE */
 	__u8 block_is_done; /* the answer is written */
 	__u8 block;         /* what is done with this client: VOLLEY_BLOCK_* */
 	__u8 block_rest[5];

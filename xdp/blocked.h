@@ -23,8 +23,6 @@
 #include "xdp/suffixes.h"
 
 #define DNS_REFUSED         5
-#define OPTION_EDE          15 /* RFC 8914 */
-#define EDE_BYTES           6
 #define EDE_BLOCKED         15 /* a name or a type */
 #define EDE_PROHIBITED      18 /* a client */
 #define BLOCK_GROUP_LENGTHS 8
@@ -322,10 +320,10 @@ __noinline int block_question(struct volley_cpu *cpu)
 
 	if (!cpu)
 		return -1;
-	cpu->block_ede = EDE_PROHIBITED;
+	cpu->ede = EDE_PROHIBITED;
 	if (cpu->block)
 		return -1;
-	cpu->block_ede = EDE_BLOCKED;
+	cpu->ede = EDE_BLOCKED;
 	if (cpu->block_kinds & VOLLEY_BLOCKS_NAMES)
 		action = block_name(cpu);
 	if (block_is_silent(action) && (cpu->block_kinds & VOLLEY_BLOCKS_TYPES))
@@ -342,8 +340,6 @@ __noinline int block_question(struct volley_cpu *cpu)
 __noinline int block_choose(struct xdp_md *ctx, struct volley_cpu *cpu,
 			    const struct volley_options *o)
 {
-	int reason = -1;
-
 	if (!cpu || !o)
 		return VOLLEY_UP_BLOCKED;
 	cpu->reason = VOLLEY_HIT_REFUSED;
@@ -351,42 +347,14 @@ __noinline int block_choose(struct xdp_md *ctx, struct volley_cpu *cpu,
 	if (cpu->block == VOLLEY_BLOCK_TRUNCATE) {
 		cpu->reason = VOLLEY_HIT_BLOCK_TRUNCATED;
 		cpu->flags = bpf_htons(DNS_QR | DNS_TC);
-	}
-	if (cpu->block == VOLLEY_BLOCK_TRUNCATE || !cpu->edns)
-		cpu->block_ede = 0;
+	} else if (cpu->edns)
+		options_add_ede(cpu, cpu->ede);
 	cpu->ancount = 0;
 	cpu->nscount = 0;
 	cpu->arcount = bpf_htons(cpu->edns);
 	cpu->body_bytes = 0;
 	cpu->body_sum = 0;
-	if (cpu->block_ede)
-		cpu->opt_bytes += EDE_BYTES;
-	if (cpu->options)
-		reason = options_make(ctx, cpu, o);
-	else if (cpu->block_ede)
-		cpu->body_sum += sum_at(bpf_htons(EDE_BYTES), cpu->name_bytes + 1u);
-	if (cpu->block_ede)
-		cpu->body_sum += sum_at((__u64)bpf_htons(OPTION_EDE) + bpf_htons(2) +
-						bpf_htons(cpu->block_ede),
-					cpu->name_bytes + (__u32)cpu->opt_bytes);
-	return reason;
-}
-
-/* Behind OPT and its other options; the length of all is OPT's. */
-static __always_inline int block_ede(struct xdp_md *ctx, const struct volley_cpu *cpu, __u32 opt_at)
-{
-	const void *end = (void *)(long)ctx->data_end;
-	void *opt = (void *)(long)ctx->data + bounded(opt_at, FRAME_MASK);
-	__be16 *option =
-		(void *)(long)ctx->data + bounded(opt_at + cpu->opt_bytes - EDE_BYTES, FRAME_MASK);
-
-	if (opt + EDNS_OPT_BYTES > end || (void *)(option + 3) > end)
-		return VOLLEY_DROP_EDIT;
-	*(__be16 *)(opt + 9) = bpf_htons((__u16)(cpu->opt_bytes - EDNS_OPT_BYTES));
-	option[0] = bpf_htons(OPTION_EDE);
-	option[1] = bpf_htons(2);
-	option[2] = bpf_htons(cpu->block_ede);
-	return -1;
+	return cpu->options ? options_make(ctx, cpu, o) : -1;
 }
 
 /* As reply_send(), without a body. */
@@ -421,8 +389,6 @@ __noinline int block_send(struct xdp_md *ctx, struct volley_cpu *cpu,
 		reason = reply_opt(ctx, opt, opt_at);
 	if (reason < 0 && cpu->options)
 		reason = options_write(ctx, cpu, &state->options[cpu->options_at & 1]);
-	if (reason < 0 && cpu->block_ede)
-		reason = block_ede(ctx, cpu, opt_at);
 	if (reason < 0 && cpu->tunnel_bytes)
 		reason = tunnel_cut(ctx, cpu->dns_offset + dns_bytes);
 	return reason >= 0 ? reason : (int)cpu->reason;

@@ -189,6 +189,10 @@ __noinline int limit_is_over(struct volley_cpu *cpu, const struct volley_rrl *r)
 static __always_inline void limit_slip(struct volley_cpu *cpu, int reason)
 {
 	cpu->reason = (__u32)reason;
+	if (cpu->options & VOLLEY_OPTION_EDE) {
+		cpu->options &= (__u8)~VOLLEY_OPTION_EDE;
+		cpu->opt_bytes -= EDE_BYTES;
+	}
 	cpu->body_bytes = 0;
 	cpu->body_sum = 0;
 	cpu->ancount = 0;

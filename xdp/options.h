@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The EDNS options that the driver answers: COOKIE (RFC 7873, RFC 9018) and NSID (RFC 5001).
+ * The EDNS options that the driver answers, COOKIE (RFC 7873, RFC 9018) and NSID (RFC 5001), and the one that it adds by
+ * itself: an extended error (RFC 8914).
  *
  *   query    OPT │ options: where COOKIE lies, whether NSID is there      question.h: options_note()
- *   answer   body │ OPT │ COOKIE, 28 octets │ NSID                        options_make(), options_write()
+ *   answer   body │ OPT │ COOKIE, 28 octets │ NSID │ EDE, 6 octets         options_make(), options_write()
  *
  * A query without these takes one branch for each step. options_make() is a global function: the verifier looks at it
  * once, by itself, and it has a stack of its own. What is unusual goes up.
@@ -19,6 +20,8 @@
 #define EDNS_OPT_BYTES     11
 #define OPTION_NSID        3
 #define OPTION_COOKIE      10
+#define OPTION_EDE         15
+#define EDE_BYTES          6
 #define OPTION_HEAD_BYTES  4
 #define OPTION_MASK        1023 /* VOLLEY_QUERY_MAX is 512, so one bit more than that less one */
 #define COOKIE_CLIENT_ONLY 8
@@ -58,6 +61,14 @@ static __always_inline int options_note(struct volley_cpu *cpu, const struct vol
 		return -1;
 	}
 	return VOLLEY_UP_OPTION;
+}
+
+/* The answer says why it is what it is. Before the body is chosen; the query has EDNS. */
+static __always_inline void options_add_ede(struct volley_cpu *cpu, __u8 code)
+{
+	cpu->options |= VOLLEY_OPTION_EDE;
+	cpu->ede = code;
+	cpu->opt_bytes += EDE_BYTES;
 }
 
 /* The source address, as it is hashed. -1 or a reason. */
@@ -201,6 +212,10 @@ __noinline int options_make(struct xdp_md *ctx, struct volley_cpu *cpu,
 	if (cpu->options & VOLLEY_OPTION_NSID)
 		sum += o->nsid_sum;
 	cpu->body_sum += sum_at(sum, cpu->name_bytes + cpu->body_bytes + 1u);
+	if (cpu->options & VOLLEY_OPTION_EDE) /* it ends OPT */
+		cpu->body_sum +=
+			sum_at((__u64)bpf_htons(OPTION_EDE) + bpf_htons(2) + bpf_htons(cpu->ede),
+			       cpu->name_bytes + cpu->body_bytes + (__u32)cpu->opt_bytes);
 	return -1;
 }
 
@@ -243,18 +258,34 @@ static __always_inline int nsid_write(struct xdp_md *ctx, __u32 at, const struct
 	return -1;
 }
 
+/* Ends at `at` in the frame, as OPT does. */
+static __always_inline int ede_write(struct xdp_md *ctx, const struct volley_cpu *cpu, __u32 at)
+{
+	const void *end = (void *)(long)ctx->data_end;
+	__be16 *option = (void *)(long)ctx->data + bounded(at - EDE_BYTES, FRAME_MASK);
+
+	if ((void *)(option + 3) > end)
+		return VOLLEY_DROP_EDIT;
+	option[0] = bpf_htons(OPTION_EDE);
+	option[1] = bpf_htons(2);
+	option[2] = bpf_htons(cpu->ede);
+	return -1;
+}
+
 /* Puts the options behind the answer's OPT, and their length into it. -1 or a reason to drop. */
 static __always_inline int options_write(struct xdp_md *ctx, struct volley_cpu *cpu,
 					 const struct volley_options *o)
 {
 	const void *end = (void *)(long)ctx->data_end;
+	int reason = -1;
+	__u32 opt_at;
 	__u64 at;
 	void *opt;
 
 	if (!cpu || !o)
 		return VOLLEY_DROP_EDIT;
-	at = bounded(cpu->dns_offset + DNS_HEADER + cpu->name_bytes + 4u + cpu->body_bytes,
-		     FRAME_MASK);
+	opt_at = cpu->dns_offset + DNS_HEADER + cpu->name_bytes + 4u + cpu->body_bytes;
+	at = bounded(opt_at, FRAME_MASK);
 	opt = (void *)(long)ctx->data + at;
 	if (opt + EDNS_OPT_BYTES > end)
 		return VOLLEY_DROP_EDIT;
@@ -271,7 +302,11 @@ static __always_inline int options_write(struct xdp_md *ctx, struct volley_cpu *
 		cookie_count(cpu);
 		at += OPTION_HEAD_BYTES + COOKIE_WHOLE;
 	}
-	return cpu->options & VOLLEY_OPTION_NSID ? nsid_write(ctx, (__u32)at, o) : -1;
+	if (cpu->options & VOLLEY_OPTION_NSID)
+		reason = nsid_write(ctx, (__u32)at, o);
+	if (reason < 0 && cpu->options & VOLLEY_OPTION_EDE)
+		reason = ede_write(ctx, cpu, opt_at + cpu->opt_bytes);
+	return reason;
 }
 
 #endif

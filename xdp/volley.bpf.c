@@ -427,8 +427,6 @@ static __always_inline int admit(struct xdp_md *ctx, struct volley_cpu *cpu, str
 
 	if (e->key.view)
 		reason = client_check(ctx, cpu, e->key.view, &volley_clients);
-	if (reason < 0 && e->ede && cpu->edns)
-		reason = VOLLEY_UP_OPTION; /* a worker says it */
 	if (reason < 0 && e->n_ttls)
 		reason = age_sum(cpu, e);
 	if (reason < 0 && e->refresh_s)
@@ -468,6 +466,8 @@ static __always_inline int choose(struct xdp_md *ctx, struct volley_cpu *cpu,
 	if (reason != VOLLEY_HIT_FULL)
 		return reason;
 	reason = -1;
+	if (!is_plain(e) && e->ede && cpu->edns)
+		options_add_ede(cpu, e->ede - 1);
 	if (unlikely(cpu->shared))
 		reason = shared_choose(cpu, e);
 	else

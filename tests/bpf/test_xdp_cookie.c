@@ -464,34 +464,46 @@ static void test_without_secrets_it_goes_up(void **state)
 			     VOLLEY_UP_OPTION);
 }
 
-/* By words and by the helper, alone and behind a cookie. */
+/* An NSID option of so many octets. */
+static void set_nsid(struct volley_options *o, uint32_t bytes)
+{
+	o->nsid_sum = 0;
+	o->nsid_bytes = bytes;
+	wire_store_be16(o->nsid, 3);
+	wire_store_be16(o->nsid + 2, (uint16_t)(bytes - 4));
+	memset(o->nsid + bytes, 0xee, sizeof(o->nsid) - bytes);
+	for (uint32_t i = 4; i < bytes; i++)
+		o->nsid[i] = (uint8_t)(0x80 + i);
+	for (uint32_t i = 0; i < bytes; i++)
+		o->nsid_sum += (uint64_t)o->nsid[i] << (i & 1 ? 8 : 0);
+}
+
+/* By words and by the helper, alone and behind a cookie, with an extended error behind it and without. */
 static void test_every_length_of_nsid(void **state)
 {
-	struct xdp_world *w = xdp_world_take_with(state, (const uint8_t *)WWW);
+	static const uint8_t ede[6] = { 0, 15, 0, 2, 0, 22 };
+	struct xdp_world *w = xdp_world_take(state);
 	struct volley_options *o = &w->maps.memory.state->options[0];
+	struct entry put = { .name = (const uint8_t *)WWW, .full_bytes = 33, .short_bytes = 33 };
+	struct volley_entry *e = xdp_world_put(w, &put);
 	uint8_t options[64], *nsid;
 
+	e->refresh_s = 1; /* no answer of our zones, which never have an error */
 	w->maps.memory.state->option_up_mask |= 1u << 3;
 	know(w, &rows[0]);
-	for (uint32_t n = 1; n <= 2 * 128; n++) {
-		const uint32_t bytes = 4 + (n + 1) / 2;
+	for (uint32_t n = 1; n <= 4 * 128; n++) {
+		const uint32_t bytes = 4 + (n + 3) / 4, behind = n & 2 ? sizeof(ede) : 0;
 		size_t cookie = n & 1 ? put_cookie(options, LEARNT) : 0;
 
-		o->nsid_sum = 0;
-		o->nsid_bytes = bytes;
-		wire_store_be16(o->nsid, 3);
-		wire_store_be16(o->nsid + 2, (uint16_t)(bytes - 4));
-		memset(o->nsid + bytes, 0xee, sizeof(o->nsid) - bytes);
-		for (uint32_t i = 4; i < bytes; i++)
-			o->nsid[i] = (uint8_t)(0x80 + i);
-		for (uint32_t i = 0; i < bytes; i++)
-			o->nsid_sum += (uint64_t)o->nsid[i] << (i & 1 ? 8 : 0);
+		e->ede = n & 2 ? 22 + 1 : 0;
+		set_nsid(o, bytes);
 		memcpy(options + cookie, (uint8_t[]){ 0, 3, 0, 0 }, 4);
 		xdp_expect_answer(w, "NSID", frame, build(rows[0].from, options, cookie + 4),
 				  VOLLEY_HIT_FULL, &result, &answer);
-		assert_int_equal(answer.opt_options, (cookie ? 28 : 0) + bytes);
+		assert_int_equal(answer.opt_options, (cookie ? 28 : 0) + bytes + behind);
 		nsid = (uint8_t *)answer.opt + PKT_OPT_BYTES + (cookie ? 28 : 0);
 		assert_memory_equal(nsid, o->nsid, bytes);
+		assert_memory_equal(nsid + bytes, ede, behind);
 	}
 }
 

@@ -215,7 +215,7 @@ static void test_before(void **state)
 	xdp_expect_unchanged(w, "stale", frame, n, VOLLEY_UP_STALE);
 }
 
-/* An entry with an extended error is for queries that have no EDNS to carry it; a worker answers the others. */
+/* To queries that have EDNS to carry it. */
 static void test_extended_error(void **state)
 {
 	struct xdp_world *w = xdp_world_take(state);
@@ -230,11 +230,13 @@ static void test_extended_error(void **state)
 		expect(w, "192.0.2.1", true);
 		expect(w, "198.51.100.1", false);
 		n = pkt_build(frame, &pkt_ipv4, dns, pkt_ask(dns, &ask));
-		if (ede)
-			xdp_expect_unchanged(w, "with EDNS", frame, n, VOLLEY_UP_OPTION);
-		else
-			xdp_expect_answer(w, "with EDNS", frame, n, VOLLEY_HIT_FULL, &result,
-					  &answer);
+		xdp_expect_answer(w, "with EDNS", frame, n, VOLLEY_HIT_FULL, &result, &answer);
+		assert_int_equal(answer.opt_options, ede ? 6 : 0);
+		if (ede) {
+			const uint8_t wanted[6] = { 0, 15, 0, 2, 0, (uint8_t)(ede - 1) };
+
+			assert_memory_equal(answer.opt + 11, wanted, sizeof(wanted));
+		}
 	}
 }
 

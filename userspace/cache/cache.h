@@ -107,8 +107,7 @@ struct cache_answer {
 };
 
 /*
- * An extended error's code (RFC 8914; -1: none) as an entry holds it, and back. An answer with one is in no public view, and the driver
- * gives it to queries without EDNS alone. A code above CACHE_EDE_MAX has no room, and is lost; the registry has none so far.
+ * An extended error's code (RFC 8914; -1: none) as an entry holds it, and back. An answer with one is in no public view. A code above CACHE_EDE_MAX has no room, and is lost; the registry has none so far.
  */
 #define CACHE_EDE_MAX 126
 
