@@ -122,6 +122,19 @@ static void a_reason_is_cut_and_plain(void **state)
 	assert_memory_equal(found[0].why, "a?[2J??x", 8);
 }
 
+/* What a reader meets while the writer is in the middle of a place. */
+static void a_place_that_is_being_written_is_left_out(void **state)
+{
+	(void)state;
+	table = (struct failure_table){ 0 };
+	note("www.lab.", DNS_TYPE_A, 0, "x", 1000);
+	assert_int_equal(find("www.lab."), 1);
+	table.places[0].version++;
+	assert_int_equal(find("www.lab."), 0);
+	table.places[0].version++;
+	assert_int_equal(find("www.lab."), 1);
+}
+
 /* Each failure of the writer says its number three times. */
 static void *write_always(void *arg)
 {
@@ -150,7 +163,7 @@ static void a_reader_beside_the_writer_sees_whole_failures(void **state)
 	(void)state;
 	table = (struct failure_table){ 0 };
 	assert_int_equal(pthread_create(&writer, NULL, write_always, &stops), 0);
-	while (n_seen < 20000) {
+	while (n_seen < 400000) {
 		size_t n = failure_table_find(&table, NULL, found, PLACES);
 
 		for (size_t i = 0; i < n; i++) {
@@ -176,6 +189,7 @@ int main(void)
 		cmocka_unit_test(the_oldest_of_a_set_goes),
 		cmocka_unit_test(many_failures_fill_it_and_no_more),
 		cmocka_unit_test(a_reason_is_cut_and_plain),
+		cmocka_unit_test(a_place_that_is_being_written_is_left_out),
 		cmocka_unit_test(a_reader_beside_the_writer_sees_whole_failures),
 	};
 
