@@ -170,9 +170,12 @@ static void put_upstream(json_t *o, const struct lookup *l, const struct recursi
 {
 	const struct resolver *r = report->resolver;
 	size_t target = inspect_target_of(r, l->folded, l->qtype);
-	json_t *asks = report_upstreams_way(report->resolver_config, r, target), *list, *row;
+	json_t *way = report_upstreams_way(report->resolver_config, r, target);
+	json_t *asks = json_object(), *list, *row;
 
 	json_put_text(asks, "by", report->has_own_forwarder ? "forwarder" : "libunbound");
+	json_object_update(asks, way);
+	json_decref(way);
 	json_object_set_new(o, "asks", asks);
 	if (report->has_own_forwarder) {
 		json_object_set_new(o, "upstreams", report_upstreams(r));

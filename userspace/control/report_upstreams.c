@@ -76,6 +76,16 @@ static void put_times(json_t *o, const struct forward_seen *seen, uint64_t now_n
 	put_ago(o, "heard_s", seen->heard_ns, now_ns);
 }
 
+/* What an upstream understands is known by its replies. */
+static void put_form(json_t *o, const struct inspect_upstream *u, uint64_t now_ns)
+{
+	if (!u->seen.heard_ns)
+		return;
+	json_put_bool(o, "edns", u->seen.plain_until_ns <= now_ns);
+	json_put_text(o, "cookie", cookie_text(u, now_ns));
+	json_put_text(o, "caps", caps_text(u, now_ns));
+}
+
 static json_t *report_upstream(const struct inspect_upstream *u, unsigned int thread,
 			       uint64_t now_ns)
 {
@@ -98,9 +108,7 @@ static json_t *report_upstream(const struct inspect_upstream *u, unsigned int th
 	json_put_int(o, "timeouts", seen->timeouts);
 	json_put_int(o, "failures_in_a_row", seen->failing);
 	json_put_int(o, "timeouts_in_a_row", seen->silent);
-	json_put_bool(o, "edns", seen->plain_until_ns <= now_ns);
-	json_put_text(o, "cookie", cookie_text(u, now_ns));
-	json_put_text(o, "caps", caps_text(u, now_ns));
+	put_form(o, u, now_ns);
 	json_put_text(o, "tcp", tcp_text(seen, now_ns));
 	json_put_int(o, "tcp_under_way", seen->tcp_queries);
 	return o;
