@@ -38,15 +38,15 @@ static void put_why(struct failure *f, const char *text)
 	memset(f->why + n, 0, sizeof(f->why) - n);
 }
 
+/* Each word is released: a reader that has one of them sees the odd version, too. */
 static void write_place(struct failure_place *place, const struct failure *f)
 {
 	uint64_t words[FAILURE_WORDS], version = place->version;
 
 	memcpy(words, f, sizeof(*f));
 	__atomic_store_n(&place->version, version + 1, __ATOMIC_RELAXED);
-	__atomic_thread_fence(__ATOMIC_RELEASE);
 	for (size_t i = 0; i < FAILURE_WORDS; i++)
-		__atomic_store_n(&place->u.words[i], words[i], __ATOMIC_RELAXED);
+		__atomic_store_n(&place->u.words[i], words[i], __ATOMIC_RELEASE);
 	__atomic_store_n(&place->version, version + 2, __ATOMIC_RELEASE);
 }
 
@@ -76,8 +76,7 @@ static bool read_place(const struct failure_place *place, struct failure *f)
 	for (unsigned int n = 0; n < FAILURE_READ_TRIES; n++) {
 		version = __atomic_load_n(&place->version, __ATOMIC_ACQUIRE);
 		for (size_t i = 0; i < FAILURE_WORDS; i++)
-			words[i] = __atomic_load_n(&place->u.words[i], __ATOMIC_RELAXED);
-		__atomic_thread_fence(__ATOMIC_ACQUIRE);
+			words[i] = __atomic_load_n(&place->u.words[i], __ATOMIC_ACQUIRE);
 		if (version % 2 || __atomic_load_n(&place->version, __ATOMIC_RELAXED) != version)
 			continue;
 		memcpy(f, words, sizeof(*f));
