@@ -25,6 +25,16 @@
  *	and status    percent, read_bytes, read_records, loading_s, serial, records, names, memory_bytes,
  *	              load_ms, loaded_at, file, error}...]}
  *	policy list  {policies:[{name, state:"serving|stale|failed", rules, ignored, loaded_at, file, error}...], error}
+ *	resolver     {name, type, answered_by, before_upstream:[{by:"zone|local-data|policy|special name", what, does,
+ *	lookup         rule:[text...]}...], asks:{by, way:"forward|forward zone|stub|from the root down", zone,
+ *	              addresses, first, transport, root_hints}, upstreams or targets as below,
+ *	              validation:{validates, why, trust_anchors:[text...], negative_anchor, negative_by, file, error},
+ *	              failures:[{type, ago_s, first_ago_s, times, ede, ede_code, reason}...],
+ *	              cache:[as entries of cache lookup...]}
+ *	resolver     {by:"forwarder|libunbound", upstreams:[{address, tls_name, thread, state, transport, rtt_ns,
+ *	infra          under_way, sent, answers, failures, timeouts, heard_s, edns, cookie, caps, tcp, ...}...],
+ *	              targets:[{zone, way, addresses, asked, under_way, answered, known, bogus, failed,
+ *	                timed_out, mean_ns, ...}...], not_told:[sentence...]}
  *	cache stats  {size_bytes, total_bytes, used_bytes, index_bytes, store_bytes, entries,
  *	              capacity_entries, segments, segments_free, published, replaced, evicted,
  *	              expired, grace_periods, rss_bytes, within_budget, answers_bytes, entries_stale,

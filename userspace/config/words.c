@@ -166,6 +166,25 @@ const struct words_command words_commands[] = {
 	  "action), how often a rule has changed what a worker answered (what the cache says again is not counted), when it was loaded, its file or zone and what was wrong with the last load. The state is serving; stale: the file "
 	  "does not load, or its zone is not served any more, and the version before is in force; or failed: it does not load, and none was loaded since the "
 	  "start, so nothing is filtered by this list. Status, health and metrics tell of the last two." },
+	{ "resolver lookup", "NAME [TYPE]", 1, 2,
+	  "why a name of others is answered as it is, or fails",
+	  "Shows what answers before upstream is asked for NAME, or for NAME and TYPE (A where there is none): a zone served here, local data, a policy "
+	  "with its list and rule, or a special name. Then where upstream would be asked (forward, forward zone, stub, or from the root "
+	  "down) and what is known there, as resolver infra shows it; which trust anchors of the files hold for the name, "
+	  "and whether a negative one (recursion.domain-insecure, a special name) is nearer; the last failures with the "
+	  "reason, as the log has it, and the extended error; and the cached answers, as cache lookup, without their records but with --json. "
+	  "Nothing is asked for it. Rules for clients and for addresses in answers are left out. Of failures "
+	  "the last 256 or fewer of each resolver thread are known, since that resolver began: a reload that changes upstreams and cache "
+	  "flush begin another one. Refusals for a limit of clients are not among them, nor are questions with CD that got a bogus answer." },
+	{ "resolver infra", "", 0, 0, "the upstreams and what the resolver knows of them",
+	  "Where Volley's own forwarder asks: each upstream, for each resolver thread, since these learn by themselves. The state is well; silent: the "
+	  "last query got no reply in time; failing: the last 16 replies were SERVFAIL, REFUSED or the like; down: silent to 8 queries or more for half a "
+	  "second; or not asked yet. Then the smoothed round trip, the questions under way, the queries sent, and of these how many got an answer, "
+	  "a failure or no reply in time; whether EDNS is used; the DNS cookie (known, none, refused, not used); "
+	  "whether the letter case of names is kept (caps); and the TCP or TLS connection. Where libunbound asks, it tells "
+	  "nothing of single servers: there is a row for each stub and forward zone and one (.) for all other names, with the questions that began there, "
+	  "those still under way, answered by servers, known without asking, bogus and failed, the clients that waited to their deadline, and the mean time of "
+	  "an answer. The names of other columns are in JSON. Values of a row may be some microseconds apart." },
 	{ "block add", "WHAT [--for TIME] [--action ACTION] [--why TEXT]", 1, 7,
 	  "do not answer a prefix of clients, a name or a type",
 	  "Blocks WHAT on every way in, at once: a prefix of clients (192.0.2.0/24) or an address, a "

@@ -40,6 +40,7 @@ struct ask {
 	size_t n_zones;
 	struct cache_found found[FOUND_MAX];
 	size_t n_found; /* of all, with those that had no place */
+	json_t *reply;  /* what they are added to; or NULL */
 };
 
 /* --- In the background --------------------------------------------------------------------------- */
@@ -108,13 +109,28 @@ static size_t n_shown(const struct ask *ask)
 	return ask->n_found < FOUND_MAX ? ask->n_found : FOUND_MAX;
 }
 
-static json_t *report_found(struct ask *ask)
+static json_t *list_found(const struct ask *ask)
 {
-	json_t *o = json_object(), *list = json_array();
-	char text[2 * NAME_TEXT_MAX + 64];
+	json_t *list = json_array();
 
 	for (size_t i = 0; i < n_shown(ask); i++)
 		json_array_append_new(list, cache_report_entry(ask->daemon, &ask->found[i]));
+	return list;
+}
+
+static json_t *report_added(struct ask *ask)
+{
+	json_object_set_new(ask->reply, "cache", list_found(ask));
+	if (ask->n_found > FOUND_MAX)
+		json_put_int(ask->reply, "cache_not_shown", ask->n_found - FOUND_MAX);
+	return json_incref(ask->reply);
+}
+
+static json_t *report_found(struct ask *ask)
+{
+	json_t *o = json_object();
+	char text[2 * NAME_TEXT_MAX + 64];
+
 	json_put_bool(o, "found", ask->n_found != 0);
 	if (!ask->n_found) {
 		denial_ask_text(&ask->denial, ask->daemon->zones, text, sizeof(text));
@@ -122,7 +138,7 @@ static json_t *report_found(struct ask *ask)
 	}
 	if (ask->n_found > FOUND_MAX)
 		json_put_int(o, "not_shown", ask->n_found - FOUND_MAX);
-	json_object_set_new(o, "entries", list);
+	json_object_set_new(o, "entries", list_found(ask));
 	return o;
 }
 
@@ -136,6 +152,7 @@ static void ask_free(struct ask *ask)
 	for (size_t i = 0; i < n_shown(ask); i++)
 		free(ask->found[i].entry);
 	census_free(ask->census);
+	json_decref(ask->reply);
 	ask->daemon->n_walks--;
 	free(ask);
 }
@@ -229,20 +246,36 @@ int cache_ask_stats(void *user, const json_t *args, json_t **result, char *err, 
 	return -ENOMEM;
 }
 
+/* reply: a reference that is taken; or NULL. */
+static int look_up(struct daemon *d, const struct cache_match *match, json_t *reply, char *err,
+		   size_t err_cap)
+{
+	struct ask *ask;
+	int code = ask_new(&ask, d, err, err_cap);
+
+	if (code) {
+		json_decref(reply);
+		return code;
+	}
+	ask->match = *match;
+	ask->reply = reply;
+	denial_ask_begin(&ask->denial, ask->daemon->names, &ask->match);
+	return start(ask, take_copy, reply ? report_added : report_found);
+}
+
 int cache_ask_lookup(void *user, const json_t *args, json_t **result, char *err, size_t err_cap)
 {
 	struct cache_match match;
-	struct ask *ask;
 	int code = cache_match_read_name(&match, arg(args, 0), arg(args, 1), err, err_cap);
 
 	(void)result;
-	if (!code)
-		code = ask_new(&ask, user, err, err_cap);
-	if (code)
-		return code;
-	ask->match = match;
-	denial_ask_begin(&ask->denial, ask->daemon->names, &ask->match);
-	return start(ask, take_copy, report_found);
+	return code ? code : look_up(user, &match, NULL, err, err_cap);
+}
+
+int cache_ask_add(struct daemon *d, const struct cache_match *match, json_t *o, char *err,
+		  size_t err_cap)
+{
+	return look_up(d, match, o, err, err_cap);
 }
 
 static int find_zone(const struct daemon *d, const char *name, uint32_t *slot, char *err,

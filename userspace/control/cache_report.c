@@ -284,11 +284,26 @@ static void put_records(json_t *o, const struct volley_entry *e, uint32_t now_s)
 	ldns_pkt_free(packet);
 }
 
-static const char *state_text(enum cache_verdict verdict)
+/* recursion.serve-stale, as engine/recursion.c does it: RFC 8767 section 4. */
+static bool may_be_stale(const struct daemon *d, const struct volley_entry *e, uint32_t now_s)
 {
-	if (verdict == CACHE_HIT)
+	uint32_t stale_s = d->recursion ? recursion_config(d->recursion)->serve_stale_s : 0;
+	uint16_t rcode = ntohs(e->flags) & DNS_RCODE_MASK;
+
+	return e->key.view == VOLLEY_VIEW_RECURSIVE && stale_s && now_s - e->expires_s <= stale_s &&
+	       (rcode == DNS_RCODE_NOERROR || rcode == DNS_RCODE_NXDOMAIN);
+}
+
+static const char *state_text(const struct daemon *d, const struct cache_found *found,
+			      uint32_t now_s)
+{
+	if (found->verdict == CACHE_HIT)
 		return "valid";
-	return verdict == CACHE_STALE ? "dead: its zone has changed" : "dead: expired";
+	if (found->verdict == CACHE_STALE)
+		return "dead: its zone has changed";
+	return may_be_stale(d, found->entry, now_s) ?
+		       "expired: given while upstreams do not answer" :
+		       "dead: expired";
 }
 
 static void put_key(json_t *o, const struct volley_entry *e)
@@ -314,13 +329,15 @@ json_t *cache_report_entry(const struct daemon *d, const struct cache_found *fou
 	put_key(o, e);
 	json_put_text(o, "zone", zone_name(d, e->zone_slot));
 	json_put_bool(o, "valid", found->verdict == CACHE_HIT);
-	json_put_text(o, "state", state_text(found->verdict));
+	json_put_text(o, "state", state_text(d, found, now_s));
 	json_put_int(o, "generation", e->zone_gen);
 	json_put_text(o, "queue", found->queue);
 	json_put_int(o, "used", e->freq);
 	json_put_int(o, "age_s", now_s > e->born_s ? now_s - e->born_s : 0);
 	if (e->expires_s != VOLLEY_NEVER)
 		json_put_int(o, "expires_s", e->expires_s > now_s ? e->expires_s - now_s : 0);
+	if (e->expires_s != VOLLEY_NEVER && e->expires_s <= now_s)
+		json_put_int(o, "expired_s", now_s - e->expires_s);
 	if (e->refresh_s)
 		json_put_int(o, "refresh_s", e->refresh_s);
 	json_put_int(o, "entry_bytes", e->bytes);

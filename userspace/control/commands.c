@@ -16,6 +16,7 @@
 #include "control/commands_policy.h"
 #include "control/commands_port.h"
 #include "control/commands_resize.h"
+#include "control/commands_resolver.h"
 #include "control/commands_rrl.h"
 #include "control/commands_snapshot.h"
 #include "control/commands_zone.h"
@@ -228,6 +229,8 @@ const struct ctl_command commands[] = {
 	{ "rrl status", commands_rrl_status },
 	{ "rrl top", commands_rrl_top },
 	{ "policy list", commands_policy_list },
+	{ "resolver lookup", commands_resolver_lookup },
+	{ "resolver infra", commands_resolver_infra },
 	{ "block add", commands_block_add },
 	{ "block remove", commands_block_remove },
 	{ "block list", commands_block_list },

@@ -439,6 +439,8 @@ void recursion_report(const struct recursion *r, struct recursion_report *out)
 	*out = (struct recursion_report){
 		.is_on = r->now.resolver,
 		.has_own_forwarder = r->now.resolver && forward_suits(&r->now.settings.resolver),
+		.resolver = r->now.resolver,
+		.resolver_config = r->now.resolver ? &r->now.settings.resolver : NULL,
 		.root_hints = r->now.settings.resolver.root_hints,
 		.problem = *r->problem ? r->problem : NULL,
 	};

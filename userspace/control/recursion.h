@@ -102,7 +102,9 @@ bool recursion_restricts_zones(const struct recursion *r);
 
 struct recursion_report {
 	bool is_on;
-	bool has_own_forwarder;            /* resolver/forward.h; else libunbound does it */
+	bool has_own_forwarder;          /* resolver/forward.h; else libunbound does it */
+	const struct resolver *resolver; /* for resolver/inspect.h; NULL: recursion is off */
+	const struct resolver_config *resolver_config; /* that it was started with; NULL likewise */
 	const char *root_hints;            /* NULL: those of libunbound, or none needed */
 	const char *problem;               /* of the last change; NULL: none */
 	struct resolver_counters counters; /* of this resolver, not of those before */

@@ -101,13 +101,17 @@ static size_t count_before(const struct nameset *s, const uint8_t *folded, bool 
 	return first;
 }
 
+size_t nameset_place(const struct nameset *s, const uint8_t *folded)
+{
+	if (s->tops != UINT64_MAX && !(s->tops & top_of(folded)))
+		return 0;
+	return climb(s, count_before(s, folded, true), folded);
+}
+
 const uint8_t *nameset_find(const struct nameset *s, const uint8_t *folded)
 {
-	size_t n;
+	size_t n = nameset_place(s, folded);
 
-	if (s->tops != UINT64_MAX && !(s->tops & top_of(folded)))
-		return NULL;
-	n = climb(s, count_before(s, folded, true), folded);
 	if (!n)
 		return NULL;
 	return folded + name_bytes(folded) - name_bytes(s->members[n - 1].name);

@@ -46,6 +46,9 @@ void nameset_sort(struct nameset *s);
 /* The deepest member that is `folded` or above it, as the place in folded where it begins; NULL: none. */
 const uint8_t *nameset_find(const struct nameset *s, const uint8_t *folded);
 
+/* 1 + the place in .members of that one, of equal ones the last; 0: none. Places are in canonical order. */
+size_t nameset_place(const struct nameset *s, const uint8_t *folded);
+
 /* Is a member equal to `folded`, or below it? */
 bool nameset_has_under(const struct nameset *s, const uint8_t *folded);
 

@@ -46,6 +46,45 @@ int proto_rcode_to_text(char dst[PROTO_TEXT_MAX], uint16_t rcode)
 	return to_text(dst, rcodes, N_ROWS(rcodes), "RCODE", rcode);
 }
 
+const char *proto_ede_text(uint16_t code)
+{
+	static const char *const texts[] = {
+		"Other Error",
+		"Unsupported DNSKEY Algorithm",
+		"Unsupported DS Digest Type",
+		"Stale Answer",
+		"Forged Answer",
+		"DNSSEC Indeterminate",
+		"DNSSEC Bogus",
+		"Signature Expired",
+		"Signature Not Yet Valid",
+		"DNSKEY Missing",
+		"RRSIGs Missing",
+		"No Zone Key Bit Set",
+		"NSEC Missing",
+		"Cached Error",
+		"Not Ready",
+		"Blocked",
+		"Censored",
+		"Filtered",
+		"Prohibited",
+		"Stale NXDOMAIN Answer",
+		"Not Authoritative",
+		"Not Supported",
+		"No Reachable Authority",
+		"Network Error",
+		"Invalid Data",
+		"Signature Expired before Valid",
+		"Too Early",
+		"Unsupported NSEC3 Iterations Value",
+		"Unable to conform to policy",
+		"Synthesized",
+		"Invalid Query Type",
+	};
+
+	return code < N_ROWS(texts) ? texts[code] : NULL;
+}
+
 /* The decimal behind "TYPE": digits only, 0..65535. */
 static int number_from_text(const char *text, size_t n_bytes)
 {

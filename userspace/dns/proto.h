@@ -150,6 +150,9 @@ int proto_type_to_text(char dst[PROTO_TEXT_MAX], uint16_t type);
  */
 int proto_type_from_text(const char *text, size_t n_bytes) __attribute__((warn_unused_result));
 
+/* The words of an extended DNS error, as its registry has them: "DNSSEC Bogus"; NULL: it has none. Static. */
+const char *proto_ede_text(uint16_t code);
+
 /* The rcode's mnemonic, or RCODE12 for one that has none. As proto_type_to_text(). */
 int proto_rcode_to_text(char dst[PROTO_TEXT_MAX], uint16_t rcode);
 

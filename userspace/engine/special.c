@@ -117,10 +117,9 @@ const uint8_t *special_apart(const struct special *s, const uint8_t *folded)
 
 /* --- Answers ------------------------------------------------------------------------------------- */
 
-/* The special name that answers for the question, as its place in the question's name; NULL: none does. */
-static const uint8_t *find_apex(const struct special *s, const struct query *q)
+const uint8_t *special_find(const struct special *s, const uint8_t *folded, uint16_t qtype)
 {
-	const uint8_t *name = q->qtype == DNS_TYPE_DS ? name_parent(q->folded) : q->folded;
+	const uint8_t *name = qtype == DNS_TYPE_DS ? name_parent(folded) : folded;
 	const uint8_t *apex = name ? nameset_find(&s->zones, name) : NULL;
 	const uint8_t *stub = apex ? nameset_find(&s->stubs, name) : NULL;
 
@@ -203,7 +202,7 @@ static void finish(const struct render *r, bool exists, struct cache_answer *a)
 bool special_answer(const struct special *s, struct render *r, const struct query *q, bool exists,
 		    struct cache_answer *a)
 {
-	const uint8_t *at = find_apex(s, q), *name = r->chain[0], *apex;
+	const uint8_t *at = special_find(s, q->folded, q->qtype), *name = r->chain[0], *apex;
 
 	if (!at)
 		return false;

@@ -53,6 +53,11 @@ bool special_answer(const struct special *s, struct render *r, const struct quer
 bool special_has(const struct special *s, const struct query *q);
 
 /*
+ * The special name by which special_answer() answers for a folded name, as its place in `folded`; NULL: it does not.
+ */
+const uint8_t *special_find(const struct special *s, const uint8_t *folded, uint16_t qtype);
+
+/*
  * The part of a folded name that no zone above it may deny: where it begins in `folded`, or NULL. Special names are such, too,
  * answered or not.
  */

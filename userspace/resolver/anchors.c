@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/err.h"
 #include "base/regular.h"
@@ -25,6 +26,9 @@ struct found {
 	uint32_t n_records;
 	uint32_t n_anchors; /* DS and DNSKEY */
 	uint32_t n_usable;
+	const uint8_t *name; /* NULL: nobody asks for the anchors of a name */
+	struct anchors_at *at;
+	uint8_t owner[NAME_FOLDED_BYTES]; /* of the record in hand, where .name is set */
 };
 
 static bool is_algorithm(uint8_t algorithm)
@@ -88,6 +92,56 @@ static uint16_t find_type(const struct text_reader *r, const char **cursor)
 	return 0;
 }
 
+/* RFC 4034 appendix B. */
+static unsigned int key_tag(const uint8_t *rdata, unsigned int n)
+{
+	uint32_t sum = 0;
+
+	for (unsigned int i = 0; i < n; i++)
+		sum += i & 1 ? rdata[i] : (uint32_t)rdata[i] << 8;
+	return (sum + (sum >> 16)) & 0xffff;
+}
+
+static void put_text(char text[ANCHORS_TEXT_CAP], uint16_t type, const uint8_t *rdata,
+		     unsigned int n)
+{
+	if (type == DNS_TYPE_DS)
+		snprintf(text, ANCHORS_TEXT_CAP, "DS %u %u %u", wire_load_be16(rdata), rdata[2],
+			 rdata[3]);
+	else
+		snprintf(text, ANCHORS_TEXT_CAP, "DNSKEY %u %u", key_tag(rdata, n), rdata[3]);
+}
+
+/* The record in hand is an anchor: those of a deeper owner take the places of others. */
+static void keep(const struct found *found, uint16_t type, const uint8_t *rdata, unsigned int n)
+{
+	struct anchors_at *at = found->at;
+	size_t bytes = name_bytes(found->owner);
+
+	if (!name_is_under(found->name, found->owner) || (at->n && bytes < name_bytes(at->owner)))
+		return;
+	if (at->n && bytes > name_bytes(at->owner))
+		at->n = 0;
+	memcpy(at->owner, found->owner, sizeof(at->owner));
+	if (at->n++ < ANCHORS_SHOWN)
+		put_text(at->texts[at->n - 1], type, rdata, n);
+}
+
+/* Names without a dot at the end are below the root. */
+static void read_owner(struct found *found, const struct text_reader *r)
+{
+	uint8_t name[DNS_NAME_MAX];
+	const char *cursor = r->text;
+	struct text_token token;
+	int n;
+
+	if (r->blank_start || !text_next(&cursor, &token))
+		return;
+	n = name_from_text(name, sizeof(name), token.at, token.n);
+	if (n > 0)
+		name_fold(found->owner, name, (size_t)n);
+}
+
 static void look(struct found *found, struct rdtext *rd, const struct text_reader *r)
 {
 	const char *cursor = r->text;
@@ -96,12 +150,17 @@ static void look(struct found *found, struct rdtext *rd, const struct text_reade
 	if (*r->text == '$')
 		return;
 	found->n_records++;
+	if (found->name)
+		read_owner(found, r);
 	type = find_type(r, &cursor);
 	if (type != DNS_TYPE_DS && type != DNS_TYPE_DNSKEY)
 		return;
 	found->n_anchors++;
-	if (!rdtext_parse(rd, type, cursor) && is_usable(type, rd->rdata, rd->len))
-		found->n_usable++;
+	if (rdtext_parse(rd, type, cursor) || !is_usable(type, rd->rdata, rd->len))
+		return;
+	found->n_usable++;
+	if (found->name)
+		keep(found, type, rd->rdata, rd->len);
 }
 
 static int put_why(const struct found *found, char *why, size_t cap)
@@ -129,17 +188,15 @@ static int read_all(struct found *found, struct text_reader *r, struct rdtext *r
 
 	while ((got = text_read(r, &fault)) > 0)
 		look(found, rd, r);
-	if (got == ERR_ZONE) {
+	if (got == ERR_ZONE)
 		snprintf(why, cap, "line %u: %s", r->entry_line, fault);
-		return ERR_CONFIG;
-	}
-	return got ? got : put_why(found, why, cap);
+	return got;
 }
 
-int anchors_check(const char *path, char *why, size_t cap)
+/* 0, ERR_ZONE with a clause in why, or another error. */
+static int read_file(struct found *found, const char *path, char *why, size_t cap)
 {
 	struct rdtext *rd = malloc(sizeof(*rd));
-	struct found found = { 0 };
 	struct text_reader r;
 	FILE *in = NULL;
 	int err = rd ? regular_fopen(&in, path, NULL) : -ENOMEM;
@@ -150,10 +207,29 @@ int anchors_check(const char *path, char *why, size_t cap)
 	}
 	rdtext_init(rd);
 	text_reader_init(&r, in);
-	err = read_all(&found, &r, rd, why, cap);
+	err = read_all(found, &r, rd, why, cap);
 	text_reader_fini(&r);
 	rdtext_fini(rd);
 	fclose(in);
 	free(rd);
 	return err;
+}
+
+int anchors_check(const char *path, char *why, size_t cap)
+{
+	struct found found = { 0 };
+	int err = read_file(&found, path, why, cap);
+
+	if (err == ERR_ZONE)
+		return ERR_CONFIG;
+	return err ? err : put_why(&found, why, cap);
+}
+
+int anchors_find(const char *path, const uint8_t *folded, struct anchors_at *out)
+{
+	struct found found = { .name = folded, .at = out };
+	char why[256];
+
+	out->n = 0;
+	return read_file(&found, path, why, sizeof(why));
 }

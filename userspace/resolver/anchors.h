@@ -7,6 +7,9 @@
 #define VOLLEY_RESOLVER_ANCHORS_H
 
 #include <stddef.h>
+#include <stdint.h>
+
+#include "dns/name.h"
 
 /*
  * Is there a usable anchor in the file, a master file of DS and DNSKEY records, at path? Usable is a DS of digest type 1, 2 or 4, or
@@ -15,5 +18,23 @@
  * file. Any thread.
  */
 int anchors_check(const char *path, char *why, size_t cap) __attribute__((warn_unused_result));
+
+#define ANCHORS_SHOWN    8
+#define ANCHORS_TEXT_CAP 64
+
+/* Usable anchors of one owner, for people. */
+struct anchors_at {
+	uint8_t owner[NAME_FOLDED_BYTES]; /* folded */
+	unsigned int n;                   /* of that owner; the first ANCHORS_SHOWN have a text */
+	char texts[ANCHORS_SHOWN]
+		  [ANCHORS_TEXT_CAP]; /* "DS 20326 8 2", "DNSKEY 20326 8": tag, algorithm, digest type */
+};
+
+/*
+ * The anchors in the file at path that hold for a folded name: those of the deepest owner that is the name or above it. 0, out->n may be
+ * 0; ERR_ZONE: the file is no master file; or -errno of regular_fopen(). Reads the file. Any thread.
+ */
+int anchors_find(const char *path, const uint8_t *folded, struct anchors_at *out)
+	__attribute__((warn_unused_result));
 
 #endif

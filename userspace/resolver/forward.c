@@ -258,6 +258,7 @@ bool forward_round(struct forward *f, struct groups *groups, uint64_t now_ns)
 	}
 	is_broken = forward_udp_end_round(&f->udp, now_ns);
 	is_broken |= forward_tcp_end_round(&f->tcp, now_ns);
+	forward_board_write(f);
 	return is_broken || n == ROUND_MAX;
 }
 
@@ -395,6 +396,7 @@ int forward_new(struct forward **out, const struct resolver_config *config, stru
 		forward_free(f);
 		return code;
 	}
+	forward_board_write(f);
 	*out = f;
 	return 0;
 }

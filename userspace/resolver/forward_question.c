@@ -318,6 +318,7 @@ void forward_query_send(struct forward *f, struct forward_question *q, uint8_t u
 	if (!query->sent_ns)
 		query->first_sent_ns = now_ns;
 	query->sent_ns = now_ns;
+	u->n_sent++;
 	forward_query_land(f, query); /* it may be, if another one was answered late */
 	fly(f, query);
 	forward_question_arm(f, q,

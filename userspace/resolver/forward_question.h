@@ -14,6 +14,7 @@
 
 #include "dns/nameset.h"
 #include "resolver/forward.h"
+#include "resolver/forward_board.h"
 #include "resolver/forward_tcp.h"
 #include "resolver/forward_udp.h"
 
@@ -79,6 +80,7 @@ struct forward {
 	struct forward_probe probes[UPSTREAMS_MAX];
 	struct forward_udp udp;
 	struct forward_tcp tcp;
+	struct forward_board board; /* written by resolver/forward_board.c alone */
 };
 
 static inline uint16_t upstream_bit(uint8_t upstream)

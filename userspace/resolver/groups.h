@@ -38,6 +38,8 @@ struct resolver_group {
 	uint64_t hash;
 	uint16_t qtype;
 	uint16_t qclass;
+	uint32_t target;        /* resolver/targets.h, once it is asked of libunbound; and when */
+	uint64_t asked_ns;      /* CLOCK_MONOTONIC */
 	uint8_t memory;         /* where it is asked */
 	bool checking_disabled; /* of groups that keep it */
 	bool asked;

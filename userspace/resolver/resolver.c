@@ -231,6 +231,11 @@ void resolver_free(struct resolver *r)
 	free(r);
 }
 
+const struct resolver_thread *resolver_thread_at(const struct resolver *r, unsigned int i)
+{
+	return i < r->n_threads ? &r->threads[i] : NULL;
+}
+
 static void add_counters(struct resolver_counters *sum, const struct resolver_counters *of)
 {
 #define ADD(name, words) sum->name += __atomic_load_n(&of->name, __ATOMIC_RELAXED);

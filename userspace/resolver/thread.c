@@ -17,6 +17,16 @@
 
 enum { UB_INSECURE, UB_BOGUS, UB_SECURE }; /* as unbound-event.h says of its callback */
 
+/* To the log, and to those who ask later. */
+static void tell(struct resolver_thread *t, const struct resolver_question *q,
+		 const struct outcome *o)
+{
+	uint64_t now_ns = clock_ns();
+
+	failures_tell(&t->failures, q, o->ede_code, o->text, now_ns);
+	failure_table_note(&t->failure_table, q, o->ede_code, o->text, now_ns);
+}
+
 static void complete(struct resolver_thread *t, struct resolver_question *q,
 		     const struct outcome *o)
 {
@@ -26,7 +36,7 @@ static void complete(struct resolver_thread *t, struct resolver_question *q,
 	t->n_waiting--;
 	limits_give(t->limits, &q->place);
 	if (o->rcode == DNS_RCODE_SERVFAIL && o->ede_code != DNS_EDE_NOT_READY)
-		failures_tell(&t->failures, q, o->ede_code, o->text, clock_ns());
+		tell(t, q, o);
 	question_set_outcome(q, o);
 	completions_add(&t->completions, q);
 }
@@ -157,13 +167,19 @@ static void on_result(void *user, int rcode, void *msg, int n_bytes, int securit
 {
 	struct resolver_group *group = user;
 	struct resolver_thread *t = group->owner;
+	bool is_answer = !rcode && msg && n_bytes >= DNS_HEADER_BYTES &&
+			 !is_sentinel_failure(security, why);
 
+	targets_on_end(&t->targets, group,
+		       !is_answer           ? TARGET_FAILED :
+		       security == UB_BOGUS ? TARGET_BOGUS :
+					      TARGET_ANSWERED,
+		       group == t->asking, clock_ns());
 	if (t->denials && !rcode && msg && security == UB_SECURE)
 		denials_learn(t->denials, msg, (size_t)n_bytes, clock_ns(), clock_wall_s());
 	if (cds_list_empty(&group->waiters))
 		count(&t->counters.late);
-	else if (!rcode && msg && n_bytes >= DNS_HEADER_BYTES &&
-		 !is_sentinel_failure(security, why))
+	else if (is_answer)
 		finish_with_answer(t, group, msg, (size_t)n_bytes, security_of(security), why);
 	else if (was_limited)
 		finish_with_error(t, group, &outcome_limited, &t->counters.limited_upstream);
@@ -205,6 +221,7 @@ static bool ask_libunbound(struct resolver_thread *t)
 
 		(void)name_to_text(name, sizeof(name), group->name); /* it has room for any */
 		count(&t->counters.upstream);
+		targets_on_asked(&t->targets, group, clock_ns());
 		t->asking = group;
 		if (ub_resolve_event(t->ctx[group->memory], name, group->qtype, group->qclass,
 				     group, on_result, NULL))
@@ -296,6 +313,8 @@ static void expire(struct resolver_thread *t, uint64_t now_ns)
 
 		count(&t->counters.timed_out);
 		count_n(&t->counters.unasked, !was_asked);
+		if (was_asked && !t->forward)
+			targets_on_timeout(&t->targets, q->group);
 		complete(t, q, was_asked ? &outcome_timed_out : &outcome_unasked);
 	}
 }
@@ -420,8 +439,10 @@ static int open_upstream(struct resolver_thread *t, const struct resolver_config
 	const struct forward_done done = { t, on_forwarded, on_not_forwarded };
 
 	if (!forward_suits(config)) {
-		int code = denials_suit(config) ? open_denials(t, config) : 0;
+		int code = targets_init(&t->targets, config);
 
+		if (!code && denials_suit(config))
+			code = open_denials(t, config);
 		return code ? code : open_contexts(t, config, err, cap);
 	}
 	t->groups.keeps_cd = true;
@@ -453,6 +474,7 @@ void thread_close(struct resolver_thread *t)
 	forward_free(t->forward);
 	denials_free(t->denials);
 	nameset_fini(&t->insecure);
+	targets_fini(&t->targets);
 	if (t->wake)
 		event_free(t->wake);
 	if (t->tick)

@@ -13,8 +13,10 @@
 #include "dns/nameset.h"
 #include "resolver/answer.h"
 #include "resolver/denials.h"
+#include "resolver/failure_table.h"
 #include "resolver/failures.h"
 #include "resolver/forward.h"
+#include "resolver/targets.h"
 
 struct resolver_thread {
 	unsigned int id;
@@ -31,11 +33,13 @@ struct resolver_thread {
 	struct forward *forward;               /* or NULL */
 	struct denials *denials;               /* NULL: none are made */
 	struct nameset insecure;               /* no denial holds below these */
+	struct targets targets;                /* of libunbound */
 	struct groups groups;
 	const struct resolver_group *asking; /* libunbound is being asked it now; or NULL */
 	struct deadlines deadlines;
 	struct completions completions;
 	struct failures failures;
+	struct failure_table failure_table;
 	uint32_t n_waiting; /* questions */
 	uint32_t n_answers; /* not yet home */
 	bool is_hurried;    /* there is more to do at once */
@@ -54,5 +58,8 @@ void thread_stop(struct resolver_thread *t);
 /* After thread_stop(): whether nobody has an answer of it any more. */
 bool thread_is_released(struct resolver_thread *t);
 void thread_close(struct resolver_thread *t);
+
+/* The i-th thread of a resolver, for resolver/inspect.c; NULL: there are not so many. Any thread may read what says so. */
+const struct resolver_thread *resolver_thread_at(const struct resolver *r, unsigned int i);
 
 #endif

@@ -241,12 +241,15 @@ void upstream_on_reply(const struct upstreams *us, struct upstream *u, uint64_t 
 void upstream_on_outcome(struct upstream *u, bool is_answer, uint64_t now_ns)
 {
 	u->n_failing = is_answer ? 0 : u->n_failing + 1;
+	u->n_answers += is_answer;
+	u->n_failures += !is_answer;
 	if (is_ill(u))
 		u->probe_ns = now_ns + UPSTREAM_PROBE_ILL_NS;
 }
 
 void upstream_on_silence(struct upstream *u, uint64_t sent_ns, uint64_t now_ns)
 {
+	u->n_timeouts++;
 	if (!u->n_silent++)
 		u->silent_since_ns = sent_ns;
 	if (sent_ns >= u->backed_off_ns) {

@@ -68,6 +68,10 @@ struct upstream {
 	uint64_t plain_until_ns;    /* RFC 6891 section 6.2.2: it refuses EDNS */
 	uint64_t caseless_until_ns; /* over TCP it has answered in other letter case than asked */
 	struct upstream_cookie cookie;
+	uint64_t n_sent; /* these four are for people: resolver/forward_board.h */
+	uint64_t n_answers;
+	uint64_t n_failures;
+	uint64_t n_timeouts;
 	char name[UPSTREAM_NAME_CAP]; /* that its certificate is for; empty without TLS */
 };
 

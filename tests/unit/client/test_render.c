@@ -200,6 +200,23 @@ static const struct result_row result_rows[] = {
 	  "  answer records:\n"
 	  "    - a. 300 IN A 192.0.2.1\n"
 	  "    - a. 300 IN A 192.0.2.2\n" },
+	{ "why a name fails", "resolver lookup",
+	  "{'name':'a.','answered_by':'upstream','before_upstream':[],"
+	  "'failures':[{'reason':'signature expired','ede':'DNSSEC Bogus','ede_code':6,'times':2,"
+	  "'first_ago_s':9,'ago_s':3,'type':'A'}],"
+	  "'cache':[{'answer_records':['a. 300 IN A 192.0.2.1'],'state':'valid','expires_s':59,"
+	  "'rcode':'SERVFAIL','view':'recursive','cd':false,'do':true,'type':'A'}]}",
+	  "name:            a.\n"
+	  "answered by:     upstream\n"
+	  "before upstream: none\n"
+	  "\n"
+	  "failures:\n"
+	  "  TYPE  AGO  TIMES  EDE           REASON\n"
+	  "  A     3 s      2  DNSSEC Bogus  signature expired\n"
+	  "\n"
+	  "cache:\n"
+	  "  TYPE  DO   CD  VIEW       RCODE     EXPIRES  STATE\n"
+	  "  A     yes  no  recursive  SERVFAIL     59 s  valid\n" },
 	{ "what the cache holds", "cache stats",
 	  "{'entries':3,'by_type':[{'share_percent':66.7,'size_bytes':2048,'entries':2,'type':'A'},"
 	  "{'type':'other','entries':1,'size_bytes':1024,'share_percent':33.3}]}",

@@ -48,6 +48,30 @@ static const char *found(const struct nameset *s, const char *text)
 	return buf;
 }
 
+/* The place of a name says which member it is. */
+static void test_places(void **state)
+{
+	static const char *const rows[] = { "b.a.",     "y.b.a.", "c.b.a.", "x.",
+					    "n.m.z.x.", "z.x.",   "q.",     "a." };
+	uint8_t name[NAME_FOLDED_BYTES];
+	struct nameset s;
+
+	(void)state;
+	make(&s, names, sizeof(names) / sizeof(names[0]));
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		size_t place;
+		const uint8_t *at;
+
+		memset(name, 0, sizeof(name));
+		fold(name, rows[i]);
+		place = nameset_place(&s, name);
+		at = nameset_find(&s, name);
+		assert_int_equal(place != 0, at != NULL);
+		assert_true(!place || name_equal(s.members[place - 1].name, at));
+	}
+	nameset_fini(&s);
+}
+
 static void test_the_deepest_above(void **state)
 {
 	static const char *const rows[][2] = {
@@ -154,6 +178,7 @@ static void test_special_names(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_places),
 		cmocka_unit_test(test_the_deepest_above),
 		cmocka_unit_test(test_whether_one_is_under),
 		cmocka_unit_test(test_what_is_no_name),

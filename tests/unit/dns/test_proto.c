@@ -77,9 +77,23 @@ static void test_rcode_text(void **state)
 	assert_string_equal(text, "RCODE4095");
 }
 
+static void test_ede_text(void **state)
+{
+	(void)state;
+	assert_string_equal(proto_ede_text(DNS_EDE_OTHER), "Other Error");
+	assert_string_equal(proto_ede_text(DNS_EDE_DNSSEC_BOGUS), "DNSSEC Bogus");
+	assert_string_equal(proto_ede_text(DNS_EDE_STALE_NXDOMAIN), "Stale NXDOMAIN Answer");
+	assert_string_equal(proto_ede_text(DNS_EDE_NETWORK_ERROR), "Network Error");
+	assert_string_equal(proto_ede_text(DNS_EDE_INVALID_DATA), "Invalid Data");
+	assert_string_equal(proto_ede_text(30), "Invalid Query Type");
+	assert_null(proto_ede_text(31));
+	assert_null(proto_ede_text(65535));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_ede_text),
 		cmocka_unit_test(test_type_from_text),
 		cmocka_unit_test(test_text_needs_no_end),
 		cmocka_unit_test(test_every_type_there_and_back),

@@ -148,6 +148,27 @@ static void test_off(void **state)
 }
 
 /* RFC 8020: a zone above says nothing of a stub zone, or of a name that is not validated. */
+/* The name that is found is the one that answers. */
+static void test_which_name_answers(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		uint8_t name[NAME_FOLDED_BYTES] = { 0 };
+		char text[NAME_TEXT_MAX] = "";
+		const uint8_t *at;
+		int n = name_from_text(name, DNS_NAME_MAX, rows[i].name, strlen(rows[i].name));
+
+		assert_true(n > 0);
+		name_fold(name, name, (size_t)n);
+		at = special_find(special, name, rows[i].type);
+		assert_int_equal(at != NULL, rows[i].answer != NULL);
+		if (!at || !*rows[i].authority)
+			continue;
+		assert_true(name_to_text(text, sizeof(text), at) > 0);
+		assert_memory_equal(rows[i].authority, text, strlen(text));
+	}
+}
+
 static void test_no_cut_into_what_stands_apart(void **state)
 {
 	const struct upstream no_y = { "y.", T(A), DNS_RCODE_NXDOMAIN, NULL, ". 60 IN " SOA, NULL };
@@ -191,6 +212,7 @@ int main(void)
 		SPECIAL(test_each_kind),
 		SPECIAL(test_who_asks),
 		SPECIAL(test_off),
+		SPECIAL(test_which_name_answers),
 		SPECIAL(test_no_cut_into_what_stands_apart),
 		SPECIAL(test_a_cut_in_a_stub),
 	};

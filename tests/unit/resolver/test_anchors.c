@@ -92,11 +92,55 @@ static void test_no_file(void **state)
 	assert_string_equal(why, "");
 }
 
+/* "OWNER: TEXT, TEXT" of the anchors that hold for a name; "": none. */
+static const char *anchors_of(const char *text)
+{
+	static char buf[512];
+	uint8_t name[NAME_FOLDED_BYTES] = { 0 };
+	struct anchors_at at;
+	size_t n;
+
+	name_fold(name, name, (size_t)name_from_text(name, DNS_NAME_MAX, text, strlen(text)));
+	assert_int_equal(anchors_find(tmpfolder_file, name, &at), 0);
+	if (!at.n)
+		return "";
+	assert_true(name_to_text(buf, sizeof(buf), at.owner) > 0);
+	n = strlen(buf);
+	for (unsigned int i = 0; i < at.n && i < ANCHORS_SHOWN; i++)
+		n += (size_t)snprintf(buf + n, sizeof(buf) - n, "%s %s", i ? "," : ":",
+				      at.texts[i]);
+	return buf;
+}
+
+static void test_those_that_hold_for_a_name(void **state)
+{
+	static const char file[] = ". IN DS 1 8 2 " SHA256 "\n"
+				   "a.Example. IN DS 2 13 4 " SHA384 "\n"
+				   " IN DS 3 13 2 " SHA256 "\n"
+				   "a.example. IN DS 9 200 2 " SHA256 "\n"
+				   ". 3600 IN DNSKEY 257 3 8 " KEY "\n"
+				   "b.a.example. IN DS 4 8 9 " SHA256 "\n";
+	char why[64];
+
+	(void)state;
+	assert_int_equal(check(file, why, sizeof(why)), 0);
+	assert_string_equal(anchors_of("www.test."), ".: DS 1 8 2, DNSKEY 45726 8");
+	assert_string_equal(anchors_of("."), ".: DS 1 8 2, DNSKEY 45726 8");
+	assert_string_equal(anchors_of("a.example."), "a.example.: DS 2 13 4, DS 3 13 2");
+	assert_string_equal(anchors_of("x.b.a.example."), "a.example.: DS 2 13 4, DS 3 13 2");
+	assert_string_equal(anchors_of("example."), ".: DS 1 8 2, DNSKEY 45726 8");
+	assert_int_equal(check("example. IN DS 1 8 2 " SHA256 "\n", why, sizeof(why)), 0);
+	assert_string_equal(anchors_of("www.test."), "");
+	assert_string_equal(anchors_of("example."), "example.: DS 1 8 2");
+	unlink(tmpfolder_file);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_each_file),
 		cmocka_unit_test(test_no_file),
+		cmocka_unit_test(test_those_that_hold_for_a_name),
 	};
 
 	return cmocka_run_group_tests(tests, tmpfolder_make, tmpfolder_remove);

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Why a name is answered as it is: all that is known of it but the cache's answers, for `volleyctl resolver lookup`. Nothing is
+ * asked for it, neither upstream nor in the engine: a rule counts no hit.
+ *
+ *	name, type ─► answered_by, before_upstream   zones, local data and lists, special names, in the engine's order
+ *	           ├─► asks, upstreams or targets    where upstream is asked, and what is known there
+ *	           ├─► validation                    trust anchors, and names below which nothing is validated
+ *	           └─► failures                      the last ones, with the reasons
+ */
+#ifndef VOLLEY_CONTROL_REPORT_LOOKUP_H
+#define VOLLEY_CONTROL_REPORT_LOOKUP_H
+
+#include <jansson.h>
+
+#include "control/cache_match.h"
+#include "control/daemon.h"
+
+/*
+ * Adds it to *o, for a match of CACHE_MATCH_NAME. Without a type it is told for A, and failures of all types are. The files of
+ * trust anchors are read. Control's thread.
+ */
+void report_lookup(json_t *o, const struct daemon *d, const struct cache_match *match);
+
+#endif

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What the resolver knows of those it asks, as JSON: see resolver/inspect.h for what may be torn. Units are in the names. Each
+ * returns a new reference, or NULL when memory is short. Control's thread.
+ */
+#ifndef VOLLEY_CONTROL_REPORT_UPSTREAMS_H
+#define VOLLEY_CONTROL_REPORT_UPSTREAMS_H
+
+#include <jansson.h>
+
+#include "resolver/inspect.h"
+
+/* Whom a target's questions go to: an object with way, zone, and addresses, first, transport or root_hints, as far as there are any. */
+json_t *report_upstreams_way(const struct resolver_config *config, const struct resolver *r,
+			     size_t target);
+
+/* An array with a row for each thread and upstream of the forwarder; empty where libunbound asks. */
+json_t *report_upstreams(const struct resolver *r);
+
+/* The counts of a target of libunbound; NULL also: another row has them. */
+json_t *report_upstreams_target(const struct resolver_config *config, const struct resolver *r,
+				size_t target);
+
+/* For `volleyctl resolver infra`. resolver NULL: recursion is off. */
+json_t *report_upstreams_all(const struct resolver_config *config, const struct resolver *r);
+
+#endif

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What a forwarder knows of its upstreams, on a board that other threads read. The forwarder's thread writes the board at the
+ * end of each round in which it did something, so between two rounds nothing is missing there. It takes no lock.
+ *
+ * Any thread reads. Each value is whole, but the values of an upstream may be of two rounds, one after the other: the board is for
+ * people, who look at it, and no decision is taken by it.
+ */
+#ifndef VOLLEY_RESOLVER_FORWARD_BOARD_H
+#define VOLLEY_RESOLVER_FORWARD_BOARD_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "resolver/upstreams.h"
+
+/* E(name, expression of the forwarder f, the upstream u and its connection c). Counts are since the forwarder began. */
+#define FORWARD_SEEN(E)                                                                   \
+	E(srtt_ns, u->srtt_ns) /* 0: not measured */                                      \
+	E(rttvar_ns, u->rttvar_ns)                                                        \
+	E(wait_ns, upstream_wait_ns(&f->upstreams, u, 0))                                 \
+	E(heard_ns, u->heard_ns) /* CLOCK_MONOTONIC; 0: never */                          \
+	E(in_flight, u->n_in_flight)                                                      \
+	E(window, u->window)                                                              \
+	E(sent, u->n_sent)         /* queries, each sending counted */                    \
+	E(answers, u->n_answers)   /* replies that are an answer */                       \
+	E(failures, u->n_failures) /* replies that are none: SERVFAIL, REFUSED */         \
+	E(timeouts, u->n_timeouts) /* no reply in time, or the host cannot be reached */  \
+	E(silent, u->n_silent)     /* timeouts since the last reply */                    \
+	E(failing, u->n_failing)   /* failures since the last answer */                   \
+	E(down, u->down)                                                                  \
+	E(plain_until_ns, u->plain_until_ns)       /* EDNS was refused */                 \
+	E(caseless_until_ns, u->caseless_until_ns) /* it does not keep the letter case */ \
+	E(has_cookie, u->cookie.n_bytes > UPSTREAM_COOKIE_CLIENT_BYTES)                   \
+	E(cookie_off_until_ns, u->cookie.off_until_ns) /* the option was refused */       \
+	E(tcp_connected, c->fd >= 0)                                                      \
+	E(tcp_open, c->fd >= 0 && c->is_open)                                             \
+	E(tcp_queries, c->channel.n_queries)   /* on the connection */                    \
+	E(tcp_shut_until_ns, c->shut_until_ns) /* the TLS handshake has failed */
+
+struct forward_seen {
+#define FORWARD_SEEN_FIELD(name, value) uint64_t name;
+	FORWARD_SEEN(FORWARD_SEEN_FIELD)
+#undef FORWARD_SEEN_FIELD
+};
+
+struct forward_board {
+	struct forward_seen of[UPSTREAMS_MAX];
+};
+
+struct forward;
+
+/* Writes the board. The forwarder's thread. */
+void forward_board_write(struct forward *f);
+
+/* How the forwarder asks, for as long as it lives. Any thread. */
+struct forward_ways {
+	unsigned int n_upstreams;
+	bool tcp_only;
+	bool has_tls;
+	bool caps_for_id;
+};
+void forward_board_ways(const struct forward *f, struct forward_ways *out);
+
+/* Upstream i < n_upstreams: address and TLS name, which never change, and what is known of it. Any thread. */
+const struct upstream *forward_board_upstream(const struct forward *f, unsigned int i);
+void forward_board_read(const struct forward *f, unsigned int i, struct forward_seen *out);
+
+#endif

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What a resolver that runs can tell of itself, for people: whom it asks, what it knows of them, and which questions failed.
+ *
+ *	resolver threads ─┬─► failure_table.h: whole failures        ┐
+ *	                  ├─► targets.h: whole counters              ├─► these functions ─► control
+ *	                  └─► forward_board.h: whole values          ┘
+ *
+ * No thread of the resolver waits, takes a lock or is woken for it: its threads write, and these functions read, all by atomics.
+ * What may be torn: two values of one row may be of different moments, some microseconds apart.
+ *
+ * Each resolver thread knows its upstreams by itself, so the forwarder has a row for each thread and upstream. What libunbound knows of
+ * servers (round trips, timeouts, lame ones) its public interface does not give. For it there are counts of our own, summed over
+ * threads.
+ *
+ * Any thread, while the resolver is not freed.
+ */
+#ifndef VOLLEY_RESOLVER_INSPECT_H
+#define VOLLEY_RESOLVER_INSPECT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "resolver/failure_table.h"
+#include "resolver/forward_board.h"
+#include "resolver/resolver.h"
+#include "resolver/targets.h"
+
+/* One row of the forwarder. */
+struct inspect_upstream {
+	const struct upstream *
+		upstream; /* only .address, .address_bytes and .name may be read; as long as the resolver */
+	struct forward_ways ways;
+	struct forward_seen seen;
+};
+
+/* Upstream i of a thread; false: there is none, or libunbound asks. */
+bool inspect_upstream(const struct resolver *r, unsigned int thread, unsigned int i,
+		      struct inspect_upstream *out);
+
+/* One row of libunbound. */
+struct inspect_target {
+	const uint8_t *
+		zone; /* folded, of a stub or forward zone; NULL: all other names. As long as the resolver */
+	struct target_counters counters;
+};
+
+/* How many rows there are: 0 where the forwarder asks. */
+size_t inspect_n_targets(const struct resolver *r);
+/* Row i < inspect_n_targets(); false: another row has the same zone, and the counts. */
+bool inspect_target(const struct resolver *r, size_t i, struct inspect_target *out);
+/* The row of a folded name; 0 where the forwarder asks. */
+size_t inspect_target_of(const struct resolver *r, const uint8_t *folded, uint16_t qtype);
+
+/* The failures of a folded name (NULL: of all names) that are still known, of all threads; how many of at most cap, in no order. */
+size_t inspect_failures(const struct resolver *r, const uint8_t *folded, struct failure *out,
+			size_t cap);
+
+#endif
