@@ -128,7 +128,7 @@ const uint8_t *special_find(const struct special *s, const uint8_t *folded, uint
 
 bool special_has(const struct special *s, const struct query *q)
 {
-	return find_apex(s, q) != NULL;
+	return special_find(s, q->folded, q->qtype) != NULL;
 }
 
 static bool is_reverse(const uint8_t *name)
