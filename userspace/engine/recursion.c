@@ -64,10 +64,10 @@ static void fill_without_client(struct engine *e, struct engine_pending *p, uint
 }
 
 /* Fetches anew what is in the cache. */
-static void fill_refresh(struct engine *e, struct engine_pending *p,
-			 const struct volley_entry *entry, uint64_t now_ns)
+static void fill_refresh(struct engine *e, struct engine_pending *p, uint8_t memory,
+			 uint64_t now_ns)
 {
-	p->question.memory = other_memory(entry);
+	p->question.memory = memory;
 	p->question.is_refresh = true;
 	fill_without_client(e, p, now_ns);
 }
@@ -137,7 +137,7 @@ bool engine_refresh(struct engine *e, const struct volley_refresh *refresh,
 		return false;
 	fill(p, rules, entry->name, entry->key.name_bytes, ntohs(entry->key.qtype),
 	     entry->key.flags & VOLLEY_KEY_CD, entry->key.flags & VOLLEY_KEY_DO);
-	fill_refresh(e, p, entry, times->now_ns);
+	fill_refresh(e, p, other_memory(entry), times->now_ns);
 	return true;
 }
 
@@ -175,7 +175,7 @@ enum cache_verdict recursion_lookup(struct engine *e, const struct engine_reques
 	cache_answer_of(a, entry, rq->now_s);
 	if (rq->pending && cache_refresh_is_due(entry, rq->now_s)) {
 		fill_from_query(rq->pending, rules, q);
-		fill_refresh(e, rq->pending, entry, rq->now_ns);
+		fill_refresh(e, rq->pending, other_memory(entry), rq->now_ns);
 	}
 	return verdict;
 }
@@ -291,7 +291,7 @@ static bool is_stale_at_once(struct engine *e, const struct engine_request *rq,
 	if (rules->stale_wait_ms)
 		return false;
 	fill_from_query(rq->pending, rules, q);
-	fill_refresh(e, rq->pending, e->expired, rq->now_ns);
+	fill_refresh(e, rq->pending, e->memory, rq->now_ns);
 	failures_note(&e->failures, e->key->hash, rq->now_s);
 	return true;
 }
