@@ -256,7 +256,8 @@ static bool answer_special(struct engine *e, const struct engine_request *rq, co
 
 	if (!rules->special || !special_answer(rules->special, &e->render, q, exists, a))
 		return false;
-	if (e->cache && rules->zone_slot && !exists) {
+	/* A rule perhaps lets this client pass, or only TCP. */
+	if (e->cache && rules->zone_slot && !exists && obey_allows(e, q->folded, q->qtype, a)) {
 		a->zone_slot = rules->zone_slot;
 		a->zone_gen = rules->zone_gen;
 		engine_key_set_view(e, VOLLEY_VIEW_RECURSIVE);
@@ -391,7 +392,7 @@ static bool is_spoken_for(const struct engine *e, const struct resolver_question
 
 	return (engine_is_ours(e, q->name, n, q->qtype) &&
 		!engine_is_of_parent(e, q->name, n, q->qtype)) ||
-	       !obey_allows(e, q, a);
+	       !obey_allows(e, q->name, q->qtype, a);
 }
 
 static void keep(struct engine *e, const struct engine_pending *p, struct cache_answer *a,
