@@ -239,6 +239,11 @@ static bool is_cut(struct engine *e, const struct engine_request *rq, const stru
 	return false;
 }
 
+static bool may_be_cut(const struct engine_recursion *rules, const struct query *q)
+{
+	return rules->cuts && !(rules->dns64 && q->qtype == DNS_TYPE_PTR);
+}
+
 /* ---- A miss ----------------------------------------------------------------------------------- */
 
 static uint16_t failure(struct engine *e, struct cache_answer *a, uint16_t rcode, int ede_code)
@@ -300,7 +305,7 @@ static bool is_stale_at_once(struct engine *e, const struct engine_request *rq,
 static uint16_t ask(struct engine *e, const struct engine_request *rq, const struct query *q,
 		    const struct engine_recursion *rules, struct cache_answer *a)
 {
-	if (e->cache && rules->cuts && is_cut(e, rq, q, rules, a))
+	if (e->cache && may_be_cut(rules, q) && is_cut(e, rq, q, rules, a))
 		return DNS_RCODE_NXDOMAIN;
 	if (e->expired && (!rq->pending || is_stale_at_once(e, rq, q, rules)))
 		return answer_stale(e, e->expired, rules->stale_ttl_s, rq->now_s, a);

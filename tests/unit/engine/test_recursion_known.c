@@ -42,6 +42,12 @@ static void test_cut(void **state)
 	r.rules.cuts = false;
 	assert_true(ask(&r, &below));
 	r.rules.cuts = true;
+	r.rules.dns64 = true;
+	assert_false(ask(&r, &below));
+	below.type = T(PTR); /* of the prefix: it is made where the zones have nothing */
+	assert_true(ask(&r, &below));
+	r.rules.dns64 = false;
+	assert_false(ask(&r, &below));
 	below.name = "a.www.x";
 	r.now_s += 40;
 	assert_true(ask(&r, &below));
