@@ -48,7 +48,8 @@ struct lab {
 	uint8_t address[4]; /* of the answer; zeros: it failed */
 };
 
-static void lab_answered(void *ctx, struct resolver_group *group, const uint8_t *msg, size_t n)
+static inline void lab_answered(void *ctx, struct resolver_group *group, const uint8_t *msg,
+				size_t n)
 {
 	struct lab *lab = ctx;
 	/* Behind the question: a pointer, type, class, TTL, length. */
@@ -61,7 +62,7 @@ static void lab_answered(void *ctx, struct resolver_group *group, const uint8_t 
 	groups_put(&lab->groups, group);
 }
 
-static void lab_failed(void *ctx, struct resolver_group *group, int ede_code)
+static inline void lab_failed(void *ctx, struct resolver_group *group, int ede_code)
 {
 	struct lab *lab = ctx;
 
@@ -71,7 +72,7 @@ static void lab_failed(void *ctx, struct resolver_group *group, int ede_code)
 	groups_put(&lab->groups, group);
 }
 
-static uint16_t lab_listen(struct lab *lab)
+static inline uint16_t lab_listen(struct lab *lab)
 {
 	struct sockaddr_in addr = { .sin_family = AF_INET };
 	socklen_t n = sizeof(addr);
@@ -92,7 +93,7 @@ static uint16_t lab_listen(struct lab *lab)
 	return ntohs(addr.sin_port);
 }
 
-static void lab_open(struct lab *lab, bool caps_for_id)
+static inline void lab_open(struct lab *lab, bool caps_for_id)
 {
 	struct resolver_config config = RESOLVER_CONFIG_INIT;
 	const struct forward_done done = { lab, lab_answered, lab_failed };
@@ -114,7 +115,7 @@ static void lab_open(struct lab *lab, bool caps_for_id)
 			 0);
 }
 
-static void lab_close(struct lab *lab)
+static inline void lab_close(struct lab *lab)
 {
 	forward_free(lab->forward);
 	groups_fini(&lab->groups);
@@ -125,7 +126,7 @@ static void lab_close(struct lab *lab)
 		close(lab->tcp);
 }
 
-static void lab_turn(struct lab *lab)
+static inline void lab_turn(struct lab *lab)
 {
 	event_base_loop(lab->base, EVLOOP_NONBLOCK);
 	while (forward_round(lab->forward, &lab->groups, clock_ns()))
@@ -133,7 +134,7 @@ static void lab_turn(struct lab *lab)
 }
 
 /* Asks; the name is wire form, lower case. */
-static void lab_ask(struct lab *lab, const char *name)
+static inline void lab_ask(struct lab *lab, const char *name)
 {
 	struct resolver_question *q = &lab->question;
 
@@ -145,7 +146,7 @@ static void lab_ask(struct lab *lab, const char *name)
 	lab_turn(lab);
 }
 
-static bool lab_is_readable(int fd, int wait_ms)
+static inline bool lab_is_readable(int fd, int wait_ms)
 {
 	struct pollfd p = { .fd = fd, .events = POLLIN };
 
@@ -153,7 +154,7 @@ static bool lab_is_readable(int fd, int wait_ms)
 }
 
 /* Turns until the file descriptor is readable. */
-static void lab_wait(struct lab *lab, int fd)
+static inline void lab_wait(struct lab *lab, int fd)
 {
 	for (unsigned int i = 0; i < LAB_WAIT && !lab_is_readable(fd, 1); i++)
 		lab_turn(lab);
@@ -161,7 +162,7 @@ static void lab_wait(struct lab *lab, int fd)
 }
 
 /* The next query over UDP. */
-static struct lab_message lab_query(struct lab *lab)
+static inline struct lab_message lab_query(struct lab *lab)
 {
 	struct lab_message m = { 0 };
 	socklen_t n = sizeof(m.peer);
@@ -174,14 +175,14 @@ static struct lab_message lab_query(struct lab *lab)
 	return m;
 }
 
-static bool lab_has_query(struct lab *lab)
+static inline bool lab_has_query(struct lab *lab)
 {
 	lab_turn(lab);
 	return lab_is_readable(lab->udp, 0);
 }
 
 /* The next query over TCP. */
-static struct lab_message lab_tcp_query(struct lab *lab)
+static inline struct lab_message lab_tcp_query(struct lab *lab)
 {
 	struct lab_message m = { 0 };
 	uint8_t length[2];
@@ -197,13 +198,13 @@ static struct lab_message lab_tcp_query(struct lab *lab)
 	return m;
 }
 
-static size_t lab_question_end(const struct lab_message *m)
+static inline size_t lab_question_end(const struct lab_message *m)
 {
 	return DNS_HEADER_BYTES + name_bytes(m->at + DNS_HEADER_BYTES) + 4;
 }
 
 /* The query's reply: an address, and no OPT yet. */
-static struct lab_message lab_reply(const struct lab_message *query, const char *address)
+static inline struct lab_message lab_reply(const struct lab_message *query, const char *address)
 {
 	struct lab_message m = *query;
 
@@ -217,7 +218,7 @@ static struct lab_message lab_reply(const struct lab_message *query, const char 
 	return m;
 }
 
-static struct lab_message lab_error(const struct lab_message *query, uint16_t rcode)
+static inline struct lab_message lab_error(const struct lab_message *query, uint16_t rcode)
 {
 	struct lab_message m = lab_reply(query, LAB_TRUE);
 
@@ -229,7 +230,7 @@ static struct lab_message lab_error(const struct lab_message *query, uint16_t rc
 }
 
 /* An OPT with the upper bits of the rcode and a COOKIE option of n octets; n 0: without. */
-static void lab_add_opt(struct lab_message *m, uint16_t rcode, const void *cookie, size_t n)
+static inline void lab_add_opt(struct lab_message *m, uint16_t rcode, const void *cookie, size_t n)
 {
 	uint8_t *at = m->at + m->n;
 
@@ -247,7 +248,7 @@ static void lab_add_opt(struct lab_message *m, uint16_t rcode, const void *cooki
 }
 
 /* The COOKIE option of a query: its octets and their number; NULL: it has none. */
-static const uint8_t *lab_cookie(const struct lab_message *query, size_t *n)
+static inline const uint8_t *lab_cookie(const struct lab_message *query, size_t *n)
 {
 	size_t at = lab_question_end(query) + DNS_OPT_FIXED_BYTES;
 
@@ -258,13 +259,13 @@ static const uint8_t *lab_cookie(const struct lab_message *query, size_t *n)
 	return query->at + at + 4;
 }
 
-static void lab_send(struct lab *lab, const struct lab_message *m)
+static inline void lab_send(struct lab *lab, const struct lab_message *m)
 {
 	(void)sendto(lab->udp, m->at, m->n, 0, (const struct sockaddr *)&m->peer, sizeof(m->peer));
 	lab_turn(lab);
 }
 
-static void lab_send_tcp(struct lab *lab, const struct lab_message *m)
+static inline void lab_send_tcp(struct lab *lab, const struct lab_message *m)
 {
 	uint8_t length[2];
 
