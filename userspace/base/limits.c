@@ -8,9 +8,16 @@
 /* The family and the prefix, all behind it zero. */
 static uint64_t client_hash(const struct limits *l, uint8_t family, const uint8_t *address)
 {
-	unsigned int bits = family == AF_INET6 ? l->prefix6 : family == AF_INET ? l->prefix4 : 0;
-	uint8_t client[17] = { family };
+	static const uint8_t mapped[12] = { [10] = 0xff, [11] = 0xff };
+	uint8_t client[17] = { 0 };
+	unsigned int bits;
 
+	if (family == AF_INET6 && !memcmp(address, mapped, sizeof(mapped))) {
+		family = AF_INET;
+		address += sizeof(mapped);
+	}
+	bits = family == AF_INET6 ? l->prefix6 : family == AF_INET ? l->prefix4 : 0;
+	client[0] = family;
 	memcpy(client + 1, address, bits / 8);
 	if (bits % 8)
 		client[1 + bits / 8] = (uint8_t)(address[bits / 8] & (0xff00 >> bits % 8));

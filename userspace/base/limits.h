@@ -45,7 +45,7 @@ struct limits_place {
 
 /*
  * Takes a place for one more of the client (AF_INET: 4 octets, AF_INET6: 16, other families: one
- * client all together). LIMITS_TAKEN: to be given back once by limits_give(); else nothing was taken.
+ * client all together; an IPv4 address that is mapped into IPv6 is the IPv4 one). LIMITS_TAKEN: to be given back once by limits_give(); else nothing was taken.
  * LIMITS_CLIENT, LIMITS_SHARE: *place still says where that client is counted.
  */
 enum limits_verdict limits_take(struct limits *l, uint8_t family, const uint8_t *address,

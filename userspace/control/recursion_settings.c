@@ -159,6 +159,7 @@ static void set_rules(struct recursion_settings *s, const struct config_recursio
 		.stale_wait_ms = config->stale_client_timeout_ms,
 		.stale_ttl_s = config->stale_reply_ttl_s,
 		.cuts = config->harden_below_nxdomain,
+		.dns64 = config->dns64_prefix,
 		.prefetch = config->prefetch,
 	};
 }

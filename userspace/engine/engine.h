@@ -77,7 +77,8 @@ struct engine_recursion {
 	uint32_t stale_s;
 	uint32_t stale_wait_ms; /* so long upstream has to answer before that: section 5 says 1800 */
 	uint32_t stale_ttl_s;   /* of the answer that is given then */
-	bool cuts;     /* a name that is proved not to exist denies those below it: RFC 8020 */
+	bool cuts; /* a name that is proved not to exist denies those below it: RFC 8020 */
+	bool dns64; /* PTR records may be made below a name that does not exist: RFC 6147 section 5.3.1 */
 	bool prefetch; /* what is asked for shortly before it expires is fetched anew */
 	const struct special *
 		special; /* names that are answered here; NULL: none. Lives as long as this is published */

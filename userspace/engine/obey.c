@@ -183,11 +183,11 @@ bool obey_failure(struct engine *e, const struct engine_request *rq, const struc
 	return act(e, rq, &hit, verdict, until_s, a, rcode);
 }
 
-bool obey_allows(const struct engine *e, const struct resolver_question *q,
+bool obey_allows(const struct engine *e, const uint8_t *folded, uint16_t qtype,
 		 const struct cache_answer *a)
 {
 	const struct policy *policy = rcu_dereference(e->data->policy);
-	const struct policy_question question = question_of(q);
+	const struct policy_question question = { folded, (unsigned int)name_bytes(folded), qtype };
 	struct policy_hit hit;
 
 	return !policy || !policy_find_in_answer(policy, &nobody, &question, a, &hit) ||

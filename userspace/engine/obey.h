@@ -54,8 +54,11 @@ bool obey_answer(struct engine *e, const struct engine_request *rq, const struct
 bool obey_failure(struct engine *e, const struct engine_request *rq, const struct engine_pending *p,
 		  struct policy_alias *alias, struct cache_answer *a, uint16_t *rcode);
 
-/* Whether no rule changes the answer *a to the question for any client that is not apart: only then it may be cached. */
-bool obey_allows(const struct engine *e, const struct resolver_question *q,
+/*
+ * Whether no rule changes the answer *a to the question, of a folded name, for any client that is not apart: only then it may be cached. *a
+ * is of upstream, or of a special name.
+ */
+bool obey_allows(const struct engine *e, const uint8_t *folded, uint16_t qtype,
 		 const struct cache_answer *a);
 
 #endif

@@ -64,10 +64,10 @@ static void fill_without_client(struct engine *e, struct engine_pending *p, uint
 }
 
 /* Fetches anew what is in the cache. */
-static void fill_refresh(struct engine *e, struct engine_pending *p,
-			 const struct volley_entry *entry, uint64_t now_ns)
+static void fill_refresh(struct engine *e, struct engine_pending *p, uint8_t memory,
+			 uint64_t now_ns)
 {
-	p->question.memory = other_memory(entry);
+	p->question.memory = memory;
 	p->question.is_refresh = true;
 	fill_without_client(e, p, now_ns);
 }
@@ -139,7 +139,7 @@ bool engine_refresh(struct engine *e, const struct volley_refresh *refresh,
 		return false;
 	fill(p, rules, entry->name, entry->key.name_bytes, ntohs(entry->key.qtype),
 	     entry->key.flags & VOLLEY_KEY_CD, entry->key.flags & VOLLEY_KEY_DO);
-	fill_refresh(e, p, entry, times->now_ns);
+	fill_refresh(e, p, other_memory(entry), times->now_ns);
 	return true;
 }
 
@@ -218,7 +218,7 @@ enum cache_verdict recursion_lookup(struct engine *e, const struct engine_reques
 	answer_as_cached(e, entry, rq->now_s, a);
 	if (rq->pending && cache_refresh_is_due(entry, rq->now_s)) {
 		fill_from_query(rq->pending, rules, q);
-		fill_refresh(e, rq->pending, entry, rq->now_ns);
+		fill_refresh(e, rq->pending, other_memory(entry), rq->now_ns);
 	}
 	return verdict;
 }
@@ -312,6 +312,11 @@ static bool is_cut(struct engine *e, const struct engine_request *rq, const stru
 	return false;
 }
 
+static bool may_be_cut(const struct engine_recursion *rules, const struct query *q)
+{
+	return rules->cuts && !(rules->dns64 && q->qtype == DNS_TYPE_PTR);
+}
+
 /* ---- A miss ----------------------------------------------------------------------------------- */
 
 static uint16_t failure(struct engine *e, struct cache_answer *a, uint16_t rcode, int ede_code)
@@ -329,7 +334,8 @@ static bool answer_special(struct engine *e, const struct engine_request *rq, co
 
 	if (!rules->special || !special_answer(rules->special, &e->render, q, exists, a))
 		return false;
-	if (e->cache && rules->zone_slot && !exists) {
+	/* A rule perhaps lets this client pass, or only TCP. */
+	if (e->cache && rules->zone_slot && !exists && obey_allows(e, q->folded, q->qtype, a)) {
 		a->zone_slot = rules->zone_slot;
 		a->zone_gen = rules->zone_gen;
 		engine_key_set_view(e, VOLLEY_VIEW_RECURSIVE);
@@ -364,7 +370,7 @@ static bool is_stale_at_once(struct engine *e, const struct engine_request *rq,
 	if (rules->stale_wait_ms)
 		return false;
 	fill_from_query(rq->pending, rules, q);
-	fill_refresh(e, rq->pending, e->expired, rq->now_ns);
+	fill_refresh(e, rq->pending, e->memory, rq->now_ns);
 	failures_note(&e->failures, e->key->hash, rq->now_s);
 	return true;
 }
@@ -373,7 +379,7 @@ static uint16_t ask(struct engine *e, const struct engine_request *rq, const str
 		    const struct engine_recursion *rules, struct recursion_want *want,
 		    struct cache_answer *a)
 {
-	if (e->cache && rules->cuts && is_cut(e, rq, q, rules, a))
+	if (e->cache && may_be_cut(rules, q) && is_cut(e, rq, q, rules, a))
 		return DNS_RCODE_NXDOMAIN;
 	if (e->expired && (!rq->pending || is_stale_at_once(e, rq, q, rules)))
 		return answer_stale(e, e->expired, rules->stale_ttl_s, rq->now_s, a);
@@ -467,7 +473,7 @@ static bool is_spoken_for(const struct engine *e, const struct resolver_question
 	return (engine_is_ours(e, q->name, n, q->qtype) &&
 		!engine_is_of_parent(e, q->name, n, q->qtype) &&
 		!engine_is_delegated(e, q->name, n, q->qtype)) ||
-	       !obey_allows(e, q, a);
+	       !obey_allows(e, q->name, q->qtype, a);
 }
 
 static void keep(struct engine *e, const struct engine_pending *p, struct cache_answer *a,

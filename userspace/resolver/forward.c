@@ -124,12 +124,14 @@ static uint16_t full(const struct forward *f, const struct forward_question *q)
 
 /*
  * Whether the question's client may have another query in flight at these upstreams. One that has few takes the place of one
- * that has more, where there is none: the reply to that query is taken as ever, but another one goes before.
+ * that has more, where there is none: the reply to that query is taken as ever, but another one goes before. Only the oldest query
+ * is looked at, and only a place at these upstreams is of use.
  */
 static bool has_place(struct forward *f, const struct forward_question *q, uint16_t set)
 {
 	const struct share *share = q->group->share;
 	uint32_t n_free = upstreams_room(&f->upstreams, set);
+	struct forward_query *oldest;
 	struct rank *rank;
 	struct share *most;
 
@@ -139,8 +141,20 @@ static bool has_place(struct forward *f, const struct forward_question *q, uint1
 	most = rank ? caa_container_of(rank, struct share, by_sent) : NULL;
 	if (!most || !share_may_displace(share->n_in_flight, most->n_in_flight))
 		return false;
+	oldest = cds_list_entry(most->sent.next, struct forward_query, on_share);
+	if (!(set & upstream_bit(oldest->upstream)))
+		return false;
 	count(&f->counters->overtaken);
-	forward_query_land(f, cds_list_entry(most->sent.next, struct forward_query, on_share));
+	forward_query_land(f, oldest);
+	return true;
+}
+
+/* There is no place for it, but others may go to upstreams that it has nothing to hope of: they are not to wait behind it. */
+static bool step_aside(struct forward *f, struct forward_question *q, uint16_t set, uint64_t now_ns)
+{
+	if (upstreams_room(&f->upstreams, set) || !upstreams_room(&f->upstreams, all_of(f)))
+		return false;
+	forward_question_arm(f, q, now_ns + BUSY_AGAIN_NS);
 	return true;
 }
 
@@ -166,7 +180,7 @@ static bool ask(struct forward *f, struct forward_question *q, uint64_t now_ns)
 		return true;
 	}
 	if (!has_place(f, q, set & (uint16_t)~busy))
-		return false;
+		return step_aside(f, q, set & (uint16_t)~busy, now_ns);
 	upstream = choose(f, q, set & (uint16_t)~busy);
 	if (upstream == UPSTREAM_NONE)
 		return false;

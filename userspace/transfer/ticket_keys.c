@@ -65,7 +65,8 @@ static void rotate(struct ticket_keys *keys, uint64_t now_ns)
 	const uint64_t life_ns = TICKET_LIFE_S * CLOCK_NS_PER_S;
 	struct ticket_key fresh;
 
-	if (!keys->made_ns || now_ns - keys->made_ns < life_ns || make_key(&fresh))
+	/* A thread that has waited for its turn may come with a time before made_ns. */
+	if (!keys->made_ns || now_ns < keys->made_ns + life_ns || make_key(&fresh))
 		return;
 	keys->keys[1] = keys->keys[0];
 	keys->n = now_ns - keys->made_ns < 2 * life_ns ? 2 : 1;

@@ -152,6 +152,9 @@ void transfer_stop(struct transfer *t)
 		t->is_running = false;
 	}
 	loop_close(t);
+	/* Else connections would come to sockets that nobody accepts from, beside those of the next volleyd. */
+	server_tls_forget(t->tls_kept);
+	t->tls_kept = NULL;
 	drop_events(t);
 }
 
@@ -161,7 +164,6 @@ void transfer_free(struct transfer *t)
 		return;
 	mailbox_close(&t->to_loop);
 	mailbox_close(&t->to_control);
-	server_tls_forget(t->tls_kept);
 	free(t);
 }
 

@@ -72,7 +72,7 @@ typedef void transfer_event_fn(void *user, struct transfer_event *event);
 
 int transfer_new(struct transfer **out, const struct transfer_env *env, transfer_event_fn *event,
 		 void *user) __attribute__((warn_unused_result));
-/* Ends the thread; connections are closed. No event follows. A second call does nothing. */
+/* Ends the thread; connections and listeners are closed. No event follows. A second call does nothing. */
 void transfer_stop(struct transfer *t);
 void transfer_free(struct transfer *t); /* after transfer_stop(); NULL is allowed */
 

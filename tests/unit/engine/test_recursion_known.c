@@ -42,6 +42,12 @@ static void test_cut(void **state)
 	r.rules.cuts = false;
 	assert_true(ask(&r, &below));
 	r.rules.cuts = true;
+	r.rules.dns64 = true;
+	assert_false(ask(&r, &below));
+	below.type = T(PTR); /* of the prefix: it is made where the zones have nothing */
+	assert_true(ask(&r, &below));
+	r.rules.dns64 = false;
+	assert_false(ask(&r, &below));
 	below.name = "a.www.x";
 	r.now_s += 40;
 	assert_true(ask(&r, &below));
@@ -383,6 +389,23 @@ static void test_memory_stays_when_asked_on(void **state)
 	complete_failed(&r, DNS_EDE_NO_REACHABLE_AUTHORITY);
 	assert_true(r.pending.submit);
 	assert_int_equal(r.pending.question.memory, 0);
+}
+
+/* A stale answer goes out at once: the question behind it is for the memory that knows the servers of the zone. */
+static void test_memory_behind_a_stale_answer(void **state)
+{
+	(void)state;
+	r.rules.stale_wait_ms = 0;
+	go_stale(&www_answer, 100);
+	check_hit(&www, "www.x. 30 IN A 192.0.2.80\n");
+	assert_true(r.pending.submit);
+	assert_int_equal(r.pending.question.memory, 0);
+	r.pending.question.memory = 1; /* as if it had come from there */
+	complete(&r, &www_answer);
+	r.now_s += 400;
+	check_hit(&www, "www.x. 30 IN A 192.0.2.80\n");
+	assert_true(r.pending.submit);
+	assert_int_equal(r.pending.question.memory, 1);
 }
 
 /* libunbound is given the same bound, so there it has ended, too. */
@@ -774,6 +797,7 @@ int main(void)
 		TEST(test_memories_take_turns),
 		TEST(test_memory_is_the_one_that_was_asked),
 		TEST(test_memory_stays_when_asked_on),
+		TEST(test_memory_behind_a_stale_answer),
 		TEST(test_memory_after_the_longest_life),
 		TEST(test_last_second),
 		TEST(test_last_second_of_a_failure),

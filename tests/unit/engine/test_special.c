@@ -2,7 +2,9 @@
 /* Names that have no place in the public DNS: engine/special.h. */
 #include "engine/special.h"
 
+#include "engine/policy.h"
 #include "tests/unit/engine/recursion_rows.h"
+#include "tests/unit/zone/zone_text.h"
 
 #define SOA_OF(zone) zone " 10800 IN SOA " zone " nobody.invalid. 1 3600 1200 604800 10800\n"
 #define ONE6         "1.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.ip6.arpa."
@@ -206,6 +208,36 @@ static void test_a_cut_in_a_stub(void **state)
 
 #define SPECIAL(name) cmocka_unit_test_setup_teardown(name, setup_special, teardown_special)
 
+static const char rules_text[] = "$TTL 60\n@ SOA ns root 1 2 3 4 5\n@ NS ns\n"
+				 "32.200.2.0.192.rpz-client-ip CNAME rpz-passthru.\n"
+				 "a.localhost CNAME .\nb.localhost CNAME rpz-tcp-only.\n";
+
+/* A rule lets one client pass, or one over TCP: the special answer that it gets is not kept for the others. */
+static void test_rules_for_some(void **state)
+{
+	static const uint8_t other[4] = { 192, 0, 2, 7 };
+	struct ask a = { .name = "a.localhost", .type = T(A), .flags = RD, .udp_size = 1232 };
+	struct policy_list list = { .zone = zone_of("rpz", rules_text) };
+	struct policy *policy;
+
+	(void)state;
+	MUST(!policy_new(&policy, NULL, &list, 1, 0, 0));
+	r.world.zones.policy = policy;
+	check_hit(&a, "a.localhost. 10800 IN A 127.0.0.1\n");
+	assert_false(ask_from(&r, &a, other, &r.pending));
+	assert_int_equal(reply_rcode(&r.reply), DNS_RCODE_NXDOMAIN);
+	a.name = "b.localhost";
+	a.stream = true;
+	assert_false(ask_from(&r, &a, other, &r.pending));
+	check_answer("b.localhost. 10800 IN A 127.0.0.1\n");
+	a.stream = false;
+	assert_false(ask_from(&r, &a, other, &r.pending));
+	assert_int_equal(reply_flags(&r.reply), QR | RD | RA | DNS_FLAG_TC);
+	r.world.zones.policy = NULL;
+	policy_free(policy);
+	zone_free((struct zone *)list.zone);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -215,6 +247,7 @@ int main(void)
 		SPECIAL(test_which_name_answers),
 		SPECIAL(test_no_cut_into_what_stands_apart),
 		SPECIAL(test_a_cut_in_a_stub),
+		SPECIAL(test_rules_for_some),
 	};
 
 	return cmocka_run_group_tests(tests, group_setup, group_teardown);

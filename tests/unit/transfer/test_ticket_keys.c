@@ -67,6 +67,21 @@ static void a_random_key_of_long_ago_is_gone(void **state)
 	ticket_keys_put(keys);
 }
 
+/* Threads read the clock before they have their turn: one may come with a time before the last change. */
+static void a_thread_that_read_the_clock_before_changes_nothing(void **state)
+{
+	struct ticket_keys *keys;
+	struct ticket_key first, second;
+
+	(void)state;
+	assert_int_equal(ticket_keys_make(&keys, START_NS), 0);
+	first = key_at(keys, START_NS);
+	second = key_at(keys, START_NS + LIFE_NS + 10);
+	assert_int_equal(place_of(keys, &second, START_NS + LIFE_NS + 9), 0);
+	assert_int_equal(place_of(keys, &first, START_NS + LIFE_NS + 10), 1);
+	ticket_keys_put(keys);
+}
+
 static void write_file(const char *path, const char *text)
 {
 	FILE *file = fopen(path, "w");
@@ -107,6 +122,7 @@ int main(void)
 		cmocka_unit_test(
 			a_random_key_makes_tickets_for_one_life_and_reads_them_for_another),
 		cmocka_unit_test(a_random_key_of_long_ago_is_gone),
+		cmocka_unit_test(a_thread_that_read_the_clock_before_changes_nothing),
 		cmocka_unit_test(keys_of_a_file_stay_in_their_order),
 	};
 

@@ -5,11 +5,13 @@
  */
 #include "tests/unit/zone/zone_text.h"
 
+#include <openssl/pem.h>
 #include <openssl/ssl.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <time.h>
+#include <unistd.h>
 #include <urcu-qsbr.h>
 
 #include "base/wire.h"
@@ -421,6 +423,60 @@ static void connection_goes_with_its_book(void **state)
 	end(s);
 }
 
+/* --- The end of the listeners --------------------------------------------------------------------- */
+
+static void write_pem(SSL_CTX *ctx, char *certificate, char *key)
+{
+	FILE *file = fdopen(mkstemp(certificate), "w");
+
+	assert_true(file && PEM_write_X509(file, SSL_CTX_get0_certificate(ctx)));
+	fclose(file);
+	file = fdopen(mkstemp(key), "w");
+	assert_true(file && PEM_write_PrivateKey(file, SSL_CTX_get0_privatekey(ctx), NULL, NULL, 0,
+						 NULL, NULL));
+	fclose(file);
+}
+
+static bool can_connect(const struct config_addr *to)
+{
+	struct sockaddr_in addr = { .sin_family = AF_INET, .sin_port = to->net_port };
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	bool is_there;
+
+	memcpy(&addr.sin_addr, to->addr, 4);
+	is_there = !connect(fd, (struct sockaddr *)&addr, sizeof(addr));
+	close(fd);
+	return is_there;
+}
+
+/* The next volleyd listens at the same address: nothing is to come to a socket that nobody reads any more. */
+static void nobody_listens_behind_the_stop(void **state)
+{
+	char certificate[] = "/tmp/volley-cert-XXXXXX", key[] = "/tmp/volley-key-XXXXXX";
+	struct config_addr at = { .family = AF_INET, .net_port = htons(8853) };
+	struct scene *s = begin(CONFIG_TLS_OPPORTUNISTIC);
+	SSL_CTX *ctx = make_tls();
+
+	(void)state;
+	memcpy(at.addr, (uint8_t[]){ 127, 77, (uint8_t)(getpid() >> 8), (uint8_t)getpid() }, 4);
+	write_pem(ctx, certificate, key);
+	s->config.tls_certificate = certificate;
+	s->config.tls_key = key;
+	s->config.tls_listen = &at;
+	s->config.n_tls_listen = 1;
+	configure(s);
+	assert_true(can_connect(&at));
+	configure(s);
+	let_run(s);
+	assert_true(can_connect(&at));
+	transfer_stop(s->t);
+	assert_false(can_connect(&at));
+	unlink(certificate);
+	unlink(key);
+	SSL_CTX_free(ctx);
+	end(s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -429,6 +485,7 @@ int main(void)
 		cmocka_unit_test(refresh_asks_who_did_not_answer),
 		cmocka_unit_test(notify_asks_who_did_not_answer),
 		cmocka_unit_test(connection_goes_with_its_book),
+		cmocka_unit_test(nobody_listens_behind_the_stop),
 	};
 
 	(void)signal(SIGPIPE, SIG_IGN); /* of TLS */

@@ -352,6 +352,31 @@ static void test_share(void **state)
 	answer_from(&first, n_deferred + LIMITS_SHARE_FEW);
 }
 
+/* An IPv4 address may come as an IPv6 one: it has the share of the IPv4 client, and every place comes back. */
+static void test_share_of_mapped(void **state)
+{
+	const uint8_t mapped[12] = { [10] = 0xff, [11] = 0xff };
+	unsigned int n_deferred = 0, n_asked = 0;
+
+	(void)state;
+	for (unsigned int round = 0; round < 3; round++) {
+		for (unsigned int i = 0; i < N_SLOTS; i++) {
+			char name[32];
+
+			snprintf(name, sizeof(name), "n%u-%u.x", round, i);
+			put_query(0, name, false);
+			msgs[0].family = AF_INET6;
+			memcpy(msgs[0].peer, mapped, sizeof(mapped));
+			memcpy(msgs[0].peer + sizeof(mapped), world_client, 4);
+			handle(&a, 1);
+			n_deferred += msgs[0].deferred;
+		}
+		answer_from(&first, n_asked);
+		n_asked = first.n;
+	}
+	assert_int_equal(n_deferred, 3 * N_SLOTS * LIMITS_SHARE_TIMES / (LIMITS_SHARE_TIMES + 1));
+}
+
 static void test_no_resolver(void **state)
 {
 	struct engine_counters c;
@@ -545,12 +570,19 @@ static int group_teardown(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_later),       TEST(test_bursts),
-		TEST(test_no_slot),     TEST(test_share),
-		TEST(test_no_resolver), TEST(test_port_gone),
-		TEST(test_exchanged),   TEST(test_stopped),
-		TEST(test_stale),       TEST(test_refresh),
-		TEST(test_large),       cmocka_unit_test_setup(test_end, setup),
+		TEST(test_later),
+		TEST(test_bursts),
+		TEST(test_no_slot),
+		TEST(test_share),
+		TEST(test_share_of_mapped),
+		TEST(test_no_resolver),
+		TEST(test_port_gone),
+		TEST(test_exchanged),
+		TEST(test_stopped),
+		TEST(test_stale),
+		TEST(test_refresh),
+		TEST(test_large),
+		cmocka_unit_test_setup(test_end, setup),
 	};
 
 	return cmocka_run_group_tests(tests, group_setup, group_teardown);
