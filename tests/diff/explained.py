@@ -95,6 +95,11 @@ RESOLVER_RULES = [
     ResolverRule("policies-as-upstream", "RFC 2308 section 3, draft-vixie-dnsop-dns-rpz-00",
                  "What a policy zone denies has the SOA record of that zone in the answer of Volley, so that clients may keep it, "
                  "and no AA. unbound 1.17 sets AA and gives no SOA record."),
+    ResolverRule("below-an-alias", "RFC 8020 section 2",
+                 "In a signed zone, an alias leads to a name that does not exist, and there are names below the alias. As long as "
+                 "the alias is in its memory, unbound 1.17 says of these, too, that they do not exist. Volley asks the same code, "
+                 "libunbound; it sees that the answer is about another name, and gives SERVFAIL with the extended error 24. "
+                 "Neither is right. harden-below-nxdomain: false avoids it in both."),
 ]
 
 # No comparison meets it: there, zones do not change.

@@ -17,7 +17,7 @@ A file has groups, each a YAML document:
     zones       {origin: {at: "$a $b", has: list of records, sign: see authorities.Zone, delegated: no, raw: {question: reply}}}
     steps       list of one pair each, in this order:
 
-    ask NAME TYPE [WORD...]: VERDICT      WORD: do, cd, no-rd, tcp, no-edns
+    ask NAME TYPE [WORD...]: VERDICT      WORD: do, cd, ad, no-rd, tcp, no-edns
     becomes NAME TYPE [WORD...]: VERDICT  the same, soon: what is fetched behind an answer takes a moment
     pass: SECONDS                         so much time passes, for both
     walk: SECONDS                         the same, second by second: what is still asked upstream goes on meanwhile
@@ -77,8 +77,8 @@ def fill(value, names):
 def query_of(name, kind, *words):
     made = dns.message.make_query(name, kind)
     made.flags = dns.flags.Flag(0) if "no-rd" in words else dns.flags.RD
-    made.flags |= dns.flags.CD if "cd" in words else 0
-    assert set(words) <= {"do", "cd", "no-rd", "tcp", "no-edns"}, words
+    made.flags |= (dns.flags.CD if "cd" in words else 0) | (dns.flags.AD if "ad" in words else 0)
+    assert set(words) <= {"do", "cd", "ad", "no-rd", "tcp", "no-edns"}, words
     if "no-edns" not in words:
         made.use_edns(0, dns.flags.DO if "do" in words else 0, 1232)
     return made
