@@ -100,6 +100,9 @@ RESOLVER_RULES = [
                  "the alias is in its memory, unbound 1.17 says of these, too, that they do not exist. Volley asks the same code, "
                  "libunbound; it sees that the answer is about another name, and gives SERVFAIL with the extended error 24. "
                  "Neither is right. harden-below-nxdomain: false avoids it in both."),
+    ResolverRule("empty-zones-name-themselves", "RFC 6303 section 3",
+                 "The name server in the NS and SOA records of a special name is this name itself for Volley, as the RFC has it, and "
+                 "localhost for unbound."),
 ]
 
 # No comparison meets it: there, zones do not change.
