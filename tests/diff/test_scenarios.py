@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The scenarios of scenarios/, asked of volleyd and of unbound with the same options: see scenario.py for their format."""
+import os
+import shutil
+
+import pytest
+
+import explained
+import peers
+from resolvers import Run, World
+from scenario import read_groups
+
+GROUPS = read_groups()
+ROWS = [(group, one) for group in GROUPS for one in group.scenarios]
+
+
+@pytest.fixture(name="world", scope="module")
+def make_world(own_loopback, tmp_path_factory):  # pylint: disable=unused-argument
+    if os.geteuid() or not shutil.which("unbound", path=peers.PATH):
+        pytest.skip("needs root and unbound")
+    world = World(tmp_path_factory.mktemp("scenarios"), GROUPS)
+    yield world
+    world.close()
+
+
+@pytest.mark.parametrize("group,scenario", ROWS, ids=[f"{group.name}-{one['name']}".replace(" ", "-") for group, one in ROWS])
+def test_a_scenario(world, group, scenario):
+    run = Run(world.pair_for(group), scenario["steps"])
+    run.run()
+    assert run.rules <= {rule.name for rule in explained.RESOLVER_RULES}
+
+
+def test_each_difference_is_of_a_scenario():
+    """A rule that no scenario needs any more goes from explained.py."""
+    named = {value["because"] for _, one in ROWS for step in one["steps"] for value in step.values() if isinstance(value, dict)}
+    assert named == {rule.name for rule in explained.RESOLVER_RULES}
