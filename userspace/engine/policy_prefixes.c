@@ -29,6 +29,7 @@ _Static_assert(sizeof(struct prefix) == 32, "as the header says");
 
 struct policy_prefixes {
 	size_t n, cap;
+	bool has_ipv4, has_ipv6;
 	struct prefix *prefixes;
 };
 
@@ -163,6 +164,8 @@ static int add(struct policy_prefixes *t, const struct clients_prefix *p,
 		t->prefixes = grown;
 		t->cap = cap;
 	}
+	t->has_ipv4 |= p->family == AF_INET;
+	t->has_ipv6 |= p->family == AF_INET6;
 	t->prefixes[t->n++] = (struct prefix){
 		.first = number_of(p->family, p->address),
 		.node = node,
@@ -297,6 +300,11 @@ const struct zone_node *policy_prefixes_find(const struct policy_prefixes *t, ui
 		return NULL;
 	*bits = t->prefixes[i].bits;
 	return t->prefixes[i].node;
+}
+
+bool policy_prefixes_has(const struct policy_prefixes *t, uint8_t family)
+{
+	return t && (family == AF_INET ? t->has_ipv4 : t->has_ipv6);
 }
 
 size_t policy_prefixes_copy(const struct policy_prefixes *t, struct clients_prefix *out, size_t cap)

@@ -42,6 +42,9 @@ void policy_prefixes_free(struct policy_prefixes *t);
 const struct zone_node *policy_prefixes_find(const struct policy_prefixes *t, uint8_t family,
 					     const uint8_t *address, unsigned int *bits);
 
+/* Whether some prefix can hold an address of this family. NULL is an empty table. */
+bool policy_prefixes_has(const struct policy_prefixes *t, uint8_t family);
+
 /* Copies at most cap of the prefixes; how many there are. NULL is an empty table. */
 size_t policy_prefixes_copy(const struct policy_prefixes *t, struct clients_prefix *out,
 			    size_t cap);

@@ -11,6 +11,7 @@
 #include "engine/policy.h"
 #include "engine/reply.h"
 #include "engine/rewrite.h"
+#include "engine/servers.h"
 #include "engine/special.h"
 #include "xdp/key.h"
 
@@ -48,6 +49,7 @@ static void fill(struct engine_pending *p, const struct engine_recursion *rules,
 	p->rules = *rules;
 	p->rules.special = NULL; /* it may be gone when the question comes back */
 	p->submit = true;
+	servers_reset(p);
 }
 
 static void fill_from_query(struct engine_pending *p, const struct engine_recursion *rules,
@@ -104,6 +106,7 @@ static void fill_alias(struct engine_pending *p, const struct policy_alias *alia
 	p->asked.is_alias = true;
 	p->asked.alias_ttl_s = alias->ttl_s;
 	p->asked.alias_ede_code = alias->ede_code;
+	servers_reset(p);
 }
 
 /* The other way round. */
@@ -121,6 +124,7 @@ void recursion_ask_again(struct engine *e, struct engine_pending *p,
 	p->asked.has_client = false;
 	p->is_hurried = false;
 	p->question.family = 0;
+	servers_reset(p);
 	fill_without_client(e, p, times->now_ns);
 }
 
@@ -384,23 +388,25 @@ static void begin_finish(struct engine *e, const struct engine_pending *p)
 }
 
 /* Whether a zone speaks for the name, or a policy for the answer, perhaps since it was asked for: then nothing is kept. */
-static bool is_spoken_for(const struct engine *e, const struct resolver_question *q,
-			  const struct cache_answer *a)
+static bool is_spoken_for(struct engine *e, struct engine_pending *p, const struct cache_answer *a)
 {
+	const struct resolver_question *q = &p->question;
 	unsigned int n = (unsigned int)name_bytes(q->name);
 
 	return (engine_is_ours(e, q->name, n, q->qtype) &&
 		!engine_is_of_parent(e, q->name, n, q->qtype)) ||
-	       !obey_allows(e, q, a);
+	       !obey_allows(e, p, a);
 }
 
-static void keep(struct engine *e, const struct engine_pending *p, struct cache_answer *a,
-		 uint32_t ttl_s, uint32_t now_s)
+static void keep(struct engine *e, struct engine_pending *p, struct cache_answer *a, uint32_t ttl_s,
+		 uint32_t now_s)
 {
 	uint32_t refresh_s = 0;
 
-	if (!ttl_s || !e->cache || !p->rules.zone_slot || is_spoken_for(e, &p->question, a))
+	if (!ttl_s || !e->cache || !p->rules.zone_slot || is_spoken_for(e, p, a))
 		return;
+	if (p->servers.is_unsure && ttl_s > RECURSION_SERVFAIL_S)
+		ttl_s = RECURSION_SERVFAIL_S;
 	a->zone_slot = p->rules.zone_slot;
 	a->zone_gen = p->rules.zone_gen;
 	a->expires_s = now_s + ttl_s;
@@ -575,7 +581,11 @@ uint16_t recursion_finish(struct engine *e, const struct engine_request *rq, con
 	struct policy_alias alias = { .n_bytes = 0 };
 	uint16_t rcode;
 
+	const struct engine_times times = { rq->now_ns, rq->now_s, rq->wall_s };
+
 	p->submit = false;
+	if (p->servers.is_asking)
+		servers_take(e, p, &times);
 	begin_finish(e, p);
 	if (!p->asked.has_client)
 		return finish(e, rq, p, &alias, a);

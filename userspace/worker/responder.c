@@ -270,14 +270,18 @@ static void finish(struct responder *r, struct slot *s, struct resolver *resolve
 	uint8_t *out = r->scratch + r->scratch_at;
 	size_t len = engine_finish(r->engine, &s->pending, times, out, cap);
 
-	resolver_release(&s->pending.question);
-	if (len == ENGINE_DEFERRED && resolver) { /* its client waits for another name's answer */
+	if (len == ENGINE_DEFERRED &&
+	    resolver) { /* its client waits for another question's answer */
+		resolver_release(&s->pending.question);
 		s->asked = resolver;
 		add_to_batch(r, s, resolver);
 		return;
 	}
-	if (len == ENGINE_DEFERRED)
+	engine_abandon(&s->pending);
+	if (len == ENGINE_DEFERRED) {
+		s->pending.submit = false;
 		len = 0;
+	}
 	r->done[r->n_done++] = s;
 	if (!s->to.port) {
 		count(&r->counters.orphaned, len != 0);
@@ -401,7 +405,7 @@ void responder_free(struct responder *r)
 	while (q) {
 		struct resolver_question *next = resolver_next(q);
 
-		resolver_release(q);
+		engine_abandon(&((struct slot *)q)->pending);
 		q = next;
 	}
 	inbox_close(&r->inbox);
