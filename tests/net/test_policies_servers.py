@@ -152,6 +152,13 @@ def test_a_reload_withdraws_what_came_before(lab, daemon, tmp_path, upstream):
     write(tmp_path, "second.rpz", "another.far CNAME .")
     daemon.ctl("zone", "reload")
     assert hits(daemon, lambda: ask(lab, "www.clean.far")) == 1, "a list behind those with such rules"
+    daemon.stop("--keep")
+    write(tmp_path, "first.rpz", "ns.tidy.far.rpz-nsdname CNAME .")
+    daemon.start()
+    assert [verdict(lab, name) for name in names] == [PASSED, NXDOMAIN, PASSED]
+    write(tmp_path, "first.rpz", "ns.hoster.far.rpz-nsdname CNAME .")
+    daemon.ctl("zone", "reload")
+    ask(lab, "www.clean.far")
     write(tmp_path, "first.rpz", "other.far CNAME .")
     daemon.ctl("zone", "reload")
     assert hits(daemon, lambda: ask(lab, "www.clean.far")) == 1

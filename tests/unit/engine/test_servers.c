@@ -237,7 +237,7 @@ static void test_failures(void **state)
 
 static void test_limit(void **state)
 {
-	char name[128] = "o.x.", text[128], record[160];
+	char name[128] = "o.x.", text[160], record[160];
 	struct ask a = { .type = T(A), .flags = RD, .udp_size = 1232 };
 	unsigned int n = 0;
 
@@ -245,7 +245,7 @@ static void test_limit(void **state)
 	lists_open(by_name, nothing);
 	for (unsigned int i = 0; i < SERVERS_ASKED_MAX + 4; i++) {
 		snprintf(text, sizeof(text), "a.%s", name);
-		strcpy(name, text);
+		memcpy(name, text, strlen(text) + 1);
 	}
 	a.name = name;
 	snprintf(record, sizeof(record), "%s 300 IN A 192.0.2.80\n", name);
