@@ -165,6 +165,19 @@ def test_a_reload_withdraws_what_came_before(lab, daemon, tmp_path, upstream):
     assert [verdict(lab, name) for name in names] == [PASSED] * 3
 
 
+def test_libunbound(lab, daemon, tmp_path, upstream):
+    """It says the servers, too, when it is asked for them."""
+    assert upstream
+    (tmp_path / "hints").write_text(f". 3600 IN NS ns.\nns. 3600 IN A {UPSTREAM}\n", encoding="ascii")
+    lists = [write(tmp_path, "list.rpz", "ns.bane.far.rpz-nsdname CNAME .", "32.54.100.51.198.rpz-nsip CNAME *.")]
+    start(daemon, recursion=recursion(rpz=lists, forward=[], **{"root-hints": str(tmp_path / "hints")}))
+    assert daemon.status()["recursion"]["by"] == "libunbound"
+    # one name of each zone: it would ask the server that it has learned, which is not there
+    wanted = {"a.b.c.evil.far": NXDOMAIN, "www.both.far": NODATA, "www.hosted.far": PASSED, "www.far": PASSED}
+    for _ in range(2):
+        assert {name: verdict(lab, name) for name in wanted} == wanted
+
+
 def reply_but_for_servers(rcode):
     """To a question for servers, but the root's, the reply has RCODE; None: there is none. All else has an address."""
     def reply(query, _):
