@@ -12,7 +12,8 @@
  * its own (SERVERS_KEY), so no client is told of it: an answer to the same question of a client has to be judged itself.
  *
  * A rule for a server that could not be found does not hold, and the answer is given, as in named: where a question fails
- * (that is cached for RECURSION_SERVFAIL_S), and behind SERVERS_ASKED_MAX questions or the end of the client's time. Such an answer
+ * (that is cached for RECURSION_SERVFAIL_S), behind SERVERS_ASKED_MAX questions or the end of the client's time, and where a
+ * limit of ours refuses the question. Such an answer
  * is cached for RECURSION_SERVFAIL_S at most, and then judged anew. Of a zone with more servers than fit into ENGINE_SERVERS_BYTES all names are judged, and the
  * addresses of the first. The answer is judged when it comes, not again while it is in the cache. The records are those that
  * the zone itself has: the ones of the delegation above are not seen.
