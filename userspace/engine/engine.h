@@ -194,13 +194,9 @@ struct engine_held {
 	struct resolver_answer *answer; /* a reference of ours */
 };
 
-/* How far the name servers of the names in an answer are known: engine/servers.h. */
-struct engine_servers {
-	bool is_begun;
-	bool is_asking; /* the question upstream is one of these; held has the answer that they are for */
-	uint8_t stage; /* of engine/servers.c */
-	uint8_t n_asked;
-	bool is_unsure;  /* something was asked for in vain */
+/* How far the name servers of the names in an answer are known: engine/servers.h. Only that reads and writes it. */
+struct engine_search {
+	uint8_t stage;
 	unsigned int at; /* which name of the chain */
 	uint64_t policy; /* its number */
 	uint64_t deadline_ns;
@@ -212,9 +208,18 @@ struct engine_servers {
 	struct engine_held held;
 };
 
+struct engine_servers {
+	/* The caller's memory, set once, and apart: it is not touched where no policy looks at servers. NULL: these rules never hold. */
+	struct engine_search *search;
+	bool is_begun;
+	bool is_asking; /* the question upstream is one of these; held has the answer that they are for */
+	bool is_unsure; /* something was asked for in vain */
+	uint8_t n_asked;
+};
+
 /*
  * A question upstream, from ENGINE_DEFERRED or engine_refresh() to engine_finish(). The caller's
- * memory; of it the caller sets question.inbox and question.user, and the engine the rest.
+ * memory; of it the caller sets question.inbox, question.user and servers.search, and the engine the rest.
  */
 struct engine_pending {
 	struct resolver_question question; /* first: what resolver_take() returns */

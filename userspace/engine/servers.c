@@ -30,13 +30,13 @@ static uint16_t qtype_of(enum stage stage)
 	return stage == OF_ZONE ? DNS_TYPE_NS : stage == OF_IPV4 ? DNS_TYPE_A : DNS_TYPE_AAAA;
 }
 
-static const uint8_t *name_of(const struct engine_servers *s)
+static const uint8_t *name_of(const struct engine_search *s)
 {
 	return s->stage == OF_ZONE ? s->zone : s->names + s->name_at;
 }
 
 /* The root and the names below it are nobody's to block. */
-static void begin_zone(struct engine_servers *s, const uint8_t *zone)
+static void begin_zone(struct engine_search *s, const uint8_t *zone)
 {
 	size_t n_bytes = name_bytes(zone);
 
@@ -45,22 +45,24 @@ static void begin_zone(struct engine_servers *s, const uint8_t *zone)
 	s->stage = name_n_labels(s->zone) < 2 ? ALL_KNOWN : OF_ZONE;
 }
 
-static void begin_name(struct engine_servers *s, const struct policy *policy, unsigned int at,
+static void begin_name(struct engine_pending *p, const struct policy *policy, unsigned int at,
 		       const uint8_t *folded)
 {
-	s->is_begun = true;
+	struct engine_search *s = p->servers.search;
+
+	p->servers.is_begun = true;
 	s->policy = policy_number(policy);
 	s->at = at;
 	memset(&s->hit, 0, sizeof(s->hit));
 	begin_zone(s, folded);
 }
 
-static void go_up(struct engine_servers *s)
+static void go_up(struct engine_search *s)
 {
 	begin_zone(s, name_parent(s->zone));
 }
 
-static void go_on(struct engine_servers *s)
+static void go_on(struct engine_search *s)
 {
 	if (s->stage == OF_IPV4) {
 		s->stage = OF_IPV6;
@@ -86,7 +88,7 @@ static uint32_t next_record(const struct message *m, uint32_t at, uint8_t owner[
 	return r->rdata_at + r->len;
 }
 
-static void add_name(struct engine_servers *s, const uint8_t *folded, unsigned int n_bytes)
+static void add_name(struct engine_search *s, const uint8_t *folded, unsigned int n_bytes)
 {
 	if (s->names_bytes + n_bytes > sizeof(s->names))
 		return;
@@ -95,7 +97,7 @@ static void add_name(struct engine_servers *s, const uint8_t *folded, unsigned i
 }
 
 /* Of a denial: no zone cut lies between the name and the apex. */
-static void go_to_apex(struct engine_servers *s, const uint8_t *apex)
+static void go_to_apex(struct engine_search *s, const uint8_t *apex)
 {
 	if (name_is_under(s->zone, apex) && !name_equal(s->zone, apex))
 		begin_zone(s, apex);
@@ -103,7 +105,7 @@ static void go_to_apex(struct engine_servers *s, const uint8_t *apex)
 		go_up(s);
 }
 
-static void take_zone(struct engine_servers *s, const struct policy *policy, size_t n_lists,
+static void take_zone(struct engine_search *s, const struct policy *policy, size_t n_lists,
 		      const struct fact *fact)
 {
 	uint8_t owner[NAME_FOLDED_BYTES], server[NAME_FOLDED_BYTES];
@@ -136,7 +138,7 @@ static void take_zone(struct engine_servers *s, const struct policy *policy, siz
 		go_up(s);
 }
 
-static void take_addresses(struct engine_servers *s, const struct policy *policy, size_t n_lists,
+static void take_addresses(struct engine_search *s, const struct policy *policy, size_t n_lists,
 			   const struct fact *fact)
 {
 	const uint16_t qtype = qtype_of(s->stage), n_bytes = qtype == DNS_TYPE_A ? 4 : 16;
@@ -156,14 +158,15 @@ static void take_addresses(struct engine_servers *s, const struct policy *policy
 	go_on(s);
 }
 
-static void take(struct engine_servers *s, const struct policy *policy, size_t n_lists,
-		 const struct fact *fact)
+static void take(struct engine_pending *p, const struct policy *policy, const struct fact *fact)
 {
-	s->is_unsure |= fact->is_failure;
+	struct engine_search *s = p->servers.search;
+
+	p->servers.is_unsure |= fact->is_failure;
 	if (s->stage == OF_ZONE)
-		take_zone(s, policy, n_lists, fact);
+		take_zone(s, policy, s->n_lists, fact);
 	else
-		take_addresses(s, policy, n_lists, fact);
+		take_addresses(s, policy, s->n_lists, fact);
 }
 
 /* ---- The cache ---------------------------------------------------------------------------------- */
@@ -181,7 +184,7 @@ static void make_key(const struct engine *e, const struct engine_pending *p, str
 static bool find_cached(struct engine *e, const struct engine_pending *p, uint32_t now_s,
 			struct fact *fact)
 {
-	const struct engine_servers *s = &p->servers;
+	const struct engine_search *s = p->servers.search;
 	const struct volley_entry *entry;
 	struct cache_key key;
 
@@ -218,7 +221,7 @@ static void keep(struct engine *e, const struct engine_pending *p, struct cache_
 static void hold(struct engine_pending *p)
 {
 	struct resolver_question *q = &p->question;
-	struct engine_held *held = &p->servers.held;
+	struct engine_held *held = &p->servers.search->held;
 
 	memcpy(held->name, q->name, sizeof(held->name));
 	held->qtype = q->qtype;
@@ -238,7 +241,7 @@ static void hold(struct engine_pending *p)
 static void put_back(struct engine_pending *p)
 {
 	struct resolver_question *q = &p->question;
-	const struct engine_held *held = &p->servers.held;
+	const struct engine_held *held = &p->servers.search->held;
 
 	resolver_release(q);
 	memcpy(q->name, held->name, sizeof(q->name));
@@ -273,14 +276,14 @@ static uint64_t deadline_of(const struct engine_pending *p)
 /* False: there is no time, or it was enough. */
 static bool ask(struct engine_pending *p, const struct engine_times *times)
 {
-	struct engine_servers *s = &p->servers;
+	struct engine_search *s = p->servers.search;
 	struct resolver_question *q = &p->question;
 	const uint8_t *name = name_of(s);
 	size_t n_bytes = name_bytes(name);
 
-	if (!s->n_asked)
+	if (!p->servers.n_asked)
 		s->deadline_ns = deadline_of(p);
-	if (s->n_asked == SERVERS_ASKED_MAX || times->now_ns >= s->deadline_ns)
+	if (p->servers.n_asked == SERVERS_ASKED_MAX || times->now_ns >= s->deadline_ns)
 		return false;
 	hold(p);
 	memset(q->name, 0, sizeof(q->name));
@@ -289,8 +292,8 @@ static bool ask(struct engine_pending *p, const struct engine_times *times)
 	q->is_refresh = false;
 	q->memory = 0;
 	q->deadline_ns = s->deadline_ns;
-	s->n_asked++;
-	s->is_asking = true;
+	p->servers.n_asked++;
+	p->servers.is_asking = true;
 	p->submit = true;
 	return true;
 }
@@ -336,7 +339,7 @@ static bool is_local(int ede_code)
 void servers_take(struct engine *e, struct engine_pending *p, const struct engine_times *times)
 {
 	const struct policy *policy = rcu_dereference(e->data->policy);
-	struct engine_servers *s = &p->servers;
+	struct engine_search *s = p->servers.search;
 	struct cache_answer a;
 	uint32_t ttl_s;
 	bool is_failure = convert(e, p, &a, &ttl_s) != 0;
@@ -345,7 +348,7 @@ void servers_take(struct engine *e, struct engine_pending *p, const struct engin
 	if (!is_failure || !is_local(p->question.ede_code))
 		keep(e, p, &a, ttl_s, times->now_s);
 	if (policy && policy_number(policy) == s->policy)
-		take(s, policy, s->n_lists, &fact);
+		take(p, policy, &fact);
 	put_back(p);
 }
 
@@ -360,7 +363,7 @@ void servers_reset(struct engine_pending *p)
 }
 
 /* Whether what is to be asked next can change anything. */
-static bool is_wanted(const struct engine_servers *s, const struct policy *policy)
+static bool is_wanted(const struct engine_search *s, const struct policy *policy)
 {
 	bool wants_ipv4 = policy_may_better(policy, s->n_lists, AF_INET, &s->hit);
 	bool wants_ipv6 = policy_may_better(policy, s->n_lists, AF_INET6, &s->hit);
@@ -379,7 +382,7 @@ static bool is_wanted(const struct engine_servers *s, const struct policy *polic
 	return false;
 }
 
-static void skip(struct engine_servers *s)
+static void skip(struct engine_search *s)
 {
 	if (s->stage == OF_ZONE)
 		s->stage = ALL_KNOWN;
@@ -391,15 +394,17 @@ enum policy_servers_state servers_find(void *user, unsigned int at, const uint8_
 				       size_t n_lists, struct policy_server_hit *hit)
 {
 	const struct servers_finder *f = user;
-	struct engine_servers *s = &f->p->servers;
+	struct engine_search *s = f->p->servers.search;
 	struct fact fact;
 
-	if (s->is_begun && s->policy == policy_number(f->policy) && at < s->at)
+	if (!s)
+		return POLICY_SERVERS_KNOWN;
+	if (f->p->servers.is_begun && s->policy == policy_number(f->policy) && at < s->at)
 		return POLICY_SERVERS_KNOWN; /* nothing was found for it: else the search had ended there */
-	if (!s->is_begun || s->policy != policy_number(f->policy) || at > s->at) {
+	if (!f->p->servers.is_begun || s->policy != policy_number(f->policy) || at > s->at) {
 		if (!f->times)
 			return POLICY_SERVERS_WAIT;
-		begin_name(s, f->policy, at, folded);
+		begin_name(f->p, f->policy, at, folded);
 		s->n_lists = n_lists;
 	}
 	while (s->stage != ALL_KNOWN) {
@@ -414,7 +419,7 @@ enum policy_servers_state servers_find(void *user, unsigned int at, const uint8_
 				return POLICY_SERVERS_WAIT;
 			fact = (struct fact){ .is_failure = true };
 		}
-		take(s, f->policy, s->n_lists, &fact);
+		take(f->p, f->policy, &fact);
 	}
 	*hit = s->hit;
 	return POLICY_SERVERS_KNOWN;

@@ -36,6 +36,7 @@ struct responder {
 	unsigned int n_slots;
 	unsigned int n_used; /* ever: the memory of those behind was never touched */
 	struct slot *slots;
+	struct engine_search *searches; /* one for each slot */
 	struct slot *free;
 	struct limits limits; /* of these slots: this thread's alone */
 
@@ -71,8 +72,10 @@ static struct engine_times times_now(uint64_t now_ns)
 /* The next slot to be taken, or NULL. */
 static struct slot *free_slot(struct responder *r)
 {
-	if (!r->free && r->n_used < r->n_slots)
-		r->free = &r->slots[r->n_used++];
+	if (!r->free && r->n_used < r->n_slots) {
+		r->free = &r->slots[r->n_used];
+		r->free->pending.servers.search = &r->searches[r->n_used++];
+	}
 	return r->free;
 }
 
@@ -379,7 +382,8 @@ int responder_new(struct responder **out, const struct responder_config *config)
 		.max_total = config->n_pending, .has_shares = true, .prefix4 = 32, .prefix6 = 64
 	};
 	r->slots = calloc(r->n_slots ? r->n_slots : 1, sizeof(*r->slots));
-	err = r->slots ? 0 : -ENOMEM;
+	r->searches = calloc(r->n_slots ? r->n_slots : 1, sizeof(*r->searches));
+	err = r->slots && r->searches ? 0 : -ENOMEM;
 	if (!err && getrandom(r->limits.key, sizeof(r->limits.key), 0) != sizeof(r->limits.key))
 		err = -EIO;
 	if (!err && r->handover)
@@ -387,6 +391,7 @@ int responder_new(struct responder **out, const struct responder_config *config)
 	err = err ? err : inbox_open(&r->inbox);
 	if (err) {
 		handover_way_free(r->way);
+		free(r->searches);
 		free(r->slots);
 		free(r);
 		return err;
@@ -410,6 +415,7 @@ void responder_free(struct responder *r)
 	}
 	inbox_close(&r->inbox);
 	handover_way_free(r->way);
+	free(r->searches);
 	free(r->slots);
 	free(r);
 }
