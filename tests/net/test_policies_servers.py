@@ -10,9 +10,9 @@ import dns.rdatatype
 import dns.rrset
 import pytest
 
-from netlab import texts
+from netlab import texts, wait_for, zone
 from policypeers import PORTS, UPSTREAM, peers_of, verdict, write
-from test_recursion import ask, hits, recursion, start
+from test_recursion import ask, hits, recursion, send, start
 from upstreams import Netns
 
 ROOT = f"""$TTL 300
@@ -54,12 +54,11 @@ def make_upstream(lab, tmp_path):
     folder = tmp_path / "upstream"
     folder.mkdir()
     zones = {".": "root"}
-    text = ROOT
-    for zone, servers in ZONES.items():
+    for origin, servers in ZONES.items():
         records = "".join(f"@ NS {server}\n" for server in servers)
-        (folder / zone).write_text(ZONE.format(servers=records), encoding="ascii")
-        zones[zone] = zone
-    (folder / "root").write_text(text, encoding="ascii")
+        (folder / origin).write_text(ZONE.format(servers=records), encoding="ascii")
+        zones[origin] = origin
+    (folder / "root").write_text(ROOT, encoding="ascii")
     lab.ip("s", "link", "set", "lo", "up")
     netns = Netns(folder, f"{lab.name}-s")
     try:
@@ -210,5 +209,27 @@ def test_servers_that_cannot_be_found(lab, daemon, tmp_path, rcode):
         assert hits(daemon, lambda: ask(lab, "www.slow.far")) == 1
         if rcode is not None:
             check(lab, netns, tmp_path, lists, {"www.slow.far": PASSED})
+    finally:
+        netns.close()
+
+
+def test_a_reload_while_servers_are_asked_for(lab, daemon, tmp_path):
+    """Another resolver goes on for them, and the answer that the first one gave is given, or nothing is: by a stop."""
+    lab.ip("s", "link", "set", "lo", "up")
+    netns = Netns(tmp_path, f"{lab.name}-s")
+    lists = [write(tmp_path, "list.rpz", "*.rpz-nsdname CNAME .")]
+    try:
+        slow = netns.script("far", reply_but_for_servers(None), UPSTREAM)
+        start(daemon, recursion=recursion(rpz=lists, **{"query-timeout": "3s"}))
+        with send(lab, "www.slow.far") as sock:
+            wait_for("the servers are asked for", lambda: len(slow.seen) > 1)
+            daemon.configure(zones=[zone("example.com")],
+                             recursion=recursion(rpz=lists, **{"query-timeout": "3s", "upstream-timeout": "900ms"}))
+            daemon.ctl("zone", "reload")
+            sock.settimeout(6)
+            assert texts(dns.message.from_wire(sock.recv(4096))) == ["192.0.2.10"]
+        with send(lab, "w.other.far"):
+            wait_for("the servers are asked for", lambda: sum("other" in name.lower() for name in slow.seen) > 1)
+            assert daemon.stop() == 0
     finally:
         netns.close()
