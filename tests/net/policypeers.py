@@ -40,23 +40,25 @@ def upstream_of(lab, folder, text):
         netns.close()
 
 
-def named(folder, lists):
+def named(folder, lists, servers=False):
     zones = "".join(f'zone "{one["name"]}" {{ type primary; file "{one["file"]}"; }};\n' for one in lists)
     policies = " ".join(f'zone "{one["name"]}";' for one in lists)
+    ns = " ".join(f"{word} {'yes' if servers else 'no'}" for word in ("nsip-enable", "nsdname-enable"))
     (folder / "named.conf").write_text(f"""
 options {{
   directory "{folder}"; pid-file "{folder}/named.pid"; session-keyfile "{folder}/session.key"; lock-file none;
   listen-on port {PORTS["named"]} {{ {V4}; }}; listen-on-v6 {{ none; }};
   recursion yes; allow-recursion {{ any; }}; allow-query-cache {{ any; }}; dnssec-validation no; empty-zones-enable no;
   forward only; forwarders {{ {UPSTREAM}; }}; minimal-responses yes; qname-minimization off;
-  response-policy {{ {policies} }} break-dnssec yes nsip-enable no nsdname-enable no;
+  response-policy {{ {policies} }} break-dnssec yes {ns};
 }};
 controls {{ }};
 {zones}""", encoding="ascii")
     return ["named", "-f", "-n", "1", "-c", str(folder / "named.conf")]
 
 
-def unbound(folder, lists):
+def unbound(folder, lists, servers=False):
+    assert not servers, "it has no such triggers"
     policies = "".join(f'rpz:\n  name: "{one["name"]}."\n  zonefile: "{one["file"]}"\n' for one in lists)
     (folder / "unbound.conf").write_text(f"""
 server:
@@ -81,11 +83,11 @@ COMMANDS = {"named": named, "unbound": unbound}
 
 
 @contextlib.contextmanager
-def peers_of(netns, lab, folder, lists, names=tuple(COMMANDS)):
-    """The NAMES of those that run now, each with LISTS."""
+def peers_of(netns, lab, folder, lists, names=tuple(COMMANDS), servers=False):
+    """The NAMES of those that run now, each with LISTS; SERVERS: with their rules for name servers."""
     names = [name for name in names if shutil.which(name, path="/usr/sbin:/usr/bin")]
     for name in names:
-        netns.popen(*COMMANDS[name](folder, lists))
+        netns.popen(*COMMANDS[name](folder, lists, servers))
     for name in names:
         wait_for(f"{name} answers", lambda name=name: lab.is_answered("ns.", port=PORTS[name], end="s"))
     yield names

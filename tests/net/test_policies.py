@@ -128,7 +128,7 @@ def health(daemon, *options):
 def test_a_start_without_a_list(lab, daemon, tmp_path, damage):
     """Nothing of it is in force: status, health, metrics and the list of policies say so, until it loads."""
     rules = write(tmp_path, "bad.far CNAME") + [{"name": "second.rpz", "file": str(tmp_path / "second.zone")}]
-    (tmp_path / "second.zone").write_text(HEAD + "second.far CNAME .\nns.far.rpz-nsdname CNAME .\n", encoding="ascii")
+    (tmp_path / "second.zone").write_text(HEAD + "second.far CNAME .\n24.1.2.0.192.rpz-nsip CNAME .\n", encoding="ascii")
     if damage != "broken":
         (tmp_path / "list.zone").unlink()
     if damage == "folder":

@@ -162,7 +162,7 @@ const struct words_command words_commands[] = {
 	  "how many were sent with TC=1 or as BADCOOKIE, or dropped, since the prefix was listed." },
 	{ "policy list", "", 0, 0, "response policy zones and local data, each with its state",
 	  "Lists recursion.local-data and each of recursion.rpz with its state, how many rules it has, how many "
-	  "are ignored (triggers rpz-nsip and rpz-nsdname, prefixes that cannot be read, and CNAMEs to names rpz-... that are no known "
+	  "are ignored (prefixes that cannot be read, and CNAMEs to names rpz-... that are no known "
 	  "action), how often a rule has changed what a worker answered (what the cache says again is not counted), when it was loaded, its file or zone and what was wrong with the last load. The state is serving; stale: the file "
 	  "does not load, or its zone is not served any more, and the version before is in force; or failed: it does not load, and none was loaded since the "
 	  "start, so nothing is filtered by this list. Status, health and metrics tell of the last two." },

@@ -14,6 +14,10 @@
 #include "cache/zones.h"
 #include "config/local_data.h"
 #include "engine/policy.h"
+#include "engine/servers.h"
+
+/* Of what rules do: a cache of a daemon that had another one was judged by other rules. */
+#define RULES_VERSION 1u
 
 /* Its slot's name in the cache: no zone's, for a label has no more than 63 octets. */
 static const uint8_t slot_name[] = "\377policy";
@@ -44,6 +48,8 @@ struct sweep {
 	struct policies *owner;
 	struct cache *cache; /* that was in use when it began: it lives until all chores have ended */
 	const struct policy *policy;
+	bool is_whole; /* all answers from upstream are withdrawn, and then the policy's slot stands for digest */
+	uint64_t digest[2];
 	uint64_t n_withdrawn;
 	int code;
 };
@@ -64,6 +70,7 @@ struct policies {
 	struct hits *hits; /* of all lists that ever were */
 	bool is_busy;
 	bool is_begun; /* something was put in place: before, the slot stands for what an earlier daemon had */
+	bool is_swept;    /* no walk over all answers of upstream is missing */
 	bool is_zone_due; /* another version of a list that is a zone */
 	bool is_cancelled;
 	int code;
@@ -147,9 +154,9 @@ static enum walk_step judge(void *user, const struct volley_entry *e)
 	struct sweep *sweep = user;
 
 	if (e->key.view != VOLLEY_VIEW_RECURSIVE || e->zone_slot == sweep->owner->slot ||
-	    !policy_changes_entry(sweep->policy, e))
+	    e->key.flags & SERVERS_KEY)
 		return WALK_ON;
-	return WALK_WITHDRAW;
+	return sweep->is_whole || policy_changes_entry(sweep->policy, e) ? WALK_WITHDRAW : WALK_ON;
 }
 
 static void sweep_run(struct chore *chore)
@@ -170,11 +177,16 @@ static void sweep_ended(struct chore *chore)
 		 (unsigned long long)sweep->n_withdrawn);
 	if (!p->code)
 		p->code = chore_is_cancelled(chore) ? -ECANCELED : sweep->code;
+	if (sweep->is_whole && !sweep->code && !chore_is_cancelled(chore)) {
+		p->is_swept = true;
+		if (sweep->cache == p->env.cache && p->slot)
+			cache_zone_end_change(p->env.cache, p->slot, sweep->digest);
+	}
 	free(sweep);
 	finish(p);
 }
 
-static void start_sweep(struct policies *p)
+static void start_sweep(struct policies *p, bool is_whole, const uint64_t digest[2])
 {
 	struct sweep *sweep = p->now.policy ? calloc(1, sizeof(*sweep)) : NULL;
 
@@ -188,6 +200,8 @@ static void start_sweep(struct policies *p)
 	sweep->owner = p;
 	sweep->cache = p->env.cache;
 	sweep->policy = p->now.policy;
+	sweep->is_whole = is_whole;
+	memcpy(sweep->digest, digest, sizeof(sweep->digest));
 	chores_start(p->env.chores, &sweep->chore);
 }
 
@@ -198,7 +212,7 @@ static void start_sweep(struct policies *p)
 static void digest_of(const struct policies *p, const struct parts *parts, uint64_t digest[2])
 {
 	digest[0] = parts->n ? p->env.settings_digest : 0;
-	digest[1] = parts->n;
+	digest[1] = parts->n ? parts->n ^ (uint64_t)RULES_VERSION << 32 : 0;
 	for (size_t i = 0; i < parts->n; i++) {
 		const struct policies_entry *e = &parts->items[i].entry;
 		uint64_t one[2] = { 0 };
@@ -296,15 +310,77 @@ static void give_up(struct policies *p, int code)
 	finish(p);
 }
 
+/* The i-th list that is in force, or NULL. */
+static const struct zone *list_at(const struct parts *parts, size_t i)
+{
+	for (size_t k = 0; k < parts->n; k++) {
+		const struct policies_entry *e = &parts->items[k].entry;
+
+		if (e->is_list && e->zone && !i--)
+			return e->zone;
+	}
+	return NULL;
+}
+
+/* How many lists there are up to the last one with rules for name servers. */
+static size_t n_to_servers(const struct parts *parts)
+{
+	const struct zone *list;
+	size_t n = 0;
+
+	for (size_t i = 0; (list = list_at(parts, i)); i++)
+		if (policy_list_names_servers(list))
+			n = i + 1;
+	return n;
+}
+
+/*
+ * Whether a rule for name servers may hold for an answer in the cache, though none did when it came: no answer says which servers its
+ * name has. A list behind the last one with such rules changes nothing of these; one before it may have let the name pass.
+ */
+static bool may_hit_by_servers(const struct policies *p, bool is_present)
+{
+	size_t n = n_to_servers(&p->next);
+
+	if (n && !p->is_begun)
+		return !is_present;
+	for (size_t i = 0; i < n; i++) {
+		const struct zone *was = list_at(&p->now, i);
+		uint64_t one[2], other[2];
+
+		if (!was)
+			return true;
+		zone_digest(was, (uint8_t *)one);
+		zone_digest(list_at(&p->next, i), (uint8_t *)other);
+		if (memcmp(one, other, sizeof(one)) != 0)
+			return true;
+	}
+	return n && !p->is_swept;
+}
+
+/* Until the walk over all answers has ended, the slot stands for no content: a daemon that begins meanwhile walks, too. */
+static void commit(struct policies *p, uint32_t gen, const uint64_t digest[2], bool is_whole)
+{
+	static const uint64_t nothing[2];
+
+	p->is_swept = !is_whole;
+	cache_zone_commit(p->env.cache, p->slot, gen, digest);
+	if (is_whole && p->slot)
+		cache_zone_end_change(p->env.cache, p->slot, nothing);
+}
+
 static void publish(struct policies *p)
 {
 	struct parts old = p->now;
+	bool is_present, is_whole;
 	uint64_t digest[2];
 	uint32_t gen;
 	int err;
 
 	digest_of(p, &p->next, digest);
-	cache_zone_prepare(p->env.cache, slot_name, sizeof(slot_name) - 1, digest, &p->slot, &gen);
+	is_present = cache_zone_prepare(p->env.cache, slot_name, sizeof(slot_name) - 1, digest,
+					&p->slot, &gen);
+	is_whole = may_hit_by_servers(p, is_present);
 	err = make_policy(p, &p->next, gen);
 	if (!err)
 		err = set_apart(p, &p->next);
@@ -318,9 +394,9 @@ static void publish(struct policies *p)
 	p->next = (struct parts){ 0 };
 	(void)rcu_xchg_pointer(&p->env.published->policy, p->now.policy);
 	(void)p->env.grace(p->env.grace_user); /* who asked the old one has published */
-	cache_zone_commit(p->env.cache, p->slot, gen, digest);
+	commit(p, gen, digest, is_whole);
 	parts_free(&old);
-	start_sweep(p);
+	start_sweep(p, is_whole, digest);
 }
 
 /* ---- Loading ------------------------------------------------------------------------------------ */

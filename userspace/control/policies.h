@@ -18,6 +18,10 @@
  * (config/local_data.h), so at a reload all stays as it was. The first time also "none at all" is put in place: the cache
  * may be an earlier daemon's, which had some.
  *
+ * Whether a rule for name servers holds is not to be seen from an answer in the cache. So where such a list, or one that stands before it,
+ * has another content, the walk withdraws all answers from upstream: each name is asked for once more, the name servers are not.
+ * After a restart it does so unless the cache was judged by the same lists.
+ *
  * A list that is a zone served here (recursion.rpz[].zone) is read by nobody: it is a reference to the version that is served, taken anew whenever
  * another one is. So primaries, keys, NOTIFY, journals and expiry are those of the zone.
  *

@@ -32,6 +32,7 @@
 #include "dns/cookie.h"
 #include "dns/proto.h"
 #include "dns/query.h"
+#include "engine/policy_servers.h"
 #include "resolver/resolver.h"
 #include "zone/set.h"
 
@@ -179,9 +180,49 @@ struct engine_asked {
 	struct query_edns edns;
 };
 
+#define ENGINE_SERVERS_BYTES 512 /* names of the servers of a zone whose addresses are asked for */
+
+/* The completion of a question, while its client waits for other questions. */
+struct engine_held {
+	uint8_t name[NAME_FOLDED_BYTES];
+	uint16_t qtype;
+	uint16_t rcode;
+	int ede_code;
+	enum resolver_security security;
+	bool is_known;
+	bool is_refresh;
+	uint8_t memory;
+	const uint8_t *msg;
+	size_t msg_bytes;
+	struct resolver_answer *answer; /* a reference of ours */
+};
+
+/* How far the name servers of the names in an answer are known: engine/servers.h. Only that reads and writes it. */
+struct engine_search {
+	uint8_t stage;
+	unsigned int at; /* which name of the chain */
+	uint64_t policy; /* its number */
+	uint64_t deadline_ns;
+	size_t n_lists; /* of it, whose rules count */
+	struct policy_server_hit hit;
+	uint8_t zone[NAME_FOLDED_BYTES]; /* whose NS records are looked for */
+	uint16_t names_bytes, name_at;
+	uint8_t names[ENGINE_SERVERS_BYTES]; /* of servers, one behind the other */
+	struct engine_held held;
+};
+
+struct engine_servers {
+	/* The caller's memory, set once, and apart: it is not touched where no policy looks at servers. NULL: these rules never hold. */
+	struct engine_search *search;
+	bool is_begun;
+	bool is_asking; /* the question upstream is one of these; held has the answer that they are for */
+	bool is_unsure; /* something was asked for in vain */
+	uint8_t n_asked;
+};
+
 /*
  * A question upstream, from ENGINE_DEFERRED or engine_refresh() to engine_finish(). The caller's
- * memory; of it the caller sets question.inbox and question.user, and the engine the rest.
+ * memory; of it the caller sets question.inbox, question.user and servers.search, and the engine the rest.
  */
 struct engine_pending {
 	struct resolver_question question; /* first: what resolver_take() returns */
@@ -191,6 +232,8 @@ struct engine_pending {
 	bool is_hurried; /* its deadline is that for a stale answer */
 	/* Set by each of the calls that get it: the question is to be submitted, once more perhaps. */
 	bool submit;
+	struct engine_servers
+		servers; /* of it the first members only, where no policy looks at servers */
 };
 
 struct engine_request {
@@ -243,10 +286,14 @@ size_t engine_answer(struct engine *e, const struct engine_request *rq, uint8_t 
  * The reply to a question that was completed, and its answer into the cache. Returns the reply's
  * length, at most cap; 0: nobody waits for one. The question can be released then, and where p->submit
  * says so it goes upstream again, for the cache alone: no second reply comes of it. ENGINE_DEFERRED: a policy says that
- * the name stands for another one; p->submit is set, and the reply comes with the next completion. As engine_answer().
+ * the name stands for another one, or has to know name servers first; p->submit is set, and the reply comes with a later
+ * completion. As engine_answer().
  */
 size_t engine_finish(struct engine *e, struct engine_pending *p, const struct engine_times *times,
 		     uint8_t *out, size_t cap);
+
+/* Releases what the completion of p holds of the resolver's: p is done with, or it is given up. Any thread. */
+void engine_abandon(struct engine_pending *p);
 
 /*
  * Fills p to fetch anew what the driver says is about to expire. False, as p->submit: it is not in the

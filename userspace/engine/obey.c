@@ -4,6 +4,7 @@
 #include <sys/socket.h>
 
 #include "engine/reply.h"
+#include "engine/servers.h"
 #include "engine/special.h"
 
 static const struct policy_client nobody;
@@ -140,7 +141,7 @@ static enum policy_verdict end_with(const struct engine_pending *p, enum policy_
 	return verdict == POLICY_ALIAS ? POLICY_LOCAL : POLICY_FILTERED;
 }
 
-bool obey_answer(struct engine *e, const struct engine_request *rq, const struct engine_pending *p,
+bool obey_answer(struct engine *e, const struct engine_request *rq, struct engine_pending *p,
 		 uint32_t ttl_s, struct policy_alias *alias, struct cache_answer *a,
 		 uint16_t *rcode)
 {
@@ -148,13 +149,23 @@ bool obey_answer(struct engine *e, const struct engine_request *rq, const struct
 	const struct policy_question question = question_of(&p->question);
 	struct policy_client client = p->asked.has_client ? client_of(rq) : nobody;
 	uint32_t until_s = ttl_s ? rq->now_s + ttl_s : 0;
+	const struct engine_times times = { rq->now_ns, rq->now_s, rq->wall_s };
+	struct servers_finder finder = { e, policy, p, &times };
+	const struct policy_servers servers = { servers_find, &finder };
 	enum policy_verdict verdict;
 	struct cache_answer said;
 	struct policy_hit hit;
 
 	alias->n_bytes = 0;
 	if (!policy || p->asked.no_lists ||
-	    !policy_find_in_answer(policy, &client, &question, a, &hit) || !policy_changes(&hit))
+	    !policy_find_in_answer(policy, &client, &question, a, &servers, &hit))
+		return false;
+	if (hit.is_waiting) {
+		e->outcome = ENGINE_DEFERS;
+		*rcode = DNS_RCODE_NOERROR;
+		return true;
+	}
+	if (!policy_changes(&hit))
 		return false;
 	verdict = policy_obey(policy, &e->render, &question, &hit, a, alias, &said);
 	verdict = end_with(p, verdict, alias, &until_s);
@@ -183,13 +194,33 @@ bool obey_failure(struct engine *e, const struct engine_request *rq, const struc
 	return act(e, rq, &hit, verdict, until_s, a, rcode);
 }
 
-bool obey_allows(const struct engine *e, const uint8_t *folded, uint16_t qtype,
-		 const struct cache_answer *a)
+bool obey_allows_special(const struct engine *e, const uint8_t *folded, uint16_t qtype,
+			 const struct cache_answer *a)
 {
 	const struct policy *policy = rcu_dereference(e->data->policy);
 	const struct policy_question question = { folded, (unsigned int)name_bytes(folded), qtype };
 	struct policy_hit hit;
 
-	return !policy || !policy_find_in_answer(policy, &nobody, &question, a, &hit) ||
+	return !policy || !policy_find_in_answer(policy, &nobody, &question, a, NULL, &hit) ||
 	       !policy_changes(&hit);
+}
+
+/* The servers are those that obey_answer() has found; for a client that is apart, it has perhaps not looked for all of them. */
+bool obey_allows(struct engine *e, struct engine_pending *p, const struct cache_answer *a)
+{
+	const struct policy *policy = rcu_dereference(e->data->policy);
+	const struct policy_question question = question_of(&p->question);
+	struct servers_finder finder = { e, policy, p, NULL };
+	const struct policy_servers servers = { servers_find, &finder };
+	bool is_failure = (a->flags & DNS_RCODE_MASK) == DNS_RCODE_SERVFAIL;
+	struct policy_hit hit;
+
+	if (!policy)
+		return true;
+	if (e->is_apart && policy_names_servers(policy))
+		return false;
+	if (!policy_find_in_answer(policy, &nobody, &question, a, is_failure ? NULL : &servers,
+				   &hit))
+		return true;
+	return !hit.is_waiting && !policy_changes(&hit);
 }

@@ -11,7 +11,7 @@
  * Decided: an answer, nothing, TC=1, or an alias, with whose target the question goes on (engine/follow.h). What a rule for the name, or
  * for the answer, says is cached: for good the one, as long as the answer of upstream would be the other. A client that a rule names by its
  * address is set apart (e->is_apart): of the cache it gets only what upstream said and no rule has changed, and nothing is cached of what it
- * alone is told.
+ * alone is told. Where rules look at name servers, the answer is held until these are known, and then obey_answer() has it once more.
  *
  * Owner thread of the engine, in a QSBR read section, all.
  */
@@ -44,9 +44,10 @@ bool obey_before(struct engine *e, const struct engine_request *rq, const struct
 /*
  * The same of a question that completed, whose answer is *a, for ttl_s; of *a nothing counts where there is an alias. p->asked.has_client:
  * for rq's client, else for the cache alone. An answer that is joined to what aliases of our zones have said (p->asked.is_followed) goes
- * on with no other name: it ends with the rule's alias.
+ * on with no other name: it ends with the rule's alias. True with e->outcome ENGINE_DEFERS: name servers have to be known first, and p is a
+ * question for them (engine/servers.h).
  */
-bool obey_answer(struct engine *e, const struct engine_request *rq, const struct engine_pending *p,
+bool obey_answer(struct engine *e, const struct engine_request *rq, struct engine_pending *p,
 		 uint32_t ttl_s, struct policy_alias *alias, struct cache_answer *a,
 		 uint16_t *rcode);
 
@@ -54,11 +55,11 @@ bool obey_answer(struct engine *e, const struct engine_request *rq, const struct
 bool obey_failure(struct engine *e, const struct engine_request *rq, const struct engine_pending *p,
 		  struct policy_alias *alias, struct cache_answer *a, uint16_t *rcode);
 
-/*
- * Whether no rule changes the answer *a to the question, of a folded name, for any client that is not apart: only then it may be cached. *a
- * is of upstream, or of a special name.
- */
-bool obey_allows(const struct engine *e, const uint8_t *folded, uint16_t qtype,
-		 const struct cache_answer *a);
+/* Whether no rule changes the answer *a to the question of p for any client that is not apart: only then it may be cached. */
+bool obey_allows(struct engine *e, struct engine_pending *p, const struct cache_answer *a);
+
+/* The same of what special.h says to a question, of a folded name: it has no servers. */
+bool obey_allows_special(const struct engine *e, const uint8_t *folded, uint16_t qtype,
+			 const struct cache_answer *a);
 
 #endif

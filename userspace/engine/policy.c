@@ -31,8 +31,8 @@ static const struct {
 } other_triggers[] = {
 	{ BY_ADDRESS, true },
 	{ BY_CLIENT, true },
-	{ "rpz-nsip", false },
-	{ "rpz-nsdname", false },
+	{ POLICY_NSIP, true },
+	{ POLICY_NSDNAME, false },
 };
 #define N_OTHER_TRIGGERS (sizeof(other_triggers) / sizeof(other_triggers[0]))
 
@@ -116,8 +116,8 @@ static bool is_ignored(const struct zone *list, const struct zone_node *node,
 	name_fold(folded, owner, bytes);
 	label = label_below(folded, bytes, apex_bytes);
 	other = other_trigger(label);
-	if (other >= 0 &&
-	    (!other_triggers[other].is_prefix || !policy_prefix_read(folded, label, &prefix)))
+	if (other >= 0 && (label == folded || (other_triggers[other].is_prefix &&
+					       !policy_prefix_read(folded, label, &prefix))))
 		return true;
 	return policy_action(list, node) == POLICY_ACTION_UNKNOWN;
 }
@@ -156,9 +156,16 @@ static int add_list(struct policy *p, const struct policy_list *list)
 	err = policy_prefixes_new(&rules->clients, list->zone, BY_CLIENT);
 	if (!err)
 		err = policy_prefixes_new(&rules->addresses, list->zone, BY_ADDRESS);
+	if (!err)
+		err = policy_prefixes_new(&rules->server_addresses, list->zone, POLICY_NSIP);
+	rules->has_server_names = policy_has_server_names(list->zone);
 	p->has_clients |= rules->clients != NULL;
+	p->has_servers |= rules->server_addresses || rules->has_server_names;
 	return err;
 }
+
+/* That were ever made. */
+static uint64_t n_policies;
 
 int policy_new(struct policy **out, const struct zone *local, const struct policy_list *lists,
 	       size_t n, uint32_t slot, uint32_t gen)
@@ -172,6 +179,7 @@ int policy_new(struct policy **out, const struct zone *local, const struct polic
 	p->local = local;
 	p->slot = slot;
 	p->gen = gen;
+	p->number = __atomic_add_fetch(&n_policies, 1, __ATOMIC_RELAXED);
 	for (size_t i = 0; i < n && !err; i++)
 		err = add_list(p, &lists[i]);
 	if (err)
@@ -186,6 +194,7 @@ void policy_free(struct policy *p)
 	for (size_t i = 0; p && i < p->n_lists; i++) {
 		policy_prefixes_free(p->lists[i].clients);
 		policy_prefixes_free(p->lists[i].addresses);
+		policy_prefixes_free(p->lists[i].server_addresses);
 	}
 	free(p);
 }
@@ -217,22 +226,32 @@ const struct zone_node *policy_local_node(const struct policy *p, const uint8_t 
 	return p->local ? find_node(p->local, folded, n_bytes) : NULL;
 }
 
-/* The rule for NAME.ORIGIN: of a name so long that there is no such, none. */
-static const struct zone_node *find_name(const struct zone *list, const uint8_t *folded,
-					 unsigned int bytes)
+/* Of a name so long that there is no such: none. */
+const struct zone_node *policy_name_node(const struct zone *list, const uint8_t *folded,
+					 unsigned int n_bytes, const uint8_t *label)
 {
 	uint8_t trigger[NAME_FOLDED_BYTES];
-	unsigned int apex_bytes, kept = bytes - 1; /* without the root's octet */
+	unsigned int apex_bytes, n_label = label ? 1u + *label : 0;
+	unsigned int kept = n_bytes - 1; /* without the root's octet */
 	const uint8_t *apex = zone_apex(list, &apex_bytes);
 	const struct zone_node *node;
 
-	if (!kept || kept + apex_bytes > DNS_NAME_MAX ||
-	    other_trigger(label_below(folded, bytes, 1)) >= 0)
+	if (!kept || kept + n_label + apex_bytes > DNS_NAME_MAX)
 		return NULL;
 	memcpy(trigger, folded, kept);
-	memcpy(trigger + kept, apex, apex_bytes);
-	node = find_node(list, trigger, kept + apex_bytes);
+	if (label)
+		memcpy(trigger + kept, label, n_label);
+	memcpy(trigger + kept + n_label, apex, apex_bytes);
+	node = find_node(list, trigger, kept + n_label + apex_bytes);
 	return node && policy_action(list, node) != POLICY_ACTION_UNKNOWN ? node : NULL;
+}
+
+static const struct zone_node *find_name(const struct zone *list, const uint8_t *folded,
+					 unsigned int bytes)
+{
+	if (bytes > 1 && other_trigger(label_below(folded, bytes, 1)) >= 0)
+		return NULL;
+	return policy_name_node(list, folded, bytes, NULL);
 }
 
 static const struct zone_node *find_client(const struct policy_rules *rules,
@@ -294,11 +313,13 @@ static bool hit_with(struct policy_hit *hit, const struct policy_rules *rules,
 	return node != NULL;
 }
 
-/* The first list with a rule for hit->name. last: the answer where it ends with this name, else NULL. */
-static bool find_at(const struct policy *p, const struct policy_client *client,
-		    const struct chain *last, struct policy_hit *hit)
+/* The first list with a rule for hit->name, or p->n_lists. last: the answer where it ends with this name, else NULL. */
+static size_t find_list(const struct policy *p, const struct policy_client *client,
+			const struct chain *last, struct policy_hit *hit)
 {
-	for (size_t i = 0; i < p->n_lists; i++) {
+	size_t i;
+
+	for (i = 0; i < p->n_lists; i++) {
 		const struct policy_rules *rules = &p->lists[i];
 
 		if (hit_with(hit, rules, find_client(rules, client), POLICY_BY_CLIENT) ||
@@ -306,17 +327,39 @@ static bool find_at(const struct policy *p, const struct policy_client *client,
 			     POLICY_BY_NAME) ||
 		    (last &&
 		     hit_with(hit, rules, find_address(rules->addresses, last), POLICY_BY_ADDRESS)))
-			return true;
-		hit->is_final &= !rules->addresses;
+			return i;
+		hit->is_final &= !rules->addresses && !rules->server_addresses &&
+				 !rules->has_server_names;
 	}
 	hit->zone = NULL;
-	return false;
+	return i;
+}
+
+/* The same with rules for the servers of the name, which is the at-th of the chain: they come last in a list. */
+static bool find_at(const struct policy *p, const struct policy_client *client,
+		    const struct chain *last, const struct policy_servers *servers, unsigned int at,
+		    struct policy_hit *hit)
+{
+	size_t n_lists = find_list(p, client, last, hit);
+	struct policy_server_hit best = { 0 };
+
+	if (!servers || !policy_names_servers(p))
+		return hit->zone != NULL;
+	if (servers->find(servers->user, at, hit->name, n_lists, &best) == POLICY_SERVERS_WAIT) {
+		hit->is_waiting = true;
+		return true;
+	}
+	return best.node ? hit_with(hit, &p->lists[best.list], best.node,
+				    best.by_address ? POLICY_BY_SERVER_ADDRESS :
+						      POLICY_BY_SERVER_NAME) :
+			   hit->zone != NULL;
 }
 
 static void begin(struct policy_hit *hit, const struct policy_question *q)
 {
 	hit->zone = NULL;
 	hit->is_final = true;
+	hit->is_waiting = false;
 	hit->n_before = 0;
 	hit->n_bytes = q->n_bytes;
 	memcpy(hit->name, q->folded, q->n_bytes);
@@ -336,7 +379,7 @@ bool policy_find(const struct policy *p, const struct policy_client *client,
 	begin(hit, q);
 	if (find_local(p, hit))
 		return true;
-	if (find_at(p, client, NULL, hit))
+	if (find_list(p, client, NULL, hit) < p->n_lists)
 		return true;
 	/* An answer may lead to other names, and has addresses. */
 	hit->is_final = false;
@@ -390,7 +433,7 @@ static bool follows_aliases(uint16_t qtype)
 
 bool policy_find_in_answer(const struct policy *p, const struct policy_client *client,
 			   const struct policy_question *q, const struct cache_answer *a,
-			   struct policy_hit *hit)
+			   const struct policy_servers *servers, struct policy_hit *hit)
 {
 	static const struct policy_client nobody;
 	uint8_t target[NAME_FOLDED_BYTES];
@@ -406,7 +449,7 @@ bool policy_find_in_answer(const struct policy *p, const struct policy_client *c
 		next = chain;
 		if (follows_aliases(q->qtype))
 			n = follow(&next, hit->name, target);
-		if (find_at(p, i ? &nobody : client, n ? NULL : &chain, hit) || !n)
+		if (find_at(p, i ? &nobody : client, n ? NULL : &chain, servers, i, hit) || !n)
 			break;
 		chain = next;
 		hit->n_before = chain.n_read;
@@ -414,7 +457,7 @@ bool policy_find_in_answer(const struct policy *p, const struct policy_client *c
 		memcpy(hit->name, target, n);
 	}
 	hit->is_final = true;
-	return hit->zone != NULL;
+	return hit->is_waiting || hit->zone;
 }
 
 bool policy_names_client(const struct policy *p, const struct policy_client *client)
@@ -459,7 +502,7 @@ bool policy_changes_entry(const struct policy *p, const struct volley_entry *ent
 	struct cache_answer a;
 
 	cache_answer_of(&a, entry, 0);
-	return policy_find_in_answer(p, &nobody, &q, &a, &hit) && policy_changes(&hit);
+	return policy_find_in_answer(p, &nobody, &q, &a, NULL, &hit) && policy_changes(&hit);
 }
 
 size_t policy_clients(const struct policy *p, struct clients_prefix *prefixes, size_t cap)

@@ -13,6 +13,7 @@
  *
  *	NAME                          the name of the question, or one that the answer's aliases lead to
  *	LENGTH.ADDRESS.rpz-ip         an address in the answer      LENGTH.ADDRESS.rpz-client-ip   the client
+ *	NAME.rpz-nsdname              a name server of the name     LENGTH.ADDRESS.rpz-nsip        an address of such a server
  *
  * NAME may be a wildcard. ADDRESS has its octets (IPv6: its groups, with "zz" for the longest run of zeros) from the last
  * to the first. Its CNAME is the action, or its other records are the answer:
@@ -27,20 +28,20 @@
  *
  *	1. the name that stands earlier in the chain of aliases; the question is the first
  *	2. the list that stands earlier in the configuration
- *	3. within a list: rpz-client-ip (with the question alone), NAME, rpz-ip (with the last of the chain alone)
- *	4. the exact name before a wildcard; the longest prefix; of two addresses the lower one
+ *	3. within a list: rpz-client-ip (with the question alone), NAME, rpz-ip (with the last of the chain alone), rpz-nsdname, rpz-nsip
+ *	4. the exact name before a wildcard; the longest prefix; of two addresses the lower one; of two name servers the one that
+ *	   comes first in the canonical order (RFC 4034 section 6.1)
  *
  * Local data, of the question alone, comes before all lists. So a rule for the question's name is final at once only where no
- * list before its own looks at answers.
+ * list before its own looks at answers or at name servers.
  *
- * Ignored, and counted by policy_count(): triggers by name server (rpz-nsip, rpz-nsdname), prefixes that cannot be read or
- * have bits behind their length, and CNAMEs to other names of one label that begins with "rpz-".
+ * Ignored, and counted by policy_count(): prefixes that cannot be read or have bits behind their length, and CNAMEs to other
+ * names of one label that begins with "rpz-".
  *
- * Triggers by name server would need the NS records of each name's zone. Upstream does not give these with an answer: libunbound, as
- * resolver/context.c has it, and most forwarders leave the authority section of positive answers out.
+ * No answer says which name servers a name has, so the caller finds them (policy_servers.h; engine/servers.h does it).
  *
  * Measured with 1,000,000 rules of names: 54 octets a rule of resident memory, all of them the zone's, and 0.4 us a look. Of 1,000,000 rules of
- * IPv4 addresses at random: 65 octets of the zone (two names each), and 32 of the table.
+ * IPv4 addresses at random: 65 octets of the zone (two names each), and 16 of the table.
  *
  * Immutable after policy_new(), but for the hits; any thread reads.
  */
@@ -53,6 +54,7 @@
 
 #include "dns/name.h"
 #include "engine/clients.h"
+#include "engine/policy_servers.h"
 #include "engine/render.h"
 #include "zone/zone.h"
 
@@ -92,6 +94,8 @@ enum policy_trigger {
 	POLICY_BY_CLIENT,
 	POLICY_BY_NAME,
 	POLICY_BY_ADDRESS,
+	POLICY_BY_SERVER_NAME,
+	POLICY_BY_SERVER_ADDRESS,
 };
 
 struct policy_client {
@@ -113,6 +117,7 @@ struct policy_hit {
 	int ede_code;
 	enum policy_trigger trigger;
 	bool is_final;         /* no answer of upstream can change it; also where there is none */
+	bool is_waiting;       /* name servers have to be known first */
 	unsigned int n_before; /* records of the answer section that lead to the name: aliases */
 	unsigned int n_bytes;  /* of the name */
 	uint8_t name[NAME_FOLDED_BYTES]; /* that met the rule */
@@ -124,11 +129,12 @@ bool policy_find(const struct policy *p, const struct policy_client *client,
 
 /*
  * The rule for the question with its answer *a, whose aliases stand in their order, as engine/convert.h writes them. As
- * policy_find(), and it is final. O(lists × (aliases × labels + addresses)).
+ * policy_find(), and it is final. servers: who finds the name servers; NULL: no rule for them decides. Where it says
+ * POLICY_SERVERS_WAIT: true, and hit->is_waiting. O(lists × (aliases × labels + addresses)).
  */
 bool policy_find_in_answer(const struct policy *p, const struct policy_client *client,
 			   const struct policy_question *q, const struct cache_answer *a,
-			   struct policy_hit *hit);
+			   const struct policy_servers *servers, struct policy_hit *hit);
 
 /* Whether a rule for this client is in some list: then what is cached for all is not for it. */
 bool policy_names_client(const struct policy *p, const struct policy_client *client);

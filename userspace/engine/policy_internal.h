@@ -6,13 +6,21 @@
 #include "engine/policy.h"
 #include "engine/policy_prefixes.h"
 
+#define POLICY_NSIP    "rpz-nsip"
+#define POLICY_NSDNAME "rpz-nsdname"
+
+/* Whether the list has anything below rpz-nsdname. */
+bool policy_has_server_names(const struct zone *list);
+
 /* A list with what was made of it. */
 struct policy_rules {
 	const struct zone *zone;
 	uint64_t *hits;
 	int ede_code;
-	struct policy_prefixes *clients;   /* rpz-client-ip; NULL: none */
-	struct policy_prefixes *addresses; /* rpz-ip; NULL: none */
+	struct policy_prefixes *clients;          /* rpz-client-ip; NULL: none */
+	struct policy_prefixes *addresses;        /* rpz-ip; NULL: none */
+	struct policy_prefixes *server_addresses; /* rpz-nsip; NULL: none */
+	bool has_server_names;                    /* rpz-nsdname */
 };
 
 struct policy {
@@ -20,6 +28,8 @@ struct policy {
 	uint32_t slot;
 	uint32_t gen;
 	bool has_clients;
+	bool has_servers; /* some list has rules for name servers */
+	uint64_t number;  /* policy_number() */
 	size_t n_lists;
 	struct policy_rules lists[];
 };
@@ -37,6 +47,10 @@ enum policy_action {
 
 /* What the rule at the node says. Pure. */
 enum policy_action policy_action(const struct zone *list, const struct zone_node *node);
+
+/* The rule of `list` for NAME.ORIGIN; label, not NULL: for NAME.LABEL.ORIGIN, a label as on the wire. NULL: none. */
+const struct zone_node *policy_name_node(const struct zone *list, const uint8_t *folded,
+					 unsigned int n_bytes, const uint8_t *label);
 
 /* The node of local data that speaks of a name; NULL: none. */
 const struct zone_node *policy_local_node(const struct policy *p, const uint8_t *folded,

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
+#include "base/wire.h"
 #include "dns/name.h"
 #include "engine/policy_internal.h"
 #include "zone/walk.h"
@@ -25,11 +26,29 @@ struct prefix {
 	uint8_t bits;
 };
 
-_Static_assert(sizeof(struct prefix) == 32, "as the header says");
+/* The same of IPv4, where most rules are. */
+struct prefix4 {
+	uint32_t first;
+	uint32_t up   : 26; /* or NOBODY4 */
+	uint32_t bits : 6;
+	const struct zone_node *node;
+};
 
-struct policy_prefixes {
+#define NOBODY4   (UINT32_MAX >> 6)
+#define N_IPV4MAX NOBODY4
+
+_Static_assert(sizeof(struct prefix) == 32 && sizeof(struct prefix4) == 16, "as the header says");
+
+/* In the making: of one family. */
+struct growing {
 	size_t n, cap;
 	struct prefix *prefixes;
+};
+
+struct policy_prefixes {
+	size_t n4, n6;
+	struct prefix4 *ipv4;
+	struct prefix *ipv6;
 };
 
 /* ---- Reading ------------------------------------------------------------------------------------ */
@@ -151,9 +170,22 @@ static int compare(const void *a, const void *b)
 	return x->bits < y->bits ? -1 : x->bits > y->bits;
 }
 
-static int add(struct policy_prefixes *t, const struct clients_prefix *p,
-	       const struct zone_node *node)
+static bool is_mapped(number at)
 {
+	return at >> 32 == 0xffff;
+}
+
+/* Both families, by which of the two arrays they come to. */
+struct both {
+	struct growing ipv4, ipv6;
+};
+
+static int add(struct both *both, const struct clients_prefix *p, const struct zone_node *node)
+{
+	number first = number_of(p->family, p->address);
+	unsigned int bits = p->bits + (p->family == AF_INET ? MAPPED_BITS : 0);
+	struct growing *t = bits >= MAPPED_BITS && is_mapped(first) ? &both->ipv4 : &both->ipv6;
+
 	if (t->n == t->cap) {
 		size_t cap = t->cap ? t->cap + t->cap / 2 : 16;
 		struct prefix *grown = reallocarray(t->prefixes, cap, sizeof(*grown));
@@ -164,16 +196,16 @@ static int add(struct policy_prefixes *t, const struct clients_prefix *p,
 		t->cap = cap;
 	}
 	t->prefixes[t->n++] = (struct prefix){
-		.first = number_of(p->family, p->address),
+		.first = first,
 		.node = node,
 		.up = NOBODY,
-		.bits = (uint8_t)(p->bits + (p->family == AF_INET ? MAPPED_BITS : 0)),
+		.bits = (uint8_t)bits,
 	};
 	return 0;
 }
 
 /* Of a node below top: its rule, where it has one. */
-static int take(struct policy_prefixes *t, const struct zone *list, const struct zone_node *node,
+static int take(struct both *t, const struct zone *list, const struct zone_node *node,
 		const uint8_t *owner, unsigned int n_prefix)
 {
 	struct clients_prefix prefix;
@@ -187,7 +219,7 @@ static int take(struct policy_prefixes *t, const struct zone *list, const struct
 }
 
 /* All below LABEL.ORIGIN, which stand together. */
-static int collect(struct policy_prefixes *t, const struct zone *list, const uint8_t *top,
+static int collect(struct both *t, const struct zone *list, const uint8_t *top,
 		   unsigned int top_bytes)
 {
 	uint8_t owner[ZONE_NAME_MAX], folded[NAME_FOLDED_BYTES];
@@ -210,11 +242,13 @@ static int collect(struct policy_prefixes *t, const struct zone *list, const uin
 }
 
 /* Sorts, drops what stands twice, and ties each to the one around it. */
-static void tie(struct policy_prefixes *t)
+static void tie(struct growing *t)
 {
 	uint32_t around = NOBODY;
 	size_t n = 0;
 
+	if (!t->n)
+		return;
 	qsort(t->prefixes, t->n, sizeof(*t->prefixes), compare);
 	for (size_t i = 0; i < t->n; i++)
 		if (!n || compare(&t->prefixes[n - 1], &t->prefixes[i]))
@@ -228,94 +262,179 @@ static void tie(struct policy_prefixes *t)
 	}
 }
 
-/* What was room to grow. */
-static void trim(struct policy_prefixes *t)
+/* Takes the array over, without what was room to grow. */
+static void take_ipv6(struct policy_prefixes *t, struct growing *from)
 {
-	struct prefix *less = reallocarray(t->prefixes, t->n, sizeof(*less));
+	struct prefix *less = from->n ? reallocarray(from->prefixes, from->n, sizeof(*less)) : NULL;
 
-	if (less)
-		t->prefixes = less;
-	t->cap = t->n;
+	t->ipv6 = less ? less : from->prefixes;
+	t->n6 = from->n;
+	from->prefixes = NULL;
+}
+
+static int take_ipv4(struct policy_prefixes *t, const struct growing *from)
+{
+	if (from->n > N_IPV4MAX)
+		return -ENOMEM;
+	t->ipv4 = calloc(from->n ? from->n : 1, sizeof(*t->ipv4));
+	if (!t->ipv4)
+		return -ENOMEM;
+	t->n4 = from->n;
+	for (size_t i = 0; i < from->n; i++) {
+		const struct prefix *p = &from->prefixes[i];
+
+		t->ipv4[i].first = (uint32_t)p->first;
+		t->ipv4[i].up = p->up & NOBODY4;
+		t->ipv4[i].bits = (p->bits - MAPPED_BITS) & 63;
+		t->ipv4[i].node = p->node;
+	}
+	return 0;
+}
+
+/* NULL where there are none. */
+static int finish(struct policy_prefixes **out, struct both *both)
+{
+	struct policy_prefixes *t;
+	int err;
+
+	if (!both->ipv4.n && !both->ipv6.n)
+		return 0;
+	t = calloc(1, sizeof(*t));
+	if (!t)
+		return -ENOMEM;
+	tie(&both->ipv4);
+	tie(&both->ipv6);
+	take_ipv6(t, &both->ipv6);
+	err = take_ipv4(t, &both->ipv4);
+	if (err)
+		policy_prefixes_free(t);
+	else
+		*out = t;
+	return err;
 }
 
 int policy_prefixes_new(struct policy_prefixes **out, const struct zone *list, const char *label)
 {
-	struct policy_prefixes *t = calloc(1, sizeof(*t));
+	struct both both = { 0 };
 	unsigned int apex_bytes, n = (unsigned int)strlen(label);
 	const uint8_t *apex = zone_apex(list, &apex_bytes);
 	uint8_t top[NAME_FOLDED_BYTES] = { 0 };
 	int err;
 
 	*out = NULL;
-	if (!t)
-		return -ENOMEM;
 	if (1 + n + apex_bytes <= DNS_NAME_MAX) {
 		top[0] = (uint8_t)n;
 		memcpy(top + 1, label, n);
 		memcpy(top + 1 + n, apex, apex_bytes);
 	}
-	err = *top ? collect(t, list, top, 1 + n + apex_bytes) : 0;
-	if (err || !t->n) {
-		policy_prefixes_free(t);
-		return err;
-	}
-	tie(t);
-	trim(t);
-	*out = t;
-	return 0;
+	err = *top ? collect(&both, list, top, 1 + n + apex_bytes) : 0;
+	if (!err)
+		err = finish(out, &both);
+	free(both.ipv4.prefixes);
+	free(both.ipv6.prefixes);
+	return err;
 }
 
 void policy_prefixes_free(struct policy_prefixes *t)
 {
-	if (t)
-		free(t->prefixes);
+	if (t) {
+		free(t->ipv4);
+		free(t->ipv6);
+	}
 	free(t);
+}
+
+static bool holds4(const struct prefix4 *p, uint32_t at)
+{
+	return !p->bits || !((p->first ^ at) >> (32 - p->bits));
+}
+
+static const struct zone_node *find4(const struct policy_prefixes *t, uint32_t at,
+				     unsigned int *bits)
+{
+	size_t low = 0, high = t->n4; /* prefixes before low begin at or before the address */
+	uint32_t i = NOBODY4;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (t->ipv4[middle].first <= at)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (low)
+		i = (uint32_t)low - 1;
+	while (i != NOBODY4 && !holds4(&t->ipv4[i], at))
+		i = t->ipv4[i].up;
+	if (i == NOBODY4)
+		return NULL;
+	*bits = t->ipv4[i].bits + MAPPED_BITS;
+	return t->ipv4[i].node;
+}
+
+static const struct zone_node *find6(const struct policy_prefixes *t, number at, unsigned int *bits)
+{
+	size_t low = 0, high = t->n6;
+	uint32_t i = NOBODY;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (t->ipv6[middle].first <= at)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (low)
+		i = (uint32_t)low - 1;
+	while (i != NOBODY && !holds(&t->ipv6[i], at))
+		i = t->ipv6[i].up;
+	if (i == NOBODY)
+		return NULL;
+	*bits = t->ipv6[i].bits;
+	return t->ipv6[i].node;
 }
 
 const struct zone_node *policy_prefixes_find(const struct policy_prefixes *t, uint8_t family,
 					     const uint8_t *address, unsigned int *bits)
 {
 	number at = number_of(family, address);
-	bool is_ipv4 = at >> 32 == 0xffff;
-	size_t low = 0,
-	       high = t ? t->n : 0; /* prefixes before low begin at or before the address */
-	uint32_t i;
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
+	if (!t)
+		return NULL;
+	return is_mapped(at) ? find4(t, (uint32_t)at, bits) : find6(t, at, bits);
+}
 
-		if (t->prefixes[middle].first <= at)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (!low)
-		return NULL;
-	for (i = (uint32_t)low - 1; i != NOBODY && !holds(&t->prefixes[i], at);)
-		i = t->prefixes[i].up;
-	if (i == NOBODY || (is_ipv4 && t->prefixes[i].bits < MAPPED_BITS))
-		return NULL;
-	*bits = t->prefixes[i].bits;
-	return t->prefixes[i].node;
+bool policy_prefixes_has(const struct policy_prefixes *t, uint8_t family)
+{
+	return t && (family == AF_INET ? t->n4 : t->n6) != 0;
+}
+
+static void copy4(const struct prefix4 *p, struct clients_prefix *out)
+{
+	*out = (struct clients_prefix){ .family = AF_INET, .bits = p->bits };
+	wire_store_be32(out->address, p->first);
+}
+
+static void copy6(const struct prefix *p, struct clients_prefix *out)
+{
+	number value = p->first;
+
+	*out = (struct clients_prefix){ .family = AF_INET6, .bits = p->bits };
+	for (unsigned int k = 16; k--; value >>= 8)
+		out->address[k] = (uint8_t)value;
 }
 
 size_t policy_prefixes_copy(const struct policy_prefixes *t, struct clients_prefix *out, size_t cap)
 {
-	size_t n = t ? t->n : 0;
+	size_t n = t ? t->n4 + t->n6 : 0;
 
 	for (size_t i = 0; i < n && i < cap; i++) {
-		const struct prefix *p = &t->prefixes[i];
-		number value = p->first;
-
-		out[i] = (struct clients_prefix){ .family = AF_INET6, .bits = p->bits };
-		for (unsigned int k = 16; k--; value >>= 8)
-			out[i].address[k] = (uint8_t)value;
-		if (p->bits < MAPPED_BITS || p->first >> 32 != 0xffff)
-			continue;
-		out[i].family = AF_INET;
-		out[i].bits = (uint8_t)(p->bits - MAPPED_BITS);
-		memmove(out[i].address, out[i].address + 12, 4);
-		memset(out[i].address + 4, 0, 12);
+		if (i < t->n4)
+			copy4(&t->ipv4[i], &out[i]);
+		else
+			copy6(&t->ipv6[i - t->n4], &out[i]);
 	}
 	return n;
 }

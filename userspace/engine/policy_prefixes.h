@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * The rules of a block list whose trigger is a prefix: LENGTH.ADDRESS.rpz-ip and the like (draft-vixie-dnsop-dns-rpz-00, section 4).
- * IPv4 is mapped (RFC 4291 section 2.5.5.2), so there is one order for all.
+ * There is a table for each family; ::ffff:0:0/96 (RFC 4291 section 2.5.5.2) is IPv4.
  *
  *	10.0.0.0/8 ── up ◄── 10.1.0.0/16 ── up ◄── 10.1.2.0/24     by the first address, the wider one first
  *	                                                           a look is a bisection, and then the way up
  *
- * 32 octets for each rule. Immutable; any thread reads.
+ * 16 octets for each rule of IPv4, at most 2^26 - 1 of them; 32 of IPv6. Immutable; any thread reads.
  */
 #ifndef VOLLEY_ENGINE_POLICY_PREFIXES_H
 #define VOLLEY_ENGINE_POLICY_PREFIXES_H
@@ -41,6 +41,9 @@ void policy_prefixes_free(struct policy_prefixes *t);
  */
 const struct zone_node *policy_prefixes_find(const struct policy_prefixes *t, uint8_t family,
 					     const uint8_t *address, unsigned int *bits);
+
+/* Whether some prefix can hold an address of this family. NULL is an empty table. */
+bool policy_prefixes_has(const struct policy_prefixes *t, uint8_t family);
 
 /* Copies at most cap of the prefixes; how many there are. NULL is an empty table. */
 size_t policy_prefixes_copy(const struct policy_prefixes *t, struct clients_prefix *out,

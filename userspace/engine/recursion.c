@@ -11,6 +11,7 @@
 #include "engine/obey.h"
 #include "engine/policy.h"
 #include "engine/reply.h"
+#include "engine/servers.h"
 #include "engine/special.h"
 #include "xdp/key.h"
 
@@ -48,6 +49,7 @@ static void fill(struct engine_pending *p, const struct engine_recursion *rules,
 	p->rules = *rules;
 	p->rules.special = NULL; /* it may be gone when the question comes back */
 	p->submit = true;
+	servers_reset(p);
 }
 
 static void fill_from_query(struct engine_pending *p, const struct engine_recursion *rules,
@@ -115,6 +117,7 @@ void recursion_ask_on(struct engine *e, const struct engine_request *rq, struct 
 	p->question.deadline_ns = deadline(rq->now_ns, p->rules.timeout_ms);
 	p->submit = true;
 	e->outcome = ENGINE_DEFERS;
+	servers_reset(p);
 }
 
 void recursion_ask_again(struct engine *e, struct engine_pending *p,
@@ -123,6 +126,7 @@ void recursion_ask_again(struct engine *e, struct engine_pending *p,
 	p->asked.has_client = false;
 	p->is_hurried = false;
 	p->question.family = 0;
+	servers_reset(p);
 	fill_without_client(e, p, times->now_ns);
 }
 
@@ -335,7 +339,8 @@ static bool answer_special(struct engine *e, const struct engine_request *rq, co
 	if (!rules->special || !special_answer(rules->special, &e->render, q, exists, a))
 		return false;
 	/* A rule perhaps lets this client pass, or only TCP. */
-	if (e->cache && rules->zone_slot && !exists && obey_allows(e, q->folded, q->qtype, a)) {
+	if (e->cache && rules->zone_slot && !exists &&
+	    obey_allows_special(e, q->folded, q->qtype, a)) {
 		a->zone_slot = rules->zone_slot;
 		a->zone_gen = rules->zone_gen;
 		engine_key_set_view(e, VOLLEY_VIEW_RECURSIVE);
@@ -465,24 +470,26 @@ static void begin_finish(struct engine *e, const struct engine_pending *p)
 }
 
 /* Whether a zone speaks for the name, or a policy for the answer, perhaps since it was asked for: then nothing is kept. */
-static bool is_spoken_for(const struct engine *e, const struct resolver_question *q,
-			  const struct cache_answer *a)
+static bool is_spoken_for(struct engine *e, struct engine_pending *p, const struct cache_answer *a)
 {
+	const struct resolver_question *q = &p->question;
 	unsigned int n = (unsigned int)name_bytes(q->name);
 
 	return (engine_is_ours(e, q->name, n, q->qtype) &&
 		!engine_is_of_parent(e, q->name, n, q->qtype) &&
 		!engine_is_delegated(e, q->name, n, q->qtype)) ||
-	       !obey_allows(e, q->name, q->qtype, a);
+	       !obey_allows(e, p, a);
 }
 
-static void keep(struct engine *e, const struct engine_pending *p, struct cache_answer *a,
-		 uint32_t ttl_s, uint32_t now_s)
+static void keep(struct engine *e, struct engine_pending *p, struct cache_answer *a, uint32_t ttl_s,
+		 uint32_t now_s)
 {
 	uint32_t refresh_s = 0;
 
-	if (!ttl_s || !e->cache || !p->rules.zone_slot || is_spoken_for(e, &p->question, a))
+	if (!ttl_s || !e->cache || !p->rules.zone_slot || is_spoken_for(e, p, a))
 		return;
+	if (p->servers.is_unsure && ttl_s > RECURSION_SERVFAIL_S)
+		ttl_s = RECURSION_SERVFAIL_S;
 	a->zone_slot = p->rules.zone_slot;
 	a->zone_gen = p->rules.zone_gen;
 	a->expires_s = now_s + ttl_s;
@@ -639,18 +646,21 @@ static uint16_t finish(struct engine *e, const struct engine_request *rq, struct
 uint16_t recursion_finish(struct engine *e, const struct engine_request *rq, const struct query *q,
 			  struct engine_pending *p, struct cache_answer *a)
 {
+	const struct engine_times times = { rq->now_ns, rq->now_s, rq->wall_s };
 	struct policy_alias alias = { .n_bytes = 0 };
 	uint16_t rcode;
 
 	p->submit = false;
+	if (p->servers.is_asking)
+		servers_take(e, p, &times);
 	begin_finish(e, p);
 	if (!p->asked.has_client)
 		return finish(e, rq, p, &alias, a);
 	obey_set_apart(e, rq);
 	if (p->asked.is_followed) {
 		(void)finish(e, rq, p, &alias, a);
-		return e->outcome == ENGINE_DROPS ? DNS_RCODE_NOERROR :
-						    follow_finish(e, rq, q, p, a);
+		return e->outcome == ENGINE_REPLIES ? follow_finish(e, rq, q, p, a) :
+						      DNS_RCODE_NOERROR;
 	}
 	if (obey_before(e, rq, q, false, &alias, a, &rcode))
 		return rcode;

@@ -13,6 +13,7 @@
  *	expired, and upstream has failed lately (RFC 8767) ─────► the stale answer
  *	  │ no
  *	pending ─► upstream ─► valid ───────────────────────────► answer, into the cache
+ *	                │  (policies that look at name servers hold it until these are known: servers.h)
  *	                │ fails, or takes long
  *	                ├─► expired ────────────────────────────► the stale answer; upstream goes on
  *	                └─► SERVFAIL, for a short time into the cache

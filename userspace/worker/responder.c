@@ -36,6 +36,7 @@ struct responder {
 	unsigned int n_slots;
 	unsigned int n_used; /* ever: the memory of those behind was never touched */
 	struct slot *slots;
+	struct engine_search *searches; /* one for each slot */
 	struct slot *free;
 	struct limits limits; /* of these slots: this thread's alone */
 
@@ -71,8 +72,10 @@ static struct engine_times times_now(uint64_t now_ns)
 /* The next slot to be taken, or NULL. */
 static struct slot *free_slot(struct responder *r)
 {
-	if (!r->free && r->n_used < r->n_slots)
-		r->free = &r->slots[r->n_used++];
+	if (!r->free && r->n_used < r->n_slots) {
+		r->free = &r->slots[r->n_used];
+		r->free->pending.servers.search = &r->searches[r->n_used++];
+	}
 	return r->free;
 }
 
@@ -270,14 +273,18 @@ static void finish(struct responder *r, struct slot *s, struct resolver *resolve
 	uint8_t *out = r->scratch + r->scratch_at;
 	size_t len = engine_finish(r->engine, &s->pending, times, out, cap);
 
-	resolver_release(&s->pending.question);
-	if (len == ENGINE_DEFERRED && resolver) { /* its client waits for another name's answer */
+	if (len == ENGINE_DEFERRED &&
+	    resolver) { /* its client waits for another question's answer */
+		resolver_release(&s->pending.question);
 		s->asked = resolver;
 		add_to_batch(r, s, resolver);
 		return;
 	}
-	if (len == ENGINE_DEFERRED)
+	engine_abandon(&s->pending);
+	if (len == ENGINE_DEFERRED) {
+		s->pending.submit = false;
 		len = 0;
+	}
 	r->done[r->n_done++] = s;
 	if (!s->to.port) {
 		count(&r->counters.orphaned, len != 0);
@@ -375,7 +382,8 @@ int responder_new(struct responder **out, const struct responder_config *config)
 		.max_total = config->n_pending, .has_shares = true, .prefix4 = 32, .prefix6 = 64
 	};
 	r->slots = calloc(r->n_slots ? r->n_slots : 1, sizeof(*r->slots));
-	err = r->slots ? 0 : -ENOMEM;
+	r->searches = calloc(r->n_slots ? r->n_slots : 1, sizeof(*r->searches));
+	err = r->slots && r->searches ? 0 : -ENOMEM;
 	if (!err && getrandom(r->limits.key, sizeof(r->limits.key), 0) != sizeof(r->limits.key))
 		err = -EIO;
 	if (!err && r->handover)
@@ -383,6 +391,7 @@ int responder_new(struct responder **out, const struct responder_config *config)
 	err = err ? err : inbox_open(&r->inbox);
 	if (err) {
 		handover_way_free(r->way);
+		free(r->searches);
 		free(r->slots);
 		free(r);
 		return err;
@@ -401,11 +410,12 @@ void responder_free(struct responder *r)
 	while (q) {
 		struct resolver_question *next = resolver_next(q);
 
-		resolver_release(q);
+		engine_abandon(&((struct slot *)q)->pending);
 		q = next;
 	}
 	inbox_close(&r->inbox);
 	handover_way_free(r->way);
+	free(r->searches);
 	free(r->slots);
 	free(r);
 }

@@ -236,6 +236,37 @@ static void test_generation(void **state)
 	assert_true(names("other.example") && !names("blocked.example"));
 }
 
+/* Of an answer in the cache nobody can see which servers its name has. */
+static void test_rules_for_servers(void **state)
+{
+	static const struct {
+		const char *what, *first, *second;
+		bool stays;
+	} rows[] = {
+		{ "new ones", "ns.x.rpz-nsdname CNAME .\n", "a.x CNAME .\n", false },
+		{ "the same", "ns.x.rpz-nsdname CNAME .\n", "a.x CNAME .\n", true },
+		{ "others behind them", "ns.x.rpz-nsdname CNAME .\n", "b.x CNAME .\n", true },
+		{ "others", "32.1.2.0.192.rpz-nsip CNAME .\n", "b.x CNAME .\n", false },
+		{ "in the second list", "c.x CNAME .\n", "ns.x.rpz-nsdname CNAME .\n", false },
+		{ "a name before them", "d.x CNAME .\n", "ns.x.rpz-nsdname CNAME .\n", false },
+		{ "none any more", "d.x CNAME .\n", "a.x CNAME .\n", true },
+	};
+
+	(void)state;
+	put("fine.example", VOLLEY_VIEW_PUBLIC);
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		print_message("%s\n", rows[i].what);
+		put("fine.example", VOLLEY_VIEW_RECURSIVE);
+		write_list(rows[i].first);
+		write_file(second_path, rows[i].second);
+		assert_int_equal(configure(NULL, 2), 0);
+		assert_int_equal(is_cached("fine.example", VOLLEY_VIEW_RECURSIVE), rows[i].stays);
+		assert_int_equal(policies_at(policies, 0)->n_ignored, 0);
+	}
+	assert_true(is_cached("fine.example", VOLLEY_VIEW_PUBLIC));
+	assert_int_equal(configure(NULL, 0), 0);
+}
+
 static void assert_entry(size_t i, enum policies_state state, unsigned int n_rules,
 			 const char *says)
 {
@@ -376,6 +407,7 @@ int main(void)
 		cmocka_unit_test(test_no_version_yet),
 		cmocka_unit_test(test_one_of_two_breaks),
 		cmocka_unit_test(test_what_is_told),
+		cmocka_unit_test(test_rules_for_servers),
 		cmocka_unit_test(test_asked_meanwhile),
 	};
 

@@ -18,6 +18,7 @@ struct recursing {
 	struct engine_recursion rules;
 	uint32_t now_s;
 	struct engine_pending pending;
+	struct engine_search search; /* of it */
 	struct reply reply;
 };
 
@@ -96,6 +97,7 @@ static inline bool ask_from(struct recursing *r, const struct ask *ask, const ui
 
 static inline bool ask(struct recursing *r, const struct ask *a)
 {
+	r->pending.servers.search = &r->search;
 	return ask_from(r, a, world_client, &r->pending);
 }
 

@@ -36,6 +36,7 @@ static const char list_text[] = "@ 300 SOA localhost. root. 1 3600 600 86400 30\
 				"itself.example CNAME itself.example.\n"
 				"unknown.example CNAME rpz-future.\n"
 				"32.1.2.0.192.rpz-ip CNAME .\n"
+				"24.1.2.0.192.rpz-nsip CNAME .\n"
 				"ns.example.rpz-nsdname CNAME .\n";
 
 static const char second_text[] = "@ 300 SOA localhost. root. 1 3600 600 86400 30\n"
@@ -152,7 +153,7 @@ static void test_rules(void **state)
 	}
 }
 
-/* Triggers by address and by server, and a CNAME to another name. */
+/* Ignored: a prefix with bits behind its length, and a CNAME to another name. */
 static void test_rules_are_counted(void **state)
 {
 	static const struct {
@@ -160,7 +161,7 @@ static void test_rules_are_counted(void **state)
 		bool is_list;
 		uint32_t n_rules, n_ignored;
 	} counted[] = { { "local data", false, 4, 0 },
-			{ "the list", true, 11, 2 },
+			{ "the list", true, 12, 2 },
 			{ "the second list", true, 2, 0 } };
 
 	(void)state;

@@ -72,6 +72,7 @@ static const char list_text[] = "$TTL 60\n@ SOA ns root 1 2 3 4 5\n@ NS ns\n"
 				"24.1.3.1.10.rpz-ip CNAME .\n"
 				"32.9.9.1.10.rpz-ip CNAME rpz-other.\n"
 				"0.zz.rpz-ip CNAME .\n"
+				"112.0.a03.ffff.zz.rpz-ip CNAME .\n"
 				"32.zz.db8.2001.rpz-ip CNAME .\n"
 				"32.1.0.0.127.rpz-client-ip CNAME .\n";
 
@@ -79,12 +80,13 @@ static const struct {
 	const char *address;
 	unsigned int bits; /* 0: no rule holds it */
 } addresses[] = {
-	{ "10.0.0.0", 104 },    { "10.255.255.255", 104 },  { "10.1.0.0", 112 },
-	{ "10.1.2.0", 112 },    { "10.1.2.1", 128 },        { "10.1.2.2", 112 },
-	{ "10.1.3.1", 112 },    { "10.1.9.9", 112 },        { "10.2.0.0", 104 },
-	{ "9.255.255.255", 0 }, { "11.0.0.0", 0 },          { "127.0.0.1", 0 },
-	{ "2001:db8::1", 32 },  { "2001:db9::", 1000 },     { "::", 1000 },
-	{ "ffff::", 1000 },     { "::ffff:10.1.2.1", 128 }, { "::ffff:11.0.0.0", 0 },
+	{ "10.0.0.0", 104 },      { "10.255.255.255", 104 }, { "10.1.0.0", 112 },
+	{ "10.1.2.0", 112 },      { "10.1.2.1", 128 },       { "10.1.2.2", 112 },
+	{ "10.1.3.1", 112 },      { "10.1.9.9", 112 },       { "10.3.9.9", 112 },
+	{ "10.2.0.0", 104 },      { "9.255.255.255", 0 },    { "11.0.0.0", 0 },
+	{ "127.0.0.1", 0 },       { "2001:db8::1", 32 },     { "2001:db9::", 1000 },
+	{ "::", 1000 },           { "ffff::", 1000 },        { "::ffff:10.1.2.1", 128 },
+	{ "::ffff:11.0.0.0", 0 },
 };
 
 static void test_found(void **state)
@@ -109,12 +111,17 @@ static void test_found(void **state)
 		if (node)
 			assert_int_equal(bits, addresses[i].bits % 1000);
 	}
-	assert_int_equal(policy_prefixes_copy(t, copies, 8), 5);
-	assert_int_equal(copies[1].family, AF_INET);
-	assert_int_equal(copies[1].bits, 8);
-	assert_memory_equal(copies[1].address, "\12\0\0\0", 4);
+	assert_int_equal(policy_prefixes_copy(t, copies, 8), 6);
+	assert_int_equal(copies[0].family, AF_INET);
+	assert_int_equal(copies[0].bits, 8);
+	assert_memory_equal(copies[0].address, "\12\0\0\0", 4);
+	assert_int_equal(copies[3].bits, 16); /* written as IPv6 */
+	assert_memory_equal(copies[3].address, "\12\3\0\0", 4);
 	assert_int_equal(copies[4].family, AF_INET6);
-	assert_int_equal(policy_prefixes_copy(t, copies, 2), 5);
+	assert_int_equal(copies[5].bits, 32);
+	assert_memory_equal(copies[5].address, "\x20\x01\x0d\xb8\0", 5);
+	assert_int_equal(policy_prefixes_copy(t, copies, 2), 6);
+	assert_true(policy_prefixes_has(t, AF_INET) && policy_prefixes_has(t, AF_INET6));
 	policy_prefixes_free(t);
 	assert_int_equal(policy_prefixes_new(&t, world.members[0].zone, "rpz-nsip"), 0);
 	assert_null(t);
