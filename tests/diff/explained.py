@@ -77,10 +77,6 @@ RESOLVER_RULES = [
     ResolverRule("no-referrals", "RFC 1034 section 4.3.1",
                  "A question without RD for what is not in the cache is REFUSED by Volley. unbound, with allow_snoop, gives the "
                  "closest delegation that it has in its cache. Volley's answer cache has answers alone."),
-    ResolverRule("an-error-is-explained-once", "RFC 8914 section 2",
-                 "An extended error may be in any answer, and in none it must be. Volley sends it with the first answer. What "
-                 "is given from the cache afterwards has none, since the driver's octets are the same for all. unbound "
-                 "keeps the error of what is bogus with the answer."),
     ResolverRule("no-answer-is-explained", "RFC 8914 section 4.23",
                  "Where no server gives a usable answer, Volley says so by the extended error 22; unbound 1.17 gives none."),
     ResolverRule("stale-without-ad", "RFC 4035 section 3.2.3, RFC 8767 section 10",
@@ -97,9 +93,7 @@ RESOLVER_RULES = [
                  "and no AA. unbound 1.17 sets AA and gives no SOA record."),
     ResolverRule("below-an-alias", "RFC 8020 section 2",
                  "In a signed zone, an alias leads to a name that does not exist, and there are names below the alias. As long as "
-                 "the alias is in its memory, unbound 1.17 says of these, too, that they do not exist. Volley asks the same code, "
-                 "libunbound; it sees that the answer is about another name, and gives SERVFAIL with the extended error 24. "
-                 "Neither is right. harden-below-nxdomain: false avoids it in both."),
+                 "the alias is in its memory, unbound 1.17 says of these, too, that they do not exist. Volley answers them."),
     ResolverRule("empty-zones-name-themselves", "RFC 6303 section 3",
                  "The name server in the NS and SOA records of a special name is this name itself for Volley, as the RFC has it, and "
                  "localhost for unbound."),

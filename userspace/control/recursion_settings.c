@@ -45,7 +45,6 @@ static const struct {
 	FLAG("root-key-sentinel:", root_key_sentinel),
 	FLAG("harden-glue:", harden_glue),
 	FLAG("harden-referral-path:", harden_referral_path),
-	FLAG("harden-below-nxdomain:", harden_below_nxdomain),
 	FLAG("harden-dnssec-stripped:", harden_dnssec_stripped),
 	FLAG("harden-algo-downgrade:", harden_algo_downgrade),
 	NUMBER("max-query-restarts:", max_query_restarts),

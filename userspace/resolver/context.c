@@ -228,6 +228,11 @@ static void set_behaviour(struct making *m, const struct resolver_config *c)
 	set_bool(m, "do-not-query-localhost:", !c->query_localhost);
 	set_number(m, "msg-cache-size:", c->msg_cache_bytes);
 	set_number(m, "rrset-cache-size:", c->rrset_cache_bytes);
+	/*
+	 * The answer cache does what this is for (RFC 8020). libunbound 1.17 takes the NXDOMAIN of an alias's target for one of all names
+	 * below the alias.
+	 */
+	set(m, "harden-below-nxdomain:", "no");
 	set_number(m, "key-cache-size:", KEY_CACHE_BYTES);
 	set_number(m, "neg-cache-size:", NEG_CACHE_BYTES);
 	set_number(m, "infra-cache-numhosts:", INFRA_CACHE_HOSTS);

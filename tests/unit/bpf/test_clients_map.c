@@ -154,7 +154,7 @@ static void test_without(void **state)
 		{ AF_INET, 32, { 203, 0, 113, 1 }, 0 },
 	};
 	static const struct client_row told[] = { { "10.2.0.1", P | R }, { "10.1.0.1", P },
-						  { "10.1.2.1", P },     { "192.0.2.1", P | Z },
+						  { "10.1.2.1", P },     { "192.0.2.1", P | Z | I },
 						  { "203.0.113.1", P },  { "203.0.113.2", P } };
 	struct config *config = configure(&row);
 	struct clients_list list, without;
