@@ -1,5 +1,6 @@
 #!/bin/sh
-# SPDX-License-Identifier: GPL-2.0-only
+# SPDX-FileCopyrightText: The Volley authors
+# SPDX-License-Identifier: GPL-2.0-or-later
 #
 # beside.sh LOG BUILD COMMAND...: runs the command, and beside it, where processors have nothing else to do, the
 # shell command BUILD, whose output goes to LOG. Ends when both have ended, with the status of the command. How

@@ -1,5 +1,6 @@
 #!/bin/sh
-# SPDX-License-Identifier: GPL-2.0-only
+# SPDX-FileCopyrightText: The Volley authors
+# SPDX-License-Identifier: GPL-2.0-or-later
 #
 # deb.sh VERSION FOLDER: makes the Debian packages of what is committed, in FOLDER. Nobody has to be root. What the
 # build needs is said by scripts/debian/control; `make deps-build deps-test` installs it.

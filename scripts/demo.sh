@@ -1,5 +1,6 @@
 #!/bin/bash
-# SPDX-License-Identifier: GPL-2.0-only
+# SPDX-FileCopyrightText: The Volley authors
+# SPDX-License-Identifier: GPL-2.0-or-later
 #
 # demo.sh: what Volley does, in half a minute. Makes a lab of two network namespaces, starts volleyd at
 # the server's end with the zones of zones/, asks real queries over UDP and TCP, IPv4 and IPv6, each

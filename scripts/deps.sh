@@ -1,5 +1,6 @@
 #!/bin/sh
-# SPDX-License-Identifier: GPL-2.0-only
+# SPDX-FileCopyrightText: The Volley authors
+# SPDX-License-Identifier: GPL-2.0-or-later
 #
 # deps.sh [GROUP...]: installs the Debian 12 packages of these groups; does nothing, quickly, when all are there.
 # Needs root to install. Groups:

@@ -1,5 +1,6 @@
 #!/usr/bin/python3
-# SPDX-License-Identifier: GPL-2.0-only
+# SPDX-FileCopyrightText: The Volley authors
+# SPDX-License-Identifier: GPL-2.0-or-later
 """lint-floors.py FILE...: a part includes only what stands below it.
 
 A quoted include is either root-relative with the floor first ("dns/name.h", "xdp/abi.h"), or a

@@ -1,5 +1,6 @@
 #!/usr/bin/python3
-# SPDX-License-Identifier: GPL-2.0-only
+# SPDX-FileCopyrightText: The Volley authors
+# SPDX-License-Identifier: GPL-2.0-or-later
 """lint-lengths.py FILE...: files under 800 lines, function bodies of at most 50.
 
 A longer function says why, in a comment directly above it that begins with /* long: reason.

@@ -1,5 +1,6 @@
 #!/bin/sh
-# SPDX-License-Identifier: GPL-2.0-only
+# SPDX-FileCopyrightText: The Volley authors
+# SPDX-License-Identifier: GPL-2.0-or-later
 #
 # lint.sh [--fix] [FILE...]: format, floors, lengths, white space, shell and Python, of all files or
 # those named. Runs every check, prints what each found, and fails if one did. --fix only reformats
@@ -67,6 +68,23 @@ no_trailing_space() {
 	! grep -nE '[[:blank:]]+$' "$@"
 }
 
+# Each says whose it is and under which licence: xdp/ under two.
+licences() {
+	bad=0
+	for file in "$@"; do
+		case ${file#./} in
+		xdp/*) licence='GPL-2.0-only OR BSD-2-Clause' ;;
+		*) licence='GPL-2.0-or-later' ;;
+		esac
+		tags=$(head -n 4 "$file" | grep -cE "SPDX-(FileCopyrightText: The Volley authors|License-Identifier: $licence)( \\*/)?\$")
+		if [ "$tags" -ne 2 ]; then
+			echo "$file: does not begin with the SPDX tags of $licence"
+			bad=1
+		fi
+	done
+	return $bad
+}
+
 if [ -n "$fix" ]; then
 	[ -z "$c_files" ] || clang-format-14 -i $c_files
 	exit
@@ -76,6 +94,7 @@ fi
 check floors scripts/lint-floors.py $c_files
 check lengths scripts/lint-lengths.py $c_files
 check 'trailing space' no_trailing_space $text_files
+check licences licences $c_files $py_files $sh_files
 [ -z "$sh_files" ] || check shell shellcheck -x $sh_files
 [ -z "$py_files" ] || check python /usr/bin/python3 -m pyflakes $py_files
 [ -z "$stamp" ] || [ "$failed" -ne 0 ] || mv "$stamp.new" "$stamp"

@@ -1,5 +1,6 @@
 #!/bin/sh
-# SPDX-License-Identifier: GPL-2.0-only
+# SPDX-FileCopyrightText: The Volley authors
+# SPDX-License-Identifier: GPL-2.0-or-later
 #
 # run-pytest.sh ARGUMENT...: runs pytest, NET_JOBS tests at a time (default: two per core, up to 16, since
 # tests wait most of the time). First all tests but those marked `alone`, side by side; when all of these

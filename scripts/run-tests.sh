@@ -1,5 +1,6 @@
 #!/bin/sh
-# SPDX-License-Identifier: GPL-2.0-only
+# SPDX-FileCopyrightText: The Volley authors
+# SPDX-License-Identifier: GPL-2.0-or-later
 #
 # run-tests.sh SUITE PROGRAM...: runs cmocka programs, TEST_JOBS at a time (default: one per core, and one
 # more, since some of them wait most of their time), each for at most TEST_TIMEOUT seconds (900: beside other

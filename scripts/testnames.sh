@@ -1,5 +1,6 @@
 #!/bin/sh
-# SPDX-License-Identifier: GPL-2.0-only
+# SPDX-FileCopyrightText: The Volley authors
+# SPDX-License-Identifier: GPL-2.0-or-later
 #
 # testnames.sh [TREE]: prints the name of each test of a tree that is built (make all tools test-unit
 # test-bpf), sorted: of unit and BPF tests by running their programs, of Python tests by collecting them,

@@ -1,5 +1,6 @@
 #!/bin/sh
-# SPDX-License-Identifier: GPL-2.0-only
+# SPDX-FileCopyrightText: The Volley authors
+# SPDX-License-Identifier: GPL-2.0-or-later
 #
 # times.sh --stage FILE NAME COMMAND...   runs the command and adds a line to FILE: its seconds and NAME
 # times.sh --show FOLDER                  prints FOLDER/stages, and the ten slowest of FOLDER/tests

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Blocks: prefixes of clients, suffixes of names and types that are dropped, refused, truncated or left to a worker, and
  * until when. One table in memory, which userspace writes and the driver and the engine read.

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * What this query gets of the entry: which part of the body, and what the header says. Nothing is
  * written yet, and each fault of an entry is found here or in age.h, while the query is whole.

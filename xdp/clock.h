@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* What time it is, for a program. */
 #ifndef VOLLEY_XDP_CLOCK_H
 #define VOLLEY_XDP_CLOCK_H

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Does the answer leave by the interface that the query came in by, and who is its next hop? Asked of
  * the kernel's routing table, for links with return-path: fib.

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Which interval of a zone's chain of NSEC or NSEC3 a name lies in, so that one proof serves all names of it. The driver and
  * workers read this, volleyd writes it (userspace/engine/intervals.h).

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Rate limiting in the driver: who is near a limit, and what becomes of an answer that is over it. rrl.h has the
  * arithmetic, which userspace shares.

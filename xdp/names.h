@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * The filter of all names that exist in our zones: what it does not know does not exist. The driver reads it, volleyd
  * writes it (userspace/engine/names.h).

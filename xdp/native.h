@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * The kernel's side for a native build of the XDP program: a frame in memory with room before and
  * behind it, the helpers that the program calls, maps in memory. The same code then runs under

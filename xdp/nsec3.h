@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * The hash of a name as NSEC3 has it (RFC 5155 section 5), with no further iterations (RFC 9276 section 3.1): SHA-1 (FIPS 180-4) of
  * the name and the salt. For xdp/intervals.h, which takes the first 64 bits.

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * The EDNS options that the driver answers, COOKIE (RFC 7873, RFC 9018) and NSID (RFC 5001), and the one that it adds by
  * itself: an extended error (RFC 8914).

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Is this frame UDP to one of our service addresses, whole and plain? Ethernet, at most two VLAN
  * tags, IPv4 without options or fragments, or IPv6 with UDP directly behind its header.

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Who gets no answer over UDP: sources that nobody can have, and ports at which a reply is an attack. The same for the
  * program and for userspace, so that no way in answers what another does not (docs/decisions/0008). TCP is not asked:

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * One pass over the folded name in hand, and the hash of each of its suffixes is a subtraction away: cpu->suffix_before has
  * the sum of the octets before it, each times a secret number for its distance from the end.

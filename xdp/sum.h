@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * One's complement sums (RFC 1071) over octets as they lie in memory, without the last inversion.
  * The sum of the parts is the sum of the whole, if a part that begins at an odd offset has its

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Queries that an L4 balancer sends on within a tunnel: one layer of it is taken off, and the answer
  * goes straight to the client, as if the query had come without.

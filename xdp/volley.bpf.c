@@ -1,4 +1,5 @@
-// SPDX-License-Identifier: GPL-2.0-only
+// SPDX-FileCopyrightText: The Volley authors
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * Volley's XDP program: answers from the answer cache, hands up what it cannot answer, passes what
  * is not ours. design in docs/architecture.md.
@@ -694,4 +695,4 @@ int volley(struct xdp_md *ctx)
 	return action;
 }
 
-char _license[] SEC("license") = "GPL";
+char _license[] SEC("license") = "Dual BSD/GPL";

@@ -1,4 +1,5 @@
-// SPDX-License-Identifier: GPL-2.0-only
+// SPDX-FileCopyrightText: The Volley authors
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * Passes everything. The far end of a veth pair needs some XDP program, or it is not woken for the
  * frames that the near end sends with XDP_TX.
@@ -12,4 +13,4 @@ int xdp_pass(struct xdp_md *ctx)
 	return XDP_PASS;
 }
 
-char _license[] SEC("license") = "GPL";
+char _license[] SEC("license") = "Dual BSD/GPL";

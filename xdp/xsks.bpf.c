@@ -1,4 +1,5 @@
-// SPDX-License-Identifier: GPL-2.0-only
+// SPDX-FileCopyrightText: The Volley authors
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * Passes everything, and has a map of AF_XDP sockets. DPDK's net_af_xdp attaches it and enters its sockets in the
  * map (`xdp_prog=`); volleyd then puts its own program, with that map, in its place (bpf/program_lend.c).
@@ -26,4 +27,4 @@ int xsks(struct xdp_md *ctx)
 	return (int)action;
 }
 
-char _license[] SEC("license") = "GPL";
+char _license[] SEC("license") = "Dual BSD/GPL";

@@ -1,5 +1,6 @@
 #!/bin/sh
-# SPDX-License-Identifier: GPL-2.0-only
+# SPDX-FileCopyrightText: The Volley authors
+# SPDX-License-Identifier: GPL-2.0-or-later
 #
 # sign.sh: makes the signed samples of this folder anew from source/, with new keys, which it throws
 # away; signatures hold until the end of 2037. One is signed by ldns-signzone with NSEC, one by

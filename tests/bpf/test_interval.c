@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * xdp/interval.h, built natively, against the search of userspace (engine/intervals.h): regions of few and many points, and
  * at, before and behind each of these; points that came later; damaged heads.

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * xdp/nsec3.h, built natively, against zone/nsec3.h: names of all lengths, each suffix of them, salts of all lengths, and an octet
  * of rubbish wherever the message is not.

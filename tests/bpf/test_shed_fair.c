@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Who is answered in an overload: xdp/shed.h, built natively, before a worker that answers one message
  * a tick while prefixes ask at rates of their own.

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Two answerers, one truth, for answers from upstream: what the driver sends is byte for byte what the
  * engine sends, of any age, to clients that may recurse; to others it sends nothing.

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Two answerers, one truth about blocks: over generated queries (tests/lib/querygen.h), and blocks that come, change and
  * go all the time, driver and engine say the same of each, octet by octet, and what the driver leaves to the engine

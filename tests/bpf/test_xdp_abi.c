@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The object file as others see it: `ip link`, `xdp-loader`, net_af_xdp and a daemon that adopts
  * what it finds all go by names, types and sizes of maps.

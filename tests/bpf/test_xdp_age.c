@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Answers from upstream: in the reply each TTL is less by the seconds since the entry was born, the
  * checksum is right, and no list of offsets, however wrong, lets the program write beside the body.

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What the XDP program answers: frames of every kind that it takes, every name, header bits. */
 #include <setjmp.h>
 #include <stdarg.h>

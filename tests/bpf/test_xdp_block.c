@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Blocks in the driver: each action, for prefixes of both families, names and types, with VLAN tags and in tunnels, for
  * hits, misses and messages that are malformed; until they expire, and as long as somebody has been heard of. That

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Which entries the XDP program takes: valid ones of exactly this key, wherever they may lie. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * COOKIE and NSID by the driver: the vectors of RFC 9018 appendix A, and what it leaves to the engine.
  * That it always answers as the engine does is in test_truth.c.

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Frames in several buffers, as a driver gives them to a program that is loaded for them (BPF_F_XDP_HAS_FRAGS): the
  * program sees the first buffer. A test run makes it of the first 3,520 octets.

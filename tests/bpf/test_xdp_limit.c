@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Rate limits in the driver: how many answers a client gets, what is told behind that, who is exempt; and that driver and
  * userspace come to the same verdict on each of many queries, by a clock that the test moves.

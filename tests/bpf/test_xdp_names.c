@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * In which order the program looks for an answer, and what it notes of a zone's region. What the answers are like is compared with the
  * engine's by test_truth_denials.

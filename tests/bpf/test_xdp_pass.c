@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * What is not ours, or not plain, passes untouched: each frame is compared before and after. Most
  * frames are those of tests/lib/passrows.h. (Sweeps: test_xdp_sweep.c.)

@@ -1,4 +1,5 @@
-// SPDX-License-Identifier: GPL-2.0-only
+// SPDX-FileCopyrightText: The Volley authors
+// SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Runs of the XDP program that preempt each other on one CPU, as they may on a PREEMPT_RT kernel:
  *

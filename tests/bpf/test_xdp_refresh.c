@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Which answers the program says are to be fetched anew: those that are asked for and expire soon, once. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Which hits the XDP program notes: every one where it is told so, else one of 256, at random. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Service addresses, as userspace/bpf/services.c writes them and the program finds them: 256 of any shape, with and
  * without addresses at which tunnels end.

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * What is shed when the worker of a queue is behind, and what is not (xdp/shed.h): each branch of the
  * decision, by what the test writes into volley_queues and volley_shares.

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Which part of an answer leaves: the whole, the short body, or TC=1, at every size. */
 #include <setjmp.h>
 #include <stdarg.h>

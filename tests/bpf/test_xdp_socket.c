@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Up, where there is an AF_XDP socket: it gets what is not answered, and nothing else. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Small domains swept whole: ports, lengths of a cut frame, ethertypes, protocols, lengths. */
 #include <setjmp.h>
 #include <stdarg.h>

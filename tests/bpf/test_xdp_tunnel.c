@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Queries in tunnels: what leaves is octet by octet what leaves for the same query without a tunnel, and
  * what the worker would send (userspace/port/frame.c takes the same frames apart). What is not

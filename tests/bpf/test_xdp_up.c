@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Messages that the XDP program does not understand go up, unchanged, each with its reason; what
  * changes no answer is answered all the same. The cache holds an answer for the question, so a

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * verify [--max N] OBJECT...: loads each program of a BPF object and prints what it costs: the
  * instructions that the verifier walked and its states at most, the size of the bytecode (after the

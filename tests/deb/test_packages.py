@@ -1,4 +1,5 @@
-# SPDX-License-Identifier: GPL-2.0-only
+# SPDX-FileCopyrightText: The Volley authors
+# SPDX-License-Identifier: GPL-2.0-or-later
 """The Debian packages (scripts/debian), installed in a Debian 12 that has nothing but what every Debian has.
 
 `make test-deb` builds them before, and needs a Debian mirror. There is no systemd in the chroot, so the tests start the daemon where

@@ -1,4 +1,5 @@
-# SPDX-License-Identifier: GPL-2.0-only
+# SPDX-FileCopyrightText: The Volley authors
+# SPDX-License-Identifier: GPL-2.0-or-later
 """A reply taken apart so that what does not matter is gone: compression, order and letter case.
 
 A record is (owner, type, class, ttl, rdata), with names in lower case wire form. dnspython does the

@@ -1,4 +1,5 @@
-# SPDX-License-Identifier: GPL-2.0-only
+# SPDX-FileCopyrightText: The Volley authors
+# SPDX-License-Identifier: GPL-2.0-or-later
 """The same messages to several servers at once, in batches, over UDP and TCP.
 
 Behind the messages of a batch goes one that is always answered. A server answers in the order in

@@ -1,4 +1,5 @@
-# SPDX-License-Identifier: GPL-2.0-only
+# SPDX-FileCopyrightText: The Volley authors
+# SPDX-License-Identifier: GPL-2.0-or-later
 """Name servers for the scenarios: one thread answers for all zones, each from addresses of its own, and logs each question.
 
 A zone is text in the format of a master file. It is signed as it is asked, where its definition says so, with NSEC records. What

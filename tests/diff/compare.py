@@ -1,4 +1,5 @@
-# SPDX-License-Identifier: GPL-2.0-only
+# SPDX-FileCopyrightText: The Volley authors
+# SPDX-License-Identifier: GPL-2.0-or-later
 """Volley's reply against those of its peers, part by part.
 
 What is policy is left out: the NS RRset beside a positive answer, optional additional records, the

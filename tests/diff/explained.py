@@ -1,4 +1,5 @@
-# SPDX-License-Identifier: GPL-2.0-only
+# SPDX-FileCopyrightText: The Volley authors
+# SPDX-License-Identifier: GPL-2.0-or-later
 """Where Volley differs from peers that all agree, and why. docs/differences.md is made from this:
 
     python3 tests/diff/explained.py >docs/differences.md

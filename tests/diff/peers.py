@@ -1,4 +1,5 @@
-# SPDX-License-Identifier: GPL-2.0-only
+# SPDX-FileCopyrightText: The Volley authors
+# SPDX-License-Identifier: GPL-2.0-or-later
 """Volley and its peers with the same zones, each on a port of 127.0.0.1, with folders of their own.
 
 One worker each, so that a server answers in the order in which it was asked.

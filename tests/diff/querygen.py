@@ -1,4 +1,5 @@
-# SPDX-License-Identifier: GPL-2.0-only
+# SPDX-FileCopyrightText: The Volley authors
+# SPDX-License-Identifier: GPL-2.0-or-later
 """Queries about generated zones, from fixed seeds: sound ones, odd ones, broken ones."""
 import random
 import struct

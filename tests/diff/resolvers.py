@@ -1,4 +1,5 @@
-# SPDX-License-Identifier: GPL-2.0-only
+# SPDX-FileCopyrightText: The Volley authors
+# SPDX-License-Identifier: GPL-2.0-or-later
 """volleyd and unbound with the options of a group of scenarios, beside the authorities of all, and both clocks in one hand."""
 import contextlib
 import json

@@ -1,4 +1,5 @@
-# SPDX-License-Identifier: GPL-2.0-only
+# SPDX-FileCopyrightText: The Volley authors
+# SPDX-License-Identifier: GPL-2.0-or-later
 """Zone files, signed where the zone says so: one ECDSA key for each zone."""
 import concurrent.futures
 import os

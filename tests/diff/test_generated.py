@@ -1,4 +1,5 @@
-# SPDX-License-Identifier: GPL-2.0-only
+# SPDX-FileCopyrightText: The Volley authors
+# SPDX-License-Identifier: GPL-2.0-or-later
 """The same queries about generated zones to volleyd, knotd, nsd and named, over UDP and TCP.
 
 Where the three peers agree, Volley agrees with them, or explained.py says why not. Where they do

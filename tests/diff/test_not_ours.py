@@ -1,4 +1,5 @@
-# SPDX-License-Identifier: GPL-2.0-only
+# SPDX-FileCopyrightText: The Volley authors
+# SPDX-License-Identifier: GPL-2.0-or-later
 """The comparison of 2008: a large ANY in full, and queries for zones that are not held."""
 import dns.flags
 import dns.message

@@ -1,4 +1,5 @@
-# SPDX-License-Identifier: GPL-2.0-only
+# SPDX-FileCopyrightText: The Volley authors
+# SPDX-License-Identifier: GPL-2.0-or-later
 """Random record data as Volley writes it is, to named, nsd, knotd and ldns, the octets that it was.
 
 rdatatext makes two zones for each type: as text, and the same octets as RFC 3597 has them. What a peer makes of one it has to make of

@@ -1,4 +1,5 @@
-# SPDX-License-Identifier: GPL-2.0-only
+# SPDX-FileCopyrightText: The Volley authors
+# SPDX-License-Identifier: GPL-2.0-or-later
 """The scenarios of scenarios/, asked of volleyd and of unbound with the same options: see scenario.py for their format."""
 import os
 import shutil

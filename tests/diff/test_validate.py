@@ -1,4 +1,5 @@
-# SPDX-License-Identifier: GPL-2.0-only
+# SPDX-FileCopyrightText: The Volley authors
+# SPDX-License-Identifier: GPL-2.0-or-later
 """Answers of signed zones as validators see them.
 
 delv takes each kind of answer by itself, with the zone's key as its trust anchor. unbound resolves

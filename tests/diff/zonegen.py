@@ -1,4 +1,5 @@
-# SPDX-License-Identifier: GPL-2.0-only
+# SPDX-FileCopyrightText: The Volley authors
+# SPDX-License-Identifier: GPL-2.0-or-later
 """Zones made from fixed seeds: the shapes in which authoritative servers go wrong.
 
 A zone is a list of features, each a function that adds records of one kind at names of its own, so

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The input is the records of a catalog, with what is usual in one told in an octet. What is read of it is
  * in order and found by its name; written as a catalog and read again it is the same; and from nothing to

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Arbitrary bytes as a message of upstream. The first octet says what was asked for: bit 0: DO; the
  * rest is the message, and its question the one that was asked. What comes out of it, put behind that

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The input is a program of edits: what they lead to must be what a zone built anew is. Programs are
  * short, since what a long one does some short one does as well.

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Arbitrary bytes as a query to the engine, with two small zones, one of them signed, and a cache. Whatever comes, the reply
  * is none or a DNS message with the query's id, within the client's limit; over the query's own

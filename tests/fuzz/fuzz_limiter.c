@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The input is limits and a sequence of answers; a model that counts each prefix in floating point, without a table, says
  * which of them are over a limit. Where the model is not sure, since a load is within rounding of the limit, the

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The input is a message, taken for a NOTIFY, the reply to one, the reply to a SOA query, and for
  * something to reply to. A NOTIFY that is understood is built anew and says the same.

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The input is a list of damages to what lies in a store: octets of a value or a key that are others, values
  * that are cut or are something else, sums that are put right again. LMDB's pages stay whole (test_broken.c

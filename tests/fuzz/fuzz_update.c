@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The input is one octet of choices and an UPDATE for a small zone. Where it is taken, the zone that comes
  * of it has its SOA and an NS at the apex, the serial number grew exactly where something changed, and

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * For fuzz_xdp.c, which has the maps: a small filter of names, a region of intervals and an answer that many names share, of kind
  * WILDCARD or INTERVAL (xdp/shared.h). Each may be damaged. And what of them may be answered, said once more and more plainly than

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The input is a master file of example.com. What loads must hold together: every owner is found as
  * itself, every record is well formed, nodes stand in canonical order. What does not load must say

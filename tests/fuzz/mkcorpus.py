@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-# SPDX-License-Identifier: GPL-2.0-only
+# SPDX-FileCopyrightText: The Volley authors
+# SPDX-License-Identifier: GPL-2.0-or-later
 """Write the seeds of the fuzz targets for names, queries and what comes from upstream: tests/fuzz/corpus/TARGET/NAME.
 
 The seeds are committed; run this again after a change here. Inputs that a fuzzer has found lie beside

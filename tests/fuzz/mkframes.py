@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-# SPDX-License-Identifier: GPL-2.0-only
+# SPDX-FileCopyrightText: The Volley authors
+# SPDX-License-Identifier: GPL-2.0-or-later
 """Write the seeds of the fuzz targets that take frames: tests/fuzz/corpus/fuzz_xdp/NAME, fuzz_frame/NAME.
 
 Six octets of control, a frame and perhaps thirteen more of control (fuzz_xdp.c), or three (fuzz_frame.c). The seeds are committed; run this again after a

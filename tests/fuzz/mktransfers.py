@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-# SPDX-License-Identifier: GPL-2.0-only
+# SPDX-FileCopyrightText: The Volley authors
+# SPDX-License-Identifier: GPL-2.0-or-later
 """Write the seeds of the fuzz targets for transfers, UPDATE, NOTIFY, TSIG, catalogs and the store:
 tests/fuzz/corpus/TARGET/NAME.
 

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Octets to text and back, for the fuzz targets of record data. */
 #ifndef VOLLEY_FUZZ_RDROUND_H
 #define VOLLEY_FUZZ_RDROUND_H

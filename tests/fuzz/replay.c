@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The main of a fuzz target when there is no fuzzer: runs it over each file named, and each file
  * in each folder named, and first over the empty input. Each input lies in a block of exactly its

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What kinds of answers a test has seen, so that it can insist on having seen all of them. */
 #ifndef VOLLEY_TESTS_LIB_ANSWERKINDS_H
 #define VOLLEY_TESTS_LIB_ANSWERKINDS_H

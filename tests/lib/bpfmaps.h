@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The XDP program, loaded but attached to nothing, and its maps as memory of this process: a test
  * lays a cache over them and sends packets by bpf_prog_test_run_opts.

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Numbers that look random, from a seed that the test sets: what failed can be had again. */
 #ifndef VOLLEY_TESTS_LIB_DRAW_H
 #define VOLLEY_TESTS_LIB_DRAW_H

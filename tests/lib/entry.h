@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Entries of the answer cache, written by hand into memory that follows xdp/abi.h: whole ones, and
  * such that cache_publish() would never write. Beside the hash (xdp/key.h) no code of the cache.

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The lab of scripts/lab.sh for a test program: two network namespaces joined by a veth pair, under
  * a name of this process. One thread; sockets stay in the namespace in which they were opened.

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Frames with DNS in them: built, and the answer to one checked octet by octet. Written from the
  * RFCs and without a line of xdp/ or userspace/, so that a fault there is not shared here.

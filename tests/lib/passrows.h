@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Frames that are not ours, or not plain: a query that would be answered, changed in one thing. Each
  * has to pass untouched: in the program (tests/bpf/test_xdp_pass.c), and on its whole way to the

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Queries without end, from a seed: most are what resolvers send, some are odd, some are broken.
  * They ask for names of zones/, the signed ones too, and of a zone that is generated, with chains of

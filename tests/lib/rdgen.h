@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Random record data of any type, by its row in dns/rdtypes.h: well formed, of ordinary and of odd content, as rdata_check()
  * takes it. Set the seed of tests/lib/draw.h first.

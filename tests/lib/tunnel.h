@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Frames put into the tunnels of L4 balancers. Written from the RFCs and draft-ietf-intarea-gue, without a
  * line of xdp/ or userspace/, as packet.h is.

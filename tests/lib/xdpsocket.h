@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * An AF_XDP socket that receives nothing: on queue 0 of the loopback device, for test runs of the XDP
  * program, which come from there.

@@ -1,4 +1,5 @@
-# SPDX-License-Identifier: GPL-2.0-only
+# SPDX-FileCopyrightText: The Volley authors
+# SPDX-License-Identifier: GPL-2.0-or-later
 """knotd and named on the client's side with the catalog of a volleyd, or with one for it, and the text of
 catalogs."""
 import signal

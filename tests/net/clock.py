@@ -1,4 +1,5 @@
-# SPDX-License-Identifier: GPL-2.0-only
+# SPDX-FileCopyrightText: The Volley authors
+# SPDX-License-Identifier: GPL-2.0-or-later
 """A daemon's clocks in the hands of a test: what waits for minutes is tested in a moment."""
 import struct
 

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* corpus: prints the frames of tests/lib/passrows.h, a line each: name, tab, frame in hexadecimal. */
 #include <stdio.h>
 

@@ -1,4 +1,5 @@
-# SPDX-License-Identifier: GPL-2.0-only
+# SPDX-FileCopyrightText: The Volley authors
+# SPDX-License-Identifier: GPL-2.0-or-later
 """A small DNS for a volleyd that asks upstream, on addresses of the loopback of its namespace.
 
     .  signed          10.53.0.1   nsd

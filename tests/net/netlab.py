@@ -1,4 +1,5 @@
-# SPDX-License-Identifier: GPL-2.0-only
+# SPDX-FileCopyrightText: The Volley authors
+# SPDX-License-Identifier: GPL-2.0-or-later
 """What the network tests stand on: a lab of two namespaces, a daemon in it, and queries to it.
 
 A socket belongs to the namespace in which it was made, so the tests make theirs by entering one for

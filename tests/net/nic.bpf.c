@@ -1,4 +1,5 @@
-// SPDX-License-Identifier: GPL-2.0-only
+// SPDX-FileCopyrightText: The Volley authors
+// SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Hands everything to the AF_XDP sockets: with it net_af_xdp is like a NIC that DPDK owns, of which the kernel sees
  * nothing.

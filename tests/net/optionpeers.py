@@ -1,4 +1,5 @@
-# SPDX-License-Identifier: GPL-2.0-only
+# SPDX-FileCopyrightText: The Volley authors
+# SPDX-License-Identifier: GPL-2.0-or-later
 """volleyd and unbound beside each other, over one tree of zones (dnstree), each with the same options.
 
 A row of a table has the keys of volleyd, the lines of unbound.conf for the same, and what both have to answer.

@@ -1,4 +1,5 @@
-# SPDX-License-Identifier: GPL-2.0-only
+# SPDX-FileCopyrightText: The Volley authors
+# SPDX-License-Identifier: GPL-2.0-or-later
 """A volleyd of another build, as an upgrade finds it: copies of ours with another XDP program, or another ABI.
 
 The object of the XDP program lies in volleyd as it is on disk, so it is changed there.

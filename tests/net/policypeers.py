@@ -1,4 +1,5 @@
-# SPDX-License-Identifier: GPL-2.0-only
+# SPDX-FileCopyrightText: The Volley authors
+# SPDX-License-Identifier: GPL-2.0-or-later
 """named and unbound with the same block lists, beside volleyd: on its address, other ports, behind the same upstream."""
 import contextlib
 import shutil

@@ -1,4 +1,5 @@
-# SPDX-License-Identifier: GPL-2.0-only
+# SPDX-FileCopyrightText: The Volley authors
+# SPDX-License-Identifier: GPL-2.0-or-later
 """Primaries in a namespace of their own: knotd, nsd and named, each with a zone that can be changed, and
 a scripted one that does what it should not. And the secondary that asks them: tests/net/transferin.c.
 """

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * prime IF N: puts N answers into the cache of the Volley program on the interface IF, as the dead
  * daemon would have done: n0, n1, ... below z.test, type A, for the one zone that is valid there.

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-# SPDX-License-Identifier: GPL-2.0-only
+# SPDX-FileCopyrightText: The Volley authors
+# SPDX-License-Identifier: GPL-2.0-or-later
 """sandboxed.py UNIT COMMAND [ARG...]: the command with the system calls and address families that a unit file allows.
 
 By libseccomp, which systemd itself stands on. What the unit refuses ends the process by SIGSYS, where systemd says

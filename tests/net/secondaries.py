@@ -1,4 +1,5 @@
-# SPDX-License-Identifier: GPL-2.0-only
+# SPDX-FileCopyrightText: The Volley authors
+# SPDX-License-Identifier: GPL-2.0-or-later
 """knotd, nsd and named as secondaries of a volleyd, on the client's side of the lab, port 53."""
 import json
 import subprocess

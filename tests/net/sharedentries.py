@@ -1,4 +1,5 @@
-# SPDX-License-Identifier: GPL-2.0-only
+# SPDX-FileCopyrightText: The Volley authors
+# SPDX-License-Identifier: GPL-2.0-or-later
 """Shared answers in the cache of a running volleyd (xdp/shared.h): found in the map that holds them, and damaged there."""
 import ctypes
 import mmap

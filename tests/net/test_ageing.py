@@ -1,4 +1,5 @@
-# SPDX-License-Identifier: GPL-2.0-only
+# SPDX-FileCopyrightText: The Volley authors
+# SPDX-License-Identifier: GPL-2.0-or-later
 """Answers from upstream age: alike in the driver, in the worker and over TCP, to the second."""
 import threading
 import time

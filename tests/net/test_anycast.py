@@ -1,4 +1,5 @@
-# SPDX-License-Identifier: GPL-2.0-only
+# SPDX-FileCopyrightText: The Volley authors
+# SPDX-License-Identifier: GPL-2.0-or-later
 """
 Anycast: two Volley hosts behind a router, with BIRD and scripts/anycast-health as docs/fleet.md has them.
 

@@ -1,4 +1,5 @@
-# SPDX-License-Identifier: GPL-2.0-only
+# SPDX-FileCopyrightText: The Volley authors
+# SPDX-License-Identifier: GPL-2.0-or-later
 """
 The program is attached whatever refuses it on the way: libxdp's dispatcher, the driver, the verifier, an
 older kernel. What is tried next, and what is said. tests/net/preload/otherkernel.c refuses.

@@ -1,4 +1,5 @@
-# SPDX-License-Identifier: GPL-2.0-only
+# SPDX-FileCopyrightText: The Volley authors
+# SPDX-License-Identifier: GPL-2.0-or-later
 """What is wrong is said in a sentence: a status that is not 0, or a degraded mode that is named."""
 import contextlib
 import socket

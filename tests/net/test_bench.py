@@ -1,4 +1,5 @@
-# SPDX-License-Identifier: GPL-2.0-only
+# SPDX-FileCopyrightText: The Volley authors
+# SPDX-License-Identifier: GPL-2.0-or-later
 """What the benchmarks' generator counts is what came, and a run of `peers` is not mixed with another."""
 import bisect
 import collections

@@ -1,4 +1,5 @@
-# SPDX-License-Identifier: GPL-2.0-only
+# SPDX-FileCopyrightText: The Volley authors
+# SPDX-License-Identifier: GPL-2.0-or-later
 """Blocks: the same verdict by every way in, until they expire, over restarts, from commands and from lists."""
 import json
 import socket

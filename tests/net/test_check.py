@@ -1,4 +1,5 @@
-# SPDX-License-Identifier: GPL-2.0-only
+# SPDX-FileCopyrightText: The Volley authors
+# SPDX-License-Identifier: GPL-2.0-or-later
 """volleyd --check, a start and a reload read one configuration in the same way: each row is given to all three."""
 import dataclasses
 import os

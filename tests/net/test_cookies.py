@@ -1,4 +1,5 @@
-# SPDX-License-Identifier: GPL-2.0-only
+# SPDX-FileCopyrightText: The Volley authors
+# SPDX-License-Identifier: GPL-2.0-or-later
 """
 DNS cookies between servers with the same secret: named, knotd, the worker, the driver (RFC 9018); and secrets
 that change while clients ask.

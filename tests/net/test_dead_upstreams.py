@@ -1,4 +1,5 @@
-# SPDX-License-Identifier: GPL-2.0-only
+# SPDX-FileCopyrightText: The Volley authors
+# SPDX-License-Identifier: GPL-2.0-or-later
 """Dead upstreams: what is known goes on being answered, memory is bounded, their return is noticed."""
 import os
 import re

@@ -1,4 +1,5 @@
-# SPDX-License-Identifier: GPL-2.0-only
+# SPDX-FileCopyrightText: The Volley authors
+# SPDX-License-Identifier: GPL-2.0-or-later
 """What the resolver knows of zones outlives the answers: the root and the top level domain are asked again only when
 their delegations have ended, as by unbound in its place."""
 import time

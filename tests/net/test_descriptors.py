@@ -1,4 +1,5 @@
-# SPDX-License-Identifier: GPL-2.0-only
+# SPDX-FileCopyrightText: The Volley authors
+# SPDX-License-Identifier: GPL-2.0-or-later
 """File descriptors: raised at the start, shared out where there are few, and what happens when they run out. TLS
 handshakes, which take threads of their own."""
 import contextlib

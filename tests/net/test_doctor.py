@@ -1,4 +1,5 @@
-# SPDX-License-Identifier: GPL-2.0-only
+# SPDX-FileCopyrightText: The Volley authors
+# SPDX-License-Identifier: GPL-2.0-or-later
 """volleyctl doctor: a healthy lab has nothing that fails; each thing that is then broken is told, with what to type."""
 import json
 import os

@@ -1,4 +1,5 @@
-# SPDX-License-Identifier: GPL-2.0-only
+# SPDX-FileCopyrightText: The Volley authors
+# SPDX-License-Identifier: GPL-2.0-or-later
 """DNS over TLS for clients (RFC 7858): it serves what TCP serves, by the same workers and counters."""
 import contextlib
 import socket

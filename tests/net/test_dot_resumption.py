@@ -1,4 +1,5 @@
-# SPDX-License-Identifier: GPL-2.0-only
+# SPDX-FileCopyrightText: The Volley authors
+# SPDX-License-Identifier: GPL-2.0-or-later
 """DNS over TLS that is resumed (RFC 8446 section 2.2), and certificates and ticket keys that a reload reads anew."""
 import secrets
 import shutil

@@ -1,4 +1,5 @@
-# SPDX-License-Identifier: GPL-2.0-only
+# SPDX-FileCopyrightText: The Volley authors
+# SPDX-License-Identifier: GPL-2.0-or-later
 """The DPDK port: net_af_xdp with our program before it, and a NIC that DPDK owns beside a tap.
 
 The second is net_af_xdp, too, with a program that hands everything to its sockets (nic.bpf.c), so the

@@ -1,4 +1,5 @@
-# SPDX-License-Identifier: GPL-2.0-only
+# SPDX-FileCopyrightText: The Volley authors
+# SPDX-License-Identifier: GPL-2.0-or-later
 """Fail open: a daemon that dies, stops or stands still loses no hit, and misses fall into no hole."""
 import random
 import re

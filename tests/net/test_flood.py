@@ -1,4 +1,5 @@
-# SPDX-License-Identifier: GPL-2.0-only
+# SPDX-FileCopyrightText: The Volley authors
+# SPDX-License-Identifier: GPL-2.0-or-later
 """More misses than the worker of a queue answers: the driver drops them, fairly; hits go on.
 
 How fast a worker is depends on the machine. So it is stopped (SIGSTOP) while the flood comes: that is

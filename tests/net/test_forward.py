@@ -1,4 +1,5 @@
-# SPDX-License-Identifier: GPL-2.0-only
+# SPDX-FileCopyrightText: The Volley authors
+# SPDX-License-Identifier: GPL-2.0-or-later
 """Plain forwarding by our own code (userspace/resolver/forward.h), to upstreams that are scripted."""
 import random
 import socket

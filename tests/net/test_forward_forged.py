@@ -1,4 +1,5 @@
-# SPDX-License-Identifier: GPL-2.0-only
+# SPDX-FileCopyrightText: The Volley authors
+# SPDX-License-Identifier: GPL-2.0-or-later
 """What forged replies can do to our own forwarder (userspace/resolver/forward.h): nothing."""
 import os
 import socket

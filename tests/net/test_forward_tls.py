@@ -1,4 +1,5 @@
-# SPDX-License-Identifier: GPL-2.0-only
+# SPDX-FileCopyrightText: The Volley authors
+# SPDX-License-Identifier: GPL-2.0-or-later
 """Forwarding over TLS (userspace/base/tls_client.h), to upstreams that are scripted."""
 import contextlib
 import os

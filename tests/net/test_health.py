@@ -1,4 +1,5 @@
-# SPDX-License-Identifier: GPL-2.0-only
+# SPDX-FileCopyrightText: The Volley authors
+# SPDX-License-Identifier: GPL-2.0-or-later
 """volleyctl health and drain: what keeps queries away from a host, and what only is told."""
 import contextlib
 import ctypes

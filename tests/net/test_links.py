@@ -1,4 +1,5 @@
-# SPDX-License-Identifier: GPL-2.0-only
+# SPDX-FileCopyrightText: The Volley authors
+# SPDX-License-Identifier: GPL-2.0-or-later
 """Interfaces that come, go and change, and those that stand on others: bridge, port, macvlan, tap."""
 import contextlib
 import fcntl

@@ -1,4 +1,5 @@
-# SPDX-License-Identifier: GPL-2.0-only
+# SPDX-FileCopyrightText: The Volley authors
+# SPDX-License-Identifier: GPL-2.0-or-later
 """Zones load in the background: what is told meanwhile, who waits, and what ends a load.
 
 A load is held by its zones[].verify, a command that waits until the test lets it go. So these tests

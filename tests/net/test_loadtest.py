@@ -1,4 +1,5 @@
-# SPDX-License-Identifier: GPL-2.0-only
+# SPDX-FileCopyrightText: The Volley authors
+# SPDX-License-Identifier: GPL-2.0-or-later
 """scripts/loadtest: its account of a run is complete, and it loads nothing but its own lab."""
 import csv
 import json

@@ -1,4 +1,5 @@
-# SPDX-License-Identifier: GPL-2.0-only
+# SPDX-FileCopyrightText: The Volley authors
+# SPDX-License-Identifier: GPL-2.0-or-later
 """A log that nobody reads, or that has no room: control goes on, and what can be kept is kept."""
 import fcntl
 import os

@@ -1,4 +1,5 @@
-# SPDX-License-Identifier: GPL-2.0-only
+# SPDX-FileCopyrightText: The Volley authors
+# SPDX-License-Identifier: GPL-2.0-or-later
 """metrics.listen: what is told is well formed and true, and who asks cannot be in the way."""
 import contextlib
 import http.client

@@ -1,4 +1,5 @@
-# SPDX-License-Identifier: GPL-2.0-only
+# SPDX-FileCopyrightText: The Volley authors
+# SPDX-License-Identifier: GPL-2.0-or-later
 """A mix of queries as resolvers send: at least 95 % are answered by the driver once it is warm.
 
 tests/perf/querymix.py says what the mix is, tests/perf/hitshare.py how it is asked. Warm is who was

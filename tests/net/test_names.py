@@ -1,4 +1,5 @@
-# SPDX-License-Identifier: GPL-2.0-only
+# SPDX-FileCopyrightText: The Volley authors
+# SPDX-License-Identifier: GPL-2.0-or-later
 """The filter of names that exist: who begins one, who goes on with it, and what stays in it."""
 import itertools
 import json

@@ -1,4 +1,5 @@
-# SPDX-License-Identifier: GPL-2.0-only
+# SPDX-FileCopyrightText: The Volley authors
+# SPDX-License-Identifier: GPL-2.0-or-later
 """What the driver says to names that it has not heard of: as knotd, nsd and named say with the same zone, and unbound validates it."""
 import itertools
 import shutil

@@ -1,4 +1,5 @@
-# SPDX-License-Identifier: GPL-2.0-only
+# SPDX-FileCopyrightText: The Volley authors
+# SPDX-License-Identifier: GPL-2.0-or-later
 """The driver gives proofs of signed zones to names that it has not heard of: the same octets as a worker, through edits."""
 import itertools
 import struct

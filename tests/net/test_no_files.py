@@ -1,4 +1,5 @@
-# SPDX-License-Identifier: GPL-2.0-only
+# SPDX-FileCopyrightText: The Volley authors
+# SPDX-License-Identifier: GPL-2.0-or-later
 """A FIFO or a device where a file is expected: said at once, never waited for, and SIGTERM ends the daemon."""
 import base64
 import os

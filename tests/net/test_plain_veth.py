@@ -1,4 +1,5 @@
-# SPDX-License-Identifier: GPL-2.0-only
+# SPDX-FileCopyrightText: The Volley authors
+# SPDX-License-Identifier: GPL-2.0-or-later
 """A veth pair as every container has it: without an XDP program at its other end, which native answers need."""
 import re
 import subprocess

@@ -1,4 +1,5 @@
-# SPDX-License-Identifier: GPL-2.0-only
+# SPDX-FileCopyrightText: The Volley authors
+# SPDX-License-Identifier: GPL-2.0-or-later
 """Local data and block lists, end to end: behind the cache and our zones, before upstream."""
 import dns.edns
 import dns.flags

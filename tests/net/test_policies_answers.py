@@ -1,4 +1,5 @@
-# SPDX-License-Identifier: GPL-2.0-only
+# SPDX-FileCopyrightText: The Volley authors
+# SPDX-License-Identifier: GPL-2.0-or-later
 """What lists say of answers: names that aliases lead to, addresses, clients. named and unbound say the same."""
 import dns.flags
 import dns.message

@@ -1,4 +1,5 @@
-# SPDX-License-Identifier: GPL-2.0-only
+# SPDX-FileCopyrightText: The Volley authors
+# SPDX-License-Identifier: GPL-2.0-or-later
 """Lists that are zones served here: from a primary, with TSIG and NOTIFY; edited; over restarts; while they are not served."""
 import contextlib
 import signal

@@ -1,4 +1,5 @@
-# SPDX-License-Identifier: GPL-2.0-only
+# SPDX-FileCopyrightText: The Volley authors
+# SPDX-License-Identifier: GPL-2.0-or-later
 """Frames on the wire, on each port: what is not ours reaches the kernel untouched, and the kernel does
 with it what it always does; what is ours is answered, in the tags that it came in."""
 import socket

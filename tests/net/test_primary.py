@@ -1,4 +1,5 @@
-# SPDX-License-Identifier: GPL-2.0-only
+# SPDX-FileCopyrightText: The Volley authors
+# SPDX-License-Identifier: GPL-2.0-or-later
 """Volley as a primary: who gets its zones, who is told of them, what strangers can do."""
 import contextlib
 import select

@@ -1,4 +1,5 @@
-# SPDX-License-Identifier: GPL-2.0-only
+# SPDX-FileCopyrightText: The Volley authors
+# SPDX-License-Identifier: GPL-2.0-or-later
 """volleyd that asks upstream, end to end: an nsd to forward to, and what control makes of it.
 
 What is asked and answered in all its kinds is in test_tree.py and its neighbours, over a whole tree.

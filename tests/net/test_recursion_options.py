@@ -1,4 +1,5 @@
-# SPDX-License-Identifier: GPL-2.0-only
+# SPDX-FileCopyrightText: The Volley authors
+# SPDX-License-Identifier: GPL-2.0-or-later
 """Keys below recursion that unbound has as well: each row asks volleyd and unbound the same, with the same option."""
 import re
 

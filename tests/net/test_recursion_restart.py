@@ -1,4 +1,5 @@
-# SPDX-License-Identifier: GPL-2.0-only
+# SPDX-FileCopyrightText: The Volley authors
+# SPDX-License-Identifier: GPL-2.0-or-later
 """What answers from upstream live through: kill -9, a clock that is set, a cache full of large ones."""
 import itertools
 import json

@@ -1,4 +1,5 @@
-# SPDX-License-Identifier: GPL-2.0-only
+# SPDX-FileCopyrightText: The Volley authors
+# SPDX-License-Identifier: GPL-2.0-or-later
 """Zones of ours that lead out of themselves: the rest is upstream's for who may recurse, and for who may not it is left out.
 
 One client may recurse (IPv4), the other may not (IPv6); the driver has the answers of both.

@@ -1,4 +1,5 @@
-# SPDX-License-Identifier: GPL-2.0-only
+# SPDX-FileCopyrightText: The Volley authors
+# SPDX-License-Identifier: GPL-2.0-or-later
 """Another size for a cache in use: no query without its answer, no old answer, whatever happens meanwhile."""
 import contextlib
 import mmap

@@ -1,4 +1,5 @@
-# SPDX-License-Identifier: GPL-2.0-only
+# SPDX-FileCopyrightText: The Volley authors
+# SPDX-License-Identifier: GPL-2.0-or-later
 """The resolver floor beside real name servers (upstreams.py), driven by tests/net/resolve.c."""
 import os
 import shutil

@@ -1,4 +1,5 @@
-# SPDX-License-Identifier: GPL-2.0-only
+# SPDX-FileCopyrightText: The Volley authors
+# SPDX-License-Identifier: GPL-2.0-or-later
 """volleyctl resolver lookup and infra: what a name is answered by, whom upstream is asked for it, and why it failed.
 
 One daemon iterates and validates (world), one forwards by itself (forwarder); each test asks one of them.

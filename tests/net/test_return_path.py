@@ -1,4 +1,5 @@
-# SPDX-License-Identifier: GPL-2.0-only
+# SPDX-FileCopyrightText: The Volley authors
+# SPDX-License-Identifier: GPL-2.0-or-later
 """return-path: fib: answers leave where the routing table says, or the kernel gives them.
 
     c0 02:..:01 ── s0   192.0.2.0/24, 2001:db8::/64

@@ -1,4 +1,5 @@
-# SPDX-License-Identifier: GPL-2.0-only
+# SPDX-FileCopyrightText: The Volley authors
+# SPDX-License-Identifier: GPL-2.0-or-later
 """
 Rate limits by every way in: what a client over its limit is told, how it gets its answer nevertheless, and what the operator
 sees. The limit is one answer a second here, so that a few queries are over it on a machine of any speed.

@@ -1,4 +1,5 @@
-# SPDX-License-Identifier: GPL-2.0-only
+# SPDX-FileCopyrightText: The Volley authors
+# SPDX-License-Identifier: GPL-2.0-or-later
 """Volley as a secondary of knotd, nsd and named, and of primaries that do what they should not."""
 import base64
 import hashlib

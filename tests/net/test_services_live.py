@@ -1,4 +1,5 @@
-# SPDX-License-Identifier: GPL-2.0-only
+# SPDX-FileCopyrightText: The Volley authors
+# SPDX-License-Identifier: GPL-2.0-or-later
 """Service addresses come and go with the host's: VIPs on lo, on the interface, on another one."""
 import dns.message
 import pytest

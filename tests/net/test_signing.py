@@ -1,4 +1,5 @@
-# SPDX-License-Identifier: GPL-2.0-only
+# SPDX-FileCopyrightText: The Volley authors
+# SPDX-License-Identifier: GPL-2.0-or-later
 """Zones that the daemon keeps signed: by the validators' own tools, through changes, restarts and time."""
 import json
 import signal

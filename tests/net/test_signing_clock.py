@@ -1,4 +1,5 @@
-# SPDX-License-Identifier: GPL-2.0-only
+# SPDX-FileCopyrightText: The Volley authors
+# SPDX-License-Identifier: GPL-2.0-or-later
 """Signatures and a clock that was wrong: made anew at once when it is right, and said as long as they are not valid."""
 import subprocess
 import time

@@ -1,4 +1,5 @@
-# SPDX-License-Identifier: GPL-2.0-only
+# SPDX-FileCopyrightText: The Volley authors
+# SPDX-License-Identifier: GPL-2.0-or-later
 """The cache in a file: by command and by configuration, over restarts, deaths, other zones and broken files."""
 import json
 import os

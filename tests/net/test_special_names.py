@@ -1,4 +1,5 @@
-# SPDX-License-Identifier: GPL-2.0-only
+# SPDX-FileCopyrightText: The Volley authors
+# SPDX-License-Identifier: GPL-2.0-or-later
 """Names that have no place in the public DNS, and zones of one's own below zones of others.
 
 The upstream is a script that answers any name with an address, so what leaks is seen. With stubs or a trust anchor libunbound

@@ -1,4 +1,5 @@
-# SPDX-License-Identifier: GPL-2.0-only
+# SPDX-FileCopyrightText: The Volley authors
+# SPDX-License-Identifier: GPL-2.0-or-later
 """recursion.serve-stale (RFC 8767): what has expired is given while its servers are dead, and not else."""
 import time
 

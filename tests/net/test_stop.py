@@ -1,4 +1,5 @@
-# SPDX-License-Identifier: GPL-2.0-only
+# SPDX-FileCopyrightText: The Volley authors
+# SPDX-License-Identifier: GPL-2.0-or-later
 """What systemd is told at a stop: that it may take as long as a snapshot of the cache needs."""
 import signal
 import socket

@@ -1,4 +1,5 @@
-# SPDX-License-Identifier: GPL-2.0-only
+# SPDX-FileCopyrightText: The Volley authors
+# SPDX-License-Identifier: GPL-2.0-or-later
 """A start with a storage folder that cannot be written to, or with keys that cannot be used: what is known is served."""
 import dns.rcode
 import pytest

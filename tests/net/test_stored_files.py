@@ -1,4 +1,5 @@
-# SPDX-License-Identifier: GPL-2.0-only
+# SPDX-FileCopyrightText: The Volley authors
+# SPDX-License-Identifier: GPL-2.0-or-later
 """Files that volleyd has written and that are cut or changed while it is down: noticed, never served."""
 import dns.message
 import dns.rcode

@@ -1,4 +1,5 @@
-# SPDX-License-Identifier: GPL-2.0-only
+# SPDX-FileCopyrightText: The Volley authors
+# SPDX-License-Identifier: GPL-2.0-or-later
 """What bounds the talk with other name servers: slow readers, idle connections, NOTIFY and checks in bursts."""
 import contextlib
 import resource

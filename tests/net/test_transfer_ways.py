@@ -1,4 +1,5 @@
-# SPDX-License-Identifier: GPL-2.0-only
+# SPDX-FileCopyrightText: The Volley authors
+# SPDX-License-Identifier: GPL-2.0-or-later
 """The ways between name servers: IPv6, addresses to ask from, several addresses, TLS that is resumed."""
 import contextlib
 import socket

@@ -1,4 +1,5 @@
-# SPDX-License-Identifier: GPL-2.0-only
+# SPDX-FileCopyrightText: The Volley authors
+# SPDX-License-Identifier: GPL-2.0-or-later
 """Recursion in a tree of zones (dnstree.py): what validates and what does not, chains, denials, dead servers.
 
 The same tables hold for unbound, which shows that the tree is what it says; for volleyd with the program

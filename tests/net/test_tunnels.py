@@ -1,4 +1,5 @@
-# SPDX-License-Identifier: GPL-2.0-only
+# SPDX-FileCopyrightText: The Volley authors
+# SPDX-License-Identifier: GPL-2.0-or-later
 """Queries that a balancer sends on within a tunnel, and answers that go straight to the client.
 
 The balancer is the client's end of the lab, with frames made here. What the kernel's own tunnel devices

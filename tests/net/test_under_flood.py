@@ -1,4 +1,5 @@
-# SPDX-License-Identifier: GPL-2.0-only
+# SPDX-FileCopyrightText: The Volley authors
+# SPDX-License-Identifier: GPL-2.0-or-later
 """A host whose port 53 is flooded with queries that no cache knows goes on with all else, on each port:
 a TCP session, ICMP, ARP and ND."""
 import contextlib

@@ -1,4 +1,5 @@
-# SPDX-License-Identifier: GPL-2.0-only
+# SPDX-FileCopyrightText: The Volley authors
+# SPDX-License-Identifier: GPL-2.0-or-later
 """Upgrades under load: to another build of the XDP program, and to another ABI. No hit is lost, and no answer of the
 first kind; misses only while no volleyd is there, and none where the host was drained."""
 import json

@@ -1,4 +1,5 @@
-# SPDX-License-Identifier: GPL-2.0-only
+# SPDX-FileCopyrightText: The Volley authors
+# SPDX-License-Identifier: GPL-2.0-or-later
 """Upstream servers that lie, speak nonsense, truncate or are late, or answer for the zones of others."""
 import random
 import threading

@@ -1,4 +1,5 @@
-# SPDX-License-Identifier: GPL-2.0-only
+# SPDX-FileCopyrightText: The Volley authors
+# SPDX-License-Identifier: GPL-2.0-or-later
 """Three ways in: volleyd loads the program, `ip link` did, `xdp-loader` did; and what stays after."""
 import os
 import re

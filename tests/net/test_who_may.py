@@ -1,4 +1,5 @@
-# SPDX-License-Identifier: GPL-2.0-only
+# SPDX-FileCopyrightText: The Volley authors
+# SPDX-License-Identifier: GPL-2.0-or-later
 """Who may ask what: recursion.allow and server.allow, for hot names and others, by driver and worker."""
 import itertools
 import signal

@@ -1,4 +1,5 @@
-# SPDX-License-Identifier: GPL-2.0-only
+# SPDX-FileCopyrightText: The Volley authors
+# SPDX-License-Identifier: GPL-2.0-or-later
 """What a reload takes out of the cache: what it changed, at once and everywhere; the rest stays in the driver."""
 import dns.flags
 import dns.rcode

@@ -1,4 +1,5 @@
-# SPDX-License-Identifier: GPL-2.0-only
+# SPDX-FileCopyrightText: The Volley authors
+# SPDX-License-Identifier: GPL-2.0-or-later
 """Zones that come and go: what others answered without them changes at once, the rest stays in the driver."""
 import dns.rcode
 import pytest

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * transferin CONFIG: the secondary's side of the transfer floor by itself. It keeps the zones of the
  * configuration that have primaries, in memory, and prints a line for each event, with tabs between the

@@ -1,4 +1,5 @@
-# SPDX-License-Identifier: GPL-2.0-only
+# SPDX-FileCopyrightText: The Volley authors
+# SPDX-License-Identifier: GPL-2.0-or-later
 """Upstreams for the resolver, in a network namespace of their own, on the addresses of its loopback.
 
 nsd serves a signed root, a signed top level domain "lab." and leaf zones, each floor from an address of

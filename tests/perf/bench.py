@@ -1,5 +1,6 @@
 #!/usr/bin/python3
-# SPDX-License-Identifier: GPL-2.0-only
+# SPDX-FileCopyrightText: The Volley authors
+# SPDX-License-Identifier: GPL-2.0-or-later
 """The benchmarks (make bench BENCH_ARGS="..."). docs/benchmarks.md says what each figure means.
 
     cost    ns per packet by test run: empty program, reflector, miss, hit (xdpcost)

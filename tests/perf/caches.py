@@ -1,4 +1,5 @@
-# SPDX-License-Identifier: GPL-2.0-only
+# SPDX-FileCopyrightText: The Volley authors
+# SPDX-License-Identifier: GPL-2.0-or-later
 """Caches of resolvers, filled past their limits: Volley, unbound and named over the rig (part `fill`).
 
 What made resolvers slow in 2007 was the cleaning of a full cache. So an nsd on the load's CPU serves N

@@ -1,5 +1,6 @@
 #!/usr/bin/python3
-# SPDX-License-Identifier: GPL-2.0-only
+# SPDX-FileCopyrightText: The Volley authors
+# SPDX-License-Identifier: GPL-2.0-or-later
 """What a stream of small changes costs a secondary, and how soon each is served, the driver included.
 
     tests/perf/changes.py --records 5000000 --rate 1000 --seconds 60

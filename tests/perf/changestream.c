@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * changestream [MILLIONS [PUBLISHES [NAMES [SECONDS]]]]: what a stream of changes of one zone costs those
  * who answer. So many million cached answers (1) about a zone of a quarter as many names; two threads

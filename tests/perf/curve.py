@@ -1,4 +1,5 @@
-# SPDX-License-Identifier: GPL-2.0-only
+# SPDX-FileCopyrightText: The Volley authors
+# SPDX-License-Identifier: GPL-2.0-or-later
 """CPU time of a resolver against the load that is offered: Volley beside unbound (part `curve`).
 
 In 2013 unbound was offered one name at set rates, all hits, to see what looking for local data before

@@ -1,5 +1,6 @@
 #!/usr/bin/python3
-# SPDX-License-Identifier: GPL-2.0-only
+# SPDX-FileCopyrightText: The Volley authors
+# SPDX-License-Identifier: GPL-2.0-or-later
 """Whether the driver ever denies a name that exists, while names come and go.
 
     tests/perf/denialchange.py --rate 1000 --seconds 120 --rebuild 10

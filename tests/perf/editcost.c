@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * editcost [RECORDS]: what a change of a large zone costs, and what its overlay costs lookups. A zone of
  * so many records (5,000,000) is made; then lookups of names drawn from it, and edits of one record, are

@@ -1,5 +1,6 @@
 #!/usr/bin/python3
-# SPDX-License-Identifier: GPL-2.0-only
+# SPDX-FileCopyrightText: The Volley authors
+# SPDX-License-Identifier: GPL-2.0-or-later
 """fairness.py [--seconds S] [--rate QPS] [--threads N] [WAY]...: what one client with names that never answer does to others.
 
 The resolver floor (tests/net/resolve.c) asks an upstream that answers at once, but says nothing to names below "dead.".

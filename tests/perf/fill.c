@@ -1,4 +1,5 @@
-// SPDX-License-Identifier: GPL-2.0-only
+// SPDX-FileCopyrightText: The Volley authors
+// SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * fill IF N: attaches the XDP program to IF, an interface of a lab, with a cache that is made for N
  * answers, puts them into it (stock.h) and leaves. The program goes on answering by itself, for no

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * What floodgen and flood.bpf.c share: one frame of the flood, whose source is forged anew each time, and frames of honest
  * clients, which come as they are, each in a class. Numbers in host order unless a type says otherwise.

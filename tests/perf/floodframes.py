@@ -1,4 +1,5 @@
-# SPDX-License-Identifier: GPL-2.0-only
+# SPDX-FileCopyrightText: The Volley authors
+# SPDX-License-Identifier: GPL-2.0-or-later
 """The frames that floodgen sends: the flood's query, and those of honest clients, half of them with a good server cookie."""
 import ipaddress
 import struct

@@ -1,5 +1,6 @@
 #!/usr/bin/python3
-# SPDX-License-Identifier: GPL-2.0-only
+# SPDX-FileCopyrightText: The Volley authors
+# SPDX-License-Identifier: GPL-2.0-or-later
 """forwardrate.py [QUESTIONS]: what forwarding costs, every question a cache miss.
 
 One thread of the resolver floor (tests/net/resolve.c), by its own forwarder and by libunbound, beside

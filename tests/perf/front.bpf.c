@@ -1,4 +1,5 @@
-// SPDX-License-Identifier: GPL-2.0-only
+// SPDX-FileCopyrightText: The Volley authors
+// SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Stands before the program that is measured. A test run with repeat hands a program its own output,
  * so an answerer would see its answer from the second run on. This program makes the frame a

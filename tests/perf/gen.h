@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What xdpgen and gen.bpf.c share. Numbers in host order unless a type says otherwise. */
 #ifndef VOLLEY_TESTS_PERF_GEN_H
 #define VOLLEY_TESTS_PERF_GEN_H

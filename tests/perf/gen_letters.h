@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Labels that no query had before, made from the query's number. The number is mixed so that each has a
  * word of its own, and four bits of the word make a letter: no label comes twice in 2^32 queries.

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * What xdpgen tells of a run: the counters of gen.bpf.c, over all processors, and quantiles of its
  * histogram of latencies, which has a bucket for each number of ticks. A latency is from the moment at

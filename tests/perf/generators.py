@@ -1,4 +1,5 @@
-# SPDX-License-Identifier: GPL-2.0-only
+# SPDX-FileCopyrightText: The Volley authors
+# SPDX-License-Identifier: GPL-2.0-or-later
 """Who asks. A generator offers a server a rate for some seconds and tells what came of it.
 
     title, burst     as they are told in the table: how many queries are let go at once

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * hitratio [NAMES [PERCENT]]: hit ratios of the answer cache and of an exact LRU with the same budget,
  * for names by Zipf's law (10,000,000), for 1 and 10 % of them or PERCENT, as a table; and what is left

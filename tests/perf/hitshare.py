@@ -1,5 +1,6 @@
 #!/usr/bin/python3
-# SPDX-License-Identifier: GPL-2.0-only
+# SPDX-FileCopyrightText: The Volley authors
+# SPDX-License-Identifier: GPL-2.0-or-later
 """hitshare: which share of a mix of queries the driver answers, and why the rest goes up.
 
 A volleyd in a lab of its own serves the zones of querymix.py and is asked, in this order:

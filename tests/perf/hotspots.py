@@ -1,5 +1,6 @@
 #!/usr/bin/python3
-# SPDX-License-Identifier: GPL-2.0-only
+# SPDX-FileCopyrightText: The Volley authors
+# SPDX-License-Identifier: GPL-2.0-or-later
 """Where a server's CPU goes at full load: the functions that most samples fell into.
 
     tests/perf/hotspots.py --servers driver,xsk,sockets

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Load must never go out of an interface of the host: a generator runs only in a named namespace (ip-netns(8)). */
 #ifndef VOLLEY_TESTS_PERF_LABONLY_H
 #define VOLLEY_TESTS_PERF_LABONLY_H

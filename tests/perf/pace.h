@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The pace of a generator in BPF: bursts at equal distances. A pause that was longer than PACE_DEBT_NS is not made up
  * for; the bursts that it took are counted as late.

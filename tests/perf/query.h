@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Query frames for the benchmarks: Ethernet, IPv4 or IPv6, UDP, one question, OPT or none. Complete
  * checksums, over DNS id and source port as they are given.

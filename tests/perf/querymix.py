@@ -1,5 +1,6 @@
 #!/usr/bin/python3
-# SPDX-License-Identifier: GPL-2.0-only
+# SPDX-FileCopyrightText: The Volley authors
+# SPDX-License-Identifier: GPL-2.0-or-later
 """What resolvers ask authoritative servers, as lists of queries about three zones made for it.
 
     zones      plain.mix.test, nsec.mix.test, nsec3.mix.test (opt-out): 40, 30, 30 %

@@ -1,4 +1,5 @@
-# SPDX-License-Identifier: GPL-2.0-only
+# SPDX-FileCopyrightText: The Volley authors
+# SPDX-License-Identifier: GPL-2.0-or-later
 """Names that nobody has asked before, beside knotd and nsd (part `random`).
 
 Each query's first label is made by the generator and comes once (xdpgen --random), so no server can

@@ -1,4 +1,5 @@
-// SPDX-License-Identifier: GPL-2.0-only
+// SPDX-FileCopyrightText: The Volley authors
+// SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * The least that an answerer in the driver does, and so the peer of every benchmark: UDP to port 53
  * goes back with addresses and ports swapped and QR set, at its own length, nothing looked up.

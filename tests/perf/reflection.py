@@ -1,5 +1,6 @@
 #!/usr/bin/python3
-# SPDX-License-Identifier: GPL-2.0-only
+# SPDX-FileCopyrightText: The Volley authors
+# SPDX-License-Identifier: GPL-2.0-or-later
 """reflection: what a victim is sent, and what honest resolvers lose, while their server is used for reflection.
 
 volleyd (driver; sockets only), knotd, nsd and named take turns in a lab of one queue, with response rate limits as alike

@@ -1,4 +1,5 @@
-# SPDX-License-Identifier: GPL-2.0-only
+# SPDX-FileCopyrightText: The Volley authors
+# SPDX-License-Identifier: GPL-2.0-or-later
 """Queries per second while a large zone is loaded again, against those before.
 
 volleyd has one CPU for everything: driver, worker, and what reads the zone. The driver goes before

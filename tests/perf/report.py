@@ -1,4 +1,5 @@
-# SPDX-License-Identifier: GPL-2.0-only
+# SPDX-FileCopyrightText: The Volley authors
+# SPDX-License-Identifier: GPL-2.0-or-later
 """What the benchmarks found, as plots and as tables: markdown that a terminal shows well too."""
 import datetime
 import os

@@ -1,4 +1,5 @@
-# SPDX-License-Identifier: GPL-2.0-only
+# SPDX-FileCopyrightText: The Volley authors
+# SPDX-License-Identifier: GPL-2.0-or-later
 """The part `peers`: tables, what must hold, plot. Ratios are between figures of one run."""
 from tables import pyplot, save, table
 

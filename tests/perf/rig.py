@@ -1,4 +1,5 @@
-# SPDX-License-Identifier: GPL-2.0-only
+# SPDX-FileCopyrightText: The Volley authors
+# SPDX-License-Identifier: GPL-2.0-or-later
 """What benchmarks and load tests share: a lab whose threads have their places, and CPU time.
 
     CPU 0   the load, and the client's NAPI thread above it (SCHED_FIFO): or replies are lost there

@@ -1,4 +1,5 @@
-# SPDX-License-Identifier: GPL-2.0-only
+# SPDX-FileCopyrightText: The Volley authors
+# SPDX-License-Identifier: GPL-2.0-or-later
 """What is measured at the server's end of the rig: one class for each kind of server.
 
     start()      it answers, is warm, and runs on the server's CPU alone; NotHere: it cannot, and why

@@ -1,4 +1,5 @@
-# SPDX-License-Identifier: GPL-2.0-only
+# SPDX-FileCopyrightText: The Volley authors
+# SPDX-License-Identifier: GPL-2.0-or-later
 """Volley's ways beside the peers, side by side in one run (part `peers`).
 
 Each server goes up the ladder once. Then, in each round and with the servers in turns:

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * What the benchmarks put into a cache, through cache/ alone: names that differ in their first
  * label, which is a number (front.h), so that a generator draws them without a list.

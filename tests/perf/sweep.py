@@ -1,4 +1,5 @@
-# SPDX-License-Identifier: GPL-2.0-only
+# SPDX-FileCopyrightText: The Volley authors
+# SPDX-License-Identifier: GPL-2.0-or-later
 """How many replies a second: servers in turns, each at its own best rate.
 
 A flood is no capacity: past its peak a server answers less. So the first round offers each server

@@ -1,5 +1,6 @@
 #!/usr/bin/python3
-# SPDX-License-Identifier: GPL-2.0-only
+# SPDX-FileCopyrightText: The Volley authors
+# SPDX-License-Identifier: GPL-2.0-or-later
 """tcpflood: who is still answered over TCP while one address holds 2,000 connections with half messages.
 
 volleyd, nsd, knotd and named serve the same zone, one after the other, in a lab of two namespaces, each with its

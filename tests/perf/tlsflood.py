@@ -1,5 +1,6 @@
 #!/usr/bin/python3
-# SPDX-License-Identifier: GPL-2.0-only
+# SPDX-FileCopyrightText: The Volley authors
+# SPDX-License-Identifier: GPL-2.0-or-later
 """tlsflood: how long queries and transfers take while clients send 2,800 ClientHellos a second.
 
 A volleyd in a lab of its own serves a zone over UDP, TCP and TLS. Beside a flood of ClientHellos, whose clients go as

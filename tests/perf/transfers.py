@@ -1,5 +1,6 @@
 #!/usr/bin/python3
-# SPDX-License-Identifier: GPL-2.0-only
+# SPDX-FileCopyrightText: The Volley authors
+# SPDX-License-Identifier: GPL-2.0-or-later
 """How long a whole zone takes to be transferred: Volley beside knotd and nsd, in rounds in turn.
 
     tests/perf/transfers.py --records 1000000 --rounds 5

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * withdrawcost [MILLIONS]: what a change of a zone costs, in processor time, with so many million
  * cached answers (4) about a zone of a quarter as many names.

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The options of xdpcost. */
 #ifndef VOLLEY_TESTS_PERF_XDPCOST_OPTIONS_H
 #define VOLLEY_TESTS_PERF_XDPCOST_OPTIONS_H

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The options of xdpgen: its head says what they mean. */
 #ifndef VOLLEY_TESTS_PERF_XDPGEN_OPTIONS_H
 #define VOLLEY_TESTS_PERF_XDPGEN_OPTIONS_H

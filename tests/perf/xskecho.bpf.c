@@ -1,4 +1,5 @@
-// SPDX-License-Identifier: GPL-2.0-only
+// SPDX-FileCopyrightText: The Volley authors
+// SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * The driver's side of xskecho: IPv4 UDP to port 53 goes into the socket of its queue, unseen; the
  * rest stays the kernel's.

@@ -1,4 +1,5 @@
-// SPDX-License-Identifier: GPL-2.0-only
+// SPDX-FileCopyrightText: The Volley authors
+// SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * xskecho IF: AF_XDP in copy mode with nothing behind it. IPv4 queries go back from where they lie,
  * with addresses and ports swapped and QR set: what a server on these sockets could reach if its

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * zonegen ORIGIN RECORDS SEED [plain|nsec|nsec3] [sorted|mixed]: writes a zone of about so many records,
  * the same for the same arguments, as a registry and a hoster have it: hosts with A and AAAA,

@@ -1,4 +1,5 @@
-# SPDX-License-Identifier: GPL-2.0-only
+# SPDX-FileCopyrightText: The Volley authors
+# SPDX-License-Identifier: GPL-2.0-or-later
 """How long a server takes to load a large zone, and in how much memory: Volley, knotd, nsd in turns.
 
 Each is started with the zone and, but for places and ports, its own defaults; it is asked for the

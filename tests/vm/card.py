@@ -1,4 +1,5 @@
-# SPDX-License-Identifier: GPL-2.0-only
+# SPDX-FileCopyrightText: The Volley authors
+# SPDX-License-Identifier: GPL-2.0-or-later
 """What the steps of a cell stand on: the lab of the network tests with a card as s0, in place of a veth, and who answers."""
 import pathlib
 import sys

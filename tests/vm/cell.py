@@ -1,4 +1,5 @@
-# SPDX-License-Identifier: GPL-2.0-only
+# SPDX-FileCopyrightText: The Volley authors
+# SPDX-License-Identifier: GPL-2.0-or-later
 """One cell of the table kernels x cards: a machine with the card and a client, on which guest.py runs.
 
     host     ts ── bridge ── tc        in a network namespace of its own

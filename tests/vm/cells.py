@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-# SPDX-License-Identifier: GPL-2.0-only
+# SPDX-FileCopyrightText: The Volley authors
+# SPDX-License-Identifier: GPL-2.0-or-later
 """The table of kernels x cards: cells.py [--kernels "6.1 newest"] [--cards "igb virtio"] [--markdown FILE]
 
 Each cell is a virtual machine with that kernel and that card, in which guest.py takes its steps. Two run at once.

@@ -1,4 +1,5 @@
-# SPDX-License-Identifier: GPL-2.0-only
+# SPDX-FileCopyrightText: The Volley authors
+# SPDX-License-Identifier: GPL-2.0-or-later
 """Kernels for virtual machines, and QEMU: fetched by apt, unpacked into a cache, never installed as kernels.
 
     fetch.py KERNEL...     5.10, 6.1, 6.12, 6.19, newest: the last of Debian's in that series; with -rt the real-time one

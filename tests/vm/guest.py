@@ -1,4 +1,5 @@
-# SPDX-License-Identifier: GPL-2.0-only
+# SPDX-FileCopyrightText: The Volley authors
+# SPDX-License-Identifier: GPL-2.0-or-later
 """In the machine: guest.py CARD. Takes the steps of a cell, one after the other (STEPS="attach doctor" in the environment: these
 alone). Prints a line for each; ends with 1 if one failed, or if the kernel complains.
 

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-# SPDX-License-Identifier: GPL-2.0-only
+# SPDX-FileCopyrightText: The Volley authors
+# SPDX-License-Identifier: GPL-2.0-or-later
 """Runs a command in virtual machines with other kernels: inside.py [--kernels "6.1 newest"] [--seconds N] COMMAND
 
 The machine has this one's files, read-only below a layer of memory, and no network; the command runs as root in the

@@ -1,4 +1,5 @@
-# SPDX-License-Identifier: GPL-2.0-only
+# SPDX-FileCopyrightText: The Volley authors
+# SPDX-License-Identifier: GPL-2.0-or-later
 """A virtual machine: an initramfs made of this machine's own programs, and QEMU by emulation (no KVM wanted).
 
     with machine.Initramfs() as initramfs:

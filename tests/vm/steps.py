@@ -1,4 +1,5 @@
-# SPDX-License-Identifier: GPL-2.0-only
+# SPDX-FileCopyrightText: The Volley authors
+# SPDX-License-Identifier: GPL-2.0-or-later
 """Steps of a cell: ways in, who answers, counters that are true, upgrades, what is not ours, what doctor says.
 
 A step is a function of lab and daemon that begins with a daemon that is stopped and the card as CardLab leaves it,

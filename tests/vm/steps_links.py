@@ -1,4 +1,5 @@
-# SPDX-License-Identifier: GPL-2.0-only
+# SPDX-FileCopyrightText: The Volley authors
+# SPDX-License-Identifier: GPL-2.0-or-later
 """Steps of a cell that change the card's link: down and up, queues, MTU, VLAN tags, a daemon that is killed.
 
 As in guest.py: a step is a function of lab and daemon that begins with a daemon that is stopped and the card as

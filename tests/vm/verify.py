@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-# SPDX-License-Identifier: GPL-2.0-only
+# SPDX-FileCopyrightText: The Volley authors
+# SPDX-License-Identifier: GPL-2.0-or-later
 """Asks the verifiers of several kernels: verify.py [--max N] [--kernels "6.1 newest"] PROGRAM OBJECT...
 
 PROGRAM is tests/bpf/verify.c, built. Each kernel runs it in a virtual machine of its own, on the same object files;

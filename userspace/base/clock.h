@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The three clocks. Time is an argument everywhere below control and worker: only the loops of threads read
  * a clock, once a burst or once an event, and hand the value down. So a test can be years ahead at once.

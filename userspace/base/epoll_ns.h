@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * epoll_wait(2) with a timeout in nanoseconds. Linux 5.11 has epoll_pwait2(2) for it. Where the kernel does
  * not know that call (ENOSYS), or a container's system call filter refuses it (EPERM), epoll_wait() is used

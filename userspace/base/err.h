@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Error codes: every int that a function returns is 0 (or a count) or negative. Negative values
  * above -1000 are -errno; those from -1000 down are our own and stand in the one list below, with

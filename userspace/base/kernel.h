@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Whether this kernel is a real-time one (PREEMPT_RT). There, softirqs are preemptible, and since Linux 6.18
  * the kernel does not keep those of one CPU apart either, unless it was built with

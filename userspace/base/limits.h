@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * How many of something there are now (questions upstream, connections), in all and for each client
  * prefix. Clients are counted in a table of a fixed size: a prefix has one cell in each of two rows, under a secret key, and counts

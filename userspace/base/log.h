@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The log: lines to stderr, where those of several threads never mix. Nobody waits for it: what stderr does not
  * take now waits in memory (base/log_out.h), and when that is full lines are dropped and counted; a line says how

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The bytes of the log on their way to stderr, which may take none for a while: a pipe that nobody reads, a
  * journal that is behind, a full disk. What it does not take waits in memory, up to LOG_OUT_BYTES, and goes with

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * What the daemon may do. It starts with what it was given (root: everything) and at once, before
  * it has any thread, gives up all capabilities but those that its parts use.

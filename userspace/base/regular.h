@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Files that are read: regular ones, and nothing else. To open a FIFO waits until somebody writes to it, a
  * terminal until somebody types, and with control's thread everything would wait, SIGTERM included. To open a device

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * SipHash-2-4 with a 64-bit result (Aumasson and Bernstein, 2012): a short keyed hash for DNS
  * cookies (RFC 9018 section 4.4). Pure; any thread.

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * TLS towards another server (RFC 7858, RFC 9103), above a socket that does not block and is the caller's,
  * below whoever sends messages.

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Cursors over bytes in network order, with an error that sticks: after the first access out of
  * bounds every read gives 0 and every write does nothing, and the position stays. So a parser

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The map in which a table of blocks lies (engine/block_table.h), and its place in volley_blocks, where the programs of
  * all interfaces find it.

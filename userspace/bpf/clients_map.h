@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Who may read which view of the cache, from the configuration to both who answer: the same list of
  * prefixes is the engine's table (engine/clients.h) and the driver's map volley_clients.

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What XDP program is on an interface, and which maps it has. */
 #ifndef VOLLEY_BPF_FOUND_H
 #define VOLLEY_BPF_FOUND_H

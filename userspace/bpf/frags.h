@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Frames in several buffers: with an MTU above some 3,500 octets most drivers take a native program only if it is loaded
  * for such frames (BPF_F_XDP_HAS_FRAGS, Linux 5.18). Then a frame that fits one buffer is answered as ever,

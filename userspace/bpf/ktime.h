@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The clock of BPF programs, as one of them reads it: CLOCK_MONOTONIC_COARSE of the kernel. In a time namespace the
  * clocks of a process are others (time_namespaces(7)), and /proc tells the offsets of a namespace that it may not be in.

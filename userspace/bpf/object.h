@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The XDP object that is built into the daemon, and the maps of the cache: made by the first program
  * that is loaded (or adopted with it), used by all the next ones.

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * A program is loaded and attached to an interface that has none of ours. Whatever refuses a step, the next one
  * is tried, as far as the configuration wants it:

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Taking a program off where the driver refuses that because of the MTU: virtio_net up to Linux 6.2 takes
  * any MTU while a program is there, and afterwards refuses with EINVAL to attach and to detach one alike

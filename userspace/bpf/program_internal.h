@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * What these share: program.c (a program that is open), program_open.c (how it is found), program_attach.c (how it is
  * loaded where none is), program_switch.c, program_lend.c and program_succeed.c (how another takes its place).

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The program of an interface is lent: DPDK's net_af_xdp attaches a program only where there is none, and enters
  * its sockets in the map xsks_map of that one. So ours is taken off for the moment, and then put, by one exchange,

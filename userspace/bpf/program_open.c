@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The program of an interface: found there and adopted, replaced, refused; else loaded. */
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>

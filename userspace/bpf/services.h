@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Service addresses: what is listened on, expanded to the addresses that the host has, and the
  * table of them by which the driver knows what is ours.

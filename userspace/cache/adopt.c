@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * What an earlier daemon left is taken over: segments say themselves in which queue and order they
  * are. Readers in the driver go on meanwhile. It may have died between any two stores:

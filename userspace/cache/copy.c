@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Rounds over the old index in parts. The first one counts octets by rank, which says from which rank
  * on everything has room: that is copied next, in the order of the index, so that hot and cold lie

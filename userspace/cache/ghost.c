@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Who was here lately and not asked again. A hint, shared by all threads without a lock: a lost
  * update costs an answer its short cut to the main queue, no more.

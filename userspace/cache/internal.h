@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What the sources of cache/ share among themselves. */
 #ifndef VOLLEY_CACHE_INTERNAL_H
 #define VOLLEY_CACHE_INTERNAL_H

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Keys, and the reader's side of the cache: the same steps as xdp/lookup.h. */
 #include "cache/internal.h"
 

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Memory for a cache without BPF maps: sockets only, DPDK on a NIC bound to vfio, tests. Private to
  * the process, so what is in it ends with the daemon.

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The writer's side: an entry is written whole, then one word makes it visible. */
 #include <errno.h>
 #include <netinet/in.h>

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Who holds the turn (internal.h) may look at the sieve and change it. The keeper moves entries and
  * frees segments in its turn only, so whoever has the turn sees each entry in one place, in a segment

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What lies in a snapshot; for snapshot.c, snapshot_write.c and snapshot_read.c. All in host order. */
 #ifndef VOLLEY_CACHE_SNAPSHOT_FORMAT_H
 #define VOLLEY_CACHE_SNAPSHOT_FORMAT_H

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * A file is gone through three times: once to check it, then for what was in use, then for the rest.
  * Every block is checked each time, before anything in it is used.

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* A walk over the index in parts; what a part has found is written between two of them. */
 #include <errno.h>
 #include <sched.h>

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * A walk that withdraws, in parts, until nobody reads any of it: also where the cache is just being
  * replaced by another one (copy.h), and some read the one and some the other.

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * A walk over all that is in the cache, for what people ask (cache lookup, cache flush). Its cost is
  * that of the whole index, so nothing on the way of a query calls it.

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* One question to the daemon's control socket (config/ctl_protocol.h) and its reply; waits for it. */
 #ifndef VOLLEY_CLIENT_CALL_H
 #define VOLLEY_CLIENT_CALL_H

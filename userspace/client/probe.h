@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * One question to a name server over UDP, and whether there is an answer: volleyctl health --probe. The
  * question is as a resolver's, without EDNS; a datagram that is lost is sent again.

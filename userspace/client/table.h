@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* An array of objects as an aligned table: a column for each key, numbers to the right. */
 #ifndef VOLLEY_CLIENT_TABLE_H
 #define VOLLEY_CLIENT_TABLE_H

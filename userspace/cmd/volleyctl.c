@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * volleyctl: asks a running volleyd over its control socket and prints what it says. Commands and
  * their arguments are those of config/words.c; what they do is the daemon's business, but for

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * volleyctl zone check: a zone file, read as volleyd would read it. The caller opens it, and what it includes, so
  * nobody is shown a line of a file that he may not read. No daemon is asked.

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Whether what is said of zones goes together, in one zone and among all. What comes from a template is
  * told where the zone stands that it does not fit to.

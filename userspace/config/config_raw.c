@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The libcyaml schema. Keys here and in the tables of words.h are held equal by tests/unit/config/test_config*.c. */
 #include "config/config_raw.h"
 

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Who may ask, and what is answered: server.allow and the keys below recursion, but for those of config_resolver.c. */
 #include <errno.h>
 #include <stdio.h>

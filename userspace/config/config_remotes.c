@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Who is talked to about zones, and how they prove who they are: server.tls, keys, remotes. */
 #include <arpa/inet.h>
 #include <errno.h>

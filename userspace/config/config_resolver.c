@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Who is asked upstream, and how: the keys below recursion that a resolver is made of. */
 #include <errno.h>
 #include <stdio.h>

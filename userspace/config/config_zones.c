@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Zones and templates. A zone begins as a copy of its template, or with the defaults, and what it says
  * itself is put over that; so a template's faults are told where the template stands.

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Two manners of writing the same tables: wrapped columns for a terminal, mdoc for a page. */
 #include "config/help.h"
 

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The words of config/words.h as --help prints them and as the man pages take them in. */
 #ifndef VOLLEY_CONFIG_HELP_H
 #define VOLLEY_CONFIG_HELP_H

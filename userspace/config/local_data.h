@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The records of recursion.local-data as a zone of the root. The configuration is refused where they do not load
  * (config_recursion.c), and control serves what the same function makes of them (control/policies.c).

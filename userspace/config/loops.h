@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Whether an address is one where volleyd itself answers: a question that it forwards there would come back without end. */
 #ifndef VOLLEY_CONFIG_LOOPS_H
 #define VOLLEY_CONFIG_LOOPS_H

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * What is configured for one zone, and for zones that the configuration does not name: members of a
  * catalog (RFC 9432), each made from the template of its group.

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* posix_spawn, for this process has threads; a pidfd, so that one poll() sees output and end. */
 #include "config/verify.h"
 

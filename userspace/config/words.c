@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Words about commands, options, exit codes and counters, and numbers as people write them. Keys are in
  * words_host.c, words_zones.c and words_recursion.c.

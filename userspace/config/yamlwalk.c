@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* One recursive descent over libyaml's events; the path grows and shrinks with the levels. */
 #include "config/yamlwalk.h"
 

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What kind of answer a cached one is, by its own bytes. */
 #ifndef VOLLEY_CONTROL_ANSWER_KIND_H
 #define VOLLEY_CONTROL_ANSWER_KIND_H

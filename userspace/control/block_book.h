@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What blocks.c (changes) and blocks_report.c (what is told of them) share. */
 #ifndef VOLLEY_CONTROL_BLOCK_BOOK_H
 #define VOLLEY_CONTROL_BLOCK_BOOK_H

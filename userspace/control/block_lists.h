@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The files of policy.block, read into a table that nobody looks at yet. Any thread. */
 #ifndef VOLLEY_CONTROL_BLOCK_LISTS_H
 #define VOLLEY_CONTROL_BLOCK_LISTS_H

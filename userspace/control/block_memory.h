@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* A table of blocks with its memory: a BPF map where programs are to read it, else of this process alone. Any thread. */
 #ifndef VOLLEY_CONTROL_BLOCK_MEMORY_H
 #define VOLLEY_CONTROL_BLOCK_MEMORY_H

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * What is blocked: by commands, each until a time or for good, and by lists in files (policy.block). All of it is in one
  * table (engine/block_table.h), which driver, workers and the transfer thread read.

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The commands that are a walk over the whole cache: cache stats, lookup and flush. The walk is a
  * chore (base/chore.h), in parts, and the reply comes when it is over; so neither control's thread nor

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * What is in the cache, counted entry by entry: by type, kind of answer, zone and variant, and how old
  * it is. One thread at a time.

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Which cached answers a lookup or a flush is about. */
 #ifndef VOLLEY_CONTROL_CACHE_MATCH_H
 #define VOLLEY_CONTROL_CACHE_MATCH_H

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The sizes of a cache that suits a configuration. */
 #ifndef VOLLEY_CONTROL_CACHE_PLAN_H
 #define VOLLEY_CONTROL_CACHE_PLAN_H

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What the control socket can ask of the daemon. The user pointer is the struct daemon. */
 #ifndef VOLLEY_CONTROL_COMMANDS_H
 #define VOLLEY_CONTROL_COMMANDS_H

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* volleyctl block: see control/blocks.h. */
 #ifndef VOLLEY_CONTROL_COMMANDS_BLOCK_H
 #define VOLLEY_CONTROL_COMMANDS_BLOCK_H

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* `names`, `names rebuild`: see control/ctl.h for what a command is. USER is the daemon. */
 #ifndef VOLLEY_CONTROL_COMMANDS_NAMES_H
 #define VOLLEY_CONTROL_COMMANDS_NAMES_H

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Commands about recursion.rpz and recursion.local-data. Of type ctl_command_fn (control/ctl.h); user is the daemon. */
 #ifndef VOLLEY_CONTROL_COMMANDS_POLICY_H
 #define VOLLEY_CONTROL_COMMANDS_POLICY_H

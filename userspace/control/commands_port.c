@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * port queues: the kernel takes no queue away that an AF_XDP socket has. So before ethtool -L makes them
  * fewer, volleyd gives up those sockets, and what arrives there meanwhile goes to the kernel's.

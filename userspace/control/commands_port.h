@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The command of volleyctl for an interface's queues, a ctl_command_fn; user is the daemon. */
 #ifndef VOLLEY_CONTROL_COMMANDS_PORT_H
 #define VOLLEY_CONTROL_COMMANDS_PORT_H

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Commands about zones that change: ctl_command.run, the user is the daemon. */
 #ifndef VOLLEY_CONTROL_COMMANDS_ZONE_H
 #define VOLLEY_CONTROL_COMMANDS_ZONE_H

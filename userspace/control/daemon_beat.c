@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The heartbeat: until when the programs may answer without hearing from us (cache.orphan-serve). And its end. */
 #include <inttypes.h>
 #include <systemd/sd-daemon.h>

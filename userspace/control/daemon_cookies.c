@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What the driver knows of EDNS options: the secrets of DNS cookies, and NSID. */
 #include "base/clock.h"
 #include "base/err.h"

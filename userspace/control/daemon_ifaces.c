@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The daemon's interfaces: attached at the start, by a command, or when they come back. */
 #include <errno.h>
 #include <net/if.h>

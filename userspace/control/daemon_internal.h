@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * What daemon.c (the thread's loop, reloads), daemon_open.c (start and stop), daemon_beat.c (the
  * heartbeat), daemon_ifaces.c (the interfaces), daemon_cookies.c and daemon_storage.c share. Control's thread

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What the daemon is made of, opened and closed: see the order in control/daemon.h. */
 #include <errno.h>
 #include <signal.h>

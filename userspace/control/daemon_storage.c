@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The folder for what is kept of zones, server.storage: opened, or done without. */
 #include <errno.h>
 #include <stdio.h>

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Whether an operator has taken this host out of service (volleyctl drain), and why. Queries are answered
  * as ever; volleyctl health says that the host is not healthy, so that whoever announces its addresses

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* One lock, held to put a text in place, to wait for it and to hand it to libmicrohttpd; never to write it. */
 #include "control/metrics.h"
 

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * What the daemon tells to metrics.listen: what `volleyctl status`, `stats` and `cache stats` tell, as far
  * as it costs no walk over the cache. Every counter of the lists of xdp/abi.h, engine, resolver,

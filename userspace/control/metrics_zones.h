@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * What is told of zones to metrics.listen: sums of all of them, and each by itself where there are not too
  * many. All of it is in the entries: no walk over a zone's records, and no other thread is waited for.

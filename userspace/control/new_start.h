@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * What the configuration says and only a new start puts in place (words_key.needs_start): told by each
  * reload and in the status, until it says again what runs. Control's thread.

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * recursion.local-data and recursion.rpz: read in the background, put in place together, and what the
  * cache has for the names that they speak of withdrawn.

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* How far the loads of zones are, told to those who wait: systemd, the log, volleyctl. */
 #ifndef VOLLEY_CONTROL_PROGRESS_H
 #define VOLLEY_CONTROL_PROGRESS_H

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * What the configuration says of recursion, for those who carry it out: the resolver, and the engine.
  * And two ways to compare: what a resolver is started with, and what answers depend on.

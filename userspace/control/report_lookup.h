@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Why a name is answered as it is: all that is known of it but the cache's answers, for `volleyctl resolver lookup`. Nothing is
  * asked for it, neither upstream nor in the engine: a rule counts no hit.

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * What the resolver knows of those it asks, as JSON: see resolver/inspect.h for what may be torn. Units are in the names. Each
  * returns a new reference, or NULL when memory is short. Control's thread.

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* One line of the control socket: checked, run, and made into the line that answers it. */
 #ifndef VOLLEY_CONTROL_REQUEST_H
 #define VOLLEY_CONTROL_REQUEST_H

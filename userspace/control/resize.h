@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The answer cache gets another size while it is in use: by command, or because the configuration says
  * another one. docs/decisions/0015-resizing-the-cache.md

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Rate limits as control sees them: where their table lies, what the configuration says of them, and which prefixes are
  * over them, in the log and for volleyctl.

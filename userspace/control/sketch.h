@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The most frequent keys of a stream, in bounded memory: Space-Saving (Metwally, Agrawal, El Abbadi,
  * ICDT 2005). A key without a counter takes over the smallest one, with what that has counted as its

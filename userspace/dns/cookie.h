@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * DNS server cookies that need no state (RFC 7873, RFC 9018): any server of an anycast set that has
  * the same secret takes what another has made.

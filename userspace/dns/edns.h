@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The OPT record of a reply (RFC 6891 section 6.1.2): its size, so that room is kept for it, and
  * its bytes. It goes behind all other records, in front of a TSIG; the caller counts it in ARCOUNT.

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Domain names in wire form, uncompressed: length octet, label, ..., zero octet (RFC 1035 section
  * 3.1). A name is passed as a pointer to its first length octet; it ends itself.

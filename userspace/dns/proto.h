@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The numbers of DNS: types (one for each row of dns/rdtypes.h), classes, rcodes, opcodes, header bits
  * and limits, each named as the IANA registry names it. Masks are for host order: load the field with wire_load_be16() first.

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * A client's message, read once: header, question, EDNS. What comes out says all that an answer
  * depends on, and the verdict says which kind of answer is due.

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Record data in wire form, by the rows of dns/rdtypes.h: is it well formed, where are the names in it, which
  * of two comes first. The rules that names follow when they are compressed or compared are in the row too.

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Private forms (a LOC of another version, say) pass where their definition lets others make them. */
 #include "dns/rdcheck.h"
 

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The fields of record data that have no fixed size, checked one by one: private to dns/rdata.c. Each function
  * moves the cursor behind its field and returns true, or says what is wrong.

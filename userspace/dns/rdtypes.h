@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The record types, one row each. All that is known of a type follows from its row: its number and mnemonic
  * (dns/proto.h), the check of its octets, where the names in it are (dns/rdata.h), its text in master files

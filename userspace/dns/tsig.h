@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The TSIG record (RFC 8945 section 4.2) as octets: read, written, and the one that says "not this
  * key". The signatures themselves are xfr/tsig.h's.

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Sources of the figures in the first table. Kernels with native XDP: Cilium documentation, BPF and XDP
  * Reference Guide, "Drivers supporting native XDP". Zero-copy: the commits that set

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * What is known of drivers beyond what they say themselves: since when each has native XDP, up to which
  * MTU, with how many queues, and which kernels and versions go wrong. Every row names who says so.

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What a check found: how bad, a sentence that says what and where, and the command to type. */
 #ifndef VOLLEY_DOCTOR_FIND_H
 #define VOLLEY_DOCTOR_FIND_H

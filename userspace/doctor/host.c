@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Checks of the host: kernel, what the daemon may do, memory, processors, configuration. Pure. */
 #include <errno.h>
 #include <inttypes.h>

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Where volleyctl doctor looks: each function fills facts (facts.h), and what cannot be had is a
  * negative errno there. Nothing is changed, nothing waits but for the kernel. One thread.

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* By the ioctl rather than by netlink: all that is asked here it gives without root, in any kernel. */
 #include <errno.h>
 #include <linux/ethtool.h>

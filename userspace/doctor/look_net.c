@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Who has a port: /proc/net/udp and its like list the sockets of this network namespace by inode, and
  * /proc/PID/fd says whose inode it is. Nothing is bound to find out: a query could be lost there.

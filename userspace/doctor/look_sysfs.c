@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * /sys shows the network namespace that it was mounted in, which need not be ours: what is read there
  * of an interface counts only when index and address are the same. /proc/net and /proc/sys/net are ours.

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Checks of an interface: link, driver, XDP, MTU and offloads. Pure. */
 #include <errno.h>
 #include <string.h>

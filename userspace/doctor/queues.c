@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Checks of an interface's queues: how many, who gets what, and on which processor. Pure. */
 #include <errno.h>
 #include <linux/ethtool.h>

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The table of blocks (xdp/block.h) as its one writer has it, over memory that the driver and the engines read at the
  * same time. No reader waits, and none is waited for but before a place is used again:

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Names are collected as zone_diff() reports them and put into the table when their number is known:
  * open addressing by a hash that is built up from the apex, so that one pass over a name finds all

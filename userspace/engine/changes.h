@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * What a reload or an edit changed in a zone, as a table to look names up in: zone_diff() once, then a few
  * nanoseconds for each name that an answer rests on (engine/affected.h).

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Who a client is: from its address to the views of the cache that it may read (VOLLEY_VIEW_*), and with
  * them to what it may ask for. The driver has the same prefixes in a map of its own, volley_clients.

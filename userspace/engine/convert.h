@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * From a message of upstream to a cached answer. Nothing is copied as it stands: of the message only
  * what answers this question is written anew, with compression against the question's name, so the

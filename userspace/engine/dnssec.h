@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * What a signed zone adds for a query with DO: signatures beside each RRset, and the records that
  * prove what an answer denies (RFC 4035 section 3.1, RFC 5155 section 7.2).

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Questions that upstream failed to answer lately, so that stale answers to them are given at once:
  * RFC 8767 section 5, the failure recheck timer. A table of fixed size; what meets another question in

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * A question whose answer is not all in one place, for clients that may recurse (RFC 1034 section 4.3.2, step 3a):
  *

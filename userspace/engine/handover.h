@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Whose messages are looked at by who talks to other name servers: transfers, NOTIFY and UPDATE (RFC 5936,
  * 1995, 1996, 2136), and whatever has a TSIG by a key that we know (RFC 8945). This is a sieve, made of the

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What the sources of engine/ share of an engine among themselves. */
 #ifndef VOLLEY_ENGINE_INTERNAL_H
 #define VOLLEY_ENGINE_INTERNAL_H

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Response rate limiting in userspace: the same table and the same arithmetic as in the driver (xdp/rrl.h), so what a
  * prefix of clients has had by one way counts on all of them.

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Reading a query: what it asks, and the key of its answer in the cache. A burst is read ahead, in
  * three passes, so that the waits for memory of its answers are one wait and not a row of them:

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * A cached answer, read as the message that it was made for, or a message as it came: all offsets are
  * those of the message, as the pointers of compressed names are (RFC 1035 section 4.1.4).

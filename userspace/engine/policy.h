@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * What the operator says in the place of upstream, for clients that recurse: local data, and block
  * lists in the form of response policy zones (draft-vixie-dnsop-dns-rpz-00). Asked behind the cache

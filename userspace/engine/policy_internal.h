@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What the sources of a policy share: engine/policy.h is the chapter. */
 #ifndef VOLLEY_ENGINE_POLICY_INTERNAL_H
 #define VOLLEY_ENGINE_POLICY_INTERNAL_H

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The rules of a block list whose trigger is a prefix: LENGTH.ADDRESS.rpz-ip and the like (draft-vixie-dnsop-dns-rpz-00, section 4).
  * There is a table for each family; ::ffff:0:0/96 (RFC 4291 section 2.5.5.2) is IPv4.

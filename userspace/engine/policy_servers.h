@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Rules for the name servers of a name: NAME.rpz-nsdname and LENGTH.ADDRESS.rpz-nsip (draft-vixie-dnsop-dns-rpz-00, section 4). engine/policy.h is
  * the chapter. Who knows the servers tells of one after the other; the best rule so far is kept:

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Names in record data that may come compressed: those of RFC 1035, and of the types that RFC 3597
  * section 4 says a receiver takes so. In the data of all other types no name is compressed.

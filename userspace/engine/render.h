@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * From a question to the body of its answer: the records from the zones that we hold (RFC 1034
  * section 4.3.2, RFC 2308, RFC 4592, RFC 6604, RFC 6672, RFC 9471).

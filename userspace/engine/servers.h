@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The name servers of a name, for the rules rpz-nsdname and rpz-nsip of policies (engine/policy.h). Upstreams do not say them with an
  * answer, so they are asked for, one question after the other in the place of the client's question, which waits:

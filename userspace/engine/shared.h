@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Answers that many names share, as entries of the cache (xdp/shared.h). The driver gives them to names that the filter of names
  * (xdp/names.h) does not know.

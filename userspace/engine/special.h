@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Answers for names that have no place in the public DNS (dns/special_names.h), for clients that recurse. They come behind
  * our zones, the cache, and local data and block lists (engine/policy.h), and before upstream, whichever resolver asks there:

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Which processor for which worker, and which worker for which queue, on a machine whose memory has
  * several nodes (NUMA): a frame, its UMEM, its rings and its worker are best where its card is.

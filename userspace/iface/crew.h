@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The workers with their engines and responders, and the kernel sockets that each of them reads: one
  * UDP socket and one TCP listener for every listen address and worker; a worker's listeners are one port,

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* In the place of dpdk_iface.c where volleyd is built without DPDK. */
 #include <errno.h>
 #include <stdio.h>

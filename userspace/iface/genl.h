@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Questions by netlink, over libmnl: one question is one socket with a time limit, and the library walks
  * the answer. Most are of generic netlink, whose families and groups have names to look up first; those of

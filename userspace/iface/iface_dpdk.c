@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The queues of an interface that DPDK reads: see iface/dpdk_iface.h for the two kinds. */
 #include <errno.h>
 #include <net/if.h>

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * What keeps an interface from answering into the void: drivers that are known to lose answers are not
  * asked for them (quirks.h), and what is given to send is watched (leaving.h, xdpdrops.h).

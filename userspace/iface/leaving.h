@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Whether what is given to send leaves: judged by numbers that are looked at about once a second, and
  * when to try again what did not. Pure: iface_leaving.c reads the numbers and acts.

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * What the kernel says of an interface: one rtnetlink question and one of ethtool, both asked in the
  * network namespace that volleyd is in (which /sys need not be).

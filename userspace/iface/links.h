@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * News of links, addresses and queues, as one descriptor that becomes readable when something has
  * changed. What has changed is for the caller to look up: news may be lost when there are many.

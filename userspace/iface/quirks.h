@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Drivers with which XDP loses answers, or the kernel its life, though they say that they can do it: one
  * row for each, with its source in the kernel, and what Volley does instead. Pure.

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Whether the XDP program still sees the frames of its interface. A driver can lose a program that the
  * kernel goes on naming, so nothing but the frames tells:

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * VLANs that stand on an interface, and whether its card takes their tags out of the frames that come in
  * (ethtool -k: rx-vlan-offload). Such a tag is beside the frame, for the kernel's stack alone: an XDP program

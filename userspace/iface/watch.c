@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What is looked at again and again while an interface is in use, because nothing tells when it changes. */
 #include <linux/rtnetlink.h>
 #include <string.h>

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * How many frames that an XDP program answered (XDP_TX) a driver dropped instead of sending: statistics of
  * `ethtool -S`, whose names each driver chooses. xdpdrops.c has the table; drivers that are not in it do

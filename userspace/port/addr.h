@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The address of one end of a conversation, as ports keep it: without the padding and the sizes of
  * struct sockaddr. Pure; any thread.

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * How a busy port keeps its worker from sleeping between two bursts. To sleep and to be woken costs as
  * much as some replies, on both sides: the kernel's receiving thread wakes the worker for each of its

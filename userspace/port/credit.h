@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The worker's side of struct volley_queue: it says how many of the frames that the driver has handed
  * to its queue it has taken, so that the driver drops what it would not come to (xdp/shed.h).

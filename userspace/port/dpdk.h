@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * DPDK: bursts straight from a device's queue by a poll mode driver, and replies from the mbuf that
  * brought the query. One device, one port for each of its queues, each driven by one worker.

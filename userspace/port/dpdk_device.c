@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* A DPDK device: found or made, its queues set up with a pool of mbufs each, started. */
 #include <errno.h>
 #include <stdio.h>

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What a DPDK device and the ports of its queues are made of. For the dpdk port alone. */
 #ifndef VOLLEY_PORT_DPDK_DEVICE_H
 #define VOLLEY_PORT_DPDK_DEVICE_H

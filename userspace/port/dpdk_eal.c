@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* DPDK's own state: started so that this process stays as it was, but for one thread more. */
 #include <errno.h>
 #include <libgen.h>

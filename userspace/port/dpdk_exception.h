@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The exception path: a device that DPDK owns is none of the kernel's, so the kernel has a tap interface
  * in its place, with the device's MAC address. What is not ours goes there, and what the kernel sends

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Ethernet frames that carry UDP: find the payload of one that arrived, and turn it, in place, into
  * the frame that carries the reply.

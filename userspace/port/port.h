@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * A port: packets in and out in bursts, whatever they travel over. AF_XDP, kernel sockets, TCP, TLS (worker/relay.h; and
  * DPDK) share the table of functions below; a worker drives them without knowing which it has. A

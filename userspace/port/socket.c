@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * One slot holds all that the kernel wants for one datagram: header, address, pktinfo, buffer. The
  * reply goes out through the slot that its query came in by, so peer and source address are in place.

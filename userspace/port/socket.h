@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * UDP through the kernel's sockets: one socket for each worker and listen address, bound with
  * SO_REUSEPORT so that the kernel spreads the queries, read with recvmmsg() and written with

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Epoll, timers and turns. Bytes are moved in tcp_conn.c, replies begin in tcp_send.c, connections in
  * tcp_admit.c; the listeners are in tcp_open.c.

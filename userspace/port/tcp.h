@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * DNS over TCP (RFC 1035 section 4.2.2, RFC 7766): messages with two octets of length before each.
  *

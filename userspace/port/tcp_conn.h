@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * One TCP connection's bytes: what has come in and is not yet taken, and what waits to go out. No
  * timers, no epoll: tcp.c decides when. For the tcp port alone.

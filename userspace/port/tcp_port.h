@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The tcp port's own state; its making is in tcp_open.c, who is let in and who goes in tcp_admit.c, its
  * turns and timers are in tcp.c, its replies in tcp_send.c. For the tcp port alone.

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Replies on their way to their connections: those of a burst, and those that come late. Between a
  * receive and its send, late replies may end connections whose messages are with the worker; the

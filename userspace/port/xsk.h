@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * AF_XDP: frames that the XDP program redirects come straight from a receive queue into memory that
  * we share with the kernel (the UMEM), and replies leave from the same frame that brought the query.

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * What an AF_XDP port is made of, and its making: memory, UMEM, socket. xsk.c moves the frames.
  * For the xsk port alone.

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Whether a file of trust anchors has one that validation can begin with. libunbound takes a file without any, and then
  * validates nothing, without a word: the operator has to hear of it.

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Answers and completions. An answer is copied once from upstream, and shared by all who asked for
  * it; with the last release it goes home to the thread that made it, which frees it, so that

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* A context of libunbound from our configuration. */
 #ifndef VOLLEY_RESOLVER_CONTEXT_H
 #define VOLLEY_RESOLVER_CONTEXT_H

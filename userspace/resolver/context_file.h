@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * What libunbound takes from a file of its own only, and by no function of its API: forward zones, what a stub zone says
  * besides its addresses, DNS64. The file is in memory (memfd_create()), so nothing is left behind.

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Counters of one writer, which other threads read: no locked instruction, whole values. */
 #ifndef VOLLEY_RESOLVER_COUNT_H
 #define VOLLEY_RESOLVER_COUNT_H

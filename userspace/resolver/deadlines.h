@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Deadlines: a hashed timing wheel (Varghese and Lauck, 1987). A deadline lies in the slot of its
  * tick modulo the wheel; adding and removing are O(1), and each tick looks at one slot, in which

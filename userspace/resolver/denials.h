@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * RFC 8198 with NSEC3: from validated denials of a zone, others of the same zone are made, and no server of it is
  * asked. (With NSEC libunbound does so by itself.)

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * What a negative answer says of a zone's NSEC3 chain: its SOA and its NSEC3 records, each with its
  * signatures. Only the form is checked here: that the signatures hold, libunbound has found.

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Why questions failed, told in the log: the name, the type, and what the validator, the upstream or a limit said. For each
  * cause there is one line in FAILURES_EVERY_NS at most, which says how many were left out since the last one; so who asks

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Plain forwarding: questions go to recursive servers as they are, and what these answer is passed
  * on, not validated. One forwarder for each resolver thread; it takes the place of libunbound there.

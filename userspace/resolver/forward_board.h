@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * What a forwarder knows of its upstreams, on a board that other threads read. The forwarder's thread writes the board at the
  * end of each round in which it did something, so between two rounds nothing is missing there. It takes no lock.

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Queries under way: which reply is to which. A channel is what queries go out and replies come in by
  * (a UDP socket that is connected to one upstream, or a TCP connection); on it each query has an ID

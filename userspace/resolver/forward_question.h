@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The questions of a forwarder and their queries, from the first to their end. Inside of the
  * forwarder only; what it is for others is in resolver/forward.h.

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The TCP connections of a forwarder: one to each upstream, opened by the first query, kept, and
  * shared by all queries, which do not wait for each other (RFC 7766 section 6.2.1). It is closed after

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * An inbox: many threads put, one takes all. Putting is one compare-and-swap for a whole chain, and
  * the owner is woken by its eventfd only when the inbox was empty, so a burst costs one system call.

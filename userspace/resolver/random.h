@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Random numbers that nobody can predict: the kernel's generator (getrandom(2)), read ahead in
  * blocks, so that an ID of a query costs no system call. One thread.

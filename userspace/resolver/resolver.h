@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The resolver: questions that this server cannot answer by itself, asked upstream by libunbound
  * (iterating from the root, or forwarding), which validates what comes back; or, where they are only

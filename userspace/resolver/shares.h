@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Shares: how many of a thread's places each prefix of clients has now, so that one prefix does not take the places of
  * the others. A place is a question upstream (resolver/groups.h), or a query whose reply is waited for (the forwarder).

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Where libunbound asks for a name, and what came of its questions there. libunbound tells nobody what it knows of servers, so
  * this is what is seen from outside: one row of counters for each stub and forward zone, and one for all other names, which are

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * A resolver thread. It sleeps in libevent; after each round of events it completes what is over its
  * deadline, asks what may be asked, and puts the completions into their inboxes.

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The DNS cookies of one upstream (RFC 7873), seen from the client's side. A query has the client
  * cookie, which only this upstream gets, and the server cookie that the upstream gave last. A reply

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * RRsets that are to be signed, some thousand at a time: to sign one takes longer than all else that is done with
  * it, so several threads do that side by side. What comes out is in the order of what went in.

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* ldns knows BIND's format of private keys; the times in it, and that nothing is half written, we see to. */
 #include <dirent.h>
 #include <errno.h>

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The keys that a zone is signed with, and their files: those of BIND's tools, K<zone>+<alg>+<tag>.key and
  * .private, with the times of each key in the latter (Created, Publish, Activate, Inactive, Delete). What is

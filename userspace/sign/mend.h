@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * An edit of a signed version that is being completed: what its files share. The base is whole: what was,
  * neighbours in the chain too, is asked there. What is, the view of the edit says, until the next change.

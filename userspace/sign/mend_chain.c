@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The chain of a version, from that of its base and the names that came and went. NSEC3 are linked as NSEC
  * are, since the order of hashes is that of their owners; only that the first of them may come or go, too: so the

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The life of a zone's keys: the first ones, their successors, their end (RFC 6781, RFC 7583). A state machine
  * whose state is the times of the keys; time is an argument.

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Keys of another kind, in the conservative way of RFC 6781 section 4.1.4: while a cache may hold a DNSKEY RRset
  * with an algorithm in it, it holds no data without a signature of that algorithm (RFC 4035 section 2.2).

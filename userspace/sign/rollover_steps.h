@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* A step of a rollover, what rollover.c (successors of the same kind) and rollover_kind.c share. */
 #ifndef VOLLEY_SIGN_ROLLOVER_STEPS_H
 #define VOLLEY_SIGN_ROLLOVER_STEPS_H

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The signatures of one RRset: those that it has and that still hold, and new ones. */
 #include <errno.h>
 #include <stdlib.h>

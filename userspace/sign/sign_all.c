@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * A zone signed from its content, in one walk in canonical order, which is that of its NSEC chain: each
  * name in it waits for the next one. NSEC3 are put by hash behind the walk.

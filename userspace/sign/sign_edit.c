@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * What an edit touched, signed: first the signer's own RRsets are what they shall be, then the names are found
  * that came into the chain or left it, the chain is mended around them, and last come the signatures.

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The journal's reading side: a read transaction and a cursor that goes from set to set. */
 #include <errno.h>
 #include <stdlib.h>

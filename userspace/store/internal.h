@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * How the store lies in LMDB: four databases. Keys begin with the apex, which as a wire name ends
  * itself, so that no zone's keys lie among those of another.

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The journal's writing side. A set lies in pieces that fill a page of LMDB each, so that no run of free
  * pages is ever looked for: a set of 100 MB fits wherever so many single pages are free.

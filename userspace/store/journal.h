@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* How a change set lies in the journal, for those who write it (journal.c) and who read it (chain.c). */
 #ifndef VOLLEY_STORE_JOURNAL_H
 #define VOLLEY_STORE_JOURNAL_H

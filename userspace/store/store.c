@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Opening, batches, room. LMDB writes new pages beside the old ones, syncs them, then writes one of two
  * heads: a crash leaves the old head or the new one. Nothing is written through the mapping

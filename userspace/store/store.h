@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * What a daemon has to know of its zones after a restart, in one LMDB environment: the journal of
  * change sets, and a few words about each zone. Zones themselves are in their files.

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Looks through an LMDB data file before LMDB maps it. LMDB trusts what it has written: a page that was
  * damaged on the disk, or a file that was cut, would end the daemon by a signal.

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * What is known of zones, and small values. A zone's record in network order: version, serial,
  * file_serial, checked_wall_s, expires_wall_s, file_digest, file_number, then catalog, member and

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * One question by UDP to one address: a socket of its own, thus a random port, and a random ID (RFC 5452),
  * signed with the remote's key, asked again until there is an answer that belongs to it.

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * A round of asking: the primaries in turn, of each all addresses, until one is current or gives what is
  * newer. Handlers only note what is to be done next: attempt_step() does it, from the loop.

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * What a primary gives: records go into a builder, changes into a list, and when all of it has come
  * and its signatures hold, to control. Until then nothing of it counts.

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The book: keys and other name servers, as one configuration has them. It never changes; another
  * configuration makes another book, and what runs keeps the one that it began with by a reference.

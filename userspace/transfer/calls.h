@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Control's calls on their way into the loop's thread, in the order in which they were made. Most do not
  * wait for their end; those that want a result do, for the moment that the loop takes to come by.

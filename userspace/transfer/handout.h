@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Transfers out. One holds a version of its zone, which may be replaced meanwhile, and makes messages as
  * fast as its reader takes them: a few a turn, so that any number of readers get on side by side.

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Each thread has its own list of handshakes, oldest first, which is the order of their deadlines. A thread's
  * handshakes are touched by that thread alone; they come to it through a mailbox.

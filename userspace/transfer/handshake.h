@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * TLS handshakes of those who connect to us, in threads of their own: a handshake signs, which takes up to a
  * millisecond, and a flood of them must not hold up transfers, or workers on the same processor.

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * One message to us, wherever it came from: its signature is checked first, then what it is decides who
  * answers, and the reply is signed as the message was (RFC 8945 section 5).

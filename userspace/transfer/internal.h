@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * What the modules of the transfer thread share. Control's calls become posts to the loop; the loop's
  * events become posts to control. All else belongs to the loop's thread, which owns every zone, every

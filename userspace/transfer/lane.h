@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * A lane: so many may go at a time, the others wait. Those who wait are let in by turns of the name
  * server that they wait for, so that ten thousand zones of one do not keep out the only zone of another.

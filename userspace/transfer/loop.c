@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The loop: libevent, and control's calls out of the mailbox. It waits for nothing else: whoever has
  * much to do does a part of it and comes back.

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * NOTIFY to secondaries (RFC 1996): each remote in a zone's notify list hears of each version, until it
  * answers or NOTIFY_ROUNDS rounds are over. A newer version takes the place of what is outstanding.

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * An address of another name server, and the connections to it. One connection carries one exchange
  * at a time, a query and the messages of its answer; then it waits some seconds for the next (RFC 7766

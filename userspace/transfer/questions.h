@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Ordinary questions on our connections: a worker answers them (worker/relay.h), by its cache, its policies and
  * its way upstream, and counts them as its own. So a client gets over TLS what it gets over TCP.

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Connections that others have made to us: handed over by a worker in mid-stream, or come to a TLS
  * listener. Messages of one are taken in turn; one that is answered at length (a transfer), or later

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The listeners for DNS over TLS (RFC 7858, RFC 9103): TLS 1.3 only; a client that says ALPN has to say "dot". Sessions are
  * resumed by tickets (transfer/ticket_keys.h).

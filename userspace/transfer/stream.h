@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * A connection out, TCP or TLS, that carries messages with their lengths in front (RFC 1035 section
  * 4.2.2). It belongs to an exchange, or is idle and closes itself when its time is over or the other

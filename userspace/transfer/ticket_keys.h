@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The keys of session tickets (RFC 8446 section 4.6.1): a ticket is a session that the server has encrypted and the client
  * keeps, so a client that comes back needs no signature of ours, and we keep nothing for it.

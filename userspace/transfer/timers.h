@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Timers by a clock that the caller brings: what is due at a moment is called when timers_run() is told of that
  * moment. So a test can let a week pass at once, and the loop asks the kernel for the first of them only.

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The transfer thread: all talk with other name servers about zones. It asks primaries (SOA, AXFR,
  * IXFR, over UDP, TCP and TLS), takes NOTIFY and UPDATE, tells secondaries, and gives them zones. Whom

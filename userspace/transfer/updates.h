@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * UPDATE (RFC 2136) as far as it is a message: rules and signature are looked at here, control makes the
  * change, and its rcode comes back as transfer_answer(). The reply is signed with the key of the request.

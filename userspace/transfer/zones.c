@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The zones that the transfer thread has to do with: a chained hash table by apex that grows. Where there
  * is no memory to grow, chains become longer.

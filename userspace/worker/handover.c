@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * An item is the receiver's until handover_reply(), and then, if it was a single message, the worker's
  * again: it carries the reply back. A way back lives until its worker and the last item have let go of it.

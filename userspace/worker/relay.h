@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * A relay: messages that another thread has read from connections of its own, answered by the workers as if
  * they had come over TCP. The transfer thread has the connections over TLS and those that workers gave away;

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * A responder: what a worker does with its messages. It joins an engine, the ports that the messages
  * came by, and the resolver that is asked what the engine does not know.

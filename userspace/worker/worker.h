@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * A worker: one thread on one core that runs every message to completion. It sleeps in epoll over
  * its ports' fds, and when one has something, goes round:

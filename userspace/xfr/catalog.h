@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Catalog zones (RFC 9432): a list of zones in the form of a zone. Here it is read from a version of
  * the zone, compared with the one before, and written; what a zone that comes or goes means is for

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The reader of a transfer: fed message after message, it hands out records (AXFR, RFC 5936) or change
  * sets (IXFR, RFC 1995), and says when the transfer is complete.

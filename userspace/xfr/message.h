@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * A DNS message, either way, record by record: names are followed, and data comes with its names whole.
  * query_parse() reads what clients ask of the fast path; this here is for messages whose records

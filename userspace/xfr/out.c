@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Records come one at a time from a cursor over the zone or over change sets; a record is written, and
  * only then the cursor steps on, so that one that does not fit begins the next message.

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The writer of a transfer: each call makes the next message of it, as large as the buffer lets it,
  * signed. It can be left between two messages for as long as the receiver is slow.

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Records into the messages of a transfer, with names compressed against the few that were written
  * last: the owner before, which in canonical order shares all that can be shared, and the names in the

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * What a secondary asks: SOA, AXFR, IXFR; and the reply to the first. Not signed here: tsig_sign(),
  * tsig_verify(). Pure; any thread.

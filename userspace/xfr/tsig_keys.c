@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The table of keys. OpenSSL keeps the secrets, in contexts that are copied for each MAC. */
 #include <errno.h>
 #include <openssl/core_names.h>

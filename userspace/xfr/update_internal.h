@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What the parts of the update share. */
 #ifndef VOLLEY_XFR_UPDATE_INTERNAL_H
 #define VOLLEY_XFR_UPDATE_INTERNAL_H

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * From records in any order to a snapshot: records are added one by one, from text or a transfer;
  * finish sorts them, joins them to RRsets, checks the zone as a whole and lays out the arrays of

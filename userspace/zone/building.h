@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The inside of a builder, shared by the adding (builder.c), the gathering of RRsets (gather.c), the
  * checks (check.c) and the layout (freeze.c).

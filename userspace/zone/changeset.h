@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * A change set: what leads from one version of a zone to the next, in the form of an IXFR sequence
  * (RFC 1995 section 4): the old SOA, what else is removed, the new SOA, what else is added. Flat

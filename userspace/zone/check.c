@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The rules for a zone as a whole, looked at on the finished snapshot. A rule is here when answers
  * would be wrong or impossible without it; the rest (a name server without an address, say) is not

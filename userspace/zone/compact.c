@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * A version as a frozen image again: its records, in order, through a builder. They are those of a zone
  * that was checked, so the only ways to fail are memory and a cancel.

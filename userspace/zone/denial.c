@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Every name that a proof is about is qname, an ancestor of it, or the wildcard below one: so names
  * are taken from qname by the depth of a node, and none is built but the wildcard.

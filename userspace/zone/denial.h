@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Which records prove what an answer denies: RFC 4035 section 3.1.3 with NSEC, RFC 5155 section 7.2
  * with NSEC3. For a referral also the DS RRset, which is the proof of the contrary.

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * A merge of two sequences in canonical order, or a look at the names that the edits between two
  * versions touched. Only what a reader of the report cannot see from the

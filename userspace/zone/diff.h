@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * What differs between two versions of a zone, so that only the answers that changed are withdrawn.
  * Where one came from the other by edits, the names that these touched are looked at; else both are

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What leads from one snapshot of a zone to another, as records: zone_diff() for a journal. */
 #ifndef VOLLEY_ZONE_DIFFERENCE_H
 #define VOLLEY_ZONE_DIFFERENCE_H

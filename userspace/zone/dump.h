@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* A snapshot as a master file: what was read, whatever files it came from. */
 #ifndef VOLLEY_ZONE_DUMP_H
 #define VOLLEY_ZONE_DUMP_H

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Changing a draft, record by record: the node of the owner is made anew with the RRset that changed.
  * Names above it come to be as empty non-terminals, and go with the last name below them.

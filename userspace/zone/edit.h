@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * A change set applied to a version of a zone: the result is a new, immutable version that shares
  * with the old one all that is as before. Time and memory are those of the change, whatever the size

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * A change set, applied. What it says of one RRset in a row is done at once: a large RRset is copied once, not once for
  * each record that comes or goes.

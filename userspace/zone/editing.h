@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The inside of an edit, shared by what changes the draft (edit.c, edit_apply.c) and what ends it (finish.c). */
 #ifndef VOLLEY_ZONE_EDITING_H
 #define VOLLEY_ZONE_EDITING_H

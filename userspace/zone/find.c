@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The lookup: down from the apex, label by label, until the name ends, a child is missing, or a cut
  * or a DNAME stops the way (RFC 1034 section 4.3.2 with RFC 4592 section 3.3 and RFC 6672 section

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * From a draft to a version: what was touched is compared with the base, name by name. From what
  * really differs come the sums, the checks and the change set.

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Laying out a snapshot: nodes by canonical order, under each its RRsets by type, whose rdata stand
  * where they are; then, when the builder's own memory is given back, the hash table.

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Records to parts of RRsets. A part ends when another type or owner follows: then its records are
  * put in canonical order, doubles go, and if the same octets stand in the arena already, those are

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Master files: directives, the fields in front of the rdata, and what each record inherits from
  * those before it (RFC 1035 section 5.1, RFC 2308 section 4).

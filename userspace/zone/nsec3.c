@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "zone/nsec3.h"
 
 /* The calls that need neither a lock nor an allocation per hash: EVP's fetch takes both. */

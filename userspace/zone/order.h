@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The canonical order of the names of a zone that is being built (RFC 4034 section 6.1), in linear
  * time: a counting sort by parent, and for the children of each a radix sort by their labels. Then

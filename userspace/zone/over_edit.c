@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Changing an overlay. Each change first makes the way to what it touches the draft's own, from the
  * top, block by block, each of which is linked at once; only then it changes anything, and that needs

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The fields that most types have: numbers, names, types, addresses; and the walk over a row. */
 #include "zone/rdprint.h"
 

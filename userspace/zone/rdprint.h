@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Record data as text, by the rows of dns/rdtypes.h: the presentation form (RFC 1035 section 5.1 and that of
  * each type) where zone/rdtext.h and the other name servers read it back as the same octets, otherwise the

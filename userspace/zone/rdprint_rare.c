@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Fields that one type has. What their text cannot say (a LOC of another version, an address prefix with zeros
  * behind it) is left to the generic form.

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The fields of record data as text, one by one: private to zone/rdprint.c. Each function moves both cursors
  * behind its field and returns true; false: the text would not be read back as these octets.

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The fields that most types have: addresses, names, types; and of all fields the table. Each goes over its text once,
  * for the plain case; escapes and other rare forms are read by a second, slower way within the same field.

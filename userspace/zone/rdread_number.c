@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Fields that are numbers: in digits, by their names, and as periods and times. */
 #include "base/wire.h"
 #include "dns/proto.h"

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Service parameters (RFC 9460 section 2.1 and appendix A): in any order as text, by rising keys on the wire. Values
  * are character strings; those that are lists are split at commas after their escapes are resolved, so a comma

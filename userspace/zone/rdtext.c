@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The walk over a row, and the generic form. The fields are in zone/rdread.c and its neighbours. */
 #include "zone/rdtext.h"
 

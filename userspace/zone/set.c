@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The table of zones: open addressing over a hash of the apex that is built up from the root, so
  * that one pass over a name yields the hash of each of its suffixes.

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * All zones that are served at one moment: an immutable table from apex to zone. A change makes a
  * new set, which replaces the old one by a pointer swap (RCU); the zones themselves are shared

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * A line without anything special, as nearly all are, is the entry, where it stands in the buffer.
  * Others are put together in one pass over the characters with two bits of state: inside quotes,

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The lexical side of master files (RFC 1035 section 5.1): entries, which parentheses may spread
  * over many lines, and the tokens in them. Comments go, parentheses and line ends become blanks,

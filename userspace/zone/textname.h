@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Domain names in master files: absolute, relative to the origin, or "@" for the origin itself. */
 #ifndef VOLLEY_ZONE_TEXTNAME_H
 #define VOLLEY_ZONE_TEXTNAME_H

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * All names of a zone in canonical order (RFC 4034 section 6.1), whatever version it is: those of the
  * frozen image, with those of the overlay merged in.

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * A zone: one version of its whole content, never changed. What is loaded is an image of a few flat
  * arrays; an edit (zone/edit.h) gives the next version, which shares the image and has the names that

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The SIMPLE scheme: one hash over all records in canonical form and order, which is the order in
  * which the arrays hold them; ZONEMD at the apex and its signatures are left out.

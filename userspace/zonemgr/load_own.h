@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Loads of zones whose file is ours to write: of primaries, and catalogs that are made here. Such a file is
  * believed only if it is what was written (zonemgr/replay.h): a file that was cut in half is a master file, too,

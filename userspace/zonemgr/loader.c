@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* One lock for the lists; a thread holds it only to take a load and to give one back. */
 #include "zonemgr/loader.h"
 

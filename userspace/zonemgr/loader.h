@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The loader: threads that make zones in the background, from files, from what a transfer brought, or
  * from a version with many changes, so that neither answers nor commands wait for it.

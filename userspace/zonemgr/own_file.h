@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Files of zones, written: those that are ours (of primaries, of what we sign, of catalogs that we make), and the
  * operator's, which may have been changed by somebody else meanwhile.

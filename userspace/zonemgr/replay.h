@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* After a restart: a zone as its file has it, and what the journal has beyond. */
 #ifndef VOLLEY_ZONEMGR_REPLAY_H
 #define VOLLEY_ZONEMGR_REPLAY_H

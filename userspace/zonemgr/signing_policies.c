@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Which zones are kept signed, and how: what configurations say, one after the other. */
 #include <errno.h>
 #include <stdio.h>

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * What keeps changed zones fit for the next start, and in good shape: the store knows what is served,
  * files are written anew, versions with many changes become one image again.

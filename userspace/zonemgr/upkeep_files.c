@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Zones' files: written in the background, and taken away with members of catalogs. */
 #include <errno.h>
 #include <stdio.h>

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What upkeep.c (what the store knows, what is done now and then) and upkeep_files.c share. */
 #ifndef VOLLEY_ZONEMGR_UPKEEP_INTERNAL_H
 #define VOLLEY_ZONEMGR_UPKEEP_INTERNAL_H

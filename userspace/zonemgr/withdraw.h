@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * What a new version of a zone takes out of the answer cache: the answers that it changed, where that
  * can be told; else all of the zone's. docs/decisions/0010-withdraw-what-changed.md

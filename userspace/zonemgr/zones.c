@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Who asks for what, and when it is complete; each zone is in zones_entry.c. */
 #include "zonemgr/zones.h"
 

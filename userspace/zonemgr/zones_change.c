@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Changes of zones that are served. Each makes a version at once, so that the next one builds on it;
  * journal and publish follow for all together. The first one after a pause waits for nobody; those behind

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * What zones.c (who asks for what), zones_entry.c (one zone, and its load) and zones_publish.c (what
  * is served) share.

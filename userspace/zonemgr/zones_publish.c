@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* From what the entries say to what the workers and the XDP programs answer. */
 #include <errno.h>
 #include <stdlib.h>

@@ -1,5 +1,6 @@
 #!/usr/bin/python3
-# SPDX-License-Identifier: GPL-2.0-only
+# SPDX-FileCopyrightText: The Volley authors
+# SPDX-License-Identifier: GPL-2.0-or-later
 """Writes vectors.inc: frames that carry a query, a reply, and the frame that must carry it.
 
 Independent of the C code: sums are taken modulo 65535 over the whole packet as one number, and each
@@ -117,7 +118,8 @@ def c_string(data):
 
 
 def main():
-    print('/* SPDX-License-Identifier: GPL-2.0-only */')
+    print('/* SPDX-FileCopyrightText: The Volley authors */')
+    print('/* SPDX-License-Identifier: GPL-2.0-or-later */')
     print('/* Written by gen.py, not by hand: name; frame, its data offset, query; reply, its frame. */')
     for name, frame, offset, query, reply, back in vectors():
         print(f'\t{{ "{name}",\n{c_string(frame)},\n\t  {len(frame)}, {offset}, {len(query)},')

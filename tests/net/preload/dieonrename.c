@@ -1,4 +1,5 @@
-// SPDX-License-Identifier: GPL-2.0-only
+// SPDX-FileCopyrightText: The Volley authors
+// SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * For LD_PRELOAD: a process that ends by SIGKILL some time after it has renamed a file to the path
  * $DIEONRENAME_PATH: when the file $DIEONRENAME_GO is there. test_zone_edit.py compiles it.

@@ -1,4 +1,5 @@
-// SPDX-License-Identifier: GPL-2.0-only
+// SPDX-FileCopyrightText: The Volley authors
+// SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * For LD_PRELOAD: a kernel and a libxdp that refuse what those of this machine may allow. The environment says
  * what; each is left out where its variable is not set:

@@ -1,4 +1,5 @@
-// SPDX-License-Identifier: GPL-2.0-only
+// SPDX-FileCopyrightText: The Volley authors
+// SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * For LD_PRELOAD: a volleyd whose walks over the cache are slow, and which can be made to stand still
  * when it has given one interface another program. $SLOWCOPY_FILE holds four int64_t in host order. The

@@ -1,4 +1,5 @@
-// SPDX-License-Identifier: GPL-2.0-only
+// SPDX-FileCopyrightText: The Volley authors
+// SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * For LD_PRELOAD: a process whose clocks a test sets, by a file of int64_t in host order that may change at any time
  * ($WALLCLOCK_FILE). The kernel's own time is as it is.

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Whose processors are whose: by tables; and threads of this process, one of them pinned, moved. */
 #include <setjmp.h>
 #include <stdarg.h>

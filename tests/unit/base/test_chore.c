@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Chores run in order on another thread, end on ours, and a stop cancels what waits. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Waiting where the kernel has epoll_pwait2(), and where it does not, as Linux 5.10. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Which kernels are real-time ones, by the words of some that exist. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What the log writes is read back from a pipe that takes stderr's place. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* From the prefixes of a configuration to what each address may read; the driver's map: tests/bpf. */
 #include "bpf/clients_map.h"
 

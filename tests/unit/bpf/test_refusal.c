@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What is told of the verifier's log: the lines of its verdict, of kernels old and new. */
 #include <setjmp.h>
 #include <stdarg.h>

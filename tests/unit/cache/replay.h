@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Queries for names by Zipf's law, among them a flood of names that are never asked again, replayed to
  * a cache of a set budget and to an exact LRU that hears no flood.

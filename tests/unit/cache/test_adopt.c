@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What the next daemon finds: all that was valid, and nothing that could harm it. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* A cache takes another's place: what comes along, what is left out, what is withdrawn meanwhile. */
 #include <setjmp.h>
 #include <stdarg.h>

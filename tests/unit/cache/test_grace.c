@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Of userspace; that programs are waited for is shown in tests/bpf/test_concurrent.c. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Hit ratios beside an exact LRU, and what is left of them in a flood: tests/perf/hitratio.c in small. */
 #include <setjmp.h>
 #include <stdarg.h>

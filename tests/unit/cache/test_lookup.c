@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Keys: folding, hashing, and where an entry may lie; then what a reader finds. */
 #include <setjmp.h>
 #include <stdarg.h>

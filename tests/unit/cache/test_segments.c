@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Many writers in a cache that has fewer segments than they. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * A sift withdraws what a walk would, no more and no less: over random caches that are filled, asked,
  * emptied, adopted; then with writers and the keeper at it meanwhile. The second is meant to run under

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* From one cache through a file to another one, which has other hash keys and other slots. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Snapshots that are cut, altered, foreign or lie: nothing of them is loaded. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Answers that age, through a file: they are as old behind it as they would be without it. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The estimate of what is in the cache: exact where that is small, near where it is large. */
 #include <setjmp.h>
 #include <stdarg.h>

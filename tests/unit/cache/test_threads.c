@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Writers, readers and a keeper at once, in a cache much too small for them. Every entry tells by
  * itself whose it is; every one that is found must be whole, the asked name's, and not older than

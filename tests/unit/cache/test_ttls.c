@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* TTLs that age: what is stored, what a reader makes of it, and lists that are none. */
 #include <setjmp.h>
 #include <stdarg.h>

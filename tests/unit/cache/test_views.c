@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* One question in several views: entries of one hash that do not know each other. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Names as they are asked, and the cache to compare with: an exact LRU of so many octets. */
 #ifndef VOLLEY_TESTS_CACHE_TRACE_H
 #define VOLLEY_TESTS_CACHE_TRACE_H

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* An answer of four records whose TTLs age: two in its short form, at odd and at even offsets. */
 #ifndef VOLLEY_TESTS_CACHE_TTLS_H
 #define VOLLEY_TESTS_CACHE_TTLS_H

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * A cache in memory and entries that describe themselves: name and body follow from a number, so
  * whoever holds an entry can tell if it is whole and whose it is.

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The asking side, against daemons that answer, turn away, hang, lie and go; with a real one it is in
  * tests/unit/control/test_ctl_call.c.

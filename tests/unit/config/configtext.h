@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Configurations as text, loaded or refused: what the tests of config.c share. */
 #ifndef VOLLEY_TESTS_UNIT_CONTROL_CONFIGTEXT_H
 #define VOLLEY_TESTS_UNIT_CONTROL_CONFIGTEXT_H

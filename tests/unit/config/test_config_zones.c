@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What is said of a zone's life: keys, remotes, signing, templates, zones, catalogs. */
 #include "config/config.h"
 

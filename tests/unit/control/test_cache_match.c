@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Which answers a flush takes, and how the cache is counted: over answers that the engine has given. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Both sides of the control socket together: a daemon's in a process of its own, and a caller's. */
 #include "control/ctl.h"
 

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* An order of the operator outlives the daemon, and whatever the file holds it is one line. */
 #include "control/drain.h"
 

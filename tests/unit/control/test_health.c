@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What is a reason to send no queries to a host, what is a warning, and what the operator may say of it. */
 #include "control/health.h"
 

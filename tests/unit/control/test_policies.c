@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Lists and local data: read, put in place, and what the cache has for their names withdrawn. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The top of a Zipf mix, with the bounds that are promised, and that what is over fades. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Snapshots as files: what is under the name is whole at every moment, and nobody else's. */
 #include <setjmp.h>
 #include <stdarg.h>

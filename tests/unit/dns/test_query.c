@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The messages are string literals: header, question, records, each a macro. Rows that say "(all)"
  * were answered alike by knotd 3.2, nsd 4.6 and named 9.18; query.h says who is followed elsewhere.

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The TSIG record of an error, and queries whose own is cut or padded at each place. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * A host on which nothing is wrong, for tests of doctor's checks: a row changes one fact of it and says
  * what the check then finds.

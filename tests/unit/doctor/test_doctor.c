@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Doctor's checks of the host and of services, on hosts that this one is not. */
 #include <setjmp.h>
 #include <stdarg.h>

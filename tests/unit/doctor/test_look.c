@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What doctor reads of files: numbers, lists, the names of interrupts; and that its own host is one. */
 #include "doctor/look.h"
 

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Doctor's checks of interfaces and their queues, on cards that this host has not. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * For tests of recursion: a world whose engine asks upstream, for clients of 192.0.2.0/24 only; queries
  * at a time of the test's choice; and completions as the resolver makes them, from text.

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What the tests of recursion share: a zone of ours, one question that is not, and its answers. */
 #ifndef VOLLEY_TESTS_ENGINE_RECURSION_ROWS_H
 #define VOLLEY_TESTS_ENGINE_RECURSION_ROWS_H

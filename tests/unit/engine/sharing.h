@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * A world with shared answers (engine/shared.h) for tests: the plain zone z.test and the signed zone z, whose names are in a filter
  * and in a region of intervals; a shield; and the entries that the engine has published.

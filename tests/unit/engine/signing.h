@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * A zone signed for tests: chains that are right, signatures that no validator would take. A
  * signature depends on what it covers and on the key, so what did not change keeps it, as with a

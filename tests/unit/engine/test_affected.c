@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * affected_by() against what it promises. A zone changes again and again; answers stay, as in the
  * cache, as long as it says that they are unaffected. Whenever one stayed, it is compared with a fresh

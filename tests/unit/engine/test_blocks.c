@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The table of blocks beside a model that is a plain list: random adds, other rules, removals and expiries, clients and
  * names looked up in both after each. Readers in other threads see each block whole, or not at all.

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The cache in front of the zones: a hit is byte for byte what the zones give. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * What single changes of a zone leave in the cache, and how much of it; when nothing can be told.
  * tests/unit/engine/test_affected.c has the proof that nothing stays which changed.

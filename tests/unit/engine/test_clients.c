@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Prefixes of clients: the longest decides, whatever their order, and a walk over all agrees. */
 #include <arpa/inet.h>
 #include <errno.h>

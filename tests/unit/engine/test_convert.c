@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Messages of upstream become answers: what is kept of them, in which order, with which TTLs, and what is
  * refused. The body is read again by ldns, behind a question in other letter case.

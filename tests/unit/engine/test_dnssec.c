@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * What a signed zone adds under DO, and where. The signatures here are of no use but to be counted;
  * tests/diff/test_validate.py has real ones checked by validators.

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The ends of the ranges: the root zone, the longest names, any octet, answers that fit nowhere. */
 #include <setjmp.h>
 #include <stdarg.h>

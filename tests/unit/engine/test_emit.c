@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* How much of an answer a client gets: every size at which the choice could change. */
 #include <setjmp.h>
 #include <stdarg.h>

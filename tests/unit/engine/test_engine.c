@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The engine as a whole: odd queries, cookies, settings, counters. */
 #include <setjmp.h>
 #include <stdarg.h>

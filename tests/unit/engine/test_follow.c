@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Aliases and cuts that lead out of our zones, and aliases of local data: for who may recurse, and for who may not. */
 #include "engine/policy.h"
 #include "tests/unit/engine/recursion_rows.h"

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * A worker compares what the driver would give with what it has rendered: one octet is changed in each part of a shared answer, entries
  * and points are lost or stand in each other's place, a zone is about to change. tests/bpf/test_truth_denials.c shows that nothing is found where

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Who gets through the sieve to the transfer thread, and what strangers are told by the engine itself. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Regions of intervals against a plain sorted array. The points are those of a chain of NSEC3 with hashes at will: no zone
  * asks whether a hash is that of a name, but for the apex.

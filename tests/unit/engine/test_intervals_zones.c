@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * What intervals are for: over signed zones at random, and versions of them, each two names that do not exist and have the same
  * closest encloser and the same start have the same proofs. The region was never built for a version but the first, or when it was

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * How many answers a prefix gets, to the last one, by a clock that stands where the test puts it. The limits of the first
  * groups are powers of two, so that each prefix's share is a whole number of load; what is asked of each length of prefix

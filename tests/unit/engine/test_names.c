@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * A name or a mark that the filter lacks is a name that the driver denies. So each test here asks for what must be known;
  * that most other names are not known is asked with fixed keys, and so holds in each run or in none.

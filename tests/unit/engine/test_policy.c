@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Local data and block lists: which rule a question meets, and what it is told. */
 #include <setjmp.h>
 #include <stdarg.h>

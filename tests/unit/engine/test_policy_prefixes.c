@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Triggers that are prefixes: how they are written, and which one holds an address. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Which of several rules for name servers is the better one, whatever the order in which the servers become known. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Names that are not ours: who may ask for them, what goes upstream, what is made of what comes back. */
 #include "tests/unit/engine/recursion_rows.h"
 

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What is answered from zones: each row is a question and the records of its answer. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Zones come and go at random: an answer that is said to hold is the one that is rendered then. */
 #include <setjmp.h>
 #include <stdarg.h>

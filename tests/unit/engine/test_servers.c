@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Rules for name servers: which questions are asked for them, in which order, and what becomes of the answer that they are for. */
 #include "engine/policy.h"
 #include "engine/recursion.h"

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Which answers are shared by many names, what they look like, and which changes of the zone withdraw them.
  * tests/bpf/test_truth_denials.c compares what the driver makes of them with the engine's answers.

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Which entries of intervals a new version of a signed zone withdraws (engine/affected.h): those whose proofs changed, and no
  * entry that stays differs from what is rendered from the new version (engine/given.h).

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Which answers show that the driver would deny a name that exists, and what control is told of them. The filter is that
  * of the zones, or has lost bits.

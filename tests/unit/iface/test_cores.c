@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Workers near a card, by tables of nodes; what this machine says of itself is only asked. */
 #include "iface/cores.h"
 

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What rtnetlink and generic netlink say, from messages made here: also of links this kernel has not. */
 #include "iface/linkinfo.h"
 

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Transmit queues, from netlink's messages and folders like sysfs, all made here. */
 #include "iface/txqueues.h"
 

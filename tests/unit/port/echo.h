@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What the tests of ports and worker share: an answerer that knows no DNS, and client sockets. */
 #ifndef VOLLEY_TESTS_UNIT_PORT_ECHO_H
 #define VOLLEY_TESTS_UNIT_PORT_ECHO_H

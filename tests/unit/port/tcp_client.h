@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What the tests of TCP share: a port with a clock of ours, and clients' ends of connections. */
 #ifndef VOLLEY_TESTS_UNIT_PORT_TCP_CLIENT_H
 #define VOLLEY_TESTS_UNIT_PORT_TCP_CLIENT_H

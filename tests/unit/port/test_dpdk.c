@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The dpdk port over a device without hardware. net_ring gives back what it is given: the test
  * puts frames into the device's queue, lets the port answer, and takes from the same queue what it

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Frames against vectors that other code made (tests/data/frame/gen.py), and against broken ones. */
 #include <setjmp.h>
 #include <stdarg.h>

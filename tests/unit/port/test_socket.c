@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* UDP sockets over loopback, driven by hand: what one receive and one send do, and the counters. */
 #include "tests/unit/port/echo.h"
 

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* TCP over loopback, one thread: clients act, then the port has its rounds, with a clock of ours. */
 #include "tests/unit/port/tcp_client.h"
 

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Connections that the tcp port gives away: what was read goes along, what was asked before is answered
  * first. A message that begins with 'G' asks for its connection to be given; one with 'L' is answered

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* TCP over loopback, one thread: replies that come after their messages were handed back. */
 #include "tests/unit/port/tcp_client.h"
 

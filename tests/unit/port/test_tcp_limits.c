@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Who gets a connection, and who loses one, when there are many: TCP over loopback with a clock of ours. */
 #include "tests/unit/port/tcp_client.h"
 

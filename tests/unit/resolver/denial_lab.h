@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * For tests of denials: zones that are signed, their negative answers as a name server writes them, with faults where
  * a test wants them, and answers of a store compared with these.

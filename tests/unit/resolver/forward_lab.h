@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * A forwarder and its upstream in one process, over the loopback: the test is the upstream, reads each
  * query by itself and sends what it likes, forged replies too (they come from the upstream's address).

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The forwarder among replies that somebody forges: what does not fit is counted, and a question on whose
  * socket it came goes to TCP.

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The places of a forwarder's queries at two upstreams, which the test plays: it reads each query by itself, and the time
  * is what the test says, so that no query is late.

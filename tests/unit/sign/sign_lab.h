@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* For tests: keys, options, zones that are signed, and the judgement of the tools of other makers. */
 #ifndef VOLLEY_TESTS_SIGN_LAB_H
 #define VOLLEY_TESTS_SIGN_LAB_H

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Two years of a signed zone, from event to event. Each version that was served is written down as what a
  * validator makes of it: which keys are in the DNSKEY RRset, which sign that, and which sign the data. At the

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Whole zones, signed: the tools of others verify them. */
 #include "tests/unit/sign/sign_lab.h"
 

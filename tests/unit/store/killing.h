@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * For tests: a child that is killed, by SIGKILL, at a chosen system call or moment. At a call means
  * before it is done, and again behind it, before the child knows.

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* For tests: a folder for a store, change sets whose content tells which they are. */
 #ifndef VOLLEY_TESTS_STORING_H
 #define VOLLEY_TESTS_STORING_H

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Disks that are full, cannot be written, or have damaged the file: an error with a sentence, and what
  * is there stays, or can at least be told from what was written. Never a signal.

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * A process that writes batches is killed at each of its system calls, and at random moments. What is
  * found afterwards is what one batch has left, as a whole, and no earlier one than was committed.

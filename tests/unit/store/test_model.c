@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The store beside a plain list that does the same: batches of random appends, trims, limits, drops,
  * cancelled, committed, reopened; in little room, so that most of the time it is full.

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * When primaries are asked, when a zone expires, and when secondaries are told again: by a simulated clock. The test
  * is the transfer thread, control and the other name server in one. So days pass in milliseconds, and nothing here

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The transfer thread beside control, which is this test, and another name server, which is this test, too:
  * so it is known who speaks next, whatever the time. Nothing is waited for but what has to come.

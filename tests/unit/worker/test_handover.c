@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The handover between a worker and the transfer thread, which the test plays both. */
 #include <setjmp.h>
 #include <stdarg.h>

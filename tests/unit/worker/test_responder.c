@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * A responder between ports that note what is sent, an engine over a cache, and a resolver that the test
  * plays: questions are noted, and come back through the inbox when the test says so, as it says.

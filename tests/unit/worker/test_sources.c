@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Further fds in a worker's loop: what comes back from other threads, and late replies by it. */
 #include "tests/unit/port/echo.h"
 

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The loop with real ports over loopback: ports come and go under load, RCU is never held up. */
 #include "tests/unit/port/echo.h"
 

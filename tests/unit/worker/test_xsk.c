@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* AF_XDP ports, alone and on a worker: replies, frames and counters, whatever link and kernel do. */
 #include "tests/unit/worker/xsk_lab.h"
 

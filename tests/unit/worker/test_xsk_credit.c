@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What an AF_XDP port tells the driver of how far it is behind; the driver's side is the test's. */
 #include "tests/unit/worker/xsk_lab.h"
 

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Replies that come later, over AF_XDP, and over sockets where it takes a link of one's own. */
 #include "tests/unit/worker/xsk_lab.h"
 

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * AF_XDP in copy mode over a veth pair, each end in a network namespace that only this process has
  * (nothing is left behind, whatever happens). The XDP program is the smallest there is: each frame

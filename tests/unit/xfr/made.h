@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* For tests: messages and data from text, uncompressed. */
 #ifndef VOLLEY_TESTS_XFR_MADE_H
 #define VOLLEY_TESTS_XFR_MADE_H

@@ -1,5 +1,6 @@
 #!/usr/bin/python3
-# SPDX-License-Identifier: GPL-2.0-only
+# SPDX-FileCopyrightText: The Volley authors
+# SPDX-License-Identifier: GPL-2.0-or-later
 """Write vectors.h: messages that dnspython signed, for the unit tests of xfr/. The header is committed.
 
 The gaps of a stream (RFC 8945 section 5.3.1) dnspython does not make: those MACs are computed here.
@@ -88,7 +89,7 @@ def main():
         emit(f"vector_reply1_{short}", second)
         last, _ = stream_signed([REPLIES[2], REPLIES[3]], key, mac2)
         emit(f"vector_reply3_{short}", last)
-    head = ("/* SPDX-License-Identifier: GPL-2.0-only */\n/*\n * Made by mkvectors.py with dnspython: messages of one "
+    head = ("/* SPDX-FileCopyrightText: The Volley authors */\n/* SPDX-License-Identifier: GPL-2.0-or-later */\n/*\n * Made by mkvectors.py with dnspython: messages of one "
             "AXFR, plain and signed at VECTOR_NOW by the\n * key \"key.test\"; reply 2 is not signed, reply 3 "
             "covers it.\n */\n#ifndef VOLLEY_TESTS_XFR_VECTORS_H\n#define VOLLEY_TESTS_XFR_VECTORS_H\n\n#include <stdint.h>\n\n"
             f"#define VECTOR_NOW {NOW}\n\n/* clang-format off */\n")

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Catalogs read, compared, refused and written; the examples of RFC 9432 among them. */
 #include "xfr/catalog.h"
 

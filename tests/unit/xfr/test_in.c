@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What the reader makes of streams that are right, that end too early, and that lie. */
 #include <errno.h>
 #include <stdio.h>

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Zones and change sets that go out and come in again, in messages of many sizes, signed or not. */
 #include <errno.h>
 #include <stdlib.h>

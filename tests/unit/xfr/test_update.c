@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * RFC 2136, rule by rule: what a message does to a zone, or what it is refused with. Each row is a list of
  * lines: "need", "deny" and "same" are prerequisites, "add", "del" and "clear" changes.

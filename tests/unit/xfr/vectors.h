@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Made by mkvectors.py with dnspython: messages of one AXFR, plain and signed at VECTOR_NOW by the
  * key "key.test"; reply 2 is not signed, reply 3 covers it.

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Octets as a program of edits, carried out twice: on versions of a zone, and on a plain table of
  * records from which a zone is built anew wherever the versions end an edit. Both must agree on every

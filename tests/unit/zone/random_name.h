@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Names of few different labels, so that they meet: owners, their parents, wildcards, any case. */
 #ifndef VOLLEY_TESTS_ZONE_RANDOM_NAME_H
 #define VOLLEY_TESTS_ZONE_RANDOM_NAME_H

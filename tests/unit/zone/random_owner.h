@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Owners of records as a master file has them, of few different labels, so that they meet. */
 #ifndef VOLLEY_TESTS_ZONE_RANDOM_OWNER_H
 #define VOLLEY_TESTS_ZONE_RANDOM_OWNER_H

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Record data as text and as octets, below the origin "test.": for each type of dns/rdtypes.h at least one row, then
  * the vectors of RFC 1876, RFC 3123, RFC 3597, RFC 4025, RFC 8659 and RFC 9460.

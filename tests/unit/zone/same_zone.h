@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Two zones of the same content must answer alike, however each came to be: by all names, types, proofs
  * and properties. For unit tests and a fuzzer: says what differs.

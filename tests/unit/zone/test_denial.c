@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Proofs of denial: on random zones, whose chains this test makes itself, each proof is checked by
  * what it says alone (owner, next, hash by ldns), as a validator

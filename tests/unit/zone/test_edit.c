@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * A zone that is edited again and again, against one that is built anew each time from the records that
  * it should have: the same answers, proofs, properties, differences. Versions are held and dropped in

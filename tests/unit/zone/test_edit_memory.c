@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Edits whose memory ends, at each place where it can: nothing is lost, and the zone is as before. And what
  * is kept while an old version is held: what it shows, not what came and went since. The linker leads the

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Readers under RCU while versions come and go: each query sees one version, whole. Every version has
  * the number of its SOA in the TTLs of some names, and names that only it has. Meant for the thread

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The lookup against a slow one that walks over all records and knows no tree, on random small
  * zones. Labels come from a very small alphabet, so that cuts, wildcards, DNAMEs and empty

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Random data of each type (VOLLEY_RDATA_ROUNDS of each, 300 without; VOLLEY_RDATA_SEED) to text and back: the same octets, by
  * the type's own form where it has one, and by the form in which it is written. What other servers read of that:

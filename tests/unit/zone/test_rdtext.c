@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Record data from text: the rows of rdata_rows.h, what is said of those that are refused, and that all that is
  * printed is read back as the same octets.

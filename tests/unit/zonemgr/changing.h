@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* For tests of changes: two zones that are served, with a cache, a loader and a journal that are real. */
 #ifndef VOLLEY_TESTS_CHANGING_H
 #define VOLLEY_TESTS_CHANGING_H

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Catalogs beside zones, a loader and a journal that are real: who comes, goes, and what is tried again. */
 #include <errno.h>
 #include <poll.h>

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Changes of a zone as people write them: what they do, and which line is told where one cannot be. */
 #include "zonemgr/edit_lines.h"
 

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Each name that is served is in the filter of names before; which members of a set say so. The lines of the filter cannot be
  * written to when a publish begins: the first write shows what is served at that moment.

@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* In which order a publish puts a new zone in place, and what each step leaves for who dies there. */
 #include <poll.h>
 #include <setjmp.h>

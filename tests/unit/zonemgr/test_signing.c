@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * A zone that is kept signed for months, by a simulated clock: each step sets the time, as control's loop does,
  * and ticks. After each step the zone that is served is one that validates at that time.

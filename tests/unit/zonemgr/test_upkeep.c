@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * What is kept of zones for the next start, with a store, files and a thread for chores that are real: what a load
  * leaves of the journal, files that cannot be written, room in the journal, what stays of a zone that goes.

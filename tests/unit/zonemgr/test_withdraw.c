@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * A zone changes while threads ask and the keeper moves what they ask for: when the withdrawal is
  * over, nobody gets what was there before. Then its steps one by one.

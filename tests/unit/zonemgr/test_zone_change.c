@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Changes of a zone that is served: what is told and when, and what the journal then leads to. What it has no room
  * for is in test_zone_journal.c.
