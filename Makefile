@@ -193,7 +193,9 @@ VERIFY     := $(call programs,$(wildcard tests/bpf/verify.c))
 # Filled from the words that --help prints too.
 MANS := $(if $(filter volleyctl,$(PROGRAMS_HERE)),$(patsubst docs/man/%.in,$(O)/man/%,$(wildcard docs/man/*.in)))
 
-ALL := $(BPF_MAIN) $(BPF_OTHERS) $(PROGRAMS_HERE:%=$(O)/bin/%) $(MANS)
+# What the shell completes, made from the same words as the man pages.
+COMPLETIONS := $(if $(filter volleyctl,$(PROGRAMS_HERE)),$(patsubst scripts/completion/%.in,$(O)/completion/%,$(wildcard scripts/completion/*.in)))
+ALL := $(BPF_MAIN) $(BPF_OTHERS) $(PROGRAMS_HERE:%=$(O)/bin/%) $(MANS) $(COMPLETIONS)
 
 # --- Main targets -----------------------------------------------------------------------------------
 
@@ -358,6 +360,8 @@ install: all ## install below $(DESTDIR)$(PREFIX)
 	for m in $(MANS); do \
 		install -D -m 644 $$m $(DESTDIR)$(PREFIX)/share/man/man$${m##*.}/$${m##*/} || exit 1; \
 	done
+	install -D -m 644 $(O)/completion/volleyctl.bash $(DESTDIR)$(PREFIX)/share/bash-completion/completions/volleyctl
+	install -D -m 644 $(O)/completion/volleyctl.zsh $(DESTDIR)$(PREFIX)/share/zsh/vendor-completions/_volleyctl
 
 .PHONY: deb
 deb: ## Debian packages of what is committed, in build/deb (needs no root; what it needs: scripts/debian/control)
@@ -450,6 +454,11 @@ FORCE:
 
 $(O)/man/%: docs/man/%.in $(B)/bin/volleyctl
 	$(say) MAN $@
+	@mkdir -p $(@D)
+	$(Q)$(B)/bin/volleyctl --man $< >$@
+
+$(O)/completion/%: scripts/completion/%.in $(B)/bin/volleyctl
+	$(say) WORDS $@
 	@mkdir -p $(@D)
 	$(Q)$(B)/bin/volleyctl --man $< >$@
 

@@ -32,6 +32,7 @@ test  | tests in C         | libcmocka-dev libclang-rt-14-dev
 test  | tests in Python    | python3 python3-pytest python3-pytest-xdist python3-dnspython python3-cryptography python3-yaml
 test  | the units, tests   | systemd libseccomp2
 test  | labs               | iproute2 ethtool procps util-linux
+test  | shells, completion  | bash zsh
 test  | loading by hand    | xdp-tools
 test  | clients            | knot-dnsutils bind9-dnsutils dnsperf netsniff-ng
 test  | servers to compare | knot knot-dnssecutils nsd bind9 unbound

@@ -245,6 +245,27 @@ static void put_man_reasons(FILE *out)
 	fputs(".El\n", out);
 }
 
+/* For completion: one of each line. */
+static void put_command_names(FILE *out)
+{
+	for (const struct words_command *c = words_commands; c->name; c++)
+		fprintf(out, "%s\n", c->name);
+}
+
+/* "-w, --wait" are two. */
+static void put_flags(FILE *out, const struct words_option *options)
+{
+	for (; options->flags; options++) {
+		const char *comma = strstr(options->flags, ", ");
+
+		if (comma)
+			fprintf(out, "%.*s\n%s\n", (int)(comma - options->flags), options->flags,
+				comma + 2);
+		else
+			fprintf(out, "%s\n", options->flags);
+	}
+}
+
 static int put_man_list(FILE *out, const char *word)
 {
 	if (!strcmp(word, "@commands@"))
@@ -267,6 +288,10 @@ static int put_man_list(FILE *out, const char *word)
 		put_man_counters(out, words_resolver_counters);
 	else if (!strcmp(word, "@responder-counters@"))
 		put_man_counters(out, words_responder_counters);
+	else if (!strcmp(word, "@command-names@"))
+		put_command_names(out);
+	else if (!strcmp(word, "@volleyctl-flags@"))
+		put_flags(out, words_volleyctl_options);
 	else
 		return -EINVAL;
 	return 0;

@@ -19,10 +19,10 @@ void help_put_command(FILE *out, const struct words_command *command);
 unsigned int help_put_commands_of(FILE *out, const char *first);
 
 /*
- * Copies the man page template IN to OUT. A line that is one of these words alone is replaced by mdoc
+ * Copies the template IN, of a man page or of a shell's completion, to OUT. A line that is one of these words alone is replaced by mdoc
  * text: @commands@, @keys@, @volleyd-options@, @volleyctl-options@, @volleyd-exits@,
- * @volleyctl-exits@, @reasons@, @engine-counters@; @version@ is replaced anywhere. Returns 0, or
- * -EINVAL for a line in @ that is no such word.
+ * @volleyctl-exits@, @reasons@, @engine-counters@; @command-names@ and @volleyctl-flags@ by lines of plain text.
+ * @version@ is replaced anywhere. Returns 0, or -EINVAL for a line in @ that is no such word.
  */
 int help_fill_man(FILE *out, FILE *in, const char *version) __attribute__((warn_unused_result));
 

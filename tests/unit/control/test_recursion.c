@@ -84,7 +84,7 @@ static const struct change_row libunbound_rows[] = {
 	  FORWARD "  stubs: [{zone: lan, address: 192.0.2.2, transport: udp}]\n", false, false },
 	{ "root-key-sentinel", STUB "  root-key-sentinel: false\n", true, true },
 	{ "harden-glue", STUB "  harden-glue: false\n", true, true },
-	{ "harden-below-nxdomain", STUB "  harden-below-nxdomain: false\n", true, true },
+	{ "harden-below-nxdomain", STUB "  harden-below-nxdomain: false\n", false, false },
 	{ "qname-minimisation-strict", STUB "  qname-minimisation-strict: true\n", true, true },
 	{ "max-query-restarts", STUB "  max-query-restarts: 5\n", true, true },
 	{ "target-fetch-policy", STUB "  target-fetch-policy: \"0 0\"\n", true, true },
