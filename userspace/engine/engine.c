@@ -595,6 +595,7 @@ size_t engine_answer(struct engine *e, const struct engine_request *rq, uint8_t 
 static void restore(struct query *q, const struct engine_pending *p)
 {
 	const struct engine_asked *asked = &p->asked;
+	const uint8_t *fixed = asked->query + asked->question_end - DNS_QUESTION_FIXED_BYTES;
 
 	*q = (struct query){
 		.qname = asked->query + DNS_HEADER_BYTES,
@@ -602,8 +603,8 @@ static void restore(struct query *q, const struct engine_pending *p)
 		.flags = wire_load_be16(asked->query + DNS_FLAGS_AT),
 		.has_question = true,
 		.qname_bytes = (uint16_t)name_bytes(asked->query + DNS_HEADER_BYTES),
-		.qtype = p->question.qtype,
-		.qclass = p->question.qclass,
+		.qtype = wire_load_be16(fixed), /* p is perhaps a question for name servers */
+		.qclass = wire_load_be16(fixed + 2),
 		.question_end = asked->question_end,
 		.edns = asked->edns,
 	};

@@ -387,11 +387,13 @@ static uint16_t ask(struct engine *e, const struct engine_request *rq, const str
 {
 	if (e->cache && may_be_cut(rules, q) && is_cut(e, rq, q, rules, a))
 		return DNS_RCODE_NXDOMAIN;
+	want->is_unasked = !rq->pending && want->may_wait;
+	if (want->is_unasked)
+		return DNS_RCODE_NOERROR;
 	if (e->expired && (!rq->pending || is_stale_at_once(e, rq, q, rules)))
 		return answer_stale(e, e->expired, rules->stale_ttl_s, rq->now_s, a);
-	want->is_unasked = !rq->pending && want->may_wait;
 	if (!rq->pending)
-		return want->is_unasked ? DNS_RCODE_NOERROR : not_asked(e, a);
+		return not_asked(e, a);
 	fill_asked(e, rq, q, rules);
 	e->outcome = ENGINE_DEFERS;
 	return DNS_RCODE_NOERROR;

@@ -10,7 +10,7 @@
 #define HEAD    "$TTL 60\n@ SOA ns root 1 2 3 4 5\n@ NS ns\n"
 #define N_WIRES 64
 
-static struct zone *zones[2];
+static struct zone *zones[2], *local;
 static struct policy *policy;
 static uint8_t *wires[N_WIRES]; /* of answers that are held */
 static unsigned int n_wires;
@@ -28,7 +28,7 @@ static void lists_open(const char *first, const char *second)
 	digest[1]++;
 	cache_zone_prepare(r.world.cache, (const uint8_t *)"\3rpz", 5, digest, &slot, &gen);
 	cache_zone_commit(r.world.cache, slot, gen, digest);
-	MUST(!policy_new(&policy, NULL, lists, 2, slot, gen));
+	MUST(!policy_new(&policy, local, lists, 2, slot, gen));
 	r.world.zones.policy = policy;
 }
 
@@ -121,6 +121,34 @@ static void test_names(void **state)
 	assert_false(gives("a.x.", T(NS), "a.x. 300 IN NS ns.h.x.\n", NULL));
 	assert_int_equal(reply_rcode(&r.reply), DNS_RCODE_NXDOMAIN);
 	lists_close();
+}
+
+/* The answer at the end of an alias is judged, and the client's question is still the one that it asked. */
+static void test_at_the_end_of_an_alias(void **state)
+{
+	struct ask a = question("alias.lan");
+
+	(void)state;
+	local = zone_of(".", HEAD "alias.lan CNAME w.f.x.\n");
+	lists_open(by_name, nothing);
+	for (unsigned int n = 0; n < 2; n++) {
+		const char *servers = n ? "f.x. 300 IN NS ns.h.x.\n" : "f.x. 300 IN NS ok.x.\n";
+
+		recursing_flush(&r);
+		assert_true(ask(&r, &a));
+		check_asked("w.f.x.", T(A));
+		assert_true(gives("w.f.x.", T(A), "w.f.x. 300 IN A 192.0.2.80\n", NULL));
+		check_asked("w.f.x.", T(NS));
+		assert_true(gives("w.f.x.", T(NS), NULL, "f.x. 60 IN " SOA));
+		check_asked("f.x.", T(NS));
+		assert_false(gives("f.x.", T(NS), servers, NULL));
+		assert_int_equal(reply_rcode(&r.reply), n ? DNS_RCODE_NXDOMAIN : DNS_RCODE_NOERROR);
+		check_answer(n ? "alias.lan. 60 IN CNAME w.f.x.\n" :
+				 "alias.lan. 60 IN CNAME w.f.x.\nw.f.x. 300 IN A 192.0.2.80\n");
+	}
+	lists_close();
+	zone_free(local);
+	local = NULL;
 }
 
 /* The zones above are looked at, too; no name of one label, and none where nothing is known of a name above. */
@@ -329,6 +357,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(test_names),
+		TEST(test_at_the_end_of_an_alias),
 		TEST(test_zones_above),
 		TEST(test_addresses),
 		TEST(test_only_what_is_needed),
