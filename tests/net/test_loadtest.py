@@ -92,7 +92,7 @@ def test_other_interface_is_refused(dev):
     (["--rate", "0"], "must be queries per second, or flat"),
     (["--seconds", "0"], "must be above 0"),
     (["--queries", "/dev/null"], "/dev/null: no query in it"),
-    (["--queries", __file__], "test_loadtest.py:2: must be NAME TYPE [EDNS|"),
+    (["--queries", __file__], "test_loadtest.py:3: must be NAME TYPE [EDNS|"),
     (["--zone", "example.com"], "must be NAME=FILE"),
 ])
 def test_bad_options_are_named(words, sentence):
