@@ -158,8 +158,8 @@ static const struct words_key rows[] = {
 	{ .path = "recursion.harden-below-nxdomain",
 	  .type = WORDS_BOOL,
 	  .fallback = "true",
-	  .text = "Whether a name that is proved not to exist denies all names below it (RFC 8020). It is for the answer "
-		  "cache as well." },
+	  .text = "Whether a name in the answer cache that is proved not to exist denies all names below it (RFC 8020). "
+		  "libunbound is not told to do so: it would deny names below an alias, too." },
 	{ .path = "recursion.harden-dnssec-stripped",
 	  .type = WORDS_BOOL,
 	  .fallback = "true",
