@@ -76,13 +76,13 @@ static void put_zone(struct lookup *l, json_t *list)
 static void append_record(json_t *list, char *text, const char *owner, uint16_t type,
 			  const struct zone_rdata *rd)
 {
-	char line[RECORD_CAP];
+	char line[NAME_TEXT_MAX + RECORD_CAP];
 
 	text[rdprint_record(text, type, rd->bytes, rd->len)] = '\0';
 	for (char *c = text; *c; c++)
 		if (*c == '\t')
 			*c = ' ';
-	snprintf(line, sizeof(line), "%s %s", owner, text);
+	snprintf(line, sizeof(line), "%s %.*s", owner, RECORD_CAP - 2, text);
 	json_array_append_new(list, json_string(line));
 }
 
