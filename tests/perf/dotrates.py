@@ -5,7 +5,7 @@
 
 dnsperf asks 1,000 names of one zone over so many TLS connections, which stay open, with 100 queries at a time and with one for each
 connection; the servers have one worker, on CPU 1, and dnsperf is on CPU 0. The servers take turns. Printed are the medians of the replies
-per second, what was lost, and each server's rate beside the best peer's. nsd asks for a client that reads as fast as it writes.
+per second, what was lost, and Volley's rate beside that of the best peer.
 
 Run it as root after `make tools`, with nothing else at work.
 """
