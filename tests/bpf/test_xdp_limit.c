@@ -175,6 +175,32 @@ static void test_cookies(void **state)
 	assert_int_equal(result.reason, VOLLEY_HIT_SLIPPED);
 }
 
+/* What is said to who is over the limit has no extended error, whatever the answer would have. */
+static void test_slipped_without_error(void **state)
+{
+	static const uint8_t cookie[12] = { 0, 10, 0, 8, 1, 2, 3, 4, 5, 6, 7, 8 };
+	struct xdp_world *w = take(state, &usual);
+	struct entry put = { .name = (const uint8_t *)"\3ede\4test", .full_bytes = 33 };
+	struct pkt_ask ask = { .name = put.name, .edns = true, .udp_size = 1232 };
+	struct volley_entry *e = xdp_world_put(w, &put);
+	size_t n;
+
+	w->maps.memory.state->options[0] =
+		(struct volley_options){ .n_secrets = 1, .secrets = { { 1, 2 } } };
+	w->maps.limiter.rrl->answer_cost = VOLLEY_RRL_FULL;
+	e->ede = 22 + 1;
+	e->refresh_s = 1;
+	run(w, &ipv4, 1);
+	n = pkt_build(frame, &pkt_ipv4, dns, pkt_ask(dns, &ask));
+	xdp_expect_answer(w, "slipped", frame, n, VOLLEY_HIT_SLIPPED, &result, &answer);
+	assert_int_equal(answer.opt_options, 0);
+	ask.options = cookie;
+	ask.n_options = sizeof(cookie);
+	n = pkt_build(frame, &pkt_ipv4, dns, pkt_ask(dns, &ask));
+	xdp_expect_answer(w, "BADCOOKIE", frame, n, VOLLEY_HIT_BADCOOKIE, &result, &answer);
+	assert_int_equal(answer.opt_options, 28);
+}
+
 static void test_exempt(void **state)
 {
 	const struct volley_client prefix = { .prefix_bits = 120,
@@ -328,13 +354,10 @@ static void test_two_answerers(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_exact),
-		cmocka_unit_test(test_slipped),
-		cmocka_unit_test(test_dropped),
-		cmocka_unit_test(test_dry_run),
-		cmocka_unit_test(test_cookies),
-		cmocka_unit_test(test_exempt),
-		cmocka_unit_test(test_no_room_costs_nothing),
+		cmocka_unit_test(test_exact),         cmocka_unit_test(test_slipped),
+		cmocka_unit_test(test_dropped),       cmocka_unit_test(test_dry_run),
+		cmocka_unit_test(test_cookies),       cmocka_unit_test(test_slipped_without_error),
+		cmocka_unit_test(test_exempt),        cmocka_unit_test(test_no_room_costs_nothing),
 		cmocka_unit_test(test_two_answerers),
 	};
 

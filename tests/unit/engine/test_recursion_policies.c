@@ -211,6 +211,32 @@ static void test_policy_behind_alias(void **state)
 	recursing_flush(&r);
 }
 
+/* Its target's answer has ended and may be given stale: upstream is asked first, as for any other. */
+static void test_policy_alias_to_what_has_ended(void **state)
+{
+	static const struct upstream to_alias = {
+		"b.z.", T(A), 0, "b.z. 300 IN CNAME alias.x.\nalias.x. 300 IN A 192.0.2.80\n",
+		NULL,   NULL
+	};
+	struct ask a = www;
+	struct lists l;
+
+	(void)state;
+	lists_open(&l);
+	r.rules.stale_s = 3600;
+	a.name = "www.y";
+	assert_true(ask(&r, &a));
+	complete(&r, &www_y);
+	r.now_s += 400;
+	a.name = "b.z";
+	assert_true(ask(&r, &a));
+	assert_int_equal(complete(&r, &to_alias), ENGINE_DEFERRED);
+	complete(&r, &www_y);
+	check_answer("b.z. 30 IN CNAME www.y.\nwww.y. 300 IN A 192.0.2.90\n");
+	lists_close(&l);
+	recursing_flush(&r);
+}
+
 /* A list that comes while its name is asked upstream has the word, too. */
 static void test_policy_comes(void **state)
 {
@@ -233,6 +259,7 @@ int main(void)
 		TEST(test_policy_alias_to_ours),
 		TEST(test_policy_alias_comes),
 		TEST(test_policy_behind_alias),
+		TEST(test_policy_alias_to_what_has_ended),
 		TEST(test_policy_comes),
 	};
 
