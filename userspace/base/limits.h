@@ -54,8 +54,8 @@ enum limits_verdict limits_take(struct limits *l, uint8_t family, const uint8_t 
 void limits_give(struct limits *l, const struct limits_place *place);
 
 /*
- * Whether limits_take() would find a place within the client's share, and how little of all is taken. Counts nothing; while half
- * of the places are free it looks at no client. Only where has_shares is set.
+ * Whether limits_take() would give this client a place now. Takes none. While half of all places are free the answer is yes, and the
+ * client is not looked at. Only where has_shares is set.
  */
 bool limits_has_room(const struct limits *l, uint8_t family, const uint8_t *address);
 
