@@ -241,17 +241,15 @@ uint64_t log_n_dropped(void)
 
 void log_vline(enum log_level level, const char *format, va_list args)
 {
-	/* As JSON, each octet of the message may take two, and what is before it some 100. */
 	char line[LOG_LINE_BYTES], message[LOG_LINE_BYTES];
-	const bool is_json = log_get_format() == LOG_JSON;
+	/* As JSON, each octet of the message may take two, and what is before it some 100. */
+	size_t cap = log_get_format() == LOG_JSON ? sizeof(message) * 2 / 5 : sizeof(message);
 	int errno_kept = errno;
 	size_t n;
 
 	if (level > log_get_level())
 		return;
-	n = written(vsnprintf(message, is_json ? sizeof(message) * 2 / 5 : sizeof(message), format,
-			      args),
-		    sizeof(message));
+	n = written(vsnprintf(message, cap, format, args), cap);
 	clean(message, n);
 	n = put_message(line, level, message);
 	line[n++] = '\n'; /* over the NUL */

@@ -429,6 +429,7 @@ static void block_signals(void)
 int daemon_run(struct config *config, bool keep)
 {
 	struct daemon *d = calloc(1, sizeof(*d));
+	bool has_started;
 	int err;
 
 	if (!d) {
@@ -449,8 +450,9 @@ int daemon_run(struct config *config, bool keep)
 	err = start(d);
 	if (!err && !d->stopping)
 		live(d);
+	has_started = d->is_ready;
 	daemon_close(d);
-	if (d->is_ready)
+	if (has_started)
 		daemon_audit_stop(d);
 	rcu_unregister_thread();
 	pthread_mutex_destroy(&d->alive_lock);
