@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <jansson.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -11,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/err.h"
@@ -21,6 +23,7 @@
 static const char *log_ident = "volley";
 static bool to_journal;
 static _Atomic int shown_level = LOG_LEVEL_NOTICE;
+static _Atomic int line_format = LOG_TEXT;
 
 static pthread_mutex_t out_lock = PTHREAD_MUTEX_INITIALIZER; /* of log_out.h and n_unsaid */
 static uint64_t n_unsaid;                                    /* lines dropped since it was said */
@@ -35,7 +38,7 @@ static const struct {
 #undef LOG_ROW
 };
 
-static const char *level_text(enum log_level level)
+const char *log_level_text(enum log_level level)
 {
 	for (size_t i = 0; i < sizeof(levels) / sizeof(levels[0]); i++)
 		if (levels[i].level == level)
@@ -84,6 +87,16 @@ enum log_level log_get_level(void)
 	return (enum log_level)atomic_load_explicit(&shown_level, memory_order_relaxed);
 }
 
+void log_set_format(enum log_format format)
+{
+	atomic_store_explicit(&line_format, (int)format, memory_order_relaxed);
+}
+
+enum log_format log_get_format(void)
+{
+	return (enum log_format)atomic_load_explicit(&line_format, memory_order_relaxed);
+}
+
 int log_level_from_text(const char *text)
 {
 	for (size_t i = 0; i < sizeof(levels) / sizeof(levels[0]); i++)
@@ -111,25 +124,92 @@ static size_t put_head(char line[static LOG_LINE_BYTES], enum log_level level)
 {
 	int n = to_journal ? snprintf(line, LOG_LINE_BYTES, "<%d>", (int)level) :
 			     snprintf(line, LOG_LINE_BYTES, "%s[%d]: %s: ", log_ident,
-				      (int)getpid(), level_text(level));
+				      (int)getpid(), log_level_text(level));
 
 	return written(n, LOG_LINE_BYTES);
+}
+
+/* ---- Lines -------------------------------------------------------------------------------------- */
+
+/* Takes the reference. Room for the newline is left. 0: there is no memory, or the object is longer than a line. */
+static size_t put_object(char line[static LOG_LINE_BYTES], json_t *object)
+{
+	size_t n = object ? json_dumpb(object, line, LOG_LINE_BYTES - 1, JSON_COMPACT) : 0;
+
+	json_decref(object);
+	return n < LOG_LINE_BYTES ? n : 0;
+}
+
+/* What is not UTF-8 is shown as '?'. NULL: no memory. */
+static json_t *text_of(const char *text)
+{
+	json_t *string = json_string(text);
+	char *copy;
+
+	if (string)
+		return string;
+	copy = strdup(text);
+	for (char *at = copy; at && *at; at++)
+		if ((unsigned char)*at & 0x80)
+			*at = '?';
+	string = copy ? json_string(copy) : NULL;
+	free(copy);
+	return string;
+}
+
+static json_t *object_of(enum log_level level)
+{
+	char now[40], fraction[16];
+	struct timespec at;
+	struct tm utc;
+
+	clock_gettime(CLOCK_REALTIME, &at);
+	gmtime_r(&at.tv_sec, &utc);
+	strftime(now, sizeof(now) - sizeof(fraction), "%Y-%m-%dT%H:%M:%S", &utc);
+	snprintf(fraction, sizeof(fraction), ".%06uZ", (unsigned int)(at.tv_nsec / 1000) % 1000000);
+	strcat(now, fraction);
+	return json_pack("{s:s, s:s, s:s, s:i}", "time", now, "level", log_level_text(level),
+			 "program", log_ident, "pid", (int)getpid());
+}
+
+/* 0: there is no memory, or the object is too long. */
+static size_t put_message_json(char line[static LOG_LINE_BYTES], enum log_level level,
+			       const char *message)
+{
+	json_t *object = object_of(level);
+
+	if (object && !json_object_set_new(object, "message", text_of(message)))
+		return put_object(line, object);
+	json_decref(object);
+	return 0;
+}
+
+/* The length of the line in LINE, without the newline. */
+static size_t put_message(char line[static LOG_LINE_BYTES], enum log_level level,
+			  const char *message)
+{
+	size_t n = log_get_format() == LOG_JSON ? put_message_json(line, level, message) : 0;
+
+	if (n)
+		return n;
+	n = put_head(line, level);
+	return n +
+	       written(snprintf(line + n, LOG_LINE_BYTES - n, "%s", message), LOG_LINE_BYTES - n);
 }
 
 /* With the lock held. Not until there is room for more than this line: else one would tell of each other. */
 static void say_dropped(void)
 {
-	char line[LOG_LINE_BYTES];
+	char line[LOG_LINE_BYTES], message[128];
 	size_t n;
 
 	if (!n_unsaid || !log_out_has_room())
 		return;
-	n = put_head(line, LOG_LEVEL_WARN);
-	n += written(snprintf(line + n, sizeof(line) - n,
-			      "%" PRIu64 " lines of the log were dropped here: stderr did not take "
-			      "them\n",
-			      n_unsaid),
-		     sizeof(line) - n);
+	snprintf(message, sizeof(message),
+		 "%" PRIu64 " lines of the log were dropped here: stderr did not take them",
+		 n_unsaid);
+	n = put_message(line, LOG_LEVEL_WARN, message);
+	line[n++] = '\n'; /* over the NUL */
 	if (log_out_put(line, n))
 		n_unsaid = 0;
 }
@@ -161,16 +241,17 @@ uint64_t log_n_dropped(void)
 
 void log_vline(enum log_level level, const char *format, va_list args)
 {
-	char line[LOG_LINE_BYTES];
+	char line[LOG_LINE_BYTES], message[LOG_LINE_BYTES];
+	/* As JSON, each octet of the message may take two, and what is before it some 100. */
+	size_t cap = log_get_format() == LOG_JSON ? sizeof(message) * 2 / 5 : sizeof(message);
 	int errno_kept = errno;
 	size_t n;
 
 	if (level > log_get_level())
 		return;
-	n = put_head(line, level);
-	errno = errno_kept; /* for %m */
-	n += written(vsnprintf(line + n, sizeof(line) - n, format, args), sizeof(line) - n);
-	clean(line, n);
+	n = written(vsnprintf(message, cap, format, args), cap);
+	clean(message, n);
+	n = put_message(line, level, message);
 	line[n++] = '\n'; /* over the NUL */
 	put(line, n);
 	errno = errno_kept;
@@ -183,4 +264,77 @@ void log_line(enum log_level level, const char *format, ...)
 	va_start(args, format);
 	log_vline(level, format, args);
 	va_end(args);
+}
+
+/* ---- Events ------------------------------------------------------------------------------------- */
+
+static bool needs_quotes(const char *text)
+{
+	return !*text || strpbrk(text, " \"\\=");
+}
+
+/* Behind the n octets of the line; how many there are then. What has no room is cut. */
+static size_t add_field(char line[static LOG_LINE_BYTES], size_t n, const struct log_field *field)
+{
+	const size_t cap = LOG_LINE_BYTES - 1; /* the newline */
+
+	n += written(snprintf(line + n, cap - n, " %s=", field->name), cap - n);
+	if (!needs_quotes(field->text))
+		return n + written(snprintf(line + n, cap - n, "%s", field->text), cap - n);
+	if (n + 3 > cap)
+		return n;
+	line[n++] = '"';
+	for (const char *at = field->text; *at && n + 3 < cap; at++) {
+		if (*at == '"' || *at == '\\')
+			line[n++] = '\\';
+		line[n++] = *at;
+	}
+	line[n++] = '"';
+	return n;
+}
+
+static size_t put_event_text(char line[static LOG_LINE_BYTES], enum log_level level,
+			     const char *event, const struct log_field *fields, size_t n_fields)
+{
+	size_t n = put_head(line, level), from = n;
+
+	n += written(snprintf(line + n, LOG_LINE_BYTES - n, "%s", event), LOG_LINE_BYTES - n);
+	for (size_t i = 0; i < n_fields; i++)
+		if (fields[i].text)
+			n = add_field(line, n, &fields[i]);
+	clean(line + from, n - from);
+	return n;
+}
+
+/* 0: there is no memory, or the object is too long. */
+static size_t put_event_json(char line[static LOG_LINE_BYTES], enum log_level level,
+			     const char *event, const struct log_field *fields, size_t n_fields)
+{
+	json_t *object = object_of(level);
+
+	if (!object)
+		return 0;
+	json_object_set_new(object, "event", json_string(event));
+	for (size_t i = 0; i < n_fields; i++)
+		if (fields[i].text)
+			json_object_set_new(object, fields[i].name, text_of(fields[i].text));
+	return put_object(line, object);
+}
+
+void log_event(enum log_level level, const char *event, const struct log_field *fields,
+	       size_t n_fields)
+{
+	char line[LOG_LINE_BYTES];
+	int errno_kept = errno;
+	size_t n = 0;
+
+	if (level > log_get_level())
+		return;
+	if (log_get_format() == LOG_JSON)
+		n = put_event_json(line, level, event, fields, n_fields);
+	if (!n)
+		n = put_event_text(line, level, event, fields, n_fields);
+	line[n++] = '\n';
+	put(line, n);
+	errno = errno_kept;
 }

@@ -128,6 +128,9 @@ int main(int argc, char **argv)
 		log_error("%s", err);
 		return code == ERR_CONFIG ? EXIT_USAGE : EXIT_FAILED;
 	}
+	log_set_format(config->log_format);
+	if (!options.is_verbose)
+		log_set_level(config->log_level);
 	if (options.is_check)
 		return check(config, &options);
 	code = daemon_run(config, options.keep);

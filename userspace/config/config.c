@@ -362,6 +362,17 @@ static void take_metrics(struct take *take, const char *text)
 	take_note(take, "metrics.listen", &take->config->metrics, sizeof(take->config->metrics));
 }
 
+/* The choices of both keys are in the order of the numbers. */
+static void take_log(struct take *take)
+{
+	const struct config_raw_log *raw = &take->raw->log;
+
+	take->config->log_level =
+		LOG_LEVEL_ERROR + (enum log_level)take_number(take, "log.", "level", raw->level);
+	take->config->log_format =
+		(enum log_format)take_number(take, "log.", "format", raw->format);
+}
+
 static void take_values(struct take *take)
 {
 	take_server(take);
@@ -377,6 +388,7 @@ static void take_values(struct take *take)
 	take_dpdk(take);
 	take_control(take);
 	take_metrics(take, take->raw->metrics.listen);
+	take_log(take);
 }
 
 int config_load(struct config **out, const char *path, char *err, size_t err_cap)

@@ -19,6 +19,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "base/log.h"
 #include "config/verify.h"
 #include "config/words.h"
 
@@ -354,7 +355,9 @@ struct config {
 	char *control_socket;
 	mode_t control_mode;        /* permission bits */
 	struct config_addr metrics; /* where they are told; family 0: nowhere */
-	char *pid_file;             /* never NULL: the lock of a running daemon, see bpf/lock.h */
+	enum log_level log_level;
+	enum log_format log_format;
+	char *pid_file; /* never NULL: the lock of a running daemon, see bpf/lock.h */
 
 	/* Of all that is said with each key that needs a start, by words_key_number(). */
 	uint64_t start_digests[WORDS_KEYS_MAX];

@@ -326,6 +326,12 @@ static const cyaml_schema_field_t metrics_fields[] = {
 	CYAML_FIELD_END,
 };
 
+static const cyaml_schema_field_t log_fields[] = {
+	TEXT("level", struct config_raw_log, level),
+	TEXT("format", struct config_raw_log, format),
+	CYAML_FIELD_END,
+};
+
 static const cyaml_schema_field_t top_fields[] = {
 	MAP("server", struct config_raw, server, server_fields),
 	MAPS("interfaces", struct config_raw, interfaces, &interface_value),
@@ -341,6 +347,7 @@ static const cyaml_schema_field_t top_fields[] = {
 	MAP("dpdk", struct config_raw, dpdk, dpdk_fields),
 	MAP("control", struct config_raw, control, control_fields),
 	MAP("metrics", struct config_raw, metrics, metrics_fields),
+	MAP("log", struct config_raw, log, log_fields),
 	CYAML_FIELD_END,
 };
 

@@ -265,6 +265,11 @@ struct config_raw_metrics {
 	char *listen;
 };
 
+struct config_raw_log {
+	char *level;
+	char *format;
+};
+
 struct config_raw {
 	struct config_raw_server server;
 	struct config_raw_interface *interfaces;
@@ -286,6 +291,7 @@ struct config_raw {
 	struct config_raw_dpdk dpdk;
 	struct config_raw_control control;
 	struct config_raw_metrics metrics;
+	struct config_raw_log log;
 };
 
 /*

@@ -257,6 +257,10 @@ const struct words_command words_commands[] = {
 	  "answered as before. So whoever announces the service addresses takes them back, and "
 	  "nothing is lost. It is kept beside the control socket, and holds for the next volleyd "
 	  "with the same one, until a reboot. Without an argument it is told." },
+	{ "log level", "[LEVEL]", 0, 1, "which lines the log has, or from now on",
+	  "Shows the level of the log, and its form. With LEVEL, one of error, warning, notice, info and debug, sets it: lines of this level "
+	  "and of more important ones are written from now on. It holds until volleyd ends, or until a reload finds another word in log.level in "
+	  "volley.yaml(5)." },
 	{ "stop", "[--keep]", 0, 1, "stop the daemon",
 	  "Stops volleyd as SIGTERM does: what it attached is detached, what it adopted stays. With "
 	  "--keep all stays in place, and the driver goes on answering from the cache for the next "

@@ -421,6 +421,20 @@ static const struct words_key rows[] = {
 	  .text = "Where they are told over HTTP, in the text format of Prometheus: an address of the host with "
 		  "@ and a port, such as 127.0.0.1@9253. Whoever can connect may read them. Default: "
 		  "nowhere." },
+	{ .path = "log",
+	  .type = WORDS_MAP,
+	  .text = "What goes to stderr, which is the journal under systemd. See LOG." },
+	{ .path = "log.level",
+	  .type = WORDS_CHOICE,
+	  .choices = "error|warning|notice|info|debug",
+	  .fallback = "info",
+	  .text = "Lines of this level and of more important ones, which stand before it, are written. volleyctl log level "
+		  "changes it until the end, or until a reload finds another word here. With the option -v it is debug." },
+	{ .path = "log.format",
+	  .type = WORDS_CHOICE,
+	  .choices = "text|json",
+	  .fallback = "text",
+	  .text = "text: a sentence, or the word of an event and its fields as name=value. json: one JSON object on each line." },
 };
 
 const struct words_table words_host_keys = { rows, sizeof(rows) / sizeof(rows[0]) };

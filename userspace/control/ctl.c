@@ -14,6 +14,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "base/audit.h"
 #include "base/err.h"
 #include "control/request.h"
 
@@ -22,12 +23,14 @@
 #define N_EVENTS (CTL_CLIENTS_CAP + 1)
 
 struct client {
-	int fd;            /* -1: the place is free */
-	bool at_end;       /* the client sends no more: close when the reply is out */
-	uint64_t ticket;   /* of the request whose reply comes later; 0: none */
-	uint64_t since_ns; /* its request or reply has taken time since then */
-	bool is_owner;     /* root, or the daemon's user */
-	char *in;          /* CTL_LINE_BYTES */
+	int fd;                   /* -1: the place is free */
+	bool at_end;              /* the client sends no more: close when the reply is out */
+	uint64_t ticket;          /* of the request whose reply comes later; 0: none */
+	uint64_t since_ns;        /* its request or reply has taken time since then */
+	bool is_owner;            /* root, or the daemon's user */
+	struct ucred peer;        /* who connected */
+	struct request_told told; /* the request that waits for its reply */
+	char *in;                 /* CTL_LINE_BYTES */
 	size_t n_in;
 	char *out; /* the reply being sent, NULL: none */
 	size_t n_out;
@@ -62,6 +65,26 @@ static int watch(struct ctl *ctl, int op, int fd, uint32_t place, uint32_t event
 static uint32_t place_of(const struct ctl *ctl, const struct client *client)
 {
 	return (uint32_t)(client - ctl->clients);
+}
+
+/* One line for each command, with what came of it. */
+static void audit_request(const struct client *client, const struct request_told *told,
+			  uint64_t now_ns)
+{
+	char uid[16], pid[16];
+	const struct log_field fields[] = {
+		{ "command", told->words },
+		{ "result", told->result },
+		{ "uid", uid },
+		{ "pid", pid },
+	};
+
+	snprintf(uid, sizeof(uid), "%u", (unsigned int)client->peer.uid);
+	snprintf(pid, sizeof(pid), "%d", (int)client->peer.pid);
+	audit(!told->command                   ? AUDIT_COMMAND_REFUSED :
+	      told->command->kind == CTL_READS ? AUDIT_COMMAND_READ :
+						 AUDIT_COMMAND,
+	      now_ns, fields, sizeof(fields) / sizeof(fields[0]));
 }
 
 /*
@@ -112,12 +135,14 @@ static void run_line(struct ctl *ctl, struct client *client, const char *line, s
 	char *reply;
 
 	ctl->running = client;
-	reply = request_run(ctl->commands, ctl->user, line, len, &is_later);
+	reply = request_run(ctl->commands, ctl->user, line, len, &is_later, &client->told);
 	ctl->running = NULL;
-	if (is_later)
+	if (is_later) {
 		client->ticket = ticket;
-	else
+	} else {
+		audit_request(client, &client->told, now_ns);
 		set_reply(client, reply);
+	}
 	client->since_ns = now_ns;
 }
 
@@ -198,15 +223,20 @@ static void turn_away(int fd, const char *code, const char *sentence)
 }
 
 /* False: the kernel does not say who it is. */
-static bool is_owner(int fd, bool *is)
+static bool find_peer(int fd, struct ucred *peer)
 {
-	struct ucred peer;
-	socklen_t len = sizeof(peer);
+	socklen_t len = sizeof(*peer);
 
-	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &len))
-		return false;
-	*is = peer.uid == 0 || peer.uid == geteuid();
-	return true;
+	return !getsockopt(fd, SOL_SOCKET, SO_PEERCRED, peer, &len);
+}
+
+static void turn_stranger_away(int fd, const struct ucred *peer, uint64_t now_ns)
+{
+	const struct client client = { .peer = *peer };
+	const struct request_told told = { .words = "?", .result = "EACCES" };
+
+	audit_request(&client, &told, now_ns);
+	turn_away(fd, "EACCES", "only root and the daemon's user may command it");
 }
 
 /* Whether the one goes before the other: others before root, and who has taken longest. */
@@ -264,12 +294,14 @@ static struct client *find_place(struct ctl *ctl, bool is_for_owner, uint64_t no
 
 static void add_client(struct ctl *ctl, int fd, uint64_t now_ns)
 {
+	struct ucred peer = { .uid = (uid_t)-1 };
+	bool is_known = find_peer(fd, &peer);
+	bool is_root = is_known && (peer.uid == 0 || peer.uid == geteuid());
 	struct client *client;
-	bool is_root;
 	char *in;
 
-	if (!is_owner(fd, &is_root) || (!is_root && !ctl->may_others)) {
-		turn_away(fd, "EACCES", "only root and the daemon's user may command it");
+	if (!is_known || (!is_root && !ctl->may_others)) {
+		turn_stranger_away(fd, &peer, now_ns);
 		return;
 	}
 	client = find_place(ctl, is_root, now_ns);
@@ -283,7 +315,9 @@ static void add_client(struct ctl *ctl, int fd, uint64_t now_ns)
 		close(fd);
 		return;
 	}
-	*client = (struct client){ .fd = fd, .in = in, .since_ns = now_ns, .is_owner = is_root };
+	*client = (struct client){
+		.fd = fd, .in = in, .since_ns = now_ns, .is_owner = is_root, .peer = peer
+	};
 }
 
 /* Accepts until there is none. Out of descriptors, it rests: the event would come back at once. */
@@ -317,6 +351,14 @@ static void close_idle(struct ctl *ctl, uint64_t now_ns)
 		ctl->retry_ns = 0;
 }
 
+/* The client has gone before its reply came; the command goes on. */
+static void leave_waiting(struct ctl *ctl, struct client *client, uint64_t now_ns)
+{
+	snprintf(client->told.result, sizeof(client->told.result), "client-gone");
+	audit_request(client, &client->told, now_ns);
+	drop_client(ctl, client);
+}
+
 void ctl_poll(struct ctl *ctl, uint64_t now_ns)
 {
 	struct epoll_event events[N_EVENTS];
@@ -328,7 +370,9 @@ void ctl_poll(struct ctl *ctl, uint64_t now_ns)
 
 		if (place == LISTEN_PLACE)
 			has_new = true;
-		else if (ctl->clients[place].ticket || !serve(ctl, &ctl->clients[place], now_ns))
+		else if (ctl->clients[place].ticket)
+			leave_waiting(ctl, &ctl->clients[place], now_ns);
+		else if (!serve(ctl, &ctl->clients[place], now_ns))
 			drop_client(ctl, &ctl->clients[place]);
 	}
 	/* Behind the others: a new one may take the place of one that has just spoken. */
@@ -361,6 +405,8 @@ void ctl_answer(struct ctl *ctl, uint64_t ticket, uint64_t now_ns, int code, jso
 			continue;
 		client->ticket = 0;
 		client->since_ns = now_ns;
+		request_tell(&client->told, code);
+		audit_request(client, &client->told, now_ns);
 		set_reply(client, reply);
 		if (!(ctl->is_stopping ? send_reply(client, now_ns) : serve(ctl, client, now_ns)))
 			drop_client(ctl, client);

@@ -13,6 +13,8 @@
  * and ctl_answer() brings the reply. Meanwhile that client waits, however long, and the others are
  * served.
  *
+ * Each command is told to the audit (base/audit.h) with what came of it, and whose process asked.
+ *
  * Root and the daemon's own user are always let in; others when the mode of the socket lets the group
  * or everybody write to it, which the kernel checks at connect(). Others have CTL_OTHERS_CAP of the
  * places. Past the places there are, a new client takes that of the one whose request or reply has taken
@@ -22,6 +24,7 @@
 #define VOLLEY_CONTROL_CTL_H
 
 #include <jansson.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -37,6 +40,12 @@
 	24 /* clients whose reply comes later; the other places are for quick ones */
 #define CTL_WAITING_OTHERS_CAP 16 /* of these, other than root */
 
+/* For the audit, which leaves out the former where there are many. */
+enum ctl_kind {
+	CTL_READS,
+	CTL_CHANGES,
+};
+
 /*
  * A command: its name is one of words_commands, from where the number of arguments is checked
  * before. ARGS is an array of strings, borrowed. On success run() returns 0 and sets *RESULT to a
@@ -46,6 +55,7 @@
 struct ctl_command {
 	const char *name;
 	int (*run)(void *user, const json_t *args, json_t **result, char *err, size_t err_cap);
+	enum ctl_kind kind;
 };
 
 struct ctl;

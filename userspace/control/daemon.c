@@ -12,9 +12,11 @@
 #include <unistd.h>
 #include <urcu-qsbr.h>
 
+#include "base/audit.h"
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/log.h"
+#include "control/daemon_audit.h"
 #include "control/daemon_internal.h"
 #include "control/health_ask.h"
 #include "control/new_start.h"
@@ -187,6 +189,7 @@ int daemon_reload(struct daemon *d, zones_done_fn *done, void *user, char *err, 
 		return code;
 	}
 	want_size(d, config->cache_size_bytes);
+	daemon_configure_log(d, config);
 	catalogs_take_config(d->catalogs, config);
 	new_start_log(d);
 	return 0;
@@ -206,19 +209,24 @@ static void on_reloaded(void *user, int code)
 	struct daemon *d = user;
 	char err[1024];
 
-	if (daemon_tell_reload(d, NULL, code, err, sizeof(err)))
+	code = daemon_tell_reload(d, NULL, code, err, sizeof(err));
+	if (code)
 		log_error("reload: %s", err);
+	daemon_audit_reload(code);
 	tell_systemd(d, "READY=1");
 }
 
 static void on_hangup(struct daemon *d)
 {
 	char err[1024];
+	int code;
 
 	tell_systemd(d, "RELOADING=1");
-	if (!daemon_reload(d, on_reloaded, d, err, sizeof(err)))
+	code = daemon_reload(d, on_reloaded, d, err, sizeof(err));
+	if (!code)
 		return;
 	log_error("reload: %s", err);
+	daemon_audit_reload(code);
 	tell_systemd(d, "READY=1");
 }
 
@@ -227,6 +235,7 @@ static void on_signal(struct daemon *d)
 	struct signalfd_siginfo info;
 
 	while (read(d->signal_fd, &info, sizeof(info)) == (ssize_t)sizeof(info)) {
+		daemon_audit_signal(&info);
 		if (info.ssi_signo == SIGHUP)
 			on_hangup(d);
 		else
@@ -293,6 +302,7 @@ static void on_tick(struct daemon *d)
 	if (d->crew)
 		hot_gather(d->hot, d, clock_ns() / CLOCK_NS_PER_S);
 	ctl_poll(d->ctl, clock_ns());
+	audit_tick(clock_ns());
 	log_flush();
 	daemon_watch_workers(d);
 }
@@ -397,6 +407,7 @@ static void live(struct daemon *d)
 	d->is_ready = true;
 	d->wall_ahead_s = wall_ahead_s();
 	sd_notify(0, "READY=1");
+	daemon_audit_start(d);
 	log_notice("ready: %u workers, %zu zones, %zu interfaces", crew_n(d->crew),
 		   zones_n(d->zones), d->n_ifaces);
 	while (!d->stopping)
@@ -418,6 +429,7 @@ static void block_signals(void)
 int daemon_run(struct config *config, bool keep)
 {
 	struct daemon *d = calloc(1, sizeof(*d));
+	bool has_started;
 	int err;
 
 	if (!d) {
@@ -438,7 +450,10 @@ int daemon_run(struct config *config, bool keep)
 	err = start(d);
 	if (!err && !d->stopping)
 		live(d);
+	has_started = d->is_ready;
 	daemon_close(d);
+	if (has_started)
+		daemon_audit_stop(d);
 	rcu_unregister_thread();
 	pthread_mutex_destroy(&d->alive_lock);
 	free(d);

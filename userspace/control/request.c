@@ -74,8 +74,34 @@ char *request_reply(int code, json_t *result, const char *err)
 	return request_refuse(name ? name : "error", *err ? err : err_text(code));
 }
 
+static char *refuse(struct request_told *told, const char *code, const char *sentence)
+{
+	snprintf(told->result, sizeof(told->result), "%s", code);
+	return request_refuse(code, sentence);
+}
+
+void request_tell(struct request_told *told, int code)
+{
+	const char *name = code ? err_name(code) : "ok";
+
+	snprintf(told->result, sizeof(told->result), "%s", name ? name : "error");
+}
+
+static void tell_words(struct request_told *told, const char *name, const json_t *args)
+{
+	size_t at = (size_t)snprintf(told->words, sizeof(told->words), "%s", name), i;
+	const json_t *arg;
+
+	json_array_foreach(args, i, arg) {
+		if (at >= sizeof(told->words))
+			return;
+		at += (size_t)snprintf(told->words + at, sizeof(told->words) - at, " %s",
+				       json_string_value(arg));
+	}
+}
+
 static char *run_command(const struct ctl_command *command, void *user, const json_t *args,
-			 bool *is_later)
+			 bool *is_later, struct request_told *told)
 {
 	const struct words_command *words = find_words(command->name);
 	size_t n_args = json_array_size(args);
@@ -86,11 +112,14 @@ static char *run_command(const struct ctl_command *command, void *user, const js
 	if (n_args < words->min_args || n_args > words->max_args) {
 		snprintf(err, sizeof(err), "usage: %s%s%s", words->name, *words->args ? " " : "",
 			 words->args);
-		return request_refuse("usage", err);
+		return refuse(told, "usage", err);
 	}
 	ret = command->run(user, args, &result, err, sizeof(err));
 	*is_later = ret == CTL_LATER;
-	return *is_later ? NULL : request_reply(ret, result, err);
+	if (*is_later)
+		return NULL;
+	request_tell(told, ret);
+	return request_reply(ret, result, err);
 }
 
 static int are_strings(const json_t *args)
@@ -105,7 +134,7 @@ static int are_strings(const json_t *args)
 }
 
 static char *run_object(const struct ctl_command *commands, void *user, json_t *request,
-			bool *is_later)
+			bool *is_later, struct request_told *told)
 {
 	const json_t *version = json_object_get(request, "v");
 	const char *name = json_string_value(json_object_get(request, "command"));
@@ -115,31 +144,35 @@ static char *run_object(const struct ctl_command *commands, void *user, json_t *
 	char *reply;
 
 	if (!json_is_integer(version) || json_integer_value(version) != CTL_VERSION)
-		return request_refuse("version", "this daemon speaks version 1 (\"v\":1): use the "
-						 "volleyctl that came with it");
+		return refuse(told, "version",
+			      "this daemon speaks version 1 (\"v\":1): use the "
+			      "volleyctl that came with it");
 	if (!name || (args && !are_strings(args)))
-		return request_refuse("request", "a request has a \"command\", a string, and may "
-						 "have \"args\", an array of strings");
-	command = find_command(commands, name);
+		return refuse(told, "request",
+			      "a request has a \"command\", a string, and may "
+			      "have \"args\", an array of strings");
+	tell_words(told, name, args);
+	command = told->command = find_command(commands, name);
 	if (!command)
-		return request_refuse("command", "this daemon does not know that command");
+		return refuse(told, "command", "this daemon does not know that command");
 	no_args = json_array();
-	reply = no_args ? run_command(command, user, args ? args : no_args, is_later) : NULL;
+	reply = no_args ? run_command(command, user, args ? args : no_args, is_later, told) : NULL;
 	json_decref(no_args);
 	return reply;
 }
 
 char *request_run(const struct ctl_command *commands, void *user, const char *line, size_t len,
-		  bool *is_later)
+		  bool *is_later, struct request_told *told)
 {
 	json_t *request = json_loadb(line, len, JSON_REJECT_DUPLICATES, NULL);
 	char *reply;
 
 	*is_later = false;
+	*told = (struct request_told){ .words = "?" };
 	if (json_is_object(request))
-		reply = run_object(commands, user, request, is_later);
+		reply = run_object(commands, user, request, is_later, told);
 	else
-		reply = request_refuse("request", "a request is one JSON object on one line");
+		reply = refuse(told, "request", "a request is one JSON object on one line");
 	json_decref(request);
 	return reply;
 }

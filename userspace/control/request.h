@@ -9,14 +9,27 @@
 
 #include "control/ctl.h"
 
+#define REQUEST_WORDS_CAP  512
+#define REQUEST_RESULT_CAP 48
+
+/* What a request turned out to be, for the audit. */
+struct request_told {
+	const struct ctl_command *command; /* NULL: none that we have */
+	char words[REQUEST_WORDS_CAP]; /* the command and its arguments, a space between; cut where they are longer */
+	char result[REQUEST_RESULT_CAP]; /* "ok", or the code of the refusal; "" where it comes later */
+};
+
+/* What came of it, when it has come later. */
+void request_tell(struct request_told *told, int code);
+
 /*
  * Runs the request in LEN bytes of LINE and returns the reply, a new string with a newline at its
  * end; free() it. NULL: out of memory, or, with *IS_LATER set, the command brings its reply later.
  * Codes of our own: "request" (the line is not a request), "version", "command" (unknown), "usage"
- * (number of arguments); else that of the error.
+ * (number of arguments); else that of the error. *TOLD is filled.
  */
 char *request_run(const struct ctl_command *commands, void *user, const char *line, size_t len,
-		  bool *is_later);
+		  bool *is_later, struct request_told *told);
 
 /* The reply for what a command has come to; takes the reference to RESULT. NULL: out of memory. */
 char *request_reply(int code, json_t *result, const char *err);

@@ -14,6 +14,7 @@
 #include "engine/follow.h"
 #include "engine/given.h"
 #include "engine/handover.h"
+#include "engine/stranger.h"
 #include "engine/internal.h"
 #include "engine/look.h"
 #include "engine/recursion.h"
@@ -392,9 +393,11 @@ static uint16_t answer_data(struct engine *e, const struct engine_request *rq,
 	return answer_from_zones(e, rq, q, &client, a);
 }
 
-static uint16_t answer_stranger(struct engine *e, struct cache_answer *a)
+static uint16_t answer_stranger(struct engine *e, const struct engine_request *rq,
+				const struct query *q, struct cache_answer *a)
 {
 	engine_count(&e->counters.prohibited);
+	stranger_tell(rq, q, DNS_RCODE_REFUSED);
 	return engine_failure(e, a, DNS_RCODE_REFUSED, DNS_EDE_PROHIBITED);
 }
 
@@ -409,6 +412,7 @@ static uint16_t answer_tsig(struct engine *e, const struct engine_request *rq,
 
 	if (rules && handover_knows_key(rules, rq->msg, q))
 		return hand_over(e, a);
+	stranger_tell(rq, q, DNS_RCODE_NOTAUTH);
 	bytes = tsig_write_error(e->tsig, rq->msg, q, DNS_RCODE_BADKEY);
 	if (bytes < 0)
 		return engine_empty(a, DNS_RCODE_FORMERR);
@@ -428,11 +432,13 @@ static uint16_t answer_transfer(struct engine *e, const struct engine_request *r
 
 	if (q->qtype == DNS_TYPE_AXFR && !rq->stream)
 		return engine_failure(e, a, DNS_RCODE_NOTIMP, DNS_EDE_NOT_SUPPORTED);
-	if (!set || !zone_set_get(set, q->folded, q->qname_bytes))
+	if (!set || !zone_set_get(set, q->folded, q->qname_bytes)) {
+		stranger_tell(rq, q, DNS_RCODE_NOTAUTH);
 		return engine_failure(e, a, DNS_RCODE_NOTAUTH, DNS_EDE_NOT_AUTHORITATIVE);
+	}
 	if (rules && handover_allows(rules, rq->family, rq->client, HANDOVER_TRANSFER))
 		return hand_over(e, a);
-	return answer_stranger(e, a);
+	return answer_stranger(e, rq, q, a);
 }
 
 /* NOTIFY and UPDATE are also for zones that are not served yet; the others are nobody's. */
@@ -452,7 +458,7 @@ static uint16_t answer_opcode(struct engine *e, const struct engine_request *rq,
 	if (q->has_tsig)
 		return answer_tsig(e, rq, q, a);
 	return handover_allows(rules, rq->family, rq->client, what) ? hand_over(e, a) :
-								      answer_stranger(e, a);
+								      answer_stranger(e, rq, q, a);
 }
 
 static uint16_t answer_question(struct engine *e, const struct engine_request *rq,

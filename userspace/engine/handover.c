@@ -64,16 +64,27 @@ bool handover_allows(const struct handover_rules *rules, uint8_t family, const u
 	return clients_views(rules->clients, family, address) & what;
 }
 
+unsigned int handover_key_name(uint8_t name[NAME_FOLDED_BYTES], const uint8_t *msg,
+			       const struct query *q)
+{
+	struct message m;
+
+	if (!q->has_tsig || !message_of_wire(&m, msg, q->end))
+		return 0;
+	return (unsigned int)message_read_name(&m, q->tsig_at, name);
+}
+
 bool handover_knows_key(const struct handover_rules *rules, const uint8_t *msg,
 			const struct query *q)
 {
 	uint8_t name[NAME_FOLDED_BYTES];
-	struct message m;
 	struct key key;
 
-	if (!rules->n_keys || !q->has_tsig || !message_of_wire(&m, msg, q->end))
+	if (!rules->n_keys)
 		return false;
-	key.bytes = (uint8_t)message_read_name(&m, q->tsig_at, name);
+	key.bytes = (uint8_t)handover_key_name(name, msg, q);
+	if (!key.bytes)
+		return false;
 	memcpy(key.name, name, key.bytes);
 	return bsearch(&key, rules->keys, rules->n_keys, sizeof(key), compare);
 }

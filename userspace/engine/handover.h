@@ -44,6 +44,10 @@ void handover_rules_free(struct handover_rules *rules); /* NULL is allowed */
 bool handover_allows(const struct handover_rules *rules, uint8_t family, const uint8_t *address,
 		     uint32_t what);
 
+/* The name of the key in the TSIG of q, which was read from msg, folded. How many octets; 0: there is none. */
+unsigned int handover_key_name(uint8_t name[NAME_FOLDED_BYTES], const uint8_t *msg,
+			       const struct query *q);
+
 /* Whether q, read from msg, has a TSIG by one of the keys. */
 bool handover_knows_key(const struct handover_rules *rules, const uint8_t *msg,
 			const struct query *q);

@@ -12,6 +12,7 @@
 #include "base/wire.h"
 #include "transfer/inquiry.h"
 #include "transfer/server.h"
+#include "transfer/told.h"
 #include "xfr/message.h"
 #include "xfr/out.h"
 
@@ -145,6 +146,20 @@ static void count(struct transfer *t, const struct source *s)
 		transfer_count(t, axfr_out);
 }
 
+static void tell(enum audit_event event, const struct transfer *t, const struct told *who,
+		 const struct source *s)
+{
+	struct told now = *who;
+
+	if (event == AUDIT_TRANSFER_GIVEN && s->out.n_records <= 1)
+		return; /* its SOA record: there is nothing newer, or it has no room */
+	now.now_ns = t->now.ns;
+	if (s->zone)
+		told_transfer(event, &now, &s->out, zone_serial(s->zone));
+	else
+		told_refused(event, &now, DNS_RCODE_SERVFAIL, "the zone is not served");
+}
+
 /* ---- By UDP ------------------------------------------------------------------------------------- */
 
 static size_t datagram_cap(const struct inquiry *i)
@@ -185,7 +200,10 @@ void handout_datagram(struct inquiry *i, struct transfer_zone *zone, uint32_t se
 	}
 	n = write_datagram(i, &s, &request);
 	if (n > 0) {
+		const struct told who = told_of(i, zone->apex);
+
 		count(i->t, &s);
+		tell(AUDIT_TRANSFER_GIVEN, i->t, &who, &s);
 		inquiry_reply(i, i->t->primary->out, (size_t)n);
 	} else {
 		inquiry_refuse(i, 0, DNS_RCODE_SERVFAIL);
@@ -203,6 +221,20 @@ static void leave_place(struct handout *h)
 		return;
 	p->n_handouts--;
 	limits_give(&p->clients, &h->place);
+}
+
+static void tell_handout(const struct handout *h, enum audit_event event)
+{
+	const struct conn *c = h->conn;
+	const struct told who = {
+		.peer = &c->peer,
+		.transport = c->is_tls ? "tls" : "tcp",
+		.key = h->tsig.key ? h->tsig.key->name : NULL,
+		.zone = h->question + DNS_HEADER_BYTES,
+		.qtype = h->request.qtype,
+	};
+
+	tell(event, c->t, &who, &h->source);
 }
 
 static void handout_free(struct handout *h)
@@ -233,6 +265,7 @@ static void finish(struct handout *h, bool is_well)
 		count(t, &h->source);
 	else
 		transfer_count(t, out_failed);
+	tell_handout(h, is_well && h->source.zone ? AUDIT_TRANSFER_GIVEN : AUDIT_TRANSFER_FAILED);
 	handout_free(h);
 	if (!is_well)
 		conn_end(c);
@@ -452,6 +485,7 @@ void handout_abort(struct conn *c)
 	if (!h)
 		return;
 	transfer_count(t, out_failed);
+	tell_handout(h, AUDIT_TRANSFER_FAILED);
 	handout_free(h);
 	if (was_running)
 		handout_next(t);

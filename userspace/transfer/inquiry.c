@@ -13,6 +13,7 @@
 #include "transfer/handout.h"
 #include "transfer/questions.h"
 #include "transfer/server.h"
+#include "transfer/told.h"
 #include "transfer/updates.h"
 #include "xfr/notify.h"
 
@@ -122,9 +123,14 @@ void inquiry_refuse(struct inquiry *i, uint16_t flags, enum dns_rcode rcode)
 
 /* ---- What it may be ----------------------------------------------------------------------------- */
 
-static void refuse_notify(struct inquiry *i, enum dns_rcode rcode)
+static void refuse_notify(struct inquiry *i, const uint8_t *zone, enum dns_rcode rcode)
 {
+	const struct told who = told_of(i, zone);
+
 	transfer_count(i->t, notify_refused);
+	told_refused(AUDIT_NOTIFY_REFUSED, &who, rcode,
+		     rcode == DNS_RCODE_NOTAUTH ? "the zone has no primaries here" :
+						  "neither a primary nor in allow-notify");
 	inquiry_refuse(i, DNS_FLAG_AA, rcode);
 }
 
@@ -141,12 +147,12 @@ static void take_notify(struct inquiry *i)
 	}
 	zone = transfer_zones_find(&t->zones, n.zone);
 	if (!zone || !zone->secondary) {
-		refuse_notify(i, DNS_RCODE_NOTAUTH);
+		refuse_notify(i, n.zone, DNS_RCODE_NOTAUTH);
 		return;
 	}
 	if (!rules_are_primary(t, zone, &i->who) &&
 	    !rules_allow(t, &zone->config.allow_notify, &i->who)) {
-		refuse_notify(i, DNS_RCODE_REFUSED);
+		refuse_notify(i, n.zone, DNS_RCODE_REFUSED);
 		return;
 	}
 	transfer_count(t, notify_in);
@@ -173,6 +179,16 @@ static bool read_serial(const struct inquiry *i, uint32_t *serial)
 	return false;
 }
 
+static void refuse_transfer(struct inquiry *i, enum dns_rcode rcode)
+{
+	const struct told who = told_of(i, i->q.folded);
+
+	transfer_count(i->t, out_refused);
+	told_refused(AUDIT_TRANSFER_REFUSED, &who, rcode,
+		     rcode == DNS_RCODE_NOTAUTH ? "not a zone of ours" : "not in allow-transfer");
+	inquiry_refuse(i, 0, rcode);
+}
+
 static void take_transfer(struct inquiry *i)
 {
 	struct transfer *t = i->t;
@@ -184,8 +200,7 @@ static void take_transfer(struct inquiry *i)
 		return;
 	}
 	if (!zone || !rules_allow(t, &zone->config.allow_transfer, &i->who)) {
-		transfer_count(t, out_refused);
-		inquiry_refuse(i, 0, zone ? DNS_RCODE_REFUSED : DNS_RCODE_NOTAUTH);
+		refuse_transfer(i, zone ? DNS_RCODE_REFUSED : DNS_RCODE_NOTAUTH);
 		return;
 	}
 	if (i->q.qtype == DNS_TYPE_IXFR && !read_serial(i, &serial)) {
@@ -335,6 +350,7 @@ static void check_tsig(struct inquiry *i)
 
 	if (verdict != TSIG_NONE && verdict != TSIG_OK) {
 		transfer_count(i->t, tsig_bad);
+		told_tsig(i, verdict);
 		inquiry_refuse(i, 0, tsig_rcode(verdict));
 		return;
 	}

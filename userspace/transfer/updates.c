@@ -7,6 +7,7 @@
 
 #include "transfer/inquiry.h"
 #include "transfer/server.h"
+#include "transfer/told.h"
 #include "xfr/update.h"
 
 struct update_in {
@@ -16,14 +17,36 @@ struct update_in {
 	struct book *book;          /* for the key */
 	struct tsig tsig;
 	struct query_edns edns;
+	struct port_addr peer; /* for the audit: who sent it, how, and for which zone */
+	const char *transport;
+	uint8_t zone[DNS_NAME_MAX + 1];
 	size_t cap;
 	size_t n;
 	uint8_t msg[]; /* the request, without its TSIG */
 };
 
-static void refuse(struct inquiry *i, enum dns_rcode rcode)
+static const char *reason_of(unsigned int rcode)
 {
+	switch (rcode) {
+	case DNS_RCODE_NOTAUTH:
+		return "not a zone of ours";
+	case DNS_RCODE_NOTIMP:
+		return "the zone has primaries: it is theirs to change";
+	case DNS_RCODE_REFUSED:
+		return "not in allow-update, or the zone would not be valid";
+	case DNS_RCODE_SERVFAIL:
+		return "the zone is not served, or the change could not be kept";
+	default:
+		return "the message, or what it requires of the zone, does not hold";
+	}
+}
+
+static void refuse(struct inquiry *i, const uint8_t *zone, enum dns_rcode rcode)
+{
+	const struct told who = told_of(i, zone);
+
 	transfer_count(i->t, update_refused);
+	told_refused(AUDIT_UPDATE_REFUSED, &who, rcode, reason_of(rcode));
 	inquiry_refuse(i, 0, rcode);
 }
 
@@ -41,7 +64,7 @@ static enum dns_rcode judge(struct inquiry *i, const struct transfer_zone *zone)
 	return served_serial(i->t, zone, &serial) ? DNS_RCODE_NOERROR : DNS_RCODE_SERVFAIL;
 }
 
-static struct update_in *keep(struct inquiry *i)
+static struct update_in *keep(struct inquiry *i, const struct transfer_zone *zone)
 {
 	struct update_in *u = calloc(1, sizeof(*u) + i->n);
 
@@ -51,6 +74,9 @@ static struct update_in *keep(struct inquiry *i)
 	u->item = i->item;
 	u->book = book_get(i->t->book);
 	u->edns = i->q.edns;
+	u->peer = i->who.addr;
+	u->transport = told_of(i, NULL).transport;
+	memcpy(u->zone, zone->apex, zone->apex_len);
 	u->cap = i->conn ? i->cap : inquiry_datagram_size(i);
 	u->tsig = i->tsig;
 	u->n = i->n;
@@ -78,7 +104,7 @@ static void forget(struct transfer *t, struct update_in *u)
 static void ask_control(struct inquiry *i, const struct transfer_zone *zone)
 {
 	struct transfer *t = i->t;
-	struct update_in *u = t->primary->n_updates < UPDATES_MAX ? keep(i) : NULL;
+	struct update_in *u = t->primary->n_updates < UPDATES_MAX ? keep(i, zone) : NULL;
 	char remote[PORT_ADDR_TEXT_CAP];
 	const struct transfer_event event = {
 		.kind = TRANSFER_UPDATE,
@@ -91,7 +117,7 @@ static void ask_control(struct inquiry *i, const struct transfer_zone *zone)
 	};
 
 	if (!u)
-		refuse(i, DNS_RCODE_SERVFAIL);
+		refuse(i, zone->apex, DNS_RCODE_SERVFAIL);
 	else if (transfer_emit(t, &event))
 		updates_answer(t, u, DNS_RCODE_SERVFAIL);
 }
@@ -107,15 +133,31 @@ void updates_take(struct inquiry *i)
 	if (rcode == DNS_RCODE_NOTZONE && !transfer_zones_find(&i->t->zones, u.zone))
 		rcode = DNS_RCODE_NOTAUTH;
 	if (rcode) {
-		refuse(i, rcode);
+		refuse(i, i->q.has_question ? i->q.folded : NULL, rcode);
 		return;
 	}
 	zone = transfer_zones_find(&i->t->zones, u.zone);
 	rcode = judge(i, zone);
 	if (rcode)
-		refuse(i, rcode);
+		refuse(i, u.zone, rcode);
 	else
 		ask_control(i, zone);
+}
+
+static void tell(const struct transfer *t, const struct update_in *u, unsigned int rcode)
+{
+	const struct told who = {
+		.now_ns = t->now.ns,
+		.peer = &u->peer,
+		.transport = u->transport,
+		.key = u->tsig.key ? u->tsig.key->name : NULL,
+		.zone = u->zone,
+	};
+
+	if (rcode)
+		told_refused(AUDIT_UPDATE_REFUSED, &who, rcode, reason_of(rcode));
+	else
+		told_update(&who);
 }
 
 void updates_answer(struct transfer *t, void *request, unsigned int rcode)
@@ -132,6 +174,7 @@ void updates_answer(struct transfer *t, void *request, unsigned int rcode)
 	uint8_t *out = t->primary->out;
 	int n = (int)inquiry_write_empty(t, &reply);
 
+	tell(t, u, rcode);
 	if (n > 0)
 		n = tsig_sign(&u->tsig, out, (size_t)n, u->cap, t->now.wall_s);
 	if (u->item)

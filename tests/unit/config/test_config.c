@@ -50,7 +50,7 @@ static const struct refusal refusals[] = {
 
 	/* Unknown keys, each level */
 	{ "unknown at the top", LISTEN "zone: []\n",
-	  "3: zone: unknown key, accepted here: server, interfaces, cache, dpdk, control, metrics, keys, "
+	  "3: zone: unknown key, accepted here: server, interfaces, cache, dpdk, control, metrics, log, keys, "
 	  "remotes, signing, templates, zones, recursion" },
 	{ "unknown in a map", "server:\n  listen: [192.0.2.1]\n  worker: 2\n",
 	  "3: server.worker: unknown key, accepted here: listen, allow, workers, control-cores, "
@@ -217,6 +217,10 @@ static const struct refusal refusals[] = {
 	  "3: server.control-cores: has the wrong shape" },
 	{ "metrics without a port", LISTEN "metrics:\n  listen: 127.0.0.1\n",
 	  "4: metrics.listen: \"127.0.0.1\" is not accepted, give an IPv4 or IPv6 address with @" },
+	{ "a level that is none", LISTEN "log:\n  level: loud\n",
+	  "4: log.level: \"loud\" is not accepted, give error, warning, notice, info or debug" },
+	{ "a form that is none", LISTEN "log:\n  format: xml\n",
+	  "4: log.format: \"xml\" is not accepted" },
 	{ "metrics by name", LISTEN "metrics:\n  listen: localhost@9253\n",
 	  "4: metrics.listen: \"localhost@9253\" is not accepted" },
 	{ "core twice", LISTEN "interfaces:\n  - name: a\n    cores: [1, 01]\n",
@@ -395,6 +399,8 @@ static void test_defaults(void **state)
 	assert_string_equal(config->pid_file, "/run/volley/control.sock.lock");
 	assert_int_equal(config->control_mode, 0660);
 	assert_int_equal(config->n_control_cores, 0);
+	assert_int_equal(config->log_level, LOG_LEVEL_INFO);
+	assert_int_equal(config->log_format, LOG_TEXT);
 	assert_int_equal(config->metrics.family, 0);
 	assert_int_equal(config->n_interfaces, 1);
 	check_defaults_interface(&config->interfaces[0]);
@@ -476,7 +482,16 @@ static const char everything[] =
 	"  socket: control.sock\n"
 	"  mode: 0600\n"
 	"metrics:\n"
-	"  listen: \"::1@9253\"\n";
+	"  listen: \"::1@9253\"\n"
+	"log:\n"
+	"  level: warning\n"
+	"  format: json\n";
+
+static void check_everything_log(const struct config *config)
+{
+	assert_int_equal(config->log_level, LOG_LEVEL_WARN);
+	assert_int_equal(config->log_format, LOG_JSON);
+}
 
 static void check_everything_server(const struct config *config)
 {
@@ -576,6 +591,7 @@ static void test_everything(void **state)
 	struct config *config = load_good(everything);
 
 	(void)state;
+	check_everything_log(config);
 	check_everything_server(config);
 	check_everything_interfaces(config);
 	assert_int_equal(config->cache_size_bytes, 1u << 30);

@@ -108,10 +108,10 @@ static int run_reload(void *user, const json_t *args, json_t **result, char *err
 }
 
 static const struct ctl_command commands[] = {
-	{ "status", run_status },      { "zone status", run_zone_status },
-	{ "attach", run_attach },      { "detach", run_detach },
-	{ "stats", run_stats },        { "cache flush", run_flush },
-	{ "zone reload", run_reload }, { NULL, NULL },
+	{ "status", run_status, CTL_CHANGES },      { "zone status", run_zone_status, CTL_CHANGES },
+	{ "attach", run_attach, CTL_CHANGES },      { "detach", run_detach, CTL_CHANGES },
+	{ "stats", run_stats, CTL_CHANGES },        { "cache flush", run_flush, CTL_CHANGES },
+	{ "zone reload", run_reload, CTL_CHANGES }, { NULL, NULL, CTL_READS },
 };
 
 static struct ctl *open_ctl(mode_t mode)
@@ -529,7 +529,8 @@ static void test_not_a_socket(void **state)
 
 static void test_open_failures(void **state)
 {
-	static const struct ctl_command unknown[] = { { "dance", run_status }, { NULL, NULL } };
+	static const struct ctl_command unknown[] = { { "dance", run_status, CTL_CHANGES },
+						      { NULL, NULL, CTL_READS } };
 	char err[256], long_path[200];
 	struct ctl *ctl;
 

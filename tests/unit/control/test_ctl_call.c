@@ -46,9 +46,9 @@ static int run_stats(void *user, const json_t *args, json_t **result, char *err,
 }
 
 static const struct ctl_command commands[] = {
-	{ "status", run_status },
-	{ "stats", run_stats },
-	{ NULL, NULL },
+	{ "status", run_status, CTL_CHANGES },
+	{ "stats", run_stats, CTL_CHANGES },
+	{ NULL, NULL, CTL_READS },
 };
 
 /* Killed by the caller. */
