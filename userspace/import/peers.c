@@ -352,26 +352,36 @@ static bool has(const json_t *zone, const char *key)
 	return json_object_get(zone, key) != NULL;
 }
 
-void import_finish_zones(struct import *import, const struct import_node *any)
+bool import_zone_end(struct import *import, const struct import_node *node, json_t *zone,
+		     bool is_secondary)
+{
+	json_t *zones = json_object_get(import->out, "zones"), *item;
+	size_t i;
+
+	if (has(zone, "primaries") ||
+	    (!is_secondary && (has(zone, "file") || has(zone, "catalog"))))
+		return true;
+	import_lost(import, node, "zone %s: %s", json_string_value(json_object_get(zone, "name")),
+		    is_secondary ? "none of its primaries can be used" : "it has no file");
+	json_array_foreach(zones, i, item) {
+		if (item == zone) {
+			json_array_remove(zones, i);
+			break;
+		}
+	}
+	return false;
+}
+
+void import_finish_zones(struct import *import)
 {
 	json_t *zones = json_object_get(import->out, "zones"), *zone;
 	bool needs_storage = false;
-	size_t i = 0;
+	size_t i;
 
-	while (i < json_array_size(zones)) {
-		zone = json_array_get(zones, i);
-		if (!has(zone, "file") && !has(zone, "primaries") && !has(zone, "catalog")) {
-			import_lost(import, any,
-				    "zone %s: it has neither a file nor a primary that can be used",
-				    json_string_value(json_object_get(zone, "name")));
-			json_array_remove(zones, i);
-			continue;
-		}
+	json_array_foreach(zones, i, zone)
 		needs_storage |= has(zone, "primaries") || has(zone, "catalog") ||
 				 has(zone, "signing") || has(zone, "allow-update") ||
 				 has(zone, "zonefile-sync");
-		i++;
-	}
 	if (needs_storage && !has(json_object_get(import->out, "server"), "storage"))
 		import_put(import, import_object(import, import->out, "server"), "storage",
 			   STORAGE);

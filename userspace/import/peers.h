@@ -53,7 +53,14 @@ void import_allow(struct import *import, const struct import_node *node, const c
 json_t *import_zone(struct import *import, const struct import_node *node, const char *name);
 json_t *import_find_zone(const struct import *import, const char *name);
 
-/* server.storage, where zones need it; and a zone that cannot be served without more is taken out, and said. */
-void import_finish_zones(struct import *import, const struct import_node *any);
+/*
+ * Takes the zone out again, and says so, where it cannot be served: it has neither a file nor a primary nor a catalog, or
+ * IS_SECONDARY and none of its primaries can be used. False: it is gone.
+ */
+bool import_zone_end(struct import *import, const struct import_node *node, json_t *zone,
+		     bool is_secondary);
+
+/* Sets server.storage, where zones need it and nothing has set it. */
+void import_finish_zones(struct import *import);
 
 #endif
