@@ -13,14 +13,18 @@
 static void say(struct import *import, const struct import_node *node, const char *kind,
 		const char *form, va_list args)
 {
-	char text[1024];
+	char text[1024], line[2048];
 
 	vsnprintf(text, sizeof(text), form, args);
 	for (char *c = text; *c; c++)
 		if ((unsigned char)*c < ' ' || *c == 127)
 			*c = '?';
-	fprintf(import->notes, "%s:%u: %s: %s: %s\n", node->file, node->line, node->name, kind,
-		text);
+	snprintf(line, sizeof(line), "%s:%u: %s: %s: %s", node->file, node->line, node->name, kind,
+		 text);
+	if (json_object_get(import->said, line))
+		return; /* a template's or a pattern's option, for another zone */
+	json_object_set_new(import->said, line, json_true());
+	fprintf(import->notes, "%s\n", line);
 }
 
 void import_lost(struct import *import, const struct import_node *node, const char *form, ...)
@@ -44,9 +48,9 @@ void import_note(struct import *import, const struct import_node *node, const ch
 
 void import_idle(struct import *import, const struct import_node *node, const char *why)
 {
-	if (json_object_get(import->idle, node->name))
+	if (json_object_get(import->said, node->name))
 		return;
-	json_object_set_new(import->idle, node->name, json_true());
+	json_object_set_new(import->said, node->name, json_true());
 	fprintf(import->notes, "%s:%u: %s: without meaning here: %s\n", node->file, node->line,
 		node->name, why);
 }

@@ -21,8 +21,8 @@
 struct import {
 	struct import_tree tree;
 	json_t *out;         /* the configuration: objects, lists, texts */
-	FILE *notes;         /* a line for each option that is not carried over as it is */
-	json_t *idle;        /* names of options already said to be without meaning */
+	FILE *notes;         /* each line once: a pattern is read for many zones */
+	json_t *said;        /* lines of notes, and names of options without meaning: each once */
 	json_t *lost_keys;   /* TSIG keys that there are, and that we cannot use */
 	const char *folder;  /* where relative names of files start, with import_path() */
 	unsigned int n_lost; /* options that matter and were left out */

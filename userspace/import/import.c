@@ -111,7 +111,7 @@ int import_run(FILE *out, FILE *notes, const char *path, enum import_kind kind)
 {
 	struct import import = { .notes = notes,
 				 .out = json_object(),
-				 .idle = json_object(),
+				 .said = json_object(),
 				 .lost_keys = json_object() };
 	int ret = servers[kind].parse(&import.tree, path);
 
@@ -128,7 +128,7 @@ int import_run(FILE *out, FILE *notes, const char *path, enum import_kind kind)
 	}
 	import_tree_free(&import.tree);
 	json_decref(import.out);
-	json_decref(import.idle);
+	json_decref(import.said);
 	json_decref(import.lost_keys);
 	return ret;
 }

@@ -101,7 +101,7 @@ static void name_of(const char *address, unsigned int n, char *out, size_t cap)
 	snprintf(out, cap, n ? "%.50s.%u" : "%.50s", address, n);
 	len = strlen(out);
 	for (size_t i = 0; i < len; i++)
-		if (!isalnum((unsigned char)out[i]) && out[i] != '.')
+		if (!isalnum((unsigned char)out[i]) && !strchr("._-", out[i]))
 			out[i] = '-';
 }
 
@@ -358,6 +358,12 @@ bool import_zone_end(struct import *import, const struct import_node *node, json
 	json_t *zones = json_object_get(import->out, "zones"), *item;
 	size_t i;
 
+	if (has(zone, "primaries") && has(zone, "allow-update")) {
+		import_lost(
+			import, node,
+			"updates of a zone with primaries are not forwarded: send them to a primary");
+		json_object_del(zone, "allow-update");
+	}
 	if (has(zone, "primaries") ||
 	    (!is_secondary && (has(zone, "file") || has(zone, "catalog"))))
 		return true;
