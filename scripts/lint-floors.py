@@ -28,11 +28,12 @@ BELOW["config"] = BELOW["worker"] | {"worker"}
 BELOW["bpf"] = BELOW["config"] | {"config"}
 BELOW["iface"] = BELOW["bpf"] | {"bpf"}
 BELOW["client"] = {"xdp", "base", "dns", "port", "config"}    # asks the daemon; knows nothing of it
+BELOW["import"] = {"xdp", "base", "dns", "zone", "config"}    # configurations of other name servers
 BELOW["doctor"] = BELOW["iface"] | {"iface", "client"}
 BELOW["transfer"] = BELOW["config"] | {"config", "store", "xfr", "sign"}
 BELOW["zonemgr"] = BELOW["transfer"] | {"transfer"}
 BELOW["control"] = BELOW["zonemgr"] | {"zonemgr", "bpf", "iface"}
-BELOW["cmd"] = BELOW["control"] | BELOW["doctor"] | {"control", "doctor"}
+BELOW["cmd"] = BELOW["control"] | BELOW["doctor"] | {"control", "doctor", "import"}
 SKELETONS = {"bpf", "iface"}
 
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"')

@@ -3,7 +3,7 @@
 /*
  * volleyctl: asks a running volleyd over its control socket and prints what it says. Commands and
  * their arguments are those of config/words.c; what they do is the daemon's business, but for
- * doctor, which looks at the host itself (doctor/doctor.h).
+ * doctor, which looks at the host itself (doctor/doctor.h), and import, which reads files (import/import.h).
  */
 #include <errno.h>
 #include <getopt.h>
@@ -24,6 +24,7 @@
 #include "config/words.h"
 #include "doctor/doctor.h"
 #include "doctor/print.h"
+#include "import/import.h"
 
 #define WAIT_S_DEFAULT 60
 #define WAIT_S_HEALTH  5 /* who asks wants to know soon */
@@ -437,6 +438,13 @@ static int run_health(const struct options *options, int n, char **words)
 	return ret ? ret : code;
 }
 
+static int run_import(int n, char **words)
+{
+	int code = import_command(stdout, stderr, n, words), ret = finish_output();
+
+	return ret ? ret : code;
+}
+
 static int run_zone_check(const struct options *options, char **words)
 {
 	char err[4096];
@@ -488,6 +496,8 @@ static int run(struct options *options, int argc, char **argv)
 		return run_doctor(options, argc - n_words, argv + n_words);
 	if (!strcmp(command->name, "health"))
 		return run_health(options, argc - n_words, argv + n_words);
+	if (!strcmp(command->name, "import"))
+		return run_import(argc - n_words, argv + n_words);
 	if (!strcmp(command->name, "zone check"))
 		return run_zone_check(options, argv + n_words);
 	args = make_args(command, argc - n_words, argv + n_words);

@@ -261,6 +261,13 @@ const struct words_command words_commands[] = {
 	  "Shows the level of the log, and its form. With LEVEL, one of error, warning, notice, info and debug, sets it: lines of this level "
 	  "and of more important ones are written from now on. It holds until volleyd ends, or until a reload finds another word in log.level in "
 	  "volley.yaml(5)." },
+	{ "import", "FILE [--from KIND] [-o OUTPUT]", 1, 5, "the configuration of another name server as a volley.yaml",
+	  "Reads FILE, the configuration of nsd, knotd, named or unbound, with all that it includes, and prints what is the same in "
+	  "volley.yaml(5). KIND is nsd, knot, named or unbound; without it the name of the file tells, or what is in it. Each option "
+	  "that is not carried over as it is has a line on standard error, with file and line: not carried over, with what to do; note, where it is carried over and "
+	  "means something else; or without meaning here, once for each name. The status is 0 where all that matters was carried over, 1 where "
+	  "something was left out or a file cannot be read. TSIG keys and other secrets are printed as they are: with -o the file OUTPUT is written "
+	  "instead, readable for its owner alone (mode 0600). No daemon is needed. Check the result with volleyd --check." },
 	{ "stop", "[--keep]", 0, 1, "stop the daemon",
 	  "Stops volleyd as SIGTERM does: what it attached is detached, what it adopted stays. With "
 	  "--keep all stays in place, and the driver goes on answering from the cache for the next "
@@ -314,7 +321,7 @@ const struct words_exit words_volleyctl_exits[] = {
 	{ 0, "The command was carried out." },
 	{ 1,
 	  "The daemon refused the command or failed; the sentence is on standard error. Of doctor: "
-	  "something will not work. Of health: the host is not healthy." },
+	  "something will not work. Of health: the host is not healthy. Of import: something was left out." },
 	{ 2, "The command line is wrong, or an argument cannot be read." },
 	{ 3, "No daemon was reached; of health also: it did not reply in time." },
 	{ -1, NULL },
