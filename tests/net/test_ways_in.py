@@ -238,11 +238,11 @@ def test_no_descriptor_is_lost(lab, daemon):
 
 @pytest.fixture
 def other_abi(tmp_path):
-    """The object, as if it were of ABI 9."""
+    """The object, as if it were of ABI 8."""
     path = tmp_path / "other.bpf.o"
     data = OBJECT.read_bytes()
-    assert data.count(b"volley_abi_8\0") >= 1
-    path.write_bytes(data.replace(b"volley_abi_8\0", b"volley_abi_9\0"))
+    assert data.count(b"volley_abi_9\0") >= 1
+    path.write_bytes(data.replace(b"volley_abi_9\0", b"volley_abi_8\0"))
     return path
 
 
