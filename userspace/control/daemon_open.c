@@ -469,9 +469,11 @@ static int open_chores(struct daemon *d, const char **what)
 
 	*what = "background work";
 	d->hot = hot_new();
-	code = d->hot ? chores_new(&d->chores) : -ENOMEM;
+	d->answers = answers_new();
+	code = d->hot && d->answers ? chores_new(&d->chores) : -ENOMEM;
 	if (code)
 		return code;
+	answers_read(d);
 	*what = "epoll";
 	code = watch(d, chores_fd(d->chores));
 	if (!code)
@@ -737,6 +739,7 @@ void daemon_close(struct daemon *d)
 	chores_free(d->chores);
 	resize_free(d->resize);
 	hot_free(d->hot);
+	answers_free(d->answers);
 	stop_loading(d);
 	recursion_stop(d->recursion);
 	for (i = 0; i < d->n_ifaces; i++)
