@@ -37,7 +37,7 @@ test  | loading by hand    | xdp-tools
 test  | clients            | knot-dnsutils bind9-dnsutils dnsperf netsniff-ng
 test  | servers to compare | knot knot-dnssecutils nsd bind9 unbound
 test  | routers, for tests | bird2 python3-exabgp
-test  | checks of metrics   | prometheus
+test  | checks of metrics  | prometheus
 test  | validators         | ldnsutils bind9-utils
 test  | packages           | debhelper dpkg-dev fakeroot lintian debootstrap
 test  | benchmark plots    | python3-matplotlib
