@@ -12,8 +12,8 @@ import subprocess
 
 import pytest
 
-from netlab import CLIENT4, V4, iface, wait_for, zone
-from test_metrics import AT, PORT, Metrics, fetch, parse
+from netlab import CLIENT4, V4, wait_for, zone
+from test_metrics import AT, Metrics, fetch, parse
 
 FILE = pathlib.Path(__file__).parent / "metrics_names.txt"
 OPEN = {"zone", "interface", "policy", "worker", "le", "version", "abi", "list"}  # labels with any text

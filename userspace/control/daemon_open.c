@@ -708,6 +708,12 @@ int daemon_open_crew(struct daemon *d)
 
 /* --- Close --------------------------------------------------------------------------------------- */
 
+static void free_statistics(struct daemon *d)
+{
+	hot_free(d->hot);
+	answers_free(d->answers);
+}
+
 static void stop_loading(struct daemon *d)
 {
 	if (!d->loader)
@@ -738,8 +744,7 @@ void daemon_close(struct daemon *d)
 	policies_cancel(d->policies);
 	chores_free(d->chores);
 	resize_free(d->resize);
-	hot_free(d->hot);
-	answers_free(d->answers);
+	free_statistics(d);
 	stop_loading(d);
 	recursion_stop(d->recursion);
 	for (i = 0; i < d->n_ifaces; i++)
