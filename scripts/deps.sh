@@ -37,6 +37,7 @@ test  | loading by hand    | xdp-tools
 test  | clients            | knot-dnsutils bind9-dnsutils dnsperf netsniff-ng
 test  | servers to compare | knot knot-dnssecutils nsd bind9 unbound
 test  | routers, for tests | bird2 python3-exabgp
+test  | checks of metrics  | prometheus
 test  | validators         | ldnsutils bind9-utils
 test  | packages           | debhelper dpkg-dev fakeroot lintian debootstrap
 test  | benchmark plots    | python3-matplotlib
@@ -96,9 +97,9 @@ install_missing() {
 	apt-get -q -y -o DPkg::Lock::Timeout=300 install --no-install-recommends "$@"
 }
 
-# Packages with a name server or a router, and its unit. One that this script brings does not start with the machine; one that was there
+# Packages with a name server, a router or Prometheus, and its unit. One that this script brings does not start with the machine; one that was there
 # before stays as it was.
-units='knot:knot nsd:nsd bind9:named unbound:unbound bird2:bird'
+units='knot:knot nsd:nsd bind9:named unbound:unbound bird2:bird prometheus:prometheus'
 
 disable_units() {
 	command -v systemctl >/dev/null || return 0

@@ -3,7 +3,7 @@
 /*
  * The one header that the XDP program and userspace share: what lies in the maps.
  *
- *   volley_abi_8   one struct volley_state: switches, service addresses, hash keys
+ *   volley_abi_9   one struct volley_state: switches, service addresses, hash keys
  *   volley_index   buckets of 8 words, one cache line each:  tag (32 bits) | location (32 bits)
  *   volley_store   segments of 256 KiB; each a header and then entries, end to end
  *   volley_zones   one struct volley_zone for each zone: its generation
@@ -49,8 +49,8 @@
 
 #include "xdp/cookie.h"
 
-#define VOLLEY_ABI          8
-#define VOLLEY_STATE_MAP    "volley_abi_8"
+#define VOLLEY_ABI          9
+#define VOLLEY_STATE_MAP    "volley_abi_9"
 #define VOLLEY_STATE_PREFIX "volley_abi_" /* of any version */
 #define VOLLEY_MAGIC        0x766c6579u   /* "vley": the daemon has set the maps up */
 
@@ -198,7 +198,27 @@ struct volley_zone {
 	__u32 last_gen;   /* given out; a slot's generations never repeat */
 	__u64 name_id[2]; /* hash of the apex; 0, 0: the slot is free */
 	__u64 digest[2];  /* content and settings that the generation stands for */
-	__u64 reserved[3];
+	__u32 counter; /* its place in volley_answers.by_zone; in slot 0: how many places were given out */
+	__u32 n_given_back; /* in slot 0: places whose zone is gone */
+	__u64 reserved[2];
+};
+
+/*
+ * Answers by what they answered: xdp/count.h. Each CPU has one for each interface, each engine has its own: no line is shared.
+ * Places in by_zone are given out by the table of zones (volley_zone.counter).
+ */
+#define VOLLEY_COUNT_RCODES     32u  /* with the high bits that OPT has */
+#define VOLLEY_COUNT_TYPES      128u /* places, a power of two */
+#define VOLLEY_COUNT_OTHER_TYPE 119u
+#define VOLLEY_COUNT_ZONES      1024u /* places, a power of two */
+#define VOLLEY_COUNT_NO_ZONE    0u    /* the answer is of no zone */
+#define VOLLEY_COUNT_OTHER_ZONE 1u    /* of a zone that came when there was no place left */
+#define VOLLEY_COUNT_FIRST_ZONE 2u
+
+struct volley_answers {
+	__u64 by_rcode[VOLLEY_COUNT_RCODES];
+	__u64 by_type[VOLLEY_COUNT_TYPES][2]; /* over IPv4, over IPv6 */
+	__u64 by_zone[VOLLEY_COUNT_ZONES];
 };
 
 /* In the table of services, with port 0: no service, but an address at which tunnels may end. */
@@ -592,6 +612,7 @@ struct volley_cpu {
 #define VOLLEY_NOTE_FIELD(name, words) __u64 name;
 	VOLLEY_NOTES(VOLLEY_NOTE_FIELD)
 #undef VOLLEY_NOTE_FIELD
+	struct volley_answers answers; /* the hits */
 
 	__u64 jiffies; /* when now_s was read: it is read again when these have moved */
 	__u32 now_s;   /* coarse monotonic second */
@@ -632,7 +653,9 @@ struct volley_cpu {
 	__u32 region_at; /* the head of the zone's region in volley_names, */
 	__u32 region_id; /* and the region's id; 0: the zone has none */
 	__u32 rest;
-	__u32 opt_rcode; /* high bits of the answer's rcode, in OPT */
+	__u32 opt_rcode;    /* high bits of the answer's rcode, in OPT */
+	__u32 zone_counter; /* of the answer's zone, as in struct volley_zone */
+	__u32 rest2;
 	__u64 rrl_cost;  /* load of the answer that is being made, */
 	__u64 rrl_carry; /* and with what volley_near had not passed on before */
 	__u8 options;    /* of the answer: VOLLEY_OPTION_* */
@@ -700,6 +723,7 @@ _Static_assert(sizeof(struct volley_cookies) <= 32768, "the kernel takes no more
 _Static_assert(sizeof(struct volley_limited) == 56, "no padding that differs");
 _Static_assert(sizeof(struct volley_rrl) == 24 + 32 + 16 + 3 * 32 * 4 + 1024 * 56,
 	       "no padding that differs");
+_Static_assert(sizeof(struct volley_cpu) <= 32768, "the kernel takes no more for each CPU");
 _Static_assert(sizeof(struct volley_cpu) % 8 == 0, "the kernel lays these end to end");
 _Static_assert(sizeof(struct volley_service) == 24, "no padding that differs");
 _Static_assert(sizeof(struct volley_services) == 64 + 2048 * 24, "no padding that differs");

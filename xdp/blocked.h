@@ -343,6 +343,7 @@ __noinline int block_choose(struct xdp_md *ctx, struct volley_cpu *cpu,
 {
 	if (!cpu || !o)
 		return VOLLEY_UP_BLOCKED;
+	cpu->zone_counter = VOLLEY_COUNT_NO_ZONE;
 	cpu->reason = VOLLEY_HIT_REFUSED;
 	cpu->flags = bpf_htons(DNS_QR | DNS_REFUSED);
 	if (cpu->block == VOLLEY_BLOCK_TRUNCATE) {

@@ -51,16 +51,18 @@ static __always_inline int is_key_of(const struct volley_entry *e, const __u64 *
 	return 1;
 }
 
-/* VOLLEY_HIT_FULL for a valid entry, else why it is none. */
-static __always_inline int entry_check(const struct volley_entry *e, void *zones, __u32 now_s)
+/* VOLLEY_HIT_FULL for a valid entry, and its zone's counter is noted; else why it is none. */
+static __always_inline int entry_check(struct volley_cpu *cpu, const struct volley_entry *e,
+				       void *zones)
 {
 	__u32 slot = e->zone_slot;
 	const struct volley_zone *zone = bpf_map_lookup_elem(zones, &slot);
 
 	if (!zone || !zone->gen || zone->gen != e->zone_gen)
 		return VOLLEY_UP_STALE;
-	if (now_s >= e->expires_s)
+	if (cpu->now_s >= e->expires_s)
 		return VOLLEY_UP_EXPIRED;
+	cpu->zone_counter = zone->counter;
 	return VOLLEY_HIT_FULL;
 }
 

@@ -32,6 +32,7 @@
 #include "xdp/fib.h"
 #include "xdp/question.h"
 #include "xdp/lookup.h"
+#include "xdp/count.h"
 
 /* A filter: xdp/names.h. This map and the next one stand before the headers whose functions look at them. */
 struct {
@@ -64,7 +65,7 @@ struct {
 	__uint(max_entries, 1);
 	__type(key, __u32);
 	__type(value, struct volley_state);
-} volley_abi_8 SEC(".maps");
+} volley_abi_9 SEC(".maps");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -263,7 +264,7 @@ static __always_inline int find_region(struct volley_cpu *cpu)
 
 	if (!e)
 		return VOLLEY_UP_MISS;
-	reason = entry_check(e, &volley_zones, cpu->now_s);
+	reason = entry_check(cpu, e, &volley_zones);
 	if (reason != VOLLEY_HIT_FULL)
 		return reason;
 	s = shared_of(e);
@@ -462,7 +463,7 @@ static __always_inline int limit(struct xdp_md *ctx, struct volley_cpu *cpu,
 static __always_inline int choose(struct xdp_md *ctx, struct volley_cpu *cpu,
 				  const struct volley_state *state, struct volley_entry *e)
 {
-	int reason = entry_check(e, &volley_zones, cpu->now_s);
+	int reason = entry_check(cpu, e, &volley_zones);
 
 	if (reason != VOLLEY_HIT_FULL)
 		return reason;
@@ -611,6 +612,19 @@ static __always_inline void draw_sample(struct volley_cpu *cpu)
 		note_sample(cpu);
 }
 
+/* A hit, by what it answered. Everything here is this CPU's alone. */
+static __always_inline void count_answer(struct volley_cpu *cpu)
+{
+	const struct volley_key *key = (const void *)&cpu->folded[0];
+	__u32 type = volley_count_type(bpf_ntohs(key->qtype));
+	__u32 rcode = (bpf_ntohs(cpu->flags) & RCODE_HEADER_MASK) | cpu->opt_rcode << 4;
+	__u64 *by_type = &cpu->answers.by_type[0][0];
+
+	by_type[bounded(type * 2 + cpu->ipv6, 2 * VOLLEY_COUNT_TYPES - 1)]++;
+	cpu->answers.by_rcode[bounded(rcode, VOLLEY_COUNT_RCODES - 1)]++;
+	cpu->answers.by_zone[bounded(cpu->zone_counter, VOLLEY_COUNT_ZONES - 1)]++;
+}
+
 /* Counts the packet under its reason, or under that for which it is dropped. */
 static __always_inline int act(struct xdp_md *ctx, struct volley_cpu *cpu,
 			       const struct volley_state *state, __u32 reason)
@@ -625,6 +639,7 @@ static __always_inline int act(struct xdp_md *ctx, struct volley_cpu *cpu,
 	}
 HIT:
 	cpu->reasons[reason]++;
+	count_answer(cpu);
 	draw_sample(cpu);
 	one_copy(action); /* else clang saves it before each draw */
 	return action;
@@ -670,7 +685,7 @@ SEC("xdp")
 int volley(struct xdp_md *ctx)
 {
 	__u32 key __attribute__((aligned(8))) = 0;
-	volatile struct volley_state *state = bpf_map_lookup_elem(&volley_abi_8, &key);
+	volatile struct volley_state *state = bpf_map_lookup_elem(&volley_abi_9, &key);
 	struct volley_link *link = bpf_map_lookup_elem(&volley_link, &key);
 	struct volley_cpu *cpu = bpf_map_lookup_elem(&volley_cpu, &key);
 	int reason = VOLLEY_PASS_UNCONFIGURED;

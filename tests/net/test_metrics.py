@@ -19,7 +19,7 @@ from test_signing import transferred
 PORT = 9253
 AT = f"{V4}@{PORT}"
 NAME = re.compile(r"[a-z][a-z0-9_]*")
-SAMPLE = re.compile(r'([a-z0-9_]+)(?:\{(.*)\})? (\d+)')
+SAMPLE = re.compile(r'([a-z0-9_]+)(?:\{(.*)\})? (\d+(?:\.\d+)?)')
 LABEL = re.compile(r'([a-z]+)="((?:[^"\\\n]|\\[\\n"])*)"(?:,|$)')
 
 
@@ -56,29 +56,47 @@ def labels_of(text):
     return found
 
 
+def check_histogram(name, families):
+    """Buckets by ascending bound, each with those before it; the last one, without a bound, is the count."""
+    rows = {}
+    for key, value in families[f"{name}_bucket"][1].items():
+        labels = dict(key)
+        bound = labels.pop("le")
+        rows.setdefault(tuple(sorted(labels.items())), []).append((float(bound), value))
+    assert rows.keys() == families[f"{name}_count"][1].keys() == families[f"{name}_sum"][1].keys(), name
+    for key, row in rows.items():
+        assert row == sorted(row) and [n for _, n in row] == sorted(n for _, n in row), name
+        assert row[-1] == (float("inf"), families[f"{name}_count"][1][key]), name
+
+
 def parse(text):
     """
     {family: (type, {labels: value})}, after the rules of the format: HELP and TYPE once and before the samples of
-    the family, which stand together, none twice; counters end in _total, gauges do not.
+    the family, which stand together, none twice; counters end in _total, gauges do not. A histogram is three families.
     """
     assert text.endswith("\n")
-    families, current = {}, None
+    families, current, heads = {}, None, {}
     lines = iter(text.splitlines())
     for line in lines:
         if line.startswith("# HELP "):
             current, words = line[7:].split(" ", 1)
-            assert NAME.fullmatch(current) and current.startswith("volley_") and words, line
-            assert current not in families, f"{current}: twice"
+            assert NAME.fullmatch(current) and current.startswith(("volley_", "process_")) and words, line
+            assert current not in heads, f"{current}: twice"
             kind = next(lines)
-            assert kind in (f"# TYPE {current} counter", f"# TYPE {current} gauge"), kind
+            assert kind in [f"# TYPE {current} {one}" for one in ("counter", "gauge", "histogram")], kind
             assert current.endswith("_total") == kind.endswith("counter"), kind
-            families[current] = (kind.rsplit(" ", 1)[1], {})
+            heads[current] = kind.rsplit(" ", 1)[1]
+            ends = ("_bucket", "_count", "_sum") if heads[current] == "histogram" else ("",)
+            families.update({current + end: (heads[current], {}) for end in ends})
             continue
         sample = SAMPLE.fullmatch(line)
-        assert sample and sample[1] == current, line
+        assert sample and sample[1] in families and sample[1].startswith(current), line
         key = tuple(sorted(labels_of(sample[2] or "").items()))
-        assert key not in families[current][1], f"{line}: twice"
-        families[current][1][key] = int(sample[3])
+        assert key not in families[sample[1]][1], f"{line}: twice"
+        families[sample[1]][1][key] = float(sample[3]) if "." in sample[3] else int(sample[3])
+    for name, kind in heads.items():
+        if kind == "histogram":
+            check_histogram(name, families)
     return families
 
 
@@ -130,11 +148,26 @@ def test_what_is_told_is_what_stats_tells(lab, told):
         assert metrics.sum(f"volley_engine_{name}_total") == value, name
     assert metrics.sum("volley_worker_answered_total", kind="xsk") == 2
     assert metrics.sum("volley_port_rx_total", kind="xsk") == 2
-    # a line for each port of stats
-    assert len(metrics["volley_port_rx_total"]) == len(stats["ports"])
+    # a line for each kind of port that a worker has, however many these are
+    kinds = {(port["kind"], str(port["worker"])) for port in stats["ports"]}
+    assert {(dict(key)["kind"], dict(key)["worker"]) for key in metrics["volley_port_rx_total"]} == kinds
+    assert metrics.sum("volley_ports") == len(stats["ports"])
+    for kind, worker in kinds:
+        assert metrics.sum("volley_port_rx_total", kind=kind, worker=worker) == \
+            sum(port["rx"] for port in stats["ports"] if (port["kind"], str(port["worker"])) == (kind, worker))
+    assert metrics.sum("volley_worker_answer_seconds_count", kind="xsk") == 2
+    assert 0 < metrics.sum("volley_worker_answer_seconds_sum", kind="xsk") < 10
+    assert metrics["volley_interface_state"] == {
+        (("interface", "s0"), ("state", state)): state == "up" for state in ("down", "up", "gone", "degraded")}
+    assert metrics["volley_interface_xdp"] == {
+        (("interface", "s0"), ("mode", mode)): mode == "native" for mode in ("native", "generic", "off")}
     assert metrics.sum("volley_interface_up", interface="s0") == 1
     assert metrics.sum("volley_ready") == 1
     assert metrics.sum("volley_names_in_use") == 0 and "volley_names_added" not in metrics
+    assert abs(metrics.sum("process_start_time_seconds") - time.time()) < 600
+    assert metrics.sum("process_cpu_seconds_total") > 0
+    assert metrics.sum("process_max_fds") >= metrics.sum("process_open_fds") > 10
+    assert metrics.sum("process_virtual_memory_bytes") > metrics.sum("process_resident_memory_bytes") > 1 << 20
     assert metrics.sum("volley_build_info", abi=str(told.status()["abi"])) == 1
 
 
@@ -148,6 +181,7 @@ def test_cache_and_zones(lab, told):
     for status in told.json("zone", "status")["zones"]:
         assert metrics.sum("volley_zone_serial", zone=status["name"]) == status["serial"]
         assert metrics.sum("volley_zone_state", zone=status["name"], state="serving") == 1
+        assert metrics.sum("volley_zone_state", zone=status["name"]) == 1  # of all states
     assert metrics.sum("volley_zones", state="serving") == 2
 
 

@@ -238,11 +238,11 @@ def test_no_descriptor_is_lost(lab, daemon):
 
 @pytest.fixture
 def other_abi(tmp_path):
-    """The object, as if it were of ABI 9."""
+    """The object, as if it were of ABI 8."""
     path = tmp_path / "other.bpf.o"
     data = OBJECT.read_bytes()
-    assert data.count(b"volley_abi_8\0") >= 1
-    path.write_bytes(data.replace(b"volley_abi_8\0", b"volley_abi_9\0"))
+    assert data.count(b"volley_abi_9\0") >= 1
+    path.write_bytes(data.replace(b"volley_abi_9\0", b"volley_abi_8\0"))
     return path
 
 
@@ -251,7 +251,7 @@ def test_another_abi_is_refused(lab, daemon, other_abi):
     found = program(lab)
     status, said = daemon.configure().run_failing()
     assert status == 1
-    assert re.search(r"s0: .*ABI 9.*ABI 8.*ip link set dev s0 xdp off", said), said
+    assert re.search(r"s0: .*ABI 8.*ABI 9.*ip link set dev s0 xdp off", said), said
     assert program(lab) == found
 
 
@@ -260,9 +260,9 @@ def test_another_abi_at_run_time(lab, daemon, other_abi):
     daemon.start(server={"listen": [V4, where]})
     by_ip_link(lab, other_abi, dev="s1")
     refused = daemon.ctl("attach", "s1", check=False)
-    assert refused.returncode == 1 and "ABI 9" in refused.stderr
+    assert refused.returncode == 1 and "ABI 8" in refused.stderr
     assert texts(lab.ask()) == WWW
-    assert "ABI 9" in daemon.degraded()
+    assert "ABI 8" in daemon.degraded()
 
 
 def test_a_foreign_program(lab, daemon):

@@ -387,6 +387,8 @@ void program_add_counters(struct volley_cpu *sum, const struct volley_cpu *one)
 #define ADD(name, words) sum->name += one->name;
 	VOLLEY_NOTES(ADD)
 #undef ADD
+	for (size_t i = 0; i < sizeof(sum->answers) / sizeof(uint64_t); i++)
+		((uint64_t *)&sum->answers)[i] += ((const uint64_t *)&one->answers)[i];
 }
 
 int program_counters(const struct program *p, struct volley_cpu *sum)

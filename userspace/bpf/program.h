@@ -171,7 +171,7 @@ struct volley_queue *program_queue(const struct program *program, uint32_t queue
 /* XDP_FLAGS_* of its mode, as AF_XDP sockets want them. */
 uint32_t program_xdp_flags(const struct program *program);
 
-/* Sums the counters over all CPUs and their rooms (the fields of struct volley_cpu up to `cookies_bad`). 0 or -errno. */
+/* Sums the counters over all CPUs and their rooms (the fields of struct volley_cpu up to `answers`). 0 or -errno. */
 int program_counters(const struct program *program, struct volley_cpu *sum)
 	__attribute__((warn_unused_result));
 

@@ -60,6 +60,46 @@ static bool stands_for(const struct volley_zone *zone, const uint64_t digest[2])
 	return zone->gen && zone->digest[0] == digest[0] && zone->digest[1] == digest[1];
 }
 
+/* A place in volley_answers.by_zone that no zone has any more. */
+static uint32_t find_given_back(const struct cache *cache)
+{
+	bool is_taken[VOLLEY_COUNT_ZONES] = { false };
+	uint32_t place = VOLLEY_COUNT_FIRST_ZONE;
+
+	for (uint32_t i = 1; i < cache->memory.sizes.n_zones; i++)
+		is_taken[cache->memory.zones[i].counter % VOLLEY_COUNT_ZONES] = true;
+	while (place < VOLLEY_COUNT_ZONES && is_taken[place])
+		place++;
+	return place < VOLLEY_COUNT_ZONES ? place : VOLLEY_COUNT_OTHER_ZONE;
+}
+
+/* Places that no zone has had come first: what is counted in another one began with an earlier zone. */
+static uint32_t take_counter(struct cache *cache)
+{
+	struct volley_zone *head = &cache->memory.zones[0];
+
+	if (head->counter < VOLLEY_COUNT_ZONES - VOLLEY_COUNT_FIRST_ZONE)
+		return VOLLEY_COUNT_FIRST_ZONE + head->counter++;
+	if (!head->n_given_back)
+		return VOLLEY_COUNT_OTHER_ZONE;
+	head->n_given_back--;
+	return find_given_back(cache);
+}
+
+static void give_counter_back(struct cache *cache, struct volley_zone *zone)
+{
+	if (zone->counter >= VOLLEY_COUNT_FIRST_ZONE)
+		cache->memory.zones[0].n_given_back++;
+	__atomic_store_n(&zone->counter, VOLLEY_COUNT_NO_ZONE, __ATOMIC_RELAXED);
+}
+
+uint32_t cache_zone_counter(const struct cache *cache, uint32_t slot)
+{
+	if (!slot || slot >= cache->memory.sizes.n_zones)
+		return VOLLEY_COUNT_NO_ZONE;
+	return __atomic_load_n(&cache->memory.zones[slot].counter, __ATOMIC_RELAXED);
+}
+
 bool cache_zone_prepare(struct cache *cache, const uint8_t *apex, uint32_t apex_bytes,
 			const uint64_t digest[2], uint32_t *slot, uint32_t *gen)
 {
@@ -73,6 +113,7 @@ bool cache_zone_prepare(struct cache *cache, const uint8_t *apex, uint32_t apex_
 		return false;
 	zone = &cache->memory.zones[*slot];
 	if (is_free(zone)) {
+		__atomic_store_n(&zone->counter, take_counter(cache), __ATOMIC_RELAXED);
 		zone->name_id[1] = id[1];
 		__atomic_store_n(&zone->name_id[0], id[0], __ATOMIC_RELEASE);
 	}
@@ -138,6 +179,7 @@ void cache_zone_drop(struct cache *cache, uint32_t slot)
 	tell_watch(cache, slot);
 	__atomic_store_n(&zone->gen, 0, __ATOMIC_RELEASE);
 	store_digest(zone, 0, 0);
+	give_counter_back(cache, zone);
 	zone->name_id[1] = 0;
 	__atomic_store_n(&zone->name_id[0], 0, __ATOMIC_RELEASE);
 }

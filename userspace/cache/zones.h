@@ -27,6 +27,13 @@
 bool cache_zone_prepare(struct cache *cache, const uint8_t *apex, uint32_t apex_bytes,
 			const uint64_t digest[2], uint32_t *slot, uint32_t *gen);
 
+/*
+ * The place of the slot's zone in struct volley_answers.by_zone, which it has from cache_zone_prepare() to
+ * cache_zone_drop(): the first zones have one each, the others share VOLLEY_COUNT_OTHER_ZONE. VOLLEY_COUNT_NO_ZONE
+ * for slot 0 and a slot without a zone. A place may come to another zone later; its counters go on. Any thread.
+ */
+uint32_t cache_zone_counter(const struct cache *cache, uint32_t slot);
+
 /* From now on `gen` is the zone's; answers of another are dead. Visible to all at their next read. */
 void cache_zone_commit(struct cache *cache, uint32_t slot, uint32_t gen, const uint64_t digest[2]);
 

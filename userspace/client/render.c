@@ -41,6 +41,8 @@ static const struct view views[] = {
 	  false,
 	  { "name worker core mode rx rx_bytes tx tx_bytes tx_retried tx_dropped truncated_in",
 	    "tx_kicks note error", "kind interface queue" } },
+	{ "stats", "by_way", false, { "transport way answers", "", "" } },
+	{ "stats", "by_zone", false, { "zone answers", "", "" } },
 	{ "cache lookup", "entries", true, { "", "", "" } },
 	{ "cache top", "top", false, { "name type zone share_percent error_percent", "", "" } },
 	{ "names", "zones_not_denied", false, { "zone", "why", "" } },

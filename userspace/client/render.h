@@ -17,6 +17,8 @@
  *	                client_prefixes, validates, threads, outstanding, max_outstanding},
  *	              cache:{size_bytes, used_bytes, entries}}
  *	stats        {answered:{driver, worker, kernel_socket, tcp, tls},
+ *	              answers:{total, by_rcode:{NOERROR...}, by_qtype:{A...}, by_opcode:{QUERY...}, by_family:{ipv4, ipv6},
+ *	                by_way:[{transport, way, answers}...], by_zone:[{zone, answers}...]},
  *	              driver:{received, hit, up, passed, dropped, reasons:{name:count...}},
  *	              engine:{queries, noerror, nxdomain, refused, ...},
  *	              resolver:{asked, answered, secure, bogus, failed, timed_out, outstanding, ...},

@@ -26,6 +26,7 @@
 #include "bpf/program.h"
 #include "cache/grace.h"
 #include "cache/keeper.h"
+#include "control/answers.h"
 #include "control/descriptors.h"
 #include "control/blocks.h"
 #include "control/cookies.h"
@@ -109,6 +110,7 @@ struct daemon {
 	struct chores *chores;
 	unsigned int n_walks; /* over the cache that wait or run, their clients gone or not */
 	struct hot *hot;
+	struct answers *answers;
 	struct store *store;     /* NULL: no server.storage, or it cannot be opened */
 	char storage_error[640]; /* it cannot be, or not be written to; "" */
 	struct upkeep *upkeep;

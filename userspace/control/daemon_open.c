@@ -469,9 +469,11 @@ static int open_chores(struct daemon *d, const char **what)
 
 	*what = "background work";
 	d->hot = hot_new();
-	code = d->hot ? chores_new(&d->chores) : -ENOMEM;
+	d->answers = answers_new();
+	code = d->hot && d->answers ? chores_new(&d->chores) : -ENOMEM;
 	if (code)
 		return code;
+	answers_read(d);
 	*what = "epoll";
 	code = watch(d, chores_fd(d->chores));
 	if (!code)
@@ -706,6 +708,12 @@ int daemon_open_crew(struct daemon *d)
 
 /* --- Close --------------------------------------------------------------------------------------- */
 
+static void free_statistics(struct daemon *d)
+{
+	hot_free(d->hot);
+	answers_free(d->answers);
+}
+
 static void stop_loading(struct daemon *d)
 {
 	if (!d->loader)
@@ -736,7 +744,7 @@ void daemon_close(struct daemon *d)
 	policies_cancel(d->policies);
 	chores_free(d->chores);
 	resize_free(d->resize);
-	hot_free(d->hot);
+	free_statistics(d);
 	stop_loading(d);
 	recursion_stop(d->recursion);
 	for (i = 0; i < d->n_ifaces; i++)

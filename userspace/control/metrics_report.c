@@ -9,8 +9,10 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "cache/zones.h"
 #include "config/words.h"
 #include "control/health_ask.h"
+#include "control/metrics_process.h"
 #include "control/metrics_zones.h"
 
 #define NUMBER_CAP 24
@@ -119,20 +121,39 @@ static void put_driver_counter(const struct driver *drivers, size_t n, struct me
 	}
 }
 
+static void put_state(const struct iface *iface, struct metrics_text *out)
+{
+	for (int k = 0; k < IFACE_N_STATES; k++)
+		metrics_text_sample(out, iface->state == (enum iface_state)k, "interface",
+				    iface->config.name, "state",
+				    iface_state_text((enum iface_state)k), NULL);
+}
+
+static void put_mode(const struct iface *iface, struct metrics_text *out)
+{
+	const char *const modes[] = { program_mode_text(PROGRAM_NATIVE),
+				      program_mode_text(PROGRAM_GENERIC), "off" };
+	const char *mode = iface->program ? program_mode_text(program_mode(iface->program)) : "off";
+
+	for (size_t k = 0; k < sizeof(modes) / sizeof(modes[0]); k++)
+		metrics_text_sample(out, !strcmp(modes[k], mode), "interface", iface->config.name,
+				    "mode", modes[k], NULL);
+}
+
 static void put_ifaces(const struct daemon *d, struct metrics_text *out)
 {
 	metrics_text_family(out, METRICS_GAUGE, "interface_up", "1 when all is as configured");
 	for (size_t i = 0; i < d->n_ifaces; i++)
 		metrics_text_sample(out, d->ifaces[i].state == IFACE_UP, "interface",
 				    d->ifaces[i].config.name, NULL);
-	metrics_text_family(out, METRICS_GAUGE, "interface_state", "1 for the state that it is in");
+	metrics_text_family(out, METRICS_GAUGE, "interface_state",
+			    "1 for the state that it is in, 0 for the others");
 	for (size_t i = 0; i < d->n_ifaces; i++)
-		metrics_text_sample(out, 1, "interface", d->ifaces[i].config.name, "state",
-				    iface_state_text(d->ifaces[i].state), "xdp",
-				    d->ifaces[i].program ?
-					    program_mode_text(program_mode(d->ifaces[i].program)) :
-					    "off",
-				    NULL);
+		put_state(&d->ifaces[i], out);
+	metrics_text_family(out, METRICS_GAUGE, "interface_xdp",
+			    "1 for the mode of its program, 0 for the others");
+	for (size_t i = 0; i < d->n_ifaces; i++)
+		put_mode(&d->ifaces[i], out);
 	metrics_text_family(out, METRICS_GAUGE, "interface_queues", "queues with a port of ours");
 	for (size_t i = 0; i < d->n_ifaces; i++)
 		metrics_text_sample(out, d->ifaces[i].n_queues, "interface",
@@ -192,6 +213,21 @@ static void put_kind(const struct worker_stats *stats, unsigned int n, struct me
 		}
 }
 
+/* Over all workers. */
+static void put_took(const struct worker_stats *stats, unsigned int n, struct metrics_text *out)
+{
+	metrics_text_family(out, METRICS_HISTOGRAM, "worker_answer_seconds",
+			    "answers at once, from the receive of their burst to its send, by kind "
+			    "of port");
+	for (int k = 0; k < PORT_N_KINDS; k++) {
+		struct histogram sum = { .sum_ns = 0 };
+
+		for (unsigned int i = 0; i < n; i++)
+			histogram_read(&stats[i].by_kind[k].took, &sum);
+		metrics_text_histogram(out, &sum, "kind", port_kind_text((enum port_kind)k));
+	}
+}
+
 static void put_rounds(const struct worker_stats *stats, unsigned int n, struct metrics_text *out)
 {
 	char worker[NUMBER_CAP];
@@ -222,49 +258,78 @@ static void put_workers(const struct daemon *d, struct metrics_text *out)
 		 offsetof(struct worker_kind_stats, answered));
 	put_kind(stats, n, out, "worker_deferred", "of these, to be answered later",
 		 offsetof(struct worker_kind_stats, deferred));
+	put_took(stats, n, out);
 	free(stats);
 }
 
 /* --- Ports --------------------------------------------------------------------------------------- */
 
+/* The sums over the ports of a kind that a worker has, whatever their number. */
 struct port_row {
-	const struct port *port;
-	char worker[NUMBER_CAP];
+	unsigned int n; /* of ports; 0: no row is told */
 	struct port_stats stats;
 };
 
+static void add_port(struct port_row *row, const struct port *port)
+{
+	struct port_stats one;
+
+	port_stats_read(port, &one);
+	row->n++;
+#define ADD(name, words) row->stats.name += one.name;
+	PORT_COUNTER_LIST(ADD)
+#undef ADD
+}
+
+/* rows: PORT_N_KINDS for each worker. */
 static void put_port_counter(const struct port_row *rows, size_t n, struct metrics_text *out,
 			     const char *name, const char *help, size_t at)
 {
-	char family[METRICS_NAME_CAP];
+	char family[METRICS_NAME_CAP], worker[NUMBER_CAP];
 
 	snprintf(family, sizeof(family), "port_%s", name);
 	metrics_text_family(out, METRICS_COUNTER, family, help);
 	for (size_t i = 0; i < n; i++) {
 		uint64_t value;
 
+		if (!rows[i].n)
+			continue;
 		memcpy(&value, (const char *)&rows[i].stats + at, sizeof(value));
-		metrics_text_sample(out, value, "port", rows[i].port->name, "kind",
-				    port_kind_text(rows[i].port->kind), "worker", rows[i].worker,
-				    NULL);
+		snprintf(worker, sizeof(worker), "%zu", i / PORT_N_KINDS);
+		metrics_text_sample(out, value, "kind",
+				    port_kind_text((enum port_kind)(i % PORT_N_KINDS)), "worker",
+				    worker, NULL);
 	}
+}
+
+static void put_port_numbers(const struct port_row *rows, size_t n, struct metrics_text *out)
+{
+	uint64_t by_kind[PORT_N_KINDS] = { 0 };
+
+	for (size_t i = 0; i < n; i++)
+		by_kind[i % PORT_N_KINDS] += rows[i].n;
+	metrics_text_family(out, METRICS_GAUGE, "ports", "ports of all workers, by kind");
+	for (int k = 0; k < PORT_N_KINDS; k++)
+		metrics_text_sample(out, by_kind[k], "kind", port_kind_text((enum port_kind)k),
+				    NULL);
 }
 
 static void put_ports(const struct daemon *d, struct metrics_text *out)
 {
-	size_t n = crew_n_ports(d->crew);
-	struct port_row *rows = calloc(n ? n : 1, sizeof(*rows));
+	size_t n = (size_t)crew_n(d->crew) * PORT_N_KINDS;
+	struct port_row *rows = calloc(n, sizeof(*rows));
 	unsigned int worker;
 
 	if (!rows) {
 		out->is_failed = true;
 		return;
 	}
-	for (size_t i = 0; i < n; i++) {
-		rows[i].port = crew_port_at(d->crew, i, &worker);
-		snprintf(rows[i].worker, sizeof(rows[i].worker), "%u", worker);
-		port_stats_read(rows[i].port, &rows[i].stats);
+	for (size_t i = 0; i < crew_n_ports(d->crew); i++) {
+		const struct port *port = crew_port_at(d->crew, i, &worker);
+
+		add_port(&rows[(size_t)worker * PORT_N_KINDS + port->kind], port);
 	}
+	put_port_numbers(rows, n, out);
 #define PUT(name, words) \
 	put_port_counter(rows, n, out, #name, words, offsetof(struct port_stats, name));
 	PORT_COUNTER_LIST(PUT)
@@ -286,6 +351,10 @@ static void put_recursion(const struct daemon *d, struct metrics_text *out)
 #define PUT(name, words) counter(out, "resolver", #name, words, report.counters.name);
 	RESOLVER_COUNTERS(PUT)
 #undef PUT
+	metrics_text_family(out, METRICS_HISTOGRAM, "resolver_answer_seconds",
+			    "answers of upstreams: to a question of libunbound, to a query of the "
+			    "forwarder over UDP");
+	metrics_text_histogram(out, &report.counters.took, NULL, NULL);
 	gauge(out, "resolver_outstanding", "questions that wait for upstreams",
 	      report.counters.outstanding);
 	crew_responder_counters(d->crew, &responder);
@@ -373,13 +442,36 @@ static const struct zones_entry *zone_at(const void *user, size_t i)
 	return zones_at(user, i);
 }
 
+/* Of many zones those with counters of their own come first. */
+static bool has_counter(const void *user, const struct zones_entry *entry)
+{
+	const struct daemon *d = user;
+
+	return cache_zone_counter(d->cache, entry->cache_slot) >= VOLLEY_COUNT_FIRST_ZONE;
+}
+
+static void put_zones(const struct daemon *d, struct metrics_text *out)
+{
+	const struct metrics_zone_list list = {
+		.at = zone_at,
+		.user = d->zones,
+		.n = zones_n(d->zones),
+		.is_first = has_counter,
+		.first_user = d,
+	};
+
+	metrics_zones(&list, clock_wall_s(), out);
+}
+
 void metrics_report(struct daemon *d, struct metrics_text *out)
 {
+	metrics_process(out);
 	put_daemon(d, out);
 	if (d->blocks)
 		block_book_metrics(d->blocks, out);
 	put_ifaces(d, out);
 	put_driver(d, out);
+	answers_metrics(d, out);
 	if (d->crew) {
 		put_engine(d, out);
 		put_workers(d, out);
@@ -392,5 +484,5 @@ void metrics_report(struct daemon *d, struct metrics_text *out)
 	put_cache(d, out);
 	put_names(d, out);
 	if (d->zones)
-		metrics_zones(zone_at, d->zones, zones_n(d->zones), clock_wall_s(), out);
+		put_zones(d, out);
 }

@@ -58,20 +58,92 @@ static void put_escaped(struct metrics_text *out, const char *text, const char *
 	}
 }
 
-void metrics_text_family(struct metrics_text *out, enum metrics_type type, const char *name,
-			 const char *help)
+static void begin(struct metrics_text *out, enum metrics_type type, const char *help)
 {
-	bool is_counter = type == METRICS_COUNTER;
+	static const char *const types[] = { " counter\n", " gauge\n", " histogram\n" };
 
-	snprintf(out->name, sizeof(out->name), METRICS_PREFIX "%s%s", name,
-		 is_counter ? "_total" : "");
 	put_text(out, "# HELP ");
 	put_text(out, out->name);
 	put_text(out, " ");
 	put_escaped(out, help, "\\");
 	put_text(out, "\n# TYPE ");
 	put_text(out, out->name);
-	put_text(out, is_counter ? " counter\n" : " gauge\n");
+	put_text(out, types[type]);
+}
+
+void metrics_text_family(struct metrics_text *out, enum metrics_type type, const char *name,
+			 const char *help)
+{
+	snprintf(out->name, sizeof(out->name), METRICS_PREFIX "%s%s", name,
+		 type == METRICS_COUNTER ? "_total" : "");
+	begin(out, type, help);
+}
+
+void metrics_text_standard(struct metrics_text *out, enum metrics_type type, const char *name,
+			   const char *help)
+{
+	snprintf(out->name, sizeof(out->name), "%s", name);
+	begin(out, type, help);
+}
+
+#define VALUE_CAP 32
+
+static void seconds(char text[VALUE_CAP], uint64_t ns)
+{
+	snprintf(text, VALUE_CAP, "%" PRIu64 ".%09" PRIu64, ns / 1000000000, ns % 1000000000);
+}
+
+/* A line of a histogram: the family with a suffix, its label, and `le` where that is not NULL. */
+static void put_line(struct metrics_text *out, const char *suffix, const char *const label[2],
+		     const char *le, const char *value)
+{
+	put_text(out, out->name);
+	put_text(out, suffix);
+	if (label[0] || le)
+		put_text(out, "{");
+	if (label[0]) {
+		put_text(out, label[0]);
+		put_text(out, "=\"");
+		put_escaped(out, label[1], "\\\"");
+		put_text(out, le ? "\"," : "\"");
+	}
+	if (le) {
+		put_text(out, "le=\"");
+		put_text(out, le);
+		put_text(out, "\"");
+	}
+	put_text(out, label[0] || le ? "} " : " ");
+	put_text(out, value);
+	put_text(out, "\n");
+}
+
+void metrics_text_decimal(struct metrics_text *out, uint64_t ns)
+{
+	const char *const no_label[2] = { NULL, NULL };
+	char value[VALUE_CAP];
+
+	seconds(value, ns);
+	put_line(out, "", no_label, NULL, value);
+}
+
+void metrics_text_histogram(struct metrics_text *out, const struct histogram *h, const char *label,
+			    const char *text)
+{
+#define BOUND_TEXT(ns, bound) bound,
+	static const char *const bounds[] = { HISTOGRAM_BOUNDS(BOUND_TEXT) "+Inf" };
+#undef BOUND_TEXT
+	const char *const pair[2] = { label, text };
+	uint64_t n = 0;
+	char value[VALUE_CAP];
+
+	for (size_t i = 0; i < HISTOGRAM_N; i++) {
+		n += h->n[i];
+		snprintf(value, sizeof(value), "%" PRIu64, n);
+		put_line(out, "_bucket", pair, bounds[i], value);
+	}
+	put_line(out, "_count", pair, NULL, value);
+	seconds(value, h->sum_ns);
+	put_line(out, "_sum", pair, NULL, value);
 }
 
 void metrics_text_sample(struct metrics_text *out, uint64_t value, ...)

@@ -25,22 +25,27 @@ static bool is_invalid(const struct zones_entry *entry, uint64_t now_s)
 	return !signing_judge(entry, now_s, why, sizeof(why));
 }
 
-static void put_each(metrics_zone_at *at, const void *user, size_t n, uint64_t now_s,
+static void put_state(const struct zones_entry *entry, struct metrics_text *out)
+{
+	for (int k = 0; k < ZONES_N_STATES; k++)
+		metrics_text_sample(out, entry->state == (enum zones_state)k, "zone", entry->name,
+				    "state", zones_state_text((enum zones_state)k), NULL);
+}
+
+static void put_each(const struct zones_entry *const *told, size_t n, uint64_t now_s,
 		     struct metrics_text *out)
 {
 	const struct zones_entry *entry;
 	size_t i;
 
-	metrics_text_family(out, METRICS_GAUGE, "zone_state", "1 for the state that it is in");
-	for (i = 0; i < n; i++) {
-		entry = at(user, i);
-		metrics_text_sample(out, 1, "zone", entry->name, "state",
-				    zones_state_text(entry->state), NULL);
-	}
+	metrics_text_family(out, METRICS_GAUGE, "zone_state",
+			    "1 for the state that it is in, 0 for the others");
+	for (i = 0; i < n; i++)
+		put_state(told[i], out);
 #define EACH(family, help, is_told, value)                                            \
 	metrics_text_family(out, METRICS_GAUGE, family, help);                        \
 	for (i = 0; i < n; i++) {                                                     \
-		entry = at(user, i);                                                  \
+		entry = told[i];                                                      \
 		if (is_told)                                                          \
 			metrics_text_sample(out, (value), "zone", entry->name, NULL); \
 	}
@@ -114,14 +119,34 @@ static void put_sums(const struct sums *s, struct metrics_text *out)
 		metrics_text_sample(out, s->first_signed_s, NULL);
 }
 
-void metrics_zones(metrics_zone_at *at, const void *user, size_t n, uint64_t now_s,
-		   struct metrics_text *out)
+/* Adds those of which is_first() says `first`. */
+static size_t choose(const struct metrics_zone_list *list, bool first,
+		     const struct zones_entry **told, size_t n)
+{
+	for (size_t i = 0; i < list->n && n < METRICS_ZONES_MAX; i++) {
+		const struct zones_entry *entry = list->at(list->user, i);
+
+		if (first == (list->is_first && list->is_first(list->first_user, entry)))
+			told[n++] = entry;
+	}
+	return n;
+}
+
+void metrics_zones(const struct metrics_zone_list *list, uint64_t now_s, struct metrics_text *out)
 {
 	struct sums sums = { .first_expires_s = UINT64_MAX, .first_signed_s = UINT64_MAX };
+	const struct zones_entry *told[METRICS_ZONES_MAX];
+	size_t n = 0;
 
-	for (size_t i = 0; i < n; i++)
-		add(&sums, at(user, i), now_s);
+	for (size_t i = 0; i < list->n; i++)
+		add(&sums, list->at(list->user, i), now_s);
 	put_sums(&sums, out);
-	if (n <= METRICS_ZONES_MAX)
-		put_each(at, user, n, now_s, out);
+	if (list->n <= METRICS_ZONES_MAX) {
+		for (; n < list->n; n++)
+			told[n] = list->at(list->user, n);
+	} else {
+		n = choose(list, true, told, n);
+		n = choose(list, false, told, n);
+	}
+	put_each(told, n, now_s, out);
 }

@@ -88,18 +88,24 @@ static void put_states(const struct policies *policies, struct metrics_text *out
 	metrics_text_sample(out, *policies_error(policies) != 0, NULL);
 }
 
+static void put_state(const struct policies_entry *entry, struct metrics_text *out)
+{
+	for (int k = 0; k < POLICIES_N_STATES; k++)
+		metrics_text_sample(out, policies_entry_state(entry) == (enum policies_state)k,
+				    "policy", entry->name, "state",
+				    policies_state_text((enum policies_state)k), NULL);
+}
+
 void policies_metrics(const struct policies *policies, struct metrics_text *out)
 {
 	const struct policies_entry *entry;
 	size_t i, n = policies_n(policies);
 
 	put_states(policies, out);
-	metrics_text_family(out, METRICS_GAUGE, "policy_state", "1 for the state that it is in");
-	for (i = 0; i < n; i++) {
-		entry = policies_at(policies, i);
-		metrics_text_sample(out, 1, "policy", entry->name, "state",
-				    policies_state_text(policies_entry_state(entry)), NULL);
-	}
+	metrics_text_family(out, METRICS_GAUGE, "policy_state",
+			    "1 for the state that it is in, 0 for the others");
+	for (i = 0; i < n; i++)
+		put_state(policies_at(policies, i), out);
 #define EACH(family, help, value)                                                       \
 	metrics_text_family(out, METRICS_GAUGE, family, help);                          \
 	for (i = 0; i < n; i++) {                                                       \

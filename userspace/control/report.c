@@ -330,6 +330,7 @@ json_t *report_stats(struct daemon *d)
 	json_put_int(answered, "tcp", by_kind[PORT_TCP]);
 	json_put_int(answered, "tls", by_kind[PORT_TLS]);
 	json_object_set_new(o, "answered", answered);
+	json_object_set_new(o, "answers", answers_report(d));
 	json_object_set_new(o, "driver", driver);
 	json_object_set_new(o, "engine", report_engine(d));
 	json_object_set_new(o, "transfers", report_transfers(d));

@@ -141,6 +141,20 @@ void engine_counters_read(const struct engine *e, struct engine_counters *out)
 #undef COPY
 }
 
+static void add_counters(uint64_t *sum, const uint64_t *counters, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		sum[i] += __atomic_load_n(&counters[i], __ATOMIC_RELAXED);
+}
+
+void engine_answers_add(const struct engine *e, struct engine_answers *sum)
+{
+	_Static_assert(sizeof(*sum) % sizeof(uint64_t) == 0, "counters, end to end");
+
+	add_counters((uint64_t *)sum, (const uint64_t *)&e->answers,
+		     sizeof(*sum) / sizeof(uint64_t));
+}
+
 struct sampler *engine_sampler(struct engine *e)
 {
 	return &e->sampler;
@@ -318,6 +332,7 @@ static uint16_t answer_from_zones(struct engine *e, const struct engine_request 
 				rq->stream, a);
 	bool is_wrong;
 
+	e->zone_slot = e->render.first ? e->render.first->cache_slot : 0;
 	if (err == -EMSGSIZE)
 		return answer_too_large(e, rq, a);
 	if (err) {
@@ -372,8 +387,10 @@ static uint16_t answer_data(struct engine *e, const struct engine_request *rq,
 	if (e->has_key) {
 		verdict = lookup(e, rq, q, clients, &client, a);
 		count_verdict(e, verdict);
-		if (verdict == CACHE_HIT)
+		if (verdict == CACHE_HIT) {
+			e->zone_slot = a->zone_slot;
 			return a->flags & DNS_RCODE_MASK;
+		}
 	} else {
 		client = client_of(e, clients, rq);
 	}
@@ -542,6 +559,7 @@ static void begin(struct engine *e, struct engine_look *look)
 	e->has_key = look->has_key && e->cache;
 	e->ede_code = EDNS_NO_EDE;
 	e->tsig_bytes = 0;
+	e->zone_slot = 0;
 	e->outcome = ENGINE_REPLIES;
 	e->is_blocked = false;
 	e->expired = NULL;
@@ -627,6 +645,7 @@ size_t engine_finish(struct engine *e, struct engine_pending *p, const struct en
 		.msg = p->asked.query,
 		.len = p->asked.question_end,
 		.stream = p->asked.stream,
+		.way = p->asked.way,
 		.idle_100ms = p->asked.idle_100ms,
 		.family = p->question.family,
 		.client = p->question.client,

@@ -171,6 +171,7 @@ struct engine_asked {
 	uint8_t query[DNS_HEADER_BYTES + DNS_NAME_MAX + DNS_QUESTION_FIXED_BYTES];
 	uint16_t question_end;
 	bool stream;
+	uint8_t way;
 	uint16_t idle_100ms;
 	bool has_client; /* somebody waits; else only the cache is to have the answer */
 	bool is_followed; /* the question upstream is for the name where an alias of the query's ends: engine/follow.h */
@@ -252,6 +253,7 @@ struct engine_request {
 	uint32_t expire_s; /* if it asks for that: RFC 7314 */
 	bool sees_zones; /* ours, whatever the list of clients says: more is known of it than its address */
 	struct engine_pending *pending; /* free, to be filled; NULL: the reply cannot come later */
+	uint8_t way; /* by which it came, below ENGINE_WAYS: the caller's number, for the counters */
 	unsigned int ahead; /* 1 + its place in the last engine_read_ahead(); 0: it was not read */
 };
 
@@ -367,6 +369,19 @@ struct engine_counters {
 
 /* Copies the counters. Each value is whole; the set is not of one instant. Any thread. */
 void engine_counters_read(const struct engine *e, struct engine_counters *out);
+
+#define ENGINE_WAYS    8
+#define ENGINE_OPCODES 16
+
+/* Replies by what they answered: the sum of each array is the number of replies. by_zone: cache_zone_counter(). */
+struct engine_answers {
+	struct volley_answers of;
+	uint64_t by_way[ENGINE_WAYS]; /* struct engine_request */
+	uint64_t by_opcode[ENGINE_OPCODES];
+};
+
+/* Adds what the engine has counted to *sum. Each value is whole; the set is not of one instant. Any thread. */
+void engine_answers_add(const struct engine *e, struct engine_answers *sum);
 
 /* What it answers most; for sampler_take() in another thread. Lives as long as the engine. */
 struct sampler;

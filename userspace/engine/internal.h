@@ -59,6 +59,8 @@ struct engine {
 	struct cache_writer *writer;
 	struct engine_data *data;
 	struct engine_counters counters;
+	struct engine_answers answers;
+	uint32_t zone_slot; /* of the zone that the present reply is of, 0: none */
 	struct engine_look looks[ENGINE_AHEAD]; /* the first is also that of a query not read ahead */
 	struct cache_key *key;                  /* of the query in hand, */
 	bool has_key;                           /* where it has one */

@@ -100,6 +100,7 @@ void recursion_note_client(struct engine_pending *p, const struct engine_request
 	memcpy(p->asked.query, rq->msg, q->question_end);
 	p->asked.question_end = q->question_end;
 	p->asked.stream = rq->stream;
+	p->asked.way = rq->way;
 	p->asked.idle_100ms = rq->idle_100ms;
 	p->asked.edns = q->edns;
 }

@@ -8,9 +8,11 @@
 
 #include "base/clock.h"
 #include "base/wire.h"
+#include "cache/zones.h"
 #include "engine/emit.h"
 #include "engine/internal.h"
 #include "engine/limiter.h"
+#include "xdp/count.h"
 
 _Static_assert(RENDER_OPT_BYTES == DNS_OPT_FIXED_BYTES + DNS_OPTION_FIXED_BYTES + COOKIE_BYTES,
 	       "room is kept for the usual OPT");
@@ -31,6 +33,32 @@ static void count_rcode(struct engine *e, uint16_t rcode)
 		engine_count(by_rcode[rcode]);
 	else
 		engine_count(rcode == DNS_RCODE_BADVERS ? &c->badvers : &c->other_rcode);
+}
+
+/* As engine_count(), of what is counted as in the driver. */
+static void count_as_driver(__u64 *counter)
+{
+	__atomic_store_n(counter, *counter + 1, __ATOMIC_RELAXED);
+}
+
+/* A reply with this rcode, all 12 bits, is written: it counts once in each way of looking at it. */
+static void count_answer(struct engine *e, const struct engine_request *rq, const struct query *q,
+			 uint16_t rcode)
+{
+	struct engine_answers *n = &e->answers;
+	uint32_t type = q->has_question ? volley_count_type(q->qtype) : VOLLEY_COUNT_OTHER_TYPE;
+	size_t address_bytes;
+	uint32_t zone = VOLLEY_COUNT_NO_ZONE;
+
+	(void)reply_client(rq, &address_bytes);
+	if (e->zone_slot && e->cache)
+		zone = cache_zone_counter(e->cache, e->zone_slot);
+	count_rcode(e, rcode);
+	count_as_driver(&n->of.by_rcode[rcode % VOLLEY_COUNT_RCODES]);
+	count_as_driver(&n->of.by_type[type][address_bytes != 4]);
+	count_as_driver(&n->of.by_zone[zone % VOLLEY_COUNT_ZONES]);
+	engine_count(&n->by_way[rq->way % ENGINE_WAYS]);
+	engine_count(&n->by_opcode[q->opcode % ENGINE_OPCODES]);
 }
 
 const uint8_t *reply_client(const struct engine_request *rq, size_t *bytes)
@@ -144,7 +172,7 @@ static size_t write_slip(struct engine *e, const struct engine_request *rq, cons
 	if (is_badcookie)
 		opt->rcode = DNS_RCODE_BADCOOKIE;
 	opt->ede_code = EDNS_NO_EDE;
-	count_rcode(e, is_badcookie ? DNS_RCODE_BADCOOKIE : opt->rcode);
+	count_answer(e, rq, q, is_badcookie ? DNS_RCODE_BADCOOKIE : opt->rcode);
 	if (is_badcookie) {
 		engine_count(&e->counters.badcookie);
 	} else {
@@ -200,7 +228,7 @@ size_t reply_write(struct engine *e, const struct engine_request *rq, const stru
 		engine_count(&e->counters.limited);
 		return 0;
 	}
-	count_rcode(e, rcode);
+	count_answer(e, rq, q, rcode);
 	if (form != EMIT_FULL)
 		engine_count(form == EMIT_SHORT ? &e->counters.shortened : &e->counters.truncated);
 	return add_tsig(e, out, bytes, limit);

@@ -514,6 +514,12 @@ void crew_engine_counters(const struct crew *crew, struct engine_counters *sum)
 	}
 }
 
+void crew_answers_add(const struct crew *crew, struct engine_answers *sum)
+{
+	for (unsigned int i = 0; i < crew->n; i++)
+		engine_answers_add(crew->members[i].engine, sum);
+}
+
 void crew_responder_counters(const struct crew *crew, struct responder_counters *sum)
 {
 	struct responder_counters one;

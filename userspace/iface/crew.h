@@ -83,6 +83,8 @@ void crew_remove(struct crew *crew, struct port *port);
 
 /* Sums over all workers. */
 void crew_engine_counters(const struct crew *crew, struct engine_counters *sum);
+/* Adds the replies of all engines to *sum, by what they answered; the ways are enum port_kind. */
+void crew_answers_add(const struct crew *crew, struct engine_answers *sum);
 void crew_responder_counters(const struct crew *crew, struct responder_counters *sum);
 void crew_worker_stats(const struct crew *crew, unsigned int worker, struct worker_stats *stats);
 

@@ -36,6 +36,7 @@ enum iface_state {
 	IFACE_UP,
 	IFACE_GONE,     /* there is no such interface (now) */
 	IFACE_DEGRADED, /* there, but not as configured: the note says how */
+	IFACE_N_STATES,
 };
 
 /* What there is to say of an interface: of each topic one sentence at a time. */

@@ -49,6 +49,8 @@ static void hear(struct forward *f, const struct forward_query *query, uint64_t 
 
 	upstream_on_reply(&f->upstreams, &f->upstreams.all[query->upstream],
 			  query->is_resent ? 0 : rtt_ns, now_ns);
+	if (!query->is_resent)
+		histogram_add(&f->counters->took, rtt_ns, 1);
 }
 
 /*

@@ -242,6 +242,7 @@ static void add_counters(struct resolver_counters *sum, const struct resolver_co
 #define ADD(name, words) sum->name += __atomic_load_n(&of->name, __ATOMIC_RELAXED);
 	RESOLVER_COUNTERS(ADD)
 #undef ADD
+	histogram_read(&of->took, &sum->took);
 }
 
 void resolver_counters_read(const struct resolver *r, struct resolver_counters *out)

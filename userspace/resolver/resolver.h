@@ -66,6 +66,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/histogram.h"
 #include "dns/name.h"
 #include "resolver/deadlines.h"
 #include "resolver/inbox.h"
@@ -311,6 +312,8 @@ struct resolver_counters {
 #define RESOLVER_COUNTER_FIELD(name, words) uint64_t name;
 	RESOLVER_COUNTERS(RESOLVER_COUNTER_FIELD)
 #undef RESOLVER_COUNTER_FIELD
+	struct histogram
+		took; /* answers of upstreams: of a question by libunbound, of a query by the forwarder */
 	uint64_t outstanding; /* now: submitted, and not completed */
 };
 

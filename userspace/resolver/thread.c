@@ -176,6 +176,8 @@ static void on_result(void *user, int rcode, void *msg, int n_bytes, int securit
 		       security == UB_BOGUS ? TARGET_BOGUS :
 					      TARGET_ANSWERED,
 		       group == t->asking, clock_ns());
+	if (is_answer && group != t->asking)
+		histogram_add(&t->counters.took, clock_ns() - group->asked_ns, 1);
 	if (t->denials && !rcode && msg && security == UB_SECURE)
 		denials_learn(t->denials, msg, (size_t)n_bytes, clock_ns(), clock_wall_s());
 	if (cds_list_empty(&group->waiters))

@@ -126,6 +126,8 @@ static void add_to_batch(struct responder *r, struct slot *s, struct resolver *r
 
 /* ---- Messages --------------------------------------------------------------------------------- */
 
+_Static_assert(PORT_N_KINDS <= ENGINE_WAYS, "each kind of port is a way");
+
 static void hand_over(struct responder *r, struct port_msg *m, struct port *port)
 {
 	bool is_put = handover_put(r->handover, r->way, port, m);
@@ -200,6 +202,7 @@ void responder_handle(void *ctx, struct port_msg *msgs, unsigned int n, struct p
 		.now_ns = now_ns,
 		.now_s = times.now_s,
 		.wall_s = times.wall_s,
+		.way = (uint8_t)port->kind,
 		.hands_over = r->handover && port->kind != PORT_TLS, /* it has been there */
 	};
 

@@ -66,8 +66,9 @@ struct worker {
 	struct port_msg msgs[PORT_BURST];
 };
 
-static void count_burst(struct worker_kind_stats *stats, const struct port_msg *msgs,
-			unsigned int n)
+/* How many are answered. */
+static unsigned int count_burst(struct worker_kind_stats *stats, const struct port_msg *msgs,
+				unsigned int n)
 {
 	unsigned int n_replies = 0, n_deferred = 0;
 
@@ -78,19 +79,24 @@ static void count_burst(struct worker_kind_stats *stats, const struct port_msg *
 	port_count(&stats->queries, n);
 	port_count(&stats->answered, n_replies);
 	port_count(&stats->deferred, n_deferred);
+	return n_replies;
 }
 
 /* One burst through one port. Whether the port may have more. */
 static bool run_burst(struct worker *w, struct port *p, uint64_t now_ns)
 {
-	unsigned int n = port_receive(p, now_ns, w->msgs, PORT_BURST);
+	struct worker_kind_stats *stats = &w->stats.by_kind[p->kind];
+	unsigned int n = port_receive(p, now_ns, w->msgs, PORT_BURST), n_replies;
+	uint64_t begun_ns;
 
 	if (!n)
 		return false;
+	begun_ns = clock_ns();
 	w->config.handle(w->config.ctx, w->msgs, n, p, now_ns);
-	count_burst(&w->stats.by_kind[p->kind], w->msgs, n);
+	n_replies = count_burst(stats, w->msgs, n);
 	port_count(&w->stats.bursts, 1);
 	port_send(p, now_ns, w->msgs, n);
+	histogram_add(&stats->took, clock_ns() - begun_ns, n_replies);
 	return n == PORT_BURST;
 }
 
@@ -478,5 +484,7 @@ void worker_stats_read(const struct worker *w, struct worker_stats *out)
 		out->by_kind[i].queries = port_counter(&w->stats.by_kind[i].queries);
 		out->by_kind[i].answered = port_counter(&w->stats.by_kind[i].answered);
 		out->by_kind[i].deferred = port_counter(&w->stats.by_kind[i].deferred);
+		out->by_kind[i].took = (struct histogram){ .sum_ns = 0 };
+		histogram_read(&w->stats.by_kind[i].took, &out->by_kind[i].took);
 	}
 }

@@ -24,6 +24,7 @@
 
 #include <stdint.h>
 
+#include "base/histogram.h"
 #include "port/port.h"
 
 #define WORKER_PORTS_MAX   768 /* 256 addresses, and queues of several interfaces */
@@ -74,6 +75,8 @@ struct worker_stats {
 		uint64_t queries;  /* messages handed to handle */
 		uint64_t answered; /* of these, with a reply at once */
 		uint64_t deferred; /* of these, to be answered later */
+		struct histogram
+			took; /* those answered, from the receive of their burst to its send */
 	} by_kind[PORT_N_KINDS];
 };
 

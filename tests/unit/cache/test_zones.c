@@ -195,6 +195,41 @@ static void test_table_full(void **state)
 	world_close(&w);
 }
 
+/* Places for counters: each of the first zones has one of its own; one that a zone gave back is given out when no other is left. */
+static void test_counters(void **state)
+{
+	static bool is_taken[VOLLEY_COUNT_ZONES];
+	uint32_t slots[VOLLEY_COUNT_ZONES + 8], gen, place, n = 0;
+	uint8_t name[] = "\4aaaa";
+	struct world w;
+
+	(void)state;
+	world_open(&w, CACHE_BYTES_MIN);
+	is_taken[cache_zone_counter(w.cache, w.slot)] = true;
+	for (; n < VOLLEY_COUNT_ZONES + 8; n++) {
+		memcpy(name + 1, &n, 4);
+		cache_zone_prepare(w.cache, name, 6, digest_a, &slots[n], &gen);
+		place = cache_zone_counter(w.cache, slots[n]);
+		assert_true(place >= VOLLEY_COUNT_OTHER_ZONE && place < VOLLEY_COUNT_ZONES);
+		if (n < VOLLEY_COUNT_ZONES - VOLLEY_COUNT_FIRST_ZONE - 1) /* the world has one */
+			assert_true(place >= VOLLEY_COUNT_FIRST_ZONE && !is_taken[place]);
+		else
+			assert_int_equal(place, VOLLEY_COUNT_OTHER_ZONE);
+		is_taken[place] = true;
+	}
+	cache_zone_prepare(w.cache, name, 6, digest_b, &slots[n - 1], &gen); /* it is kept */
+	assert_int_equal(cache_zone_counter(w.cache, slots[n - 1]), VOLLEY_COUNT_OTHER_ZONE);
+	place = cache_zone_counter(w.cache, slots[5]);
+	cache_zone_drop(w.cache, slots[n - 1]);
+	cache_zone_drop(w.cache, slots[5]);
+	assert_int_equal(cache_zone_counter(w.cache, slots[5]), VOLLEY_COUNT_NO_ZONE);
+	prepare(&w, digest_a, &slots[5], &gen);
+	assert_int_equal(cache_zone_counter(w.cache, slots[5]), place);
+	assert_int_equal(cache_zone_counter(w.cache, 0), VOLLEY_COUNT_NO_ZONE);
+	assert_int_equal(cache_zone_counter(w.cache, UINT32_MAX), VOLLEY_COUNT_NO_ZONE);
+	world_close(&w);
+}
+
 static void test_drop_others(void **state)
 {
 	uint32_t slots[100], gens[100], keep[60];
@@ -228,6 +263,7 @@ int main(void)
 		cmocka_unit_test(test_change_within_a_generation),
 		cmocka_unit_test(test_died_within_a_change),
 		cmocka_unit_test(test_table_full),
+		cmocka_unit_test(test_counters),
 		cmocka_unit_test(test_drop_others),
 	};
 

@@ -49,6 +49,34 @@ static void test_escapes(void **state)
 	free(out.text);
 }
 
+/* A duration at a bound is below it; buckets have those before them, too. */
+static void test_histograms(void **state)
+{
+	struct metrics_text out = { 0 };
+	struct histogram h = { .sum_ns = 0 }, sum = { .sum_ns = 0 };
+
+	(void)state;
+	histogram_add(&h, 10000, 2);
+	histogram_add(&h, 10001, 1);
+	histogram_add(&h, 5000000001, 1);
+	histogram_read(&h, &sum);
+	metrics_text_family(&out, METRICS_HISTOGRAM, "took_seconds", "time");
+	metrics_text_histogram(&out, &sum, "kind", "tcp");
+	metrics_text_standard(&out, METRICS_COUNTER, "process_cpu_seconds_total", "time");
+	metrics_text_decimal(&out, 1500000000);
+	assert_non_null(strstr(out.text,
+			       "# TYPE volley_took_seconds histogram\n"
+			       "volley_took_seconds_bucket{kind=\"tcp\",le=\"1e-05\"} 2\n"
+			       "volley_took_seconds_bucket{kind=\"tcp\",le=\"2.5e-05\"} 3\n"));
+	assert_non_null(strstr(out.text, "volley_took_seconds_bucket{kind=\"tcp\",le=\"5\"} 3\n"
+					 "volley_took_seconds_bucket{kind=\"tcp\",le=\"+Inf\"} 4\n"
+					 "volley_took_seconds_count{kind=\"tcp\"} 4\n"
+					 "volley_took_seconds_sum{kind=\"tcp\"} 5.000030002\n"));
+	assert_non_null(strstr(out.text, "# TYPE process_cpu_seconds_total counter\n"
+					 "process_cpu_seconds_total 1.500000000\n"));
+	free(out.text);
+}
+
 static void test_growth(void **state)
 {
 	struct metrics_text out = { 0 };
@@ -72,6 +100,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_families),
 		cmocka_unit_test(test_escapes),
+		cmocka_unit_test(test_histograms),
 		cmocka_unit_test(test_growth),
 	};
 

@@ -44,6 +44,12 @@ static const struct zones_entry *at(const void *user, size_t i)
 	return (const struct zones_entry *)user + i;
 }
 
+static void tell(const struct zones_entry *(*zone_at)(const void *, size_t), const void *user,
+		 size_t n, struct metrics_text *out)
+{
+	metrics_zones(&(struct metrics_zone_list){ .at = zone_at, .user = user, .n = n }, 0, out);
+}
+
 /* All samples of a family, in the order of the text. */
 static void assert_family(const struct metrics_text *out, const char *family, const char *expected)
 {
@@ -85,7 +91,7 @@ static void test_each(void **state)
 	struct metrics_text out = { 0 };
 
 	(void)state;
-	metrics_zones(at, zones, sizeof(zones) / sizeof(zones[0]), 0, &out);
+	tell(at, zones, sizeof(zones) / sizeof(zones[0]), &out);
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
 		assert_family(&out, rows[i][0], rows[i][1]);
 	free(out.text);
@@ -102,7 +108,7 @@ static void test_sums(void **state)
 	struct metrics_text out = { 0 };
 
 	(void)state;
-	metrics_zones(at, zones, sizeof(zones) / sizeof(zones[0]), 0, &out);
+	tell(at, zones, sizeof(zones) / sizeof(zones[0]), &out);
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
 		assert_family(&out, rows[i][0], rows[i][1]);
 	assert_non_null(strstr(out.text, "volley_zones{state=\"serving\"} 3\n"));
@@ -114,7 +120,7 @@ static void test_none(void **state)
 	struct metrics_text out = { 0 };
 
 	(void)state;
-	metrics_zones(at, zones, 0, 0, &out);
+	tell(at, zones, 0, &out);
 	assert_family(&out, "volley_zones_storage_error", "volley_zones_storage_error 0\n");
 	assert_family(&out, "volley_zones_expires_timestamp_seconds", "");
 	assert_family(&out, "volley_zone_state", "");
@@ -127,18 +133,44 @@ static const struct zones_entry *same(const void *user, size_t i)
 	return user;
 }
 
-/* Sums are told of any number. */
+static bool is_second(const void *user, const struct zones_entry *entry)
+{
+	(void)user;
+	return entry == &zones[1];
+}
+
+/* The last one is b.test. */
+static const struct zones_entry *many_at(const void *user, size_t i)
+{
+	(void)user;
+	return i == METRICS_ZONES_MAX ? &zones[1] : &zones[3];
+}
+
+static size_t n_lines(const char *text, const char *begin)
+{
+	size_t n = 0;
+
+	for (const char *at = strstr(text, begin); at; at = strstr(at + 1, begin))
+		n++;
+	return n;
+}
+
+/* Of more than can be told by themselves those that come first are, and then others; sums are told of any number. */
 static void test_many(void **state)
 {
+	const struct metrics_zone_list list = { .at = many_at,
+						.n = METRICS_ZONES_MAX + 1,
+						.is_first = is_second };
 	struct metrics_text few = { 0 }, many = { 0 };
 
 	(void)state;
-	metrics_zones(same, &zones[3], METRICS_ZONES_MAX, 0, &few);
-	assert_non_null(
-		strstr(few.text, "volley_zone_expires_timestamp_seconds{zone=\"d.test.\"}"));
-	metrics_zones(same, &zones[3], METRICS_ZONES_MAX + 1, 0, &many);
-	assert_null(strstr(many.text, "volley_zone_"));
-	assert_null(strstr(many.text, "d.test."));
+	tell(same, &zones[3], METRICS_ZONES_MAX, &few);
+	assert_int_equal(n_lines(few.text, "volley_zone_storage_error{zone=\"d.test.\"}"),
+			 METRICS_ZONES_MAX);
+	metrics_zones(&list, 0, &many);
+	assert_int_equal(n_lines(many.text, "volley_zone_storage_error{zone=\"d.test.\"}"),
+			 METRICS_ZONES_MAX - 1);
+	assert_int_equal(n_lines(many.text, "volley_zone_storage_error{zone=\"b.test.\"} 1"), 1);
 	assert_family(&many, "volley_zones_expires_timestamp_seconds",
 		      "volley_zones_expires_timestamp_seconds 1800000000\n");
 	free(few.text);

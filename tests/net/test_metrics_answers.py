@@ -1,0 +1,223 @@
+# SPDX-FileCopyrightText: The Volley authors
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Answers counted by what they answered: each breakdown says, label by label, what the client has received.
+
+ANSWERS=N in the environment: so many queries in all, 5,000 by default.
+"""
+import collections
+import os
+import random
+import socket
+import struct
+
+import dns.message
+import dns.opcode
+import dns.rcode
+import dns.rdatatype
+import pytest
+
+from dnstree import anyone
+from netlab import V4, V6, family_of, iface, wait_for, zone
+from secondaries import certificate
+from test_metrics import AT, Metrics
+
+QUERIES = int(os.environ.get("ANSWERS", "5000"))
+BURST = 16
+QTYPES = ["A", "AAAA", "NS", "SOA", "MX", "TXT", "HTTPS", "SVCB", "CAA", "DS", "SPF", "ANY"]
+NAMES = ["www.example.com", "example.com", "none.example.com", "www.example.net", "example.net", "x.none.example.net",
+         "elsewhere.test"]
+FAMILIES = ("rcode", "qtype", "opcode", "family", "transport")
+LISTED = {"A", "NS", "CNAME", "SOA", "PTR", "HINFO", "MX", "TXT", "AAAA", "SRV", "NAPTR", "DS", "SSHFP", "RRSIG", "NSEC",
+          "DNSKEY", "TLSA", "CDS", "CDNSKEY", "SVCB", "HTTPS", "IXFR", "AXFR", "ANY", "URI", "CAA"}
+
+
+def zone_of(name):
+    for apex in ("example.com.", "example.net."):
+        if name.endswith(apex[:-1]):
+            return apex
+    return "none"
+
+
+class Received(dict):
+    """{breakdown: Counter of labels} of what came back to the client."""
+
+    def __init__(self):
+        super().__init__({what: collections.Counter() for what in (*FAMILIES, "zone")})
+
+    def add(self, wire, where, transport, apex):
+        opcode = wire[2] >> 3 & 15
+        # read as an answer to a query: dnspython wants other sections of an UPDATE
+        answer = dns.message.from_wire(wire[:2] + bytes([wire[2] & 0x87]) + wire[3:])
+        kind = dns.rdatatype.to_text(answer.question[0].rdtype)
+        # RFC 6895 names 16 BADVERS
+        self["rcode"]["BADVERS" if answer.rcode() == 16 else dns.rcode.to_text(answer.rcode())] += 1
+        self["qtype"][kind if kind in LISTED else "other"] += 1
+        self["opcode"][dns.opcode.to_text(opcode)] += 1
+        self["family"]["ipv6" if family_of(where) == socket.AF_INET6 else "ipv4"] += 1
+        self["transport"][transport] += 1
+        self["zone"][apex] += 1
+
+
+def draw(seed, opcodes=True):
+    """(query, the zone that answers) of any kind. Over TLS the transfer thread answers other opcodes, and counts them itself."""
+    name, kind = seed.choice(NAMES), seed.choice(QTYPES)
+    odd = seed.random()
+    query = dns.message.make_query(name, kind, use_edns=seed.choice([False, 0]), want_dnssec=seed.random() < 0.2)
+    query.id = seed.randrange(65536)
+    if odd < 0.03 and opcodes:  # the headers of opcodes are written by hand: no reply of ours needs more than the question
+        query.flags = dns.opcode.to_flags(seed.choice([dns.opcode.NOTIFY, dns.opcode.UPDATE, dns.opcode.STATUS]))
+        return query, "none"
+    if odd < 0.05:
+        query.use_edns(1)
+        return query, "none"
+    return query, zone_of(name)
+
+
+def send_udp(lab, queries, where, received, transport):
+    with lab.socket("c", family_of(where)) as sock:
+        sock.settimeout(10)
+        sock.connect((where, 53))
+        for at in range(0, len(queries), BURST):
+            burst = queries[at:at + BURST]
+            for query, _ in burst:
+                sock.send(query.to_wire())
+            waiting = collections.defaultdict(list)
+            for query, apex in burst:
+                waiting[query.id].append(apex)
+            for _ in burst:
+                wire = sock.recv(4096)
+                received.add(wire, where, transport, waiting[struct.unpack_from("!H", wire)[0]].pop())
+
+
+def exactly(stream, n):
+    data = b""
+    while len(data) < n:
+        part = stream.recv(n - len(data))
+        assert part, "closed"
+        data += part
+    return data
+
+
+def send_stream(lab, queries, where, received, transport):
+    with lab.socket("c", family_of(where), socket.SOCK_STREAM) as sock:
+        sock.settimeout(10)
+        sock.connect((where, 853 if transport == "tls" else 53))
+        stream = anyone().wrap_socket(sock) if transport == "tls" else sock
+        for query, apex in queries:
+            wire = query.to_wire()
+            stream.sendall(struct.pack("!H", len(wire)) + wire)
+            received.add(exactly(stream, struct.unpack("!H", exactly(stream, 2))[0]), where, transport, apex)
+        stream.close()
+
+
+def told(metrics, what):
+    """{label: number} of a family, without zeros."""
+    family = "volley_zone_answers_total" if what == "zone" else f"volley_answers_{what}_total"
+    labels = {dict(key)[what] for key in metrics[family]}
+    return collections.Counter({label: n for label in labels if (n := metrics.sum(family, **{what: label}))})
+
+
+def wait_told(lab, what, expected):
+    """A text is given for 200 ms."""
+    seen = []
+
+    def is_told():
+        seen[:] = [told(Metrics(lab), what)]
+        return seen[0] == expected
+    try:
+        wait_for("it is told", is_told, 5)
+    except AssertionError as error:
+        raise AssertionError(f"{seen[0]}, not {expected}") from error
+
+
+def check(metrics, received):
+    """Each breakdown, label by label; and the sum of each."""
+    for what, counter in received.items():
+        assert told(metrics, what) == counter, what
+        assert sum(told(metrics, what).values()) == sum(received["rcode"].values())
+
+
+@pytest.mark.parametrize("xdp", ["auto", "off"])
+def test_each_breakdown_is_what_was_received(lab, daemon, tmp_path, xdp):
+    """By driver and worker, or by sockets; by TCP; by TLS. IPv4 and IPv6, many rcodes, types and opcodes."""
+    seed = random.Random(21)
+    tls = {**certificate(tmp_path)["server"], "listen": [V4, V6]}
+    daemon.start(interfaces=[iface(xdp=xdp)] if xdp == "off" else [iface()], metrics={"listen": AT}, server={"tls": tls})
+    received = Received()
+    for where in (V4, V6):
+        send_udp(lab, [draw(seed) for _ in range(QUERIES * 3 // 10)], where, received, "udp")
+        send_stream(lab, [draw(seed) for _ in range(QUERIES // 10)], where, received, "tcp")
+        send_stream(lab, [draw(seed, False) for _ in range(QUERIES // 10)], where, received, "tls")
+    metrics = Metrics(lab)
+    check(metrics, received)
+    assert {"NOERROR", "NXDOMAIN", "REFUSED", "NOTIMP", "BADVERS"} <= set(received["rcode"])
+    by_way = {dict(key)["way"]: n for key, n in metrics["volley_answers_transport_total"].items()
+              if dict(key)["transport"] == "udp" and n}
+    assert set(by_way) == ({"socket"} if xdp == "off" else {"driver", "xdp"})
+    if xdp != "off":
+        assert by_way["driver"] == daemon.stats()["answered"]["driver"] > by_way["xdp"]
+
+
+def test_stats_tells_the_same(lab, daemon):
+    daemon.start(metrics={"listen": AT})
+    for name in ("www.example.com", "www.example.com", "none.example.net", "elsewhere.test"):
+        lab.ask(name)
+    answers = daemon.stats()["answers"]
+    assert answers["total"] == 4
+    assert answers["by_rcode"] == {"NOERROR": 2, "NXDOMAIN": 1, "REFUSED": 1}
+    assert answers["by_qtype"] == {"A": 4} and answers["by_opcode"] == {"QUERY": 4}
+    assert answers["by_family"] == {"ipv4": 4}
+    assert answers["by_way"] == [{"transport": "udp", "way": "driver", "answers": 1},
+                                 {"transport": "udp", "way": "xdp", "answers": 3}]
+    assert answers["by_zone"] == [{"zone": "example.com.", "answers": 2}, {"zone": "example.net.", "answers": 1},
+                                  {"zone": "none", "answers": 1}]
+    text = daemon.ctl("stats").stdout
+    assert "by rcode" in text and "NXDOMAIN:" in text and "example.com." in text
+
+
+def test_a_blocked_name(lab, daemon):
+    """What the driver refuses for a block has a place in each breakdown, too."""
+    daemon.start(metrics={"listen": AT})
+    lab.ask()
+    lab.ask()
+    daemon.ctl("block", "add", "www.example.com", "--action", "refuse")
+    answer = lab.ask()
+    metrics = Metrics(lab)
+    assert answer.rcode() == dns.rcode.REFUSED
+    assert told(metrics, "rcode") == {"NOERROR": 2, "REFUSED": 1}
+    assert told(metrics, "zone") == {"example.com.": 2, "none": 1}
+
+
+def test_nothing_falls_when_a_program_goes(lab, daemon):
+    """Over a detach and a new attach the counters of answers go on; what an earlier daemon counted is not told."""
+    daemon.start(metrics={"listen": AT})
+    for _ in range(3):
+        lab.ask()
+    wait_told(lab, "rcode", {"NOERROR": 3})
+    daemon.ctl("detach", "s0")
+    wait_told(lab, "rcode", {"NOERROR": 3})
+    daemon.ctl("attach", "s0")
+    lab.ask()
+    wait_told(lab, "rcode", {"NOERROR": 4})
+    daemon.kill()
+    lab.ask()
+    daemon.start()
+    wait_told(lab, "rcode", {})
+    lab.ask()
+    wait_told(lab, "rcode", {"NOERROR": 1})
+
+
+def test_a_zone_that_goes(lab, daemon):
+    """Its answers become those of others, and another zone begins at 0."""
+    daemon.start(metrics={"listen": AT})
+    for _ in range(3):
+        lab.ask("www.example.net")
+    wait_told(lab, "zone", {"example.net.": 3})
+    daemon.configure(metrics={"listen": AT}, zones=[zone("example.com")])
+    daemon.ctl("zone", "reload")
+    wait_for("it is gone", lambda: "example.net." not in told(Metrics(lab), "zone"))
+    wait_told(lab, "zone", {"other": 3})
+    daemon.configure(metrics={"listen": AT})
+    daemon.ctl("zone", "reload")
+    lab.ask("www.example.net")
+    wait_told(lab, "zone", {"other": 3, "example.net.": 1})

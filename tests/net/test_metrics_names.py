@@ -1,0 +1,91 @@
+# SPDX-FileCopyrightText: The Volley authors
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The names that metrics.listen tells, with their labels: metrics_names.txt has all of them, and they stay.
+
+A line is `type name label...`, where a label with few texts is `label=text|text`. A name that is missing there, or here, fails.
+METRICS_NAMES=write in the environment writes the file anew.
+"""
+import os
+import pathlib
+import shutil
+import subprocess
+
+import pytest
+
+from netlab import CLIENT4, V4, wait_for, zone
+from test_metrics import AT, Metrics, fetch, parse
+
+FILE = pathlib.Path(__file__).parent / "metrics_names.txt"
+OPEN = {"zone", "interface", "policy", "worker", "le", "version", "abi", "list"}  # labels with any text
+
+
+def described(text):
+    """The lines of the file, of a text."""
+    lines = []
+    for name, (kind, samples) in sorted(parse(text).items()):
+        labels = {}
+        for key in samples:
+            for label, value in key:
+                labels.setdefault(label, set()).add(value)
+        lines.append(" ".join([kind, name] + [label if label in OPEN else f"{label}={'|'.join(sorted(texts))}"
+                                              for label, texts in sorted(labels.items())]))
+    return lines
+
+
+def start(daemon, tmp_path, **sections):
+    """With all that has names of its own."""
+    rpz = tmp_path / "list.rpz"
+    rpz.write_text("@ SOA . . 1 1 1 1 1\nbad.test CNAME .\n")
+    (tmp_path / "blocks").write_text("198.51.100.0/24\n")
+    return daemon.start(**{
+        "metrics": {"listen": AT}, "cache": {"size": "16M", "names": "64K"}, "policy": {"block": [{"file": str(tmp_path / "blocks")}]},
+        "recursion": {"allow": [CLIENT4], "forward": ["192.0.2.99"], "rpz": [{"name": "list.rpz", "file": str(rpz)}]},
+        **sections})
+
+
+def test_names_stay(lab, daemon, tmp_path):
+    start(daemon, tmp_path)
+    lines = described(Metrics(lab).text)
+    if os.environ.get("METRICS_NAMES") == "write":
+        FILE.write_text("".join(line + "\n" for line in lines), encoding="ascii")
+    assert lines == FILE.read_text(encoding="ascii").splitlines()
+    assert not [line for line in lines if "_total_total" in line]
+
+
+def test_many_addresses_and_workers(lab, daemon):
+    """Of 8 workers and 50 addresses no more than 2,000 lines are told, zones aside."""
+    addresses = [f"192.0.2.{n}" for n in range(100, 150)]
+    for address in addresses:
+        lab.ip("s", "address", "add", f"{address}/24", "dev", "s0")
+    daemon.start(metrics={"listen": AT}, server={"listen": [V4, *addresses], "workers": 8})
+    metrics = Metrics(lab)
+    lines = [line for line in metrics.text.splitlines() if not line.startswith("#") and 'zone="' not in line]
+    assert len(daemon.stats()["ports"]) > 400
+    assert 300 < len(lines) <= 2000
+    assert metrics.sum("volley_ports", kind="socket") >= 8 * 50
+
+
+def test_more_zones_than_are_told(lab, daemon, tmp_path):
+    """Of 1,100 zones 1,000 are told by themselves, those with counters of their own first; what the others answer is told as "other"."""
+    path = tmp_path / "z.zone"
+    path.write_text("@ 60 SOA ns. host. 1 60 60 60 60\n@ 60 NS ns.\nwww 60 A 192.0.2.1\n")
+    names = [f"z{n}.test" for n in range(1100)]
+    daemon.start(metrics={"listen": AT}, zones=[zone(name, path) for name in names])
+    for name in names:
+        lab.ask(f"www.{name}")
+
+    def is_told():
+        metrics = Metrics(lab)
+        told = {dict(key)["zone"]: n for key, n in metrics["volley_zone_answers_total"].items()}
+        others = told.pop("other")
+        return sum(told.values()) + others == 1100 and 78 <= others <= 100 and told.pop("none") == 0 and \
+            set(told.values()) == {1} and len(metrics["volley_zone_serial"]) == 1000
+    wait_for("all answers are told", is_told)
+
+
+def test_promtool_reads_it(lab, daemon, tmp_path):
+    if not shutil.which("promtool"):
+        pytest.skip("no promtool: package prometheus")
+    start(daemon, tmp_path)
+    said = subprocess.run(["promtool", "check", "metrics"], input=fetch(lab)[2], text=True, capture_output=True, check=False)
+    assert said.returncode == 0, said.stdout + said.stderr

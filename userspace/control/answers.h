@@ -1,0 +1,46 @@
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Answers of this daemon by what they answered, over all ways: the driver's (struct volley_cpu) and those of the workers' engines.
+ *
+ *	each interface's program ─► less what an earlier daemon's queries had made ─┐
+ *	programs that are gone ───► what they had at the last read ─────────────────┼─► sums ─► metrics, stats
+ *	each engine ────────────────────────────────────────────────────────────────┘
+ *
+ * The sum of each breakdown is the number of answers, and no counter ever falls. What the transfer thread answers itself (transfers,
+ * NOTIFY and UPDATE of those that may, signed questions) is not here but in its own counters. An answer that a program made between
+ * the last read and its end is lost.
+ *
+ * Zones: each of the first 1,022 zones has a counter of its own (cache_zone_counter()). What later zones answer is "other"; what is of
+ * no zone of ours (upstream, REFUSED, blocks, policies) is "none". When a zone goes, its answers become those of "other".
+ */
+#ifndef VOLLEY_CONTROL_ANSWERS_H
+#define VOLLEY_CONTROL_ANSWERS_H
+
+#include <jansson.h>
+
+#include "control/metrics_text.h"
+
+struct answers;
+struct daemon;
+
+/* NULL: memory is short. */
+struct answers *answers_new(void);
+void answers_free(struct answers *answers); /* NULL is allowed */
+
+/*
+ * Reads all counters. To be called once before anything is answered: what an adopted program has counted by then is not of this
+ * daemon. The functions below call it. Control's thread, as all of these.
+ */
+void answers_read(struct daemon *d);
+
+/* A family for each dimension. */
+void answers_metrics(struct daemon *d, struct metrics_text *out);
+
+/*
+ * {total, by_rcode:{NOERROR...}, by_qtype:{A...}, by_opcode:{QUERY...}, by_family:{ipv4, ipv6}, by_way:[{transport, way, answers}...],
+ * by_zone:[{zone, answers}...]}, without zeros. A new reference.
+ */
+json_t *answers_report(struct daemon *d);
+
+#endif
