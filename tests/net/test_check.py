@@ -47,6 +47,7 @@ def strict(bundle):
 
 MEMORY_GIB = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGESIZE") >> 30
 ROWS = [
+    Row("a copy of the root, no zone", 'recursion.root-copy: needs the zone "." in zones', recursion(root_copy=True), USAGE),
     Row("root hints, missing", "root-hints: {}/nothing: No such file", recursion(root_hints="{}/nothing")),
     Row("root hints, a folder", "root-hints: {}: Is a directory", recursion(root_hints="{}")),
     Row("root hints, no records", "recursion: ", recursion(root_hints="{}/text")),

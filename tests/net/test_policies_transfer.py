@@ -6,6 +6,7 @@ import signal
 
 import pytest
 
+from catalogpeers import CATALOG, member, write_catalog
 from netlab import CLIENT4, V4, remote, tsig_key, wait_for, zone
 from policypeers import upstream_of, verdict
 from secondaries import Peer, named_head
@@ -101,3 +102,33 @@ def test_a_list_that_no_primary_gives(lab, daemon, tmp_path, upstream):
         daemon.ctl("zone", "refresh", LIST)
         wait_for("the list is in force", lambda: verdict(lab, "bad.far") == NXDOMAIN)
     assert told(daemon)["state"] == "serving"
+
+
+def test_a_list_of_a_catalog(lab, daemon, tmp_path, upstream):
+    """It is obeyed when the catalog brings it. When the catalog takes it out, its last version stays in force, and that is told;
+    when it is back, its content of then is."""
+    assert upstream
+    with primary_of(lab, tmp_path / "primary") as primary:
+        catalog = write_catalog(tmp_path / "catalog.zone", 1)
+        start(daemon, server={"storage": str(daemon.folder / "state")}, keys=[KEY],
+              remotes=[remote("main", CLIENT4, key=KEY["name"])],
+              templates=[{"name": "list", "primaries": ["main"], "allow-notify": [CLIENT4]}],
+              zones=[zone("example.com"), zone(CATALOG, catalog, catalog="consume", groups=[{"template": "list"}])],
+              recursion=recursion(rpz=[{"zone": LIST}]))
+        assert verdict(lab, "bad.far") == FINE and told(daemon)["state"] == "failed"
+        write_catalog(catalog, 2, member("m1", LIST))
+        daemon.ctl("zone", "reload", CATALOG)
+        wait_for("the list is in force", lambda: verdict(lab, "bad.far") == NXDOMAIN)
+        assert told(daemon)["state"] == "serving"
+        primary.change(2, "other.far CNAME .")
+        wait_for("the change is in force", lambda: verdict(lab, "other.far") == NXDOMAIN)
+        write_catalog(catalog, 3)
+        daemon.ctl("zone", "reload", CATALOG)
+        wait_for("it is told", lambda: told(daemon)["state"] == "stale")
+        assert told(daemon)["error"] == "the zone is not served" and LIST in daemon.degraded()
+        assert verdict(lab, "other.far") == NXDOMAIN and verdict(lab, "bad.far") == FINE
+        primary.change(3, "bad.far CNAME .")
+        write_catalog(catalog, 4, member("m2", LIST))
+        daemon.ctl("zone", "reload", CATALOG)
+        wait_for("it is in force again", lambda: verdict(lab, "bad.far") == NXDOMAIN)
+        assert told(daemon)["state"] == "serving" and verdict(lab, "other.far") == FINE

@@ -72,7 +72,7 @@ static const struct view views[] = {
 	  "targets",
 	  false,
 	  { "zone way asked under_way answered known bogus failed timed_out mean_ns last_answer_s last_failure_s",
-	    "addresses root_hints", "first transport" } },
+	    "addresses root_hints root_copy", "first transport" } },
 	{ "block list", "lists", false, { "file action blocks other_lines met", "why", "" } },
 	{ "block list", "blocks", false, { "block action left_s met", "why", "" } },
 	{ "rrl top", "top", false, { "prefix over_s over_per_second slipped dropped", "", "" } },

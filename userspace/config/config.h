@@ -146,6 +146,7 @@ struct config_signing {
 };
 
 enum config_denials { CONFIG_DENIALS_AUTO, CONFIG_DENIALS_OFF };
+enum config_zonemd { CONFIG_ZONEMD_CHECK, CONFIG_ZONEMD_REQUIRE };
 enum config_catalog { CONFIG_CATALOG_NONE, CONFIG_CATALOG_CONSUME, CONFIG_CATALOG_PRODUCE };
 
 /*
@@ -177,6 +178,9 @@ struct config_zone {
 	uint32_t expire_min_s, expire_max_s;
 	char *signing;                      /* name of a policy, or NULL: served as it is */
 	enum config_denials driver_denials; /* what the driver denies of it by itself (xdp/names.h) */
+	enum config_zonemd zonemd;
+	/* recursion.root-copy: the resolver asks it, and no client does. Only of the zone "." */
+	bool is_root_copy;
 	enum config_catalog catalog;
 	char *member_of;      /* a zone that is produced as a catalog, or NULL */
 	char *member_group;   /* its group property there, or NULL */
@@ -186,6 +190,12 @@ struct config_zone {
 	} * groups;
 	uint32_t n_groups;
 };
+
+/* Whether primaries may be asked for changes; of an incremental transfer ZONEMD is not checked. */
+static inline bool config_zone_asks_ixfr(const struct config_zone *zone)
+{
+	return zone->ixfr && !zone->is_root_copy && zone->zonemd != CONFIG_ZONEMD_REQUIRE;
+}
 
 enum config_huge { CONFIG_HUGE_AUTO, CONFIG_HUGE_ON, CONFIG_HUGE_OFF };
 
@@ -243,6 +253,7 @@ struct config_recursion {
 	uint32_t outbound_msg_retry; /* 0: nothing is said */
 	char *target_fetch_policy;   /* numbers with spaces between them; NULL: nothing is said */
 	bool query_localhost;
+	bool root_copy; /* there is a zone ".", with is_root_copy set */
 	bool prefetch;
 	uint32_t n_threads;
 	uint32_t max_outstanding;

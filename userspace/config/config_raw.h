@@ -144,6 +144,7 @@ struct config_raw_zone {
 	char *expire_max;
 	char *signing;
 	char *driver_denials;
+	char *zonemd;
 	char *catalog;
 	char *member_of;
 	char *group;
@@ -212,6 +213,7 @@ struct config_raw_recursion {
 	char *outbound_msg_retry;
 	char *target_fetch_policy;
 	char *query_localhost;
+	char *root_copy;
 	char *threads;
 	char *max_outstanding;
 	char *max_per_client;

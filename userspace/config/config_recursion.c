@@ -154,6 +154,78 @@ static void take_rpz(struct take *take, const struct config_raw_recursion *raw)
 	}
 }
 
+/* --- A local copy of the root (RFC 8806) ---------------------------------------------------------- */
+
+static struct config_zone *find_zone(struct config *config, const char *name)
+{
+	for (uint32_t i = 0; i < config->n_zones; i++)
+		if (!strcmp(config->zones[i].name, name))
+			return &config->zones[i];
+	return NULL;
+}
+
+/* Another way to the root would hide the copy. */
+static void check_ways_to_root(struct take *take)
+{
+	const struct config_recursion *recursion = &take->config->recursion;
+
+	if (recursion->forward)
+		source_fail(&take->source, 0, "recursion.root-copy",
+			    "is not for a resolver that forwards: leave recursion.forward out");
+	for (uint32_t i = 0; i < recursion->n_stubs; i++)
+		if (!strcmp(recursion->stubs[i].zone, "."))
+			source_fail(&take->source, 0, "recursion.root-copy",
+				    "the root is also recursion.stubs[%u]: it is asked in one way "
+				    "or the other",
+				    i);
+}
+
+/* The copy is the resolver's alone, and as its primaries have it. */
+static void check_root_zone(struct take *take, const struct config_zone *zone)
+{
+	const struct {
+		const char *key;
+		bool is_said;
+	} keys[] = {
+		{ "allow-transfer", zone->allow_transfer.n },
+		{ "allow-update", zone->allow_update.n },
+		{ "notify", zone->notify },
+		{ "signing", zone->signing },
+		{ "catalog", zone->catalog != CONFIG_CATALOG_NONE },
+		{ "member-of", zone->member_of },
+	};
+	char path[YAMLWALK_PATH_CAP];
+
+	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+		if (!keys[i].is_said || take->source.failed)
+			continue;
+		snprintf(path, sizeof(path), "zones[%u].%s", (uint32_t)(zone - take->config->zones),
+			 keys[i].key);
+		source_fail(&take->source, 0, path,
+			    "is not for the zone of recursion.root-copy, which the resolver alone "
+			    "asks");
+	}
+}
+
+static void take_root_copy(struct take *take, const struct config_raw_recursion *raw)
+{
+	struct config_recursion *recursion = &take->config->recursion;
+	struct config_zone *zone;
+
+	recursion->root_copy = take_bool(take, "root-copy", raw->root_copy);
+	if (!recursion->root_copy || take->source.failed)
+		return;
+	zone = find_zone(take->config, ".");
+	if (!zone) {
+		source_fail(&take->source, 0, "recursion.root-copy",
+			    "needs the zone \".\" in zones, with the primaries that give it");
+		return;
+	}
+	check_ways_to_root(take);
+	check_root_zone(take, zone);
+	zone->is_root_copy = true;
+}
+
 void take_recursion(struct take *take)
 {
 	const struct config_raw_recursion *raw = &take->raw->recursion;
@@ -173,4 +245,5 @@ void take_recursion(struct take *take)
 	check_local_data(take);
 	take_special_names(take, raw);
 	take_rpz(take, raw);
+	take_root_copy(take, raw);
 }

@@ -35,6 +35,7 @@ static const struct take_field fields[] = {
 	FIELD("expire-min", expire_min, expire_min_s),
 	FIELD("expire-max", expire_max, expire_max_s),
 	FIELD("driver-denials", driver_denials, driver_denials),
+	FIELD("zonemd", zonemd, zonemd),
 	FIELD("catalog", catalog, catalog),
 };
 

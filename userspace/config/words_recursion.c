@@ -198,6 +198,11 @@ static const struct words_key rows[] = {
 	  .type = WORDS_BOOL,
 	  .fallback = "false",
 	  .text = "Whether upstreams may be on 127.0.0.0/8 and ::1." },
+	{ .path = "recursion.root-copy",
+	  .type = WORDS_BOOL,
+	  .fallback = "false",
+	  .text = "Whether the zone . of zones is a local copy of the root (RFC 8806): the resolver asks it in the place of the "
+		  "root servers, and no client can ask for it. See RECURSION." },
 	{ .path = "recursion.threads",
 	  .type = WORDS_COUNT,
 	  .min = 1,

@@ -321,6 +321,14 @@ static const struct words_key rows[] = {
 	  .text = "Whether the driver answers NXDOMAIN by itself for names that the zone has not, where cache.names "
 		  "gives it a filter. With auto to all queries, of a zone that is signed to those without DO; with "
 		  "off to none: workers answer." },
+	{ .path = "zones[].zonemd",
+	  .type = WORDS_CHOICE,
+	  .choices = "check|require",
+	  .fallback = "check",
+	  .text = "What is expected of the digest that a zone states of itself (ZONEMD, RFC 8976). A zone whose digest does not "
+		  "hold is refused in any case. With require a zone without one that volleyd can check is refused too, and "
+		  "its primaries are asked for whole zones, since an incremental transfer is not checked. That the record "
+		  "is signed is not looked at." },
 	{ .path = "zones[].catalog",
 	  .type = WORDS_CHOICE,
 	  .choices = "none|consume|produce",

@@ -384,6 +384,8 @@ static void wait_for_event(struct daemon *d)
 		catalogs_poll(d->catalogs);
 	if (d->upkeep)
 		upkeep_poll(d->upkeep);
+	if (d->root_copy)
+		root_copy_poll(d->root_copy, now.ns);
 	if (d->has_policies)
 		policies_poll(d->policies);
 }

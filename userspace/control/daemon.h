@@ -39,6 +39,7 @@
 #include "control/progress.h"
 #include "control/recursion.h"
 #include "control/resize.h"
+#include "control/root_copy.h"
 #include "control/rrl.h"
 #include "control/snapshots.h"
 #include "engine/names.h"
@@ -100,6 +101,8 @@ struct daemon {
 	struct names_care names_care;
 
 	struct engine_data published;
+	struct engine_data root_data; /* published.root_copy */
+	struct root_copy *root_copy;
 	struct cookies *cookies;
 	struct recursion *recursion;
 	int64_t wall_ahead_s; /* of the monotonic clock, when it was looked at last */

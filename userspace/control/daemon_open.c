@@ -185,6 +185,9 @@ static int open_recursion(struct daemon *d)
 	char err[512];
 	int code = recursion_new(&d->recursion, &env);
 
+	d->published.root_copy = &d->root_data;
+	if (!code)
+		code = root_copy_new(&d->root_copy, &d->root_data, d->recursion);
 	if (code)
 		snprintf(err, sizeof(err), "recursion: %s", err_text(code));
 	else
@@ -724,6 +727,14 @@ static void stop_loading(struct daemon *d)
 	loader_poll(d->loader);
 }
 
+/* Nobody asks the authority of the copy any more. */
+static void stop_recursion(struct daemon *d)
+{
+	recursion_stop(d->recursion);
+	root_copy_free(d->root_copy);
+	d->root_copy = NULL;
+}
+
 static void close_fd(int fd)
 {
 	if (fd >= 0)
@@ -746,7 +757,7 @@ void daemon_close(struct daemon *d)
 	resize_free(d->resize);
 	free_statistics(d);
 	stop_loading(d);
-	recursion_stop(d->recursion);
+	stop_recursion(d);
 	for (i = 0; i < d->n_ifaces; i++)
 		iface_close(&d->ifaces[i], d->crew, d->keep);
 	crew_close(d->crew);

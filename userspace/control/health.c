@@ -134,6 +134,13 @@ enum health_level health_zone(const struct zones_entry *entry, uint64_t now_s,
 	enum health_level level = judge_state(entry, text);
 	char why[128];
 
+	if (level == HEALTH_FAILS && entry->config->is_root_copy) {
+		size_t n = strlen(text);
+
+		snprintf(text + n, HEALTH_TEXT_CAP - n, ": the root servers are asked");
+		return HEALTH_WARNS;
+	}
+
 	if (level == HEALTH_FAILS || signing_judge(entry, now_s, why, sizeof(why)))
 		return level;
 	if (level == HEALTH_WARNS && !entry->signing)

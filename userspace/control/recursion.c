@@ -16,6 +16,7 @@
 #include "cache/zones.h"
 #include "bpf/clients_map.h"
 #include "control/recursion_settings.h"
+#include "port/addr.h"
 #include "resolver/anchors.h"
 #include "resolver/forward.h"
 
@@ -52,7 +53,8 @@ struct recursion {
 	struct clients_prefix *apart; /* recursion_set_apart() */
 	size_t n_apart;
 	bool is_apart_known;
-	bool is_map_right; /* it holds now.mapped, and nothing else */
+	bool is_map_right;                  /* it holds now.mapped, and nothing else */
+	char root_copy[PORT_ADDR_TEXT_CAP]; /* "": there is none */
 	char problem[128];
 };
 
@@ -224,6 +226,8 @@ static int setup_make(struct setup *s, struct recursion *r, const struct config 
 		code = clients_new(&s->clients, s->list.prefixes, s->list.n);
 	if (!code && recursion->n_allow)
 		code = recursion_settings_make(&s->settings, recursion, r->env.engine_digest);
+	if (!code && recursion->root_copy && *r->root_copy)
+		s->settings.resolver.root_copy = r->root_copy;
 	if (!code && recursion->n_allow)
 		code = choose_resolver(r, s, err, err_cap);
 	if (!code && recursion->n_allow)
@@ -383,15 +387,13 @@ int recursion_flush(struct recursion *r)
 	return err;
 }
 
-int recursion_forget(struct recursion *r, char *err, size_t err_cap)
+/* By the settings that are in place. */
+static int replace_resolver(struct recursion *r, char *err, size_t err_cap)
 {
+	struct retired *retired = malloc(sizeof(*retired));
 	struct resolver *resolver, *old = r->now.resolver;
-	struct retired *retired;
 	int code;
 
-	if (!old || forward_suits(&r->now.settings.resolver))
-		return 0;
-	retired = malloc(sizeof(*retired));
 	if (!retired) {
 		snprintf(err, err_cap, "%s", err_text(-ENOMEM));
 		return -ENOMEM;
@@ -406,6 +408,34 @@ int recursion_forget(struct recursion *r, char *err, size_t err_cap)
 	r->now.resolver = resolver;
 	retire(r, retired, old);
 	return 0;
+}
+
+int recursion_forget(struct recursion *r, char *err, size_t err_cap)
+{
+	if (!r->now.resolver || forward_suits(&r->now.settings.resolver))
+		return 0;
+	return replace_resolver(r, err, err_cap);
+}
+
+int recursion_set_root_copy(struct recursion *r, const char *address, char *err, size_t err_cap)
+{
+	struct resolver_config *config = &r->now.settings.resolver;
+	char before[sizeof(r->root_copy)];
+	int code = 0;
+
+	if (!strcmp(r->root_copy, address ? address : ""))
+		return 0;
+	memcpy(before, r->root_copy, sizeof(before));
+	snprintf(r->root_copy, sizeof(r->root_copy), "%s", address ? address : "");
+	if (!r->now.resolver || !r->config.root_copy)
+		return 0;
+	config->root_copy = address ? r->root_copy : NULL;
+	code = replace_resolver(r, err, err_cap);
+	if (!code)
+		return 0;
+	memcpy(r->root_copy, before, sizeof(before));
+	config->root_copy = *before ? r->root_copy : NULL;
+	return code;
 }
 
 /* --- Questions ----------------------------------------------------------------------------------- */

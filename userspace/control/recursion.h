@@ -95,6 +95,14 @@ int recursion_flush(struct recursion *r) __attribute__((warn_unused_result));
 int recursion_forget(struct recursion *r, char *err, size_t err_cap)
 	__attribute__((warn_unused_result));
 
+/*
+ * From now on the root is asked at this address, as in struct resolver_config, where the configuration has root-copy; NULL: the root
+ * servers are asked. Copied. Where that is a change, another resolver takes the place of the one that is there, and what libunbound
+ * remembers is lost; the answer cache stays. 0; or a negative code with a sentence in err, and it is as before.
+ */
+int recursion_set_root_copy(struct recursion *r, const char *address, char *err, size_t err_cap)
+	__attribute__((warn_unused_result));
+
 /* From now on it is this cache, with the same slots: cache/copy.h. */
 void recursion_set_cache(struct recursion *r, struct cache *cache);
 

@@ -237,12 +237,14 @@ static void put_sources(FILE *out, const struct resolver_config *r)
 	put_text(out, "auto", r->auto_trust_anchor_file);
 }
 
-static void put_ways(FILE *out, const struct resolver_config *r)
+/* Where the copy is does not count: recursion_set_root_copy(). */
+static void put_ways(FILE *out, const struct resolver_config *r, bool has_root_copy)
 {
 	put_file(out, "hints", r->root_hints);
 	put_file(out, "tls", r->tls_bundle);
 	put_texts(out, "caps exempt", r->caps_exempt);
 	put_texts(out, "from", r->outgoing_interfaces);
+	fprintf(out, "root copy %d\n", has_root_copy);
 	if (!forward_suits(r))
 		fprintf(out, "%u %u\n", r->max_ttl_s, r->min_ttl_s);
 	fprintf(out, "%u %u %d %d %d %d %d %u %u %u %u\n", r->msg_retry, r->n_threads, r->transport,
@@ -303,7 +305,7 @@ static int compare_by(struct recursion_settings *s, const struct config_recursio
 	if (!out)
 		return -ENOMEM;
 	put_sources(out, &s->resolver);
-	put_ways(out, &s->resolver);
+	put_ways(out, &s->resolver, config->root_copy);
 	return close_text(out);
 }
 

@@ -2,6 +2,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "control/report_recursion.h"
 
+#include <stdio.h>
+
 #include "base/json_put.h"
 
 static const char *mode_text(const struct recursion_report *report,
@@ -42,6 +44,21 @@ static void put_upstreams(json_t *o, const struct recursion_report *report,
 	json_put_int(o, "max_outstanding", config->max_outstanding);
 }
 
+/* "serial 5, asked at 127.88.0.6@40001"; or why the root servers are asked. */
+static void put_root_copy(json_t *o, const struct daemon *d)
+{
+	struct root_copy_report copy;
+	char text[320];
+
+	root_copy_report(d->root_copy, &copy);
+	if (copy.address)
+		snprintf(text, sizeof(text), "serial %u, asked at %s", copy.serial, copy.address);
+	else
+		snprintf(text, sizeof(text), "the root servers are asked: %s",
+			 copy.problem ? copy.problem : "there is no copy");
+	json_put_text(o, "root_copy", text);
+}
+
 json_t *report_recursion(const struct daemon *d)
 {
 	const struct config_recursion *config = recursion_config(d->recursion);
@@ -53,6 +70,8 @@ json_t *report_recursion(const struct daemon *d)
 	json_put_bool(o, "zones_for_everyone", !recursion_restricts_zones(d->recursion));
 	if (report.is_on)
 		put_upstreams(o, &report, config);
+	if (report.is_on && config->root_copy)
+		put_root_copy(o, d);
 	return o;
 }
 

@@ -165,8 +165,12 @@ static void put_rest(json_t *o, const struct resolver_config *config)
 	if (!config->forwards || !*config->forwards) {
 		json_put_text(o, "way", "from the root down");
 		json_put_text(o, "zone", ".");
-		json_put_text(o, "root_hints",
-			      config->root_hints ? config->root_hints : "those of libunbound");
+		if (config->root_copy)
+			json_put_text(o, "root_copy", config->root_copy);
+		else
+			json_put_text(o, "root_hints",
+				      config->root_hints ? config->root_hints :
+							   "those of libunbound");
 		json_put_text(o, "transport", transports[config->transport]);
 		return;
 	}

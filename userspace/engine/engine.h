@@ -111,6 +111,11 @@ struct engine_data {
 	struct cookie_secrets *cookies; /* NULL: COOKIE options are as any unknown option */
 	struct blocks *blocks;          /* engine/blocks.h; NULL: nothing is blocked */
 	struct shield *shield; /* engine/shield.h; set before there are engines; NULL: no filter */
+	/*
+	 * What the resolver's own authority answers, and no client: its set has the zone of recursion.root-copy, or there is none.
+	 * Set before there are engines; NULL: there is no such authority.
+	 */
+	struct engine_data *root_copy;
 };
 
 /*

@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "resolver/context.h"
 
+#include <arpa/inet.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -183,11 +184,50 @@ static void read_file(struct making *m, const struct resolver_config *c)
 	close(fd);
 }
 
+/*
+ * Of 127.0.0.0/8 the one address alone may be asked: a prefix for each bit in which others differ from it. Whoever delegates
+ * a zone to this host gets no question to other services of it.
+ */
+static void set_loopback(struct making *m, const struct resolver_config *c)
+{
+	char text[INET_ADDRSTRLEN] = "", prefix[INET_ADDRSTRLEN + 4];
+	struct in_addr address, other;
+
+	set_bool(m, "do-not-query-localhost:", !c->query_localhost && !c->root_copy);
+	if (c->query_localhost || !c->root_copy)
+		return;
+	snprintf(text, sizeof(text), "%.*s", (int)strcspn(c->root_copy, "@"), c->root_copy);
+	if (inet_pton(AF_INET, text, &address) != 1) {
+		set(m, "do-not-query-address:", "127.0.0.0/8");
+		return;
+	}
+	for (unsigned int bits = 9; bits <= 32; bits++) {
+		uint32_t bit = 1u << (32 - bits);
+
+		other.s_addr = htonl((ntohl(address.s_addr) ^ bit) & ~(bit - 1));
+		inet_ntop(AF_INET, &other, text, sizeof(text));
+		snprintf(prefix, sizeof(prefix), "%s/%u", text, bits);
+		set(m, "do-not-query-address:", prefix);
+	}
+	set(m, "do-not-query-address:", "::1");
+}
+
+/* A stub zone takes the place of the hints: libunbound keeps one of the two, the hints where it has both. */
+static void set_root(struct making *m, const struct resolver_config *c)
+{
+	bool has_hints = is_readable(m, "root-hints", c->root_hints);
+
+	if (c->root_copy && !m->code)
+		check(m, ub_ctx_set_stub(m->ctx, ".", c->root_copy, 0), "the copy of the root at",
+		      c->root_copy);
+	else if (has_hints)
+		set(m, "root-hints:", c->root_hints);
+}
+
 static void set_upstreams(struct making *m, const struct resolver_config *c)
 {
-	if (is_readable(m, "root-hints", c->root_hints))
-		set(m, "root-hints:", c->root_hints);
 	read_file(m, c);
+	set_root(m, c);
 	for (const char *const *f = c->forwards; f && *f; f++)
 		set_forward(m, c, *f);
 	for (size_t i = 0; i < c->n_stubs; i++)
@@ -226,7 +266,7 @@ static void set_behaviour(struct making *m, const struct resolver_config *c)
 	set_bool(m, "qname-minimisation:", c->qname_minimisation);
 	set_bool(m, "aggressive-nsec:", c->aggressive_nsec);
 	set_bool(m, "use-caps-for-id:", c->caps_for_id);
-	set_bool(m, "do-not-query-localhost:", !c->query_localhost);
+	set_loopback(m, c);
 	set_number(m, "msg-cache-size:", c->msg_cache_bytes);
 	set_number(m, "rrset-cache-size:", c->rrset_cache_bytes);
 	/*

@@ -136,6 +136,11 @@ struct resolver_config {
 	uint32_t max_ttl_s;
 	uint32_t min_ttl_s;
 	uint32_t max_negative_ttl_s;
+	/*
+	 * Where an authority of the root zone is, on a loopback address of this host, as a stub's address: it is asked in
+	 * the place of the root servers (RFC 8806). NULL: these are asked. Only where nothing is forwarded.
+	 */
+	const char *root_copy;
 	const char *const *private_addresses; /* prefixes that no answer may have */
 	const char *const *private_domains;   /* but for names at or below these */
 	/*

@@ -368,7 +368,8 @@ int attempt_begin(struct secondary_zone *s)
 	a->is_asked = s->is_asked_next;
 	a->is_whole = !is_served || s->is_whole_next;
 	/* A NOTIFY with a newer serial number saves the SOA query. */
-	if (a->is_whole || (s->zone->config.ixfr && secondary_is_told_of_newer(a->s)))
+	if (a->is_whole ||
+	    (config_zone_asks_ixfr(&s->zone->config) && secondary_is_told_of_newer(a->s)))
 		code = enter(a, &all->transfers,
 			     a->n_primaries ? a->primaries[0].remote->name : "");
 	else

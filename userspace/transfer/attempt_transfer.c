@@ -335,7 +335,7 @@ static int open_reader(struct attempt *a, const struct zone *served, uint16_t ty
 static int begin(struct attempt *a, const struct zone *served)
 {
 	static const struct exchange_handlers handlers = { on_message, on_failed };
-	bool is_whole = a->is_whole || !served || !a->s->zone->config.ixfr;
+	bool is_whole = a->is_whole || !served || !config_zone_asks_ixfr(&a->s->zone->config);
 	uint16_t type = is_whole ? DNS_TYPE_AXFR : DNS_TYPE_IXFR;
 	uint8_t msg[REQUEST_MAX + TSIG_MAX];
 	int n;

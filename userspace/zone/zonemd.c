@@ -160,6 +160,21 @@ static bool is_double(const struct zone *z, const struct zone_rrset *rrset,
 	return n > 1;
 }
 
+bool zonemd_is_stated(const struct zone *z)
+{
+	const struct zone_rrset *rrset = zone_node_rrset(z, z->apex_node, DNS_TYPE_ZONEMD);
+	const uint8_t *at = rrset ? zone_rrset_first(z, rrset) : NULL;
+
+	for (unsigned i = 0; rrset && i < rrset->n; i++) {
+		struct zone_rdata rd;
+
+		at = zone_rdata_next(at, &rd);
+		if (hash_of(&rd))
+			return true;
+	}
+	return false;
+}
+
 int zonemd_check(const struct zone *z, const char *file, struct zone_error *err)
 {
 	const struct zone_rrset *rrset = zone_node_rrset(z, z->apex_node, DNS_TYPE_ZONEMD);

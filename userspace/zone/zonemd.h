@@ -6,6 +6,8 @@
 #ifndef VOLLEY_ZONE_ZONEMD_H
 #define VOLLEY_ZONE_ZONEMD_H
 
+#include <stdbool.h>
+
 #include "zone/zone.h"
 
 /*
@@ -16,5 +18,8 @@
  */
 int zonemd_check(const struct zone *z, const char *file, struct zone_error *err)
 	__attribute__((warn_unused_result));
+
+/* Whether a record at the apex has a scheme and a hash that zonemd_check() knows. Pure. */
+bool zonemd_is_stated(const struct zone *z);
 
 #endif

@@ -25,6 +25,7 @@
 #include "zone/builder.h"
 #include "zone/difference.h"
 #include "zone/edit.h"
+#include "zone/zonemd.h"
 
 struct list {
 	struct load *first;
@@ -291,6 +292,18 @@ static void write_own(struct load *load)
 				    sizeof(load->err.sentence));
 }
 
+static void refuse_without_zonemd(struct load *load)
+{
+	if (!load->needs_zonemd || zonemd_is_stated(load->zone))
+		return;
+	load->code =
+		zone_error_set(&load->err, load->file, 0,
+			       "it has no ZONEMD record with the scheme 1 and the hash 1 or 2, "
+			       "and one is required");
+	zone_unref(load->zone);
+	load->zone = NULL;
+}
+
 static void run(struct load *load)
 {
 	set_stage(load, LOAD_READING);
@@ -299,6 +312,9 @@ static void run(struct load *load)
 	load->took_ns = clock_ns() - load->begun_ns;
 	load->ended_wall_s = clock_wall_s();
 	if (load->code || !load->zone)
+		return;
+	refuse_without_zonemd(load);
+	if (load->code)
 		return;
 	if (load->base)
 		compare(load);

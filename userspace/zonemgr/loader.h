@@ -72,6 +72,7 @@ struct load {
 	bool unsigns;       /* or was: what is made is signed no more */
 	bool may_be_absent; /* no file: an end without error and without a zone */
 	bool makes_catalog; /* no file, or one that is not whole: an empty catalog is made */
+	bool needs_zonemd;  /* a zone without a ZONEMD that can be checked is refused */
 	bool wants_net;     /* net is to be made, for the journal */
 	bool is_base_ahead; /* for control: when it was asked for, the zone had what its file had not */
 	load_ended_fn *ended;

@@ -497,6 +497,8 @@ void zones_free(struct zones *zones)
 	if (!zones)
 		return;
 	zone_set_free(rcu_xchg_pointer(&zones->env.published->set, NULL));
+	if (zones->env.published->root_copy)
+		zone_set_free(rcu_xchg_pointer(&zones->env.published->root_copy->set, NULL));
 	for (i = 0; i < zones->n; i++)
 		zones_entry_free(zones->entries[i]);
 	free(zones->entries);

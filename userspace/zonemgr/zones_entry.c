@@ -200,9 +200,10 @@ void zones_say(struct zones_entry *entry, struct config_zone *config)
 {
 	struct config_zone *own = entry->config;
 
-	entry->is_changed |= own->name && (strcmp(own->file, config->file) != 0 ||
-					   !verify_equal(&own->verify, &config->verify) ||
-					   !is_same_signing(own, config));
+	entry->is_changed |= own->name &&
+			     (strcmp(own->file, config->file) != 0 ||
+			      !verify_equal(&own->verify, &config->verify) ||
+			      own->zonemd != config->zonemd || !is_same_signing(own, config));
 	config_zone_fini(own);
 	*own = *config;
 	*config = (struct config_zone){ 0 };
@@ -360,6 +361,11 @@ static int sign_load(struct zones_entry *entry, struct load *load)
 	return load_sign(load, entry);
 }
 
+static bool needs_zonemd(const struct zones_entry *entry)
+{
+	return entry->config->zonemd == CONFIG_ZONEMD_REQUIRE;
+}
+
 static struct load *load_of_file(struct zones_entry *entry)
 {
 	struct load *load =
@@ -368,6 +374,7 @@ static struct load *load_of_file(struct zones_entry *entry)
 	if (!load)
 		return NULL;
 	load->may_be_absent = zones_is_secondary(entry);
+	load->needs_zonemd = needs_zonemd(entry);
 	load->makes_catalog = entry->config->catalog == CONFIG_CATALOG_PRODUCE;
 	if (entry->signing && sign_load(entry, load)) {
 		load_free(load);
@@ -418,6 +425,7 @@ uint64_t zones_begin_install(struct zones_entry *entry, struct zone_builder *bui
 
 	if (!load)
 		return 0;
+	load->needs_zonemd = needs_zonemd(entry);
 	entry->again = false;
 	start(entry, load);
 	return ++entry->n_begun;

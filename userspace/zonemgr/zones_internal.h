@@ -129,6 +129,18 @@ void zones_say(struct zones_entry *entry, struct config_zone *config);
 int zones_table_add(struct zones *zones, struct zones_entry *entry)
 	__attribute__((warn_unused_result));
 
+/* The resolver alone asks it: the zone of recursion.root-copy. */
+static inline bool zones_is_hidden(const struct zones_entry *entry)
+{
+	return entry->config->is_root_copy;
+}
+
+/* Clients are answered from it, from the next publish on. */
+static inline bool zones_is_for_clients(const struct zones_entry *entry)
+{
+	return entry->in_set && !zones_is_hidden(entry);
+}
+
 /* The newest version of a zone, served or not yet. NULL: there is none. */
 static inline struct zone *zones_newest(const struct zones_entry *entry)
 {

@@ -68,7 +68,7 @@ static void entry_digest(const struct zones *zones, const struct zones_entry *en
  */
 static uint32_t names_id_of(const struct zones *zones, const struct zones_entry *entry)
 {
-	if (!next_zone(entry) || is_never_denied(entry))
+	if (!next_zone(entry) || is_never_denied(entry) || zones_is_hidden(entry))
 		return 0;
 	return names_id(zones->env.names);
 }
@@ -245,7 +245,8 @@ static void note_gone(const struct zones *zones)
 	for (size_t i = 0; zones->env.names && i < zones->n; i++) {
 		struct zones_entry *entry = zones->entries[i];
 
-		if (entry->in_set || !entry->zone || entry->names_id != names_id(zones->env.names))
+		if (zones_is_for_clients(entry) || !entry->zone ||
+		    entry->names_id != names_id(zones->env.names))
 			continue;
 		names_note_gone(zones->env.names, zone_n_names(entry->zone));
 		intervals_end_zone(&zones->env.names->intervals, entry->apex, entry->apex_len);
@@ -260,9 +261,9 @@ static int edition_of_all(struct edition *edition, struct zones *zones)
 	for (size_t i = 0; i < zones->n && !err; i++) {
 		struct zones_entry *entry = zones->entries[i];
 
-		if (entry->in_set) {
+		if (zones_is_for_clients(entry)) {
 			edition_add(edition, zones, entry);
-		} else {
+		} else if (!entry->in_set || entry->cache_slot) {
 			edition->is_new = true;
 			cache_zone_begin_change(zones->env.cache, entry->cache_slot, entry->digest);
 		}
@@ -385,7 +386,7 @@ static void settle(struct zones *zones, struct zones_entry *entry, bool is_old_f
 	struct zone *old = entry->zone;
 
 	entry->zone = next_zone(entry);
-	entry->names_id = entry->zone ? names_id(zones->env.names) : 0;
+	entry->names_id = entry->zone && !zones_is_hidden(entry) ? names_id(zones->env.names) : 0;
 	entry->fresh = fresh ? NULL : entry->fresh;
 	if (fresh && entry->zone) {
 		fresh->zone = NULL;
@@ -409,9 +410,49 @@ static void settle(struct zones *zones, struct zones_entry *entry, bool is_old_f
 	}
 }
 
+/* --- For the resolver ---------------------------------------------------------------------------- */
+
+/* The set that its authority is to have, none where the copy is not there; there is one hidden zone at most. */
+static int hidden_set(struct zone_set **out, const struct zones *zones)
+{
+	*out = NULL;
+	for (size_t i = 0; i < zones->n; i++) {
+		const struct zones_entry *entry = zones->entries[i];
+		struct zone_member member = { .apex = entry->apex, .apex_len = entry->apex_len };
+
+		member.zone = entry->in_set && zones_is_hidden(entry) ? next_zone(entry) : NULL;
+		if (member.zone)
+			return zone_set_new(out, &member, 1);
+	}
+	return 0;
+}
+
+static struct zone_set *exchange_hidden(const struct zones *zones, struct zone_set *set)
+{
+	struct engine_data *data = zones->env.published->root_copy;
+
+	return data ? rcu_xchg_pointer(&data->set, set) : set;
+}
+
+/* What clients were told of the zone, if it was not hidden, has ended with the slot. */
+static void settle_hidden(struct zones *zones, bool is_old_free)
+{
+	for (size_t i = 0; i < zones->n; i++) {
+		struct zones_entry *entry = zones->entries[i];
+
+		if (!entry->in_set || !zones_is_hidden(entry))
+			continue;
+		settle(zones, entry, is_old_free);
+		entry->cache_slot = entry->cache_gen = 0;
+		memset(entry->digest, 0, sizeof(entry->digest));
+	}
+}
+
+/* --- All of them --------------------------------------------------------------------------------- */
+
 int zones_publish(struct zones *zones)
 {
-	struct zone_set *set = NULL, *old;
+	struct zone_set *set = NULL, *old, *hidden = NULL;
 	struct edition edition;
 	int err = edition_of_all(&edition, zones);
 	size_t i;
@@ -420,20 +461,27 @@ int zones_publish(struct zones *zones)
 		return err;
 	edition_add_names(&edition, zones);
 	err = zone_set_new(&set, edition.members, edition.n);
+	if (!err)
+		err = hidden_set(&hidden, zones);
 	if (!err && (edition.has_come || edition.moves_cuts))
 		err = withdrawal_plan_routes(edition.withdrawal, set);
 	if (err) {
 		withdrawal_cancel(edition.withdrawal);
 		zone_set_free(set);
+		zone_set_free(hidden);
 	} else {
 		note_gone(zones);
 		begin_edition(zones);
 		old = rcu_xchg_pointer(&zones->env.published->set, set);
+		hidden = exchange_hidden(zones, hidden);
 		err = withdraw(zones, &edition);
-		if (!err)
-			zone_set_free(old); /* else somebody may still read it */
+		if (!err) { /* else somebody may still read them */
+			zone_set_free(old);
+			zone_set_free(hidden);
+		}
 		for (i = 0; i < edition.n; i++)
 			settle(zones, edition.entries[i], !err);
+		settle_hidden(zones, !err);
 		(void)forget_changed(zones);
 		zones_made_served(zones);
 	}
@@ -559,7 +607,7 @@ uint64_t zones_n_names(const struct zones *zones)
 	uint64_t n = 0;
 
 	for (size_t i = 0; i < zones->n; i++)
-		if (zones->entries[i]->zone)
+		if (zones->entries[i]->zone && !zones_is_hidden(zones->entries[i]))
 			n += zone_n_names(zones->entries[i]->zone);
 	return n;
 }
@@ -574,7 +622,7 @@ int zones_drop_others(struct zones *zones)
 	if (!keep)
 		return -ENOMEM;
 	for (i = 0; i < zones->n; i++)
-		if (zones->entries[i]->in_set)
+		if (zones_is_for_clients(zones->entries[i]))
 			keep[n++] = zones->entries[i]->cache_slot;
 	for (i = 0; i < zones->env.n_others; i++)
 		keep[n++] = zones->env.others[i];

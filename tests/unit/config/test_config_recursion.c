@@ -9,6 +9,7 @@
 #include "tests/unit/config/configtext.h"
 
 #define RECURSION LISTEN "recursion:\n"
+#define ROOT_ZONE "zones:\n  - name: .\n    file: root.zone\n"
 
 static const struct refusal refusals[] = {
 	/* who may ask */
@@ -245,6 +246,7 @@ static void test_recursion_defaults(void **state)
 	assert_true(recursion->aggressive_nsec);
 	assert_false(recursion->has_caps_for_id);
 	assert_false(recursion->query_localhost);
+	assert_false(recursion->root_copy);
 	assert_true(recursion->prefetch);
 	assert_int_equal(recursion->n_threads, 1);
 	assert_int_equal(recursion->max_outstanding, 131072);
@@ -285,6 +287,18 @@ static const struct refusal resolver_refusals[] = {
 	  "IPv6 addresses" },
 	{ "forward-first without forwarders", RECURSION "  forward-first: true\n",
 	  "4: recursion.forward-first: is for recursion.forward, which has no address" },
+	{ "a copy of the root without the zone", RECURSION "  root-copy: true\n",
+	  "4: recursion.root-copy: needs the zone \".\" in zones, with the primaries that give it" },
+	{ "a copy of the root beside forwarders",
+	  RECURSION "  root-copy: true\n  forward: [192.0.2.1]\n" ROOT_ZONE,
+	  "4: recursion.root-copy: is not for a resolver that forwards: leave recursion.forward out" },
+	{ "a copy of the root beside a stub",
+	  RECURSION "  root-copy: true\n  stubs: [{zone: ., address: 192.0.2.1}]\n" ROOT_ZONE,
+	  "4: recursion.root-copy: the root is also recursion.stubs[0]" },
+	{ "a copy of the root for secondaries",
+	  RECURSION "  root-copy: true\n" ROOT_ZONE "    allow-transfer: [any]\n",
+	  "8: zones[0].allow-transfer: is not for the zone of recursion.root-copy, which the resolver alone "
+	  "asks" },
 	{ "forward zone without a zone", RECURSION "  forward-zones: [{address: 192.0.2.1}]\n",
 	  "4: recursion.forward-zones[0].zone: is missing, give a domain name" },
 	{ "forward zone without an address", RECURSION "  forward-zones: [{zone: a}]\n",
@@ -365,6 +379,20 @@ static void test_resolver_refusals(void **state)
 }
 
 /* What other keys make possible is taken: no refusal reaches too far. */
+static void test_root_copy(void **state)
+{
+	struct config *config = load_good(RECURSION "  root-copy: true\n" ROOT_ZONE
+						    "  - {name: a, file: a.zone}\n");
+
+	(void)state;
+	assert_true(config->recursion.root_copy);
+	assert_true(config->zones[0].is_root_copy);
+	assert_false(config_zone_asks_ixfr(&config->zones[0]));
+	assert_false(config->zones[1].is_root_copy);
+	assert_true(config_zone_asks_ixfr(&config->zones[1]));
+	config_free(config);
+}
+
 static void test_what_goes_together(void **state)
 {
 	static const char *const texts[] = {
@@ -428,6 +456,7 @@ static const char everything[] =
 	"  outbound-msg-retry: 2\n"
 	"  target-fetch-policy: \"1 0\"\n"
 	"  query-localhost: true\n"
+	"  root-copy: false\n" /* it is not for forwarders */
 	"  threads: 3\n"
 	"  max-outstanding: 1000\n"
 	"  max-per-client: 100\n"
@@ -573,6 +602,7 @@ int main(void)
 		cmocka_unit_test(test_unknown_among_many),
 		cmocka_unit_test(test_too_many_prefixes),
 		cmocka_unit_test(test_resolver_refusals),
+		cmocka_unit_test(test_root_copy),
 		cmocka_unit_test(test_what_goes_together),
 		cmocka_unit_test(test_recursion_defaults),
 		cmocka_unit_test(test_resolver_defaults),

@@ -407,6 +407,7 @@ static void check_defaults_zone(const struct config_zone *zone)
 	assert_int_equal(zone->expire_max_s, 36500u * 86400);
 	assert_null(zone->signing);
 	assert_int_equal(zone->driver_denials, CONFIG_DENIALS_AUTO);
+	assert_int_equal(zone->zonemd, CONFIG_ZONEMD_CHECK);
 	assert_int_equal(zone->catalog, CONFIG_CATALOG_NONE);
 	assert_null(zone->member_of);
 	assert_null(zone->member_group);
@@ -491,6 +492,7 @@ static const char everything[] =
 	"    allow-notify: [192.0.2.7]\n"
 	"    ixfr: false\n"
 	"    driver-denials: off\n"
+	"    zonemd: require\n"
 	"    journal-size: 0\n"
 	"    zonefile-sync: 90\n"
 	"    max-transfer-size: 1M\n"
@@ -609,6 +611,8 @@ static void check_zone(const struct config_zone *zone)
 	assert_int_equal(zone->allow_notify.rules[0].prefix.bits, 32);
 	assert_false(zone->ixfr);
 	assert_int_equal(zone->driver_denials, CONFIG_DENIALS_OFF);
+	assert_int_equal(zone->zonemd, CONFIG_ZONEMD_REQUIRE);
+	assert_false(config_zone_asks_ixfr(zone));
 	assert_int_equal(zone->journal_bytes, 0);
 	assert_int_equal(zone->zonefile_sync_s, 90);
 	assert_int_equal(zone->transfer_bytes, 1 << 20);

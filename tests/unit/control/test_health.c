@@ -121,11 +121,13 @@ static void test_strict(void **state)
 
 static char name_a[] = "a.test.", name_b[] = "b.test.", name_c[] = "c.test.", name_d[] = "d.test.";
 
+static struct config_zone plain, root_copy = { .is_root_copy = true };
+
 static const struct zones_entry zones[] = {
-	{ .name = name_a, .state = ZONES_SERVING },
-	{ .name = name_b, .state = ZONES_STALE, .error = "b.zone:1: broken" },
-	{ .name = name_c, .state = ZONES_NEW },
-	{ .name = name_d, .state = ZONES_FAILED, .error = "d.zone: no such file" },
+	{ .name = name_a, .config = &plain, .state = ZONES_SERVING },
+	{ .name = name_b, .config = &plain, .state = ZONES_STALE, .error = "b.zone:1: broken" },
+	{ .name = name_c, .config = &plain, .state = ZONES_NEW },
+	{ .name = name_d, .config = &plain, .state = ZONES_FAILED, .error = "d.zone: no such file" },
 };
 
 #define SAYS_B "zone b.test.: an earlier version is served: b.zone:1: broken"
@@ -133,10 +135,11 @@ static const struct zones_entry zones[] = {
 #define SAYS_D "zone d.test.: not served: d.zone: no such file"
 
 static const struct zones_entry others[] = {
-	{ .name = name_a, .state = ZONES_SERVING, .storage_error = "no space" },
-	{ .name = name_b, .state = ZONES_EXPIRED },
-	{ .name = name_c, .state = ZONES_AWAITED },
-	{ .name = name_d, .state = ZONES_STALE },
+	{ .name = name_a, .config = &plain, .state = ZONES_SERVING, .storage_error = "no space" },
+	{ .name = name_b, .config = &plain, .state = ZONES_EXPIRED },
+	{ .name = name_c, .config = &plain, .state = ZONES_AWAITED },
+	{ .name = name_d, .config = &plain, .state = ZONES_STALE },
+	{ .name = ".", .config = &root_copy, .state = ZONES_EXPIRED },
 };
 
 static const struct zones_entry *zone_at(const void *user, size_t i)
