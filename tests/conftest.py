@@ -59,6 +59,7 @@ def _shuffle(items, groups, source):
     items[:] = [item for unit in units for item in unit]
 
 
+@pytest.hookimpl(tryfirst=True)  # pytest-xdist puts the names of groups to those of the tests in the same hook
 def pytest_collection_modifyitems(config, items):
     wanted = config.getoption("--alone")
     if wanted:
@@ -82,6 +83,14 @@ def pytest_collection_modifyitems(config, items):
         singles = groups.pop(None, [])
         items[:] = [item for group in sorted(groups.values(), key=len, reverse=True) for item in group]
         items += singles
+
+
+def pytest_collection_finish(session):
+    """Without its group in its name a test goes to any worker, and each worker makes the module's fixtures again."""
+    if hasattr(session.config, "workerinput") and session.config.getvalue("loadgroup"):
+        for item in session.items:
+            group = item.get_closest_marker("xdist_group")
+            assert not group or item.nodeid.endswith(f"@{group.args[0]}"), f"pytest-xdist does not know the group of {item.nodeid}"
 
 
 def _fail_if_skipped(report):
