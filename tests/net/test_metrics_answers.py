@@ -5,6 +5,7 @@
 ANSWERS=N in the environment: so many queries in all, 5,000 by default.
 """
 import collections
+import contextlib
 import os
 import random
 import socket
@@ -17,9 +18,10 @@ import dns.rdatatype
 import pytest
 
 from dnstree import anyone
-from netlab import V4, V6, family_of, iface, wait_for, zone
+from netlab import CLIENT4, V4, V6, family_of, iface, wait_for, zone
 from secondaries import certificate
 from test_metrics import AT, Metrics
+from upstreams import Netns, address_answer
 
 QUERIES = int(os.environ.get("ANSWERS", "5000"))
 BURST = 16
@@ -221,3 +223,18 @@ def test_a_zone_that_goes(lab, daemon):
     daemon.ctl("zone", "reload")
     lab.ask("www.example.net")
     wait_told(lab, "zone", {"other": 3, "example.net.": 1})
+
+
+def test_answers_from_upstream(lab, daemon, tmp_path):
+    """They are of no zone of ours, whether they come late or from the cache; how long upstream took is told once."""
+    lab.ip("s", "link", "set", "lo", "up")
+    with contextlib.closing(Netns(tmp_path, f"{lab.name}-s")) as netns:
+        netns.script("all.", lambda query, tcp: address_answer(query).to_wire(), "127.0.1.1")
+        daemon.start(metrics={"listen": AT}, recursion={"allow": [CLIENT4], "forward": ["127.0.1.1"], "query-localhost": True})
+        for _ in range(3):
+            assert lab.ask("www.all.").rcode() == dns.rcode.NOERROR
+        wait_told(lab, "zone", {"none": 3})
+        metrics = Metrics(lab)
+    assert told(metrics, "rcode") == {"NOERROR": 3} and told(metrics, "transport") == {"udp": 3}
+    assert metrics.sum("volley_resolver_answer_seconds_count") == 1
+    assert 0 < metrics.sum("volley_resolver_answer_seconds_sum") < 5
