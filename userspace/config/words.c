@@ -257,7 +257,8 @@ const struct words_command words_commands[] = {
 	  "answered as before. So whoever announces the service addresses takes them back, and "
 	  "nothing is lost. It is kept beside the control socket, and holds for the next volleyd "
 	  "with the same one, until a reboot. Without an argument it is told." },
-	{ "import", "FILE [--from KIND] [-o OUTPUT]", 1, 5, "the configuration of another name server as a volley.yaml",
+	{ "import", "FILE [--from KIND] [-o OUTPUT]", 1, 5,
+	  "the configuration of another name server as a volley.yaml",
 	  "Reads FILE, the configuration of nsd, knotd, named or unbound, with all that it includes, and prints what is the same in "
 	  "volley.yaml(5). KIND is nsd, knot, named or unbound; without it the name of the file tells, or what is in it. Each option "
 	  "that is not carried over as it is has a line on standard error, with file and line: not carried over, with what to do; note, where it is carried over and "
