@@ -422,6 +422,9 @@ acl:
   - id: in
     remote: all
     action: [notify]
+mod-cookies:
+  - id: default
+    secret: 0x000102030405060708090a0b0c0d0e0f
 mod-rrl:
   - id: default
     rate-limit: 1000
@@ -483,6 +486,7 @@ def test_knot(world):
     zones = {zone["name"]: zone for zone in config["zones"]}
     assert zones[ZONE + "."]["allow-transfer"] == ["192.0.2.0/24 key xfr.lab.", "2001:db8::/32 key xfr.lab.",
                                                    "192.0.2.1 key xfr.lab.", "2001:db8::1 key xfr.lab.", "192.0.2.1"]
+    assert run(BIN / "volleyctl", "import", path).stdout.count("secret: 000102030405060708090a0b0c0d0e0f\n") == 1
     assert zones["far.lab."]["primaries"] == ["hidden_1", "second"] and zones["far.lab."]["refresh-max"] == "2h"
     assert zones["far.lab."]["file"] == f"{world.folder}/far/far.lab.zone"
     assert zones["catalog.lab."]["groups"] == [{"template": "far"}, {"group": "default", "template": "knot-default"}]
