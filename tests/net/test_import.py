@@ -9,7 +9,9 @@ import os
 import re
 import stat
 import subprocess
+import types
 
+import dns.flags
 import dns.message
 import dns.query
 import dns.rcode
@@ -17,7 +19,9 @@ import dns.tsigkeyring
 import pytest
 import yaml
 
-from netlab import BIN, V4, has, run, texts, wait_for, write_zone
+from netlab import BIN, CLIENT4, V4, has, run, texts, wait_for, write_zone
+from scripted import Upstream
+from upstreams import address_answer
 
 SECRET = "YSBzZWNyZXQgZm9yIHRlc3RzIHRoYXQgYWxsIGtub3c="
 ZONE = "auth.import.lab"
@@ -98,6 +102,18 @@ class Lab:
 @pytest.fixture(name="world")
 def make_world(daemon, tmp_path):
     return Lab(daemon, tmp_path)
+
+
+@pytest.fixture(name="forwarder")
+def make_forwarder(world):
+    """On the client's side: one address for all names."""
+    def reply(query, _seen, _upstream):
+        out = address_answer(query, "192.0.2.88")
+        out.flags |= dns.flags.RA
+        return out.to_wire()
+    made = Upstream(types.SimpleNamespace(name=f"{world.lab.name}-c"), CLIENT4, reply)
+    yield made
+    made.close()
 
 
 def needs(*programs):
@@ -295,7 +311,7 @@ rpz:
 UNBOUND_PART = """
 forward-zone:
     name: "."
-    forward-addr: 192.0.2.1@5353
+    forward-addr: 192.0.2.1
 stub-zone:
     name: "stub.lab"
     stub-addr: 192.0.2.1@5354
@@ -303,7 +319,7 @@ stub-zone:
 """
 
 
-def test_unbound(world):
+def test_unbound(world, forwarder):
     needs("unbound", "unbound-checkconf")
     (world.folder / "unbound.d").mkdir()
     world.write("unbound.d/zones.conf", UNBOUND_PART)
@@ -314,13 +330,14 @@ def test_unbound(world):
     assert status == 0, said
     recursion = config["recursion"]
     assert recursion["allow"] == ["127.0.0.0/8", "::1", "192.0.2.0/24", "2001:db8::/32"]
-    assert recursion["forward"] == ["192.0.2.1@5353"] and recursion["serve-stale"] == "1h"
+    assert recursion["forward"] == ["192.0.2.1"] and recursion["serve-stale"] == "1h"
     assert recursion["stubs"] == [{"zone": "stub.lab", "address": "192.0.2.1@5354", "first": True}]
     assert config["server"]["allow"] == recursion["allow"], "who is refused there gets no zone either"
     accepted_by_volleyd(path, world.folder)
     questions = ["host.lan.lab A", "host.lan.lab TXT", "host.lan.lab AAAA", "201.2.0.192.in-addr.arpa PTR", "ads.lab A",
-                 "deep.ads.lab A", f"www.{ZONE} A", f"none.{ZONE} A", "bad.lab A", "localhost A"]
-    world.compare(["unbound", "-d", "-c", path], config, questions)
+                 "deep.ads.lab A", f"www.{ZONE} A", f"none.{ZONE} A", "bad.lab A", "localhost A", "away.lab.example A"]
+    theirs = world.compare(["unbound", "-d", "-c", path], config, questions)
+    assert theirs["away.lab.example A"] == ("NOERROR", ["192.0.2.88"]) and forwarder.seen
 
 
 UNBOUND_LOST = """
@@ -405,6 +422,9 @@ acl:
   - id: in
     remote: all
     action: [notify]
+mod-cookies:
+  - id: default
+    secret: 0x000102030405060708090a0b0c0d0e0f
 mod-rrl:
   - id: default
     rate-limit: 1000
@@ -466,6 +486,7 @@ def test_knot(world):
     zones = {zone["name"]: zone for zone in config["zones"]}
     assert zones[ZONE + "."]["allow-transfer"] == ["192.0.2.0/24 key xfr.lab.", "2001:db8::/32 key xfr.lab.",
                                                    "192.0.2.1 key xfr.lab.", "2001:db8::1 key xfr.lab.", "192.0.2.1"]
+    assert run(BIN / "volleyctl", "import", path).stdout.count("secret: 000102030405060708090a0b0c0d0e0f\n") == 1
     assert zones["far.lab."]["primaries"] == ["hidden_1", "second"] and zones["far.lab."]["refresh-max"] == "2h"
     assert zones["far.lab."]["file"] == f"{world.folder}/far/far.lab.zone"
     assert zones["catalog.lab."]["groups"] == [{"template": "far"}, {"group": "default", "template": "knot-default"}]
@@ -541,7 +562,7 @@ options {
     recursion yes;
     allow-recursion { inside; };
     allow-query { any; };
-    forwarders { 192.0.2.1 port 5353; };
+    forwarders { 192.0.2.1; };
     forward only;
     dnssec-validation no;
     minimal-responses yes;
@@ -567,16 +588,16 @@ zone "%ZONE" { type primary; file "%ZONE.zone"; also-notify { 192.0.2.1; }; };
 zone "rpz.lab" IN { type master; file "rpz.zone"; };
 zone "second.lab" { type secondary; file "second.zone"; primaries { hidden; }; };
 zone "fwd.lab" { type forward; forward first; forwarders { 192.0.2.1 port 5356; }; };
-zone "signed.lab" { type primary; file "signed.zone"; dnssec-policy weekly; key-directory "%FOLDER"; };
+zone "signed.lab" { type primary; file "signed.zone"; dnssec-policy weekly; inline-signing yes; };
 """
 
 
-def test_named(world):
+def test_named(world, forwarder):
     needs("named", "named-checkconf")
     (world.folder / "zones.d").mkdir()
     write_zone(world.folder / "signed.zone")
     world.write("rpz.zone", "$TTL 60\n@ SOA . . 1 1 1 1 1\n NS .\nbad.lab CNAME .\n")
-    world.write("zones.d/zones.conf", NAMED_ZONES.replace(' key-directory "%FOLDER";', ""))
+    world.write("zones.d/zones.conf", NAMED_ZONES)
     path = world.write("named.conf", NAMED)
     subprocess.run(["/usr/bin/named-checkconf", path], cwd=world.folder, check=True)
     status, config, said = imported(path)
@@ -584,7 +605,7 @@ def test_named(world):
     assert config["server"]["listen"] == [V4] and config["server"]["tcp"] == \
         {"max-connections": 120, "idle-timeout": "15s"}
     assert config["recursion"]["allow"] == ["192.0.2.0/24", "2001:db8::/32"] == config["rrl"]["exempt"]
-    assert config["recursion"]["forward"] == ["192.0.2.1@5353"] and "forward-first" not in config["recursion"]
+    assert config["recursion"]["forward"] == ["192.0.2.1"] and "forward-first" not in config["recursion"]
     zones = {zone["name"]: zone for zone in config["zones"]}
     assert zones[ZONE + "."]["allow-transfer"] == ["key xfr.lab."]
     assert zones["second.lab."]["primaries"] == [config["remotes"][1]["name"]]
@@ -592,7 +613,8 @@ def test_named(world):
     assert config["signing"] == [{"name": "weekly", "algorithm": "ecdsap256sha256", "keys": "csk", "signature-lifetime": "20d"}]
     accepted_by_volleyd(path, world.folder)
     command = ["sh", "-c", f"cd {world.folder} && exec named -g -c {path}"]
-    world.compare(command, config, [*AUTH_QUESTIONS, "bad.lab A"])
+    theirs = world.compare(command, config, [*AUTH_QUESTIONS, "bad.lab A", "away.lab.example A"])
+    assert theirs["away.lab.example A"] == ("NOERROR", ["192.0.2.88"]) and forwarder.seen
     assert world.transfer() is None
     assert f"www.{ZONE}." in world.transfer("xfr.lab.")
 

@@ -261,7 +261,8 @@ const struct words_command words_commands[] = {
 	  "Shows the level of the log, and its form. With LEVEL, one of error, warning, notice, info and debug, sets it: lines of this level "
 	  "and of more important ones are written from now on. It holds until volleyd ends, or until a reload finds another word in log.level in "
 	  "volley.yaml(5)." },
-	{ "import", "FILE [--from KIND] [-o OUTPUT]", 1, 5, "the configuration of another name server as a volley.yaml",
+	{ "import", "FILE [--from KIND] [-o OUTPUT]", 1, 5,
+	  "the configuration of another name server as a volley.yaml",
 	  "Reads FILE, the configuration of nsd, knotd, named or unbound, with all that it includes, and prints what is the same in "
 	  "volley.yaml(5). KIND is nsd, knot, named or unbound; without it the name of the file tells, or what is in it. Each option "
 	  "that is not carried over as it is has a line on standard error, with file and line: not carried over, with what to do; note, where it is carried over and "

@@ -26,6 +26,7 @@ struct import {
 	json_t *lost_keys;   /* TSIG keys that there are, and that we cannot use */
 	const char *folder;  /* where relative names of files start, with import_path() */
 	unsigned int n_lost; /* options that matter and were left out */
+	unsigned int depth;  /* of patterns that include each other */
 	bool has_no_memory;
 };
 

@@ -234,10 +234,19 @@ static const struct import_rule rrl_rules[] = {
 	{ 0 },
 };
 
+/* "0x" and 32 digits */
+static void carry_cookie(struct import *import, struct import_node *node, json_t *at)
+{
+	const char *text = import_node_word(node, 0) ? node->words[0] : "";
+
+	(void)at;
+	import_set(import, node, NULL, "server.cookies.secret",
+		   text + (strncmp(text, "0x", 2) ? 0 : 2));
+}
+
 static const struct import_rule cookie_rules[] = {
 	{ "id", IMPORT_READ, NULL, NULL },
-	{ "secret", IMPORT_LOST,
-	  "write the 32 digits behind 0x to a file, and give server.cookies.secret-files", NULL },
+	{ "secret", IMPORT_CALL, NULL, carry_cookie },
 	{ "secret-lifetime", IMPORT_SET, "server.cookies.rotate", NULL },
 	{ "badcookie-slip", IMPORT_IDLE, "see rrl.slip", NULL },
 	{ 0 },

@@ -241,20 +241,18 @@ static const struct import_rule zone_rules[] = {
 	{ 0 },
 };
 
-static unsigned int pattern_depth; /* of patterns that include each other; one thread */
-
 static void carry_pattern(struct import *import, struct import_node *node, json_t *zone)
 {
 	const char *name = import_node_word(node, 0);
 	const struct import_node *pattern = name ? find_named(import, "pattern", name) : NULL;
 
-	if (!pattern || pattern_depth >= PATTERNS_MAX) {
+	if (!pattern || import->depth >= PATTERNS_MAX) {
 		import_lost(import, node, "there is no pattern \"%s\"", name ? name : "");
 		return;
 	}
-	pattern_depth++;
+	import->depth++;
 	import_carry(import, pattern, zone_rules, zone);
-	pattern_depth--;
+	import->depth--;
 }
 
 /* Whether the zone or a pattern of it has primaries, whatever they are. */
