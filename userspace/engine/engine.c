@@ -354,7 +354,7 @@ static bool may_be_secondary(const struct engine *e, const struct engine_request
 	const struct handover_rules *rules = rules_of(e, rq);
 
 	return q->qtype == DNS_TYPE_SOA && rules &&
-	       handover_allows(rules, rq->family, rq->client, HANDOVER_TRANSFER);
+	       handover_allows(rules, rq->family, rq->client, rq->is_tls, HANDOVER_TRANSFER);
 }
 
 /*
@@ -430,7 +430,7 @@ static uint16_t answer_transfer(struct engine *e, const struct engine_request *r
 		return engine_failure(e, a, DNS_RCODE_NOTIMP, DNS_EDE_NOT_SUPPORTED);
 	if (!set || !zone_set_get(set, q->folded, q->qname_bytes))
 		return engine_failure(e, a, DNS_RCODE_NOTAUTH, DNS_EDE_NOT_AUTHORITATIVE);
-	if (rules && handover_allows(rules, rq->family, rq->client, HANDOVER_TRANSFER))
+	if (rules && handover_allows(rules, rq->family, rq->client, rq->is_tls, HANDOVER_TRANSFER))
 		return hand_over(e, a);
 	return answer_stranger(e, a);
 }
@@ -451,8 +451,9 @@ static uint16_t answer_opcode(struct engine *e, const struct engine_request *rq,
 		return engine_empty(a, DNS_RCODE_FORMERR);
 	if (q->has_tsig)
 		return answer_tsig(e, rq, q, a);
-	return handover_allows(rules, rq->family, rq->client, what) ? hand_over(e, a) :
-								      answer_stranger(e, a);
+	return handover_allows(rules, rq->family, rq->client, rq->is_tls, what) ?
+		       hand_over(e, a) :
+		       answer_stranger(e, a);
 }
 
 static uint16_t answer_question(struct engine *e, const struct engine_request *rq,

@@ -16,6 +16,7 @@
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/regular.h"
+#include "port/tcp_intake.h"
 #include "transfer/handshake.h"
 #include "transfer/inquiry.h"
 #include "transfer/server.h"
@@ -358,6 +359,21 @@ static void admit(struct server_tls *tls, int fd, const struct sockaddr *from)
 		transfer_count(tls->t, tls_failed);
 }
 
+/* Whether a worker has it now. */
+static bool give_to_worker(struct server_tls *tls, const struct handshake *k)
+{
+	struct tcp_intake *intake = tls->t->env.intake;
+	struct tcp_arrival *a = intake ? malloc(sizeof(*a)) : NULL;
+
+	if (!a)
+		return false;
+	*a = (struct tcp_arrival){ .fd = k->fd, .ssl = k->ssl, .peer = k->peer };
+	if (tcp_intake_put(intake, a))
+		return true;
+	free(a);
+	return false;
+}
+
 static void on_done(evutil_socket_t fd, short events, void *user)
 {
 	struct server_tls *tls = user;
@@ -366,10 +382,10 @@ static void on_done(evutil_socket_t fd, short events, void *user)
 	(void)fd, (void)events;
 	for (; k; k = next) {
 		next = (struct handshake *)(void *)k->post.next;
-		if (k->ssl)
-			server_accept_tls(tls->t, k->fd, k->ssl, &k->peer);
-		else
+		if (!k->ssl)
 			transfer_count(tls->t, tls_failed);
+		else if (!give_to_worker(tls, k))
+			server_accept_tls(tls->t, k->fd, k->ssl, &k->peer);
 		free(k);
 	}
 }

@@ -233,10 +233,11 @@ static void test_prefixes_nest(void **state)
 	static const uint8_t outside[] = { 192, 0, 3, 7 };
 
 	(void)state;
-	assert_true(handover_allows(world.zones.handover, AF_INET, near, HANDOVER_TRANSFER));
-	assert_true(handover_allows(world.zones.handover, AF_INET, near, HANDOVER_NOTIFY));
-	assert_true(handover_allows(world.zones.handover, AF_INET6, mapped, HANDOVER_UPDATE));
-	assert_false(handover_allows(world.zones.handover, AF_INET, outside,
+	assert_true(handover_allows(world.zones.handover, AF_INET, near, false, HANDOVER_TRANSFER));
+	assert_true(handover_allows(world.zones.handover, AF_INET, near, false, HANDOVER_NOTIFY));
+	assert_true(
+		handover_allows(world.zones.handover, AF_INET6, mapped, false, HANDOVER_UPDATE));
+	assert_false(handover_allows(world.zones.handover, AF_INET, outside, false,
 				     HANDOVER_TRANSFER | HANDOVER_NOTIFY | HANDOVER_UPDATE));
 }
 
