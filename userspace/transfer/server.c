@@ -337,10 +337,13 @@ static int prepend(struct bufferevent *bev, const struct handover_item *item)
 	struct evbuffer *input = bufferevent_get_input(bev);
 	int err;
 
+	/* Over TLS libevent adds to it from without, as we do, and it is never frozen. */
+	if (item->ssl) {
+		err = evbuffer_add(input, item->bytes, item->n_bytes);
+		return err ? err : add_hidden(input, item->ssl);
+	}
 	(void)evbuffer_unfreeze(input, 0);
 	err = evbuffer_add(input, item->bytes, item->n_bytes);
-	if (!err && item->ssl)
-		err = add_hidden(input, item->ssl);
 	(void)evbuffer_freeze(input, 0);
 	return err;
 }
