@@ -16,7 +16,7 @@
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/regular.h"
-#include "port/tcp_intake.h"
+#include "port/tcp.h"
 #include "transfer/handshake.h"
 #include "transfer/inquiry.h"
 #include "transfer/server.h"
@@ -166,11 +166,14 @@ int server_tls_check(const struct config *config, char *err, size_t err_cap)
 
 /* ---- Sockets ------------------------------------------------------------------------------------ */
 
+static int set_to(int fd, int level, int option, int value)
+{
+	return setsockopt(fd, level, option, &value, sizeof(value)) ? -errno : 0;
+}
+
 static int set(int fd, int level, int option)
 {
-	const int on = 1;
-
-	return setsockopt(fd, level, option, &on, sizeof(on)) ? -errno : 0;
+	return set_to(fd, level, option, 1);
 }
 
 /* The one of a volleyd before may still be open: SO_REUSEPORT. */
@@ -187,6 +190,7 @@ static int listen_at(struct listener *l, const struct port_addr *addr)
 	err = err ? err : set(l->fd, SOL_SOCKET, SO_REUSEPORT);
 	err = err ? err : set(l->fd, IPPROTO_IP, IP_FREEBIND);
 	err = err ? err : set(l->fd, IPPROTO_TCP, TCP_NODELAY);
+	err = err ? err : set_to(l->fd, IPPROTO_TCP, TCP_NOTSENT_LOWAT, (int)TCP_UNSENT_BYTES);
 	if (addr->family == AF_INET6)
 		err = err ? err : set(l->fd, IPPROTO_IPV6, IPV6_V6ONLY);
 	if (err)
