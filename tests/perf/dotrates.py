@@ -4,7 +4,8 @@
 """dotrates.py [--seconds S] [--rounds N] [--connections N,...] [SERVER...]: DNS over TLS beside unbound, named and nsd.
 
 dnsperf asks 1,000 names of one zone over so many TLS connections, which stay open, with 100 queries at a time and with one for each
-connection; the servers have one worker, on CPU 1, and dnsperf is on CPU 0. The servers take turns. Printed are the medians of the replies
+connection; then connections come and go, so many at a time: each resumes the session of one before and asks once (dotreuse.c). The
+servers have one worker, on CPU 1, and the load is on CPU 0. The servers take turns. Printed are the medians of the replies
 per second, what was lost, and Volley's rate beside that of the best peer.
 
 Run it as root after `make tools`, with nothing else at work.
@@ -16,7 +17,7 @@ import statistics
 import subprocess
 import tempfile
 
-from rig import LOAD_CPU, SERVER_CPU  # it sets the path
+from rig import LOAD_CPU, PERF, SERVER_CPU  # it sets the path
 
 from netlab import Daemon, Lab, V4, run, wait_for, zone
 from secondaries import certificate
@@ -141,6 +142,15 @@ def measure(lab, folder, connections, outstanding, seconds):
     return float(re.search(r"Queries per second: +([\d.]+)", said)[1]), lost / max(sent, 1)
 
 
+def resume(lab, connections, seconds):
+    """(connections a second that were answered, share that failed); all but the first ones resume a session"""
+    said = run("nsenter", f"--net=/run/netns/{lab.name}-c", "taskset", "-c", LOAD_CPU, PERF / "dotreuse", V4, PORT, connections,
+               seconds, "h0001.bench.test", timeout=seconds + 60).stdout.split()
+    rate, done, resumed, failed = map(int, said)
+    assert resumed >= done - 2 * connections, said
+    return float(rate), failed / max(done + failed, 1)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--seconds", type=int, default=5)
@@ -164,7 +174,9 @@ def main():
                         for connections in map(int, args.connections.split(",")):
                             for outstanding in 100, connections:
                                 got = measure(lab, folder, connections, outstanding, args.seconds)
-                                rates.setdefault((connections, outstanding), {}).setdefault(server, []).append(got)
+                                rates.setdefault((connections, str(outstanding)), {}).setdefault(server, []).append(got)
+                            got = resume(lab, connections, args.seconds)
+                            rates.setdefault((connections, "resumed"), {}).setdefault(server, []).append(got)
                     finally:
                         one.stop()
         except subprocess.TimeoutExpired as late:
@@ -175,10 +187,12 @@ def main():
     for (connections, outstanding), row in sorted(rates.items()):
         medians = {server: statistics.median(rate for rate, _ in got) for server, got in row.items()}
         lost = {server: statistics.median(part for _, part in got) for server, got in row.items()}
+        spread = {server: (min(got)[0], max(got)[0]) for server, got in row.items()}
         peers = [rate for server, rate in medians.items() if server != "volley"]
         beside = f"{medians['volley'] / max(peers):.2f}" if peers and "volley" in medians else "-"
-        print(f"{connections:11} {outstanding:9}  " +
+        print(f"{connections:11} {outstanding:>9}  " +
               "  ".join(f"{medians[server]:9.0f} {lost[server]:5.1%} " for server in args.servers) + f"  {beside}")
+        print(" " * 23 + "  ".join(f"{spread[server][0]:.0f}-{spread[server][1]:.0f}".rjust(16) for server in args.servers))
 
 
 if __name__ == "__main__":

@@ -688,6 +688,7 @@ int daemon_open_crew(struct daemon *d)
 		.refresh_fd = d->is_anonymous ? -1 : d->maps.refresh_fd,
 		.handover = transfers_handover(d->transfers),
 		.relay = transfers_relay(d->transfers),
+		.intake = transfers_intake(d->transfers),
 	};
 	int code;
 

@@ -14,7 +14,7 @@
 #include "xdp/abi.h"
 
 #define CONTROL_FDS   192 /* clients of control and metrics, maps, zone files, the journal, logs */
-#define WORKER_FDS    10  /* epolls, mailboxes, inboxes */
+#define WORKER_FDS    13  /* epolls, mailboxes, inboxes */
 #define ADDRESS_FDS   2   /* of a worker: UDP and TCP */
 #define INTERFACE_FDS (VOLLEY_QUEUES + 16)
 
@@ -37,8 +37,8 @@ static void shrink(struct descriptors *out, uint64_t limit)
 	out->n_transfer += !out->n_transfer;
 	snprintf(
 		out->problem, sizeof(out->problem),
-		"RLIMIT_NOFILE is %llu, and %llu are wanted: at most %u of %u TCP connections, and %u of "
-		"%u for TLS and transfers: raise LimitNOFILE= or lower server.tcp.max-connections",
+		"RLIMIT_NOFILE is %llu, and %llu are wanted: at most %u of %u connections over TCP and TLS, and %u "
+		"of %u for transfers: raise LimitNOFILE= or lower server.tcp.max-connections",
 		(unsigned long long)limit, (unsigned long long)out->n_wanted, out->n_tcp, n_tcp,
 		out->n_transfer, n_transfer);
 }

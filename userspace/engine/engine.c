@@ -370,7 +370,7 @@ static bool may_be_secondary(const struct engine *e, const struct engine_request
 	const struct handover_rules *rules = rules_of(e, rq);
 
 	return q->qtype == DNS_TYPE_SOA && rules &&
-	       handover_allows(rules, rq->family, rq->client, HANDOVER_TRANSFER);
+	       handover_allows(rules, rq->family, rq->client, rq->is_tls, HANDOVER_TRANSFER);
 }
 
 /*
@@ -453,7 +453,7 @@ static uint16_t answer_transfer(struct engine *e, const struct engine_request *r
 		stranger_tell(rq, q, DNS_RCODE_NOTAUTH);
 		return engine_failure(e, a, DNS_RCODE_NOTAUTH, DNS_EDE_NOT_AUTHORITATIVE);
 	}
-	if (rules && handover_allows(rules, rq->family, rq->client, HANDOVER_TRANSFER))
+	if (rules && handover_allows(rules, rq->family, rq->client, rq->is_tls, HANDOVER_TRANSFER))
 		return hand_over(e, a);
 	return answer_stranger(e, rq, q, a);
 }
@@ -474,8 +474,9 @@ static uint16_t answer_opcode(struct engine *e, const struct engine_request *rq,
 		return engine_empty(a, DNS_RCODE_FORMERR);
 	if (q->has_tsig)
 		return answer_tsig(e, rq, q, a);
-	return handover_allows(rules, rq->family, rq->client, what) ? hand_over(e, a) :
-								      answer_stranger(e, rq, q, a);
+	return handover_allows(rules, rq->family, rq->client, rq->is_tls, what) ?
+		       hand_over(e, a) :
+		       answer_stranger(e, rq, q, a);
 }
 
 static uint16_t answer_question(struct engine *e, const struct engine_request *rq,

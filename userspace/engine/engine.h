@@ -247,6 +247,7 @@ struct engine_request {
 	const uint8_t *msg; /* DNS message without a length in front */
 	size_t len;
 	bool stream;         /* TCP: no limit but 65535 */
+	bool is_tls;         /* TCP, and TLS over it */
 	uint16_t idle_100ms; /* TCP: how long the connection may be idle, for who asks: RFC 7828 */
 	uint8_t family;      /* AF_INET or AF_INET6 */
 	const uint8_t *client; /* its address in network order: 4 or 16 octets */

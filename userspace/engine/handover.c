@@ -59,8 +59,10 @@ void handover_rules_free(struct handover_rules *rules)
 }
 
 bool handover_allows(const struct handover_rules *rules, uint8_t family, const uint8_t *address,
-		     uint32_t what)
+		     bool is_tls, uint32_t what)
 {
+	if (is_tls)
+		what |= what << HANDOVER_TLS_SHIFT;
 	return clients_views(rules->clients, family, address) & what;
 }
 

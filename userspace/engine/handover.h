@@ -10,7 +10,7 @@
  *	TSIG ────► is the key's name one of ours? ───────────────────────┘
  *
  * A rule that asks for a prefix and a key lets the prefix through; one that has a key alone lets the
- * key through; one for TLS alone nobody, as TLS does not come to the engine.
+ * key through; one that asks for TLS lets through what came over TLS.
  *
  * Immutable after handover_rules_new(); any thread reads.
  */
@@ -28,6 +28,8 @@
 #define HANDOVER_TRANSFER (1u << 8)
 #define HANDOVER_NOTIFY   (1u << 9)
 #define HANDOVER_UPDATE   (1u << 10)
+/* The same of who comes over TLS, by rules that ask for it: a shift of these bits. */
+#define HANDOVER_TLS_SHIFT 3
 
 struct handover_rules;
 
@@ -40,9 +42,9 @@ int handover_rules_new(struct handover_rules **out, const struct clients_prefix 
 	__attribute__((warn_unused_result));
 void handover_rules_free(struct handover_rules *rules); /* NULL is allowed */
 
-/* Whether the client with this address may try one of these things. As clients_views(). */
+/* Whether the client with this address, over TLS or not, may try one of these things. As clients_views(). */
 bool handover_allows(const struct handover_rules *rules, uint8_t family, const uint8_t *address,
-		     uint32_t what);
+		     bool is_tls, uint32_t what);
 
 /* The name of the key in the TSIG of q, which was read from msg, folded. How many octets; 0: there is none. */
 unsigned int handover_key_name(uint8_t name[NAME_FOLDED_BYTES], const uint8_t *msg,

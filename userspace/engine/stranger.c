@@ -43,7 +43,9 @@ void stranger_tell(const struct engine_request *rq, const struct query *q, unsig
 
 	const struct log_field fields[] = {
 		{ "client", audit_address(client, rq->family, rq->client) },
-		{ "transport", rq->stream ? "tcp" : "udp" },
+		{ "transport", rq->is_tls ? "tls" :
+			       rq->stream ? "tcp" :
+					    "udp" },
 		{ "key",
 		  handover_key_name(key_name, rq->msg, q) ? name_text(key, key_name) : NULL },
 		{ "zone", name_text(zone, q->has_question ? q->folded : NULL) },

@@ -139,10 +139,13 @@ static uint32_t tcp_pool_bytes(const struct crew *crew, uint32_t n_conns)
 					    (uint32_t)bytes;
 }
 
-static int open_tcp(struct port **out, const struct crew *crew, const struct crew_env *env)
+/* intake NULL: for listeners of its own. */
+static int open_tcp(struct port **out, const struct crew *crew, const struct crew_env *env,
+		    struct tcp_intake *intake)
 {
 	struct tcp_config tcp = {
 		.share = crew->tcp,
+		.intake = intake,
 		.idle_ms = env->config->tcp_idle_s * MS_PER_S,
 		.queries_max = env->config->tcp_queries_max,
 		.pool_bytes = tcp_pool_bytes(crew, env->n_tcp_conns),
@@ -155,8 +158,9 @@ static int open_tcp(struct port **out, const struct crew *crew, const struct cre
 static int share_tcp(struct crew *crew, const struct crew_env *env)
 {
 	const uint32_t n = env->n_tcp_conns, n_client = env->config->tcp_client_cap;
+	const uint32_t n_ports = env->intake ? 2 * crew->n : crew->n;
 
-	return tcp_share_new(&crew->tcp, n, n_client ? n_client : (n + 1) / 2, crew->n);
+	return tcp_share_new(&crew->tcp, n, n_client ? n_client : (n + 1) / 2, n_ports);
 }
 
 /*
@@ -218,13 +222,21 @@ static int open_relay(struct crew *crew, unsigned int worker, struct relay *rela
 	return err ? err : add_or_close(crew, worker, port);
 }
 
+static int open_tls(struct crew *crew, unsigned int worker, const struct crew_env *env)
+{
+	struct port *port;
+	int err = open_tcp(&port, crew, env, env->intake);
+
+	return err ? err : add_or_close(crew, worker, port);
+}
+
 /* A UDP socket for each address, and one TCP port that listens at all of them. */
 static int open_listen(struct crew *crew, unsigned int worker, const struct crew_env *env,
 		       char *err, size_t err_cap)
 {
 	const struct config *config = env->config;
 	struct port *tcp;
-	int code = open_tcp(&tcp, crew, env);
+	int code = open_tcp(&tcp, crew, env, NULL);
 
 	if (code) {
 		snprintf(err, err_cap, "TCP: %s", err_text(code));
@@ -298,6 +310,19 @@ static int open_member(struct crew *crew, unsigned int i, const struct crew_env 
 	return worker_start(&m->worker, &config);
 }
 
+/* What the transfer thread leaves to a worker. */
+static int open_for_transfer(struct crew *crew, unsigned int worker, const struct crew_env *env,
+			     char *err, size_t err_cap)
+{
+	int code = env->relay ? open_relay(crew, worker, env->relay) : 0;
+
+	if (!code && env->intake)
+		code = open_tls(crew, worker, env);
+	if (code)
+		snprintf(err, err_cap, "TLS: %s", err_text(code));
+	return code;
+}
+
 static int open_all(struct crew *crew, const struct crew_env *env, char *err, size_t err_cap)
 {
 	const struct config *config = env->config;
@@ -315,10 +340,8 @@ static int open_all(struct crew *crew, const struct crew_env *env, char *err, si
 			return code;
 		}
 		code = open_listen(crew, i, env, err, err_cap);
-		if (!code && env->relay) {
-			code = open_relay(crew, i, env->relay);
-			snprintf(err, err_cap, "TLS: %s", err_text(code));
-		}
+		if (!code)
+			code = open_for_transfer(crew, i, env, err, err_cap);
 	}
 	return code;
 }

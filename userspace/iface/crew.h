@@ -3,8 +3,8 @@
 /*
  * The workers with their engines and responders, and the kernel sockets that each of them reads: one
  * UDP socket and one TCP listener for every listen address and worker; a worker's listeners are one port,
- * and the ports of all workers share the limits of connections. Each has a port for what the transfer thread
- * reads from its connections, those over TLS among them. The first worker also hears
+ * and the ports of all workers share the limits of connections. Each has a port for connections over TLS, and one for what
+ * the transfer thread reads from its own connections. The first worker also hears
  * what the driver wants fetched anew (iface/refresh.h).
  *
  * Control's thread calls all of these.
@@ -26,6 +26,7 @@
 
 struct crew;
 struct relay;
+struct tcp_intake;
 
 /* What the workers share. All of it outlives them, but for config, which is read by crew_open() only. */
 struct crew_env {
@@ -40,6 +41,7 @@ struct crew_env {
 	int refresh_fd;            /* the map volley_refresh; -1: none */
 	struct handover *handover; /* as in struct responder_config */
 	struct relay *relay; /* connections of the transfer thread: worker/relay.h; NULL: none */
+	struct tcp_intake *intake; /* connections over TLS: port/tcp_intake.h; NULL: none */
 };
 
 /*

@@ -1,8 +1,8 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A port: packets in and out in bursts, whatever they travel over. AF_XDP, kernel sockets, TCP, TLS (worker/relay.h; and
- * DPDK) share the table of functions below; a worker drives them without knowing which it has. A
+ * A port: packets in and out in bursts, whatever they travel over. AF_XDP, kernel sockets, TCP, TLS and
+ * DPDK share the table of functions below; a worker drives them without knowing which it has. A
  * port knows no DNS: a message is bytes, a place for the reply, and where both belong.
  *
  *      port_receive() ──► msgs[0..n-1] ──► handler writes each reply over its query ──► port_send()
@@ -28,6 +28,7 @@
 #define VOLLEY_PORT_PORT_H
 
 #include <linux/types.h>
+#include <openssl/types.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -108,6 +109,7 @@ struct port_msg {
 	uint32_t cap;
 	uint8_t family; /* AF_INET or AF_INET6 */
 	bool stream;    /* came over TCP: a reply may be 65535 bytes long, TC is never needed */
+	bool encrypted; /* stream: and over TLS */
 	uint16_t idle_100ms; /* stream: how long the connection may be idle behind the reply; 0: it ends */
 	__be16 peer_port;
 	__be16 local_port;
@@ -156,7 +158,8 @@ struct port_reply {
 
 /* A connection that was given away. */
 struct port_gift {
-	int fd;               /* the receiver's; not blocking */
+	int fd;   /* the receiver's; not blocking */
+	SSL *ssl; /* NULL: it is not over TLS; else the receiver's, and may have read more of fd */
 	const uint8_t *bytes; /* read and not answered, lengths included; valid until port_send() */
 	size_t n_bytes;
 };
@@ -183,7 +186,8 @@ struct port_ops {
 struct port {
 	const struct port_ops *ops;
 	enum port_kind kind;
-	int fd; /* readable when there is something to receive */
+	int fd;        /* readable when there is something to receive */
+	bool is_relay; /* its messages come from who else connections are given to: worker/relay.h */
 	char name[PORT_NAME_CAP];
 	struct port_stats stats;
 };

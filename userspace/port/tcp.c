@@ -19,6 +19,7 @@
 
 #include "base/clock.h"
 #include "port/tcp_port.h"
+#include "port/tcp_tls.h"
 
 #define EVENTS_CAP 64
 #define TAKE_MAX   8 /* messages of one connection in its turn */
@@ -60,6 +61,8 @@ void tcp_port_forget(struct tcp_port *t, struct tcp_conn *c)
 void tcp_port_end(struct tcp_port *t, struct tcp_conn *c)
 {
 	(void)epoll_ctl(t->port.fd, EPOLL_CTL_DEL, c->fd, NULL);
+	if (c->ssl)
+		tcp_tls_end(c->ssl);
 	close(c->fd);
 	tcp_port_forget(t, c);
 }
@@ -101,6 +104,8 @@ void tcp_port_set_timer(struct tcp_port *t, struct tcp_conn *c, enum tcp_timer t
 /* Nothing more to say: tell the other side, and wait for its end, so that no answer is lost to a reset. */
 static void say_goodbye(struct tcp_conn *c)
 {
+	if (!c->shut && c->ssl)
+		tcp_tls_shut(c->ssl);
 	if (!c->shut)
 		shutdown(c->fd, SHUT_WR);
 	c->shut = true;
@@ -118,6 +123,14 @@ static bool has_message(struct tcp_port *t, struct tcp_conn *c)
 	return yes;
 }
 
+/* What epoll does not tell of is read when all that was told is taken. 0 or -errno. */
+static int read_hidden(struct tcp_conn *c, bool has_more, bool is_full)
+{
+	if (has_more || is_full || c->n_taken || !tcp_conn_is_hiding(c))
+		return 0;
+	return tcp_conn_read(c);
+}
+
 void tcp_port_update(struct tcp_port *t, struct tcp_conn *c, uint64_t now_ns)
 {
 	bool more = has_message(t, c);
@@ -127,6 +140,11 @@ void tcp_port_update(struct tcp_port *t, struct tcp_conn *c, uint64_t now_ns)
 	if (!c->out_bytes && !owes(c))
 		c->alone = false;
 	full |= c->alone;
+	if (read_hidden(c, more, full) < 0) {
+		tcp_port_end(t, c);
+		return;
+	}
+	more = has_message(t, c);
 	if (!more && !c->out_bytes && !owes(c)) {
 		if (c->eof) {
 			tcp_port_end(t, c);
@@ -183,6 +201,10 @@ static void take_event(struct tcp_port *t, uint64_t tag, uint32_t events, uint64
 
 	if (tag == TCP_WAKE_TAG) {
 		(void)eventfd_read(t->wake_fd, &value);
+		return;
+	}
+	if (tag == TCP_INTAKE_TAG) {
+		tcp_port_take_arrivals(t, now_ns);
 		return;
 	}
 	if (tag > TCP_LISTENER_TAG - TCP_LISTENERS_MAX) {
@@ -245,6 +267,7 @@ static void fill_msg(struct tcp_port *t, struct tcp_conn *c, struct port_msg *m,
 		.cap = TCP_MESSAGE_MAX,
 		.family = c->peer.family,
 		.stream = true,
+		.encrypted = c->ssl,
 		.idle_100ms = idle_100ms(t, c),
 		.peer_port = c->peer.port,
 		.local_port = c->local.port,
@@ -335,6 +358,7 @@ static int tcp_give(struct port *p, const struct port_msg *msg, struct port_gift
 		return -EAGAIN;
 	*out = (struct port_gift){
 		.fd = c->fd,
+		.ssl = c->ssl,
 		.bytes = c->in + msg->frame_at,
 		.n_bytes = c->in_end - (uint32_t)msg->frame_at,
 	};
@@ -367,10 +391,22 @@ static uint64_t tcp_pending(const struct port *p)
 	return ((const struct tcp_port *)p)->n_queued;
 }
 
+static int tcp_start(struct port *p)
+{
+	struct tcp_port *t = self(p);
+
+	return t->config.intake ? tcp_intake_join(t->config.intake, &t->arrivals) : 0;
+}
+
 /* Those who wait to be accepted are, so that they get an answer; then nobody new comes. */
 static void tcp_stop(struct port *p)
 {
 	struct tcp_port *t = self(p);
+
+	if (t->config.intake) {
+		tcp_intake_leave(t->config.intake, &t->arrivals);
+		tcp_port_take_arrivals(t, t->now_ns);
+	}
 
 	for (uint32_t i = 0; i < t->n_listeners; i++) {
 		if (t->listen_fds[i] < 0)
@@ -398,6 +434,7 @@ const struct port_ops tcp_ops = {
 	.send = tcp_port_send,
 	.reply = tcp_port_reply,
 	.give = tcp_give,
+	.start = tcp_start,
 	.stop = tcp_stop,
 	.wake_at = tcp_wake_at,
 	.pending = tcp_pending,

@@ -5,6 +5,9 @@
  *
  *      listeners ─► connections (slots, all made at open) ─► messages ─► worker ─► replies, in order
  *
+ * Connections over TLS come from another thread, with their handshakes done (port/tcp_intake.h), to a port that has them alone,
+ * and are as all others: their octets go through OpenSSL (port/tcp_tls.h).
+ *
  * One port has a worker's listeners, so that its connections share slots and memory whatever address they
  * came to; the ports of all workers share the limits (port/tcp_share.h).
  *
@@ -33,6 +36,7 @@
 
 #include "port/addr.h"
 #include "port/port.h"
+#include "port/tcp_intake.h"
 #include "port/tcp_share.h"
 
 #define TCP_CONNS_DEFAULT      256
@@ -50,14 +54,16 @@
 /* 0 is the default, but where 0 itself means something. */
 struct tcp_config {
 	struct tcp_share *share; /* of all ports; NULL: the port has limits of its own */
-	uint32_t n_conns_max;    /* without a share: its connections, of however few clients */
-	uint32_t idle_ms;        /* without a query */
-	uint32_t message_ms;     /* from a message's first octet to its last */
-	uint32_t write_ms;       /* in which a slow reader takes 16 KiB, or all that waits */
-	uint32_t queries_max;    /* of one connection, which then ends; 0: no limit */
-	uint32_t pool_bytes;     /* for replies that wait, of all connections; at least 1 MiB */
-	uint32_t backlog;        /* connections that wait to be accepted; 0: the system's most */
-	uint32_t fastopen;       /* TCP Fast Open requests that may be pending; 0: off */
+	/* Where connections over TLS come from: the port's kind is PORT_TLS. NULL: none. Outlives the port. */
+	struct tcp_intake *intake;
+	uint32_t n_conns_max; /* without a share: its connections, of however few clients */
+	uint32_t idle_ms;     /* without a query */
+	uint32_t message_ms;  /* from a message's first octet to its last */
+	uint32_t write_ms;    /* in which a slow reader takes 16 KiB, or all that waits */
+	uint32_t queries_max; /* of one connection, which then ends; 0: no limit */
+	uint32_t pool_bytes;  /* for replies that wait, of all connections; at least 1 MiB */
+	uint32_t backlog;     /* connections that wait to be accepted; 0: the system's most */
+	uint32_t fastopen;    /* TCP Fast Open requests that may be pending; 0: off */
 };
 
 /*

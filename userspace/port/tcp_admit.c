@@ -10,6 +10,7 @@
  *                      a slot
  */
 #include <errno.h>
+#include <stdlib.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -17,6 +18,7 @@
 #include "base/clock.h"
 #include "base/err.h"
 #include "port/tcp_port.h"
+#include "port/tcp_tls.h"
 
 #define YOUNG_NS        (100 * CLOCK_NS_PER_MS) /* a port that is asked comes to it sooner */
 #define ACCEPT_MAX      64                      /* in a row, before others have their turn */
@@ -127,9 +129,9 @@ static struct tcp_conn *take_slot(struct tcp_port *t)
 	return c;
 }
 
-/* False: nothing of it is left but the descriptor. */
-static bool enter(struct tcp_port *t, int fd, const struct port_addr *peer,
-		  const struct limits_place *place, uint64_t now_ns)
+/* NULL: nothing of it is left but the descriptor. */
+static struct tcp_conn *enter(struct tcp_port *t, int fd, const struct port_addr *peer,
+			      const struct limits_place *place, uint64_t now_ns)
 {
 	struct sockaddr_storage ss;
 	socklen_t len = sizeof(ss);
@@ -138,13 +140,13 @@ static bool enter(struct tcp_port *t, int fd, const struct port_addr *peer,
 	struct epoll_event event = { .events = EPOLLIN };
 
 	if (!c)
-		return false;
+		return NULL;
 	c->fd = -1;
 	event.data.u64 = tcp_port_tag(t, c);
 	if (getsockname(fd, (struct sockaddr *)&ss, &len) ||
 	    port_addr_from_sockaddr(&local, (struct sockaddr *)&ss) ||
 	    epoll_ctl(t->port.fd, EPOLL_CTL_ADD, fd, &event))
-		return false;
+		return NULL;
 	c->fd = fd;
 	c->peer = *peer;
 	c->local = local;
@@ -154,21 +156,49 @@ static bool enter(struct tcp_port *t, int fd, const struct port_addr *peer,
 	cds_list_add_tail(&c->client_link, client_list(t, place));
 	port_count(&t->port.stats.conns_opened, 1);
 	tcp_port_set_timer(t, c, TCP_NEW, now_ns);
-	return true;
+	return c;
 }
 
-static bool admit(struct tcp_port *t, int fd, const struct sockaddr *from, uint64_t now_ns)
+/* NULL: it is counted, and the descriptor is the caller's to close. */
+static struct tcp_conn *admit(struct tcp_port *t, int fd, const struct port_addr *peer,
+			      uint64_t now_ns)
 {
 	struct limits_place place = { 0 };
-	struct port_addr peer;
+	struct tcp_conn *c = NULL;
 
-	if (port_addr_from_sockaddr(&peer, from) || !take_place(t, &peer, &place, now_ns))
-		return false;
-	if ((!tcp_share_is_over(t->share) || make_room(t, now_ns)) &&
-	    enter(t, fd, &peer, &place, now_ns))
-		return true;
-	tcp_share_give(t->share, &place);
-	return false;
+	if (take_place(t, peer, &place, now_ns)) {
+		if (!tcp_share_is_over(t->share) || make_room(t, now_ns))
+			c = enter(t, fd, peer, &place, now_ns);
+		if (!c)
+			tcp_share_give(t->share, &place);
+	}
+	if (!c)
+		port_count(&t->port.stats.conns_refused, 1);
+	return c;
+}
+
+static void take_arrival(struct tcp_port *t, struct tcp_arrival *a, uint64_t now_ns)
+{
+	struct tcp_conn *c = admit(t, a->fd, &a->peer, now_ns);
+
+	if (!c) {
+		tcp_arrival_drop(a);
+		return;
+	}
+	c->ssl = a->ssl;
+	tcp_tls_enter(c->ssl);
+	free(a);
+	tcp_port_update(t, c, now_ns);
+}
+
+void tcp_port_take_arrivals(struct tcp_port *t, uint64_t now_ns)
+{
+	struct inbox_link *link = inbox_take(&t->arrivals), *next;
+
+	for (; link; link = next) {
+		next = link->next;
+		take_arrival(t, (struct tcp_arrival *)(void *)link, now_ns);
+	}
 }
 
 /* Accept one. False where there is no more to accept now. */
@@ -176,6 +206,7 @@ static bool accept_one(struct tcp_port *t, int listen_fd, uint64_t now_ns)
 {
 	struct sockaddr_storage ss = { 0 };
 	socklen_t len = sizeof(ss);
+	struct port_addr peer;
 	int fd = accept4(listen_fd, (struct sockaddr *)&ss, &len, SOCK_NONBLOCK | SOCK_CLOEXEC);
 
 	if (fd < 0) {
@@ -190,10 +221,8 @@ static bool accept_one(struct tcp_port *t, int listen_fd, uint64_t now_ns)
 		}
 		return true; /* that client is gone (ECONNABORTED, EPROTO ...); the next may be there */
 	}
-	if (!admit(t, fd, (struct sockaddr *)&ss, now_ns)) {
-		port_count(&t->port.stats.conns_refused, 1);
+	if (port_addr_from_sockaddr(&peer, (struct sockaddr *)&ss) || !admit(t, fd, &peer, now_ns))
 		close(fd);
-	}
 	return true;
 }
 

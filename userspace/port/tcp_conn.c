@@ -11,6 +11,7 @@
 
 #include "base/wire.h"
 #include "port/tcp.h"
+#include "port/tcp_tls.h"
 
 #define FLUSH_IOVS 16
 #define PAGE_BYTES 4096u
@@ -90,6 +91,20 @@ static void make_room(struct tcp_conn *c)
 	}
 }
 
+/* Octets that have come; 0: none, or eof is set; or -errno. */
+static ssize_t read_some(struct tcp_conn *c, uint8_t *out, size_t cap)
+{
+	ssize_t n;
+
+	if (c->ssl)
+		return tcp_tls_read(c->ssl, out, cap, &c->eof);
+	n = recv(c->fd, out, cap, MSG_DONTWAIT);
+	if (n < 0)
+		return errno == EAGAIN || errno == EINTR ? 0 : -errno;
+	c->eof |= n == 0;
+	return n;
+}
+
 int tcp_conn_read(struct tcp_conn *c)
 {
 	ssize_t n;
@@ -97,17 +112,22 @@ int tcp_conn_read(struct tcp_conn *c)
 	make_room(c);
 	if (c->in_end == TCP_IN_BYTES)
 		return 0;
-	n = recv(c->fd, c->in + c->in_end, TCP_IN_BYTES - c->in_end, MSG_DONTWAIT);
+	n = read_some(c, c->in + c->in_end, TCP_IN_BYTES - c->in_end);
 	if (n < 0)
-		return errno == EAGAIN || errno == EINTR ? 0 : -errno;
-	if (n == 0)
-		c->eof = true;
+		return (int)n;
+	if (n == 0 && !c->eof)
+		return 0;
 	c->in_end += (uint32_t)n;
 	if (c->in_end > c->in_peak)
 		c->in_peak = c->in_end;
 	if (c->finished)
 		c->in_start = c->in_end;
 	return 1;
+}
+
+bool tcp_conn_is_hiding(const struct tcp_conn *c)
+{
+	return c->ssl && !c->eof && tcp_tls_is_hiding(c->ssl);
 }
 
 bool tcp_conn_has_message(struct tcp_conn *c)
@@ -170,11 +190,14 @@ static void queue(struct tcp_conn *c, struct tcp_pool *pool, const uint8_t *byte
 }
 
 /* Bytes that the socket took, 0 where it is full, or -errno. */
-static ssize_t push(int fd, struct iovec *iov, unsigned int n)
+static ssize_t push(const struct tcp_conn *c, struct iovec *iov, unsigned int n)
 {
 	struct msghdr hdr = { .msg_iov = iov, .msg_iovlen = n };
-	ssize_t done = sendmsg(fd, &hdr, MSG_DONTWAIT | MSG_NOSIGNAL);
+	ssize_t done;
 
+	if (c->ssl)
+		return tcp_tls_write(c->ssl, iov, n);
+	done = sendmsg(c->fd, &hdr, MSG_DONTWAIT | MSG_NOSIGNAL);
 	if (done >= 0)
 		return done;
 	return errno == EAGAIN || errno == EINTR || errno == ENOBUFS ? 0 : -errno;
@@ -184,7 +207,7 @@ int tcp_conn_write(struct tcp_conn *c, struct tcp_pool *pool, struct iovec *iov,
 		   unsigned int n_replies, unsigned int n_pieces)
 {
 	unsigned int n = n_replies * n_pieces, n_waiting = 0;
-	ssize_t done = c->out_bytes ? 0 : push(c->fd, iov, n);
+	ssize_t done = c->out_bytes ? 0 : push(c, iov, n);
 
 	if (done < 0)
 		return (int)done;
@@ -235,7 +258,7 @@ int tcp_conn_flush(struct tcp_conn *c, struct tcp_pool *pool)
 			iov[n++] = (struct iovec){ k->bytes + k->start, k->end - k->start };
 			n_bytes += k->end - k->start;
 		}
-		done = push(c->fd, iov, n);
+		done = push(c, iov, n);
 		if (done < 0)
 			return (int)done;
 		consume(c, pool, (size_t)done);
@@ -267,6 +290,7 @@ void tcp_conn_reset(struct tcp_conn *c, struct tcp_pool *pool)
 		c->out_first = chunk->next;
 		chunk_put(pool, chunk);
 	}
+	c->ssl = NULL;
 	c->out_last = NULL;
 	c->out_bytes = c->n_queued = c->n_queries = c->n_taken = c->n_deferred = 0;
 	release_input(c);

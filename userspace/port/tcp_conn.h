@@ -11,6 +11,7 @@
 #ifndef VOLLEY_PORT_TCP_CONN_H
 #define VOLLEY_PORT_TCP_CONN_H
 
+#include <openssl/types.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/uio.h>
@@ -61,6 +62,7 @@ enum tcp_timer {
 
 struct tcp_conn {
 	int fd;            /* -1: the slot is free */
+	SSL *ssl;          /* NULL: it is not over TLS; freed by who closes fd */
 	uint32_t gen;      /* counts the slot's connections */
 	uint32_t interest; /* in the epoll: EPOLLIN, EPOLLOUT */
 	enum tcp_timer timer;
@@ -92,6 +94,12 @@ void tcp_pool_fini(struct tcp_pool *pool);
 
 /* Read once. 1: something came, or the end (eof); 0: nothing; -errno: the connection is dead. */
 int tcp_conn_read(struct tcp_conn *c);
+
+/*
+ * Whether there may be octets that epoll does not tell of, and which tcp_conn_read() is to be called for. Reading moves what
+ * is in the input: not while messages of it are with the worker.
+ */
+bool tcp_conn_is_hiding(const struct tcp_conn *c);
 
 /* Whether in has a whole message. A length of 0 sets finished. */
 bool tcp_conn_has_message(struct tcp_conn *c);

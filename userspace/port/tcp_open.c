@@ -124,6 +124,18 @@ static int open_fds(struct tcp_port *t)
 	return watch(t, EPOLL_CTL_ADD, t->wake_fd, TCP_WAKE_TAG, EPOLLIN);
 }
 
+static int open_intake(struct tcp_port *t)
+{
+	int err;
+
+	if (!t->config.intake)
+		return 0;
+	t->port.kind = PORT_TLS;
+	snprintf(t->port.name, sizeof(t->port.name), "tls");
+	err = inbox_open(&t->arrivals);
+	return err ? err : watch(t, EPOLL_CTL_ADD, t->arrivals.fd, TCP_INTAKE_TAG, EPOLLIN);
+}
+
 /* Memory that costs nothing until it is written to. */
 static uint8_t *reserve(size_t n_bytes)
 {
@@ -174,7 +186,7 @@ static int init(struct tcp_port *t, const struct tcp_config *config)
 	int err;
 
 	t->port = (struct port){ .ops = &tcp_ops, .kind = PORT_TCP, .fd = -1 };
-	t->wake_fd = -1;
+	t->wake_fd = t->arrivals.fd = -1;
 	t->config = *config;
 	t->scale = TCP_SHARE_SCALE_FULL;
 	t->resume_at_ns = PORT_NEVER;
@@ -188,6 +200,7 @@ static int init(struct tcp_port *t, const struct tcp_config *config)
 		return -EINVAL;
 	err = tcp_pool_init(&t->pool, pool_bytes);
 	err = err ? err : open_fds(t);
+	err = err ? err : open_intake(t);
 	err = err ? err : join(t, config);
 	return err ? err : make_slots(t);
 }
@@ -204,6 +217,12 @@ void tcp_port_fini(struct tcp_port *t)
 		if (t->listen_fds[i] >= 0)
 			close(t->listen_fds[i]);
 	free(t->listen_fds);
+	for (struct inbox_link *link = t->config.intake ? inbox_take(&t->arrivals) : NULL, *next;
+	     link; link = next) {
+		next = link->next;
+		tcp_arrival_drop((struct tcp_arrival *)(void *)link);
+	}
+	inbox_close(&t->arrivals);
 	if (t->share)
 		tcp_share_leave(t->share, t->wake_fd);
 	tcp_share_free(t->own_share);

@@ -13,6 +13,7 @@
 #define TCP_WAKE_TAG      UINT64_MAX
 #define TCP_LISTENER_TAG  (UINT64_MAX - 1) /* of the first listener; the next ones have less */
 #define TCP_LISTENERS_MAX 1024u
+#define TCP_INTAKE_TAG    (TCP_LISTENER_TAG - TCP_LISTENERS_MAX)
 #define TCP_CLIENT_LISTS  1024u          /* a power of two */
 #define TCP_BUFFER_BYTES  (64u + 65536u) /* one message, with room before it for its length */
 #define TCP_BUFFER_OFFSET 64u
@@ -26,6 +27,7 @@ struct tcp_port {
 	struct tcp_share *share;
 	struct tcp_share *own_share;       /* the same, where it is the port's own; else NULL */
 	int wake_fd;                       /* of the share's wishes */
+	struct inbox arrivals;             /* from config.intake; fd -1 without one */
 	uint64_t timeout_ns[TCP_N_TIMERS]; /* as configured */
 	uint32_t scale;                    /* of them, now: tcp_share_scale() */
 	uint64_t resume_at_ns; /* accepting pauses until then; PORT_NEVER: it does not */
@@ -105,6 +107,9 @@ void tcp_port_set_timer(struct tcp_port *t, struct tcp_conn *c, enum tcp_timer t
 /* tcp_admit.c: accept what is there; close one where another port wishes it. */
 void tcp_port_accept(struct tcp_port *t, uint32_t listener, uint64_t now_ns);
 void tcp_port_grant(struct tcp_port *t, uint64_t now_ns);
+
+/* The same with what has come through the intake. */
+void tcp_port_take_arrivals(struct tcp_port *t, uint64_t now_ns);
 
 /* Free all but the struct itself and connections that are open. */
 void tcp_port_fini(struct tcp_port *t);

@@ -4,7 +4,7 @@
  * TLS handshakes of those who connect to us, in threads of their own: a handshake signs, which takes up to a
  * millisecond, and a flood of them must not hold up transfers, or workers on the same processor.
  *
- *      server_tls.c: accept ─► handshakes_begin() ─► thread: SSL_accept() ... ─► mailbox ─► server_accept_tls()
+ *      server_tls.c: accept ─► handshakes_begin() ─► thread: SSL_accept() ... ─► mailbox ─► server_tls.c ─► a worker
  *
  * The threads stand behind the workers (base/affinity.h). At most HANDSHAKES_MAX run at a time, and half of
  * them for one client, an IPv4 /24 or an IPv6 /48: past either, the oldest gives way, in the second case the

@@ -96,18 +96,17 @@ static void add_any(struct list *list, uint32_t what)
 	add(list, AF_INET6, 0, nothing, what);
 }
 
-/* What a rule for a key or for TLS lets through is not known by its address. */
+/* What a rule for a key lets through is not known by its address. */
 static void add_rules(struct list *list, const struct config_rules *rules, uint32_t what)
 {
 	for (uint32_t i = 0; i < rules->n; i++) {
 		const struct config_rule *rule = &rules->rules[i];
+		uint32_t who = rule->has_tls ? what << HANDOVER_TLS_SHIFT : what;
 
-		if (rule->has_tls)
-			continue;
 		if (rule->has_prefix)
-			add(list, rule->prefix.family, rule->prefix.bits, rule->prefix.addr, what);
+			add(list, rule->prefix.family, rule->prefix.bits, rule->prefix.addr, who);
 		else if (!rule->key)
-			add_any(list, what);
+			add_any(list, who);
 	}
 }
 

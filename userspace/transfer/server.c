@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <event2/buffer.h>
 #include <event2/bufferevent_ssl.h>
+#include <openssl/err.h>
 #include <openssl/ssl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -300,12 +301,47 @@ static struct conn *conn_new(struct transfer *t, struct bufferevent *bev,
 	return c;
 }
 
+/* ssl NULL: it is not over TLS. */
+static struct bufferevent *open_bev(struct transfer *t, int fd, SSL *ssl)
+{
+	if (!ssl)
+		return bufferevent_socket_new(t->base, fd, BEV_OPT_CLOSE_ON_FREE);
+	return bufferevent_openssl_socket_new(t->base, fd, ssl, BUFFEREVENT_SSL_OPEN,
+					      BEV_OPT_CLOSE_ON_FREE);
+}
+
+/*
+ * What OpenSSL had read of the socket for the worker: the loop would not be told of it. Without read-ahead there is an end: no
+ * more is read than the rest of a record. An error comes again by the loop.
+ */
+static int add_hidden(struct evbuffer *input, SSL *ssl)
+{
+	uint8_t part[4096];
+	int n, err = 0;
+
+	SSL_set_read_ahead(ssl, 0);
+	ERR_clear_error();
+	while (!err && SSL_has_pending(ssl)) {
+		n = SSL_read(ssl, part, sizeof(part));
+		if (n <= 0)
+			break;
+		err = evbuffer_add(input, part, (size_t)n);
+	}
+	ERR_clear_error();
+	return err;
+}
+
 /* What the worker had read comes first. */
 static int prepend(struct bufferevent *bev, const struct handover_item *item)
 {
 	struct evbuffer *input = bufferevent_get_input(bev);
 	int err;
 
+	/* Over TLS libevent adds to it from without, as we do, and it is never frozen. */
+	if (item->ssl) {
+		err = evbuffer_add(input, item->bytes, item->n_bytes);
+		return err ? err : add_hidden(input, item->ssl);
+	}
 	(void)evbuffer_unfreeze(input, 0);
 	err = evbuffer_add(input, item->bytes, item->n_bytes);
 	(void)evbuffer_freeze(input, 0);
@@ -314,19 +350,20 @@ static int prepend(struct bufferevent *bev, const struct handover_item *item)
 
 static struct conn *take(struct transfer *t, struct handover_item *item)
 {
-	struct bufferevent *bev =
-		make_room(t) ? bufferevent_socket_new(t->base, item->fd, BEV_OPT_CLOSE_ON_FREE) :
-			       NULL;
+	struct bufferevent *bev = make_room(t) ? open_bev(t, item->fd, item->ssl) : NULL;
 	struct port_addr peer = inquiry_peer(item->family, item->peer, item->peer_port);
 	struct conn *c;
 
 	if (!bev) {
+		SSL_free(item->ssl);
 		close(item->fd);
 		return NULL;
 	}
 	c = prepend(bev, item) ? NULL : conn_new(t, bev, &peer);
 	if (!c)
 		bufferevent_free(bev);
+	else
+		c->is_tls = item->ssl;
 	return c;
 }
 
@@ -345,11 +382,7 @@ void server_take(struct transfer *t, struct handover_item *item)
 
 void server_accept_tls(struct transfer *t, int fd, SSL *ssl, const struct port_addr *peer)
 {
-	struct bufferevent *bev = make_room(t) ?
-					  bufferevent_openssl_socket_new(t->base, fd, ssl,
-									 BUFFEREVENT_SSL_OPEN,
-									 BEV_OPT_CLOSE_ON_FREE) :
-					  NULL;
+	struct bufferevent *bev = make_room(t) ? open_bev(t, fd, ssl) : NULL;
 	struct conn *c;
 
 	if (!bev) {

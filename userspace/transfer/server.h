@@ -1,8 +1,8 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Connections that others have made to us: handed over by a worker in mid-stream, or come to a TLS
- * listener. Messages of one are taken in turn; one that is answered at length (a transfer), or later
+ * Connections that others have made to us: handed over by a worker in mid-stream, TCP or TLS, or come to a TLS
+ * listener while there is no worker. Messages of one are taken in turn; one that is answered at length (a transfer), or later
  * (an update), holds those behind it up.
  *
  *      socket ─► input ─► message ─► inquiry_handle() ─┬─► conn_send() ─► output ─► socket
@@ -60,7 +60,9 @@ void server_close(struct transfer *t);
 
 /* A connection that a worker has given away; the item is freed. */
 void server_take(struct transfer *t, struct handover_item *item);
-/* One over TLS, the handshake done; ssl and fd are the server's. */
+/*
+ * One over TLS, the handshake done, where no worker takes it; ssl and fd are the server's.
+ */
 void server_accept_tls(struct transfer *t, int fd, SSL *ssl, const struct port_addr *peer);
 
 /* Puts a message, its length in front, into the output. From inquiries; the connection stays. */

@@ -16,6 +16,7 @@
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/regular.h"
+#include "port/tcp.h"
 #include "transfer/handshake.h"
 #include "transfer/inquiry.h"
 #include "transfer/server.h"
@@ -165,11 +166,14 @@ int server_tls_check(const struct config *config, char *err, size_t err_cap)
 
 /* ---- Sockets ------------------------------------------------------------------------------------ */
 
+static int set_to(int fd, int level, int option, int value)
+{
+	return setsockopt(fd, level, option, &value, sizeof(value)) ? -errno : 0;
+}
+
 static int set(int fd, int level, int option)
 {
-	const int on = 1;
-
-	return setsockopt(fd, level, option, &on, sizeof(on)) ? -errno : 0;
+	return set_to(fd, level, option, 1);
 }
 
 /* The one of a volleyd before may still be open: SO_REUSEPORT. */
@@ -186,6 +190,7 @@ static int listen_at(struct listener *l, const struct port_addr *addr)
 	err = err ? err : set(l->fd, SOL_SOCKET, SO_REUSEPORT);
 	err = err ? err : set(l->fd, IPPROTO_IP, IP_FREEBIND);
 	err = err ? err : set(l->fd, IPPROTO_TCP, TCP_NODELAY);
+	err = err ? err : set_to(l->fd, IPPROTO_TCP, TCP_NOTSENT_LOWAT, (int)TCP_UNSENT_BYTES);
 	if (addr->family == AF_INET6)
 		err = err ? err : set(l->fd, IPPROTO_IPV6, IPV6_V6ONLY);
 	if (err)
@@ -358,6 +363,21 @@ static void admit(struct server_tls *tls, int fd, const struct sockaddr *from)
 		transfer_count(tls->t, tls_failed);
 }
 
+/* Whether a worker has it now. */
+static bool give_to_worker(struct server_tls *tls, const struct handshake *k)
+{
+	struct tcp_intake *intake = tls->t->env.intake;
+	struct tcp_arrival *a = intake ? malloc(sizeof(*a)) : NULL;
+
+	if (!a)
+		return false;
+	*a = (struct tcp_arrival){ .fd = k->fd, .ssl = k->ssl, .peer = k->peer };
+	if (tcp_intake_put(intake, a))
+		return true;
+	free(a);
+	return false;
+}
+
 static void on_done(evutil_socket_t fd, short events, void *user)
 {
 	struct server_tls *tls = user;
@@ -366,10 +386,10 @@ static void on_done(evutil_socket_t fd, short events, void *user)
 	(void)fd, (void)events;
 	for (; k; k = next) {
 		next = (struct handshake *)(void *)k->post.next;
-		if (k->ssl)
-			server_accept_tls(tls->t, k->fd, k->ssl, &k->peer);
-		else
+		if (!k->ssl)
 			transfer_count(tls->t, tls_failed);
+		else if (!give_to_worker(tls, k))
+			server_accept_tls(tls->t, k->fd, k->ssl, &k->peer);
 		free(k);
 	}
 }

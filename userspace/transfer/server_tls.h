@@ -38,7 +38,10 @@ int server_tls_check(const struct config *config, char *err, size_t err_cap)
 	__attribute__((warn_unused_result));
 /* The handshakes of the one before go on in this one. Before server_tls_start(). */
 void server_tls_inherit(struct server_tls *tls, struct server_tls *before);
-/* Connections go to server_accept_tls() from now on. 0 or -ENOMEM. */
+/*
+ * Connections go to the workers from now on, when their handshakes are done (port/tcp_intake.h); where there are none, to
+ * server_accept_tls(). 0 or -ENOMEM.
+ */
 int server_tls_start(struct server_tls *tls, struct transfer *t)
 	__attribute__((warn_unused_result));
 /* Connections that there are stay. NULL is allowed. */

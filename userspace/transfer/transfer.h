@@ -30,15 +30,17 @@
 #include "zone/changeset.h"
 
 struct relay;
+struct tcp_intake;
 struct transfer;
 
 struct transfer_env {
 	struct engine_data *published;             /* RCU: zones that are served */
 	const struct engine_config *engine_config; /* for questions that no worker answers */
 	struct handover *handover;                 /* what workers leave to us */
-	struct relay *relay;  /* what we leave to workers: worker/relay.h; NULL: nothing */
-	struct store *store;  /* chains for IXFR out; NULL: none */
-	uint32_t n_conns_max; /* that others make to us; 0: SERVER_CONNS_MAX */
+	struct relay *relay;       /* what we leave to workers: worker/relay.h; NULL: nothing */
+	struct tcp_intake *intake; /* where they get connections over TLS from; NULL: they do not */
+	struct store *store;       /* chains for IXFR out; NULL: none */
+	uint32_t n_conns_max;      /* that others make to us; 0: SERVER_CONNS_MAX */
 };
 
 enum transfer_kind {

@@ -7,6 +7,7 @@
 #include "worker/handover.h"
 
 #include <errno.h>
+#include <openssl/ssl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -75,6 +76,7 @@ void handover_free(struct handover *h)
 		return;
 	for (item = handover_take(h); item; item = next) {
 		next = item->next;
+		SSL_free(item->ssl);
 		if (item->fd >= 0)
 			close(item->fd);
 		handover_reply(item, NULL, 0);
@@ -276,10 +278,12 @@ static bool put_connection(struct handover *h, struct port *port, struct port_ms
 		return msg->put_back;
 	p = parcel_new(msg, gift.bytes, gift.n_bytes);
 	if (!p) {
+		SSL_free(gift.ssl);
 		close(gift.fd);
 		return false;
 	}
 	p->item.fd = gift.fd;
+	p->item.ssl = gift.ssl;
 	send_parcel(h, p);
 	return true;
 }

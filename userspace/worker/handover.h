@@ -21,6 +21,7 @@
 #ifndef VOLLEY_WORKER_HANDOVER_H
 #define VOLLEY_WORKER_HANDOVER_H
 
+#include <openssl/types.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -38,6 +39,7 @@ struct handover_way; /* the way back to one worker */
 struct handover_item {
 	struct handover_item *next;
 	int fd; /* of a TCP connection, not blocking; -1: a single message that wants one reply */
+	SSL *ssl; /* of a connection over TLS, else NULL; it may have read more of fd. The receiver's, as fd */
 	uint8_t family;
 	uint8_t peer[16], local[16];
 	__be16 peer_port, local_port;

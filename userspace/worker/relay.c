@@ -316,8 +316,10 @@ int relay_open_port(struct port **out, struct relay *relay)
 		free(p);
 		return err;
 	}
-	p->port = (struct port){ .ops = &relay_ops, .kind = PORT_TLS, .fd = p->inbox.fd };
-	snprintf(p->port.name, sizeof(p->port.name), "tls");
+	p->port = (struct port){
+		.ops = &relay_ops, .kind = PORT_TLS, .fd = p->inbox.fd, .is_relay = true
+	};
+	snprintf(p->port.name, sizeof(p->port.name), "relay");
 	p->relay = relay;
 	for (uint16_t i = 0; i < RELAY_PENDING_MAX; i++)
 		p->free[p->n_free++] = i;

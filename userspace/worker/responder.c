@@ -9,7 +9,9 @@
 
 #include "base/clock.h"
 #include "base/limits.h"
+#include "dns/padding.h"
 #include "dns/proto.h"
+#include "dns/query.h"
 #include "resolver/resolver.h"
 #include "worker/handover.h"
 
@@ -23,6 +25,7 @@ struct slot {
 	struct resolver *asked; /* only to tell it from another; may be gone */
 	bool is_second;         /* asked anew of another resolver */
 	bool is_taken;
+	bool is_padded; /* its reply is to be */
 	struct limits_place place;
 	struct slot *next_free;
 };
@@ -135,6 +138,14 @@ static void hand_over(struct responder *r, struct port_msg *m, struct port *port
 	count(is_put ? &r->counters.handed_over : &r->counters.handover_lost, !m->put_back);
 }
 
+/* Whether the reply is padded: RFC 7830, on encrypted connections only. Before the reply is written over the query. */
+static bool is_padded(const struct port_msg *m)
+{
+	struct query q;
+
+	return m->encrypted && query_parse(&q, m->data, m->len) != QUERY_IGNORE && q.edns.padding_asked;
+}
+
 /* Its connection was given away, or the one before it has to come again first. */
 static bool follows(struct port_msg *m, const struct port_msg *before)
 {
@@ -150,11 +161,13 @@ static void answer(struct responder *r, struct engine_request *rq, struct port_m
 		   struct port *port, struct resolver *resolver)
 {
 	struct slot *s = resolver && port_can_defer(port) ? free_slot_for(r, m) : NULL;
+	bool pads = is_padded(m);
 	size_t len;
 
 	rq->msg = m->data;
 	rq->len = m->len;
 	rq->stream = m->stream;
+	rq->is_tls = m->encrypted;
 	rq->idle_100ms = m->idle_100ms;
 	rq->family = m->family;
 	rq->client = m->peer;
@@ -171,9 +184,10 @@ static void answer(struct responder *r, struct engine_request *rq, struct port_m
 	if (len == ENGINE_DEFERRED) {
 		port_defer(port, m, &s->to);
 		m->deferred = true;
+		s->is_padded = pads;
 		len = 0;
 	}
-	m->len = (uint32_t)len;
+	m->len = (uint32_t)(len && pads ? padding_add(m->data, len, m->cap, 0) : len);
 	if (!s || !s->pending.submit)
 		return;
 	take(r, s, resolver);
@@ -203,7 +217,7 @@ void responder_handle(void *ctx, struct port_msg *msgs, unsigned int n, struct p
 		.now_s = times.now_s,
 		.wall_s = times.wall_s,
 		.way = (uint8_t)port->kind,
-		.hands_over = r->handover && port->kind != PORT_TLS, /* it has been there */
+		.hands_over = r->handover && !port->is_relay, /* it has been there */
 	};
 
 	for (unsigned int i = 0; i < n; i++) {
@@ -294,6 +308,8 @@ static void finish(struct responder *r, struct slot *s, struct resolver *resolve
 		count(&r->counters.orphaned, len != 0);
 		return;
 	}
+	if (len && s->is_padded)
+		len = padding_add(out, len, cap, 0);
 	r->replies[r->n_replies++] =
 		(struct port_reply){ .to = &s->to, .data = out, .len = (uint32_t)len };
 	r->scratch_at += (uint32_t)len;

@@ -10,6 +10,7 @@
 #include "base/err.h"
 #include "base/log.h"
 #include "dns/proto.h"
+#include "port/tcp_intake.h"
 #include "worker/relay.h"
 #include "xfr/update.h"
 
@@ -18,6 +19,7 @@ struct transfers {
 	struct zones *zones;
 	struct handover *handover;
 	struct relay *relay;
+	struct tcp_intake *intake;
 	struct transfer *thread;
 };
 
@@ -241,8 +243,11 @@ int transfers_new(struct transfers **out, const struct transfers_env *env)
 	err = handover_new(&t->handover);
 	if (!err)
 		err = relay_new(&t->relay);
+	if (!err)
+		err = tcp_intake_new(&t->intake);
 	thread.handover = t->handover;
 	thread.relay = t->relay;
+	thread.intake = t->intake;
 	if (!err)
 		err = transfer_new(&t->thread, &thread, on_event, t);
 	if (err) {
@@ -266,6 +271,7 @@ void transfers_free(struct transfers *t)
 	transfer_free(t->thread);
 	handover_free(t->handover);
 	relay_free(t->relay);
+	tcp_intake_free(t->intake);
 	free(t);
 }
 
@@ -282,6 +288,11 @@ struct handover *transfers_handover(struct transfers *t)
 struct relay *transfers_relay(struct transfers *t)
 {
 	return t->relay;
+}
+
+struct tcp_intake *transfers_intake(struct transfers *t)
+{
+	return t->intake;
 }
 
 struct transfer *transfers_thread(struct transfers *t)

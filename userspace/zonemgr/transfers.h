@@ -38,6 +38,8 @@ void transfers_set_zones(struct transfers *t, struct zones *zones);
 struct handover *transfers_handover(struct transfers *t);
 /* What the thread leaves to workers: their ports are closed before transfers_free(). */
 struct relay *transfers_relay(struct transfers *t);
+/* Where workers get connections over TLS from, likewise. */
+struct tcp_intake *transfers_intake(struct transfers *t);
 /* As transfer_configure(). */
 int transfers_configure(struct transfers *t, const struct config *config, char *err, size_t err_cap)
 	__attribute__((warn_unused_result));

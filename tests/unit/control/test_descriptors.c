@@ -60,7 +60,7 @@ static void test_never_more_than_the_limit(void **state)
 		n_fewer++;
 		assert_true(d.n_tcp > 0 && d.n_transfer > 0);
 		assert_true(d.n_fixed + d.n_tcp + d.n_transfer <= limit);
-		assert_non_null(strstr(d.problem, "of 1000 TCP connections"));
+		assert_non_null(strstr(d.problem, "of 1000 connections over TCP and TLS"));
 	}
 	assert_true(n_refused > 10 && n_fewer > 100);
 }

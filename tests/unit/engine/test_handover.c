@@ -233,11 +233,33 @@ static void test_prefixes_nest(void **state)
 	static const uint8_t outside[] = { 192, 0, 3, 7 };
 
 	(void)state;
-	assert_true(handover_allows(world.zones.handover, AF_INET, near, HANDOVER_TRANSFER));
-	assert_true(handover_allows(world.zones.handover, AF_INET, near, HANDOVER_NOTIFY));
-	assert_true(handover_allows(world.zones.handover, AF_INET6, mapped, HANDOVER_UPDATE));
-	assert_false(handover_allows(world.zones.handover, AF_INET, outside,
+	assert_true(handover_allows(world.zones.handover, AF_INET, near, false, HANDOVER_TRANSFER));
+	assert_true(handover_allows(world.zones.handover, AF_INET, near, false, HANDOVER_NOTIFY));
+	assert_true(
+		handover_allows(world.zones.handover, AF_INET6, mapped, false, HANDOVER_UPDATE));
+	assert_false(handover_allows(world.zones.handover, AF_INET, outside, false,
 				     HANDOVER_TRANSFER | HANDOVER_NOTIFY | HANDOVER_UPDATE));
+}
+
+/* A rule that asks for TLS is for who comes over it alone; one that does not is for both. */
+static void test_rules_that_ask_for_tls(void **state)
+{
+	const struct clients_prefix prefixes[] = {
+		{ .family = AF_INET,
+		  .bits = 24,
+		  .address = { 192, 0, 2 },
+		  .views = HANDOVER_TRANSFER << HANDOVER_TLS_SHIFT | HANDOVER_NOTIFY },
+	};
+	struct handover_rules *rules;
+
+	(void)state;
+	assert_int_equal(handover_rules_new(&rules, prefixes, 1, NULL, 0), 0);
+	assert_true(handover_allows(rules, AF_INET, near, true, HANDOVER_TRANSFER));
+	assert_false(handover_allows(rules, AF_INET, near, false, HANDOVER_TRANSFER));
+	assert_true(handover_allows(rules, AF_INET, near, true, HANDOVER_NOTIFY));
+	assert_true(handover_allows(rules, AF_INET, near, false, HANDOVER_NOTIFY));
+	assert_false(handover_allows(rules, AF_INET, near, true, HANDOVER_UPDATE));
+	handover_rules_free(rules);
 }
 
 /* NOTIFY and UPDATE without a zone, by a stranger too: the header alone. */
@@ -271,10 +293,9 @@ static void test_without_a_question(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_without_a_question),
-		cmocka_unit_test(test_rows),
-		cmocka_unit_test(test_nobody_to_hand_over_to),
-		cmocka_unit_test(test_prefixes_nest),
+		cmocka_unit_test(test_without_a_question),     cmocka_unit_test(test_rows),
+		cmocka_unit_test(test_nobody_to_hand_over_to), cmocka_unit_test(test_prefixes_nest),
+		cmocka_unit_test(test_rules_that_ask_for_tls),
 	};
 
 	return cmocka_run_group_tests(tests, setup, teardown);

@@ -1,0 +1,46 @@
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Connections that another thread has accepted, on their way to the tcp ports of the workers: those over TLS, when their
+ * handshakes are done.
+ *
+ *      tcp_intake_put() ─► inbox of one of the ports, by turns ─► its limits (port/tcp_share.h) ─► a slot, or closed
+ *
+ * Threads: made and freed by control's, when no port and no thread that puts uses it; ports join and leave in their workers'.
+ */
+#ifndef VOLLEY_PORT_TCP_INTAKE_H
+#define VOLLEY_PORT_TCP_INTAKE_H
+
+#include <openssl/types.h>
+#include <stdbool.h>
+
+#include "port/addr.h"
+#include "resolver/inbox.h"
+
+struct tcp_intake;
+
+/* From malloc(). */
+struct tcp_arrival {
+	struct inbox_link link; /* first */
+	int fd;                 /* not blocking */
+	SSL *ssl;               /* of this descriptor; the handshake is done */
+	struct port_addr peer;
+};
+
+/* 0 or -ENOMEM. */
+int tcp_intake_new(struct tcp_intake **out) __attribute__((warn_unused_result));
+void tcp_intake_free(struct tcp_intake *intake); /* NULL is allowed */
+
+/* The arrival is a port's from here on. False: there is no port, and it is the caller's. Any thread. */
+bool tcp_intake_put(struct tcp_intake *intake, struct tcp_arrival *arrival)
+	__attribute__((warn_unused_result));
+
+/* A port's inbox, until it leaves; nothing is put there afterwards. 0 or -ENOMEM. */
+int tcp_intake_join(struct tcp_intake *intake, struct inbox *inbox)
+	__attribute__((warn_unused_result));
+void tcp_intake_leave(struct tcp_intake *intake, const struct inbox *inbox);
+
+/* Closes it, and frees it with its memory. */
+void tcp_arrival_drop(struct tcp_arrival *arrival);
+
+#endif
