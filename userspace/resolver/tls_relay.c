@@ -18,6 +18,8 @@
 #include "resolver/count.h"
 
 #define REFUSED_AGAIN_NS 250000000ULL
+#define SILENT_AGAIN_NS  CLOCK_NS_PER_S
+#define LINE_NS          1500000000ULL /* below what libunbound waits longer: tls_relay_config.c */
 #define BUSY_AGAIN_NS    20000000ULL
 #define REASON_NS        (10 * CLOCK_NS_PER_S) /* so long a reason is told */
 
@@ -159,7 +161,7 @@ static bool has_better(const struct tls_relay *r, uint8_t upstream)
 {
 	for (unsigned int i = 0; i < r->upstreams.n; i++)
 		if (r->peers[upstream] >> i & 1 && !r->refused_since_ns[i] &&
-		    !r->upstreams.all[i].down)
+		    !r->upstreams.all[i].n_silent)
 			return true;
 	return false;
 }
@@ -177,6 +179,15 @@ static void on_refused(struct tls_relay *r, struct relayed *q, uint64_t now_ns)
 		wait_until(r, q, now_ns + REFUSED_AGAIN_NS);
 }
 
+/* Silent, and not to be tried now: one query in a second finds out whether it is back. */
+static bool is_passed_over(const struct tls_relay *r, uint8_t upstream, uint64_t now_ns)
+{
+	const struct upstream *u = &r->upstreams.all[upstream];
+
+	return u->n_silent && (u->n_in_flight || now_ns - u->backed_off_ns < SILENT_AGAIN_NS) &&
+	       has_better(r, upstream);
+}
+
 static void send_query(struct tls_relay *r, struct relayed *q, uint64_t now_ns)
 {
 	struct upstream *u = &r->upstreams.all[q->query.upstream];
@@ -187,7 +198,7 @@ static void send_query(struct tls_relay *r, struct relayed *q, uint64_t now_ns)
 		wait_until(r, q, now_ns + BUSY_AGAIN_NS);
 		return;
 	}
-	if (u->down && u->n_in_flight >= UPSTREAM_DOWN_MAX && has_better(r, q->query.upstream)) {
+	if (is_passed_over(r, q->query.upstream, now_ns)) {
 		fail(r, q);
 		return;
 	}
@@ -234,6 +245,7 @@ static bool on_query(void *ctx, struct relay_client *client, const uint8_t *byte
 	q->query = (struct forward_query){ .upstream = client->upstream, .is_used = true };
 	q->client = client;
 	q->end_ns = now_ns + r->wait_ns;
+	q->was_in_line = false;
 	q->was_lost = false;
 	q->id = wire_load_be16(bytes + DNS_ID_AT);
 	q->question_bytes = (uint16_t)n_question;
@@ -352,6 +364,13 @@ static void on_timer(struct tls_relay *r, struct relayed *q, uint64_t now_ns)
 	CDS_INIT_LIST_HEAD(&q->timer.node); /* for deadlines_remove() */
 	if (now_ns < q->end_ns) {
 		send_query(r, q, now_ns);
+		return;
+	}
+	if (channel && !q->was_in_line &&
+	    now_ns - r->upstreams.all[q->query.upstream].heard_ns < UPSTREAM_LINE_NS) {
+		q->was_in_line = true;
+		q->end_ns = now_ns + LINE_NS;
+		arm(r, q, q->end_ns);
 		return;
 	}
 	land(r, q);

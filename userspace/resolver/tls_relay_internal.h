@@ -20,6 +20,7 @@ struct relayed {
 	struct deadline timer; /* always set while it is taken */
 	uint64_t end_ns;       /* CLOCK_MONOTONIC: then SERVFAIL */
 	bool is_waiting;       /* to be sent when the timer is over */
+	bool was_in_line;      /* its end was put off, as replies came to queries before it */
 	bool was_lost;         /* its connection was closed once */
 	uint16_t id;           /* libunbound's, host order */
 	uint16_t n_bytes;
