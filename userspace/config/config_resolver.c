@@ -142,16 +142,21 @@ static void check_zone_name(struct take *take, const char *path, const char *zon
 		source_refuse_value(&take->source, path, zone);
 }
 
-/* What is asked by TCP only, or by TLS only, is not asked otherwise below a zone. */
-static enum config_transport take_transport(struct take *take, const char *prefix, const char *text)
+/* What is asked by TCP only is not asked otherwise below a zone. */
+static enum config_transport take_transport(struct take *take, const char *prefix, const char *text,
+					    bool is_forward)
 {
 	enum config_transport all = take->config->recursion.transport, own;
 	char path[YAMLWALK_PATH_CAP];
 
-	if (!text || take->source.failed)
+	if (take->source.failed)
 		return all;
-	own = (enum config_transport)take_number(take, prefix, "transport", text);
-	if (all != CONFIG_TRANSPORT_UDP && own != all)
+	own = text ? (enum config_transport)take_number(take, prefix, "transport", text) : all;
+	if (!take->source.failed && own == CONFIG_TRANSPORT_TLS && !is_forward)
+		source_fail(&take->source, 0, take_join_path(take, path, prefix, "transport"),
+			    "a stub zone is asked at authoritative servers, and not by tls: "
+			    "say udp or tcp");
+	else if (all == CONFIG_TRANSPORT_TCP && own != all)
 		source_fail(&take->source, 0, take_join_path(take, path, prefix, "transport"),
 			    "recursion.transport is for all upstreams: leave it out there to say "
 			    "something else here");
@@ -197,7 +202,7 @@ static struct config_stub *take_zones_upstream(struct take *take, const char *li
 		all[i].zone = take_domain(take, path, raw[i].zone);
 		check_zone_name(take, path, all[i].zone);
 		all[i].first = take_number(take, prefix, "first", raw[i].first) != 0;
-		all[i].transport = take_transport(take, prefix, raw[i].transport);
+		all[i].transport = take_transport(take, prefix, raw[i].transport, is_forward);
 		if (raw[i].address)
 			all[i].address = take_copy(take, raw[i].address);
 		check_zone_address(take, take_join_path(take, path, prefix, "address"), &all[i],

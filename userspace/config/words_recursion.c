@@ -31,8 +31,7 @@ static const struct words_key rows[] = {
 	  .fallback = "udp",
 	  .text = "How upstreams are asked: udp, with TCP for what is truncated, tcp always, or tls (RFC "
 		  "7858), for which recursion.forward and recursion.tls-bundle are needed: the "
-		  "certificate of each has to be valid and for its name, else it is not asked. With "
-		  "a trust anchor or stubs tls needs a libunbound that was built with it." },
+		  "certificate of each has to be valid and for its name, else it is not asked." },
 	{ .path = "recursion.tls-bundle",
 	  .type = WORDS_PATH,
 	  .text = "The file of the certificates that are trusted, in PEM, for recursion.transport: tls, "
@@ -57,7 +56,8 @@ static const struct words_key rows[] = {
 	{ .path = "recursion.stubs[].transport",
 	  .type = WORDS_CHOICE,
 	  .choices = "udp|tcp",
-	  .text = "How the servers of this zone are asked. Default: as recursion.transport." },
+	  .text = "How the servers of this zone are asked. Default: as recursion.transport. Where that is tls it has to be "
+		  "said here, since authoritative servers are not asked over TLS." },
 	{ .path = "recursion.forward-zones",
 	  .type = WORDS_MAPS,
 	  .text = "Zones with resolvers of their own: names below them are asked there, not of recursion.forward and not of "
@@ -78,7 +78,7 @@ static const struct words_key rows[] = {
 	  .type = WORDS_CHOICE,
 	  .choices = "udp|tcp|tls",
 	  .text = "How the resolvers of this zone are asked. Default: as recursion.transport. tls needs "
-		  "recursion.tls-bundle and a libunbound that was built with TLS." },
+		  "recursion.tls-bundle." },
 	{ .path = "recursion.do-ip4",
 	  .type = WORDS_BOOL,
 	  .fallback = "true",

@@ -91,7 +91,8 @@ static void set_stubs(struct recursion_settings *s, const struct config_recursio
 		const struct config_stub *stub =
 			is_forward ? &config->forward_zones[i - config->n_stubs] :
 				     &config->stubs[i];
-		bool is_usual = stub->transport == config->transport;
+		bool is_usual = stub->transport == config->transport &&
+				stub->transport != CONFIG_TRANSPORT_TLS;
 
 		s->stubs[i] = (struct resolver_stub){
 			.zone = stub->zone,

@@ -137,6 +137,15 @@ static bool is_of(const struct resolver_stub *stub, const uint8_t *zone)
 	       name_equal(name, zone);
 }
 
+/* Where all is asked over TLS, each zone says how it is asked. */
+static enum resolver_transport transport_of(const struct resolver_config *config,
+					    const struct resolver_stub *stub)
+{
+	bool is_own = stub->transport != RESOLVER_UDP || config->transport == RESOLVER_TLS;
+
+	return is_own ? stub->transport : config->transport;
+}
+
 static void put_stubs(json_t *o, const struct resolver_config *config, const uint8_t *zone)
 {
 	json_t *list = json_array();
@@ -152,8 +161,7 @@ static void put_stubs(json_t *o, const struct resolver_config *config, const uin
 		json_put_text(o, "way", stub->is_forward ? "forward zone" : "stub");
 		json_put_text(o, "zone", stub->zone);
 		json_put_bool(o, "first", stub->first);
-		json_put_text(o, "transport",
-			      transports[stub->transport ? stub->transport : config->transport]);
+		json_put_text(o, "transport", transports[transport_of(config, stub)]);
 	}
 	json_object_set_new(o, "addresses", list);
 }
@@ -241,6 +249,10 @@ static void put_targets(json_t *o, const struct resolver_config *config, const s
 	for (size_t i = 0; i < sizeof(untold) / sizeof(untold[0]); i++)
 		json_array_append_new(sentences, json_string(untold[i]));
 	json_object_set_new(o, "targets", list);
+	list = report_upstreams(r);
+	if (json_array_size(list)) /* over TLS, which libunbound does not ask by itself */
+		json_object_set(o, "upstreams", list);
+	json_decref(list);
 	json_object_set_new(o, "not_told", sentences);
 }
 

@@ -49,7 +49,7 @@ static size_t find_opt(const uint8_t *msg, size_t n)
 	return !r.error && at && r.at == n && wire_load_be16(msg + at) == DNS_TYPE_OPT ? at : 0;
 }
 
-size_t padding_add(uint8_t *msg, size_t n, size_t cap, size_t room)
+static size_t add(uint8_t *msg, size_t n, size_t cap, size_t room, size_t block)
 {
 	size_t opt = n >= DNS_HEADER_BYTES ? find_opt(msg, n) : 0;
 	size_t least = n + DNS_OPTION_FIXED_BYTES, whole, n_zeros;
@@ -57,8 +57,7 @@ size_t padding_add(uint8_t *msg, size_t n, size_t cap, size_t room)
 
 	if (!opt || least + room > cap)
 		return n;
-	whole = (least + room + PADDING_REPLY_BYTES - 1) / PADDING_REPLY_BYTES *
-		PADDING_REPLY_BYTES;
+	whole = (least + room + block - 1) / block * block;
 	n_zeros = (whole < cap ? whole : cap) - least - room;
 	wire_store_be16(option, DNS_OPTION_PADDING);
 	wire_store_be16(option + 2, (uint16_t)n_zeros);
@@ -66,4 +65,14 @@ size_t padding_add(uint8_t *msg, size_t n, size_t cap, size_t room)
 	wire_store_be16(msg + opt + RR_LENGTH_AT,
 			(uint16_t)(n - opt - RR_FIXED_BYTES + DNS_OPTION_FIXED_BYTES + n_zeros));
 	return least + n_zeros;
+}
+
+size_t padding_add(uint8_t *msg, size_t n, size_t cap, size_t room)
+{
+	return add(msg, n, cap, room, PADDING_REPLY_BYTES);
+}
+
+size_t padding_add_query(uint8_t *msg, size_t n, size_t cap)
+{
+	return add(msg, n, cap, 0, PADDING_QUERY_BYTES);
 }

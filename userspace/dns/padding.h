@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Padding of replies on connections that are encrypted, so that their lengths tell less (RFC 7830).
+ * Padding of messages on connections that are encrypted, so that their lengths tell less (RFC 7830).
  * Pure; any thread.
  */
 #ifndef VOLLEY_DNS_PADDING_H
@@ -19,5 +19,10 @@
  * is no room for the option.
  */
 size_t padding_add(uint8_t *msg, size_t n, size_t cap, size_t room);
+
+#define PADDING_QUERY_BYTES 128 /* RFC 8467 section 4.1: queries are a multiple of it */
+
+/* The same for a query, which nothing is to follow. */
+size_t padding_add_query(uint8_t *msg, size_t n, size_t cap);
 
 #endif

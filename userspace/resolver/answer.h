@@ -16,6 +16,7 @@ struct outcome {
 	int ede_code;
 	enum resolver_security security;
 	const char *text;
+	const char *told; /* what the log gets in place of text; NULL: text. It is not kept */
 	const uint8_t *msg;
 	size_t msg_bytes;
 	struct resolver_answer *answer; /* holds text and msg; NULL: text is static, msg NULL */

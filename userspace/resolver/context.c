@@ -129,37 +129,6 @@ static void set_anchors(struct making *m, const struct resolver_config *c)
 		      c->auto_trust_anchor_file);
 }
 
-/* Without a port libunbound does not look for the name, and without a name it authenticates nobody. */
-static void set_forward(struct making *m, const struct resolver_config *c, const char *address)
-{
-	const char *port = strchr(address, '@');
-
-	if (c->transport == RESOLVER_TLS && !(port && strchr(port, '#')))
-		fail(m, address, "for TLS a forward is ADDRESS@853#NAME");
-	if (!m->code)
-		check(m, ub_ctx_set_fwd(m->ctx, address), "forward", address);
-}
-
-static bool has_tls(const struct resolver_config *c)
-{
-	for (size_t i = 0; i < c->n_stubs; i++)
-		if (c->stubs[i].transport == RESOLVER_TLS)
-			return true;
-	return c->transport == RESOLVER_TLS;
-}
-
-static void set_tls(struct making *m, const struct resolver_config *c)
-{
-	if (!has_tls(c))
-		return;
-	if (!c->tls_bundle)
-		fail(m, "TLS", "the file of certificates that are trusted is missing");
-	if (is_readable(m, "tls-bundle", c->tls_bundle))
-		set(m, "tls-cert-bundle:", c->tls_bundle);
-	if (!m->code && c->transport == RESOLVER_TLS)
-		check(m, ub_ctx_set_tls(m->ctx, 1), "transport", "TLS");
-}
-
 static void set_stub(struct making *m, const struct resolver_stub *stub)
 {
 	if (!m->code && !stub->is_forward) /* else it is in the file */
@@ -229,11 +198,11 @@ static void set_upstreams(struct making *m, const struct resolver_config *c)
 	read_file(m, c);
 	set_root(m, c);
 	for (const char *const *f = c->forwards; f && *f; f++)
-		set_forward(m, c, *f);
+		if (!m->code)
+			check(m, ub_ctx_set_fwd(m->ctx, *f), "forward", *f);
 	for (size_t i = 0; i < c->n_stubs; i++)
 		set_stub(m, &c->stubs[i]);
 	set_bool(m, "tcp-upstream:", c->transport == RESOLVER_TCP);
-	set_tls(m, c);
 }
 
 static void set_ports(struct making *m, const struct resolver_config *c)
@@ -310,15 +279,11 @@ static void set_local_zones(struct making *m)
 }
 
 /* The first question makes libunbound read its files; this one it answers by itself. */
-static void finish(struct making *m, const struct resolver_config *c)
+static void finish(struct making *m)
 {
 	int code = m->code ? 0 : ub_resolve_event(m->ctx, FIRST_NAME, 1, 1, NULL, ignore, NULL);
 
-	if (code && has_tls(c))
-		fail(m, c->tls_bundle,
-		     "not certificates, or this libunbound, by which all but plain forwarding is "
-		     "done, has no TLS");
-	else if (code)
+	if (code)
 		check(m, code, "the hints, the trust anchor", "or an option");
 }
 
@@ -339,7 +304,7 @@ int context_open(struct ub_ctx **out, const struct resolver_config *config, stru
 		set(&m, config->tuning[i].name, config->tuning[i].value);
 	for (size_t i = 0; i < config->n_options; i++)
 		set(&m, config->options[i].name, config->options[i].value);
-	finish(&m, config);
+	finish(&m);
 	if (m.code) {
 		ub_ctx_delete(m.ctx);
 		return m.code;

@@ -12,8 +12,8 @@
 /* TCP connections to upstreams at a time: all of them, where there is nothing else. */
 static inline uint32_t context_tcp_max(const struct resolver_config *config)
 {
-	return config->transport == RESOLVER_UDP ? config->upstream_max / 8 + 1 :
-						   config->upstream_max;
+	return config->transport == RESOLVER_TCP ? config->upstream_max :
+						   config->upstream_max / 8 + 1;
 }
 
 /*
@@ -46,7 +46,7 @@ static inline uint64_t context_fds(const struct resolver_config *config)
 }
 
 /*
- * A new context on the event base, complete: libunbound takes no more options. 0, ERR_CONFIG with a
+ * A new context on the event base, complete: libunbound takes no more options. Nothing in the configuration is over TLS (tls_relay.h). 0, ERR_CONFIG with a
  * sentence in err, -ENOMEM. One thread at a time in all of the process, as libunbound sets
  * globals here; afterwards the context is of the thread that runs base. ub_ctx_delete() frees it.
  */

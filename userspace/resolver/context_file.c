@@ -41,8 +41,6 @@ static void put_zone(FILE *out, const struct resolver_config *c, size_t at)
 		zone->first ? "yes" : "no");
 	if (zone->transport == RESOLVER_TCP)
 		fprintf(out, " %s-tcp-upstream: yes\n", kind);
-	if (zone->transport == RESOLVER_TLS)
-		fprintf(out, " %s-tls-upstream: yes\n", kind);
 	for (size_t i = at; i < c->n_stubs && zone->is_forward; i++)
 		if (c->stubs[i].is_forward && !strcmp(c->stubs[i].zone, zone->zone))
 			fprintf(out, " forward-addr: \"%s\"\n", c->stubs[i].address);

@@ -15,11 +15,11 @@
 
 #include "resolver/upstreams.h"
 
-/* E(name, expression of the forwarder f, the upstream u and its connection c). Counts are since the forwarder began. */
+/* E(name, expression of the upstreams us, the upstream u and its connection c). Counts are since the forwarder began. */
 #define FORWARD_SEEN(E)                                                                   \
 	E(srtt_ns, u->srtt_ns) /* 0: not measured */                                      \
 	E(rttvar_ns, u->rttvar_ns)                                                        \
-	E(wait_ns, upstream_wait_ns(&f->upstreams, u, 0))                                 \
+	E(wait_ns, upstream_wait_ns(us, u, 0))                                            \
 	E(heard_ns, u->heard_ns) /* CLOCK_MONOTONIC; 0: never */                          \
 	E(in_flight, u->n_in_flight)                                                      \
 	E(window, u->window)                                                              \
@@ -48,6 +48,15 @@ struct forward_seen {
 struct forward_board {
 	struct forward_seen of[UPSTREAMS_MAX];
 };
+
+struct forward_tcp;
+
+/* Writes the board of these upstreams and their connections. Their thread. */
+void forward_board_put(struct forward_board *board, const struct upstreams *us,
+		       const struct forward_tcp *tcp);
+
+/* Reads row i of it. Any thread. */
+void forward_board_get(const struct forward_board *board, unsigned int i, struct forward_seen *out);
 
 struct forward;
 

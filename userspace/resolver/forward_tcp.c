@@ -2,13 +2,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "resolver/forward_tcp.h"
 
+#include <arpa/inet.h>
 #include <errno.h>
 #include <netinet/tcp.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/err.h"
 #include "base/wire.h"
 #include "resolver/count.h"
 
@@ -78,7 +81,7 @@ static bool take_messages(struct forward_connection *c, uint64_t now_ns)
 /* The handshake, as far as it goes; false: it has failed. */
 static bool shake_hands(struct forward_connection *c)
 {
-	c->is_open = tls_stream_handshake(&c->stream, NULL, 0) == 1;
+	c->is_open = tls_stream_handshake(&c->stream, c->why, sizeof(c->why)) == 1;
 	if (c->is_open)
 		return true;
 	if (errno != EAGAIN)
@@ -97,8 +100,10 @@ static bool go_on_opening(struct forward_connection *c)
 
 	if (!c->is_connected) {
 		(void)getsockopt(c->fd, SOL_SOCKET, SO_ERROR, &error, &n_bytes);
-		if (error)
+		if (error) {
+			snprintf(c->why, sizeof(c->why), "%s", err_text(-error));
 			return false;
+		}
 		c->is_connected = true;
 	}
 	if (tls)
@@ -192,8 +197,23 @@ static void on_event(evutil_socket_t fd, short what, void *user)
 		close_connection(c, now_ns);
 }
 
+/* Binds to the next address of the upstream's family, where some are given. 0 or -errno. */
+static int bind_fd(struct forward_tcp *tcp, int fd, const struct upstream *u)
+{
+	unsigned int first = tcp->n_opened++;
+
+	for (unsigned int i = 0; i < tcp->n_from; i++) {
+		const struct sockaddr_storage *from = &tcp->from[(first + i) % tcp->n_from];
+
+		if (from->ss_family == u->address.ss_family)
+			return bind(fd, (const struct sockaddr *)from, u->address_bytes) ? -errno :
+											   0;
+	}
+	return 0;
+}
+
 /* A file descriptor that connects, or -errno. */
-static int open_fd(const struct upstream *u)
+static int open_fd(struct forward_tcp *tcp, const struct upstream *u)
 {
 	int fd = socket(u->address.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	int yes = 1, code;
@@ -201,10 +221,12 @@ static int open_fd(const struct upstream *u)
 	if (fd < 0)
 		return -errno;
 	(void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof(yes));
-	if (!connect(fd, (const struct sockaddr *)&u->address, u->address_bytes) ||
-	    errno == EINPROGRESS)
+	code = bind_fd(tcp, fd, u);
+	if (!code && connect(fd, (const struct sockaddr *)&u->address, u->address_bytes) &&
+	    errno != EINPROGRESS)
+		code = -errno;
+	if (!code)
 		return fd;
-	code = -errno;
 	close(fd);
 	return code;
 }
@@ -213,9 +235,12 @@ static bool open_socket(struct forward_connection *c, const struct upstream *u)
 {
 	SSL_CTX *tls = c->tcp->tls;
 
-	c->fd = open_fd(u);
-	if (c->fd < 0)
+	c->fd = open_fd(c->tcp, u);
+	if (c->fd < 0) {
+		snprintf(c->why, sizeof(c->why), "%s", err_text(c->fd));
+		c->fd = -1;
 		return false;
+	}
 	if (!tls || tls_stream_open(&c->stream, tls, c->fd, u->name, &c->session))
 		return true;
 	close(c->fd);
@@ -313,6 +338,19 @@ static bool init_connection(struct forward_tcp *tcp, struct forward_connection *
 	return c->in && c->out && c->readable && c->writable;
 }
 
+static void add_from(struct forward_tcp *tcp, const char *text)
+{
+	struct sockaddr_storage *from = &tcp->from[tcp->n_from];
+	struct sockaddr_in6 *in6 = (struct sockaddr_in6 *)from;
+	struct sockaddr_in *in = (struct sockaddr_in *)from;
+
+	if (inet_pton(AF_INET, text, &in->sin_addr) == 1)
+		from->ss_family = AF_INET;
+	else if (inet_pton(AF_INET6, text, &in6->sin6_addr) == 1)
+		from->ss_family = AF_INET6;
+	tcp->n_from += from->ss_family != AF_UNSPEC;
+}
+
 int forward_tcp_init(struct forward_tcp *tcp, const struct forward_tcp_config *config)
 {
 	*tcp = (struct forward_tcp){
@@ -324,6 +362,9 @@ int forward_tcp_init(struct forward_tcp *tcp, const struct forward_tcp_config *c
 		.n_sent = config->n_sent,
 		.n_tls_failed = config->n_tls_failed,
 	};
+	for (const char *const *from = config->from;
+	     from && *from && tcp->n_from < FORWARD_TCP_FROM; from++)
+		add_from(tcp, *from);
 	for (unsigned int i = 0; i < UPSTREAMS_MAX; i++)
 		tcp->connections[i].fd = -1;
 	for (unsigned int i = 0; i < tcp->upstreams->n; i++)

@@ -25,6 +25,9 @@
 
 #define FORWARD_TLS_AGAIN_NS 250000000ULL
 
+#define FORWARD_TCP_WHY_CAP 200
+#define FORWARD_TCP_FROM    16
+
 /* Where there is nothing but TCP: so many are waited for at a time. */
 #define FORWARD_TCP_IN_FLIGHT 1024
 
@@ -37,7 +40,8 @@ struct forward_connection {
 	struct event *writable;
 	struct tls_stream stream; /* with TLS */
 	struct tls_session session;
-	int fd; /* -1: closed */
+	int fd;                        /* -1: closed */
+	char why[FORWARD_TCP_WHY_CAP]; /* why the last one could not be opened */
 	bool is_connected;
 	bool is_open; /* queries may be sent */
 	uint32_t n_replies;
@@ -56,6 +60,9 @@ struct forward_tcp {
 	struct forward_events events;
 	uint64_t silence_ns;
 	SSL_CTX *tls;
+	struct sockaddr_storage from[FORWARD_TCP_FROM];
+	unsigned int n_from;
+	unsigned int n_opened;
 	uint64_t *n_sent;
 	uint64_t *n_tls_failed;
 	struct forward_connection connections[UPSTREAMS_MAX];
@@ -67,7 +74,12 @@ struct forward_tcp_config {
 	struct forward_events events;
 	uint64_t silence_ns; /* with queries on it: then a connection is of no use any more */
 	SSL_CTX *tls;        /* of the caller; NULL: without TLS */
-	uint64_t *n_sent;    /* queries are counted here, and handshakes that failed */
+	/*
+	 * Addresses to connect from, in turns, each for upstreams of its family; those after FORWARD_TCP_FROM are not used. NULL ends
+	 * the list; NULL, or none of a family: the system chooses.
+	 */
+	const char *const *from;
+	uint64_t *n_sent; /* queries are counted here, and handshakes that failed */
 	uint64_t *n_tls_failed;
 };
 

@@ -4,11 +4,25 @@
 
 #include "resolver/thread.h"
 
+static bool of_relay(const struct tls_relay *r, unsigned int i, struct inspect_upstream *out)
+{
+	out->upstream = tls_relay_upstream(r, i);
+	if (!out->upstream)
+		return false;
+	out->ways = (struct forward_ways){ .n_upstreams = tls_relay_n_upstreams(r),
+					   .tcp_only = true,
+					   .has_tls = true };
+	tls_relay_read(r, i, &out->seen);
+	return true;
+}
+
 bool inspect_upstream(const struct resolver *r, unsigned int thread, unsigned int i,
 		      struct inspect_upstream *out)
 {
 	const struct resolver_thread *t = resolver_thread_at(r, thread);
 
+	if (t && t->relay)
+		return of_relay(t->relay, i, out);
 	if (!t || !t->forward)
 		return false;
 	forward_board_ways(t->forward, &out->ways);

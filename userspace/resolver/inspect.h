@@ -28,7 +28,7 @@
 #include "resolver/resolver.h"
 #include "resolver/targets.h"
 
-/* One row of the forwarder. */
+/* One row of the forwarder, or of the relay that carries libunbound's queries over TLS. */
 struct inspect_upstream {
 	const struct upstream *
 		upstream; /* only .address, .address_bytes and .name may be read; as long as the resolver */
@@ -36,7 +36,7 @@ struct inspect_upstream {
 	struct forward_seen seen;
 };
 
-/* Upstream i of a thread; false: there is none, or libunbound asks. */
+/* Upstream i of a thread; false: there is none, or libunbound asks it by itself. */
 bool inspect_upstream(const struct resolver *r, unsigned int thread, unsigned int i,
 		      struct inspect_upstream *out);
 

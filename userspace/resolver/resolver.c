@@ -71,7 +71,7 @@ static int check_ranges(const struct resolver_config *c, char *err, size_t cap)
 /* libunbound would log an error for each socket that it does not get. */
 static int check_fds(const struct resolver_config *c, char *err, size_t cap)
 {
-	uint64_t n_each = forward_suits(c) ? FORWARD_FDS : context_fds(c);
+	uint64_t n_each = forward_suits(c) ? FORWARD_FDS : context_fds(c) + tls_relay_fds(c);
 	uint64_t n = c->n_threads * (n_each + OTHER_FDS);
 	struct rlimit limit;
 

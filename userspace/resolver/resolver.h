@@ -18,6 +18,8 @@
  * is cached here. Against forged replies it has cookies (RFC 7873), letter case (caps_for_id), and TCP
  * after a few wrong replies.
  *
+ * libunbound is built without TLS in Debian: its queries to forwards over TLS are carried by resolver/tls_relay.h.
+ *
  * Either asks upstream for all names, "localhost." and other special ones included: engine/special.h answers for these before.
  * With libunbound nothing below a special name (dns/special_names.h) is validated, unless there is a trust anchor for it: the
  * chain from the root ends above it.
@@ -91,7 +93,11 @@ struct resolver_stub {
 	bool is_forward;     /* a recursive server; else an authoritative one */
 	bool prime; /* not is_forward: ask there for the NS records, and go on with those */
 	bool first; /* where no server gives an answer, ask as if the zone were not here */
-	enum resolver_transport transport; /* RESOLVER_UDP: as that of all upstreams */
+	/*
+	 * RESOLVER_UDP: as that of all upstreams; where that is RESOLVER_TLS, UDP. RESOLVER_TLS: with is_forward
+	 * only.
+	 */
+	enum resolver_transport transport;
 };
 
 /* An option of unbound.conf(5) that has no member here: {"serve-expired:", "no"}. */
@@ -109,9 +115,8 @@ struct resolver_config {
 	const char *root_hints; /* a file; NULL: those that libunbound brings */
 	/*
 	 * Where all is forwarded to: "192.0.2.1", "192.0.2.1@5353"; with RESOLVER_TLS
-	 * "192.0.2.1@853#name.example", and the certificate must be for that name. The forwarder takes
-	 * 16, and has TLS; Debian 12 builds libunbound without (resolver_start() says so). Empty:
-	 * iterate.
+	 * "192.0.2.1@853#name.example", and the certificate must be for that name. There are
+	 * 16 at most that the forwarder asks, and 16 in all that are asked over TLS. Empty: iterate.
 	 */
 	const char *const *forwards;
 	bool forward_first;                /* where none of them gives an answer, iterate */
@@ -298,8 +303,8 @@ void resolver_free(struct resolver *r);
 	E(stopped, "completed by the stop")                                               \
 	E(late, "answers for which nobody waited any more")                               \
 	E(queries, "forwarder: queries sent over UDP")                                    \
-	E(queries_tcp, "forwarder: queries sent over TCP or TLS")                         \
-	E(tls_failed, "forwarder: TLS handshakes that failed")                            \
+	E(queries_tcp, "forwarder and relay: queries sent over TCP or TLS")               \
+	E(tls_failed, "forwarder and relay: TLS handshakes that failed")                  \
 	E(resent, "of these, once more, since no reply came in time")                     \
 	E(probes, "of these, besides, to know an upstream")                               \
 	E(overtaken, "forwarder: queries whose place another client's took")              \

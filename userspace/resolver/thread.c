@@ -22,10 +22,11 @@ enum { UB_INSECURE, UB_BOGUS, UB_SECURE }; /* as unbound-event.h says of its cal
 static void tell(struct resolver_thread *t, const struct resolver_question *q,
 		 const struct outcome *o)
 {
+	const char *text = o->told ? o->told : o->text;
 	uint64_t now_ns = clock_ns();
 
-	failures_tell(&t->failures, q, o->ede_code, o->text, now_ns);
-	failure_table_note(&t->failure_table, q, o->ede_code, o->text, now_ns);
+	failures_tell(&t->failures, q, o->ede_code, text, now_ns);
+	failure_table_note(&t->failure_table, q, o->ede_code, text, now_ns);
 }
 
 static void complete(struct resolver_thread *t, struct resolver_question *q,
@@ -146,6 +147,23 @@ static void finish_with_answer(struct resolver_thread *t, struct resolver_group 
 	answer_put(o.answer);
 }
 
+/* libunbound says no reason; the relay may know one, from the upstream or its connection. */
+static void finish_with_failure(struct resolver_thread *t, struct resolver_group *group)
+{
+	struct outcome o = outcome_failed;
+	char told[TLS_RELAY_TEXT_CAP];
+	int ede_code = EDNS_NO_EDE;
+
+	if (t->relay)
+		ede_code = tls_relay_explain(t->relay, group->name, group->qtype, clock_ns(), told,
+					     sizeof(told));
+	if (ede_code != EDNS_NO_EDE) {
+		o.ede_code = ede_code;
+		o.told = told;
+	}
+	finish_with_error(t, group, &o, &t->counters.failed);
+}
+
 static enum resolver_security security_of(int ub_security)
 {
 	return ub_security == UB_SECURE ? RESOLVER_SECURE :
@@ -187,7 +205,7 @@ static void on_result(void *user, int rcode, void *msg, int n_bytes, int securit
 	else if (was_limited)
 		finish_with_error(t, group, &outcome_limited, &t->counters.limited_upstream);
 	else
-		finish_with_error(t, group, &outcome_failed, &t->counters.failed);
+		finish_with_failure(t, group);
 	groups_put(&t->groups, group);
 }
 
@@ -240,6 +258,8 @@ static void ask(struct resolver_thread *t, uint64_t now_ns)
 		t->is_hurried = forward_round(t->forward, &t->groups, now_ns);
 	else
 		t->is_hurried = ask_libunbound(t);
+	if (t->relay)
+		t->is_hurried |= tls_relay_round(t->relay, now_ns);
 }
 
 /* Answers a question from denials that are known; false: it has to be asked. */
@@ -326,7 +346,9 @@ static void expire(struct resolver_thread *t, uint64_t now_ns)
 static void set_tick(struct resolver_thread *t)
 {
 	struct timeval after = { .tv_usec = DEADLINES_TICK_NS / 1000 };
-	bool is_busy = t->n_waiting || t->n_answers || (t->forward && forward_is_busy(t->forward));
+	bool is_busy = t->n_waiting || t->n_answers ||
+		       (t->forward && forward_is_busy(t->forward)) ||
+		       (t->relay && tls_relay_is_busy(t->relay));
 
 	if (is_busy && !evtimer_pending(t->tick, NULL))
 		(void)evtimer_add(t->tick, &after);
@@ -415,6 +437,10 @@ static int open_contexts(struct resolver_thread *t, const struct resolver_config
 {
 	int code = 0;
 
+	if (tls_relay_is_needed(config)) {
+		code = tls_relay_new(&t->relay, config, t->base, &t->counters, err, cap);
+		config = code ? config : tls_relay_config(t->relay);
+	}
 	for (unsigned int i = 0; i < RESOLVER_MEMORIES && !code; i++) {
 		const struct resolver_config share = context_share(config, i);
 
@@ -474,6 +500,7 @@ void thread_close(struct resolver_thread *t)
 {
 	for (unsigned int i = 0; i < RESOLVER_MEMORIES; i++)
 		ub_ctx_delete(t->ctx[i]);
+	tls_relay_free(t->relay);
 	forward_free(t->forward);
 	denials_free(t->denials);
 	nameset_fini(&t->insecure);

@@ -18,6 +18,7 @@
 #include "resolver/failures.h"
 #include "resolver/forward.h"
 #include "resolver/targets.h"
+#include "resolver/tls_relay.h"
 
 struct resolver_thread {
 	unsigned int id;
@@ -32,6 +33,7 @@ struct resolver_thread {
 	struct event *tick;
 	struct ub_ctx *ctx[RESOLVER_MEMORIES]; /* NULL where it forwards */
 	struct forward *forward;               /* or NULL */
+	struct tls_relay *relay;               /* of libunbound's queries; or NULL */
 	struct denials *denials;               /* NULL: none are made */
 	struct nameset insecure;               /* no denial holds below these */
 	struct targets targets;                /* of libunbound */

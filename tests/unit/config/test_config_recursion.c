@@ -327,6 +327,11 @@ static const struct refusal resolver_refusals[] = {
 	  RECURSION "  stubs: [{zone: a, address: 192.0.2.1},\n"
 		    "    {zone: a, address: 192.0.2.2, transport: tcp}]\n",
 	  "5: recursion.stubs[1]: a. is also recursion.stubs[0], with another first or transport" },
+	{ "stub, where all is asked by TLS",
+	  RECURSION "  transport: tls\n  tls-bundle: b\n  forward: [\"192.0.2.1@853#a\"]\n"
+		    "  stubs: [{zone: a, address: 192.0.2.1}]\n",
+	  "7: recursion.stubs[0].transport: a stub zone is asked at authoritative servers, and not by "
+	  "tls: say udp or tcp" },
 	{ "stub by TLS", RECURSION "  stubs: [{zone: a, address: 192.0.2.1, transport: tls}]\n",
 	  "4: recursion.stubs[0].transport: \"tls\" is not accepted, give udp or tcp" },
 	{ "forward zone by UDP, all by TCP",
@@ -426,8 +431,8 @@ static const char everything[] =
 	"  forward-first: true\n"
 	"  transport: tls\n"
 	"  tls-bundle: certs.pem\n"
-	"  stubs: [{zone: LAN, address: 10.0.0.1@54}, {zone: lan., address: 10.0.0.2},\n"
-	"    {zone: b, address: 10.0.0.3, first: true}]\n"
+	"  stubs: [{zone: LAN, address: 10.0.0.1@54, transport: tcp}, {zone: lan., address: 10.0.0.2, transport: tcp},\n"
+	"    {zone: b, address: 10.0.0.3, first: true, transport: tcp}]\n"
 	"  forward-zones: [{zone: Corp, address: \"192.0.2.3@853#c\", first: true}]\n"
 	"  do-ip4: true\n"
 	"  do-ip6: true\n"
@@ -496,7 +501,7 @@ static void check_everything_upstream(const struct config_recursion *recursion)
 	assert_int_equal(recursion->n_stubs, 3);
 	assert_false(recursion->stubs[0].first);
 	assert_true(recursion->stubs[2].first);
-	assert_int_equal(recursion->stubs[0].transport, CONFIG_TRANSPORT_TLS);
+	assert_int_equal(recursion->stubs[0].transport, CONFIG_TRANSPORT_TCP);
 	assert_int_equal(recursion->n_forward_zones, 1);
 	assert_string_equal(recursion->forward_zones[0].zone, "corp.");
 	assert_string_equal(recursion->forward_zones[0].address, "192.0.2.3@853#c");

@@ -1,0 +1,92 @@
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The side of a TLS relay that libunbound connects to: a port of the loopback for each upstream, and the connections to it. Inside of
+ * the relay only (resolver/tls_relay.h).
+ *
+ * A TCP connection over the loopback has two ends, and both addresses and ports of it are in the kernel once. So if a descriptor of this process
+ * has the client's address and port as its own, and ours as its peer, then that descriptor is the client. A connection of another process is
+ * closed before anything is read from it. Such a connection costs one look at each descriptor of this process.
+ *
+ * One thread, that of the event base.
+ */
+#ifndef VOLLEY_RESOLVER_TLS_RELAY_CLIENT_H
+#define VOLLEY_RESOLVER_TLS_RELAY_CLIENT_H
+
+#include <event2/event.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/socket.h>
+#include <urcu/list.h>
+
+#include "resolver/random.h"
+#include "resolver/upstreams.h"
+
+#define RELAY_ADDRESS_CAP 32 /* "127.255.255.255@65535" and a NUL */
+
+struct bufferevent;
+struct evconnlistener;
+struct relay_clients;
+
+/* A connection of libunbound. */
+struct relay_client {
+	struct cds_list_head node;
+	struct cds_list_head queries; /* the owner's: to be empty when closed() has returned */
+	struct relay_clients *clients;
+	struct bufferevent *stream;
+	uint8_t upstream; /* which port it came to */
+};
+
+struct relay_client_events {
+	void *ctx;
+	/* A query of n octets, which are the callee's until it returns. False: it is none, and the connection is to be closed. */
+	bool (*query)(void *ctx, struct relay_client *client, const uint8_t *bytes, size_t n);
+	/* The connection is being closed: no reply may go there any more. */
+	void (*closed)(void *ctx, struct relay_client *client);
+};
+
+struct relay_port {
+	struct relay_clients *clients;
+	struct evconnlistener *listener;
+	uint8_t upstream;
+	char address[RELAY_ADDRESS_CAP]; /* as libunbound takes it: "127.1.2.3@4711" */
+};
+
+struct relay_clients {
+	struct event_base *base;
+	struct relay_client_events events;
+	struct cds_list_head all;
+	size_t query_max;
+	unsigned int n_ports;
+	uint64_t n_strangers; /* connections of other processes, closed */
+	uint32_t net_address; /* IPv4, network byte order; 0: ::1 is used */
+	struct relay_port ports[UPSTREAMS_MAX];
+};
+
+struct relay_clients_config {
+	struct event_base *base;
+	struct relay_client_events events;
+	struct random *random;
+	unsigned int n_upstreams;
+	size_t query_max; /* octets of a query */
+	bool is_ip6;
+};
+
+/* Opens the ports. 0 or -errno; relay_clients_fini() in any case. */
+int relay_clients_init(struct relay_clients *c, const struct relay_clients_config *config)
+	__attribute__((warn_unused_result));
+
+/* Closes connections and ports; closed() is called for each connection. */
+void relay_clients_fini(struct relay_clients *c);
+
+/* Sends a message of at most 65535 octets. */
+void relay_client_reply(struct relay_client *client, const uint8_t *msg, size_t n);
+
+/*
+ * Whether a descriptor of this process has the address `peer` as its own and `local` as its peer's. Any thread; where another thread
+ * closes descriptors meanwhile it is still right for those that stay open.
+ */
+bool relay_is_own(const struct sockaddr *peer, const struct sockaddr *local);
+
+#endif
