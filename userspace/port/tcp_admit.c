@@ -193,11 +193,11 @@ static void take_arrival(struct tcp_port *t, struct tcp_arrival *a, uint64_t now
 
 void tcp_port_take_arrivals(struct tcp_port *t, uint64_t now_ns)
 {
-	struct inbox_link *link = inbox_take(&t->arrivals), *next;
+	struct tcp_arrival *a = tcp_intake_take(t->config.intake, &t->arrivals), *next;
 
-	for (; link; link = next) {
-		next = link->next;
-		take_arrival(t, (struct tcp_arrival *)(void *)link, now_ns);
+	for (; a; a = next) {
+		next = a->next;
+		take_arrival(t, a, now_ns);
 	}
 }
 

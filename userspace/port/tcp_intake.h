@@ -15,16 +15,21 @@
 #include <stdbool.h>
 
 #include "port/addr.h"
-#include "resolver/inbox.h"
 
 struct tcp_intake;
 
 /* From malloc(). */
 struct tcp_arrival {
-	struct inbox_link link; /* first */
-	int fd;                 /* not blocking */
-	SSL *ssl;               /* of this descriptor; the handshake is done */
+	struct tcp_arrival *next;
+	int fd;   /* not blocking */
+	SSL *ssl; /* of this descriptor; the handshake is done */
 	struct port_addr peer;
+};
+
+/* One port's, oldest first. fd is an eventfd of the port's, readable when there is something; the rest is the intake's. */
+struct tcp_arrivals {
+	struct tcp_arrival *first, *last;
+	int fd;
 };
 
 /* 0 or -ENOMEM. */
@@ -35,10 +40,12 @@ void tcp_intake_free(struct tcp_intake *intake); /* NULL is allowed */
 bool tcp_intake_put(struct tcp_intake *intake, struct tcp_arrival *arrival)
 	__attribute__((warn_unused_result));
 
-/* A port's inbox, until it leaves; nothing is put there afterwards. 0 or -ENOMEM. */
-int tcp_intake_join(struct tcp_intake *intake, struct inbox *inbox)
+/* A port's arrivals, until it leaves; nothing is put there afterwards. 0 or -ENOMEM. */
+int tcp_intake_join(struct tcp_intake *intake, struct tcp_arrivals *port)
 	__attribute__((warn_unused_result));
-void tcp_intake_leave(struct tcp_intake *intake, const struct inbox *inbox);
+void tcp_intake_leave(struct tcp_intake *intake, const struct tcp_arrivals *port);
+/* Port: all that have come, oldest first, linked by next; its fd is quiet then. NULL: none. */
+struct tcp_arrival *tcp_intake_take(struct tcp_intake *intake, struct tcp_arrivals *port);
 
 /* Closes it, and frees it with its memory. */
 void tcp_arrival_drop(struct tcp_arrival *arrival);

@@ -126,14 +126,14 @@ static int open_fds(struct tcp_port *t)
 
 static int open_intake(struct tcp_port *t)
 {
-	int err;
-
 	if (!t->config.intake)
 		return 0;
 	t->port.kind = PORT_TLS;
 	snprintf(t->port.name, sizeof(t->port.name), "tls");
-	err = inbox_open(&t->arrivals);
-	return err ? err : watch(t, EPOLL_CTL_ADD, t->arrivals.fd, TCP_INTAKE_TAG, EPOLLIN);
+	t->arrivals.fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (t->arrivals.fd < 0)
+		return -errno;
+	return watch(t, EPOLL_CTL_ADD, t->arrivals.fd, TCP_INTAKE_TAG, EPOLLIN);
 }
 
 /* Memory that costs nothing until it is written to. */
@@ -211,18 +211,26 @@ static void unmap(void *area, size_t n_bytes)
 		munmap(area, n_bytes);
 }
 
+static void drop_arrivals(struct tcp_port *t)
+{
+	struct tcp_arrival *a, *next;
+
+	if (t->arrivals.fd < 0)
+		return;
+	for (a = tcp_intake_take(t->config.intake, &t->arrivals); a; a = next) {
+		next = a->next;
+		tcp_arrival_drop(a);
+	}
+	close(t->arrivals.fd);
+}
+
 void tcp_port_fini(struct tcp_port *t)
 {
 	for (uint32_t i = 0; i < t->n_listeners; i++)
 		if (t->listen_fds[i] >= 0)
 			close(t->listen_fds[i]);
 	free(t->listen_fds);
-	for (struct inbox_link *link = t->config.intake ? inbox_take(&t->arrivals) : NULL, *next;
-	     link; link = next) {
-		next = link->next;
-		tcp_arrival_drop((struct tcp_arrival *)(void *)link);
-	}
-	inbox_close(&t->arrivals);
+	drop_arrivals(t);
 	if (t->share)
 		tcp_share_leave(t->share, t->wake_fd);
 	tcp_share_free(t->own_share);

@@ -27,7 +27,7 @@ struct tcp_port {
 	struct tcp_share *share;
 	struct tcp_share *own_share;       /* the same, where it is the port's own; else NULL */
 	int wake_fd;                       /* of the share's wishes */
-	struct inbox arrivals;             /* from config.intake; fd -1 without one */
+	struct tcp_arrivals arrivals;      /* from config.intake; fd -1 without one */
 	uint64_t timeout_ns[TCP_N_TIMERS]; /* as configured */
 	uint32_t scale;                    /* of them, now: tcp_share_scale() */
 	uint64_t resume_at_ns; /* accepting pauses until then; PORT_NEVER: it does not */

@@ -143,7 +143,8 @@ static bool is_padded(const struct port_msg *m)
 {
 	struct query q;
 
-	return m->encrypted && query_parse(&q, m->data, m->len) != QUERY_IGNORE && q.edns.padding_asked;
+	return m->encrypted && query_parse(&q, m->data, m->len) != QUERY_IGNORE &&
+	       q.edns.padding_asked;
 }
 
 /* Its connection was given away, or the one before it has to come again first. */
