@@ -3,7 +3,7 @@
 /*
  * The one header that the XDP program and userspace share: what lies in the maps.
  *
- *   volley_abi_8   one struct volley_state: switches, service addresses, hash keys
+ *   volley_abi_9   one struct volley_state: switches, service addresses, hash keys
  *   volley_index   buckets of 8 words, one cache line each:  tag (32 bits) | location (32 bits)
  *   volley_store   segments of 256 KiB; each a header and then entries, end to end
  *   volley_zones   one struct volley_zone for each zone: its generation
@@ -20,6 +20,7 @@
  *   volley_loads   what each prefix of clients has been answered of late
  *   volley_blocks  the table of blocks (xdp/block.h), as a map in a map: as large as it has to be, or none
  *   volley_names   a filter of the names that exist in our zones (xdp/names.h), and behind it intervals (xdp/intervals.h)
+ *   volley_taps    rings for hits that are told to dnstap and the query log, as maps in a map
  *   volley_blocked per CPU: packets that each list of blocks has met
  *
  * An interface has a program of its own with volley_link, volley_cpu, xsks_map, volley_queues, volley_shares,
@@ -49,8 +50,8 @@
 
 #include "xdp/cookie.h"
 
-#define VOLLEY_ABI          8
-#define VOLLEY_STATE_MAP    "volley_abi_8"
+#define VOLLEY_ABI          9
+#define VOLLEY_STATE_MAP    "volley_abi_9"
 #define VOLLEY_STATE_PREFIX "volley_abi_" /* of any version */
 #define VOLLEY_MAGIC        0x766c6579u   /* "vley": the daemon has set the maps up */
 
@@ -348,9 +349,9 @@ struct volley_state {
 	__u64 option_up_mask; /* EDNS options (code < 64) that change the answer; others are free */
 	__u64 next_seq;       /* of segments */
 	__u32 block_kinds;    /* VOLLEY_BLOCKS_*; written behind the table */
-	__u32 reserved;
-	__u32 services_at;                      /* which of the tables is read, 0 or 1 */
-	__u32 options_at;                       /* the same of the options */
+	__u32 tap_every;      /* one hit in so many is told: xdp/tap.h; 0: none */
+	__u32 services_at;    /* which of the tables is read, 0 or 1 */
+	__u32 options_at;     /* the same of the options */
 	__u64 hash_keys[VOLLEY_NAME_WORDS + 1]; /* secret, random */
 	struct volley_services services[2];
 	__u64 wall_ns; /* CLOCK_REALTIME less the coarse monotonic clock, modulo 2^64 */
@@ -490,6 +491,16 @@ struct volley_try {
 #define VOLLEY_SAMPLE_GAP    511u /* the longest, a mask */
 #define VOLLEY_SAMPLE_FINEST 9u   /* every hit */
 
+/* Hits that are told to dnstap and the query log (xdp/tap.h): what lies in a ring of volley_taps. */
+#define VOLLEY_TAP_RINGS 16u /* a power of two; that of a processor is its number modulo this */
+
+struct volley_tap {
+	__u64 ns;    /* of the kernel's monotonic clock */
+	__u32 bytes; /* 0: it could not be copied */
+	__u32 reserved;
+	__u8 octets[]; /* the answer, from its IP header on */
+};
+
 /*
  * Why a packet went where it went: V(counter, class, words for people). Each packet that is
  * received gets exactly one, so received = hit + up + passed + dropped.
@@ -568,7 +579,8 @@ enum volley_reason { VOLLEY_REASONS(VOLLEY_REASON_ENUM) VOLLEY_N_REASONS };
 	C(cookies_bad, "hits for a COOKIE that is not ours, or too old")         \
 	C(rrl_judged, "hits of clients that are not far below their rate limit") \
 	C(rrl_exempt, "hits that are not limited: a good cookie, or rrl.exempt") \
-	C(rrl_dry, "hits, though over the rate limit: rrl.dry-run")
+	C(rrl_dry, "hits, though over the rate limit: rrl.dry-run")              \
+	C(taps_lost, "hits that dnstap and the query log missed: the ring was full")
 
 /*
  * Rooms of a CPU. On most kernels the runs of a CPU come one after the other, and all use room 0. A
@@ -631,7 +643,7 @@ struct volley_cpu {
 	__u32 shared_lead; /* shared answers less others, of the last ones: from 0 to VOLLEY_LEAD_MAX */
 	__u32 region_at; /* the head of the zone's region in volley_names, */
 	__u32 region_id; /* and the region's id; 0: the zone has none */
-	__u32 rest;
+	__u32 tap_left;  /* hits until the next one is told */
 	__u32 opt_rcode; /* high bits of the answer's rcode, in OPT */
 	__u64 rrl_cost;  /* load of the answer that is being made, */
 	__u64 rrl_carry; /* and with what volley_near had not passed on before */

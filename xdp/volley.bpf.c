@@ -57,6 +57,7 @@ struct {
 #include "xdp/shed.h"
 #include "xdp/clock.h"
 #include "xdp/blocked.h"
+#include "xdp/tap.h"
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -64,7 +65,7 @@ struct {
 	__uint(max_entries, 1);
 	__type(key, __u32);
 	__type(value, struct volley_state);
-} volley_abi_8 SEC(".maps");
+} volley_abi_9 SEC(".maps");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -626,6 +627,7 @@ static __always_inline int act(struct xdp_md *ctx, struct volley_cpu *cpu,
 HIT:
 	cpu->reasons[reason]++;
 	draw_sample(cpu);
+	tap_hit(ctx, cpu, state);
 	one_copy(action); /* else clang saves it before each draw */
 	return action;
 UP:
@@ -670,7 +672,7 @@ SEC("xdp")
 int volley(struct xdp_md *ctx)
 {
 	__u32 key __attribute__((aligned(8))) = 0;
-	volatile struct volley_state *state = bpf_map_lookup_elem(&volley_abi_8, &key);
+	volatile struct volley_state *state = bpf_map_lookup_elem(&volley_abi_9, &key);
 	struct volley_link *link = bpf_map_lookup_elem(&volley_link, &key);
 	struct volley_cpu *cpu = bpf_map_lookup_elem(&volley_cpu, &key);
 	int reason = VOLLEY_PASS_UNCONFIGURED;

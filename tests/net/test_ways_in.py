@@ -241,8 +241,8 @@ def other_abi(tmp_path):
     """The object, as if it were of ABI 9."""
     path = tmp_path / "other.bpf.o"
     data = OBJECT.read_bytes()
-    assert data.count(b"volley_abi_8\0") >= 1
-    path.write_bytes(data.replace(b"volley_abi_8\0", b"volley_abi_9\0"))
+    assert data.count(b"volley_abi_9\0") >= 1
+    path.write_bytes(data.replace(b"volley_abi_9\0", b"volley_abi_8\0"))
     return path
 
 
