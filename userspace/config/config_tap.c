@@ -2,15 +2,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Who is told of answers: the keys below dnstap and query-log. */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "config/take.h"
 #include "config/value.h"
-#include "config/words.h"
 #include "dns/proto.h"
 
-#define ALL_MESSAGES 0xffu
+#define ALL_MESSAGES 0xfu
 
 /* In the order of the choices. */
 static const uint8_t rcodes[] = { DNS_RCODE_NOERROR,  DNS_RCODE_FORMERR, DNS_RCODE_SERVFAIL,
@@ -19,34 +17,13 @@ static const uint8_t rcodes[] = { DNS_RCODE_NOERROR,  DNS_RCODE_FORMERR, DNS_RCO
 				  DNS_RCODE_NOTAUTH,  DNS_RCODE_NOTZONE, DNS_RCODE_BADVERS,
 				  DNS_RCODE_BADCOOKIE };
 
-static bool read_bits(const char **at, unsigned int most, uint8_t *out)
-{
-	char *end;
-	unsigned long n;
-
-	if (**at < '0' || **at > '9')
-		return false;
-	n = strtoul(*at, &end, 10);
-	*at = end;
-	*out = (uint8_t)n;
-	return n <= most;
-}
-
-/* "24/48". */
 static void take_bits(struct take *take, const char *prefix, const char *text,
 		      struct config_tap *tap)
 {
-	char path[YAMLWALK_PATH_CAP];
-	const char *at;
+	uint64_t bits = take_number(take, prefix, "client-prefix", text);
 
-	if (take->source.failed)
-		return;
-	take_join_path(take, path, prefix, "client-prefix");
-	at = text ? text : words_find_key(path)->fallback;
-	if (read_bits(&at, 32, &tap->bits4) && *at++ == '/' && read_bits(&at, 128, &tap->bits6) &&
-	    !*at)
-		return;
-	source_refuse_value(&take->source, path, text);
+	tap->bits4 = (uint8_t)(bits >> 8);
+	tap->bits6 = (uint8_t)bits;
 }
 
 /* A bit for each choice, none twice; 0: the key is absent. */

@@ -38,7 +38,7 @@ enum words_type {
 	WORDS_RECORDS,        /* a list of records as text */
 	WORDS_DOMAINS,        /* a list of domain names */
 	WORDS_CORES,          /* a list of whole numbers */
-	WORDS_BITS,       /* two lengths of prefixes, IPv4/IPv6, which a reader of its own takes */
+	WORDS_BITS, /* two lengths of prefixes, IPv4/IPv6, read as 256 times the first and the second */
 	WORDS_COMMAND,    /* a list of a command and its arguments */
 	WORDS_WORDS,      /* a list of texts */
 	WORDS_PATHS,      /* a list of files */
