@@ -93,7 +93,7 @@ BPF_WARN := $(filter-out -Wmissing-prototypes,$(WARN)) -Wno-unused-parameter
 # Asked once, and not before a recipe expands it.
 once = $(eval $(1) := $(shell $(2)))$($(1))
 PKGS = libxdp libbpf ldns libunbound libevent_core libevent_openssl lmdb liburcu-qsbr libcyaml yaml-0.1 jansson libsystemd libcap-ng libssl libcrypto \
-       libmicrohttpd libmnl
+       libmicrohttpd libmnl libfstrm libprotobuf-c
 PKG_CFLAGS = $(call once,PKG_CFLAGS,$(PKG_CONFIG) --cflags $(PKGS))
 PKG_LIBS   = $(call once,PKG_LIBS,$(PKG_CONFIG) --libs $(PKGS))
 # Of some fifty libraries those that we call; they load the drivers. Their headers are not written to our warnings.
@@ -146,7 +146,7 @@ export PYTHONDONTWRITEBYTECODE := 1
 # --- What there is ----------------------------------------------------------------------------------
 
 # From the ground up; cmd is the roof.
-FLOORS   := base dns cache zone store xfr sign resolver engine port worker config bpf iface client import doctor transfer zonemgr control cmd
+FLOORS   := base dns tap cache zone store xfr sign resolver engine port worker config bpf iface client import doctor transfer zonemgr control cmd
 PROGRAMS := volleyd volleyctl
 
 # iface/dpdk_iface_none.c stands in for iface/dpdk_iface.c.
@@ -388,6 +388,16 @@ help: ## print this list
 SKEL_IN_C := $(shell grep -slE '^\#include "[a-z_]+\.skel\.h"' $(LIB_SRCS) $(wildcard userspace/cmd/*.c tests/*/*.c tests/unit/*/*.c))
 SKEL_IN_H := $(shell grep -slE '^\#include "[a-z_]+\.skel\.h"' $(wildcard userspace/*/*.h tests/*/*.h))
 $(call objs,$(SKEL_IN_C)) $(if $(SKEL_IN_H),$(call objs,$(wildcard $(addsuffix *.c,$(dir $(SKEL_IN_H)))))): | $(SKELS)
+
+# The messages of dnstap, from their schema. Its code is not written to our warnings.
+PROTOS := $(addprefix $(B)/gen/,$(patsubst %.proto,%.pb-c.h,$(notdir $(wildcard userspace/*/*.proto))))
+$(call objs,$(shell grep -slE '^\#include "[a-z_]+\.pb-c\.[ch]"' $(LIB_SRCS) $(wildcard tests/unit/*/*.c))): | $(PROTOS)
+
+$(B)/gen/%.pb-c.h: userspace/tap/%.proto
+	$(say) PROTO $@
+	@mkdir -p $(@D)
+	$(Q)protoc-c -I$(<D) --c_out=$(@D) $<
+	$(Q)sed -i '1i #pragma GCC system_header' $(@:.h=.c) $@
 
 $(B)/obj/%.o: %.c Makefile
 	$(say) CC $<

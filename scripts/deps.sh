@@ -16,7 +16,7 @@ set -eu
 packages() {
 	sed -nE "s/^($(echo "$groups" | tr ' ' '|')) *\|[^|]*\|//p" <<'END'
 run   | libraries          | libbpf1 libcap-ng0 libcyaml1 libevent-core-2.1-7 libevent-openssl-2.1-7 libjansson4 libldns3 liblmdb0
-run   | libraries          | libmicrohttpd12 libmnl0 libssl3 libsystemd0 libunbound8 liburcu8 libxdp1 libyaml-0-2
+run   | libraries          | libfstrm0 libmicrohttpd12 libmnl0 libprotobuf-c1 libssl3 libsystemd0 libunbound8 liburcu8 libxdp1 libyaml-0-2
 build | C                  | gcc make ccache pkg-config libc6-dev linux-libc-dev
 build | the XDP program    | clang-14 llvm-14 bpftool libbpf-dev libxdp-dev libelf-dev zlib1g-dev
 build | zones, TSIG, TLS   | libldns-dev libssl-dev
@@ -25,6 +25,7 @@ build | resolution         | libunbound-dev libevent-dev
 build | RCU                | liburcu-dev
 build | configuration      | libcyaml-dev libyaml-dev libjansson-dev
 build | the daemon         | libsystemd-dev libcap-ng-dev libmicrohttpd-dev libmnl-dev
+build | dnstap             | libfstrm-dev libprotobuf-c-dev protobuf-c-compiler
 build | DPDK               | dpdk-dev librte-net-af-xdp23 librte-net-tap23 librte-mempool-ring23
 test  | DPDK, for tests    | librte-net-ring23 librte-net-null23
 test  | other kernels      | clang-16 clang-19 cpio busybox-static xz-utils
@@ -35,6 +36,7 @@ test  | labs               | iproute2 ethtool procps util-linux
 test  | shells, completion  | bash zsh
 test  | loading by hand    | xdp-tools
 test  | clients            | knot-dnsutils bind9-dnsutils dnsperf netsniff-ng
+test  | dnstap, for tests  | fstrm-bin
 test  | servers to compare | knot knot-dnssecutils nsd bind9 unbound
 test  | routers, for tests | bird2 python3-exabgp
 test  | checks of metrics  | prometheus

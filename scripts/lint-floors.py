@@ -14,15 +14,16 @@ BELOW = {
     "xdp": set(),
     "base": {"xdp"},
     "dns": {"xdp", "base"},
+    "tap": {"xdp", "base", "dns"},    # what is told of answers; producers stand above it
     "cache": {"xdp", "base", "dns"},
     "zone": {"xdp", "base", "dns"},
     "store": {"xdp", "base", "dns", "zone"},
     "xfr": {"xdp", "base", "dns", "zone"},    # wire formats; knows no sockets
     "sign": {"xdp", "base", "dns", "zone"},
-    "resolver": {"xdp", "base", "dns", "cache", "zone"},
+    "resolver": {"xdp", "base", "dns", "tap", "cache", "zone"},
     "engine": {"xdp", "base", "dns", "cache", "zone", "resolver"},
     "port": {"xdp", "base"},    # packets in and out; knows no DNS
-    "worker": {"xdp", "base", "dns", "cache", "zone", "resolver", "engine", "port"},
+    "worker": {"xdp", "base", "dns", "tap", "cache", "zone", "resolver", "engine", "port"},
 }
 BELOW["config"] = BELOW["worker"] | {"worker"}
 BELOW["bpf"] = BELOW["config"] | {"config"}
@@ -51,6 +52,8 @@ def floor_of(path: PurePath) -> str | None:
 
 def fault(floor: str, target: str) -> str | None:
     """What is wrong with this include on this floor, if anything."""
+    if target == "dnstap.pb-c.h" or target == "dnstap.pb-c.c":
+        return None if floor == "tap" else "messages of dnstap are for tap"
     if target.endswith(".skel.h"):
         return None if floor in SKELETONS else f"skeletons are for {' and '.join(sorted(SKELETONS))}"
     if "/" not in target or target.startswith("."):

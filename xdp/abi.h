@@ -20,6 +20,7 @@
  *   volley_loads   what each prefix of clients has been answered of late
  *   volley_blocks  the table of blocks (xdp/block.h), as a map in a map: as large as it has to be, or none
  *   volley_names   a filter of the names that exist in our zones (xdp/names.h), and behind it intervals (xdp/intervals.h)
+ *   volley_taps    rings for hits that are told to dnstap and the query log, as maps in a map
  *   volley_blocked per CPU: packets that each list of blocks has met
  *
  * An interface has a program of its own with volley_link, volley_cpu, xsks_map, volley_queues, volley_shares,
@@ -368,9 +369,9 @@ struct volley_state {
 	__u64 option_up_mask; /* EDNS options (code < 64) that change the answer; others are free */
 	__u64 next_seq;       /* of segments */
 	__u32 block_kinds;    /* VOLLEY_BLOCKS_*; written behind the table */
-	__u32 reserved;
-	__u32 services_at;                      /* which of the tables is read, 0 or 1 */
-	__u32 options_at;                       /* the same of the options */
+	__u32 tap_every;      /* one hit in so many is told: xdp/tap.h; 0: none */
+	__u32 services_at;    /* which of the tables is read, 0 or 1 */
+	__u32 options_at;     /* the same of the options */
 	__u64 hash_keys[VOLLEY_NAME_WORDS + 1]; /* secret, random */
 	struct volley_services services[2];
 	__u64 wall_ns; /* CLOCK_REALTIME less the coarse monotonic clock, modulo 2^64 */
@@ -510,6 +511,16 @@ struct volley_try {
 #define VOLLEY_SAMPLE_GAP    511u /* the longest, a mask */
 #define VOLLEY_SAMPLE_FINEST 9u   /* every hit */
 
+/* Hits that are told to dnstap and the query log (xdp/tap.h): what lies in a ring of volley_taps. */
+#define VOLLEY_TAP_RINGS 16u /* a power of two; that of a processor is its number modulo this */
+
+struct volley_tap {
+	__u64 ns;    /* of the kernel's monotonic clock */
+	__u32 bytes; /* 0: it could not be copied */
+	__u32 reserved;
+	__u8 octets[]; /* the answer, from its IP header on */
+};
+
 /*
  * Why a packet went where it went: V(counter, class, words for people). Each packet that is
  * received gets exactly one, so received = hit + up + passed + dropped.
@@ -588,7 +599,8 @@ enum volley_reason { VOLLEY_REASONS(VOLLEY_REASON_ENUM) VOLLEY_N_REASONS };
 	C(cookies_bad, "hits for a COOKIE that is not ours, or too old")         \
 	C(rrl_judged, "hits of clients that are not far below their rate limit") \
 	C(rrl_exempt, "hits that are not limited: a good cookie, or rrl.exempt") \
-	C(rrl_dry, "hits, though over the rate limit: rrl.dry-run")
+	C(rrl_dry, "hits, though over the rate limit: rrl.dry-run")              \
+	C(taps_lost, "hits that dnstap and the query log missed: the ring was full")
 
 /*
  * Rooms of a CPU. On most kernels the runs of a CPU come one after the other, and all use room 0. A
@@ -650,9 +662,9 @@ struct volley_cpu {
 	__u32 shared; /* the answer is one for many names: VOLLEY_KEY_DENIAL, VOLLEY_KEY_WILDCARD */
 	__u32 n_deniable; /* queries that could be denied, modulo 2^32: each VOLLEY_CHECK_EVERY'th is checked */
 	__u32 shared_lead; /* shared answers less others, of the last ones: from 0 to VOLLEY_LEAD_MAX */
-	__u32 region_at; /* the head of the zone's region in volley_names, */
-	__u32 region_id; /* and the region's id; 0: the zone has none */
-	__u32 rest;
+	__u32 region_at;    /* the head of the zone's region in volley_names, */
+	__u32 region_id;    /* and the region's id; 0: the zone has none */
+	__u32 tap_left;     /* hits until the next one is told */
 	__u32 opt_rcode;    /* high bits of the answer's rcode, in OPT */
 	__u32 zone_counter; /* of the answer's zone, as in struct volley_zone */
 	__u32 rest2;

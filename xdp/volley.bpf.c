@@ -58,6 +58,7 @@ struct {
 #include "xdp/shed.h"
 #include "xdp/clock.h"
 #include "xdp/blocked.h"
+#include "xdp/tap.h"
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -641,6 +642,7 @@ HIT:
 	cpu->reasons[reason]++;
 	count_answer(cpu);
 	draw_sample(cpu);
+	tap_hit(ctx, cpu, state);
 	one_copy(action); /* else clang saves it before each draw */
 	return action;
 UP:

@@ -53,6 +53,7 @@ static const struct map_row map_rows[] = {
 	{ "volley_loads", BPF_MAP_TYPE_ARRAY, 4, sizeof(struct volley_rrl_line), VOLLEY_RRL_LINES,
 	  BPF_F_MMAPABLE },
 	{ "volley_blocks", BPF_MAP_TYPE_ARRAY_OF_MAPS, 4, 4, 1, 0 },
+	{ "volley_taps", BPF_MAP_TYPE_ARRAY_OF_MAPS, 4, 4, VOLLEY_TAP_RINGS, 0 },
 	{ "volley_blocked", BPF_MAP_TYPE_PERCPU_ARRAY, 4, sizeof(struct volley_blocked), 1, 0 },
 	{ "volley_names", BPF_MAP_TYPE_ARRAY, 4, sizeof(struct volley_names_line),
 	  VOLLEY_DEFAULT_NAMES_LINES, BPF_F_MMAPABLE },

@@ -38,10 +38,10 @@ static void maps_none(struct found_maps *maps)
 
 static void maps_close(struct found_maps *maps)
 {
-	int *fds[] = { &maps->state,   &maps->index,   &maps->store, &maps->zones,  &maps->clients,
-		       &maps->refresh, &maps->link,    &maps->cpu,   &maps->xsks,   &maps->queues,
-		       &maps->shares,  &maps->near,    &maps->rrl,   &maps->loads,  &maps->other,
-		       &maps->blocks,  &maps->blocked, &maps->names, &maps->cookies };
+	int *fds[] = { &maps->state,   &maps->index,   &maps->store, &maps->zones,   &maps->clients,
+		       &maps->refresh, &maps->link,    &maps->cpu,   &maps->xsks,    &maps->queues,
+		       &maps->shares,  &maps->near,    &maps->rrl,   &maps->loads,   &maps->other,
+		       &maps->blocks,  &maps->blocked, &maps->names, &maps->cookies, &maps->taps };
 	size_t i;
 
 	for (i = 0; i < sizeof(fds) / sizeof(fds[0]); i++) {
@@ -98,6 +98,7 @@ static void take_map(struct found *found, int fd)
 		{ "volley_refresh", &found->maps.refresh },
 		{ "volley_blocks", &found->maps.blocks },
 		{ "volley_blocked", &found->maps.blocked },
+		{ "volley_taps", &found->maps.taps },
 		{ "volley_link", &found->maps.link },
 		{ "volley_cpu", &found->maps.cpu },
 		{ "xsks_map", &found->maps.xsks },
@@ -161,7 +162,8 @@ static bool is_complete(const struct found_maps *maps)
 	return maps->index >= 0 && maps->store >= 0 && maps->zones >= 0 && maps->clients >= 0 &&
 	       maps->refresh >= 0 && maps->link >= 0 && maps->cpu >= 0 && maps->xsks >= 0 &&
 	       maps->queues >= 0 && maps->shares >= 0 && maps->near >= 0 && maps->rrl >= 0 &&
-	       maps->loads >= 0 && maps->names >= 0 && maps->blocks >= 0 && maps->blocked >= 0;
+	       maps->loads >= 0 && maps->names >= 0 && maps->blocks >= 0 && maps->blocked >= 0 &&
+	       maps->taps >= 0;
 }
 
 /* Of another ABI only what every ABI has in its place. */

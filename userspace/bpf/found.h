@@ -18,6 +18,7 @@ struct found_maps {
 	int refresh;
 	int blocks;
 	int blocked;
+	int taps;
 	int link;
 	int cpu;
 	int xsks;

@@ -87,6 +87,7 @@ void object_maps_close(struct object_maps *maps)
 	object_unmap(maps->names, names_bytes(maps));
 	close(maps->blocks_fd);
 	close(maps->blocked_fd);
+	close(maps->taps_fd);
 	close(maps->names_fd);
 	*maps = (struct object_maps){ 0 };
 }
@@ -107,6 +108,7 @@ int object_maps_open(struct object_maps *maps, const struct found_maps *found,
 	maps->loads_fd = dup(found->loads);
 	maps->blocks_fd = dup(found->blocks);
 	maps->blocked_fd = dup(found->blocked);
+	maps->taps_fd = dup(found->taps);
 	maps->names_fd = dup(found->names);
 	maps->names_lines = found_entries(maps->names_fd);
 	memory->sizes = *sizes;
@@ -120,7 +122,7 @@ int object_maps_open(struct object_maps *maps, const struct found_maps *found,
 		maps->names = object_map(maps->names_fd, names_bytes(maps));
 	if (memory->state && memory->index && memory->store && memory->zones && maps->limiter.rrl &&
 	    maps->limiter.loads && maps->names && maps->clients_fd >= 0 && maps->refresh_fd >= 0 &&
-	    maps->blocks_fd >= 0 && maps->blocked_fd >= 0)
+	    maps->blocks_fd >= 0 && maps->blocked_fd >= 0 && maps->taps_fd >= 0)
 		return 0;
 	object_maps_close(maps);
 	return -ENOMEM;
@@ -147,6 +149,7 @@ int object_maps_make_beside(struct object_maps *maps, const struct cache_sizes *
 				  .loads = shared->loads_fd,
 				  .blocks = shared->blocks_fd,
 				  .blocked = shared->blocked_fd,
+				  .taps = shared->taps_fd,
 				  .names = shared->names_fd };
 	int err = 0;
 
@@ -188,6 +191,7 @@ void object_maps_keep_shared(struct object_maps *maps, struct object_maps *befor
 	before->limiter = limiter;
 	exchange(&maps->blocks_fd, &before->blocks_fd);
 	exchange(&maps->blocked_fd, &before->blocked_fd);
+	exchange(&maps->taps_fd, &before->taps_fd);
 	exchange(&maps->names_fd, &before->names_fd);
 	maps->names = before->names; /* likewise, control has it */
 	before->names = names;
@@ -248,6 +252,7 @@ struct found_maps object_fds(const struct volley_bpf *skel)
 		.refresh = bpf_map__fd(skel->maps.volley_refresh),
 		.blocks = bpf_map__fd(skel->maps.volley_blocks),
 		.blocked = bpf_map__fd(skel->maps.volley_blocked),
+		.taps = bpf_map__fd(skel->maps.volley_taps),
 		.link = bpf_map__fd(skel->maps.volley_link),
 		.cpu = bpf_map__fd(skel->maps.volley_cpu),
 		.xsks = bpf_map__fd(skel->maps.xsks_map),
@@ -280,6 +285,7 @@ struct volley_bpf *object_open(const struct object_maps *maps, const struct cach
 		err |= bpf_map__reuse_fd(skel->maps.volley_loads, maps->loads_fd);
 		err |= bpf_map__reuse_fd(skel->maps.volley_blocks, maps->blocks_fd);
 		err |= bpf_map__reuse_fd(skel->maps.volley_blocked, maps->blocked_fd);
+		err |= bpf_map__reuse_fd(skel->maps.volley_taps, maps->taps_fd);
 		err |= bpf_map__reuse_fd(skel->maps.volley_names, maps->names_fd);
 	} else {
 		err = bpf_map__set_max_entries(skel->maps.volley_index, sizes->n_buckets);

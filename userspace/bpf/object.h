@@ -20,7 +20,7 @@
 struct volley_bpf;
 
 /*
- * The maps that all interfaces share: descriptors of all eleven, and where the four of the cache, the two
+ * The maps that all interfaces share: descriptors of all twelve, and where the four of the cache, the two
  * of the rate limit and the filter of names are mapped. Who may read which view, the ring of answers to be fetched anew, and blocks go by system
  * calls.
  */
@@ -35,6 +35,7 @@ struct object_maps {
 	int loads_fd;   /* volley_loads */
 	int blocks_fd;  /* volley_blocks, in which a table is put by bpf/block_map.h */
 	int blocked_fd;
+	int taps_fd;  /* volley_taps, in which rings are put by bpf/tap_rings.h */
 	int names_fd; /* volley_names */
 	struct cache_memory memory;
 	struct limiter limiter;

@@ -385,6 +385,7 @@ static void take_values(struct take *take)
 	take_recursion(take);
 	take_limits(take);
 	take_blocks(take);
+	take_taps(take);
 	take_dpdk(take);
 	take_control(take);
 	take_metrics(take, take->raw->metrics.listen);
@@ -582,6 +583,13 @@ void config_free(struct config *config)
 	free(config->control_cores);
 	free_list(config->dpdk.options);
 	free(config->rrl.exempt);
+	free(config->dnstap.socket);
+	free(config->dnstap.file);
+	free(config->dnstap.identity);
+	free(config->dnstap.version);
+	free(config->query_log.file);
+	free_list(config->query_log.zones);
+	free(config->query_log.clients);
 	for (uint32_t i = 0; i < config->n_block; i++) {
 		free(config->block[i].file);
 		free(config->block[i].why);

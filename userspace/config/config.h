@@ -301,6 +301,33 @@ struct config_block {
 	enum config_block_action action;
 };
 
+/* How many answers are told, and how much of a client's address. */
+struct config_tap {
+	bool is_on;
+	uint32_t sample;      /* one in so many */
+	uint8_t bits4, bits6; /* that stay of an address */
+};
+
+struct config_dnstap {
+	struct config_tap tap;
+	char *socket; /* one of these three, or NULL */
+	char *file;
+	struct config_addr tcp; /* family 0: none */
+	char *identity;         /* NULL: none is said; likewise version */
+	char *version;
+	uint32_t messages; /* a bit for each choice; never 0 */
+};
+
+struct config_query_log {
+	struct config_tap tap;
+	char *file; /* NULL: the journal */
+	bool is_json;
+	char **zones;    /* as forward zones of recursion: NULL behind the last; NULL: all */
+	uint64_t rcodes; /* a bit for each; 0: all */
+	struct config_prefix *clients; /* none: all */
+	uint32_t n_clients;
+};
+
 struct config {
 	char *path; /* as given to config_load() */
 
@@ -362,6 +389,8 @@ struct config {
 	struct config_block *block; /* lists; the first that has something holds */
 	uint32_t n_block;           /* at most CONFIG_BLOCK_LISTS_MAX */
 	struct config_dpdk dpdk;
+	struct config_dnstap dnstap;
+	struct config_query_log query_log;
 
 	char *control_socket;
 	mode_t control_mode;        /* permission bits */

@@ -310,6 +310,30 @@ static const cyaml_schema_field_t policy_fields[] = {
 	CYAML_FIELD_END,
 };
 
+static const cyaml_schema_field_t dnstap_fields[] = {
+	TEXT("socket", struct config_raw_dnstap, socket),
+	TEXT("tcp", struct config_raw_dnstap, tcp),
+	TEXT("file", struct config_raw_dnstap, file),
+	TEXT("identity", struct config_raw_dnstap, identity),
+	TEXT("version", struct config_raw_dnstap, version),
+	TEXT("sample", struct config_raw_dnstap, sample),
+	TEXT("client-prefix", struct config_raw_dnstap, client_prefix),
+	LIST("messages", struct config_raw_dnstap, messages),
+	CYAML_FIELD_END,
+};
+
+static const cyaml_schema_field_t query_log_fields[] = {
+	TEXT("file", struct config_raw_query_log, file),
+	TEXT("journal", struct config_raw_query_log, journal),
+	TEXT("format", struct config_raw_query_log, format),
+	TEXT("sample", struct config_raw_query_log, sample),
+	TEXT("client-prefix", struct config_raw_query_log, client_prefix),
+	LIST("zones", struct config_raw_query_log, zones),
+	LIST("rcodes", struct config_raw_query_log, rcodes),
+	LIST("clients", struct config_raw_query_log, clients),
+	CYAML_FIELD_END,
+};
+
 static const cyaml_schema_field_t dpdk_fields[] = {
 	TEXT("huge-pages", struct config_raw_dpdk, huge_pages),
 	TEXT("memory", struct config_raw_dpdk, memory),
@@ -346,6 +370,8 @@ static const cyaml_schema_field_t top_fields[] = {
 	MAP("recursion", struct config_raw, recursion, recursion_fields),
 	MAP("rrl", struct config_raw, rrl, rrl_fields),
 	MAP("policy", struct config_raw, policy, policy_fields),
+	MAP("dnstap", struct config_raw, dnstap, dnstap_fields),
+	MAP("query-log", struct config_raw, query_log, query_log_fields),
 	MAP("dpdk", struct config_raw, dpdk, dpdk_fields),
 	MAP("control", struct config_raw, control, control_fields),
 	MAP("metrics", struct config_raw, metrics, metrics_fields),

@@ -252,6 +252,28 @@ struct config_raw_policy {
 	unsigned int n_block;
 };
 
+struct config_raw_dnstap {
+	char *socket;
+	char *tcp;
+	char *file;
+	char *identity;
+	char *version;
+	char *sample;
+	char *client_prefix;
+	struct config_raw_list messages;
+};
+
+struct config_raw_query_log {
+	char *file;
+	char *journal;
+	char *format;
+	char *sample;
+	char *client_prefix;
+	struct config_raw_list zones;
+	struct config_raw_list rcodes;
+	struct config_raw_list clients;
+};
+
 struct config_raw_dpdk {
 	char *huge_pages;
 	char *memory;
@@ -290,6 +312,8 @@ struct config_raw {
 	struct config_raw_recursion recursion;
 	struct config_raw_rrl rrl;
 	struct config_raw_policy policy;
+	struct config_raw_dnstap dnstap;
+	struct config_raw_query_log query_log;
 	struct config_raw_dpdk dpdk;
 	struct config_raw_control control;
 	struct config_raw_metrics metrics;

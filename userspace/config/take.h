@@ -104,6 +104,7 @@ void take_signing(struct take *take);
 void take_zones(struct take *take); /* and templates */
 void take_limits(struct take *take);
 void take_blocks(struct take *take);
+void take_taps(struct take *take); /* dnstap, and the query log */
 
 /* Whether what is said of one at PREFIX goes together: before it has a file, and when all have theirs. */
 void take_check_template(struct take *take, const struct config_zone *template, const char *prefix);

@@ -109,6 +109,25 @@ static int read_mode(const char *text, uint64_t *out)
 	return err ? err : *rest ? -EINVAL : 0;
 }
 
+/* "24/48": IPv4, then IPv6. */
+static int read_bits(const char *text, uint64_t *out)
+{
+	uint64_t bits4, bits6;
+	const char *rest;
+	int err = read_digits(text, 10, &bits4, &rest);
+
+	if (!err && *rest != '/')
+		return -EINVAL;
+	if (!err)
+		err = read_digits(rest + 1, 10, &bits6, &rest);
+	if (err || *rest)
+		return err ? err : -EINVAL;
+	if (bits4 > 32 || bits6 > 128)
+		return -ERANGE;
+	*out = bits4 << 8 | bits6;
+	return 0;
+}
+
 static int read_plain(const struct words_key *key, const char *text, uint64_t *out)
 {
 	switch (key->type) {
@@ -138,6 +157,8 @@ int value_read_number(const struct words_key *key, const char *text, uint64_t *o
 
 	if (key->type == WORDS_BOOL)
 		return read_bool(text, out);
+	if (key->type == WORDS_BITS)
+		return read_bits(text, out);
 	if (key->type == WORDS_CHOICE || key->type == WORDS_CHOICES)
 		return read_choice(key->choices, text, out);
 	if (key->type == WORDS_AUTO_COUNT && !strcmp(text, "auto")) {

@@ -38,25 +38,26 @@ enum words_type {
 	WORDS_RECORDS,        /* a list of records as text */
 	WORDS_DOMAINS,        /* a list of domain names */
 	WORDS_CORES,          /* a list of whole numbers */
-	WORDS_COMMAND,        /* a list of a command and its arguments */
-	WORDS_WORDS,          /* a list of texts */
-	WORDS_PATHS,          /* a list of files */
-	WORDS_COUNT,          /* a whole number */
-	WORDS_AUTO_COUNT,     /* a whole number, or auto, which is read as 0 */
-	WORDS_POWER,          /* a power of two */
-	WORDS_BUDGET,         /* a whole number, or false (0), or true (WORDS_BUDGET_TRUE) */
-	WORDS_SIZE,           /* bytes: a number with K, M, G or T behind it */
-	WORDS_SECONDS,        /* a time: a number with s, m, h or d behind it */
-	WORDS_MS,             /* the same with ms, too, and read as milliseconds */
-	WORDS_BOOL,           /* true or false */
-	WORDS_CHOICE,         /* one of .choices, read as its place among them */
-	WORDS_CHOICES,        /* a list of such, none twice */
-	WORDS_MODE,           /* file permissions, octal */
-	WORDS_SECRET,         /* 32 hexadecimal digits */
-	WORDS_BASE64,         /* .min to .max octets as base64 */
-	WORDS_NAME,           /* .min to .max letters, digits, dots, hyphens and underscores */
-	WORDS_TEXT,           /* .min to .max bytes */
-	WORDS_OCTETS,         /* as text, or 0x and hexadecimal digits */
+	WORDS_BITS, /* two lengths of prefixes, IPv4/IPv6, read as 256 times the first and the second */
+	WORDS_COMMAND,    /* a list of a command and its arguments */
+	WORDS_WORDS,      /* a list of texts */
+	WORDS_PATHS,      /* a list of files */
+	WORDS_COUNT,      /* a whole number */
+	WORDS_AUTO_COUNT, /* a whole number, or auto, which is read as 0 */
+	WORDS_POWER,      /* a power of two */
+	WORDS_BUDGET,     /* a whole number, or false (0), or true (WORDS_BUDGET_TRUE) */
+	WORDS_SIZE,       /* bytes: a number with K, M, G or T behind it */
+	WORDS_SECONDS,    /* a time: a number with s, m, h or d behind it */
+	WORDS_MS,         /* the same with ms, too, and read as milliseconds */
+	WORDS_BOOL,       /* true or false */
+	WORDS_CHOICE,     /* one of .choices, read as its place among them */
+	WORDS_CHOICES,    /* a list of such, none twice */
+	WORDS_MODE,       /* file permissions, octal */
+	WORDS_SECRET,     /* 32 hexadecimal digits */
+	WORDS_BASE64,     /* .min to .max octets as base64 */
+	WORDS_NAME,       /* .min to .max letters, digits, dots, hyphens and underscores */
+	WORDS_TEXT,       /* .min to .max bytes */
+	WORDS_OCTETS,     /* as text, or 0x and hexadecimal digits */
 	WORDS_PATH,
 	WORDS_SOCKET, /* a path short enough for a Unix socket */
 	WORDS_DOMAIN,
@@ -80,7 +81,7 @@ struct words_key {
 #define WORDS_KEYS_MAX 256 /* words_key_number() is below that */
 
 /* Those of one subject, in the order of the man page: words_host.c, words_zones.c, words_recursion.c,
- * words_limits.c, words_blocks.c. */
+ * words_limits.c, words_blocks.c, words_tap.c. */
 struct words_table {
 	const struct words_key *keys;
 	unsigned int n;
@@ -113,7 +114,7 @@ struct words_counter {
 };
 
 extern const struct words_table words_host_keys, words_zone_keys, words_recursion_keys,
-	words_limit_keys, words_block_keys;
+	words_limit_keys, words_block_keys, words_tap_keys;
 
 /* Each of these ends with an entry whose first member is NULL; exits end with code -1. */
 extern const struct words_command words_commands[];

@@ -7,9 +7,9 @@
 #include <stdio.h>
 #include <string.h>
 
-static const struct words_table *const tables[] = { &words_host_keys, &words_zone_keys,
+static const struct words_table *const tables[] = { &words_host_keys,      &words_zone_keys,
 						    &words_recursion_keys, &words_limit_keys,
-						    &words_block_keys };
+						    &words_block_keys,     &words_tap_keys };
 #define N_TABLES (sizeof(tables) / sizeof(tables[0]))
 
 const struct words_key *words_key_at(unsigned int number)
@@ -162,6 +162,8 @@ static const char *fixed_phrase(enum words_type type)
 		return "a list of words, such as [--log-level, pmd:debug]";
 	case WORDS_PATHS:
 		return "a list of paths of files";
+	case WORDS_BITS:
+		return "two lengths of prefixes, of IPv4 up to 32 and of IPv6 up to 128, such as 24/48";
 	case WORDS_BOOL:
 		return "true or false";
 	case WORDS_MODE:

@@ -191,6 +191,7 @@ int daemon_reload(struct daemon *d, zones_done_fn *done, void *user, char *err, 
 	want_size(d, config->cache_size_bytes);
 	daemon_configure_log(d, config);
 	catalogs_take_config(d->catalogs, config);
+	taps_configure(d, config);
 	new_start_log(d);
 	return 0;
 }

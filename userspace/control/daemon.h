@@ -42,6 +42,7 @@
 #include "control/root_copy.h"
 #include "control/rrl.h"
 #include "control/snapshots.h"
+#include "control/taps.h"
 #include "engine/names.h"
 #include "engine/shield.h"
 #include "iface/crew.h"
@@ -94,6 +95,9 @@ struct daemon {
 	struct resize *resize; /* NULL until the workers are there */
 
 	struct rrl *rrl;
+	struct tap *tap;
+	struct tap_rings *tap_rings; /* NULL: the driver tells nothing, and never did */
+	char tap_error[640];         /* dnstap or the query log is off; "" */
 
 	struct names names_memory;
 	struct names *names; /* or NULL: there is no filter of names */

@@ -106,6 +106,9 @@ static int open_cache(struct daemon *d)
 	daemon_clean_others(d);
 	d->memory.state->max_udp_bytes = d->config->max_udp_size_bytes;
 	daemon_tell_options(d);
+	err = taps_open(d);
+	if (err)
+		return err;
 	daemon_serve_by(d, d->memory.state, NULL);
 	return daemon_start_heartbeat(d);
 }
@@ -689,6 +692,7 @@ int daemon_open_crew(struct daemon *d)
 		.handover = transfers_handover(d->transfers),
 		.relay = transfers_relay(d->transfers),
 		.intake = transfers_intake(d->transfers),
+		.tap = d->tap,
 	};
 	int code;
 
@@ -742,6 +746,15 @@ static void close_fd(int fd)
 		close(fd);
 }
 
+static void close_zones(struct daemon *d)
+{
+	zones_free(d->zones);
+	upkeep_free(d->upkeep);
+	catalogs_free(d->catalogs);
+	signing_policies_fini(&d->policies_of_signing);
+	store_close(d->store);
+}
+
 void daemon_close(struct daemon *d)
 {
 	size_t i;
@@ -764,14 +777,11 @@ void daemon_close(struct daemon *d)
 	crew_close(d->crew);
 	dpdk_iface_end(d->keep);
 	transfers_free(d->transfers);
+	taps_close(d);
 	snapshots_finish(d->snapshots);
 	snapshots_free(d->snapshots);
 	cache_keeper_stop(d->keeper);
-	zones_free(d->zones);
-	upkeep_free(d->upkeep);
-	catalogs_free(d->catalogs);
-	signing_policies_fini(&d->policies_of_signing);
-	store_close(d->store);
+	close_zones(d);
 	block_book_close(d->blocks);
 	policies_free(d->policies);
 	recursion_free(d->recursion);

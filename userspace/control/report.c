@@ -135,6 +135,8 @@ static json_t *report_degraded(struct daemon *d)
 		append_policies(list, d->policies);
 	if (*d->storage_error)
 		json_array_append_new(list, json_string(d->storage_error));
+	if (*d->tap_error)
+		json_array_append_new(list, json_string(d->tap_error));
 	if (d->blocks && *block_book_error(d->blocks))
 		json_array_append_new(list, json_sprintf("policy.block: %s",
 							 block_book_error(d->blocks)));
@@ -334,6 +336,7 @@ json_t *report_stats(struct daemon *d)
 	json_object_set_new(o, "driver", driver);
 	json_object_set_new(o, "engine", report_engine(d));
 	json_object_set_new(o, "transfers", report_transfers(d));
+	json_object_set_new(o, "tap", taps_report(d));
 	report_recursion_counters(o, d);
 	json_object_update_new(o, report_ports(d));
 	return o;

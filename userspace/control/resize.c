@@ -233,6 +233,7 @@ static void exchange(struct resize *r)
 	recursion_set_cache(d->recursion, d->cache);
 	policies_set_cache(d->policies, d->cache);
 	snapshots_set_cache(d->snapshots, d->cache);
+	taps_tell_driver(d);
 	daemon_tell_options(d); /* they may have changed since they were copied */
 	daemon_serve_by(d, d->memory.state, old.memory.state);
 	daemon_update_services(d);

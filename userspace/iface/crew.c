@@ -19,6 +19,7 @@
 #include "worker/relay.h"
 #include "port/socket.h"
 #include "port/tcp.h"
+#include "tap/tap.h"
 
 #define PORTS_FIRST       64u
 #define NODES_CAP         64u
@@ -31,6 +32,7 @@ struct member {
 	struct worker *worker;
 	struct engine *engine;
 	struct responder *responder;
+	struct tap_producer *tap;
 	int cpu;
 	int node; /* of that processor */
 };
@@ -44,6 +46,7 @@ struct crew {
 	struct member *members;
 	unsigned int n;
 	bool can_recurse;
+	struct tap *tap;         /* of the producers */
 	struct refresh *refresh; /* of the first member */
 	struct tcp_share *tcp;   /* of the TCP ports of all members */
 	struct crew_port *ports; /* for ports_cap; it grows */
@@ -298,6 +301,11 @@ static int open_member(struct crew *crew, unsigned int i, const struct crew_env 
 	int err = engine_new(&m->engine, env->engine, env->cache, env->data);
 
 	responder.engine = m->engine;
+	if (!err && env->tap) {
+		m->tap = tap_producer_new(env->tap);
+		err = m->tap ? 0 : -ENOMEM;
+	}
+	responder.tap = m->tap;
 	if (!err)
 		err = responder_new(&m->responder, &responder);
 	if (err)
@@ -414,6 +422,7 @@ int crew_open(struct crew **out, const struct crew_env *env, char *err, size_t e
 	allowed = env->cpus;
 	crew->n = config->n_workers ? config->n_workers : count_cpus(&allowed);
 	crew->can_recurse = env->n_pending;
+	crew->tap = env->tap;
 	crew->members = calloc(crew->n, sizeof(*crew->members));
 	if (!crew->members) {
 		free(crew);
@@ -445,6 +454,7 @@ void crew_close(struct crew *crew)
 	refresh_close(crew->refresh);
 	for (i = 0; i < crew->n; i++) {
 		responder_free(crew->members[i].responder);
+		tap_producer_free(crew->tap, crew->members[i].tap);
 		engine_free(crew->members[i].engine);
 	}
 	free(crew->members);

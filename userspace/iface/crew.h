@@ -26,6 +26,7 @@
 
 struct crew;
 struct relay;
+struct tap;
 struct tcp_intake;
 
 /* What the workers share. All of it outlives them, but for config, which is read by crew_open() only. */
@@ -40,6 +41,7 @@ struct crew_env {
 	uint32_t n_tcp_conns;      /* at a time, over all workers */
 	int refresh_fd;            /* the map volley_refresh; -1: none */
 	struct handover *handover; /* as in struct responder_config */
+	struct tap *tap;           /* told of answers: tap/tap.h; NULL: nobody is */
 	struct relay *relay; /* connections of the transfer thread: worker/relay.h; NULL: none */
 	struct tcp_intake *intake; /* connections over TLS: port/tcp_intake.h; NULL: none */
 };

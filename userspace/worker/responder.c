@@ -14,6 +14,7 @@
 #include "dns/query.h"
 #include "resolver/resolver.h"
 #include "worker/handover.h"
+#include "worker/telling.h"
 
 #define MESSAGE_MAX   65535u
 #define SCRATCH_BYTES (256u << 10)
@@ -26,8 +27,10 @@ struct slot {
 	bool is_second;         /* asked anew of another resolver */
 	bool is_taken;
 	bool is_padded; /* its reply is to be */
+	bool is_told;   /* its answer is to be told: telling is set */
 	struct limits_place place;
 	struct slot *next_free;
+	struct telling *telling; /* its own, which is not touched where nobody is told */
 };
 
 struct responder {
@@ -40,7 +43,9 @@ struct responder {
 	unsigned int n_slots;
 	unsigned int n_used; /* ever: the memory of those behind was never touched */
 	struct slot *slots;
-	struct engine_search *searches; /* one for each slot */
+	struct engine_search *searches; /* one for each slot, as tellings */
+	struct telling *tellings;
+	struct tap_producer *tap;
 	struct slot *free;
 	struct limits limits; /* of these slots: this thread's alone */
 
@@ -78,7 +83,8 @@ static struct slot *free_slot(struct responder *r)
 {
 	if (!r->free && r->n_used < r->n_slots) {
 		r->free = &r->slots[r->n_used];
-		r->free->pending.servers.search = &r->searches[r->n_used++];
+		r->free->pending.servers.search = &r->searches[r->n_used];
+		r->free->telling = &r->tellings[r->n_used++];
 	}
 	return r->free;
 }
@@ -97,6 +103,7 @@ static void take(struct responder *r, struct slot *s, struct resolver *resolver)
 	(void)limits_take(&r->limits, q->family, q->client, &s->place);
 	r->free = s->next_free;
 	s->is_taken = true;
+	s->is_told = false;
 	s->is_second = false;
 	s->asked = resolver;
 	count(&r->counters.taken, 1);
@@ -163,6 +170,7 @@ static void answer(struct responder *r, struct engine_request *rq, struct port_m
 {
 	struct slot *s = resolver && port_can_defer(port) ? free_slot_for(r, m) : NULL;
 	bool pads = is_padded(m);
+	struct tap_event *told = tap_draws(r->tap) ? telling_begin(r->tap, m, port) : NULL;
 	size_t len;
 
 	rq->msg = m->data;
@@ -188,10 +196,18 @@ static void answer(struct responder *r, struct engine_request *rq, struct port_m
 		s->is_padded = pads;
 		len = 0;
 	}
-	m->len = (uint32_t)(len && pads ? padding_add(m->data, len, m->cap, 0) : len);
+	if (len && pads)
+		len = padding_add(m->data, len, m->cap, 0);
+	m->len = (uint32_t)len;
+	if (told && len)
+		telling_end(r->tap, told, m->data, len, rq->now_ns);
 	if (!s || !s->pending.submit)
 		return;
 	take(r, s, resolver);
+	if (told && m->deferred) {
+		telling_keep(s->telling, told, rq->now_ns);
+		s->is_told = true;
+	}
 	add_to_batch(r, s, resolver);
 }
 
@@ -311,6 +327,8 @@ static void finish(struct responder *r, struct slot *s, struct resolver *resolve
 	}
 	if (len && s->is_padded)
 		len = padding_add(out, len, cap, 0);
+	if (s->is_told && len)
+		telling_late(r->tap, s->telling, out, len);
 	r->replies[r->n_replies++] =
 		(struct port_reply){ .to = &s->to, .data = out, .len = (uint32_t)len };
 	r->scratch_at += (uint32_t)len;
@@ -398,13 +416,15 @@ int responder_new(struct responder **out, const struct responder_config *config)
 	r->engine = config->engine;
 	r->resolver = config->resolver;
 	r->handover = config->handover;
+	r->tap = config->tap;
 	r->n_slots = config->n_pending;
 	r->limits = (struct limits){
 		.max_total = config->n_pending, .has_shares = true, .prefix4 = 32, .prefix6 = 64
 	};
 	r->slots = calloc(r->n_slots ? r->n_slots : 1, sizeof(*r->slots));
 	r->searches = calloc(r->n_slots ? r->n_slots : 1, sizeof(*r->searches));
-	err = r->slots && r->searches ? 0 : -ENOMEM;
+	r->tellings = calloc(r->n_slots ? r->n_slots : 1, sizeof(*r->tellings));
+	err = r->slots && r->searches && r->tellings ? 0 : -ENOMEM;
 	if (!err && getrandom(r->limits.key, sizeof(r->limits.key), 0) != sizeof(r->limits.key))
 		err = -EIO;
 	if (!err && r->handover)
@@ -412,6 +432,7 @@ int responder_new(struct responder **out, const struct responder_config *config)
 	err = err ? err : inbox_open(&r->inbox);
 	if (err) {
 		handover_way_free(r->way);
+		free(r->tellings);
 		free(r->searches);
 		free(r->slots);
 		free(r);
@@ -436,6 +457,7 @@ void responder_free(struct responder *r)
 	}
 	inbox_close(&r->inbox);
 	handover_way_free(r->way);
+	free(r->tellings);
 	free(r->searches);
 	free(r->slots);
 	free(r);

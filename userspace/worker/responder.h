@@ -27,6 +27,7 @@
 #include "worker/worker.h"
 
 struct handover;
+struct tap_producer;
 struct resolver;
 
 struct responder_config {
@@ -39,6 +40,7 @@ struct responder_config {
 	struct resolver **resolver;
 	unsigned int n_pending;    /* questions outstanding; 0: nothing is asked upstream */
 	struct handover *handover; /* until responder_free(); NULL: nothing is handed over */
+	struct tap_producer *tap;  /* likewise; NULL: nobody is told of answers */
 };
 
 struct responder;

@@ -28,7 +28,7 @@
 #include "xdp/abi.h"
 #include "xdp/key.h"
 
-#define N_MAPS 18
+#define N_MAPS 19
 
 struct map {
 	const char *name;
@@ -60,6 +60,7 @@ static const struct map sound[N_MAPS] = {
 	{ "volley_blocked", BPF_MAP_TYPE_PERCPU_ARRAY, 4, sizeof(struct volley_blocked), 1, 0 },
 	{ "volley_cookies", BPF_MAP_TYPE_PERCPU_ARRAY, 4, sizeof(struct volley_cookies), 1, 0 },
 	ARRAY("volley_names", sizeof(struct volley_names_line), 3),
+	{ "volley_taps", BPF_MAP_TYPE_ARRAY_OF_MAPS, 4, 4, VOLLEY_TAP_RINGS, 0 },
 };
 
 /* What differs: a map, by its place above, and how it is instead. */

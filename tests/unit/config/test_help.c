@@ -76,7 +76,7 @@ static void test_keys_by_number(void **state)
 		assert_ptr_equal(words_find_key(key->path), key);
 	}
 	assert_int_equal(i, words_host_keys.n + words_zone_keys.n + words_recursion_keys.n +
-				    words_limit_keys.n + words_block_keys.n);
+				    words_limit_keys.n + words_block_keys.n + words_tap_keys.n);
 }
 
 /* No type may fall through to words that say nothing, and none may be cut by the usual buffer. */

@@ -1,0 +1,203 @@
+# SPDX-FileCopyrightText: The Volley authors
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""dnstap: what a collector hears of answers by each way, and what becomes of messages when nobody hears them."""
+import contextlib
+import pathlib
+import socket
+import struct
+import tempfile
+import time
+
+import dns.message
+import dns.rcode
+import pytest
+
+from dnstaps import CONTENT_TYPE, Collector
+from netlab import CLIENT4, CLIENT6, V4, V6, iface, wait_for
+from secondaries import certificate
+from test_dot import connect, receive, send
+
+N = 50
+BOTH = {"auth-query", "auth-response"}
+
+
+@pytest.fixture(name="folder")
+def make_folder():
+    """Short enough for a Unix socket."""
+    with tempfile.TemporaryDirectory(prefix="volley") as path:
+        yield pathlib.Path(path)
+
+
+@pytest.fixture(name="collector")
+def make_collector(lab, folder):
+    one = Collector(lab, folder)
+    yield one
+    one.end()
+
+
+def tap(daemon):
+    return daemon.stats()["tap"]
+
+
+def start(daemon, collector, **keys):
+    """volleyd with a collector that it has found."""
+    if not collector.process:
+        collector.start()
+    sections = keys.pop("sections", {})
+    daemon.start(dnstap={**collector.keys, **keys}, **sections)
+    wait_for("the collector", lambda: tap(daemon)["dnstap_connected"])
+
+
+def told(daemon, n):
+    """Until so many messages were written or lost; how many were lost."""
+    wait_for(f"{n} messages", lambda: (lambda t: t["dnstap_written"] + t["dnstap_lost"] >= n)(tap(daemon)))
+    return tap(daemon)["dnstap_lost"]
+
+
+WAYS = {"driver": [iface()], "worker": [iface(**{"driver-answers": False})], "kernel_socket": []}
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("where", [V4, V6])
+def test_each_way(lab, daemon, collector, way, where):
+    """Client, name, type, rcode and times are those of the query; both messages of each answer come."""
+    start(daemon, collector, **{"client-prefix": "32/128", "identity": "ns1"},
+          sections={"interfaces": WAYS[way]})
+    lab.ask("www.example.com", where=where)
+    before = told(daemon, 2), daemon.answered().get(way, 0)
+    began = time.time()
+    answers = [lab.udp(dns.message.make_query("www.example.com", "A"), where) for _ in range(N)]
+    ended = time.time()
+    assert daemon.answered()[way] - before[1] >= N
+    assert told(daemon, 2 * N + 2) == 0
+    found = collector_messages(daemon, collector)[2:]
+    found.sort(key=lambda m: m.asked)  # workers are not in order among each other
+    responses = [m for m in found if m.type == "AUTH_RESPONSE"]
+    queries = [m for m in found if m.type == "AUTH_QUERY"]
+    assert len(responses) == len(queries) == N
+    assert [m.response for m in responses] == answers
+    client = CLIENT4 if where == V4 else CLIENT6
+    for m in found:
+        assert (m.client, m.server, m.protocol, m.name) == (client, where, "udp", "www.example.com.")
+        assert m.identity == b"ns1" and m.port
+        assert began - 0.05 <= m.asked <= ended + 0.05
+    for query, answer in zip(queries, answers):
+        assert query.query.id == answer.id and query.query.question == answer.question
+
+
+def collector_messages(daemon, collector):
+    """All that came, when the daemon has ended."""
+    daemon.stop()
+    return collector.stop()
+
+
+def test_every_answer_or_counted(lab, daemon, collector):
+    """Of a burst by the driver 99 % come, and what does not is counted."""
+    start(daemon, collector, messages=["auth-response"])
+    lab.ask("www.example.com")
+    n, lost = 5000, 0
+    wire = dns.message.make_query("www.example.com", "A").to_wire()
+    with lab.socket("c") as sock:
+        sock.connect((V4, 53))
+        for _ in range(n):
+            sock.send(wire)
+            sock.recv(4096)
+    lost = told(daemon, n + 1)
+    stats = daemon.stats()
+    lost += stats["driver"]["taps_lost"] + stats["tap"]["lost"]
+    assert stats["answered"]["driver"] >= n
+    found = collector_messages(daemon, collector)
+    assert len(found) + lost == n + 1 and len(found) >= 0.99 * n
+
+
+def test_streams(lab, daemon, collector, tmp_path):
+    """TCP and TLS say so."""
+    start(daemon, collector, sections={"server": {"tls": {**certificate(tmp_path)["server"], "listen": [V4]}}})
+    query = dns.message.make_query("www.example.com", "A")
+    lab.tcp(query)
+    with connect(lab, "tls") as stream:
+        send(stream, query)
+        receive(stream)
+    told(daemon, 4)
+    found = collector_messages(daemon, collector)
+    assert [(m.type, m.protocol) for m in found] == [("AUTH_QUERY", "tcp"), ("AUTH_RESPONSE", "tcp"),
+                                                    ("AUTH_QUERY", "dot"), ("AUTH_RESPONSE", "dot")]
+    assert found[0].query == query
+
+
+def test_shortened(lab, daemon, collector):
+    """By default a client is its /24 or /48."""
+    start(daemon, collector)
+    lab.ask("www.example.com")
+    lab.ask("www.example.com", where=V6)
+    told(daemon, 4)
+    clients = {m.client for m in collector_messages(daemon, collector)}
+    assert clients == {CLIENT4.rsplit(".", 1)[0] + ".0", short6(CLIENT6)}
+
+
+def short6(address):
+    octets = socket.inet_pton(socket.AF_INET6, address)[:6] + bytes(10)
+    return socket.inet_ntop(socket.AF_INET6, octets)
+
+
+def test_sampled(lab, daemon, collector):
+    """One in four: of 2,000 some 500. Six standard deviations are 200."""
+    start(daemon, collector, sample=4, messages=["auth-response"])
+    for _ in range(2000):
+        lab.ask("www.example.com")
+    daemon.stop()
+    assert 300 <= len(collector.stop()) <= 700
+
+
+def test_a_collector_that_comes_and_goes(lab, daemon, collector):
+    """What is asked while there is none is answered, and counted as lost; the next collector hears what follows."""
+    daemon.start(dnstap={**collector.keys})
+    lab.ask("www.example.com")
+    assert told(daemon, 2) == 2
+    collector.start()
+    wait_for("the collector", lambda: tap(daemon)["dnstap_connected"])
+    lab.ask("www.example.com")
+    wait_for("two messages", lambda: tap(daemon)["dnstap_written"] == 2)
+    assert len(collector.stop()) == 2
+    for _ in range(5):
+        assert lab.ask("www.example.com").rcode() == dns.rcode.NOERROR
+    wait_for("ten messages", lambda: tap(daemon)["dnstap_written"] + tap(daemon)["dnstap_lost"] == 14)
+    collector.path.unlink()
+    collector.start()
+    wait_for("the collector", lambda: tap(daemon)["dnstap_connected"])
+    lab.ask("www.example.net")
+    wait_for("the last two", lambda: tap(daemon)["dnstap_written"] + tap(daemon)["dnstap_lost"] == 16)
+    assert [m.name for m in collector_messages(daemon, collector)] == ["www.example.net."] * 2
+
+
+@contextlib.contextmanager
+def silent_collector(lab, path):
+    """It shakes hands, and reads nothing more."""
+    with lab.socket("s", socket.AF_UNIX, socket.SOCK_STREAM) as listener:
+        listener.bind(str(path))
+        listener.listen()
+        yield listener
+
+
+def test_a_collector_that_reads_nothing(lab, daemon, folder):
+    """Answers go on, messages are lost and counted, and volleyd ends in time."""
+    path = folder / "silent.sock"
+    with silent_collector(lab, path) as listener:
+        daemon.start(dnstap={"socket": str(path)})
+        conn, _ = listener.accept()
+        conn.settimeout(10)
+        conn.recv(4096)  # READY
+        body = struct.pack("!I", 1) + struct.pack("!II", 1, len(CONTENT_TYPE)) + CONTENT_TYPE
+        conn.sendall(struct.pack("!II", 0, len(body)) + body)
+        wire = dns.message.make_query("www.example.com", "A").to_wire()
+        with lab.socket("c") as sock:
+            sock.connect((V4, 53))
+            for _ in range(40):
+                for _ in range(1000):
+                    sock.send(wire)
+                    sock.recv(4096)
+                if tap(daemon)["dnstap_lost"]:
+                    break
+        assert tap(daemon)["dnstap_lost"]
+        daemon.stop()
+        conn.close()

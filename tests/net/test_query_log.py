@@ -1,0 +1,151 @@
+# SPDX-FileCopyrightText: The Volley authors
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The query log: formats, filters, shortened clients, a file that is taken away, and a disk that is full."""
+import datetime
+import json
+import os
+import re
+import signal
+import time
+
+import dns.edns
+import dns.flags
+import dns.message
+import dns.rcode
+import pytest
+
+from netlab import CLIENT4, CLIENT6, V4, V6, iface, wait_for
+from test_dnstap import short6
+
+WAYS = {"driver": [iface()], "worker": [iface(**{"driver-answers": False})]}
+
+
+def lines(path):
+    return path.read_text(encoding="utf-8").splitlines() if path.exists() else []
+
+
+def wait_lines(path, n):
+    wait_for(f"{n} lines", lambda: len(lines(path)) >= n)
+    return lines(path)
+
+
+def start(daemon, path, sections=None, **keys):
+    daemon.start(**{"query-log": {"file": str(path), **keys}}, **(sections or {}))
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_json(lab, daemon, tmp_path, way):
+    """A line has the client, who answered, the question, the answer's code, flags and size, and the time."""
+    path = tmp_path / "queries"
+    start(daemon, path, {"interfaces": WAYS[way]}, **{"client-prefix": "32/128"})
+    lab.ask()
+    began = time.time()
+    query = dns.message.make_query("www.example.com", "AAAA", want_dnssec=True)
+    lab.udp(query)
+    wire = lab.udp_wire(query.to_wire())
+    ended = time.time()
+    line = json.loads(wait_lines(path, 3)[2])
+    at = datetime.datetime.fromisoformat(line.pop("time").replace("Z", "+00:00")).timestamp()
+    assert began - 0.05 <= at <= ended + 0.05
+    assert line.pop("port") and line.pop("query_bytes", 0) == (0 if way == "driver" else len(query.to_wire()))
+    assert ("latency_us" in line) == (way == "worker")
+    line.pop("latency_us", 0)
+    assert line == {"client": CLIENT4, "transport": "udp", "way": way, "name": "www.example.com.", "type": "AAAA",
+                    "rcode": "NOERROR", "flags": "aa rd do", "reply_bytes": len(wire)}
+
+
+def test_text(lab, daemon, tmp_path):
+    path = tmp_path / "queries"
+    start(daemon, path, format="text")
+    lab.tcp(dns.message.make_query("no.example.com", "TXT"))
+    line = wait_lines(path, 1)[0]
+    assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z \S+/24 \d+ tcp worker no\.example\.com\. TXT NXDOMAIN "
+                        r"\[aa rd\] \d+ \d+ \d+us -", line), line
+
+
+def test_shortened(lab, daemon, tmp_path):
+    path = tmp_path / "queries"
+    start(daemon, path)
+    lab.ask()
+    lab.ask(where=V6)
+    assert [json.loads(line)["client"] for line in wait_lines(path, 2)] == [
+        CLIENT4.rsplit(".", 1)[0] + ".0/24", short6(CLIENT6) + "/48"]
+
+
+def test_a_name_that_is_not_text(lab, daemon, tmp_path):
+    """Whatever octets a name has, the line is JSON, and one line."""
+    path = tmp_path / "queries"
+    start(daemon, path)
+    name = dns.name.Name([b'a"\\\n\x00\xff', b"example", b"com", b""])
+    lab.udp(dns.message.make_query(name, "A"))
+    (line,) = wait_lines(path, 1)
+    assert dns.name.from_text(json.loads(line)["name"]) == name
+
+
+FILTERS = {
+    "zones": ({"zones": ["example.net"]}, {"www.example.net."}),
+    "rcodes": ({"rcodes": ["nxdomain", "servfail"]}, {"no.example.com."}),
+    "clients": ({"clients": [CLIENT4]}, {"www.example.com.", "www.example.net.", "no.example.com."}),
+    "no client": ({"clients": ["203.0.113.0/24"]}, set()),
+    "both": ({"zones": ["example.net"], "rcodes": ["nxdomain"]}, set()),
+}
+
+
+@pytest.mark.parametrize("which", FILTERS)
+def test_filters(lab, daemon, tmp_path, which):
+    keys, names = FILTERS[which]
+    path = tmp_path / "queries"
+    start(daemon, path, **keys)
+    for name in ("www.example.com", "www.example.net", "no.example.com"):
+        lab.ask(name)
+        lab.ask(name)
+    wait_for("six events", lambda: daemon.stats()["tap"]["events"] == 6)
+    daemon.stop()
+    found = [json.loads(line)["name"] for line in lines(path)]
+    assert set(found) == names and len(found) == 2 * len(names)
+
+
+def test_rotation(lab, daemon, tmp_path):
+    """A file that was renamed is written until a reload; behind that the new one is, and no line is lost."""
+    path = tmp_path / "queries"
+    start(daemon, path)
+    lab.ask("www.example.com")
+    wait_lines(path, 1)
+    os.rename(path, tmp_path / "queries.1")
+    lab.ask("www.example.com")
+    wait_lines(tmp_path / "queries.1", 2)
+    daemon.signal(signal.SIGHUP)
+    wait_for("a new file", path.exists)
+    lab.ask("www.example.net")
+    assert json.loads(wait_lines(path, 1)[0])["name"] == "www.example.net."
+    assert len(lines(tmp_path / "queries.1")) == 2
+    assert daemon.stats()["tap"]["log_lost"] == 0
+
+
+def test_a_reload_turns_it_on_and_off(lab, daemon, tmp_path):
+    path = tmp_path / "queries"
+    daemon.start()
+    lab.ask()
+    daemon.configure(**{"query-log": {"file": str(path)}})
+    daemon.ctl("zone", "reload")
+    lab.ask()
+    wait_lines(path, 1)
+    daemon.configure()
+    daemon.ctl("zone", "reload")
+    lab.ask()
+    assert daemon.stats()["tap"]["events"] == 1 and len(lines(path)) == 1
+
+
+def test_full_disk(lab, daemon):
+    """Nothing waits for it; what is lost is counted."""
+    start(daemon, "/dev/full")
+    for _ in range(5):
+        assert lab.ask().rcode() == dns.rcode.NOERROR
+    wait_for("five lost lines", lambda: daemon.stats()["tap"]["log_lost"] == 5)
+
+
+def test_a_file_that_cannot_be_opened(lab, daemon):
+    """volleyd serves, and says what is off."""
+    start(daemon, "/nonexistent/queries")
+    assert lab.ask().rcode() == dns.rcode.NOERROR
+    assert "query-log: " in str(daemon.degraded())

@@ -1,0 +1,32 @@
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Who is told of answers: the configuration's dnstap and query-log, put in place at the start and by each reload, for workers
+ * and driver alike. Control's thread calls all of these.
+ */
+#ifndef VOLLEY_CONTROL_TAPS_H
+#define VOLLEY_CONTROL_TAPS_H
+
+#include <jansson.h>
+
+#include "bpf/tap_rings.h"
+#include "tap/tap.h"
+
+struct config;
+struct daemon;
+
+/* Makes d->tap; before the workers. 0 or -ENOMEM, logged. */
+int taps_open(struct daemon *d) __attribute__((warn_unused_result));
+/* The end of the workers, and of all other producers, has come. */
+void taps_close(struct daemon *d);
+
+/* What cannot be opened is off, logged, and told by `volleyctl status`. */
+void taps_configure(struct daemon *d, const struct config *config);
+
+/* Tells programs how often to tell a hit; during a resize those of both caches. */
+void taps_tell_driver(const struct daemon *d);
+
+/* For `volleyctl stats`. */
+json_t *taps_report(const struct daemon *d);
+
+#endif

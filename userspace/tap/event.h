@@ -1,0 +1,100 @@
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * An event: one query and its reply, as dnstap and the query log are told of them. It lies in a ring of octets, so it
+ * has no pointers:
+ *
+ *      struct tap_event │ query: n_query octets │ reply: n_reply octets
+ *
+ * Addresses are whole here. The writers shorten them (tap/shorten.h) before anything leaves the process.
+ */
+#ifndef VOLLEY_TAP_EVENT_H
+#define VOLLEY_TAP_EVENT_H
+
+#include <linux/types.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Who answered. The words are those of the query log. */
+#define TAP_WAY_LIST(X)                                                           \
+	X(TAP_DRIVER, "driver")       /* the XDP program */                       \
+	X(TAP_WORKER, "worker")       /* a worker, at once */                     \
+	X(TAP_UPSTREAM, "upstream")   /* a worker, when upstream had answered */  \
+	X(TAP_UPDATE, "update")       /* the transfer thread: a dynamic update */ \
+	X(TAP_FORWARDER, "forwarder") /* an upstream, which Volley asked */
+
+enum tap_way {
+#define TAP_WAY(name, text) name,
+	TAP_WAY_LIST(TAP_WAY) TAP_N_WAYS
+#undef TAP_WAY
+};
+
+#define TAP_TRANSPORT_LIST(X) X(TAP_UDP, "udp") X(TAP_TCP, "tcp") X(TAP_TLS, "tls")
+
+enum tap_transport {
+#define TAP_TRANSPORT(name, text) name,
+	TAP_TRANSPORT_LIST(TAP_TRANSPORT) TAP_N_TRANSPORTS
+#undef TAP_TRANSPORT
+};
+
+struct tap_event {
+	uint64_t asked_ns;    /* since 1970: when the query came; 0: not known */
+	uint64_t answered_ns; /* likewise: when its reply was ready; 0: there is none yet */
+	uint32_t query_bytes; /* length of the query on the wire; 0: not known */
+	uint32_t n_query;     /* octets of it that are here; 0: none */
+	uint32_t n_reply;
+	uint8_t way;       /* enum tap_way */
+	uint8_t transport; /* enum tap_transport */
+	uint8_t family;    /* AF_INET or AF_INET6 */
+	bool is_rebuilt;   /* the query was made anew from the reply: tap_event_rebuild() */
+	__be16 peer_port;  /* of the side that asks */
+	__be16 local_port; /* of the side that answers; 0: not known */
+	uint8_t peer[16];  /* in network order; IPv4 in the first 4 octets */
+	uint8_t local[16]; /* all zeros: not known */
+	uint8_t octets[];
+};
+
+#define TAP_MESSAGE_MAX 65535u
+#define TAP_EVENT_MAX   (sizeof(struct tap_event) + 2 * TAP_MESSAGE_MAX)
+
+static inline size_t tap_event_bytes(const struct tap_event *e)
+{
+	return sizeof(*e) + e->n_query + e->n_reply;
+}
+
+static inline const uint8_t *tap_event_query(const struct tap_event *e)
+{
+	return e->octets;
+}
+
+static inline const uint8_t *tap_event_reply(const struct tap_event *e)
+{
+	return e->octets + e->n_query;
+}
+
+/* What the reply says, for the log and its filters. */
+struct tap_view {
+	const uint8_t *name; /* of the question, as it came; NULL: there is none */
+	size_t name_bytes;
+	uint16_t qtype, qclass;
+	uint16_t flags; /* second 16 bits of the header */
+	uint16_t rcode; /* with the upper bits of OPT */
+	bool has_edns, dnssec_ok;
+	int ede; /* the first extended error (RFC 8914); -1: none */
+};
+
+/*
+ * Reads a message. False: it has no whole header. What is malformed behind the question ends the search for OPT. Pure; any
+ * thread.
+ */
+bool tap_view_read(struct tap_view *view, const uint8_t *msg, size_t n);
+
+/*
+ * The query that this reply answers, as far as the reply tells: ID, opcode, RD, CD, the question, and an OPT record with DO
+ * where the reply has OPT. Other options and the size that the client takes are lost. At most `cap` octets; 0: no room, or
+ * the reply has no question. Pure; any thread.
+ */
+size_t tap_event_rebuild(uint8_t *out, size_t cap, const uint8_t *reply, size_t n);
+
+#endif

@@ -1,0 +1,66 @@
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The query log: a line for each answer, as text or JSON, to a file or systemd's journal.
+ *
+ *      event ─► filters ─► line ─► tap/out.h ─► file, journal
+ *
+ * The file is opened for appending. A line is written whole or not at all.
+ */
+#ifndef VOLLEY_TAP_QUERYLOG_H
+#define VOLLEY_TAP_QUERYLOG_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "dns/name.h"
+#include "tap/event.h"
+#include "tap/shorten.h"
+
+#define QUERYLOG_LINE_MAX 2560 /* the longest name, escaped twice, and all else */
+
+struct querylog_net {
+	uint8_t family;
+	uint8_t bits;
+	uint8_t address[16];
+};
+
+struct querylog_config {
+	char *path; /* NULL: the journal */
+	bool is_json;
+	uint32_t every; /* one in so many answers; at least 1 */
+	struct tap_prefix prefix;
+	/* Filters. Each holds where it is empty, and all must hold. */
+	uint8_t (*zones)[NAME_FOLDED_BYTES]; /* names at or below one of these */
+	size_t n_zones;
+	uint64_t rcodes; /* a bit for each; 0: all */
+	struct querylog_net *clients;
+	size_t n_clients;
+};
+
+/* Frees what it points to. */
+void querylog_config_fini(struct querylog_config *config);
+
+struct querylog;
+
+/* Starts the thread that writes. *config is the log's, on an error too. 0 or -errno. */
+int querylog_open(struct querylog **out, struct querylog_config *config)
+	__attribute__((warn_unused_result));
+/* Adds what querylog_counters() says at the end. NULL is allowed. */
+void querylog_close(struct querylog *log, uint64_t *written, uint64_t *lost);
+
+/* The line of an event, if the filters let it through, into the queue; querylog_kick() wakes the writer. One thread. */
+void querylog_put(struct querylog *log, const struct tap_event *e);
+void querylog_kick(struct querylog *log);
+
+/* Lines that were written, and lost ones. Any thread, as the next one. */
+void querylog_counters(const struct querylog *log, uint64_t *written, uint64_t *lost);
+
+/* Whether the filters let an event through, and its line without a line feed; its length. Pure; any thread. */
+bool querylog_wants(const struct querylog_config *config, const struct tap_event *e,
+		    const struct tap_view *view);
+size_t querylog_line(const struct querylog_config *config, const struct tap_event *e,
+		     const struct tap_view *view, char out[QUERYLOG_LINE_MAX]);
+
+#endif

@@ -1,0 +1,399 @@
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "tap/tap.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/clock.h"
+
+#define RING_BYTES \
+	(4u << 20) /* a tenth of a second of a worker that answers 200,000 queries a second */
+#define PAUSE_NS \
+	5000000 /* between two looks at the rings: a batch is cheaper than a wake-up for each */
+
+struct tap {
+	struct tap_switch is;
+	pthread_t thread;
+	bool has_thread;
+	pthread_mutex_t lock; /* of all below */
+	pthread_cond_t wake;
+	bool stops;
+	struct tap_producer *producers;
+	struct dnstap *dnstap;
+	struct querylog *log;
+	struct dnstap_config dnstap_config;
+	uint32_t log_every;
+	uint32_t seed;
+	tap_drain_fn *drain;
+	void *drain_ctx;
+	uint64_t events;
+	uint64_t lost; /* of producers that are gone */
+	/* Of writers that are gone. */
+	uint64_t dnstap_written, dnstap_lost, log_written, log_lost;
+};
+
+/* Xorshift (Marsaglia, 2003): which answers are drawn need not be secret. */
+static uint32_t draw_number(uint32_t *seed)
+{
+	*seed ^= *seed << 13;
+	*seed ^= *seed >> 17;
+	*seed ^= *seed << 5;
+	return *seed;
+}
+
+/* --- Producers ----------------------------------------------------------------------------------- */
+
+/* Gaps from 0 to 2 * (every - 1) answers: one in `every` on average. `left` may be of a coarser setting. */
+bool tap_draw(struct tap_producer *p, uint32_t every)
+{
+	if (p->left && p->left < 2 * every) {
+		p->left--;
+		return false;
+	}
+	p->left = draw_number(&p->seed) % (2 * every - 1);
+	return true;
+}
+
+struct tap_event *tap_begin(struct tap_producer *p, const void *query, size_t n, size_t reply_cap)
+{
+	const bool wants_query = __atomic_load_n(&p->is->wants_queries, __ATOMIC_RELAXED);
+	const size_t n_query = wants_query ? n : 0;
+	struct tap_event *e = tap_ring_reserve(&p->ring, sizeof(*e) + n_query + reply_cap);
+
+	if (!e)
+		return NULL;
+	*e = (struct tap_event){ .query_bytes = (uint32_t)n, .n_query = (uint32_t)n_query };
+	memcpy(e->octets, query, n_query);
+	return e;
+}
+
+void tap_commit(struct tap_producer *p, struct tap_event *e, const void *reply, size_t n)
+{
+	e->n_reply = (uint32_t)n;
+	if (n)
+		memcpy(e->octets + e->n_query, reply, n);
+	tap_ring_commit(&p->ring, tap_event_bytes(e));
+}
+
+void tap_date(struct tap_event *e, uint64_t asked_ns)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	e->answered_ns = (uint64_t)now.tv_sec * CLOCK_NS_PER_S + (uint64_t)now.tv_nsec;
+	e->asked_ns = e->answered_ns - (clock_ns() - asked_ns);
+}
+
+struct tap_producer *tap_producer_new(struct tap *tap)
+{
+	struct tap_producer *p = aligned_alloc(64, (sizeof(*p) + 63) / 64 * 64);
+
+	if (!p)
+		return NULL;
+	pthread_mutex_lock(&tap->lock);
+	*p = (struct tap_producer){ .is = &tap->is, .seed = draw_number(&tap->seed) };
+	if (tap->is.every && tap_ring_open(&p->ring, RING_BYTES)) {
+		free(p);
+		p = NULL;
+	} else {
+		p->next = tap->producers;
+		tap->producers = p;
+	}
+	pthread_mutex_unlock(&tap->lock);
+	return p;
+}
+
+/* --- The thread ---------------------------------------------------------------------------------- */
+
+/* One in `every` is told where `common` is how often events come. */
+static bool is_drawn(struct tap *tap, uint32_t every)
+{
+	const uint64_t common = tap->is.every;
+
+	return every <= common || draw_number(&tap->seed) < (common << 32) / every;
+}
+
+/* dnstap comes last, since it shortens the addresses in place. */
+void tap_handle(struct tap *tap, struct tap_event *e)
+{
+	tap->events++;
+	if (tap->log && is_drawn(tap, tap->log_every))
+		querylog_put(tap->log, e);
+	if (tap->dnstap && is_drawn(tap, tap->dnstap_config.every))
+		dnstap_put(tap->dnstap, e);
+}
+
+static void drain_producer(struct tap *tap, struct tap_producer *p)
+{
+	uint64_t at = tap_ring_begin(&p->ring);
+	struct tap_event *e;
+	size_t bytes;
+
+	while ((e = tap_ring_next(&p->ring, &at, &bytes))) {
+		tap_handle(tap, e);
+		tap_ring_release(&p->ring, at);
+	}
+}
+
+static void drain(struct tap *tap)
+{
+	uint64_t before = tap->events;
+
+	for (struct tap_producer *p = tap->producers; p; p = p->next)
+		drain_producer(tap, p);
+	if (tap->drain)
+		tap->drain(tap->drain_ctx, tap);
+	if (tap->events == before)
+		return;
+	if (tap->dnstap)
+		dnstap_kick(tap->dnstap);
+	if (tap->log)
+		querylog_kick(tap->log);
+}
+
+static void pause_a_while(void)
+{
+	const struct timespec pause = { .tv_nsec = PAUSE_NS };
+
+	nanosleep(&pause, NULL);
+}
+
+static void *run(void *arg)
+{
+	struct tap *tap = arg;
+	bool stops = false;
+
+	while (!stops) {
+		pthread_mutex_lock(&tap->lock);
+		while (!tap->is.every && !tap->stops)
+			pthread_cond_wait(&tap->wake, &tap->lock);
+		drain(tap);
+		stops = tap->stops;
+		pthread_mutex_unlock(&tap->lock);
+		if (!stops)
+			pause_a_while();
+	}
+	return NULL;
+}
+
+/* Signals are the main thread's business: the new thread inherits a full mask. */
+static int start(struct tap *tap)
+{
+	sigset_t all, old;
+	int err;
+
+	if (tap->has_thread)
+		return 0;
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &old);
+	err = pthread_create(&tap->thread, NULL, run, tap);
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	tap->has_thread = !err;
+	if (!err)
+		pthread_setname_np(tap->thread, "volley-tap");
+	return -err;
+}
+
+/* A producer that goes leaves its events to the writers. */
+void tap_producer_free(struct tap *tap, struct tap_producer *p)
+{
+	struct tap_producer **at;
+
+	if (!p)
+		return;
+	pthread_mutex_lock(&tap->lock);
+	for (at = &tap->producers; *at != p; at = &(*at)->next)
+		assert(*at); /* it is in the list since it was made */
+	*at = p->next;
+	if (p->ring.memory)
+		drain_producer(tap, p);
+	tap->lost += tap_ring_lost(&p->ring);
+	pthread_mutex_unlock(&tap->lock);
+	tap_ring_close(&p->ring);
+	free(p);
+}
+
+/* --- Settings ------------------------------------------------------------------------------------ */
+
+static bool is_same_dnstap(const struct tap *tap, const struct dnstap_config *config)
+{
+	return tap->dnstap && config && config->to != DNSTAP_TO_FILE &&
+	       !memcmp(&tap->dnstap_config, config, sizeof(*config));
+}
+
+static uint32_t least(uint32_t a, uint32_t b)
+{
+	return !a || (b && b < a) ? b : a;
+}
+
+/* Producers have their rings before they are told to use them. */
+static int open_rings(struct tap *tap)
+{
+	int err = 0;
+
+	for (struct tap_producer *p = tap->producers; p && !err; p = p->next)
+		if (!p->ring.memory)
+			err = tap_ring_open(&p->ring, RING_BYTES);
+	return err;
+}
+
+/* Under the lock. */
+static void set_switch(struct tap *tap)
+{
+	const struct dnstap_config *d = tap->dnstap ? &tap->dnstap_config : NULL;
+	uint32_t every = least(d ? d->every : 0, tap->log ? tap->log_every : 0);
+
+	if (every && open_rings(tap))
+		every = 0;
+	__atomic_store_n(&tap->is.wants_queries, d && dnstap_wants_queries(d), __ATOMIC_RELAXED);
+	__atomic_store_n(&tap->is.wants_forwarders, d && dnstap_wants_forwarders(d),
+			 __ATOMIC_RELAXED);
+	__atomic_store_n(&tap->is.every, every, __ATOMIC_RELAXED);
+	pthread_cond_signal(&tap->wake);
+}
+
+/* What was on, without the lock: its queue may take half a second to be written. */
+static void close_writers(struct tap *tap, struct dnstap *dnstap, struct querylog *log)
+{
+	uint64_t n[4] = { 0 };
+
+	dnstap_close(dnstap, &n[0], &n[1]);
+	querylog_close(log, &n[2], &n[3]);
+	pthread_mutex_lock(&tap->lock);
+	tap->dnstap_written += n[0];
+	tap->dnstap_lost += n[1];
+	tap->log_written += n[2];
+	tap->log_lost += n[3];
+	pthread_mutex_unlock(&tap->lock);
+}
+
+/* Takes the writers out, but dnstap where it goes on. What was drawn for them is theirs. */
+static void take_out(struct tap *tap, bool keeps_dnstap)
+{
+	struct dnstap *dnstap;
+	struct querylog *log;
+
+	pthread_mutex_lock(&tap->lock);
+	drain(tap);
+	dnstap = keeps_dnstap ? NULL : tap->dnstap;
+	log = tap->log;
+	if (dnstap)
+		tap->dnstap = NULL;
+	tap->log = NULL;
+	set_switch(tap);
+	pthread_mutex_unlock(&tap->lock);
+	close_writers(tap, dnstap, log);
+}
+
+int tap_configure(struct tap *tap, const struct dnstap_config *config, struct querylog_config *log,
+		  const char **what)
+{
+	const bool keeps = is_same_dnstap(tap, config);
+	const uint32_t log_every = log ? log->every : 0;
+	struct dnstap *dnstap = NULL;
+	struct querylog *fresh = NULL;
+	int err = 0, code;
+
+	take_out(tap, keeps);
+	if (config && !keeps) {
+		*what = "dnstap";
+		err = dnstap_open(&dnstap, config);
+	}
+	if (log) {
+		code = querylog_open(&fresh, log);
+		if (code && !err)
+			*what = "query-log";
+		err = err ? err : code;
+	}
+	if ((config || log) && !err)
+		err = start(tap);
+	pthread_mutex_lock(&tap->lock);
+	if (dnstap) {
+		tap->dnstap = dnstap;
+		tap->dnstap_config = *config;
+	}
+	tap->log = fresh;
+	tap->log_every = log_every;
+	set_switch(tap);
+	pthread_mutex_unlock(&tap->lock);
+	return err;
+}
+
+uint32_t tap_every(const struct tap *tap)
+{
+	return __atomic_load_n(&tap->is.every, __ATOMIC_RELAXED);
+}
+
+void tap_set_source(struct tap *tap, tap_drain_fn *fn, void *ctx)
+{
+	pthread_mutex_lock(&tap->lock);
+	tap->drain = fn;
+	tap->drain_ctx = ctx;
+	pthread_mutex_unlock(&tap->lock);
+}
+
+void tap_counters_read(struct tap *tap, struct tap_counters *out)
+{
+	uint64_t written = 0, lost = 0;
+
+	pthread_mutex_lock(&tap->lock);
+	*out = (struct tap_counters){ .events = tap->events,
+				      .lost = tap->lost,
+				      .dnstap_written = tap->dnstap_written,
+				      .dnstap_lost = tap->dnstap_lost,
+				      .log_written = tap->log_written,
+				      .log_lost = tap->log_lost,
+				      .has_dnstap = tap->dnstap,
+				      .has_log = tap->log };
+	for (const struct tap_producer *p = tap->producers; p; p = p->next)
+		out->lost += tap_ring_lost(&p->ring);
+	if (tap->dnstap) {
+		dnstap_counters(tap->dnstap, &written, &lost);
+		out->dnstap_written += written;
+		out->dnstap_lost += lost;
+		out->is_connected = dnstap_is_connected(tap->dnstap);
+	}
+	if (tap->log) {
+		querylog_counters(tap->log, &written, &lost);
+		out->log_written += written;
+		out->log_lost += lost;
+	}
+	pthread_mutex_unlock(&tap->lock);
+	out->events += out->lost;
+}
+
+int tap_new(struct tap **out)
+{
+	struct tap *tap = calloc(1, sizeof(*tap));
+
+	if (!tap)
+		return -ENOMEM;
+	tap->seed = 0x9e3779b9;
+	pthread_mutex_init(&tap->lock, NULL);
+	pthread_cond_init(&tap->wake, NULL);
+	*out = tap;
+	return 0;
+}
+
+void tap_free(struct tap *tap)
+{
+	if (!tap)
+		return;
+	take_out(tap, false);
+	pthread_mutex_lock(&tap->lock);
+	tap->stops = true;
+	pthread_cond_signal(&tap->wake);
+	pthread_mutex_unlock(&tap->lock);
+	if (tap->has_thread)
+		pthread_join(tap->thread, NULL);
+	assert(!tap->producers);
+	pthread_cond_destroy(&tap->wake);
+	pthread_mutex_destroy(&tap->lock);
+	free(tap);
+}

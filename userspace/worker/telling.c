@@ -1,0 +1,64 @@
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "worker/telling.h"
+
+#include <string.h>
+
+static enum tap_transport transport_of(const struct port *port)
+{
+	return port->kind == PORT_TLS ? TAP_TLS : port->kind == PORT_TCP ? TAP_TCP : TAP_UDP;
+}
+
+struct tap_event *telling_begin(struct tap_producer *p, const struct port_msg *m,
+				const struct port *port)
+{
+	struct tap_event *e = tap_begin(p, m->data, m->len, m->cap);
+
+	if (!e)
+		return NULL;
+	e->way = TAP_WORKER;
+	e->transport = (uint8_t)transport_of(port);
+	e->family = m->family;
+	e->peer_port = m->peer_port;
+	e->local_port = m->local_port;
+	memcpy(e->peer, m->peer, sizeof(e->peer));
+	memcpy(e->local, m->local, sizeof(e->local));
+	return e;
+}
+
+void telling_end(struct tap_producer *p, struct tap_event *e, const uint8_t *reply, size_t n,
+		 uint64_t asked_ns)
+{
+	tap_date(e, asked_ns);
+	tap_commit(p, e, reply, n);
+}
+
+void telling_keep(struct telling *t, const struct tap_event *e, uint64_t asked_ns)
+{
+	t->event = *e;
+	t->event.way = TAP_UPSTREAM;
+	t->asked_ns = asked_ns;
+	if (e->n_query <= sizeof(t->query))
+		memcpy(t->query, tap_event_query(e), e->n_query);
+}
+
+void telling_late(struct tap_producer *p, const struct telling *t, const uint8_t *reply, size_t n)
+{
+	uint8_t rebuilt[TELLING_QUERY_MAX];
+	const uint8_t *query = t->query;
+	size_t n_query = t->event.n_query;
+	struct tap_event *e;
+
+	if (n_query > sizeof(t->query)) {
+		query = rebuilt;
+		n_query = tap_event_rebuild(rebuilt, sizeof(rebuilt), reply, n);
+	}
+	e = tap_begin(p, query, n_query, n);
+	if (!e)
+		return;
+	n_query = e->n_query;
+	*e = t->event;
+	e->n_query = (uint32_t)n_query;
+	tap_date(e, t->asked_ns);
+	tap_commit(p, e, reply, n);
+}
