@@ -14,7 +14,7 @@ import dns.message
 import dns.rcode
 import pytest
 
-from netlab import CLIENT4, CLIENT6, V4, V6, iface, wait_for
+from netlab import CLIENT4, CLIENT6, V6, iface, wait_for
 from test_dnstap import short6
 
 WAYS = {"driver": [iface()], "worker": [iface(**{"driver-answers": False})]}

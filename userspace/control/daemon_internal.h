@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * What daemon.c (the thread's loop, reloads), daemon_open.c (start and stop), daemon_beat.c (the
- * heartbeat), daemon_ifaces.c (the interfaces), daemon_cookies.c and daemon_storage.c share. Control's thread
+ * heartbeat), daemon_ifaces.c (the interfaces), daemon_recursion.c, daemon_cookies.c and daemon_storage.c share. Control's thread
  * calls all of these.
  */
 #ifndef VOLLEY_CONTROL_DAEMON_INTERNAL_H
@@ -26,6 +26,17 @@ void daemon_close(struct daemon *d);
  */
 int daemon_configure_recursion(struct daemon *d, struct config *config, char *err, size_t err_cap)
 	__attribute__((warn_unused_result));
+
+/*
+ * What answers of our zones depend on beside the zones: the engine's settings, which view they are in, and whether for the DS records
+ * of these the parents are asked.
+ */
+uint64_t daemon_settings_digest(const struct daemon *d);
+
+/* Who may ask, and the resolver, for the first time: before any zone is loaded. 0 or a negative code, logged. */
+int daemon_open_recursion(struct daemon *d) __attribute__((warn_unused_result));
+/* Behind it: lists and local data begin to be loaded. Likewise. */
+int daemon_open_policies(struct daemon *d) __attribute__((warn_unused_result));
 
 /* The rate limits, with maps or memory that are open; before any engine, since what limits these is not exchanged later. */
 int daemon_open_rrl(struct daemon *d) __attribute__((warn_unused_result));

@@ -19,7 +19,6 @@
 #include "bpf/lock.h"
 #include "bpf/services.h"
 #include "cache/memory.h"
-#include "cache/sweep.h"
 #include "control/cache_plan.h"
 #include "control/commands.h"
 #include "control/daemon_internal.h"
@@ -111,95 +110,6 @@ static int open_cache(struct daemon *d)
 		return err;
 	daemon_serve_by(d, d->memory.state, NULL);
 	return daemon_start_heartbeat(d);
-}
-
-/*
- * Beside the engine's settings: which view the answers of our zones are in, and whether for the DS records
- * of these the parents are asked.
- */
-static uint64_t settings_digest(const struct daemon *d)
-{
-	uint64_t others = d->published.recursion ? 2 : 0;
-
-	others += recursion_restricts_zones(d->recursion);
-	return engine_config_digest(&d->engine_config) + others;
-}
-
-int daemon_configure_recursion(struct daemon *d, struct config *config, char *err, size_t err_cap)
-{
-	int code;
-
-	if (d->crew && config->recursion.n_allow && !crew_can_recurse(d->crew)) {
-		snprintf(err, err_cap,
-			 "recursion.allow: volleyd was started without recursion: restart it");
-		return -EOPNOTSUPP;
-	}
-	code = recursion_configure(d->recursion, config, err, err_cap);
-	if (code)
-		return code;
-	d->other_slots[DAEMON_SLOT_RECURSION] = recursion_slot(d->recursion);
-	code = d->zones ? zones_set_settings(d->zones, settings_digest(d)) : 0;
-	if (code)
-		snprintf(err, err_cap, "%s", err_text(code));
-	return code;
-}
-
-static enum walk_step is_public(void *user, const struct volley_entry *e)
-{
-	(void)user;
-	return e->key.view == VOLLEY_VIEW_PUBLIC ? WALK_WITHDRAW : WALK_ON;
-}
-
-/*
- * Where not everyone may ask, no answer is public (engine/engine.c). Those of a daemon that let everyone ask would be
- * given by the driver, to everyone, until their zones are loaded. An earlier program that waits to be replaced has its own
- * cache and its own list of who may ask: it falls silent.
- */
-static int withdraw_public(struct daemon *d)
-{
-	uint64_t n;
-	int err;
-
-	if (!recursion_restricts_zones(d->recursion))
-		return 0;
-	daemon_silence_old(d);
-	if (!d->is_adopted)
-		return 0;
-	err = cache_sweep(d->cache, NULL, is_public, NULL, daemon_grace, d, &n);
-	if (n)
-		log_info("answer cache: %llu answers were for everyone: withdrawn",
-			 (unsigned long long)n);
-	if (err)
-		log_error("answer cache: the kernel does not say when all readers are done");
-	return err;
-}
-
-static int open_recursion(struct daemon *d)
-{
-	struct recursion_env env = {
-		.cache = d->cache,
-		.published = &d->published,
-		.chores = d->chores,
-		.clients_fd = d->is_anonymous ? -1 : d->maps.clients_fd,
-		.engine_digest = engine_config_digest(&d->engine_config),
-		.grace = daemon_grace,
-		.grace_user = d,
-	};
-	char err[512];
-	int code = recursion_new(&d->recursion, &env);
-
-	d->published.root_copy = &d->root_data;
-	if (!code)
-		code = root_copy_new(&d->root_copy, &d->root_data, d->recursion);
-	if (code)
-		snprintf(err, sizeof(err), "recursion: %s", err_text(code));
-	else
-		code = daemon_configure_recursion(d, d->config, err, sizeof(err));
-	if (code) {
-		log_error("%s", err);
-		return code;
-	}
-	return withdraw_public(d);
 }
 
 static void on_loaded(void *user, int code)
@@ -302,7 +212,7 @@ static int open_zones(struct daemon *d)
 		.is_adopted = d->is_adopted,
 		.names = d->names,
 		.published = &d->published,
-		.settings_digest = settings_digest(d),
+		.settings_digest = daemon_settings_digest(d),
 		.others = d->other_slots,
 		.n_others = DAEMON_N_SLOTS,
 		.grace = daemon_grace,
@@ -332,65 +242,6 @@ static int open_zones(struct daemon *d)
 	}
 	if (err)
 		log_error("zones: %s", err_text(err));
-	return err;
-}
-
-static const struct config_recursion *policies_config(void *user)
-{
-	const struct daemon *d = user;
-
-	return recursion_config(d->recursion);
-}
-
-static int policies_set_apart(void *user, const struct clients_prefix *prefixes, size_t n)
-{
-	const struct daemon *d = user;
-
-	return recursion_set_apart(d->recursion, prefixes, n);
-}
-
-static struct zone *policies_served(void *user, const char *name)
-{
-	const struct daemon *d = user;
-	const struct zones_entry *entry = d->zones ? zones_find(d->zones, name) : NULL;
-
-	return entry && entry->zone ? zone_ref(entry->zone) : NULL;
-}
-
-static void on_policies(void *user, int code)
-{
-	struct daemon *d = user;
-
-	(void)code; /* what does not load has said so */
-	d->has_policies = true;
-}
-
-/* Before zones, so that theirs are not the only slots that are kept; read at the same time. */
-static int open_policies(struct daemon *d)
-{
-	struct policies_env env = {
-		.config = policies_config,
-		.config_user = d,
-		.set_apart = policies_set_apart,
-		.apart_user = d,
-		.served = policies_served,
-		.served_user = d,
-		.cache = d->cache,
-		.published = &d->published,
-		.settings_digest = engine_config_digest(&d->engine_config),
-		.loader = d->loader,
-		.chores = d->chores,
-		.grace = daemon_grace,
-		.grace_user = d,
-	};
-	int err = policies_new(&d->policies, &env);
-
-	if (!err)
-		d->other_slots[DAEMON_SLOT_POLICIES] = policies_slot(d->policies);
-	if (!err)
-		err = policies_reload(d->policies, on_policies, d);
-	if (err)
-		log_error("policies: %s", err_text(err));
 	return err;
 }
 
@@ -574,11 +425,11 @@ int daemon_open(struct daemon *d)
 	if (!code)
 		code = open_events(d);
 	if (!code)
-		code = open_recursion(d);
+		code = daemon_open_recursion(d);
 	if (!code)
 		code = open_loader(d);
 	if (!code)
-		code = open_policies(d);
+		code = daemon_open_policies(d);
 	if (!code)
 		code = open_transfers(d);
 	if (!code)
