@@ -65,6 +65,7 @@ def stat(title, expression, unit="short", about=""):
 
 
 NOT_SERVED = 'state=~"failed|expired|stale|awaited"'
+NOT_GONE = 'zone!="gone"'
 ANSWERS = rate("volley_answers_rcode_total")
 ALL_WAYS = rate("volley_answers_transport_total")
 
@@ -95,7 +96,7 @@ ROWS = {
         rates("Families", "volley_answers_family_total", "family"),
         rates("Transports", "volley_answers_transport_total", "transport"),
         Panel("Busiest zones",
-              {"{{zone}}": f"topk(10, {rate('volley_zone_answers_total', by='zone')})"}, "ops",
+              {"{{zone}}": f"topk(10, {rate('volley_zone_answers_total', NOT_GONE, by='zone')})"}, "ops",
               "other: zones without a counter of their own. none: answers of no zone, as those from upstream."),
     ],
     "Driver": [
