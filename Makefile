@@ -353,6 +353,8 @@ install: all ## install below $(DESTDIR)$(PREFIX)
 	install -m 755 scripts/anycast-health $(DESTDIR)$(PREFIX)/lib/volley/
 	install -d $(DESTDIR)$(PREFIX)/share/volley/anycast
 	install -m 644 scripts/anycast/*.conf $(DESTDIR)$(PREFIX)/share/volley/anycast/
+	install -d $(DESTDIR)$(PREFIX)/share/volley/monitoring
+	install -m 644 scripts/monitoring/alerts.yml scripts/monitoring/grafana-dashboard.json $(DESTDIR)$(PREFIX)/share/volley/monitoring/
 	sed 's,@PREFIX@,$(PREFIX),g' scripts/anycast/volley-anycast.service \
 		>$(DESTDIR)$(PREFIX)/lib/systemd/system/volley-anycast.service
 	test -e $(DESTDIR)/etc/volley/volley.yaml || \

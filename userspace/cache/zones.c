@@ -86,11 +86,29 @@ static uint32_t take_counter(struct cache *cache)
 	return find_given_back(cache);
 }
 
-static void give_counter_back(struct cache *cache, struct volley_zone *zone)
+/* The zone counts in the place `then`, VOLLEY_COUNT_OTHER_ZONE or VOLLEY_COUNT_NO_ZONE. */
+static void give_counter_back(struct cache *cache, struct volley_zone *zone, uint32_t then)
 {
 	if (zone->counter >= VOLLEY_COUNT_FIRST_ZONE)
 		cache->memory.zones[0].n_given_back++;
-	__atomic_store_n(&zone->counter, VOLLEY_COUNT_NO_ZONE, __ATOMIC_RELAXED);
+	__atomic_store_n(&zone->counter, then, __ATOMIC_RELAXED);
+}
+
+void cache_zone_counter_release(struct cache *cache, uint32_t slot)
+{
+	if (cache_zone_counter(cache, slot) >= VOLLEY_COUNT_FIRST_ZONE)
+		give_counter_back(cache, &cache->memory.zones[slot], VOLLEY_COUNT_OTHER_ZONE);
+}
+
+bool cache_zone_counter_give(struct cache *cache, uint32_t slot)
+{
+	uint32_t place;
+
+	if (cache_zone_counter(cache, slot) != VOLLEY_COUNT_OTHER_ZONE)
+		return false;
+	place = take_counter(cache);
+	__atomic_store_n(&cache->memory.zones[slot].counter, place, __ATOMIC_RELAXED);
+	return place != VOLLEY_COUNT_OTHER_ZONE;
 }
 
 uint32_t cache_zone_counter(const struct cache *cache, uint32_t slot)
@@ -179,7 +197,7 @@ void cache_zone_drop(struct cache *cache, uint32_t slot)
 	tell_watch(cache, slot);
 	__atomic_store_n(&zone->gen, 0, __ATOMIC_RELEASE);
 	store_digest(zone, 0, 0);
-	give_counter_back(cache, zone);
+	give_counter_back(cache, zone, VOLLEY_COUNT_NO_ZONE);
 	zone->name_id[1] = 0;
 	__atomic_store_n(&zone->name_id[0], 0, __ATOMIC_RELEASE);
 }

@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "control/answers.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,11 +22,14 @@ struct source {
 	struct volley_answers last;
 };
 
+#define OWNER_NO_ZONE 2u /* digests are odd */
+
 /* A place of by_zone. */
 struct place {
-	uint64_t owner; /* digest of the zone's name; 0: no zone of ours had it */
-	uint64_t base;  /* of its counter, when it came to the owner */
-	uint64_t last;  /* at the last read */
+	uint64_t owner; /* digest of the zone's name; OWNER_NO_ZONE: answers from upstream and the like; 0: none */
+	uint64_t base; /* of its counter, when it came to the owner */
+	uint64_t last; /* at the last read */
+	bool is_left;  /* no owner, and the one before was a zone */
 };
 
 struct answers {
@@ -34,7 +38,7 @@ struct answers {
 		gone; /* of programs that are gone, less what adopted ones had before us; modulo 2^64 */
 	struct engine_answers sum; /* as of the last read; by_way of the workers alone */
 	uint64_t by_driver;
-	uint64_t zones_gone; /* answers of zones that have gone */
+	uint64_t zones_gone; /* answers of zones that have gone, or lost their places */
 	struct place places[VOLLEY_COUNT_ZONES];
 	struct volley_cpu cpu; /* room for a read */
 };
@@ -117,15 +121,26 @@ static uint64_t digest_of(const struct zones_entry *entry)
 	return siphash24(key, entry->apex, entry->apex_len) | 1;
 }
 
-/* Which zone has the place now; what the one before it had is that of zones which are gone. */
-static void own_place(struct answers *a, struct place *place, uint64_t owner)
+/*
+ * Which zone has the place now, and its counter. What a zone had whose place it is no more is that of zones which are gone; so is what
+ * is counted there until another one has the place, since these answers were begun before. What is of no zone stays so.
+ */
+static void read_place(struct answers *a, struct place *place, uint64_t owner, uint64_t n)
 {
-	if (place->owner == owner)
-		return;
-	if (place->owner)
-		a->zones_gone += place->last - place->base;
-	place->base = place->last;
-	place->owner = owner;
+	const bool is_zones = place->owner && place->owner != OWNER_NO_ZONE;
+
+	if (place->owner != owner) {
+		place->is_left = !owner && is_zones;
+		if (is_zones)
+			a->zones_gone += place->last - place->base;
+		place->base = place->last;
+		place->owner = owner;
+	}
+	if (place->is_left) {
+		a->zones_gone += n - place->base;
+		place->base = n;
+	}
+	place->last = n;
 }
 
 static void read_places(struct answers *a, const struct daemon *d)
@@ -133,15 +148,15 @@ static void read_places(struct answers *a, const struct daemon *d)
 	uint64_t owners[VOLLEY_COUNT_ZONES] = { 0 };
 	size_t i;
 
+	for (i = 0; i < DAEMON_N_SLOTS; i++)
+		owners[cache_zone_counter(d->cache, d->other_slots[i])] = OWNER_NO_ZONE;
 	for (i = 0; d->zones && i < zones_n(d->zones); i++) {
 		const struct zones_entry *entry = zones_at(d->zones, i);
 
 		owners[cache_zone_counter(d->cache, entry->cache_slot)] = digest_of(entry);
 	}
-	for (i = VOLLEY_COUNT_FIRST_ZONE; i < VOLLEY_COUNT_ZONES; i++) {
-		own_place(a, &a->places[i], owners[i]);
-		a->places[i].last = a->sum.of.by_zone[i];
-	}
+	for (i = VOLLEY_COUNT_FIRST_ZONE; i < VOLLEY_COUNT_ZONES; i++)
+		read_place(a, &a->places[i], owners[i], a->sum.of.by_zone[i]);
 }
 
 void answers_read(struct daemon *d)
@@ -260,12 +275,12 @@ static void each_family(const struct answers *a, put_label_fn *put, void *user)
 static void each_zone(const struct answers *a, const struct daemon *d, put_label_fn *put,
 		      void *user)
 {
-	uint64_t none = 0, other = a->zones_gone + a->sum.of.by_zone[VOLLEY_COUNT_OTHER_ZONE];
+	uint64_t none = 0, other = a->sum.of.by_zone[VOLLEY_COUNT_OTHER_ZONE];
 	size_t i;
 
 	for (i = 0; i < VOLLEY_COUNT_ZONES; i++)
 		none += a->sum.of.by_zone[i];
-	none -= other;
+	none -= other + a->zones_gone;
 	for (i = 0; d->zones && i < zones_n(d->zones); i++) {
 		const struct zones_entry *entry = zones_at(d->zones, i);
 		uint32_t at = cache_zone_counter(d->cache, entry->cache_slot);
@@ -277,6 +292,7 @@ static void each_zone(const struct answers *a, const struct daemon *d, put_label
 		none -= place->last - place->base;
 	}
 	put(user, "other", other);
+	put(user, "gone", a->zones_gone);
 	put(user, "none", none);
 }
 

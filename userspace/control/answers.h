@@ -11,8 +11,9 @@
  * NOTIFY and UPDATE of those that may, signed questions) is not here but in its own counters. An answer that a program made between
  * the last read and its end is lost.
  *
- * Zones: each of the first 1,022 zones has a counter of its own (cache_zone_counter()). What later zones answer is "other"; what is of
- * no zone of ours (upstream, REFUSED, blocks, policies) is "none". When a zone goes, its answers become those of "other".
+ * Zones: 1,022 zones have a counter of their own (cache_zone_counter()); of more, the busiest (control/zone_places.h). What the rest answers is
+ * "other"; what is of no zone of ours (upstream, REFUSED, blocks, policies) is "none". When a zone goes, or loses its counter, its answers become
+ * those of "gone": so "other" has no step, and its rate is true.
  */
 #ifndef VOLLEY_CONTROL_ANSWERS_H
 #define VOLLEY_CONTROL_ANSWERS_H

@@ -34,6 +34,7 @@
 #include "control/drain.h"
 #include "control/health.h"
 #include "control/hot.h"
+#include "control/zone_places.h"
 #include "control/metrics.h"
 #include "control/policies.h"
 #include "control/progress.h"
@@ -118,6 +119,7 @@ struct daemon {
 	unsigned int n_walks; /* over the cache that wait or run, their clients gone or not */
 	struct hot *hot;
 	struct answers *answers;
+	struct zone_places *places;
 	struct store *store;     /* NULL: no server.storage, or it cannot be opened */
 	char storage_error[640]; /* it cannot be, or not be written to; "" */
 	struct upkeep *upkeep;

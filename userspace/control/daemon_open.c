@@ -327,7 +327,8 @@ static int open_chores(struct daemon *d, const char **what)
 	*what = "background work";
 	d->hot = hot_new();
 	d->answers = answers_new();
-	code = d->hot && d->answers ? chores_new(&d->chores) : -ENOMEM;
+	d->places = zone_places_new(d);
+	code = d->hot && d->answers && d->places ? chores_new(&d->chores) : -ENOMEM;
 	if (code)
 		return code;
 	answers_read(d);
@@ -571,6 +572,7 @@ static void free_statistics(struct daemon *d)
 {
 	hot_free(d->hot);
 	answers_free(d->answers);
+	zone_places_free(d->places);
 }
 
 static void stop_loading(struct daemon *d)

@@ -216,6 +216,22 @@ void hot_gather(struct hot *hot, struct daemon *d, uint64_t now_s)
 	hot->fades_s = now_s + HOT_HALF_LIFE_S;
 }
 
+void hot_zone_answers(const struct hot *hot, const uint8_t *apex, unsigned int apex_len,
+		      double *least, double *most)
+{
+	sketch_bounds(hot->sketches[BY_ZONE], apex, apex_len, least, most);
+}
+
+void hot_each_zone(const struct hot *hot, hot_zone_fn *each, void *user)
+{
+	const struct sketch_counter *top[SKETCH_COUNTERS];
+	size_t n = sketch_top(hot->sketches[BY_ZONE], top, SKETCH_COUNTERS);
+
+	for (size_t i = 0; i < n; i++)
+		if (top[i]->key_bytes) /* no zone of ours has none */
+			each(user, top[i]->key, top[i]->key_bytes, top[i]->count - top[i]->error);
+}
+
 /* --- The command --------------------------------------------------------------------------------- */
 
 struct asked {

@@ -32,6 +32,14 @@ void hot_free(struct hot *hot); /* NULL is allowed */
 /* Takes what was noted since the last call; once a second, while the daemon has workers. */
 void hot_gather(struct hot *hot, struct daemon *d, uint64_t now_s);
 
+/* At least and at most so many answers of a zone (folded wire form) of late, estimated. */
+void hot_zone_answers(const struct hot *hot, const uint8_t *apex, unsigned int apex_len,
+		      double *least, double *most);
+
+/* Calls it for each of the zones that had most answers of late, with how many it had at least. */
+typedef void hot_zone_fn(void *user, const uint8_t *apex, unsigned int apex_len, double least);
+void hot_each_zone(const struct hot *hot, hot_zone_fn *each, void *user);
+
 /* `cache top`: [-n N] [--by name|type|zone]; the run() of a struct ctl_command. */
 int hot_run_top(void *user, const json_t *args, json_t **result, char *err, size_t err_cap);
 

@@ -12,9 +12,11 @@
 #include <stdint.h>
 
 #include "control/metrics_text.h"
+#include "xdp/abi.h"
 #include "zonemgr/zones.h"
 
-#define METRICS_ZONES_MAX 1000u /* that are told by themselves */
+/* That are told by themselves: as many as have counters of their own. */
+#define METRICS_ZONES_MAX (VOLLEY_COUNT_ZONES - VOLLEY_COUNT_FIRST_ZONE)
 
 /* Zones, and which of them are told by themselves where there are more than METRICS_ZONES_MAX. */
 struct metrics_zone_list {

@@ -96,6 +96,20 @@ void sketch_fade(struct sketch *s)
 	s->total = s->squares = 0;
 }
 
+void sketch_bounds(const struct sketch *s, const void *key, size_t key_bytes, double *least,
+		   double *most)
+{
+	uint32_t i;
+
+	if (find(s, siphash24(s->hash_key, key, key_bytes), key, key_bytes, &i)) {
+		*least = s->counts[i] - s->counters[i].error;
+		*most = s->counts[i];
+	} else {
+		*least = 0;
+		*most = i < s->n ? s->counts[i] : 0;
+	}
+}
+
 size_t sketch_top(const struct sketch *s, const struct sketch_counter **out, size_t cap)
 {
 	size_t n = 0;

@@ -36,6 +36,10 @@ void sketch_add(struct sketch *sketch, const void *key, size_t key_bytes, double
 
 void sketch_fade(struct sketch *sketch);
 
+/* Between which counts a key's lies: *most is 0, or the smallest count of all, for a key without a counter. */
+void sketch_bounds(const struct sketch *sketch, const void *key, size_t key_bytes, double *least,
+		   double *most);
+
 /* The `cap` highest counts, highest first; how many. They live until the next call of another kind. */
 size_t sketch_top(const struct sketch *sketch, const struct sketch_counter **out, size_t cap);
 

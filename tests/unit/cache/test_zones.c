@@ -230,6 +230,41 @@ static void test_counters(void **state)
 	world_close(&w);
 }
 
+/* A place goes from one zone to another, which the table remembers. */
+static void test_counter_exchanged(void **state)
+{
+	uint32_t slots[VOLLEY_COUNT_ZONES + 8], gen, place, last = VOLLEY_COUNT_ZONES + 7;
+	uint8_t name[] = "\4aaaa";
+	struct world w;
+
+	(void)state;
+	world_open(&w, CACHE_BYTES_MIN);
+	for (uint32_t n = 0; n <= last; n++) {
+		memcpy(name + 1, &n, 4);
+		cache_zone_prepare(w.cache, name, 6, digest_a, &slots[n], &gen);
+	}
+	place = cache_zone_counter(w.cache, slots[5]);
+	assert_true(place >= VOLLEY_COUNT_FIRST_ZONE);
+	assert_false(cache_zone_counter_give(w.cache, slots[last])); /* none is free */
+	assert_false(cache_zone_counter_give(w.cache, slots[5]));    /* it has one */
+	cache_zone_counter_release(w.cache, slots[last]);
+	assert_false(cache_zone_counter_give(w.cache, slots[last]));
+	cache_zone_counter_release(w.cache, slots[5]);
+	cache_zone_counter_release(w.cache, slots[5]);
+	assert_int_equal(cache_zone_counter(w.cache, slots[5]), VOLLEY_COUNT_OTHER_ZONE);
+	assert_true(cache_zone_counter_give(w.cache, slots[last]));
+	assert_int_equal(cache_zone_counter(w.cache, slots[last]), place);
+	assert_false(cache_zone_counter_give(w.cache, slots[5]));
+	cache_zone_drop(w.cache, slots[last]);
+	assert_true(cache_zone_counter_give(w.cache, slots[5]));
+	assert_int_equal(cache_zone_counter(w.cache, slots[5]), place);
+	assert_false(cache_zone_counter_give(w.cache, 0));
+	cache_zone_counter_release(w.cache, 0);
+	cache_zone_counter_release(w.cache, UINT32_MAX);
+	assert_false(cache_zone_counter_give(w.cache, UINT32_MAX));
+	world_close(&w);
+}
+
 static void test_drop_others(void **state)
 {
 	uint32_t slots[100], gens[100], keep[60];
@@ -264,6 +299,7 @@ int main(void)
 		cmocka_unit_test(test_died_within_a_change),
 		cmocka_unit_test(test_table_full),
 		cmocka_unit_test(test_counters),
+		cmocka_unit_test(test_counter_exchanged),
 		cmocka_unit_test(test_drop_others),
 	};
 

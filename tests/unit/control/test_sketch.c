@@ -163,13 +163,36 @@ static void test_fades_away(void **state)
 	sketch_free(s);
 }
 
+/* Of a key with a counter, of one that has none, and of one that came when all counters were taken. */
+static void test_bounds(void **state)
+{
+	struct sketch *s = sketch_new();
+	double least, most;
+
+	(void)state;
+	sketch_bounds(s, "a", 1, &least, &most);
+	assert_true(least == 0 && most == 0);
+	sketch_add(s, "a", 1, 5);
+	sketch_bounds(s, "a", 1, &least, &most);
+	assert_true(least == 5 && most == 5);
+	sketch_bounds(s, "b", 1, &least, &most);
+	assert_true(least == 0 && most == 0);
+	for (uint32_t i = 1; i < SKETCH_COUNTERS; i++)
+		sketch_add(s, &i, sizeof(i), 3);
+	sketch_bounds(s, "b", 1, &least, &most);
+	assert_true(least == 0 && most == 3);
+	sketch_add(s, "b", 1, 4);
+	sketch_bounds(s, "b", 1, &least, &most);
+	assert_true(least == 4 && most == 7);
+	sketch_free(s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_zipf),
-		cmocka_unit_test(test_samples),
-		cmocka_unit_test(test_fades),
-		cmocka_unit_test(test_fades_away),
+		cmocka_unit_test(test_zipf),   cmocka_unit_test(test_samples),
+		cmocka_unit_test(test_fades),  cmocka_unit_test(test_fades_away),
+		cmocka_unit_test(test_bounds),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
