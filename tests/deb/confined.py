@@ -55,14 +55,14 @@ def configure():
     run("openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-subj", "/CN=x",
         "-keyout", ETC / "tls.key", "-out", ETC / "tls.pem")
     run("chgrp", "-R", "volley", ETC)
-    run("chmod", "-R", "g+rX", ETC)
+    run("chmod", "-R", "g+rX,o-rwx", ETC)
     verify = {"verify": ["/bin/sh", "-c", "cat >/dev/null"]}
     recursion = {"allow": ["192.0.2.0/24"], "rpz": [{"name": "rpz.test", "file": str(ETC / "rpz.zone")}]}
     if os.path.exists("/usr/share/dns/root.key"):
         recursion["trust-anchor"] = "/usr/share/dns/root.key"
     (ETC / "volley.yaml").write_text(json.dumps({
         "server": {"listen": [V4], "workers": 2, "storage": str(STATE), "cookies": {"secret-files": [str(ETC / "secret")]},
-                   "tls": {"certificate": str(ETC / "tls.pem"), "key": str(ETC / "tls.key")}},
+                   "tls": {"listen": [V4], "certificate": str(ETC / "tls.pem"), "key": str(ETC / "tls.key")}},
         "interfaces": [iface()], "cache": {"size": "16M", "snapshot": str(STATE / "cache")}, "signing": [{"name": "usual"}],
         "recursion": recursion, "metrics": {"listen": f"{V4}@9253"}, "rrl": {"answers": 0, "octets": 0},
         "zones": [{**zone("z.test", ETC / "zones/plain.zone"), **verify},
