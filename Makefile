@@ -372,6 +372,14 @@ deb: ## Debian packages of what is committed, in build/deb (needs no root; what 
 test-deb: deb ## the packages installed, upgraded and purged in a bare Debian 12 (root; asks a Debian mirror)
 	@PYTHONPATH=tests/net VOLLEY_DEBS=$(O)/deb $(PYTHON) -m pytest -q -ra -p no:cacheprovider tests/deb
 
+.PHONY: image
+image: deb ## an OCI image of the package, in build/image (root; asks a Debian mirror)
+	@scripts/image.sh $(VERSION) $(O)/deb $(O)/image
+
+.PHONY: test-image
+test-image: image ## the image started as a container of its own in a lab (root)
+	@PYTHONPATH=tests/net VOLLEY_IMAGE=$(O)/image/volley-$(VERSION).oci.tar $(PYTHON) -m pytest -q -ra -p no:cacheprovider tests/image
+
 .PHONY: clean
 clean: ## remove all that was built
 	rm -rf $(O)
