@@ -92,7 +92,7 @@ def work(lab):
     ctl("zone", "flush", "z.test")
     wait_for("the zone's file has the change", lambda: "192.0.2.1\n" in (ETC / "zones/plain.zone").read_text("ascii"))
     for words in (("zone", "reload"), ("cache", "resize", "24M"), ("detach", "s0"), ("attach", "s0"), ("cookies",),
-                  ("block", "add", "client", "198.51.100.0/24"), ("drain", "on"), ("drain", "off")):
+                  ("block", "add", "198.51.100.0/24"), ("drain", "on"), ("drain", "off")):
         ctl(*words)
     print("status:", json.dumps(json.loads(ctl("--json", "status")).get("interfaces")))
     ctl("stop", "--keep")
