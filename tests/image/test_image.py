@@ -19,6 +19,9 @@ from netlab import ROOT, V4, Lab, iface, run, texts, wait_for, write_zone, zone
 
 IMAGE = pathlib.Path(os.environ.get("VOLLEY_IMAGE", ROOT / "build/image/volley-0.1.0.oci.tar"))
 
+# crun wants cgroups of version 2 alone; a mount namespace has them, whatever the machine has.
+CRUN = 'mount -t cgroup2 none /sys/fs/cgroup && exec crun "$@"'
+
 
 class Image:
     """What a runtime does: the index leads to the manifest, this to the configuration and to the layers; each is named by its sum."""
@@ -57,7 +60,7 @@ def bundle(folder, image, lab, etc, state):
     (folder / "config.json").write_text(json.dumps({
         "ociVersion": "1.0.2", "root": {"path": str(image.root), "readonly": True}, "hostname": "volley",
         "process": {"args": image.config["Entrypoint"], "env": image.config["Env"], "cwd": "/", "user": {"uid": 0, "gid": 0},
-                    "noNewPrivileges": True, "rlimits": [{"type": "RLIMIT_NOFILE", "soft": 65536, "hard": 65536}],
+                    "noNewPrivileges": True,
                     "capabilities": {name: capabilities for name in ("bounding", "effective", "permitted")}},
         "mounts": [{"destination": "/proc", "type": "proc", "source": "proc"},
                    {"destination": "/dev", "type": "tmpfs", "source": "tmpfs", "options": ["mode=755"]},
@@ -78,7 +81,7 @@ def image_volume(image):
 
 class Container:
     def __init__(self, folder, name):
-        self.name, self.crun = name, ["crun", "--cgroup-manager=disabled", f"--root={folder / 'crun'}"]
+        self.name, self.crun = name, ["unshare", "-m", "sh", "-c", CRUN, "sh", "--cgroup-manager=disabled", f"--root={folder / 'crun'}"]
         self.process = subprocess.Popen([*self.crun, "run", "--no-pivot", "--bundle", str(folder), name])
 
     def ctl(self, *words, check=True):
