@@ -15,6 +15,7 @@ VERSION := 0.1.0
 PROFILE ?= release
 SAN     ?=
 PREFIX  ?= /usr/local
+SYSCONFDIR ?= /etc
 DESTDIR ?=
 CONFIG  ?=
 O       ?= build
@@ -344,11 +345,11 @@ run: all ## run the daemon in the foreground: make run CONFIG=FILE
 
 .PHONY: install
 install: all ## install below $(DESTDIR)$(PREFIX)
-	install -d $(DESTDIR)$(PREFIX)/sbin $(DESTDIR)$(PREFIX)/lib/volley $(DESTDIR)/etc/volley
+	install -d $(DESTDIR)$(PREFIX)/sbin $(DESTDIR)$(PREFIX)/lib/volley $(DESTDIR)$(SYSCONFDIR)/volley
 	install -d $(DESTDIR)$(PREFIX)/lib/systemd/system $(DESTDIR)$(PREFIX)/share/volley
 	install -m 755 $(O)/bin/volleyd $(O)/bin/volleyctl $(DESTDIR)$(PREFIX)/sbin/
 	install -m 644 $(BPF_MAIN) $(BPF_OTHERS) $(DESTDIR)$(PREFIX)/lib/volley/
-	sed 's,@PREFIX@,$(PREFIX),g' scripts/volleyd.service >$(DESTDIR)$(PREFIX)/lib/systemd/system/volleyd.service
+	sed 's,@PREFIX@,$(PREFIX),g;s,@SYSCONFDIR@,$(SYSCONFDIR),g' scripts/volleyd.service >$(DESTDIR)$(PREFIX)/lib/systemd/system/volleyd.service
 	install -m 644 zones/root.hints $(DESTDIR)$(PREFIX)/share/volley/
 	install -m 755 scripts/anycast-health $(DESTDIR)$(PREFIX)/lib/volley/
 	install -d $(DESTDIR)$(PREFIX)/share/volley/anycast
@@ -357,8 +358,8 @@ install: all ## install below $(DESTDIR)$(PREFIX)
 	install -m 644 scripts/monitoring/alerts.yml scripts/monitoring/grafana-dashboard.json $(DESTDIR)$(PREFIX)/share/volley/monitoring/
 	sed 's,@PREFIX@,$(PREFIX),g' scripts/anycast/volley-anycast.service \
 		>$(DESTDIR)$(PREFIX)/lib/systemd/system/volley-anycast.service
-	test -e $(DESTDIR)/etc/volley/volley.yaml || \
-		install -m 644 zones/volley.yaml.example $(DESTDIR)/etc/volley/volley.yaml
+	test -e $(DESTDIR)$(SYSCONFDIR)/volley/volley.yaml || \
+		install -m 644 zones/volley.yaml.example $(DESTDIR)$(SYSCONFDIR)/volley/volley.yaml
 	for m in $(MANS); do \
 		install -D -m 644 $$m $(DESTDIR)$(PREFIX)/share/man/man$${m##*.}/$${m##*/} || exit 1; \
 	done
@@ -373,6 +374,14 @@ deb: ## Debian packages of what is committed, in build/deb (needs no root; what 
 test-deb: deb ## the packages installed, upgraded and purged in a bare Debian 12 (root; asks a Debian mirror)
 	@PYTHONPATH=tests/net VOLLEY_DEBS=$(O)/deb $(PYTHON) -m pytest -q -ra -p no:cacheprovider tests/deb
 
+.PHONY: image
+image: deb ## an OCI image of the package, in build/image (root; asks a Debian mirror)
+	@scripts/image.sh $(VERSION) $(O)/deb $(O)/image
+
+.PHONY: test-image
+test-image: image ## the image started as a container of its own in a lab (root)
+	@PYTHONPATH=tests/net VOLLEY_IMAGE=$(O)/image/volley-$(VERSION).oci.tar $(PYTHON) -m pytest -q -ra -p no:cacheprovider tests/image
+
 .PHONY: clean
 clean: ## remove all that was built
 	rm -rf $(O)
@@ -381,7 +390,7 @@ clean: ## remove all that was built
 help: ## print this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | sort | expand -t 14
 	@echo 'tests:     FLOOR=NAME (of tests/unit, or xdp) AGAIN=1 (passed ones, too) FILES= NET_JOBS=N CCACHE='
-	@echo 'variables: PROFILE=debug|release SAN=address,undefined|thread DPDK=0|1 PREFIX= DESTDIR= V=1'
+	@echo 'variables: PROFILE=debug|release SAN=address,undefined|thread DPDK=0|1 PREFIX= SYSCONFDIR= DESTDIR= V=1'
 	@echo '           O=DIR (build somewhere else) CONFIG=FILE FUZZ_SECS=N VERIFY_MAX=N KERNELS= VM_ARGS= PYTEST_ARGS= BENCH_ARGS='
 
 # --- C ----------------------------------------------------------------------------------------------
@@ -414,9 +423,17 @@ PREFIX_OBJ := $(call objs,userspace/control/recursion_settings.c)
 $(PREFIX_OBJ): CPPFLAGS_ALL += -DVOLLEY_SHARE='"$(PREFIX)/share/volley"'
 $(PREFIX_OBJ): $(B)/gen/prefix
 
-$(B)/gen/prefix: FORCE
+# The configuration that volleyd reads without -c: the program opens this path, and the text of the option names it.
+CONFIG_OBJ := $(call objs,userspace/cmd/volleyd.c userspace/config/words.c)
+$(CONFIG_OBJ): CPPFLAGS_ALL += -DVOLLEY_CONFIG='"$(SYSCONFDIR)/volley/volley.yaml"'
+$(CONFIG_OBJ): $(B)/gen/sysconfdir
+
+# Written only when the value has changed.
+$(B)/gen/prefix: VALUE = $(PREFIX)
+$(B)/gen/sysconfdir: VALUE = $(SYSCONFDIR)
+$(B)/gen/prefix $(B)/gen/sysconfdir: FORCE
 	@mkdir -p $(@D)
-	@echo '$(PREFIX)' | cmp -s - $@ || echo '$(PREFIX)' >$@
+	@echo '$(VALUE)' | cmp -s - $@ || echo '$(VALUE)' >$@
 
 # Made whole, and anew when a file was removed from the folder, so that no old member lingers. By q,
 # since r keeps only one of two files of the same name on two floors.
@@ -467,7 +484,7 @@ FORCE:
 $(O)/man/%: docs/man/%.in $(B)/bin/volleyctl
 	$(say) MAN $@
 	@mkdir -p $(@D)
-	$(Q)$(B)/bin/volleyctl --man $< >$@
+	$(Q)$(B)/bin/volleyctl --man $< >$@.tmp && sed 's,@SYSCONFDIR@,$(SYSCONFDIR),g' $@.tmp >$@ && rm $@.tmp
 
 $(O)/completion/%: scripts/completion/%.in $(B)/bin/volleyctl
 	$(say) WORDS $@

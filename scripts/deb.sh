@@ -2,7 +2,7 @@
 # SPDX-FileCopyrightText: The Volley authors
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# deb.sh VERSION FOLDER: makes the Debian packages of what is committed, in FOLDER. Nobody has to be root. What the
+# deb.sh VERSION FOLDER: makes the Debian packages of what is committed, in FOLDER, and beside them the bill of materials (sbom.py). Nobody has to be root. What the
 # build needs is said by scripts/debian/control; `make deps-build deps-test` installs it.
 set -eu
 cd "$(dirname "$0")/.."
@@ -23,4 +23,5 @@ seconds=$(git log -1 --format=%ct)
 } >"$tree/debian/changelog"
 cd "$tree"
 SOURCE_DATE_EPOCH=$seconds dpkg-buildpackage -b -us -uc
+cp debian/volley.spdx.json "$folder/volley_${version}_$(dpkg --print-architecture).spdx.json"
 rm -rf "$tree"

@@ -41,7 +41,8 @@ test  | servers to compare | knot knot-dnssecutils nsd bind9 unbound
 test  | routers, for tests | bird2 python3-exabgp
 test  | checks of metrics  | prometheus
 test  | validators         | ldnsutils bind9-utils
-test  | packages           | debhelper dpkg-dev fakeroot lintian debootstrap
+test  | packages           | debhelper dpkg-dev fakeroot lintian debootstrap apparmor dh-apparmor
+test  | the image          | buildah crun
 test  | benchmark plots    | python3-matplotlib
 test  | profiles           | linux-perf
 test  | lint               | clang-format-14 shellcheck python3-pyflakes

@@ -77,9 +77,10 @@ static int read_options(struct options *options, int argc, char **argv)
 		fprintf(stderr, "volleyd: --strict is for --check\n");
 		return EXIT_USAGE;
 	}
-	if (options->config && optind == argc)
+	if (optind == argc)
 		return -1;
-	fprintf(stderr, "volleyd: say which configuration: volleyd -c FILE\n");
+	fprintf(stderr, "volleyd: %s: not an option: give a configuration by -c FILE\n",
+		argv[optind]);
 	return EXIT_USAGE;
 }
 
@@ -112,7 +113,7 @@ static int check(struct config *config, const struct options *options)
 
 int main(int argc, char **argv)
 {
-	struct options options = { 0 };
+	struct options options = { .config = VOLLEY_CONFIG };
 	struct config *config;
 	char err[512];
 	int code;

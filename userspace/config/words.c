@@ -277,7 +277,8 @@ const struct words_command words_commands[] = {
 };
 
 const struct words_option words_volleyd_options[] = {
-	{ "-c", "FILE", "Read the configuration from FILE, see volley.yaml(5). Required." },
+	{ "-c", "FILE",
+	  "Read the configuration from FILE, see volley.yaml(5). Default: " VOLLEY_CONFIG "." },
 	{ "--check", NULL,
 	  "Check the configuration, say what is wrong, with file, line and key where it is in the file, and exit. Files that it "
 	  "names are read as at a start: root hints, trust anchors, certificates and keys, policies, lists of blocks. What "

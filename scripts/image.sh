@@ -1,0 +1,76 @@
+#!/bin/sh
+# SPDX-FileCopyrightText: The Volley authors
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# image.sh VERSION DEBS FOLDER: makes an OCI image of the package volley in DEBS: FOLDER/volley-VERSION.oci.tar.
+# Needs root, debootstrap, buildah and a Debian mirror; nothing is taken from a registry of images. The base is the smallest
+# Debian 12 that debootstrap makes. Environment: MIRROR, a Debian mirror.
+set -eu
+
+version=$1
+debs=$(cd "$2" && pwd)
+mkdir -p "$3"
+folder=$(cd "$3" && pwd)
+mirror=${MIRROR:-http://deb.debian.org/debian}
+[ "$(id -u)" -eq 0 ] || { echo 'image: run as root' >&2; exit 1; }
+
+work=$(mktemp -d "$folder/work.XXXXXX")
+trap 'rm -rf "$work"' EXIT
+trap 'exit 130' INT TERM
+root=$work/root
+
+# The security updates are in a suite of their own.
+base() {
+	debootstrap --variant=minbase bookworm "$root" "$mirror" >"$work/debootstrap.log" 2>&1 ||
+		{ tail -n 20 "$work/debootstrap.log" >&2; exit 1; }
+	printf 'deb %s bookworm main\ndeb %s-security bookworm-security main\n' "$mirror" "${mirror%/}" >"$root/etc/apt/sources.list"
+	printf '#!/bin/sh\nexit 101\n' >"$root/usr/sbin/policy-rc.d"
+	chmod 755 "$root/usr/sbin/policy-rc.d"
+}
+
+# shellcheck disable=SC2016 # the inner shell's
+in_root() {
+	unshare -m sh -c 'mount -t proc proc "$1/proc" && shift 1 && exec chroot "$@"' sh "$root" "$root" \
+		env DEBIAN_FRONTEND=noninteractive LC_ALL=C.UTF-8 "$@"
+}
+
+# A container's root has no right to write to other users' files, so all that volleyd writes to is root's there.
+package() {
+	cp "$debs/volley_${version}_"*.deb "$root/root/"
+	rm -f "$root"/etc/resolv.conf
+	cp /etc/resolv.conf "$root/etc/resolv.conf"
+	in_root apt-get -q update
+	in_root apt-get -q -y upgrade
+	in_root sh -c 'apt-get -q -y install --no-install-recommends dns-root-data /root/volley_*.deb'
+	in_root apt-get clean
+	in_root install -d -o root -g root -m 0700 /var/lib/volley
+	in_root install -d -o root -g root -m 0755 /run/volley
+	in_root chgrp root /etc/volley /etc/volley/volley.yaml
+	rm -rf "$root"/root/volley_*.deb "$root"/var/lib/apt/lists/* "$root"/var/log/* "$root"/var/cache/debconf/*-old \
+		"$root/usr/sbin/policy-rc.d" "$root"/usr/share/man/* "$root/etc/machine-id" "$root"/tmp/* "$root/etc/resolv.conf"
+}
+
+store() {
+	buildah --storage-driver vfs --root "$work/storage" --runroot "$work/run" "$@"
+}
+
+# What a container needs, where nobody reads the README.
+capabilities='NET_ADMIN NET_RAW BPF PERFMON SYS_ADMIN NET_BIND_SERVICE IPC_LOCK DAC_READ_SEARCH'
+
+image() {
+	container=$(store from scratch)
+	store add --quiet "$container" "$root" /
+	store config --entrypoint '["/usr/sbin/volleyd", "-c", "/etc/volley/volley.yaml"]' --cmd '' --stop-signal SIGTERM \
+		--volume /var/lib/volley --port 53/udp --port 53/tcp --port 853/tcp --env PATH=/usr/sbin:/usr/bin:/sbin:/bin \
+		--label org.opencontainers.image.title=volley --label "org.opencontainers.image.version=$version" \
+		--label org.opencontainers.image.licenses='GPL-2.0-or-later AND (GPL-2.0-only OR BSD-2-Clause)' \
+		--label org.opencontainers.image.description='DNS server that answers in the network driver' \
+		--label "volley.capabilities=$capabilities" --label volley.bill=/usr/share/doc/volley/volley.spdx.json "$container"
+	rm -f "$folder/volley-$version.oci.tar"
+	store commit --quiet --timestamp "$(git log -1 --format=%ct)" "$container" "oci-archive:$folder/volley-$version.oci.tar:volley:$version"
+}
+
+base
+package >"$work/package.log" 2>&1 || { tail -n 40 "$work/package.log" >&2; exit 1; }
+image >"$work/image.log" 2>&1 || { tail -n 40 "$work/image.log" >&2; exit 1; }
+ls -l "$folder/volley-$version.oci.tar"
