@@ -19,7 +19,8 @@
 
 struct source {
 	const char *path;
-	char *text; /* set by source_read(), ends in a zero byte behind len */
+	const char *base; /* relative paths start at its folder; mostly .path */
+	char *text;       /* set by source_read(), ends in a zero byte behind len */
 	size_t len;
 	char *err; /* "FILE:LINE: key: sentence", set by the first failure */
 	size_t err_cap;

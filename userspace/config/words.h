@@ -74,6 +74,7 @@ struct words_key {
 	const char *choices;  /* WORDS_CHOICE, _CHOICES: "auto|native|generic|off" */
 	const char *fallback; /* the value when the key is absent; NULL: none, see the text */
 	bool needs_start;     /* a reload does not put it in place: config_next_for_start() */
+	bool is_secret;       /* its value is never printed */
 	const char *text;     /* a paragraph for volley.yaml(5) */
 };
 

@@ -128,6 +128,7 @@ static const struct words_key rows[] = {
 	{ .path = "server.cookies", .type = WORDS_MAP, .text = "DNS cookies (RFC 7873, RFC 9018)." },
 	{ .path = "server.cookies.secret",
 	  .type = WORDS_SECRET,
+	  .is_secret = true,
 	  .text = "The secret that server cookies are made with. Give the same to all servers behind "
 		  "one anycast address, and keep the file unreadable to others. Default: volleyd makes "
 		  "its own, and keeps them in server.storage where that is given; else each start makes "

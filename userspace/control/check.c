@@ -21,6 +21,7 @@
 struct check {
 	const struct config *config;
 	unsigned int n_warnings;
+	json_t *warnings;       /* where they go; NULL: to the log */
 	char err[ERR_TEXT_CAP]; /* why a start would end */
 };
 
@@ -32,7 +33,10 @@ __attribute__((format(printf, 2, 3))) static void warn(struct check *c, const ch
 	va_start(args, format);
 	vsnprintf(text, sizeof(text), format, args);
 	va_end(args);
-	log_warn("%s", text);
+	if (c->warnings)
+		json_array_append_new(c->warnings, json_string(text));
+	else
+		log_warn("%s", text);
 	c->n_warnings++;
 }
 
@@ -195,5 +199,20 @@ int check_run(const struct config *config, unsigned int *n_warnings)
 	if (code)
 		log_error("%s", c.err);
 	*n_warnings = c.n_warnings;
+	return code;
+}
+
+int check_beside(const struct config *config, json_t *warnings, char *err, size_t err_cap)
+{
+	static int (*const steps[])(struct check *) = {
+		check_cache, check_recursion, check_transfers, check_blocks, check_zones,
+	};
+	struct check c = { .config = config, .warnings = warnings };
+	int code = 0;
+
+	for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]) && !code; i++)
+		code = steps[i](&c);
+	if (code)
+		snprintf(err, err_cap, "%s", c.err);
 	return code;
 }

@@ -13,6 +13,8 @@
 #ifndef VOLLEY_CONTROL_CHECK_H
 #define VOLLEY_CONTROL_CHECK_H
 
+#include <jansson.h>
+
 #include "config/config.h"
 
 /*
@@ -21,6 +23,13 @@
  * starts and ends threads.
  */
 int check_run(const struct config *config, unsigned int *n_warnings)
+	__attribute__((warn_unused_result));
+
+/*
+ * The same in a daemon that serves, of what can be asked there: not the process and its limits, nor the store, which is open, nor
+ * policies, which take long to read. Warnings go behind WARNINGS, an array; a failure's sentence to ERR. Control's thread.
+ */
+int check_beside(const struct config *config, json_t *warnings, char *err, size_t err_cap)
 	__attribute__((warn_unused_result));
 
 #endif

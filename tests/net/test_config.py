@@ -1,0 +1,155 @@
+# SPDX-FileCopyrightText: The Volley authors
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The configuration at run time: shown, compared with a file, replaced by it; and never a secret of it."""
+import json
+import os
+import stat
+
+from netlab import V4, V6, remote, texts, tsig_key, write_zone, zone
+
+COOKIES = "000102030405060708090a0b0c0d0e0f"
+
+
+def with_secrets():
+    key = tsig_key()
+    return {"keys": [key], "remotes": [remote("hub", "192.0.2.9", key=key["name"])],
+            "server": {"listen": [V4, V6], "workers": 2, "cookies": {"secret": COOKIES}}}, [key["secret"], COOKIES]
+
+
+def config_of(daemon):
+    return json.loads(daemon.path.read_text("utf-8"))
+
+
+def write(path, config):
+    path.write_text(json.dumps(config), encoding="utf-8")
+    return path
+
+
+def changes(result):
+    return {(c["key"], c["change"], c.get("was"), c.get("becomes"), c["needs_start"]) for c in result["changes"]}
+
+
+def test_show(lab, daemon):
+    sections, _ = with_secrets()
+    daemon.start(**sections)
+    shown = daemon.json("config", "show")
+    want = config_of(daemon)
+    assert shown["file"] == str(daemon.path) and not shown["warnings"] and "origins" not in shown
+    assert shown["config"]["zones"] == want["zones"] and shown["config"]["server"]["listen"] == [V4, V6]
+    assert shown["config"]["keys"][0] == {**want["keys"][0], "secret": "(secret)"}
+    text = daemon.ctl("config", "show").stdout
+    assert text.startswith(f"# {daemon.path}\n") and "\n    secret: (secret)\n" in text and "# default" not in text
+    full = daemon.json("config", "show", "--effective")
+    assert full["config"]["server"]["any"] == "minimal" and full["origins"]["server.any"] == "default"
+    assert full["config"]["zones"][1]["ixfr"] == "true" and "zones[1].file" not in full["origins"]
+    assert "\n  any: minimal # default\n" in daemon.ctl("config", "show", "--effective").stdout
+    assert daemon.ctl("config", "show", "--all", check=False).returncode == 2
+
+
+def test_what_is_shown_is_what_was_read(lab, daemon):
+    """Not the file of now. What needs a new start is told; and the output is a configuration."""
+    daemon.start()
+    text = daemon.ctl("config", "show").stdout
+    daemon.configure(server={"workers": 3})
+    assert daemon.ctl("config", "show").stdout == text
+    daemon.ctl("zone", "reload")
+    told = daemon.ctl("config", "show").stdout
+    assert "# server.workers: changed, and needs a new start\n" in told and "\n  workers: 3\n" in told
+    daemon.path.write_text(text, encoding="utf-8")
+    daemon.ctl("zone", "reload")
+    assert daemon.ctl("config", "show").stdout == text and not daemon.degraded()
+
+
+def test_secrets_are_never_shown(lab, daemon, tmp_path):
+    sections, secrets = with_secrets()
+    daemon.start(**sections)
+    other = config_of(daemon)
+    other["keys"][0]["secret"] = tsig_key(secret=b"another secret for tests that nobody knows")["secret"]
+    other["server"]["cookies"]["secret"] = COOKIES[::-1]
+    secrets += [other["keys"][0]["secret"], COOKIES[::-1]]
+    path = write(tmp_path / "other.yaml", other)
+    said = ""
+    for words in (["config", "show"], ["config", "show", "--effective"], ["config", "diff", path], ["config", "apply", path],
+                  ["config", "show"], ["config", "show", "--effective"]):
+        said += daemon.ctl(*words).stdout + daemon.ctl("--json", *words).stdout
+    for broken in secrets[2:]:
+        text = json.dumps(other).replace(broken, broken[1:])
+        path.write_text(text, encoding="utf-8")
+        told = daemon.ctl("config", "diff", path, check=False)
+        assert told.returncode != 0
+        said += told.stderr + daemon.ctl("config", "apply", path, check=False).stderr
+        secrets.append(broken[1:])
+    said += daemon.log()
+    assert "(secret)" in said
+    for secret in secrets:
+        assert secret not in said
+
+
+def test_diff(lab, daemon, tmp_path):
+    daemon.start()
+    before = daemon.path.read_bytes()
+    path = write(tmp_path / "other.yaml", config_of(daemon))
+    assert daemon.json("config", "diff", path)["changes"] == []
+    assert daemon.ctl("config", "diff", path).stdout == "no key would change\n"
+    other = config_of(daemon)
+    other["server"].update({"listen": [V4, V6, "127.0.0.1@5301"], "any": "full"})
+    other["zones"] = [zone("example.com"), zone("new.test", tmp_path / "none")]
+    write(path, other)
+    result = daemon.json("config", "diff", path)
+    assert changes(result) == {
+        ("server.listen", "added", None, "127.0.0.1@5301", True), ("server.any", "changed", "minimal", "full", True),
+        ("zones[example.net.]", "removed", None, None, False), ("zones[new.test.]", "added", None, None, False)}
+    assert result["warnings"] == [f"zone new.test.: {tmp_path}/none: cannot read the file: No such file or directory"]
+    assert "zones[new.test.]" in daemon.ctl("config", "diff", path).stdout
+    assert daemon.path.read_bytes() == before and len(daemon.json("zone", "list")["zones"]) == 2
+
+
+def test_a_broken_file_is_refused_by_diff_and_apply(lab, daemon, tmp_path):
+    daemon.start()
+    before, names = daemon.path.read_bytes(), sorted(os.listdir(daemon.folder))
+    path = tmp_path / "other.yaml"
+    for text, says in (("server:\n  listn: [192.0.2.53]\n", f"{path}:2: server.listn: unknown key"),
+                       (json.dumps({**config_of(daemon), "recursion": {"allow": ["any"]}}), "recursion.allow[0]"),
+                       (json.dumps({**config_of(daemon), "recursion": {"allow": ["192.0.2.0/24"], "root-hints": "/nothing"}}),
+                        "root-hints: /nothing: No such file"),
+                       (json.dumps({**config_of(daemon), "remotes": [remote("hub", "192.0.2.9")],
+                                    "zones": [{"name": "kept.test", "primaries": ["hub"]}]}), "needs server.storage")):
+        path.write_text(text, encoding="utf-8")
+        for command in ("diff", "apply"):
+            told = daemon.ctl("config", command, path, check=False)
+            assert told.returncode in (1, 2) and says in told.stderr and f"config {command}: " in told.stderr, told.stderr
+    assert daemon.ctl("config", "apply", tmp_path / "nothing", check=False).returncode == 1
+    assert daemon.path.read_bytes() == before and sorted(os.listdir(daemon.folder)) == names
+    assert len(daemon.json("zone", "list")["zones"]) == 2 and texts(lab.ask())
+
+
+def test_apply(lab, daemon, tmp_path):
+    daemon.start()
+    os.chmod(daemon.path, 0o640)
+    other = config_of(daemon)
+    other["zones"].append(zone("new.test", write_zone(daemon.folder / "new.zone")))
+    other["zones"][-1]["file"] = "new.zone"  # relative to the configuration, not to the file that is applied
+    path = write(tmp_path / "other.yaml", other)
+    names = sorted(os.listdir(daemon.folder))
+    result = daemon.json("config", "apply", path)
+    assert changes(result) == {("zones[new.test.]", "added", None, None, False)}
+    assert daemon.path.read_bytes() == path.read_bytes() and stat.S_IMODE(daemon.path.stat().st_mode) == 0o640
+    assert sorted(os.listdir(daemon.folder)) == names
+    daemon.ctl("zone", "reload")  # of the file that is there now
+    assert texts(lab.ask("www.new.test")) == ["192.0.2.10"]
+    assert daemon.ctl("config", "diff", path).stdout == "no key would change\n"
+    daemon.stop()
+    daemon.start()
+    assert texts(lab.ask("www.new.test")) == ["192.0.2.10"]
+
+
+def test_apply_behind_a_symbolic_link(lab, daemon, tmp_path):
+    """The file is replaced, the link to it stays."""
+    daemon.configure()
+    real = daemon.folder / "real.yaml"
+    daemon.path.rename(real)
+    daemon.path.symlink_to("real.yaml")
+    daemon.start()
+    other = {**config_of(daemon), "log": {"level": "notice"}}
+    daemon.ctl("config", "apply", write(tmp_path / "other.yaml", other))
+    assert daemon.path.is_symlink() and json.loads(real.read_text("utf-8")) == other
