@@ -153,3 +153,39 @@ def test_apply_behind_a_symbolic_link(lab, daemon, tmp_path):
     other = {**config_of(daemon), "log": {"level": "notice"}}
     daemon.ctl("config", "apply", write(tmp_path / "other.yaml", other))
     assert daemon.path.is_symlink() and json.loads(real.read_text("utf-8")) == other
+
+
+def test_include(lab, daemon, tmp_path):
+    """Checked, started, reloaded, shown and compared as one; what is wrong is told with the file that has it."""
+    parts = daemon.folder / "conf.d"
+    parts.mkdir()
+    daemon.configure(include="conf.d/*.yaml")
+    one = write(parts / "1.yaml", {"zones": [zone("one.test", write_zone(tmp_path / "one.zone"))]})
+    assert daemon.run_failing("--check")[0] == 0
+    daemon.start()
+    assert texts(lab.ask("www.one.test")) == ["192.0.2.10"]
+    two = write(parts / "2.yaml", {"zones": [zone("two.test", write_zone(tmp_path / "two.zone"))]})
+    assert changes(daemon.json("config", "diff", daemon.path)) == {("zones[two.test.]", "added", None, None, False)}
+    daemon.ctl("zone", "reload")
+    assert texts(lab.ask("www.two.test")) == ["192.0.2.10"]
+    shown = daemon.json("config", "show")["config"]
+    assert [z["name"] for z in shown["zones"]] == ["example.com", "example.net", "one.test", "two.test"] and "include" not in shown
+    two.write_text("zones:\n- name: two.test\n  file: x\n  ixfr: 7\n", encoding="ascii")
+    says = f'{two}:4: zones[3].ixfr: "7" is not accepted'
+    told = daemon.ctl("zone", "reload", check=False)
+    assert told.returncode == 1 and says in told.stderr and texts(lab.ask("www.two.test"))
+    two.write_text("\ncache:\n  size: 17M\n", encoding="ascii")
+    says_twice = f"{two}:3: cache.size: is given twice, first in {daemon.path}:"
+    assert says_twice in daemon.ctl("config", "diff", daemon.path, check=False).stderr
+    two.unlink()
+    # From elsewhere it includes what is beside the configuration, and only the first file is replaced.
+    before = one.read_bytes()
+    other = write(tmp_path / "other.yaml", {**config_of(daemon), "log": {"level": "notice"}})
+    assert changes(daemon.json("config", "apply", other)) == {
+        ("log.level", "changed", "info", "notice", False), ("zones[two.test.]", "removed", None, None, False)}
+    assert one.read_bytes() == before and config_of(daemon)["include"] == "conf.d/*.yaml"
+    two.write_text("nonsense: 1\n", encoding="ascii")
+    process, daemon.process = daemon.process, None
+    status, said = daemon.run_failing("--check")
+    daemon.process = process
+    assert status == 2 and f"{two}:1: nonsense: unknown key" in said

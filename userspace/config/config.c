@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/un.h>
 
+#include "config/include.h"
 #include "config/member.h"
 #include "config/take.h"
 #include "config/value.h"
@@ -413,6 +414,7 @@ int config_load_as(struct config **out, const char *from, const char *path, char
 	if (!take.config || !take.config->path)
 		source_fail_memory(&take.source);
 	source_read(&take.source);
+	include_run(&take.source);
 	source_check_shape(&take.source);
 	load_raw(&take);
 	if (!take.source.failed)

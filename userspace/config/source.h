@@ -13,9 +13,16 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "config/words.h"
 #include "config/yamlwalk.h"
+
+/* Where a line of the text was written. */
+struct source_line {
+	uint32_t file; /* place in .files */
+	uint32_t line;
+};
 
 struct source {
 	const char *path;
@@ -27,6 +34,11 @@ struct source {
 	int failed;               /* 0, or the code of the first failure */
 	bool has[WORDS_KEYS_MAX]; /* which keys were given, by number, after source_check_shape() */
 	void *empty;              /* paths of lists of no item, a tree of tsearch() */
+	struct source_line *
+		lines; /* of each line of the text; NULL: it is that of one file (config/include.h) */
+	size_t n_lines;
+	char **files; /* what was read, .path first; NULL likewise */
+	uint32_t n_files;
 	char list[YAMLWALK_PATH_CAP]; /* the last one that was opened */
 };
 
@@ -41,6 +53,9 @@ void source_check_shape(struct source *source);
 
 /* The table's key for a path with indices: "zones[7].file" and "server.listen[0]" are found. */
 const struct words_key *source_find_key(const char *path);
+
+/* The file and the line of a line of the text; false: of no line of it. */
+bool source_find_line(const struct source *source, size_t line, const char **file, size_t *at);
 
 /* Whether a key of that path was given, in any item where there are lists. After source_check_shape(). */
 bool source_has(const struct source *source, const char *path);

@@ -41,6 +41,7 @@ enum words_type {
 	WORDS_COMMAND,        /* a list of a command and its arguments */
 	WORDS_WORDS,          /* a list of texts */
 	WORDS_PATHS,          /* a list of files */
+	WORDS_PATTERNS,       /* a path with wildcards, or a list of such; see config/include.h */
 	WORDS_COUNT,          /* a whole number */
 	WORDS_AUTO_COUNT,     /* a whole number, or auto, which is read as 0 */
 	WORDS_POWER,          /* a power of two */

@@ -162,6 +162,8 @@ static const char *fixed_phrase(enum words_type type)
 		return "a list of words, such as [--log-level, pmd:debug]";
 	case WORDS_PATHS:
 		return "a list of paths of files";
+	case WORDS_PATTERNS:
+		return "a path, which may have *, ? and [...] in it, or a list of such";
 	case WORDS_BOOL:
 		return "true or false";
 	case WORDS_MODE:
