@@ -3,9 +3,11 @@
 """The configuration at run time: shown, compared with a file, replaced by it; and never a secret of it."""
 import json
 import os
+import re
 import stat
 
 from netlab import V4, V6, remote, texts, tsig_key, write_zone, zone
+from secondaries import certificate
 
 COOKIES = "000102030405060708090a0b0c0d0e0f"
 
@@ -189,3 +191,55 @@ def test_include(lab, daemon, tmp_path):
     status, said = daemon.run_failing("--check")
     daemon.process = process
     assert status == 2 and f"{two}:1: nonsense: unknown key" in said
+
+
+def test_check_tells_of_secrets_that_everyone_can_read(lab, daemon):
+    """Of the configuration, of each included file by itself, and of the key of TLS; where there is none, the mode does not matter."""
+    sections, secrets = with_secrets()
+    keys = sections.pop("keys")
+    (daemon.folder / "conf.d").mkdir()
+    part = write(daemon.folder / "conf.d/keys.yaml", {"keys": keys})
+    certificate(daemon.folder)
+    sections["server"]["tls"] = {"certificate": "tls.crt", "key": "tls.key"}
+    tls_key = daemon.folder / "tls.key"
+
+    def warnings(*modes, strict):
+        for path, mode in zip((daemon.path, part, tls_key), modes):
+            path.chmod(mode)
+        status, said = daemon.run_failing("--check", *["--strict"] * strict)
+        assert not any(secret in said for secret in secrets) and (status == 1) == (strict and "warning" in said), said
+        return re.findall(r"warning: (.*)", said)
+
+    def of(path):
+        return f"{path}: there are secrets in it, and everyone can read or write it: chmod o-rw it, and make new secrets"
+
+    daemon.configure(include="conf.d/*", **sections)
+    for strict in (False, True):
+        assert warnings(0o640, 0o640, 0o640, strict=strict) == []
+        assert warnings(0o644, 0o600, 0o600, strict=strict) == [of(daemon.path)]
+        assert warnings(0o600, 0o644, 0o600, strict=strict) == [of(part)]
+        assert warnings(0o600, 0o600, 0o644, strict=strict) == [f"server.tls.key: everyone can read {tls_key}: chmod o-r it"]
+    daemon.configure()
+    assert warnings(0o644, 0o644, 0o644, strict=True) == []
+
+
+def test_check_loads_all_zones(lab, daemon, tmp_path):
+    good = [zone(f"z{i}.test", write_zone(tmp_path / f"{i}.zone")) for i in range(40)]
+    daemon.configure(server={"storage": "state"}, remotes=[remote("hub", "192.0.2.9")],
+                     zones=good + [{"name": "late.test", "primaries": ["hub"]}])
+    status, said = daemon.run_failing("--check", "--zones", "--strict")
+    assert status == 0 and "the configuration is right" in said and not (daemon.folder / "state").exists(), said
+    bad = write_zone(tmp_path / "bad.zone", more="a A 192.0.2\nb AAAA 192.0.2.1\n")
+    daemon.configure(zones=good + [zone("bad.test", bad), zone("none.test", tmp_path / "none.zone"), *good_as(good, "other")])
+    assert daemon.run_failing("--check")[0] == 0
+    status, said = daemon.run_failing("--check", "--zones")
+    errors = re.findall(r"error: (.*)", said)
+    lines = len(bad.read_text("ascii").splitlines())
+    assert status == 1 and len(errors) == 4 and errors[-1] == "2 of 82 zone files are refused", said
+    assert sum(f"zone bad.test.: {bad}:{lines - back}: " in said for back in (0, 1)) == 2
+    assert f"zone none.test.: {tmp_path}/none.zone: " in said
+    assert daemon.run_failing("--zones")[0] == 2
+
+
+def good_as(zones, word):
+    return [{**one, "name": f"{word}-{one['name']}"} for one in zones]

@@ -395,6 +395,8 @@ static void take_values(struct take *take)
 /* The configuration keeps the text. */
 static void take_source_text(struct take *take)
 {
+	take->config->secret_files = take->source.secret_files;
+	take->source.secret_files = NULL;
 	take->config->text = take->source.text;
 	take->config->n_text = take->source.len;
 	take->source.text = NULL;
@@ -595,6 +597,7 @@ void config_free(struct config *config)
 	if (config->text)
 		explicit_bzero(config->text, config->n_text);
 	free(config->text);
+	free_list(config->secret_files);
 	free(config->allow);
 	free(config->cache_snapshot);
 	free(config->nsid);

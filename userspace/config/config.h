@@ -305,6 +305,7 @@ struct config {
 	char *path; /* as given to config_load() */
 	char *text; /* what the file says, n_text octets and a zero byte, with its secrets: for config/settings.h */
 	size_t n_text;
+	char **secret_files; /* of the files that were read those with a secret in them, NULL behind the last; NULL: none */
 
 	struct config_addr *listen; /* at least one, none twice */
 	uint32_t n_listen;

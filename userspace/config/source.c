@@ -186,6 +186,28 @@ bool source_has_empty(const struct source *source, const char *path)
 	return tfind(path, &source->empty, compare_paths) != NULL;
 }
 
+/* Keys with secrets stand behind each other, mostly. */
+static void note_secret(struct source *source, size_t line)
+{
+	uint32_t n = source->n_secret_files;
+	const char *file;
+	char **grown;
+
+	(void)source_find_line(source, line, &file, &line);
+	for (uint32_t i = n; i > 0; i--)
+		if (!strcmp(source->secret_files[i - 1], file))
+			return;
+	grown = realloc(source->secret_files, (n + 2) * sizeof(*grown));
+	if (grown)
+		source->secret_files = grown;
+	if (!grown || !(grown[n] = strdup(file))) {
+		source_fail_memory(source);
+		return;
+	}
+	grown[n + 1] = NULL;
+	source->n_secret_files = n + 1;
+}
+
 static int check_node(void *user, const struct yamlwalk_node *node)
 {
 	size_t len = strlen(node->generic);
@@ -207,6 +229,8 @@ static int check_node(void *user, const struct yamlwalk_node *node)
 		source->has[words_key_number(key)] = true;
 		shape = get_shape(key->type);
 		words_accepts(key, accepts, sizeof(accepts));
+		if (key->is_secret)
+			note_secret(source, node->line);
 	}
 	if (is_item)
 		shape = key->type == WORDS_MAPS ? YAMLWALK_MAP : YAMLWALK_SCALAR;
@@ -295,6 +319,9 @@ void source_fini(struct source *source)
 	for (uint32_t i = 0; i < source->n_files; i++)
 		free(source->files[i]);
 	free(source->files);
+	for (uint32_t i = 0; source->secret_files && i < source->n_secret_files; i++)
+		free(source->secret_files[i]);
+	free(source->secret_files);
 	free(source->lines);
 	tdestroy(source->empty, free);
 	source->empty = NULL;

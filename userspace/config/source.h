@@ -37,6 +37,8 @@ struct source {
 	struct source_line *
 		lines; /* of each line of the text; NULL: it is that of one file (config/include.h) */
 	size_t n_lines;
+	char **secret_files; /* that have a secret, after source_check_shape(); NULL behind the last, or NULL */
+	uint32_t n_secret_files;
 	char **files; /* what was read, .path first; NULL likewise */
 	uint32_t n_files;
 	char list[YAMLWALK_PATH_CAP]; /* the last one that was opened */

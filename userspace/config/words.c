@@ -298,9 +298,13 @@ const struct words_option words_volleyd_options[] = {
 	  "Check the configuration, say what is wrong, with file, line and key where it is in the file, and exit. Files that it "
 	  "names are read as at a start: root hints, trust anchors, certificates and keys, policies, lists of blocks. What "
 	  "a start would do without (a policy, a list or the file of a zone that cannot be read) is a warning; zone files are not "
-	  "read to their end: volleyctl zone check does that. Sockets, interfaces and what another volleyd has open are left for "
+	  "read to their end: --zones does that. A file of the configuration that has secrets, and server.tls.key, are warnings "
+	  "where everyone can read or write them. Sockets, interfaces and what another volleyd has open are left for "
 	  "the start." },
 	{ "--strict", NULL, "With --check: the status is 1 where there is a warning." },
+	{ "--zones", NULL,
+	  "With --check: load the file of each zone, several at a time, and print each mistake with file and line; the status is 1 if "
+	  "there is one. Journals, keys and commands of zones[].verify are left alone." },
 	{ "--keep", NULL,
 	  "At the end leave the XDP programs and the answer cache in place for the next volleyd." },
 	{ "-v, --verbose", NULL, "Log everything, what the BPF libraries say included." },
