@@ -3,10 +3,15 @@
 """The configuration at run time: shown, compared with a file, replaced by it; and never a secret of it."""
 import json
 import os
+import pathlib
 import re
+import socket
 import stat
+import threading
 
-from netlab import V4, V6, remote, texts, tsig_key, write_zone, zone
+import pytest
+
+from netlab import BIN, V4, V6, remote, run, texts, tsig_key, write_zone, zone
 from secondaries import certificate
 
 COOKIES = "000102030405060708090a0b0c0d0e0f"
@@ -143,6 +148,47 @@ def test_apply(lab, daemon, tmp_path):
     daemon.stop()
     daemon.start()
     assert texts(lab.ask("www.new.test")) == ["192.0.2.10"]
+
+
+class Scripted(threading.Thread):
+    """In the place of volleyd: accepts what config diff asks, and says to config apply what it is told to."""
+
+    def __init__(self, path, file, reply):
+        super().__init__(daemon=True)
+        self.file, self.reply, self.staged = file, reply, None
+        self.listener = socket.socket(socket.AF_UNIX)
+        self.listener.bind(str(path))
+        self.listener.listen()
+
+    def run(self):
+        for _ in range(2):
+            connection = self.listener.accept()[0]
+            with connection, connection.makefile("rb") as requests:
+                request = json.loads(requests.readline())
+                reply = {"ok": True, "result": {"file": str(self.file), "changes": [], "warnings": []}}
+                if request["command"] == "config apply":
+                    self.staged = pathlib.Path(request["args"][0])
+                    reply = {**reply, **self.reply, "text": self.staged.read_text("ascii")}
+                    assert self.file.read_text("ascii") == "before\n" and reply.pop("text") == "behind\n"
+                connection.sendall(json.dumps(reply).encode() + b"\n")
+        self.listener.close()
+
+
+@pytest.mark.parametrize("reply, status, holds", [
+    ({"ok": False, "error": "no memory", "code": "ENOMEM"}, 1, "before\n"), ({}, 0, "behind\n")], ids=["refused", "accepted"])
+def test_the_file_is_replaced_when_the_reload_is_accepted(tmp_path, reply, status, holds):
+    folder = tmp_path / "etc"
+    folder.mkdir()
+    file, new = folder / "volley.yaml", tmp_path / "new.yaml"
+    file.write_text("before\n", encoding="ascii")
+    new.write_text("behind\n", encoding="ascii")
+    scripted = Scripted(tmp_path / "socket", file, reply)
+    scripted.start()
+    told = run(BIN / "volleyctl", "-s", tmp_path / "socket", "config", "apply", new, check=False)
+    scripted.join(30)
+    assert told.returncode == status and ("no memory" in told.stderr) == (status == 1), told.stderr
+    assert file.read_text("ascii") == holds and list(folder.iterdir()) == [file]
+    assert scripted.staged.parent == folder
 
 
 def test_apply_behind_a_symbolic_link(lab, daemon, tmp_path):

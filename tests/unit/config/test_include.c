@@ -39,6 +39,15 @@ static const struct row rows[] = {
 	    { "conf.d/3.other", "nothing of ours" } },
 	  "{\"server\":{\"listen\":[\"192.0.2.53\",\"192.0.2.54\"]},\"zones\":[{\"name\":\"a\",\"file\":\"a\"},"
 	  "{\"name\":\"b\",\"file\":\"b\"},{\"name\":\"c\",\"file\":\"c\"}]}" },
+	/* In octets; a folder gives them in any order. */
+	{ "the order of many",
+	  "include: conf.d/*\n",
+	  { { "conf.d/z", "server: {listen: [192.0.2.5]}\n" },
+	    { "conf.d/a", "server: {listen: [192.0.2.3]}\n" },
+	    { "conf.d/10", "server: {listen: [192.0.2.1]}\n" },
+	    { "conf.d/b", "server: {listen: [192.0.2.4]}\n" },
+	    { "conf.d/9", "server: {listen: [192.0.2.2]}\n" } },
+	  "{\"server\":{\"listen\":[\"192.0.2.1\",\"192.0.2.2\",\"192.0.2.3\",\"192.0.2.4\",\"192.0.2.5\"]}}" },
 	{ "maps are joined",
 	  "include: [conf.d/1.yaml, conf.d/2.yaml]\n" LISTEN "log: {level: info}\n",
 	  { { "conf.d/1.yaml", "log:\n  format: json\n" }, { "conf.d/2.yaml", "" } },
