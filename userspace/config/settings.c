@@ -58,12 +58,13 @@ struct reading {
 
 static json_t *make_value(const struct reading *r, const struct yamlwalk_node *node)
 {
-	const struct words_key *key = source_find_key(node->path);
+	const struct words_key *key;
 
 	if (node->shape == YAMLWALK_MAP)
 		return json_object();
 	if (node->shape == YAMLWALK_LIST)
 		return json_array();
+	key = source_find_key(node->path);
 	if (!key || !key->is_secret)
 		return json_string(node->scalar);
 	if (!r->hash_key)

@@ -75,25 +75,36 @@ int commands_config_show(void *user, const json_t *args, json_t **result, char *
 
 /* --- diff ---------------------------------------------------------------------------------------- */
 
+/* Holds NEW against what BEFORE says. */
+static int compare(json_t *changes, const struct config *before, const json_t *new,
+		   const uint8_t key[SIPHASH_KEY_BYTES], enum settings_which which)
+{
+	json_t *old;
+	int code = settings_read(&old, before->text, before->n_text, key);
+
+	if (code)
+		return code;
+	code = settings_compare(changes, old, new, which);
+	json_decref(old);
+	return code;
+}
+
 /* What needs a start is held against what the start has read. */
-static int compare(json_t *changes, const struct config *before, const struct config *after,
-		   enum settings_which which)
+static int compare_both(const struct daemon *d, json_t *changes, const struct config *config)
 {
 	uint8_t key[SIPHASH_KEY_BYTES];
-	json_t *old, *new;
+	json_t *new;
 	int code;
 
 	if (getrandom(key, sizeof(key), 0) != (ssize_t)sizeof(key))
 		return -EAGAIN;
-	code = settings_read(&old, before->text, before->n_text, key);
+	code = settings_read(&new, config->text, config->n_text, key);
 	if (code)
 		return code;
-	code = settings_read(&new, after->text, after->n_text, key);
-	if (!code) {
-		code = settings_compare(changes, old, new, which);
-		json_decref(new);
-	}
-	json_decref(old);
+	code = compare(changes, catalogs_config(d->catalogs), new, key, SETTINGS_BY_RELOAD);
+	if (!code)
+		code = compare(changes, d->config, new, key, SETTINGS_BY_START);
+	json_decref(new);
 	return code;
 }
 
@@ -111,10 +122,7 @@ static int examine(struct daemon *d, const char *from, json_t **result, char *er
 		if (!code)
 			code = check_beside(config, warnings, err, err_cap);
 		if (!code)
-			code = compare(changes, catalogs_config(d->catalogs), config,
-				       SETTINGS_BY_RELOAD);
-		if (!code)
-			code = compare(changes, d->config, config, SETTINGS_BY_START);
+			code = compare_both(d, changes, config);
 		config_free(config);
 	}
 	*result = json_pack("{s:o, s:o, s:o}", "file", put_file(d), "changes", changes, "warnings",

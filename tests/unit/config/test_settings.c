@@ -226,7 +226,7 @@ static void test_every_key_can_be_compared(void **state)
 
 	(void)state;
 	for (unsigned int i = 0; (key = words_key_at(i)); i++) {
-		json_t *one, *none = json_object(), *changes = json_array();
+		json_t *one, *none, *changes;
 		char text[256], *dot, *at = text;
 		char path[96];
 
@@ -243,6 +243,8 @@ static void test_every_key_can_be_compared(void **state)
 		at += sprintf(at, "value that no default is");
 		for (const char *c = key->path; c; c = strchr(c + 1, '.'))
 			at += sprintf(at, "}");
+		none = json_object();
+		changes = json_array();
 		one = read_tree(text, hash_key);
 		assert_int_equal(settings_compare(changes, none, one, SETTINGS_BY_RELOAD) |
 					 settings_compare(changes, none, one, SETTINGS_BY_START),
