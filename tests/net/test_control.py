@@ -43,6 +43,8 @@ COMMANDS = {
     "cache top": {"figures", "answers", "samples", "half_life_s", "top"},
     "cache top -n 1 --by zone": {"top"},
     "port status": {"ports"},
+    "config show": {"file", "config", "warnings"},
+    "config show --effective": {"config", "origins"},
     "detach s0": set(),
     "attach s0": {"interfaces"},
 }

@@ -26,6 +26,27 @@ def test_capabilities_are_those_that_volleyd_keeps():
     assert sorted(" ".join(unit).split()) == sorted(re.findall(r"CAP_\w+", kept))
 
 
+def test_a_reload_of_the_unit_fails_where_a_file_is_broken(lab, daemon, tmp_path):
+    """systemctl reload is ExecReload and its status: it fails where the configuration or a zone file is refused."""
+    words = re.search(r"^ExecReload=@PREFIX@/sbin/(.*)$", UNIT.read_text("ascii"), re.M)[1].split()
+    path = write_zone(tmp_path / "z.zone")
+
+    def reload():
+        return lab.exec("s", "env", f"VOLLEY_CONTROL={daemon.socket}", ROOT / "build/bin" / words[0], *words[1:], check=False)
+
+    daemon.start(zones=[zone("z.test", path)])
+    assert reload().returncode == 0
+    good = daemon.path.read_text("utf-8")
+    daemon.path.write_text(good[:-1] + ", \"nonsense\": 1}", encoding="utf-8")
+    told = reload()
+    assert told.returncode == 1 and "nonsense: unknown key" in told.stderr
+    daemon.path.write_text(good, encoding="utf-8")
+    path.write_text(path.read_text("ascii") + "www A 192.0.2\n", encoding="ascii")
+    told = reload()
+    assert told.returncode == 1 and f"{path}:" in told.stderr
+    assert texts(lab.ask("www.z.test")) == ["192.0.2.10"]
+
+
 def test_volleyd_works_within_its_system_calls(lab, daemon, tmp_path):
     """What the unit does not allow would end it here: a start, the driver, changes, files, recursion, a stop."""
     path, other = (write_zone(tmp_path / name) for name in ("z.zone", "s.zone"))

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "client/table.h"
+#include "config/settings.h"
 #include "config/units.h"
 
 #define INDENT_STEP 2
@@ -47,6 +48,8 @@ static const struct view views[] = {
 	{ "cache top", "top", false, { "name type zone share_percent error_percent", "", "" } },
 	{ "names", "zones_not_denied", false, { "zone", "why", "" } },
 	{ "names rebuild", "zones_not_denied", false, { "zone", "why", "" } },
+	{ "config diff", "changes", false, { "key change was becomes needs_start", "", "" } },
+	{ "config apply", "changes", false, { "key change was becomes needs_start", "", "" } },
 	{ "policy list",
 	  "policies",
 	  false,
@@ -257,11 +260,43 @@ static int put_object(FILE *out, int indent, const char *command, const json_t *
 	return ret;
 }
 
+/* As a file that volleyd would read. */
+static void put_config(FILE *out, const json_t *result)
+{
+	json_t *warning;
+	size_t i;
+
+	fprintf(out, "# %s\n", json_string_value(json_object_get(result, "file")));
+	json_array_foreach(json_object_get(result, "warnings"), i, warning)
+		fprintf(out, "# %s\n", json_string_value(warning));
+	settings_put_yaml(out, json_object_get(result, "config"),
+			  json_object_get(result, "origins"));
+}
+
+static void put_no_change(FILE *out, const json_t *result)
+{
+	json_t *warning;
+	size_t i;
+
+	fputs("no key would change\n", out);
+	json_array_foreach(json_object_get(result, "warnings"), i, warning)
+		fprintf(out, "warning: %s\n", json_string_value(warning));
+}
+
 int render_result(FILE *out, const char *command, const json_t *result)
 {
 	const char *key = json_object_iter_key(json_object_iter((json_t *)result));
 	const json_t *value = key ? json_object_get(result, key) : NULL;
 
+	if (!strcmp(command, "config show")) {
+		put_config(out, result);
+		return 0;
+	}
+	if (!strncmp(command, "config ", 7) &&
+	    !json_array_size(json_object_get(result, "changes"))) {
+		put_no_change(out, result);
+		return 0;
+	}
 	if (!json_object_size(result)) {
 		fputs("done\n", out);
 		return 0;

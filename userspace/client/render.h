@@ -54,6 +54,9 @@
  *	cache top    {figures, answers, samples, half_life_s,
  *	              top:[{name|type|zone, share_percent, error_percent, answers}...]}
  *	drain        {drained, why}
+ *	config show  {file, warnings:[sentence...], config:{the tree of config/settings.h}, origins:{path:text...}}
+ *	config diff  {file, changes:[{key, change, was, becomes, needs_start}...], warnings:[sentence...]}
+ *	and apply
  *	port status  {ports:[{interface, queue, kind, core, mode:"copy|zero-copy", rx, tx, ...}...]}
  *	names        {in_use, size_bytes, names_served, names_added, names_gone, ...,
  *	              zones_not_denied:[{zone, why}...]}

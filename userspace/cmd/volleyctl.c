@@ -18,6 +18,7 @@
 #include "client/call.h"
 #include "client/health_call.h"
 #include "client/render.h"
+#include "cmd/config_file.h"
 #include "cmd/zone_check.h"
 #include "config/help.h"
 #include "config/value.h"
@@ -189,7 +190,8 @@ static char *make_absolute(const char *path)
 /* Whether argument i is the name of a file. */
 static bool is_file(const char *command, int i)
 {
-	return !i && (!strcmp(command, "cache dump") || !strcmp(command, "cache load"));
+	return !i && (!strcmp(command, "cache dump") || !strcmp(command, "cache load") ||
+		      !strcmp(command, "config diff") || !strcmp(command, "config apply"));
 }
 
 /* Whether it takes as long as it takes. */
@@ -368,26 +370,88 @@ static int ask(const struct options *options, int fd, const char *command, const
 	return ret ? ret : call_receive(fd, wait_ms, reply);
 }
 
-static int run_command(struct options *options, const char *command, const json_t *args)
+/* *FD is open and *REPLY a new reference if it returns EXIT_DONE. */
+static int get_reply(const struct options *options, const char *command, const json_t *args,
+		     int *fd, json_t **reply)
 {
-	int fd = call_open(options->socket);
-	json_t *reply;
 	int ret;
 
-	if (fd < 0)
-		return say_no_daemon(options, fd);
-	ret = ask(options, fd, command, args, &reply);
-	if (ret) {
-		fprintf(options->errors, "volleyctl: no reply from volleyd on %s: %s\n",
-			options->socket, err_text(ret));
-		close(fd);
-		return EXIT_REFUSED;
-	}
+	*fd = call_open(options->socket);
+	if (*fd < 0)
+		return say_no_daemon(options, *fd);
+	ret = ask(options, *fd, command, args, reply);
+	if (!ret)
+		return EXIT_DONE;
+	fprintf(options->errors, "volleyctl: no reply from volleyd on %s: %s\n", options->socket,
+		err_text(ret));
+	close(*fd);
+	return EXIT_REFUSED;
+}
+
+static int run_command(struct options *options, const char *command, const json_t *args)
+{
+	json_t *reply;
+	int fd, ret = get_reply(options, command, args, &fd, &reply);
+
+	if (ret)
+		return ret;
 	ret = print_reply(options, command, reply);
 	if (!ret && !strcmp(command, "stop"))
 		ret = wait_for_stop(fd, options);
 	json_decref(reply);
 	close(fd);
+	return ret;
+}
+
+/* --- Another configuration ----------------------------------------------------------------------- */
+
+/* volleyd reads STAGED; when it has accepted that, STAGED is the configuration's FILE. */
+static int apply_staged(struct options *options, const char *staged, const char *file)
+{
+	json_t *args = json_pack("[s]", staged), *reply;
+	char err[1024];
+	int fd, ret = get_reply(options, "config apply", args, &fd, &reply);
+
+	json_decref(args);
+	if (ret) {
+		unlink(staged);
+		return ret;
+	}
+	close(fd);
+	if (!json_is_true(json_object_get(reply, "ok"))) {
+		unlink(staged);
+	} else if (config_file_replace(staged, file, err, sizeof(err))) {
+		fprintf(options->errors, "volleyctl: config apply: %s\n", err);
+		json_decref(reply);
+		return EXIT_REFUSED;
+	}
+	ret = print_reply(options, "config apply", reply);
+	json_decref(reply);
+	return ret;
+}
+
+/* First by `config diff`: its sentences name the file that was given, and its result names the configuration's. */
+static int run_config_apply(struct options *options, const json_t *args)
+{
+	const char *from = json_string_value(json_array_get(args, 0)), *file;
+	char err[1024], *staged;
+	json_t *reply;
+	int fd, ret = get_reply(options, "config diff", args, &fd, &reply);
+
+	if (ret)
+		return ret;
+	close(fd);
+	file = json_string_value(json_object_get(json_object_get(reply, "result"), "file"));
+	if (!json_is_true(json_object_get(reply, "ok")) || !file) {
+		ret = print_reply(options, "config apply", reply);
+	} else if (config_file_stage(&staged, from, file, err, sizeof(err))) {
+		fprintf(options->errors, "volleyctl: config apply: %s\n", err);
+		ret = EXIT_REFUSED;
+	} else {
+		ret = apply_staged(options, staged, file);
+		free(staged);
+	}
+	json_decref(reply);
 	return ret;
 }
 
@@ -505,7 +569,10 @@ static int run(struct options *options, int argc, char **argv)
 		fputs("volleyctl: an argument is not UTF-8\n", options->errors);
 		return EXIT_USAGE;
 	}
-	code = run_command(options, command->name, args);
+	if (!strcmp(command->name, "config apply"))
+		code = run_config_apply(options, args);
+	else
+		code = run_command(options, command->name, args);
 	json_decref(args);
 	return code;
 }

@@ -24,21 +24,27 @@ enum { EXIT_OK, EXIT_FAILED, EXIT_USAGE };
  */
 #define MAPPED_BYTES (128 * 1024)
 
-enum { OPT_CHECK = 256, OPT_STRICT, OPT_KEEP, OPT_VERSION, OPT_HELP };
+enum { OPT_CHECK = 256, OPT_STRICT, OPT_ZONES, OPT_KEEP, OPT_VERSION, OPT_HELP };
 
 struct options {
 	const char *config;
 	bool is_check;
 	bool is_strict;
+	bool with_zones;
 	bool keep;
 	bool is_verbose;
 };
 
 static const struct option long_options[] = {
-	{ "config", required_argument, NULL, 'c' },  { "check", no_argument, NULL, OPT_CHECK },
-	{ "strict", no_argument, NULL, OPT_STRICT }, { "keep", no_argument, NULL, OPT_KEEP },
-	{ "verbose", no_argument, NULL, 'v' },       { "version", no_argument, NULL, OPT_VERSION },
-	{ "help", no_argument, NULL, OPT_HELP },     { NULL, 0, NULL, 0 },
+	{ "config", required_argument, NULL, 'c' },
+	{ "check", no_argument, NULL, OPT_CHECK },
+	{ "strict", no_argument, NULL, OPT_STRICT },
+	{ "zones", no_argument, NULL, OPT_ZONES },
+	{ "keep", no_argument, NULL, OPT_KEEP },
+	{ "verbose", no_argument, NULL, 'v' },
+	{ "version", no_argument, NULL, OPT_VERSION },
+	{ "help", no_argument, NULL, OPT_HELP },
+	{ NULL, 0, NULL, 0 },
 };
 
 /* -1 to go on, else the exit status. */
@@ -57,6 +63,9 @@ static int read_options(struct options *options, int argc, char **argv)
 		case OPT_STRICT:
 			options->is_strict = true;
 			break;
+		case OPT_ZONES:
+			options->with_zones = true;
+			break;
 		case OPT_KEEP:
 			options->keep = true;
 			break;
@@ -73,8 +82,9 @@ static int read_options(struct options *options, int argc, char **argv)
 			return EXIT_USAGE;
 		}
 	}
-	if (options->is_strict && !options->is_check) {
-		fprintf(stderr, "volleyd: --strict is for --check\n");
+	if ((options->is_strict || options->with_zones) && !options->is_check) {
+		fprintf(stderr, "volleyd: %s is for --check\n",
+			options->is_strict ? "--strict" : "--zones");
 		return EXIT_USAGE;
 	}
 	if (optind == argc)
@@ -99,7 +109,7 @@ static void hold_standard_files(void)
 static int check(struct config *config, const struct options *options)
 {
 	unsigned int n_warnings = 0;
-	int code = check_run(config, &n_warnings);
+	int code = check_run(config, options->with_zones, &n_warnings);
 
 	config_free(config);
 	if (code)

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/un.h>
 
+#include "config/include.h"
 #include "config/member.h"
 #include "config/take.h"
 #include "config/value.h"
@@ -392,9 +393,21 @@ static void take_values(struct take *take)
 	take_log(take);
 }
 
-int config_load(struct config **out, const char *path, char *err, size_t err_cap)
+/* The configuration keeps the text. */
+static void take_source_text(struct take *take)
 {
-	struct take take = { .source = { .path = path, .err = err, .err_cap = err_cap } };
+	take->config->secret_files = take->source.secret_files;
+	take->source.secret_files = NULL;
+	take->config->text = take->source.text;
+	take->config->n_text = take->source.len;
+	take->source.text = NULL;
+}
+
+int config_load_as(struct config **out, const char *from, const char *path, char *err,
+		   size_t err_cap)
+{
+	struct take take = { .source = {
+				     .path = from, .base = path, .err = err, .err_cap = err_cap } };
 
 	*out = NULL;
 	err[0] = '\0';
@@ -404,10 +417,13 @@ int config_load(struct config **out, const char *path, char *err, size_t err_cap
 	if (!take.config || !take.config->path)
 		source_fail_memory(&take.source);
 	source_read(&take.source);
+	include_run(&take.source);
 	source_check_shape(&take.source);
 	load_raw(&take);
 	if (!take.source.failed)
 		take_values(&take);
+	if (!take.source.failed)
+		take_source_text(&take);
 	config_raw_free(take.raw);
 	source_fini(&take.source);
 	if (take.source.failed)
@@ -415,6 +431,11 @@ int config_load(struct config **out, const char *path, char *err, size_t err_cap
 	else
 		*out = take.config;
 	return take.source.failed;
+}
+
+int config_load(struct config **out, const char *path, char *err, size_t err_cap)
+{
+	return config_load_as(out, path, path, err, err_cap);
 }
 
 const struct config_tsig_key *config_find_key(const struct config *config, const char *name)
@@ -574,6 +595,10 @@ void config_free(struct config *config)
 	explicit_bzero(config->cookie_secrets, sizeof(config->cookie_secrets));
 	config_recursion_fini(&config->recursion);
 	free(config->path);
+	if (config->text)
+		explicit_bzero(config->text, config->n_text);
+	free(config->text);
+	free_list(config->secret_files);
 	free(config->allow);
 	free(config->cache_snapshot);
 	free(config->nsid);

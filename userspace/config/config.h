@@ -330,6 +330,9 @@ struct config_query_log {
 
 struct config {
 	char *path; /* as given to config_load() */
+	char *text; /* what the file says, n_text octets and a zero byte, with its secrets: for config/settings.h */
+	size_t n_text;
+	char **secret_files; /* of the files that were read those with a secret in them, NULL behind the last; NULL: none */
 
 	struct config_addr *listen; /* at least one, none twice */
 	uint32_t n_listen;
@@ -415,6 +418,13 @@ struct config {
  */
 int config_load(struct config **out, const char *path, char *err, size_t err_cap)
 	__attribute__((warn_unused_result));
+
+/*
+ * The same, of the file at FROM, as if it stood at PATH: relative paths in it start at the folder of PATH, and that is
+ * the path of the configuration; ERR names FROM.
+ */
+int config_load_as(struct config **out, const char *from, const char *path, char *err,
+		   size_t err_cap) __attribute__((warn_unused_result));
 
 /* What has that name, or NULL; as long as the configuration. Key names are in the form of zones'. */
 const struct config_tsig_key *config_find_key(const struct config *config, const char *name);

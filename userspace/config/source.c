@@ -18,8 +18,25 @@
 #define FILE_BYTES_MAX \
 	(256u << 20) /* a million zones are about 80 MB; more is not a configuration */
 
+bool source_find_line(const struct source *source, size_t line, const char **file, size_t *at)
+{
+	const struct source_line *from;
+
+	*file = source->path;
+	*at = line;
+	if (!source->lines)
+		return true;
+	if (!line || line > source->n_lines)
+		return false;
+	from = &source->lines[line - 1];
+	*file = source->files[from->file];
+	*at = from->line;
+	return true;
+}
+
 void source_fail(struct source *source, size_t line, const char *path, const char *format, ...)
 {
+	const char *file;
 	va_list args;
 	int used;
 
@@ -28,7 +45,8 @@ void source_fail(struct source *source, size_t line, const char *path, const cha
 	source->failed = ERR_CONFIG;
 	if (!line)
 		line = yamlwalk_find_line(source->text, source->len, path);
-	used = snprintf(source->err, source->err_cap, "%s:%zu: %s%s", source->path, line, path,
+	(void)source_find_line(source, line, &file, &line);
+	used = snprintf(source->err, source->err_cap, "%s:%zu: %s%s", file, line, path,
 			*path ? ": " : "");
 	if (used < 0 || (size_t)used >= source->err_cap)
 		return;
@@ -168,6 +186,28 @@ bool source_has_empty(const struct source *source, const char *path)
 	return tfind(path, &source->empty, compare_paths) != NULL;
 }
 
+/* Keys with secrets stand behind each other, mostly. */
+static void note_secret(struct source *source, size_t line)
+{
+	uint32_t n = source->n_secret_files;
+	const char *file;
+	char **grown;
+
+	(void)source_find_line(source, line, &file, &line);
+	for (uint32_t i = n; i > 0; i--)
+		if (!strcmp(source->secret_files[i - 1], file))
+			return;
+	grown = realloc(source->secret_files, (n + 2) * sizeof(*grown));
+	if (grown)
+		source->secret_files = grown;
+	if (!grown || !(grown[n] = strdup(file))) {
+		source_fail_memory(source);
+		return;
+	}
+	grown[n + 1] = NULL;
+	source->n_secret_files = n + 1;
+}
+
 static int check_node(void *user, const struct yamlwalk_node *node)
 {
 	size_t len = strlen(node->generic);
@@ -189,6 +229,8 @@ static int check_node(void *user, const struct yamlwalk_node *node)
 		source->has[words_key_number(key)] = true;
 		shape = get_shape(key->type);
 		words_accepts(key, accepts, sizeof(accepts));
+		if (key->is_secret)
+			note_secret(source, node->line);
 	}
 	if (is_item)
 		shape = key->type == WORDS_MAPS ? YAMLWALK_MAP : YAMLWALK_SCALAR;
@@ -217,8 +259,16 @@ void source_check_shape(struct source *source)
 void source_refuse_twice(struct source *source, const char *path, const char *text,
 			 const char *first)
 {
-	source_fail(source, 0, path, "\"%s\" is given twice, first in line %zu", text,
-		    yamlwalk_find_line(source->text, source->len, first));
+	size_t line = yamlwalk_find_line(source->text, source->len, first);
+	const char *file;
+
+	(void)source_find_line(source, line, &file, &line);
+	if (source->lines)
+		source_fail(source, 0, path, "\"%s\" is given twice, first in %s:%zu", text, file,
+			    line);
+	else
+		source_fail(source, 0, path, "\"%s\" is given twice, first in line %zu", text,
+			    line);
 }
 
 /* Reads the whole file; what is there is text that ends in a zero byte. */
@@ -266,6 +316,13 @@ void source_fini(struct source *source)
 		explicit_bzero(source->text, source->len);
 	free(source->text);
 	source->text = NULL;
+	for (uint32_t i = 0; i < source->n_files; i++)
+		free(source->files[i]);
+	free(source->files);
+	for (uint32_t i = 0; source->secret_files && i < source->n_secret_files; i++)
+		free(source->secret_files[i]);
+	free(source->secret_files);
+	free(source->lines);
 	tdestroy(source->empty, free);
 	source->empty = NULL;
 }

@@ -13,19 +13,34 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "config/words.h"
 #include "config/yamlwalk.h"
 
+/* Where a line of the text was written. */
+struct source_line {
+	uint32_t file; /* place in .files */
+	uint32_t line;
+};
+
 struct source {
 	const char *path;
-	char *text; /* set by source_read(), ends in a zero byte behind len */
+	const char *base; /* relative paths start at its folder; mostly .path */
+	char *text;       /* set by source_read(), ends in a zero byte behind len */
 	size_t len;
 	char *err; /* "FILE:LINE: key: sentence", set by the first failure */
 	size_t err_cap;
 	int failed;               /* 0, or the code of the first failure */
 	bool has[WORDS_KEYS_MAX]; /* which keys were given, by number, after source_check_shape() */
 	void *empty;              /* paths of lists of no item, a tree of tsearch() */
+	struct source_line *
+		lines; /* of each line of the text; NULL: it is that of one file (config/include.h) */
+	size_t n_lines;
+	char **secret_files; /* that have a secret, after source_check_shape(); NULL behind the last, or NULL */
+	uint32_t n_secret_files;
+	char **files; /* what was read, .path first; NULL likewise */
+	uint32_t n_files;
 	char list[YAMLWALK_PATH_CAP]; /* the last one that was opened */
 };
 
@@ -40,6 +55,9 @@ void source_check_shape(struct source *source);
 
 /* The table's key for a path with indices: "zones[7].file" and "server.listen[0]" are found. */
 const struct words_key *source_find_key(const char *path);
+
+/* The file and the line of a line of the text; false: of no line of it. */
+bool source_find_line(const struct source *source, size_t line, const char **file, size_t *at);
 
 /* Whether a key of that path was given, in any item where there are lists. After source_check_shape(). */
 bool source_has(const struct source *source, const char *path);

@@ -80,8 +80,8 @@ void *take_memory(struct take *take, size_t n, size_t size)
 
 char *take_path(struct take *take, const char *prefix, const char *leaf, const char *text)
 {
-	const char *slash = strrchr(take->source.path, '/');
-	int folder = slash ? (int)(slash - take->source.path) + 1 : 0;
+	const char *slash = strrchr(take->source.base, '/');
+	int folder = slash ? (int)(slash - take->source.base) + 1 : 0;
 	char path[YAMLWALK_PATH_CAP];
 	char *out = NULL;
 
@@ -93,7 +93,7 @@ char *take_path(struct take *take, const char *prefix, const char *leaf, const c
 		source_refuse_missing(&take->source, path);
 	else if (!*text)
 		source_refuse_value(&take->source, path, text);
-	else if (asprintf(&out, "%.*s%s", *text == '/' ? 0 : folder, take->source.path, text) < 0)
+	else if (asprintf(&out, "%.*s%s", *text == '/' ? 0 : folder, take->source.base, text) < 0)
 		source_fail_memory(&take->source);
 	else
 		take_note(take, path, out, strlen(out));

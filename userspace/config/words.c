@@ -257,6 +257,22 @@ const struct words_command words_commands[] = {
 	  "answered as before. So whoever announces the service addresses takes them back, and "
 	  "nothing is lost. It is kept beside the control socket, and holds for the next volleyd "
 	  "with the same one, until a reboot. Without an argument it is told." },
+	{ "config show", "[--effective]", 0, 1, "the configuration that volleyd has read",
+	  "Shows the configuration as volleyd has read it last, as YAML that it would read again; with --json as an object, whose values "
+	  "are texts. Files of include are joined. With --effective each key that has a default is there, too: the comment "
+	  "behind it is default, or template and its name; with --json these are in origins. Secrets are not shown: (secret) stands for "
+	  "them. Keys that were changed and need a new start are listed first. Up to 10000 zones --effective can be asked for." },
+	{ "config diff", "FILE", 1, 1, "what a reload with another file would change",
+	  "Reads FILE as if it stood where the configuration is, checks it as volleyd --check does, but for storage, policies and "
+	  "limits of the process, and lists each key that it would change, and whether that needs a new start. Items of lists "
+	  "are named by their name, and what was added to or removed from a list is told one by one. Values that say the same in "
+	  "another way (300 and 5m, a default that is written out) are no change. Nothing is changed. volleyd reads FILE itself, "
+	  "and its systemd unit hides /home and /tmp from it: the best place is the folder of the configuration." },
+	{ "config apply", "FILE", 1, 1, "put another configuration in place",
+	  "Checks FILE as config diff does, then reloads with it. If that is accepted the file of the configuration is replaced by "
+	  "the text of FILE, at once, with the mode and the owner that it has; if it is not, this says why, and volleyd and the file are as before. "
+	  "Shows what has changed. Zone files are read behind that, as by zone reload: log and zone list tell of those that are refused. volleyctl "
+	  "replaces the file, so who calls it must be allowed to write in its folder. What include names is read, not replaced." },
 	{ "log level", "[LEVEL]", 0, 1, "which lines the log has, or from now on",
 	  "Shows the level of the log, and its form. With LEVEL, one of error, warning, notice, info and debug, sets it: lines of this level "
 	  "and of more important ones are written from now on. It holds until volleyd ends, or until a reload finds another word in log.level in "
@@ -283,9 +299,13 @@ const struct words_option words_volleyd_options[] = {
 	  "Check the configuration, say what is wrong, with file, line and key where it is in the file, and exit. Files that it "
 	  "names are read as at a start: root hints, trust anchors, certificates and keys, policies, lists of blocks. What "
 	  "a start would do without (a policy, a list or the file of a zone that cannot be read) is a warning; zone files are not "
-	  "read to their end: volleyctl zone check does that. Sockets, interfaces and what another volleyd has open are left for "
+	  "read to their end: --zones does that. A file of the configuration that has secrets, and server.tls.key, are warnings "
+	  "where everyone can read or write them. Sockets, interfaces and what another volleyd has open are left for "
 	  "the start." },
 	{ "--strict", NULL, "With --check: the status is 1 where there is a warning." },
+	{ "--zones", NULL,
+	  "With --check: load the file of each zone, several at a time, and print each mistake with file and line; the status is 1 if "
+	  "there is one. Journals, keys and commands of zones[].verify are left alone." },
 	{ "--keep", NULL,
 	  "At the end leave the XDP programs and the answer cache in place for the next volleyd." },
 	{ "-v, --verbose", NULL, "Log everything, what the BPF libraries say included." },

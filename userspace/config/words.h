@@ -42,6 +42,7 @@ enum words_type {
 	WORDS_COMMAND,    /* a list of a command and its arguments */
 	WORDS_WORDS,      /* a list of texts */
 	WORDS_PATHS,      /* a list of files */
+	WORDS_PATTERNS,   /* a path with wildcards, or a list of such; see config/include.h */
 	WORDS_COUNT,      /* a whole number */
 	WORDS_AUTO_COUNT, /* a whole number, or auto, which is read as 0 */
 	WORDS_POWER,      /* a power of two */
@@ -75,6 +76,7 @@ struct words_key {
 	const char *choices;  /* WORDS_CHOICE, _CHOICES: "auto|native|generic|off" */
 	const char *fallback; /* the value when the key is absent; NULL: none, see the text */
 	bool needs_start;     /* a reload does not put it in place: config_next_for_start() */
+	bool is_secret;       /* its value is never printed */
 	const char *text;     /* a paragraph for volley.yaml(5) */
 };
 

@@ -128,6 +128,7 @@ static const struct words_key rows[] = {
 	{ .path = "server.cookies", .type = WORDS_MAP, .text = "DNS cookies (RFC 7873, RFC 9018)." },
 	{ .path = "server.cookies.secret",
 	  .type = WORDS_SECRET,
+	  .is_secret = true,
 	  .text = "The secret that server cookies are made with. Give the same to all servers behind "
 		  "one anycast address, and keep the file unreadable to others. Default: volleyd makes "
 		  "its own, and keeps them in server.storage where that is given; else each start makes "
@@ -435,6 +436,13 @@ static const struct words_key rows[] = {
 	  .choices = "text|json",
 	  .fallback = "text",
 	  .text = "text: a sentence, or the word of an event and its fields as name=value. json: one JSON object on each line." },
+	{ .path = "include",
+	  .type = WORDS_PATTERNS,
+	  .text = "Other files whose keys are joined with those of this one, such as conf.d/*.yaml. They are read in the order of their names; "
+		  "a pattern that fits none is no error, a path without wildcards that is not there is one. The path starts at the "
+		  "folder of the file that has it; all other relative paths, those in included files too, start at the folder of the "
+		  "first file. Lists (zones, keys, server.listen) are joined, items of the file that includes before those that it "
+		  "includes. Any other value that two files give is refused. An included file may include others, down to 8 levels." },
 };
 
 const struct words_table words_host_keys = { rows, sizeof(rows) / sizeof(rows[0]) };

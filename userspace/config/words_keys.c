@@ -164,6 +164,8 @@ static const char *fixed_phrase(enum words_type type)
 		return "a list of paths of files";
 	case WORDS_BITS:
 		return "two lengths of prefixes, of IPv4 up to 32 and of IPv6 up to 128, such as 24/48";
+	case WORDS_PATTERNS:
+		return "a path, which may have *, ? and [...] in it, or a list of such";
 	case WORDS_BOOL:
 		return "true or false";
 	case WORDS_MODE:

@@ -21,6 +21,7 @@ static const struct words_key rows[] = {
 	  .type = WORDS_BASE64,
 	  .min = 16,
 	  .max = 1024,
+	  .is_secret = true,
 	  .text = "The secret. Keep the file unreadable to others, or give the next key instead. One of the "
 		  "two is required." },
 	{ .path = "keys[].secret-file",

@@ -6,6 +6,8 @@
 #include <poll.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
 
 #include "base/affinity.h"
 #include "base/err.h"
@@ -20,7 +22,10 @@
 
 struct check {
 	const struct config *config;
+	bool with_zones;
+	unsigned int n_threads; /* that the process may run at a time */
 	unsigned int n_warnings;
+	json_t *warnings;       /* where they go; NULL: to the log */
 	char err[ERR_TEXT_CAP]; /* why a start would end */
 };
 
@@ -32,7 +37,10 @@ __attribute__((format(printf, 2, 3))) static void warn(struct check *c, const ch
 	va_start(args, format);
 	vsnprintf(text, sizeof(text), format, args);
 	va_end(args);
-	log_warn("%s", text);
+	if (c->warnings)
+		json_array_append_new(c->warnings, json_string(text));
+	else
+		log_warn("%s", text);
 	c->n_warnings++;
 }
 
@@ -49,6 +57,7 @@ static int check_process(struct check *c)
 
 	if (code)
 		return code;
+	c->n_threads = (unsigned int)CPU_COUNT(&affinity.allowed);
 	n_workers = config->n_workers ? config->n_workers :
 					(unsigned int)CPU_COUNT(&affinity.allowed);
 	code = descriptors_raise(&descriptors, config, n_workers, c->err, sizeof(c->err));
@@ -76,20 +85,36 @@ static void on_loaded(struct load *load)
 	*(bool *)load->user = true;
 }
 
+/* Until the loader has brought something. */
+static void wait_for_load(struct loader *loader)
+{
+	struct pollfd pollfd = { .fd = loader_fd(loader), .events = POLLIN };
+
+	(void)poll(&pollfd, 1, -1);
+	loader_poll(loader);
+}
+
+static int new_loader(struct check *c, struct loader **loader, unsigned int n)
+{
+	int code = loader_new(loader, n);
+
+	if (code)
+		snprintf(c->err, sizeof(c->err), "start: threads that read zones: %s",
+			 err_text(code));
+	return code;
+}
+
 /* With its own loader: as policies.c has it read. The load is the caller's; NULL: there is no memory. */
 static struct load *read_list(struct loader *loader, const struct config_rpz *list)
 {
 	bool is_over = false;
 	struct load *load = load_new(list->name, list->file, NULL, on_loaded, &is_over);
-	struct pollfd pollfd = { .fd = loader_fd(loader), .events = POLLIN };
 
 	if (!load)
 		return NULL;
 	loader_start(loader, load);
-	while (!is_over) {
-		(void)poll(&pollfd, 1, -1);
-		loader_poll(loader);
-	}
+	while (!is_over)
+		wait_for_load(loader);
 	return load;
 }
 
@@ -118,12 +143,9 @@ static int check_policies(struct check *c)
 
 	if (!recursion->n_rpz)
 		return 0;
-	code = loader_new(&loader, 1);
-	if (code) {
-		snprintf(c->err, sizeof(c->err), "start: threads that read zones: %s",
-			 err_text(code));
+	code = new_loader(c, &loader, 1);
+	if (code)
 		return code;
-	}
 	for (uint32_t i = 0; i < recursion->n_rpz && !code; i++)
 		if (recursion->rpz[i].file)
 			code = check_list(c, loader, &recursion->rpz[i]);
@@ -164,14 +186,128 @@ static int check_blocks(struct check *c)
 	return code;
 }
 
-/* Those that come from elsewhere, or are made here, may have none yet. What is in a file takes long to read. */
+/* ---- Secrets ------------------------------------------------------------------------------------ */
+
+static bool is_open_to_all(const char *file)
+{
+	struct stat st;
+
+	return !stat(file, &st) && st.st_mode & (S_IROTH | S_IWOTH);
+}
+
+/* Files that have nothing but a secret, and are open to all, config_load() refuses. */
+static int check_secrets(struct check *c)
+{
+	const char *key = c->config->tls_key;
+
+	for (char *const *file = c->config->secret_files; file && *file; file++)
+		if (is_open_to_all(*file))
+			warn(c,
+			     "%s: there are secrets in it, and everyone can read or write it: chmod o-rw it, and make new secrets",
+			     *file);
+	/* config_load() has logged it. */
+	if (key && is_open_to_all(key) && !c->warnings)
+		c->n_warnings++;
+	else if (key && is_open_to_all(key))
+		warn(c, "server.tls.key: everyone can read or write %s: chmod o-rw it", key);
+	return 0;
+}
+
+/* ---- Zones -------------------------------------------------------------------------------------- */
+
+/* What comes from elsewhere, or is made here, may have no file yet. */
+static bool needs_file(const struct config_zone *zone)
+{
+	return !zone->primaries && zone->catalog != CONFIG_CATALOG_PRODUCE;
+}
+
+struct zone_loads {
+	struct check *check;
+	unsigned int n_running, n_refused;
+};
+
+/* Each mistake is a line of the log. */
+static void log_mistakes(const struct load *load)
+{
+	const char *at = load->err.more;
+	char text[ERR_TEXT_CAP];
+
+	load_put_error(load, text, sizeof(text));
+	log_error("zone %s: %s", load->name, text);
+	while (*at) {
+		size_t len = strcspn(at, "\n");
+
+		log_error("zone %s: %.*s", load->name, (int)len, at);
+		at += len + (at[len] == '\n');
+	}
+}
+
+static void on_zone_loaded(struct load *load)
+{
+	struct zone_loads *loads = load->user;
+
+	loads->n_running--;
+	if (load->code) {
+		log_mistakes(load);
+		loads->n_refused++;
+	} else if (*load->err.warning) {
+		warn(loads->check, "zone %s: %s", load->name, load->err.warning);
+	}
+	load_free(load);
+}
+
+static int start_zone(struct zone_loads *loads, struct loader *loader,
+		      const struct config_zone *zone)
+{
+	struct load *load = load_new(zone->name, zone->file, NULL, on_zone_loaded, loads);
+
+	if (!load)
+		return -ENOMEM;
+	load->may_be_absent = !needs_file(zone);
+	load->needs_zonemd = zone->zonemd == CONFIG_ZONEMD_REQUIRE;
+	loads->n_running++;
+	loader_start(loader, load);
+	return 0;
+}
+
+/* No more zones are in memory than threads work on, and as many that wait. */
+static int load_zones(struct check *c)
+{
+	struct zone_loads loads = { .check = c };
+	struct loader *loader;
+	unsigned int n = c->n_threads < LOADER_THREADS_MAX ? c->n_threads : LOADER_THREADS_MAX;
+	int code = new_loader(c, &loader, n);
+
+	if (code)
+		return code;
+	for (uint32_t i = 0; i < c->config->n_zones && !code; i++) {
+		code = start_zone(&loads, loader, &c->config->zones[i]);
+		while (loads.n_running >= 2 * n)
+			wait_for_load(loader);
+	}
+	while (loads.n_running)
+		wait_for_load(loader);
+	loader_stop(loader);
+	loader_free(loader);
+	if (code)
+		snprintf(c->err, sizeof(c->err), "zones: %s", err_text(code));
+	if (code || !loads.n_refused)
+		return code;
+	snprintf(c->err, sizeof(c->err), "%u of %u zone files are refused", loads.n_refused,
+		 c->config->n_zones);
+	return ERR_ZONE;
+}
+
+/* What is in a file takes long to read, so it is read where that is asked for. */
 static int check_zones(struct check *c)
 {
+	if (c->with_zones)
+		return load_zones(c);
 	for (uint32_t i = 0; i < c->config->n_zones; i++) {
 		const struct config_zone *zone = &c->config->zones[i];
 		int code = 0;
 
-		if (!zone->primaries && zone->catalog != CONFIG_CATALOG_PRODUCE)
+		if (needs_file(zone))
 			code = regular_check(zone->file);
 		if (code)
 			warn(c, "zone %s: %s: cannot read the file: %s", zone->name, zone->file,
@@ -180,14 +316,14 @@ static int check_zones(struct check *c)
 	return 0;
 }
 
-int check_run(const struct config *config, unsigned int *n_warnings)
+int check_run(const struct config *config, bool with_zones, unsigned int *n_warnings)
 {
 	/* In the order of daemon_open(). */
 	static int (*const steps[])(struct check *) = {
-		check_process, check_cache,     check_recursion, check_policies,
-		check_storage, check_transfers, check_blocks,    check_zones,
+		check_process,   check_cache,  check_recursion, check_policies, check_storage,
+		check_transfers, check_blocks, check_secrets,   check_zones,
 	};
-	struct check c = { .config = config };
+	struct check c = { .config = config, .with_zones = with_zones };
 	int code = 0;
 
 	for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]) && !code; i++)
@@ -195,5 +331,21 @@ int check_run(const struct config *config, unsigned int *n_warnings)
 	if (code)
 		log_error("%s", c.err);
 	*n_warnings = c.n_warnings;
+	return code;
+}
+
+int check_beside(const struct config *config, json_t *warnings, char *err, size_t err_cap)
+{
+	static int (*const steps[])(struct check *) = {
+		check_cache,  check_recursion, check_transfers,
+		check_blocks, check_secrets,   check_zones,
+	};
+	struct check c = { .config = config, .warnings = warnings };
+	int code = 0;
+
+	for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]) && !code; i++)
+		code = steps[i](&c);
+	if (code)
+		snprintf(err, err_cap, "%s", c.err);
 	return code;
 }

@@ -13,14 +13,24 @@
 #ifndef VOLLEY_CONTROL_CHECK_H
 #define VOLLEY_CONTROL_CHECK_H
 
+#include <jansson.h>
+
 #include "config/config.h"
 
 /*
  * Checks what config_load() gave, in the order of a start. 0, or the negative code with which a start would end; both it
  * and warnings are logged. *n_warnings is how many there were. Only in a process that serves nothing: it raises limits, and
- * starts and ends threads.
+ * starts and ends threads. with_zones: the files of all zones are loaded, several at a time, and each mistake in one is logged as
+ * an error; ERR_ZONE then. A secondary, and what volleyd makes itself, may have no file yet.
  */
-int check_run(const struct config *config, unsigned int *n_warnings)
+int check_run(const struct config *config, bool with_zones, unsigned int *n_warnings)
+	__attribute__((warn_unused_result));
+
+/*
+ * The same in a daemon that serves, of what can be asked there: not the process and its limits, nor the store, which is open, nor
+ * policies, which take long to read. Warnings go behind WARNINGS, an array; a failure's sentence to ERR. Control's thread.
+ */
+int check_beside(const struct config *config, json_t *warnings, char *err, size_t err_cap)
 	__attribute__((warn_unused_result));
 
 #endif

@@ -12,6 +12,7 @@
 #include "base/err.h"
 #include "control/cache_ask.h"
 #include "control/commands_block.h"
+#include "control/commands_config.h"
 #include "control/commands_cookies.h"
 #include "control/commands_names.h"
 #include "control/commands_policy.h"
@@ -244,6 +245,9 @@ const struct ctl_command commands[] = {
 	{ "port queues", commands_port_queues, CTL_READS },
 	{ "health", health_ask, CTL_READS },
 	{ "drain", health_ask_drain, CTL_CHANGES },
+	{ "config show", commands_config_show, CTL_READS },
+	{ "config diff", commands_config_diff, CTL_READS },
+	{ "config apply", commands_config_apply, CTL_CHANGES },
 	{ "log level", daemon_audit_log_level, CTL_CHANGES },
 	{ "stop", run_stop, CTL_CHANGES },
 	{ NULL, NULL, CTL_READS },

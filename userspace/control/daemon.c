@@ -155,14 +155,12 @@ static void take_back(struct daemon *d)
 		log_error("what held before the reload: %s: %s", err, err_text(code));
 }
 
-int daemon_reload(struct daemon *d, zones_done_fn *done, void *user, char *err, size_t err_cap)
+/* Puts CONFIG in place, or frees it and leaves all as it is. */
+static int put_config(struct daemon *d, struct config *config, zones_done_fn *done, void *user,
+		      char *err, size_t err_cap)
 {
-	struct config *config;
-	int code = config_load(&config, d->config->path, err, err_cap);
+	int code = new_start_check_storage(d, config, err, err_cap);
 
-	if (code)
-		return code;
-	code = new_start_check_storage(d, config, err, err_cap);
 	if (!code)
 		code = signing_check(d->zones, config, d->config->storage, err, err_cap);
 	if (code) {
@@ -194,6 +192,14 @@ int daemon_reload(struct daemon *d, zones_done_fn *done, void *user, char *err, 
 	taps_configure(d, config);
 	new_start_log(d);
 	return 0;
+}
+
+int daemon_reload(struct daemon *d, zones_done_fn *done, void *user, char *err, size_t err_cap)
+{
+	struct config *config;
+	int code = config_load(&config, d->config->path, err, err_cap);
+
+	return code ? code : put_config(d, config, done, user, err, err_cap);
 }
 
 /* --- Events -------------------------------------------------------------------------------------- */
@@ -229,6 +235,20 @@ static void on_hangup(struct daemon *d)
 	log_error("reload: %s", err);
 	daemon_audit_reload(code);
 	tell_systemd(d, "READY=1");
+}
+
+int daemon_apply(struct daemon *d, const char *from, char *err, size_t err_cap)
+{
+	struct config *config;
+	int code = config_load_as(&config, from, d->config->path, err, err_cap);
+
+	if (code)
+		return code;
+	tell_systemd(d, "RELOADING=1");
+	code = put_config(d, config, on_reloaded, d, err, err_cap);
+	if (code)
+		tell_systemd(d, "READY=1");
+	return code;
 }
 
 static void on_signal(struct daemon *d)

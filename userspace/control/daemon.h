@@ -192,6 +192,11 @@ int daemon_rebuild_names(struct daemon *d, bool is_asked) __attribute__((warn_un
  * sentence in err.
  */
 int daemon_reload(struct daemon *d, zones_done_fn *done, void *user, char *err, size_t err_cap);
+/*
+ * The same with the text of the file at `from` in the place of the configuration's: who replaces that does so when this has returned
+ * 0. What comes of the zones is told to the log.
+ */
+int daemon_apply(struct daemon *d, const char *from, char *err, size_t err_cap);
 
 /*
  * What a reload of the zone `name` (NULL: of all) that ended with `code` has to tell: the code, and

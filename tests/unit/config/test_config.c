@@ -50,7 +50,7 @@ static const struct refusal refusals[] = {
 
 	/* Unknown keys, each level */
 	{ "unknown at the top", LISTEN "zone: []\n",
-	  "3: zone: unknown key, accepted here: server, interfaces, cache, dpdk, control, metrics, log, keys, "
+	  "3: zone: unknown key, accepted here: server, interfaces, cache, dpdk, control, metrics, log, include, keys, "
 	  "remotes, signing, templates, zones, recursion" },
 	{ "unknown in a map", "server:\n  listen: [192.0.2.1]\n  worker: 2\n",
 	  "3: server.worker: unknown key, accepted here: listen, allow, workers, control-cores, "
@@ -409,6 +409,7 @@ static void test_defaults(void **state)
 
 /* Every key there is, none with its default: nothing may be dropped on the way. */
 static const char everything[] =
+	"include: []\n"
 	"server:\n"
 	"  listen: [192.0.2.53, \"2001:db8::53@5353\", 0.0.0.0@5300, \"::\"]\n"
 	"  allow: [0.0.0.0/0, \"2001:db8:8000::/33\"]\n"

@@ -1,0 +1,101 @@
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "cmd/config_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/err.h"
+#include "base/regular.h"
+
+static int copy(int in, int out)
+{
+	char buf[65536];
+	ssize_t got;
+
+	while ((got = read(in, buf, sizeof(buf))) > 0)
+		for (ssize_t done = 0, n; done < got; done += n) {
+			n = write(out, buf + done, (size_t)(got - done));
+			if (n < 0)
+				return -errno;
+		}
+	explicit_bzero(buf, sizeof(buf));
+	return got < 0 ? -errno : 0;
+}
+
+/* mkostemp() has made OUT with mode 0600. */
+static int fill(int out, const char *from, const struct stat *like)
+{
+	int in = regular_open(from, NULL), err;
+
+	if (in < 0)
+		return in;
+	err = copy(in, out);
+	close(in);
+	if (err)
+		return err;
+	if (fchown(out, like->st_uid, like->st_gid) || fchmod(out, like->st_mode & 07777) ||
+	    fsync(out))
+		return -errno;
+	return 0;
+}
+
+int config_file_stage(char **staged, const char *from, const char *file, char *err, size_t err_cap)
+{
+	struct stat like;
+	int out, code;
+
+	*staged = NULL;
+	if (stat(file, &like) || asprintf(staged, "%s.new.XXXXXX", file) < 0) {
+		code = -errno;
+		snprintf(err, err_cap, "%s: %s", file, err_text(code));
+		*staged = NULL;
+		return code;
+	}
+	out = mkostemp(*staged, O_CLOEXEC);
+	code = out < 0 ? -errno : fill(out, from, &like);
+	if (code)
+		snprintf(err, err_cap, "%s cannot be copied to %s, which would replace %s: %s",
+			 from, *staged, file, err_text(code));
+	if (out >= 0)
+		close(out);
+	if (!code)
+		return 0;
+	if (out >= 0)
+		unlink(*staged);
+	free(*staged);
+	*staged = NULL;
+	return code;
+}
+
+/* A rename is on the disk when its folder is. */
+static void sync_folder(const char *file)
+{
+	const char *slash = strrchr(file, '/');
+	char *folder = slash ? strndup(file, (size_t)(slash - file) + 1) : strdup(".");
+	int fd = folder ? open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+
+	free(folder);
+	if (fd < 0)
+		return;
+	(void)fsync(fd);
+	close(fd);
+}
+
+int config_file_replace(const char *staged, const char *file, char *err, size_t err_cap)
+{
+	int code = rename(staged, file) ? -errno : 0;
+
+	if (!code)
+		sync_folder(file);
+	else
+		snprintf(err, err_cap,
+			 "volleyd has the new configuration, but %s cannot be replaced by %s: %s",
+			 file, staged, err_text(code));
+	return code;
+}
