@@ -3,11 +3,13 @@
 """DNS over TLS for clients (RFC 7858): it serves what TCP serves, by the same workers and counters."""
 import contextlib
 import socket
+import ssl
 import struct
 
 import dns.edns
 import dns.message
 import dns.rcode
+import dns.rdatatype
 import dns.tsigkeyring
 import pytest
 
@@ -172,6 +174,61 @@ def test_after_a_transfer_too(lab, daemon, upstream, tls, way):
         assert receive(stream).answer
         send(stream, dns.message.make_query("www.far.", "A"))
         assert texts(receive(stream)) == ["192.0.2.80"]
+
+
+def test_what_openssl_holds_when_the_connection_is_given_away(lab, daemon, upstream, tls):
+    """A transfer is asked for, and at once more than a worker's buffer takes: no further octet comes, and all is answered."""
+    assert upstream
+    start(daemon, tls, zones=[zone("example.com", **{"allow-transfer": [CLIENT4]})])
+    queries = [dns.message.make_query("example.com.", "AXFR"),
+               *[dns.message.make_query("www.example.com.", "A") for _ in range(150)]]
+    for query, number in zip(queries, range(len(queries))):
+        query.id = number
+    for _ in range(3):
+        with connect(lab, "tls") as stream:
+            send(stream, dns.message.make_query("www.far.", "A"))
+            assert receive(stream).answer  # a worker has the connection
+            send(stream, *queries)
+            replies = [receive(stream) for _ in queries]
+        assert sorted(reply.id for reply in replies) == list(range(len(queries)))
+
+
+@pytest.mark.parametrize("cut", [1, 20, 60])
+def test_a_part_of_a_record_when_the_connection_is_given_away(lab, daemon, upstream, tls, cut):
+    """The rest of it comes when another thread has the connection."""
+    assert upstream
+    start(daemon, tls, zones=[zone("example.com", **{"allow-transfer": [CLIENT4]})])
+    inwards, outwards = ssl.MemoryBIO(), ssl.MemoryBIO()
+    stream = anyone().wrap_bio(inwards, outwards)
+    with lab.connect("c", V4, 853) as sock:
+        sock.settimeout(8)
+
+        def until(step):
+            while True:
+                try:
+                    return step()
+                except ssl.SSLWantReadError:
+                    sock.sendall(outwards.read())
+                    inwards.write(sock.recv(65536))
+
+        def read_all():
+            while len(got) < 2 or len(got) < 2 + int.from_bytes(got[:2], "big"):
+                got.extend(stream.read(65536))
+            message = dns.message.from_wire(bytes(got[2:2 + int.from_bytes(got[:2], "big")]))
+            del got[:2 + int.from_bytes(got[:2], "big")]
+            return message
+
+        got = bytearray()
+        until(stream.do_handshake)
+        records = []
+        for kind, name in ("AXFR", "example.com."), ("A", "www.far."):
+            wire = dns.message.make_query(name, kind).to_wire()
+            stream.write(struct.pack("!H", len(wire)) + wire)
+            records.append(outwards.read())
+        sock.sendall(records[0] + records[1][:cut])
+        assert until(read_all).answer[0].rdtype == dns.rdatatype.SOA
+        sock.sendall(records[1][cut:])
+        assert texts(until(read_all)) == ["192.0.2.80"]
 
 
 def test_a_signed_question(lab, daemon, upstream, tls):
