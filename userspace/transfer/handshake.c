@@ -36,7 +36,7 @@
 
 /* How long a silent client keeps its place while others wait for it: one that has said nothing, and one that has begun. */
 #define MUTE_NS  (250 * CLOCK_NS_PER_MS)
-#define BEGUN_NS CLOCK_NS_PER_S
+#define BEGUN_NS (2 * CLOCK_NS_PER_S)
 
 /* In line, or on its way. */
 struct shake {

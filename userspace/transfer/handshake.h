@@ -8,7 +8,7 @@
  *
  * The threads stand behind the workers (base/affinity.h). At most HANDSHAKES_MAX run at a time, and half of
  * them for one client, an IPv4 /24 or an IPv6 /48. Past either, a connection waits in line. The oldest handshake, of that client where
- * it is the client's half that is full, gives way to the line if the client is silent: for a second nothing has come that is not read
+ * it is the client's half that is full, gives way to the line if the client is silent: for two seconds nothing has come that is not read
  * yet, or for a quarter of one where nothing came at all; for less when the line is long. A handshake that waits for a thread never
  * gives way. So a client that opens a thousand connections at once has them all in the end, and a flood of half handshakes holds up
  * its own prefix alone.
