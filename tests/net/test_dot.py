@@ -3,22 +3,27 @@
 """DNS over TLS for clients (RFC 7858): it serves what TCP serves, by the same workers and counters."""
 import contextlib
 import socket
+import ssl
 import struct
+import time
 
 import dns.edns
 import dns.message
 import dns.rcode
+import dns.rdatatype
 import dns.tsigkeyring
 import pytest
 
 from dnstree import anyone, receive, receive_wire
-from netlab import CLIENT4, CLIENT6, V4, V6, family_of, texts, tsig_key, wait_for, zone
+from netlab import CLIENT4, CLIENT6, V4, V6, family_of, run, texts, tsig_key, wait_for, zone
 from secondaries import certificate
 from upstreams import Netns, address_answer
 
 UPSTREAM = "127.0.1.1"
 WAYS = ["tcp", "tls"]
 PADDING = dns.edns.GenericOption(12, b"\0" * 16)
+RECORD = 16384  # octets: RFC 8446 section 5.1
+AT_A_TIME = 64  # questions of a connection: TCP_DEFERRED_MAX
 KEEPALIVE = dns.edns.GenericOption(11, b"")
 
 
@@ -172,6 +177,65 @@ def test_after_a_transfer_too(lab, daemon, upstream, tls, way):
         assert receive(stream).answer
         send(stream, dns.message.make_query("www.far.", "A"))
         assert texts(receive(stream)) == ["192.0.2.80"]
+
+
+def test_what_openssl_holds_when_the_connection_is_given_away(lab, daemon, upstream, tls):
+    """A transfer is asked for, and at once more than a worker's buffer takes (68 KiB), while the worker waits for upstream: then no
+    further octet comes, and all is answered."""
+    run("nsenter", f"--net=/run/netns/{lab.name}-s", "sysctl", "-qw", "net.ipv4.tcp_rmem=4096 1000000 4000000")
+    start(daemon, tls, zones=[zone("example.com", **{"allow-transfer": [CLIENT4]})])
+    upstream.silent = True
+    blob = b"".join(len(wire).to_bytes(2, "big") + wire for wire in
+                    [dns.message.make_query("example.com.", "AXFR").to_wire()] +
+                    [dns.message.make_query("www.example.com.", "A").to_wire()] * (5 * RECORD // 35 - 1))
+    n_messages = 5 * RECORD // 35
+    assert 4.5 * RECORD < len(blob) <= 5 * RECORD
+    with connect(lab, "tls") as stream:
+        send(stream, *[dns.message.make_query(f"w{n}.far.", "A") for n in range(AT_A_TIME)])
+        wait_for("all wait", lambda: daemon.stats()["responder"]["taken"] == AT_A_TIME)
+        stream.sendall(blob)
+        time.sleep(0.3)  # shorter, it tests less
+        upstream.silent = False
+        for _ in range(AT_A_TIME + n_messages):
+            assert receive(stream).answer
+
+
+@pytest.mark.parametrize("cut", [1, 20, 60])
+def test_a_part_of_a_record_when_the_connection_is_given_away(lab, daemon, upstream, tls, cut):
+    """The rest of it comes when another thread has the connection."""
+    assert upstream
+    start(daemon, tls, zones=[zone("example.com", **{"allow-transfer": [CLIENT4]})])
+    inwards, outwards = ssl.MemoryBIO(), ssl.MemoryBIO()
+    stream = anyone().wrap_bio(inwards, outwards)
+    with lab.connect("c", V4, 853) as sock:
+        sock.settimeout(8)
+
+        def until(step):
+            while True:
+                try:
+                    return step()
+                except ssl.SSLWantReadError:
+                    sock.sendall(outwards.read())
+                    inwards.write(sock.recv(65536))
+
+        def read_all():
+            while len(got) < 2 or len(got) < 2 + int.from_bytes(got[:2], "big"):
+                got.extend(stream.read(65536))
+            message = dns.message.from_wire(bytes(got[2:2 + int.from_bytes(got[:2], "big")]))
+            del got[:2 + int.from_bytes(got[:2], "big")]
+            return message
+
+        got = bytearray()
+        until(stream.do_handshake)
+        records = []
+        for kind, name in ("AXFR", "example.com."), ("A", "www.far."):
+            wire = dns.message.make_query(name, kind).to_wire()
+            stream.write(struct.pack("!H", len(wire)) + wire)
+            records.append(outwards.read())
+        sock.sendall(records[0] + records[1][:cut])
+        assert until(read_all).answer[0].rdtype == dns.rdatatype.SOA
+        sock.sendall(records[1][cut:])
+        assert texts(until(read_all)) == ["192.0.2.80"]
 
 
 def test_a_signed_question(lab, daemon, upstream, tls):

@@ -588,9 +588,14 @@ static size_t without_reply(struct engine *e, bool is_stream)
 	return 0;
 }
 
+static unsigned int look_number(const struct engine_request *rq)
+{
+	return rq->ahead ? rq->ahead - 1 : 0;
+}
+
 size_t engine_answer(struct engine *e, const struct engine_request *rq, uint8_t *out, size_t cap)
 {
-	struct engine_look *look = &e->looks[rq->ahead ? rq->ahead - 1 : 0];
+	struct engine_look *look = &e->looks[look_number(rq)];
 	const struct query *q = &look->query;
 	struct cache_answer a;
 	uint16_t rcode = DNS_RCODE_NOERROR;
@@ -614,6 +619,13 @@ size_t engine_answer(struct engine *e, const struct engine_request *rq, uint8_t 
 	if (e->outcome == ENGINE_REPLIES)
 		return reply_write(e, rq, q, &a, rcode, out, cap);
 	return without_reply(e, rq->stream);
+}
+
+bool engine_pads(const struct engine *e, const struct engine_request *rq)
+{
+	const struct engine_look *look = &e->looks[look_number(rq)];
+
+	return rq->is_tls && look->verdict != QUERY_IGNORE && look->query.edns.padding_asked;
 }
 
 /* The query that has waited. Its letter case is as it was. */

@@ -292,6 +292,12 @@ void engine_read_ahead(struct engine *e, const struct engine_message *msgs, unsi
 size_t engine_answer(struct engine *e, const struct engine_request *rq, uint8_t *out, size_t cap);
 
 /*
+ * Whether the reply to rq, given to engine_answer() just now, is to be padded: the query came over TLS and has the option (RFC 7830
+ * section 4). It also holds for a reply that comes later. The query may be overwritten by now. As engine_answer().
+ */
+bool engine_pads(const struct engine *e, const struct engine_request *rq);
+
+/*
  * The reply to a question that was completed, and its answer into the cache. Returns the reply's
  * length, at most cap; 0: nobody waits for one. The question can be released then, and where p->submit
  * says so it goes upstream again, for the cache alone: no second reply comes of it. ENGINE_DEFERRED: a policy says that

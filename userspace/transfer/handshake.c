@@ -1,19 +1,21 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Each thread has its own list of handshakes, oldest first, which is the order of their deadlines. A thread's
- * handshakes are touched by that thread alone; they come to it through a mailbox.
+ * A thread has a list of its handshakes and a line of connections that wait for a place, each in the order of their deadlines. Both
+ * are that thread's alone; connections come to it through a mailbox.
  */
 #include "transfer/handshake.h"
 
 #include <errno.h>
 #include <openssl/err.h>
 #include <openssl/ssl.h>
+#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/epoll.h>
 #include <sys/random.h>
 #include <unistd.h>
@@ -24,18 +26,27 @@
 #include "base/limits.h"
 #include "base/privilege.h"
 
-#define EVENTS_CAP 64
+#define EVENTS_CAP 16 /* each may sign; then the mailbox is looked into */
 #define PREFIX4    24
 #define PREFIX6    48
-#define WAIT_MS    250 /* at most, so that deadlines are kept */
+#define WAIT_MS    250 /* at most, so that deadlines are kept; less while */
+#define LINE_MS    10  /* connections wait for a place, which the other thread may free: at most */
+#define LINE_S     30  /* each */
+#define TRIES      32  /* in which one pass along the line looks for a client that is silent */
 
-/* On its way. */
+/* How long a silent client keeps its place while others wait for it: one that has said nothing, and one that has begun. */
+#define MUTE_NS  (250 * CLOCK_NS_PER_MS)
+#define BEGUN_NS (2 * CLOCK_NS_PER_S)
+
+/* In line, or on its way. */
 struct shake {
 	struct handshake is; /* first */
 	struct cds_list_head link;
 	SSL_CTX *ctx;              /* a reference; NULL: is.ssl is made */
-	struct limits_place place; /* in `fresh`, then in `limits` */
-	uint64_t end_ns;
+	struct limits_place place; /* the same in `fresh` and in `limits` */
+	bool has_begun;            /* the client */
+	uint64_t since_ns; /* the client's turn: the last time that all it had sent was read */
+	uint64_t end_ns;   /* of its wait in line, then of the handshake */
 };
 
 struct shaker {
@@ -45,12 +56,14 @@ struct shaker {
 	int epoll_fd;
 	struct mailbox inbox;
 	struct cds_list_head shakes;
+	struct cds_list_head line;
+	uint32_t n_line;
 };
 
 struct handshakes {
 	struct shaker shakers[HANDSHAKE_THREADS];
-	struct limits fresh;  /* those in inboxes */
-	struct limits limits; /* those on their way */
+	struct limits fresh;  /* those in inboxes and lines */
+	struct limits limits; /* those on their way; the key is that of `fresh` */
 	struct mailbox done;
 	bool is_stopping;  /* atomic */
 	unsigned int next; /* the thread that gets the next one */
@@ -103,8 +116,12 @@ static void go_on(struct shaker *s, struct shake *k)
 	}
 	why = SSL_get_error(k->is.ssl, result);
 	if ((why != SSL_ERROR_WANT_READ && why != SSL_ERROR_WANT_WRITE) ||
-	    watch(s, EPOLL_CTL_MOD, k, why == SSL_ERROR_WANT_READ ? EPOLLIN : EPOLLOUT))
+	    watch(s, EPOLL_CTL_MOD, k, why == SSL_ERROR_WANT_READ ? EPOLLIN : EPOLLOUT)) {
 		give_up(s, k);
+		return;
+	}
+	k->has_begun = true;
+	k->since_ns = clock_ns();
 }
 
 /* ---- All of a thread ----------------------------------------------------------------------------- */
@@ -114,21 +131,45 @@ static bool is_of(const struct shake *k, const struct limits_place *client)
 	return k->place.cell[0] == client->cell[0] && k->place.cell[1] == client->cell[1];
 }
 
-/* The oldest, of a client or of all (NULL). False: there is none here. */
-static bool give_way(struct shaker *s, const struct limits_place *client)
+/* It is this thread's turn: the client has sent something. */
+static bool is_ours(const struct shake *k)
+{
+	struct pollfd fd = { .fd = k->is.fd, .events = POLLIN };
+
+	return poll(&fd, 1, 0) > 0;
+}
+
+/* Behind the first half of the line, silent clients are borne with for less and less: a flood of them does not stop the line. */
+static uint64_t patience_ns(const struct shaker *s, const struct shake *k)
+{
+	uint64_t full = k->has_begun ? BEGUN_NS : MUTE_NS;
+	uint32_t half = s->owner->fresh.max_client / HANDSHAKE_THREADS / 2, n = s->n_line;
+
+	return n <= half ? full : n < 2 * half ? full * (2 * half - n) / half : 0;
+}
+
+/* The oldest one whose client is silent, of one client or of all (NULL). False: there is none here. */
+static bool give_way(struct shaker *s, const struct limits_place *client, uint64_t now_ns,
+		     unsigned int *n_tries)
 {
 	struct shake *k;
 
-	cds_list_for_each_entry(k, &s->shakes, link)
-		if (!client || is_of(k, client)) {
-			give_up(s, k);
-			return true;
-		}
+	cds_list_for_each_entry(k, &s->shakes, link) {
+		if ((client && !is_of(k, client)) || now_ns - k->since_ns < patience_ns(s, k))
+			continue;
+		if (!*n_tries)
+			return false;
+		--*n_tries;
+		if (is_ours(k))
+			continue;
+		give_up(s, k);
+		return true;
+	}
 	return false;
 }
 
 /* Counts it, in place of another one if need be. */
-static bool take_place(struct shaker *s, struct shake *k)
+static bool take_place(struct shaker *s, struct shake *k, uint64_t now_ns, unsigned int *n_tries)
 {
 	struct limits *limits = &s->owner->limits;
 	enum limits_verdict verdict =
@@ -136,19 +177,24 @@ static bool take_place(struct shaker *s, struct shake *k)
 
 	if (verdict == LIMITS_TAKEN)
 		return true;
-	if (!give_way(s, verdict == LIMITS_CLIENT ? &k->place : NULL))
+	if (!give_way(s, verdict == LIMITS_CLIENT ? &k->place : NULL, now_ns, n_tries))
 		return false;
 	return limits_take(limits, k->is.peer.family, k->is.peer.bytes, &k->place) == LIMITS_TAKEN;
 }
 
-static void begin(struct shaker *s, struct shake *k)
+static void leave_line(struct shaker *s, struct shake *k)
 {
 	limits_give(&s->owner->fresh, &k->place);
-	if (!take_place(s, k)) {
-		fail(s, k);
-		return;
-	}
-	k->end_ns = clock_ns() + HANDSHAKE_S * CLOCK_NS_PER_S;
+	cds_list_del(&k->link);
+	s->n_line--;
+}
+
+/* It has a place. */
+static void begin(struct shaker *s, struct shake *k, uint64_t now_ns)
+{
+	leave_line(s, k);
+	k->since_ns = now_ns;
+	k->end_ns = now_ns + HANDSHAKE_S * CLOCK_NS_PER_S;
 	cds_list_add_tail(&k->link, &s->shakes);
 	k->is.ssl = SSL_new(k->ctx);
 	SSL_CTX_free(k->ctx);
@@ -158,16 +204,37 @@ static void begin(struct shaker *s, struct shake *k)
 		give_up(s, k);
 }
 
-static void take_new(struct shaker *s)
+static void take_new(struct shaker *s, uint64_t now_ns)
 {
 	struct post *post = mailbox_take(&s->inbox), *next;
 
 	for (; post; post = next) {
+		struct shake *k = (struct shake *)(void *)post;
+
 		next = post->next;
-		begin(s, (struct shake *)(void *)post);
+		k->end_ns = now_ns + LINE_S * CLOCK_NS_PER_S;
+		cds_list_add_tail(&k->link, &s->line);
+		s->n_line++;
 	}
 }
 
+/* Those that get a place begin: a client that has all of its places does not hold up the others behind it. */
+static void advance(struct shaker *s, uint64_t now_ns)
+{
+	unsigned int n_tries = TRIES;
+	struct shake *k, *next;
+
+	cds_list_for_each_entry_safe(k, next, &s->line, link) {
+		if (take_place(s, k, now_ns, &n_tries)) {
+			begin(s, k, now_ns);
+		} else if (k->end_ns <= now_ns) {
+			leave_line(s, k);
+			fail(s, k);
+		}
+	}
+}
+
+/* Where this thread is behind, that is not the client's fault. */
 static void expire(struct shaker *s, uint64_t now_ns)
 {
 	struct shake *k, *next;
@@ -175,7 +242,8 @@ static void expire(struct shaker *s, uint64_t now_ns)
 	cds_list_for_each_entry_safe(k, next, &s->shakes, link) {
 		if (k->end_ns > now_ns)
 			return;
-		give_up(s, k);
+		if (!is_ours(k))
+			give_up(s, k);
 	}
 }
 
@@ -192,18 +260,17 @@ static void *run(void *user)
 	(void)!privilege_drop_thread();
 	(void)!affinity_stand_behind(0); /* else it has the priority of the others */
 	while (!is_stopping(s)) {
-		int n = epoll_wait(s->epoll_fd, events, EVENTS_CAP, WAIT_MS);
-		bool has_new = false;
+		int n = epoll_wait(s->epoll_fd, events, EVENTS_CAP, s->n_line ? LINE_MS : WAIT_MS);
+		uint64_t now_ns;
 
-		for (int i = 0; i < n && !is_stopping(s); i++) {
-			has_new |= !events[i].data.ptr;
+		for (int i = 0; i < n && !is_stopping(s); i++)
 			if (events[i].data.ptr)
 				go_on(s, events[i].data.ptr);
-		}
-		/* Behind the others: what gives way may be among these events. */
-		if (has_new)
-			take_new(s);
-		expire(s, clock_ns());
+		/* Behind the others: what gives way or expires may be among these events. */
+		now_ns = clock_ns();
+		expire(s, now_ns);
+		take_new(s, now_ns);
+		advance(s, now_ns);
 	}
 	return NULL;
 }
@@ -218,6 +285,10 @@ static void close_all(struct shaker *s)
 	for (; post; post = next_post) {
 		next_post = post->next;
 		fail(s, (struct shake *)(void *)post);
+	}
+	cds_list_for_each_entry_safe(k, next, &s->line, link) {
+		leave_line(s, k);
+		fail(s, k);
 	}
 	cds_list_for_each_entry_safe(k, next, &s->shakes, link)
 		give_up(s, k);
@@ -252,13 +323,12 @@ static int start(struct handshakes *h, struct shaker *s, unsigned int number)
 	return 0;
 }
 
-static int init_limits(struct limits *l, uint32_t max_total, uint32_t max_client)
+static void init_limits(struct limits *l, uint32_t max_total, uint32_t max_client)
 {
 	l->max_total = max_total;
 	l->max_client = max_client;
 	l->prefix4 = PREFIX4;
 	l->prefix6 = PREFIX6;
-	return getrandom(l->key, sizeof(l->key), 0) < 0 ? -errno : 0;
 }
 
 int handshakes_open(struct handshakes **out)
@@ -272,11 +342,14 @@ int handshakes_open(struct handshakes **out)
 	for (unsigned int i = 0; i < HANDSHAKE_THREADS; i++) {
 		h->shakers[i].epoll_fd = h->shakers[i].inbox.fd = -1;
 		CDS_INIT_LIST_HEAD(&h->shakers[i].shakes);
+		CDS_INIT_LIST_HEAD(&h->shakers[i].line);
 	}
 	h->done.fd = -1;
-	err = mailbox_open(&h->done);
-	err = err ? err : init_limits(&h->limits, HANDSHAKES_MAX, HANDSHAKES_CLIENT);
-	err = err ? err : init_limits(&h->fresh, HANDSHAKES_NEW, HANDSHAKES_NEW_OF);
+	init_limits(&h->limits, HANDSHAKES_MAX, HANDSHAKES_CLIENT);
+	init_limits(&h->fresh, HANDSHAKES_NEW, HANDSHAKES_NEW_OF);
+	err = getrandom(h->fresh.key, sizeof(h->fresh.key), 0) < 0 ? -errno : 0;
+	memcpy(h->limits.key, h->fresh.key, sizeof(h->limits.key));
+	err = err ? err : mailbox_open(&h->done);
 	for (unsigned int i = 0; !err && i < HANDSHAKE_THREADS; i++)
 		err = start(h, &h->shakers[i], i);
 	if (err)

@@ -7,8 +7,11 @@
  *      server_tls.c: accept ─► handshakes_begin() ─► thread: SSL_accept() ... ─► mailbox ─► server_tls.c ─► a worker
  *
  * The threads stand behind the workers (base/affinity.h). At most HANDSHAKES_MAX run at a time, and half of
- * them for one client, an IPv4 /24 or an IPv6 /48: past either, the oldest gives way, in the second case the
- * oldest of that client.
+ * them for one client, an IPv4 /24 or an IPv6 /48. Past either, a connection waits in line. The oldest handshake, of that client where
+ * it is the client's half that is full, gives way to the line if the client is silent: for two seconds nothing has come that is not read
+ * yet, or for a quarter of one where nothing came at all; for less when the line is long. A handshake that waits for a thread never
+ * gives way. So a client that opens a thousand connections at once has them all in the end, and a flood of half handshakes holds up
+ * its own prefix alone.
  *
  * Threads: the loop's calls all of these.
  */
@@ -26,8 +29,8 @@
 #define HANDSHAKE_THREADS 2
 #define HANDSHAKES_MAX    512 /* over all threads */
 #define HANDSHAKES_CLIENT 256
-#define HANDSHAKES_NEW    256 /* accepted, and no thread has come to them: more are closed at once */
-#define HANDSHAKES_NEW_OF 128 /* of these, of one client */
+#define HANDSHAKES_NEW    2048 /* accepted, and not begun: more are closed at once */
+#define HANDSHAKES_NEW_OF 1536 /* of these, of one client */
 
 /* One that is over. */
 struct handshake {

@@ -145,15 +145,6 @@ static void hand_over(struct responder *r, struct port_msg *m, struct port *port
 	count(is_put ? &r->counters.handed_over : &r->counters.handover_lost, !m->put_back);
 }
 
-/* Whether the reply is padded: RFC 7830, on encrypted connections only. Before the reply is written over the query. */
-static bool is_padded(const struct port_msg *m)
-{
-	struct query q;
-
-	return m->encrypted && query_parse(&q, m->data, m->len) != QUERY_IGNORE &&
-	       q.edns.padding_asked;
-}
-
 /* Its connection was given away, or the one before it has to come again first. */
 static bool follows(struct port_msg *m, const struct port_msg *before)
 {
@@ -169,7 +160,6 @@ static void answer(struct responder *r, struct engine_request *rq, struct port_m
 		   struct port *port, struct resolver *resolver)
 {
 	struct slot *s = resolver && port_can_defer(port) ? free_slot_for(r, m) : NULL;
-	bool pads = is_padded(m);
 	struct tap_event *told = tap_draws(r->tap) ? telling_begin(r->tap, m, port) : NULL;
 	size_t len;
 
@@ -193,10 +183,10 @@ static void answer(struct responder *r, struct engine_request *rq, struct port_m
 	if (len == ENGINE_DEFERRED) {
 		port_defer(port, m, &s->to);
 		m->deferred = true;
-		s->is_padded = pads;
+		s->is_padded = engine_pads(r->engine, rq);
 		len = 0;
 	}
-	if (len && pads)
+	if (len && engine_pads(r->engine, rq))
 		len = padding_add(m->data, len, m->cap, 0);
 	m->len = (uint32_t)len;
 	if (told && len)

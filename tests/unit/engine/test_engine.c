@@ -408,6 +408,46 @@ static void test_reading_ahead_changes_no_answer(void **state)
 	assert_int_equal(after.cache_hit - before.cache_hit, 2);
 }
 
+/* ---- Padding ---------------------------------------------------------------------------------------- */
+
+/* Over TLS those are padded whose query has the option (RFC 7830), read ahead or not, though the reply is written over it. */
+static void test_who_is_padded(void **state)
+{
+	static const uint8_t header[12] = { 0x12, 0x34, 0x01, 0, 0, 1, 0, 0, 0, 0, 0, 1 };
+	static const uint8_t question[] = "\3www\7example\3com\0\0\1\0";
+	static const uint8_t opt[] = { 0, 0, 41, 4, 208, 0, 0, 0, 0, 0, 6, 0, 12, 0, 2, 0, 0 };
+	struct engine_request rq = {
+		.family = AF_INET,
+		.client = world_client,
+		.stream = true,
+		.now_s = WORLD_NOW_S,
+		.wall_s = WORLD_WALL_S,
+	};
+	uint8_t query[512];
+
+	(void)state;
+	for (unsigned int i = 0; i < 16; i++) {
+		size_t n = sizeof(header) + sizeof(question) + sizeof(opt);
+		bool is_whole = i & 1, has_option = i & 2;
+		struct engine_message ahead = { query, 0 };
+
+		memcpy(query, header, sizeof(header));
+		memcpy(query + sizeof(header), question, sizeof(question));
+		query[sizeof(header) + sizeof(question) - 1] = 1;
+		memcpy(query + sizeof(header) + sizeof(question), opt, sizeof(opt));
+		query[n - 5] = has_option ? 12 : 65;
+		rq.msg = query;
+		rq.len = ahead.len = is_whole ? n : 5;
+		rq.is_tls = i & 4;
+		rq.ahead = i & 8 ? 1 : 0;
+		if (rq.ahead)
+			engine_read_ahead(world.engine, &ahead, 1);
+		(void)engine_answer(world.engine, &rq, query, sizeof(query));
+		assert_int_equal(engine_pads(world.engine, &rq),
+				 is_whole && has_option && rq.is_tls);
+	}
+}
+
 /* ---- Settings and counters ------------------------------------------------------------------------ */
 
 static void test_no_zones(void **state)
@@ -474,6 +514,7 @@ int main(void)
 		cmocka_unit_test(test_cookie_of_mapped_address),
 		cmocka_unit_test(test_cookies_switched_off),
 		cmocka_unit_test(test_reading_ahead_changes_no_answer),
+		cmocka_unit_test(test_who_is_padded),
 		cmocka_unit_test(test_no_zones),
 		cmocka_unit_test(test_settings),
 		cmocka_unit_test(test_counters_balance),
