@@ -423,8 +423,8 @@ PREFIX_OBJ := $(call objs,userspace/control/recursion_settings.c)
 $(PREFIX_OBJ): CPPFLAGS_ALL += -DVOLLEY_SHARE='"$(PREFIX)/share/volley"'
 $(PREFIX_OBJ): $(B)/gen/prefix
 
-# The configuration that volleyd reads without -c: the program opens this path, and the text of the option names it.
-CONFIG_OBJ := $(call objs,userspace/cmd/volleyd.c userspace/config/words.c)
+# The configuration that volleyd reads without -c: the program opens this path, doctor too, and the text of the option names it.
+CONFIG_OBJ := $(call objs,userspace/cmd/volleyd.c userspace/config/words.c userspace/doctor/doctor.c)
 $(CONFIG_OBJ): CPPFLAGS_ALL += -DVOLLEY_CONFIG='"$(SYSCONFDIR)/volley/volley.yaml"'
 $(CONFIG_OBJ): $(B)/gen/sysconfdir
 

@@ -571,6 +571,17 @@ static void free_signing(struct config_signing *signing, uint32_t n)
 	free(signing);
 }
 
+static void free_taps(struct config *config)
+{
+	free(config->dnstap.socket);
+	free(config->dnstap.file);
+	free(config->dnstap.identity);
+	free(config->dnstap.version);
+	free(config->query_log.file);
+	free_list(config->query_log.zones);
+	free(config->query_log.clients);
+}
+
 void config_free(struct config *config)
 {
 	if (!config)
@@ -608,13 +619,7 @@ void config_free(struct config *config)
 	free(config->control_cores);
 	free_list(config->dpdk.options);
 	free(config->rrl.exempt);
-	free(config->dnstap.socket);
-	free(config->dnstap.file);
-	free(config->dnstap.identity);
-	free(config->dnstap.version);
-	free(config->query_log.file);
-	free_list(config->query_log.zones);
-	free(config->query_log.clients);
+	free_taps(config);
 	for (uint32_t i = 0; i < config->n_block; i++) {
 		free(config->block[i].file);
 		free(config->block[i].why);

@@ -336,7 +336,7 @@ int doctor_run(const char *socket, int n, char *const *words, json_t **result)
 	if (!d)
 		return -ENOMEM;
 	d->socket = socket;
-	d->config_path = DOCTOR_CONFIG;
+	d->config_path = VOLLEY_CONFIG; /* as volleyd without -c */
 	err = take_words(d, n, words);
 	d->checks = json_array();
 	if (!err && d->checks) {

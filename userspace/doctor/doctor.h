@@ -21,8 +21,6 @@
 
 #include <jansson.h>
 
-#define DOCTOR_CONFIG "/etc/volley/volley.yaml" /* where it is, and nothing else is said */
-
 /*
  * Takes the words behind "doctor", N of them ([--config FILE] [IF...]), and looks. SOCKET is the control
  * socket of a daemon that may or may not run. *RESULT is a new object:

@@ -138,7 +138,7 @@ int relay_config_zones(struct tls_relay *r, const struct resolver_config *config
 	for (size_t i = 0; i <= r->zones.n; i++)
 		for (unsigned int k = 0; k < UPSTREAMS_MAX; k++)
 			if (r->sets[i] >> k & 1)
-				r->peers[k] |= r->sets[i] & (uint16_t) ~(1U << k);
+				r->peers[k] = (uint16_t)(r->peers[k] | (r->sets[i] & ~(1U << k)));
 	return code;
 }
 
