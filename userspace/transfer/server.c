@@ -174,6 +174,35 @@ static void handle(struct conn *c, uint8_t *msg, size_t n)
 	inquiry_handle(&inquiry);
 }
 
+/*
+ * What OpenSSL has read of the socket and not given out: the loop is not told of it. Without read-ahead there is an end: no
+ * more is read than the rest of a record. An error comes again by the loop.
+ */
+static int add_hidden(struct evbuffer *input, SSL *ssl)
+{
+	uint8_t part[4096];
+	int n, err = 0;
+
+	SSL_set_read_ahead(ssl, 0);
+	ERR_clear_error();
+	while (!err && SSL_has_pending(ssl)) {
+		n = SSL_read(ssl, part, sizeof(part));
+		if (n <= 0)
+			break;
+		err = evbuffer_add(input, part, (size_t)n);
+	}
+	ERR_clear_error();
+	return err;
+}
+
+/* libevent leaves the rest of a record with OpenSSL where the input is full, and does not come back for it by itself. */
+static bool pull_hidden(struct conn *c)
+{
+	SSL *ssl = c->is_tls && !c->is_ended ? bufferevent_openssl_get_ssl(c->bev) : NULL;
+
+	return ssl && SSL_pending(ssl) && !add_hidden(bufferevent_get_input(c->bev), ssl);
+}
+
 /* Messages that are there, as many as a turn may do. */
 static void serve(struct conn *c)
 {
@@ -186,6 +215,8 @@ static void serve(struct conn *c)
 			return;
 		}
 		n = take_message(c, in);
+		if (!n && pull_hidden(c))
+			n = take_message(c, in);
 		if (!n) {
 			c->is_ended |= c->is_eof && !n_waiting(c) && !c->n_asked;
 			return;
@@ -308,27 +339,6 @@ static struct bufferevent *open_bev(struct transfer *t, int fd, SSL *ssl)
 		return bufferevent_socket_new(t->base, fd, BEV_OPT_CLOSE_ON_FREE);
 	return bufferevent_openssl_socket_new(t->base, fd, ssl, BUFFEREVENT_SSL_OPEN,
 					      BEV_OPT_CLOSE_ON_FREE);
-}
-
-/*
- * What OpenSSL had read of the socket for the worker: the loop would not be told of it. Without read-ahead there is an end: no
- * more is read than the rest of a record. An error comes again by the loop.
- */
-static int add_hidden(struct evbuffer *input, SSL *ssl)
-{
-	uint8_t part[4096];
-	int n, err = 0;
-
-	SSL_set_read_ahead(ssl, 0);
-	ERR_clear_error();
-	while (!err && SSL_has_pending(ssl)) {
-		n = SSL_read(ssl, part, sizeof(part));
-		if (n <= 0)
-			break;
-		err = evbuffer_add(input, part, (size_t)n);
-	}
-	ERR_clear_error();
-	return err;
 }
 
 /* What the worker had read comes first. */
