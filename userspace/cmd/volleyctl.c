@@ -3,7 +3,8 @@
 /*
  * volleyctl: asks a running volleyd over its control socket and prints what it says. Commands and
  * their arguments are those of config/words.c; what they do is the daemon's business, but for
- * doctor, which looks at the host itself (doctor/doctor.h), and import, which reads files (import/import.h).
+ * doctor, which looks at the host itself (doctor/doctor.h), import, which reads files (import/import.h), and top, which asks
+ * again and again (client/top.h).
  */
 #include <errno.h>
 #include <getopt.h>
@@ -18,6 +19,7 @@
 #include "client/call.h"
 #include "client/health_call.h"
 #include "client/render.h"
+#include "client/top.h"
 #include "cmd/zone_check.h"
 #include "config/help.h"
 #include "config/value.h"
@@ -28,6 +30,7 @@
 
 #define WAIT_S_DEFAULT 60
 #define WAIT_S_HEALTH  5 /* who asks wants to know soon */
+#define WAIT_S_TOP     5 /* keys wait for it */
 #define WIDTH_DEFAULT  80
 #define PROGRESS_MS    500 /* between two looks at a load; what is over sooner shows none */
 
@@ -438,6 +441,21 @@ static int run_health(const struct options *options, int n, char **words)
 	return ret ? ret : code;
 }
 
+static int run_top(const struct options *options, int n, char **words)
+{
+	const struct top_call call = { .socket = options->socket,
+				       .wait_ms = (options->wait_s ? options->wait_s : WAIT_S_TOP) *
+						  1000,
+				       .is_json = options->is_json,
+				       .errors = options->errors };
+	int code = top_call(&call, n, words), ret;
+
+	if (code < 0)
+		return say_no_daemon(options, code);
+	ret = finish_output();
+	return ret ? ret : code;
+}
+
 static int run_import(int n, char **words)
 {
 	int code = import_command(stdout, stderr, n, words), ret = finish_output();
@@ -496,6 +514,8 @@ static int run(struct options *options, int argc, char **argv)
 		return run_doctor(options, argc - n_words, argv + n_words);
 	if (!strcmp(command->name, "health"))
 		return run_health(options, argc - n_words, argv + n_words);
+	if (!strcmp(command->name, "top"))
+		return run_top(options, argc - n_words, argv + n_words);
 	if (!strcmp(command->name, "import"))
 		return run_import(argc - n_words, argv + n_words);
 	if (!strcmp(command->name, "zone check"))

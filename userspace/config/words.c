@@ -119,6 +119,14 @@ const struct words_command words_commands[] = {
 	  "with their share of all answers. They are estimates: where there is much to answer, one of "
 	  "256 answers is looked at, and counters are kept for 1024 names. The true share is within "
 	  "the error 95 times of 100. What was asked 5 minutes ago counts half." },
+	{ "top", "[--once] [--by VIEW] [-n N]", 0, 5, "who asks, and for what, in these seconds",
+	  "Shows on a terminal, each second anew, answers per second with those of the last 60 seconds, who answered, and one of these views: clients by prefix "
+	  "(IPv4 /24, IPv6 /48), names, types, response codes, zones, and the prefixes that are over their limit. The keys c, n, t, r, z and "
+	  "l choose the view, the space bar stops and goes on, q ends it. Clients and names are estimates: of about 8,000 answers in a second, drawn at "
+	  "random by driver and workers, what came 5 seconds ago counts half, and the true share is within the error 95 times of 100. All else is counted. "
+	  "Answers are drawn until 10 seconds after the last look; dnstap and query-log get what they get otherwise. Without a terminal, "
+	  "or with --once, one view is printed after two seconds; with --json all of them. VIEW is clients, names, types, rcodes, zones or limited; N is "
+	  "how many rows there are at most, 20 if nothing is said and there is no terminal." },
 	{ "cache dump", "FILE", 1, 1, "write the cached answers to a file",
 	  "Writes every valid answer to FILE, in the background; queries are answered meanwhile. FILE is "
 	  "replaced when the whole is on the disk, and only if it was a snapshot before. Zones that "

@@ -302,6 +302,8 @@ static void on_tick(struct daemon *d)
 		progress_tick(&d->progress, d->zones, clock_ns());
 	if (d->crew)
 		hot_gather(d->hot, d, clock_ns() / CLOCK_NS_PER_S);
+	if (d->crew)
+		live_tick(d, clock_ns());
 	ctl_poll(d->ctl, clock_ns());
 	audit_tick(clock_ns());
 	log_flush();

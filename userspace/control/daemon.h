@@ -34,6 +34,7 @@
 #include "control/drain.h"
 #include "control/health.h"
 #include "control/hot.h"
+#include "control/live.h"
 #include "control/metrics.h"
 #include "control/policies.h"
 #include "control/progress.h"
@@ -96,6 +97,7 @@ struct daemon {
 
 	struct rrl *rrl;
 	struct tap *tap;
+	struct live *live;
 	struct tap_rings *tap_rings; /* NULL: the driver tells nothing, and never did */
 	char tap_error[640];         /* dnstap or the query log is off; "" */
 
