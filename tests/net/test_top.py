@@ -159,6 +159,13 @@ def test_text(lab, daemon):
             assert "\033" not in said and max(map(len, said.splitlines())) <= 80, said
 
 
+def test_a_look_is_told_once_by_the_log(lab, daemon):
+    daemon.start(interfaces=None)
+    daemon.ctl("top", "--once")
+    daemon.ctl("top", "--once")
+    assert len(re.findall(r"command-read command=\"top ", daemon.log())) == 2, daemon.log()
+
+
 @pytest.mark.parametrize("words", [["-n"], ["-n", "0"], ["--by", "nothing"], ["--fast"]])
 def test_refusals(lab, daemon, words):
     daemon.start(interfaces=None)
