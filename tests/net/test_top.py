@@ -27,9 +27,9 @@ from netlab import BIN, CLIENT_MAC, ENV, SERVER_MAC, V4, V6, checksum, iface, wa
 WAYS = {"driver": [iface()], "worker": [iface(**{"driver-answers": False})]}
 
 
-def frame(client, name, kind="A"):
+def frame(client, name, kind="A", **options):
     """A query's frame from any client."""
-    payload = dns.message.make_query(name, kind, id=7).to_wire()
+    payload = dns.message.make_query(name, kind, id=7, **options).to_wire()
     ipv6 = ":" in client
     where = V6 if ipv6 else V4
     ends = ipaddress.ip_address(client).packed + ipaddress.ip_address(where).packed

@@ -127,6 +127,14 @@ const struct words_command words_commands[] = {
 	  "Answers are drawn until 10 seconds after the last look; dnstap and query-log get what they get otherwise. Without a terminal, "
 	  "or with --once, one view is printed after two seconds; with --json all of them. VIEW is clients, names, types, rcodes, zones or limited; N is "
 	  "how many rows there are at most, 20 if nothing is said and there is no terminal." },
+	{ "capture", "[FILTER] [-n COUNT] [-t SECONDS] -w FILE", 2, 14,
+	  "queries and answers over UDP as a pcap file",
+	  "Writes queries and answers over UDP, those of the driver included, which tcpdump does not see, to FILE, readable by tcpdump -r; - is standard output. "
+	  "It ends after COUNT packets, 10,000 if nothing is said, after SECONDS, 60 if nothing is said, and by SIGINT or SIGTERM; then packets, and how many were lost since there was no "
+	  "room, are told on standard error. FILTER is name NAME (NAME and all below it), type TYPE, client PREFIX, rcode RCODE, or several of them, which "
+	  "must all hold. IP and UDP headers are made anew; the query of an answer by the driver is made of the answer, so other EDNS options than DO are "
+	  "missing. Answers over TCP and TLS are left out, and counted. FILE is for its owner alone (mode 0600), and overwritten. One capture runs at a time; "
+	  "each answer is told while it does, which costs the driver a third of its hits per second at most." },
 	{ "cache dump", "FILE", 1, 1, "write the cached answers to a file",
 	  "Writes every valid answer to FILE, in the background; queries are answered meanwhile. FILE is "
 	  "replaced when the whole is on the disk, and only if it was a snapshot before. Zones that "

@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "base/err.h"
 #include "control/cache_ask.h"
+#include "control/capture.h"
 #include "control/commands_block.h"
 #include "control/commands_cookies.h"
 #include "control/commands_names.h"
@@ -228,6 +229,7 @@ const struct ctl_command commands[] = {
 	{ "cache load", commands_cache_load, CTL_CHANGES },
 	{ "cache resize", commands_cache_resize, CTL_CHANGES },
 	{ "top", live_run_top, CTL_READS },
+	{ "capture", capture_run, CTL_READS },
 	{ "names", commands_names, CTL_READS },
 	{ "names rebuild", commands_names_rebuild, CTL_CHANGES },
 	{ "rrl status", commands_rrl_status, CTL_READS },

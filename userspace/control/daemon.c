@@ -304,6 +304,8 @@ static void on_tick(struct daemon *d)
 		hot_gather(d->hot, d, clock_ns() / CLOCK_NS_PER_S);
 	if (d->crew)
 		live_tick(d, clock_ns());
+	if (d->crew)
+		capture_tick(d, clock_ns());
 	ctl_poll(d->ctl, clock_ns());
 	audit_tick(clock_ns());
 	log_flush();

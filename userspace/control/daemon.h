@@ -33,6 +33,7 @@
 #include "control/ctl.h"
 #include "control/drain.h"
 #include "control/health.h"
+#include "control/capture.h"
 #include "control/hot.h"
 #include "control/live.h"
 #include "control/metrics.h"
@@ -98,6 +99,7 @@ struct daemon {
 	struct rrl *rrl;
 	struct tap *tap;
 	struct live *live;
+	struct capture *capture;
 	struct tap_rings *tap_rings; /* NULL: the driver tells nothing, and never did */
 	char tap_error[640];         /* dnstap or the query log is off; "" */
 

@@ -171,7 +171,8 @@ int taps_open(struct daemon *d)
 
 	if (!err) {
 		d->live = live_new();
-		err = d->live ? 0 : -ENOMEM;
+		d->capture = capture_new();
+		err = d->live && d->capture ? 0 : -ENOMEM;
 	}
 	if (err) {
 		log_error("start: dnstap, query-log: %s", err_text(err));
@@ -191,6 +192,7 @@ void taps_close(struct daemon *d)
 	tap_rings_close(d->tap_rings);
 	tap_free(d->tap);
 	live_free(d->live);
+	capture_free(d->capture);
 }
 
 json_t *taps_report(const struct daemon *d)

@@ -15,7 +15,7 @@
 struct config;
 struct daemon;
 
-/* Makes d->tap and d->live; before the workers. 0 or -ENOMEM, logged. */
+/* Makes d->tap, d->live and d->capture; before the workers. 0 or -ENOMEM, logged. */
 int taps_open(struct daemon *d) __attribute__((warn_unused_result));
 /* The end of the workers, and of all other producers, has come. */
 void taps_close(struct daemon *d);
