@@ -37,7 +37,7 @@ struct top_view {
 	enum top_kind kind;
 	unsigned int width;  /* columns: at least TOP_WIDTH_MIN */
 	unsigned int height; /* lines at most; 0: as many as there are rows */
-	bool is_live; /* keys are told, and what was drawn there before is overwritten */
+	bool is_live;        /* keys are told, and what was drawn there before is overwritten */
 	bool is_paused;
 	bool is_utf8;
 	double history[TOP_HISTORY]; /* answers per second, the last one at the end */

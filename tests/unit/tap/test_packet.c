@@ -48,7 +48,7 @@ static uint32_t sum(uint32_t start, const uint8_t *p, size_t n)
 static void test_ipv4(void **state)
 {
 	static const uint8_t wanted[] = { 0x45, 0,    0,    31,   0, 0,  0x40, 0,   64,
-					  17,   0xb6, 0x98, 192,  0, 2,  1,    192, 0,
+					  17,   0xb6, 0x97, 192,  0, 2,  1,    192, 0,
 					  2,    53,   0x9c, 0x40, 0, 53, 0,    11 };
 	uint8_t out[64];
 
