@@ -366,6 +366,8 @@ static void on_event(struct daemon *d, const struct epoll_event *at)
 		snapshots_poll(d->snapshots);
 	else if (d->resize && event.data.fd == resize_fd(d->resize))
 		resize_poll(d->resize);
+	else if (event.data.fd == live_fd(d->live))
+		live_poll(d, clock_ns());
 	else if (d->metrics && event.data.fd == metrics_fd(d->metrics))
 		metrics_poll(d->metrics);
 	else

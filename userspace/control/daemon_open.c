@@ -490,6 +490,8 @@ static int open_chores(struct daemon *d, const char **what)
 		code = watch(d, d->guard_fd);
 	if (!code)
 		code = watch(d, d->links.fd);
+	if (!code)
+		code = watch(d, live_fd(d->live));
 	return code ? code : watch(d, ctl_fd(d->ctl));
 }
 

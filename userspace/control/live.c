@@ -10,6 +10,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/err.h"
@@ -26,6 +28,8 @@
 #define TOP_DEFAULT 20u
 #define TOP_MAX     1000u
 #define EVERY_FIRST 256u /* until the load is known, which takes a second at most */
+#define EVENTS_MANY (2 * LIVE_EVENTS_PER_S) /* between two ticks: N is too low by far */
+#define TICK_MIN_S  0.01
 #define EVERY_MAX   (1u << 20)
 #define PREFIX_TEXT (INET6_ADDRSTRLEN + 4)
 
@@ -37,6 +41,7 @@ struct live {
 	bool is_settled; /* N has been set by the load */
 	uint64_t until_ns;
 	uint64_t tick_ns;
+	int fd; /* an eventfd: the tap's thread writes */
 	/* Both threads', under the lock. */
 	pthread_mutex_t lock;
 	uint32_t every;
@@ -48,9 +53,20 @@ struct live *live_new(void)
 {
 	struct live *live = calloc(1, sizeof(*live));
 
-	if (live)
-		pthread_mutex_init(&live->lock, NULL);
+	if (!live)
+		return NULL;
+	live->fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+	if (live->fd < 0) {
+		free(live);
+		return NULL;
+	}
+	pthread_mutex_init(&live->lock, NULL);
 	return live;
+}
+
+int live_fd(const struct live *live)
+{
+	return live->fd;
 }
 
 static void free_counts(struct live *live)
@@ -66,6 +82,7 @@ void live_free(struct live *live)
 	if (!live)
 		return;
 	free_counts(live);
+	close(live->fd);
 	pthread_mutex_destroy(&live->lock);
 	free(live);
 }
@@ -109,7 +126,8 @@ void live_note(void *ctx, const struct tap_event *e)
 	prefix_bytes = prefix_key(prefix, e);
 	name_bytes = name_key(name, e);
 	pthread_mutex_lock(&live->lock);
-	live->n_events++;
+	if (++live->n_events % EVENTS_MANY == 0)
+		(void)eventfd_write(live->fd, 1); /* cannot be full */
 	if (live->by[BY_CLIENT])
 		frequent_add(live->by[BY_CLIENT], prefix, prefix_bytes, live->every);
 	if (live->by[BY_NAME] && name_bytes)
@@ -189,7 +207,7 @@ void live_tick(struct daemon *d, uint64_t now_ns)
 		return;
 	}
 	seconds = (double)(now_ns - live->tick_ns) / CLOCK_NS_PER_S;
-	if (seconds < 0.1)
+	if (seconds < TICK_MIN_S)
 		return;
 	factor = pow(0.5, seconds / LIVE_HALF_LIFE_S);
 	pthread_mutex_lock(&live->lock);
@@ -200,6 +218,14 @@ void live_tick(struct daemon *d, uint64_t now_ns)
 	pthread_mutex_unlock(&live->lock);
 	live->tick_ns = now_ns;
 	set_every(d, live_every(per_s));
+}
+
+void live_poll(struct daemon *d, uint64_t now_ns)
+{
+	eventfd_t n;
+
+	if (!eventfd_read(d->live->fd, &n))
+		live_tick(d, now_ns);
 }
 
 /* --- The command --------------------------------------------------------------------------------- */

@@ -9,7 +9,7 @@
  *                 └──────────────── names, prefixes ◄───────────────────────────────────────────────┘
  *
  * It ends by itself LIVE_REST_S after the last question. N follows the load, so that about LIVE_EVENTS_PER_S events are told in a
- * second, and all of them while there are fewer. Response codes, types, zones and ways are not estimated: they are the exact
+ * second, and all of them while there are fewer; it grows within some milliseconds (live_fd()). Response codes, types, zones and ways are not estimated: they are the exact
  * counters of control/answers.h.
  *
  * Control's thread calls these, but live_note().
@@ -37,6 +37,10 @@ struct live;
 struct live *live_new(void);
 /* The tap calls live_note() no more. NULL is allowed. */
 void live_free(struct live *live);
+
+/* Readable when much more is told than there should be, since the load has grown: live_poll() sets N anew. */
+int live_fd(const struct live *live);
+void live_poll(struct daemon *d, uint64_t now_ns);
 
 /* Once a second: fades, sets N anew, and ends what nobody watches. */
 void live_tick(struct daemon *d, uint64_t now_ns);
