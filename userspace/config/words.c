@@ -134,7 +134,7 @@ const struct words_command words_commands[] = {
 	  "room, are told on standard error. FILTER is name NAME (NAME and all below it), type TYPE, client PREFIX, rcode RCODE, or several of them, which "
 	  "must all hold. IP and UDP headers are made anew; the query of an answer by the driver is made of the answer, so other EDNS options than DO are "
 	  "missing. Answers over TCP and TLS are left out, and counted. FILE is for its owner alone (mode 0600), and overwritten. One capture runs at a time; "
-	  "each answer is told while it does, which costs the driver a third of its hits per second at most." },
+	  "each answer is told while it does, which costs the driver a third of its hits per second at most. Packets of the driver and of the workers may be out of order by some milliseconds; their times are right." },
 	{ "cache dump", "FILE", 1, 1, "write the cached answers to a file",
 	  "Writes every valid answer to FILE, in the background; queries are answered meanwhile. FILE is "
 	  "replaced when the whole is on the disk, and only if it was a snapshot before. Zones that "

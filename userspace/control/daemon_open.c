@@ -469,6 +469,18 @@ static int open_sources(struct daemon *d, const char **what)
 	return links_open(&d->links);
 }
 
+static int watch_all(struct daemon *d, const char **what)
+{
+	const int fds[] = { chores_fd(d->chores), d->signal_fd,     d->tick_fd,    d->guard_fd,
+			    d->links.fd,          live_fd(d->live), ctl_fd(d->ctl) };
+	int code = 0;
+
+	*what = "epoll";
+	for (size_t i = 0; i < sizeof(fds) / sizeof(fds[0]) && !code; i++)
+		code = watch(d, fds[i]);
+	return code;
+}
+
 static int open_chores(struct daemon *d, const char **what)
 {
 	int code;
@@ -480,19 +492,7 @@ static int open_chores(struct daemon *d, const char **what)
 	if (code)
 		return code;
 	answers_read(d);
-	*what = "epoll";
-	code = watch(d, chores_fd(d->chores));
-	if (!code)
-		code = watch(d, d->signal_fd);
-	if (!code)
-		code = watch(d, d->tick_fd);
-	if (!code)
-		code = watch(d, d->guard_fd);
-	if (!code)
-		code = watch(d, d->links.fd);
-	if (!code)
-		code = watch(d, live_fd(d->live));
-	return code ? code : watch(d, ctl_fd(d->ctl));
+	return watch_all(d, what);
 }
 
 static int open_events(struct daemon *d)

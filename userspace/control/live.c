@@ -29,7 +29,8 @@
 #define TOP_MAX     1000u
 #define EVERY_FIRST 256u /* until the load is known, which takes a second at most */
 #define EVENTS_MANY (2 * LIVE_EVENTS_PER_S) /* between two ticks: N is too low by far */
-#define TICK_MIN_S  0.01
+#define TICK_MIN_S  0.01                    /* a load that grows is seen so soon; */
+#define TICK_S      0.5 /* one that falls has this time, since less tells little */
 #define EVERY_MAX   (1u << 20)
 #define PREFIX_TEXT (INET6_ADDRSTRLEN + 4)
 
@@ -211,6 +212,10 @@ void live_tick(struct daemon *d, uint64_t now_ns)
 		return;
 	factor = pow(0.5, seconds / LIVE_HALF_LIFE_S);
 	pthread_mutex_lock(&live->lock);
+	if (seconds < TICK_S && live->n_events < LIVE_EVENTS_PER_S) {
+		pthread_mutex_unlock(&live->lock);
+		return;
+	}
 	for (int by = 0; by < N_BY; by++)
 		frequent_fade(live->by[by], factor);
 	per_s = (double)live->n_events * live->every / seconds;
