@@ -42,6 +42,7 @@ COMMANDS = {
     "names": {"in_use"},
     "cache top": {"figures", "answers", "samples", "half_life_s", "top"},
     "cache top -n 1 --by zone": {"top"},
+    "top --once --by types": {"answers", "clients", "names", "limited", "per_second"},
     "port status": {"ports"},
     "config show": {"file", "config", "warnings"},
     "config show --effective": {"config", "origins"},

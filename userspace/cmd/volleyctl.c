@@ -3,7 +3,8 @@
 /*
  * volleyctl: asks a running volleyd over its control socket and prints what it says. Commands and
  * their arguments are those of config/words.c; what they do is the daemon's business, but for
- * doctor, which looks at the host itself (doctor/doctor.h), and import, which reads files (import/import.h).
+ * doctor, which looks at the host itself (doctor/doctor.h), import, which reads files (import/import.h), and top and capture, which ask
+ * again and again (client/top.h, client/capture_call.h).
  */
 #include <errno.h>
 #include <getopt.h>
@@ -16,8 +17,10 @@
 
 #include "base/err.h"
 #include "client/call.h"
+#include "client/capture_call.h"
 #include "client/health_call.h"
 #include "client/render.h"
+#include "client/top.h"
 #include "cmd/config_file.h"
 #include "cmd/zone_check.h"
 #include "config/help.h"
@@ -29,6 +32,8 @@
 
 #define WAIT_S_DEFAULT 60
 #define WAIT_S_HEALTH  5 /* who asks wants to know soon */
+#define WAIT_S_TOP     5 /* keys wait for it */
+#define WAIT_S_CAPTURE 5 /* packets wait for it */
 #define WIDTH_DEFAULT  80
 #define PROGRESS_MS    500 /* between two looks at a load; what is over sooner shows none */
 
@@ -502,6 +507,37 @@ static int run_health(const struct options *options, int n, char **words)
 	return ret ? ret : code;
 }
 
+static int run_top(const struct options *options, int n, char **words)
+{
+	const struct top_call call = { .socket = options->socket,
+				       .wait_ms = (options->wait_s ? options->wait_s : WAIT_S_TOP) *
+						  1000,
+				       .is_json = options->is_json,
+				       .errors = options->errors };
+	int code = top_call(&call, n, words), ret;
+
+	if (code < 0)
+		return say_no_daemon(options, code);
+	ret = finish_output();
+	return ret ? ret : code;
+}
+
+static int run_capture(const struct options *options, int n, char **words)
+{
+	const struct capture_call call = {
+		.socket = options->socket,
+		.wait_ms = (options->wait_s ? options->wait_s : WAIT_S_CAPTURE) * 1000,
+		.is_json = options->is_json,
+		.errors = options->errors
+	};
+	int code = capture_call(&call, n, words), ret;
+
+	if (code < 0)
+		return say_no_daemon(options, code);
+	ret = finish_output();
+	return ret ? ret : code;
+}
+
 static int run_import(int n, char **words)
 {
 	int code = import_command(stdout, stderr, n, words), ret = finish_output();
@@ -560,6 +596,10 @@ static int run(struct options *options, int argc, char **argv)
 		return run_doctor(options, argc - n_words, argv + n_words);
 	if (!strcmp(command->name, "health"))
 		return run_health(options, argc - n_words, argv + n_words);
+	if (!strcmp(command->name, "top"))
+		return run_top(options, argc - n_words, argv + n_words);
+	if (!strcmp(command->name, "capture"))
+		return run_capture(options, argc - n_words, argv + n_words);
 	if (!strcmp(command->name, "import"))
 		return run_import(argc - n_words, argv + n_words);
 	if (!strcmp(command->name, "zone check"))

@@ -119,6 +119,22 @@ const struct words_command words_commands[] = {
 	  "with their share of all answers. They are estimates: where there is much to answer, one of "
 	  "256 answers is looked at, and counters are kept for 1024 names. The true share is within "
 	  "the error 95 times of 100. What was asked 5 minutes ago counts half." },
+	{ "top", "[--once] [--by VIEW] [-n N]", 0, 5, "who asks, and for what, in these seconds",
+	  "Shows on a terminal, each second anew, answers per second with those of the last 60 seconds, who answered, and one of these views: clients by prefix "
+	  "(IPv4 /24, IPv6 /48), names, types, response codes, zones, and the prefixes that are over their limit. The keys c, n, t, r, z and "
+	  "l choose the view, the space bar stops and goes on, q ends it. Clients and names are estimates: of about 8,000 answers in a second, drawn at "
+	  "random by driver and workers, what came 5 seconds ago counts half, and the true share is within the error 95 times of 100. All else is counted. "
+	  "Answers are drawn until 10 seconds after the last look; dnstap and query-log get what they get otherwise. Without a terminal, "
+	  "or with --once, one view is printed after two seconds; with --json all of them. VIEW is clients, names, types, rcodes, zones or limited; N is "
+	  "how many rows there are at most, 20 if nothing is said and there is no terminal." },
+	{ "capture", "[FILTER] [-n COUNT] [-t SECONDS] -w FILE", 2, 14,
+	  "queries and answers over UDP as a pcap file",
+	  "Writes queries and answers over UDP, those of the driver included, which tcpdump does not see, to FILE, readable by tcpdump -r; - is standard output. "
+	  "It ends after COUNT packets, 10,000 if nothing is said, after SECONDS, 60 if nothing is said, and by SIGINT or SIGTERM; then packets, and how many were lost since there was no "
+	  "room, are told on standard error. FILTER is name NAME (NAME and all below it), type TYPE, client PREFIX, rcode RCODE, or several of them, which "
+	  "must all hold. IP and UDP headers are made anew; the query of an answer by the driver is made of the answer, so other EDNS options than DO are "
+	  "missing. Answers over TCP and TLS are left out, and counted. FILE is for its owner alone (mode 0600), and overwritten. One capture runs at a time; "
+	  "each answer is told while it does, which costs the driver a third of its hits per second at most. Packets of the driver and of the workers may be out of order by some milliseconds; their times are right." },
 	{ "cache dump", "FILE", 1, 1, "write the cached answers to a file",
 	  "Writes every valid answer to FILE, in the background; queries are answered meanwhile. FILE is "
 	  "replaced when the whole is on the disk, and only if it was a snapshot before. Zones that "

@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "base/err.h"
 #include "control/cache_ask.h"
+#include "control/capture.h"
 #include "control/commands_block.h"
 #include "control/commands_config.h"
 #include "control/commands_cookies.h"
@@ -26,6 +27,7 @@
 #include "control/daemon_audit.h"
 #include "control/health_ask.h"
 #include "control/hot.h"
+#include "control/live.h"
 #include "control/new_start.h"
 #include "control/report.h"
 
@@ -227,6 +229,8 @@ const struct ctl_command commands[] = {
 	{ "cache dump", commands_cache_dump, CTL_CHANGES },
 	{ "cache load", commands_cache_load, CTL_CHANGES },
 	{ "cache resize", commands_cache_resize, CTL_CHANGES },
+	{ "top", live_run_top, CTL_READS },
+	{ "capture", capture_run, CTL_READS },
 	{ "names", commands_names, CTL_READS },
 	{ "names rebuild", commands_names_rebuild, CTL_CHANGES },
 	{ "rrl status", commands_rrl_status, CTL_READS },

@@ -30,7 +30,9 @@ struct client {
 	bool is_owner;            /* root, or the daemon's user */
 	struct ucred peer;        /* who connected */
 	struct request_told told; /* the request that waits for its reply */
-	char *in;                 /* CTL_LINE_BYTES */
+	const struct ctl_command
+		*watched; /* the last that only read: told once while it comes again and again */
+	char *in;         /* CTL_LINE_BYTES */
 	size_t n_in;
 	char *out; /* the reply being sent, NULL: none */
 	size_t n_out;
@@ -87,6 +89,19 @@ static void audit_request(const struct client *client, const struct request_told
 	      now_ns, fields, sizeof(fields) / sizeof(fields[0]));
 }
 
+/* volleyctl top asks once a second over one connection: that is one look, and one line. */
+static bool is_told_already(struct client *client)
+{
+	const struct ctl_command *command = client->told.command;
+	const bool is_again = command && command == client->watched;
+
+	client->watched = command && command->kind == CTL_READS &&
+					  !strcmp(client->told.result, "ok") ?
+				  command :
+				  NULL;
+	return is_again && client->watched;
+}
+
 /*
  * Taken out of epoll first: a process that is being started may still hold the descriptor, and while it does, epoll
  * would tell of the connection under a place that is another client's by then.
@@ -140,7 +155,8 @@ static void run_line(struct ctl *ctl, struct client *client, const char *line, s
 	if (is_later) {
 		client->ticket = ticket;
 	} else {
-		audit_request(client, &client->told, now_ns);
+		if (!is_told_already(client))
+			audit_request(client, &client->told, now_ns);
 		set_reply(client, reply);
 	}
 	client->since_ns = now_ns;

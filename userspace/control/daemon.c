@@ -324,6 +324,10 @@ static void on_tick(struct daemon *d)
 		hot_gather(d->hot, d, clock_ns() / CLOCK_NS_PER_S);
 	if (d->crew && d->zones)
 		zone_places_tick(d->places, clock_ns() / CLOCK_NS_PER_S);
+	if (d->crew)
+		live_tick(d, clock_ns());
+	if (d->crew)
+		capture_tick(d, clock_ns());
 	ctl_poll(d->ctl, clock_ns());
 	audit_tick(clock_ns());
 	log_flush();
@@ -384,6 +388,8 @@ static void on_event(struct daemon *d, const struct epoll_event *at)
 		snapshots_poll(d->snapshots);
 	else if (d->resize && event.data.fd == resize_fd(d->resize))
 		resize_poll(d->resize);
+	else if (event.data.fd == live_fd(d->live))
+		live_poll(d, clock_ns());
 	else if (d->metrics && event.data.fd == metrics_fd(d->metrics))
 		metrics_poll(d->metrics);
 	else

@@ -33,7 +33,9 @@
 #include "control/ctl.h"
 #include "control/drain.h"
 #include "control/health.h"
+#include "control/capture.h"
 #include "control/hot.h"
+#include "control/live.h"
 #include "control/zone_places.h"
 #include "control/metrics.h"
 #include "control/policies.h"
@@ -97,6 +99,8 @@ struct daemon {
 
 	struct rrl *rrl;
 	struct tap *tap;
+	struct live *live;
+	struct capture *capture;
 	struct tap_rings *tap_rings; /* NULL: the driver tells nothing, and never did */
 	char tap_error[640];         /* dnstap or the query log is off; "" */
 

@@ -10,7 +10,9 @@
 #include "base/err.h"
 #include "base/log.h"
 #include "base/privilege.h"
+#include "bpf/services.h"
 #include "control/daemon_internal.h"
+#include "iface/dpdk_iface.h"
 #include "iface/iface_guard.h"
 #include "iface/iface_peer.h"
 
@@ -286,4 +288,36 @@ int daemon_set_queues(struct daemon *d, const char *ifname, uint32_t n, char *er
 	iface->retry_at_ns = 0;
 	iface_open_ports(iface, d->crew);
 	return 0;
+}
+
+/* --- Services ------------------------------------------------------------------------------------ */
+
+static int update_services_of(struct daemon *d, struct volley_state *state)
+{
+	const struct config *config = d->config;
+	bool has_tunnels = false;
+	int err;
+
+	for (uint32_t i = 0; i < config->n_interfaces; i++)
+		has_tunnels |= config->interfaces[i].tunnels != 0;
+	err = services_update_ends(state, config->listen, config->n_listen, has_tunnels);
+	d->ends_overflow = err == -ENOSPC;
+	if (err)
+		log_warn("ends of tunnels: %s", err_text(err));
+	return services_update(state, config->listen, config->n_listen, &d->n_services);
+}
+
+void daemon_update_services(struct daemon *d)
+{
+	int err = 0;
+	size_t i;
+
+	for (i = 0; i < 2 && d->alive[i]; i++)
+		err = update_services_of(d, d->alive[i]);
+	if (!err)
+		err = dpdk_iface_update_services(d->config->listen, d->config->n_listen);
+	d->services_overflow = err == -ENOSPC;
+	if (err)
+		log_warn("service addresses: %s: the driver knows %u of them", err_text(err),
+			 d->n_services);
 }

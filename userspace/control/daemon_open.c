@@ -17,7 +17,6 @@
 #include "base/privilege.h"
 #include "bpf/ktime.h"
 #include "bpf/lock.h"
-#include "bpf/services.h"
 #include "cache/memory.h"
 #include "control/cache_plan.h"
 #include "control/commands.h"
@@ -320,6 +319,18 @@ static int open_sources(struct daemon *d, const char **what)
 	return links_open(&d->links);
 }
 
+static int watch_all(struct daemon *d, const char **what)
+{
+	const int fds[] = { chores_fd(d->chores), d->signal_fd,     d->tick_fd,    d->guard_fd,
+			    d->links.fd,          live_fd(d->live), ctl_fd(d->ctl) };
+	int code = 0;
+
+	*what = "epoll";
+	for (size_t i = 0; i < sizeof(fds) / sizeof(fds[0]) && !code; i++)
+		code = watch(d, fds[i]);
+	return code;
+}
+
 static int open_chores(struct daemon *d, const char **what)
 {
 	int code;
@@ -332,17 +343,7 @@ static int open_chores(struct daemon *d, const char **what)
 	if (code)
 		return code;
 	answers_read(d);
-	*what = "epoll";
-	code = watch(d, chores_fd(d->chores));
-	if (!code)
-		code = watch(d, d->signal_fd);
-	if (!code)
-		code = watch(d, d->tick_fd);
-	if (!code)
-		code = watch(d, d->guard_fd);
-	if (!code)
-		code = watch(d, d->links.fd);
-	return code ? code : watch(d, ctl_fd(d->ctl));
+	return watch_all(d, what);
 }
 
 static int open_events(struct daemon *d)
@@ -438,36 +439,6 @@ int daemon_open(struct daemon *d)
 	if (!code)
 		code = open_zones(d);
 	return code;
-}
-
-static int update_services_of(struct daemon *d, struct volley_state *state)
-{
-	const struct config *config = d->config;
-	bool has_tunnels = false;
-	int err;
-
-	for (uint32_t i = 0; i < config->n_interfaces; i++)
-		has_tunnels |= config->interfaces[i].tunnels != 0;
-	err = services_update_ends(state, config->listen, config->n_listen, has_tunnels);
-	d->ends_overflow = err == -ENOSPC;
-	if (err)
-		log_warn("ends of tunnels: %s", err_text(err));
-	return services_update(state, config->listen, config->n_listen, &d->n_services);
-}
-
-void daemon_update_services(struct daemon *d)
-{
-	int err = 0;
-	size_t i;
-
-	for (i = 0; i < 2 && d->alive[i]; i++)
-		err = update_services_of(d, d->alive[i]);
-	if (!err)
-		err = dpdk_iface_update_services(d->config->listen, d->config->n_listen);
-	d->services_overflow = err == -ENOSPC;
-	if (err)
-		log_warn("service addresses: %s: the driver knows %u of them", err_text(err),
-			 d->n_services);
 }
 
 /* When zones are in place: answers are taken back only for what is served. */

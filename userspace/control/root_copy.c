@@ -42,7 +42,7 @@ struct root_copy {
 	int family;
 	uint64_t retry_ns;
 	char address[PORT_ADDR_TEXT_CAP];
-	char problem[256];
+	char problem[512];
 };
 
 /* --- The authority ------------------------------------------------------------------------------- */

@@ -11,6 +11,7 @@
 #include "base/json_put.h"
 #include "base/log.h"
 #include "control/daemon.h"
+#include "control/live.h"
 
 static void copy_text(char *to, size_t cap, const char *text)
 {
@@ -102,7 +103,7 @@ static void open_rings(struct daemon *d)
 		return;
 	err = tap_rings_open(&d->tap_rings, d->maps.taps_fd);
 	if (err)
-		log_warn("dnstap, query-log: %s: answers of the driver are not told",
+		log_warn("dnstap, query-log, top: %s: answers of the driver are not told",
 			 err_text(err));
 	else
 		tap_set_source(d->tap, tap_rings_drain, d->tap_rings);
@@ -153,10 +154,26 @@ void taps_tell_driver(const struct daemon *d)
 	tell(d, d->alive[1]);
 }
 
+int taps_observe(struct daemon *d, enum tap_observer who, uint32_t every, tap_observe_fn *fn,
+		 void *ctx)
+{
+	int err = tap_observe(d->tap, who, every, fn, ctx);
+
+	if (!err)
+		open_rings(d);
+	taps_tell_driver(d);
+	return err;
+}
+
 int taps_open(struct daemon *d)
 {
 	int err = tap_new(&d->tap);
 
+	if (!err) {
+		d->live = live_new();
+		d->capture = capture_new();
+		err = d->live && d->capture ? 0 : -ENOMEM;
+	}
 	if (err) {
 		log_error("start: dnstap, query-log: %s", err_text(err));
 		return err;
@@ -174,6 +191,8 @@ void taps_close(struct daemon *d)
 	tap_set_source(d->tap, NULL, NULL);
 	tap_rings_close(d->tap_rings);
 	tap_free(d->tap);
+	live_free(d->live);
+	capture_free(d->capture);
 }
 
 json_t *taps_report(const struct daemon *d)
@@ -185,6 +204,7 @@ json_t *taps_report(const struct daemon *d)
 #define PUT(name, words) json_put_int(o, #name, c.name);
 	TAP_COUNTERS(PUT)
 #undef PUT
+	json_put_int(o, "one_in", tap_every(d->tap));
 	json_put_bool(o, "dnstap_connected", c.is_connected);
 	return o;
 }

@@ -15,7 +15,7 @@
 struct config;
 struct daemon;
 
-/* Makes d->tap; before the workers. 0 or -ENOMEM, logged. */
+/* Makes d->tap, d->live and d->capture; before the workers. 0 or -ENOMEM, logged. */
 int taps_open(struct daemon *d) __attribute__((warn_unused_result));
 /* The end of the workers, and of all other producers, has come. */
 void taps_close(struct daemon *d);
@@ -25,6 +25,10 @@ void taps_configure(struct daemon *d, const struct config *config);
 
 /* Tells programs how often to tell a hit; during a resize those of both caches. */
 void taps_tell_driver(const struct daemon *d);
+
+/* As tap_observe(), and the driver tells, too. */
+int taps_observe(struct daemon *d, enum tap_observer who, uint32_t every, tap_observe_fn *fn,
+		 void *ctx) __attribute__((warn_unused_result));
 
 /* For `volleyctl stats`. */
 json_t *taps_report(const struct daemon *d);

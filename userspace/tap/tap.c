@@ -17,6 +17,12 @@
 #define PAUSE_NS \
 	5000000 /* between two looks at the rings: a batch is cheaper than a wake-up for each */
 
+struct observer {
+	uint32_t every; /* 0: nobody looks */
+	tap_observe_fn *fn;
+	void *ctx;
+};
+
 struct tap {
 	struct tap_switch is;
 	pthread_t thread;
@@ -29,6 +35,7 @@ struct tap {
 	struct querylog *log;
 	struct dnstap_config dnstap_config;
 	uint32_t log_every;
+	struct observer observers[TAP_N_OBSERVERS];
 	uint32_t seed;
 	tap_drain_fn *drain;
 	void *drain_ctx;
@@ -123,6 +130,12 @@ static bool is_drawn(struct tap *tap, uint32_t every)
 void tap_handle(struct tap *tap, struct tap_event *e)
 {
 	tap->events++;
+	for (int i = 0; i < TAP_N_OBSERVERS; i++) {
+		const struct observer *o = &tap->observers[i];
+
+		if (o->every && is_drawn(tap, o->every))
+			o->fn(o->ctx, e);
+	}
 	if (tap->log && is_drawn(tap, tap->log_every))
 		querylog_put(tap->log, e);
 	if (tap->dnstap && is_drawn(tap, tap->dnstap_config.every))
@@ -248,10 +261,13 @@ static void set_switch(struct tap *tap)
 {
 	const struct dnstap_config *d = tap->dnstap ? &tap->dnstap_config : NULL;
 	uint32_t every = least(d ? d->every : 0, tap->log ? tap->log_every : 0);
+	bool wants_queries = tap->observers[TAP_CAPTURE].every || (d && dnstap_wants_queries(d));
 
+	for (int i = 0; i < TAP_N_OBSERVERS; i++)
+		every = least(every, tap->observers[i].every);
 	if (every && open_rings(tap))
 		every = 0;
-	__atomic_store_n(&tap->is.wants_queries, d && dnstap_wants_queries(d), __ATOMIC_RELAXED);
+	__atomic_store_n(&tap->is.wants_queries, wants_queries, __ATOMIC_RELAXED);
 	__atomic_store_n(&tap->is.wants_forwarders, d && dnstap_wants_forwarders(d),
 			 __ATOMIC_RELAXED);
 	__atomic_store_n(&tap->is.every, every, __ATOMIC_RELAXED);
@@ -323,6 +339,22 @@ int tap_configure(struct tap *tap, const struct dnstap_config *config, struct qu
 	set_switch(tap);
 	pthread_mutex_unlock(&tap->lock);
 	return err;
+}
+
+/* What was drawn at the old rate is handled at the old rate. */
+int tap_observe(struct tap *tap, enum tap_observer who, uint32_t every, tap_observe_fn *fn,
+		void *ctx)
+{
+	int err = every ? start(tap) : 0;
+
+	if (err)
+		return err;
+	pthread_mutex_lock(&tap->lock);
+	drain(tap);
+	tap->observers[who] = (struct observer){ every, fn, ctx };
+	set_switch(tap);
+	pthread_mutex_unlock(&tap->lock);
+	return 0;
 }
 
 uint32_t tap_every(const struct tap *tap)

@@ -65,6 +65,19 @@ int tap_configure(struct tap *tap, const struct dnstap_config *dnstap, struct qu
 /* One in so many answers is told; 0: none. */
 uint32_t tap_every(const struct tap *tap);
 
+/* Others of this process who look at events for a while. Each has a rate of its own, which changes nothing of what the writers get. */
+enum tap_observer { TAP_TOP, TAP_CAPTURE, TAP_N_OBSERVERS };
+
+/* The event is whole, and lives for the call only. The thread's, which waits for it: so it has to be short. */
+typedef void tap_observe_fn(void *ctx, const struct tap_event *e);
+
+/*
+ * From now on fn(ctx) is called for one in `every` events. 0: it is called no more, and no call is under way when this returns.
+ * 0, or -errno of the thread that could not be started. Control's thread.
+ */
+int tap_observe(struct tap *tap, enum tap_observer who, uint32_t every, tap_observe_fn *fn,
+		void *ctx) __attribute__((warn_unused_result));
+
 /* For a thread that answers. NULL: no memory. Freed when that thread has ended; NULL is allowed. */
 struct tap_producer *tap_producer_new(struct tap *tap);
 void tap_producer_free(struct tap *tap, struct tap_producer *p);

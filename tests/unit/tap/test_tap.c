@@ -12,6 +12,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
+#include "dns/proto.h"
 #include "dnstap.pb-c.h"
 #include "tap/dnstap.h"
 #include "tap/querylog.h"
@@ -299,6 +300,60 @@ static void test_draw(void **state)
 	assert_false(tap_draws(&p));
 }
 
+/* --- Observers ----------------------------------------------------------------------------------- */
+
+static void count(void *ctx, const struct tap_event *e)
+{
+	unsigned int *n = ctx;
+
+	assert_int_equal(e->n_reply, DNS_HEADER_BYTES);
+	*n += 1;
+}
+
+static void tell(struct tap_producer *p, unsigned int n)
+{
+	static const uint8_t empty[DNS_HEADER_BYTES];
+	struct tap_event *e;
+
+	while (n--) {
+		if (!tap_draws(p))
+			continue;
+		e = tap_begin(p, empty, sizeof(empty), sizeof(empty));
+		assert_non_null(e);
+		tap_commit(p, e, empty, sizeof(empty));
+	}
+}
+
+/* Two look at the same events at rates of their own; the source draws by the finer one, and draws nothing when both have gone. */
+static void test_observers(void **state)
+{
+	unsigned int n_top = 0, n_all = 0;
+	struct tap_producer *p;
+	struct tap *tap;
+
+	(void)state;
+	assert_int_equal(tap_new(&tap), 0);
+	p = tap_producer_new(tap);
+	assert_non_null(p);
+	assert_int_equal(tap_observe(tap, TAP_TOP, 10, count, &n_top), 0);
+	assert_int_equal(tap_every(tap), 10);
+	assert_false(p->is->wants_queries);
+	assert_int_equal(tap_observe(tap, TAP_CAPTURE, 1, count, &n_all), 0);
+	assert_int_equal(tap_every(tap), 1);
+	assert_true(p->is->wants_queries);
+	tell(p, 10000);
+	assert_int_equal(tap_observe(tap, TAP_CAPTURE, 0, NULL, NULL), 0);
+	assert_int_equal(n_all, 10000);
+	assert_in_range(n_top, 800, 1200);
+	assert_int_equal(tap_every(tap), 10);
+	assert_int_equal(tap_observe(tap, TAP_TOP, 0, NULL, NULL), 0);
+	assert_int_equal(tap_every(tap), 0);
+	tell(p, 1000);
+	assert_int_equal(n_all, 10000);
+	tap_producer_free(tap, p);
+	tap_free(tap);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -307,6 +362,7 @@ int main(void)
 		cmocka_unit_test(test_rebuild),       cmocka_unit_test(test_lines),
 		cmocka_unit_test(test_filters),       cmocka_unit_test(test_encode),
 		cmocka_unit_test(test_kinds),         cmocka_unit_test(test_draw),
+		cmocka_unit_test(test_observers),
 	};
 
 	return cmocka_run_group_tests_name("tap", tests, NULL, NULL);
