@@ -54,8 +54,9 @@ def test_a_missing_configuration(lab, daemon):
 
 
 def test_no_configuration_named():
-    result = run(BIN / "volleyd", check=False)
-    assert result.returncode == 2 and "volleyd -c FILE" in result.stderr
+    """Without -c it is the usual one (test_default_path.py); a word behind the options is none."""
+    result = run(BIN / "volleyd", "volley.yaml", check=False)
+    assert result.returncode == 2 and "volley.yaml: not an option: give a configuration by -c FILE" in result.stderr
 
 
 def test_check_says_well(daemon):
@@ -73,6 +74,7 @@ def test_check_says_well_of_a_fleet(daemon, tmp_path):
         zones=[zone("example.com", allow_transfer=["192.0.2.0/24 key xfr.test."], signing="fast"),
                zone("example.net", primaries=["hidden"], allow_notify=["any"]),
                zone("cat.test", catalog="consume", primaries=["hidden"], groups=[{"template": "member"}])])
+    daemon.path.chmod(0o600)  # there is a secret in it
     assert run(BIN / "volleyd", "--check", "-c", daemon.path).stdout.endswith("right\n")
 
 
