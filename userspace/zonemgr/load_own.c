@@ -88,7 +88,7 @@ static int make_catalog(struct load *load)
 	if (!err)
 		err = zone_builder_finish(b, &load->zone, &load->err);
 	zone_builder_free(b);
-	load->is_own_due = !err;
+	load->own = err ? LOAD_OWN_FINE : LOAD_OWN_DUE;
 	return err;
 }
 
@@ -125,18 +125,19 @@ static int judge(struct load *load)
 	return zone_error_set(&load->err, "", 0,
 			      "it is not what was written to it: it was cut, or somebody has "
 			      "changed it%s",
-			      load->may_be_absent ? "; the zone is served when a primary has given "
-						    "it anew" :
-						    "");
+			      load->absent == LOAD_ABSENT_WAITS ?
+				      "; the zone is served when a primary has given "
+				      "it anew" :
+				      "");
 }
 
 int load_make_own(struct load *load, int err)
 {
 	if (!err)
 		err = judge(load);
-	if (load->makes_catalog && err == -ENOENT)
+	if (load->absent == LOAD_ABSENT_MADE && err == -ENOENT)
 		return make_catalog(load);
-	if (load->makes_catalog && err == ERR_ZONE)
+	if (load->absent == LOAD_ABSENT_MADE && err == ERR_ZONE)
 		return make_catalog_anew(load);
 	return err == -ENOENT ? 0 : err;
 }

@@ -38,7 +38,7 @@ int load_make_without_keys(struct load *load) __attribute__((warn_unused_result)
  */
 void load_fall_back(struct load *load);
 int load_make_unsigned(struct load *load) __attribute__((warn_unused_result));
-/* Likewise from load->resign. */
+/* Likewise from load->version. */
 int load_sign_again(struct load *load) __attribute__((warn_unused_result));
 
 #endif

@@ -117,8 +117,10 @@ struct load *load_from_builder(const char *name, struct zone_builder *builder,
 {
 	struct load *load = load_new(name, "transfer", verify, ended, user);
 
-	if (load)
+	if (load) {
+		load->source = LOAD_TRANSFER;
 		load->builder = builder;
+	}
 	return load;
 }
 
@@ -126,8 +128,10 @@ struct load *load_compact(const char *name, struct zone *version, load_ended_fn 
 {
 	struct load *load = load_new(name, "memory", NULL, ended, user);
 
-	if (load)
+	if (load) {
+		load->source = LOAD_VERSION;
 		load->version = zone_ref(version);
+	}
 	return load;
 }
 
@@ -142,7 +146,6 @@ void load_free(struct load *load)
 	free(load->signing);
 	zone_builder_free(load->builder);
 	zone_unref(load->version);
-	zone_unref(load->resign);
 	zone_unref(load->base);
 	zone_unref(load->zone);
 	zone_unref(load->old);
@@ -209,8 +212,8 @@ static void ask_command(struct load *load)
  */
 static int add_journal(struct load *load)
 {
-	const char *and_so = load->may_be_absent ?
-				     "and is given up" :
+	bool waits = load->absent == LOAD_ABSENT_WAITS;
+	const char *and_so = waits ? "and is given up" :
 				     "and is given up for a file with a newer serial number";
 	struct zone_error why;
 	int err = replay(load->store, &load->zone, load->file_digest, &load->n_replayed, and_so,
@@ -218,7 +221,7 @@ static int add_journal(struct load *load)
 
 	if (!err)
 		return 0;
-	if (err == -ENOMEM || !load->may_be_absent) {
+	if (err == -ENOMEM || !waits) {
 		memcpy(load->err.sentence, why.sentence, sizeof(why.sentence));
 		return err;
 	}
@@ -233,40 +236,65 @@ static int read_file(struct load *load)
 	int err;
 
 	own_file_look(load->file, &load->file_mark);
-	if (load->signing && !load->unsigns && *load->signing->why)
-		return load_make_without_keys(load);
 	err = zone_load(&load->zone, load->name, load->file, &load->progress, &load->err);
-	if (load->may_be_absent || load->makes_catalog)
-		err = load_make_own(load, err);
-	if (err && load->signing)
-		return load_make_without_content(load, err);
-	if (load->signing)
-		return load->unsigns ? load_make_unsigned(load) : load_make_signed(load);
-	if (err || !load->zone || load->is_own_due)
+	return load->absent == LOAD_ABSENT_FAILS ? err : load_make_own(load, err);
+}
+
+static int make_plain(struct load *load)
+{
+	int err = read_file(load);
+
+	if (err || !load->zone || load->own == LOAD_OWN_DUE)
 		return err;
 	load->file_serial = zone_serial(load->zone);
 	zone_digest(load->zone, load->file_digest);
 	return load->store ? add_journal(load) : 0;
 }
 
+static int make_signed(struct load *load)
+{
+	int err;
+
+	if (*load->signing->why) {
+		own_file_look(load->file, &load->file_mark);
+		return load_make_without_keys(load);
+	}
+	err = read_file(load);
+	return err ? load_make_without_content(load, err) : load_make_signed(load);
+}
+
+static int make_unsigned(struct load *load)
+{
+	int err = read_file(load);
+
+	return err ? err : load_make_unsigned(load);
+}
+
 static int make(struct load *load)
 {
-	if (load->builder) {
+	switch (load->source) {
+	case LOAD_FILE:
+		return make_plain(load);
+	case LOAD_SIGNED_FILE:
+		return make_signed(load);
+	case LOAD_UNSIGNED_FILE:
+		return make_unsigned(load);
+	case LOAD_TRANSFER:
 		zone_builder_watch(load->builder, &load->progress.cancel);
 		return zone_builder_finish(load->builder, &load->zone, &load->err);
-	}
-	if (load->resign)
-		return load_sign_again(load);
-	if (load->version)
+	case LOAD_VERSION:
 		return zone_compact(load->version, &load->progress.cancel, &load->zone, &load->err);
-	return read_file(load);
+	case LOAD_RESIGN:
+		break;
+	}
+	return load_sign_again(load);
 }
 
 /* What differs from the base: for the cache and for the journal. */
 static void compare(struct load *load)
 {
 	load->changes = changes_new(load->base, load->zone, &load->refusal);
-	if (!load->wants_net || load->unsigns)
+	if (!load->wants_net || load->source == LOAD_UNSIGNED_FILE)
 		return;
 	if (zone_difference(load->base, load->zone, ZONE_DIFFERENCE_MAX, &load->net))
 		changeset_fini(&load->net);
@@ -320,10 +348,10 @@ static void run(struct load *load)
 		compare(load);
 	if (load->verify.argv)
 		ask_command(load);
-	if (load->code || !load->is_own_due)
+	if (load->code || load->own != LOAD_OWN_DUE)
 		return;
 	write_own(load);
-	if (load->code && load->signing && !load->base)
+	if (load->code && load->source == LOAD_SIGNED_FILE && !load->base)
 		load_fall_back(load);
 }
 

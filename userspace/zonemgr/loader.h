@@ -51,29 +51,52 @@ enum load_stage {
 	LOAD_ENDED,
 };
 
+/* What a zone is made of. The row decides what of struct load is set, and what make() of loader.c does. */
+enum load_source {
+	LOAD_FILE,          /* `file`, and what the journal in `store` has beyond it */
+	LOAD_SIGNED_FILE,   /* the same as content, which is signed by `signing` */
+	LOAD_UNSIGNED_FILE, /* the same, which was content until now and is signed no more */
+	LOAD_TRANSFER,      /* `builder`: what a primary gave */
+	LOAD_VERSION,       /* `version`, which is to be one image again */
+	LOAD_RESIGN,        /* `version`, all of which is signed anew by `signing` */
+};
+
+/* What it means that there is no file, or none that is whole. */
+enum load_absent {
+	LOAD_ABSENT_FAILS,
+	LOAD_ABSENT_WAITS, /* it ends well without a zone: a primary will give it */
+	LOAD_ABSENT_MADE,  /* an empty catalog takes its place */
+};
+
+/* How what is to be served came of content that is signed here. */
+enum load_content {
+	LOAD_NOT_SIGNED,
+	LOAD_SIGNED_BEFORE, /* as it is: the content is the same, or could not be read */
+	LOAD_SIGNED_ANEW,   /* what was signed before, if anything, was of other content or keys */
+};
+
+/* Of a file that is ours. */
+enum load_own {
+	LOAD_OWN_FINE,   /* or the operator's */
+	LOAD_OWN_DUE,    /* the zone is in it before the load ends */
+	LOAD_OWN_HARMED, /* the signed one was cut or changed: nothing was taken of it */
+};
+
 struct load {
 	/* Set by who starts it; constant while it runs, but for user. */
+	enum load_source source;
+	enum load_absent absent;
 	char *name; /* of the zone */
 	char *file;
 	struct verify verify;
 	struct zone *base; /* to compare with, a reference; NULL: none */
-	/*
-	 * Where the zone comes from, if not from the file: from a transfer (load_from_builder()), or a version
-	 * that is to be one image again (load_compact()).
-	 */
 	struct zone_builder *builder;
-	struct zone *version; /* a reference */
-	struct zone *resign;  /* likewise: all of it is signed anew */
-	struct store *store;  /* what the journal has beyond the file is applied; NULL: nothing */
-	struct store *
-		journal; /* is told of a file of ours before that is written; NULL: there is none */
-	struct signing_work
-		*signing;   /* the file is content that is to be signed; NULL: it is served so */
-	bool unsigns;       /* or was: what is made is signed no more */
-	bool may_be_absent; /* no file: an end without error and without a zone */
-	bool makes_catalog; /* no file, or one that is not whole: an empty catalog is made */
-	bool needs_zonemd;  /* a zone without a ZONEMD that can be checked is refused */
-	bool wants_net;     /* net is to be made, for the journal */
+	struct zone *version;  /* a reference */
+	struct store *store;   /* NULL: nothing of a journal is applied */
+	struct store *journal; /* is told of our file before that is written; NULL: there is none */
+	struct signing_work *signing;
+	bool needs_zonemd; /* a zone without a ZONEMD that can be checked is refused */
+	bool wants_net;    /* net is to be made, for the journal */
 	bool is_base_ahead; /* for control: when it was asked for, the zone had what its file had not */
 	load_ended_fn *ended;
 	void *user; /* for ended; the threads do not look at it */
@@ -98,11 +121,9 @@ struct load {
 	uint8_t file_digest[ZONE_DIGEST_LEN];
 	struct own_file_mark file_mark; /* of the file that was read */
 	uint64_t n_replayed;            /* change sets of the journal */
-	bool is_own_due;                /* it is in its file, which is ours, before this ends */
-	bool is_own_harmed;  /* its signed file was cut or changed: nothing was taken of it */
-	bool is_signed;      /* content_digest is that of the file, if it was read */
-	bool is_signed_anew; /* what was signed before, if anything, was of other content */
-	uint8_t content_digest[ZONE_DIGEST_LEN];
+	enum load_own own;
+	enum load_content content;
+	uint8_t content_digest[ZONE_DIGEST_LEN]; /* unless LOAD_NOT_SIGNED */
 	uint8_t content_before[ZONE_DIGEST_LEN]; /* what that was before this load */
 	enum changes_refusal refusal;
 	struct zone_error err;

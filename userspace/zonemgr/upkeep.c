@@ -81,8 +81,7 @@ int upkeep_measure(struct store_batch *batch, struct zones_entry *entry)
 /* The file as it is, and the journal behind it: there is nothing to be kept but what is known of the zone. */
 static bool is_plain(const struct load *fresh)
 {
-	return !fresh->gives_up_journal && !fresh->net.n_bytes && !fresh->builder &&
-	       !fresh->unsigns && !fresh->is_signed && !fresh->is_signed_anew;
+	return !fresh->gives_up_journal && !fresh->net.n_bytes && fresh->source == LOAD_FILE;
 }
 
 /* A start reads ten thousand files that the store knows already. */
@@ -118,8 +117,8 @@ static int put_load(struct store_batch *batch, const struct zones_entry *entry,
 		return store_drop_zone(batch, entry->apex);
 	if (fresh->net.n_bytes)
 		return store_append(batch, entry->apex, &fresh->net);
-	if (is_same_file || fresh->builder || fresh->n_replayed || fresh->is_signed ||
-	    fresh->is_signed_anew)
+	if (is_same_file || fresh->source == LOAD_TRANSFER || fresh->n_replayed ||
+	    fresh->content != LOAD_NOT_SIGNED)
 		return 0;
 	return store_drop_zone(batch, entry->apex);
 }
@@ -153,21 +152,21 @@ static void note_load(struct upkeep *u, struct zones_entry *entry, const struct 
 {
 	bool is_same_file =
 		!memcmp(entry->known.file_digest, fresh->file_digest, sizeof(fresh->file_digest));
+	bool is_unsigned = fresh->source == LOAD_UNSIGNED_FILE, has_news;
 	struct store_batch *batch;
-	bool has_news;
 	int err;
 
-	if (fresh->unsigns)
+	if (is_unsigned)
 		signing_end(entry);
 	entry->known.serial = zone_serial(entry->zone);
-	if (fresh->is_signed)
+	if (fresh->content != LOAD_NOT_SIGNED)
 		memcpy(entry->content_digest, fresh->content_digest, sizeof(fresh->content_digest));
-	if (!fresh->builder) {
+	if (fresh->source != LOAD_TRANSFER) {
 		entry->known.file_serial = fresh->file_serial;
 		memcpy(entry->known.file_digest, fresh->file_digest,
 		       sizeof(entry->known.file_digest));
 		zones_know_file(entry, &fresh->file_mark);
-		entry->changed_ns = fresh->n_replayed || (fresh->unsigns && fresh->net.n_bytes) ?
+		entry->changed_ns = fresh->n_replayed || (is_unsigned && fresh->net.n_bytes) ?
 					    zones_time(entry->owner)->ns :
 					    0;
 	}
@@ -187,9 +186,9 @@ static void note_load(struct upkeep *u, struct zones_entry *entry, const struct 
 		upkeep_note_error(entry, "journal", err);
 		return;
 	}
-	err = fresh->unsigns ? put_unsigned(batch, entry, fresh) :
-			       put_load(batch, entry, fresh, is_same_file);
-	if (!err && fresh->is_signed)
+	err = is_unsigned ? put_unsigned(batch, entry, fresh) :
+			    put_load(batch, entry, fresh, is_same_file);
+	if (!err && fresh->content != LOAD_NOT_SIGNED)
 		err = put_content(batch, entry);
 	if (!err)
 		err = store_put_zone(batch, entry->apex, &entry->known);
@@ -209,7 +208,7 @@ void upkeep_served(struct upkeep *u, struct zones_entry *entry, const struct loa
 		return;
 	}
 	note_load(u, entry, fresh);
-	entry->is_due_write |= u->store && fresh->builder;
+	entry->is_due_write |= u->store && fresh->source == LOAD_TRANSFER;
 }
 
 void upkeep_checked(struct zones_entry *entry, uint64_t checked_wall_s, uint64_t expires_wall_s)

@@ -157,7 +157,7 @@ static void note_error(struct zones_entry *entry, const char *error)
 /* What was signed anew says nothing of the file; with that something may be wrong, though not with what was loaded. */
 static void note_good(struct zones_entry *entry, const struct load *load)
 {
-	if (load->resign && entry->is_file_wrong)
+	if (load->source == LOAD_RESIGN && entry->is_file_wrong)
 		return;
 	entry->error[0] = 0;
 	if (!load->file_code)
@@ -244,7 +244,7 @@ static bool is_ahead_of_file(const struct zones_entry *entry)
 /* The file says what was signed before: what is served stays, with all that has changed since. */
 static void drop_if_signed_before(const struct zones_entry *entry, struct load *load)
 {
-	if (load->code || !load->is_signed || load->is_signed_anew || !entry->zone)
+	if (load->code || load->content != LOAD_SIGNED_BEFORE || !entry->zone)
 		return;
 	zone_unref(load->zone);
 	load->zone = NULL;
@@ -253,7 +253,7 @@ static void drop_if_signed_before(const struct zones_entry *entry, struct load *
 /* It was to be signed no more, and is again. */
 static void drop_if_signed_again(const struct zones_entry *entry, struct load *load)
 {
-	if (!load->unsigns || !entry->config->signing)
+	if (load->source != LOAD_UNSIGNED_FILE || !entry->config->signing)
 		return;
 	zone_unref(load->zone);
 	load->zone = NULL;
@@ -262,7 +262,7 @@ static void drop_if_signed_again(const struct zones_entry *entry, struct load *l
 /* The file says what it said, or what we have just written to it: the changes behind it stay. */
 static void drop_if_read_before(struct zones_entry *entry, struct load *load)
 {
-	if (load->code || load->builder || load->signing || !load->zone || !entry->zone ||
+	if (load->code || load->source != LOAD_FILE || !load->zone || !entry->zone ||
 	    !(load->is_base_ahead || is_ahead_of_file(entry)) ||
 	    (memcmp(load->file_digest, entry->known.file_digest, ZONE_DIGEST_LEN) != 0 &&
 	     memcmp(load->file_digest, entry->next_digest, ZONE_DIGEST_LEN) != 0))
@@ -289,8 +289,8 @@ static void check_serial(const struct zones_entry *entry, struct load *load)
 {
 	uint32_t served, read;
 
-	if (load->code || load->builder || load->resign || load->unsigns || !load->zone ||
-	    !entry->zone || !(load->is_base_ahead || is_ahead_of_file(entry)))
+	if (load->code || (load->source != LOAD_FILE && load->source != LOAD_SIGNED_FILE) ||
+	    !load->zone || !entry->zone || !(load->is_base_ahead || is_ahead_of_file(entry)))
 		return;
 	served = zone_serial(zones_newest(entry));
 	read = zone_serial(load->zone);
@@ -320,7 +320,7 @@ static void on_ended(struct load *load)
 	drop_if_read_before(entry, load);
 	check_serial(entry, load);
 	code = load->code ? load->code : load->file_code;
-	if (!load->resign && code != -ECANCELED)
+	if (load->source != LOAD_RESIGN && code != -ECANCELED)
 		entry->is_file_wrong = code;
 	if (!load->code) {
 		take(entry, load);
@@ -373,9 +373,11 @@ static struct load *load_of_file(struct zones_entry *entry)
 
 	if (!load)
 		return NULL;
-	load->may_be_absent = zones_is_secondary(entry);
+	if (zones_is_secondary(entry))
+		load->absent = LOAD_ABSENT_WAITS;
+	else if (entry->config->catalog == CONFIG_CATALOG_PRODUCE)
+		load->absent = LOAD_ABSENT_MADE;
 	load->needs_zonemd = needs_zonemd(entry);
-	load->makes_catalog = entry->config->catalog == CONFIG_CATALOG_PRODUCE;
 	if (entry->signing && sign_load(entry, load)) {
 		load_free(load);
 		return NULL;
@@ -512,9 +514,8 @@ void zones_resign(struct zones *zones, struct zones_entry *entry)
 		load_free(load);
 		return;
 	}
-	load->unsigns = false;
-	memset(load->content_digest, 0, sizeof(load->content_digest));
-	load->resign = zone_ref(zones_newest(entry));
+	load->source = LOAD_RESIGN;
+	load->version = zone_ref(zones_newest(entry));
 	entry->again = false;
 	entry->n_begun++;
 	start(entry, load);
@@ -527,7 +528,7 @@ uint64_t zones_ask(struct zones_entry *entry)
 
 	if (!entry->load)
 		begin(entry);
-	else if (entry->is_changed || entry->load->resign ||
+	else if (entry->is_changed || entry->load->source == LOAD_RESIGN ||
 		 loader_has_begun(entry->owner->env.loader, entry->load))
 		entry->again = true;
 	else

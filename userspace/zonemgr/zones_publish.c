@@ -36,7 +36,7 @@ static struct zone *next_zone(const struct zones_entry *entry)
 {
 	const struct load *fresh = entry->is_due ? entry->fresh : NULL;
 
-	if (entry->is_expired && !(fresh && fresh->builder))
+	if (entry->is_expired && !(fresh && fresh->source == LOAD_TRANSFER))
 		return NULL;
 	return fresh ? fresh->zone : zones_newest(entry);
 }
