@@ -6,7 +6,6 @@
 #include <pthread.h>
 #include <sched.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/err.h"
@@ -14,7 +13,7 @@
 #include "xfr/message.h"
 #include "zonemgr/load_own.h"
 #include "zonemgr/replay.h"
-#include "zonemgr/zones.h"
+#include "zonemgr/signing_work.h"
 #include "zone/builder.h"
 #include "zone/difference.h"
 
@@ -284,21 +283,4 @@ int load_make_unsigned(struct load *load)
 	zone_unref(content);
 	zone_unref(before);
 	return err;
-}
-
-/* --- Begun --------------------------------------------------------------------------------------- */
-
-int load_sign(struct load *load, const struct zones_entry *entry)
-{
-	memcpy(load->content_digest, entry->content_digest, ZONE_DIGEST_LEN);
-	memcpy(load->content_before, entry->content_digest, ZONE_DIGEST_LEN);
-	memcpy(load->file_digest, entry->known.file_digest, ZONE_DIGEST_LEN);
-	load->source = entry->config->signing ? LOAD_SIGNED_FILE : LOAD_UNSIGNED_FILE;
-	load->signing = calloc(1, sizeof(*load->signing));
-	if (load->signing &&
-	    !signing_work_init(load->signing, entry->signing, zones_time(entry->owner)->wall_s))
-		return 0;
-	free(load->signing);
-	load->signing = NULL;
-	return -ENOMEM;
 }

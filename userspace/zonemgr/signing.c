@@ -232,12 +232,6 @@ int signing_work_init(struct signing_work *w, const struct signing *s, uint64_t 
 	return -ENOMEM;
 }
 
-void signing_work_fini(struct signing_work *w)
-{
-	sign_keys_fini(&w->keys);
-	free(w->file);
-}
-
 int signing_edit(struct signing *s, struct zone_edit *edit, const struct zone *base, uint64_t now_s,
 		 struct zone_error *err)
 {

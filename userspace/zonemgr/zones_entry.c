@@ -9,7 +9,7 @@
 #include "base/err.h"
 #include "base/log.h"
 #include "config/member.h"
-#include "zonemgr/load_signed.h"
+#include "zonemgr/loader.h"
 #include "zonemgr/replay.h"
 #include "xfr/message.h"
 #include "zonemgr/zones_internal.h"
@@ -345,7 +345,23 @@ static void start(struct zones_entry *entry, struct load *load)
 	loader_start(entry->owner->env.loader, load);
 }
 
-/* What was signed before: known from the last daemon at first. No policy any more: it is signed no more. */
+/* What is read is signed as entry->signing says or, where its configuration names no policy any more, served without. */
+static int sign_by(struct load *load, const struct zones_entry *entry)
+{
+	memcpy(load->content_digest, entry->content_digest, ZONE_DIGEST_LEN);
+	memcpy(load->content_before, entry->content_digest, ZONE_DIGEST_LEN);
+	memcpy(load->file_digest, entry->known.file_digest, ZONE_DIGEST_LEN);
+	load->source = entry->config->signing ? LOAD_SIGNED_FILE : LOAD_UNSIGNED_FILE;
+	load->signing = calloc(1, sizeof(*load->signing));
+	if (load->signing &&
+	    !signing_work_init(load->signing, entry->signing, entry->owner->now.wall_s))
+		return 0;
+	free(load->signing);
+	load->signing = NULL;
+	return -ENOMEM;
+}
+
+/* What was signed before is known from the last daemon at first. */
 static int sign_load(struct zones_entry *entry, struct load *load)
 {
 	struct store *store = entry->owner->env.store;
@@ -358,7 +374,7 @@ static int sign_load(struct zones_entry *entry, struct load *load)
 			memcpy(entry->content_digest, digest, n);
 		free(digest);
 	}
-	return load_sign(load, entry);
+	return sign_by(load, entry);
 }
 
 static bool needs_zonemd(const struct zones_entry *entry)
@@ -510,7 +526,7 @@ void zones_resign(struct zones *zones, struct zones_entry *entry)
 	if (entry->load || entry->fresh || !entry->zone)
 		return;
 	load = load_new(entry->name, "memory", &entry->config->verify, on_ended, entry);
-	if (!load || load_sign(load, entry)) {
+	if (!load || sign_by(load, entry)) {
 		load_free(load);
 		return;
 	}
