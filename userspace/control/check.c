@@ -17,6 +17,7 @@
 #include "control/daemon_internal.h"
 #include "store/store.h"
 #include "transfer/transfer.h"
+#include "zonemgr/loader.h"
 
 #define ERR_TEXT_CAP 1024
 

@@ -132,6 +132,13 @@ struct load *load_from_builder(const char *name, struct zone_builder *builder,
 struct load *load_compact(const char *name, struct zone *version, load_ended_fn *ended, void *user);
 /* Frees it with its zones, if it still has some. NULL is allowed. Not while it runs. */
 void load_free(struct load *load);
+/* What it has made is not wanted. */
+static inline void load_drop_zone(struct load *load)
+{
+	zone_unref(load->zone);
+	load->zone = NULL;
+}
+
 /* What was wrong, with file and line if known, as one sentence. After an end with an error, or a file_code. */
 void load_put_error(const struct load *load, char *buf, size_t cap);
 

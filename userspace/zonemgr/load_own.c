@@ -95,17 +95,15 @@ static int make_catalog(struct load *load)
 /* What is wrong with it stands in load->err. */
 static int make_catalog_anew(struct load *load)
 {
-	struct zone_error why = load->err;
-	int err = make_catalog(load);
+	char why[sizeof(load->err.warning)];
+	int err;
 
+	load_put_error(load, why, sizeof(why));
+	err = make_catalog(load);
 	if (err)
 		return err;
 	load->gives_up_journal = true;
-	if (why.line)
-		load_warn(load, "%s:%u: %s: the catalog is made anew", why.file, why.line,
-			  why.sentence);
-	else
-		load_warn(load, "%s: %s: the catalog is made anew", load->file, why.sentence);
+	load_warn(load, "%s: the catalog is made anew", why);
 	return 0;
 }
 
@@ -120,8 +118,7 @@ static int judge(struct load *load)
 	zone_digest(load->zone, load->file_digest);
 	if (replay_judge_file(load->store, apex, load->file_digest) != REPLAY_FILE_HARMED)
 		return 0;
-	zone_unref(load->zone);
-	load->zone = NULL;
+	load_drop_zone(load);
 	return zone_error_set(&load->err, "", 0,
 			      "it is not what was written to it: it was cut, or somebody has "
 			      "changed it%s",

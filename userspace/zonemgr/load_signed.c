@@ -216,8 +216,7 @@ void load_fall_back(struct load *load)
 {
 	int err = load->code;
 
-	zone_unref(load->zone);
-	load->zone = NULL;
+	load_drop_zone(load);
 	memcpy(load->content_digest, load->content_before, ZONE_DIGEST_LEN);
 	load->own = LOAD_OWN_FINE;
 	load->gives_up_journal = false;

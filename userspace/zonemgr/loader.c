@@ -104,8 +104,7 @@ static void ask_command(struct load *load)
 	if (!load->code)
 		return;
 	load->serial = zone_serial(load->zone);
-	zone_unref(load->zone);
-	load->zone = NULL;
+	load_drop_zone(load);
 }
 
 /*
@@ -230,8 +229,7 @@ static void refuse_without_zonemd(struct load *load)
 		zone_error_set(&load->err, load->file, 0,
 			       "it has no ZONEMD record with the scheme 1 and the hash 1 or 2, "
 			       "and one is required");
-	zone_unref(load->zone);
-	load->zone = NULL;
+	load_drop_zone(load);
 }
 
 static void run(struct load *load)
@@ -268,8 +266,7 @@ static bool is_cancelled(const struct load *load)
 static void give_back(struct loader *loader, struct load *load)
 {
 	if (is_cancelled(load)) {
-		zone_unref(load->zone);
-		load->zone = NULL;
+		load_drop_zone(load);
 		load->code = -ECANCELED;
 	}
 	set_stage(load, LOAD_ENDED);

@@ -396,7 +396,8 @@ void signing_tick(struct zones *zones, struct zones_entry *entry)
 	struct signing *s = entry->signing;
 	uint64_t now_s = zones_time(zones)->wall_s;
 
-	if (!entry->zone || entry->edited || entry->load || entry->fresh || s->is_renewing)
+	if (!entry->zone || entry->edited || entry->loading.load || entry->loading.fresh ||
+	    s->is_renewing)
 		return;
 	note_time(s, entry, now_s);
 	if (!s->folder) {
