@@ -153,7 +153,7 @@ static void read_places(struct answers *a, const struct daemon *d)
 	for (i = 0; d->zones && i < zones_n(d->zones); i++) {
 		const struct zones_entry *entry = zones_at(d->zones, i);
 
-		owners[cache_zone_counter(d->cache, entry->cache_slot)] = digest_of(entry);
+		owners[cache_zone_counter(d->cache, entry->published.slot)] = digest_of(entry);
 	}
 	for (i = VOLLEY_COUNT_FIRST_ZONE; i < VOLLEY_COUNT_ZONES; i++)
 		read_place(a, &a->places[i], owners[i], a->sum.of.by_zone[i]);
@@ -283,7 +283,7 @@ static void each_zone(const struct answers *a, const struct daemon *d, put_label
 	none -= other + a->zones_gone;
 	for (i = 0; d->zones && i < zones_n(d->zones); i++) {
 		const struct zones_entry *entry = zones_at(d->zones, i);
-		uint32_t at = cache_zone_counter(d->cache, entry->cache_slot);
+		uint32_t at = cache_zone_counter(d->cache, entry->published.slot);
 		const struct place *place = &a->places[at];
 
 		if (at < VOLLEY_COUNT_FIRST_ZONE || place->owner != digest_of(entry))

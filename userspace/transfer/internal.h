@@ -137,11 +137,10 @@ void secondary_close(struct transfer *t);
 /* A zone is new, or its configuration or the book has changed; goes. */
 void secondary_put_zone(struct transfer *t, struct transfer_zone *zone,
 			const struct transfer_past *past);
-void secondary_drop_zone(struct transfer *t, struct transfer_zone *zone);
-void secondary_settled(struct transfer *t, struct transfer_zone *zone, int code);
-void secondary_refresh(struct transfer *t, struct transfer_zone *zone, bool whole);
-void secondary_status(struct transfer *t, const struct transfer_zone *zone,
-		      struct transfer_status *out);
+void secondary_drop_zone(struct transfer_zone *zone);
+void secondary_settled(struct transfer_zone *zone, int code);
+void secondary_refresh(struct transfer_zone *zone, bool whole);
+void secondary_status(const struct transfer_zone *zone, struct transfer_status *out);
 void secondary_configured(struct transfer *t);
 /*
  * How long the zone that is served is good for (RFC 7314 section 3.2): what is left of it, or, where it

@@ -274,7 +274,7 @@ static void run_drop_zone(struct transfer *t, struct call *call)
 
 	if (!zone)
 		return;
-	secondary_drop_zone(t, zone);
+	secondary_drop_zone(zone);
 	primary_drop_zone(t, zone);
 	transfer_zones_remove(&t->zones, zone);
 	transfer_zone_free(zone);
@@ -293,7 +293,7 @@ static void run_settled(struct transfer *t, struct call *call)
 	struct transfer_zone *zone = transfer_zones_find(&t->zones, c->apex);
 
 	if (zone)
-		secondary_settled(t, zone, c->value);
+		secondary_settled(zone, c->value);
 }
 
 void transfer_settled(struct transfer *t, const uint8_t *apex, int code)
@@ -351,7 +351,7 @@ static void run_refresh(struct transfer *t, struct call *call)
 
 	*c->result = zone && zone->secondary ? 0 : ERR_NOT_FOUND;
 	if (!*c->result)
-		secondary_refresh(t, zone, c->value);
+		secondary_refresh(zone, c->value);
 }
 
 int transfer_refresh(struct transfer *t, const uint8_t *apex, bool whole)
@@ -398,7 +398,7 @@ static void run_statuses(struct transfer *t, struct call *call)
 
 		c->out[i] = (struct transfer_status){ .is_known = zone };
 		if (zone)
-			secondary_status(t, zone, &c->out[i]);
+			secondary_status(zone, &c->out[i]);
 	}
 }
 
