@@ -103,7 +103,7 @@ def test_the_driver_is_heard(lab, daemon, zones, upstream):
     def reply(query, _tcp):
         answer = address_answer(query)
         for rrset in answer.answer:
-            rrset.ttl = 4
+            rrset.ttl = 8  # the least that is fetched anew
         return answer.to_wire()
     upstream.script("short.", reply, "127.0.1.50")
     daemon.start(zones=zones)
@@ -115,7 +115,7 @@ def test_the_driver_is_heard(lab, daemon, zones, upstream):
 def test_load_while_it_changes(lab, daemon, zones, clients):
     """By driver, worker and TCP: each question is answered, as before or as behind the reload, and none SERVFAIL."""
     daemon.start(zones=zones)
-    ask(lab)
+    lab.ask()
     numbers = itertools.count()
 
     def said(answer):

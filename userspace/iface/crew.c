@@ -45,7 +45,7 @@ struct crew_port {
 struct crew {
 	struct member *members;
 	unsigned int n;
-	bool has_room; /* for questions upstream */
+	bool has_room;           /* for questions upstream */
 	struct tap *tap;         /* of the producers */
 	struct refresh *refresh; /* of the first member */
 	struct tcp_share *tcp;   /* of the TCP ports of all members */

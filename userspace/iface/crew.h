@@ -37,9 +37,9 @@ struct crew_env {
 	struct cache *cache;
 	struct engine_data *data;
 	struct resolver **resolver; /* as in struct responder_config */
-	uint32_t n_pending; /* questions outstanding, in all; 0: crew_make_room() may say more */
-	uint32_t n_tcp_conns;      /* at a time, over all workers */
-	int refresh_fd;            /* the map volley_refresh; -1: none */
+	uint32_t n_pending;   /* questions outstanding, in all; 0: crew_make_room() may say more */
+	uint32_t n_tcp_conns; /* at a time, over all workers */
+	int refresh_fd;       /* the map volley_refresh; -1: none */
 	struct handover *handover; /* as in struct responder_config */
 	struct tap *tap;           /* told of answers: tap/tap.h; NULL: nobody is */
 	struct relay *relay; /* connections of the transfer thread: worker/relay.h; NULL: none */

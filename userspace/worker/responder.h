@@ -38,7 +38,7 @@ struct responder_config {
 	 * that stands there by that time.
 	 */
 	struct resolver **resolver;
-	unsigned int n_pending;    /* questions outstanding; 0: responder_make_room() may say more */
+	unsigned int n_pending; /* questions outstanding; 0: responder_make_room() may say more */
 	struct handover *handover; /* until responder_free(); NULL: nothing is handed over */
 	struct tap_producer *tap;  /* likewise; NULL: nobody is told of answers */
 };
