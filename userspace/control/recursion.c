@@ -284,7 +284,7 @@ static void begin_resolver(struct recursion *r, const struct setup *s)
 	if (!s->resolver || r->published)
 		return;
 	rcu_xchg_pointer(&r->published, s->resolver);
-	(void)grace_wait_userspace(NULL);
+	(void)wait_for_readers(r); /* workers have it in any case */
 }
 
 static void put_in_place(struct recursion *r, struct setup *s, struct retired *retired)

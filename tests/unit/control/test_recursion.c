@@ -204,11 +204,18 @@ struct place {
 	unsigned int n_rooms; /* how often it was asked for */
 	uint32_t n_questions; /* for so many, last */
 	int room_error;
+	unsigned int n_graces;
+	bool had_resolver, had_rules; /* in the first of these */
 };
 
-static int no_readers(void *unused)
+static int no_readers(void *user)
 {
-	(void)unused;
+	struct place *p = user;
+
+	if (p && !p->n_graces++) {
+		p->had_resolver = *recursion_resolver(p->recursion);
+		p->had_rules = p->published.recursion;
+	}
 	return 0;
 }
 
@@ -229,6 +236,7 @@ static void place_open(struct place *p)
 				     .clients_fd = -1,
 				     .engine_digest = 1,
 				     .grace = no_readers,
+				     .grace_user = p,
 				     .make_room = make_room,
 				     .room_user = p };
 	struct cache_sizes sizes;
@@ -312,7 +320,7 @@ static void test_on_and_off(void **state)
 	place_close(&p);
 }
 
-/* Workers have room for questions before they can see a resolver. Without room nothing is asked. */
+/* Workers have room for questions before they can see a resolver, and that before the rules. Without room nothing is asked. */
 static void test_room(void **state)
 {
 	char err[512] = "";
@@ -329,9 +337,11 @@ static void test_room(void **state)
 	assert_null(resolver_of(&p));
 	assert_null(p.published.recursion);
 	p.room_error = 0;
+	p.n_graces = 0;
 	put_good(&p, FORWARD "  max-outstanding: 77\n");
 	assert_int_equal(p.n_questions, 77);
 	assert_non_null(resolver_of(&p));
+	assert_true(p.had_resolver && !p.had_rules);
 	place_close(&p);
 }
 
