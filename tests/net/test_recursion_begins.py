@@ -55,16 +55,34 @@ def test_it_begins_by_a_reload(lab, daemon, zones):
     wait_for("all are released", lambda: daemon.stats()["responder"]["released"] == daemon.stats()["responder"]["taken"])
 
 
-def test_off_and_on_again(lab, daemon, zones):
+@pytest.mark.parametrize("more", [{}, {"stubs": [{"zone": "stub.", "address": FIRST}]}], ids=["forwarder", "libunbound"])
+def test_off_and_on_again(lab, daemon, zones, more):
     daemon.start(zones=zones)
     for forward in (FIRST, SECOND, FIRST):
-        turn(daemon, zones, forward=[forward])
+        turn(daemon, zones, forward=[forward], **more)
+        assert daemon.status()["recursion"]["by"] == ("libunbound" if more else "forwarder")
         assert texts(ask(lab, "www.far")) == [forward]
         assert hits(daemon, lambda: ask(lab, "www.far")) == 1
         turn(daemon, zones)
         assert ask(lab, "www.far").rcode() == dns.rcode.REFUSED
         assert texts(ask(lab, "out.own.test")) == ["www.far."]
         assert daemon.status()["recursion"]["mode"] == "off"
+
+
+def test_it_begins_with_policies(lab, daemon, zones, tmp_path):
+    """Lists and local data of the reload that turns it on hold when that has ended, and go with it."""
+    path = tmp_path / "block.zone"
+    path.write_text("$TTL 60\n@ SOA ns hostmaster 1 7200 3600 1209600 60\n@ NS ns\nbad.far CNAME .\n", encoding="ascii")
+    daemon.start(zones=zones)
+    for _ in range(2):
+        turn(daemon, zones, rpz=[{"name": "block.rpz", "file": str(path)}],
+             **{"local-data": ["printer.far. 300 IN A 192.0.2.9"]})
+        for _ in range(2):
+            assert ask(lab, "bad.far").rcode() == dns.rcode.NXDOMAIN
+            assert texts(ask(lab, "printer.far")) == ["192.0.2.9"] and texts(ask(lab, "www.far")) == [FIRST]
+        turn(daemon, zones)
+        for name in ("bad.far", "printer.far", "www.far"):
+            assert ask(lab, name).rcode() == dns.rcode.REFUSED
 
 
 def test_a_first_reload_that_cannot_be(lab, daemon, zones):
