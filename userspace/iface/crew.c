@@ -45,7 +45,7 @@ struct crew_port {
 struct crew {
 	struct member *members;
 	unsigned int n;
-	bool can_recurse;
+	bool has_room;           /* for questions upstream */
 	struct tap *tap;         /* of the producers */
 	struct refresh *refresh; /* of the first member */
 	struct tcp_share *tcp;   /* of the TCP ports of all members */
@@ -273,7 +273,7 @@ static unsigned int add_refresh(struct crew *crew, struct member *m, int fd,
 {
 	int err;
 
-	if (m != crew->members || fd < 0 || !crew->can_recurse)
+	if (m != crew->members || fd < 0)
 		return n;
 	err = refresh_open(&crew->refresh, fd, m->responder);
 	if (err) {
@@ -284,13 +284,19 @@ static unsigned int add_refresh(struct crew *crew, struct member *m, int fd,
 	return n + 1;
 }
 
+/* A worker's part of the questions upstream. */
+static unsigned int share_of(const struct crew *crew, uint32_t n_pending)
+{
+	return (n_pending + crew->n - 1) / crew->n;
+}
+
 static int open_member(struct crew *crew, unsigned int i, const struct crew_env *env)
 {
 	struct member *m = &crew->members[i];
 	struct worker_source sources[WORKER_SOURCES_MAX];
 	struct responder_config responder = {
 		.resolver = env->resolver,
-		.n_pending = (env->n_pending + crew->n - 1) / crew->n,
+		.n_pending = share_of(crew, env->n_pending),
 		.handover = env->handover,
 	};
 	struct worker_config config = { .id = i,
@@ -421,7 +427,7 @@ int crew_open(struct crew **out, const struct crew_env *env, char *err, size_t e
 		return -ENOMEM;
 	allowed = env->cpus;
 	crew->n = config->n_workers ? config->n_workers : count_cpus(&allowed);
-	crew->can_recurse = env->n_pending;
+	crew->has_room = env->n_pending;
 	crew->tap = env->tap;
 	crew->members = calloc(crew->n, sizeof(*crew->members));
 	if (!crew->members) {
@@ -461,6 +467,20 @@ void crew_close(struct crew *crew)
 	free(crew);
 }
 
+int crew_make_room(struct crew *crew, uint32_t n_pending)
+{
+	int err = 0;
+
+	if (crew->has_room)
+		return 0;
+	for (unsigned int i = 0; !err && i < crew->n; i++)
+		err = responder_make_room(crew->members[i].responder, share_of(crew, n_pending));
+	for (unsigned int i = 0; err && i < crew->n; i++)
+		(void)!responder_make_room(crew->members[i].responder, 0);
+	crew->has_room = !err;
+	return err;
+}
+
 static void free_places(struct engine_cache **places, unsigned int n)
 {
 	for (unsigned int i = 0; i < n; i++)
@@ -493,11 +513,6 @@ int crew_set_cache(struct crew *crew, struct cache *cache, cache_grace_fn *grace
 unsigned int crew_n(const struct crew *crew)
 {
 	return crew->n;
-}
-
-bool crew_can_recurse(const struct crew *crew)
-{
-	return crew->can_recurse;
 }
 
 int crew_cpu(const struct crew *crew, unsigned int worker)
