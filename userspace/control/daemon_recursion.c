@@ -77,6 +77,7 @@ int daemon_open_recursion(struct daemon *d)
 		.engine_digest = engine_config_digest(&d->engine_config),
 		.grace = daemon_grace,
 		.grace_user = d,
+		.tap = d->tap,
 	};
 	char err[512];
 	int code = recursion_new(&d->recursion, &env);

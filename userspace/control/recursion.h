@@ -43,6 +43,7 @@ struct recursion_env {
 	uint64_t engine_digest; /* engine_config_digest() */
 	cache_grace_fn *grace;  /* waits for the readers of what is published */
 	void *grace_user;
+	struct tap *tap; /* as in struct resolver_config */
 };
 
 /* 0 or -ENOMEM. Nobody recurses yet, everyone may ask. */
