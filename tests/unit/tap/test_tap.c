@@ -392,6 +392,56 @@ static void test_observers(void **state)
 	tap_free(tap);
 }
 
+struct pairs {
+	unsigned int n;
+	uint32_t open; /* the lots of events whose other half is to come, xored */
+};
+
+static void pair_up(void *ctx, const struct tap_event *e)
+{
+	struct pairs *pairs = ctx;
+
+	pairs->n++;
+	pairs->open ^= e->lot;
+}
+
+/* A query to an upstream and its reply are two events: who wants one in four gets both or neither. */
+static void test_pairs(void **state)
+{
+	static const uint8_t empty[DNS_HEADER_BYTES];
+	struct pairs some = { 0 }, all = { 0 };
+	struct tap_producer *p;
+	struct tap *tap;
+
+	(void)state;
+	assert_int_equal(tap_new(&tap), 0);
+	p = tap_producer_new(tap);
+	assert_non_null(p);
+	assert_int_equal(tap_observe(tap, TAP_TOP, 4, pair_up, &some), 0);
+	assert_int_equal(tap_observe(tap, TAP_CAPTURE, 1, pair_up, &all), 0);
+	for (int i = 0; i < 2000; i++) {
+		const uint32_t lot = tap_draw_lot(p);
+
+		for (int half = 0; half < 2; half++) {
+			struct tap_event *e = tap_begin(p, empty, sizeof(empty), 0);
+
+			assert_non_null(e);
+			e->way = TAP_FORWARDER;
+			e->lot = lot;
+			tap_commit(p, e, NULL, 0);
+		}
+	}
+	assert_int_equal(tap_observe(tap, TAP_CAPTURE, 0, NULL, NULL), 0);
+	assert_int_equal(all.n, 4000);
+	assert_in_range(some.n, 800, 1200);
+	assert_int_equal(some.n % 2, 0);
+	assert_int_equal(some.open, 0);
+	assert_int_equal(tap_draw_forwarder(p), 0); /* nobody has asked for these */
+	assert_int_equal(tap_observe(tap, TAP_TOP, 0, NULL, NULL), 0);
+	tap_producer_free(tap, p);
+	tap_free(tap);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -401,6 +451,7 @@ int main(void)
 		cmocka_unit_test(test_policy),        cmocka_unit_test(test_filters),
 		cmocka_unit_test(test_encode),        cmocka_unit_test(test_kinds),
 		cmocka_unit_test(test_draw),          cmocka_unit_test(test_observers),
+		cmocka_unit_test(test_pairs),
 	};
 
 	return cmocka_run_group_tests_name("tap", tests, NULL, NULL);
