@@ -137,6 +137,7 @@ static int open_transfers(struct daemon *d)
 		.published = &d->published,
 		.engine_config = &d->engine_config,
 		.n_conns_max = d->descriptors.n_transfer,
+		.tap = d->tap,
 	};
 	char err[512];
 	int code = daemon_open_store(d);

@@ -81,6 +81,7 @@ int daemon_open_recursion(struct daemon *d)
 		.grace_user = d,
 		.make_room = make_room,
 		.room_user = d,
+		.tap = d->tap,
 	};
 	char err[512];
 	int code = recursion_new(&d->recursion, &env);

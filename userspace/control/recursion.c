@@ -226,6 +226,7 @@ static int setup_make(struct setup *s, struct recursion *r, const struct config 
 		code = clients_new(&s->clients, s->list.prefixes, s->list.n);
 	if (!code && recursion->n_allow)
 		code = recursion_settings_make(&s->settings, recursion, r->env.engine_digest);
+	s->settings.resolver.tap = r->env.tap;
 	if (!code && recursion->root_copy && *r->root_copy)
 		s->settings.resolver.root_copy = r->root_copy;
 	if (!code && recursion->n_allow)

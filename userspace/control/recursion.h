@@ -49,6 +49,7 @@ struct recursion_env {
 	 */
 	int (*make_room)(void *user, uint32_t n_questions);
 	void *room_user;
+	struct tap *tap; /* as in struct resolver_config */
 };
 
 /* 0 or -ENOMEM. Nobody recurses yet, everyone may ask. */

@@ -219,10 +219,17 @@ static int probe_all(const struct config *config, char *err, size_t err_cap)
 
 static int open_relay(struct crew *crew, unsigned int worker, struct relay *relay)
 {
-	struct port *port;
-	int err = relay_open_port(&port, relay);
+	static const enum port_kind kinds[] = { PORT_TCP, PORT_TLS };
+	int err = 0;
 
-	return err ? err : add_or_close(crew, worker, port);
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]) && !err; i++) {
+		struct port *port;
+
+		err = relay_open_port(&port, relay, kinds[i]);
+		if (!err)
+			err = add_or_close(crew, worker, port);
+	}
+	return err;
 }
 
 static int open_tls(struct crew *crew, unsigned int worker, const struct crew_env *env)

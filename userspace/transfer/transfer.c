@@ -12,6 +12,7 @@
 
 #include "base/err.h"
 #include "dns/name.h"
+#include "tap/tap.h"
 #include "transfer/calls.h"
 #include "transfer/internal.h"
 #include "transfer/server_tls.h"
@@ -101,6 +102,10 @@ int transfer_open(struct transfer *t)
 		code = mailbox_open(&t->to_control);
 	if (!code)
 		code = book_new(&t->book, &nothing, err, sizeof(err));
+	if (!code && t->env.tap) {
+		t->tap = tap_producer_new(t->env.tap);
+		code = t->tap ? 0 : -ENOMEM;
+	}
 	if (!code)
 		code = loop_open(t);
 	return code;
@@ -153,6 +158,8 @@ void transfer_stop(struct transfer *t)
 		t->is_running = false;
 	}
 	loop_close(t);
+	tap_producer_free(t->env.tap, t->tap);
+	t->tap = NULL;
 	/* Else connections would come to sockets that nobody accepts from, beside those of the next volleyd. */
 	server_tls_forget(t->tls_kept);
 	t->tls_kept = NULL;

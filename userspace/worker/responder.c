@@ -160,13 +160,13 @@ static void answer(struct responder *r, struct engine_request *rq, struct port_m
 		   struct port *port, struct resolver *resolver)
 {
 	struct slot *s = resolver && port_can_defer(port) ? free_slot_for(r, m) : NULL;
-	struct tap_event *told = tap_draws(r->tap) ? telling_begin(r->tap, m, port) : NULL;
+	struct tap_event *told = tap_draws(r->tap) ? telling_begin(r->tap, m) : NULL;
 	size_t len;
 
 	rq->msg = m->data;
 	rq->len = m->len;
 	rq->stream = m->stream;
-	rq->is_tls = m->encrypted;
+	rq->is_tls = m->encrypted && !port->is_relay; /* there the other thread pads */
 	rq->idle_100ms = m->idle_100ms;
 	rq->family = m->family;
 	rq->client = m->peer;

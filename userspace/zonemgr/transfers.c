@@ -234,6 +234,7 @@ int transfers_new(struct transfers **out, const struct transfers_env *env)
 		.engine_config = env->engine_config,
 		.store = env->store,
 		.n_conns_max = env->n_conns_max,
+		.tap = env->tap,
 	};
 	int err;
 
