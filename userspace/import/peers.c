@@ -279,6 +279,19 @@ bool import_prefix_meets(const char *a, const char *b)
 	return true;
 }
 
+const char *import_prefix_common(const char *a, const char *b)
+{
+	struct prefix first, second;
+
+	if (!import_prefix_meets(a, b))
+		return NULL;
+	if (!strcmp(a, "any") || !read_prefix(a, &first))
+		return b;
+	if (!strcmp(b, "any") || !read_prefix(b, &second))
+		return a;
+	return first.bits < second.bits ? b : a;
+}
+
 void import_rule(struct import *import, const struct import_node *node, json_t *at, const char *key,
 		 const char *prefix, const char *key_name)
 {
@@ -299,6 +312,38 @@ void import_rule(struct import *import, const struct import_node *node, json_t *
 	else
 		snprintf(text, sizeof(text), "%s", *reduced ? reduced : "any");
 	import_append(import, at, key, text);
+}
+
+/* Whether a rule, as import_rule() writes it, is for an address of the prefix. */
+static bool is_rule_for(const char *rule, const char *prefix)
+{
+	char address[IMPORT_TEXT_CAP];
+
+	if (!strncmp(rule, "key ", 4))
+		return true;
+	snprintf(address, sizeof(address), "%.*s", (int)strcspn(rule, " "), rule);
+	return import_prefix_meets(address, prefix);
+}
+
+void import_deny(struct import *import, const struct import_node *node, json_t *at, const char *key,
+		 const char *prefix, size_t from)
+{
+	json_t *list = json_object_get(at, key);
+	char reduced[IMPORT_TEXT_CAP];
+	const char *rule;
+
+	if (!import_prefix(prefix, reduced))
+		snprintf(reduced, sizeof(reduced), "any");
+	for (size_t i = json_array_size(list); i > from; i--) {
+		rule = json_string_value(json_array_get(list, i - 1));
+		if (!is_rule_for(rule, reduced))
+			continue;
+		import_lost(import, node, "%s of %s is left out: it would let %s in", rule, key,
+			    *prefix ? prefix : "others");
+		json_array_remove(list, i - 1);
+	}
+	if (list && !json_array_size(list))
+		json_object_del(at, key);
 }
 
 void import_allow(struct import *import, const struct import_node *node, const char *key,
