@@ -201,6 +201,15 @@ def test_unbound_refused_addresses(tmp_path, rules, allow):
     assert ("not carried over" in said) == (len(allow) + sum("allow" not in rule for rule in rules) != len(rules)), said
 
 
+@pytest.mark.parametrize("secret", ["YSBzaG9ydCBvbmU=", "YSBzZWNyZXQgZm9yIHRlc3RzIHRoYXQgYWxsIGtub3c", "nonsense!"])
+def test_a_key_that_cannot_be_used(tmp_path, secret):
+    """It is left out with all that needs it, and the rest is a configuration."""
+    config, said = made_of(tmp_path, "nsd", NSD.replace("%SECRET", secret).replace(
+        "%RULES", "    provide-xfr: 10.0.0.0/8 k.lab\n    provide-xfr: 192.0.2.0/24 NOKEY\n"))
+    assert "keys" not in config and config["zones"][0]["allow-transfer"] == ["192.0.2.0/24"], said
+    assert "it needs the key k.lab, which is not carried over" in said
+
+
 def test_a_text_that_is_not_utf8(tmp_path):
     """It is left out with a line; the rest is carried over."""
     path = tmp_path / "nsd.conf"
@@ -208,3 +217,7 @@ def test_a_text_that_is_not_utf8(tmp_path):
     status, config, said = imported(path)
     assert status == 1 and config["server"]["version"] == "v" and "identity" not in config["server"], said
     assert any(line.startswith(f"{path}:2: identity: not carried over: ") for line in said), said
+    path = tmp_path / "unbound.conf"
+    path.write_bytes(b"stub-zone:\n    name: \"k\xfc.lab\"\n    stub-addr: 192.0.2.1\n")
+    status, config, said = imported(path)
+    assert status == 1 and not config and said == [f"{path}: a name in it is not UTF-8"], said

@@ -177,14 +177,6 @@ static bool is_list(const struct words_key *key)
 	}
 }
 
-static bool is_utf8(const char *text)
-{
-	json_t *string = json_string(text);
-
-	json_decref(string);
-	return string != NULL;
-}
-
 void import_set(struct import *import, const struct import_node *node, json_t *at, const char *key,
 		const char *text)
 {
@@ -200,7 +192,7 @@ void import_set(struct import *import, const struct import_node *node, json_t *a
 	value = convert(import, node, words, text, buf);
 	if (!value)
 		return;
-	if (!is_utf8(value)) {
+	if (!import_is_utf8(value)) {
 		import_lost(import, node, "the value is not UTF-8");
 		return;
 	}

@@ -48,6 +48,7 @@ void import_key(struct import *import, const struct import_node *node, const cha
 		strncasecmp(algorithm ? algorithm : "", "hmac-", 5) ? algorithm : algorithm + 5;
 	char canon[IMPORT_TEXT_CAP];
 	uint8_t octets[1024];
+	bool is_lost = true;
 	size_t n = 0, i = 0;
 	json_t *item;
 
@@ -65,7 +66,9 @@ void import_key(struct import *import, const struct import_node *node, const cha
 	else if (value_read_base64(secret, 16, sizeof(octets), octets, &n))
 		import_lost(import, node,
 			    "key %s: the secret has to be 16 octets at least, in base64", name);
-	if (i == 3 || !n) {
+	else
+		is_lost = false;
+	if (is_lost) {
 		json_object_set_new(import->lost_keys, canon, json_true());
 		return;
 	}
