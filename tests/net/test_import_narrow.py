@@ -201,6 +201,17 @@ def test_unbound_refused_addresses(tmp_path, rules, allow):
     assert ("not carried over" in said) == (len(allow) + sum("allow" not in rule for rule in rules) != len(rules)), said
 
 
+@pytest.mark.parametrize("policies, used, name", [
+    ("  - algorithm: ed25519\n", "", "default"),
+    ("  - id: \"two words\"\n", "    dnssec-policy: \"two words\"\n", "default"),
+    ("  - id: p\n  - id: p\n", "    dnssec-policy: p\n", "p"),
+])
+def test_knot_policies_without_a_name_of_their_own(tmp_path, policies, used, name):
+    text = KNOT.replace("acl: [%RULES]", "dnssec-signing: on") + used + "policy:\n" + policies
+    config, said = made_of(tmp_path, "knot", text)
+    assert [policy["name"] for policy in config["signing"]] == [name] and config["zones"][0]["signing"] == name, said
+
+
 @pytest.mark.parametrize("secret", ["YSBzaG9ydCBvbmU=", "YSBzZWNyZXQgZm9yIHRlc3RzIHRoYXQgYWxsIGtub3c", "nonsense!"])
 def test_a_key_that_cannot_be_used(tmp_path, secret):
     """It is left out with all that needs it, and the rest is a configuration."""

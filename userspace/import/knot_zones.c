@@ -277,13 +277,26 @@ static void carry_sync(struct import *import, struct import_node *node, json_t *
 			   strcmp(word, "0") ? word : "1");
 }
 
+static bool is_policy(const struct import *import, const char *name)
+{
+	json_t *policy;
+	size_t i;
+
+	json_array_foreach(json_object_get(import->out, "signing"), i, policy)
+		if (!strcmp(json_string_value(json_object_get(policy, "name")), name))
+			return true;
+	return false;
+}
+
 static void carry_policy(struct import *import, struct import_node *node, json_t *zone)
 {
 	const char *id = import_node_word(node, 0);
 	const struct import_node *policy = id ? import_knot_item(import, "policy", id) : NULL;
 
-	if (policy)
+	if (policy && is_policy(import, id))
 		import_set(import, node, zone, "zones[].signing", id);
+	else if (policy)
+		import_lost(import, node, "the policy %s is not carried over", id);
 	else if (id && strcmp(id, "default"))
 		import_lost(import, node, "there is no policy %s", id);
 }
@@ -442,13 +455,11 @@ static void allow_by_itself(struct import *import, const struct import_node *ite
 /* Knot's policy of which nothing is said. */
 static void default_policy(struct import *import, json_t *zone)
 {
-	json_t *policy, *list = import_list(import, import->out, "signing");
-	size_t i;
+	json_t *policy;
 
 	import_put(import, zone, "signing", "default");
-	json_array_foreach(list, i, policy)
-		if (!strcmp(json_string_value(json_object_get(policy, "name")), "default"))
-			return;
+	if (is_policy(import, "default"))
+		return;
 	policy = import_item(import, import->out, "signing");
 	import_put(import, policy, "name", "default");
 	import_put(import, policy, "keys", "ksk-zsk");
