@@ -54,6 +54,11 @@ def test_named_who_may_ask(tmp_path, options, allow):
     assert (allow == NOBODY) == ("nobody may ask" in said), said
 
 
+def test_named_a_block_without_a_name(tmp_path):
+    config, said = named(tmp_path, "recursion no; { 10.0.0.0/8; };")
+    assert "this option is not known here" in said and config["zones"]
+
+
 @pytest.mark.parametrize("rules, allow", [
     ("key k.lab;", ["key k.lab."]),
     ("!192.0.2.7; key k.lab;", None),

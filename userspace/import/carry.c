@@ -220,6 +220,8 @@ static bool has_name(const char *names, const char *name)
 {
 	size_t len = strlen(name);
 
+	if (!len) /* a block without a name, in named.conf(5) */
+		return false;
 	for (const char *at = names; (at = strstr(at, name)); at += len)
 		if ((at == names || at[-1] == ' ') && (!at[len] || at[len] == ' '))
 			return true;
