@@ -7,7 +7,10 @@ import re
 import signal
 import subprocess
 
+import dns.message
+import dns.name
 import dns.rcode
+import dns.tsig
 import dns.update
 import pytest
 
@@ -176,6 +179,21 @@ def test_each_line_is_an_object(lab, daemon):
         assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z", said["time"])
         assert said["level"] in ("error", "warning", "notice", "info") and said["program"] == "volleyd"
         assert ("message" in said) != ("event" in said)
+
+
+def test_names_that_fill_a_line(lab, daemon):
+    """Of octets that are escaped in the name and in JSON: each line is an object, and has all its fields."""
+    serve_with_log(daemon, "json", [CLIENT4])
+    octets = b"\x01" * 62 + b'"'
+    name = dns.name.Name([octets, octets, octets, b"\x02" * 47 + b"\n", b"example", b"com", b""])
+    asked = dns.message.make_query(name, "AXFR")
+    asked.use_tsig(dns.tsig.Key(name, b"a secret that nobody has", "hmac-sha256."))
+    with pytest.raises(Exception):
+        transfer(lab, asked)
+    told = the_one(daemon, "tsig-refused")
+    assert told["rcode"] == "NOTAUTH" and told["reason"] and len(told["key"]) > 250 and len(told["zone"]) > 250
+    for line in daemon.log().splitlines():
+        assert "time" in json.loads(line)
 
 
 def test_flood_of_refused_transfers(lab, daemon):

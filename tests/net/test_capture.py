@@ -197,7 +197,10 @@ def test_standard_output_and_json(lab, daemon, tmp_path):
 @pytest.mark.parametrize("words", [[], ["-n", "5"], ["-w"], ["-n", "0", "-w", "/dev/null"], ["-t", "0", "-w", "/dev/null"],
                                    ["type", "NOTYPE", "-w", "/dev/null"], ["client", "300.0.0.0/8", "-w", "/dev/null"],
                                    ["name", "a..b", "-w", "/dev/null"], ["rcode", "FINE", "-w", "/dev/null"],
-                                   ["port", "53", "-w", "/dev/null"]])
+                                   ["port", "53", "-w", "/dev/null"],
+                                   ["client", "192.0.2.0/24", "client", "198.51.100.0/24", "-w", "/dev/null"],
+                                   ["name", "a.", "name", "b.", "-w", "/dev/null"], ["type", "A", "type", "A", "-w", "/dev/null"],
+                                   ["rcode", "NOERROR", "rcode", "REFUSED", "-w", "/dev/null"]])
 def test_refusals(lab, daemon, words):
     daemon.start(interfaces=None)
     refusal = daemon.ctl("capture", *words, check=False)
@@ -206,6 +209,30 @@ def test_refusals(lab, daemon, words):
 
 def test_a_file_that_cannot_be_written(lab, daemon, tmp_path):
     daemon.start(interfaces=None)
-    refusal = daemon.ctl("capture", "-w", tmp_path / "none" / "pcap", check=False)
-    assert refusal.returncode == 1 and str(tmp_path / "none") in refusal.stderr
-    wait_for("nothing is drawn", lambda: daemon.stats()["tap"]["one_in"] == 0)
+    for path in (tmp_path / "none" / "pcap", "/dev/full"):
+        refusal = daemon.ctl("capture", "-w", path, check=False)
+        assert refusal.returncode == 1 and str(path) in refusal.stderr and refusal.stderr.count("\n") == 1
+        assert daemon.stats()["tap"]["one_in"] == 0, "at once: the next capture need not wait"
+    found, _said = Capture(daemon, tmp_path / "pcap", "-t", "1").end()
+    assert not found
+
+
+def test_a_pipe_whose_reader_goes(lab, daemon):
+    daemon.start(interfaces=None)
+    with subprocess.Popen([BIN / "volleyctl", "-s", daemon.socket, "capture", "-w", "-"], env=ENV, stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE) as process:
+        process.stdout.read(24)
+        process.stdout.close()
+        lab.ask()
+        said = process.stderr.read().decode()
+        assert process.wait(30) == 1 and said == "volleyctl: capture: -: Broken pipe\n"
+    assert daemon.stats()["tap"]["one_in"] == 0
+
+
+def test_a_file_that_was_there_is_for_its_owner_alone(lab, daemon, tmp_path):
+    daemon.start(interfaces=None)
+    path = tmp_path / "pcap"
+    path.write_bytes(b"x" * 100)
+    path.chmod(0o666)
+    daemon.ctl("capture", "-t", "1", "-w", path)
+    assert packets(path.read_bytes()) == [] and stat.S_IMODE(path.stat().st_mode) == 0o600

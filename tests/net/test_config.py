@@ -5,13 +5,15 @@ import json
 import os
 import pathlib
 import re
+import signal
 import socket
 import stat
+import subprocess
 import threading
 
 import pytest
 
-from netlab import BIN, V4, V6, remote, run, texts, tsig_key, write_zone, zone
+from netlab import BIN, ENV, V4, V6, remote, run, texts, tsig_key, write_zone, zone
 from secondaries import certificate
 
 COOKIES = "000102030405060708090a0b0c0d0e0f"
@@ -189,6 +191,76 @@ def test_the_file_is_replaced_when_the_reload_is_accepted(tmp_path, reply, statu
     assert told.returncode == status and ("no memory" in told.stderr) == (status == 1), told.stderr
     assert file.read_text("ascii") == holds and list(folder.iterdir()) == [file]
     assert scripted.staged.parent == folder
+
+
+class Slow(threading.Thread):
+    """In the place of volleyd: says nothing to config apply before go is set. Any number of clients."""
+
+    def __init__(self, path, file):
+        super().__init__(daemon=True)
+        self.path, self.file, self.go, self.asked, self.applied = path, file, threading.Event(), threading.Event(), 0
+        self.listener = socket.socket(socket.AF_UNIX)
+        self.listener.bind(str(path))
+        self.listener.listen()
+
+    def serve(self, connection):
+        with connection, connection.makefile("rb") as requests:
+            request = json.loads(requests.readline())
+            if request["command"] == "config apply":
+                self.applied += 1
+                self.asked.set()
+                self.go.wait(30)
+            reply = {"ok": True, "result": {"file": str(self.file), "changes": [], "warnings": []}}
+            connection.sendall(json.dumps(reply).encode() + b"\n")
+
+    def run(self):
+        while True:
+            threading.Thread(target=self.serve, args=[self.listener.accept()[0]], daemon=True).start()
+
+
+@pytest.fixture(name="slow")
+def make_slow(tmp_path):
+    folder = tmp_path / "etc"
+    folder.mkdir()
+    (folder / "volley.yaml").write_text("before\n", encoding="ascii")
+    (tmp_path / "new.yaml").write_text("behind\n", encoding="ascii")
+    one = Slow(tmp_path / "socket", folder / "volley.yaml")
+    one.start()
+    return one
+
+
+def apply_beside(slow, name="new.yaml"):
+    return subprocess.Popen([BIN / "volleyctl", "-s", slow.path, "config", "apply", slow.path.parent / name], env=ENV,
+                            stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+
+
+def test_two_that_apply_at_once(slow, tmp_path):
+    """Else the file could be that of the one, and the configuration that of the other."""
+    (tmp_path / "other.yaml").write_text("other\n", encoding="ascii")
+    with apply_beside(slow) as first:
+        assert slow.asked.wait(30)
+        with apply_beside(slow, "other.yaml") as second:
+            said = second.communicate(timeout=30)[1]
+            assert second.returncode == 1 and b"another config apply" in said
+        assert list(slow.file.parent.glob("*.new.*")) and slow.applied == 1
+        slow.go.set()
+        first.communicate(timeout=30)
+        assert first.returncode == 0
+    assert slow.file.read_text("ascii") == "behind\n" and list(slow.file.parent.iterdir()) == [slow.file]
+    with apply_beside(slow, "other.yaml") as third:
+        third.communicate(timeout=30)
+    assert slow.file.read_text("ascii") == "other\n"
+
+
+@pytest.mark.parametrize("number", ["SIGINT", "SIGTERM", "SIGHUP"])
+def test_a_signal_while_volleyd_reads_the_new_file(slow, number):
+    """What volleyd has accepted by then is in the file, and no copy with secrets is left behind."""
+    with apply_beside(slow) as process:
+        assert slow.asked.wait(30)
+        process.send_signal(getattr(signal, number))
+        slow.go.set()
+        process.communicate(timeout=30)
+    assert slow.file.read_text("ascii") == "behind\n" and list(slow.file.parent.iterdir()) == [slow.file]
 
 
 def test_apply_behind_a_symbolic_link(lab, daemon, tmp_path):

@@ -3,6 +3,7 @@
 """dnstap: what a collector hears of answers by each way, of upstreams and updates, and what becomes of messages when nobody hears
 them."""
 import contextlib
+import os
 import pathlib
 import socket
 import struct
@@ -364,3 +365,24 @@ def test_a_collector_that_reads_nothing(lab, daemon, folder):
         assert tap(daemon)["dnstap_lost"]
         daemon.stop()
         conn.close()
+
+
+def test_a_pipe_that_nobody_reads(lab, daemon, folder):
+    """Neither a reload nor the end waits for a reader; one that comes gets what follows."""
+    path = folder / "pipe"
+    os.mkfifo(path)
+    daemon.start(dnstap={"file": str(path)})
+    assert lab.ask().rcode() == dns.rcode.NOERROR
+    assert told(daemon, 2) == 2
+    daemon.ctl("zone", "reload")
+    reader = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+    try:
+        wait_for("the pipe", lambda: tap(daemon)["dnstap_connected"])
+        lab.ask()
+        wait_for("two messages", lambda: tap(daemon)["dnstap_written"] == 2)
+        assert CONTENT_TYPE in os.read(reader, 65536)
+    finally:
+        os.close(reader)
+    assert lab.ask().rcode() == dns.rcode.NOERROR
+    wait_for("two more are lost", lambda: tap(daemon)["dnstap_lost"] == 4)
+    assert daemon.stop() == 0

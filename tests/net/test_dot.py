@@ -15,7 +15,7 @@ import dns.tsigkeyring
 import pytest
 
 from dnstree import anyone, receive, receive_wire
-from netlab import CLIENT4, CLIENT6, V4, V6, family_of, run, texts, tsig_key, wait_for, zone
+from netlab import CLIENT4, CLIENT6, V4, V6, family_of, run, texts, tsig_key, wait_for, write_zone, zone
 from secondaries import certificate
 from upstreams import Netns, address_answer
 
@@ -235,6 +235,21 @@ def test_a_part_of_a_record_when_the_connection_is_given_away(lab, daemon, upstr
         assert until(read_all).answer[0].rdtype == dns.rdatatype.SOA
         sock.sendall(records[1][cut:])
         assert texts(until(read_all)) == ["192.0.2.80"]
+
+
+def test_answers_longer_than_a_record_behind_a_transfer(lab, daemon, upstream, tls, tmp_path):
+    """Each octet of them, though the connection was given away."""
+    assert upstream
+    more = "".join(f'big IN TXT "{i:03d}{"x" * 240}"\n' for i in range(240))
+    start(daemon, tls, zones=[zone("example.com", write_zone(tmp_path / "zone", more=more), **{"allow-transfer": [CLIENT4]})])
+    asked = dns.message.make_query("big.example.com", "TXT")
+    with connect(lab, "tls") as stream:
+        send(stream, dns.message.make_query("example.com", "AXFR"), asked, asked, asked)
+        n_soa = 0
+        while n_soa < 2:
+            n_soa += sum(rrset.rdtype == dns.rdatatype.SOA for rrset in receive(stream).answer)
+        for _ in range(3):
+            assert sorted(str(data)[1:4] for data in receive(stream).answer[0]) == [f"{i:03d}" for i in range(240)]
 
 
 def test_a_signed_question(lab, daemon, upstream, tls):

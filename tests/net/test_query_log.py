@@ -14,7 +14,7 @@ import dns.message
 import dns.rcode
 import pytest
 
-from netlab import CLIENT4, CLIENT6, V6, iface, wait_for, zone
+from netlab import CLIENT4, CLIENT6, V6, iface, run, wait_for, zone
 from test_dnstap import short6
 from test_policies import write
 from test_recursion import FIRST, ask, make_upstream, recursion
@@ -179,3 +179,33 @@ def test_a_file_that_cannot_be_opened(lab, daemon):
     start(daemon, "/nonexistent/queries")
     assert lab.ask().rcode() == dns.rcode.NOERROR
     assert "query-log: " in str(daemon.degraded())
+
+
+@pytest.fixture(name="small_disk")
+def make_small_disk(tmp_path):
+    """A file system of 64 KiB."""
+    path = tmp_path / "disk"
+    path.mkdir()
+    run("mount", "-t", "tmpfs", "-o", "size=64k", "none", path)
+    yield path
+    run("umount", "-l", path)
+
+
+def test_a_disk_that_has_room_again(lab, daemon, small_disk):
+    """A part of a line that had no room for the rest ends there: all that follows are whole lines."""
+    path, ballast = small_disk / "queries", small_disk / "ballast"
+    start(daemon, path)
+    ballast.write_bytes(bytes(60 << 10))
+    for _ in range(100):
+        lab.ask()
+    wait_for("a full disk", lambda: daemon.stats()["tap"]["log_lost"])
+    wait_for("all lines", lambda: (lambda t: t["log_lost"] + t["log_written"] == 100)(daemon.stats()["tap"]))
+    cut = path.read_bytes()
+    assert len(cut) == 4096
+    ballast.unlink()
+    for _ in range(5):
+        lab.ask("www.example.net")
+    whole, parts = cut.count(b"\n"), not cut.endswith(b"\n")  # one of 200 times there is none
+    found = wait_lines(path, whole + parts + 5)
+    assert [json.loads(line)["name"] for line in found[whole + parts:]] == ["www.example.net."] * 5
+    assert all(json.loads(line) for line in found[:whole]) and daemon.stats()["tap"]["log_written"] == whole + 5

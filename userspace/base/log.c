@@ -18,7 +18,8 @@
 #include "base/err.h"
 #include "base/log_out.h"
 
-#define CLOSE_MS 500
+#define CLOSE_MS        500
+#define FIELD_BYTES_MIN 64 /* of a field that is cut */
 
 static const char *log_ident = "volley";
 static bool to_journal;
@@ -306,9 +307,24 @@ static size_t put_event_text(char line[static LOG_LINE_BYTES], enum log_level le
 	return n;
 }
 
-/* 0: there is no memory, or the object is too long. */
-static size_t put_event_json(char line[static LOG_LINE_BYTES], enum log_level level,
-			     const char *event, const struct log_field *fields, size_t n_fields)
+/* The first octets of a text, of whole characters. */
+static json_t *begin_of(const char *text, size_t most)
+{
+	char begin[LOG_LINE_BYTES];
+	size_t n = strnlen(text, most);
+
+	if (text[n])
+		while (n && ((unsigned char)text[n] & 0xc0) == 0x80)
+			n--;
+	memcpy(begin, text, n);
+	begin[n] = '\0';
+	return text_of(begin);
+}
+
+/* Each field with so many octets at most. 0: there is no memory, or the object is too long. */
+static size_t put_fields_json(char line[static LOG_LINE_BYTES], enum log_level level,
+			      const char *event, const struct log_field *fields, size_t n_fields,
+			      size_t most)
 {
 	json_t *object = object_of(level);
 
@@ -317,8 +333,19 @@ static size_t put_event_json(char line[static LOG_LINE_BYTES], enum log_level le
 	json_object_set_new(object, "event", json_string(event));
 	for (size_t i = 0; i < n_fields; i++)
 		if (fields[i].text)
-			json_object_set_new(object, fields[i].name, text_of(fields[i].text));
+			json_object_set_new(object, fields[i].name, begin_of(fields[i].text, most));
 	return put_object(line, object);
+}
+
+/* Fields that are too long for a line are cut: half a line would be no object. 0: there is no memory. */
+static size_t put_event_json(char line[static LOG_LINE_BYTES], enum log_level level,
+			     const char *event, const struct log_field *fields, size_t n_fields)
+{
+	size_t n = 0;
+
+	for (size_t most = LOG_LINE_BYTES / 2; !n && most >= FIELD_BYTES_MIN; most /= 2)
+		n = put_fields_json(line, level, event, fields, n_fields, most);
+	return n;
 }
 
 void log_event(enum log_level level, const char *event, const struct log_field *fields,

@@ -10,7 +10,7 @@
  * either "message", or "event" and the fields of an event.
  *
  * Only the floor that decides logs; the hot path counts and never logs. A line longer than
- * LOG_LINE_BYTES is cut; control characters (a name from the network) are shown as '?', and in JSON also octets that are
+ * LOG_LINE_BYTES is cut, with LOG_JSON the longest fields of it; control characters (a name from the network) are shown as '?', and in JSON also octets that are
  * not UTF-8.
  */
 #ifndef VOLLEY_BASE_LOG_H

@@ -8,6 +8,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -42,6 +43,7 @@ struct capture {
 	const char *id;
 	int fd;
 	FILE *out;
+	bool is_unwritable; /* the file: a sentence is written */
 	uint64_t n_packets, n_lost, n_not_udp;
 };
 
@@ -135,6 +137,13 @@ static int write_records(struct capture *c, const json_t *result)
 	return err;
 }
 
+static int refuse_file(struct capture *c, int err)
+{
+	fprintf(c->call->errors, "volleyctl: capture: %s: %s\n", c->path, err_text(err));
+	c->is_unwritable = true;
+	return STATUS_REFUSED;
+}
+
 /* "next" or "end". */
 static int take(struct capture *c, const char *word)
 {
@@ -150,38 +159,52 @@ static int take(struct capture *c, const char *word)
 	c->n_lost = number(result, "lost");
 	c->n_not_udp = number(result, "not_udp");
 	json_decref(result);
-	if (!err)
-		return STATUS_DONE;
-	fprintf(c->call->errors, "volleyctl: capture: %s: %s\n", c->path, err_text(err));
-	return STATUS_REFUSED;
+	return err ? refuse_file(c, err) : STATUS_DONE;
+}
+
+/* The daemon need not wait whether more is asked for. What it still has is thrown away. */
+static void give_up(const struct capture *c)
+{
+	json_t *args = json_pack("[s, s]", "end", c->id);
+	int status;
+
+	json_decref(ask(c, args, &status));
+	json_decref(args);
 }
 
 /* --- The file ------------------------------------------------------------------------------------ */
 
-/* What clients ask is for its owner alone. */
+/* What clients ask is for its owner alone, also in a file that was there. A pipe or a device stays as it is. */
+static FILE *open_path(const char *path)
+{
+	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	struct stat st;
+	FILE *out = NULL;
+
+	if (fd < 0)
+		return NULL;
+	if (!fstat(fd, &st) && (!S_ISREG(st.st_mode) || !fchmod(fd, 0600)))
+		out = fdopen(fd, "wb");
+	if (!out)
+		close(fd);
+	return out;
+}
+
 static int open_file(struct capture *c)
 {
 	const struct pcap_head head = { PCAP_MAGIC_NS, 2, 4, 0, 0, SNAP_BYTES, LINKTYPE_RAW };
-	int fd;
 
-	if (!strcmp(c->path, "-")) {
-		c->out = stdout;
-	} else {
-		fd = open(c->path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-		c->out = fd < 0 ? NULL : fdopen(fd, "wb");
-	}
+	c->out = strcmp(c->path, "-") != 0 ? open_path(c->path) : stdout;
 	if (c->out && fwrite(&head, sizeof(head), 1, c->out) == 1 && !fflush(c->out))
 		return STATUS_DONE;
-	fprintf(c->call->errors, "volleyctl: capture: %s: %s\n", c->path, err_text(-errno));
-	return STATUS_REFUSED;
+	return refuse_file(c, -errno);
 }
 
 static int close_file(struct capture *c)
 {
-	if (!c->out || c->out == stdout || !fclose(c->out))
+	if (!c->out || c->out == stdout || !fclose(c->out) || c->is_unwritable)
 		return STATUS_DONE;
-	fprintf(c->call->errors, "volleyctl: capture: %s: %s\n", c->path, err_text(-errno));
-	return STATUS_REFUSED;
+	return refuse_file(c, -errno);
 }
 
 static void tell(const struct capture *c)
@@ -201,11 +224,12 @@ static void tell(const struct capture *c)
 			(unsigned long long)c->n_not_udp);
 }
 
-/* No SA_RESTART: a pause ends at once. */
+/* No SA_RESTART: a pause ends at once, and so does open() of a pipe that nobody reads. */
 static void catch_signals(void)
 {
 	const struct sigaction action = { .sa_handler = on_signal };
 
+	signal(SIGPIPE, SIG_IGN); /* whoever reads a pipe may go: that is an error of write() */
 	sigaction(SIGINT, &action, NULL);
 	sigaction(SIGTERM, &action, NULL);
 }
@@ -217,17 +241,19 @@ static int run(struct capture *c)
 	json_t *begun;
 	int status, ended;
 
+	catch_signals();
 	begun = ask(c, c->begin, &status);
 	if (!begun)
 		return status;
 	c->id = json_string_value(json_object_get(begun, "id"));
 	status = open_file(c);
-	catch_signals();
 	while (!status && !ends && c->n_packets < c->count && clock_ns() < until_ns) {
 		nanosleep(&pause, NULL);
 		status = take(c, "next");
 	}
 	ended = status ? status : take(c, "end");
+	if (status && c->is_unwritable)
+		give_up(c);
 	json_decref(begun);
 	return ended;
 }

@@ -241,6 +241,29 @@ static void catch_signals(sigset_t *old)
 	sigprocmask(SIG_BLOCK, &ours, old);
 }
 
+/* watch(), and then what went wrong, on the first screen: on the second one nobody would read it. */
+static int watch_screen(struct top *top, const sigset_t *mask)
+{
+	const struct top_call *call = top->call;
+	struct top_call hidden = *call;
+	char *text = NULL;
+	size_t n;
+	int status;
+
+	hidden.errors = open_memstream(&text, &n);
+	if (hidden.errors)
+		top->call = &hidden;
+	fputs(SCREEN_BEGIN, stdout);
+	status = watch(top, mask);
+	fputs(SCREEN_END, stdout);
+	fflush(stdout);
+	top->call = call;
+	if (hidden.errors && !fclose(hidden.errors))
+		fputs(text, call->errors);
+	free(text);
+	return status;
+}
+
 /* A stopped program would leave the terminal as it is, so there is no key for that. */
 static int show_live(struct top *top)
 {
@@ -257,12 +280,9 @@ static int show_live(struct top *top)
 	raw.c_cc[VMIN] = 1;
 	raw.c_cc[VTIME] = 0;
 	tcsetattr(STDIN_FILENO, TCSAFLUSH, &raw);
-	fputs(SCREEN_BEGIN, stdout);
 	top->view.is_live = true;
 	measure(top);
-	status = watch(top, &mask);
-	fputs(SCREEN_END, stdout);
-	fflush(stdout);
+	status = watch_screen(top, &mask);
 	tcsetattr(STDIN_FILENO, TCSAFLUSH, &before);
 	return status;
 }

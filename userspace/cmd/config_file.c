@@ -4,14 +4,62 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/err.h"
 #include "base/regular.h"
+
+static int open_folder(const char *file)
+{
+	const char *slash = strrchr(file, '/');
+	char *folder = slash ? strndup(file, (size_t)(slash - file) + 1) : strdup(".");
+	int fd = folder ? open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+	int code = fd < 0 ? -errno : fd;
+
+	free(folder);
+	return code;
+}
+
+static void hold_signals(int how)
+{
+	sigset_t ends;
+
+	sigemptyset(&ends);
+	sigaddset(&ends, SIGHUP);
+	sigaddset(&ends, SIGINT);
+	sigaddset(&ends, SIGTERM);
+	(void)sigprocmask(how, &ends, NULL);
+}
+
+int config_file_lock(const char *file, char *err, size_t err_cap)
+{
+	int fd = open_folder(file), code = fd;
+
+	if (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB)) {
+		code = -errno;
+		close(fd);
+	}
+	if (code == -EWOULDBLOCK)
+		snprintf(err, err_cap, "another config apply is replacing %s: try again", file);
+	else if (code < 0)
+		snprintf(err, err_cap, "the folder of %s cannot be locked: %s", file,
+			 err_text(code));
+	else
+		hold_signals(SIG_BLOCK);
+	return code;
+}
+
+void config_file_unlock(int lock)
+{
+	close(lock);
+	hold_signals(SIG_UNBLOCK);
+}
 
 static int copy(int in, int out)
 {
@@ -76,11 +124,8 @@ int config_file_stage(char **staged, const char *from, const char *file, char *e
 /* A rename is on the disk when its folder is. */
 static void sync_folder(const char *file)
 {
-	const char *slash = strrchr(file, '/');
-	char *folder = slash ? strndup(file, (size_t)(slash - file) + 1) : strdup(".");
-	int fd = folder ? open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+	int fd = open_folder(file);
 
-	free(folder);
 	if (fd < 0)
 		return;
 	(void)fsync(fd);

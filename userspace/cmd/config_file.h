@@ -10,6 +10,15 @@
 #include <stddef.h>
 
 /*
+ * Of two that would replace FILE at once, the one that comes later is refused: else the file could be that of the one and the
+ * configuration that of the other. Signals that end a program wait until config_file_unlock(), so that nothing is left behind.
+ * A descriptor, or -errno with a sentence in ERR.
+ */
+int config_file_lock(const char *file, char *err, size_t err_cap)
+	__attribute__((warn_unused_result));
+void config_file_unlock(int lock);
+
+/*
  * Copies FROM to a new file in the folder of FILE, with FILE's mode and owner, on the disk. *STAGED is its name, to be
  * free()d. 0 or -errno with a sentence in ERR, and no file.
  */

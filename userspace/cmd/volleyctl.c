@@ -435,11 +435,27 @@ static int apply_staged(struct options *options, const char *staged, const char 
 	return ret;
 }
 
+/* While nobody else replaces FILE. */
+static int apply_to(struct options *options, const char *from, const char *file)
+{
+	char err[1024], *staged;
+	int lock = config_file_lock(file, err, sizeof(err)), ret = EXIT_REFUSED;
+
+	if (lock >= 0 && !config_file_stage(&staged, from, file, err, sizeof(err))) {
+		ret = apply_staged(options, staged, file);
+		free(staged);
+	} else {
+		fprintf(options->errors, "volleyctl: config apply: %s\n", err);
+	}
+	if (lock >= 0)
+		config_file_unlock(lock);
+	return ret;
+}
+
 /* First by `config diff`: its sentences name the file that was given, and its result names the configuration's. */
 static int run_config_apply(struct options *options, const json_t *args)
 {
 	const char *from = json_string_value(json_array_get(args, 0)), *file;
-	char err[1024], *staged;
 	json_t *reply;
 	int fd, ret = get_reply(options, "config diff", args, &fd, &reply);
 
@@ -447,15 +463,10 @@ static int run_config_apply(struct options *options, const json_t *args)
 		return ret;
 	close(fd);
 	file = json_string_value(json_object_get(json_object_get(reply, "result"), "file"));
-	if (!json_is_true(json_object_get(reply, "ok")) || !file) {
+	if (!json_is_true(json_object_get(reply, "ok")) || !file)
 		ret = print_reply(options, "config apply", reply);
-	} else if (config_file_stage(&staged, from, file, err, sizeof(err))) {
-		fprintf(options->errors, "volleyctl: config apply: %s\n", err);
-		ret = EXIT_REFUSED;
-	} else {
-		ret = apply_staged(options, staged, file);
-		free(staged);
-	}
+	else
+		ret = apply_to(options, from, file);
 	json_decref(reply);
 	return ret;
 }
@@ -530,12 +541,11 @@ static int run_capture(const struct options *options, int n, char **words)
 		.is_json = options->is_json,
 		.errors = options->errors
 	};
-	int code = capture_call(&call, n, words), ret;
+	int code = capture_call(&call, n, words);
 
 	if (code < 0)
 		return say_no_daemon(options, code);
-	ret = finish_output();
-	return ret ? ret : code;
+	return code ? code : finish_output();
 }
 
 static int run_import(int n, char **words)

@@ -131,7 +131,7 @@ const struct words_command words_commands[] = {
 	  "queries and answers over UDP as a pcap file",
 	  "Writes queries and answers over UDP, those of the driver included, which tcpdump does not see, to FILE, readable by tcpdump -r; - is standard output. "
 	  "It ends after COUNT packets, 10,000 if nothing is said, after SECONDS, 60 if nothing is said, and by SIGINT or SIGTERM; then packets, and how many were lost since there was no "
-	  "room, are told on standard error. FILTER is name NAME (NAME and all below it), type TYPE, client PREFIX, rcode RCODE, or several of them, which "
+	  "room, are told on standard error. FILTER is name NAME (NAME and all below it), type TYPE, client PREFIX, rcode RCODE, or several of them, each once, which "
 	  "must all hold. IP and UDP headers are made anew; the query of an answer by the driver is made of the answer, so other EDNS options than DO are "
 	  "missing. Answers over TCP and TLS are left out, and counted. FILE is for its owner alone (mode 0600), and overwritten. One capture runs at a time; "
 	  "each answer is told while it does, which costs the driver a third of its hits per second at most. Packets of the driver and of the workers may be out of order by some milliseconds; their times are right." },
@@ -288,7 +288,8 @@ const struct words_command words_commands[] = {
 	  "Checks FILE as config diff does, then reloads with it. If that is accepted the file of the configuration is replaced by "
 	  "the text of FILE, at once, with the mode and the owner that it has; if it is not, this says why, and volleyd and the file are as before. "
 	  "Shows what has changed. Zone files are read behind that, as by zone reload: log and zone list tell of those that are refused. volleyctl "
-	  "replaces the file, so who calls it must be allowed to write in its folder. What include names is read, not replaced." },
+	  "replaces the file, so who calls it must be allowed to write in its folder. What include names is read, not replaced. Of two at once the later one is refused; signals that "
+	  "would end it wait until the file is replaced." },
 	{ "log level", "[LEVEL]", 0, 1, "which lines the log has, or from now on",
 	  "Shows the level of the log, and its form. With LEVEL, one of error, warning, notice, info and debug, sets it: lines of this level "
 	  "and of more important ones are written from now on. It holds until volleyd ends, or until a reload finds another word in log.level in "

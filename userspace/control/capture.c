@@ -155,22 +155,22 @@ static int read_client(struct filter *f, const char *text)
 	return 0;
 }
 
-/* The filter points into itself. */
+/* Each condition stands once. The filter points into itself. */
 static int read_condition(struct filter *f, const char *what, const char *text)
 {
 	int code;
 
 	if (!strcmp(what, "client"))
-		return read_client(f, text);
+		return f->of.clients ? -EINVAL : read_client(f, text);
 	if (!strcmp(what, "rcode"))
-		return read_rcode(text, &f->of.rcodes);
-	if (!strcmp(what, "type")) {
+		return f->of.rcodes ? -EINVAL : read_rcode(text, &f->of.rcodes);
+	if (!strcmp(what, "type") && !f->has_type) {
 		code = proto_type_from_text(text, strlen(text));
 		f->has_type = code >= 0;
 		f->type = (uint16_t)code;
 		return code < 0 ? code : 0;
 	}
-	if (strcmp(what, "name") != 0)
+	if (strcmp(what, "name") != 0 || f->of.zones)
 		return -EINVAL;
 	code = name_from_text(f->name[0], sizeof(f->name[0]), text, strlen(text));
 	f->of.zones = f->name;
@@ -191,9 +191,10 @@ static int read_filter(struct filter *f, const json_t *args, char *err, size_t e
 
 		if (what && text && !read_condition(f, what, text))
 			continue;
-		snprintf(err, err_cap,
-			 "%s %s: a filter is name NAME, type TYPE, client PREFIX or rcode RCODE",
-			 what ? what : "", text ? text : "");
+		snprintf(
+			err, err_cap,
+			"%s %s: a filter is name NAME, type TYPE, client PREFIX or rcode RCODE, each of them once",
+			what ? what : "", text ? text : "");
 		return -EINVAL;
 	}
 	return 0;

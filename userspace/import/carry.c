@@ -92,21 +92,47 @@ json_t *import_item(struct import *import, json_t *object, const char *key)
 	return NULL;
 }
 
+/* NULL, and noted: there is no memory, or the text cannot stand in the configuration. */
+static json_t *make_text(struct import *import, const char *text)
+{
+	json_t *string = json_string(text);
+
+	if (!string && import_is_utf8(text))
+		import->has_no_memory = true;
+	import->is_not_utf8 |= !string;
+	return string;
+}
+
+bool import_is_utf8(const char *text)
+{
+	bool is_ascii = true;
+	json_t *string;
+
+	for (const char *at = text; *at; at++)
+		is_ascii &= !((unsigned char)*at & 0x80);
+	string = is_ascii ? NULL : json_string(text);
+	json_decref(string);
+	return is_ascii || string;
+}
+
 void import_put(struct import *import, json_t *object, const char *key, const char *text)
 {
-	if (json_object_set_new(object, key, json_string(text)))
+	json_t *string = make_text(import, text);
+
+	if (string && json_object_set_new(object, key, string))
 		import->has_no_memory = true;
 }
 
 void import_append(struct import *import, json_t *object, const char *key, const char *text)
 {
-	json_t *list = import_list(import, object, key), *item;
+	json_t *list = import_list(import, object, key), *item, *string;
 	size_t i;
 
 	json_array_foreach(list, i, item)
 		if (!strcmp(json_string_value(item), text))
 			return;
-	if (json_array_append_new(list, json_string(text)))
+	string = make_text(import, text);
+	if (string && json_array_append_new(list, string))
 		import->has_no_memory = true;
 }
 
@@ -194,6 +220,8 @@ static bool has_name(const char *names, const char *name)
 {
 	size_t len = strlen(name);
 
+	if (!len) /* a block without a name, in named.conf(5) */
+		return false;
 	for (const char *at = names; (at = strstr(at, name)); at += len)
 		if ((at == names || at[-1] == ' ') && (!at[len] || at[len] == ' '))
 			return true;

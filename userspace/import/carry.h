@@ -28,6 +28,7 @@ struct import {
 	unsigned int n_lost; /* options that matter and were left out */
 	unsigned int depth;  /* of patterns that include each other */
 	bool has_no_memory;
+	bool is_not_utf8; /* a name that has to be carried over */
 };
 
 /*
@@ -61,6 +62,9 @@ void import_set(struct import *import, const struct import_node *node, json_t *a
 /* The absolute name of a file, as far as the folder is known. The text is BUF. */
 #define IMPORT_PATH_CAP 4096
 const char *import_path(const struct import *import, const char *path, char buf[IMPORT_PATH_CAP]);
+
+/* Whether the text can stand in the configuration. */
+bool import_is_utf8(const char *text);
 
 /* "yes", "on", "true", "1" and the like; NULL, and other words: false. */
 bool import_is_yes(const char *text);

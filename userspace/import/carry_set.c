@@ -192,6 +192,10 @@ void import_set(struct import *import, const struct import_node *node, json_t *a
 	value = convert(import, node, words, text, buf);
 	if (!value)
 		return;
+	if (!import_is_utf8(value)) {
+		import_lost(import, node, "the value is not UTF-8");
+		return;
+	}
 	if (!at) {
 		for (at = import->out; part != leaf; part += strlen(name) + 1) {
 			snprintf(name, sizeof(name), "%.*s", (int)strcspn(part, "."), part);

@@ -121,7 +121,10 @@ int import_run(FILE *out, FILE *notes, const char *path, enum import_kind kind)
 		servers[kind].carry(&import, path);
 		import_finish_zones(&import);
 		ret = import.has_no_memory || !import.out ? -ENOMEM : (int)import.n_lost;
-		if (ret >= 0)
+		if (ret >= 0 && import.is_not_utf8) {
+			ret = -EILSEQ;
+			fprintf(notes, "%s: a name in it is not UTF-8\n", path);
+		} else if (ret >= 0)
 			put(out, &import, path, kind);
 		else
 			fprintf(notes, "%s: %s\n", path, err_text(ret));

@@ -198,10 +198,18 @@ static const struct import_rule policy_rules[] = {
 
 static void carry_policy(struct import *import, struct import_node *item)
 {
-	json_t *policy = import_item(import, import->out, "signing");
 	const char *id = import_node_text(item, "id");
+	json_t *policy = json_object();
+	bool is_first = id && import_knot_item(import, "policy", id) == item;
 
 	import_set(import, item, policy, "signing[].name", id ? id : "");
+	if (id && !is_first)
+		import_lost(import, item, "there is another policy %s", id);
+	if (!json_object_get(policy, "name") || !is_first) {
+		json_decref(policy);
+		return;
+	}
+	json_array_append_new(import_list(import, import->out, "signing"), policy);
 	import_put(import, policy, "keys", "ksk-zsk"); /* as Knot has it where nothing is said */
 	import_carry(import, item, policy_rules, policy);
 }

@@ -129,6 +129,8 @@ static const struct {
 	{ "update", "allow-update", allow_update },
 };
 
+#define N_ACTIONS (sizeof(actions) / sizeof(actions[0]))
+
 static void add_rules(struct import *import, struct import_node *acl, json_t *zone,
 		      const char *list)
 {
@@ -155,16 +157,12 @@ static void take_acl(struct import *import, struct import_node *acl, json_t *zon
 				"a rule without this would allow more: it is left out as a whole");
 			return;
 		}
-	if (import_is_yes(import_node_text(acl, "deny"))) {
-		import_lost(import, acl, "a rule cannot deny: write rules for those that may");
-		return;
-	}
 	for (unsigned int i = 0; action && i < action->n_words; i++) {
 		size_t n = 0;
 
-		while (n < 3 && strcmp(actions[n].action, action->words[i]))
+		while (n < N_ACTIONS && strcmp(actions[n].action, action->words[i]))
 			n++;
-		if (n == 3)
+		if (n == N_ACTIONS)
 			import_lost(import, action, "%s: see server.allow, for all zones",
 				    action->words[i]);
 		else if (remotes)
@@ -174,16 +172,86 @@ static void take_acl(struct import *import, struct import_node *acl, json_t *zon
 	}
 }
 
+/* What is denied; "" is all addresses. */
+static void deny_addresses(struct import *import, const struct import_node *acl,
+			   const struct import_node *addresses, json_t *zone, const char *list,
+			   size_t from)
+{
+	char prefix[IMPORT_TEXT_CAP];
+
+	for (unsigned int i = 0; i < (addresses ? addresses->n_words : 1); i++) {
+		const char *word = addresses ? addresses->words[i] : "";
+
+		snprintf(prefix, sizeof(prefix), "%.*s", (int)strcspn(word, "@"), word);
+		import_deny(import, acl, zone, list, prefix, from);
+	}
+}
+
+/* Takes out of LIST, from a rule of it on, whom ACL denies. */
+static void deny(struct import *import, const struct import_node *acl, json_t *zone,
+		 const char *list, size_t from)
+{
+	const struct import_node *remotes = import_node_find(acl, "remote");
+
+	if (!remotes)
+		deny_addresses(import, acl, import_node_find(acl, "address"), zone, list, from);
+	for (unsigned int i = 0; remotes && i < remotes->n_words; i++) {
+		const struct import_node *group =
+			import_knot_item(import, "remotes", remotes->words[i]);
+		const struct import_node *members = import_node_find(group, "remote");
+
+		for (unsigned int j = 0; j < (members ? members->n_words : 1); j++)
+			deny_addresses(import, acl,
+				       import_node_find(import_knot_item(import, "remote",
+									 members ?
+										 members->words[j] :
+										 remotes->words[i]),
+							"address"),
+				       zone, list, from);
+	}
+}
+
+/* Without an action it denies all. */
+static bool has_action(const struct import_node *acl, const char *word)
+{
+	const struct import_node *action = import_node_find(acl, "action");
+
+	for (unsigned int i = 0; action && i < action->n_words; i++)
+		if (!strcmp(action->words[i], word))
+			return true;
+	return !action || !action->n_words;
+}
+
+/* The first rule that fits decides: what denies is about the rules behind it. */
+static void take_acls(struct import *import, struct import_node *node, unsigned int at,
+		      json_t *zone)
+{
+	struct import_node *acl = NULL;
+	size_t n[N_ACTIONS];
+
+	for (; at < node->n_words; at++) {
+		acl = import_knot_item(import, "acl", node->words[at]);
+		if (!acl)
+			import_lost(import, node, "there is no acl %s", node->words[at]);
+		else if (import_is_yes(import_node_text(acl, "deny")))
+			break;
+		else
+			take_acl(import, acl, zone);
+	}
+	if (at == node->n_words)
+		return;
+	import_lost(import, acl, "a rule cannot deny: write rules for those that may");
+	for (size_t i = 0; i < N_ACTIONS; i++)
+		n[i] = json_array_size(json_object_get(zone, actions[i].list));
+	take_acls(import, node, at + 1, zone);
+	for (size_t i = 0; i < N_ACTIONS; i++)
+		if (has_action(acl, actions[i].action))
+			deny(import, acl, zone, actions[i].list, n[i]);
+}
+
 static void carry_acl(struct import *import, struct import_node *node, json_t *zone)
 {
-	for (unsigned int i = 0; i < node->n_words; i++) {
-		struct import_node *acl = import_knot_item(import, "acl", node->words[i]);
-
-		if (acl)
-			take_acl(import, acl, zone);
-		else
-			import_lost(import, node, "there is no acl %s", node->words[i]);
-	}
+	take_acls(import, node, 0, zone);
 }
 
 /* --- Options of a zone ---------------------------------------------------------------------------------------- */
@@ -209,13 +277,26 @@ static void carry_sync(struct import *import, struct import_node *node, json_t *
 			   strcmp(word, "0") ? word : "1");
 }
 
+static bool is_policy(const struct import *import, const char *name)
+{
+	json_t *policy;
+	size_t i;
+
+	json_array_foreach(json_object_get(import->out, "signing"), i, policy)
+		if (!strcmp(json_string_value(json_object_get(policy, "name")), name))
+			return true;
+	return false;
+}
+
 static void carry_policy(struct import *import, struct import_node *node, json_t *zone)
 {
 	const char *id = import_node_word(node, 0);
 	const struct import_node *policy = id ? import_knot_item(import, "policy", id) : NULL;
 
-	if (policy)
+	if (policy && is_policy(import, id))
 		import_set(import, node, zone, "zones[].signing", id);
+	else if (policy)
+		import_lost(import, node, "the policy %s is not carried over", id);
 	else if (id && strcmp(id, "default"))
 		import_lost(import, node, "there is no policy %s", id);
 }
@@ -374,13 +455,11 @@ static void allow_by_itself(struct import *import, const struct import_node *ite
 /* Knot's policy of which nothing is said. */
 static void default_policy(struct import *import, json_t *zone)
 {
-	json_t *policy, *list = import_list(import, import->out, "signing");
-	size_t i;
+	json_t *policy;
 
 	import_put(import, zone, "signing", "default");
-	json_array_foreach(list, i, policy)
-		if (!strcmp(json_string_value(json_object_get(policy, "name")), "default"))
-			return;
+	if (is_policy(import, "default"))
+		return;
 	policy = import_item(import, import->out, "signing");
 	import_put(import, policy, "name", "default");
 	import_put(import, policy, "keys", "ksk-zsk");

@@ -9,6 +9,8 @@
 #include "import/peers.h"
 #include "import/servers.h"
 
+#define NOBODY "0.0.0.0" /* RFC 1122 section 3.2.1.3: never the source of a question */
+
 /* --- Lists of clients ------------------------------------------------------------------------------------ */
 
 static void add_client(struct import *import, struct import_node *list, void *user,
@@ -47,29 +49,102 @@ static bool is_any(const struct import_node *list)
 	return list->child && !list->child->next && !strcmp(list->child->name, "any");
 }
 
-/* Who may ask: allow-recursion, else allow-query-cache, else allow-query, else this host and its networks. */
-static void carry_access(struct import *import, struct import_node *options)
+static void collect(struct import *import, struct import_node *list, void *prefixes,
+		    const char *prefix, const char *key)
+{
+	bool is_all = !strcmp(prefix, "any");
+
+	if (key) {
+		import_lost(import, list, "clients are known by their addresses, not by the key %s",
+			    key);
+		return;
+	}
+	json_array_append_new(prefixes, json_string(is_all ? "0.0.0.0/0" : prefix));
+	if (is_all)
+		json_array_append_new(prefixes, json_string("::/0"));
+}
+
+/* The prefixes of a list of clients; of NULL: those of everyone. A new reference. */
+static json_t *clients_of(struct import *import, struct import_node *list)
+{
+	json_t *prefixes = list ? json_array() : json_pack("[s, s]", "0.0.0.0/0", "::/0");
+
+	if (list)
+		import_named_list(import, list, collect, prefixes);
+	import->has_no_memory |= !prefixes;
+	return prefixes;
+}
+
+/* Sets KEY to the clients that are in both lists. Whether there are any. */
+static bool put_common(struct import *import, const struct import_node *node, const char *key,
+		       const json_t *some, const json_t *others)
+{
+	json_t *a, *b;
+	bool has = false;
+	size_t i, k;
+
+	json_array_foreach(some, i, a)
+		json_array_foreach(others, k, b) {
+			const char *common =
+				import_prefix_common(json_string_value(a), json_string_value(b));
+
+			if (common)
+				import_set(import, node, NULL, key, common);
+			has |= common != NULL;
+		}
+	return has;
+}
+
+/* Who may ask at all: the clients of the one view that are in allow-query, too. No list would be for everyone. */
+static void carry_query(struct import *import, struct import_node *options, const json_t *clients)
+{
+	struct import_node *query = import_node_find(options, "allow-query"),
+			   *match = import_node_find(options, "match-clients");
+	json_t *allowed;
+
+	if ((!query || is_any(query)) && (!match || is_any(match)))
+		return;
+	query = query && is_any(query) ? NULL : query;
+	allowed = clients_of(import, query);
+	if (!put_common(import, query ? query : match, "server.allow", allowed, clients)) {
+		import_set(import, options, NULL, "server.allow", NOBODY);
+		import_note(import, query ? query : match,
+			    "nobody may ask: " NOBODY
+			    " in server.allow is the address of no client");
+	}
+	json_decref(allowed);
+}
+
+/* Who may recurse: allow-recursion, else allow-query-cache, else allow-query, else this host and its networks. */
+static void carry_recursion(struct import *import, struct import_node *options,
+			    const json_t *clients)
 {
 	static const char *const names[] = { "allow-recursion", "allow-query-cache",
 					     "allow-query" };
 	const char *recursion = import_node_text(options, "recursion");
-	struct import_node *query = import_node_find(options, "allow-query"), *list = NULL;
+	struct import_node *list = NULL;
+	json_t *allowed;
 
-	if (query && !is_any(query))
-		carry_clients(import, query, "server.allow");
 	if (recursion && !import_is_yes(recursion))
 		return;
 	for (size_t i = 0; i < 3 && !list; i++)
 		list = import_node_find(options, names[i]);
-	if (list) {
-		carry_clients(import, list, "recursion.allow");
-		return;
-	}
-	import_set(import, options, NULL, "recursion.allow", "127.0.0.0/8");
-	import_set(import, options, NULL, "recursion.allow", "::1");
-	import_note(
-		import, options,
-		"named lets the networks of the host recurse: give recursion.allow their prefixes");
+	allowed = list ? clients_of(import, list) : json_pack("[s, s]", "127.0.0.0/8", "::1");
+	(void)put_common(import, list ? list : options, "recursion.allow", allowed, clients);
+	json_decref(allowed);
+	if (!list)
+		import_note(
+			import, options,
+			"named lets the networks of the host recurse: give recursion.allow their prefixes");
+}
+
+static void carry_access(struct import *import, struct import_node *options)
+{
+	json_t *clients = clients_of(import, import_node_find(options, "match-clients"));
+
+	carry_query(import, options, clients);
+	carry_recursion(import, options, clients);
+	json_decref(clients);
 }
 
 /* --- Where it listens ---------------------------------------------------------------------------------------- */
@@ -156,12 +231,12 @@ static void carry_forwarders(struct import *import, struct import_node *node, js
 
 	(void)at;
 	for (struct import_node *one = node->child; one; one = one->next) {
-		const char *port = import_named_after(one, "port");
+		const char *port = import_named_of_server(node, one, "port");
 		char text[128];
 
 		snprintf(text, sizeof(text), "%s%s%s", one->name, port ? "@" : "",
 			 port ? port : "");
-		if (import_named_after(one, "tls"))
+		if (import_named_of_server(node, one, "tls"))
 			import_lost(
 				import, one,
 				"give recursion.transport: tls, with @853# and the name of the certificate");
@@ -365,22 +440,57 @@ static void carry_zones(struct import *import, const struct import_node *place,
 			import_named_zone(import, node, options);
 }
 
-static void carry_view(struct import *import, struct import_node *view, struct import_node *options,
-		       unsigned int n_views)
+/* Statements that may stand in a view and outside of it. */
+static bool is_statement(const struct import_node *node)
 {
-	struct import_node *clients = import_node_find(view, "match-clients");
+	static const char *const names[] = {
+		"zone", "key", "server", "trust-anchors", "trusted-keys", "managed-keys", "dlz"
+	};
 
-	if (n_views > 1) {
-		import_lost(
-			import, view,
-			"there are no views: make a configuration and a volleyd for each of the %u",
-			n_views);
-		return;
-	}
-	if (clients && !is_any(clients))
-		carry_clients(import, clients, "server.allow");
-	import_carry(import, view, option_rules, NULL);
-	carry_zones(import, view, options);
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (!strcmp(node->name, names[i]))
+			return true;
+	return false;
+}
+
+/* What the one view says takes the place of what the options say for all views. */
+static void open_view(struct import *import, struct import_node *view, struct import_node *options)
+{
+	for (struct import_node *node = view->child; node; node = node->next)
+		if (!is_statement(node))
+			import_node_remove(options, node->name);
+	while (view->child)
+		import_node_move_first(view,
+				       is_statement(view->child) ? &import->tree.top : options);
+}
+
+/* The options; made where the file has none. NULL: there is no memory. */
+static struct import_node *find_options(struct import *import, const char *path)
+{
+	struct import_node *options = import_node_find(&import->tree.top, "options");
+
+	if (!options)
+		options = import_node_add(&import->tree, &import->tree.top, "options", 7,
+					  import_tree_file(&import->tree, path), 1);
+	import->has_no_memory |= !options;
+	return options;
+}
+
+static void carry_views(struct import *import, struct import_node *options)
+{
+	struct import_node *view = import_node_find(&import->tree.top, "view");
+	unsigned int n_views = 0;
+
+	for (struct import_node *node = import->tree.top.child; node; node = node->next)
+		n_views += !strcmp(node->name, "view");
+	if (n_views == 1)
+		open_view(import, view, options);
+	for (struct import_node *node = import->tree.top.child; node; node = node->next)
+		if (n_views > 1 && !strcmp(node->name, "view"))
+			import_lost(
+				import, node,
+				"there are no views: make a configuration and a volleyd for each of the %u",
+				n_views);
 }
 
 static void carry_rest(struct import *import, struct import_node *node)
@@ -406,16 +516,14 @@ static void carry_rest(struct import *import, struct import_node *node)
 
 void import_named(struct import *import, const char *path)
 {
-	struct import_node none = { .name = "options", .file = path, .line = 1 },
-			   *options = import_node_find(&import->tree.top, "options");
-	unsigned int n_views = 0;
+	struct import_node *options = find_options(import, path);
 
-	options = options ? options : &none;
+	if (!options)
+		return;
+	carry_views(import, options);
 	import->folder = import_node_text(options, "directory");
-	for (struct import_node *node = import->tree.top.child; node; node = node->next) {
-		n_views += !strcmp(node->name, "view");
+	for (struct import_node *node = import->tree.top.child; node; node = node->next)
 		carry_statement(import, node);
-	}
 	carry_access(import, options);
 	import_carry(import, options, option_rules, NULL);
 	if (!import_node_find(options, "listen-on"))
@@ -423,9 +531,6 @@ void import_named(struct import *import, const char *path)
 	if (!import_node_find(options, "listen-on-v6"))
 		import_listen(import, options, "::", import_node_text(options, "port"), false);
 	carry_zones(import, &import->tree.top, options);
-	for (struct import_node *node = import->tree.top.child; node; node = node->next) {
-		if (!strcmp(node->name, "view"))
-			carry_view(import, node, options, n_views);
+	for (struct import_node *node = import->tree.top.child; node; node = node->next)
 		carry_rest(import, node);
-	}
 }

@@ -23,6 +23,10 @@ struct import_node *import_named_block(const struct import *import, const char *
 /* Behind a word of a statement: the value of "port" in "listen-on port 53 { }"; NULL: none. */
 const char *import_named_after(const struct import_node *node, const char *word);
 
+/* The same of a server in a list: what the server says, else what the list says of all its servers. */
+const char *import_named_of_server(const struct import_node *list, const struct import_node *server,
+				   const char *word);
+
 /* A statement zone. OPTIONS are those of all zones, PLACE the view or the top of the tree. */
 void import_named_zone(struct import *import, struct import_node *node,
 		       const struct import_node *options);

@@ -37,12 +37,20 @@ const char *import_named_after(const struct import_node *node, const char *word)
 	return NULL;
 }
 
+const char *import_named_of_server(const struct import_node *list, const struct import_node *server,
+				   const char *word)
+{
+	const char *own = import_named_after(server, word);
+
+	return own ? own : import_named_after(list, word);
+}
+
 static void give(struct walk *walk, struct import_node *at, const char *prefix, const char *key)
 {
-	bool is_out = walk->is_closed;
+	bool is_out = walk->is_closed || (key && walk->n_out); /* a key is known at any address */
 
-	for (unsigned int i = 0; i < walk->n_out && !key; i++)
-		is_out |= import_prefix_meets(walk->out[i], prefix);
+	for (unsigned int i = 0; i < walk->n_out && !is_out; i++)
+		is_out = import_prefix_meets(walk->out[i], prefix);
 	if (is_out)
 		import_lost(
 			walk->import, at,

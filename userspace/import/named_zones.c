@@ -132,24 +132,43 @@ static bool is_one_of(const char *word, const char *words)
 	return at && (at == words || at[-1] == ' ') && (!at[len] || at[len] == ' ');
 }
 
+/* One that cannot be asked leaves nothing behind. */
+static void add_upstream(struct import *import, const struct import_node *node, const char *name,
+			 const char *list, const struct import_node *addresses,
+			 const struct import_node *at)
+{
+	const char *port = import_named_of_server(addresses, at, "port");
+	const char *forward = import_node_text(node, "forward");
+	json_t *item = json_object();
+	char text[128];
+
+	snprintf(text, sizeof(text), "%s%s%s", at->name, port ? "@" : "", port ? port : "");
+	import_put(import, item, "zone", name);
+	import_set(import, at, item, "recursion.stubs[].address", text);
+	if (!strcmp(list, "forward-zones") && (!forward || strcmp(forward, "only") != 0))
+		import_put(import, item, "first", "true");
+	if (json_object_get(item, "address"))
+		json_array_append(
+			import_list(import, import_object(import, import->out, "recursion"), list),
+			item);
+	json_decref(item);
+}
+
 /* A zone that others resolve, or whose servers are given: an entry of recursion.LIST for each address. */
 static void add_upstreams(struct import *import, struct import_node *node, const char *name,
 			  const char *list, const struct import_node *addresses)
 {
+	if (!addresses || !addresses->child)
+		import_lost(import, node,
+			    "no server is given for %s: it is asked for as all other names are",
+			    name);
 	for (struct import_node *at = addresses ? addresses->child : NULL; at; at = at->next) {
-		const char *port = import_named_after(at, "port");
-		json_t *item =
-			import_item(import, import_object(import, import->out, "recursion"), list);
-		char text[128];
-
-		snprintf(text, sizeof(text), "%s%s%s", at->name, port ? "@" : "", port ? port : "");
-		import_put(import, item, "zone", name);
-		import_set(import, at, item, "recursion.stubs[].address", text);
-		if (!strcmp(list, "forward-zones") &&
-		    strcmp(import_node_text(node, "forward") ? import_node_text(node, "forward") :
-							       "first",
-			   "only"))
-			import_put(import, item, "first", "true");
+		if (import_named_of_server(addresses, at, "tls"))
+			import_lost(
+				import, at,
+				"give it transport: tls, with @853# and the name of the certificate");
+		else
+			add_upstream(import, node, name, list, addresses, at);
 	}
 }
 

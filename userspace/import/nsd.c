@@ -255,6 +255,29 @@ static void carry_pattern(struct import *import, struct import_node *node, json_
 	import->depth--;
 }
 
+/* Who is blocked is so wherever that stands: in the zone, or in a pattern of it. */
+static void take_blocked(struct import *import, const struct import_node *zone, json_t *made,
+			 unsigned int depth)
+{
+	for (struct import_node *node = zone->child; node && depth < PATTERNS_MAX;
+	     node = node->next) {
+		const char *word = import_node_word(node, 0), *key = import_node_word(node, 1);
+		const struct import_node *pattern;
+
+		if (word && !strcmp(node->name, "include-pattern")) {
+			pattern = find_named(import, "pattern", word);
+			if (pattern)
+				take_blocked(import, pattern, made, depth + 1);
+		}
+		if (!key || strcmp(key, "BLOCKED") != 0)
+			continue;
+		if (!strcmp(node->name, "provide-xfr"))
+			import_deny(import, node, made, "allow-transfer", word, 0);
+		else if (!strcmp(node->name, "allow-notify"))
+			import_deny(import, node, made, "allow-notify", word, 0);
+	}
+}
+
 /* Whether the zone or a pattern of it has primaries, whatever they are. */
 static bool has_primary(struct import *import, const struct import_node *zone, unsigned int depth)
 {
@@ -281,6 +304,7 @@ static void carry_zone(struct import *import, struct import_node *node)
 	if (!zone)
 		return;
 	import_carry(import, node, zone_rules, zone);
+	take_blocked(import, node, zone, 0);
 	(void)import_zone_end(import, node, zone, has_primary(import, node, 0));
 }
 
@@ -295,7 +319,7 @@ static void carry_section(struct import *import, struct import_node *node)
 	else if (!strcmp(node->name, "remote-control"))
 		import_idle(import, node, "volleyctl commands volleyd, see control.socket");
 	else if (!strcmp(node->name, "dnstap"))
-		import_lost(import, node, "there is no dnstap");
+		import_lost(import, node, "give dnstap");
 	else if (!strcmp(node->name, "verify"))
 		import_lost(import, node, "give zones[].verify");
 }

@@ -48,6 +48,7 @@ void import_key(struct import *import, const struct import_node *node, const cha
 		strncasecmp(algorithm ? algorithm : "", "hmac-", 5) ? algorithm : algorithm + 5;
 	char canon[IMPORT_TEXT_CAP];
 	uint8_t octets[1024];
+	bool is_lost = true;
 	size_t n = 0, i = 0;
 	json_t *item;
 
@@ -65,7 +66,9 @@ void import_key(struct import *import, const struct import_node *node, const cha
 	else if (value_read_base64(secret, 16, sizeof(octets), octets, &n))
 		import_lost(import, node,
 			    "key %s: the secret has to be 16 octets at least, in base64", name);
-	if (i == 3 || !n) {
+	else
+		is_lost = false;
+	if (is_lost) {
 		json_object_set_new(import->lost_keys, canon, json_true());
 		return;
 	}
@@ -279,6 +282,19 @@ bool import_prefix_meets(const char *a, const char *b)
 	return true;
 }
 
+const char *import_prefix_common(const char *a, const char *b)
+{
+	struct prefix first, second;
+
+	if (!import_prefix_meets(a, b))
+		return NULL;
+	if (!strcmp(a, "any") || !read_prefix(a, &first))
+		return b;
+	if (!strcmp(b, "any") || !read_prefix(b, &second))
+		return a;
+	return first.bits < second.bits ? b : a;
+}
+
 void import_rule(struct import *import, const struct import_node *node, json_t *at, const char *key,
 		 const char *prefix, const char *key_name)
 {
@@ -299,6 +315,38 @@ void import_rule(struct import *import, const struct import_node *node, json_t *
 	else
 		snprintf(text, sizeof(text), "%s", *reduced ? reduced : "any");
 	import_append(import, at, key, text);
+}
+
+/* Whether a rule, as import_rule() writes it, is for an address of the prefix. */
+static bool is_rule_for(const char *rule, const char *prefix)
+{
+	char address[IMPORT_TEXT_CAP];
+
+	if (!strncmp(rule, "key ", 4))
+		return true;
+	snprintf(address, sizeof(address), "%.*s", (int)strcspn(rule, " "), rule);
+	return import_prefix_meets(address, prefix);
+}
+
+void import_deny(struct import *import, const struct import_node *node, json_t *at, const char *key,
+		 const char *prefix, size_t from)
+{
+	json_t *list = json_object_get(at, key);
+	char reduced[IMPORT_TEXT_CAP];
+	const char *rule;
+
+	if (!import_prefix(prefix, reduced))
+		snprintf(reduced, sizeof(reduced), "any");
+	for (size_t i = json_array_size(list); i > from; i--) {
+		rule = json_string_value(json_array_get(list, i - 1));
+		if (!is_rule_for(rule, reduced))
+			continue;
+		import_lost(import, node, "%s of %s is left out: it would let %s in", rule, key,
+			    *prefix ? prefix : "others");
+		json_array_remove(list, i - 1);
+	}
+	if (list && !json_array_size(list))
+		json_object_del(at, key);
 }
 
 void import_allow(struct import *import, const struct import_node *node, const char *key,

@@ -41,9 +41,19 @@ bool import_prefix(const char *text, char buf[IMPORT_TEXT_CAP]);
 /* Whether two prefixes as import_prefix() writes them have an address in common. */
 bool import_prefix_meets(const char *a, const char *b);
 
+/* The one of two such prefixes that has fewer addresses; NULL: they have none in common. */
+const char *import_prefix_common(const char *a, const char *b);
+
 /* "PREFIX key NAME" at the list KEY of AT; PREFIX "" or KEY_NAME NULL: without. Said where it cannot be. */
 void import_rule(struct import *import, const struct import_node *node, json_t *at, const char *key,
 		 const char *prefix, const char *key_name);
+
+/*
+ * Takes out of the list KEY of AT, behind the first FROM items, each rule that would let an address of PREFIX in, and says so.
+ * What is no prefix is any address. A key is known at any address.
+ */
+void import_deny(struct import *import, const struct import_node *node, json_t *at, const char *key,
+		 const char *prefix, size_t from);
 
 /* One prefix at KEY ("recursion.allow") of the configuration; any becomes 0.0.0.0/0 and ::/0. Said where it cannot be. */
 void import_allow(struct import *import, const struct import_node *node, const char *key,

@@ -106,6 +106,40 @@ int import_node_add_word(struct import_tree *tree, struct import_node *node, con
 	return 0;
 }
 
+void import_node_remove(struct import_node *parent, const char *name)
+{
+	struct import_node **at = &parent->child, *node;
+
+	parent->last_child = NULL;
+	while ((node = *at)) {
+		if (strcmp(node->name, name) != 0) {
+			parent->last_child = node;
+			at = &node->next;
+			continue;
+		}
+		*at = node->next;
+		free_children(node);
+		import_node_clear(node);
+		free(node);
+	}
+}
+
+void import_node_move_first(struct import_node *from, struct import_node *to)
+{
+	struct import_node *node = from->child;
+
+	from->child = node->next;
+	if (!from->child)
+		from->last_child = NULL;
+	node->next = NULL;
+	node->parent = to;
+	if (to->last_child)
+		to->last_child->next = node;
+	else
+		to->child = node;
+	to->last_child = node;
+}
+
 const char *import_tree_file(struct import_tree *tree, const char *path)
 {
 	char **files = reallocarray(tree->files, tree->n_files + 1, sizeof(*files));

@@ -48,6 +48,11 @@ int import_node_add_word(struct import_tree *tree, struct import_node *node, con
 /* Wipes and frees name and words of a node that is in no tree. */
 void import_node_clear(struct import_node *node);
 
+/* Frees all children of that name, and what is below them. */
+void import_node_remove(struct import_node *parent, const char *name);
+/* Makes the first child of FROM, which has one, the last of TO. */
+void import_node_move_first(struct import_node *from, struct import_node *to);
+
 /* A copy of the name of a file, as long as the tree; NULL, with tree->error: no memory. */
 const char *import_tree_file(struct import_tree *tree, const char *path);
 

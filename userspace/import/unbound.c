@@ -11,25 +11,25 @@
 
 /* --- Who may ask ---------------------------------------------------------------------------------------- */
 
-/* Whether a client that is to be refused is in a prefix that may ask. */
-static void check_refused(struct import *import, struct import_node *node, const char *prefix)
+/* Of prefixes that hold a client the longest decides: one that may ask is left out where it has a part that is refused. */
+static void take_refused(struct import *import, struct import_node *node, const char *prefix)
 {
-	json_t *allow = json_object_get(json_object_get(import->out, "recursion"), "allow"), *item;
+	json_t *allow = json_object_get(json_object_get(import->out, "recursion"), "allow");
 	char reduced[IMPORT_TEXT_CAP];
-	size_t i;
+	const char *item, *common;
 
 	if (!import_prefix(prefix, reduced))
 		return;
-	if (strlen(reduced) > 2 && !strcmp(reduced + strlen(reduced) - 2, "/0"))
-		return; /* the rest of the world: refused all the same */
-	json_array_foreach(allow, i, item) {
-		if (!import_prefix_meets(reduced, json_string_value(item)))
+	for (size_t i = json_array_size(allow); i > 0; i--) {
+		item = json_string_value(json_array_get(allow, i - 1));
+		common = import_prefix_common(item, reduced);
+		if (!common || (common == item && strcmp(item, reduced) != 0))
 			continue;
 		import_lost(
 			import, node,
-			"%s is in %s, which may ask: recursion.allow cannot take it out; see policy.block",
-			prefix, json_string_value(item));
-		return;
+			"recursion.allow cannot take %s out of %s, which is left out: give it prefixes of those that may, or give policy.block this one",
+			prefix, item);
+		json_array_remove(allow, i - 1);
 	}
 }
 
@@ -44,7 +44,7 @@ static void carry_access(struct import *import, struct import_node *node, bool i
 	} else if (is_allow && is_allowed) {
 		import_allow(import, node, "recursion.allow", prefix);
 	} else if (!is_allow && !is_allowed && !strstr(action, "non_local")) {
-		check_refused(import, node, prefix);
+		take_refused(import, node, prefix);
 	} else if (!is_allow && !is_allowed) {
 		import_lost(import, node,
 			    "%s: give server.allow the clients that may ask for zones alone",

@@ -177,14 +177,18 @@ static fstrm_res open_socket(struct dnstap_sink *s)
 	return fstrm_res_success;
 }
 
-/* A stream begins with a frame of its own, so two never follow each other in a file: what was there is renamed, or lost. */
+/*
+ * A stream begins with a frame of its own, so two never follow each other in a file: what was there is renamed, or lost. A
+ * pipe that nobody reads is no reason to wait: it is tried again as a socket is.
+ */
 static fstrm_res open_it(void *obj)
 {
 	struct dnstap_sink *s = obj;
 
 	if (s->config->to != DNSTAP_TO_FILE)
 		return open_socket(s);
-	s->fd = open(s->config->path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0640);
+	s->fd = open(s->config->path,
+		     O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0640);
 	return s->fd < 0 ? fstrm_res_failure : fstrm_res_success;
 }
 

@@ -16,6 +16,7 @@
 struct file {
 	struct tap_out *const *out;
 	int fd;
+	bool is_cut; /* it ends with a part of a line: the disk was full */
 };
 
 /* --- A file -------------------------------------------------------------------------------------- */
@@ -31,7 +32,7 @@ static bool wait_room(const struct file *f)
 	return false;
 }
 
-/* The rest of a line that was written in part. A disk that is full in its midst leaves half a line. */
+/* The rest of a line that was written in part. */
 static bool write_rest(const struct file *f, const uint8_t *at, size_t n)
 {
 	while (n) {
@@ -47,11 +48,20 @@ static bool write_rest(const struct file *f, const uint8_t *at, size_t n)
 	return true;
 }
 
+/* A part of a line that a full disk has left ends there, and the next line begins anew. */
+static bool end_line(struct file *f)
+{
+	f->is_cut = f->is_cut && write(f->fd, "\n", 1) != 1;
+	return !f->is_cut;
+}
+
 static int write_lines(void *ctx, const struct iovec *lines, int n)
 {
-	const struct file *f = ctx;
+	struct file *f = ctx;
 	int at = 0;
 
+	if (!end_line(f))
+		return 0;
 	while (at < n) {
 		ssize_t done = writev(f->fd, lines + at, n - at);
 
@@ -63,8 +73,9 @@ static int write_lines(void *ctx, const struct iovec *lines, int n)
 			done -= (ssize_t)lines[at++].iov_len;
 		if (!done)
 			continue;
-		if (!write_rest(f, (const uint8_t *)lines[at].iov_base + done,
-				lines[at].iov_len - (size_t)done))
+		f->is_cut = !write_rest(f, (const uint8_t *)lines[at].iov_base + done,
+					lines[at].iov_len - (size_t)done);
+		if (f->is_cut)
 			return at;
 		at++;
 	}

@@ -332,11 +332,15 @@ static struct conn *conn_new(struct transfer *t, struct bufferevent *bev,
 	return c;
 }
 
-/* ssl NULL: it is not over TLS. */
+/*
+ * ssl NULL: it is not over TLS. A worker's port has let SSL_write() write a part (port/tcp_tls.h). libevent goes on with its next
+ * piece of memory then, so that the rest of a piece of more than a record would be missing in what is sent.
+ */
 static struct bufferevent *open_bev(struct transfer *t, int fd, SSL *ssl)
 {
 	if (!ssl)
 		return bufferevent_socket_new(t->base, fd, BEV_OPT_CLOSE_ON_FREE);
+	SSL_clear_mode(ssl, SSL_MODE_ENABLE_PARTIAL_WRITE);
 	return bufferevent_openssl_socket_new(t->base, fd, ssl, BUFFEREVENT_SSL_OPEN,
 					      BEV_OPT_CLOSE_ON_FREE);
 }

@@ -104,26 +104,56 @@ static void test_json(void **state)
 	json_decref(object);
 }
 
-/* What is longer than a line: JSON stays whole, or the line is text. */
+/* Two names as long as they get, of octets that are escaped twice, and words behind them. */
+static void name_of(char *text, const char *octet)
+{
+	*text = '\0';
+	for (int i = 0; i < 250; i++)
+		strcat(text, octet);
+}
+
+static void assert_cut(const char *whole, const json_t *object, const char *field)
+{
+	const char *text = member(object, field);
+
+	assert_non_null(text);
+	assert_in_range(strlen(text), 100, strlen(whole));
+	assert_memory_equal(text, whole, strlen(text));
+}
+
+/* What is longer than a line is cut, and a line of JSON is an object all the same. */
 static void test_long(void **state)
 {
-	char text[2 * LOG_LINE_BYTES], got[5 * LOG_LINE_BYTES], *next = got, *line;
+	char text[2 * LOG_LINE_BYTES], key[1024], zone[1024], got[5 * LOG_LINE_BYTES], *next = got,
+										       *line;
 	const struct log_field field = { "a", text };
+	const struct log_field names[] = { { "key", key },
+					   { "zone", zone },
+					   { "reason", "\303\244" } };
 	json_t *object;
 
 	(void)state;
 	memset(text, '"', sizeof(text) - 1);
 	text[sizeof(text) - 1] = '\0';
+	name_of(key, "\\001");
+	name_of(zone, "\303\244");
 	log_event(LOG_LEVEL_INFO, "thing", &field, 1);
 	log_set_format(LOG_JSON);
 	log_event(LOG_LEVEL_INFO, "thing", &field, 1);
+	log_event(LOG_LEVEL_INFO, "thing", names, 3);
 	log_info("%s", text);
 	taken(got, sizeof(got));
-	for (int i = 0; i < 2; i++) {
-		line = strsep(&next, "\n");
-		assert_in_range(strlen(line), LOG_LINE_BYTES - 8, LOG_LINE_BYTES - 1);
-		assert_int_equal(line[strlen(line) - 1], '"');
-	}
+	line = strsep(&next, "\n");
+	assert_in_range(strlen(line), LOG_LINE_BYTES - 8, LOG_LINE_BYTES - 1);
+	assert_int_equal(line[strlen(line) - 1], '"');
+	object = json_loads(strsep(&next, "\n"), 0, NULL);
+	assert_cut(text, object, "a");
+	json_decref(object);
+	object = json_loads(strsep(&next, "\n"), 0, NULL);
+	assert_cut(key, object, "key");
+	assert_cut(zone, object, "zone");
+	assert_string_equal(member(object, "reason"), "\303\244");
+	json_decref(object);
 	object = json_loads(next, 0, NULL);
 	assert_non_null(object);
 	assert_in_range(strlen(member(object, "message")), LOG_LINE_BYTES / 4, LOG_LINE_BYTES / 2);
