@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/wire.h"
+#include "port/tls_bio.h"
 #include "transfer/handout.h"
 #include "transfer/inquiry.h"
 #include "transfer/primary.h"
@@ -377,6 +378,15 @@ static struct conn *take(struct transfer *t, struct handover_item *item)
 	return c;
 }
 
+/* What has come already is served. */
+static void begin(struct conn *c)
+{
+	set_timeouts(c);
+	(void)bufferevent_enable(c->bev, EV_READ | EV_WRITE);
+	serve(c);
+	end_of_turn(c);
+}
+
 void server_take(struct transfer *t, struct handover_item *item)
 {
 	struct conn *c = take(t, item);
@@ -384,10 +394,7 @@ void server_take(struct transfer *t, struct handover_item *item)
 	handover_reply(item, NULL, 0);
 	if (!c)
 		return;
-	set_timeouts(c);
-	(void)bufferevent_enable(c->bev, EV_READ | EV_WRITE);
-	serve(c);
-	end_of_turn(c);
+	begin(c);
 }
 
 void server_accept_tls(struct transfer *t, int fd, SSL *ssl, const struct port_addr *peer)
@@ -395,19 +402,19 @@ void server_accept_tls(struct transfer *t, int fd, SSL *ssl, const struct port_a
 	struct bufferevent *bev = make_room(t) ? open_bev(t, fd, ssl) : NULL;
 	struct conn *c;
 
+	(void)tls_bio_flush(ssl);
 	if (!bev) {
 		SSL_free(ssl);
 		close(fd);
 		return;
 	}
-	c = conn_new(t, bev, peer);
+	c = add_hidden(bufferevent_get_input(bev), ssl) ? NULL : conn_new(t, bev, peer);
 	if (!c) {
 		bufferevent_free(bev);
 		return;
 	}
 	c->is_tls = true;
-	set_timeouts(c);
-	(void)bufferevent_enable(bev, EV_READ | EV_WRITE);
+	begin(c);
 }
 
 int server_open(struct transfer *t)
