@@ -11,6 +11,7 @@
 #include <openssl/ssl.h>
 #include <poll.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -68,6 +69,7 @@ struct shaker {
 
 struct handshakes {
 	struct shaker shakers[HANDSHAKE_THREADS];
+	unsigned int n; /* of these */
 	struct tcp_intake *intake;
 	struct limits fresh;  /* those in inboxes and lines */
 	struct limits limits; /* those on their way; the key is that of `fresh` */
@@ -188,7 +190,7 @@ static bool is_ours(const struct shake *k)
 static uint64_t patience_ns(const struct shaker *s, const struct shake *k)
 {
 	uint64_t full = k->has_begun ? BEGUN_NS : MUTE_NS;
-	uint32_t half = s->owner->fresh.max_client / HANDSHAKE_THREADS / 2, n = s->n_line;
+	uint32_t half = s->owner->fresh.max_client / s->owner->n / 2, n = s->n_line;
 
 	return n <= half ? full : n < 2 * half ? full * (2 * half - n) / half : 0;
 }
@@ -383,6 +385,16 @@ static void init_limits(struct limits *l, uint32_t max_total, uint32_t max_clien
 	l->prefix6 = PREFIX6;
 }
 
+/* Two that take turns on one processor take a tenth more of its time than one (docs/decisions/0049). */
+static unsigned int n_threads(void)
+{
+	cpu_set_t cpus;
+	int n = pthread_getaffinity_np(pthread_self(), sizeof(cpus), &cpus) ? HANDSHAKE_THREADS :
+									      CPU_COUNT(&cpus);
+
+	return n < HANDSHAKE_THREADS ? 1 : HANDSHAKE_THREADS;
+}
+
 int handshakes_open(struct handshakes **out, struct tcp_intake *intake)
 {
 	struct handshakes *h = calloc(1, sizeof(*h));
@@ -391,7 +403,8 @@ int handshakes_open(struct handshakes **out, struct tcp_intake *intake)
 	*out = NULL;
 	if (!h)
 		return -ENOMEM;
-	for (unsigned int i = 0; i < HANDSHAKE_THREADS; i++) {
+	h->n = n_threads();
+	for (unsigned int i = 0; i < h->n; i++) {
 		h->shakers[i].epoll_fd = h->shakers[i].inbox.fd = -1;
 		h->shakers[i].over_end = &h->shakers[i].over;
 		CDS_INIT_LIST_HEAD(&h->shakers[i].shakes);
@@ -404,7 +417,7 @@ int handshakes_open(struct handshakes **out, struct tcp_intake *intake)
 	err = getrandom(h->fresh.key, sizeof(h->fresh.key), 0) < 0 ? -errno : 0;
 	memcpy(h->limits.key, h->fresh.key, sizeof(h->limits.key));
 	err = err ? err : mailbox_open(&h->done);
-	for (unsigned int i = 0; !err && i < HANDSHAKE_THREADS; i++)
+	for (unsigned int i = 0; !err && i < h->n; i++)
 		err = start(h, &h->shakers[i], i);
 	if (err)
 		handshakes_close(h);
@@ -433,7 +446,7 @@ void handshakes_close(struct handshakes *h)
 	if (!h)
 		return;
 	__atomic_store_n(&h->is_stopping, true, __ATOMIC_RELEASE);
-	for (unsigned int i = 0; i < HANDSHAKE_THREADS; i++)
+	for (unsigned int i = 0; i < h->n; i++)
 		stop(&h->shakers[i]);
 	for (k = h->done.fd >= 0 ? handshakes_take(h) : NULL; k; k = next) {
 		next = handshakes_next(k);
@@ -466,7 +479,7 @@ bool handshakes_begin(struct handshakes *h, int fd, SSL_CTX *ctx, const struct p
 	k->is.conn.peer = *peer;
 	k->ctx = ctx;
 	k->place = place;
-	mailbox_put(&h->shakers[h->next++ % HANDSHAKE_THREADS].inbox, &k->is.post);
+	mailbox_put(&h->shakers[h->next++ % h->n].inbox, &k->is.post);
 	return true;
 }
 

@@ -28,7 +28,7 @@
 #include "transfer/mailbox.h"
 
 #define HANDSHAKE_S       5
-#define HANDSHAKE_THREADS 2  
+#define HANDSHAKE_THREADS 2   /* where the process may use so many processors */
 #define HANDSHAKES_MAX    512 /* over all threads */
 #define HANDSHAKES_CLIENT 256
 #define HANDSHAKES_NEW    2048 /* accepted, and not begun: more are closed at once */
