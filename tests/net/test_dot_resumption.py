@@ -202,6 +202,19 @@ def test_a_pair_that_does_not_fit(lab, daemon, tls, tmp_path):
     wait_for("the new certificate", lambda: fingerprint(lab) != before, 5)
 
 
+AES128, AES256, CHACHA = "TLS_AES_128_GCM_SHA256", "TLS_AES_256_GCM_SHA384", "TLS_CHACHA20_POLY1305_SHA256"
+
+
+@pytest.mark.parametrize("offered, chosen", [([AES256, CHACHA, AES128], AES128), ([AES256], AES256), ([CHACHA, AES128], CHACHA)])
+def test_which_cipher_it_takes(lab, daemon, tls, offered, chosen):
+    """AES-128 of a client that has hardware for AES; else what the client has."""
+    start(daemon, tls)
+    words = ["openssl", "s_client", "-connect", f"{V4}:853", "-ciphersuites", ":".join(offered)]
+    with lab.popen("c", *words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as process:
+        said = process.communicate(timeout=20)[0].decode()
+    assert f"New, TLSv1.3, Cipher is {chosen}" in said, said
+
+
 def test_tickets_come_with_the_first_reply(lab, daemon, tls):
     """The client's last flight and its question are one segment, and so are what the server has to say to both."""
     start(daemon, tls)

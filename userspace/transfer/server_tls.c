@@ -108,6 +108,17 @@ static int check_file(const char *file, char *err, size_t cap)
 	return code ? ERR_CONFIG : 0;
 }
 
+/*
+ * OpenSSL's own order has AES-256 with SHA-384 first. Of OpenSSL's time for a resumed handshake SHA-256 saves a tenth (docs/decisions/0049);
+ * TLS_AES_128_GCM_SHA256 is what every client has (RFC 8446 section 9.1). A client that puts ChaCha20 first has no AES in hardware.
+ */
+static bool choose_ciphers(SSL_CTX *ctx)
+{
+	(void)SSL_CTX_set_options(ctx, SSL_OP_CIPHER_SERVER_PREFERENCE | SSL_OP_PRIORITIZE_CHACHA);
+	return SSL_CTX_set_ciphersuites(ctx, "TLS_AES_128_GCM_SHA256:TLS_CHACHA20_POLY1305_SHA256:"
+					     "TLS_AES_256_GCM_SHA384") == 1;
+}
+
 /* *out is the caller's after an error too, or NULL. */
 static int open_ctx(SSL_CTX **out, const struct config *config, char *err, size_t cap)
 {
@@ -124,6 +135,8 @@ static int open_ctx(SSL_CTX **out, const struct config *config, char *err, size_
 		return ERR_CONFIG;
 	ERR_clear_error();
 	(void)SSL_CTX_set_min_proto_version(ctx, TLS1_3_VERSION);
+	if (!choose_ciphers(ctx))
+		return -ENOMEM;
 	SSL_CTX_set_mode(ctx, SSL_MODE_RELEASE_BUFFERS);
 	SSL_CTX_set_read_ahead(ctx, 1); /* else a record is two calls of read() */
 	SSL_CTX_set_alpn_select_cb(ctx, choose_alpn, NULL);
