@@ -202,6 +202,40 @@ def test_a_pair_that_does_not_fit(lab, daemon, tls, tmp_path):
     wait_for("the new certificate", lambda: fingerprint(lab) != before, 5)
 
 
+AES128, AES256, CHACHA = "TLS_AES_128_GCM_SHA256", "TLS_AES_256_GCM_SHA384", "TLS_CHACHA20_POLY1305_SHA256"
+
+
+@pytest.mark.parametrize("offered, chosen", [([AES256, CHACHA, AES128], AES128), ([AES256], AES256), ([CHACHA, AES128], CHACHA)])
+def test_which_cipher_it_takes(lab, daemon, tls, offered, chosen):
+    """AES-128 of a client that has hardware for AES; else what the client has."""
+    start(daemon, tls)
+    words = ["openssl", "s_client", "-connect", f"{V4}:853", "-ciphersuites", ":".join(offered)]
+    with lab.popen("c", *words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as process:
+        said = process.communicate(timeout=20)[0].decode()
+    assert f"New, TLSv1.3, Cipher is {chosen}" in said, said
+
+
+def test_tickets_come_with_the_first_reply(lab, daemon, tls):
+    """The client's last flight and its question are one segment, and so are what the server has to say to both."""
+    start(daemon, tls)
+    inwards, outwards = ssl.MemoryBIO(), ssl.MemoryBIO()
+    stream, wire = anyone().wrap_bio(inwards, outwards), QUERY.to_wire()
+    with lab.connect("c", V4, 853) as sock:
+        sock.settimeout(8)
+        while True:
+            try:
+                stream.do_handshake()
+                break
+            except ssl.SSLWantReadError:
+                sock.sendall(outwards.read())
+                inwards.write(sock.recv(65536))
+        stream.write(len(wire).to_bytes(2, "big") + wire)
+        sock.sendall(outwards.read())
+        inwards.write(sock.recv(65536))
+        assert texts(dns.message.from_wire(stream.read(65536)[2:])) == ["192.0.2.80", "192.0.2.81"]
+        assert stream.session.has_ticket
+
+
 def test_nobody_is_refused_while_it_reloads(lab, daemon, tls):
     """Connections that are made in that moment, waiting or in their handshake, go on."""
     start(daemon, tls)

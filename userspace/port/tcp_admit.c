@@ -188,12 +188,19 @@ static void take_arrival(struct tcp_port *t, struct tcp_arrival *a, uint64_t now
 	c->ssl = a->ssl;
 	tcp_tls_enter(c->ssl);
 	free(a);
+	/* The first question is mostly there: its reply takes along the session ticket. */
+	if (tcp_conn_read(c) < 0) {
+		tcp_port_end(t, c);
+		return;
+	}
+	if (c->in_start == c->in_end)
+		tcp_tls_flush(c->ssl);
 	tcp_port_update(t, c, now_ns);
 }
 
 void tcp_port_take_arrivals(struct tcp_port *t, uint64_t now_ns)
 {
-	struct tcp_arrival *a = tcp_intake_take(t->config.intake, &t->arrivals), *next;
+	struct tcp_arrival *a = tcp_intake_take(&t->arrivals), *next;
 
 	for (; a; a = next) {
 		next = a->next;

@@ -13,7 +13,7 @@
 #define GROWS_BY 16u
 
 struct tcp_intake {
-	pthread_mutex_t lock; /* of all that follows */
+	pthread_mutex_t lock; /* of all that follows, and of what ports have but `newest` */
 	struct tcp_arrivals **ports;
 	unsigned int n, cap;
 	unsigned int next; /* whose turn it is, modulo n */
@@ -39,31 +39,41 @@ void tcp_intake_free(struct tcp_intake *intake)
 	free(intake);
 }
 
-/* Where something waits already, the port was woken. */
+/* Whoever takes does so without the lock, and may have freed the arrival behind the exchange. Where one waits already, the port was woken. */
 static void add(struct tcp_arrivals *port, struct tcp_arrival *arrival)
 {
-	bool is_first = !port->first;
+	struct tcp_arrival *before = __atomic_load_n(&port->newest, __ATOMIC_RELAXED);
 
-	arrival->next = NULL;
-	if (is_first)
-		port->first = arrival;
-	else
-		port->last->next = arrival;
-	port->last = arrival;
-	if (is_first)
-		(void)eventfd_write(port->fd, 1);
+	do {
+		arrival->next = before;
+	} while (!__atomic_compare_exchange_n(&port->newest, &before, arrival, false,
+					      __ATOMIC_RELEASE, __ATOMIC_RELAXED));
+	port->is_to_wake |= !before;
 }
 
-bool tcp_intake_put(struct tcp_intake *intake, struct tcp_arrival *arrival)
+/* When all are in: a port that runs on this processor would come in between for each. */
+static void wake(struct tcp_arrivals *port)
 {
-	bool is_put;
+	if (port->is_to_wake)
+		(void)eventfd_write(port->fd, 1);
+	port->is_to_wake = false;
+}
+
+bool tcp_intake_put(struct tcp_intake *intake, struct tcp_arrival *arrivals)
+{
+	struct tcp_arrival *next;
+	unsigned int n;
 
 	pthread_mutex_lock(&intake->lock);
-	is_put = intake->n > 0;
-	if (is_put)
-		add(intake->ports[intake->next++ % intake->n], arrival);
+	n = intake->n;
+	for (; n && arrivals; arrivals = next) {
+		next = arrivals->next;
+		add(intake->ports[intake->next++ % n], arrivals);
+	}
+	for (unsigned int i = 0; i < n; i++)
+		wake(intake->ports[i]);
 	pthread_mutex_unlock(&intake->lock);
-	return is_put;
+	return n > 0;
 }
 
 int tcp_intake_join(struct tcp_intake *intake, struct tcp_arrivals *port)
@@ -99,17 +109,20 @@ void tcp_intake_leave(struct tcp_intake *intake, const struct tcp_arrivals *port
 	pthread_mutex_unlock(&intake->lock);
 }
 
-struct tcp_arrival *tcp_intake_take(struct tcp_intake *intake, struct tcp_arrivals *port)
+struct tcp_arrival *tcp_intake_take(struct tcp_arrivals *port)
 {
-	struct tcp_arrival *all;
+	struct tcp_arrival *newest, *next, *oldest = NULL;
 	eventfd_t n;
 
-	pthread_mutex_lock(&intake->lock);
+	/* First the fd: what is put from here on makes it readable again. */
 	(void)eventfd_read(port->fd, &n);
-	all = port->first;
-	port->first = port->last = NULL;
-	pthread_mutex_unlock(&intake->lock);
-	return all;
+	newest = __atomic_exchange_n(&port->newest, NULL, __ATOMIC_ACQUIRE);
+	for (; newest; newest = next) {
+		next = newest->next;
+		newest->next = oldest;
+		oldest = newest;
+	}
+	return oldest;
 }
 
 void tcp_arrival_drop(struct tcp_arrival *arrival)

@@ -26,9 +26,10 @@ struct tcp_arrival {
 	struct port_addr peer;
 };
 
-/* One port's, oldest first. fd is an eventfd of the port's, readable when there is something; the rest is the intake's. */
+/* One port's. fd is an eventfd of the port's, readable when there is something; the rest is the intake's. */
 struct tcp_arrivals {
-	struct tcp_arrival *first, *last;
+	struct tcp_arrival *newest; /* linked to older ones; atomic */
+	bool is_to_wake;
 	int fd;
 };
 
@@ -36,8 +37,11 @@ struct tcp_arrivals {
 int tcp_intake_new(struct tcp_intake **out) __attribute__((warn_unused_result));
 void tcp_intake_free(struct tcp_intake *intake); /* NULL is allowed */
 
-/* The arrival is a port's from here on. False: there is no port, and it is the caller's. Any thread. */
-bool tcp_intake_put(struct tcp_intake *intake, struct tcp_arrival *arrival)
+/*
+ * The arrivals, linked by next, are the ports' from here on; each port is woken once. False: there is no port, and they are
+ * the caller's. Any thread.
+ */
+bool tcp_intake_put(struct tcp_intake *intake, struct tcp_arrival *arrivals)
 	__attribute__((warn_unused_result));
 
 /* A port's arrivals, until it leaves; nothing is put there afterwards. 0 or -ENOMEM. */
@@ -45,7 +49,7 @@ int tcp_intake_join(struct tcp_intake *intake, struct tcp_arrivals *port)
 	__attribute__((warn_unused_result));
 void tcp_intake_leave(struct tcp_intake *intake, const struct tcp_arrivals *port);
 /* Port: all that have come, oldest first, linked by next; its fd is quiet then. NULL: none. */
-struct tcp_arrival *tcp_intake_take(struct tcp_intake *intake, struct tcp_arrivals *port);
+struct tcp_arrival *tcp_intake_take(struct tcp_arrivals *port);
 
 /* Closes it, and frees it with its memory. */
 void tcp_arrival_drop(struct tcp_arrival *arrival);

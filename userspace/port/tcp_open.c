@@ -217,7 +217,7 @@ static void drop_arrivals(struct tcp_port *t)
 
 	if (t->arrivals.fd < 0)
 		return;
-	for (a = tcp_intake_take(t->config.intake, &t->arrivals); a; a = next) {
+	for (a = tcp_intake_take(&t->arrivals); a; a = next) {
 		next = a->next;
 		tcp_arrival_drop(a);
 	}

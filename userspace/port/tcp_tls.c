@@ -7,6 +7,8 @@
 #include <openssl/ssl.h>
 #include <string.h>
 
+#include "port/tls_bio.h"
+
 #define RECORD_BYTES 16384u /* RFC 8446 section 5.1 */
 
 /*
@@ -60,6 +62,11 @@ ssize_t tcp_tls_read(SSL *ssl, uint8_t *out, size_t cap, bool *is_end)
 		done += n;
 	} while (done < cap && SSL_has_pending(ssl));
 	return (ssize_t)done;
+}
+
+void tcp_tls_flush(SSL *ssl)
+{
+	(void)tls_bio_flush(ssl);
 }
 
 bool tcp_tls_is_hiding(const SSL *ssl)

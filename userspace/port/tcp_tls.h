@@ -29,6 +29,9 @@ void tcp_tls_enter(SSL *ssl);
  */
 ssize_t tcp_tls_read(SSL *ssl, uint8_t *out, size_t cap, bool *is_end);
 
+/* Sends what the handshake left behind (port/tls_bio.h); what the socket does not take goes with the next write. */
+void tcp_tls_flush(SSL *ssl);
+
 /* Whether octets may be there that the socket does not tell of. */
 bool tcp_tls_is_hiding(const SSL *ssl);
 

@@ -11,8 +11,10 @@
 #include <openssl/ssl.h>
 #include <poll.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,7 +27,9 @@
 #include "base/clock.h"
 #include "base/limits.h"
 #include "base/privilege.h"
+#include "port/tls_bio.h"
 
+#define OVER_MAX   8  /* done in a row, before the workers have them */
 #define EVENTS_CAP 16 /* each may sign; then the mailbox is looked into */
 #define PREFIX4    24
 #define PREFIX6    48
@@ -42,9 +46,10 @@
 struct shake {
 	struct handshake is; /* first */
 	struct cds_list_head link;
-	SSL_CTX *ctx;              /* a reference; NULL: is.ssl is made */
+	SSL_CTX *ctx;              /* a reference; NULL: the SSL is made */
 	struct limits_place place; /* the same in `fresh` and in `limits` */
 	bool has_begun;            /* the client */
+	uint32_t events;           /* that the thread waits for */
 	uint64_t since_ns; /* the client's turn: the last time that all it had sent was read */
 	uint64_t end_ns;   /* of its wait in line, then of the handshake */
 };
@@ -58,10 +63,14 @@ struct shaker {
 	struct cds_list_head shakes;
 	struct cds_list_head line;
 	uint32_t n_line;
+	struct tcp_arrival *over, **over_end; /* oldest first */
+	unsigned int n_over;
 };
 
 struct handshakes {
 	struct shaker shakers[HANDSHAKE_THREADS];
+	unsigned int n; /* of these */
+	struct tcp_intake *intake;
 	struct limits fresh;  /* those in inboxes and lines */
 	struct limits limits; /* those on their way; the key is that of `fresh` */
 	struct mailbox done;
@@ -80,12 +89,12 @@ static void forget(struct shaker *s, struct shake *k)
 /* The loop counts it. */
 static void fail(struct shaker *s, struct shake *k)
 {
-	SSL_free(k->is.ssl);
+	SSL_free(k->is.conn.ssl);
 	SSL_CTX_free(k->ctx);
-	(void)epoll_ctl(s->epoll_fd, EPOLL_CTL_DEL, k->is.fd,
+	(void)epoll_ctl(s->epoll_fd, EPOLL_CTL_DEL, k->is.conn.fd,
 			NULL); /* see drop_client() of control/ctl.c */
-	close(k->is.fd);
-	k->is.ssl = NULL;
+	close(k->is.conn.fd);
+	k->is.conn.ssl = NULL;
 	mailbox_put(&s->owner->done, &k->is.post);
 }
 
@@ -99,24 +108,62 @@ static int watch(struct shaker *s, int op, struct shake *k, uint32_t events)
 {
 	struct epoll_event event = { .events = events, .data.ptr = k };
 
-	return epoll_ctl(s->epoll_fd, op, k->is.fd, &event);
+	if (events == k->events)
+		return 0;
+	k->events = events;
+	return epoll_ctl(s->epoll_fd, op, k->is.conn.fd, &event);
+}
+
+/* Several at once, so that a worker is woken less often. Where no worker has a port, the loop gets them. */
+static void hand_over(struct shaker *s)
+{
+	struct tcp_arrival *a = s->over, *next;
+
+	s->over = NULL;
+	s->over_end = &s->over;
+	s->n_over = 0;
+	if (!a || (s->owner->intake && tcp_intake_put(s->owner->intake, a)))
+		return;
+	for (; a; a = next) {
+		next = a->next;
+		mailbox_put(&s->owner->done, &((struct handshake *)a)->post);
+	}
+}
+
+static void end(struct shaker *s, struct shake *k)
+{
+	(void)epoll_ctl(s->epoll_fd, EPOLL_CTL_DEL, k->is.conn.fd, NULL);
+	forget(s, k);
+	k->is.conn.next = NULL;
+	*s->over_end = &k->is.conn;
+	s->over_end = &k->is.conn.next;
+	if (++s->n_over == OVER_MAX)
+		hand_over(s);
 }
 
 static void go_on(struct shaker *s, struct shake *k)
 {
+	SSL *ssl = k->is.conn.ssl;
 	int result, why;
+	bool is_sent;
 
 	ERR_clear_error();
-	result = SSL_accept(k->is.ssl);
+	tls_bio_hold(ssl, true);
+	result = SSL_accept(ssl);
+	why = SSL_get_error(ssl, result);
+	tls_bio_hold(ssl, false);
+	/*
+	 * Where a question has come along, session tickets go with its reply. Otherwise they go at once: the client's kernel may keep
+	 * the question until our next segment acknowledges the last flight (RFC 896).
+	 */
+	is_sent = (result == 1 && SSL_has_pending(ssl)) || tls_bio_flush(ssl);
 	if (result == 1) {
-		(void)epoll_ctl(s->epoll_fd, EPOLL_CTL_DEL, k->is.fd, NULL);
-		forget(s, k);
-		mailbox_put(&s->owner->done, &k->is.post);
+		end(s, k);
 		return;
 	}
-	why = SSL_get_error(k->is.ssl, result);
 	if ((why != SSL_ERROR_WANT_READ && why != SSL_ERROR_WANT_WRITE) ||
-	    watch(s, EPOLL_CTL_MOD, k, why == SSL_ERROR_WANT_READ ? EPOLLIN : EPOLLOUT)) {
+	    watch(s, EPOLL_CTL_MOD, k,
+		  why == SSL_ERROR_WANT_READ && is_sent ? EPOLLIN : EPOLLOUT)) {
 		give_up(s, k);
 		return;
 	}
@@ -134,7 +181,7 @@ static bool is_of(const struct shake *k, const struct limits_place *client)
 /* It is this thread's turn: the client has sent something. */
 static bool is_ours(const struct shake *k)
 {
-	struct pollfd fd = { .fd = k->is.fd, .events = POLLIN };
+	struct pollfd fd = { .fd = k->is.conn.fd, .events = POLLIN };
 
 	return poll(&fd, 1, 0) > 0;
 }
@@ -143,7 +190,7 @@ static bool is_ours(const struct shake *k)
 static uint64_t patience_ns(const struct shaker *s, const struct shake *k)
 {
 	uint64_t full = k->has_begun ? BEGUN_NS : MUTE_NS;
-	uint32_t half = s->owner->fresh.max_client / HANDSHAKE_THREADS / 2, n = s->n_line;
+	uint32_t half = s->owner->fresh.max_client / s->owner->n / 2, n = s->n_line;
 
 	return n <= half ? full : n < 2 * half ? full * (2 * half - n) / half : 0;
 }
@@ -173,13 +220,14 @@ static bool take_place(struct shaker *s, struct shake *k, uint64_t now_ns, unsig
 {
 	struct limits *limits = &s->owner->limits;
 	enum limits_verdict verdict =
-		limits_take(limits, k->is.peer.family, k->is.peer.bytes, &k->place);
+		limits_take(limits, k->is.conn.peer.family, k->is.conn.peer.bytes, &k->place);
 
 	if (verdict == LIMITS_TAKEN)
 		return true;
 	if (!give_way(s, verdict == LIMITS_CLIENT ? &k->place : NULL, now_ns, n_tries))
 		return false;
-	return limits_take(limits, k->is.peer.family, k->is.peer.bytes, &k->place) == LIMITS_TAKEN;
+	return limits_take(limits, k->is.conn.peer.family, k->is.conn.peer.bytes, &k->place) ==
+	       LIMITS_TAKEN;
 }
 
 static void leave_line(struct shaker *s, struct shake *k)
@@ -196,12 +244,17 @@ static void begin(struct shaker *s, struct shake *k, uint64_t now_ns)
 	k->since_ns = now_ns;
 	k->end_ns = now_ns + HANDSHAKE_S * CLOCK_NS_PER_S;
 	cds_list_add_tail(&k->link, &s->shakes);
-	k->is.ssl = SSL_new(k->ctx);
+	k->is.conn.ssl = SSL_new(k->ctx);
 	SSL_CTX_free(k->ctx);
 	k->ctx = NULL;
-	if (!k->is.ssl || SSL_set_fd(k->is.ssl, k->is.fd) != 1 ||
+	if (!k->is.conn.ssl || tls_bio_attach(k->is.conn.ssl, k->is.conn.fd) ||
 	    watch(s, EPOLL_CTL_ADD, k, EPOLLIN))
 		give_up(s, k);
+}
+
+static struct shake *of_post(struct post *post)
+{
+	return (struct shake *)(void *)((char *)post - offsetof(struct shake, is.post));
 }
 
 static void take_new(struct shaker *s, uint64_t now_ns)
@@ -209,7 +262,7 @@ static void take_new(struct shaker *s, uint64_t now_ns)
 	struct post *post = mailbox_take(&s->inbox), *next;
 
 	for (; post; post = next) {
-		struct shake *k = (struct shake *)(void *)post;
+		struct shake *k = of_post(post);
 
 		next = post->next;
 		k->end_ns = now_ns + LINE_S * CLOCK_NS_PER_S;
@@ -266,6 +319,7 @@ static void *run(void *user)
 		for (int i = 0; i < n && !is_stopping(s); i++)
 			if (events[i].data.ptr)
 				go_on(s, events[i].data.ptr);
+		hand_over(s);
 		/* Behind the others: what gives way or expires may be among these events. */
 		now_ns = clock_ns();
 		expire(s, now_ns);
@@ -284,7 +338,7 @@ static void close_all(struct shaker *s)
 
 	for (; post; post = next_post) {
 		next_post = post->next;
-		fail(s, (struct shake *)(void *)post);
+		fail(s, of_post(post));
 	}
 	cds_list_for_each_entry_safe(k, next, &s->line, link) {
 		leave_line(s, k);
@@ -331,7 +385,17 @@ static void init_limits(struct limits *l, uint32_t max_total, uint32_t max_clien
 	l->prefix6 = PREFIX6;
 }
 
-int handshakes_open(struct handshakes **out)
+/* Two that take turns on one processor take a tenth more of its time than one (docs/decisions/0049). */
+static unsigned int n_threads(void)
+{
+	cpu_set_t cpus;
+	int n = pthread_getaffinity_np(pthread_self(), sizeof(cpus), &cpus) ? HANDSHAKE_THREADS :
+									      CPU_COUNT(&cpus);
+
+	return n < HANDSHAKE_THREADS ? 1 : HANDSHAKE_THREADS;
+}
+
+int handshakes_open(struct handshakes **out, struct tcp_intake *intake)
 {
 	struct handshakes *h = calloc(1, sizeof(*h));
 	int err;
@@ -339,18 +403,21 @@ int handshakes_open(struct handshakes **out)
 	*out = NULL;
 	if (!h)
 		return -ENOMEM;
-	for (unsigned int i = 0; i < HANDSHAKE_THREADS; i++) {
+	h->n = n_threads();
+	for (unsigned int i = 0; i < h->n; i++) {
 		h->shakers[i].epoll_fd = h->shakers[i].inbox.fd = -1;
+		h->shakers[i].over_end = &h->shakers[i].over;
 		CDS_INIT_LIST_HEAD(&h->shakers[i].shakes);
 		CDS_INIT_LIST_HEAD(&h->shakers[i].line);
 	}
 	h->done.fd = -1;
+	h->intake = intake;
 	init_limits(&h->limits, HANDSHAKES_MAX, HANDSHAKES_CLIENT);
 	init_limits(&h->fresh, HANDSHAKES_NEW, HANDSHAKES_NEW_OF);
 	err = getrandom(h->fresh.key, sizeof(h->fresh.key), 0) < 0 ? -errno : 0;
 	memcpy(h->limits.key, h->fresh.key, sizeof(h->limits.key));
 	err = err ? err : mailbox_open(&h->done);
-	for (unsigned int i = 0; !err && i < HANDSHAKE_THREADS; i++)
+	for (unsigned int i = 0; !err && i < h->n; i++)
 		err = start(h, &h->shakers[i], i);
 	if (err)
 		handshakes_close(h);
@@ -379,13 +446,13 @@ void handshakes_close(struct handshakes *h)
 	if (!h)
 		return;
 	__atomic_store_n(&h->is_stopping, true, __ATOMIC_RELEASE);
-	for (unsigned int i = 0; i < HANDSHAKE_THREADS; i++)
+	for (unsigned int i = 0; i < h->n; i++)
 		stop(&h->shakers[i]);
 	for (k = h->done.fd >= 0 ? handshakes_take(h) : NULL; k; k = next) {
-		next = (struct handshake *)(void *)k->post.next;
-		if (k->ssl) {
-			SSL_free(k->ssl);
-			close(k->fd);
+		next = handshakes_next(k);
+		if (k->conn.ssl) {
+			SSL_free(k->conn.ssl);
+			close(k->conn.fd);
 		}
 		free(k);
 	}
@@ -408,11 +475,11 @@ bool handshakes_begin(struct handshakes *h, int fd, SSL_CTX *ctx, const struct p
 		return false;
 	}
 	(void)SSL_CTX_up_ref(ctx);
-	k->is.fd = fd;
-	k->is.peer = *peer;
+	k->is.conn.fd = fd;
+	k->is.conn.peer = *peer;
 	k->ctx = ctx;
 	k->place = place;
-	mailbox_put(&h->shakers[h->next++ % HANDSHAKE_THREADS].inbox, &k->is.post);
+	mailbox_put(&h->shakers[h->next++ % h->n].inbox, &k->is.post);
 	return true;
 }
 
@@ -421,7 +488,17 @@ int handshakes_fd(const struct handshakes *h)
 	return h->done.fd;
 }
 
+static struct handshake *of(struct post *post)
+{
+	return post ? &of_post(post)->is : NULL;
+}
+
 struct handshake *handshakes_take(struct handshakes *h)
 {
-	return (struct handshake *)(void *)mailbox_take(&h->done);
+	return of(mailbox_take(&h->done));
+}
+
+struct handshake *handshakes_next(const struct handshake *k)
+{
+	return of(k->post.next);
 }

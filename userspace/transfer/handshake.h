@@ -4,7 +4,8 @@
  * TLS handshakes of those who connect to us, in threads of their own: a handshake signs, which takes up to a
  * millisecond, and a flood of them must not hold up transfers, or workers on the same processor.
  *
- *      server_tls.c: accept ─► handshakes_begin() ─► thread: SSL_accept() ... ─► mailbox ─► server_tls.c ─► a worker
+ *      server_tls.c: accept ─► handshakes_begin() ─► thread: SSL_accept() ... ─► a worker (port/tcp_intake.h)
+ *                                                                            └─► mailbox ─► server_tls.c: there is no worker, or it failed
  *
  * The threads stand behind the workers (base/affinity.h). At most HANDSHAKES_MAX run at a time, and half of
  * them for one client, an IPv4 /24 or an IPv6 /48. Past either, a connection waits in line. The oldest handshake, of that client where
@@ -23,27 +24,27 @@
 #include <stdint.h>
 
 #include "port/addr.h"
+#include "port/tcp_intake.h"
 #include "transfer/mailbox.h"
 
 #define HANDSHAKE_S       5
-#define HANDSHAKE_THREADS 2
+#define HANDSHAKE_THREADS 2   /* where the process may use so many processors */
 #define HANDSHAKES_MAX    512 /* over all threads */
 #define HANDSHAKES_CLIENT 256
 #define HANDSHAKES_NEW    2048 /* accepted, and not begun: more are closed at once */
 #define HANDSHAKES_NEW_OF 1536 /* of these, of one client */
 
-/* One that is over. */
+/* One that is over, and that no worker has. */
 struct handshake {
-	struct post post; /* first */
-	int fd;
-	SSL *ssl; /* NULL: it has failed, and the descriptor is closed */
-	struct port_addr peer;
+	struct tcp_arrival conn; /* first; ssl NULL: it has failed, and the descriptor is closed */
+	struct post post;
 };
 
 struct handshakes;
 
-/* Starts the threads. 0 or -errno. */
-int handshakes_open(struct handshakes **out) __attribute__((warn_unused_result));
+/* Starts the threads; who is done goes to the ports of @intake, if there is one. 0 or -errno. */
+int handshakes_open(struct handshakes **out, struct tcp_intake *intake)
+	__attribute__((warn_unused_result));
 /* What is on its way or not taken is closed. NULL is allowed. */
 void handshakes_close(struct handshakes *h);
 
@@ -52,7 +53,9 @@ bool handshakes_begin(struct handshakes *h, int fd, SSL_CTX *ctx, const struct p
 
 /* Readable when there is something to take. */
 int handshakes_fd(const struct handshakes *h);
-/* Those that are over: descriptor and SSL are the caller's, who frees each item. NULL: none. */
+/* The first of those that are over: descriptor and SSL are the caller's, who frees each item. NULL: none. */
 struct handshake *handshakes_take(struct handshakes *h);
+/* The one behind it of those that were taken, or NULL. */
+struct handshake *handshakes_next(const struct handshake *k);
 
 #endif

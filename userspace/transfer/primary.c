@@ -85,7 +85,7 @@ int primary_prepare(struct primary_settings **out, struct transfer *t, const str
 	s->idle_s = config->tcp_idle_s;
 	code = copy_keys(s, config);
 	if (!code)
-		code = server_tls_open(&s->tls, &t->tls_kept, config, err, err_cap);
+		code = server_tls_open(&s->tls, &t->tls_kept, config, t->env.intake, err, err_cap);
 	if (code)
 		primary_discard(s);
 	else

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/wire.h"
+#include "port/tls_bio.h"
 #include "transfer/handout.h"
 #include "transfer/inquiry.h"
 #include "transfer/primary.h"
@@ -382,6 +383,15 @@ static struct conn *take(struct transfer *t, struct handover_item *item)
 	return c;
 }
 
+/* What has come already is served. */
+static void begin(struct conn *c)
+{
+	set_timeouts(c);
+	(void)bufferevent_enable(c->bev, EV_READ | EV_WRITE);
+	serve(c);
+	end_of_turn(c);
+}
+
 void server_take(struct transfer *t, struct handover_item *item)
 {
 	struct conn *c = take(t, item);
@@ -389,10 +399,7 @@ void server_take(struct transfer *t, struct handover_item *item)
 	handover_reply(item, NULL, 0);
 	if (!c)
 		return;
-	set_timeouts(c);
-	(void)bufferevent_enable(c->bev, EV_READ | EV_WRITE);
-	serve(c);
-	end_of_turn(c);
+	begin(c);
 }
 
 /* Where a connection came to; family 0: the system does not say. */
@@ -414,19 +421,19 @@ void server_accept_tls(struct transfer *t, int fd, SSL *ssl, const struct port_a
 	struct port_addr local = local_of(fd);
 	struct conn *c;
 
+	(void)tls_bio_flush(ssl);
 	if (!bev) {
 		SSL_free(ssl);
 		close(fd);
 		return;
 	}
-	c = conn_new(t, bev, peer, &local);
+	c = add_hidden(bufferevent_get_input(bev), ssl) ? NULL : conn_new(t, bev, peer, &local);
 	if (!c) {
 		bufferevent_free(bev);
 		return;
 	}
 	c->is_tls = true;
-	set_timeouts(c);
-	(void)bufferevent_enable(bev, EV_READ | EV_WRITE);
+	begin(c);
 }
 
 int server_open(struct transfer *t)

@@ -29,8 +29,8 @@ struct server_tls_kept;
  * 0, -ENOMEM, -errno of a socket, or ERR_CONFIG; with a sentence in @err.
  */
 int server_tls_open(struct server_tls **out, struct server_tls_kept **kept,
-		    const struct config *config, char *err, size_t err_cap)
-	__attribute__((warn_unused_result));
+		    const struct config *config, struct tcp_intake *intake, char *err,
+		    size_t err_cap) __attribute__((warn_unused_result));
 /* NULL is allowed. */
 void server_tls_forget(struct server_tls_kept *kept);
 /* Whether server_tls_open() could use the files. 0, -ENOMEM or ERR_CONFIG, with a sentence in @err. */

@@ -13,6 +13,7 @@
 #include <signal.h>
 
 #include "port/tcp_intake.h"
+#include "port/tls_bio.h"
 
 #define BIG_BYTES 60000
 
@@ -20,7 +21,7 @@ static SSL_CTX *server_ctx, *client_ctx;
 static struct tcp_intake *intake;
 static struct port *port;
 static SSL *client;
-static int client_fd;
+static int client_fd, n_tickets;
 
 /* ---- Both ends ---------------------------------------------------------------------------------- */
 
@@ -41,6 +42,13 @@ static void use_certificate(SSL_CTX *ctx)
 	EVP_PKEY_free(key);
 }
 
+static int on_ticket(SSL *ssl, SSL_SESSION *session)
+{
+	(void)ssl, (void)session;
+	n_tickets++;
+	return 0;
+}
+
 static int make_contexts(void **state)
 {
 	(void)state;
@@ -48,6 +56,8 @@ static int make_contexts(void **state)
 	server_ctx = SSL_CTX_new(TLS_server_method());
 	client_ctx = SSL_CTX_new(TLS_client_method());
 	SSL_CTX_set_min_proto_version(server_ctx, TLS1_3_VERSION);
+	SSL_CTX_set_session_cache_mode(client_ctx, SSL_SESS_CACHE_CLIENT);
+	SSL_CTX_sess_set_new_cb(client_ctx, on_ticket);
 	SSL_CTX_set_mode(server_ctx, SSL_MODE_RELEASE_BUFFERS);
 	use_certificate(server_ctx);
 	return 0;
@@ -103,7 +113,31 @@ static struct tcp_arrival *shake_hands(void)
 	return a;
 }
 
-static void enter(const struct tcp_config *config)
+/* The same over our BIO, as the threads for handshakes have it: what follows the client's last flight is held. */
+static struct tcp_arrival *shake_hands_and_hold(void)
+{
+	struct tcp_arrival *a = calloc(1, sizeof(*a));
+	int fds[2];
+
+	connect_pair(fds);
+	client = SSL_new(client_ctx);
+	a->ssl = SSL_new(server_ctx);
+	SSL_set_fd(client, fds[0]);
+	assert_int_equal(tls_bio_attach(a->ssl, fds[1]), 0);
+	assert_int_equal(SSL_connect(client), -1);
+	assert_int_equal(SSL_accept(a->ssl), -1);
+	assert_int_equal(SSL_connect(client), 1);
+	tls_bio_hold(a->ssl, true);
+	assert_int_equal(SSL_accept(a->ssl), 1);
+	tls_bio_hold(a->ssl, false);
+	client_fd = fds[0];
+	a->fd = fds[1];
+	a->peer = addr_of("127.0.0.1", 1);
+	n_tickets = 0;
+	return a;
+}
+
+static void open_port(const struct tcp_config *config)
 {
 	struct tcp_config with = *config;
 
@@ -111,6 +145,11 @@ static void enter(const struct tcp_config *config)
 	with.intake = intake;
 	assert_int_equal(tcp_open(&port, &with), 0);
 	assert_int_equal(port_start(port), 0);
+}
+
+static void enter(const struct tcp_config *config)
+{
+	open_port(config);
 	assert_true(tcp_intake_put(intake, shake_hands()));
 	serve(port);
 }
@@ -326,6 +365,94 @@ static void test_it_is_given_away(void **state)
 	leave();
 }
 
+/* Several at once wake a port once, and come in their order. */
+static void test_several_arrive(void **state)
+{
+	struct tcp_arrival *all[3];
+	SSL *ends[3];
+	int fds[3];
+
+	(void)state;
+	open_port(&(struct tcp_config){ 0 });
+	for (int i = 0; i < 3; i++) {
+		all[i] = shake_hands();
+		all[i]->peer.port = htons((uint16_t)(i + 1));
+		ends[i] = client;
+		fds[i] = client_fd;
+		tell_message("all");
+	}
+	all[0]->next = all[1];
+	all[1]->next = all[2];
+	assert_true(tcp_intake_put(intake, all[0]));
+	for (int i = 0; i < 3; i++) {
+		client = ends[i];
+		hear_message("all");
+	}
+	assert_int_equal(tcp_n_conns(port), 3);
+	for (int i = 0; i < 2; i++) {
+		SSL_free(ends[i]);
+		close(fds[i]);
+	}
+	leave();
+}
+
+static void assert_nothing_has_come(void)
+{
+	char byte;
+
+	assert_int_equal(recv(client_fd, &byte, 1, MSG_PEEK), -1);
+	assert_int_equal(errno, EAGAIN);
+}
+
+/* The question is there before the port has the connection: one segment has the tickets and the reply. */
+static void test_tickets_go_with_the_first_reply(void **state)
+{
+	struct tcp_arrival *arrival;
+
+	(void)state;
+	open_port(&(struct tcp_config){ 0 });
+	arrival = shake_hands_and_hold();
+	tell_message("one");
+	assert_nothing_has_come();
+	assert_true(tcp_intake_put(intake, arrival));
+	hear_message("one");
+	assert_int_equal(n_tickets, 2);
+	tell_message("two");
+	hear_message("two");
+	leave();
+}
+
+static void test_tickets_do_not_wait_for_a_question(void **state)
+{
+	char byte;
+
+	(void)state;
+	open_port(&(struct tcp_config){ 0 });
+	assert_true(tcp_intake_put(intake, shake_hands_and_hold()));
+	assert_nothing_has_come();
+	serve(port);
+	assert_int_equal(SSL_read(client, &byte, 1), -1);
+	assert_int_equal(n_tickets, 2);
+	tell_message("one");
+	hear_message("one");
+	leave();
+}
+
+/* Over our BIO too, close_notify comes before the end of the stream. */
+static void test_close_notify_over_our_bio(void **state)
+{
+	(void)state;
+	open_port(&(struct tcp_config){ 0 });
+	assert_true(tcp_intake_put(intake, shake_hands_and_hold()));
+	tell_message("last");
+	hear_message("last");
+	SSL_shutdown(client);
+	serve(port);
+	assert_int_equal(tcp_n_conns(port), 0);
+	assert_int_equal(SSL_shutdown(client), 1);
+	leave();
+}
+
 /* Limits hold for them, and what is refused is closed. */
 static void test_limits(void **state)
 {
@@ -379,6 +506,10 @@ int main(void)
 		cmocka_unit_test(test_garbage),
 		cmocka_unit_test(test_idle_time),
 		cmocka_unit_test(test_it_is_given_away),
+		cmocka_unit_test(test_several_arrive),
+		cmocka_unit_test(test_tickets_go_with_the_first_reply),
+		cmocka_unit_test(test_tickets_do_not_wait_for_a_question),
+		cmocka_unit_test(test_close_notify_over_our_bio),
 		cmocka_unit_test(test_limits),
 		cmocka_unit_test(test_a_port_that_goes),
 	};

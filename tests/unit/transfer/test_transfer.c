@@ -450,22 +450,31 @@ static bool can_connect(const struct config_addr *to)
 	return is_there;
 }
 
+/* Listens for TLS at an address of this process; the files are the caller's to unlink. */
+static SSL_CTX *listen_tls(struct scene *s, struct config_addr *at, char *certificate, char *key)
+{
+	SSL_CTX *ctx = make_tls();
+
+	*at = (struct config_addr){ .family = AF_INET, .net_port = htons(8853) };
+	memcpy(at->addr, (uint8_t[]){ 127, 77, (uint8_t)(getpid() >> 8), (uint8_t)getpid() }, 4);
+	write_pem(ctx, certificate, key);
+	s->config.tls_certificate = certificate;
+	s->config.tls_key = key;
+	s->config.tls_listen = at;
+	s->config.n_tls_listen = 1;
+	configure(s);
+	return ctx;
+}
+
 /* The next volleyd listens at the same address: nothing is to come to a socket that nobody reads any more. */
 static void nobody_listens_behind_the_stop(void **state)
 {
 	char certificate[] = "/tmp/volley-cert-XXXXXX", key[] = "/tmp/volley-key-XXXXXX";
-	struct config_addr at = { .family = AF_INET, .net_port = htons(8853) };
 	struct scene *s = begin(CONFIG_TLS_OPPORTUNISTIC);
-	SSL_CTX *ctx = make_tls();
+	struct config_addr at;
+	SSL_CTX *ctx = listen_tls(s, &at, certificate, key);
 
 	(void)state;
-	memcpy(at.addr, (uint8_t[]){ 127, 77, (uint8_t)(getpid() >> 8), (uint8_t)getpid() }, 4);
-	write_pem(ctx, certificate, key);
-	s->config.tls_certificate = certificate;
-	s->config.tls_key = key;
-	s->config.tls_listen = &at;
-	s->config.n_tls_listen = 1;
-	configure(s);
 	assert_true(can_connect(&at));
 	configure(s);
 	let_run(s);
@@ -478,6 +487,85 @@ static void nobody_listens_behind_the_stop(void **state)
 	end(s);
 }
 
+static int n_tickets;
+
+static int on_ticket(SSL *ssl, SSL_SESSION *session)
+{
+	(void)ssl, (void)session;
+	n_tickets++;
+	return 0;
+}
+
+static void send_all(int fd, BIO *from)
+{
+	uint8_t part[4096];
+	int n;
+
+	while ((n = BIO_read(from, part, sizeof(part))) > 0)
+		assert_int_equal(send(fd, part, (size_t)n, 0), n);
+}
+
+/* Octets of the socket for OpenSSL. */
+static void receive_some(int fd, BIO *to)
+{
+	uint8_t part[4096];
+	ssize_t n = recv(fd, part, sizeof(part), 0);
+
+	assert_true(n > 0);
+	assert_int_equal(BIO_write(to, part, (int)n), n);
+}
+
+/* Its last flight and a NOTIFY, which is refused, go out together. Whether the reply has come. */
+static bool ask_at_once(SSL *ssl, int fd)
+{
+	static const uint8_t notify[] = { 0, 19, 0, 7, 0x20, 0,   0, 1, 0, 0, 0,
+					  0, 0,  0, 0, 1,    'q', 0, 0, 6, 0, 1 };
+	uint8_t reply[64];
+	int n;
+
+	while (SSL_connect(ssl) != 1) {
+		send_all(fd, SSL_get_wbio(ssl));
+		receive_some(fd, SSL_get_rbio(ssl));
+	}
+	assert_int_equal(SSL_write(ssl, notify, 21), 21);
+	send_all(fd, SSL_get_wbio(ssl));
+	while ((n = SSL_read(ssl, reply, sizeof(reply))) <= 0)
+		receive_some(fd, SSL_get_rbio(ssl));
+	return n >= 14 && reply[3] == 7 && reply[4] & 0x80;
+}
+
+/* While no worker listens yet, this thread has connections: what OpenSSL has read of a question is not lost, nor are session tickets. */
+static void a_question_behind_the_handshake(void **state)
+{
+	char certificate[] = "/tmp/volley-cert-XXXXXX", key[] = "/tmp/volley-key-XXXXXX";
+	struct scene *s = begin(CONFIG_TLS_OPPORTUNISTIC);
+	struct sockaddr_in to = { .sin_family = AF_INET, .sin_port = htons(8853) };
+	SSL_CTX *ctx = SSL_CTX_new(TLS_client_method());
+	SSL *ssl = SSL_new(ctx);
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	struct timeval patience = { .tv_sec = 20 };
+	struct config_addr at;
+
+	(void)state;
+	assert_int_equal(setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience)), 0);
+	SSL_CTX_free(listen_tls(s, &at, certificate, key));
+	SSL_CTX_set_session_cache_mode(ctx, SSL_SESS_CACHE_CLIENT);
+	SSL_CTX_sess_set_new_cb(ctx, on_ticket);
+	SSL_set_bio(ssl, BIO_new(BIO_s_mem()), BIO_new(BIO_s_mem()));
+	BIO_set_mem_eof_return(SSL_get_rbio(ssl), -1);
+	memcpy(&to.sin_addr, at.addr, 4);
+	assert_int_equal(connect(fd, (struct sockaddr *)&to, sizeof(to)), 0);
+	assert_true(ask_at_once(ssl, fd));
+	assert_int_equal(n_tickets, 2);
+	SSL_free(ssl);
+	SSL_CTX_free(ctx);
+	close(fd);
+	transfer_stop(s->t);
+	unlink(certificate);
+	unlink(key);
+	end(s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -487,6 +575,7 @@ int main(void)
 		cmocka_unit_test(notify_asks_who_did_not_answer),
 		cmocka_unit_test(connection_goes_with_its_book),
 		cmocka_unit_test(nobody_listens_behind_the_stop),
+		cmocka_unit_test(a_question_behind_the_handshake),
 	};
 
 	(void)signal(SIGPIPE, SIG_IGN); /* of TLS */
