@@ -13,11 +13,12 @@ static const struct words_key rows[] = {
 	{ .path = "server", .type = WORDS_MAP, .text = "What the whole server does." },
 	{ .path = "server.listen",
 	  .type = WORDS_ADDRESSES,
-	  .needs_start = true,
 	  .min = 53,
 	  .text = "The service addresses. Required, and none twice. The driver answers for these "
 		  "addresses and ports only; 0.0.0.0 and :: stand for every address of the host, "
-		  "in the driver for all but loopback and link-local ones." },
+		  "in the driver for all but loopback and link-local ones. A reload opens those that "
+		  "are new and closes those that are gone, and no query to the others is lost; where one "
+		  "cannot be opened, the reload fails and nothing is changed." },
 	{ .path = "server.allow",
 	  .type = WORDS_PREFIXES,
 	  .text = "The clients that may ask for the zones; others are refused, and get nothing from the "

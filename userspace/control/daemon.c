@@ -153,6 +153,7 @@ static void take_back(struct daemon *d)
 		code = cookies_configure(d->cookies, before, clock_wall_s(), err, sizeof(err));
 	if (code)
 		log_error("what held before the reload: %s: %s", err, err_text(code));
+	daemon_settle_listen(d);
 }
 
 /* Puts CONFIG in place, or frees it and leaves all as it is. */
@@ -170,6 +171,8 @@ static int put_config(struct daemon *d, struct config *config, zones_done_fn *do
 	code = transfers_configure(d->transfers, config, err, err_cap);
 	if (!code)
 		code = signing_policies_set(&d->policies_of_signing, config);
+	if (!code)
+		code = daemon_listen(d, config, err, err_cap);
 	if (!code)
 		code = daemon_configure_recursion(d, config, err, err_cap);
 	if (!code)
@@ -189,6 +192,7 @@ static int put_config(struct daemon *d, struct config *config, zones_done_fn *do
 	want_size(d, config->cache_size_bytes);
 	daemon_configure_log(d, config);
 	catalogs_take_config(d->catalogs, config);
+	daemon_settle_listen(d);
 	taps_configure(d, config);
 	new_start_log(d);
 	return 0;

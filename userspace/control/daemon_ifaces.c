@@ -294,12 +294,12 @@ int daemon_set_queues(struct daemon *d, const char *ifname, uint32_t n, char *er
 
 static int update_services_of(struct daemon *d, struct volley_state *state)
 {
-	const struct config *config = d->config;
+	const struct config *config = catalogs_config(d->catalogs);
 	bool has_tunnels = false;
 	int err;
 
-	for (uint32_t i = 0; i < config->n_interfaces; i++)
-		has_tunnels |= config->interfaces[i].tunnels != 0;
+	for (uint32_t i = 0; i < d->config->n_interfaces; i++)
+		has_tunnels |= d->config->interfaces[i].tunnels != 0;
 	err = services_update_ends(state, config->listen, config->n_listen, has_tunnels);
 	d->ends_overflow = err == -ENOSPC;
 	if (err)
@@ -309,13 +309,14 @@ static int update_services_of(struct daemon *d, struct volley_state *state)
 
 void daemon_update_services(struct daemon *d)
 {
+	const struct config *config = catalogs_config(d->catalogs);
 	int err = 0;
 	size_t i;
 
 	for (i = 0; i < 2 && d->alive[i]; i++)
 		err = update_services_of(d, d->alive[i]);
 	if (!err)
-		err = dpdk_iface_update_services(d->config->listen, d->config->n_listen);
+		err = dpdk_iface_update_services(config->listen, config->n_listen);
 	d->services_overflow = err == -ENOSPC;
 	if (err)
 		log_warn("service addresses: %s: the driver knows %u of them", err_text(err),

@@ -60,6 +60,15 @@ void daemon_tell_names(struct daemon *d, struct volley_state *first, struct voll
 /* Behind daemon_open_store(): takes what was blocked before. 0 or a negative code, logged. */
 int daemon_open_blocks(struct daemon *d) __attribute__((warn_unused_result));
 
+/*
+ * When a reload changes server.listen (daemon_listen.c). First the workers listen at the addresses of `config`, too: 0, or a
+ * negative code with a sentence in err, and they listen where they did.
+ */
+int daemon_listen(struct daemon *d, const struct config *config, char *err, size_t err_cap)
+	__attribute__((warn_unused_result));
+/* At last driver and workers serve the addresses of the configuration that holds, and no others. */
+void daemon_settle_listen(struct daemon *d);
+
 /* Tells the programs which addresses are ours. */
 void daemon_update_services(struct daemon *d);
 /* A thread of its own says that we live. 0 or -errno. */

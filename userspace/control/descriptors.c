@@ -97,3 +97,28 @@ int descriptors_raise(struct descriptors *out, const struct config *config, unsi
 	raise_to(&limit, out->n_wanted);
 	return descriptors_plan(out, config, n_workers, limit.rlim_cur, err, err_cap);
 }
+
+int descriptors_grow(const struct descriptors *d, const struct config *running,
+		     unsigned int n_workers, uint32_t n_listen, char *err, size_t err_cap)
+{
+	const uint32_t n_more = n_listen > running->n_listen ? n_listen - running->n_listen : 0;
+	const uint64_t n = d->n_fixed + (uint64_t)n_workers * ADDRESS_FDS * n_more + d->n_tcp +
+			   n_workers + d->n_transfer;
+	struct rlimit limit;
+
+	if (!n_more)
+		return 0;
+	if (getrlimit(RLIMIT_NOFILE, &limit)) {
+		snprintf(err, err_cap, "RLIMIT_NOFILE: %s", err_text(-errno));
+		return -errno;
+	}
+	if (limit.rlim_cur < n)
+		raise_to(&limit, n);
+	if (limit.rlim_cur >= n)
+		return 0;
+	snprintf(err, err_cap,
+		 "%u addresses need %llu file descriptors, and RLIMIT_NOFILE is %llu: raise "
+		 "LimitNOFILE= and restart volleyd, or lower server.tcp.max-connections",
+		 n_listen, (unsigned long long)n, (unsigned long long)limit.rlim_max);
+	return -EMFILE;
+}

@@ -349,16 +349,9 @@ static void set_buffer(int fd, int force, int option, uint32_t n_bytes)
 		(void)set(fd, SOL_SOCKET, option, (int)n_bytes);
 }
 
-static bool is_wildcard(const struct port_addr *addr)
-{
-	static const uint8_t zeros[sizeof(addr->bytes)];
-
-	return !memcmp(addr->bytes, zeros, addr->family == AF_INET ? 4 : 16);
-}
-
 static int set_options(int fd, const struct socket_config *config)
 {
-	int asks = is_wildcard(&config->listen), err;
+	int asks = port_addr_is_wildcard(&config->listen), err;
 
 	if (config->listen.family == AF_INET) {
 		err = set(fd, IPPROTO_IP, IP_PKTINFO, asks);
@@ -431,7 +424,7 @@ int socket_open(struct port **out, const struct socket_config *config)
 		return -ENOMEM;
 	s->port = (struct port){ .ops = &socket_ops, .kind = PORT_SOCKET, .fd = -1 };
 	s->msg_bytes = msg_bytes;
-	s->is_wildcard = is_wildcard(&config->listen);
+	s->is_wildcard = port_addr_is_wildcard(&config->listen);
 	s->n_used = PORT_BURST;
 	err = map_buffers(s);
 	if (!err)
