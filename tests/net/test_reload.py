@@ -6,18 +6,18 @@ import signal
 from netlab import iface, remote, texts, wait_for, zone
 
 WORKERS = "server.workers: changed, and needs a new start"
-QUEUES = "interfaces[].queues: changed, and needs a new start"
+CORES = "interfaces[].cores: changed, and needs a new start"
 
 
 def test_keys_that_need_a_new_start(lab, daemon):
     daemon.start()
     assert "warnings" not in daemon.json("zone", "reload") and daemon.degraded() == ""
-    daemon.configure(server={"workers": 3}, interfaces=[iface(queues=1)])
+    daemon.configure(server={"workers": 3}, interfaces=[iface(cores=[0])])
     reply = daemon.json("zone", "reload")
-    assert reply["warnings"] == [WORKERS, QUEUES] and len(reply["zones"]) == 2
+    assert reply["warnings"] == [WORKERS, CORES] and len(reply["zones"]) == 2
     assert f"  - {WORKERS}\n" in daemon.ctl("zone", "reload").stdout
     assert daemon.log().count(f"warning: {WORKERS}") == 2
-    assert daemon.status()["degraded"] == [WORKERS, QUEUES]
+    assert daemon.status()["degraded"] == [WORKERS, CORES]
     assert "warnings" not in daemon.json("zone", "reload", "example.com")
     daemon.configure()  # what runs
     daemon.signal(signal.SIGHUP)

@@ -19,8 +19,8 @@ int daemon_listen(struct daemon *d, const struct config *config, char *err, size
 	if (!d->crew)
 		return 0; /* it begins with what the configuration says by then */
 	code = descriptors_grow(&d->descriptors, d->config, crew_n(d->crew),
-				crew_n_listen_with(d->crew, config->listen, config->n_listen), err,
-				err_cap);
+				crew_n_listen_with(d->crew, config->listen, config->n_listen),
+				config->n_interfaces, err, err_cap);
 	return code ? code : crew_listen(d->crew, config->listen, config->n_listen, err, err_cap);
 }
 

@@ -79,7 +79,7 @@ static void test_more_workers_need_more(void **state)
 
 static int grow(const struct descriptors *d, uint32_t n_listen, char *err, size_t cap)
 {
-	return descriptors_grow(d, &plain, N_WORKERS, n_listen, err, cap);
+	return descriptors_grow(d, &plain, N_WORKERS, n_listen, plain.n_interfaces, err, cap);
 }
 
 /* Addresses that a reload brings: within the limit, by a higher one, and not at all. */
@@ -100,7 +100,7 @@ static void test_more_addresses(void **state)
 	getrlimit(RLIMIT_NOFILE, &limit);
 	assert_int_equal(limit.rlim_cur, n);
 	assert_int_equal(grow(&d, plain.n_listen + 2, err, sizeof(err)), -EMFILE);
-	assert_non_null(strstr(err, "4 addresses need"));
+	assert_non_null(strstr(err, "4 addresses and 1 interfaces need"));
 	assert_int_equal(grow(&d, plain.n_listen + 1, err, sizeof(err)), 0);
 	getrlimit(RLIMIT_NOFILE, &limit);
 	assert_int_equal(limit.rlim_cur, n + 2 * N_WORKERS);
