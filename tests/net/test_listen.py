@@ -159,6 +159,21 @@ def test_wildcards_and_addresses(lab, daemon, vips):
     assert not lab.is_answered(where=VIP)
 
 
+@pytest.mark.parametrize("where, wildcards", [(V4, ["0.0.0.0", V6]), (V6, ["::", V4])])
+def test_a_wildcard_takes_the_place_of_an_address(lab, daemon, where, wildcards):
+    """And gives it back: who asks this address by kernel sockets loses nothing."""
+    daemon.start(interfaces=None)
+    with Load(lab, where) as load:
+        for _ in range(5):
+            listen(daemon, *wildcards, interfaces=None)
+            reload(daemon)
+            load.wait_more(300)
+            listen(daemon, V4, V6, interfaces=None)
+            reload(daemon)
+            load.wait_more(300)
+    assert load.n >= 3000 and not load.lost
+
+
 @pytest.mark.parametrize("kind, word", [(socket.SOCK_DGRAM, "UDP"), (socket.SOCK_STREAM, "TCP")])
 def test_an_address_that_another_server_has(lab, daemon, vips, kind, word):
     """The reload fails and says why; nothing is changed, not even what could have been."""

@@ -4,11 +4,11 @@
  * Service addresses that a reload brings and takes:
  *
  *	come    a socket in each worker ─► (the rest of the reload is accepted) ─► the driver's table
- *	go      the driver's table ─► a grace period, until no CPU uses the one before ─► what has arrived is answered,
- *		sockets are closed
+ *	go      the driver's table ─► a grace period, until no CPU uses the one before ─► sockets get nothing new
+ *		─► a grace period, until nothing is on its way to them ─► what has arrived is answered, they are closed
  *
- * So an address is never the driver's without a socket that answers what the driver does not, and an address that
- * stays is not touched at all.
+ * So an address is never the driver's without a socket that answers what the driver does not; an address that
+ * stays is not touched at all; and one whose place a wildcard takes loses no query over UDP.
  */
 #include "control/daemon_internal.h"
 
@@ -33,6 +33,9 @@ void daemon_settle_listen(struct daemon *d)
 	daemon_update_services(d);
 	if (!crew_listens_elsewhere(d->crew, config->listen, config->n_listen))
 		return;
-	(void)daemon_grace(d); /* after an error packets on their way may find no socket */
+	/* After an error of these packets on their way may find no socket. */
+	(void)daemon_grace(d);
+	crew_stop_elsewhere(d->crew, config->listen, config->n_listen);
+	(void)daemon_grace(d);
 	crew_listen_only(d->crew, config->listen, config->n_listen);
 }

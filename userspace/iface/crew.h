@@ -89,6 +89,11 @@ unsigned int crew_worker_for(const struct crew *crew, unsigned int queue, int cp
 int crew_listen(struct crew *crew, const struct config_addr *listen, uint32_t n, char *err,
 		size_t err_cap) __attribute__((warn_unused_result));
 /*
+ * To the others nothing new comes over UDP: what a wildcard address takes goes there. After a grace period of the kernel
+ * (cache/grace.h) nothing is on its way to them any more, and crew_listen_only() loses no query.
+ */
+void crew_stop_elsewhere(struct crew *crew, const struct config_addr *listen, uint32_t n);
+/*
  * From now on they listen at these only. What has arrived at the others is answered first; connections that are
  * open stay open, and late replies to queries over UDP are dropped.
  */

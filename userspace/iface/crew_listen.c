@@ -227,6 +227,26 @@ static bool is_one_of(const struct config_addr *listen, uint32_t n, const struct
 	return false;
 }
 
+static int call_stop(void *user)
+{
+	port_stop(user);
+	return 0;
+}
+
+void crew_stop_elsewhere(struct crew *crew, const struct config_addr *listen, uint32_t n)
+{
+	for (size_t i = 0; i < crew->n_ports; i++) {
+		const struct crew_port *at = &crew->ports[i];
+		struct port_addr bound;
+
+		if (at->port->kind != PORT_SOCKET)
+			continue;
+		socket_port_addr(at->port, &bound);
+		if (!is_one_of(listen, n, &bound))
+			(void)worker_call(crew->members[at->worker].worker, call_stop, at->port);
+	}
+}
+
 void crew_listen_only(struct crew *crew, const struct config_addr *listen, uint32_t n)
 {
 	uint32_t n_left = 0;

@@ -313,6 +313,21 @@ static unsigned int socket_reply(struct port *p, uint64_t now_ns, const struct p
 	return flush(s, n_out);
 }
 
+/*
+ * A connected socket gets its peer's datagrams only, so that others find a socket of a wildcard address, if there is one. The peer is
+ * the socket itself. Where that is refused, the host does not have the address, and nothing comes. With a wildcard address of its own
+ * it goes on.
+ */
+static void socket_stop(struct port *p)
+{
+	struct socket_port *s = self(p);
+	struct sockaddr_storage ss;
+	socklen_t len = port_addr_to_sockaddr(&s->local, &ss);
+
+	if (!s->is_wildcard)
+		(void)connect(p->fd, (struct sockaddr *)&ss, len);
+}
+
 static void socket_close(struct port *p)
 {
 	struct socket_port *s = self(p);
@@ -333,6 +348,7 @@ static const struct port_ops socket_ops = {
 	.receive = socket_receive,
 	.send = socket_send,
 	.reply = socket_reply,
+	.stop = socket_stop,
 	.wake_at = socket_wake_at,
 	.close = socket_close,
 };
