@@ -322,7 +322,7 @@ int daemon_set_queues(struct daemon *d, const char *ifname, uint32_t n, char *er
 
 int daemon_add_ifaces(struct daemon *d, const struct config *config, char *err, size_t err_cap)
 {
-	for (uint32_t i = 0; i < config->n_interfaces; i++) {
+	for (uint32_t i = 0; d->crew && i < config->n_interfaces; i++) {
 		const struct config_interface *c = &config->interfaces[i];
 		struct iface *iface;
 		int code;
@@ -379,6 +379,8 @@ static void take_lists(struct iface *iface, const struct config_interface *c)
 
 void daemon_settle_ifaces(struct daemon *d, const struct config *before, const struct config *after)
 {
+	if (!d->crew)
+		return;
 	for (size_t i = d->n_ifaces; i--;) {
 		struct iface *iface = &d->ifaces[i];
 		const struct config_interface *was =
@@ -397,6 +399,18 @@ void daemon_settle_ifaces(struct daemon *d, const struct config *before, const s
 			take_lists(iface, is);
 		}
 	}
+}
+
+void daemon_catch_up_ifaces(struct daemon *d)
+{
+	const struct config *config = catalogs_config(d->catalogs);
+	char err[512];
+
+	if (config == d->config)
+		return;
+	if (daemon_add_ifaces(d, config, err, sizeof(err)))
+		log_error("%s", err);
+	daemon_settle_ifaces(d, d->config, config);
 }
 
 /* --- Services ------------------------------------------------------------------------------------ */

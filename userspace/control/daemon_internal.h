@@ -81,6 +81,8 @@ int daemon_add_ifaces(struct daemon *d, const struct config *config, char *err, 
  */
 void daemon_settle_ifaces(struct daemon *d, const struct config *before,
 			  const struct config *after);
+/* Both do nothing until there are workers. Then this makes up for reloads that came before: what fails is logged. */
+void daemon_catch_up_ifaces(struct daemon *d);
 
 /* Tells the programs which addresses are ours. */
 void daemon_update_services(struct daemon *d);

@@ -533,6 +533,7 @@ int daemon_open_crew(struct daemon *d)
 		iface_open_ports(&d->ifaces[i], d->crew);
 	daemon_update_services(d);
 	daemon_take_places(d);
+	daemon_catch_up_ifaces(d);
 	code = leave_cores(d);
 	if (code)
 		return code;
