@@ -106,7 +106,7 @@ def test_diff(lab, daemon, tmp_path):
     write(path, other)
     result = daemon.json("config", "diff", path)
     assert changes(result) == {
-        ("server.listen", "added", None, "127.0.0.1@5301", True), ("server.any", "changed", "minimal", "full", True),
+        ("server.listen", "added", None, "127.0.0.1@5301", False), ("server.any", "changed", "minimal", "full", True),
         ("zones[example.net.]", "removed", None, None, False), ("zones[new.test.]", "added", None, None, False)}
     assert result["warnings"] == [f"zone new.test.: {tmp_path}/none: cannot read the file: No such file or directory"]
     assert "zones[new.test.]" in daemon.ctl("config", "diff", path).stdout

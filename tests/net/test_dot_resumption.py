@@ -268,9 +268,22 @@ def test_addresses_come_and_go(lab, daemon, tls):
     with lab.connect("c", V4, 8853) as sock, anyone().wrap_socket(sock) as stream:
         assert stream.version() == "TLSv1.3"
     wait_for("the other is closed", lambda: is_refused(lab), 5)
+    assert daemon.status()["tls_listen"] == [f"{V4}@8853"]
     daemon.configure(**sections(tls))
     daemon.ctl("zone", "reload")
     assert Open(lab).ask()
+
+
+def test_it_begins_and_ends_with_a_reload(lab, daemon, tls):
+    daemon.start()
+    for _ in range(2):
+        daemon.configure(**sections(tls))
+        daemon.ctl("zone", "reload")
+        assert Open(lab).ask() and daemon.status()["tls_listen"]
+        daemon.configure()
+        daemon.ctl("zone", "reload")
+        wait_for("it is closed", lambda: is_refused(lab), 5)
+        assert daemon.status()["tls_listen"] == []
 
 
 def is_refused(lab):

@@ -14,10 +14,11 @@ import socket
 import subprocess
 from pathlib import Path
 
+import dns.message
 import dns.rcode
 import pytest
 
-from netlab import BIN, ENV, texts, wait_for, write_zone, zone
+from netlab import BIN, ENV, V4, V6, Answered, iface, texts, wait_for, write_zone, zone
 
 NAME = "www.z.test"
 
@@ -145,6 +146,24 @@ def test_the_driver_answers_during_the_start(lab, daemon, gate, served):
     gate.open()
     daemon.wait_ready()
     assert len(texts(lab.ask())) == 2
+
+
+def test_a_reload_during_the_start(lab, daemon, gate, tmp_path):
+    """Its addresses and interfaces are those that count when the zones are there."""
+    zones = [gated("z.test", write_zone(tmp_path / "z.zone"), gate), zone("example.com")]
+    daemon.configure(zones=zones).spawn()
+    gate.wait(1)
+    daemon.configure(zones=zones, server={"listen": ["127.0.0.1", V6]}, interfaces=[iface(**{"driver-answers": False})])
+    daemon.signal(signal.SIGHUP)
+    wait_for("it is read", lambda: daemon.status()["listen"] == ["127.0.0.1@53", f"{V6}@53"])
+    gate.open()
+    gate.wait(2)
+    gate.open()
+    daemon.wait_ready()
+    with Answered(daemon) as two:
+        assert texts(lab.ask(NAME, where=V6)) == texts(lab.ask(NAME, where=V6)) == ["192.0.2.10"]
+    assert two.by == {"worker": 2} and daemon.status()["services"] == 2
+    assert not lab.is_answered(where=V4) and lab.tcp(dns.message.make_query(NAME, "A"), V6).answer
 
 
 def test_the_start_is_ended(lab, daemon, gate, tmp_path):

@@ -3,28 +3,27 @@
 """What a reload cannot put in place is told: in its reply, in the log, and in status."""
 import signal
 
-from netlab import V4, V6, iface, remote, texts, wait_for, zone
+from netlab import iface, remote, texts, wait_for, zone
 
-LISTEN = "server.listen: changed, and needs a new start"
-QUEUES = "interfaces[].queues: changed, and needs a new start"
+WORKERS = "server.workers: changed, and needs a new start"
+CORES = "interfaces[].cores: changed, and needs a new start"
 
 
 def test_keys_that_need_a_new_start(lab, daemon):
     daemon.start()
     assert "warnings" not in daemon.json("zone", "reload") and daemon.degraded() == ""
-    daemon.configure(server={"listen": [V4, V6, "127.0.0.1@5301"]},
-                     interfaces=[iface(queues=1)])
+    daemon.configure(server={"workers": 3}, interfaces=[iface(cores=[0])])
     reply = daemon.json("zone", "reload")
-    assert reply["warnings"] == [LISTEN, QUEUES] and len(reply["zones"]) == 2
-    assert f"  - {LISTEN}\n" in daemon.ctl("zone", "reload").stdout
-    assert daemon.log().count(f"warning: {LISTEN}") == 2
-    assert daemon.status()["degraded"] == [LISTEN, QUEUES]
+    assert reply["warnings"] == [WORKERS, CORES] and len(reply["zones"]) == 2
+    assert f"  - {WORKERS}\n" in daemon.ctl("zone", "reload").stdout
+    assert daemon.log().count(f"warning: {WORKERS}") == 2
+    assert daemon.status()["degraded"] == [WORKERS, CORES]
     assert "warnings" not in daemon.json("zone", "reload", "example.com")
     daemon.configure()  # what runs
     daemon.signal(signal.SIGHUP)
     wait_for("nothing to be told", lambda: daemon.status()["degraded"] == [])
     assert "warnings" not in daemon.json("zone", "reload")
-    daemon.configure(server={"listen": [V4, V6, "127.0.0.1@5301"]})
+    daemon.configure(server={"workers": 3})
     daemon.ctl("zone", "reload")
     daemon.stop()
     daemon.start()  # anew, with what it says

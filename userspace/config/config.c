@@ -472,18 +472,45 @@ const struct config_zone *config_find_template(const struct config *config, cons
 const struct words_key *config_next_for_start(const struct config *running,
 					      const struct config *next, unsigned int *at)
 {
-	const struct words_key *names = words_find_key("interfaces[].name"), *key;
-	unsigned int number = words_key_number(names);
-	bool are_others = running->start_digests[number] != next->start_digests[number];
+	const struct words_key *key;
 
 	while ((key = words_key_at(*at))) {
-		number = (*at)++;
-		if (running->start_digests[number] == next->start_digests[number])
-			continue;
-		if (!are_others || key == names || strncmp(key->path, "interfaces[]", 12) != 0)
+		unsigned int number = (*at)++;
+
+		if (running->start_digests[number] != next->start_digests[number])
 			return key;
 	}
 	return NULL;
+}
+
+const struct config_interface *config_find_interface(const struct config *config, const char *name)
+{
+	for (uint32_t i = 0; i < config->n_interfaces; i++)
+		if (!strcmp(config->interfaces[i].name, name))
+			return &config->interfaces[i];
+	return NULL;
+}
+
+static bool is_same_text(const char *a, const char *b)
+{
+	return a && b ? !strcmp(a, b) : a == b;
+}
+
+/* Octet by octet, so that a new field is compared, too. */
+bool config_interface_is_same(const struct config_interface *a, const struct config_interface *b)
+{
+	struct config_interface x, y;
+
+	memcpy(&x, a, sizeof(x));
+	memcpy(&y, b, sizeof(y));
+	x.tunnel_sources = y.tunnel_sources = NULL;
+	x.cores = y.cores = NULL;
+	x.device = y.device = NULL;
+	return !memcmp(&x, &y, sizeof(x)) &&
+	       (!x.n_tunnel_sources || !memcmp(a->tunnel_sources, b->tunnel_sources,
+					       x.n_tunnel_sources * sizeof(*a->tunnel_sources))) &&
+	       (!x.n_cores || !memcmp(a->cores, b->cores, x.n_cores * sizeof(*a->cores))) &&
+	       is_same_text(a->device, b->device);
 }
 
 void config_zones_free(struct config_zone *zones, uint32_t n)

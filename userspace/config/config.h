@@ -431,11 +431,14 @@ const struct config_tsig_key *config_find_key(const struct config *config, const
 const struct config_remote *config_find_remote(const struct config *config, const char *name);
 const struct config_signing *config_find_signing(const struct config *config, const char *name);
 const struct config_zone *config_find_template(const struct config *config, const char *name);
+const struct config_interface *config_find_interface(const struct config *config, const char *name);
+
+/* Whether two items of configurations that were loaded say the same of an interface. Pure. */
+bool config_interface_is_same(const struct config_interface *a, const struct config_interface *b);
 
 /*
  * From key number *AT on, the first that needs a start and with which two configurations do not say the
- * same; *AT goes behind it. NULL: there is none. Where the interfaces are others, of these only their
- * name is told.
+ * same; *AT goes behind it. NULL: there is none.
  */
 const struct words_key *config_next_for_start(const struct config *running,
 					      const struct config *next, unsigned int *at);

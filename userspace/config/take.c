@@ -32,7 +32,7 @@ static uint64_t digest(uint64_t before, const void *bytes, size_t n)
 	return (before ^ n) * 0x100000001b3;
 }
 
-/* The path goes in, too: with it which item of a list this is said of. */
+/* The key goes in, too; which item of a list this is said of is its place among the others. */
 void take_note(struct take *take, const char *path, const void *bytes, size_t n)
 {
 	const struct words_key *key = take->source.failed ? NULL : source_find_key(path);
@@ -41,7 +41,7 @@ void take_note(struct take *take, const char *path, const void *bytes, size_t n)
 	if (!key || !key->needs_start)
 		return;
 	at = &take->config->start_digests[words_key_number(key)];
-	*at = digest(digest(*at, path, strlen(path)), bytes, n);
+	*at = digest(digest(*at, key->path, strlen(key->path)), bytes, n);
 }
 
 /* TEXT, or the default of the key; NULL after a failure or when there is neither. */

@@ -13,11 +13,12 @@ static const struct words_key rows[] = {
 	{ .path = "server", .type = WORDS_MAP, .text = "What the whole server does." },
 	{ .path = "server.listen",
 	  .type = WORDS_ADDRESSES,
-	  .needs_start = true,
 	  .min = 53,
 	  .text = "The service addresses. Required, and none twice. The driver answers for these "
 		  "addresses and ports only; 0.0.0.0 and :: stand for every address of the host, "
-		  "in the driver for all but loopback and link-local ones." },
+		  "in the driver for all but loopback and link-local ones. A reload opens those that "
+		  "are new and closes those that are gone, and no query to the others is lost; where one "
+		  "cannot be opened, the reload fails and nothing is changed." },
 	{ .path = "server.allow",
 	  .type = WORDS_PREFIXES,
 	  .text = "The clients that may ask for the zones; others are refused, and get nothing from the "
@@ -208,14 +209,15 @@ static const struct words_key rows[] = {
 	{ .path = "interfaces",
 	  .type = WORDS_MAPS,
 	  .text = "The network interfaces to answer on in the driver. Without any, volleyd serves by "
-		  "kernel sockets." },
+		  "kernel sockets. A reload attaches to those that are new, lets go of those that are gone, and "
+		  "attaches anew to those of which something else is said: meanwhile kernel sockets answer what "
+		  "comes there. Where one has port: dpdk, before or after, the reload is refused, since that needs a "
+		  "new start." },
 	{ .path = "interfaces[].name",
 	  .type = WORDS_INTERFACE,
-	  .needs_start = true,
 	  .text = "The interface. Required, and none twice. It may come later. See INTERFACES." },
 	{ .path = "interfaces[].xdp",
 	  .type = WORDS_CHOICE,
-	  .needs_start = true,
 	  .choices = "auto|native|generic|off",
 	  .fallback = "auto",
 	  .text = "How the XDP program is attached: native in the driver, generic in the kernel's stack "
@@ -223,7 +225,6 @@ static const struct words_key rows[] = {
 		  "INTERFACES." },
 	{ .path = "interfaces[].port",
 	  .type = WORDS_CHOICE,
-	  .needs_start = true,
 	  .choices = "auto|xsk|dpdk|socket",
 	  .fallback = "auto",
 	  .text = "How packets that the driver does not answer reach a worker: xsk by AF_XDP rings, "
@@ -231,20 +232,17 @@ static const struct words_key rows[] = {
 		  "status says which and why. dpdk by DPDK, if volleyd was built with it: see DPDK." },
 	{ .path = "interfaces[].driver-answers",
 	  .type = WORDS_BOOL,
-	  .needs_start = true,
 	  .fallback = "true",
 	  .text = "With false, the XDP program answers nothing and only hands up: to measure and to "
 		  "diagnose." },
 	{ .path = "interfaces[].zero-copy",
 	  .type = WORDS_CHOICE,
-	  .needs_start = true,
 	  .choices = "auto|on|off",
 	  .fallback = "auto",
 	  .text = "Whether the driver writes to AF_XDP memory itself. With on, kernel sockets answer "
 		  "where it cannot, and that is a fault; with auto its frames are copied." },
 	{ .path = "interfaces[].busy-poll",
 	  .type = WORDS_BUDGET,
-	  .needs_start = true,
 	  .min = 1,
 	  .max = 4096,
 	  .fallback = "false",
@@ -252,7 +250,6 @@ static const struct words_key rows[] = {
 		  "packets it takes at a time; true means 64. It costs a whole processor." },
 	{ .path = "interfaces[].umem-frames",
 	  .type = WORDS_POWER,
-	  .needs_start = true,
 	  .min = 64,
 	  .max = 1ull << 20,
 	  .fallback = "4096",
@@ -260,14 +257,12 @@ static const struct words_key rows[] = {
 		  "needs it. At least twice ring-size." },
 	{ .path = "interfaces[].ring-size",
 	  .type = WORDS_POWER,
-	  .needs_start = true,
 	  .min = 32,
 	  .max = 32768,
 	  .fallback = "2048",
 	  .text = "Places in each of the four AF_XDP rings of a queue." },
 	{ .path = "interfaces[].queues",
 	  .type = WORDS_AUTO_COUNT,
-	  .needs_start = true,
 	  .min = 1,
 	  .max = 64,
 	  .fallback = "auto",
@@ -283,7 +278,6 @@ static const struct words_key rows[] = {
 		  "0, and so on, those near the card's memory (NUMA) first." },
 	{ .path = "interfaces[].tunnels",
 	  .type = WORDS_CHOICES,
-	  .needs_start = true,
 	  .choices = "ipip|gue",
 	  .fallback = "[]",
 	  .text = "The tunnels of L4 balancers from which queries are taken, and answered directly to the "
@@ -291,20 +285,17 @@ static const struct words_key rows[] = {
 		  "end at an address of this host. See TUNNELS." },
 	{ .path = "interfaces[].gue-port",
 	  .type = WORDS_COUNT,
-	  .needs_start = true,
 	  .min = 1,
 	  .max = 65535,
 	  .fallback = "6080",
 	  .text = "The UDP port that gue comes to." },
 	{ .path = "interfaces[].tunnel-sources",
 	  .type = WORDS_PREFIXES,
-	  .needs_start = true,
 	  .text = "The balancers: only tunnels whose outer source is in one of these prefixes, at most 16, "
 		  "are taken off; others go to the kernel as they came. See TUNNELS. Default: "
 		  "everyone's are." },
 	{ .path = "interfaces[].return-path",
 	  .type = WORDS_CHOICE,
-	  .needs_start = true,
 	  .choices = "swap|fib",
 	  .fallback = "swap",
 	  .text = "Where answers go: with swap back to where the query came from, its Ethernet address that "
@@ -312,7 +303,6 @@ static const struct words_key rows[] = {
 		  "the kernel gets the query, and a kernel socket answers. See RETURN PATH." },
 	{ .path = "interfaces[].device",
 	  .type = WORDS_TEXT,
-	  .needs_start = true,
 	  .min = 1,
 	  .max = 400,
 	  .text = "For port: dpdk the device in DPDK's words: a PCI address (0000:3b:00.0), or a driver "

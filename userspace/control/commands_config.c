@@ -116,7 +116,7 @@ static int examine(struct daemon *d, const char *from, json_t **result, char *er
 	int code = config_load_as(&config, from, d->config->path, err, err_cap);
 
 	if (!code) {
-		code = new_start_check_storage(d, config, err, err_cap);
+		code = new_start_check(d, config, err, err_cap);
 		if (!code)
 			code = signing_check(d->zones, config, d->config->storage, err, err_cap);
 		if (!code)

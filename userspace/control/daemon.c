@@ -153,6 +153,8 @@ static void take_back(struct daemon *d)
 		code = cookies_configure(d->cookies, before, clock_wall_s(), err, sizeof(err));
 	if (code)
 		log_error("what held before the reload: %s: %s", err, err_text(code));
+	daemon_settle_ifaces(d, before, before);
+	daemon_settle_listen(d);
 }
 
 /* What may be refused: the rest is taken back then. */
@@ -163,6 +165,10 @@ static int put_parts(struct daemon *d, struct config *config, zones_done_fn *don
 
 	if (!code)
 		code = signing_policies_set(&d->policies_of_signing, config);
+	if (!code)
+		code = daemon_listen(d, config, err, err_cap);
+	if (!code)
+		code = daemon_add_ifaces(d, config, err, err_cap);
 	if (!code)
 		code = daemon_configure_recursion(d, config, err, err_cap);
 	if (!code)
@@ -183,7 +189,7 @@ static int put_parts(struct daemon *d, struct config *config, zones_done_fn *don
 static int check_config(struct daemon *d, const struct config *config,
 			struct engine_identity **identity, char *err, size_t err_cap)
 {
-	int code = new_start_check_storage(d, config, err, err_cap);
+	int code = new_start_check(d, config, err, err_cap);
 
 	if (!code)
 		code = signing_check(d->zones, config, d->config->storage, err, err_cap);
@@ -211,7 +217,9 @@ static int put_config(struct daemon *d, struct config *config, zones_done_fn *do
 	daemon_put_identity(d, identity);
 	want_size(d, config->cache_size_bytes);
 	daemon_configure_log(d, config);
+	daemon_settle_ifaces(d, catalogs_config(d->catalogs), config);
 	catalogs_take_config(d->catalogs, config);
+	daemon_settle_listen(d);
 	taps_configure(d, config);
 	new_start_log(d);
 	return 0;

@@ -113,6 +113,16 @@ static int attach_and_open(struct daemon *d, struct iface *iface)
 	return 0;
 }
 
+/* The same for one that a reload brings or changes. */
+static int begin(struct daemon *d, struct iface *iface)
+{
+	if (!d->is_anonymous)
+		return attach_and_open(d, iface);
+	iface->wanted = false;
+	iface_say(iface, IFACE_TOPIC_PROGRAM, true, "no BPF maps; kernel sockets answer");
+	return 0;
+}
+
 static void renew(struct daemon *d, struct iface *iface)
 {
 	int err = program_renew(iface->program, &d->maps);
@@ -187,29 +197,47 @@ void daemon_look_at_load(struct daemon *d)
 	}
 }
 
-/* As an interface that the configuration does not know gets its defaults. */
-static struct iface *add_iface(struct daemon *d, const char *ifname)
+/* NULL: there are too many. */
+static struct iface *add_iface(struct daemon *d, const struct config_interface *config)
 {
-	struct config_interface config = { .driver_answers = true };
 	struct iface *iface;
 
-	if (d->n_ifaces == CONFIG_INTERFACES_MAX || strlen(ifname) >= sizeof(config.name))
+	if (d->n_ifaces == CONFIG_INTERFACES_MAX)
 		return NULL;
-	snprintf(config.name, sizeof(config.name), "%s", ifname);
 	iface = &d->ifaces[d->n_ifaces++];
-	iface_init(iface, &config);
-	iface->is_added = true;
+	iface_init(iface, config);
 	return iface;
+}
+
+/* As an interface that the configuration does not know gets its defaults. */
+static struct iface *add_by_hand(struct daemon *d, const char *ifname)
+{
+	struct config_interface config = { .driver_answers = true };
+	struct iface *iface = NULL;
+
+	if (strlen(ifname) < sizeof(config.name)) {
+		snprintf(config.name, sizeof(config.name), "%s", ifname);
+		iface = add_iface(d, &config);
+	}
+	if (iface)
+		iface->is_added = true;
+	return iface;
+}
+
+/* Behind iface_close(). */
+static void drop_iface(struct daemon *d, struct iface *iface)
+{
+	const struct iface *end = d->ifaces + d->n_ifaces;
+
+	memmove(iface, iface + 1, (size_t)(end - (iface + 1)) * sizeof(*iface));
+	d->n_ifaces--;
 }
 
 /* What a command has brought goes with a command; what the configuration says of it holds again. */
 static void take_back(struct daemon *d, struct iface *iface)
 {
-	const struct iface *end = d->ifaces + d->n_ifaces;
-
 	if (iface->is_added) {
-		memmove(iface, iface + 1, (size_t)(end - (iface + 1)) * sizeof(*iface));
-		d->n_ifaces--;
+		drop_iface(d, iface);
 		return;
 	}
 	iface->config.xdp = CONFIG_XDP_OFF;
@@ -232,7 +260,7 @@ int daemon_attach(struct daemon *d, const char *ifname, char *err, size_t err_ca
 		return -EPERM;
 	}
 	if (!iface)
-		iface = add_iface(d, ifname);
+		iface = add_by_hand(d, ifname);
 	if (!iface)
 		return ERR_LIMIT;
 	iface->wanted = true;
@@ -290,11 +318,106 @@ int daemon_set_queues(struct daemon *d, const char *ifname, uint32_t n, char *er
 	return 0;
 }
 
+/* --- Reloads ------------------------------------------------------------------------------------- */
+
+int daemon_add_ifaces(struct daemon *d, const struct config *config, char *err, size_t err_cap)
+{
+	for (uint32_t i = 0; d->crew && i < config->n_interfaces; i++) {
+		const struct config_interface *c = &config->interfaces[i];
+		struct iface *iface;
+		int code;
+
+		if (find_iface(d, c->name))
+			continue;
+		iface = add_iface(d, c);
+		if (!iface) {
+			snprintf(
+				err, err_cap,
+				"interfaces: at most %u, with those that go and those of volleyctl attach",
+				CONFIG_INTERFACES_MAX);
+			return ERR_LIMIT;
+		}
+		code = begin(d, iface);
+		if (code == -EPROTO || code == ERR_RUNNING) {
+			snprintf(err, err_cap, "%s: %s", c->name, iface->note);
+			return code;
+		}
+	}
+	return 0;
+}
+
+/* The program goes first, so that all that still comes is the kernel's. */
+static void let_go(struct daemon *d, struct iface *iface)
+{
+	int code = iface->program ? program_detach(iface->program) : 0;
+
+	if (code)
+		log_error("%s: %s", iface->config.name, err_text(code));
+	iface_close(iface, d->crew, true);
+}
+
+/* What a command has said of it is forgotten, but for a detach. */
+static void begin_anew(struct daemon *d, struct iface *iface, const struct config_interface *c)
+{
+	const bool is_wanted = iface->wanted || iface->is_added;
+
+	log_notice("%s: attached anew, as the configuration says", c->name);
+	iface_close(iface, d->crew, false);
+	iface_init(iface, c);
+	iface->wanted = is_wanted;
+	if (is_wanted)
+		(void)begin(d, iface);
+}
+
+/* The lists are of the configuration that is going. */
+static void take_lists(struct iface *iface, const struct config_interface *c)
+{
+	iface->config.tunnel_sources = c->tunnel_sources;
+	iface->config.cores = c->cores;
+	iface->config.device = c->device;
+}
+
+void daemon_settle_ifaces(struct daemon *d, const struct config *before, const struct config *after)
+{
+	if (!d->crew)
+		return;
+	for (size_t i = d->n_ifaces; i--;) {
+		struct iface *iface = &d->ifaces[i];
+		const struct config_interface *was =
+			config_find_interface(before, iface->config.name);
+		const struct config_interface *is =
+			config_find_interface(after, iface->config.name);
+
+		if (!is && iface->is_added)
+			continue;
+		if (!is) {
+			let_go(d, iface);
+			drop_iface(d, iface);
+		} else if (iface->is_added || (was && !config_interface_is_same(was, is))) {
+			begin_anew(d, iface, is);
+		} else {
+			take_lists(iface, is);
+		}
+	}
+}
+
+void daemon_catch_up_ifaces(struct daemon *d)
+{
+	const struct config *config = catalogs_config(d->catalogs);
+	char err[512];
+
+	if (config == d->config)
+		return;
+	if (daemon_add_ifaces(d, config, err, sizeof(err)))
+		log_error("%s", err);
+	daemon_settle_ifaces(d, d->config, config);
+}
+
 /* --- Services ------------------------------------------------------------------------------------ */
 
 static int update_services_of(struct daemon *d, struct volley_state *state)
 {
-	const struct config *config = d->config;
+	const struct config *config = catalogs_config(d->catalogs);
 	bool has_tunnels = false;
 	int err;
 
@@ -309,13 +432,14 @@ static int update_services_of(struct daemon *d, struct volley_state *state)
 
 void daemon_update_services(struct daemon *d)
 {
+	const struct config *config = catalogs_config(d->catalogs);
 	int err = 0;
 	size_t i;
 
 	for (i = 0; i < 2 && d->alive[i]; i++)
 		err = update_services_of(d, d->alive[i]);
 	if (!err)
-		err = dpdk_iface_update_services(d->config->listen, d->config->n_listen);
+		err = dpdk_iface_update_services(config->listen, config->n_listen);
 	d->services_overflow = err == -ENOSPC;
 	if (err)
 		log_warn("service addresses: %s: the driver knows %u of them", err_text(err),

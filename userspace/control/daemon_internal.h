@@ -60,6 +60,30 @@ void daemon_tell_names(struct daemon *d, struct volley_state *first, struct voll
 /* Behind daemon_open_store(): takes what was blocked before. 0 or a negative code, logged. */
 int daemon_open_blocks(struct daemon *d) __attribute__((warn_unused_result));
 
+/*
+ * When a reload changes server.listen (daemon_listen.c). First the workers listen at the addresses of `config`, too: 0, or a
+ * negative code with a sentence in err, and they listen where they did.
+ */
+int daemon_listen(struct daemon *d, const struct config *config, char *err, size_t err_cap)
+	__attribute__((warn_unused_result));
+/* At last driver and workers serve the addresses of the configuration that holds, and no others. */
+void daemon_settle_listen(struct daemon *d);
+
+/*
+ * When a reload changes `interfaces`. First those of `config` that the daemon does not have are attached: 0, or a negative code with a
+ * sentence in err where that must not be (-EPROTO, ERR_RUNNING) or there are too many; daemon_settle_ifaces() follows then, too.
+ */
+int daemon_add_ifaces(struct daemon *d, const struct config *config, char *err, size_t err_cap)
+	__attribute__((warn_unused_result));
+/*
+ * At last the interfaces are those of `after`, beside those that a command has brought: those that are gone are let go of, those of
+ * which `before`, which holds still, says something else are attached anew. `after` stays until the next call.
+ */
+void daemon_settle_ifaces(struct daemon *d, const struct config *before,
+			  const struct config *after);
+/* Both do nothing until there are workers. Then this makes up for reloads that came before: what fails is logged. */
+void daemon_catch_up_ifaces(struct daemon *d);
+
 /* Tells the programs which addresses are ours. */
 void daemon_update_services(struct daemon *d);
 /* A thread of its own says that we live. 0 or -errno. */

@@ -514,8 +514,11 @@ int daemon_open_crew(struct daemon *d)
 	char err[512];
 	size_t i;
 	const struct config_recursion *recursion = recursion_config(d->recursion);
+	const struct config *config = catalogs_config(d->catalogs); /* it may be of a reload */
 	struct crew_env env = {
 		.config = d->config,
+		.listen = config->listen,
+		.n_listen = config->n_listen,
 		.engine = &d->engine_config,
 		.cache = d->cache,
 		.data = &d->published,
@@ -541,6 +544,7 @@ int daemon_open_crew(struct daemon *d)
 		iface_open_ports(&d->ifaces[i], d->crew);
 	daemon_update_services(d);
 	daemon_take_places(d);
+	daemon_catch_up_ifaces(d);
 	code = leave_cores(d);
 	if (code)
 		return code;

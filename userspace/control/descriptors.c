@@ -97,3 +97,36 @@ int descriptors_raise(struct descriptors *out, const struct config *config, unsi
 	raise_to(&limit, out->n_wanted);
 	return descriptors_plan(out, config, n_workers, limit.rlim_cur, err, err_cap);
 }
+
+static uint64_t excess(uint32_t n, uint32_t planned)
+{
+	return n > planned ? n - planned : 0;
+}
+
+int descriptors_grow(const struct descriptors *d, const struct config *running,
+		     unsigned int n_workers, uint32_t n_listen, uint32_t n_interfaces, char *err,
+		     size_t err_cap)
+{
+	const uint64_t n_more =
+		(uint64_t)n_workers * ADDRESS_FDS * excess(n_listen, running->n_listen) +
+		INTERFACE_FDS * excess(n_interfaces, running->n_interfaces);
+	const uint64_t n = d->n_fixed + n_more + d->n_tcp + n_workers + d->n_transfer;
+	struct rlimit limit;
+
+	if (!n_more)
+		return 0;
+	if (getrlimit(RLIMIT_NOFILE, &limit)) {
+		snprintf(err, err_cap, "RLIMIT_NOFILE: %s", err_text(-errno));
+		return -errno;
+	}
+	if (limit.rlim_cur < n)
+		raise_to(&limit, n);
+	if (limit.rlim_cur >= n)
+		return 0;
+	snprintf(
+		err, err_cap,
+		"%u addresses and %u interfaces need %llu file descriptors, and RLIMIT_NOFILE is %llu: raise "
+		"LimitNOFILE= and restart volleyd, or lower server.tcp.max-connections",
+		n_listen, n_interfaces, (unsigned long long)n, (unsigned long long)limit.rlim_max);
+	return -EMFILE;
+}

@@ -9,7 +9,7 @@
  * Each part is bounded by itself, so connections never take the descriptors that control needs: volleyctl is
  * answered however many clients come.
  *
- * Control's thread, at the start.
+ * Control's thread, at the start and in a reload.
  */
 #ifndef VOLLEY_CONTROL_DESCRIPTORS_H
 #define VOLLEY_CONTROL_DESCRIPTORS_H
@@ -41,5 +41,13 @@ int descriptors_plan(struct descriptors *out, const struct config *config, unsig
  */
 int descriptors_raise(struct descriptors *out, const struct config *config, unsigned int n_workers,
 		      char *err, size_t err_cap) __attribute__((warn_unused_result));
+
+/*
+ * For a reload: sees to it that there are descriptors for the sockets of n_listen addresses and n_interfaces interfaces beside all
+ * else that was planned with `running`, and raises RLIMIT_NOFILE if need be. 0, or -EMFILE with a sentence in err.
+ */
+int descriptors_grow(const struct descriptors *d, const struct config *running,
+		     unsigned int n_workers, uint32_t n_listen, uint32_t n_interfaces, char *err,
+		     size_t err_cap) __attribute__((warn_unused_result));
 
 #endif

@@ -119,9 +119,11 @@ static void judge_rest(struct health *h, const struct daemon *d)
 
 static void judge(struct health *h, const struct daemon *d)
 {
+	const struct config *config = catalogs_config(d->catalogs);
+
 	judge_daemon(h, d);
-	for (uint32_t i = 0; i < d->config->n_listen; i++)
-		health_address(h, &d->config->listen[i]);
+	for (uint32_t i = 0; i < config->n_listen; i++)
+		health_address(h, &config->listen[i]);
 	if (!d->crew)
 		return; /* what is not there yet is being made */
 	judge_workers(h, d);
@@ -137,6 +139,7 @@ static void judge(struct health *h, const struct daemon *d)
 /* *WELL: no reason was found, and memory was there to tell one. */
 static json_t *report(const struct daemon *d, const struct health_options *options, bool *well)
 {
+	const struct config *config = catalogs_config(d->catalogs);
 	struct health h = { options, json_array(), json_array(), d->have_zones_come,
 			    clock_wall_s() };
 	json_t *o = json_object();
@@ -149,7 +152,7 @@ static json_t *report(const struct daemon *d, const struct health_options *optio
 	json_object_set_new(o, "warnings", h.warnings);
 	json_put_bool(o, "drained", d->drain.is_on);
 	json_put_text(o, "state", state_text(d));
-	json_object_set_new(o, "services", report_listen(d->config->listen, d->config->n_listen));
+	json_object_set_new(o, "services", report_listen(config->listen, config->n_listen));
 	return o;
 }
 

@@ -15,8 +15,11 @@
 void new_start_log(const struct daemon *d);
 void new_start_append(const struct daemon *d, json_t *list);
 
-/* -EOPNOTSUPP and a sentence in err if a zone of @config is to be kept and no storage is open. */
-int new_start_check_storage(const struct daemon *d, const struct config *config, char *err,
-			    size_t err_cap) __attribute__((warn_unused_result));
+/*
+ * What a reload refuses: -EOPNOTSUPP and a sentence in err if a zone of @config is to be kept and no storage is open, or if
+ * something else than now is said of an interface with port: dpdk.
+ */
+int new_start_check(const struct daemon *d, const struct config *config, char *err, size_t err_cap)
+	__attribute__((warn_unused_result));
 
 #endif

@@ -203,6 +203,7 @@ json_t *report_status(struct daemon *d)
 {
 	json_t *o = json_object(), *ifaces = json_array(), *cache = json_object();
 	struct cache_stats stats;
+	const struct config *config = catalogs_config(d->catalogs);
 	char text[512];
 	size_t i;
 
@@ -222,9 +223,9 @@ json_t *report_status(struct daemon *d)
 	json_put_int(o, "workers", d->crew ? crew_n(d->crew) : 0);
 	json_put_text(o, "control_cores", affinity_text(&d->affinity.control, text, sizeof(text)));
 	json_put_bool(o, "control_cores_shared", !d->affinity.n_own);
-	json_object_set_new(o, "listen", report_listen(d->config->listen, d->config->n_listen));
+	json_object_set_new(o, "listen", report_listen(config->listen, config->n_listen));
 	json_object_set_new(o, "tls_listen",
-			    report_listen(d->config->tls_listen, d->config->n_tls_listen));
+			    report_listen(config->tls_listen, config->n_tls_listen));
 	json_put_int(o, "services", d->n_services);
 	json_object_set_new(o, "zones", count_zones(d));
 	json_object_set_new(o, "recursion", report_recursion(d));

@@ -3,23 +3,19 @@
 #include "iface/crew.h"
 
 #include <errno.h>
-#include <netinet/in.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
 #include "base/err.h"
 #include "base/log.h"
 #include "iface/cores.h"
+#include "iface/crew_internal.h"
 #include "iface/refresh.h"
-#include "port/addr.h"
-#include "worker/relay.h"
-#include "port/socket.h"
 #include "port/tcp.h"
 #include "tap/tap.h"
+#include "worker/relay.h"
 
 #define PORTS_FIRST       64u
 #define NODES_CAP         64u
@@ -27,31 +23,6 @@
 #define MS_PER_S          1000u
 #define TCP_POOL_PER_CONN (256u << 10)
 #define TCP_POOL_MAX      (64u << 20)
-
-struct member {
-	struct worker *worker;
-	struct engine *engine;
-	struct responder *responder;
-	struct tap_producer *tap;
-	int cpu;
-	int node; /* of that processor */
-};
-
-struct crew_port {
-	struct port *port;
-	unsigned int worker;
-};
-
-struct crew {
-	struct member *members;
-	unsigned int n;
-	bool has_room;           /* for questions upstream */
-	struct tap *tap;         /* of the producers */
-	struct refresh *refresh; /* of the first member */
-	struct tcp_share *tcp;   /* of the TCP ports of all members */
-	struct crew_port *ports; /* for ports_cap; it grows */
-	size_t n_ports, ports_cap;
-};
 
 /* --- Processors ---------------------------------------------------------------------------------- */
 
@@ -106,30 +77,13 @@ void crew_remove(struct crew *crew, struct port *port)
 	}
 }
 
-static struct port_addr port_addr_of(const struct config_addr *a)
-{
-	struct port_addr addr = { .family = (uint8_t)a->family, .port = a->net_port };
-
-	memcpy(addr.bytes, a->addr, sizeof(addr.bytes));
-	return addr;
-}
-
-static int add_or_close(struct crew *crew, unsigned int worker, struct port *port)
+int crew_add_or_close(struct crew *crew, unsigned int worker, struct port *port)
 {
 	int err = crew_add(crew, worker, port);
 
 	if (err)
 		port_close(port);
 	return err;
-}
-
-static int open_udp(struct crew *crew, unsigned int worker, const struct port_addr *listen)
-{
-	struct socket_config config = { .listen = *listen };
-	struct port *port;
-	int err = socket_open(&port, &config);
-
-	return err ? err : add_or_close(crew, worker, port);
 }
 
 /* A worker's part of the memory for replies that wait. */
@@ -166,55 +120,16 @@ static int share_tcp(struct crew *crew, const struct crew_env *env)
 	return tcp_share_new(&crew->tcp, n, n_client ? n_client : (n + 1) / 2, n_ports);
 }
 
-/*
- * A socket without SO_REUSEPORT is refused where any other is. With it, a second server of the same
- * user would share the queries with the first, and nobody would notice.
- */
-static int probe(const struct port_addr *addr)
+/* For the listeners of all addresses, which crew_listen() opens. */
+static int open_plain_tcp(struct crew *crew, unsigned int worker, const struct crew_env *env)
 {
-	const int one = 1;
-	struct sockaddr_storage ss;
-	socklen_t len = port_addr_to_sockaddr(addr, &ss);
-	int fd = socket(addr->family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-	int err = 0;
+	struct port *port;
+	int err = open_tcp(&port, crew, env, NULL);
 
-	if (fd < 0)
-		return -errno;
-	if (setsockopt(fd, IPPROTO_IP, IP_FREEBIND, &one, sizeof(one)) ||
-	    (addr->family == AF_INET6 &&
-	     setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &one, sizeof(one))) ||
-	    bind(fd, (struct sockaddr *)&ss, len))
-		err = -errno;
-	close(fd);
+	err = err ? err : crew_add_or_close(crew, worker, port);
+	if (!err)
+		crew->members[worker].tcp = port;
 	return err;
-}
-
-static int say_refused(const struct port_addr *addr, const char *what, int code, char *err,
-		       size_t err_cap)
-{
-	char text[PORT_ADDR_TEXT_CAP];
-
-	snprintf(err, err_cap, "%s: cannot listen (%s): %s%s", port_addr_text(addr, text), what,
-		 err_text(code),
-		 code == -EADDRINUSE ? ": another server has this address and port" :
-		 code == -EACCES     ? ": ports below 1024 need CAP_NET_BIND_SERVICE" :
-				       "");
-	return code;
-}
-
-/* All before any is opened: ours may overlap. */
-static int probe_all(const struct config *config, char *err, size_t err_cap)
-{
-	uint32_t i;
-
-	for (i = 0; i < config->n_listen; i++) {
-		struct port_addr addr = port_addr_of(&config->listen[i]);
-		int code = probe(&addr);
-
-		if (code)
-			return say_refused(&addr, "UDP", code, err, err_cap);
-	}
-	return 0;
 }
 
 static int open_relay(struct crew *crew, unsigned int worker, struct relay *relay)
@@ -227,7 +142,7 @@ static int open_relay(struct crew *crew, unsigned int worker, struct relay *rela
 
 		err = relay_open_port(&port, relay, kinds[i]);
 		if (!err)
-			err = add_or_close(crew, worker, port);
+			err = crew_add_or_close(crew, worker, port);
 	}
 	return err;
 }
@@ -237,39 +152,7 @@ static int open_tls(struct crew *crew, unsigned int worker, const struct crew_en
 	struct port *port;
 	int err = open_tcp(&port, crew, env, env->intake);
 
-	return err ? err : add_or_close(crew, worker, port);
-}
-
-/* A UDP socket for each address, and one TCP port that listens at all of them. */
-static int open_listen(struct crew *crew, unsigned int worker, const struct crew_env *env,
-		       char *err, size_t err_cap)
-{
-	const struct config *config = env->config;
-	struct port *tcp;
-	int code = open_tcp(&tcp, crew, env, NULL);
-
-	if (code) {
-		snprintf(err, err_cap, "TCP: %s", err_text(code));
-		return code;
-	}
-	for (uint32_t i = 0; i < config->n_listen; i++) {
-		struct port_addr addr = port_addr_of(&config->listen[i]);
-		const char *what = "UDP";
-
-		code = open_udp(crew, worker, &addr);
-		if (!code) {
-			what = "TCP";
-			code = tcp_listen(tcp, &addr);
-		}
-		if (code) {
-			port_close(tcp);
-			return say_refused(&addr, what, code, err, err_cap);
-		}
-	}
-	code = add_or_close(crew, worker, tcp);
-	if (code)
-		snprintf(err, err_cap, "TCP: %s", err_text(code));
-	return code;
+	return err ? err : crew_add_or_close(crew, worker, port);
 }
 
 /* --- Members ------------------------------------------------------------------------------------- */
@@ -332,13 +215,29 @@ static int open_member(struct crew *crew, unsigned int i, const struct crew_env 
 }
 
 /* What the transfer thread leaves to a worker. */
-static int open_for_transfer(struct crew *crew, unsigned int worker, const struct crew_env *env,
-			     char *err, size_t err_cap)
+static int open_for_transfer(struct crew *crew, unsigned int worker, const struct crew_env *env)
 {
 	int code = env->relay ? open_relay(crew, worker, env->relay) : 0;
 
-	if (!code && env->intake)
-		code = open_tls(crew, worker, env);
+	return code || !env->intake ? code : open_tls(crew, worker, env);
+}
+
+/* A worker with its ports, but for those of addresses. */
+static int open_whole_member(struct crew *crew, unsigned int i, const struct crew_env *env,
+			     char *err, size_t err_cap)
+{
+	int code = open_member(crew, i, env);
+
+	if (code) {
+		snprintf(err, err_cap, "worker %u: %s", i, err_text(code));
+		return code;
+	}
+	code = open_plain_tcp(crew, i, env);
+	if (code) {
+		snprintf(err, err_cap, "TCP: %s", err_text(code));
+		return code;
+	}
+	code = open_for_transfer(crew, i, env);
 	if (code)
 		snprintf(err, err_cap, "TLS: %s", err_text(code));
 	return code;
@@ -346,25 +245,13 @@ static int open_for_transfer(struct crew *crew, unsigned int worker, const struc
 
 static int open_all(struct crew *crew, const struct crew_env *env, char *err, size_t err_cap)
 {
-	const struct config *config = env->config;
-	unsigned int i;
-	int code = probe_all(config, err, err_cap);
+	int code = share_tcp(crew, env);
 
-	if (!code) {
-		code = share_tcp(crew, env);
+	if (code)
 		snprintf(err, err_cap, "TCP: %s", err_text(code));
-	}
-	for (i = 0; !code && i < crew->n; i++) {
-		code = open_member(crew, i, env);
-		if (code) {
-			snprintf(err, err_cap, "worker %u: %s", i, err_text(code));
-			return code;
-		}
-		code = open_listen(crew, i, env, err, err_cap);
-		if (!code)
-			code = open_for_transfer(crew, i, env, err, err_cap);
-	}
-	return code;
+	for (unsigned int i = 0; !code && i < crew->n; i++)
+		code = open_whole_member(crew, i, env, err, err_cap);
+	return code ? code : crew_listen(crew, env->listen, env->n_listen, err, err_cap);
 }
 
 /* --- Processors ---------------------------------------------------------------------------------- */
@@ -463,6 +350,7 @@ void crew_close(struct crew *crew)
 	for (k = 0; k < crew->n_ports; k++)
 		port_close(crew->ports[k].port);
 	free(crew->ports);
+	free(crew->listen);
 	tcp_share_free(crew->tcp);
 	refresh_close(crew->refresh);
 	for (i = 0; i < crew->n; i++) {

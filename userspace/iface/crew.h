@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The workers with their engines and responders, and the kernel sockets that each of them reads: one
- * UDP socket and one TCP listener for every listen address and worker; a worker's listeners are one port,
+ * UDP socket and one TCP listener for every listen address and worker (crew_listen.c); a worker's listeners are one port,
  * and the ports of all workers share the limits of connections. Each has a port for connections over TLS, and one for what
  * the transfer thread reads from its own connections. The first worker also hears
  * what the driver wants fetched anew (iface/refresh.h).
@@ -31,7 +31,9 @@ struct tcp_intake;
 
 /* What the workers share. All of it outlives them, but for config, which is read by crew_open() only. */
 struct crew_env {
-	const struct config *config;
+	const struct config *config; /* but for its addresses */
+	const struct config_addr *listen;
+	uint32_t n_listen;
 	const struct engine_config *engine;
 	cpu_set_t cpus; /* to choose from */
 	struct cache *cache;
@@ -82,6 +84,27 @@ int crew_node(const struct crew *crew, unsigned int worker);
  * `node` first).
  */
 unsigned int crew_worker_for(const struct crew *crew, unsigned int queue, int cpu, int node);
+
+/*
+ * Beside where they listen, all workers listen at each of `listen`, n of them. All are probed first: an address that another
+ * server has is refused. 0; or -errno with a sentence in err, and the workers listen where they did.
+ */
+int crew_listen(struct crew *crew, const struct config_addr *listen, uint32_t n, char *err,
+		size_t err_cap) __attribute__((warn_unused_result));
+/*
+ * To the others nothing new comes over UDP: what a wildcard address takes goes there. After a grace period of the kernel
+ * (cache/grace.h) nothing is on its way to them any more, and crew_listen_only() loses no query.
+ */
+void crew_stop_elsewhere(struct crew *crew, const struct config_addr *listen, uint32_t n);
+/*
+ * From now on they listen at these only. What has arrived at the others is answered first; connections that are
+ * open stay open, and late replies to queries over UDP are dropped.
+ */
+void crew_listen_only(struct crew *crew, const struct config_addr *listen, uint32_t n);
+/* Whether they listen at an address that is not one of these. */
+bool crew_listens_elsewhere(const struct crew *crew, const struct config_addr *listen, uint32_t n);
+/* At how many addresses they would listen after crew_listen(). */
+uint32_t crew_n_listen_with(const struct crew *crew, const struct config_addr *listen, uint32_t n);
 
 /* Gives a worker a port; the crew closes it with crew_remove() or crew_close(). */
 int crew_add(struct crew *crew, unsigned int worker, struct port *port)

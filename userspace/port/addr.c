@@ -46,6 +46,18 @@ bool port_addr_same_host(const struct port_addr *a, const struct port_addr *b)
 	return a->family == b->family && !memcmp(a->bytes, b->bytes, a->family == AF_INET ? 4 : 16);
 }
 
+bool port_addr_is_same(const struct port_addr *a, const struct port_addr *b)
+{
+	return port_addr_same_host(a, b) && a->port == b->port && a->scope_id == b->scope_id;
+}
+
+bool port_addr_is_wildcard(const struct port_addr *a)
+{
+	static const uint8_t zeros[sizeof(a->bytes)];
+
+	return !memcmp(a->bytes, zeros, a->family == AF_INET ? 4 : 16);
+}
+
 socklen_t port_addr_to_sockaddr(const struct port_addr *a, struct sockaddr_storage *ss)
 {
 	struct sockaddr_in6 *in6 = (struct sockaddr_in6 *)ss;

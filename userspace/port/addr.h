@@ -32,6 +32,12 @@ __attribute__((warn_unused_result)) int port_addr_from_sockaddr(struct port_addr
 /* The same host: ports and interfaces do not count. */
 bool port_addr_same_host(const struct port_addr *a, const struct port_addr *b);
 
+/* The same host, port and interface. */
+bool port_addr_is_same(const struct port_addr *a, const struct port_addr *b);
+
+/* 0.0.0.0 or :: */
+bool port_addr_is_wildcard(const struct port_addr *a);
+
 /* Fill ss and return the length of what is in it. */
 socklen_t port_addr_to_sockaddr(const struct port_addr *a, struct sockaddr_storage *ss);
 

@@ -313,6 +313,21 @@ static unsigned int socket_reply(struct port *p, uint64_t now_ns, const struct p
 	return flush(s, n_out);
 }
 
+/*
+ * A connected socket gets its peer's datagrams only, so that others find a socket of a wildcard address, if there is one. The peer is
+ * the socket itself. Where that is refused, the host does not have the address, and nothing comes. With a wildcard address of its own
+ * it goes on.
+ */
+static void socket_stop(struct port *p)
+{
+	struct socket_port *s = self(p);
+	struct sockaddr_storage ss;
+	socklen_t len = port_addr_to_sockaddr(&s->local, &ss);
+
+	if (!s->is_wildcard)
+		(void)connect(p->fd, (struct sockaddr *)&ss, len);
+}
+
 static void socket_close(struct port *p)
 {
 	struct socket_port *s = self(p);
@@ -333,6 +348,7 @@ static const struct port_ops socket_ops = {
 	.receive = socket_receive,
 	.send = socket_send,
 	.reply = socket_reply,
+	.stop = socket_stop,
 	.wake_at = socket_wake_at,
 	.close = socket_close,
 };
@@ -349,16 +365,9 @@ static void set_buffer(int fd, int force, int option, uint32_t n_bytes)
 		(void)set(fd, SOL_SOCKET, option, (int)n_bytes);
 }
 
-static bool is_wildcard(const struct port_addr *addr)
-{
-	static const uint8_t zeros[sizeof(addr->bytes)];
-
-	return !memcmp(addr->bytes, zeros, addr->family == AF_INET ? 4 : 16);
-}
-
 static int set_options(int fd, const struct socket_config *config)
 {
-	int asks = is_wildcard(&config->listen), err;
+	int asks = port_addr_is_wildcard(&config->listen), err;
 
 	if (config->listen.family == AF_INET) {
 		err = set(fd, IPPROTO_IP, IP_PKTINFO, asks);
@@ -431,7 +440,7 @@ int socket_open(struct port **out, const struct socket_config *config)
 		return -ENOMEM;
 	s->port = (struct port){ .ops = &socket_ops, .kind = PORT_SOCKET, .fd = -1 };
 	s->msg_bytes = msg_bytes;
-	s->is_wildcard = is_wildcard(&config->listen);
+	s->is_wildcard = port_addr_is_wildcard(&config->listen);
 	s->n_used = PORT_BURST;
 	err = map_buffers(s);
 	if (!err)

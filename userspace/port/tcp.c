@@ -408,14 +408,8 @@ static void tcp_stop(struct port *p)
 		tcp_port_take_arrivals(t, t->now_ns);
 	}
 
-	for (uint32_t i = 0; i < t->n_listeners; i++) {
-		if (t->listen_fds[i] < 0)
-			continue;
-		tcp_port_accept(t, i, t->now_ns);
-		(void)epoll_ctl(t->port.fd, EPOLL_CTL_DEL, t->listen_fds[i], NULL);
-		close(t->listen_fds[i]);
-		t->listen_fds[i] = -1;
-	}
+	for (uint32_t i = 0; i < t->n_listeners; i++)
+		tcp_port_close_listener(t, &t->listeners[i]);
 }
 
 static void tcp_close(struct port *p)

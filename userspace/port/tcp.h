@@ -75,11 +75,18 @@ __attribute__((warn_unused_result)) int tcp_open(struct port **out,
 
 /*
  * Listen at one more address, which need not exist yet (IP_FREEBIND). Its port 0: the kernel chooses, see
- * tcp_port_addr(). Before a worker gets the port. 0 or -errno, as of bind() and listen().
+ * tcp_port_addr(). Before a worker gets the port, or on the worker's thread (worker_call()). 0 or -errno, as of
+ * bind() and listen(); -ENOSPC for more than 1024.
  */
 __attribute__((warn_unused_result)) int tcp_listen(struct port *p, const struct port_addr *addr);
 
-/* The first address bound, with the port that the kernel chose. Any thread. */
+/*
+ * Listen at that address, as it was bound, no more. Connections that wait there are let in first; those that are
+ * open stay. As tcp_listen() for threads. 0, or -ENOENT: the port does not listen there.
+ */
+__attribute__((warn_unused_result)) int tcp_unlisten(struct port *p, const struct port_addr *addr);
+
+/* The first address bound, with the port that the kernel chose. As tcp_listen() for threads. */
 void tcp_port_addr(const struct port *p, struct port_addr *out);
 
 /* Connections open now. Any thread. */

@@ -236,7 +236,7 @@ static bool accept_one(struct tcp_port *t, int listen_fd, uint64_t now_ns)
 void tcp_port_accept(struct tcp_port *t, uint32_t listener, uint64_t now_ns)
 {
 	for (int i = 0; i < ACCEPT_MAX; i++)
-		if (!accept_one(t, t->listen_fds[listener], now_ns))
+		if (!accept_one(t, t->listeners[listener].fd, now_ns))
 			return;
 }
 

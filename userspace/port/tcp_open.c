@@ -68,50 +68,110 @@ static int watch(struct tcp_port *t, int op, int fd, uint64_t tag, uint32_t even
 	return epoll_ctl(t->port.fd, op, fd, &event) ? -errno : 0;
 }
 
+/* NULL: there is none. */
+static const struct tcp_listener *first_listener(const struct tcp_port *t)
+{
+	for (uint32_t i = 0; i < t->n_listeners; i++)
+		if (t->listeners[i].fd >= 0)
+			return &t->listeners[i];
+	return NULL;
+}
+
 /* "tcp 192.0.2.1@53", and how many addresses more. */
 static void set_name(struct tcp_port *t)
 {
-	char text[PORT_ADDR_TEXT_CAP], more[16] = "";
+	const struct tcp_listener *first = first_listener(t);
+	char text[PORT_ADDR_TEXT_CAP] = "", more[16] = "";
+	uint32_t n = 0;
 
-	if (t->n_listeners > 1)
-		snprintf(more, sizeof(more), " +%u", t->n_listeners - 1);
-	snprintf(t->port.name, sizeof(t->port.name), "tcp %s%s", port_addr_text(&t->local, text),
-		 more);
+	for (uint32_t i = 0; i < t->n_listeners; i++)
+		n += t->listeners[i].fd >= 0;
+	if (n > 1)
+		snprintf(more, sizeof(more), " +%u", n - 1);
+	if (first)
+		port_addr_text(&first->at, text);
+	snprintf(t->port.name, sizeof(t->port.name), "tcp %s%s", text, more);
+}
+
+/* A place whose fd is -1, or NULL and *err. */
+static struct tcp_listener *take_place(struct tcp_port *t, int *err)
+{
+	struct tcp_listener *places;
+
+	for (uint32_t i = 0; i < t->n_listeners; i++)
+		if (t->listeners[i].fd < 0)
+			return &t->listeners[i];
+	*err = t->n_listeners == TCP_LISTENERS_MAX ? -ENOSPC : -ENOMEM;
+	if (t->n_listeners == TCP_LISTENERS_MAX)
+		return NULL;
+	places = realloc(t->listeners, (t->n_listeners + 1) * sizeof(*places));
+	if (!places)
+		return NULL;
+	t->listeners = places;
+	places[t->n_listeners].fd = -1;
+	return &places[t->n_listeners++];
+}
+
+static uint64_t tag_of(const struct tcp_port *t, const struct tcp_listener *l)
+{
+	return TCP_LISTENER_TAG - (uint64_t)(l - t->listeners);
 }
 
 int tcp_listen(struct port *p, const struct port_addr *addr)
 {
 	struct tcp_port *t = (struct tcp_port *)p;
-	struct port_addr bound;
-	int *fds, fd, err;
+	struct tcp_listener *l;
+	int fd, err;
 
-	if (t->n_listeners == TCP_LISTENERS_MAX)
-		return -ENOSPC;
-	fds = realloc(t->listen_fds, (t->n_listeners + 1) * sizeof(*fds));
-	if (!fds)
-		return -ENOMEM;
-	t->listen_fds = fds;
-	fd = open_listener(&t->config, addr, &bound);
+	l = take_place(t, &err);
+	if (!l)
+		return err;
+	fd = open_listener(&t->config, addr, &l->at);
 	if (fd < 0)
 		return fd;
-	err = watch(t, EPOLL_CTL_ADD, fd, TCP_LISTENER_TAG - t->n_listeners, EPOLLIN);
+	err = watch(t, EPOLL_CTL_ADD, fd, tag_of(t, l),
+		    t->resume_at_ns == PORT_NEVER ? EPOLLIN : 0);
 	if (err) {
 		close(fd);
 		return err;
 	}
-	if (!t->n_listeners)
-		t->local = bound;
-	t->listen_fds[t->n_listeners++] = fd;
+	l->fd = fd;
 	set_name(t);
 	return 0;
+}
+
+void tcp_port_close_listener(struct tcp_port *t, struct tcp_listener *l)
+{
+	if (l->fd < 0)
+		return;
+	tcp_port_accept(t, (uint32_t)(l - t->listeners), t->now_ns);
+	(void)epoll_ctl(t->port.fd, EPOLL_CTL_DEL, l->fd, NULL);
+	close(l->fd);
+	l->fd = -1;
+}
+
+int tcp_unlisten(struct port *p, const struct port_addr *addr)
+{
+	struct tcp_port *t = (struct tcp_port *)p;
+
+	for (uint32_t i = 0; i < t->n_listeners; i++) {
+		struct tcp_listener *l = &t->listeners[i];
+
+		if (l->fd < 0 || !port_addr_is_same(&l->at, addr))
+			continue;
+		tcp_port_close_listener(t, l);
+		set_name(t);
+		return 0;
+	}
+	return -ENOENT;
 }
 
 void tcp_port_watch_listeners(struct tcp_port *t, bool on)
 {
 	for (uint32_t i = 0; i < t->n_listeners; i++)
-		if (t->listen_fds[i] >= 0)
-			(void)watch(t, EPOLL_CTL_MOD, t->listen_fds[i], TCP_LISTENER_TAG - i,
-				    on ? EPOLLIN : 0);
+		if (t->listeners[i].fd >= 0)
+			(void)watch(t, EPOLL_CTL_MOD, t->listeners[i].fd,
+				    tag_of(t, &t->listeners[i]), on ? EPOLLIN : 0);
 }
 
 /* The epoll, and in it what wakes us for others. */
@@ -227,9 +287,9 @@ static void drop_arrivals(struct tcp_port *t)
 void tcp_port_fini(struct tcp_port *t)
 {
 	for (uint32_t i = 0; i < t->n_listeners; i++)
-		if (t->listen_fds[i] >= 0)
-			close(t->listen_fds[i]);
-	free(t->listen_fds);
+		if (t->listeners[i].fd >= 0)
+			close(t->listeners[i].fd);
+	free(t->listeners);
 	drop_arrivals(t);
 	if (t->share)
 		tcp_share_leave(t->share, t->wake_fd);
@@ -262,7 +322,9 @@ int tcp_open(struct port **out, const struct tcp_config *config)
 
 void tcp_port_addr(const struct port *p, struct port_addr *out)
 {
-	*out = ((const struct tcp_port *)p)->local;
+	const struct tcp_listener *first = first_listener((const struct tcp_port *)p);
+
+	*out = first ? first->at : (struct port_addr){ 0 };
 }
 
 uint32_t tcp_n_conns(const struct port *p)

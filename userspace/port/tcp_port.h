@@ -19,10 +19,12 @@
 #define TCP_BUFFER_OFFSET 64u
 
 struct tcp_port {
-	struct port port;       /* its fd is the epoll */
-	struct port_addr local; /* of the first listener */
-	int *listen_fds;        /* -1 after port_stop() */
-	uint32_t n_listeners;
+	struct port port;     /* its fd is the epoll */
+	struct tcp_listener { /* by the number in its tag */
+		int fd;       /* -1: it listens no more, and the next listener takes its place */
+		struct port_addr at;
+	} * listeners;
+	uint32_t n_listeners; /* with those that listen no more */
 	struct tcp_config config;
 	struct tcp_share *share;
 	struct tcp_share *own_share;       /* the same, where it is the port's own; else NULL */
@@ -90,6 +92,9 @@ void tcp_port_update(struct tcp_port *t, struct tcp_conn *c, uint64_t now_ns);
 void tcp_port_send(struct port *p, uint64_t now_ns, struct port_msg *msgs, unsigned int n);
 unsigned int tcp_port_reply(struct port *p, uint64_t now_ns, const struct port_reply *replies,
 			    unsigned int n);
+
+/* Let in the connections that wait at a listener, so that they get answers, and close it. */
+void tcp_port_close_listener(struct tcp_port *t, struct tcp_listener *l);
 
 /* Listen to the listeners, or not for a while. */
 void tcp_port_watch_listeners(struct tcp_port *t, bool on);

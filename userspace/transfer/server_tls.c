@@ -212,17 +212,12 @@ static int listen_at(struct listener *l, const struct port_addr *addr)
 	return bind(l->fd, (struct sockaddr *)&ss, len) || listen(l->fd, SOMAXCONN) ? -errno : 0;
 }
 
-static bool is_same(const struct port_addr *a, const struct port_addr *b)
-{
-	return port_addr_same_host(a, b) && a->port == b->port && a->scope_id == b->scope_id;
-}
-
 /* The socket that listens there already, by another descriptor: its connections that wait stay. */
 static int open_listener(struct listener *l, const struct port_addr *addr,
 			 const struct server_tls_kept *kept)
 {
 	for (uint32_t i = 0; kept && i < kept->n; i++) {
-		if (!is_same(&kept->sockets[i].addr, addr))
+		if (!port_addr_is_same(&kept->sockets[i].addr, addr))
 			continue;
 		l->fd = fcntl(kept->sockets[i].fd, F_DUPFD_CLOEXEC, 0);
 		return l->fd < 0 ? -errno : 0;

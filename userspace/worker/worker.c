@@ -26,6 +26,7 @@ enum command_kind {
 	COMMAND_NONE,
 	COMMAND_ADD,
 	COMMAND_REMOVE,
+	COMMAND_CALL,
 	COMMAND_STOP,
 };
 
@@ -36,6 +37,8 @@ struct mailbox {
 	pthread_cond_t done;
 	enum command_kind command;
 	struct port *port;
+	worker_call_fn *call; /* of COMMAND_CALL */
+	void *call_user;
 	int result;
 	int fd; /* eventfd: wakes the worker */
 };
@@ -205,13 +208,15 @@ static int drop(struct worker *w, struct port *p)
 	return 0;
 }
 
-static int obey(struct worker *w, enum command_kind command, struct port *p)
+static int obey(struct worker *w, const struct mailbox *box)
 {
-	switch (command) {
+	switch (box->command) {
 	case COMMAND_ADD:
-		return add(w, p);
+		return add(w, box->port);
 	case COMMAND_REMOVE:
-		return drop(w, p);
+		return drop(w, box->port);
+	case COMMAND_CALL:
+		return box->call(box->call_user);
 	case COMMAND_STOP:
 		while (w->n_ports)
 			(void)drop(w, w->ports[w->n_ports - 1].port);
@@ -232,22 +237,25 @@ static void read_mailbox(struct worker *w)
 	(void)eventfd_read(box->fd, &value);
 	pthread_mutex_lock(&box->lock);
 	if (box->command != COMMAND_NONE) {
-		box->result = obey(w, box->command, box->port);
+		box->result = obey(w, box);
 		box->command = COMMAND_NONE;
 		pthread_cond_signal(&box->done);
 	}
 	pthread_mutex_unlock(&box->lock);
 }
 
-static int command(struct worker *w, enum command_kind kind, struct port *p)
+/* The parts of `wanted` that are the caller's: what to do, and with what. */
+static int send_command(struct worker *w, const struct mailbox *wanted)
 {
 	struct mailbox *box = &w->mailbox;
 	int result;
 
 	pthread_mutex_lock(&box->callers);
 	pthread_mutex_lock(&box->lock);
-	box->command = kind;
-	box->port = p;
+	box->command = wanted->command;
+	box->port = wanted->port;
+	box->call = wanted->call;
+	box->call_user = wanted->call_user;
 	/* A full counter would mean that the worker was woken already. */
 	(void)eventfd_write(box->fd, 1);
 	while (box->command != COMMAND_NONE)
@@ -256,6 +264,11 @@ static int command(struct worker *w, enum command_kind kind, struct port *p)
 	pthread_mutex_unlock(&box->lock);
 	pthread_mutex_unlock(&box->callers);
 	return result;
+}
+
+static int command(struct worker *w, enum command_kind kind, struct port *p)
+{
+	return send_command(w, &(struct mailbox){ .command = kind, .port = p });
 }
 
 /* How long to sleep: until the first port wants its turn. */
@@ -465,6 +478,13 @@ int worker_port_add(struct worker *w, struct port *p)
 int worker_port_remove(struct worker *w, struct port *p)
 {
 	return command(w, COMMAND_REMOVE, p);
+}
+
+int worker_call(struct worker *w, worker_call_fn *call, void *user)
+{
+	const struct mailbox wanted = { .command = COMMAND_CALL, .call = call, .call_user = user };
+
+	return send_command(w, &wanted);
 }
 
 void worker_stop(struct worker *w)

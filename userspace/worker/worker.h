@@ -104,6 +104,14 @@ __attribute__((warn_unused_result)) int worker_port_add(struct worker *w, struct
 int worker_port_remove(struct worker *w, struct port *p);
 
 /*
+ * The worker calls `call` between two rounds, when none of its ports has a message out: so what is said to
+ * be the worker's thread's alone can be asked for by another thread. `call` must not block. Returns what it
+ * returns, when it has returned. Any thread but a worker's.
+ */
+typedef int worker_call_fn(void *user);
+int worker_call(struct worker *w, worker_call_fn *call, void *user);
+
+/*
  * Remove all ports as above, call each source a last time, end the thread, join it, free the worker.
  * NULL is allowed.
  */

@@ -690,11 +690,14 @@ static void test_keys_that_need_a_start(void **state)
 	assert_for_start(plain, plain, "none");
 	snprintf(text, sizeof(text), "%s", everything);
 	memcpy(strstr(text, "eth0"), "eth2", 4);
-	assert_for_start(everything, text, "interfaces[].name");
-	assert_for_start(plain, LISTEN "interfaces: [{name: eth1}, {name: eth0}]\n",
-			 "interfaces[].name");
+	assert_for_start(everything, text, "none");
+	assert_for_start(plain, LISTEN "interfaces: [{name: eth1}, {name: eth0}]\n", "none");
+	assert_for_start(plain, LISTEN "interfaces: [{name: eth0}, {name: eth1, cores: [0]}]\n",
+			 "interfaces[].cores");
+	assert_for_start(LISTEN "interfaces: [{name: eth1, cores: [0]}]\n",
+			 LISTEN "interfaces: [{name: eth0}, {name: eth1, cores: [0]}]\n", "none");
 	assert_for_start(plain, LISTEN "interfaces: [{name: eth0}, {name: eth1, queues: 2}]\n",
-			 "interfaces[].queues");
+			 "none");
 	assert_for_start(LISTEN,
 			 LISTEN "  any: full\n  nsid: a\nkeys: [{name: a, secret: "
 				"AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=}]\n",
@@ -725,8 +728,8 @@ static void test_all_keys_that_need_a_start(void **state)
 	config_free(b);
 }
 
-/* Each key of an interface by itself. */
-static void test_keys_of_an_interface_that_need_a_start(void **state)
+/* Each key of an interface by itself makes it another one, for which it is attached anew. */
+static void test_what_is_said_of_an_interface(void **state)
 {
 	static const char *const rows[][3] = {
 		{ "xdp", "xdp: native" },
@@ -750,16 +753,24 @@ static void test_keys_of_an_interface_that_need_a_start(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		char next[256], path[64];
+		const char *plain = rows[i][2] ? rows[i][2] : LISTEN "interfaces: [{name: a}]\n";
+		struct config *a = load_good(plain), *b, *c;
+		char next[256];
 
 		snprintf(next, sizeof(next), LISTEN "interfaces: [{name: a, %s}]\n", rows[i][1]);
-		snprintf(path, sizeof(path), "interfaces[].%s", rows[i][0]);
-		assert_for_start(rows[i][2] ? rows[i][2] : LISTEN "interfaces: [{name: a}]\n", next,
-				 path);
+		b = load_good(next);
+		c = load_good(next);
+		if (config_interface_is_same(&a->interfaces[0], &b->interfaces[0]))
+			fail_msg("%s makes no difference", rows[i][0]);
+		assert_true(config_interface_is_same(&b->interfaces[0], &c->interfaces[0]));
+		assert_ptr_equal(config_find_interface(b, "a"), &b->interfaces[0]);
+		assert_null(config_find_interface(b, "b"));
+		config_free(a);
+		config_free(b);
+		config_free(c);
 	}
 	for (unsigned int i = 0; words_key_at(i); i++)
-		n += words_key_at(i)->needs_start &&
-		     !strncmp(words_key_at(i)->path, "interfaces[].", 13);
+		n += !strncmp(words_key_at(i)->path, "interfaces[].", 13);
 	assert_int_equal(n, sizeof(rows) / sizeof(rows[0]) + 1); /* and its name */
 }
 
@@ -775,7 +786,7 @@ int main(void)
 		cmocka_unit_test(test_everything_is_everything),
 		cmocka_unit_test(test_keys_that_need_a_start),
 		cmocka_unit_test(test_all_keys_that_need_a_start),
-		cmocka_unit_test(test_keys_of_an_interface_that_need_a_start),
+		cmocka_unit_test(test_what_is_said_of_an_interface),
 	};
 
 	return cmocka_run_group_tests(tests, tmpfolder_make, tmpfolder_remove);

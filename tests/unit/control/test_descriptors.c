@@ -10,6 +10,7 @@
 
 #include <errno.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #include "control/descriptors.h"
 #include "transfer/server.h"
@@ -76,12 +77,42 @@ static void test_more_workers_need_more(void **state)
 	assert_true(many.n_fixed >= few.n_fixed + 127ull * 2 * plain.n_listen);
 }
 
+static int grow(const struct descriptors *d, uint32_t n_listen, char *err, size_t cap)
+{
+	return descriptors_grow(d, &plain, N_WORKERS, n_listen, plain.n_interfaces, err, cap);
+}
+
+/* Addresses that a reload brings: within the limit, by a higher one, and not at all. */
+static void test_more_addresses(void **state)
+{
+	struct descriptors d;
+	struct rlimit limit;
+	char err[256] = "";
+	rlim_t n;
+
+	(void)state;
+	assert_int_equal(descriptors_plan(&d, &plain, N_WORKERS, UINT64_MAX, err, sizeof(err)), 0);
+	n = d.n_fixed + d.n_tcp + N_WORKERS + d.n_transfer;
+	limit = (struct rlimit){ .rlim_cur = n, .rlim_max = n + 2 * N_WORKERS };
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &limit), 0);
+	assert_int_equal(grow(&d, plain.n_listen - 1, err, sizeof(err)), 0);
+	assert_int_equal(grow(&d, plain.n_listen, err, sizeof(err)), 0);
+	getrlimit(RLIMIT_NOFILE, &limit);
+	assert_int_equal(limit.rlim_cur, n);
+	assert_int_equal(grow(&d, plain.n_listen + 2, err, sizeof(err)), -EMFILE);
+	assert_non_null(strstr(err, "4 addresses and 1 interfaces need"));
+	assert_int_equal(grow(&d, plain.n_listen + 1, err, sizeof(err)), 0);
+	getrlimit(RLIMIT_NOFILE, &limit);
+	assert_int_equal(limit.rlim_cur, n + 2 * N_WORKERS);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_enough),
 		cmocka_unit_test(test_never_more_than_the_limit),
 		cmocka_unit_test(test_more_workers_need_more),
+		cmocka_unit_test(test_more_addresses),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

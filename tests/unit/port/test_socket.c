@@ -464,6 +464,32 @@ static void test_open_says_why_not(void **state)
 	close(fd);
 }
 
+/* What has arrived by then is served; what comes later finds the wildcard's socket. */
+static void test_a_wildcard_takes_over(void **state)
+{
+	struct port_addr bound, other;
+	struct port *p = open_on("127.0.0.1", &bound), *wildcard;
+	struct socket_config config = { .listen = addr_of("0.0.0.0", ntohs(bound.port)) };
+	int fd = client_open(SOCK_DGRAM, &bound);
+	uint8_t reply[16];
+
+	(void)state;
+	assert_int_equal(socket_open(&wildcard, &config), 0);
+	socket_port_addr(wildcard, &other);
+	assert_int_equal(other.port, bound.port);
+	assert_int_equal(send(fd, "1", 1, 0), 1);
+	port_stop(p);
+	port_stop(p);
+	assert_int_equal(send(fd, "2", 1, 0), 1);
+	assert_int_equal(serve(p), 1);
+	assert_int_equal(serve(wildcard), 1);
+	for (int i = 0; i < 2; i++)
+		assert_int_equal(recv(fd, reply, sizeof(reply), 0), 1);
+	close(fd);
+	port_close(p);
+	port_close(wildcard);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -478,6 +504,7 @@ int main(void)
 		cmocka_unit_test(test_late_reply_leaves_from_the_address_asked),
 		cmocka_unit_test(test_late_replies_in_a_burst),
 		cmocka_unit_test(test_open_says_why_not),
+		cmocka_unit_test(test_a_wildcard_takes_over),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -274,6 +274,17 @@ static void test_a_new_one_is_not_its_own_victim(void **state)
 	tcp_share_free(share);
 }
 
+static void assert_refused(const struct port_addr *at)
+{
+	int fd = socket(at->family, SOCK_STREAM, 0);
+	struct sockaddr_storage ss;
+	socklen_t len = port_addr_to_sockaddr(at, &ss);
+
+	assert_int_equal(connect(fd, (struct sockaddr *)&ss, len), -1);
+	assert_int_equal(errno, ECONNREFUSED);
+	close(fd);
+}
+
 static void test_one_port_listens_at_many_addresses(void **state)
 {
 	struct port_addr bound, second;
@@ -293,6 +304,46 @@ static void test_one_port_listens_at_many_addresses(void **state)
 	assert_non_null(strstr(p->name, " +1"));
 	close(a);
 	close(b);
+	done(p);
+}
+
+/* Connections that wait at an address that goes are served, and those that are open stay. */
+static void test_an_address_goes(void **state)
+{
+	struct port_addr first, second, left;
+	struct port *p = open_with(&(struct tcp_config){ 0 }, &first);
+	int open, waits;
+
+	(void)state;
+	second = addr_of("127.0.0.2", ntohs(first.port));
+	assert_int_equal(tcp_listen(p, &second), 0);
+	open = client_open(SOCK_STREAM, &second);
+	ask(open, "first");
+	serve(p);
+	expect(open, "first");
+	waits = client_open(SOCK_STREAM, &second);
+	assert_int_equal(tcp_unlisten(p, &second), 0);
+	assert_int_equal(tcp_unlisten(p, &second), -ENOENT);
+	assert_null(strstr(p->name, " +1"));
+	assert_refused(&second);
+	ask(waits, "second");
+	ask(open, "third");
+	serve(p);
+	expect(waits, "second");
+	expect(open, "third");
+	close(waits);
+	close(open);
+	/* Its place is another's: the listener there is told of by the same tag. */
+	assert_int_equal(tcp_listen(p, &second), 0);
+	assert_int_equal(tcp_unlisten(p, &first), 0);
+	tcp_port_addr(p, &left);
+	assert_true(port_addr_is_same(&left, &second));
+	assert_refused(&first);
+	open = client_open(SOCK_STREAM, &second);
+	ask(open, "fourth");
+	serve(p);
+	expect(open, "fourth");
+	close(open);
 	done(p);
 }
 
@@ -348,6 +399,7 @@ int main(void)
 		cmocka_unit_test(test_ports_share_one_limit),
 		cmocka_unit_test(test_a_new_one_is_not_its_own_victim),
 		cmocka_unit_test(test_one_port_listens_at_many_addresses),
+		cmocka_unit_test(test_an_address_goes),
 		cmocka_unit_test(test_slow_readers_give_memory_back),
 	};
 

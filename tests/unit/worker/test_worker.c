@@ -273,6 +273,48 @@ static void test_runs_on_its_core(void **state)
 	assert_int_equal(worker_start(&w, &config), -EINVAL);
 }
 
+struct visit {
+	struct port *port;
+	struct port_addr addr;
+	pthread_t thread;
+};
+
+static int listen_too(void *user)
+{
+	struct visit *visit = user;
+
+	visit->thread = pthread_self();
+	return tcp_listen(visit->port, &visit->addr);
+}
+
+/* A port gets another listener while the worker has it. */
+static void test_calls_on_its_thread(void **state)
+{
+	const struct port_addr listen_at = addr_of("127.0.0.1", 0);
+	struct visit visit = { .thread = pthread_self() };
+	struct worker *w = start();
+	uint8_t reply[3];
+	int fd;
+
+	(void)state;
+	assert_int_equal(tcp_open(&visit.port, &(struct tcp_config){ 0 }), 0);
+	assert_int_equal(tcp_listen(visit.port, &listen_at), 0);
+	assert_int_equal(worker_port_add(w, visit.port), 0);
+	tcp_port_addr(visit.port, &visit.addr);
+	memcpy(visit.addr.bytes, "\x7f\0\0\2", 4);
+	assert_int_equal(worker_call(w, listen_too, &visit), 0);
+	assert_false(pthread_equal(visit.thread, pthread_self()));
+	fd = client_open(SOCK_STREAM, &visit.addr);
+	assert_int_equal(send(fd, "\0\1q", 3, 0), 3);
+	assert_int_equal(recv(fd, reply, sizeof(reply), MSG_WAITALL), 3);
+	assert_memory_equal(reply, "\0\1\xf1", 3);
+	visit.addr.family = UINT8_MAX;
+	assert_int_equal(worker_call(w, listen_too, &visit), -EAFNOSUPPORT);
+	worker_stop(w);
+	close(fd);
+	port_close(visit.port);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -283,6 +325,7 @@ int main(void)
 		cmocka_unit_test(test_tcp_beside_udp),
 		cmocka_unit_test(test_control_under_load),
 		cmocka_unit_test(test_runs_on_its_core),
+		cmocka_unit_test(test_calls_on_its_thread),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
