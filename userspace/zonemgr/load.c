@@ -30,29 +30,6 @@ struct load *load_new(const char *name, const char *file, const struct verify *v
 	return NULL;
 }
 
-struct load *load_from_builder(const char *name, struct zone_builder *builder,
-			       const struct verify *verify, load_ended_fn *ended, void *user)
-{
-	struct load *load = load_new(name, "transfer", verify, ended, user);
-
-	if (load) {
-		load->source = LOAD_TRANSFER;
-		load->builder = builder;
-	}
-	return load;
-}
-
-struct load *load_compact(const char *name, struct zone *version, load_ended_fn *ended, void *user)
-{
-	struct load *load = load_new(name, "memory", NULL, ended, user);
-
-	if (load) {
-		load->source = LOAD_VERSION;
-		load->version = zone_ref(version);
-	}
-	return load;
-}
-
 void load_free(struct load *load)
 {
 	if (!load)

@@ -120,18 +120,14 @@ struct load {
 };
 
 /*
- * A load of the zone `name` from `file`, not started. `verify`, unless NULL, has to accept the zone.
- * All three are copied. NULL: no memory.
+ * A load of the zone `name` from `file`, not started; of another source, which the caller sets with what it needs,
+ * `file` is a word for people. `verify`, unless NULL, has to accept the zone. All three are copied. NULL: no memory.
  */
 struct load *load_new(const char *name, const char *file, const struct verify *verify,
 		      load_ended_fn *ended, void *user);
-/* Likewise from what a transfer brought, which becomes the load's. */
-struct load *load_from_builder(const char *name, struct zone_builder *builder,
-			       const struct verify *verify, load_ended_fn *ended, void *user);
-/* The same content as one image: zone_compact(). Takes a reference of its own. */
-struct load *load_compact(const char *name, struct zone *version, load_ended_fn *ended, void *user);
 /* Frees it with its zones, if it still has some. NULL is allowed. Not while it runs. */
 void load_free(struct load *load);
+
 /* What it has made is not wanted. */
 static inline void load_drop_zone(struct load *load)
 {

@@ -439,10 +439,12 @@ static void begin(struct zones_entry *entry)
 uint64_t zones_begin_install(struct zones_entry *entry, struct zone_builder *builder)
 {
 	struct load *load =
-		load_from_builder(entry->name, builder, &entry->config->verify, on_ended, entry);
+		load_new(entry->name, "transfer", &entry->config->verify, on_ended, entry);
 
 	if (!load)
 		return 0;
+	load->source = LOAD_TRANSFER;
+	load->builder = builder;
 	load->needs_zonemd = needs_zonemd(entry);
 	entry->loading.n_wanted = ++entry->loading.n_begun;
 	start(entry, load);
@@ -488,12 +490,17 @@ static void on_compacted(struct load *load)
 
 void zones_compact(struct zones *zones, struct zones_entry *entry)
 {
+	struct load *load;
+
 	if (entry->compaction.load || !zones_newest(entry))
 		return;
-	entry->compaction.load =
-		load_compact(entry->name, zones_newest(entry), on_compacted, entry);
-	if (entry->compaction.load)
-		loader_start(zones->env.loader, entry->compaction.load);
+	load = load_new(entry->name, "memory", NULL, on_compacted, entry);
+	if (!load)
+		return;
+	load->source = LOAD_VERSION;
+	load->version = zone_ref(zones_newest(entry));
+	entry->compaction.load = load;
+	loader_start(zones->env.loader, load);
 }
 
 int zones_note_since(struct zones_entry *entry, const struct changeset *net)

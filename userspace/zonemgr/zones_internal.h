@@ -71,7 +71,7 @@ struct zones_entry *zones_entry_new(struct zones *zones, const char *name);
 /* With its zones. Not while it is loaded: zones_forget_load(). */
 void zones_entry_free(struct zones_entry *entry);
 
-/* Likewise of what a transfer brought. 0: no memory, and the builder is still the caller's. */
+/* As zones_ask(), of what a transfer brought. 0: no memory, and the builder is still the caller's. */
 uint64_t zones_begin_install(struct zones_entry *entry, struct zone_builder *builder);
 /* A compaction that runs does not have this change, which has to follow it. 0 or -ENOMEM. */
 int zones_note_since(struct zones_entry *entry, const struct changeset *net)
