@@ -35,7 +35,7 @@ test  | the units, tests   | systemd libseccomp2
 test  | labs               | iproute2 ethtool procps util-linux
 test  | shells, completion  | bash zsh
 test  | loading by hand    | xdp-tools
-test  | clients            | knot-dnsutils bind9-dnsutils dnsperf netsniff-ng
+test  | clients            | knot-dnsutils bind9-dnsutils dnsperf netsniff-ng tcpdump
 test  | dnstap, for tests  | fstrm-bin
 test  | servers to compare | knot knot-dnssecutils nsd bind9 unbound
 test  | routers, for tests | bird2 python3-exabgp

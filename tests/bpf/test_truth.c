@@ -189,9 +189,9 @@ static void truth_open(struct truth *t, const struct engine_config *config)
 	state = cache_state(t->cache);
 	state->serve_until_s = VOLLEY_NEVER;
 	state->max_udp_bytes = config->max_udp_bytes;
-	state->option_up_mask = engine_option_mask(config);
+	state->option_up_mask = engine_option_mask(t->zones.identity);
 	state->wall_ns = NOW_WALL_S * CLOCK_NS_PER_S - xdp_coarse_ns();
-	engine_options(config, t->zones.cookies, &state->options[0]);
+	engine_options(t->zones.identity, t->zones.cookies, &state->options[0]);
 	xdp_serve(state);
 	serve_zones(t);
 	assert_int_equal(engine_new(&t->engine, config, t->cache, &t->zones), 0);
@@ -497,17 +497,19 @@ static void stay_on_a_cpu(struct truth *t)
 	assert_int_equal(sched_setaffinity(0, sizeof(cpus), &cpus), 0);
 }
 
-static void run(void **state, const struct engine_config *config, struct cookie_secrets *cookies,
-		const struct limiter_config *limits, uint64_t nth)
+static void run(void **state, const struct engine_config *config, const char *nsid,
+		struct cookie_secrets *cookies, const struct limiter_config *limits, uint64_t nth)
 {
 	unsigned long n = from_environment("QUERIES", N_QUERIES) / N_SETTINGS;
+	struct engine_identity identity = { .nsid_bytes = (uint16_t)strlen(nsid) };
 	struct truth t = { .g = { .state = nth * 0x9e3779b97f4a7c15u + from_environment("SEED", 0),
 				  .sign_cookie = cookies ? sign_cookie : NULL },
-			   .zones = { .cookies = cookies },
+			   .zones = { .cookies = cookies, .identity = &identity },
 			   .limits = limits };
 
 	if (!*state)
 		skip();
+	memcpy(identity.nsid, nsid, identity.nsid_bytes);
 	stay_on_a_cpu(&t);
 	truth_open(&t, config);
 	while (t.n_queries < n)
@@ -515,7 +517,7 @@ static void run(void **state, const struct engine_config *config, struct cookie_
 	report(&t);
 	assert_true(t.n_sent > n / HITS_SHARE);
 	print_message("             %8lu  with COOKIE or NSID\n", t.n_sent_options);
-	if (cookies || config->nsid)
+	if (cookies || *nsid)
 		assert_true(t.n_sent_options > t.n_sent / WITH_OPTIONS_SHARE);
 	else
 		assert_int_equal(t.n_sent_options, 0);
@@ -534,7 +536,7 @@ static void test_defaults(void **state)
 	};
 	struct engine_config config = ENGINE_CONFIG_INIT;
 
-	run(state, &config, &cookies, NULL, 1);
+	run(state, &config, "", &cookies, NULL, 1);
 }
 
 static void test_largest(void **state)
@@ -543,23 +545,20 @@ static void test_largest(void **state)
 
 	config.max_udp_bytes = VOLLEY_UDP_MAX;
 	config.any = ENGINE_ANY_FULL;
-	config.nsid = (const uint8_t *)"ns1.example"; /* by words; the longest is by the helper */
-	config.nsid_bytes = 11;
-	run(state, &config, NULL, NULL, 2);
+	/* By words; the longest is by the helper. */
+	run(state, &config, "ns1.example", NULL, NULL, 2);
 }
 
 static void test_smallest(void **state)
 {
 	static struct cookie_secrets cookies = { .n = 1, .keys = { "0123456789abcde" } };
 	struct engine_config config = ENGINE_CONFIG_INIT;
+	char nsid[ENGINE_NSID_MAX + 1] = "";
 
-	static const uint8_t nsid[ENGINE_NSID_MAX] = "the longest that may be";
-
+	memset(nsid, 'n', ENGINE_NSID_MAX);
 	config.max_udp_bytes = 512;
 	config.any = ENGINE_ANY_FULL;
-	config.nsid = nsid;
-	config.nsid_bytes = sizeof(nsid);
-	run(state, &config, &cookies, NULL, 3);
+	run(state, &config, nsid, &cookies, NULL, 3);
 }
 
 static void test_minimal(void **state)
@@ -567,10 +566,7 @@ static void test_minimal(void **state)
 	struct engine_config config = ENGINE_CONFIG_INIT;
 
 	config.minimal_responses = true;
-	config.version = "volley";
-	config.nsid = (const uint8_t *)"ns1";
-	config.nsid_bytes = 3;
-	run(state, &config, NULL, NULL, 4);
+	run(state, &config, "ns1", NULL, NULL, 4);
 }
 
 /* Some clients are over the limits of answers, others over that of octets. */
@@ -582,9 +578,7 @@ static void test_limited(void **state)
 	static struct cookie_secrets cookies = { .n = 1, .keys = { "0123456789abcde" } };
 	struct engine_config config = ENGINE_CONFIG_INIT;
 
-	config.nsid = (const uint8_t *)"ns1";
-	config.nsid_bytes = 3;
-	run(state, &config, &cookies, &limits, 5);
+	run(state, &config, "ns1", &cookies, &limits, 5);
 }
 
 static int group_open(void **state)

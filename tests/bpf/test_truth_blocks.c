@@ -81,7 +81,7 @@ static void serve_zone(void)
 	assert_int_equal(zone_set_new(&t.data.set, &t.member, 1), 0);
 }
 
-static void truth_open(const struct engine_config *config)
+static void truth_open(const struct engine_config *config, struct engine_identity *identity)
 {
 	static struct cookie_secrets secrets = { .n = 1 };
 	struct cache_sizes sizes;
@@ -94,10 +94,11 @@ static void truth_open(const struct engine_config *config)
 	state = cache_state(t.cache);
 	state->serve_until_s = VOLLEY_NEVER;
 	state->max_udp_bytes = config->max_udp_bytes;
-	state->option_up_mask = engine_option_mask(config);
+	state->option_up_mask = engine_option_mask(identity);
 	state->wall_ns = NOW_WALL_S * CLOCK_NS_PER_S - xdp_coarse_ns();
 	t.data.cookies = &secrets;
-	engine_options(config, t.data.cookies, &state->options[0]);
+	t.data.identity = identity;
+	engine_options(identity, t.data.cookies, &state->options[0]);
 	xdp_serve(state);
 	serve_zone();
 	blocklab_open(&t.lab, &t.maps, CAP);
@@ -314,8 +315,8 @@ static unsigned long from_environment(const char *variable, unsigned long otherw
 
 static void test_truth(void **state)
 {
-	static const uint8_t nsid[] =
-		"ns1"; /* of an odd length: what is behind it begins at another octet */
+	/* Of an odd length: what is behind it begins at another octet. */
+	static struct engine_identity identity = { .nsid = "ns1", .nsid_bytes = 3 };
 	static const int wanted[] = {
 		VOLLEY_HIT_FULL,   VOLLEY_HIT_REFUSED,  VOLLEY_HIT_BLOCK_TRUNCATED,
 		VOLLEY_UP_BLOCKED, VOLLEY_DROP_BLOCKED, VOLLEY_UP_MISS
@@ -325,11 +326,9 @@ static void test_truth(void **state)
 
 	if (!*state)
 		skip();
-	config.nsid = nsid;
-	config.nsid_bytes = 3;
 	memset(&t, 0, sizeof(t));
 	t.g.state = 17 + from_environment("SEED", 0);
-	truth_open(&config);
+	truth_open(&config, &identity);
 	for (t.n = 0; t.n < n; t.n++) {
 		ask_both();
 		if (t.n % 4096 == 0)

@@ -284,7 +284,7 @@ static void truth_open(struct truth *t)
 	state = cache_state(t->cache);
 	state->serve_until_s = VOLLEY_NEVER;
 	state->max_udp_bytes = config.max_udp_bytes;
-	state->option_up_mask = engine_option_mask(&config);
+	state->option_up_mask = engine_option_mask(NULL);
 	xdp_serve(state);
 	__atomic_store_n(&state->magic, VOLLEY_MAGIC, __ATOMIC_RELEASE);
 	open_names(t);

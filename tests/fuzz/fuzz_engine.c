@@ -37,13 +37,13 @@ static struct world world;
 static void set_up(void)
 {
 	static struct cookie_secrets cookies = { .n = 1 };
+	static struct engine_identity identity = {
+		.version = "1", .name = "2", .nsid = "3", .nsid_bytes = 1
+	};
 	struct engine_config config = ENGINE_CONFIG_INIT;
 
 	world.zones.cookies = &cookies;
-	config.version = "1";
-	config.identity = "2";
-	config.nsid = (const uint8_t *)"3";
-	config.nsid_bytes = 1;
+	world.zones.identity = &identity;
 	config.any = ENGINE_ANY_FULL;
 	rcu_register_thread();
 	world_add_zone(&world, "z", zone);

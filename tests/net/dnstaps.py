@@ -54,11 +54,19 @@ class Message:
     client: str
     port: int
     server: str
+    server_port: int
     asked: float
     answered: float
     identity: bytes
-    query: dns.message.Message
-    response: dns.message.Message
+    wire: bytes
+
+    @property
+    def query(self):
+        return dns.message.from_wire(self.wire, keyring=False, continue_on_error=True) if self.type.endswith("QUERY") else None
+
+    @property
+    def response(self):
+        return dns.message.from_wire(self.wire, keyring=False, continue_on_error=True) if self.type.endswith("RESPONSE") else None
 
     @property
     def name(self):
@@ -78,8 +86,9 @@ def message(frame):
     assert top[15] == 1
     m = fields(top[14])
     assert len(m[4]) == {1: 4, 2: 16}[m[2]]
-    return Message(TYPES[m[1]], PROTOCOLS[m[3]], address(m[4]), m.get(6), address(m.get(5)), time_of(m, 8),
-                   time_of(m, 12), top.get(1), *(dns.message.from_wire(m[n]) if n in m else None for n in (10, 14)))
+    assert (10 in m) != (14 in m)
+    return Message(TYPES[m[1]], PROTOCOLS[m[3]], address(m[4]), m.get(6), address(m.get(5)), m.get(7), time_of(m, 8),
+                   time_of(m, 12), top.get(1), m.get(10) or m[14])
 
 
 def messages(path):

@@ -3,6 +3,7 @@
 """volleyctl capture: what driver and workers answer, as a pcap file with right checksums; filters, bounds, losses."""
 import json
 import os
+import re
 import signal
 import socket
 import stat
@@ -88,6 +89,24 @@ def test_queries_and_answers(lab, daemon, tmp_path, way):
         assert began - 1 <= asked_at <= answered_at <= time.time() + 1
     assert stat.S_IMODE(os.stat(it.path).st_mode) == 0o600
     wait_for("nothing is drawn", lambda: daemon.stats()["tap"]["one_in"] == 0)
+
+
+def test_tcpdump_reads_it(lab, daemon, tmp_path):
+    """Queries and answers, of the driver and over IPv6 as well, and all of their sums are right."""
+    daemon.start()
+    lab.ask()
+    it = Capture(daemon, tmp_path / "pcap")
+    answers = [lab.ask(), lab.ask("no.example.com", "TXT", where=V6)]
+    wait_for("all packets", lambda: len(packets(it.path.read_bytes())) == 4)
+    it.end(signal.SIGINT)
+    with open(it.path, "rb") as file:
+        read = subprocess.run(["tcpdump", "-nn", "-vv", "-r", "-"], stdin=file, capture_output=True, check=True, env=ENV, text=True)
+    text = " ".join(read.stdout.split())
+    assert text.count("[udp sum ok]") == 4 and text.count("IP6 ") == 2, read.stdout
+    for answer, client, server, asks, says in ((answers[0], CLIENT4, V4, "A? www.example.com.", "A 192.0.2.80"),
+                                               (answers[1], CLIENT6, V6, "TXT? no.example.com.", "NXDomain")):
+        assert re.search(rf"{client}\.\d+ > {server}\.53: \[udp sum ok\] {answer.id}\+ {re.escape(asks)}", text), text
+        assert re.search(rf"{server}\.53 > {client}\.\d+: \[udp sum ok\] {answer.id}[^>]* {re.escape(says)}", text), text
 
 
 FILTERS = {

@@ -1,6 +1,7 @@
 # SPDX-FileCopyrightText: The Volley authors
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""dnstap: what a collector hears of answers by each way, and what becomes of messages when nobody hears them."""
+"""dnstap: what a collector hears of answers by each way, of upstreams and updates, and what becomes of messages when nobody hears
+them."""
 import contextlib
 import pathlib
 import socket
@@ -8,14 +9,22 @@ import struct
 import tempfile
 import time
 
+import dns.flags
 import dns.message
+import dns.query
 import dns.rcode
+import dns.update
 import pytest
 
 from dnstaps import CONTENT_TYPE, Collector
-from netlab import CLIENT4, CLIENT6, V4, V6, iface, wait_for
+from dnstree import receive_wire
+from netlab import CLIENT4, CLIENT6, V4, V6, iface, wait_for, write_zone, zone
+from scripted import Upstream, true_answer
 from secondaries import certificate
 from test_dot import connect, receive, send
+from test_forward_tls import NAME, Certificates, TlsUpstream
+from test_primary import BY_KEY, KEY, RING, notify, query as ask_for, receive as receive_transfer, update
+from upstreams import Netns
 
 N = 50
 BOTH = {"auth-query", "auth-response"}
@@ -123,6 +132,160 @@ def test_streams(lab, daemon, collector, tmp_path):
     assert [(m.type, m.protocol) for m in found] == [("AUTH_QUERY", "tcp"), ("AUTH_RESPONSE", "tcp"),
                                                     ("AUTH_QUERY", "dot"), ("AUTH_RESPONSE", "dot")]
     assert found[0].query == query
+
+# --- Upstreams ------------------------------------------------------------------------------------
+
+UPSTREAM = "127.0.3.1"
+FORWARDED = ["forwarder-query", "forwarder-response"]
+
+
+@pytest.fixture(name="netns")
+def make_netns(lab, tmp_path):
+    lab.ip("s", "link", "set", "lo", "up")
+    netns = Netns(tmp_path, f"{lab.name}-s")
+    yield netns
+    netns.close()
+
+
+def recursion(**keys):
+    return {"allow": [CLIENT4], "forward": [UPSTREAM], "query-localhost": True, **keys}
+
+
+def upstream_messages(daemon, collector, protocol, port, n):
+    """Of the query and reply that the upstream at this port has seen, over the protocol."""
+    assert told(daemon, n) == 0
+    found = collector_messages(daemon, collector)
+    assert [m.type for m in found] == ["FORWARDER_QUERY", "FORWARDER_RESPONSE"] * (n // 2)
+    asked, answered = found[-2:]
+    for m in asked, answered:
+        assert (m.protocol, m.server, m.server_port, m.client) == (protocol, UPSTREAM, port, "127.0.0.1")
+    assert asked.query.id == answered.response.id and asked.port == answered.port
+    assert asked.query.question == answered.response.question and answered.response.answer
+    assert asked.answered is None and answered.asked - 0.05 <= asked.asked + 0.05 and answered.asked <= answered.answered
+    return asked
+
+
+def test_queries_to_an_upstream(lab, daemon, collector, netns):
+    """Both addresses, ports and times, and the octets that the upstream has seen; a client's prefix is not for these."""
+    server = Upstream(netns, UPSTREAM, true_answer, once=True)
+    start(daemon, collector, messages=FORWARDED, sections={"recursion": recursion()})
+    lab.ask("www.all.")
+    lab.ask("www.all.")  # from the cache
+    asked = upstream_messages(daemon, collector, "udp", 53, 2)
+    assert asked.query == server.seen[0].message and asked.port == server.seen[0].port
+    server.close()
+
+
+def test_a_truncated_reply_and_the_query_over_tcp(lab, daemon, collector, netns):
+    def truncated(message, seen, server):
+        if seen.tcp:
+            return true_answer(message, seen, server)
+        reply = dns.message.make_response(message)
+        reply.flags |= dns.flags.TC
+        return reply.to_wire()
+    server = Upstream(netns, UPSTREAM, truncated, once=True)
+    start(daemon, collector, messages=FORWARDED, sections={"recursion": recursion()})
+    lab.ask("www.all.")
+    asked = upstream_messages(daemon, collector, "tcp", 53, 4)
+    assert asked.port == server.seen[-1].port
+    server.close()
+
+
+@pytest.mark.parametrize("by", ["forwarder", "libunbound"])
+def test_upstreams_over_tls(lab, daemon, collector, netns, tmp_path, by):
+    """Where libunbound validates, its queries over TLS go through a relay of ours, which sees them."""
+    certificates = Certificates(tmp_path)
+    server = TlsUpstream(netns, UPSTREAM, true_answer, certificates.good)
+    keys = {"transport": "tls", "tls-bundle": str(certificates.bundle), "forward": [f"{UPSTREAM}@853#{NAME}"]}
+    if by == "libunbound":
+        (tmp_path / "anchor").write_text(". DS 20326 8 2 E06D44B80B8F1D39A95C0B0D7C65D08458E880409BBC683457104237C7F8EC8D\n")
+        keys |= {"trust-anchor": str(tmp_path / "anchor"), "domain-insecure": ["all."]}
+    start(daemon, collector, messages=FORWARDED, sections={"recursion": recursion(**keys)})
+    lab.ask("www.all.")
+    asked = upstream_messages(daemon, collector, "dot", 853, 2)
+    assert asked.query == server.seen[0].message and asked.port == server.seen[0].port
+    server.close()
+
+
+def test_an_upstream_that_says_nothing(lab, daemon, collector, netns):
+    """Its query is told all the same."""
+    server = Upstream(netns, UPSTREAM, true_answer)
+    server.silent = True
+    start(daemon, collector, messages=FORWARDED, sections={"recursion": recursion(**{"query-timeout": "200ms"})})
+    assert lab.ask("www.all.").rcode() == dns.rcode.SERVFAIL
+    told(daemon, 1)
+    assert {m.type for m in collector_messages(daemon, collector)} == {"FORWARDER_QUERY"}
+    server.close()
+
+
+# --- The transfer thread --------------------------------------------------------------------------
+
+def serve(daemon, collector, tmp_path, **keys):
+    """example.com, which a key may have whole and change, and which is asked for over TLS, too."""
+    path = write_zone(tmp_path / "zone")
+    tls = {**certificate(tmp_path)["server"], "listen": [V4]}
+    start(daemon, collector, **{"client-prefix": "32/128", **keys},
+          sections={"server": {"storage": str(tmp_path / "state"), "tls": tls}, "keys": [KEY],
+                    "zones": [zone("example.com", path, **{"allow-transfer": BY_KEY, "allow-update": BY_KEY})]})
+
+
+def signed(message):
+    message.use_tsig(RING, algorithm=KEY["algorithm"])
+    return message
+
+
+@pytest.mark.parametrize("way", ["udp", "tcp", "tls"])
+def test_updates(lab, daemon, collector, tmp_path, way):
+    """The query with its signature, the reply with its own; one that is refused, as well."""
+    serve(daemon, collector, tmp_path, messages=["update-query", "update-response"])
+    wires = [signed(message).to_wire() for message in (update(), dns.update.Update("example.org"))]
+    if way == "udp":
+        assert all(lab.udp_wire(wire) for wire in wires)
+    else:
+        with connect(lab, way) as stream:
+            for wire in wires:
+                stream.sendall(struct.pack("!H", len(wire)) + wire)
+                receive_wire(stream)
+    lab.ask("www.example.com")
+    assert told(daemon, 4) == 0
+    found = collector_messages(daemon, collector)
+    assert [m.type for m in found] == ["UPDATE_QUERY", "UPDATE_RESPONSE"] * 2
+    assert {(m.protocol, m.client, m.server, m.server_port) for m in found} == {
+        ({"tls": "dot"}.get(way, way), CLIENT4, V4, 853 if way == "tls" else 53)}
+    assert [found[0].wire, found[2].wire] == wires
+    assert found[1].wire[3] & 15 == dns.rcode.NOERROR and found[3].wire[3] & 15 == dns.rcode.NOTAUTH
+    assert int.from_bytes(found[1].wire[10:12], "big") == 1  # its TSIG
+    assert found[1].asked <= found[1].answered
+
+
+def test_an_update_that_a_worker_refuses(lab, daemon, collector):
+    start(daemon, collector, messages=["update-query", "update-response"])
+    assert lab.udp(update()).rcode() == dns.rcode.REFUSED
+    assert lab.ask().rcode() == dns.rcode.NOERROR
+    assert told(daemon, 2) == 0
+    assert [m.type for m in collector_messages(daemon, collector)] == ["UPDATE_QUERY", "UPDATE_RESPONSE"]
+
+
+@pytest.mark.parametrize("way", ["tcp", "tls"])
+def test_transfers_and_what_follows_on_their_connection(lab, daemon, collector, tmp_path, way):
+    """Of a transfer its first message. Questions behind it are told as the connection is: TCP or TLS, and the server's address."""
+    serve(daemon, collector, tmp_path)
+    asked = ask_for(ring=RING)
+    with connect(lab, way) as stream:
+        send(stream, asked)
+        receive_transfer(stream, asked)
+        for _ in range(2):
+            send(stream, dns.message.make_query("www.example.com", "A"))
+            receive(stream)
+        send(stream, notify(RING))
+        receive_wire(stream)
+    assert told(daemon, 8) == 0
+    answered = daemon.stats()["answered"]
+    found = collector_messages(daemon, collector)
+    assert {m.type for m in found} == {"AUTH_QUERY", "AUTH_RESPONSE"} and len(found) == 8
+    assert {(m.protocol, m.client, m.server, m.server_port) for m in found} == {
+        ({"tls": "dot"}.get(way, way), CLIENT4, V4, 853 if way == "tls" else 53)}
+    assert answered[way] == 2 and answered["tls" if way == "tcp" else "tcp"] == 0
 
 
 def test_shortened(lab, daemon, collector):

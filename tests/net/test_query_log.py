@@ -14,8 +14,12 @@ import dns.message
 import dns.rcode
 import pytest
 
-from netlab import CLIENT4, CLIENT6, V6, iface, wait_for
+from netlab import CLIENT4, CLIENT6, V6, iface, wait_for, zone
 from test_dnstap import short6
+from test_policies import write
+from test_recursion import FIRST, ask, make_upstream, recursion
+
+__all__ = ["make_upstream"]
 
 WAYS = {"driver": [iface()], "worker": [iface(**{"driver-answers": False})]}
 
@@ -60,7 +64,33 @@ def test_text(lab, daemon, tmp_path):
     lab.tcp(dns.message.make_query("no.example.com", "TXT"))
     line = wait_lines(path, 1)[0]
     assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z \S+/24 \d+ tcp worker no\.example\.com\. TXT NXDOMAIN "
-                        r"\[aa rd\] \d+ \d+ \d+us -", line), line
+                        r"\[aa rd\] \d+ \d+ \d+us - -", line), line
+
+
+RULES = {"bad.far": ("CNAME .", "nxdomain"), "empty.far": ("CNAME *.", "nodata"), "garden.far": ("A 192.0.2.80", "data"),
+         "alias.far": ("CNAME www.far.", "cname"), "tcp.far": ("CNAME rpz-tcp-only.", "tcp-only"),
+         "pass.far": ("CNAME rpz-passthru.", None), "www.example.com": ("CNAME .", None)}
+BY_ADDRESS = f"32.{'.'.join(reversed(FIRST.split('.')))}.rpz-ip CNAME *."
+
+
+@pytest.mark.usefixtures("upstream")
+def test_policies(lab, daemon, tmp_path):
+    """The list and the action, of a fresh answer and of those from the cache and the driver; none where our zone or upstream says it."""
+    path = tmp_path / "queries"
+    rules = write(tmp_path, *(f"{name} {rule}" for name, (rule, _) in RULES.items()), BY_ADDRESS)
+    start(daemon, path, {"zones": [zone("example.com")],
+                         "recursion": recursion(rpz=rules, **{"local-data": ["router.lan. A 192.0.2.1"]})})
+    want = {f"{name}.": ("list.rpz.", action) if action else (None, None) for name, (_, action) in RULES.items()}
+    want |= {"other.far.": ("list.rpz.", "nodata"), "router.lan.": ("local-data", "data")}
+    for name in want:
+        for _ in range(3):
+            ask(lab, name)
+    found = [json.loads(line) for line in wait_lines(path, 3 * len(want))]
+    assert len(found) == 3 * len(want)
+    for line in found:
+        assert (line.get("policy"), line.get("action")) == want[line["name"]], line
+    ways = {name: {line["way"] for line in found if line["name"] == name} for name in want}
+    assert all("driver" in ways[name] for name in ("bad.far.", "garden.far.", "www.example.com.")), ways
 
 
 def test_shortened(lab, daemon, tmp_path):

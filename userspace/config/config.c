@@ -49,7 +49,6 @@ static void take_nsid(struct take *take, const char *text)
 	config->nsid = take_memory(take, n, 1);
 	if (config->nsid && !value_read_octets(text, key->min, key->max, config->nsid, &n))
 		config->n_nsid = (uint32_t)n;
-	take_note(take, "server.nsid", config->nsid, config->n_nsid);
 }
 
 static void take_listen(struct take *take, const struct config_raw_list *list)

@@ -8,7 +8,7 @@
 #include "config/value.h"
 #include "dns/proto.h"
 
-#define ALL_MESSAGES 0xfu
+#define ALL_MESSAGES 0xffu
 
 /* In the order of the choices. */
 static const uint8_t rcodes[] = { DNS_RCODE_NOERROR,  DNS_RCODE_FORMERR, DNS_RCODE_SERVFAIL,

@@ -66,21 +66,18 @@ static const struct words_key rows[] = {
 		  "of them." },
 	{ .path = "server.nsid",
 	  .type = WORDS_OCTETS,
-	  .needs_start = true,
 	  .min = 1,
 	  .max = 128,
 	  .text = "The name of this server, for clients that ask for it by the EDNS option NSID (RFC "
 		  "5001). Default: the option is ignored." },
 	{ .path = "server.version",
 	  .type = WORDS_TEXT,
-	  .needs_start = true,
 	  .min = 1,
 	  .max = 255,
 	  .text = "The answer to version.bind and version.server, class CH, type TXT. Default: these are "
 		  "refused." },
 	{ .path = "server.identity",
 	  .type = WORDS_TEXT,
-	  .needs_start = true,
 	  .min = 1,
 	  .max = 255,
 	  .text = "The answer to id.server and hostname.bind, class CH, type TXT (RFC 4892). Default: "

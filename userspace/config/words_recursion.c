@@ -11,8 +11,8 @@ static const struct words_key rows[] = {
 	  .type = WORDS_PREFIXES,
 	  .fallback = "[]",
 	  .text = "The clients that may ask for recursion: give your own prefixes, since an open resolver "
-		  "is used against others. Without any at the start, nothing is asked upstream until "
-		  "volleyd is started again." },
+		  "is used against others. Without any, nothing is asked upstream. A reload turns recursion on and off: "
+		  "questions that wait for upstreams when it is turned off are answered SERVFAIL." },
 	{ .path = "recursion.forward",
 	  .type = WORDS_UPSTREAMS,
 	  .fallback = "[]",
@@ -216,7 +216,7 @@ static const struct words_key rows[] = {
 	  .fallback = "131072",
 	  .text = "Questions that wait for upstreams at a time. What comes on top gets SERVFAIL, and so does "
 		  "a client (as in max-per-client) that has 8 or more, and 4 times as many as are free. A reload "
-		  "does not go over what was said at the start." },
+		  "does not go over what was said when volleyd first had a recursion.allow." },
 	{ .path = "recursion.max-per-client",
 	  .type = WORDS_COUNT,
 	  .min = 0,

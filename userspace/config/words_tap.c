@@ -50,7 +50,8 @@ static const struct words_key rows[] = {
 	  .text = PREFIX_TEXT SUBNET_TEXT },
 	{ .path = "dnstap.messages",
 	  .type = WORDS_CHOICES,
-	  .choices = "auth-query|auth-response|client-query|client-response",
+	  .choices = "auth-query|auth-response|client-query|client-response|forwarder-query|"
+		     "forwarder-response|update-query|update-response",
 	  .text = "The types of messages that are told. Default: all." },
 	{ .path = "query-log",
 	  .type = WORDS_MAP,

@@ -36,7 +36,8 @@ struct answers {
 	struct source sources[CONFIG_INTERFACES_MAX];
 	struct volley_answers
 		gone; /* of programs that are gone, less what adopted ones had before us; modulo 2^64 */
-	struct engine_answers sum; /* as of the last read; by_way of the workers alone */
+	struct engine_answers sum;          /* as of the last read; by_way of the workers alone */
+	struct engine_answers of_transfers; /* likewise: a part of the sum */
 	uint64_t by_driver;
 	uint64_t zones_gone; /* answers of zones that have gone, or lost their places */
 	struct place places[VOLLEY_COUNT_ZONES];
@@ -153,10 +154,22 @@ static void read_places(struct answers *a, const struct daemon *d)
 	for (i = 0; d->zones && i < zones_n(d->zones); i++) {
 		const struct zones_entry *entry = zones_at(d->zones, i);
 
-		owners[cache_zone_counter(d->cache, entry->cache_slot)] = digest_of(entry);
+		owners[cache_zone_counter(d->cache, entry->published.slot)] = digest_of(entry);
 	}
 	for (i = VOLLEY_COUNT_FIRST_ZONE; i < VOLLEY_COUNT_ZONES; i++)
 		read_place(a, &a->places[i], owners[i], a->sum.of.by_zone[i]);
+}
+
+/* The transfer thread's own replies. */
+static void read_transfers(struct answers *a, const struct daemon *d)
+{
+	a->of_transfers = (struct engine_answers){ 0 };
+	if (!d->transfers)
+		return;
+	transfer_answers_add(transfers_thread(d->transfers), &a->of_transfers);
+	add(&a->sum.of, &a->of_transfers.of);
+	for (size_t i = 0; i < ENGINE_OPCODES; i++)
+		a->sum.by_opcode[i] += a->of_transfers.by_opcode[i];
 }
 
 void answers_read(struct daemon *d)
@@ -178,6 +191,7 @@ void answers_read(struct daemon *d)
 	a->sum.by_opcode[DNS_OPCODE_QUERY] = a->by_driver; /* it answers no other */
 	if (d->crew)
 		crew_answers_add(d->crew, &a->sum);
+	read_transfers(a, d);
 	read_places(a, d);
 }
 
@@ -283,7 +297,7 @@ static void each_zone(const struct answers *a, const struct daemon *d, put_label
 	none -= other + a->zones_gone;
 	for (i = 0; d->zones && i < zones_n(d->zones); i++) {
 		const struct zones_entry *entry = zones_at(d->zones, i);
-		uint32_t at = cache_zone_counter(d->cache, entry->cache_slot);
+		uint32_t at = cache_zone_counter(d->cache, entry->published.slot);
 		const struct place *place = &a->places[at];
 
 		if (at < VOLLEY_COUNT_FIRST_ZONE || place->owner != digest_of(entry))
@@ -311,6 +325,17 @@ static struct way way_of(enum port_kind kind)
 	return ways[kind];
 }
 
+static struct way transfer_way(enum tap_transport transport)
+{
+	static const struct way ways[TAP_N_TRANSPORTS] = {
+		[TAP_UDP] = { "udp", "transfer" },
+		[TAP_TCP] = { "tcp", "transfer" },
+		[TAP_TLS] = { "tls", "transfer" },
+	};
+
+	return ways[transport];
+}
+
 /* --- Metrics ------------------------------------------------------------------------------------- */
 
 /* A family with one label. */
@@ -336,6 +361,12 @@ static void put_ways(const struct answers *a, struct metrics_text *out)
 
 		metrics_text_sample(out, a->sum.by_way[k], "transport", way.transport, "way",
 				    way.way, NULL);
+	}
+	for (int k = 0; k < TAP_N_TRANSPORTS; k++) {
+		struct way way = transfer_way((enum tap_transport)k);
+
+		metrics_text_sample(out, a->of_transfers.by_way[k], "transport", way.transport,
+				    "way", way.way, NULL);
 	}
 }
 
@@ -411,6 +442,8 @@ json_t *answers_report(struct daemon *d)
 	put_way_row(ways, (struct way){ "udp", "driver" }, a->by_driver);
 	for (int k = 0; k < PORT_N_KINDS; k++)
 		put_way_row(ways, way_of((enum port_kind)k), a->sum.by_way[k]);
+	for (int k = 0; k < TAP_N_TRANSPORTS; k++)
+		put_way_row(ways, transfer_way((enum tap_transport)k), a->of_transfers.by_way[k]);
 	each_zone(a, d, put_zone_row, put_new(o, "by_zone", json_array()));
 	return o;
 }

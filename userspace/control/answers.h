@@ -5,10 +5,11 @@
  *
  *	each interface's program ─► less what an earlier daemon's queries had made ─┐
  *	programs that are gone ───► what they had at the last read ─────────────────┼─► sums ─► metrics, stats
- *	each engine ────────────────────────────────────────────────────────────────┘
+ *	each engine ────────────────────────────────────────────────────────────────┤
+ *	the transfer thread ────────────────────────────────────────────────────────┘
  *
  * The sum of each breakdown is the number of answers, and no counter ever falls. What the transfer thread answers itself (transfers,
- * NOTIFY and UPDATE of those that may, signed questions) is not here but in its own counters. An answer that a program made between
+ * NOTIFY and UPDATE of those that may, signed questions) has the way "transfer" and the zone "none"; a transfer is one answer. An answer that a program made between
  * the last read and its end is lost.
  *
  * Zones: 1,022 zones have a counter of their own (cache_zone_counter()); of more, the busiest (control/zone_places.h). What the rest answers is

@@ -288,7 +288,7 @@ static int find_zone(const struct daemon *d, const char *name, uint32_t *slot, c
 		snprintf(err, err_cap, "%s: no such zone is configured", name);
 		return ERR_NOT_FOUND;
 	}
-	*slot = entry->cache_slot;
+	*slot = entry->published.slot;
 	return 0;
 }
 

@@ -30,7 +30,7 @@ static const char *zone_name(const struct daemon *d, uint32_t slot)
 	};
 
 	for (size_t i = 0; slot && i < zones_n(d->zones); i++)
-		if (zones_at(d->zones, i)->cache_slot == slot)
+		if (zones_at(d->zones, i)->published.slot == slot)
 			return zones_at(d->zones, i)->name;
 	for (size_t i = 0; slot && i < DAEMON_N_SLOTS; i++)
 		if (d->other_slots[i] == slot)

@@ -17,6 +17,7 @@
 #include "control/daemon_internal.h"
 #include "store/store.h"
 #include "transfer/transfer.h"
+#include "zonemgr/loader.h"
 
 #define ERR_TEXT_CAP 1024
 
@@ -263,7 +264,7 @@ static int start_zone(struct zone_loads *loads, struct loader *loader,
 
 	if (!load)
 		return -ENOMEM;
-	load->may_be_absent = !needs_file(zone);
+	load->absent = needs_file(zone) ? LOAD_ABSENT_FAILS : LOAD_ABSENT_WAITS;
 	load->needs_zonemd = zone->zonemd == CONFIG_ZONEMD_REQUIRE;
 	loads->n_running++;
 	loader_start(loader, load);

@@ -90,8 +90,8 @@ static void on_edited(void *user, int code)
 
 	if (code == -ECANCELED)
 		snprintf(err, sizeof(err), "volleyd stops: the change is given up");
-	else if (code && entry && *entry->storage_error)
-		snprintf(err, sizeof(err), "%s: the change is not made", entry->storage_error);
+	else if (code && entry && *entry->stored.error)
+		snprintf(err, sizeof(err), "%s: the change is not made", entry->stored.error);
 	else if (!code && !(result = report_zones(d, e->name)))
 		code = -ENOMEM;
 	ctl_answer(d->ctl, e->ticket, clock_ns(), code, result, err);
@@ -247,7 +247,7 @@ static void on_written(void *user, const struct zones_entry *entry, int code)
 		snprintf(sentence, sizeof(sentence), "a zone was taken out meanwhile");
 	else
 		snprintf(sentence, sizeof(sentence), "zone %s: %s", entry->name,
-			 *entry->storage_error ? entry->storage_error : err_text(code));
+			 *entry->stored.error ? entry->stored.error : err_text(code));
 	note_failure(f, sentence, code);
 	if (--f->n_left)
 		return;
@@ -276,7 +276,7 @@ static void flush_changed(struct flushing *f)
 	for (size_t i = 0; i < zones_n(zones); i++) {
 		struct zones_entry *entry = zones_entry_at(zones, i);
 
-		if (entry->zone && entry->changed_ns)
+		if (entry->zone && entry->on_disk.changed_ns)
 			flush(f, entry);
 	}
 }

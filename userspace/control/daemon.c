@@ -157,19 +157,12 @@ static void take_back(struct daemon *d)
 	daemon_settle_listen(d);
 }
 
-/* Puts CONFIG in place, or frees it and leaves all as it is. */
-static int put_config(struct daemon *d, struct config *config, zones_done_fn *done, void *user,
-		      char *err, size_t err_cap)
+/* What may be refused: the rest is taken back then. */
+static int put_parts(struct daemon *d, struct config *config, zones_done_fn *done, void *user,
+		     char *err, size_t err_cap)
 {
-	int code = new_start_check(d, config, err, err_cap);
+	int code = transfers_configure(d->transfers, config, err, err_cap);
 
-	if (!code)
-		code = signing_check(d->zones, config, d->config->storage, err, err_cap);
-	if (code) {
-		config_free(config);
-		return code;
-	}
-	code = transfers_configure(d->transfers, config, err, err_cap);
 	if (!code)
 		code = signing_policies_set(&d->policies_of_signing, config);
 	if (!code)
@@ -187,11 +180,41 @@ static int put_config(struct daemon *d, struct config *config, zones_done_fn *do
 		if (code)
 			snprintf(err, err_cap, "%s", err_text(code));
 	}
-	if (code) {
+	if (code)
 		take_back(d);
+	return code;
+}
+
+/* Before anything is changed. *identity is the caller's. */
+static int check_config(struct daemon *d, const struct config *config,
+			struct engine_identity **identity, char *err, size_t err_cap)
+{
+	int code = new_start_check(d, config, err, err_cap);
+
+	if (!code)
+		code = signing_check(d->zones, config, d->config->storage, err, err_cap);
+	*identity = code ? NULL : daemon_make_identity(config);
+	if (code || *identity)
+		return code;
+	snprintf(err, err_cap, "%s", err_text(-ENOMEM));
+	return -ENOMEM;
+}
+
+/* Puts CONFIG in place, or frees it and leaves all as it is. */
+static int put_config(struct daemon *d, struct config *config, zones_done_fn *done, void *user,
+		      char *err, size_t err_cap)
+{
+	struct engine_identity *identity;
+	int code = check_config(d, config, &identity, err, err_cap);
+
+	if (!code)
+		code = put_parts(d, config, done, user, err, err_cap);
+	if (code) {
+		free(identity);
 		config_free(config);
 		return code;
 	}
+	daemon_put_identity(d, identity);
 	want_size(d, config->cache_size_bytes);
 	daemon_configure_log(d, config);
 	daemon_settle_ifaces(d, catalogs_config(d->catalogs), config);

@@ -53,6 +53,7 @@
 #include "iface/links.h"
 #include "zonemgr/catalogs.h"
 #include "zonemgr/loader.h"
+#include "zonemgr/signing.h"
 #include "zonemgr/transfers.h"
 #include "zonemgr/upkeep.h"
 #include "zonemgr/zones.h"

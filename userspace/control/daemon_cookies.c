@@ -1,6 +1,11 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the driver knows of EDNS options: the secrets of DNS cookies, and NSID. */
+/* What goes into replies beside the answer: the secrets of DNS cookies, NSID, and what the server says of itself. */
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+#include <urcu-qsbr.h>
+
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/log.h"
@@ -11,9 +16,9 @@ static void tell_options(const struct daemon *d, struct volley_state *state)
 	uint32_t at = !(state->options_at & 1);
 
 	state->wall_ns = clock_wall_ahead_ns();
-	engine_options(&d->engine_config, d->published.cookies, &state->options[at]);
+	engine_options(d->published.identity, d->published.cookies, &state->options[at]);
 	__atomic_store_n(&state->options_at, at, __ATOMIC_RELEASE);
-	state->option_up_mask = engine_option_mask(&d->engine_config);
+	state->option_up_mask = engine_option_mask(d->published.identity);
 }
 
 void daemon_tell_options(struct daemon *d)
@@ -49,4 +54,44 @@ int daemon_open_cookies(struct daemon *d)
 	if (code)
 		log_error("%s", err);
 	return code;
+}
+
+/* --- What the server says of itself -------------------------------------------------------------- */
+
+static void copy_text(char to[ENGINE_TEXT_MAX + 1], const char *text)
+{
+	if (text)
+		memcpy(to, text, strnlen(text, ENGINE_TEXT_MAX));
+}
+
+struct engine_identity *daemon_make_identity(const struct config *config)
+{
+	struct engine_identity *made = calloc(1, sizeof(*made));
+
+	if (!made)
+		return NULL;
+	copy_text(made->version, config->version);
+	copy_text(made->name, config->identity);
+	assert(config->n_nsid <= sizeof(made->nsid));
+	made->nsid_bytes = (uint16_t)config->n_nsid;
+	if (config->n_nsid)
+		memcpy(made->nsid, config->nsid, config->n_nsid);
+	return made;
+}
+
+void daemon_put_identity(struct daemon *d, struct engine_identity *identity)
+{
+	struct engine_identity *old = d->published.identity;
+
+	if (old && !memcmp(old, identity, sizeof(*old))) {
+		free(identity);
+		return;
+	}
+	rcu_xchg_pointer(&d->published.identity, identity);
+	daemon_tell_options(d);
+	if (old && daemon_grace(d)) {
+		(void)grace_wait_userspace(NULL);
+		log_error("server.nsid: the kernel does not say when the driver has the new one");
+	}
+	free(old);
 }

@@ -109,6 +109,17 @@ void daemon_tell_options(struct daemon *d);
 /* Before the cache is opened, so that the driver has the secrets of cookies from the beginning. 0 or a code, logged. */
 int daemon_open_cookies(struct daemon *d) __attribute__((warn_unused_result));
 
+/* What the server says of itself by this configuration: NSID, version, identity. For free(); NULL: there is no memory. */
+struct engine_identity *daemon_make_identity(const struct config *config)
+	__attribute__((warn_unused_result));
+/*
+ * Puts it in place, and takes it over: before the cache is opened, and by a reload. Workers and the transfer thread have it first, then
+ * the driver. Meanwhile some replies say what held before; a single reply does not mix both. When this returns, each reply
+ * that is made from then on says what is new. A change of the driver's options: see daemon_tell_options(). Where nothing is
+ * new, nothing is done.
+ */
+void daemon_put_identity(struct daemon *d, struct engine_identity *identity);
+
 /*
  * Attaches to all interfaces of the configuration. Programs that are there come first: theirs are the
  * maps with the answers. -EPROTO or ERR_RUNNING, logged, where one would go on answering beside us.

@@ -137,6 +137,7 @@ static int open_transfers(struct daemon *d)
 		.published = &d->published,
 		.engine_config = &d->engine_config,
 		.n_conns_max = d->descriptors.n_transfer,
+		.tap = d->tap,
 	};
 	char err[512];
 	int code = daemon_open_store(d);
@@ -262,11 +263,19 @@ static void make_engine_config(struct daemon *d)
 		.max_udp_bytes = d->config->max_udp_size_bytes,
 		.minimal_responses = d->config->minimal_responses,
 		.any = (enum engine_any)d->config->any,
-		.version = d->config->version,
-		.identity = d->config->identity,
-		.nsid = d->config->nsid,
-		.nsid_bytes = (uint16_t)d->config->n_nsid,
 	};
+}
+
+static int open_identity(struct daemon *d)
+{
+	struct engine_identity *identity = daemon_make_identity(d->config);
+
+	if (!identity) {
+		log_error("start: %s", err_text(-ENOMEM));
+		return -ENOMEM;
+	}
+	daemon_put_identity(d, identity);
+	return 0;
 }
 
 static void write_metrics(void *user, struct metrics_text *out)
@@ -420,8 +429,10 @@ int daemon_open(struct daemon *d)
 	if (!code) {
 		dpdk_iface_begin(d->config);
 		make_engine_config(d);
-		code = daemon_open_cookies(d);
+		code = open_identity(d);
 	}
+	if (!code)
+		code = daemon_open_cookies(d);
 	if (!code)
 		code = open_cache(d);
 	if (!code)
@@ -614,6 +625,7 @@ void daemon_close(struct daemon *d)
 	policies_free(d->policies);
 	recursion_free(d->recursion);
 	cookies_free(d->cookies);
+	free(d->published.identity);
 	loader_free(d->loader);
 	names_fini(&d->names_memory);
 	cache_free(d->cache);

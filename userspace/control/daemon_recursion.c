@@ -20,14 +20,8 @@ uint64_t daemon_settings_digest(const struct daemon *d)
 
 int daemon_configure_recursion(struct daemon *d, struct config *config, char *err, size_t err_cap)
 {
-	int code;
+	int code = recursion_configure(d->recursion, config, err, err_cap);
 
-	if (d->crew && config->recursion.n_allow && !crew_can_recurse(d->crew)) {
-		snprintf(err, err_cap,
-			 "recursion.allow: volleyd was started without recursion: restart it");
-		return -EOPNOTSUPP;
-	}
-	code = recursion_configure(d->recursion, config, err, err_cap);
 	if (code)
 		return code;
 	d->other_slots[DAEMON_SLOT_RECURSION] = recursion_slot(d->recursion);
@@ -67,6 +61,14 @@ static int withdraw_public(struct daemon *d)
 	return err;
 }
 
+/* Workers that are begun later get it from crew_env. */
+static int make_room(void *user, uint32_t n_questions)
+{
+	const struct daemon *d = user;
+
+	return d->crew ? crew_make_room(d->crew, n_questions) : 0;
+}
+
 int daemon_open_recursion(struct daemon *d)
 {
 	struct recursion_env env = {
@@ -77,6 +79,9 @@ int daemon_open_recursion(struct daemon *d)
 		.engine_digest = engine_config_digest(&d->engine_config),
 		.grace = daemon_grace,
 		.grace_user = d,
+		.make_room = make_room,
+		.room_user = d,
+		.tap = d->tap,
 	};
 	char err[512];
 	int code = recursion_new(&d->recursion, &env);

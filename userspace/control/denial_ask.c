@@ -42,7 +42,7 @@ static bool is_served_without(const struct denial_ask *ask, struct zones *zones)
 	const struct zones_entry *entry = zones_get_apex(zones, ask->match->folded + ask->walk.apex,
 							 ask->match->name_bytes - ask->walk.apex);
 
-	return !entry || !entry->names_id || entry->denials_fault ||
+	return !entry || !entry->published.names_id || entry->denials_fault ||
 	       entry->config->driver_denials == CONFIG_DENIALS_OFF;
 }
 

@@ -14,7 +14,7 @@
 #include "xdp/abi.h"
 
 #define CONTROL_FDS   192 /* clients of control and metrics, maps, zone files, the journal, logs */
-#define WORKER_FDS    13  /* epolls, mailboxes, inboxes */
+#define WORKER_FDS    14  /* epolls, mailboxes, inboxes */
 #define ADDRESS_FDS   2   /* of a worker: UDP and TCP */
 #define INTERFACE_FDS (VOLLEY_QUEUES + 16)
 

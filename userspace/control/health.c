@@ -12,6 +12,7 @@
 
 #include "base/err.h"
 #include "port/addr.h"
+#include "zonemgr/signing.h"
 
 /* --- Options ------------------------------------------------------------------------------------- */
 
@@ -121,10 +122,10 @@ static enum health_level judge_state(const struct zones_entry *entry, char text[
 		break;
 	}
 	/* What is served is right; a restart may have an earlier version, or secondaries have to wait. */
-	if (!*entry->storage_error && !*entry->storage_warning)
+	if (!*entry->stored.error && !*entry->stored.warning)
 		return HEALTH_WELL;
 	snprintf(text, HEALTH_TEXT_CAP, "zone %s: %s", entry->name,
-		 *entry->storage_error ? entry->storage_error : entry->storage_warning);
+		 *entry->stored.error ? entry->stored.error : entry->stored.warning);
 	return HEALTH_WARNS;
 }
 

@@ -447,7 +447,7 @@ static bool has_counter(const void *user, const struct zones_entry *entry)
 {
 	const struct daemon *d = user;
 
-	return cache_zone_counter(d->cache, entry->cache_slot) >= VOLLEY_COUNT_FIRST_ZONE;
+	return cache_zone_counter(d->cache, entry->published.slot) >= VOLLEY_COUNT_FIRST_ZONE;
 }
 
 static void put_zones(const struct daemon *d, struct metrics_text *out)

@@ -1,6 +1,7 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "control/metrics_zones.h"
+#include "zonemgr/signing.h"
 
 #include <stdint.h>
 
@@ -9,7 +10,7 @@
 /* When the zone expires unless a primary is heard before, seconds since 1970; 0: never, or not known yet. */
 static uint64_t expires_s(const struct zones_entry *entry)
 {
-	return zones_is_secondary(entry) ? entry->known.expires_wall_s : 0;
+	return zones_is_secondary(entry) ? entry->stored.known.expires_wall_s : 0;
 }
 
 /* When the first signature of a zone that is signed here ends, seconds since 1970; 0: not known yet, or it is not. */
@@ -64,9 +65,9 @@ static void put_each(const struct zones_entry *const *told, size_t n, uint64_t n
 	EACH("zone_signatures_invalid", "1 when its signatures are not valid now", true,
 	     is_invalid(entry, now_s))
 	EACH("zone_storage_error", "1 when something is wrong with its journal, file or keys", true,
-	     *entry->storage_error != 0)
+	     *entry->stored.error != 0)
 	EACH("zone_storage_warning", "1 when its changes will soon have no room in the journal",
-	     true, *entry->storage_warning != 0)
+	     true, *entry->stored.warning != 0)
 #undef EACH
 }
 
@@ -86,8 +87,8 @@ static void add(struct sums *s, const struct zones_entry *entry, uint64_t now_s)
 
 	s->by_state[entry->state]++;
 	s->n_invalid += is_invalid(entry, now_s);
-	s->n_errors += *entry->storage_error != 0;
-	s->n_warnings += *entry->storage_warning != 0;
+	s->n_errors += *entry->stored.error != 0;
+	s->n_warnings += *entry->stored.warning != 0;
 	if (end_s && end_s < s->first_expires_s)
 		s->first_expires_s = end_s;
 	if (signed_s && signed_s < s->first_signed_s)

@@ -16,6 +16,7 @@
 #include "config/local_data.h"
 #include "engine/policy.h"
 #include "engine/servers.h"
+#include "zonemgr/loader.h"
 
 /* Of what rules do: a cache of a daemon that had another one was judged by other rules. */
 #define RULES_VERSION 1u

@@ -38,7 +38,7 @@ static void put_load(const struct zones_entry *entry, uint64_t now_ns, char *buf
 	struct progress_load p;
 	char percent[16] = "";
 
-	progress_read(&p, entry->load, now_ns);
+	progress_read(&p, entry->loading.load, now_ns);
 	if (p.has_percent)
 		snprintf(percent, sizeof(percent), ", %u %%", p.percent);
 	snprintf(buf, cap, "%s: %s%s, %" PRIu64 " records, %" PRIu64 " s", entry->name,
@@ -54,11 +54,11 @@ bool progress_put(const struct zones *zones, uint64_t now_ns, char *buf, size_t 
 	for (i = 0; i < zones_n(zones); i++) {
 		const struct zones_entry *entry = zones_at(zones, i);
 
-		if (!entry->load)
+		if (!entry->loading.load)
 			continue;
 		n++;
-		if (!first || (load_stage(first->load) == LOAD_WAITING &&
-			       load_stage(entry->load) != LOAD_WAITING))
+		if (!first || (load_stage(first->loading.load) == LOAD_WAITING &&
+			       load_stage(entry->loading.load) != LOAD_WAITING))
 			first = entry;
 	}
 	if (!first)

@@ -226,10 +226,13 @@ static int setup_make(struct setup *s, struct recursion *r, const struct config 
 		code = clients_new(&s->clients, s->list.prefixes, s->list.n);
 	if (!code && recursion->n_allow)
 		code = recursion_settings_make(&s->settings, recursion, r->env.engine_digest);
+	s->settings.resolver.tap = r->env.tap;
 	if (!code && recursion->root_copy && *r->root_copy)
 		s->settings.resolver.root_copy = r->root_copy;
 	if (!code && recursion->n_allow)
 		code = choose_resolver(r, s, err, err_cap);
+	if (!code && recursion->n_allow && r->env.make_room)
+		code = r->env.make_room(r->env.room_user, recursion->max_outstanding);
 	if (!code && recursion->n_allow)
 		code = make_rules(r, s);
 	if (code)
@@ -273,6 +276,18 @@ static void begin_generation(struct recursion *r, const struct setup *s)
 		cache_zone_drop(r->env.cache, r->now.rules->zone_slot);
 }
 
+/*
+ * A worker looks for the resolver first and at the rules later: where there was no resolver, each worker has it before one has rules. Else
+ * a question that comes in between would be SERVFAIL.
+ */
+static void begin_resolver(struct recursion *r, const struct setup *s)
+{
+	if (!s->resolver || r->published)
+		return;
+	rcu_xchg_pointer(&r->published, s->resolver);
+	(void)wait_for_readers(r); /* workers have it in any case */
+}
+
 static void put_in_place(struct recursion *r, struct setup *s, struct retired *retired)
 {
 	bool is_map_right = r->is_map_right && clients_list_equal(&r->now.mapped, &s->mapped);
@@ -281,6 +296,7 @@ static void put_in_place(struct recursion *r, struct setup *s, struct retired *r
 
 	if (!is_map_right)
 		err = clients_map_restrict(r->env.clients_fd, &s->mapped);
+	begin_resolver(r, s);
 	rcu_xchg_pointer(&r->env.published->clients, s->clients);
 	rcu_xchg_pointer(&r->env.published->recursion, s->rules);
 	rcu_xchg_pointer(&r->published, s->resolver);

@@ -43,6 +43,13 @@ struct recursion_env {
 	uint64_t engine_digest; /* engine_config_digest() */
 	cache_grace_fn *grace;  /* waits for the readers of what is published */
 	void *grace_user;
+	/*
+	 * Has workers make room for so many questions, where they have none: called before each resolver that is published. 0; or a
+	 * negative code, and then it is not published. NULL: they have it.
+	 */
+	int (*make_room)(void *user, uint32_t n_questions);
+	void *room_user;
+	struct tap *tap; /* as in struct resolver_config */
 };
 
 /* 0 or -ENOMEM. Nobody recurses yet, everyone may ask. */

@@ -14,6 +14,7 @@
 #include "iface/dpdk_iface.h"
 #include "port/addr.h"
 #include "port/xsk.h"
+#include "zonemgr/signing.h"
 
 /* --- status -------------------------------------------------------------------------------------- */
 
@@ -70,7 +71,7 @@ static json_t *report_iface(const struct daemon *d, const struct iface *iface)
 
 static bool is_loading(const struct zones_entry *entry)
 {
-	return entry->load || entry->fresh || entry->state == ZONES_NEW;
+	return entry->loading.load || entry->loading.fresh || entry->state == ZONES_NEW;
 }
 
 static void put_faults(json_t *list, const struct iface *iface)
@@ -94,7 +95,7 @@ static void append_overload(json_t *list, const struct iface *iface)
 static void put_zone(json_t *list, const struct zones_entry *entry)
 {
 	char fault[128] = "", denials[128] = "";
-	const char *const texts[] = { entry->error, entry->storage_error, entry->storage_warning,
+	const char *const texts[] = { entry->error, entry->stored.error, entry->stored.warning,
 				      fault, denials };
 
 	if (entry->denials_fault)
@@ -446,11 +447,11 @@ static void put_life(json_t *o, const struct zones_entry *entry, const struct tr
 		json_put_int(o, "changed_names", zone_overlay_names(entry->zone));
 		json_put_int(o, "changed_bytes", zone_overlay_bytes(entry->zone));
 	}
-	json_put_bool(o, "is_file_behind", entry->changed_ns != 0);
-	if (*entry->storage_error)
-		json_put_text(o, "storage_error", entry->storage_error);
-	if (*entry->storage_warning)
-		json_put_text(o, "storage_warning", entry->storage_warning);
+	json_put_bool(o, "is_file_behind", entry->on_disk.changed_ns != 0);
+	if (*entry->stored.error)
+		json_put_text(o, "storage_error", entry->stored.error);
+	if (*entry->stored.warning)
+		json_put_text(o, "storage_warning", entry->stored.warning);
 	if (!t->is_secondary)
 		return;
 	json_put_bool(o, "is_transferring", t->is_running);
@@ -469,7 +470,7 @@ static json_t *denials_text(const struct zones_entry *entry)
 		return json_sprintf("off: %s", entry->denials_fault);
 	if (entry->config->driver_denials == CONFIG_DENIALS_OFF)
 		return json_string("off");
-	return json_string(entry->names_id ? "on" : "no filter");
+	return json_string(entry->published.names_id ? "on" : "no filter");
 }
 
 static json_t *report_zone(const struct zones_entry *entry, const struct transfer_status *t)
@@ -480,7 +481,7 @@ static json_t *report_zone(const struct zones_entry *entry, const struct transfe
 	json_put_text(o, "state", is_loading(entry) ? "loading" : zones_state_text(entry->state));
 	json_put_bool(o, "serves", entry->zone != NULL);
 	if (is_loading(entry))
-		put_load(o, entry->load);
+		put_load(o, entry->loading.load);
 	if (entry->zone) {
 		json_put_int(o, "serial", zone_serial(entry->zone));
 		json_put_int(o, "records", zone_n_records(entry->zone));
@@ -489,9 +490,9 @@ static json_t *report_zone(const struct zones_entry *entry, const struct transfe
 		json_put_int(o, "load_ms", entry->load_ns / CLOCK_NS_PER_MS);
 		json_put_int(o, "loaded_at", entry->loaded_wall_s);
 	}
-	json_put_bool(o, "cacheable", entry->cache_slot != 0);
+	json_put_bool(o, "cacheable", entry->published.slot != 0);
 	json_object_set_new(o, "driver_denials", denials_text(entry));
-	put_withdrawn(o, &entry->withdrawn);
+	put_withdrawn(o, &entry->published.withdrawn);
 	json_put_text(o, "file", entry->file);
 	put_life(o, entry, t);
 	if (*entry->error)

@@ -6,12 +6,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <urcu-qsbr.h>
 
 #include "base/err.h"
 #include "base/json_put.h"
 #include "base/log.h"
 #include "control/daemon.h"
 #include "control/live.h"
+#include "engine/policy_said.h"
 
 static void copy_text(char *to, size_t cap, const char *text)
 {
@@ -74,13 +76,37 @@ static int copy_clients(const struct config_query_log *from, struct querylog_con
 	return 0;
 }
 
-static int make_log(const struct config_query_log *from, struct querylog_config *to)
+/* Control's thread, or the tap's: both are threads of liburcu that are offline. */
+static bool judge(void *ctx, const struct tap_event *e, struct querylog_policy *out)
+{
+	struct engine_data *published = ctx;
+	const struct policy_client client = { e->family, e->peer };
+	struct policy_said said = { 0 };
+	const struct policy *policy;
+	bool is_changed = false;
+
+	rcu_thread_online();
+	policy = rcu_dereference(published->policy);
+	if (policy)
+		is_changed = policy_said(policy, &client, tap_event_reply(e), e->n_reply, &said);
+	rcu_thread_offline();
+	if (is_changed)
+		memcpy(out->list, said.list, sizeof(out->list));
+	out->is_local_data = said.is_local_data;
+	out->action = said.action;
+	return is_changed;
+}
+
+static int make_log(const struct config_query_log *from, struct engine_data *published,
+		    struct querylog_config *to)
 {
 	int err;
 
 	*to = (struct querylog_config){ .is_json = from->is_json,
 					.every = from->tap.sample,
 					.prefix = prefix_of(&from->tap),
+					.judge = judge,
+					.judge_ctx = published,
 					.rcodes = from->rcodes };
 	err = copy_zones(from->zones, to);
 	if (!err)
@@ -115,7 +141,7 @@ void taps_configure(struct daemon *d, const struct config *config)
 	struct querylog_config log;
 	const char *what = "query-log";
 	bool has_log = config->query_log.tap.is_on;
-	int err = has_log ? make_log(&config->query_log, &log) : 0;
+	int err = has_log ? make_log(&config->query_log, &d->published, &log) : 0;
 
 	has_log = has_log && !err;
 	if (config->dnstap.tap.is_on) {

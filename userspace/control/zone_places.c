@@ -50,7 +50,7 @@ size_t zone_places_plan(struct zone_load *with, size_t n_with, struct zone_load 
 
 static bool has_place(const struct zone_places *p, const struct zones_entry *entry)
 {
-	return cache_zone_counter(p->d->cache, entry->cache_slot) >= VOLLEY_COUNT_FIRST_ZONE;
+	return cache_zone_counter(p->d->cache, entry->published.slot) >= VOLLEY_COUNT_FIRST_ZONE;
 }
 
 static void find_with(struct zone_places *p)
@@ -65,7 +65,7 @@ static void find_with(struct zone_places *p)
 		if (!has_place(p, entry))
 			continue;
 		hot_zone_answers(d->hot, entry->apex, entry->apex_len, &least, &most);
-		p->with[p->n_with++] = (struct zone_load){ entry->cache_slot, most };
+		p->with[p->n_with++] = (struct zone_load){ entry->published.slot, most };
 	}
 }
 
@@ -75,9 +75,9 @@ static void add_without(void *user, const uint8_t *apex, unsigned int apex_len, 
 	struct zone_places *p = user;
 	const struct zones_entry *entry = zones_get_apex(p->d->zones, apex, apex_len);
 
-	if (entry && entry->cache_slot && !has_place(p, entry) && least > 0 &&
+	if (entry && entry->published.slot && !has_place(p, entry) && least > 0 &&
 	    p->n_without < SKETCH_COUNTERS)
-		p->without[p->n_without++] = (struct zone_load){ entry->cache_slot, least };
+		p->without[p->n_without++] = (struct zone_load){ entry->published.slot, least };
 }
 
 static void find_without(struct zone_places *p)

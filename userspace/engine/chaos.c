@@ -6,8 +6,8 @@
 
 #include "dns/name.h"
 
-/* What is told under this name, or NULL. */
-static const char *text_of(const struct engine_config *config, const uint8_t *name)
+/* What is told under this name; "": nothing. */
+static const char *text_of(const struct engine_identity *identity, const uint8_t *name)
 {
 	static const uint8_t version_bind[] = "\7version\4bind";
 	static const uint8_t version_server[] = "\7version\6server";
@@ -15,21 +15,21 @@ static const char *text_of(const struct engine_config *config, const uint8_t *na
 	static const uint8_t hostname_bind[] = "\10hostname\4bind";
 
 	if (name_equal(name, version_bind) || name_equal(name, version_server))
-		return config->version;
+		return identity->version;
 	if (name_equal(name, id_server) || name_equal(name, hostname_bind))
-		return config->identity;
-	return NULL;
+		return identity->name;
+	return "";
 }
 
-uint16_t chaos_answer(struct render *r, const struct engine_config *config, const struct query *q,
-		      struct cache_answer *a)
+uint16_t chaos_answer(struct render *r, const struct engine_identity *identity,
+		      const struct query *q, struct cache_answer *a)
 {
-	const char *told = text_of(config, q->folded);
+	const char *told = identity ? text_of(identity, q->folded) : "";
 	uint8_t text[256];
 	size_t len;
 
 	render_empty(a, DNS_RCODE_REFUSED);
-	if (!told || (q->qtype != DNS_TYPE_TXT && q->qtype != DNS_TYPE_ANY))
+	if (!*told || (q->qtype != DNS_TYPE_TXT && q->qtype != DNS_TYPE_ANY))
 		return DNS_RCODE_REFUSED;
 	len = strnlen(told, sizeof(text) - 1);
 	text[0] = (uint8_t)len;

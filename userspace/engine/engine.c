@@ -35,30 +35,30 @@ uint64_t engine_config_digest(const struct engine_config *config)
 	return siphash24(key, words, sizeof(words));
 }
 
-uint64_t engine_option_mask(const struct engine_config *config)
+uint64_t engine_option_mask(const struct engine_identity *identity)
 {
 	/* With cookies or without: a malformed one is FORMERR (query_parse). */
 	uint64_t mask = 1ull << DNS_OPTION_COOKIE | 1ull << DNS_OPTION_EXPIRE;
 
-	if (config->nsid)
+	if (identity && identity->nsid_bytes)
 		mask |= 1ull << DNS_OPTION_NSID;
 	return mask;
 }
 
-static void put_nsid(const struct engine_config *config, struct volley_options *out)
+static void put_nsid(const struct engine_identity *identity, struct volley_options *out)
 {
 	uint64_t sum = 0;
 
-	out->nsid_bytes = DNS_OPTION_FIXED_BYTES + config->nsid_bytes;
+	out->nsid_bytes = DNS_OPTION_FIXED_BYTES + identity->nsid_bytes;
 	wire_store_be16(out->nsid, DNS_OPTION_NSID);
-	wire_store_be16(out->nsid + 2, config->nsid_bytes);
-	memcpy(out->nsid + DNS_OPTION_FIXED_BYTES, config->nsid, config->nsid_bytes);
+	wire_store_be16(out->nsid + 2, identity->nsid_bytes);
+	memcpy(out->nsid + DNS_OPTION_FIXED_BYTES, identity->nsid, identity->nsid_bytes);
 	for (uint32_t i = 0; i < out->nsid_bytes; i += 2)
 		sum += out->nsid[i] | (uint64_t)out->nsid[i + 1] << 8;
 	out->nsid_sum = sum;
 }
 
-void engine_options(const struct engine_config *config, const struct cookie_secrets *cookies,
+void engine_options(const struct engine_identity *identity, const struct cookie_secrets *cookies,
 		    struct volley_options *out)
 {
 	_Static_assert(sizeof(out->secrets) == sizeof(cookies->keys), "as they lie in memory");
@@ -68,8 +68,8 @@ void engine_options(const struct engine_config *config, const struct cookie_secr
 		out->n_secrets = cookies->n;
 		memcpy(out->secrets, cookies->keys, sizeof(out->secrets));
 	}
-	if (config->nsid)
-		put_nsid(config, out);
+	if (identity && identity->nsid_bytes)
+		put_nsid(identity, out);
 }
 
 int engine_cache_new(struct engine_cache **out, struct cache *cache)
@@ -108,8 +108,7 @@ int engine_new(struct engine **out, const struct engine_config *config, struct c
 	int err;
 
 	*out = NULL;
-	if (config->max_udp_bytes < DNS_UDP_MIN || config->max_udp_bytes > VOLLEY_UDP_MAX ||
-	    config->nsid_bytes > ENGINE_NSID_MAX)
+	if (config->max_udp_bytes < DNS_UDP_MIN || config->max_udp_bytes > VOLLEY_UDP_MAX)
 		return -EINVAL;
 	e = calloc(1, sizeof(*e));
 	if (!e)
@@ -485,7 +484,7 @@ static uint16_t answer_question(struct engine *e, const struct engine_request *r
 	if (q->has_tsig)
 		return answer_tsig(e, rq, q, a);
 	if (q->qclass == DNS_CLASS_CH)
-		return chaos_answer(&e->render, &e->config, q, a);
+		return chaos_answer(&e->render, e->identity, q, a);
 	if (q->qclass != DNS_CLASS_IN)
 		return engine_empty(a, DNS_RCODE_REFUSED);
 	if (q->qtype == DNS_TYPE_AXFR || q->qtype == DNS_TYPE_IXFR)
@@ -557,6 +556,7 @@ static bool is_blocked(struct engine *e, const struct engine_request *rq,
 static void begin(struct engine *e, struct engine_look *look)
 {
 	e->key = &look->key;
+	e->identity = rcu_dereference(e->data->identity);
 	e->has_key = look->has_key && e->cache;
 	e->ede_code = EDNS_NO_EDE;
 	e->tsig_bytes = 0;

@@ -40,6 +40,7 @@
 #define ENGINE_MAX_UDP_BYTES 1232 /* fits every path; DNS flag day 2020 */
 
 #define ENGINE_NSID_MAX 128
+#define ENGINE_TEXT_MAX 255 /* of one string in a TXT record */
 
 #define ENGINE_AHEAD 16 /* queries that are read ahead at most */
 
@@ -53,16 +54,22 @@ struct engine_config {
 	uint16_t max_udp_bytes; /* largest UDP reply, 512 to VOLLEY_UDP_MAX; said in OPT */
 	bool minimal_responses; /* no records that a client can do without */
 	enum engine_any any;
-	/* What the server says of itself to who asks; NULL: nothing. Borrowed. */
-	const char *version;  /* CH TXT version.bind, version.server; at most 255 octets */
-	const char *identity; /* CH TXT id.server, hostname.bind; likewise */
-	const uint8_t *nsid;  /* RFC 5001 */
-	uint16_t nsid_bytes;  /* at most ENGINE_NSID_MAX */
 };
 
 /* clang-format off */
 #define ENGINE_CONFIG_INIT { .max_udp_bytes = ENGINE_MAX_UDP_BYTES }
 /* clang-format on */
+
+/*
+ * What the server says of itself to a client that asks. Never changed once published. No answer in the cache has any of it: it is
+ * put into each reply when that is written.
+ */
+struct engine_identity {
+	char version[ENGINE_TEXT_MAX + 1]; /* CH TXT version.bind, version.server; "": REFUSED */
+	char name[ENGINE_TEXT_MAX + 1]; /* CH TXT id.server, hostname.bind (RFC 4892); likewise */
+	uint8_t nsid[ENGINE_NSID_MAX];  /* RFC 5001 */
+	uint16_t nsid_bytes;            /* 0: the option is ignored */
+};
 
 struct special;
 
@@ -108,8 +115,9 @@ struct engine_data {
 	struct handover_rules *handover;    /* engine/handover.h; NULL: nothing is handed over */
 	const struct limiter
 		*limiter; /* engine/limiter.h; set before there are engines; NULL: no limits */
-	struct cookie_secrets *cookies; /* NULL: COOKIE options are as any unknown option */
-	struct blocks *blocks;          /* engine/blocks.h; NULL: nothing is blocked */
+	struct cookie_secrets *cookies;   /* NULL: COOKIE options are as any unknown option */
+	struct engine_identity *identity; /* NULL: the server says nothing of itself */
+	struct blocks *blocks;            /* engine/blocks.h; NULL: nothing is blocked */
 	struct shield *shield; /* engine/shield.h; set before there are engines; NULL: no filter */
 	/*
 	 * What the resolver's own authority answers, and no client: its set has the zone of recursion.root-copy, or there is none.
@@ -127,22 +135,23 @@ uint64_t engine_config_digest(const struct engine_config *config);
 
 /*
  * The EDNS options that change an answer, a bit for each code below 64: what has one of them comes to
- * the engine, but for those that engine_options() tells the driver of (volley_state.option_up_mask). Pure; any thread.
+ * the engine, but for those that engine_options() tells the driver of (volley_state.option_up_mask). NULL is allowed. Pure; any
+ * thread.
  */
-uint64_t engine_option_mask(const struct engine_config *config);
+uint64_t engine_option_mask(const struct engine_identity *identity);
 
 /*
- * What the driver needs to answer COOKIE (NULL: it does not) and NSID as an engine with this configuration does.
+ * What the driver needs to answer NSID and COOKIE as an engine does that has these two published; either may be NULL.
  * Pure; any thread.
  */
-void engine_options(const struct engine_config *config, const struct cookie_secrets *cookies,
+void engine_options(const struct engine_identity *identity, const struct cookie_secrets *cookies,
 		    struct volley_options *out);
 
 struct engine;
 
 /*
- * A new engine for one thread. config is copied, but for what it borrows; cache (NULL: none) and
- * data must outlive the engine. Errors: -ENOMEM, -EINVAL for max_udp_bytes or nsid_bytes out of range.
+ * A new engine for one thread. config is copied; cache (NULL: none) and data must outlive the engine.
+ * Errors: -ENOMEM, -EINVAL for max_udp_bytes out of range.
  */
 int engine_new(struct engine **out, const struct engine_config *config, struct cache *cache,
 	       struct engine_data *data) __attribute__((warn_unused_result));

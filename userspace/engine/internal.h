@@ -58,6 +58,7 @@ struct engine {
 	struct cache *cache;        /* as of this call; may be NULL */
 	struct cache_writer *writer;
 	struct engine_data *data;
+	const struct engine_identity *identity; /* as of this call, likewise */
 	struct engine_counters counters;
 	struct engine_answers answers;
 	uint32_t zone_slot; /* of the zone that the present reply is of, 0: none */

@@ -200,9 +200,9 @@ size_t reply_write(struct engine *e, const struct engine_request *rq, const stru
 	e->cookie_good = false;
 	if (q->edns.has_cookie && secrets)
 		add_cookie(e, rq, &q->edns, secrets, &opt);
-	if (q->edns.nsid_asked && e->config.nsid) {
-		opt.nsid = e->config.nsid;
-		opt.nsid_bytes = e->config.nsid_bytes;
+	if (q->edns.nsid_asked && e->identity && e->identity->nsid_bytes) {
+		opt.nsid = e->identity->nsid;
+		opt.nsid_bytes = e->identity->nsid_bytes;
 	}
 	if (q->edns.expire_asked && rq->has_expire) {
 		wire_store_be32(expire, rq->expire_s);

@@ -134,10 +134,17 @@ static int open_plain_tcp(struct crew *crew, unsigned int worker, const struct c
 
 static int open_relay(struct crew *crew, unsigned int worker, struct relay *relay)
 {
-	struct port *port;
-	int err = relay_open_port(&port, relay);
+	static const enum port_kind kinds[] = { PORT_TCP, PORT_TLS };
+	int err = 0;
 
-	return err ? err : crew_add_or_close(crew, worker, port);
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]) && !err; i++) {
+		struct port *port;
+
+		err = relay_open_port(&port, relay, kinds[i]);
+		if (!err)
+			err = crew_add_or_close(crew, worker, port);
+	}
+	return err;
 }
 
 static int open_tls(struct crew *crew, unsigned int worker, const struct crew_env *env)
@@ -156,7 +163,7 @@ static unsigned int add_refresh(struct crew *crew, struct member *m, int fd,
 {
 	int err;
 
-	if (m != crew->members || fd < 0 || !crew->can_recurse)
+	if (m != crew->members || fd < 0)
 		return n;
 	err = refresh_open(&crew->refresh, fd, m->responder);
 	if (err) {
@@ -167,13 +174,19 @@ static unsigned int add_refresh(struct crew *crew, struct member *m, int fd,
 	return n + 1;
 }
 
+/* A worker's part of the questions upstream. */
+static unsigned int share_of(const struct crew *crew, uint32_t n_pending)
+{
+	return (n_pending + crew->n - 1) / crew->n;
+}
+
 static int open_member(struct crew *crew, unsigned int i, const struct crew_env *env)
 {
 	struct member *m = &crew->members[i];
 	struct worker_source sources[WORKER_SOURCES_MAX];
 	struct responder_config responder = {
 		.resolver = env->resolver,
-		.n_pending = (env->n_pending + crew->n - 1) / crew->n,
+		.n_pending = share_of(crew, env->n_pending),
 		.handover = env->handover,
 	};
 	struct worker_config config = { .id = i,
@@ -308,7 +321,7 @@ int crew_open(struct crew **out, const struct crew_env *env, char *err, size_t e
 		return -ENOMEM;
 	allowed = env->cpus;
 	crew->n = config->n_workers ? config->n_workers : count_cpus(&allowed);
-	crew->can_recurse = env->n_pending;
+	crew->has_room = env->n_pending;
 	crew->tap = env->tap;
 	crew->members = calloc(crew->n, sizeof(*crew->members));
 	if (!crew->members) {
@@ -349,6 +362,20 @@ void crew_close(struct crew *crew)
 	free(crew);
 }
 
+int crew_make_room(struct crew *crew, uint32_t n_pending)
+{
+	int err = 0;
+
+	if (crew->has_room)
+		return 0;
+	for (unsigned int i = 0; !err && i < crew->n; i++)
+		err = responder_make_room(crew->members[i].responder, share_of(crew, n_pending));
+	for (unsigned int i = 0; err && i < crew->n; i++)
+		(void)!responder_make_room(crew->members[i].responder, 0);
+	crew->has_room = !err;
+	return err;
+}
+
 static void free_places(struct engine_cache **places, unsigned int n)
 {
 	for (unsigned int i = 0; i < n; i++)
@@ -381,11 +408,6 @@ int crew_set_cache(struct crew *crew, struct cache *cache, cache_grace_fn *grace
 unsigned int crew_n(const struct crew *crew)
 {
 	return crew->n;
-}
-
-bool crew_can_recurse(const struct crew *crew)
-{
-	return crew->can_recurse;
 }
 
 int crew_cpu(const struct crew *crew, unsigned int worker)

@@ -39,9 +39,9 @@ struct crew_env {
 	struct cache *cache;
 	struct engine_data *data;
 	struct resolver **resolver; /* as in struct responder_config */
-	uint32_t n_pending;        /* questions outstanding, in all; 0: nothing is asked upstream */
-	uint32_t n_tcp_conns;      /* at a time, over all workers */
-	int refresh_fd;            /* the map volley_refresh; -1: none */
+	uint32_t n_pending;   /* questions outstanding, in all; 0: crew_make_room() may say more */
+	uint32_t n_tcp_conns; /* at a time, over all workers */
+	int refresh_fd;       /* the map volley_refresh; -1: none */
 	struct handover *handover; /* as in struct responder_config */
 	struct tap *tap;           /* told of answers: tap/tap.h; NULL: nobody is */
 	struct relay *relay; /* connections of the transfer thread: worker/relay.h; NULL: none */
@@ -58,8 +58,11 @@ int crew_open(struct crew **out, const struct crew_env *env, char *err, size_t e
 /* Ends the workers. Every resolver that they ask was stopped before. */
 void crew_close(struct crew *crew);
 
-/* Whether questions can be asked upstream: their places are made at the start. */
-bool crew_can_recurse(const struct crew *crew);
+/*
+ * Makes room for n_pending questions upstream, in all, where there is none yet: before the first resolver stands at env.resolver. Room
+ * that is there stays as it is. 0; or -ENOMEM, and there is none. Beside workers that run.
+ */
+int crew_make_room(struct crew *crew, uint32_t n_pending) __attribute__((warn_unused_result));
 
 /*
  * From now on the workers use this cache (cache/copy.h): when this returns 0 none of them looks at the

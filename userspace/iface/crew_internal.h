@@ -25,7 +25,7 @@ struct crew_port {
 struct crew {
 	struct member *members;
 	unsigned int n;
-	bool can_recurse;
+	bool has_room;           /* for questions upstream */
 	struct tap *tap;         /* of the producers */
 	struct refresh *refresh; /* of the first member */
 	struct tcp_share *tcp;   /* of the TCP ports of all members */

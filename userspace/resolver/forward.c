@@ -416,6 +416,11 @@ int forward_new(struct forward **out, const struct resolver_config *config, stru
 	return 0;
 }
 
+void forward_set_tap(struct forward *f, struct tap_producer *producer)
+{
+	f->tap = (struct forward_tap){ producer, &f->upstreams, f->tls != NULL };
+}
+
 void forward_free(struct forward *f)
 {
 	if (!f)

@@ -49,6 +49,7 @@ struct forward_done {
 };
 
 struct forward;
+struct tap_producer;
 
 /* Whether it does all that the configuration wants; what it does not is libunbound's. */
 bool forward_suits(const struct resolver_config *config);
@@ -58,6 +59,9 @@ int forward_new(struct forward **out, const struct resolver_config *config, stru
 		const struct forward_done *done, struct resolver_counters *counters, char *err,
 		size_t cap) __attribute__((warn_unused_result));
 void forward_free(struct forward *f); /* NULL is allowed */
+
+/* From now on its queries and their replies are told there, until the forwarder makes no more rounds. NULL: nobody is told. */
+void forward_set_tap(struct forward *f, struct tap_producer *producer);
 
 /*
  * One round: looks after what is over its time, asks what may be asked, and sends it. Whether there

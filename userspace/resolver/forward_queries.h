@@ -37,6 +37,7 @@ struct forward_query {
 	uint64_t first_sent_ns;
 	uint64_t sent_ns; /* the last time */
 	uint64_t upper;   /* struct forward_text */
+	uint32_t lot;     /* of what was sent last: forward_tap.h */
 	uint16_t id;
 	uint8_t upstream;
 	uint8_t n_silent; /* so often no reply came in time */

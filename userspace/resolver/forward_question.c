@@ -276,12 +276,12 @@ static bool give_channel(struct forward *f, struct forward_query *query, bool tc
 	return true;
 }
 
-static void write_query(struct forward *f, struct forward_query *query)
+static void write_query(struct forward *f, struct forward_query *query, uint64_t now_ns)
 {
 	const struct upstream_cookie *cookie = &f->upstreams.all[query->upstream].cookie;
 	struct forward_text text = forward_query_text(query);
 	struct forward_channel *channel = query->channel;
-	uint8_t bytes[FORWARD_QUERY_MAX];
+	uint8_t bytes[FORWARD_QUERY_MAX], *room;
 	size_t n_bytes;
 
 	text.cookie = query->has_cookie ? cookie->bytes : NULL;
@@ -292,12 +292,15 @@ static void write_query(struct forward *f, struct forward_query *query)
 			return;
 		n_bytes = forward_message_write(bytes, &text);
 		forward_tcp_add(&f->tcp, channel, bytes, n_bytes);
+		forward_tap_query(&f->tap, query, bytes, n_bytes, now_ns);
 		return;
 	}
 	if (query->sent_ns)
 		count(&f->counters->resent);
-	n_bytes = forward_message_write(forward_udp_room(&f->udp, channel), &text);
+	room = forward_udp_room(&f->udp, channel);
+	n_bytes = forward_message_write(room, &text);
 	forward_udp_add(&f->udp, channel, n_bytes);
+	forward_tap_query(&f->tap, query, room, n_bytes, now_ns);
 }
 
 void forward_query_send(struct forward *f, struct forward_question *q, uint8_t upstream,
@@ -315,7 +318,7 @@ void forward_query_send(struct forward *f, struct forward_question *q, uint8_t u
 		forward_question_ask_again(f, q);
 		return;
 	}
-	write_query(f, query);
+	write_query(f, query, now_ns);
 	if (!query->sent_ns)
 		query->first_sent_ns = now_ns;
 	query->sent_ns = now_ns;

@@ -16,6 +16,7 @@
 #include "dns/nameset.h"
 #include "resolver/forward.h"
 #include "resolver/forward_board.h"
+#include "resolver/forward_tap.h"
 #include "resolver/forward_tcp.h"
 #include "resolver/forward_udp.h"
 
@@ -81,6 +82,7 @@ struct forward {
 	struct forward_probe probes[UPSTREAMS_MAX];
 	struct forward_udp udp;
 	struct forward_tcp tcp;
+	struct forward_tap tap;
 	struct forward_board board; /* written by resolver/forward_board.c alone */
 };
 

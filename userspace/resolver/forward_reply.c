@@ -43,7 +43,9 @@ static void on_failure(struct forward *f, struct forward_query *query,
 		forward_question_ask_again(f, q);
 }
 
-static void hear(struct forward *f, const struct forward_query *query, uint64_t now_ns)
+/* A reply that is taken has come. */
+static void hear(struct forward *f, const struct forward_query *query, const uint8_t *msg, size_t n,
+		 uint64_t now_ns)
 {
 	uint64_t rtt_ns = now_ns > query->sent_ns ? now_ns - query->sent_ns : 1;
 
@@ -51,6 +53,7 @@ static void hear(struct forward *f, const struct forward_query *query, uint64_t 
 			  query->is_resent ? 0 : rtt_ns, now_ns);
 	if (!query->is_resent)
 		histogram_add(&f->counters->took, rtt_ns, 1);
+	forward_tap_reply(&f->tap, query, msg, n);
 }
 
 /*
@@ -176,7 +179,7 @@ static bool take_reply(struct forward *f, struct forward_query *query, uint8_t *
 	if (match == FORWARD_OTHER_CASE && query->has_case && !on_other_case(f, query, now_ns))
 		return false;
 	if (is_truncated && !is_tcp) {
-		hear(f, query, now_ns);
+		hear(f, query, msg, n, now_ns);
 		count(&f->counters->truncated);
 		ask_over_tcp(f, query);
 		return true;
@@ -187,7 +190,7 @@ static bool take_reply(struct forward *f, struct forward_query *query, uint8_t *
 	}
 	if (!has_cookie(f, query, &reply, now_ns))
 		return false;
-	hear(f, query, now_ns);
+	hear(f, query, msg, n, now_ns);
 	on_reply(f, query, msg, &reply, now_ns);
 	return true;
 }

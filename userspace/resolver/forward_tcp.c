@@ -24,6 +24,11 @@ static struct forward_connection *connection_of(struct forward_channel *channel)
 	return caa_container_of(channel, struct forward_connection, channel);
 }
 
+int forward_tcp_fd(const struct forward_channel *channel)
+{
+	return caa_container_of(channel, struct forward_connection, channel)->fd;
+}
+
 /* It was closed upon queries. Where no reply came, the last ones may have been lost by a reset. */
 static void lower_limit(struct forward_connection *c)
 {

@@ -99,6 +99,9 @@ struct forward_channel *forward_tcp_channel(struct forward_tcp *tcp, uint8_t ups
 void forward_tcp_add(struct forward_tcp *tcp, struct forward_channel *channel, const uint8_t *query,
 		     size_t n_bytes);
 
+/* The descriptor of a channel's connection. */
+int forward_tcp_fd(const struct forward_channel *channel);
+
 /* Sends what was appended; whether channels were broken by that. */
 bool forward_tcp_end_round(struct forward_tcp *tcp, uint64_t now_ns);
 

@@ -27,6 +27,11 @@ static struct forward_socket *socket_of(struct forward_channel *channel)
 	return caa_container_of(channel, struct forward_socket, channel);
 }
 
+int forward_udp_fd(const struct forward_channel *channel)
+{
+	return caa_container_of(channel, struct forward_socket, channel)->fd;
+}
+
 static void close_socket(struct forward_socket *s)
 {
 	struct forward_burst *burst = &s->udp->bursts[s->channel.upstream];

@@ -129,6 +129,9 @@ void forward_udp_add(struct forward_udp *udp, struct forward_channel *channel, s
 /* A query with this ID was taken off the channel. */
 void forward_udp_put(struct forward_udp *udp, struct forward_channel *channel, uint16_t id);
 
+/* The descriptor of a channel's socket. */
+int forward_udp_fd(const struct forward_channel *channel);
+
 /* Sends all that was gathered; whether channels were broken by that: FORWARD_REFUSED. */
 bool forward_udp_end_round(struct forward_udp *udp, uint64_t now_ns);
 

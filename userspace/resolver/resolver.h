@@ -77,6 +77,8 @@
 #define RESOLVER_THREADS_MAX 16
 #define RESOLVER_MEMORIES    2
 
+struct tap;
+
 enum resolver_transport {
 	RESOLVER_UDP, /* and TCP where an answer is truncated */
 	RESOLVER_TCP,
@@ -179,6 +181,8 @@ struct resolver_config {
 	size_t n_tuning;
 	const struct resolver_option *options; /* set last */
 	size_t n_options;
+	struct tap *
+		tap; /* is told of queries to upstreams, until resolver_stop() has returned; NULL: nobody is */
 };
 
 /* clang-format off */

@@ -13,6 +13,7 @@
 #include "dns/special_names.h"
 #include "resolver/context.h"
 #include "resolver/count.h"
+#include "tap/tap.h"
 
 #define ASK_MAX 8 /* questions to libunbound in one round: some 100 us of work each */
 
@@ -404,14 +405,24 @@ int thread_start(struct resolver_thread *t)
 	return 0;
 }
 
+/* The tap may be gone before the resolver is freed. */
+static void close_tap(struct resolver_thread *t)
+{
+	tap_producer_free(t->tap, t->told);
+	t->told = NULL;
+}
+
 void thread_stop(struct resolver_thread *t)
 {
-	if (!t->running)
+	if (!t->running) {
+		close_tap(t);
 		return;
+	}
 	__atomic_store_n(&t->stopping, true, __ATOMIC_RELEASE);
 	inbox_wake(&t->questions);
 	pthread_join(t->pthread, NULL);
 	t->running = false;
+	close_tap(t);
 }
 
 bool thread_is_released(struct resolver_thread *t)
@@ -478,6 +489,20 @@ static int open_upstream(struct resolver_thread *t, const struct resolver_config
 	return forward_new(&t->forward, config, t->base, &done, &t->counters, err, cap);
 }
 
+/* Of libunbound's own queries nobody hears: docs/decisions/0051. */
+static int open_tap(struct resolver_thread *t, struct tap *tap)
+{
+	t->tap = tap;
+	t->told = tap_producer_new(tap);
+	if (!t->told)
+		return -ENOMEM;
+	if (t->forward)
+		forward_set_tap(t->forward, t->told);
+	else
+		tls_relay_set_tap(t->relay, t->told);
+	return 0;
+}
+
 int thread_open(struct resolver_thread *t, const struct resolver_config *config, char *err,
 		size_t cap)
 {
@@ -493,6 +518,8 @@ int thread_open(struct resolver_thread *t, const struct resolver_config *config,
 		code = open_events(t);
 	if (!code)
 		code = open_upstream(t, config, err, cap);
+	if (!code && config->tap && (t->forward || t->relay))
+		code = open_tap(t, config->tap);
 	return code;
 }
 

@@ -33,6 +33,8 @@ struct resolver_thread {
 	struct event *tick;
 	struct ub_ctx *ctx[RESOLVER_MEMORIES]; /* NULL where it forwards */
 	struct forward *forward;               /* or NULL */
+	struct tap *tap;                       /* or NULL */
+	struct tap_producer *told;             /* likewise; of the tap, until thread_stop() */
 	struct tls_relay *relay;               /* of libunbound's queries; or NULL */
 	struct denials *denials;               /* NULL: none are made */
 	struct nameset insecure;               /* no denial holds below these */

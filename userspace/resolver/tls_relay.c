@@ -210,6 +210,7 @@ static void send_query(struct tls_relay *r, struct relayed *q, uint64_t now_ns)
 	forward_queries_add(&r->queries, &q->query, channel, &r->random);
 	wire_store_be16(q->bytes + DNS_ID_AT, q->query.id);
 	forward_tcp_add(&r->tcp, channel, q->bytes, q->n_bytes);
+	forward_tap_query(&r->tap, &q->query, q->bytes, q->n_bytes, now_ns);
 	q->query.sent_ns = now_ns;
 	u->n_sent++;
 	u->n_in_flight++;
@@ -323,6 +324,7 @@ static bool on_message(void *ctx, struct forward_channel *channel, uint8_t *msg,
 		fail(r, q);
 		return true;
 	}
+	forward_tap_reply(&r->tap, query, msg, n);
 	upstream_on_outcome(u, is_answer(&reply), now_ns);
 	if (!is_answer(&reply) && reply.ede_code != EDNS_NO_EDE)
 		note_reason(r, q, reply.ede_code, now_ns);
@@ -538,6 +540,11 @@ int tls_relay_new(struct tls_relay **out, const struct resolver_config *config,
 	forward_board_put(&r->board, &r->upstreams, &r->tcp);
 	*out = r;
 	return 0;
+}
+
+void tls_relay_set_tap(struct tls_relay *r, struct tap_producer *producer)
+{
+	r->tap = (struct forward_tap){ producer, &r->upstreams, true };
 }
 
 void tls_relay_free(struct tls_relay *r)

@@ -35,6 +35,7 @@
 #define TLS_RELAY_PATIENCE_NS 750000000ULL
 #define TLS_RELAY_TEXT_CAP    320 /* octets of a reason, with the NUL */
 
+struct tap_producer;
 struct tls_relay;
 
 /* Whether libunbound, and not the forwarder, asks upstreams over TLS with this configuration. */
@@ -54,6 +55,9 @@ int tls_relay_new(struct tls_relay **out, const struct resolver_config *config,
 
 /* After libunbound's contexts. NULL is allowed. */
 void tls_relay_free(struct tls_relay *r);
+
+/* As forward_set_tap(). */
+void tls_relay_set_tap(struct tls_relay *r, struct tap_producer *producer);
 
 /* The configuration for libunbound: nothing in it is over TLS. The relay's, and as long as it and what tls_relay_new() got. */
 const struct resolver_config *tls_relay_config(const struct tls_relay *r);

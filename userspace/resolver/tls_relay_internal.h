@@ -5,6 +5,7 @@
 #define VOLLEY_RESOLVER_TLS_RELAY_INTERNAL_H
 
 #include "dns/nameset.h"
+#include "resolver/forward_tap.h"
 #include "resolver/forward_tcp.h"
 #include "resolver/tls_relay.h"
 #include "resolver/tls_relay_client.h"
@@ -61,6 +62,7 @@ struct tls_relay {
 	uint32_t n_used;
 	struct relay_clients clients;
 	struct forward_tcp tcp;
+	struct forward_tap tap;
 	struct forward_board board; /* written by the thread, read by others */
 	struct relay_reason reasons[RELAY_REASONS];
 	struct relay_config libunbound;

@@ -9,6 +9,7 @@
 #include <sys/socket.h>
 
 #include "base/clock.h"
+#include "base/wire.h"
 #include "dns/proto.h"
 #include "dnstap.pb-c.h"
 #include "tap/dnstap_sink.h"
@@ -34,14 +35,24 @@ static bool is_recursive(const struct tap_event *e)
 	       (view.flags & (DNS_FLAG_RA | DNS_FLAG_AA)) == DNS_FLAG_RA;
 }
 
+/* Whoever answers it. */
+static bool is_update(const struct tap_event *e)
+{
+	const uint8_t *msg = e->n_reply ? tap_event_reply(e) : tap_event_query(e);
+	const size_t n = e->n_reply ? e->n_reply : e->n_query;
+
+	return n >= DNS_HEADER_BYTES && (wire_load_be16(msg + DNS_FLAGS_AT) & DNS_OPCODE_MASK) ==
+						(DNS_OPCODE_UPDATE << DNS_OPCODE_SHIFT);
+}
+
 uint32_t dnstap_kinds(const struct tap_event *e)
 {
 	enum dnstap_kind query = is_recursive(e) ? DNSTAP_CLIENT_QUERY : DNSTAP_AUTH_QUERY;
 
-	if (e->way == TAP_UPDATE)
-		query = DNSTAP_UPDATE_QUERY;
-	else if (e->way == TAP_FORWARDER)
+	if (e->way == TAP_FORWARDER)
 		query = DNSTAP_FORWARDER_QUERY;
+	else if (is_update(e))
+		query = DNSTAP_UPDATE_QUERY;
 	/* Each response stands behind its query. */
 	return (e->n_query ? 1u << query : 0) | (e->n_reply ? 2u << query : 0);
 }

@@ -17,11 +17,11 @@
 #include <stdint.h>
 
 /* Who answered. The words are those of the query log. */
-#define TAP_WAY_LIST(X)                                                           \
-	X(TAP_DRIVER, "driver")       /* the XDP program */                       \
-	X(TAP_WORKER, "worker")       /* a worker, at once */                     \
-	X(TAP_UPSTREAM, "upstream")   /* a worker, when upstream had answered */  \
-	X(TAP_UPDATE, "update")       /* the transfer thread: a dynamic update */ \
+#define TAP_WAY_LIST(X)                                                          \
+	X(TAP_DRIVER, "driver")       /* the XDP program */                      \
+	X(TAP_WORKER, "worker")       /* a worker, at once */                    \
+	X(TAP_UPSTREAM, "upstream")   /* a worker, when upstream had answered */ \
+	X(TAP_TRANSFER, "transfer")   /* the transfer thread */                  \
 	X(TAP_FORWARDER, "forwarder") /* an upstream, which Volley asked */
 
 enum tap_way {
@@ -48,6 +48,7 @@ struct tap_event {
 	uint8_t transport; /* enum tap_transport */
 	uint8_t family;    /* AF_INET or AF_INET6 */
 	bool is_rebuilt;   /* the query was made anew from the reply: tap_event_rebuild() */
+	uint32_t lot; /* at random, and the same for a query and its reply that are two events; 0: one event has both */
 	__be16 peer_port;  /* of the side that asks */
 	__be16 local_port; /* of the side that answers; 0: not known */
 	uint8_t peer[16];  /* in network order; IPv4 in the first 4 octets */

@@ -18,7 +18,7 @@
 #include "tap/event.h"
 #include "tap/shorten.h"
 
-#define QUERYLOG_LINE_MAX 2560 /* the longest name, escaped twice, and all else */
+#define QUERYLOG_LINE_MAX 4608 /* two of the longest names, escaped twice, and all else */
 
 struct querylog_net {
 	uint8_t family;
@@ -26,11 +26,23 @@ struct querylog_net {
 	uint8_t address[16];
 };
 
+/* What has changed an answer. */
+struct querylog_policy {
+	uint8_t list[NAME_FOLDED_BYTES]; /* a name in wire form */
+	bool is_local_data;              /* and no list */
+	const char *action;              /* a word of letters and hyphens; static */
+};
+
+/* Whether a policy has changed the answer of this event, and which one. The tap's thread, or one that changes its settings. */
+typedef bool querylog_judge_fn(void *ctx, const struct tap_event *e, struct querylog_policy *out);
+
 struct querylog_config {
 	char *path; /* NULL: the journal */
 	bool is_json;
 	uint32_t every; /* one in so many answers; at least 1 */
 	struct tap_prefix prefix;
+	querylog_judge_fn *judge; /* NULL: no policy is told */
+	void *judge_ctx;          /* outlives the log */
 	/* Filters. Each holds where it is empty, and all must hold. */
 	uint8_t (*zones)[NAME_FOLDED_BYTES]; /* names at or below one of these */
 	size_t n_zones;
@@ -57,9 +69,10 @@ void querylog_kick(struct querylog *log);
 /* Lines that were written, and lost ones. Any thread, as the next one. */
 void querylog_counters(const struct querylog *log, uint64_t *written, uint64_t *lost);
 
-/* Whether the filters let an event through, and its line without a line feed; its length. Pure; any thread. */
+/* Whether the filters let an event through. Pure; any thread. */
 bool querylog_wants(const struct querylog_config *config, const struct tap_event *e,
 		    const struct tap_view *view);
+/* The line of an event without a line feed; its length. Calls config->judge; beside that pure, any thread. */
 size_t querylog_line(const struct querylog_config *config, const struct tap_event *e,
 		     const struct tap_view *view, char out[QUERYLOG_LINE_MAX]);
 

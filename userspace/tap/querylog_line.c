@@ -99,11 +99,11 @@ static char *put_client(char *at, const struct tap_event *e, const struct tap_pr
 }
 
 /* A name as text has no octet that JSON forbids but these two: name_to_text() escapes all that does not print. */
-static char *put_name(char *at, const struct tap_view *view, bool is_json)
+static char *put_name(char *at, const uint8_t *name, bool is_json)
 {
 	char text[NAME_TEXT_MAX];
 
-	if (!view->name || name_to_text(text, sizeof(text), view->name) < 0)
+	if (!name || name_to_text(text, sizeof(text), name) < 0)
 		return put_text(at, is_json ? "" : "-");
 	for (const char *c = text; *c; c++) {
 		if (is_json && (*c == '"' || *c == '\\'))
@@ -169,8 +169,32 @@ static char *put_key_text(char *at, const char *key, const char *text)
 	return put_text(put_text(at, text), "\"");
 }
 
+/* Local data have no name that could be a list's: that ends with a dot. */
+static char *put_list(char *at, const struct querylog_policy *policy, bool is_json)
+{
+	return policy->is_local_data ? put_text(at, "local-data") :
+				       put_name(at, policy->list, is_json);
+}
+
+static char *put_policy_json(char *at, const struct querylog_policy *policy)
+{
+	if (!policy)
+		return at;
+	at = put_text(put_key(at, "policy"), "\"");
+	at = put_text(put_list(at, policy, true), "\"");
+	return put_key_text(at, "action", policy->action);
+}
+
+static char *put_policy(char *at, const struct querylog_policy *policy)
+{
+	if (!policy)
+		return put_text(at, "-");
+	at = put_list(put_text(at, "policy="), policy, false);
+	return put_text(put_text(at, "/"), policy->action);
+}
+
 static char *put_json(char *at, const struct querylog_config *config, const struct tap_event *e,
-		      const struct tap_view *view)
+		      const struct tap_view *view, const struct querylog_policy *policy)
 {
 	at = put_time(put_text(at, "{\"time\":\""), e->answered_ns);
 	at = put_text(at, "\"");
@@ -180,7 +204,7 @@ static char *put_json(char *at, const struct querylog_config *config, const stru
 	at = put_key_text(at, "transport", transports[e->transport]);
 	at = put_key_text(at, "way", ways[e->way]);
 	at = put_text(put_key(at, "name"), "\"");
-	at = put_text(put_name(at, view, true), "\"");
+	at = put_text(put_name(at, view->name, true), "\"");
 	at = put_text(put_key(at, "type"), "\"");
 	at = put_text(put_type(at, view), "\"");
 	at = put_text(put_key(at, "rcode"), "\"");
@@ -195,19 +219,20 @@ static char *put_json(char *at, const struct querylog_config *config, const stru
 		at = put_key_number(at, "latency_us", latency_us(e));
 	if (view->ede >= 0)
 		at = put_key_number(at, "ede", (uint64_t)view->ede);
+	at = put_policy_json(at, policy);
 	return put_text(at, "}");
 }
 
 /* Flags in brackets, since there may be none; what is not known is a hyphen. */
 static char *put_plain(char *at, const struct querylog_config *config, const struct tap_event *e,
-		       const struct tap_view *view)
+		       const struct tap_view *view, const struct querylog_policy *policy)
 {
 	at = put_text(put_time(at, e->answered_ns), " ");
 	at = put_text(put_client(at, e, &config->prefix), " ");
 	at = put_text(put_number(at, ntohs(e->peer_port)), " ");
 	at = put_text(put_text(at, transports[e->transport]), " ");
 	at = put_text(put_text(at, ways[e->way]), " ");
-	at = put_text(put_name(at, view, false), " ");
+	at = put_text(put_name(at, view->name, false), " ");
 	at = put_text(put_type(at, view), " ");
 	at += proto_rcode_to_text(at, view->rcode);
 	at = put_text(put_flags(put_text(at, " ["), view), "] ");
@@ -216,15 +241,19 @@ static char *put_plain(char *at, const struct querylog_config *config, const str
 	at = put_text(at, " ");
 	at = has_latency(e) ? put_text(put_number(at, latency_us(e)), "us") : put_text(at, "-");
 	at = put_text(at, " ");
-	return view->ede >= 0 ? put_number(put_text(at, "ede="), (uint64_t)view->ede) :
-				put_text(at, "-");
+	at = view->ede >= 0 ? put_number(put_text(at, "ede="), (uint64_t)view->ede) :
+			      put_text(at, "-");
+	return put_policy(put_text(at, " "), policy);
 }
 
 size_t querylog_line(const struct querylog_config *config, const struct tap_event *e,
 		     const struct tap_view *view, char out[QUERYLOG_LINE_MAX])
 {
-	char *end = config->is_json ? put_json(out, config, e, view) :
-				      put_plain(out, config, e, view);
+	struct querylog_policy policy;
+	const bool is_changed = config->judge && config->judge(config->judge_ctx, e, &policy);
+	const struct querylog_policy *said = is_changed ? &policy : NULL;
+	char *end = config->is_json ? put_json(out, config, e, view, said) :
+				      put_plain(out, config, e, view, said);
 
 	return (size_t)(end - out);
 }

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <urcu-qsbr.h>
 
 #include "base/clock.h"
 
@@ -67,16 +68,22 @@ bool tap_draw(struct tap_producer *p, uint32_t every)
 	return true;
 }
 
+/* It is never 0 (Marsaglia), and decides together for both events of a query. */
+uint32_t tap_draw_lot(struct tap_producer *p)
+{
+	return draw_number(&p->seed);
+}
+
 struct tap_event *tap_begin(struct tap_producer *p, const void *query, size_t n, size_t reply_cap)
 {
-	const bool wants_query = __atomic_load_n(&p->is->wants_queries, __ATOMIC_RELAXED);
-	const size_t n_query = wants_query ? n : 0;
+	const size_t n_query = tap_wants_queries(p) ? n : 0;
 	struct tap_event *e = tap_ring_reserve(&p->ring, sizeof(*e) + n_query + reply_cap);
 
 	if (!e)
 		return NULL;
 	*e = (struct tap_event){ .query_bytes = (uint32_t)n, .n_query = (uint32_t)n_query };
-	memcpy(e->octets, query, n_query);
+	if (n_query)
+		memcpy(e->octets, query, n_query);
 	return e;
 }
 
@@ -86,6 +93,11 @@ void tap_commit(struct tap_producer *p, struct tap_event *e, const void *reply, 
 	if (n)
 		memcpy(e->octets + e->n_query, reply, n);
 	tap_ring_commit(&p->ring, tap_event_bytes(e));
+}
+
+void tap_lose(struct tap_producer *p)
+{
+	tap_ring_lose(&p->ring, 1);
 }
 
 void tap_date(struct tap_event *e, uint64_t asked_ns)
@@ -119,11 +131,12 @@ struct tap_producer *tap_producer_new(struct tap *tap)
 /* --- The thread ---------------------------------------------------------------------------------- */
 
 /* One in `every` is told where `common` is how often events come. */
-static bool is_drawn(struct tap *tap, uint32_t every)
+static bool is_drawn(struct tap *tap, uint32_t every, const struct tap_event *e)
 {
 	const uint64_t common = tap->is.every;
 
-	return every <= common || draw_number(&tap->seed) < (common << 32) / every;
+	return every <= common ||
+	       (e->lot ? e->lot : draw_number(&tap->seed)) < (common << 32) / every;
 }
 
 /* dnstap comes last, since it shortens the addresses in place. */
@@ -133,12 +146,12 @@ void tap_handle(struct tap *tap, struct tap_event *e)
 	for (int i = 0; i < TAP_N_OBSERVERS; i++) {
 		const struct observer *o = &tap->observers[i];
 
-		if (o->every && is_drawn(tap, o->every))
+		if (o->every && is_drawn(tap, o->every, e))
 			o->fn(o->ctx, e);
 	}
-	if (tap->log && is_drawn(tap, tap->log_every))
+	if (tap->log && is_drawn(tap, tap->log_every, e))
 		querylog_put(tap->log, e);
-	if (tap->dnstap && is_drawn(tap, tap->dnstap_config.every))
+	if (tap->dnstap && is_drawn(tap, tap->dnstap_config.every, e))
 		dnstap_put(tap->dnstap, e);
 }
 
@@ -182,6 +195,8 @@ static void *run(void *arg)
 	struct tap *tap = arg;
 	bool stops = false;
 
+	rcu_register_thread();
+	rcu_thread_offline();
 	while (!stops) {
 		pthread_mutex_lock(&tap->lock);
 		while (!tap->is.every && !tap->stops)
@@ -192,6 +207,7 @@ static void *run(void *arg)
 		if (!stops)
 			pause_a_while();
 	}
+	rcu_unregister_thread();
 	return NULL;
 }
 

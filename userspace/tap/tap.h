@@ -84,7 +84,7 @@ void tap_producer_free(struct tap *tap, struct tap_producer *p);
 
 /* C(name, words) */
 #define TAP_COUNTERS(C)                                                                  \
-	C(events, "answers that were drawn to be told")                                  \
+	C(events, "answers, and messages of upstreams, that were drawn to be told")      \
 	C(lost, "of these, lost, since the thread that tells them was behind")           \
 	C(dnstap_written, "messages of dnstap that were written")                        \
 	C(dnstap_lost, "messages of dnstap that were lost: no collector, or a slow one") \
@@ -113,6 +113,23 @@ static inline bool tap_draws(struct tap_producer *p)
 	return every && tap_draw(p, every);
 }
 
+/* Are octets of queries wanted? p is not NULL. */
+static inline bool tap_wants_queries(const struct tap_producer *p)
+{
+	return __atomic_load_n(&p->is->wants_queries, __ATOMIC_RELAXED);
+}
+
+/* For tap_draw_forwarder() alone. */
+uint32_t tap_draw_lot(struct tap_producer *p);
+
+/* Is this query to an upstream to be told? Its tap_event.lot; 0: no. p may be NULL. */
+static inline uint32_t tap_draw_forwarder(struct tap_producer *p)
+{
+	if (!p || !__atomic_load_n(&p->is->wants_forwarders, __ATOMIC_RELAXED) || !tap_draws(p))
+		return 0;
+	return tap_draw_lot(p);
+}
+
 /*
  * An event with this query, and room for a reply of reply_cap octets. NULL: the ring is full, which is counted. The caller
  * fills in the rest and calls tap_commit(); or forgets it, and it never was.
@@ -120,6 +137,9 @@ static inline bool tap_draws(struct tap_producer *p)
 struct tap_event *tap_begin(struct tap_producer *p, const void *query, size_t n, size_t reply_cap);
 /* The event with its reply, which may be empty, goes to the thread. */
 void tap_commit(struct tap_producer *p, struct tap_event *e, const void *reply, size_t n);
+
+/* An event that was drawn cannot be made, and counts as lost. */
+void tap_lose(struct tap_producer *p);
 
 /* Sets asked_ns and answered_ns: it was asked at asked_ns of clock_ns(), and is answered now. */
 void tap_date(struct tap_event *e, uint64_t asked_ns);

@@ -14,6 +14,8 @@
 #include "base/wire.h"
 #include "transfer/secondary.h"
 
+static const struct attempt_known nothing_known = { .expire_left_s = UINT32_MAX };
+
 static void ask_next(struct attempt *a);
 
 static void on_step(evutil_socket_t fd, short what, void *user)
@@ -86,8 +88,7 @@ void attempt_next(struct attempt *a, const char *format, ...)
 	va_end(args);
 	attempt_hang_up(a);
 	a->primaries[a->at_primary].has_failed = true;
-	a->is_promised = a->is_plain = a->has_expire = false;
-	a->has_new_connection = false;
+	a->known = nothing_known;
 	a->at_address++;
 	attempt_step(a, ask_next);
 }
@@ -137,7 +138,7 @@ static bool is_transferring(const struct attempt *a)
 static void take_newer(struct attempt *a)
 {
 	attempt_hang_up(a);
-	a->is_promised = true;
+	a->known.is_promised = true;
 	if (enter(a, &a->s->t->secondary->transfers, a->remote->name))
 		attempt_next(a, "%s", err_text(-ENOMEM));
 }
@@ -148,8 +149,7 @@ static void take_soa(struct attempt *a, const struct request_soa *soa)
 	uint32_t serial;
 
 	peer_is_alive(a->peer);
-	a->has_expire = soa->has_expire;
-	a->expire_left_s = soa->expire_left_s;
+	a->known.expire_left_s = soa->has_expire ? soa->expire_left_s : UINT32_MAX;
 	if (soa->rcode) {
 		proto_rcode_to_text(rcode, soa->rcode);
 		attempt_next(a, "the SOA query was answered %s", rcode);
@@ -341,6 +341,7 @@ static int make(struct attempt **out, struct secondary_zone *s)
 	if (!a)
 		return -ENOMEM;
 	a->s = s;
+	a->known = nothing_known;
 	a->book = book_get(s->t->book);
 	a->place.go = has_place;
 	a->place.user = a;
@@ -364,11 +365,12 @@ int attempt_begin(struct secondary_zone *s)
 
 	if (code)
 		return code;
-	a->is_forced = s->is_forced_next;
 	a->is_asked = s->is_asked_next;
-	a->is_whole = !is_served || s->is_whole_next;
+	a->wants = s->wants_next;
+	if (!is_served && a->wants == SECONDARY_WANTS_NEWER)
+		a->wants = SECONDARY_WANTS_WHOLE;
 	/* A NOTIFY with a newer serial number saves the SOA query. */
-	if (a->is_whole ||
+	if (a->wants != SECONDARY_WANTS_NEWER ||
 	    (config_zone_asks_ixfr(&s->zone->config) && secondary_is_told_of_newer(a->s)))
 		code = enter(a, &all->transfers,
 			     a->n_primaries ? a->primaries[0].remote->name : "");
@@ -378,8 +380,7 @@ int attempt_begin(struct secondary_zone *s)
 		attempt_free(a);
 		return code;
 	}
-	s->is_whole_next = false;
-	s->is_forced_next = false;
+	s->wants_next = SECONDARY_WANTS_NEWER;
 	s->is_asked_next = false;
 	s->error[0] = '\0';
 	s->attempt = a;

@@ -108,6 +108,7 @@ static void make_room_for_others(struct attempt *a)
 static void deliver(struct attempt *a)
 {
 	struct secondary_zone *s = a->s;
+	enum attempt_end end = a->in->is_whole ? ATTEMPT_SENT_ZONE : ATTEMPT_SENT_CHANGES;
 	uint32_t expire_s = a->soa_expire_s;
 	char text[PORT_ADDR_TEXT_CAP];
 	struct transfer_event event = {
@@ -123,12 +124,11 @@ static void deliver(struct attempt *a)
 	};
 
 	/* What gave it may be a secondary itself: RFC 7314 section 4. */
-	if (a->has_expire && a->expire_left_s < expire_s)
-		expire_s = a->expire_left_s;
+	if (a->known.expire_left_s < expire_s)
+		expire_s = a->known.expire_left_s;
 	event.expires_wall_s = event.checked_wall_s + expire_s;
 	snprintf(s->remote, sizeof(s->remote), "%s %s", a->remote->name,
 		 port_addr_text(&a->peer->addr, text));
-	s->was_changes = !a->in->is_whole;
 	s->settles_checked_s = event.checked_wall_s;
 	s->settles_expires_s = event.expires_wall_s;
 	if (a->in->is_whole)
@@ -139,7 +139,7 @@ static void deliver(struct attempt *a)
 	a->sets = NULL;
 	a->n_sets = 0;
 	make_room_for_others(a);
-	secondary_ended(s, transfer_emit(s->t, &event) ? ATTEMPT_FAILED : ATTEMPT_SENT);
+	secondary_ended(s, transfer_emit(s->t, &event) ? ATTEMPT_FAILED : end);
 }
 
 static bool may_fall_back(enum xfr_in_result result, const struct attempt *a)
@@ -164,7 +164,7 @@ static bool may_fall_back(enum xfr_in_result result, const struct attempt *a)
 /* Who has never heard of OPT says FORMERR: RFC 6891 section 7. */
 static bool is_ignorant(const struct attempt *a, enum xfr_in_result result)
 {
-	return result == XFR_IN_RCODE && a->in->rcode == DNS_RCODE_FORMERR && !a->is_plain;
+	return result == XFR_IN_RCODE && a->in->rcode == DNS_RCODE_FORMERR && !a->known.is_plain;
 }
 
 /* Not good: the whole zone from the same one, or something from another. */
@@ -174,13 +174,13 @@ static void refuse(struct attempt *a, enum xfr_in_result result)
 	struct xfr_in *in = a->in;
 
 	if (is_ignorant(a, result)) {
-		a->is_plain = true;
+		a->known.is_plain = true;
 		attempt_hang_up(a);
 		attempt_step(a, attempt_transfer);
 		return;
 	}
 	if (in->config.type == DNS_TYPE_IXFR && may_fall_back(result, a)) {
-		a->is_whole = true;
+		a->wants = SECONDARY_WANTS_WHOLE;
 		attempt_hang_up(a);
 		attempt_step(a, attempt_transfer);
 		return;
@@ -213,9 +213,9 @@ static void transfer_anew(struct attempt *a)
  */
 static bool is_stale(const struct attempt *a, enum xfr_in_result result)
 {
-	return (result == XFR_IN_CURRENT || result == XFR_IN_OLDER) && !a->has_new_connection &&
-	       exchange_is_reused(a->exchange) &&
-	       (a->is_promised || secondary_is_told_of_newer(a->s));
+	return (result == XFR_IN_CURRENT || result == XFR_IN_OLDER) &&
+	       !a->known.has_new_connection && exchange_is_reused(a->exchange) &&
+	       (a->known.is_promised || secondary_is_told_of_newer(a->s));
 }
 
 static int on_message(void *user, const uint8_t *msg, size_t n)
@@ -230,12 +230,10 @@ static int on_message(void *user, const uint8_t *msg, size_t n)
 	is_old = is_stale(a, result);
 	a->exchange = NULL; /* it goes behind this call */
 	peer_is_alive(a->peer);
-	if (a->in->has_expire) {
-		a->has_expire = true;
-		a->expire_left_s = a->in->expire_left_s;
-	}
+	if (a->in->has_expire)
+		a->known.expire_left_s = a->in->expire_left_s;
 	if (is_old) {
-		a->has_new_connection = true;
+		a->known.has_new_connection = true;
 		attempt_hang_up(a);
 		attempt_step(a, transfer_anew);
 		return ERR_CLOSED;
@@ -295,7 +293,7 @@ static int build(struct attempt *a, const struct zone *served, uint16_t type, ui
 		.zone = a->s->zone->apex,
 		.id = a->id,
 		.type = type,
-		.udp_size = a->is_plain ? 0 : ASK_MESSAGE_MAX,
+		.udp_size = a->known.is_plain ? 0 : ASK_MESSAGE_MAX,
 		.wants_expire = true,
 		.pads = a->remote->tls_ctx,
 		.pad_room = a->remote->tls_ctx ? tsig_room(&a->tsig) : 0,
@@ -318,7 +316,7 @@ static int open_reader(struct attempt *a, const struct zone *served, uint16_t ty
 		.id = a->id,
 		.type = type,
 		.has_serial = served,
-		.takes_older = a->is_forced,
+		.takes_older = a->wants == SECONDARY_WANTS_ANY,
 		.serial = served ? zone_serial(served) : 0,
 		.tsig = a->remote->key ? &a->tsig : NULL,
 		.limits.n_bytes = a->s->zone->config.transfer_bytes,
@@ -335,7 +333,8 @@ static int open_reader(struct attempt *a, const struct zone *served, uint16_t ty
 static int begin(struct attempt *a, const struct zone *served)
 {
 	static const struct exchange_handlers handlers = { on_message, on_failed };
-	bool is_whole = a->is_whole || !served || !config_zone_asks_ixfr(&a->s->zone->config);
+	bool is_whole = a->wants != SECONDARY_WANTS_NEWER || !served ||
+			!config_zone_asks_ixfr(&a->s->zone->config);
 	uint16_t type = is_whole ? DNS_TYPE_AXFR : DNS_TYPE_IXFR;
 	uint8_t msg[REQUEST_MAX + TSIG_MAX];
 	int n;

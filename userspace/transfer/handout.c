@@ -41,6 +41,7 @@ struct handout {
 	struct transfer_zone *zone; /* see handout_forget_zone() */
 	struct book *book;          /* for the key */
 	struct tsig tsig;
+	struct answered answered; /* until its first message */
 	struct xfr_out_request request;
 	struct query_edns edns;
 	uint8_t question[DNS_HEADER_BYTES + DNS_NAME_MAX + DNS_QUESTION_FIXED_BYTES];
@@ -247,6 +248,7 @@ static void handout_free(struct handout *h)
 	t->primary->n_lent -= h->has_lent;
 	source_close(&h->source);
 	tsig_fini(&h->tsig);
+	answered_fini(&h->answered);
 	book_put(h->book);
 	if (h->on_step)
 		event_free(h->on_step);
@@ -286,6 +288,7 @@ static int add_message_of(struct handout *h, struct evbuffer *output, size_t cap
 	n = xfr_out_next(&h->source.out, bytes + PREFIX_BYTES, cap, h->conn->t->now.wall_s);
 	if (n <= 0)
 		return n;
+	answered_reply(h->conn->t, &h->answered, bytes + PREFIX_BYTES, (size_t)n);
 	wire_store_be16(bytes, (uint16_t)n);
 	iov.iov_len = PREFIX_BYTES + (size_t)n;
 	return evbuffer_commit_space(output, &iov, 1) ? -ENOMEM : n;
@@ -368,8 +371,10 @@ static void refuse(struct handout *h)
 
 	if (n > 0)
 		n = tsig_sign(&h->tsig, t->primary->out, (size_t)n, DNS_MESSAGE_MAX, t->now.wall_s);
-	if (n > 0)
-		conn_send(h->conn, t->primary->out, (size_t)n);
+	if (n <= 0)
+		return;
+	answered_reply(t, &h->answered, t->primary->out, (size_t)n);
+	conn_send(h->conn, t->primary->out, (size_t)n);
 }
 
 static void start(struct handout *h)
@@ -470,6 +475,8 @@ void handout_begin(struct inquiry *i, struct transfer_zone *zone, uint32_t seria
 	memcpy(h->question, i->msg, i->q.question_end);
 	h->tsig = i->tsig;
 	i->tsig = (struct tsig){ 0 };
+	h->answered = i->answered;
+	i->answered = (struct answered){ 0 };
 	c->handout = h;
 	conn_hold(c);
 	cds_list_add_tail(&h->link, &i->t->primary->handouts_waiting);

@@ -35,6 +35,7 @@ struct port_addr inquiry_peer(uint8_t family, const uint8_t bytes[16], __be16 ne
 
 static void send_reply(struct inquiry *i, const uint8_t *out, size_t n)
 {
+	answered_reply(i->t, &i->answered, out, n);
 	if (i->conn && n)
 		conn_send(i->conn, out, n);
 	if (i->item)
@@ -359,6 +360,24 @@ static void check_tsig(struct inquiry *i)
 	take(i);
 }
 
+/* Before the TSIG is cut off: it is told as it came. */
+static void open_answer(struct inquiry *i)
+{
+	const struct handover_item *item = i->item;
+	const struct port_addr local =
+		i->conn ? i->conn->local :
+			  inquiry_peer(item->family, item->local, item->local_port);
+	const struct answered_ends ends = {
+		.peer = &i->who.addr,
+		.local = &local,
+		.transport = !i->conn        ? TAP_UDP :
+			     i->conn->is_tls ? TAP_TLS :
+					       TAP_TCP,
+	};
+
+	answered_begin(i->t, &i->answered, &ends, &i->q, i->msg, i->n);
+}
+
 void inquiry_handle(struct inquiry *i)
 {
 	enum query_verdict verdict = query_parse(&i->q, i->msg, i->n);
@@ -367,10 +386,12 @@ void inquiry_handle(struct inquiry *i)
 		send_reply(i, NULL, 0);
 		return;
 	}
+	open_answer(i);
 	/* Whatever is wrong with it, the engine has the words for it. */
 	if ((verdict == QUERY_OK || verdict == QUERY_NOTIMP) && !is_blocked(i, verdict))
 		check_tsig(i);
 	else
 		take_question(i);
 	tsig_fini(&i->tsig);
+	answered_fini(&i->answered);
 }

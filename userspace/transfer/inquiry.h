@@ -17,6 +17,7 @@
 
 #include "dns/edns.h"
 #include "dns/query.h"
+#include "transfer/answered.h"
 #include "transfer/primary.h"
 
 struct conn;
@@ -32,6 +33,7 @@ struct inquiry {
 	struct handover_item *item; /* gets one reply, or is told that there is none */
 	struct query q;
 	struct tsig tsig;
+	struct answered answered;
 	bool is_padded; /* the reply is: inquiry_is_padded() */
 };
 

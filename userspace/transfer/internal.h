@@ -11,6 +11,7 @@
  *      peer.c       an address of a remote: connections that are kept for the next question
  *      stream.c     one connection out, TCP or TLS, that carries messages
  *      ask.c        one question by UDP with its retries, signed and checked
+ *      answered.c   replies to what others ask of us: counted, and told to the tap
  *      timers.c     what is due when: refresh, retry, expiry, NOTIFY again; by the clock that loop.c reads
  *
  * The thread is a liburcu QSBR thread that is offline but for moments: who needs a zone for longer
@@ -30,8 +31,9 @@
 #include "transfer/timers.h"
 #include "transfer/transfer.h"
 
-struct secondary;        /* of all zones: its lanes */
-struct secondary_zone;   /* of one zone, NULL where it has no primaries */
+struct secondary;      /* of all zones: its lanes */
+struct secondary_zone; /* of one zone, NULL where it has no primaries */
+struct tap_producer;
 struct primary;          /* the other side: server, transfers out, NOTIFY out, UPDATE in */
 struct primary_zone;     /* of one zone */
 struct primary_settings; /* what a configuration says to it: rules, listeners, certificates */
@@ -64,6 +66,7 @@ struct transfer {
 	bool is_stopping; /* atomic */
 	struct mailbox to_loop, to_control;
 	struct transfer_counters counters; /* written by the loop, see transfer_count() */
+	struct engine_answers answers;     /* likewise: answered.h */
 	/* The loop's, from here on. */
 	struct event_base *base;
 	struct event *on_mail, *on_due;
@@ -71,7 +74,8 @@ struct transfer {
 	void (*read_clock)(struct clock_now *now); /* clock_read(), or a test's */
 	struct timers timers;
 	struct random random;
-	struct book *book; /* the newest; one reference */
+	struct tap_producer *tap; /* NULL: nobody is told */
+	struct book *book;        /* the newest; one reference */
 	struct transfer_zones zones;
 	struct secondary *secondary;
 	struct primary *primary;
@@ -137,11 +141,10 @@ void secondary_close(struct transfer *t);
 /* A zone is new, or its configuration or the book has changed; goes. */
 void secondary_put_zone(struct transfer *t, struct transfer_zone *zone,
 			const struct transfer_past *past);
-void secondary_drop_zone(struct transfer *t, struct transfer_zone *zone);
-void secondary_settled(struct transfer *t, struct transfer_zone *zone, int code);
-void secondary_refresh(struct transfer *t, struct transfer_zone *zone, bool whole);
-void secondary_status(struct transfer *t, const struct transfer_zone *zone,
-		      struct transfer_status *out);
+void secondary_drop_zone(struct transfer_zone *zone);
+void secondary_settled(struct transfer_zone *zone, int code);
+void secondary_refresh(struct transfer_zone *zone, bool whole);
+void secondary_status(const struct transfer_zone *zone, struct transfer_status *out);
 void secondary_configured(struct transfer *t);
 /*
  * How long the zone that is served is good for (RFC 7314 section 3.2): what is left of it, or, where it

@@ -62,7 +62,7 @@ static void drop_zones(struct transfer *t)
 	struct transfer_zone *zone;
 
 	while ((zone = transfer_zones_next(&t->zones, NULL))) {
-		secondary_drop_zone(t, zone);
+		secondary_drop_zone(zone);
 		primary_drop_zone(t, zone);
 		transfer_zones_remove(&t->zones, zone);
 		transfer_zone_free(zone);

@@ -30,13 +30,15 @@ static void release(struct question *q)
 static struct question *keep(struct inquiry *i, uint16_t idle_100ms, size_t cap)
 {
 	struct question *q = calloc(1, sizeof(*q));
-	const struct port_addr *peer = &i->who.addr;
+	const struct port_addr *peer = &i->who.addr, *local = &i->conn->local;
 
 	if (!q)
 		return NULL;
 	q->item = (struct relay_item){
 		.family = peer->family,
+		.encrypted = i->conn->is_tls,
 		.peer_port = peer->port,
+		.local_port = local->port,
 		.idle_100ms = idle_100ms,
 		.reply_cap = (uint32_t)cap,
 		.bytes = malloc(i->n),
@@ -47,6 +49,7 @@ static struct question *keep(struct inquiry *i, uint16_t idle_100ms, size_t cap)
 		return NULL;
 	}
 	memcpy(q->item.peer, peer->bytes, sizeof(q->item.peer));
+	memcpy(q->item.local, local->bytes, sizeof(q->item.local));
 	memcpy(q->item.bytes, i->msg, i->n);
 	q->conn = i->conn;
 	q->is_padded = inquiry_is_padded(i);

@@ -76,12 +76,16 @@ bool secondary_times(const struct secondary_zone *s, struct soa_times *times)
 	return true;
 }
 
+static bool is_settling(const struct secondary_zone *s)
+{
+	return s->state == SECONDARY_SETTLING_ZONE || s->state == SECONDARY_SETTLING_CHANGES;
+}
+
 /* What has just come is served a moment before that is settled. */
 static uint64_t expires_at(const struct secondary_zone *s)
 {
-	return s->state == SECONDARY_SETTLING && s->settles_expires_s > s->expires_wall_s ?
-		       s->settles_expires_s :
-		       s->expires_wall_s;
+	return is_settling(s) && s->settles_expires_s > s->expires_wall_s ? s->settles_expires_s :
+									    s->expires_wall_s;
 }
 
 bool secondary_expire_left(struct transfer *t, const struct transfer_zone *zone, uint32_t *seconds)
@@ -247,8 +251,8 @@ static void end_current(struct secondary_zone *s)
 		set_retry(s); /* it has expired meanwhile, or was taken away */
 		return;
 	}
-	if (s->attempt->has_expire && s->attempt->expire_left_s < times.expire_s)
-		times.expire_s = s->attempt->expire_left_s;
+	if (s->attempt->known.expire_left_s < times.expire_s)
+		times.expire_s = s->attempt->known.expire_left_s;
 	event.expires_wall_s = event.checked_wall_s + times.expire_s;
 	if (event.expires_wall_s < s->expires_wall_s) /* RFC 7314 section 4: never shorter */
 		event.expires_wall_s = s->expires_wall_s;
@@ -283,9 +287,10 @@ static void end_failed(struct secondary_zone *s)
 
 void secondary_ended(struct secondary_zone *s, enum attempt_end end)
 {
-	if (end == ATTEMPT_SENT) {
+	if (end == ATTEMPT_SENT_ZONE || end == ATTEMPT_SENT_CHANGES) {
 		attempt_hang_up(s->attempt);
-		s->state = SECONDARY_SETTLING;
+		s->state = end == ATTEMPT_SENT_ZONE ? SECONDARY_SETTLING_ZONE :
+						      SECONDARY_SETTLING_CHANGES;
 		return;
 	}
 	if (end == ATTEMPT_CURRENT)
@@ -319,15 +324,14 @@ static void settle(struct secondary_zone *s)
 		set_retry(s);
 }
 
-void secondary_settled(struct transfer *t, struct transfer_zone *zone, int code)
+void secondary_settled(struct transfer_zone *zone, int code)
 {
 	struct secondary_zone *s = zone->secondary;
 	bool was_changes;
 
-	(void)t;
-	if (!s || s->state != SECONDARY_SETTLING)
+	if (!s || !is_settling(s))
 		return;
-	was_changes = s->was_changes;
+	was_changes = s->state == SECONDARY_SETTLING_CHANGES;
 	if (!code) {
 		settle(s);
 	} else {
@@ -339,7 +343,8 @@ void secondary_settled(struct transfer *t, struct transfer_zone *zone, int code)
 	if (code == -EBUSY) /* its file is read just now */
 		set_next(s, 1);
 	if (code == ERR_ZONE && was_changes) {
-		s->is_whole_next = true;
+		if (s->wants_next == SECONDARY_WANTS_NEWER)
+			s->wants_next = SECONDARY_WANTS_WHOLE;
 		begin_round(s);
 	} else if (s->is_asked_next) { /* meanwhile, by a person: whatever was told has come */
 		begin_round(s);
@@ -351,15 +356,14 @@ void secondary_settled(struct transfer *t, struct transfer_zone *zone, int code)
 	}
 }
 
-void secondary_refresh(struct transfer *t, struct transfer_zone *zone, bool whole)
+void secondary_refresh(struct transfer_zone *zone, bool whole)
 {
 	struct secondary_zone *s = zone->secondary;
 
-	(void)t;
-	s->is_whole_next |= whole;
-	s->is_forced_next |= whole;
+	if (whole)
+		s->wants_next = SECONDARY_WANTS_ANY;
 	s->is_asked_next = true;
-	if (s->state == SECONDARY_SETTLING) {
+	if (is_settling(s)) {
 		s->is_again = true;
 		return;
 	}
@@ -399,7 +403,7 @@ static void add_zone(struct transfer *t, struct transfer_zone *zone,
 	s->zone = zone;
 	if (timer_init(&s->next, &t->timers, on_next, s) ||
 	    timer_init(&s->expiry, &t->timers, on_expiry, s)) {
-		secondary_drop_zone(t, zone);
+		secondary_drop_zone(zone);
 		return;
 	}
 	resume(s, past);
@@ -412,7 +416,7 @@ void secondary_put_zone(struct transfer *t, struct transfer_zone *zone,
 	uint32_t serial;
 
 	if (!zone->config.primaries || !zone->config.primaries[0]) {
-		secondary_drop_zone(t, zone);
+		secondary_drop_zone(zone);
 		return;
 	}
 	if (!s)
@@ -421,11 +425,10 @@ void secondary_put_zone(struct transfer *t, struct transfer_zone *zone,
 		begin_round(s);
 }
 
-void secondary_drop_zone(struct transfer *t, struct transfer_zone *zone)
+void secondary_drop_zone(struct transfer_zone *zone)
 {
 	struct secondary_zone *s = zone->secondary;
 
-	(void)t;
 	if (!s)
 		return;
 	attempt_free(s->attempt);
@@ -435,12 +438,10 @@ void secondary_drop_zone(struct transfer *t, struct transfer_zone *zone)
 	zone->secondary = NULL;
 }
 
-void secondary_status(struct transfer *t, const struct transfer_zone *zone,
-		      struct transfer_status *out)
+void secondary_status(const struct transfer_zone *zone, struct transfer_status *out)
 {
 	const struct secondary_zone *s = zone->secondary;
 
-	(void)t;
 	if (!s)
 		return;
 	out->is_secondary = true;

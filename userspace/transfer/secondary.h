@@ -4,8 +4,12 @@
  * The secondary's side of a zone: when its primaries are asked, and what one round of asking them is.
  *
  *      IDLE ── time, NOTIFY, command ──► ASKING ── nothing newer, or nobody answers ──► IDLE
- *        ▲                                  └── a zone or changes ──► SETTLING
- *        └───────────── control has published it, or will not ───────────┘
+ *        ▲                                  ├── a zone ───► SETTLING_ZONE ────┐
+ *        │                                  └── changes ──► SETTLING_CHANGES ─┤
+ *        └──────────────── control has published it, or will not ─────────────┘
+ *
+ * What control refuses of changes is asked for as a whole zone, in a round that begins at once. A command ends a round
+ * that is ASKING and begins another; a NOTIFY, and a command while it settles, make one follow.
  *
  * secondary.c has the times; attempt.c asks the primaries in turn; attempt_transfer.c takes what they give.
  */
@@ -42,7 +46,19 @@ struct soa_times {
 	uint32_t refresh_s, retry_s, expire_s;
 };
 
-enum secondary_state { SECONDARY_IDLE, SECONDARY_ASKING, SECONDARY_SETTLING };
+enum secondary_state {
+	SECONDARY_IDLE,
+	SECONDARY_ASKING,
+	SECONDARY_SETTLING_ZONE,
+	SECONDARY_SETTLING_CHANGES,
+};
+
+/* What a round asks for. A round that follows asks for the most of what was wanted meanwhile. */
+enum secondary_wants {
+	SECONDARY_WANTS_NEWER, /* changes, or the whole zone where that cannot be */
+	SECONDARY_WANTS_WHOLE,
+	SECONDARY_WANTS_ANY, /* the whole zone, even if there is nothing newer */
+};
 
 struct secondary_zone {
 	struct transfer *t;
@@ -52,14 +68,12 @@ struct secondary_zone {
 	enum secondary_state state;
 	struct attempt *attempt; /* unless IDLE */
 	uint64_t checked_wall_s, next_wall_s, expires_wall_s;
-	bool is_whole_next;  /* the next round asks for the whole zone, */
-	bool is_forced_next; /* even if there is nothing newer */
-	bool is_asked_next;  /* by a person: who has not answered lately is asked, too */
-	bool is_prompted;    /* by a NOTIFY */
-	bool is_again;       /* a round was asked for while one was under way */
-	bool was_changes;    /* what control settles are changes, */
-	uint64_t settles_checked_s, settles_expires_s; /* and its times */
-	bool is_told;                                  /* of told_serial by a NOTIFY */
+	enum secondary_wants wants_next; /* of the next round */
+	bool is_asked_next; /* by a person: who has not answered lately is asked, too */
+	bool is_prompted;   /* by a NOTIFY */
+	bool is_again;      /* a round was asked for while one was under way */
+	bool is_told;       /* of told_serial by a NOTIFY */
+	uint64_t settles_checked_s, settles_expires_s; /* of what control settles */
 	uint32_t told_serial;
 	struct port_addr teller; /* family 0: nobody */
 	uint32_t n_failed;       /* rounds in a row */
@@ -72,15 +86,24 @@ struct secondary_zone {
 
 /* What became of a round. */
 enum attempt_end {
-	ATTEMPT_CURRENT, /* nothing newer */
-	ATTEMPT_SENT,    /* an event is on its way to control */
-	ATTEMPT_FAILED,  /* s->error says why */
+	ATTEMPT_CURRENT,      /* nothing newer */
+	ATTEMPT_SENT_ZONE,    /* an event is on its way to control */
+	ATTEMPT_SENT_CHANGES, /* likewise */
+	ATTEMPT_FAILED,       /* s->error says why */
 };
 
 /* One of those that may be asked, in the order in which they are. */
 struct attempt_primary {
 	struct book_remote *remote;
 	bool has_failed;
+};
+
+/* What is known of a->peer; the next one begins with none of it. */
+struct attempt_known {
+	uint32_t expire_left_s;  /* RFC 7314; UINT32_MAX: it has not said it */
+	bool is_plain;           /* it does not know OPT, and is asked without */
+	bool is_promised;        /* it has said that it has something newer */
+	bool has_new_connection; /* was asked on one, since an old one gave nothing newer */
 };
 
 /* A round: lives until secondary_ended(), or control's verdict. */
@@ -93,20 +116,16 @@ struct attempt {
 	uint32_t n_primaries, at_primary, at_address;
 	struct book_remote *remote; /* who is asked just now */
 	struct peer *peer;
-	bool is_whole, is_forced; /* asks for AXFR; whatever serial number it has */
-	bool is_asked;            /* by a person */
-	bool is_plain;            /* asks without OPT, which a->peer does not know */
-	bool is_promised;         /* a->peer has said that it has something newer */
-	bool has_new_connection;  /* was asked on one, since an old one gave nothing newer */
-	bool was_current;         /* somebody had nothing newer */
+	struct attempt_known known;
+	enum secondary_wants wants;
+	bool is_asked;    /* by a person */
+	bool was_current; /* somebody had nothing newer */
 	struct ask *ask;
 	struct exchange *exchange;
 	struct timer deadline;
 	struct tsig tsig;
 	uint16_t id;
-	uint32_t soa_expire_s;  /* of what comes */
-	uint32_t expire_left_s; /* RFC 7314, where has_expire */
-	bool has_expire;
+	uint32_t soa_expire_s; /* of what comes */
 	/* A transfer. */
 	struct xfr_in *in;
 	struct zone_builder *builder;

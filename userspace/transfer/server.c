@@ -307,13 +307,13 @@ static bool make_room(struct transfer *t)
 }
 
 static struct conn *conn_new(struct transfer *t, struct bufferevent *bev,
-			     const struct port_addr *peer)
+			     const struct port_addr *peer, const struct port_addr *local)
 {
 	struct conn *c = calloc(1, sizeof(*c));
 
 	if (!c)
 		return NULL;
-	*c = (struct conn){ .t = t, .bev = bev, .peer = *peer };
+	*c = (struct conn){ .t = t, .bev = bev, .peer = *peer, .local = *local };
 	c->number = t->primary->server->n_made++;
 	CDS_INIT_LIST_HEAD(&c->questions);
 	c->on_turn = evtimer_new(t->base, on_turn, c);
@@ -362,6 +362,7 @@ static struct conn *take(struct transfer *t, struct handover_item *item)
 {
 	struct bufferevent *bev = make_room(t) ? open_bev(t, item->fd, item->ssl) : NULL;
 	struct port_addr peer = inquiry_peer(item->family, item->peer, item->peer_port);
+	struct port_addr local = inquiry_peer(item->family, item->local, item->local_port);
 	struct conn *c;
 
 	if (!bev) {
@@ -369,7 +370,7 @@ static struct conn *take(struct transfer *t, struct handover_item *item)
 		close(item->fd);
 		return NULL;
 	}
-	c = prepend(bev, item) ? NULL : conn_new(t, bev, &peer);
+	c = prepend(bev, item) ? NULL : conn_new(t, bev, &peer, &local);
 	if (!c)
 		bufferevent_free(bev);
 	else
@@ -390,9 +391,23 @@ void server_take(struct transfer *t, struct handover_item *item)
 	end_of_turn(c);
 }
 
+/* Where a connection came to; family 0: the system does not say. */
+static struct port_addr local_of(int fd)
+{
+	struct sockaddr_storage ss;
+	socklen_t len = sizeof(ss);
+	struct port_addr bound;
+
+	if (getsockname(fd, (struct sockaddr *)&ss, &len) ||
+	    port_addr_from_sockaddr(&bound, (struct sockaddr *)&ss))
+		return (struct port_addr){ 0 };
+	return inquiry_peer(bound.family, bound.bytes, bound.port);
+}
+
 void server_accept_tls(struct transfer *t, int fd, SSL *ssl, const struct port_addr *peer)
 {
 	struct bufferevent *bev = make_room(t) ? open_bev(t, fd, ssl) : NULL;
+	struct port_addr local = local_of(fd);
 	struct conn *c;
 
 	if (!bev) {
@@ -400,7 +415,7 @@ void server_accept_tls(struct transfer *t, int fd, SSL *ssl, const struct port_a
 		close(fd);
 		return;
 	}
-	c = conn_new(t, bev, peer);
+	c = conn_new(t, bev, peer, &local);
 	if (!c) {
 		bufferevent_free(bev);
 		return;

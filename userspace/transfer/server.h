@@ -41,8 +41,8 @@ struct conn {
 		link; /* of those that are busy, or of the others: the last is the newest */
 	struct transfer *t;
 	struct bufferevent *bev;
-	struct event *on_turn; /* there is more in the input than one turn does */
-	struct port_addr peer;
+	struct event *on_turn;        /* there is more in the input than one turn does */
+	struct port_addr peer, local; /* local.family 0: it is not known */
 	bool is_tls;
 	bool is_busy;  /* replies are to come */
 	bool is_eof;   /* nothing more comes */

@@ -12,6 +12,7 @@
 
 #include "base/err.h"
 #include "dns/name.h"
+#include "tap/tap.h"
 #include "transfer/calls.h"
 #include "transfer/internal.h"
 #include "transfer/server_tls.h"
@@ -101,6 +102,10 @@ int transfer_open(struct transfer *t)
 		code = mailbox_open(&t->to_control);
 	if (!code)
 		code = book_new(&t->book, &nothing, err, sizeof(err));
+	if (!code && t->env.tap) {
+		t->tap = tap_producer_new(t->env.tap);
+		code = t->tap ? 0 : -ENOMEM;
+	}
 	if (!code)
 		code = loop_open(t);
 	return code;
@@ -153,6 +158,8 @@ void transfer_stop(struct transfer *t)
 		t->is_running = false;
 	}
 	loop_close(t);
+	tap_producer_free(t->env.tap, t->tap);
+	t->tap = NULL;
 	/* Else connections would come to sockets that nobody accepts from, beside those of the next volleyd. */
 	server_tls_forget(t->tls_kept);
 	t->tls_kept = NULL;
@@ -274,7 +281,7 @@ static void run_drop_zone(struct transfer *t, struct call *call)
 
 	if (!zone)
 		return;
-	secondary_drop_zone(t, zone);
+	secondary_drop_zone(zone);
 	primary_drop_zone(t, zone);
 	transfer_zones_remove(&t->zones, zone);
 	transfer_zone_free(zone);
@@ -293,7 +300,7 @@ static void run_settled(struct transfer *t, struct call *call)
 	struct transfer_zone *zone = transfer_zones_find(&t->zones, c->apex);
 
 	if (zone)
-		secondary_settled(t, zone, c->value);
+		secondary_settled(zone, c->value);
 }
 
 void transfer_settled(struct transfer *t, const uint8_t *apex, int code)
@@ -351,7 +358,7 @@ static void run_refresh(struct transfer *t, struct call *call)
 
 	*c->result = zone && zone->secondary ? 0 : ERR_NOT_FOUND;
 	if (!*c->result)
-		secondary_refresh(t, zone, c->value);
+		secondary_refresh(zone, c->value);
 }
 
 int transfer_refresh(struct transfer *t, const uint8_t *apex, bool whole)
@@ -398,7 +405,7 @@ static void run_statuses(struct transfer *t, struct call *call)
 
 		c->out[i] = (struct transfer_status){ .is_known = zone };
 		if (zone)
-			secondary_status(t, zone, &c->out[i]);
+			secondary_status(zone, &c->out[i]);
 	}
 }
 

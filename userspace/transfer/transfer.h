@@ -30,6 +30,7 @@
 #include "zone/changeset.h"
 
 struct relay;
+struct tap;
 struct tcp_intake;
 struct transfer;
 
@@ -41,6 +42,7 @@ struct transfer_env {
 	struct tcp_intake *intake; /* where they get connections over TLS from; NULL: they do not */
 	struct store *store;       /* chains for IXFR out; NULL: none */
 	uint32_t n_conns_max;      /* that others make to us; 0: SERVER_CONNS_MAX */
+	struct tap *tap;           /* is told of replies; NULL: nobody is */
 };
 
 enum transfer_kind {
@@ -174,5 +176,11 @@ struct transfer_counters {
 #undef TRANSFER_COUNTER_FIELD
 };
 void transfer_counters_read(const struct transfer *t, struct transfer_counters *out);
+
+/*
+ * Adds the replies that the thread itself has made, a transfer being one, to *sum; by_way has a place for each enum
+ * tap_transport. Each value is whole; the set is not of one instant. Any thread.
+ */
+void transfer_answers_add(const struct transfer *t, struct engine_answers *sum);
 
 #endif

@@ -16,6 +16,7 @@ struct update_in {
 	struct handover_item *item; /* or NULL */
 	struct book *book;          /* for the key */
 	struct tsig tsig;
+	struct answered answered;
 	struct query_edns edns;
 	struct port_addr peer; /* for the audit: who sent it, how, and for which zone */
 	const char *transport;
@@ -82,6 +83,8 @@ static struct update_in *keep(struct inquiry *i, const struct transfer_zone *zon
 	u->n = i->n;
 	memcpy(u->msg, i->msg, i->n);
 	i->tsig = (struct tsig){ 0 };
+	u->answered = i->answered;
+	i->answered = (struct answered){ 0 };
 	i->item = NULL;
 	if (u->conn) {
 		u->conn->update = u;
@@ -97,6 +100,7 @@ static void forget(struct transfer *t, struct update_in *u)
 	cds_list_del(&u->link);
 	t->primary->n_updates--;
 	tsig_fini(&u->tsig);
+	answered_fini(&u->answered);
 	book_put(u->book);
 	free(u);
 }
@@ -177,6 +181,8 @@ void updates_answer(struct transfer *t, void *request, unsigned int rcode)
 	tell(t, u, rcode);
 	if (n > 0)
 		n = tsig_sign(&u->tsig, out, (size_t)n, u->cap, t->now.wall_s);
+	if (n > 0 && (u->item || u->conn))
+		answered_reply(t, &u->answered, out, (size_t)n);
 	if (u->item)
 		handover_reply(u->item, out, n > 0 ? (size_t)n : 0);
 	if (u->conn) {

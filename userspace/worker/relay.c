@@ -26,10 +26,17 @@ struct relay_port {
 
 _Static_assert(RELAY_PENDING_MAX <= UINT16_MAX, "a slot's number has 16 bits");
 
+/* The ports of one kind. */
+struct relay_ports {
+	struct relay_port **at;
+	unsigned int n, cap;
+};
+
+enum { OVER_TCP, OVER_TLS, N_RELAY_KINDS };
+
 struct relay {
-	pthread_mutex_t lock; /* of ports and n_ports */
-	struct relay_port **ports;
-	unsigned int n_ports, cap_ports;
+	pthread_mutex_t lock; /* of ports */
+	struct relay_ports ports[N_RELAY_KINDS];
 	struct inbox replies;
 	/* The owner's. */
 	uint32_t n_pending;
@@ -65,7 +72,8 @@ void relay_free(struct relay *relay)
 	}
 	inbox_close(&relay->replies);
 	pthread_mutex_destroy(&relay->lock);
-	free(relay->ports);
+	for (int i = 0; i < N_RELAY_KINDS; i++)
+		free(relay->ports[i].at);
 	free(relay);
 }
 
@@ -85,6 +93,7 @@ static bool put_into(struct relay_port *p, struct relay_item *item)
 
 bool relay_put(struct relay *relay, struct relay_item *item, unsigned int number)
 {
+	const struct relay_ports *ports = &relay->ports[item->encrypted ? OVER_TLS : OVER_TCP];
 	bool is_put = false;
 
 	assert(item->reply_cap <= MESSAGE_MAX && item->n_bytes <= item->reply_cap);
@@ -93,8 +102,8 @@ bool relay_put(struct relay *relay, struct relay_item *item, unsigned int number
 		return false;
 	item->n_bytes_in = item->n_bytes;
 	pthread_mutex_lock(&relay->lock);
-	if (relay->n_ports)
-		is_put = put_into(relay->ports[number % relay->n_ports], item);
+	if (ports->n)
+		is_put = put_into(ports->at[number % ports->n], item);
 	pthread_mutex_unlock(&relay->lock);
 	relay->n_pending += is_put;
 	relay->n_bytes += is_put ? item->n_bytes_in : 0; /* the item itself may be back already */
@@ -131,11 +140,14 @@ static void receive_one(struct relay_port *p, struct relay_item *item, uint8_t *
 		.cap = item->reply_cap,
 		.family = item->family,
 		.stream = true,
+		.encrypted = item->encrypted,
 		.idle_100ms = item->idle_100ms,
 		.peer_port = item->peer_port,
+		.local_port = item->local_port,
 		.slot = slot,
 	};
 	memcpy(msg->peer, item->peer, sizeof(msg->peer));
+	memcpy(msg->local, item->local, sizeof(msg->local));
 	memcpy(buffer, item->bytes, item->n_bytes);
 	port_count(&p->port.stats.rx, 1);
 	port_count(&p->port.stats.rx_bytes, item->n_bytes);
@@ -226,42 +238,51 @@ static uint64_t wake_at(struct port *port)
 	return port_of(port)->waiting ? 0 : PORT_NEVER;
 }
 
+static struct relay_ports *ports_of(const struct relay_port *p)
+{
+	return &p->relay->ports[p->port.kind == PORT_TLS ? OVER_TLS : OVER_TCP];
+}
+
+static int add_port(struct relay_ports *ports, struct relay_port *p)
+{
+	struct relay_port **at = ports->at;
+
+	if (ports->n == ports->cap) {
+		at = realloc(at, (ports->cap + 16) * sizeof(*at));
+		if (!at)
+			return -ENOMEM;
+		ports->at = at;
+		ports->cap += 16;
+	}
+	ports->at[ports->n++] = p;
+	return 0;
+}
+
 /* From now on the owner finds it. */
 static int start(struct port *port)
 {
-	struct relay_port *p = port_of(port), **ports;
-	struct relay *relay = p->relay;
-	int err = 0;
+	struct relay_port *p = port_of(port);
+	int err;
 
-	pthread_mutex_lock(&relay->lock);
-	if (relay->n_ports == relay->cap_ports) {
-		ports = realloc(relay->ports,
-				(relay->cap_ports + 16) * sizeof(struct relay_port *));
-		if (ports) {
-			relay->ports = ports;
-			relay->cap_ports += 16;
-		}
-		err = ports ? 0 : -ENOMEM;
-	}
-	if (!err)
-		relay->ports[relay->n_ports++] = p;
-	pthread_mutex_unlock(&relay->lock);
+	pthread_mutex_lock(&p->relay->lock);
+	err = add_port(ports_of(p), p);
+	pthread_mutex_unlock(&p->relay->lock);
 	return err;
 }
 
 static void stop(struct port *port)
 {
 	struct relay_port *p = port_of(port);
-	struct relay *relay = p->relay;
+	struct relay_ports *ports = ports_of(p);
 
-	pthread_mutex_lock(&relay->lock);
-	for (unsigned int i = 0; i < relay->n_ports; i++) {
-		if (relay->ports[i] == p) {
-			relay->ports[i] = relay->ports[--relay->n_ports];
+	pthread_mutex_lock(&p->relay->lock);
+	for (unsigned int i = 0; i < ports->n; i++) {
+		if (ports->at[i] == p) {
+			ports->at[i] = ports->at[--ports->n];
 			break;
 		}
 	}
-	pthread_mutex_unlock(&relay->lock);
+	pthread_mutex_unlock(&p->relay->lock);
 }
 
 static void bounce(struct inbox_chain *chain, struct relay_item *item)
@@ -307,7 +328,7 @@ static const struct port_ops relay_ops = {
 	.close = close_port,
 };
 
-int relay_open_port(struct port **out, struct relay *relay)
+int relay_open_port(struct port **out, struct relay *relay, enum port_kind kind)
 {
 	struct relay_port *p = calloc(1, sizeof(*p));
 	int err = p ? inbox_open(&p->inbox) : -ENOMEM;
@@ -317,7 +338,7 @@ int relay_open_port(struct port **out, struct relay *relay)
 		return err;
 	}
 	p->port = (struct port){
-		.ops = &relay_ops, .kind = PORT_TLS, .fd = p->inbox.fd, .is_relay = true
+		.ops = &relay_ops, .kind = kind, .fd = p->inbox.fd, .is_relay = true
 	};
 	snprintf(p->port.name, sizeof(p->port.name), "relay");
 	p->relay = relay;

@@ -8,7 +8,7 @@
  *	owner: relay_put() ─► inbox of a port ─► worker: receive ─► handler ─► send, or reply later
  *	owner ◄─ relay_take() ◄──────────────── inbox of the relay ◄──────────────────┘
  *
- * Each worker has one port (PORT_TLS); replies come back in any order. An item is the owner's before
+ * Each worker has two ports, for connections over TCP and over TLS (PORT_TCP, PORT_TLS); replies come back in any order. An item is the owner's before
  * relay_put() and from relay_take() on, and each that was put comes back, without a reply where its port
  * was closed. Bounds: RELAY_PENDING_MAX items and RELAY_PENDING_BYTES octets of messages on their way.
  *
@@ -31,8 +31,9 @@ struct relay_item {
 	struct inbox_link link; /* first */
 	/* In: all of these, as in struct port_msg. */
 	uint8_t family;
-	__be16 peer_port;
-	uint8_t peer[16];
+	bool encrypted;
+	__be16 peer_port, local_port;
+	uint8_t peer[16], local[16];
 	uint16_t idle_100ms;
 	uint32_t reply_cap; /* at most 65535, and no less than n_bytes */
 	/* In: the message. Out: the reply, n_bytes 0: none. From malloc(), freed by who has the item. */
@@ -48,12 +49,13 @@ int relay_new(struct relay **out) __attribute__((warn_unused_result));
 /* When its ports are closed and its owner has ended. NULL is allowed. */
 void relay_free(struct relay *relay);
 
-/* A worker's port; closed by port_close(), before the relay is freed. 0, -ENOMEM or -errno. */
-int relay_open_port(struct port **out, struct relay *relay) __attribute__((warn_unused_result));
+/* A worker's port, PORT_TCP or PORT_TLS; closed by port_close(), before the relay is freed. 0, -ENOMEM or -errno. */
+int relay_open_port(struct port **out, struct relay *relay, enum port_kind kind)
+	__attribute__((warn_unused_result));
 
 /*
- * Owner: hands the item over, to the worker that `number` names, modulo how many there are. False: there is no
- * worker, or too much is on its way; the item is still the owner's.
+ * Owner: hands the item over, to the port of its kind that `number` names, modulo how many there are. False: there is no
+ * port, or too much is on its way; the item is still the owner's.
  */
 bool relay_put(struct relay *relay, struct relay_item *item, unsigned int number)
 	__attribute__((warn_unused_result));

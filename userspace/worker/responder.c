@@ -160,13 +160,13 @@ static void answer(struct responder *r, struct engine_request *rq, struct port_m
 		   struct port *port, struct resolver *resolver)
 {
 	struct slot *s = resolver && port_can_defer(port) ? free_slot_for(r, m) : NULL;
-	struct tap_event *told = tap_draws(r->tap) ? telling_begin(r->tap, m, port) : NULL;
+	struct tap_event *told = tap_draws(r->tap) ? telling_begin(r->tap, m) : NULL;
 	size_t len;
 
 	rq->msg = m->data;
 	rq->len = m->len;
 	rq->stream = m->stream;
-	rq->is_tls = m->encrypted;
+	rq->is_tls = m->encrypted && !port->is_relay; /* there the other thread pads */
 	rq->idle_100ms = m->idle_100ms;
 	rq->family = m->family;
 	rq->client = m->peer;
@@ -244,9 +244,9 @@ void responder_refresh(struct responder *r, const struct volley_refresh *refresh
 	struct engine_times times = times_now(clock_ns());
 
 	for (unsigned int i = 0; i < n; i++) {
-		struct slot *s = free_slot(r);
+		struct slot *s = resolver ? free_slot(r) : NULL; /* before, there may be no room */
 
-		if (!s || !resolver) {
+		if (!s) {
 			count(&r->counters.not_refreshed, n - i);
 			break;
 		}
@@ -396,6 +396,34 @@ void responder_port_gone(void *ctx, struct port *port)
 
 /* ---- Begin and end ---------------------------------------------------------------------------- */
 
+static void free_room(struct responder *r)
+{
+	free(r->tellings);
+	free(r->searches);
+	free(r->slots);
+	r->tellings = NULL;
+	r->searches = NULL;
+	r->slots = NULL;
+	r->n_slots = 0;
+}
+
+int responder_make_room(struct responder *r, unsigned int n)
+{
+	free_room(r);
+	if (!n)
+		return 0;
+	r->slots = calloc(n, sizeof(*r->slots));
+	r->searches = calloc(n, sizeof(*r->searches));
+	r->tellings = calloc(n, sizeof(*r->tellings));
+	if (!r->slots || !r->searches || !r->tellings) {
+		free_room(r);
+		return -ENOMEM;
+	}
+	r->n_slots = n;
+	r->limits.max_total = n;
+	return 0;
+}
+
 int responder_new(struct responder **out, const struct responder_config *config)
 {
 	struct responder *r = calloc(1, sizeof(*r));
@@ -407,14 +435,8 @@ int responder_new(struct responder **out, const struct responder_config *config)
 	r->resolver = config->resolver;
 	r->handover = config->handover;
 	r->tap = config->tap;
-	r->n_slots = config->n_pending;
-	r->limits = (struct limits){
-		.max_total = config->n_pending, .has_shares = true, .prefix4 = 32, .prefix6 = 64
-	};
-	r->slots = calloc(r->n_slots ? r->n_slots : 1, sizeof(*r->slots));
-	r->searches = calloc(r->n_slots ? r->n_slots : 1, sizeof(*r->searches));
-	r->tellings = calloc(r->n_slots ? r->n_slots : 1, sizeof(*r->tellings));
-	err = r->slots && r->searches && r->tellings ? 0 : -ENOMEM;
+	r->limits = (struct limits){ .has_shares = true, .prefix4 = 32, .prefix6 = 64 };
+	err = responder_make_room(r, config->n_pending);
 	if (!err && getrandom(r->limits.key, sizeof(r->limits.key), 0) != sizeof(r->limits.key))
 		err = -EIO;
 	if (!err && r->handover)
@@ -422,9 +444,7 @@ int responder_new(struct responder **out, const struct responder_config *config)
 	err = err ? err : inbox_open(&r->inbox);
 	if (err) {
 		handover_way_free(r->way);
-		free(r->tellings);
-		free(r->searches);
-		free(r->slots);
+		free_room(r);
 		free(r);
 		return err;
 	}
@@ -447,9 +467,7 @@ void responder_free(struct responder *r)
 	}
 	inbox_close(&r->inbox);
 	handover_way_free(r->way);
-	free(r->tellings);
-	free(r->searches);
-	free(r->slots);
+	free_room(r);
 	free(r);
 }
 

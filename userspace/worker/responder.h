@@ -12,7 +12,7 @@
  * What the engine leaves to the transfer thread goes to the handover (worker/handover.h); its replies
  * are another source.
  *
- * A slot is a question upstream with the way back to its client; all are made at the start. Where none
+ * A slot is a question upstream with the way back to its client; all are made before the first question. Where none
  * is free, or there is no resolver, or the client has its share of the slots (base/limits.h), the engine says SERVFAIL at once. A port that goes takes the ways
  * back with it: its questions are completed for the cache alone.
  *
@@ -38,7 +38,7 @@ struct responder_config {
 	 * that stands there by that time.
 	 */
 	struct resolver **resolver;
-	unsigned int n_pending;    /* questions outstanding; 0: nothing is asked upstream */
+	unsigned int n_pending; /* questions outstanding; 0: responder_make_room() may say more */
 	struct handover *handover; /* until responder_free(); NULL: nothing is handed over */
 	struct tap_producer *tap;  /* likewise; NULL: nobody is told of answers */
 };
@@ -54,6 +54,13 @@ int responder_new(struct responder **out, const struct responder_config *config)
  * given back without a reply. NULL is allowed.
  */
 void responder_free(struct responder *r);
+
+/*
+ * Makes room for n questions in the place of what there was, while no resolver has ever stood at config.resolver; it is pointed to
+ * only then, which is what lets the worker see the room. The memory is touched when it is used. 0; or -ENOMEM, and there is
+ * room for none. Control's thread, while the worker runs.
+ */
+int responder_make_room(struct responder *r, unsigned int n) __attribute__((warn_unused_result));
 
 /* worker_config.handle, with the responder as its ctx. */
 void responder_handle(void *ctx, struct port_msg *msgs, unsigned int n, struct port *port,

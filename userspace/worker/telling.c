@@ -4,20 +4,19 @@
 
 #include <string.h>
 
-static enum tap_transport transport_of(const struct port *port)
+static enum tap_transport transport_of(const struct port_msg *m)
 {
-	return port->kind == PORT_TLS ? TAP_TLS : port->kind == PORT_TCP ? TAP_TCP : TAP_UDP;
+	return !m->stream ? TAP_UDP : m->encrypted ? TAP_TLS : TAP_TCP;
 }
 
-struct tap_event *telling_begin(struct tap_producer *p, const struct port_msg *m,
-				const struct port *port)
+struct tap_event *telling_begin(struct tap_producer *p, const struct port_msg *m)
 {
 	struct tap_event *e = tap_begin(p, m->data, m->len, m->cap);
 
 	if (!e)
 		return NULL;
 	e->way = TAP_WORKER;
-	e->transport = (uint8_t)transport_of(port);
+	e->transport = (uint8_t)transport_of(m);
 	e->family = m->family;
 	e->peer_port = m->peer_port;
 	e->local_port = m->local_port;

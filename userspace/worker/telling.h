@@ -24,8 +24,7 @@ struct telling {
 };
 
 /* The query is whole at m->data. NULL: there is no room, which is counted. */
-struct tap_event *telling_begin(struct tap_producer *p, const struct port_msg *m,
-				const struct port *port);
+struct tap_event *telling_begin(struct tap_producer *p, const struct port_msg *m);
 void telling_end(struct tap_producer *p, struct tap_event *e, const uint8_t *reply, size_t n,
 		 uint64_t asked_ns);
 /* The event is kept as what it says, and its room is not used. */

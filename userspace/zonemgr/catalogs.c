@@ -13,16 +13,18 @@
 #include "dns/name.h"
 #include "xfr/catalog.h"
 
+/* NEW ─ what the store knows of it is recalled ─► KNOWN;  both ─ the zone goes, or is no such catalog ─► GONE ─► freed */
+enum consumed_life { CONSUMED_NEW, CONSUMED_KNOWN, CONSUMED_GONE };
+
 /* A catalog that is consumed. */
 struct consumed {
 	struct consumed *next;
 	uint8_t apex[DNS_NAME_MAX + 1];
 	struct catalog known; /* what holds */
-	bool is_new;          /* what the store knows of it is to be recalled */
+	enum consumed_life life;
 	bool is_due;          /* another version is served */
 	bool is_reconfigured; /* other things may be said of its members */
 	bool is_missed;       /* who kept it from having a member has gone */
-	bool is_gone;
 };
 
 struct catalogs {
@@ -108,15 +110,15 @@ static struct consumed *find_consumed(const struct catalogs *c, const uint8_t *a
 
 static bool is_of(const struct zones_entry *entry, const uint8_t *catalog)
 {
-	return entry->is_member && entry->known.catalog_bytes &&
-	       name_equal(entry->known.catalog, catalog);
+	return entry->is_member && entry->stored.known.catalog_bytes &&
+	       name_equal(entry->stored.known.catalog, catalog);
 }
 
 /* Notes in the entry, and so in the store, whose member it is. */
 static void note_member(struct zones_entry *entry, const uint8_t *catalog,
 			const struct catalog_member *m)
 {
-	struct store_zone *known = &entry->known;
+	struct store_zone *known = &entry->stored.known;
 
 	known->catalog_bytes = (uint8_t)name_bytes(catalog);
 	memcpy(known->catalog, catalog, known->catalog_bytes);
@@ -125,7 +127,7 @@ static void note_member(struct zones_entry *entry, const uint8_t *catalog,
 	known->group_bytes = m->group ? m->group_bytes : 0;
 	if (m->group)
 		memcpy(known->group, m->group, m->group_bytes);
-	entry->is_known_due = true;
+	zones_tell_store(entry);
 }
 
 /* What the template of its group says of it. False: there is none, or no memory. */
@@ -260,7 +262,7 @@ static int on_change(void *user, enum catalog_change change, const struct catalo
 
 	if (!entry && now) /* or there was no template for it so far */
 		add_member(c, cmp->catalog, now);
-	if (!entry || entry->is_leaving)
+	if (!entry || zones_is_leaving(entry))
 		return 0;
 	if (change == CATALOG_COME && !is_ours)
 		contend(c, cmp->catalog, entry, now);
@@ -307,7 +309,7 @@ static void recall(struct catalogs *c, struct consumed *at)
 	struct catalog none;
 	int err;
 
-	at->is_new = false;
+	at->life = CONSUMED_KNOWN;
 	if (!c->store)
 		return;
 	err = store_each_zone(c->store, recall_member, &r);
@@ -357,7 +359,7 @@ static void look_at_members(struct catalogs *c, struct consumed *at)
 
 		if (!entry)
 			add_member(c, at->apex, m);
-		else if (at->is_reconfigured && !entry->is_leaving && is_of(entry, at->apex))
+		else if (at->is_reconfigured && !zones_is_leaving(entry) && is_of(entry, at->apex))
 			regroup(c, at->apex, entry, m);
 	}
 	at->is_reconfigured = at->is_missed = false;
@@ -378,7 +380,7 @@ static void remove_gone(struct catalogs *c)
 	struct consumed **at = &c->consumed, *gone;
 
 	while ((gone = *at)) {
-		if (!gone->is_gone) {
+		if (gone->life != CONSUMED_GONE) {
 			at = &gone->next;
 			continue;
 		}
@@ -391,6 +393,12 @@ static void remove_gone(struct catalogs *c)
 
 /* --- What happens -------------------------------------------------------------------------------- */
 
+static void drop_soon(struct catalogs *c, struct consumed *at)
+{
+	at->life = CONSUMED_GONE;
+	c->is_due = true;
+}
+
 void catalogs_configured(struct catalogs *c, const struct zones_entry *entry)
 {
 	struct consumed *at = find_consumed(c, entry->apex);
@@ -399,7 +407,7 @@ void catalogs_configured(struct catalogs *c, const struct zones_entry *entry)
 		c->is_due = c->is_produce_due = true;
 	if (entry->config->catalog != CONFIG_CATALOG_CONSUME) {
 		if (at)
-			at->is_gone = c->is_due = true;
+			drop_soon(c, at);
 		return;
 	}
 	if (at) {
@@ -412,7 +420,7 @@ void catalogs_configured(struct catalogs *c, const struct zones_entry *entry)
 		return;
 	}
 	memcpy(at->apex, entry->apex, entry->apex_len);
-	at->is_due = c->is_due = at->is_new = true;
+	at->is_due = c->is_due = true;
 	at->next = c->consumed;
 	c->consumed = at;
 }
@@ -432,7 +440,7 @@ void catalogs_gone(struct catalogs *c, const struct zones_entry *entry)
 	struct consumed *at = find_consumed(c, entry->apex);
 
 	if (at)
-		at->is_gone = c->is_due = true;
+		drop_soon(c, at);
 	if (entry->config->member_of)
 		c->is_due = c->is_produce_due = true;
 	for (at = c->consumed; at; at = at->next)
@@ -462,7 +470,7 @@ void catalogs_poll(struct catalogs *c)
 	c->is_due = false;
 	remove_gone(c);
 	for (struct consumed *at = c->consumed; at; at = at->next)
-		if (at->is_new)
+		if (at->life == CONSUMED_NEW)
 			recall(c, at); /* of all, before one takes what is another's */
 	for (struct consumed *at = c->consumed; at; at = at->next) {
 		if (at->is_due)

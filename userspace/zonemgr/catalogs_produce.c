@@ -70,7 +70,7 @@ static int want(const struct zones *zones, const struct zones_entry *catalog, st
 		struct catalog_member member = { .name = entry->apex };
 		int err;
 
-		if (!of || entry->is_leaving || strcmp(of, catalog->name) != 0)
+		if (!of || zones_is_leaving(entry) || strcmp(of, catalog->name) != 0)
 			continue;
 		there = catalog_find(&w->before, entry->apex);
 		catalog_unique(entry->apex, 0, unique);
@@ -92,7 +92,7 @@ static int produce_one(struct zones *zones, struct zones_entry *entry, zones_don
 	struct zone_error why = { 0 };
 	int err;
 
-	if (!entry->zone || entry->is_leaving)
+	if (!entry->zone || zones_is_leaving(entry))
 		return 0;
 	err = catalog_read(&w.before, entry->edited ? entry->edited : entry->zone, why.sentence,
 			   sizeof(why.sentence));

@@ -88,24 +88,22 @@ static int make_catalog(struct load *load)
 	if (!err)
 		err = zone_builder_finish(b, &load->zone, &load->err);
 	zone_builder_free(b);
-	load->is_own_due = !err;
+	load->own = err ? LOAD_OWN_FINE : LOAD_OWN_DUE;
 	return err;
 }
 
 /* What is wrong with it stands in load->err. */
 static int make_catalog_anew(struct load *load)
 {
-	struct zone_error why = load->err;
-	int err = make_catalog(load);
+	char why[sizeof(load->err.warning)];
+	int err;
 
+	load_put_error(load, why, sizeof(why));
+	err = make_catalog(load);
 	if (err)
 		return err;
 	load->gives_up_journal = true;
-	if (why.line)
-		load_warn(load, "%s:%u: %s: the catalog is made anew", why.file, why.line,
-			  why.sentence);
-	else
-		load_warn(load, "%s: %s: the catalog is made anew", load->file, why.sentence);
+	load_warn(load, "%s: the catalog is made anew", why);
 	return 0;
 }
 
@@ -120,23 +118,23 @@ static int judge(struct load *load)
 	zone_digest(load->zone, load->file_digest);
 	if (replay_judge_file(load->store, apex, load->file_digest) != REPLAY_FILE_HARMED)
 		return 0;
-	zone_unref(load->zone);
-	load->zone = NULL;
+	load_drop_zone(load);
 	return zone_error_set(&load->err, "", 0,
 			      "it is not what was written to it: it was cut, or somebody has "
 			      "changed it%s",
-			      load->may_be_absent ? "; the zone is served when a primary has given "
-						    "it anew" :
-						    "");
+			      load->absent == LOAD_ABSENT_WAITS ?
+				      "; the zone is served when a primary has given "
+				      "it anew" :
+				      "");
 }
 
 int load_make_own(struct load *load, int err)
 {
 	if (!err)
 		err = judge(load);
-	if (load->makes_catalog && err == -ENOENT)
+	if (load->absent == LOAD_ABSENT_MADE && err == -ENOENT)
 		return make_catalog(load);
-	if (load->makes_catalog && err == ERR_ZONE)
+	if (load->absent == LOAD_ABSENT_MADE && err == ERR_ZONE)
 		return make_catalog_anew(load);
 	return err == -ENOENT ? 0 : err;
 }

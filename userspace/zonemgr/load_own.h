@@ -9,7 +9,7 @@
 #ifndef VOLLEY_ZONEMGR_LOAD_OWN_H
 #define VOLLEY_ZONEMGR_LOAD_OWN_H
 
-#include "zonemgr/loader.h"
+#include "zonemgr/load.h"
 
 /*
  * By the loader's threads: @err came of reading the file of such a zone into load->zone. 0 with the zone; 0

@@ -6,7 +6,6 @@
 #include <pthread.h>
 #include <sched.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/err.h"
@@ -14,7 +13,7 @@
 #include "xfr/message.h"
 #include "zonemgr/load_own.h"
 #include "zonemgr/replay.h"
-#include "zonemgr/zones.h"
+#include "zonemgr/signing_work.h"
 #include "zone/builder.h"
 #include "zone/difference.h"
 
@@ -37,7 +36,7 @@ static int read_signed(struct load *load, struct zone **before)
 	if (err == -ENOMEM)
 		return err;
 	if (err) {
-		load->is_own_harmed = !is_first(load);
+		load->own = is_first(load) ? LOAD_OWN_FINE : LOAD_OWN_HARMED;
 		return 0;
 	}
 	zone_digest(*before, load->file_digest);
@@ -46,7 +45,7 @@ static int read_signed(struct load *load, struct zone **before)
 		load->file_serial = zone_serial(*before);
 		return 0;
 	}
-	load->is_own_harmed = true;
+	load->own = LOAD_OWN_HARMED;
 	zone_unref(*before);
 	*before = NULL;
 	return 0;
@@ -106,7 +105,8 @@ static void warn_harmed(struct load *load, const struct zone *content)
 	load_warn(
 		load,
 		"%s: it is not what was written to it, or cannot be read: the zone is %s from %s%s",
-		load->signing->file, load->unsigns ? "made" : "signed anew", load->file, lost);
+		load->signing->file, load->source == LOAD_UNSIGNED_FILE ? "made" : "signed anew",
+		load->file, lost);
 }
 
 /* The zone was served as it is until now: what was changed of it since its file was written is signed, too. */
@@ -144,7 +144,8 @@ static unsigned int n_processors(void)
 static int sign(struct load *load, const struct zone *content, const struct zone *before,
 		uint32_t serial)
 {
-	load->is_signed_anew = load->is_own_due = true;
+	load->content = LOAD_SIGNED_ANEW;
+	load->own = LOAD_OWN_DUE;
 	return sign_all(content, before, &load->signing->keys, &load->signing->options,
 			load->signing->now_s, serial, n_processors(), &load->progress.cancel,
 			&load->zone, &load->err);
@@ -156,17 +157,18 @@ int load_make_signed(struct load *load)
 	struct zone *content = load->zone, *before = NULL;
 	uint32_t serial = zone_serial(content);
 	struct store_zone known;
-	bool is_other;
+	bool is_other, is_harmed;
 	int err = 0;
 
 	zone_digest(content, digest);
 	is_other = memcmp(digest, load->content_digest, sizeof(digest)) != 0;
 	load->zone = NULL;
-	load->is_signed = true;
+	load->content = LOAD_SIGNED_BEFORE;
 	if (is_first(load))
 		err = add_changes(load, &content, digest);
 	if (!err)
 		err = signed_before(load, is_other, &before);
+	is_harmed = load->own == LOAD_OWN_HARMED;
 	if (before)
 		raise_above(&serial, zone_serial(before));
 	if (get_known(load, content, &known))
@@ -175,7 +177,7 @@ int load_make_signed(struct load *load)
 		load->zone = zone_ref(before);
 	else if (!err)
 		err = sign(load, content, before, serial);
-	if (!err && load->is_own_harmed) {
+	if (!err && is_harmed) {
 		load->gives_up_journal = true;
 		warn_harmed(load, content);
 	}
@@ -191,12 +193,12 @@ int load_make_without_content(struct load *load, int err)
 	const struct zone_error why = load->err;
 	struct zone *before;
 
-	if (err == -ECANCELED || load->base || load->unsigns || is_first(load))
+	if (err == -ECANCELED || load->base || is_first(load))
 		return err;
 	if (signed_before(load, false, &before))
 		before = NULL;
 	load->err = why;
-	if (load->is_own_harmed)
+	if (load->own == LOAD_OWN_HARMED)
 		log_error("zone %s: %s is not what was written to it, or cannot be read: there is "
 			  "nothing that could be served instead",
 			  load->name, load->signing->file);
@@ -205,7 +207,7 @@ int load_make_without_content(struct load *load, int err)
 		return err;
 	}
 	load->zone = before;
-	load->is_signed = true;
+	load->content = LOAD_SIGNED_BEFORE;
 	load->file_code = err;
 	return 0;
 }
@@ -214,10 +216,10 @@ void load_fall_back(struct load *load)
 {
 	int err = load->code;
 
-	zone_unref(load->zone);
-	load->zone = NULL;
+	load_drop_zone(load);
 	memcpy(load->content_digest, load->content_before, ZONE_DIGEST_LEN);
-	load->is_own_due = load->is_signed_anew = load->gives_up_journal = false;
+	load->own = LOAD_OWN_FINE;
+	load->gives_up_journal = false;
 	load->code = load_make_without_content(load, err);
 }
 
@@ -229,7 +231,7 @@ int load_make_without_keys(struct load *load)
 
 int load_sign_again(struct load *load)
 {
-	return sign(load, load->resign, load->resign, zone_serial(load->resign) + 1);
+	return sign(load, load->version, load->version, zone_serial(load->version) + 1);
 }
 
 /* --- Signed no more ------------------------------------------------------------------------------ */
@@ -264,7 +266,7 @@ int load_make_unsigned(struct load *load)
 	zone_digest(content, digest);
 	err = signed_before(load, memcmp(digest, load->content_digest, sizeof(digest)) != 0,
 			    &before);
-	is_above = before || (load->is_own_harmed && get_known(load, content, &known));
+	is_above = before || (load->own == LOAD_OWN_HARMED && get_known(load, content, &known));
 	served = before ? zone_serial(before) : known.serial;
 	load->file_serial = zone_serial(content);
 	memcpy(load->file_digest, digest, sizeof(digest));
@@ -275,26 +277,9 @@ int load_make_unsigned(struct load *load)
 	} else {
 		(void)zone_ref(content);
 	}
-	if (!err && load->is_own_harmed)
+	if (!err && load->own == LOAD_OWN_HARMED)
 		warn_harmed(load, content);
 	zone_unref(content);
 	zone_unref(before);
 	return err;
-}
-
-/* --- Begun --------------------------------------------------------------------------------------- */
-
-int load_sign(struct load *load, const struct zones_entry *entry)
-{
-	memcpy(load->content_digest, entry->content_digest, ZONE_DIGEST_LEN);
-	memcpy(load->content_before, entry->content_digest, ZONE_DIGEST_LEN);
-	memcpy(load->file_digest, entry->known.file_digest, ZONE_DIGEST_LEN);
-	load->unsigns = !entry->config->signing;
-	load->signing = calloc(1, sizeof(*load->signing));
-	if (load->signing &&
-	    !signing_work_init(load->signing, entry->signing, zones_time(entry->owner)->wall_s))
-		return 0;
-	free(load->signing);
-	load->signing = NULL;
-	return -ENOMEM;
 }

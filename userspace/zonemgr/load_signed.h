@@ -12,16 +12,7 @@
 #ifndef VOLLEY_ZONEMGR_LOAD_SIGNED_H
 #define VOLLEY_ZONEMGR_LOAD_SIGNED_H
 
-#include "zonemgr/loader.h"
-
-struct zones_entry;
-
-/*
- * What is read is to be signed by what entry->signing says or, where its configuration names no policy any
- * more, to be served without signatures. Control's thread. 0 or -ENOMEM.
- */
-int load_sign(struct load *load, const struct zones_entry *entry)
-	__attribute__((warn_unused_result));
+#include "zonemgr/load.h"
 
 /* By the loader's threads: load->zone, the content, becomes what is to be served. As zone_load(). */
 int load_make_signed(struct load *load) __attribute__((warn_unused_result));
@@ -38,7 +29,7 @@ int load_make_without_keys(struct load *load) __attribute__((warn_unused_result)
  */
 void load_fall_back(struct load *load);
 int load_make_unsigned(struct load *load) __attribute__((warn_unused_result));
-/* Likewise from load->resign. */
+/* Likewise from load->version. */
 int load_sign_again(struct load *load) __attribute__((warn_unused_result));
 
 #endif

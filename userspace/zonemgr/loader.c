@@ -20,8 +20,7 @@
 #include "zonemgr/own_file.h"
 #include "base/privilege.h"
 #include "zonemgr/replay.h"
-#include "zonemgr/signing.h"
-#include "dns/name.h"
+#include "zonemgr/signing_work.h"
 #include "zone/builder.h"
 #include "zone/difference.h"
 #include "zone/edit.h"
@@ -90,105 +89,11 @@ static bool take_out(struct list *list, struct load *load)
 	return true;
 }
 
-/* --- A load -------------------------------------------------------------------------------------- */
-
-struct load *load_new(const char *name, const char *file, const struct verify *verify,
-		      load_ended_fn *ended, void *user)
-{
-	struct load *load = calloc(1, sizeof(*load));
-	int err = 0;
-
-	if (!load)
-		return NULL;
-	if (verify)
-		err = verify_copy(&load->verify, verify);
-	load->name = strdup(name);
-	load->file = strdup(file);
-	load->ended = ended;
-	load->user = user;
-	if (!err && load->name && load->file)
-		return load;
-	load_free(load);
-	return NULL;
-}
-
-struct load *load_from_builder(const char *name, struct zone_builder *builder,
-			       const struct verify *verify, load_ended_fn *ended, void *user)
-{
-	struct load *load = load_new(name, "transfer", verify, ended, user);
-
-	if (load)
-		load->builder = builder;
-	return load;
-}
-
-struct load *load_compact(const char *name, struct zone *version, load_ended_fn *ended, void *user)
-{
-	struct load *load = load_new(name, "memory", NULL, ended, user);
-
-	if (load)
-		load->version = zone_ref(version);
-	return load;
-}
-
-void load_free(struct load *load)
-{
-	if (!load)
-		return;
-	changes_free(load->changes);
-	changeset_fini(&load->net);
-	if (load->signing)
-		signing_work_fini(load->signing);
-	free(load->signing);
-	zone_builder_free(load->builder);
-	zone_unref(load->version);
-	zone_unref(load->resign);
-	zone_unref(load->base);
-	zone_unref(load->zone);
-	zone_unref(load->old);
-	free(load->name);
-	free(load->file);
-	verify_fini(&load->verify);
-	free(load);
-}
-
-void load_put_error(const struct load *load, char *buf, size_t cap)
-{
-	const struct zone_error *err = &load->err;
-
-	if (*load->why)
-		snprintf(buf, cap, "%s: serial %u is not accepted: %s", load->file, load->serial,
-			 load->why);
-	else if (err->line)
-		snprintf(buf, cap, "%s:%u: %s", err->file, err->line, err->sentence);
-	else
-		snprintf(buf, cap, "%s: %s", load->file,
-			 *err->sentence ? err->sentence :
-					  err_text(load->code ? load->code : load->file_code));
-}
+/* --- What a load does ------------------------------------------------------------------------------ */
 
 static void set_stage(struct load *load, enum load_stage stage)
 {
 	__atomic_store_n(&load->stage, (uint32_t)stage, __ATOMIC_RELAXED);
-}
-
-enum load_stage load_stage(const struct load *load)
-{
-	enum load_stage stage = (enum load_stage)__atomic_load_n(&load->stage, __ATOMIC_RELAXED);
-
-	if (stage != LOAD_READING)
-		return stage;
-	return __atomic_load_n(&load->progress.stage, __ATOMIC_RELAXED) == ZONE_STAGE_READING ?
-		       LOAD_READING :
-		       LOAD_BUILDING;
-}
-
-const char *load_stage_text(enum load_stage stage)
-{
-	static const char *const texts[] = { "waiting", "reading", "building", "verifying",
-					     "loaded" };
-
-	return texts[stage];
 }
 
 static void ask_command(struct load *load)
@@ -199,8 +104,7 @@ static void ask_command(struct load *load)
 	if (!load->code)
 		return;
 	load->serial = zone_serial(load->zone);
-	zone_unref(load->zone);
-	load->zone = NULL;
+	load_drop_zone(load);
 }
 
 /*
@@ -209,8 +113,8 @@ static void ask_command(struct load *load)
  */
 static int add_journal(struct load *load)
 {
-	const char *and_so = load->may_be_absent ?
-				     "and is given up" :
+	bool waits = load->absent == LOAD_ABSENT_WAITS;
+	const char *and_so = waits ? "and is given up" :
 				     "and is given up for a file with a newer serial number";
 	struct zone_error why;
 	int err = replay(load->store, &load->zone, load->file_digest, &load->n_replayed, and_so,
@@ -218,7 +122,7 @@ static int add_journal(struct load *load)
 
 	if (!err)
 		return 0;
-	if (err == -ENOMEM || !load->may_be_absent) {
+	if (err == -ENOMEM || !waits) {
 		memcpy(load->err.sentence, why.sentence, sizeof(why.sentence));
 		return err;
 	}
@@ -233,40 +137,65 @@ static int read_file(struct load *load)
 	int err;
 
 	own_file_look(load->file, &load->file_mark);
-	if (load->signing && !load->unsigns && *load->signing->why)
-		return load_make_without_keys(load);
 	err = zone_load(&load->zone, load->name, load->file, &load->progress, &load->err);
-	if (load->may_be_absent || load->makes_catalog)
-		err = load_make_own(load, err);
-	if (err && load->signing)
-		return load_make_without_content(load, err);
-	if (load->signing)
-		return load->unsigns ? load_make_unsigned(load) : load_make_signed(load);
-	if (err || !load->zone || load->is_own_due)
+	return load->absent == LOAD_ABSENT_FAILS ? err : load_make_own(load, err);
+}
+
+static int make_plain(struct load *load)
+{
+	int err = read_file(load);
+
+	if (err || !load->zone || load->own == LOAD_OWN_DUE)
 		return err;
 	load->file_serial = zone_serial(load->zone);
 	zone_digest(load->zone, load->file_digest);
 	return load->store ? add_journal(load) : 0;
 }
 
+static int make_signed(struct load *load)
+{
+	int err;
+
+	if (*load->signing->why) {
+		own_file_look(load->file, &load->file_mark);
+		return load_make_without_keys(load);
+	}
+	err = read_file(load);
+	return err ? load_make_without_content(load, err) : load_make_signed(load);
+}
+
+static int make_unsigned(struct load *load)
+{
+	int err = read_file(load);
+
+	return err ? err : load_make_unsigned(load);
+}
+
 static int make(struct load *load)
 {
-	if (load->builder) {
+	switch (load->source) {
+	case LOAD_FILE:
+		return make_plain(load);
+	case LOAD_SIGNED_FILE:
+		return make_signed(load);
+	case LOAD_UNSIGNED_FILE:
+		return make_unsigned(load);
+	case LOAD_TRANSFER:
 		zone_builder_watch(load->builder, &load->progress.cancel);
 		return zone_builder_finish(load->builder, &load->zone, &load->err);
-	}
-	if (load->resign)
-		return load_sign_again(load);
-	if (load->version)
+	case LOAD_VERSION:
 		return zone_compact(load->version, &load->progress.cancel, &load->zone, &load->err);
-	return read_file(load);
+	case LOAD_RESIGN:
+		break;
+	}
+	return load_sign_again(load);
 }
 
 /* What differs from the base: for the cache and for the journal. */
 static void compare(struct load *load)
 {
 	load->changes = changes_new(load->base, load->zone, &load->refusal);
-	if (!load->wants_net || load->unsigns)
+	if (!load->wants_net || load->source == LOAD_UNSIGNED_FILE)
 		return;
 	if (zone_difference(load->base, load->zone, ZONE_DIFFERENCE_MAX, &load->net))
 		changeset_fini(&load->net);
@@ -300,8 +229,7 @@ static void refuse_without_zonemd(struct load *load)
 		zone_error_set(&load->err, load->file, 0,
 			       "it has no ZONEMD record with the scheme 1 and the hash 1 or 2, "
 			       "and one is required");
-	zone_unref(load->zone);
-	load->zone = NULL;
+	load_drop_zone(load);
 }
 
 static void run(struct load *load)
@@ -320,10 +248,10 @@ static void run(struct load *load)
 		compare(load);
 	if (load->verify.argv)
 		ask_command(load);
-	if (load->code || !load->is_own_due)
+	if (load->code || load->own != LOAD_OWN_DUE)
 		return;
 	write_own(load);
-	if (load->code && load->signing && !load->base)
+	if (load->code && load->source == LOAD_SIGNED_FILE && !load->base)
 		load_fall_back(load);
 }
 
@@ -338,8 +266,7 @@ static bool is_cancelled(const struct load *load)
 static void give_back(struct loader *loader, struct load *load)
 {
 	if (is_cancelled(load)) {
-		zone_unref(load->zone);
-		load->zone = NULL;
+		load_drop_zone(load);
 		load->code = -ECANCELED;
 	}
 	set_stage(load, LOAD_ENDED);

@@ -22,99 +22,12 @@
 #define VOLLEY_ZONEMGR_LOADER_H
 
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include "config/verify.h"
-#include "engine/changes.h"
-#include "zonemgr/own_file.h"
-#include "zone/changeset.h"
-#include "zone/zone.h"
+#include "zonemgr/load.h"
 
 #define LOADER_THREADS_MAX 32
 
 struct loader;
-struct load;
-struct signing;
-struct signing_work;
-struct store;
-struct zone_builder;
-
-/* Called once for each load, in the thread of loader_poll(); the load is the callee's to free. */
-typedef void load_ended_fn(struct load *load);
-
-enum load_stage {
-	LOAD_WAITING, /* for a thread */
-	LOAD_READING,
-	LOAD_BUILDING,
-	LOAD_VERIFYING, /* the command runs */
-	LOAD_ENDED,
-};
-
-struct load {
-	/* Set by who starts it; constant while it runs, but for user. */
-	char *name; /* of the zone */
-	char *file;
-	struct verify verify;
-	struct zone *base; /* to compare with, a reference; NULL: none */
-	/*
-	 * Where the zone comes from, if not from the file: from a transfer (load_from_builder()), or a version
-	 * that is to be one image again (load_compact()).
-	 */
-	struct zone_builder *builder;
-	struct zone *version; /* a reference */
-	struct zone *resign;  /* likewise: all of it is signed anew */
-	struct store *store;  /* what the journal has beyond the file is applied; NULL: nothing */
-	struct store *
-		journal; /* is told of a file of ours before that is written; NULL: there is none */
-	struct signing_work
-		*signing;   /* the file is content that is to be signed; NULL: it is served so */
-	bool unsigns;       /* or was: what is made is signed no more */
-	bool may_be_absent; /* no file: an end without error and without a zone */
-	bool makes_catalog; /* no file, or one that is not whole: an empty catalog is made */
-	bool needs_zonemd;  /* a zone without a ZONEMD that can be checked is refused */
-	bool wants_net;     /* net is to be made, for the journal */
-	bool is_base_ahead; /* for control: when it was asked for, the zone had what its file had not */
-	load_ended_fn *ended;
-	void *user; /* for ended; the threads do not look at it */
-
-	/* By the loader's threads; others look with load_stage() and relaxed loads. */
-	struct zone_progress progress;
-	uint32_t stage;    /* enum load_stage */
-	uint64_t begun_ns; /* clock_ns(); 0: waiting */
-
-	/* Good once it has ended. */
-	int code;          /* of zone_load() or verify_run(); -ECANCELED after loader_cancel() */
-	struct zone *zone; /* NULL after an error */
-	/* Not 0: the content could not be read, as err says; the zone is what was signed before. */
-	int file_code;
-	struct changes *changes; /* from base to zone; NULL: refusal says why */
-	/*
-	 * Likewise, as records; empty: there is no base, or too many changed. Of what is signed no more: from
-	 * what the file holds.
-	 */
-	struct changeset net;
-	uint32_t file_serial; /* of what the file holds, without the journal */
-	uint8_t file_digest[ZONE_DIGEST_LEN];
-	struct own_file_mark file_mark; /* of the file that was read */
-	uint64_t n_replayed;            /* change sets of the journal */
-	bool is_own_due;                /* it is in its file, which is ours, before this ends */
-	bool is_own_harmed;  /* its signed file was cut or changed: nothing was taken of it */
-	bool is_signed;      /* content_digest is that of the file, if it was read */
-	bool is_signed_anew; /* what was signed before, if anything, was of other content */
-	uint8_t content_digest[ZONE_DIGEST_LEN];
-	uint8_t content_before[ZONE_DIGEST_LEN]; /* what that was before this load */
-	enum changes_refusal refusal;
-	struct zone_error err;
-	bool gives_up_journal; /* what follows in it does not fit */
-	uint32_t serial;       /* of a zone that was refused by the command */
-	char why[512];         /* it was; "" without one */
-	uint64_t took_ns;      /* without comparison and command */
-	uint64_t ended_wall_s; /* seconds since 1970 */
-
-	struct zone *old;  /* by control: a reference that goes with the load */
-	struct load *next; /* in the loader's queue, or among those that have ended */
-};
 
 /*
  * Makes a loader of `n` threads, 1 to LOADER_THREADS_MAX. 0 or -errno. All functions here are for
@@ -143,20 +56,7 @@ void loader_poll(struct loader *loader);
 /* Makes loader_fd() readable. */
 void loader_wake(struct loader *loader);
 
-/*
- * A load of the zone `name` from `file`, not started. `verify`, unless NULL, has to accept the zone.
- * All three are copied. NULL: no memory.
- */
-struct load *load_new(const char *name, const char *file, const struct verify *verify,
-		      load_ended_fn *ended, void *user);
-/* Likewise from what a transfer brought, which becomes the load's. */
-struct load *load_from_builder(const char *name, struct zone_builder *builder,
-			       const struct verify *verify, load_ended_fn *ended, void *user);
-/* The same content as one image: zone_compact(). Takes a reference of its own. */
-struct load *load_compact(const char *name, struct zone *version, load_ended_fn *ended, void *user);
-/* Frees it with its zones, if it still has some. NULL is allowed. Not while it runs. */
-void load_free(struct load *load);
-/* The same in the background, soon. */
+/* load_free() in the background, soon. */
 void loader_discard(struct loader *loader, struct load *load);
 
 /* Queues it: those that were queued before begin before. */
@@ -165,12 +65,5 @@ void loader_start(struct loader *loader, struct load *load);
 void loader_cancel(struct loader *loader, struct load *load);
 /* False: the file will be opened after this call has returned. */
 bool loader_has_begun(struct loader *loader, const struct load *load);
-
-/* What was wrong, with file and line if known, as one sentence. After an end with an error, or a file_code. */
-void load_put_error(const struct load *load, char *buf, size_t cap);
-
-enum load_stage load_stage(const struct load *load);
-/* "waiting", "reading" ... Static. */
-const char *load_stage_text(enum load_stage stage);
 
 #endif

@@ -232,12 +232,6 @@ int signing_work_init(struct signing_work *w, const struct signing *s, uint64_t 
 	return -ENOMEM;
 }
 
-void signing_work_fini(struct signing_work *w)
-{
-	sign_keys_fini(&w->keys);
-	free(w->file);
-}
-
 int signing_edit(struct signing *s, struct zone_edit *edit, const struct zone *base, uint64_t now_s,
 		 struct zone_error *err)
 {
@@ -402,7 +396,8 @@ void signing_tick(struct zones *zones, struct zones_entry *entry)
 	struct signing *s = entry->signing;
 	uint64_t now_s = zones_time(zones)->wall_s;
 
-	if (!entry->zone || entry->edited || entry->load || entry->fresh || s->is_renewing)
+	if (!entry->zone || entry->edited || entry->loading.load || entry->loading.fresh ||
+	    s->is_renewing)
 		return;
 	note_time(s, entry, now_s);
 	if (!s->folder) {

@@ -19,8 +19,7 @@
 #include <stdint.h>
 
 #include "config/config.h"
-#include "sign/sign.h"
-#include "store/store.h"
+#include "zonemgr/signing_work.h"
 
 struct zones;
 struct zones_entry;
@@ -72,17 +71,9 @@ void signing_end(struct zones_entry *entry);
 /* Where the signed zone is written. Lives as long. */
 const char *signing_file(const struct signing *s);
 
-/* A copy for a thread in the background: keys, options, time. */
-struct signing_work {
-	struct sign_keys keys;
-	struct sign_options options;
-	uint64_t now_s;
-	char *file;
-	char why[256]; /* the keys cannot be used; "": they can, or none are wanted */
-};
+/* A copy for a thread in the background, which ends with signing_work_fini(). 0 or -ENOMEM. */
 int signing_work_init(struct signing_work *w, const struct signing *s, uint64_t now_s)
 	__attribute__((warn_unused_result));
-void signing_work_fini(struct signing_work *w);
 
 /* As sign_edit(), at the end of an edit of @base; ERR_ZONE where all would have to be signed again for the edit. */
 int signing_edit(struct signing *s, struct zone_edit *edit, const struct zone *base, uint64_t now_s,

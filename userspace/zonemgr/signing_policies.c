@@ -95,8 +95,8 @@ int signing_check(const struct zones *zones, const struct config *config, const 
 
 static void forget_error(struct zones_entry *entry)
 {
-	if (!strncmp(entry->storage_error, OF_KEYS, sizeof(OF_KEYS) - 1))
-		entry->storage_error[0] = 0;
+	if (!strncmp(entry->stored.error, OF_KEYS, sizeof(OF_KEYS) - 1))
+		entry->stored.error[0] = 0;
 }
 
 /*
@@ -113,9 +113,9 @@ static void begin_signing(const struct config_signing *policy, const char *stora
 	if (next)
 		forget_error(entry);
 	else
-		snprintf(entry->storage_error, sizeof(entry->storage_error), OF_KEYS "%s", err);
+		snprintf(entry->stored.error, sizeof(entry->stored.error), OF_KEYS "%s", err);
 	if (!next && !entry->signing && !entry->zone && was_signed(entry))
-		next = signing_new_without_keys(entry->apex, storage, entry->storage_error);
+		next = signing_new_without_keys(entry->apex, storage, entry->stored.error);
 	if (!next)
 		return;
 	signing_free(entry->signing);

@@ -212,8 +212,8 @@ void transfers_served(struct transfers *t, const struct zones_entry *entry)
 
 void transfers_configured(struct transfers *t, const struct zones_entry *entry)
 {
-	const struct transfer_past past = { entry->known.checked_wall_s,
-					    entry->known.expires_wall_s };
+	const struct transfer_past past = { entry->stored.known.checked_wall_s,
+					    entry->stored.known.expires_wall_s };
 
 	if (transfer_put_zone(t->thread, entry->apex, entry->config, &past))
 		log_error("zone %s: no transfers: %s", entry->name, err_text(-ENOMEM));
@@ -234,6 +234,7 @@ int transfers_new(struct transfers **out, const struct transfers_env *env)
 		.engine_config = env->engine_config,
 		.store = env->store,
 		.n_conns_max = env->n_conns_max,
+		.tap = env->tap,
 	};
 	int err;
 

@@ -23,7 +23,8 @@ struct transfers_env {
 	struct engine_data *published;
 	const struct engine_config *engine_config;
 	struct store *store;  /* NULL: none */
-	uint32_t n_conns_max; /* as in struct transfer_env */
+	uint32_t n_conns_max; /* as in struct transfer_env, and the next */
+	struct tap *tap;
 	struct upkeep *upkeep;
 };
 

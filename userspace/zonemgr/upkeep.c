@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/log.h"
+#include "zonemgr/signing.h"
 #include "zonemgr/upkeep_internal.h"
 
 #define WRITE_AFTER_NS (300 * CLOCK_NS_PER_S) /* a change, a file of ours is written */
@@ -45,13 +46,13 @@ void upkeep_set_zones(struct upkeep *u, struct zones *zones)
 
 void upkeep_note(struct zones_entry *entry, const char *sentence)
 {
-	snprintf(entry->storage_error, sizeof(entry->storage_error), "%s", sentence);
-	log_error("zone %s: %s", entry->name, entry->storage_error);
+	snprintf(entry->stored.error, sizeof(entry->stored.error), "%s", sentence);
+	log_error("zone %s: %s", entry->name, entry->stored.error);
 }
 
 void upkeep_note_error(struct zones_entry *entry, const char *what, int err)
 {
-	char sentence[sizeof(entry->storage_error)];
+	char sentence[sizeof(entry->stored.error)];
 
 	snprintf(sentence, sizeof(sentence), "%s: %s", what, err_text(err));
 	upkeep_note(entry, sentence);
@@ -74,15 +75,14 @@ int upkeep_measure(struct store_batch *batch, struct zones_entry *entry)
 	int err = store_room(batch, entry->apex, &room);
 
 	if (!err)
-		entry->unwritten_bytes = room.unwritten_bytes;
+		entry->stored.unwritten_bytes = room.unwritten_bytes;
 	return err;
 }
 
 /* The file as it is, and the journal behind it: there is nothing to be kept but what is known of the zone. */
 static bool is_plain(const struct load *fresh)
 {
-	return !fresh->gives_up_journal && !fresh->net.n_bytes && !fresh->builder &&
-	       !fresh->unsigns && !fresh->is_signed && !fresh->is_signed_anew;
+	return !fresh->gives_up_journal && !fresh->net.n_bytes && fresh->source == LOAD_FILE;
 }
 
 /* A start reads ten thousand files that the store knows already. */
@@ -92,7 +92,7 @@ static bool is_news(const struct upkeep *u, const struct zones_entry *entry,
 	struct store_zone stored;
 
 	return store_get_zone(u->store, entry->apex, &stored) ||
-	       memcmp(&stored, &entry->known, sizeof(stored)) != 0 || !is_same_file ||
+	       memcmp(&stored, &entry->stored.known, sizeof(stored)) != 0 || !is_same_file ||
 	       !is_plain(fresh);
 }
 
@@ -118,8 +118,8 @@ static int put_load(struct store_batch *batch, const struct zones_entry *entry,
 		return store_drop_zone(batch, entry->apex);
 	if (fresh->net.n_bytes)
 		return store_append(batch, entry->apex, &fresh->net);
-	if (is_same_file || fresh->builder || fresh->n_replayed || fresh->is_signed ||
-	    fresh->is_signed_anew)
+	if (is_same_file || fresh->source == LOAD_TRANSFER || fresh->n_replayed ||
+	    fresh->content != LOAD_NOT_SIGNED)
 		return 0;
 	return store_drop_zone(batch, entry->apex);
 }
@@ -141,7 +141,7 @@ static int put_unsigned(struct store_batch *batch, struct zones_entry *entry,
 
 	memset(entry->content_digest, 0, sizeof(entry->content_digest));
 	if (!err)
-		err = store_put_zone(batch, entry->apex, &entry->known);
+		err = store_put_zone(batch, entry->apex, &entry->stored.known);
 	if (!err && fresh->net.n_bytes)
 		err = store_append(batch, entry->apex, &fresh->net);
 	if (!err && fresh->net.n_bytes)
@@ -151,32 +151,34 @@ static int put_unsigned(struct store_batch *batch, struct zones_entry *entry,
 
 static void note_load(struct upkeep *u, struct zones_entry *entry, const struct load *fresh)
 {
-	bool is_same_file =
-		!memcmp(entry->known.file_digest, fresh->file_digest, sizeof(fresh->file_digest));
+	bool is_same_file = !memcmp(entry->stored.known.file_digest, fresh->file_digest,
+				    sizeof(fresh->file_digest));
+	bool is_unsigned = fresh->source == LOAD_UNSIGNED_FILE, has_news;
 	struct store_batch *batch;
-	bool has_news;
 	int err;
 
-	if (fresh->unsigns)
+	if (is_unsigned)
 		signing_end(entry);
-	entry->known.serial = zone_serial(entry->zone);
-	if (fresh->is_signed)
+	entry->stored.known.serial = zone_serial(entry->zone);
+	if (fresh->content != LOAD_NOT_SIGNED)
 		memcpy(entry->content_digest, fresh->content_digest, sizeof(fresh->content_digest));
-	if (!fresh->builder) {
-		entry->known.file_serial = fresh->file_serial;
-		memcpy(entry->known.file_digest, fresh->file_digest,
-		       sizeof(entry->known.file_digest));
+	if (fresh->source != LOAD_TRANSFER) {
+		entry->stored.known.file_serial = fresh->file_serial;
+		memcpy(entry->stored.known.file_digest, fresh->file_digest,
+		       sizeof(entry->stored.known.file_digest));
 		zones_know_file(entry, &fresh->file_mark);
-		entry->changed_ns = fresh->n_replayed || (fresh->unsigns && fresh->net.n_bytes) ?
-					    zones_time(entry->owner)->ns :
-					    0;
+		entry->on_disk.changed_ns = fresh->n_replayed ||
+							    (is_unsigned && fresh->net.n_bytes) ?
+						    zones_time(entry->owner)->ns :
+						    0;
 	}
 	if (fresh->gives_up_journal)
-		entry->known.checked_wall_s = 0; /* its primaries are asked at once */
+		entry->stored.known.checked_wall_s = 0; /* its primaries are asked at once */
 	if (!u->store)
 		return;
 	if (is_plain(fresh) && is_new(u, entry)) {
-		entry->is_known_due = u->has_new = true;
+		zones_tell_store(entry);
+		u->has_new = true;
 		return;
 	}
 	has_news = is_news(u, entry, fresh, is_same_file);
@@ -187,12 +189,12 @@ static void note_load(struct upkeep *u, struct zones_entry *entry, const struct 
 		upkeep_note_error(entry, "journal", err);
 		return;
 	}
-	err = fresh->unsigns ? put_unsigned(batch, entry, fresh) :
-			       put_load(batch, entry, fresh, is_same_file);
-	if (!err && fresh->is_signed)
+	err = is_unsigned ? put_unsigned(batch, entry, fresh) :
+			    put_load(batch, entry, fresh, is_same_file);
+	if (!err && fresh->content != LOAD_NOT_SIGNED)
 		err = put_content(batch, entry);
 	if (!err)
-		err = store_put_zone(batch, entry->apex, &entry->known);
+		err = store_put_zone(batch, entry->apex, &entry->stored.known);
 	if (!err)
 		err = upkeep_measure(batch, entry);
 	finish_news(entry, batch, err, has_news);
@@ -203,31 +205,33 @@ void upkeep_served(struct upkeep *u, struct zones_entry *entry, const struct loa
 	if (!entry->zone)
 		return;
 	if (!fresh) {
-		entry->known.serial = zone_serial(entry->zone);
-		entry->changed_ns = entry->changed_ns ? entry->changed_ns :
-							zones_time(entry->owner)->ns;
+		entry->stored.known.serial = zone_serial(entry->zone);
+		entry->on_disk.changed_ns = entry->on_disk.changed_ns ?
+						    entry->on_disk.changed_ns :
+						    zones_time(entry->owner)->ns;
 		return;
 	}
 	note_load(u, entry, fresh);
-	entry->is_due_write |= u->store && fresh->builder;
+	if (u->store && fresh->source == LOAD_TRANSFER)
+		upkeep_write_soon(entry);
 }
 
 void upkeep_checked(struct zones_entry *entry, uint64_t checked_wall_s, uint64_t expires_wall_s)
 {
-	entry->known.checked_wall_s = checked_wall_s;
-	entry->known.expires_wall_s = expires_wall_s;
-	entry->is_known_due = true;
+	entry->stored.known.checked_wall_s = checked_wall_s;
+	entry->stored.known.expires_wall_s = expires_wall_s;
+	zones_tell_store(entry);
 }
 
 static int put_one(struct store_batch *batch, struct zones_entry *entry)
 {
-	int err = store_put_zone(batch, entry->apex, &entry->known);
+	int err = store_put_zone(batch, entry->apex, &entry->stored.known);
 
-	if (!entry->is_limit_due)
+	if (entry->stored.state != ZONES_STORE_LIMIT_DUE)
 		return err;
 	if (!err)
 		err = store_limit(batch, entry->apex, entry->config->journal_bytes,
-				  entry->known.file_serial);
+				  entry->stored.known.file_serial);
 	return err ? err : upkeep_measure(batch, entry);
 }
 
@@ -240,7 +244,7 @@ static void put_known(struct upkeep *u)
 	for (size_t i = 0; i < zones_n(u->zones) && !err; i++) {
 		struct zones_entry *entry = zones_entry_at(u->zones, i);
 
-		if (!entry->is_known_due)
+		if (entry->stored.state < ZONES_STORE_DUE)
 			continue;
 		if (!batch)
 			err = store_begin(u->store, &batch);
@@ -257,8 +261,8 @@ static void put_known(struct upkeep *u)
 	for (size_t i = 0; i < zones_n(u->zones) && batch && !err; i++) {
 		struct zones_entry *entry = zones_entry_at(u->zones, i);
 
-		entry->is_limit_due &= !entry->is_known_due;
-		entry->is_known_due = false;
+		if (entry->stored.state >= ZONES_STORE_DUE)
+			entry->stored.state = ZONES_STORE_TOLD;
 	}
 }
 
@@ -275,19 +279,20 @@ static uint64_t write_after_ns(const struct zones_entry *entry)
 /* Its changes take half of what there is for them, which is less from change to change. */
 static bool is_crowded(const struct upkeep *u, const struct zones_entry *entry)
 {
-	return entry->unwritten_bytes && entry->unwritten_bytes >= u->free_bytes / 2;
+	return entry->stored.unwritten_bytes && entry->stored.unwritten_bytes >= u->free_bytes / 2;
 }
 
 static bool is_file_due(const struct upkeep *u, const struct zones_entry *entry, uint64_t now_ns)
 {
 	uint64_t after_ns = write_after_ns(entry);
 
-	if (entry->is_written)
+	if (zones_is_file_written(entry))
 		return false;
 	if (after_ns > WRITE_SOON_NS && is_crowded(u, entry))
 		after_ns = WRITE_SOON_NS;
-	return entry->is_due_write ||
-	       (entry->changed_ns && after_ns && now_ns - entry->changed_ns >= after_ns);
+	return entry->on_disk.work == ZONES_FILE_DUE ||
+	       (entry->on_disk.changed_ns && after_ns &&
+		now_ns - entry->on_disk.changed_ns >= after_ns);
 }
 
 static bool is_overgrown(const struct zones_entry *entry)
@@ -300,21 +305,21 @@ static bool is_overgrown(const struct zones_entry *entry)
 /* Before changes are refused, somebody is to see to it. What is written by itself needs nobody. */
 static void warn(const struct upkeep *u, struct zones_entry *entry)
 {
-	bool was_warned = *entry->storage_warning;
+	bool was_warned = *entry->stored.warning;
 
-	entry->storage_warning[0] = 0;
-	if (write_after_ns(entry) || !entry->unwritten_bytes ||
-	    (!u->is_tight && entry->unwritten_bytes < u->free_bytes / (was_warned ? 3 : 2)))
+	entry->stored.warning[0] = 0;
+	if (write_after_ns(entry) || !entry->stored.unwritten_bytes ||
+	    (!u->is_tight && entry->stored.unwritten_bytes < u->free_bytes / (was_warned ? 3 : 2)))
 		return;
 	snprintf(
-		entry->storage_warning, sizeof(entry->storage_warning),
+		entry->stored.warning, sizeof(entry->stored.warning),
 		"journal: %llu KiB of changes are not in the file, and room for %llu KiB is left: "
 		"volleyctl zone flush %s writes them to it, and zonefile-sync has it done from time to "
 		"time; server.storage-size is the room for all zones",
-		(unsigned long long)(entry->unwritten_bytes >> 10),
+		(unsigned long long)(entry->stored.unwritten_bytes >> 10),
 		(unsigned long long)(u->free_bytes >> 10), entry->name);
 	if (!was_warned)
-		log_warn("zone %s: %s", entry->name, entry->storage_warning);
+		log_warn("zone %s: %s", entry->name, entry->stored.warning);
 }
 
 /* The last quarter is for what comes: what files have, too, is there for secondaries, as long as there is room. */

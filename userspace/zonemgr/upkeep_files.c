@@ -68,7 +68,8 @@ int upkeep_await(struct upkeep *u, struct zones_entry *entry, upkeep_done_fn *do
 
 	if (!a)
 		return -ENOMEM;
-	*a = (struct awaiting){ u->awaiting, entry, entry->is_due_write, done, user };
+	*a = (struct awaiting){ u->awaiting, entry,
+				entry->on_disk.work == ZONES_FILE_WRITING_AND_DUE, done, user };
 	u->awaiting = a;
 	return 0;
 }
@@ -114,7 +115,7 @@ static int announce_files(struct upkeep *u, struct zones_entry *const *entries, 
 	if (err)
 		return err;
 	for (size_t i = 0; i < n && !err; i++) {
-		uint8_t *digest = entries[i]->next_digest;
+		uint8_t *digest = entries[i]->on_disk.next_digest;
 
 		zone_digest(entries[i]->zone, digest);
 		err = store_put(batch, entries[i]->apex, REPLAY_NEXT_FILE, digest, ZONE_DIGEST_LEN);
@@ -128,10 +129,10 @@ static int announce_files(struct upkeep *u, struct zones_entry *const *entries, 
 /* The store is told soon: of many files at once. */
 static void note_file(struct zones_entry *entry, const struct writing *w)
 {
-	entry->known.file_serial = zone_serial(w->zone);
-	zone_digest(w->zone, entry->known.file_digest);
+	entry->stored.known.file_serial = zone_serial(w->zone);
+	zone_digest(w->zone, entry->stored.known.file_digest);
 	zones_know_file(entry, &w->mark);
-	entry->is_known_due = entry->is_limit_due = true;
+	entry->stored.state = ZONES_STORE_LIMIT_DUE;
 }
 
 /* Not if the zone has gone meanwhile, or has another file. */
@@ -139,18 +140,19 @@ static struct zones_entry *entry_of(const struct writing *w)
 {
 	if (!w->entry)
 		return NULL;
-	w->entry->is_written = false;
+	w->entry->on_disk.work = w->entry->on_disk.work == ZONES_FILE_WRITING ? ZONES_FILE_IDLE :
+										ZONES_FILE_DUE;
 	return strcmp(zones_own_file(w->entry), w->path) ? NULL : w->entry;
 }
 
 /* His word is lost as little as what was changed here: both are there until he chooses. Said once. */
 static void note_other(struct zones_entry *entry, const struct writing *w)
 {
-	char sentence[sizeof(entry->storage_error)];
+	char sentence[sizeof(entry->stored.error)];
 
-	if (entry->is_file_other && *entry->storage_error)
+	if (entry->on_disk.is_other && *entry->stored.error)
 		return;
-	entry->is_file_other = true;
+	entry->on_disk.is_other = true;
 	snprintf(sentence, sizeof(sentence),
 		 "%s: somebody has changed it: it stays as it is until volleyctl zone reload takes "
 		 "it, for which it needs a newer serial number, or zone flush writes over it",
@@ -161,7 +163,7 @@ static void note_other(struct zones_entry *entry, const struct writing *w)
 static void note_end(const struct writing *w, struct zones_entry *entry)
 {
 	if (!w->code) {
-		entry->storage_error[0] = 0;
+		entry->stored.error[0] = 0;
 		log_info("zone %s: serial %u written to %s", entry->name, zone_serial(w->zone),
 			 w->path);
 		return;
@@ -206,14 +208,14 @@ static int begin_writing(struct upkeep *u, struct zones_entry *entry, bool is_as
 	w->code = -ECANCELED; /* until it runs */
 	w->entry = entry;
 	w->zone = zone_ref(entry->zone);
-	w->mark = entry->file_mark;
-	w->is_guarded = !is_asked && !entry->is_due_write && !upkeep_is_ours(entry);
+	w->mark = entry->on_disk.mark;
+	w->is_guarded = !is_asked && entry->on_disk.work != ZONES_FILE_DUE &&
+			!upkeep_is_ours(entry);
 	w->next = u->writings;
 	u->writings = w;
 	u->n_writings++;
-	entry->is_written = true;
-	entry->is_due_write = false;
-	entry->changed_ns = 0;
+	entry->on_disk.work = ZONES_FILE_WRITING;
+	entry->on_disk.changed_ns = 0;
 	chores_start(u->chores, &w->chore);
 	return 0;
 }
@@ -242,8 +244,8 @@ int upkeep_write(struct upkeep *u, struct zones_entry *entry, char *err, size_t 
 			 entry->zone ? "there is no server.storage" : "nothing is served");
 		return ERR_NOT_FOUND;
 	}
-	if (entry->is_written) {
-		entry->is_due_write = true; /* once more, behind it */
+	if (zones_is_file_written(entry)) {
+		upkeep_write_soon(entry); /* once more, behind it */
 		return 0;
 	}
 	code = announce_files(u, &entry, 1);

@@ -29,7 +29,7 @@ struct upkeep {
 /* Notes, and logs, a sentence as the zone's storage_error; or "WHAT: the error". */
 void upkeep_note(struct zones_entry *entry, const char *sentence);
 void upkeep_note_error(struct zones_entry *entry, const char *what, int err);
-/* entry->unwritten_bytes, as the batch leaves it. */
+/* entry->stored.unwritten_bytes, as the batch leaves it. */
 int upkeep_measure(struct store_batch *batch, struct zones_entry *entry)
 	__attribute__((warn_unused_result));
 
@@ -39,11 +39,18 @@ void upkeep_tell_gone(struct upkeep *u, const struct zones_entry *entry, int cod
 /* Writes the files of these: as upkeep_write(), but what goes wrong is noted. */
 void upkeep_write_all(struct upkeep *u, struct zones_entry *const *entries, size_t n);
 
-/* Its file still has not what was changed. */
+/* Its file is written at the next tick, or behind the writing that is on its way. */
+static inline void upkeep_write_soon(struct zones_entry *entry)
+{
+	entry->on_disk.work = zones_is_file_written(entry) ? ZONES_FILE_WRITING_AND_DUE :
+							     ZONES_FILE_DUE;
+}
+
+/* Its file still has not what was changed. Not while it is being written. */
 static inline void upkeep_write_later(struct zones_entry *entry)
 {
-	entry->is_due_write = false;
-	entry->changed_ns = zones_time(entry->owner)->ns;
+	entry->on_disk.work = ZONES_FILE_IDLE;
+	entry->on_disk.changed_ns = zones_time(entry->owner)->ns;
 }
 
 /* The file, not the operator's. */

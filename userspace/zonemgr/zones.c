@@ -10,6 +10,7 @@
 
 #include "base/err.h"
 #include "base/log.h"
+#include "zonemgr/loader.h"
 #include "zonemgr/zones_internal.h"
 #include "zone/set.h"
 
@@ -46,28 +47,34 @@ static void tell(struct zones_waiter *list, int err)
 
 void zones_enter(struct zones *zones, struct zones_entry *entry)
 {
-	bool is_first = entry->is_member && !entry->in_set;
+	bool is_first = entry->is_member && entry->life == ZONES_COMING;
 
-	entry->in_set = entry->is_due = true;
+	if (entry->life == ZONES_COMING)
+		entry->life = ZONES_LISTED;
+	entry->loading.is_due = true;
 	if (is_first && zones->env.configured) /* the others are told of together */
 		zones->env.configured(zones->env.user, entry);
 }
 
-/* Moves those to `over` whose load has ended, or whose zone leaves. True: there is something to publish. */
-static bool end_singles(struct zones *zones, struct zones_waiter **over)
+/*
+ * Moves those to `over` whose zone has gone or, unless @only_gone, whose load has ended. True: there is something to
+ * publish.
+ */
+static bool end_singles(struct zones *zones, bool only_gone, struct zones_waiter **over)
 {
 	struct zones_waiter **at = &zones->singles, *waiter;
 	bool is_due = false;
 
 	while ((waiter = *at)) {
 		struct zones_entry *entry = waiter->entry;
+		bool is_gone = entry->life == ZONES_GONE;
 
-		if (entry->n_ended < waiter->number && !entry->is_gone) {
+		if (!is_gone && (only_gone || entry->loading.n_ended < waiter->number)) {
 			at = &waiter->next;
 			continue;
 		}
-		waiter->code = entry->is_gone ? ERR_NOT_FOUND : entry->code;
-		if (entry->fresh && !entry->is_gone) {
+		waiter->code = is_gone ? ERR_NOT_FOUND : entry->loading.code;
+		if (entry->loading.fresh && !is_gone) {
 			zones_enter(zones, entry);
 			is_due = true;
 		}
@@ -75,22 +82,6 @@ static bool end_singles(struct zones *zones, struct zones_waiter **over)
 		push(over, waiter);
 	}
 	return is_due;
-}
-
-/* Takes those off the list who wait for an entry that is about to be freed. */
-static struct zones_waiter *take_waiters_of_gone(struct zones *zones)
-{
-	struct zones_waiter **at = &zones->singles, *over = NULL, *waiter;
-
-	while ((waiter = *at)) {
-		if (!waiter->entry->is_gone) {
-			at = &waiter->next;
-			continue;
-		}
-		*at = waiter->next;
-		push(&over, waiter);
-	}
-	return over;
 }
 
 /* --- Configuration ------------------------------------------------------------------------------- */
@@ -140,17 +131,20 @@ static void table_adopt(struct zones *zones, struct zones *table, struct zones_l
 {
 	size_t i;
 
-	for (i = 0; i < zones->n; i++)
-		zones->entries[i]->is_leaving = true;
-	for (i = 0; i < list->n; i++)
+	zones->n_configurations++;
+	for (i = 0; i < list->n; i++) {
 		zones_say(table->entries[i], &list->zones[i]);
+		table->entries[i]->configuration = zones->n_configurations;
+	}
 	for (i = 0; i < zones->n; i++) {
 		struct zones_entry *entry = zones->entries[i];
 
-		if (entry->is_leaving)
-			table->entries[table->n++] = entry;
-		if (entry->is_member) /* its catalog alone says whether it goes */
-			entry->is_leaving = entry->is_gone;
+		if (entry->configuration == zones->n_configurations)
+			continue;
+		table->entries[table->n++] = entry;
+		if (!entry->is_member &&
+		    entry->life == ZONES_LISTED) /* of a member its catalog says */
+			entry->life = ZONES_LEAVING;
 	}
 	memcpy(table->by_apex, table->entries, table->n * sizeof(struct zones_entry *));
 	qsort(table->by_apex, table->n, sizeof(struct zones_entry *), zones_compare);
@@ -174,15 +168,12 @@ static int begin_configuration(struct zones *zones, struct zones_list *list)
 	zones->is_configuring = true;
 	for (i = 0; i < list->n; i++) {
 		struct zones_entry *entry = zones->entries[i];
+		uint64_t number = zones_ask(entry);
 
-		entry->is_awaited = true;
+		if (entry->loading.n_ended >= number)
+			continue; /* it could not even begin */
+		entry->loading.awaited_number = number;
 		zones->n_awaited++;
-		entry->awaited_number = UINT64_MAX; /* not known yet */
-		entry->awaited_number = zones_ask(entry);
-		if (entry->n_ended < entry->awaited_number)
-			continue;
-		entry->is_awaited = false; /* it could not even begin */
-		zones->n_awaited--;
 	}
 	loader_wake(zones->env.loader); /* there may be nothing to wait for */
 	return 0;
@@ -198,13 +189,11 @@ static void end_configuration(struct zones *zones, struct zones_waiter **over)
 	for (i = 0; i < zones->n; i++) {
 		struct zones_entry *entry = zones->entries[i];
 
-		if (!entry->is_member) { /* members come and go by themselves */
-			entry->is_gone = entry->is_leaving;
-			entry->in_set = !entry->is_leaving;
-		}
-		entry->is_due = entry->in_set;
-		if (!first && entry->in_set && !entry->is_member)
-			first = entry->code;
+		if (!entry->is_member) /* members come and go by themselves */
+			entry->life = zones_is_leaving(entry) ? ZONES_GONE : ZONES_LISTED;
+		entry->loading.is_due = zones_is_answered(entry);
+		if (!first && entry->life == ZONES_LISTED && !entry->is_member)
+			first = entry->loading.code;
 	}
 	while ((waiter = zones->running)) {
 		zones->running = waiter->next;
@@ -217,13 +206,14 @@ static void end_configuration(struct zones *zones, struct zones_waiter **over)
 
 static void remove_gone(struct zones *zones)
 {
-	struct zones_waiter *over = take_waiters_of_gone(zones);
+	struct zones_waiter *over = NULL;
 	size_t i, n = 0;
 
+	(void)end_singles(zones, true, &over); /* before their entries are freed */
 	for (i = 0; i < zones->n; i++) {
 		struct zones_entry *entry = zones->entries[i];
 
-		if (!entry->is_gone) {
+		if (entry->life != ZONES_GONE) {
 			zones->entries[n++] = entry;
 			continue;
 		}
@@ -270,7 +260,7 @@ static void tell_configured(struct zones *zones)
 {
 	zones->is_untold = false;
 	for (size_t i = 0; i < zones->n && zones->env.configured; i++)
-		if (zones->entries[i]->in_set && !zones->entries[i]->is_member)
+		if (zones_is_answered(zones->entries[i]) && !zones->entries[i]->is_member)
 			zones->env.configured(zones->env.user, zones->entries[i]);
 }
 
@@ -298,7 +288,7 @@ void zones_poll(struct zones *zones)
 	zones_flush_journal(zones);
 	if (is_configured)
 		end_configuration(zones, &over);
-	is_due = end_singles(zones, &over);
+	is_due = end_singles(zones, false, &over);
 	if (is_configured)
 		err = zones_publish_all(zones);
 	else if (is_due)
@@ -408,13 +398,13 @@ static void nobody_waits(void *user, int code)
 
 void zones_await(struct zones *zones, struct zones_entry *entry)
 {
-	if (wait_for(zones, entry, entry->n_begun, nobody_waits, NULL))
+	if (wait_for(zones, entry, entry->loading.n_begun, nobody_waits, NULL))
 		log_error("zone %s: %s", entry->name, err_text(-ENOMEM));
 }
 
 void zones_tell_member(struct zones *zones, struct zones_entry *entry)
 {
-	if (entry->in_set && zones->env.configured)
+	if (zones_is_answered(entry) && zones->env.configured)
 		zones->env.configured(zones->env.user, entry);
 }
 
@@ -423,7 +413,7 @@ void zones_configure_member(struct zones *zones, struct zones_entry *entry,
 {
 	zones_say(entry, config);
 	entry->is_member = true;
-	if (entry->is_changed && zones_reload(zones, entry->name, nobody_waits, NULL))
+	if (entry->loading.is_changed && zones_reload(zones, entry->name, nobody_waits, NULL))
 		log_error("zone %s: %s", entry->name, err_text(-ENOMEM));
 	zones_tell_member(zones, entry);
 }
@@ -433,10 +423,10 @@ int zones_install(struct zones *zones, struct zones_entry *entry, struct zone_bu
 {
 	int err;
 
-	if (entry->load || entry->is_leaving)
+	if (entry->loading.load || zones_is_leaving(entry))
 		return -EBUSY;
 	/* Who waits comes first: behind the beginning the builder is no more the caller's. */
-	err = wait_for(zones, entry, entry->n_begun + 1, done, user);
+	err = wait_for(zones, entry, entry->loading.n_begun + 1, done, user);
 	if (!err && !zones_begin_install(entry, builder)) {
 		forget_last(zones);
 		err = -ENOMEM;
@@ -448,7 +438,7 @@ int zones_reload(struct zones *zones, const char *name, zones_done_fn *done, voi
 {
 	struct zones_entry *entry = zones_get(zones, name);
 
-	if (!entry || entry->is_leaving)
+	if (!entry || zones_is_leaving(entry))
 		return ERR_NOT_FOUND;
 	return wait_for(zones, entry, zones_ask(entry), done, user);
 }
@@ -480,11 +470,12 @@ void zones_cancel(struct zones *zones)
 	}
 	zones_cancel_made(zones);
 	for (i = 0; i < zones->n; i++) {
-		zones->entries[i]->again = false;
-		if (zones->entries[i]->compaction) {
-			zones->entries[i]->compaction->user = NULL;
-			zones->entries[i]->compaction = NULL;
-		}
+		struct zones_entry *entry = zones->entries[i];
+
+		entry->loading.n_wanted = entry->loading.n_begun;
+		if (entry->compaction.load)
+			entry->compaction.load->user = NULL;
+		entry->compaction.load = NULL;
 	}
 	config_zones_free(zones->next.zones, zones->next.n);
 	zones->next = (struct zones_list){ NULL, 0, false };

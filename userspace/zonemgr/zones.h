@@ -37,96 +37,12 @@
 #include "base/clock.h"
 #include "cache/cache.h"
 #include "cache/keeper.h"
-#include "config/config.h"
-#include "zonemgr/loader.h"
-#include "zonemgr/signing.h"
-#include "zonemgr/withdraw.h"
+#include "zonemgr/entry.h"
 #include "engine/engine.h"
-#include "store/store.h"
 #include "zone/edit.h"
-#include "zone/zone.h"
-
-enum zones_state {
-	ZONES_NEW,     /* not loaded yet, and not answered for */
-	ZONES_FAILED,  /* nothing to serve: SERVFAIL */
-	ZONES_SERVING, /* what the file holds, or held before the load that runs */
-	ZONES_STALE,   /* an earlier version, since the file no longer loads */
-	ZONES_AWAITED, /* no primary has given it yet: SERVFAIL */
-	ZONES_EXPIRED, /* no primary has been there for too long: SERVFAIL */
-	ZONES_N_STATES,
-};
-
-/* "loading", "failed", ... Static. */
-const char *zones_state_text(enum zones_state state);
 
 /* What the store calls the digest of the content that a signed zone was made of. */
 #define ZONES_CONTENT_WORD "content"
-
-struct zones;
-
-struct zones_entry {
-	struct config_zone *config; /* what is said of it; zeros for a moment, while it is made */
-	const char *name;           /* "example.com."; the config's, as file */
-	const char *file;
-	uint8_t apex[ZONE_NAME_MAX]; /* folded wire form */
-	unsigned int apex_len;
-	enum zones_state state;
-	struct zone *zone; /* that is served, or NULL */
-	char error[640];   /* of the last load; "" when it was well */
-	char warning[512]; /* likewise */
-	uint64_t loaded_wall_s;
-	uint64_t load_ns;
-	uint32_t cache_slot;
-	uint32_t cache_gen;
-	uint32_t names_id;         /* of the filter that has all names of `zone`; 0: none */
-	const char *denials_fault; /* why the driver denies nothing: zones_stop_denials(); or NULL */
-	struct withdrawn withdrawn; /* by the last change */
-
-	struct load *load;       /* that waits or runs, or NULL */
-	struct load *fresh;      /* that has ended well and is not published yet, or NULL */
-	struct zone *edited;     /* a later version than zone, for the next publish, or NULL */
-	struct signing *signing; /* it is kept signed; NULL: it is served as it is */
-	uint8_t content_digest[ZONE_DIGEST_LEN]; /* of what the signed zone was made of */
-
-	struct store_zone known; /* what the store has of it, or should have; but for serial */
-	uint64_t changed_ns;     /* the first change that its file has not; 0: it has all */
-	bool is_known_read;      /* from the store; from then on it is told, not asked */
-	bool is_known_due;       /* the store is to be told, */
-	bool is_limit_due;       /* and to forget what the file has, too */
-	bool is_written;         /* its file is being written */
-	bool is_due_write;       /* and is to be, soon */
-	bool is_file_wrong;      /* the last load that read it, or tried to, has failed */
-	bool is_file_other;      /* somebody else has changed it, and storage_error says so */
-	struct own_file_mark file_mark;       /* of the file that was read or written last */
-	uint8_t next_digest[ZONE_DIGEST_LEN]; /* of what was last to be written to it */
-	char storage_error[640];              /* of the journal or the file; "" */
-	struct load *compaction;              /* of a version with many changes, or NULL */
-	struct changeset *since;              /* what has changed since it began */
-	size_t n_since, since_cap;
-
-	uint64_t unwritten_bytes;  /* of changes in the journal that its file has not */
-	char storage_warning[320]; /* that the journal will have no room for them; "" */
-
-	/* For zones.c, zones_entry.c and zones_publish.c. */
-	struct zones *owner;
-	bool in_set;                      /* answered for, from the next publish on */
-	bool is_expired;                  /* from the next publish on there is nothing to serve */
-	bool is_member;                   /* of a catalog; the configuration does not name it */
-	struct zones_entry *next_changed; /* zones.changed */
-	bool is_changed_now;              /* it is on that list */
-	bool is_leaving;                  /* not in the configuration that is being loaded */
-	bool is_gone;                     /* nor in the one that is in place */
-	bool is_due;                      /* the next publish takes fresh */
-	bool is_awaited;  /* by the configuration, until load awaited_number has ended */
-	bool again;       /* load once more when the load ends */
-	bool is_changed;  /* file or command are not those of the load */
-	uint64_t n_begun; /* number of the last load */
-	uint64_t n_ended; /* loads up to this number have ended */
-	uint64_t awaited_number;
-	int code;           /* of the last load */
-	uint64_t digest[2]; /* of what is served */
-	uint64_t settings;  /* settings_digest of when it was published */
-};
 
 /* What the zones need of the daemon; all of it outlives them. */
 struct zones_env {

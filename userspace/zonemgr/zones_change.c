@@ -14,6 +14,7 @@
 #include "base/err.h"
 #include "base/log.h"
 #include "cache/sieve.h"
+#include "zonemgr/signing.h"
 #include "zonemgr/zones_internal.h"
 #include "store/store.h"
 
@@ -114,12 +115,12 @@ static void made_free(struct zones_made *made)
  */
 static bool is_about_to_change(const struct zones_entry *entry)
 {
-	return entry->fresh || (entry->load && entry->load->signing);
+	return entry->loading.fresh || (entry->loading.load && entry->loading.load->signing);
 }
 
 static int check(const struct zones_entry *entry)
 {
-	if (!zones_newest(entry) || entry->is_expired || entry->is_leaving || entry->is_gone)
+	if (!zones_newest(entry) || entry->is_expired || zones_is_leaving(entry))
 		return ERR_NOT_FOUND;
 	return is_about_to_change(entry) ? -EBUSY : 0;
 }
@@ -200,9 +201,9 @@ void zones_forget_made(struct zones *zones, struct zones_entry *entry)
 		if (made->entry == entry)
 			made->entry = NULL;
 	while (*at && *at != entry)
-		at = &(*at)->next_changed;
+		at = &(*at)->published.next_changed;
 	if (*at)
-		*at = entry->next_changed;
+		*at = entry->published.next_changed;
 }
 
 /* --- The journal --------------------------------------------------------------------------------- */
@@ -225,7 +226,7 @@ static int check_share(struct store_batch *batch, struct zones_made *made)
 static int append_to_journal(struct store_batch *batch, struct zones_made *made)
 {
 	const struct zones_entry *entry = made->entry;
-	struct store_zone known = entry->known;
+	struct store_zone known = entry->stored.known;
 	int err = check_share(batch, made);
 
 	known.serial = made->net.serial_to;
@@ -267,17 +268,17 @@ static struct zone *last_journaled(const struct zones *zones, const struct zones
 
 static void note_refusal(struct zones_entry *entry, int err)
 {
-	char sentence[sizeof(entry->storage_error)];
+	char sentence[sizeof(entry->stored.error)];
 
 	snprintf(sentence, sizeof(sentence), OF_JOURNAL "%s", err_text(err));
-	if (err == -ENOSPC && entry->unwritten_bytes && !zones_is_secondary(entry))
+	if (err == -ENOSPC && entry->stored.unwritten_bytes && !zones_is_secondary(entry))
 		snprintf(sentence, sizeof(sentence),
 			 OF_JOURNAL "%s for more changes that the file has not: volleyctl zone "
 				    "flush %s writes them to it",
 			 err_text(err), entry->name);
-	if (strcmp(sentence, entry->storage_error) != 0)
+	if (strcmp(sentence, entry->stored.error) != 0)
 		log_error("zone %s: %s", entry->name, sentence);
-	snprintf(entry->storage_error, sizeof(entry->storage_error), "%s", sentence);
+	snprintf(entry->stored.error, sizeof(entry->stored.error), "%s", sentence);
 }
 
 /* Nobody needs its version, and while that is there an edit of the one before it copies the zone. */
@@ -316,9 +317,9 @@ static void settle_journaled(struct zones *zones, struct zones_made *made, int e
 		refuse(zones, made, err);
 		return;
 	}
-	if (!strncmp(made->entry->storage_error, OF_JOURNAL, sizeof(OF_JOURNAL) - 1))
-		made->entry->storage_error[0] = 0;
-	made->entry->unwritten_bytes = made->unwritten_bytes;
+	if (!strncmp(made->entry->stored.error, OF_JOURNAL, sizeof(OF_JOURNAL) - 1))
+		made->entry->stored.error[0] = 0;
+	made->entry->stored.unwritten_bytes = made->unwritten_bytes;
 	made->is_journaled = true;
 }
 
@@ -387,7 +388,7 @@ static void add_members(struct zones *zones)
 	for (size_t i = 0; i < zones->n; i++) {
 		struct zones_entry *entry = zones->entries[i];
 
-		if (entry->is_member && !entry->in_set && !entry->is_gone && !entry->load)
+		if (entry->is_member && entry->life == ZONES_COMING && !entry->loading.load)
 			zones_enter(zones, entry);
 	}
 }
@@ -472,8 +473,7 @@ void zones_member_loaded(struct zones *zones)
 
 void zones_remove_member(struct zones *zones, struct zones_entry *entry)
 {
-	entry->in_set = false;
-	entry->is_leaving = entry->is_gone = true;
+	entry->life = ZONES_GONE;
 	disappoint(zones, entry);
 	zones_member_loaded(zones);
 }

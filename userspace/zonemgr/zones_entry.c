@@ -9,9 +9,10 @@
 #include "base/err.h"
 #include "base/log.h"
 #include "config/member.h"
-#include "zonemgr/load_signed.h"
+#include "zonemgr/loader.h"
 #include "zonemgr/replay.h"
 #include "xfr/message.h"
+#include "zonemgr/signing.h"
 #include "zonemgr/zones_internal.h"
 #include "dns/name.h"
 
@@ -99,11 +100,11 @@ struct zones_entry *zones_entry_new(struct zones *zones, const char *name)
 
 static void forget_since(struct zones_entry *entry)
 {
-	for (size_t i = 0; i < entry->n_since; i++)
-		changeset_fini(&entry->since[i]);
-	free(entry->since);
-	entry->since = NULL;
-	entry->n_since = entry->since_cap = 0;
+	for (size_t i = 0; i < entry->compaction.n; i++)
+		changeset_fini(&entry->compaction.since[i]);
+	free(entry->compaction.since);
+	entry->compaction.since = NULL;
+	entry->compaction.n = entry->compaction.cap = 0;
 }
 
 void zones_entry_free(struct zones_entry *entry)
@@ -112,7 +113,7 @@ void zones_entry_free(struct zones_entry *entry)
 	zone_unref(entry->edited);
 	forget_since(entry);
 	signing_free(entry->signing);
-	load_free(entry->fresh);
+	load_free(entry->loading.fresh);
 	config_zones_free(entry->config, 1);
 	free(entry);
 }
@@ -124,10 +125,10 @@ const char *zones_own_file(const struct zones_entry *entry)
 
 void zones_know_file(struct zones_entry *entry, const struct own_file_mark *mark)
 {
-	entry->file_mark = *mark;
-	if (entry->is_file_other)
-		entry->storage_error[0] = 0;
-	entry->is_file_other = false;
+	entry->on_disk.mark = *mark;
+	if (entry->on_disk.is_other)
+		entry->stored.error[0] = 0;
+	entry->on_disk.is_other = false;
 }
 
 bool zones_is_secondary(const struct zones_entry *entry)
@@ -157,7 +158,7 @@ static void note_error(struct zones_entry *entry, const char *error)
 /* What was signed anew says nothing of the file; with that something may be wrong, though not with what was loaded. */
 static void note_good(struct zones_entry *entry, const struct load *load)
 {
-	if (load->resign && entry->is_file_wrong)
+	if (load->source == LOAD_RESIGN && entry->on_disk.is_wrong)
 		return;
 	entry->error[0] = 0;
 	if (!load->file_code)
@@ -176,9 +177,9 @@ static void take(struct zones_entry *entry, struct load *load)
 		load_free(load);
 		return;
 	}
-	if (entry->fresh)
-		loader_discard(entry->owner->env.loader, entry->fresh);
-	entry->fresh = load;
+	if (entry->loading.fresh)
+		loader_discard(entry->owner->env.loader, entry->loading.fresh);
+	entry->loading.fresh = load;
 	if (load->n_replayed)
 		log_info("zone %s: serial %u from %s, %llu changes of the journal behind it",
 			 entry->name, load->file_serial, load->file,
@@ -200,16 +201,18 @@ void zones_say(struct zones_entry *entry, struct config_zone *config)
 {
 	struct config_zone *own = entry->config;
 
-	entry->is_changed |= own->name &&
-			     (strcmp(own->file, config->file) != 0 ||
-			      !verify_equal(&own->verify, &config->verify) ||
-			      own->zonemd != config->zonemd || !is_same_signing(own, config));
+	entry->loading.is_changed |= own->name && (strcmp(own->file, config->file) != 0 ||
+						   !verify_equal(&own->verify, &config->verify) ||
+						   own->zonemd != config->zonemd ||
+						   !is_same_signing(own, config));
 	config_zone_fini(own);
 	*own = *config;
 	*config = (struct config_zone){ 0 };
 	entry->name = own->name;
 	entry->file = own->file;
-	entry->is_leaving = entry->is_gone = entry->is_member = false;
+	entry->is_member = false;
+	if (zones_is_leaving(entry))
+		entry->life = entry->life == ZONES_GONE ? ZONES_COMING : ZONES_LISTED;
 	if (entry->owner->env.sign)
 		entry->owner->env.sign(entry->owner->env.user, entry);
 }
@@ -220,15 +223,17 @@ static void begin(struct zones_entry *entry);
 
 static void note_end(struct zones_entry *entry, int code)
 {
-	entry->code = code;
-	entry->n_ended = entry->n_begun;
-	if (entry->is_awaited && entry->n_ended >= entry->awaited_number) {
-		entry->is_awaited = false;
+	struct zones_loading *l = &entry->loading;
+
+	l->code = code;
+	l->n_ended = l->n_begun;
+	if (l->awaited_number && l->n_ended >= l->awaited_number) {
+		l->awaited_number = 0;
 		entry->owner->n_awaited--;
 	}
-	if (entry->is_member && !entry->in_set)
+	if (entry->is_member && !zones_is_answered(entry))
 		zones_member_loaded(entry->owner);
-	if (entry->again && code != -ECANCELED)
+	if (l->n_wanted > l->n_begun && code != -ECANCELED)
 		begin(entry);
 }
 
@@ -238,38 +243,34 @@ static void note_end(struct zones_entry *entry, int code)
  */
 static bool is_ahead_of_file(const struct zones_entry *entry)
 {
-	return entry->changed_ns || entry->is_written || entry->edited;
-}
-
-/* The file says what was signed before: what is served stays, with all that has changed since. */
-static void drop_if_signed_before(const struct zones_entry *entry, struct load *load)
-{
-	if (load->code || !load->is_signed || load->is_signed_anew || !entry->zone)
-		return;
-	zone_unref(load->zone);
-	load->zone = NULL;
-}
-
-/* It was to be signed no more, and is again. */
-static void drop_if_signed_again(const struct zones_entry *entry, struct load *load)
-{
-	if (!load->unsigns || !entry->config->signing)
-		return;
-	zone_unref(load->zone);
-	load->zone = NULL;
+	return entry->on_disk.changed_ns || zones_is_file_written(entry) || entry->edited;
 }
 
 /* The file says what it said, or what we have just written to it: the changes behind it stay. */
-static void drop_if_read_before(struct zones_entry *entry, struct load *load)
+static bool is_read_before(struct zones_entry *entry, const struct load *load)
 {
-	if (load->code || load->builder || load->signing || !load->zone || !entry->zone ||
+	if (load->code || !load->zone || !entry->zone ||
 	    !(load->is_base_ahead || is_ahead_of_file(entry)) ||
-	    (memcmp(load->file_digest, entry->known.file_digest, ZONE_DIGEST_LEN) != 0 &&
-	     memcmp(load->file_digest, entry->next_digest, ZONE_DIGEST_LEN) != 0))
-		return;
+	    (memcmp(load->file_digest, entry->stored.known.file_digest, ZONE_DIGEST_LEN) != 0 &&
+	     memcmp(load->file_digest, entry->on_disk.next_digest, ZONE_DIGEST_LEN) != 0))
+		return false;
 	zones_know_file(entry, &load->file_mark);
-	zone_unref(load->zone);
-	load->zone = NULL;
+	return true;
+}
+
+/* What is served stays, with all that has changed since. */
+static bool has_nothing_new(struct zones_entry *entry, const struct load *load)
+{
+	switch (load->source) {
+	case LOAD_FILE:
+		return is_read_before(entry, load);
+	case LOAD_SIGNED_FILE:
+		return !load->code && load->content == LOAD_SIGNED_BEFORE && entry->zone;
+	case LOAD_UNSIGNED_FILE: /* it was to be signed no more, and is again */
+		return entry->config->signing;
+	default:
+		return false;
+	}
 }
 
 static bool is_same_content(const struct zone *a, const struct zone *b)
@@ -289,8 +290,8 @@ static void check_serial(const struct zones_entry *entry, struct load *load)
 {
 	uint32_t served, read;
 
-	if (load->code || load->builder || load->resign || load->unsigns || !load->zone ||
-	    !entry->zone || !(load->is_base_ahead || is_ahead_of_file(entry)))
+	if (load->code || (load->source != LOAD_FILE && load->source != LOAD_SIGNED_FILE) ||
+	    !load->zone || !entry->zone || !(load->is_base_ahead || is_ahead_of_file(entry)))
 		return;
 	served = zone_serial(zones_newest(entry));
 	read = zone_serial(load->zone);
@@ -314,14 +315,13 @@ static void on_ended(struct load *load)
 		load_free(load);
 		return;
 	}
-	entry->load = NULL;
-	drop_if_signed_before(entry, load);
-	drop_if_signed_again(entry, load);
-	drop_if_read_before(entry, load);
+	entry->loading.load = NULL;
+	if (has_nothing_new(entry, load))
+		load_drop_zone(load);
 	check_serial(entry, load);
 	code = load->code ? load->code : load->file_code;
-	if (!load->resign && code != -ECANCELED)
-		entry->is_file_wrong = code;
+	if (load->source != LOAD_RESIGN && code != -ECANCELED)
+		entry->on_disk.is_wrong = code;
 	if (!load->code) {
 		take(entry, load);
 	} else {
@@ -335,17 +335,33 @@ static void on_ended(struct load *load)
 
 static void start(struct zones_entry *entry, struct load *load)
 {
-	struct zone *base = entry->fresh ? entry->fresh->zone : zones_newest(entry);
+	struct zone *base = entry->loading.fresh ? entry->loading.fresh->zone : zones_newest(entry);
 
 	load->base = base ? zone_ref(base) : NULL;
 	load->wants_net = base && entry->owner->env.store;
 	load->is_base_ahead = is_ahead_of_file(entry);
 	load->journal = entry->owner->env.store;
-	entry->load = load;
+	entry->loading.load = load;
 	loader_start(entry->owner->env.loader, load);
 }
 
-/* What was signed before: known from the last daemon at first. No policy any more: it is signed no more. */
+/* What is read is signed as entry->signing says or, where its configuration names no policy any more, served without. */
+static int sign_by(struct load *load, const struct zones_entry *entry)
+{
+	memcpy(load->content_digest, entry->content_digest, ZONE_DIGEST_LEN);
+	memcpy(load->content_before, entry->content_digest, ZONE_DIGEST_LEN);
+	memcpy(load->file_digest, entry->stored.known.file_digest, ZONE_DIGEST_LEN);
+	load->source = entry->config->signing ? LOAD_SIGNED_FILE : LOAD_UNSIGNED_FILE;
+	load->signing = calloc(1, sizeof(*load->signing));
+	if (load->signing &&
+	    !signing_work_init(load->signing, entry->signing, entry->owner->now.wall_s))
+		return 0;
+	free(load->signing);
+	load->signing = NULL;
+	return -ENOMEM;
+}
+
+/* What was signed before is known from the last daemon at first. */
 static int sign_load(struct zones_entry *entry, struct load *load)
 {
 	struct store *store = entry->owner->env.store;
@@ -358,7 +374,7 @@ static int sign_load(struct zones_entry *entry, struct load *load)
 			memcpy(entry->content_digest, digest, n);
 		free(digest);
 	}
-	return load_sign(load, entry);
+	return sign_by(load, entry);
 }
 
 static bool needs_zonemd(const struct zones_entry *entry)
@@ -373,9 +389,11 @@ static struct load *load_of_file(struct zones_entry *entry)
 
 	if (!load)
 		return NULL;
-	load->may_be_absent = zones_is_secondary(entry);
+	if (zones_is_secondary(entry))
+		load->absent = LOAD_ABSENT_WAITS;
+	else if (entry->config->catalog == CONFIG_CATALOG_PRODUCE)
+		load->absent = LOAD_ABSENT_MADE;
 	load->needs_zonemd = needs_zonemd(entry);
-	load->makes_catalog = entry->config->catalog == CONFIG_CATALOG_PRODUCE;
 	if (entry->signing && sign_load(entry, load)) {
 		load_free(load);
 		return NULL;
@@ -383,12 +401,13 @@ static struct load *load_of_file(struct zones_entry *entry)
 	if (entry->zone || !entry->owner->env.store) /* later the file is what counts */
 		return load;
 	load->store = entry->owner->env.store;
-	if (!entry->is_known_read && !entry->is_known_due &&
-	    store_get_zone(load->store, entry->apex, &entry->known))
-		entry->known = (struct store_zone){ 0 };
-	entry->is_known_read = true;
-	entry->is_expired = zones_is_secondary(entry) && entry->known.expires_wall_s &&
-			    entry->known.expires_wall_s <= entry->owner->now.wall_s;
+	if (entry->stored.state == ZONES_STORE_UNREAD &&
+	    store_get_zone(load->store, entry->apex, &entry->stored.known))
+		entry->stored.known = (struct store_zone){ 0 };
+	if (entry->stored.state == ZONES_STORE_UNREAD)
+		entry->stored.state = ZONES_STORE_TOLD;
+	entry->is_expired = zones_is_secondary(entry) && entry->stored.known.expires_wall_s &&
+			    entry->stored.known.expires_wall_s <= entry->owner->now.wall_s;
 	return load;
 }
 
@@ -396,16 +415,15 @@ static void begin(struct zones_entry *entry)
 {
 	struct load *load;
 
-	entry->again = false;
-	entry->n_begun++;
-	entry->is_changed = false;
+	entry->loading.n_wanted = ++entry->loading.n_begun;
+	entry->loading.is_changed = false;
 	if (zones_newest(entry) &&
 	    (zones_is_secondary(entry) || entry->config->catalog == CONFIG_CATALOG_PRODUCE)) {
 		note_end(entry, 0); /* not the file, but its primaries, or we, say what it holds */
 		return;
 	}
 	if (entry->config->signing && !entry->signing) { /* never without signatures instead */
-		note_error(entry, entry->storage_error);
+		note_error(entry, entry->stored.error);
 		note_end(entry, ERR_ZONE);
 		return;
 	}
@@ -426,9 +444,9 @@ uint64_t zones_begin_install(struct zones_entry *entry, struct zone_builder *bui
 	if (!load)
 		return 0;
 	load->needs_zonemd = needs_zonemd(entry);
-	entry->again = false;
+	entry->loading.n_wanted = ++entry->loading.n_begun;
 	start(entry, load);
-	return ++entry->n_begun;
+	return entry->loading.n_begun;
 }
 
 /* --- One image again ----------------------------------------------------------------------------- */
@@ -437,8 +455,8 @@ static int apply_since(struct zones_entry *entry, struct zone **zone)
 {
 	int err = 0;
 
-	for (size_t i = 0; i < entry->n_since && !err; i++)
-		err = replay_set(zone, &entry->since[i]);
+	for (size_t i = 0; i < entry->compaction.n && !err; i++)
+		err = replay_set(zone, &entry->compaction.since[i]);
 	return err;
 }
 
@@ -451,7 +469,7 @@ static void on_compacted(struct load *load)
 		load_free(load);
 		return;
 	}
-	entry->compaction = NULL;
+	entry->compaction.load = NULL;
 	if (!err)
 		err = apply_since(entry, &load->zone);
 	if (!err && zones_newest(entry) && is_same_content(load->zone, zones_newest(entry))) {
@@ -470,11 +488,12 @@ static void on_compacted(struct load *load)
 
 void zones_compact(struct zones *zones, struct zones_entry *entry)
 {
-	if (entry->compaction || !zones_newest(entry))
+	if (entry->compaction.load || !zones_newest(entry))
 		return;
-	entry->compaction = load_compact(entry->name, zones_newest(entry), on_compacted, entry);
-	if (entry->compaction)
-		loader_start(zones->env.loader, entry->compaction);
+	entry->compaction.load =
+		load_compact(entry->name, zones_newest(entry), on_compacted, entry);
+	if (entry->compaction.load)
+		loader_start(zones->env.loader, entry->compaction.load);
 }
 
 int zones_note_since(struct zones_entry *entry, const struct changeset *net)
@@ -482,19 +501,20 @@ int zones_note_since(struct zones_entry *entry, const struct changeset *net)
 	struct changeset *since;
 	int err;
 
-	if (!entry->compaction)
+	if (!entry->compaction.load)
 		return 0;
-	if (entry->n_since == entry->since_cap) {
-		size_t cap = entry->since_cap ? 2 * entry->since_cap : 16;
+	if (entry->compaction.n == entry->compaction.cap) {
+		size_t cap = entry->compaction.cap ? 2 * entry->compaction.cap : 16;
 
-		since = realloc(entry->since, cap * sizeof(*since));
+		since = realloc(entry->compaction.since, cap * sizeof(*since));
 		if (!since)
 			return -ENOMEM;
-		entry->since = since;
-		entry->since_cap = cap;
+		entry->compaction.since = since;
+		entry->compaction.cap = cap;
 	}
-	err = changeset_load(&entry->since[entry->n_since], net->bytes, net->n_bytes);
-	entry->n_since += !err;
+	err = changeset_load(&entry->compaction.since[entry->compaction.n], net->bytes,
+			     net->n_bytes);
+	entry->compaction.n += !err;
 	return err;
 }
 
@@ -505,39 +525,35 @@ void zones_resign(struct zones *zones, struct zones_entry *entry)
 {
 	struct load *load;
 
-	if (entry->load || entry->fresh || !entry->zone)
+	if (entry->loading.load || entry->loading.fresh || !entry->zone)
 		return;
 	load = load_new(entry->name, "memory", &entry->config->verify, on_ended, entry);
-	if (!load || load_sign(load, entry)) {
+	if (!load || sign_by(load, entry)) {
 		load_free(load);
 		return;
 	}
-	load->unsigns = false;
-	memset(load->content_digest, 0, sizeof(load->content_digest));
-	load->resign = zone_ref(zones_newest(entry));
-	entry->again = false;
-	entry->n_begun++;
+	load->source = LOAD_RESIGN;
+	load->version = zone_ref(zones_newest(entry));
+	entry->loading.n_wanted = ++entry->loading.n_begun;
 	start(entry, load);
 	zones_await(zones, entry);
 }
 
 uint64_t zones_ask(struct zones_entry *entry)
 {
-	uint64_t number = entry->n_begun + 1;
+	struct zones_loading *l = &entry->loading;
 
-	if (!entry->load)
+	if (!l->load)
 		begin(entry);
-	else if (entry->is_changed || entry->load->resign ||
-		 loader_has_begun(entry->owner->env.loader, entry->load))
-		entry->again = true;
-	else
-		number = entry->n_begun;
-	return number;
+	else if (l->is_changed || l->load->source == LOAD_RESIGN ||
+		 loader_has_begun(entry->owner->env.loader, l->load))
+		l->n_wanted = l->n_begun + 1;
+	return l->n_wanted;
 }
 
 void zones_forget_load(struct zones_entry *entry)
 {
-	struct load **loads[] = { &entry->load, &entry->compaction };
+	struct load **loads[] = { &entry->loading.load, &entry->compaction.load };
 
 	for (size_t i = 0; i < sizeof(loads) / sizeof(loads[0]); i++) {
 		struct load *load = *loads[i];

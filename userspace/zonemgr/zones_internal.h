@@ -7,7 +7,7 @@
 #ifndef VOLLEY_ZONEMGR_ZONES_INTERNAL_H
 #define VOLLEY_ZONEMGR_ZONES_INTERNAL_H
 
-#include "zonemgr/zones.h"
+#include "zonemgr/zones_steps.h"
 
 /* Somebody who waits for a reload. */
 struct zones_waiter {
@@ -50,6 +50,7 @@ struct zones {
 	struct zones_waiter *running;        /* for the configuration that is being loaded */
 	struct zones_waiter *later;          /* for the next one, which begins behind it */
 	struct zones_list next;              /* what it says */
+	uint64_t n_configurations;           /* that were begun: the last one has this number */
 	struct zones_made *made, **made_end; /* in the order of their making */
 	struct zones_entry *changed;         /* those with a version to be served */
 	uint64_t flush_at_ns;                /* UINT64_MAX: nothing is to be flushed */
@@ -70,11 +71,6 @@ struct zones_entry *zones_entry_new(struct zones *zones, const char *name);
 /* With its zones. Not while it is loaded: zones_forget_load(). */
 void zones_entry_free(struct zones_entry *entry);
 
-/*
- * Sees to a load of what is there from now on. Returns the number of that load: it is over when
- * n_ended has come so far, which may be at once, when memory is short.
- */
-uint64_t zones_ask(struct zones_entry *entry);
 /* Likewise of what a transfer brought. 0: no memory, and the builder is still the caller's. */
 uint64_t zones_begin_install(struct zones_entry *entry, struct zone_builder *builder);
 /* A compaction that runs does not have this change, which has to follow it. 0 or -ENOMEM. */
@@ -89,8 +85,6 @@ void zones_flush_again(struct zones *zones);
  * that they are. After an error that is still to be done: zones_flush_again().
  */
 int zones_publish_all(struct zones *zones) __attribute__((warn_unused_result));
-/* Writes what was made into the journal, once; who cannot have that is told at the next flush. */
-void zones_flush_journal(struct zones *zones);
 /* What was made and journaled so far is served: behind a publish of all. */
 void zones_made_served(struct zones *zones);
 /* All that was made is given up: done() with -ECANCELED. */
@@ -101,26 +95,6 @@ void zones_await(struct zones *zones, struct zones_entry *entry);
 void zones_enter(struct zones *zones, struct zones_entry *entry);
 /* A member has been read, or goes: all are published, soon. */
 void zones_member_loaded(struct zones *zones);
-/* Nobody is told of what was made for an entry that goes: done() with ERR_NOT_FOUND at the next flush. */
-void zones_forget_made(struct zones *zones, struct zones_entry *entry);
-/* Cancels what is loaded; nobody hears of its end. */
-void zones_forget_load(struct zones_entry *entry);
-
-/*
- * Serves what the entries say: those with in_set, with fresh in place of zone where it is due. When
- * it returns 0 no reader has the zones before, which are freed. On an error of memory nothing has
- * changed; on one of the grace period the new zones serve and the old ones are leaked, not torn.
- */
-int zones_publish(struct zones *zones) __attribute__((warn_unused_result));
-
-/*
- * The same for those of the list zones.changed only, which is empty afterwards: their pointers are
- * swapped where they stand. O(changed zones), but where one needs another generation: then all.
- */
-int zones_publish_changed(struct zones *zones) __attribute__((warn_unused_result));
-
-/* What the next publish is to serve for it is another version. */
-void zones_mark_changed(struct zones *zones, struct zones_entry *entry);
 
 /* Takes over what the configuration says of the zone; *config is zeros then. */
 void zones_say(struct zones_entry *entry, struct config_zone *config);
@@ -138,7 +112,7 @@ static inline bool zones_is_hidden(const struct zones_entry *entry)
 /* Clients are answered from it, from the next publish on. */
 static inline bool zones_is_for_clients(const struct zones_entry *entry)
 {
-	return entry->in_set && !zones_is_hidden(entry);
+	return zones_is_answered(entry) && !zones_is_hidden(entry);
 }
 
 /* The newest version of a zone, served or not yet. NULL: there is none. */
@@ -146,8 +120,5 @@ static inline struct zone *zones_newest(const struct zones_entry *entry)
 {
 	return entry->edited ? entry->edited : entry->zone;
 }
-
-/* Withdraws what the cache holds of zones that are not served (any more). 0 or -ENOMEM. */
-int zones_drop_others(struct zones *zones) __attribute__((warn_unused_result));
 
 #endif

@@ -12,6 +12,7 @@
 #include "cache/zones.h"
 #include "engine/names.h"
 #include "engine/shield.h"
+#include "zonemgr/loader.h"
 #include "zonemgr/zones_internal.h"
 #include "zone/set.h"
 
@@ -34,9 +35,9 @@ static uint64_t settings_of(const struct zones *zones, const struct zones_entry 
 /* The zone that the next publish serves; entry->zone is the one of the last. */
 static struct zone *next_zone(const struct zones_entry *entry)
 {
-	const struct load *fresh = entry->is_due ? entry->fresh : NULL;
+	const struct load *fresh = entry->loading.is_due ? entry->loading.fresh : NULL;
 
-	if (entry->is_expired && !(fresh && fresh->builder))
+	if (entry->is_expired && !(fresh && fresh->source == LOAD_TRANSFER))
 		return NULL;
 	return fresh ? fresh->zone : zones_newest(entry);
 }
@@ -80,7 +81,7 @@ static uint32_t names_id_of(const struct zones *zones, const struct zones_entry 
 static void add_names(struct names *names, const struct zones_entry *entry)
 {
 	const struct zone *next = next_zone(entry);
-	bool is_known = entry->zone && entry->names_id == names_id(names);
+	bool is_known = entry->zone && entry->published.names_id == names_id(names);
 
 	names_add_apex(names, entry->apex, entry->apex_len);
 	if (!next && is_known)
@@ -93,10 +94,10 @@ static void add_names(struct names *names, const struct zones_entry *entry)
 
 void zones_mark_changed(struct zones *zones, struct zones_entry *entry)
 {
-	if (entry->is_changed_now)
+	if (entry->published.is_changed)
 		return;
-	entry->is_changed_now = true;
-	entry->next_changed = zones->changed;
+	entry->published.is_changed = true;
+	entry->published.next_changed = zones->changed;
 	zones->changed = entry;
 }
 
@@ -105,8 +106,8 @@ static size_t forget_changed(struct zones *zones)
 	struct zones_entry *entry = zones->changed;
 	size_t n = 0;
 
-	for (; entry; entry = entry->next_changed, n++)
-		entry->is_changed_now = false;
+	for (; entry; entry = entry->published.next_changed, n++)
+		entry->published.is_changed = false;
 	zones->changed = NULL;
 	return n;
 }
@@ -137,7 +138,7 @@ static void edition_fini(struct edition *edition)
 /* What the loader found out by comparing, if that was with the zone that is served. */
 static void take_changes(struct withdrawal_zone *change, struct zones_entry *entry)
 {
-	struct load *fresh = entry->is_due ? entry->fresh : NULL;
+	struct load *fresh = entry->loading.is_due ? entry->loading.fresh : NULL;
 
 	if (!fresh || !fresh->base || fresh->base != entry->zone)
 		return;
@@ -155,34 +156,34 @@ static void choose_generation(struct zones *zones, struct edition *edition,
 			      struct zones_entry *entry, const uint64_t digest[2])
 {
 	struct withdrawal_zone change = {
-		.slot = entry->cache_slot,
+		.slot = entry->published.slot,
 		.old_zone = entry->zone,
 		.new_zone = next_zone(entry),
-		.from = { entry->digest[0], entry->digest[1] },
+		.from = { entry->published.digest[0], entry->published.digest[1] },
 		.to = { digest[0], digest[1] },
-		.told = &entry->withdrawn,
+		.told = &entry->published.withdrawn,
 	};
-	bool is_same = !memcmp(digest, entry->digest, sizeof(entry->digest));
-	bool is_fresh = entry->is_due && entry->fresh, is_kept = true;
-	bool is_set_anew = entry->zone && entry->settings != settings_of(zones, entry);
+	bool is_same = !memcmp(digest, entry->published.digest, sizeof(entry->published.digest));
+	bool is_fresh = entry->loading.is_due && entry->loading.fresh, is_kept = true;
+	bool is_set_anew = entry->zone && entry->published.settings != settings_of(zones, entry);
 	const struct zone_set *served = zones->env.published->set;
 	uint32_t gen = 0;
 
 	if (is_fresh || !is_same)
-		entry->withdrawn = (struct withdrawn){ .is_known = entry->zone };
+		entry->published.withdrawn = (struct withdrawn){ .is_known = entry->zone };
 	if (is_set_anew)
-		entry->withdrawn.all = "the settings have changed";
+		entry->published.withdrawn.all = "the settings have changed";
 	if (entry->zone && change.new_zone && !is_same && !is_set_anew) {
 		take_changes(&change, entry);
 		gen = withdrawal_plan(edition->withdrawal, &change);
 	}
 	if (gen)
-		entry->cache_gen = gen;
+		entry->published.gen = gen;
 	else if (edition->is_swap && !is_same)
 		is_kept = false;
 	else
 		is_kept = cache_zone_prepare(zones->env.cache, entry->apex, entry->apex_len, digest,
-					     &entry->cache_slot, &entry->cache_gen);
+					     &entry->published.slot, &entry->published.gen);
 	if (served)
 		edition->has_come |= !zone_set_get(served, entry->apex, entry->apex_len);
 	else
@@ -215,8 +216,8 @@ static void edition_add(struct edition *edition, struct zones *zones, struct zon
 	edition->members[k] = (struct zone_member){ .apex = entry->apex,
 						    .apex_len = entry->apex_len,
 						    .zone = next_zone(entry),
-						    .cache_slot = entry->cache_slot,
-						    .cache_gen = entry->cache_gen,
+						    .cache_slot = entry->published.slot,
+						    .cache_gen = entry->published.gen,
 						    .names_id = names_id_of(zones, entry) };
 	edition->entries[k] = entry;
 }
@@ -246,11 +247,11 @@ static void note_gone(const struct zones *zones)
 		struct zones_entry *entry = zones->entries[i];
 
 		if (zones_is_for_clients(entry) || !entry->zone ||
-		    entry->names_id != names_id(zones->env.names))
+		    entry->published.names_id != names_id(zones->env.names))
 			continue;
 		names_note_gone(zones->env.names, zone_n_names(entry->zone));
 		intervals_end_zone(&zones->env.names->intervals, entry->apex, entry->apex_len);
-		entry->names_id = 0;
+		entry->published.names_id = 0;
 	}
 }
 
@@ -263,9 +264,10 @@ static int edition_of_all(struct edition *edition, struct zones *zones)
 
 		if (zones_is_for_clients(entry)) {
 			edition_add(edition, zones, entry);
-		} else if (!entry->in_set || entry->cache_slot) {
+		} else if (!zones_is_answered(entry) || entry->published.slot) {
 			edition->is_new = true;
-			cache_zone_begin_change(zones->env.cache, entry->cache_slot, entry->digest);
+			cache_zone_begin_change(zones->env.cache, entry->published.slot,
+						entry->published.digest);
 		}
 	}
 	return err;
@@ -284,13 +286,14 @@ static void commit(struct zones *zones, const struct edition *edition)
 	for (i = 0; i < edition->n; i++) {
 		struct zones_entry *entry = edition->entries[i];
 
-		cache_zone_commit(zones->env.cache, entry->cache_slot, entry->cache_gen,
+		cache_zone_commit(zones->env.cache, entry->published.slot, entry->published.gen,
 				  edition->has_come ? none : edition->digests[i]);
 		if (edition->has_come)
-			cache_zone_begin_change(zones->env.cache, entry->cache_slot,
+			cache_zone_begin_change(zones->env.cache, entry->published.slot,
 						edition->digests[i]);
-		memcpy(entry->digest, edition->digests[i], sizeof(entry->digest));
-		entry->settings = settings_of(zones, entry);
+		memcpy(entry->published.digest, edition->digests[i],
+		       sizeof(entry->published.digest));
+		entry->published.settings = settings_of(zones, entry);
 	}
 }
 
@@ -299,8 +302,8 @@ static void end_change(struct zones *zones, const struct edition *edition)
 	size_t i;
 
 	for (i = 0; edition->has_come && i < edition->n; i++)
-		if (edition->entries[i]->cache_slot)
-			cache_zone_end_change(zones->env.cache, edition->entries[i]->cache_slot,
+		if (edition->entries[i]->published.slot)
+			cache_zone_end_change(zones->env.cache, edition->entries[i]->published.slot,
 					      edition->digests[i]);
 }
 
@@ -349,7 +352,7 @@ static int withdraw(struct zones *zones, const struct edition *edition)
 
 static void log_withdrawn(const struct zones_entry *entry)
 {
-	const struct withdrawn *w = &entry->withdrawn;
+	const struct withdrawn *w = &entry->published.withdrawn;
 
 	if (!w->is_known)
 		return;
@@ -382,12 +385,13 @@ static enum zones_state state_of(const struct zones_entry *entry)
 /* The entry's next zone is the one that is served; nobody has the old one. */
 static void settle(struct zones *zones, struct zones_entry *entry, bool is_old_free)
 {
-	struct load *fresh = entry->is_due ? entry->fresh : NULL;
+	struct load *fresh = entry->loading.is_due ? entry->loading.fresh : NULL;
 	struct zone *old = entry->zone;
 
 	entry->zone = next_zone(entry);
-	entry->names_id = entry->zone && !zones_is_hidden(entry) ? names_id(zones->env.names) : 0;
-	entry->fresh = fresh ? NULL : entry->fresh;
+	entry->published.names_id =
+		entry->zone && !zones_is_hidden(entry) ? names_id(zones->env.names) : 0;
+	entry->loading.fresh = fresh ? NULL : entry->loading.fresh;
 	if (fresh && entry->zone) {
 		fresh->zone = NULL;
 		entry->is_expired = false;
@@ -396,7 +400,7 @@ static void settle(struct zones *zones, struct zones_entry *entry, bool is_old_f
 	if (entry->edited != entry->zone)
 		zone_unref(entry->edited);
 	entry->edited = NULL;
-	entry->is_due = false;
+	entry->loading.is_due = false;
 	entry->state = state_of(entry);
 	if (entry->zone != old && zones->env.served)
 		zones->env.served(zones->env.user, entry, fresh);
@@ -420,7 +424,9 @@ static int hidden_set(struct zone_set **out, const struct zones *zones)
 		const struct zones_entry *entry = zones->entries[i];
 		struct zone_member member = { .apex = entry->apex, .apex_len = entry->apex_len };
 
-		member.zone = entry->in_set && zones_is_hidden(entry) ? next_zone(entry) : NULL;
+		member.zone = zones_is_answered(entry) && zones_is_hidden(entry) ?
+				      next_zone(entry) :
+				      NULL;
 		if (member.zone)
 			return zone_set_new(out, &member, 1);
 	}
@@ -440,11 +446,11 @@ static void settle_hidden(struct zones *zones, bool is_old_free)
 	for (size_t i = 0; i < zones->n; i++) {
 		struct zones_entry *entry = zones->entries[i];
 
-		if (!entry->in_set || !zones_is_hidden(entry))
+		if (!zones_is_answered(entry) || !zones_is_hidden(entry))
 			continue;
 		settle(zones, entry, is_old_free);
-		entry->cache_slot = entry->cache_gen = 0;
-		memset(entry->digest, 0, sizeof(entry->digest));
+		entry->published.slot = entry->published.gen = 0;
+		memset(entry->published.digest, 0, sizeof(entry->published.digest));
 	}
 }
 
@@ -496,7 +502,7 @@ static bool is_swap(const struct zones *zones, const struct zones_entry *entry,
 		    const struct zone_member *served)
 {
 	return served && served->zone && next_zone(entry) &&
-	       entry->cache_slot == served->cache_slot &&
+	       entry->published.slot == served->cache_slot &&
 	       names_id_of(zones, entry) == served->names_id;
 }
 
@@ -504,8 +510,8 @@ static bool are_swaps(const struct zones *zones)
 {
 	const struct zone_set *set = zones->env.published->set;
 
-	for (const struct zones_entry *e = zones->changed; e; e = e->next_changed)
-		if (!set || !e->in_set ||
+	for (const struct zones_entry *e = zones->changed; e; e = e->published.next_changed)
+		if (!set || !zones_is_answered(e) ||
 		    !is_swap(zones, e, zone_set_get(set, e->apex, e->apex_len)))
 			return false;
 	return true;
@@ -555,7 +561,7 @@ int zones_publish_changed(struct zones *zones)
 	if (err)
 		return err;
 	edition.is_swap = true;
-	for (; entry && !edition.is_new; entry = entry->next_changed)
+	for (; entry && !edition.is_new; entry = entry->published.next_changed)
 		edition_add(&edition, zones, entry);
 	edition_add_names(&edition, zones);
 	is_quick = keeps_members(&edition, zones->env.published->set);
@@ -623,7 +629,7 @@ int zones_drop_others(struct zones *zones)
 		return -ENOMEM;
 	for (i = 0; i < zones->n; i++)
 		if (zones_is_for_clients(zones->entries[i]))
-			keep[n++] = zones->entries[i]->cache_slot;
+			keep[n++] = zones->entries[i]->published.slot;
 	for (i = 0; i < zones->env.n_others; i++)
 		keep[n++] = zones->env.others[i];
 	err = cache_zone_drop_others(zones->env.cache, keep, n);

@@ -699,9 +699,9 @@ static void test_keys_that_need_a_start(void **state)
 	assert_for_start(plain, LISTEN "interfaces: [{name: eth0}, {name: eth1, queues: 2}]\n",
 			 "none");
 	assert_for_start(LISTEN,
-			 LISTEN "  nsid: a\nkeys: [{name: a, secret: "
+			 LISTEN "  any: full\n  nsid: a\nkeys: [{name: a, secret: "
 				"AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=}]\n",
-			 "server.nsid");
+			 "server.any");
 	assert_for_start(
 		"server: {listen: [192.0.2.1], tcp: {idle-timeout: 60}}\ncache: {size: 8M}",
 		"server: {listen: [192.0.2.1@53], tcp: {idle-timeout: 1m}, workers: auto}", "none");

@@ -135,7 +135,7 @@ static const struct zones_entry zones[] = {
 #define SAYS_D "zone d.test.: not served: d.zone: no such file"
 
 static const struct zones_entry others[] = {
-	{ .name = name_a, .config = &plain, .state = ZONES_SERVING, .storage_error = "no space" },
+	{ .name = name_a, .config = &plain, .state = ZONES_SERVING, .stored.error = "no space" },
 	{ .name = name_b, .config = &plain, .state = ZONES_EXPIRED },
 	{ .name = name_c, .config = &plain, .state = ZONES_AWAITED },
 	{ .name = name_d, .config = &plain, .state = ZONES_STALE },

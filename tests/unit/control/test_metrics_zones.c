@@ -22,20 +22,20 @@ static const struct zones_entry zones[] = {
 	{ .config = &own,
 	  .name = "b.test.",
 	  .state = ZONES_STALE,
-	  .storage_error = "b.zone: No space left on device",
-	  .known = { .expires_wall_s = 5 } }, /* it was a secondary's */
+	  .stored.error = "b.zone: No space left on device",
+	  .stored.known = { .expires_wall_s = 5 } }, /* it was a secondary's */
 	{ .config = &own,
 	  .name = "c.test.",
 	  .state = ZONES_SERVING,
-	  .storage_warning = "the journal" },
+	  .stored.warning = "the journal" },
 	{ .config = &others,
 	  .name = "d.test.",
 	  .state = ZONES_SERVING,
-	  .known = { .expires_wall_s = 1800000000 } },
+	  .stored.known = { .expires_wall_s = 1800000000 } },
 	{ .config = &others,
 	  .name = "e.test.",
 	  .state = ZONES_EXPIRED,
-	  .known = { .expires_wall_s = 1700000000 } },
+	  .stored.known = { .expires_wall_s = 1700000000 } },
 	{ .config = &others, .name = "f.test.", .state = ZONES_AWAITED },
 };
 

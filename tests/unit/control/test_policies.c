@@ -13,6 +13,7 @@
 #include "control/policies.h"
 #include "engine/policy.h"
 #include "tests/unit/engine/world.h"
+#include "zonemgr/loader.h"
 
 #define HEAD   "@ 300 SOA localhost. root. 1 3600 600 86400 30\n@ NS localhost.\n"
 #define WAIT_S 20

@@ -4,10 +4,12 @@
 #include "control/recursion.h"
 
 #include <arpa/inet.h>
+#include <errno.h>
 #include <poll.h>
 #include <unistd.h>
 #include <urcu-qsbr.h>
 
+#include "base/err.h"
 #include "cache/memory.h"
 #include "cache/zones.h"
 #include "control/recursion_settings.h"
@@ -199,12 +201,33 @@ struct place {
 	struct chores *chores;
 	struct engine_data published;
 	struct recursion *recursion;
+	unsigned int n_rooms; /* how often it was asked for */
+	uint32_t n_questions; /* for so many, last */
+	int room_error;
+	unsigned int n_graces;
+	bool had_resolver, had_rules; /* in the first of these */
 };
 
-static int no_readers(void *unused)
+static int no_readers(void *user)
 {
-	(void)unused;
+	struct place *p = user;
+
+	if (p && !p->n_graces++) {
+		p->had_resolver = *recursion_resolver(p->recursion);
+		p->had_rules = p->published.recursion;
+	}
 	return 0;
+}
+
+static int make_room(void *user, uint32_t n_questions)
+{
+	struct place *p = user;
+
+	p->n_rooms++;
+	p->n_questions = n_questions;
+	if (p->n_rooms == 1) /* before a worker can see a resolver */
+		assert_null(*recursion_resolver(p->recursion));
+	return p->room_error;
 }
 
 static void place_open(struct place *p)
@@ -212,7 +235,10 @@ static void place_open(struct place *p)
 	struct recursion_env env = { .published = &p->published,
 				     .clients_fd = -1,
 				     .engine_digest = 1,
-				     .grace = no_readers };
+				     .grace = no_readers,
+				     .grace_user = p,
+				     .make_room = make_room,
+				     .room_user = p };
 	struct cache_sizes sizes;
 	bool adopted;
 
@@ -291,6 +317,31 @@ static void test_on_and_off(void **state)
 	assert_null(resolver_of(&p));
 	assert_null(p.published.recursion);
 	assert_int_equal(p.memory.zones[slot].gen, 0);
+	place_close(&p);
+}
+
+/* Workers have room for questions before they can see a resolver, and that before the rules. Without room nothing is asked. */
+static void test_room(void **state)
+{
+	char err[512] = "";
+	struct place p;
+
+	(void)state;
+	place_open(&p);
+	put_good(&p, OFF);
+	assert_int_equal(p.n_rooms, 0);
+	p.room_error = -ENOMEM;
+	assert_int_equal(put(&p, FORWARD "  max-outstanding: 99\n", err, sizeof(err)), -ENOMEM);
+	assert_string_equal(err, err_text(-ENOMEM));
+	assert_int_equal(p.n_questions, 99);
+	assert_null(resolver_of(&p));
+	assert_null(p.published.recursion);
+	p.room_error = 0;
+	p.n_graces = 0;
+	put_good(&p, FORWARD "  max-outstanding: 77\n");
+	assert_int_equal(p.n_questions, 77);
+	assert_non_null(resolver_of(&p));
+	assert_true(p.had_resolver && !p.had_rules);
 	place_close(&p);
 }
 
@@ -447,6 +498,7 @@ int main(void)
 		cmocka_unit_test(test_letter_case_by_default),
 		cmocka_unit_test(test_a_file_that_changes),
 		cmocka_unit_test(test_on_and_off),
+		cmocka_unit_test(test_room),
 		cmocka_unit_test(test_what_a_reload_keeps),
 		cmocka_unit_test(test_an_error_changes_nothing),
 		cmocka_unit_test(test_adopted),

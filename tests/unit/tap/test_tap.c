@@ -208,7 +208,42 @@ static void test_lines(void **state)
 	line[n] = '\0';
 	assert_string_equal(line,
 			    "2023-11-14T22:13:20.123456Z 192.0.2.7 4711 udp worker a. A NXDOMAIN "
-			    "[aa rd do] 30 36 42us ede=15");
+			    "[aa rd do] 30 36 42us ede=15 -");
+	free(e);
+}
+
+static bool judge(void *ctx, const struct tap_event *e, struct querylog_policy *out)
+{
+	const struct querylog_policy *is = ctx;
+
+	assert_int_equal(e->n_reply, sizeof(reply));
+	*out = *is;
+	return is->action;
+}
+
+/* The list is a name, and written as one. */
+static void test_policy(void **state)
+{
+	struct querylog_policy is = { .list = "\3r\"z", .action = "nxdomain" };
+	struct querylog_config config = { .judge = judge, .judge_ctx = &is };
+	struct tap_event *e = make_event(TAP_DRIVER);
+	char line[QUERYLOG_LINE_MAX];
+	struct tap_view view;
+
+	(void)state;
+	assert_true(tap_view_read(&view, tap_event_reply(e), e->n_reply));
+	line[querylog_line(&config, e, &view, line)] = '\0';
+	assert_non_null(strstr(line, " - ede=15 policy=r\\\"z./nxdomain"));
+	config.is_json = true;
+	line[querylog_line(&config, e, &view, line)] = '\0';
+	assert_non_null(
+		strstr(line, "\"ede\":15,\"policy\":\"r\\\\\\\"z.\",\"action\":\"nxdomain\"}"));
+	is.is_local_data = true;
+	line[querylog_line(&config, e, &view, line)] = '\0';
+	assert_non_null(strstr(line, ",\"policy\":\"local-data\","));
+	is.action = NULL;
+	line[querylog_line(&config, e, &view, line)] = '\0';
+	assert_null(strstr(line, "policy"));
 	free(e);
 }
 
@@ -275,8 +310,11 @@ static void test_kinds(void **state)
 	assert_int_equal(dnstap_kinds(e), 1 << DNSTAP_AUTH_QUERY | 1 << DNSTAP_AUTH_RESPONSE);
 	flags[0] &= (uint8_t)~4;
 	assert_int_equal(dnstap_kinds(e), 1 << DNSTAP_CLIENT_QUERY | 1 << DNSTAP_CLIENT_RESPONSE);
-	e->way = TAP_UPDATE;
+	flags[0] |= 5 << 3;
 	assert_int_equal(dnstap_kinds(e), 1 << DNSTAP_UPDATE_QUERY | 1 << DNSTAP_UPDATE_RESPONSE);
+	e->way = TAP_FORWARDER;
+	e->n_reply = 0; /* what upstreams are asked is told before their replies */
+	assert_int_equal(dnstap_kinds(e), 1 << DNSTAP_FORWARDER_QUERY);
 	free(e);
 }
 
@@ -354,15 +392,66 @@ static void test_observers(void **state)
 	tap_free(tap);
 }
 
+struct pairs {
+	unsigned int n;
+	uint32_t open; /* the lots of events whose other half is to come, xored */
+};
+
+static void pair_up(void *ctx, const struct tap_event *e)
+{
+	struct pairs *pairs = ctx;
+
+	pairs->n++;
+	pairs->open ^= e->lot;
+}
+
+/* A query to an upstream and its reply are two events: who wants one in four gets both or neither. */
+static void test_pairs(void **state)
+{
+	static const uint8_t empty[DNS_HEADER_BYTES];
+	struct pairs some = { 0 }, all = { 0 };
+	struct tap_producer *p;
+	struct tap *tap;
+
+	(void)state;
+	assert_int_equal(tap_new(&tap), 0);
+	p = tap_producer_new(tap);
+	assert_non_null(p);
+	assert_int_equal(tap_observe(tap, TAP_TOP, 4, pair_up, &some), 0);
+	assert_int_equal(tap_observe(tap, TAP_CAPTURE, 1, pair_up, &all), 0);
+	for (int i = 0; i < 2000; i++) {
+		const uint32_t lot = tap_draw_lot(p);
+
+		for (int half = 0; half < 2; half++) {
+			struct tap_event *e = tap_begin(p, empty, sizeof(empty), 0);
+
+			assert_non_null(e);
+			e->way = TAP_FORWARDER;
+			e->lot = lot;
+			tap_commit(p, e, NULL, 0);
+		}
+	}
+	assert_int_equal(tap_observe(tap, TAP_CAPTURE, 0, NULL, NULL), 0);
+	assert_int_equal(all.n, 4000);
+	assert_in_range(some.n, 800, 1200);
+	assert_int_equal(some.n % 2, 0);
+	assert_int_equal(some.open, 0);
+	assert_int_equal(tap_draw_forwarder(p), 0); /* nobody has asked for these */
+	assert_int_equal(tap_observe(tap, TAP_TOP, 0, NULL, NULL), 0);
+	tap_producer_free(tap, p);
+	tap_free(tap);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_ring_in_order), cmocka_unit_test(test_ring_full),
 		cmocka_unit_test(test_shorten),       cmocka_unit_test(test_shorten_subnet),
 		cmocka_unit_test(test_rebuild),       cmocka_unit_test(test_lines),
-		cmocka_unit_test(test_filters),       cmocka_unit_test(test_encode),
-		cmocka_unit_test(test_kinds),         cmocka_unit_test(test_draw),
-		cmocka_unit_test(test_observers),
+		cmocka_unit_test(test_policy),        cmocka_unit_test(test_filters),
+		cmocka_unit_test(test_encode),        cmocka_unit_test(test_kinds),
+		cmocka_unit_test(test_draw),          cmocka_unit_test(test_observers),
+		cmocka_unit_test(test_pairs),
 	};
 
 	return cmocka_run_group_tests_name("tap", tests, NULL, NULL);

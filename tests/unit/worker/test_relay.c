@@ -18,7 +18,7 @@ static struct port *port;
 static int begin(void **state)
 {
 	(void)state;
-	return relay_new(&relay) || relay_open_port(&port, relay) || port_start(port);
+	return relay_new(&relay) || relay_open_port(&port, relay, PORT_TLS) || port_start(port);
 }
 
 static int end(void **state)
@@ -36,7 +36,10 @@ static struct relay_item *item_of(const char *text)
 
 	assert_non_null(item);
 	item->family = AF_INET;
+	item->encrypted = true;
 	item->peer[0] = 192;
+	item->local[3] = 53;
+	item->local_port = 853;
 	item->idle_100ms = 7;
 	item->reply_cap = 1000;
 	item->n_bytes = (uint32_t)strlen(text);
@@ -87,7 +90,8 @@ static void a_message_and_its_reply(void **state)
 	assert_memory_equal(msgs[0].data, "one", 3);
 	assert_int_equal(msgs[0].len, 3);
 	assert_int_equal(msgs[0].cap, 1000);
-	assert_true(msgs[0].stream && msgs[0].idle_100ms == 7 && msgs[0].peer[0] == 192);
+	assert_true(msgs[0].stream && msgs[0].encrypted && msgs[0].idle_100ms == 7);
+	assert_true(msgs[0].peer[0] == 192 && msgs[0].local[3] == 53 && msgs[0].local_port == 853);
 	memcpy(msgs[0].data, "ONE", 3);
 	msgs[1].len = 0;
 	port_send(port, 0, msgs, 2);
@@ -160,7 +164,7 @@ static void a_port_that_is_closed_gives_all_back(void **state)
 	struct port_return to;
 
 	(void)state;
-	assert_int_equal(relay_open_port(&other, relay), 0);
+	assert_int_equal(relay_open_port(&other, relay, PORT_TLS), 0);
 	port_stop(port);
 	assert_int_equal(port_start(other), 0);
 	put("deferred");
@@ -190,6 +194,29 @@ static void without_a_worker_nothing_is_taken(void **state)
 	assert_memory_equal(item->bytes, "ask", 3);
 	free(item->bytes);
 	free(item);
+}
+
+/* What came over TCP is a message of the port for TCP, and of no other. */
+static void over_tcp(void **state)
+{
+	struct relay_item *item = item_of("tcp");
+	struct port_msg msgs[PORT_BURST];
+	struct port *tcp;
+
+	(void)state;
+	item->encrypted = false;
+	assert_false(relay_put(relay, item, 0));
+	assert_int_equal(relay_open_port(&tcp, relay, PORT_TCP), 0);
+	assert_int_equal(port_start(tcp), 0);
+	put("tls");
+	assert_true(relay_put(relay, item, 0));
+	assert_int_equal(port_receive(tcp, 0, msgs, PORT_BURST), 1);
+	assert_memory_equal(msgs[0].data, "tcp", 3);
+	assert_false(msgs[0].encrypted);
+	port_send(tcp, 0, msgs, 1);
+	assert_string_equal(taken(), "tcp");
+	port_stop(tcp);
+	port_close(tcp);
 }
 
 static void the_bound_of_items(void **state)
@@ -256,6 +283,7 @@ int main(void)
 		TEST(more_than_a_burst_asks_for_another_turn),
 		TEST(a_port_that_is_closed_gives_all_back),
 		TEST(without_a_worker_nothing_is_taken),
+		TEST(over_tcp),
 		TEST(the_bound_of_items),
 		TEST(the_bound_of_octets),
 	};

@@ -109,12 +109,11 @@ static struct resolver *resolver;
 static struct responder *responder;
 static struct fake_port a, b, at_once;
 
-static int setup(void **state)
+static void open_responder(unsigned int n_pending)
 {
 	const struct engine_config config = ENGINE_CONFIG_INIT;
-	struct responder_config rc = { .resolver = &resolver, .n_pending = N_SLOTS };
+	struct responder_config rc = { .resolver = &resolver, .n_pending = n_pending };
 
-	(void)state;
 	memset(&r, 0, sizeof(r));
 	memset(&first, 0, sizeof(first));
 	memset(&second, 0, sizeof(second));
@@ -126,6 +125,21 @@ static int setup(void **state)
 	resolver = &first;
 	rc.engine = r.world.engine;
 	assert_int_equal(responder_new(&responder, &rc), 0);
+}
+
+static int setup(void **state)
+{
+	(void)state;
+	open_responder(N_SLOTS);
+	return 0;
+}
+
+/* As it is begun without recursion. */
+static int setup_without_room(void **state)
+{
+	(void)state;
+	open_responder(0);
+	resolver = NULL;
 	return 0;
 }
 
@@ -397,6 +411,34 @@ static void test_no_resolver(void **state)
 	assert_int_equal(msgs[0].data[3] & DNS_RCODE_MASK, DNS_RCODE_SERVFAIL);
 }
 
+/* Recursion begins while the worker runs: the room that was made last counts. */
+static void test_room_is_made(void **state)
+{
+	const struct volley_refresh refresh = { 0 };
+
+	(void)state;
+	put_query(0, "before.x", false);
+	handle(&a, 1);
+	assert_int_equal(msgs[0].data[3] & DNS_RCODE_MASK, DNS_RCODE_SERVFAIL);
+	responder_refresh(responder, &refresh, 1);
+	assert_int_equal(responder_make_room(responder, N_SLOTS), 0);
+	assert_int_equal(responder_make_room(responder, 0), 0);
+	assert_int_equal(responder_make_room(responder, 2), 0);
+	resolver = &first;
+	for (unsigned int i = 0; i < 3; i++) {
+		char name[32];
+
+		snprintf(name, sizeof(name), "n%u.x", i);
+		put_query(i, name, false);
+		msgs[i].peer[3] = (uint8_t)i;
+	}
+	handle(&a, 3);
+	assert_true(msgs[0].deferred && msgs[1].deferred && !msgs[2].deferred);
+	assert_int_equal(msgs[2].data[3] & DNS_RCODE_MASK, DNS_RCODE_SERVFAIL);
+	answer_from(&first, 0);
+	assert_int_equal(a.n_sent, 2);
+}
+
 /* The port goes, the answer stays. */
 static void test_port_gone(void **state)
 {
@@ -583,6 +625,7 @@ int main(void)
 		TEST(test_stale),
 		TEST(test_refresh),
 		TEST(test_large),
+		cmocka_unit_test_setup_teardown(test_room_is_made, setup_without_room, teardown),
 		cmocka_unit_test_setup(test_end, setup),
 	};
 

@@ -10,8 +10,9 @@
 
 #include "cache/memory.h"
 #include "zonemgr/edit_lines.h"
+#include "zonemgr/loader.h"
 #include "zonemgr/replay.h"
-#include "zonemgr/zones_internal.h"
+#include "tests/lib/madezones.h"
 #include "tests/unit/engine/world.h"
 #include "tests/unit/store/storing.h"
 #include "tests/unit/zone/zone_text.h"
@@ -25,8 +26,8 @@ static struct cache_memory memory;
 static struct engine_data published;
 static struct engine *engine;
 static struct config_zone said, other_said;
-static struct zones_entry entry, other, *entries[2], *by_apex[2];
-static struct zones zones;
+static struct zones_entry entry, other, *entries[] = { &entry, &other };
+static struct zones *zones;
 static struct loader *loader;
 static struct zone *file; /* what the zone's file holds */
 static int told[8];       /* codes of done(), in their order */
@@ -43,10 +44,10 @@ static inline int no_readers(void *unused)
 
 static inline void make_due_of(struct zones_entry *e, struct zone *z)
 {
-	e->fresh = load_new(e->name, "none", NULL, NULL, NULL);
-	MUST(e->fresh);
-	e->fresh->zone = z;
-	e->is_due = true;
+	e->loading.fresh = load_new(e->name, "none", NULL, NULL, NULL);
+	MUST(e->loading.fresh);
+	e->loading.fresh->zone = z;
+	e->loading.is_due = true;
 }
 
 static inline void make_due(struct zone *z)
@@ -59,17 +60,17 @@ static inline void know_file(const struct zone *z)
 {
 	struct store_batch *batch;
 
-	entry.known =
+	entry.stored.known =
 		(struct store_zone){ .serial = zone_serial(z), .file_serial = zone_serial(z) };
-	zone_digest(z, entry.known.file_digest);
-	MUST(!store_begin(zones.env.store, &batch));
-	MUST(!store_put_zone(batch, entry.apex, &entry.known));
+	zone_digest(z, entry.stored.known.file_digest);
+	MUST(!store_begin(madezones_env(zones)->store, &batch));
+	MUST(!store_put_zone(batch, entry.apex, &entry.stored.known));
 	MUST(!store_commit(batch));
 }
 
 static inline void begin_entry(struct zones_entry *e, struct config_zone *config, char *name)
 {
-	*e = (struct zones_entry){ .config = config, .in_set = true, .owner = &zones };
+	*e = (struct zones_entry){ .config = config, .life = ZONES_LISTED };
 	e->name = e->file = config->name = config->file = name;
 	config->journal_bytes = 1 << 20;
 	e->apex_len = (unsigned)name_from_text(e->apex, DNS_NAME_MAX, name, strlen(name));
@@ -79,38 +80,31 @@ static inline void begin(void)
 {
 	static char name[] = "z.test", other_name[] = "y.test";
 	struct engine_config config = ENGINE_CONFIG_INIT;
+	struct zones_env env = { .published = &published, .grace = no_readers };
 	struct cache_sizes sizes;
-	struct cache *cache;
 	bool adopted;
 
 	begin_entry(&entry, &said, name);
 	begin_entry(&other, &other_said, other_name);
-	entries[0] = by_apex[1] = &entry;
-	entries[1] = by_apex[0] = &other;
-	zones = (struct zones){ .entries = entries, .by_apex = by_apex, .n = 2 };
-	zones.now = (struct clock_now){ .ns = CLOCK_NS_PER_S, .wall_s = BEGUN_S };
-	zones.made_end = &zones.made;
-	zones.flush_at_ns = UINT64_MAX;
 	MUST(!cache_sizes_plan(&sizes, CACHE_BYTES_MIN, 2));
-	MUST(!cache_memory_anonymous(&memory, &sizes) && !cache_new(&cache, &memory, &adopted));
-	MUST(!engine_new(&engine, &config, cache, &published));
+	MUST(!cache_memory_anonymous(&memory, &sizes) && !cache_new(&env.cache, &memory, &adopted));
+	MUST(!engine_new(&engine, &config, env.cache, &published));
 	MUST(!loader_new(&loader, 1));
-	zones.env = (struct zones_env){ .cache = cache,
-					.published = &published,
-					.grace = no_readers,
-					.loader = loader,
-					.store = storing_open(STORE_MAX_BYTES_MIN) };
+	env.loader = loader;
+	env.store = storing_open(STORE_MAX_BYTES_MIN);
+	zones = madezones_new(&env, entries, 2);
+	zones_set_time(zones, &(struct clock_now){ .ns = CLOCK_NS_PER_S, .wall_s = BEGUN_S });
 	file = zone_of("z.test", text);
 	know_file(file);
 	make_due(zone_ref(file));
 	make_due_of(&other, zone_of("y.test", text));
-	MUST(!zones_publish(&zones));
+	MUST(!zones_publish(zones));
 	n_told = 0;
 }
 
 static inline void end(void)
 {
-	zones_cancel(&zones);
+	zones_cancel(zones);
 	loader_stop(loader);
 	loader_poll(loader);
 	loader_free(loader);
@@ -122,9 +116,10 @@ static inline void end(void)
 	zone_unref(other.zone);
 	zone_unref(other.edited);
 	zone_unref(file);
-	cache_free(zones.env.cache);
+	cache_free(madezones_env(zones)->cache);
 	cache_memory_release(&memory);
-	store_close(zones.env.store);
+	store_close(madezones_env(zones)->store);
+	madezones_free(zones);
 	storing_clear();
 }
 
@@ -143,8 +138,9 @@ static inline bool is_cached(const char *name)
 	const struct volley_entry *e;
 	struct cache_key key;
 
-	cache_key_init(&key, zones.env.cache, wire, (uint32_t)len, DNS_TYPE_A, DNS_CLASS_IN, 0, 0);
-	return cache_lookup(zones.env.cache, &key, WORLD_NOW_S, false, &e) == CACHE_HIT;
+	cache_key_init(&key, madezones_env(zones)->cache, wire, (uint32_t)len, DNS_TYPE_A,
+		       DNS_CLASS_IN, 0, 0);
+	return cache_lookup(madezones_env(zones)->cache, &key, WORLD_NOW_S, false, &e) == CACHE_HIT;
 }
 
 /* --- Changes ------------------------------------------------------------------------------------- */
@@ -188,7 +184,7 @@ static inline int add_many(void *user, struct zone_edit *edit, struct zone_error
 static inline int change_of(struct zones_entry *e, const char *line)
 {
 	struct zone_error why;
-	int code = zones_change(&zones, e, one_line, (void *)line, done, NULL, &why);
+	int code = zones_change(zones, e, one_line, (void *)line, done, NULL, &why);
 
 	assert_int_equal(code < 0, *why.sentence != 0);
 	return code;
@@ -204,7 +200,7 @@ static inline int change_much(struct zones_entry *e, const char *label, uint32_t
 	struct many many = { e->name, label, n };
 	struct zone_error why;
 
-	return zones_change(&zones, e, add_many, &many, done, NULL, &why);
+	return zones_change(zones, e, add_many, &many, done, NULL, &why);
 }
 
 /* More than the journal can hold. */
@@ -239,7 +235,7 @@ static inline void assert_replays(uint64_t n_changes)
 	uint64_t n;
 
 	zone_digest(z, digest);
-	assert_int_equal(replay(zones.env.store, &z, digest, &n, "", &why), 0);
+	assert_int_equal(replay(madezones_env(zones)->store, &z, digest, &n, "", &why), 0);
 	assert_int_equal(n, n_changes);
 	assert_true(is_same(z, entry.zone));
 	zone_unref(z);

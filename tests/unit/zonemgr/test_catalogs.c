@@ -12,8 +12,9 @@
 #include "cache/memory.h"
 #include "zonemgr/catalogs.h"
 #include "zonemgr/edit_lines.h"
-#include "zonemgr/zones_internal.h"
+#include "zonemgr/loader.h"
 #include "engine/engine.h"
+#include "tests/lib/madezones.h"
 #include "tests/unit/config/configtext.h"
 #include "tests/unit/store/storing.h"
 #include "tests/unit/zone/zone_text.h"
@@ -185,14 +186,15 @@ static void know_all(void)
 
 	MUST(!store_begin(store, &batch));
 	for (size_t i = 0; i < zones_n(zones); i++)
-		MUST(!store_put_zone(batch, zones_at(zones, i)->apex, &zones_at(zones, i)->known));
+		MUST(!store_put_zone(batch, zones_at(zones, i)->apex,
+				     &zones_at(zones, i)->stored.known));
 	MUST(!store_commit(batch));
 }
 
 /* What the store knows stays. */
 static void close_world(void)
 {
-	struct cache *cache = zones->env.cache;
+	struct cache *cache = madezones_env(zones)->cache;
 
 	loader_stop(loader);
 	zones_cancel(zones);
@@ -234,7 +236,7 @@ static struct zones_entry *find(const char *name)
 {
 	struct zones_entry *entry = zones_get(zones, name);
 
-	return entry && entry->in_set ? entry : NULL;
+	return entry && zones_is_answered(entry) ? entry : NULL;
 }
 
 /* Comes with what it holds. */
@@ -289,7 +291,7 @@ static void what_the_journal_refuses_is_tried_again(void **state)
 	config = config_of(MADE OURS MORE);
 	limit_files(true);
 	reconfigure(config);
-	RUN_UNTIL(*find("made.test")->storage_error);
+	RUN_UNTIL(*find("made.test")->stored.error);
 	RUN_UNTIL(zones_flush_at(zones) == UINT64_MAX); /* nothing more is tried by itself */
 	assert_int_equal(n_members(), 1);
 	catalogs_tick(catalogs);
@@ -299,7 +301,7 @@ static void what_the_journal_refuses_is_tried_again(void **state)
 	limit_files(false);
 	catalogs_tick(catalogs);
 	RUN_UNTIL(n_members() == 2);
-	assert_false(*find("made.test")->storage_error);
+	assert_false(*find("made.test")->stored.error);
 	catalogs_tick(catalogs);
 	turn();
 	assert_true(zones_flush_at(zones) == UINT64_MAX);
@@ -481,6 +483,40 @@ static void without_an_end_of_grace(void **state)
 	end();
 }
 
+/* A zone that has gone is in the table until a publish succeeds. */
+static void named_again_while_no_publish_succeeds(void **state)
+{
+	const struct zones_entry *entry;
+	struct config *config;
+	bool is_done = false;
+
+	(void)state;
+	begin_consuming(PLAIN_AND_GOLD, PTR("a", "a.test") GROUP("a", "plain"));
+	RUN_UNTIL(is_served("a.test"));
+	entry = find("a.test");
+	of_grace = -EIO;
+	say("cat.zone", 2, "");
+	RUN_UNTIL(entry->life == ZONES_GONE); /* by its catalog */
+	reconfigure(config_of(PLAIN_AND_GOLD "  - {name: a.test, file: a.test.zone}\n"));
+	assert_int_equal(entry->life, ZONES_LISTED);
+	assert_false(entry->is_member);
+	reconfigure(config_of(PLAIN_AND_GOLD));
+	assert_int_equal(entry->life, ZONES_GONE); /* by the configuration */
+	config = config_of(PLAIN_AND_GOLD);
+	assert_int_equal(zones_configure(zones, config, configure_done, &is_done), 0);
+	assert_int_equal(entry->life, ZONES_GONE); /* and not LEAVING, which is answered for */
+	RUN_UNTIL(is_done);
+	catalogs_take_config(catalogs, config);
+	reconfigure(config_of(PLAIN_AND_GOLD "  - {name: a.test, file: a.test.zone}\n"));
+	of_grace = 0;
+	RUN_UNTIL(zones_flush_at(zones) == UINT64_MAX);
+	assert_ptr_equal(find("a.test"), entry);
+	assert_true(is_served("a.test"));
+	reconfigure(config_of(PLAIN_AND_GOLD));
+	assert_null(zones_get(zones, "a.test"));
+	end();
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -491,6 +527,7 @@ int main(void)
 		cmocka_unit_test(moved_recalled_and_dropped),
 		cmocka_unit_test(changed_when_it_goes),
 		cmocka_unit_test(without_an_end_of_grace),
+		cmocka_unit_test(named_again_while_no_publish_succeeds),
 	};
 	int rc;
 

@@ -75,7 +75,7 @@ static void begin_with_names(void)
 	MUST(!names_begin(&names, no_readers, NULL));
 	for (unsigned i = 0; i < VOLLEY_NAME_BYTES; i++) /* the same in each run */
 		names_state.keys[i] = volley_hash_mix(i + 1);
-	zones.env.names = &names;
+	madezones_env(zones)->names = &names;
 	assert_int_equal(member_of(&entry)->names_id, 0);
 }
 
@@ -89,7 +89,7 @@ static void end_with_names(void)
 
 static void publish(void)
 {
-	assert_int_equal(zones_publish(&zones), 0);
+	assert_int_equal(zones_publish(zones), 0);
 }
 
 /* --- All zones ----------------------------------------------------------------------------------- */
@@ -153,7 +153,7 @@ static void another_filter(void **state)
 	assert_false(is_known("b.z.test"));
 	assert_int_equal(member_of(&entry)->names_id, id);
 	assert_int_equal(change("add d A 192.0.2.4"), 0);
-	zones_flush(&zones); /* of one zone, but each member gets the new filter */
+	zones_flush(zones); /* of one zone, but each member gets the new filter */
 	assert_int_equal(member_of(&entry)->names_id, names_state.id);
 	assert_int_equal(member_of(&other)->names_id, names_state.id);
 	assert_true(is_known("b.z.test") && is_known("d.z.test") && is_known("ns.y.test"));
@@ -171,11 +171,11 @@ static void no_denials(void **state)
 	assert_int_equal(member_of(&other)->names_id, names_state.id);
 	assert_true(is_apex("z.test"));
 	assert_int_equal(change("add d A 192.0.2.4"), 0);
-	zones_flush(&zones);
+	zones_flush(zones);
 	assert_int_equal(member_of(&entry)->names_id, 0);
 	said.driver_denials = CONFIG_DENIALS_AUTO;
 	assert_int_equal(change("add e A 192.0.2.4"), 0);
-	zones_flush(&zones);
+	zones_flush(zones);
 	assert_int_equal(member_of(&entry)->names_id, names_state.id);
 	assert_true(is_known("b.z.test") && is_known("d.z.test") && is_known("e.z.test"));
 	end_with_names();
@@ -191,8 +191,7 @@ static void nothing_to_serve(void **state)
 	(void)state;
 	begin_with_names();
 	begin_entry(&below, &below_said, name);
-	zones.entries = three;
-	zones.n = 3;
+	madezones_set(zones, three, 3);
 	watch_writes();
 	publish();
 	assert_true(was_written);
@@ -205,7 +204,7 @@ static void nothing_to_serve(void **state)
 	assert_int_equal(member_of(&below)->names_id, names_state.id);
 	assert_true(is_known("ns.s.z.test"));
 	zone_unref(below.zone);
-	zones.n = 2;
+	madezones_set(zones, three, 2);
 	end_with_names();
 }
 
@@ -215,11 +214,11 @@ static void expired_and_back(void **state)
 	(void)state;
 	begin_with_names();
 	publish();
-	zones_expire(&zones, &entry);
-	zones_flush(&zones);
+	zones_expire(zones, &entry);
+	zones_flush(zones);
 	assert_int_equal(member_of(&entry)->names_id, 0);
 	make_due(zone_of("z.test", ZONE_HEAD "d A 192.0.2.1\n"));
-	MUST(!zone_builder_new(&entry.fresh->builder, entry.apex));
+	entry.loading.fresh->source = LOAD_TRANSFER;
 	publish();
 	assert_int_equal(member_of(&entry)->names_id, names_state.id);
 	assert_true(is_known("d.z.test"));
@@ -255,19 +254,19 @@ static void editions(void **state)
 	begin_with_names();
 	shield = (struct shield){ 0 };
 	published.shield = &shield;
-	zones.env.grace = see_edition;
+	madezones_env(zones)->grace = see_edition;
 	publish();
 	edition = shield.edition;
 	assert_true(edition_seen & 1);
 	assert_true(edition && !(edition & 1));
 	edition_seen = 0;
 	assert_int_equal(change("add d A 192.0.2.4"), 0);
-	zones_flush(&zones); /* a swap of one version */
+	zones_flush(zones); /* a swap of one version */
 	assert_true(edition_seen & 1 && !(shield.edition & 1));
 	assert_int_not_equal(shield.edition, edition);
 	edition = shield.edition;
 	of_grace = -EIO; /* some may still publish what is of before */
-	assert_int_equal(zones_publish(&zones), -EIO);
+	assert_int_equal(zones_publish(zones), -EIO);
 	assert_true(shield.edition & 1);
 	of_grace = 0;
 	publish();
@@ -293,7 +292,7 @@ static void stopped(void **state)
 	publish();
 	gen = generation(&entry);
 	other_gen = generation(&other);
-	assert_int_equal(zones_stop_denials(&zones, entry.apex, entry.apex_len, "why"), 0);
+	assert_int_equal(zones_stop_denials(zones, entry.apex, entry.apex_len, "why"), 0);
 	assert_string_equal(entry.denials_fault, "why");
 	assert_int_equal(member_of(&entry)->names_id, 0);
 	assert_int_not_equal(generation(&entry), gen); /* the denial that the driver has is dead */
@@ -302,15 +301,15 @@ static void stopped(void **state)
 	gen = generation(&entry);
 	publish();
 	assert_int_equal(change("add d A 192.0.2.4"), 0);
-	zones_flush(&zones);
+	zones_flush(zones);
 	make_due(zone_of("z.test", text));
 	publish();
 	assert_int_equal(member_of(&entry)->names_id, 0);
 	assert_int_equal(generation(&entry), gen);
 	assert_true(is_known("d.z.test"));
-	assert_int_equal(zones_stop_denials(&zones, entry.apex, entry.apex_len, "why"),
+	assert_int_equal(zones_stop_denials(zones, entry.apex, entry.apex_len, "why"),
 			 ERR_NOT_FOUND);
-	assert_int_equal(zones_stop_denials(&zones, (const uint8_t *)"\1x\4test", 8, "why"),
+	assert_int_equal(zones_stop_denials(zones, (const uint8_t *)"\1x\4test", 8, "why"),
 			 ERR_NOT_FOUND);
 	end_with_names();
 }
@@ -353,7 +352,7 @@ static void rebuilt(void **state)
 	assert_true(is_known("b.z.test") && is_known("c.z.test"));
 	assert_int_equal(names.n_gone, 2);
 	assert_int_equal(change("add e A 192.0.2.4"), 0);
-	assert_int_equal(zones_rebuild_names(&zones, false), 0);
+	assert_int_equal(zones_rebuild_names(zones, false), 0);
 	assert_int_not_equal(names_state.id, id);
 	assert_int_equal(names.n_gone, 0);
 	assert_int_equal(member_of(&entry)->names_id, names_state.id);
@@ -362,7 +361,7 @@ static void rebuilt(void **state)
 	assert_true(is_known("d.z.test") && is_known("e.z.test") && is_known("ns.y.test"));
 	assert_true(is_apex("z.test") && is_apex("y.test"));
 	assert_false(is_known("b.z.test") || is_known("c.z.test"));
-	assert_int_equal(zones_n_names(&zones), 4 + 4); /* apex, ns, d, e; apex, ns, b, c */
+	assert_int_equal(zones_n_names(zones), 4 + 4); /* apex, ns, d, e; apex, ns, b, c */
 	end_with_names();
 }
 
@@ -378,13 +377,13 @@ static void not_rebuilt(void **state)
 	(void)state;
 	begin_with_names();
 	publish();
-	zones.env.grace = no_end;
-	assert_int_equal(zones_rebuild_names(&zones, false), -EIO);
+	madezones_env(zones)->grace = no_end;
+	assert_int_equal(zones_rebuild_names(zones, false), -EIO);
 	assert_int_equal(names_state.id, 0);
-	zones.env.grace = no_readers;
+	madezones_env(zones)->grace = no_readers;
 	publish();
 	assert_int_equal(member_of(&entry)->names_id, 0);
-	assert_int_equal(zones_rebuild_names(&zones, false), 0);
+	assert_int_equal(zones_rebuild_names(zones, false), 0);
 	assert_int_equal(member_of(&entry)->names_id, names_state.id);
 	assert_true(names_state.id && is_known("b.z.test") && is_known("ns.y.test"));
 	end_with_names();
@@ -395,11 +394,11 @@ static void forgiven(void **state)
 	(void)state;
 	begin_with_names();
 	publish();
-	assert_int_equal(zones_stop_denials(&zones, entry.apex, entry.apex_len, "why"), 0);
-	assert_int_equal(zones_rebuild_names(&zones, false), 0);
+	assert_int_equal(zones_stop_denials(zones, entry.apex, entry.apex_len, "why"), 0);
+	assert_int_equal(zones_rebuild_names(zones, false), 0);
 	assert_int_equal(member_of(&entry)->names_id, 0);
 	assert_int_equal(member_of(&other)->names_id, names_state.id);
-	assert_int_equal(zones_rebuild_names(&zones, true), 0);
+	assert_int_equal(zones_rebuild_names(zones, true), 0);
 	assert_int_equal(member_of(&entry)->names_id, names_state.id);
 	end_with_names();
 }
@@ -410,10 +409,10 @@ static void zones_that_go(void **state)
 	(void)state;
 	begin_with_names();
 	publish();
-	zones_expire(&zones, &entry);
-	zones_flush(&zones);
+	zones_expire(zones, &entry);
+	zones_flush(zones);
 	assert_int_equal(names.n_gone, 4);
-	other.in_set = false;
+	other.life = ZONES_GONE;
 	publish();
 	assert_int_equal(names.n_gone, 8);
 	publish();
@@ -435,7 +434,7 @@ static void names_before_a_swap(void **state)
 	set = published.set;
 	assert_int_equal(change("add x.y A 192.0.2.4"), 0);
 	watch_writes();
-	zones_flush(&zones);
+	zones_flush(zones);
 	assert_ptr_equal(published.set, set); /* it was swapped in place */
 	assert_ptr_not_equal(entry.zone, old);
 	assert_true(was_written);
@@ -453,7 +452,7 @@ static void only_what_differs(void **state)
 	publish();
 	memset(lines, 0, LINE_BYTES);
 	assert_int_equal(change("add d 300 A 192.0.2.4"), 0);
-	zones_flush(&zones);
+	zones_flush(zones);
 	assert_true(is_known("d.z.test"));
 	assert_false(is_known("b.z.test"));
 	memset(lines, 0, LINE_BYTES);
@@ -498,18 +497,18 @@ static void intervals(void **state)
 	assert_int_equal(find_label("c", &start), 0);
 	assert_int_equal(start, 'b' * (1ull << 56));
 	assert_int_equal(change("add x A 192.0.2.4"), 0); /* no more a closed chain */
-	zones_flush(&zones);
+	zones_flush(zones);
 	assert_int_equal(member_of(&entry)->intervals.id, 0);
 	assert_int_equal(lines[N_LINES].words[0] & UINT32_MAX, 0); /* the head of the first */
 	assert_int_equal(change("remove x A 192.0.2.4"), 0);
-	zones_flush(&zones);
+	zones_flush(zones);
 	assert_int_equal(member_of(&entry)->intervals.id, id + 1);
 	assert_int_equal(find_label("c", &start), 0);
 	assert_int_equal(find_label("x", &start), 0); /* and x was never a point of it */
 	set = published.set;
 	for (size_t i = 0; i < sizeof(insertion) / sizeof(insertion[0]); i++)
 		assert_int_equal(change(insertion[i]), 0);
-	zones_flush(&zones);
+	zones_flush(zones);
 	assert_ptr_equal(published.set, set); /* it was swapped in place */
 	assert_int_equal(member_of(&entry)->intervals.id, id + 1);
 	assert_int_equal(find_label("c", &start), 1);
@@ -532,7 +531,7 @@ static void insert_label(char label, char before)
 	assert_int_equal(change(line), 0);
 	snprintf(line, sizeof(line), "add %c NSEC ns A", label);
 	assert_int_equal(change(line), 0);
-	zones_flush(&zones);
+	zones_flush(zones);
 	n_told = 0;
 }
 
@@ -582,11 +581,11 @@ static void no_filter(void **state)
 {
 	(void)state;
 	begin_with_names();
-	zones.env.names = NULL;
+	madezones_env(zones)->names = NULL;
 	watch_writes();
 	publish();
 	assert_int_equal(change("add d A 192.0.2.4"), 0);
-	zones_flush(&zones);
+	zones_flush(zones);
 	assert_false(was_written);
 	assert_int_equal(member_of(&entry)->names_id, 0);
 	end_with_names();

@@ -10,7 +10,8 @@
 #include <cmocka.h>
 
 #include "cache/memory.h"
-#include "zonemgr/zones_internal.h"
+#include "zonemgr/loader.h"
+#include "tests/lib/madezones.h"
 #include "tests/unit/engine/world.h"
 #include "tests/unit/zone/zone_text.h"
 
@@ -18,8 +19,8 @@ static struct cache_memory memory;
 static struct engine_data published, late; /* late: what a worker that is slow still reads */
 static struct engine *engine, *slow;
 static struct config_zone said;
-static struct zones_entry entry, *entries[] = { &entry };
-static struct zones zones = { .entries = entries, .by_apex = entries, .n = 1 };
+static struct zones_entry entry, below, *both[] = { &entry, &below };
+static struct zones *zones; /* the first of both, or both */
 static struct volley_zone before;
 static struct loader *loader;
 static unsigned n_graces;
@@ -53,14 +54,14 @@ static bool is_cached(const char *name, bool dnssec_ok)
 	const struct volley_entry *e;
 	struct cache_key key;
 
-	cache_key_init(&key, zones.env.cache, wire, (uint32_t)len, DNS_TYPE_A, DNS_CLASS_IN,
-		       dnssec_ok ? VOLLEY_KEY_DO : 0, 0);
-	return cache_lookup(zones.env.cache, &key, WORLD_NOW_S, false, &e) == CACHE_HIT;
+	cache_key_init(&key, madezones_env(zones)->cache, wire, (uint32_t)len, DNS_TYPE_A,
+		       DNS_CLASS_IN, dnssec_ok ? VOLLEY_KEY_DO : 0, 0);
+	return cache_lookup(madezones_env(zones)->cache, &key, WORLD_NOW_S, false, &e) == CACHE_HIT;
 }
 
 static const struct volley_zone *slot(void)
 {
-	return &memory.zones[entry.cache_slot];
+	return &memory.zones[entry.published.slot];
 }
 
 static bool stands_for_nothing(void)
@@ -79,7 +80,7 @@ static int inspect(void *unused)
 {
 	(void)unused;
 	assert_ptr_equal(zone_set_get(published.set, entry.apex, entry.apex_len)->zone,
-			 entry.fresh->zone);
+			 entry.loading.fresh->zone);
 	assert_true(stands_for_nothing());
 	assert_true(is_cached("c.z.test", false));
 	if (!n_graces++) {
@@ -95,18 +96,18 @@ static int inspect(void *unused)
 
 static void make_due(struct zone *z)
 {
-	entry.fresh = load_new("z.test", "none", NULL, NULL, NULL);
-	MUST(entry.fresh);
-	entry.fresh->zone = z;
-	entry.is_due = true;
+	entry.loading.fresh = load_new("z.test", "none", NULL, NULL, NULL);
+	MUST(entry.loading.fresh);
+	entry.loading.fresh->zone = z;
+	entry.loading.is_due = true;
 }
 
 static void begin(void)
 {
 	static char name[] = "z.test";
 	struct engine_config config = ENGINE_CONFIG_INIT;
+	struct zones_env env = { .published = &published, .grace = no_readers };
 	struct cache_sizes sizes;
-	struct cache *cache;
 	bool adopted;
 	int len = name_from_text(entry.apex, DNS_NAME_MAX, "z.test", 6);
 
@@ -114,17 +115,16 @@ static void begin(void)
 	entry.apex_len = (unsigned)len;
 	entry.config = &said;
 	entry.name = entry.file = said.name = said.file = name;
-	entry.in_set = true;
-	MUST(!cache_memory_anonymous(&memory, &sizes) && !cache_new(&cache, &memory, &adopted));
-	MUST(!engine_new(&engine, &config, cache, &published));
-	MUST(!engine_new(&slow, &config, cache, &late));
+	entry.life = ZONES_LISTED;
+	MUST(!cache_memory_anonymous(&memory, &sizes) && !cache_new(&env.cache, &memory, &adopted));
+	MUST(!engine_new(&engine, &config, env.cache, &published));
+	MUST(!engine_new(&slow, &config, env.cache, &late));
 	n_graces = 0;
 	MUST(!loader_new(&loader, 1));
-	zones.env = (struct zones_env){
-		.cache = cache, .published = &published, .grace = no_readers, .loader = loader
-	};
+	env.loader = loader;
+	zones = madezones_new(&env, both, 1);
 	make_due(make_zone(1, 1));
-	MUST(!zones_publish(&zones));
+	MUST(!zones_publish(zones));
 	ask_for(engine, "b.z.test", false);
 	ask_for(engine, "c.z.test", false);
 	before = *slot();
@@ -141,50 +141,50 @@ static void end(void)
 	zone_free(entry.zone);
 	entry.zone = NULL;
 	published.set = NULL;
-	cache_free(zones.env.cache);
+	cache_free(madezones_env(zones)->cache);
 	cache_memory_release(&memory);
+	madezones_free(zones);
 }
 
 static void order_of_a_change(void **state)
 {
 	(void)state;
 	begin();
-	assert_false(entry.withdrawn.is_known); /* nothing was there before */
+	assert_false(entry.published.withdrawn.is_known); /* nothing was there before */
 	make_due(make_zone(2, 2));
-	zones.env.grace = inspect;
-	assert_int_equal(zones_publish(&zones), 0);
+	madezones_env(zones)->grace = inspect;
+	assert_int_equal(zones_publish(zones), 0);
 	assert_int_equal(n_graces, 2);
 	assert_int_equal(slot()->gen, before.gen);
 	assert_int_equal(slot()->last_gen, before.last_gen);
 	assert_true(slot()->digest[0] != before.digest[0] && slot()->digest[0]);
 	assert_true(is_cached("c.z.test", false));
-	assert_int_equal(entry.withdrawn.n_names, 2);
-	assert_int_equal(entry.withdrawn.n_answers, 2);
+	assert_int_equal(entry.published.withdrawn.n_names, 2);
+	assert_int_equal(entry.published.withdrawn.n_answers, 2);
 
-	zones.env.grace = no_readers;
+	madezones_env(zones)->grace = no_readers;
 	make_due(make_zone(2, 2)); /* the same content */
-	assert_int_equal(zones_publish(&zones), 0);
+	assert_int_equal(zones_publish(zones), 0);
 	assert_true(is_cached("c.z.test", false));
-	assert_true(entry.withdrawn.is_known && !entry.withdrawn.all);
-	assert_int_equal(entry.withdrawn.n_names, 0);
-	cache_zone_flush(zones.env.cache, entry.cache_slot); /* and a change behind that */
-	assert_int_equal(zones_publish(&zones), 0);
+	assert_true(entry.published.withdrawn.is_known && !entry.published.withdrawn.all);
+	assert_int_equal(entry.published.withdrawn.n_names, 0);
+	cache_zone_flush(madezones_env(zones)->cache,
+			 entry.published.slot); /* and a change behind that */
+	assert_int_equal(zones_publish(zones), 0);
 	assert_false(is_cached("c.z.test", false));
 	ask_for(engine, "c.z.test", false);
 	make_due(make_zone(3, 3));
-	assert_int_equal(zones_publish(&zones), 0);
+	assert_int_equal(zones_publish(zones), 0);
 	assert_true(is_cached("c.z.test", false));
 	end();
 }
 
 /* --- A zone that comes --------------------------------------------------------------------------- */
 
-static struct zones_entry below, *both[] = { &entry, &below };
-
 /* Who dies while answers of others are withdrawn leaves no generation that stands for a content. */
 static int inspect_coming(void *unused)
 {
-	const struct volley_zone *slot_below = &memory.zones[below.cache_slot];
+	const struct volley_zone *slot_below = &memory.zones[below.published.slot];
 
 	(void)unused;
 	assert_true(stands_for_nothing());
@@ -198,7 +198,7 @@ static int inspect_coming(void *unused)
 static int inspect_leaving(void *unused)
 {
 	(void)unused;
-	assert_int_equal(memory.zones[below.cache_slot].digest[0], 0);
+	assert_int_equal(memory.zones[below.published.slot].digest[0], 0);
 	assert_true(slot()->digest[0] == before.digest[0]);
 	n_graces++;
 	return 0;
@@ -215,26 +215,24 @@ static void a_zone_below_comes_and_leaves(void **state)
 	below.apex_len = (unsigned)len;
 	below.config = &said;
 	below.name = below.file = name;
-	below.in_set = true;
-	zones.entries = zones.by_apex = both;
-	zones.n = 2;
-	zones.env.grace = inspect_coming;
-	assert_int_equal(zones_publish(&zones), 0);
+	below.life = ZONES_LISTED;
+	madezones_set(zones, both, 2);
+	madezones_env(zones)->grace = inspect_coming;
+	assert_int_equal(zones_publish(zones), 0);
 	assert_int_equal(n_graces, 2);
 	assert_int_equal(slot()->gen, before.gen);
 	assert_memory_equal(slot()->digest, before.digest, sizeof(before.digest));
-	assert_true(memory.zones[below.cache_slot].digest[0]);
+	assert_true(memory.zones[below.published.slot].digest[0]);
 	assert_false(is_cached("b.z.test", false));
 	assert_true(is_cached("c.z.test", false));
 
 	n_graces = 0;
-	below.in_set = false;
-	zones.env.grace = inspect_leaving;
-	assert_int_equal(zones_publish(&zones), 0);
+	below.life = ZONES_GONE;
+	madezones_env(zones)->grace = inspect_leaving;
+	assert_int_equal(zones_publish(zones), 0);
 	assert_int_equal(n_graces, 1); /* and no walk */
 	assert_true(is_cached("c.z.test", false));
-	zones.entries = zones.by_apex = entries;
-	zones.n = 1;
+	madezones_set(zones, both, 1);
 	end();
 }
 
@@ -248,8 +246,8 @@ static struct cache_key upstream_key(const char *name)
 	int len = name_from_text(wire, DNS_NAME_MAX, name, strlen(name));
 	struct cache_key key;
 
-	cache_key_init(&key, zones.env.cache, wire, (uint32_t)len, DNS_TYPE_A, DNS_CLASS_IN, 0,
-		       VOLLEY_VIEW_RECURSIVE);
+	cache_key_init(&key, madezones_env(zones)->cache, wire, (uint32_t)len, DNS_TYPE_A,
+		       DNS_CLASS_IN, 0, VOLLEY_VIEW_RECURSIVE);
 	return key;
 }
 
@@ -269,7 +267,7 @@ static bool is_from_upstream(const char *name)
 	struct cache_key key = upstream_key(name);
 	const struct volley_entry *e;
 
-	return cache_lookup(zones.env.cache, &key, WORLD_NOW_S, false, &e) == CACHE_HIT;
+	return cache_lookup(madezones_env(zones)->cache, &key, WORLD_NOW_S, false, &e) == CACHE_HIT;
 }
 
 /* Names that are ours from now on are not answered with what upstream said. */
@@ -281,29 +279,29 @@ static void a_zone_comes_beside_answers_from_upstream(void **state)
 
 	(void)state;
 	begin();
-	cache_zone_prepare(zones.env.cache, (const uint8_t *)"\1U", 3, digest, &upstream_slot,
-			   &upstream_gen);
-	cache_zone_commit(zones.env.cache, upstream_slot, upstream_gen, digest);
-	MUST(!cache_writer_new(&writer, zones.env.cache));
+	cache_zone_prepare(madezones_env(zones)->cache, (const uint8_t *)"\1U", 3, digest,
+			   &upstream_slot, &upstream_gen);
+	cache_zone_commit(madezones_env(zones)->cache, upstream_slot, upstream_gen, digest);
+	MUST(!cache_writer_new(&writer, madezones_env(zones)->cache));
 	put_upstream(writer, "a.up.test");
 	put_upstream(writer, "up.test");
 	put_upstream(writer, "test");
 	put_upstream(writer, "a.other.test");
-	below = (struct zones_entry){ .config = &said, .name = name, .file = name, .in_set = true };
+	below = (struct zones_entry){
+		.config = &said, .name = name, .file = name, .life = ZONES_LISTED
+	};
 	below.apex_len =
 		(unsigned)name_from_text(below.apex, DNS_NAME_MAX, "up.test", strlen("up.test"));
-	zones.entries = zones.by_apex = both;
-	zones.n = 2;
-	zones.env.others = &upstream_slot;
-	zones.env.n_others = 1;
-	assert_int_equal(zones_publish(&zones), 0);
-	assert_int_equal(zones_drop_others(&zones), 0);
+	madezones_set(zones, both, 2);
+	madezones_env(zones)->others = &upstream_slot;
+	madezones_env(zones)->n_others = 1;
+	assert_int_equal(zones_publish(zones), 0);
+	assert_int_equal(zones_drop_others(zones), 0);
 	assert_false(is_from_upstream("a.up.test"));
 	assert_false(is_from_upstream("up.test"));
 	assert_true(is_from_upstream("test"));
 	assert_true(is_from_upstream("a.other.test"));
-	zones.entries = zones.by_apex = entries;
-	zones.n = 1;
+	madezones_set(zones, both, 1);
 	cache_writer_free(writer);
 	end();
 }
@@ -340,17 +338,16 @@ static void a_cut_moves_beside_answers_from_upstream(void **state)
 	for (unsigned is_quick = 0; is_quick < 2; is_quick++) {
 		begin();
 		published.recursion = &rules;
-		cache_zone_prepare(zones.env.cache, (const uint8_t *)"\1U", 3, digest,
+		cache_zone_prepare(madezones_env(zones)->cache, (const uint8_t *)"\1U", 3, digest,
 				   &upstream_slot, &upstream_gen);
-		cache_zone_commit(zones.env.cache, upstream_slot, upstream_gen, digest);
-		MUST(!cache_writer_new(&writer, zones.env.cache));
+		cache_zone_commit(madezones_env(zones)->cache, upstream_slot, upstream_gen, digest);
+		MUST(!cache_writer_new(&writer, madezones_env(zones)->cache));
 		for (size_t i = 0; i < sizeof(versions) / sizeof(versions[0]); i++) {
 			make_due(make_zone_above((unsigned)i + 5, versions[i].records));
 			if (is_quick)
-				zones_mark_changed(&zones, &entry);
-			assert_int_equal(is_quick ? zones_publish_changed(&zones) :
-						    zones_publish(&zones),
-					 0);
+				zones_mark_changed(zones, &entry);
+			assert_int_equal(
+				is_quick ? zones_publish_changed(zones) : zones_publish(zones), 0);
 			assert_true(!i || is_from_upstream("a.sub.z.test") == versions[i].is_kept);
 			assert_true(!i || is_from_upstream("a.other.test"));
 			put_upstream(writer, "a.sub.z.test");
@@ -368,17 +365,17 @@ static void other_settings(void **state)
 {
 	(void)state;
 	begin();
-	assert_int_equal(zones_set_settings(&zones, 0), 0); /* the same */
+	assert_int_equal(zones_set_settings(zones, 0), 0); /* the same */
 	assert_true(is_cached("c.z.test", false));
-	assert_int_equal(zones_set_settings(&zones, 1), 0);
+	assert_int_equal(zones_set_settings(zones, 1), 0);
 	assert_false(is_cached("c.z.test", false));
-	assert_non_null(entry.withdrawn.all);
-	assert_int_equal(slot()->gen, entry.cache_gen);
+	assert_non_null(entry.published.withdrawn.all);
+	assert_int_equal(slot()->gen, entry.published.gen);
 	ask_for(engine, "c.z.test", false);
 	make_due(make_zone(2, 2)); /* what follows is a change as any */
-	assert_int_equal(zones_publish(&zones), 0);
+	assert_int_equal(zones_publish(zones), 0);
 	assert_true(is_cached("c.z.test", false));
-	assert_int_equal(entry.withdrawn.n_names, 2);
+	assert_int_equal(entry.published.withdrawn.n_names, 2);
 	end();
 }
 
@@ -387,11 +384,11 @@ static void other_settings_and_another_zone(void **state)
 {
 	(void)state;
 	begin();
-	zones.env.settings_digest = 1;
+	madezones_env(zones)->settings_digest = 1;
 	make_due(make_zone(2, 2));
-	assert_int_equal(zones_publish(&zones), 0);
+	assert_int_equal(zones_publish(zones), 0);
 	assert_false(is_cached("c.z.test", false));
-	assert_non_null(entry.withdrawn.all);
+	assert_non_null(entry.published.withdrawn.all);
 	end();
 }
 
@@ -401,10 +398,11 @@ static void other_settings_and_another_zone(void **state)
 static unsigned publish_compared(struct zone *base, unsigned b)
 {
 	make_due(make_zone(b, b));
-	entry.fresh->base = base ? zone_ref(base) : NULL;
-	entry.fresh->changes = changes_new(entry.zone, entry.zone, &entry.fresh->refusal);
-	assert_int_equal(zones_publish(&zones), 0);
-	return (unsigned)entry.withdrawn.n_names;
+	entry.loading.fresh->base = base ? zone_ref(base) : NULL;
+	entry.loading.fresh->changes =
+		changes_new(entry.zone, entry.zone, &entry.loading.fresh->refusal);
+	assert_int_equal(zones_publish(zones), 0);
+	return (unsigned)entry.published.withdrawn.n_names;
 }
 
 static void what_the_loader_compared(void **state)
@@ -428,22 +426,21 @@ static void a_zone_that_leaves_while_it_is_loaded(void **state)
 	(void)state;
 	begin();
 	served = entry.zone;
-	entry.owner = &zones;
 	zones_ask(&entry);
-	assert_ptr_equal(entry.load->base, served);
+	assert_ptr_equal(entry.loading.load->base, served);
 	make_due(make_zone(2, 2)); /* ended before that load was begun */
 	zones_forget_load(&entry);
-	assert_null(entry.load);
+	assert_null(entry.loading.load);
 	entry.zone = make_zone(3, 3);
 	zone_unref(served);
 	zones_ask(&entry);
-	assert_ptr_equal(entry.load->base, entry.fresh->zone);
+	assert_ptr_equal(entry.loading.load->base, entry.loading.fresh->zone);
 	zones_forget_load(&entry);
 	loader_stop(loader);
 	loader_poll(loader);
-	load_free(entry.fresh);
-	entry.fresh = NULL;
-	entry.is_due = false;
+	load_free(entry.loading.fresh);
+	entry.loading.fresh = NULL;
+	entry.loading.is_due = false;
 	end();
 }
 
@@ -454,17 +451,40 @@ static void a_stop_behind_the_end_of_a_load(void **state)
 
 	(void)state;
 	begin();
-	entry.owner = &zones;
 	zones_ask(&entry);
 	fd.fd = loader_fd(loader);
 	assert_int_equal(poll(&fd, 1, 20000), 1);
 	zones_ask(&entry);
-	assert_true(entry.again);
+	assert_true(entry.loading.n_wanted > entry.loading.n_begun);
 	loader_stop(loader);
-	zones_cancel(&zones);
+	zones_cancel(zones);
 	loader_poll(loader);
-	assert_int_equal(entry.n_ended, entry.n_begun);
-	assert_null(entry.load);
+	assert_int_equal(entry.loading.n_ended, entry.loading.n_begun);
+	assert_null(entry.loading.load);
+	end();
+}
+
+/* The load that runs may have read the file before: another one follows it, and nobody has to ask for that. */
+static void asked_for_again_while_it_runs(void **state)
+{
+	struct pollfd fd = { .events = POLLIN };
+	uint64_t first, second;
+
+	(void)state;
+	begin();
+	first = zones_ask(&entry);
+	fd.fd = loader_fd(loader);
+	assert_int_equal(poll(&fd, 1, 20000), 1);
+	second = zones_ask(&entry);
+	assert_int_equal(second, first + 1);
+	assert_int_equal(zones_ask(&entry), second);
+	loader_poll(loader);
+	assert_int_equal(entry.loading.n_ended, first);
+	assert_int_equal(entry.loading.n_begun, second);
+	assert_int_equal(poll(&fd, 1, 20000), 1);
+	loader_poll(loader);
+	assert_int_equal(entry.loading.n_ended, second);
+	assert_null(entry.loading.load);
 	end();
 }
 
@@ -480,6 +500,7 @@ int main(void)
 		cmocka_unit_test(what_the_loader_compared),
 		cmocka_unit_test(a_zone_that_leaves_while_it_is_loaded),
 		cmocka_unit_test(a_stop_behind_the_end_of_a_load),
+		cmocka_unit_test(asked_for_again_while_it_runs),
 	};
 	int rc;
 

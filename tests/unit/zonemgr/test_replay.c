@@ -211,7 +211,7 @@ static struct load *load_file(unsigned serial, bool is_secondary)
 	fprintf(f, "$TTL 300\n@ SOA ns root %u 2 3 4 60\n@ NS ns\nns A 192.0.2.1\n", serial);
 	MUST(!fclose(f));
 	load->store = store;
-	load->may_be_absent = is_secondary;
+	load->absent = is_secondary ? LOAD_ABSENT_WAITS : LOAD_ABSENT_FAILS;
 	ended_load = NULL;
 	loader_start(loader, load);
 	ready.fd = loader_fd(loader);

@@ -13,6 +13,7 @@
 #include "dns/proto.h"
 #include "tests/unit/zonemgr/changing.h"
 #include "zone/walk.h"
+#include "zonemgr/loader.h"
 
 #define HOUR 3600u
 #define DAY  86400u
@@ -39,13 +40,13 @@ static void remove_keys(void)
 
 static uint64_t now_s(void)
 {
-	return zones_time(&zones)->wall_s;
+	return zones_time(zones)->wall_s;
 }
 
 static void flush(void)
 {
-	if (zones_time(&zones)->ns >= zones_flush_at(&zones))
-		zones_flush(&zones);
+	if (zones_time(zones)->ns >= zones_flush_at(zones))
+		zones_flush(zones);
 }
 
 /* What is signed as a whole is signed by the loader's thread. */
@@ -53,10 +54,10 @@ static void finish_load(void)
 {
 	struct pollfd ready = { .fd = loader_fd(loader), .events = POLLIN };
 
-	while (entry.load) {
+	while (entry.loading.load) {
 		MUST(poll(&ready, 1, -1) == 1);
 		loader_poll(loader);
-		zones_poll(&zones);
+		zones_poll(zones);
 		flush();
 	}
 }
@@ -138,13 +139,13 @@ static void assert_valid(void)
 /* A tick of control, so much later. */
 static void move_on(uint64_t seconds)
 {
-	struct clock_now now = *zones_time(&zones);
+	struct clock_now now = *zones_time(zones);
 
 	now.wall_s += seconds;
 	now.ns += seconds * CLOCK_NS_PER_S;
 	now.coarse_s += (uint32_t)seconds;
-	zones_set_time(&zones, &now);
-	signing_tick(&zones, &entry);
+	zones_set_time(zones, &now);
+	signing_tick(zones, &entry);
 	finish_load();
 	flush();
 	assert_valid();
@@ -173,7 +174,7 @@ static void begin_signed_now(void)
 	MUST(!sign_all(file, NULL, &w.keys, &w.options, w.now_s, 2, 1, NULL, &z, &why));
 	signing_work_fini(&w);
 	make_due(z);
-	MUST(!zones_publish(&zones));
+	MUST(!zones_publish(zones));
 }
 
 static void begin_signed(void)
@@ -288,14 +289,14 @@ static void renewed_at_once_where_they_have_ended(void **state)
 
 	(void)state;
 	begin_signed();
-	now = *zones_time(&zones);
+	now = *zones_time(zones);
 	now.wall_s += 40 * DAY;
-	zones_set_time(&zones, &now);
+	zones_set_time(zones, &now);
 	for (unsigned int i = 0; i < 10 && signing_first_end(entry.signing) < now_s(); i++) {
 		now.wall_s++;
 		now.ns += CLOCK_NS_PER_S;
-		zones_set_time(&zones, &now);
-		signing_tick(&zones, &entry);
+		zones_set_time(zones, &now);
+		signing_tick(zones, &entry);
 		finish_load();
 		flush();
 	}

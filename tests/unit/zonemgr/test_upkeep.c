@@ -14,7 +14,7 @@
 #include <sys/stat.h>
 #include <urcu-qsbr.h>
 
-#include "zonemgr/zones_internal.h"
+#include "tests/lib/madezones.h"
 #include "tests/unit/store/storing.h"
 #include "tests/unit/zone/zone_text.h"
 #include "zone/difference.h"
@@ -22,8 +22,8 @@
 #define S (1000000000ull)
 
 static struct config_zone said;
-static struct zones_entry entry, *entries[1], *by_apex[1];
-static struct zones zones;
+static struct zones_entry entry, *entries[] = { &entry };
+static struct zones *zones;
 static struct chores *chores;
 static struct upkeep *upkeep;
 static char *primaries[] = { (char *)"p", NULL };
@@ -32,7 +32,7 @@ static char folder[256], path[512]; /* server.storage, the zone's file */
 /* It is that moment. */
 static void tick(uint64_t now_ns)
 {
-	zones_set_time(&zones, &(struct clock_now){ .ns = now_ns });
+	zones_set_time(zones, &(struct clock_now){ .ns = now_ns });
 	upkeep_tick(upkeep);
 }
 
@@ -48,24 +48,25 @@ static struct zone *make(unsigned serial)
 static int begin(void **state)
 {
 	static char name[] = "z.test.";
+	const struct zones_env env = { .store = storing_open(STORE_MAX_BYTES_MIN) };
 
 	(void)state;
-	zones = (struct zones){ .entries = entries, .by_apex = by_apex, .n = 1, .now.ns = S };
-	zones.env.store = storing_open(STORE_MAX_BYTES_MIN);
-	snprintf(folder, sizeof(folder), "%s", store_folder(zones.env.store));
+	snprintf(folder, sizeof(folder), "%s", store_folder(env.store));
 	snprintf(path, sizeof(path), "%s/z.zone", folder);
 	said = (struct config_zone){ .name = name, .file = path, .journal_bytes = 1 << 20 };
-	entry = (struct zones_entry){ .config = &said, .name = name, .file = path, .in_set = true };
-	entry.owner = &zones;
+	entry = (struct zones_entry){
+		.config = &said, .name = name, .file = path, .life = ZONES_LISTED
+	};
 	entry.apex_len = (unsigned)name_from_text(entry.apex, DNS_NAME_MAX, name, strlen(name));
 	entry.zone = make(1);
-	entry.known = (struct store_zone){ .serial = 1, .file_serial = 1 };
-	zone_digest(entry.zone, entry.known.file_digest);
-	entries[0] = by_apex[0] = &entry;
+	entry.stored.known = (struct store_zone){ .serial = 1, .file_serial = 1 };
+	zone_digest(entry.zone, entry.stored.known.file_digest);
+	zones = madezones_new(&env, entries, 1);
+	zones_set_time(zones, &(struct clock_now){ .ns = S });
 	MUST(!chores_new(&chores));
-	upkeep = upkeep_new(zones.env.store, chores);
+	upkeep = upkeep_new(env.store, chores);
 	MUST(upkeep);
-	upkeep_set_zones(upkeep, &zones);
+	upkeep_set_zones(upkeep, zones);
 	return 0;
 }
 
@@ -75,7 +76,8 @@ static int end(void **state)
 	chores_free(chores);
 	upkeep_free(upkeep);
 	zone_unref(entry.zone);
-	store_close(zones.env.store);
+	store_close(madezones_env(zones)->store);
+	madezones_free(zones);
 	unlink(path);
 	storing_clear();
 	return 0;
@@ -91,12 +93,12 @@ static void change_to(unsigned serial, size_t n_bytes)
 {
 	struct store_batch *batch;
 
-	entry.known.serial = serial;
-	MUST(!store_begin(zones.env.store, &batch));
+	entry.stored.known.serial = serial;
+	MUST(!store_begin(madezones_env(zones)->store, &batch));
 	MUST(!storing_append(batch, entry.apex, zone_serial(entry.zone), serial, n_bytes));
-	MUST(!store_put_zone(batch, entry.apex, &entry.known));
+	MUST(!store_put_zone(batch, entry.apex, &entry.stored.known));
 	MUST(!store_commit(batch));
-	entry.unwritten_bytes += n_bytes;
+	entry.stored.unwritten_bytes += n_bytes;
 	zone_unref(entry.zone);
 	entry.zone = make(serial);
 	upkeep_served(upkeep, &entry, NULL);
@@ -106,7 +108,7 @@ static void wait_for_chores(void)
 {
 	struct pollfd ready = { .fd = chores_fd(chores), .events = POLLIN };
 
-	while (entry.is_written) {
+	while (zones_is_file_written(&entry)) {
 		MUST(poll(&ready, 1, -1) == 1);
 		chores_poll(chores);
 	}
@@ -125,7 +127,7 @@ static uint32_t journal_end(void)
 	struct store_chain *chain;
 	uint32_t serial;
 
-	if (store_chain_open_all(zones.env.store, entry.apex, &chain))
+	if (store_chain_open_all(madezones_env(zones)->store, entry.apex, &chain))
 		return 0;
 	serial = store_chain_end(chain);
 	store_chain_close(chain);
@@ -182,17 +184,18 @@ static void what_a_load_leaves(void **state)
 		struct store_zone known;
 
 		print_message("  %s\n", row->label);
-		entry.known.checked_wall_s = 7;
+		entry.stored.known.checked_wall_s = 7;
 		change_to(2, 100);
 		change_to(3, 100);
 		served_from(row);
 		assert_int_equal(journal_end(), row->wants);
-		assert_int_equal(store_get_zone(zones.env.store, entry.apex, &known), 0);
+		assert_int_equal(store_get_zone(madezones_env(zones)->store, entry.apex, &known),
+				 0);
 		assert_int_equal(known.serial, row->serial);
 		assert_int_equal(known.checked_wall_s, row->gives_up ? 0 : 7);
-		assert_int_equal(!entry.changed_ns, !row->is_replayed);
-		assert_int_equal(!entry.unwritten_bytes, row->wants != 3);
-		assert_string_equal(entry.storage_error, "");
+		assert_int_equal(!entry.on_disk.changed_ns, !row->is_replayed);
+		assert_int_equal(!entry.stored.unwritten_bytes, row->wants != 3);
+		assert_string_equal(entry.stored.error, "");
 		end(state);
 		begin(state);
 	}
@@ -205,22 +208,23 @@ static void a_zone_that_is_new(void **state)
 	struct store_zone known;
 
 	(void)state;
-	entry.known = (struct store_zone){ 0 };
+	entry.stored.known = (struct store_zone){ 0 };
 	zone_digest(entry.zone, fresh.file_digest);
 	upkeep_served(upkeep, &entry, &fresh);
-	assert_int_equal(store_get_zone(zones.env.store, entry.apex, &known), ERR_NOT_FOUND);
-	entry.known = (struct store_zone){ 0 };
-	entry.is_known_due = true;
+	assert_int_equal(store_get_zone(madezones_env(zones)->store, entry.apex, &known),
+			 ERR_NOT_FOUND);
+	entry.stored.known = (struct store_zone){ 0 };
+	zones_tell_store(&entry);
 	tick(100 * S); /* a member that is not served yet is as new */
 	upkeep_served(upkeep, &entry, &fresh);
-	assert_true(entry.is_known_due);
+	assert_int_equal(entry.stored.state, ZONES_STORE_DUE);
 	upkeep_poll(upkeep);
-	assert_int_equal(store_get_zone(zones.env.store, entry.apex, &known), 0);
+	assert_int_equal(store_get_zone(madezones_env(zones)->store, entry.apex, &known), 0);
 	assert_int_equal(known.file_serial, 1);
 	assert_memory_equal(known.file_digest, fresh.file_digest, sizeof(fresh.file_digest));
-	entry.known.checked_wall_s = 5;
+	entry.stored.known.checked_wall_s = 5;
 	upkeep_served(upkeep, &entry, &fresh); /* what is new of a zone that is known, at once */
-	assert_int_equal(store_get_zone(zones.env.store, entry.apex, &known), 0);
+	assert_int_equal(store_get_zone(madezones_env(zones)->store, entry.apex, &known), 0);
 	assert_int_equal(known.checked_wall_s, 5);
 }
 
@@ -243,12 +247,13 @@ static void what_is_known_waits_for_room(void **state)
 	limit_files(true);
 	tick(100 * S);
 	tick(101 * S);
-	assert_int_equal(store_get_zone(zones.env.store, entry.apex, &known), ERR_NOT_FOUND);
+	assert_int_equal(store_get_zone(madezones_env(zones)->store, entry.apex, &known),
+			 ERR_NOT_FOUND);
 	limit_files(false);
 	tick(102 * S);
-	assert_int_equal(store_get_zone(zones.env.store, entry.apex, &known), 0);
+	assert_int_equal(store_get_zone(madezones_env(zones)->store, entry.apex, &known), 0);
 	assert_int_equal(known.checked_wall_s, 5);
-	assert_false(entry.is_known_due);
+	assert_int_equal(entry.stored.state, ZONES_STORE_TOLD);
 }
 
 /* --- Files --------------------------------------------------------------------------------------- */
@@ -266,23 +271,23 @@ static void a_file_is_tried_again(void **state)
 	change_to(2, 100);
 	assert_int_equal(upkeep_write(upkeep, &entry, err, sizeof(err)), 0);
 	wait_for_chores();
-	assert_non_null(strstr(entry.storage_error, path));
-	assert_ptr_equal(strstr(entry.storage_error, "No such file"),
-			 strrchr(entry.storage_error, ':') + 2); /* said once */
-	assert_true(entry.changed_ns);
-	now = entry.changed_ns;
+	assert_non_null(strstr(entry.stored.error, path));
+	assert_ptr_equal(strstr(entry.stored.error, "No such file"),
+			 strrchr(entry.stored.error, ':') + 2); /* said once */
+	assert_true(entry.on_disk.changed_ns);
+	now = entry.on_disk.changed_ns;
 	tick(now + 299 * S);
-	assert_false(entry.is_written);
+	assert_false(zones_is_file_written(&entry));
 	assert_int_equal(mkdir(sub, 0755), 0);
 	tick(now + 301 * S);
-	assert_true(entry.is_written);
+	assert_true(zones_is_file_written(&entry));
 	wait_for_chores();
 	assert_true(is_there());
-	assert_string_equal(entry.storage_error, "");
-	assert_int_equal(entry.changed_ns, 0);
+	assert_string_equal(entry.stored.error, "");
+	assert_int_equal(entry.on_disk.changed_ns, 0);
 	tick(now + 302 * S);
-	assert_int_equal(entry.unwritten_bytes, 0);
-	assert_int_equal(entry.known.file_serial, 2);
+	assert_int_equal(entry.stored.unwritten_bytes, 0);
+	assert_int_equal(entry.stored.known.file_serial, 2);
 	unlink(path);
 	snprintf(path, sizeof(path), "%s/a/b", folder);
 	rmdir(path);
@@ -336,6 +341,24 @@ static void who_asks_for_a_file_is_told(void **state)
 	upkeep_gone_together(upkeep);
 }
 
+/* What the file has is forgotten, though the primaries are heard before the store is told of the file. */
+static void heard_behind_a_file(void **state)
+{
+	char err[256];
+
+	(void)state;
+	be_secondary();
+	change_to(2, 100);
+	assert_int_equal(upkeep_write(upkeep, &entry, err, sizeof(err)), 0);
+	wait_for_chores();
+	assert_int_equal(entry.stored.state, ZONES_STORE_LIMIT_DUE);
+	upkeep_checked(&entry, 5, 6);
+	assert_int_equal(entry.stored.unwritten_bytes, 100);
+	tick(S);
+	assert_int_equal(entry.stored.unwritten_bytes, 0);
+	assert_int_equal(entry.stored.state, ZONES_STORE_TOLD);
+}
+
 /* The operator's is written when he says so, and never by itself. */
 static void whose_file_it_is(void **state)
 {
@@ -343,8 +366,8 @@ static void whose_file_it_is(void **state)
 
 	(void)state;
 	change_to(2, 100);
-	tick(entry.changed_ns + 10000 * S);
-	assert_false(entry.is_written);
+	tick(entry.on_disk.changed_ns + 10000 * S);
+	assert_false(zones_is_file_written(&entry));
 	assert_int_equal(upkeep_write(upkeep, &entry, err, sizeof(err)), 0);
 	wait_for_chores();
 	assert_true(is_there());
@@ -360,20 +383,20 @@ static void a_file_is_written_after_a_change(void **state)
 		if (i)
 			be_secondary();
 		change_to(2, 100);
-		now = entry.changed_ns;
+		now = entry.on_disk.changed_ns;
 		change_to(3, 100);
 		tick(now + 59 * S);
-		assert_false(entry.is_written);
+		assert_false(zones_is_file_written(&entry));
 		tick(now + 60 * S);
-		assert_true(entry.is_written);
+		assert_true(zones_is_file_written(&entry));
 		wait_for_chores();
 		assert_true(is_there());
-		assert_int_equal(entry.changed_ns, 0);
+		assert_int_equal(entry.on_disk.changed_ns, 0);
 		tick(now + 61 * S);
-		assert_int_equal(entry.unwritten_bytes, 0);
-		assert_int_equal(entry.known.file_serial, 3);
+		assert_int_equal(entry.stored.unwritten_bytes, 0);
+		assert_int_equal(entry.stored.known.file_serial, 3);
 		tick(now + 1000 * S);
-		assert_false(entry.is_written);
+		assert_false(zones_is_file_written(&entry));
 		end(state);
 		begin(state);
 	}
@@ -402,35 +425,35 @@ static void a_file_that_somebody_has_changed_is_left_alone(void **state)
 	(void)state;
 	said.zonefile_sync_s = 60;
 	change_to(2, 100);
-	sync_at(entry.changed_ns + 60 * S);
-	assert_string_equal(entry.storage_error, "");
+	sync_at(entry.on_disk.changed_ns + 60 * S);
+	assert_string_equal(entry.stored.error, "");
 	change_to(3, 100);
 	write_by_hand("mine");
-	sync_at(entry.changed_ns + 60 * S);
-	assert_non_null(strstr(entry.storage_error, "somebody has changed it"));
-	assert_true(entry.changed_ns);
-	sync_at(entry.changed_ns + 60 * S);
+	sync_at(entry.on_disk.changed_ns + 60 * S);
+	assert_non_null(strstr(entry.stored.error, "somebody has changed it"));
+	assert_true(entry.on_disk.changed_ns);
+	sync_at(entry.on_disk.changed_ns + 60 * S);
 	MUST(!stat(path, &st));
 	assert_int_equal(st.st_size, 4);
 	own_file_look(path, &fresh.file_mark); /* it is read */
 	upkeep_served(upkeep, &entry, &fresh);
-	assert_string_equal(entry.storage_error, "");
+	assert_string_equal(entry.stored.error, "");
 	change_to(4, 100);
-	sync_at(entry.changed_ns + 60 * S);
+	sync_at(entry.on_disk.changed_ns + 60 * S);
 	MUST(!stat(path, &st));
 	assert_true(st.st_size > 4);
 	change_to(5, 100);
 	write_by_hand("mine");
-	sync_at(entry.changed_ns + 60 * S);
-	assert_true(*entry.storage_error);
+	sync_at(entry.on_disk.changed_ns + 60 * S);
+	assert_true(*entry.stored.error);
 	assert_int_equal(upkeep_write(upkeep, &entry, err, sizeof(err)), 0);
 	wait_for_chores(); /* he has chosen */
-	assert_string_equal(entry.storage_error, "");
+	assert_string_equal(entry.stored.error, "");
 	MUST(!stat(path, &st));
 	assert_true(st.st_size > 4);
 	unlink(path);
 	change_to(6, 100);
-	sync_at(entry.changed_ns + 60 * S);
+	sync_at(entry.on_disk.changed_ns + 60 * S);
 	assert_true(is_there());
 }
 
@@ -468,7 +491,9 @@ static void assert_gone(const struct gone_row *row, bool is_being_written)
 		chores_poll(chores);
 	}
 	assert_int_equal(is_there(), row->stays);
-	assert_int_equal(store_get_zone(zones.env.store, entry.apex, &entry.known), ERR_NOT_FOUND);
+	assert_int_equal(store_get_zone(madezones_env(zones)->store, entry.apex,
+					&entry.stored.known),
+			 ERR_NOT_FOUND);
 }
 
 /* Whether it is there already, or on its way. */
@@ -493,12 +518,12 @@ static void gone_and_back(void **state)
 		assert_int_equal(upkeep_write(upkeep, &entry, err, sizeof(err)), 0);
 		upkeep_gone(upkeep, &entry);
 		upkeep_gone_together(upkeep);
-		entry.is_written = false;
+		entry.on_disk.work = ZONES_FILE_IDLE;
 	}
 	assert_int_equal(upkeep_write(upkeep, &entry, err, sizeof(err)), 0);
 	wait_for_chores();
 	assert_true(is_there());
-	assert_int_equal(entry.known.file_serial, 1);
+	assert_int_equal(entry.stored.known.file_serial, 1);
 }
 
 /* --- Room in the journal ------------------------------------------------------------------------- */
@@ -507,7 +532,7 @@ static struct store_usage usage(void)
 {
 	struct store_usage u;
 
-	MUST(!store_usage(zones.env.store, &u));
+	MUST(!store_usage(madezones_env(zones)->store, &u));
 	return u;
 }
 
@@ -520,25 +545,25 @@ static void warned_of_a_file_that_is_never_written(void **state)
 	(void)state;
 	change_to(serial++, 1000);
 	tick(S);
-	assert_string_equal(entry.storage_warning, "");
-	while (!*entry.storage_warning) {
-		assert_true(entry.unwritten_bytes < usage().changes_max_bytes / 2);
+	assert_string_equal(entry.stored.warning, "");
+	while (!*entry.stored.warning) {
+		assert_true(entry.stored.unwritten_bytes < usage().changes_max_bytes / 2);
 		change_to(serial++, 10000);
 		tick(serial * S);
 	}
-	assert_true(entry.unwritten_bytes > usage().changes_max_bytes / 5);
-	assert_non_null(strstr(entry.storage_warning, "volleyctl zone flush z.test."));
-	assert_non_null(strstr(entry.storage_warning, "zonefile-sync"));
+	assert_true(entry.stored.unwritten_bytes > usage().changes_max_bytes / 5);
+	assert_non_null(strstr(entry.stored.warning, "volleyctl zone flush z.test."));
+	assert_non_null(strstr(entry.stored.warning, "zonefile-sync"));
 	be_secondary(); /* that sees to itself */
 	tick(++serial * S);
-	assert_string_equal(entry.storage_warning, "");
+	assert_string_equal(entry.stored.warning, "");
 	said.primaries = NULL;
 	tick(++serial * S);
-	assert_true(*entry.storage_warning);
+	assert_true(*entry.stored.warning);
 	assert_int_equal(upkeep_write(upkeep, &entry, err, sizeof(err)), 0);
 	wait_for_chores();
 	tick(++serial * S);
-	assert_string_equal(entry.storage_warning, "");
+	assert_string_equal(entry.stored.warning, "");
 }
 
 /* Where the journal gets short of room nobody waits for the hour. */
@@ -550,19 +575,19 @@ static void written_before_its_time_where_room_is_short(void **state)
 	(void)state;
 	said.zonefile_sync_s = 3600;
 	change_to(serial++, 1000);
-	now = entry.changed_ns;
+	now = entry.on_disk.changed_ns;
 	tick(now + 20 * S);
-	assert_false(entry.is_written);
-	while (entry.unwritten_bytes < usage().changes_max_bytes / 2)
+	assert_false(zones_is_file_written(&entry));
+	while (entry.stored.unwritten_bytes < usage().changes_max_bytes / 2)
 		change_to(serial++, 10000);
 	tick(now + 9 * S);
-	assert_false(entry.is_written);
-	assert_string_equal(entry.storage_warning, "");
+	assert_false(zones_is_file_written(&entry));
+	assert_string_equal(entry.stored.warning, "");
 	sync_at(now + 10 * S);
 	assert_true(is_there());
 	tick(now + 11 * S);
-	assert_int_equal(entry.unwritten_bytes, 0);
-	assert_string_equal(entry.storage_warning, "");
+	assert_int_equal(entry.stored.unwritten_bytes, 0);
+	assert_string_equal(entry.stored.warning, "");
 }
 
 static void append_until(const char *name, uint32_t quarters)
@@ -570,7 +595,7 @@ static void append_until(const char *name, uint32_t quarters)
 	const uint8_t *apex = storing_name(name);
 
 	for (uint32_t i = 1; usage().n_bytes < usage().changes_max_bytes / 4 * quarters; i++)
-		MUST(!storing_append_one(zones.env.store, apex, i, i + 1, 3000));
+		MUST(!storing_append_one(madezones_env(zones)->store, apex, i, i + 1, 3000));
 }
 
 static void what_files_have_goes(void **state)
@@ -581,13 +606,13 @@ static void what_files_have_goes(void **state)
 	(void)state;
 	append_until("a.", 3);
 	change_to(2, 100); /* a bit more */
-	MUST(!store_begin(zones.env.store, &batch));
+	MUST(!store_begin(madezones_env(zones)->store, &batch));
 	MUST(!store_put_zone(batch, storing_name("a."), &known));
 	MUST(!store_commit(batch));
 	tick(S);
 	assert_true(usage().n_bytes < usage().changes_max_bytes / 4);
 	assert_int_equal(journal_end(), 2);
-	assert_string_equal(entry.storage_warning, "");
+	assert_string_equal(entry.stored.warning, "");
 }
 
 /* Many zones with little each: nothing can go, and each is warned. */
@@ -598,7 +623,7 @@ static void what_files_have_not_stays(void **state)
 	change_to(2, 100);
 	tick(S);
 	assert_true(usage().n_bytes > usage().changes_max_bytes / 4 * 3);
-	assert_true(*entry.storage_warning);
+	assert_true(*entry.stored.warning);
 }
 
 /* What is written to a file makes room, soon. */
@@ -615,9 +640,9 @@ static void a_flush_makes_room(void **state)
 	assert_int_equal(upkeep_write(upkeep, &entry, err, sizeof(err)), 0);
 	wait_for_chores();
 	tick(11 * S);
-	assert_int_equal(entry.unwritten_bytes, 0);
+	assert_int_equal(entry.stored.unwritten_bytes, 0);
 	assert_true(usage().n_bytes < usage().changes_max_bytes / 4 * 3);
-	assert_string_equal(entry.storage_warning, "");
+	assert_string_equal(entry.stored.warning, "");
 }
 
 int main(void)
@@ -628,6 +653,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(what_is_known_waits_for_room, begin, end),
 		cmocka_unit_test_setup_teardown(a_file_is_tried_again, begin, end),
 		cmocka_unit_test_setup_teardown(who_asks_for_a_file_is_told, begin, end),
+		cmocka_unit_test_setup_teardown(heard_behind_a_file, begin, end),
 		cmocka_unit_test_setup_teardown(whose_file_it_is, begin, end),
 		cmocka_unit_test_setup_teardown(a_file_is_written_after_a_change, begin, end),
 		cmocka_unit_test_setup_teardown(a_file_that_somebody_has_changed_is_left_alone,

@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "cache/sieve.h"
 #include "tests/unit/zonemgr/changing.h"
+#include "zonemgr/loader.h"
 
 #define SIEVE_WAIT_MS 2000u /* see zones_flush_at() */
 
@@ -23,11 +24,11 @@ static void journaled_then_served_then_told(void **state)
 	assert_int_equal(change("add d A 192.0.2.4"), 0);
 	assert_int_equal(n_told, 0);
 	assert_int_equal(zone_serial(entry.zone), 1);
-	assert_true(zones_flush_at(&zones) != UINT64_MAX);
-	zones_flush(&zones);
+	assert_true(zones_flush_at(zones) != UINT64_MAX);
+	zones_flush(zones);
 	assert_int_equal(n_told, 2);
 	assert_true(!told[0] && !told[1]);
-	assert_true(zones_flush_at(&zones) == UINT64_MAX);
+	assert_true(zones_flush_at(zones) == UINT64_MAX);
 	assert_int_equal(zone_serial(entry.zone), 3);
 	assert_true(has("d.z.test"));
 	assert_null(entry.edited);
@@ -44,13 +45,13 @@ static void cache_many(void)
 {
 	char name[32];
 
-	withdrawal_expect(zones.env.cache);
+	withdrawal_expect(madezones_env(zones)->cache);
 	ask_for("b.z.test");
 	for (unsigned i = 0; i < N_ANSWERS; i++) {
 		snprintf(name, sizeof(name), "n%u.z.test", i);
 		ask_for(name);
 	}
-	assert_false(cache_sieve_is_ready(zones.env.cache));
+	assert_false(cache_sieve_is_ready(madezones_env(zones)->cache));
 }
 
 static void waits_for_the_sieve(void **state)
@@ -59,27 +60,27 @@ static void waits_for_the_sieve(void **state)
 	begin();
 	cache_many();
 	assert_int_equal(change("add b 300 A 192.0.2.9"), 0);
-	zones_flush(&zones);
+	zones_flush(zones);
 	assert_int_equal(n_told, 0);
-	assert_true(zones.made->is_journaled);
-	assert_true(zones_flush_at(&zones) != UINT64_MAX);
+	assert_true(madezones_is_journaled(zones));
+	assert_true(zones_flush_at(zones) != UINT64_MAX);
 	assert_true(zone_serial(entry.zone) == 1 && is_cached("b.z.test"));
-	while (cache_sieve_tend(zones.env.cache, 1)) /* the keeper does */
+	while (cache_sieve_tend(madezones_env(zones)->cache, 1)) /* the keeper does */
 		;
-	zones_flush(&zones);
+	zones_flush(zones);
 	assert_true(n_told == 1 && !told[0]);
 	assert_true(zone_serial(entry.zone) == 2 && !is_cached("b.z.test"));
-	assert_true(zones_flush_at(&zones) == UINT64_MAX);
+	assert_true(zones_flush_at(zones) == UINT64_MAX);
 	assert_replays(1);
 	end();
 }
 
 static void move_on(uint64_t ms)
 {
-	struct clock_now now = *zones_time(&zones);
+	struct clock_now now = *zones_time(zones);
 
 	now.ns += ms * CLOCK_NS_PER_MS;
-	zones_set_time(&zones, &now);
+	zones_set_time(zones, &now);
 }
 
 static void does_not_wait_for_ever(void **state)
@@ -88,13 +89,13 @@ static void does_not_wait_for_ever(void **state)
 	begin();
 	cache_many();
 	assert_int_equal(change("add b 300 A 192.0.2.9"), 0);
-	zones_flush(&zones);
+	zones_flush(zones);
 	assert_int_equal(n_told, 0);
 	move_on(SIEVE_WAIT_MS - 1);
-	zones_flush(&zones);
+	zones_flush(zones);
 	assert_int_equal(n_told, 0);
 	move_on(1);
-	zones_flush(&zones);
+	zones_flush(zones);
 	assert_true(n_told == 1 && !told[0] && !is_cached("b.z.test"));
 	end();
 }
@@ -107,8 +108,8 @@ static void what_changes_nothing_or_cannot_be(void **state)
 	assert_int_equal(change("remove x A"), ERR_NOT_FOUND);
 	assert_int_equal(change("remove @ NS"), ERR_ZONE);
 	assert_null(entry.edited);
-	assert_null(zones.made);
-	zones_flush(&zones);
+	assert_false(madezones_has_made(zones));
+	zones_flush(zones);
 	assert_int_equal(n_told, 0);
 	assert_int_equal(zone_serial(entry.zone), 1);
 	end();
@@ -122,18 +123,18 @@ static void changed_back_in_one_flush(void **state)
 
 	(void)state;
 	begin();
-	digest = entry.digest[0];
+	digest = entry.published.digest[0];
 	ask_for("b.z.test");
 	assert_int_equal(change("remove b A 192.0.2.2"), 0);
 	assert_int_equal(change("add b 300 A 192.0.2.2"), 0);
 	assert_int_equal(change("add @ 300 SOA ns root 1 2 3 4 60"), 0);
-	zones_flush(&zones);
+	zones_flush(zones);
 	assert_int_equal(n_told, 3);
-	assert_true(entry.digest[0] == digest);
+	assert_true(entry.published.digest[0] == digest);
 	assert_true(is_same(entry.zone, file));
 	assert_true(is_cached("b.z.test"));
 	assert_int_equal(change("remove b"), 0);
-	zones_flush(&zones);
+	zones_flush(zones);
 	assert_false(is_cached("b.z.test"));
 	end();
 }
@@ -142,7 +143,7 @@ static void once_more(void *user, int code)
 {
 	done(user, code);
 	assert_int_equal(change("add e A 192.0.2.5"), 0);
-	zones_flush(&zones);
+	zones_flush(zones);
 }
 
 static void flushed_by_who_is_told(void **state)
@@ -151,11 +152,11 @@ static void flushed_by_who_is_told(void **state)
 
 	(void)state;
 	begin();
-	assert_int_equal(zones_change(&zones, &entry, one_line, (void *)"add d A 192.0.2.4",
+	assert_int_equal(zones_change(zones, &entry, one_line, (void *)"add d A 192.0.2.4",
 				      once_more, NULL, &why),
 			 0);
 	assert_int_equal(change("add f A 192.0.2.6"), 0);
-	zones_flush(&zones);
+	zones_flush(zones);
 	assert_int_equal(n_told, 3);
 	assert_true(!told[0] && !told[1] && !told[2]);
 	assert_true(has("d.z.test") && has("e.z.test") && has("f.z.test"));
@@ -170,9 +171,9 @@ static void not_before_what_is_loaded(void **state)
 	begin();
 	make_due(zone_of("z.test", ZONE_HEAD));
 	assert_int_equal(change("add d A 192.0.2.4"), -EBUSY);
-	assert_int_equal(zones_publish(&zones), 0);
+	assert_int_equal(zones_publish(zones), 0);
 	assert_int_equal(change("add d A 192.0.2.4"), 0);
-	zones_flush(&zones);
+	zones_flush(zones);
 	assert_int_equal(zone_serial(entry.zone), 8);
 	end();
 }
@@ -182,13 +183,13 @@ static void told_though_the_zone_goes(void **state)
 	(void)state;
 	begin();
 	assert_int_equal(change("add d A 192.0.2.4"), 0);
-	zones_forget_made(&zones, &entry);
-	assert_null(zones.changed);
-	zones_flush(&zones);
+	zones_forget_made(zones, &entry);
+	assert_false(madezones_has_changed(zones));
+	zones_flush(zones);
 	assert_int_equal(n_told, 1);
 	assert_int_equal(told[0], ERR_NOT_FOUND);
 	assert_int_equal(change("add e A 192.0.2.5"), 0);
-	zones_cancel(&zones);
+	zones_cancel(zones);
 	assert_int_equal(told[1], -ECANCELED);
 	end();
 }
@@ -198,23 +199,23 @@ static void expired_and_back(void **state)
 	(void)state;
 	begin();
 	assert_int_equal(change("add d A 192.0.2.4"), 0);
-	zones_expire(&zones, &entry);
+	zones_expire(zones, &entry);
 	assert_int_equal(change("add e A 192.0.2.5"), ERR_NOT_FOUND);
-	zones_flush(&zones);
+	zones_flush(zones);
 	assert_int_equal(n_told, 1);
 	assert_int_equal(told[0], ERR_NOT_FOUND);
 	assert_null(entry.zone);
 	assert_null(entry.edited);
 	assert_int_equal(entry.state, ZONES_EXPIRED);
 	make_due(zone_of("z.test", ZONE_HEAD)); /* a file does not end it */
-	assert_int_equal(zones_publish(&zones), 0);
+	assert_int_equal(zones_publish(zones), 0);
 	assert_null(entry.zone);
 	make_due(zone_of("z.test", ZONE_HEAD));
-	MUST(!zone_builder_new(&entry.fresh->builder, entry.apex));
-	assert_int_equal(zones_publish(&zones), 0);
+	entry.loading.fresh->source = LOAD_TRANSFER;
+	assert_int_equal(zones_publish(zones), 0);
 	assert_int_equal(entry.state, ZONES_SERVING);
 	assert_int_equal(change("add d A 192.0.2.4"), 0);
-	zones_flush(&zones);
+	zones_flush(zones);
 	assert_true(has("d.z.test"));
 	end();
 }
@@ -223,7 +224,7 @@ static void wait_for_compaction(void)
 {
 	struct pollfd ready = { .fd = loader_fd(loader), .events = POLLIN };
 
-	while (entry.compaction) {
+	while (entry.compaction.load) {
 		MUST(poll(&ready, 1, -1) == 1);
 		loader_poll(loader);
 	}
@@ -234,16 +235,16 @@ static void changed_beside_a_compaction(void **state)
 	(void)state;
 	begin();
 	assert_int_equal(change("add d A 192.0.2.4"), 0);
-	zones_compact(&zones, &entry); /* with what is not served yet */
+	zones_compact(zones, &entry); /* with what is not served yet */
 	assert_int_equal(change("add e A 192.0.2.5"), 0);
-	zones_flush(&zones);
+	zones_flush(zones);
 	assert_int_equal(change("add f A 192.0.2.6"), 0);
-	assert_int_equal(entry.n_since, 2);
+	assert_int_equal(entry.compaction.n, 2);
 	wait_for_compaction();
-	assert_int_equal(entry.n_since, 0);
+	assert_int_equal(entry.compaction.n, 0);
 	assert_non_null(entry.edited);
 	assert_int_equal(zone_overlay_names(entry.edited), 3); /* e, f, and the apex */
-	zones_flush(&zones);
+	zones_flush(zones);
 	assert_int_equal(zone_overlay_names(entry.zone), 3);
 	assert_true(has("d.z.test") && has("e.z.test") && has("f.z.test"));
 	assert_replays(3);
@@ -256,11 +257,11 @@ static void a_compaction_of_what_was_given_up(void **state)
 	(void)state;
 	begin();
 	assert_int_equal(change_hugely(), 0);
-	zones_compact(&zones, &entry);
-	zones_flush(&zones);
+	zones_compact(zones, &entry);
+	zones_flush(zones);
 	assert_int_equal(told[0], -ENOSPC);
 	wait_for_compaction();
-	zones_flush(&zones);
+	zones_flush(zones);
 	assert_int_equal(zone_serial(entry.zone), 1);
 	assert_false(has("huge.z.test"));
 	end();
@@ -272,13 +273,13 @@ static void without_a_journal(void **state)
 
 	(void)state;
 	begin();
-	store = zones.env.store;
-	zones.env.store = NULL;
+	store = madezones_env(zones)->store;
+	madezones_env(zones)->store = NULL;
 	assert_int_equal(change_hugely(), 0);
-	zones_flush(&zones);
+	zones_flush(zones);
 	assert_int_equal(told[0], 0);
 	assert_true(has("huge.z.test"));
-	zones.env.store = store;
+	madezones_env(zones)->store = store;
 	end();
 }
 
@@ -292,7 +293,7 @@ static void wait_for_reload(void)
 	while (n_told == n) {
 		MUST(poll(&ready, 1, -1) == 1);
 		loader_poll(loader);
-		zones_poll(&zones);
+		zones_poll(zones);
 	}
 }
 
@@ -305,7 +306,7 @@ static void write_file(const char *content)
 
 static void reload(void)
 {
-	assert_int_equal(zones_reload(&zones, "z.test", done, NULL), 0);
+	assert_int_equal(zones_reload(zones, "z.test", done, NULL), 0);
 }
 
 static unsigned n_waits;
@@ -322,20 +323,20 @@ static void published_once(void **state)
 {
 	(void)state;
 	begin();
-	zones.env.grace = count_readers;
+	madezones_env(zones)->grace = count_readers;
 	assert_int_equal(change("add d A 192.0.2.4"), 0);
-	zones_flush_journal(&zones);
-	assert_int_equal(zones_publish(&zones), 0);
+	zones_flush_journal(zones);
+	assert_int_equal(zones_publish(zones), 0);
 	assert_true(has("d.z.test"));
-	assert_null(zones.changed);
-	assert_false(entry.is_changed_now);
+	assert_false(madezones_has_changed(zones));
+	assert_false(entry.published.is_changed);
 	n_waits = 0;
-	zones_flush(&zones);
+	zones_flush(zones);
 	assert_int_equal(n_told, 1);
 	assert_int_equal(told[0], 0);
 	assert_int_equal(n_waits, 0);
 	assert_int_equal(change("add e A 192.0.2.5"), 0);
-	zones_flush(&zones);
+	zones_flush(zones);
 	assert_true(n_waits > 0 && has("e.z.test"));
 	end();
 }
@@ -350,23 +351,23 @@ static void a_file_that_is_being_written(void **state)
 	entry.file = tmpfolder_file;
 	write_file(text);
 	assert_int_equal(change("add d A 192.0.2.4"), 0);
-	zones_flush(&zones);
-	entry.is_written = true;
+	zones_flush(zones);
+	entry.on_disk.work = ZONES_FILE_WRITING;
 	reload();
-	entry.is_written = false; /* and that ends first */
+	entry.on_disk.work = ZONES_FILE_IDLE; /* and that ends first */
 	wait_for_reload();
 	assert_int_equal(told[1], 0); /* it says nothing new */
 	assert_int_equal(entry.state, ZONES_SERVING);
 	assert_int_equal(zone_serial(entry.zone), 2);
 	write_file(OTHER_OLD);
-	entry.is_written = true;
+	entry.on_disk.work = ZONES_FILE_WRITING;
 	reload();
-	entry.is_written = false;
+	entry.on_disk.work = ZONES_FILE_IDLE;
 	wait_for_reload();
 	assert_int_equal(told[2], ERR_ZONE);
 	assert_int_equal(entry.state, ZONES_STALE);
 	assert_int_equal(zone_serial(entry.zone), 2);
-	entry.is_written = true;
+	entry.on_disk.work = ZONES_FILE_WRITING;
 	write_file("$TTL 300\n@ SOA ns root 2 2 3 4 60\n@ NS ns\nns A 192.0.2.1\n"
 		   "b A 192.0.2.2\nc A 192.0.2.3\nd 3600 A 192.0.2.4\n");
 	reload(); /* what is served */
@@ -384,13 +385,13 @@ static void a_file_that_was_written_meanwhile(void **state)
 	begin();
 	entry.file = tmpfolder_file;
 	assert_int_equal(change("add d A 192.0.2.4"), 0);
-	zones_flush(&zones);
-	zone_digest(entry.zone, entry.next_digest);
+	zones_flush(zones);
+	zone_digest(entry.zone, entry.on_disk.next_digest);
 	write_file("$TTL 300\n@ SOA ns root 2 2 3 4 60\n@ NS ns\nns A 192.0.2.1\n"
 		   "b A 192.0.2.2\nc A 192.0.2.3\nd 3600 A 192.0.2.4\n");
 	assert_int_equal(change("add e A 192.0.2.5"), 0);
-	zones_flush(&zones);
-	entry.is_written = true;
+	zones_flush(zones);
+	entry.on_disk.work = ZONES_FILE_WRITING;
 	reload();
 	wait_for_reload();
 	assert_int_equal(told[2], 0);
@@ -411,9 +412,9 @@ static void a_change_while_the_file_is_read(void **state)
 	assert_int_equal(change("add d A 192.0.2.4"), 0);
 	wait_for_reload();
 	assert_int_equal(told[0], 0);
-	zones_flush(&zones);
+	zones_flush(zones);
 	assert_int_equal(told[1], 0);
-	entry.changed_ns = 1;
+	entry.on_disk.changed_ns = 1;
 	write_file(OTHER_OLD);
 	reload();
 	wait_for_reload();

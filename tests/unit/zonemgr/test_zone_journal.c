@@ -8,7 +8,9 @@
 #include <poll.h>
 
 #include "zonemgr/load_signed.h"
+#include "zonemgr/loader.h"
 #include "zonemgr/own_file.h"
+#include "zonemgr/signing.h"
 #include "tests/unit/zonemgr/changing.h"
 
 /* --- The journal is full ------------------------------------------------------------------------- */
@@ -20,19 +22,19 @@ static void not_journaled_not_made(void **state)
 	assert_int_equal(change("add d A 192.0.2.4"), 0);
 	assert_int_equal(change_hugely(), 0);
 	assert_int_equal(change("add f A 192.0.2.6"), 0); /* builds on it */
-	zones_flush(&zones);
+	zones_flush(zones);
 	assert_int_equal(n_told, 3);
 	assert_int_equal(told[0], 0);
 	assert_int_equal(told[1], -ENOSPC);
 	assert_int_equal(told[2], -ENOSPC);
-	assert_non_null(strstr(entry.storage_error, "zone flush z.test"));
+	assert_non_null(strstr(entry.stored.error, "zone flush z.test"));
 	assert_int_equal(zone_serial(entry.zone), 2);
 	assert_true(has("d.z.test") && !has("huge.z.test") && !has("f.z.test"));
 	assert_replays(1);
 	assert_int_equal(change("add e A 192.0.2.5"), 0);
-	zones_flush(&zones);
+	zones_flush(zones);
 	assert_int_equal(told[3], 0);
-	assert_int_equal(entry.storage_error[0], 0);
+	assert_int_equal(entry.stored.error[0], 0);
 	assert_int_equal(zone_serial(entry.zone), 3);
 	assert_true(has("e.z.test") && !has("huge.z.test"));
 	assert_replays(2);
@@ -47,11 +49,11 @@ static void each_zone_for_itself(void **state)
 	assert_int_equal(change_of(&other, "add d A 192.0.2.4"), 0);
 	assert_int_equal(change_hugely(), 0);
 	assert_int_equal(change_of(&other, "add e A 192.0.2.5"), 0);
-	zones_flush(&zones);
+	zones_flush(zones);
 	assert_true(!told[0] && told[1] == -ENOSPC && !told[2]);
 	assert_int_equal(zone_serial(other.zone), 3);
 	assert_int_equal(zone_serial(entry.zone), 1);
-	assert_true(*entry.storage_error && !*other.storage_error);
+	assert_true(*entry.stored.error && !*other.stored.error);
 	end();
 }
 
@@ -62,11 +64,11 @@ static void no_copy_behind_a_refusal(void **state)
 	begin();
 	assert_int_equal(change("add d A 192.0.2.4"), 0);
 	assert_int_equal(change_hugely(), 0);
-	zones_flush_journal(&zones);
+	zones_flush_journal(zones);
 	assert_int_equal(n_told, 0);
 	assert_int_equal(change("add e A 192.0.2.5"), 0);
 	assert_int_equal(zone_overlay_names(entry.edited), 3); /* d, e, and the apex */
-	zones_flush(&zones);
+	zones_flush(zones);
 	assert_true(!told[0] && told[1] == -ENOSPC && !told[2]);
 	assert_true(has("d.z.test") && has("e.z.test") && !has("huge.z.test"));
 	assert_replays(2);
@@ -85,20 +87,21 @@ static void one_zone_leaves_room(void **state)
 		n_told = 0;
 		snprintf(label, sizeof(label), "l%u", n++);
 		assert_int_equal(change_much(&entry, label, 100), 0);
-		zones_flush(&zones);
+		zones_flush(zones);
 	} while (!told[0]);
 	assert_int_equal(told[0], -ENOSPC);
-	assert_in_range(entry.unwritten_bytes, STORE_MAX_BYTES_MIN / 4, STORE_MAX_BYTES_MIN / 2);
+	assert_in_range(entry.stored.unwritten_bytes, STORE_MAX_BYTES_MIN / 4,
+			STORE_MAX_BYTES_MIN / 2);
 	n_told = 0;
 	assert_int_equal(change_much(&other, "l", 500), 0);
-	zones_flush(&zones);
+	zones_flush(zones);
 	assert_int_equal(told[0], 0);
-	assert_in_range(other.unwritten_bytes, 500 * 256, 500 * 512);
+	assert_in_range(other.stored.unwritten_bytes, 500 * 256, 500 * 512);
 	know_file(entry.zone);
 	assert_int_equal(change_much(&entry, label, 100), 0);
-	zones_flush(&zones);
+	zones_flush(zones);
 	assert_int_equal(told[1], 0);
-	assert_in_range(entry.unwritten_bytes, 100 * 256, 100 * 512);
+	assert_in_range(entry.stored.unwritten_bytes, 100 * 256, 100 * 512);
 	end();
 }
 
@@ -108,15 +111,15 @@ static void what_is_journaled_stays(void **state)
 	(void)state;
 	begin();
 	assert_int_equal(change("add d A 192.0.2.4"), 0);
-	zones_flush_journal(&zones);
+	zones_flush_journal(zones);
 	assert_int_equal(change_hugely(), 0);
-	zones_flush(&zones);
+	zones_flush(zones);
 	assert_int_equal(told[0], 0);
 	assert_int_equal(told[1], -ENOSPC);
 	assert_true(has("d.z.test") && !has("huge.z.test"));
 	assert_replays(1);
 	assert_int_equal(change("add e A 192.0.2.5"), 0);
-	zones_flush(&zones);
+	zones_flush(zones);
 	assert_replays(2);
 	end();
 }
@@ -127,12 +130,12 @@ static void what_was_served_does_not_come_back(void **state)
 	(void)state;
 	begin();
 	assert_int_equal(change("add d A 192.0.2.4"), 0);
-	assert_int_equal(zones_set_settings(&zones, 7), 0);
+	assert_int_equal(zones_set_settings(zones, 7), 0);
 	assert_true(has("d.z.test"));
 	make_due(zone_of("z.test", ZONE_HEAD));
-	assert_int_equal(zones_publish(&zones), 0);
+	assert_int_equal(zones_publish(zones), 0);
 	assert_int_equal(change_hugely(), 0);
-	zones_flush(&zones);
+	zones_flush(zones);
 	assert_int_equal(told[0], 0);
 	assert_int_equal(told[1], -ENOSPC);
 	assert_int_equal(zone_serial(entry.zone), 7);
@@ -145,11 +148,11 @@ static void the_word_of_a_file_stays(void **state)
 {
 	(void)state;
 	begin();
-	snprintf(entry.storage_error, sizeof(entry.storage_error), "z.zone: is on no disk");
+	snprintf(entry.stored.error, sizeof(entry.stored.error), "z.zone: is on no disk");
 	assert_int_equal(change("add d A 192.0.2.4"), 0);
-	zones_flush(&zones);
+	zones_flush(zones);
 	assert_int_equal(told[0], 0);
-	assert_string_equal(entry.storage_error, "z.zone: is on no disk");
+	assert_string_equal(entry.stored.error, "z.zone: is on no disk");
 	end();
 }
 
@@ -161,10 +164,10 @@ static void a_primary_is_served_all_the_same(void **state)
 	begin();
 	said.primaries = (void *)primaries;
 	assert_int_equal(change_hugely(), 0);
-	zones_flush(&zones);
+	zones_flush(zones);
 	assert_int_equal(told[0], 0);
 	assert_true(has("huge.z.test"));
-	assert_true(*entry.storage_error);
+	assert_true(*entry.stored.error);
 	said.primaries = NULL;
 	end();
 }
@@ -177,12 +180,12 @@ static void changed_with_other_settings(void **state)
 
 	(void)state;
 	begin();
-	slot = &memory.zones[entry.cache_slot];
+	slot = &memory.zones[entry.published.slot];
 	last_gen = slot->last_gen;
 	ask_for("c.z.test");
-	zones.env.settings_digest = 7;
+	madezones_env(zones)->settings_digest = 7;
 	assert_int_equal(change("add d A 192.0.2.4"), 0);
-	zones_flush(&zones);
+	zones_flush(zones);
 	assert_int_equal(told[0], 0);
 	assert_true(has("d.z.test"));
 	assert_false(is_cached("c.z.test"));
@@ -221,7 +224,7 @@ static void serve_signed(void)
 	MUST(!sign_all(file, NULL, &w.keys, &w.options, w.now_s, 2, 1, NULL, &z, &why));
 	signing_work_fini(&w);
 	make_due(z);
-	MUST(!zones_publish(&zones));
+	MUST(!zones_publish(zones));
 }
 
 static void begin_signing(void)
@@ -242,8 +245,8 @@ static void begin_renewal(void)
 {
 	begin_signing();
 	serve_signed();
-	signing_tick(&zones, &entry);
-	assert_non_null(zones.made);
+	signing_tick(zones, &entry);
+	assert_true(madezones_has_made(zones));
 	assert_int_equal(zone_serial(entry.edited), 3);
 }
 
@@ -253,11 +256,11 @@ static void a_zone_goes_with_a_renewal(void **state)
 	(void)state;
 	begin();
 	begin_renewal();
-	zones_forget_made(&zones, &entry);
+	zones_forget_made(zones, &entry);
 	signing_free(entry.signing); /* as zones_entry_free() */
 	entry.signing = NULL;
-	zones_flush(&zones);
-	assert_null(zones.made);
+	zones_flush(zones);
+	assert_false(madezones_has_made(zones));
 	assert_int_equal(zone_serial(entry.zone), 2);
 	remove_all_in("keys");
 	end();
@@ -271,7 +274,7 @@ static void a_policy_goes_with_a_renewal(void **state)
 	signing_end(&entry);
 	assert_null(entry.signing);
 	assert_int_equal(change("add d A 192.0.2.4"), 0);
-	zones_flush(&zones);
+	zones_flush(zones);
 	assert_true(n_told == 1 && !told[0]);
 	assert_true(has("d.z.test"));
 	remove_all_in("keys");
@@ -303,7 +306,7 @@ static void break_journal(void)
 	MUST(!own_file_write(z, signing_file(entry.signing), NULL, err, sizeof(err)));
 	zone_digest(z, known.file_digest);
 	zone_unref(z);
-	MUST(!store_begin(zones.env.store, &batch));
+	MUST(!store_begin(madezones_env(zones)->store, &batch));
 	MUST(!store_put_zone(batch, entry.apex, &known));
 	MUST(!storing_append(batch, entry.apex, 5, 9, 10));
 	MUST(!store_commit(batch));
@@ -317,8 +320,12 @@ static struct load *load_signed(const char *content)
 	FILE *f = fopen(tmpfolder_file, "w");
 
 	MUST(load && f && fputs(content, f) >= 0 && !fclose(f));
-	load->store = zones.env.store;
-	MUST(!load_sign(load, &entry));
+	load->store = madezones_env(zones)->store;
+	load->source = LOAD_SIGNED_FILE;
+	memcpy(load->content_digest, entry.content_digest, ZONE_DIGEST_LEN);
+	memcpy(load->file_digest, entry.stored.known.file_digest, ZONE_DIGEST_LEN);
+	load->signing = calloc(1, sizeof(*load->signing));
+	MUST(load->signing && !signing_work_init(load->signing, entry.signing, BEGUN_S));
 	ended_load = NULL;
 	loader_start(loader, load);
 	while (!ended_load) {

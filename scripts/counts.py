@@ -1,0 +1,122 @@
+#!/usr/bin/python3
+# SPDX-FileCopyrightText: The Volley authors
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""counts.py [--bound]: how the code is built, in numbers.
+
+With --bound it prints the structs of zonemgr and transfer with more than four booleans, and fails if there is one: such a struct
+is a state machine that has no names and is drawn nowhere. Else printed are the structs with most booleans, the fields of `struct daemon`, circles of includes within a folder, file names that
+stand in more than one folder, the longest lines, and the files that name each key of the configuration. Only files that git
+knows, or would add, are read. Each number has a line of its own, so that `diff` compares two trees.
+"""
+import collections
+import pathlib
+import re
+import subprocess
+import sys
+
+SHOWN = 10
+BOOLEANS_MAX = 4
+BOUND = ("userspace/transfer", "userspace/zonemgr")
+STRUCT = re.compile(r"^(?:static )?struct (\w+)(?:\[\w*\])? \{\n(.*?)^\}", re.M | re.S)
+COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.S)
+INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.M)
+
+
+def files():
+    command = ["git", "ls-files", "-co", "--exclude-standard"]
+    names = set(subprocess.run(command, capture_output=True, text=True, check=True).stdout.split("\n"))
+    return [path for path in map(pathlib.Path, sorted(names - {""})) if path.is_file()]
+
+
+def text_of(path):
+    return path.read_text(encoding="utf-8")
+
+
+def declared(line):
+    """How many names a declaration declares."""
+    return line.count(",") + 1
+
+
+def structs(sources):
+    """(name, file, fields, booleans) of each struct; fields of unnamed structs inside count as its own"""
+    for path in sources:
+        for name, body in STRUCT.findall(COMMENT.sub("", text_of(path))):
+            lines = [line.strip() for line in body.split(";")]
+            fields = [line for line in lines if line and not line.startswith("}")]
+            yield (name, path, sum(map(declared, fields)),
+                   sum(declared(line) for line in fields if re.match(r"(?:volatile |_Atomic )?bool\b", line.split("\n")[-1].strip())))
+
+
+def circles(sources):
+    """Groups of modules (header and source of one name) of one folder that include each other in a circle"""
+    edges = collections.defaultdict(set)
+    for path in sources:
+        here = (path.parent.name, path.stem)
+        for target in INCLUDE.findall(text_of(path)):
+            there = pathlib.PurePath(target)
+            if there.parent.name == here[0] and there.stem != here[1]:
+                edges[here].add((here[0], there.stem))
+    reach = {}
+    for start in list(edges):
+        seen, todo = set(), [start]
+        while todo:
+            for there in edges.get(todo.pop(), ()):
+                if there not in seen:
+                    seen.add(there)
+                    todo.append(there)
+        reach[start] = seen
+    groups = {frozenset(b for b in seen if a in reach.get(b, ())) for a, seen in reach.items() if a in seen}
+    return sorted(sorted(f"{folder}/{name}" for folder, name in group) for group in groups)
+
+
+def longest(paths, bound):
+    found = [(max(map(len, text_of(path).expandtabs(8).split("\n"))), path) for path in paths]
+    return len([1 for n, _ in found if n > bound]), sorted(found, reverse=True)[:SHOWN]
+
+
+def check_bound():
+    sources = [path for path in files() if str(path.parent) in BOUND and path.suffix in (".c", ".h")]
+    wrong = [row for row in structs(sources) if row[3] > BOOLEANS_MAX]
+    for name, path, _, n_bool in wrong:
+        print(f"{path}: struct {name} has {n_bool} booleans, more than {BOOLEANS_MAX}: give the states names (enum)")
+    return 1 if wrong or not sources else 0
+
+
+def main():
+    every = files()
+    c = [path for path in every if path.parts[0] in ("userspace", "xdp") and path.suffix in (".c", ".h")]
+    found = sorted(structs(c), key=lambda row: (-row[3], row[0]))
+    print("structs with more than four booleans:", len([1 for row in found if row[3] > BOOLEANS_MAX]))
+    for name, path, n_fields, n_bool in found[:SHOWN]:
+        print(f"  {n_bool} booleans of {n_fields} fields: struct {name}, {path}")
+    for name, path, n_fields, n_bool in found:
+        if name == "daemon":
+            n_files = sum(bool(re.search(r"struct daemon\b", text_of(p))) for p in c)
+            print(f"struct daemon: {n_fields} fields, {n_bool} booleans, named in {n_files} files")
+    rings = circles([path for path in c if path.parts[0] == "userspace"])
+    print("circles of includes within a folder:", len(rings))
+    for ring in rings:
+        print("  " + " ".join(ring))
+    places = collections.defaultdict(set)
+    for path in c:
+        places[path.name].add(path.parent.name)
+    twice = sorted((name, sorted(where)) for name, where in places.items() if len(where) > 1)
+    print("file names in more than one folder:", len(twice))
+    for name, where in twice:
+        print(f"  {name}: {' '.join(where)}")
+    for what, paths, bound in (("code", c, 100), ("docs", [p for p in every if p.suffix == ".md"], 120)):
+        n, rows = longest(paths, bound)
+        print(f"files of {what} with a line of more than {bound} columns: {n}")
+        for columns, path in rows:
+            print(f"  {columns} columns: {path}")
+    config = [p for p in c if p.parts[1] == "config"]
+    keys = collections.Counter()
+    for path in config:
+        for key in set(re.findall(r'"([a-z0-9]+(?:-[a-z0-9]+)+)"', text_of(path))):
+            keys[key] += 1
+    print("keys of the configuration (with a hyphen) named in more than one file of config/:", len([1 for n in keys.values() if n > 1]))
+    print("lines of userspace:", sum(text_of(p).count("\n") for p in c if p.parts[0] == "userspace"))
+
+
+if __name__ == "__main__":
+    sys.exit(check_bound() if sys.argv[1:] == ["--bound"] else main())

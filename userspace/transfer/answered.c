@@ -1,0 +1,99 @@
+/* SPDX-FileCopyrightText: The Volley authors */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "transfer/answered.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "tap/tap.h"
+#include "transfer/internal.h"
+#include "xdp/count.h"
+
+/* The loop's thread alone writes these; others read whole values. */
+static void add_one(uint64_t *counter)
+{
+	__atomic_store_n(counter, *counter + 1, __ATOMIC_RELAXED);
+}
+
+static void count(struct transfer *t, const struct answered *a, uint16_t rcode)
+{
+	struct engine_answers *n = &t->answers;
+	uint32_t type = a->has_question ? volley_count_type(a->qtype) : VOLLEY_COUNT_OTHER_TYPE;
+
+	add_one((uint64_t *)&n->of.by_rcode[rcode % VOLLEY_COUNT_RCODES]);
+	add_one((uint64_t *)&n->of.by_type[type][a->peer.family != AF_INET]);
+	add_one((uint64_t *)&n->of.by_zone[VOLLEY_COUNT_NO_ZONE]);
+	add_one(&n->by_way[a->transport]);
+	add_one(&n->by_opcode[a->opcode % ENGINE_OPCODES]);
+}
+
+static void tell(struct transfer *t, const struct answered *a, const uint8_t *reply, size_t n)
+{
+	struct tap_event *e = tap_begin(t->tap, a->query, a->n_query, n);
+
+	if (!e)
+		return;
+	e->way = TAP_TRANSFER;
+	e->transport = (uint8_t)a->transport;
+	e->family = a->peer.family;
+	e->peer_port = a->peer.port;
+	memcpy(e->peer, a->peer.bytes, sizeof(e->peer));
+	if (a->local.family == a->peer.family) {
+		e->local_port = a->local.port;
+		memcpy(e->local, a->local.bytes, sizeof(e->local));
+	}
+	tap_date(e, a->asked_ns);
+	tap_commit(t->tap, e, reply, n);
+}
+
+void answered_begin(struct transfer *t, struct answered *a, const struct answered_ends *ends,
+		    const struct query *q, const uint8_t *msg, size_t n)
+{
+	*a = (struct answered){
+		.is_open = true,
+		.is_told = tap_draws(t->tap),
+		.transport = ends->transport,
+		.peer = *ends->peer,
+		.local = *ends->local,
+		.qtype = q->qtype,
+		.opcode = q->opcode,
+		.has_question = q->has_question,
+		.asked_ns = t->now.ns,
+	};
+	if (!a->is_told)
+		return;
+	a->query = malloc(n);
+	if (!a->query) {
+		tap_lose(t->tap);
+		a->is_told = false;
+		return;
+	}
+	a->n_query = n;
+	memcpy(a->query, msg, n);
+}
+
+void answered_reply(struct transfer *t, struct answered *a, const uint8_t *reply, size_t n)
+{
+	struct tap_view view;
+
+	if (a->is_open && tap_view_read(&view, reply, n)) {
+		count(t, a, view.rcode);
+		if (a->is_told)
+			tell(t, a, reply, n);
+	}
+	answered_fini(a);
+}
+
+void answered_fini(struct answered *a)
+{
+	free(a->query);
+	*a = (struct answered){ 0 };
+}
+
+void transfer_answers_add(const struct transfer *t, struct engine_answers *sum)
+{
+	const uint64_t *from = (const uint64_t *)&t->answers;
+
+	for (size_t i = 0; i < sizeof(*sum) / sizeof(uint64_t); i++)
+		((uint64_t *)sum)[i] += __atomic_load_n(&from[i], __ATOMIC_RELAXED);
+}
