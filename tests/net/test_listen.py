@@ -201,8 +201,8 @@ def test_an_address_that_another_server_has(lab, daemon, vips, kind, word):
 def test_what_is_refused_behind_it_takes_it_back(lab, daemon, vips):
     """The addresses are opened before the rest of the configuration is accepted."""
     daemon.start()
-    listen(daemon, V4, V6, VIP, recursion={"allow": ["192.0.2.0/24"]})
-    assert "volleyd was started without recursion" in refused(daemon)
+    listen(daemon, V4, V6, VIP, recursion={"allow": ["192.0.2.0/24"], "root-hints": "/nothing"})
+    assert "root-hints: /nothing: No such file" in refused(daemon)
     assert daemon.status()["services"] == 2 and not lab.is_answered(where=VIP)
     with pytest.raises(ConnectionRefusedError):
         lab.connect("c", VIP)
