@@ -203,11 +203,11 @@ ALL := $(BPF_MAIN) $(BPF_OTHERS) $(PROGRAMS_HERE:%=$(O)/bin/%) $(MANS) $(COMPLET
 .PHONY: all
 all: $(ALL) ## build the programs and the XDP objects (default)
 
-.PHONY: deps deps-run deps-build deps-test
-deps: ## install what building, tests, demo and benchmarks need (Debian 12, root); deps-build, deps-run, deps-test: parts of it
+.PHONY: deps deps-run deps-build deps-deb deps-test
+deps: ## install what building, tests, demo and benchmarks need (Debian 12, root); deps-build, deps-deb, deps-run, deps-test: parts of it
 	@scripts/deps.sh
 
-deps-run deps-build deps-test:
+deps-run deps-build deps-deb deps-test:
 	@scripts/deps.sh $(@:deps-%=%)
 
 # Each stage of `make test` is timed; a test that passed before is run again.

@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
 # deb.sh VERSION FOLDER: makes the Debian packages of what is committed, in FOLDER, and beside them the bill of materials (sbom.py). Nobody has to be root. What the
-# build needs is said by scripts/debian/control; `make deps-build deps-test` installs it.
+# build needs is said by scripts/debian/control; `make deps-build deps-deb` installs it.
 set -eu
 cd "$(dirname "$0")/.."
 

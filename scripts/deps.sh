@@ -6,8 +6,9 @@
 # Needs root to install. Groups:
 #   run    the libraries of programs that were built elsewhere without DPDK (DPDK=0)
 #   build  what compiling and installing needs
-#   test   what tests, demo, lint, packages and benchmarks need beside that
-# Without a group: build and test. No packaged daemon is started or enabled by this: the name servers are here to be compared
+#   deb    what "make deb" needs beside that
+#   test   what tests, demo, lint and benchmarks need beside these
+# Without a group: build, deb and test. No packaged daemon is started or enabled by this: the name servers are here to be compared
 # with and are started by the tests, in their own namespaces.
 # deps.sh --list [GROUP...] prints the packages.
 set -eu
@@ -27,6 +28,7 @@ build | configuration      | libcyaml-dev libyaml-dev libjansson-dev
 build | the daemon         | libsystemd-dev libcap-ng-dev libmicrohttpd-dev libmnl-dev
 build | dnstap             | libfstrm-dev libprotobuf-c-dev protobuf-c-compiler
 build | DPDK               | dpdk-dev librte-net-af-xdp23 librte-net-tap23 librte-mempool-ring23
+deb   | packages           | build-essential debhelper dpkg-dev fakeroot apparmor dh-apparmor python3
 test  | DPDK, for tests    | librte-net-ring23 librte-net-null23
 test  | other kernels      | clang-16 clang-19 cpio busybox-static xz-utils
 test  | tests in C         | libcmocka-dev libclang-rt-14-dev
@@ -41,7 +43,7 @@ test  | servers to compare | knot knot-dnssecutils nsd bind9 unbound
 test  | routers, for tests | bird2 python3-exabgp
 test  | checks of metrics  | prometheus
 test  | validators         | ldnsutils bind9-utils
-test  | packages           | debhelper dpkg-dev fakeroot lintian debootstrap apparmor dh-apparmor
+test  | packages, tests    | lintian debootstrap
 test  | the image          | buildah crun
 test  | benchmark plots    | python3-matplotlib
 test  | profiles           | linux-perf
@@ -52,7 +54,7 @@ END
 missing() {
 	for package in $(packages); do
 		echo "$package"
-	done | sort >"$tmp/wanted"
+	done | sort -u >"$tmp/wanted"
 	# shellcheck disable=SC2046 # a list
 	dpkg-query -W -f '${db:Status-Status} ${Package}\n' $(packages) 2>/dev/null |
 		sed -n 's/^installed //p' | sort -u >"$tmp/present"
@@ -118,12 +120,12 @@ if [ "${1:-}" = --list ]; then
 	list_only=yes
 	shift
 fi
-groups=${*:-build test}
+groups=${*:-build deb test}
 for group in $groups; do
 	case $group in
-	run | build | test) ;;
+	run | build | deb | test) ;;
 	*)
-		echo "deps: no such group: $group (run, build, test)" >&2
+		echo "deps: no such group: $group (run, build, deb, test)" >&2
 		exit 2
 		;;
 	esac

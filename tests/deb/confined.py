@@ -86,7 +86,7 @@ def work(lab):
         assert texts(lab.ask(name)) == ["192.0.2.10"]
     lab.ask("www.nobody.example")
     run("nsenter", f"--net=/run/netns/{lab.name}-c", "bash", "-c", f"exec 3<>/dev/tcp/{V4}/9253; printf 'GET /metrics HTTP/1.0\\r\\n\\r\\n' >&3; cat <&3")
-    run("nsenter", f"--net=/run/netns/{lab.name}-c", "kdig", "+tls", f"@{V4}", "www.z.test", "A")
+    run("nsenter", f"--net=/run/netns/{lab.name}-c", "kdig", "+tls", "+timeout=60", f"@{V4}", "www.z.test", "A")
     ctl = lambda *words: run("volleyctl", *words, timeout=60).stdout
     ctl("zone", "edit", "z.test", "add new 60 A 192.0.2.1")
     ctl("zone", "flush", "z.test")

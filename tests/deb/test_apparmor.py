@@ -10,8 +10,8 @@ import sys
 
 import pytest
 
+from bare import deb
 from netlab import ROOT, run
-from test_packages import deb
 
 sys.path.insert(0, str(ROOT / "tests/vm"))
 import fetch  # noqa: E402
@@ -37,6 +37,16 @@ def test_its_capabilities_are_those_of_the_unit(tree):
     named = {f"CAP_{word.upper()}" for word in re.findall(r"(?m)^  capability (\w+),$", profile)}
     assert named == set(re.findall(r"CAP_\w+", unit))
     assert re.search(r"(?m)^profile (\w+) ", profile)[1] == re.search(r"(?m)^AppArmorProfile=-(\w+)$", unit)[1]
+
+
+def test_it_lets_volleyd_write_where_the_unit_does(tree):
+    profile = (tree / "etc/apparmor.d/volleyd").read_text("ascii")
+    unit = (tree / "lib/systemd/system/volleyd.service").read_text("ascii")
+    folders = re.findall(r"(?m)^(State|Logs|Runtime)Directory=(\w+)$", unit)
+    assert len(folders) == 3
+    for kind, name in folders:
+        folder = {"State": "/var/lib", "Logs": "/var/log", "Runtime": "@{run}"}[kind]
+        assert re.search(rf"(?m)^  (owner )?{folder}/{name}/\*\* rw", profile), folder
 
 
 def test_volleyd_works_within_it(monkeypatch):

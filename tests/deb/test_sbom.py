@@ -7,8 +7,8 @@ import re
 
 import pytest
 
+from bare import DEBS, deb
 from netlab import ROOT, run
-from test_packages import DEBS, deb
 
 IDENTIFIER = re.compile(r"SPDXRef-[A-Za-z0-9.-]+$")
 LICENCE = re.compile(r"(NOASSERTION|NONE|[A-Za-z0-9.+-]+|[()]| AND | OR )+$")

@@ -10,11 +10,11 @@ import dns.message
 from netlab import CLIENT4, V4, has, run, texts, wait_for
 
 
-def certificate(folder, name="volley.test"):
+def certificate(folder, name="volley.test", days=2):
     """For Secondary's TLS: a certificate that is its own authority, and server.tls of a volleyd."""
     crt, key = folder / "tls.crt", folder / "tls.key"
     run("openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1",
-        "-nodes", "-keyout", key, "-out", crt, "-days", "2", "-subj", f"/CN={name}",
+        "-nodes", "-keyout", key, "-out", crt, "-days", days, "-subj", f"/CN={name}",
         "-addext", f"subjectAltName=DNS:{name}")
     return {"bundle": crt, "name": name,
             "server": {"listen": [V4], "certificate": str(crt), "key": str(key)}}

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """metrics.listen: what is told is well formed and true, and who asks cannot be in the way."""
 import contextlib
+import datetime
 import http.client
 import re
 import shutil
@@ -12,8 +13,9 @@ import dns.rdatatype
 import dns.zone
 import pytest
 
-from netlab import CLIENT4, V4, V6, iface, remote, wait_for, write_zone, zone
+from netlab import CLIENT4, V4, V6, iface, remote, run, wait_for, write_zone, zone
 from primaries import ZONE, Mood
+from secondaries import certificate
 from test_signing import transferred
 
 PORT = 9253
@@ -234,6 +236,35 @@ def test_when_signatures_end(lab, daemon, tmp_path):
     zone_of = dns.zone.from_text(text, "z.test.", relativize=False)
     assert end == min(rdata.expiration for _, _, rdata in zone_of.iterate_rdatas()
                       if rdata.rdtype == dns.rdatatype.RRSIG)
+
+
+def test_when_the_certificate_ends(lab, daemon, tmp_path):
+    """That of the certificate in use: of a new one after a reload, of the old one where the new one is refused, and none without TLS."""
+    family = "volley_tls_certificate_expiry_timestamp_seconds"
+    tls = certificate(tmp_path)["server"]
+
+    def told():
+        ends = run("openssl", "x509", "-in", tls["certificate"], "-noout", "-enddate", "-dateopt", "iso_8601").stdout
+        date = datetime.datetime.strptime(ends.strip(), "notAfter=%Y-%m-%d %H:%M:%SZ").replace(tzinfo=datetime.timezone.utc)
+        return Metrics(lab)[family].get(()), date.timestamp()
+
+    daemon.start(server={"tls": tls}, metrics={"listen": AT})
+    first, date = told()
+    assert first == date
+    renewed = tmp_path / "renewed"
+    renewed.mkdir()
+    certificate(renewed, days=90)
+    for file in ("tls.key", "tls.crt"):
+        shutil.copy(renewed / file, tmp_path / file)
+    daemon.ctl("zone", "reload")
+    wait_for("it is told", lambda: told()[0] == told()[1] > first)
+    second, _ = told()
+    (tmp_path / "tls.crt").write_text("no certificate", "ascii")
+    assert daemon.ctl("zone", "reload", check=False).returncode == 1
+    assert Metrics(lab)[family] == {(): second}
+    daemon.configure(metrics={"listen": AT})
+    daemon.ctl("zone", "reload")
+    wait_for("nothing is told", lambda: Metrics(lab)[family] == {})
 
 
 def test_a_file_that_cannot_be_written(lab, daemon, tmp_path):

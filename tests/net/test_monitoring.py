@@ -114,6 +114,7 @@ ALERTS = {
     "VolleyTransferFails": (*both("volley_transfer_in_failed_total", grows(0.1), grows(0.001)), 20),
     "VolleyNotifyFails": (*both("volley_transfer_notify_failed_total", grows(0.1), grows(0.001)), 20),
     "VolleyTsigBad": (*both("volley_transfer_tsig_bad_total", grows(0.1), grows(0.001)), 20),
+    "VolleyCertificateEnds": (*both("volley_tls_certificate_expiry_timestamp_seconds", is_at(13 * DAY), is_at(60 * DAY)), 20),
     "VolleyTransferTls": (*both("volley_transfer_tls_failed_total", grows(0.1), grows(0.001)), 20),
 }
 

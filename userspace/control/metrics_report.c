@@ -363,11 +363,24 @@ static void put_recursion(const struct daemon *d, struct metrics_text *out)
 #undef PUT
 }
 
+/* Without server.tls the family has no sample. */
+static void put_certificate(const struct transfer *t, struct metrics_text *out)
+{
+	uint64_t end_s = transfer_certificate_end(t);
+
+	metrics_text_family(out, METRICS_GAUGE, "tls_certificate_expiry_timestamp_seconds",
+			    "when the certificate of server.tls that is in use ends");
+	if (end_s)
+		metrics_text_sample(out, end_s, NULL);
+}
+
 static void put_transfers(const struct daemon *d, struct metrics_text *out)
 {
+	const struct transfer *t = transfers_thread(d->transfers);
 	struct transfer_counters c;
 
-	transfer_counters_read(transfers_thread(d->transfers), &c);
+	put_certificate(t, out);
+	transfer_counters_read(t, &c);
 #define PUT(name, words) counter(out, "transfer", #name, words, c.name);
 	TRANSFER_COUNTERS(PUT)
 #undef PUT

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/socket.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -48,6 +49,7 @@ struct kept_socket {
 
 struct server_tls_kept {
 	struct ticket_keys *random; /* NULL: there were none yet */
+	uint64_t ends_wall_s;       /* the certificate; 0: there is none */
 	uint32_t n;
 	struct kept_socket sockets[];
 };
@@ -143,6 +145,19 @@ static int open_ctx(SSL_CTX **out, const struct config *config, char *err, size_
 	if (SSL_CTX_use_certificate_chain_file(ctx, config->tls_certificate) != 1)
 		return say_tls(config->tls_certificate, err, cap);
 	return load_key(ctx, config, err, cap);
+}
+
+/* When the certificate of @ctx ends, not those of its issuers, in seconds since 1970; 0: it does not say. */
+static uint64_t certificate_end(const SSL_CTX *ctx)
+{
+	const X509 *certificate = SSL_CTX_get0_certificate(ctx);
+	struct tm tm;
+	time_t end;
+
+	if (!certificate || ASN1_TIME_to_tm(X509_get0_notAfter(certificate), &tm) != 1)
+		return 0;
+	end = timegm(&tm);
+	return end > 0 ? (uint64_t)end : 0;
 }
 
 /* Those of the file; where none is named, *random, which is made if it is NULL. */
@@ -252,6 +267,11 @@ void server_tls_forget(struct server_tls_kept *kept)
 	free(kept);
 }
 
+uint64_t server_tls_certificate_end(const struct server_tls_kept *kept)
+{
+	return kept ? kept->ends_wall_s : 0;
+}
+
 /* What is to be kept of this one (NULL: it does not listen), with the keys, which are the caller's after an error. */
 static int keep(struct server_tls_kept **out, const struct server_tls *tls,
 		const struct config *config, struct ticket_keys *random)
@@ -274,6 +294,7 @@ static int keep(struct server_tls_kept **out, const struct server_tls *tls,
 		}
 	}
 	kept->random = random;
+	kept->ends_wall_s = tls ? certificate_end(tls->ctx) : 0;
 	*out = kept;
 	return 0;
 }

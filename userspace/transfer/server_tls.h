@@ -18,8 +18,8 @@
 struct server_tls;
 
 /*
- * What control's thread keeps from one configuration to the next: a descriptor of each socket that listens, and the random ticket
- * keys, so that sessions are resumed after a reload too.
+ * What control's thread keeps from one configuration to the next: a descriptor of each socket that listens, the random ticket
+ * keys, so that sessions are resumed after a reload too, and when the certificate ends.
  */
 struct server_tls_kept;
 
@@ -33,6 +33,11 @@ int server_tls_open(struct server_tls **out, struct server_tls_kept **kept,
 		    size_t err_cap) __attribute__((warn_unused_result));
 /* NULL is allowed. */
 void server_tls_forget(struct server_tls_kept *kept);
+/*
+ * When the certificate that is in use ends, in seconds since 1970 (notAfter, RFC 5280 section 4.1.2.5); 0: nothing listens.
+ * NULL is allowed. Control's thread.
+ */
+uint64_t server_tls_certificate_end(const struct server_tls_kept *kept);
 /* Whether server_tls_open() could use the files. 0, -ENOMEM or ERR_CONFIG, with a sentence in @err. */
 int server_tls_check(const struct config *config, char *err, size_t err_cap)
 	__attribute__((warn_unused_result));

@@ -431,3 +431,8 @@ void transfer_counters_read(const struct transfer *t, struct transfer_counters *
 	for (size_t i = 0; i < sizeof(*out) / sizeof(*to); i++)
 		to[i] = __atomic_load_n(&from[i], __ATOMIC_RELAXED);
 }
+
+uint64_t transfer_certificate_end(const struct transfer *t)
+{
+	return server_tls_certificate_end(t->tls_kept);
+}

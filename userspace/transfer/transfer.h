@@ -183,4 +183,10 @@ void transfer_counters_read(const struct transfer *t, struct transfer_counters *
  */
 void transfer_answers_add(const struct transfer *t, struct engine_answers *sum);
 
+/*
+ * When the certificate of server.tls that the last transfer_configure() has put in use ends, in seconds since 1970; 0: there is
+ * no listener for TLS.
+ */
+uint64_t transfer_certificate_end(const struct transfer *t);
+
 #endif

@@ -1,0 +1,59 @@
+# SPDX-FileCopyrightText: The Volley authors
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A Debian 12 in a folder, with nothing but what every Debian has."""
+import os
+import pathlib
+import shutil
+
+from netlab import ROOT, run
+
+DEBS = pathlib.Path(os.environ.get("VOLLEY_DEBS", ROOT / "build" / "deb"))
+MIRROR = os.environ.get("MIRROR", "http://deb.debian.org/debian")
+MOUNTS = tuple((folder, folder) for folder in ("/proc", "/sys", "/sys/fs/bpf", "/dev", "/dev/pts"))
+
+
+def deb(name):
+    found = sorted(DEBS.glob(f"{name}_*.deb"))
+    assert len(found) == 1, f"make deb: {found}"
+    return found[0]
+
+
+def bootstrap(root):
+    """With the security updates, as Debian's own installer has them. Daemons are not started there, and apt asks nothing."""
+    run("debootstrap", "--variant=minbase", "bookworm", root, MIRROR, timeout=900)
+    (root / "etc/apt/sources.list").write_text(
+        f"deb {MIRROR} bookworm main\ndeb {MIRROR}-security bookworm-security main\n", "ascii")
+    (root / "usr/sbin/policy-rc.d").write_text("#!/bin/sh\nexit 101\n", encoding="ascii")
+    (root / "usr/sbin/policy-rc.d").chmod(0o755)
+    (root / "etc/apt/apt.conf.d/yes").write_text('APT::Get::Assume-Yes "true";\nAPT::Install-Recommends "false";\n', "ascii")
+
+
+class Debian:
+    """A copy of one, with this machine's kernel file systems while the context lasts."""
+
+    def __init__(self, bare, root):
+        run("cp", "-a", bare, root, timeout=300)
+        self.root, self.mounts = root, MOUNTS
+
+    def __enter__(self):
+        shutil.copy("/etc/resolv.conf", self.root / "etc/resolv.conf")
+        for folder, where in self.mounts:
+            run("mount", "--bind", folder, self.root / where[1:])
+        return self
+
+    def __exit__(self, *_):
+        for _, where in reversed(self.mounts):
+            run("umount", self.root / where[1:])
+
+    def words(self, *command):
+        return ("chroot", self.root, "env", "DEBIAN_FRONTEND=noninteractive", "LC_ALL=C.UTF-8", *command)
+
+    def run(self, *command, timeout=600, **kwargs):
+        return run(*self.words(*command), timeout=timeout, **kwargs)
+
+    def install(self, path):
+        shutil.copy(path, self.root / "root")
+        return self.run("apt-get", "-q", "install", f"/root/{path.name}")
+
+    def packages(self):
+        return set(self.run("dpkg-query", "-W", "-f", "${Package}\n").stdout.split())
