@@ -4,6 +4,7 @@
 #
 # times.sh --stage FILE NAME COMMAND...   runs the command and adds a line to FILE: its seconds and NAME
 # times.sh --show FOLDER                  prints FOLDER/stages, and the ten slowest of FOLDER/tests
+# times.sh --slow FOLDER                  prints what tests/slow.txt holds: the Python tests that took 3 s or more
 set -u
 
 case $1 in
@@ -23,6 +24,9 @@ case $1 in
 	awk -F '\t' '
 		{ printf "  %3d:%02d     %s\n", $1 / 60, $1 % 60, $2; sum += $1 }
 		END { printf "  %3d:%02d     in all\n", sum / 60, sum % 60 }' "$2/stages"
+	;;
+--slow)
+	awk -F '\t' -v OFS='\t' '$2 ~ /[.]py::/ && $1 >= 3 { print $1, $2 }' "$2/tests" | LC_ALL=C sort -k 2
 	;;
 *)
 	sed -n '/^# times.sh/s/^# //p' "$0" >&2

@@ -15,14 +15,21 @@ before it did. Tests that share a fixture of their module stay together.
 A test is marked `alone` when it measures, loads or stops the machine: another test beside it would fail,
 or make it fail. Tests that share a fixture of their module go to the same worker, which makes it once.
 
+Side by side, those that take longest begin first: one begun last would keep one worker long after the others. SLOW
+lists the tests of some seconds; scripts/times.sh --slow prints it after a run. Only the order comes of it.
+
 VOLLEY_DURATIONS names a file to which a line is added for each test: its seconds, its name, how it ended, with
 tabs between.
 """
 import collections
 import os
+import pathlib
 import random
 
 import pytest
+
+SLOW = pathlib.Path(__file__).with_name("slow.txt")
+USUAL_S = 0.7  # counted for a test that is not in SLOW
 
 STRICT = os.environ.get("CI") == "true"
 DURATIONS = os.environ.get("VOLLEY_DURATIONS")
@@ -59,6 +66,15 @@ def _shuffle(items, groups, source):
     items[:] = [item for unit in units for item in unit]
 
 
+def _longest_first(items, groups):
+    """The same in each worker, as pytest-xdist wants it: by the seconds of SLOW, equal ones in the order of the files."""
+    with open(SLOW, encoding="utf-8") as lines:
+        known = {name: float(seconds) for seconds, name in (line.rstrip("\n").split("\t") for line in lines)}
+    units = [[item] for item in groups.pop(None, [])] + list(groups.values())
+    units.sort(key=lambda unit: -sum(known.get(item.nodeid, USUAL_S) for item in unit))
+    items[:] = [item for unit in units for item in unit]
+
+
 @pytest.hookimpl(tryfirst=True)  # pytest-xdist puts the names of groups to those of the tests in the same hook
 def pytest_collection_modifyitems(config, items):
     wanted = config.getoption("--alone")
@@ -79,10 +95,7 @@ def pytest_collection_modifyitems(config, items):
     if seed is not None:
         _shuffle(items, groups, random.Random(seed))
     elif hasattr(config, "workerinput"):
-        # The large groups begin first: one that began last would keep one worker long after the others.
-        singles = groups.pop(None, [])
-        items[:] = [item for group in sorted(groups.values(), key=len, reverse=True) for item in group]
-        items += singles
+        _longest_first(items, groups)
 
 
 def pytest_collection_finish(session):

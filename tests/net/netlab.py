@@ -386,7 +386,16 @@ class Daemon:
         return self.reap()
 
     def signal(self, number):
+        """After SIGSTOP all its threads stand still; the signal reaches one of them, which may have to wait for a processor."""
         self.process.send_signal(number)
+        if number == signal.SIGSTOP:
+            wait_for("all threads stand still", lambda: set(self.thread_states()) == {"T"})
+
+    def thread_states(self):
+        """The letters of proc(5)."""
+        for stat in pathlib.Path(f"/proc/{self.process.pid}/task").glob("*/stat"):
+            with contextlib.suppress(FileNotFoundError, ProcessLookupError):  # it has ended meanwhile
+                yield stat.read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()[0]
 
     def kill(self):
         self.signal(signal.SIGKILL)

@@ -357,7 +357,6 @@ def quick_fleet(tmp_path):
 # --- The fleet -------------------------------------------------------------------------------------
 
 
-@pytest.mark.alone
 def test_drained_and_upgraded_without_a_lost_query(fleet):
     """Both answer. Each in turn is drained, stopped, started and brought back: nobody notices."""
     with Asker(fleet) as asker:
@@ -431,7 +430,6 @@ def test_the_cable_is_pulled(quick_fleet):
     check_a_is_left(quick_fleet, lambda: quick_fleet.ip(host.netns, "link", "set", "dev", "s0", "down"))
 
 
-@pytest.mark.alone
 def test_the_loop_withdraws_before_it_ends(fleet):
     a, _ = fleet.hosts
     with Asker(fleet) as asker:
@@ -528,7 +526,6 @@ def serials(fleet, name, *addresses):
     return found
 
 
-@pytest.mark.alone
 def test_zones_of_the_page_from_the_primary_to_all(fleet):
     """A zone that changes there changes on every host."""
     a, b = fleet.hosts

@@ -46,7 +46,6 @@ def generate(lab, tmp_path, *words):
     return made
 
 
-@pytest.mark.alone
 def test_each_reply_is_told_as_listed_or_new(lab, daemon, tmp_path):
     """The new names are not there, and each comes once: none is a hit. Those of the list are."""
     mine = write_zone(tmp_path / "bench.test.zone")

@@ -15,8 +15,6 @@ from dnstree import answers, ask, by, has, query, records, world_of
 from netlab import CLIENT4, V4, V6, wait_for
 from upstreams import family
 
-pytestmark = pytest.mark.alone  # floods
-
 MANY = 100000
 TRUE = ["A 192.0.2.80"]
 
@@ -96,6 +94,7 @@ class Hits:
             self.slowest = max(self.slowest, time.monotonic() - start)
 
 
+@pytest.mark.alone  # floods
 def test_a_hundred_thousand_questions_to_dead_servers(world):
     """Hits are answered all the while, memory is bounded, and the servers' return is noticed."""
     lab, daemon = world.lab, world.daemon
@@ -134,6 +133,7 @@ def test_a_hundred_thousand_questions_to_dead_servers(world):
     assert who == {"driver" if world.driver else "kernel_socket": 1}
 
 
+@pytest.mark.alone  # floods
 def test_a_client_cannot_take_all(world):
     """max-per-client: beside all that one may ask of a dead server, the others are served as ever."""
     with_settings(world, {"max-per-client": 300})
@@ -207,6 +207,7 @@ def test_opt_out_denies_no_names(world):
     assert n_denied(world) == before
 
 
+@pytest.mark.alone  # floods
 def test_it_stops_with_questions_outstanding(world):
     """What nobody answers holds up no stop; the clients are told."""
     flood = Flood(world, "silent.lab.", 5000)

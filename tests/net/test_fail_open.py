@@ -54,7 +54,6 @@ def is_unreachable(lab, name):
         return False
 
 
-@pytest.mark.alone  # under load
 @pytest.mark.parametrize("end", ["kill", "keep"])
 def test_no_hit_is_lost_under_load(lab, daemon, tmp_path, end):
     """The daemon dies (or is upgraded) and another comes; by the driver's own counters."""
@@ -81,7 +80,6 @@ def test_no_hit_is_lost_under_load(lab, daemon, tmp_path, end):
     assert after["dropped"] == 0
 
 
-@pytest.mark.alone
 def test_misses_while_nobody_is_there(lab, daemon):
     daemon.start()
     lab.ask()
@@ -170,7 +168,6 @@ def test_killed_again_and_again(lab, daemon, tmp_path):
     daemon.stats()
 
 
-@pytest.mark.alone
 def test_orphan_serve_bounds_how_long(lab, daemon):
     daemon.start(cache={"orphan-serve": "3s"})
     lab.ask()
@@ -187,7 +184,6 @@ def test_orphan_serve_bounds_how_long(lab, daemon):
     assert one.by == {"driver": 1}
 
 
-@pytest.mark.alone
 def test_a_daemon_that_stands_still(lab, daemon):
     """Hits go on; what the worker has been handed is answered when it goes on."""
     daemon.start()

@@ -46,7 +46,6 @@ def namespaces():
     return {name for name, lab in found.items() if lab and not os.path.exists(f"/proc/{lab[1]}")}
 
 
-@pytest.mark.alone
 def test_account_of_a_run_balances(tmp_path):
     [one] = load(tmp_path, "--rate", str(RATE), "--seconds", "2", "--warmup", "1.5")
     check_account(one)
@@ -57,7 +56,6 @@ def test_account_of_a_run_balances(tmp_path):
     assert set(one["rcodes"]) == {"0", "3"}, "the usual queries have one name that is not there"
 
 
-@pytest.mark.alone
 @pytest.mark.parametrize("way, giver", [("worker", "worker"), ("socket", "kernel_socket")])
 def test_way_says_who_answers(tmp_path, way, giver):
     queries = tmp_path / "queries"

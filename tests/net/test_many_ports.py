@@ -5,7 +5,6 @@ import collections
 
 import dns.message
 import dns.query
-import pytest
 
 from netlab import V4, texts
 
@@ -13,7 +12,6 @@ WORKERS, QUEUES, ADDRESSES = 128, 64, 16
 WWW = ["192.0.2.80", "192.0.2.81"]
 
 
-@pytest.mark.alone
 def test_128_workers_64_queues_16_addresses(make_lab, make_daemon):
     """Each queue has its AF_XDP socket, each address is answered over UDP and TCP."""
     lab = make_lab(queues=QUEUES)

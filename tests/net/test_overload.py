@@ -82,7 +82,6 @@ def test_small_rings_lose_nothing_uncounted(lab, daemon, tmp_path):
     daemon.stats()
 
 
-@pytest.mark.alone
 def test_a_burst_of_frames(lab, daemon):
     """Without a pause, by an AF_PACKET socket: hits and misses mixed."""
     daemon.start()
@@ -113,7 +112,6 @@ def test_tcp_clients_that_are_gone_before_accept(lab, daemon):
     assert texts(lab.ask()) == WWW
 
 
-@pytest.mark.alone
 def test_idle_tcp_clients_make_room(lab, daemon):
     """Past the limit the one longest idle is closed; new ones are served all the time."""
     daemon.start(server={"listen": [V4], "workers": 1,
@@ -131,7 +129,6 @@ def test_idle_tcp_clients_make_room(lab, daemon):
             sock.close()
 
 
-@pytest.mark.alone
 def test_tcp_pipelining_of_many(lab, daemon):
     """More than fit into the server's buffers at once: all are answered, in whatever order."""
     daemon.start(server={"listen": [V4], "workers": 1})

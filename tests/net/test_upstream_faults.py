@@ -13,8 +13,6 @@ from dnstree import answer, ask, by, has, query, records, world_of
 from netlab import V4, V6, everywhere, texts, wait_for, write_zone, zone
 from upstreams import address_answer
 
-pytestmark = pytest.mark.alone  # asks whether answers come in time, and sends many at once
-
 FORGED, TRUE = "192.0.2.66", ["A 192.0.2.80"]
 
 
@@ -242,6 +240,7 @@ def test_many_questions_of_one_connection(world):
     assert records(ask(world.lab, query("s1.late.lab."))) == TRUE
 
 
+@pytest.mark.alone  # the server has half a second for each of 20 questions
 def test_a_client_that_goes_before_its_answer(world):
     """Its connection is gone, the answer is not: the next one has it from the cache."""
     late = world.tree.script("late.lab.", answer)
