@@ -187,8 +187,11 @@ static int put_parts(struct daemon *d, struct config *config, zones_done_fn *don
 {
 	int code = transfers_configure(d->transfers, config, err, err_cap);
 
-	if (!code)
+	if (!code) {
 		code = signing_policies_set(&d->policies_of_signing, config);
+		if (code)
+			snprintf(err, err_cap, "signing: %s", err_text(code));
+	}
 	if (!code)
 		code = daemon_listen(d, config, err, err_cap);
 	if (!code)
