@@ -236,11 +236,14 @@ test: ## everything that must hold: installs deps, builds, runs all tests; ends 
 	$(call stage,test-fuzz)
 	@scripts/times.sh --show $(TIMES)
 
+# Each stage runs whatever became of the one before: a line that is too long hides no test that fails.
 .PHONY: check
-check: $(ALL) $(CHECKED) $(O)/read.stamp ## what a change needs first: build, lint, unit and BPF tests, of what changed (root); FLOOR=cache
-	@scripts/lint.sh --changed $(O)/lint.stamp
-	@$(if $(CHECKED_UNIT),$(run_tests) unit $(CHECKED_UNIT))
-	@$(if $(CHECKED_BPF),$(run_tests) bpf $(CHECKED_BPF))
+check: $(ALL) $(CHECKED) $(O)/read.stamp ## what a change needs first: build, unit and BPF tests, lint, of what changed (root); FLOOR=cache
+	@failed=0; \
+	$(if $(CHECKED_UNIT),$(run_tests) unit $(CHECKED_UNIT) || failed=1;) \
+	$(if $(CHECKED_BPF),$(run_tests) bpf $(CHECKED_BPF) || failed=1;) \
+	scripts/lint.sh --changed $(O)/lint.stamp || failed=1; \
+	exit $$failed
 
 run_tests = TEST_JOBS=$(TEST_JOBS) AGAIN=$(AGAIN) scripts/run-tests.sh
 

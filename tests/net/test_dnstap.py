@@ -17,9 +17,9 @@ import dns.rcode
 import dns.update
 import pytest
 
-from dnstaps import CONTENT_TYPE, Collector
+from dnstaps import CONTENT_TYPE, Collector, messages
 from dnstree import receive_wire
-from netlab import CLIENT4, CLIENT6, V4, V6, iface, wait_for, write_zone, zone
+from netlab import CLIENT4, CLIENT6, V4, V6, iface, run, wait_for, write_zone, zone
 from scripted import Upstream, true_answer
 from secondaries import certificate
 from test_dot import connect, receive, send
@@ -386,3 +386,36 @@ def test_a_pipe_that_nobody_reads(lab, daemon, folder):
     assert lab.ask().rcode() == dns.rcode.NOERROR
     wait_for("two more are lost", lambda: tap(daemon)["dnstap_lost"] == 4)
     assert daemon.stop() == 0
+
+
+@pytest.fixture(name="small_disk")
+def make_small_disk(tmp_path):
+    """A file system of 64 KiB."""
+    path = tmp_path / "disk"
+    path.mkdir()
+    run("mount", "-t", "tmpfs", "-o", "size=64k", "none", path)
+    yield path
+    run("umount", "-l", path)
+
+
+def test_a_disk_that_has_room_again(lab, daemon, small_disk):
+    """What was written before stays, in whole frames, and the same stream goes on behind it: a file has one stream only."""
+    path, ballast = small_disk / "dnstap.fstrm", small_disk / "ballast"
+    daemon.start(dnstap={"file": str(path)})
+    wait_for("the file", lambda: tap(daemon)["dnstap_connected"])
+    ballast.write_bytes(bytes(60 << 10))
+    for _ in range(100):
+        lab.ask()
+    assert told(daemon, 200)
+    before = tap(daemon)["dnstap_written"]
+    assert before and tap(daemon)["dnstap_written"] + tap(daemon)["dnstap_lost"] == 200 and path.stat().st_size <= 4096
+    assert len(messages(path)) == before
+    ballast.unlink()
+    for _ in range(5):
+        lab.ask("www.example.net")
+    wait_for("ten more", lambda: tap(daemon)["dnstap_written"] == before + 10)
+    assert daemon.stop() == 0
+    names = [m.name for m in messages(path)]
+    assert names[:before] == ["www.example.com."] * before and names[before:] == ["www.example.net."] * 10
+    data = path.read_bytes()
+    assert data.count(CONTENT_TYPE) == 1 and data.endswith(struct.pack("!III", 0, 4, 3))  # START, and STOP

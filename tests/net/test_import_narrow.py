@@ -206,6 +206,20 @@ def test_unbound_refused_addresses(tmp_path, rules, allow):
     assert ("not carried over" in said) == (len(allow) + sum("allow" not in rule for rule in rules) != len(rules)), said
 
 
+@pytest.mark.parametrize("rules, allow", [
+    (["10.0.0.0/8 allow"], ["127.0.0.0/8", "::1", "10.0.0.0/8"]),
+    (["127.0.0.0/8 refuse", "::1 refuse"], NOBODY),
+    (["0.0.0.0/0 allow", "::/0 allow", "127.0.0.1 refuse", "::1 deny"], NOBODY),
+])
+def test_unbound_zones_where_nobody_may_ask(tmp_path, rules, allow):
+    """Who may recurse may ask for zones; an empty list would be refused, and none would let everyone ask."""
+    text = "server:\n    interface: 127.0.0.1\n" + "".join(f"    access-control: {rule}\n" for rule in rules) + \
+        "auth-zone:\n    name: a.lab\n    zonefile: %FOLDER/a.zone\n"
+    config, said = made_of(tmp_path, "unbound", text)
+    assert config["server"]["allow"] == allow and config["zones"], said
+    assert (allow == NOBODY) == ("nobody may ask" in said), said
+
+
 @pytest.mark.parametrize("policies, used, name", [
     ("  - algorithm: ed25519\n", "", "default"),
     ("  - id: \"two words\"\n", "    dnssec-policy: \"two words\"\n", "default"),

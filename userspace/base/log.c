@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "base/log.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <jansson.h>
@@ -331,9 +332,11 @@ static size_t put_fields_json(char line[static LOG_LINE_BYTES], enum log_level l
 	if (!object)
 		return 0;
 	json_object_set_new(object, "event", json_string(event));
-	for (size_t i = 0; i < n_fields; i++)
+	for (size_t i = 0; i < n_fields; i++) {
+		assert(!json_object_get(object, fields[i].name)); /* "pid" is volleyd's own */
 		if (fields[i].text)
 			json_object_set_new(object, fields[i].name, begin_of(fields[i].text, most));
+	}
 	return put_object(line, object);
 }
 

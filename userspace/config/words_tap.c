@@ -27,7 +27,8 @@ static const struct words_key rows[] = {
 	  .text = "Address and port of the collector. The stream is not encrypted. Default: none." },
 	{ .path = "dnstap.file",
 	  .type = WORDS_PATH,
-	  .text = "A file that begins anew at each start and reload. Default: none." },
+	  .text = "A file that begins anew at each start and reload: rename it before, to keep it. What a full disk does not take is "
+		  "lost and counted; what was written stays, and the same stream goes on when there is room. Default: none." },
 	{ .path = "dnstap.identity",
 	  .type = WORDS_TEXT,
 	  .min = 1,

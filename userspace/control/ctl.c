@@ -78,7 +78,7 @@ static void audit_request(const struct client *client, const struct request_told
 		{ "command", told->words },
 		{ "result", told->result },
 		{ "uid", uid },
-		{ "pid", pid },
+		{ "peer_pid", pid },
 	};
 
 	snprintf(uid, sizeof(uid), "%u", (unsigned int)client->peer.uid);

@@ -140,21 +140,45 @@ static int start_reload(struct daemon *d, struct config *config, zones_done_fn *
 	return 0;
 }
 
-/* Of a configuration that is not put in place nothing is to stay. */
+static void tell_not_taken_back(int code, const char *what)
+{
+	if (code)
+		log_error("what held before the reload: %s: %s", what, err_text(code));
+}
+
+/* Of a configuration that is not put in place nothing is to stay, whatever part of it cannot be taken back. */
 static void take_back(struct daemon *d)
 {
 	const struct config *before = catalogs_config(d->catalogs);
-	char err[512] = "keys and policies";
-	int code = transfers_configure(d->transfers, before, err, sizeof(err));
+	char err[512];
 
-	if (!code)
-		code = signing_policies_set(&d->policies_of_signing, before);
-	if (!code)
-		code = cookies_configure(d->cookies, before, clock_wall_s(), err, sizeof(err));
-	if (code)
-		log_error("what held before the reload: %s: %s", err, err_text(code));
+	snprintf(err, sizeof(err), "keys");
+	tell_not_taken_back(transfers_configure(d->transfers, before, err, sizeof(err)), err);
+	tell_not_taken_back(signing_policies_set(&d->policies_of_signing, before), "signing");
+	tell_not_taken_back(daemon_configure_rrl(d, before), "rrl");
+	snprintf(err, sizeof(err), "cookies");
+	tell_not_taken_back(cookies_configure(d->cookies, before, clock_wall_s(), err, sizeof(err)),
+			    err);
 	daemon_settle_ifaces(d, before, before);
 	daemon_settle_listen(d);
+}
+
+/* With recursion in place, which policies are read by. */
+static int put_behind_recursion(struct daemon *d, struct config *config, zones_done_fn *done,
+				void *user, char *err, size_t err_cap)
+{
+	int code = daemon_configure_rrl(d, config);
+
+	if (code)
+		snprintf(err, err_cap, "rrl: %s", err_text(code));
+	else
+		code = cookies_configure(d->cookies, config, clock_wall_s(), err, err_cap);
+	if (code)
+		return code;
+	code = start_reload(d, config, done, user);
+	if (code)
+		snprintf(err, err_cap, "%s", err_text(code));
+	return code;
 }
 
 /* What may be refused: the rest is taken back then. */
@@ -163,22 +187,21 @@ static int put_parts(struct daemon *d, struct config *config, zones_done_fn *don
 {
 	int code = transfers_configure(d->transfers, config, err, err_cap);
 
-	if (!code)
+	if (!code) {
 		code = signing_policies_set(&d->policies_of_signing, config);
+		if (code)
+			snprintf(err, err_cap, "signing: %s", err_text(code));
+	}
 	if (!code)
 		code = daemon_listen(d, config, err, err_cap);
 	if (!code)
 		code = daemon_add_ifaces(d, config, err, err_cap);
 	if (!code)
 		code = daemon_configure_recursion(d, config, err, err_cap);
-	if (!code)
-		code = daemon_configure_rrl(d, config);
-	if (!code)
-		code = cookies_configure(d->cookies, config, clock_wall_s(), err, err_cap);
 	if (!code) {
-		code = start_reload(d, config, done, user);
+		code = put_behind_recursion(d, config, done, user, err, err_cap);
 		if (code)
-			snprintf(err, err_cap, "%s", err_text(code));
+			daemon_take_back_recursion(d, config);
 	}
 	if (code)
 		take_back(d);
@@ -214,6 +237,7 @@ static int put_config(struct daemon *d, struct config *config, zones_done_fn *do
 		config_free(config);
 		return code;
 	}
+	config_recursion_fini(&config->recursion); /* that of before */
 	daemon_put_identity(d, identity);
 	want_size(d, config->cache_size_bytes);
 	daemon_configure_log(d, config);

@@ -46,7 +46,7 @@ void daemon_audit_signal(const struct signalfd_siginfo *info)
 	const struct log_field fields[] = {
 		{ "signal", name ? name : "?" },
 		{ "uid", uid },
-		{ "pid", pid },
+		{ "peer_pid", pid },
 	};
 
 	snprintf(uid, sizeof(uid), "%u", info->ssi_uid);

@@ -21,11 +21,16 @@ int daemon_open_crew(struct daemon *d) __attribute__((warn_unused_result));
 void daemon_close(struct daemon *d);
 
 /*
- * Puts in place who may ask, and how upstreams are asked: at the start and by a reload. 0; or a negative
- * code with a sentence in err, and all is as before.
+ * Puts in place who may ask, and how upstreams are asked: at the start and by a reload. As recursion_configure(): config->recursion is
+ * what was in place before, then. 0; or a negative code with a sentence in err, and all is as before.
  */
 int daemon_configure_recursion(struct daemon *d, struct config *config, char *err, size_t err_cap)
 	__attribute__((warn_unused_result));
+/*
+ * Undoes daemon_configure_recursion() with this configuration, where a later part of a reload was refused; config->recursion is its own
+ * again. An error is logged, and then the refused one stays in force.
+ */
+void daemon_take_back_recursion(struct daemon *d, struct config *config);
 
 /*
  * What answers of our zones depend on beside the zones: the engine's settings, which view they are in, and whether for the DS records

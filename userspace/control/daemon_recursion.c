@@ -18,17 +18,42 @@ uint64_t daemon_settings_digest(const struct daemon *d)
 	return engine_config_digest(&d->engine_config) + others;
 }
 
+static int settle_zones(struct daemon *d)
+{
+	d->other_slots[DAEMON_SLOT_RECURSION] = recursion_slot(d->recursion);
+	return d->zones ? zones_set_settings(d->zones, daemon_settings_digest(d)) : 0;
+}
+
 int daemon_configure_recursion(struct daemon *d, struct config *config, char *err, size_t err_cap)
 {
 	int code = recursion_configure(d->recursion, config, err, err_cap);
 
 	if (code)
 		return code;
-	d->other_slots[DAEMON_SLOT_RECURSION] = recursion_slot(d->recursion);
-	code = d->zones ? zones_set_settings(d->zones, daemon_settings_digest(d)) : 0;
-	if (code)
-		snprintf(err, err_cap, "%s", err_text(code));
+	code = settle_zones(d);
+	if (!code)
+		return 0;
+	snprintf(err, err_cap, "%s", err_text(code));
+	daemon_take_back_recursion(d, config);
 	return code;
+}
+
+void daemon_take_back_recursion(struct daemon *d, struct config *config)
+{
+	/* What the list of clients is made of, too, as it was before. */
+	struct config before = *catalogs_config(d->catalogs);
+	char err[512];
+	int code;
+
+	before.recursion = config->recursion;
+	code = recursion_configure(d->recursion, &before, err, sizeof(err));
+	config->recursion = before.recursion; /* to be freed with the rest */
+	if (!code) {
+		code = settle_zones(d);
+		snprintf(err, sizeof(err), "%s", err_text(code));
+	}
+	if (code)
+		log_error("recursion as it was before the reload: %s", err);
 }
 
 static enum walk_step is_public(void *user, const struct volley_entry *e)

@@ -364,6 +364,7 @@ static void tell(const struct recursion *r)
 int recursion_configure(struct recursion *r, struct config *config, char *err, size_t err_cap)
 {
 	struct retired *retired = malloc(sizeof(*retired));
+	struct config_recursion before;
 	struct setup setup;
 	int code;
 
@@ -377,9 +378,9 @@ int recursion_configure(struct recursion *r, struct config *config, char *err, s
 		return code;
 	}
 	put_in_place(r, &setup, retired);
-	config_recursion_fini(&r->config);
+	before = r->config;
 	r->config = config->recursion;
-	config->recursion = (struct config_recursion){ 0 };
+	config->recursion = before;
 	tell(r);
 	return 0;
 }

@@ -57,9 +57,9 @@ int recursion_new(struct recursion **out, const struct recursion_env *env)
 	__attribute__((warn_unused_result));
 
 /*
- * Puts in place what the configuration says, and takes config->recursion out of it. 0; or a negative
- * code with a sentence in err, and all is as before, the configuration too. What the driver cannot be told
- * is logged: then it hands up more than it would.
+ * Puts in place what the configuration says: config->recursion is exchanged for what was in place before, which is the caller's then,
+ * and which a second call puts back. 0; or a negative code with a sentence in err, and all is as before, the configuration too. What
+ * the driver cannot be told is logged: then it hands up more than it would.
  */
 int recursion_configure(struct recursion *r, struct config *config, char *err, size_t err_cap)
 	__attribute__((warn_unused_result));

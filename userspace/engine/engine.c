@@ -651,10 +651,11 @@ static void restore(struct query *q, const struct engine_pending *p)
 	name_fold(q->folded, q->qname, q->qname_bytes);
 }
 
-size_t engine_finish(struct engine *e, struct engine_pending *p, const struct engine_times *times,
-		     uint8_t *out, size_t cap)
+/* Of the client that has waited. */
+static struct engine_request request_of(const struct engine_pending *p,
+					const struct engine_times *times)
 {
-	const struct engine_request rq = {
+	return (struct engine_request){
 		.msg = p->asked.query,
 		.len = p->asked.question_end,
 		.stream = p->asked.stream,
@@ -666,6 +667,12 @@ size_t engine_finish(struct engine *e, struct engine_pending *p, const struct en
 		.now_s = times->now_s,
 		.wall_s = times->wall_s,
 	};
+}
+
+size_t engine_finish(struct engine *e, struct engine_pending *p, const struct engine_times *times,
+		     uint8_t *out, size_t cap)
+{
+	const struct engine_request rq = request_of(p, times);
 	struct engine_look *look = &e->looks[0];
 	struct cache_answer a;
 	size_t bytes = 0;
@@ -688,4 +695,23 @@ size_t engine_finish(struct engine *e, struct engine_pending *p, const struct en
 	if (p->submit)
 		recursion_ask_again(e, p, times);
 	return bytes;
+}
+
+size_t engine_fail(struct engine *e, struct engine_pending *p, const struct engine_times *times,
+		   uint8_t *out, size_t cap)
+{
+	const struct engine_request rq = request_of(p, times);
+	struct engine_look *look = &e->looks[0];
+	struct cache_answer a;
+	uint16_t rcode;
+
+	p->submit = false;
+	if (!p->asked.has_client)
+		return 0;
+	engine_take_cache(e);
+	begin(e, look);
+	restore(&look->query, p);
+	rcode = recursion_not_asked(e, &a);
+	engine_count(&e->counters.finished);
+	return reply_write(e, &rq, &look->query, &a, rcode, out, cap);
 }

@@ -316,6 +316,14 @@ bool engine_pads(const struct engine *e, const struct engine_request *rq);
 size_t engine_finish(struct engine *e, struct engine_pending *p, const struct engine_times *times,
 		     uint8_t *out, size_t cap);
 
+/*
+ * The reply to a question that engine_finish() has deferred once more, where no resolver is left to submit it to: SERVFAIL, with the
+ * extended error "not ready" (RFC 8914 section 4.15). Returns its length, at most cap; 0: nobody waits for one. The question can be
+ * released then. As engine_answer().
+ */
+size_t engine_fail(struct engine *e, struct engine_pending *p, const struct engine_times *times,
+		   uint8_t *out, size_t cap);
+
 /* Releases what the completion of p holds of the resolver's: p is done with, or it is given up. Any thread. */
 void engine_abandon(struct engine_pending *p);
 

@@ -359,7 +359,7 @@ uint16_t recursion_refuse(struct engine *e, const struct query *q, struct cache_
 	return engine_failure(e, a, DNS_RCODE_REFUSED, DNS_EDE_PROHIBITED);
 }
 
-static uint16_t not_asked(struct engine *e, struct cache_answer *a)
+uint16_t recursion_not_asked(struct engine *e, struct cache_answer *a)
 {
 	engine_count(&e->counters.not_asked);
 	return failure(e, a, DNS_RCODE_SERVFAIL, DNS_EDE_NOT_READY);
@@ -394,7 +394,7 @@ static uint16_t ask(struct engine *e, const struct engine_request *rq, const str
 	if (e->expired && (!rq->pending || is_stale_at_once(e, rq, q, rules)))
 		return answer_stale(e, e->expired, rules->stale_ttl_s, rq->now_s, a);
 	if (!rq->pending)
-		return not_asked(e, a);
+		return recursion_not_asked(e, a);
 	fill_asked(e, rq, q, rules);
 	e->outcome = ENGINE_DEFERS;
 	return DNS_RCODE_NOERROR;

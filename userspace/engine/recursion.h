@@ -69,6 +69,9 @@ enum cache_verdict recursion_lookup(struct engine *e, const struct engine_reques
 /* For who may not ask upstream: REFUSED. */
 uint16_t recursion_refuse(struct engine *e, const struct query *q, struct cache_answer *a);
 
+/* No question can be put upstream: SERVFAIL, with the extended error "not ready". Counted in not_asked. */
+uint16_t recursion_not_asked(struct engine *e, struct cache_answer *a);
+
 struct recursion_want {
 	bool is_target; /* an alias led to the name: the cache has not been looked at for it */
 	bool no_lists;  /* local data alone are asked, since a list made one of the aliases */

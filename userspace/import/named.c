@@ -9,8 +9,6 @@
 #include "import/peers.h"
 #include "import/servers.h"
 
-#define NOBODY "0.0.0.0" /* RFC 1122 section 3.2.1.3: never the source of a question */
-
 /* --- Lists of clients ------------------------------------------------------------------------------------ */
 
 static void add_client(struct import *import, struct import_node *list, void *user,
@@ -106,12 +104,8 @@ static void carry_query(struct import *import, struct import_node *options, cons
 		return;
 	query = query && is_any(query) ? NULL : query;
 	allowed = clients_of(import, query);
-	if (!put_common(import, query ? query : match, "server.allow", allowed, clients)) {
-		import_set(import, options, NULL, "server.allow", NOBODY);
-		import_note(import, query ? query : match,
-			    "nobody may ask: " NOBODY
-			    " in server.allow is the address of no client");
-	}
+	if (!put_common(import, query ? query : match, "server.allow", allowed, clients))
+		import_allow_nobody(import, query ? query : match);
 	json_decref(allowed);
 }
 

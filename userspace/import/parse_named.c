@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* named.conf(5): words, braces and semicolons. A statement is a node; what is in its braces are its children. */
 #include <errno.h>
+#include <stdbool.h>
 #include <string.h>
 
 #include "import/parse.h"
@@ -54,8 +55,41 @@ static int skip_space(struct reader *r)
 	return ret;
 }
 
+/*
+ * Words may follow a brace that is closed, as in "response-policy { ... } qname-wait-recurse no;", but never one of these: there the
+ * next statement has begun.
+ */
+static bool is_section(const struct reader *r)
+{
+	static const char *const sections[] = {
+		"acl",     "controls",  "dnssec-policy", "http", "key",  "logging", "masters",
+		"options", "primaries", "server",        "tls",  "view", "zone",
+	};
+
+	if (r->place != &r->tree->top && strcmp(r->place->name, "view") != 0)
+		return false;
+	for (size_t i = 0; i < sizeof(sections) / sizeof(sections[0]); i++)
+		if (!strcmp(r->node->name, sections[i]))
+			return true;
+	return false;
+}
+
+/* Behind the brace of a section there is a semicolon. */
+static int check_end(const struct reader *r)
+{
+	if (!r->node || !r->node->is_block || !is_section(r))
+		return 0;
+	return import_tree_fail(r->tree, r->file, r->line,
+				"a semicolon is expected behind the brace of \"%s\"",
+				r->node->name);
+}
+
 static int add(struct reader *r, const char *word, size_t n)
 {
+	int ret = check_end(r);
+
+	if (ret)
+		return ret;
 	if (r->node)
 		return import_node_add_word(r->tree, r->node, word, n);
 	r->node = import_node_add(r->tree, r->place, word, n, r->file, r->line);
@@ -98,8 +132,10 @@ static int take_word(struct reader *r)
 
 static int open_brace(struct reader *r)
 {
-	int ret = 0;
+	int ret = check_end(r);
 
+	if (ret)
+		return ret;
 	if (r->depth++ == DEPTH_MAX)
 		return import_tree_fail(r->tree, r->file, r->line, "more than %d braces are open",
 					DEPTH_MAX);

@@ -12,6 +12,8 @@
 #include "config/value.h"
 #include "config/words.h"
 
+#define NOBODY "0.0.0.0" /* RFC 1122 section 3.2.1.3: never the source of a question */
+
 #define STORAGE "/var/lib/volley"
 
 /* --- Keys ------------------------------------------------------------------------------------------ */
@@ -362,6 +364,13 @@ void import_allow(struct import *import, const struct import_node *node, const c
 	} else {
 		import_lost(import, node, "\"%s\" is no prefix: write ADDRESS/LENGTH", prefix);
 	}
+}
+
+void import_allow_nobody(struct import *import, const struct import_node *node)
+{
+	import_set(import, node, NULL, "server.allow", NOBODY);
+	import_note(import, node,
+		    "nobody may ask: " NOBODY " in server.allow is the address of no client");
 }
 
 /* --- Zones ------------------------------------------------------------------------------------------- */

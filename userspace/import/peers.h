@@ -59,6 +59,9 @@ void import_deny(struct import *import, const struct import_node *node, json_t *
 void import_allow(struct import *import, const struct import_node *node, const char *key,
 		  const char *prefix);
 
+/* The same at server.allow where no client may ask, with a note: without a prefix, volleyd refuses the list or lets all clients ask. */
+void import_allow_nobody(struct import *import, const struct import_node *node);
+
 /* The object of zone NAME; NULL, and said: the name is none, or there is such a zone. */
 json_t *import_zone(struct import *import, const struct import_node *node, const char *name);
 json_t *import_find_zone(const struct import *import, const char *name);

@@ -188,12 +188,18 @@ void import_unbound_rpz(struct import *import, struct import_node *node)
 	import_carry(import, node, zone_rules, list);
 }
 
+/* Zones are for those that may recurse, as auth-zones of unbound are. */
 void import_unbound_finish(struct import *import)
 {
 	json_t *recursion = json_object_get(import->out, "recursion");
 	json_t *allow = json_object_get(recursion, "allow"),
 	       *server = import_object(import, import->out, "server");
 
-	if (json_object_get(import->out, "zones") && json_object_set(server, "allow", allow))
+	if (!json_object_get(import->out, "zones"))
+		return;
+	if (!json_array_size(
+		    allow)) /* a section "server" has said so, since this host may ask by default */
+		import_allow_nobody(import, import_node_find(&import->tree.top, "server"));
+	else if (json_object_set(server, "allow", allow))
 		import->has_no_memory = true;
 }

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -29,7 +30,11 @@ struct dnstap_sink {
 	int fd;
 	uint64_t hello_until_ns; /* while hands are shaken, else 0 */
 	uint64_t retry_ns;
-	bool is_open; /* atomic */
+	bool is_open;    /* atomic */
+	bool is_regular; /* a file on a disk */
+	bool is_refused; /* likewise: the last write, in part or as a whole */
+	bool is_torn;    /* likewise: octets of a frame may stand behind `whole` */
+	off_t whole;     /* likewise: so many octets are whole frames */
 };
 
 bool dnstap_sink_is_open(const struct dnstap_sink *s)
@@ -83,23 +88,48 @@ static ssize_t send_some(struct dnstap_sink *s, struct iovec *iov, int n)
 	return sendmsg(s->fd, &msg, MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
+/* The file ends behind the last whole frame. False: not yet. */
+static bool cut_off(struct dnstap_sink *s)
+{
+	s->is_torn = s->is_torn &&
+		     (ftruncate(s->fd, s->whole) || lseek(s->fd, s->whole, SEEK_SET) != s->whole);
+	return !s->is_torn;
+}
+
+/*
+ * A second stream may not follow in a file, so a disk that was full must not end the one that is there. libfstrm ends it when a write
+ * fails: it is told of success.
+ */
+static fstrm_res refuse(struct dnstap_sink *s)
+{
+	if (!s->is_regular)
+		return fstrm_res_failure;
+	s->is_refused = s->is_torn = true;
+	(void)cut_off(s); /* or ahead of the next frame */
+	return fstrm_res_success;
+}
+
 static fstrm_res write_all(void *obj, const struct iovec *from, int n)
 {
 	struct dnstap_sink *s = obj;
 	struct iovec copy[IOV_MAX_HERE], *iov = copy;
+	off_t whole = s->whole;
 
-	if (n > IOV_MAX_HERE)
-		return fstrm_res_failure;
+	if (n > IOV_MAX_HERE || !cut_off(s))
+		return refuse(s);
 	memcpy(copy, from, (size_t)n * sizeof(*from));
 	step(&iov, &n, 0);
 	while (n) {
 		ssize_t done = send_some(s, iov, n);
 
-		if (done >= 0)
+		if (done >= 0) {
+			whole += done;
 			step(&iov, &n, (size_t)done);
-		else if (!is_to_wait() || !wait_for(s, POLLOUT))
-			return fstrm_res_failure;
+		} else if (!is_to_wait() || !wait_for(s, POLLOUT)) {
+			return refuse(s);
+		}
 	}
+	s->whole = whole;
 	return fstrm_res_success;
 }
 
@@ -184,11 +214,15 @@ static fstrm_res open_socket(struct dnstap_sink *s)
 static fstrm_res open_it(void *obj)
 {
 	struct dnstap_sink *s = obj;
+	struct stat st;
 
+	s->is_regular = s->is_refused = s->is_torn = false;
+	s->whole = 0;
 	if (s->config->to != DNSTAP_TO_FILE)
 		return open_socket(s);
 	s->fd = open(s->config->path,
 		     O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0640);
+	s->is_regular = s->fd >= 0 && !fstat(s->fd, &st) && S_ISREG(st.st_mode);
 	return s->fd < 0 ? fstrm_res_failure : fstrm_res_success;
 }
 
@@ -242,13 +276,29 @@ static void tick(void *ctx)
 	s->retry_ns = now_ns + RETRY_NS;
 	s->hello_until_ns = now_ns + HELLO_NS;
 	s->writer = make_writer(s);
-	if (s->writer && fstrm_writer_open(s->writer) == fstrm_res_success) {
+	if (s->writer && fstrm_writer_open(s->writer) == fstrm_res_success && !s->is_refused) {
 		s->hello_until_ns = 0;
 		__atomic_store_n(&s->is_open, true, __ATOMIC_RELAXED);
 		return;
 	}
 	close_it(s); /* nothing is said to a collector that did not shake hands */
 	end_stream(s);
+}
+
+static bool has_written(struct dnstap_sink *s, const struct iovec *records, int n)
+{
+	s->is_refused = false;
+	return fstrm_writer_writev(s->writer, records, n) == fstrm_res_success && !s->is_refused;
+}
+
+/* Those that the disk has room for, where it has none for all of them. */
+static int write_each(struct dnstap_sink *s, const struct iovec *records, int n)
+{
+	int i = 0;
+
+	while (i < n && has_written(s, &records[i], 1))
+		i++;
+	return i;
 }
 
 static int write_records(void *ctx, const struct iovec *records, int n)
@@ -259,8 +309,10 @@ static int write_records(void *ctx, const struct iovec *records, int n)
 		tick(s);
 	if (!s->writer)
 		return 0;
-	if (fstrm_writer_writev(s->writer, records, n) == fstrm_res_success)
+	if (has_written(s, records, n))
 		return n;
+	if (s->is_regular)
+		return write_each(s, records, n); /* the stream goes on when there is room */
 	close_it(s);
 	end_stream(s);
 	return 0;

@@ -101,6 +101,9 @@ static void end_current(struct attempt *a)
 void attempt_is_current(struct attempt *a)
 {
 	a->was_current = true;
+	if (a->known.expire_left_s > a->current_expire_left_s)
+		a->current_expire_left_s = a->known.expire_left_s;
+	a->known = nothing_known;
 	name_peer(a, a->s->remote, sizeof(a->s->remote));
 	peer_is_alive(a->peer);
 	attempt_hang_up(a);

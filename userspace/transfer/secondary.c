@@ -251,8 +251,8 @@ static void end_current(struct secondary_zone *s)
 		set_retry(s); /* it has expired meanwhile, or was taken away */
 		return;
 	}
-	if (s->attempt->known.expire_left_s < times.expire_s)
-		times.expire_s = s->attempt->known.expire_left_s;
+	if (s->attempt->current_expire_left_s < times.expire_s)
+		times.expire_s = s->attempt->current_expire_left_s;
 	event.expires_wall_s = event.checked_wall_s + times.expire_s;
 	if (event.expires_wall_s < s->expires_wall_s) /* RFC 7314 section 4: never shorter */
 		event.expires_wall_s = s->expires_wall_s;

@@ -120,6 +120,8 @@ struct attempt {
 	enum secondary_wants wants;
 	bool is_asked;    /* by a person */
 	bool was_current; /* somebody had nothing newer */
+	/* The most that a primary with nothing newer has said, as known.expire_left_s: RFC 7314 section 4. */
+	uint32_t current_expire_left_s;
 	struct ask *ask;
 	struct exchange *exchange;
 	struct timer deadline;

@@ -305,11 +305,9 @@ static void finish(struct responder *r, struct slot *s, struct resolver *resolve
 		add_to_batch(r, s, resolver);
 		return;
 	}
+	if (len == ENGINE_DEFERRED)
+		len = engine_fail(r->engine, &s->pending, times, out, cap);
 	engine_abandon(&s->pending);
-	if (len == ENGINE_DEFERRED) {
-		s->pending.submit = false;
-		len = 0;
-	}
 	r->done[r->n_done++] = s;
 	if (!s->to.port) {
 		count(&r->counters.orphaned, len != 0);

@@ -167,6 +167,8 @@ static const struct row named_rows[] = {
 	{ "response-policy { zone r; } qname-wait-recurse no;",
 	  "response-policy:1 <qname-wait-recurse> <no> {zone:1 <r>;};" },
 	{ "a/*x*/b;c \"\";", "a:1 <b>;c:1 <>;" },
+	{ "catalog-zones { zone c default-primaries { 192.0.2.1; } in-memory yes; };",
+	  "catalog-zones:1 {zone:1 <c> <default-primaries> <in-memory> <yes> {192.0.2.1:1;};};" },
 };
 
 static const struct fault named_faults[] = {
@@ -176,6 +178,12 @@ static const struct fault named_faults[] = {
 	{ "\n/* open\n", 2, "the comment is not closed" },
 	{ "\na \"open\n\";\n", 2, "quote" },
 	{ "a;\nb", 2, "a semicolon is expected behind \"b\"" },
+	{ "zone \"a\" { type primary; }\nzone \"b\" { type primary; };\n", 2,
+	  "a semicolon is expected behind the brace of \"zone\"" },
+	{ "view v {\n zone \"a\" { file \"a\"; }\n zone \"b\" { file \"b\"; };\n};\n", 3,
+	  "a semicolon is expected behind the brace of \"zone\"" },
+	{ "options { port 53; }\n{ port 54; };\n", 2,
+	  "a semicolon is expected behind the brace of \"options\"" },
 	{ "\ninclude \"/nowhere/at.all\";\n", 2, "/nowhere/at.all" },
 };
 

@@ -30,15 +30,17 @@ static struct transfer t;
 static struct engine_config engine_config;
 static struct engine_data published;
 static struct zone *zone;
-static int udp; /* of the other name server */
+static int udp, tcp;   /* of the other name server */
+static int streams[8]; /* connections to it, in the order in which they came */
+static size_t n_streams;
 static struct sockaddr_in asker;
 static uint8_t query[512]; /* the last one that came */
 static size_t n_query;
 static unsigned int n_events[TRANSFER_UPDATE + 1]; /* by kind */
 static uint64_t checked_s, expires_s;              /* of the last event */
 
-static char other[] = "other";
-static char *remotes[] = { other, NULL };
+static char other[] = "other", second[] = "second"; /* of the same address */
+static char *remotes[] = { other, NULL }, *both[] = { other, second, NULL };
 static struct config_zone secondary_config;
 static const struct config_zone primary_config = { .notify = remotes };
 
@@ -101,14 +103,28 @@ static void step(uint64_t most_ns)
 	move_on(wait_ns < most_ns ? wait_ns : most_ns);
 }
 
-static void open_udp(struct config_addr *address)
+/* One port for both; nobody listens for TCP until a test does. */
+static bool bind_both(struct sockaddr_in *addr)
 {
-	struct sockaddr_in addr = { .sin_family = AF_INET, .sin_addr = { htonl(INADDR_LOOPBACK) } };
-	socklen_t n = sizeof(addr);
+	socklen_t n = sizeof(*addr);
 
+	*addr = (struct sockaddr_in){ .sin_family = AF_INET,
+				      .sin_addr = { htonl(INADDR_LOOPBACK) } };
 	udp = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	assert_int_equal(bind(udp, (struct sockaddr *)&addr, n), 0);
-	assert_int_equal(getsockname(udp, (struct sockaddr *)&addr, &n), 0);
+	tcp = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	assert_int_equal(bind(udp, (struct sockaddr *)addr, n), 0);
+	assert_int_equal(getsockname(udp, (struct sockaddr *)addr, &n), 0);
+	return !bind(tcp, (struct sockaddr *)addr, n);
+}
+
+static void open_sockets(struct config_addr *address)
+{
+	struct sockaddr_in addr;
+
+	while (!bind_both(&addr)) {
+		close(udp);
+		close(tcp);
+	}
 	*address = (struct config_addr){ .family = AF_INET, .net_port = addr.sin_port };
 	memcpy(address->addr, &addr.sin_addr, 4);
 }
@@ -123,12 +139,15 @@ static struct config_tsig_key key = { .name = key_name,
 static int begin_as(bool is_signed)
 {
 	static struct config_addr address;
-	struct config_remote remote = { .name = other,
-					.addresses = &address,
-					.n_addresses = 1,
-					.key = is_signed ? key_name : NULL };
-	const struct config config = { .remotes = &remote,
-				       .n_remotes = 1,
+	struct config_remote known[] = {
+		{ .name = other,
+		  .addresses = &address,
+		  .n_addresses = 1,
+		  .key = is_signed ? key_name : NULL },
+		{ .name = second, .addresses = &address, .n_addresses = 1 },
+	};
+	const struct config config = { .remotes = known,
+				       .n_remotes = 2,
 				       .keys = &key,
 				       .n_keys = 1,
 				       .n_transfers = 10,
@@ -141,7 +160,7 @@ static int begin_as(bool is_signed)
 	published = (struct engine_data){ 0 };
 	memset(n_events, 0, sizeof(n_events));
 	secondary_config = (struct config_zone){ .primaries = remotes, .retry_min_s = 1 };
-	open_udp(&address);
+	open_sockets(&address);
 	t = (struct transfer){ .env = { .published = &published, .engine_config = &engine_config },
 			       .event = on_event,
 			       .read_clock = read_clock };
@@ -173,6 +192,9 @@ static int end(void **state)
 	zone_set_free(published.set);
 	zone_free(zone);
 	close(udp);
+	close(tcp);
+	while (n_streams)
+		close(streams[--n_streams]);
 	return 0;
 }
 
@@ -232,25 +254,19 @@ static unsigned int n_come(void)
 	return n;
 }
 
-/*
- * The SOA record of the zone with that serial number, as the reply to the last query; signed, where that was, so
- * many seconds from now.
- */
-static void answer_at(uint32_t serial, int64_t from_now_s)
+/* The SOA record of the zone with that serial number, as the reply to the last query; its length. */
+static size_t soa_reply(uint8_t msg[static 1024], uint32_t serial)
 {
-	uint8_t msg[1024];
-	struct tsig tsig;
-	size_t n_body;
-	int n;
+	const size_t n_question = DNS_HEADER_BYTES + 3 + 4; /* z. */
 	struct wire_writer w;
-	size_t n_question = DNS_HEADER_BYTES + 3 + 4; /* z. */
 
 	assert_true(n_query >= n_question);
 	memcpy(msg, query, n_question);
 	wire_store_be16(msg + DNS_FLAGS_AT, DNS_FLAG_QR | DNS_FLAG_AA);
 	wire_store_be16(msg + DNS_ANCOUNT_AT, 1);
+	wire_store_be16(msg + DNS_NSCOUNT_AT, 0);
 	wire_store_be16(msg + DNS_ARCOUNT_AT, 0);
-	wire_writer_init(&w, msg + n_question, sizeof(msg) - n_question);
+	wire_writer_init(&w, msg + n_question, 1024 - n_question);
 	wire_write_be16(&w, 0xc00c);
 	wire_write_be16(&w, DNS_TYPE_SOA);
 	wire_write_be16(&w, DNS_CLASS_IN);
@@ -262,10 +278,21 @@ static void answer_at(uint32_t serial, int64_t from_now_s)
 	wire_write_be32(&w, RETRY);
 	wire_write_be32(&w, EXPIRE);
 	wire_write_be32(&w, 60);
+	return n_question + w.at;
+}
+
+/* Signed, where the query was, so many seconds from now. */
+static void answer_at(uint32_t serial, int64_t from_now_s)
+{
+	uint8_t msg[1024];
+	size_t n_reply = soa_reply(msg, serial), n_body;
+	struct tsig tsig;
+	int n;
+
 	if (tsig_verify_request(&tsig, t.book->keys, query, n_query, now.wall_s, &n_body) !=
 	    TSIG_OK)
 		assert_true(!tsig.key && tsig.verdict == TSIG_NONE);
-	n = tsig_sign(&tsig, msg, n_question + w.at, sizeof(msg),
+	n = tsig_sign(&tsig, msg, n_reply, sizeof(msg),
 		      (uint64_t)((int64_t)now.wall_s + from_now_s));
 	assert_true(n > 0);
 	assert_int_equal(sendto(udp, msg, (size_t)n, 0, (struct sockaddr *)&asker, sizeof(asker)),
@@ -277,6 +304,56 @@ static void answer_at(uint32_t serial, int64_t from_now_s)
 static void answer(uint32_t serial)
 {
 	answer_at(serial, 0);
+}
+
+/* A query for changes, on the connection that it has come by. */
+static int take_stream_query(void)
+{
+	uint8_t length[2];
+	int fd = accept4(tcp, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+
+	assert_true(fd >= 0 && n_streams < sizeof(streams) / sizeof(streams[0]));
+	streams[n_streams++] = fd;
+	run();
+	assert_int_equal(recv(fd, length, sizeof(length), 0), sizeof(length));
+	n_query = wire_load_be16(length);
+	assert_int_equal(recv(fd, query, sizeof(query), 0), n_query);
+	assert_int_equal(wire_load_be16(query + DNS_HEADER_BYTES + 3), DNS_TYPE_IXFR);
+	return fd;
+}
+
+#define SILENT 0u         /* the connection is closed */
+#define UNSAID UINT32_MAX /* there is no option EXPIRE */
+
+/* There is nothing newer; and how long its own copy is good for: RFC 7314. */
+static void answer_current(uint32_t expire_left_s)
+{
+	uint8_t msg[2 + 1024];
+	int fd = take_stream_query();
+	size_t n = soa_reply(msg + 2, SERIAL);
+	struct wire_writer w;
+
+	wire_writer_init(&w, msg + 2 + n, sizeof(msg) - 2 - n);
+	if (expire_left_s == SILENT) {
+		assert_int_equal(shutdown(fd, SHUT_RDWR), 0);
+		run();
+		return;
+	}
+	if (expire_left_s != UNSAID) {
+		wire_store_be16(msg + 2 + DNS_ARCOUNT_AT, 1);
+		wire_write_u8(&w, 0);
+		wire_write_be16(&w, DNS_TYPE_OPT);
+		wire_write_be16(&w, 1232);
+		wire_write_be32(&w, 0);
+		wire_write_be16(&w, 8);
+		wire_write_be16(&w, DNS_OPTION_EXPIRE);
+		wire_write_be16(&w, 4);
+		wire_write_be32(&w, expire_left_s);
+	}
+	n += w.at;
+	wire_store_be16(msg, (uint16_t)n);
+	assert_int_equal(send(fd, msg, 2 + n, 0), 2 + n);
+	run();
 }
 
 /* --- Refresh and retry --------------------------------------------------------------------------- */
@@ -456,6 +533,47 @@ static void a_wall_clock_that_is_set_expires_nothing(void **state)
 	assert_int_equal(checked_s, now.wall_s);
 }
 
+static const struct {
+	const char *name;
+	uint32_t first_s, second_s; /* what they say */
+	uint32_t left_s;
+} expire_rows[] = {
+	{ "nobody says it", UNSAID, UNSAID, EXPIRE },
+	{ "the first says it", 1000, UNSAID, EXPIRE },
+	{ "the second says it", UNSAID, 1000, EXPIRE },
+	{ "the second says more", 1000, 2000, 2000 },
+	{ "the first says more", 2000, 1000, 2000 },
+	{ "the second says nothing at all", 1000, SILENT, 1000 },
+};
+
+/* Two primaries have nothing newer than what is served, though a NOTIFY told of it: each counts with its own word. */
+static void expiry_is_that_of_the_primary_that_said_it(void **state)
+{
+	const uint32_t serial = SERIAL + 1;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(expire_rows) / sizeof(expire_rows[0]); i++) {
+		const struct transfer_past past = { .checked_wall_s = now.wall_s,
+						    .expires_wall_s = now.wall_s + 500 };
+
+		print_message("%s\n", expire_rows[i].name);
+		if (i)
+			assert_int_equal(begin(state), 0);
+		secondary_config.primaries = both;
+		secondary_config.ixfr = true;
+		assert_int_equal(listen(tcp, 8), 0);
+		publish();
+		put(&secondary_config, &past);
+		notify(&serial);
+		answer_current(expire_rows[i].first_s);
+		answer_current(expire_rows[i].second_s);
+		assert_int_equal(n_events[TRANSFER_CHECKED], 1);
+		assert_int_equal(expires_s - now.wall_s, expire_rows[i].left_s);
+		if (i + 1 < sizeof(expire_rows) / sizeof(expire_rows[0]))
+			end(state);
+	}
+}
+
 /* --- NOTIFY that comes --------------------------------------------------------------------------- */
 
 /* Those that lead to nothing wait, each twice as long as the one before, up to 64 s. */
@@ -552,6 +670,7 @@ int main(void)
 		TEST(expires_when_nobody_answers_for_so_long),
 		TEST(an_answer_puts_expiry_off),
 		TEST(expiry_is_that_of_before),
+		TEST(expiry_is_that_of_the_primary_that_said_it),
 		TEST(a_wall_clock_that_is_set_expires_nothing),
 		TEST(notifies_that_lead_to_nothing_wait),
 		TEST(a_notify_of_what_is_served_asks_nobody),

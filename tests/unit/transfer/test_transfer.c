@@ -515,11 +515,24 @@ static void receive_some(int fd, BIO *to)
 	assert_int_equal(BIO_write(to, part, (int)n), n);
 }
 
-/* Its last flight and a NOTIFY, which is refused, go out together. Whether the reply has come. */
-static bool ask_at_once(SSL *ssl, int fd)
+static const uint8_t notify_q[] = { 0, 19, 0, 7, 0x20, 0,   0, 1, 0, 0, 0,
+				    0, 0,  0, 0, 1,    'q', 0, 0, 6, 0, 1 };
+
+#define NOTIFY_BYTES 21
+
+static void send_part(SSL *ssl, int fd, unsigned int from, unsigned int to)
 {
-	static const uint8_t notify[] = { 0, 19, 0, 7, 0x20, 0,   0, 1, 0, 0, 0,
-					  0, 0,  0, 0, 1,    'q', 0, 0, 6, 0, 1 };
+	if (from < to)
+		assert_int_equal(SSL_write(ssl, notify_q + from, (int)(to - from)), to - from);
+	send_all(fd, SSL_get_wbio(ssl));
+}
+
+/*
+ * Its last flight and the first octets of a NOTIFY, which is refused, go out together, and the rest when session tickets have come.
+ * Whether the reply has come.
+ */
+static bool ask_behind(SSL *ssl, int fd, unsigned int n_first)
+{
 	uint8_t reply[64];
 	int n;
 
@@ -527,11 +540,46 @@ static bool ask_at_once(SSL *ssl, int fd)
 		send_all(fd, SSL_get_wbio(ssl));
 		receive_some(fd, SSL_get_rbio(ssl));
 	}
-	assert_int_equal(SSL_write(ssl, notify, 21), 21);
-	send_all(fd, SSL_get_wbio(ssl));
+	send_part(ssl, fd, 0, n_first);
+	while (n_first < NOTIFY_BYTES && SSL_read(ssl, reply, sizeof(reply)) <= 0 && n_tickets < 2)
+		receive_some(fd, SSL_get_rbio(ssl));
+	send_part(ssl, fd, n_first, NOTIFY_BYTES);
 	while ((n = SSL_read(ssl, reply, sizeof(reply))) <= 0)
 		receive_some(fd, SSL_get_rbio(ssl));
 	return n >= 14 && reply[3] == 7 && reply[4] & 0x80;
+}
+
+/* A client that waits for a ticket before it asks, or before it has asked the whole question, gets it. */
+static const struct {
+	const char *name;
+	unsigned int n_first; /* octets that come along with the handshake */
+} ticket_rows[] = {
+	{ "all of the question", NOTIFY_BYTES },
+	{ "a part of it", 9 },
+	{ "nothing of it", 0 },
+};
+
+static void ask_with_tickets(const struct config_addr *at, unsigned int n_first)
+{
+	struct sockaddr_in to = { .sin_family = AF_INET, .sin_port = at->net_port };
+	SSL_CTX *ctx = SSL_CTX_new(TLS_client_method());
+	SSL *ssl = SSL_new(ctx);
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	struct timeval patience = { .tv_sec = 20 };
+
+	n_tickets = 0;
+	assert_int_equal(setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience)), 0);
+	SSL_CTX_set_session_cache_mode(ctx, SSL_SESS_CACHE_CLIENT);
+	SSL_CTX_sess_set_new_cb(ctx, on_ticket);
+	SSL_set_bio(ssl, BIO_new(BIO_s_mem()), BIO_new(BIO_s_mem()));
+	BIO_set_mem_eof_return(SSL_get_rbio(ssl), -1);
+	memcpy(&to.sin_addr, at->addr, 4);
+	assert_int_equal(connect(fd, (struct sockaddr *)&to, sizeof(to)), 0);
+	assert_true(ask_behind(ssl, fd, n_first));
+	assert_int_equal(n_tickets, 2);
+	SSL_free(ssl);
+	SSL_CTX_free(ctx);
+	close(fd);
 }
 
 /* While no worker listens yet, this thread has connections: what OpenSSL has read of a question is not lost, nor are session tickets. */
@@ -539,27 +587,14 @@ static void a_question_behind_the_handshake(void **state)
 {
 	char certificate[] = "/tmp/volley-cert-XXXXXX", key[] = "/tmp/volley-key-XXXXXX";
 	struct scene *s = begin(CONFIG_TLS_OPPORTUNISTIC);
-	struct sockaddr_in to = { .sin_family = AF_INET, .sin_port = htons(8853) };
-	SSL_CTX *ctx = SSL_CTX_new(TLS_client_method());
-	SSL *ssl = SSL_new(ctx);
-	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	struct timeval patience = { .tv_sec = 20 };
 	struct config_addr at;
 
 	(void)state;
-	assert_int_equal(setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience)), 0);
 	SSL_CTX_free(listen_tls(s, &at, certificate, key));
-	SSL_CTX_set_session_cache_mode(ctx, SSL_SESS_CACHE_CLIENT);
-	SSL_CTX_sess_set_new_cb(ctx, on_ticket);
-	SSL_set_bio(ssl, BIO_new(BIO_s_mem()), BIO_new(BIO_s_mem()));
-	BIO_set_mem_eof_return(SSL_get_rbio(ssl), -1);
-	memcpy(&to.sin_addr, at.addr, 4);
-	assert_int_equal(connect(fd, (struct sockaddr *)&to, sizeof(to)), 0);
-	assert_true(ask_at_once(ssl, fd));
-	assert_int_equal(n_tickets, 2);
-	SSL_free(ssl);
-	SSL_CTX_free(ctx);
-	close(fd);
+	for (size_t i = 0; i < sizeof(ticket_rows) / sizeof(ticket_rows[0]); i++) {
+		print_message("%s\n", ticket_rows[i].name);
+		ask_with_tickets(&at, ticket_rows[i].n_first);
+	}
 	transfer_stop(s->t);
 	unlink(certificate);
 	unlink(key);

@@ -14,7 +14,9 @@
 #include <poll.h>
 
 #include "dns/edns.h"
+#include "engine/policy.h"
 #include "tests/unit/engine/recursing.h"
+#include "tests/unit/zone/zone_text.h"
 #include "worker/responder.h"
 
 #define T(t)      DNS_TYPE_##t
@@ -48,8 +50,8 @@ void resolver_submit(struct resolver *resolver, struct resolver_question *const 
 
 void resolver_release(struct resolver_question *q)
 {
-	MUST(q->answer);
-	((struct resolver *)q->answer)->n_released++;
+	if (q->answer) /* that of a question that was never submitted is NULL */
+		((struct resolver *)q->answer)->n_released++;
 	q->answer = NULL;
 }
 
@@ -494,6 +496,67 @@ static void test_stopped(void **state)
 	assert_int_equal(sent_rcode(&a.sent[0]), DNS_RCODE_SERVFAIL);
 }
 
+#define HEAD "$TTL 60\n@ SOA ns root 1 2 3 4 5\n@ NS ns\n"
+
+/* Each list has more to ask than the client's question. */
+static const struct {
+	const char *what;
+	const char *rules;
+	const char *answer;
+} deferring_rows[] = {
+	{ "where an alias leads", HEAD "alias.x CNAME www.y.\n",
+	  "www.x. 300 IN CNAME alias.x.\nalias.x. 300 IN A 192.0.2.80\n" },
+	{ "for the name servers of the name", HEAD "ns.x.rpz-nsdname CNAME .\n",
+	  "www.x. 300 IN A 192.0.2.80\n" },
+};
+
+static void stop_behind_the_first_answer(const char *answer)
+{
+	const struct upstream u = { .name = "www.x.", .qtype = T(A), .answer = answer };
+	uint8_t *wire;
+	size_t n;
+
+	put_query(0, "www.x", false);
+	handle(&a, 1);
+	assert_true(msgs[0].deferred);
+	resolver = NULL;
+	wire = upstream_wire(&u, &n);
+	give(first.asked[0], wire, n, EDNS_NO_EDE);
+	run();
+	free(wire);
+}
+
+/* The last resolver goes while the answer comes that leads to another question: the client is told so at once. */
+static void test_stopped_between_two_questions(void **state)
+{
+	const uint64_t digest[2] = { 9, 9 };
+
+	for (size_t i = 0; i < sizeof(deferring_rows) / sizeof(deferring_rows[0]); i++) {
+		struct zone *zone = zone_of("rpz", deferring_rows[i].rules);
+		const struct policy_list list = { .zone = zone };
+		struct policy *policy;
+		uint32_t slot, gen;
+
+		print_message("%s\n", deferring_rows[i].what);
+		if (i)
+			setup(state);
+		cache_zone_prepare(r.world.cache, (const uint8_t *)"\3rpz", 5, digest, &slot, &gen);
+		cache_zone_commit(r.world.cache, slot, gen, digest);
+		MUST(!policy_new(&policy, NULL, &list, 1, slot, gen));
+		r.world.zones.policy = policy;
+		stop_behind_the_first_answer(deferring_rows[i].answer);
+		assert_int_equal(a.n_sent, 1);
+		assert_true(a.sent[0].len);
+		assert_int_equal(sent_rcode(&a.sent[0]), DNS_RCODE_SERVFAIL);
+		assert_int_equal(first.n, 1);
+		r.world.zones.policy = NULL;
+		policy_free(policy);
+		zone_free(zone);
+		if (i + 1 < sizeof(deferring_rows) / sizeof(deferring_rows[0]))
+			teardown(state);
+	}
+}
+
 /* Behind a stale answer the question goes on, and nobody gets a second reply. */
 static void test_stale(void **state)
 {
@@ -622,6 +685,7 @@ int main(void)
 		TEST(test_port_gone),
 		TEST(test_exchanged),
 		TEST(test_stopped),
+		TEST(test_stopped_between_two_questions),
 		TEST(test_stale),
 		TEST(test_refresh),
 		TEST(test_large),
