@@ -11,7 +11,7 @@
 
 struct block_memory {
 	struct block_table table;
-	struct blocks view; /* what engines see; its counters are the caller's */
+	struct blocks view; /* for engines; its counters are the caller's */
 	void *memory;
 	uint32_t n_chunks;
 	int fd; /* -1: no map */

@@ -1,8 +1,7 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What is in the cache, counted entry by entry: by type, kind of answer, zone and variant, and how old
- * it is. One thread at a time.
+ * Counts the entries of the cache: by type, kind of answer, zone, variant and age. One thread at a time.
  */
 #ifndef VOLLEY_CONTROL_CACHE_CENSUS_H
 #define VOLLEY_CONTROL_CACHE_CENSUS_H
@@ -43,7 +42,7 @@ struct census {
 	uint64_t n_stale;   /* of an old generation of their zone */
 	uint64_t n_expired; /* likewise dead */
 	struct census_spans age;
-	struct census_spans left; /* of those that expire and have not yet */
+	struct census_spans left; /* of entries that expire and have not yet */
 };
 
 /* NULL: no memory. n_zones: slots of the cache. */

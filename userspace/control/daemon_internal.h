@@ -1,8 +1,8 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What daemon.c (the thread's loop, reloads), daemon_open.c (start and stop), daemon_beat.c (the
- * heartbeat), daemon_ifaces.c (the interfaces), daemon_recursion.c, daemon_cookies.c and daemon_storage.c share. Control's thread
+ * Shared by daemon.c (the thread's loop, reloads), daemon_open.c (start and stop), daemon_beat.c (the
+ * heartbeat), daemon_ifaces.c (the interfaces), daemon_recursion.c, daemon_cookies.c and daemon_storage.c. Control's thread
  * calls all of these.
  */
 #ifndef VOLLEY_CONTROL_DAEMON_INTERNAL_H
@@ -11,29 +11,29 @@
 #include "control/daemon.h"
 
 /*
- * Opens all but the workers and begins to load the zones. 0, or -errno or an own code: what was wrong
+ * Opens all but the workers and begins to load the zones. 0, or -errno or an own code: the fault
  * has been logged. daemon_close() follows in any case.
  */
 int daemon_open(struct daemon *d) __attribute__((warn_unused_result));
 /* When the zones are loaded: workers, their ports, service addresses. 0 or a negative code, logged. */
 int daemon_open_crew(struct daemon *d) __attribute__((warn_unused_result));
-/* What of it is open, backwards; the driver falls silent first, or goes on where d->keep. */
+/* Closes the parts that are open, in reverse order. First the driver stops answering, unless d->keep is set. */
 void daemon_close(struct daemon *d);
 
 /*
- * Puts in place who may ask, and how upstreams are asked: at the start and by a reload. 0; or a negative
+ * Puts the lists of clients and the settings for upstreams in place: at the start and by a reload. 0; or a negative
  * code with a sentence in err, and all is as before.
  */
 int daemon_configure_recursion(struct daemon *d, struct config *config, char *err, size_t err_cap)
 	__attribute__((warn_unused_result));
 
 /*
- * What answers of our zones depend on beside the zones: the engine's settings, which view they are in, and whether for the DS records
- * of these the parents are asked.
+ * A digest of all that answers of our zones depend on, besides the zones: the engine's settings, the view of these answers, and whether parents
+ * are asked for the DS records of the zones.
  */
 uint64_t daemon_settings_digest(const struct daemon *d);
 
-/* Who may ask, and the resolver, for the first time: before any zone is loaded. 0 or a negative code, logged. */
+/* Opens the lists of clients and the resolver for the first time: before any zone is loaded. 0 or a negative code, logged. */
 int daemon_open_recursion(struct daemon *d) __attribute__((warn_unused_result));
 /* Behind it: lists and local data begin to be loaded. Likewise. */
 int daemon_open_policies(struct daemon *d) __attribute__((warn_unused_result));
@@ -76,17 +76,17 @@ void daemon_settle_listen(struct daemon *d);
 int daemon_add_ifaces(struct daemon *d, const struct config *config, char *err, size_t err_cap)
 	__attribute__((warn_unused_result));
 /*
- * At last the interfaces are those of `after`, beside those that a command has brought: those that are gone are let go of, those of
- * which `before`, which holds still, says something else are attached anew. `after` stays until the next call.
+ * At the end of a reload: interfaces that are not in `after` are let go of, unless a command has attached them. Interfaces whose keys differ between
+ * `before`, which still holds, and `after` are attached anew. `after` stays until the next call.
  */
 void daemon_settle_ifaces(struct daemon *d, const struct config *before,
 			  const struct config *after);
-/* Both do nothing until there are workers. Then this makes up for reloads that came before: what fails is logged. */
+/* The two functions above do nothing until there are workers. Then this one makes up for reloads that came before; failures are logged. */
 void daemon_catch_up_ifaces(struct daemon *d);
 
 /* Tells the programs which addresses are ours. */
 void daemon_update_services(struct daemon *d);
-/* A thread of its own says that we live. 0 or -errno. */
+/* Starts the thread that tells the driver that the daemon lives. 0 or -errno. */
 int daemon_start_heartbeat(struct daemon *d) __attribute__((warn_unused_result));
 /* From now on it does not speak for programs of earlier daemons, which are about to be replaced. */
 void daemon_let_old_go(struct daemon *d);
@@ -109,7 +109,7 @@ void daemon_tell_options(struct daemon *d);
 /* Before the cache is opened, so that the driver has the secrets of cookies from the beginning. 0 or a code, logged. */
 int daemon_open_cookies(struct daemon *d) __attribute__((warn_unused_result));
 
-/* What the server says of itself by this configuration: NSID, version, identity. For free(); NULL: there is no memory. */
+/* NSID, version and identity of the server by this configuration. For free(); NULL: there is no memory. */
 struct engine_identity *daemon_make_identity(const struct config *config)
 	__attribute__((warn_unused_result));
 /*

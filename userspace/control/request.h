@@ -12,14 +12,14 @@
 #define REQUEST_WORDS_CAP  512
 #define REQUEST_RESULT_CAP 48
 
-/* What a request turned out to be, for the audit. */
+/* A request and its result, for the audit. */
 struct request_told {
 	const struct ctl_command *command; /* NULL: none that we have */
 	char words[REQUEST_WORDS_CAP]; /* the command and its arguments, a space between; cut where they are longer */
 	char result[REQUEST_RESULT_CAP]; /* "ok", or the code of the refusal; "" where it comes later */
 };
 
-/* What came of it, when it has come later. */
+/* Notes the result of a command that ended later. */
 void request_tell(struct request_told *told, int code);
 
 /*

@@ -6,8 +6,8 @@
  *      FILE.tmp, locked, 0600 ─► written ─► fsync ─► rename to FILE ─► fsync of the folder
  *
  * So FILE is at every moment the old snapshot or the new one, whole. A daemon that dies leaves
- * FILE.tmp, which the next one overwrites. Whoever commands the daemon names the file, so nothing
- * but a snapshot is ever replaced.
+ * FILE.tmp, which the next one overwrites. The file's name comes from a command, so the daemon
+ * replaces no file but a snapshot.
  */
 #ifndef VOLLEY_CONTROL_SNAPSHOT_FILE_H
 #define VOLLEY_CONTROL_SNAPSHOT_FILE_H

@@ -1,8 +1,8 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A lane: so many may go at a time, the others wait. Those who wait are let in by turns of the name
- * server that they wait for, so that ten thousand zones of one do not keep out the only zone of another.
+ * A lane: `limit` users may be inside at a time, the others wait. They are let in by turns of the name
+ * servers that they wait for, so that ten thousand zones of one do not keep out the only zone of another.
  *
  *      remote a: z1 z2 z3 ...     ┐
  *      remote b: z7               ├─► one of each by turns ─► at most `limit` at a time
@@ -24,7 +24,7 @@ struct lane {
 	struct event *let_in;
 };
 
-/* Of who is in a lane or waits for it. All zeros: neither. */
+/* Of a user that is in a lane or waits for it. All zeros: neither. */
 struct lane_place {
 	struct lane *lane;        /* NULL: neither */
 	struct lane_queue *queue; /* NULL: inside */

@@ -36,7 +36,7 @@ struct peer {
 	uint32_t n_dead;            /* how often in a row */
 };
 
-/* What message() says of an exchange. Anything negative: it has failed, the connection is closed. */
+/* Results of message(). Any negative value: the exchange has failed, and the connection is closed. */
 enum {
 	EXCHANGE_MORE, /* there is more to come */
 	EXCHANGE_DONE, /* that was the last; the connection is good for another */
@@ -65,7 +65,7 @@ int peer_exchange(struct exchange **out, struct transfer *t, struct book_remote 
 void exchange_abort(struct exchange *exchange);
 /* Octets that came so far. */
 uint64_t exchange_bytes(const struct exchange *exchange);
-/* Its connection was there before: what answers may be older than what answers others. */
+/* Its connection was there before, so an older instance of the server may answer than on a new connection. */
 bool exchange_is_reused(const struct exchange *exchange);
 
 /* It has not answered: nothing is asked of it for a while, the longer the more often that is so. */

@@ -20,7 +20,7 @@
 
 /* Replies are heard from now on. 0 or -ENOMEM; nothing to be done where there is no relay. */
 int questions_open(struct transfer *t) __attribute__((warn_unused_result));
-/* Those on their way get no reply. Connections are closed before. */
+/* Questions on their way get no reply. Connections are closed before. */
 void questions_close(struct transfer *t);
 
 /*

@@ -18,8 +18,8 @@
 struct server_tls;
 
 /*
- * What control's thread keeps from one configuration to the next: a descriptor of each socket that listens, and the random ticket
- * keys, so that sessions are resumed after a reload too.
+ * Control's thread keeps this from one configuration to the next: a descriptor of each listening socket, and the random ticket
+ * keys, so that sessions can also be resumed after a reload.
  */
 struct server_tls_kept;
 

@@ -6,7 +6,7 @@
  *      strict         what is given has to hold, or nothing is sent: tls_name, by a certificate that an
  *                     authority of the bundle has signed; tls_pin, the public key (RFC 7858 section 4.2)
  *      opportunistic  encrypted with whoever answers (RFC 9103 section 9.3.1). It never falls back to
- *                     TCP in the clear: who wants that names a second remote
+ *                     TCP in the clear: if you want that, name a second remote
  *
  * Threads: contexts are made in control's; all else is the loop's.
  */
