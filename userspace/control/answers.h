@@ -3,8 +3,8 @@
 /*
  * Counters of the answers of this daemon, by response code, type, family and zone: of the driver (struct volley_cpu) and of the workers' engines.
  *
- *	each interface's program ─► less what an earlier daemon's queries had made ─┐
- *	programs that are gone ───► what they had at the last read ─────────────────┼─► sums ─► metrics, stats
+ *	each interface's program ─► less the counts of an earlier daemon ───────────┐
+ *	programs that are gone ───► their counts at the last read ──────────────────┼─► sums ─► metrics, stats
  *	each engine ────────────────────────────────────────────────────────────────┤
  *	the transfer thread ────────────────────────────────────────────────────────┘
  *

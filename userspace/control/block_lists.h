@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The files of policy.block, read into a table that nobody looks at yet. Any thread. */
+/* The files of policy.block, read into a table that no thread uses yet. Any thread. */
 #ifndef VOLLEY_CONTROL_BLOCK_LISTS_H
 #define VOLLEY_CONTROL_BLOCK_LISTS_H
 

@@ -74,7 +74,7 @@ int block_book_remove(struct block_book *b, const char *what, char *err, size_t 
 json_t *block_book_report(struct block_book *b, uint32_t n);
 void block_book_metrics(struct block_book *b, struct metrics_text *out);
 
-/* Removes what has expired; once a second. */
+/* Removes expired blocks; once a second. */
 void block_book_tick(struct block_book *b);
 
 /*

@@ -49,7 +49,7 @@ struct census {
 struct census *census_new(uint32_t n_zones);
 void census_free(struct census *census); /* NULL is allowed */
 
-/* Counts an entry with what cache_entry_verdict() says of it. */
+/* Counts an entry, with its result of cache_entry_verdict(). */
 void census_add(struct census *census, const struct volley_entry *entry, enum cache_verdict verdict,
 		uint32_t now_s);
 

@@ -12,7 +12,7 @@
 #include "control/cache_census.h"
 #include "control/daemon.h"
 
-/* Adds to what report_cache() says: hit ratios, and the census with `n_zones` zones at most. */
+/* Adds to the result of report_cache(): hit ratios, and the census with `n_zones` zones at most. */
 void cache_report_census(json_t *o, struct daemon *d, const struct census *census, size_t n_zones);
 
 /* A copy of a cached answer, with facts that only the original shows. */

@@ -18,7 +18,7 @@
 #include "config/config.h"
 
 /*
- * Checks what config_load() gave, in the order of a start. 0, or the negative code with which a start would end; both it
+ * Checks a configuration from config_load(), in the order of a start. 0, or the negative code with which a start would end; both it
  * and warnings are logged. *n_warnings is how many there were. Only in a process that serves nothing: it raises limits, and
  * starts and ends threads. with_zones: the files of all zones are loaded, several at a time, and each mistake in one is logged as
  * an error; ERR_ZONE then. A secondary, and a zone that volleyd makes itself, may have no file yet.

@@ -34,8 +34,8 @@ struct cookies;
 struct cookies_env {
 	struct engine_data *published;
 	const char *storage; /* folder for secrets that are made here; NULL: they are not kept */
-	void (*tell)(void *user); /* tells the driver what is published */
-	cache_grace_fn *grace;    /* waits for all who read it */
+	void (*tell)(void *user); /* tells the driver the published secrets */
+	cache_grace_fn *grace;    /* waits for all readers of them */
 	void *user;               /* of both */
 };
 

@@ -73,7 +73,7 @@ int ctl_open(struct ctl **out, const char *path, mode_t mode, const struct ctl_c
 int ctl_fd(const struct ctl *ctl);
 
 /*
- * Takes what has come, runs the commands that are whole, sends what can be sent. NOW_NS is
+ * Reads requests, runs the commands that are whole, and sends replies as far as possible. NOW_NS is
  * CLOCK_MONOTONIC. Never waits, but for the commands themselves. To be called when ctl_fd() is
  * readable and at least once a second, so that idle clients go.
  */

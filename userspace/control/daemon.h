@@ -147,7 +147,7 @@ struct daemon {
 	bool have_zones_come; /* all of them, once */
 
 	struct ctl *ctl;
-	struct metrics *metrics; /* NULL: nobody may ask */
+	struct metrics *metrics; /* NULL: there is no metrics.listen */
 	int lock_fd;
 	int epoll_fd;
 	int signal_fd;

@@ -25,7 +25,7 @@ void daemon_audit_reload(int code);
 /* The log as a new configuration says; its level where that is another one than the configuration before had. */
 void daemon_configure_log(struct daemon *d, const struct config *config);
 
-/* `log level`: see control/ctl.h for what a command is. USER is not looked at. */
+/* `log level`: control/ctl.h describes a command. USER is not used. */
 int daemon_audit_log_level(void *user, const json_t *args, json_t **result, char *err,
 			   size_t err_cap);
 

@@ -38,7 +38,7 @@ int daemon_open_recursion(struct daemon *d) __attribute__((warn_unused_result));
 /* Behind it: lists and local data begin to be loaded. Likewise. */
 int daemon_open_policies(struct daemon *d) __attribute__((warn_unused_result));
 
-/* The rate limits, with maps or memory that are open; before any engine, since what limits these is not exchanged later. */
+/* The rate limits, with maps or memory that are open; before any engine, since an engine's pointer to its limits never changes. */
 int daemon_open_rrl(struct daemon *d) __attribute__((warn_unused_result));
 /* Puts the rate limits of a configuration in force, for driver and workers. 0, or -errno, logged. */
 int daemon_configure_rrl(struct daemon *d, const struct config *config)
@@ -57,7 +57,7 @@ void daemon_check_names(struct daemon *d);
 /* During a resize: programs read these, the second one unless it is NULL. Before any of them is used. */
 void daemon_tell_names(struct daemon *d, struct volley_state *first, struct volley_state *second);
 
-/* Behind daemon_open_store(): takes what was blocked before. 0 or a negative code, logged. */
+/* After daemon_open_store(): loads the stored blocks. 0 or a negative code, logged. */
 int daemon_open_blocks(struct daemon *d) __attribute__((warn_unused_result));
 
 /*
@@ -88,7 +88,7 @@ void daemon_catch_up_ifaces(struct daemon *d);
 void daemon_update_services(struct daemon *d);
 /* Starts the thread that tells the driver that the daemon lives. 0 or -errno. */
 int daemon_start_heartbeat(struct daemon *d) __attribute__((warn_unused_result));
-/* From now on it does not speak for programs of earlier daemons, which are about to be replaced. */
+/* From now on the heartbeat does not renew programs of earlier daemons, which are about to be replaced. */
 void daemon_let_old_go(struct daemon *d);
 /* The same, and these programs answer no more. */
 void daemon_silence_old(struct daemon *d);
@@ -113,27 +113,26 @@ int daemon_open_cookies(struct daemon *d) __attribute__((warn_unused_result));
 struct engine_identity *daemon_make_identity(const struct config *config)
 	__attribute__((warn_unused_result));
 /*
- * Puts it in place, and takes it over: before the cache is opened, and by a reload. Workers and the transfer thread have it first, then
- * the driver. Meanwhile some replies say what held before; a single reply does not mix both. When this returns, each reply
- * that is made from then on says what is new. A change of the driver's options: see daemon_tell_options(). Where nothing is
- * new, nothing is done.
+ * Puts an identity in place, which then belongs to the daemon: before the cache is opened, and by a reload. Workers and the transfer thread get it first,
+ * then the driver. Meanwhile some replies have the old identity; a single reply does not mix both. Each reply that is made after this has returned
+ * has the new one. A change of the driver's options: see daemon_tell_options(). If nothing is new, nothing is done.
  */
 void daemon_put_identity(struct daemon *d, struct engine_identity *identity);
 
 /*
- * Attaches to all interfaces of the configuration. Programs that are there come first: theirs are the
- * maps with the answers. -EPROTO or ERR_RUNNING, logged, where one would go on answering beside us.
+ * Attaches to all interfaces of the configuration. Interfaces that have a program come first, since its
+ * maps have the answers. -EPROTO or ERR_RUNNING, logged, if one of these programs would go on answering beside us.
  */
 int daemon_attach_all(struct daemon *d) __attribute__((warn_unused_result));
 /* Ours take the places of earlier daemons' programs. When sockets are open; daemon_let_old_go() comes before. */
 void daemon_take_places(struct daemon *d);
-/* Sees to what a daemon that was killed left on interfaces that are not ours any more. */
+/* Silences XDP programs that an earlier daemon has left on interfaces where this one has none. */
 void daemon_clean_others(struct daemon *d);
 /* Notices interfaces that came, went, or lost their program. While there are workers. */
 void daemon_check_ifaces(struct daemon *d);
-/* Sees several times a second whether what the driver answers can leave. While there are workers. */
+/* Checks, several times a second, whether the driver's answers can leave. While there are workers. */
 void daemon_guard_ifaces(struct daemon *d);
-/* Sees what the driver has dropped since it was called last, a second ago. */
+/* Reads how much the driver has dropped since the last call, a second ago. */
 void daemon_look_at_load(struct daemon *d);
 
 /*

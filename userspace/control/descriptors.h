@@ -43,8 +43,8 @@ int descriptors_raise(struct descriptors *out, const struct config *config, unsi
 		      char *err, size_t err_cap) __attribute__((warn_unused_result));
 
 /*
- * For a reload: sees to it that there are descriptors for the sockets of n_listen addresses and n_interfaces interfaces beside all
- * else that was planned with `running`, and raises RLIMIT_NOFILE if need be. 0, or -EMFILE with a sentence in err.
+ * For a reload: makes sure that there are descriptors for the sockets of n_listen addresses and n_interfaces interfaces beside
+ * those planned with `running`, and raises RLIMIT_NOFILE if necessary. 0, or -EMFILE with a sentence in err.
  */
 int descriptors_grow(const struct descriptors *d, const struct config *running,
 		     unsigned int n_workers, uint32_t n_listen, uint32_t n_interfaces, char *err,

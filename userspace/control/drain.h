@@ -23,10 +23,10 @@
 struct drain {
 	char path[sizeof(((struct sockaddr_un *)0)->sun_path) + sizeof(DRAIN_SUFFIX)];
 	bool is_on;
-	char why[DRAIN_WHY_CAP]; /* "": nobody said */
+	char why[DRAIN_WHY_CAP]; /* "": no reason was given */
 };
 
-/* Finds out what an earlier daemon with the control socket SOCKET was told. */
+/* Reads the state that an earlier daemon with the control socket SOCKET has left. */
 void drain_open(struct drain *drain, const char *socket);
 
 /*

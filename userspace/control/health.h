@@ -9,7 +9,7 @@
  *
  * A reason is a fault that clients would notice, or a condition that the operator asked for. Any other difference from
  * the configuration is a warning: the next step down the ladder still answers, and in a fleet in which a warning
- * takes a host out, it takes all of them out at once. An operator may say what matters: zones, interfaces and policies
+ * takes a host out, it takes all of them out at once. An operator may choose what counts: zones, interfaces and policies
  * all, any or none of them; zones and policies that are left out of it; warnings that count (strict).
  *
  * One function, health_zone(), decides whether a zone is current: a new state of zones (zonemgr/zones.h) does

@@ -29,7 +29,7 @@ struct hot;
 struct hot *hot_new(void);
 void hot_free(struct hot *hot); /* NULL is allowed */
 
-/* Takes what was noted since the last call; once a second, while the daemon has workers. */
+/* Reads the samples since the last call; once a second, while the daemon has workers. */
 void hot_gather(struct hot *hot, struct daemon *d, uint64_t now_s);
 
 /* At least and at most so many answers of a zone (folded wire form) of late, estimated. */

@@ -42,7 +42,7 @@ void live_free(struct live *live);
 int live_fd(const struct live *live);
 void live_poll(struct daemon *d, uint64_t now_ns);
 
-/* Once a second: fades, sets N anew, and ends what nobody watches. */
+/* Once a second: fades the counts, sets N anew, and ends a view that nobody watches. */
 void live_tick(struct daemon *d, uint64_t now_ns);
 
 /* A tap_observe_fn; ctx is a struct live. The tap's thread. */

@@ -55,7 +55,7 @@ struct policies_env {
 	struct cache *cache;
 	struct engine_data *published;
 	uint64_t settings_digest; /* engine_config_digest() */
-	/* Told before they are put in place: the n prefixes of clients that they name. 0 or -ENOMEM. NULL: nobody is told. */
+	/* Told before they are put in place: the n prefixes of clients that they name. 0 or -ENOMEM. NULL: not called. */
 	int (*set_apart)(void *user, const struct clients_prefix *prefixes, size_t n);
 	void *apart_user;
 	/* A reference, the caller's, to the zone of this name that is served; NULL: none is. NULL: there are no zones. */
@@ -86,7 +86,7 @@ struct policies_entry {
 	uint32_t n_rules;       /* engine/policy.h */
 	uint32_t n_ignored;     /* rules that no question triggers */
 	uint64_t loaded_wall_s; /* seconds since 1970 */
-	uint64_t *hits; /* of a list: how often a rule of it changed what a worker said, since the start */
+	uint64_t *hits; /* of a list: how often a rule of it changed a worker's answer, since the start */
 	char error[640]; /* of the last load; "" when it was well */
 };
 

@@ -10,7 +10,7 @@
  *
  *	reload  all new parts are made ─► pointers swapped ─► grace period ─► old parts freed; the old
  *	        resolver ends in the background: its outstanding questions are asked again of the new one
- *	stop    recursion_stop() ─► workers answer what came back ─► workers end ─► recursion_free()
+ *	stop    recursion_stop() ─► workers answer with the last replies ─► workers end ─► recursion_free()
  *
  * Answers from upstream have a slot in the cache as a zone has, whose generation stands for the settings
  * that answers depend on: so adoption and snapshots keep them where these are the same.

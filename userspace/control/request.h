@@ -31,7 +31,7 @@ void request_tell(struct request_told *told, int code);
 char *request_run(const struct ctl_command *commands, void *user, const char *line, size_t len,
 		  bool *is_later, struct request_told *told);
 
-/* The reply for what a command has come to; takes the reference to RESULT. NULL: out of memory. */
+/* The reply with the result of a command; takes the reference to RESULT. NULL: out of memory. */
 char *request_reply(int code, json_t *result, const char *err);
 
 /* The reply that refuses, likewise. */

@@ -53,7 +53,7 @@ void resize_poll(struct resize *resize);
 /*
  * Begins to resize the cache to `bytes`. 0: done() follows, unless it is NULL, perhaps before this
  * returns. Else a code with a sentence in err: -EBUSY (a resize or a snapshot is under way), -ERANGE or
- * -E2BIG, -ENOMEM (not enough memory for both), or what the kernel said to the new maps is done()'s.
+ * -E2BIG, -ENOMEM (not enough memory for both). done() gets the kernel's error about the new maps.
  */
 int resize_start(struct resize *resize, uint64_t bytes, resize_done_fn *done, void *user, char *err,
 		 size_t err_cap) __attribute__((warn_unused_result));

@@ -23,7 +23,7 @@ void snapshot_file_times(struct snapshot_times *times);
 /*
  * Both as snapshot_write() and snapshot_read(), with a sentence in `why` after every error but
  * -ECANCELED. -EEXIST: there is something else under that name; -EBUSY: another volleyd writes to
- * it; -EPERM: others than this user may have written what was to be read. `source` comes without fd
+ * it; -EPERM: another user may have written the file. `source` comes without fd
  * and times.
  */
 int snapshot_file_write(const char *path, struct snapshot *snapshot, const bool *cancel,

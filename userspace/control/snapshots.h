@@ -72,7 +72,7 @@ int snapshots_configure(struct snapshots *snapshots, const char *path, uint32_t 
 /* To be called once a second. */
 void snapshots_tick(struct snapshots *snapshots, uint64_t now_ns);
 
-/* The clean stop, when nobody publishes any more: gives up what runs and writes, if configured. */
+/* At a clean stop, when no thread publishes any more: gives up a job that runs, and writes a snapshot, if configured. */
 void snapshots_finish(struct snapshots *snapshots);
 
 /* The fault of the last snapshot of the configuration; "" if it was well. */

@@ -34,7 +34,7 @@ struct answered {
 	size_t n_query;
 };
 
-/* The ends of a query, and over what it came. */
+/* The two ends of a query, and its transport. */
 struct answered_ends {
 	const struct port_addr *peer, *local; /* where local->family is 0, it is not known */
 	enum tap_transport transport;

@@ -28,7 +28,7 @@ typedef void ask_done_fn(void *user, int code, const uint8_t *reply, size_t n);
 
 /*
  * Sends @msg, a message with one question and no TSIG, which is copied; its ID is set. @done is never
- * called from within. The book of @remote has to stay. 0, -ENOMEM, or what the socket said.
+ * called from within. The book of @remote has to live as long. 0, -ENOMEM, or the error of the socket.
  */
 int ask_start(struct ask **out, struct transfer *t, const struct book_remote *remote,
 	      const struct peer *peer, const uint8_t *msg, size_t n, ask_done_fn *done, void *user)

@@ -22,7 +22,7 @@ struct call {
 	void *done; /* wakes the caller; NULL: nobody waits, and the call is freed when it has run */
 };
 
-/* Runs what is in the chain. The loop's thread. */
+/* Runs all calls in the chain. The loop's thread. */
 void calls_run(struct transfer *t, struct post *post);
 
 /*

@@ -12,7 +12,7 @@
  *      stream.c     one connection out, TCP or TLS, that carries messages
  *      ask.c        one question by UDP with its retries, signed and checked
  *      answered.c   replies to requests of others: counted, and reported to the tap
- *      timers.c     what is due when: refresh, retry, expiry, NOTIFY again; by the clock that loop.c reads
+ *      timers.c     timers for refresh, retry, expiry, NOTIFY again; by the clock that loop.c reads
  *
  * The thread is a liburcu QSBR thread that is offline except for moments: code that needs a zone for longer
  * takes a reference (served_get()).
@@ -74,7 +74,7 @@ struct transfer {
 	void (*read_clock)(struct clock_now *now); /* clock_read(), or a test's */
 	struct timers timers;
 	struct random random;
-	struct tap_producer *tap; /* NULL: nobody is told */
+	struct tap_producer *tap; /* NULL: no events */
 	struct book *book;        /* the newest; one reference */
 	struct transfer_zones zones;
 	struct secondary *secondary;

@@ -20,7 +20,7 @@
 struct lane {
 	uint32_t limit, n_inside;
 	struct cds_list_head
-		queues; /* one for each name that somebody waits for, the next one first */
+		queues; /* one for each name server that is waited for, the next one first */
 	struct event *let_in;
 };
 
@@ -36,7 +36,7 @@ struct lane_place {
 /* 0 or -ENOMEM. */
 int lane_open(struct lane *lane, struct event_base *base, uint32_t limit)
 	__attribute__((warn_unused_result));
-void lane_close(struct lane *lane); /* nobody waits any more */
+void lane_close(struct lane *lane); /* only when nothing waits in it any more */
 void lane_set_limit(struct lane *lane, uint32_t limit);
 
 /*

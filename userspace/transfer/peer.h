@@ -55,7 +55,7 @@ struct exchange_handlers {
 /*
  * Sends a message, which is copied, by TCP, or TLS where @remote has it, and hands its answers to
  * @handlers, never from within this call. A connection that is silent for @idle_s seconds has failed.
- * The book of @remote has to stay. 0, -ENOMEM, or what connecting said at once.
+ * The book of @remote has to stay. 0, -ENOMEM, or the immediate error of connect().
  */
 int peer_exchange(struct exchange **out, struct transfer *t, struct book_remote *remote,
 		  struct peer *peer, const uint8_t *msg, size_t n,

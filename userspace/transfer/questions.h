@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Ordinary questions on our connections: a worker answers them (worker/relay.h), by its cache, its policies and
- * its way upstream, and counts them as its own. So a client gets over TLS what it gets over TCP.
+ * its way upstream, and counts them as its own. So a client gets the same answers over TLS as over TCP.
  *
  *	inquiry.c ─► questions_ask() ─► relay ─► a worker ─► relay ─► reply: padded, signed, sent
  *

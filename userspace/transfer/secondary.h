@@ -29,15 +29,15 @@
 
 #define SECONDARY_CHECKS 64 /* SOA queries that are out at a time */
 /*
- * Control puts many zones in place as quickly as one. So what came keeps its place in the lane until it is
- * settled, for the memory that it takes, but for so many that are small: others are fetched meanwhile.
+ * Control puts many zones in place as quickly as one. So a zone or changes that came keep their place in the lane until they are
+ * settled, because of the memory that they need. Up to SECONDARY_SMALL_MAX small ones give it back, so that others are fetched meanwhile.
  */
 #define SECONDARY_SMALL_BYTES (64u << 10) /* of messages */
 #define SECONDARY_SMALL_MAX   256
 
 struct secondary {
 	struct lane checks;    /* SOA queries */
-	struct lane transfers; /* until control has settled what came of them */
+	struct lane transfers; /* until control has settled their result */
 	uint32_t n_small;      /* that are to be settled, and are in no lane any more */
 };
 
@@ -119,7 +119,7 @@ struct attempt {
 	struct attempt_known known;
 	enum secondary_wants wants;
 	bool is_asked;    /* by a person */
-	bool was_current; /* somebody had nothing newer */
+	bool was_current; /* a primary had nothing newer */
 	struct ask *ask;
 	struct exchange *exchange;
 	struct timer deadline;
@@ -144,9 +144,9 @@ void attempt_free(struct attempt *a);
 void attempt_step(struct attempt *a, void (*do_step)(struct attempt *a));
 /* This address has failed, in words; the next is tried. */
 void attempt_next(struct attempt *a, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* It has nothing newer, or not what a NOTIFY told of. */
+/* It has nothing newer, or not the version of the NOTIFY. */
 void attempt_is_current(struct attempt *a);
-/* Closes what is open towards the primary, and forgets what came. */
+/* Closes the connection to the primary, and forgets the records that came. */
 void attempt_hang_up(struct attempt *a);
 
 /* attempt_transfer.c: asks a->remote for the zone or its changes; inside the lane of transfers. */

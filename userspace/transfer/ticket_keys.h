@@ -52,7 +52,7 @@ int ticket_keys_find(struct ticket_keys *keys, const uint8_t *name, uint64_t now
 /* The context, of a server, makes and reads tickets with these; it holds them as long as it lives. 0 or -ENOMEM. */
 int ticket_keys_use(struct ticket_keys *keys, SSL_CTX *ctx) __attribute__((warn_unused_result));
 
-/* Gives back what was read or made; the last to do so, or the last context, frees it. Any thread. NULL is allowed. */
+/* Gives keys back that were read or made; the last caller, or the last context, frees them. Any thread. NULL is allowed. */
 void ticket_keys_put(struct ticket_keys *keys);
 
 #endif

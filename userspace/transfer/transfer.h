@@ -42,7 +42,7 @@ struct transfer_env {
 	struct tcp_intake *intake; /* where they get connections over TLS from; NULL: they do not */
 	struct store *store;       /* chains for IXFR out; NULL: none */
 	uint32_t n_conns_max;      /* that others make to us; 0: SERVER_CONNS_MAX */
-	struct tap *tap;           /* is told of replies; NULL: nobody is */
+	struct tap *tap;           /* gets replies; NULL: none */
 };
 
 enum transfer_kind {
