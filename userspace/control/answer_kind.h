@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What kind of answer a cached one is, by its own bytes. */
+/* The kind of a cached answer, read from its own bytes. */
 #ifndef VOLLEY_CONTROL_ANSWER_KIND_H
 #define VOLLEY_CONTROL_ANSWER_KIND_H
 
@@ -26,7 +26,7 @@ enum answer_kind {
 		N_ANSWER_KINDS
 };
 
-/* Any thread that may read the entry. What cannot be read is an error. */
+/* Any thread that may read the entry. An answer that cannot be parsed is of the kind error. */
 enum answer_kind answer_kind(const struct volley_entry *entry);
 
 /* NODATA and NXDOMAIN. */

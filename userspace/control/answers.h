@@ -1,20 +1,20 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Answers of this daemon by what they answered, over all ways: the driver's (struct volley_cpu) and those of the workers' engines.
+ * Counters of the answers of this daemon, by response code, type, family and zone: of the driver (struct volley_cpu) and of the workers' engines.
  *
- *	each interface's program ─► less what an earlier daemon's queries had made ─┐
- *	programs that are gone ───► what they had at the last read ─────────────────┼─► sums ─► metrics, stats
+ *	each interface's program ─► less the counts of an earlier daemon ───────────┐
+ *	programs that are gone ───► their counts at the last read ──────────────────┼─► sums ─► metrics, stats
  *	each engine ────────────────────────────────────────────────────────────────┤
  *	the transfer thread ────────────────────────────────────────────────────────┘
  *
- * The sum of each breakdown is the number of answers, and no counter ever falls. What the transfer thread answers itself (transfers,
- * NOTIFY and UPDATE of those that may, signed questions) has the way "transfer" and the zone "none"; a transfer is one answer. An answer that a program made between
- * the last read and its end is lost.
+ * The sum of each breakdown is the number of answers, and no counter ever falls. Answers of the transfer thread (to transfers, NOTIFY and
+ * UPDATE that are allowed, and signed questions) have the way "transfer" and the zone "none"; a transfer is one answer. If a program answers between
+ * the last read and its end, these answers are lost.
  *
- * Zones: 1,022 zones have a counter of their own (cache_zone_counter()); of more, the busiest (control/zone_places.h). What the rest answers is
- * "other"; what is of no zone of ours (upstream, REFUSED, blocks, policies) is "none". When a zone goes, or loses its counter, its answers become
- * those of "gone": so "other" has no step, and its rate is true.
+ * Zones: 1,022 zones have a counter of their own (cache_zone_counter()); if there are more, the busiest (control/zone_places.h). Answers of the other zones
+ * count as "other", answers of no zone of ours (upstream, REFUSED, blocks, policies) as "none". When a zone goes, or loses its counter, its answers become
+ * those of "gone". So "other" has no step, and its rate is true.
  */
 #ifndef VOLLEY_CONTROL_ANSWERS_H
 #define VOLLEY_CONTROL_ANSWERS_H
@@ -31,7 +31,7 @@ struct answers *answers_new(void);
 void answers_free(struct answers *answers); /* NULL is allowed */
 
 /*
- * Reads all counters. To be called once before anything is answered: what an adopted program has counted by then is not of this
+ * Reads all counters. Call it once before anything is answered: the counts of an adopted program up to then do not belong to this
  * daemon. The functions below call it. Control's thread, as all of these.
  */
 void answers_read(struct daemon *d);

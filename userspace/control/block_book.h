@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What blocks.c (changes) and blocks_report.c (what is told of them) share. */
+/* Shared by blocks.c (changes) and blocks_report.c (reports of them). */
 #ifndef VOLLEY_CONTROL_BLOCK_BOOK_H
 #define VOLLEY_CONTROL_BLOCK_BOOK_H
 
@@ -21,15 +21,15 @@ struct block_book {
 	char error[704]; /* of the last reading of the lists; "" */
 	bool lacks_list; /* block_book_lacks_list() */
 	/*
-	 * Packets that engines have met, by list; programs count theirs in a map, and never from 0 on. So of each list it
-	 * is known what was counted under its number when it got that, and what it had met before.
+	 * Packets that engines have met, by list; programs count theirs in a map, and never from 0 on. So for each list
+	 * base is the count under its number when it got that number, and carry is its own count from before.
 	 */
 	struct blocks_met met;
 	uint64_t base[VOLLEY_BLOCK_LISTS];
 	uint64_t carry[VOLLEY_BLOCK_LISTS];
 };
 
-/* Before these lists take the place of b->lists: what a list of the same file has met stays its own. */
+/* Before these lists take the place of b->lists: a list of the same file keeps its count. */
 void block_book_move_met(struct block_book *b, const struct block_list *lists, uint32_t n);
 
 json_t *block_book_describe(const struct block_book *b, const struct block_record *record);

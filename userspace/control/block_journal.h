@@ -7,7 +7,7 @@
  *      + 1764086400 drop 192.0.2.0/24 why it was blocked      until this second of wall time; 0: for good
  *      - 192.0.2.0/24
  *
- * What a process that was killed has left is read up to its last whole line. Control's thread.
+ * The file of a process that was killed is read up to its last whole line. Control's thread.
  */
 #ifndef VOLLEY_CONTROL_BLOCK_JOURNAL_H
 #define VOLLEY_CONTROL_BLOCK_JOURNAL_H

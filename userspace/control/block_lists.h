@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The files of policy.block, read into a table that nobody looks at yet. Any thread. */
+/* The files of policy.block, read into a table that no thread uses yet. Any thread. */
 #ifndef VOLLEY_CONTROL_BLOCK_LISTS_H
 #define VOLLEY_CONTROL_BLOCK_LISTS_H
 
@@ -10,7 +10,7 @@
 
 #define BLOCK_LISTS_MAX (VOLLEY_BLOCK_LISTS - 1)
 
-/* A list, as it is configured, and what was read of it. */
+/* A list, as it is configured, and how many blocks were read from it. */
 struct block_list {
 	char *file, *why; /* why: NULL is none */
 	enum volley_block_action action;
@@ -32,9 +32,9 @@ struct block_lists {
 };
 
 /*
- * Reads all, the first of two that block the same thing holds. A line is a prefix, a name or a type (block_words.h);
- * what is behind # and empty lines do not count, and what is none of these is counted and left out. A file that cannot
- * be read is told in `error`, and the others are read. 0, -ECANCELED, -E2BIG: they are more than BLOCK_TABLE_MAX, or
+ * Reads all lists. If two block the same thing, the first holds. A line is a prefix, a name or a type (block_words.h);
+ * comments behind # and empty lines are ignored, and any other line is counted and left out. If a file cannot
+ * be read, `error` names it, and the others are read. 0, -ECANCELED, -E2BIG (there are more than BLOCK_TABLE_MAX), or
  * -errno.
  */
 int block_lists_read(struct block_lists *l) __attribute__((warn_unused_result));

@@ -11,7 +11,7 @@
 
 struct block_memory {
 	struct block_table table;
-	struct blocks view; /* what engines see; its counters are the caller's */
+	struct blocks view; /* for engines; its counters are the caller's */
 	void *memory;
 	uint32_t n_chunks;
 	int fd; /* -1: no map */
@@ -21,7 +21,7 @@ struct block_memory {
 int block_memory_new(struct block_memory **out, uint32_t cap, bool is_map,
 		     const struct volley_block_head *secrets, struct blocks_met *met)
 	__attribute__((warn_unused_result));
-/* Nobody reads it any more. NULL is allowed. */
+/* Only when no thread reads it any more. NULL is allowed. */
 void block_memory_free(struct block_memory *m);
 
 /* Puts all that `from` has into `to`, which is larger. -ENOSPC. */

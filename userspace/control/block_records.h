@@ -30,7 +30,7 @@ struct block_expiry {
 struct block_records {
 	void *tree; /* tsearch(3) */
 	size_t n;
-	struct block_expiry *heap; /* the earliest first; what has changed since stays in it */
+	struct block_expiry *heap; /* the earliest first; outdated items stay until they are due */
 	size_t n_heap, heap_cap;
 };
 

@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What is blocked: by commands, each until a time or for good, and by lists in files (policy.block). All of it is in one
+ * Blocks: by commands, each until a time or for good, and by lists in files (policy.block). All of them are in one
  * table (engine/block_table.h), which driver, workers and the transfer thread read.
  *
  *      block add, remove ─► records, journal ─► the table in place
@@ -46,7 +46,7 @@ struct block_env {
 };
 
 /*
- * Takes what was kept, and reads the lists of `config` before it returns: nothing is answered yet. What cannot be read is
+ * Loads the stored blocks, and reads the lists of `config` before it returns: nothing is answered yet. A file that cannot be read is
  * logged. 0 or -errno.
  */
 int block_book_open(struct block_book **out, const struct block_env *env,
@@ -74,7 +74,7 @@ int block_book_remove(struct block_book *b, const char *what, char *err, size_t 
 json_t *block_book_report(struct block_book *b, uint32_t n);
 void block_book_metrics(struct block_book *b, struct metrics_text *out);
 
-/* Removes what has expired; once a second. */
+/* Removes expired blocks; once a second. */
 void block_book_tick(struct block_book *b);
 
 /*

@@ -28,7 +28,7 @@ int cache_ask_lookup(void *user, const json_t *args, json_t **result, char *err,
 int cache_ask_add(struct daemon *d, const struct cache_match *match, json_t *o, char *err,
 		  size_t err_cap);
 
-/* See cache_match_read(). When the reply comes, nobody gives an answer that was withdrawn. */
+/* See cache_match_read(). When the reply comes, neither driver nor workers give a withdrawn answer. */
 int cache_ask_flush(void *user, const json_t *args, json_t **result, char *err, size_t err_cap);
 
 #endif

@@ -1,8 +1,7 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What is in the cache, counted entry by entry: by type, kind of answer, zone and variant, and how old
- * it is. One thread at a time.
+ * Counts the entries of the cache: by type, kind of answer, zone, variant and age. One thread at a time.
  */
 #ifndef VOLLEY_CONTROL_CACHE_CENSUS_H
 #define VOLLEY_CONTROL_CACHE_CENSUS_H
@@ -43,14 +42,14 @@ struct census {
 	uint64_t n_stale;   /* of an old generation of their zone */
 	uint64_t n_expired; /* likewise dead */
 	struct census_spans age;
-	struct census_spans left; /* of those that expire and have not yet */
+	struct census_spans left; /* of entries that expire and have not yet */
 };
 
 /* NULL: no memory. n_zones: slots of the cache. */
 struct census *census_new(uint32_t n_zones);
 void census_free(struct census *census); /* NULL is allowed */
 
-/* Counts an entry with what cache_entry_verdict() says of it. */
+/* Counts an entry, with its result of cache_entry_verdict(). */
 void census_add(struct census *census, const struct volley_entry *entry, enum cache_verdict verdict,
 		uint32_t now_s);
 

@@ -31,13 +31,13 @@ struct cache_match {
 };
 
 /*
- * Reads NAME [TYPE], all strings. 0, or a negative code with a sentence in err that names what is wrong.
+ * Reads NAME [TYPE], all strings. 0, or a negative code with a sentence in err that names the fault.
  */
 int cache_match_read_name(struct cache_match *match, const char *name, const char *type, char *err,
 			  size_t err_cap) __attribute__((warn_unused_result));
 
 /*
- * Reads what `cache flush` takes: NAME [TYPE], or an option with what belongs to it. For --zone the
+ * Reads the arguments of `cache flush`: NAME [TYPE], or an option with its value. For --zone the
  * caller finds the slot of *zone, which is NULL otherwise and borrowed from args.
  */
 int cache_match_read(struct cache_match *match, const json_t *args, const char **zone, char *err,

@@ -12,9 +12,9 @@
 #define CACHE_PLAN_TEXT_CAP 128
 
 /*
- * For cache.size, cache.names and cache.intervals, the zones of the configuration, and what else has a slot. 0; or, with a
- * sentence, -ENOMEM where cache.size is more than the host's memory, else a negative code where it is too small: then the sentence
- * has a size that would do.
+ * Computes the sizes for cache.size, cache.names and cache.intervals, with a slot for each zone of the configuration and for everything else that needs
+ * one. 0; or, with a sentence, -ENOMEM if cache.size is more than the host's memory, or another negative code if it is too small: then the sentence
+ * names a size that is large enough.
  */
 int cache_plan(struct cache_sizes *sizes, const struct config *config, char *err, size_t err_cap)
 	__attribute__((warn_unused_result));

@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What a walk over the cache has found, as JSON for the control socket. Units are in the names. Each
+ * The results of a walk over the cache, as JSON for the control socket. Units are in the names. Each
  * returns a new reference, or NULL when memory is short. Control's thread.
  */
 #ifndef VOLLEY_CONTROL_CACHE_REPORT_H
@@ -12,10 +12,10 @@
 #include "control/cache_census.h"
 #include "control/daemon.h"
 
-/* Adds to what report_cache() says: hit ratios, and the census with `n_zones` zones at most. */
+/* Adds to the result of report_cache(): hit ratios, and the census with `n_zones` zones at most. */
 void cache_report_census(json_t *o, struct daemon *d, const struct census *census, size_t n_zones);
 
-/* What is known of a cached answer: a copy, with what was seen at the original. */
+/* A copy of a cached answer, with facts that only the original shows. */
 struct cache_found {
 	struct volley_entry *entry;
 	enum cache_verdict verdict;

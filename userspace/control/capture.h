@@ -1,12 +1,12 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * `volleyctl capture`: queries and answers over UDP as packets, those of the driver included, which no other program of the host
- * sees. The tap tells each answer (tap/tap.h) while it runs:
+ * `volleyctl capture`: queries and answers over UDP as packets, including those of the driver, which no other program of the host
+ * can see. The tap tells each answer (tap/tap.h) while it runs:
  *
  *      driver, workers ─► tap thread: capture_note(): filter, packets (tap/packet.h) ─► room ─► capture_run(next) ─► volleyctl
  *
- * One at a time. It ends when volleyctl says so, or has not asked for CAPTURE_REST_S. What finds no room is lost, and counted.
+ * One capture runs at a time. It ends when volleyctl says so, or has not asked for CAPTURE_REST_S. If there is no room, packets are lost, and counted.
  *
  * Control's thread calls these, but capture_note().
  */
@@ -30,7 +30,7 @@ struct capture *capture_new(void);
 /* The tap calls capture_note() no more. NULL is allowed. */
 void capture_free(struct capture *capture);
 
-/* Once a second: ends what nobody asks for any more. */
+/* Once a second: ends a capture that volleyctl no longer asks for. */
 void capture_tick(struct daemon *d, uint64_t now_ns);
 
 /* A tap_observe_fn; ctx is a struct capture. The tap's thread. */

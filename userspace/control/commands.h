@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the control socket can ask of the daemon. The user pointer is the struct daemon. */
+/* The commands of the control socket. The user pointer is the struct daemon. */
 #ifndef VOLLEY_CONTROL_COMMANDS_H
 #define VOLLEY_CONTROL_COMMANDS_H
 

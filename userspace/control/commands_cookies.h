@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* `cookies`, `cookies rotate`: see control/ctl.h for what a command is. USER is the daemon. */
+/* `cookies`, `cookies rotate`: control/ctl.h describes a command. USER is the daemon. */
 #ifndef VOLLEY_CONTROL_COMMANDS_COOKIES_H
 #define VOLLEY_CONTROL_COMMANDS_COOKIES_H
 

@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* `rrl status` and `rrl top`: see control/ctl.h for what a command is. USER is the daemon. */
+/* `rrl status` and `rrl top`: control/ctl.h describes a command. USER is the daemon. */
 #ifndef VOLLEY_CONTROL_COMMANDS_RRL_H
 #define VOLLEY_CONTROL_COMMANDS_RRL_H
 

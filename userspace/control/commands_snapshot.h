@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* `cache dump` and `cache load`: see control/ctl.h for what a command is. USER is the daemon. */
+/* `cache dump` and `cache load`: control/ctl.h describes a command. USER is the daemon. */
 #ifndef VOLLEY_CONTROL_COMMANDS_SNAPSHOT_H
 #define VOLLEY_CONTROL_COMMANDS_SNAPSHOT_H
 

@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The secrets of DNS cookies: which there are, and how another set takes the place of the one in use.
+ * The secrets of DNS cookies, and how another set takes the place of the one in use.
  *
  *	configuration ─► server.cookies.secret, secret-files: the first makes cookies, all are accepted
  *	none of these ─► volleyd makes its own: kept in server.storage, and rotated
@@ -30,12 +30,12 @@
 
 struct cookies;
 
-/* What it needs of the daemon; all of it outlives it. */
+/* The parts of the daemon that it uses; all of them outlive it. */
 struct cookies_env {
 	struct engine_data *published;
 	const char *storage; /* folder for secrets that are made here; NULL: they are not kept */
-	void (*tell)(void *user); /* tells the driver what is published */
-	cache_grace_fn *grace;    /* waits for all who read it */
+	void (*tell)(void *user); /* tells the driver the published secrets */
+	cache_grace_fn *grace;    /* waits for all readers of them */
 	void *user;               /* of both */
 };
 
@@ -43,7 +43,7 @@ struct cookies_env {
 int cookies_new(struct cookies **out, const struct cookies_env *env)
 	__attribute__((warn_unused_result));
 
-/* Puts in place what the configuration says. 0; or a negative code with a sentence in err. */
+/* Publishes the secrets of the configuration. 0; or a negative code with a sentence in err. */
 int cookies_configure(struct cookies *c, const struct config *config, uint64_t now_s, char *err,
 		      size_t err_cap) __attribute__((warn_unused_result));
 
@@ -51,13 +51,13 @@ int cookies_configure(struct cookies *c, const struct config *config, uint64_t n
 int cookies_rotate(struct cookies *c, uint64_t now_s, char *err, size_t err_cap)
 	__attribute__((warn_unused_result));
 
-/* Once a second: rotates what is due, forgets what has no cookies any more, and keeps what is not kept yet. */
+/* Once a second: rotates a secret that is due, forgets secrets whose cookies have all expired, and stores those that are not stored yet. */
 void cookies_tick(struct cookies *c, uint64_t now_s);
 
 /* For `volleyctl cookies`: short digests, never a secret. A new object, or NULL. */
 json_t *cookies_report(const struct cookies *c);
 
-/* When nobody reads what it published. NULL is allowed. */
+/* Only when no thread reads the published secrets any more. NULL is allowed. */
 void cookies_free(struct cookies *c);
 
 #endif

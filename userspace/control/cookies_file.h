@@ -8,7 +8,7 @@
  *	SECRET SECONDS      one that is accepted, and since when it makes none
  *	...
  *
- * The file is of mode 0600. One that everyone can read is not believed: its secrets are known.
+ * The file has mode 0600. A file that everyone can read is not used: its secrets may be known to others.
  */
 #ifndef VOLLEY_CONTROL_COOKIES_FILE_H
 #define VOLLEY_CONTROL_COOKIES_FILE_H
@@ -17,7 +17,7 @@
 
 #include "dns/cookie.h"
 
-/* Those that are known; the first makes cookies. */
+/* All known secrets; the first makes cookies. */
 struct cookies_known {
 	uint32_t n;
 	struct {

@@ -9,16 +9,16 @@
  * reply, has taken CTL_IDLE_NS in all, however busily its octets come. While a reply waits to be sent, no
  * further request of that client is read.
  *
- * What takes its time is answered later: the command takes a ticket, ctl_defer(), returns CTL_LATER,
- * and ctl_answer() brings the reply. Meanwhile that client waits, however long, and the others are
+ * A command that takes long is answered later: it takes a ticket by ctl_defer() and returns CTL_LATER,
+ * and ctl_answer() sends the reply. Meanwhile its client waits, however long, and the others are
  * served.
  *
- * Each command is told to the audit (base/audit.h) with what came of it, and whose process asked.
+ * Each command is reported to the audit (base/audit.h) with its result and the process that asked.
  *
- * Root and the daemon's own user are always let in; others when the mode of the socket lets the group
- * or everybody write to it, which the kernel checks at connect(). Others have CTL_OTHERS_CAP of the
- * places. Past the places there are, a new client takes that of the one whose request or reply has taken
- * longest: root of anybody, others of others that have had CTL_TURN_NS.
+ * Root and the daemon's own user are always let in; other users if the mode of the socket lets the group
+ * or everybody write to it, which the kernel checks at connect(). Other users have CTL_OTHERS_CAP of the
+ * places. When all places are taken, a new client takes the place of the client whose request or reply has taken
+ * longest: root that of any client, other users only that of another user's client that has had CTL_TURN_NS.
  */
 #ifndef VOLLEY_CONTROL_CTL_H
 #define VOLLEY_CONTROL_CTL_H
@@ -62,8 +62,8 @@ struct ctl;
 
 /*
  * Opens the socket at PATH with permissions MODE. COMMANDS (ended by a NULL name) and USER must live as
- * long as *OUT. A socket file that nobody listens on is replaced. Returns 0, ERR_RUNNING when somebody
- * does, -EEXIST when PATH is something else than a socket, -EINVAL when a command has no words, or
+ * long as *OUT. A socket file on which no process listens is replaced. Returns 0, ERR_RUNNING when a process
+ * listens, -EEXIST when PATH is not a socket, -EINVAL when a command has no words, or
  * -errno; ERR then has the sentence.
  */
 int ctl_open(struct ctl **out, const char *path, mode_t mode, const struct ctl_command *commands,
@@ -73,7 +73,7 @@ int ctl_open(struct ctl **out, const char *path, mode_t mode, const struct ctl_c
 int ctl_fd(const struct ctl *ctl);
 
 /*
- * Takes what has come, runs the commands that are whole, sends what can be sent. NOW_NS is
+ * Reads requests, runs the commands that are whole, and sends replies as far as possible. NOW_NS is
  * CLOCK_MONOTONIC. Never waits, but for the commands themselves. To be called when ctl_fd() is
  * readable and at least once a second, so that idle clients go.
  */
@@ -94,7 +94,7 @@ void ctl_answer(struct ctl *ctl, uint64_t ticket, uint64_t now_ns, int code, jso
 		const char *err);
 
 /*
- * From now on ctl_answer() sends its reply and runs no request that waits behind it: what commands
+ * From now on ctl_answer() sends its reply and runs no request that waits behind it, since the parts that commands
  * use may be closed. No ctl_poll() follows. NULL is allowed.
  */
 void ctl_stop(struct ctl *ctl);

@@ -10,8 +10,8 @@
  *   stop    the same backwards
  *
  * Beside that thread: the workers, the keeper of the cache, the loader of zones, a thread for walks
- * over the cache (base/chore.h), and the heartbeat by which the driver knows that somebody is
- * there (cache.orphan-serve). Which of them run where: base/affinity.h.
+ * over the cache (base/chore.h), and the heartbeat by which the driver knows that a daemon is
+ * there (cache.orphan-serve). base/affinity.h says on which processors they run.
  */
 #ifndef VOLLEY_CONTROL_DAEMON_H
 #define VOLLEY_CONTROL_DAEMON_H
@@ -58,7 +58,7 @@
 #include "zonemgr/upkeep.h"
 #include "zonemgr/zones.h"
 
-/* What has a slot in the cache beside the zones. */
+/* Each has a slot in the cache, as zones have. */
 enum daemon_slot { DAEMON_SLOT_RECURSION, DAEMON_SLOT_POLICIES, DAEMON_N_SLOTS };
 
 /* How the filter of names is, and when it began anew. */
@@ -92,7 +92,7 @@ struct daemon {
 	struct grace *grace;
 	pthread_mutex_t alive_lock;
 	struct volley_state
-		*alive[2]; /* under it: what programs read; the second one during a resize */
+		*alive[2]; /* under it: the state for programs; the second one during a resize */
 	uint32_t *alive_old
 		[CONFIG_INTERFACES_MAX]; /* under it: deadlines of programs of earlier daemons */
 	size_t n_alive_old;
@@ -118,7 +118,7 @@ struct daemon {
 	int64_t wall_ahead_s; /* of the monotonic clock, when it was looked at last */
 	struct policies *policies;
 	struct block_book *blocks;            /* NULL until server.storage is open */
-	uint32_t other_slots[DAEMON_N_SLOTS]; /* in the cache, of what is no zone; 0: none */
+	uint32_t other_slots[DAEMON_N_SLOTS]; /* in the cache, for answers of no zone; 0: none */
 	struct loader *loader;
 	struct chores *chores;
 	unsigned int n_walks; /* over the cache that wait or run, their clients gone or not */
@@ -147,7 +147,7 @@ struct daemon {
 	bool have_zones_come; /* all of them, once */
 
 	struct ctl *ctl;
-	struct metrics *metrics; /* NULL: nobody may ask */
+	struct metrics *metrics; /* NULL: there is no metrics.listen */
 	int lock_fd;
 	int epoll_fd;
 	int signal_fd;
@@ -163,7 +163,7 @@ struct daemon {
 };
 
 /*
- * Runs until it is told to stop. 0, or -errno or an own code after a failed start: what was wrong
+ * Runs until it is told to stop. 0, or -errno or an own code after a failed start: the fault
  * has been logged. The caller's thread is the control thread. `config` becomes the daemon's.
  */
 int daemon_run(struct config *config, bool keep) __attribute__((warn_unused_result));
@@ -173,16 +173,16 @@ int daemon_grace(void *user);
 
 /* Attaches to an interface at run time; it need not be in the configuration. Sentence in err. */
 int daemon_attach(struct daemon *d, const char *ifname, char *err, size_t err_cap);
-/* Takes the program off, whoever attached it. -ENOENT: we have nothing to do with it. */
+/* Detaches the program, also one that was loaded by hand. -ENOENT: the daemon does not have this interface. */
 int daemon_detach(struct daemon *d, const char *ifname, char *err, size_t err_cap);
 
 /*
- * From now on AF_XDP serves the queues below n of an interface, 0: all of them. -ENOENT (we have nothing to
- * do with it) or -EAGAIN (there are no workers yet), with a sentence in err.
+ * From now on AF_XDP serves the queues below n of an interface, 0: all of them. -ENOENT (the daemon does not
+ * have it) or -EAGAIN (there are no workers yet), with a sentence in err.
  */
 int daemon_set_queues(struct daemon *d, const char *ifname, uint32_t n, char *err, size_t err_cap);
 
-/* Reads how the filter of names is, into d->names_care. O(lines) of it. With a filter only. */
+/* Reads the state of the filter of names into d->names_care. O(lines) of it. With a filter only. */
 void daemon_look_at_names(struct daemon *d);
 /*
  * A new filter takes the place of the present one, with the names that are served; in control's thread, logged. is_asked: by a
@@ -191,20 +191,20 @@ void daemon_look_at_names(struct daemon *d);
 int daemon_rebuild_names(struct daemon *d, bool is_asked) __attribute__((warn_unused_result));
 
 /*
- * Reads the configuration again, puts in place what it says of clients and recursion, and begins to
- * load its zones; another cache.size resizes the cache, the rest needs a new start, as log and status
- * say (control/new_start.h). 0: done() follows, as for zones_configure(). Else a negative code, with a
+ * Reads the configuration again, puts the keys that a reload can change in place, and begins to
+ * load its zones. Another cache.size resizes the cache; log and status list changed keys that need a new start
+ * (control/new_start.h). 0: done() follows, as for zones_configure(). Else a negative code, with a
  * sentence in err.
  */
 int daemon_reload(struct daemon *d, zones_done_fn *done, void *user, char *err, size_t err_cap);
 /*
- * The same with the text of the file at `from` in the place of the configuration's: who replaces that does so when this has returned
- * 0. What comes of the zones is told to the log.
+ * The same with the text of the file at `from` in place of the configuration's; the caller replaces the file of the configuration after this has returned
+ * 0. The result of loading the zones is logged.
  */
 int daemon_apply(struct daemon *d, const char *from, char *err, size_t err_cap);
 
 /*
- * What a reload of the zone `name` (NULL: of all) that ended with `code` has to tell: the code, and
+ * The result of a reload of the zone `name` (NULL: of all) that ended with `code`: the code, and
  * a sentence in err unless it is 0.
  */
 int daemon_tell_reload(const struct daemon *d, const char *name, int code, char *err,

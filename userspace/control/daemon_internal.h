@@ -1,8 +1,8 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What daemon.c (the thread's loop, reloads), daemon_open.c (start and stop), daemon_beat.c (the
- * heartbeat), daemon_ifaces.c (the interfaces), daemon_recursion.c, daemon_cookies.c and daemon_storage.c share. Control's thread
+ * Shared by daemon.c (the thread's loop, reloads), daemon_open.c (start and stop), daemon_beat.c (the
+ * heartbeat), daemon_ifaces.c (the interfaces), daemon_recursion.c, daemon_cookies.c and daemon_storage.c. Control's thread
  * calls all of these.
  */
 #ifndef VOLLEY_CONTROL_DAEMON_INTERNAL_H
@@ -11,18 +11,18 @@
 #include "control/daemon.h"
 
 /*
- * Opens all but the workers and begins to load the zones. 0, or -errno or an own code: what was wrong
+ * Opens all but the workers and begins to load the zones. 0, or -errno or an own code: the fault
  * has been logged. daemon_close() follows in any case.
  */
 int daemon_open(struct daemon *d) __attribute__((warn_unused_result));
 /* When the zones are loaded: workers, their ports, service addresses. 0 or a negative code, logged. */
 int daemon_open_crew(struct daemon *d) __attribute__((warn_unused_result));
-/* What of it is open, backwards; the driver falls silent first, or goes on where d->keep. */
+/* Closes the parts that are open, in reverse order. First the driver stops answering, unless d->keep is set. */
 void daemon_close(struct daemon *d);
 
 /*
- * Puts in place who may ask, and how upstreams are asked: at the start and by a reload. As recursion_configure(): config->recursion is
- * what was in place before, then. 0; or a negative code with a sentence in err, and all is as before.
+ * Puts the lists of clients and the settings for upstreams in place: at the start and by a reload. As recursion_configure(): afterwards
+ * config->recursion is what was in place before. 0; or a negative code with a sentence in err, and all is as before.
  */
 int daemon_configure_recursion(struct daemon *d, struct config *config, char *err, size_t err_cap)
 	__attribute__((warn_unused_result));
@@ -33,17 +33,17 @@ int daemon_configure_recursion(struct daemon *d, struct config *config, char *er
 void daemon_take_back_recursion(struct daemon *d, struct config *config);
 
 /*
- * What answers of our zones depend on beside the zones: the engine's settings, which view they are in, and whether for the DS records
- * of these the parents are asked.
+ * A digest of all that answers of our zones depend on, besides the zones: the engine's settings, the view of these answers, and whether parents
+ * are asked for the DS records of the zones.
  */
 uint64_t daemon_settings_digest(const struct daemon *d);
 
-/* Who may ask, and the resolver, for the first time: before any zone is loaded. 0 or a negative code, logged. */
+/* Opens the lists of clients and the resolver for the first time: before any zone is loaded. 0 or a negative code, logged. */
 int daemon_open_recursion(struct daemon *d) __attribute__((warn_unused_result));
 /* Behind it: lists and local data begin to be loaded. Likewise. */
 int daemon_open_policies(struct daemon *d) __attribute__((warn_unused_result));
 
-/* The rate limits, with maps or memory that are open; before any engine, since what limits these is not exchanged later. */
+/* The rate limits, with maps or memory that are open; before any engine, since an engine's pointer to its limits never changes. */
 int daemon_open_rrl(struct daemon *d) __attribute__((warn_unused_result));
 /* Puts the rate limits of a configuration in force, for driver and workers. 0, or -errno, logged. */
 int daemon_configure_rrl(struct daemon *d, const struct config *config)
@@ -62,7 +62,7 @@ void daemon_check_names(struct daemon *d);
 /* During a resize: programs read these, the second one unless it is NULL. Before any of them is used. */
 void daemon_tell_names(struct daemon *d, struct volley_state *first, struct volley_state *second);
 
-/* Behind daemon_open_store(): takes what was blocked before. 0 or a negative code, logged. */
+/* After daemon_open_store(): loads the stored blocks. 0 or a negative code, logged. */
 int daemon_open_blocks(struct daemon *d) __attribute__((warn_unused_result));
 
 /*
@@ -81,19 +81,19 @@ void daemon_settle_listen(struct daemon *d);
 int daemon_add_ifaces(struct daemon *d, const struct config *config, char *err, size_t err_cap)
 	__attribute__((warn_unused_result));
 /*
- * At last the interfaces are those of `after`, beside those that a command has brought: those that are gone are let go of, those of
- * which `before`, which holds still, says something else are attached anew. `after` stays until the next call.
+ * At the end of a reload: interfaces that are not in `after` are let go of, unless a command has attached them. Interfaces whose keys differ between
+ * `before`, which still holds, and `after` are attached anew. `after` stays until the next call.
  */
 void daemon_settle_ifaces(struct daemon *d, const struct config *before,
 			  const struct config *after);
-/* Both do nothing until there are workers. Then this makes up for reloads that came before: what fails is logged. */
+/* The two functions above do nothing until there are workers. Then this one makes up for reloads that came before; failures are logged. */
 void daemon_catch_up_ifaces(struct daemon *d);
 
 /* Tells the programs which addresses are ours. */
 void daemon_update_services(struct daemon *d);
-/* A thread of its own says that we live. 0 or -errno. */
+/* Starts the thread that tells the driver that the daemon lives. 0 or -errno. */
 int daemon_start_heartbeat(struct daemon *d) __attribute__((warn_unused_result));
-/* From now on it does not speak for programs of earlier daemons, which are about to be replaced. */
+/* From now on the heartbeat does not renew programs of earlier daemons, which are about to be replaced. */
 void daemon_let_old_go(struct daemon *d);
 /* The same, and these programs answer no more. */
 void daemon_silence_old(struct daemon *d);
@@ -114,31 +114,30 @@ void daemon_tell_options(struct daemon *d);
 /* Before the cache is opened, so that the driver has the secrets of cookies from the beginning. 0 or a code, logged. */
 int daemon_open_cookies(struct daemon *d) __attribute__((warn_unused_result));
 
-/* What the server says of itself by this configuration: NSID, version, identity. For free(); NULL: there is no memory. */
+/* NSID, version and identity of the server by this configuration. For free(); NULL: there is no memory. */
 struct engine_identity *daemon_make_identity(const struct config *config)
 	__attribute__((warn_unused_result));
 /*
- * Puts it in place, and takes it over: before the cache is opened, and by a reload. Workers and the transfer thread have it first, then
- * the driver. Meanwhile some replies say what held before; a single reply does not mix both. When this returns, each reply
- * that is made from then on says what is new. A change of the driver's options: see daemon_tell_options(). Where nothing is
- * new, nothing is done.
+ * Puts an identity in place, which then belongs to the daemon: before the cache is opened, and by a reload. Workers and the transfer thread get it first,
+ * then the driver. Meanwhile some replies have the old identity; a single reply does not mix both. Each reply that is made after this has returned
+ * has the new one. A change of the driver's options: see daemon_tell_options(). If nothing is new, nothing is done.
  */
 void daemon_put_identity(struct daemon *d, struct engine_identity *identity);
 
 /*
- * Attaches to all interfaces of the configuration. Programs that are there come first: theirs are the
- * maps with the answers. -EPROTO or ERR_RUNNING, logged, where one would go on answering beside us.
+ * Attaches to all interfaces of the configuration. Interfaces that have a program come first, since its
+ * maps have the answers. -EPROTO or ERR_RUNNING, logged, if one of these programs would go on answering beside us.
  */
 int daemon_attach_all(struct daemon *d) __attribute__((warn_unused_result));
 /* Ours take the places of earlier daemons' programs. When sockets are open; daemon_let_old_go() comes before. */
 void daemon_take_places(struct daemon *d);
-/* Sees to what a daemon that was killed left on interfaces that are not ours any more. */
+/* Silences XDP programs that an earlier daemon has left on interfaces where this one has none. */
 void daemon_clean_others(struct daemon *d);
 /* Notices interfaces that came, went, or lost their program. While there are workers. */
 void daemon_check_ifaces(struct daemon *d);
-/* Sees several times a second whether what the driver answers can leave. While there are workers. */
+/* Checks, several times a second, whether the driver's answers can leave. While there are workers. */
 void daemon_guard_ifaces(struct daemon *d);
-/* Sees what the driver has dropped since it was called last, a second ago. */
+/* Reads how much the driver has dropped since the last call, a second ago. */
 void daemon_look_at_load(struct daemon *d);
 
 /*

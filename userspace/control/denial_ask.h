@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the driver says to a query for a name that has no entry in the cache, for `cache lookup`.
+ * How the driver answers a query for a name that has no entry in the cache, for `cache lookup`.
  *
  *	control: denial_ask_begin() ─► walk over the cache: denial_ask_is_denial() ─► control: denial_ask_text()
  */

@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * File descriptors: what a configuration needs, and what the limit leaves for connections.
+ * File descriptors: how many a configuration needs, and how many the limit leaves for connections.
  *
  *      │ fixed: control, workers, sockets, queues, files │ TCP connections │ connections of the transfer thread │
  *                                                         └──────── shrink together where the limit is low ─────┘
@@ -30,21 +30,21 @@ struct descriptors {
 };
 
 /*
- * What `limit` descriptors are enough for. 0, or -EMFILE with a sentence in err: not even for a start.
+ * Plans with `limit` descriptors. 0, or -EMFILE with a sentence in err: they are not even enough for a start.
  */
 int descriptors_plan(struct descriptors *out, const struct config *config, unsigned int n_workers,
 		     uint64_t limit, char *err, size_t err_cap) __attribute__((warn_unused_result));
 
 /*
- * Raises RLIMIT_NOFILE to what is wanted, as far as that is allowed, and plans with what it is then. As
+ * Raises RLIMIT_NOFILE to the number that is wanted, as far as that is allowed, and plans with the new limit. Returns as
  * descriptors_plan().
  */
 int descriptors_raise(struct descriptors *out, const struct config *config, unsigned int n_workers,
 		      char *err, size_t err_cap) __attribute__((warn_unused_result));
 
 /*
- * For a reload: sees to it that there are descriptors for the sockets of n_listen addresses and n_interfaces interfaces beside all
- * else that was planned with `running`, and raises RLIMIT_NOFILE if need be. 0, or -EMFILE with a sentence in err.
+ * For a reload: makes sure that there are descriptors for the sockets of n_listen addresses and n_interfaces interfaces beside
+ * those planned with `running`, and raises RLIMIT_NOFILE if necessary. 0, or -EMFILE with a sentence in err.
  */
 int descriptors_grow(const struct descriptors *d, const struct config *running,
 		     unsigned int n_workers, uint32_t n_listen, uint32_t n_interfaces, char *err,

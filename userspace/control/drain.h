@@ -2,8 +2,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Whether an operator has taken this host out of service (volleyctl drain), and why. Queries are answered
- * as ever; volleyctl health says that the host is not healthy, so that whoever announces its addresses
- * takes them back.
+ * as before; volleyctl health says that the host is not healthy, so that the program that announces its addresses
+ * withdraws them.
  *
  * A file beside the control socket keeps it, so that a daemon which is replaced while the host is out does
  * not bring it back. /run is empty after a reboot, and so is this.
@@ -23,14 +23,14 @@
 struct drain {
 	char path[sizeof(((struct sockaddr_un *)0)->sun_path) + sizeof(DRAIN_SUFFIX)];
 	bool is_on;
-	char why[DRAIN_WHY_CAP]; /* "": nobody said */
+	char why[DRAIN_WHY_CAP]; /* "": no reason was given */
 };
 
-/* Finds out what an earlier daemon with the control socket SOCKET was told. */
+/* Reads the state that an earlier daemon with the control socket SOCKET has left. */
 void drain_open(struct drain *drain, const char *socket);
 
 /*
- * Takes the host out, for the reason WHY (NULL: none is given; what is too long is cut, control characters
+ * Takes the host out, for the reason WHY (NULL: none is given; a longer text is cut, control characters
  * become spaces), or brings it back. 0, or -errno when the file could not be written or removed: then it
  * holds for this daemon only.
  */

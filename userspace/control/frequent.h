@@ -1,10 +1,10 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The most frequent keys of a stream that is fast: Misra-Gries with purges of half of the counters at once (Anderson and
+ * The most frequent keys of a fast stream: Misra-Gries with purges of half of the counters at once (Anderson and
  * others, IMC 2017). A key costs one look into a hash table, where control/sketch.h looks through all of its counters.
  *
- *      key ─► counter of its own ─► FREQUENT_COUNTERS are in use: the median is taken off all; those that have less are freed
+ *      key ─► counter of its own ─► FREQUENT_COUNTERS are in use: the median is subtracted from all; counters below it are freed
  *
  * So no count is too high, and none is lower than the truth by more than frequent_missing(), which is at most
  * 2 / FREQUENT_COUNTERS of all. Counts fade by a factor, so that the last seconds count most.
@@ -35,7 +35,7 @@ void frequent_free(struct frequent *f); /* NULL is allowed */
 
 /* A key of at most FREQUENT_KEY_BYTES octets; weight is how many it stands for, above 0. */
 void frequent_add(struct frequent *f, const void *key, size_t key_bytes, double weight);
-/* All counts become `factor` of what they were, above 0 and at most 1. */
+/* Multiplies all counts by `factor`, above 0 and at most 1. */
 void frequent_fade(struct frequent *f, double factor);
 /* As if new. */
 void frequent_clear(struct frequent *f);

@@ -1,18 +1,18 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What volleyctl health thinks of this host: whether queries may be sent here.
+ * volleyctl health: whether queries may be sent to this host.
  *
  *      daemon ──► health_ask.c: facts ──► health.c: reasons, warnings ──► client/health_call.c: a line
  *                 and a look at each      this chapter, pure             for each, a probe, an exit status
  *                 worker once a second
  *
- * A reason is what a client would notice, or what the operator asked to hold. Whatever else is not as
- * configured is a warning: the next step down the ladder still answers, and a fleet in which a warning
- * takes hosts out takes all of them out at once. An operator may say what matters: zones, interfaces and policies
+ * A reason is a fault that clients would notice, or a condition that the operator asked for. Any other difference from
+ * the configuration is a warning: the next step down the ladder still answers, and in a fleet in which a warning
+ * takes a host out, it takes all of them out at once. An operator may choose what counts: zones, interfaces and policies
  * all, any or none of them; zones and policies that are left out of it; warnings that count (strict).
  *
- * What makes a zone not current is one function, health_zone(): a new state of zones (zonemgr/zones.h) does
+ * One function, health_zone(), decides whether a zone is current: a new state of zones (zonemgr/zones.h) does
  * not compile until it has its words there.
  *
  * Pure, but for health_address(); control's thread.
@@ -58,7 +58,7 @@ struct health_options {
 int health_read_options(struct health_options *options, const json_t *args, char *err,
 			size_t err_cap) __attribute__((warn_unused_result));
 
-/* What has been found: sentences. The arrays are the caller's. */
+/* The findings, as sentences. The arrays are the caller's. */
 struct health {
 	const struct health_options *options;
 	json_t *reasons;
@@ -74,8 +74,8 @@ __attribute__((format(printf, 3, 4))) void health_say(struct health *h, enum hea
 /* --- Zones --- */
 
 /*
- * What there is to say of a zone at that time, seconds since 1970, if anything: a sentence in TEXT. Signatures that
- * are not valid are a reason where they are made here; of those that others have made it is a warning.
+ * Judges a zone at that time, seconds since 1970; unless it is well, TEXT gets a sentence. Signatures that
+ * are not valid are a reason if they are made here, and a warning if they were made elsewhere.
  */
 enum health_level health_zone(const struct zones_entry *entry, uint64_t now_s,
 			      char text[HEALTH_TEXT_CAP]);
@@ -85,16 +85,16 @@ typedef const struct zones_entry *health_zone_at(const void *user, size_t i);
 void health_zones(struct health *h, health_zone_at *at, const void *user, size_t n);
 
 /*
- * Whether none waits for its first transfer. Until that has been so once, a host is not complete, and such a
- * zone is a reason. Afterwards it is one that is new everywhere, as by a catalog, and only warns.
+ * Whether no zone waits for its first transfer. Until this has been true once, the host is not complete, and such a
+ * zone is a reason. Afterwards such a zone is new on all hosts, as from a catalog, and is only a warning.
  */
 bool health_have_zones_come(health_zone_at *at, const void *user, size_t n);
 
 /* --- Policies --- */
 
 /*
- * Lists and local data, all N of them, the i-th by at(): one that is not in force is a reason, for its clients reach what
- * it forbids; one of which an earlier version is in force is a warning.
+ * Lists and local data, all N of them, the i-th by at(): a list that is not in force is a reason, since clients reach names that
+ * it forbids; a list of which an earlier version is in force is a warning.
  */
 typedef const struct policies_entry *health_policy_at(const void *user, size_t i);
 void health_policies(struct health *h, health_policy_at *at, const void *user, size_t n);

@@ -1,15 +1,15 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What is asked for most, of driver and workers together: names, types and zones.
+ * The names, types and zones that clients ask for most, of driver and workers together.
  *
  *      XDP program: hashes of some hits ──► entry in the cache ─┐   once a second
  *      worker: some questions that it answered ────────────────┴─► sketches (control/sketch.h)
  *
- * Both note a part of what they answer, drawn at random: one of 256 while there is much to do, all
+ * Both note a random part of their answers: one of 256 while there is much to do, all
  * while there is little. Each sample stands for as many answers as its source gave for each that it
- * noted, so the estimates of sources with different shares can be added. What is hit and withdrawn
- * within the second is not found any more, and left out.
+ * noted, so the estimates of sources with different shares can be added. An answer that is hit and withdrawn
+ * within the second is no longer found, and left out.
  *
  * Control's thread calls all of these.
  */
@@ -20,7 +20,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define HOT_HALF_LIFE_S 300u /* what was asked so long ago counts half */
+#define HOT_HALF_LIFE_S 300u /* a question so long ago counts half */
 
 struct daemon;
 struct hot;
@@ -29,7 +29,7 @@ struct hot;
 struct hot *hot_new(void);
 void hot_free(struct hot *hot); /* NULL is allowed */
 
-/* Takes what was noted since the last call; once a second, while the daemon has workers. */
+/* Reads the samples since the last call; once a second, while the daemon has workers. */
 void hot_gather(struct hot *hot, struct daemon *d, uint64_t now_s);
 
 /* At least and at most so many answers of a zone (folded wire form) of late, estimated. */

@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The live view, `volleyctl top`: who asks in these seconds, and for what. While somebody watches, driver and workers tell one
+ * The live view, `volleyctl top`: which clients ask in these seconds, and for which names. While somebody watches, driver and workers report one
  * answer in N (tap/tap.h), and names and prefixes of clients are counted:
  *
  *      top ─► live_run_top() ─► taps_observe() ─► driver, workers ─► tap thread: live_note() ─► control/frequent.h
@@ -26,7 +26,7 @@
 #define LIVE_REST_S 10u
 #define LIVE_EVENTS_PER_S \
 	8192u /* some 0.3 us each in the driver and 1 us in the tap's thread: 1 % of a core */
-#define LIVE_HALF_LIFE_S 5u  /* what was asked so long ago counts half */
+#define LIVE_HALF_LIFE_S 5u  /* a question so long ago counts half */
 #define LIVE_PREFIX4     24u /* bits of an address that make a client, as xdp/shed.h has them */
 #define LIVE_PREFIX6     48u
 
@@ -42,7 +42,7 @@ void live_free(struct live *live);
 int live_fd(const struct live *live);
 void live_poll(struct daemon *d, uint64_t now_ns);
 
-/* Once a second: fades, sets N anew, and ends what nobody watches. */
+/* Once a second: fades the counts, sets N anew, and ends a view that nobody watches. */
 void live_tick(struct daemon *d, uint64_t now_ns);
 
 /* A tap_observe_fn; ctx is a struct live. The tap's thread. */

@@ -8,7 +8,7 @@
  *
  * The HTTP thread looks at nothing of the daemon. Control's thread writes the text when somebody asks, at
  * most once in METRICS_FRESH_NS; workers are not asked, their counters are read where they lie.
- * So neither many scrapers nor one that reads slowly cost anybody else anything: a request and its answer have
+ * So neither many scrapers nor a slow one delay any other client: a request and its answer have
  * METRICS_REQUEST_S in all, however busily their octets come, and past METRICS_CONNECTIONS the one whose
  * request has taken longest is closed for a new one.
  */
@@ -29,7 +29,7 @@
 
 struct metrics;
 
-/* Writes what there is to tell. Control's thread, in metrics_poll(). */
+/* Writes the text. Control's thread, in metrics_poll(). */
 typedef void metrics_write_fn(void *user, struct metrics_text *out);
 
 /*
@@ -44,7 +44,7 @@ int metrics_open(struct metrics **out, const struct port_addr *listen_at,
 int metrics_fd(const struct metrics *metrics);
 void metrics_poll(struct metrics *metrics);
 
-/* Who waits is told 503; every connection is closed. NULL is allowed. */
+/* Requests that wait get 503; every connection is closed. NULL is allowed. */
 void metrics_close(struct metrics *metrics);
 
 #endif

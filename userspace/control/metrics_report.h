@@ -1,8 +1,8 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the daemon tells to metrics.listen: what `volleyctl status`, `stats` and `cache stats` tell, as far
- * as it costs no walk over the cache. Every counter of the lists of xdp/abi.h, engine, resolver,
+ * The metrics of the daemon: the figures of `volleyctl status`, `stats` and `cache stats` that need
+ * no walk over the cache. Every counter of the lists of xdp/abi.h, engine, resolver,
  * responder, ports and cache has a line by itself. Zones: control/metrics_zones.h.
  */
 #ifndef VOLLEY_CONTROL_METRICS_REPORT_H

@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What is told of zones to metrics.listen: sums of all of them, and each by itself, up to
+ * The metrics of zones: sums of all of them, and each by itself, up to
  * METRICS_ZONES_MAX. All of it is in the entries: no walk over a zone's records, and no other thread is waited for.
  */
 #ifndef VOLLEY_CONTROL_METRICS_ZONES_H

@@ -1,8 +1,8 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * recursion.local-data and recursion.rpz: read in the background, put in place together, and what the
- * cache has for the names that they speak of withdrawn.
+ * recursion.local-data and recursion.rpz: they are read in the background and put in place together; then the
+ * cached answers for the names in them are withdrawn.
  *
  *      policies_reload ─► loads (zonemgr/loader.h) ─► struct policy ─► pointer swap ─► grace ─► new
  *                             all of them have ended      (workers)      generation ─► walk ─► done
@@ -19,12 +19,12 @@
  * (config/local_data.h), so at a reload all stays as it was. The first time also "none at all" is put in place: the cache
  * may be an earlier daemon's, which had some.
  *
- * Whether a rule for name servers holds is not to be seen from an answer in the cache. So where such a list, or one that stands before it,
+ * An answer in the cache does not show whether a rule for name servers holds. So if such a list, or one that stands before it,
  * has another content, the walk withdraws all answers from upstream: each name is asked for once more, the name servers are not.
  * After a restart it does so unless the cache was judged by the same lists.
  *
- * A list that is a zone served here (recursion.rpz[].zone) is read by nobody: it is a reference to the version that is served, taken anew whenever
- * another one is. So primaries, keys, NOTIFY, journals and expiry are those of the zone.
+ * A list that is a zone served here (recursion.rpz[].zone) is not read: it is a reference to the version that is served, and a new reference whenever
+ * another version is. So primaries, keys, NOTIFY, journals and expiry are those of the zone.
  *
  * Control's thread calls all of these.
  */
@@ -47,15 +47,15 @@
 
 struct policies;
 
-/* What they need of the daemon; all of it outlives them. */
+/* The parts of the daemon that they use; all of them outlive them. */
 struct policies_env {
-	/* What is to be read, asked for when it is. */
+	/* The configuration, asked for when lists are read. */
 	const struct config_recursion *(*config)(void *user);
 	void *config_user;
 	struct cache *cache;
 	struct engine_data *published;
 	uint64_t settings_digest; /* engine_config_digest() */
-	/* Told before they are put in place: the n prefixes of clients that they name. 0 or -ENOMEM. NULL: nobody is told. */
+	/* Told before they are put in place: the n prefixes of clients that they name. 0 or -ENOMEM. NULL: not called. */
 	int (*set_apart)(void *user, const struct clients_prefix *prefixes, size_t n);
 	void *apart_user;
 	/* A reference, the caller's, to the zone of this name that is served; NULL: none is. NULL: there are no zones. */
@@ -68,8 +68,8 @@ struct policies_env {
 };
 
 enum policies_state {
-	POLICIES_SERVING, /* what was read last is in force */
-	POLICIES_STALE,   /* that did not load: an earlier version is in force */
+	POLICIES_SERVING, /* the version that was read last is in force */
+	POLICIES_STALE,   /* the last version did not load: an earlier one is in force */
 	POLICIES_FAILED,  /* likewise, and there is no earlier version: nothing is in force */
 	POLICIES_N_STATES,
 };
@@ -86,7 +86,7 @@ struct policies_entry {
 	uint32_t n_rules;       /* engine/policy.h */
 	uint32_t n_ignored;     /* rules that no question triggers */
 	uint64_t loaded_wall_s; /* seconds since 1970 */
-	uint64_t *hits; /* of a list: how often a rule of it changed what a worker said, since the start */
+	uint64_t *hits; /* of a list: how often a rule of it changed a worker's answer, since the start */
 	char error[640]; /* of the last load; "" when it was well */
 };
 
@@ -96,15 +96,15 @@ struct policies_entry {
 int policies_new(struct policies **out, const struct policies_env *env)
 	__attribute__((warn_unused_result));
 
-/* What is loaded from now on is not put in place: before chores_free() and loader_stop(). NULL is allowed. */
+/* From now on no load is put in place. Call it before chores_free() and loader_stop(). NULL is allowed. */
 void policies_cancel(struct policies *policies);
 
 /* After loader_stop() and loader_poll(), chores_free(), and the end of the workers. NULL is allowed. */
 void policies_free(struct policies *policies);
 
 /*
- * Reads what the configuration names, again too where it has not changed; while that is under way
- * once more behind it. done() is told 0, or the error of the first list that does not load, or
+ * Reads all that the configuration names, also if it has not changed; if a reading is under way,
+ * another one follows it. done() gets 0, or the error of the first list that does not load, or
  * -ECANCELED; perhaps before this returns. 0, or -ENOMEM: done() is not called.
  */
 typedef void policies_done_fn(void *user, int code);
@@ -128,7 +128,7 @@ uint32_t policies_slot(const struct policies *policies);
 
 size_t policies_n(const struct policies *policies);
 const struct policies_entry *policies_at(const struct policies *policies, size_t i);
-/* Why what was read last could not be put in place as a whole; "": it was. What was in force before still is. */
+/* Why the last reading could not be put in place as a whole, so that the one before is still in force; "": it could. */
 const char *policies_error(const struct policies *policies);
 
 /* ---- For people (policies_report.c) ---- */
@@ -136,7 +136,7 @@ const char *policies_error(const struct policies *policies);
 enum policies_state policies_entry_state(const struct policies_entry *entry);
 /* "serving", "stale", "failed". Static. */
 const char *policies_state_text(enum policies_state state);
-/* What is wrong with it as a sentence in TEXT; false: nothing is. */
+/* Its fault as a sentence in TEXT; false: it has none. */
 bool policies_entry_tell(const struct policies_entry *entry, char text[POLICIES_TEXT_CAP]);
 /* For `volleyctl policy list`. A new object, or NULL. */
 json_t *policies_report(const struct policies *policies);

@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* How far the loads of zones are, told to those who wait: systemd, the log, volleyctl. */
+/* The progress of loads of zones, for systemd, the log and volleyctl. */
 #ifndef VOLLEY_CONTROL_PROGRESS_H
 #define VOLLEY_CONTROL_PROGRESS_H
 

@@ -1,8 +1,8 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the configuration says of recursion, for those who carry it out: the resolver, and the engine.
- * And two ways to compare: what a resolver is started with, and what answers depend on.
+ * The configuration of recursion in the forms that the resolver and the engine use,
+ * with two ways to compare: the settings that a resolver is started with, and the settings that answers depend on.
  *
  * Any thread.
  */
@@ -22,11 +22,11 @@ struct recursion_settings {
 	struct engine_recursion rules; /* slot and generation are not set */
 	struct special *special;       /* that of rules */
 	/*
-	 * Equal where a resolver would do the same: with files as they were by size and time. The file of
+	 * Equal if a resolver would work in the same way; files count by size and time. The file of
 	 * auto_trust_anchor is by name only, since the resolver itself writes to it.
 	 */
 	char *text;
-	uint64_t digest[2]; /* equal where answers may be kept */
+	uint64_t digest[2]; /* equal if answers may be kept */
 };
 
 /*

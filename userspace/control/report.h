@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the daemon tells of itself, as JSON objects for the control socket. Units are in the names.
+ * Reports of the daemon, as JSON objects for the control socket. Units are in the names.
  * Each returns a new reference, or NULL when memory is short. Control's thread.
  */
 #ifndef VOLLEY_CONTROL_REPORT_H

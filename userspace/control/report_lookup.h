@@ -1,11 +1,11 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Why a name is answered as it is: all that is known of it but the cache's answers, for `volleyctl resolver lookup`. Nothing is
- * asked for it, neither upstream nor in the engine: a rule counts no hit.
+ * Why a name is answered as it is, for `volleyctl resolver lookup`: everything but the cache's answers. It sends
+ * no query upstream and asks no engine, so a rule counts no hit.
  *
  *	name, type ─► answered_by, before_upstream   zones, local data and lists, special names, in the engine's order
- *	           ├─► asks, upstreams or targets    where upstream is asked, and what is known there
+ *	           ├─► asks, upstreams or targets    where upstream is asked, and the state of each
  *	           ├─► validation                    trust anchors, and names below which nothing is validated
  *	           └─► failures                      the last ones, with the reasons
  */

@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What control/report.h tells of recursion. Control's thread. */
+/* The parts of control/report.h about recursion. Control's thread. */
 #ifndef VOLLEY_CONTROL_REPORT_RECURSION_H
 #define VOLLEY_CONTROL_REPORT_RECURSION_H
 

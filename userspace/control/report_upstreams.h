@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the resolver knows of those it asks, as JSON: see resolver/inspect.h for what may be torn. Units are in the names. Each
+ * The resolver's state of upstreams, as JSON: resolver/inspect.h says which values may not belong together. Units are in the names. Each
  * returns a new reference, or NULL when memory is short. Control's thread.
  */
 #ifndef VOLLEY_CONTROL_REPORT_UPSTREAMS_H

@@ -12,14 +12,14 @@
 #define REQUEST_WORDS_CAP  512
 #define REQUEST_RESULT_CAP 48
 
-/* What a request turned out to be, for the audit. */
+/* A request and its result, for the audit. */
 struct request_told {
 	const struct ctl_command *command; /* NULL: none that we have */
 	char words[REQUEST_WORDS_CAP]; /* the command and its arguments, a space between; cut where they are longer */
 	char result[REQUEST_RESULT_CAP]; /* "ok", or the code of the refusal; "" where it comes later */
 };
 
-/* What came of it, when it has come later. */
+/* Notes the result of a command that ended later. */
 void request_tell(struct request_told *told, int code);
 
 /*
@@ -31,7 +31,7 @@ void request_tell(struct request_told *told, int code);
 char *request_run(const struct ctl_command *commands, void *user, const char *line, size_t len,
 		  bool *is_later, struct request_told *told);
 
-/* The reply for what a command has come to; takes the reference to RESULT. NULL: out of memory. */
+/* The reply with the result of a command; takes the reference to RESULT. NULL: out of memory. */
 char *request_reply(int code, json_t *result, const char *err);
 
 /* The reply that refuses, likewise. */

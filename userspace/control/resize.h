@@ -6,7 +6,7 @@
  *
  *      copying    maps are made beside those in use, answers copied (cache/copy.h)    in the background
  *      moving     the workers use the new cache; the programs still read the old one  a grace period
- *      late       what had come to the old cache meanwhile is copied                  in the background
+ *      late       answers that came to the old cache meanwhile are copied             in the background
  *      switching  each interface's program gets the new maps, one after the other     a grace period
  *      freeing    the old maps are given back                                         in the background
  *
@@ -26,7 +26,7 @@
 struct daemon;
 struct resize;
 
-/* What became of a resize. */
+/* The result of a resize. */
 struct resize_result {
 	int code;
 	uint64_t from_bytes, to_bytes;
@@ -40,7 +40,7 @@ typedef void resize_done_fn(void *user, const struct resize_result *result);
 int resize_new(struct resize **out, struct daemon *d) __attribute__((warn_unused_result));
 
 /*
- * Gives up what can be given up, ends the rest, calls its done(). The old cache is given back when the
+ * Gives up a resize before "moving", carries a later one to its end, and calls its done(). The old cache is given back when the
  * daemon's chores are freed; resize_free() comes behind that. NULL is allowed.
  */
 void resize_stop(struct resize *resize);
@@ -53,12 +53,12 @@ void resize_poll(struct resize *resize);
 /*
  * Begins to resize the cache to `bytes`. 0: done() follows, unless it is NULL, perhaps before this
  * returns. Else a code with a sentence in err: -EBUSY (a resize or a snapshot is under way), -ERANGE or
- * -E2BIG, -ENOMEM (not enough memory for both), or what the kernel said to the new maps is done()'s.
+ * -E2BIG, -ENOMEM (not enough memory for both). done() gets the kernel's error about the new maps.
  */
 int resize_start(struct resize *resize, uint64_t bytes, resize_done_fn *done, void *user, char *err,
 		 size_t err_cap) __attribute__((warn_unused_result));
 
-/* The configuration says so: begins as soon as nothing else is under way; what fails is logged. */
+/* For cache.size of the configuration: begins as soon as no other job runs; failures are logged. */
 void resize_want(struct resize *resize, uint64_t bytes);
 /* To be called once a second. */
 void resize_tick(struct resize *resize);

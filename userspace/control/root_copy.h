@@ -9,8 +9,8 @@
  *
  * Another version of the zone is another set: the resolver hears nothing of it, and keeps what it knows. Where the zone
  * goes, or has expired, another resolver is started that asks the root servers (RFC 8806 section 3), and one more when the
- * zone is back. In the moment between, the authority does not answer, so that no question fails: those that are under way
- * are asked again of the new resolver.
+ * zone is back. In the moment between, the authority does not answer, so that no question fails: the new resolver
+ * asks the questions under way again.
  *
  * Control's thread calls all of these.
  */
@@ -31,7 +31,7 @@ int root_copy_new(struct root_copy **out, struct engine_data *data, struct recur
 
 /*
  * Tells the resolver whether there is a copy now. After each change of zones and of the configuration; else it costs a
- * look. What fails is logged, and tried once more in a minute.
+ * look. Failures are logged, and tried once more in a minute.
  */
 void root_copy_poll(struct root_copy *copy, uint64_t now_ns);
 

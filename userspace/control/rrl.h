@@ -1,11 +1,11 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Rate limits as control sees them: where their table lies, what the configuration says of them, and which prefixes are
+ * The control side of rate limits: the memory of their table, their configuration, and reports of the prefixes that are
  * over them, in the log and for volleyctl.
  *
  *	configuration ─► rrl_configure() ─► struct volley_rrl, at once for driver and workers
- *	                                        │ limited: written by who withholds an answer
+ *	                                        │ limited: written by driver or worker when it withholds an answer
  *	log ◄─ rrl_tick(), once a second ◄──────┘
  *	volleyctl rrl top ◄─ rrl_report_top()
  *
@@ -33,14 +33,14 @@ void rrl_close(struct rrl *rrl);
 /* For engine_data.limiter: lives until rrl_close(). */
 const struct limiter *rrl_limiter(const struct rrl *rrl);
 
-/* Puts what the configuration says in force; n_workers of userspace answer, beside the driver. 0 or -errno. */
+/* Puts the limits of the configuration in force; n_workers of userspace answer, beside the driver. 0 or -errno. */
 int rrl_configure(struct rrl *rrl, const struct config *config, unsigned int n_workers)
 	__attribute__((warn_unused_result));
 
-/* Once a second: forgets loads that are dead, and says in the log which prefix began or stopped to be over its limit, some lines at most. */
+/* Once a second: forgets dead loads, and logs which prefixes went over their limit or came back below it, a few lines at most. */
 void rrl_tick(struct rrl *rrl, uint32_t now_s);
 
-/* For `rrl top`: the n prefixes that are over their limit, those first of which most is withheld. NULL: no memory. */
+/* For `rrl top`: n prefixes that are over their limit, sorted by the answers withheld from them, most first. NULL: no memory. */
 json_t *rrl_report_top(const struct rrl *rrl, unsigned int n, uint32_t now_s);
 /* For `rrl status`: the limits, and how many prefixes are over them. NULL: no memory. */
 json_t *rrl_report(const struct rrl *rrl, uint32_t now_s);

@@ -7,7 +7,7 @@
  * more than 1/SKETCH_COUNTERS of all is always there. HeavyKeeper would be nearer on average, but
  * gives no such bound for each key.
  *
- * Counts fade, so that what is hot now counts: half of them is forgotten at each sketch_fade().
+ * Counts fade, so that recent keys count most: each sketch_fade() halves them.
  */
 #ifndef VOLLEY_CONTROL_SKETCH_H
 #define VOLLEY_CONTROL_SKETCH_H

@@ -6,8 +6,8 @@
  *      FILE.tmp, locked, 0600 ─► written ─► fsync ─► rename to FILE ─► fsync of the folder
  *
  * So FILE is at every moment the old snapshot or the new one, whole. A daemon that dies leaves
- * FILE.tmp, which the next one overwrites. Whoever commands the daemon names the file, so nothing
- * but a snapshot is ever replaced.
+ * FILE.tmp, which the next one overwrites. The file's name comes from a command, so the daemon
+ * replaces no file but a snapshot.
  */
 #ifndef VOLLEY_CONTROL_SNAPSHOT_FILE_H
 #define VOLLEY_CONTROL_SNAPSHOT_FILE_H
@@ -23,7 +23,7 @@ void snapshot_file_times(struct snapshot_times *times);
 /*
  * Both as snapshot_write() and snapshot_read(), with a sentence in `why` after every error but
  * -ECANCELED. -EEXIST: there is something else under that name; -EBUSY: another volleyd writes to
- * it; -EPERM: others than this user may have written what was to be read. `source` comes without fd
+ * it; -EPERM: another user may have written the file. `source` comes without fd
  * and times.
  */
 int snapshot_file_write(const char *path, struct snapshot *snapshot, const bool *cancel,

@@ -6,8 +6,8 @@
  *      cache.snapshot   after the start, unless the maps were adopted ─► loaded in the background
  *                       each cache.snapshot-interval, and at a clean stop ─► written
  *
- * Nothing is written by itself before the load is over: what is on file is more than what is in the
- * cache until then. One job runs at a time, in a thread of its own (base/chore.h); control's
+ * No snapshot is written by interval before the load is over: until then the file has more answers than the
+ * cache. One job runs at a time, in a thread of its own (base/chore.h); control's
  * thread calls all functions here.
  */
 #ifndef VOLLEY_CONTROL_SNAPSHOTS_H
@@ -22,7 +22,7 @@
 
 enum snapshots_kind { SNAPSHOTS_DUMP, SNAPSHOTS_LOAD };
 
-/* What a job has done. */
+/* The result of a job. */
 struct snapshots_result {
 	enum snapshots_kind kind;
 	const char *path;
@@ -48,8 +48,8 @@ void snapshots_free(struct snapshots *snapshots);
 void snapshots_set_cache(struct snapshots *snapshots, struct cache *cache);
 
 /*
- * Keeps jobs from being started, -EBUSY, while the cache is replaced; what the configuration says is
- * done later. -EBUSY: one is running, and nothing has changed.
+ * Keeps jobs from being started (they get -EBUSY) while the cache is replaced; snapshots of the configuration are
+ * made later. -EBUSY: a job is running, and nothing has changed.
  */
 int snapshots_hold(struct snapshots *snapshots) __attribute__((warn_unused_result));
 void snapshots_release(struct snapshots *snapshots);
@@ -64,7 +64,7 @@ int snapshots_start(struct snapshots *snapshots, enum snapshots_kind kind, const
 
 /*
  * From now on as the configuration says, with `path` copied. interval_s 0: at the end only.
- * `load`: what is on file is loaded first. 0 or -errno.
+ * `load`: the file is loaded first. 0 or -errno.
  */
 int snapshots_configure(struct snapshots *snapshots, const char *path, uint32_t interval_s,
 			bool load, uint64_t now_ns) __attribute__((warn_unused_result));
@@ -72,10 +72,10 @@ int snapshots_configure(struct snapshots *snapshots, const char *path, uint32_t 
 /* To be called once a second. */
 void snapshots_tick(struct snapshots *snapshots, uint64_t now_ns);
 
-/* The clean stop, when nobody publishes any more: gives up what runs and writes, if configured. */
+/* At a clean stop, when no thread publishes any more: gives up a job that runs, and writes a snapshot, if configured. */
 void snapshots_finish(struct snapshots *snapshots);
 
-/* What was wrong with the last snapshot of the configuration; "" when it was well. */
+/* The fault of the last snapshot of the configuration; "" if it was well. */
 const char *snapshots_error(const struct snapshots *snapshots);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Who is told of answers: the configuration's dnstap and query-log, put in place at the start and by each reload, for workers
+ * The receivers of answers: dnstap and query-log of the configuration, put in place at the start and by each reload, for workers
  * and driver alike. Control's thread calls all of these.
  */
 #ifndef VOLLEY_CONTROL_TAPS_H
@@ -20,7 +20,7 @@ int taps_open(struct daemon *d) __attribute__((warn_unused_result));
 /* The end of the workers, and of all other producers, has come. */
 void taps_close(struct daemon *d);
 
-/* What cannot be opened is off, logged, and told by `volleyctl status`. */
+/* A receiver that cannot be opened stays off; this is logged, and `volleyctl status` says so. */
 void taps_configure(struct daemon *d, const struct config *config);
 
 /* Tells programs how often to tell a hit; during a resize those of both caches. */

@@ -5,12 +5,12 @@
  * estimates of control/hot.h.
  *
  *	every ZONE_PLACES_EVERY_S: zones without a place that are far busier than some with one?
- *	     │ yes: the quiet ones count as "other" from now on
+ *	     │ yes: the quiet zones count as "other" from now on
  *	     ▼
- *	grace period, in the background: nobody counts in their places any more
- *	     │ all counters are read: what the places have is that of the earlier zones
+ *	grace period, in the background: no thread counts in their places any more
+ *	     │ all counters are read: the counts in the places belong to the earlier zones
  *	     ▼
- *	the busy ones get the places, and begin at 0
+ *	the busy zones get the places, and begin at 0
  *
  * So no answer is counted for another zone, or twice. While it waits, the busy zones are "other" as before.
  */

@@ -34,7 +34,7 @@
 #include <stdint.h>
 
 #define PORT_BURST    64         /* messages of one burst at most */
-#define PORT_NAME_CAP 80         /* "udp 2001:db8::53@53", with its NUL */
+#define PORT_NAME_CAP 96         /* "tcp 2001:db8::53@53 +2", with its NUL */
 #define PORT_NEVER    UINT64_MAX /* port_wake_at(): only when the fd is readable */
 #define PORT_L2_CAP   22         /* Ethernet with two VLAN tags */
 

@@ -1,12 +1,12 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Replies that the transfer thread makes: each is counted as workers count theirs, and told to the tap (tap/tap.h).
+ * Replies of the transfer thread: each is counted as workers count theirs, and reported to the tap (tap/tap.h).
  *
  *      message ─► answered_begin() ─► the way to its reply, at once or later ─► answered_reply(): counted, told
  *
  * A transfer is one reply, whatever the number of its messages: the first one is told. A question that a worker answers
- * (questions.h) is counted and told there. What is counted has no zone here: the places of zones belong to a cache, and this
+ * (questions.h) is counted and reported there. Replies are counted without their zone: the counters of zones belong to a cache, and this
  * thread has none.
  *
  * Threads: the loop's.
@@ -34,7 +34,7 @@ struct answered {
 	size_t n_query;
 };
 
-/* The ends of a query, and over what it came. */
+/* The two ends of a query, and its transport. */
 struct answered_ends {
 	const struct port_addr *peer, *local; /* where local->family is 0, it is not known */
 	enum tap_transport transport;
@@ -43,7 +43,7 @@ struct answered_ends {
 /* *a was zeros. The message is whole, and q is read from it; neither is needed afterwards. */
 void answered_begin(struct transfer *t, struct answered *a, const struct answered_ends *ends,
 		    const struct query *q, const uint8_t *msg, size_t n);
-/* The reply as it leaves, of n octets; 0: there is none. What follows of the same answer is not counted. */
+/* The reply as it leaves, of n octets; 0: there is none. Later messages of the same answer are not counted. */
 void answered_reply(struct transfer *t, struct answered *a, const uint8_t *reply, size_t n);
 /* There is no reply, or it has been. Zeros are allowed. */
 void answered_fini(struct answered *a);

@@ -1,8 +1,8 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * One question by UDP to one address: a socket of its own, thus a random port, and a random ID (RFC 5452),
- * signed with the remote's key, asked again until there is an answer that belongs to it.
+ * One query over UDP to one address, from a socket of its own, so with a random port, and with a random ID (RFC 5452),
+ * signed with the remote's key. It is sent again until a reply comes that belongs to it.
  *
  * Threads: the loop's.
  */
@@ -28,12 +28,12 @@ typedef void ask_done_fn(void *user, int code, const uint8_t *reply, size_t n);
 
 /*
  * Sends @msg, a message with one question and no TSIG, which is copied; its ID is set. @done is never
- * called from within. The book of @remote has to stay. 0, -ENOMEM, or what the socket said.
+ * called from within. The book of @remote has to live as long. 0, -ENOMEM, or the error of the socket.
  */
 int ask_start(struct ask **out, struct transfer *t, const struct book_remote *remote,
 	      const struct peer *peer, const uint8_t *msg, size_t n, ask_done_fn *done, void *user)
 	__attribute__((warn_unused_result));
-/* For @done, where it hears of ERR_TSIG: what was wrong with the last one, in words. Static. */
+/* For @done, if it gets ERR_TSIG: the fault of the last reply's signature, in words. Static. */
 const char *ask_bad_tsig(const struct ask *ask);
 /* Ends it without a word; not from within @done. NULL is allowed. */
 void ask_abort(struct ask *ask);

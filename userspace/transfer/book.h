@@ -2,10 +2,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The book: keys and other name servers, as one configuration has them. It never changes; another
- * configuration makes another book, and what runs keeps the one that it began with by a reference.
+ * configuration makes another book, and each exchange that runs keeps its book by a reference.
  *
- * Only the peers in it change (connections that are kept, TLS sessions, who does not answer): they are
- * the loop's alone.
+ * Only the peers in it change (idle connections, TLS sessions, whether an address answers): they belong
+ * to the loop's thread alone.
  *
  * Threads: made in control's; from then on the loop's, references too.
  */
@@ -65,7 +65,7 @@ bool book_remote_has(const struct book_remote *remote, const struct port_addr *a
 /* An address as the configuration has it. Pure. */
 struct port_addr book_addr(const struct config_addr *from);
 
-/* The address of ours from which to talk to this one; NULL: what the kernel takes. */
+/* Our address for messages to this one; NULL: the kernel chooses. */
 const struct port_addr *book_source(const struct book_remote *remote, const struct port_addr *to);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Control's calls on their way into the loop's thread, in the order in which they were made. Most do not
- * wait for their end; those that want a result do, for the moment that the loop takes to come by.
+ * Control's calls on their way into the loop's thread, in the order in which they were made. Most callers do not
+ * wait for the end of their call; callers that want a result do, until the loop has run it.
  */
 #ifndef VOLLEY_TRANSFER_CALLS_H
 #define VOLLEY_TRANSFER_CALLS_H
@@ -19,10 +19,10 @@ typedef void call_fn(struct transfer *t, struct call *call);
 struct call {
 	struct post post; /* first */
 	call_fn *run;
-	void *done; /* who waits; NULL: it is freed when it has run */
+	void *done; /* wakes the caller; NULL: nobody waits, and the call is freed when it has run */
 };
 
-/* Runs what is in the chain. The loop's thread. */
+/* Runs all calls in the chain. The loop's thread. */
 void calls_run(struct transfer *t, struct post *post);
 
 /*
@@ -30,7 +30,7 @@ void calls_run(struct transfer *t, struct post *post);
  * the copy it is as call_wait(). Control's thread, as the next.
  */
 void call_post(struct transfer *t, struct call *call, size_t bytes);
-/* Returns when it has run; what it points to may be the caller's stack. */
+/* Returns when it has run, so it may point to the caller's stack. */
 void call_wait(struct transfer *t, struct call *call);
 
 #endif

@@ -9,8 +9,8 @@
  *
  * Messages are of 16 KiB, as far as pointers to names reach; a record that needs more has a larger one.
  *
- * Those over the limit wait in line, oldest first, for as long as they stay connected: a secondary
- * that is refused would try again, and later. One client, an IPv4 /24 or an IPv6 /48, has three quarters of the
+ * Transfers over the limit wait in line, oldest first, for as long as their clients stay connected: a secondary
+ * that is refused would try again, and only later. One client, an IPv4 /24 or an IPv6 /48, has three quarters of the
  * places at most, so that those of others are next in line. A reader that takes nothing for HANDOUT_STALL_S lends
  * its place to the next in line, and goes on without one; so do HANDOUT_LENT_MAX for each place. A reader
  * that takes less than SERVER_OUT_HIGH in HANDOUT_STEP_S seconds is given up.
@@ -33,7 +33,7 @@ struct inquiry;
 struct transfer;
 struct transfer_zone;
 
-/* Who asks may have it. @serial is for IXFR. The connection is busy from here on; replies are made later. */
+/* The client is allowed to have the zone. @serial is for IXFR. The connection is busy from here on; replies are made later. */
 void handout_begin(struct inquiry *i, struct transfer_zone *zone, uint32_t serial);
 /* IXFR by UDP: one message, or the SOA alone, which says: ask over TCP (RFC 1995 section 2). */
 void handout_datagram(struct inquiry *i, struct transfer_zone *zone, uint32_t serial);
@@ -42,9 +42,9 @@ void handout_datagram(struct inquiry *i, struct transfer_zone *zone, uint32_t se
 void handout_go_on(struct conn *c);
 /* The connection goes; nothing where there is no transfer. */
 void handout_abort(struct conn *c);
-/* It is not known any more: transfers that wait are told so, those that run go on. */
+/* The zone is being removed: transfers that wait end with an error, transfers that run go on. */
 void handout_forget_zone(struct transfer *t, const struct transfer_zone *zone);
-/* Of struct primary, what is ours. 0, or what getrandom() says. */
+/* Initialises the members of struct primary for transfers. 0, or the error of getrandom(). */
 int handout_open(struct transfer *t) __attribute__((warn_unused_result));
 /* Ends the oldest that has lent its place, and its connection. False: there is none. */
 bool handout_end_lent(struct transfer *t);

@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * TLS handshakes of those who connect to us, in threads of their own: a handshake signs, which takes up to a
+ * TLS handshakes of clients, in threads of their own: a handshake signs, which takes up to a
  * millisecond, and a flood of them must not hold up transfers, or workers on the same processor.
  *
  *      server_tls.c: accept ─► handshakes_begin() ─► thread: SSL_accept() ... ─► a worker (port/tcp_intake.h)
@@ -42,10 +42,10 @@ struct handshake {
 
 struct handshakes;
 
-/* Starts the threads; who is done goes to the ports of @intake, if there is one. 0 or -errno. */
+/* Starts the threads; connections go to the ports of @intake after their handshake, if there is one. 0 or -errno. */
 int handshakes_open(struct handshakes **out, struct tcp_intake *intake)
 	__attribute__((warn_unused_result));
-/* What is on its way or not taken is closed. NULL is allowed. */
+/* Closes handshakes under way and connections that were not taken. NULL is allowed. */
 void handshakes_close(struct handshakes *h);
 
 /* The descriptor, not blocking, is ours from here on. False: it is closed, as too many wait, or without memory. */
@@ -53,9 +53,9 @@ bool handshakes_begin(struct handshakes *h, int fd, SSL_CTX *ctx, const struct p
 
 /* Readable when there is something to take. */
 int handshakes_fd(const struct handshakes *h);
-/* The first of those that are over: descriptor and SSL are the caller's, who frees each item. NULL: none. */
+/* The first of the handshakes that have ended: descriptor and SSL are the caller's, who frees each item. NULL: none. */
 struct handshake *handshakes_take(struct handshakes *h);
-/* The one behind it of those that were taken, or NULL. */
+/* The next of the handshakes that were taken, or NULL. */
 struct handshake *handshakes_next(const struct handshake *k);
 
 #endif

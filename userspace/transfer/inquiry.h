@@ -1,8 +1,8 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * One message to us, wherever it came from: its signature is checked first, then what it is decides who
- * answers, and the reply is signed as the message was (RFC 8945 section 5).
+ * One message to us, from a worker or a connection. First its signature is checked; then opcode and type decide which part
+ * answers; the reply is signed as the message was (RFC 8945 section 5).
  *
  *      TSIG ─► opcode ─┬─► NOTIFY: rules, reply, secondary_notified()
  *                      ├─► UPDATE: rules, updates.c
@@ -56,7 +56,7 @@ bool inquiry_is_padded(const struct inquiry *i);
  * there is no reply.
  */
 void inquiry_reply(struct inquiry *i, uint8_t *out, size_t n);
-/* What the client takes in a datagram, and we send in one. */
+/* The longest datagram that the client takes and we send. */
 size_t inquiry_datagram_size(const struct inquiry *i);
 
 /* A reply with nothing but header, question and, where the request had one, OPT: RFC 6891 section 7. */

@@ -1,20 +1,20 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the modules of the transfer thread share. Control's calls become posts to the loop; the loop's
+ * Shared by the modules of the transfer thread. Control's calls become posts to the loop; the loop's
  * events become posts to control. All else belongs to the loop's thread, which owns every zone, every
  * connection and every timer, so that nothing here has a lock.
  *
  *      transfer.c   control's side: calls ─► mailbox ─► loop.c ─► secondary*, primary*
- *      zones.c      the zones that it has to do with, by apex
- *      book.c       keys and remotes as one configuration has them; refcounted, since what runs keeps its own
+ *      zones.c      the zones that the thread knows, by apex
+ *      book.c       keys and remotes as one configuration has them; refcounted, since each exchange keeps its own
  *      peer.c       an address of a remote: connections that are kept for the next question
  *      stream.c     one connection out, TCP or TLS, that carries messages
  *      ask.c        one question by UDP with its retries, signed and checked
- *      answered.c   replies to what others ask of us: counted, and told to the tap
- *      timers.c     what is due when: refresh, retry, expiry, NOTIFY again; by the clock that loop.c reads
+ *      answered.c   replies to requests of others: counted, and reported to the tap
+ *      timers.c     timers for refresh, retry, expiry, NOTIFY again; by the clock that loop.c reads
  *
- * The thread is a liburcu QSBR thread that is offline but for moments: who needs a zone for longer
+ * The thread is a liburcu QSBR thread that is offline except for moments: code that needs a zone for longer
  * takes a reference (served_get()).
  */
 #ifndef VOLLEY_TRANSFER_INTERNAL_H
@@ -36,7 +36,7 @@ struct secondary_zone; /* of one zone, NULL where it has no primaries */
 struct tap_producer;
 struct primary;          /* the other side: server, transfers out, NOTIFY out, UPDATE in */
 struct primary_zone;     /* of one zone */
-struct primary_settings; /* what a configuration says to it: rules, listeners, certificates */
+struct primary_settings; /* its part of a configuration: rules, listeners, certificates */
 
 struct transfer_zone {
 	struct transfer_zone *next; /* in the table's bucket */
@@ -74,7 +74,7 @@ struct transfer {
 	void (*read_clock)(struct clock_now *now); /* clock_read(), or a test's */
 	struct timers timers;
 	struct random random;
-	struct tap_producer *tap; /* NULL: nobody is told */
+	struct tap_producer *tap; /* NULL: no events */
 	struct book *book;        /* the newest; one reference */
 	struct transfer_zones zones;
 	struct secondary *secondary;
@@ -93,8 +93,8 @@ int loop_open(struct transfer *t) __attribute__((warn_unused_result));
 void *loop_run(void *transfer);
 void loop_close(struct transfer *t);
 /*
- * Reads the clock into t->now: nothing else here reads one, but for what measures how long it takes itself.
- * Whatever libevent calls and needs the time, calls this first.
+ * Reads the clock into t->now. No other code here reads a clock, except to measure its own duration.
+ * Each callback of libevent that needs the time calls this first.
  */
 void loop_wake(struct transfer *t);
 /* The timer is due so long after t->now. */
@@ -116,23 +116,23 @@ void transfer_zone_free(struct transfer_zone *zone);
 void transfer_zone_adopt(struct transfer_zone *zone, struct transfer_zone *from);
 
 /*
- * What is served: a reference to the version of this zone, which the caller gives back by zone_unref(); NULL:
- * it is not served.
+ * A reference to the version of this zone that is served; the caller gives it back by zone_unref(). NULL:
+ * the zone is not served.
  */
 struct zone *served_get(struct transfer *t, const struct transfer_zone *zone);
 /* Its serial number; false: it is not served. */
 bool served_serial(struct transfer *t, const struct transfer_zone *zone, uint32_t *serial);
 
 /*
- * Puts a copy of @event on its way to control. What it owns is control's then, or freed where that
- * fails: -ENOMEM.
+ * Sends a copy of @event to control, which then owns the memory of the event. On failure, -ENOMEM, that
+ * memory is freed.
  */
 int transfer_emit(struct transfer *t, const struct transfer_event *event)
 	__attribute__((warn_unused_result));
 
 /*
- * secondary.c. A NOTIFY that may be (RFC 1996): from a primary, or who allow-notify lets; @serial NULL
- * where it had none. @from is whom to ask first, if it is a primary.
+ * secondary.c. A NOTIFY that is allowed (RFC 1996), from a primary or by allow-notify; @serial NULL:
+ * it had none. @from is asked first, if it is a primary.
  */
 void secondary_notified(struct transfer *t, struct transfer_zone *zone,
 			const struct port_addr *from, const uint32_t *serial);
@@ -147,13 +147,13 @@ void secondary_refresh(struct transfer_zone *zone, bool whole);
 void secondary_status(const struct transfer_zone *zone, struct transfer_status *out);
 void secondary_configured(struct transfer *t);
 /*
- * How long the zone that is served is good for (RFC 7314 section 3.2): what is left of it, or, where it
- * comes from nobody else, what its SOA says. False: it is not served.
+ * How long the zone may still be served (RFC 7314 section 3.2): the time until it expires, or, if it has
+ * no primaries, the expire value of its SOA. False: it is not served.
  */
 bool secondary_expire_left(struct transfer *t, const struct transfer_zone *zone, uint32_t *seconds);
 
 /*
- * primary.c and what is behind it. Before the thread runs: open. In the loop's thread: all else, but
+ * primary.c and the files that it uses. Before the thread runs: open. In the loop's thread: all else, but
  * for prepare and discard, which are control's.
  */
 int primary_open(struct transfer *t) __attribute__((warn_unused_result));
@@ -168,7 +168,7 @@ void primary_configure(struct transfer *t, struct primary_settings *settings);
 void primary_handle(struct transfer *t, struct handover_item *item);
 void primary_put_zone(struct transfer *t, struct transfer_zone *zone);
 void primary_drop_zone(struct transfer *t, struct transfer_zone *zone);
-/* Secondaries hear of what is served when the packet leaves. */
+/* Secondaries are told the serial number that is served when the packet leaves. */
 void primary_tell(struct transfer *t, struct transfer_zone *zone);
 void primary_answer(struct transfer *t, void *request, unsigned int rcode);
 

@@ -1,8 +1,8 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A lane: so many may go at a time, the others wait. Those who wait are let in by turns of the name
- * server that they wait for, so that ten thousand zones of one do not keep out the only zone of another.
+ * A lane: `limit` users may be inside at a time, the others wait. They are let in by turns of the name
+ * servers that they wait for, so that ten thousand zones of one do not keep out the only zone of another.
  *
  *      remote a: z1 z2 z3 ...     ┐
  *      remote b: z7               ├─► one of each by turns ─► at most `limit` at a time
@@ -20,11 +20,11 @@
 struct lane {
 	uint32_t limit, n_inside;
 	struct cds_list_head
-		queues; /* one for each name that somebody waits for, the next one first */
+		queues; /* one for each name server that is waited for, the next one first */
 	struct event *let_in;
 };
 
-/* Of who is in a lane or waits for it. All zeros: neither. */
+/* Of a user that is in a lane or waits for it. All zeros: neither. */
 struct lane_place {
 	struct lane *lane;        /* NULL: neither */
 	struct lane_queue *queue; /* NULL: inside */
@@ -36,7 +36,7 @@ struct lane_place {
 /* 0 or -ENOMEM. */
 int lane_open(struct lane *lane, struct event_base *base, uint32_t limit)
 	__attribute__((warn_unused_result));
-void lane_close(struct lane *lane); /* nobody waits any more */
+void lane_close(struct lane *lane); /* only when nothing waits in it any more */
 void lane_set_limit(struct lane *lane, uint32_t limit);
 
 /*

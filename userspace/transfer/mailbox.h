@@ -21,7 +21,7 @@ struct mailbox {
 
 /* 0 or -errno. */
 int mailbox_open(struct mailbox *box) __attribute__((warn_unused_result));
-void mailbox_close(struct mailbox *box); /* what is in it was taken; twice is allowed */
+void mailbox_close(struct mailbox *box); /* all posts were taken before; a second call is allowed */
 
 /* Any thread. */
 void mailbox_put(struct mailbox *box, struct post *post);

@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * NOTIFY to secondaries (RFC 1996): each remote in a zone's notify list hears of each version, until it
- * answers or NOTIFY_ROUNDS rounds are over. A newer version takes the place of what is outstanding.
+ * answers or NOTIFY_ROUNDS rounds are over. A newer version replaces the outstanding NOTIFY.
  *
  *      published ─► queue ─► NOTIFY_PER_TICK in NOTIFY_TICK_MS, NOTIFY_RUNNING_MAX at a time
  *                     ▲          │ no answer, from any of its addresses
@@ -27,8 +27,8 @@ int notifier_open(struct transfer *t) __attribute__((warn_unused_result));
 void notifier_close(struct transfer *t); /* all zones were dropped */
 
 /*
- * Its list of remotes is new: they are told of what is served, where there was no list before, or its
- * remotes had not all answered.
+ * The zone has a new list of remotes. They get a NOTIFY if there was no list before, or if not all remotes of the old list
+ * had answered.
  */
 void notifier_put_zone(struct transfer *t, struct transfer_zone *zone);
 void notifier_drop_zone(struct transfer *t, struct transfer_zone *zone);

@@ -36,7 +36,7 @@ struct peer {
 	uint32_t n_dead;            /* how often in a row */
 };
 
-/* What message() says of an exchange. Anything negative: it has failed, the connection is closed. */
+/* Results of message(). Any negative value: the exchange has failed, and the connection is closed. */
 enum {
 	EXCHANGE_MORE, /* there is more to come */
 	EXCHANGE_DONE, /* that was the last; the connection is good for another */
@@ -55,7 +55,7 @@ struct exchange_handlers {
 /*
  * Sends a message, which is copied, by TCP, or TLS where @remote has it, and hands its answers to
  * @handlers, never from within this call. A connection that is silent for @idle_s seconds has failed.
- * The book of @remote has to stay. 0, -ENOMEM, or what connecting said at once.
+ * The book of @remote has to stay. 0, -ENOMEM, or the immediate error of connect().
  */
 int peer_exchange(struct exchange **out, struct transfer *t, struct book_remote *remote,
 		  struct peer *peer, const uint8_t *msg, size_t n,
@@ -65,7 +65,7 @@ int peer_exchange(struct exchange **out, struct transfer *t, struct book_remote 
 void exchange_abort(struct exchange *exchange);
 /* Octets that came so far. */
 uint64_t exchange_bytes(const struct exchange *exchange);
-/* Its connection was there before: what answers may be older than what answers others. */
+/* Its connection was there before, so an older instance of the server may answer than on a new connection. */
 bool exchange_is_reused(const struct exchange *exchange);
 
 /* It has not answered: nothing is asked of it for a while, the longer the more often that is so. */

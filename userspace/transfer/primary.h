@@ -1,18 +1,18 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The primary's side of the transfer thread: what other name servers and clients ask of us about zones.
+ * The primary's side of the transfer thread: requests of other name servers and clients about zones.
  *
  *      primary.c    begin, end, settings; single messages from the workers
- *      server.c     connections: those that workers gave away, and those of server_tls.c
- *      inquiry.c    one message: its signature, who may, what it is; replies
+ *      server.c     connections that workers gave away, and connections of server_tls.c
+ *      inquiry.c    one message: its signature, the rules, its kind; replies
  *      questions.c  ordinary questions on connections: to a worker and back
  *      handout.c    transfers out, so many at a time and of one client, others in line
  *      updates.c    UPDATE: to control and back
  *      notify_out.c NOTIFY to secondaries, paced
- *      rules.c      who may; and the sieve that the workers have of it
+ *      rules.c      the rules; and the sieve that workers have of them
  *
- * All of it belongs to the loop's thread, but for what says otherwise.
+ * All of it belongs to the loop's thread, unless a comment says otherwise.
  */
 #ifndef VOLLEY_TRANSFER_PRIMARY_H
 #define VOLLEY_TRANSFER_PRIMARY_H
@@ -41,7 +41,7 @@ struct primary {
 	struct event *on_replies;
 	struct cds_list_head questions; /* questions.c */
 	struct event *on_rules;
-	struct handover_rules *rules; /* what the workers have now */
+	struct handover_rules *rules; /* the rules that the workers have now */
 	uint64_t rules_made_ns, rules_took_ns;
 	struct engine *engine; /* for ordinary questions */
 	struct server *server;
@@ -61,19 +61,19 @@ struct primary {
 
 /* ---- rules.c ------------------------------------------------------------------------------------ */
 
-/* Who asks. */
+/* The client that asks. */
 struct who {
 	struct port_addr addr;      /* IPv4 as such, also behind an IPv6 socket */
 	const struct tsig_key *key; /* of t->book, that signed; NULL: none */
 	bool is_tls;
 };
 
-/* Whether a rule of these fits: a prefix, a key, TLS: all that it asks for. */
+/* Whether one of these rules holds: the prefix, the key and TLS, as far as it asks for them. */
 bool rules_allow(const struct transfer *t, const struct config_rules *rules, const struct who *who);
 /* Whether it is one of the zone's primaries, by address, and by key where that one has a key. */
 bool rules_are_primary(const struct transfer *t, const struct transfer_zone *zone,
 		       const struct who *who);
-/* The workers' sieve anew, soon: 10,000 zones that come together do not make it so often. */
+/* Makes the workers' sieve anew, soon: if 10,000 zones come together, it is made only a few times. */
 void rules_change(struct transfer *t);
 /* The workers have none any more. */
 void rules_close(struct transfer *t);

@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Ordinary questions on our connections: a worker answers them (worker/relay.h), by its cache, its policies and
- * its way upstream, and counts them as its own. So a client gets over TLS what it gets over TCP.
+ * its way upstream, and counts them as its own. So a client gets the same answers over TLS as over TCP.
  *
  *	inquiry.c ─► questions_ask() ─► relay ─► a worker ─► relay ─► reply: padded, signed, sent
  *
@@ -20,7 +20,7 @@
 
 /* Replies are heard from now on. 0 or -ENOMEM; nothing to be done where there is no relay. */
 int questions_open(struct transfer *t) __attribute__((warn_unused_result));
-/* Those on their way get no reply. Connections are closed before. */
+/* Questions on their way get no reply. Connections are closed before. */
 void questions_close(struct transfer *t);
 
 /*

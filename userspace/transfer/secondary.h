@@ -8,10 +8,10 @@
  *        │                                  └── changes ──► SETTLING_CHANGES ─┤
  *        └──────────────── control has published it, or will not ─────────────┘
  *
- * What control refuses of changes is asked for as a whole zone, in a round that begins at once. A command ends a round
+ * If control refuses changes, a round begins at once that asks for the whole zone. A command ends a round
  * that is ASKING and begins another; a NOTIFY, and a command while it settles, make one follow.
  *
- * secondary.c has the times; attempt.c asks the primaries in turn; attempt_transfer.c takes what they give.
+ * secondary.c has the times; attempt.c asks the primaries in turn; attempt_transfer.c reads their transfers.
  */
 #ifndef VOLLEY_TRANSFER_SECONDARY_H
 #define VOLLEY_TRANSFER_SECONDARY_H
@@ -29,15 +29,15 @@
 
 #define SECONDARY_CHECKS 64 /* SOA queries that are out at a time */
 /*
- * Control puts many zones in place as quickly as one. So what came keeps its place in the lane until it is
- * settled, for the memory that it takes, but for so many that are small: others are fetched meanwhile.
+ * Control puts many zones in place as quickly as one. So a zone or changes that came keep their place in the lane until they are
+ * settled, because of the memory that they need. Up to SECONDARY_SMALL_MAX small ones give it back, so that others are fetched meanwhile.
  */
 #define SECONDARY_SMALL_BYTES (64u << 10) /* of messages */
 #define SECONDARY_SMALL_MAX   256
 
 struct secondary {
 	struct lane checks;    /* SOA queries */
-	struct lane transfers; /* until control has settled what came of them */
+	struct lane transfers; /* until control has settled their result */
 	uint32_t n_small;      /* that are to be settled, and are in no lane any more */
 };
 
@@ -53,7 +53,7 @@ enum secondary_state {
 	SECONDARY_SETTLING_CHANGES,
 };
 
-/* What a round asks for. A round that follows asks for the most of what was wanted meanwhile. */
+/* What a round asks for. A round that follows asks for the highest of the values that were wanted meanwhile. */
 enum secondary_wants {
 	SECONDARY_WANTS_NEWER, /* changes, or the whole zone where that cannot be */
 	SECONDARY_WANTS_WHOLE,
@@ -69,11 +69,11 @@ struct secondary_zone {
 	struct attempt *attempt; /* unless IDLE */
 	uint64_t checked_wall_s, next_wall_s, expires_wall_s;
 	enum secondary_wants wants_next; /* of the next round */
-	bool is_asked_next; /* by a person: who has not answered lately is asked, too */
+	bool is_asked_next; /* by a person: addresses that have not answered lately are asked, too */
 	bool is_prompted;   /* by a NOTIFY */
 	bool is_again;      /* a round was asked for while one was under way */
 	bool is_told;       /* of told_serial by a NOTIFY */
-	uint64_t settles_checked_s, settles_expires_s; /* of what control settles */
+	uint64_t settles_checked_s, settles_expires_s; /* of the event that control settles */
 	uint32_t told_serial;
 	struct port_addr teller; /* family 0: nobody */
 	uint32_t n_failed;       /* rounds in a row */
@@ -84,7 +84,7 @@ struct secondary_zone {
 	char remote[128];
 };
 
-/* What became of a round. */
+/* The result of a round. */
 enum attempt_end {
 	ATTEMPT_CURRENT,      /* nothing newer */
 	ATTEMPT_SENT_ZONE,    /* an event is on its way to control */
@@ -92,13 +92,13 @@ enum attempt_end {
 	ATTEMPT_FAILED,       /* s->error says why */
 };
 
-/* One of those that may be asked, in the order in which they are. */
+/* A primary that may be asked; they are in the order in which they are asked. */
 struct attempt_primary {
 	struct book_remote *remote;
 	bool has_failed;
 };
 
-/* What is known of a->peer; the next one begins with none of it. */
+/* The state of a->peer; it begins anew with the next address. */
 struct attempt_known {
 	uint32_t expire_left_s;  /* RFC 7314; UINT32_MAX: it has not said it */
 	bool is_plain;           /* it does not know OPT, and is asked without */
@@ -114,12 +114,12 @@ struct attempt {
 	void (*do_step)(struct attempt *a);
 	struct lane_place place;
 	uint32_t n_primaries, at_primary, at_address;
-	struct book_remote *remote; /* who is asked just now */
+	struct book_remote *remote; /* the remote that is asked just now */
 	struct peer *peer;
 	struct attempt_known known;
 	enum secondary_wants wants;
 	bool is_asked;    /* by a person */
-	bool was_current; /* somebody had nothing newer */
+	bool was_current; /* a primary had nothing newer */
 	/* The most that a primary with nothing newer has said, as known.expire_left_s: RFC 7314 section 4. */
 	uint32_t current_expire_left_s;
 	struct ask *ask;
@@ -127,7 +127,7 @@ struct attempt {
 	struct timer deadline;
 	struct tsig tsig;
 	uint16_t id;
-	uint32_t soa_expire_s; /* of what comes */
+	uint32_t soa_expire_s; /* of the zone that comes */
 	/* A transfer. */
 	struct xfr_in *in;
 	struct zone_builder *builder;
@@ -146,9 +146,9 @@ void attempt_free(struct attempt *a);
 void attempt_step(struct attempt *a, void (*do_step)(struct attempt *a));
 /* This address has failed, in words; the next is tried. */
 void attempt_next(struct attempt *a, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* It has nothing newer, or not what a NOTIFY told of. */
+/* It has nothing newer, or not the version of the NOTIFY. */
 void attempt_is_current(struct attempt *a);
-/* Closes what is open towards the primary, and forgets what came. */
+/* Closes the connection to the primary, and forgets the records that came. */
 void attempt_hang_up(struct attempt *a);
 
 /* attempt_transfer.c: asks a->remote for the zone or its changes; inside the lane of transfers. */
@@ -159,7 +159,7 @@ void attempt_drop_content(struct attempt *a);
 void secondary_ended(struct secondary_zone *s, enum attempt_end end);
 /* A time of a SOA within its bounds, of which 0 is none. */
 uint32_t secondary_bound(uint32_t seconds, uint32_t min, uint32_t max);
-/* A NOTIFY has told of what is newer than what is served. */
+/* A NOTIFY had a newer serial number than the zone that is served. */
 bool secondary_is_told_of_newer(const struct secondary_zone *s);
 /* Of the version that is served. False: none is. */
 bool secondary_times(const struct secondary_zone *s, struct soa_times *times);

@@ -1,9 +1,9 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Connections that others have made to us: handed over by a worker in mid-stream, TCP or TLS, or come to a TLS
- * listener while there is no worker. Messages of one are taken in turn; one that is answered at length (a transfer), or later
- * (an update), holds those behind it up.
+ * Connections of clients: handed over by a worker in mid-stream, over TCP or TLS, or accepted by a TLS
+ * listener while there is no worker. The messages of a connection are handled in turn; a message with a long answer (a transfer), or a late one
+ * (an update), holds up the messages behind it.
  *
  *      socket ─► input ─► message ─► inquiry_handle() ─┬─► conn_send() ─► output ─► socket
  *                 ▲          │ conn is busy: wait      └─► conn_hold() ... conn_release()
@@ -38,7 +38,7 @@ struct update_in;
 
 struct conn {
 	struct cds_list_head
-		link; /* of those that are busy, or of the others: the last is the newest */
+		link; /* of the busy connections, or of the others: the last is the newest */
 	struct transfer *t;
 	struct bufferevent *bev;
 	struct event *on_turn;        /* there is more in the input than one turn does */
@@ -47,7 +47,7 @@ struct conn {
 	bool is_busy;  /* replies are to come */
 	bool is_eof;   /* nothing more comes */
 	bool is_ended; /* to be closed */
-	/* What it is busy with, one of them. */
+	/* The one task that it is busy with. */
 	struct handout *handout;
 	struct update_in *update;
 	struct cds_list_head questions; /* with workers: questions.c */

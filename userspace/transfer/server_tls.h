@@ -8,7 +8,7 @@
  * of the one before, for the same addresses, with the connections that wait there, and the handshakes that are on their way, which
  * end with the certificate that they began with. Connections that are open hold the context that they were made with.
  *
- * Threads: opened in control's, so that what is wrong is known at once; all else is the loop's.
+ * Threads: opened in control's, so that faults are known at once; all else is the loop's.
  */
 #ifndef VOLLEY_TRANSFER_SERVER_TLS_H
 #define VOLLEY_TRANSFER_SERVER_TLS_H
@@ -18,13 +18,13 @@
 struct server_tls;
 
 /*
- * What control's thread keeps from one configuration to the next: a descriptor of each socket that listens, the random ticket
- * keys, so that sessions are resumed after a reload too, and when the certificate ends.
+ * Control's thread keeps this from one configuration to the next: a descriptor of each listening socket, the random ticket
+ * keys, so that sessions can also be resumed after a reload, and when the certificate ends.
  */
 struct server_tls_kept;
 
 /*
- * Binds what of server.tls.listen is not bound yet, and reads the certificate, its key and the file of ticket keys. *out is
+ * Binds the addresses of server.tls.listen that are not bound yet, and reads the certificate, its key and the file of ticket keys. *out is
  * NULL where there is no address. *kept is NULL at first, and is changed only where the result is 0.
  * 0, -ENOMEM, -errno of a socket, or ERR_CONFIG; with a sentence in @err.
  */

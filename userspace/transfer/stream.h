@@ -20,7 +20,7 @@
 #define STREAM_TURN_NS   2000000ULL
 #define STREAM_CONNECT_S 5
 #define STREAM_SILENCE_S 30
-#define STREAM_IDLE_S    8 /* less than what servers wait: knotd 10 s, named 30 s, nsd 120 s */
+#define STREAM_IDLE_S    8 /* less than the timeouts of knotd (10 s), named (30 s), nsd (120 s) */
 
 struct exchange {
 	struct transfer *t;
@@ -35,7 +35,7 @@ struct exchange {
 	uint8_t query[];
 };
 
-/* Begins to connect. 0, -ENOMEM, or what connect() said at once. */
+/* Begins to connect. 0, -ENOMEM, or the immediate error of connect(). */
 int stream_open(struct stream **out, struct transfer *t, struct book_remote *remote,
 		struct peer *peer) __attribute__((warn_unused_result));
 /* Its connection is the exchange's, whose query goes out as soon as it can. */

@@ -8,7 +8,7 @@
  *                 tickets, tickets of all are read. A reload reads the file anew
  *      no file    random keys of this process: each makes tickets for TICKET_LIFE_S and reads them for as long again
  *
- * A session is resumed with a new key exchange (psk_dhe_ke) and never with early data (0-RTT): who learns a ticket key can
+ * A session is resumed with a new key exchange (psk_dhe_ke) and never with early data (0-RTT): an attacker who learns a ticket key can
  * read nothing that was sent.
  *
  * A key is 80 octets: 16 name it in tickets, 32 are for AES-256-CBC, 32 for HMAC-SHA256 (RFC 5077 section 4).
@@ -32,8 +32,8 @@ struct ticket_key {
 };
 
 /*
- * Reads a file of 1 to TICKET_KEYS_MAX lines with 160 hexadecimal digits each; empty lines and those that begin with # are
- * nothing. 0, -ENOMEM, or ERR_CONFIG with a sentence in @err: it cannot be read, everyone can read or write it, or a line is
+ * Reads a file of 1 to TICKET_KEYS_MAX lines with 160 hexadecimal digits each; empty lines and lines that begin with # are
+ * ignored. 0, -ENOMEM, or ERR_CONFIG with a sentence in @err: it cannot be read, everyone can read or write it, or a line is
  * wrong, which is named by its number and not shown. ticket_keys_put() gives *out back.
  */
 int ticket_keys_read(struct ticket_keys **out, const char *path, char *err, size_t err_cap)
@@ -52,7 +52,7 @@ int ticket_keys_find(struct ticket_keys *keys, const uint8_t *name, uint64_t now
 /* The context, of a server, makes and reads tickets with these; it holds them as long as it lives. 0 or -ENOMEM. */
 int ticket_keys_use(struct ticket_keys *keys, SSL_CTX *ctx) __attribute__((warn_unused_result));
 
-/* Gives back what was read or made; the last to do so, or the last context, frees it. Any thread. NULL is allowed. */
+/* Gives keys back that were read or made; the last caller, or the last context, frees them. Any thread. NULL is allowed. */
 void ticket_keys_put(struct ticket_keys *keys);
 
 #endif

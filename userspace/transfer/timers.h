@@ -1,8 +1,8 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Timers by a clock that the caller brings: what is due at a moment is called when timers_run() is told of that
- * moment. So a test can let a week pass at once, and the loop asks the kernel for the first of them only.
+ * Timers by a clock that the caller brings: timers_run(now) calls all timers that are due at that
+ * moment. So a test can let a week pass at once, and the loop asks the kernel only for the first of them.
  *
  *      timer_set() ─► heap by due time ─► timers_run(now): all that are due, the earliest first
  *
@@ -21,7 +21,7 @@ struct timer;
 
 /* All zeros: there is none. */
 struct timers {
-	struct timer **heap; /* those that are set */
+	struct timer **heap; /* the timers that are set */
 	size_t n, cap;
 	size_t n_places; /* of all, set or not */
 	uint64_t n_set;  /* how often one was set */

@@ -1,8 +1,8 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the audit (base/audit.h) hears of what other name servers ask for: client, port, transport, key, zone, type, and why it
- * was refused or what was given. The loop's thread.
+ * The audit's events (base/audit.h) about requests of other name servers: client, port, transport, key, zone, type, and why the request
+ * was refused, or which transfer was given. The loop's thread.
  */
 #ifndef VOLLEY_TRANSFER_TOLD_H
 #define VOLLEY_TRANSFER_TOLD_H
@@ -12,7 +12,7 @@
 #include "transfer/inquiry.h"
 #include "xfr/out.h"
 
-/* Who asked. What is NULL or 0 is not told. */
+/* The client that asked. Members that are NULL or 0 are left out. */
 struct told {
 	uint64_t now_ns;
 	const struct port_addr *peer;
@@ -31,7 +31,7 @@ void told_tsig(const struct inquiry *i, enum tsig_verdict verdict);
 void told_refused(enum audit_event event, const struct told *who, unsigned int rcode,
 		  const char *reason);
 
-/* A transfer has ended, whole or not: what was sent of it. */
+/* A transfer has ended, whole or not: how much of it was sent. */
 void told_transfer(enum audit_event event, const struct told *who, const struct xfr_out *out,
 		   uint32_t serial);
 

@@ -1,19 +1,19 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The transfer thread: all talk with other name servers about zones. It asks primaries (SOA, AXFR,
- * IXFR, over UDP, TCP and TLS), takes NOTIFY and UPDATE, tells secondaries, and gives them zones. Whom
- * it may talk to, control says; what becomes of a zone that came, control decides and publishes.
+ * The transfer thread: all messages from and to other name servers about zones. It asks primaries (SOA, AXFR,
+ * IXFR, over UDP, TCP and TLS), takes NOTIFY and UPDATE, sends NOTIFY to secondaries, and gives them zones. Control says
+ * with which servers it may talk, and decides what to do with a zone that came, and publishes it.
  *
  *      workers ─► handover (worker/handover.h) ─► ┌──────────────┐ ◄─ transfer_put_zone(), _refresh() ── control
  *      primaries ◄─► secondary.c                  │ one thread,  │ ── events: a zone, changes, an ─────► control
  *      secondaries ◄─► primary.c, server.c        │ one libevent │    update, expired
  *                                                 └──────────────┘ ◄─ transfer_settled(), _answer() ──── control
  *
- * A zone or changes that came are out one at a time: nothing more is asked of a primary until control
- * has settled them (the other events are not settled). The zones that are served the thread reads from the published set under RCU.
+ * For each zone one event with a zone or changes is out at a time: the thread asks no primary again until control
+ * has settled it (other events are not settled). The thread reads the zones that are served from the published set, under RCU.
  *
- * Threads: all functions here are control's, but for what says otherwise.
+ * Threads: control's thread calls all functions here, unless a comment says otherwise.
  */
 #ifndef VOLLEY_TRANSFER_TRANSFER_H
 #define VOLLEY_TRANSFER_TRANSFER_H
@@ -37,12 +37,12 @@ struct transfer;
 struct transfer_env {
 	struct engine_data *published;             /* RCU: zones that are served */
 	const struct engine_config *engine_config; /* for questions that no worker answers */
-	struct handover *handover;                 /* what workers leave to us */
-	struct relay *relay;       /* what we leave to workers: worker/relay.h; NULL: nothing */
+	struct handover *handover;                 /* messages that workers leave to us */
+	struct relay *relay;       /* questions for workers: worker/relay.h; NULL: none */
 	struct tcp_intake *intake; /* where they get connections over TLS from; NULL: they do not */
 	struct store *store;       /* chains for IXFR out; NULL: none */
 	uint32_t n_conns_max;      /* that others make to us; 0: SERVER_CONNS_MAX */
-	struct tap *tap;           /* is told of replies; NULL: nobody is */
+	struct tap *tap;           /* gets replies; NULL: none */
 };
 
 enum transfer_kind {
@@ -57,7 +57,7 @@ struct transfer_event {
 	enum transfer_kind kind;
 	const uint8_t *apex; /* folded wire; valid during the call */
 	unsigned int apex_len;
-	const char *remote; /* who it came from, "hidden 192.0.2.1@53"; likewise */
+	const char *remote; /* the sender, "hidden 192.0.2.1@53"; likewise */
 	/* TRANSFER_ZONE: the callee's to free. */
 	struct zone_builder *builder;
 	uint32_t serial;
@@ -86,8 +86,8 @@ int transfer_fd(const struct transfer *t);
 void transfer_poll(struct transfer *t);
 
 /*
- * Keys, remotes, limits, the TLS listener: what @config says of them is copied, and holds for all that
- * begins from now on. 0; -ENOMEM; or what opening a listener or a certificate said, with a sentence in
+ * Takes keys, remotes, limits and the TLS listener from @config. They are copied, and hold for all exchanges that
+ * begin from now on. 0; -ENOMEM; or the error of a listener or a certificate, with a sentence in
  * @err, and all is as before.
  */
 int transfer_configure(struct transfer *t, const struct config *config, char *err, size_t err_cap)
@@ -100,25 +100,25 @@ int transfer_configure(struct transfer *t, const struct config *config, char *er
 int transfer_check(const struct config *config, char *err, size_t err_cap)
 	__attribute__((warn_unused_result));
 
-/* What is known of a zone from before. */
+/* The state of a zone from before a restart. */
 struct transfer_past {
 	uint64_t checked_wall_s; /* 0: never */
 	uint64_t expires_wall_s;
 };
 
 /*
- * From now on it has to do with this zone, as @zone says (copied): it is kept up to date if it has
- * primaries, given away, told of. Also where it did before: timers go on then, and @past is not looked
- * at. Zones with primaries that are not in the published set are asked for at once, @n_transfers of
- * the configuration at a time: so what a file has is to be published first.
+ * Adds a zone, or changes its settings to @zone (copied). The thread keeps the zone up to date if it has
+ * primaries, transfers it to secondaries, and sends them NOTIFY. If the zone is known already, its timers go on, and @past is
+ * ignored. The thread asks at once for zones with primaries that are not in the published set, @n_transfers of
+ * the configuration at a time. So publish the content of a file first.
  */
 int transfer_put_zone(struct transfer *t, const uint8_t *apex, const struct config_zone *zone,
 		      const struct transfer_past *past) __attribute__((warn_unused_result));
 void transfer_drop_zone(struct transfer *t, const uint8_t *apex);
 
 /*
- * The event of this zone is settled: 0, and the version with that serial number is served; or why it was
- * not taken (ERR_ZONE after changes: the whole zone is asked for next; else after the retry time).
+ * The event of this zone is settled: 0, and the version with that serial number is served; or the reason why it was
+ * refused (ERR_ZONE after changes: the thread asks for the whole zone next; else it asks again after the retry time).
  */
 void transfer_settled(struct transfer *t, const uint8_t *apex, int code);
 /* The reply to an update: an rcode (dns/proto.h), once the change is served, or not. */
@@ -132,7 +132,7 @@ int transfer_refresh(struct transfer *t, const uint8_t *apex, bool whole)
 /* Tells secondaries anew. ERR_NOT_FOUND. */
 int transfer_notify(struct transfer *t, const uint8_t *apex) __attribute__((warn_unused_result));
 
-/* What is going on with a zone, for people. */
+/* The state of a zone, for people. */
 struct transfer_status {
 	bool is_known;
 	bool is_secondary;
@@ -142,7 +142,7 @@ struct transfer_status {
 	uint64_t expires_wall_s; /* 0: never */
 	uint64_t n_bytes;        /* of the transfer that runs */
 	char error[256];         /* why the last attempt failed; "" */
-	char remote[128];        /* who gave it last */
+	char remote[128];        /* the remote that gave it last */
 };
 int transfer_status(struct transfer *t, const uint8_t *apex, struct transfer_status *out)
 	__attribute__((warn_unused_result)); /* ERR_NOT_FOUND */

@@ -1,8 +1,8 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * UPDATE (RFC 2136) as far as it is a message: rules and signature are looked at here, control makes the
- * change, and its rcode comes back as transfer_answer(). The reply is signed with the key of the request.
+ * UPDATE (RFC 2136) as a message: rules and signature are checked here, control makes the
+ * change, and its rcode comes back by transfer_answer(). The reply is signed with the key of the request.
  *
  * At most UPDATES_MAX are out at a time; more get SERVFAIL. A connection waits for its answer before
  * its next message is looked at.
@@ -21,7 +21,7 @@ struct inquiry;
 struct transfer;
 
 void updates_take(struct inquiry *i);
-/* The connection goes; what control does about its update, it does. */
+/* The connection goes; control completes its update all the same. */
 void updates_forget(struct conn *c);
 void updates_answer(struct transfer *t, void *request, unsigned int rcode);
 /* No answer comes any more. */
