@@ -15,7 +15,10 @@ import pytest
 from dnstree import query
 from netlab import CLIENT4, V4, has, iface, remote, run, texts, wait_for, zone
 from secondaries import Peer, named_head
+from test_forward_tls import make_certificates
 from upstreams import Netns, missing, sign
+
+__all__ = ["make_certificates"]
 
 ROOT, HIDDEN_ROOT, TLD, LEAF, PEER = "10.53.0.1", "10.53.0.9", "10.53.0.2", "10.53.0.3", "127.0.0.53"
 HEAD = "$TTL 300\n@ SOA ns hostmaster {} {} 60\n@ NS ns\nns A {}\n"
@@ -322,6 +325,16 @@ def test_ways_of_asking(tree, primary, daemon, keys):
     tree.root.seen.clear()
     assert is_secure(ask(tree, "www.good.lab.")) and ask(tree, "a.nothere.").rcode() == dns.rcode.NXDOMAIN
     assert tree.root.seen == []
+
+
+def test_beside_a_zone_over_tls(tree, primary, daemon, certificates):
+    """The relay for TLS and the copy each have a loopback address, and libunbound may ask both."""
+    assert primary
+    start(daemon, tree, keys={"tls-bundle": str(certificates.bundle),
+                              "forward-zones": [{"zone": "far.test", "address": "10.53.0.77@853#x.test", "transport": "tls"}]})
+    wait_for_copy(daemon)
+    tree.root.seen.clear()
+    assert is_secure(ask(tree, "www.good.lab.")) and tree.root.seen == []
 
 
 def test_without_a_loopback_interface(tree, primary, daemon):

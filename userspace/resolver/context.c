@@ -153,32 +153,59 @@ static void read_file(struct making *m, const struct resolver_config *c)
 	close(fd);
 }
 
+/* Of the prefix, what is not an address of ours. */
+static void forbid(struct making *m, uint32_t prefix, unsigned int bits, const uint32_t *ours,
+		   unsigned int n_ours)
+{
+	uint32_t mask = ~0u << (32 - bits), half;
+	unsigned int n_inside = 0;
+	char text[INET_ADDRSTRLEN + 4];
+
+	for (unsigned int i = 0; i < n_ours; i++)
+		n_inside += (ours[i] & mask) == prefix;
+	if (!n_inside) {
+		snprintf(text, sizeof(text), "%u.%u.%u.%u/%u", prefix >> 24, prefix >> 16 & 255,
+			 prefix >> 8 & 255, prefix & 255, bits);
+		set(m, "do-not-query-address:", text);
+	} else if (bits < 32) {
+		half = 1u << (31 - bits);
+		forbid(m, prefix, bits + 1, ours, n_ours);
+		forbid(m, prefix | half, bits + 1, ours, n_ours);
+	}
+}
+
+/* Adds the address of "127.0.0.1@53"; another family and NULL add nothing. */
+static unsigned int add_loopback(uint32_t *ours, unsigned int n, const char *at)
+{
+	char text[INET_ADDRSTRLEN] = "";
+	struct in_addr address;
+
+	if (at)
+		snprintf(text, sizeof(text), "%.*s", (int)strcspn(at, "@"), at);
+	if (inet_pton(AF_INET, text, &address) == 1)
+		ours[n++] = ntohl(address.s_addr);
+	return n;
+}
+
 /*
- * Of 127.0.0.0/8 the one address alone may be asked: a prefix for each bit in which others differ from it. Whoever delegates
- * a zone to this host gets no question to other services of it.
+ * libunbound has one switch for all of the loopback. So it is on, and every prefix is forbidden that has no address of ours:
+ * a server that delegates a zone to this host gets no question to other services of it.
  */
 static void set_loopback(struct making *m, const struct resolver_config *c)
 {
-	char text[INET_ADDRSTRLEN] = "", prefix[INET_ADDRSTRLEN + 4];
-	struct in_addr address, other;
+	bool has_ours = c->root_copy || c->tls_relay;
+	uint32_t ours[2];
+	unsigned int n_ours;
 
-	set_bool(m, "do-not-query-localhost:", !c->query_localhost && !c->root_copy);
-	if (c->query_localhost || !c->root_copy)
+	set_bool(m, "do-not-query-localhost:", !c->query_localhost && !has_ours);
+	if (c->query_localhost || !has_ours)
 		return;
-	snprintf(text, sizeof(text), "%.*s", (int)strcspn(c->root_copy, "@"), c->root_copy);
-	if (inet_pton(AF_INET, text, &address) != 1) {
-		set(m, "do-not-query-address:", "127.0.0.0/8");
-		return;
-	}
-	for (unsigned int bits = 9; bits <= 32; bits++) {
-		uint32_t bit = 1u << (32 - bits);
-
-		other.s_addr = htonl((ntohl(address.s_addr) ^ bit) & ~(bit - 1));
-		inet_ntop(AF_INET, &other, text, sizeof(text));
-		snprintf(prefix, sizeof(prefix), "%s/%u", text, bits);
-		set(m, "do-not-query-address:", prefix);
-	}
-	set(m, "do-not-query-address:", "::1");
+	n_ours = add_loopback(ours, 0, c->root_copy);
+	n_ours = add_loopback(ours, n_ours, c->tls_relay);
+	forbid(m, INADDR_LOOPBACK & 0xff000000, 8, ours, n_ours);
+	set(m, "do-not-query-address:", "::ffff:127.0.0.0/104");
+	if (!c->tls_relay || strncmp(c->tls_relay, "::1", 3) != 0)
+		set(m, "do-not-query-address:", "::1");
 }
 
 /* A stub zone takes the place of the hints: libunbound keeps one of the two, the hints where it has both. */

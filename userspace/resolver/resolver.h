@@ -148,6 +148,8 @@ struct resolver_config {
 	 * the place of the root servers (RFC 8806). NULL: these are asked. Only where nothing is forwarded.
 	 */
 	const char *root_copy;
+	/* The relay's own: "127.3.5.7" or "::1", which libunbound asks in the place of upstreams over TLS. NULL: there is none. */
+	const char *tls_relay;
 	const char *const *private_addresses; /* prefixes that no answer may have */
 	const char *const *private_domains;   /* but for names at or below these */
 	/*

@@ -16,8 +16,7 @@
 #define LIBUNBOUND_MORE_MS 2000
 #define LIBUNBOUND_WAIT_MS 3000 /* its default */
 
-/* Of the option's names, and those that are added: the prefixes, two of IPv6, the timeout. */
-#define OPTIONS_ADDED (RELAY_NOT_ASKED + 3)
+#define OPTIONS_ADDED 1 /* the timeout */
 
 static bool is_relayed(const struct resolver_config *c)
 {
@@ -181,31 +180,13 @@ static void add_option(struct relay_config *c, const char *name, const char *val
 	c->options[c->config.n_options++] = (struct resolver_option){ name, value };
 }
 
-/*
- * libunbound has one switch for the whole loopback, and prefixes that are not asked. So 127.0.0.0/8 is written as the prefixes that are all of it but the relay's
- * address: for each length the one that has the other last bit.
- */
-static void forbid_loopback(struct tls_relay *r)
+static const char *relay_address(struct tls_relay *r)
 {
-	struct relay_config *c = &r->libunbound;
-	uint32_t address = ntohl(r->clients.net_address);
+	struct in_addr address = { r->clients.net_address };
 
-	c->config.query_localhost = true;
-	add_option(c, "do-not-query-address:", "::ffff:127.0.0.0/104");
-	if (!address) {
-		add_option(c, "do-not-query-address:", "127.0.0.0/8");
-		return;
-	}
-	add_option(c, "do-not-query-address:", "::1");
-	for (unsigned int i = 0; i < RELAY_NOT_ASKED; i++) {
-		unsigned int n_bits = 9 + i;
-		uint32_t bit = 1U << (32 - n_bits);
-		uint32_t prefix = (address ^ bit) & ~(bit - 1);
-
-		snprintf(c->prefixes[i], sizeof(c->prefixes[i]), "%u.%u.%u.%u/%u", prefix >> 24,
-			 prefix >> 16 & 255, prefix >> 8 & 255, prefix & 255, n_bits);
-		add_option(c, "do-not-query-address:", c->prefixes[i]);
-	}
+	return address.s_addr ? inet_ntop(AF_INET, &address, r->libunbound.address,
+					  sizeof(r->libunbound.address)) :
+				"::1";
 }
 
 int relay_config_make(struct tls_relay *r, const struct resolver_config *config)
@@ -222,8 +203,7 @@ int relay_config_make(struct tls_relay *r, const struct resolver_config *config)
 	make_stubs(r, config);
 	c->config.options = c->options;
 	c->config.n_options = 0;
-	if (!config->query_localhost)
-		forbid_loopback(r);
+	c->config.tls_relay = relay_address(r);
 	snprintf(c->timeout, sizeof(c->timeout), "%u",
 		 wait_ms > LIBUNBOUND_WAIT_MS ? wait_ms : LIBUNBOUND_WAIT_MS);
 	add_option(c, "tcp-auth-query-timeout:", c->timeout);

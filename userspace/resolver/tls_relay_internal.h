@@ -4,14 +4,15 @@
 #ifndef VOLLEY_RESOLVER_TLS_RELAY_INTERNAL_H
 #define VOLLEY_RESOLVER_TLS_RELAY_INTERNAL_H
 
+#include <netinet/in.h>
+
 #include "dns/nameset.h"
 #include "resolver/forward_tap.h"
 #include "resolver/forward_tcp.h"
 #include "resolver/tls_relay.h"
 #include "resolver/tls_relay_client.h"
 
-#define RELAY_REASONS   256 /* failures that are remembered; a power of two */
-#define RELAY_NOT_ASKED 24  /* prefixes that are 127.0.0.0/8 without one address */
+#define RELAY_REASONS 256 /* failures that are remembered; a power of two */
 
 /* One query of libunbound. */
 struct relayed {
@@ -41,7 +42,7 @@ struct relay_config {
 	struct resolver_config config;
 	struct resolver_stub *stubs;
 	struct resolver_option *options;
-	char prefixes[RELAY_NOT_ASKED][24];
+	char address[INET_ADDRSTRLEN];
 	char timeout[16];
 };
 
