@@ -24,14 +24,13 @@ NAME = "www.z.test"
 
 
 class Gate:
-    """A command for zones[].verify that notes that it runs, and waits for its exit status."""
+    """A command for zones[].verify that notes that it runs, and waits for its exit status, each run at a FIFO of its own."""
 
     def __init__(self, folder, name="gate"):
-        self.seen, self.fifo, self.path = (folder / (name + end) for end in (".seen", ".fifo", ""))
-        os.mkfifo(self.fifo)
+        self.seen, self.path = (folder / (name + end) for end in (".seen", ""))
         self.seen.touch()
-        self.path.write_text(f"#!/bin/sh\necho $VOLLEY_SERIAL $$ >>{self.seen}\n"
-                             f"read status said <{self.fifo}\n"
+        self.path.write_text(f"#!/bin/sh\nmkfifo {self.path}.$$\necho $VOLLEY_SERIAL $$ >>{self.seen}\n"
+                             f"read status said <{self.path}.$$\n"
                              'test -z "$said" || echo "$said" >&2\nexit $status\n', encoding="ascii")
         self.path.chmod(0o755)
 
@@ -46,9 +45,17 @@ class Gate:
         wait_for(f"run {n} of {self.path.name}", lambda: len(self.serials()) >= n, 30)
         assert len(self.serials()) == n
 
+    def waiting(self):
+        """The FIFOs of the runs that go on and were not let go, the oldest first."""
+        fifos = [(pid, self.path.with_name(f"{self.path.name}.{pid}")) for pid in self.pids()]
+        return [fifo for pid, fifo in fifos if fifo.exists() and os.path.exists(f"/proc/{pid}")]
+
     def open(self, status=0, said=""):
         """Lets the command that waits, or the next one, go."""
-        self.fifo.write_text(f"{status} {said}\n", encoding="ascii")
+        wait_for(f"a run of {self.path.name}", self.waiting, 30)
+        fifo = self.waiting()[0]
+        fifo.write_text(f"{status} {said}\n", encoding="ascii")
+        fifo.unlink()
 
 
 def gated(name, path, gate):
