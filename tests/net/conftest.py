@@ -7,7 +7,7 @@ import pytest
 
 import dnstree
 from clock import Clock
-from netlab import Daemon, Lab
+from netlab import Daemon, Lab, run
 from primaries import Scene, missing
 
 
@@ -39,6 +39,20 @@ def make_lab():
 @pytest.fixture
 def lab(make_lab):
     return make_lab()
+
+
+@pytest.fixture
+def make_disk(tmp_path):
+    """Makes a file system of that size ("64k") below the test's folder."""
+    path = tmp_path / "disk"
+
+    def make(size):
+        path.mkdir()
+        run("mount", "-t", "tmpfs", "-o", f"size={size}", "none", path)
+        return path
+    yield make
+    if path.exists():
+        run("umount", "-l", path)
 
 
 @pytest.fixture

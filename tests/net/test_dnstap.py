@@ -19,7 +19,7 @@ import pytest
 
 from dnstaps import CONTENT_TYPE, Collector, messages
 from dnstree import receive_wire
-from netlab import CLIENT4, CLIENT6, V4, V6, iface, run, wait_for, write_zone, zone
+from netlab import CLIENT4, CLIENT6, V4, V6, iface, wait_for, write_zone, zone
 from scripted import Upstream, true_answer
 from secondaries import certificate
 from test_dot import connect, receive, send
@@ -388,18 +388,9 @@ def test_a_pipe_that_nobody_reads(lab, daemon, folder):
     assert daemon.stop() == 0
 
 
-@pytest.fixture(name="small_disk")
-def make_small_disk(tmp_path):
-    """A file system of 64 KiB."""
-    path = tmp_path / "disk"
-    path.mkdir()
-    run("mount", "-t", "tmpfs", "-o", "size=64k", "none", path)
-    yield path
-    run("umount", "-l", path)
-
-
-def test_a_disk_that_has_room_again(lab, daemon, small_disk):
+def test_a_disk_that_has_room_again(lab, daemon, make_disk):
     """What was written before stays, in whole frames, and the same stream goes on behind it: a file has one stream only."""
+    small_disk = make_disk("64k")
     path, ballast = small_disk / "dnstap.fstrm", small_disk / "ballast"
     daemon.start(dnstap={"file": str(path)})
     wait_for("the file", lambda: tap(daemon)["dnstap_connected"])

@@ -6,7 +6,7 @@ import os
 import signal
 import subprocess
 
-from netlab import BIN, ENV, run, texts, wait_for, write_zone, zone
+from netlab import BIN, ENV, texts, wait_for, write_zone, zone
 
 N_RELOADS = 60
 
@@ -52,28 +52,23 @@ def test_pipe_that_nobody_reads(lab, daemon, tmp_path):
     os.close(reader)
 
 
-def test_full_disk(lab, daemon, tmp_path):
-    disk = tmp_path / "disk"
-    disk.mkdir()
-    run("mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", disk)
-    try:
-        path = write_zone(tmp_path / "z.zone")
-        daemon.configure(zones=[zone("z.test", path)])
-        with open(disk / "log", "ab") as log:
-            spawn(daemon, log)
-        with open(disk / "filler", "wb", buffering=0) as filler:
-            try:
-                while True:
-                    filler.write(b"x" * 4096)
-            except OSError:
-                pass
-        fail_to_reload(daemon, path)
-        assert texts(lab.ask("www.z.test")) == ["192.0.2.10"]
-        (disk / "filler").unlink()
-        wait_for("all lines have come", lambda: (disk / "log").read_text().count("keeps serving") == N_RELOADS, 20)
-        assert daemon.stop() == 0
-    finally:
-        run("umount", "-l", disk)
+def test_full_disk(lab, daemon, tmp_path, make_disk):
+    disk = make_disk("64k")
+    path = write_zone(tmp_path / "z.zone")
+    daemon.configure(zones=[zone("z.test", path)])
+    with open(disk / "log", "ab") as log:
+        spawn(daemon, log)
+    with open(disk / "filler", "wb", buffering=0) as filler:
+        try:
+            while True:
+                filler.write(b"x" * 4096)
+        except OSError:
+            pass
+    fail_to_reload(daemon, path)
+    assert texts(lab.ask("www.z.test")) == ["192.0.2.10"]
+    (disk / "filler").unlink()
+    wait_for("all lines have come", lambda: (disk / "log").read_text().count("keeps serving") == N_RELOADS, 20)
+    assert daemon.stop() == 0
 
 
 def test_without_stderr(daemon):

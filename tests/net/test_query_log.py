@@ -14,7 +14,7 @@ import dns.message
 import dns.rcode
 import pytest
 
-from netlab import CLIENT4, CLIENT6, V6, iface, run, wait_for, zone
+from netlab import CLIENT4, CLIENT6, V6, iface, wait_for, zone
 from test_dnstap import short6
 from test_policies import write
 from test_recursion import FIRST, ask, make_upstream, recursion
@@ -181,18 +181,9 @@ def test_a_file_that_cannot_be_opened(lab, daemon):
     assert "query-log: " in str(daemon.degraded())
 
 
-@pytest.fixture(name="small_disk")
-def make_small_disk(tmp_path):
-    """A file system of 64 KiB."""
-    path = tmp_path / "disk"
-    path.mkdir()
-    run("mount", "-t", "tmpfs", "-o", "size=64k", "none", path)
-    yield path
-    run("umount", "-l", path)
-
-
-def test_a_disk_that_has_room_again(lab, daemon, small_disk):
+def test_a_disk_that_has_room_again(lab, daemon, make_disk):
     """A part of a line that had no room for the rest ends there: all that follows are whole lines."""
+    small_disk = make_disk("64k")
     path, ballast = small_disk / "queries", small_disk / "ballast"
     start(daemon, path)
     ballast.write_bytes(bytes(60 << 10))

@@ -6,17 +6,13 @@ import os
 import pytest
 
 from catalogpeers import CATALOG, member, write_catalog
-from netlab import V4, V6, run, texts, wait_for, write_zone, zone
+from netlab import V4, V6, texts, wait_for, write_zone, zone
 
 
 @pytest.fixture
-def small_disk(tmp_path):
+def small_disk(make_disk):
     """A folder of one megabyte."""
-    folder = tmp_path / "disk"
-    folder.mkdir()
-    run("mount", "-t", "tmpfs", "-o", "size=1M", "tmpfs", folder)
-    yield folder
-    run("umount", "-l", folder)
+    return make_disk("1M")
 
 
 def start(daemon, folder, path, **keys):

@@ -11,13 +11,9 @@ from test_storage import fill
 
 
 @pytest.fixture
-def disk(tmp_path):
+def disk(make_disk):
     """A small one of its own."""
-    folder = tmp_path / "disk"
-    folder.mkdir()
-    run("mount", "-t", "tmpfs", "-o", "size=1M", "tmpfs", folder)
-    yield folder
-    run("umount", "-l", folder)
+    return make_disk("1M")
 
 
 def make_read_only(disk):
