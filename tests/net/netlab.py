@@ -397,6 +397,12 @@ class Daemon:
             with contextlib.suppress(FileNotFoundError, ProcessLookupError):  # it has ended meanwhile
                 yield stat.read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()[0]
 
+    def cpu_s(self):
+        """The processor time of all its threads, in seconds."""
+        stat = pathlib.Path(f"/proc/{self.process.pid}/stat").read_text(encoding="ascii")
+        fields = stat.rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
     def kill(self):
         self.signal(signal.SIGKILL)
         return self.reap()

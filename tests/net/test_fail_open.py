@@ -239,21 +239,16 @@ def test_settings_that_change_answers(lab, daemon):
     assert not lab.ask("example.com", "MX").additional
 
 
-@pytest.mark.alone  # within a second
 def test_a_million_entries_are_adopted_within_a_second(lab, daemon, tmp_path):
+    """A second of processor time, which does not depend on what else the machine does."""
     million = 1000000
     path = write_zone(tmp_path / "z.zone")
     daemon.start(cache={"size": "256M"}, zones=[zone("z.test", path)])
     lab.ask("www.z.test")
     daemon.kill()
     lab.exec("s", TOOLS / "prime", "s0", million)
-    took = []
-    while not took or (took[-1] >= 1 and len(took) < 10):  # others may want the processors, too
-        if took:
-            daemon.kill()
-        start = time.monotonic()
-        daemon.start()
-        took.append(time.monotonic() - start)
+    daemon.start()
+    took_s = daemon.cpu_s()
     # A full bucket of the index pushes one of some million out.
     assert million - 10 <= daemon.json("cache", "stats")["entries"] <= million + 1
     with Answered(daemon) as many:
@@ -261,4 +256,4 @@ def test_a_million_entries_are_adopted_within_a_second(lab, daemon, tmp_path):
             answer = lab.ask(f"n{i}.z.test")
             assert texts(answer) == [f"10.{i >> 16}.{i >> 8 & 255}.{i & 255}"]
     assert many.by == {"driver": 200}
-    assert took[-1] < 1, took
+    assert took_s < 1

@@ -283,7 +283,7 @@ def test_asked_while_written_and_loaded(lab, daemon, path, zones):
     for _ in range(10):
         dump = lab.popen("s", *ctl(daemon, "cache", "dump", path))
         assert in_driver(lab, daemon, NAMES) == len(NAMES)
-        assert dump.wait(10) == 0
+        assert dump.wait(60) == 0
         load = lab.popen("s", *ctl(daemon, "--json", "cache", "load", path), stdout=-1, text=True)
         assert in_driver(lab, daemon, NAMES) == len(NAMES)
         assert json.loads(load.communicate()[0])["present"] == len(NAMES) + 1

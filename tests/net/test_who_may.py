@@ -35,7 +35,8 @@ def make_world(request, tmp_path_factory, tree_zones):
 def make_closed(request, tmp_path_factory, tree_zones):
     """Our own zones are for those of ALLOW, too."""
     with world_of(tmp_path_factory.mktemp("closed"), tree_zones) as world:
-        world.start(request.param, server={"allow": ALLOW, "tls": tls_at_both(world.folder)})
+        world.server = {"allow": ALLOW, "tls": tls_at_both(world.folder)}
+        world.start(request.param, server=world.server)
         world.driver = request.param == "native"
         yield world
 
@@ -149,10 +150,10 @@ def test_a_reload_changes_who_may(closed):
         for _ in range(3):
             assert ask(closed.lab, query(name), V4, CLIENT4).answer
     swapped = [f"{OUTSIDE4}/32", f"{OUTSIDE6}/128"]
-    daemon.configure(recursion=closed.recursion(allow=swapped), server={"allow": swapped})
+    daemon.configure(recursion=closed.recursion(allow=swapped), server={**closed.server, "allow": swapped})
     daemon.signal(signal.SIGHUP)
     wait_for("the others may", lambda: are_swapped(OUTSIDE4, CLIENT4))
-    daemon.configure(recursion=closed.recursion(), server={"allow": ALLOW})
+    daemon.configure(recursion=closed.recursion(), server=closed.server)
     daemon.signal(signal.SIGHUP)
     wait_for("it is as before", lambda: are_swapped(CLIENT4, OUTSIDE4))
 
