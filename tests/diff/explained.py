@@ -47,20 +47,21 @@ def fits_better(query, part, ours, theirs):
 
 RULES = [
     Rule("cd-copied", "RFC 4035 section 3.1.6",
-         "A name server must copy the CD bit of a query into its response: Volley does so "
-         "always, and so does named, but where it refuses; knotd and nsd never do.", cd_copied),
+         "A name server must copy the CD bit of a query into its response. Volley always copies it. "
+         "named copies it except into REFUSED. knotd and nsd never do.", cd_copied),
     Rule("any-in-full", "RFC 8482 section 4.1",
-         "Asked for ANY, knotd and nsd send one RRset, named all. Volley does either: by default "
-         "one RRset (any: minimal), in this comparison all of them (any: full).", any_in_full),
+         "For ANY, knotd and nsd send one RRset, and named sends all of them. Volley's configuration "
+         "decides: by default one RRset (any: minimal), in this comparison all (any: full).", any_in_full),
     Rule("ns-beside", "RFC 2181 section 9",
-         "An answer is made once for all clients, and the NS RRset may stand beside it if that "
-         "fits 512 octets with an OPT record or, where the answer alone does not fit 512, 1232. A client "
-         "that offers more than 512 and less than 1232 by EDNS may then get TC where the peers leave the NS "
-         "RRset out for it. It gets all over TCP. Few resolvers offer less than 1204, from which on there is room.",
+         "Volley makes an answer once for all clients. It adds the NS RRset if the whole then fits 512 "
+         "octets with an OPT record or, if the answer alone does not fit 512, 1232 octets. A client that offers "
+         "more than 512 and less than 1232 octets by EDNS may then get TC, where the peers leave out the NS "
+         "RRset. This client gets the whole answer over TCP. From 1204 octets on there is room, and few "
+         "resolvers offer less.",
          ns_beside),
     Rule("fits-better", "RFC 2181 section 9",
-         "TC is for what does not fit. Volley compresses names a little better than the peers, "
-         "so some answers just fit which theirs do not.", fits_better),
+         "TC says that an answer does not fit. Volley compresses names a little better than the peers, "
+         "so some of its answers just fit, and theirs do not.", fits_better),
 ]
 
 
@@ -76,45 +77,46 @@ def explain(query, part, ours, theirs):
 ResolverRule = collections.namedtuple("ResolverRule", "name source sentence")
 RESOLVER_RULES = [
     ResolverRule("no-referrals", "RFC 1034 section 4.3.1",
-                 "A question without RD for what is not in the cache is REFUSED by Volley. unbound, with allow_snoop, gives the "
-                 "closest delegation that it has in its cache. Volley's answer cache has answers alone."),
+                 "If a question has no RD and its answer is not in the cache, Volley answers REFUSED. unbound, with allow_snoop, "
+                 "gives the closest delegation in its cache. Volley's answer cache holds only answers."),
     ResolverRule("no-answer-is-explained", "RFC 8914 section 4.23",
-                 "Where no server gives a usable answer, Volley says so by the extended error 22; unbound 1.17 gives none."),
+                 "If no server gives a usable answer, Volley adds the extended error 22; unbound 1.17 adds none."),
     ResolverRule("stale-without-ad", "RFC 4035 section 3.2.3, RFC 8767 section 10",
-                 "A stale answer of Volley never has the AD bit: its signatures may have ended since they were validated. unbound "
+                 "A stale answer of Volley never has the AD bit: its signatures may have expired since they were validated. unbound "
                  "leaves the bit as it was."),
     ResolverRule("stale-nxdomain", "RFC 8914 section 4.20",
-                 "A stale NXDOMAIN has an extended error of its own, 19, which Volley gives; unbound 1.17 gives 3 to all stale "
+                 "A stale NXDOMAIN has an extended error of its own, 19. Volley gives it; unbound 1.17 gives 3 with all stale "
                  "answers."),
     ResolverRule("local-data-is-no-zone", "RFC 1035 section 4.1.1",
-                 "Records of local-data are answered without AA by Volley, which is no authority for names of others; with AA by "
-                 "unbound. Special names have AA from both, as RFC 6303 says."),
+                 "Volley answers with records of local-data without AA, since it is no authority for names of others; unbound "
+                 "sets AA. Both set AA for special names, as RFC 6303 says."),
     ResolverRule("policies-as-upstream", "RFC 2308 section 3, draft-vixie-dnsop-dns-rpz-00",
-                 "What a policy zone denies has the SOA record of that zone in the answer of Volley, so that clients may keep it, "
+                 "If a policy zone denies a name, Volley's answer has the SOA record of that zone, so that clients may cache it, "
                  "and no AA. unbound 1.17 sets AA and gives no SOA record."),
     ResolverRule("below-an-alias", "RFC 8020 section 2",
-                 "In a signed zone, an alias leads to a name that does not exist, and there are names below the alias. As long as "
-                 "the alias is in its memory, unbound 1.17 says of these, too, that they do not exist. Volley answers them."),
+                 "In a signed zone, an alias leads to a name that does not exist, and there are names below the alias. While the "
+                 "alias is in its cache, unbound 1.17 answers that these names do not exist. Volley answers them."),
     ResolverRule("empty-zones-name-themselves", "RFC 6303 section 3",
-                 "The name server in the NS and SOA records of a special name is this name itself for Volley, as the RFC has it, and "
-                 "localhost for unbound."),
+                 "In the NS and SOA records of a special name, Volley gives this name itself as the name server, as the RFC "
+                 "does; unbound gives localhost."),
 ]
 
 # No comparison meets it: there, zones do not change.
 OLDER_SOA = """
 ## After a reload
 
-RFC 2308 section 5. A negative answer that a reload did not change stays in the cache with the SOA
-record that it has, whose serial number may then be smaller than the zone's. It stays only if nothing
-else of that record changed, and its signature outlives the proofs beside it. Answers to a question
-for the SOA record have the zone's. Decision 0010 says more.
+RFC 2308 section 5. If a reload does not change a negative answer, this answer stays in the cache with
+its SOA record, whose serial number may then be smaller than the zone's. It stays only if the rest of
+that record is unchanged, and if the record's signature outlives the proofs beside it. Answers to a
+question for the SOA record have the zone's serial number. Decision 0010 says more.
 """
 
 RESOLVERS = """
 ## As a resolver
 
-tests/diff/test_scenarios.py asks Volley and unbound 1.17 of Debian 12 the same, with the same options, while servers fail and time
-passes. Both answer alike, but for what follows. Of both, what is in a cache and why a question failed is compared as well.
+tests/diff/test_scenarios.py asks Volley and unbound 1.17 of Debian 12 the same questions, with the same options, while
+servers fail and time passes. Their answers are the same, except for the following differences. The test also compares
+the contents of the caches and the reasons why questions failed.
 """
 
 
@@ -123,8 +125,8 @@ def page():
     text = """# Where Volley differs from its peers
 
 `make test-diff` asks Volley, knotd 3.2, nsd 4.6 and named 9.18 the same questions. Where the three
-peers agree, Volley agrees with them, but for what is on this page. It is made from
-tests/diff/explained.py, which recognises each difference in the test too: do not edit it here.
+peers agree, Volley agrees with them, except for the differences on this page. tests/diff/explained.py
+makes the page and recognises each difference in the test, too: do not edit the page itself.
 """
     for rule in RULES:
         lines = textwrap.fill(f"{rule.source}. {rule.sentence}", 100, break_on_hyphens=False)
