@@ -15,6 +15,7 @@
 #include "base/err.h"
 #include "base/log.h"
 #include "port/dpdk_device.h"
+#include "port/dpdk_port.h"
 
 #define DESCS_DEFAULT   1024
 #define N_MBUFS_DEFAULT 8191 /* best is a power of two less one */
