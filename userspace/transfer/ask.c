@@ -12,7 +12,7 @@
 #include "base/wire.h"
 #include "dns/name.h"
 #include "transfer/internal.h"
-#include "xfr/message.h"
+#include "xfr/xfr_message.h"
 
 #define TRIES 3
 

@@ -146,7 +146,7 @@ static void take_newer(struct attempt *a)
 		attempt_next(a, "%s", err_text(-ENOMEM));
 }
 
-static void take_soa(struct attempt *a, const struct request_soa *soa)
+static void take_soa(struct attempt *a, const struct xfr_request_soa *soa)
 {
 	char rcode[PROTO_TEXT_MAX];
 	uint32_t serial;
@@ -171,7 +171,7 @@ static void take_soa(struct attempt *a, const struct request_soa *soa)
 /* A message as it is sent on a stream; returns its length or an error. */
 static int build_soa_query(struct attempt *a, uint8_t *out, size_t cap, bool is_tls)
 {
-	const struct request request = {
+	const struct xfr_request request = {
 		.zone = a->s->zone->apex,
 		.id = a->id,
 		.type = DNS_TYPE_SOA,
@@ -181,14 +181,14 @@ static int build_soa_query(struct attempt *a, uint8_t *out, size_t cap, bool is_
 		.pad_room = is_tls ? tsig_room(&a->tsig) : 0,
 	};
 
-	return request_build(out, cap, &request);
+	return xfr_request_build(out, cap, &request);
 }
 
 static int on_soa_message(void *user, const uint8_t *msg, size_t n)
 {
 	struct attempt *a = user;
 	enum tsig_verdict verdict = tsig_verify(&a->tsig, msg, n, a->s->t->now.wall_s, NULL);
-	struct request_soa soa;
+	struct xfr_request_soa soa;
 
 	a->exchange = NULL;
 	if (verdict != TSIG_OK) {
@@ -196,7 +196,7 @@ static int on_soa_message(void *user, const uint8_t *msg, size_t n)
 		attempt_next(a, "%s", tsig_verdict_text(verdict, a->tsig.remote_error));
 		return ERR_TSIG;
 	}
-	if (request_read_soa(&soa, msg, n, a->id, a->s->zone->apex) || soa.is_truncated) {
+	if (xfr_request_read_soa(&soa, msg, n, a->id, a->s->zone->apex) || soa.is_truncated) {
 		attempt_next(a, "the reply to the SOA query is malformed");
 		return ERR_FORMAT;
 	}
@@ -217,12 +217,12 @@ static void on_soa_failed(void *user, int code, const char *why)
 static void ask_soa_by_stream(struct attempt *a)
 {
 	static const struct exchange_handlers handlers = { on_soa_message, on_soa_failed };
-	uint8_t msg[REQUEST_MAX + TSIG_MAX];
+	uint8_t msg[XFR_REQUEST_MAX + TSIG_MAX];
 	int n;
 
 	a->id = random_u16(&a->s->t->random);
 	tsig_init(&a->tsig, a->remote->key);
-	n = build_soa_query(a, msg, REQUEST_MAX, a->remote->tls_ctx);
+	n = build_soa_query(a, msg, XFR_REQUEST_MAX, a->remote->tls_ctx);
 	if (n > 0)
 		n = tsig_sign(&a->tsig, msg, (size_t)n, sizeof(msg), a->s->t->now.wall_s);
 	if (n > 0)
@@ -236,7 +236,7 @@ static void on_soa_reply(void *user, int code, const uint8_t *msg, size_t n)
 {
 	struct attempt *a = user;
 	const char *bad_tsig = ask_bad_tsig(a->ask);
-	struct request_soa soa;
+	struct xfr_request_soa soa;
 
 	a->ask = NULL;
 	if (code == ERR_TSIG) {
@@ -247,7 +247,8 @@ static void on_soa_reply(void *user, int code, const uint8_t *msg, size_t n)
 		failed_to_answer(a, code);
 		return;
 	}
-	code = request_read_soa(&soa, msg, n, wire_load_be16(msg + DNS_ID_AT), a->s->zone->apex);
+	code = xfr_request_read_soa(&soa, msg, n, wire_load_be16(msg + DNS_ID_AT),
+				    a->s->zone->apex);
 	if (code)
 		attempt_next(a, "the reply to the SOA query is malformed");
 	else if (soa.is_truncated)
@@ -258,7 +259,7 @@ static void on_soa_reply(void *user, int code, const uint8_t *msg, size_t n)
 
 static void ask_soa(struct attempt *a)
 {
-	uint8_t msg[REQUEST_MAX];
+	uint8_t msg[XFR_REQUEST_MAX];
 	int n;
 
 	transfer_count(a->s->t, soa_asked);

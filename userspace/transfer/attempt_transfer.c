@@ -289,7 +289,7 @@ static int set_deadline(struct attempt *a)
 /* The request, unsigned, to @out; its length or an error. */
 static int build(struct attempt *a, const struct zone *served, uint16_t type, uint8_t *out)
 {
-	struct request request = {
+	struct xfr_request request = {
 		.zone = a->s->zone->apex,
 		.id = a->id,
 		.type = type,
@@ -306,7 +306,7 @@ static int build(struct attempt *a, const struct zone *served, uint16_t type, ui
 		request.soa_bytes = soa.len;
 		request.soa_ttl = zone_soa(served)->ttl;
 	}
-	return request_build(out, REQUEST_MAX, &request);
+	return xfr_request_build(out, XFR_REQUEST_MAX, &request);
 }
 
 static int open_reader(struct attempt *a, const struct zone *served, uint16_t type)
@@ -336,7 +336,7 @@ static int begin(struct attempt *a, const struct zone *served)
 	bool is_whole = a->wants != SECONDARY_WANTS_NEWER || !served ||
 			!config_zone_asks_ixfr(&a->s->zone->config);
 	uint16_t type = is_whole ? DNS_TYPE_AXFR : DNS_TYPE_IXFR;
-	uint8_t msg[REQUEST_MAX + TSIG_MAX];
+	uint8_t msg[XFR_REQUEST_MAX + TSIG_MAX];
 	int n;
 
 	a->id = random_u16(&a->s->t->random);

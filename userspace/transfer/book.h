@@ -20,7 +20,7 @@
 #include "config/config.h"
 #include "port/addr.h"
 #include "transfer/peer.h"
-#include "xfr/tsig.h"
+#include "xfr/tsig_signature.h"
 
 /* Another name server. */
 struct book_remote {

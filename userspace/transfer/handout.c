@@ -13,8 +13,8 @@
 #include "transfer/inquiry.h"
 #include "transfer/server.h"
 #include "transfer/told.h"
-#include "xfr/message.h"
-#include "xfr/out.h"
+#include "xfr/xfr_message.h"
+#include "xfr/xfr_out.h"
 
 #define PREFIX_BYTES   2
 #define CLIENT_PREFIX4 24 /* as xdp/shed.h has them */

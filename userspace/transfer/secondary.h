@@ -24,8 +24,8 @@
 #include "transfer/book.h"
 #include "transfer/internal.h"
 #include "transfer/lane.h"
-#include "xfr/in.h"
-#include "xfr/request.h"
+#include "xfr/xfr_in.h"
+#include "xfr/xfr_request.h"
 
 #define SECONDARY_CHECKS 64 /* SOA queries that are out at a time */
 /*

@@ -10,7 +10,7 @@
 #include "base/audit.h"
 #include "dns/proto.h"
 #include "transfer/inquiry.h"
-#include "xfr/out.h"
+#include "xfr/xfr_out.h"
 
 /* The client that asked. Members that are NULL or 0 are left out. */
 struct told {

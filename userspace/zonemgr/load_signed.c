@@ -10,12 +10,12 @@
 
 #include "base/err.h"
 #include "base/log.h"
-#include "xfr/message.h"
+#include "xfr/xfr_message.h"
+#include "zone/builder.h"
+#include "zone/difference.h"
 #include "zonemgr/load_own.h"
 #include "zonemgr/replay.h"
 #include "zonemgr/signing_work.h"
-#include "zone/builder.h"
-#include "zone/difference.h"
 
 /* --- What there was ------------------------------------------------------------------------------ */
 

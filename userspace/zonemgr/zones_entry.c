@@ -9,12 +9,12 @@
 #include "base/err.h"
 #include "base/log.h"
 #include "config/member.h"
+#include "dns/name.h"
+#include "xfr/xfr_message.h"
 #include "zonemgr/loader.h"
 #include "zonemgr/replay.h"
-#include "xfr/message.h"
 #include "zonemgr/signing.h"
 #include "zonemgr/zones_internal.h"
-#include "dns/name.h"
 
 /* --- By name ------------------------------------------------------------------------------------- */
 

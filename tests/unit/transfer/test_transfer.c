@@ -18,7 +18,7 @@
 #include "base/wire.h"
 #include "transfer/calls.h"
 #include "transfer/internal.h"
-#include "xfr/out.h"
+#include "xfr/xfr_out.h"
 
 #define PATIENCE_S 60
 #define DAY_LONG   "$TTL 300\n@ IN SOA ns host 7 86400 86400 604800 60\n@ NS ns\nns A 192.0.2.1\n"

@@ -10,8 +10,8 @@
  * A pointer leads to what stands before the name that it is part of (RFC 1035 section 4.1.4), so there
  * are no loops. Pure; any thread.
  */
-#ifndef VOLLEY_XFR_MESSAGE_H
-#define VOLLEY_XFR_MESSAGE_H
+#ifndef VOLLEY_XFR_XFR_MESSAGE_H
+#define VOLLEY_XFR_XFR_MESSAGE_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "xfr/request.h"
+#include "xfr/xfr_request.h"
 
 #include <string.h>
 
@@ -9,14 +9,14 @@
 #include "dns/rdata.h"
 
 /* Octets of padding, so that message and signature together are a multiple. */
-static size_t padding(const struct request *r, size_t at)
+static size_t padding(const struct xfr_request *r, size_t at)
 {
 	size_t total = at + DNS_OPTION_FIXED_BYTES + r->pad_room;
 
-	return (REQUEST_PAD_BYTES - total % REQUEST_PAD_BYTES) % REQUEST_PAD_BYTES;
+	return (XFR_REQUEST_PAD_BYTES - total % XFR_REQUEST_PAD_BYTES) % XFR_REQUEST_PAD_BYTES;
 }
 
-static void write_opt(struct wire_writer *w, const struct request *r)
+static void write_opt(struct wire_writer *w, const struct xfr_request *r)
 {
 	size_t options_at = w->at + DNS_OPT_FIXED_BYTES, n;
 	uint8_t *pad;
@@ -43,7 +43,7 @@ static void write_opt(struct wire_writer *w, const struct request *r)
 }
 
 /* RFC 1995 section 3: the version that we have, in the authority section. */
-static void write_soa(struct wire_writer *w, const struct request *r)
+static void write_soa(struct wire_writer *w, const struct xfr_request *r)
 {
 	wire_write_be16(w, DNS_POINTER_BITS << 8 | DNS_HEADER_BYTES);
 	wire_write_be16(w, DNS_TYPE_SOA);
@@ -53,7 +53,7 @@ static void write_soa(struct wire_writer *w, const struct request *r)
 	wire_write_bytes(w, r->soa, r->soa_bytes);
 }
 
-int request_build(uint8_t *buf, size_t cap, const struct request *r)
+int xfr_request_build(uint8_t *buf, size_t cap, const struct xfr_request *r)
 {
 	bool is_ixfr = r->type == DNS_TYPE_IXFR;
 	struct wire_writer w;
@@ -75,7 +75,7 @@ int request_build(uint8_t *buf, size_t cap, const struct request *r)
 	return w.error ? w.error : (int)w.at;
 }
 
-static void take_soa(struct request_soa *out, const struct xfr_record *r)
+static void take_soa(struct xfr_request_soa *out, const struct xfr_record *r)
 {
 	const uint8_t *numbers = r->rdata + r->rdata_bytes - 20;
 
@@ -87,7 +87,7 @@ static void take_soa(struct request_soa *out, const struct xfr_record *r)
 	out->minimum_s = wire_load_be32(numbers + 16);
 }
 
-static int read_records(struct request_soa *out, struct xfr_message *m, const uint8_t *zone)
+static int read_records(struct xfr_request_soa *out, struct xfr_message *m, const uint8_t *zone)
 {
 	struct xfr_record r;
 	unsigned int n_soa = 0;
@@ -106,13 +106,13 @@ static int read_records(struct request_soa *out, struct xfr_message *m, const ui
 	return m->error;
 }
 
-int request_read_soa(struct request_soa *out, const uint8_t *msg, size_t len, uint16_t id,
-		     const uint8_t *zone)
+int xfr_request_read_soa(struct xfr_request_soa *out, const uint8_t *msg, size_t len, uint16_t id,
+			 const uint8_t *zone)
 {
 	struct xfr_message m;
 	struct xfr_question q;
 
-	*out = (struct request_soa){ 0 };
+	*out = (struct xfr_request_soa){ 0 };
 	if (xfr_message_open(&m, msg, len) || !(m.flags & DNS_FLAG_QR) || m.id != id ||
 	    m.opcode != DNS_OPCODE_QUERY)
 		return ERR_CLOSED;

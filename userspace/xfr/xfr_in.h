@@ -17,15 +17,15 @@
  *
  * One thread per reader. No allocation but for change sets.
  */
-#ifndef VOLLEY_XFR_IN_H
-#define VOLLEY_XFR_IN_H
+#ifndef VOLLEY_XFR_XFR_IN_H
+#define VOLLEY_XFR_XFR_IN_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "xfr/message.h"
-#include "xfr/tsig.h"
+#include "xfr/tsig_signature.h"
+#include "xfr/xfr_message.h"
 #include "zone/changeset.h"
 
 /*

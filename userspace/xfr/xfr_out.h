@@ -14,15 +14,15 @@
  * One thread per writer. The zone (or rather its version) must live until xfr_out_fini(): hold a
  * reference, not RCU. About 5 KiB.
  */
-#ifndef VOLLEY_XFR_OUT_H
-#define VOLLEY_XFR_OUT_H
+#ifndef VOLLEY_XFR_XFR_OUT_H
+#define VOLLEY_XFR_XFR_OUT_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "xfr/pack.h"
-#include "xfr/tsig.h"
+#include "xfr/tsig_signature.h"
 #include "zone/changeset.h"
 #include "zone/walk.h"
 #include "zone/zone.h"

@@ -8,7 +8,7 @@
  *
  * An AXFR goes to WHOLE at once.
  */
-#include "xfr/in.h"
+#include "xfr/xfr_in.h"
 
 #include <string.h>
 

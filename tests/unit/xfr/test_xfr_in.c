@@ -9,7 +9,7 @@
 #include "tests/unit/xfr/vectors.h"
 
 #include "base/err.h"
-#include "xfr/in.h"
+#include "xfr/xfr_in.h"
 
 #define ID 0x1234
 

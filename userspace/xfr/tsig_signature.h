@@ -18,8 +18,8 @@
  * Keys are immutable and for any thread; a transaction is one thread's at a time. now_s is wall time,
  * seconds since 1970.
  */
-#ifndef VOLLEY_XFR_TSIG_H
-#define VOLLEY_XFR_TSIG_H
+#ifndef VOLLEY_XFR_TSIG_SIGNATURE_H
+#define VOLLEY_XFR_TSIG_SIGNATURE_H
 
 #include <openssl/types.h>
 #include <stdbool.h>

@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "xfr/message.h"
+#include "xfr/xfr_message.h"
 
 #include <string.h>
 

@@ -10,7 +10,7 @@
  * A message is covered without its TSIG record, which ARCOUNT does not count, and with its first ID. A
  * MAC is preceded by its length.
  */
-#include "xfr/tsig.h"
+#include "xfr/tsig_signature.h"
 
 #include <errno.h>
 #include <openssl/crypto.h>

@@ -4,13 +4,13 @@
  * Records come one at a time from a cursor over the zone or over change sets; a record is written, and
  * only then the cursor steps on, so that one that does not fit begins the next message.
  */
-#include "xfr/out.h"
+#include "xfr/xfr_out.h"
 
 #include <string.h>
 
 #include "base/err.h"
 #include "base/wire.h"
-#include "xfr/message.h"
+#include "xfr/xfr_message.h"
 
 #define EXPIRE_BYTES 4 /* RFC 7314 section 3.1 */
 

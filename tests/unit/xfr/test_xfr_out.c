@@ -8,8 +8,8 @@
 #include "tests/unit/zone/zone_text.h"
 
 #include "tests/lib/draw.h"
-#include "xfr/in.h"
-#include "xfr/out.h"
+#include "xfr/xfr_in.h"
+#include "xfr/xfr_out.h"
 #include "zone/builder.h"
 
 static const uint8_t apex[] = "\1z";

@@ -8,7 +8,7 @@
 #include "base/err.h"
 #include "dns/query.h"
 #include "xfr/notify.h"
-#include "xfr/request.h"
+#include "xfr/xfr_request.h"
 
 static const uint8_t zone[] = "\1Z";
 static const uint8_t folded[] = "\1z";
@@ -18,10 +18,10 @@ static const uint8_t folded[] = "\1z";
 static void test_build(void **state)
 {
 	struct made_rdata soa = soa_of(7);
-	struct request r = { .zone = zone, .id = 9, .type = DNS_TYPE_SOA };
-	uint8_t buf[REQUEST_MAX];
+	struct xfr_request r = { .zone = zone, .id = 9, .type = DNS_TYPE_SOA };
+	uint8_t buf[XFR_REQUEST_MAX];
 	struct query q;
-	int n = request_build(buf, sizeof(buf), &r);
+	int n = xfr_request_build(buf, sizeof(buf), &r);
 
 	(void)state;
 	assert_int_equal(n, DNS_HEADER_BYTES + 3 + 4);
@@ -31,17 +31,17 @@ static void test_build(void **state)
 	assert_int_equal(q.flags, 0);
 	assert_false(q.edns.present);
 	for (int cap = 0; cap < n; cap++)
-		assert_int_equal(request_build(buf, (size_t)cap, &r), ERR_SPACE);
+		assert_int_equal(xfr_request_build(buf, (size_t)cap, &r), ERR_SPACE);
 
-	r = (struct request){ .zone = zone,
-			      .id = 9,
-			      .type = DNS_TYPE_IXFR,
-			      .udp_size = 1232,
-			      .soa = soa.bytes,
-			      .soa_bytes = soa.n,
-			      .soa_ttl = 60,
-			      .wants_expire = true };
-	n = request_build(buf, sizeof(buf), &r);
+	r = (struct xfr_request){ .zone = zone,
+				  .id = 9,
+				  .type = DNS_TYPE_IXFR,
+				  .udp_size = 1232,
+				  .soa = soa.bytes,
+				  .soa_bytes = soa.n,
+				  .soa_ttl = 60,
+				  .wants_expire = true };
+	n = xfr_request_build(buf, sizeof(buf), &r);
 	assert_int_equal(query_parse(&q, buf, (size_t)n), QUERY_OK);
 	assert_int_equal(q.end, n);
 	assert_true(q.edns.present);
@@ -55,22 +55,22 @@ static void test_build(void **state)
 static void test_padding(void **state)
 {
 	struct made_rdata soa = soa_of(7);
-	uint8_t buf[REQUEST_MAX];
+	uint8_t buf[XFR_REQUEST_MAX];
 
 	(void)state;
-	for (size_t room = 0; room < 2 * REQUEST_PAD_BYTES; room++) {
-		struct request r = { .zone = zone,
-				     .type = room % 2 ? DNS_TYPE_IXFR : DNS_TYPE_AXFR,
-				     .udp_size = 1232,
-				     .pads = true,
-				     .pad_room = room,
-				     .soa = soa.bytes,
-				     .soa_bytes = soa.n };
-		int n = request_build(buf, sizeof(buf), &r);
+	for (size_t room = 0; room < 2 * XFR_REQUEST_PAD_BYTES; room++) {
+		struct xfr_request r = { .zone = zone,
+					 .type = room % 2 ? DNS_TYPE_IXFR : DNS_TYPE_AXFR,
+					 .udp_size = 1232,
+					 .pads = true,
+					 .pad_room = room,
+					 .soa = soa.bytes,
+					 .soa_bytes = soa.n };
+		int n = xfr_request_build(buf, sizeof(buf), &r);
 		struct query q;
 
 		assert_true(n > 0);
-		assert_int_equal(((size_t)n + room) % REQUEST_PAD_BYTES, 0);
+		assert_int_equal(((size_t)n + room) % XFR_REQUEST_PAD_BYTES, 0);
 		assert_int_equal(query_parse(&q, buf, (size_t)n), QUERY_OK);
 		assert_int_equal(q.end, n);
 	}
@@ -90,21 +90,21 @@ static struct made soa_reply(uint16_t flags, unsigned n_soa)
 	return m;
 }
 
-static int read_soa(struct request_soa *out, const struct made *m)
+static int read_soa(struct xfr_request_soa *out, const struct made *m)
 {
 	uint8_t *copy = malloc(m->n);
 	int err;
 
 	assert_non_null(copy);
 	memcpy(copy, m->bytes, m->n);
-	err = request_read_soa(out, copy, m->n, 9, folded);
+	err = xfr_request_read_soa(out, copy, m->n, 9, folded);
 	free(copy);
 	return err;
 }
 
 static void test_read_soa(void **state)
 {
-	struct request_soa r;
+	struct xfr_request_soa r;
 	struct made m = soa_reply(0x8400, 1);
 
 	(void)state;

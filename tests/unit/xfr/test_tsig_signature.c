@@ -8,7 +8,7 @@
 
 #include "base/err.h"
 #include "dns/query.h"
-#include "xfr/tsig.h"
+#include "xfr/tsig_signature.h"
 
 static const uint8_t key_name[] = "\3KEY\4test";
 static const uint8_t other_name[] = "\5other\4test";
