@@ -12,8 +12,8 @@
 #include "base/err.h"
 #include "base/json_put.h"
 #include "config/config.h"
-#include "doctor/find.h"
-#include "doctor/look.h"
+#include "doctor/finding.h"
+#include "doctor/gather.h"
 #include "iface/cores.h"
 #include "port/xsk.h"
 
@@ -174,7 +174,7 @@ static void place_workers(struct doctor *d)
 		d->host.n_workers = d->daemon.n_workers;
 	else
 		plan_workers(d);
-	doctor_look_cpus(&d->host.cpus, &d->host.workers);
+	doctor_gather_cpus(&d->host.cpus, &d->host.workers);
 }
 
 /* The processor of a queue's worker: the daemon's word, else the configuration's, else as it will be. */
@@ -216,13 +216,13 @@ static void ask_whose(const struct doctor *d, struct doctor_nic *nic)
 			nic->xdp_program = DOCTOR_VOLLEY;
 }
 
-static void look_at_interface(struct doctor *d, struct doctor_nic *nic, const char *name)
+static void gather_interface(struct doctor *d, struct doctor_nic *nic, const char *name)
 {
 	const struct config_interface *want = find_want(d, name);
 	uint64_t frame = FRAME_BYTES;
 
 	nic->serves = (int)want->n_queues;
-	doctor_look_nic(nic, name);
+	doctor_gather_nic(nic, name);
 	ask_whose(d, nic);
 	for (int q = 0; q < (int)DOCTOR_QUEUES; q++)
 		nic->queue_cpus[q] = cpu_of_queue(d, nic, q);
@@ -268,7 +268,7 @@ static void run_services(struct doctor *d, struct doctor_case *c)
 	for (uint32_t i = 0; d->config && i < d->config->n_listen; i++) {
 		struct doctor_service service;
 
-		doctor_look_service(&service, &d->config->listen[i], d->daemon.pid);
+		doctor_gather_service(&service, &d->config->listen[i], d->daemon.pid);
 		c->service = &service;
 		run(d, service.text, doctor_service_checks, c);
 	}
@@ -316,15 +316,15 @@ static json_t *make_result(struct doctor *d)
 	return o;
 }
 
-static void look(struct doctor *d)
+static void gather(struct doctor *d)
 {
 	read_config(d);
-	doctor_look_daemon(&d->daemon, d->socket, &d->status, &d->ports);
+	doctor_gather_daemon(&d->daemon, d->socket, &d->status, &d->ports);
 	choose_interfaces(d);
-	doctor_look_host(&d->host, d->daemon.pid);
+	doctor_gather_host(&d->host, d->daemon.pid);
 	place_workers(d);
 	for (size_t i = 0; i < d->n_names; i++)
-		look_at_interface(d, &d->nics[i], d->names[i]);
+		gather_interface(d, &d->nics[i], d->names[i]);
 }
 
 int doctor_run(const char *socket, int n, char *const *words, json_t **result)
@@ -340,7 +340,7 @@ int doctor_run(const char *socket, int n, char *const *words, json_t **result)
 	err = take_words(d, n, words);
 	d->checks = json_array();
 	if (!err && d->checks) {
-		look(d);
+		gather(d);
 		run_all(d);
 		*result = make_result(d);
 	}

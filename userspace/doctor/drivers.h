@@ -9,7 +9,7 @@
 
 #include <stdbool.h>
 
-#include "doctor/find.h"
+#include "doctor/finding.h"
 
 struct doctor_driver {
 	const char *name;       /* as ETHTOOL_GDRVINFO gives it */

@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What volleyctl doctor knows of a host: plain values, filled by look_*.c and read by checks.
+ * What volleyctl doctor knows of a host: plain values, filled by gather_*.c and read by checks.
  *
  * A number below 0 is a negative errno: why the fact is not known. -EOPNOTSUPP and -ENOENT mean that
  * there is no such thing here, -EPERM and -EACCES that root would see it, -EXDEV that it is not

@@ -6,8 +6,8 @@
 #include <linux/capability.h>
 #include <string.h>
 
-#include "doctor/find.h"
 #include "base/affinity.h"
+#include "doctor/finding.h"
 
 #define MIB        (1024.0 * 1024)
 #define BASE_BYTES (64ull << 20) /* program, workers and zones of some thousand names */

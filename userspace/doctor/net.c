@@ -3,7 +3,7 @@
 /* Checks of a service address: is it here, and is its port free or ours? Pure. */
 #include <stdio.h>
 
-#include "doctor/find.h"
+#include "doctor/finding.h"
 
 static void address(const struct doctor_case *c, struct doctor_finding *f)
 {

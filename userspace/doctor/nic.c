@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "doctor/drivers.h"
-#include "doctor/find.h"
+#include "doctor/finding.h"
 #include "iface/quirks.h"
 
 /* NETDEV_XDP_ACT_* of Linux 6.3's linux/netdev.h, which older headers lack. */

@@ -5,9 +5,9 @@
 #include <linux/ethtool.h>
 #include <string.h>
 
-#include "doctor/drivers.h"
-#include "doctor/find.h"
 #include "base/affinity.h"
+#include "doctor/drivers.h"
+#include "doctor/finding.h"
 #include "iface/quirks.h"
 #include "xdp/abi.h"
 

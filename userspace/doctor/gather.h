@@ -1,11 +1,11 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Where volleyctl doctor looks: each function fills facts (facts.h), and what cannot be had is a
- * negative errno there. Nothing is changed, nothing waits but for the kernel. One thread.
+ * The facts of a host (facts.h), gathered: a fact that cannot be had is a negative errno. Nothing is
+ * changed, and nothing waits except for the kernel. One thread.
  */
-#ifndef VOLLEY_DOCTOR_LOOK_H
-#define VOLLEY_DOCTOR_LOOK_H
+#ifndef VOLLEY_DOCTOR_GATHER_H
+#define VOLLEY_DOCTOR_GATHER_H
 
 #include <jansson.h>
 
@@ -25,22 +25,22 @@ void doctor_read_cpus(cpu_set_t *cpus, const char *format, ...)
 /* --- Host ---------------------------------------------------------------------------------------- */
 
 /* Kernel, BPF, memory and the process: PID is the daemon's, 0 for none. */
-void doctor_look_host(struct doctor_host *host, int pid);
+void doctor_gather_host(struct doctor_host *host, int pid);
 /* Processors, once `workers` is set. */
-void doctor_look_cpus(struct doctor_cpus *cpus, const cpu_set_t *workers);
+void doctor_gather_cpus(struct doctor_cpus *cpus, const cpu_set_t *workers);
 
 /* --- Interface ----------------------------------------------------------------------------------- */
 
 /* All of it, by the functions below. */
-void doctor_look_nic(struct doctor_nic *nic, const char *name);
+void doctor_gather_nic(struct doctor_nic *nic, const char *name);
 /* ethtool's ioctl: driver, channels, rings, features, RSS, flow rules, pause. */
-void doctor_look_ethtool(struct doctor_nic *nic);
+void doctor_gather_ethtool(struct doctor_nic *nic);
 /* rtnetlink: kind, device below, the peer; generic netlink: XDP features, NAPI. */
-void doctor_look_netlink(struct doctor_nic *nic);
+void doctor_gather_netlink(struct doctor_nic *nic);
 /* The XDP program: whose it is, as far as we may see. */
-void doctor_look_program(struct doctor_nic *nic);
+void doctor_gather_program(struct doctor_nic *nic);
 /* /sys/class/net and /proc/sys/net of it, and the interrupts of its queues. */
-void doctor_look_sysfs(struct doctor_nic *nic);
+void doctor_gather_sysfs(struct doctor_nic *nic);
 /*
  * The receive queue that an interrupt's name in /proc/interrupts tells, or -1: drivers name them
  * "eth0-TxRx-3", "ice-eth0-TxRx-3", "eth0-rx-3", "virtio1-input.3" and "mlx5_comp3@pci:0000:01:00.0".
@@ -50,13 +50,13 @@ int doctor_irq_queue(const char *name);
 /* --- Services and daemon ------------------------------------------------------------------------- */
 
 /* Is the address here, and is the port somebody else's than PID's? */
-void doctor_look_service(struct doctor_service *service, const struct config_addr *addr, int pid);
+void doctor_gather_service(struct doctor_service *service, const struct config_addr *addr, int pid);
 
 /*
  * Asks the daemon behind the socket at PATH. *STATUS and *PORTS are new references to its replies, or
  * NULL.
  */
-void doctor_look_daemon(struct doctor_daemon *daemon, const char *path, json_t **status,
-			json_t **ports);
+void doctor_gather_daemon(struct doctor_daemon *daemon, const char *path, json_t **status,
+			  json_t **ports);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "doctor/find.h"
+#include "doctor/finding.h"
 
 #include <errno.h>
 #include <stdarg.h>

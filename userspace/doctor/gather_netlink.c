@@ -12,7 +12,7 @@
 
 #include "bpf/found.h"
 #include "bpf/refusal.h"
-#include "doctor/look.h"
+#include "doctor/gather.h"
 #include "iface/genl.h"
 #include "iface/vethpeer.h"
 #include "iface/vlans.h"
@@ -182,7 +182,7 @@ static void look_at_netdev(struct doctor_nic *nic)
 		nic->threaded = -EXDEV;
 }
 
-void doctor_look_netlink(struct doctor_nic *nic)
+void doctor_gather_netlink(struct doctor_nic *nic)
 {
 	struct linkinfo link;
 
@@ -196,7 +196,7 @@ void doctor_look_netlink(struct doctor_nic *nic)
 
 /* --- The XDP program ----------------------------------------------------------------------------- */
 
-void doctor_look_program(struct doctor_nic *nic)
+void doctor_gather_program(struct doctor_nic *nic)
 {
 	static const enum doctor_program programs[] = {
 		[FOUND_NOTHING] = DOCTOR_NO_PROGRAM,  [FOUND_OTHER] = DOCTOR_FOREIGN,

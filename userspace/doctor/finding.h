@@ -1,15 +1,15 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What a check found: how bad, a sentence that says what and where, and the command to type. */
-#ifndef VOLLEY_DOCTOR_FIND_H
-#define VOLLEY_DOCTOR_FIND_H
+#ifndef VOLLEY_DOCTOR_FINDING_H
+#define VOLLEY_DOCTOR_FINDING_H
 
 #include "doctor/facts.h"
 
 enum doctor_level {
 	DOCTOR_NOTHING, /* the check does not apply here */
 	DOCTOR_OK,
-	DOCTOR_UNKNOWN, /* it could not be looked at */
+	DOCTOR_UNKNOWN, /* it could not be checked */
 	DOCTOR_WARN,    /* it works, slower or with less than there could be */
 	DOCTOR_FAIL,    /* something will not work */
 };
@@ -52,7 +52,7 @@ void doctor_fix(struct doctor_finding *f, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
 /*
- * For a FACT below 0: says that WHAT could not be looked at and why, or leaves *F alone where there is
+ * For a FACT below 0: says that WHAT could not be read, and why, or leaves *F alone where there is
  * no such thing. Whether it was below 0.
  */
 bool doctor_is_unknown(struct doctor_finding *f, int64_t fact, const char *what);

@@ -15,7 +15,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "doctor/look.h"
+#include "doctor/gather.h"
 
 static bool is_same_address(const char *name, const char *text)
 {
@@ -152,7 +152,7 @@ static int read_rp_filter(const char *name)
 	return all > own ? all : own;
 }
 
-void doctor_look_sysfs(struct doctor_nic *nic)
+void doctor_gather_sysfs(struct doctor_nic *nic)
 {
 	char node[16] = "";
 
@@ -169,7 +169,7 @@ void doctor_look_sysfs(struct doctor_nic *nic)
 	look_at_irqs(nic);
 }
 
-void doctor_look_nic(struct doctor_nic *nic, const char *name)
+void doctor_gather_nic(struct doctor_nic *nic, const char *name)
 {
 	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 	struct ifreq ifr = { 0 };
@@ -189,8 +189,8 @@ void doctor_look_nic(struct doctor_nic *nic, const char *name)
 		close(fd);
 	if (nic->ifindex < 0)
 		return;
-	doctor_look_ethtool(nic);
-	doctor_look_netlink(nic);
-	doctor_look_program(nic);
-	doctor_look_sysfs(nic);
+	doctor_gather_ethtool(nic);
+	doctor_gather_netlink(nic);
+	doctor_gather_program(nic);
+	doctor_gather_sysfs(nic);
 }

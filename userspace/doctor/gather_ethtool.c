@@ -12,7 +12,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "doctor/look.h"
+#include "doctor/gather.h"
 #include "iface/txqueues.h"
 #include "xdp/abi.h"
 
@@ -257,7 +257,7 @@ static void look_at_rules(const struct ask *a, struct doctor_nic *nic)
 	free(all);
 }
 
-void doctor_look_ethtool(struct doctor_nic *nic)
+void doctor_gather_ethtool(struct doctor_nic *nic)
 {
 	struct ask a = { socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0), nic->name };
 

@@ -16,7 +16,7 @@
 
 #include "base/kernel.h"
 #include "base/privilege.h"
-#include "doctor/look.h"
+#include "doctor/gather.h"
 
 /* --- Files --------------------------------------------------------------------------------------- */
 
@@ -251,7 +251,7 @@ static void look_at_process(struct doctor_host *host, int pid)
 		host->cgroup_bytes = -EOPNOTSUPP;
 }
 
-void doctor_look_host(struct doctor_host *host, int pid)
+void doctor_gather_host(struct doctor_host *host, int pid)
 {
 	int64_t pages = read_key("/proc/meminfo", "HugePages_Free", 10);
 	int64_t page_bytes = read_key("/proc/meminfo", "Hugepagesize", 10);
@@ -329,7 +329,7 @@ static void look_at_worker_cpu(struct doctor_cpus *cpus, int cpu, const cpu_set_
 		CPU_SET((size_t)cpu, &cpus->slow);
 }
 
-void doctor_look_cpus(struct doctor_cpus *cpus, const cpu_set_t *workers)
+void doctor_gather_cpus(struct doctor_cpus *cpus, const cpu_set_t *workers)
 {
 	cpu_set_t possible;
 

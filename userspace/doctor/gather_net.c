@@ -17,7 +17,7 @@
 
 #include "base/err.h"
 #include "client/call.h"
-#include "doctor/look.h"
+#include "doctor/gather.h"
 
 #define TCP_LISTENING     0x0a /* TCP_LISTEN of the kernel's net/tcp_states.h */
 #define TAKEN_BY_SOMEBODY 2
@@ -188,7 +188,7 @@ static int look_at_port(const struct doctor_service *service, const struct confi
 	return is_taken(&s, path, pid, holder, cap);
 }
 
-void doctor_look_service(struct doctor_service *service, const struct config_addr *addr, int pid)
+void doctor_gather_service(struct doctor_service *service, const struct config_addr *addr, int pid)
 {
 	static const uint8_t zeros[16];
 
@@ -228,8 +228,8 @@ static int number(const json_t *object, const char *key)
 	return (int)json_integer_value(json_object_get(object, key));
 }
 
-void doctor_look_daemon(struct doctor_daemon *daemon, const char *path, json_t **status,
-			json_t **ports)
+void doctor_gather_daemon(struct doctor_daemon *daemon, const char *path, json_t **status,
+			  json_t **ports)
 {
 	const json_t *degraded;
 	int err;

@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What doctor reads of files: numbers, lists, the names of interrupts; and that its own host is one. */
-#include "doctor/look.h"
+#include "doctor/gather.h"
 
 #include <errno.h>
 #include <setjmp.h>
@@ -113,17 +113,17 @@ static void test_this_host(void **state)
 	static struct doctor_nic nic;
 
 	(void)state;
-	doctor_look_host(&host, 0);
+	doctor_gather_host(&host, 0);
 	assert_true(host.kernel[0] >= 4);
 	assert_true(host.available_bytes > 0);
 	assert_true(host.page_bytes >= 4096);
 	CPU_SET(0, &host.workers);
-	doctor_look_cpus(&host.cpus, &host.workers);
+	doctor_gather_cpus(&host.cpus, &host.workers);
 	assert_true(CPU_COUNT(&host.cpus.online) > 0);
-	doctor_look_nic(&nic, "lo");
+	doctor_gather_nic(&nic, "lo");
 	assert_true(nic.ifindex > 0);
 	assert_int_equal(nic.n_queues, 1);
-	doctor_look_nic(&nic, "nothere0");
+	doctor_gather_nic(&nic, "nothere0");
 	assert_int_equal(nic.ifindex, -ENODEV);
 }
 
