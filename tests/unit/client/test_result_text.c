@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Results as people read them: units, labels, and each command's shape, letter by letter. */
-#include "client/render.h"
+#include "client/result_text.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -254,7 +254,7 @@ static void render(const char *command, const char *json, char *buf, size_t cap)
 	out = fmemopen(buf, cap, "w");
 	assert_non_null(result);
 	assert_non_null(out);
-	assert_int_equal(render_result(out, command, result), 0);
+	assert_int_equal(result_text(out, command, result), 0);
 	assert_int_equal(fclose(out), 0);
 	json_decref(result);
 	free(quoted);

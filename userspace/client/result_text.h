@@ -65,8 +65,8 @@
  * *_at is seconds since 1970 or a string. What is absent or null is "-" in a row, and no column if it
  * is so in every row.
  */
-#ifndef VOLLEY_CLIENT_RENDER_H
-#define VOLLEY_CLIENT_RENDER_H
+#ifndef VOLLEY_CLIENT_RESULT_TEXT_H
+#define VOLLEY_CLIENT_RESULT_TEXT_H
 
 #include <jansson.h>
 #include <stdio.h>
@@ -75,7 +75,7 @@
  * Writes RESULT, an object, as the reply to COMMAND ("zone list"). Returns 0 or -ENOMEM, with some
  * of it written; errors of OUT are for the caller to look up. Any thread.
  */
-int render_result(FILE *out, const char *command, const json_t *result)
+int result_text(FILE *out, const char *command, const json_t *result)
 	__attribute__((warn_unused_result));
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* An object is written values first, then what has lines of its own, so that no value hides. */
-#include "client/render.h"
+#include "client/result_text.h"
 
 #include <errno.h>
 #include <stdbool.h>
@@ -283,7 +283,7 @@ static void put_no_change(FILE *out, const json_t *result)
 		fprintf(out, "warning: %s\n", json_string_value(warning));
 }
 
-int render_result(FILE *out, const char *command, const json_t *result)
+int result_text(FILE *out, const char *command, const json_t *result)
 {
 	const char *key = json_object_iter_key(json_object_iter((json_t *)result));
 	const json_t *value = key ? json_object_get(result, key) : NULL;
