@@ -10,9 +10,9 @@
 #include "base/err.h"
 #include "base/regular.h"
 #include "base/replace.h"
+#include "import/import_servers.h"
 #include "import/parse.h"
 #include "import/peers.h"
-#include "import/servers.h"
 #include "import/yaml.h"
 
 enum exit_code { EXIT_DONE, EXIT_LEFT_OUT, EXIT_USAGE };

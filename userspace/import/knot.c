@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "import/addresses.h"
+#include "import/import_servers.h"
 #include "import/peers.h"
-#include "import/servers.h"
 
 struct import_node *import_knot_item(const struct import *import, const char *section,
 				     const char *id)

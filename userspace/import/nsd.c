@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "import/addresses.h"
+#include "import/import_servers.h"
 #include "import/peers.h"
-#include "import/servers.h"
 
 #define PATTERNS_MAX 16 /* that include each other */
 #define ZONES_FOLDER "/etc/nsd"

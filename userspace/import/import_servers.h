@@ -4,8 +4,8 @@
  * A table for each server from its options to ours. Each reads import->tree and fills in import->out; what is left out is
  * said. PATH is the first file.
  */
-#ifndef VOLLEY_IMPORT_SERVERS_H
-#define VOLLEY_IMPORT_SERVERS_H
+#ifndef VOLLEY_IMPORT_IMPORT_SERVERS_H
+#define VOLLEY_IMPORT_IMPORT_SERVERS_H
 
 #include "import/carry.h"
 
