@@ -5,7 +5,7 @@
  * IXFR, over UDP, TCP and TLS), takes NOTIFY and UPDATE, sends NOTIFY to secondaries, and gives them zones. Control says
  * with which servers it may talk, and decides what to do with a zone that came, and publishes it.
  *
- *      workers ─► handover (worker/handover.h) ─► ┌──────────────┐ ◄─ transfer_put_zone(), _refresh() ── control
+ *      workers ─► worker/handover_queue.h ──────► ┌──────────────┐ ◄─ transfer_put_zone(), _refresh() ── control
  *      primaries ◄─► secondary.c                  │ one thread,  │ ── events: a zone, changes, an ─────► control
  *      secondaries ◄─► primary.c, server.c        │ one libevent │    update, expired
  *                                                 └──────────────┘ ◄─ transfer_settled(), _answer() ──── control
@@ -25,7 +25,7 @@
 #include "config/config.h"
 #include "engine/engine.h"
 #include "store/store.h"
-#include "worker/handover.h"
+#include "worker/handover_queue.h"
 #include "zone/builder.h"
 #include "zone/changeset.h"
 

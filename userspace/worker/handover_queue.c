@@ -4,7 +4,7 @@
  * An item is the receiver's until handover_reply(), and then, if it was a single message, the worker's
  * again: it carries the reply back. A way back lives until its worker and the last item have let go of it.
  */
-#include "worker/handover.h"
+#include "worker/handover_queue.h"
 
 #include <errno.h>
 #include <openssl/ssl.h>

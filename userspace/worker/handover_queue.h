@@ -18,8 +18,8 @@
  *
  * Threads: new and free are control's; what else is whose stands below.
  */
-#ifndef VOLLEY_WORKER_HANDOVER_H
-#define VOLLEY_WORKER_HANDOVER_H
+#ifndef VOLLEY_WORKER_HANDOVER_QUEUE_H
+#define VOLLEY_WORKER_HANDOVER_QUEUE_H
 
 #include <openssl/types.h>
 #include <stdbool.h>

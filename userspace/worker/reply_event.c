@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "worker/telling.h"
+#include "worker/reply_event.h"
 
 #include <string.h>
 
@@ -9,7 +9,7 @@ static enum tap_transport transport_of(const struct port_msg *m)
 	return !m->stream ? TAP_UDP : m->encrypted ? TAP_TLS : TAP_TCP;
 }
 
-struct tap_event *telling_begin(struct tap_producer *p, const struct port_msg *m)
+struct tap_event *reply_event_begin(struct tap_producer *p, const struct port_msg *m)
 {
 	struct tap_event *e = tap_begin(p, m->data, m->len, m->cap);
 
@@ -25,30 +25,31 @@ struct tap_event *telling_begin(struct tap_producer *p, const struct port_msg *m
 	return e;
 }
 
-void telling_end(struct tap_producer *p, struct tap_event *e, const uint8_t *reply, size_t n,
-		 uint64_t asked_ns)
+void reply_event_end(struct tap_producer *p, struct tap_event *e, const uint8_t *reply, size_t n,
+		     uint64_t asked_ns)
 {
 	tap_date(e, asked_ns);
 	tap_commit(p, e, reply, n);
 }
 
-void telling_keep(struct telling *t, const struct tap_event *e, uint64_t asked_ns)
+void reply_event_keep(struct reply_event *kept, const struct tap_event *e, uint64_t asked_ns)
 {
-	t->event = *e;
-	t->event.way = TAP_UPSTREAM;
-	t->asked_ns = asked_ns;
-	if (e->n_query <= sizeof(t->query))
-		memcpy(t->query, tap_event_query(e), e->n_query);
+	kept->event = *e;
+	kept->event.way = TAP_UPSTREAM;
+	kept->asked_ns = asked_ns;
+	if (e->n_query <= sizeof(kept->query))
+		memcpy(kept->query, tap_event_query(e), e->n_query);
 }
 
-void telling_late(struct tap_producer *p, const struct telling *t, const uint8_t *reply, size_t n)
+void reply_event_late(struct tap_producer *p, const struct reply_event *kept, const uint8_t *reply,
+		      size_t n)
 {
-	uint8_t rebuilt[TELLING_QUERY_MAX];
-	const uint8_t *query = t->query;
-	size_t n_query = t->event.n_query;
+	uint8_t rebuilt[REPLY_EVENT_QUERY_MAX];
+	const uint8_t *query = kept->query;
+	size_t n_query = kept->event.n_query;
 	struct tap_event *e;
 
-	if (n_query > sizeof(t->query)) {
+	if (n_query > sizeof(kept->query)) {
 		query = rebuilt;
 		n_query = tap_event_rebuild(rebuilt, sizeof(rebuilt), reply, n);
 	}
@@ -56,8 +57,8 @@ void telling_late(struct tap_producer *p, const struct telling *t, const uint8_t
 	if (!e)
 		return;
 	n_query = e->n_query;
-	*e = t->event;
+	*e = kept->event;
 	e->n_query = (uint32_t)n_query;
-	tap_date(e, t->asked_ns);
+	tap_date(e, kept->asked_ns);
 	tap_commit(p, e, reply, n);
 }

@@ -15,7 +15,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "worker/handover.h"
+#include "worker/handover_queue.h"
 
 /* A port that notes what is sent late, and gives connections as the test says. */
 static struct fake {
