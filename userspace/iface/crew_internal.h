@@ -4,8 +4,14 @@
 #ifndef VOLLEY_IFACE_CREW_INTERNAL_H
 #define VOLLEY_IFACE_CREW_INTERNAL_H
 
-#include "iface/crew.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
 #include "port/addr.h"
+
+struct crew;
+struct port;
 
 struct member {
 	struct worker *worker;

@@ -13,17 +13,11 @@
 #include <unistd.h>
 
 #include "base/err.h"
+#include "config/port_addr.h"
+#include "iface/crew.h"
 #include "iface/crew_internal.h"
 #include "port/socket.h"
 #include "port/tcp.h"
-
-static struct port_addr port_addr_of(const struct config_addr *a)
-{
-	struct port_addr addr = { .family = (uint8_t)a->family, .port = a->net_port };
-
-	memcpy(addr.bytes, a->addr, sizeof(addr.bytes));
-	return addr;
-}
 
 static bool is_open(const struct crew *crew, const struct port_addr *addr)
 {
@@ -90,7 +84,7 @@ static int probe_all(const struct crew *crew, const struct config_addr *listen, 
 		     char *err, size_t err_cap)
 {
 	for (uint32_t i = 0; i < n; i++) {
-		struct port_addr addr = port_addr_of(&listen[i]);
+		struct port_addr addr = config_port_addr(&listen[i]);
 		int code = has_ours(crew, &addr) ? 0 : probe(&addr);
 
 		if (code)
@@ -182,7 +176,7 @@ static int open_new(struct crew *crew, const struct config_addr *listen, uint32_
 		    size_t err_cap)
 {
 	for (uint32_t i = 0; i < n; i++) {
-		struct port_addr addr = port_addr_of(&listen[i]);
+		struct port_addr addr = config_port_addr(&listen[i]);
 		const char *what;
 		int code;
 
@@ -219,7 +213,7 @@ int crew_listen(struct crew *crew, const struct config_addr *listen, uint32_t n,
 static bool is_one_of(const struct config_addr *listen, uint32_t n, const struct port_addr *addr)
 {
 	for (uint32_t i = 0; i < n; i++) {
-		const struct port_addr one = port_addr_of(&listen[i]);
+		const struct port_addr one = config_port_addr(&listen[i]);
 
 		if (port_addr_is_same(&one, addr))
 			return true;
@@ -273,7 +267,7 @@ uint32_t crew_n_listen_with(const struct crew *crew, const struct config_addr *l
 	uint32_t n_all = crew->n_listen;
 
 	for (uint32_t i = 0; i < n; i++) {
-		const struct port_addr addr = port_addr_of(&listen[i]);
+		const struct port_addr addr = config_port_addr(&listen[i]);
 
 		n_all += !is_open(crew, &addr);
 	}

@@ -84,7 +84,7 @@ bool iface_guard_is_barred(const struct iface *iface, uint32_t queue, uint64_t n
 	return leaving_is_barred(&iface->leaving.queues[queue].pause, now_ns);
 }
 
-static bool is_stuck(struct iface *iface, uint32_t queue, uint64_t now_ns)
+bool iface_guard_is_stuck(struct iface *iface, uint32_t queue, uint64_t now_ns)
 {
 	struct leaving_queue *q = &iface->leaving.queues[queue];
 	struct xsk_sent sent;
@@ -97,7 +97,7 @@ static bool is_stuck(struct iface *iface, uint32_t queue, uint64_t now_ns)
 	return leaving_is_stuck(q, &sent, now_ns);
 }
 
-static void say_stuck(struct iface *iface, uint64_t now_ns)
+void iface_guard_say_stuck(struct iface *iface, uint64_t now_ns)
 {
 	uint32_t n = 0, first = 0;
 	char queues[64];
@@ -127,14 +127,6 @@ static void say_stuck(struct iface *iface, uint64_t now_ns)
 			"sockets answer there, and it is tried again later; if that does not help, say "
 			"port: socket for %s",
 			n > 1 ? "s" : "", queues, iface->config.name);
-}
-
-void iface_guard_sockets(struct iface *iface, struct crew *crew, uint64_t now_ns)
-{
-	for (uint32_t queue = 0; queue < VOLLEY_QUEUES; queue++)
-		if (iface->ports[queue] && is_stuck(iface, queue, now_ns))
-			iface_close_port(iface, crew, queue);
-	say_stuck(iface, now_ns);
 }
 
 /* --- Hits ---------------------------------------------------------------------------------------- */

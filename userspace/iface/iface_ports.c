@@ -147,9 +147,12 @@ void iface_close_ports(struct iface *iface, struct crew *crew, uint32_t first)
 	close_queues(iface, crew, first, VOLLEY_QUEUES);
 }
 
-void iface_close_port(struct iface *iface, struct crew *crew, uint32_t queue)
+static void close_stuck(struct iface *iface, struct crew *crew, uint64_t now_ns)
 {
-	close_queues(iface, crew, queue, queue + 1);
+	for (uint32_t queue = 0; queue < VOLLEY_QUEUES; queue++)
+		if (iface->ports[queue] && iface_guard_is_stuck(iface, queue, now_ns))
+			close_queues(iface, crew, queue, queue + 1);
+	iface_guard_say_stuck(iface, now_ns);
 }
 
 /* --- All of them --------------------------------------------------------------------------------- */
@@ -361,7 +364,7 @@ void iface_open_ports(struct iface *iface, struct crew *crew)
 		iface->is_renewal_due = true;
 	if (!is_same_link(&before, &iface->link))
 		leaving_forgive(&iface->leaving);
-	iface_guard_sockets(iface, crew, now_ns);
+	close_stuck(iface, crew, now_ns);
 	n = n_wanted(iface);
 	/* A reply's room was measured by the MTU. */
 	iface_close_ports(iface, crew, iface->link.mtu == before.mtu ? n : 0);

@@ -136,14 +136,6 @@ void iface_watch_driver(struct iface *iface)
 
 /* --- Tags ---------------------------------------------------------------------------------------- */
 
-bool iface_driver_answers(const struct iface *iface)
-{
-	const bool harms = is_native(iface) && (iface->is_untagged || iface->is_native_fatal ||
-						iface->peer == VETHPEER_BARE);
-
-	return iface->config.driver_answers && !iface->is_silenced && !harms;
-}
-
 void iface_watch_tags(struct iface *iface)
 {
 	char vlan[IF_NAMESIZE];
