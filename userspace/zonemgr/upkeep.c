@@ -11,7 +11,7 @@
 #include "base/err.h"
 #include "base/log.h"
 #include "zonemgr/signing.h"
-#include "zonemgr/upkeep_internal.h"
+#include "zonemgr/upkeep_state.h"
 
 #define WRITE_AFTER_NS (300 * CLOCK_NS_PER_S) /* a change, a file of ours is written */
 #define WRITE_SOON_NS  (10 * CLOCK_NS_PER_S)  /* the same where room gets short */

@@ -11,7 +11,8 @@
 #include "base/log.h"
 #include "zonemgr/own_file.h"
 #include "zonemgr/replay.h"
-#include "zonemgr/upkeep_internal.h"
+#include "zonemgr/upkeep.h"
+#include "zonemgr/upkeep_state.h"
 
 struct writing {
 	struct chore chore;   /* first */

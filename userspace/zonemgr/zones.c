@@ -10,9 +10,10 @@
 
 #include "base/err.h"
 #include "base/log.h"
-#include "zonemgr/loader.h"
-#include "zonemgr/zones_internal.h"
 #include "zone/set.h"
+#include "zonemgr/loader.h"
+#include "zonemgr/zones_state.h"
+#include "zonemgr/zones_steps.h"
 
 /* --- Who waits ----------------------------------------------------------------------------------- */
 

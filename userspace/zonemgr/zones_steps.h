@@ -4,7 +4,7 @@
 #ifndef VOLLEY_ZONEMGR_ZONES_STEPS_H
 #define VOLLEY_ZONEMGR_ZONES_STEPS_H
 
-#include "zonemgr/zones.h"
+#include "zonemgr/entry.h"
 
 /*
  * Sees to a load of what is there from now on. Returns the number of that load: it is over when

@@ -1,13 +1,15 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What zones.c (who asks for what), zones_entry.c (one zone, and its load) and zones_publish.c (what
- * is served) share.
+ * The state behind zonemgr/zones.h, for zones.c (requests), zones_entry.c (one zone, and its load), zones_change.c
+ * (changes) and zones_publish.c (what is served).
  */
-#ifndef VOLLEY_ZONEMGR_ZONES_INTERNAL_H
-#define VOLLEY_ZONEMGR_ZONES_INTERNAL_H
+#ifndef VOLLEY_ZONEMGR_ZONES_STATE_H
+#define VOLLEY_ZONEMGR_ZONES_STATE_H
 
-#include "zonemgr/zones_steps.h"
+#include "base/clock.h"
+#include "zonemgr/entry.h"
+#include "zonemgr/zones_env.h"
 
 /* Somebody who waits for a reload. */
 struct zones_waiter {

@@ -1,10 +1,11 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What upkeep.c (what the store knows, what is done now and then) and upkeep_files.c share. */
-#ifndef VOLLEY_ZONEMGR_UPKEEP_INTERNAL_H
-#define VOLLEY_ZONEMGR_UPKEEP_INTERNAL_H
+#ifndef VOLLEY_ZONEMGR_UPKEEP_STATE_H
+#define VOLLEY_ZONEMGR_UPKEEP_STATE_H
 
-#include "zonemgr/upkeep.h"
+#include "base/chore.h"
+#include "store/store.h"
 #include "zonemgr/zones.h"
 
 struct writing;
