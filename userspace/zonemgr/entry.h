@@ -14,10 +14,10 @@
 
 #include "config/config.h"
 #include "store/store.h"
-#include "zonemgr/load.h"
-#include "zonemgr/own_file.h"
-#include "zonemgr/withdraw.h"
 #include "zone/zone.h"
+#include "zonemgr/load.h"
+#include "zonemgr/withdraw.h"
+#include "zonemgr/zonefile.h"
 
 struct signing;
 struct zones;
@@ -84,9 +84,9 @@ enum zones_file_work {
 	ZONES_FILE_WRITING_AND_DUE,
 };
 
-/* The file that is read and written: zones_own_file(). */
+/* The file that is read and written: zones_zonefile(). */
 struct zones_file {
-	struct own_file_mark mark;            /* of the one that was read or written last */
+	struct zonefile_mark mark;            /* of the one that was read or written last */
 	uint8_t next_digest[ZONE_DIGEST_LEN]; /* of what was last to be written to it */
 	uint64_t changed_ns;                  /* the first change that it has not; 0: it has all */
 	enum zones_file_work work;

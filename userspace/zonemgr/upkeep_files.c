@@ -9,10 +9,10 @@
 
 #include "base/err.h"
 #include "base/log.h"
-#include "zonemgr/own_file.h"
 #include "zonemgr/replay.h"
 #include "zonemgr/upkeep.h"
 #include "zonemgr/upkeep_state.h"
+#include "zonemgr/zonefile.h"
 
 struct writing {
 	struct chore chore;   /* first */
@@ -21,7 +21,7 @@ struct writing {
 	struct zones_entry *entry; /* NULL: it has gone */
 	struct zone *zone;         /* a reference */
 	char *path;
-	struct own_file_mark mark;
+	struct zonefile_mark mark;
 	int code;
 	bool is_guarded;  /* nobody has asked for it: only over the file that we know */
 	bool is_other;    /* it is not that one */
@@ -93,15 +93,15 @@ static void run_writing(struct chore *chore)
 {
 	struct writing *w = (struct writing *)chore;
 
-	w->is_other = w->is_guarded && own_file_is_other(w->path, &w->mark);
+	w->is_other = w->is_guarded && zonefile_is_other(w->path, &w->mark);
 	if (w->is_other) {
 		w->code = -ESTALE;
 		return;
 	}
-	w->code = own_file_write(w->zone, w->path, &chore->is_cancelled, w->err, sizeof(w->err));
+	w->code = zonefile_write(w->zone, w->path, &chore->is_cancelled, w->err, sizeof(w->err));
 	if (__atomic_load_n(&w->is_unwanted, __ATOMIC_SEQ_CST))
 		(void)unlink(w->path);
-	own_file_look(w->path, &w->mark);
+	zonefile_mark_read(w->path, &w->mark);
 }
 
 /*
@@ -143,7 +143,7 @@ static struct zones_entry *entry_of(const struct writing *w)
 		return NULL;
 	w->entry->on_disk.work = w->entry->on_disk.work == ZONES_FILE_WRITING ? ZONES_FILE_IDLE :
 										ZONES_FILE_DUE;
-	return strcmp(zones_own_file(w->entry), w->path) ? NULL : w->entry;
+	return strcmp(zones_zonefile(w->entry), w->path) ? NULL : w->entry;
 }
 
 /* His word is lost as little as what was changed here: both are there until he chooses. Said once. */
@@ -199,7 +199,7 @@ static int begin_writing(struct upkeep *u, struct zones_entry *entry, bool is_as
 	struct writing *w = calloc(1, sizeof(*w));
 
 	if (w)
-		w->path = strdup(zones_own_file(entry));
+		w->path = strdup(zones_zonefile(entry));
 	if (!w || !w->path) {
 		free(w);
 		return -ENOMEM;
@@ -276,7 +276,7 @@ static bool is_in_folder(const char *path, const char *folder)
 static bool takes_file_along(const struct upkeep *u, const struct zones_entry *entry)
 {
 	return entry->is_member && upkeep_is_ours(entry) &&
-	       is_in_folder(zones_own_file(entry), store_folder(u->store));
+	       is_in_folder(zones_zonefile(entry), store_folder(u->store));
 }
 
 static void forget_writings(struct upkeep *u, const struct zones_entry *entry, bool is_unwanted)
@@ -299,7 +299,7 @@ void upkeep_gone(struct upkeep *u, struct zones_entry *entry)
 	forget_writings(u, entry, is_unwanted);
 	upkeep_tell_gone(u, entry, ERR_NOT_FOUND);
 	if (is_unwanted)
-		(void)unlink(zones_own_file(entry));
+		(void)unlink(zones_zonefile(entry));
 	if (u->store && !u->leaving && !u->leaving_code)
 		u->leaving_code = store_begin(u->store, &u->leaving);
 	if (u->leaving && !u->leaving_code)

@@ -182,10 +182,10 @@ struct zones_entry *zones_get_apex(const struct zones *zones, const uint8_t *ape
 				   unsigned int apex_len);
 
 /* The file that what is served is read from and written to: that of a signed zone is ours. */
-const char *zones_own_file(const struct zones_entry *entry);
+const char *zones_zonefile(const struct zones_entry *entry);
 
 /* Its file is the one with that mark, and what was said of another one holds no more. */
-void zones_know_file(struct zones_entry *entry, const struct own_file_mark *mark);
+void zones_know_file(struct zones_entry *entry, const struct zonefile_mark *mark);
 
 /* It has primaries: what it holds is theirs to say. */
 bool zones_is_secondary(const struct zones_entry *entry);

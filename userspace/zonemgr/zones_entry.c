@@ -120,12 +120,12 @@ void zones_entry_free(struct zones_entry *entry)
 	free(entry);
 }
 
-const char *zones_own_file(const struct zones_entry *entry)
+const char *zones_zonefile(const struct zones_entry *entry)
 {
 	return entry->signing ? signing_file(entry->signing) : entry->file;
 }
 
-void zones_know_file(struct zones_entry *entry, const struct own_file_mark *mark)
+void zones_know_file(struct zones_entry *entry, const struct zonefile_mark *mark)
 {
 	entry->on_disk.mark = *mark;
 	if (entry->on_disk.is_other)

@@ -435,7 +435,7 @@ static void a_file_that_somebody_has_changed_is_left_alone(void **state)
 	sync_at(entry.on_disk.changed_ns + 60 * S);
 	MUST(!stat(path, &st));
 	assert_int_equal(st.st_size, 4);
-	own_file_look(path, &fresh.file_mark); /* it is read */
+	zonefile_mark_read(path, &fresh.file_mark); /* it is read */
 	upkeep_served(upkeep, &entry, &fresh);
 	assert_string_equal(entry.stored.error, "");
 	change_to(4, 100);

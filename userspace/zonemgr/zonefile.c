@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "zonemgr/own_file.h"
+#include "zonemgr/zonefile.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 
 #include "store/file.h"
 
-int own_file_write(const struct zone *z, const char *path, const bool *cancel, char *why,
+int zonefile_write(const struct zone *z, const char *path, const bool *cancel, char *why,
 		   size_t why_cap)
 {
 	char *folder = strdup(path), *slash = folder ? strrchr(folder, '/') : NULL;
@@ -24,11 +24,11 @@ int own_file_write(const struct zone *z, const char *path, const bool *cancel, c
 	return store_write_zone_file(z, path, cancel, why, why_cap);
 }
 
-void own_file_look(const char *path, struct own_file_mark *mark)
+void zonefile_mark_read(const char *path, struct zonefile_mark *mark)
 {
 	struct stat st;
 
-	*mark = (struct own_file_mark){ 0 };
+	*mark = (struct zonefile_mark){ 0 };
 	if (stat(path, &st))
 		return;
 	mark->device = st.st_dev;
@@ -37,11 +37,11 @@ void own_file_look(const char *path, struct own_file_mark *mark)
 	mark->changed = st.st_mtim;
 }
 
-bool own_file_is_other(const char *path, const struct own_file_mark *mark)
+bool zonefile_is_other(const char *path, const struct zonefile_mark *mark)
 {
-	struct own_file_mark now;
+	struct zonefile_mark now;
 
-	own_file_look(path, &now);
+	zonefile_mark_read(path, &now);
 	return now.number &&
 	       (now.device != mark->device || now.number != mark->number ||
 		now.n_bytes != mark->n_bytes || now.changed.tv_sec != mark->changed.tv_sec ||
