@@ -23,8 +23,9 @@
 #include "config/config.h"
 #include "dns/name.h"
 #include "transfer/calls.h"
-#include "transfer/internal.h"
+#include "transfer/secondary.h"
 #include "transfer/transfer.h"
+#include "transfer/transfer_thread.h"
 #include "zone/edit.h"
 
 #define ZONES_CAP 16384

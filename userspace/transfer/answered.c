@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "tap/tap.h"
-#include "transfer/internal.h"
+#include "transfer/transfer_thread.h"
 #include "xdp/count.h"
 
 /* The loop's thread alone writes these; others read whole values. */
@@ -88,12 +88,4 @@ void answered_fini(struct answered *a)
 {
 	free(a->query);
 	*a = (struct answered){ 0 };
-}
-
-void transfer_answers_add(const struct transfer *t, struct engine_answers *sum)
-{
-	const uint64_t *from = (const uint64_t *)&t->answers;
-
-	for (size_t i = 0; i < sizeof(*sum) / sizeof(uint64_t); i++)
-		((uint64_t *)sum)[i] += __atomic_load_n(&from[i], __ATOMIC_RELAXED);
 }

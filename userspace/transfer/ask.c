@@ -11,7 +11,8 @@
 #include "base/err.h"
 #include "base/wire.h"
 #include "dns/name.h"
-#include "transfer/internal.h"
+#include "transfer/book.h"
+#include "transfer/transfer_thread.h"
 #include "xfr/xfr_message.h"
 
 #define TRIES 3

@@ -226,8 +226,8 @@ static void ask_soa_by_stream(struct attempt *a)
 	if (n > 0)
 		n = tsig_sign(&a->tsig, msg, (size_t)n, sizeof(msg), a->s->t->now.wall_s);
 	if (n > 0)
-		n = peer_exchange(&a->exchange, a->s->t, a->remote, a->peer, msg, (size_t)n,
-				  &handlers, a);
+		n = exchange_begin(&a->exchange, a->s->t, a->remote, a->peer, msg, (size_t)n,
+				   &handlers, a);
 	if (n)
 		attempt_next(a, "%s", err_text(n));
 }

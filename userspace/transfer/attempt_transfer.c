@@ -11,6 +11,7 @@
 
 #include "base/err.h"
 #include "transfer/secondary.h"
+#include "transfer/transfer_events.h"
 
 void attempt_drop_content(struct attempt *a)
 {
@@ -347,8 +348,8 @@ static int begin(struct attempt *a, const struct zone *served)
 	if (n > 0)
 		n = tsig_sign(&a->tsig, msg, (size_t)n, sizeof(msg), a->s->t->now.wall_s);
 	if (n > 0)
-		n = peer_exchange(&a->exchange, a->s->t, a->remote, a->peer, msg, (size_t)n,
-				  &handlers, a);
+		n = exchange_begin(&a->exchange, a->s->t, a->remote, a->peer, msg, (size_t)n,
+				   &handlers, a);
 	return n;
 }
 

@@ -9,16 +9,9 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "config/port_addr.h"
 #include "dns/name.h"
 #include "transfer/tls_out.h"
-
-struct port_addr book_addr(const struct config_addr *from)
-{
-	struct port_addr addr = { .family = (uint8_t)from->family, .port = from->net_port };
-
-	memcpy(addr.bytes, from->addr, sizeof(addr.bytes));
-	return addr;
-}
 
 static int make_keys(struct book *book, const struct config *config, char *err, size_t cap)
 {
@@ -57,7 +50,7 @@ static int copy_text(char **out, const char *from)
 static void take_sources(struct book_remote *remote, const struct config_remote *from)
 {
 	for (uint32_t i = 0; i < from->n_source; i++) {
-		struct port_addr addr = book_addr(&from->source[i]);
+		struct port_addr addr = config_port_addr(&from->source[i]);
 
 		if (addr.family == AF_INET) {
 			remote->source4 = addr;
@@ -81,7 +74,7 @@ static int make_remote(struct book *book, struct book_remote *remote,
 		return -ENOMEM;
 	remote->n_peers = from->n_addresses;
 	for (uint32_t i = 0; i < from->n_addresses; i++)
-		remote->peers[i].addr = book_addr(&from->addresses[i]);
+		remote->peers[i].addr = config_port_addr(&from->addresses[i]);
 	take_sources(remote, from);
 	remote->key = from->key ? book_key(book, from->key) : NULL;
 	remote->tls = from->tls;

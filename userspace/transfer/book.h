@@ -62,9 +62,6 @@ struct book_remote *book_remote(const struct book *book, const char *name);
 /* Is it one of its addresses? Ports do not count. */
 bool book_remote_has(const struct book_remote *remote, const struct port_addr *addr);
 
-/* An address as the configuration has it. Pure. */
-struct port_addr book_addr(const struct config_addr *from);
-
 /* Our address for messages to this one; NULL: the kernel chooses. */
 const struct port_addr *book_source(const struct book_remote *remote, const struct port_addr *to);
 

@@ -10,13 +10,15 @@
 
 #include "base/err.h"
 #include "base/wire.h"
+#include "transfer/book.h"
+#include "transfer/conn.h"
 #include "transfer/inquiry.h"
-#include "transfer/server.h"
+#include "transfer/primary_state.h"
+#include "transfer/secondary.h"
 #include "transfer/told.h"
 #include "xfr/xfr_message.h"
 #include "xfr/xfr_out.h"
 
-#define PREFIX_BYTES   2
 #define CLIENT_PREFIX4 24 /* as xdp/shed.h has them */
 #define CLIENT_PREFIX6 48
 /*
@@ -282,15 +284,15 @@ static int add_message_of(struct handout *h, struct evbuffer *output, size_t cap
 	uint8_t *bytes;
 	int n;
 
-	if (evbuffer_reserve_space(output, (ev_ssize_t)(PREFIX_BYTES + cap), &iov, 1) != 1)
+	if (evbuffer_reserve_space(output, (ev_ssize_t)(CONN_PREFIX_BYTES + cap), &iov, 1) != 1)
 		return -ENOMEM;
 	bytes = iov.iov_base;
-	n = xfr_out_next(&h->source.out, bytes + PREFIX_BYTES, cap, h->conn->t->now.wall_s);
+	n = xfr_out_next(&h->source.out, bytes + CONN_PREFIX_BYTES, cap, h->conn->t->now.wall_s);
 	if (n <= 0)
 		return n;
-	answered_reply(h->conn->t, &h->answered, bytes + PREFIX_BYTES, (size_t)n);
+	answered_reply(h->conn->t, &h->answered, bytes + CONN_PREFIX_BYTES, (size_t)n);
 	wire_store_be16(bytes, (uint16_t)n);
-	iov.iov_len = PREFIX_BYTES + (size_t)n;
+	iov.iov_len = CONN_PREFIX_BYTES + (size_t)n;
 	return evbuffer_commit_space(output, &iov, 1) ? -ENOMEM : n;
 }
 
@@ -426,16 +428,14 @@ void handout_next(struct transfer *t)
 	p->is_starting = false;
 }
 
-bool handout_end_lent(struct transfer *t)
+struct conn *handout_find_lent(const struct transfer *t)
 {
-	struct handout *h;
+	const struct handout *h;
 
 	cds_list_for_each_entry(h, &t->primary->handouts, link)
-		if (h->has_lent) {
-			conn_destroy(h->conn);
-			return true;
-		}
-	return false;
+		if (h->has_lent)
+			return h->conn;
+	return NULL;
 }
 
 int handout_open(struct transfer *t)

@@ -46,8 +46,8 @@ void handout_abort(struct conn *c);
 void handout_forget_zone(struct transfer *t, const struct transfer_zone *zone);
 /* Initialises the members of struct primary for transfers. 0, or the error of getrandom(). */
 int handout_open(struct transfer *t) __attribute__((warn_unused_result));
-/* Ends the oldest that has lent its place, and its connection. False: there is none. */
-bool handout_end_lent(struct transfer *t);
+/* The connection of the oldest that has lent its place; NULL: there is none. */
+struct conn *handout_find_lent(const struct transfer *t);
 /* More may run now. */
 void handout_next(struct transfer *t);
 

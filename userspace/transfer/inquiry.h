@@ -1,14 +1,8 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * One message to us, from a worker or a connection. First its signature is checked; then opcode and type decide which part
- * answers; the reply is signed as the message was (RFC 8945 section 5).
- *
- *      TSIG ─► opcode ─┬─► NOTIFY: rules, reply, secondary_notified()
- *                      ├─► UPDATE: rules, updates.c
- *                      ├─► AXFR, IXFR: rules, handout.c (IXFR by UDP: here)
- *                      └─► any other question: by a connection, a worker (questions.c); else, and where
- *                          a secondary asks for the SOA of its zone, an engine without a cache
+ * One message to us, from a worker or a connection, and its reply, signed as the message was (RFC 8945 section 5).
+ * transfer/dispatch.h decides which part answers it.
  *
  * Threads: the loop's.
  */
@@ -18,7 +12,7 @@
 #include "dns/edns.h"
 #include "dns/query.h"
 #include "transfer/answered.h"
-#include "transfer/primary.h"
+#include "transfer/rules.h"
 
 struct conn;
 
@@ -37,20 +31,14 @@ struct inquiry {
 	bool is_padded; /* the reply is: inquiry_is_padded() */
 };
 
-void inquiry_handle(struct inquiry *i);
-
-/*
- * Whether the message is to be answered behind all that came before it on its connection: a transfer, a NOTIFY,
- * an UPDATE. Questions are answered in any order.
- */
-bool inquiry_is_last(const uint8_t *msg, size_t n);
-
 /* An address of a message; IPv4 behind an IPv6 socket is IPv4. */
 struct port_addr inquiry_peer(uint8_t family, const uint8_t bytes[16], __be16 net_port);
 
 /* Whether the reply gets padding (RFC 7830): the query had some, and came over TLS. */
 bool inquiry_is_padded(const struct inquiry *i);
 
+/* Sends n octets as they are, and counts the reply; n 0: there is none. */
+void inquiry_send(struct inquiry *i, const uint8_t *out, size_t n);
 /*
  * Pads and signs the n octets at out, which has room for inquiry.cap, and sends them; once for each inquiry. n 0:
  * there is no reply.

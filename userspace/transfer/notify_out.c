@@ -8,7 +8,9 @@
 #include "base/err.h"
 #include "base/log.h"
 #include "transfer/ask.h"
-#include "transfer/primary.h"
+#include "transfer/book.h"
+#include "transfer/exchange.h"
+#include "transfer/primary_state.h"
 #include "xfr/notify.h"
 
 /* Seconds before the next round: RFC 1996 section 3.6 has 60 s and 5 rounds; most losses are short. */
@@ -191,7 +193,8 @@ static int send_by_tls(struct target *g, struct peer *peer, uint8_t *msg, size_t
 	bytes = tsig_sign(&g->tsig, msg, n, cap, g->t->now.wall_s);
 	if (bytes < 0)
 		return bytes;
-	return peer_exchange(&g->exchange, g->t, g->remote, peer, msg, (size_t)bytes, &handlers, g);
+	return exchange_begin(&g->exchange, g->t, g->remote, peer, msg, (size_t)bytes, &handlers,
+			      g);
 }
 
 static int send_to(struct target *g, struct peer *peer)

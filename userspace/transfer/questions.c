@@ -6,8 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "transfer/book.h"
+#include "transfer/conn.h"
+#include "transfer/primary_state.h"
 #include "worker/relay.h"
-#include "transfer/server.h"
 
 struct question {
 	struct relay_item item;       /* first */

@@ -1,5 +1,7 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "transfer/rules.h"
+
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -8,7 +10,8 @@
 #include "base/err.h"
 #include "base/log.h"
 #include "engine/handover.h"
-#include "transfer/primary.h"
+#include "transfer/book.h"
+#include "transfer/primary_state.h"
 
 /* While zones come and go, making the sieve takes no more than one in so many parts of the time. */
 #define DELAY_SHARE 8

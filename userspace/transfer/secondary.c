@@ -10,6 +10,7 @@
 #include "base/err.h"
 #include "base/log.h"
 #include "base/wire.h"
+#include "transfer/transfer_events.h"
 
 #define JITTER_PARTS   10 /* up to a tenth early */
 #define N_TRANSFERS    10 /* before there is a configuration */

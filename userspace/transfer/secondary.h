@@ -20,10 +20,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "port/addr.h"
 #include "transfer/ask.h"
 #include "transfer/book.h"
-#include "transfer/internal.h"
+#include "transfer/exchange.h"
 #include "transfer/lane.h"
+#include "transfer/peer.h"
+#include "transfer/transfer_thread.h"
 #include "xfr/xfr_in.h"
 #include "xfr/xfr_request.h"
 
@@ -155,7 +158,7 @@ void attempt_hang_up(struct attempt *a);
 void attempt_transfer(struct attempt *a);
 void attempt_drop_content(struct attempt *a);
 
-/* secondary.c */
+/* secondary.c, for rounds */
 void secondary_ended(struct secondary_zone *s, enum attempt_end end);
 /* A time of a SOA within its bounds, of which 0 is none. */
 uint32_t secondary_bound(uint32_t seconds, uint32_t min, uint32_t max);
@@ -163,5 +166,29 @@ uint32_t secondary_bound(uint32_t seconds, uint32_t min, uint32_t max);
 bool secondary_is_told_of_newer(const struct secondary_zone *s);
 /* Of the version that is served. False: none is. */
 bool secondary_times(const struct secondary_zone *s, struct soa_times *times);
+
+/* ---- secondary.c: for control's calls and for requests of others --------------------------------- */
+
+/*
+ * A NOTIFY that is allowed (RFC 1996), from a primary or by allow-notify; @serial NULL:
+ * it had none. @from is asked first, if it is a primary.
+ */
+void secondary_notified(struct transfer *t, struct transfer_zone *zone,
+			const struct port_addr *from, const uint32_t *serial);
+int secondary_open(struct transfer *t) __attribute__((warn_unused_result));
+void secondary_close(struct transfer *t);
+/* A zone is new, or its configuration or the book has changed; goes. */
+void secondary_put_zone(struct transfer *t, struct transfer_zone *zone,
+			const struct transfer_past *past);
+void secondary_drop_zone(struct transfer_zone *zone);
+void secondary_settled(struct transfer_zone *zone, int code);
+void secondary_refresh(struct transfer_zone *zone, bool whole);
+void secondary_status(const struct transfer_zone *zone, struct transfer_status *out);
+void secondary_configured(struct transfer *t);
+/*
+ * How long the zone may still be served (RFC 7314 section 3.2): the time until it expires, or, if it has
+ * no primaries, the expire value of its SOA. False: it is not served.
+ */
+bool secondary_expire_left(struct transfer *t, const struct transfer_zone *zone, uint32_t *seconds);
 
 #endif

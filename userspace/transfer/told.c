@@ -7,7 +7,6 @@
 #include <stdio.h>
 
 #include "engine/handover.h"
-#include "transfer/server.h"
 
 #define N_WHO  6 /* fields that tell who asked for what */
 #define N_MORE 4

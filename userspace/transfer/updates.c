@@ -5,9 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "transfer/book.h"
+#include "transfer/conn.h"
 #include "transfer/inquiry.h"
-#include "transfer/server.h"
+#include "transfer/primary_state.h"
 #include "transfer/told.h"
+#include "transfer/transfer_events.h"
 #include "xfr/update.h"
 
 struct update_in {

@@ -16,8 +16,11 @@
 #include <urcu-qsbr.h>
 
 #include "base/wire.h"
+#include "config/port_addr.h"
 #include "transfer/calls.h"
-#include "transfer/internal.h"
+#include "transfer/secondary.h"
+#include "transfer/transfer.h"
+#include "transfer/transfer_thread.h"
 #include "xfr/xfr_out.h"
 
 #define PATIENCE_S 60
@@ -326,7 +329,7 @@ static void notify_asks_who_did_not_answer(void **state)
 	make_shunned(s);
 	put(s, "z", &secondary_config);
 	wait_failed(s, "z");
-	tell(s, book_addr(&s->address));
+	tell(s, config_port_addr(&s->address));
 	close(take_request(s, DNS_TYPE_AXFR));
 	transfer_stop(s->t);
 	end(s);

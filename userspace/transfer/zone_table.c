@@ -1,15 +1,13 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * The zones that the transfer thread has to do with: a chained hash table by apex that grows. Where there
- * is no memory to grow, chains become longer.
- */
+#include "transfer/zone_table.h"
+
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "config/member.h"
 #include "dns/name.h"
-#include "transfer/internal.h"
 
 #define FIRST_BUCKETS 64
 

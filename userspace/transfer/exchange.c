@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "transfer/stream.h"
+#include "transfer/exchange.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -14,18 +14,33 @@
 
 #include "base/err.h"
 #include "base/wire.h"
-#include "transfer/internal.h"
+#include "transfer/book.h"
+#include "transfer/peer.h"
 #include "transfer/tls_out.h"
+#include "transfer/transfer_thread.h"
 
 #define IN_CAP (128 * 1024) /* a message, and what is read of the next */
+
+struct exchange {
+	struct transfer *t;
+	struct book_remote *remote;
+	struct peer *peer;
+	const struct exchange_handlers *handlers;
+	void *user;
+	struct stream *stream;
+	uint64_t n_bytes; /* that came */
+	bool is_reused;   /* on a connection that others used before */
+	size_t n_query;   /* with its length in front */
+	uint8_t query[];
+};
 
 enum stream_state { CONNECTING, HANDSHAKE, OPEN };
 
 struct stream {
+	struct peer_connection connection; /* first */
 	struct transfer *t;
 	struct book_remote *remote;
 	struct peer *peer;
-	struct stream *next_idle;
 	struct exchange *exchange; /* NULL: idle */
 	enum stream_state state;
 	int fd;
@@ -37,12 +52,7 @@ struct stream {
 	uint8_t in[IN_CAP];
 };
 
-struct stream **stream_next_idle(struct stream *s)
-{
-	return &s->next_idle;
-}
-
-void stream_close(struct stream *s)
+static void stream_close(struct stream *s)
 {
 	tls_stream_close(&s->tls);
 	if (s->io)
@@ -54,12 +64,20 @@ void stream_close(struct stream *s)
 	free(s);
 }
 
+static void close_connection(struct peer_connection *connection)
+{
+	stream_close((struct stream *)connection);
+}
+
+/* The connection of an exchange was lost: the exchange begins again on another one, or fails. */
+static void exchange_lost(struct exchange *e, int code, const char *why);
+
 static void lose(struct stream *s, int code, const char *why)
 {
 	struct exchange *exchange = s->exchange;
 
 	if (!exchange)
-		peer_forget(s->peer, s);
+		peer_forget(s->peer, &s->connection);
 	stream_close(s);
 	if (exchange)
 		exchange_lost(exchange, code, why);
@@ -127,7 +145,7 @@ static bool settle(struct stream *s, int code)
 	free(e);
 	if (code == EXCHANGE_DONE && s->in_at == s->in_n && watch(s, EV_READ, STREAM_IDLE_S)) {
 		s->in_at = s->in_n = 0;
-		peer_keep(s->peer, s);
+		peer_keep(s->peer, &s->connection);
 	} else {
 		stream_close(s);
 	}
@@ -206,7 +224,8 @@ static void go_on(struct stream *s)
 static void shake_hands(struct stream *s)
 {
 	char why[256];
-	int code = tls_out_handshake(&s->tls, s->remote, why, sizeof(why));
+	const bool is_pinned = s->remote->tls == CONFIG_TLS_STRICT && s->remote->has_pin;
+	int code = tls_out_handshake(&s->tls, is_pinned ? s->remote->pin : NULL, why, sizeof(why));
 
 	if (code == -EAGAIN) {
 		if (!watch(s, tls_stream_wants_write(&s->tls) ? EV_WRITE : EV_READ,
@@ -299,8 +318,8 @@ static int connect_to(struct stream *s)
 	return 0;
 }
 
-int stream_open(struct stream **out, struct transfer *t, struct book_remote *remote,
-		struct peer *peer)
+static int stream_open(struct stream **out, struct transfer *t, struct book_remote *remote,
+		       struct peer *peer)
 {
 	struct stream *s = malloc(sizeof(*s)); /* most of it is a buffer */
 	int code;
@@ -308,6 +327,7 @@ int stream_open(struct stream **out, struct transfer *t, struct book_remote *rem
 	if (!s)
 		return -ENOMEM;
 	memset(s, 0, offsetof(struct stream, in));
+	s->connection.close = close_connection;
 	s->t = t;
 	s->remote = remote;
 	s->peer = peer;
@@ -326,7 +346,7 @@ int stream_open(struct stream **out, struct transfer *t, struct book_remote *rem
 	return code;
 }
 
-void stream_begin(struct stream *s, struct exchange *exchange)
+static void stream_begin(struct stream *s, struct exchange *exchange)
 {
 	s->exchange = exchange;
 	exchange->stream = s;
@@ -334,4 +354,78 @@ void stream_begin(struct stream *s, struct exchange *exchange)
 	/* Where it is open it can be written to at once, and the event says so. */
 	if (s->state == OPEN)
 		(void)watch(s, EV_READ | EV_WRITE, STREAM_SILENCE_S);
+}
+
+/* --- Exchanges ------------------------------------------------------------------------------------ */
+
+int exchange_begin(struct exchange **out, struct transfer *t, struct book_remote *remote,
+		   struct peer *peer, const uint8_t *msg, size_t n,
+		   const struct exchange_handlers *handlers, void *user)
+{
+	struct exchange *e = malloc(sizeof(*e) + 2 + n);
+	struct stream *s = (struct stream *)peer_take(peer);
+	int code = 0;
+
+	if (!e) {
+		if (s)
+			peer_keep(peer, &s->connection);
+		return -ENOMEM;
+	}
+	*e = (struct exchange){
+		.t = t,
+		.remote = remote,
+		.peer = peer,
+		.handlers = handlers,
+		.user = user,
+		.is_reused = s,
+		.n_query = 2 + n,
+	};
+	wire_store_be16(e->query, (uint16_t)n);
+	memcpy(e->query + 2, msg, n);
+	if (!s)
+		code = stream_open(&s, t, remote, peer);
+	if (code) {
+		free(e);
+		return code;
+	}
+	stream_begin(s, e);
+	*out = e;
+	return 0;
+}
+
+/* A connection that was kept may have been closed just when we asked: RFC 7766 section 6.2.4. */
+static void exchange_lost(struct exchange *e, int code, const char *why)
+{
+	struct stream *s;
+
+	e->stream = NULL;
+	if (e->is_reused && !e->n_bytes && code != -ETIMEDOUT) {
+		e->is_reused = false;
+		code = stream_open(&s, e->t, e->remote, e->peer);
+		if (!code) {
+			stream_begin(s, e);
+			return;
+		}
+		why = err_text(code);
+	}
+	e->handlers->failed(e->user, code, why);
+	free(e);
+}
+
+void exchange_abort(struct exchange *e)
+{
+	if (!e)
+		return;
+	stream_close(e->stream);
+	free(e);
+}
+
+uint64_t exchange_bytes(const struct exchange *e)
+{
+	return e->n_bytes;
+}
+
+bool exchange_is_reused(const struct exchange *e)
+{
+	return e->is_reused;
 }
