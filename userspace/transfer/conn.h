@@ -20,7 +20,7 @@
 #define SERVER_OUT_HIGH   (192u << 10) /* octets that wait, from which on nothing is added, */
 #define SERVER_OUT_LOW    (64u << 10)  /* until they are no more than these */
 
-struct handout;
+struct transfer_out;
 struct update_in;
 
 struct conn {
@@ -35,7 +35,7 @@ struct conn {
 	bool is_eof;   /* nothing more comes */
 	bool is_ended; /* to be closed */
 	/* The one task that it is busy with. */
-	struct handout *handout;
+	struct transfer_out *transfer;
 	struct update_in *update;
 	struct cds_list_head questions; /* with workers: questions.c */
 	uint32_t n_asked;               /* of these */
@@ -49,7 +49,7 @@ struct server {
 	uint32_t n_made; /* ever */
 };
 
-/* Puts a message, its length in front, into the output. From inquiries; the connection stays. */
+/* Puts a message, its length in front, into the output. From the reply to a request; the connection stays. */
 void conn_send(struct conn *c, const uint8_t *msg, size_t n);
 /* No message is taken until conn_release(), which goes on at the next turn. */
 void conn_hold(struct conn *c);

@@ -14,8 +14,8 @@
 
 #include "base/err.h"
 #include "base/wire.h"
-#include "transfer/book.h"
 #include "transfer/peer.h"
+#include "transfer/remotes.h"
 #include "transfer/tls_out.h"
 #include "transfer/transfer_thread.h"
 
@@ -23,7 +23,7 @@
 
 struct exchange {
 	struct transfer *t;
-	struct book_remote *remote;
+	struct remote *remote;
 	struct peer *peer;
 	const struct exchange_handlers *handlers;
 	void *user;
@@ -39,7 +39,7 @@ enum stream_state { CONNECTING, HANDSHAKE, OPEN };
 struct stream {
 	struct peer_connection connection; /* first */
 	struct transfer *t;
-	struct book_remote *remote;
+	struct remote *remote;
 	struct peer *peer;
 	struct exchange *exchange; /* NULL: idle */
 	enum stream_state state;
@@ -200,7 +200,7 @@ static void read_some(struct stream *s)
 			return;
 		loop_wake(s->t); /* a turn is long: it ends by the time that it has taken */
 	} while (s->t->now.ns < end_ns);
-	/* Of what TLS has read already the socket does not tell again. */
+	/* TLS may have read more already, and the socket does not report these octets again. */
 	if (s->tls.ssl)
 		(void)evtimer_add(s->more, &at_once);
 }
@@ -297,7 +297,7 @@ static void on_more(evutil_socket_t fd, short what, void *user)
 
 static int connect_to(struct stream *s)
 {
-	const struct port_addr *source = book_source(s->remote, &s->peer->addr);
+	const struct port_addr *source = remote_source(s->remote, &s->peer->addr);
 	struct sockaddr_storage ss;
 	socklen_t n;
 	int one = 1;
@@ -318,7 +318,7 @@ static int connect_to(struct stream *s)
 	return 0;
 }
 
-static int stream_open(struct stream **out, struct transfer *t, struct book_remote *remote,
+static int stream_open(struct stream **out, struct transfer *t, struct remote *remote,
 		       struct peer *peer)
 {
 	struct stream *s = malloc(sizeof(*s)); /* most of it is a buffer */
@@ -358,7 +358,7 @@ static void stream_begin(struct stream *s, struct exchange *exchange)
 
 /* --- Exchanges ------------------------------------------------------------------------------------ */
 
-int exchange_begin(struct exchange **out, struct transfer *t, struct book_remote *remote,
+int exchange_begin(struct exchange **out, struct transfer *t, struct remote *remote,
 		   struct peer *peer, const uint8_t *msg, size_t n,
 		   const struct exchange_handlers *handlers, void *user)
 {

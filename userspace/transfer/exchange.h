@@ -21,7 +21,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct book_remote;
+struct remote;
 struct exchange;
 struct peer;
 struct transfer;
@@ -50,9 +50,9 @@ struct exchange_handlers {
 /*
  * Sends a message, which is copied, by TCP, or TLS where @remote has it, and hands its answers to
  * @handlers, never from within this call. A connection that is silent for @idle_s seconds has failed.
- * The book of @remote has to stay. 0, -ENOMEM, or the immediate error of connect().
+ * The remotes that @remote belongs to have to stay. 0, -ENOMEM, or the immediate error of connect().
  */
-int exchange_begin(struct exchange **out, struct transfer *t, struct book_remote *remote,
+int exchange_begin(struct exchange **out, struct transfer *t, struct remote *remote,
 		   struct peer *peer, const uint8_t *msg, size_t n,
 		   const struct exchange_handlers *handlers, void *user)
 	__attribute__((warn_unused_result));

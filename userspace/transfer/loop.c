@@ -7,9 +7,9 @@
 #include <urcu-qsbr.h>
 
 #include "tap/tap.h"
-#include "transfer/book.h"
 #include "transfer/calls.h"
 #include "transfer/primary.h"
+#include "transfer/remotes.h"
 #include "transfer/secondary.h"
 #include "transfer/transfer_thread.h"
 
@@ -61,7 +61,7 @@ int loop_open(struct transfer *t)
 	if (!code)
 		code = mailbox_open(&t->to_control);
 	if (!code)
-		code = book_new(&t->book, &nothing, err, sizeof(err));
+		code = remotes_new(&t->remotes, &nothing, err, sizeof(err));
 	if (!code && t->env.tap) {
 		t->tap = tap_producer_new(t->env.tap);
 		code = t->tap ? 0 : -ENOMEM;
@@ -121,8 +121,8 @@ void loop_close(struct transfer *t)
 	drop_zones(t);
 	primary_close(t);
 	secondary_close(t);
-	book_put(t->book);
-	t->book = NULL;
+	remotes_put(t->remotes);
+	t->remotes = NULL;
 	if (t->on_mail)
 		event_free(t->on_mail);
 	t->on_mail = NULL;

@@ -5,10 +5,10 @@
  *
  *      primary.c    begin, end, settings; single messages from the workers
  *      server.c     connections that workers gave away, and connections of server_tls.c; conn.c: one of them
- *      dispatch.c   one message: its signature, the rules, its kind
- *      inquiry.c    its reply
+ *      peer_dispatch.c   one message: its signature, the rules, its kind
+ *      peer_request.c    its reply
  *      questions.c  ordinary questions on connections: to a worker and back
- *      handout.c    transfers out, so many at a time and of one client, others in line
+ *      transfer_out.c    transfers out, so many at a time and of one client, others in line
  *      updates.c    UPDATE: to control and back
  *      notify_out.c NOTIFY to secondaries, paced
  *      rules.c      the rules; and the sieve that workers have of them
@@ -29,7 +29,7 @@ void primary_close(struct transfer *t);
 int primary_prepare(struct primary_settings **out, struct transfer *t, const struct config *config,
 		    char *err, size_t err_cap) __attribute__((warn_unused_result));
 void primary_discard(struct primary_settings *settings); /* NULL is allowed */
-/* These hold from now on; t->book is the new one already. */
+/* These hold from now on; t->remotes is the new one already. */
 void primary_configure(struct transfer *t, struct primary_settings *settings);
 void primary_handle(struct transfer *t, struct handover_item *item);
 void primary_put_zone(struct transfer *t, struct transfer_zone *zone);

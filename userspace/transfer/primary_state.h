@@ -33,10 +33,10 @@ struct primary {
 	struct engine *engine; /* for ordinary questions */
 	struct server *server;
 	struct notifier *notifier;
-	/* Transfers: handout.c. */
-	struct cds_list_head handouts, handouts_waiting;
-	uint32_t n_handouts;   /* that have a place */
-	uint32_t n_lent;       /* that run without one: handout.h */
+	/* Transfers: transfer_out.c. */
+	struct cds_list_head transfers, transfers_waiting;
+	uint32_t n_transfers;  /* that have a place */
+	uint32_t n_lent;       /* that run without one: transfer_out.h */
 	struct limits clients; /* whose they are */
 	bool is_starting;
 	/* Updates that control has: updates.c. */

@@ -14,17 +14,18 @@
 #include "xfr/tsig_signature.h"
 
 /* The client that asks. */
-struct who {
+struct rules_client {
 	struct port_addr addr;      /* IPv4 as such, also behind an IPv6 socket */
-	const struct tsig_key *key; /* of t->book, that signed; NULL: none */
+	const struct tsig_key *key; /* of t->remotes, that signed; NULL: none */
 	bool is_tls;
 };
 
 /* Whether one of these rules holds: the prefix, the key and TLS, as far as it asks for them. */
-bool rules_allow(const struct transfer *t, const struct config_rules *rules, const struct who *who);
+bool rules_allow(const struct transfer *t, const struct config_rules *rules,
+		 const struct rules_client *client);
 /* Whether it is one of the zone's primaries, by address, and by key where that one has a key. */
 bool rules_are_primary(const struct transfer *t, const struct transfer_zone *zone,
-		       const struct who *who);
+		       const struct rules_client *client);
 /* Makes the workers' sieve anew, soon: if 10,000 zones come together, it is made only a few times. */
 void rules_change(struct transfer *t);
 /* The workers have none any more. */

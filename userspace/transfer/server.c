@@ -15,11 +15,11 @@
 #include "base/wire.h"
 #include "port/tls_bio.h"
 #include "transfer/conn.h"
-#include "transfer/dispatch.h"
-#include "transfer/handout.h"
-#include "transfer/inquiry.h"
+#include "transfer/peer_dispatch.h"
+#include "transfer/peer_request.h"
 #include "transfer/primary_state.h"
 #include "transfer/questions.h"
+#include "transfer/transfer_out.h"
 #include "transfer/updates.h"
 
 #define IN_HIGH   (CONN_PREFIX_BYTES + DNS_MESSAGE_MAX)
@@ -30,7 +30,7 @@
 
 static void conn_destroy(struct conn *c)
 {
-	handout_abort(c);
+	transfer_out_abort(c);
 	updates_forget(c);
 	questions_forget(c);
 	c->t->primary->server->n--;
@@ -65,7 +65,7 @@ static size_t take_message(struct conn *c, uint8_t *in)
 	if (evbuffer_get_length(buffer) < CONN_PREFIX_BYTES + n)
 		return 0;
 	copy_out(buffer, CONN_PREFIX_BYTES, in, n);
-	if (c->n_asked && inquiry_is_last(in, n))
+	if (c->n_asked && peer_dispatch_is_last(in, n))
 		return 0;
 	evbuffer_drain(buffer, CONN_PREFIX_BYTES + n);
 	return n;
@@ -84,20 +84,20 @@ static bool can_take(const struct conn *c)
 
 static void handle(struct conn *c, uint8_t *msg, size_t n)
 {
-	struct inquiry inquiry = {
+	struct peer_request request = {
 		.t = c->t,
 		.msg = msg,
 		.n = n,
-		.who = { .addr = c->peer, .is_tls = c->is_tls },
+		.client = { .addr = c->peer, .is_tls = c->is_tls },
 		.cap = DNS_MESSAGE_MAX,
 		.conn = c,
 	};
 
-	inquiry_handle(&inquiry);
+	peer_dispatch(&request);
 }
 
 /*
- * What OpenSSL has read of the socket and not given out: the loop is not told of it. Without read-ahead there is an end: no
+ * What OpenSSL has read of the socket and not given out: the loop does not report it. Without read-ahead there is an end: no
  * more is read than the rest of a record. An error comes again by the loop.
  */
 static int add_hidden(struct evbuffer *input, SSL *ssl)
@@ -148,7 +148,7 @@ static void serve(struct conn *c)
 	}
 }
 
-/* The output is to be told of when it is empty: then the connection ends. */
+/* libevent reports when the output is empty: then the connection ends. */
 static void end_of_turn(struct conn *c)
 {
 	if (c->is_eof && !c->is_busy)
@@ -174,8 +174,8 @@ static void on_write(struct bufferevent *bev, void *user)
 
 	(void)bev;
 	loop_wake(c->t);
-	if (c->handout)
-		handout_go_on(c);
+	if (c->transfer)
+		transfer_out_go_on(c);
 	serve(c);
 	end_of_turn(c);
 }
@@ -197,7 +197,7 @@ static void on_event(struct bufferevent *bev, short events, void *user)
 	loop_wake(c->t);
 	if (events & BEV_EVENT_CONNECTED)
 		return;
-	/* It has not taken yet all that it asked for. Who takes nothing is told of as a writer. */
+	/* The client has not taken all replies yet. The write timeout ends one that takes nothing. */
 	if ((events & BEV_EVENT_TIMEOUT) && (events & BEV_EVENT_READING) &&
 	    (n_waiting(c) || c->n_asked)) {
 		(void)bufferevent_enable(bev, EV_READ);
@@ -224,7 +224,7 @@ static bool make_room(struct transfer *t)
 	if (s->n < s->n_max)
 		return true;
 	if (cds_list_empty(&s->idle))
-		c = handout_find_lent(t);
+		c = transfer_out_find_lent(t);
 	else
 		c = cds_list_first_entry(&s->idle, struct conn, link);
 	if (c)
@@ -288,11 +288,11 @@ static int prepend(struct bufferevent *bev, const struct handover_item *item)
 	return err;
 }
 
-static struct conn *take(struct transfer *t, struct handover_item *item)
+static struct conn *adopt(struct transfer *t, struct handover_item *item)
 {
 	struct bufferevent *bev = make_room(t) ? open_bev(t, item->fd, item->ssl) : NULL;
-	struct port_addr peer = inquiry_peer(item->family, item->peer, item->peer_port);
-	struct port_addr local = inquiry_peer(item->family, item->local, item->local_port);
+	struct port_addr peer = peer_request_addr(item->family, item->peer, item->peer_port);
+	struct port_addr local = peer_request_addr(item->family, item->local, item->local_port);
 	struct conn *c;
 
 	if (!bev) {
@@ -319,7 +319,7 @@ static void begin(struct conn *c)
 
 void server_take(struct transfer *t, struct handover_item *item)
 {
-	struct conn *c = take(t, item);
+	struct conn *c = adopt(t, item);
 
 	handover_reply(item, NULL, 0);
 	if (!c)
@@ -337,7 +337,7 @@ static struct port_addr local_of(int fd)
 	if (getsockname(fd, (struct sockaddr *)&ss, &len) ||
 	    port_addr_from_sockaddr(&bound, (struct sockaddr *)&ss))
 		return (struct port_addr){ 0 };
-	return inquiry_peer(bound.family, bound.bytes, bound.port);
+	return peer_request_addr(bound.family, bound.bytes, bound.port);
 }
 
 void server_accept_tls(struct transfer *t, int fd, SSL *ssl, const struct port_addr *peer)

@@ -5,7 +5,7 @@
  * listener while there is no worker. The messages of a connection are handled in turn; a message with a long answer (a transfer), or a late one
  * (an update), holds up the messages behind it.
  *
- *      socket ─► input ─► message ─► inquiry_handle() ─┬─► conn_send() ─► output ─► socket
+ *      socket ─► input ─► message ─► peer_dispatch() ─┬─► conn_send() ─► output ─► socket
  *                 ▲          │ conn is busy: wait      └─► conn_hold() ... conn_release()
  *                 └── full: nothing is read
  *

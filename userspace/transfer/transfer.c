@@ -13,10 +13,10 @@
 #include "base/err.h"
 #include "dns/name.h"
 #include "tap/tap.h"
-#include "transfer/book.h"
 #include "transfer/calls.h"
 #include "transfer/loop.h"
 #include "transfer/primary.h"
+#include "transfer/remotes.h"
 #include "transfer/secondary.h"
 #include "transfer/server_tls.h"
 #include "transfer/transfer_thread.h"
@@ -91,31 +91,31 @@ void transfer_free(struct transfer *t)
 
 struct call_configure {
 	struct call call;
-	struct book *book;
+	struct remotes *remotes;
 	struct primary_settings *settings;
 };
 
 static void run_configure(struct transfer *t, struct call *call)
 {
 	struct call_configure *c = (struct call_configure *)call;
-	struct book *old = t->book;
+	struct remotes *old = t->remotes;
 
-	t->book = c->book;
+	t->remotes = c->remotes;
 	primary_configure(t, c->settings);
 	secondary_configured(t);
-	book_put(old);
+	remotes_put(old);
 }
 
 int transfer_configure(struct transfer *t, const struct config *config, char *err, size_t err_cap)
 {
 	struct call_configure c = { .call.run = run_configure };
-	int code = book_new(&c.book, config, err, err_cap);
+	int code = remotes_new(&c.remotes, config, err, err_cap);
 
 	if (code)
 		return code;
 	code = primary_prepare(&c.settings, t, config, err, err_cap);
 	if (code) {
-		book_put(c.book);
+		remotes_put(c.remotes);
 		return code;
 	}
 	call_post(t, &c.call, sizeof(c));
@@ -124,12 +124,12 @@ int transfer_configure(struct transfer *t, const struct config *config, char *er
 
 int transfer_check(const struct config *config, char *err, size_t err_cap)
 {
-	struct book *book;
-	int code = book_new(&book, config, err, err_cap);
+	struct remotes *remotes;
+	int code = remotes_new(&remotes, config, err, err_cap);
 
 	if (code)
 		return code;
-	book_put(book);
+	remotes_put(remotes);
 	return server_tls_check(config, err, err_cap);
 }
 

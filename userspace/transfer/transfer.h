@@ -61,7 +61,7 @@ void transfer_drop_zone(struct transfer *t, const uint8_t *apex);
 void transfer_settled(struct transfer *t, const uint8_t *apex, int code);
 /* The reply to an update: an rcode (dns/proto.h), once the change is served, or not. */
 void transfer_answer(struct transfer *t, void *request, unsigned int rcode);
-/* Another version is served: secondaries are told. After each publish of the zone, whatever made it. */
+/* Another version is served: secondaries get a NOTIFY. After each publish of the zone. */
 void transfer_published(struct transfer *t, const uint8_t *apex);
 
 /* Asks the primaries now; @whole: for the whole zone, even if there is nothing newer. ERR_NOT_FOUND. */

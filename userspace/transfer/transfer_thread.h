@@ -7,11 +7,11 @@
  *
  *      transfer.c    control's calls ─► calls.c ─► mailbox ─► loop.c ─► secondary*, primary*
  *      zone_table.c  the zones that the thread knows, by apex
- *      book.c        keys and remotes as one configuration has them; refcounted, since each exchange keeps its own
+ *      remotes.c        keys and remotes as one configuration has them; refcounted, since each exchange keeps its own
  *      peer.c        an address of a remote: connections that are kept for the next question
  *      exchange.c    one question by TCP or TLS, and the messages of its answer
- *      ask.c         one question by UDP with its retries, signed and checked
- *      answered.c    replies to requests of others: counted, and reported to the tap
+ *      udp_query.c         one question by UDP with its retries, signed and checked
+ *      reply_report.c    replies to requests of others: counted, and reported to the tap
  *      timers.c      timers for refresh, retry, expiry, NOTIFY again; by the clock that loop.c reads
  *
  * The thread is a liburcu QSBR thread that is offline except for moments: code that needs a zone for longer
@@ -30,9 +30,9 @@
 #include "transfer/transfer_types.h"
 #include "transfer/zone_table.h"
 
-struct book;
+struct remotes;
 struct primary;   /* the other side: server, transfers out, NOTIFY out, UPDATE in */
-struct secondary; /* of all zones: its lanes */
+struct secondary; /* of all zones: its slots */
 struct tap_producer;
 struct transfer_event;
 
@@ -48,7 +48,7 @@ struct transfer {
 	bool is_stopping; /* atomic */
 	struct mailbox to_loop, to_control;
 	struct transfer_counters counters; /* written by the loop, see transfer_count() */
-	struct engine_answers answers;     /* likewise: answered.h */
+	struct engine_answers answers;     /* likewise: reply_report.h */
 	/* The loop's, from here on. */
 	struct event_base *base;
 	struct event *on_mail, *on_due;
@@ -57,7 +57,7 @@ struct transfer {
 	struct timers timers;
 	struct random random;
 	struct tap_producer *tap; /* NULL: no events */
-	struct book *book;        /* the newest; one reference */
+	struct remotes *remotes;  /* the newest; one reference */
 	struct transfer_zones zones;
 	struct secondary *secondary;
 	struct primary *primary;

@@ -46,24 +46,24 @@ struct transfer_status {
 	char remote[128];        /* the remote that gave it last */
 };
 /* E(name, words) */
-#define TRANSFER_COUNTERS(E)                                         \
-	E(soa_asked, "SOA queries sent to primaries")                \
-	E(axfr_in, "whole zones that came")                          \
-	E(ixfr_in, "transfers of changes that came")                 \
-	E(in_failed, "transfers from primaries that failed")         \
-	E(axfr_out, "whole zones given")                             \
-	E(ixfr_out, "transfers of changes given")                    \
-	E(out_refused, "transfers refused to who may not have them") \
-	E(out_failed, "transfers out that broke off")                \
-	E(notify_in, "NOTIFY messages of who may send them")         \
-	E(notify_refused, "NOTIFY messages of who may not")          \
-	E(notify_sent, "NOTIFY messages sent")                       \
-	E(notify_failed, "secondaries that did not answer NOTIFY")   \
-	E(update_in, "UPDATE messages that were looked at")          \
-	E(update_refused, "UPDATE messages refused")                 \
-	E(tsig_bad, "messages whose signature does not hold")        \
-	E(tls_failed, "TLS connections that did not come about")     \
-	E(connections, "connections taken")
+#define TRANSFER_COUNTERS(E)                                                  \
+	E(soa_asked, "SOA queries sent to primaries")                         \
+	E(axfr_in, "whole zones received")                                    \
+	E(ixfr_in, "transfers of changes received")                           \
+	E(in_failed, "transfers from primaries that failed")                  \
+	E(axfr_out, "whole zones sent")                                       \
+	E(ixfr_out, "transfers of changes sent")                              \
+	E(out_refused, "transfers refused to clients that may not have them") \
+	E(out_failed, "transfers out that failed")                            \
+	E(notify_in, "NOTIFY messages from clients that may send them")       \
+	E(notify_refused, "NOTIFY messages from clients that may not")        \
+	E(notify_sent, "NOTIFY messages sent")                                \
+	E(notify_failed, "secondaries that did not answer NOTIFY")            \
+	E(update_in, "UPDATE messages that were checked")                     \
+	E(update_refused, "UPDATE messages refused")                          \
+	E(tsig_bad, "messages whose signature does not hold")                 \
+	E(tls_failed, "TLS connections that could not be established")        \
+	E(connections, "connections accepted")
 
 struct transfer_counters {
 #define TRANSFER_COUNTER_FIELD(name, words) uint64_t name;

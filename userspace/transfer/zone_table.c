@@ -11,7 +11,7 @@
 
 #define FIRST_BUCKETS 64
 
-/* FNV-1a: who chooses names of zones is who runs the server. */
+/* FNV-1a: the operator chooses the names, so no attacker can make them collide. */
 static uint32_t hash_of(const uint8_t *apex, size_t n)
 {
 	uint32_t hash = 2166136261u;

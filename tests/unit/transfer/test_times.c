@@ -291,7 +291,7 @@ static void answer_at(uint32_t serial, int64_t from_now_s)
 	struct tsig tsig;
 	int n;
 
-	if (tsig_verify_request(&tsig, t.book->keys, query, n_query, now.wall_s, &n_body) !=
+	if (tsig_verify_request(&tsig, t.remotes->keys, query, n_query, now.wall_s, &n_body) !=
 	    TSIG_OK)
 		assert_true(!tsig.key && tsig.verdict == TSIG_NONE);
 	n = tsig_sign(&tsig, msg, n_reply, sizeof(msg),

@@ -179,7 +179,7 @@ static void run_told(struct transfer *t, struct call *call)
 	secondary_notified(t, zone, &telling->from, &serial);
 }
 
-/* A NOTIFY with the serial number of the zone, as inquiry.c has checked it. */
+/* A NOTIFY with the serial number of the zone, as peer_request.c has checked it. */
 static void tell(struct scene *s, struct port_addr from)
 {
 	struct telling telling = { .call.run = run_told, .from = from };

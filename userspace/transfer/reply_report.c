@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "transfer/answered.h"
+#include "transfer/reply_report.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +15,7 @@ static void add_one(uint64_t *counter)
 	__atomic_store_n(counter, *counter + 1, __ATOMIC_RELAXED);
 }
 
-static void count(struct transfer *t, const struct answered *a, uint16_t rcode)
+static void count(struct transfer *t, const struct reply_report *a, uint16_t rcode)
 {
 	struct engine_answers *n = &t->answers;
 	uint32_t type = a->has_question ? volley_count_type(a->qtype) : VOLLEY_COUNT_OTHER_TYPE;
@@ -27,7 +27,7 @@ static void count(struct transfer *t, const struct answered *a, uint16_t rcode)
 	add_one(&n->by_opcode[a->opcode % ENGINE_OPCODES]);
 }
 
-static void tell(struct transfer *t, const struct answered *a, const uint8_t *reply, size_t n)
+static void report(struct transfer *t, const struct reply_report *a, const uint8_t *reply, size_t n)
 {
 	struct tap_event *e = tap_begin(t->tap, a->query, a->n_query, n);
 
@@ -46,12 +46,13 @@ static void tell(struct transfer *t, const struct answered *a, const uint8_t *re
 	tap_commit(t->tap, e, reply, n);
 }
 
-void answered_begin(struct transfer *t, struct answered *a, const struct answered_ends *ends,
-		    const struct query *q, const uint8_t *msg, size_t n)
+void reply_report_begin(struct transfer *t, struct reply_report *a,
+			const struct reply_report_ends *ends, const struct query *q,
+			const uint8_t *msg, size_t n)
 {
-	*a = (struct answered){
+	*a = (struct reply_report){
 		.is_open = true,
-		.is_told = tap_draws(t->tap),
+		.is_reported = tap_draws(t->tap),
 		.transport = ends->transport,
 		.peer = *ends->peer,
 		.local = *ends->local,
@@ -60,32 +61,32 @@ void answered_begin(struct transfer *t, struct answered *a, const struct answere
 		.has_question = q->has_question,
 		.asked_ns = t->now.ns,
 	};
-	if (!a->is_told)
+	if (!a->is_reported)
 		return;
 	a->query = malloc(n);
 	if (!a->query) {
 		tap_lose(t->tap);
-		a->is_told = false;
+		a->is_reported = false;
 		return;
 	}
 	a->n_query = n;
 	memcpy(a->query, msg, n);
 }
 
-void answered_reply(struct transfer *t, struct answered *a, const uint8_t *reply, size_t n)
+void reply_report_end(struct transfer *t, struct reply_report *a, const uint8_t *reply, size_t n)
 {
 	struct tap_view view;
 
 	if (a->is_open && tap_view_read(&view, reply, n)) {
 		count(t, a, view.rcode);
-		if (a->is_told)
-			tell(t, a, reply, n);
+		if (a->is_reported)
+			report(t, a, reply, n);
 	}
-	answered_fini(a);
+	reply_report_fini(a);
 }
 
-void answered_fini(struct answered *a)
+void reply_report_fini(struct reply_report *a)
 {
 	free(a->query);
-	*a = (struct answered){ 0 };
+	*a = (struct reply_report){ 0 };
 }

@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "transfer/handout.h"
+#include "transfer/transfer_out.h"
 
 #include <errno.h>
 #include <event2/buffer.h>
@@ -10,12 +10,12 @@
 
 #include "base/err.h"
 #include "base/wire.h"
-#include "transfer/book.h"
 #include "transfer/conn.h"
-#include "transfer/inquiry.h"
+#include "transfer/peer_request.h"
 #include "transfer/primary_state.h"
+#include "transfer/remotes.h"
+#include "transfer/request_audit.h"
 #include "transfer/secondary.h"
-#include "transfer/told.h"
 #include "xfr/xfr_message.h"
 #include "xfr/xfr_out.h"
 
@@ -35,15 +35,15 @@ struct source {
 	struct xfr_out out;
 };
 
-struct handout {
+struct transfer_out {
 	struct cds_list_head link; /* of those that run, or wait */
 	struct conn *conn;
 	struct event *on_step, *on_stall;
 	struct limits_place place;  /* of its client, while it runs and has not lent its own */
-	struct transfer_zone *zone; /* see handout_forget_zone() */
-	struct book *book;          /* for the key */
+	struct transfer_zone *zone; /* see transfer_out_forget_zone() */
+	struct remotes *remotes;    /* for the key */
 	struct tsig tsig;
-	struct answered answered; /* until its first message */
+	struct reply_report report; /* until its first message */
 	struct xfr_out_request request;
 	struct query_edns edns;
 	uint8_t question[DNS_HEADER_BYTES + DNS_NAME_MAX + DNS_QUESTION_FIXED_BYTES];
@@ -124,20 +124,21 @@ static void source_close(struct source *s)
 	s->zone = NULL;
 }
 
-static struct xfr_out_request request_of(const struct inquiry *i, const struct transfer_zone *zone)
+static struct xfr_out_request request_of(const struct peer_request *rq,
+					 const struct transfer_zone *zone)
 {
 	struct xfr_out_request request = {
-		.qname = i->q.qname,
-		.id = i->q.id,
-		.qtype = i->q.qtype,
-		.flags = i->q.flags,
-		.has_edns = i->q.edns.present,
+		.qname = rq->q.qname,
+		.id = rq->q.id,
+		.qtype = rq->q.qtype,
+		.flags = rq->q.flags,
+		.has_edns = rq->q.edns.present,
 	};
 
-	request.has_expire = i->q.edns.expire_asked &&
-			     secondary_expire_left(i->t, zone, &request.expire_s);
-	if (i->who.is_tls && request.has_edns)
-		request.pad_to = HANDOUT_PAD_TO;
+	request.has_expire = rq->q.edns.expire_asked &&
+			     secondary_expire_left(rq->t, zone, &request.expire_s);
+	if (rq->client.is_tls && request.has_edns)
+		request.pad_to = TRANSFER_OUT_PAD_TO;
 	return request;
 }
 
@@ -149,37 +150,37 @@ static void count(struct transfer *t, const struct source *s)
 		transfer_count(t, axfr_out);
 }
 
-static void tell(enum audit_event event, const struct transfer *t, const struct told *who,
-		 const struct source *s)
+static void audit_source(enum audit_event event, const struct transfer *t,
+			 const struct request_audit *audit, const struct source *s)
 {
-	struct told now = *who;
+	struct request_audit now = *audit;
 
 	if (event == AUDIT_TRANSFER_GIVEN && s->out.n_records <= 1)
 		return; /* its SOA record: there is nothing newer, or it has no room */
 	now.now_ns = t->now.ns;
 	if (s->zone)
-		told_transfer(event, &now, &s->out, zone_serial(s->zone));
+		request_audit_transfer(event, &now, &s->out, zone_serial(s->zone));
 	else
-		told_refused(event, &now, DNS_RCODE_SERVFAIL, "the zone is not served");
+		request_audit_refused(event, &now, DNS_RCODE_SERVFAIL, "the zone is not served");
 }
 
 /* ---- By UDP ------------------------------------------------------------------------------------- */
 
-static size_t datagram_cap(const struct inquiry *i)
+static size_t datagram_cap(const struct peer_request *rq)
 {
-	size_t cap = inquiry_datagram_size(i), room = tsig_room(&i->tsig);
+	size_t cap = peer_request_datagram_size(rq), room = tsig_room(&rq->tsig);
 
 	return cap > room ? cap - room : 0;
 }
 
-static int write_datagram(struct inquiry *i, struct source *s,
+static int write_datagram(struct peer_request *rq, struct source *s,
 			  const struct xfr_out_request *request)
 {
-	uint8_t *out = i->t->primary->out;
+	uint8_t *out = rq->t->primary->out;
 	int n;
 
 	if (s->chain) {
-		n = xfr_out_next(&s->out, out, datagram_cap(i), i->t->now.wall_s);
+		n = xfr_out_next(&s->out, out, datagram_cap(rq), rq->t->now.wall_s);
 		if (n > 0 && xfr_out_is_done(&s->out))
 			return n;
 		store_chain_close(s->chain);
@@ -187,49 +188,49 @@ static int write_datagram(struct inquiry *i, struct source *s,
 	}
 	xfr_out_fini(&s->out);
 	xfr_out_soa(&s->out, request, s->zone);
-	return xfr_out_next(&s->out, out, datagram_cap(i), i->t->now.wall_s);
+	return xfr_out_next(&s->out, out, datagram_cap(rq), rq->t->now.wall_s);
 }
 
 /* Signed at the end, as other replies are: what does not fit would use the signature up. */
-void handout_datagram(struct inquiry *i, struct transfer_zone *zone, uint32_t serial)
+void transfer_out_datagram(struct peer_request *rq, struct transfer_zone *zone, uint32_t serial)
 {
-	const struct xfr_out_request request = request_of(i, zone);
+	const struct xfr_out_request request = request_of(rq, zone);
 	struct source s = { 0 };
 	int n;
 
-	if (!source_open(&s, i->t, zone, &request, serial)) {
-		inquiry_refuse(i, 0, DNS_RCODE_SERVFAIL);
+	if (!source_open(&s, rq->t, zone, &request, serial)) {
+		peer_request_refuse(rq, 0, DNS_RCODE_SERVFAIL);
 		return;
 	}
-	n = write_datagram(i, &s, &request);
+	n = write_datagram(rq, &s, &request);
 	if (n > 0) {
-		const struct told who = told_of(i, zone->apex);
+		const struct request_audit audit = request_audit_of(rq, zone->apex);
 
-		count(i->t, &s);
-		tell(AUDIT_TRANSFER_GIVEN, i->t, &who, &s);
-		inquiry_reply(i, i->t->primary->out, (size_t)n);
+		count(rq->t, &s);
+		audit_source(AUDIT_TRANSFER_GIVEN, rq->t, &audit, &s);
+		peer_request_reply(rq, rq->t->primary->out, (size_t)n);
 	} else {
-		inquiry_refuse(i, 0, DNS_RCODE_SERVFAIL);
+		peer_request_refuse(rq, 0, DNS_RCODE_SERVFAIL);
 	}
 	source_close(&s);
 }
 
 /* ---- By TCP and TLS ----------------------------------------------------------------------------- */
 
-static void leave_place(struct handout *h)
+static void leave_place(struct transfer_out *h)
 {
 	struct primary *p = h->conn->t->primary;
 
 	if (!h->is_running || h->has_lent)
 		return;
-	p->n_handouts--;
+	p->n_transfers--;
 	limits_give(&p->clients, &h->place);
 }
 
-static void tell_handout(const struct handout *h, enum audit_event event)
+static void audit_transfer(const struct transfer_out *h, enum audit_event event)
 {
 	const struct conn *c = h->conn;
-	const struct told who = {
+	const struct request_audit audit = {
 		.peer = &c->peer,
 		.transport = c->is_tls ? "tls" : "tcp",
 		.key = h->tsig.key ? h->tsig.key->name : NULL,
@@ -237,21 +238,21 @@ static void tell_handout(const struct handout *h, enum audit_event event)
 		.qtype = h->request.qtype,
 	};
 
-	tell(event, c->t, &who, &h->source);
+	audit_source(event, c->t, &audit, &h->source);
 }
 
-static void handout_free(struct handout *h)
+static void transfer_out_free(struct transfer_out *h)
 {
 	struct transfer *t = h->conn->t;
 
-	h->conn->handout = NULL;
+	h->conn->transfer = NULL;
 	cds_list_del(&h->link);
 	leave_place(h);
 	t->primary->n_lent -= h->has_lent;
 	source_close(&h->source);
 	tsig_fini(&h->tsig);
-	answered_fini(&h->answered);
-	book_put(h->book);
+	reply_report_fini(&h->report);
+	remotes_put(h->remotes);
 	if (h->on_step)
 		event_free(h->on_step);
 	if (h->on_stall)
@@ -260,7 +261,7 @@ static void handout_free(struct handout *h)
 }
 
 /* It is over, well or not. */
-static void finish(struct handout *h, bool is_well)
+static void finish(struct transfer_out *h, bool is_well)
 {
 	struct conn *c = h->conn;
 	struct transfer *t = c->t;
@@ -269,16 +270,16 @@ static void finish(struct handout *h, bool is_well)
 		count(t, &h->source);
 	else
 		transfer_count(t, out_failed);
-	tell_handout(h, is_well && h->source.zone ? AUDIT_TRANSFER_GIVEN : AUDIT_TRANSFER_FAILED);
-	handout_free(h);
+	audit_transfer(h, is_well && h->source.zone ? AUDIT_TRANSFER_GIVEN : AUDIT_TRANSFER_FAILED);
+	transfer_out_free(h);
 	if (!is_well)
 		conn_end(c);
 	conn_release(c);
-	handout_next(t);
+	transfer_out_next(t);
 }
 
 /* The next message, right into the output. Its length; 0: there was the last; or an error. */
-static int add_message_of(struct handout *h, struct evbuffer *output, size_t cap)
+static int add_message_of(struct transfer_out *h, struct evbuffer *output, size_t cap)
 {
 	struct evbuffer_iovec iov;
 	uint8_t *bytes;
@@ -290,13 +291,13 @@ static int add_message_of(struct handout *h, struct evbuffer *output, size_t cap
 	n = xfr_out_next(&h->source.out, bytes + CONN_PREFIX_BYTES, cap, h->conn->t->now.wall_s);
 	if (n <= 0)
 		return n;
-	answered_reply(h->conn->t, &h->answered, bytes + CONN_PREFIX_BYTES, (size_t)n);
+	reply_report_end(h->conn->t, &h->report, bytes + CONN_PREFIX_BYTES, (size_t)n);
 	wire_store_be16(bytes, (uint16_t)n);
 	iov.iov_len = CONN_PREFIX_BYTES + (size_t)n;
 	return evbuffer_commit_space(output, &iov, 1) ? -ENOMEM : n;
 }
 
-static int add_message(struct handout *h, struct evbuffer *output)
+static int add_message(struct transfer_out *h, struct evbuffer *output)
 {
 	int n = add_message_of(h, output, MESSAGE_BYTES);
 
@@ -304,19 +305,19 @@ static int add_message(struct handout *h, struct evbuffer *output)
 	return n == ERR_SPACE ? add_message_of(h, output, DNS_MESSAGE_MAX) : n;
 }
 
-static void arm(struct handout *h)
+static void arm(struct transfer_out *h)
 {
-	const struct timeval step = { .tv_sec = HANDOUT_STEP_S };
-	const struct timeval stall = { .tv_sec = HANDOUT_STALL_S };
+	const struct timeval step = { .tv_sec = TRANSFER_OUT_STEP_S };
+	const struct timeval stall = { .tv_sec = TRANSFER_OUT_STALL_S };
 
 	(void)event_add(h->on_step, &step);
 	if (!h->has_lent)
 		(void)event_add(h->on_stall, &stall);
 }
 
-void handout_go_on(struct conn *c)
+void transfer_out_go_on(struct conn *c)
 {
-	struct handout *h = c->handout;
+	struct transfer_out *h = c->transfer;
 	struct evbuffer *output = bufferevent_get_output(c->bev);
 	int n = 1;
 
@@ -331,7 +332,7 @@ void handout_go_on(struct conn *c)
 
 static void on_step(evutil_socket_t fd, short events, void *user)
 {
-	struct handout *h = user;
+	struct transfer_out *h = user;
 
 	(void)fd, (void)events;
 	loop_wake(h->conn->t);
@@ -341,24 +342,24 @@ static void on_step(evutil_socket_t fd, short events, void *user)
 /* Its reader stands still: the next in line has its place. */
 static void on_stall(evutil_socket_t fd, short events, void *user)
 {
-	const struct timeval stall = { .tv_sec = HANDOUT_STALL_S };
-	struct handout *h = user;
+	const struct timeval stall = { .tv_sec = TRANSFER_OUT_STALL_S };
+	struct transfer_out *h = user;
 	struct transfer *t = h->conn->t;
 	struct primary *p = t->primary;
 
 	(void)fd, (void)events;
 	loop_wake(t);
-	if (p->n_lent >= HANDOUT_LENT_MAX * t->book->n_transfers_out) {
+	if (p->n_lent >= TRANSFER_OUT_LENT_MAX * t->remotes->n_transfers_out) {
 		(void)event_add(h->on_stall, &stall); /* one may be free by then */
 		return;
 	}
 	leave_place(h);
 	h->has_lent = true;
 	p->n_lent++;
-	handout_next(t);
+	transfer_out_next(t);
 }
 
-static void refuse(struct handout *h)
+static void refuse(struct transfer_out *h)
 {
 	struct transfer *t = h->conn->t;
 	const struct empty_reply reply = {
@@ -369,29 +370,29 @@ static void refuse(struct handout *h)
 		.rcode = DNS_RCODE_SERVFAIL,
 		.cap = DNS_MESSAGE_MAX,
 	};
-	int n = (int)inquiry_write_empty(t, &reply);
+	int n = (int)peer_request_write_empty(t, &reply);
 
 	if (n > 0)
 		n = tsig_sign(&h->tsig, t->primary->out, (size_t)n, DNS_MESSAGE_MAX, t->now.wall_s);
 	if (n <= 0)
 		return;
-	answered_reply(t, &h->answered, t->primary->out, (size_t)n);
+	reply_report_end(t, &h->report, t->primary->out, (size_t)n);
 	conn_send(h->conn, t->primary->out, (size_t)n);
 }
 
-static void start(struct handout *h)
+static void start(struct transfer_out *h)
 {
 	struct conn *c = h->conn;
 	struct primary *p = c->t->primary;
 
 	cds_list_del(&h->link);
-	cds_list_add_tail(&h->link, &p->handouts);
+	cds_list_add_tail(&h->link, &p->transfers);
 	h->is_running = true;
-	p->n_handouts++; /* its client has counted it */
+	p->n_transfers++; /* its client has counted it */
 	h->request.tsig = &h->tsig;
 	h->request.qname = h->question + DNS_HEADER_BYTES;
 	if (h->zone && source_open(&h->source, c->t, h->zone, &h->request, h->serial)) {
-		handout_go_on(c);
+		transfer_out_go_on(c);
 		return;
 	}
 	refuse(h);
@@ -399,22 +400,22 @@ static void start(struct handout *h)
 }
 
 /* The first in line whose client has not all that it may have, which then counts. NULL: none. */
-static struct handout *find_next(struct primary *p)
+static struct transfer_out *find_next(struct primary *p)
 {
-	struct handout *h;
+	struct transfer_out *h;
 
-	cds_list_for_each_entry(h, &p->handouts_waiting, link)
+	cds_list_for_each_entry(h, &p->transfers_waiting, link)
 		if (limits_take(&p->clients, h->conn->peer.family, h->conn->peer.bytes,
 				&h->place) == LIMITS_TAKEN)
 			return h;
 	return NULL;
 }
 
-void handout_next(struct transfer *t)
+void transfer_out_next(struct transfer *t)
 {
 	struct primary *p = t->primary;
-	const uint32_t n_max = t->book->n_transfers_out;
-	struct handout *h;
+	const uint32_t n_max = t->remotes->n_transfers_out;
+	struct transfer_out *h;
 
 	/* One that is over at once calls this again. */
 	if (p->is_starting)
@@ -423,22 +424,22 @@ void handout_next(struct transfer *t)
 	p->clients.max_client = n_max - (n_max + 3) / 4;
 	if (!p->clients.max_client)
 		p->clients.max_client = 1;
-	while (p->n_handouts < n_max && (h = find_next(p)))
+	while (p->n_transfers < n_max && (h = find_next(p)))
 		start(h);
 	p->is_starting = false;
 }
 
-struct conn *handout_find_lent(const struct transfer *t)
+struct conn *transfer_out_find_lent(const struct transfer *t)
 {
-	const struct handout *h;
+	const struct transfer_out *h;
 
-	cds_list_for_each_entry(h, &t->primary->handouts, link)
+	cds_list_for_each_entry(h, &t->primary->transfers, link)
 		if (h->has_lent)
 			return h->conn;
 	return NULL;
 }
 
-int handout_open(struct transfer *t)
+int transfer_out_open(struct transfer *t)
 {
 	struct limits *l = &t->primary->clients;
 
@@ -449,60 +450,60 @@ int handout_open(struct transfer *t)
 	return getrandom(l->key, sizeof(l->key), 0) < 0 ? -errno : 0;
 }
 
-void handout_begin(struct inquiry *i, struct transfer_zone *zone, uint32_t serial)
+void transfer_out_begin(struct peer_request *rq, struct transfer_zone *zone, uint32_t serial)
 {
-	struct conn *c = i->conn;
-	struct handout *h = calloc(1, sizeof(*h));
+	struct conn *c = rq->conn;
+	struct transfer_out *h = calloc(1, sizeof(*h));
 
 	if (h)
-		h->on_step = evtimer_new(i->t->base, on_step, h);
+		h->on_step = evtimer_new(rq->t->base, on_step, h);
 	if (h)
-		h->on_stall = evtimer_new(i->t->base, on_stall, h);
+		h->on_stall = evtimer_new(rq->t->base, on_stall, h);
 	if (!h || !h->on_step || !h->on_stall) {
 		if (h && h->on_step)
 			event_free(h->on_step);
 		free(h);
-		inquiry_refuse(i, 0, DNS_RCODE_SERVFAIL);
+		peer_request_refuse(rq, 0, DNS_RCODE_SERVFAIL);
 		return;
 	}
 	h->conn = c;
 	h->zone = zone;
 	h->serial = serial;
-	h->book = book_get(i->t->book);
-	h->request = request_of(i, zone);
-	h->edns = i->q.edns;
-	h->n_question = i->q.question_end;
-	memcpy(h->question, i->msg, i->q.question_end);
-	h->tsig = i->tsig;
-	i->tsig = (struct tsig){ 0 };
-	h->answered = i->answered;
-	i->answered = (struct answered){ 0 };
-	c->handout = h;
+	h->remotes = remotes_get(rq->t->remotes);
+	h->request = request_of(rq, zone);
+	h->edns = rq->q.edns;
+	h->n_question = rq->q.question_end;
+	memcpy(h->question, rq->msg, rq->q.question_end);
+	h->tsig = rq->tsig;
+	rq->tsig = (struct tsig){ 0 };
+	h->report = rq->report;
+	rq->report = (struct reply_report){ 0 };
+	c->transfer = h;
 	conn_hold(c);
-	cds_list_add_tail(&h->link, &i->t->primary->handouts_waiting);
-	handout_next(i->t);
+	cds_list_add_tail(&h->link, &rq->t->primary->transfers_waiting);
+	transfer_out_next(rq->t);
 }
 
-void handout_abort(struct conn *c)
+void transfer_out_abort(struct conn *c)
 {
-	struct handout *h = c->handout;
+	struct transfer_out *h = c->transfer;
 	struct transfer *t = c->t;
 	bool was_running = h && h->is_running;
 
 	if (!h)
 		return;
 	transfer_count(t, out_failed);
-	tell_handout(h, AUDIT_TRANSFER_FAILED);
-	handout_free(h);
+	audit_transfer(h, AUDIT_TRANSFER_FAILED);
+	transfer_out_free(h);
 	if (was_running)
-		handout_next(t);
+		transfer_out_next(t);
 }
 
-void handout_forget_zone(struct transfer *t, const struct transfer_zone *zone)
+void transfer_out_forget_zone(struct transfer *t, const struct transfer_zone *zone)
 {
-	struct handout *h;
+	struct transfer_out *h;
 
-	cds_list_for_each_entry(h, &t->primary->handouts_waiting, link)
+	cds_list_for_each_entry(h, &t->primary->transfers_waiting, link)
 		if (h->zone == zone)
 			h->zone = NULL;
 }

@@ -2,50 +2,50 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * One message to us, from a worker or a connection, and its reply, signed as the message was (RFC 8945 section 5).
- * transfer/dispatch.h decides which part answers it.
+ * transfer/peer_dispatch.h decides which part answers it.
  *
  * Threads: the loop's.
  */
-#ifndef VOLLEY_TRANSFER_INQUIRY_H
-#define VOLLEY_TRANSFER_INQUIRY_H
+#ifndef VOLLEY_TRANSFER_PEER_REQUEST_H
+#define VOLLEY_TRANSFER_PEER_REQUEST_H
 
 #include "dns/edns.h"
 #include "dns/query.h"
-#include "transfer/answered.h"
+#include "transfer/reply_report.h"
 #include "transfer/rules.h"
 
 struct conn;
 
 /* The caller sets the first ones, the rest is zeros. */
-struct inquiry {
+struct peer_request {
 	struct transfer *t;
 	uint8_t *msg; /* the TSIG is cut off from it */
 	size_t n;
-	struct who who;             /* its key comes of the signature */
+	struct rules_client client; /* its key comes of the signature */
 	size_t cap;                 /* octets that a reply may have */
 	struct conn *conn;          /* that it came by; or else: */
-	struct handover_item *item; /* gets one reply, or is told that there is none */
+	struct handover_item *item; /* gets one reply, or a note that there is none */
 	struct query q;
 	struct tsig tsig;
-	struct answered answered;
-	bool is_padded; /* the reply is: inquiry_is_padded() */
+	struct reply_report report;
+	bool is_padded; /* the reply is: peer_request_is_padded() */
 };
 
 /* An address of a message; IPv4 behind an IPv6 socket is IPv4. */
-struct port_addr inquiry_peer(uint8_t family, const uint8_t bytes[16], __be16 net_port);
+struct port_addr peer_request_addr(uint8_t family, const uint8_t bytes[16], __be16 net_port);
 
 /* Whether the reply gets padding (RFC 7830): the query had some, and came over TLS. */
-bool inquiry_is_padded(const struct inquiry *i);
+bool peer_request_is_padded(const struct peer_request *rq);
 
 /* Sends n octets as they are, and counts the reply; n 0: there is none. */
-void inquiry_send(struct inquiry *i, const uint8_t *out, size_t n);
+void peer_request_send(struct peer_request *rq, const uint8_t *out, size_t n);
 /*
- * Pads and signs the n octets at out, which has room for inquiry.cap, and sends them; once for each inquiry. n 0:
+ * Pads and signs the n octets at out, which has room for peer_request.cap, and sends them; once for each request. n 0:
  * there is no reply.
  */
-void inquiry_reply(struct inquiry *i, uint8_t *out, size_t n);
+void peer_request_reply(struct peer_request *rq, uint8_t *out, size_t n);
 /* The longest datagram that the client takes and we send. */
-size_t inquiry_datagram_size(const struct inquiry *i);
+size_t peer_request_datagram_size(const struct peer_request *rq);
 
 /* A reply with nothing but header, question and, where the request had one, OPT: RFC 6891 section 7. */
 struct empty_reply {
@@ -59,8 +59,8 @@ struct empty_reply {
 };
 
 /* Writes it to t->primary->out, not signed. Its length; 0: there is nothing to reply to. */
-size_t inquiry_write_empty(struct transfer *t, const struct empty_reply *reply);
-/* The same to an inquiry, signed and sent. */
-void inquiry_refuse(struct inquiry *i, uint16_t flags, enum dns_rcode rcode);
+size_t peer_request_write_empty(struct transfer *t, const struct empty_reply *reply);
+/* The same as the reply to a request, signed and sent. */
+void peer_request_refuse(struct peer_request *rq, uint16_t flags, enum dns_rcode rcode);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "transfer/book.h"
+#include "transfer/remotes.h"
 
 #include <errno.h>
 #include <openssl/ssl.h>
@@ -13,7 +13,7 @@
 #include "dns/name.h"
 #include "transfer/tls_out.h"
 
-static int make_keys(struct book *book, const struct config *config, char *err, size_t cap)
+static int make_keys(struct remotes *remotes, const struct config *config, char *err, size_t cap)
 {
 	struct tsig_key_source *sources = calloc(config->n_keys + 1, sizeof(*sources));
 	uint8_t(*names)[DNS_NAME_MAX] = calloc(config->n_keys + 1, DNS_NAME_MAX);
@@ -32,7 +32,7 @@ static int make_keys(struct book *book, const struct config *config, char *err, 
 		};
 	}
 	if (!code)
-		code = tsig_keys_new(&book->keys, sources, config->n_keys);
+		code = tsig_keys_new(&remotes->keys, sources, config->n_keys);
 	free(sources);
 	free(names);
 	if (!code || code == -ENOMEM)
@@ -47,7 +47,7 @@ static int copy_text(char **out, const char *from)
 	return from && !*out ? -ENOMEM : 0;
 }
 
-static void take_sources(struct book_remote *remote, const struct config_remote *from)
+static void take_sources(struct remote *remote, const struct config_remote *from)
 {
 	for (uint32_t i = 0; i < from->n_source; i++) {
 		struct port_addr addr = config_port_addr(&from->source[i]);
@@ -62,7 +62,7 @@ static void take_sources(struct book_remote *remote, const struct config_remote 
 	}
 }
 
-static int make_remote(struct book *book, struct book_remote *remote,
+static int make_remote(struct remotes *remotes, struct remote *remote,
 		       const struct config_remote *from, char *err, size_t cap)
 {
 	int code = copy_text(&remote->name, from->name);
@@ -76,7 +76,7 @@ static int make_remote(struct book *book, struct book_remote *remote,
 	for (uint32_t i = 0; i < from->n_addresses; i++)
 		remote->peers[i].addr = config_port_addr(&from->addresses[i]);
 	take_sources(remote, from);
-	remote->key = from->key ? book_key(book, from->key) : NULL;
+	remote->key = from->key ? remotes_key(remotes, from->key) : NULL;
 	remote->tls = from->tls;
 	remote->has_pin = from->tls_pin;
 	if (from->tls_pin)
@@ -86,59 +86,59 @@ static int make_remote(struct book *book, struct book_remote *remote,
 
 static int by_name(const void *a, const void *b)
 {
-	return strcmp(((const struct book_remote *)a)->name, ((const struct book_remote *)b)->name);
+	return strcmp(((const struct remote *)a)->name, ((const struct remote *)b)->name);
 }
 
-static int make_remotes(struct book *book, const struct config *config, char *err, size_t cap)
+static int make_remotes(struct remotes *remotes, const struct config *config, char *err, size_t cap)
 {
-	book->remotes = calloc(config->n_remotes + 1, sizeof(*book->remotes));
-	if (!book->remotes)
+	remotes->list = calloc(config->n_remotes + 1, sizeof(*remotes->list));
+	if (!remotes->list)
 		return -ENOMEM;
-	for (; book->n_remotes < config->n_remotes; book->n_remotes++) {
-		const struct config_remote *from = &config->remotes[book->n_remotes];
-		struct book_remote *remote = &book->remotes[book->n_remotes];
+	for (; remotes->n < config->n_remotes; remotes->n++) {
+		const struct config_remote *from = &config->remotes[remotes->n];
+		struct remote *remote = &remotes->list[remotes->n];
 		char why[256] = "";
-		int code = make_remote(book, remote, from, why, sizeof(why));
+		int code = make_remote(remotes, remote, from, why, sizeof(why));
 
 		if (code) {
-			book->n_remotes++; /* what there is of it is freed, too */
+			remotes->n++; /* what there is of it is freed, too */
 			snprintf(err, cap, "remote %s: %s", from->name,
 				 *why ? why : err_text(code));
 			return code;
 		}
 	}
-	qsort(book->remotes, book->n_remotes, sizeof(*book->remotes), by_name);
+	qsort(remotes->list, remotes->n, sizeof(*remotes->list), by_name);
 	return 0;
 }
 
-int book_new(struct book **out, const struct config *config, char *err, size_t err_cap)
+int remotes_new(struct remotes **out, const struct config *config, char *err, size_t err_cap)
 {
-	struct book *book = calloc(1, sizeof(*book));
+	struct remotes *remotes = calloc(1, sizeof(*remotes));
 	int code;
 
-	if (!book)
+	if (!remotes)
 		return -ENOMEM;
-	book->n_refs = 1;
-	book->n_transfers = config->n_transfers;
-	book->n_transfers_out = config->n_transfers_out;
-	code = make_keys(book, config, err, err_cap);
+	remotes->n_refs = 1;
+	remotes->n_transfers = config->n_transfers;
+	remotes->n_transfers_out = config->n_transfers_out;
+	code = make_keys(remotes, config, err, err_cap);
 	if (!code)
-		code = make_remotes(book, config, err, err_cap);
+		code = make_remotes(remotes, config, err, err_cap);
 	if (code) {
-		book_put(book);
+		remotes_put(remotes);
 		return code;
 	}
-	*out = book;
+	*out = remotes;
 	return 0;
 }
 
-struct book *book_get(struct book *book)
+struct remotes *remotes_get(struct remotes *remotes)
 {
-	book->n_refs++;
-	return book;
+	remotes->n_refs++;
+	return remotes;
 }
 
-static void fini_remote(struct book_remote *remote)
+static void fini_remote(struct remote *remote)
 {
 	for (uint32_t i = 0; i < remote->n_peers; i++)
 		peer_fini(&remote->peers[i]);
@@ -148,34 +148,34 @@ static void fini_remote(struct book_remote *remote)
 	SSL_CTX_free(remote->tls_ctx);
 }
 
-void book_put(struct book *book)
+void remotes_put(struct remotes *remotes)
 {
-	if (!book || --book->n_refs)
+	if (!remotes || --remotes->n_refs)
 		return;
-	for (uint32_t i = 0; i < book->n_remotes; i++)
-		fini_remote(&book->remotes[i]);
-	free(book->remotes);
-	tsig_keys_free(book->keys);
-	free(book);
+	for (uint32_t i = 0; i < remotes->n; i++)
+		fini_remote(&remotes->list[i]);
+	free(remotes->list);
+	tsig_keys_free(remotes->keys);
+	free(remotes);
 }
 
-const struct tsig_key *book_key(const struct book *book, const char *name)
+const struct tsig_key *remotes_key(const struct remotes *remotes, const char *name)
 {
 	uint8_t wire[DNS_NAME_MAX];
 
 	if (name_from_text(wire, sizeof(wire), name, strlen(name)) < 0)
 		return NULL;
-	return tsig_keys_find(book->keys, wire);
+	return tsig_keys_find(remotes->keys, wire);
 }
 
-struct book_remote *book_remote(const struct book *book, const char *name)
+struct remote *remotes_find(const struct remotes *remotes, const char *name)
 {
-	const struct book_remote wanted = { .name = (char *)(uintptr_t)name };
+	const struct remote wanted = { .name = (char *)(uintptr_t)name };
 
-	return bsearch(&wanted, book->remotes, book->n_remotes, sizeof(wanted), by_name);
+	return bsearch(&wanted, remotes->list, remotes->n, sizeof(wanted), by_name);
 }
 
-bool book_remote_has(const struct book_remote *remote, const struct port_addr *addr)
+bool remote_has(const struct remote *remote, const struct port_addr *addr)
 {
 	for (uint32_t i = 0; i < remote->n_peers; i++)
 		if (port_addr_same_host(&remote->peers[i].addr, addr))
@@ -183,7 +183,7 @@ bool book_remote_has(const struct book_remote *remote, const struct port_addr *a
 	return false;
 }
 
-const struct port_addr *book_source(const struct book_remote *remote, const struct port_addr *to)
+const struct port_addr *remote_source(const struct remote *remote, const struct port_addr *to)
 {
 	if (to->family == AF_INET)
 		return remote->has_source4 ? &remote->source4 : NULL;

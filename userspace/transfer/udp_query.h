@@ -6,36 +6,36 @@
  *
  * Threads: the loop's.
  */
-#ifndef VOLLEY_TRANSFER_ASK_H
-#define VOLLEY_TRANSFER_ASK_H
+#ifndef VOLLEY_TRANSFER_UDP_QUERY_H
+#define VOLLEY_TRANSFER_UDP_QUERY_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-struct ask;
-struct book_remote;
+struct udp_query;
+struct remote;
 struct peer;
 struct transfer;
 
-#define ASK_MESSAGE_MAX 1232
+#define UDP_QUERY_MAX 1232
 
 /*
  * The end: 0 and the reply, whose ID, opcode, question and signature are right, whatever its rcode; or
- * -ETIMEDOUT, -ECONNREFUSED ..., ERR_TSIG where the only answers had no signature that holds. The ask is freed
+ * -ETIMEDOUT, -ECONNREFUSED ..., ERR_TSIG where the only answers had no signature that holds. The query is freed
  * behind the call.
  */
-typedef void ask_done_fn(void *user, int code, const uint8_t *reply, size_t n);
+typedef void udp_query_done_fn(void *user, int code, const uint8_t *reply, size_t n);
 
 /*
  * Sends @msg, a message with one question and no TSIG, which is copied; its ID is set. @done is never
- * called from within. The book of @remote has to live as long. 0, -ENOMEM, or the error of the socket.
+ * called from within. The remotes that @remote belongs to have to live as long. 0, -ENOMEM, or the error of the socket.
  */
-int ask_start(struct ask **out, struct transfer *t, const struct book_remote *remote,
-	      const struct peer *peer, const uint8_t *msg, size_t n, ask_done_fn *done, void *user)
-	__attribute__((warn_unused_result));
+int udp_query_start(struct udp_query **out, struct transfer *t, const struct remote *remote,
+		    const struct peer *peer, const uint8_t *msg, size_t n, udp_query_done_fn *done,
+		    void *user) __attribute__((warn_unused_result));
 /* For @done, if it gets ERR_TSIG: the fault of the last reply's signature, in words. Static. */
-const char *ask_bad_tsig(const struct ask *ask);
+const char *udp_query_bad_tsig(const struct udp_query *query);
 /* Ends it without a word; not from within @done. NULL is allowed. */
-void ask_abort(struct ask *ask);
+void udp_query_abort(struct udp_query *query);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "transfer/lane.h"
+#include "transfer/slots.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -13,8 +13,8 @@
 #define N_PLACES 64
 
 static struct event_base *base;
-static struct lane lane;
-static struct lane_place places[N_PLACES];
+static struct slots slots;
+static struct slot places[N_PLACES];
 static char order[N_PLACES + 1]; /* a letter for each that was let in */
 static size_t n_let_in;
 
@@ -25,15 +25,15 @@ static void go(void *user)
 }
 
 /* The next place waits for the name server of this letter. */
-static struct lane_place *wait_for(const char *name)
+static struct slot *wait_for(const char *name)
 {
 	static const char *const letters = "abc";
-	struct lane_place *place = places;
+	struct slot *place = places;
 
-	while (place->lane)
+	while (place->slots)
 		place++;
-	*place = (struct lane_place){ .go = go, .user = (char *)(uintptr_t)strchr(letters, *name) };
-	assert_int_equal(lane_enter(&lane, place, name), 0);
+	*place = (struct slot){ .go = go, .user = (char *)(uintptr_t)strchr(letters, *name) };
+	assert_int_equal(slots_enter(&slots, place, name), 0);
 	return place;
 }
 
@@ -49,17 +49,17 @@ static int open_lane(void **state)
 	memset(places, 0, sizeof(places));
 	n_let_in = 0;
 	order[0] = '\0';
-	return lane_open(&lane, base, 2);
+	return slots_open(&slots, base, 2);
 }
 
 static int close_lane(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < N_PLACES; i++)
-		lane_leave(&places[i]);
-	assert_int_equal(lane.n_inside, 0);
-	assert_true(cds_list_empty(&lane.queues));
-	lane_close(&lane);
+		slots_leave(&places[i]);
+	assert_int_equal(slots.n_inside, 0);
+	assert_true(cds_list_empty(&slots.queues));
+	slots_close(&slots);
 	event_base_free(base);
 	return 0;
 }
@@ -72,10 +72,10 @@ static void never_more_than_may(void **state)
 	assert_int_equal(n_let_in, 0); /* never from within */
 	run();
 	assert_string_equal(order, "aa");
-	lane_leave(&places[0]);
+	slots_leave(&places[0]);
 	run();
 	assert_string_equal(order, "aaa");
-	lane_set_limit(&lane, 4);
+	slots_set_limit(&slots, 4);
 	run();
 	assert_string_equal(order, "aaaaa");
 }
@@ -89,7 +89,7 @@ static void by_turns_of_the_name_servers(void **state)
 	wait_for("b");
 	wait_for("b");
 	wait_for("c");
-	lane_set_limit(&lane, N_PLACES);
+	slots_set_limit(&slots, N_PLACES);
 	run();
 	assert_int_equal(n_let_in, 23);
 	order[7] = '\0';
@@ -98,17 +98,17 @@ static void by_turns_of_the_name_servers(void **state)
 
 static void who_leaves_the_queue_is_not_let_in(void **state)
 {
-	struct lane_place *second;
+	struct slot *second;
 
 	(void)state;
-	lane_set_limit(&lane, 1);
+	slots_set_limit(&slots, 1);
 	wait_for("a");
 	run();
 	second = wait_for("b");
 	wait_for("c");
-	lane_leave(second);
-	lane_leave(second);
-	lane_leave(&places[0]);
+	slots_leave(second);
+	slots_leave(second);
+	slots_leave(&places[0]);
 	run();
 	assert_string_equal(order, "ac");
 }

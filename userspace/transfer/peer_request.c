@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "transfer/inquiry.h"
+#include "transfer/peer_request.h"
 
 #include <string.h>
 #include <sys/socket.h>
@@ -11,7 +11,7 @@
 #include "transfer/primary_state.h"
 #include "xfr/xfr_message.h"
 
-struct port_addr inquiry_peer(uint8_t family, const uint8_t bytes[16], __be16 net_port)
+struct port_addr peer_request_addr(uint8_t family, const uint8_t bytes[16], __be16 net_port)
 {
 	static const uint8_t mapped[12] = { [10] = 0xff, [11] = 0xff };
 
@@ -20,32 +20,32 @@ struct port_addr inquiry_peer(uint8_t family, const uint8_t bytes[16], __be16 ne
 	return port_addr_make(family, bytes, net_port);
 }
 
-void inquiry_send(struct inquiry *i, const uint8_t *out, size_t n)
+void peer_request_send(struct peer_request *rq, const uint8_t *out, size_t n)
 {
-	answered_reply(i->t, &i->answered, out, n);
-	if (i->conn && n)
-		conn_send(i->conn, out, n);
-	if (i->item)
-		handover_reply(i->item, out, n);
-	i->item = NULL;
+	reply_report_end(rq->t, &rq->report, out, n);
+	if (rq->conn && n)
+		conn_send(rq->conn, out, n);
+	if (rq->item)
+		handover_reply(rq->item, out, n);
+	rq->item = NULL;
 }
 
-bool inquiry_is_padded(const struct inquiry *i)
+bool peer_request_is_padded(const struct peer_request *rq)
 {
-	return i->is_padded || (i->who.is_tls && i->q.edns.padding_asked);
+	return rq->is_padded || (rq->client.is_tls && rq->q.edns.padding_asked);
 }
 
-void inquiry_reply(struct inquiry *i, uint8_t *out, size_t n)
+void peer_request_reply(struct peer_request *rq, uint8_t *out, size_t n)
 {
 	int bytes;
 
-	if (n && inquiry_is_padded(i))
-		n = padding_add(out, n, i->cap, tsig_room(&i->tsig));
-	bytes = n ? tsig_sign(&i->tsig, out, n, i->cap, i->t->now.wall_s) : 0;
+	if (n && peer_request_is_padded(rq))
+		n = padding_add(out, n, rq->cap, tsig_room(&rq->tsig));
+	bytes = n ? tsig_sign(&rq->tsig, out, n, rq->cap, rq->t->now.wall_s) : 0;
 
-	inquiry_send(i, out, bytes > 0 ? (size_t)bytes : 0);
-	if (bytes < 0 && i->conn)
-		conn_end(i->conn);
+	peer_request_send(rq, out, bytes > 0 ? (size_t)bytes : 0);
+	if (bytes < 0 && rq->conn)
+		conn_end(rq->conn);
 }
 
 /* As the engine says it (RFC 8914). Where the signature is what is wrong, its own record says so. */
@@ -84,7 +84,7 @@ static size_t add_opt(uint8_t *out, size_t n, const struct empty_reply *r, const
 	return n + w.at;
 }
 
-size_t inquiry_write_empty(struct transfer *t, const struct empty_reply *r)
+size_t peer_request_write_empty(struct transfer *t, const struct empty_reply *r)
 {
 	uint8_t *out = t->primary->out;
 	int n = xfr_reply(out, r->cap, r->request, r->n, r->flags, r->rcode);
@@ -94,26 +94,26 @@ size_t inquiry_write_empty(struct transfer *t, const struct empty_reply *r)
 	return r->edns->present ? add_opt(out, (size_t)n, r, t) : (size_t)n;
 }
 
-void inquiry_refuse(struct inquiry *i, uint16_t flags, enum dns_rcode rcode)
+void peer_request_refuse(struct peer_request *rq, uint16_t flags, enum dns_rcode rcode)
 {
 	const struct empty_reply reply = {
-		.request = i->msg,
-		.n = i->n,
-		.edns = &i->q.edns,
-		.tsig = &i->tsig,
+		.request = rq->msg,
+		.n = rq->n,
+		.edns = &rq->q.edns,
+		.tsig = &rq->tsig,
 		.flags = flags,
 		.rcode = rcode,
-		.cap = i->conn ? i->cap : inquiry_datagram_size(i),
+		.cap = rq->conn ? rq->cap : peer_request_datagram_size(rq),
 	};
 
-	inquiry_reply(i, i->t->primary->out, inquiry_write_empty(i->t, &reply));
+	peer_request_reply(rq, rq->t->primary->out, peer_request_write_empty(rq->t, &reply));
 }
 
-size_t inquiry_datagram_size(const struct inquiry *i)
+size_t peer_request_datagram_size(const struct peer_request *rq)
 {
-	size_t most = i->t->env.engine_config->max_udp_bytes, size = query_udp_size(&i->q);
+	size_t most = rq->t->env.engine_config->max_udp_bytes, size = query_udp_size(&rq->q);
 
 	if (size > most)
 		size = most;
-	return size < i->cap ? size : i->cap;
+	return size < rq->cap ? size : rq->cap;
 }
