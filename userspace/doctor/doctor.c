@@ -139,7 +139,7 @@ static size_t list_left(const struct doctor *d, const cpu_set_t *left, int cpus[
 	return n;
 }
 
-/* Without a daemon: where they will be, as iface/crew.c chooses. Configured cores come first. */
+/* Without a daemon: where they will be, as iface/workers.c chooses. Configured cores come first. */
 static void plan_workers(struct doctor *d)
 {
 	const struct config *config = d->config;

@@ -252,10 +252,10 @@ void iface_take_place(struct iface *iface)
 			err_text(err));
 }
 
-void iface_close(struct iface *iface, struct crew *crew, bool keep)
+void iface_close(struct iface *iface, struct workers *workers, bool keep)
 {
-	iface_close_dpdk(iface, crew);
-	iface_close_ports(iface, crew, 0);
+	iface_close_dpdk(iface, workers);
+	iface_close_ports(iface, workers, 0);
 	program_close(iface->program, keep);
 	iface->program = NULL;
 	iface->ifindex = 0;

@@ -20,8 +20,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "iface/crew.h"
 #include "iface/iface_state.h"
+#include "iface/workers.h"
 
 void iface_init(struct iface *iface, const struct config_interface *config);
 
@@ -38,10 +38,10 @@ int iface_attach(struct iface *iface, struct object_maps *maps, const struct cac
  * changed: what is in order is left alone, what failed is tried again by and by. Those that are closed
  * first get no more frames, and answer what they have.
  */
-void iface_open_ports(struct iface *iface, struct crew *crew);
+void iface_open_ports(struct iface *iface, struct workers *workers);
 
 /* The same by DPDK (iface_dpdk.c), of what dpdk_iface.h calls owned and lent. Tried once. */
-void iface_open_dpdk(struct iface *iface, struct crew *crew);
+void iface_open_dpdk(struct iface *iface, struct workers *workers);
 /*
  * Where an earlier volleyd's program still runs, ours takes its place (program_is_waiting()): once its sockets are
  * open and kernel sockets answer what it does not know.
@@ -51,7 +51,7 @@ void iface_take_place(struct iface *iface);
 /* An owned device and its tap, which is the interface. 0, or a negative code and a sentence in err. */
 int iface_attach_dpdk(struct iface *iface, char *err, size_t err_cap)
 	__attribute__((warn_unused_result));
-void iface_close_dpdk(struct iface *iface, struct crew *crew);
+void iface_close_dpdk(struct iface *iface, struct workers *workers);
 /*
  * Where the driver no longer shows frames to the program (iface/unseen.h), makes a renewal of the program due;
  * where that has not helped, says so. Where another MTU decides otherwise on native mode, makes due that the
@@ -73,10 +73,10 @@ void iface_watch_tags(struct iface *iface);
 void iface_watch_neighbours(struct iface *iface);
 
 /* Closes the sockets of queue `first` and of those above. */
-void iface_close_ports(struct iface *iface, struct crew *crew, uint32_t first);
+void iface_close_ports(struct iface *iface, struct workers *workers, uint32_t first);
 
 /* Closes sockets, then lets the program go (see program_close). */
-void iface_close(struct iface *iface, struct crew *crew, bool keep);
+void iface_close(struct iface *iface, struct workers *workers, bool keep);
 
 /* The MAC address by which the driver knows its frames, and the MTU that its answers keep to, as they are now. */
 void iface_update_link(struct iface *iface);

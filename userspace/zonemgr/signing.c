@@ -9,14 +9,14 @@
 #include <time.h>
 
 #include "base/err.h"
+#include "base/json_put.h"
 #include "base/log.h"
 #include "base/siphash.h"
-#include "base/json_put.h"
-#include "zonemgr/zones.h"
 #include "dns/name.h"
 #include "sign/rollover.h"
 #include "zone/builder.h"
 #include "zone/edit.h"
+#include "zonemgr/zonemgr.h"
 
 #define RENEW_MAX  1000u /* signatures of one change */
 #define LOOK_MIN_S 60u   /* between two walks over a zone for signatures that end */

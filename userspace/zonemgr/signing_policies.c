@@ -8,7 +8,7 @@
 
 #include "base/log.h"
 #include "zonemgr/signing.h"
-#include "zonemgr/zones.h"
+#include "zonemgr/zonemgr.h"
 #include "zonemgr/zones_state.h"
 
 void signing_policies_fini(struct signing_policies *p)

@@ -16,7 +16,7 @@
 #include "cache/sieve.h"
 #include "store/store.h"
 #include "zonemgr/signing.h"
-#include "zonemgr/zones.h"
+#include "zonemgr/zonemgr.h"
 #include "zonemgr/zones_state.h"
 #include "zonemgr/zones_steps.h"
 

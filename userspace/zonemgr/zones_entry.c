@@ -14,7 +14,7 @@
 #include "zonemgr/loader.h"
 #include "zonemgr/replay.h"
 #include "zonemgr/signing.h"
-#include "zonemgr/zones.h"
+#include "zonemgr/zonemgr.h"
 #include "zonemgr/zones_state.h"
 #include "zonemgr/zones_steps.h"
 

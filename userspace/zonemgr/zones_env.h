@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What zonemgr/zones.h needs of the daemon, and the end of its work. */
+/* What zonemgr/zonemgr.h needs of the daemon, and the end of its work. */
 #ifndef VOLLEY_ZONEMGR_ZONES_ENV_H
 #define VOLLEY_ZONEMGR_ZONES_ENV_H
 

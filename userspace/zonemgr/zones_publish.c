@@ -14,7 +14,7 @@
 #include "engine/shield.h"
 #include "zone/set.h"
 #include "zonemgr/loader.h"
-#include "zonemgr/zones.h"
+#include "zonemgr/zonemgr.h"
 #include "zonemgr/zones_state.h"
 #include "zonemgr/zones_steps.h"
 

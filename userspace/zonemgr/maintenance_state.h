@@ -1,17 +1,17 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What upkeep.c (what the store knows, what is done now and then) and upkeep_files.c share. */
-#ifndef VOLLEY_ZONEMGR_UPKEEP_STATE_H
-#define VOLLEY_ZONEMGR_UPKEEP_STATE_H
+/* What maintenance.c (what the store knows, what is done now and then) and maintenance_files.c share. */
+#ifndef VOLLEY_ZONEMGR_MAINTENANCE_STATE_H
+#define VOLLEY_ZONEMGR_MAINTENANCE_STATE_H
 
 #include "base/chore.h"
 #include "store/store.h"
-#include "zonemgr/zones.h"
+#include "zonemgr/zonemgr.h"
 
 struct writing;
 struct awaiting;
 
-struct upkeep {
+struct maintenance {
 	struct store *store;
 	struct chores *chores;
 	struct zones *zones;
@@ -28,34 +28,34 @@ struct upkeep {
 };
 
 /* Notes, and logs, a sentence as the zone's storage_error; or "WHAT: the error". */
-void upkeep_note(struct zones_entry *entry, const char *sentence);
-void upkeep_note_error(struct zones_entry *entry, const char *what, int err);
+void maintenance_note(struct zones_entry *entry, const char *sentence);
+void maintenance_note_error(struct zones_entry *entry, const char *what, int err);
 /* entry->stored.unwritten_bytes, as the batch leaves it. */
-int upkeep_measure(struct store_batch *batch, struct zones_entry *entry)
+int maintenance_measure(struct store_batch *batch, struct zones_entry *entry)
 	__attribute__((warn_unused_result));
 
 /* Tells who waits for the file of this zone (NULL: of any) that it has gone. */
-void upkeep_tell_gone(struct upkeep *u, const struct zones_entry *entry, int code);
+void maintenance_tell_gone(struct maintenance *u, const struct zones_entry *entry, int code);
 
-/* Writes the files of these: as upkeep_write(), but what goes wrong is noted. */
-void upkeep_write_all(struct upkeep *u, struct zones_entry *const *entries, size_t n);
+/* Writes the files of these: as maintenance_write(), but what goes wrong is noted. */
+void maintenance_write_all(struct maintenance *u, struct zones_entry *const *entries, size_t n);
 
 /* Its file is written at the next tick, or behind the writing that is on its way. */
-static inline void upkeep_write_soon(struct zones_entry *entry)
+static inline void maintenance_write_soon(struct zones_entry *entry)
 {
 	entry->on_disk.work = zones_is_file_written(entry) ? ZONES_FILE_WRITING_AND_DUE :
 							     ZONES_FILE_DUE;
 }
 
 /* Its file still has not what was changed. Not while it is being written. */
-static inline void upkeep_write_later(struct zones_entry *entry)
+static inline void maintenance_write_later(struct zones_entry *entry)
 {
 	entry->on_disk.work = ZONES_FILE_IDLE;
 	entry->on_disk.changed_ns = zones_time(entry->owner)->ns;
 }
 
 /* The file, not the operator's. */
-static inline bool upkeep_is_ours(const struct zones_entry *entry)
+static inline bool maintenance_is_ours(const struct zones_entry *entry)
 {
 	return zones_is_secondary(entry) || entry->signing ||
 	       entry->config->catalog == CONFIG_CATALOG_PRODUCE;

@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Who asks for what, and when it is complete; each zone is in zones_entry.c. */
-#include "zonemgr/zones.h"
+#include "zonemgr/zonemgr.h"
 
 #include <errno.h>
 #include <stdlib.h>

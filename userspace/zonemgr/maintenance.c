@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "zonemgr/upkeep.h"
+#include "zonemgr/maintenance.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -10,8 +10,8 @@
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/log.h"
+#include "zonemgr/maintenance_state.h"
 #include "zonemgr/signing.h"
-#include "zonemgr/upkeep_state.h"
 
 #define WRITE_AFTER_NS (300 * CLOCK_NS_PER_S) /* a change, a file of ours is written */
 #define WRITE_SOON_NS  (10 * CLOCK_NS_PER_S)  /* the same where room gets short */
@@ -21,41 +21,41 @@
 #define ROOM_BYTES     (2u << 20)            /* of changes that go at a time: some 40 ms */
 #define ROOM_PAUSE_NS  (10 * CLOCK_NS_PER_S) /* when there were none: to look is a walk over all */
 
-struct upkeep *upkeep_new(struct store *store, struct chores *chores)
+struct maintenance *maintenance_new(struct store *store, struct chores *chores)
 {
-	struct upkeep *u = calloc(1, sizeof(*u));
+	struct maintenance *u = calloc(1, sizeof(*u));
 
 	if (u)
-		*u = (struct upkeep){ .store = store, .chores = chores };
+		*u = (struct maintenance){ .store = store, .chores = chores };
 	return u;
 }
 
-void upkeep_free(struct upkeep *u)
+void maintenance_free(struct maintenance *u)
 {
 	if (u)
-		upkeep_tell_gone(u, NULL, -ECANCELED);
+		maintenance_tell_gone(u, NULL, -ECANCELED);
 	free(u);
 }
 
-void upkeep_set_zones(struct upkeep *u, struct zones *zones)
+void maintenance_set_zones(struct maintenance *u, struct zones *zones)
 {
 	u->zones = zones;
 }
 
 /* --- What the store knows ------------------------------------------------------------------------ */
 
-void upkeep_note(struct zones_entry *entry, const char *sentence)
+void maintenance_note(struct zones_entry *entry, const char *sentence)
 {
 	snprintf(entry->stored.error, sizeof(entry->stored.error), "%s", sentence);
 	log_error("zone %s: %s", entry->name, entry->stored.error);
 }
 
-void upkeep_note_error(struct zones_entry *entry, const char *what, int err)
+void maintenance_note_error(struct zones_entry *entry, const char *what, int err)
 {
 	char sentence[sizeof(entry->stored.error)];
 
 	snprintf(sentence, sizeof(sentence), "%s: %s", what, err_text(err));
-	upkeep_note(entry, sentence);
+	maintenance_note(entry, sentence);
 }
 
 /* Where it holds nothing new the disk is not waited for. */
@@ -66,10 +66,10 @@ static void finish_news(struct zones_entry *entry, struct store_batch *batch, in
 	else
 		store_cancel(batch);
 	if (err)
-		upkeep_note_error(entry, "journal", err);
+		maintenance_note_error(entry, "journal", err);
 }
 
-int upkeep_measure(struct store_batch *batch, struct zones_entry *entry)
+int maintenance_measure(struct store_batch *batch, struct zones_entry *entry)
 {
 	struct store_room room;
 	int err = store_room(batch, entry->apex, &room);
@@ -86,7 +86,7 @@ static bool is_plain(const struct load *fresh)
 }
 
 /* A start reads ten thousand files that the store knows already. */
-static bool is_news(const struct upkeep *u, const struct zones_entry *entry,
+static bool is_news(const struct maintenance *u, const struct zones_entry *entry,
 		    const struct load *fresh, bool is_same_file)
 {
 	struct store_zone stored;
@@ -98,9 +98,9 @@ static bool is_news(const struct upkeep *u, const struct zones_entry *entry,
 
 /*
  * Or ten thousand of which it knows nothing, but for the catalog that they are of: they have no journal that would
- * have to go, and upkeep_poll() tells it of all together.
+ * have to go, and maintenance_poll() tells it of all together.
  */
-static bool is_new(const struct upkeep *u, const struct zones_entry *entry)
+static bool is_new(const struct maintenance *u, const struct zones_entry *entry)
 {
 	static const uint8_t none[ZONE_DIGEST_LEN];
 	struct store_zone stored;
@@ -149,7 +149,7 @@ static int put_unsigned(struct store_batch *batch, struct zones_entry *entry,
 	return err;
 }
 
-static void note_load(struct upkeep *u, struct zones_entry *entry, const struct load *fresh)
+static void note_load(struct maintenance *u, struct zones_entry *entry, const struct load *fresh)
 {
 	bool is_same_file = !memcmp(entry->stored.known.file_digest, fresh->file_digest,
 				    sizeof(fresh->file_digest));
@@ -186,7 +186,7 @@ static void note_load(struct upkeep *u, struct zones_entry *entry, const struct 
 		return;
 	err = store_begin(u->store, &batch);
 	if (err) {
-		upkeep_note_error(entry, "journal", err);
+		maintenance_note_error(entry, "journal", err);
 		return;
 	}
 	err = is_unsigned ? put_unsigned(batch, entry, fresh) :
@@ -196,11 +196,11 @@ static void note_load(struct upkeep *u, struct zones_entry *entry, const struct 
 	if (!err)
 		err = store_put_zone(batch, entry->apex, &entry->stored.known);
 	if (!err)
-		err = upkeep_measure(batch, entry);
+		err = maintenance_measure(batch, entry);
 	finish_news(entry, batch, err, has_news);
 }
 
-void upkeep_served(struct upkeep *u, struct zones_entry *entry, const struct load *fresh)
+void maintenance_served(struct maintenance *u, struct zones_entry *entry, const struct load *fresh)
 {
 	if (!entry->zone)
 		return;
@@ -213,10 +213,11 @@ void upkeep_served(struct upkeep *u, struct zones_entry *entry, const struct loa
 	}
 	note_load(u, entry, fresh);
 	if (u->store && fresh->source == LOAD_TRANSFER)
-		upkeep_write_soon(entry);
+		maintenance_write_soon(entry);
 }
 
-void upkeep_checked(struct zones_entry *entry, uint64_t checked_wall_s, uint64_t expires_wall_s)
+void maintenance_checked(struct zones_entry *entry, uint64_t checked_wall_s,
+			 uint64_t expires_wall_s)
 {
 	entry->stored.known.checked_wall_s = checked_wall_s;
 	entry->stored.known.expires_wall_s = expires_wall_s;
@@ -232,11 +233,11 @@ static int put_one(struct store_batch *batch, struct zones_entry *entry)
 	if (!err)
 		err = store_limit(batch, entry->apex, entry->config->journal_bytes,
 				  entry->stored.known.file_serial);
-	return err ? err : upkeep_measure(batch, entry);
+	return err ? err : maintenance_measure(batch, entry);
 }
 
 /* All that has been heard of primaries, and of files that were written, in one transaction. */
-static void put_known(struct upkeep *u)
+static void put_known(struct maintenance *u)
 {
 	struct store_batch *batch = NULL;
 	int err = 0;
@@ -273,16 +274,17 @@ static uint64_t write_after_ns(const struct zones_entry *entry)
 {
 	if (entry->config->zonefile_sync_s)
 		return entry->config->zonefile_sync_s * CLOCK_NS_PER_S;
-	return upkeep_is_ours(entry) ? WRITE_AFTER_NS : 0;
+	return maintenance_is_ours(entry) ? WRITE_AFTER_NS : 0;
 }
 
 /* Its changes take half of what there is for them, which is less from change to change. */
-static bool is_crowded(const struct upkeep *u, const struct zones_entry *entry)
+static bool is_crowded(const struct maintenance *u, const struct zones_entry *entry)
 {
 	return entry->stored.unwritten_bytes && entry->stored.unwritten_bytes >= u->free_bytes / 2;
 }
 
-static bool is_file_due(const struct upkeep *u, const struct zones_entry *entry, uint64_t now_ns)
+static bool is_file_due(const struct maintenance *u, const struct zones_entry *entry,
+			uint64_t now_ns)
 {
 	uint64_t after_ns = write_after_ns(entry);
 
@@ -303,7 +305,7 @@ static bool is_overgrown(const struct zones_entry *entry)
 }
 
 /* Before changes are refused, somebody is to see to it. What is written by itself needs nobody. */
-static void warn(const struct upkeep *u, struct zones_entry *entry)
+static void warn(const struct maintenance *u, struct zones_entry *entry)
 {
 	bool was_warned = *entry->stored.warning;
 
@@ -323,7 +325,7 @@ static void warn(const struct upkeep *u, struct zones_entry *entry)
 }
 
 /* The last quarter is for what comes: what files have, too, is there for secondaries, as long as there is room. */
-static void keep_room(struct upkeep *u, uint64_t now_ns)
+static void keep_room(struct maintenance *u, uint64_t now_ns)
 {
 	struct store_usage usage;
 	uint64_t n_freed = 0;
@@ -348,7 +350,7 @@ static void keep_room(struct upkeep *u, uint64_t now_ns)
 		u->room_pause_ns = now_ns + ROOM_PAUSE_NS;
 }
 
-static void look_after(struct upkeep *u, struct zones_entry *entry)
+static void look_after(struct maintenance *u, struct zones_entry *entry)
 {
 	if (!entry->zone)
 		return;
@@ -360,7 +362,7 @@ static void look_after(struct upkeep *u, struct zones_entry *entry)
 }
 
 /* Files that are due: so many on their way at a time, that thousands take no more of a tick than a few do. */
-static void write_files(struct upkeep *u, uint64_t now_ns)
+static void write_files(struct maintenance *u, uint64_t now_ns)
 {
 	struct zones_entry *due[FILES_AT_ONCE];
 	size_t n = 0;
@@ -371,10 +373,10 @@ static void write_files(struct upkeep *u, uint64_t now_ns)
 		if (entry->zone && is_file_due(u, entry, now_ns))
 			due[n++] = entry;
 	}
-	upkeep_write_all(u, due, n);
+	maintenance_write_all(u, due, n);
 }
 
-void upkeep_poll(struct upkeep *u)
+void maintenance_poll(struct maintenance *u)
 {
 	if (!u->has_new)
 		return;
@@ -382,7 +384,7 @@ void upkeep_poll(struct upkeep *u)
 	put_known(u);
 }
 
-void upkeep_tick(struct upkeep *u)
+void maintenance_tick(struct maintenance *u)
 {
 	uint64_t now_ns;
 

@@ -14,24 +14,24 @@
 
 #include "base/err.h"
 #include "config/port_addr.h"
-#include "iface/crew.h"
-#include "iface/crew_internal.h"
+#include "iface/workers.h"
+#include "iface/workers_state.h"
 #include "port/socket.h"
 #include "port/tcp.h"
 
-static bool is_open(const struct crew *crew, const struct port_addr *addr)
+static bool is_open(const struct workers *workers, const struct port_addr *addr)
 {
-	for (uint32_t i = 0; i < crew->n_listen; i++)
-		if (port_addr_is_same(&crew->listen[i], addr))
+	for (uint32_t i = 0; i < workers->n_listen; i++)
+		if (port_addr_is_same(&workers->listen[i], addr))
 			return true;
 	return false;
 }
 
 /* Whether a socket of ours has this address too, so that a probe would be refused for it. */
-static bool has_ours(const struct crew *crew, const struct port_addr *addr)
+static bool has_ours(const struct workers *workers, const struct port_addr *addr)
 {
-	for (uint32_t i = 0; i < crew->n_listen; i++) {
-		const struct port_addr *own = &crew->listen[i];
+	for (uint32_t i = 0; i < workers->n_listen; i++) {
+		const struct port_addr *own = &workers->listen[i];
 
 		if (own->family == addr->family && own->port == addr->port &&
 		    (port_addr_same_host(own, addr) || port_addr_is_wildcard(own) ||
@@ -80,12 +80,12 @@ static int probe(const struct port_addr *addr)
 }
 
 /* All before any is opened: ours may overlap. */
-static int probe_all(const struct crew *crew, const struct config_addr *listen, uint32_t n,
+static int probe_all(const struct workers *workers, const struct config_addr *listen, uint32_t n,
 		     char *err, size_t err_cap)
 {
 	for (uint32_t i = 0; i < n; i++) {
 		struct port_addr addr = config_port_addr(&listen[i]);
-		int code = has_ours(crew, &addr) ? 0 : probe(&addr);
+		int code = has_ours(workers, &addr) ? 0 : probe(&addr);
 
 		if (code)
 			return say_refused(&addr, "UDP", code, err, err_cap);
@@ -114,19 +114,19 @@ static int call_unlisten(void *user)
 	return tcp_unlisten(wish->port, wish->addr);
 }
 
-static int open_udp(struct crew *crew, unsigned int worker, const struct port_addr *addr)
+static int open_udp(struct workers *workers, unsigned int worker, const struct port_addr *addr)
 {
 	struct socket_config config = { .listen = *addr };
 	struct port *port;
 	int err = socket_open(&port, &config);
 
-	return err ? err : crew_add_or_close(crew, worker, port);
+	return err ? err : workers_add_or_close(workers, worker, port);
 }
 
-static struct port *find_udp(const struct crew *crew, const struct port_addr *addr)
+static struct port *find_udp(const struct workers *workers, const struct port_addr *addr)
 {
-	for (size_t i = 0; i < crew->n_ports; i++) {
-		struct port *port = crew->ports[i].port;
+	for (size_t i = 0; i < workers->n_ports; i++) {
+		struct port *port = workers->ports[i].port;
 		struct port_addr bound;
 
 		if (port->kind != PORT_SOCKET)
@@ -139,29 +139,29 @@ static struct port *find_udp(const struct crew *crew, const struct port_addr *ad
 }
 
 /* As far as it is open. */
-static void close_address(struct crew *crew, const struct port_addr *addr)
+static void close_address(struct workers *workers, const struct port_addr *addr)
 {
 	struct port *udp;
 
-	while ((udp = find_udp(crew, addr)))
-		crew_remove(crew, udp);
-	for (unsigned int i = 0; i < crew->n; i++) {
-		struct member *m = &crew->members[i];
+	while ((udp = find_udp(workers, addr)))
+		workers_remove(workers, udp);
+	for (unsigned int i = 0; i < workers->n; i++) {
+		struct member *m = &workers->members[i];
 
 		(void)worker_call(m->worker, call_unlisten, &(struct tcp_wish){ m->tcp, addr });
 	}
 }
 
 /* What was opened is left open after an error. */
-static int open_address(struct crew *crew, const struct port_addr *addr, const char **what)
+static int open_address(struct workers *workers, const struct port_addr *addr, const char **what)
 {
 	int code = 0;
 
-	for (unsigned int i = 0; !code && i < crew->n; i++) {
-		struct member *m = &crew->members[i];
+	for (unsigned int i = 0; !code && i < workers->n; i++) {
+		struct member *m = &workers->members[i];
 
 		*what = "UDP";
-		code = open_udp(crew, i, addr);
+		code = open_udp(workers, i, addr);
 		if (code)
 			break;
 		*what = "TCP";
@@ -172,41 +172,41 @@ static int open_address(struct crew *crew, const struct port_addr *addr, const c
 
 /* --- All of them --------------------------------------------------------------------------------- */
 
-static int open_new(struct crew *crew, const struct config_addr *listen, uint32_t n, char *err,
-		    size_t err_cap)
+static int open_new(struct workers *workers, const struct config_addr *listen, uint32_t n,
+		    char *err, size_t err_cap)
 {
 	for (uint32_t i = 0; i < n; i++) {
 		struct port_addr addr = config_port_addr(&listen[i]);
 		const char *what;
 		int code;
 
-		if (is_open(crew, &addr))
+		if (is_open(workers, &addr))
 			continue;
-		crew->listen[crew->n_listen++] = addr;
-		code = open_address(crew, &addr, &what);
+		workers->listen[workers->n_listen++] = addr;
+		code = open_address(workers, &addr, &what);
 		if (code)
 			return say_refused(&addr, what, code, err, err_cap);
 	}
 	return 0;
 }
 
-int crew_listen(struct crew *crew, const struct config_addr *listen, uint32_t n, char *err,
-		size_t err_cap)
+int workers_listen(struct workers *workers, const struct config_addr *listen, uint32_t n, char *err,
+		   size_t err_cap)
 {
-	const uint32_t n_before = crew->n_listen;
-	struct port_addr *room = realloc(crew->listen, (n_before + n + 1) * sizeof(*room));
+	const uint32_t n_before = workers->n_listen;
+	struct port_addr *room = realloc(workers->listen, (n_before + n + 1) * sizeof(*room));
 	int code;
 
 	if (!room) {
 		snprintf(err, err_cap, "%s", err_text(-ENOMEM));
 		return -ENOMEM;
 	}
-	crew->listen = room;
-	code = probe_all(crew, listen, n, err, err_cap);
+	workers->listen = room;
+	code = probe_all(workers, listen, n, err, err_cap);
 	if (!code)
-		code = open_new(crew, listen, n, err, err_cap);
-	while (code && crew->n_listen > n_before)
-		close_address(crew, &crew->listen[--crew->n_listen]);
+		code = open_new(workers, listen, n, err, err_cap);
+	while (code && workers->n_listen > n_before)
+		close_address(workers, &workers->listen[--workers->n_listen]);
 	return code;
 }
 
@@ -227,49 +227,51 @@ static int call_stop(void *user)
 	return 0;
 }
 
-void crew_stop_elsewhere(struct crew *crew, const struct config_addr *listen, uint32_t n)
+void workers_stop_elsewhere(struct workers *workers, const struct config_addr *listen, uint32_t n)
 {
-	for (size_t i = 0; i < crew->n_ports; i++) {
-		const struct crew_port *at = &crew->ports[i];
+	for (size_t i = 0; i < workers->n_ports; i++) {
+		const struct workers_port *at = &workers->ports[i];
 		struct port_addr bound;
 
 		if (at->port->kind != PORT_SOCKET)
 			continue;
 		socket_port_addr(at->port, &bound);
 		if (!is_one_of(listen, n, &bound))
-			(void)worker_call(crew->members[at->worker].worker, call_stop, at->port);
+			(void)worker_call(workers->members[at->worker].worker, call_stop, at->port);
 	}
 }
 
-void crew_listen_only(struct crew *crew, const struct config_addr *listen, uint32_t n)
+void workers_listen_only(struct workers *workers, const struct config_addr *listen, uint32_t n)
 {
 	uint32_t n_left = 0;
 
-	for (uint32_t i = 0; i < crew->n_listen; i++) {
-		if (is_one_of(listen, n, &crew->listen[i]))
-			crew->listen[n_left++] = crew->listen[i];
+	for (uint32_t i = 0; i < workers->n_listen; i++) {
+		if (is_one_of(listen, n, &workers->listen[i]))
+			workers->listen[n_left++] = workers->listen[i];
 		else
-			close_address(crew, &crew->listen[i]);
+			close_address(workers, &workers->listen[i]);
 	}
-	crew->n_listen = n_left;
+	workers->n_listen = n_left;
 }
 
-bool crew_listens_elsewhere(const struct crew *crew, const struct config_addr *listen, uint32_t n)
+bool workers_listens_elsewhere(const struct workers *workers, const struct config_addr *listen,
+			       uint32_t n)
 {
-	for (uint32_t i = 0; i < crew->n_listen; i++)
-		if (!is_one_of(listen, n, &crew->listen[i]))
+	for (uint32_t i = 0; i < workers->n_listen; i++)
+		if (!is_one_of(listen, n, &workers->listen[i]))
 			return true;
 	return false;
 }
 
-uint32_t crew_n_listen_with(const struct crew *crew, const struct config_addr *listen, uint32_t n)
+uint32_t workers_n_listen_with(const struct workers *workers, const struct config_addr *listen,
+			       uint32_t n)
 {
-	uint32_t n_all = crew->n_listen;
+	uint32_t n_all = workers->n_listen;
 
 	for (uint32_t i = 0; i < n; i++) {
 		const struct port_addr addr = config_port_addr(&listen[i]);
 
-		n_all += !is_open(crew, &addr);
+		n_all += !is_open(workers, &addr);
 	}
 	return n_all;
 }

@@ -27,8 +27,8 @@
  *
  * Control's thread calls all of these.
  */
-#ifndef VOLLEY_ZONEMGR_ZONES_H
-#define VOLLEY_ZONEMGR_ZONES_H
+#ifndef VOLLEY_ZONEMGR_ZONEMGR_H
+#define VOLLEY_ZONEMGR_ZONEMGR_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -45,7 +45,7 @@
 int zones_new(struct zones **out, const struct zones_env *env) __attribute__((warn_unused_result));
 
 /*
- * It is this moment, for the zones and for all of zonemgr that works on them: signing, catalogs, upkeep.
+ * It is this moment, for the zones and for all of zonemgr that works on them: signing, catalogs, maintenance.
  * Control's loop calls it, once for each event, before anything else. The moment may lie before the last one,
  * by the wall clock. Pure.
  */

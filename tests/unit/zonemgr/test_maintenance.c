@@ -4,7 +4,7 @@
  * What is kept of zones for the next start, with a store, files and a thread for chores that are real: what a load
  * leaves of the journal, files that cannot be written, room in the journal, what stays of a zone that goes.
  */
-#include "zonemgr/upkeep.h"
+#include "zonemgr/maintenance.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -25,7 +25,7 @@ static struct config_zone said;
 static struct zones_entry entry, *entries[] = { &entry };
 static struct zones *zones;
 static struct chores *chores;
-static struct upkeep *upkeep;
+static struct maintenance *maintenance;
 static char *primaries[] = { (char *)"p", NULL };
 static char folder[256], path[512]; /* server.storage, the zone's file */
 
@@ -33,7 +33,7 @@ static char folder[256], path[512]; /* server.storage, the zone's file */
 static void tick(uint64_t now_ns)
 {
 	zones_set_time(zones, &(struct clock_now){ .ns = now_ns });
-	upkeep_tick(upkeep);
+	maintenance_tick(maintenance);
 }
 
 static struct zone *make(unsigned serial)
@@ -64,9 +64,9 @@ static int begin(void **state)
 	zones = madezones_new(&env, entries, 1);
 	zones_set_time(zones, &(struct clock_now){ .ns = S });
 	MUST(!chores_new(&chores));
-	upkeep = upkeep_new(env.store, chores);
-	MUST(upkeep);
-	upkeep_set_zones(upkeep, zones);
+	maintenance = maintenance_new(env.store, chores);
+	MUST(maintenance);
+	maintenance_set_zones(maintenance, zones);
 	return 0;
 }
 
@@ -74,7 +74,7 @@ static int end(void **state)
 {
 	(void)state;
 	chores_free(chores);
-	upkeep_free(upkeep);
+	maintenance_free(maintenance);
 	zone_unref(entry.zone);
 	store_close(madezones_env(zones)->store);
 	madezones_free(zones);
@@ -101,7 +101,7 @@ static void change_to(unsigned serial, size_t n_bytes)
 	entry.stored.unwritten_bytes += n_bytes;
 	zone_unref(entry.zone);
 	entry.zone = make(serial);
-	upkeep_served(upkeep, &entry, NULL);
+	maintenance_served(maintenance, &entry, NULL);
 }
 
 static void wait_for_chores(void)
@@ -172,7 +172,7 @@ static void served_from(const struct load_row *row)
 	zone_unref(entry.zone);
 	entry.zone = make(row->serial);
 	zone_digest(row->is_same_file ? first : entry.zone, fresh.file_digest);
-	upkeep_served(upkeep, &entry, &fresh);
+	maintenance_served(maintenance, &entry, &fresh);
 	changeset_fini(&fresh.net);
 	zone_unref(first);
 }
@@ -210,20 +210,21 @@ static void a_zone_that_is_new(void **state)
 	(void)state;
 	entry.stored.known = (struct store_zone){ 0 };
 	zone_digest(entry.zone, fresh.file_digest);
-	upkeep_served(upkeep, &entry, &fresh);
+	maintenance_served(maintenance, &entry, &fresh);
 	assert_int_equal(store_get_zone(madezones_env(zones)->store, entry.apex, &known),
 			 ERR_NOT_FOUND);
 	entry.stored.known = (struct store_zone){ 0 };
 	zones_tell_store(&entry);
 	tick(100 * S); /* a member that is not served yet is as new */
-	upkeep_served(upkeep, &entry, &fresh);
+	maintenance_served(maintenance, &entry, &fresh);
 	assert_int_equal(entry.stored.state, ZONES_STORE_DUE);
-	upkeep_poll(upkeep);
+	maintenance_poll(maintenance);
 	assert_int_equal(store_get_zone(madezones_env(zones)->store, entry.apex, &known), 0);
 	assert_int_equal(known.file_serial, 1);
 	assert_memory_equal(known.file_digest, fresh.file_digest, sizeof(fresh.file_digest));
 	entry.stored.known.checked_wall_s = 5;
-	upkeep_served(upkeep, &entry, &fresh); /* what is new of a zone that is known, at once */
+	maintenance_served(maintenance, &entry,
+			   &fresh); /* what is new of a zone that is known, at once */
 	assert_int_equal(store_get_zone(madezones_env(zones)->store, entry.apex, &known), 0);
 	assert_int_equal(known.checked_wall_s, 5);
 }
@@ -243,7 +244,7 @@ static void what_is_known_waits_for_room(void **state)
 	struct store_zone known;
 
 	(void)state;
-	upkeep_checked(&entry, 5, 6);
+	maintenance_checked(&entry, 5, 6);
 	limit_files(true);
 	tick(100 * S);
 	tick(101 * S);
@@ -269,7 +270,7 @@ static void a_file_is_tried_again(void **state)
 	snprintf(sub, sizeof(sub), "%s/a", folder);
 	snprintf(path, sizeof(path), "%s/a/b/z.zone", folder);
 	change_to(2, 100);
-	assert_int_equal(upkeep_write(upkeep, &entry, err, sizeof(err)), 0);
+	assert_int_equal(maintenance_write(maintenance, &entry, err, sizeof(err)), 0);
 	wait_for_chores();
 	assert_non_null(strstr(entry.stored.error, path));
 	assert_ptr_equal(strstr(entry.stored.error, "No such file"),
@@ -314,8 +315,8 @@ static void who_asks_for_a_file_is_told(void **state)
 	n_told = 0;
 	change_to(2, 100);
 	for (int i = 0; i < 2; i++) {
-		assert_int_equal(upkeep_write(upkeep, &entry, err, sizeof(err)), 0);
-		assert_int_equal(upkeep_await(upkeep, &entry, on_told, &n_told), 0);
+		assert_int_equal(maintenance_write(maintenance, &entry, err, sizeof(err)), 0);
+		assert_int_equal(maintenance_await(maintenance, &entry, on_told, &n_told), 0);
 	}
 	wait_for_chores();
 	assert_int_equal(n_told, 1);
@@ -326,19 +327,19 @@ static void who_asks_for_a_file_is_told(void **state)
 	assert_ptr_equal(told_entry, &entry);
 	snprintf(path, sizeof(path), "%s/none/none/z.zone", folder);
 	for (int i = 0; i < 2; i++) {
-		assert_int_equal(upkeep_write(upkeep, &entry, err, sizeof(err)), 0);
-		assert_int_equal(upkeep_await(upkeep, &entry, on_told, &n_told), 0);
+		assert_int_equal(maintenance_write(maintenance, &entry, err, sizeof(err)), 0);
+		assert_int_equal(maintenance_await(maintenance, &entry, on_told, &n_told), 0);
 	}
 	wait_for_chores();
 	assert_int_equal(n_told, 4);
 	assert_int_equal(told_code, -ENOENT);
-	assert_int_equal(upkeep_write(upkeep, &entry, err, sizeof(err)), 0);
-	assert_int_equal(upkeep_await(upkeep, &entry, on_told, &n_told), 0);
-	upkeep_gone(upkeep, &entry);
+	assert_int_equal(maintenance_write(maintenance, &entry, err, sizeof(err)), 0);
+	assert_int_equal(maintenance_await(maintenance, &entry, on_told, &n_told), 0);
+	maintenance_gone(maintenance, &entry);
 	assert_int_equal(n_told, 5);
 	assert_int_equal(told_code, ERR_NOT_FOUND);
 	assert_null(told_entry);
-	upkeep_gone_together(upkeep);
+	maintenance_gone_together(maintenance);
 }
 
 /* What the file has is forgotten, though the primaries are heard before the store is told of the file. */
@@ -349,10 +350,10 @@ static void heard_behind_a_file(void **state)
 	(void)state;
 	be_secondary();
 	change_to(2, 100);
-	assert_int_equal(upkeep_write(upkeep, &entry, err, sizeof(err)), 0);
+	assert_int_equal(maintenance_write(maintenance, &entry, err, sizeof(err)), 0);
 	wait_for_chores();
 	assert_int_equal(entry.stored.state, ZONES_STORE_LIMIT_DUE);
-	upkeep_checked(&entry, 5, 6);
+	maintenance_checked(&entry, 5, 6);
 	assert_int_equal(entry.stored.unwritten_bytes, 100);
 	tick(S);
 	assert_int_equal(entry.stored.unwritten_bytes, 0);
@@ -368,7 +369,7 @@ static void whose_file_it_is(void **state)
 	change_to(2, 100);
 	tick(entry.on_disk.changed_ns + 10000 * S);
 	assert_false(zones_is_file_written(&entry));
-	assert_int_equal(upkeep_write(upkeep, &entry, err, sizeof(err)), 0);
+	assert_int_equal(maintenance_write(maintenance, &entry, err, sizeof(err)), 0);
 	wait_for_chores();
 	assert_true(is_there());
 }
@@ -436,7 +437,7 @@ static void a_file_that_somebody_has_changed_is_left_alone(void **state)
 	MUST(!stat(path, &st));
 	assert_int_equal(st.st_size, 4);
 	zonefile_mark_read(path, &fresh.file_mark); /* it is read */
-	upkeep_served(upkeep, &entry, &fresh);
+	maintenance_served(maintenance, &entry, &fresh);
 	assert_string_equal(entry.stored.error, "");
 	change_to(4, 100);
 	sync_at(entry.on_disk.changed_ns + 60 * S);
@@ -446,7 +447,7 @@ static void a_file_that_somebody_has_changed_is_left_alone(void **state)
 	write_by_hand("mine");
 	sync_at(entry.on_disk.changed_ns + 60 * S);
 	assert_true(*entry.stored.error);
-	assert_int_equal(upkeep_write(upkeep, &entry, err, sizeof(err)), 0);
+	assert_int_equal(maintenance_write(maintenance, &entry, err, sizeof(err)), 0);
 	wait_for_chores(); /* he has chosen */
 	assert_string_equal(entry.stored.error, "");
 	MUST(!stat(path, &st));
@@ -481,11 +482,11 @@ static void assert_gone(const struct gone_row *row, bool is_being_written)
 	said.primaries = row->is_secondary ? primaries : NULL;
 	if (row->is_elsewhere)
 		snprintf(path, sizeof(path), "%s", tmpfolder_file);
-	assert_int_equal(upkeep_write(upkeep, &entry, err, sizeof(err)), 0);
+	assert_int_equal(maintenance_write(maintenance, &entry, err, sizeof(err)), 0);
 	if (!is_being_written)
 		wait_for_chores();
-	upkeep_gone(upkeep, &entry);
-	upkeep_gone_together(upkeep);
+	maintenance_gone(maintenance, &entry);
+	maintenance_gone_together(maintenance);
 	if (is_being_written) {
 		MUST(poll(&ready, 1, -1) == 1);
 		chores_poll(chores);
@@ -515,12 +516,12 @@ static void gone_and_back(void **state)
 	be_secondary();
 	entry.is_member = true;
 	for (unsigned i = 0; i < 20; i++) {
-		assert_int_equal(upkeep_write(upkeep, &entry, err, sizeof(err)), 0);
-		upkeep_gone(upkeep, &entry);
-		upkeep_gone_together(upkeep);
+		assert_int_equal(maintenance_write(maintenance, &entry, err, sizeof(err)), 0);
+		maintenance_gone(maintenance, &entry);
+		maintenance_gone_together(maintenance);
 		entry.on_disk.work = ZONES_FILE_IDLE;
 	}
-	assert_int_equal(upkeep_write(upkeep, &entry, err, sizeof(err)), 0);
+	assert_int_equal(maintenance_write(maintenance, &entry, err, sizeof(err)), 0);
 	wait_for_chores();
 	assert_true(is_there());
 	assert_int_equal(entry.stored.known.file_serial, 1);
@@ -560,7 +561,7 @@ static void warned_of_a_file_that_is_never_written(void **state)
 	said.primaries = NULL;
 	tick(++serial * S);
 	assert_true(*entry.stored.warning);
-	assert_int_equal(upkeep_write(upkeep, &entry, err, sizeof(err)), 0);
+	assert_int_equal(maintenance_write(maintenance, &entry, err, sizeof(err)), 0);
 	wait_for_chores();
 	tick(++serial * S);
 	assert_string_equal(entry.stored.warning, "");
@@ -637,7 +638,7 @@ static void a_flush_makes_room(void **state)
 		change_to(serial++, 3000);
 	tick(S);
 	assert_true(usage().n_bytes > usage().changes_max_bytes / 4 * 3);
-	assert_int_equal(upkeep_write(upkeep, &entry, err, sizeof(err)), 0);
+	assert_int_equal(maintenance_write(maintenance, &entry, err, sizeof(err)), 0);
 	wait_for_chores();
 	tick(11 * S);
 	assert_int_equal(entry.stored.unwritten_bytes, 0);

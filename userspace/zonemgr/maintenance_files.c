@@ -9,15 +9,15 @@
 
 #include "base/err.h"
 #include "base/log.h"
+#include "zonemgr/maintenance.h"
+#include "zonemgr/maintenance_state.h"
 #include "zonemgr/replay.h"
-#include "zonemgr/upkeep.h"
-#include "zonemgr/upkeep_state.h"
 #include "zonemgr/zonefile.h"
 
 struct writing {
 	struct chore chore;   /* first */
-	struct writing *next; /* upkeep.writings */
-	struct upkeep *upkeep;
+	struct writing *next; /* maintenance.writings */
+	struct maintenance *maintenance;
 	struct zones_entry *entry; /* NULL: it has gone */
 	struct zone *zone;         /* a reference */
 	char *path;
@@ -31,16 +31,16 @@ struct writing {
 
 /* Somebody who has asked for a file, and waits. */
 struct awaiting {
-	struct awaiting *next; /* upkeep.awaiting */
+	struct awaiting *next; /* maintenance.awaiting */
 	const struct zones_entry *entry;
 	bool is_behind; /* it is written for another just now, and then for this one */
-	upkeep_done_fn *done;
+	maintenance_done_fn *done;
 	void *user;
 };
 
 /* @told is what they learn of it: NULL, it has gone. A failure is one of the next time, too. */
-static void tell(struct upkeep *u, const struct zones_entry *entry, const struct zones_entry *told,
-		 int code)
+static void tell(struct maintenance *u, const struct zones_entry *entry,
+		 const struct zones_entry *told, int code)
 {
 	struct awaiting **at = &u->awaiting, *a;
 
@@ -58,12 +58,13 @@ static void tell(struct upkeep *u, const struct zones_entry *entry, const struct
 	}
 }
 
-void upkeep_tell_gone(struct upkeep *u, const struct zones_entry *entry, int code)
+void maintenance_tell_gone(struct maintenance *u, const struct zones_entry *entry, int code)
 {
 	tell(u, entry, NULL, code);
 }
 
-int upkeep_await(struct upkeep *u, struct zones_entry *entry, upkeep_done_fn *done, void *user)
+int maintenance_await(struct maintenance *u, struct zones_entry *entry, maintenance_done_fn *done,
+		      void *user)
 {
 	struct awaiting *a = malloc(sizeof(*a));
 
@@ -77,18 +78,18 @@ int upkeep_await(struct upkeep *u, struct zones_entry *entry, upkeep_done_fn *do
 
 static void writing_free(struct writing *w)
 {
-	struct writing **at = &w->upkeep->writings;
+	struct writing **at = &w->maintenance->writings;
 
 	while (*at != w)
 		at = &(*at)->next;
 	*at = w->next;
-	w->upkeep->n_writings--;
+	w->maintenance->n_writings--;
 	zone_unref(w->zone);
 	free(w->path);
 	free(w);
 }
 
-/* Whoever comes later, this or upkeep_gone(), takes the file away. */
+/* Whoever comes later, this or maintenance_gone(), takes the file away. */
 static void run_writing(struct chore *chore)
 {
 	struct writing *w = (struct writing *)chore;
@@ -108,7 +109,7 @@ static void run_writing(struct chore *chore)
  * Before files are replaced: until somebody comes to note that they were, a restart knows by this what they
  * hold, and goes on with the journal from there. The disk is waited for once.
  */
-static int announce_files(struct upkeep *u, struct zones_entry *const *entries, size_t n)
+static int announce_files(struct maintenance *u, struct zones_entry *const *entries, size_t n)
 {
 	struct store_batch *batch;
 	int err = store_begin(u->store, &batch);
@@ -158,7 +159,7 @@ static void note_other(struct zones_entry *entry, const struct writing *w)
 		 "%s: somebody has changed it: it stays as it is until volleyctl zone reload takes "
 		 "it, for which it needs a newer serial number, or zone flush writes over it",
 		 w->path);
-	upkeep_note(entry, sentence);
+	maintenance_note(entry, sentence);
 }
 
 static void note_end(const struct writing *w, struct zones_entry *entry)
@@ -169,13 +170,13 @@ static void note_end(const struct writing *w, struct zones_entry *entry)
 			 w->path);
 		return;
 	}
-	upkeep_write_later(entry);
+	maintenance_write_later(entry);
 	if (w->is_other)
 		note_other(entry, w);
 	else if (*w->err)
-		upkeep_note(entry, w->err);
+		maintenance_note(entry, w->err);
 	else if (w->code != -ECANCELED)
-		upkeep_note_error(entry, w->path, w->code);
+		maintenance_note_error(entry, w->path, w->code);
 }
 
 static void writing_ended(struct chore *chore)
@@ -189,12 +190,12 @@ static void writing_ended(struct chore *chore)
 		note_end(w, entry);
 	}
 	if (w->entry)
-		tell(w->upkeep, w->entry, w->entry, w->code);
+		tell(w->maintenance, w->entry, w->entry, w->code);
 	writing_free(w);
 }
 
 /* 0 or -ENOMEM. */
-static int begin_writing(struct upkeep *u, struct zones_entry *entry, bool is_asked)
+static int begin_writing(struct maintenance *u, struct zones_entry *entry, bool is_asked)
 {
 	struct writing *w = calloc(1, sizeof(*w));
 
@@ -205,13 +206,13 @@ static int begin_writing(struct upkeep *u, struct zones_entry *entry, bool is_as
 		return -ENOMEM;
 	}
 	w->chore = (struct chore){ .run = run_writing, .ended = writing_ended };
-	w->upkeep = u;
+	w->maintenance = u;
 	w->code = -ECANCELED; /* until it runs */
 	w->entry = entry;
 	w->zone = zone_ref(entry->zone);
 	w->mark = entry->on_disk.mark;
 	w->is_guarded = !is_asked && entry->on_disk.work != ZONES_FILE_DUE &&
-			!upkeep_is_ours(entry);
+			!maintenance_is_ours(entry);
 	w->next = u->writings;
 	u->writings = w;
 	u->n_writings++;
@@ -221,7 +222,7 @@ static int begin_writing(struct upkeep *u, struct zones_entry *entry, bool is_as
 	return 0;
 }
 
-void upkeep_write_all(struct upkeep *u, struct zones_entry *const *entries, size_t n)
+void maintenance_write_all(struct maintenance *u, struct zones_entry *const *entries, size_t n)
 {
 	int announced = n ? announce_files(u, entries, n) : 0;
 
@@ -230,13 +231,13 @@ void upkeep_write_all(struct upkeep *u, struct zones_entry *const *entries, size
 
 		if (!code)
 			continue;
-		upkeep_note_error(entries[i], announced ? "journal" : "its file", code);
-		upkeep_write_later(entries[i]);
+		maintenance_note_error(entries[i], announced ? "journal" : "its file", code);
+		maintenance_write_later(entries[i]);
 		tell(u, entries[i], entries[i], code);
 	}
 }
 
-int upkeep_write(struct upkeep *u, struct zones_entry *entry, char *err, size_t err_cap)
+int maintenance_write(struct maintenance *u, struct zones_entry *entry, char *err, size_t err_cap)
 {
 	int code;
 
@@ -246,7 +247,7 @@ int upkeep_write(struct upkeep *u, struct zones_entry *entry, char *err, size_t 
 		return ERR_NOT_FOUND;
 	}
 	if (zones_is_file_written(entry)) {
-		upkeep_write_soon(entry); /* once more, behind it */
+		maintenance_write_soon(entry); /* once more, behind it */
 		return 0;
 	}
 	code = announce_files(u, &entry, 1);
@@ -273,13 +274,14 @@ static bool is_in_folder(const char *path, const char *folder)
  * What is ours of a member of a catalog, where nobody else makes files, goes with it. A zone of the configuration
  * may have been taken out for a while, and keys may be those that the parent has.
  */
-static bool takes_file_along(const struct upkeep *u, const struct zones_entry *entry)
+static bool takes_file_along(const struct maintenance *u, const struct zones_entry *entry)
 {
-	return entry->is_member && upkeep_is_ours(entry) &&
+	return entry->is_member && maintenance_is_ours(entry) &&
 	       is_in_folder(zones_zonefile(entry), store_folder(u->store));
 }
 
-static void forget_writings(struct upkeep *u, const struct zones_entry *entry, bool is_unwanted)
+static void forget_writings(struct maintenance *u, const struct zones_entry *entry,
+			    bool is_unwanted)
 {
 	for (struct writing *w = u->writings; w; w = w->next) {
 		if (w->entry != entry)
@@ -292,12 +294,12 @@ static void forget_writings(struct upkeep *u, const struct zones_entry *entry, b
 	}
 }
 
-void upkeep_gone(struct upkeep *u, struct zones_entry *entry)
+void maintenance_gone(struct maintenance *u, struct zones_entry *entry)
 {
 	bool is_unwanted = u->store && takes_file_along(u, entry);
 
 	forget_writings(u, entry, is_unwanted);
-	upkeep_tell_gone(u, entry, ERR_NOT_FOUND);
+	maintenance_tell_gone(u, entry, ERR_NOT_FOUND);
 	if (is_unwanted)
 		(void)unlink(zones_zonefile(entry));
 	if (u->store && !u->leaving && !u->leaving_code)
@@ -307,7 +309,7 @@ void upkeep_gone(struct upkeep *u, struct zones_entry *entry)
 }
 
 /* A catalog's members may be thousands, and each transaction waits for the disk: they share it. */
-void upkeep_gone_together(struct upkeep *u)
+void maintenance_gone_together(struct maintenance *u)
 {
 	int err = u->leaving_code;
 
