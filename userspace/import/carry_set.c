@@ -70,13 +70,13 @@ static bool take_number(struct import *import, const struct import_node *node,
 	uint64_t n, taken;
 
 	if (!read_number(key, text, &n)) {
-		import_lost(import, node, "\"%s\" is no number that can be read", text);
+		import_lost(import, node, "\"%s\" is not a number", text);
 		return false;
 	}
 	taken = n < key->min ? key->min : n > key->max ? key->max : n;
 	put_number(key, taken, buf, TEXT_CAP);
 	if (taken != n)
-		import_note(import, node, "%s is out of bounds for %s, which gets %s", text,
+		import_note(import, node, "%s is out of the bounds of %s: %s is written", text,
 			    key->path, buf);
 	return true;
 }

@@ -58,7 +58,8 @@ static void carry_address(struct import *import, struct import_node *node,
 }
 
 static const struct import_rule upstream_rules[] = {
-	{ "name forward-addr stub-addr forward-first stub-first forward-tls-upstream forward-ssl-upstream forward-tcp-upstream stub-tcp-upstream",
+	{ "name forward-addr stub-addr forward-first stub-first forward-tls-upstream "
+	  "forward-ssl-upstream forward-tcp-upstream stub-tcp-upstream",
 	  IMPORT_READ, NULL, NULL },
 	{ "forward-host stub-host", IMPORT_LOST, "give the addresses of this server", NULL },
 	{ "stub-prime", IMPORT_IDLE, "the servers of a stub are asked as they are given", NULL },
@@ -141,8 +142,8 @@ static const struct import_rule zone_rules[] = {
 	{ "rpz-signal-nxdomain-ra", IMPORT_UNLESS_NO, "RA is set for all clients that may recurse",
 	  NULL },
 	{ "rpz-action-override rpz-cname-override", IMPORT_LOST,
-	  "what a rule says cannot be changed here", NULL },
-	{ "tags", IMPORT_LOST, "there are no tags: the list is for all clients", NULL },
+	  "a policy here cannot change the action of its rules", NULL },
+	{ "tags", IMPORT_LOST, "volleyd has no tags: the list is for all clients", NULL },
 	{ 0 },
 };
 
