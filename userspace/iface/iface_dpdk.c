@@ -70,7 +70,7 @@ int iface_attach_dpdk(struct iface *iface, char *err, size_t err_cap)
 		return code;
 	code = open_ports(iface);
 	if (code) {
-		snprintf(err, err_cap, "the tap interface for DPDK's device: %s", err_text(code));
+		snprintf(err, err_cap, "no tap interface for DPDK's device: %s", err_text(code));
 		iface_close_dpdk(iface, NULL);
 		return code;
 	}

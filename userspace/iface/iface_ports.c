@@ -271,7 +271,7 @@ static void say_mode(struct iface *iface)
 	else if (quirk)
 		iface_say(
 			iface, IFACE_TOPIC_MODE, false,
-			"no zero-copy (%s): frames are copied; zero-copy: on takes it all the same",
+			"no zero-copy (%s): frames are copied; zero-copy: on uses it nevertheless",
 			quirk);
 	else
 		iface_say(iface, IFACE_TOPIC_MODE, false, "no zero-copy (%s): frames are copied",
@@ -318,11 +318,10 @@ static void say_cores(struct iface *iface, const struct workers *workers, uint32
 			return;
 		}
 	if (n && n < link->n_queues && n == link->n_tx_queues)
-		iface_say(
-			iface, IFACE_TOPIC_CORES, false,
-			"AF_XDP on %u of %u queues: the others receive and have no transmit queue, so "
-			"kernel sockets answer them",
-			n, link->n_queues);
+		iface_say(iface, IFACE_TOPIC_CORES, false,
+			  "AF_XDP on %u of %u queues: the others receive and have no transmit "
+			  "queue, so kernel sockets answer them",
+			  n, link->n_queues);
 	else if (n && n < link->n_queues)
 		iface_say(iface, IFACE_TOPIC_CORES, false,
 			  "AF_XDP on %u of %u queues: kernel sockets answer the others", n,

@@ -168,7 +168,8 @@ static unsigned int add_refresh(struct workers *workers, struct member *m, int f
 		return n;
 	err = refresh_open(&workers->refresh, fd, m->responder);
 	if (err) {
-		log_warn("what the driver wants fetched anew cannot be heard: %s", err_text(err));
+		log_warn("requests of the driver to refresh answers cannot be read: %s",
+			 err_text(err));
 		return n;
 	}
 	sources[n] = refresh_source(workers->refresh);

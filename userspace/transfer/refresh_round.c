@@ -157,7 +157,7 @@ static void take_soa(struct refresh_round *r, const struct xfr_request_soa *soa)
 		proto_rcode_to_text(rcode, soa->rcode);
 		refresh_round_next(r, "the SOA query was answered %s", rcode);
 	} else if (!soa->has_soa || !soa->is_authority) {
-		refresh_round_next(r, "it has no authority for the zone");
+		refresh_round_next(r, "it is not authoritative for the zone");
 	} else if (!served_serial(r->s->t, r->s->zone, &serial) ||
 		   xfr_serial_newer(soa->serial, serial)) {
 		take_newer(r);

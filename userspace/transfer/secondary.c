@@ -278,7 +278,7 @@ static void end_failed(struct secondary_zone *s)
 				sizeof(s->last_failed) - 1);
 	}
 	if (!*s->error)
-		strcpy(s->error, "there is no primary that could be asked");
+		strcpy(s->error, "no primary is left to ask");
 	if (!s->n_failed) {
 		(void)name_to_text(name, sizeof(name), s->zone->apex);
 		log_warn("zone %s: %s", name, s->error);

@@ -130,7 +130,7 @@ static int open_ctx(SSL_CTX **out, const struct config *config, char *err, size_
 	if (!ctx)
 		return -ENOMEM;
 	if (!config->tls_certificate || !config->tls_key) {
-		snprintf(err, cap, "server.tls: to listen needs a certificate and its key");
+		snprintf(err, cap, "server.tls: listen needs a certificate and its key");
 		return ERR_CONFIG;
 	}
 	if (check_file(config->tls_certificate, err, cap) || check_file(config->tls_key, err, cap))

@@ -25,6 +25,6 @@ int tls_out_handshake(struct tls_stream *stream, const uint8_t *pin, char *why, 
 		return -errno;
 	if (!pin || tls_stream_has_pin(stream, pin))
 		return 1;
-	snprintf(why, cap, "TLS: its public key is not the one that is pinned");
+	snprintf(why, cap, "TLS: its public key is not the pinned one");
 	return -EACCES;
 }

@@ -35,13 +35,13 @@ static const char *reason_of(unsigned int rcode)
 	case DNS_RCODE_NOTAUTH:
 		return "not a zone of ours";
 	case DNS_RCODE_NOTIMP:
-		return "the zone has primaries: it is theirs to change";
+		return "the zone has primaries: send the UPDATE to one of them";
 	case DNS_RCODE_REFUSED:
-		return "not in allow-update, or the zone would not be valid";
+		return "not in allow-update, or the changed zone would not be valid";
 	case DNS_RCODE_SERVFAIL:
-		return "the zone is not served, or the change could not be kept";
+		return "the zone is not served, or the change could not be stored";
 	default:
-		return "the message, or what it requires of the zone, does not hold";
+		return "the message is malformed, or a prerequisite is not met";
 	}
 }
 

@@ -173,12 +173,12 @@ static void add_member(struct catalogs *c, const uint8_t *catalog, const struct 
 		return;
 	}
 	note_member(entry, catalog, m);
-	log_info("zone %s: comes by its catalog", entry->name);
+	log_info("zone %s: added by its catalog", entry->name);
 }
 
 static void remove_member(struct catalogs *c, struct zones_entry *entry)
 {
-	log_info("zone %s: its catalog names it no more", entry->name);
+	log_info("zone %s: removed by its catalog", entry->name);
 	zones_remove_member(c->zones, entry);
 }
 
@@ -221,7 +221,7 @@ static void contend(struct catalogs *c, const uint8_t *catalog, struct zones_ent
 	enum catalog_move move;
 
 	if (!entry->is_member) {
-		log_warn("zone %s: a catalog names it, too: what the configuration says holds",
+		log_warn("zone %s: it is in a catalog, too: the entry of the configuration is used",
 			 entry->name);
 		return;
 	}
@@ -339,7 +339,8 @@ static void look_at(struct catalogs *c, struct consumed *at)
 	catalog_init(&now);
 	err = catalog_read(&now, entry->zone, why, sizeof(why));
 	if (err) {
-		log_error("catalog %s: serial %u is broken: %s: what it said before holds",
+		log_error("catalog %s: serial %u is not a valid catalog: %s: its zones stay as "
+			  "they were",
 			  entry->name, zone_serial(entry->zone),
 			  err == ERR_FORMAT ? why : err_text(err));
 		return;

@@ -114,8 +114,8 @@ static void ask_command(struct load *load)
 static int add_journal(struct load *load)
 {
 	bool waits = load->absent == LOAD_ABSENT_WAITS;
-	const char *and_so = waits ? "and is given up" :
-				     "and is given up for a file with a newer serial number";
+	const char *and_so = waits ? "and is dropped" :
+				     "and is dropped once the file has a newer serial number";
 	struct zone_error why;
 	int err = replay(load->store, &load->zone, load->file_digest, &load->n_replayed, and_so,
 			 &why);

@@ -257,7 +257,7 @@ static void put_known(struct maintenance *u)
 	else if (batch)
 		err = store_commit(batch);
 	if (err && err != u->known_code)
-		log_error("journal: what is known of zones: %s", err_text(err));
+		log_error("journal: the state of zones cannot be written: %s", err_text(err));
 	u->known_code = err;
 	for (size_t i = 0; i < zones_n(u->zones) && batch && !err; i++) {
 		struct zones_entry *entry = zones_entry_at(u->zones, i);
@@ -313,13 +313,12 @@ static void warn(const struct maintenance *u, struct zones_entry *entry)
 	if (write_after_ns(entry) || !entry->stored.unwritten_bytes ||
 	    (!u->is_tight && entry->stored.unwritten_bytes < u->free_bytes / (was_warned ? 3 : 2)))
 		return;
-	snprintf(
-		entry->stored.warning, sizeof(entry->stored.warning),
-		"journal: %llu KiB of changes are not in the file, and room for %llu KiB is left: "
-		"volleyctl zone flush %s writes them to it, and zonefile-sync has it done from time to "
-		"time; server.storage-size is the room for all zones",
-		(unsigned long long)(entry->stored.unwritten_bytes >> 10),
-		(unsigned long long)(u->free_bytes >> 10), entry->name);
+	snprintf(entry->stored.warning, sizeof(entry->stored.warning),
+		 "journal: %llu KiB of changes are not in the file, and room for %llu KiB is left: "
+		 "volleyctl zone flush %s writes them to it, and zonefile-sync does so from "
+		 "time to time; server.storage-size is the room for all zones",
+		 (unsigned long long)(entry->stored.unwritten_bytes >> 10),
+		 (unsigned long long)(u->free_bytes >> 10), entry->name);
 	if (!was_warned)
 		log_warn("zone %s: %s", entry->name, entry->stored.warning);
 }
@@ -344,7 +343,7 @@ static void keep_room(struct maintenance *u, uint64_t now_ns)
 		return;
 	err = store_make_room(u->store, ROOM_BYTES, &n_freed);
 	if (err)
-		log_error("journal: no room could be made: %s", err_text(err));
+		log_error("journal: old changes cannot be deleted: %s", err_text(err));
 	u->is_tight = !n_freed;
 	if (u->is_tight)
 		u->room_pause_ns = now_ns + ROOM_PAUSE_NS;

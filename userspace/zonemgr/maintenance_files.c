@@ -156,8 +156,8 @@ static void note_other(struct zones_entry *entry, const struct writing *w)
 		return;
 	entry->on_disk.is_other = true;
 	snprintf(sentence, sizeof(sentence),
-		 "%s: somebody has changed it: it stays as it is until volleyctl zone reload takes "
-		 "it, for which it needs a newer serial number, or zone flush writes over it",
+		 "%s: somebody has changed it. volleyctl zone reload loads it, if its serial "
+		 "number is newer; volleyctl zone flush overwrites it",
 		 w->path);
 	maintenance_note(entry, sentence);
 }
@@ -318,7 +318,7 @@ void maintenance_gone_together(struct maintenance *u)
 	else if (u->leaving)
 		err = store_commit(u->leaving);
 	if (err)
-		log_error("journal: zones that have gone: %s", err_text(err));
+		log_error("journal: removed zones cannot be deleted: %s", err_text(err));
 	u->leaving = NULL;
 	u->leaving_code = 0;
 }

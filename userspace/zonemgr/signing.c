@@ -324,10 +324,9 @@ static void sign_all_anew(struct zones *zones, struct zones_entry *entry, uint64
 {
 	struct signing *s = entry->signing;
 
-	log_warn(
-		"zone %s: has signatures that are not valid now: all of it is looked through and signed "
-		"anew where that is due",
-		entry->name);
+	log_warn("zone %s: it has signatures that are not valid now: all are checked, and "
+		 "signed again where needed",
+		 entry->name);
 	s->is_resigning = true;
 	s->resigned_serial = zone_serial(entry->zone);
 	s->look_s = now_s + LOOK_MIN_S;

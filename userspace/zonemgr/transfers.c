@@ -125,7 +125,7 @@ static void on_primary(struct transfers *t, struct zones_entry *entry, struct tr
 	else
 		zones_expire(t->zones, entry);
 	if (event->kind == TRANSFER_EXPIRED)
-		log_error("zone %s: expired: no primary could be asked for too long", entry->name);
+		log_error("zone %s: expired: no primary has answered for too long", entry->name);
 	if (err)
 		transfer_settled(t->thread, event->apex, err);
 }

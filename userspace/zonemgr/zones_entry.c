@@ -300,11 +300,10 @@ static void check_serial(const struct zones_entry *entry, struct load *load)
 	if (xfr_serial_newer(read, served) || is_same_content(load->zone, zones_newest(entry)))
 		return;
 	load->code = ERR_ZONE;
-	snprintf(
-		load->err.sentence, sizeof(load->err.sentence),
-		"serial %u is not newer than %u, which is served with changes that the file does not "
-		"have: zone flush writes them to it",
-		read, served);
+	snprintf(load->err.sentence, sizeof(load->err.sentence),
+		 "serial %u is not newer than %u, which is served with changes that the file "
+		 "does not have: zone flush writes them to it",
+		 read, served);
 }
 
 static void on_ended(struct load *load)
@@ -483,8 +482,8 @@ static void on_compacted(struct load *load)
 		zones_mark_changed(entry->owner, entry);
 		zones_flush_soon(entry->owner);
 	} else if (err != -ECANCELED) {
-		log_info("zone %s: the image made of its changes is not taken: %s", entry->name,
-			 err ? err_text(err) : "it is another zone by now");
+		log_info("zone %s: the image made of its changes is not used: %s", entry->name,
+			 err ? err_text(err) : "the zone has changed meanwhile");
 	}
 	forget_since(entry);
 	loader_discard(entry->owner->env.loader, load);
