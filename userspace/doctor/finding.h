@@ -1,6 +1,8 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What a check found: how bad, a sentence that says what and where, and the command to type. */
+/*
+ * The result of a check: its level, a sentence that says what and where, and the command to type.
+ */
 #ifndef VOLLEY_DOCTOR_FINDING_H
 #define VOLLEY_DOCTOR_FINDING_H
 
@@ -57,7 +59,7 @@ void doctor_fix(struct doctor_finding *f, const char *format, ...)
  */
 bool doctor_is_unknown(struct doctor_finding *f, int64_t fact, const char *what);
 
-/* Is kernel a.b.c before MAJOR.MINOR.PATCH? Not where the release was not understood. */
+/* Is kernel a.b.c before MAJOR.MINOR.PATCH? False if the release was not understood. */
 bool doctor_is_before(const unsigned int kernel[3], unsigned int major, unsigned int minor,
 		      unsigned int patch);
 

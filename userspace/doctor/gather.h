@@ -1,8 +1,8 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The facts of a host (facts.h), gathered: a fact that cannot be had is a negative errno. Nothing is
- * changed, and nothing waits except for the kernel. One thread.
+ * The facts of a host (facts.h), gathered: a fact that cannot be had is a negative errno. Nothing
+ * is changed, and nothing waits except for the kernel. One thread.
  */
 #ifndef VOLLEY_DOCTOR_GATHER_H
 #define VOLLEY_DOCTOR_GATHER_H
@@ -37,7 +37,7 @@ void doctor_gather_nic(struct doctor_nic *nic, const char *name);
 void doctor_gather_ethtool(struct doctor_nic *nic);
 /* rtnetlink: kind, device below, the peer; generic netlink: XDP features, NAPI. */
 void doctor_gather_netlink(struct doctor_nic *nic);
-/* The XDP program: whose it is, as far as we may see. */
+/* The XDP program and its owner, as far as we may see. */
 void doctor_gather_program(struct doctor_nic *nic);
 /* /sys/class/net and /proc/sys/net of it, and the interrupts of its queues. */
 void doctor_gather_sysfs(struct doctor_nic *nic);
@@ -49,7 +49,7 @@ int doctor_irq_queue(const char *name);
 
 /* --- Services and daemon ------------------------------------------------------------------------- */
 
-/* Is the address here, and is the port somebody else's than PID's? */
+/* Whether the host has the address, and whether another process than PID has the port. */
 void doctor_gather_service(struct doctor_service *service, const struct config_addr *addr, int pid);
 
 /*

@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* By the ioctl rather than by netlink: all that is asked here it gives without root, in any kernel. */
+/* The ioctl, not netlink: it gives all of this without root, in any kernel. */
 #include <errno.h>
 #include <linux/ethtool.h>
 #include <linux/sockios.h>
@@ -200,7 +200,7 @@ static void look_at_table(const struct ask *a, struct doctor_nic *nic)
 
 /* --- Flow rules ---------------------------------------------------------------------------------- */
 
-/* Does the rule match UDP to port 53, whatever else it asks for? */
+/* Whether the rule matches some UDP to port 53. */
 static bool is_for_dns(const struct ethtool_rx_flow_spec *spec)
 {
 	const struct ethtool_tcpip4_spec *v4 = &spec->h_u.udp_ip4_spec,
@@ -218,7 +218,7 @@ static bool is_for_dns(const struct ethtool_rx_flow_spec *spec)
 	}
 }
 
-/* A rule that spreads by a context of RSS takes nothing to one place. */
+/* A rule that spreads by a context of RSS has no single queue. */
 static void take_rule(const struct ask *a, struct doctor_nic *nic, uint32_t location)
 {
 	struct ethtool_rxnfc rx = { .cmd = ETHTOOL_GRXCLSRULE };

@@ -154,7 +154,7 @@ static int is_hugetlbfs(void)
 	return !statfs("/dev/hugepages", &fs) && fs.f_type == HUGETLBFS_MAGIC;
 }
 
-/* By trying: tells distributions' kernels that have what their version would not have. */
+/* It is tried: kernels of distributions have features that their version number does not show. */
 static void try_load(struct doctor_load *load)
 {
 	load->is_tried = privilege_has_xdp();
@@ -206,7 +206,7 @@ static int64_t read_memlock(int pid)
 	return value;
 }
 
-/* What the group and those above it leave, of control groups v2. */
+/* The limit of the group and of all groups above it, in control groups v2. */
 static int64_t read_cgroup(const char *group)
 {
 	int64_t left = DOCTOR_UNLIMITED;

@@ -1,8 +1,9 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Who has a port: /proc/net/udp and its like list the sockets of this network namespace by inode, and
- * /proc/PID/fd says whose inode it is. Nothing is bound to find out: a query could be lost there.
+ * The process that has a port: /proc/net/udp and its like list the sockets of this network
+ * namespace by inode, and /proc/PID/fd has the process of an inode. A bind() as a test could lose a
+ * query.
  */
 #include <arpa/inet.h>
 #include <dirent.h>
@@ -142,7 +143,7 @@ static int has_inode(int pid, const struct port_search *s)
 	return found;
 }
 
-/* The name of who has it; "" where that is not to be seen. */
+/* The name of the process that has it; "": we may not see it. */
 static void name_holder(const struct port_search *s, char *buf, size_t cap)
 {
 	DIR *proc = opendir("/proc");

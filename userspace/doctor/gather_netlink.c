@@ -177,7 +177,7 @@ static void look_at_netdev(struct doctor_nic *nic)
 	question = genl_begin(buf, family.id, NETDEV_NAPI_GET);
 	question->nlmsg_flags = NLM_F_DUMP;
 	mnl_attr_put_u32(question, NETDEV_NAPI_IFINDEX, (uint32_t)nic->ifindex);
-	/* A kernel before 6.8 has no such command: /sys tells then. */
+	/* A kernel before 6.8 has no such command: then /sys has the fact. */
 	if (genl_ask(NETLINK_GENERIC, question, take_napi, nic))
 		nic->threaded = -EXDEV;
 }

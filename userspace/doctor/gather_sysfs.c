@@ -86,7 +86,7 @@ int doctor_irq_queue(const char *name)
 	return atoi(dash + 1);
 }
 
-/* Of a line of /proc/interrupts; those that are the device's are files in msi_irqs. */
+/* Reads a line of /proc/interrupts; the interrupts of the device are files in msi_irqs. */
 static void take_line(struct doctor_nic *nic, char *line)
 {
 	char *colon = strchr(line, ':'), *name = strrchr(line, ' ');

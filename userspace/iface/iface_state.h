@@ -1,8 +1,8 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The state of an interface that Volley answers on, and the remarks about it. The functions that change it are in
- * iface/iface.h.
+ * The state of an interface that Volley answers on, and the remarks about it. The functions that
+ * change it are in iface/iface.h.
  *
  * Threads: control's.
  */
@@ -65,9 +65,9 @@ struct iface {
 	bool is_switched_on; /* by hand: the configuration says xdp: off */
 	unsigned int ifindex;
 	struct linkinfo link; /* as it was when its ports were looked at last */
-	uint32_t n_pairs; /* of virtio_net, without those that the program brought; 0: another driver */
-	uint32_t n_queues; /* that have an AF_XDP socket */
-	bool is_zerocopy;  /* all of them */
+	uint32_t n_pairs;     /* of virtio_net, without those of the program; 0: another driver */
+	uint32_t n_queues;    /* that have an AF_XDP socket */
+	bool is_zerocopy;     /* all of them */
 	struct program *program;
 	const struct object_maps *maps; /* of the cache; the daemon's */
 	struct dpdk_device *dpdk;       /* NULL: not (yet) by DPDK */
@@ -104,9 +104,9 @@ __attribute__((format(printf, 4, 5))) void iface_say(struct iface *iface, enum i
 void iface_unsay(struct iface *iface, enum iface_topic topic);
 
 /*
- * Whether the program of the interface may answer: as configured, unless hits do not leave, or, in native mode, the
- * card takes tags away, the driver would crash, or the other end of a veth pair takes nothing. What
- * program_set_answers() is given comes from here.
+ * Whether the program of the interface may answer: as configured, unless hits do not leave, or, in
+ * native mode, the card takes tags away, the driver would crash, or the other end of a veth pair
+ * takes nothing. What program_set_answers() is given comes from here.
  */
 bool iface_driver_answers(const struct iface *iface);
 

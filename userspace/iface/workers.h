@@ -1,11 +1,11 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The workers with their engines and responders, and the kernel sockets that each of them reads: one
- * UDP socket and one TCP listener for every listen address and worker (workers_listen.c); a worker's listeners are one port,
- * and the ports of all workers share the limits of connections. Each has a port for connections over TLS, and one for what
- * the transfer thread reads from its own connections. The first worker also hears
- * what the driver wants fetched anew (iface/refresh.h).
+ * The workers with their engines and responders, and the kernel sockets that each of them reads:
+ * one UDP socket and one TCP listener for every listen address and worker (workers_listen.c); a
+ * worker's listeners are one port, and the ports of all workers share the limits of connections.
+ * Each has a port for connections over TLS, and one for what the transfer thread reads from its own
+ * connections. The first worker also hears what the driver wants fetched anew (iface/refresh.h).
  *
  * Control's thread calls all of these.
  */
@@ -29,7 +29,10 @@ struct relay;
 struct tap;
 struct tcp_intake;
 
-/* What the workers share. All of it outlives them, but for config, which is read by workers_open() only. */
+/*
+ * What the workers share. All of it outlives them, but for config, which is read by workers_open()
+ * only.
+ */
 struct workers_env {
 	const struct config *config; /* but for its addresses */
 	const struct config_addr *listen;
@@ -59,16 +62,17 @@ int workers_open(struct workers **out, const struct workers_env *env, char *err,
 void workers_close(struct workers *workers);
 
 /*
- * Makes room for n_pending questions upstream, in all, where there is none yet: before the first resolver stands at env.resolver. Room
- * that is there stays as it is. 0; or -ENOMEM, and there is none. Beside workers that run.
+ * Makes room for n_pending questions upstream, in all, where there is none yet: before the first
+ * resolver stands at env.resolver. Room that is there stays as it is. 0; or -ENOMEM, and there is
+ * none. Beside workers that run.
  */
 int workers_make_room(struct workers *workers, uint32_t n_pending)
 	__attribute__((warn_unused_result));
 
 /*
- * From now on the workers use this cache (cache/copy.h): when this returns 0 none of them looks at the
- * one before any more. -ENOMEM: nothing has changed. What `grace` said: they use it, but some may not
- * have seen that yet, so the one before must stay.
+ * From now on the workers use this cache (cache/copy.h): when this returns 0 none of them looks at
+ * the one before any more. -ENOMEM: nothing has changed. What `grace` said: they use it, but some
+ * may not have seen that yet, so the one before must stay.
  */
 int workers_set_cache(struct workers *workers, struct cache *cache, cache_grace_fn *grace,
 		      void *user) __attribute__((warn_unused_result));
@@ -88,19 +92,21 @@ unsigned int workers_for_queue(const struct workers *workers, unsigned int queue
 			       int node);
 
 /*
- * Beside where they listen, all workers listen at each of `listen`, n of them. All are probed first: an address that another
- * server has is refused. 0; or -errno with a sentence in err, and the workers listen where they did.
+ * Beside where they listen, all workers listen at each of `listen`, n of them. All are probed
+ * first: an address that another server has is refused. 0; or -errno with a sentence in err, and
+ * the workers listen where they did.
  */
 int workers_listen(struct workers *workers, const struct config_addr *listen, uint32_t n, char *err,
 		   size_t err_cap) __attribute__((warn_unused_result));
 /*
- * To the others nothing new comes over UDP: what a wildcard address takes goes there. After a grace period of the kernel
- * (cache/grace.h) nothing is on its way to them any more, and workers_listen_only() loses no query.
+ * To the others nothing new comes over UDP: what a wildcard address takes goes there. After a grace
+ * period of the kernel (cache/grace.h) nothing is on its way to them any more, and
+ * workers_listen_only() loses no query.
  */
 void workers_stop_elsewhere(struct workers *workers, const struct config_addr *listen, uint32_t n);
 /*
- * From now on they listen at these only. What has arrived at the others is answered first; connections that are
- * open stay open, and late replies to queries over UDP are dropped.
+ * From now on they listen at these only. What has arrived at the others is answered first;
+ * connections that are open stay open, and late replies to queries over UDP are dropped.
  */
 void workers_listen_only(struct workers *workers, const struct config_addr *listen, uint32_t n);
 /* Whether they listen at an address that is not one of these. */

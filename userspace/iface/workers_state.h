@@ -1,6 +1,9 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What workers.c (workers, their ports) and workers_listen.c (addresses) share. Control's thread alone. */
+/*
+ * What workers.c (workers, their ports) and workers_listen.c (addresses) share. Control's thread
+ * alone.
+ */
 #ifndef VOLLEY_IFACE_WORKERS_STATE_H
 #define VOLLEY_IFACE_WORKERS_STATE_H
 

@@ -218,7 +218,7 @@ static void carry_policy(struct import *import, struct import_node *item)
 		return;
 	}
 	json_array_append_new(import_list(import, import->out, "signing"), policy);
-	import_put(import, policy, "keys", "ksk-zsk"); /* as Knot has it where nothing is said */
+	import_put(import, policy, "keys", "ksk-zsk"); /* the default of Knot */
 	import_carry(import, item, policy_rules, policy);
 }
 

@@ -172,7 +172,7 @@ static void take_acl(struct import *import, struct import_node *acl, json_t *zon
 	}
 }
 
-/* What is denied; "" is all addresses. */
+/* The denied addresses; "": all. */
 static void deny_addresses(struct import *import, const struct import_node *acl,
 			   const struct import_node *addresses, json_t *zone, const char *list,
 			   size_t from)
@@ -187,7 +187,7 @@ static void deny_addresses(struct import *import, const struct import_node *acl,
 	}
 }
 
-/* Takes out of LIST, from a rule of it on, whom ACL denies. */
+/* Removes the clients that ACL denies from LIST, behind its first rules. */
 static void deny(struct import *import, const struct import_node *acl, json_t *zone,
 		 const char *list, size_t from)
 {
@@ -222,7 +222,7 @@ static bool has_action(const struct import_node *acl, const char *word)
 	return !action || !action->n_words;
 }
 
-/* The first rule that fits decides: what denies is about the rules behind it. */
+/* The first rule that matches decides: a rule that denies limits the rules behind it. */
 static void take_acls(struct import *import, struct import_node *node, unsigned int at,
 		      json_t *zone)
 {
@@ -400,7 +400,7 @@ static void carry_template(struct import *import, struct import_node *item, cons
 	import_carry(import, item, zone_rules, there);
 }
 
-/* The first is for all members, and each other one for the group of its name. */
+/* The first template is for all members, each other one for the group of its name. */
 static void carry_groups(struct import *import, struct import_node *node, json_t *zone)
 {
 	for (unsigned int i = 0; node && i < node->n_words; i++) {
@@ -456,7 +456,7 @@ static void allow_by_itself(struct import *import, const struct import_node *ite
 		each_remote(import, find(import, item, "notify"), zone, allow_transfer);
 }
 
-/* Knot's policy of which nothing is said. */
+/* The default policy of Knot. */
 static void default_policy(struct import *import, json_t *zone)
 {
 	json_t *policy;

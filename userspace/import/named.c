@@ -41,7 +41,7 @@ static void carry_private(struct import *import, struct import_node *node, json_
 	carry_clients(import, node, "recursion.private-address");
 }
 
-/* "any" is for everyone: nothing is to be said. */
+/* "any" is for everyone: no key is needed. */
 static bool is_any(const struct import_node *list)
 {
 	return list->child && !list->child->next && !strcmp(list->child->name, "any");
@@ -93,7 +93,10 @@ static bool put_common(struct import *import, const struct import_node *node, co
 	return has;
 }
 
-/* Who may ask at all: the clients of the one view that are in allow-query, too. No list would be for everyone. */
+/*
+ * The clients that may ask: those of the one view that are in allow-query, too. Without a list
+ * everyone may.
+ */
 static void carry_query(struct import *import, struct import_node *options, const json_t *clients)
 {
 	struct import_node *query = import_node_find(options, "allow-query"),
@@ -109,7 +112,10 @@ static void carry_query(struct import *import, struct import_node *options, cons
 	json_decref(allowed);
 }
 
-/* Who may recurse: allow-recursion, else allow-query-cache, else allow-query, else this host and its networks. */
+/*
+ * The clients that may recurse: allow-recursion, else allow-query-cache, else allow-query, else
+ * this host and its networks.
+ */
 static void carry_recursion(struct import *import, struct import_node *options,
 			    const json_t *clients)
 {
@@ -465,7 +471,7 @@ static bool is_statement(const struct import_node *node)
 	return false;
 }
 
-/* What the one view says takes the place of what the options say for all views. */
+/* A statement of the one view replaces that of the options for all views. */
 static void open_view(struct import *import, struct import_node *view, struct import_node *options)
 {
 	for (struct import_node *node = view->child; node; node = node->next)

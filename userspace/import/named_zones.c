@@ -136,7 +136,7 @@ static bool is_one_of(const char *word, const char *words)
 	return at && (at == words || at[-1] == ' ') && (!at[len] || at[len] == ' ');
 }
 
-/* One that cannot be asked leaves nothing behind. */
+/* A server that cannot be used leaves no entry. */
 static void add_upstream(struct import *import, const struct import_node *node, const char *name,
 			 const char *list, const struct import_node *addresses,
 			 const struct import_node *at)
@@ -158,7 +158,7 @@ static void add_upstream(struct import *import, const struct import_node *node, 
 	json_decref(item);
 }
 
-/* A zone that others resolve, or whose servers are given: an entry of recursion.LIST for each address. */
+/* A forward or stub zone: an entry of recursion.LIST for each address. */
 static void add_upstreams(struct import *import, struct import_node *node, const char *name,
 			  const char *list, const struct import_node *addresses)
 {

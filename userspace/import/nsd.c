@@ -266,7 +266,7 @@ static void carry_pattern(struct import *import, struct import_node *node, json_
 	import->depth--;
 }
 
-/* Who is blocked is so wherever that stands: in the zone, or in a pattern of it. */
+/* BLOCKED is valid wherever it stands: in the zone, or in one of its patterns. */
 static void take_blocked(struct import *import, const struct import_node *zone, json_t *made,
 			 unsigned int depth)
 {
@@ -289,7 +289,7 @@ static void take_blocked(struct import *import, const struct import_node *zone, 
 	}
 }
 
-/* Whether the zone or a pattern of it has primaries, whatever they are. */
+/* Whether the zone or one of its patterns has primaries, usable or not. */
 static bool has_primary(struct import *import, const struct import_node *zone, unsigned int depth)
 {
 	if (import_node_find(zone, "request-xfr"))

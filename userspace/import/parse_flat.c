@@ -78,7 +78,7 @@ static bool is_section(const char *name, size_t len)
 	return false;
 }
 
-/* "port:53" is written without a blank by some. */
+/* Some files have "port:53" without a blank. */
 static void split_option(struct cursor *c)
 {
 	size_t n = strcspn(c->word, ": \t\r\n");

@@ -11,7 +11,10 @@
 
 /* --- Who may ask ---------------------------------------------------------------------------------------- */
 
-/* Of prefixes that hold a client the longest decides: one that may ask is left out where it has a part that is refused. */
+/*
+ * The longest prefix of a client decides: a prefix that may ask is left out if a part of it is
+ * refused.
+ */
 static void take_refused(struct import *import, struct import_node *node, const char *prefix)
 {
 	json_t *allow = json_object_get(json_object_get(import->out, "recursion"), "allow");

@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Local data of unbound, and what its local zones are here. */
+/* Local data of unbound, and its local zones. */
 #include <arpa/inet.h>
 #include <ctype.h>
 #include <string.h>

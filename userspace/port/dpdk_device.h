@@ -39,14 +39,18 @@ struct dpdk_counters {
 struct dpdk_device;
 
 /*
- * Finds or makes the device, sets up its queues, starts it; on net_af_xdp that attaches the XDP program of
- * its words. Control's thread. 0, or -errno with a sentence in err: -ENODEV, -ENOMEM, -EBUSY ...
+ * Finds or makes the device, sets up its queues, starts it; on net_af_xdp that attaches the XDP
+ * program of its words. Control's thread. 0, or -errno with a sentence in err: -ENODEV, -ENOMEM,
+ * -EBUSY ...
  */
 __attribute__((warn_unused_result)) int dpdk_device_open(struct dpdk_device **out,
 							 const struct dpdk_config *config,
 							 char *err, size_t err_cap);
 
-/* After all of its ports. On net_af_xdp that takes the XDP program off, whichever it is. NULL is allowed. */
+/*
+ * After all of its ports. On net_af_xdp that takes the XDP program off, whichever it is. NULL is
+ * allowed.
+ */
 void dpdk_device_close(struct dpdk_device *device);
 
 /* Replies keep to it from now on; it is not set in the device. 0: as it is. Control's thread. */

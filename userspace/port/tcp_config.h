@@ -23,7 +23,10 @@
 /* 0 is the default, but where 0 itself means something. */
 struct tcp_config {
 	struct tcp_share *share; /* of all ports; NULL: the port has limits of its own */
-	/* Where connections over TLS come from: the port's kind is PORT_TLS. NULL: none. Outlives the port. */
+	/*
+	 * Where connections over TLS come from: the port's kind is PORT_TLS. NULL: none. Outlives
+	 * the port.
+	 */
 	struct tcp_intake *intake;
 	uint32_t n_conns_max; /* without a share: its connections, of however few clients */
 	uint32_t idle_ms;     /* without a query */

@@ -27,9 +27,9 @@ struct xsk_config {
 	int xsks_map_fd; /* of the XDP program; stays the caller's, open until the port is closed */
 	uint32_t xdp_flags; /* XDP_FLAGS_*: how the program is attached */
 	enum xsk_mode mode;
-	uint32_t n_frames;    /* a power of two; 0: the default */
-	uint32_t frame_bytes; /* 2048 or 4096; 0: the smaller if the MTU fits */
-	uint32_t ring_cap; /* entries of RX, TX and completion ring, a power of two; 0: the default */
+	uint32_t n_frames;     /* a power of two; 0: the default */
+	uint32_t frame_bytes;  /* 2048 or 4096; 0: the smaller if the MTU fits */
+	uint32_t ring_cap;     /* entries of RX, TX, completion ring: a power of two; 0: default */
 	uint32_t busy_poll_us; /* 0: sleep until frames come; else SO_BUSY_POLL, and never sleep */
 	uint32_t busy_poll_budget;
 	struct volley_queue *credit; /* of the queue, in the maps of the XDP program; NULL: none */

@@ -49,7 +49,10 @@ struct server {
 	uint32_t n_made; /* ever */
 };
 
-/* Puts a message, its length in front, into the output. From the reply to a request; the connection stays. */
+/*
+ * Puts a message, its length in front, into the output. From the reply to a request; the connection
+ * stays.
+ */
 void conn_send(struct conn *c, const uint8_t *msg, size_t n);
 /* No message is taken until conn_release(), which goes on at the next turn. */
 void conn_hold(struct conn *c);

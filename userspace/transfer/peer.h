@@ -1,9 +1,9 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * An address of another name server: whether it answers, and the connections to it that are kept for some seconds
- * (RFC 7766 section 6.2, RFC 9103 section 7.5). The next exchange over such a connection (transfer/exchange.h) costs no
- * handshake.
+ * An address of another name server: whether it answers, and the connections to it that are kept
+ * for some seconds (RFC 7766 section 6.2, RFC 9103 section 7.5). The next exchange over such a
+ * connection (transfer/exchange.h) costs no handshake.
  *
  * Threads: the loop's.
  */

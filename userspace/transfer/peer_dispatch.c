@@ -57,7 +57,9 @@ static void take_notify(struct peer_request *rq)
 	secondary_notified(t, zone, &rq->client.addr, n.has_serial ? &n.serial : NULL);
 }
 
-/* The serial number that an IXFR begins with: that of the SOA in its authority section (RFC 1995). */
+/*
+ * The serial number that an IXFR begins with: that of the SOA in its authority section (RFC 1995).
+ */
 static bool read_serial(const struct peer_request *rq, uint32_t *serial)
 {
 	struct xfr_question question;
@@ -201,8 +203,8 @@ static void dispatch(struct peer_request *rq)
 /* ---- Blocks ------------------------------------------------------------------------------------- */
 
 /*
- * Whether a block drops or refuses it: then an engine says so. What a worker has handed over was let through there, but
- * not what follows on a connection.
+ * Whether a block drops or refuses it: then an engine says so. What a worker has handed over was
+ * let through there, but not what follows on a connection.
  */
 static bool is_blocked(const struct peer_request *rq, enum query_verdict verdict)
 {

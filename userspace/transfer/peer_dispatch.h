@@ -23,8 +23,8 @@ struct peer_request;
 void peer_dispatch(struct peer_request *rq);
 
 /*
- * Whether the message is to be answered behind all that came before it on its connection: a transfer, a NOTIFY,
- * an UPDATE. Questions are answered in any order.
+ * Whether the message is to be answered behind all that came before it on its connection: a
+ * transfer, a NOTIFY, an UPDATE. Questions are answered in any order.
  */
 bool peer_dispatch_is_last(const uint8_t *msg, size_t n);
 

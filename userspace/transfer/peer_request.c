@@ -48,7 +48,9 @@ void peer_request_reply(struct peer_request *rq, uint8_t *out, size_t n)
 		conn_end(rq->conn);
 }
 
-/* As the engine says it (RFC 8914). Where the signature is what is wrong, its own record says so. */
+/*
+ * As the engine says it (RFC 8914). Where the signature is what is wrong, its own record says so.
+ */
 static int words_for(const struct empty_reply *r)
 {
 	if (r->tsig->verdict != TSIG_OK && r->tsig->verdict != TSIG_NONE)

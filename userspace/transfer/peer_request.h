@@ -1,8 +1,8 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * One message to us, from a worker or a connection, and its reply, signed as the message was (RFC 8945 section 5).
- * transfer/peer_dispatch.h decides which part answers it.
+ * One message to us, from a worker or a connection, and its reply, signed as the message was (RFC
+ * 8945 section 5). transfer/peer_dispatch.h decides which part answers it.
  *
  * Threads: the loop's.
  */
@@ -40,14 +40,17 @@ bool peer_request_is_padded(const struct peer_request *rq);
 /* Sends n octets as they are, and counts the reply; n 0: there is none. */
 void peer_request_send(struct peer_request *rq, const uint8_t *out, size_t n);
 /*
- * Pads and signs the n octets at out, which has room for peer_request.cap, and sends them; once for each request. n 0:
- * there is no reply.
+ * Pads and signs the n octets at out, which has room for peer_request.cap, and sends them; once for
+ * each request. n 0: there is no reply.
  */
 void peer_request_reply(struct peer_request *rq, uint8_t *out, size_t n);
 /* The longest datagram that the client takes and we send. */
 size_t peer_request_datagram_size(const struct peer_request *rq);
 
-/* A reply with nothing but header, question and, where the request had one, OPT: RFC 6891 section 7. */
+/*
+ * A reply with nothing but header, question and, where the request had one, OPT: RFC 6891 section
+ * 7.
+ */
 struct empty_reply {
 	const uint8_t *request; /* of n octets, or the beginning of it with the question */
 	size_t n;

@@ -4,7 +4,8 @@
  * The primary's side of the transfer thread: requests of other name servers and clients about zones.
  *
  *      primary.c    begin, end, settings; single messages from the workers
- *      server.c     connections that workers gave away, and connections of server_tls.c; conn.c: one of them
+ *      server.c     connections that workers gave away, and connections of server_tls.c
+ *      conn.c       one of them
  *      peer_dispatch.c   one message: its signature, the rules, its kind
  *      peer_request.c    its reply
  *      questions.c  ordinary questions on connections: to a worker and back
@@ -13,7 +14,8 @@
  *      notify_out.c NOTIFY to secondaries, paced
  *      rules.c      the rules; and the sieve that workers have of them
  *
- * Threads: the loop's, but for prepare and discard, which are control's, and open, before the thread runs.
+ * Threads: the loop's, but for prepare and discard, which are control's, and open, before the
+ * thread runs.
  */
 #ifndef VOLLEY_TRANSFER_PRIMARY_H
 #define VOLLEY_TRANSFER_PRIMARY_H

@@ -1,6 +1,9 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The state of the primary's side (transfer/primary.h), which its modules share. The loop's thread owns it. */
+/*
+ * The state of the primary's side (transfer/primary.h), which its modules share. The loop's thread
+ * owns it.
+ */
 #ifndef VOLLEY_TRANSFER_PRIMARY_STATE_H
 #define VOLLEY_TRANSFER_PRIMARY_STATE_H
 

@@ -4,7 +4,7 @@
  * Ordinary questions on our connections: a worker answers them (worker/relay.h), by its cache, its policies and
  * its way upstream, and counts them as its own. So a client gets the same answers over TLS as over TCP.
  *
- *	peer_request.c ─► questions_ask() ─► relay ─► a worker ─► relay ─► reply: padded, signed, sent
+ *	peer_dispatch.c ─► questions_ask() ─► relay ─► a worker ─► relay ─► reply: signed, sent
  *
  * The replies of a connection come in any order (RFC 7766 section 6.2.1.1). A connection that ends does not
  * wait for them: they are dropped.

@@ -1,8 +1,9 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A round of asking: the primaries in turn, of each all addresses, until one is current or gives what is
- * newer. Handlers only note what is to be done next: refresh_round_step() does it, from the loop.
+ * A round of asking: the primaries in turn, of each all addresses, until one is current or gives
+ * what is newer. Handlers only note what is to be done next: refresh_round_step() does it, from the
+ * loop.
  */
 #include <errno.h>
 #include <stdarg.h>
@@ -276,7 +277,10 @@ static void ask_soa(struct refresh_round *r)
 		failed_to_answer(r, n);
 }
 
-/* A peer that has not answered lately is left out, unless a person asks, or it has sent a NOTIFY itself. */
+/*
+ * A peer that has not answered lately is left out, unless a person asks, or it has sent a NOTIFY
+ * itself.
+ */
 static bool is_to_be_asked(const struct refresh_round *r, const struct peer *peer, uint64_t now_ns)
 {
 	return r->is_asked || !peer_is_shunned(peer, now_ns) ||

@@ -4,8 +4,8 @@
  * Remotes: other name servers and keys, as one configuration has them. They never change; another
  * configuration makes others, and each exchange that runs keeps its remotes by a reference.
  *
- * Only the peers in it change (idle connections, TLS sessions, whether an address answers): they belong
- * to the loop's thread alone.
+ * Only the peers in it change (idle connections, TLS sessions, whether an address answers): they
+ * belong to the loop's thread alone.
  *
  * Threads: made in control's; from then on the loop's, references too.
  */

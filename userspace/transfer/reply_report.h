@@ -3,11 +3,11 @@
 /*
  * Replies of the transfer thread: each is counted as workers count theirs, and reported to the tap (tap/tap.h).
  *
- *      message ─► reply_report_begin() ─► the way to its reply, at once or later ─► reply_report_end(): counted, reported
+ *      message ─► reply_report_begin() ─► its reply, at once or later ─► reply_report_end()
  *
- * A transfer is one reply, whatever the number of its messages: the first one is reported. A question that a worker answers
- * (questions.h) is counted and reported there. Replies are counted without their zone: the counters of zones belong to a cache, and this
- * thread has none.
+ * A transfer is one reply, whatever the number of its messages: the first one is reported. A
+ * question that a worker answers (questions.h) is counted and reported there. Replies are counted
+ * without their zone: the counters of zones belong to a cache, and this thread has none.
  *
  * Threads: the loop's.
  */

@@ -1,7 +1,8 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The rules of zones: which client may transfer, notify and update, and the sieve that workers have of these rules.
+ * The rules of zones: which client may transfer, notify and update, and the sieve that workers have
+ * of these rules.
  *
  * Threads: the loop's.
  */
@@ -26,7 +27,9 @@ bool rules_allow(const struct transfer *t, const struct config_rules *rules,
 /* Whether it is one of the zone's primaries, by address, and by key where that one has a key. */
 bool rules_are_primary(const struct transfer *t, const struct transfer_zone *zone,
 		       const struct rules_client *client);
-/* Makes the workers' sieve anew, soon: if 10,000 zones come together, it is made only a few times. */
+/*
+ * Makes the workers' sieve anew, soon: if 10,000 zones come together, it is made only a few times.
+ */
 void rules_change(struct transfer *t);
 /* The workers have none any more. */
 void rules_close(struct transfer *t);

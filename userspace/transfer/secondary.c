@@ -299,7 +299,10 @@ void secondary_ended(struct secondary_zone *s, enum refresh_end end)
 	else
 		end_failed(s);
 	forget_round(s);
-	/* The version of a NOTIFY was not there: one more round, and no more because of this NOTIFY. */
+	/*
+	 * The version of a NOTIFY was not there: one more round, and no more because of this
+	 * NOTIFY.
+	 */
 	if (s->is_again) {
 		s->is_again = false;
 		begin_told_round(s);
@@ -347,7 +350,7 @@ void secondary_settled(struct transfer_zone *zone, int code)
 		if (s->wants_next == SECONDARY_WANTS_NEWER)
 			s->wants_next = SECONDARY_WANTS_WHOLE;
 		begin_round(s);
-	} else if (s->is_asked_next) { /* meanwhile, by a person: the version of any NOTIFY has come */
+	} else if (s->is_asked_next) { /* by a person: the version of any NOTIFY has come */
 		begin_round(s);
 	} else if (s->is_again && (!s->is_notified || secondary_is_notified_of_newer(s))) {
 		begin_told_round(s);

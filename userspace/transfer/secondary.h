@@ -11,7 +11,8 @@
  * If control refuses changes, a round begins at once that asks for the whole zone. A command ends a round
  * that is ASKING and begins another; a NOTIFY, and a command while it settles, make one follow.
  *
- * secondary.c has the times; refresh_round.c asks the primaries in turn; refresh_transfer.c reads their transfers.
+ * secondary.c has the times; refresh_round.c asks the primaries in turn; refresh_transfer.c reads
+ * their transfers.
  */
 #ifndef VOLLEY_TRANSFER_SECONDARY_H
 #define VOLLEY_TRANSFER_SECONDARY_H
@@ -32,8 +33,9 @@
 
 #define SECONDARY_CHECKS 64 /* SOA queries that are out at a time */
 /*
- * Control puts many zones in place as quickly as one. So a zone or changes that came keep their slot until they are
- * settled, because of the memory that they need. Up to SECONDARY_SMALL_MAX small ones give it back, so that others are fetched meanwhile.
+ * Control puts many zones in place as quickly as one. So a zone or changes that came keep their
+ * slot until they are settled, because of the memory that they need. Up to SECONDARY_SMALL_MAX
+ * small ones give it back, so that others are fetched meanwhile.
  */
 #define SECONDARY_SMALL_BYTES (64u << 10) /* of messages */
 #define SECONDARY_SMALL_MAX   256
@@ -187,8 +189,8 @@ void secondary_refresh(struct transfer_zone *zone, bool whole);
 void secondary_status(const struct transfer_zone *zone, struct transfer_status *out);
 void secondary_configured(struct transfer *t);
 /*
- * How long the zone may still be served (RFC 7314 section 3.2): the time until it expires, or, if it has
- * no primaries, the expire value of its SOA. False: it is not served.
+ * How long the zone may still be served (RFC 7314 section 3.2): the time until it expires, or, if
+ * it has no primaries, the expire value of its SOA. False: it is not served.
  */
 bool secondary_expire_left(struct transfer *t, const struct transfer_zone *zone, uint32_t *seconds);
 

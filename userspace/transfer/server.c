@@ -97,8 +97,9 @@ static void handle(struct conn *c, uint8_t *msg, size_t n)
 }
 
 /*
- * What OpenSSL has read of the socket and not given out: the loop does not report it. Without read-ahead there is an end: no
- * more is read than the rest of a record. An error comes again by the loop.
+ * What OpenSSL has read of the socket and not given out: the loop does not report it. Without
+ * read-ahead there is an end: no more is read than the rest of a record. An error comes again by
+ * the loop.
  */
 static int add_hidden(struct evbuffer *input, SSL *ssl)
 {
@@ -197,7 +198,9 @@ static void on_event(struct bufferevent *bev, short events, void *user)
 	loop_wake(c->t);
 	if (events & BEV_EVENT_CONNECTED)
 		return;
-	/* The client has not taken all replies yet. The write timeout ends one that takes nothing. */
+	/*
+	 * The client has not taken all replies yet. The write timeout ends one that takes nothing.
+	 */
 	if ((events & BEV_EVENT_TIMEOUT) && (events & BEV_EVENT_READING) &&
 	    (n_waiting(c) || c->n_asked)) {
 		(void)bufferevent_enable(bev, EV_READ);

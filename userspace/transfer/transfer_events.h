@@ -1,7 +1,8 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Events of the transfer thread for control (transfer/transfer.h): what has come, and what control has to decide.
+ * Events of the transfer thread for control (transfer/transfer.h): what has come, and what control
+ * has to decide.
  *
  *      the loop: transfer_emit() ─► mailbox ─► transfer_poll() :control ─► transfer_event_fn
  */
@@ -35,7 +36,10 @@ struct transfer_event {
 	/* TRANSFER_CHANGES: n_sets, the callee may take their bytes (changeset_move). */
 	struct changeset *sets;
 	size_t n_sets;
-	/* TRANSFER_ZONE, _CHANGES, _CHECKED: seconds since 1970; when it was so, and until when it is good. */
+	/*
+	 * TRANSFER_ZONE, _CHANGES, _CHECKED: seconds since 1970; when it was so, and until when it
+	 * is good.
+	 */
 	uint64_t checked_wall_s, expires_wall_s;
 	/* TRANSFER_UPDATE: the message, valid until transfer_answer(), which has to follow. */
 	const uint8_t *message;
@@ -47,8 +51,8 @@ struct transfer_event {
 typedef void transfer_event_fn(void *user, struct transfer_event *event);
 
 /*
- * Sends a copy of @event to control, which then owns the memory of the event. On failure, -ENOMEM, that
- * memory is freed. The loop's thread.
+ * Sends a copy of @event to control, which then owns the memory of the event. On failure, -ENOMEM,
+ * that memory is freed. The loop's thread.
  */
 int transfer_emit(struct transfer *t, const struct transfer_event *event)
 	__attribute__((warn_unused_result));

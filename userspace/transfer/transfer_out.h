@@ -1,19 +1,22 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Transfers out. One holds a version of its zone, which may be replaced meanwhile, and makes messages as
- * fast as its reader takes them: a few a turn, so that any number of readers get on side by side.
+ * Transfers out. One holds a version of its zone, which may be replaced meanwhile, and makes
+ * messages as fast as its reader takes them: a few a turn, so that any number of readers get on
+ * side by side.
  *
  *      transfer_out_begin() ─► line ─► runs (at most transfers-out at a time) ─► conn_release()
  *                                  └ chain of changes, if there is one and it is shorter; else the zone
  *
- * Messages are of 16 KiB, as far as pointers to names reach; a record that needs more has a larger one.
+ * Messages are of 16 KiB, as far as pointers to names reach; a record that needs more has a larger
+ * one.
  *
- * Transfers over the limit wait in line, oldest first, for as long as their clients stay connected: a secondary
- * that is refused would try again, and only later. One client, an IPv4 /24 or an IPv6 /48, has three quarters of the
- * places at most, so that those of others are next in line. A reader that takes nothing for TRANSFER_OUT_STALL_S lends
- * its place to the next in line, and goes on without one; so do TRANSFER_OUT_LENT_MAX for each place. A reader
- * that takes less than SERVER_OUT_HIGH in TRANSFER_OUT_STEP_S seconds is given up.
+ * Transfers over the limit wait in line, oldest first, for as long as their clients stay connected:
+ * a secondary that is refused would try again, and only later. One client, an IPv4 /24 or an IPv6
+ * /48, has three quarters of the places at most, so that those of others are next in line. A reader
+ * that takes nothing for TRANSFER_OUT_STALL_S lends its place to the next in line, and goes on
+ * without one; so do TRANSFER_OUT_LENT_MAX for each place. A reader that takes less than
+ * SERVER_OUT_HIGH in TRANSFER_OUT_STEP_S seconds is given up.
  *
  * Threads: the loop's.
  */
@@ -33,7 +36,10 @@ struct peer_request;
 struct transfer;
 struct transfer_zone;
 
-/* The client is allowed to have the zone. @serial is for IXFR. The connection is busy from here on; replies are made later. */
+/*
+ * The client is allowed to have the zone. @serial is for IXFR. The connection is busy from here on;
+ * replies are made later.
+ */
 void transfer_out_begin(struct peer_request *rq, struct transfer_zone *zone, uint32_t serial);
 /* IXFR by UDP: one message, or the SOA alone, which says: ask over TCP (RFC 1995 section 2). */
 void transfer_out_datagram(struct peer_request *rq, struct transfer_zone *zone, uint32_t serial);

@@ -1,6 +1,9 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What control and the modules of the transfer thread both know: environment, state of a zone, counters. */
+/*
+ * What control and the modules of the transfer thread both know: environment, state of a zone,
+ * counters.
+ */
 #ifndef VOLLEY_TRANSFER_TRANSFER_TYPES_H
 #define VOLLEY_TRANSFER_TRANSFER_TYPES_H
 

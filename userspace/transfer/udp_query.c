@@ -152,7 +152,10 @@ static void on_event(evutil_socket_t fd, short what, void *user)
 	}
 }
 
-/* Connected: the kernel takes nothing from another address or port, and its choice of ours is random. */
+/*
+ * Connected: the kernel takes nothing from another address or port, and its choice of ours is
+ * random.
+ */
 static int open_socket(struct udp_query *query, const struct remote *remote,
 		       const struct peer *peer)
 {

@@ -1,8 +1,8 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The zones that the transfer thread knows: a chained hash table by apex that grows. Where there is no memory
- * to grow, chains become longer.
+ * The zones that the transfer thread knows: a chained hash table by apex that grows. Where there is
+ * no memory to grow, chains become longer.
  *
  * Threads: the loop's, unless a comment says otherwise.
  */

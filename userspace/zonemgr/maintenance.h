@@ -1,16 +1,17 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The maintenance of changed zones: the store knows which versions are served, files are written anew, and versions
- * with many changes become one image again.
+ * The maintenance of changed zones: the store knows which versions are served, files are written
+ * anew, and versions with many changes become one image again.
  *
- *      of the operator   `zone flush` writes the file, and zonefile-sync from time to time; the journal has the
- *                        changes that the file has not
- *      of a primary      the file is ours: written when a whole zone has come, and some time after a
- *                        change; the journal likewise
+ *      of the operator   `zone flush` writes the file, and zonefile-sync from time to time; the
+ *                        journal has the changes that the file has not
+ *      of a primary      the file is ours: written when a whole zone has come, and some time after
+ *                        a change; the journal likewise
  *
- * Only the writing of a file is due at a time of its own, and that time changes with the room in the journal. What else
- * is due follows from state that other modules keep, so a table of due times for each zone would only copy it.
+ * Only the writing of a file is due at a time of its own, and that time changes with the room in
+ * the journal. What else is due follows from state that other modules keep, so a table of due times
+ * for each zone would only copy it.
  *
  * Control's thread calls all of these.
  */
@@ -23,7 +24,9 @@
 
 struct maintenance;
 
-/* NULL: no memory. @store may be NULL: then nothing is kept. Both outlive it, and so does @chores. */
+/*
+ * NULL: no memory. @store may be NULL: then nothing is kept. Both outlive it, and so does @chores.
+ */
 struct maintenance *maintenance_new(struct store *store, struct chores *chores);
 /* After chores_free(). NULL is allowed. */
 void maintenance_free(struct maintenance *maintenance);
@@ -50,7 +53,10 @@ int maintenance_write(struct maintenance *maintenance, struct zones_entry *entry
  */
 typedef void maintenance_done_fn(void *user, const struct zones_entry *entry, int code);
 
-/* After maintenance_write(): done() is called once, when the file was written that it asked for. -ENOMEM. */
+/*
+ * After maintenance_write(): done() is called once, when the file was written that it asked for.
+ * -ENOMEM.
+ */
 int maintenance_await(struct maintenance *maintenance, struct zones_entry *entry,
 		      maintenance_done_fn *done, void *user) __attribute__((warn_unused_result));
 

@@ -1,6 +1,9 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What maintenance.c (what the store knows, what is done now and then) and maintenance_files.c share. */
+/*
+ * What maintenance.c (what the store knows, what is done now and then) and maintenance_files.c
+ * share.
+ */
 #ifndef VOLLEY_ZONEMGR_MAINTENANCE_STATE_H
 #define VOLLEY_ZONEMGR_MAINTENANCE_STATE_H
 

@@ -18,7 +18,10 @@
 int zonefile_write(const struct zone *z, const char *path, const bool *cancel, char *why,
 		   size_t why_cap) __attribute__((warn_unused_result));
 
-/* Identifies the content of a file: another mark means that somebody has replaced it or written to it. */
+/*
+ * Identifies the content of a file: another mark means that somebody has replaced it or written to
+ * it.
+ */
 struct zonefile_mark {
 	uint64_t device, number, n_bytes; /* number 0: there was none */
 	struct timespec changed;

@@ -45,9 +45,9 @@
 int zones_new(struct zones **out, const struct zones_env *env) __attribute__((warn_unused_result));
 
 /*
- * It is this moment, for the zones and for all of zonemgr that works on them: signing, catalogs, maintenance.
- * Control's loop calls it, once for each event, before anything else. The moment may lie before the last one,
- * by the wall clock. Pure.
+ * It is this moment, for the zones and for all of zonemgr that works on them: signing, catalogs,
+ * maintenance. Control's loop calls it, once for each event, before anything else. The moment may
+ * lie before the last one, by the wall clock. Pure.
  */
 void zones_set_time(struct zones *zones, const struct clock_now *now);
 /* The moment that was set last. */

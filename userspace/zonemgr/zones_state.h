@@ -1,8 +1,8 @@
 /* SPDX-FileCopyrightText: The Volley authors */
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The state behind zonemgr/zonemgr.h, for zonemgr.c (requests), zones_entry.c (one zone, and its load), zones_change.c
- * (changes) and zones_publish.c (what is served).
+ * The state behind zonemgr/zonemgr.h, for zonemgr.c (requests), zones_entry.c (one zone, and its
+ * load), zones_change.c (changes) and zones_publish.c (what is served).
  */
 #ifndef VOLLEY_ZONEMGR_ZONES_STATE_H
 #define VOLLEY_ZONEMGR_ZONES_STATE_H
