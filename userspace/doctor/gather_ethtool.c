@@ -35,7 +35,7 @@ static int ask(const struct ask *a, void *what)
 	return ioctl(a->fd, SIOCETHTOOL, &ifr) ? -errno : 0;
 }
 
-static void look_at_driver(const struct ask *a, struct doctor_nic *nic)
+static void gather_driver(const struct ask *a, struct doctor_nic *nic)
 {
 	struct ethtool_drvinfo info = { .cmd = ETHTOOL_GDRVINFO };
 
@@ -48,7 +48,7 @@ static void look_at_driver(const struct ask *a, struct doctor_nic *nic)
 		snprintf(nic->firmware, sizeof(nic->firmware), "%s", info.fw_version);
 }
 
-static void look_at_channels(const struct ask *a, struct doctor_nic *nic)
+static void gather_channels(const struct ask *a, struct doctor_nic *nic)
 {
 	struct ethtool_channels ch = { .cmd = ETHTOOL_GCHANNELS };
 	int err = ask(a, &ch);
@@ -61,7 +61,7 @@ static void look_at_channels(const struct ask *a, struct doctor_nic *nic)
 	nic->n_tx_queues = (int)txqueues_count(nic->name, (unsigned int)nic->ifindex);
 }
 
-static void look_at_rings(const struct ask *a, struct doctor_nic *nic)
+static void gather_rings(const struct ask *a, struct doctor_nic *nic)
 {
 	struct ethtool_ringparam ring = { .cmd = ETHTOOL_GRINGPARAM };
 	int err = ask(a, &ring);
@@ -72,7 +72,7 @@ static void look_at_rings(const struct ask *a, struct doctor_nic *nic)
 	nic->tx_ring_max = err ? err : (int)ring.tx_max_pending;
 }
 
-static void look_at_pause(const struct ask *a, struct doctor_nic *nic)
+static void gather_pause(const struct ask *a, struct doctor_nic *nic)
 {
 	struct ethtool_pauseparam pause = { .cmd = ETHTOOL_GPAUSEPARAM };
 	int err = ask(a, &pause);
@@ -126,7 +126,7 @@ static int is_on(const union feature_names *names, const union feature_bits *bit
 	return -ENOENT;
 }
 
-static void look_at_features(const struct ask *a, struct doctor_features *f)
+static void gather_features(const struct ask *a, struct doctor_features *f)
 {
 	int n = count_features(a);
 	union feature_names *names = calloc(1, sizeof(*names));
@@ -176,7 +176,7 @@ static void count_table(struct doctor_nic *nic, const uint32_t *table, uint32_t 
 	}
 }
 
-static void look_at_table(const struct ask *a, struct doctor_nic *nic)
+static void gather_table(const struct ask *a, struct doctor_nic *nic)
 {
 	struct ethtool_rxfh_indir size = { .cmd = ETHTOOL_GRXFHINDIR };
 	struct ethtool_rxfh_indir *table;
@@ -237,7 +237,7 @@ static void take_rule(const struct ask *a, struct doctor_nic *nic, uint32_t loca
 	nic->n_steered++;
 }
 
-static void look_at_rules(const struct ask *a, struct doctor_nic *nic)
+static void gather_rules(const struct ask *a, struct doctor_nic *nic)
 {
 	struct ethtool_rxnfc count = { .cmd = ETHTOOL_GRXCLSRLCNT };
 	struct ethtool_rxnfc *all;
@@ -261,19 +261,19 @@ void doctor_gather_ethtool(struct doctor_nic *nic)
 {
 	struct ask a = { socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0), nic->name };
 
-	look_at_driver(&a, nic);
-	look_at_channels(&a, nic);
+	gather_driver(&a, nic);
+	gather_channels(&a, nic);
 	if (!nic->serves || nic->serves > nic->n_queues)
 		nic->serves = nic->n_queues;
 	if (nic->serves > (int)VOLLEY_QUEUES)
 		nic->serves = (int)VOLLEY_QUEUES;
-	look_at_rings(&a, nic);
-	look_at_pause(&a, nic);
-	look_at_features(&a, &nic->features);
+	gather_rings(&a, nic);
+	gather_pause(&a, nic);
+	gather_features(&a, &nic->features);
 	nic->hash_udp4 = read_hash(&a, UDP_V4_FLOW);
 	nic->hash_udp6 = read_hash(&a, UDP_V6_FLOW);
-	look_at_table(&a, nic);
-	look_at_rules(&a, nic);
+	gather_table(&a, nic);
+	gather_rules(&a, nic);
 	if (a.fd >= 0)
 		close(a.fd);
 }

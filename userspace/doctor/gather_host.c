@@ -117,7 +117,7 @@ static int64_t read_key(const char *path, const char *key, int base)
 
 /* --- Kernel -------------------------------------------------------------------------------------- */
 
-static void look_at_kernel(struct doctor_host *host)
+static void gather_kernel(struct doctor_host *host)
 {
 	struct utsname name;
 
@@ -227,7 +227,7 @@ static int64_t read_cgroup(const char *group)
 }
 
 /* The control group and the limits of the daemon; PID 0: those of volleyd.service, else ours. */
-static void look_at_process(struct doctor_host *host, int pid)
+static void gather_process(struct doctor_host *host, int pid)
 {
 	static const char service[] = "/system.slice/volleyd.service";
 	struct doctor_process *p = &host->process;
@@ -256,8 +256,8 @@ void doctor_gather_host(struct doctor_host *host, int pid)
 	int64_t pages = read_key("/proc/meminfo", "HugePages_Free", 10);
 	int64_t page_bytes = read_key("/proc/meminfo", "Hugepagesize", 10);
 
-	look_at_process(host, pid);
-	look_at_kernel(host);
+	gather_process(host, pid);
+	gather_kernel(host);
 	host->btf = !access("/sys/kernel/btf/vmlinux", F_OK);
 	host->jit = (int)doctor_read_number("/proc/sys/net/core/bpf_jit_enable");
 	/* In a namespace other than the first the kernel does not show it. */
@@ -311,7 +311,7 @@ static bool shares_core(int cpu, const cpu_set_t *workers)
 	return CPU_COUNT(&siblings) > 1;
 }
 
-static void look_at_worker_cpu(struct doctor_cpus *cpus, int cpu, const cpu_set_t *workers)
+static void gather_worker_cpu(struct doctor_cpus *cpus, int cpu, const cpu_set_t *workers)
 {
 	char governor[32];
 	int idle_us = read_idle_us(cpu);
@@ -346,5 +346,5 @@ void doctor_gather_cpus(struct doctor_cpus *cpus, const cpu_set_t *workers)
 	cpus->has_smt = 0;
 	for (int cpu = 0; cpu < CPU_SETSIZE; cpu++)
 		if (CPU_ISSET((size_t)cpu, workers))
-			look_at_worker_cpu(cpus, cpu, workers);
+			gather_worker_cpu(cpus, cpu, workers);
 }

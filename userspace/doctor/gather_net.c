@@ -175,8 +175,8 @@ static int is_taken(struct port_search *s, const char *path, int pid, char *hold
 	return ours < 0 || (!*holder && geteuid()) ? TAKEN_BY_SOMEBODY : 1;
 }
 
-static int look_at_port(const struct doctor_service *service, const struct config_addr *addr,
-			bool is_tcp, int pid, char *holder, size_t cap)
+static int gather_port(const struct doctor_service *service, const struct config_addr *addr,
+		       bool is_tcp, int pid, char *holder, size_t cap)
 {
 	struct port_search s = { .is_wildcard = service->is_wildcard,
 				 .port = service->port,
@@ -200,9 +200,9 @@ void doctor_gather_service(struct doctor_service *service, const struct config_a
 	service->is_wildcard = !memcmp(addr->addr, zeros, sizeof(zeros));
 	service->is_here = service->is_wildcard || is_loopback(addr) ? 1 : is_on_interface(addr);
 	service->udp_taken =
-		look_at_port(service, addr, false, pid, service->holder, sizeof(service->holder));
+		gather_port(service, addr, false, pid, service->holder, sizeof(service->holder));
 	service->tcp_taken =
-		look_at_port(service, addr, true, pid, service->holder, sizeof(service->holder));
+		gather_port(service, addr, true, pid, service->holder, sizeof(service->holder));
 }
 
 /* --- The daemon ---------------------------------------------------------------------------------- */

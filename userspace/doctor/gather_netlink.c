@@ -90,7 +90,7 @@ static int get_link(uint32_t ifindex, struct link *link)
 	return err ? err : link->is_there ? 0 : -ENODEV;
 }
 
-static void look_at_link(struct doctor_nic *nic)
+static void gather_link(struct doctor_nic *nic)
 {
 	struct vethpeer peer;
 	struct link link;
@@ -159,7 +159,7 @@ static int take_napi(const struct nlmsghdr *m, void *user)
 	return mnl_attr_parse(m, GENL_HDRLEN, take_napi_attr, nic);
 }
 
-static void look_at_netdev(struct doctor_nic *nic)
+static void gather_netdev(struct doctor_nic *nic)
 {
 	_Alignas(struct nlmsghdr) char buf[GENL_QUESTION_CAP];
 	struct genl_family family;
@@ -190,8 +190,8 @@ void doctor_gather_netlink(struct doctor_nic *nic)
 		*nic->vlan = 0;
 	nic->threaded = nic->defer_hard_irqs = -EXDEV;
 	nic->gro_flush_ns = -EXDEV;
-	look_at_link(nic);
-	look_at_netdev(nic);
+	gather_link(nic);
+	gather_netdev(nic);
 }
 
 /* --- The XDP program ----------------------------------------------------------------------------- */

@@ -53,7 +53,7 @@ static bool is_rps_on(const char *name, int queue)
 	       mask[strspn(mask, "0,")];
 }
 
-static void look_at_class(struct doctor_nic *nic)
+static void gather_class(struct doctor_nic *nic)
 {
 	nic->rps = 0;
 	for (int q = 0; q < nic->n_queues; q++)
@@ -106,7 +106,7 @@ static void take_line(struct doctor_nic *nic, char *line)
 	nic->n_irqs++;
 }
 
-static void look_at_irqs(struct doctor_nic *nic)
+static void gather_irqs(struct doctor_nic *nic)
 {
 	FILE *in = *nic->bus ? fopen("/proc/interrupts", "re") : NULL;
 	char *line = NULL;
@@ -159,14 +159,14 @@ void doctor_gather_sysfs(struct doctor_nic *nic)
 	nic->rp_filter = read_rp_filter(nic->name);
 	nic->is_default_route = has_default_route(nic->name);
 	if (is_ours(nic))
-		look_at_class(nic);
+		gather_class(nic);
 	else
 		nic->rps = -EXDEV;
 	nic->numa_node = -ENOENT;
 	if (*nic->bus &&
 	    !doctor_read_line(node, sizeof(node), "/sys/bus/pci/devices/%s/numa_node", nic->bus))
 		nic->numa_node = atoi(node) < 0 ? -ENOENT : atoi(node);
-	look_at_irqs(nic);
+	gather_irqs(nic);
 }
 
 void doctor_gather_nic(struct doctor_nic *nic, const char *name)

@@ -253,7 +253,7 @@ static void on_tick(void *user)
 	tick_soon(n);
 }
 
-void notifier_tell(struct transfer *t, struct transfer_zone *zone)
+void notifier_notify(struct transfer *t, struct transfer_zone *zone)
 {
 	struct primary_zone *p = zone->primary;
 
@@ -310,7 +310,7 @@ void notifier_put_zone(struct transfer *t, struct transfer_zone *zone)
 		zone->primary->targets[i] =
 			(struct target){ .t = t, .zone = zone, .name = names[i] };
 	if (due)
-		notifier_tell(t, zone);
+		notifier_notify(t, zone);
 }
 
 int notifier_open(struct transfer *t)

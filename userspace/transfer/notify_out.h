@@ -33,6 +33,6 @@ void notifier_close(struct transfer *t); /* all zones were dropped */
 void notifier_put_zone(struct transfer *t, struct transfer_zone *zone);
 void notifier_drop_zone(struct transfer *t, struct transfer_zone *zone);
 /* All its remotes get a NOTIFY, from the first round on. */
-void notifier_tell(struct transfer *t, struct transfer_zone *zone);
+void notifier_notify(struct transfer *t, struct transfer_zone *zone);
 
 #endif

@@ -135,9 +135,9 @@ void primary_drop_zone(struct transfer *t, struct transfer_zone *zone)
 	rules_change(t);
 }
 
-void primary_tell(struct transfer *t, struct transfer_zone *zone)
+void primary_notify(struct transfer *t, struct transfer_zone *zone)
 {
-	notifier_tell(t, zone);
+	notifier_notify(t, zone);
 }
 
 void primary_answer(struct transfer *t, void *request, unsigned int rcode)

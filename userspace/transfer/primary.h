@@ -37,7 +37,7 @@ void primary_handle(struct transfer *t, struct handover_item *item);
 void primary_put_zone(struct transfer *t, struct transfer_zone *zone);
 void primary_drop_zone(struct transfer *t, struct transfer_zone *zone);
 /* Secondaries get a NOTIFY, with the serial number that is served when the packet leaves. */
-void primary_tell(struct transfer *t, struct transfer_zone *zone);
+void primary_notify(struct transfer *t, struct transfer_zone *zone);
 void primary_answer(struct transfer *t, void *request, unsigned int rcode);
 
 #endif

@@ -178,7 +178,7 @@ static void begin_round(struct secondary_zone *s)
 }
 
 /* For a NOTIFY: at once, unless the ones before it have led to nothing newer. */
-static void begin_told_round(struct secondary_zone *s)
+static void begin_notified_round(struct secondary_zone *s)
 {
 	uint64_t now_ns = s->t->now.ns;
 	uint64_t quiet_ms =
@@ -217,7 +217,7 @@ void secondary_notified(struct transfer *t, struct transfer_zone *zone,
 	if (s->state != SECONDARY_IDLE)
 		s->is_again = true;
 	else
-		begin_told_round(s);
+		begin_notified_round(s);
 }
 
 static void forget_round(struct secondary_zone *s)
@@ -305,7 +305,7 @@ void secondary_ended(struct secondary_zone *s, enum refresh_end end)
 	 */
 	if (s->is_again) {
 		s->is_again = false;
-		begin_told_round(s);
+		begin_notified_round(s);
 	} else {
 		s->is_notified = false;
 	}
@@ -353,7 +353,7 @@ void secondary_settled(struct transfer_zone *zone, int code)
 	} else if (s->is_asked_next) { /* by a person: the version of any NOTIFY has come */
 		begin_round(s);
 	} else if (s->is_again && (!s->is_notified || secondary_is_notified_of_newer(s))) {
-		begin_told_round(s);
+		begin_notified_round(s);
 	} else {
 		s->is_again = false;
 		s->is_notified = false;

@@ -230,7 +230,7 @@ static void run_published(struct transfer *t, struct call *call)
 	struct transfer_zone *zone = transfer_zones_find(&t->zones, c->apex);
 
 	if (zone)
-		primary_tell(t, zone);
+		primary_notify(t, zone);
 }
 
 void transfer_published(struct transfer *t, const uint8_t *apex)
@@ -291,7 +291,7 @@ static void run_notify(struct transfer *t, struct call *call)
 
 	*c->result = zone ? 0 : ERR_NOT_FOUND;
 	if (zone)
-		primary_tell(t, zone);
+		primary_notify(t, zone);
 }
 
 int transfer_notify(struct transfer *t, const uint8_t *apex)

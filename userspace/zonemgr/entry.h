@@ -94,12 +94,15 @@ struct zones_file {
 	bool is_other; /* somebody else has changed it, and stored.error says so */
 };
 
-/* Of `known` beside what the store has: asked once, from then on it is told. Being told makes all but UNREAD TOLD. */
+/*
+ * Whether the store has `known`: it is read once, then written. A write leads from all states but
+ * UNREAD to CURRENT.
+ */
 enum zones_store_state {
 	ZONES_STORE_UNREAD,
-	ZONES_STORE_TOLD,
-	ZONES_STORE_DUE,       /* it is to be told, */
-	ZONES_STORE_LIMIT_DUE, /* and to forget what the file has, too */
+	ZONES_STORE_CURRENT,
+	ZONES_STORE_DUE,       /* it is to be written, */
+	ZONES_STORE_LIMIT_DUE, /* and the journal is to drop the changes that the file has, too */
 };
 
 /* What the store has of the zone, or should have. */
@@ -168,8 +171,8 @@ static inline bool zones_is_leaving(const struct zones_entry *entry)
 	return entry->life >= ZONES_LEAVING;
 }
 
-/* What is known of it has changed: the store is told soon. */
-static inline void zones_tell_store(struct zones_entry *entry)
+/* What is known of it has changed: it is written to the store soon. */
+static inline void zones_store_soon(struct zones_entry *entry)
 {
 	if (entry->stored.state < ZONES_STORE_DUE)
 		entry->stored.state = ZONES_STORE_DUE;

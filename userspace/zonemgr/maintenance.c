@@ -33,7 +33,7 @@ struct maintenance *maintenance_new(struct store *store, struct chores *chores)
 void maintenance_free(struct maintenance *u)
 {
 	if (u)
-		maintenance_tell_gone(u, NULL, -ECANCELED);
+		maintenance_end_waits(u, NULL, -ECANCELED);
 	free(u);
 }
 
@@ -177,7 +177,7 @@ static void note_load(struct maintenance *u, struct zones_entry *entry, const st
 	if (!u->store)
 		return;
 	if (is_plain(fresh) && is_new(u, entry)) {
-		zones_tell_store(entry);
+		zones_store_soon(entry);
 		u->has_new = true;
 		return;
 	}
@@ -221,7 +221,7 @@ void maintenance_checked(struct zones_entry *entry, uint64_t checked_wall_s,
 {
 	entry->stored.known.checked_wall_s = checked_wall_s;
 	entry->stored.known.expires_wall_s = expires_wall_s;
-	zones_tell_store(entry);
+	zones_store_soon(entry);
 }
 
 static int put_one(struct store_batch *batch, struct zones_entry *entry)
@@ -263,7 +263,7 @@ static void put_known(struct maintenance *u)
 		struct zones_entry *entry = zones_entry_at(u->zones, i);
 
 		if (entry->stored.state >= ZONES_STORE_DUE)
-			entry->stored.state = ZONES_STORE_TOLD;
+			entry->stored.state = ZONES_STORE_CURRENT;
 	}
 }
 
@@ -349,7 +349,7 @@ static void keep_room(struct maintenance *u, uint64_t now_ns)
 		u->room_pause_ns = now_ns + ROOM_PAUSE_NS;
 }
 
-static void look_after(struct maintenance *u, struct zones_entry *entry)
+static void maintain(struct maintenance *u, struct zones_entry *entry)
 {
 	if (!entry->zone)
 		return;
@@ -394,5 +394,5 @@ void maintenance_tick(struct maintenance *u)
 	keep_room(u, now_ns);
 	write_files(u, now_ns);
 	for (size_t i = 0; i < zones_n(u->zones); i++)
-		look_after(u, zones_entry_at(u->zones, i));
+		maintain(u, zones_entry_at(u->zones, i));
 }

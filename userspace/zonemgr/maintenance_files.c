@@ -38,9 +38,12 @@ struct awaiting {
 	void *user;
 };
 
-/* @told is what they learn of it: NULL, it has gone. A failure is one of the next time, too. */
-static void tell(struct maintenance *u, const struct zones_entry *entry,
-		 const struct zones_entry *told, int code)
+/*
+ * @result goes to done(); NULL: the zone has gone. After a failure a second writing that is due
+ * fails, too.
+ */
+static void end_waits(struct maintenance *u, const struct zones_entry *entry,
+		      const struct zones_entry *result, int code)
 {
 	struct awaiting **at = &u->awaiting, *a;
 
@@ -53,14 +56,14 @@ static void tell(struct maintenance *u, const struct zones_entry *entry,
 			continue;
 		}
 		*at = a->next;
-		a->done(a->user, told, code);
+		a->done(a->user, result, code);
 		free(a);
 	}
 }
 
-void maintenance_tell_gone(struct maintenance *u, const struct zones_entry *entry, int code)
+void maintenance_end_waits(struct maintenance *u, const struct zones_entry *entry, int code)
 {
-	tell(u, entry, NULL, code);
+	end_waits(u, entry, NULL, code);
 }
 
 int maintenance_await(struct maintenance *u, struct zones_entry *entry, maintenance_done_fn *done,
@@ -89,7 +92,7 @@ static void writing_free(struct writing *w)
 	free(w);
 }
 
-/* Whoever comes later, this or maintenance_gone(), takes the file away. */
+/* The later one, this or maintenance_gone(), deletes the file. */
 static void run_writing(struct chore *chore)
 {
 	struct writing *w = (struct writing *)chore;
@@ -128,7 +131,7 @@ static int announce_files(struct maintenance *u, struct zones_entry *const *entr
 	return err;
 }
 
-/* The store is told soon: of many files at once. */
+/* Written to the store soon: for many files at once. */
 static void note_file(struct zones_entry *entry, const struct writing *w)
 {
 	entry->stored.known.file_serial = zone_serial(w->zone);
@@ -190,7 +193,7 @@ static void writing_ended(struct chore *chore)
 		note_end(w, entry);
 	}
 	if (w->entry)
-		tell(w->maintenance, w->entry, w->entry, w->code);
+		end_waits(w->maintenance, w->entry, w->entry, w->code);
 	writing_free(w);
 }
 
@@ -233,7 +236,7 @@ void maintenance_write_all(struct maintenance *u, struct zones_entry *const *ent
 			continue;
 		maintenance_note_error(entries[i], announced ? "journal" : "its file", code);
 		maintenance_write_later(entries[i]);
-		tell(u, entries[i], entries[i], code);
+		end_waits(u, entries[i], entries[i], code);
 	}
 }
 
@@ -299,7 +302,7 @@ void maintenance_gone(struct maintenance *u, struct zones_entry *entry)
 	bool is_unwanted = u->store && takes_file_along(u, entry);
 
 	forget_writings(u, entry, is_unwanted);
-	maintenance_tell_gone(u, entry, ERR_NOT_FOUND);
+	maintenance_end_waits(u, entry, ERR_NOT_FOUND);
 	if (is_unwanted)
 		(void)unlink(zones_zonefile(entry));
 	if (u->store && !u->leaving && !u->leaving_code)

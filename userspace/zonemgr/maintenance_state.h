@@ -20,7 +20,7 @@ struct maintenance {
 	struct zones *zones;
 	struct writing *writings;    /* that are on their way, */
 	size_t n_writings;           /* so many */
-	struct awaiting *awaiting;   /* who is to be told of them */
+	struct awaiting *awaiting;   /* calls that wait for them */
 	struct store_batch *leaving; /* of zones that go together; NULL: none has gone */
 	int leaving_code;            /* what went wrong with it */
 	uint64_t free_bytes;         /* of the journal, for changes */
@@ -37,8 +37,8 @@ void maintenance_note_error(struct zones_entry *entry, const char *what, int err
 int maintenance_measure(struct store_batch *batch, struct zones_entry *entry)
 	__attribute__((warn_unused_result));
 
-/* Tells who waits for the file of this zone (NULL: of any) that it has gone. */
-void maintenance_tell_gone(struct maintenance *u, const struct zones_entry *entry, int code);
+/* Ends the waits for the file of this zone (NULL: of any): the zone has gone. */
+void maintenance_end_waits(struct maintenance *u, const struct zones_entry *entry, int code);
 
 /* Writes the files of these: as maintenance_write(), but what goes wrong is noted. */
 void maintenance_write_all(struct maintenance *u, struct zones_entry *const *entries, size_t n);

@@ -134,7 +134,7 @@ static void table_adopt(struct zones *zones, struct zones *table, struct zones_l
 
 	zones->n_configurations++;
 	for (i = 0; i < list->n; i++) {
-		zones_say(table->entries[i], &list->zones[i]);
+		zones_set_config(table->entries[i], &list->zones[i]);
 		table->entries[i]->configuration = zones->n_configurations;
 	}
 	for (i = 0; i < zones->n; i++) {
@@ -202,7 +202,7 @@ static void end_configuration(struct zones *zones, struct zones_waiter **over)
 		push(over, waiter);
 	}
 	zones->is_configuring = false;
-	zones->is_untold = true;
+	zones->is_configured_due = true;
 }
 
 static void remove_gone(struct zones *zones)
@@ -257,9 +257,9 @@ static void begin_next(struct zones *zones)
  * What hangs on the configuration of a zone may begin: its first version, if any, is served. Of members their
  * catalog tells.
  */
-static void tell_configured(struct zones *zones)
+static void call_configured(struct zones *zones)
 {
-	zones->is_untold = false;
+	zones->is_configured_due = false;
 	for (size_t i = 0; i < zones->n && zones->env.configured; i++)
 		if (zones_is_answered(zones->entries[i]) && !zones->entries[i]->is_member)
 			zones->env.configured(zones->env.user, zones->entries[i]);
@@ -274,8 +274,8 @@ int zones_publish_all(struct zones *zones)
 	if (err)
 		return err;
 	remove_gone(zones);
-	if (zones->is_untold)
-		tell_configured(zones);
+	if (zones->is_configured_due)
+		call_configured(zones);
 	return 0;
 }
 
@@ -403,7 +403,7 @@ void zones_await(struct zones *zones, struct zones_entry *entry)
 		log_error("zone %s: %s", entry->name, err_text(-ENOMEM));
 }
 
-void zones_tell_member(struct zones *zones, struct zones_entry *entry)
+void zones_keep_member(struct zones *zones, struct zones_entry *entry)
 {
 	if (zones_is_answered(entry) && zones->env.configured)
 		zones->env.configured(zones->env.user, entry);
@@ -412,11 +412,11 @@ void zones_tell_member(struct zones *zones, struct zones_entry *entry)
 void zones_configure_member(struct zones *zones, struct zones_entry *entry,
 			    struct config_zone *config)
 {
-	zones_say(entry, config);
+	zones_set_config(entry, config);
 	entry->is_member = true;
 	if (entry->loading.is_changed && zones_reload(zones, entry->name, nobody_waits, NULL))
 		log_error("zone %s: %s", entry->name, err_text(-ENOMEM));
-	zones_tell_member(zones, entry);
+	zones_keep_member(zones, entry);
 }
 
 int zones_install(struct zones *zones, struct zones_entry *entry, struct zone_builder *builder,

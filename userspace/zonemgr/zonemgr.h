@@ -103,7 +103,7 @@ int zones_change(struct zones *zones, struct zones_entry *entry, zones_edit_fn *
 		 void *edit_user, zones_done_fn *done, void *user, struct zone_error *why)
 	__attribute__((warn_unused_result));
 
-/* The same for a change that is the signer's own, and not signed once more. */
+/* The same for a change of the signer, which is not signed again. */
 int zones_renew(struct zones *zones, struct zones_entry *entry, zones_edit_fn *edit,
 		void *edit_user, zones_done_fn *done, void *user, struct zone_error *why)
 	__attribute__((warn_unused_result));
@@ -116,7 +116,10 @@ uint64_t zones_flush_at(const struct zones *zones);
 /* Puts all changes in place. */
 void zones_flush(struct zones *zones);
 
-/* From the next flush on nothing is served for it; who waits for a change of it is told ERR_NOT_FOUND. */
+/*
+ * From the next flush on nothing is served for it; its pending changes end with
+ * done(ERR_NOT_FOUND).
+ */
 void zones_expire(struct zones *zones, struct zones_entry *entry);
 
 /* The same content in one image takes the place of the version with its changes, once it is made. */
@@ -131,11 +134,11 @@ void zones_resign(struct zones *zones, struct zones_entry *entry);
  */
 int zones_add_member(struct zones *zones, struct config_zone *config)
 	__attribute__((warn_unused_result));
-/* Other things are said of one. `config` is taken as above. */
+/* Another configuration of a member. `config` is taken as above. */
 void zones_configure_member(struct zones *zones, struct zones_entry *entry,
 			    struct config_zone *config);
-/* What is said of it holds on, beside a configuration that is another. */
-void zones_tell_member(struct zones *zones, struct zones_entry *entry);
+/* The member keeps its configuration beside a new one of volleyd. */
+void zones_keep_member(struct zones *zones, struct zones_entry *entry);
 void zones_remove_member(struct zones *zones, struct zones_entry *entry);
 
 /*
@@ -181,13 +184,13 @@ struct zones_entry *zones_get(const struct zones *zones, const char *name);
 struct zones_entry *zones_get_apex(const struct zones *zones, const uint8_t *apex,
 				   unsigned int apex_len);
 
-/* The file that what is served is read from and written to: that of a signed zone is ours. */
+/* The zonefile: of a signed zone it is our own file. */
 const char *zones_zonefile(const struct zones_entry *entry);
 
-/* Its file is the one with that mark, and what was said of another one holds no more. */
+/* The content of its file has that mark from now on; an error about an older content is over. */
 void zones_know_file(struct zones_entry *entry, const struct zonefile_mark *mark);
 
-/* It has primaries: what it holds is theirs to say. */
+/* It has primaries, so its content comes from them. */
 bool zones_is_secondary(const struct zones_entry *entry);
 
 #endif

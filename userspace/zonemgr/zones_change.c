@@ -461,7 +461,7 @@ int zones_add_member(struct zones *zones, struct config_zone *config)
 			zones_entry_free(entry);
 		return err;
 	}
-	zones_say(entry, config);
+	zones_set_config(entry, config);
 	entry->is_member = true;
 	(void)zones_ask(entry);
 	return 0;

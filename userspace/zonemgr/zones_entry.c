@@ -199,7 +199,7 @@ static bool is_same_signing(const struct config_zone *a, const struct config_zon
 }
 
 /* Takes over what the configuration says of the zone. */
-void zones_say(struct zones_entry *entry, struct config_zone *config)
+void zones_set_config(struct zones_entry *entry, struct config_zone *config)
 {
 	struct config_zone *own = entry->config;
 
@@ -406,7 +406,7 @@ static struct load *load_of_file(struct zones_entry *entry)
 	    store_get_zone(load->store, entry->apex, &entry->stored.known))
 		entry->stored.known = (struct store_zone){ 0 };
 	if (entry->stored.state == ZONES_STORE_UNREAD)
-		entry->stored.state = ZONES_STORE_TOLD;
+		entry->stored.state = ZONES_STORE_CURRENT;
 	entry->is_expired = zones_is_secondary(entry) && entry->stored.known.expires_wall_s &&
 			    entry->stored.known.expires_wall_s <= entry->owner->now.wall_s;
 	return load;

@@ -11,7 +11,7 @@
 #include "zonemgr/entry.h"
 #include "zonemgr/zones_env.h"
 
-/* Somebody who waits for a reload. */
+/* A call that waits for a reload. */
 struct zones_waiter {
 	struct zones_waiter *next;
 	struct zones_entry *entry; /* of a single zone */
@@ -61,7 +61,7 @@ struct zones {
 	uint64_t wait_until_ns;              /* for the cache's sieve; 0: a flush need not wait */
 	bool is_due;                         /* all are to be published: one has come or gone */
 	bool is_configuring;
-	bool is_untold;   /* a configuration is complete, and env.configured not called yet */
+	bool is_configured_due; /* a configuration is complete, and env.configured is still to be called */
 	size_t n_awaited; /* entries whose load the configuration still waits for */
 };
 
@@ -87,25 +87,25 @@ void zones_flush_again(struct zones *zones);
  * that they are. After an error that is still to be done: zones_flush_again().
  */
 int zones_publish_all(struct zones *zones) __attribute__((warn_unused_result));
-/* What was made and journaled so far is served: behind a publish of all. */
+/* All changes that were journaled so far are served: behind a publish of all. */
 void zones_made_served(struct zones *zones);
-/* All that was made is given up: done() with -ECANCELED. */
+/* All pending changes end with done(-ECANCELED). */
 void zones_cancel_made(struct zones *zones);
-/* What the load that runs brings is published, and nobody waits for it. */
+/* The result of the running load is published, though no call waits for it. */
 void zones_await(struct zones *zones, struct zones_entry *entry);
 /* It is answered for from the next publish on, with what it has loaded. */
 void zones_enter(struct zones *zones, struct zones_entry *entry);
 /* A member has been read, or goes: all are published, soon. */
 void zones_member_loaded(struct zones *zones);
 
-/* Takes over what the configuration says of the zone; *config is zeros then. */
-void zones_say(struct zones_entry *entry, struct config_zone *config);
+/* Takes over the configuration of the zone; *config is zeros then. */
+void zones_set_config(struct zones_entry *entry, struct config_zone *config);
 
 /* Puts an entry into the table. 0 or -ENOMEM. */
 int zones_table_add(struct zones *zones, struct zones_entry *entry)
 	__attribute__((warn_unused_result));
 
-/* The resolver alone asks it: the zone of recursion.root-copy. */
+/* The zone of recursion.root-copy: only the resolver asks for it. */
 static inline bool zones_is_hidden(const struct zones_entry *entry)
 {
 	return entry->config->is_root_copy;

@@ -214,7 +214,7 @@ static void a_zone_that_is_new(void **state)
 	assert_int_equal(store_get_zone(madezones_env(zones)->store, entry.apex, &known),
 			 ERR_NOT_FOUND);
 	entry.stored.known = (struct store_zone){ 0 };
-	zones_tell_store(&entry);
+	zones_store_soon(&entry);
 	tick(100 * S); /* a member that is not served yet is as new */
 	maintenance_served(maintenance, &entry, &fresh);
 	assert_int_equal(entry.stored.state, ZONES_STORE_DUE);
@@ -254,7 +254,7 @@ static void what_is_known_waits_for_room(void **state)
 	tick(102 * S);
 	assert_int_equal(store_get_zone(madezones_env(zones)->store, entry.apex, &known), 0);
 	assert_int_equal(known.checked_wall_s, 5);
-	assert_int_equal(entry.stored.state, ZONES_STORE_TOLD);
+	assert_int_equal(entry.stored.state, ZONES_STORE_CURRENT);
 }
 
 /* --- Files --------------------------------------------------------------------------------------- */
@@ -357,7 +357,7 @@ static void heard_behind_a_file(void **state)
 	assert_int_equal(entry.stored.unwritten_bytes, 100);
 	tick(S);
 	assert_int_equal(entry.stored.unwritten_bytes, 0);
-	assert_int_equal(entry.stored.state, ZONES_STORE_TOLD);
+	assert_int_equal(entry.stored.state, ZONES_STORE_CURRENT);
 }
 
 /* The operator's is written when he says so, and never by itself. */
